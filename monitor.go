@@ -320,10 +320,6 @@ func (in *monitoredRows) readLabels(w *monitor.Watch, from io.Reader) error {
 	if positive == nil {
 		positive = s.Positive
 	}
-	classOf, err := table.Classes(positive)
-	if err != nil {
-		return err
-	}
 	in.labels = map[string]bool{}
 	for {
 		record, err := r.Read()
@@ -338,7 +334,7 @@ func (in *monitoredRows) readLabels(w *monitor.Watch, from io.Reader) error {
 			}
 			return failure(line, "", err.Error(), "fields as in the header")
 		}
-		class := classOf(record[label])
+		class := table.ClassOf(positive, record[label])
 		if class == table.Unknown {
 			if strings.TrimSpace(record[label]) == "" {
 				continue // not known yet

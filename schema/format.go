@@ -53,6 +53,7 @@ const (
 	CSV        FileFormat = "csv"    // delimited text with any delimiter
 	LIBSVM     FileFormat = "libsvm" // sparse text: label index:value ...
 	Packed     FileFormat = "packed" // what pack writes
+	Parquet    FileFormat = "parquet"
 	JSONLines  FileFormat = "jsonl"  // an object a line; nested keys are joined by dots
 	IDX        FileFormat = "idx"    // images in the format of MNIST
 )

@@ -39,6 +39,8 @@ var examples = map[string][]string{
 		"toptau threshold week.csv --model m.json --replace goal --note 2026-11-22 -o m2.json",
 		"toptau threshold --model m.json --remove sure -o m2.json",
 		"toptau threshold scores.csv --score score --label y --max-fpr 1%"},
+	"diff":       {"toptau diff old.json new.json"},
+	"export":     {"toptau export m.json sql --dialect duckdb --table flows -o score.sql", "toptau export m.json onnx -o m.onnx"},
 	"diff": {"toptau diff old.json new.json"},
 	"monitor": {"toptau monitor m.json today.csv --state m.monitor --report monitor.html",
 		"toptau monitor m.json scores.csv --id flow --labels labels.csv --state m.monitor",

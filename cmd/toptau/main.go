@@ -26,12 +26,15 @@ type commands struct {
 	Diagnose   diagnoseCommand   `cmd:"" help:"Report what the methods can achieve on some data before fitting."`
 	Monitor    monitorCommand    `cmd:"" help:"Watch a model in production: alarms about scores, columns and the budget, with a stated chance of being false."`
 	Inspect    inspectCommand    `cmd:"" help:"Show what a model file contains and what in it may be personal, or write a copy without category names."`
+	Export     exportCommand     `cmd:"" help:"Write a model for programs without toptau: ONNX, SQL, C, Go, or points for people."`
 	Card       cardCommand       `cmd:"" help:"Write a model card for people who decide about a model: purpose, guarantees and their limits, error rates by group, what it must not be used for."`
 	Verify     verifyCommand     `cmd:"" help:"Recompute both bounds of a certificate from the data."`
 	Keygen     keygenCommand     `cmd:"" help:"Generate a pair of keys, to sign models and certificates and to check signatures."`
 	Pack       packCommand       `cmd:"" help:"Pack data into a file from which verbs read a table that may be larger than memory."`
 	Generate   generateCommand   `cmd:"" help:"Generate simulated data with known truth, as CSV."`
 	Completion completionCommand `cmd:"" help:"Print a script that completes verbs, flags and values in a shell."`
+	Version    versionCommand    `cmd:"" name:"version" help:"Print the version, and the versions of everything that is linked in."`
+	Man        manCommand        `cmd:"" hidden:"" help:"Print the manual page."`
 	Paper      paperMoved        `cmd:"" hidden:"" passthrough:""`
 
 	cli.Flags

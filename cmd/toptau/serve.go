@@ -43,6 +43,7 @@ type serveCommand struct {
 	LogSize           byteSize      `group:"Logs" placeholder:"BYTES" default:"100MiB" help:"Rename a log of this size to FILE.1, and so on up to FILE.5 (default 100MiB)."`
 	TerseErrors       bool          `group:"Logs" help:"Leave values and names of columns out of errors."`
 	alertFlags
+	watchFlags
 	verifyFlags
 }
 
@@ -112,6 +113,11 @@ func (c *serveCommand) Run(s *cli.Session) (failed error) {
 		return err
 	}
 	defer func() { failed = errors.Join(failed, limit.Close()) }()
+	watches, err := c.watchFlags.serve(s, &o)
+	if err != nil {
+		return err
+	}
+	defer func() { failed = errors.Join(failed, watches.Close()) }()
 	server, err := serve.New(o)
 	if err != nil {
 		return err

@@ -186,3 +186,43 @@ func TestChangedColumnIsNamed(t *testing.T) {
 		t.Errorf("%+v, want missing values from 10 %% to 55 %%", c)
 	}
 }
+
+func BenchmarkAdd(b *testing.B) {
+	m := modelOf(b, mixedTable(1000, 30, 1), mixedTable(8000, 30, 2), "1%")
+	batch := batchOf(b, m, mixedTable(4000, 30, 3))
+	for _, columns := range []bool{false, true} {
+		b.Run(fmt.Sprintf("columns=%v", columns), func(b *testing.B) {
+			w, _ := New(m, Options{})
+			use := *batch
+			if !columns {
+				use.Table = nil
+			}
+			for range 25 { // 100,000 rows: all starts are there
+				w.Add(&use, nil)
+			}
+			for b.Loop() {
+				w.Add(&use, nil)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/4000, "ns/row")
+		})
+	}
+}
+
+// TestLadder compares gaps with those of the definition.
+func TestLadder(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 3))
+	for n := range 60 {
+		var keys []float64
+		for range n {
+			keys = append(keys, []float64{math.Inf(-1), -1.5, 0, 1e-300, 2, math.Inf(1)}[random.IntN(6)])
+		}
+		keys, ties := calibrate.OrderWithTies(keys, random)
+		l := newLadder(keys, ties)
+		for row := range 200 {
+			key := []float64{math.Inf(-1), -1.5, 0, 1e-300, 2, math.Inf(1), -7, 1, 5}[random.IntN(9)]
+			if got, want := l.gap(ordinal(key), 9, row, 4), calibrate.Gap(keys, ties, key, tieOf(9, row, 4)); got != want {
+				t.Fatalf("%v in %v: gap %d, want %d", key, keys, got, want)
+			}
+		}
+	}
+}

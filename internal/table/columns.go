@@ -18,6 +18,8 @@ type columnFile interface {
 	described() ([]packed.Column, bool)
 	// next returns the next rows with the columns that are used, valid until the following call; io.EOF at the end.
 	next(used []bool) (*columnBlock, error)
+	// rewind makes next return the first rows again.
+	rewind()
 	// consumed returns the bytes of the file so far.
 	consumed() int64
 }
@@ -147,10 +149,26 @@ func (s *columnRows) markUsed() {
 			s.used[i] = true
 		}
 	}
-	if f, ok := s.file.(interface{ rewind() }); ok {
-		f.rewind()
+	if f, ok := s.file.(interface{ asTexts(column int) }); ok {
+		for i := range s.columns {
+			if s.columns[i].Kind == packed.Numbers && s.onlyText(i) {
+				f.asTexts(i)
+			}
+		}
+		s.columns, _ = s.file.described()
 	}
+	s.file.rewind()
 	s.block = nil
+}
+
+// onlyText reports whether a column is used, and only as text.
+func (s *columnRows) onlyText(column int) bool {
+	for k, i := range s.roles.features {
+		if i == column && s.kinds[k] == schema.Numeric && s.derived[k].part == schema.Whole {
+			return false
+		}
+	}
+	return s.used[column] && column != s.roles.weight
 }
 
 // appendRows implements rowSource.

@@ -142,7 +142,6 @@ var foreign = []struct{ magic, name string }{
 	{"PK\x03\x04", "a zip archive or a spreadsheet"},
 	{"\xfd7zXZ\x00", "a file packed with xz"},
 	{"7z\xbc\xaf\x27\x1c", "a 7z archive"},
-	{"PAR1\x15", "a Parquet file"},
 	{"ARROW1\x00\x00", "an Arrow file"},
 	{"SQLite f", "an SQLite database"},
 	{"\x89HDF\r\n", "an HDF5 file"},

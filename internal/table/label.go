@@ -305,19 +305,3 @@ func (l *labels) checkClasses(e diag.Error) error {
 	}
 	return nil
 }
-
-// Classes returns the function from a label to its class by the rule of Options.Positive. A missing label, and one
-// that the rule does not know, is Unknown.
-func Classes(positive []string) (func(label string) Class, error) {
-	r, err := parseRule(positive)
-	if err != nil {
-		return nil, err
-	}
-	l := newLabels(r, true)
-	return func(label string) Class {
-		if len(trimBlanks([]byte(label))) == 0 {
-			return Unknown
-		}
-		return l.classOf([]byte(label))
-	}, nil
-}
