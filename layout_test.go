@@ -14,6 +14,7 @@ import (
 var order = []string{
 	"toptau/diag",
 	"toptau/internal/text",
+	"toptau/internal/jsontext",
 	"toptau/internal/parallel",
 	"toptau/internal/detmath",
 	"toptau/internal/binomial",

@@ -67,7 +67,8 @@ func (b *byteSize) UnmarshalText(value []byte) error {
 	}
 	n, err := strconv.ParseInt(digits, 10, 64)
 	if err != nil || n <= 0 || n > (1<<40)/unit {
-		return &diag.Error{Kind: diag.Usage, Found: diag.Quote(string(value)), Expected: "a number of bytes: 65536, 64KiB, 4MiB or 1GiB"}
+		return &diag.Error{Kind: diag.Usage, Found: diag.Quote(string(value)),
+			Expected: "a number of bytes: 65536, 64KiB, 4MiB or 1GiB"}
 	}
 	*b = byteSize(n * unit)
 	return nil
@@ -132,10 +133,10 @@ func (c *serveCommand) Run(s *cli.Session) (failed error) {
 	return server.Serve(ctx, l, certificates, c.Drain)
 }
 
-// setCollector sets the garbage collector for requests, unless the environment does. 100 percent is Go's default: rows
-// of clients are garbage, unlike the matrices of the other verbs. Above the limit the collector works more often. It
-// leaves half as much again for connections, pools and garbage as for what is in flight. A model takes up to four times
-// its file.
+// setCollector sets the garbage collector for requests, unless the environment does. 100 percent is Go's
+// default: rows of clients are garbage, unlike the matrices of the other verbs. Above the limit the collector
+// works more often. It leaves half as much again for connections, pools and garbage as for what is in flight.
+// A model takes up to four times its file.
 func setCollector(o serve.Options) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(100)
@@ -154,11 +155,14 @@ func setCollector(o serve.Options) {
 
 // options returns the settings of the server, without its logs.
 func (c *serveCommand) options(s *cli.Session) (o serve.Options, err error) {
-	o = serve.Options{Load: c.load, ID: c.ID, Version: s.Version(), AllowSchemaChange: c.AllowSchemaChange, Token: c.TokenFile, TerseErrors: c.TerseErrors,
+	o = serve.Options{Load: c.load, ID: c.ID, Version: s.Version(), AllowSchemaChange: c.AllowSchemaChange,
+		Token: c.TokenFile, TerseErrors: c.TerseErrors,
 		MaxBody: int64(c.MaxBody), MaxRows: c.MaxRows, Queue: c.Queue, Timeout: c.Timeout}
-	for param, n := range map[string]int64{"max-rows": int64(c.MaxRows), "queue": int64(c.Queue), "timeout": int64(c.Timeout)} {
+	for param, n := range map[string]int64{"max-rows": int64(c.MaxRows), "queue": int64(c.Queue),
+		"timeout": int64(c.Timeout)} {
 		if n <= 0 {
-			return o, &diag.Error{Kind: diag.Usage, Param: param, Found: strconv.FormatInt(n, 10), Expected: "more than 0"}
+			return o, &diag.Error{Kind: diag.Usage, Param: param, Found: strconv.FormatInt(n, 10),
+				Expected: "more than 0"}
 		}
 	}
 	for _, path := range c.Model {
@@ -173,22 +177,26 @@ func (c *serveCommand) options(s *cli.Session) (o serve.Options, err error) {
 		for _, text := range list.named {
 			name, path, found := strings.Cut(text, "=")
 			if !found || name == "" || path == "" {
-				return o, &diag.Error{Kind: diag.Usage, Param: list.param, Found: diag.Quote(text), Expected: "NAME=FILE"}
+				return o, &diag.Error{Kind: diag.Usage, Param: list.param, Found: diag.Quote(text),
+					Expected: "NAME=FILE"}
 			}
 			*list.to = append(*list.to, serve.ModelFile{Name: name, Path: path})
 		}
 	}
 	for _, m := range o.Models {
 		if m.Name == "" || strings.ContainsAny(m.Name, "/?#% ") {
-			return o, &diag.Error{Kind: diag.Usage, Found: "a model with the name " + diag.Quote(m.Name), Expected: "a name without blanks, /, ?, # and %",
-				Fixes: []diag.Fix{{Param: "name", Value: "NAME=" + m.Path}}}
+			return o, &diag.Error{Kind: diag.Usage, Found: "a model with the name " + diag.Quote(m.Name),
+				Expected: "a name without blanks, /, ?, # and %",
+				Fixes:    []diag.Fix{{Param: "name", Value: "NAME=" + m.Path}}}
 		}
 	}
 	o.Loopback = serve.IsLocal(c.Listen)
 	o.Trusted = strings.HasPrefix(c.Listen, "unix:") || c.ClientCA != ""
 	if !o.Loopback && !o.Trusted && c.TokenFile == "" && !c.Insecure {
-		return o, &diag.Error{Kind: diag.Usage, Param: "listen", Found: c.Listen + ", which other machines can reach", Expected: "a way to know clients",
-			Fixes: []diag.Fix{{Param: "token-file", Value: "FILE"}, {Param: "client-ca", Value: "FILE"}, {Param: "insecure", When: "if everybody may ask"}}}
+		return o, &diag.Error{Kind: diag.Usage, Param: "listen",
+			Found: c.Listen + ", which other machines can reach", Expected: "a way to know clients",
+			Fixes: []diag.Fix{{Param: "token-file", Value: "FILE"}, {Param: "client-ca", Value: "FILE"},
+				{Param: "insecure", When: "if everybody may ask"}}}
 	}
 	o.Loopback = o.Loopback && !o.Trusted
 	return o, nil

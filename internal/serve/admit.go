@@ -9,8 +9,8 @@ import (
 	"toptau/diag"
 )
 
-// admission limits what happens at the same time: a slot for each processor, a short queue for them, and a budget of
-// bytes.
+// admission limits what happens at the same time: a slot for each processor, a short queue for them, and a
+// budget of bytes.
 type admission struct {
 	slots   chan struct{}
 	queue   int64
@@ -74,7 +74,8 @@ func (a *admission) wait(done <-chan struct{}) bool {
 
 func (a *admission) free() { <-a.slots }
 
-// yield gives the slot to a request that waits. The caller waits for another without a limit: it was admitted.
+// yield gives the slot to a request that waits. The caller waits for another without a limit: it was
+// admitted.
 func (a *admission) yield() {
 	if a.waiting.Load() > 0 {
 		a.free()
@@ -103,5 +104,6 @@ func (s *Server) busy(reason shedReason) *problem {
 	if reason == shedDraining || reason == shedTime {
 		status = http.StatusServiceUnavailable
 	}
-	return &problem{status, &diag.Error{Kind: diag.Limit, Found: found, Hint: "try again after the time of the header Retry-After"}}
+	return &problem{status, &diag.Error{Kind: diag.Limit, Found: found,
+		Hint: "try again after the time of the header Retry-After"}}
 }

@@ -12,8 +12,8 @@ import (
 	"toptau/schema"
 )
 
-// after hands the rows of answered requests to shadow models and to the monitor, in one goroutine that takes a slot
-// only if nobody waits for it.
+// after hands the rows of answered requests to shadow models and to the monitor, in one goroutine that takes
+// a slot only if nobody waits for it.
 type after struct {
 	s       *Server
 	jobs    chan *job
@@ -41,7 +41,8 @@ const mostJobs = 64
 const spareWait = time.Millisecond
 
 func newAfter(s *Server) *after {
-	a := &after{s: s, jobs: make(chan *job, mostJobs), closing: make(chan struct{}), late: make(chan struct{}), ended: make(chan struct{})}
+	a := &after{s: s, jobs: make(chan *job, mostJobs), closing: make(chan struct{}), late: make(chan struct{}),
+		ended: make(chan struct{})}
 	go a.run()
 	return a
 }
@@ -51,7 +52,8 @@ func (a *after) hand(c *call, r *rows, point, before int, decode decode) {
 	if a.s.options.Monitor == nil && c.model.shadow == nil {
 		return
 	}
-	j := &job{rows: &rows{rowOptions: r.rowOptions, b: r.b, n: r.n, chunks: r.chunks, bad: r.bad}, request: r.request(c, point), point: point,
+	j := &job{rows: &rows{rowOptions: r.rowOptions, b: r.b, n: r.n, chunks: r.chunks, bad: r.bad},
+		request: r.request(c, point), point: point,
 		model: c.model, before: before, reserved: c.reserved}
 	if c.model.shadow != nil {
 		j.body, j.decode = c.body, decode
@@ -200,8 +202,8 @@ func (a *after) compare(j *job) {
 	}
 }
 
-// close ends the work, once. Waiting jobs are done until ctx ends. Requests may still be answered: their rows are not
-// observed.
+// close ends the work, once. Waiting jobs are done until ctx ends. Requests may still be answered: their rows
+// are not observed.
 func (a *after) close(ctx context.Context) {
 	close(a.closing)
 	select {

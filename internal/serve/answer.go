@@ -242,8 +242,8 @@ func (p *plan) inputName(input int) string {
 	return p.inputs[input].Name
 }
 
-// appendCSV appends the rows as `toptau score` prints them: the id or the number, the score, the decision, and those
-// of the other operating points.
+// appendCSV appends the rows as `toptau score` prints them: the id or the number, the score, the decision,
+// and those of the other operating points.
 func (s *Server) appendCSV(b []byte, r *rows, point int) []byte {
 	withID, withError, held := false, false, false
 	for _, c := range r.chunks {

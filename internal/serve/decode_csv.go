@@ -13,14 +13,16 @@ import (
 	"toptau/schema"
 )
 
-// extraFields is the number of fields that any line of CSV may have, in addition to four times those of the model.
+// extraFields is the number of fields that any line of CSV may have, in addition to four times those of the
+// model.
 const extraFields = 1000
 
 // decodeCSV reads delimited text with the readers of files.
 func decodeCSV(s *scratch, r *rows, body []byte) error {
 	p := r.b.plan
 	if p.schema.Sparse() {
-		return refused(http.StatusUnsupportedMediaType, diag.Usage, "CSV for a model with LIBSVM indices", "JSON rows {\"INDEX\": VALUE}")
+		return refused(http.StatusUnsupportedMediaType, diag.Usage, "CSV for a model with LIBSVM indices",
+			"JSON rows {\"INDEX\": VALUE}")
 	}
 	for _, magic := range []string{"\x1f\x8b", "\x28\xb5\x2f\xfd"} {
 		if bytes.HasPrefix(body, []byte(magic)) { // small bodies could take any memory

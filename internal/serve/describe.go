@@ -42,8 +42,9 @@ type column struct {
 
 func (m *served) describe() *description {
 	b := m.current()
-	d := &description{Name: m.name, Digest: b.digest, Version: b.version, Loaded: b.loaded.UTC().Truncate(time.Millisecond),
-		ID: b.plan.fields[b.plan.id].name, Points: b.points, Columns: b.columns()}
+	d := &description{Name: m.name, Digest: b.digest, Version: b.version,
+		Loaded: b.loaded.UTC().Truncate(time.Millisecond),
+		ID:     b.plan.fields[b.plan.id].name, Points: b.points, Columns: b.columns()}
 	if failure := m.failure.Load(); failure != nil {
 		d.Failure = *failure
 	}

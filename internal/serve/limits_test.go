@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -37,23 +36,17 @@ func TestBusyServerRefuses(t *testing.T) {
 	row := []byte(jsonObject(fixtureRows(1, 3)[0]))
 	free := s.occupy()
 	var wait sync.WaitGroup
-	var refused, waited atomic.Int64
 	for range 12 {
 		wait.Go(func() {
-			began := time.Now()
 			status, answer, header := s.post(t, "/v1/score", "application/json", row)
 			if status != 429 || header.Get("Retry-After") != "1" || !strings.Contains(answer, `"kind":"limit"`) {
 				t.Errorf("%d: %s", status, answer)
 			}
-			if time.Since(began) > maxWait {
-				waited.Add(1)
-			}
-			refused.Add(1)
 		})
 	}
 	wait.Wait()
-	if refused.Load() != 12 || waited.Load() > 6 {
-		t.Errorf("%d refused, %d after waiting", refused.Load(), waited.Load())
+	if queue, wait := s.metrics.shed[shedQueue].Load(), s.metrics.shed[shedWait].Load(); queue+wait != 12 || wait < 2 {
+		t.Errorf("%d were refused because of the queue and %d after waiting", queue, wait)
 	}
 	free()
 	if status, answer, _ := s.post(t, "/v1/score", "application/json", row); status != 200 {
@@ -67,11 +60,20 @@ func TestBusyServerRefuses(t *testing.T) {
 // A request that waited gets the slot that becomes free.
 func TestWaitingRequestIsAnswered(t *testing.T) {
 	s := start(t, Options{}, "raw")
-	free := s.occupy()
-	time.AfterFunc(maxWait/4, free)
-	if status, answer, _ := s.post(t, "/v1/score", "application/json", []byte(jsonObject(fixtureRows(1, 3)[0]))); status != 200 {
-		t.Errorf("%d: %s", status, answer)
+	status, answer := 0, ""
+	for range 10 { // a busy machine may take longer than maxWait for anything
+		free := s.occupy()
+		go func() {
+			for s.admission.waiting.Load() == 0 {
+				time.Sleep(time.Millisecond)
+			}
+			free()
+		}()
+		if status, answer, _ = s.post(t, "/v1/score", "application/json", []byte(jsonObject(fixtureRows(1, 3)[0]))); status == 200 {
+			return
+		}
 	}
+	t.Errorf("%d: %s", status, answer)
 }
 
 // Bodies, rows and answers have one budget of bytes.

@@ -38,8 +38,8 @@ type Options struct {
 // ModelFile is a model under a name.
 type ModelFile struct{ Name, Path string }
 
-// The limits that are no flags. The queue is short, because a request that waits longer than maxWait is of no use to
-// its client. The others bound the memory of a server under attack.
+// The limits that are no flags. The queue is short, because a request that waits longer than maxWait is of no
+// use to its client. The others bound the memory of a server under attack.
 const (
 	maxWait        = 100 * time.Millisecond
 	leastInFlight  = 64 << 20 // bytes of bodies, rows and answers
@@ -51,8 +51,8 @@ const (
 	drainTimeout   = 25 * time.Second
 )
 
-// InFlight returns the bytes that bodies, rows and answers may take together: 64 MiB, and in any case enough for the
-// largest body, whose rows and answer take about as much.
+// InFlight returns the bytes that bodies, rows and answers may take together: 64 MiB, and in any case enough
+// for the largest body, whose rows and answer take about as much.
 func (o Options) InFlight() int64 { return max(leastInFlight, 4*o.MaxBody) }
 
 func (o Options) withDefaults() Options {
@@ -76,9 +76,9 @@ func (o Options) withDefaults() Options {
 
 // Limit may hold alerts back.
 type Limit interface {
-	// Decide is called with the rows of a request in their order, at most 256 at a time, before they are answered.
-	// It may set HeldBack of rows whose Alert is true. Rows without a score have NaN. Calls come from many
-	// goroutines. An error means that alerts cannot be counted and are held back.
+	// Decide is called with the rows of a request in their order, at most 256 at a time, before they are
+	// answered. It may set HeldBack of rows whose Alert is true. Rows without a score have NaN. Calls come
+	// from many goroutines. An error means that alerts cannot be counted and are held back.
 	Decide(r Request, rows []Verdict) error
 	// Remaining returns the number of alerts that are left now.
 	Remaining() int

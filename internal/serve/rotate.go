@@ -23,8 +23,8 @@ type logFile struct {
 	size int64
 }
 
-// OpenLogFile opens a log to append to. A last line without its end, which a killed process or a full disk may have
-// left, is removed. A Write must have whole lines.
+// OpenLogFile opens a log to append to. A last line without its end, which a killed process or a full disk
+// may have left, is removed. A Write must have whole lines.
 func OpenLogFile(path string, most int64) (io.WriteCloser, error) {
 	l := &logFile{path: path, most: most}
 	if err := l.open(); err != nil {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// scoredLog writes a line for each scored row. Each Write has whole lines, so that a killed process leaves no torn
-// one.
+// scoredLog writes a line for each scored row. Each Write has whole lines, so that a killed process leaves no
+// torn one.
 type scoredLog struct {
 	mu     sync.Mutex
 	w      io.Writer // nil: none
