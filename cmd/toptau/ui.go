@@ -125,7 +125,12 @@ func (c *uiCommand) options(s *cli.Session) (*ui.Options, error) {
 			Expected: "a model and labelled rows"}
 	}
 	format.Kept = append(format.Kept, keptColumns(c.Entity)...)
-	if c.data, err = toptau.Read(s, path, format); err != nil {
+	if c.model == nil {
+		c.data, err = toptau.ReadScored(s, path, c.Score, format)
+	} else {
+		c.data, err = toptau.Read(s, path, format)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if c.HeldOut != "" {
