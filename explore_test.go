@@ -333,7 +333,7 @@ func TestReadScored(t *testing.T) {
 		t.Errorf("a missing score: %v", err)
 	}
 	_, err = toptau.Explore(t.Context(), d, toptau.Entry{Column: "1-3"}, toptau.EvaluateOptions{})
-	wantError(t, err, diag.Usage, `one of the numeric columns []`)
+	wantError(t, err, diag.Usage, `one of the numeric columns ["risk"]`)
 	_, err = toptau.ReadScored(t.Context(), path, "score", f)
 	wantError(t, err, diag.Usage, `score "score"`, `"a,b"`)
 	text := writeFile(t, "text.csv", "risk,fraud\n0.5,0\nhigh,1\n")

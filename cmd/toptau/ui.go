@@ -9,8 +9,10 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime/debug"
 	"strconv"
+	"strings"
 
 	"toptau"
 	"toptau/diag"
@@ -207,8 +209,7 @@ func (c *uiCommand) withPoint(ctx context.Context, r ui.SaveRequest) (*model.Mod
 			c.HeldOut)
 	}
 	words := fmt.Sprintf("Saved %s at the threshold %.6g, %s. To use it: toptau score %s DATA --at %s.", r.Name,
-		computed.Point.Threshold, evidence,
-		c.Output, r.Name)
+		computed.Point.Threshold, evidence, forShell(c.Output), forShell(r.Name))
 	for _, w := range computed.Result.Warnings {
 		words += " Note: " + w.Text + "."
 	}
@@ -227,10 +228,21 @@ func (c *uiCommand) certify(g metric.Goal, delta threshold.Rate) string {
 		goal = fmt.Sprintf("%s %s", cli.Spell(string(g.Kind)), g.Rate)
 	}
 	if c.model == nil {
-		return fmt.Sprintf("toptau threshold HELDOUT --score %s %s --delta %s", c.Score, goal, delta)
+		return fmt.Sprintf("toptau threshold HELDOUT --score %s %s --delta %s", forShell(c.Score), goal, delta)
 	}
-	return fmt.Sprintf("toptau threshold HELDOUT --model %s %s --delta %s --name NAME -o %s", c.Files[0], goal,
-		delta, cmp.Or(c.Output, "NEW"))
+	return fmt.Sprintf("toptau threshold HELDOUT --model %s %s --delta %s --name NAME -o %s", forShell(c.Files[0]), goal,
+		delta, forShell(cmp.Or(c.Output, "NEW")))
+}
+
+// plainWord is what a shell reads as one word.
+var plainWord = regexp.MustCompile(`^[\w./+:,-]+$`)
+
+// forShell quotes a word for a shell if it needs that.
+func forShell(word string) string {
+	if plainWord.MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // isModel reports whether a file begins like a model file.
