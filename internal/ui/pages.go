@@ -2,6 +2,7 @@ package ui
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -553,7 +554,7 @@ func (s *Server) save(r *http.Request) (any, error) {
 		return nil, err
 	}
 	if s.options.Save == nil {
-		return nil, &diag.Error{Kind: diag.Usage, Found: s.options.Unsaved}
+		return nil, &diag.Error{Kind: diag.Usage, Found: cmp.Or(s.options.Unsaved, "a page that cannot save")}
 	}
 	a, err := s.ask(&q.Budget)
 	if err != nil {
