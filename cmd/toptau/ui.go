@@ -1,13 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"net"
-	"os"
 	"path/filepath"
 	"regexp"
 	"runtime/debug"
@@ -122,9 +119,8 @@ func (c *uiCommand) options(s *cli.Session) (*ui.Options, error) {
 			return nil, err
 		}
 		entry = toptau.Entry{Model: c.model}
-	} else if isModel(path) {
-		return nil, &diag.Error{Kind: diag.Usage, File: path, Found: "a model without data",
-			Expected: "a model and labelled rows"}
+	} else if model.IsFile(path) {
+		return nil, &diag.Error{Kind: diag.Usage, File: path, Found: "a model without data", Expected: "a model and labelled rows"}
 	}
 	format.Kept = append(format.Kept, keptColumns(c.Entity)...)
 	if c.model == nil {
@@ -243,16 +239,4 @@ func forShell(word string) string {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
-
-// isModel reports whether a file begins like a model file.
-func isModel(path string) bool {
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	head := make([]byte, 64)
-	n, _ := io.ReadFull(f, head)
-	return bytes.Contains(head[:n], []byte(`"toptau_model"`))
 }
