@@ -117,7 +117,7 @@ func unscored(t *table.Table, row int, err error) table.BadRow {
 	return bad
 }
 
-// badRowWarnings counts the rows without a score and the rows with imputed values.
+// badRowWarnings counts the rows without a score, with imputed values, and held back by a limit.
 func (s *Stream) badRowWarnings() []diag.Warning {
 	var list []diag.Warning
 	if n := s.totals.Failed; n > 0 {
@@ -131,6 +131,10 @@ func (s *Stream) badRowWarnings() []diag.Warning {
 	if n := s.totals.Imputed; n > 0 {
 		list = append(list, diag.Warning{Code: "imputed-rows",
 			Text: fmt.Sprintf("%s with imputed values: no guarantee covers their decisions", text.Plural(n, "row"))})
+	}
+	if n := s.totals.HeldBack; n > 0 {
+		list = append(list, diag.Warning{Code: "held-back",
+			Text: fmt.Sprintf("%s above the threshold held back by the alert limit", text.Plural(n, "row"))})
 	}
 	return list
 }

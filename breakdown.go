@@ -19,24 +19,45 @@ const (
 	breakdownRanges = 10 // ranges of about equal numbers of rows for columns of many numbers
 )
 
-// breakdown counts decisions by the values of a column. A column of more than breakdownValues numbers is
-// divided into ranges, and one of as many dates into days.
-func (u *units) breakdown(d *Data, column string, alarms []bool, confidence float64) (result.Breakdown, error) {
-	b := result.Breakdown{Values: []result.BreakdownValue{}}
-	c, err := d.column("by", column)
-	if err != nil {
-		return b, err
+// dividedColumn is a column with the units that have each of its values.
+type dividedColumn struct {
+	name  string
+	parts []valuePart
+}
+
+// divide divides the units by the values of columns. A column of more than breakdownValues numbers is divided into
+// ranges, and one of as many dates into days.
+func (u *units) divide(d *Data, columns []string) ([]dividedColumn, error) {
+	var list []dividedColumn
+	for _, column := range columns {
+		c, err := d.column("by", column)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, dividedColumn{c.name, u.partsOf(c)})
 	}
-	b.Column = c.name
-	parts := u.partsOf(c)
+	return list, nil
+}
+
+// rates returns the number of rates of a breakdown: of positives found and of false alarms, where a value has rows of
+// the class.
+func (c *dividedColumn) rates(u *units) int {
+	n := 0
+	for i := range c.parts {
+		p := &c.parts[i]
+		positives := p.positives(u)
+		n += min(1, positives) + min(1, len(p.units)-positives)
+	}
+	return n
+}
+
+// breakdown counts decisions by the values of a column.
+func (u *units) breakdown(c *dividedColumn, alarms []bool, confidence float64) (result.Breakdown, error) {
+	b := result.Breakdown{Column: c.name, Values: []result.BreakdownValue{}}
+	parts := c.parts
 	for _, p := range parts {
 		v := result.BreakdownValue{Value: p.name, Others: p.others}
-		v.Rows = len(p.units)
-		for _, unit := range p.units {
-			if u.label[unit] == table.Positive {
-				v.Positives++
-			}
-		}
+		v.Rows, v.Positives = len(p.units), p.positives(u)
 		decided, err := countDecisions(u.label, u.table.Weight, p.units, alarms, confidence)
 		if err != nil {
 			return b, err
@@ -60,6 +81,17 @@ type valuePart struct {
 	others  int // number of values if there are several
 	units   []int
 	ordered bool // the parts are ordered: days or ranges
+}
+
+// positives counts the positive units.
+func (p *valuePart) positives(u *units) int {
+	n := 0
+	for _, unit := range p.units {
+		if u.label[unit] == table.Positive {
+			n++
+		}
+	}
+	return n
 }
 
 // partsOf divides the units by the values of a column.

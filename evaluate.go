@@ -1,6 +1,7 @@
 package toptau
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -33,6 +34,8 @@ type EvaluateOptions struct {
 	// By are columns by whose values the decisions of each entry are counted: features, or columns of Format.Kept,
 	// Segment, Time, Group or ID.
 	By []string
+	// Simultaneous widens the intervals of By so that all of them together have the confidence (Bonferroni).
+	Simultaneous bool
 	// Entity is a column that names entities. Each raises at most one alert, or one a day if the data have a
 	// column Format.Time. Everything is then counted in entities instead of rows; "": the unit of the first
 	// model's default operating point.
@@ -74,7 +77,9 @@ type ranking struct {
 //
 // It compares several entries by the goal's criterion. The intervals of the differences to o.Against come
 // from one paired bootstrap, which resamples groups if the data have a column Format.Group.
-func Evaluate(ctx context.Context, d *Data, entries []Entry, o EvaluateOptions) (*Evaluation, error) {
+func Evaluate(ctx context.Context, d *Data, entries []Entry, o EvaluateOptions) (_ *Evaluation, err error) {
+	defer d.checkStored(&err)
+
 	if err := checkEntries(entries); err != nil {
 		return nil, err
 	}
@@ -298,12 +303,23 @@ func (e *Evaluation) addBreakdowns(k *ranking, r *result.Measured, o EvaluateOpt
 		return &diag.Error{Kind: diag.Usage, Param: "by", Found: "scores without a threshold", Expected: "a goal",
 			Fixes: []diag.Fix{{Param: "max-fpr", Value: "1%"}, {Param: "top", Value: "1%"}}}
 	}
-	for _, column := range o.By {
-		b, err := e.units.breakdown(e.data, column, k.alarms, o.Confidence)
+	columns, err := e.units.divide(e.data, o.By)
+	if err != nil {
+		return err
+	}
+	confidence, together := o.Confidence, 0
+	if o.Simultaneous {
+		for i := range columns {
+			together += columns[i].rates(e.units)
+		}
+		confidence = 1 - (1-cmp.Or(confidence, metric.DefaultConfidence))/float64(max(1, together))
+	}
+	for i := range columns {
+		b, err := e.units.breakdown(&columns[i], k.alarms, confidence)
 		if err != nil {
 			return err
 		}
-		b.Point, b.Threshold = point, at
+		b.Point, b.Threshold, b.Together = point, at, together
 		r.By = append(r.By, b)
 	}
 	return nil

@@ -126,16 +126,7 @@ func (s *shiftWatch) shiftText(w watched, shift calibrate.Shift, foreign int) st
 			line += " (or positives are more frequent than in training)"
 		}
 	}
-	return line + fmt.Sprintf("; rows that are alike differ this much with probability at most %s", smallProbability(shift.P))
-}
-
-// smallProbability returns an upper bound on a probability with one digit, because it is only a bound. It
-// returns 0.000000001 for smaller ones.
-func smallProbability(p float64) string {
-	if p < 1e-9 {
-		return "0.000000001"
-	}
-	return text.Significant(p, 1)
+	return line + fmt.Sprintf("; rows that are alike differ this much with probability at most %s", text.SmallProbability(shift.P))
 }
 
 // calibrationOverTime tests whether the scores z of the population change over time. It returns nil without a
@@ -175,5 +166,5 @@ func driftWarning(t calibrate.Trend, population method.Population) *diag.Warning
 	return &diag.Warning{Code: "calibration-drift", Text: fmt.Sprintf("the scores of the calibration %s change over time: %s of the earliest fifth "+
 		"are in the highest tenth, against %s of the latest (probability at most %s by chance); the guarantee is about "+
 		"all of them together and may not hold for new rows", rows, text.Percent(first.Above), text.Percent(last.Above),
-		smallProbability(t.P))}
+		text.SmallProbability(t.P))}
 }

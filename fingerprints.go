@@ -101,5 +101,5 @@ func overlapOf(f *model.Fingerprints, features *feature.Map, t *table.Table, row
 func overlapWarning(r *result.Overlap, rows int) string {
 	return fmt.Sprintf("about %s of these %s rows trained the model: of %s that its fingerprints can recognise, %s equal a training "+
 		"row, and repeated rows explain %s of them (probability at most %s)", amount(r.Estimate), text.Count(rows),
-		text.Count(r.Compared), text.Count(r.Matched), text.Percent(r.Expected), smallProbability(r.P))
+		text.Count(r.Compared), text.Count(r.Matched), text.Percent(r.Expected), text.SmallProbability(r.P))
 }

@@ -3,6 +3,7 @@ package toptau
 import (
 	"fmt"
 	"net/netip"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -51,7 +52,31 @@ func Inspect(m *Model) (*result.Inspection, error) {
 		r.Personal = append(r.Personal, result.PersonalFinding{Place: "fingerprints", Kind: "hashes by which a known row can be recognised",
 			Values: f.Sampled, Of: f.Rows})
 	}
+	r.Personal = append(r.Personal, profileFindings(m)...)
 	return r, nil
+}
+
+// profileFindings lists numbers of a profile, which are values of single rows, that look personal.
+func profileFindings(m *Model) []result.PersonalFinding {
+	p := m.Profile()
+	if p == nil {
+		return nil
+	}
+	var list []result.PersonalFinding
+	values := 0
+	for i := range p.Columns {
+		in := &m.Features(feature.Key{}).Inputs[p.Columns[i].Input]
+		var numbers []string
+		for _, x := range p.Columns[i].Values {
+			numbers = append(numbers, strconv.FormatFloat(x, 'f', -1, 64))
+		}
+		values += len(numbers)
+		list = append(list, personalValues("profile of column "+in.Name, in.Name, numbers)...)
+	}
+	if values > 0 {
+		list = append(list, result.PersonalFinding{Place: "profile", Kind: "numbers of single training rows", Values: values, Of: values})
+	}
+	return list
 }
 
 // contentOf describes a field of the file.
@@ -80,6 +105,10 @@ func contentOf(m *Model, field string) string {
 		return "number of rows, digest of the file, seed"
 	case "fingerprints":
 		return fmt.Sprintf("hashes of %s of %s", text.Plural(m.Fingerprints().Sampled, "training row"), text.Count(m.Fingerprints().Rows))
+	case "profile":
+		return fmt.Sprintf("order statistics of %s, from %s", text.Plural(len(m.Profile().Columns), "column"), text.Plural(m.Profile().Rows, "row"))
+	case "reference":
+		return fmt.Sprintf("%s of %s of %s", text.Plural(len(m.Reference().Scores), "score"), text.Plural(m.Reference().Rows, "row"), m.Reference().Source)
 	case "probes":
 		return "synthetic rows with their scores"
 	}

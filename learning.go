@@ -36,7 +36,7 @@ func learningCurve(ctx context.Context, d *Data, found *tune.Found, o TrainOptio
 		rest, test = d.selectRows(parts[0]), d.selectRows(parts[1])
 	}
 	options := TrainOptions{Surrogate: o.Surrogate, Scale: o.Scale, Impute: o.Impute, ClassWeight: o.ClassWeight, Folds: o.Folds,
-		Validation: o.Validation, NoFingerprints: true, Seed: o.Seed}
+		Validation: o.Validation, NoFingerprints: true, NoProfile: true, Seed: o.Seed}
 	options.Method, options.Encoding = chosenTasks(found)
 	sizes := []*Data{rest}
 	for len(sizes) <= learningHalvings {

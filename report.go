@@ -16,7 +16,6 @@ import (
 	"toptau/internal/tune"
 	"toptau/metric"
 	"toptau/model"
-	"toptau/result"
 	"toptau/schema"
 	"toptau/threshold"
 )
@@ -52,7 +51,7 @@ func (e *Evaluation) findings() (*report.Findings, error) {
 		points := m.Points()
 		for i := range points {
 			f.Points = append(f.Points, report.OperatingPoint{Point: points[i], Decisions: &e.Points[i].Decisions,
-				Facts: shiftFacts(e.Points[i].Shift), Value: e.Points[i].Value, ValueName: e.Value})
+				Facts: report.ShiftFacts(e.Points[i].Shift, shiftLevel), Value: e.Points[i].Value, ValueName: e.Value})
 		}
 		if len(points) > 0 {
 			alarm = &points[0].Threshold
@@ -60,7 +59,7 @@ func (e *Evaluation) findings() (*report.Findings, error) {
 		}
 		f.Model = modelFacts(m)
 		var err error
-		if f.Shapes, f.Pairs, err = mainShapes(m, first.data); err != nil {
+		if f.Shapes, f.Pairs, err = mainShapes(m, first.data, mainColumns); err != nil {
 			return nil, err
 		}
 	}
@@ -207,27 +206,30 @@ func budgetsOf(rank *metric.Ranking, d *Data, goal metric.Goal) (report.Budgets,
 		b.Rows = append(b.Rows, report.BudgetRow{Fraction: rate.Float64(), PerPeriod: s.Budget / periods, Threshold: s.Threshold,
 			Found: s.TruePositiveRate, Precision: s.Precision})
 	}
-	b.Explorer = explorerOf(rank, all)
-	return b, nil
+	var err error
+	b.Explorer, err = explorerOf(rank, all)
+	return b, err
 }
 
-// explorerOf returns the positions of the slider: about a hundred numbers of alerts with equal ratios.
-func explorerOf(rank *metric.Ranking, all float64) *report.Explorer {
-	x := &report.Explorer{Rows: all, Positives: rank.PositiveMass()}
+// explorerOf returns the positions of the slider: about a hundred numbers of alerts with equal ratios. Weighted rows
+// have none, because their bootstrap takes seconds for each position.
+func explorerOf(rank *metric.Ranking, all float64) (*report.Explorer, error) {
 	if rank.Weighted() || rank.PositiveMass() == 0 || rank.NegativeMass() == 0 {
-		return nil
+		return nil, nil
 	}
+	x := &report.Explorer{}
 	for alerts := 1.0; alerts < all; alerts = max(alerts+1, math.Floor(sliderStep*alerts)) {
-		s, err := rank.TopCount(alerts)
-		if err != nil || math.IsInf(s.Threshold, 0) {
-			return nil
+		s, err := rank.BootstrapTop(alerts, metric.Bootstrap{Replicates: bandReplicates, Seed: 1})
+		if err != nil {
+			return nil, err
 		}
-		x.Alerts, x.Found, x.Thresholds = append(x.Alerts, alerts), append(x.Found, s.TruePositives), append(x.Thresholds, s.Threshold)
 		if alerts <= 0.01*all {
-			x.Start = len(x.Alerts) - 1
+			x.Start = len(x.Rows)
 		}
+		x.Rows = append(x.Rows, report.BudgetRow{Fraction: alerts / all, Alerts: alerts, Threshold: s.Threshold, Found: s.TruePositiveRate,
+			Precision: s.Precision, Alarms: s.FalsePositiveRate})
 	}
-	return x
+	return x, nil
 }
 
 // daysOf returns the number of days in the column of times, 0 without one or if it has no dates.
@@ -281,24 +283,6 @@ func setGoal(f *report.Findings, goal metric.Goal) {
 	}
 }
 
-// shiftFacts describes how these rows differ from those that calibrated the threshold.
-func shiftFacts(list []result.Shift) []report.Fact {
-	var facts []report.Fact
-	for _, s := range list {
-		name := "rows here against calibration"
-		if s.Segment != nil {
-			name += ", " + *s.Segment
-		}
-		line := "no sign of a difference"
-		if s.P <= shiftLevel {
-			line = fmt.Sprintf("%s here, %s there above a score of %.4g; probability at most %s if the rows are alike",
-				text.Percent(s.Seen), text.Percent(s.Expected), s.Score, smallProbability(s.P))
-		}
-		facts = append(facts, report.Fact{Name: name, Value: line})
-	}
-	return facts
-}
-
 // Parameters of the recall curve, chosen by hand: about 50 budgets for 10,000 rows.
 const (
 	budgetStep     = 1.2 // ratio of neighbouring budgets
@@ -340,9 +324,9 @@ func recallByBudget(r *metric.Ranking) (report.Curve, error) {
 // mainColumns is the number of columns, and of categories of a column, that a report shows. Chosen by hand.
 const mainColumns = 9
 
-// mainShapes returns the shapes of the columns, and of the pairs of columns, with the largest effects on the
-// evaluated rows.
-func mainShapes(m *Model, d *Data) ([]report.Shape, []report.PairShape, error) {
+// mainShapes returns the shapes of the columns, at most limit, and of the pairs of columns with the largest effects
+// on the evaluated rows.
+func mainShapes(m *Model, d *Data, limit int) ([]report.Shape, []report.PairShape, error) {
 	e, err := newEffects(m)
 	if err != nil {
 		return nil, nil, err
@@ -356,7 +340,7 @@ func mainShapes(m *Model, d *Data) ([]report.Shape, []report.PairShape, error) {
 	}
 	var shapes []report.Shape
 	for _, c := range e.columns().Columns {
-		if c.Effect == 0 || len(shapes) == mainColumns {
+		if c.Effect == 0 || len(shapes) == limit {
 			break
 		}
 		shape := report.Shape{Column: c.Column, Effect: c.Effect}

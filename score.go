@@ -36,9 +36,12 @@ type ScoreOptions struct {
 	// among the rows that it assumes; zero: as in training.
 	Probability bool
 	Prevalence  threshold.Rate
-	Impute      schema.Impute               // median or zero: imputes values that the model refuses if they are missing; see result.Row.Imputed
-	OnError     BadRows                     // what becomes of rows that have no score
-	OnReject    func(result.Rejected) error // is called with each of these rows; an error ends the stream
+	// HoldBack is called with each row of the stream that has a score, in their order. If it returns a reason, the row's
+	// decisions are false, and the reason is its HeldBack. An error ends the stream.
+	HoldBack func(*Stream, *result.Row) (reason string, err error)
+	Impute   schema.Impute               // median or zero: imputes values that the model refuses if they are missing; see result.Row.Imputed
+	OnError  BadRows                     // what becomes of rows that have no score
+	OnReject func(result.Rejected) error // is called with each of these rows; an error ends the stream
 	// Progress is called with the number of rows so far whenever the stream has yielded the rows that have
 	// arrived, so before it waits for more.
 	Progress func(rows int)
@@ -46,6 +49,7 @@ type ScoreOptions struct {
 
 // Stream scores rows as it reads them. The exported fields name the parts of every row.
 type Stream struct {
+	Time    string   // the column of times; "": none
 	ID      []string // columns that identify a row; empty: rows are identified by their number
 	Kept    []string // with Keep: the input's other columns
 	Points  []string // operating points, the chosen one first
@@ -164,6 +168,9 @@ func (s *Stream) bindColumns(t *table.Table) error {
 	for _, c := range t.ID {
 		s.ID = append(s.ID, c.Name)
 	}
+	if t.Time != nil {
+		s.Time = t.Time.Name
+	}
 	if s.options.Keep {
 		for i, name := range s.reader.Names() {
 			if !slices.ContainsFunc(t.ID, func(c table.Text) bool { return c.Number == i+1 }) {
@@ -277,6 +284,9 @@ func (s *Stream) scoreChunk(t *table.Table, yield func(*result.Row, error) bool)
 			s.watch.addRow(t, row, z)
 		}
 		s.fillRow(t, row, z)
+		if err := s.holdBack(); err != nil {
+			return true, err
+		}
 		if s.options.Best > 0 {
 			s.best.offer(&s.row, s.options.Best)
 		} else if !yield(&s.row, nil) {
@@ -314,6 +324,9 @@ func (s *Stream) fillRow(t *table.Table, row int, z float64) {
 	for _, c := range t.ID {
 		r.ID = append(r.ID, c.Values[row])
 	}
+	if t.Time != nil {
+		r.Time = t.Time.Values[row]
+	}
 	r.Input = r.Input[:0]
 	for _, i := range s.kept {
 		r.Input = append(r.Input, t.Raw[row][i])
@@ -335,10 +348,29 @@ func (s *Stream) fillRow(t *table.Table, row int, z float64) {
 	r.Threshold = s.points[0].ThresholdOf(segment)
 	for k := range s.points {
 		r.Decisions[k] = s.points[k].Decide(z, segment)
-		if r.Decisions[k] {
+	}
+}
+
+// holdBack lets the caller hold back the row that was scored last, and counts its alerts.
+func (s *Stream) holdBack() error {
+	r := &s.row
+	r.HeldBack = ""
+	if s.options.HoldBack != nil {
+		reason, err := s.options.HoldBack(s, r)
+		if err != nil {
+			return err
+		}
+		if r.HeldBack = reason; reason != "" {
+			clear(r.Decisions)
+			s.totals.HeldBack++
+		}
+	}
+	for k, positive := range r.Decisions {
+		if positive {
 			s.totals.Positives[k]++
 		}
 	}
+	return nil
 }
 
 // segmentOf returns a row's value in the segment column, "" without such a column.

@@ -8,8 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"toptau/calibrate"
 	"toptau/diag"
 	"toptau/internal/feature"
+	"toptau/internal/monitor"
 	"toptau/internal/table"
 	"toptau/internal/tune"
 	"toptau/method"
@@ -65,6 +67,7 @@ type TrainOptions struct {
 	LearningCurve  bool                  // also fits the chosen learners to parts of the rows, see result.LearningPoint
 	MaxTime        time.Duration         // time after which the best model so far is returned; 0: no limit
 	NoFingerprints bool                  // leaves hashes of training rows out of the model
+	NoProfile      bool                  // leaves order statistics of columns out of the model
 	Seed           uint64                // seed of every random choice; 0 is 1
 	Progress       func(result.Progress) // is called as the training proceeds
 }
@@ -122,7 +125,9 @@ type Trained struct {
 // ErrNoGuarantee.
 //
 // If ctx is cancelled after a first model is complete, Train returns the best model so far with Stopped set.
-func Train(ctx context.Context, d *Data, goal Goal, o TrainOptions) (*Trained, error) {
+func Train(ctx context.Context, d *Data, goal Goal, o TrainOptions) (_ *Trained, err error) {
+	defer d.checkStored(&err)
+
 	start := time.Now()
 	if o.Seed == 0 {
 		o.Seed = 1
@@ -240,7 +245,13 @@ func trainedModel(f *tune.Found, o TrainOptions, d *Data) (*model.Model, error) 
 		}
 		m.Fingerprints = fingerprints(f.Map, d.table, f.Rows, validation)
 	}
+	if !o.NoProfile {
+		m.Profile = monitor.NewProfile(f.Map, d.table, without(labelledRows(d.table), f.TestRows), o.Seed)
+	}
 	var err error
+	if m.Reference, err = o.referenceOf(&m, f, d); err != nil {
+		return nil, err
+	}
 	if m.Probability, err = probabilityOf(f, d); err != nil {
 		return nil, err
 	}
@@ -255,6 +266,52 @@ func trainedModel(f *tune.Found, o TrainOptions, d *Data) (*model.Model, error) 
 		m.Members = append(m.Members, trainedMember(&f.Candidates[f.Members[i].Candidate], &f.Members[i], o.Seed))
 	}
 	return model.New(m)
+}
+
+// referenceOf returns order statistics of the scores of all rows of the test part or, without one, of the
+// validation file. It returns nil without both: all other scores are of rows that trained the model, or of one
+// class only.
+func (o *TrainOptions) referenceOf(p *model.Parts, f *tune.Found, d *Data) (*calibrate.Reference, error) {
+	t, rows, source := d.table, f.TestRows, "the test part"
+	switch {
+	case f.TestRows != nil:
+	case o.Test != nil:
+		t, rows, source = o.Test.table, labelledRows(o.Test.table), "the test file"
+	case o.Validation != nil:
+		t, rows, source = o.Validation.table, labelledRows(o.Validation.table), "the validation file"
+	default:
+		return nil, nil
+	}
+	scorer := feature.Scorer{Map: p.Features, Weights: p.Weights, Offset: p.Offset}
+	z := make([]float64, len(rows))
+	for i, row := range rows {
+		var err error
+		if z[i], err = scorer.Score(t, row); err != nil {
+			return nil, err
+		}
+	}
+	return calibrate.NewReference(z, o.Seed, source), nil
+}
+
+// labelledRows lists the rows of a known class.
+func labelledRows(t *table.Table) []int {
+	rows := make([]int, 0, t.Rows())
+	for row, class := range t.Label {
+		if class != table.Unknown {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// without returns the ascending rows that are not among some of them, which ascend too.
+func without(rows, some []int) []int {
+	return slices.DeleteFunc(rows, func(row int) bool {
+		for len(some) > 0 && some[0] < row {
+			some = some[1:]
+		}
+		return len(some) > 0 && some[0] == row
+	})
 }
 
 // trainedEntries returns the chosen model, and a model without operating points for the best setting of each

@@ -56,7 +56,7 @@ func (t *Trained) findings(ctx context.Context, date string) (*report.Findings, 
 		return nil, err
 	}
 	var err error
-	f.Shapes, f.Pairs, err = mainShapes(t.Model, t.data.arranged(t.Model))
+	f.Shapes, f.Pairs, err = mainShapes(t.Model, t.data.arranged(t.Model), mainColumns)
 	return f, err
 }
 

@@ -22,12 +22,11 @@ func Plain(scores []float64, alpha threshold.Rate, p method.Population) (t float
 	if alpha.IsZero() {
 		return 0, Guarantee{}, unset("alpha")
 	}
-	z, err := sorted(scores, p)
+	s, err := Sort(scores, p)
 	if err != nil {
 		return 0, Guarantee{}, err
 	}
-	t, g = plainOrder(z, alpha, p)
-	return t, g, nil
+	return s.Plain(alpha)
 }
 
 // plainOrder is Plain on ascending scores.

@@ -34,11 +34,15 @@ func sampleOf(z []float64, k int) *Sample {
 
 // sampledRanks returns the ranks that a sample of n scores keeps, including that of order k. A rank is the
 // number of scores above. The ranks are part of the format of model files (Guarantee.Check).
-func sampledRanks(n, k int) []int {
-	above := []int{n - k}
+func sampledRanks(n, k int) []int { return ranksFromTop(n, sampleGrowth, n-k) }
+
+// ranksFromTop returns descending ranks of n scores: some given ones, the highest, which grow by a factor, and
+// equal steps over all scores.
+func ranksFromTop(n int, growth float64, given ...int) []int {
+	above := given
 	for e, step := 0, 1.0; e < n/sampleSteps; {
 		above = append(above, e)
-		step = max(1, float64(e)*(sampleGrowth-1))
+		step = max(1, float64(e)*(growth-1))
 		e += int(step)
 	}
 	for i := range sampleSteps {

@@ -5,7 +5,6 @@ import (
 	"sort"
 
 	"toptau/diag"
-	"toptau/internal/binomial"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/threshold"
@@ -35,27 +34,14 @@ func TopFraction(scores []float64, alpha, delta threshold.Rate) (t float64, g Gu
 }
 
 func umbrella(scores []float64, alpha, delta threshold.Rate, p method.Population) (t float64, g Guarantee, err error) {
-	needed, err := Needed(alpha, delta)
+	if _, err := Needed(alpha, delta); err != nil {
+		return 0, Guarantee{}, err
+	}
+	s, err := Sort(scores, p)
 	if err != nil {
 		return 0, Guarantee{}, err
 	}
-	z, err := sorted(scores, p)
-	if err != nil {
-		return 0, Guarantee{}, err
-	}
-	above := -1 // calibration scores that may lie above the threshold
-	if len(z) >= needed {
-		above = mostAbove(len(z), alpha, delta)
-		t, g = orderStatistic(z, len(z)-above, kindOf(p))
-		g.Certified = true
-	} else {
-		t, g = plainOrder(z, alpha, p)
-		above = len(z) - g.Order
-		err = tooFew(len(z), needed, alpha, delta, p)
-	}
-	g.Rate, g.Delta, g.Needed = alpha, delta, needed
-	g.Bound = binomial.AtMost(len(z), above, alpha.Float64())
-	return t, g, err
+	return s.Certified(alpha, delta)
 }
 
 // tooFew returns the error for fewer calibration scores than needed.

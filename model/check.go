@@ -21,7 +21,7 @@ import (
 // numbers that are not finite.
 func (p *Parts) check() error {
 	for _, check := range []func() error{p.checkText, p.checkSchema, p.checkWeights, p.checkPoints, p.checkHistory, p.checkMembers,
-		p.Training.check, p.Fingerprints.check, p.checkAverages, p.checkProbability} {
+		p.Training.check, p.Fingerprints.check, p.checkAverages, p.checkProbability, p.checkProfile, p.checkReference} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -136,6 +136,13 @@ func (p *Parts) checkProbability() error {
 	}
 	if err := p.Probability.Check(); err != nil {
 		return fmt.Errorf("probability: %w", err)
+	}
+	return nil
+}
+
+func (p *Parts) checkReference() error {
+	if err := p.Reference.Check(); err != nil {
+		return fmt.Errorf("reference: %w", err)
 	}
 	return nil
 }

@@ -50,6 +50,8 @@ type content struct {
 	Fingerprints *Fingerprints          `json:"fingerprints,omitempty" since:"2"`
 	Averages     *Averages              `json:"averages,omitempty" since:"2"`
 	Probability  *calibrate.Probability `json:"probability,omitempty" since:"2"`
+	Profile      *Profile               `json:"profile,omitempty" since:"2"`
+	Reference    *calibrate.Reference   `json:"reference,omitempty" since:"2"`
 	Probes       []Probe                `json:"probes"`
 	Signature    *Signature             `json:"signature,omitempty" since:"2"`
 	Checksum     string                 `json:"checksum"`
@@ -166,7 +168,8 @@ func decodeModel(data []byte) (*Model, error) {
 		return nil, err
 	}
 	parts := Parts{Schema: c.Schema, Features: c.Features, Weights: c.Weights, Offset: c.Offset, Points: c.Points, History: c.History,
-		Members: c.Members, Training: c.Training, Fingerprints: c.Fingerprints, Averages: c.Averages, Probability: c.Probability}
+		Members: c.Members, Training: c.Training, Fingerprints: c.Fingerprints, Averages: c.Averages, Probability: c.Probability,
+		Profile: c.Profile, Reference: c.Reference}
 	if err := parts.check(); err != nil {
 		return nil, err
 	}
@@ -289,6 +292,8 @@ func (m *Model) encodeFields(format int) ([]byte, error) {
 		{"fingerprints", p.Fingerprints},
 		{"averages", p.Averages},
 		{"probability", p.Probability},
+		{"profile", p.Profile},
+		{"reference", p.Reference},
 		{"probes", lines(m.probes)},
 	} {
 		if v := reflect.ValueOf(field.value); v.Kind() == reflect.Pointer && v.IsNil() && field.name != "features" {

@@ -44,6 +44,8 @@ type Parts struct {
 	Fingerprints *Fingerprints          // of the training rows; nil: not kept
 	Averages     *Averages              // of the training rows, for explanations; nil: not kept
 	Probability  *calibrate.Probability // of scores; nil: not known
+	Profile      *Profile               // of the columns of training rows; nil: not kept
+	Reference    *calibrate.Reference   // scores of rows that did not train the model; nil: not known
 }
 
 // New makes a model. It computes the probe rows and checks that the parts fit together.
@@ -240,6 +242,20 @@ func (m *Model) Averages() *Averages { return m.parts.Averages }
 
 // Probability returns the probabilities of scores, which must not be changed, or nil if they are not known.
 func (m *Model) Probability() *calibrate.Probability { return m.parts.Probability }
+
+// Profile returns what later rows are compared with, which must not be changed, or nil if the model has none.
+func (m *Model) Profile() *Profile { return m.parts.Profile }
+
+// Reference returns scores that later scores are compared with, which must not be changed, or nil if the model
+// has none.
+func (m *Model) Reference() *calibrate.Reference { return m.parts.Reference }
+
+// WithBaseline returns the model with another profile and reference, not signed. Either may be nil.
+func (m *Model) WithBaseline(profile *Profile, reference *calibrate.Reference) (*Model, error) {
+	p := m.parts
+	p.Profile, p.Reference = profile, reference
+	return m.derived(p)
+}
 
 // Signature returns the signature, or nil if the model is not signed. It must not be changed.
 func (m *Model) Signature() *Signature { return m.signature }

@@ -112,6 +112,11 @@ func extended(t testing.TB) *Model {
 		at, former := p.Points[0].Threshold, 0.5
 		p.History = []Change{{Action: PointReplaced, Name: p.Points[0].Name, Threshold: &at, Former: &former, FormerSource: "training rows", Note: "2026-11-22"},
 			{Action: PointFirst, Name: p.Points[0].Name}}
+		p.Profile = &Profile{Rows: 30, Columns: []ProfiledColumn{
+			{Input: 0, Rank: []int{1, 15, 24, 30}, Ties: []uint32{7, 9, 5, 4000000000}, Values: []float64{-0.5, 2, 2.25}},
+			{Input: 1, Rank: []int{20, 29, 30}, Ties: []uint32{0, 3, 8}, Cells: []int{0, OtherCell, MissingCell}, At: []int{0, 1, 1}}}}
+		p.Reference = &calibrate.Reference{Sample: calibrate.Sample{Rows: 4, Above: []int{3, 2, 1, 0}, Scores: []float64{-1, 0.5, 0.5, 3}},
+			Ties: []uint32{9, 1, 2, 3}, Source: "the test part"}
 	}), testKey(1))
 }
 

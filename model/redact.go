@@ -11,7 +11,7 @@ import (
 
 // Redacted returns a copy of the model, not signed, that shows no category: each is replaced by a hash, and rows
 // are hashed when they are scored. Every row has the same score, bit for bit. The copy has no fingerprints of
-// training rows. The names of columns, of segments and of positive labels stay, because rows are matched by
+// training rows and no profile, whose numbers are values of single rows. The names of columns, of segments and of positive labels stay, because rows are matched by
 // them.
 //
 // The hash keeps a name from being read, not from being guessed: every reader of the file can test
@@ -22,7 +22,7 @@ func (m *Model) Redacted() (*Model, error) {
 		return nil, err
 	}
 	p := m.parts.clone()
-	p.Fingerprints = nil
+	p.Fingerprints, p.Profile = nil, nil
 	salts := make([]string, len(p.Schema.Columns))
 	for j := range p.Schema.Columns {
 		c := &p.Schema.Columns[j]

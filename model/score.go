@@ -159,6 +159,10 @@ func (s *Scorer) scoreRow() (float64, error) {
 	return s.inner.Score(&s.row, 0)
 }
 
+// Encoded returns the last record as it was encoded, which is valid until the next one. The key keeps packages of
+// other modules out.
+func (s *Scorer) Encoded(feature.Key) *feature.Encoded { return &s.inner.Row }
+
 // Missing returns the columns whose value was missing in the last record.
 func (s *Scorer) Missing() []string { return s.counted(func(t feature.Tally) int { return t.Missing }) }
 

@@ -8,6 +8,8 @@ type Breakdown struct {
 	Column    string  `json:"column"`    // name of the column
 	Point     string  `json:"point"`     // operating point that decides; "": the threshold comes from these rows
 	Threshold float64 `json:"threshold"` // its threshold
+	// the intervals of this number of rates, of all columns, hold together (Bonferroni); absent: each has its own confidence
+	Together int `json:"together,omitempty"`
 	// values with the most missed positives first; days and ranges of numbers in their order
 	Values []BreakdownValue `json:"values"`
 }

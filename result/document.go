@@ -105,3 +105,9 @@ type Progress struct {
 	Left     time.Duration // estimated time left; 0: not known
 	Usable   bool          // cancelling from now on still gives a result
 }
+
+// Page is a page that a command serves: `ui`.
+type Page struct {
+	SchemaVersion Version `json:"schema_version"` // 2
+	Address       string  `json:"address"`        // opens the page once, on this machine
+}

@@ -16,6 +16,7 @@ type Scoring struct {
 	Missing   int      `json:"missing_values"` // number of missing values, which were imputed
 	Unknown   int      `json:"unknown_values"` // number of categories and indices that were not seen in training
 	Failed    int      `json:"failed"`         // number of rows that could not be scored
+	HeldBack  int      `json:"held_back"`      // number of rows above the chosen point that an alert limit held back
 	Imputed   int      `json:"imputed"`        // number of rows with values that were imputed although the model refuses missing ones
 }
 
@@ -25,6 +26,7 @@ type Row struct {
 	Number int      `json:"row"`             // 1-based number of the row
 	ID     []string `json:"id,omitempty"`    // values of the columns that identify the row
 	Input  []string `json:"input,omitempty"` // values of the input's other columns
+	Time   string   `json:"-"`               // value of the time column
 	Score  float64  `json:"score"`           // the model's score
 	// probability that the row is positive, if requested
 	Probability *float64 `json:"probability,omitempty"`
@@ -32,6 +34,8 @@ type Row struct {
 	// score > threshold at each operating point, the chosen one first
 	Decisions []bool `json:"decisions"`
 
+	// why a row above the threshold is no alert: "budget", "clock" or "state" of an alert limit; its decisions are false
+	HeldBack string `json:"held_back,omitempty"`
 	// columns whose missing value was imputed although the model refuses missing values: no guarantee covers the row
 	Imputed []string `json:"imputed,omitempty"`
 	// why the row has no score; the fields after Input are then zero

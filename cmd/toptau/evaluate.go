@@ -170,6 +170,9 @@ func printEvaluation(s *cli.Session, e *toptau.Evaluation) {
 		for k := range entry.By {
 			printBreakdown(s, &entry.By[k])
 		}
+		if words := report.TogetherText(entry.By); words != "" {
+			s.Printf("  %s\n", words)
+		}
 	}
 	if len(e.Entries) > 1 {
 		printEntries(s, &e.Evaluation)

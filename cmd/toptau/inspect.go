@@ -13,7 +13,7 @@ import (
 // inspectCommand shows what a model file contains.
 type inspectCommand struct {
 	Model  string `file:"in" arg:"" help:"A model file."`
-	Redact bool   `help:"Write a copy that has hashes instead of category names, and no fingerprints. It scores every row the same."`
+	Redact bool   `help:"Write a copy that has hashes instead of category names, no fingerprints and no profile. It scores every row the same."`
 	Output string `file:"out" short:"o" placeholder:"MODEL" help:"With --redact: write the copy here; - is standard output."`
 	signFlags
 	verifyFlags

@@ -12,7 +12,7 @@ var hiddenFields = []string{"Goal", "Progress", "ReleaseData", "KeepAll", "Valid
 
 // flagOptions describes the flags whose names come from the fields of the library's option structs. Aliases are former names.
 var flagOptions = map[string]cli.Option{
-	"format":      {Group: "Data", Placeholder: "FORMAT", Help: "The file's format: csv (any delimited text), jsonl (JSON lines), libsvm or idx (default: detected).", Values: []string{"csv", "jsonl", "libsvm", "idx"}},
+	"format":      {Group: "Data", Placeholder: "FORMAT", Help: "The file's format: csv (any delimited text), jsonl (JSON lines), parquet, libsvm, idx or packed (default: detected).", Values: []string{"csv", "jsonl", "parquet", "libsvm", "idx", "packed"}},
 	"delimiter":   {Group: "Data", Placeholder: "D", Help: "The character between fields, or tab or blank (default: detected).", Values: []string{"comma", "semicolon", "tab", "pipe", "blank"}},
 	"header":      {Group: "Data", Placeholder: "yes|no", Help: "Whether the first row names the columns (default: detected).", Values: []string{"yes", "no"}},
 	"label":       {Group: "Data", Placeholder: "COL", Help: "The label: a column's name or number, first, or last. LIBSVM needs none."},
@@ -31,10 +31,31 @@ var flagOptions = map[string]cli.Option{
 	"date":        {Group: "Data", Placeholder: "COLS", Whole: true, Help: "Columns of times (2024-05-31 23:59:59, or seconds since 1970): hour, weekday, day of the month and seconds are features. The first three also without the flag, if all first values are times."},
 	"address":     {Group: "Data", Placeholder: "COLS", Whole: true, Help: "Columns of IP addresses: the networks /8, /16 and /24 (IPv6: /32, /48, /64) and the range are features (default: if all first values are addresses)."},
 	"width":       {Group: "Data", Placeholder: "N", Help: "LIBSVM: the number of features (default: the largest index)."},
+	"format":              {Group: "Data", Placeholder: "FORMAT", Help: "The file's format: csv (any delimited text), jsonl (JSON lines), libsvm, idx or packed (default: detected).", Values: []string{"csv", "jsonl", "libsvm", "idx", "packed"}},
+	"delimiter":           {Group: "Data", Placeholder: "D", Help: "The character between fields, or tab or blank (default: detected).", Values: []string{"comma", "semicolon", "tab", "pipe", "blank"}},
+	"header":              {Group: "Data", Placeholder: "yes|no", Help: "Whether the first row names the columns (default: detected).", Values: []string{"yes", "no"}},
+	"label":               {Group: "Data", Placeholder: "COL", Help: "The label: a column's name or number, first, or last. LIBSVM needs none."},
+	"labels-file":         {Group: "Data", Placeholder: "FILE", File: "in", Aliases: []string{"labels"}, Help: "A file with one label per row, instead of --label."},
+	"monitor labels-file": {Group: "Data", Placeholder: "FILE", File: "in", Help: "A file with one label per row of the data."},
+	"positive":            {Group: "Data", Placeholder: "VALUE", Whole: true, Help: "A label of the positive class; repeatable. '!normal' means every label but normal."},
+	"drop":                {Group: "Data", Placeholder: "COLS", Whole: true, Help: "Columns to leave out: a name, or numbers like 1-7,43; repeatable."},
+	"id":                  {Group: "Data", Placeholder: "COLS", Whole: true, Help: "Columns that identify a row. They are never features; score prints them."},
+	"weight":              {Group: "Data", Placeholder: "COL", Help: "A column of importance weights."},
+	"group":               {Group: "Data", Placeholder: "COL", Help: "A column whose equal values are never split between parts."},
+	"segment":             {Group: "Data", Placeholder: "COL", Help: "A column whose values may have thresholds of their own. It is never a feature."},
+	"time":                {Group: "Data", Placeholder: "COL", Help: "A column that orders the rows in time. It is never a feature."},
+	"file-column":         {Group: "Data", Placeholder: "NAME", Help: "Call the name of the file NAME, so that --id, --group, --segment and --time can refer to it. It is never a feature."},
+	"missing":             {Group: "Data", Placeholder: "VALUE", Whole: true, Help: "A spelling of a missing value, besides the empty field; repeatable."},
+	"categorical":         {Group: "Data", Placeholder: "COLS", Whole: true, Aliases: []string{"symbolic"}, Help: "Columns whose values are categories even if they look like numbers."},
+	"numeric":             {Group: "Data", Placeholder: "COLS", Whole: true, Help: "Columns whose values are numbers."},
+	"date":                {Group: "Data", Placeholder: "COLS", Whole: true, Help: "Columns of times (2024-05-31 23:59:59, or seconds since 1970): hour, weekday, day of the month and seconds are features. The first three also without the flag, if all first values are times."},
+	"address":             {Group: "Data", Placeholder: "COLS", Whole: true, Help: "Columns of IP addresses: the networks /8, /16 and /24 (IPv6: /32, /48, /64) and the range are features (default: if all first values are addresses)."},
+	"width":               {Group: "Data", Placeholder: "N", Help: "LIBSVM: the number of features (default: the largest index)."},
 
 	"encoding":        {Group: "Features", Placeholder: "NAME", Aliases: []string{"features"}, Help: "How numeric columns are encoded: raw (the numbers), scorecard (piecewise linear), leaves (of random trees), scorecard+leaves, boosted (leaves of boosted trees), pairs (of trees that read two columns) or additive (a step function of each column) (default raw).", Values: text.Strings(schema.Encodings())},
 	"scale":           {Group: "Features", Placeholder: "NAME", Help: "What is scaled: standard (numeric columns, but not LIBSVM indices of 0 and 1), all (one-hot columns and those too) or none (default standard).", Values: []string{"standard", "all", "none"}},
 	"impute":          {Group: "Features", Placeholder: "NAME", Help: "How a missing value is encoded: error (refused), median, zero or indicator (default error).", Values: []string{"error", "median", "zero", "indicator"}},
+	"no-profile":      {Group: "Features", Help: "Keep no quantiles and masses of categories of the columns in the model. Then monitor cannot watch columns."},
 	"monotone":        {Group: "Features", Placeholder: "COL=+|-", Whole: true, Help: "The score may only rise (+) or only fall (-) with this numeric column; repeatable. The model is then a sum of boosted trees."},
 	"no-fingerprints": {Group: "Features", Help: "Keep no hashes of training rows in the model. Then nobody can test whether a row was among them, nor can threshold and evaluate."},
 
@@ -53,6 +74,7 @@ var flagOptions = map[string]cli.Option{
 	"stratified":  {Group: "Solver", Help: "adam, sgd: give every minibatch its fraction of the positives."},
 	"start":       {Group: "Solver", Placeholder: "NAME", Help: "adam, sgd: the first w: zero or random, uniform in [-1,1] (default zero).", Values: []string{"zero", "random"}},
 	"storage":     {Group: "Solver", Placeholder: "NAME", Help: "How the packed matrix is stored: float32 or float64 (default float32).", Values: []string{"float32", "float64"}},
+	"memory":      {Group: "Solver", Placeholder: "BYTES", Help: "Of a packed file: hold at most this much of the encoded rows in memory; larger data is encoded again in each pass (default: half of the free memory)."},
 	"seed":        {Placeholder: "N", Default: "1", Help: "The seed of every random choice (default 1)."},
 
 	"method":               {Placeholder: "NAMES", Help: "Only these learners: logistic, svm, ramp, boosting, the eight methods, or all (default: logistic, boosting, ramp and the convex methods for the goal).", Values: learners()},
@@ -79,6 +101,7 @@ var flagOptions = map[string]cli.Option{
 	"curves":     {Placeholder: "N", Help: "With --json: ROC, PR and P-tau curves with at most N points each."},
 
 	"by":               {Placeholder: "COL", Whole: true, Help: "Count found positives and false alarms by the values of this column, feature or not; repeatable."},
+	"simultaneous":     {Help: "With --by: the intervals of all values and columns together have the confidence (Bonferroni)."},
 	"threshold entity": {Placeholder: "COL", Help: "The budget counts one alert per value of this column, with --time one a day, instead of rows. The point keeps this."},
 	"entity":           {Placeholder: "COL", Help: "One alert per value of this column counts, with --time one a day: budget, rates and criteria are in entities, not in rows."},
 	"value":            {Placeholder: "COL", Help: "A column of amounts, such as money: criteria are fractions of the positives' sum."},
@@ -90,7 +113,17 @@ var flagOptions = map[string]cli.Option{
 	"segments": {Help: "Also compute a threshold for each value of the --segment column (on if --segment is set)."},
 	"force":    {Aliases: []string{"allow-training-rows"}, Help: "Certify even on rows that look as if they had trained the model, because they are other rows with equal values."},
 
+	"dialect":     {Placeholder: "NAME", Help: "sql: the database (default postgres). The last three were never run in the database.", Values: []string{"postgres", "sqlite", "duckdb", "clickhouse", "bigquery", "snowflake", "trino"}},
+	"table":       {Placeholder: "NAME", Help: "sql: the table to read, perhaps with a schema: main.flows (default rows)."},
+	"export name": {Placeholder: "NAME", Help: "c: what names begin with; go: the package (default model); sql: create a view of this name."},
+	"export keep": {Placeholder: "COLS", Whole: true, Help: "sql: columns to pass through; repeatable (default: those that identify a row, or else all that the model reads)."},
+	"tensor":      {Help: "onnx: one input X with all columns of the model, in their order, instead of one input a column."},
+	"form":        {Placeholder: "NAME", Help: "card: the format (default: by the name of the file, or else markdown).", Values: []string{"markdown", "csv", "html"}},
+	"ui delta":    {Placeholder: "RATE", Help: "With --held-out: guarantee saved points with confidence 1 - RATE: 5% or 0.05."},
+
 	"diagnose delta": {Placeholder: "RATE", Default: "5%", Help: "Count the negatives that a guarantee needs at confidence 1 - RATE (default 5%)."},
+
+	"monitor labels-file": {Group: "Data", Placeholder: "FILE", File: "in", Help: "A file with one label per row of the data."},
 }
 
 // learners lists the names of all learners.

@@ -19,9 +19,10 @@ var pageFiles = map[string]string{
 }
 
 // TestREADME runs every command in the console blocks of README.md and docs/guide/*.md and compares the output. The commands of a
-// page run in order in one empty directory. Commands on TOPTAU_DATA run only where it is set. A block of Python or Go whose first
-// line is a comment with a file name is a file in that directory. Python runs only where TOPTAU_PYTHON is an interpreter with
-// pandas and scikit-learn; without it, the rest of the page is not run.
+// page run in order in one directory, which has the readers of models in Python and JavaScript. Commands on TOPTAU_DATA run only
+// where it is set. A block of Python, JavaScript or Go whose first line is a comment with a file name is a file in that directory.
+// Python runs only where TOPTAU_PYTHON is an interpreter with pandas and scikit-learn, and node only where it is installed; without
+// them, the rest of the page is not run.
 func TestREADME(t *testing.T) {
 	pages, err := filepath.Glob("../../docs/guide/*.md")
 	if err != nil || len(pages) == 0 {
@@ -37,7 +38,7 @@ func TestREADME(t *testing.T) {
 }
 
 // fileBlocks match a block of code whose first line names a file: the comment sign, the name, the rest.
-var fileBlocks = regexp.MustCompile("(?s)```(?:python|go)\n((?:#|//) )([a-z]+[.](?:py|go))(\n.*?)```")
+var fileBlocks = regexp.MustCompile("(?s)```(?:python|js|go)\n((?:#|//) )([a-z]+[.](?:py|mjs|go))(\n.*?)```")
 
 // pageRun is the state of a page whose commands are run.
 type pageRun struct {
@@ -66,6 +67,15 @@ func runPage(t *testing.T, path string) {
 	t.Chdir(t.TempDir())
 	for _, block := range fileBlocks.FindAllStringSubmatch(string(content), -1) {
 		if err := os.WriteFile(block[2], []byte(block[1]+block[3]), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, reader := range []string{"python/toptau.py", "js/toptau.mjs"} {
+		text, err := os.ReadFile(filepath.Join(module, reader))
+		if err == nil {
+			err = os.WriteFile(filepath.Base(reader), text, 0o644)
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -110,8 +120,9 @@ func (p *pageRun) runBlock(t *testing.T, block string) string {
 // some lines replaced by "...", or if the command needs data that is not there.
 func (p *pageRun) runLine(t *testing.T, line, shown string) string {
 	python := os.Getenv("TOPTAU_PYTHON")
-	if p.skipped = p.skipped || strings.HasPrefix(line, "python3 ") && python == ""; p.skipped {
-		t.Logf("skipped, TOPTAU_PYTHON is not set: %s", line)
+	node, _ := exec.LookPath("node")
+	if p.skipped = p.skipped || strings.HasPrefix(line, "python3 ") && python == "" || strings.HasPrefix(line, "node ") && node == ""; p.skipped {
+		t.Logf("skipped, TOPTAU_PYTHON is not set or there is no node: %s", line)
 		return shown
 	}
 	if strings.Contains(line, "$TOPTAU_DATA") && os.Getenv("TOPTAU_DATA") == "" {
@@ -152,7 +163,7 @@ func (p *pageRun) command(t *testing.T, python string, args []string) *exec.Cmd 
 		c := exec.Command("go", "build", "-o", filepath.Join(here, args[3]), filepath.Join(here, args[4]))
 		c.Dir = p.module
 		return c
-	case args[0] == "sh" || strings.HasPrefix(args[0], "./"):
+	case args[0] == "sh" || args[0] == "node" || strings.HasPrefix(args[0], "./"):
 		return exec.Command(args[0], args[1:]...)
 	}
 	return command(t, args...)

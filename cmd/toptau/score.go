@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -35,6 +36,7 @@ type scoreCommand struct {
 	Output      string         `file:"rows" short:"o" placeholder:"FILE" help:"Write here instead of standard output. The file appears when it is complete."`
 	Follow      bool           `help:"Go on at the end of the file with the rows that are appended to it, also after it is truncated or rotated, like tail -F. An interruption ends it."`
 	badRowFlags
+	alertFlags
 	verifyFlags
 	schema.Format
 }
@@ -53,8 +55,9 @@ func (c *scoreCommand) Run(s *cli.Session) error {
 	if c.Precision {
 		return c.printPrecision(s, m)
 	}
-	return s.WriteFile(cmp.Or(c.Output, "-"), func(out io.Writer) error {
-		var w rowWriter = &csvRows{w: csv.NewWriter(out), imputed: c.Impute != "", errors: c.OnError == toptau.EmptyBadRows}
+	return s.WriteFile(cmp.Or(c.Output, "-"), func(out io.Writer) (failed error) {
+		var w rowWriter = &csvRows{w: csv.NewWriter(out), imputed: c.Impute != "", errors: c.OnError == toptau.EmptyBadRows,
+			limited: c.limited()}
 		if s.JSON {
 			w = &jsonRows{w: cli.JSONLines{W: out}}
 		}
@@ -66,6 +69,11 @@ func (c *scoreCommand) Run(s *cli.Session) error {
 			return err
 		}
 		defer rejects.Close()
+		limit, err := c.alertFlags.open(s, m, &o)
+		if err != nil {
+			return err
+		}
+		defer func() { failed = errors.Join(failed, limit.Close()) }()
 		in, err := openRows(s, c.Data, c.Follow)
 		if err != nil {
 			return err
@@ -248,6 +256,7 @@ type csvRows struct {
 	rows        bool // the first column is the row number
 	imputed     bool // a column lists the imputed columns
 	errors      bool // a column has the reason why a row has no score
+	limited     bool // a column has the reason why a row is held back
 	probability bool // there is a column of probabilities
 }
 
@@ -263,6 +272,9 @@ func (c *csvRows) begin(s *toptau.Stream) error {
 	header = append(header, "decision")
 	for _, name := range s.Points[1:] {
 		header = append(header, "decision_"+name)
+	}
+	if c.limited {
+		header = append(header, "held_back")
 	}
 	if c.imputed {
 		header = append(header, "imputed")
@@ -295,6 +307,9 @@ func (c *csvRows) write(r *result.Row) error {
 			decision = yes
 		}
 		c.fields = append(c.fields, decision)
+	}
+	if c.limited {
+		c.fields = append(c.fields, r.HeldBack)
 	}
 	if c.imputed {
 		c.fields = append(c.fields, strings.Join(r.Imputed, ";"))
@@ -356,6 +371,9 @@ func (j *jsonRows) write(r *result.Row) error {
 		b = strconv.AppendBool(b, r.Decisions[k])
 	}
 	b = append(b, '}')
+	if r.HeldBack != "" {
+		b = appendJSON(append(b, `,"held_back":`...), r.HeldBack)
+	}
 	if len(r.Imputed) > 0 {
 		b = append(b, `,"imputed":[`...)
 		for k, name := range r.Imputed {

@@ -3,6 +3,7 @@
 package atomicfile
 
 import (
+	"errors"
 	"os"
 	"syscall"
 )
@@ -18,6 +19,30 @@ func retry(f *os.File, how int) error {
 	for {
 		if err := syscall.Flock(int(f.Fd()), how); err != syscall.EINTR {
 			return err
+		}
+	}
+}
+
+// openLocked opens or creates a file and locks it. It returns errLocked if another process holds the lock.
+func openLocked(path string) (*os.File, error) {
+	for {
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, exclusiveMode)
+		if err != nil {
+			return nil, err
+		}
+		err = retry(f, syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil && SameFile(f, path) { // it may have been removed between the two calls
+			return f, nil
+		}
+		f.Close()
+		switch err {
+		case nil:
+		case syscall.EWOULDBLOCK:
+			return nil, errLocked
+		case syscall.ENOLCK, syscall.ENOSYS, syscall.EOPNOTSUPP:
+			return nil, errors.ErrUnsupported
+		default:
+			return nil, err
 		}
 	}
 }

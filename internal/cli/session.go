@@ -59,3 +59,6 @@ func (s *Session) PrintError(line string) {
 	s.shown.Load().Clear()
 	fmt.Fprintf(s.Stderr, "%s: %s\n", s.app.Name, Printable(line))
 }
+
+// Version describes this build of the program.
+func (s *Session) Version() string { return s.app.version() }

@@ -90,6 +90,12 @@ func (m *Map) Category(column int, text []byte) string {
 	return m.Inputs[k].Categories[code]
 }
 
+// Levels returns, for each category of a dictionary, its position among the categories of a categorical input, or
+// -2 for one that has none. A missing value has the code -1.
+func (m *Map) Levels(input int, dictionary []string) []int32 {
+	return m.Inputs[input].levels(dictionary)
+}
+
 // levels are the resolved values of the codes of a categorical column with a dictionary.
 func (in *Input) levels(dictionary []string) []int32 {
 	list := make([]int32, len(dictionary))

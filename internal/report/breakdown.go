@@ -105,12 +105,35 @@ func ReasonsText(list []result.Reason) string {
 	return strings.Join(parts, ", ")
 }
 
+// TogetherText describes the intervals of breakdowns that hold together; "" if each has its own confidence.
+func TogetherText(list []result.Breakdown) string {
+	if len(list) == 0 || list[0].Together < 2 {
+		return ""
+	}
+	for i := range list {
+		for _, v := range list[i].Values {
+			for _, p := range []metric.Proportion{v.Found, v.FalseAlarms} {
+				if p.Interval != nil {
+					n := float64(list[0].Together)
+					miss := 1 - p.Interval.Confidence
+					return fmt.Sprintf("All %d intervals hold together with a confidence of %s (Bonferroni: each has %s)", list[0].Together,
+						metric.ConfidenceText(miss*n), metric.ConfidenceText(miss))
+				}
+			}
+		}
+	}
+	return ""
+}
+
 // breakdownDots is the number of values that the figure of a breakdown shows. Chosen by hand.
 const breakdownDots = 12
 
 // breakdownSection returns the section of found positives by the values of columns.
 func breakdownSection(list []result.Breakdown) Section {
 	s := Section{Title: "Which positives are missed"}
+	if words := TogetherText(list); words != "" {
+		s.Paragraphs = []string{words + "."}
+	}
 	for i := range list {
 		b := &list[i]
 		d := &plot.DotPlot{X: plot.Axis{Label: "positives found", Unit: plot.Percent, Min: 0, Max: 1}, Text: plot.Caption{Title: "Found by " + ColumnName(b.Column),

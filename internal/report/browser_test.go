@@ -48,10 +48,11 @@ for (const width of widths) {
       {clientX: box.left + box.width / 2, clientY: box.top + box.height / 2, bubbles: true}));
     result.tip = page.querySelector(".hover-tip").hidden ? "" : page.querySelector(".hover-tip").textContent;
     const explorer = page.querySelector(".explorer"), slider = explorer.querySelector("input");
-    result.before = explorer.hidden ? "" : explorer.querySelector("output").textContent;
+    result.before = explorer.hidden ? "" : explorer.querySelector("dl").textContent;
     slider.value = slider.max;
     slider.dispatchEvent(new view.Event("input"));
-    result.after = explorer.querySelector("output").textContent;
+    result.after = explorer.querySelector("dl").textContent;
+    result.said = slider.getAttribute("aria-valuetext");
     result.buttons = page.querySelectorAll("button.save").length;
     let saved = "";
     view.HTMLAnchorElement.prototype.click = function() { saved = this.download + " " + decodeURIComponent(this.href); };
@@ -137,7 +138,7 @@ func TestPageInABrowser(t *testing.T) {
 	var found []struct {
 		Width, Scroll, Height, Figures, Texts int
 		Trouble, Cut                          []string
-		Tip, Before, After, Saved             string
+		Tip, Before, After, Saved, Said       string
 		Buttons                               int
 	}
 	if err := json.Unmarshal([]byte(html.UnescapeString(text)), &found); err != nil || len(found) != 3 {
@@ -153,7 +154,8 @@ func TestPageInABrowser(t *testing.T) {
 		if len(f.Cut) > 0 {
 			t.Errorf("at %d pixels these are cut off: %q", f.Width, f.Cut)
 		}
-		if !strings.Contains(f.Tip, " at ") || !strings.Contains(f.Before, "alerts") || f.Before == f.After || f.Buttons < 10 {
+		if !strings.Contains(f.Tip, " at ") || !strings.Contains(f.Before, "alerts") || f.Before == f.After || f.Buttons < 10 ||
+			!strings.HasPrefix(f.Said, "100 (1.2 % of all rows), positives found ") {
 			t.Errorf("at %d pixels the script shows %q, then %q and %q, with %d buttons", f.Width, f.Tip, f.Before, f.After, f.Buttons)
 		}
 		if !strings.HasPrefix(f.Saved, "operating-point.csv data:text/csv;charset=utf-8,on the evaluated rows,rate,counts,interval\npositives found,") {

@@ -22,8 +22,31 @@ type BudgetRow struct {
 	Fraction  float64 // of all rows
 	PerPeriod float64 // alerts per period
 	Threshold float64 // lowest score of the alerts
+	Alerts    float64 // number of rows
 	Found     metric.Proportion
 	Precision metric.Proportion
+	Alarms    metric.Proportion // negatives among the alerts
+}
+
+// budgetNames are the names of the texts of a position of the slider.
+var budgetNames = []string{"alerts", "score from", "positives found", "precision", "false alarms"}
+
+// cells returns the texts of a position of the slider.
+func (r *BudgetRow) cells() []string {
+	return []string{fmt.Sprintf("%s (%s of all rows)", text.Number(r.Alerts), text.Percent(r.Fraction)), text.Significant(r.Threshold, 4),
+		CountedRate(r.Found), CountedRate(r.Precision), CountedRate(r.Alarms)}
+}
+
+// CountedRate returns a rate with its counts and its interval: "63.8 % (128 of 200), 56.7 % to 70.4 %".
+func CountedRate(p metric.Proportion) string {
+	if !p.Defined() {
+		return "none: " + p.Undefined
+	}
+	line := fmt.Sprintf("%s (%s of %s)", text.Percent(p.Rate), text.Number(p.Numerator), text.Number(p.Denominator))
+	if i := p.Interval; i != nil {
+		line += fmt.Sprintf(", %s to %s", text.Percent(i.Low), text.Percent(i.High))
+	}
+	return line
 }
 
 // section returns the section of the budget table and the slider.

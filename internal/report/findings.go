@@ -121,7 +121,7 @@ func (f *Findings) Page() Page {
 // curveSection returns the section of the curves.
 func (f *Findings) curveSection() Section {
 	s := Section{Title: "Quality over all budgets"}
-	for _, figure := range []*plot.Plot{f.rocPlot(), f.recallPlot(), f.prPlot(), f.pTauPlot(0), f.pTauPlot(f.zoomEnd())} {
+	for _, figure := range []*plot.Plot{f.ROCPlot(), f.RecallPlot(), f.prPlot(), f.pTauPlot(0), f.pTauPlot(f.zoomEnd())} {
 		if figure != nil {
 			s.Figures = append(s.Figures, figure)
 		}
@@ -137,8 +137,8 @@ func (f *Findings) zoomEnd() float64 {
 	return 0.01
 }
 
-// rocPlot returns the ROC curves on a logarithmic axis, so that the region of small budgets is readable.
-func (f *Findings) rocPlot() *plot.Plot {
+// ROCPlot returns the ROC curves on a logarithmic axis, so that the region of small budgets is readable, or nil.
+func (f *Findings) ROCPlot() *plot.Plot {
 	p := newCurvePlot(f.ROC, plot.Step)
 	if p == nil {
 		return nil
@@ -166,8 +166,8 @@ func (f *Findings) rocPlot() *plot.Plot {
 	return p
 }
 
-// recallPlot returns recall over the budget.
-func (f *Findings) recallPlot() *plot.Plot {
+// RecallPlot returns recall over the budget, or nil.
+func (f *Findings) RecallPlot() *plot.Plot {
 	p := newCurvePlot(f.Recall, plot.Line)
 	if p == nil {
 		return nil
@@ -276,8 +276,16 @@ func describeEnds(list []Curve) string {
 // scoreSection returns the section of the histogram.
 func (f *Findings) scoreSection() Section {
 	s := Section{Title: "Scores"}
+	if h := f.ScorePlot(); h != nil {
+		s.Figures = []plot.Figure{h}
+	}
+	return s
+}
+
+// ScorePlot returns the histogram of scores with its texts, or nil.
+func (f *Findings) ScorePlot() *plot.Histogram {
 	if f.Scores == nil {
-		return s
+		return nil
 	}
 	h := *f.Scores
 	if h.Text.Title == "" {
@@ -289,21 +297,20 @@ func (f *Findings) scoreSection() Section {
 			h.Text.Description += " The threshold is " + text.Significant(*h.Threshold, 4) + "."
 		}
 	}
-	s.Figures = []plot.Figure{&h}
-	return s
+	return &h
 }
 
 // shapeSection returns the section of the columns' contributions.
 func shapeSection(list []Shape) Section {
 	s := Section{Title: "What the main columns add to the score", Small: true}
 	for _, shape := range list {
-		s.Figures = append(s.Figures, shape.figure())
+		s.Figures = append(s.Figures, shape.Figure())
 	}
 	return s
 }
 
-// figure returns the figure of one column's contribution.
-func (s *Shape) figure() plot.Figure {
+// Figure returns the figure of one column's contribution.
+func (s *Shape) Figure() plot.Figure {
 	caption := plot.Caption{Title: ColumnName(s.Column), Description: "Contribution of " + s.Column + " to the score over its values."}
 	if s.Effect != 0 {
 		caption.Note = "standard deviation of its contribution: " + text.Number(s.Effect)
@@ -359,13 +366,13 @@ func quantileAxis(x []float64) (plot.Axis, []float64) {
 func pairSection(list []PairShape) Section {
 	s := Section{Title: "What pairs of columns add together", Small: true}
 	for i := range list {
-		s.Figures = append(s.Figures, list[i].figure())
+		s.Figures = append(s.Figures, list[i].Figure())
 	}
 	return s
 }
 
-// figure returns the figure of a pair: its cells in two colours.
-func (s *PairShape) figure() plot.Figure {
+// Figure returns the figure of a pair: its cells in two colours.
+func (s *PairShape) Figure() plot.Figure {
 	full := 0.0
 	for _, row := range s.Values {
 		for _, v := range row {

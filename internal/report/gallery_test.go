@@ -64,7 +64,15 @@ func findings() *Findings {
 	}
 	f.About = []string{"model", "later.csv", "8,300 rows", "2026-11-22"}
 	f.Budgets = Budgets{Period: "day", Rows: []BudgetRow{{Fraction: 0.01, PerPeriod: 12.5, Threshold: 3.25, Found: decisions.TruePositiveRate, Precision: decisions.Precision}},
-		Explorer: &Explorer{Alerts: []float64{1, 10, 100}, Found: []float64{1, 8, 60}, Thresholds: []float64{7, 5, 3}, Rows: 8300, Positives: 300, Start: 1}}
+		Explorer: &Explorer{Start: 1}}
+	for _, alerts := range []float64{1, 10, 100} {
+		top, err := ranking.TopCount(alerts)
+		if err != nil {
+			panic(err)
+		}
+		f.Budgets.Explorer.Rows = append(f.Budgets.Explorer.Rows, BudgetRow{Fraction: alerts / 8300, Alerts: alerts, Threshold: top.Threshold,
+			Found: top.TruePositiveRate, Precision: top.Precision, Alarms: top.FalsePositiveRate})
+	}
 	f.By = []result.Breakdown{{Column: "attack", Values: []result.BreakdownValue{{Value: "scan", Found: decisions.TruePositiveRate, FalseAlarms: metric.Proportion{Undefined: "none"}},
 		{Others: 3, Found: decisions.TruePositiveRate, FalseAlarms: decisions.FalsePositiveRate}}}}
 	f.Examples = []result.Example{{Kind: result.FalseAlarm, Row: 12, Score: 5.5, Reasons: []result.Reason{{Column: "service", Value: "http", AboveAverage: 1.5}, {Column: "7", AboveAverage: -0.25}}}}

@@ -39,13 +39,11 @@ type Section struct {
 	Explorer   *Explorer // a slider over budgets, for browsers that run the page's script
 }
 
-// Explorer shows what a number of alerts finds, chosen with a slider. All slices have one element per position.
+// Explorer shows what a number of alerts finds, chosen with a slider. All texts are made here, and the script of the
+// page only shows them.
 type Explorer struct {
-	Alerts, Found []float64 // numbers of rows, or their mass
-	Thresholds    []float64 // lowest score of the alerts
-	Rows          float64   // all rows
-	Positives     float64   // all positives
-	Start         int       // the first position shown
+	Rows  []BudgetRow // by position of the slider
+	Start int         // the first position shown
 }
 
 // Fact is a named value. An empty value is left out.
@@ -83,13 +81,22 @@ func (s *Section) facts() []Fact {
 //go:embed page.css
 var pageCSS string
 
-// pageScript shows values under the pointer, moves the slider and saves tables as CSV. It loads nothing.
+// CSS is the style sheet of pages, without that of figures.
+var CSS = pageCSS
+
+// FigureScript defines toptauFigures, which shows values of figures under the pointer and saves numbers as CSV. It
+// loads nothing.
+//
+//go:embed figures.js
+var FigureScript string
+
+// scriptText watches the figures of the page, moves the slider and saves tables as CSV.
 //
 //go:embed page.js
 var scriptText string
 
 // pageScript is the content of the element: with marks of character data, so that the page is also XML.
-var pageScript = "//<![CDATA[\n" + scriptText + "//]]>"
+var pageScript = "//<![CDATA[\n" + FigureScript + scriptText + "//]]>"
 
 // scriptHash returns the hash by which the page's policy allows this script and no other.
 func scriptHash() string {
@@ -117,6 +124,7 @@ type sectionView struct {
 // explorerView is an Explorer in the form that the template needs.
 type explorerView struct {
 	Data        string
+	Names       []string
 	Last, Start int
 }
 
@@ -179,14 +187,15 @@ func (p Page) WriteTo(w io.Writer) (int64, error) {
 
 // view returns the slider in the form that the template needs, nil for none.
 func (e *Explorer) view() *explorerView {
-	if e == nil || len(e.Alerts) == 0 {
+	if e == nil || len(e.Rows) == 0 {
 		return nil
 	}
-	data, err := json.Marshal(map[string]any{"alerts": e.Alerts, "found": e.Found, "threshold": e.Thresholds, "rows": e.Rows, "positives": e.Positives})
-	if err != nil {
-		return nil // scores that are not finite have no place on a slider
+	var cells [][]string
+	for i := range e.Rows {
+		cells = append(cells, e.Rows[i].cells())
 	}
-	return &explorerView{Data: string(data), Last: len(e.Alerts) - 1, Start: e.Start}
+	data, _ := json.Marshal(cells) // strings cannot fail
+	return &explorerView{Data: string(data), Names: budgetNames, Last: len(cells) - 1, Start: e.Start}
 }
 
 // view returns the table in the form that the template needs.

@@ -1,75 +1,17 @@
 "use strict";
 (() => {
-  const percent = x => {
-    const p = 100 * x;
-    return (p === 0 || p >= 99.95 ? p.toFixed(0) : Number(p.toPrecision(3)).toString()) + " %";
-  };
-  const plain = x => Number(Number(x).toPrecision(4)).toString();
-  const shown = (label, x) => label.startsWith("%") ? percent(x) : plain(x);
-  const named = label => label.replace(/^%/, "") || "value";
-  const save = (name, lines) => {
-    const cell = x => /[",\n]/.test(x) ? '"' + x.replace(/"/g, '""') + '"' : x;
-    const text = lines.map(line => line.map(x => cell(String(x))).join(",")).join("\n") + "\n";
-    const link = document.createElement("a");
-    link.href = "data:text/csv;charset=utf-8," + encodeURIComponent(text);
-    link.download = name.replace(/[^\w.-]+/g, "-").toLowerCase().slice(0, 60) + ".csv";
-    document.body.append(link);
-    link.click();
-    link.remove();
-  };
-  const button = (after, action) => {
-    const b = document.createElement("button");
-    b.type = "button";
-    b.className = "save";
-    b.textContent = "CSV";
-    b.title = "Save these numbers as CSV";
-    b.addEventListener("click", action);
-    after.after(b);
-  };
   for (const box of document.querySelectorAll(".table")) {
-    button(box, () => save((box.querySelector("caption") || box.closest("section").querySelector("h2")).textContent,
+    toptauFigures.button(box, () => toptauFigures.save((box.querySelector("caption") || box.closest("section").querySelector("h2")).textContent,
       [...box.querySelectorAll("tr")].map(row => [...row.cells].map(cell => cell.textContent.replace(/\u00a0/g, " ")))));
   }
-  const tip = document.createElement("div");
-  tip.className = "hover-tip";
-  tip.hidden = true;
-  document.body.append(tip);
-  for (const figure of document.querySelectorAll("figure")) {
-    const series = [...figure.querySelectorAll("g.values")].map(g => ({name: g.dataset.name, x: g.dataset.x, y: g.dataset.y,
-      points: g.dataset.points ? g.dataset.points.split(";").map(p => p.split(",").map(Number)) : []})).filter(s => s.points.length);
-    if (!series.length) continue;
-    const title = figure.querySelector("figcaption").textContent, svg = figure.querySelector("svg");
-    button(figure.lastElementChild, () => save(title, [["series", named(series[0].x), named(series[0].y)],
-      ...series.flatMap(s => s.points.map(p => [s.name, p[2], p[3]]))]));
-    const leave = () => { tip.hidden = true; };
-    svg.addEventListener("pointerleave", leave);
-    svg.addEventListener("pointermove", event => {
-      const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
-      const lines = [];
-      for (const s of series) {
-        let best = null, distance = 20;
-        for (const p of s.points) {
-          const d = Math.abs(p[0] - at.x);
-          if (d < distance) { best = p; distance = d; }
-        }
-        if (best) lines.push((s.name ? s.name + ": " : "") + named(s.y) + " " + shown(s.y, best[3]) + " at " + shown(s.x, best[2]));
-      }
-      if (!lines.length) { leave(); return; }
-      tip.replaceChildren(...lines.map(line => { const d = document.createElement("div"); d.textContent = line; return d; }));
-      tip.hidden = false;
-      const left = Math.min(event.pageX + 12, window.scrollX + document.documentElement.clientWidth - tip.offsetWidth - 4);
-      tip.style.left = Math.max(0, left) + "px";
-      tip.style.top = event.pageY + 14 + "px";
-    });
-  }
+  document.querySelectorAll("figure").forEach(toptauFigures.watch);
   for (const box of document.querySelectorAll(".explorer")) {
-    const b = JSON.parse(box.dataset.budgets), input = box.querySelector("input"), output = box.querySelector("output");
+    const budgets = JSON.parse(box.dataset.budgets), input = box.querySelector("input");
+    const values = [...box.querySelectorAll("dd")];
     const show = () => {
-      const i = Number(input.value), alerts = b.alerts[i], found = b.found[i];
-      output.textContent = plain(alerts) + " alerts (" + percent(alerts / b.rows) + " of all rows), score from " + plain(b.threshold[i]) + ": " +
-        plain(found) + " of " + plain(b.positives) + " positives found (" + percent(found / b.positives) + "), " +
-        plain(alerts - found) + " false alarms (" + percent((alerts - found) / (b.rows - b.positives)) + " of the negatives), precision " +
-        percent(found / alerts);
+      const texts = budgets[Number(input.value)];
+      values.forEach((dd, i) => { dd.textContent = texts[i]; });
+      input.setAttribute("aria-valuetext", texts[0] + ", positives found " + texts[2]);
     };
     input.addEventListener("input", show);
     box.hidden = false;

@@ -150,3 +150,22 @@ func ProbabilityText(m *result.Measured) string {
 	return fmt.Sprintf("%s of these rows are positive, %s expected; %d of %s of similar rows have the predicted fraction within its interval",
 		text.Percent(float64(positives)/n), text.Percent(expected/n), inside, text.Plural(len(m.Reliability), "group"))
 }
+
+// ShiftFacts describes how rows differ from those that calibrated a threshold. A probability above level is no sign of a
+// difference.
+func ShiftFacts(list []result.Shift, level float64) []Fact {
+	var facts []Fact
+	for _, s := range list {
+		name := "rows here against calibration"
+		if s.Segment != nil {
+			name += ", " + *s.Segment
+		}
+		line := "no sign of a difference"
+		if s.P <= level {
+			line = fmt.Sprintf("%s here, %s there above a score of %.4g; probability at most %s if the rows are alike",
+				text.Percent(s.Seen), text.Percent(s.Expected), s.Score, text.SmallProbability(s.P))
+		}
+		facts = append(facts, Fact{Name: name, Value: line})
+	}
+	return facts
+}

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+	"time"
 
 	"toptau/diag"
 	"toptau/schema"
@@ -147,6 +148,12 @@ func parseDate(b []byte) (moment, bool) {
 func ParseDate(text string) (seconds int64, nanos int, ok bool) {
 	m, ok := parseDate([]byte(text))
 	return m.seconds, m.nanos, ok
+}
+
+// ParseTime parses a date as ParseDate does, or a number of seconds, milliseconds, microseconds or nanoseconds since 1970.
+func ParseTime(text string) (time.Time, bool) {
+	m, ok := parseMoment([]byte(text))
+	return time.Unix(m.seconds, int64(m.nanos)), ok
 }
 
 func daysOf(year, month int64) int64 {

@@ -22,6 +22,8 @@ type format struct {
 func formats() []format {
 	return []format{
 		{schema.IDX, "an IDX file", looksIDX, newIDXRows},
+		{schema.Packed, "a packed file", looksPacked, newPackedRows},
+		{schema.Parquet, "a Parquet file", looksParquet, newParquetRows},
 		{schema.LIBSVM, "a LIBSVM file", looksLIBSVM, newLIBSVMRows},
 		{schema.JSONLines, "JSON lines", looksJSON, newJSONRows},
 		{schema.CSV, "delimited text", func(prefix, *Options) bool { return true }, newDelimitedRows},

@@ -77,6 +77,15 @@ func parseRule(positive []string) (rule, error) {
 	return r, nil
 }
 
+// ClassOf returns the class of one label by the rule of Options.Positive, Unknown if the rule does not have it.
+func ClassOf(positive []string, label string) Class {
+	r, err := parseRule(positive)
+	if err != nil {
+		return Unknown
+	}
+	return newLabels(r, true).classify(newLabelValue(label))
+}
+
 // pair is a set of members of the pairs {1, 0}, {1, -1} and {true, false}.
 type pair uint8
 
@@ -131,10 +140,19 @@ func newLabels(r rule, hide bool) *labels {
 
 // classOf counts a label that is not missing and returns its class.
 func (l *labels) classOf(text []byte) Class {
-	tally := l.seen[string(text)]
-	if tally == nil {
-		tally = l.addSpelling(string(text))
+	return l.count(l.tallyOf(text))
+}
+
+// tallyOf returns the tally of a spelling.
+func (l *labels) tallyOf(text []byte) *labelTally {
+	if tally := l.seen[string(text)]; tally != nil {
+		return tally
 	}
+	return l.addSpelling(string(text))
+}
+
+// count counts a row with a label and returns its class.
+func (l *labels) count(tally *labelTally) Class {
 	tally.Count++
 	l.countClass(tally.class)
 	return tally.class

@@ -105,6 +105,15 @@ func Percent(fraction float64) string {
 	return written + " %"
 }
 
+// SmallProbability returns an upper bound on a probability with one digit, because it is only a bound. It returns
+// 0.000000001 for smaller ones.
+func SmallProbability(p float64) string {
+	if p < 1e-9 {
+		return "0.000000001"
+	}
+	return Significant(p, 1)
+}
+
 // PlusMinus returns a fraction with its standard error, both in percent, to the same decimals: "63.8 % ± 1.6".
 func PlusMinus(fraction, standardError float64) string {
 	decimals := 1

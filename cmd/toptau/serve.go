@@ -1,0 +1,214 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"toptau/diag"
+	"toptau/internal/cli"
+	"toptau/internal/serve"
+)
+
+// serveCommand answers requests over HTTP.
+type serveCommand struct {
+	Model             []string      `file:"in" arg:"" help:"Model files. A model is served under the name of its file, without directory and ending; the first is the default."`
+	Name              []string      `file:"scores" sep:"none" placeholder:"NAME=FILE" help:"A further model under another name; repeatable."`
+	Shadow            []string      `file:"scores" sep:"none" placeholder:"NAME=FILE" help:"A model that scores the rows of the served model NAME after they are answered, to compare the two; repeatable."`
+	ID                string        `name:"id" placeholder:"COL" help:"The column that identifies a row (default: the model's, otherwise id)."`
+	Listen            string        `group:"Network" placeholder:"ADDRESS" default:"127.0.0.1:8080" help:"HOST:PORT or unix:PATH (default 127.0.0.1:8080). Other machines can connect only with --token-file, --client-ca or --insecure."`
+	TokenFile         string        `file:"in" group:"Network" placeholder:"FILE" help:"Clients must send this token: Authorization: Bearer TOKEN. It is read again when the file changes."`
+	TLSCert           string        `file:"in" group:"Network" name:"tls-cert" placeholder:"FILE" help:"Serve HTTPS with this certificate (PEM). It is read again when the file changes."`
+	TLSKey            string        `file:"in" group:"Network" name:"tls-key" placeholder:"FILE" help:"The key of the certificate."`
+	ClientCA          string        `file:"in" group:"Network" name:"client-ca" placeholder:"FILE" help:"Clients must have a certificate of one of these authorities."`
+	Insecure          bool          `group:"Network" help:"Let other machines connect without a token or a client certificate."`
+	Watch             time.Duration `group:"Models" placeholder:"TIME" help:"Look at the model files this often, and reload those that changed: 2s. SIGHUP and POST /v1/reload also reload."`
+	AllowSchemaChange bool          `group:"Models" help:"Let a reload replace a model by one that needs further columns or lacks operating points."`
+	MaxBody           byteSize      `group:"Limits" placeholder:"BYTES" default:"4MiB" help:"The largest body, and line of a stream (default 4MiB)."`
+	MaxRows           int           `group:"Limits" placeholder:"N" default:"10000" help:"The most rows in a request; streams have no limit (default 10000)."`
+	Queue             int           `group:"Limits" placeholder:"N" default:"64" help:"The most requests that wait for a processor. Further ones are refused with 429 (default 64)."`
+	Timeout           time.Duration `group:"Limits" placeholder:"TIME" default:"5s" help:"The most time for a request, streams excepted (default 5s)."`
+	Drain             time.Duration `group:"Limits" placeholder:"TIME" default:"5s" help:"After SIGTERM, still accept connections this long with /readyz at 503 (default 5s)."`
+	Log               string        `file:"out" group:"Logs" placeholder:"FILE" help:"Append events and requests here as JSON lines (default: standard error)."`
+	ScoredLog         string        `file:"out" group:"Logs" placeholder:"FILE" help:"Append each row's time, id, digest, score and decision here as JSON lines."`
+	LogSize           byteSize      `group:"Logs" placeholder:"BYTES" default:"100MiB" help:"Rename a log of this size to FILE.1, and so on up to FILE.5 (default 100MiB)."`
+	TerseErrors       bool          `group:"Logs" help:"Leave values and names of columns out of errors."`
+	alertFlags
+	watchFlags
+	verifyFlags
+}
+
+// byteSize is a number of bytes: 65536, 64KiB, 4MiB, 1GiB.
+type byteSize int64
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (b *byteSize) UnmarshalText(value []byte) error {
+	digits, unit := strings.TrimRight(string(value), "KMGiB"), int64(1)
+	switch string(value)[len(digits):] {
+	case "", "B":
+	case "KiB":
+		unit = 1 << 10
+	case "MiB":
+		unit = 1 << 20
+	case "GiB":
+		unit = 1 << 30
+	default:
+		digits = ""
+	}
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil || n <= 0 || n > (1<<40)/unit {
+		return &diag.Error{Kind: diag.Usage, Found: diag.Quote(string(value)), Expected: "a number of bytes: 65536, 64KiB, 4MiB or 1GiB"}
+	}
+	*b = byteSize(n * unit)
+	return nil
+}
+
+func (c *serveCommand) Run(s *cli.Session) (failed error) {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(100) // Go's default: rows of clients are garbage, unlike the matrices of the other verbs
+	}
+	certificates, err := c.certificates()
+	if err != nil {
+		return err
+	}
+	o, err := c.options(s)
+	if err != nil {
+		return err
+	}
+	var logs []io.Closer
+	defer func() {
+		for _, l := range logs {
+			l.Close()
+		}
+	}()
+	open := func(path string, to *io.Writer) error {
+		if path == "" {
+			return nil
+		}
+		l, err := serve.OpenLogFile(path, int64(c.LogSize))
+		if err == nil {
+			logs, *to = append(logs, l), l
+		}
+		return err
+	}
+	if c.Log == "" {
+		o.Log = s.Stderr
+	} else if err := open(c.Log, &o.Log); err != nil {
+		return err
+	}
+	if err := open(c.ScoredLog, &o.ScoredLog); err != nil {
+		return err
+	}
+	limit, err := c.alertFlags.serve(&o)
+	if err != nil {
+		return err
+	}
+	defer func() { failed = errors.Join(failed, limit.Close()) }()
+	watches, err := c.watchFlags.serve(s, &o)
+	if err != nil {
+		return err
+	}
+	defer func() { failed = errors.Join(failed, watches.Close()) }()
+	server, err := serve.New(o)
+	if err != nil {
+		return err
+	}
+	l, err := serve.Listen(c.Listen)
+	if err != nil {
+		return err
+	}
+	s.FinishAfterSignal("answering the open requests")
+	ctx, cancel := context.WithCancel(s)
+	defer cancel()
+	go c.watch(ctx, server)
+	return server.Serve(ctx, l, certificates, c.Drain)
+}
+
+// options returns the settings of the server, without its logs.
+func (c *serveCommand) options(s *cli.Session) (o serve.Options, err error) {
+	o = serve.Options{Load: c.load, ID: c.ID, Version: s.Version(), AllowSchemaChange: c.AllowSchemaChange, Token: c.TokenFile, TerseErrors: c.TerseErrors,
+		MaxBody: int64(c.MaxBody), MaxRows: c.MaxRows, Queue: c.Queue, Timeout: c.Timeout}
+	for param, n := range map[string]int64{"max-rows": int64(c.MaxRows), "queue": int64(c.Queue), "timeout": int64(c.Timeout)} {
+		if n <= 0 {
+			return o, &diag.Error{Kind: diag.Usage, Param: param, Found: strconv.FormatInt(n, 10), Expected: "more than 0"}
+		}
+	}
+	for _, path := range c.Model {
+		name, _, _ := strings.Cut(filepath.Base(path), ".")
+		o.Models = append(o.Models, serve.ModelFile{Name: name, Path: path})
+	}
+	for _, list := range []struct {
+		param string
+		named []string
+		to    *[]serve.ModelFile
+	}{{"name", c.Name, &o.Models}, {"shadow", c.Shadow, &o.Shadows}} {
+		for _, text := range list.named {
+			name, path, found := strings.Cut(text, "=")
+			if !found || name == "" || path == "" {
+				return o, &diag.Error{Kind: diag.Usage, Param: list.param, Found: diag.Quote(text), Expected: "NAME=FILE"}
+			}
+			*list.to = append(*list.to, serve.ModelFile{Name: name, Path: path})
+		}
+	}
+	for _, m := range o.Models {
+		if m.Name == "" || strings.ContainsAny(m.Name, "/?#% ") {
+			return o, &diag.Error{Kind: diag.Usage, Found: "a model with the name " + diag.Quote(m.Name), Expected: "a name without blanks, /, ?, # and %",
+				Fixes: []diag.Fix{{Param: "name", Value: "NAME=" + m.Path}}}
+		}
+	}
+	o.Loopback = serve.IsLocal(c.Listen)
+	o.Trusted = strings.HasPrefix(c.Listen, "unix:") || c.ClientCA != ""
+	if !o.Loopback && !o.Trusted && c.TokenFile == "" && !c.Insecure {
+		return o, &diag.Error{Kind: diag.Usage, Param: "listen", Found: c.Listen + ", which other machines can reach", Expected: "a way to know clients",
+			Fixes: []diag.Fix{{Param: "token-file", Value: "FILE"}, {Param: "client-ca", Value: "FILE"}, {Param: "insecure", When: "if everybody may ask"}}}
+	}
+	o.Loopback = o.Loopback && !o.Trusted
+	return o, nil
+}
+
+// certificates returns the settings of TLS, nil without it.
+func (c *serveCommand) certificates() (*tls.Config, error) {
+	if c.TLSCert == "" && c.TLSKey == "" && c.ClientCA == "" {
+		return nil, nil
+	}
+	if c.TLSCert == "" || c.TLSKey == "" {
+		missing := "tls-cert"
+		if c.TLSCert != "" {
+			missing = "tls-key"
+		}
+		return nil, &diag.Error{Kind: diag.Usage, Param: missing, Expected: "a certificate and its key"}
+	}
+	return serve.TLS(c.TLSCert, c.TLSKey, c.ClientCA)
+}
+
+// watch reloads models after SIGHUP, and when their files change. The server logs what happens.
+func (c *serveCommand) watch(ctx context.Context, server *serve.Server) {
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	defer signal.Stop(hangups)
+	var looks <-chan time.Time
+	if c.Watch > 0 {
+		t := time.NewTicker(c.Watch)
+		defer t.Stop()
+		looks = t.C
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-hangups:
+			server.Reload()
+		case <-looks:
+			server.Look()
+		}
+	}
+}

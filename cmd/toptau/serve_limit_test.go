@@ -1,0 +1,240 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// limitedServer is a server with an alert limit on a unix socket.
+type limitedServer struct {
+	dir    string
+	args   []string
+	client *http.Client
+	next   atomic.Int64 // the value of the next row; the score rises with it
+	alerts atomic.Int64 // that clients received, also in answers that were cut off
+	held   atomic.Int64
+}
+
+// newLimitedServer trains a model whose score rises with one column. The server is not started yet.
+func newLimitedServer(t *testing.T, limit string) *limitedServer {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "limit") // the path of a socket is short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	rows := "a,y\n"
+	for i := range 40 {
+		rows += fmt.Sprintf("%d,%d\n", i%20, i%20/15)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "train.csv"), []byte(rows), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	mustRun(t, dir, strings.Fields("fit train.csv --label y --method topmean-np --tau 20% -o m.json")...)
+	socket := filepath.Join(dir, "socket")
+	s := &limitedServer{dir: dir, args: strings.Fields("serve m.json --listen unix:" + socket + " --alert-limit " + limit +
+		" --expect 1000000 --state state --log log --scored-log scored --drain 0s")}
+	s.client = &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+	}}}
+	return s
+}
+
+// start starts the server and waits until it is ready.
+func (s *limitedServer) start(t *testing.T) *exec.Cmd {
+	t.Helper()
+	c := command(t, s.args...)
+	c.Dir = s.dir
+	var text bytes.Buffer
+	c.Stderr = &text
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+		if r, err := s.client.Get("http://server/readyz"); err == nil {
+			r.Body.Close()
+			return c
+		}
+		if time.Now().After(deadline) {
+			c.Process.Kill()
+			c.Wait()
+			log, _ := os.ReadFile(filepath.Join(s.dir, "log"))
+			t.Fatalf("the server is not ready: %s\n%s", text.String(), log)
+		}
+	}
+}
+
+// score sends a row whose score is the highest so far, and counts the answer.
+func (s *limitedServer) score() error {
+	body := fmt.Sprintf(`{"rows":[{"a":%d}]}`, 100+s.next.Add(1))
+	r, err := s.client.Post("http://server/v1/score", "application/json", strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	defer r.Body.Close()
+	answer, err := io.ReadAll(r.Body)
+	s.alerts.Add(int64(bytes.Count(answer, []byte(`"decision":true`))))
+	s.held.Add(int64(bytes.Count(answer, []byte(`"held_back":"budget"`))))
+	if err == nil && r.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: %s", r.Status, answer)
+	}
+	return err
+}
+
+// load sends rows from some clients until ctx ends.
+func (s *limitedServer) load(ctx context.Context, clients int) *sync.WaitGroup {
+	var wait sync.WaitGroup
+	for range clients {
+		wait.Go(func() {
+			for ctx.Err() == nil {
+				if s.score() != nil {
+					time.Sleep(time.Millisecond) // the server is gone
+				}
+			}
+		})
+	}
+	return &wait
+}
+
+// metric returns the value of a metric.
+func (s *limitedServer) metric(t *testing.T, name string) string {
+	t.Helper()
+	r, err := s.client.Get("http://server/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	lines := bufio.NewScanner(r.Body)
+	for lines.Scan() {
+		if value, found := strings.CutPrefix(lines.Text(), name+" "); found {
+			return value
+		}
+	}
+	t.Fatalf("no metric %s", name)
+	return ""
+}
+
+// checkLogs returns the number of lines of the logs, all of which must be whole.
+func (s *limitedServer) checkLogs(t *testing.T) (lines int) {
+	t.Helper()
+	for _, name := range []string{"log", "scored"} {
+		content, err := os.ReadFile(filepath.Join(s.dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, line := range bytes.Split(bytes.TrimSuffix(content, []byte("\n")), []byte("\n")) {
+			if !json.Valid(line) {
+				t.Fatalf("line %d of the %s is torn: %q", i+1, name, line)
+			}
+			lines++
+		}
+	}
+	return lines
+}
+
+// A server that is killed at random moments under load never has more alerts in a window than its limit, and its state
+// and its logs are whole. TOPTAU_HOSTILE=long kills it two hundred times.
+func TestKillServeKeepsTheAlertLimit(t *testing.T) {
+	kills, limit := 10, 1000
+	if hostile() {
+		kills, limit = 200, 60_000
+	}
+	s := newLimitedServer(t, fmt.Sprintf("%d/week", limit))
+	ctx, stop := context.WithCancel(context.Background())
+	wait := s.load(ctx, 4)
+	random := rand.New(rand.NewPCG(18, 1))
+	reached := 0 // kills after which no alert was left
+	for range kills {
+		c := s.start(t)
+		if s.metric(t, "toptau_budget_remaining") == "0" {
+			reached++
+		}
+		time.Sleep(time.Duration(random.Float64() * float64(100*time.Millisecond)))
+		c.Process.Signal(syscall.SIGKILL)
+		c.Wait()
+		if got := s.alerts.Load(); got > int64(limit) {
+			t.Fatalf("%d alerts, the limit is %d", got, limit)
+		}
+	}
+	c := s.start(t)
+	for s.metric(t, "toptau_budget_remaining") != "0" {
+		time.Sleep(10 * time.Millisecond)
+	}
+	stop()
+	wait.Wait()
+	c.Process.Signal(syscall.SIGTERM)
+	if err := c.Wait(); err != nil {
+		t.Errorf("after SIGTERM: %v", err)
+	}
+	if s.alerts.Load() > int64(limit) || s.alerts.Load() < int64(limit)/10 || s.held.Load() == 0 {
+		t.Errorf("%d alerts and %d rows held back, the limit is %d", s.alerts.Load(), s.held.Load(), limit)
+	}
+	t.Logf("%d kills: %d alerts received of %d, at most %d forfeited, %d rows held back by the limit; no alert was left at %d starts; %d lines of logs",
+		kills, s.alerts.Load(), limit, kills*max(1, limit/100), s.held.Load(), reached, s.checkLogs(t))
+}
+
+// A clean end returns what was reserved, and a second server cannot have the same state.
+func TestServeKeepsTheAlertLimitOverRestarts(t *testing.T) {
+	s := newLimitedServer(t, "300/week")
+	c := s.start(t)
+	for range 10 {
+		if err := s.score(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	second := command(t, strings.Fields("serve m.json --listen unix:other --alert-limit 300/week --state state")...)
+	second.Dir = s.dir
+	if out, err := second.CombinedOutput(); err == nil || !strings.Contains(string(out), "state: in use by another process") {
+		t.Errorf("a second server: %v\n%s", err, out)
+	}
+	two := command(t, strings.Fields("serve m.json --name b=m.json --listen unix:other --alert-limit 300/week --state state2")...)
+	two.Dir = s.dir
+	if out, err := two.CombinedOutput(); err == nil || !strings.Contains(string(out), "--alert-limit with 2 models, expected one model") {
+		t.Errorf("two models: %v\n%s", err, out)
+	}
+	c.Process.Signal(syscall.SIGTERM)
+	if err := c.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	c = s.start(t)
+	if got := s.metric(t, "toptau_budget_remaining"); got != "290" || s.alerts.Load() != 10 {
+		t.Errorf("%s alerts left after %d", got, s.alerts.Load())
+	}
+	// The file is lost: no alert is issued that was not reserved, and the log says why.
+	os.Remove(filepath.Join(s.dir, "state"))
+	for range 10 {
+		if err := s.score(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := s.alerts.Load(); got > 10+3 {
+		t.Errorf("%d alerts after the state was removed", got-10)
+	}
+	if got := s.metric(t, `toptau_held_back_total{model="m",reason="state"}`); got == "0" {
+		t.Error("no row was held back for the state")
+	}
+	c.Process.Signal(syscall.SIGTERM)
+	c.Wait()
+	log, err := os.ReadFile(filepath.Join(s.dir, "log"))
+	if err != nil || !bytes.Contains(log, []byte(`"alerts are held back because they cannot be counted","error":"state: removed or replaced while in use`)) {
+		t.Errorf("the log: %v\n%s", err, log)
+	}
+}

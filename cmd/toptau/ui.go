@@ -1,0 +1,241 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strconv"
+
+	"toptau"
+	"toptau/diag"
+	"toptau/internal/atomicfile"
+	"toptau/internal/cli"
+	"toptau/internal/ui"
+	"toptau/metric"
+	"toptau/model"
+	"toptau/result"
+	"toptau/schema"
+	"toptau/threshold"
+)
+
+// uiCommand serves a page on which a person looks at a ranking.
+type uiCommand struct {
+	Files   []string `file:"in" arg:"" name:"[model] data" help:"A model file and labelled rows, or rows with scores alone; - is standard input."`
+	Score   string   `default:"score" placeholder:"COL" help:"The column of scores, without a model (default ${default})."`
+	Output  string   `file:"out" short:"o" placeholder:"MODEL" help:"Write the model with the operating points that the page saves here."`
+	HeldOut string   `file:"in" name:"held-out" placeholder:"DATA" help:"Other labelled rows that the page does not show: with --delta they give saved points a guarantee."`
+	Port    int      `placeholder:"N" help:"Listen on this port of the loopback address (default: a random one)."`
+	Entity  string   `placeholder:"COL" help:"One alert per value of this column counts, with --time one a day (default: as the model's default point counts)."`
+	Delta   threshold.Rate
+	signFlags
+	verifyFlags
+	schema.Format
+
+	model *model.Model // with the points saved so far
+	data  *toptau.Data
+	held  *toptau.Data
+}
+
+func (c *uiCommand) Run(s *cli.Session) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	o, err := c.options(s)
+	if err != nil {
+		return err
+	}
+	debug.SetGCPercent(100) // answers are short-lived, and the rows are read
+	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(c.Port)))
+	if err != nil {
+		return &diag.Error{Kind: diag.IO, Param: "port", Found: strconv.Itoa(c.Port),
+			Expected: "a free port of this machine", Err: err}
+	}
+	defer listener.Close()
+	o.Opened = func(address string) {
+		if !s.JSON {
+			s.PrintError("opened; another window: " + address)
+		}
+	}
+	server, address, err := ui.New(listener.Addr(), *o)
+	if err != nil {
+		return err
+	}
+	s.Progress.Clear()
+	debug.FreeOSMemory() // of reading and of the first figures
+	if s.JSON {
+		if err := s.Emit(result.Page{Address: address}); err != nil {
+			return err
+		}
+	} else {
+		s.Printf("open  %s\n", address)
+		s.Printf("The address works once, on this machine. End with Ctrl-C.\n")
+		if err := s.Stdout.Flush(); err != nil {
+			return err
+		}
+	}
+	return server.Serve(s, listener)
+}
+
+// check refuses flags that contradict each other.
+func (c *uiCommand) check() error {
+	usage := func(param, found, expected string) error {
+		return &diag.Error{Kind: diag.Usage, Param: param, Found: found, Expected: expected}
+	}
+	switch {
+	case len(c.Files) > 2:
+		return usage("", strconv.Itoa(len(c.Files))+" files", "a model and the data, or the data")
+	case c.Port < 0 || c.Port > 65535:
+		return usage("port", strconv.Itoa(c.Port), "a number from 1 to 65535")
+	case c.HeldOut != "" && c.Output == "":
+		return usage("output", "", "the file for the model with saved points")
+	case c.HeldOut != "" && c.Delta.IsZero():
+		return usage("delta", "", "the probability with which the guarantee of a saved point may fail")
+	case c.HeldOut == "" && !c.Delta.IsZero():
+		return usage("held-out", "", "other rows for the guarantee, because a person who looks at rows chooses by them")
+	}
+	return atomicfile.Check(c.Output)
+}
+
+// options reads the files and returns what the page shows.
+func (c *uiCommand) options(s *cli.Session) (*ui.Options, error) {
+	key, err := c.key(c.Output)
+	if err != nil {
+		return nil, err
+	}
+	path := c.Files[len(c.Files)-1]
+	s.Progress.Start()
+	s.Progress.Show(-1, "reading %s", path)
+	format, entry := c.Format, toptau.Entry{Column: c.Score}
+	if len(c.Files) == 2 {
+		if c.model, err = c.load(c.Files[0]); err != nil {
+			return nil, err
+		}
+		if format, err = formatFor(format, c.model); err != nil {
+			return nil, err
+		}
+		entry = toptau.Entry{Model: c.model}
+	} else if isModel(path) {
+		return nil, &diag.Error{Kind: diag.Usage, File: path, Found: "a model without data",
+			Expected: "a model and labelled rows"}
+	}
+	format.Kept = append(format.Kept, keptColumns(c.Entity)...)
+	if c.data, err = toptau.Read(s, path, format); err != nil {
+		return nil, err
+	}
+	if c.HeldOut != "" {
+		if c.held, err = toptau.Read(s, c.HeldOut, format); err != nil {
+			return nil, err
+		}
+	}
+	s.Progress.Show(-1, "scoring %s", path)
+	x, err := toptau.Explore(s, c.data, entry, toptau.EvaluateOptions{Entity: c.Entity,
+		ReportDate: fileDate(path)})
+	if err != nil {
+		return nil, err
+	}
+	o := &ui.Options{Explorer: x, Title: filepath.Base(c.Files[0]), Data: filepath.Base(path),
+		Command: c.certify}
+	switch {
+	case c.model == nil:
+		o.Unsaved = "Without a model there is nothing to save to. Copy the threshold, or compute one with a guarantee by the command above."
+	case c.Output == "":
+		o.Points, o.Unsaved = c.model.Points(), "Start toptau ui with -o MODEL to save operating points: models are never edited in place."
+	default:
+		o.Points = c.model.Points()
+		o.Save = func(ctx context.Context, r ui.SaveRequest) (*ui.Saved, error) {
+			further, words, err := c.withPoint(ctx, r)
+			if err == nil {
+				further, err = sign(further, key)
+			}
+			if err == nil {
+				err = s.WriteFile(c.Output, cli.WriteTo(further))
+			}
+			if err != nil {
+				return nil, err
+			}
+			c.model = further
+			return &ui.Saved{Points: further.Points(), Text: words}, nil
+		}
+	}
+	return o, nil
+}
+
+// withPoint returns the model with a further operating point, and what was saved in words. With held-out rows, the point
+// comes from these and has a guarantee.
+func (c *uiCommand) withPoint(ctx context.Context, r ui.SaveRequest) (*model.Model, string, error) {
+	rows := c.data
+	if c.held != nil {
+		rows = c.held
+	}
+	first, _ := c.model.Point("")
+	o := toptau.ThresholdOptions{Name: r.Name, Delta: c.Delta, Entity: cmp.Or(c.Entity, first.Entity)}
+	if _, taken := c.model.Point(r.Name); taken {
+		if !r.Replace {
+			return nil, "", &diag.Error{Kind: diag.Usage, Param: "name", Found: diag.Quote(r.Name) +
+				", which the model has",
+				Expected: "a new name, or to replace the point"}
+		}
+		o.Replace = r.Name
+	}
+	// If the requested guarantee is impossible, nothing is saved.
+	computed, err := toptau.Threshold(ctx, rows, toptau.Entry{Model: c.model}, r.Goal, o)
+	if err != nil {
+		return nil, "", err
+	}
+	further, err := computed.WithPoint(c.model)
+	if err == nil {
+		further, err = further.WithNote(cmp.Or(r.Note,
+			"chosen by looking at "+filepath.Base(c.Files[len(c.Files)-1])))
+	}
+	if err == nil && r.Default {
+		further, err = further.WithDefault(r.Name)
+	}
+	evidence := "without a guarantee, because these rows chose the budget"
+	if computed.Result.Certified {
+		evidence = fmt.Sprintf("with a confidence of %s, from %s", metric.ConfidenceText(c.Delta.Float64()),
+			c.HeldOut)
+	}
+	words := fmt.Sprintf("Saved %s at the threshold %.6g, %s. To use it: toptau score %s DATA --at %s.", r.Name,
+		computed.Point.Threshold, evidence,
+		c.Output, r.Name)
+	for _, w := range computed.Result.Warnings {
+		words += " Note: " + w.Text + "."
+	}
+	return further, words, err
+}
+
+// certify returns the command that computes a threshold with a guarantee.
+func (c *uiCommand) certify(g metric.Goal, delta threshold.Rate) string {
+	goal := ""
+	switch g.Kind {
+	case metric.GoalTopCount, metric.GoalAlerts:
+		goal = fmt.Sprintf("%s %d --of %d", cli.Spell(string(g.Kind)), g.Count, g.Of)
+	case metric.GoalAbsoluteTop:
+		goal = cli.Spell(string(g.Kind))
+	default:
+		goal = fmt.Sprintf("%s %s", cli.Spell(string(g.Kind)), g.Rate)
+	}
+	if c.model == nil {
+		return fmt.Sprintf("toptau threshold HELDOUT --score %s %s --delta %s", c.Score, goal, delta)
+	}
+	return fmt.Sprintf("toptau threshold HELDOUT --model %s %s --delta %s --name NAME -o %s", c.Files[0], goal,
+		delta, cmp.Or(c.Output, "NEW"))
+}
+
+// isModel reports whether a file begins like a model file.
+func isModel(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, 64)
+	n, _ := io.ReadFull(f, head)
+	return bytes.Contains(head[:n], []byte(`"toptau_model"`))
+}

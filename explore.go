@@ -1,0 +1,377 @@
+package toptau
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"toptau/calibrate"
+	"toptau/diag"
+	"toptau/internal/feature"
+	"toptau/internal/monitor"
+	"toptau/internal/plot"
+	"toptau/internal/report"
+	"toptau/internal/table"
+	"toptau/internal/tune"
+	"toptau/method"
+	"toptau/metric"
+	"toptau/result"
+	"toptau/threshold"
+)
+
+// Explorer answers questions about one ranking of labelled rows: what a budget finds, which rows are at the top, and
+// how a score follows a row's values. An answer about a budget takes milliseconds, also for a million rows, because the
+// scores are sorted once. It is safe for concurrent use.
+type Explorer struct {
+	*Evaluation // of the ranking
+
+	first     *ranking
+	counted   *Data             // rows, or units that the budget counts
+	scores    []float64         // of the counted, in their order
+	negatives *calibrate.Sorted // nil: rows have weights
+	all       *calibrate.Sorted // likewise
+	against   map[bool]string   // whether all rows are counted: why these rows cannot carry a guarantee, "" if they can
+	byScore   func() []int32    // the counted in the order of falling scores
+	shapes    func() (*shapes, error)
+}
+
+// shapes are the effects of columns.
+type shapes struct {
+	columns []report.Shape
+	pairs   []report.PairShape
+}
+
+// ExploredRows is the largest number of rows that measure the effects of columns. Chosen by hand.
+const ExploredRows = 20000
+
+// Explore measures a ranking as Evaluate does and returns an Explorer of it.
+func Explore(ctx context.Context, d *Data, e Entry, o EvaluateOptions) (*Explorer, error) {
+	measured, err := Evaluate(ctx, d, []Entry{e}, o)
+	if err != nil {
+		return nil, err
+	}
+	x := &Explorer{Evaluation: measured, first: measured.rankings[0], counted: d, against: map[bool]string{}}
+	x.scores = x.units.scores(x.first.z)
+	if !x.units.rows() {
+		x.counted = x.units.data(d)
+	}
+	if !x.Weighted {
+		if s := x.first.scores.Negatives; len(s) > 0 {
+			if x.negatives, err = calibrate.Sort(s, method.Negatives); err != nil {
+				return nil, err
+			}
+		}
+		if x.all, err = calibrate.Sort(x.scores, method.AllRows); err != nil {
+			return nil, err
+		}
+	}
+	var trained string
+	if m := e.Model; m != nil {
+		trained = reasonAgainst(m, d, x.TrainingRows, false)
+	}
+	for _, all := range []bool{false, true} {
+		x.against[all] = cmp.Or(trained, tune.AgainstGuarantee(x.counted.table, all, false))
+	}
+	x.byScore = sync.OnceValue(x.sortRows)
+	go x.byScore() // the list is wanted soon, and other answers do not need it
+	x.shapes = sync.OnceValues(x.measureShapes)
+	return x, nil
+}
+
+// Sizes of answers, chosen by hand.
+const (
+	exploredColumns = 60  // most columns whose effects are shown
+	exploredReasons = 5   // columns that a row of the list names
+	curvePoints     = 61  // points of a row's score over the values of a column
+	knownCategories = 200 // most categories that a form offers
+)
+
+// Budget returns what the plain and the certified threshold for a goal find. perPeriod is the number of rows in
+// a period, 0 for none, and costs are the prices of decisions, or nil.
+//
+// Intervals are for these thresholds on new rows like these. A guarantee holds for a goal that was chosen without a
+// look at these rows.
+func (x *Explorer) Budget(g Goal, delta threshold.Rate, perPeriod float64,
+	costs *metric.Costs) (*result.Budget, error) {
+	if err := g.Check(); err != nil {
+		return nil, err
+	}
+	if g.Kind == metric.NoGoal {
+		return nil, &diag.Error{Kind: diag.Usage, Found: "no goal", Expected: "a goal"}
+	}
+	if costs != nil {
+		if err := costs.Check(); err != nil {
+			return nil, err
+		}
+	}
+	if !(perPeriod >= 0) || math.IsInf(perPeriod, 0) {
+		return nil, &diag.Error{Kind: diag.Usage, Param: "rows", Found: fmt.Sprint(perPeriod),
+			Expected: "a number of rows in a period"}
+	}
+	everything := g.Criterion().Name == metric.AtQuantile
+	b := &result.Budget{Goal: g, Delta: delta, Population: method.Negatives.String(), Rows: x.Rows - x.Positives}
+	if everything {
+		b.Population, b.Rows = method.AllRows.String(), x.Rows
+	}
+	if tau := g.Tau(); !tau.IsZero() {
+		var err error
+		if b.Needed, err = calibrate.Needed(tau, delta); err != nil {
+			return nil, err
+		}
+	}
+	side := func(t float64, evidence *calibrate.Guarantee) (result.BudgetSide, error) {
+		s, err := x.side(t, evidence, everything)
+		if err == nil && perPeriod > 0 {
+			s.Period = x.period(&s, perPeriod, costs, everything)
+		}
+		return s, err
+	}
+	t, evidence, err := x.thresholdFor(g, threshold.Rate{})
+	if err != nil {
+		return nil, err
+	}
+	if b.Plain, err = side(t, &evidence); err != nil {
+		return nil, err
+	}
+	if b.Reason = x.against[everything]; b.Reason != "" {
+		return b, nil
+	}
+	t, evidence, err = x.thresholdFor(g, delta)
+	switch {
+	case !evidence.Certified:
+		b.Reason = "there are too few rows"
+		return b, nil
+	case err != nil:
+		return nil, err
+	}
+	certified, err := side(t, &evidence)
+	b.Certified = &certified
+	return b, err
+}
+
+// thresholdFor returns the threshold for a goal, certified if delta is set.
+func (x *Explorer) thresholdFor(g Goal, delta threshold.Rate) (float64, calibrate.Guarantee, error) {
+	sorted := x.negatives
+	if g.Criterion().Name == metric.AtQuantile {
+		sorted = x.all
+	}
+	if sorted == nil || g.Kind == metric.GoalAbsoluteTop {
+		c := calibrating{data: x.counted, scores: x.scores, goal: g, options: ThresholdOptions{Delta: delta}}
+		t, evidence, err := c.onRows(nil)
+		if evidence == nil {
+			return 0, calibrate.Guarantee{}, err
+		}
+		return t, *evidence, err
+	}
+	if delta.IsZero() {
+		return sorted.Plain(g.Tau())
+	}
+	return sorted.Certified(g.Tau(), delta)
+}
+
+// side measures a threshold that is an order statistic of the population. The intervals are for this threshold on new
+// rows. They are those of a fixed threshold, and cover also for an order statistic (TestIntervalsOfBudgetsCover): the
+// rate of the population that it comes from has a beta distribution, and the other class does not know it.
+func (x *Explorer) side(t float64, evidence *calibrate.Guarantee, all bool) (result.BudgetSide, error) {
+	c, err := x.first.rank.At(t, metric.DefaultConfidence)
+	if err != nil {
+		return result.BudgetSide{}, err
+	}
+	s := result.BudgetSide{Threshold: t, Alerts: c.TruePositives + c.FalsePositives,
+		Expected: evidence.Expected(metric.DefaultConfidence),
+		Found:    c.TruePositiveRate, Precision: c.Precision, FalseAlarms: c.FalsePositiveRate}
+	if !all && s.FalseAlarms.Interval != nil {
+		s.FalseAlarms.Interval = &metric.Interval{Kind: "beta distribution of an order statistic",
+			Low: s.Expected.Low, High: s.Expected.High,
+			Confidence: s.Expected.Confidence}
+	}
+	return s, nil
+}
+
+// period returns what a threshold means for a number of new rows.
+func (x *Explorer) period(s *result.BudgetSide, rows float64, costs *metric.Costs, all bool) *result.Period {
+	mass := x.first.rank.PositiveMass() + x.first.rank.NegativeMass()
+	within := func(mean, low, high float64) result.Amount { return result.Amount{Mean: mean, Low: &low, High: &high} }
+	positives, negatives := float64(x.Prevalence*rows), float64((1-x.Prevalence)*rows)
+	found := float64(s.Found.Rate * positives)
+	p := &result.Period{Rows: rows, Alerts: result.Amount{Mean: float64(s.Alerts / mass * rows)},
+		Real:        result.Amount{Mean: found},
+		FalseAlarms: result.Amount{Mean: float64(s.FalseAlarms.Rate * negatives)}}
+	if i := s.Found.Interval; i != nil {
+		p.Real = within(found, i.Low*positives, i.High*positives)
+	}
+	if i := s.FalseAlarms.Interval; i != nil {
+		p.FalseAlarms = within(p.FalseAlarms.Mean, i.Low*negatives, i.High*negatives)
+	}
+	if all && !x.Weighted {
+		p.Alerts = within(p.Alerts.Mean, s.Expected.Low*rows, s.Expected.High*rows)
+	}
+	if costs == nil {
+		return p
+	}
+	cost := func(found float64) float64 {
+		alerts := p.Alerts.Mean
+		if !all { // positives found are added to the false alarms
+			alerts = found + p.FalseAlarms.Mean
+		}
+		return float64(costs.Missed*(positives-found)) + float64(costs.Alert*alerts)
+	}
+	mean := result.Amount{Mean: cost(found)}
+	if p.Real.Low != nil {
+		a, b := cost(*p.Real.Low), cost(*p.Real.High)
+		mean = within(mean.Mean, min(a, b), max(a, b))
+	}
+	p.Cost = &mean
+	return p
+}
+
+// Cheapest returns the threshold with the smallest cost on these rows, with its cost there.
+func (x *Explorer) Cheapest(c metric.Costs) (metric.Cheapest, error) { return x.first.rank.Cheapest(c) }
+
+// Model returns the model that scores the rows, nil if scores were given.
+func (x *Explorer) Model() *Model { return x.first.Model }
+
+// PerDay returns the mean number of rows a day by the dates of the time column, 0 without one.
+func (x *Explorer) PerDay() float64 {
+	if days := daysOf(x.data); days > 0 {
+		return float64(x.Rows) / float64(days)
+	}
+	return 0
+}
+
+// AboveThreshold returns the number of rows, or units, whose score is above a threshold.
+func (x *Explorer) AboveThreshold(t float64) int {
+	if x.all != nil {
+		return x.all.Above(t)
+	}
+	order := x.byScore()
+	n, _ := slices.BinarySearchFunc(order, t, func(i int32, t float64) int {
+		if x.scores[i] > t {
+			return -1
+		}
+		return 1
+	})
+	return n
+}
+
+// OverTime tests whether the scores of the negatives, or of all rows, change over time. It returns nil without a
+// time column.
+func (x *Explorer) OverTime(all bool) (*calibrate.Trend, error) {
+	population := method.Negatives
+	if all {
+		population = method.AllRows
+	}
+	trend, _, err := calibrationOverTime(x.counted.table, x.scores, population)
+	return trend, err
+}
+
+// Monitor compares the rows in the order of their times, or of the data, with what the model keeps, as the function Monitor
+// does with rows that arrive. It returns nil without a model, and an error if the model keeps nothing to compare with.
+func (x *Explorer) Monitor(ctx context.Context) (*result.Monitoring, error) {
+	m, t := x.first.Model, x.first.data.table
+	if m == nil {
+		return nil, nil
+	}
+	w, err := monitor.New(m, monitor.Options{})
+	if err != nil {
+		return nil, err
+	}
+	order := make([]int, t.Rows())
+	for i := range order {
+		order[i] = i
+	}
+	ranks, err := tune.Timeline(t)
+	if err != nil {
+		return nil, err
+	}
+	if ranks != nil {
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(ranks[a], ranks[b]) })
+	}
+	point, _ := m.Point("")
+	for rows := range slices.Chunk(order, chunkRows) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		part := t.Select(rows)
+		b := &monitor.Batch{Table: part, Label: func(i int) table.Class { return part.Label[i] }}
+		if part.Time != nil {
+			b.Time = func(i int) string { return part.Time.Values[i] }
+		}
+		for i, row := range rows {
+			b.Scores = append(b.Scores, x.first.z[row])
+			b.Alerts = append(b.Alerts, point.Decide(x.first.z[row], segmentOf(part, i)))
+		}
+		w.Add(b, nil)
+	}
+	return w.Result(), nil
+}
+
+// Findings returns the curves of the ranking with their bands, and the scores by class. The key keeps packages of
+// other modules out.
+func (x *Explorer) Findings(feature.Key) (*report.Findings, error) {
+	f := &report.Findings{}
+	addCurves(f, "", x.first.rank)
+	if x.Positives == 0 || x.Positives == x.Rows {
+		return f, nil
+	}
+	if err := addROCBand(&f.ROC[0], x.first.rank); err != nil {
+		return nil, err
+	}
+	recall, err := recallByBudget(x.first.rank)
+	recall.Name = ""
+	f.Recall = []report.Curve{recall}
+	f.Scores = plot.HistogramOf(x.first.scores, nil, reportBins)
+	return f, err
+}
+
+// Shapes returns what the main columns and pairs of columns add to the scores, measured on at most 20,000 rows. It
+// returns nothing without a model. The key keeps packages of other modules out.
+func (x *Explorer) Shapes(feature.Key) ([]report.Shape, []report.PairShape, error) {
+	s, err := x.shapes()
+	if err != nil {
+		return nil, nil, err
+	}
+	return s.columns, s.pairs, nil
+}
+
+func (x *Explorer) measureShapes() (*shapes, error) {
+	s := &shapes{}
+	m := x.first.Model
+	if m == nil {
+		return s, nil
+	}
+	var err error
+	sample := x.first.data.selectRows(spacedRows(x.first.data.Len(), ExploredRows))
+	s.columns, s.pairs, err = mainShapes(m, sample, exploredColumns)
+	return s, err
+}
+
+// spacedRows returns at most limit of n rows at even distances.
+func spacedRows(n, limit int) []int {
+	rows := make([]int, min(n, limit))
+	for i := range rows {
+		rows[i] = i * n / len(rows)
+	}
+	return rows
+}
+
+// sortRows returns the counted rows in the order of falling scores. The earlier row wins a tie.
+func (x *Explorer) sortRows() []int32 {
+	order := make([]int32, len(x.scores))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortFunc(order, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(x.scores[b], x.scores[a]), cmp.Compare(a, b))
+	})
+	return order
+}
+
+// ShiftFacts describes how these rows differ from those that calibrated an operating point of Points. The key keeps
+// packages of other modules out.
+func (x *Explorer) ShiftFacts(point int, _ feature.Key) []report.Fact {
+	return report.ShiftFacts(x.Points[point].Shift, shiftLevel)
+}

@@ -1,0 +1,236 @@
+package toptau
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"toptau/diag"
+	"toptau/internal/feature"
+	"toptau/internal/table"
+	"toptau/model"
+	"toptau/result"
+	"toptau/schema"
+)
+
+// RowClass selects rows of a list by their label.
+type RowClass string
+
+const (
+	AllRows      RowClass = "all"
+	PositiveRows RowClass = "positive"
+	NegativeRows RowClass = "negative"
+)
+
+// Ranked lists at most limit rows of a class from a place of the list on, 1 for the row with the highest score. An
+// entity is listed by the row with its highest score. more reports whether rows of the class follow.
+func (x *Explorer) Ranked(class RowClass, from, limit int) (rows []result.RankedRow, more bool, err error) {
+	if class != AllRows && class != PositiveRows && class != NegativeRows {
+		return nil, false, &diag.Error{Kind: diag.Usage, Param: "class", Found: diag.Quote(string(class)),
+			Expected: "all, positive or negative"}
+	}
+	order := x.byScore()
+	if from < 1 || limit < 0 {
+		return nil, false, &diag.Error{Kind: diag.Usage, Param: "from", Found: strconv.Itoa(from),
+			Expected: "a place of the list, from 1"}
+	}
+	var reasons *reasoner
+	if m := x.Model(); m != nil {
+		if reasons, err = newReasoner(m.TableScorer(feature.Key{}), m.Averages()); err != nil {
+			return nil, false, err
+		}
+	}
+	for place := from; place <= len(order); place++ {
+		unit := order[place-1]
+		positive := x.units.label[unit] == table.Positive
+		if class == PositiveRows && !positive || class == NegativeRows && positive {
+			continue
+		}
+		if len(rows) == limit {
+			return rows, true, nil
+		}
+		r, err := x.ranked(place, int(unit), reasons)
+		if err != nil {
+			return nil, false, err
+		}
+		r.Positive = positive
+		rows = append(rows, r)
+	}
+	return rows, false, nil
+}
+
+// ranked describes a row, or the row with the highest score of an entity.
+func (x *Explorer) ranked(place, unit int, e *reasoner) (result.RankedRow, error) {
+	row := x.topRow(unit)
+	t := x.first.data.table
+	r := result.RankedRow{Place: place, Row: x.first.data.rowNumber(row), Line: t.LineOf(row),
+		Score: x.first.z[row]}
+	for _, c := range t.ID {
+		r.ID = append(r.ID, c.Values[row])
+	}
+	if e == nil {
+		return r, nil
+	}
+	if _, err := e.scorer.Score(t, row); err != nil {
+		return r, x.first.data.inFile(err)
+	}
+	e.division.Row(&e.scorer.Row, e.adds)
+	list := reasonsOf(e.division.Columns, e.adds, e.values(t, row, nil), e.averages)
+	r.Reasons = list[:min(len(list), exploredReasons)]
+	return r, nil
+}
+
+// topRow returns the row with the highest score of a unit.
+func (x *Explorer) topRow(unit int) int {
+	if x.units.rows() {
+		return unit
+	}
+	top := -1
+	for row, of := range x.units.of {
+		if of == unit && (top < 0 || x.first.z[row] > x.first.z[top]) {
+			top = row
+		}
+	}
+	return top
+}
+
+// WhatIf scores a row (1-based) after some of its values were changed, by column: numbers as text, categories, or ""
+// for a missing value. Columns of times and addresses have the derived values, as in Model.ScoreFields.
+func (x *Explorer) WhatIf(row int, changes map[string]string) (*result.WhatIf, error) {
+	r, err := x.changedRow(row, changes)
+	if err != nil {
+		return nil, err
+	}
+	w := &result.WhatIf{Row: row, Former: x.first.z[row-1]}
+	if w.Score, err = r.scorer.ScoreFields(r.fields); err != nil {
+		return nil, err
+	}
+	m := x.Model()
+	division, err := feature.NewContributions(m.Features(feature.Key{}), m.TableScorer(feature.Key{}).Weights)
+	if err != nil {
+		return nil, err
+	}
+	adds := make([]float64, len(division.Columns))
+	division.Row(r.scorer.Encoded(feature.Key{}), adds)
+	inputs := m.Features(feature.Key{}).Inputs
+	values := make([]string, len(inputs))
+	for i := range inputs {
+		in := &inputs[i]
+		values[i] = r.fields[in.Column]
+		w.Inputs = append(w.Inputs, result.WhatIfCell{Column: in.Name, Numeric: in.Kind == schema.Numeric,
+			Value: values[i], Former: r.former[in.Column],
+			Categories: in.Categories[:min(len(in.Categories), knownCategories)]})
+	}
+	w.Reasons = reasonsOf(division.Columns, adds, values, m.Averages())
+	if a := m.Averages(); a != nil {
+		w.Average = &a.Score
+	}
+	return w, nil
+}
+
+// changedRow is a row of the data with some other values.
+type changedRow struct {
+	scorer         *model.Scorer
+	fields, former []string // in the order of the model's columns
+}
+
+// changedRow returns a row (1-based) with changed values.
+func (x *Explorer) changedRow(row int, changes map[string]string) (*changedRow, error) {
+	m, t := x.Model(), x.first.data.table
+	switch {
+	case m == nil:
+		return nil, &diag.Error{Kind: diag.Usage, Found: "scores without a model",
+			Expected: "a model, to score other values"}
+	case t.Sparse != nil:
+		return nil, &diag.Error{Kind: diag.Usage, Found: "rows of index:value",
+			Expected: "rows of columns, to change values"}
+	case row < 1 || row > t.Rows():
+		return nil, &diag.Error{Kind: diag.Usage, Param: "row", Found: strconv.Itoa(row),
+			Expected: fmt.Sprintf("a row from 1 to %d", t.Rows())}
+	}
+	r := &changedRow{scorer: m.NewScorer()}
+	known := 0
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		field := c.Text(row - 1)
+		r.former = append(r.former, field)
+		if value, changed := changes[c.Name]; changed {
+			field = value
+			known++
+		}
+		r.fields = append(r.fields, field)
+	}
+	if known < len(changes) {
+		for name := range changes {
+			if !slices.ContainsFunc(t.Columns, func(c table.Column) bool { return c.Name == name }) {
+				return nil, &diag.Error{Kind: diag.Usage, Column: name, Found: "no such column",
+					Expected: "a column of the model"}
+			}
+		}
+	}
+	return r, nil
+}
+
+// Curve returns the score of a row, with changed values as in WhatIf, as a function of one of its columns: over values
+// that the data have, or over the categories that the model knows.
+func (x *Explorer) Curve(row int, changes map[string]string, column string) (*result.ScoreCurve, error) {
+	r, err := x.changedRow(row, changes)
+	if err != nil {
+		return nil, err
+	}
+	inputs := x.Model().Features(feature.Key{}).Inputs
+	at := slices.IndexFunc(inputs, func(in feature.Input) bool { return in.Name == column })
+	if at < 0 {
+		return nil, &diag.Error{Kind: diag.Usage, Column: column, Found: "no such column",
+			Expected: "a column that the model uses"}
+	}
+	in := &inputs[at]
+	c := &result.ScoreCurve{Column: column, Value: r.fields[in.Column]}
+	if c.Score, err = r.scorer.ScoreFields(r.fields); err != nil {
+		return nil, err
+	}
+	score := func(value string) (float64, error) {
+		r.fields[in.Column] = value
+		return r.scorer.ScoreFields(r.fields)
+	}
+	if in.Kind == schema.Categorical {
+		for _, category := range in.Categories[:min(len(in.Categories), shapeCategories)] {
+			z, err := score(category)
+			if err != nil {
+				return nil, err
+			}
+			c.Categories, c.Scores = append(c.Categories, category), append(c.Scores, z)
+		}
+		return c, nil
+	}
+	for _, value := range x.curveValues(in.Column, c.Value) {
+		z, err := score(strconv.FormatFloat(value, 'g', -1, 64))
+		if err != nil {
+			return nil, err
+		}
+		c.Points = append(c.Points, [2]float64{value, z})
+	}
+	return c, nil
+}
+
+// curveValues returns ascending values of a numeric column at even ranks, and the value in use.
+func (x *Explorer) curveValues(column int, current string) []float64 {
+	t := x.first.data.table
+	var values []float64
+	for _, row := range spacedRows(t.Rows(), ExploredRows) {
+		if v := t.Columns[column].Value(row); !math.IsNaN(v) {
+			values = append(values, v)
+		}
+	}
+	slices.Sort(values)
+	var chosen []float64
+	for i := range min(curvePoints, len(values)) {
+		chosen = append(chosen, values[i*(len(values)-1)/max(1, min(curvePoints, len(values))-1)])
+	}
+	if v, ok := table.ParseNumber([]byte(current)); ok {
+		chosen = append(chosen, v)
+	}
+	slices.Sort(chosen)
+	return slices.Compact(chosen)
+}

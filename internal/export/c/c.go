@@ -1,0 +1,364 @@
+// Package c writes a model as one file of C99: tables of numbers and a function that walks through them.
+package c
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"toptau/internal/export"
+	"toptau/internal/portable"
+)
+
+// Options of Write.
+type Options struct {
+	Name string // what all names of the file begin with, an identifier; "": model
+}
+
+// Write writes a program. Every program fits.
+func Write(w io.Writer, p *portable.Program, o Options) error {
+	b := &writer{w: bufio.NewWriter(w), p: p, t: export.NewTables(p), name: export.Identifier(o.Name)}
+	for _, line := range export.Lines(p) {
+		b.print("// " + line + "\n")
+	}
+	b.template(head)
+	b.names()
+	b.tables()
+	b.template(walker)
+	b.thresholds()
+	return b.w.Flush()
+}
+
+const head = `//
+// double MODEL_score(const double *numbers, const char *const *texts);
+//     The score of a record: numbers in the order of MODEL_numbers (NaN is missing), texts in that of MODEL_texts (NULL and ""
+//     are missing). NaN if the model refuses a value: infinite or too large, or missing where that is not allowed.
+// double MODEL_score_sized(const double *numbers, const char *const *texts, const size_t *sizes);
+//     The same for texts of sizes[i] bytes, which may contain zero bytes.
+// double MODEL_threshold(int point, const char *segment);
+//     The threshold of an operating point, from 0 in the order of MODEL_points, for a record whose segment column has this value (NULL:
+//     none). The decision is score > threshold.
+//
+// Nothing is allocated and nothing global is written, so all functions may be called from many threads. Numbers are those of the
+// model file: parse decimal text with strtod, or with any other parser that rounds correctly.
+
+#include <stddef.h>
+#include <string.h>
+
+#ifdef __FAST_MATH__
+#error "compile this file without -ffast-math, which changes the scores"
+#endif
+#if defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0
+#error "this file needs arithmetic in double, such as that of SSE2: -msse2 -mfpmath=sse"
+#endif
+#if defined(__clang__) || !defined(__GNUC__)
+#pragma STDC FP_CONTRACT OFF
+#endif
+`
+
+// walker computes a score. A product is stored before it is added, so that no compiler fuses the two operations.
+const walker = `
+static double MODEL_zero(void) {
+	volatile double zero = 0;
+	return zero;
+}
+
+static double MODEL_product(double a, double b) {
+	volatile double p = a * b;
+	return p;
+}
+
+static int MODEL_is_missing(const char *text, size_t size) {
+	int i;
+	while (size > 0 && (text[0] == ' ' || text[0] == '\t')) text++, size--;
+	while (size > 0 && (text[size - 1] == ' ' || text[size - 1] == '\t')) size--;
+	if (size == 0) return 1;
+	for (i = 0; i < MODEL_MISSING_TEXTS; i++)
+		if (size == MODEL_missing_texts[i].size && memcmp(text, MODEL_missing_texts[i].text, size) == 0) return 1;
+	return 0;
+}
+
+// The level of a text: a category, then the missing value, then any other text.
+static int MODEL_level(const struct MODEL_input *in, const char *text, size_t size) {
+	int low = in->first, high = in->first + in->count;
+	if (text == NULL || MODEL_is_missing(text, size)) return in->count;
+	while (low < high) {
+		int middle = low + (high - low) / 2;
+		const struct MODEL_word *word = &MODEL_words[middle];
+		int order = memcmp(word->text, text, word->size < size ? word->size : size);
+		if (order == 0 && word->size == size) return word->level;
+		if (order < 0 || (order == 0 && word->size < size)) low = middle + 1;
+		else high = middle;
+	}
+	return in->count + 1;
+}
+
+// Adds the two products of a scorecard column; see docs/reference/export.md.
+static double MODEL_card(double z, const double *d, int knots, int atoms, double x) {
+	const double *knot = d + 2, *atom = knot + knots, *weight = atom + atoms;
+	double f;
+	int i;
+	if (x != x) return z + weight[knots + atoms];
+	if (x < d[0]) x = d[0];
+	if (x > d[1]) x = d[1];
+	for (i = 0; i < atoms; i++)
+		if (x == atom[i]) return z + weight[knots + i];
+	for (i = 0; i + 1 < knots && knot[i + 1] <= x; i++) {}
+	if (i + 1 == knots) return z + weight[i];
+	if (x < knot[0]) x = knot[0];
+	f = (x - knot[i]) / (knot[i + 1] - knot[i]);
+	f = f + 402653184.0; // 1.5 * 2^28: rounds to a multiple of 2^-24, ties to even
+	f = f - 402653184.0;
+	z = z + MODEL_product(1 - f, weight[i]);
+	return z + MODEL_product(f, weight[i + 1]);
+}
+
+// Adds the leaves of four trees, which are followed together, because each step waits for memory. x has the value of each input,
+// NaN if it is missing, then NaN, then the same values with -infinity for a missing one. A leaf compares with the NaN and jumps nowhere.
+static double MODEL_trees(double z, const struct MODEL_op *op, const double *x) {
+	const struct MODEL_node *a = MODEL_nodes + op[0].input, *b = MODEL_nodes + op[1].input;
+	const struct MODEL_node *c = MODEL_nodes + op[2].input, *d = MODEL_nodes + op[3].input;
+	while ((a->jump | b->jump | c->jump | d->jump) != 0) {
+		a += x[a->input] <= a->at ? 1 : a->jump;
+		b += x[b->input] <= b->at ? 1 : b->jump;
+		c += x[c->input] <= c->at ? 1 : c->jump;
+		d += x[d->input] <= d->at ? 1 : d->jump;
+	}
+	z = z + a->at;
+	z = z + b->at;
+	z = z + c->at;
+	return z + d->at;
+}
+
+static double MODEL_tree(const struct MODEL_node *n, const double *x) {
+	while (n->jump != 0) n += x[n->input] <= n->at ? 1 : n->jump;
+	return n->at;
+}
+
+double MODEL_score_sized(const double *numbers, const char *const *texts, const size_t *sizes) {
+	const double nan = MODEL_zero() / MODEL_zero();
+	double x[2 * MODEL_INPUTS + 1], *left = x + MODEL_INPUTS + 1, z = 0;
+	int level[MODEL_INPUTS], i, k;
+	for (i = 0; i < MODEL_INPUTS; i++) {
+		const struct MODEL_input *in = &MODEL_inputs[i];
+		int missing;
+		level[i] = 0;
+		if (in->text) {
+			x[i] = 0;
+			level[i] = MODEL_level(in, texts[in->position], texts[in->position] != NULL ? sizes[in->position] : 0);
+			missing = level[i] == in->count;
+		} else {
+			x[i] = numbers[in->position];
+			missing = x[i] != x[i];
+			for (k = 0; k < MODEL_MISSING_NUMBERS; k++) missing |= x[i] == MODEL_missing_numbers[k];
+			if (!missing && !(in->low <= x[i] && x[i] <= in->high)) return nan;
+		}
+		if (missing) {
+			if (in->policy == MODEL_REFUSED) return nan;
+			if (in->policy == MODEL_FILLED) level[i] = 0;
+			x[i] = in->policy == MODEL_FILLED ? in->fill : nan;
+		}
+		left[i] = x[i] == x[i] ? x[i] : -1 / MODEL_zero();
+	}
+	x[MODEL_INPUTS] = nan;
+	for (i = 0; i < MODEL_OPS; i++) {
+		const struct MODEL_op *op = &MODEL_ops[i];
+		const double *d = MODEL_table + op->at;
+		double v = op->kind == MODEL_TREE ? 0 : x[op->input];
+		switch (op->kind) {
+		case MODEL_NUMBER:
+			if (v == v) z = z + MODEL_product((double)(float)((v - d[0]) / d[1]), d[2]);
+			break;
+		case MODEL_LEVEL: z = z + d[level[op->input]]; break;
+		case MODEL_ABSENT: if (v != v) z = z + d[0]; break;
+		case MODEL_STEPS:
+			if (v != v) { z = z + d[2 * op->n + 1]; break; }
+			for (k = 0; k < op->n && d[k] <= v; k++) {}
+			z = z + d[op->n + k];
+			break;
+		case MODEL_CARD: z = MODEL_card(z, d, op->n, op->m, v); break;
+		case MODEL_CODES:
+			k = level[op->input] == MODEL_inputs[op->input].count;
+			x[op->input] = k ? nan : d[level[op->input]];
+			left[op->input] = k ? -1 / MODEL_zero() : x[op->input];
+			break;
+		case MODEL_TREE:
+			if (i + 3 < MODEL_OPS && op[1].kind == MODEL_TREE && op[2].kind == MODEL_TREE && op[3].kind == MODEL_TREE) {
+				z = MODEL_trees(z, op, x);
+				i += 3;
+			} else {
+				z = z + MODEL_tree(MODEL_nodes + op->input, x);
+			}
+			break;
+		}
+	}
+	return z + MODEL_offset;
+}
+
+double MODEL_score(const double *numbers, const char *const *texts) {
+	size_t sizes[MODEL_TEXTS + 1];
+	int i;
+	sizes[0] = 0;
+	for (i = 0; i < MODEL_TEXTS; i++) sizes[i] = texts[i] != NULL ? strlen(texts[i]) : 0;
+	return MODEL_score_sized(numbers, texts, sizes);
+}
+`
+
+type writer struct {
+	w    *bufio.Writer
+	p    *portable.Program
+	t    *export.Tables
+	name string
+}
+
+func (b *writer) print(texts ...string) {
+	for _, s := range texts {
+		b.w.WriteString(s) // Flush returns the error
+	}
+}
+
+// template writes C with MODEL in the place of the name.
+func (b *writer) template(text string, args ...any) {
+	text = strings.ReplaceAll(text, "MODEL", b.name)
+	if len(args) > 0 {
+		text = fmt.Sprintf(text, args...)
+	}
+	b.print(text)
+}
+
+// names writes what callers read, and the sizes of the tables.
+func (b *writer) names() {
+	list := func(what string, names []string) {
+		b.print("const char *const ", b.name, what, "[] = {")
+		for _, s := range names {
+			b.print(quote(s), ", ")
+		}
+		b.print("0};\n")
+	}
+	var numbers, texts, points []string
+	for _, k := range b.p.Numbers() {
+		numbers = append(numbers, b.p.Inputs[k].Name)
+	}
+	for _, k := range b.p.Texts() {
+		texts = append(texts, b.p.Inputs[k].Name)
+	}
+	for i := range b.p.Points {
+		points = append(points, b.p.Points[i].Name)
+	}
+	b.print("\nconst char ", b.name, "_digest[] = ", quote(b.p.Digest), ";\n")
+	list("_numbers", numbers)
+	list("_texts", texts)
+	list("_points", points)
+	b.template(`double MODEL_score(const double *numbers, const char *const *texts);
+double MODEL_score_sized(const double *numbers, const char *const *texts, const size_t *sizes);
+double MODEL_threshold(int point, const char *segment);
+
+enum { MODEL_INPUTS = %d, MODEL_TEXTS = %d, MODEL_OPS = %d, MODEL_MISSING_TEXTS = %d, MODEL_MISSING_NUMBERS = %d };
+enum { MODEL_NUMBER, MODEL_LEVEL, MODEL_ABSENT, MODEL_STEPS, MODEL_CARD, MODEL_CODES, MODEL_TREE };
+enum { MODEL_REFUSED, MODEL_FILLED, MODEL_KEPT };
+
+struct MODEL_op { int kind, input, at, n, m; };
+struct MODEL_node { double at; int input, jump; };
+struct MODEL_word { const char *text; size_t size; int level; };
+struct MODEL_input { int text, position, policy; double fill, low, high; int first, count; };
+struct MODEL_segment { int point; const char *text; size_t size; double threshold; };
+
+static const double MODEL_offset = %s;
+`, len(b.p.Inputs), len(texts), len(b.t.Ops), len(b.p.MissingTexts), len(b.p.MissingNumbers), export.Float(b.p.Offset))
+}
+
+// tables writes the tables. Each ends with an element that is not used, since C has no empty arrays; gcc warns of columns that a
+// shorter table cannot hold.
+func (b *writer) tables() {
+	array(b, "double", "missing_numbers", "0", b.p.MissingNumbers, export.Float)
+	array(b, "struct MODEL_word", "missing_texts", "{0, 0, 0}", b.p.MissingTexts, func(s string) string { return word(export.Word{Text: s}) })
+	array(b, "struct MODEL_word", "words", "{0, 0, 0}", b.t.Words, word)
+	array(b, "struct MODEL_input", "inputs", "{0, 0, 0, 0, 0, 0, 0, 0}", b.t.Inputs, func(in export.TableInput) string {
+		return fmt.Sprintf("{%d, %d, %d, %s, %s, %s, %d, %d}", truth(in.Text), in.Position, in.Missing, export.Float(in.Fill), export.Float(in.Low),
+			export.Float(in.High), in.First, in.Count)
+	})
+	array(b, "double", "table", "0, 0, 0, 0", b.t.Numbers, number)
+	array(b, "struct MODEL_node", "nodes", "{0, 0, 0}", b.t.Nodes, func(n export.TableNode) string {
+		return fmt.Sprintf("{%s, %d, %d}", export.Float(n.At), n.Input, n.Jump)
+	})
+	array(b, "struct MODEL_op", "ops", "{0, 0, 0, 0, 0}", b.t.Ops, func(o export.Op) string {
+		return fmt.Sprintf("{%d, %d, %d, %d, %d}", o.Kind, o.Input, o.At, o.N, o.M)
+	})
+}
+
+// thresholds writes the operating points.
+func (b *writer) thresholds() {
+	thresholds := make([]float64, len(b.p.Points))
+	var segments []string
+	for i := range b.p.Points {
+		thresholds[i] = b.p.Points[i].Threshold
+		for _, s := range b.p.Points[i].Segments {
+			segments = append(segments, fmt.Sprintf("{%d, %s, %d, %s}", i, quote(s.Value), len(s.Value), export.Float(s.Threshold)))
+		}
+	}
+	b.print("\n")
+	array(b, "double", "thresholds", "0", thresholds, export.Float)
+	array(b, "struct MODEL_segment", "segments", "{0, 0, 0, 0}", segments, func(s string) string { return s })
+	b.template(`
+double MODEL_threshold(int point, const char *segment) {
+	int i;
+	for (i = 0; segment != NULL && i < %d; i++) {
+		const struct MODEL_segment *s = &MODEL_segments[i];
+		if (s->point == point && strlen(segment) == s->size && memcmp(s->text, segment, s->size) == 0) return s->threshold;
+	}
+	return MODEL_thresholds[point];
+}
+`, len(segments))
+}
+
+// array writes a constant array, several elements a line, and last.
+func array[T any](b *writer, kind, name, last string, list []T, element func(T) string) {
+	b.template("static const " + kind + " MODEL_" + name + "[] = {")
+	width := 0
+	for _, x := range list {
+		text := element(x) + ", "
+		if width -= len(text); width < 0 {
+			b.print("\n\t")
+			width = 120
+		}
+		b.print(text)
+	}
+	b.print(last, "};\n")
+}
+
+func word(w export.Word) string {
+	return fmt.Sprintf("{%s, %d, %d}", quote(w.Text), len(w.Text), w.Level)
+}
+
+// number writes a number of the tables; the code of a missing value, which is not read, is 0.
+func number(x float64) string {
+	if x != x {
+		return "0"
+	}
+	return export.Float(x)
+}
+
+func truth(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// quote writes a string literal. Escapes have three octal digits, so that the next character is not part of them, and question
+// marks start no trigraph.
+func quote(s string) string {
+	var out bytes.Buffer
+	out.WriteByte('"')
+	for _, c := range []byte(s) {
+		if c < ' ' || c > '~' || c == '"' || c == '\\' || c == '?' {
+			fmt.Fprintf(&out, `\%03o`, c)
+		} else {
+			out.WriteByte(c)
+		}
+	}
+	out.WriteByte('"')
+	return out.String()
+}

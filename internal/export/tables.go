@@ -1,0 +1,129 @@
+package export
+
+import (
+	"slices"
+	"strings"
+
+	"toptau/internal/portable"
+)
+
+// Tables are a program as lists of numbers, for languages in which a short function walks through them. Generated branches would
+// be of the size of the model, and compilers would take hours for them.
+type Tables struct {
+	Numbers []float64 // see Op.At
+	Ops     []Op
+	Nodes   []TableNode
+	Words   []Word // the categories of all texts; those of an input are sorted by bytes
+	Inputs  []TableInput
+}
+
+// Op is a step of the score. Its numbers begin at Numbers[At].
+type Op struct {
+	Kind  OpKind
+	Input int // in Program.Inputs; Tree: the first of its nodes
+	At    int
+	N, M  int
+}
+
+// OpKind is what an Op does. It fixes the order of its numbers:
+//
+//	number  shift, scale, weight
+//	level   the term of each level
+//	absent  the term
+//	steps   N cuts, N+1 terms, the term of a missing value
+//	card    low, high, N knots, M atoms, N+M weights, the term of a missing value
+//	codes   the number of each level; it becomes the number of the text
+//	tree    none
+type OpKind int
+
+const (
+	OpNumber OpKind = iota
+	OpLevel
+	OpAbsent
+	OpSteps
+	OpCard
+	OpCodes
+	OpTree
+)
+
+// TableNode is a node of a tree. A row goes to the next node if value Input is at most At, otherwise Jump nodes ahead. The values are
+// those of the inputs, with NaN for a missing one; then NaN; then those of the inputs again, with minus infinity for a missing one.
+// So no node needs a branch: a missing value goes right, or left at a node that reads the second list. A leaf reads the NaN and has
+// the jump 0, so that a row stays there, and At is its term. Several trees can then be followed at a time, which takes half as long.
+type TableNode struct {
+	At          float64
+	Input, Jump int
+}
+
+// Word is a category of a text and its level.
+type Word struct {
+	Text  string
+	Level int
+}
+
+// TableInput is an input. The words of a text are Words[First:First+Count].
+type TableInput struct {
+	*portable.Input
+	Position     int // among the numbers, or among the texts, that callers pass
+	First, Count int
+}
+
+// NewTables returns the tables of a program.
+func NewTables(p *portable.Program) *Tables {
+	t := &Tables{Inputs: make([]TableInput, len(p.Inputs))}
+	for i, k := range p.Numbers() {
+		t.Inputs[k] = TableInput{Input: &p.Inputs[k], Position: i}
+	}
+	for i, k := range p.Texts() {
+		in := &p.Inputs[k]
+		t.Inputs[k] = TableInput{Input: in, Position: i, First: len(t.Words), Count: len(in.Categories)}
+		for level, text := range in.Categories {
+			t.Words = append(t.Words, Word{text, level})
+		}
+		slices.SortFunc(t.Words[t.Inputs[k].First:], func(a, b Word) int { return strings.Compare(a.Text, b.Text) })
+	}
+	for _, term := range p.Terms {
+		t.term(term)
+	}
+	return t
+}
+
+func (t *Tables) op(kind OpKind, input, n, m int, numbers ...[]float64) {
+	t.Ops = append(t.Ops, Op{Kind: kind, Input: input, At: len(t.Numbers), N: n, M: m})
+	for _, list := range numbers {
+		t.Numbers = append(t.Numbers, list...)
+	}
+}
+
+func (t *Tables) term(term portable.Term) {
+	switch term := term.(type) {
+	case *portable.Number:
+		t.op(OpNumber, term.Input, 0, 0, []float64{term.Shift, term.Scale, term.Weight}) // without a scale (x - 0) / 1 is x
+	case *portable.Level:
+		t.op(OpLevel, term.Input, 0, 0, term.Terms)
+	case *portable.Absent:
+		t.op(OpAbsent, term.Input, 0, 0, []float64{term.Term})
+	case *portable.Steps:
+		t.op(OpSteps, term.Input, len(term.Cuts), 0, term.Cuts, term.Terms, []float64{term.Missing})
+	case *portable.Card:
+		t.op(OpCard, term.Input, len(term.Knots), len(term.Atoms), []float64{term.Low, term.High}, term.Knots, term.Atoms, term.Weights,
+			[]float64{term.Missing})
+	case *portable.Trees:
+		for _, c := range term.Codes {
+			t.op(OpCodes, c.Input, 0, 0, c.Values)
+		}
+		for i := range term.Trees {
+			t.op(OpTree, len(t.Nodes), 0, 0)
+			for k, n := range term.Trees[i].Nodes {
+				switch {
+				case n.Input < 0:
+					t.Nodes = append(t.Nodes, TableNode{n.Term, len(t.Inputs), 0})
+				case n.MissingLeft:
+					t.Nodes = append(t.Nodes, TableNode{n.At, len(t.Inputs) + 1 + n.Input, n.Right - k})
+				default:
+					t.Nodes = append(t.Nodes, TableNode{n.At, n.Input, n.Right - k})
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,411 @@
+package monitor
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"toptau/calibrate"
+	"toptau/internal/feature"
+	"toptau/internal/parallel"
+	"toptau/internal/table"
+	"toptau/internal/text"
+	"toptau/metric"
+	"toptau/model"
+	"toptau/schema"
+	"toptau/threshold"
+)
+
+// The campaign counts false alarms of quiet streams and measures how long changes take to be found. go test runs a
+// small part of it. make monitor runs all of it, goes on where it was interrupted, and writes
+// docs/results/monitor.md. TOPTAU_MONITOR is the directory of its results so far.
+
+// scoreDraw draws a score of a kind of distribution.
+var scoreDraw = map[string]func(*rand.Rand) float64{
+	"continuous": func(r *rand.Rand) float64 { return r.NormFloat64() },
+	"discrete":   func(r *rand.Rand) float64 { return math.Floor(2 * math.Abs(r.NormFloat64())) },
+	"all ties":   func(*rand.Rand) float64 { return 0.25 },
+	"few ties":   func(r *rand.Rand) float64 { return math.Max(0, r.NormFloat64()) },
+}
+
+// bare returns a model with one column, for streams of scores.
+func bare(t testing.TB) *model.Model {
+	m := modelOf(t, mixedTable(100, 1, 1), mixedTable(100, 1, 1), "1%")
+	m, err := m.WithBaseline(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// with returns a model with a baseline and a point at the level that 1 % of standard normal scores exceed.
+func with(t testing.TB, m *model.Model, p *model.Profile, r *calibrate.Reference, goal metric.Goal) *model.Model {
+	m, err := m.WithBaseline(p, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	point, _ := m.Point("")
+	point.Goal, point.Threshold = goal, alertLevel
+	if m, err = m.WithReplaced(point); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+const alertLevel = 2.3263478740408408 // 1 % of standard normal scores are higher
+
+// alarmRow adds rows of a source, a block at a time, and returns the row of the first alarm of a stream ("": of
+// any), 0 without one.
+func alarmRow(w *Watch, stream string, rows int, next func(row int) (b *Batch)) int {
+	for w.rows < rows {
+		w.Add(next(w.rows), nil)
+		for _, a := range w.alarms {
+			if stream == "" || a.Stream == stream {
+				return a.Row
+			}
+		}
+	}
+	return 0
+}
+
+// scoreBlock draws a block of scores without columns.
+func scoreBlock(first int, draw func(row int) float64) *Batch {
+	b := &Batch{Scores: make([]float64, blockRows), Alerts: make([]bool, blockRows)}
+	for i := range b.Scores {
+		b.Scores[i] = draw(first + i)
+		b.Alerts[i] = b.Scores[i] > alertLevel
+	}
+	return b
+}
+
+// scenario is one row of a table of results. run returns the row of the alarm of the s-th stream, 0 without one.
+type scenario struct {
+	name string
+	run  func(t testing.TB, m *model.Model, s int) int
+}
+
+// onScores returns a stream of scores of which those from change on differ.
+func onScores(n, rows int, delta, kind string, change int, changed func(*rand.Rand) float64) func(testing.TB, *model.Model, int) int {
+	return func(t testing.TB, m *model.Model, s int) int {
+		random := rand.New(rand.NewPCG(uint64(s), uint64(n)))
+		draw := scoreDraw[kind]
+		reference := make([]float64, n)
+		for i := range reference {
+			reference[i] = draw(random)
+		}
+		m = with(t, m, nil, calibrate.NewReference(reference, uint64(s+1), "test"), metric.RateGoal(metric.GoalMaxFPR, "1%"))
+		w, err := New(m, Options{FalseAlarm: threshold.MustRate(delta), Seed: uint64(s + 1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.noSize = changed == nil
+		row := alarmRow(w, Scores, rows, func(first int) *Batch {
+			return scoreBlock(first, func(row int) float64 {
+				if changed != nil && row >= change {
+					return changed(random)
+				}
+				return draw(random)
+			})
+		})
+		return max(0, row-change)
+	}
+}
+
+// onBudget returns a stream of alerts on negatives at a multiple of the budget of 0.1 %, all with their labels.
+func onBudget(rows int, delta string, times float64, late bool) func(testing.TB, *model.Model, int) int {
+	return func(t testing.TB, m *model.Model, s int) int {
+		random := rand.New(rand.NewPCG(uint64(s), 99))
+		w, err := New(with(t, m, nil, nil, metric.RateGoal(metric.GoalMaxFPR, "0.1%")), Options{FalseAlarm: threshold.MustRate(delta)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.noSize = times == 1
+		var waiting []string
+		return alarmRow(w, Budget, rows, func(first int) *Batch {
+			if late { // the labels of a block come in any order, two blocks later
+				for _, i := range random.Perm(len(waiting)) {
+					w.AddLabel(waiting[i], false)
+				}
+				waiting = nil
+			}
+			b := scoreBlock(first, func(int) float64 { return 0 })
+			for i := range b.Alerts {
+				b.Alerts[i] = random.Float64() < 0.001*times
+			}
+			if late {
+				b.ID = func(i int) string { return fmt.Sprint(first + i) }
+				for i := range b.Alerts {
+					if b.Alerts[i] {
+						waiting = append(waiting, b.ID(i))
+					}
+				}
+			} else {
+				b.Label = negative
+			}
+			return b
+		})
+	}
+}
+
+func negative(int) table.Class { return table.Negative }
+
+// correlated draws rows of 30 columns that share a factor: numbers, rounded numbers with missing values, categories.
+// The factor is the score.
+func correlated(random *rand.Rand, rows int) (*table.Table, []float64) {
+	const columns = 30
+	t := &table.Table{Line: make([]int, rows)}
+	z := make([]float64, rows)
+	for i := range z {
+		z[i], t.Line[i] = random.NormFloat64(), i+2
+	}
+	for j := range columns {
+		c := table.Column{Name: fmt.Sprint("column ", j), Number: j + 1}
+		if j%3 == 2 {
+			c.Kind = schema.Categorical
+			for k := range 40 {
+				c.Dictionary = append(c.Dictionary, fmt.Sprint("category ", k))
+			}
+		}
+		for i := range z {
+			x := 0.8*z[i] + 0.6*random.NormFloat64()
+			switch {
+			case j%3 == 2 && x < -1.5:
+				c.Codes = append(c.Codes, -1)
+			case j%3 == 2:
+				c.Codes = append(c.Codes, int32(math.Min(39, math.Floor(10*math.Abs(x)))))
+			case j%3 == 1 && x > 1.3:
+				c.Values = append(c.Values, math.NaN())
+			case j%3 == 1:
+				c.Values = append(c.Values, math.Round(x))
+			default:
+				c.Values = append(c.Values, x)
+			}
+		}
+		t.Columns = append(t.Columns, c)
+	}
+	return t, z
+}
+
+// everything returns streams in which all evidence is watched: scores, 30 correlated columns, and alerts that are all
+// negative, at their budget of 1 %.
+func everything(rows int, delta string) func(testing.TB, *model.Model, int) int {
+	return func(t testing.TB, m *model.Model, s int) int {
+		random := rand.New(rand.NewPCG(uint64(s), 30))
+		data, z := correlated(random, 4000)
+		profile := NewProfile(wide, data, nil, uint64(s+1))
+		m = with(t, wideModel, profile, calibrate.NewReference(z, uint64(s+1), "test"), metric.RateGoal(metric.GoalMaxFPR, "1%"))
+		w, err := New(m, Options{FalseAlarm: threshold.MustRate(delta), Seed: uint64(s + 1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.noSize = true
+		return alarmRow(w, "", rows, func(int) *Batch {
+			data, z := correlated(random, blockRows)
+			b := &Batch{Table: data, Scores: z, Alerts: make([]bool, blockRows), Label: negative}
+			for i := range z {
+				b.Alerts[i] = z[i] > alertLevel
+			}
+			return b
+		})
+	}
+}
+
+func quietScenarios(rows int) []scenario {
+	var list []scenario
+	for _, kind := range []string{"continuous", "discrete", "few ties", "all ties"} {
+		for _, n := range []int{300, 30_000} {
+			list = append(list, scenario{fmt.Sprintf("scores, %s, n %s", kind, text.Count(n)), onScores(n, rows, "3%", kind, 0, nil)})
+		}
+	}
+	return append(list,
+		scenario{"labels at the budget", onBudget(2*rows, "3%", 1, false)},
+		scenario{"labels at the budget, late", onBudget(2*rows, "3%", 1, true)},
+		scenario{"all alarms together, 30 correlated columns", everything(rows, "1%")})
+}
+
+func delayScenarios() []scenario {
+	shift := func(by float64) func(*rand.Rand) float64 {
+		return func(r *rand.Rand) float64 { return r.NormFloat64() + by }
+	}
+	attacks := func(r *rand.Rand) float64 {
+		if r.IntN(50) == 0 {
+			return 3 + 0.25*r.NormFloat64()
+		}
+		return r.NormFloat64()
+	}
+	var list []scenario
+	for _, delta := range []string{"3%", "1%"} { // a third is that of the stream
+		name := "share 1 %: "
+		if delta == "1%" {
+			name = "share 0.33 %: "
+		}
+		list = append(list,
+			scenario{name + "scores 0.2 sd higher after 20,000 rows", onScores(2990, 60_000, delta, "continuous", 20_000, shift(0.2))},
+			scenario{name + "scores 0.1 sd higher after 20,000 rows", onScores(2990, 80_000, delta, "continuous", 20_000, shift(0.1))},
+			scenario{name + "2 % of new high scores after 20,000 rows", onScores(2990, 60_000, delta, "continuous", 20_000, attacks)},
+			scenario{name + "false alarms at twice the budget of 0.1 %", onBudget(100_000, delta, 2, false)},
+			scenario{name + "false alarms at five times the budget", onBudget(50_000, delta, 5, false)})
+	}
+	return list
+}
+
+// wide is the encoding of correlated, and wideModel a model on it.
+var (
+	wide      *feature.Map
+	wideModel *model.Model
+)
+
+// setCampaign sets wide and returns a model with one column.
+func setCampaign(t testing.TB) *model.Model {
+	data, _ := correlated(rand.New(rand.NewPCG(1, 1)), 2000)
+	wideModel = modelOf(t, data, data, "1%")
+	wide = wideModel.Features(feature.Key{})
+	return bare(t)
+}
+
+// runScenario returns the alarms of streams in their order. They are independent of the number of processors.
+func runScenario(t testing.TB, m *model.Model, c scenario, first, end int) []int {
+	alarms := make([]int, end-first)
+	parallel.For(end-first, func(i int) { alarms[i] = c.run(t, m, first+i) })
+	return alarms
+}
+
+func countAlarms(alarms []int) int {
+	n := 0
+	for _, row := range alarms {
+		if row > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// allowed is the largest number of false alarms of streams at a share of 1 %: three standard errors above it.
+func allowed(streams int) int {
+	const share = 0.01
+	return int(share*float64(streams) + 3*math.Sqrt(float64(streams)*share*(1-share)))
+}
+
+// TestQuietStreams is the small part of the campaign: 100 streams of 20,000 rows of each kind.
+func TestQuietStreams(t *testing.T) {
+	m := setCampaign(t)
+	for _, c := range quietScenarios(20_000) {
+		streams := 100
+		if strings.Contains(c.name, "together") {
+			streams = 20
+		}
+		if n := countAlarms(runScenario(t, m, c, 0, streams)); n > allowed(streams) {
+			t.Errorf("%s: %d of %d quiet streams alarmed, want at most %d", c.name, n, streams, allowed(streams))
+		}
+	}
+}
+
+// TestDelays is the small part of the campaign: the medians of 11 streams, with some allowance for chance.
+func TestDelays(t *testing.T) {
+	m := setCampaign(t)
+	most := []int{3000, 12_000, 4000, 24_000, 4000}
+	for i, c := range delayScenarios()[:len(most)] {
+		if d := median(runScenario(t, m, c, 0, 11)); d == 0 || d > most[i] {
+			t.Errorf("%s: found after %d rows in the median, want at most %d", c.name, d, most[i])
+		}
+	}
+}
+
+// median returns the median delay, 0 if at least half of the changes were not found.
+func median(delays []int) int { return quantile(delays, 0.5) }
+
+func quantile(delays []int, q float64) int {
+	d := slices.Clone(delays)
+	for i := range d {
+		if d[i] == 0 {
+			d[i] = math.MaxInt
+		}
+	}
+	slices.Sort(d)
+	if x := d[int(q*float64(len(d)))]; x < math.MaxInt {
+		return x
+	}
+	return 0
+}
+
+// TestMonitorCampaign runs with TOPTAU_MONITOR only.
+func TestMonitorCampaign(t *testing.T) {
+	dir := os.Getenv("TOPTAU_MONITOR")
+	if dir == "" {
+		t.Skip("make monitor runs the campaign")
+	}
+	m := setCampaign(t)
+	const quietStreams, delayStreams, step = 2000, 200, 100
+	known := map[string][]int{}
+	path := filepath.Join(dir, "monitor.json")
+	if data, err := os.ReadFile(path); err == nil {
+		if err := json.Unmarshal(data, &known); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	complete := func(c scenario, streams int) []int {
+		for len(known[c.name]) < streams {
+			first := len(known[c.name])
+			known[c.name] = append(known[c.name], runScenario(t, m, c, first, min(streams, first+step))...)
+			data, _ := json.Marshal(known)
+			if err := os.WriteFile(path+".new", data, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Rename(path+".new", path); err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%s: %d of %d", c.name, len(known[c.name]), streams)
+		}
+		return known[c.name][:streams]
+	}
+	var quiet, delays strings.Builder
+	for _, c := range quietScenarios(50_000) {
+		n := countAlarms(complete(c, quietStreams))
+		fmt.Fprintf(&quiet, "| %s | %d | %d |\n", c.name, n, allowed(quietStreams))
+		if n > allowed(quietStreams) {
+			t.Errorf("%s: %d of %d quiet streams alarmed", c.name, n, quietStreams)
+		}
+	}
+	for _, c := range delayScenarios() {
+		d := complete(c, delayStreams)
+		shown := func(q float64) string {
+			if x := quantile(d, q); x > 0 {
+				return text.Count(x)
+			}
+			return "not found"
+		}
+		fmt.Fprintf(&delays, "| %s | %s | %s | %d |\n", c.name, shown(0.5), shown(0.9), len(d)-countAlarms(d))
+	}
+	writeResults(t, quiet.String(), delays.String())
+}
+
+// writeResults replaces the tables of docs/results/monitor.md.
+func writeResults(t *testing.T, tables ...string) {
+	const path = "../../docs/results/monitor.md"
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, rows := range tables {
+		begin, end := fmt.Sprintf("<!-- table %d: begin -->\n", i+1), fmt.Sprintf("<!-- table %d: end -->", i+1)
+		before, rest, found := strings.Cut(string(data), begin)
+		old, after, ended := strings.Cut(rest, end)
+		if !found || !ended {
+			t.Fatalf("%s has no table %d", path, i+1)
+		}
+		lines := strings.SplitAfterN(strings.TrimPrefix(old, "\n"), "\n", 3) // header and rule stay
+		data = []byte(before + begin + "\n" + lines[0] + lines[1] + rows + "\n" + end + after)
+	}
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,223 @@
+package monitor
+
+import (
+	"cmp"
+	"slices"
+
+	"toptau/diag"
+	"toptau/internal/text"
+	"toptau/metric"
+	"toptau/model"
+	"toptau/result"
+	"toptau/schema"
+)
+
+// confidence is that of the intervals of precision, recall and false positive rate.
+const confidence = 0.95
+
+// Result describes the watch after the rows so far. It changes nothing that later rows see.
+func (w *Watch) Result() *result.Monitoring {
+	w.refresh()
+	r := &result.Monitoring{Digest: w.digest, At: w.point.Name, FalseAlarm: w.options.FalseAlarm, Rows: w.rows, Failed: w.failed, Alerts: w.alerts,
+		FirstTime: w.history.firstTime, LastTime: w.lastTime, Alarms: []result.MonitorAlarm{}, History: w.historyNow()}
+	for i, a := range w.raise(slices.Clip(w.alarms), w.lastTime, true) {
+		r.Alarms = append(r.Alarms, result.MonitorAlarm{Stream: a.Stream, Column: a.Column, Others: a.Others, Row: a.Row, Time: a.Time, Since: a.Since,
+			SinceTime: w.history.timeOf(a.Since), Log10: a.Log10, Open: i >= len(w.alarms)})
+	}
+	r.Scores, r.Columns, r.Budget = w.scoresNow(), w.columnsNow(), w.budgetNow()
+	r.Labels, r.Audit = w.labels.now95(), w.auditNow()
+	r.Warnings = w.warnings()
+	return r
+}
+
+func (w *Watch) evidence(log float64, parts int, alarm bool, since, rows int) result.Evidence {
+	return result.Evidence{Log10: log10(log), Needed: log10(w.needed(parts)), Alarm: alarm, Since: since, SinceTime: w.history.timeOf(since), Rows: rows}
+}
+
+func (w *Watch) scoresNow() *result.MonitorScores {
+	s := w.scores
+	if s == nil {
+		return nil
+	}
+	r := &result.MonitorScores{Evidence: w.evidence(s.now.Log, 1, w.scoresChanged(), s.now.Since, s.now.Rows),
+		Reference: s.reference.Rows, Source: s.reference.Source, Level: s.now.Event, AtPoint: s.atPoint, MeanRank: s.meanRank()}
+	total := sum(s.gaps)
+	for e, event := range s.events {
+		l := result.ScoreLevel{Score: s.reference.Scores[event.First-1], Expected: s.now.Before[e]}
+		l.Seen, l.All = fraction(s.now.Ins[e], s.now.Rows), fraction(sum(s.gaps[event.First:event.End]), total)
+		r.Levels = append(r.Levels, l)
+	}
+	return r
+}
+
+// meanRank returns the mean rank of the scores, each in the middle of its gap.
+func (s *scoreWatch) meanRank() float64 {
+	total, ranks, below := sum(s.gaps), 0.0, 0
+	for j, n := range s.gaps {
+		mass := s.reference.Rows + 1 - below
+		if j < len(s.reference.Above) {
+			mass = s.reference.Rows - s.reference.Above[j] - below
+		}
+		ranks += float64(float64(n) * (float64(below) + float64(mass)/2))
+		below += mass
+	}
+	if total == 0 {
+		return 0.5
+	}
+	return ranks / float64(total) / float64(s.reference.Rows+1)
+}
+
+func (w *Watch) columnsNow() *result.MonitorColumns {
+	if len(w.columns) == 0 || !w.seen {
+		return nil
+	}
+	profile := w.model.Profile()
+	r := &result.MonitorColumns{Rows: profile.Rows}
+	for i := range w.columns {
+		c := &w.columns[i]
+		x := result.MonitorColumn{Column: c.name, Missing: c.missing, Unknown: c.unknown,
+			Evidence: w.evidence(c.now.Log, len(w.columns), w.columnChanged(c), c.now.Since, c.now.Rows)}
+		x.Expected, x.Seen = c.now.Before[c.now.Event], fraction(c.now.Ins[c.now.Event], c.now.Rows)
+		x.PSI, x.Chance = c.index(profile.Rows)
+		c.describe(&x)
+		r.List = append(r.List, x)
+	}
+	slices.SortStableFunc(r.List, func(a, b result.MonitorColumn) int {
+		return cmp.Or(compareBools(b.Alarm, a.Alarm), cmp.Compare(b.Log10, a.Log10))
+	})
+	return r
+}
+
+func compareBools(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+// describe sets what the event with the most capital is.
+func (c *columnWatch) describe(x *result.MonitorColumn) {
+	event, n := c.events[c.now.Event], len(c.profile.Rank)
+	if c.input.Kind != schema.Categorical {
+		j := event.First - 1
+		switch k := len(c.profile.Values); {
+		case j >= k || j == k-1 && k == n-1:
+			x.Kind = result.MissingValue
+		default:
+			x.Above, x.Kind = &c.profile.Values[j], result.AboveValue
+			if k < n || c.missing > 0 {
+				x.Kind = result.AboveMissing
+			}
+		}
+		return
+	}
+	if event.First == n {
+		x.Kind = result.NewValues
+		if len(c.profile.Cells) == n+1 { // one cell is left for what the profile does not have
+			x.Kind = kindOfCell(c.profile.Cells[n])
+		}
+		return
+	}
+	cell := c.profile.Cells[event.First]
+	if x.Kind = kindOfCell(cell); x.Kind == result.InCategory {
+		x.Category = c.input.Categories[cell]
+	}
+}
+
+func kindOfCell(cell int) result.ShiftKind {
+	switch cell {
+	case model.MissingCell:
+		return result.MissingValue
+	case model.OtherCell:
+		return result.OtherValues
+	}
+	return result.InCategory
+}
+
+func (w *Watch) budgetNow() *result.MonitorBudget {
+	l := w.labels
+	if l.test == nil {
+		return nil
+	}
+	return &result.MonitorBudget{Evidence: w.evidence(l.now.Log, 1, w.budgetBroken(), l.now.Since, l.now.Rows), Kind: l.budget, Rate: l.rate, Events: l.now.Events}
+}
+
+func (w *labelWatch) now95() result.MonitorLabels {
+	r := result.MonitorLabels{Negatives: w.alerts[0], Positives: w.alerts[1], Waiting: len(w.pending), Dropped: w.dropped}
+	if n := r.Negatives + r.Positives; n > 0 {
+		r.Precision = float64(r.Positives) / float64(n)
+		r.Low, r.High = metric.ClopperPearson(r.Positives, n, confidence)
+	}
+	return r
+}
+
+func (w *Watch) auditNow() *result.MonitorAudit {
+	if !w.Audits() {
+		return nil
+	}
+	a := w.labels.audited
+	rate := func(class int) result.AuditRate {
+		r := result.AuditRate{Count: a[class][1], Of: a[class][0] + a[class][1], High: 1}
+		if r.Of > 0 {
+			r.Low, r.High = metric.ClopperPearson(r.Count, r.Of, confidence)
+		}
+		return r
+	}
+	r := &result.MonitorAudit{Rate: w.options.Audit, Marked: w.labels.marked, Labelled: w.labels.labelled, Recall: rate(1), FPR: rate(0)}
+	r.Positives = r.Recall.Of
+	return r
+}
+
+func (w *Watch) historyNow() []result.MonitorPoint {
+	points := w.history.points
+	if len(points) == 0 || points[len(points)-1].Row < w.rows {
+		points = append(slices.Clip(points), w.pointNow(w.rows, w.lastTime))
+	}
+	list := []result.MonitorPoint{}
+	last := 0
+	for _, p := range points {
+		list = append(list, result.MonitorPoint{Row: p.Row, Time: p.Time, Scores: p.Scores, Columns: p.Columns, Budget: p.Budget,
+			Rows: p.Row - last, Alerts: p.Alerts})
+		last = p.Row
+	}
+	return list
+}
+
+// warnings lists what the watch cannot see.
+func (w *Watch) warnings() []diag.Warning {
+	var list []diag.Warning
+	warn := func(code, text string, fixes ...diag.Fix) {
+		list = append(list, diag.Warning{Code: code, Text: text, Fixes: fixes})
+	}
+	if w.scores == nil {
+		warn("no-reference", "the model has no reference scores, so that scores are not watched", diag.Fix{Param: "baseline"})
+	}
+	if len(w.columns) == 0 {
+		warn("no-profile", "the model has no profile, so that columns are not watched", diag.Fix{Param: "baseline"})
+	}
+	if w.point.Entity != "" {
+		warn("entity-budget", "the budget of point "+diag.Quote(w.point.Name)+" counts values of "+diag.Quote(w.point.Entity)+", not rows; it is not watched")
+	}
+	if w.failed > 0 {
+		warn("rows-without-score", text.Plural(w.failed, "row")+" had no score")
+	}
+	return list
+}
+
+func sum(list []int) int {
+	total := 0
+	for _, n := range list {
+		total += n
+	}
+	return total
+}
+
+func fraction(count, of int) float64 {
+	if of == 0 {
+		return 0
+	}
+	return float64(count) / float64(of)
+}

@@ -1,0 +1,98 @@
+package monitor
+
+import (
+	"math"
+	"slices"
+
+	"toptau/calibrate"
+	"toptau/internal/detmath"
+	"toptau/model"
+)
+
+// scoreShares are the fractions of reference scores above the levels that are watched, from one half to the rows
+// on top. Chosen by hand (docs/results/monitor.md).
+var scoreShares = []float64{0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.003}
+
+// scoreStarts is the number of starts of the evidence on scores: changes are dated to a third of their age after
+// thousands of blocks.
+const scoreStarts = 20
+
+// scoreWatch is the evidence on scores.
+type scoreWatch struct {
+	reference *calibrate.Reference
+	ladder    ladder
+	events    []calibrate.Event
+	gaps      []int
+	urn       *calibrate.Urn
+	now       calibrate.UrnEvidence
+	atPoint   int // the event whose level is nearest to the threshold
+}
+
+// newScoreWatch returns nil for a model without a reference.
+func newScoreWatch(m *model.Model, point *model.Point) *scoreWatch {
+	r := m.Reference()
+	if r == nil {
+		return nil
+	}
+	w := &scoreWatch{reference: r, ladder: newLadder(r.Scores, r.Ties), gaps: make([]int, len(r.Scores)+1)}
+	var shares []float64
+	for _, p := range m.Points() {
+		if tau := p.Goal.Tau(); !tau.IsZero() { // a rate is fixed before the reference, its threshold is not
+			shares = append(shares, tau.Float64())
+		}
+	}
+	var kept []int
+	for _, share := range append(shares, scoreShares...) {
+		i := nearestRank(r.Above, float64(share*float64(r.Rows)))
+		if !slices.ContainsFunc(kept, func(j int) bool { return near(r.Above[i], r.Above[j]) }) {
+			kept = append(kept, i)
+		}
+	}
+	slices.Sort(kept)
+	for _, i := range kept {
+		w.events = append(w.events, calibrate.Event{First: i + 1, End: len(w.gaps), Mass: r.Above[i] + 1})
+	}
+	w.atPoint = w.nearestEvent(point.Threshold)
+	w.urn = calibrate.NewUrn(r.Rows, w.events, scoreStarts)
+	w.now = w.urn.Evidence(w.gaps)
+	return w
+}
+
+// near reports whether two ranks are too close to be worth two levels.
+func near(a, b int) bool { return float64(max(a, b)+1) < 1.4*float64(min(a, b)+1) }
+
+// nearestRank returns the place of the rank with the ratio closest to 1.
+func nearestRank(ranks []int, wanted float64) int {
+	best, least := 0, math.Inf(1)
+	for i, e := range ranks {
+		if x := math.Abs(detmath.Log((float64(e) + 1) / (wanted + 1))); x < least {
+			best, least = i, x
+		}
+	}
+	return best
+}
+
+// nearestEvent returns the event whose level is nearest to a threshold, by the number of reference rows above.
+func (w *scoreWatch) nearestEvent(threshold float64) int {
+	i, _ := slices.BinarySearch(w.reference.Scores, threshold)
+	above := 0
+	if i < len(w.reference.Above) {
+		above = w.reference.Above[i]
+	}
+	best, least := 0, math.Inf(1)
+	for e := range w.events {
+		if x := math.Abs(detmath.Log(float64(w.events[e].Mass) / float64(above+1))); x < least {
+			best, least = e, x
+		}
+	}
+	return best
+}
+
+// count adds the scores of rows with numbers from first on. NaN is no score.
+func (w *scoreWatch) count(scores []float64, first int, seed uint64) {
+	for i, z := range scores {
+		if z == z {
+			w.gaps[w.ladder.gap(ordinal(z+0), seed, first+i, scoreTies)]++
+		}
+	}
+}

@@ -1,0 +1,46 @@
+package monitor
+
+// Sizes that a change needs for an alarm, chosen by hand.
+const (
+	rateRatio  = 1.2  // of alert rates, or its inverse
+	rankShift  = 0.1  // of the fraction of rows on one side of a level
+	shareRatio = 2    // of the fraction of a column's rows in an event, or its inverse
+	shareShift = 0.01 // by which that fraction must also differ
+)
+
+// scoresChanged reports whether the evidence on scores is an alarm.
+func (w *Watch) scoresChanged() bool {
+	s := w.scores
+	if s.now.Log < w.needed(1) || s.now.Rows == 0 {
+		return false
+	}
+	for e := range s.events {
+		p, q := s.now.Before[e], fraction(s.now.Ins[e], s.now.Rows)
+		if w.noSize || shifted(p, q) || e == s.atPoint && (q > p*rateRatio || q < p/rateRatio) {
+			return true
+		}
+	}
+	return false
+}
+
+// columnChanged reports whether the evidence on a column names it.
+func (w *Watch) columnChanged(c *columnWatch) bool {
+	if c.now.Log < w.needed(len(w.columns)) || c.now.Rows == 0 {
+		return false
+	}
+	for e := range c.events {
+		if p, q := c.now.Before[e], fraction(c.now.Ins[e], c.now.Rows); w.noSize || shifted(p, q) || (q > p*shareRatio || q < p/shareRatio) && (q-p > shareShift || p-q > shareShift) {
+			return true
+		}
+	}
+	return false
+}
+
+func shifted(p, q float64) bool { return q-p >= rankShift || p-q >= rankShift }
+
+// budgetBroken reports whether the evidence on the budget is an alarm: the rate since its start is a fifth above
+// the budget.
+func (w *Watch) budgetBroken() bool {
+	v := &w.labels.now
+	return v.Log >= w.needed(1) && v.Rows > 0 && (w.noSize || float64(v.Events) > float64(float64(v.Rows)*w.labels.rate)*rateRatio)
+}

@@ -1,0 +1,257 @@
+package monitor
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"toptau/calibrate"
+	"toptau/diag"
+	"toptau/model"
+	"toptau/threshold"
+)
+
+const (
+	// StateBytes is the largest size of a state.
+	StateBytes = 64 << 10
+
+	stateVersion = 1
+	readLimit    = 1 << 20 // a longer file is no state
+)
+
+// state is the content of a state file: JSON, compressed by gzip, whose checksum detects damage.
+type state struct {
+	Version    int            `json:"toptau_monitor"`
+	Model      string         `json:"model"` // digest
+	At         string         `json:"at"`    // the operating point
+	FalseAlarm threshold.Rate `json:"false_alarm"`
+	Audit      threshold.Rate `json:"audit,omitzero"`
+	Seed       uint64         `json:"seed"`
+	Rows       int            `json:"rows"`
+	Failed     int            `json:"failed"`
+	Alerts     int            `json:"alerts"`
+	Blocks     int            `json:"blocks"`
+	Seen       bool           `json:"seen"`
+	Alarms     []Alarm        `json:"alarms"`
+	Scores     *urnState      `json:"scores,omitempty"`
+	Columns    []columnState  `json:"columns,omitempty"`
+	Budget     *budgetState   `json:"budget,omitempty"`
+	Labels     labelState     `json:"labels"`
+	History    historyState   `json:"history"`
+}
+
+// urnState has the counts of the gaps; its starts are calibrate.UrnStart as lists: row, counts, capital.
+type urnState struct {
+	Gaps   []int   `json:"gaps"`
+	Blocks int     `json:"blocks"`
+	Starts [][]int `json:"starts"`
+}
+
+type columnState struct {
+	urnState
+	Missing int `json:"missing,omitempty"`
+	Unknown int `json:"unknown,omitempty"`
+}
+
+type budgetState struct {
+	Rows   int     `json:"rows"`
+	Blocks int     `json:"blocks"`
+	Starts [][]int `json:"starts"` // row, events, from, before, capital
+}
+
+type labelState struct {
+	Alerts   [2]int      `json:"alerts"`
+	Audited  [2][2]int   `json:"audited"`
+	Marked   int         `json:"marked"`
+	Labelled int         `json:"labelled"`
+	Pending  pendingList `json:"pending"`
+	Dropped  int         `json:"dropped"`
+}
+
+type historyState struct {
+	FirstTime string  `json:"first_time,omitempty"`
+	LastTime  string  `json:"last_time,omitempty"`
+	Every     int     `json:"every"`
+	Alerts    int     `json:"alerts"`
+	Points    []Point `json:"points"`
+}
+
+// WriteTo writes the state of the watch: at most StateBytes for a profile of at most 200 columns.
+func (w *Watch) WriteTo(to io.Writer) (int64, error) {
+	l := w.labels
+	s := state{Version: stateVersion, Model: w.digest, At: w.point.Name, FalseAlarm: w.options.FalseAlarm, Audit: w.options.Audit, Seed: w.options.Seed,
+		Rows: w.rows, Failed: w.failed, Alerts: w.alerts, Blocks: w.blocks, Seen: w.seen, Alarms: w.alarms,
+		Labels:  labelState{l.alerts, l.audited, l.marked, l.labelled, l.pending, l.dropped},
+		History: historyState{w.history.firstTime, w.lastTime, w.history.every, w.history.alerts, w.history.points}}
+	if w.scores != nil {
+		u := urnStateOf(w.scores.gaps, w.scores.urn)
+		s.Scores = &u
+	}
+	for i := range w.columns {
+		c := &w.columns[i]
+		s.Columns = append(s.Columns, columnState{urnStateOf(c.gaps, c.urn), c.missing, c.unknown})
+	}
+	if t := l.test; t != nil {
+		s.Budget = &budgetState{Rows: t.Rows, Blocks: t.Blocks}
+		for _, start := range t.Starts {
+			s.Budget.Starts = append(s.Budget.Starts, append([]int{start.Row, start.Events, start.From, start.Before}, start.Capital...))
+		}
+	}
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	if err := json.NewEncoder(z).Encode(s); err != nil {
+		return 0, err
+	}
+	if err := z.Close(); err != nil {
+		return 0, err
+	}
+	return packed.WriteTo(to)
+}
+
+func urnStateOf(gaps []int, u *calibrate.Urn) urnState {
+	s := urnState{Gaps: gaps, Blocks: u.Blocks}
+	for i := range u.Starts {
+		s.Starts = append(s.Starts, append(append([]int{u.Starts[i].Row}, u.Starts[i].Counts...), u.Starts[i].Capital...))
+	}
+	return s
+}
+
+// Restore returns the watch of a state. It refuses one that is damaged, or of another model or other options.
+func Restore(m *model.Model, o Options, from io.Reader) (*Watch, error) {
+	w, err := New(m, o)
+	if err != nil {
+		return nil, err
+	}
+	z, err := gzip.NewReader(from)
+	if err != nil {
+		return nil, &diag.Error{Kind: diag.Data, Found: "not the state of a monitor", Expected: "a file that monitor wrote"}
+	}
+	data, err := io.ReadAll(io.LimitReader(z, readLimit))
+	if err != nil {
+		return nil, damagedState(err)
+	}
+	if !bytes.HasPrefix(data, []byte(`{"toptau_monitor":`)) {
+		return nil, &diag.Error{Kind: diag.Data, Found: "not the state of a monitor", Expected: "a file that monitor wrote"}
+	}
+	var s state
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&s); err != nil {
+		return nil, damagedState(err)
+	}
+	if s.Version != stateVersion {
+		return nil, &diag.Error{Kind: diag.Data, Found: fmt.Sprintf("a state of version %d", s.Version), Expected: fmt.Sprintf("version %d", stateVersion)}
+	}
+	if err := w.sameOptions(&s); err != nil {
+		return nil, err
+	}
+	if err := w.fill(&s); err != nil {
+		return nil, damagedState(err)
+	}
+	w.refresh()
+	return w, nil
+}
+
+func damagedState(err error) error {
+	return &diag.Error{Kind: diag.Data, Found: "a state that is edited or damaged", Expected: "a file that monitor wrote", Err: err}
+}
+
+// sameOptions returns an error for a state of another model or other options: its evidence would mean nothing.
+func (w *Watch) sameOptions(s *state) error {
+	differs := func(param, found, expected string) error {
+		return &diag.Error{Kind: diag.Usage, Param: param, Found: found, Expected: expected + ", as in the state", Hint: "another file starts anew"}
+	}
+	switch {
+	case s.Model != w.digest:
+		return &diag.Error{Kind: diag.Model, Found: "the state of another model, " + s.Model, Expected: w.digest,
+			Hint: "a new model needs a new state"}
+	case s.At != w.point.Name:
+		return differs("at", diag.Quote(w.point.Name), diag.Quote(s.At))
+	case s.FalseAlarm.Float64() != w.options.FalseAlarm.Float64():
+		return differs("false-alarm", w.options.FalseAlarm.String(), s.FalseAlarm.String())
+	case s.Audit.String() != w.options.Audit.String():
+		return differs("audit", w.options.Audit.String(), s.Audit.String())
+	case s.Seed != w.options.Seed:
+		return differs("seed", fmt.Sprint(w.options.Seed), fmt.Sprint(s.Seed))
+	}
+	return nil
+}
+
+// fill checks a state and takes its content.
+func (w *Watch) fill(s *state) error {
+	if s.Rows < 0 || s.Blocks != s.Rows/blockRows || s.Failed < 0 || s.Alerts < 0 || s.Alerts > s.Rows {
+		return fmt.Errorf("%d rows, %d blocks, %d alerts", s.Rows, s.Blocks, s.Alerts)
+	}
+	if (s.Scores != nil) != (w.scores != nil) || len(s.Columns) != len(w.columns) || (s.Budget != nil) != (w.labels.test != nil) {
+		return fmt.Errorf("other streams than the model has")
+	}
+	w.rows, w.failed, w.alerts, w.blocks, w.seen, w.alarms = s.Rows, s.Failed, s.Alerts, s.Blocks, s.Seen, s.Alarms
+	w.lastTime = s.History.LastTime
+	w.history = history{s.History.FirstTime, s.History.Every, s.History.Alerts, s.History.Points}
+	if len(w.history.points) > mostPoints || w.history.every < 0 || len(w.alarms) > streams {
+		return fmt.Errorf("%d points and %d alarms", len(w.history.points), len(w.alarms))
+	}
+	l := s.Labels
+	w.labels.alerts, w.labels.audited, w.labels.marked, w.labels.labelled = l.Alerts, l.Audited, l.Marked, l.Labelled
+	w.labels.pending, w.labels.dropped = l.Pending, l.Dropped
+	var err error
+	if w.scores != nil {
+		w.scores.gaps, w.scores.urn, err = s.Scores.urn(w.scores.reference.Rows, w.scores.events, len(w.scores.gaps), scoreStarts, s.Rows)
+		if err != nil {
+			return err
+		}
+	}
+	for i := range w.columns {
+		c := &w.columns[i]
+		c.missing, c.unknown = s.Columns[i].Missing, s.Columns[i].Unknown
+		c.gaps, c.urn, err = s.Columns[i].urn(w.model.Profile().Rows, c.events, len(c.gaps), c.starts, s.Rows)
+		if err != nil {
+			return fmt.Errorf("column %q: %w", c.input.Name, err)
+		}
+	}
+	if b := s.Budget; b != nil {
+		var starts []calibrate.BudgetStart
+		for _, start := range b.Starts {
+			if len(start) < 4 {
+				return fmt.Errorf("a start of %d numbers", len(start))
+			}
+			starts = append(starts, calibrate.BudgetStart{Row: start[0], Events: start[1], From: start[2], Before: start[3], Capital: start[4:]})
+		}
+		w.labels.test, err = calibrate.RestoreBudgetTest(w.labels.rate, budgetStarts, b.Rows, b.Blocks, starts)
+	}
+	return err
+}
+
+// urn returns the gaps and the evidence of a state.
+func (s *urnState) urn(reference int, events []calibrate.Event, gaps, most, rows int) ([]int, *calibrate.Urn, error) {
+	total := 0
+	for _, n := range s.Gaps {
+		if n < 0 || n > rows {
+			return nil, nil, fmt.Errorf("%d rows in a gap", n)
+		}
+		total += n
+	}
+	if len(s.Gaps) != gaps || total > rows {
+		return nil, nil, fmt.Errorf("%d rows in %d gaps", total, len(s.Gaps))
+	}
+	var starts []calibrate.UrnStart
+	for _, start := range s.Starts {
+		if len(start) != 1+2*len(events) {
+			return nil, nil, fmt.Errorf("a start of %d numbers", len(start))
+		}
+		for e, event := range events { // rows since the start are not fewer than none
+			in := 0
+			for _, n := range s.Gaps[event.First:event.End] {
+				in += n
+			}
+			if start[1+e] > in || start[0]-start[1+e] > total-in {
+				return nil, nil, fmt.Errorf("more rows before a start than in all")
+			}
+		}
+		starts = append(starts, calibrate.UrnStart{Row: start[0], Counts: start[1 : 1+len(events)], Capital: start[1+len(events):]})
+	}
+	u, err := calibrate.RestoreUrn(reference, events, most, s.Blocks, starts)
+	return s.Gaps, u, err
+}

@@ -1,0 +1,243 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"toptau/internal/table"
+	"toptau/schema"
+)
+
+// after hands the rows of answered requests to shadow models and to the monitor, in one goroutine that takes a slot
+// only if nobody waits for it.
+type after struct {
+	s     *Server
+	jobs  chan *job
+	ended chan struct{}
+	once  sync.Once
+	stop  context.CancelFunc
+	done  <-chan struct{}
+}
+
+// job is the rows of a request after its answer. It owns its chunks.
+type job struct {
+	rows     *rows
+	request  Request
+	point    int
+	model    *served
+	before   int    // rows of the stream before these
+	body     []byte // for the shadow
+	decode   decode
+	reserved int64
+}
+
+// mostJobs is the number of requests that may wait for their observation; rows of further ones are dropped.
+const mostJobs = 64
+
+// spareWait is the pause between attempts to get a spare slot: short against the time of a large batch.
+const spareWait = time.Millisecond
+
+func newAfter(s *Server) *after {
+	ctx, stop := context.WithCancel(context.Background())
+	a := &after{s: s, jobs: make(chan *job, mostJobs), ended: make(chan struct{}), stop: stop, done: ctx.Done()}
+	go a.run()
+	return a
+}
+
+// hand hands over the rows of a request, with the body that they came from. The call keeps neither.
+func (a *after) hand(c *call, r *rows, point, before int, decode decode) {
+	if a.s.options.Monitor == nil && c.model.shadow == nil {
+		return
+	}
+	j := &job{rows: &rows{rowOptions: r.rowOptions, b: r.b, n: r.n, chunks: r.chunks, bad: r.bad}, request: r.request(c, point), point: point,
+		model: c.model, before: before, reserved: c.reserved}
+	if c.model.shadow != nil {
+		j.body, j.decode = c.body, decode
+	}
+	select {
+	case a.jobs <- j:
+		r.chunks, r.bad, c.reserved, c.body = nil, nil, 0, nil
+	default:
+		a.s.metrics.dropped.Add(uint64(r.n - before))
+	}
+}
+
+// handLines hands over rows of a stream.
+func (a *after) handLines(c *call, r *rows, point, before int, lines []byte) {
+	if a.s.options.Monitor == nil && c.model.shadow == nil {
+		return
+	}
+	body, reserved := c.body, c.reserved
+	c.body, c.reserved = nil, 0
+	if c.model.shadow != nil {
+		c.body = bytes.Clone(lines) // the stream goes on with its buffer
+		if c.reserve(int64(len(lines))) != nil {
+			a.s.metrics.dropped.Add(uint64(r.n - before))
+			c.body, c.reserved = body, reserved
+			return
+		}
+	}
+	a.hand(c, r, point, before, decodeLines)
+	a.s.admission.bytes.Add(-c.reserved) // if it was not handed over
+	c.body, c.reserved = body, reserved
+}
+
+func (a *after) run() {
+	defer close(a.ended)
+	for j := range a.jobs {
+		if a.takeSpare() {
+			a.observe(j)
+			a.s.admission.free()
+		} else {
+			a.s.metrics.dropped.Add(uint64(j.rows.n - j.before))
+		}
+		j.rows.release()
+		a.s.admission.bytes.Add(-j.reserved)
+	}
+}
+
+// takeSpare takes a slot that no request waits for. It returns false when the time for the end is over.
+func (a *after) takeSpare() bool {
+	for {
+		if a.s.admission.waiting.Load() == 0 && a.s.admission.takeFree() {
+			return true
+		}
+		select {
+		case <-a.done:
+			return false
+		case <-time.After(spareWait):
+		}
+	}
+}
+
+func (a *after) observe(j *job) {
+	if m := a.s.options.Monitor; m != nil {
+		for _, c := range j.rows.chunks {
+			o := Observed{Table: c.view(), Scores: c.score[:c.rows], Verdicts: c.verdicts}
+			for row := range c.rows {
+				o.IDs = append(o.IDs, string(c.textOf(c.id[row])))
+			}
+			m.Observe(j.request, o)
+		}
+	}
+	if j.body != nil {
+		a.compare(j)
+	}
+}
+
+// view returns the table of the chunk's rows.
+func (c *chunk) view() *table.Table {
+	t := c.t
+	t.Columns = slices.Clone(t.Columns)
+	for j := range t.Columns {
+		column := &t.Columns[j]
+		if column.Kind == schema.Categorical {
+			column.Codes = column.Codes[:c.rows]
+		} else {
+			column.Values = column.Values[:c.rows]
+		}
+	}
+	t.Line = c.number[:c.rows]
+	return &t
+}
+
+// compare scores the body with the shadow model and compares scores and decisions.
+func (a *after) compare(j *job) {
+	counts := &j.model.counts.shadow
+	b := j.model.shadow.current()
+	r := b.newRows(rowOptions{bad: emptyRows}, j.rows.n)
+	r.fixed, r.n = true, j.before
+	defer r.done()
+	if err := j.decode(r.s, r, j.body); err != nil {
+		counts.failed.Add(uint64(j.rows.n - j.before))
+		return
+	}
+	counts.failed.Add(uint64(len(r.bad)))
+	point, found := b.pointOf(j.request.Point)
+	if !found {
+		point = 0
+	}
+	old := map[int]*Verdict{} // by row number
+	for _, c := range j.rows.chunks {
+		for row, number := range c.number[:c.rows] {
+			if z := c.score[row]; z == z {
+				old[number] = &c.verdicts[row]
+			}
+		}
+	}
+	for _, c := range r.chunks {
+		for row, number := range c.number[:c.rows] {
+			z, v := c.score[row], old[number]
+			if z != z || v == nil {
+				continue
+			}
+			var segment []byte
+			if b.plan.segment >= 0 {
+				segment = c.textOf(c.segment[row])
+			}
+			counts.add(z-v.Score, v.Score > v.Threshold, b.alertAt(point, z, segment))
+		}
+	}
+}
+
+// close ends the work. Waiting jobs are done until ctx ends.
+func (a *after) close(ctx context.Context) {
+	a.once.Do(func() { close(a.jobs) })
+	select {
+	case <-a.ended:
+	case <-ctx.Done():
+		a.stop()
+		<-a.ended
+	}
+	a.stop()
+}
+
+// shadowCounts are the counts of a shadow model.
+type shadowCounts struct {
+	rows    atomic.Uint64
+	failed  atomic.Uint64 // rows that the model scored and the shadow did not
+	raised  atomic.Uint64 // alerts of the shadow alone
+	cleared atomic.Uint64 // alerts of the model alone
+
+	mu          sync.Mutex
+	differences [shadowWindow]float64 // of the last rows: the shadow's score less the model's
+	next        int
+	sum         float64
+}
+
+// shadowWindow is the number of rows whose differences give the quantiles.
+const shadowWindow = 1024
+
+func (s *shadowCounts) add(difference float64, was, is bool) {
+	s.rows.Add(1)
+	switch {
+	case is && !was:
+		s.raised.Add(1)
+	case was && !is:
+		s.cleared.Add(1)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.differences[s.next%shadowWindow] = difference
+	s.next++
+	s.sum += difference
+}
+
+// quantiles returns quantiles of the last differences, the sum of all, and their number.
+func (s *shadowCounts) quantiles(levels ...float64) (list []float64, sum float64, n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	kept := slices.Clone(s.differences[:min(s.next, shadowWindow)])
+	if len(kept) == 0 {
+		return nil, 0, 0
+	}
+	slices.Sort(kept)
+	for _, level := range levels {
+		list = append(list, kept[int(level*float64(len(kept)-1)+0.5)])
+	}
+	return list, s.sum, s.next
+}

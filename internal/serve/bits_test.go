@@ -1,0 +1,147 @@
+package serve
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// All forms of bodies give the scores of `toptau score`, to the bit, for every encoding.
+func TestScoresHaveTheSameBits(t *testing.T) {
+	rows := fixtureRows(700, 99)
+	rows[3][7], rows[4][7] = "never seen", " http "
+	rows[5][1], rows[6][1], rows[7][1] = "+1", " 7 ", "-0"
+	rows[8][1], rows[9][1] = "1e-400", "123456789012345678901234567890e-20"
+	text := fixtureCSV(rows)
+	features := fixtureColumns[1 : len(fixtureColumns)-1]
+	var objects, lists []string
+	columns := map[string][]string{}
+	for _, row := range rows {
+		objects = append(objects, jsonObject(row))
+		var values []string
+		for j, name := range features {
+			v := jsonValue(name, row[j+1])
+			values = append(values, v)
+			columns[name] = append(columns[name], v)
+		}
+		lists = append(lists, "["+strings.Join(values, ",")+"]")
+	}
+	names, _ := json.Marshal(features)
+	data := "[" + strings.Join(lists, ",\n") + "]"
+	var byColumn, tensors []string
+	for _, name := range features {
+		list := strings.Join(columns[name], ",")
+		byColumn = append(byColumn, fmt.Sprintf("%q: [%s]", name, list))
+		datatype := "BYTES"
+		if jsonValue(name, "1") == "1" {
+			datatype = "FP64"
+		}
+		if len(tensors)%2 == 0 {
+			list = "[" + strings.Join(columns[name], "],[") + "]" // nested
+		}
+		tensors = append(tensors, fmt.Sprintf(`{"name": %q, "shape": [%d, 1], "datatype": %q, "data": [%s]}`, name, len(rows), datatype, list))
+	}
+	native := func(t *testing.T, answer string) []string {
+		var scores []string
+		for i, r := range parse(t, answer).Results {
+			if r.Row != i+1 {
+				t.Fatalf("row %d is the result %d", r.Row, i+1)
+			}
+			scores = append(scores, string(r.Score))
+		}
+		return scores
+	}
+	numbers := func(list any) []string {
+		var scores []string
+		for _, x := range list.([]any) {
+			scores = append(scores, string(x.(json.Number)))
+		}
+		return scores
+	}
+	generic := func(t *testing.T, answer string) map[string]any {
+		d := json.NewDecoder(strings.NewReader(answer))
+		d.UseNumber()
+		var v map[string]any
+		if err := d.Decode(&v); err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	predictions := func(t *testing.T, answer string) []string { return numbers(generic(t, answer)["predictions"]) }
+	for _, form := range []struct {
+		name, path, contentType, body string
+		scores                        func(t *testing.T, answer string) []string
+	}{
+		{"rows", "/v1/models/M/score", "application/json", `{"rows": [` + strings.Join(objects, ",") + `]}`, native},
+		{"columns", "/v1/models/M/score", "application/json", `{"columns": ` + string(names) + `, "data": ` + data + `}`, native},
+		{"data first", "/v1/models/M/score", "application/json; charset=UTF-8", `{"data": ` + data + `, "columns": ` + string(names) + `, "at": ""}`, native},
+		{"csv", "/v1/models/M/score", "text/csv", string(text), func(t *testing.T, answer string) []string {
+			var scores []string
+			for _, line := range strings.Split(strings.TrimSpace(answer), "\n")[1:] {
+				scores = append(scores, strings.Split(line, ",")[1])
+			}
+			return scores
+		}},
+		{"lines", "/v1/models/M/score", "application/x-ndjson", strings.Join(objects, "\n"), func(t *testing.T, answer string) []string {
+			return native(t, `{"results": [`+strings.Join(strings.Split(strings.TrimSpace(answer), "\n"), ",")+`]}`)
+		}},
+		{"split", "/invocations", "application/json", `{"dataframe_split": {"index": [0], "data": ` + data + `, "columns": ` + string(names) + `}}`, predictions},
+		{"records", "/invocations", "application/json", `{"dataframe_records": [` + strings.Join(objects, ",") + `]}`, predictions},
+		{"instances", "/invocations", "application/json", `{"instances": [` + strings.Join(objects, ",") + `]}`, predictions},
+		{"inputs", "/invocations", "application/json", `{"inputs": {` + strings.Join(byColumn, ",") + `}}`, predictions},
+		{"mlflow csv", "/invocations", "text/csv", string(text), predictions},
+		{"tensors", "/v2/models/M/infer", "application/json", `{"id": "7", "inputs": [` + strings.Join(tensors, ",") + `]}`, func(t *testing.T, answer string) []string {
+			return numbers(generic(t, answer)["outputs"].([]any)[0].(map[string]any)["data"])
+		}},
+	} {
+		for name, m := range fixtureModels() {
+			t.Run(form.name+"/"+name, func(t *testing.T) {
+				want, _ := scoredByLibrary(t, m, text)
+				s := start(t, Options{}, name)
+				status, answer, _ := s.post(t, strings.Replace(form.path, "/M/", "/"+name+"/", 1), form.contentType, []byte(form.body))
+				if status != 200 {
+					t.Fatalf("status %d: %.500s", status, answer)
+				}
+				got := form.scores(t, answer)
+				if len(got) != len(want) {
+					t.Fatalf("%d scores of %d", len(got), len(want))
+				}
+				for i := range want {
+					if got[i] != want[i] {
+						t.Fatalf("row %d: %s, want %s (%q)", i+1, got[i], want[i], rows[i])
+					}
+				}
+			})
+		}
+	}
+}
+
+// A single row has the same score, alone and in every place of a batch, and so have explanations.
+func TestSingleRowsHaveTheSameBits(t *testing.T) {
+	rows := fixtureRows(60, 5)
+	for name, m := range fixtureModels() {
+		want, decisions := scoredByLibrary(t, m, fixtureCSV(rows))
+		s := start(t, Options{}, name)
+		for i, row := range rows {
+			for _, path := range []string{"/v1/score", "/v1/score?explain=3"} {
+				status, answer, _ := s.post(t, path, "application/json", []byte(jsonObject(row)))
+				r := parse(t, answer)
+				if status != 200 || len(r.Results) != 1 || string(r.Results[0].Score) != want[i] || r.Results[0].Decision != decisions[i][0] || r.Results[0].ID != row[0] {
+					t.Fatalf("%s, row %d: status %d, %s, want %s", name, i, status, answer, want[i])
+				}
+				if path == "/v1/score" {
+					continue
+				}
+				sum := r.Results[0].Rest
+				for _, e := range r.Results[0].Explain {
+					sum += e.Adds
+				}
+				score, _ := r.Results[0].Score.Float64()
+				if len(r.Results[0].Explain) != 3 || sum-score > 1e-9 || score-sum > 1e-9 {
+					t.Fatalf("%s: the parts of %v add up to %v: %s", name, score, sum, answer)
+				}
+			}
+		}
+	}
+}

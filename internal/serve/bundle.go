@@ -1,0 +1,80 @@
+package serve
+
+import (
+	"sync"
+	"time"
+
+	"toptau/internal/feature"
+	"toptau/model"
+	"toptau/schema"
+)
+
+// bundle is a model with all that depends on it. It does not change, apart from its pools.
+type bundle struct {
+	name        string // under which it is served
+	model       *model.Model
+	digest      string // "sha256:..."
+	version     string // the first 12 digits of the digest
+	plan        *plan
+	points      []model.Point
+	quoted      [][]byte      // by point: its name as JSON
+	head        []byte        // the start of an answer as JSON, up to the name of the point
+	impute      schema.Impute // what becomes of missing values
+	categorical bool          // some feature is a category
+	loaded      time.Time
+
+	divide   sync.Once
+	divided  *feature.Contributions
+	counters *modelCounters
+	pools
+}
+
+// newBundle prepares a model. id is Options.ID.
+func newBundle(name string, m *model.Model, id string) (*bundle, error) {
+	b := &bundle{name: name, model: m, points: m.Points(), loaded: time.Now(), impute: m.Features(feature.Key{}).Impute}
+	if len(b.points) == 0 {
+		return nil, noPoints(name)
+	}
+	var err error
+	if b.digest, err = m.Digest(); err != nil {
+		return nil, err
+	}
+	b.version = b.digest[len("sha256:"):][:12]
+	if b.plan, err = newPlan(m, id); err != nil {
+		return nil, err
+	}
+	for i := range b.points {
+		b.quoted = append(b.quoted, appendText(nil, b.points[i].Name))
+	}
+	b.head = append([]byte(`{"schema_version":2,"model":`), appendText(nil, name)...)
+	b.head = append(append(b.head, `,"digest":"`...), b.digest...)
+	b.head = append(b.head, `","at":`...)
+	for _, c := range b.plan.columns {
+		b.categorical = b.categorical || c.Dictionary != nil
+	}
+	b.chunks.New = func() any { return b.plan.newChunk() }
+	b.scratches.New = func() any { return b.newScratch() }
+	return b, nil
+}
+
+// pointOf returns the position of an operating point; "" is the default.
+func (b *bundle) pointOf(name string) (int, bool) {
+	if name == "" {
+		return 0, true
+	}
+	for i := range b.points {
+		if b.points[i].Name == name {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// division returns what divides scores among columns. The first call computes it.
+func (b *bundle) division() *feature.Contributions {
+	b.divide.Do(func() {
+		s := b.model.TableScorer(feature.Key{})
+		b.divided, _ = feature.NewContributions(s.Map, s.Weights) // the model has as many weights as features
+	})
+	return b.divided
+}

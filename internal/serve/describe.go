@@ -1,0 +1,101 @@
+package serve
+
+import (
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"toptau/model"
+	"toptau/schema"
+)
+
+// answerDocument answers with a value as JSON.
+func (c *call) answerDocument(status int, v any) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // the documents of this package can be encoded
+	}
+	c.answer(status, contentTypes[mediaJSON], append(b, '\n'))
+}
+
+// description describes a served model.
+type description struct {
+	Name    string        `json:"name"`
+	Digest  string        `json:"digest"`
+	Version string        `json:"version"` // the first digits of the digest
+	Loaded  time.Time     `json:"loaded"`
+	Failure string        `json:"failed_reload,omitempty"` // why the last reload kept the model
+	ID      string        `json:"id"`                      // the column that identifies rows
+	Segment string        `json:"segment,omitempty"`       // the column of segments, which rows must have
+	Columns []column      `json:"columns"`                 // the columns that rows must have
+	Points  []model.Point `json:"points"`                  // with their guarantees; the first is the default
+	Shadow  *description  `json:"shadow,omitempty"`
+}
+
+// column describes a column of requests.
+type column struct {
+	Name    string      `json:"name"`
+	Kind    schema.Kind `json:"kind"`    // of the values in requests; parts of times and addresses: categorical
+	Missing string      `json:"missing"` // error, median, zero or indicator: what becomes of a missing value
+	Used    bool        `json:"used"`    // some weight depends on it
+}
+
+func (m *served) describe() *description {
+	b := m.current()
+	m.mu.Lock()
+	failure := m.failure
+	m.mu.Unlock()
+	d := &description{Name: m.name, Digest: b.digest, Version: b.version, Loaded: b.loaded.UTC().Truncate(time.Millisecond), Failure: failure,
+		ID: b.plan.fields[b.plan.id].name, Points: b.points, Columns: b.columns()}
+	if b.plan.segment >= 0 {
+		d.Segment = b.plan.fields[b.plan.segment].name
+	}
+	if m.shadow != nil {
+		d.Shadow = m.shadow.describe()
+	}
+	return d
+}
+
+// columns describes the columns that rows need.
+func (b *bundle) columns() []column {
+	p, list := b.plan, []column{}
+	used := map[int]bool{}
+	for _, in := range p.inputs {
+		used[in.Column] = true
+	}
+	for _, i := range p.order {
+		f := &p.fields[i]
+		c := column{Name: f.name, Kind: schema.Categorical, Missing: string(b.impute)}
+		if f.plain >= 0 && p.schema.Columns[f.plain].Part == schema.Whole {
+			c.Kind = schema.Numeric
+		}
+		for _, t := range f.features {
+			c.Used = c.Used || used[t.column]
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+func (s *Server) handleModels(c *call) {
+	if !c.method(http.MethodGet) {
+		return
+	}
+	var list []*description
+	for _, m := range s.models {
+		list = append(list, m.describe())
+	}
+	c.answerDocument(http.StatusOK, struct {
+		SchemaVersion int            `json:"schema_version"`
+		Models        []*description `json:"models"`
+	}{2, list})
+}
+
+func (s *Server) handleModel(c *call) {
+	if c.method(http.MethodGet) {
+		c.answerDocument(http.StatusOK, struct {
+			SchemaVersion int `json:"schema_version"`
+			*description
+		}{2, c.model.describe()})
+	}
+}

@@ -1,0 +1,83 @@
+package serve
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"toptau/diag"
+	"toptau/result"
+)
+
+// problem is an error with the status of its answer.
+type problem struct {
+	status int
+	err    *diag.Error
+}
+
+// Error implements error.
+func (p *problem) Error() string { return p.err.Error() }
+
+// wrongRequest returns the problem of a request that is not what it should be: status 400.
+func wrongRequest(found, expected string) *problem {
+	return &problem{http.StatusBadRequest, &diag.Error{Kind: diag.Data, Found: found, Expected: expected}}
+}
+
+// refused returns a problem with another status.
+func refused(status int, kind diag.Kind, found, expected string) *problem {
+	return &problem{status, &diag.Error{Kind: kind, Found: found, Expected: expected}}
+}
+
+// valueProblem returns the problem of a row's value: status 422, with the number of the row. Advice about flags is
+// for those who read files.
+func valueProblem(row int, err error) *problem {
+	if p, ok := err.(*problem); ok {
+		return atRow(p, row)
+	}
+	e := diag.Of(err)
+	if e == nil {
+		e = &diag.Error{Kind: diag.Data, Found: err.Error()}
+	}
+	placed := *e
+	placed.File, placed.Line, placed.Row, placed.Fixes = "", 0, row, nil
+	return &problem{http.StatusUnprocessableEntity, &placed}
+}
+
+// atRow returns the problem with the number of its row.
+func atRow(err error, row int) *problem {
+	p, ok := err.(*problem)
+	if !ok {
+		return valueProblem(row, err)
+	}
+	placed := *p.err
+	placed.Row = row
+	return &problem{p.status, &placed}
+}
+
+// document returns the JSON object of an error. Terse ones have neither values nor names of columns.
+func (p *problem) document(terse bool) []byte {
+	b, err := json.Marshal(result.NewFailure(p.shown(terse), p.shown(terse).Error()))
+	if err != nil {
+		return []byte(`{"error":{}}`) // cannot happen: the document has texts and numbers alone
+	}
+	return b
+}
+
+// appendError appends the "error" of a result.
+func (p *problem) appendError(b []byte, terse bool) []byte {
+	e := p.shown(terse)
+	row := *e
+	row.Row = 0 // the result has it
+	text, err := json.Marshal(result.NewFailure(e, row.Error()).Error)
+	if err != nil {
+		return append(b, "{}"...)
+	}
+	return append(b, text...)
+}
+
+func (p *problem) shown(terse bool) *diag.Error {
+	if !terse {
+		return p.err
+	}
+	return &diag.Error{Kind: p.err.Kind, Row: p.err.Row, Found: fmt.Sprintf("status %d", p.status), Expected: http.StatusText(p.status)}
+}

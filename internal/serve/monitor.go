@@ -1,0 +1,173 @@
+package serve
+
+import (
+	"bytes"
+	"net/http"
+	"strings"
+
+	"toptau/diag"
+	"toptau/internal/table"
+)
+
+// handleLabels reads labels that became known later: lines of {"id": ..., "label": ...}, with "model" for another
+// model than the default. A label is written as in the training file, or as 1, 0, true or false.
+func (s *Server) handleLabels(c *call) {
+	if !c.method(http.MethodPost) {
+		return
+	}
+	in, err := mediaOf(c.r.Header["Content-Type"])
+	if err == nil && in == mediaCSV {
+		err = refused(http.StatusUnsupportedMediaType, diag.Usage, "CSV", "application/x-ndjson")
+	}
+	if err == nil {
+		err = c.readBody()
+	}
+	var read, used, skipped int
+	if err == nil {
+		read, used, skipped, err = s.readLabels(c.body)
+	}
+	if err != nil {
+		c.fail(err)
+		return
+	}
+	c.answerDocument(http.StatusOK, struct {
+		SchemaVersion int `json:"schema_version"`
+		Labels        int `json:"labels"`  // that were read
+		Used          int `json:"used"`    // of rows that the monitor waits for
+		Unknown       int `json:"unknown"` // labels that the model does not have
+	}{2, read, used, skipped})
+}
+
+// readLabels checks all lines and then passes them on, so that an error leaves nothing half done.
+func (s *Server) readLabels(body []byte) (read, used, unknown int, err error) {
+	var list []label
+	for number, line := range bytes.Split(body, []byte("\n")) {
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		l, err := s.readLabel(line)
+		if err != nil {
+			return 0, 0, 0, atRow(err, number+1)
+		}
+		list = append(list, l)
+	}
+	for _, l := range list {
+		switch m := s.options.Monitor; {
+		case l.class == table.Unknown:
+			unknown++
+		case m != nil && m.Label(l.model, l.id, l.class == table.Positive):
+			used++
+		}
+	}
+	return len(list), used, unknown, nil
+}
+
+type label struct {
+	model, id string
+	class     table.Class
+}
+
+func (s *Server) readLabel(line []byte) (l label, err error) {
+	sc := scanner{b: line}
+	if err := checkText(line); err != nil {
+		return l, err
+	}
+	if !sc.take('{') {
+		return l, sc.wrong("an object: {")
+	}
+	var fields [3]*string // id, label, model
+	for {
+		key, err := sc.key()
+		if err != nil {
+			return l, err
+		}
+		at := -1
+		for i, name := range []string{"id", "label", "model"} {
+			if string(key) == name {
+				at = i
+			}
+		}
+		if at < 0 || fields[at] != nil {
+			return l, wrongRequest("the key "+diag.Quote(string(key)), "id, label and model, each once")
+		}
+		k, value, err := sc.value()
+		if err != nil {
+			return l, err
+		}
+		if k == object || k == list || k == null {
+			return l, sc.wrong("a text, a number, true or false")
+		}
+		text := string(value)
+		fields[at] = &text
+		if more, err := sc.more('}'); err != nil {
+			return l, err
+		} else if !more {
+			break
+		}
+	}
+	if err := sc.end(); err != nil {
+		return l, err
+	}
+	if fields[0] == nil || fields[1] == nil {
+		return l, wrongRequest("a line without id or label", `{"id": ID, "label": LABEL}`)
+	}
+	m := s.models[0]
+	if fields[2] != nil {
+		if m = s.byName[*fields[2]]; m == nil {
+			return l, refused(http.StatusUnprocessableEntity, diag.Usage, "the model "+diag.Quote(*fields[2]), "one of /v1/models")
+		}
+	}
+	return label{m.name, *fields[0], classOf(m.current().plan.schema.Positive, *fields[1])}, nil
+}
+
+// classOf returns the class of a label: 1, 0, true and false mean the same for every model, unless its own labels are
+// numbers.
+func classOf(positive []string, text string) table.Class {
+	class := table.ClassOf(nil, text)
+	for _, p := range positive {
+		if _, isNumber := table.ParseNumber([]byte(strings.TrimPrefix(p, "!"))); isNumber || class == table.Unknown {
+			return table.ClassOf(positive, text)
+		}
+	}
+	return class
+}
+
+// noMonitor is the problem of a request for a monitor that the server does not have.
+func (s *Server) noMonitor(c *call) bool {
+	if s.options.Monitor == nil {
+		c.fail(refused(http.StatusNotFound, diag.Usage, "a server without a monitor", "one that was started with it"))
+		return true
+	}
+	return !c.method(http.MethodGet)
+}
+
+func (s *Server) handleMonitor(c *call) {
+	if s.noMonitor(c) {
+		return
+	}
+	var b bytes.Buffer
+	if err := s.options.Monitor.WriteJSON(&b); err != nil {
+		c.fail(err)
+		return
+	}
+	c.answer(http.StatusOK, contentTypes[mediaJSON], b.Bytes())
+}
+
+// The page has its style in itself and no script.
+var (
+	pageType   = []string{"text/html; charset=utf-8"}
+	pagePolicy = []string{"default-src 'none'; style-src 'unsafe-inline'; img-src data:"}
+)
+
+func (s *Server) handleMonitorPage(c *call) {
+	if s.noMonitor(c) {
+		return
+	}
+	var b bytes.Buffer
+	if err := s.options.Monitor.WritePage(&b); err != nil {
+		c.fail(err)
+		return
+	}
+	c.w.Header()["Content-Security-Policy"] = pagePolicy
+	c.answer(http.StatusOK, pageType, b.Bytes())
+}

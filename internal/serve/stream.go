@@ -1,0 +1,194 @@
+package serve
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"toptau/diag"
+)
+
+// streamBuffer is the number of bytes that a stream reads at a time.
+const streamBuffer = 64 << 10
+
+// scoreStream answers lines of JSON: a line in, a line out. Answers are sent when no complete line is left, so that a
+// client may wait for an answer before it sends the next line. The error of a line is its result, and the stream
+// goes on.
+func (s *Server) scoreStream(c *call, o rowOptions, out media) {
+	b := c.model.current()
+	r := b.newRows(o, int(^uint(0)>>1))
+	defer r.done()
+	point, err := r.point()
+	if err != nil {
+		c.fail(err)
+		return
+	}
+	if out != mediaLines {
+		c.fail(refused(http.StatusNotAcceptable, diag.Usage, "another type than that of the lines", "application/x-ndjson, or no Accept"))
+		return
+	}
+	if r.rowOptions.bad == refuseRows {
+		r.rowOptions.bad = emptyRows
+	}
+	if err := c.reserve(streamBuffer); err != nil {
+		c.fail(err)
+		return
+	}
+	st := &stream{c: c, control: http.NewResponseController(c.w), buffer: append(c.body[:0], make([]byte, streamBuffer)...), counted: streamBuffer}
+	st.control.EnableFullDuplex()
+	header := c.w.Header()
+	header["Content-Type"] = contentTypes[mediaLines]
+	header["X-Toptau-Model"], header["X-Toptau-Digest"] = []string{b.name}, []string{b.digest}
+	for {
+		lines, err := st.next()
+		if len(lines) > 0 {
+			if failed := s.scoreLines(c, r, point, lines); failed != nil {
+				st.end(failed)
+				return
+			}
+			if failed := st.send(); failed != nil {
+				c.status = 499
+				return
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			if c.status == 0 {
+				c.status = http.StatusOK
+			}
+			return
+		}
+		if err != nil {
+			st.end(err)
+			return
+		}
+	}
+}
+
+// scoreLines scores complete lines and appends their results to c.out.
+func (s *Server) scoreLines(c *call, r *rows, point int, lines []byte) error {
+	for len(lines) > 0 {
+		if c.slot = s.admission.wait(c.r.Context().Done()); !c.slot {
+			return readProblem(io.ErrUnexpectedEOF)
+		}
+		before := r.n
+		part := firstLines(lines, chunkRows)
+		lines = lines[len(part):]
+		if err := decodeLines(r.s, r, part); err != nil {
+			return err
+		}
+		s.decide(c, r, point)
+		c.out = s.appendLines(c.out, r, point)
+		s.scored.write(c, r, point)
+		r.b.counters.count(r)
+		c.rows += r.n - before
+		c.freeSlot()
+		s.after.handLines(c, r, point, before, part)
+		r.release()
+		r.bad = r.bad[:0]
+		r.s.extra = 0
+	}
+	return nil
+}
+
+// firstLines returns the first n lines.
+func firstLines(lines []byte, n int) []byte {
+	end := 0
+	for range n {
+		i := bytes.IndexByte(lines[end:], '\n')
+		if i < 0 {
+			return lines
+		}
+		end += i + 1
+	}
+	return lines[:end]
+}
+
+// stream reads and writes lines.
+type stream struct {
+	c       *call
+	control *http.ResponseController
+	buffer  []byte
+	length  int // bytes in the buffer
+	used    int // bytes that were returned as lines
+	counted int64
+	ended   bool
+}
+
+// next returns complete lines, and the last line even if it lacks its end. They are valid until the next call.
+func (t *stream) next() ([]byte, error) {
+	c := t.c
+	copy(t.buffer, t.buffer[t.used:t.length])
+	t.length, t.used = t.length-t.used, 0
+	if t.ended {
+		return nil, io.EOF
+	}
+	for renewed := 0; ; {
+		if t.length == len(t.buffer) {
+			limit := c.s.options.MaxBody
+			if int64(t.length) >= limit {
+				return nil, tooLong(limit)
+			}
+			grown := min(2*int64(len(t.buffer)), limit+1)
+			if err := c.reserve(grown - t.counted); err != nil {
+				return nil, err
+			}
+			t.counted = grown
+			t.buffer = append(t.buffer, make([]byte, grown-int64(len(t.buffer)))...)
+		}
+		if t.length >= renewed {
+			t.control.SetReadDeadline(time.Now().Add(streamTimeout))
+			renewed = t.length + streamBuffer
+		}
+		n, err := c.r.Body.Read(t.buffer[t.length:])
+		c.received += int64(n)
+		searched := t.length
+		t.length += n
+		if errors.Is(err, io.EOF) {
+			t.ended, t.used = true, t.length
+			return t.buffer[:t.length], nil
+		}
+		if err != nil {
+			return nil, readProblem(err)
+		}
+		if end := bytes.LastIndexByte(t.buffer[searched:t.length], '\n'); end >= 0 {
+			t.used = searched + end + 1
+			return t.buffer[:t.used], nil
+		}
+	}
+}
+
+// send sends the results so far.
+func (t *stream) send() error {
+	c := t.c
+	t.control.SetWriteDeadline(time.Now().Add(streamTimeout))
+	if c.status == 0 {
+		c.status = http.StatusOK
+		c.w.WriteHeader(http.StatusOK)
+	}
+	n, err := c.w.Write(c.out)
+	c.sent += int64(n)
+	c.out = c.out[:0]
+	if err == nil {
+		err = t.control.Flush()
+	}
+	return err
+}
+
+// end ends a stream with an error: as the answer if there is none yet, otherwise as the last line.
+func (t *stream) end(err error) {
+	c := t.c
+	c.freeSlot()
+	if c.status == 0 && len(c.out) == 0 {
+		c.fail(err)
+		return
+	}
+	p, ok := err.(*problem)
+	if !ok {
+		p = valueProblem(0, err)
+	}
+	c.out = append(append(c.out, p.document(c.s.options.TerseErrors)...), '\n')
+	t.send()
+	c.status = p.status
+}

@@ -1,0 +1,70 @@
+package table
+
+import (
+	"toptau/diag"
+	"toptau/schema"
+)
+
+// FieldReader reads fields of one column of a schema that do not come from a file, by the rules of the readers of
+// files. It does not change and is safe for concurrent use.
+type FieldReader struct {
+	derived derivation
+	missing *missingSpellings
+	column  string
+}
+
+// NewFieldReader returns the reader of a column. missing are the schema's spellings of a missing value.
+func NewFieldReader(c *schema.Column, missing []string) *FieldReader {
+	return &FieldReader{derived: derivationOf(c), missing: newMissing(missing), column: c.FileColumn()}
+}
+
+// Number returns the value of a field of a numeric column, NaN if it is missing.
+//
+// Errors: diag.Data if the field is not a finite number, or not a time where the feature is a part of one.
+func (r *FieldReader) Number(field []byte) (float64, error) {
+	if r.derived.part != schema.Whole {
+		v, ok := r.missing.derivedNumber(r.derived, field)
+		if !ok {
+			return 0, r.wrong(field, r.derived.expected())
+		}
+		return v, nil
+	}
+	v, what := r.missing.number(field)
+	if what != number {
+		return 0, r.wrong(field, expectedNumber(what))
+	}
+	return v, nil
+}
+
+// Category returns the category of a field of a categorical column, nil if it is missing. It may be the field
+// itself.
+//
+// Errors: diag.Data if the field is not a time or an address where the feature is a part of one.
+func (r *FieldReader) Category(field []byte) ([]byte, error) {
+	if r.missing.has(field) {
+		return nil, nil
+	}
+	if !r.derived.changes() {
+		return field, nil
+	}
+	value, ok := r.derived.category(field)
+	if !ok {
+		return nil, r.wrong(field, r.derived.expected())
+	}
+	return []byte(value), nil
+}
+
+func (r *FieldReader) wrong(field []byte, expected string) error {
+	return &diag.Error{Kind: diag.Data, Column: r.column, Found: diag.Quote(string(field)), Expected: expected}
+}
+
+// expectedNumber describes what should replace a field that is not a finite number.
+func expectedNumber(what numeral) string {
+	switch what {
+	case tooLarge:
+		return "a number within the range of float64"
+	case notNumber:
+		return "a number"
+	}
+	return "a finite number"
+}

@@ -1,0 +1,1441 @@
+// Scores records with a toptau model, with the bits of `toptau score`. One file for Node.js and browsers,
+// without dependencies.
+//
+//     import { Model } from "./toptau.mjs";
+//
+//     const model = await Model.load("model.json");          // a path in Node.js, an address in a page
+//     model.score({ bytes: 312, service: "http" });          // one record: a number
+//     model.decisionFunction(records);                       // Float64Array
+//     model.predict(records, { at: "strict" });              // score > threshold of an operating point
+//     model.explain({ bytes: 312, service: "http" });        // what each column adds
+//
+// Rows are objects by column, or lists with one value for each of model.columns; any iterable of them.
+//
+// Values: null, NaN and the empty text are missing, and so are the spellings that the training file used. A
+// number is taken as it is. A text in a numeric column is read as toptau reads a field of a file: a decimal
+// number, with blanks around it. A number in a categorical column is its decimal text (80 is "80"), and true and
+// false are the categories of these names. Columns of times accept texts, Dates (in UTC) and numbers since 1970.
+// Columns that the model does not know are ignored; an absent column is an error.
+//
+// A model file is refused if its checksum does not match, if it has a form or a part that toptau does not
+// write, or if a probe row does not have the recorded score. Certificates, guarantees and signatures are not
+// checked again: `toptau inspect` does that. Loading takes time in proportion to the size of the file, and
+// memory of at most 40 times its size, which options.maxBytes limits.
+
+/** The newest version of model files that this reader knows. */
+const FORMAT = 2;
+
+/** The largest model file that is read unless options.maxBytes is set, in bytes. */
+const MAX_BYTES = 2 ** 28;
+
+/**
+ * A problem that the user can fix. The message has all parts that are known:
+ *
+ *     FILE: row ROW: column "COLUMN": FOUND, expected EXPECTED (FIX)
+ */
+export class ToptauError extends Error {
+  constructor(found, expected = "", place = {}) {
+    super(found);
+    this.name = "ToptauError";
+    this.found = found;
+    this.expected = expected;
+    this.at(place);
+  }
+
+  /** Sets what is known of file, row (from 1), column and fix. */
+  at({ file = this.file, row = this.row, column = this.column, fix = this.fix }) {
+    Object.assign(this, { file, row, column, fix });
+    const text =
+      (file ? `${file}: ` : "") + (row ? `row ${row}: ` : "") + (column ? `column ${quote(column)}: ` : "") + this.found +
+      (this.expected ? `, expected ${this.expected}` : "") + (fix ? ` (${fix})` : "");
+    // eslint-disable-next-line no-control-regex
+    this.message = text.replace(/[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
+    return this;
+  }
+}
+
+const refuse = (what) => new ToptauError(`edited or damaged: ${what}`, "", { fix: "copy or train the model again" });
+
+function quote(value) {
+  const text = String(value);
+  return JSON.stringify(text.length <= 60 ? text : text.slice(0, 60) + "...");
+}
+
+// ---- Numbers and texts, as the readers of files read them ----
+
+const DECIMAL = /^[ \t]*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?[ \t]*$/;
+const trimBlanks = (text) => text.replace(/^[ \t]+|[ \t]+$/g, "");
+
+/** Returns the nearest number of a decimal text; NaN for other text and for numbers that are too large. */
+function parseNumber(text) {
+  if (!DECIMAL.test(text) || text.endsWith("\n")) return NaN;
+  const x = Number(text);
+  return Number.isFinite(x) ? x : NaN;
+}
+
+/** Returns sign, digits without zeros at the end, and exponent: x = 0.DIGITS * 10^exponent. */
+function digitsOf(x) {
+  const [, sign, first, rest = "", exponent] = /^(-?)(.)(?:\.(.*))?e(.*)$/.exec(x.toExponential());
+  return [sign || (Object.is(x, -0) ? "-" : ""), x === 0 ? "" : first + rest, x === 0 ? 1 : Number(exponent) + 1];
+}
+
+/** Returns a number in its shortest form without an exponent: the text of a number in a categorical column. */
+function plain(x) {
+  const [sign, digits, point] = digitsOf(x);
+  if (point <= 0) return `${sign}0.${"0".repeat(-point)}${digits}`;
+  return sign + digits.slice(0, point).padEnd(point, "0") + (digits.length > point ? "." + digits.slice(point) : "");
+}
+
+/** Returns a number in its shortest form, with an exponent if it is below -4 or above 5, as toptau prints it. */
+function shortest(x) {
+  const [sign, digits, point] = digitsOf(x);
+  if ((-4 < point && point <= 6) || digits === "") return plain(x);
+  const mantissa = digits[0] + (digits.length > 1 ? "." + digits.slice(1) : "");
+  return `${sign}${mantissa}e${point < 1 ? "-" : "+"}${String(Math.abs(point - 1)).padStart(2, "0")}`;
+}
+
+/** Returns the text of a value; "" if it is missing. */
+function textOf(value) {
+  switch (typeof value) {
+    case "string":
+      return value;
+    case "number":
+      if (Number.isNaN(value)) return "";
+      if (!Number.isFinite(value)) throw new ToptauError(String(value), "a finite number");
+      return plain(value);
+    case "bigint":
+    case "boolean":
+      return String(value);
+  }
+  if (value === null) return "";
+  if (value instanceof Date && !Number.isNaN(value.getTime())) return value.toISOString();
+  throw new ToptauError(`a value of type ${typeof value}`, "a text or a number");
+}
+
+const DATE =
+  /^([0-9]{4})-([0-9]{2})-([0-9]{2})(?:[T ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]+))?(Z|[+-][0-9]{2}:[0-9]{2})?)?)?$/;
+const WEEKDAYS = ["thu", "fri", "sat", "sun", "mon", "tue", "wed"]; // 1970-01-01 was a Thursday
+
+/** Returns the days from 1970-01-01 to a date: years begin in March, so that the leap day is their last. */
+function daysBefore(year, month, day) {
+  if (month <= 2) [year, month] = [year - 1, month + 12];
+  const leaps = Math.floor(year / 4) - Math.floor(year / 100) + Math.floor(year / 400);
+  return 365 * year + leaps + Math.floor((153 * (month - 3) + 2) / 5) + day - 719469;
+}
+
+/** Inverts daysBefore for the day. */
+function dayOfMonth(days) {
+  days += 719468;
+  const rest = days - 146097 * Math.floor(days / 146097);
+  const year = Math.floor((rest - Math.floor(rest / 1460) + Math.floor(rest / 36524) - Math.floor(rest / 146096)) / 365);
+  const inYear = rest - (365 * year + Math.floor(year / 4) - Math.floor(year / 100));
+  const month = Math.floor((5 * inYear + 2) / 153);
+  return inYear - Math.floor((153 * month + 2) / 5) + 1;
+}
+
+/** Returns seconds and nanoseconds since 1970 and the zone in seconds; null if the text is not a time. */
+function parseTime(text) {
+  text = trimBlanks(text);
+  const match = DATE.exec(text);
+  if (match === null) {
+    const x = parseNumber(text);
+    return Number.isNaN(x) ? null : epoch(x);
+  }
+  const [year, month, day, hour, minute, second] = match.slice(1, 7).map((digits) => Number(digits ?? 0));
+  const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  const length = [4, 6, 9, 11].includes(month) ? 30 : month === 2 ? 28 + Number(leap) : 31;
+  if (month < 1 || month > 12 || day < 1 || day > length || hour > 23 || minute > 59 || second > 59) return null;
+  let zone = 0;
+  if (match[8] && match[8] !== "Z") {
+    const [zoneHour, zoneMinute] = [Number(match[8].slice(1, 3)), Number(match[8].slice(4))];
+    if (zoneHour > 23 || zoneMinute > 59) return null;
+    zone = (3600 * zoneHour + 60 * zoneMinute) * (match[8][0] === "-" ? -1 : 1);
+  }
+  const nanos = Number((match[7] ?? "").slice(0, 9).padEnd(9, "0"));
+  return [86400 * daysBefore(year, month, day) + 3600 * hour + 60 * minute + second - zone, nanos, zone];
+}
+
+/** Returns the time of a number of seconds, milliseconds, microseconds or nanoseconds since 1970. */
+function epoch(x) {
+  if (!(Math.abs(x) <= 1e19)) return null;
+  for (let i = 0; i < 3; i++) if (Math.abs(x) >= 1e11) x /= 1000;
+  const whole = Math.floor(x);
+  return [whole, Math.trunc((x - whole) * 1e9), 0];
+}
+
+/** Returns hour, day or seconds of a time. */
+function timePart(part, origin, [seconds, nanos, zone]) {
+  const days = Math.floor((seconds + zone) / 86400);
+  if (part === "hour") return Math.floor((seconds + zone - 86400 * days) / 3600);
+  if (part === "day") return dayOfMonth(days);
+  return seconds - origin + nanos / 1e9;
+}
+
+/** Returns the 4 or 16 bytes of an IP address; null if the text is none. A zone is dropped. */
+function parseAddress(text) {
+  text = trimBlanks(text);
+  if (text.length > 60) return null;
+  const four = parseFour(text);
+  if (four) return four;
+  const percent = text.indexOf("%");
+  if (percent >= 0 && percent === text.length - 1) return null;
+  const halves = (percent < 0 ? text : text.slice(0, percent)).split("::");
+  if (halves.length > 2) return null;
+  const lists = [];
+  for (const [i, half] of halves.entries()) {
+    const list = [];
+    const groups = half === "" ? [] : half.split(":");
+    for (const [j, group] of groups.entries()) {
+      if (group.includes(".")) {
+        const tail = i === halves.length - 1 && j === groups.length - 1 ? parseFour(group) : null;
+        if (!tail) return null;
+        list.push(...tail);
+      } else if (/^[0-9a-fA-F]{1,4}$/.test(group)) {
+        const value = parseInt(group, 16);
+        list.push(value >> 8, value & 255);
+      } else return null;
+    }
+    lists.push(list);
+  }
+  const known = lists[0].length + (lists[1]?.length ?? 0);
+  if (halves.length === 1 ? known !== 16 : known > 14) return null;
+  const bytes = [...lists[0], ...new Array(16 - known).fill(0), ...(lists[1] ?? [])];
+  const mapped = bytes.slice(0, 10).every((b) => b === 0) && bytes[10] === 255 && bytes[11] === 255;
+  return mapped ? bytes.slice(12) : bytes;
+}
+
+function parseFour(text) {
+  const parts = text.split(".");
+  if (parts.length !== 4 || !parts.every((p) => /^(0|[1-9][0-9]{0,2})$/.test(p) && Number(p) < 256)) return null;
+  return parts.map(Number);
+}
+
+/** Returns the network or the range of an IP address; null if the text is none. */
+function addressPart(part, text) {
+  const a = parseAddress(text);
+  if (a === null) return null;
+  const four = a.length === 4;
+  if (part === "range") {
+    if (four ? a[0] === 10 || (a[0] === 172 && a[1] >> 4 === 1) || (a[0] === 192 && a[1] === 168) : (a[0] & 254) === 252) return "private";
+    if (four ? a[0] === 127 : a.every((b, i) => b === (i === 15 ? 1 : 0))) return "loopback";
+    if (four ? a[0] === 169 && a[1] === 254 : a[0] === 254 && a[1] >> 6 === 2) return "link-local";
+    return (four ? a[0] >> 4 === 14 : a[0] === 255) ? "multicast" : "public";
+  }
+  const bits = { "/8": [8, 32], "/16": [16, 48], "/24": [24, 64] }[part][four ? 0 : 1];
+  const net = a.map((b, i) => (8 * i < bits ? b : 0));
+  return `${four ? net.join(".") : sixText(net)}/${bits}`;
+}
+
+/** Returns the text of an IPv6 address, the longest run of zeros written as "::". */
+function sixText(bytes) {
+  const groups = [];
+  for (let i = 0; i < 16; i += 2) groups.push(256 * bytes[i] + bytes[i + 1]);
+  let [start, length] = [-1, 1];
+  for (let i = 0; i < 8; i++) {
+    let end = i;
+    while (end < 8 && groups[end] === 0) end++;
+    if (end - i > length) [start, length] = [i, end - i];
+  }
+  const hex = (list) => list.map((g) => g.toString(16)).join(":");
+  return start < 0 ? hex(groups) : `${hex(groups.slice(0, start))}::${hex(groups.slice(start + length))}`;
+}
+
+// ---- SHA-256 (FIPS 180-4): the one of browsers is asynchronous, and scoring is not ----
+
+let rounds; // the first 32 bits of the fractional parts of the cube roots of the first 64 primes
+let initial; // and of the square roots of the first 8
+
+function primeRoots() {
+  const primes = [];
+  for (let n = 2; primes.length < 64; n++) if (primes.every((p) => n % p !== 0)) primes.push(n);
+  rounds = Uint32Array.from(primes, (p) => Math.floor((Math.cbrt(p) % 1) * 2 ** 32));
+  initial = Uint32Array.from(primes.slice(0, 8), (p) => Math.floor((Math.sqrt(p) % 1) * 2 ** 32));
+}
+
+/** Returns the SHA-256 of bytes in hexadecimal. */
+function sha256(bytes) {
+  if (!rounds) primeRoots();
+  const state = Uint32Array.from(initial);
+  const w = new Uint32Array(64);
+  const whole = bytes.length - (bytes.length % 64);
+  const tail = new Uint8Array(bytes.length - whole < 56 ? 64 : 128);
+  tail.set(bytes.subarray(whole));
+  tail[bytes.length - whole] = 128;
+  new DataView(tail.buffer).setBigUint64(tail.length - 8, BigInt(bytes.length) * 8n);
+  for (const part of [bytes.subarray(0, whole), tail]) {
+    const view = new DataView(part.buffer, part.byteOffset, part.length);
+    for (let first = 0; first < part.length; first += 64) {
+      for (let i = 0; i < 16; i++) w[i] = view.getUint32(first + 4 * i);
+      for (let i = 16; i < 64; i++) {
+        const a = w[i - 15], b = w[i - 2];
+        w[i] = w[i - 16] + w[i - 7] + (((a >>> 7) | (a << 25)) ^ ((a >>> 18) | (a << 14)) ^ (a >>> 3)) +
+          (((b >>> 17) | (b << 15)) ^ ((b >>> 19) | (b << 13)) ^ (b >>> 10));
+      }
+      let [a, b, c, d, e, f, g, h] = state;
+      for (let i = 0; i < 64; i++) {
+        const one = (h + (((e >>> 6) | (e << 26)) ^ ((e >>> 11) | (e << 21)) ^ ((e >>> 25) | (e << 7))) + ((e & f) ^ (~e & g)) + rounds[i] + w[i]) | 0;
+        const two = ((((a >>> 2) | (a << 30)) ^ ((a >>> 13) | (a << 19)) ^ ((a >>> 22) | (a << 10))) + ((a & b) ^ (a & c) ^ (b & c))) | 0;
+        h = g; g = f; f = e; e = (d + one) | 0;
+        d = c; c = b; b = a; a = (one + two) | 0;
+      }
+      [a, b, c, d, e, f, g, h].forEach((x, i) => (state[i] += x));
+    }
+  }
+  return Array.from(state, (x) => x.toString(16).padStart(8, "0")).join("");
+}
+
+/** Returns the category that stands for a name in a model with hashed categories. */
+const hashName = (salt, name) => sha256(new TextEncoder().encode(`${salt}\0${name}`)).slice(0, 24);
+
+// ---- Checks of a model file ----
+
+const isNumber = (x) => typeof x === "number";
+const isPlace = (x, limit) => Number.isInteger(x) && x >= 0 && x < limit;
+
+function numbers(values, what) {
+  if (!Array.isArray(values) || !values.every(Number.isFinite)) throw refuse(`${what} is not a list of numbers`);
+  return values;
+}
+
+function places(values, limit, what) {
+  if (!Array.isArray(values) || !values.every((v) => isPlace(v, limit))) throw refuse(`${what} is not a list of places below ${limit}`);
+  return values;
+}
+
+function ascending(values, what) {
+  for (let i = 1; i < values.length; i++) if (!(values[i - 1] < values[i])) throw refuse(`${what} is not ascending`);
+  return values;
+}
+
+const TESTS = {
+  text: (x) => typeof x === "string",
+  whole: Number.isSafeInteger,
+  number: Number.isFinite,
+  flag: (x) => typeof x === "boolean",
+  list: Array.isArray,
+  object: (x) => typeof x === "object" && x !== null && !Array.isArray(x),
+  any: () => true,
+};
+
+/**
+ * Returns an object of a model file after a check of its fields. kinds has a test for each, with "!" if the field
+ * must be there and "2" if version 2 added it.
+ */
+function fields(value, what, kinds, version = FORMAT) {
+  if (!TESTS.object(value)) throw refuse(`${what} is not an object`);
+  for (const name of Object.keys(value)) {
+    const kind = Object.hasOwn(kinds, name) ? kinds[name] : "";
+    if (kind === "" || (kind.endsWith("2") && version < 2)) throw refuse(`${what} has an unknown field ${quote(name)}`);
+    const test = kind.replace(/[!2]/, "");
+    if (!TESTS[test](value[name])) throw refuse(`${what}: ${name} is not a ${test}`);
+  }
+  for (const [name, kind] of Object.entries(kinds)) {
+    if (kind.endsWith("!") && !Object.hasOwn(value, name)) throw refuse(`${what} has no ${name}`);
+  }
+  return value;
+}
+
+// ---- The columns of records ----
+
+const NUMERIC_PARTS = ["hour", "day", "seconds"];
+const TEXT_PARTS = ["weekday", "/8", "/16", "/24", "range"];
+const SPELLINGS = [["false", "true"], ["False", "True"], ["FALSE", "TRUE"]];
+const MISSING = -1; // codes of categories that have no place
+const UNKNOWN = -2;
+
+/** A feature column of the training file: it turns values into numbers or codes of categories. */
+class Column {
+  constructor(c, missing) {
+    this.name = c.name;
+    this.part = c.part ?? "";
+    this.numeric = c.kind === "numeric";
+    this.source = c.source ?? c.name; // the column of a record that the value comes from
+    this.origin = c.origin ?? 0;
+    this.salt = c.salt ?? "";
+    this.missing = new Set(["", ...missing.map(trimBlanks)]);
+    this.missingNumbers = [...this.missing].map(parseNumber).filter((x) => !Number.isNaN(x));
+    this.input = -1; // its place in the features
+    this.categories = new Map();
+    this.truth = SPELLINGS[0];
+  }
+
+  /** Makes the column an input of the features. */
+  use(place, input, policy) {
+    this.input = place;
+    this.required = policy === "error";
+    this.fill = policy === "indicator" ? NaN : input.fill ?? 0;
+    this.absent = policy === "median" ? 0 : MISSING;
+    this.rare = input.rare ?? false;
+    (input.categories ?? []).forEach((c, i) => this.categories.set(c, i));
+    const found = SPELLINGS.filter((pair) => pair.some((text) => this.categories.has(this.spelled(text))));
+    if (found.length > 0) this.truth = found.length === 1 ? found[0] : null; // several: true and false are errors
+  }
+
+  spelled(text) {
+    return this.salt ? hashName(this.salt, text) : text;
+  }
+
+  error(found, expected) {
+    return new ToptauError(found, expected, { column: this.part ? this.source : this.name });
+  }
+
+  noValue() {
+    const fix = "train with --impute median or --impute indicator";
+    return new ToptauError("a missing value", this.numeric ? "a number" : "a category", { column: this.name, fix });
+  }
+
+  isMissing(text) {
+    return this.missing.has(trimBlanks(text));
+  }
+
+  /** Returns the value of a row as the features see it: a number, or a code. */
+  read(value) {
+    return this.numeric ? this.resolved(this.number(value)) : this.code(this.category(value));
+  }
+
+  resolved(x) {
+    if (x === x || this.input < 0) return x;
+    if (this.required) throw this.noValue();
+    return this.fill;
+  }
+
+  /** Returns the number of a value, NaN if it is missing. */
+  number(value) {
+    if (typeof value === "number") {
+      if (Number.isNaN(value) || this.missingNumbers.includes(value)) return NaN;
+      if (!Number.isFinite(value)) throw this.error(String(value), "a finite number");
+      return this.part ? this.timeOf(plain(value)) : value;
+    }
+    if (value === null) return NaN;
+    if (typeof value === "boolean" && !this.part) return Number(value);
+    if (value instanceof Date && !this.part) throw this.error("a Date", "a number");
+    const text = this.text(value);
+    if (this.isMissing(text)) return NaN;
+    if (this.part) return this.timeOf(text);
+    const x = parseNumber(text);
+    if (Number.isNaN(x)) throw this.error(quote(text), "a number");
+    return x;
+  }
+
+  text(value) {
+    try {
+      return textOf(value);
+    } catch (e) {
+      throw e instanceof ToptauError ? e.at({ column: this.name }) : e;
+    }
+  }
+
+  time(text) {
+    const time = parseTime(text);
+    if (time === null) throw this.error(quote(text), "a time such as 2024-05-31 23:59:59, or seconds since 1970");
+    return time;
+  }
+
+  timeOf(text) {
+    return timePart(this.part, this.origin, this.time(text));
+  }
+
+  /** Returns the category of a value, null if it is missing. */
+  category(value) {
+    if (typeof value === "boolean") {
+      if (!this.truth) throw this.error(String(value), "a text: the model has several spellings of true and false");
+      value = this.truth[Number(value)];
+    }
+    if (typeof value === "number" && this.missingNumbers.includes(value)) return null;
+    if (value instanceof Date && !this.part) throw this.error("a Date", "a text");
+    let text = this.text(value);
+    if (this.isMissing(text)) return null;
+    if (this.part === "weekday") {
+      const [seconds, , zone] = this.time(text);
+      const days = Math.floor((seconds + zone) / 86400);
+      text = WEEKDAYS[((days % 7) + 7) % 7];
+    } else if (this.part) {
+      const found = addressPart(this.part, text);
+      if (found === null) throw this.error(quote(text), "an IP address");
+      text = found;
+    }
+    return this.spelled(text);
+  }
+
+  code(category) {
+    if (this.input < 0) return UNKNOWN;
+    if (category === null) {
+      if (this.required) throw this.noValue();
+      return this.absent;
+    }
+    return this.categories.get(category) ?? UNKNOWN;
+  }
+
+  /** Reads a field of a probe row: it is the part of a time or an address, and may be a hash. */
+  probe(field) {
+    if (!this.numeric) {
+      return this.code(this.isMissing(field) ? null : this.categories.has(field) ? field : this.spelled(field));
+    }
+    if (this.isMissing(field)) return this.resolved(NaN);
+    const x = parseNumber(field);
+    if (Number.isNaN(x)) throw this.error(quote(field), "a number");
+    return x;
+  }
+}
+
+// ---- The blocks of features ----
+//
+// A score is (0 + x_1 w_1 + x_2 w_2 + ...) + offset. add adds the terms of a block for one row, in the order of
+// the weights, to a sum. divide adds each term to its column. x has the inputs' numbers and codes.
+
+function tooLarge(x, column) {
+  return new ToptauError(`${shortest(x)} is too large to be scored`, "a value that stays below 3e+38 after scaling", { column });
+}
+
+/** (x - shift) / scale, rounded to float32. */
+class Numeric {
+  constructor(block, features) {
+    fields(block, "a numeric block", { inputs: "list!", shift: "list", scale: "list" });
+    this.inputs = places(block.inputs, features.inputs.length, "inputs");
+    this.width = this.inputs.length;
+    this.shift = numbers(block.shift ?? new Array(this.width).fill(0), "shift");
+    this.scale = numbers(block.scale ?? new Array(this.width).fill(1), "scale");
+    if (this.inputs.some((k) => features.inputs[k].kind !== "numeric") || this.shift.length !== this.width || this.scale.length !== this.width ||
+        !this.scale.every((s) => s > 0) || (block.shift === undefined) !== (block.scale === undefined)) {
+      throw refuse("a numeric block does not fit its inputs");
+    }
+    this.names = features.inputs.map((input) => input.name);
+  }
+
+  term(x, i) {
+    const k = this.inputs[i];
+    if (x[k] !== x[k]) return 0;
+    const value = Math.fround((x[k] - this.shift[i]) / this.scale[i]);
+    if (!Number.isFinite(value)) throw tooLarge(x[k], this.names[k]);
+    return value * this.weights[i];
+  }
+
+  add(x, z) {
+    for (let i = 0; i < this.width; i++) z += this.term(x, i);
+    return z;
+  }
+
+  divide(x, adds) {
+    for (let i = 0; i < this.width; i++) adds[this.inputs[i]] += this.term(x, i);
+  }
+}
+
+/** One weight for each category, for missing values and for rare ones. */
+class OneHot {
+  constructor(block, features) {
+    fields(block, "a onehot block", { columns: "list!" });
+    this.width = 0;
+    this.columns = block.columns.map((c) => {
+      fields(c, "a onehot column", { input: "whole!", missing: "flag", scale: "list" });
+      const [k] = places([c.input], features.inputs.length, "input");
+      const input = features.inputs[k];
+      const count = input.categories?.length ?? 0;
+      const width = count + Number(c.missing ?? false) + Number(input.rare ?? false);
+      const scale = numbers(c.scale ?? new Array(width).fill(1), "scale");
+      if (scale.length !== width || !scale.every((s) => s > 0 && Number.isFinite(Math.fround(1 / s)))) {
+        throw refuse("the scales of a onehot column do not fit it");
+      }
+      this.width += width;
+      return { k, count, width, numeric: input.kind === "numeric", missing: c.missing ?? false, rare: input.rare ?? false, scale };
+    });
+  }
+
+  set weights(weights) {
+    let first = 0;
+    for (const c of this.columns) {
+      const own = c.scale.map((s, i) => Math.fround(1 / s) * weights[first + i]);
+      first += c.width;
+      c.unknownTerm = c.rare ? own[c.width - 1] : 0;
+      c.missingTerm = c.missing ? own[c.count] : 0;
+      c.terms = own.slice(0, c.count);
+    }
+  }
+
+  term(c, x) {
+    const code = c.numeric ? (x[c.k] === x[c.k] ? UNKNOWN : MISSING) : x[c.k];
+    return code >= 0 ? c.terms[code] : code === MISSING ? c.missingTerm : c.unknownTerm;
+  }
+
+  add(x, z) {
+    for (const c of this.columns) z += this.term(c, x);
+    return z;
+  }
+
+  divide(x, adds) {
+    for (const c of this.columns) adds[c.k] += this.term(c, x);
+  }
+}
+
+/** Returns the number of elements that are at most x (with after) or below x. */
+function search(list, x, after) {
+  let [low, high] = [0, list.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (after ? list[middle] <= x : list[middle] < x) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Positions on scales of levels. */
+class Scorecard {
+  constructor(block, features) {
+    fields(block, "a scorecard block", { columns: "list!" });
+    this.width = 0;
+    let knotted = true;
+    this.cards = block.columns.map((c) => {
+      fields(c, "a scorecard column", { input: "whole!", knots: "list", atoms: "list", missing: "flag" });
+      const [k] = places([c.input], features.inputs.length, "input");
+      const knots = ascending(numbers(c.knots ?? [], "knots"), "knots");
+      const atoms = ascending(numbers(c.atoms ?? [], "atoms"), "atoms");
+      if (features.inputs[k].kind !== "numeric" || knots.length === 1 || knots.length + atoms.length === 0 || (knots.length > 0 && !knotted)) {
+        throw refuse("a scorecard column does not fit its input or its place");
+      }
+      knotted = knots.length > 0;
+      const first = this.width;
+      this.width += knots.length + atoms.length + Number(c.missing ?? false);
+      const ends = [knots[0], knots.at(-1), atoms[0], atoms.at(-1)].filter(isNumber);
+      return { k, knots, atoms, first, missing: c.missing ? this.width - 1 : -1, low: Math.min(...ends), high: Math.max(...ends) };
+    });
+  }
+
+  /** Sets this.level, the first weight of a value, -1 for none, and returns the fraction of the next one. */
+  place(c, x) {
+    const { knots, atoms } = c;
+    this.level = c.missing;
+    if (x !== x) return 0;
+    x = Math.min(Math.max(x, c.low), c.high);
+    const j = search(atoms, x, false);
+    if (j < atoms.length && atoms[j] === x) {
+      this.level = c.first + knots.length + j;
+      return 0;
+    }
+    if (knots.length === 0) {
+      const second = j === 0 || (j < atoms.length && atoms[j] / 2 - x / 2 < x / 2 - atoms[j - 1] / 2);
+      this.level = c.first + (second ? j : j - 1);
+      return 0;
+    }
+    const last = knots.length - 1;
+    x = Math.min(Math.max(x, knots[0]), knots[last]);
+    const i = search(knots, x, true) - 1;
+    this.level = c.first + i;
+    if (i === last) return 0;
+    const [a, b] = [knots[i], knots[i + 1]];
+    // 1.5 * 2^28: adding and subtracting it rounds to a multiple of 2^-24, halves to even.
+    const f = (b - a < Infinity ? (x - a) / (b - a) : (x / 2 - a / 2) / (b / 2 - a / 2)) + 402653184 - 402653184;
+    if (f < 1) return f;
+    this.level++;
+    return 0;
+  }
+
+  add(x, z) {
+    for (const c of this.cards) {
+      const f = this.place(c, x[c.k]);
+      if (f > 0) z = z + (1 - f) * this.weights[this.level] + f * this.weights[this.level + 1];
+      else if (this.level >= 0) z += this.weights[this.level];
+    }
+    return z;
+  }
+
+  divide(x, adds) {
+    for (const c of this.cards) {
+      const f = this.place(c, x[c.k]);
+      if (f > 0) adds[c.k] = adds[c.k] + (1 - f) * this.weights[this.level] + f * this.weights[this.level + 1];
+      else if (this.level >= 0) adds[c.k] += this.weights[this.level];
+    }
+  }
+}
+
+/** One weight for each leaf of each tree. */
+class Leaves {
+  constructor(block, features) {
+    fields(block, "a leaves block", { inputs: "list!", codes: "list", trees: "list!" });
+    const inputs = ascending(places(block.inputs, features.inputs.length, "inputs"), "inputs");
+    this.codes = (block.codes ?? []).map((c) => {
+      fields(c, "codes", { input: "whole!", values: "list!", unknown: "number!" });
+      const [k] = places([c.input], features.inputs.length, "input");
+      if (numbers(c.values, "values").length !== (features.inputs[k].categories?.length ?? 0)) throw refuse("codes do not fit the categories");
+      return { k, values: c.values, unknown: c.unknown };
+    });
+    const categorical = inputs.filter((k) => features.inputs[k].kind === "categorical");
+    if (categorical.length !== this.codes.length || categorical.some((k, i) => k !== this.codes[i].k)) throw refuse("codes do not fit the inputs of the trees");
+    let count = 0;
+    for (const tree of block.trees) {
+      fields(tree, "a tree", { ask: "list!", at: "list!", missing_left: "list", mass: "list!" });
+      count += tree.ask.length;
+    }
+    // Nodes of all trees in preorder: the left side follows its node. A leaf has the input -1, and the place of its weight as next.
+    this.input = new Int32Array(count);
+    this.at = new Float64Array(count);
+    this.next = new Int32Array(count); // the node of the right side
+    this.missingLeft = new Uint8Array(count);
+    this.roots = [];
+    this.mass = [];
+    this.width = 0;
+    let node = 0;
+    for (const tree of block.trees) {
+      this.roots.push(node);
+      node = this.#readTree(tree, inputs, node);
+    }
+  }
+
+  #readTree(tree, inputs, node) {
+    numbers(tree.at, "at");
+    const left = ascending(places(tree.missing_left ?? [], tree.at.length, "missing_left"), "missing_left");
+    const open = []; // nodes whose right side is still to come
+    let [inner, leaves, listed] = [0, 0, 0];
+    for (const [i, ask] of tree.ask.entries()) {
+      if (ask !== -1) {
+        if (!isPlace(ask, inputs.length) || inner >= tree.at.length) throw refuse("a tree has a wrong node");
+        this.input[node] = inputs[ask];
+        this.at[node] = tree.at[inner];
+        if (left[listed] === inner) {
+          this.missingLeft[node] = 1;
+          listed++;
+        }
+        inner++;
+        open.push(node++);
+        continue;
+      }
+      this.input[node] = -1;
+      this.next[node++] = this.width + leaves++;
+      if (open.length > 0) this.next[open.pop()] = node;
+      else if (i !== tree.ask.length - 1) throw refuse("a tree has nodes after its last leaf");
+    }
+    if (leaves !== inner + 1 || inner !== tree.at.length || numbers(tree.mass, "mass").length !== leaves || !tree.mass.every((m) => m > 0)) {
+      throw refuse("a tree is not complete");
+    }
+    for (const m of tree.mass) this.mass.push(m);
+    this.width += leaves;
+    return node;
+  }
+
+  /** Returns the values that the nodes test. */
+  #values(x) {
+    if (this.codes.length === 0) return x;
+    x = x.slice();
+    for (const { k, values, unknown } of this.codes) x[k] = x[k] >= 0 ? values[x[k]] : x[k] === UNKNOWN ? unknown : NaN;
+    return x;
+  }
+
+  #child(i, v) {
+    return v <= this.at[i] || (v !== v && this.missingLeft[i] === 1) ? i + 1 : this.next[i];
+  }
+
+  add(x, z) {
+    x = this.#values(x);
+    for (let i of this.roots) {
+      while (this.input[i] >= 0) i = this.#child(i, x[this.input[i]]);
+      z += this.weights[this.next[i]];
+    }
+    return z;
+  }
+
+  /** Adds to each input what the steps that test it change in the mean weight. Returns rest plus the means of the roots. */
+  divideSteps(x, adds, rest) {
+    x = this.#values(x);
+    this.means ??= this.#means();
+    for (let i of this.roots) {
+      rest += this.means[i];
+      while (this.input[i] >= 0) {
+        const child = this.#child(i, x[this.input[i]]);
+        adds[this.input[i]] += this.means[child] - this.means[i];
+        i = child;
+      }
+    }
+    return rest;
+  }
+
+  /** Returns for each node the mean of the weights of the leaves below it, weighted by their mass in training. */
+  #means() {
+    const means = new Float64Array(this.input.length);
+    const masses = new Float64Array(this.input.length);
+    for (let i = means.length - 1; i >= 0; i--) {
+      if (this.input[i] < 0) {
+        [means[i], masses[i]] = [this.weights[this.next[i]], this.mass[this.next[i]]];
+        continue;
+      }
+      const [left, right] = [i + 1, this.next[i]];
+      masses[i] = masses[left] + masses[right];
+      means[i] = means[left] + (means[right] - means[left]) * (masses[right] / masses[i]);
+    }
+    return means;
+  }
+}
+
+/** x / scale for each index of a LIBSVM row, rounded to float32. */
+class Sparse {
+  constructor(block, features) {
+    fields(block, "a sparse block", { index: "list!", constant: "list", scale: "list" });
+    this.index = ascending([0, ...places(block.index, 2 ** 32, "index")], "index").slice(1);
+    this.constant = new Set(ascending([0, ...places(block.constant ?? [], 2 ** 32, "constant")], "constant"));
+    this.width = this.index.length;
+    this.scale = numbers(block.scale ?? new Array(this.width).fill(1), "scale");
+    if (!features.sparse || this.scale.length !== this.width || !this.scale.every((s) => s > 0)) throw refuse("a sparse block does not fit its indices");
+    this.place = new Map(this.index.map((index, i) => [index, i]));
+  }
+
+  /** Calls emit with the place of the weight and the term of each entry that has a weight. */
+  terms(entries, emit) {
+    for (const [index, x] of entries) {
+      const i = this.place.get(index);
+      if (i === undefined || x === 0) continue;
+      const value = Math.fround(x / this.scale[i]);
+      if (!Number.isFinite(value)) throw tooLarge(x, `index ${index}`);
+      emit(i, value * this.weights[i]);
+    }
+  }
+
+  add(x, z, entries) {
+    this.terms(entries, (_, term) => (z += term));
+    return z;
+  }
+}
+
+const BLOCKS = new Map(Object.entries({ numeric: Numeric, onehot: OneHot, scorecard: Scorecard, leaves: Leaves, sparse: Sparse }));
+
+/** The encoding of records: inputs and blocks. */
+class Features {
+  constructor(f, columns, version) {
+    fields(f, "features", { scale: "text!", impute: "text!", numbered: "flag", medians: "flag2", sparse: "flag", inputs: "list!", dropped: "list!", blocks: "list!" }, version);
+    this.impute = f.impute === "own" ? "indicator" : f.impute;
+    if (!["error", "median", "zero", "indicator"].includes(this.impute)) throw refuse(`impute is ${quote(f.impute)}`);
+    this.sparse = f.sparse ?? false;
+    this.inputs = f.inputs;
+    let last = -1;
+    for (const [place, input] of f.inputs.entries()) {
+      fields(input, "an input", { column: "whole!", name: "text!", kind: "text!", categories: "list", rare: "flag2", fill: "number" }, version);
+      if (input.kind === "symbolic") input.kind = "categorical";
+      const categories = input.categories ?? [];
+      const numeric = input.kind === "numeric";
+      if (input.column <= last || (!numeric && input.kind !== "categorical") || numeric !== (categories.length === 0) || (numeric && input.rare) ||
+          !categories.every(TESTS.text) || new Set(categories).size !== categories.length || (this.sparse && !numeric)) {
+        throw refuse(`input ${quote(input.name)} is out of order, or its categories are wrong`);
+      }
+      last = input.column;
+      if (this.sparse) continue;
+      const column = columns[last];
+      if (column === undefined || column.name !== input.name || column.numeric !== numeric) throw refuse(`input ${quote(input.name)} does not fit the schema`);
+      column.use(place, input, this.impute);
+    }
+    this.dropped = f.dropped.map((d) => fields(d, "a dropped column", { column: "whole!", name: "text!", reason: "text!" }).column);
+    this.width = 0;
+    this.blocks = f.blocks.map((b) => {
+      fields(b, "a block", { kind: "text!", block: "object!" });
+      const Kind = BLOCKS.get(b.kind);
+      if (!Kind) throw new ToptauError(`a feature block of kind ${quote(b.kind)}`, "a kind that this reader knows", { fix: "use the reader of a newer toptau" });
+      if (this.sparse && !["sparse", "scorecard", "leaves"].includes(b.kind)) throw refuse(`a ${b.kind} block of indices`);
+      const block = new Kind(b.block, this);
+      this.width += block.width;
+      return block;
+    });
+  }
+
+  setWeights(weights) {
+    let first = 0;
+    for (const block of this.blocks) {
+      block.weights = weights.slice(first, first + block.width);
+      first += block.width;
+    }
+  }
+}
+
+// ---- Probabilities: exp and log as toptau computes them, so that every bit is the same ----
+
+const LN2_HIGH = 2977044471 / 2 ** 32; // log 2 to 32 bits, and the rest
+const LN2_LOW = 7382048951581814 / 2 ** 85;
+let roots; // 2^(j/32) for j = 0 to 31, each as a number and what is left of it
+
+function rootsOfTwo() {
+  const one = 1n << 160n;
+  return Array.from({ length: 32 }, (_, j) => {
+    let root = 1n << BigInt(j + 32 * 160);
+    for (let i = 0; i < 5; i++) root = wholeRoot(root);
+    const high = Number(root) / Number(one);
+    return [high, Number(root - BigInt(high * Number(one))) / Number(one)];
+  });
+}
+
+/** Returns the largest whole number whose square is at most n. */
+function wholeRoot(n) {
+  let x = 1n << BigInt((n.toString(2).length + 1) >> 1);
+  for (;;) {
+    const y = (x + n / x) >> 1n;
+    if (y >= x) return x;
+    x = y;
+  }
+}
+
+function exp(x) {
+  if (x !== x) return x;
+  if (x > 709.782712893384) return Infinity;
+  if (x < -745.1332191019412) return 0;
+  if (Math.abs(x) < 2 ** -54) return 1 + x;
+  roots ??= rootsOfTwo();
+  const n = Math.floor(x * 46.166241308446829 + 0.5); // 32 / log 2
+  const high = x - n * (LN2_HIGH / 32);
+  const low = n * (LN2_LOW / 32);
+  const r = high - low;
+  let tail = 1 / 120 + r * (1 / 720);
+  tail = 1 / 24 + r * tail;
+  tail = 1 / 6 + r * tail;
+  tail = 0.5 + r * tail;
+  const p = r + (high - r - low + r * r * tail);
+  const [a, b] = roots[n & 31];
+  const m = a + (b + a * p);
+  const k = n >> 5;
+  return k > -1022 && k < 1024 ? m * 2 ** k : k >= 1024 ? m * 2 ** (k - 1) * 2 : m * 2 ** (k + 60) * 2 ** -60;
+}
+
+/** Returns log((1 + f) 2^k) + c. */
+function logOnePlus(f, c, k) {
+  const s = f / (2 + f);
+  const q = s * s;
+  let r = 2 / 21 + q * (2 / 23);
+  for (const odd of [19, 17, 15, 13, 11, 9, 7, 5, 3]) r = 2 / odd + q * r;
+  r = q * r;
+  const half = 0.5 * (f * f);
+  const small = s * (half + r) + (k * LN2_LOW + c);
+  return k * LN2_HIGH - (half - small - f);
+}
+
+/** Writes a positive number as m 2^k with sqrt(1/2) <= m < sqrt(2). */
+function split(x) {
+  let k = Math.max(-1022, Math.floor(Math.log2(x))) + 1;
+  let m = k > 1000 ? (x / 2) / 2 ** (k - 1) : x / 2 ** k;
+  while (m >= 1) [m, k] = [m / 2, k + 1];
+  while (m < 0.5) [m, k] = [m * 2, k - 1];
+  return m < Math.SQRT2 / 2 ? [m * 2, k - 1] : [m, k];
+}
+
+function log(x) {
+  if (!(x > 0 && x < Infinity)) return x === 0 ? -Infinity : x > 0 ? x : NaN;
+  const [m, k] = split(x);
+  return logOnePlus(m - 1, 0, k);
+}
+
+/** Returns log(1 + x) for x from 0 to 1. */
+function log1p(x) {
+  if (x < 2 ** -54) return x;
+  if (x < 0.41) return logOnePlus(x, 0, 0);
+  const u = 1 + x;
+  const lost = x < 1 ? x - (u - 1) : 1 - (u - x);
+  const [m, k] = split(u);
+  return logOnePlus(m - 1, lost / u, k);
+}
+
+const softplus = (u) => Math.max(u, 0) + log1p(exp(-Math.abs(u)));
+
+/** The probability that a row with a score is positive. */
+class Probability {
+  constructor(p) {
+    fields(p, "probability", { method: "text!", knots: "list", middle: "number!", scale: "number!", a: "number!", b: "number!", c: "number!", prevalence: "number!",
+                               rows: "whole", positives: "whole", source: "text", reliability: "list" });
+    Object.assign(this, { middle: p.middle, scale: p.scale, a: p.a, b: p.b, c: p.c, prevalence: p.prevalence, knots: p.knots ?? [] });
+    for (const k of this.knots) fields(k, "a knot", { score: "number!", probability: "number!" });
+    this.scores = ascending(this.knots.map((k) => k.score), "knots");
+    ascending([0, ...this.knots.map((k) => k.probability), 1], "probabilities of knots");
+    if (!["beta", "isotonic"].includes(p.method) || (p.method === "isotonic") !== this.knots.length > 0 || !(p.scale > 0) ||
+        !(p.prevalence > 0 && p.prevalence < 1) || p.a < 0 || p.b < 0) {
+      throw refuse("probabilities that toptau does not write");
+    }
+  }
+
+  at(score, prevalence) {
+    let x;
+    if (this.knots.length > 0) {
+      const i = search(this.scores, score, true);
+      const [a, b] = [this.knots[Math.max(i - 1, 0)], this.knots[Math.min(i, this.knots.length - 1)]];
+      const p = a === b ? a.probability : a.probability + (b.probability - a.probability) * ((score - a.score) / (b.score - a.score));
+      x = log(p / (1 - p));
+    } else {
+      const u = (score - this.middle) / this.scale;
+      x = this.a * -softplus(-u) + this.b * softplus(u) + this.c;
+    }
+    if (prevalence !== undefined) x += log(prevalence / (1 - prevalence)) - log(this.prevalence / (1 - this.prevalence));
+    if (x >= 0) return 1 / (1 + exp(-x));
+    const e = exp(x);
+    return e / (1 + e);
+  }
+}
+
+// ---- The model file ----
+
+// The top-level fields in their order: the name, whether each element has a line, the version that added it, whether it must be there.
+const TOP = [
+  ["schema", false, 1, true], ["features", false, 1, true], ["offset", false, 1, true], ["weights", false, 1, true], ["points", true, 1, true],
+  ["history", true, 2, false], ["members", true, 1, true], ["training", false, 1, true], ["fingerprints", false, 2, false],
+  ["averages", false, 2, false], ["probability", false, 2, false], ["profile", false, 2, false], ["reference", false, 2, false],
+  ["probes", true, 1, true], ["signature", false, 2, false],
+];
+const TAIL = /^"checksum": "sha256:([0-9a-f]{64})"\n\}\n$/;
+const TAIL_SIZE = '"checksum": "sha256:'.length + 64 + '"\n}\n'.length;
+
+/** Returns the version of a model file from its first bytes. */
+function versionOf(text) {
+  const match = /^\{\n"toptau_model": ([1-9][0-9]{0,8}),\n/.exec(text);
+  if (!match) throw new ToptauError(text === "" ? "an empty file, not a toptau model" : "not a toptau model", "a file that toptau train or fit wrote");
+  const version = Number(match[1]);
+  if (version > FORMAT) throw new ToptauError(`format ${version}, this reader reads up to ${FORMAT}`, "", { fix: "use the reader of the toptau that wrote it" });
+  return version;
+}
+
+const escaped = (text) => text.replace(/[\u2028\u2029]/g, (c) => "\\u" + c.charCodeAt(0).toString(16));
+const withoutNegativeZero = (text) => text.replace(/([[:,])-0(?=[,\]}]|$)/g, "$10").replace(/^-0$/, "0");
+
+/** Parses a value. exact refuses text that differs from what toptau writes for it; numbers above 2^53 occur elsewhere. */
+function parseValue(text, exact) {
+  const value = JSON.parse(text);
+  const again = escaped(JSON.stringify(value));
+  if (exact && again !== text && withoutNegativeZero(again) !== withoutNegativeZero(text)) throw refuse("not in the form that toptau writes");
+  return value;
+}
+
+/** Checks checksum and form of a model file and returns its fields. */
+function parseFile(bytes) {
+  const decode = (part) => new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(part);
+  const version = versionOf(new TextDecoder("latin1").decode(bytes.subarray(0, 64)));
+  const body = bytes.subarray(0, Math.max(0, bytes.length - TAIL_SIZE));
+  const tail = TAIL.exec(new TextDecoder("latin1").decode(bytes.subarray(body.length)));
+  if (!tail) throw refuse("the end is missing");
+  if (sha256(body) !== tail[1]) throw refuse("the checksum does not match the content");
+  let boxes = 0;
+  for (const b of body) if (b === 0x7b || b === 0x5b) boxes++;
+  if (boxes > 2 ** 20 && body.length < 10 * boxes) throw refuse("more lists and objects than a model has");
+  const lines = decode(body).split("\n");
+  let i = 2;
+  const line = () => {
+    if (i >= lines.length) throw refuse("the end is missing");
+    return lines[i];
+  };
+  const found = { version, digest: "sha256:" + tail[1] };
+  for (const [name, listed, since, required] of TOP) {
+    const start = `"${name}": `;
+    const exact = name !== "training" && name !== "members";
+    if (!line().startsWith(start)) {
+      if (required) throw refuse(`no field ${name}`);
+      continue;
+    }
+    if (since > version) throw refuse(`format ${version} has no field ${name}`);
+    if (!listed) {
+      if (!line().endsWith(",")) throw refuse(`the form of ${name}`);
+      found[name] = parseValue(line().slice(start.length, -1), exact);
+      i++;
+      continue;
+    }
+    if (line() !== start + "[") throw refuse(`the form of ${name}`);
+    found[name] = [];
+    for (i++; line() !== "],"; i++) {
+      const last = !line().endsWith(",");
+      found[name].push(parseValue(last ? line() : line().slice(0, -1), exact));
+      if (last !== (lines[i + 1] === "],")) throw refuse(`the form of ${name}`);
+    }
+    i++;
+  }
+  if (line() !== "" || i !== lines.length - 1) throw refuse(`an unknown field ${quote(line())}`);
+  return found;
+}
+
+// ---- The model ----
+
+/**
+ * An operating point: the decision is score > threshold.
+ * @typedef {object} Point
+ * @property {string} name
+ * @property {number} threshold
+ * @property {object|null} goal what the threshold is for
+ * @property {string} source how it was computed, and from which rows
+ * @property {object|null} guarantee its evidence, if it has a guarantee
+ * @property {string} segment the column whose values have thresholds of their own, "" without one
+ * @property {Map<string, number>} segments these thresholds; other values use threshold
+ * @property {string} entity the budget counts the values of this column instead of rows
+ * @property {string} day and each of them once on each day of this column
+ */
+
+/**
+ * A score, divided among the columns: offset, plus what the columns add, plus rounding.
+ * @typedef {object} Explanation
+ * @property {number} score
+ * @property {{column: string, value: string, adds: number, aboveAverage: number}[]} reasons the largest difference to the average row first
+ * @property {number|null} averageScore the mean score of the training rows, if the model keeps it
+ * @property {number} offset what belongs to no column
+ * @property {number} rounding score less the sum of the others, which are rounded in another order
+ * @property {string[]} missing columns whose value is missing
+ * @property {string[]} unknown columns with a value that training did not have
+ */
+
+/** A model file. It does not change. */
+export class Model {
+  /** @type {string} "sha256:" and the SHA-256 of the model */
+  digest;
+  /** @type {string[]} the columns that a record must have; empty for LIBSVM data, which have indices */
+  columns;
+  /** @type {Point[]} the operating points, the default first */
+  points = [];
+
+  #features;
+  #schema; // Column for each feature column of the training file
+  #used; // positions in the schema of the inputs
+  #offset;
+  #sparse;
+  #places = new Map(); // LIBSVM: the input of an index
+  #averages = null;
+  #probability = null;
+
+  /**
+   * Reads a model from a path (Node.js) or an address (fetch).
+   * @param {string|URL} source
+   * @param {{maxBytes?: number}} [options]
+   * @returns {Promise<Model>}
+   * @throws {ToptauError} the file cannot be read, is no model, was edited or damaged, or needs a newer reader
+   */
+  static async load(source, options = {}) {
+    const address = source instanceof URL ? source : /^[a-z][a-z0-9+.-]+:/i.test(source) ? new URL(source) : null;
+    const inNode = typeof process !== "undefined" && process.versions?.node !== undefined;
+    let bytes;
+    try {
+      if (inNode && (address === null || address.protocol === "file:")) {
+        const { open } = await import("node:fs/promises");
+        const file = await open(address ?? source);
+        try {
+          bytes = await readBounded(file, options.maxBytes ?? MAX_BYTES);
+        } finally {
+          await file.close();
+        }
+      } else {
+        const answer = await fetch(source);
+        if (!answer.ok) throw new Error(`status ${answer.status}`);
+        bytes = new Uint8Array(await answer.arrayBuffer());
+      }
+    } catch (e) {
+      if (e instanceof ToptauError) throw e.at({ file: String(source) });
+      throw new ToptauError("the model cannot be read", "", { file: String(source), fix: e.message });
+    }
+    return Model.parse(bytes, { name: String(source), ...options });
+  }
+
+  /**
+   * Returns the model of a file's content.
+   * @param {Uint8Array|ArrayBuffer|string} content
+   * @param {{name?: string, maxBytes?: number}} [options] name names the file in errors
+   * @returns {Model}
+   */
+  static parse(content, { name = "model", maxBytes = MAX_BYTES } = {}) {
+    try {
+      const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content instanceof ArrayBuffer ? new Uint8Array(content) : content;
+      if (!(bytes instanceof Uint8Array)) throw new ToptauError(`a content of type ${typeof content}`, "bytes or a text");
+      if (bytes.length > maxBytes) throw tooLong(maxBytes);
+      return new Model(parseFile(bytes));
+    } catch (e) {
+      throw (e instanceof ToptauError ? e : refuse(e.message.slice(0, 200))).at({ file: name });
+    }
+  }
+
+  /** @private */
+  constructor(f) {
+    const schema = fields(f.schema, "schema", { format: "text!", header: "flag!", width: "whole!", columns: "list", label: "object", positive: "list", missing: "list",
+                                                others: "list", id: "list2", group: "text2", time: "text2" }, f.version);
+    const missing = schema.missing ?? [];
+    if (!missing.every(TESTS.text)) throw refuse("spellings of missing values");
+    this.digest = f.digest;
+    this.#schema = (schema.columns ?? []).map((c) => {
+      fields(c, "a column", { name: "text!", number: "whole!", kind: "text!", part: "text2", source: "text2", origin: "number2", salt: "text2" }, f.version);
+      if (c.kind === "symbolic") c.kind = "categorical";
+      const known = c.kind === "numeric" ? NUMERIC_PARTS : TEXT_PARTS;
+      if (!["numeric", "categorical"].includes(c.kind) || (c.kind === "numeric" && "salt" in c) || "part" in c !== "source" in c || ("part" in c && !known.includes(c.part))) {
+        throw refuse(`column ${quote(c.name)} of the schema`);
+      }
+      return new Column(c, missing);
+    });
+    if (new Set(this.#schema.map((c) => c.name)).size !== this.#schema.length) throw refuse("two columns of one name");
+    this.columns = [...new Set(this.#schema.map((c) => c.source))];
+    const features = (this.#features = new Features(f.features, this.#schema, f.version));
+    this.#sparse = features.sparse;
+    if (this.#sparse !== (schema.format === "libsvm") || (this.#sparse && this.#schema.length > 0)) throw refuse("the features do not fit the schema");
+    if (this.#sparse) features.inputs.forEach((input, k) => this.#places.set(input.column + 1, k));
+    this.#used = features.inputs.map((input) => input.column);
+    numbers(f.weights, "weights");
+    [this.#offset] = numbers([f.offset], "offset");
+    if (f.weights.length !== features.width || features.width === 0) throw refuse(`${f.weights.length} weights for ${features.width} features`);
+    features.setWeights(f.weights);
+    if (f.averages) {
+      this.#averages = fields(f.averages, "averages", { rows: "whole!", score: "number!", adds: "list!" });
+      if (numbers(this.#averages.adds, "adds").length !== features.inputs.length) throw refuse("averages do not fit the inputs");
+    }
+    if (f.probability) this.#probability = new Probability(f.probability);
+    for (const p of f.points) this.#addPoint(p, f.version);
+    this.#checkProbes(f.probes);
+  }
+
+  #addPoint(p, version) {
+    fields(p, "a point", { name: "text!", threshold: "number!", goal: "any", source: "text", guarantee: "object", segment: "text", segments: "list", entity: "text2", day: "text2" }, version);
+    const segments = new Map();
+    for (const s of p.segments ?? []) {
+      fields(s, "a segment", { value: "text!", threshold: "number!", guarantee: "object" });
+      segments.set(s.value, s.threshold);
+    }
+    if (p.name === "" || this.points.some((q) => q.name === p.name)) throw refuse(`two points of the name ${quote(p.name)}, or none`);
+    this.points.push(Object.freeze({ name: p.name, threshold: p.threshold, goal: p.goal ?? null, source: p.source ?? "", guarantee: p.guarantee ?? null,
+                                     segment: p.segment ?? "", segments, entity: p.entity ?? "", day: p.day ?? "" }));
+  }
+
+  #checkProbes(probes) {
+    if (probes.length < 1 || probes.length > 64) throw refuse(`${probes.length} probe rows`); // toptau writes 8; a bound on the time that loading takes
+    for (const [i, probe] of probes.entries()) {
+      fields(probe, "a probe row", { fields: "list!", score: "number!" });
+      if (!probe.fields.every(TESTS.text)) throw refuse("a probe row that is not text");
+      let score;
+      if (this.#sparse) {
+        const entries = this.#entries(new Map(probe.fields.map((field) => field.split(":"))));
+        score = this.#score(this.#inputsOf(entries), entries);
+      } else {
+        if (probe.fields.length !== this.#schema.length) throw refuse("a probe row of another length");
+        const values = this.#schema.map((c, j) => c.probe(probe.fields[j]));
+        score = this.#score(this.#used.map((j) => values[j]), []);
+      }
+      if (score !== probe.score) throw refuse(`probe row ${i + 1} scores ${score}, the file says ${probe.score}`);
+    }
+  }
+
+  /** Whether the model has probabilities. */
+  get hasProbability() {
+    return this.#probability !== null;
+  }
+
+  /**
+   * Returns the score of one record.
+   * @param {object|Array|Map} record by column, or the values in the order of columns
+   * @returns {number}
+   * @throws {ToptauError} a column is absent, a number is not a number, or a value is missing that must be there
+   */
+  score(record) {
+    return this.#score(...this.#read(record));
+  }
+
+  /** Returns the values of the inputs and, for LIBSVM data, the entries. */
+  #read(record) {
+    if (this.#sparse) {
+      const entries = this.#entries(record);
+      return [this.#inputsOf(entries), entries];
+    }
+    const values = this.#values(record);
+    const read = this.#schema.map((c, j) => c.read(values[j]));
+    return [this.#used.map((j) => read[j]), []];
+  }
+
+  /** Returns the values of a record in the order of the schema. */
+  #values(record) {
+    let byName = (name) => valueOf(record, name);
+    if (isList(record)) {
+      if (record.length !== this.columns.length) {
+        throw new ToptauError(`rows of ${record.length} values`, `${this.columns.length}, one for each of columns`, { fix: "or rows by name: objects" });
+      }
+      const places = new Map(this.columns.map((name, j) => [name, record[j]]));
+      byName = (name) => places.get(name);
+    } else if (typeof record !== "object" || record === null) {
+      throw new ToptauError(`a row of type ${typeof record}`, "an object by column, or a list of values");
+    }
+    const values = this.#schema.map((c) => byName(c.source));
+    if (values.includes(undefined)) {
+      const absent = this.columns.filter((name) => byName(name) === undefined);
+      const more = absent.length > 20 ? ` and ${absent.length - 20} more` : "";
+      throw new ToptauError(`rows without ${absent.slice(0, 20).map(quote).join(", ")}${more}`, `the ${this.columns.length} columns of the training data`);
+    }
+    return values;
+  }
+
+  /** Returns the entries of a LIBSVM record in the order of their indices, which count from 1. */
+  #entries(record) {
+    const pairs = isList(record) ? Array.from(record, (x, i) => [i + 1, x]) : record instanceof Map ? [...record] : Object.entries(record);
+    const entries = pairs.map(([key, value]) => {
+      const text = String(key).replace(/^index /, "");
+      if (!/^[0-9]{1,20}$/.test(text) || !(Number(text) > 0 && Number(text) < 2 ** 32)) throw new ToptauError(quote(key), "an index from 1");
+      const x = typeof value === "string" ? parseNumber(value) : typeof value === "boolean" || typeof value === "bigint" ? Number(value) : value;
+      if (!Number.isFinite(x)) throw new ToptauError(quote(value), "a finite number", { column: `index ${text}` });
+      return [Number(text), x];
+    });
+    entries.sort((a, b) => a[0] - b[0]);
+    for (let i = 1; i < entries.length; i++) {
+      if (entries[i][0] === entries[i - 1][0]) throw new ToptauError(`index ${entries[i][0]} twice`, "each index at most once");
+    }
+    return entries;
+  }
+
+  #inputsOf(entries) {
+    const x = new Array(this.#places.size).fill(0);
+    if (x.length > 0) {
+      for (const [index, value] of entries) {
+        const k = this.#places.get(index);
+        if (k !== undefined) x[k] = value;
+      }
+    }
+    return x;
+  }
+
+  #score(x, entries) {
+    let z = 0;
+    for (const block of this.#features.blocks) z = block.add(x, z, entries);
+    z += this.#offset;
+    if (!Number.isFinite(z)) throw new ToptauError("a score that is not finite", "values like those of the training data");
+    return z;
+  }
+
+  /**
+   * Returns the score of each row.
+   * @param {Iterable<object|Array>} rows
+   * @returns {Float64Array}
+   */
+  decisionFunction(rows) {
+    return Float64Array.from(eachRow(rows, (record) => this.score(record)));
+  }
+
+  /**
+   * Returns for each row whether its score is above the threshold of an operating point.
+   * @param {Iterable<object|Array>} rows a point with segments reads their column, too
+   * @param {{at?: string}} [options] at is the name of the point; without it, it is the default one
+   * @returns {boolean[]}
+   */
+  predict(rows, { at } = {}) {
+    const point = this.point(at);
+    return eachRow(rows, (record) => {
+      const score = this.score(record);
+      if (point.segments.size === 0) return score > point.threshold;
+      let value = valueOf(record, point.segment);
+      if (isList(record)) value = this.columns.includes(point.segment) ? record[this.columns.indexOf(point.segment)] : undefined;
+      if (value === undefined) throw new ToptauError(`rows without ${quote(point.segment)}`, "the column of the segments");
+      return score > (point.segments.get(trimBlanks(textOf(value))) ?? point.threshold);
+    });
+  }
+
+  /**
+   * Returns the operating point of a name, without one the default.
+   * @param {string} [at]
+   * @returns {Point}
+   */
+  point(at) {
+    const found = at === undefined ? this.points[0] : this.points.find((p) => p.name === at);
+    if (found) return found;
+    if (this.points.length === 0) throw new ToptauError("a model without an operating point", "at least one");
+    throw new ToptauError(quote(at), "one of its operating points: " + this.points.map((p) => quote(p.name)).join(", "));
+  }
+
+  /**
+   * Returns for each row the probability that it is positive.
+   * @param {Iterable<object|Array>} rows
+   * @param {{prevalence?: number}} [options] the fraction of positives among the rows that it assumes; without it, that of training
+   * @returns {Float64Array}
+   */
+  probability(rows, { prevalence } = {}) {
+    if (!this.#probability) throw new ToptauError("a model without probabilities", "a model of train, with 20 held-out rows of each class");
+    if (prevalence !== undefined && !(prevalence > 0 && prevalence < 1)) throw new ToptauError(`a prevalence of ${prevalence}`, "a fraction between 0 and 1");
+    return this.decisionFunction(rows).map((z) => this.#probability.at(z, prevalence));
+  }
+
+  /**
+   * Returns what each column adds to the score of one record, as `toptau explain` does.
+   * @param {object|Array|Map} record
+   * @returns {Explanation}
+   */
+  explain(record) {
+    const [x, entries] = this.#read(record);
+    const score = this.#score(x, entries);
+    const { blocks, inputs, dropped } = this.#features;
+    const sparse = blocks.find((b) => b instanceof Sparse);
+    const names = inputs.length > 0 || !this.#sparse ? inputs.map((input) => input.name) : sparse.index.map((i) => `index ${i}`);
+    const adds = new Array(names.length).fill(0);
+    let rest = 0;
+    for (const block of blocks) {
+      if (block instanceof Sparse) {
+        block.terms(entries, (i, term) => {
+          const k = inputs.length > 0 ? this.#places.get(block.index[i]) : i;
+          if (k === undefined) rest += term;
+          else adds[k] += term;
+        });
+      } else if (!(block instanceof Leaves)) block.divide(x, adds);
+    }
+    for (const block of blocks) if (block instanceof Leaves) rest = block.divideSteps(x, adds, rest);
+    const offset = this.#offset + rest;
+    const total = adds.reduce((sum, a) => sum + a, offset);
+    const missing = [];
+    const unknown = [];
+    let texts;
+    if (this.#sparse) {
+      const values = new Map(entries);
+      const known = (i) => (sparse ? sparse.place.has(i) || sparse.constant.has(i) : this.#places.has(i) || dropped.includes(i - 1));
+      if (entries.some(([i, v]) => v !== 0 && !known(i))) unknown.push("index");
+      texts = (inputs.length > 0 ? [...this.#places.keys()] : sparse.index).map((i) => shortest(values.get(i) ?? 0));
+    } else {
+      const values = this.#values(record);
+      texts = this.#used.map((j) => {
+        const c = this.#schema[j];
+        const value = c.numeric ? c.number(values[j]) : c.category(values[j]);
+        const text = value === null || value !== value ? null : c.numeric ? shortest(value) : value;
+        if (text === null) missing.push(c.name);
+        else if (!c.numeric && !c.categories.has(text) && !c.rare) unknown.push(c.name);
+        return text ?? "";
+      });
+    }
+    const reasons = [];
+    names.forEach((column, j) => {
+      const aboveAverage = adds[j] - (this.#averages?.adds[j] ?? 0);
+      if (adds[j] !== 0 || aboveAverage !== 0) reasons.push({ column, value: texts[j], adds: adds[j], aboveAverage });
+    });
+    reasons.sort((a, b) => Math.abs(b.aboveAverage) - Math.abs(a.aboveAverage));
+    return { score, reasons, averageScore: this.#averages?.score ?? null, offset, rounding: score - total, missing, unknown };
+  }
+}
+
+const tooLong = (maxBytes) => new ToptauError(`a file of more than ${maxBytes} bytes`, "a model", { fix: "set maxBytes higher" });
+
+/** Reads an open file. A file of another kind is refused after its first bytes. */
+async function readBounded(file, maxBytes) {
+  const head = new Uint8Array(64);
+  const { bytesRead } = await file.read(head, 0, 64, null);
+  versionOf(new TextDecoder("latin1").decode(head.subarray(0, bytesRead)));
+  const chunks = [head.subarray(0, bytesRead)];
+  let length = bytesRead;
+  for (;;) {
+    const chunk = new Uint8Array(1 << 20);
+    const { bytesRead: n } = await file.read(chunk, 0, chunk.length, null);
+    if (n === 0) break;
+    chunks.push(chunk.subarray(0, n));
+    length += n;
+    if (length > maxBytes) throw tooLong(maxBytes);
+  }
+  const all = new Uint8Array(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    all.set(chunk, at);
+    at += chunk.length;
+  }
+  return all;
+}
+
+const isList = (record) => Array.isArray(record) || ArrayBuffer.isView(record);
+
+/** Returns a value by name, or by a path of names with dots, as in JSON lines; undefined if it is absent. */
+function valueOf(record, name) {
+  if (record instanceof Map) return record.get(name);
+  if (Object.hasOwn(record, name)) return record[name];
+  for (let dot = name.indexOf("."); dot >= 0; dot = name.indexOf(".", dot + 1)) {
+    const head = name.slice(0, dot);
+    if (Object.hasOwn(record, head) && TESTS.object(record[head])) return valueOf(record[head], name.slice(dot + 1));
+  }
+  return undefined;
+}
+
+/** Returns what a function returns for each row. Errors name the row, from 1. */
+function eachRow(rows, apply) {
+  if (typeof rows?.[Symbol.iterator] !== "function" || typeof rows === "string") {
+    throw new ToptauError(`rows of type ${typeof rows}`, "a list of rows; one record: [record]");
+  }
+  const out = [];
+  for (const record of rows) {
+    try {
+      out.push(apply(record));
+    } catch (e) {
+      throw e instanceof ToptauError ? e.at({ row: out.length + 1 }) : e;
+    }
+  }
+  return out;
+}

@@ -1,0 +1,1846 @@
+"""Scores records with a toptau model.
+
+One file without dependencies: copy it, or build a wheel. Every score has the bits of ``toptau score``, with
+numpy, which makes batches fast, and without.
+
+    import toptau
+
+    model = toptau.Model("model.json")
+    model.score({"bytes": 312.0, "service": "http"})      # one record: a float
+    model.decision_function(frame)                        # scores of rows
+    model.predict(frame, at="strict")                     # score > threshold of an operating point
+    model.explain({"bytes": 312.0, "service": "http"})    # what each column adds
+
+Rows are a data frame, a list of dicts, any iterable of dicts such as ``csv.DictReader``, or a 2-D array with
+one column for each of ``Model.columns``.
+
+Values: None, NaN, NA and the empty text are missing, and so are the spellings that the training file used. A
+number is taken as it is. A text in a numeric column is read as toptau reads a field of a file: a decimal
+number, with blanks around it. A number in a categorical column is its decimal text (80 and 80.0 are "80"),
+and True and False are the categories of these names. Columns of times accept texts, datetime objects and
+numbers since 1970. Columns that the model does not know are ignored; an absent column is an error.
+
+A model file is refused if its checksum does not match, if it has a form or a part that toptau does not write,
+or if a probe row does not have the recorded score. Certificates, guarantees and signatures are not checked
+again: ``toptau inspect`` does that. Loading takes time in proportion to the size of the file, and memory of at
+most 40 times its size, which ``MAX_BYTES`` limits.
+"""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import hashlib
+import ipaddress
+import json
+import math
+import os
+import re
+import struct
+import subprocess
+import tempfile
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
+from operator import add, index, mul
+from typing import Any, Callable, NamedTuple, Optional
+
+try:
+    import numpy as np
+except ImportError:  # everything works without it, only batches are slower
+    np = None
+
+__version__ = "0.2.0"
+__all__ = ["Error", "Explanation", "MAX_BYTES", "Model", "Point", "Reason", "train"]
+
+MAX_BYTES = 1 << 28
+"""The largest model file that is read, in bytes. Set it higher for larger models."""
+
+FORMAT = 2  # the newest version of model files that this reader knows
+FEW_ROWS = 64  # fewer rows are scored one by one: numpy's calls would take longer. Measured, not critical
+CHUNK = 16384  # rows that numpy scores together: large, because each node of a tree costs a few calls
+INF = math.inf
+NAN = math.nan
+
+
+class Error(ValueError):
+    """A problem that the user can fix. The text has all parts that are known:
+
+        FILE: row ROW: column "COLUMN": FOUND, expected EXPECTED (FIX)
+    """
+
+    def __init__(self, found: str, expected: str = "", *, file: str = "", row: int = 0, column: str = "", fix: str = ""):
+        super().__init__(found, expected)
+        self.found, self.expected, self.fix = found, expected, fix
+        self.file, self.row, self.column = file, row, column  # row: from 1; 0: none
+
+    def __str__(self) -> str:
+        text = f"{self.file}: " if self.file else ""
+        text += f"row {self.row}: " if self.row else ""
+        text += f"column {_quote(self.column)}: " if self.column else ""
+        text += self.found
+        text += f", expected {self.expected}" if self.expected else ""
+        text += f" ({self.fix})" if self.fix else ""
+        return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+    def __reduce__(self):
+        return _restore_error, (self.__dict__,)
+
+
+def _restore_error(fields: dict) -> Error:
+    e = Error(fields["found"], fields["expected"])
+    e.__dict__.update(fields)
+    return e
+
+
+def _quote(text: Any) -> str:
+    """Returns a value for a message, cut if it is long."""
+    text = str(text)
+    return json.dumps(text if len(text) <= 60 else text[:60] + "...", ensure_ascii=False)
+
+
+# ---- Numbers and texts, as the readers of files read them ----
+
+_DECIMAL = re.compile(r"[ \t]*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?[ \t]*").fullmatch
+
+
+def _parse_number(text: str) -> Optional[float]:
+    """Returns the nearest float of a decimal number; None for other text and for numbers that are too large."""
+    if _DECIMAL(text) is None:
+        return None
+    x = float(text)
+    return x if -INF < x < INF else None
+
+
+def _digits(x: float) -> tuple[str, str, int]:
+    """Returns sign, digits without zeros at their ends, and exponent: x = 0.DIGITS * 10^exponent."""
+    sign, digits, exponent = decimal.Decimal(repr(x)).as_tuple()
+    text = "".join(map(str, digits))
+    bare = text.rstrip("0")
+    return "-" if sign else "", bare, len(text) + int(exponent) if bare else 1
+
+
+def _plain(x: float) -> str:
+    """Returns a float in its shortest form without an exponent: the text of a number in a categorical column."""
+    sign, digits, point = _digits(x)
+    if point <= 0:
+        return f"{sign}0.{'0' * -point}{digits}"
+    whole = digits[:point].ljust(point, "0")
+    return sign + whole + ("." + digits[point:] if len(digits) > point else "")
+
+
+def _shortest(x: float) -> str:
+    """Returns a float in its shortest form, with an exponent if it is below -4 or above 5, as toptau prints it."""
+    sign, digits, point = _digits(x)
+    if -4 < point <= 6 or not digits:
+        return _plain(x)
+    mantissa = digits[0] + ("." + digits[1:] if len(digits) > 1 else "")
+    return f"{sign}{mantissa}e{'-' if point < 1 else '+'}{abs(point - 1):02d}"
+
+
+def _is_na(value: Any) -> bool:
+    """Reports whether a value that is neither text nor number stands for a missing one."""
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
+def _is_bool(value: Any) -> bool:
+    return isinstance(value, bool) or type(value).__name__ in ("bool", "bool_")  # that of numpy
+
+
+def _text(value: Any) -> str:
+    """Returns the text of a value; "" if it is missing."""
+    if isinstance(value, str):
+        return value
+    if _is_na(value):
+        return ""
+    if _is_bool(value):
+        return "true" if value else "false"
+    if hasattr(value, "__index__"):
+        return str(index(value))
+    if isinstance(value, decimal.Decimal) and value.is_finite():
+        return format(value, "f")
+    if isinstance(value, (datetime.datetime, datetime.date)):
+        return str(value)
+    try:
+        x = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise Error(f"a value of type {type(value).__name__}", "a text or a number") from None
+    if x != x:
+        return ""
+    if math.isinf(x):
+        raise Error(repr(x), "a finite number")
+    return _plain(x)
+
+
+def _hash_name(salt: str, name: str) -> str:
+    """Returns the category that stands for a name in a model with hashed categories."""
+    return hashlib.sha256(f"{salt}\0{name}".encode("utf-8", "surrogatepass")).hexdigest()[:24]
+
+
+_DATE = re.compile(
+    r"([0-9]{4})-([0-9]{2})-([0-9]{2})"
+    r"(?:[T ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]+))?(Z|[+-][0-9]{2}:[0-9]{2})?)?)?"
+).fullmatch
+_WEEKDAYS = ("thu", "fri", "sat", "sun", "mon", "tue", "wed")  # 1970-01-01 was a Thursday
+
+
+def _days_before(year: int, month: int, day: int) -> int:
+    """Returns the days from 1970-01-01 to a date: years begin in March, so that the leap day is their last."""
+    if month <= 2:
+        year, month = year - 1, month + 12
+    return 365 * year + year // 4 - year // 100 + year // 400 + (153 * (month - 3) + 2) // 5 + day - 719469
+
+
+def _day_of_month(days: int) -> int:
+    """Inverts _days_before for the day."""
+    era, rest = divmod(days + 719468, 146097)
+    year = (rest - rest // 1460 + rest // 36524 - rest // 146096) // 365
+    in_year = rest - (365 * year + year // 4 - year // 100)
+    return in_year - (153 * ((5 * in_year + 2) // 153) + 2) // 5 + 1
+
+
+def _parse_time(text: str) -> Optional[tuple[int, int, int]]:
+    """Returns seconds and nanoseconds since 1970 and the zone in seconds; None if the text is not a time."""
+    text = text.strip(" \t")
+    match = _DATE(text)
+    if match is None:
+        x = _parse_number(text)
+        return None if x is None else _epoch(x)
+    year, month, day = int(match[1]), int(match[2]), int(match[3])
+    if not 1 <= month <= 12 or day < 1:
+        return None
+    leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    if day > (30 if month in (4, 6, 9, 11) else 28 + leap if month == 2 else 31):
+        return None
+    hour, minute, second = int(match[4] or 0), int(match[5] or 0), int(match[6] or 0)
+    zone = 0
+    if match[8] and match[8] != "Z":
+        zone_hour, zone_minute = int(match[8][1:3]), int(match[8][4:])
+        if zone_hour > 23 or zone_minute > 59:
+            return None
+        zone = (3600 * zone_hour + 60 * zone_minute) * (-1 if match[8][0] == "-" else 1)
+    if hour > 23 or minute > 59 or second > 59:
+        return None
+    nanos = int((match[7] or "")[:9].ljust(9, "0"))
+    return 86400 * _days_before(year, month, day) + 3600 * hour + 60 * minute + second - zone, nanos, zone
+
+
+def _epoch(x: float) -> Optional[tuple[int, int, int]]:
+    """Returns the time of a number of seconds, milliseconds, microseconds or nanoseconds since 1970."""
+    if not abs(x) <= 1e19:
+        return None
+    for _ in range(3):
+        if abs(x) >= 1e11:
+            x /= 1000
+    whole = math.floor(x)
+    return whole, int((x - whole) * 1e9), 0
+
+
+def _time_part(part: str, origin: float, time: tuple[int, int, int]) -> float:
+    """Returns hour, day or seconds of a time."""
+    seconds, nanos, zone = time
+    days, in_day = divmod(seconds + zone, 86400)
+    if part == "hour":
+        return float(in_day // 3600)
+    if part == "day":
+        return float(_day_of_month(days))
+    return float(seconds) - origin + nanos / 1e9
+
+
+_PRIVATE = [ipaddress.ip_network(n) for n in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")]
+
+
+def _address_part(part: str, text: str) -> Optional[str]:
+    """Returns the network or the range of an IP address; None if the text is none."""
+    text = text.strip(" \t")
+    head, percent, zone = text.partition("%")
+    if len(text) > 60 or percent and (not zone or ":" not in head):
+        return None
+    try:
+        address = ipaddress.ip_address(head)
+    except ValueError:
+        return None
+    address = getattr(address, "ipv4_mapped", None) or address
+    if part == "range":
+        if any(address in n for n in _PRIVATE):
+            return "private"
+        return ("loopback" if address.is_loopback else "link-local" if address.is_link_local
+                else "multicast" if address.is_multicast else "public")
+    bits = {"/8": (8, 32), "/16": (16, 48), "/24": (24, 64)}[part][address.version == 6]
+    return str(ipaddress.ip_network((int(address), bits) if address.version == 4 else (address.packed, bits), strict=False))
+
+
+# ---- The columns of records ----
+
+_NUMERIC_PARTS, _TEXT_PARTS = ("hour", "day", "seconds"), ("weekday", "/8", "/16", "/24", "range")
+
+
+class _Column:
+    """A feature column of the training file: it turns values into numbers or codes of categories.
+
+    A code is the place of a category; -1 is missing, -2 unknown. So a list of one product for each category,
+    then that of unknown and that of missing ones, can be indexed with it.
+    """
+
+    def __init__(self, fields: dict, missing: list[str]):
+        self.name, self.part = fields["name"], fields.get("part", "")
+        self.numeric = fields["kind"] == "numeric"
+        self.source = fields.get("source") or self.name  # the column of a record that the value comes from
+        self.origin, self.salt = float(fields.get("origin", 0)), fields.get("salt", "")
+        self.missing = {text.strip(" \t") for text in missing} | {""}
+        self.missing_numbers = [x for x in map(_parse_number, self.missing) if x is not None]
+        self.input: Optional[int] = None  # its place in the features
+        self.categories: dict[str, int] = {}
+        self.known: dict[str, int] = {}  # those that are not spellings of a missing value
+        self.fill: Optional[float] = None  # numeric: replaces a missing value; None: it is an error
+        self.absent: Optional[int] = None  # categorical: the code of a missing value; None: it is an error
+        self.truth: tuple[str, str] = ("false", "true")
+
+    def use(self, place: int, fields: dict, policy: str) -> None:
+        """Makes the column an input of the features."""
+        self.input = place
+        categories = fields.get("categories", [])
+        self.known = {c: i for i, c in enumerate(categories) if c.strip(" \t") not in self.missing}
+        self.categories = {c: i for i, c in enumerate(categories)}
+        if policy != "error":
+            self.fill = NAN if policy == "indicator" else float(fields.get("fill", 0))
+            self.absent = 0 if policy == "median" else -1
+        spellings = [pair for pair in (("false", "true"), ("False", "True"), ("FALSE", "TRUE"))
+                     if any(self._spelled(text) in self.categories for text in pair)]
+        if spellings:
+            self.truth = spellings[0] if len(spellings) == 1 else ("", "")  # several: a bool is an error
+
+    def _spelled(self, text: str) -> str:
+        return _hash_name(self.salt, text) if self.salt else text
+
+    def error(self, value: Any, expected: str) -> Error:
+        if isinstance(value, (int, float)):
+            found = str(value) if isinstance(value, float) or abs(value) < 1 << 64 else "a whole number of more than 20 digits"
+        else:
+            found = _quote(value) if isinstance(value, str) else f"a value of type {type(value).__name__}"
+        return Error(found, expected, column=self.name if not self.part else self.source)
+
+    def no_value(self) -> Error:
+        return Error("a missing value", "a number" if self.numeric else "a category", column=self.name,
+                     fix="train with --impute median or --impute indicator")
+
+    def is_missing(self, text: str) -> bool:
+        return text.strip(" \t") in self.missing
+
+    # The value of a row as the features see it: a float, or a code.
+    def read(self, value: Any) -> float:
+        if self.numeric:
+            x = self.number(value)
+            if x != x and self.input is not None:
+                if self.fill is None:
+                    raise self.no_value()
+                return self.fill
+            return x
+        return self.code(value)
+
+    def number(self, value: Any) -> float:
+        """Returns the number of a value, NaN if it is missing."""
+        if isinstance(value, str):
+            if value.strip(" \t") in self.missing:
+                return NAN
+            if self.part:
+                return self._part_of(value)
+            x = _parse_number(value)
+            if x is None:
+                raise self.error(value, "a number")
+            return x
+        if _is_na(value):
+            return NAN
+        if isinstance(value, (datetime.datetime, datetime.date)):
+            if not self.part:
+                raise self.error(value, "a number")
+            return self._part_of(str(value))
+        try:
+            x = float(value)
+        except (TypeError, ValueError, OverflowError):
+            raise self.error(value, "a number") from None
+        if math.isinf(x):
+            raise self.error(x, "a finite number")
+        if x != x or x in self.missing_numbers:
+            return NAN
+        return self._part_of(_plain(x)) if self.part else x
+
+    def _part_of(self, text: str) -> float:
+        time = _parse_time(text)
+        if time is None:
+            raise Error(_quote(text), "a time such as 2024-05-31 23:59:59, or seconds since 1970", column=self.source)
+        return _time_part(self.part, self.origin, time)
+
+    def category(self, value: Any) -> Optional[str]:
+        """Returns the category of a value, None if it is missing."""
+        if not isinstance(value, str):
+            if _is_bool(value):
+                value = self.truth[bool(value)]
+                if not value:
+                    raise self.error(bool(value), "a text: the model has several spellings of true and false")
+            elif isinstance(value, float) or type(value).__name__.startswith("float"):
+                x = float(value)
+                if math.isinf(x):
+                    raise self.error(x, "a finite number")
+                if x != x or x in self.missing_numbers:
+                    return None
+                value = _plain(x)
+            else:
+                if isinstance(value, (datetime.datetime, datetime.date)) and not self.part:
+                    raise self.error(value, "a text")
+                try:
+                    value = _text(value)
+                except Error as e:
+                    e.column = self.name
+                    raise
+        if value.strip(" \t") in self.missing:
+            return None
+        if self.part == "weekday":
+            time = _parse_time(value)
+            if time is None:
+                raise Error(_quote(value), "a time such as 2024-05-31 23:59:59, or seconds since 1970", column=self.source)
+            value = _WEEKDAYS[(time[0] + time[2]) // 86400 % 7]
+        elif self.part:
+            found = _address_part(self.part, value)
+            if found is None:
+                raise Error(_quote(value), "an IP address", column=self.source)
+            value = found
+        return self._spelled(value)
+
+    def code(self, value: Any) -> int:
+        return self._code_of(self.category(value))
+
+    def _code_of(self, category: Optional[str]) -> int:
+        if self.input is None:
+            return -2
+        if category is None:
+            if self.absent is None:
+                raise self.no_value()
+            return self.absent
+        return self.categories.get(category, -2)
+
+    def probe(self, field: str) -> float:
+        """Reads a field of a probe row: it is the part of a time or an address, and may be a hash."""
+        if not self.numeric:
+            return self._code_of(None if self.is_missing(field) else field if field in self.categories else self._spelled(field))
+        part, self.part = self.part, ""
+        try:
+            return self.read(field)
+        finally:
+            self.part = part
+
+    # The same for many rows.
+    def read_all(self, values: Any, first: int) -> Any:
+        """Returns an array of numbers, or of codes. first is the number of the first row."""
+        if np is None or not isinstance(values, np.ndarray):
+            values = list(values) if not isinstance(values, list) else values
+            if np is not None and self.numeric and not self.part and set(map(type, values)) <= {float, int}:
+                try:
+                    values = np.array(values, dtype=np.float64)
+                except OverflowError:
+                    pass  # the row is found below
+        if np is not None and isinstance(values, np.ndarray):
+            if values.dtype.kind in "fiu" and not self.part:
+                return self._numbers(values, first) if self.numeric else self._codes(values, first)
+            if values.dtype.kind == "M":
+                values = np.where(np.isnat(values), "", values.astype(str))
+            values = values.tolist()
+        read, known = self.read, self.known if not self.part and not self.salt else {}
+        if not self.numeric and self.input is not None:
+            try:
+                return self._array([known[v] if v.__class__ is str and v in known else read(v) for v in values])
+            except Error:
+                pass  # the row is found below
+        out = []
+        for row, value in enumerate(values):
+            try:
+                out.append(read(value))
+            except Error as e:
+                e.row = first + row
+                raise
+        return self._array(out)
+
+    def _array(self, values: list) -> Any:
+        return values if np is None else np.array(values, dtype=np.float64 if self.numeric else np.int32)
+
+    def _numbers(self, values: Any, first: int) -> Any:
+        x = values.astype(np.float64, copy=False)
+        bad = np.isinf(x)
+        if bad.any():
+            row = int(np.flatnonzero(bad)[0])
+            e = self.error(float(x[row]), "a finite number")
+            e.row = first + row
+            raise e
+        for number in self.missing_numbers:
+            x = np.where(x == number, NAN, x)
+        if self.input is not None and self.fill != self.fill:
+            return x  # NaN stays NaN
+        absent = np.isnan(x)
+        if self.input is not None and absent.any():
+            if self.fill is None:
+                e = self.no_value()
+                e.row = first + int(np.flatnonzero(absent)[0])
+                raise e
+            x = np.where(absent, self.fill, x)
+        return x
+
+    def _codes(self, values: Any, first: int) -> Any:
+        distinct, places = np.unique(values, return_inverse=True)
+        codes = []
+        for i, value in enumerate(distinct.tolist()):
+            try:
+                codes.append(self.read(value))
+            except Error as e:
+                e.row = first + int(np.flatnonzero(places == i)[0])
+                raise
+        return np.array(codes, dtype=np.int32)[places.reshape(values.shape)]
+
+
+# ---- The blocks of features ----
+#
+# A score is (0 + x_1 w_1 + x_2 w_2 + ...) + offset. products returns the terms of a block for one row in the
+# order of the weights, add_rows adds them to the scores of many rows. A term of 0 changes no sum, so a block
+# may have a fixed number of terms. owners has the input of each term; -1 for none.
+
+_FRACTION = 402653184.0  # 1.5 * 2^28: adding and subtracting it rounds to a multiple of 2^-24, halves to even
+
+
+def _refuse(what: str) -> Error:
+    return Error(f"edited or damaged: {what}", fix="copy or train the model again")
+
+
+def _is_number(x: Any) -> bool:
+    return x.__class__ is float or x.__class__ is int
+
+
+def _numbers(values: Any, what: str) -> list[float]:
+    if values.__class__ is not list or not all(map(_is_number, values)):
+        raise _refuse(f"{what} is not a list of numbers")
+    return list(map(float, values))
+
+
+def _places(values: Any, limit: int, what: str) -> list[int]:
+    if values.__class__ is not list or not all(v.__class__ is int and 0 <= v < limit for v in values):
+        raise _refuse(f"{what} is not a list of places below {limit}")
+    return values
+
+
+def _ascending(values: list, what: str) -> list:
+    if any(a >= b for a, b in zip(values, values[1:])):
+        raise _refuse(f"{what} is not ascending")
+    return values
+
+
+_KINDS = {str: "a text", int: "a whole number", float: "a number", bool: "true or false", list: "a list", dict: "an object"}
+
+
+def _fields(value: Any, what: str, kinds: dict, required: Iterable[str], since: Iterable[str] = (), version: int = FORMAT) -> dict:
+    """Returns an object of a model file after a check of its fields."""
+    if value.__class__ is not dict:
+        raise _refuse(f"{what} is not an object")
+    for name, x in value.items():
+        kind = kinds.get(name)
+        if kind is None or version < 2 and name in since:
+            raise _refuse(f"{what} has an unknown field {_quote(name)}")
+        if kind is not object and x.__class__ is not kind and not (kind is float and x.__class__ is int):
+            raise _refuse(f"{what}: {name} is not {_KINDS[kind]}")
+    for name in required:
+        if name not in value:
+            raise _refuse(f"{what} has no {name}")
+    return value
+
+
+class _Numeric:
+    """(x - shift) / scale, rounded to float32."""
+
+    def __init__(self, block: dict, features: _Features):
+        _fields(block, "a numeric block", {"inputs": list, "shift": list, "scale": list}, ["inputs"])
+        self.owners = _places(block["inputs"], len(features.inputs), "inputs")
+        if not all(features.inputs[k]["kind"] == "numeric" for k in self.owners):
+            raise _refuse("a numeric block of categories")
+        self.shift = _numbers(block.get("shift", [0.0] * len(self.owners)), "shift")
+        self.scale = _numbers(block.get("scale", [1.0] * len(self.owners)), "scale")
+        if len(self.shift) != len(self.owners) or len(self.scale) != len(self.owners) or not all(s > 0 for s in self.scale) or \
+                ("shift" in block) != ("scale" in block):
+            raise _refuse("shifts and scales do not fit the inputs")
+        self.width = len(self.owners)
+        self.names = features.names
+        self.rounded = struct.Struct(f"<{self.width}f")  # to float32 and back; an error if a value is too large
+        self.parts = list(zip(self.owners, self.shift, self.scale))
+        self.indicator = features.impute == "indicator"
+
+    def set_weights(self, weights: list[float]) -> None:
+        self.weights = weights
+
+    def products(self, x: list) -> list[float]:
+        values = [(x[k] - shift) / scale for k, shift, scale in self.parts]
+        if self.indicator:
+            values = [v if v == v else 0.0 for v in values]
+        try:
+            return list(map(mul, self.rounded.unpack(self.rounded.pack(*values)), self.weights))
+        except OverflowError:
+            raise self.too_large(x, values) from None
+
+    def too_large(self, x: list, values: list[float]) -> Error:
+        k = next(k for k, v in zip(self.owners, values) if not abs(v) < 3.4028235677973366e38)
+        return Error(f"{_shortest(x[k])} is too large to be scored", "a value that stays below 3e+38 after scaling", column=self.names[k])
+
+    def add_rows(self, x: list, z: Any) -> Any:
+        for (k, shift, scale), w in zip(self.parts, self.weights):
+            v = (x[k] - shift) / scale
+            if self.indicator:
+                v[np.isnan(v)] = 0
+            rounded = v.astype(np.float32)
+            if not np.isfinite(rounded).all():
+                row = int(np.flatnonzero(~np.isfinite(rounded))[0])
+                e = self.too_large({k: float(x[k][row])}, [float(v[row]) if k == j else 0.0 for j in self.owners])
+                e.row = row + 1
+                raise e
+            v[:] = rounded
+            v *= w
+            z += v
+        return z
+
+
+class _OneHot:
+    """One weight for each category, for missing values and for rare ones."""
+
+    def __init__(self, block: dict, features: _Features):
+        _fields(block, "a onehot block", {"columns": list}, ["columns"])
+        self.columns = []  # input, number of categories, missing, rare, factors
+        for c in block["columns"]:
+            _fields(c, "a onehot column", {"input": int, "missing": bool, "scale": list}, ["input"])
+            k = _places([c["input"]], len(features.inputs), "input")[0]
+            fields = features.inputs[k]
+            n, missing, rare = len(fields.get("categories", [])), c.get("missing", False), fields.get("rare", False)
+            scale = _numbers(c["scale"], "scale") if "scale" in c else None
+            width = n + missing + rare
+            if scale is not None and (len(scale) != width or not all(s > 0 and 1 / s < 3.4e38 for s in scale)):
+                raise _refuse("the scales of a onehot column do not fit it")
+            factors = [1.0] * width if scale is None else [struct.unpack("<f", struct.pack("<f", 1 / s))[0] for s in scale]
+            self.columns.append((k, n, missing, rare, factors, fields["kind"] == "numeric"))
+        self.owners = [c[0] for c in self.columns]
+        self.width = sum(len(c[4]) for c in self.columns)
+
+    def set_weights(self, weights: list[float]) -> None:
+        self.tables, first = [], 0
+        for k, n, missing, rare, factors, numeric in self.columns:
+            own = list(map(mul, factors, weights[first:first + len(factors)]))
+            first += len(factors)
+            table = own[:n] + [own[-1] if rare else 0.0, own[n] if missing else 0.0]  # ..., unknown, missing
+            self.tables.append((k, table, numeric, table if np is None else np.array(table)))
+
+    def products(self, x: list) -> list[float]:
+        return [table[(-1 if x[k] != x[k] else -2) if numeric else x[k]] for k, table, numeric, _ in self.tables]
+
+    def add_rows(self, x: list, z: Any) -> Any:
+        for k, _, numeric, table in self.tables:
+            z += table[np.where(np.isnan(x[k]), -1, -2) if numeric else x[k]]
+        return z
+
+
+class _Scorecard:
+    """Positions on scales of levels: two terms for a column with knots, one for a column of atoms."""
+
+    def __init__(self, block: dict, features: _Features):
+        _fields(block, "a scorecard block", {"columns": list}, ["columns"])
+        self.cards, self.owners = [], []  # input, knots, atoms, missing
+        knotted = True
+        for c in block["columns"]:
+            _fields(c, "a scorecard column", {"input": int, "knots": list, "atoms": list, "missing": bool}, ["input"])
+            k = _places([c["input"]], len(features.inputs), "input")[0]
+            knots = _ascending(_numbers(c.get("knots", []), "knots"), "knots")
+            atoms = _ascending(_numbers(c.get("atoms", []), "atoms"), "atoms")
+            if features.inputs[k]["kind"] != "numeric" or len(knots) == 1 or not knots and not atoms or knots and not knotted:
+                raise _refuse("a scorecard column does not fit its input or its place")
+            knotted = bool(knots)
+            self.cards.append((k, knots, atoms, c.get("missing", False)))
+            self.owners += [k, k] if knots else [k]
+        self.width = sum(len(knots) + len(atoms) + missing for _, knots, atoms, missing in self.cards)
+
+    def set_weights(self, weights: list[float]) -> None:
+        self.scales, first = [], 0
+        for k, knots, atoms, missing in self.cards:
+            own = weights[first:first + len(knots) + len(atoms) + missing]
+            first += len(own)
+            ends = (knots[:1] + knots[-1:]) + (atoms[:1] + atoms[-1:])
+            at_atoms = own[len(knots):len(knots) + len(atoms)]
+            self.scales.append((k, knots, own[:len(knots)], atoms, at_atoms, dict(zip(atoms, at_atoms)), min(ends), max(ends),
+                                own[-1] if missing else 0.0))
+
+    def products(self, x: list) -> list[float]:
+        out = []
+        for k, knots, w, atoms, at_atoms, by_atom, low, high, missing in self.scales:
+            v = x[k]
+            if v != v:
+                out += (missing, 0.0) if knots else (missing,)
+                continue
+            v = low if v < low else high if v > high else v
+            if v in by_atom:
+                out += (by_atom[v], 0.0) if knots else (by_atom[v],)
+            elif knots:
+                last = len(knots) - 1
+                i = bisect_right(knots, v) - 1
+                if i < 0:
+                    i, v = 0, knots[0]
+                elif i >= last:
+                    i, v = last - 1, knots[last]
+                a, b = knots[i], knots[i + 1]
+                whole = b - a
+                f = ((v - a) / whole if whole < INF else (v / 2 - a / 2) / (b / 2 - a / 2)) + _FRACTION - _FRACTION
+                out.append((1.0 - f) * w[i])
+                out.append(f * w[i + 1])
+            else:
+                i = bisect_left(atoms, v)
+                if i > 0 and not atoms[i] / 2 - v / 2 < v / 2 - atoms[i - 1] / 2:
+                    i -= 1
+                out.append(at_atoms[i])
+        return out
+
+    def add_rows(self, x: list, z: Any) -> Any:
+        for k, knots, w, atoms, at_atoms, _, low, high, missing in self.scales:
+            absent = np.isnan(x[k])
+            some_absent = absent.any()
+            v = np.clip(x[k], low, high)
+            place = np.minimum(np.searchsorted(atoms, v), len(atoms) - 1) if atoms else None
+            if knots:
+                n, u = np.array(knots), np.array(w)
+                v = np.clip(v, knots[0], knots[-1]) if atoms else v
+                i = np.clip(np.searchsorted(n, v, side="right") - 1, 0, len(knots) - 2)
+                whole = np.diff(n)
+                half = np.where(np.isinf(whole), 0.5, 1.0)  # halves, where the width of an interval overflows
+                f = (v * half[i] - n[i] * half[i]) / (n[1:] * half - n[:-1] * half)[i]
+                f += _FRACTION
+                f -= _FRACTION
+                first, second = (1.0 - f) * u[i], f * u[i + 1]
+                if atoms:
+                    hit = np.array(atoms)[place] == np.clip(x[k], low, high)
+                    first, second = np.where(hit, np.array(at_atoms)[place], first), np.where(hit, 0.0, second)
+            else:
+                a = np.array(atoms)
+                before = np.maximum(place - 1, 0)
+                lower = (place > 0) & (a[place] != v) & ~(a[place] / 2 - v / 2 < v / 2 - a[before] / 2)
+                first, second = np.array(at_atoms)[np.where(lower, before, place)], None
+            if some_absent:
+                first = np.where(absent, missing, first)
+            z += first
+            if second is not None:
+                z += np.where(absent, 0.0, second) if some_absent else second
+        return z
+
+
+class _Leaves:
+    """One weight for each leaf of each tree.
+
+    A node is (input, threshold, left, right): a row goes left if its value is at most the threshold. Where a
+    missing value goes left, the node tests the negative value, which is at an input after the others, and its
+    sides are exchanged: -x <= -(the next number above the threshold) is false exactly if x is missing or at
+    most the threshold.
+    """
+
+    def __init__(self, block: dict, features: _Features):
+        _fields(block, "a leaves block", {"inputs": list, "codes": list, "trees": list}, ["inputs", "trees"])
+        self.inputs = _ascending(_places(block["inputs"], len(features.inputs), "inputs"), "inputs")
+        self.codes = []  # input, numbers of its categories, of unknown and of missing ones
+        for c in block.get("codes", []):
+            _fields(c, "codes", {"input": int, "values": list, "unknown": float}, ["input", "values", "unknown"])
+            k = _places([c["input"]], len(features.inputs), "input")[0]
+            values = _numbers(c["values"], "values")
+            if len(values) != len(features.inputs[k].get("categories", [])):
+                raise _refuse("codes do not fit the categories")
+            self.codes.append((k, values + [float(c["unknown"]), NAN]))
+        if [k for k, _ in self.codes] != [k for k in self.inputs if features.inputs[k]["kind"] == "categorical"]:
+            raise _refuse("codes do not fit the inputs of the trees")
+        self.trees, self.flipped = [], []  # nodes from the last to the first; inputs of which the negative is tested
+        count = len(features.inputs)
+        self.width = 0
+        for t in block["trees"]:
+            _fields(t, "a tree", {"ask": list, "at": list, "missing_left": list, "mass": list}, ["ask", "at", "mass"])
+            at, mass = _numbers(t["at"], "at"), _numbers(t["mass"], "mass")
+            left = set(_ascending(_places(t.get("missing_left", []), len(at), "missing_left"), "missing_left"))
+            nodes = []  # (-1, 0, mass) or (input, threshold, missing goes left)
+            inner = leaves = open_nodes = 0
+            for i, ask in enumerate(t["ask"]):
+                if i > 0 and open_nodes == 0 or ask.__class__ is not int or not -1 <= ask < len(self.inputs) or \
+                        (inner if ask >= 0 else leaves) >= len(at if ask >= 0 else mass):
+                    raise _refuse("a tree has a wrong node")
+                if ask < 0:
+                    nodes.append((-1, 0.0, leaves))
+                    leaves, open_nodes = leaves + 1, open_nodes - 1 if i > 0 else 0
+                    continue
+                k = self.inputs[ask]
+                if inner in left and k not in self.flipped:
+                    self.flipped.append(k)
+                nodes.append((k, at[inner], inner in left))
+                inner, open_nodes = inner + 1, open_nodes + (1 if i > 0 else 2)
+            if open_nodes or leaves != len(mass) or inner != len(at) or not leaves or not all(m > 0 for m in mass):
+                raise _refuse("a tree is not complete")
+            nodes.reverse()
+            self.trees.append((nodes, mass))
+            self.width += leaves
+        self.place = {k: count + i for i, k in enumerate(self.flipped)}  # of the negative of an input
+        self.owners = [-1] * len(self.trees)
+        self.explained: Optional[list] = None
+
+    def set_weights(self, weights: list[float]) -> None:
+        self.roots, self.weights, first = [], [], 0
+        for nodes, mass in self.trees:
+            own = weights[first:first + len(mass)]
+            first += len(mass)
+            self.weights.append(own)
+            self.roots.append(self._build(nodes, own))
+
+    def _build(self, nodes: list, leaves: list) -> Any:
+        """Returns the root of a tree with these leaves. Nodes are in reverse order: both sides come before their node."""
+        done: list = []
+        for k, at, left in nodes:
+            if k < 0:
+                done.append(leaves[left])
+            elif left:
+                low, high = done.pop(), done.pop()
+                done.append((self.place[k], -math.nextafter(at, INF), high, low))
+            else:
+                low, high = done.pop(), done.pop()
+                done.append((k, at, low, high))
+        return done[0]
+
+    def _values(self, x: list) -> list:
+        """Returns the values that the nodes test."""
+        if self.codes or self.flipped:
+            x = list(x)
+            for k, values in self.codes:
+                x[k] = values[x[k]]
+            x += [-x[k] for k in self.flipped]
+        return x
+
+    def products(self, x: list) -> list[float]:
+        x, out = self._values(x), []
+        for node in self.roots:
+            while node.__class__ is tuple:
+                k, at, low, high = node
+                node = low if x[k] <= at else high
+            out.append(node)
+        return out
+
+    def add_rows(self, x: list, z: Any) -> Any:
+        """Replaces thresholds by their ranks, and computes the leaf of all rows, node by node from the last, as
+        right + (value <= threshold) * (left - right) in whole numbers."""
+        x = list(x)
+        for k, values in self.codes:
+            x[k] = np.array(values)[x[k]]
+        if not hasattr(self, "ranks"):
+            found: dict[int, set] = {k: set() for k in self.inputs}
+            for nodes, _ in self.trees:
+                for k, at, _ in nodes:
+                    if k >= 0:
+                        found[k].add(at)
+            lists = {k: sorted(s) for k, s in found.items()}
+            self.ranks = {k: ({at: i for i, at in enumerate(s)}, np.array(s)) for k, s in lists.items()}
+        rank, rank_left = {}, {}  # missing values go right, or left
+        for k, (_, list_of) in self.ranks.items():
+            small = np.uint8 if len(list_of) < 256 else np.uint16 if len(list_of) < 65536 else np.uint32
+            rank[k] = np.searchsorted(list_of, x[k]).astype(small)
+            if k in self.place:
+                rank_left[k] = np.where(np.isnan(x[k]), 0, rank[k]).astype(small)
+        for (nodes, mass), weights in zip(self.trees, self.weights):
+            small = np.uint8 if len(mass) <= 256 else np.uint32
+            done: list = []
+            for k, at, left in nodes:
+                if k < 0:
+                    done.append(small(left))
+                    continue
+                low, high = done.pop(), done.pop()
+                leaf = ((rank_left if left else rank)[k] <= self.ranks[k][0][at]).astype(small)
+                leaf *= np.subtract(low, high, dtype=small)  # wraps around, and the sum wraps back
+                leaf += high
+                done.append(leaf)
+            z += np.array(weights)[done[0]]
+        return z
+
+    def explain(self, x: list, adds: list[float]) -> list[float]:
+        """Adds to each input what the steps that test it change in the mean weight. Returns the means of the roots."""
+        if self.explained is None:
+            self.explained = []
+            for (nodes, mass), weights in zip(self.trees, self.weights):
+                done: list = []  # (input, threshold, left, right, mean, mass, missing goes left)
+                for k, at, left in nodes:
+                    if k < 0:
+                        done.append((-1, 0.0, None, None, weights[left], mass[left], False))
+                        continue
+                    low, high = done.pop(), done.pop()
+                    total = low[5] + high[5]
+                    mean = low[4] + (high[4] - low[4]) * (high[5] / total)
+                    done.append((k, at, low, high, mean, total, left))
+                self.explained.append(done[0])
+        x = self._values(x)
+        for node in self.explained:
+            while node[0] >= 0:
+                v = x[node[0]]
+                child = node[2] if v <= node[1] or node[6] and v != v else node[3]
+                adds[node[0]] += child[4] - node[4]
+                node = child
+        return [root[4] for root in self.explained]
+
+
+class _Sparse:
+    """x / scale for each index of a LIBSVM row, rounded to float32."""
+
+    def __init__(self, block: dict, features: _Features):
+        _fields(block, "a sparse block", {"index": list, "constant": list, "scale": list}, ["index"])
+        self.index = _ascending(_places(block["index"], 1 << 32, "index"), "index")
+        self.constant = set(_ascending(_places(block.get("constant", []), 1 << 32, "constant"), "constant"))
+        self.width = len(self.index)
+        self.scale = _numbers(block.get("scale", [1.0] * self.width), "scale")
+        if not features.sparse or len(self.scale) != self.width or not all(s > 0 for s in self.scale) or \
+                self.index[:1] == [0] or 0 in self.constant:
+            raise _refuse("scales or indices of a sparse block do not fit it")
+
+    def set_weights(self, weights: list[float]) -> None:
+        self.weights = weights
+        self.place = {index: i for i, index in enumerate(self.index)}
+
+    def terms(self, entries: list[tuple[int, float]]) -> list[tuple[int, float]]:
+        """Returns the place of the weight and the product of each entry that has a weight."""
+        out = []
+        for index, value in entries:
+            i = self.place.get(index)
+            if i is None or value == 0:
+                continue
+            try:
+                rounded = struct.unpack("<f", struct.pack("<f", value / self.scale[i]))[0]
+            except OverflowError:
+                raise self.too_large(index, value) from None
+            out.append((i, rounded * self.weights[i]))
+        return out
+
+    def too_large(self, index: int, value: float) -> Error:
+        return Error(f"{_shortest(value)} is too large to be scored", "a value that stays below 3e+38 after scaling",
+                     column=f"index {index}")
+
+    def add_entries(self, rows: Any, index: Any, values: Any, z: Any) -> Any:
+        """Adds the terms of entries in ascending order of rows and indices."""
+        known = np.array(self.index, dtype=np.int64)
+        place = np.minimum(np.searchsorted(known, index), max(len(known) - 1, 0))
+        hit = np.flatnonzero((known[place] == index) & (values != 0)) if len(known) else np.array([], dtype=np.int64)
+        rows, place = rows[hit], place[hit]
+        rounded = (values[hit] / np.array(self.scale)[place]).astype(np.float32)
+        bad = np.flatnonzero(~np.isfinite(rounded))
+        if len(bad):
+            e = self.too_large(int(index[hit][bad[0]]), float(values[hit][bad[0]]))
+            e.row = int(rows[bad[0]]) + 1
+            raise e
+        terms = rounded.astype(np.float64) * np.array(self.weights)[place]
+        # bincount adds in the order of its input, so each sum starts with the score so far.
+        return np.bincount(np.concatenate([np.arange(len(z)), rows]), np.concatenate([z, terms]), len(z))
+
+
+_BLOCKS: dict[str, Callable] = {"numeric": _Numeric, "onehot": _OneHot, "scorecard": _Scorecard, "leaves": _Leaves, "sparse": _Sparse}
+
+
+class _Features:
+    """The encoding of records: inputs and blocks."""
+
+    def __init__(self, fields: dict, columns: list[_Column], version: int):
+        _fields(fields, "features", {"scale": str, "impute": str, "numbered": bool, "medians": bool, "sparse": bool, "inputs": list,
+                                     "dropped": list, "blocks": list}, ["scale", "impute", "inputs", "dropped", "blocks"], ["medians"], version)
+        self.impute = {"own": "indicator"}.get(fields["impute"], fields["impute"])
+        if self.impute not in ("error", "median", "zero", "indicator"):
+            raise _refuse(f"impute is {_quote(self.impute)}")
+        self.sparse = fields.get("sparse", False)
+        self.inputs, last = fields["inputs"], -1
+        for place, x in enumerate(self.inputs):
+            _fields(x, "an input", {"column": int, "name": str, "kind": str, "categories": list, "rare": bool, "fill": float},
+                    ["column", "name", "kind"], ["rare"], version)
+            x["kind"] = {"symbolic": "categorical"}.get(x["kind"], x["kind"])
+            categories = x.get("categories", [])
+            if x["column"] <= last or x["kind"] not in ("numeric", "categorical") or (x["kind"] == "categorical") != bool(categories) or \
+                    x["kind"] == "numeric" and x.get("rare") or not all(c.__class__ is str for c in categories) or \
+                    len(set(categories)) != len(categories):
+                raise _refuse(f"input {_quote(x['name'])} is out of order, or its categories are wrong")
+            last = x["column"]
+            if self.sparse:
+                if x["kind"] != "numeric":
+                    raise _refuse("an index with categories")
+                continue
+            if last >= len(columns) or columns[last].name != x["name"] or columns[last].numeric != (x["kind"] == "numeric"):
+                raise _refuse(f"input {_quote(x['name'])} does not fit the schema")
+            columns[last].use(place, x, self.impute)
+        self.names = [x["name"] for x in self.inputs]
+        self.dropped = {_fields(d, "a dropped column", {"column": int, "name": str, "reason": str}, ["column"])["column"] for d in fields["dropped"]}
+        self.blocks = []
+        for b in fields["blocks"]:
+            _fields(b, "a block", {"kind": str, "block": dict}, ["kind", "block"])
+            if b["kind"] not in _BLOCKS:
+                raise Error(f"a feature block of kind {_quote(b['kind'])}", "a kind that this reader knows", fix="use the reader of a newer toptau")
+            if self.sparse and b["kind"] not in ("sparse", "scorecard", "leaves"):
+                raise _refuse(f"a {b['kind']} block of indices")
+            self.blocks.append(_BLOCKS[b["kind"]](b["block"], self))
+        self.width = sum(b.width for b in self.blocks)
+
+
+# ---- Probabilities: exp and log as toptau computes them, so that every bit is the same ----
+
+_LN2_HIGH, _LN2_LOW = float.fromhex("0x1.62e42feep-1"), float.fromhex("0x1.a39ef35793c76p-33")
+
+
+def _roots_of_two() -> list[tuple[float, float]]:
+    """Returns 2^(j/32) for j = 0 to 31, each as a float and what is left of it."""
+    table = []
+    for j in range(32):
+        root = 1 << (j + 32 * 160)
+        for _ in range(5):
+            root = math.isqrt(root)
+        high = root / (1 << 160)  # whole numbers: rounded once
+        a, b = high.as_integer_ratio()
+        table.append((high, (root * b - (a << 160)) / (b << 160)))
+    return table
+
+
+_ROOTS = _roots_of_two()
+
+
+def _exp(x: float) -> float:
+    if x != x:
+        return x
+    if x > 709.782712893384:
+        return INF
+    if x < -745.1332191019412:
+        return 0.0
+    if abs(x) < 2.0**-54:
+        return 1 + x
+    n = math.floor(x * 46.166241308446829 + 0.5)  # 32 / log 2
+    high, low = x - n * (_LN2_HIGH / 32), n * (_LN2_LOW / 32)
+    r = high - low
+    tail = 1 / 120 + r * (1 / 720)
+    tail = 1 / 24 + r * tail
+    tail = 1 / 6 + r * tail
+    tail = 0.5 + r * tail
+    p = r + (((high - r) - low) + r * r * tail)
+    a, b = _ROOTS[n & 31]
+    return math.ldexp(a + (b + a * p), n >> 5)
+
+
+def _log_one_plus(f: float, c: float, k: int) -> float:
+    """Returns log((1 + f) 2^k) + c."""
+    s = f / (2 + f)
+    q = s * s
+    r = 2 / 21 + q * (2 / 23)
+    for odd in (19, 17, 15, 13, 11, 9, 7, 5, 3):
+        r = 2 / odd + q * r
+    r = q * r
+    half = 0.5 * (f * f)
+    small = s * (half + r) + (k * _LN2_LOW + c)
+    return k * _LN2_HIGH - ((half - small) - f)
+
+
+def _split(x: float) -> tuple[float, int]:
+    m, k = math.frexp(x)
+    return (m * 2, k - 1) if m < math.sqrt(2) / 2 else (m, k)
+
+
+def _log(x: float) -> float:
+    if not 0 < x < INF:
+        return x if x != x or x > 0 else -INF if x == 0 else NAN
+    m, k = _split(x)
+    return _log_one_plus(m - 1, 0.0, k)
+
+
+def _log1p(x: float) -> float:
+    """Returns log(1 + x) for x from 0 to 1."""
+    if x < 2.0**-54:
+        return x
+    if x < 0.41:
+        return _log_one_plus(x, 0.0, 0)
+    u = 1 + x
+    lost = x - (u - 1) if x < 1 else 1 - (u - x)
+    m, k = _split(u)
+    return _log_one_plus(m - 1, lost / u, k)
+
+
+def _softplus(u: float) -> float:
+    return max(u, 0.0) + _log1p(_exp(-abs(u)))
+
+
+class _Probability:
+    """The probability that a row with a score is positive."""
+
+    def __init__(self, fields: dict):
+        numbers = ["middle", "scale", "a", "b", "c", "prevalence"]
+        _fields(fields, "probability", {"method": str, "knots": list, "rows": int, "positives": int, "source": str, "reliability": list,
+                                        **dict.fromkeys(numbers, float)}, ["method", *numbers])
+        self.middle, self.scale, self.a, self.b, self.c, self.prevalence = (float(fields[n]) for n in numbers)
+        self.knots = [(float(k["score"]), float(k["probability"])) for k in
+                      (_fields(k, "a knot", {"score": float, "probability": float}, ["score", "probability"]) for k in fields.get("knots", []))]
+        _ascending([score for score, _ in self.knots], "knots")
+        _ascending([0.0] + [p for _, p in self.knots] + [1.0], "probabilities of knots")
+        if fields["method"] not in ("beta", "isotonic") or (fields["method"] == "isotonic") != bool(self.knots) or \
+                not self.scale > 0 or not 0 < self.prevalence < 1 or self.a < 0 or self.b < 0:
+            raise _refuse("probabilities that toptau does not write")
+        self.scores = [score for score, _ in self.knots]
+
+    def at(self, score: float, prevalence: Optional[float]) -> float:
+        if self.knots:
+            i = bisect_right(self.scores, score)
+            if 0 < i < len(self.knots):
+                (a, pa), (b, pb) = self.knots[i - 1], self.knots[i]
+                p = pa + (pb - pa) * ((score - a) / (b - a))
+            else:
+                p = self.knots[min(i, len(self.knots) - 1)][1]
+            x = _log(p / (1 - p))
+        else:
+            u = (score - self.middle) / self.scale
+            x = self.a * -_softplus(-u) + self.b * _softplus(u) + self.c
+        if prevalence is not None:
+            x += _log(prevalence / (1 - prevalence)) - _log(self.prevalence / (1 - self.prevalence))
+        if x >= 0:
+            return 1 / (1 + _exp(-x))
+        e = _exp(x)
+        return e / (1 + e)
+
+
+# ---- The model file ----
+
+# The top-level fields in their order: the name, whether each element has a line, the version that added it,
+# whether it must be there.
+_TOP = (("schema", False, 1, True), ("features", False, 1, True), ("offset", False, 1, True), ("weights", False, 1, True),
+        ("points", True, 1, True), ("history", True, 2, False), ("members", True, 1, True), ("training", False, 1, True),
+        ("fingerprints", False, 2, False), ("averages", False, 2, False), ("probability", False, 2, False), ("profile", False, 2, False),
+        ("reference", False, 2, False), ("probes", True, 1, True),
+        ("signature", False, 2, False))
+
+_OPENING = re.compile(rb'\{\n"toptau_model": ([1-9][0-9]{0,8}),\n').match
+_TAIL = re.compile(rb'"checksum": "sha256:([0-9a-f]{64})"\n\}\n').fullmatch
+_TAIL_SIZE = len('"checksum": "sha256:') + 64 + len('"\n}\n')
+_STRINGS = re.compile(r'"[^"\\\x00-\x1f]*(?:\\(?:["\\bfnrt]|u00[01][0-9a-f]|u202[89])[^"\\\x00-\x1f]*)*"')
+_UNUSUAL = re.compile(r"[^\[\]{}:,0-9eE+.\-truefalsn]")
+
+
+def _read(path: Any) -> bytes:
+    """Reads a model file. A file of another kind is refused after its first bytes."""
+    try:
+        with open(path, "rb") as f:
+            head = f.read(64)
+            _version(head)
+            data = head + f.read(MAX_BYTES + 1 - len(head))
+    except OSError as e:
+        raise Error("the model cannot be read", file=os.fspath(path), fix=str(e.strerror)) from None
+    if len(data) > MAX_BYTES:
+        raise Error(f"a file of more than {MAX_BYTES:,} bytes", "a model", fix="set toptau.MAX_BYTES higher")
+    return data
+
+
+def _version(data: bytes) -> int:
+    match = _OPENING(data)
+    if match is None:
+        raise Error("an empty file, not a toptau model" if not data else "not a toptau model", "a file that toptau train or fit wrote")
+    version = int(match[1])
+    if version > FORMAT:
+        raise Error(f"format {version}, this reader reads up to {FORMAT}", fix="use the reader of the toptau that wrote it")
+    return version
+
+
+def _whole(text: str) -> int:
+    if len(text) > 22:  # larger ones have an exponent
+        raise ValueError("a whole number of more than 21 digits")
+    return int(text)
+
+
+def _float(text: str) -> float:
+    x = float(text)
+    if repr(x) != text or "e" in text or text.endswith(".0"):  # most numbers are written alike
+        sign, digits, point = _digits(x)
+        expected = _plain(x)
+        if not -6 < point <= 21 and digits:
+            mantissa = digits[0] + ("." + digits[1:] if len(digits) > 1 else "")
+            expected = f"{sign}{mantissa}e{point - 1:+d}"
+        if math.isinf(x) or expected != text:
+            raise ValueError(f"{text[:40]} is not how toptau writes a number")
+    return x
+
+
+def _unique(pairs: list) -> dict:
+    out = dict(pairs)
+    if len(out) != len(pairs):
+        raise ValueError("a field occurs twice")
+    return out
+
+
+def _constant(text: str) -> None:
+    raise ValueError(text)
+
+
+_decode = json.JSONDecoder(object_pairs_hook=_unique, parse_float=_float, parse_int=_whole, parse_constant=_constant).decode
+
+
+def _json(text: str) -> Any:
+    if _UNUSUAL.search(_STRINGS.sub("", text)):
+        raise _refuse("not in the form that toptau writes")
+    return _decode(text)
+
+
+def _parse(data: bytes) -> dict:
+    """Checks checksum and form of a model file and returns its fields."""
+    version = _version(data)
+    body, tail = data[:-_TAIL_SIZE], _TAIL(data[-_TAIL_SIZE:])
+    if tail is None:
+        raise _refuse("the end is missing")
+    if hashlib.sha256(body).hexdigest().encode() != tail[1]:
+        raise _refuse("the checksum does not match the content")
+    boxes = body.count(b"{") + body.count(b"[")
+    if boxes > 1 << 20 and len(body) < 10 * boxes:
+        raise _refuse("more lists and objects than a model has")
+    lines = iter(body.decode("utf-8").split("\n")[2:])
+    fields: dict = {"toptau_model": version, "digest": "sha256:" + tail[1].decode()}
+    line = next(lines)
+    for name, listed, since, required in _TOP:
+        start = f'"{name}": '
+        if not line.startswith(start):
+            if required:
+                raise _refuse(f"no field {name}")
+            continue
+        if since > version:
+            raise _refuse(f"format {version} has no field {name}")
+        if listed:
+            if line != start + "[":
+                raise _refuse(f"the form of {name}")
+            elements, line = [], next(lines)
+            while line != "],":
+                last = not line.endswith(",")
+                elements.append(_json(line if last else line[:-1]))
+                line = next(lines)
+                if last != (line == "],"):
+                    raise _refuse(f"the form of {name}")
+            fields[name] = elements
+        else:
+            if not line.endswith(","):
+                raise _refuse(f"the form of {name}")
+            fields[name] = _json(line[len(start):-1])
+        line = next(lines)
+    if line or next(lines, None) is not None:
+        raise _refuse(f"an unknown field {_quote(line)}")
+    return fields
+
+
+# ---- The model ----
+
+
+class Point(NamedTuple):
+    """An operating point: the decision is score > threshold."""
+
+    name: str
+    threshold: float
+    goal: Optional[dict] = None  # what the threshold is for
+    source: str = ""  # how it was computed, and from which rows
+    guarantee: Optional[dict] = None  # its evidence, if it has a guarantee
+    segment: str = ""  # the column whose values have thresholds of their own
+    segments: Mapping[str, float] = {}  # these thresholds; other values use threshold
+    entity: str = ""  # the budget counts the values of this column instead of rows
+    day: str = ""  # and each of them once on each day of this column
+
+
+class Reason(NamedTuple):
+    """What a column adds to a score."""
+
+    column: str
+    value: str  # as text; "" if it is missing
+    adds: float
+    above_average: float  # what it adds more than in the average training row, if that is known
+
+
+class Explanation(NamedTuple):
+    """A score, divided among the columns: offset, plus what the columns add, plus rounding."""
+
+    score: float
+    reasons: list[Reason]  # the largest difference to the average first
+    average_score: Optional[float]  # the mean score of the training rows, if the model keeps it
+    offset: float  # what belongs to no column
+    rounding: float  # score less the sum of the others, which are rounded in another order
+    missing: list[str]  # columns whose value is missing
+    unknown: list[str]  # columns with a value that training did not have
+
+
+class Model:
+    """A model file. It does not change, and threads may share it.
+
+    It has the methods that scikit-learn calls (decision_function, predict, predict_proba), can be cloned and
+    pickled, and may end a pipeline. ``fit`` changes nothing.
+
+    Raises Error if the file cannot be read, is no model, was edited or damaged, or needs a newer reader.
+    """
+
+    def __init__(self, path: Any):
+        self.path = path
+        self._load(_read(path), os.fspath(path))
+
+    @classmethod
+    def from_bytes(cls, data: bytes, name: str = "model") -> Model:
+        """Returns the model of a file's content. Errors name it as name."""
+        model = cls.__new__(cls)
+        model.path = name
+        model._load(bytes(data), name)
+        return model
+
+    def _load(self, data: bytes, name: str) -> None:
+        try:
+            self._data = data
+            self._prepare(_parse(data))
+        except Error as e:
+            e.file = name
+            raise
+        except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError, StopIteration) as e:
+            refused = _refuse(str(e)[:200] or type(e).__name__)
+            refused.file = name
+            raise refused from None
+
+    def _prepare(self, f: dict) -> None:
+        version = f["toptau_model"]
+        schema = _fields(f["schema"], "schema", {
+            "format": str, "header": bool, "width": int, "columns": list, "label": dict, "positive": list, "missing": list,
+            "others": list, "id": list, "group": str, "time": str}, ["format", "header", "width"], ["id", "group", "time"], version)
+        self.digest: str = f["digest"]
+        """The SHA-256 of the model: "sha256:" and 64 digits."""
+        self.header: bool = schema["header"]
+        """The columns have names. Otherwise their names are their numbers in the training file, from 1."""
+        self._width, self._label = schema["width"], schema.get("label")
+        missing = schema.get("missing", [])
+        self._schema = []
+        for c in schema.get("columns", []):
+            _fields(c, "a column", {"name": str, "number": int, "kind": str, "part": str, "source": str, "origin": float, "salt": str},
+                    ["name", "number", "kind"], ["part", "source", "origin", "salt"], version)
+            c["kind"] = {"symbolic": "categorical"}.get(c["kind"], c["kind"])
+            part = c.get("part", "")
+            if c["kind"] not in ("numeric", "categorical") or c["kind"] == "numeric" and "salt" in c or bool(part) != ("source" in c) or \
+                    part and part not in (_NUMERIC_PARTS if c["kind"] == "numeric" else _TEXT_PARTS):
+                raise _refuse(f"column {_quote(c['name'])} of the schema")
+            self._schema.append(_Column(c, missing))
+        if len({c.name for c in self._schema}) != len(self._schema):
+            raise _refuse("two columns of one name")
+        features = self._features = _Features(f["features"], self._schema, version)
+        if features.sparse != (schema["format"] == "libsvm") or features.sparse and self._schema:
+            raise _refuse("the features do not fit the schema")
+        self._sparse = features.sparse
+        weights, (self._offset,) = _numbers(f["weights"], "weights"), _numbers([f["offset"]], "offset")
+        if len(weights) != features.width or not weights:
+            raise _refuse(f"{len(weights)} weights for {features.width} features")
+        first = 0
+        for block in features.blocks:
+            block.set_weights(weights[first:first + block.width])
+            first += block.width
+        self._places = {x["column"] + 1: k for k, x in enumerate(features.inputs)} if self._sparse else {}
+        self._used = [x["column"] for x in features.inputs] if not self._sparse else []
+        if self._used == list(range(len(self._schema))):
+            self._used = []  # all
+        self._sources = [c.source for c in self._schema]
+        self._reads = [(c.read, c.numeric and not c.part and not c.missing_numbers) for c in self._schema]
+        self.columns: list[str] = list(dict.fromkeys(self._sources))
+        """The names of the columns that a record must have. Empty for LIBSVM data, which have indices."""
+        self._indices: list[int] = [] if features.inputs or not self._sparse else [i for b in features.blocks for i in b.index]
+        """Of a model of indices without inputs: the indices with a weight."""
+        averages = f.get("averages")
+        self._averages = None
+        if averages is not None:
+            _fields(averages, "averages", {"rows": int, "score": float, "adds": list}, ["rows", "score", "adds"])
+            self._averages = float(averages["score"]), _numbers(averages["adds"], "adds")
+            if len(averages["adds"]) != len(features.inputs):
+                raise _refuse("averages do not fit the inputs")
+        self._probability = _Probability(f["probability"]) if "probability" in f else None
+        self.signed: bool = "signature" in f
+        """The file has a signature, which this reader does not check."""
+        self.points: dict[str, Point] = {}
+        """The operating points by name. The first is the default."""
+        for p in f["points"]:
+            _fields(p, "a point", {"name": str, "threshold": float, "goal": object, "source": str, "guarantee": dict, "segment": str,
+                                   "segments": list, "entity": str, "day": str}, ["name", "threshold"], ["entity", "day"], version)
+            segments = {}
+            for s in p.get("segments", []):
+                _fields(s, "a segment", {"value": str, "threshold": float, "guarantee": dict}, ["value", "threshold"])
+                segments[s["value"]] = float(s["threshold"])
+            if p["name"] in self.points or not p["name"]:
+                raise _refuse(f"two points of the name {_quote(p['name'])}, or none")
+            self.points[p["name"]] = Point(p["name"], float(p["threshold"]), p.get("goal"), p.get("source", ""), p.get("guarantee"),
+                                           p.get("segment", ""), segments, p.get("entity", ""), p.get("day", ""))
+        self._check_probes(f["probes"])
+
+    def _check_probes(self, probes: list) -> None:
+        if not 1 <= len(probes) <= 64:  # toptau writes 8; a bound on the time that loading takes
+            raise _refuse(f"{len(probes)} probe rows")
+        for i, probe in enumerate(probes):
+            _fields(probe, "a probe row", {"fields": list, "score": float}, ["fields", "score"])
+            if not all(field.__class__ is str for field in probe["fields"]):
+                raise _refuse("a probe row that is not text")
+            if self._sparse:
+                entries = self._entries(dict(field.split(":") for field in probe["fields"]))
+                score = self._score(self._inputs_of(entries), entries)
+            elif len(probe["fields"]) != len(self._schema):
+                raise _refuse("a probe row of another length")
+            else:
+                x = [c.probe(field) for c, field in zip(self._schema, probe["fields"])]
+                score = self._score([x[j] for j in self._used] if self._used else x, [])
+            if score != float(probe["score"]):
+                raise _refuse(f"probe row {i + 1} scores {score!r}, the file says {probe['score']!r}")
+
+    # ---- One record ----
+
+    def score(self, record: Any) -> float:
+        """Returns the score of one record: a dict by column, or the values in the order of ``columns``.
+
+        Raises Error if a column is absent, a number is not a number, or a value is missing that must be there.
+        """
+        return self._score(*self._read(record))
+
+    def _read(self, record: Any) -> tuple[list, list]:
+        """Returns the values of the inputs and, for LIBSVM data, the entries."""
+        if self._sparse:
+            entries = self._entries(record)
+            return self._inputs_of(entries), entries
+        x = [v if fast and v.__class__ is float and -INF < v < INF else read(v) for v, (read, fast) in zip(self._values(record), self._reads)]
+        return [x[j] for j in self._used] if self._used else x, []
+
+    def _values(self, record: Any) -> Sequence:
+        """Returns the values of a record in the order of the schema."""
+        if not _is_record(record):
+            values = record.tolist() if np is not None and isinstance(record, np.ndarray) else list(record)
+            if len(values) != len(self.columns) or any(isinstance(v, (list, dict)) for v in values):
+                raise self._wrong_width(len(values))
+            if len(values) == len(self._sources):
+                return values
+            record = dict(zip(self.columns, values))
+        try:
+            return [record[name] for name in self._sources]
+        except KeyError:
+            found = {name: _nested(record, name) for name in self.columns}
+            self._require([name for name, value in found.items() if value is _ABSENT])
+            return [found[name] for name in self._sources]
+
+    def _require(self, absent: list[str]) -> None:
+        if absent:
+            listed = ", ".join(map(_quote, absent[:20])) + (f" and {len(absent) - 20} more" if len(absent) > 20 else "")
+            raise Error(f"rows without {listed}", f"the {len(self.columns)} columns of the training data")
+
+    def _wrong_width(self, width: int) -> Error:
+        return Error(f"rows of {width} values", f"{len(self.columns)}, one for each of Model.columns", fix="or rows by name: dicts, a data frame")
+
+    def _entries(self, record: Any) -> list[tuple[int, float]]:
+        """Returns the entries of a LIBSVM record in the order of their indices, which count from 1."""
+        if _is_record(record):
+            pairs = list(record.items())
+        else:
+            pairs = [(i + 1, v) for i, v in enumerate(record)]
+        entries = []
+        for key, value in pairs:
+            text = key[6:] if isinstance(key, str) and key.startswith("index ") else str(key)
+            if not (text.isascii() and text.isdigit() and 0 < int(text[:20]) < 1 << 32):
+                raise Error(_quote(key), "an index from 1")
+            x = _parse_number(value) if isinstance(value, str) else float(value) if hasattr(value, "__float__") else None
+            if x is None or x - x != 0:
+                raise Error(_quote(value), "a finite number", column=f"index {text}")
+            entries.append((int(text), x))
+        entries.sort(key=lambda e: e[0])
+        for a, b in zip(entries, entries[1:]):
+            if a[0] == b[0]:
+                raise Error(f"index {a[0]} twice", "each index at most once")
+        return entries
+
+    def _inputs_of(self, entries: list[tuple[int, float]]) -> list[float]:
+        x = [0.0] * len(self._places)
+        if self._places:
+            for index, value in entries:
+                k = self._places.get(index)
+                if k is not None:
+                    x[k] = value
+        return x
+
+    def _score(self, x: list, entries: list) -> float:
+        z = 0.0
+        for block in self._features.blocks:
+            # Not sum, which rounds in another way from Python 3.12 on.
+            z = reduce(add, [p for _, p in block.terms(entries)] if block.__class__ is _Sparse else block.products(x), z)
+        z += self._offset
+        if z - z != 0:
+            raise Error("a score that is not finite", "values like those of the training data")
+        return z
+
+    def explain(self, record: Any) -> Explanation:
+        """Returns what each column adds to the score of one record, as ``toptau explain`` does."""
+        x, entries = self._read(record)
+        score = self._score(x, entries)
+        names = self._features.names or [f"index {i}" for i in self._indices]
+        adds, rest = [0.0] * len(names), 0.0
+        for block in self._features.blocks:
+            if block.__class__ is _Sparse:
+                for i, product in block.terms(entries):
+                    k = self._places.get(block.index[i], -1) if self._places else i
+                    if k >= 0:
+                        adds[k] += product
+                    else:
+                        rest += product
+            elif block.__class__ is not _Leaves:
+                for k, product in zip(block.owners, block.products(x)):
+                    adds[k] += product
+        for block in self._features.blocks:
+            if block.__class__ is _Leaves:
+                for mean in block.explain(x, adds):
+                    rest += mean
+        offset = self._offset + rest
+        total = offset
+        for a in adds:
+            total += a
+        average = self._averages[1] if self._averages else [0.0] * len(names)
+        texts, missing, unknown = self._described(record, x, entries)
+        reasons = [Reason(name, text, a, a - b) for name, text, a, b in zip(names, texts, adds, average) if a != 0 or a - b != 0]
+        reasons.sort(key=lambda r: -abs(r.above_average))
+        return Explanation(score, reasons, self._averages[0] if self._averages else None, offset, score - total, missing, unknown)
+
+    def _described(self, record: Any, x: list, entries: list) -> tuple[list[str], list[str], list[str]]:
+        """Returns the texts of a record's values, and the columns with missing and with unknown ones."""
+        if self._sparse:
+            values, known = dict(entries), {i for b in self._features.blocks if b.__class__ is _Sparse for i in b.place.keys() | b.constant}
+            if not any(b.__class__ is _Sparse for b in self._features.blocks):
+                known = self._places.keys() | {d + 1 for d in self._features.dropped}
+            unknown = any(v != 0 and i not in known for i, v in entries)
+            return [_shortest(values.get(i, 0.0)) for i in (self._places or self._indices)], [], ["index"] if unknown else []
+        texts, missing, unknown = [], [], []
+        for c, value in zip(self._schema, self._values(record)):
+            if c.input is None:
+                continue
+            if c.numeric:
+                number = c.number(value)
+                text = None if number != number else _shortest(number)
+            else:
+                text = c.category(value)
+                if text is not None and text not in c.categories and not self._features.inputs[c.input].get("rare"):
+                    unknown.append(c.name)
+            if text is None:
+                missing.append(c.name)
+            texts.append(text or "")
+        return texts, missing, unknown
+
+    # ---- Many rows ----
+
+    def decision_function(self, X: Any) -> Any:
+        """Returns the score of each row: an array, or a list without numpy. X is described at the top.
+
+        Raises Error, with the number of the row from 1, as score does.
+        """
+        return self._scores(_Rows(self, X))
+
+    def _scores(self, rows: _Rows) -> Any:
+        if np is not None and len(rows) >= FEW_ROWS:
+            out = np.empty(len(rows))
+            with np.errstate(all="ignore"):
+                for first in range(0, len(rows), CHUNK):
+                    self._score_chunk(rows, first, out[first:first + CHUNK])
+            return out
+        scores = []
+        for i in range(len(rows)):
+            try:
+                scores.append(self._score(*self._read(rows.record(i))))
+            except Error as e:
+                e.row = i + 1
+                raise
+        return scores if np is None else np.array(scores, dtype=np.float64)
+
+    def _score_chunk(self, rows: _Rows, first: int, out: Any) -> None:
+        n = len(out)
+        entries = None
+        if self._sparse:
+            entries = rows.entries(first, n)
+            x = [np.zeros(n) for _ in self._places]
+            if self._places:
+                known = np.array(list(self._places))
+                place = np.minimum(np.searchsorted(known, entries[1]), len(known) - 1)
+                for e in np.flatnonzero(known[place] == entries[1]).tolist():
+                    x[place[e]][entries[0][e]] = entries[2][e]
+        else:
+            x = [c.read_all(rows.column(c.source, first, n), first + 1) for c in self._schema]
+            x = [x[j] for j in self._used] if self._used else x
+        z = np.zeros(n)
+        try:
+            for block in self._features.blocks:
+                z = block.add_entries(*entries, z) if block.__class__ is _Sparse else block.add_rows(x, z)
+        except Error as e:
+            e.row += first
+            raise
+        z += self._offset
+        bad = np.flatnonzero(~np.isfinite(z))
+        if len(bad):
+            raise Error("a score that is not finite", "values like those of the training data", row=first + int(bad[0]) + 1)
+        out[:] = z
+
+    def predict(self, X: Any, at: Optional[str] = None) -> Any:
+        """Returns for each row whether its score is above the threshold of an operating point.
+
+        at is the name of the point; None is the default one. A point with segments reads their column, too.
+        """
+        point = self.point(at)
+        rows = _Rows(self, X)
+        scores = self._scores(rows)
+        thresholds: Any = point.threshold
+        if point.segments:
+            values = rows.column(point.segment, 0, len(rows))
+            values = values.tolist() if np is not None and isinstance(values, np.ndarray) else values
+            thresholds = [point.segments.get(_text(v).strip(" \t"), point.threshold) for v in values]
+        if np is not None:
+            return scores > np.array(thresholds)
+        if not point.segments:
+            thresholds = [point.threshold] * len(rows)
+        return [z > t for z, t in zip(scores, thresholds)]
+
+    def point(self, at: Optional[str] = None) -> Point:
+        """Returns the operating point of a name, None for the default one."""
+        if at is None and self.points:
+            return next(iter(self.points.values()))
+        if at not in self.points:
+            raise Error(_quote(at) if at is not None else "a model without an operating point",
+                        "one of its operating points: " + ", ".join(map(_quote, self.points)) if self.points else "at least one")
+        return self.points[at]
+
+    def predict_proba(self, X: Any, prevalence: Optional[float] = None) -> Any:
+        """Returns for each row the probabilities that it is negative and that it is positive.
+
+        prevalence is the fraction of positives among the rows that it assumes; None is that of training.
+        Raises Error if the model has no probabilities: ``train`` fits them if 20 held-out rows of each class are there.
+        """
+        pairs = [(1 - p, p) for p in self.probability_of(self._scores(_Rows(self, X)), prevalence)]
+        return pairs if np is None else np.array(pairs, dtype=np.float64).reshape(-1, 2)
+
+    def probability_of(self, scores: Iterable[float], prevalence: Optional[float] = None) -> list[float]:
+        """Returns the probability that a row with each of these scores is positive. See predict_proba."""
+        if self._probability is None:
+            raise Error("a model without probabilities", "a model of train, with 20 held-out rows of each class")
+        if prevalence is not None and not 0 < prevalence < 1:
+            raise Error(f"a prevalence of {prevalence}", "a fraction between 0 and 1")
+        return [self._probability.at(float(z), prevalence) for z in scores]
+
+    @property
+    def has_probability(self) -> bool:
+        """Whether the model has probabilities."""
+        return self._probability is not None
+
+    def __repr__(self) -> str:
+        what = f"{len(self.columns)} columns" if not self._sparse else "LIBSVM indices"
+        return f"<toptau.Model {os.fspath(self.path)}: {what}, points {', '.join(self.points) or 'none'}, {self.digest[:19]}>"
+
+    # ---- What pickle, copy and scikit-learn call ----
+
+    def __getstate__(self) -> dict:
+        return {"path": self.path, "data": self._data}
+
+    def __setstate__(self, state: dict) -> None:
+        self.path = state["path"]
+        self._load(state["data"], os.fspath(self.path))
+
+    _estimator_type = "classifier"
+
+    @property
+    def classes_(self) -> Any:
+        return [False, True] if np is None else np.array([False, True])
+
+    def fit(self, X: Any = None, y: Any = None, **_: Any) -> Model:
+        """Returns the model, which is fitted already. So it may be the last step of a pipeline."""
+        return self
+
+    def get_params(self, deep: bool = True) -> dict:
+        return {"path": self.path}
+
+    def set_params(self, **params: Any) -> Model:
+        if params:
+            raise Error(f"parameters {', '.join(params)}", "none: a model file does not change")
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def __sklearn_clone__(self) -> Model:
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
+
+        return Tags(estimator_type="classifier", target_tags=TargetTags(required=False), classifier_tags=ClassifierTags(multi_class=False),
+                    input_tags=InputTags(allow_nan=True, string=True, categorical=True))
+
+
+_ABSENT = object()
+
+
+def _is_record(value: Any) -> bool:
+    """Reports whether a value is a dict, or a row of a data frame."""
+    return isinstance(value, Mapping) or hasattr(value, "keys") and hasattr(value, "__getitem__") and not hasattr(value, "columns")
+
+
+def _nested(record: Any, name: str) -> Any:
+    """Returns a value by name, or by a path of names with dots, as in JSON lines."""
+    try:
+        return record[name]
+    except KeyError:
+        head, dot, rest = name.partition(".")
+        while dot:
+            inner = record.get(head) if head in record else None
+            if isinstance(inner, Mapping):
+                return _nested(inner, rest)
+            more, dot, rest = rest.partition(".")
+            head += "." + more
+        return _ABSENT
+
+
+class _Rows:
+    """The rows of any input that the methods of Model accept, by column or by row."""
+
+    def __init__(self, model: Model, X: Any):
+        self.model, self.frame, self.array, self.records = model, None, None, None
+        self.matrix = None  # of scipy, by row
+        if hasattr(X, "tocsr") and model._sparse:
+            self.matrix = X.tocsr().sorted_indices()
+            self.count = X.shape[0]
+        elif hasattr(X, "columns") and hasattr(X, "__getitem__"):
+            self.frame, self.count = X, len(X)
+            self.columns = list(X.columns)
+            if not model._sparse:
+                self.names = self._names()
+        elif np is not None and isinstance(X, np.ndarray):
+            if X.ndim != 2:
+                raise Error(f"an array of {X.ndim} dimensions", "2: rows and columns", fix="one record: X.reshape(1, -1)")
+            self._set_array(X, X.shape[1])
+        else:
+            rows = [X] if _is_record(X) else list(X)
+            self.count = len(rows)
+            if not rows or _is_record(rows[0]):
+                self.records = rows
+                if not all(map(_is_record, rows)):
+                    raise Error("rows of different kinds", "dicts")
+            elif not hasattr(rows[0], "__len__") or isinstance(rows[0], (str, bytes)):
+                raise Error(f"rows of type {type(rows[0]).__name__}", "dicts, or lists of values; one record is a dict, or a list in a list")
+            else:
+                if len({len(row) for row in rows}) > 1:
+                    raise Error("rows of different lengths", "rows of one length")
+                self._set_array(rows, len(rows[0]))
+
+    def _set_array(self, X: Any, width: int) -> None:
+        self.array, self.count = X, len(X)
+        if not self.model._sparse and width != len(self.model.columns):
+            raise self.model._wrong_width(width)
+
+    def _names(self) -> dict:
+        """Returns the frame's name of each column. A model without names matches columns of other names by number."""
+        model = self.model
+        if model.header or any(isinstance(c, str) for c in self.columns):
+            return {c: c for c in self.columns}
+        shift = model._width + 1
+        if model._label and len(self.columns) == model._width - 1:
+            shift = model._label["number"]  # the label's column is the absent one
+        numbers = [n for n in range(1, len(self.columns) + 2) if n != shift][:len(self.columns)]
+        return {str(n): c for n, c in zip(numbers, self.columns)}
+
+    def __len__(self) -> int:
+        return self.count
+
+    def column(self, name: str, first: int, n: int) -> Any:
+        """Returns values of a column: an array or a list."""
+        if self.frame is not None:
+            if first == 0:
+                self.model._require([c for c in dict.fromkeys([*self.model.columns, name]) if c not in self.names])
+            values = self.frame[self.names[name]]
+            if hasattr(values, "columns"):
+                raise Error("two columns of this name", "one", column=name)
+            values = values.to_numpy() if np is not None and hasattr(values, "to_numpy") else list(values)
+            return values[first:first + n]
+        if self.records is not None:
+            rows = self.records[first:first + n]
+            try:
+                return [row[name] for row in rows]
+            except KeyError:
+                return [self._value(row, name, first + i) for i, row in enumerate(rows)]
+        if name not in self.model.columns:
+            raise Error("rows without names", f"rows by name, with the column {_quote(name)} of the segments")
+        j = self.model.columns.index(name)
+        if np is not None and isinstance(self.array, np.ndarray):
+            return self.array[first:first + n, j]
+        return [row[j] for row in self.array[first:first + n]]
+
+    def _value(self, row: Any, name: str, place: int) -> Any:
+        value = _nested(row, name)
+        if value is _ABSENT:
+            try:
+                self.model._require([c for c in dict.fromkeys([*self.model.columns, name]) if _nested(row, c) is _ABSENT])
+            except Error as e:
+                e.row = place + 1
+                raise
+        return value
+
+    def record(self, i: int) -> Any:
+        if self.matrix is not None:
+            row = self.matrix[[i]]
+            return {int(j) + 1: float(v) for j, v in zip(row.indices, row.data)}
+        if self.frame is not None:
+            if self.model._sparse:
+                return {c: self._frame_list(c)[i] for c in self.columns}
+            return {name: self._frame_list(c)[i] for name, c in self.names.items() if name in self.model.columns}
+        return self.records[i] if self.records is not None else self.array[i]
+
+    def _frame_list(self, name: Any) -> list:
+        if not hasattr(self, "lists"):
+            self.lists: dict = {}
+        if name not in self.lists:
+            self.lists[name] = list(self.frame[name])
+        return self.lists[name]
+
+    def entries(self, first: int, n: int) -> tuple[Any, Any, Any]:
+        """Returns the entries of LIBSVM rows: rows from 0, indices from 1, values, in ascending order."""
+        if self.matrix is not None:
+            part = self.matrix[first:first + n]
+            rows, index, values = np.repeat(np.arange(n), np.diff(part.indptr)), part.indices.astype(np.int64) + 1, part.data.astype(np.float64)
+        elif self.array is not None and isinstance(self.array, np.ndarray) and self.array.dtype.kind in "fiub":
+            part = self.array[first:first + n]
+            rows, index = np.nonzero(part)
+            values = part[rows, index].astype(np.float64)
+            index = index + 1
+        else:
+            found = []
+            for i in range(first, first + n):
+                try:
+                    found += [(i - first, index, value) for index, value in self.model._entries(self.record(i))]
+                except Error as e:
+                    e.row = i + 1
+                    raise
+            rows, index, values = (np.array([e[j] for e in found], dtype=kind) for j, kind in enumerate((np.int64, np.int64, np.float64)))
+        bad = np.flatnonzero(~np.isfinite(values))
+        if len(bad):
+            raise Error(repr(float(values[bad[0]])), "a finite number", row=first + int(rows[bad[0]]) + 1, column=f"index {index[bad[0]]}")
+        return rows, index, values
+
+
+# ---- Training ----
+
+
+def train(data: Any, output: Any, *, toptau: Any = None, **options: Any) -> Model:
+    """Trains a model with the command ``toptau train`` and returns it.
+
+    data is a path, a list of paths, or a data frame, which is written to a temporary file. output is the path of
+    the model. toptau is the path of the command; without it, the variable TOPTAU or the search path has it. The
+    options are those of the command, with underscores for dashes: ``label="attack", max_fpr="1%",
+    drop=["time", "host"]``. True sets an option without a value.
+
+    Raises Error with the message of the command.
+    """
+    command = [os.fspath(toptau or os.environ.get("TOPTAU") or "toptau"), "train", "--output", os.fspath(output), "--quiet"]
+    for name, value in options.items():
+        flag = "--" + name.replace("_", "-")
+        if value is True:
+            command.append(flag)
+        elif value is not None and value is not False:
+            listed = isinstance(value, (list, tuple))
+            command.append(f"{flag}={','.join(map(str, value)) if listed else value}")
+    with tempfile.TemporaryDirectory() as folder:
+        if hasattr(data, "to_csv"):
+            path = os.path.join(folder, "data.csv")
+            data.to_csv(path, index=False)
+            data = path
+        paths = list(data) if isinstance(data, (list, tuple)) else [data]
+        try:
+            done = subprocess.run(command + ["--", *map(os.fspath, paths)], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        except OSError as e:
+            raise Error(f"{command[0]} cannot be run: {e.strerror}", "the command toptau", fix="set its path: train(..., toptau=PATH)") from None
+    if done.returncode != 0:
+        raise Error(done.stderr.strip() or f"exit code {done.returncode}", fix="toptau train --help lists the options")
+    return Model(output)
