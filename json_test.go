@@ -17,9 +17,8 @@ import (
 var update = flag.Bool("update", false, "write the generated files: docs/reference/json.md, api/*.txt")
 
 // jsonResults lists the types of the results in the order of the page.
-var jsonResults = []string{"Training", "Fit", "Evaluation", "Threshold", "Columns", "ModelDifference", "Diagnosis", "Verification", "Inspection", "Export", "Failure"}
-var jsonResults = []string{"Training", "Fit", "Evaluation", "Threshold", "Columns", "ModelDifference", "Diagnosis", "Verification", "Inspection", "Monitoring", "Failure"}
-var jsonResults = []string{"Training", "Fit", "Evaluation", "Threshold", "Columns", "ModelDifference", "Diagnosis", "Verification", "Inspection", "Card", "Monitoring", "Failure"}
+var jsonResults = []string{"Training", "Fit", "Evaluation", "Threshold", "Columns", "ModelDifference", "Diagnosis", "Verification", "Inspection", "Card",
+	"Monitoring", "Packed", "Export", "Failure"}
 
 const jsonIntroduction = `# The objects of --json
 

@@ -68,9 +68,13 @@ func (f *alertFlags) open(s *cli.Session, m *model.Model, score *toptau.ScoreOpt
 	return l, err
 }
 
-// referenceOf returns scores of rows like those to come: the negatives that an operating point was calibrated with,
-// nil if the model keeps none. Positives are few and soon counted.
+// referenceOf returns scores of rows like those to come: the model's reference, otherwise the negatives that an
+// operating point was calibrated with, because positives are few and soon counted. It returns nil if the model keeps
+// neither.
 func referenceOf(m *model.Model, at string) *calibrate.Sample {
+	if r := m.Reference(); r != nil {
+		return &r.Sample
+	}
 	point, found := m.Point(at)
 	if !found || point.Guarantee == nil {
 		return nil

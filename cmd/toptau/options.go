@@ -12,31 +12,11 @@ var hiddenFields = []string{"Goal", "Progress", "ReleaseData", "KeepAll", "Valid
 
 // flagOptions describes the flags whose names come from the fields of the library's option structs. Aliases are former names.
 var flagOptions = map[string]cli.Option{
-	"format":      {Group: "Data", Placeholder: "FORMAT", Help: "The file's format: csv (any delimited text), jsonl (JSON lines), parquet, libsvm, idx or packed (default: detected).", Values: []string{"csv", "jsonl", "parquet", "libsvm", "idx", "packed"}},
-	"delimiter":   {Group: "Data", Placeholder: "D", Help: "The character between fields, or tab or blank (default: detected).", Values: []string{"comma", "semicolon", "tab", "pipe", "blank"}},
-	"header":      {Group: "Data", Placeholder: "yes|no", Help: "Whether the first row names the columns (default: detected).", Values: []string{"yes", "no"}},
-	"label":       {Group: "Data", Placeholder: "COL", Help: "The label: a column's name or number, first, or last. LIBSVM needs none."},
-	"labels-file": {Group: "Data", Placeholder: "FILE", File: "in", Aliases: []string{"labels"}, Help: "A file with one label per row, instead of --label."},
-	"positive":    {Group: "Data", Placeholder: "VALUE", Whole: true, Help: "A label of the positive class; repeatable. '!normal' means every label but normal."},
-	"drop":        {Group: "Data", Placeholder: "COLS", Whole: true, Help: "Columns to leave out: a name, or numbers like 1-7,43; repeatable."},
-	"id":          {Group: "Data", Placeholder: "COLS", Whole: true, Help: "Columns that identify a row. They are never features; score prints them."},
-	"weight":      {Group: "Data", Placeholder: "COL", Help: "A column of importance weights."},
-	"group":       {Group: "Data", Placeholder: "COL", Help: "A column whose equal values are never split between parts."},
-	"segment":     {Group: "Data", Placeholder: "COL", Help: "A column whose values may have thresholds of their own. It is never a feature."},
-	"time":        {Group: "Data", Placeholder: "COL", Help: "A column that orders the rows in time. It is never a feature."},
-	"file-column": {Group: "Data", Placeholder: "NAME", Help: "Call the name of the file NAME, so that --id, --group, --segment and --time can refer to it. It is never a feature."},
-	"missing":     {Group: "Data", Placeholder: "VALUE", Whole: true, Help: "A spelling of a missing value, besides the empty field; repeatable."},
-	"categorical": {Group: "Data", Placeholder: "COLS", Whole: true, Aliases: []string{"symbolic"}, Help: "Columns whose values are categories even if they look like numbers."},
-	"numeric":     {Group: "Data", Placeholder: "COLS", Whole: true, Help: "Columns whose values are numbers."},
-	"date":        {Group: "Data", Placeholder: "COLS", Whole: true, Help: "Columns of times (2024-05-31 23:59:59, or seconds since 1970): hour, weekday, day of the month and seconds are features. The first three also without the flag, if all first values are times."},
-	"address":     {Group: "Data", Placeholder: "COLS", Whole: true, Help: "Columns of IP addresses: the networks /8, /16 and /24 (IPv6: /32, /48, /64) and the range are features (default: if all first values are addresses)."},
-	"width":       {Group: "Data", Placeholder: "N", Help: "LIBSVM: the number of features (default: the largest index)."},
-	"format":              {Group: "Data", Placeholder: "FORMAT", Help: "The file's format: csv (any delimited text), jsonl (JSON lines), libsvm, idx or packed (default: detected).", Values: []string{"csv", "jsonl", "libsvm", "idx", "packed"}},
+	"format":              {Group: "Data", Placeholder: "FORMAT", Help: "The file's format: csv (any delimited text), jsonl (JSON lines), parquet, libsvm, idx or packed (default: detected).", Values: []string{"csv", "jsonl", "parquet", "libsvm", "idx", "packed"}},
 	"delimiter":           {Group: "Data", Placeholder: "D", Help: "The character between fields, or tab or blank (default: detected).", Values: []string{"comma", "semicolon", "tab", "pipe", "blank"}},
 	"header":              {Group: "Data", Placeholder: "yes|no", Help: "Whether the first row names the columns (default: detected).", Values: []string{"yes", "no"}},
 	"label":               {Group: "Data", Placeholder: "COL", Help: "The label: a column's name or number, first, or last. LIBSVM needs none."},
 	"labels-file":         {Group: "Data", Placeholder: "FILE", File: "in", Aliases: []string{"labels"}, Help: "A file with one label per row, instead of --label."},
-	"monitor labels-file": {Group: "Data", Placeholder: "FILE", File: "in", Help: "A file with one label per row of the data."},
 	"positive":            {Group: "Data", Placeholder: "VALUE", Whole: true, Help: "A label of the positive class; repeatable. '!normal' means every label but normal."},
 	"drop":                {Group: "Data", Placeholder: "COLS", Whole: true, Help: "Columns to leave out: a name, or numbers like 1-7,43; repeatable."},
 	"id":                  {Group: "Data", Placeholder: "COLS", Whole: true, Help: "Columns that identify a row. They are never features; score prints them."},
@@ -51,6 +31,7 @@ var flagOptions = map[string]cli.Option{
 	"date":                {Group: "Data", Placeholder: "COLS", Whole: true, Help: "Columns of times (2024-05-31 23:59:59, or seconds since 1970): hour, weekday, day of the month and seconds are features. The first three also without the flag, if all first values are times."},
 	"address":             {Group: "Data", Placeholder: "COLS", Whole: true, Help: "Columns of IP addresses: the networks /8, /16 and /24 (IPv6: /32, /48, /64) and the range are features (default: if all first values are addresses)."},
 	"width":               {Group: "Data", Placeholder: "N", Help: "LIBSVM: the number of features (default: the largest index)."},
+	"monitor labels-file": {Group: "Data", Placeholder: "FILE", File: "in", Help: "A file with one label per row of the data."},
 
 	"encoding":        {Group: "Features", Placeholder: "NAME", Aliases: []string{"features"}, Help: "How numeric columns are encoded: raw (the numbers), scorecard (piecewise linear), leaves (of random trees), scorecard+leaves, boosted (leaves of boosted trees), pairs (of trees that read two columns) or additive (a step function of each column) (default raw).", Values: text.Strings(schema.Encodings())},
 	"scale":           {Group: "Features", Placeholder: "NAME", Help: "What is scaled: standard (numeric columns, but not LIBSVM indices of 0 and 1), all (one-hot columns and those too) or none (default standard).", Values: []string{"standard", "all", "none"}},
@@ -122,8 +103,6 @@ var flagOptions = map[string]cli.Option{
 	"ui delta":    {Placeholder: "RATE", Help: "With --held-out: guarantee saved points with confidence 1 - RATE: 5% or 0.05."},
 
 	"diagnose delta": {Placeholder: "RATE", Default: "5%", Help: "Count the negatives that a guarantee needs at confidence 1 - RATE (default 5%)."},
-
-	"monitor labels-file": {Group: "Data", Placeholder: "FILE", File: "in", Help: "A file with one label per row of the data."},
 }
 
 // learners lists the names of all learners.

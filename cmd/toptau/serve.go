@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -73,9 +74,6 @@ func (b *byteSize) UnmarshalText(value []byte) error {
 }
 
 func (c *serveCommand) Run(s *cli.Session) (failed error) {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(100) // Go's default: rows of clients are garbage, unlike the matrices of the other verbs
-	}
 	certificates, err := c.certificates()
 	if err != nil {
 		return err
@@ -84,6 +82,7 @@ func (c *serveCommand) Run(s *cli.Session) (failed error) {
 	if err != nil {
 		return err
 	}
+	setCollector(o)
 	var logs []io.Closer
 	defer func() {
 		for _, l := range logs {
@@ -131,6 +130,26 @@ func (c *serveCommand) Run(s *cli.Session) (failed error) {
 	defer cancel()
 	go c.watch(ctx, server)
 	return server.Serve(ctx, l, certificates, c.Drain)
+}
+
+// setCollector sets the garbage collector for requests, unless the environment does. 100 percent is Go's default: rows
+// of clients are garbage, unlike the matrices of the other verbs. Above the limit the collector works more often. It
+// leaves half as much again for connections, pools and garbage as for what is in flight. A model takes up to four times
+// its file.
+func setCollector(o serve.Options) {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(100)
+	}
+	if os.Getenv("GOMEMLIMIT") != "" {
+		return
+	}
+	limit := o.InFlight() * 3 / 2
+	for _, m := range slices.Concat(o.Models, o.Shadows) {
+		if info, err := os.Stat(m.Path); err == nil {
+			limit += 4 * info.Size()
+		}
+	}
+	debug.SetMemoryLimit(limit)
 }
 
 // options returns the settings of the server, without its logs.

@@ -14,12 +14,13 @@ import (
 type admission struct {
 	slots   chan struct{}
 	queue   int64
+	most    int64 // bytes
 	waiting atomic.Int64
 	bytes   atomic.Int64
 }
 
-func newAdmission(queue int) *admission {
-	return &admission{slots: make(chan struct{}, runtime.GOMAXPROCS(0)), queue: int64(queue)}
+func newAdmission(o Options) *admission {
+	return &admission{slots: make(chan struct{}, runtime.GOMAXPROCS(0)), queue: int64(o.Queue), most: o.InFlight()}
 }
 
 // full reports whether a further request would find the queue full.
@@ -81,9 +82,12 @@ func (a *admission) yield() {
 	}
 }
 
+// hasRoom reports whether so many bytes fit into the budget now, so that a body is not read in vain.
+func (a *admission) hasRoom(n int64) bool { return a.bytes.Load()+n <= a.most }
+
 // reserve counts bytes that are about to be used. It returns false if that is too much.
 func (a *admission) reserve(n int64) bool {
-	if a.bytes.Add(n) > maxInFlight {
+	if a.bytes.Add(n) > a.most {
 		a.bytes.Add(-n)
 		return false
 	}

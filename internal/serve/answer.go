@@ -60,6 +60,7 @@ func appendNumber(b []byte, x float64) []byte { return strconv.AppendFloat(b, x,
 
 // appendJSON appends the answer to a request as JSON.
 func (s *Server) appendJSON(b []byte, r *rows, point int) []byte {
+	b = slices.Grow(b, len(r.b.head)+r.n*r.resultWidth())
 	b = append(append(b, r.b.head...), r.b.quoted[point]...)
 	b = append(b, `,"results":[`...)
 	first := true

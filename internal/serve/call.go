@@ -45,10 +45,11 @@ var (
 	noScript = []string{"default-src 'none'"}
 )
 
-// keptBuffer is the largest buffer that a call keeps for the next one. firstRead is the first buffer of a body: it grows
-// with what arrives and not with what the client announces.
+// keptBuffer is the largest buffer that a call keeps for the next one: kept buffers are not in the budget of bytes, and
+// there may be two for each connection. firstRead is the first buffer of a body: it grows with what arrives and not
+// with what the client announces.
 const (
-	keptBuffer = 1 << 20
+	keptBuffer = 16 << 10
 	firstRead  = 64 << 10
 )
 
@@ -74,13 +75,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // finish counts and logs the request.
 func (c *call) finish() {
-	s := c.s
-	if p := recover(); p != nil {
-		c.panicked(p)
+	s, mistake := c.s, recover()
+	if mistake != nil {
+		c.panicked(mistake)
 	}
-	if c.slot {
-		s.admission.free()
-	}
+	c.freeSlot()
 	if c.reserved > 0 {
 		s.admission.bytes.Add(-c.reserved)
 	}
@@ -101,6 +100,9 @@ func (c *call) finish() {
 	}
 	c.w, c.r, c.model = nil, nil, nil
 	calls.Put(c)
+	if mistake == http.ErrAbortHandler {
+		panic(mistake) // for net/http, which closes the connection
+	}
 }
 
 // identify reads the id of the request and its trace, and writes both to the answer.
@@ -163,12 +165,15 @@ func (c *call) readBody() error {
 	if e := c.r.Header["Content-Encoding"]; len(e) > 0 && e[0] != "identity" {
 		return refused(http.StatusUnsupportedMediaType, diag.Usage, "Content-Encoding "+diag.Quote(e[0]), "a body without compression")
 	}
+	if !c.s.admission.hasRoom(2 * c.r.ContentLength) { // rows and answer take about as much as the body
+		return c.s.busy(shedBytes)
+	}
 	counted := int64(0)
 	for {
 		if n := len(c.body); n == cap(c.body) {
-			grown := max(512, 2*n)
+			grown := max(512, 4*n)
 			if announced := int(c.r.ContentLength) + 1; announced > n { // with a byte for the end
-				grown = min(max(firstRead, 2*n), announced)
+				grown = min(max(firstRead, 4*n), announced)
 			}
 			c.body = slices.Grow(c.body, grown-n)
 		}

@@ -251,6 +251,9 @@ type scratch struct {
 	path   []byte  // of nested keys
 	extra  int     // values without a column
 
+	lacking, lacked []int    // fields that the row, and an earlier one, does not have
+	lack            *problem // of lacked
+
 	scorer *feature.Scorer
 	batch  *feature.Batch // nil: rows are scored one by one
 	adds   []float64      // with explanations, by column
@@ -362,6 +365,12 @@ type rowOptions struct {
 	strict  bool // columns that the model does not have are refused
 }
 
+// The memory of rows without a score is counted in groups: an error with its texts, and its result.
+const (
+	badRowsReserved = 64
+	badRowBytes     = 1 << 10
+)
+
 // rowProblem is a row without a score.
 type rowProblem struct {
 	row int
@@ -378,6 +387,7 @@ type rows struct {
 	most    int
 	chunks  []*chunk
 	bad     []rowProblem
+	reserve func(bytes int64) error         // counts memory; nil: not counted
 	between func(c *chunk, last bool) error // is called with each full chunk before it is scored
 }
 
@@ -419,6 +429,11 @@ func (r *rows) reject(row int, err error) error {
 	p := valueProblem(row, err)
 	if r.rowOptions.bad == refuseRows {
 		return p
+	}
+	if r.reserve != nil && len(r.bad)%badRowsReserved == 0 {
+		if err := r.reserve(badRowsReserved * badRowBytes); err != nil {
+			return err
+		}
 	}
 	r.bad = append(r.bad, rowProblem{row, p})
 	return nil

@@ -312,15 +312,22 @@ func (s *scratch) beginRow() {
 	}
 }
 
-// absent returns the error of a row without all its columns.
+// absent returns the error of a row without all its columns. Rows that lack the same ones share it.
 func (s *scratch) absent() error {
 	p := s.bundle.plan
+	s.lacking = s.lacking[:0]
 	for _, f := range p.order {
 		if s.set[f] != s.mark {
-			return p.absent(func(f int) bool { return s.set[f] == s.mark })
+			s.lacking = append(s.lacking, f)
 		}
 	}
-	return nil
+	if len(s.lacking) == 0 {
+		return nil
+	}
+	if s.lack == nil || !slices.Equal(s.lacking, s.lacked) {
+		s.lacked, s.lack = append(s.lacked[:0], s.lacking...), p.absent(s.lacking)
+	}
+	return s.lack
 }
 
 // members reads an object of a row. bad is the first error of a value; the rest of the object is read all the same.
@@ -458,8 +465,7 @@ func (s *scratch) columnList() ([]int, error) {
 
 // lists reads rows that are lists of values of some columns.
 func (s *scratch) lists(r *rows, columns []int) error {
-	p := r.b.plan
-	if p.schema.Sparse() {
+	if r.b.plan.schema.Sparse() {
 		return wrongRequest("rows as lists", `rows as objects {"INDEX": VALUE}, because the model has LIBSVM indices`)
 	}
 	s.beginRow()

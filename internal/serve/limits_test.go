@@ -77,15 +77,15 @@ func TestWaitingRequestIsAnswered(t *testing.T) {
 // Bodies, rows and answers have one budget of bytes.
 func TestBytesInFlightAreLimited(t *testing.T) {
 	s := start(t, Options{}, "raw")
-	s.admission.bytes.Store(maxInFlight - 100)
+	s.admission.bytes.Store(leastInFlight - 100)
 	row := []byte(jsonObject(fixtureRows(1, 3)[0]))
 	for _, contentType := range []string{"application/json", "application/x-ndjson"} {
 		if status, answer, header := s.post(t, "/v1/score", contentType, row); status != 429 || header.Get("Retry-After") == "" {
 			t.Errorf("%d: %s", status, answer)
 		}
 	}
-	if n := s.admission.bytes.Load(); n != maxInFlight-100 {
-		t.Errorf("%d bytes are still counted", n-maxInFlight+100)
+	if n := s.admission.bytes.Load(); n != leastInFlight-100 {
+		t.Errorf("%d bytes are still counted", n-leastInFlight+100)
 	}
 }
 
@@ -205,7 +205,7 @@ func TestTooManyConnections(t *testing.T) {
 func TestStreamAnswersAtOnce(t *testing.T) {
 	s := start(t, Options{}, "raw")
 	rows := fixtureRows(40, 17)
-	want, _ := scoredByLibrary(t, fixtureModels()["raw"], fixtureCSV(rows))
+	want, _ := scoredByLibrary(t, fixtureModel(t, "raw"), fixtureCSV(rows))
 	in, out := io.Pipe()
 	r, err := http.NewRequest("POST", s.url+"/v1/score", in)
 	if err != nil {
@@ -251,7 +251,7 @@ func TestStreamAnswersAtOnce(t *testing.T) {
 func TestStreamInPieces(t *testing.T) {
 	s := start(t, Options{MaxBody: 100 << 10}, "raw")
 	rows := fixtureRows(3000, 23)
-	want, _ := scoredByLibrary(t, fixtureModels()["raw"], fixtureCSV(rows))
+	want, _ := scoredByLibrary(t, fixtureModel(t, "raw"), fixtureCSV(rows))
 	var body bytes.Buffer
 	for _, row := range rows {
 		fmt.Fprintf(&body, "%s\r\n\n", jsonObject(row))

@@ -57,7 +57,7 @@ func IsLocal(address string) bool {
 // Serve answers requests on l until ctx ends, then drains: not ready at once, after grace no new connections, then
 // until all requests are answered, at most drainTimeout. tls may be nil.
 func (s *Server) Serve(ctx context.Context, l net.Listener, certificates *tls.Config, grace time.Duration) error {
-	server := &http.Server{Handler: s, ReadHeaderTimeout: headerTimeout, ReadTimeout: s.options.Timeout, WriteTimeout: s.options.Timeout + streamTimeout,
+	server := &http.Server{Handler: s, ReadHeaderTimeout: min(headerTimeout, s.options.Timeout), ReadTimeout: s.options.Timeout, WriteTimeout: s.options.Timeout + streamTimeout,
 		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(&quietHandler{s.log.Handler()}, slog.LevelWarn),
 		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: 100}}
 	limited := newLimitedListener(l, maxConnections, certificates != nil)

@@ -284,8 +284,17 @@ func (s *Server) writeMetrics(to io.Writer) error {
 	}
 	w.family("unobserved_total", "counter", "Rows that shadow models and the monitor did not see, because they could not keep up.")
 	w.sample("unobserved_total", count(s.metrics.dropped.Load()))
-	_, err := io.WriteString(to, w.b.String())
-	return err
+	if _, err := io.WriteString(to, w.b.String()); err != nil {
+		return err
+	}
+	for _, part := range []any{s.options.Limit, s.options.Monitor} {
+		if m, ok := part.(MetricsWriter); ok {
+			if err := m.WriteMetrics(to); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // writeModelMetrics writes the metrics of the served models.

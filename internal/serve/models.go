@@ -21,11 +21,11 @@ type served struct {
 	counts *modelCounts
 	shadow *served // nil: none
 
+	failure atomic.Pointer[string] // of the last reload; nil: it worked
+
 	mu      sync.Mutex // held during a reload
 	stamp   stamp      // of the file that was loaded last, or tried
 	changed stamp      // what the last look at the file found, if it differs
-	failure string     // of the last reload; "": it worked
-	tried   time.Time
 }
 
 func (m *served) current() *bundle { return m.now.Load() }
@@ -92,11 +92,10 @@ func (s *Server) reload(m *served) (reloadResult, error) {
 
 func (s *Server) reloadLocked(m *served) (reloadResult, error) {
 	m.stamp, _ = stampOf(m.path)
-	m.tried = time.Now()
 	old := m.current()
 	b, err := s.load(m)
 	if err == nil && b.digest == old.digest {
-		m.failure = ""
+		m.failure.Store(nil)
 		m.counts.reloads[unchanged].Add(1)
 		return unchanged, nil
 	}
@@ -104,12 +103,13 @@ func (s *Server) reloadLocked(m *served) (reloadResult, error) {
 		err = checkReplaces(old, b, m.path)
 	}
 	if err != nil {
-		m.failure = err.Error()
+		text := err.Error()
+		m.failure.Store(&text)
 		m.counts.reloads[failed].Add(1)
-		s.log.Error("the model was not replaced", "model", m.name, "digest", old.digest, "error", m.failure)
+		s.log.Error("the model was not replaced", "model", m.name, "digest", old.digest, "error", text)
 		return failed, err
 	}
-	m.failure = ""
+	m.failure.Store(nil)
 	m.now.Store(b)
 	m.counts.reloads[reloaded].Add(1)
 	s.log.Info("the model was replaced", "model", m.name, "digest", b.digest, "former", old.digest)

@@ -41,7 +41,7 @@ func TestReloadUnderLoad(t *testing.T) {
 	if testing.Short() {
 		swaps = 100
 	}
-	models := fixtureModels()
+	models := map[string]*toptau.Model{"raw": fixtureModel(t, "raw"), "scorecard": fixtureModel(t, "scorecard"), "segments": fixtureModel(t, "segments")}
 	path := filepath.Join(t.TempDir(), "m.json")
 	save(t, models["raw"], path)
 	rows := fixtureRows(40, 31)
@@ -123,7 +123,7 @@ func TestReloadUnderLoad(t *testing.T) {
 // model stays.
 func TestWatchedFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.json")
-	models := fixtureModels()
+	models := map[string]*toptau.Model{"raw": fixtureModel(t, "raw"), "scorecard": fixtureModel(t, "scorecard"), "segments": fixtureModel(t, "segments")}
 	save(t, models["raw"], path)
 	s := start(t, Options{Models: []ModelFile{{"m", path}}})
 	digest := func() string { return s.models[0].current().digest }
@@ -170,7 +170,7 @@ func TestWatchedFiles(t *testing.T) {
 // A model that needs more, or lacks an operating point, does not replace another.
 func TestSchemaChanges(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.json")
-	models := fixtureModels()
+	models := map[string]*toptau.Model{"raw": fixtureModel(t, "raw"), "scorecard": fixtureModel(t, "scorecard"), "segments": fixtureModel(t, "segments")}
 	small, err := toptau.ReadFrom(context.Background(), strings.NewReader("d1,y\n1,1\n2,0\n3,1\n0,0\n"), toptau.Format{Label: "y"})
 	if err != nil {
 		t.Fatal(err)
@@ -310,7 +310,7 @@ func TestLimitHoldsAlertsBack(t *testing.T) {
 	var scored lockedBuffer
 	s := start(t, Options{Limit: limit, ScoredLog: &scored}, "segments")
 	rows := fixtureRows(300, 41)
-	_, decisions := scoredByLibrary(t, fixtureModels()["segments"], fixtureCSV(rows))
+	_, decisions := scoredByLibrary(t, fixtureModel(t, "segments"), fixtureCSV(rows))
 	var objects []string
 	alerts := 0
 	for i, row := range rows {
@@ -364,6 +364,8 @@ type everySecond struct {
 	rows, alerts int
 }
 
+func (l *everySecond) Remaining() int { return 7 }
+
 func (l *everySecond) Decide(r Request, rows []Verdict) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -377,8 +379,6 @@ func (l *everySecond) Decide(r Request, rows []Verdict) error {
 	return nil
 }
 
-func (l *everySecond) Remaining() int { return 1 }
-
 // Rows reach the monitor and the shadow after their answers, and labels the monitor.
 func TestMonitorAndShadow(t *testing.T) {
 	w := &watcher{seen: map[string]float64{}}
@@ -388,8 +388,8 @@ func TestMonitorAndShadow(t *testing.T) {
 	for _, row := range rows {
 		objects = append(objects, jsonObject(row))
 	}
-	want, _ := scoredByLibrary(t, fixtureModels()["raw"], fixtureCSV(rows))
-	other, _ := scoredByLibrary(t, fixtureModels()["scorecard"], fixtureCSV(rows))
+	want, _ := scoredByLibrary(t, fixtureModel(t, "raw"), fixtureCSV(rows))
+	other, _ := scoredByLibrary(t, fixtureModel(t, "scorecard"), fixtureCSV(rows))
 	s.post(t, "/v1/score", "application/json", []byte(`{"rows": [`+strings.Join(objects[:300], ",")+`], "bad_rows": "refuse"}`))
 	s.post(t, "/v1/score", "application/x-ndjson", []byte(strings.Join(objects[300:], "\n")+"\nx\n"))
 	status, answer, _ := s.post(t, "/v1/labels", "application/x-ndjson", []byte("{\"id\": \"id-3\", \"label\": 1}\n{\"label\": false, \"id\": 17}\n{\"id\": \"a\", \"label\": \"maybe\"}\n"))

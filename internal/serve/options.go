@@ -42,7 +42,7 @@ type ModelFile struct{ Name, Path string }
 // its client. The others bound the memory of a server under attack.
 const (
 	maxWait        = 100 * time.Millisecond
-	maxInFlight    = 64 << 20 // bytes of bodies, rows and answers
+	leastInFlight  = 64 << 20 // bytes of bodies, rows and answers
 	maxConnections = 4096
 	maxHeader      = 16 << 10
 	headerTimeout  = 5 * time.Second
@@ -50,6 +50,10 @@ const (
 	idleTimeout    = 2 * time.Minute
 	drainTimeout   = 25 * time.Second
 )
+
+// InFlight returns the bytes that bodies, rows and answers may take together: 64 MiB, and in any case enough for the
+// largest body, whose rows and answer take about as much.
+func (o Options) InFlight() int64 { return max(leastInFlight, 4*o.MaxBody) }
 
 func (o Options) withDefaults() Options {
 	if o.Load == nil {
@@ -72,9 +76,9 @@ func (o Options) withDefaults() Options {
 
 // Limit may hold alerts back.
 type Limit interface {
-	// Decide is called with all rows of a request that have scores, in their order, before they are answered. It
-	// may set HeldBack of rows whose Alert is true. Calls come from many goroutines. An error means that
-	// alerts cannot be counted and are held back.
+	// Decide is called with the rows of a request in their order, at most 256 at a time, before they are answered.
+	// It may set HeldBack of rows whose Alert is true. Rows without a score have NaN. Calls come from many
+	// goroutines. An error means that alerts cannot be counted and are held back.
 	Decide(r Request, rows []Verdict) error
 	// Remaining returns the number of alerts that are left now.
 	Remaining() int
@@ -117,6 +121,10 @@ type StreamEvidence struct {
 	Log10         float64 // its decimal logarithm
 	Alarm         bool    // there was an alarm
 }
+
+// MetricsWriter is a Limit or a Monitor with metrics: families in the text format 0.0.4, with names that begin with
+// toptau_.
+type MetricsWriter interface{ WriteMetrics(w io.Writer) error }
 
 // Observed is scored rows in the order in which they arrived. All slices have an element for each row.
 type Observed struct {

@@ -3,6 +3,7 @@ package serve
 import (
 	"cmp"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -138,19 +139,16 @@ func (p *plan) isNested(path []byte) bool {
 }
 
 // absent returns the problem of a row without some fields.
-func (p *plan) absent(has func(field int) bool) *problem {
+func (p *plan) absent(fields []int) *problem {
+	const shown = 5
 	var names []string
-	for _, i := range p.order {
-		if !has(i) {
-			names = append(names, diag.Quote(p.fields[i].name))
-		}
+	for _, f := range fields[:min(len(fields), shown)] {
+		names = append(names, diag.Quote(p.fields[f].name))
 	}
-	shown := names[:min(len(names), 20)]
-	list := strings.Join(shown, ", ")
-	if n := len(names) - len(shown); n > 0 {
+	list := strings.Join(names, ", ")
+	if n := len(fields) - len(names); n > 0 {
 		list += fmt.Sprintf(" and %s more", text.Count(n))
 	}
-	return &problem{422, &diag.Error{Kind: diag.Data, Found: "a row without " + list,
-		Expected: fmt.Sprintf("the %s of the model", text.Plural(len(p.order), "column")),
-		Hint:     "null is a missing value"}}
+	return &problem{http.StatusUnprocessableEntity, &diag.Error{Kind: diag.Data, Found: "a row without " + list,
+		Expected: "the " + text.Plural(len(p.order), "column") + " of the model", Hint: "null is a missing value"}}
 }

@@ -91,6 +91,7 @@ func (s *Server) scoreRows(c *call, b *bundle, o rowOptions, decode decode) (*ro
 		return nil, err
 	}
 	r := b.newRows(o, s.options.MaxRows)
+	r.reserve = c.reserve
 	r.between = func(k *chunk, last bool) error {
 		if err := c.reserve(int64(b.plan.width * k.capacity)); err != nil {
 			return err

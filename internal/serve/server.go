@@ -41,9 +41,9 @@ type Server struct {
 // read.
 func New(o Options) (*Server, error) {
 	o = o.withDefaults()
-	s := &Server{options: o, byName: map[string]*served{}, admission: newAdmission(o.Queue), idStart: newIDStart()}
+	s := &Server{options: o, byName: map[string]*served{}, admission: newAdmission(o), idStart: newIDStart()}
 	s.log, s.access = newLogs(o.Log)
-	s.scored = newScoredLog(o.ScoredLog)
+	s.scored = newScoredLog(o.ScoredLog, s.log)
 	var err error
 	if s.auth, err = newAuth(&s.options); err != nil {
 		return nil, err
@@ -224,10 +224,10 @@ func (s *Server) handleReload(c *call) {
 
 // panicked answers after a mistake in this program.
 func (c *call) panicked(p any) {
-	c.s.log.Error("a mistake in the program", "request_id", c.id, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 	if p == http.ErrAbortHandler {
-		panic(p)
+		return
 	}
+	c.s.log.Error("a mistake in the program", "request_id", c.id, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 	if c.status == 0 {
 		c.fail(refused(http.StatusInternalServerError, diag.IO, "a mistake in the program", "a report of it with the request's id"))
 	}
