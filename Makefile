@@ -1,3 +1,4 @@
+.PHONY: build dist test check demo docs fuzz fuzz-long hostile bench bench-smoke load quality thresholds
 .PHONY: integration build dist test check demo docs fuzz fuzz-long hostile bench bench-smoke quality thresholds
 .PHONY: build dist test check demo docs fuzz fuzz-long hostile bench bench-smoke quality thresholds ui-test
 .PHONY: build dist test check demo docs fuzz fuzz-long hostile bench bench-smoke quality thresholds monitor
@@ -43,6 +44,9 @@ bench: ## ratios against the machine's limits and other programs, into docs/resu
 
 bench-smoke: ## a minute of small benchmarks against bench/baseline.txt; ratios only, nothing fails
 	bash bench/smoke.sh
+
+load: ## toptau serve under load and under attack, into docs/results/serve.md: eight minutes, a quiet machine
+	go run -C bench -buildvcs=false ./load -o ../docs/results/serve.md
 
 quality: ## the default next to logistic regression and boosting, into docs/results/quality.md: within the hour on two cores
 	go run -C bench -buildvcs=false ./quality -o ../docs/results/quality.md

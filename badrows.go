@@ -117,16 +117,20 @@ func unscored(t *table.Table, row int, err error) table.BadRow {
 	return bad
 }
 
+// rejectedWarning returns the warning about n rows without a score.
+func rejectedWarning(n int, first error) diag.Warning {
+	first = diag.At(first, diag.Error{})
+	if e := diag.Of(first); e != nil {
+		e.Fixes, e.Hint = nil, ""
+	}
+	return diag.Warning{Code: "rejected-rows", Text: fmt.Sprintf("%s without a score, the first: %v", text.Plural(n, "row"), first)}
+}
+
 // badRowWarnings counts the rows without a score, with imputed values, and held back by a limit.
 func (s *Stream) badRowWarnings() []diag.Warning {
 	var list []diag.Warning
 	if n := s.totals.Failed; n > 0 {
-		first := diag.At(s.firstBad, diag.Error{})
-		if e := diag.Of(first); e != nil {
-			e.Fixes, e.Hint = nil, ""
-		}
-		list = append(list, diag.Warning{Code: "rejected-rows",
-			Text: fmt.Sprintf("%s without a score, the first: %v", text.Plural(n, "row"), first)})
+		list = append(list, rejectedWarning(n, s.firstBad))
 	}
 	if n := s.totals.Imputed; n > 0 {
 		list = append(list, diag.Warning{Code: "imputed-rows",

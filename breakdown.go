@@ -30,11 +30,11 @@ type dividedColumn struct {
 func (u *units) divide(d *Data, columns []string) ([]dividedColumn, error) {
 	var list []dividedColumn
 	for _, column := range columns {
-		c, err := d.column("by", column)
+		c, err := tune.FindColumn(d.table, "by", column)
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, dividedColumn{c.name, u.partsOf(c)})
+		list = append(list, dividedColumn{c.Name, u.partsOf(c)})
 	}
 	return list, nil
 }
@@ -58,7 +58,7 @@ func (u *units) breakdown(c *dividedColumn, alarms []bool, confidence float64) (
 	for _, p := range parts {
 		v := result.BreakdownValue{Value: p.name, Others: p.others}
 		v.Rows, v.Positives = len(p.units), p.positives(u)
-		decided, err := countDecisions(u.label, u.table.Weight, p.units, alarms, confidence)
+		decided, err := countDecisions(u.Label, u.table.Weight, p.units, alarms, confidence)
 		if err != nil {
 			return b, err
 		}
@@ -87,7 +87,7 @@ type valuePart struct {
 func (p *valuePart) positives(u *units) int {
 	n := 0
 	for _, unit := range p.units {
-		if u.label[unit] == table.Positive {
+		if u.Label[unit] == table.Positive {
 			n++
 		}
 	}
@@ -95,10 +95,10 @@ func (p *valuePart) positives(u *units) int {
 }
 
 // partsOf divides the units by the values of a column.
-func (u *units) partsOf(c *textColumn) []valuePart {
+func (u *units) partsOf(c *table.Found) []valuePart {
 	values := map[string][]int{}
-	for unit := range u.label {
-		text := c.text(u.rowOf(unit))
+	for unit := range u.Label {
+		text := c.Text(u.rowOf(unit))
 		values[text] = append(values[text], unit)
 	}
 	if len(values) > breakdownValues {
@@ -132,10 +132,10 @@ func (u *units) partsOf(c *textColumn) []valuePart {
 }
 
 // days divides the units by day, or returns nil if a value is not a date.
-func (u *units) days(c *textColumn) []valuePart {
+func (u *units) days(c *table.Found) []valuePart {
 	days := map[string][]int{}
-	for unit := range u.label {
-		day, ok := tune.DayOf(c.text(u.rowOf(unit)))
+	for unit := range u.Label {
+		day, ok := u.table.DayOf(c.Text(u.rowOf(unit)))
 		if !ok {
 			return nil
 		}
@@ -171,20 +171,20 @@ func mergeDays(days []valuePart) []valuePart {
 
 // ranges divides the units into ranges of numbers of about equal size, or returns nil if a value is neither a
 // number nor missing. Equal numbers stay together.
-func (u *units) ranges(c *textColumn) []valuePart {
+func (u *units) ranges(c *table.Found) []valuePart {
 	type value struct {
 		x    float64
 		unit int
 	}
 	var list []value
 	missing := valuePart{ordered: true}
-	for unit := range u.label {
+	for unit := range u.Label {
 		row := u.rowOf(unit)
-		x, ok := c.number(row)
+		x, ok := c.Number(row)
 		switch {
 		case ok:
 			list = append(list, value{x, unit})
-		case c.text(row) == "":
+		case c.Text(row) == "":
 			missing.units = append(missing.units, unit)
 		default:
 			return nil

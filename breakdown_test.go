@@ -4,12 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"toptau"
 	"toptau/diag"
+	"toptau/method"
 	"toptau/result"
+	"toptau/schema"
+	"toptau/threshold"
 )
 
 // dayRows returns 60 rows of five hosts on three days. The score is the row's place; every sixth row is positive.
@@ -171,5 +175,45 @@ func TestRolesAreRemembered(t *testing.T) {
 	}
 	if e = evaluate(t, readFile(t, other, m.Format()), m, toptau.EvaluateOptions{Replicates: 20}); e.Rows != 2 {
 		t.Errorf("%+v", e.Counts)
+	}
+}
+
+// Train counts what Evaluate counts: on its test part both have the same hosts and days, amounts and decisions.
+// The point keeps the unit, so that Evaluate needs no option for it.
+func TestTrainCountsWhatEvaluateCounts(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("x,u,host,when,amount,y\n")
+	random := rand.New(rand.NewPCG(7, 7))
+	for i := range 1200 {
+		x, y := random.NormFloat64(), 0
+		if random.Float64() < 0.15 {
+			x, y = x+1.5, 1
+		}
+		fmt.Fprintf(&b, "%.4f,%.4f,h%d,2026-03-%02dT%02d:00:00,%.0f,%d\n", x, random.NormFloat64(), random.IntN(40), 1+i/60, i%24, 100*random.ExpFloat64(), y)
+	}
+	d := readFile(t, writeFile(t, "rows.csv", b.String()), toptau.Format{Label: "y", Time: "when", Drop: []string{"host", "amount"}, Kept: []string{"host", "amount"}})
+	trained, err := toptau.Train(t.Context(), d, toptau.MaxFPR("10%"), toptau.TrainOptions{Method: []method.Name{"logistic"},
+		Encoding: []schema.Encoding{"raw"}, Entity: "host", Value: "amount", TestFraction: threshold.MustRate("40%")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &trained.Result
+	if p, _ := trained.Model.Point(""); p.Entity != "host" || p.Day != "when" || r.Unit.Per != "day" || r.Value != "amount" {
+		t.Fatalf("%+v, %+v", p, r.Unit)
+	}
+	e := evaluateEntries(t, trained.Test, toptau.EvaluateOptions{Value: "amount", Replicates: 50}, toptau.Entry{Model: trained.Model})
+	decisions := e.Points[0].Decisions
+	if decisions.TruePositives != r.TestDecisions.TruePositives || decisions.FalsePositives != r.TestDecisions.FalsePositives ||
+		e.Points[0].Value.Numerator != r.TestValue.Numerator || e.Goal.Value.Numerator != r.TestGoal.Numerator ||
+		e.Positives >= r.Test.Positives {
+		t.Errorf("Evaluate: %+v, %+v, %+v\nTrain: %+v, %+v, %+v", decisions, e.Points[0].Value, e.Goal.Value, r.TestDecisions, r.TestValue, r.TestGoal)
+	}
+	if err := trained.WriteReport(t.Context(), io.Discard, ""); err != nil {
+		t.Error(err)
+	}
+	for _, want := range []string{"one alert per host and day", "of the positives' amount is found", "host-days: about"} {
+		if !strings.Contains(strings.Join(r.Summary, "\n"), want) {
+			t.Errorf("the summary lacks %q:\n%s", want, strings.Join(r.Summary, "\n"))
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"toptau/internal/report"
 	"toptau/internal/text"
 	"toptau/internal/tune"
 )
@@ -50,9 +51,10 @@ func choiceText(f *tune.Found) string {
 // thresholdText returns which rows gave a threshold, and whether it is guaranteed.
 func thresholdText(f *tune.Found) string {
 	t := &f.Threshold
-	rows := "negatives"
+	unit := unitOf(f.Units, 0)
+	rows := report.NegativeNames(unit)
 	if t.AllRows() {
-		rows = "rows"
+		rows = report.UnitNames(unit)
 	}
 	rows = text.Count(t.Rows) + " " + rows
 	switch t.Scheme {

@@ -140,11 +140,11 @@ func (e *Evaluation) setUnits(entries []Entry, o EvaluateOptions) error {
 	if o.Value == "" {
 		return nil
 	}
-	column, err := e.data.column("value", o.Value)
+	column, err := tune.FindColumn(e.data.table, "value", o.Value)
 	if err != nil {
 		return err
 	}
-	e.Value = column.name
+	e.Value = column.Name
 	e.amounts, err = e.units.amounts(e.data, o.Value)
 	return err
 }
@@ -277,7 +277,7 @@ func (o *EvaluateOptions) bootstrap() metric.Bootstrap {
 // positivesOf returns the decisions on the positive units, in the order of their amounts.
 func (e *Evaluation) positivesOf(alarms []bool) []bool {
 	var found []bool
-	for unit, class := range e.units.label {
+	for unit, class := range e.units.Label {
 		if class == table.Positive {
 			found = append(found, alarms[unit])
 		}
@@ -476,7 +476,7 @@ func membersText(m *Model) string {
 // summaryFacts returns the facts of the summary, which is about the first model's default operating point.
 func (e *Evaluation) summaryFacts(prevalence threshold.Rate) summaryFacts {
 	p, _ := e.rankings[0].Model.Point("")
-	f := summaryFacts{Decisions: e.Points[0].Decisions, Guarantee: p.Guarantee, Warnings: len(e.Warnings),
+	f := summaryFacts{Unit: e.Unit, Value: e.Points[0].Value, ValueName: e.Value, Decisions: e.Points[0].Decisions, Guarantee: p.Guarantee, Warnings: len(e.Warnings),
 		Basis:      fmt.Sprintf("these %s, %s positive", report.UnitsText(e.Unit, e.Rows), text.Count(e.Positives)),
 		Prevalence: e.Prevalence, PrevalenceHere: true, Goal: p.Goal}
 	if p.Guarantee == nil {

@@ -21,13 +21,13 @@ func (k *ranking) examples(u *units, alarms []bool, limit int) ([]result.Example
 	}
 	z := u.scores(k.z)
 	top := make([]int, len(z)) // by unit: the row of its score
-	if u.rows() {
+	if u.Rows() {
 		for row := range top {
 			top[row] = row
 		}
 	} else {
-		copy(top, u.first)
-		for row, unit := range u.of {
+		copy(top, u.First)
+		for row, unit := range u.Of {
 			if k.z[row] > k.z[top[unit]] {
 				top[unit] = row
 			}
@@ -36,7 +36,7 @@ func (k *ranking) examples(u *units, alarms []bool, limit int) ([]result.Example
 	var list []result.Example
 	for _, kind := range []result.ExampleKind{result.FalseAlarm, result.FoundRow, result.MissedRow} {
 		var chosen []int
-		for unit, class := range u.label {
+		for unit, class := range u.Label {
 			if (class == table.Positive) == (kind != result.FalseAlarm) && alarms[unit] == (kind != result.MissedRow) {
 				chosen = append(chosen, unit)
 			}

@@ -36,15 +36,26 @@ func Explain(ctx context.Context, m *Model, r io.Reader, o ExplainOptions) (*res
 		return nil, err
 	}
 	options.Unlabelled, options.Context = true, ctx
+	options.Text = o.OnReject != nil
+	if err := o.OnError.check(); err != nil {
+		return nil, err
+	}
+	if o.OnError == EmptyBadRows {
+		return nil, &diag.Error{Kind: diag.Usage, Param: "on-error", Found: string(EmptyBadRows), Expected: "stop or skip, for what columns add to all rows"}
+	}
+	if !o.OnError.stops() {
+		options.OnBadRow = table.KeepBadRow
+	}
 	reader, err := table.NewReader(readerName(r), r, options)
 	if err != nil {
 		return nil, err
 	}
 	defer reader.Close()
-	e, err := newEffects(m)
+	e, err := newEffects(m, o.Impute)
 	if err != nil {
 		return nil, err
 	}
+	left := leftOut{options: &o}
 	for {
 		t, err := reader.Next(chunkRows)
 		if errors.Is(err, io.EOF) {
@@ -53,27 +64,69 @@ func Explain(ctx context.Context, m *Model, r io.Reader, o ExplainOptions) (*res
 		if err != nil {
 			return nil, err
 		}
-		for row := range t.Rows() {
+		for row := range t.Rows() + 1 {
+			for ; len(t.Bad) > 0 && t.Bad[0].Before == row; t.Bad = t.Bad[1:] {
+				if err := left.add(t.File, e.rows, t.Bad[0]); err != nil {
+					return nil, err
+				}
+			}
+			if row == t.Rows() {
+				break
+			}
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			if err := e.addRow(t, row); err != nil {
+			err := e.addRow(t, row)
+			if err != nil && !e.checked || err != nil && o.OnError.stops() {
 				return nil, diag.At(err, diag.Error{File: t.File})
+			}
+			if err != nil {
+				if err := left.add(t.File, e.rows, unscored(t, row, err)); err != nil {
+					return nil, err
+				}
 			}
 		}
 		if o.Progress != nil {
 			o.Progress(e.rows)
 		}
 	}
+	if e.rows == 0 && left.rows > 0 {
+		return nil, left.first
+	}
 	c := e.columns()
 	c.Warnings = append(c.Warnings, reader.Warnings()...)
+	if left.rows > 0 {
+		c.Warnings = append(c.Warnings, rejectedWarning(left.rows, left.first))
+	}
 	return c, nil
+}
+
+// leftOut counts the rows that Explain leaves out.
+type leftOut struct {
+	options *ExplainOptions
+	rows    int
+	first   error
+}
+
+// add counts a row that comes after some that were not left out.
+func (l *leftOut) add(file string, others int, row table.BadRow) error {
+	err := diag.At(atScoring(row.Err), diag.Error{File: file})
+	if l.rows++; l.rows == 1 {
+		l.first = err
+	}
+	if l.options.OnReject == nil {
+		return nil
+	}
+	return l.options.OnReject(result.Rejected{Row: others + l.rows, Line: row.Line, Err: err, Text: row.Text})
 }
 
 // ExplainOptions are the options of Explain.
 type ExplainOptions struct {
-	Format   Format         // differences from the format of the training file
-	Progress func(rows int) // is called with the number of rows read so far
+	Format   Format                      // differences from the format of the training file
+	Impute   schema.Impute               // as ScoreOptions.Impute
+	OnError  BadRows                     // what becomes of rows that have no score: StopAtBadRows or SkipBadRows
+	OnReject func(result.Rejected) error // is called with each of these rows; an error ends Explain
+	Progress func(rows int)              // is called with the number of rows read so far
 }
 
 // effects accumulates the effects of the columns row by row. The sampled rows are a reservoir (Vitter 1985):
@@ -103,8 +156,14 @@ type effectInput struct {
 // sampledRow holds for each input its number or category code, and what it adds.
 type sampledRow struct{ values, adds []float64 }
 
-func newEffects(m *Model) (*effects, error) {
+func newEffects(m *Model, impute schema.Impute) (*effects, error) {
 	scorer := m.TableScorer(feature.Key{})
+	if impute != "" {
+		var err error
+		if scorer.Map, err = scorer.Map.Imputing(impute); err != nil {
+			return nil, err
+		}
+	}
 	d, err := feature.NewContributions(scorer.Map, scorer.Weights)
 	if err != nil {
 		return nil, err

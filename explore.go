@@ -55,7 +55,7 @@ func Explore(ctx context.Context, d *Data, e Entry, o EvaluateOptions) (*Explore
 	}
 	x := &Explorer{Evaluation: measured, first: measured.rankings[0], counted: d, against: map[bool]string{}}
 	x.scores = x.units.scores(x.first.z)
-	if !x.units.rows() {
+	if !x.units.Rows() {
 		x.counted = x.units.data(d)
 	}
 	if !x.Weighted {

@@ -43,7 +43,7 @@ func (x *Explorer) Ranked(class RowClass, from, limit int) (rows []result.Ranked
 	}
 	for place := from; place <= len(order); place++ {
 		unit := order[place-1]
-		positive := x.units.label[unit] == table.Positive
+		positive := x.units.Label[unit] == table.Positive
 		if class == PositiveRows && !positive || class == NegativeRows && positive {
 			continue
 		}
@@ -83,11 +83,11 @@ func (x *Explorer) ranked(place, unit int, e *reasoner) (result.RankedRow, error
 
 // topRow returns the row with the highest score of a unit.
 func (x *Explorer) topRow(unit int) int {
-	if x.units.rows() {
+	if x.units.Rows() {
 		return unit
 	}
 	top := -1
-	for row, of := range x.units.of {
+	for row, of := range x.units.Of {
 		if of == unit && (top < 0 || x.first.z[row] > x.first.z[top]) {
 			top = row
 		}

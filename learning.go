@@ -36,7 +36,7 @@ func learningCurve(ctx context.Context, d *Data, found *tune.Found, o TrainOptio
 		rest, test = d.selectRows(parts[0]), d.selectRows(parts[1])
 	}
 	options := TrainOptions{Surrogate: o.Surrogate, Scale: o.Scale, Impute: o.Impute, ClassWeight: o.ClassWeight, Folds: o.Folds,
-		Validation: o.Validation, NoFingerprints: true, NoProfile: true, Seed: o.Seed}
+		Validation: o.Validation, Entity: o.Entity, Value: o.Value, NoFingerprints: true, NoProfile: true, Seed: o.Seed}
 	options.Method, options.Encoding = chosenTasks(found)
 	sizes := []*Data{rest}
 	for len(sizes) <= learningHalvings {
@@ -63,7 +63,8 @@ func learningCurve(ctx context.Context, d *Data, found *tune.Found, o TrainOptio
 		}
 		entries = append(entries, Entry{Name: fmt.Sprint(part.Len()), Model: trained.Model})
 	}
-	e, err := Evaluate(context.WithoutCancel(ctx), test, entries, EvaluateOptions{Goal: found.Goal, Against: entries[len(entries)-1].Name, Seed: o.Seed})
+	e, err := Evaluate(context.WithoutCancel(ctx), test, entries, EvaluateOptions{Goal: found.Goal, Against: entries[len(entries)-1].Name,
+		Entity: o.Entity, Value: o.Value, Seed: o.Seed})
 	if err != nil {
 		return nil, err
 	}

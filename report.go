@@ -13,7 +13,6 @@ import (
 	"toptau/internal/plot"
 	"toptau/internal/report"
 	"toptau/internal/text"
-	"toptau/internal/tune"
 	"toptau/metric"
 	"toptau/model"
 	"toptau/schema"
@@ -239,7 +238,7 @@ func daysOf(d *Data) int {
 	}
 	days := map[string]bool{}
 	for _, value := range d.table.Time.Values {
-		day, ok := tune.DayOf(value)
+		day, ok := d.table.DayOfTime(value)
 		if !ok {
 			return 0
 		}
@@ -327,7 +326,7 @@ const mainColumns = 9
 // mainShapes returns the shapes of the columns, at most limit, and of the pairs of columns with the largest effects
 // on the evaluated rows.
 func mainShapes(m *Model, d *Data, limit int) ([]report.Shape, []report.PairShape, error) {
-	e, err := newEffects(m)
+	e, err := newEffects(m, "")
 	if err != nil {
 		return nil, nil, err
 	}

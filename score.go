@@ -27,11 +27,17 @@ func Load(path string) (*Model, error) { return model.Load(path) }
 
 // ScoreOptions are the options of Score. The zero value of each is its default.
 type ScoreOptions struct {
-	Format  Format // differences from the format of the training file
-	At      string // name of the operating point that comes first; "": the model's default
-	Best    int    // yields only this many rows, highest scores first; 0: all rows in their order
-	Keep    bool   // passes the other columns of the input through
-	Explain bool   // also returns what each column adds to the score
+	Format Format // differences from the format of the training file
+	At     string // name of the operating point that comes first; "": the model's default
+	Best   int    // yields only this many rows, highest scores first; 0: all rows in their order
+	// Entity is a column that names entities. Their rows are merged: one row for each entity, or for each entity and
+	// day if the input has the column Format.Time, at the end of the input; see result.Merged. "": rows.
+	Entity string
+	// OnlyAlerts yields only rows with an alert at the chosen operating point, as they come. With an entity, Entity or
+	// else that of the point, it yields the first alert of each entity, or of each entity and day.
+	OnlyAlerts bool
+	Keep       bool // passes the other columns of the input through
+	Explain    bool // also returns what each column adds to the score
 	// Probability also returns the probability that a row is positive. Prevalence is the fraction of positives
 	// among the rows that it assumes; zero: as in training.
 	Probability bool
@@ -53,6 +59,8 @@ type Stream struct {
 	ID      []string // columns that identify a row; empty: rows are identified by their number
 	Kept    []string // with Keep: the input's other columns
 	Points  []string // operating points, the chosen one first
+	Entity  string   // the column by whose values rows are merged; "": rows are not merged
+	Daily   bool     // rows are merged by day, too
 	Columns []string // with Explain: columns that have weights; LIBSVM: indices
 
 	ctx         context.Context
@@ -68,6 +76,7 @@ type Stream struct {
 	reasons     *reasoner                   // with Explain
 	probability func(score float64) float64 // with Probability
 	best        bestRows
+	entities    *entities // nil: rows
 	watch       *shiftWatch
 	used        bool
 
@@ -92,6 +101,14 @@ const chunkRows = 4096
 // not grow with the input. Score returns an error if the input does not fit the model. Rows yields later errors. In errors the
 // file is r.Name() if r has that method, otherwise "input".
 func Score(ctx context.Context, m *Model, r io.Reader, o ScoreOptions) (*Stream, error) {
+	points, err := pointsFrom(m, o.At)
+	if err != nil {
+		return nil, err
+	}
+	entities, err := newEntities(&points[0], &o)
+	if err != nil {
+		return nil, err
+	}
 	options, err := tableOptions(m, o.Format)
 	if err != nil {
 		return nil, err
@@ -104,10 +121,7 @@ func Score(ctx context.Context, m *Model, r io.Reader, o ScoreOptions) (*Stream,
 	if !o.OnError.stops() {
 		options.OnBadRow = table.KeepBadRow
 	}
-	s := &Stream{ctx: ctx, model: m, options: o, scorer: m.TableScorer(feature.Key{})}
-	if s.points, err = pointsFrom(m, o.At); err != nil {
-		return nil, err
-	}
+	s := &Stream{ctx: ctx, model: m, options: o, scorer: m.TableScorer(feature.Key{}), points: points, entities: entities}
 	if s.probability, err = o.probabilities(m); err != nil {
 		return nil, err
 	}
@@ -115,7 +129,7 @@ func Score(ctx context.Context, m *Model, r io.Reader, o ScoreOptions) (*Stream,
 		return nil, err
 	}
 	if s.reader, err = table.NewReader(readerName(r), r, options); err != nil {
-		return nil, err
+		return nil, entities.explain(err)
 	}
 	for _, p := range s.points {
 		s.Points = append(s.Points, p.Name)
@@ -167,6 +181,14 @@ func (s *Stream) bindColumns(t *table.Table) error {
 	}
 	for _, c := range t.ID {
 		s.ID = append(s.ID, c.Name)
+	}
+	if s.entities != nil {
+		if err := s.entities.check(t); err != nil {
+			return err
+		}
+		if !s.options.OnlyAlerts {
+			s.Entity, s.Daily = s.entities.column, s.entities.daily
+		}
 	}
 	if t.Time != nil {
 		s.Time = t.Time.Name
@@ -245,6 +267,22 @@ func (s *Stream) Rows() iter.Seq2[*result.Row, error] {
 			yield(nil, s.firstBad) // nothing fits: the file is probably not meant
 			return
 		}
+		if s.entities != nil && !s.options.OnlyAlerts {
+			clear(s.totals.Positives)
+			for i := range s.entities.merged {
+				r := &s.entities.merged[i]
+				for k, decided := range r.Decisions {
+					if decided {
+						s.totals.Positives[k]++
+					}
+				}
+				if s.options.Best > 0 {
+					s.best.offer(r, s.options.Best)
+				} else if !yield(r, nil) {
+					return
+				}
+			}
+		}
 		s.finishTotals()
 		slices.SortFunc(s.best, compareRows)
 		for i := range s.best {
@@ -269,6 +307,10 @@ func (s *Stream) scoreChunk(t *table.Table, yield func(*result.Row, error) bool)
 		}
 		z, err := s.scoreRow(t, row)
 		err = atScoring(err)
+		entity := result.Merged{}
+		if s.entities != nil && err == nil {
+			entity, err = s.entities.of(t, row)
+		}
 		if err != nil && s.options.OnError.stops() {
 			return true, diag.At(err, diag.Error{File: t.File})
 		}
@@ -284,8 +326,20 @@ func (s *Stream) scoreChunk(t *table.Table, yield func(*result.Row, error) bool)
 			s.watch.addRow(t, row, z)
 		}
 		s.fillRow(t, row, z)
+		if s.options.OnlyAlerts && s.row.Decisions[0] && s.entities.alerted(entity) {
+			continue // no alert that a limit counts
+		}
 		if err := s.holdBack(); err != nil {
 			return true, err
+		}
+		switch {
+		case s.options.OnlyAlerts && !s.row.Decisions[0]:
+			continue
+		case s.options.OnlyAlerts:
+			s.entities.addAlert(entity)
+		case s.entities != nil:
+			s.totals.Units = s.entities.merge(&s.row, entity)
+			continue
 		}
 		if s.options.Best > 0 {
 			s.best.offer(&s.row, s.options.Best)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"toptau/internal/report"
 	"toptau/internal/text"
 	"toptau/internal/tune"
 	"toptau/method"
@@ -17,10 +18,13 @@ import (
 // summaryFacts are the facts of a summary.
 type summaryFacts struct {
 	Goal      metric.Goal
-	Decisions metric.Confusion // decisions on the rows of Basis; undefined rates are left out of the summary
-	Basis     string           // the measured rows: "the test part", "out-of-fold scores of the training rows"
-	Measured  bool             // the rows of Basis took no part in training, so rates are not estimates
-	Expected  *result.Expected // expected rate on new rows, used unless Measured; nil: not known
+	Unit      *result.Unit       // what all rates count; nil: rows
+	Value     *metric.Proportion // amounts found; nil: there are none
+	ValueName string             // their column
+	Decisions metric.Confusion   // decisions on the rows of Basis; undefined rates are left out of the summary
+	Basis     string             // the measured rows: "the test part", "out-of-fold scores of the training rows"
+	Measured  bool               // the rows of Basis took no part in training, so rates are not estimates
+	Expected  *result.Expected   // expected rate on new rows, used unless Measured; nil: not known
 
 	Delta       threshold.Rate   // of the requested guarantee; zero: none was requested
 	Guarantee   *model.Guarantee // guarantee of the threshold, or nil
@@ -46,7 +50,7 @@ type summaryFacts struct {
 func summary(f summaryFacts) []string {
 	var lines []string
 	for _, line := range []string{
-		f.goalLine(), f.precisionLine(), f.recallLine(), f.falseAlarmLine(), f.workLine(), f.guaranteeLine(), f.prevalenceLine(),
+		f.goalLine(), f.unitLine(), f.precisionLine(), f.recallLine(), f.valueLine(), f.falseAlarmLine(), f.workLine(), f.guaranteeLine(), f.prevalenceLine(),
 		f.basisLine(), f.choiceLine(), f.leakageLine(), f.cautionLine(),
 	} {
 		if line != "" {
@@ -61,6 +65,26 @@ func (f *summaryFacts) goalLine() string {
 		return ""
 	}
 	return "Goal: " + f.Goal.String() + "."
+}
+
+// unitLine describes what is counted, if that is not rows.
+func (f *summaryFacts) unitLine() string {
+	if f.Unit == nil {
+		return ""
+	}
+	each := f.Unit.Entity
+	if f.Unit.Per != "" {
+		each += " and " + f.Unit.Per
+	}
+	return fmt.Sprintf("Counted: one alert per %s, which is positive if one of its rows is.", each)
+}
+
+// valueLine returns the fraction of the amounts that is found.
+func (f *summaryFacts) valueLine() string {
+	if f.Value == nil {
+		return ""
+	}
+	return rateLine("%s of the positives' "+f.ValueName+" is found", *f.Value)
 }
 
 // confidence returns the confidence of the intervals.
@@ -110,7 +134,7 @@ func (f *summaryFacts) precisionLine() string {
 		return ""
 	}
 	if tpr.Rate == 0 && fpr.Rate == 0 {
-		return "No row scores above the threshold, so there are no alerts."
+		return "Nothing scores above the threshold, so there are no alerts."
 	}
 	line := fmt.Sprintf("Of 1,000 alerts, about %s are real", ofThousand(precisionOf(f.Prevalence, tpr.Rate, fpr.Rate)))
 	both := 1 - float64((1-f.confidence())/2)
@@ -137,9 +161,11 @@ func (f *summaryFacts) falseAlarmLine() string {
 	if f.Measured || e == nil {
 		return rateLine("%s of the negatives raise a false alarm", f.Decisions.FalsePositiveRate)
 	}
-	what, rows := "of new negatives to raise a false alarm", "negatives"
+	rows := report.NegativeNames(f.Unit)
+	what := "of new " + rows + " to raise a false alarm"
 	if e.Population == method.AllRows.String() {
-		what, rows = "of new rows to become alerts", "rows"
+		rows = report.UnitNames(f.Unit)
+		what = "of new " + rows + " to become alerts"
 	}
 	origin := map[string]string{
 		string(tune.SchemeCertified): "held out", string(tune.SchemeHeldOut): "held out",
@@ -181,18 +207,21 @@ func (f *summaryFacts) workLine() string {
 	}
 	positives := float64(rows * f.Prevalence)
 	hits := float64(positives * tpr.Rate)
-	return fmt.Sprintf("Per %s rows: about %s alerts, %s of them real; %s positives missed.", amount(rows),
+	return fmt.Sprintf("Per %s %s: about %s alerts, %s of them real; %s positives missed.", amount(rows), report.UnitNames(f.Unit),
 		amount(hits+float64((rows-positives)*fpr.Rate)), amount(hits), amount(positives-hits))
 }
 
 func (f *summaryFacts) guaranteeLine() string {
 	if g := f.Guarantee; g != nil && g.Certified {
 		rows := text.Plural(g.Negatives, "negative")
-		if g.Kind == "top" {
-			rows = "rows"
+		switch {
+		case g.Kind == "top":
+			rows = report.UnitNames(f.Unit)
+		case f.Unit != nil:
+			rows = text.Count(g.Negatives) + " " + report.NegativeNames(f.Unit)
 		}
-		return fmt.Sprintf("Guaranteed with %s confidence, for rows like the %s that calibrated the threshold: %s.",
-			metric.ConfidenceText(g.Delta.Float64()), rows, promiseOf(g))
+		return fmt.Sprintf("Guaranteed with %s confidence, for %s like the %s that calibrated the threshold: %s.",
+			metric.ConfidenceText(g.Delta.Float64()), report.UnitNames(f.Unit), rows, promiseOf(g))
 	}
 	switch {
 	case f.NoGuarantee != "":
@@ -271,21 +300,22 @@ func amount(x float64) string {
 func trainSummary(f *tune.Found, o TrainOptions, d *Data, m *Model, leaks []tune.Leak, warnings int) []string {
 	goal, _ := m.Point("")
 	expected := expectedOf(&f.Threshold)
-	facts := summaryFacts{Goal: f.Goal, Delta: o.Delta, Guarantee: goal.Guarantee, Warnings: warnings, Expected: &expected, Leaks: leaks,
+	facts := summaryFacts{Goal: f.Goal, Unit: unitOf(f.Units, d.Len()), Value: f.OutOfFold.Value, ValueName: o.Value, Delta: o.Delta, Guarantee: goal.Guarantee, Warnings: warnings, Expected: &expected, Leaks: leaks,
 		Decisions: f.OutOfFold.AtThreshold, Basis: "out-of-fold scores of the rows that chose the model"}
 	if o.Validation != nil {
 		facts.Basis = "the validation part, which chose the model"
 	}
 	if f.Test != nil {
-		facts.Decisions, facts.Basis, facts.Measured = f.Test.AtThreshold, "the test part", true
+		facts.Decisions, facts.Value, facts.Basis, facts.Measured = f.Test.AtThreshold, f.Test.Value, "the test part", true
 	}
 	if t := &f.Threshold; !t.Certified && t.Calibrated != nil {
 		facts.NoGuarantee = "the threshold comes from out-of-fold scores of rows that also chose the model"
 	}
 	if facts.PrevalenceGiven = !o.Prevalence.IsZero(); facts.PrevalenceGiven {
 		facts.Prevalence = o.Prevalence.Float64()
-	} else {
-		facts.Prevalence = prevalenceOf(d)
+	} else if facts.Prevalence = prevalenceOf(d); facts.Unit != nil {
+		n := tune.CountClasses(f.Units.Label)
+		facts.Prevalence = float64(n.Positives) / float64(n.Rows())
 	}
 	names := make([]string, len(f.Members))
 	for i := range f.Members {

@@ -86,7 +86,7 @@ func Threshold(ctx context.Context, d *Data, e Entry, g Goal, o ThresholdOptions
 	if err != nil {
 		return nil, err
 	}
-	if !counted.rows() {
+	if !counted.Rows() {
 		if o.Segments {
 			return nil, &diag.Error{Kind: diag.Usage, Param: "entity", Found: "together with segments", Expected: "only one of the two"}
 		}

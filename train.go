@@ -48,6 +48,15 @@ type TrainOptions struct {
 	// Format.Time, with dates or seconds since 1970.
 	LabelDelay Delay
 
+	// Entity is a column that names entities. Each raises at most one alert, or one a day if the data have a column
+	// Format.Time. The criterion that chooses the model, the threshold, its guarantee and all rates then count
+	// entities instead of rows. Rows of one entity are never split between parts of the data, unless these have a
+	// column Format.Group. "": rows are counted.
+	Entity string
+	// Value is a column of amounts, such as money. The model is chosen by the fraction of the positives' sum that is
+	// found within the budget; "": by the fraction of the positives. Budgets do not depend on it.
+	Value string
+
 	// Delta requests a threshold with a guarantee that may fail with this probability. Zero: no guarantee.
 	Delta threshold.Rate
 	// OutOfFold takes the order statistic for Delta from out-of-fold scores. These rows also choose the model,
@@ -105,7 +114,7 @@ type Trained struct {
 	All    []Entry // with KeepAll: the chosen model, then every learner and encoding at its best setting
 
 	data    *Data         // the rows given to Train
-	heldOut metric.Scores // labelled scores of rows that did not fit them, on the model's scale
+	heldOut metric.Scores // labelled scores of units that did not fit them, on the model's scale
 }
 
 // Train chooses a model for a goal and fits it.
@@ -139,14 +148,15 @@ func Train(ctx context.Context, d *Data, goal Goal, o TrainOptions) (_ *Trained,
 	if options.ClassWeight, err = o.ClassWeight.of(d); err != nil {
 		return nil, err
 	}
+	if d, err = o.groupEntities(d); err != nil {
+		return nil, err
+	}
 	data, seconds := o.searchData(d)
 	found, err := tune.Search(ctx, data, options)
 	if err != nil {
 		return nil, err
 	}
-	h := &found.HeldOut
-	trained := &Trained{Result: newTraining(found, o), Test: o.Test, data: d, heldOut: metric.Scores{Positives: h.Positives, Negatives: h.Negatives,
-		PositiveWeights: h.PositiveWeights, NegativeWeights: h.NegativeWeights}}
+	trained := &Trained{Result: newTraining(found, o), Test: o.Test, data: d, heldOut: found.HeldOut.Units}
 	if found.TestRows != nil {
 		trained.Test = d.selectRows(found.TestRows)
 	}
@@ -175,6 +185,31 @@ func Train(ctx context.Context, d *Data, goal Goal, o TrainOptions) (_ *Trained,
 	return trained, nil
 }
 
+// groupEntities returns the data with the entities as groups. It changes the other parts in the options likewise.
+func (o *TrainOptions) groupEntities(d *Data) (*Data, error) {
+	if o.Entity == "" {
+		return d, nil
+	}
+	for _, part := range []**Data{&d, &o.Validation, &o.Test, &o.Calibration} {
+		if *part == nil || (*part).table.Group != nil {
+			continue
+		}
+		grouped := **part
+		t := *grouped.table
+		names, err := tune.FindColumn(&t, "entity", o.Entity)
+		if err != nil {
+			return nil, err
+		}
+		t.Group = &table.Text{Name: names.Name, Values: make([]string, t.Rows())}
+		for row := range t.Group.Values {
+			t.Group.Values[row] = names.Text(row)
+		}
+		grouped.table = &t
+		*part = &grouped
+	}
+	return d, nil
+}
+
 // searchData returns the rows for the search, and the seconds that reading them took.
 func (o *TrainOptions) searchData(d *Data) (data tune.Data, seconds float64) {
 	data = tune.Data{Table: d.table, Schema: d.info.Schema}
@@ -195,7 +230,7 @@ func (o *TrainOptions) searchData(d *Data) (data tune.Data, seconds float64) {
 func (o *TrainOptions) searchOptions(goal Goal) (tune.SearchOptions, error) {
 	t := tune.SearchOptions{Goal: goal, Learners: o.Method, Features: o.Encoding, Surrogate: o.Surrogate,
 		Feature: feature.Options{Scale: o.Scale, Impute: o.Impute, Seed: o.Seed, Monotone: o.Monotone}, Folds: o.Folds, TestShare: o.TestFraction, LabelDelay: time.Duration(o.LabelDelay), Delta: o.Delta,
-		OutOfFold: o.OutOfFold, CalibrationShare: o.CalibrationFraction, MaxSize: o.MaxSize, KeepAll: o.KeepAll, MaxTime: o.MaxTime, Seed: o.Seed}
+		OutOfFold: o.OutOfFold, CalibrationShare: o.CalibrationFraction, Entity: o.Entity, Value: o.Value, MaxSize: o.MaxSize, KeepAll: o.KeepAll, MaxTime: o.MaxTime, Seed: o.Seed}
 	exclusive := func(param, other string) error {
 		return &diag.Error{Kind: diag.Usage, Param: param, Found: "together with " + other, Expected: "only one of the two"}
 	}
@@ -259,8 +294,14 @@ func trainedModel(f *tune.Found, o TrainOptions, d *Data) (*model.Model, error) 
 		return nil, err
 	}
 	m.Points = []model.Point{{Name: "goal", Threshold: f.Threshold.Value, Goal: f.Goal, Source: thresholdText(f)}}
+	if u := f.Units; !u.Rows() {
+		m.Points[0].Entity = u.Column
+		if u.Daily {
+			m.Points[0].Day = d.table.Time.Name
+		}
+	}
 	if c := f.Threshold.Calibrated; c != nil {
-		m.Points[0].Guarantee = guaranteeOf(c, f.Calibration.Negatives)
+		m.Points[0].Guarantee = guaranteeOf(c, f.CalibrationUnits.Negatives)
 	}
 	for i := range f.Members {
 		m.Members = append(m.Members, trainedMember(&f.Candidates[f.Members[i].Candidate], &f.Members[i], o.Seed))
@@ -380,6 +421,7 @@ func newTraining(f *tune.Found, o TrainOptions) result.Training {
 		NotTried: untried(f), CrossValidation: f.Choice.Score, Choice: f.Choice.Choice, Why: choiceText(f), Threshold: f.Threshold.Value, ThresholdNote: thresholdText(f),
 		Certified: f.Threshold.Certified, Delta: o.Delta, Expected: expectedOf(&f.Threshold), OverTime: f.Threshold.OverTime,
 		OutOfFoldGoal: f.OutOfFold.Goal, OutOfFoldDecisions: f.OutOfFold.AtThreshold, Features: f.Map.Cols(), Seed: o.Seed,
+		Unit: unitOf(f.Units, len(f.Units.Of)), Value: o.Value, OutOfFoldValue: f.OutOfFold.Value,
 		SecondsSearch: f.SecondsSearch, SecondsRefit: f.SecondsRefit,
 	}
 	switch {
@@ -401,7 +443,7 @@ func newTraining(f *tune.Found, o TrainOptions) result.Training {
 		r.Reference = &f.Choice.Reference
 	}
 	if f.Test != nil {
-		r.TestGoal, r.TestDecisions = &f.Test.Goal, &f.Test.AtThreshold
+		r.TestGoal, r.TestDecisions, r.TestValue = &f.Test.Goal, &f.Test.AtThreshold, f.Test.Value
 	}
 	if trend := f.Threshold.OverTime; trend != nil {
 		if drift := driftWarning(*trend, f.Threshold.Calibrated.Population()); drift != nil {

@@ -121,7 +121,7 @@ func PairedBootstrap(s PairedScores, c Criterion, reference int, b Bootstrap) (P
 			first = r
 		}
 		if s.PositiveValues != nil {
-			res = s.valued(res, m)
+			res = res.Valued(s.Positives[m], s.PositiveValues)
 		}
 		out.Results = append(out.Results, res)
 	}

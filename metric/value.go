@@ -14,16 +14,17 @@ import (
 // Amounts. With PairedScores.PositiveValues a criterion is the fraction of an amount that is found, such as
 // money. The threshold and the budget are those of the criterion without amounts.
 
-// valued replaces the counts of a result by the amounts of the same positives.
-func (s *PairedScores) valued(r Result, model int) Result {
+// Valued returns the result with the amounts of the same positives instead of their counts. scores and amounts are
+// those of all positives that the result was computed from.
+func (r Result) Valued(scores, amounts []float64) Result {
 	r.Criterion = strings.Replace(r.Criterion, "positives@", "value@", 1)
 	if !r.Defined() {
 		return r
 	}
 	found, total := 0.0, 0.0
-	for i, v := range s.PositiveValues {
+	for i, v := range amounts {
 		total += v
-		if r.admits(s.Positives[model][i]) {
+		if r.admits(scores[i]) {
 			found += v
 		}
 	}

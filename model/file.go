@@ -57,6 +57,21 @@ type content struct {
 	Checksum     string                 `json:"checksum"`
 }
 
+// IsFile reports whether a regular file begins as model files do.
+func IsFile(path string) bool {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, len(opening))
+	_, err = io.ReadFull(f, head)
+	return err == nil && string(head) == opening
+}
+
 // Load reads the model file at path.
 //
 // Errors name the file: diag.IO if it cannot be read; diag.Model if it is not a model, has a newer format,

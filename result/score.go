@@ -10,14 +10,15 @@ import (
 // Scoring holds the totals of a stream of scored rows: `score`. It is complete after the last row.
 type Scoring struct {
 	Document
-	Rows      int      `json:"n"`              // number of rows, with those that have no score
-	Points    []string `json:"points"`         // names of the operating points, the chosen one first
-	Positives []int    `json:"decisions"`      // number of alerts of each point
-	Missing   int      `json:"missing_values"` // number of missing values, which were imputed
-	Unknown   int      `json:"unknown_values"` // number of categories and indices that were not seen in training
-	Failed    int      `json:"failed"`         // number of rows that could not be scored
-	HeldBack  int      `json:"held_back"`      // number of rows above the chosen point that an alert limit held back
-	Imputed   int      `json:"imputed"`        // number of rows with values that were imputed although the model refuses missing ones
+	Rows      int      `json:"n"`               // number of rows, with those that have no score
+	Points    []string `json:"points"`          // names of the operating points, the chosen one first
+	Positives []int    `json:"decisions"`       // number of alerts of each point
+	Units     int      `json:"units,omitempty"` // number of entities (and days); decisions then counts these. 0: rows
+	Missing   int      `json:"missing_values"`  // number of missing values, which were imputed
+	Unknown   int      `json:"unknown_values"`  // number of categories and indices that were not seen in training
+	Failed    int      `json:"failed"`          // number of rows that could not be scored
+	HeldBack  int      `json:"held_back"`       // number of rows above the chosen point that an alert limit held back
+	Imputed   int      `json:"imputed"`         // number of rows with values that were imputed although the model refuses missing ones
 }
 
 // Row is a scored row. It is valid until the stream yields the next row. The lines of `score --json` have the
@@ -34,6 +35,9 @@ type Row struct {
 	// score > threshold at each operating point, the chosen one first
 	Decisions []bool `json:"decisions"`
 
+	// entity whose rows were merged into this one, which is the one with the highest score; nil: none were
+	Merged *Merged `json:"merged,omitempty"`
+
 	// why a row above the threshold is no alert: "budget", "clock" or "state" of an alert limit; its decisions are false
 	HeldBack string `json:"held_back,omitempty"`
 	// columns whose missing value was imputed although the model refuses missing values: no guarantee covers the row
@@ -46,6 +50,14 @@ type Row struct {
 	Offset        float64   `json:"offset,omitempty"`        // part of the score that belongs to no column
 	// the score less the sum of Offset and the Contributions in their order, which are rounded in another order
 	Rounding float64 `json:"rounding,omitempty"`
+}
+
+// Merged describes the rows of an entity that became one. Its Decisions are those of any of the rows.
+type Merged struct {
+	Entity string `json:"entity"`        // value of the entity's column
+	Day    string `json:"day,omitempty"` // with a time column
+	Rows   int    `json:"rows"`          // number of rows
+	Alerts int    `json:"alerts"`        // number of rows above the threshold of the chosen operating point
 }
 
 // Clone returns a copy that stays valid after the next row.

@@ -17,12 +17,16 @@ type Training struct {
 	// rows that are only used for the threshold
 	Calibration *Counts `json:"calibration,omitempty"`
 	// rows that choose the model, instead of a cross-validation
-	Validation *Counts  `json:"validation,omitempty"`
-	Test       *Counts  `json:"test,omitempty"`      // rows that measure the chosen model
-	Folds      int      `json:"folds"`               // number of folds of the cross-validation
-	FoldRows   int      `json:"fold_rows,omitempty"` // rows that a fold fits, if they are a sample
-	Criterion  string   `json:"criterion"`           // criterion that compares candidates, in words
-	Budgets    []string `json:"budgets"`             // budgets of the criterion in the first fold
+	Validation *Counts `json:"validation,omitempty"`
+	Test       *Counts `json:"test,omitempty"`      // rows that measure the chosen model
+	Folds      int     `json:"folds"`               // number of folds of the cross-validation
+	FoldRows   int     `json:"fold_rows,omitempty"` // rows that a fold fits, if they are a sample
+	// what the criterion, the threshold and all rates count; absent: rows
+	Unit *Unit `json:"unit,omitempty"`
+	// column of amounts, of which the criterion is a fraction; absent: it is one of the positives
+	Value     string   `json:"value,omitempty"`
+	Criterion string   `json:"criterion"` // criterion that compares candidates, in words
+	Budgets   []string `json:"budgets"`   // budgets of the criterion in the first fold
 	// settings of learners on encodings, in the order tried
 	Candidates []Candidate `json:"candidates"`
 	// learners on encodings that were not fitted, with the reason unless time was up
@@ -53,13 +57,17 @@ type Training struct {
 	OutOfFoldGoal metric.Result `json:"out_of_fold_goal"`
 	// decisions of the threshold on out-of-fold scores
 	OutOfFoldDecisions metric.Confusion `json:"out_of_fold_at_threshold"`
+	// with value: fraction of the amounts that the threshold finds on out-of-fold scores
+	OutOfFoldValue *metric.Proportion `json:"out_of_fold_value,omitempty"`
 	// goal's criterion on the test part, with its threshold from there
 	TestGoal *metric.Result `json:"test_goal,omitempty"`
 	// decisions of the threshold on the test part
 	TestDecisions *metric.Confusion `json:"test_at_threshold,omitempty"`
-	Features      int               `json:"d"`    // number of features
-	Size          ModelSize         `json:"size"` // size of the model
-	Seed          uint64            `json:"seed"` // seed of every random choice
+	// with value: fraction of the amounts that the threshold finds on the test part
+	TestValue *metric.Proportion `json:"test_value,omitempty"`
+	Features  int                `json:"d"`    // number of features
+	Size      ModelSize          `json:"size"` // size of the model
+	Seed      uint64             `json:"seed"` // seed of every random choice
 	// "", cancelled or time-up: the choice is among finished candidates
 	Stopped       Stop    `json:"stopped"`
 	SecondsRead   float64 `json:"seconds_read"`   // time spent reading

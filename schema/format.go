@@ -24,6 +24,7 @@ type Format struct {
 	Segment     string     `json:"segment,omitempty"`     // a column whose values may have separate thresholds
 	Time        string     `json:"time,omitempty"`        // a column that orders the rows
 	Kept        []string   `json:"kept,omitempty"`        // columns to keep as text for breakdowns; features remain features
+	Timezone    string     `json:"timezone,omitempty"`    // the zone of days, such as Europe/Prague; "": UTC
 	FileColumn  string     `json:"file_column,omitempty"` // names the column of file names, for ID, Group, Segment and Time
 	Missing     []string   `json:"missing,omitempty"`     // spellings of a missing value besides ""
 	Categorical []string   `json:"categorical,omitempty"` // columns of categories
@@ -54,8 +55,8 @@ const (
 	LIBSVM     FileFormat = "libsvm" // sparse text: label index:value ...
 	Packed     FileFormat = "packed" // what pack writes
 	Parquet    FileFormat = "parquet"
-	JSONLines  FileFormat = "jsonl"  // an object a line; nested keys are joined by dots
-	IDX        FileFormat = "idx"    // images in the format of MNIST
+	JSONLines  FileFormat = "jsonl" // an object a line; nested keys are joined by dots
+	IDX        FileFormat = "idx"   // images in the format of MNIST
 )
 
 // Header describes whether the first row of a file names the columns.

@@ -16,6 +16,8 @@ type Schema struct {
 	ID    []string `json:"id,omitempty" since:"2"`    // columns that identify a row
 	Group string   `json:"group,omitempty" since:"2"` // rows with equal values stay together
 	Time  string   `json:"time,omitempty" since:"2"`  // orders the rows
+
+	Timezone string `json:"timezone,omitempty" since:"2"` // zone of the days; "": UTC
 }
 
 // Sparse reports whether rows have features by index instead of columns.

@@ -128,7 +128,7 @@ func bodyOfTensor(columns []string, rows [][]string) []byte {
 	return append(b, "]}]}"...)
 }
 
-// requests returns requests for all rows, so many in each.
+// requests returns requests for all rows, batch of them in each.
 func (c *campaign) requests(f form, batch int) [][]byte {
 	var list [][]byte
 	for rows := c.data.rows; len(rows) >= batch; rows = rows[batch:] {

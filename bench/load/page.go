@@ -70,9 +70,10 @@ Open loop: requests with one row are sent at random times, whether or not the on
 moment when a request was due. "Sent late" is the part of it that the generator causes.`},
 	{"overload", `## Overload
 
-Batches of 300 rows with one reason each (columns and data, values rounded so that a body is short), to the model of leaves. Peak: 8
+Batches of 100 rows with one reason each (columns and data, values rounded so that a body is short), to a model of boosted trees. Peak: 8
 connections that send the next request when the last is answered. Then open loop, with up to 2,000 connections. Times are from the sending of a request
 to its answer; "sent late" is how far the generator was behind.`},
+	{"refusals", `On a busy machine the server does not get all of its processor. By processor time alone:`},
 	{"reload", `## Reload
 
 The file of the model is replaced and POST /v1/reload is sent, again and again, while 4 connections send batches of 20 rows. Each
@@ -116,6 +117,8 @@ programs on the machine hardly matter; all other times are those of the clock, a
 func micro(d time.Duration) string { return fmt.Sprintf("%.1f", float64(d)/float64(time.Microsecond)) }
 
 func milli(d time.Duration) string { return fmt.Sprintf("%.2f", float64(d)/float64(time.Millisecond)) }
+
+func percent(fraction float64) string { return fmt.Sprintf("%.0f %%", 100*fraction) }
 
 func mega(bytes int64) string { return fmt.Sprintf("%.0f", float64(bytes)/(1<<20)) }
 

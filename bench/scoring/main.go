@@ -81,7 +81,7 @@ interleaved rounds. "read" parses the file for the same model and scores nothing
 		return err
 	}
 	models := map[schema.Encoding]*model.Model{}
-	encodings := []schema.Encoding{schema.Raw, schema.Scorecard, schema.Leaves}
+	encodings := []schema.Encoding{schema.Raw, schema.Scorecard, schema.Boosted, schema.Leaves}
 	for _, e := range encodings {
 		if models[e], err = fit(flows, e); err != nil {
 			return err
@@ -224,11 +224,11 @@ func measureLatency(page io.Writer, dir string, m *model.Model, content []byte, 
 ## Streams
 
 `+"`toptau score model.json -`"+` with pipes for its input and output: milliseconds from the write of a row to the arrival of its line. A burst is
-written at once, and the time is that of its last row. "follow" appends the rows to a file that `+"`score --follow`"+` reads.
+written at once, and the time is that of its last row. "follow" appends the rows to a file that `+"`score --follow`"+` reads.%s
 
 | writer | rows | median, ms | worst, ms |
 | --- | ---: | ---: | ---: |
-`)
+`, loadAverage())
 	lines := bytes.SplitAfter(content, []byte{'\n'})
 	header, rows := lines[0], lines[1:]
 	for _, c := range []struct {
@@ -251,6 +251,16 @@ written at once, and the time is that of its last row. "follow" appends the rows
 		fmt.Fprintf(page, "| %s | %d | %.1f | %.1f |\n", c.name, c.burst*c.bursts, milliseconds(waits[len(waits)/2]), milliseconds(waits[len(waits)-1]))
 	}
 	return nil
+}
+
+// loadAverage describes how busy other programs kept the machine, as far as the system knows.
+func loadAverage() string {
+	text, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return ""
+	}
+	minute, _, _ := strings.Cut(string(text), " ")
+	return fmt.Sprintf(" Load average at the start: %s on %d processors.", minute, runtime.NumCPU())
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"sync"
@@ -23,21 +24,25 @@ type alertFlags struct {
 	AlertLimit alertlimit.Limit `group:"Alert limit" name:"alert-limit" placeholder:"N/TIME" help:"At most N alerts in each hour, day or week, such as 200/day: the highest scores above the operating point, as far as that can be known when a row comes. Others are held back. Replicas get a part of N each."`
 	Expect     int              `group:"Alert limit" placeholder:"ROWS" help:"With --alert-limit: about how many rows come in an hour, day or week. It is corrected as rows come."`
 	State      string           `group:"Alert limit" file:"out" placeholder:"FILE" help:"With --alert-limit: keep count here, also over restarts and crashes. Each process needs a file of its own."`
-	Timezone   string           `group:"Alert limit" placeholder:"ZONE" help:"With --alert-limit: whose days and weeks count, such as Europe/Prague (default UTC)."`
+}
+
+// zoneFlag is the flag of verbs without the format of a file, which has it too.
+type zoneFlag struct {
+	Timezone string `group:"Alert limit" placeholder:"ZONE" help:"With --alert-limit: whose days and weeks count, such as Europe/Prague (default UTC)."`
 }
 
 // limited reports whether there is a limit.
 func (f *alertFlags) limited() bool { return f.AlertLimit.Alerts > 0 }
 
 // options checks the flags and returns the options of a budget without model and reference.
-func (f *alertFlags) options() (alertlimit.Options, error) {
-	zone, err := time.LoadLocation(f.Timezone)
+func (f *alertFlags) options(timezone string) (alertlimit.Options, error) {
+	zone, err := time.LoadLocation(timezone)
 	switch {
 	case !f.limited():
 		for _, flag := range []struct {
 			param string
 			set   bool
-		}{{"expect", f.Expect != 0}, {"state", f.State != ""}, {"timezone", f.Timezone != ""}} {
+		}{{"expect", f.Expect != 0}, {"state", f.State != ""}} {
 			if flag.set {
 				err := &diag.Error{Kind: diag.Usage, Param: flag.param, Found: "without a limit", Fixes: []diag.Fix{{Param: "alert-limit", Value: "200/day"}}}
 				return alertlimit.Options{}, err
@@ -46,7 +51,7 @@ func (f *alertFlags) options() (alertlimit.Options, error) {
 	case f.State == "" || f.State == "-":
 		return alertlimit.Options{}, &diag.Error{Kind: diag.Usage, Param: "state", Fixes: []diag.Fix{{Param: "state", Value: "alerts.state"}}}
 	case err != nil:
-		return alertlimit.Options{}, &diag.Error{Kind: diag.Usage, Param: "timezone", Found: diag.Quote(f.Timezone),
+		return alertlimit.Options{}, &diag.Error{Kind: diag.Usage, Param: "timezone", Found: diag.Quote(timezone),
 			Expected: "a zone such as UTC or Europe/Prague"}
 	}
 	return alertlimit.Options{Limit: f.AlertLimit, Expect: f.Expect, Zone: zone}, nil
@@ -55,7 +60,7 @@ func (f *alertFlags) options() (alertlimit.Options, error) {
 // open opens the budget of a stream of rows and sets the option that uses it. The caller closes it.
 func (f *alertFlags) open(s *cli.Session, m *model.Model, score *toptau.ScoreOptions) (*streamLimit, error) {
 	l := &streamLimit{session: s, reported: map[alertlimit.Reason]bool{}}
-	o, err := f.options()
+	o, err := f.options(cmp.Or(score.Format.Timezone, m.Schema().Timezone))
 	if err != nil || !f.limited() {
 		return l, err
 	}
@@ -68,9 +73,13 @@ func (f *alertFlags) open(s *cli.Session, m *model.Model, score *toptau.ScoreOpt
 	return l, err
 }
 
-// referenceOf returns scores of rows like those to come: the negatives that an operating point was calibrated with,
-// nil if the model keeps none. Positives are few and soon counted.
+// referenceOf returns scores of rows like those to come: the model's reference, otherwise the negatives that an
+// operating point was calibrated with, because positives are few and soon counted. It returns nil if the model keeps
+// neither.
 func referenceOf(m *model.Model, at string) *calibrate.Sample {
+	if r := m.Reference(); r != nil {
+		return &r.Sample
+	}
 	point, found := m.Point(at)
 	if !found || point.Guarantee == nil {
 		return nil
@@ -79,9 +88,9 @@ func referenceOf(m *model.Model, at string) *calibrate.Sample {
 }
 
 // serve opens the budget of a server and sets the options that use it. The caller closes it.
-func (f *alertFlags) serve(server *serve.Options) (*serverLimit, error) {
+func (f *alertFlags) serve(server *serve.Options, timezone string) (*serverLimit, error) {
 	l := &serverLimit{}
-	o, err := f.options()
+	o, err := f.options(timezone)
 	if err != nil || !f.limited() {
 		return l, err
 	}

@@ -28,8 +28,6 @@ type compareCommand struct {
 	Scores     []string `file:"scores" sep:"none" placeholder:"NAME=FILE" help:"Another program's scores of the rows of --test, or of DATA without it (CSV with a column score), joined by --id; repeatable."`
 	Against    string   `default:"logistic" placeholder:"NAME" help:"The entry that the others are compared with (default logistic)."`
 	Report     string   `file:"out" placeholder:"FILE" help:"Write a self-contained HTML page with the comparison."`
-	Value      string   `placeholder:"COL" help:"A column of amounts, such as money: the comparison is about fractions of the positives' sum. Use --drop too if it is no feature."`
-	Entity     string   `placeholder:"COL" help:"One alert per value of this column counts on the test part, with --time one a day."`
 	Replicates int      `default:"2000" placeholder:"N" help:"Replicates of the bootstrap (default 2000)."`
 	Choose     string   `name:"validation" file:"in" group:"Data" placeholder:"FILE" help:"Rows that choose the settings, instead of a cross-validation."`
 	Measure    string   `name:"test" file:"in" group:"Data" placeholder:"FILE" help:"The test part (default: a quarter of DATA)."`
@@ -73,10 +71,10 @@ func (c *compareCommand) Run(s *cli.Session) error {
 		}
 		showProgress(s, now)
 	}
-	c.Kept = keptColumns(c.Value, c.Entity)
+	keepCounted(&c.Format, &c.TrainOptions)
 	data, err := readParts(s, c.Data, c.Format, part{c.Choose, &c.Validation}, part{c.Measure, &c.Test})
 	if err != nil {
-		return err
+		return nameKept(err, c.Entity, c.Value)
 	}
 	if c.Measure == "" && c.TestFraction.IsZero() {
 		c.TestFraction = threshold.MustRate(comparedFraction)
@@ -178,7 +176,7 @@ var verdictTitles = map[result.VerdictAbout]string{result.AboutLoss: "loss", res
 // printEntries prints several entries, the highest criterion first, and what follows from their differences.
 func printEntries(s *cli.Session, e *result.Evaluation) {
 	first := e.Entries[0].Goal.Value
-	s.Printf("%s on %s rows (%s positive):\n", first.Criterion, text.Count(e.Rows), text.Count(e.Positives))
+	s.Printf("%s on %s (%s positive):\n", first.Criterion, report.UnitsText(e.Unit, e.Rows), text.Count(e.Positives))
 	entries := slices.Clone(e.Entries)
 	slices.SortStableFunc(entries, func(a, b result.Entry) int { return cmp.Compare(b.Goal.Value.Rate, a.Goal.Value.Rate) })
 	table := [][]string{{"", "criterion", "found", "interval", "AUC", "against " + e.Against, "interval", ""}}

@@ -22,7 +22,7 @@ import (
 
 // evaluateCommand measures models and the scores of other programs on the same rows.
 type evaluateCommand struct {
-	Files  []string `file:"in" arg:"" name:"model ... data" help:"Model files, and last the labelled data (- is standard input). With --scores no model is needed."`
+	Files  []string `file:"in" arg:"" name:"model ... data" help:"Model files, and then the labelled data: files, directories or patterns, read as one table; - is standard input. With --scores no model is needed."`
 	Scores []string `file:"scores" sep:"none" placeholder:"NAME=FILE" help:"Another program's scores of the same rows (CSV with a column score), joined by --id; repeatable."`
 	Report string   `file:"out" placeholder:"FILE" help:"Write a self-contained HTML page with curves, intervals and the model card."`
 	toptau.EvaluateOptions
@@ -98,7 +98,11 @@ func (c *evaluateCommand) read(s *cli.Session) ([]toptau.Entry, *toptau.Data, er
 	}
 	var entries []toptau.Entry
 	var models []*model.Model
-	paths := slices.Clone(c.Files[:last])
+	files, err := c.divide()
+	if err != nil {
+		return nil, nil, err
+	}
+	paths := slices.Clone(c.Files[:files])
 	if against := c.Against; against != "" && !slices.Contains(entryNames(paths), against) && atomicfile.Exists(against) {
 		paths = append(paths, against)
 		c.Against = entryNames(paths)[len(paths)-1]
@@ -118,13 +122,28 @@ func (c *evaluateCommand) read(s *cli.Session) ([]toptau.Entry, *toptau.Data, er
 	entries = append(entries, scores...)
 	format := c.Format
 	format.Kept = append(slices.Clone(c.By), keptColumns(c.Entity, c.Value)...)
-	if last > 0 {
+	if files > 0 {
 		if format, err = formatFor(format, models[0], models[1:]...); err != nil {
 			return nil, nil, err
 		}
 	}
-	data, err := toptau.Read(s, c.Files[last], format)
-	return entries, data, err
+	data, err := readData(s, c.Files[files:], format)
+	return entries, data, nameKept(err, c.Entity, c.Value)
+}
+
+// divide returns the number of model files. They come first; the others are data. The first file is a model unless
+// there are scores.
+func (c *evaluateCommand) divide() (models int, err error) {
+	last := len(c.Files) - 1
+	for models < last && (model.IsFile(c.Files[models]) || models == 0 && len(c.Scores) == 0) {
+		models++
+	}
+	for _, path := range c.Files[models:] {
+		if model.IsFile(path) {
+			return 0, &diag.Error{Kind: diag.Usage, Found: diag.Quote(path) + ", a model among the data", Expected: "the models first, then the data"}
+		}
+	}
+	return models, nil
 }
 
 // fileDate returns the day on which a file was last written, "" if that is not known.
@@ -155,7 +174,11 @@ func entryNames(paths []string) []string {
 }
 
 func printEvaluation(s *cli.Session, e *toptau.Evaluation) {
-	s.Printf("%s, %s positive (%s); AUC %.4f\n", report.UnitsText(e.Unit, e.Rows), text.Count(e.Positives), text.Percent(e.Prevalence), e.AUC)
+	auc := ""
+	if e.Positives > 0 && e.Positives < e.Rows {
+		auc = fmt.Sprintf("; AUC %.4f", e.AUC)
+	}
+	s.Printf("%s, %s positive (%s)%s\n", report.UnitsText(e.Unit, e.Rows), text.Count(e.Positives), text.Percent(e.Prevalence), auc)
 	if e.Unit != nil {
 		s.Printf("counted: %s\n", report.UnitRule(e.Unit))
 	}

@@ -29,6 +29,7 @@ type explainCommand struct {
 	Top     int      `placeholder:"N" help:"Columns to show, those that matter most (default 5 for a row, 20 with --columns; --json has all)."`
 	Columns bool     `help:"Show what each column does to the scores of all rows, instead of single rows."`
 	CSV     bool     `name:"csv" help:"Print CSV: one line per row and column, with the column's value and what it adds."`
+	badRowFlags
 	verifyFlags
 	schema.Format
 }
@@ -41,6 +42,8 @@ func (c *explainCommand) Run(s *cli.Session) error {
 		return &diag.Error{Kind: diag.Usage, Param: "top", Found: fmt.Sprint(c.Top), Expected: "at least 1"}
 	case c.CSV && (s.JSON || c.Columns):
 		return &diag.Error{Kind: diag.Usage, Param: "csv", Found: "together with --json or --columns", Expected: "rows as CSV"}
+	case c.CSV && c.OnError == toptau.EmptyBadRows:
+		return &diag.Error{Kind: diag.Usage, Param: "on-error", Found: "empty together with --csv", Expected: "stop or skip"}
 	case c.Columns && (c.Best > 0 || c.At != ""):
 		return &diag.Error{Kind: diag.Usage, Param: "columns", Found: "together with --best or --at", Expected: "all rows, or some"}
 	}
@@ -63,8 +66,14 @@ func (c *explainCommand) Run(s *cli.Session) error {
 		return err
 	}
 	defer in.Close()
-	return writeRows(s, m, in, toptau.ScoreOptions{Format: c.Format, At: c.At, Best: c.Best, Explain: true,
-		Progress: func(rows int) { s.Progress.Show(-1, "%s rows explained", text.Count(rows)) }}, w)
+	o := toptau.ScoreOptions{Format: c.Format, At: c.At, Best: c.Best, Explain: true,
+		Progress: func(rows int) { s.Progress.Show(-1, "%s rows explained", text.Count(rows)) }}
+	rejects, err := c.badRowFlags.apply(&o)
+	if err != nil {
+		return err
+	}
+	defer rejects.Close()
+	return writeRows(s, m, in, o, w)
 }
 
 // printColumns prints the table of all columns.
@@ -74,8 +83,14 @@ func (c *explainCommand) printColumns(s *cli.Session, m *model.Model) error {
 		return err
 	}
 	defer in.Close()
+	var bad toptau.ScoreOptions
+	rejects, err := c.badRowFlags.apply(&bad)
+	if err != nil {
+		return err
+	}
+	defer rejects.Close()
 	s.Progress.Start()
-	r, err := toptau.Explain(s, m, in, toptau.ExplainOptions{Format: c.Format,
+	r, err := toptau.Explain(s, m, in, toptau.ExplainOptions{Format: c.Format, Impute: bad.Impute, OnError: bad.OnError, OnReject: bad.OnReject,
 		Progress: func(rows int) { s.Progress.Show(-1, "%s rows read", text.Count(rows)) }})
 	if err != nil {
 		return err
@@ -118,6 +133,10 @@ func (e *explanations) write(r *result.Row) error {
 	name := fmt.Sprintf("row %d", r.Number)
 	if len(r.ID) > 0 {
 		name = strings.Join(r.ID, " ")
+	}
+	if r.Err != nil {
+		_, err := fmt.Fprintf(e.w, "%s: no score: %s\n", cli.Printable(name), cli.Printable(reasonText(r.Err)))
+		return err
 	}
 	sign := "above"
 	if !r.Decisions[0] {
@@ -163,6 +182,15 @@ func (e *jsonExplanations) begin(s *toptau.Stream) error {
 }
 
 func (e *jsonExplanations) write(r *result.Row) error {
+	if r.Err != nil {
+		return json.NewEncoder(e.w).Encode(struct {
+			SchemaVersion result.Version `json:"schema_version"`
+			Row           int            `json:"row"`
+			ID            []string       `json:"id,omitempty"`
+			Score         *float64       `json:"score"`
+			Error         string         `json:"error"`
+		}{result.Version{}, r.Number, r.ID, nil, reasonText(r.Err)})
+	}
 	var average *float64
 	if score, known := e.stream.AverageScore(); known {
 		average = &score

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -20,9 +21,9 @@ var pageFiles = map[string]string{
 
 // TestREADME runs every command in the console blocks of README.md and docs/guide/*.md and compares the output. The commands of a
 // page run in order in one directory, which has the readers of models in Python and JavaScript. Commands on TOPTAU_DATA run only
-// where it is set. A block of Python, JavaScript or Go whose first line is a comment with a file name is a file in that directory.
-// Python runs only where TOPTAU_PYTHON is an interpreter with pandas and scikit-learn, and node only where it is installed; without
-// them, the rest of the page is not run.
+// where it is set. A block of code whose first line is a comment with a file name is a file in that directory. Python runs only
+// where TOPTAU_PYTHON is an interpreter with pandas and scikit-learn, and node, curl and jq only where they are installed; without
+// them, the rest of the page is not run. A server that a page has started ends with the page if its number is in serve.pid.
 func TestREADME(t *testing.T) {
 	pages, err := filepath.Glob("../../docs/guide/*.md")
 	if err != nil || len(pages) == 0 {
@@ -38,7 +39,7 @@ func TestREADME(t *testing.T) {
 }
 
 // fileBlocks match a block of code whose first line names a file: the comment sign, the name, the rest.
-var fileBlocks = regexp.MustCompile("(?s)```(?:python|js|go)\n((?:#|//) )([a-z]+[.](?:py|mjs|go))(\n.*?)```")
+var fileBlocks = regexp.MustCompile("(?s)```(?:python|js|go|awk|ini)\n((?:#|//) )([a-z]+[.](?:py|mjs|go|awk|service))(\n.*?)```")
 
 // pageRun is the state of a page whose commands are run.
 type pageRun struct {
@@ -65,6 +66,7 @@ func runPage(t *testing.T, path string) {
 	}
 	page := &pageRun{module: module}
 	t.Chdir(t.TempDir())
+	defer endServer()
 	for _, block := range fileBlocks.FindAllStringSubmatch(string(content), -1) {
 		if err := os.WriteFile(block[2], []byte(block[1]+block[3]), 0o644); err != nil {
 			t.Fatal(err)
@@ -125,6 +127,13 @@ func (p *pageRun) runLine(t *testing.T, line, shown string) string {
 		t.Logf("skipped, TOPTAU_PYTHON is not set or there is no node: %s", line)
 		return shown
 	}
+	for _, program := range []string{"curl", "jq"} {
+		if _, err := exec.LookPath(program); err != nil && strings.Contains(line, program+" ") {
+			p.skipped = true
+			t.Logf("skipped, %s is not installed: %s", program, line)
+			return shown
+		}
+	}
 	if strings.Contains(line, "$TOPTAU_DATA") && os.Getenv("TOPTAU_DATA") == "" {
 		t.Logf("skipped, TOPTAU_DATA is not set: %s", line)
 		return shown
@@ -167,6 +176,19 @@ func (p *pageRun) command(t *testing.T, python string, args []string) *exec.Cmd 
 		return exec.Command(args[0], args[1:]...)
 	}
 	return command(t, args...)
+}
+
+// endServer ends the server that the commands of a page have started and not ended.
+func endServer() {
+	text, err := os.ReadFile("serve.pid")
+	if err != nil {
+		return
+	}
+	if pid, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && pid > 1 {
+		if p, err := os.FindProcess(pid); err == nil {
+			p.Kill()
+		}
+	}
 }
 
 // abridges reports whether the shown text is the printed one with some lines replaced by "...". Seconds may differ.

@@ -32,6 +32,8 @@ type scoreCommand struct {
 	Probability bool           `help:"Also print the probability that a row is positive."`
 	Prevalence  threshold.Rate `placeholder:"RATE" help:"With --probability or --precision: the fraction of positives among the rows (default: as in training)."`
 	Precision   bool           `help:"Instead of rows print what to expect for budgets: lowest score, probability there, precision."`
+	Entity      string         `placeholder:"COL" help:"Merge the rows of each value of this column, with --time those of each day: print the one with the highest score, with the number of rows and alerts. It comes at the end of the input."`
+	OnlyAlerts  bool           `name:"only-alerts" help:"Print only rows with an alert, as they come. If the operating point counts entities, or with --entity, print only the first alert of each entity (and day)."`
 	Keep        bool           `help:"Pass the other columns of the input through."`
 	Output      string         `file:"rows" short:"o" placeholder:"FILE" help:"Write here instead of standard output. The file appears when it is complete."`
 	Follow      bool           `help:"Go on at the end of the file with the rows that are appended to it, also after it is truncated or rotated, like tail -F. An interruption ends it."`
@@ -48,6 +50,10 @@ func (c *scoreCommand) Run(s *cli.Session) error {
 	if c.Follow && (c.Best > 0 || c.Output != "" && c.Output != "-") {
 		return &diag.Error{Kind: diag.Usage, Param: "follow", Found: "together with --best or -o", Expected: "rows on standard output, as they come"}
 	}
+	if c.Follow && c.Entity != "" && !c.OnlyAlerts {
+		return &diag.Error{Kind: diag.Usage, Param: "follow", Found: "together with --entity", Expected: "an input that ends, to merge its rows",
+			Fixes: []diag.Fix{{Param: "only-alerts"}}}
+	}
 	m, err := c.load(c.Model)
 	if err != nil {
 		return err
@@ -61,7 +67,7 @@ func (c *scoreCommand) Run(s *cli.Session) error {
 		if s.JSON {
 			w = &jsonRows{w: cli.JSONLines{W: out}}
 		}
-		o := toptau.ScoreOptions{Format: c.Format, At: c.At, Best: c.Best, Keep: c.Keep,
+		o := toptau.ScoreOptions{Format: c.Format, At: c.At, Best: c.Best, Entity: c.Entity, OnlyAlerts: c.OnlyAlerts, Keep: c.Keep,
 			Probability: c.Probability, Prevalence: c.Prevalence,
 			Progress: func(rows int) { s.Progress.Show(-1, "%s rows scored", text.Count(rows)) }}
 		rejects, err := c.badRowFlags.apply(&o)
@@ -258,6 +264,8 @@ type csvRows struct {
 	errors      bool // a column has the reason why a row has no score
 	limited     bool // a column has the reason why a row is held back
 	probability bool // there is a column of probabilities
+	merged      bool // there are columns of the entity
+	daily       bool // one of them is the day
 }
 
 func (c *csvRows) begin(s *toptau.Stream) error {
@@ -265,7 +273,15 @@ func (c *csvRows) begin(s *toptau.Stream) error {
 	if len(header) == 0 {
 		header, c.rows = []string{"row"}, true
 	}
-	header = append(append(header, s.Kept...), "score")
+	header = append(header, s.Kept...)
+	if c.merged, c.daily = s.Entity != "", s.Daily; c.merged {
+		header = append(header, s.Entity)
+		if c.daily {
+			header = append(header, "day")
+		}
+		header = append(header, "rows", "alerts")
+	}
+	header = append(header, "score")
 	if c.probability = s.HasProbability(); c.probability {
 		header = append(header, "probability")
 	}
@@ -291,6 +307,13 @@ func (c *csvRows) write(r *result.Row) error {
 		c.fields = append(c.fields, strconv.Itoa(r.Number))
 	}
 	c.fields = append(append(c.fields, r.ID...), r.Input...)
+	if c.merged {
+		c.fields = append(c.fields, r.Merged.Entity)
+		if c.daily {
+			c.fields = append(c.fields, r.Merged.Day)
+		}
+		c.fields = append(c.fields, strconv.Itoa(r.Merged.Rows), strconv.Itoa(r.Merged.Alerts))
+	}
 	score, yes, no := "", "", "" // of a row without a score
 	if r.Err == nil {
 		score, yes, no = strconv.FormatFloat(r.Score, 'g', -1, 64), "1", "0"
@@ -353,6 +376,14 @@ func (j *jsonRows) write(r *result.Row) error {
 		j.line = append(appendJSON(b, reasonText(r.Err)), "}\n"...)
 		_, err := j.w.Write(j.line)
 		return err
+	}
+	if u := r.Merged; u != nil {
+		b = appendJSON(append(b, `,"entity":`...), u.Entity)
+		if j.stream.Daily {
+			b = appendJSON(append(b, `,"day":`...), u.Day)
+		}
+		b = strconv.AppendInt(append(b, `,"rows":`...), int64(u.Rows), 10)
+		b = strconv.AppendInt(append(b, `,"alerts":`...), int64(u.Alerts), 10)
 	}
 	b = append(b, `,"score":`...)
 	b = strconv.AppendFloat(b, r.Score, 'g', -1, 64)

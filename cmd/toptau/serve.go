@@ -45,6 +45,7 @@ type serveCommand struct {
 	TerseErrors       bool          `group:"Logs" help:"Leave values and names of columns out of errors."`
 	alertFlags
 	watchFlags
+	zoneFlag
 	verifyFlags
 }
 
@@ -108,7 +109,7 @@ func (c *serveCommand) Run(s *cli.Session) (failed error) {
 	if err := open(c.ScoredLog, &o.ScoredLog); err != nil {
 		return err
 	}
-	limit, err := c.alertFlags.serve(&o)
+	limit, err := c.alertFlags.serve(&o, c.Timezone)
 	if err != nil {
 		return err
 	}

@@ -211,7 +211,7 @@ func (c *thresholdCommand) compute(s *cli.Session) (*toptau.Calibrated, error) {
 	}
 	data, err := readData(s, c.Data, c.Format)
 	if err != nil {
-		return nil, err
+		return nil, nameKept(err, c.Entity, "")
 	}
 	entry := toptau.Entry{Name: c.Score, Column: c.Score}
 	if c.Scores != "" {
@@ -251,7 +251,7 @@ func (c *thresholdCommand) addPoint(s *cli.Session) (*toptau.Calibrated, error) 
 	}
 	data, err := readData(s, c.Data, format)
 	if err != nil {
-		return nil, err
+		return nil, nameKept(err, c.Entity, "")
 	}
 	computed, guarantee := toptau.Threshold(s, data, toptau.Entry{Model: m}, goal, c.ThresholdOptions)
 	if computed == nil {

@@ -11,6 +11,7 @@ import (
 	"toptau/diag"
 	"toptau/internal/atomicfile"
 	"toptau/internal/cli"
+	"toptau/internal/report"
 	"toptau/internal/text"
 	"toptau/metric"
 	"toptau/result"
@@ -66,10 +67,11 @@ func (c *trainCommand) Run(s *cli.Session) error {
 	if err != nil {
 		return err
 	}
+	keepCounted(&c.Format, &c.TrainOptions)
 	data, err := readParts(s, c.Data, c.Format,
 		part{c.Choose, &c.Validation}, part{c.Measure, &c.Test}, part{c.Calibrate, &c.Calibration})
 	if err != nil {
-		return err
+		return nameKept(err, c.Entity, c.Value)
 	}
 	s.Progress.Start()
 	trained, err := toptau.Train(s, data, goal, c.TrainOptions)
@@ -118,6 +120,28 @@ func (c *trainCommand) Run(s *cli.Session) error {
 	return nil
 }
 
+// keepCounted makes the reader keep the columns of entities and amounts. The entity is no feature.
+func keepCounted(f *schema.Format, o *toptau.TrainOptions) {
+	f.Kept = append(f.Kept, keptColumns(o.Entity, o.Value)...)
+	f.Drop = append(f.Drop, keptColumns(o.Entity)...)
+}
+
+// nameKept names the flag in an error about a column that the reader was to keep.
+func nameKept(err error, entity, value string) error {
+	e := diag.Of(err)
+	if e == nil || e.Param != "" {
+		return err
+	}
+	named := *e
+	switch e.Found {
+	case diag.Quote(entity):
+		named.Param = "entity"
+	case diag.Quote(value):
+		named.Param = "value"
+	}
+	return &named
+}
+
 // part is a part of the data that may have its own file.
 type part struct {
 	path string // "": none
@@ -144,6 +168,9 @@ func readParts(s *cli.Session, paths []string, f toptau.Format, others ...part) 
 func printTraining(s *cli.Session, r *result.Training, output string) {
 	s.Printf("goal: %s\n", r.Goal)
 	s.Printf("rows: %s; %s features\n", partsText(r), text.Count(r.Features))
+	if r.Unit != nil {
+		s.Printf("counted: %s\n", report.UnitRule(r.Unit))
+	}
 	s.Printf("tried: %s ± standard error\n", r.Criterion)
 	for _, line := range candidateLines(r) {
 		s.Printf("  %s\n", line)
@@ -156,6 +183,9 @@ func printTraining(s *cli.Session, r *result.Training, output string) {
 	if c := r.TestDecisions; c != nil {
 		s.Printf("on the test part:\n")
 		s.Printf("  positives found  %s\n", rateText(c.TruePositiveRate))
+		if r.TestValue != nil {
+			s.Printf("  %-15s  %s\n", r.Value+" found", rateText(*r.TestValue))
+		}
 		s.Printf("  false alarms     %s\n", rateText(c.FalsePositiveRate))
 		s.Printf("  precision        %s\n", rateText(c.Precision))
 		s.Printf("  %-16s %s\n", r.TestGoal.Criterion, rateText(r.TestGoal.Proportion))

@@ -1,13 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"net"
-	"os"
 	"path/filepath"
 	"runtime/debug"
 	"strconv"
@@ -120,9 +117,8 @@ func (c *uiCommand) options(s *cli.Session) (*ui.Options, error) {
 			return nil, err
 		}
 		entry = toptau.Entry{Model: c.model}
-	} else if isModel(path) {
-		return nil, &diag.Error{Kind: diag.Usage, File: path, Found: "a model without data",
-			Expected: "a model and labelled rows"}
+	} else if model.IsFile(path) {
+		return nil, &diag.Error{Kind: diag.Usage, File: path, Found: "a model without data", Expected: "a model and labelled rows"}
 	}
 	format.Kept = append(format.Kept, keptColumns(c.Entity)...)
 	if c.data, err = toptau.Read(s, path, format); err != nil {
@@ -226,16 +222,4 @@ func (c *uiCommand) certify(g metric.Goal, delta threshold.Rate) string {
 	}
 	return fmt.Sprintf("toptau threshold HELDOUT --model %s %s --delta %s --name NAME -o %s", c.Files[0], goal,
 		delta, cmp.Or(c.Output, "NEW"))
-}
-
-// isModel reports whether a file begins like a model file.
-func isModel(path string) bool {
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	head := make([]byte, 64)
-	n, _ := io.ReadFull(f, head)
-	return bytes.Contains(head[:n], []byte(`"toptau_model"`))
 }

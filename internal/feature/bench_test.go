@@ -1,7 +1,10 @@
 package feature
 
 import (
+	"fmt"
+	"math"
 	"math/rand/v2"
+	"syscall"
 	"testing"
 
 	"toptau/internal/matrix"
@@ -106,4 +109,64 @@ func BenchmarkBatchOfLeaves(b *testing.B) {
 			batch.Score(data, 0, z)
 		}
 	})
+}
+
+// flows are 34 numeric columns with a signal, as the detectors of the simulation have.
+func flows(rows int) *table.Table {
+	r := rand.New(rand.NewPCG(2, 2))
+	data := &table.Table{}
+	for j := range 34 {
+		c := table.Column{Name: fmt.Sprint("x", j), Number: j + 1, Kind: schema.Numeric}
+		for i := range rows {
+			c.Values = append(c.Values, math.Round(1e4*math.Exp(r.NormFloat64()+0.3*float64(i%2)))/1e4)
+		}
+		data.Columns = append(data.Columns, c)
+	}
+	for i := range rows {
+		data.Line, data.Label = append(data.Line, i+1), append(data.Label, table.Class(i%2))
+	}
+	return data
+}
+
+func BenchmarkBatch(b *testing.B) {
+	data := flows(20_000)
+	for _, c := range []struct {
+		name    string
+		options Options
+	}{
+		{"raw", Options{}},
+		{"scorecard", Options{Encode: EncodeScorecard}},
+		{"100 boosted trees", Options{Encode: EncodeBoosted, Rounds: 100}},
+		{"60 random trees", Options{Encode: EncodeLeaves, Trees: 60}},
+		{"500 random trees", Options{Encode: EncodeLeaves, Trees: 500}},
+	} {
+		c.options.Seed = 1
+		m, _, err := Fit(data, named, nil, c.options)
+		if err != nil {
+			b.Fatal(err)
+		}
+		s, err := NewScorer(m, make([]float64, m.Cols()), 0)
+		if err != nil {
+			b.Fatal(err)
+		}
+		batch := NewBatch(s)
+		b.Run(c.name, func(b *testing.B) {
+			z := make([]float64, BatchRows)
+			first, start := 0, processorTime()
+			for b.Loop() {
+				batch.Score(data, first, z)
+				first = (first + BatchRows) % (data.Rows() - BatchRows)
+			}
+			b.ReportMetric(float64(processorTime()-start)/float64(b.N)/BatchRows, "cpu-ns/row")
+		})
+	}
+}
+
+// processorTime returns the nanoseconds that the process has computed. Other processes do not count.
+func processorTime() int64 {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return u.Utime.Nano() + u.Stime.Nano()
 }

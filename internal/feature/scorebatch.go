@@ -23,8 +23,6 @@ type Batch struct {
 	levels  [][]int32   // by input: the resolved value of each code
 	codes   [][]int32   // by input: the resolved rows
 	column  []float64   // an encoded column
-	keys    []uint64    // of the inputs of trees, row by row
-	leaves  []int32     // of the rows in a tree
 	unknown []int       // by input, in the rows
 }
 
@@ -42,7 +40,7 @@ func NewBatch(s *Scorer) *Batch {
 	}
 	k := len(m.Inputs)
 	b := &Batch{s: s, numbers: make([][]float64, k), space: make([]float64, k*BatchRows), levels: make([][]int32, k),
-		codes: make([][]int32, k), column: make([]float64, BatchRows), leaves: make([]int32, BatchRows),
+		codes: make([][]int32, k), column: make([]float64, BatchRows),
 		unknown: make([]int, k)}
 	for i, block := range m.Blocks {
 		w := s.Weights[m.runs[i].first:m.runs[i].end]
@@ -52,10 +50,11 @@ func NewBatch(s *Scorer) *Batch {
 		case *ScorecardBlock:
 			b.blocks = append(b.blocks, newBatchCards(block, w))
 		case *LeavesBlock:
-			if len(block.Codes) > 0 {
-				return nil // trees that test categories read codes of their own, row by row
+			trees := newBatchTrees(block, w)
+			if trees == nil {
+				return nil
 			}
-			b.blocks = append(b.blocks, newBatchTrees(block, w))
+			b.blocks = append(b.blocks, trees)
 		case *OneHotBlock:
 			b.blocks = append(b.blocks, newBatchLevels(m, block, w))
 		default:
@@ -214,9 +213,10 @@ type batchCard struct {
 	w         []float64 // with a 0 after the last
 	low, high float64
 	fast      bool
-	keys      [cardKeys]uint64  // of the knots from the second on, in element 1 and after; the largest key after the last
-	knots     [cardKeys]float64 // and again the last one
-	widths    [cardKeys]float64 // to the next knot; 1 for the last
+	many      bool              // more than half of the keys are in use
+	keys      [cardKeys]uint64  // of the knots but the last; after these the largest key
+	knots     [cardKeys]float64 // the same knots
+	widths    [cardKeys]float64 // to the next knot
 }
 
 func newBatchCards(block *ScorecardBlock, w []float64) *batchCards {
@@ -231,12 +231,11 @@ func newBatchCards(block *ScorecardBlock, w []float64) *batchCards {
 		if !c.fast {
 			continue
 		}
+		c.many = last > cardKeys/2
 		for k := range c.keys {
 			c.keys[k] = math.MaxUint64
-			if k <= last {
-				c.keys[k], c.knots[k], c.widths[k] = orderKey(card.Knots[k]), card.Knots[k], 1
-			}
 			if k < last {
+				c.keys[k], c.knots[k] = orderKey(card.Knots[k]), card.Knots[k]
 				c.widths[k] = card.Knots[k+1] - card.Knots[k]
 				c.fast = c.fast && !math.IsInf(c.widths[k], 0)
 			}
@@ -268,7 +267,8 @@ func (p *batchCards) addTerms(b *Batch, z []float64) bool {
 	return true
 }
 
-// addFast is Card.place for numbers, with the same divisions.
+// addFast is Card.place for numbers, with the same divisions. The last knot has fraction 1 of the last interval here, not 0
+// of a next one. The terms are the same, and a term of 0 changes no sum.
 func (c *batchCard) addFast(x, z []float64) {
 	first, last := c.card.Knots[0], c.card.Knots[len(c.card.Knots)-1]
 	outside, atoms, w := c.low < first || c.high > last, c.card.Atoms, c.w
@@ -290,47 +290,17 @@ func (c *batchCard) addFast(x, z []float64) {
 				v = min(max(v, first), last)
 			}
 			key := orderKey(v)
-			i := c.keysUpTo(key, 0, 16)
+			i := uint64(0)
+			if c.many {
+				i = c.keysUpTo(key, 0, 16)
+			}
 			i += c.keysUpTo(key, i, 8)
 			i += c.keysUpTo(key, i, 4)
 			i += c.keysUpTo(key, i, 2)
 			i += c.keysUpTo(key, i, 1)
 			i %= cardKeys
-			level, f = int(i), matrix.Fraction((v-c.knots[i])/c.widths[i]) // at the last knot 0 / 1
+			level, f = int(i), matrix.Fraction((v-c.knots[i])/c.widths[i])
 		}
-		z[row] += float64(float64(float32(1-f)) * w[level])
-		z[row] += float64(float64(float32(f)) * w[level+1])
+		z[row] = z[row] + float64((1-f)*w[level]) + float64(f*w[level+1]) // f and 1-f are exact in float32
 	}
-}
-
-// batchTrees are the trees of a LeavesBlock.
-type batchTrees struct {
-	keyedTrees
-	terms [][]float64 // by tree: the term of each leaf, at the place of its node
-}
-
-func newBatchTrees(block *LeavesBlock, w []float64) *batchTrees {
-	p := &batchTrees{keyedTrees: newKeyedTrees(block), terms: make([][]float64, len(block.Trees))}
-	for i := range block.Trees {
-		tree := &block.Trees[i]
-		p.terms[i] = make([]float64, len(tree.nodes))
-		for k := range tree.nodes {
-			if n := &tree.nodes[k]; n.input < 0 {
-				p.terms[i][k] = float64(float64(float32(1)) * w[n.next])
-			}
-		}
-		w = w[tree.leaves:]
-	}
-	return p
-}
-
-func (p *batchTrees) addTerms(b *Batch, z []float64) bool {
-	b.keys = p.readKeys(b.numbers, len(z), b.keys)
-	for i, terms := range p.terms {
-		p.find(i, b.keys, b.leaves[:len(z)])
-		for row, node := range b.leaves[:len(z)] {
-			z[row] += terms[node]
-		}
-	}
-	return true
 }

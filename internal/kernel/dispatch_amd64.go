@@ -391,3 +391,9 @@ func asmNarrow16(x *int32, vectors int, dst *byte) {
 func asmNarrow32(x *int32, vectors int, dst *byte) {
 	narrow32AVX2(x, vectors, dst)
 }
+
+// asmChoose makes the choices one after the other for some vectors of 32 rows; count and vectors are
+// positive. The level of choose must be above plain Go.
+func asmChoose(choices *int32, count int, codes *uint8, space *uint8, vectors int) {
+	chooseAVX2(choices, count, codes, space, vectors)
+}

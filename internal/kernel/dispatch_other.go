@@ -167,3 +167,7 @@ func asmNarrow8(x *int32, vectors int, dst *byte) { panic("no assembly") }
 func asmNarrow16(x *int32, vectors int, dst *byte) { panic("no assembly") }
 
 func asmNarrow32(x *int32, vectors int, dst *byte) { panic("no assembly") }
+
+func asmChoose(choices *int32, count int, codes *uint8, space *uint8, vectors int) {
+	panic("no assembly")
+}

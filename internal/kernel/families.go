@@ -19,6 +19,7 @@ const (
 	scatterFamily
 	decimalsFamily
 	columnsFamily
+	chooseFamily
 	families // their number
 )
 
@@ -38,6 +39,7 @@ var familyNames = [families]string{
 	"scatter",
 	"decimals",
 	"columns",
+	"choose",
 }
 
 // needsAVX512 contains the families without an implementation for AVX2.

@@ -31,7 +31,10 @@ func CodedSpec(groups []Group) BlockSpec {
 
 // Fraction rounds a fraction in [0,1] to a multiple of 2^-24. Then f and 1-f are both exact in float32, so that a row
 // between two levels has the same values in any storage. A Coded block accepts no other fractions.
-func Fraction(f float64) float64 { return math.RoundToEven(f*(1<<24)) / (1 << 24) }
+func Fraction(f float64) float64 {
+	const whole = 1 << 52 // the distance of neighbours from here on is 1, so that a sum rounds to a whole number, halves to even
+	return (float64(f*(1<<24)) + whole - whole) / (1 << 24)
+}
 
 // coded is a block of groups. Neighbouring groups with the same kind of code form a run.
 //

@@ -16,11 +16,27 @@ func UnitsText(u *result.Unit, n int) string {
 	if u == nil {
 		return text.Plural(n, "row")
 	}
+	return text.Count(n) + " " + UnitNames(u)
+}
+
+// UnitNames returns "rows", "hosts" or "host-days".
+func UnitNames(u *result.Unit) string {
+	if u == nil {
+		return "rows"
+	}
 	name := u.Entity
 	if u.Per != "" {
 		name += "-" + u.Per
 	}
-	return fmt.Sprintf("%s %s", text.Count(n), name+"s")
+	return name + "s"
+}
+
+// NegativeNames returns "negatives", "negative hosts" or "negative host-days".
+func NegativeNames(u *result.Unit) string {
+	if u == nil {
+		return "negatives"
+	}
+	return "negative " + UnitNames(u)
 }
 
 // UnitRule describes units.

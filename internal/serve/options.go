@@ -122,6 +122,10 @@ type StreamEvidence struct {
 	Alarm         bool    // there was an alarm
 }
 
+// MetricsWriter is a Limit or a Monitor with metrics: families in the text format 0.0.4, with names that begin with
+// toptau_.
+type MetricsWriter interface{ WriteMetrics(w io.Writer) error }
+
 // Observed is scored rows in the order in which they arrived. All slices have an element for each row.
 type Observed struct {
 	Table    *table.Table // as the readers of files make it, of the columns of the model's schema

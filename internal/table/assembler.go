@@ -221,6 +221,9 @@ func (a *assembler) addTextColumns() {
 		t.Kept = append(t.Kept, *text(i))
 	}
 	o := &a.reader.options
+	if t.Zone, _ = loadZone(o.Timezone); t.Zone == nil && o.Schema != nil {
+		t.Zone, _ = loadZone(o.Schema.Timezone) // a zone that this machine does not know is UTC
+	}
 	name := Text{Name: o.FileColumn, Number: fileColumn}
 	if r.fileID {
 		t.ID = append(t.ID, name)
@@ -239,7 +242,10 @@ func (a *assembler) addTextColumns() {
 func (a *assembler) describeColumns() {
 	s := &a.reader.schema
 	s.Header, s.Width = a.names.header, len(a.names.all)
-	s.ID, s.Group, s.Time = nil, "", ""
+	s.ID, s.Group, s.Time, s.Timezone = nil, "", "", ""
+	if zone := a.reader.table.Zone; zone != nil {
+		s.Timezone = zone.String()
+	}
 	for _, i := range a.roles.ids {
 		s.ID = append(s.ID, a.names.all[i])
 	}

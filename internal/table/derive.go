@@ -18,6 +18,7 @@ type moment struct {
 	seconds int64
 	nanos   int
 	zone    int64
+	zoned   bool // the text has a zone, or is a number
 }
 
 // parseMoment parses a date or a number of seconds, milliseconds, microseconds or nanoseconds since 1970. The
@@ -33,7 +34,7 @@ func parseMoment(b []byte) (moment, bool) {
 	}
 	v = EpochSeconds(v)
 	whole := math.Floor(v)
-	return moment{seconds: int64(whole), nanos: int((v - whole) * 1e9)}, true
+	return moment{seconds: int64(whole), nanos: int((v - whole) * 1e9), zoned: true}, true
 }
 
 // EpochSeconds returns a number of seconds, milliseconds, microseconds or nanoseconds in seconds.
@@ -120,7 +121,7 @@ func parseDate(b []byte) (moment, bool) {
 			return m, false
 		}
 	}
-	switch {
+	switch m.zoned = len(b) > 0; {
 	case len(b) == 0 || len(b) == 1 && b[0] == 'Z':
 		return m, true
 	case len(b) != 6 || b[0] != '+' && b[0] != '-':
@@ -148,6 +149,47 @@ func parseDate(b []byte) (moment, bool) {
 func ParseDate(text string) (seconds int64, nanos int, ok bool) {
 	m, ok := parseDate([]byte(text))
 	return m.seconds, m.nanos, ok
+}
+
+// leastEpoch is the least number that DayOfTime reads as a time since 1970: a day in 1973. Smaller ones count
+// something else.
+const leastEpoch = 1e8
+
+// DayOf returns the day of a date in the zone of the table, as 2024-05-31. A date without a zone has the day that is
+// written.
+func (t *Table) DayOf(text string) (day string, ok bool) {
+	m, ok := parseDate([]byte(text))
+	return t.dayOf(m), ok
+}
+
+// DayOfTime is DayOf for a column of times. A number of seconds, milliseconds, microseconds or nanoseconds since 1970
+// also has a day.
+func (t *Table) DayOfTime(text string) (day string, ok bool) {
+	if day, ok = t.DayOf(text); ok {
+		return day, true
+	}
+	m, ok := parseMoment([]byte(text))
+	return t.dayOf(m), ok && m.seconds >= leastEpoch
+}
+
+func (t *Table) dayOf(m moment) string {
+	at := time.Unix(m.seconds, 0).UTC()
+	if m.zoned && t.Zone != nil {
+		at = at.In(t.Zone)
+	}
+	return at.Format(time.DateOnly)
+}
+
+// loadZone returns a zone by its name, such as Europe/Prague. "" is nil.
+func loadZone(name string) (*time.Location, error) {
+	if name == "" {
+		return nil, nil
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil || name == "Local" { // another zone on every machine
+		return nil, usage("timezone", name, "the name of a zone, such as Europe/Prague or UTC")
+	}
+	return zone, nil
 }
 
 // ParseTime parses a date as ParseDate does, or a number of seconds, milliseconds, microseconds or nanoseconds since 1970.

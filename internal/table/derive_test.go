@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"toptau/schema"
+
+	"toptau/diag"
 )
 
 // Dates are read as package time reads them.
@@ -162,5 +164,41 @@ func TestDerivedColumns(t *testing.T) {
 	}
 	if got, want := strings.Join(names, ","), "when hour,when weekday,when day,src,start_ts,code hour,code weekday,code day,code seconds"; got != want {
 		t.Errorf("with options %s, want %s", got, want)
+	}
+}
+
+// Days: as written without a zone, otherwise in the zone of the table. Numbers are times from 1973 on.
+func TestDays(t *testing.T) {
+	prague, err := loadZone("Europe/Prague")
+	if err != nil {
+		t.Skip(err)
+	}
+	for _, test := range []struct {
+		text, utc, there string
+	}{
+		{"2024-05-31", "2024-05-31", "2024-05-31"},
+		{"2024-05-31 23:30:00", "2024-05-31", "2024-05-31"},
+		{"2024-05-31T23:30:00Z", "2024-05-31", "2024-06-01"},
+		{"2024-05-31T23:30:00+02:00", "2024-05-31", "2024-05-31"},
+		{"2024-06-01T01:30:00+02:00", "2024-05-31", "2024-06-01"},
+		{"2024-12-31T23:30:00Z", "2024-12-31", "2025-01-01"},
+		{"1717198200", "2024-05-31", "2024-06-01"}, // 23:30 UTC
+		{"1717198200000", "2024-05-31", "2024-06-01"},
+		{"17", "", ""}, {"", "", ""}, {"yesterday", "", ""}, {"2024-02-30", "", ""},
+	} {
+		for zone, want := range map[*time.Location]string{nil: test.utc, prague: test.there} {
+			day, ok := (&Table{Zone: zone}).DayOfTime(test.text)
+			if ok != (want != "") || ok && day != want {
+				t.Errorf("%q in %v: %q %v, want %q", test.text, zone, day, ok, want)
+			}
+		}
+	}
+	if _, ok := (&Table{}).DayOf("1717198200"); ok {
+		t.Error("a number in any column is a day")
+	}
+	for _, name := range []string{"Local", "Mars/Olympus"} {
+		if _, err := loadZone(name); diag.Of(err) == nil || diag.Of(err).Param != "timezone" {
+			t.Errorf("zone %s: %v", name, err)
+		}
 	}
 }

@@ -12,9 +12,14 @@ import (
 	"toptau/diag"
 )
 
-// growingPoll is the time between two looks at the end of a growing file. It bounds the delay of a row;
-// chosen by hand.
-const growingPoll = 25 * time.Millisecond
+// The time between two looks at the end of a growing file is a part of the time since the last rows, so that a busy
+// writer is followed closely: a row that comes a second after the last one waits 10 ms at most. Chosen by hand: a look
+// takes about 5 µs, so that an idle file costs 0.02 % of a processor.
+const (
+	growingPart      = 100
+	shortGrowingPoll = time.Millisecond
+	longGrowingPoll  = 25 * time.Millisecond
+)
 
 // GrowingFile reads a file and then the rows that are appended to it, like tail -F. If the file is truncated,
 // it is read from its start again. If another file gets its name, as when logs are rotated, the old one is
@@ -35,6 +40,8 @@ type GrowingFile struct {
 	last     byte   // the last byte returned
 	inject   []byte // bytes that come before those of file
 	fresh    bool   // file is not the first one, and its first line has not been compared
+
+	lastRows time.Time // when Read last returned bytes of the file
 }
 
 // OpenGrowing opens a regular file.
@@ -80,7 +87,7 @@ func (f *GrowingFile) Read(p []byte) (int, error) {
 			continue
 		case n > 0:
 			f.keepFirst(p[:n])
-			f.last = p[n-1]
+			f.last, f.lastRows = p[n-1], time.Now()
 			return n, nil
 		}
 		changed, err := f.lookAgain()
@@ -91,13 +98,18 @@ func (f *GrowingFile) Read(p []byte) (int, error) {
 			continue
 		}
 		select {
-		case <-time.After(growingPoll):
+		case <-time.After(f.poll()):
 		case <-f.context.Done():
 			return 0, f.context.Err()
 		case <-f.closed:
 			return 0, os.ErrClosed
 		}
 	}
+}
+
+// poll returns the time until the next look at the end of the file.
+func (f *GrowingFile) poll() time.Duration {
+	return min(max(time.Since(f.lastRows)/growingPart, shortGrowingPoll), longGrowingPoll)
 }
 
 // keepFirst keeps the first line of the file for compareFirst.
@@ -138,7 +150,7 @@ func (f *GrowingFile) waitForLine(held []byte) {
 		f.offset -= int64(len(held))
 	}
 	select {
-	case <-time.After(growingPoll):
+	case <-time.After(f.poll()):
 	case <-f.context.Done():
 	case <-f.closed:
 	}

@@ -46,6 +46,9 @@ func (o *Options) check() error {
 	if o.Width < 0 || o.Width > MaxFeatures {
 		return usage("width", strconv.Itoa(o.Width), "a number of features from 1 to "+text.Count(MaxFeatures))
 	}
+	if _, err := loadZone(o.Timezone); err != nil {
+		return err
+	}
 	_, err := parseRule(o.Positive)
 	return err
 }

@@ -7,7 +7,7 @@ import (
 
 // Select returns a table of some rows of t, in the order given. Dictionaries and lines stay those of t.
 func (t *Table) Select(rows []int) *Table {
-	s := &Table{File: t.File, Label: selectRows(t.Label, rows), Weight: selectRows(t.Weight, rows), Raw: selectRows(t.Raw, rows)}
+	s := &Table{File: t.File, Zone: t.Zone, Label: selectRows(t.Label, rows), Weight: selectRows(t.Weight, rows), Raw: selectRows(t.Raw, rows)}
 	s.Columns = make([]Column, len(t.Columns))
 	parallel.For(len(t.Columns), func(i int) {
 		c := &t.Columns[i]

@@ -3,6 +3,7 @@ package table
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"toptau/diag"
 	"toptau/internal/packed"
@@ -26,11 +27,12 @@ type Table struct {
 	Group   *Text     // nil if the option is not set; Segment and Time likewise
 	Segment *Text
 	Time    *Text
-	Kept    []Text     // the columns of Options.Kept in the order given
-	Line    []int      // the line on which the row begins, for IDX the number of the item; 1-based
-	Raw     [][]string // all fields of the row in the order of the file; nil unless Options.Raw
-	Text    []string   // the text of the row, without the end of its line; nil unless Options.Text
-	Bad     []BadRow   // with KeepBadRow: rows that could not be read, in their order; not counted by Rows
+	Zone    *time.Location // of the days of times with a zone; nil: UTC
+	Kept    []Text         // the columns of Options.Kept in the order given
+	Line    []int          // the line on which the row begins, for IDX the number of the item; 1-based
+	Raw     [][]string     // all fields of the row in the order of the file; nil unless Options.Raw
+	Text    []string       // the text of the row, without the end of its line; nil unless Options.Text
+	Bad     []BadRow       // with KeepBadRow: rows that could not be read, in their order; not counted by Rows
 
 	storage         *storedFile // of the stored columns; nil: there are none
 	first, adjacent int         // if Line is nil: the line of the first row, and the number of rows

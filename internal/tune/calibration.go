@@ -36,10 +36,12 @@ type Threshold struct {
 // AllRows reports whether the budget counts all rows, not the negatives.
 func (t *Threshold) AllRows() bool { return t.Goal.Criterion().Name == metric.AtQuantile }
 
-// calibrationSample holds the model's scores on rows that it did not see and that the goal's budget counts.
+// calibrationSample holds the model's scores on units that it did not see and that the goal's budget counts.
 type calibrationSample struct {
 	scores, weights []float64 // weights nil: 1 each
 	population      method.Population
+	rows            []int     // of each score, a row of the unit; nil for SchemeCrossFitted
+	ofRows          []float64 // the scores of parts.calibration
 }
 
 // calibration sets the threshold of a fitted model and measures it.
@@ -85,18 +87,19 @@ func (c *calibration) sample() (*calibrationSample, error) {
 		rows = c.parts.population(t, labelledRows(t))
 	}
 	var err error
-	if s.scores, err = c.found.scores(t, rows); err != nil {
+	if s.ofRows, err = c.found.scores(t, rows); err != nil {
 		return nil, err
 	}
+	s.rows, s.scores = c.parts.countedPopulation(t, rows, s.ofRows)
 	if t.Weight != nil {
 		s.weights = pickFloats(t.Weight, rows)
 	}
 	return s, nil
 }
 
-// pooledPopulation returns the pooled scores of the rows that the budget counts, with their weights.
+// pooledPopulation returns the pooled scores of the units that the budget counts, with their weights.
 func (c *calibration) pooledPopulation() (scores, weights []float64) {
-	p := &c.pooled.scores
+	p := &c.pooled.units
 	if c.parts.countsAllRows() {
 		return slices.Concat(p.Negatives, p.Positives), slices.Concat(p.NegativeWeights, p.PositiveWeights)
 	}
@@ -151,21 +154,21 @@ func (c *calibration) setGuaranteed(sample *calibrationSample) error {
 	if o.OutOfFold || c.parts.data.Calibration != nil {
 		return nil
 	}
-	t.OverTime, err = c.overTime(sample.scores)
+	t.OverTime, err = c.overTime(sample)
 	return err
 }
 
 // overTime compares the calibration scores over time; nil without a time column.
-func (c *calibration) overTime(z []float64) (*calibrate.Trend, error) {
+func (c *calibration) overTime(s *calibrationSample) (*calibrate.Trend, error) {
 	times, err := Timeline(c.parts.data.Table)
 	if times == nil || err != nil {
 		return nil, err
 	}
-	order := make([]int, len(z))
-	for i, row := range c.parts.calibration {
+	order := make([]int, len(s.rows))
+	for i, row := range s.rows {
 		order[i] = times[row]
 	}
-	trend, err := calibrate.OverTime(z, order)
+	trend, err := calibrate.OverTime(s.scores, order)
 	return &trend, err
 }
 
@@ -197,16 +200,10 @@ func (c *calibration) evaluateOutOfFold() error {
 			return err
 		}
 	}
-	if c.pooled.ranking == nil {
-		if c.pooled.ranking, err = metric.Rank(c.pooled.scores); err != nil {
-			return err
-		}
-	}
-	e.Ranking = c.pooled.ranking
-	if e.Goal, err = c.found.Goal.Evaluate(e.Ranking); err != nil {
+	if err = c.pooled.setRanking(); err != nil {
 		return err
 	}
-	e.AtThreshold, err = e.Ranking.At(at, 0)
+	*e, err = c.pooled.ranking.evaluate(c.found.Goal, at, c.parts.options.Seed)
 	e.AtThreshold.Threshold = value
 	return err
 }
@@ -233,8 +230,8 @@ func (c *calibration) scoreTable(t *table.Table, rows []int) (*pooledScores, err
 	for i, row := range rows {
 		appendScore(&p.scores, t, row, z[i])
 	}
-	p.ranking, err = metric.Rank(p.scores)
-	return p, inFile(err, t)
+	p.setUnits(c.parts.counted[t], t, rows)
+	return p, inFile(p.setRanking(), t)
 }
 
 // evaluateTest measures the model on the test part, if it has both classes.
@@ -255,15 +252,9 @@ func (c *calibration) evaluateTest() error {
 	if err != nil {
 		return err
 	}
-	e := &Evaluation{Ranking: measured.ranking}
-	if e.Goal, err = f.Goal.Evaluate(e.Ranking); err != nil {
-		return err
-	}
-	if e.AtThreshold, err = e.Ranking.At(f.Threshold.Value, 0); err != nil {
-		return err
-	}
-	f.Test = e
-	return nil
+	e, err := measured.ranking.evaluate(f.Goal, f.Threshold.Value, c.parts.options.Seed)
+	f.Test = &e
+	return err
 }
 
 // scores returns the model's scores of some rows of a table.

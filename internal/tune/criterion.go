@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
-	"toptau/internal/matrix"
 	"toptau/internal/text"
 	"toptau/method"
 	"toptau/metric"
@@ -14,8 +14,8 @@ import (
 	"toptau/threshold"
 )
 
-// Criterion is what candidates are compared by: the fraction of positives found within a budget, averaged
-// over several budgets and over the folds. Ties count against the candidate. One budget alone depends on a
+// Criterion is what candidates are compared by: the fraction of positives, or of their amounts, found within a
+// budget, averaged over several budgets and over the folds. Ties count against the candidate. One budget alone depends on a
 // few rows; the average chooses better (docs/results/quality.md).
 type Criterion struct {
 	Text    string   // "mean fraction of positives found at false positive rates of 0.1 % to 5 %"
@@ -34,12 +34,12 @@ const fewLevels = 3
 // level is one budget.
 type level = metric.Criterion
 
-// levels returns the budgets that the rows of a part can resolve: at least one row, and at most half of them.
-func levels(g metric.Goal, x *matrix.Matrix) []level {
+// levels returns the budgets that the units of a part can resolve: at least one unit, and at most half of them.
+func levels(g metric.Goal, negatives, positives int) []level {
 	base := g.Criterion()
-	rows := wholeMass(x.Negatives)
+	rows := negatives
 	if base.Name == metric.AtQuantile {
-		rows += wholeMass(x.Positives)
+		rows += positives
 	}
 	var list []level
 	if tau := g.Tau(); !tau.IsZero() {
@@ -86,23 +86,27 @@ func levelsByRows(name method.Criterion, rows int) []level {
 	return list
 }
 
-// wholeMass returns the weight of the rows of one class in whole rows.
-func wholeMass(p *matrix.ClassRows) int {
-	if p.Weights() == nil {
-		return p.Rows()
+// wholeMass returns the weight of rows in whole rows. nil weights are 1 each.
+func wholeMass(weights []float64, rows int) int {
+	if weights == nil {
+		return rows
 	}
 	var total float64
-	for _, m := range p.Weights() {
+	for _, m := range weights {
 		total += m
 	}
 	return int(min(total, math.MaxInt32))
 }
 
 // describeCriterion describes the criterion with the budgets of a fold.
-func describeCriterion(list []level) Criterion {
+func describeCriterion(list []level, o *SearchOptions, daily bool) Criterion {
 	c := Criterion{Text: "mean fraction of positives found"}
+	name := "positives@"
+	if o.Value != "" {
+		c.Text, name = "mean fraction of the positives' "+o.Value+" found", "value@"
+	}
 	for _, l := range list {
-		c.Budgets = append(c.Budgets, l.String())
+		c.Budgets = append(c.Budgets, strings.Replace(l.String(), "positives@", name, 1))
 	}
 	first, last := text.Percent(list[0].Tau.Float64()), text.Percent(list[len(list)-1].Tau.Float64())
 	switch list[0].Name {
@@ -113,14 +117,20 @@ func describeCriterion(list []level) Criterion {
 	default:
 		c.Text += fmt.Sprintf(" at false positive rates of %s to %s", first, last)
 	}
+	if o.Entity != "" {
+		c.Text += ", with one alert per " + o.Entity
+		if daily {
+			c.Text += " and day"
+		}
+	}
 	return c
 }
 
 // meanCriterion returns the criterion on one fold.
-func meanCriterion(r *metric.Ranking, list []level) (float64, error) {
+func meanCriterion(r *ranked, list []level) (float64, error) {
 	var total float64
 	for _, l := range list {
-		res, err := r.Positives(l)
+		res, err := r.measure(l)
 		if err != nil {
 			return 0, err
 		}

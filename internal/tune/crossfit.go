@@ -129,7 +129,7 @@ func (r *refit) crossFitParts(count int) ([]Fold, error) {
 
 // fitFold fits all members in a fold and writes the scores of its rows.
 func (r *refit) fitFold(ctx context.Context, fold Fold, known encodedParts, scores [][]float64, step func()) ([]foldFit, error) {
-	data, members := r.parts.data.Table, r.selection.members
+	data, members := r.parts.fitted, r.selection.members
 	here := encodedParts{}
 	fits := make([]foldFit, len(members))
 	for j, t := range members {
@@ -247,6 +247,13 @@ func (r *refit) poolCrossFit(list []Fold, scores [][]float64) {
 		}
 		appendScore(&r.pooled.scores, data, row, score)
 	}
+	r.pooled.setUnits(r.parts.counted[data], data, rows)
+}
+
+// setUnits sets the scores of the units from those of rows.
+func (p *pooledScores) setUnits(c *counted, t *table.Table, rows []int) {
+	n := c.newCounting(t, rows)
+	p.units, p.amounts = n.scores(p.scores.Negatives, p.scores.Positives), n.amounts
 }
 
 // appendScore adds the score of a table's row.

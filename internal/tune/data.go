@@ -38,8 +38,9 @@ const (
 // Evaluation is a model measured on rows that did not fit it.
 type Evaluation struct {
 	Ranking     *metric.Ranking
-	Goal        metric.Result    // the goal's criterion; the threshold comes from these rows
-	AtThreshold metric.Confusion // decisions at the model's threshold, with Clopper-Pearson intervals
+	Goal        metric.Result      // the goal's criterion; the threshold comes from these rows
+	AtThreshold metric.Confusion   // decisions at the model's threshold, with Clopper-Pearson intervals
+	Value       *metric.Proportion // with SearchOptions.Value: the amounts found at the model's threshold
 }
 
 // manyIndices limits the LIBSVM indices (or words of texts) up to which all encodings are tried by default. A
@@ -81,14 +82,11 @@ func labelledRows(t *table.Table) []int {
 // countLabelled counts the classes of all rows.
 func countLabelled(t *table.Table) Counts { return CountRows(t.Label, labelledRows(t)) }
 
-// scoreMatrix returns the scores of all rows of a matrix with their weights.
-func scoreMatrix(x *matrix.Matrix, w []float64) metric.Scores {
-	s := metric.Scores{
-		Positives: make([]float64, x.Positives.Rows()), PositiveWeights: x.Positives.Weights(),
-		Negatives: make([]float64, x.Negatives.Rows()), NegativeWeights: x.Negatives.Weights(),
-	}
-	x.Positives.Scores(w, s.Positives)
-	x.Negatives.Scores(w, s.Negatives)
+// scoreMatrix returns the scores of all rows of a matrix.
+func scoreMatrix(x *matrix.Matrix, w []float64) foldScores {
+	s := foldScores{positives: make([]float64, x.Positives.Rows()), negatives: make([]float64, x.Negatives.Rows())}
+	x.Positives.Scores(w, s.positives)
+	x.Negatives.Scores(w, s.negatives)
 	return s
 }
 

@@ -14,7 +14,6 @@ import (
 	"toptau/internal/matrix"
 	"toptau/internal/table"
 	"toptau/internal/text"
-	"toptau/metric"
 )
 
 // folds is the cross-validation of a search.
@@ -32,11 +31,11 @@ type foldRows struct {
 	validationTable *table.Table
 	validation      []int
 
-	mu      sync.Mutex
-	encoded map[encodingKey]*encodedFold
-	seconds map[feature.Encode]float64 // time to fit an encoding and to encode the training rows
-	levels  []level                    // budgets that the validation rows can resolve
-	weights [2][]float64               // of the negatives and the positives of the validation rows; nil: 1 each
+	mu        sync.Mutex
+	encoded   map[encodingKey]*encodedFold
+	seconds   map[feature.Encode]float64 // time to fit an encoding and to encode the training rows
+	levels    []level                    // budgets that the units of the validation rows can resolve
+	*counting                            // of the validation rows
 }
 
 // encodedFold is a fold in one encoding, fitted on its training rows.
@@ -79,8 +78,12 @@ func newFolds(s *parts) (*folds, error) {
 		f.add(s, fold.Train, t, fold.Validation, uint64(i))
 	}
 	if len(f.list) == 0 {
+		expected := "positives in several groups and periods"
+		if entity := s.options.Entity; entity != "" {
+			expected = "positives with several values of " + entity
+		}
 		return nil, &diag.Error{Kind: diag.Data, File: t.File, Found: "no fold with rows of both classes on both sides",
-			Expected: "positives in several groups and periods", Fixes: []diag.Fix{{Param: "validation", Value: "FILE"}}}
+			Expected: expected, Fixes: []diag.Fix{{Param: "validation", Value: "FILE"}}}
 	}
 	if missing := len(list) - len(f.list); missing > 0 {
 		f.warnings = append(f.warnings, Warning{Code: "folds-lack-a-class",
@@ -120,7 +123,13 @@ func (f *folds) add(s *parts, train []int, validationTable *table.Table, validat
 	}
 	random := func(stream uint64) *rand.Rand { return rand.New(rand.NewPCG(s.options.Seed, stream+number)) }
 	r.train = draw(s.data.Table.Label, train, s.options.FoldRows, random(foldStream))
-	r.validation = draw(validationTable.Label, validation, s.validationRows(), random(validationStream))
+	units := s.counted[validationTable]
+	r.validation = units.draw(validationTable, validation, s.validationRows(), func(label []table.Class, rows []int, most int) []int {
+		return draw(label, rows, most, random(validationStream))
+	})
+	r.counting = units.newCounting(validationTable, r.validation)
+	negatives, positives := r.masses(CountRows(validationTable.Label, r.validation))
+	r.levels = levels(s.options.Goal, negatives, positives)
 	if len(r.train) < len(train) {
 		f.sampled = max(f.sampled, len(r.train))
 	}
@@ -170,7 +179,7 @@ func drawRows(label []table.Class, rows []int, most, positives int, random *rand
 func (r *foldRows) encode(ctx context.Context, key encodingKey, train bool) (*encodedFold, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	data := r.plan.data.Table
+	data := r.plan.fitted
 	x := r.encoded[key]
 	if x == nil {
 		var err error
@@ -197,7 +206,7 @@ func (r *foldRows) newEncodedFold(ctx context.Context, key encodingKey) (*encode
 	if more := r.encoded[encodingKey{encode: key.encode}]; more != nil && key.trees > 0 {
 		x.features, err = more.features.FirstRounds(key.trees)
 	} else {
-		x.features, _, err = r.plan.fitEncoding(ctx, r.plan.data.Table, r.train, key)
+		x.features, _, err = r.plan.fitEncoding(ctx, r.plan.fitted, r.train, key)
 	}
 	r.time(key.encode, start)
 	if err != nil {
@@ -209,8 +218,6 @@ func (r *foldRows) newEncodedFold(ctx context.Context, key encodingKey) (*encode
 	if x.validation, err = x.features.MatrixContext(ctx, r.validationTable, r.validation, matrix.Float32); err != nil {
 		return nil, inFile(err, r.validationTable)
 	}
-	r.levels = levels(r.plan.options.Goal, x.validation)
-	r.weights = [2][]float64{x.validation.Negatives.Weights(), x.validation.Positives.Weights()}
 	return x, nil
 }
 
@@ -228,10 +235,9 @@ func (r *foldRows) secondsToEncode(e feature.Encode) float64 {
 
 // measure scores the validation rows and computes the criterion.
 func (r *foldRows) measure(x *encodedFold, w []float64) (foldScores, float64, error) {
-	scores := scoreMatrix(x.validation, w)
-	z := foldScores{positives: scores.Positives, negatives: scores.Negatives}
+	z := scoreMatrix(x.validation, w)
 	z.setUnits()
-	ranking, err := metric.Rank(scores)
+	ranking, err := r.rank(z.negatives, z.positives)
 	if err != nil {
 		return z, 0, err
 	}
@@ -240,4 +246,6 @@ func (r *foldRows) measure(x *encodedFold, w []float64) (foldScores, float64, er
 }
 
 // criterion describes the criterion by the fold's budgets.
-func (r *foldRows) criterion() Criterion { return describeCriterion(r.levels) }
+func (r *foldRows) criterion() Criterion {
+	return describeCriterion(r.levels, &r.plan.options, r.validationTable.Time != nil)
+}

@@ -5,12 +5,14 @@ import (
 
 	"toptau/calibrate"
 	"toptau/internal/table"
+	"toptau/metric"
 )
 
 // HeldOut are labelled scores on the scale of the model, of rows that did not fit the models that scored them.
 type HeldOut struct {
 	calibrate.LabelledScores
-	Source string // which rows these are, in words
+	Units  metric.Scores // the same for what is counted, see Units
+	Source string        // which rows these are, in words
 }
 
 // setHeldOut sets Found.HeldOut. The scores of a cross-fit and of a validation table are on the model's scale.
@@ -21,6 +23,7 @@ func (c *calibration) setHeldOut() {
 	h := &c.found.HeldOut
 	h.LabelledScores = calibrate.LabelledScores{Positives: p.Positives, Negatives: p.Negatives,
 		PositiveWeights: p.PositiveWeights, NegativeWeights: p.NegativeWeights}
+	h.Units = c.pooled.units
 	switch c.parts.scheme {
 	case SchemeCrossFitted:
 		h.Source = "training rows, each scored by a fit that did not see it"
@@ -33,11 +36,11 @@ func (c *calibration) setHeldOut() {
 	t := c.parts.calibrationTable()
 	for i, row := range c.parts.calibration {
 		if t.Label[row] == table.Negative {
-			held.negatives = append(held.negatives, c.found.sample.scores[i])
+			held.negatives = append(held.negatives, c.found.sample.ofRows[i])
 		}
 	}
 	if len(held.negatives) == 0 || len(p.Negatives) == 0 || len(p.Positives) == 0 {
-		h.LabelledScores = calibrate.LabelledScores{}
+		h.LabelledScores, h.Units = calibrate.LabelledScores{}, metric.Scores{}
 		return
 	}
 	pooled := foldScores{negatives: p.Negatives, positives: p.Positives}
@@ -52,5 +55,6 @@ func (c *calibration) setHeldOut() {
 		return out
 	}
 	h.Positives, h.Negatives = moved(p.Positives), moved(p.Negatives)
+	h.Units.Positives, h.Units.Negatives = moved(h.Units.Positives), moved(h.Units.Negatives)
 	h.Source = "scores of the cross-validation, on the scale of the negatives that were held out"
 }

@@ -69,6 +69,7 @@ type parts struct {
 	scheme            Scheme
 	calibration       []int // of Data.Calibration if that is set, otherwise of Data.Table; nil: none
 	calibrationCounts Counts
+	calibrationUnits  Counts // the same rows as units
 }
 
 // divide sets the test part and the calibration rows aside.
@@ -77,6 +78,9 @@ func (p *plan) divide() (*parts, error) {
 	s := &parts{plan: p, cut: Cut{Seed: o.Seed}}
 	if t.Group != nil {
 		s.cut.Group = t.Group.Values
+	}
+	if c := p.counted[t]; c.Daily && t.Group != nil && t.Group.Name == c.Column {
+		s.cut.Group = c.unitNames()
 	}
 	var err error
 	if s.cut.Time, err = Timeline(t); err != nil {
@@ -157,7 +161,7 @@ func (s *parts) requireOutOfFoldRows() error {
 	if err != nil {
 		return err
 	}
-	if n := len(s.population(s.data.Table, s.training)); n < needed {
+	if n := s.populationSize(s.data.Table, s.training); n < needed {
 		return noGuarantee(fmt.Sprintf("it needs %s %s, and there are %s outside the test part", text.Count(needed),
 			s.populationName(), text.Count(n)))
 	}
@@ -176,7 +180,25 @@ func (s *parts) againstGuarantee() string {
 	if s.data.Calibration != nil {
 		t = s.data.Calibration
 	}
-	return AgainstGuarantee(t, s.countsAllRows(), s.data.Calibration == nil)
+	fitted := s.data.Calibration == nil
+	c := s.counted[t]
+	if c.Rows() {
+		return AgainstGuarantee(t, s.countsAllRows(), fitted)
+	}
+	first, _ := c.collapse(t, labelledRows(t), nil)
+	view := &table.Table{Group: &table.Text{Name: c.Column, Values: c.entities(first)}}
+	for _, row := range first {
+		view.Label = append(view.Label, t.Label[row])
+	}
+	why := AgainstGuarantee(view, s.countsAllRows(), fitted)
+	if why != "" || t.Group == nil || t.Group.Name == c.Column {
+		return why
+	}
+	view.Group = &table.Text{Name: t.Group.Name}
+	for _, row := range first {
+		view.Group.Values = append(view.Group.Values, t.Group.Values[row])
+	}
+	return AgainstGuarantee(view, s.countsAllRows(), fitted)
 }
 
 // setAsideCertified takes calibrationBudget rows within the budget: at most a quarter of the rows, or up to
@@ -194,7 +216,7 @@ func (s *parts) setAsideCertified() error {
 	if s.data.Calibration != nil {
 		return s.useCalibrationFile(needed)
 	}
-	n := len(s.population(s.data.Table, s.training))
+	n := s.populationSize(s.data.Table, s.training)
 	most, share := max(n/4, min(n/2, n-minTrainingRows)), "a quarter"
 	if !o.CalibrationShare.IsZero() {
 		most = o.CalibrationShare.Floor(n)
@@ -211,8 +233,8 @@ func (s *parts) setAsideCertified() error {
 func (s *parts) useCalibrationFile(needed int) error {
 	t := s.data.Calibration
 	s.calibration = s.population(t, labelledRows(t))
-	s.calibrationCounts = CountRows(t.Label, s.calibration)
-	switch n := len(s.calibration); {
+	s.countCalibration(t)
+	switch n := s.populationSize(t, s.calibration); {
 	case n == 0:
 		return &diag.Error{Kind: diag.Data, File: t.File, Found: "no " + s.populationName(),
 			Expected: "rows that calibrate the threshold"}
@@ -226,7 +248,7 @@ func (s *parts) useCalibrationFile(needed int) error {
 // heldOutRows returns how many rows to hold out for a plain threshold, 0 if cross-fitting serves the goal
 // better.
 func (s *parts) heldOutRows() int {
-	n := float64(len(s.population(s.data.Table, s.training)))
+	n := float64(s.populationSize(s.data.Table, s.training))
 	if share := s.options.CalibrationShare; !share.IsZero() {
 		return int(share.Float64() * n)
 	}
@@ -251,7 +273,7 @@ func (s *parts) takeCalibration(size int) error {
 	t := s.data.Table
 	rows := s.population(t, s.training)
 	if t.Group != nil {
-		share := float64(size) / float64(len(rows))
+		share := float64(size) / float64(s.populationSize(t, s.training))
 		cut := Cut{Seed: s.options.Seed, Group: t.Group.Values, Shares: []float64{share, 1 - share}}
 		divided, err := cut.Divide(s.labelsOf(s.training))
 		if err != nil {
@@ -264,8 +286,15 @@ func (s *parts) takeCalibration(size int) error {
 		slices.Sort(s.calibration)
 		s.training = without(s.training, s.calibration)
 	}
-	s.calibrationCounts = CountRows(t.Label, s.calibration)
+	s.countCalibration(t)
 	return s.requireBothClasses(s.training, "apart from the calibration rows there are")
+}
+
+// countCalibration counts the calibration rows and their units.
+func (s *parts) countCalibration(t *table.Table) {
+	s.calibrationCounts = CountRows(t.Label, s.calibration)
+	first, _ := s.counted[t].collapse(t, s.calibration, nil)
+	s.calibrationUnits = CountRows(t.Label, first)
 }
 
 // calibrationTable returns the table that the calibration rows belong to.

@@ -33,11 +33,13 @@ type plan struct {
 	data    Data
 	options SearchOptions
 	start   time.Time
-	tasks   []*task // cheap and promising ones first, so that a search that ends early has tried these
+	counted map[*table.Table]*counted // units that were made
+	fitted  *table.Table              // data.Table with the weights of fits
+	tasks   []*task                   // cheap and promising ones first, so that a search that ends early has tried these
 }
 
 func newPlan(d Data, o SearchOptions) (*plan, error) {
-	p := &plan{data: d, options: o, start: time.Now()}
+	p := &plan{data: d, options: o, start: time.Now(), counted: map[*table.Table]*counted{}}
 	if err := o.Goal.Check(); err != nil {
 		return nil, err
 	}
@@ -56,6 +58,21 @@ func newPlan(d Data, o SearchOptions) (*plan, error) {
 	}
 	if o.Feature.Trees == 0 {
 		p.options.Feature.Trees = defaultTrees
+	}
+	var err error
+	for _, t := range []*table.Table{d.Table, d.Validation, d.Test, d.Calibration} {
+		if t == nil {
+			continue
+		}
+		if _, err = p.countedIn(t); err != nil {
+			return nil, err
+		}
+	}
+	p.fitted = d.Table
+	if o.Value != "" {
+		if p.fitted, err = weightedByValue(d.Table, o.Value); err != nil {
+			return nil, err
+		}
 	}
 	return p, p.listTasks()
 }
@@ -216,22 +233,47 @@ func (p *plan) tooLarge(t *task, n int) bool {
 // countsAllRows reports whether the goal's budget is a fraction of all rows, not of the negatives.
 func (p *plan) countsAllRows() bool { return p.options.Goal.Criterion().Name == metric.AtQuantile }
 
-// population returns the rows that the goal's budget counts, the negatives or all rows.
+// population returns the rows whose units the goal's budget counts: the negatives or all rows. Of entities it
+// returns all rows, because the classes of an entity's rows may differ.
 func (p *plan) population(t *table.Table, rows []int) []int {
-	if p.countsAllRows() {
+	if p.countsAllRows() || p.options.Entity != "" {
 		return slices.Clone(rows)
 	}
 	return slices.DeleteFunc(slices.Clone(rows), func(row int) bool { return t.Label[row] != table.Negative })
 }
 
-// populationName returns "negatives" or "rows".
-func (p *plan) populationName() string { return populationName(p.countsAllRows()) }
-
-func populationName(all bool) string {
-	if all {
-		return "rows"
+// countedPopulation returns a row for each unit that the goal's budget counts, with the units' scores. It is given
+// all rows of the population.
+func (p *plan) countedPopulation(t *table.Table, rows []int, z []float64) (first []int, top []float64) {
+	c := p.counted[t]
+	if c.Rows() {
+		return rows, z
 	}
-	return "negatives"
+	units, scores := c.collapse(t, rows, z)
+	for i, row := range units {
+		if p.countsAllRows() || t.Label[row] == table.Negative {
+			first, top = append(first, row), append(top, scores[i])
+		}
+	}
+	return first, top
+}
+
+// populationSize returns the number of units among rows that the goal's budget counts.
+func (p *plan) populationSize(t *table.Table, rows []int) int {
+	first, _ := p.countedPopulation(t, p.population(t, rows), nil)
+	return len(first)
+}
+
+// populationName returns "negatives" or "rows", with entities "negatives (one for each host)".
+func (p *plan) populationName() string {
+	name := "negatives"
+	if p.countsAllRows() {
+		name = "rows"
+	}
+	if entity := p.options.Entity; entity != "" {
+		name = fmt.Sprintf("%s (one for each %s)", name, entity)
+	}
+	return name
 }
 
 // labelsOf returns the labels of the table with the class of all other rows unknown.

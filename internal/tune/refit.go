@@ -131,9 +131,9 @@ type encodedParts map[encodingKey]*encodedRows
 func (r *refit) encode(ctx context.Context, known encodedParts, t *task) (*encodedRows, error) {
 	key := t.refitKey()
 	if rows := known[key]; rows != nil {
-		return rows, rows.pack(ctx, r.parts.data.Table, r.parts.training, t)
+		return rows, rows.pack(ctx, r.parts.fitted, r.parts.training, t)
 	}
-	data := r.parts.data.Table
+	data := r.parts.fitted
 	m, warnings, err := r.parts.fitEncoding(ctx, data, r.parts.training, key)
 	if err != nil {
 		return nil, err

@@ -35,6 +35,13 @@ type SearchOptions struct {
 	// threshold. Unset: as many as are useful.
 	CalibrationShare threshold.Rate
 
+	// Entity is a column that names entities. The criterion, the threshold and all rates count an entity once, or
+	// once a day if the tables have a time column (see Units); "": rows are counted. The column is the tables' Group
+	// unless that is another one. Parts of consecutive periods then keep the rows of an entity and a day together.
+	Entity string
+	// Value is a column of amounts. The criterion is then a fraction of the positives' sum; "": of the positives.
+	Value string
+
 	MaxSize  int64          // bytes of the model's features and weights in a file, at most and about; 0: no limit
 	KeepAll  bool           // also return the best setting of every learner and encoding, see Found.Entries
 	MaxTime  time.Duration  // stop the search after this time and use what is finished; 0: no limit
@@ -55,6 +62,7 @@ type Found struct {
 	Choice     Choice      // how the members were selected
 
 	Training, Calibration, Validation, TestCounts Counts // Training: all rows that fit the model
+	CalibrationUnits                              Counts // the rows of Calibration as units
 	Rows                                          []int  // of Data.Table, ascending: rows that fit or choose the model
 	TestRows                                      []int  // of Data.Table, ascending: the test part, nil if Data.Test is set
 	Folds                                         int
@@ -66,7 +74,8 @@ type Found struct {
 	sample     *calibrationSample // the scores that gave Threshold
 	OutOfFold  Evaluation         // on rows that did not fit the scores but helped to choose the model
 	Test       *Evaluation        // nil without a test part
-	HeldOut    HeldOut            // labelled scores for probabilities
+	HeldOut    HeldOut            // labelled scores of rows for probabilities
+	Units      *Units             // of Data.Table
 
 	Warnings                    []Warning
 	Cancelled                   bool // the context ended the search early
@@ -124,9 +133,9 @@ func Search(ctx context.Context, d Data, o SearchOptions) (*Found, error) {
 	found := &Found{
 		Goal: o.Goal, LinearModel: fitted.model, Members: fitted.members, Candidates: tried.list, NotTried: tried.notTried,
 		Criterion: folds.list[0].criterion(), Choice: chosen.Choice,
-		Training: CountRows(d.Table.Label, parts.training), Calibration: parts.calibrationCounts, Validation: folds.validation,
+		Training: CountRows(d.Table.Label, parts.training), Calibration: parts.calibrationCounts, CalibrationUnits: parts.calibrationUnits, Validation: folds.validation,
 		Rows: parts.training, TestRows: parts.test, Folds: len(folds.list), FoldRows: folds.sampled,
-		Scheme: parts.scheme, CrossFolds: fitted.crossFolds,
+		Units: plan.counted[d.Table].Units, Scheme: parts.scheme, CrossFolds: fitted.crossFolds,
 		Cancelled: tried.cancelled || fitted.cancelled, TimeUp: tried.timeUp || fitted.timeUp,
 		SecondsSearch: tried.seconds, SecondsRefit: fitted.seconds,
 		Warnings: append(folds.warnings, fitted.warnings...),

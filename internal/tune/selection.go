@@ -169,8 +169,7 @@ func (s *selection) averageOf(tasks []*task) (result.Estimate, error) {
 	values, positives := make([]float64, len(s.folds)), 0
 	for i, r := range s.folds {
 		z := blendScores(tasks, i)
-		ranking, err := metric.Rank(metric.Scores{Positives: z[1], PositiveWeights: r.weights[1],
-			Negatives: z[0], NegativeWeights: r.weights[0]})
+		ranking, err := r.rank(z[0], z[1])
 		if err != nil {
 			return result.Estimate{}, err
 		}
@@ -202,8 +201,26 @@ func blendScores(tasks []*task, fold int) (z [2][]float64) {
 
 // pooledScores are scores of the model, or of the models it is the mean of, on rows that did not fit them.
 type pooledScores struct {
-	scores  metric.Scores
-	ranking *metric.Ranking // nil until it is needed
+	scores  metric.Scores // of the rows
+	units   metric.Scores // of what is counted; without entities these are the rows
+	amounts []float64     // of the positive units; nil: none
+	ranking *ranked       // of the units; nil until it is needed
+}
+
+// setRanking sorts the units.
+func (p *pooledScores) setRanking() (err error) {
+	if p.ranking == nil {
+		p.ranking, err = rankUnits(p.units, p.amounts)
+	}
+	return err
+}
+
+// addScores appends scores of one class with their weights.
+func addScores(to, from *metric.Scores) {
+	to.Negatives = append(to.Negatives, from.Negatives...)
+	to.Positives = append(to.Positives, from.Positives...)
+	to.NegativeWeights = append(to.NegativeWeights, from.NegativeWeights...)
+	to.PositiveWeights = append(to.PositiveWeights, from.PositiveWeights...)
 }
 
 // pool returns the out-of-fold scores of the members' average in all folds.
@@ -211,12 +228,10 @@ func (s *selection) pool() (*pooledScores, error) {
 	var p pooledScores
 	for i, r := range s.folds {
 		z := blendScores(s.members, i)
-		p.scores.Negatives = append(p.scores.Negatives, z[0]...)
-		p.scores.Positives = append(p.scores.Positives, z[1]...)
-		p.scores.NegativeWeights = append(p.scores.NegativeWeights, r.weights[0]...)
-		p.scores.PositiveWeights = append(p.scores.PositiveWeights, r.weights[1]...)
+		units := r.scores(z[0], z[1])
+		addScores(&p.units, &units)
+		addScores(&p.scores, &metric.Scores{Negatives: z[0], Positives: z[1], NegativeWeights: r.weights[0], PositiveWeights: r.weights[1]})
+		p.amounts = append(p.amounts, r.amounts...)
 	}
-	var err error
-	p.ranking, err = metric.Rank(p.scores)
-	return &p, err
+	return &p, p.setRanking()
 }

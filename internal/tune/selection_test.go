@@ -4,13 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"toptau/internal/feature"
-	"toptau/internal/matrix"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/result"
@@ -25,7 +23,7 @@ func fakeTasks(t *testing.T, noise map[string]float64, order ...string) ([]*task
 	var tasks []*task
 	var folds []*foldRows
 	for range 3 {
-		folds = append(folds, &foldRows{levels: []level{metric.NP(rateOf(t, "10%"))}})
+		folds = append(folds, &foldRows{levels: []level{metric.NP(rateOf(t, "10%"))}, counting: &counting{}})
 	}
 	for k, name := range order {
 		e, learner, _ := strings.Cut(name, " ")
@@ -41,7 +39,7 @@ func fakeTasks(t *testing.T, noise map[string]float64, order ...string) ([]*task
 			}
 			z.setUnits()
 			task.scores = append(task.scores, z)
-			ranking, err := metric.Rank(metric.Scores{Positives: z.positives, Negatives: z.negatives})
+			ranking, err := folds[0].rank(z.negatives, z.positives)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -172,18 +170,6 @@ func TestPathsEnd(t *testing.T) {
 
 // Budgets: those of at least one row; counts of rows where these are too few.
 func TestLevels(t *testing.T) {
-	dense := func(positives, negatives int) *matrix.Matrix {
-		var x [][]float64
-		for i := range positives + negatives {
-			x = append(x, []float64{float64(i)})
-		}
-		y := append(slices.Repeat([]bool{true}, positives), slices.Repeat([]bool{false}, negatives)...)
-		m, err := matrix.FromDense(x, y, nil, matrix.Float32)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return m
-	}
 	for _, test := range []struct {
 		goal                 string
 		positives, negatives int
@@ -197,7 +183,7 @@ func TestLevels(t *testing.T) {
 		{"--absolute-top", 10, 1000, "top 0.001 0.002 0.004 0.008"},
 	} {
 		var got []string
-		for _, l := range levels(goalOf(t, test.goal), dense(test.positives, test.negatives)) {
+		for _, l := range levels(goalOf(t, test.goal), test.negatives, test.positives) {
 			if l.Name == metric.AtTop {
 				got = append(got, "top")
 			} else {

@@ -44,18 +44,31 @@ func (c Counts) String() string {
 // Rows returns the number of rows.
 func (c Counts) Rows() int { return c.Positives + c.Negatives }
 
+// CountClasses counts labels.
+func CountClasses(label []table.Class) Counts {
+	var c Counts
+	for _, class := range label {
+		c.add(class)
+	}
+	return c
+}
+
 // CountRows counts the rows of each class.
 func CountRows(label []table.Class, rows []int) Counts {
 	var c Counts
 	for _, row := range rows {
-		switch label[row] {
-		case table.Positive:
-			c.Positives++
-		case table.Negative:
-			c.Negatives++
-		}
+		c.add(label[row])
 	}
 	return c
+}
+
+func (c *Counts) add(class table.Class) {
+	switch class {
+	case table.Positive:
+		c.Positives++
+	case table.Negative:
+		c.Negatives++
+	}
 }
 
 // Divide returns the rows of each part in ascending order. A part may lack a class or be empty; the caller

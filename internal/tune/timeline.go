@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"time"
 
 	"toptau/diag"
 	"toptau/internal/table"
@@ -33,15 +32,6 @@ func Timeline(t *table.Table) ([]int, error) {
 		ranks[m.row] = rank
 	}
 	return ranks, nil
-}
-
-// DayOf returns the day of a date in a form that Timeline reads, as 2024-05-31 in UTC.
-func DayOf(text string) (day string, ok bool) {
-	seconds, _, ok := table.ParseDate(text)
-	if !ok {
-		return "", false
-	}
-	return time.Unix(seconds, 0).UTC().Format(time.DateOnly), true
 }
 
 // moment is the time of a row.

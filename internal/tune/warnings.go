@@ -30,6 +30,10 @@ func (f *Found) addWarnings(s *parts, outOfFold int) {
 	if outOfFold < fewPositives {
 		f.warn("few-positives", "the choice rests on %s: differences of several points are noise", text.Plural(outOfFold, "positive"))
 	}
+	if n := s.counted[t].effective(); n < fewPositives {
+		f.warn("few-amounts", "a few positives have most of the %s: the choice is as uncertain as one on %s of equal amounts",
+			s.options.Value, text.Plural(int(math.Ceil(n)), "positive"))
+	}
 	if f.FoldRows > 0 {
 		f.warn("folds-are-samples", "each fold fitted a sample of %s rows; the selected model was fitted to all %s",
 			text.Count(f.FoldRows), text.Count(len(s.training)))
@@ -41,7 +45,7 @@ func (f *Found) addWarnings(s *parts, outOfFold int) {
 		f.warn("test-part-lacks-a-class", "nothing was measured on the test part: it has %s", f.TestCounts)
 	}
 	for _, other := range []*table.Table{s.data.Validation, s.data.Test} {
-		if other != nil && t.Group != nil && other.Group != nil {
+		if other != nil && t.Group != nil && other.Group != nil && !s.counted[t].Daily {
 			if n := commonGroups(t.Group.Values, other.Group.Values); n > 0 {
 				f.warn("groups-straddle", "%s of %s also in the training file: the numbers on it are optimistic",
 					text.Plural(n, "group"), other.File)

@@ -39,6 +39,7 @@ var kernels = []part{
 	{"scatter", scatter},
 	{"decimals", decimals},
 	{"columns", columns},
+	{"choose", choose},
 }
 
 func main() {
