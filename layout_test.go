@@ -62,6 +62,8 @@ var order = []string{
 	"toptau/internal/ui",
 	"toptau/internal/cli",
 	"toptau/internal/cli/clitest",
+	"toptau/internal/release",
+	"toptau/internal/release/cmd",
 	"toptau/cmd/toptau",
 	"toptau/internal/paper/drawing",
 	"toptau/internal/plot/plottest",
