@@ -7,5 +7,5 @@ type Packed struct {
 	Columns int     `json:"columns"` // columns packed
 	Source  string  `json:"source"`  // digest of the uncompressed bytes of the source
 	Bytes   int64   `json:"bytes"`   // size of the packed file
-	Seconds float64 `json:"seconds_pack"`
+	Seconds float64 `json:"seconds_pack"` // time spent reading and writing
 }
