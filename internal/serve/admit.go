@@ -95,15 +95,26 @@ func (a *admission) reserve(n int64) bool {
 	return true
 }
 
-// busy returns the problem of a request that is refused under load.
+// refusals are the problems of requests that are refused under load, by reason. They are made once, with their
+// documents, because a refusal must cost little.
+var refusals = func() (list [shedReasons]*problem) {
+	for reason, found := range [shedReasons]string{shedQueue: "too many requests wait", shedWait: "the request waited too long",
+		shedBytes: "too many bytes are in flight", shedTime: "the request took longer than the time limit",
+		shedDraining: "the server is shutting down"} {
+		status := http.StatusTooManyRequests
+		if r := shedReason(reason); r == shedDraining || r == shedTime {
+			status = http.StatusServiceUnavailable
+		}
+		p := &problem{status: status, err: &diag.Error{Kind: diag.Limit, Found: found,
+			Hint: "try again after the time of the header Retry-After"}}
+		p.made = p.document(false)
+		list[reason] = p
+	}
+	return list
+}()
+
+// busy counts a request that is refused under load and returns its problem.
 func (s *Server) busy(reason shedReason) *problem {
 	s.metrics.shed[reason].Add(1)
-	found := map[shedReason]string{shedQueue: "too many requests wait", shedWait: "the request waited too long",
-		shedBytes: "too many bytes are in flight", shedTime: "the request took longer than the time limit", shedDraining: "the server is shutting down"}[reason]
-	status := http.StatusTooManyRequests
-	if reason == shedDraining || reason == shedTime {
-		status = http.StatusServiceUnavailable
-	}
-	return &problem{status, &diag.Error{Kind: diag.Limit, Found: found,
-		Hint: "try again after the time of the header Retry-After"}}
+	return refusals[reason]
 }

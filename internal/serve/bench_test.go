@@ -137,9 +137,13 @@ func TestMain(m *testing.M) {
 			w.Write([]byte("{}"))
 		})))
 	}
+	path, full := strings.CutSuffix(path, "#full")
 	s, err := New(Options{Models: []ModelFile{{"m", path}}, Log: io.Discard})
 	if err != nil {
 		panic(err)
+	}
+	if full { // all requests are refused
+		s.admission.waiting.Store(s.admission.queue)
 	}
 	s.Serve(context.Background(), l, nil, 0)
 }
@@ -158,7 +162,8 @@ func processorTime(pid int) time.Duration {
 }
 
 // BenchmarkRequest measures the processor time of a server in a process of its own, from four connections that send the
-// next request when they have the answer. "empty" is a handler of net/http that does nothing.
+// next request when they have the answer. "empty" is a handler of net/http that does nothing, and "refused" a server
+// whose queue is full.
 func BenchmarkRequest(b *testing.B) {
 	one, _ := benchmarkBody(1)
 	thousand, csvText := benchmarkBody(1000)
@@ -205,7 +210,7 @@ func BenchmarkRequest(b *testing.B) {
 							return
 						}
 						a, err := http.ReadResponse(in, nil)
-						if err != nil || a.StatusCode != 200 {
+						if err != nil || a.StatusCode != 200 && !(a.StatusCode == 429 && strings.HasSuffix(model, "#full")) {
 							b.Errorf("%v, %v", a, err)
 							return
 						}
@@ -219,6 +224,8 @@ func BenchmarkRequest(b *testing.B) {
 		}
 	}
 	measure("empty", "empty", bodies[:1])
+	hundred, _ := benchmarkBody(100)
+	measure("refused", benchmarkModel(b, schema.Raw)+"#full", []body{bodies[0], {"100", "application/json", 100, hundred}})
 	for _, encoding := range []schema.Encoding{schema.Raw, schema.Scorecard, schema.Leaves, schema.Boosted} {
 		measure(string(encoding), benchmarkModel(b, encoding), bodies)
 	}

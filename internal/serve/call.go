@@ -40,9 +40,10 @@ var calls = sync.Pool{New: func() any { return &call{} }}
 
 // Values of headers that every answer has. They are shared, so that they cost no allocation.
 var (
-	noSniff  = []string{"nosniff"}
-	noStore  = []string{"no-store"}
-	noScript = []string{"default-src 'none'"}
+	noSniff    = []string{"nosniff"}
+	noStore    = []string{"no-store"}
+	retryAfter = []string{"1"} // seconds
+	noScript   = []string{"default-src 'none'"}
 )
 
 // keptBuffer is the largest buffer that a call keeps for the next one: kept buffers are not in the budget of
@@ -261,16 +262,41 @@ func (c *call) fail(err error) {
 	h := c.w.Header()
 	switch p.status {
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
-		h.Set("Retry-After", "1")
+		h["Retry-After"] = retryAfter
 	case http.StatusUnauthorized:
 		h.Set("WWW-Authenticate", "Bearer")
 	}
+	if p.status == http.StatusTooManyRequests {
+		c.dropBody()
+	}
 	document := p.document(c.s.options.TerseErrors)
 	if c.at == atInfer { // the protocol has a text
-		document = append(appendText([]byte(`{"error":`), p.shown(c.s.options.TerseErrors).Error()), '}')
+		document = append(appendText([]byte(`{"error":`), p.shown(c.s.options.TerseErrors).Error()), "}\n"...)
 	}
-	c.answer(p.status, contentTypes[mediaJSON], append(document, '\n'))
+	c.answer(p.status, contentTypes[mediaJSON], document)
 }
+
+// dropBody reads a body of moderate length that nobody has read, so that the connection can go on. net/http would do
+// it in smaller pieces, which costs more than the refusal.
+func (c *call) dropBody() {
+	n := c.r.ContentLength
+	if c.received > 0 || n <= 0 || n > dropped || len(c.r.Header["Expect"]) > 0 { // that client waits for leave
+		return
+	}
+	buffer := dropBuffers.Get().(*[dropped]byte)
+	defer dropBuffers.Put(buffer)
+	for {
+		if _, err := c.r.Body.Read(buffer[:]); err != nil {
+			return
+		}
+	}
+}
+
+// dropped is the longest body that is read at a refusal; with a longer one, net/http decides whether to close the
+// connection.
+const dropped = 64 << 10
+
+var dropBuffers = sync.Pool{New: func() any { return new([dropped]byte) }}
 
 // method refuses other methods than the given ones.
 func (c *call) method(methods ...string) bool {

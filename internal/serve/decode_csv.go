@@ -80,9 +80,9 @@ func csvProblem(err error) error {
 	placed := *e
 	placed.File, placed.Fixes = "", nil
 	if e.Kind == diag.Model {
-		return &problem{http.StatusUnprocessableEntity, &placed}
+		return &problem{status: http.StatusUnprocessableEntity, err: &placed}
 	}
-	return &problem{http.StatusBadRequest, &placed}
+	return &problem{status: http.StatusBadRequest, err: &placed}
 }
 
 // extraColumns counts the columns that the model does not have.

@@ -14,6 +14,7 @@ import (
 type problem struct {
 	status int
 	err    *diag.Error
+	made   []byte // its document, if that was made before
 }
 
 // Error implements error.
@@ -21,12 +22,12 @@ func (p *problem) Error() string { return p.err.Error() }
 
 // wrongRequest returns the problem of a request that is not what it should be: status 400.
 func wrongRequest(found, expected string) *problem {
-	return &problem{http.StatusBadRequest, &diag.Error{Kind: diag.Data, Found: found, Expected: expected}}
+	return refused(http.StatusBadRequest, diag.Data, found, expected)
 }
 
 // refused returns a problem with another status.
 func refused(status int, kind diag.Kind, found, expected string) *problem {
-	return &problem{status, &diag.Error{Kind: kind, Found: found, Expected: expected}}
+	return &problem{status: status, err: &diag.Error{Kind: kind, Found: found, Expected: expected}}
 }
 
 // problemOf returns the problem of an error: one of the text is 400, any other 422.
@@ -55,7 +56,7 @@ func valueProblem(row int, err error) *problem {
 	}
 	placed := *e
 	placed.File, placed.Line, placed.Row, placed.Fixes = "", 0, row, nil
-	return &problem{http.StatusUnprocessableEntity, &placed}
+	return &problem{status: http.StatusUnprocessableEntity, err: &placed}
 }
 
 // atRow returns the problem of an error with the number of its row.
@@ -63,16 +64,20 @@ func atRow(err error, row int) *problem {
 	p := problemOf(err)
 	placed := *p.err
 	placed.Row = row
-	return &problem{p.status, &placed}
+	return &problem{status: p.status, err: &placed}
 }
 
-// document returns the JSON object of an error. Terse ones have neither values nor names of columns.
+// document returns the JSON object of an error, with a line end. Terse ones have neither values nor names of
+// columns. It must not be changed.
 func (p *problem) document(terse bool) []byte {
+	if p.made != nil && !terse {
+		return p.made
+	}
 	b, err := json.Marshal(result.NewFailure(p.shown(terse), p.shown(terse).Error()))
 	if err != nil {
 		return []byte(`{"error":{}}`) // cannot happen: the document has texts and numbers alone
 	}
-	return b
+	return append(b, '\n')
 }
 
 // appendError appends the "error" of a result.

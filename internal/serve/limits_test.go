@@ -336,3 +336,32 @@ func TestDrain(t *testing.T) {
 		t.Error("the socket is still there")
 	}
 }
+
+// A refusal is the answer to a client that waits for leave to send its body, and keeps the connection of one that sent
+// it.
+func TestRefusalsAndBodies(t *testing.T) {
+	s := start(t, Options{Queue: 1}, "raw")
+	s.admission.waiting.Store(1)
+	c, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	c.SetDeadline(time.Now().Add(10 * time.Second))
+	in := bufio.NewReader(c)
+	body := strings.Repeat("x", 20000)
+	head := "POST /v1/score HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 20000\r\n"
+	for range 3 {
+		io.WriteString(c, head+"\r\n"+body)
+		a, err := http.ReadResponse(in, nil)
+		if err != nil || a.StatusCode != 429 || a.Header.Get("Retry-After") != "1" {
+			t.Fatalf("%v, %v", a, err)
+		}
+		io.Copy(io.Discard, a.Body)
+	}
+	io.WriteString(c, head+"Expect: 100-continue\r\n\r\n")
+	if a, err := http.ReadResponse(in, nil); err != nil || a.StatusCode != 429 {
+		t.Errorf("%v, %v", a, err)
+	}
+	s.admission.waiting.Store(0)
+}

@@ -153,6 +153,6 @@ func (p *plan) absent(fields []int) *problem {
 	if n := len(fields) - len(names); n > 0 {
 		list += fmt.Sprintf(" and %s more", text.Count(n))
 	}
-	return &problem{http.StatusUnprocessableEntity, &diag.Error{Kind: diag.Data, Found: "a row without " + list,
+	return &problem{status: http.StatusUnprocessableEntity, err: &diag.Error{Kind: diag.Data, Found: "a row without " + list,
 		Expected: "the " + text.Plural(len(p.order), "column") + " of the model", Hint: "null is a missing value"}}
 }

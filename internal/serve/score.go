@@ -15,13 +15,14 @@ func (s *Server) handleScore(c *call) {
 	if !c.method(http.MethodPost) {
 		return
 	}
+	if s.admission.full() { // before anything is read
+		c.fail(s.busy(shedQueue))
+		return
+	}
 	in, out, err := c.media()
 	o := rowOptions{}
 	if err == nil {
 		err = o.setQuery(c.r)
-	}
-	if err == nil && s.admission.full() {
-		err = s.busy(shedQueue) // before the body is read
 	}
 	switch {
 	case err != nil:

@@ -188,7 +188,7 @@ func (t *stream) end(err error) {
 		return
 	}
 	p := problemOf(err)
-	c.out = append(append(c.out, p.document(c.s.options.TerseErrors)...), '\n')
+	c.out = append(c.out, p.document(c.s.options.TerseErrors)...)
 	t.send()
 	c.status = p.status
 }

@@ -87,7 +87,7 @@ func rowsOf(p *portable.Program) (rows []row, err error) {
 			rows = append(rows, curve(p, t)...)
 		case *portable.Trees:
 			if len(t.Trees) > 0 {
-				return nil, export.Refuse("a table of points", "trees, whose points depend on several columns,",
+				return nil, export.Refuse("a table of points", "trees (their points depend on several columns)",
 					"train with the encodings raw and scorecard, or use explain")
 			}
 		}

@@ -45,7 +45,7 @@ func (b *builder) statement() (string, error) {
 	}
 	s.WriteString(";\n")
 	if b.bytes > 0 && s.Len() > b.bytes {
-		return "", b.refuse(fmt.Sprintf("a statement of %s bytes, with at most %s by default,", text.Count(s.Len()), text.Count(b.bytes)), wayOut)
+		return "", b.refuse(fmt.Sprintf("a statement of %s bytes (its default limit is %s)", text.Count(s.Len()), text.Count(b.bytes)), wayOut)
 	}
 	return s.String(), nil
 }
