@@ -123,7 +123,7 @@ func (t *BudgetTest) Evidence() BudgetEvidence {
 // bets.
 func (t *BudgetTest) logCapital(start, factor int) float64 {
 	s, c := &t.Starts[start], budgetFactors[factor]
-	l := float64(s.Capital[factor]) / capitalUnit
+	l := logOf(s.Capital[factor])
 	if float64(c*t.rate) >= 1 {
 		return l
 	}
@@ -158,7 +158,7 @@ func (t *BudgetTest) merge() {
 		own, other = append(own, t.logCapital(older+1, j)), append(other, t.logCapital(older, j))
 	}
 	for j := range budgetFactors {
-		keep.Capital[j] = stored(float64(keep.Capital[j])/capitalUnit + logSum([]float64{own[j], other[j]}) - own[j])
+		keep.Capital[j] = stored(logOf(keep.Capital[j]) + logSum([]float64{own[j], other[j]}) - own[j])
 	}
 	if logSum(other) >= logSum(own) {
 		keep.Before = from.Before + from.Events - keep.Events

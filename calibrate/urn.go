@@ -108,6 +108,9 @@ func (u *Urn) addStart(row int, counts []int, less float64) {
 // stored returns a logarithm in the units of Capital.
 func stored(logarithm float64) int { return int(math.Floor(logarithm * capitalUnit)) }
 
+// logOf returns a stored logarithm. It is rounded, which changes nothing, so that it is not fused with a sum.
+func logOf(stored int) float64 { return float64(float64(stored) / capitalUnit) }
+
 // prior returns the parameters of the prior of an event's rate.
 func (u *Urn) prior(event int) (in, out float64) {
 	p := float64(u.events[event].Mass) / float64(u.rows+1)
@@ -118,7 +121,7 @@ func (u *Urn) prepare(s *UrnStart) {
 	s.fixed = make([]float64, len(u.events))
 	for e := range u.events {
 		in, out := u.prior(e)
-		s.fixed[e] = float64(s.Capital[e])/capitalUnit - logBeta(in, out) + u.logSeen(e, s.Counts[e], s.Row)
+		s.fixed[e] = logOf(s.Capital[e]) - logBeta(in, out) + u.logSeen(e, s.Counts[e], s.Row)
 	}
 }
 
@@ -221,7 +224,7 @@ func (u *Urn) merge(m int) {
 	keep := &u.Starts[to]
 	for e := range keep.Capital {
 		own, other := logs(to)[e], logs(from)[e]
-		keep.Capital[e] = stored(float64(keep.Capital[e])/capitalUnit + logSum([]float64{own, other}) - own)
+		keep.Capital[e] = stored(logOf(keep.Capital[e]) + logSum([]float64{own, other}) - own)
 	}
 	u.prepare(keep)
 	u.Starts = slices.Delete(u.Starts, from, from+1)
