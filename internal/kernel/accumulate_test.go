@@ -41,6 +41,11 @@ func checkAccumulate[T Float](t *testing.T, r *rand.Rand, values func(*rand.Rand
 			sameBits(t, what, lanes.x, want)
 			lanes.check(t, what)
 			lanes = fence(start, offset%5)
+			oneStream = !oneStream
+			AccumulatePanels(x.x, v.x, lanes.x)
+			oneStream = !oneStream
+			sameBits(t, what+" the other way", lanes.x, want)
+			lanes = fence(start, offset%5)
 			for p := range panels {
 				Accumulate(x.x[p*d*PanelRows:(p+1)*d*PanelRows], v.x[p*PanelRows:], lanes.x)
 			}

@@ -32,11 +32,20 @@ func hasAVX512() bool {
 }
 
 // splitsVectors reports whether the processor executes 512-bit instructions in two halves: AMD's family 19h (Zen 4).
-func splitsVectors() bool {
+func splitsVectors() bool { return amdFamily() == 0x19 }
+
+// readsOneStream reports whether the processor reads one stream faster than several in turns: AMD's family 1Ah (Zen 5).
+func readsOneStream() bool { return amdFamily() == 0x1a }
+
+// amdFamily returns the family of a processor of AMD, 0 of any other.
+func amdFamily() uint32 {
 	const authenticAMD = 0x68747541 // the first four letters of the vendor
 	_, vendor, _, _ := cpuid(0)
 	version, _, _, _ := cpuid(1)
-	return vendor == authenticAMD && version>>8&0xf+version>>20&0xff == 0x19
+	if vendor != authenticAMD {
+		return 0
+	}
+	return version>>8&0xf + version>>20&0xff
 }
 
 // levels returns the implementations that this processor runs.

@@ -10,7 +10,7 @@ func Scores[T Float](panel []T, w, z []float64) { ScorePanels(panel, w, z[:Panel
 func ScorePanels[T Float](panels []T, w, z []float64, add bool) {
 	count := len(z) / PanelRows
 	z, panels = z[:count*PanelRows], panels[:count*PanelRows*len(w)]
-	if len(panels)*int(unsafe.Sizeof(T(0))) >= streamBytes {
+	if len(panels)*int(unsafe.Sizeof(T(0))) >= streamBytes && !(oneStream && len(w) >= largePart) {
 		scoreAsStreams(panels, w, z, add)
 		return
 	}
