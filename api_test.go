@@ -60,9 +60,10 @@ func TestAPI(t *testing.T) {
 
 // furtherParams are names of parameters that are no field of an option struct.
 var furtherParams = map[string]string{
-	"score": "Entry.Column: the flag says what the column holds",
-	"taus":  "the rates of internal/learn",
-	"sign":  "a key file on the command line: Model.Sign in Go",
+	"score":    "Entry.Column: the flag says what the column holds",
+	"taus":     "the rates of internal/learn",
+	"baseline": "a flag of monitor: Baseline in Go",
+	"sign":     "a key file on the command line: Model.Sign in Go",
 }
 
 // Errors name a parameter by its field in an option struct, in kebab case, or by the kind of a goal.
@@ -72,7 +73,7 @@ func TestParametersAreOptions(t *testing.T) {
 		known[string(kind)] = true
 	}
 	for _, options := range []any{TrainOptions{}, FitOptions{}, EvaluateOptions{}, ThresholdOptions{}, DiagnoseOptions{}, ScoreOptions{},
-		ExplainOptions{}, VerifyOptions{}, schema.Format{}, method.Problem{}, method.Settings{}, Entry{}} {
+		ExplainOptions{}, VerifyOptions{}, MonitorOptions{}, BaselineOptions{}, schema.Format{}, method.Problem{}, method.Settings{}, Entry{}} {
 		addParams(known, reflect.TypeOf(options))
 	}
 	used := map[string]bool{}

@@ -34,7 +34,8 @@ type Card struct {
 
 // StatementTitles are the statements that every card has, in their order. Others may follow.
 func StatementTitles() []string {
-	return []string{"Purpose", "Not for", "Users", "Origin of the data", "Known limits and risks", "Human oversight", "Contact", "Licence"}
+	return []string{"Purpose", "Not for", "Users", "Origin of the data", "Known limits and risks",
+		"Human oversight", "Contact", "Licence"}
 }
 
 // NewCard describes a model for people who decide about its use, with measurements on d, which may be nil. d should be
@@ -45,7 +46,8 @@ func NewCard(ctx context.Context, m *Model, d *Data, o CardOptions) (*Card, erro
 		return nil, err
 	}
 	c := &Card{model: m, date: o.Date}
-	c.Card = result.Card{Name: o.Name, Inspection: *inspection, Statements: statements(o.Statements), Columns: columnsMoved(m),
+	c.Card = result.Card{Name: o.Name, Inspection: *inspection, Statements: statements(o.Statements),
+		Columns: columnsMoved(m),
 		Members: []string{}, History: []string{}, Certificates: []string{}}
 	members := m.Members()
 	for i := range members {
@@ -58,23 +60,35 @@ func NewCard(ctx context.Context, m *Model, d *Data, o CardOptions) (*Card, erro
 		c.History = append(c.History, historyText(&change))
 	}
 	for _, p := range m.Points() {
-		c.Points = append(c.Points, result.CardPoint{Name: p.Name, Goal: p.Goal, Threshold: p.Threshold, Source: p.Source, Guarantee: p.Guarantee,
-			Segment: p.Segment, Entity: p.Entity})
+		point := result.CardPoint{Name: p.Name, Goal: p.Goal, Threshold: p.Threshold, Source: p.Source,
+			Segment: p.Segment, Entity: p.Entity}
+		if g := p.Guarantee; g != nil {
+			point.Guarantee = &result.CardGuarantee{Certified: g.Certified, Rate: g.Rate, Delta: g.Delta, Rows: g.N(),
+				Order: g.Order, Bound: g.Bound}
+		}
+		c.Points = append(c.Points, point)
 	}
 	if p := m.Probability(); p != nil {
 		c.Probability, c.Reliability = p.Method, p.Reliability
 	}
 	if d == nil {
 		if len(o.By) > 0 {
-			return nil, &diag.Error{Kind: diag.Usage, Param: "by", Found: diag.Quote(o.By[0]), Expected: "labelled rows to measure the groups on"}
+			return nil, &diag.Error{Kind: diag.Usage, Param: "by", Found: diag.Quote(o.By[0]),
+				Expected: "labelled rows to measure the groups on"}
 		}
 		return c, nil
 	}
-	if c.measured, err = Evaluate(ctx, d, []Entry{{Model: m}}, EvaluateOptions{By: o.By, Simultaneous: true, Confidence: o.Confidence}); err != nil {
+	if c.measured, err = Evaluate(ctx, d, []Entry{{Model: m}}, EvaluateOptions{By: o.By, Simultaneous: true,
+		Confidence: o.Confidence}); err != nil {
 		return nil, err
 	}
-	c.Data = &result.CardData{File: filepath.Base(d.table.File), Digest: d.digest(), Evaluation: &c.measured.Evaluation}
+	c.Data = &result.CardData{File: filepath.Base(d.table.File), Digest: d.digest(),
+		Evaluation: &c.measured.Evaluation}
 	c.Warnings = c.measured.Warnings
+	if known := c.measured.TrainingRows; trainedOn(m, d) && known != nil && !known.Excess { // too few rows for the fingerprints
+		c.Warnings = append(c.Warnings, diag.Warning{Code: "training-rows",
+			Text: "these are the rows that the model was trained on; expect worse results on new rows"})
+	}
 	return c, nil
 }
 
@@ -100,7 +114,8 @@ func statements(given []result.Statement) []result.Statement {
 func columnsMoved(m *Model) []result.Moved {
 	features := m.Features(feature.Key{})
 	list := []result.Moved{}
-	words := map[feature.Direction]string{feature.Mixed: "mixed", feature.Rising: "rises", feature.Falling: "falls", feature.Flat: "flat"}
+	words := map[feature.Direction]string{feature.Mixed: "mixed", feature.Rising: "rises",
+		feature.Falling: "falls", feature.Flat: "flat"}
 	for k, d := range features.Directions(m.TableScorer(feature.Key{}).Weights) {
 		in := &features.Inputs[k]
 		direction := words[d]
@@ -119,7 +134,8 @@ func (c *Card) page() report.Page {
 	for i := range points {
 		p := report.OperatingPoint{Point: points[i]}
 		if c.measured != nil {
-			p.Decisions, p.Facts = &c.measured.Points[i].Decisions, report.ShiftFacts(c.measured.Points[i].Shift, shiftLevel)
+			p.Decisions = &c.measured.Points[i].Decisions
+			p.Facts = report.ShiftFacts(c.measured.Points[i].Shift, shiftLevel)
 		}
 		f.Points = append(f.Points, p)
 	}

@@ -15,14 +15,17 @@ func choiceText(f *tune.Found) string {
 	c := &f.Choice
 	list := []string{fmt.Sprintf("%s (%s), best of %d", &f.Candidates[c.Best],
 		text.PlusMinus(c.BestScore.Mean, c.BestScore.StandardError), c.Of)}
+	names := make([]string, len(c.Members))
+	for i, t := range c.Members {
+		names[i] = t.String()
+	}
+	average := fmt.Sprintf("the average of %s", text.List(names, "and"))
+	score := text.PlusMinus(c.Average.Mean, c.Average.StandardError)
 	switch {
+	case c.Averaged && c.Uncertain:
+		list = append(list, fmt.Sprintf("the order of the best is uncertain, so %s is taken (%s)", average, score))
 	case c.Averaged:
-		names := make([]string, len(c.Members))
-		for i, t := range c.Members {
-			names[i] = t.String()
-		}
-		list = append(list, fmt.Sprintf("the average of %s is better (%s)", text.List(names, "and"),
-			text.PlusMinus(c.Average.Mean, c.Average.StandardError)))
+		list = append(list, fmt.Sprintf("%s is better (%s)", average, score))
 	case c.Of > 1:
 		list = append(list, "averaging did not help")
 	}
@@ -36,7 +39,10 @@ func choiceText(f *tune.Found) string {
 	if len(c.Collapsed) > 0 {
 		list = append(list, "cannot rank because the optimum is w = 0: "+strings.Join(c.Collapsed, ", "))
 	}
-	if c.ForTime > 0 {
+	switch {
+	case c.Instead != nil:
+		list = append(list, "no time was left to fit it, so "+c.Instead.String()+" is")
+	case c.ForTime > 0:
 		list = append(list, "no time was left to average more than "+text.Plural(c.ForTime, "member"))
 	}
 	return strings.Join(list, "; ")

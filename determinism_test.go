@@ -194,7 +194,7 @@ func TestTrainAndEvaluateDoNotDependOnThreads(t *testing.T) {
 	sameForAllThreads(t, func() []byte {
 		d := readFile(t, small, toptau.Format{Label: "y"})
 		o := toptau.TrainOptions{Method: []method.Name{method.Logistic, method.Boosting, method.Ramp},
-			Encoding: []schema.Encoding{schema.Raw, schema.Leaves, schema.Pairs, schema.Boosted},
+			Encoding: []schema.Encoding{schema.Raw, schema.Leaves, schema.Additive, schema.Pairs, schema.Boosted},
 			Folds:    2, Seed: 9, Delta: threshold.MustRate("50%"), TestFraction: threshold.MustRate("20%")}
 		trained, err := toptau.Train(t.Context(), d, goal, o)
 		if err != nil {

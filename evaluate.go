@@ -77,7 +77,9 @@ type ranking struct {
 //
 // It compares several entries by the goal's criterion. The intervals of the differences to o.Against come
 // from one paired bootstrap, which resamples groups if the data have a column Format.Group.
-func Evaluate(ctx context.Context, d *Data, entries []Entry, o EvaluateOptions) (*Evaluation, error) {
+func Evaluate(ctx context.Context, d *Data, entries []Entry, o EvaluateOptions) (_ *Evaluation, err error) {
+	defer d.checkStored(&err)
+
 	if err := checkEntries(entries); err != nil {
 		return nil, err
 	}

@@ -11,8 +11,10 @@ import (
 	"toptau/calibrate"
 	"toptau/diag"
 	"toptau/internal/feature"
+	"toptau/internal/monitor"
 	"toptau/internal/plot"
 	"toptau/internal/report"
+	"toptau/internal/table"
 	"toptau/internal/tune"
 	"toptau/method"
 	"toptau/metric"
@@ -21,8 +23,8 @@ import (
 )
 
 // Explorer answers questions about one ranking of labelled rows: what a budget finds, which rows are at the top, and
-// how a score follows a row's values. The first answer about a budget takes milliseconds, also for a million rows,
-// because the scores are sorted once. It is safe for concurrent use.
+// how a score follows a row's values. An answer about a budget takes milliseconds, also for a million rows, because the
+// scores are sorted once. It is safe for concurrent use.
 type Explorer struct {
 	*Evaluation // of the ranking
 
@@ -79,22 +81,21 @@ func Explore(ctx context.Context, d *Data, e Entry, o EvaluateOptions) (*Explore
 	return x, nil
 }
 
-// Constants of answers, chosen by hand: 500 replicates have the ends of a 95 % interval at the 13th smallest and
-// largest, and take 5 ms for a million rows.
+// Sizes of answers, chosen by hand.
 const (
-	budgetReplicates = 500
-	exploredColumns  = 60  // most columns whose effects are shown
-	exploredReasons  = 5   // columns that a row of the list names
-	curvePoints      = 61  // points of a row's score over the values of a column
-	knownCategories  = 200 // most categories that a form offers
+	exploredColumns = 60  // most columns whose effects are shown
+	exploredReasons = 5   // columns that a row of the list names
+	curvePoints     = 61  // points of a row's score over the values of a column
+	knownCategories = 200 // most categories that a form offers
 )
 
 // Budget returns what the plain and the certified threshold for a goal find. perPeriod is the number of rows in
 // a period, 0 for none, and costs are the prices of decisions, or nil.
 //
-// Intervals of rates take into account that the threshold comes from these rows. A guarantee holds for a goal that
-// was chosen without a look at these rows.
-func (x *Explorer) Budget(g Goal, delta threshold.Rate, perPeriod float64, costs *metric.Costs) (*result.Budget, error) {
+// Intervals are for these thresholds on new rows like these. A guarantee holds for a goal that was chosen without a
+// look at these rows.
+func (x *Explorer) Budget(g Goal, delta threshold.Rate, perPeriod float64,
+	costs *metric.Costs) (*result.Budget, error) {
 	if err := g.Check(); err != nil {
 		return nil, err
 	}
@@ -107,7 +108,8 @@ func (x *Explorer) Budget(g Goal, delta threshold.Rate, perPeriod float64, costs
 		}
 	}
 	if !(perPeriod >= 0) || math.IsInf(perPeriod, 0) {
-		return nil, &diag.Error{Kind: diag.Usage, Param: "rows", Found: fmt.Sprint(perPeriod), Expected: "a number of rows in a period"}
+		return nil, &diag.Error{Kind: diag.Usage, Param: "rows", Found: fmt.Sprint(perPeriod),
+			Expected: "a number of rows in a period"}
 	}
 	everything := g.Criterion().Name == metric.AtQuantile
 	b := &result.Budget{Goal: g, Delta: delta, Population: method.Negatives.String(), Rows: x.Rows - x.Positives}
@@ -170,94 +172,59 @@ func (x *Explorer) thresholdFor(g Goal, delta threshold.Rate) (float64, calibrat
 	return sorted.Certified(g.Tau(), delta)
 }
 
-// side measures a threshold that is an order statistic of the population.
-func (x *Explorer) side(t float64, evidence *calibrate.Guarantee, everything bool) (result.BudgetSide, error) {
-	rank := x.first.rank
-	c, err := rank.At(t, metric.DefaultConfidence)
+// side measures a threshold that is an order statistic of the population. The intervals are for this threshold on new
+// rows. They are those of a fixed threshold, and cover also for an order statistic (TestIntervalsOfBudgetsCover): the
+// rate of the population that it comes from has a beta distribution, and the other class does not know it.
+func (x *Explorer) side(t float64, evidence *calibrate.Guarantee, all bool) (result.BudgetSide, error) {
+	c, err := x.first.rank.At(t, metric.DefaultConfidence)
 	if err != nil {
 		return result.BudgetSide{}, err
 	}
-	s := result.BudgetSide{Threshold: t, Alerts: c.TruePositives + c.FalsePositives, Expected: evidence.Expected(metric.DefaultConfidence),
-		Found: c.TruePositiveRate, Precision: c.Precision, FalseAlarms: c.FalsePositiveRate}
-	if x.Weighted || !c.TruePositiveRate.Defined() || !c.FalsePositiveRate.Defined() {
-		return s, nil
+	s := result.BudgetSide{Threshold: t, Alerts: c.TruePositives + c.FalsePositives,
+		Expected: evidence.Expected(metric.DefaultConfidence),
+		Found:    c.TruePositiveRate, Precision: c.Precision, FalseAlarms: c.FalsePositiveRate}
+	if !all && s.FalseAlarms.Interval != nil {
+		s.FalseAlarms.Interval = &metric.Interval{Kind: "beta distribution of an order statistic",
+			Low: s.Expected.Low, High: s.Expected.High,
+			Confidence: s.Expected.Confidence}
 	}
-	draws := metric.Bootstrap{Replicates: budgetReplicates, Seed: 1}
-	if everything {
-		if s.Alerts == 0 { // there is no budget that the bootstrap could draw
-			s.Found.Interval, s.FalseAlarms.Interval = nil, nil
-			return s, nil
-		}
-		top, err := rank.BootstrapTop(s.Alerts, draws)
-		s.Found, s.Precision, s.FalseAlarms = top.TruePositiveRate, top.Precision, top.FalsePositiveRate
-		return s, err
-	}
-	criterion := metric.Top()
-	if c.FalsePositives > 0 {
-		rate, err := threshold.ParseRate(fmt.Sprintf("%.0f/%.0f", c.FalsePositives, c.FalsePositives+c.TrueNegatives))
-		if err != nil { // every negative is above the threshold
-			return s, nil
-		}
-		criterion = metric.NP(rate)
-	}
-	found, err := rank.Bootstrap(criterion, draws)
-	if err != nil {
-		return s, err
-	}
-	s.Found.Interval = found.Interval
-	s.FalseAlarms.Interval = &metric.Interval{Kind: "beta distribution of an order statistic", Low: s.Expected.Low, High: s.Expected.High,
-		Confidence: s.Expected.Confidence}
-	// Precision by intervals of both rates with half the error each, as in the summary.
-	draws.Confidence = 1 - (1-metric.DefaultConfidence)/2
-	if found, err = rank.Bootstrap(criterion, draws); err != nil || found.Interval == nil || s.Alerts == 0 {
-		return s, err
-	}
-	alarms := evidence.Expected(draws.Confidence)
-	s.Precision.Interval = &metric.Interval{Kind: "intervals of both rates", Confidence: metric.DefaultConfidence,
-		Low: precisionOf(x.Prevalence, found.Interval.Low, alarms.High), High: precisionOf(x.Prevalence, found.Interval.High, alarms.Low)}
 	return s, nil
 }
 
 // period returns what a threshold means for a number of new rows.
-func (x *Explorer) period(s *result.BudgetSide, rows float64, costs *metric.Costs, everything bool) *result.Period {
-	all := x.first.rank.PositiveMass() + x.first.rank.NegativeMass()
-	amount := func(mean float64, times float64, low, high *float64) result.Amount {
-		a := result.Amount{Mean: mean}
-		if low != nil && high != nil {
-			l, h := float64(*low*times), float64(*high*times)
-			a.Low, a.High = &l, &h
-		}
-		return a
-	}
+func (x *Explorer) period(s *result.BudgetSide, rows float64, costs *metric.Costs, all bool) *result.Period {
+	mass := x.first.rank.PositiveMass() + x.first.rank.NegativeMass()
+	within := func(mean, low, high float64) result.Amount { return result.Amount{Mean: mean, Low: &low, High: &high} }
 	positives, negatives := float64(x.Prevalence*rows), float64((1-x.Prevalence)*rows)
 	found := float64(s.Found.Rate * positives)
-	p := &result.Period{Rows: rows, Alerts: result.Amount{Mean: float64(s.Alerts / all * rows)}, Real: result.Amount{Mean: found},
+	p := &result.Period{Rows: rows, Alerts: result.Amount{Mean: float64(s.Alerts / mass * rows)},
+		Real:        result.Amount{Mean: found},
 		FalseAlarms: result.Amount{Mean: float64(s.FalseAlarms.Rate * negatives)}}
 	if i := s.Found.Interval; i != nil {
-		p.Real = amount(found, positives, &i.Low, &i.High)
+		p.Real = within(found, i.Low*positives, i.High*positives)
 	}
 	if i := s.FalseAlarms.Interval; i != nil {
-		p.FalseAlarms = amount(p.FalseAlarms.Mean, negatives, &i.Low, &i.High)
+		p.FalseAlarms = within(p.FalseAlarms.Mean, i.Low*negatives, i.High*negatives)
 	}
-	if everything && !x.Weighted {
-		p.Alerts = amount(p.Alerts.Mean, rows, &s.Expected.Low, &s.Expected.High)
+	if all && !x.Weighted {
+		p.Alerts = within(p.Alerts.Mean, s.Expected.Low*rows, s.Expected.High*rows)
 	}
 	if costs == nil {
 		return p
 	}
 	cost := func(found float64) float64 {
 		alerts := p.Alerts.Mean
-		if !everything { // what is found comes on top of the false alarms
+		if !all { // positives found are added to the false alarms
 			alerts = found + p.FalseAlarms.Mean
 		}
 		return float64(costs.Missed*(positives-found)) + float64(costs.Alert*alerts)
 	}
-	p.Cost = &result.Amount{Mean: cost(found)}
+	mean := result.Amount{Mean: cost(found)}
 	if p.Real.Low != nil {
 		a, b := cost(*p.Real.Low), cost(*p.Real.High)
-		low, high := min(a, b), max(a, b)
-		p.Cost.Low, p.Cost.High = &low, &high
+		mean = within(mean.Mean, min(a, b), max(a, b))
 	}
+	p.Cost = &mean
 	return p
 }
 
@@ -301,6 +268,47 @@ func (x *Explorer) OverTime(all bool) (*calibrate.Trend, error) {
 	return trend, err
 }
 
+// Monitor compares the rows in the order of their times, or of the data, with what the model keeps, as the function Monitor
+// does with rows that arrive. It returns nil without a model, and an error if the model keeps nothing to compare with.
+func (x *Explorer) Monitor(ctx context.Context) (*result.Monitoring, error) {
+	m, t := x.first.Model, x.first.data.table
+	if m == nil {
+		return nil, nil
+	}
+	w, err := monitor.New(m, monitor.Options{})
+	if err != nil {
+		return nil, err
+	}
+	order := make([]int, t.Rows())
+	for i := range order {
+		order[i] = i
+	}
+	ranks, err := tune.Timeline(t)
+	if err != nil {
+		return nil, err
+	}
+	if ranks != nil {
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(ranks[a], ranks[b]) })
+	}
+	point, _ := m.Point("")
+	for rows := range slices.Chunk(order, chunkRows) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		part := t.Select(rows)
+		b := &monitor.Batch{Table: part, Label: func(i int) table.Class { return part.Label[i] }}
+		if part.Time != nil {
+			b.Time = func(i int) string { return part.Time.Values[i] }
+		}
+		for i, row := range rows {
+			b.Scores = append(b.Scores, x.first.z[row])
+			b.Alerts = append(b.Alerts, point.Decide(x.first.z[row], segmentOf(part, i)))
+		}
+		w.Add(b, nil)
+	}
+	return w.Result(), nil
+}
+
 // Findings returns the curves of the ranking with their bands, and the scores by class. The key keeps packages of
 // other modules out.
 func (x *Explorer) Findings(feature.Key) (*report.Findings, error) {
@@ -336,7 +344,8 @@ func (x *Explorer) measureShapes() (*shapes, error) {
 		return s, nil
 	}
 	var err error
-	s.columns, s.pairs, err = mainShapes(m, x.first.data.selectRows(spacedRows(x.first.data.Len(), ExploredRows)), exploredColumns)
+	sample := x.first.data.selectRows(spacedRows(x.first.data.Len(), ExploredRows))
+	s.columns, s.pairs, err = mainShapes(m, sample, exploredColumns)
 	return s, err
 }
 
@@ -355,7 +364,9 @@ func (x *Explorer) sortRows() []int32 {
 	for i := range order {
 		order[i] = int32(i)
 	}
-	slices.SortFunc(order, func(a, b int32) int { return cmp.Or(cmp.Compare(x.scores[b], x.scores[a]), cmp.Compare(a, b)) })
+	slices.SortFunc(order, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(x.scores[b], x.scores[a]), cmp.Compare(a, b))
+	})
 	return order
 }
 

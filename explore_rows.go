@@ -27,11 +27,13 @@ const (
 // entity is listed by the row with its highest score. more reports whether rows of the class follow.
 func (x *Explorer) Ranked(class RowClass, from, limit int) (rows []result.RankedRow, more bool, err error) {
 	if class != AllRows && class != PositiveRows && class != NegativeRows {
-		return nil, false, &diag.Error{Kind: diag.Usage, Param: "class", Found: diag.Quote(string(class)), Expected: "all, positive or negative"}
+		return nil, false, &diag.Error{Kind: diag.Usage, Param: "class", Found: diag.Quote(string(class)),
+			Expected: "all, positive or negative"}
 	}
 	order := x.byScore()
 	if from < 1 || limit < 0 {
-		return nil, false, &diag.Error{Kind: diag.Usage, Param: "from", Found: strconv.Itoa(from), Expected: "a place of the list, from 1"}
+		return nil, false, &diag.Error{Kind: diag.Usage, Param: "from", Found: strconv.Itoa(from),
+			Expected: "a place of the list, from 1"}
 	}
 	var reasons *reasoner
 	if m := x.Model(); m != nil {
@@ -62,7 +64,8 @@ func (x *Explorer) Ranked(class RowClass, from, limit int) (rows []result.Ranked
 func (x *Explorer) ranked(place, unit int, e *reasoner) (result.RankedRow, error) {
 	row := x.topRow(unit)
 	t := x.first.data.table
-	r := result.RankedRow{Place: place, Row: x.first.data.rowNumber(row), Line: t.LineOf(row), Score: x.first.z[row]}
+	r := result.RankedRow{Place: place, Row: x.first.data.rowNumber(row), Line: t.LineOf(row),
+		Score: x.first.z[row]}
 	for _, c := range t.ID {
 		r.ID = append(r.ID, c.Values[row])
 	}
@@ -115,7 +118,8 @@ func (x *Explorer) WhatIf(row int, changes map[string]string) (*result.WhatIf, e
 	for i := range inputs {
 		in := &inputs[i]
 		values[i] = r.fields[in.Column]
-		w.Inputs = append(w.Inputs, result.WhatIfCell{Column: in.Name, Numeric: in.Kind == schema.Numeric, Value: values[i], Former: r.former[in.Column],
+		w.Inputs = append(w.Inputs, result.WhatIfCell{Column: in.Name, Numeric: in.Kind == schema.Numeric,
+			Value: values[i], Former: r.former[in.Column],
 			Categories: in.Categories[:min(len(in.Categories), knownCategories)]})
 	}
 	w.Reasons = reasonsOf(division.Columns, adds, values, m.Averages())
@@ -136,11 +140,14 @@ func (x *Explorer) changedRow(row int, changes map[string]string) (*changedRow, 
 	m, t := x.Model(), x.first.data.table
 	switch {
 	case m == nil:
-		return nil, &diag.Error{Kind: diag.Usage, Found: "scores without a model", Expected: "a model, to score other values"}
+		return nil, &diag.Error{Kind: diag.Usage, Found: "scores without a model",
+			Expected: "a model, to score other values"}
 	case t.Sparse != nil:
-		return nil, &diag.Error{Kind: diag.Usage, Found: "rows of index:value", Expected: "rows of columns, to change values"}
+		return nil, &diag.Error{Kind: diag.Usage, Found: "rows of index:value",
+			Expected: "rows of columns, to change values"}
 	case row < 1 || row > t.Rows():
-		return nil, &diag.Error{Kind: diag.Usage, Param: "row", Found: strconv.Itoa(row), Expected: fmt.Sprintf("a row from 1 to %d", t.Rows())}
+		return nil, &diag.Error{Kind: diag.Usage, Param: "row", Found: strconv.Itoa(row),
+			Expected: fmt.Sprintf("a row from 1 to %d", t.Rows())}
 	}
 	r := &changedRow{scorer: m.NewScorer()}
 	known := 0
@@ -157,7 +164,8 @@ func (x *Explorer) changedRow(row int, changes map[string]string) (*changedRow, 
 	if known < len(changes) {
 		for name := range changes {
 			if !slices.ContainsFunc(t.Columns, func(c table.Column) bool { return c.Name == name }) {
-				return nil, &diag.Error{Kind: diag.Usage, Column: name, Found: "no such column", Expected: "a column of the model"}
+				return nil, &diag.Error{Kind: diag.Usage, Column: name, Found: "no such column",
+					Expected: "a column of the model"}
 			}
 		}
 	}
@@ -174,7 +182,8 @@ func (x *Explorer) Curve(row int, changes map[string]string, column string) (*re
 	inputs := x.Model().Features(feature.Key{}).Inputs
 	at := slices.IndexFunc(inputs, func(in feature.Input) bool { return in.Name == column })
 	if at < 0 {
-		return nil, &diag.Error{Kind: diag.Usage, Column: column, Found: "no such column", Expected: "a column that the model uses"}
+		return nil, &diag.Error{Kind: diag.Usage, Column: column, Found: "no such column",
+			Expected: "a column that the model uses"}
 	}
 	in := &inputs[at]
 	c := &result.ScoreCurve{Column: column, Value: r.fields[in.Column]}

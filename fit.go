@@ -3,6 +3,7 @@ package toptau
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,6 +32,7 @@ type FitOptions struct {
 	// ReleaseData lets Fit free the columns of the data as it packs them, which lowers the peak of memory. The
 	// data cannot be used afterwards.
 	ReleaseData    bool
+	Memory         int64                 // of a packed file: the largest matrix, in bytes, that is held in memory; 0: half of the free memory
 	NoFingerprints bool                  // leaves hashes of training rows out of the model
 	NoProfile      bool                  // leaves order statistics of columns out of the model
 	Progress       func(result.Progress) // is called as the fit proceeds
@@ -58,7 +60,13 @@ func Fit(ctx context.Context, d *Data, p method.Problem, o FitOptions) (*Fitted,
 		return nil, err
 	}
 	start := time.Now()
-	features, warnings, err := feature.FitContext(ctx, d.table, d.info.Schema, nil, o.featureOptions())
+	rows := d.table // those that encodings are fitted to
+	if d.table.Stored() {
+		if rows, err = d.sample(); err != nil {
+			return nil, err
+		}
+	}
+	features, warnings, err := feature.FitContext(ctx, rows, d.info.Schema, nil, o.featureOptions())
 	if err != nil {
 		return nil, d.inFile(err)
 	}
@@ -68,26 +76,22 @@ func Fit(ctx context.Context, d *Data, p method.Problem, o FitOptions) (*Fitted,
 	}
 	var profile *model.Profile
 	if !o.NoProfile {
-		profile = monitor.NewProfile(features, d.table, nil, o.Seed)
+		profile = monitor.NewProfile(features, rows, nil, o.Seed)
 	}
-	leaks := tune.Leaks(d.table) // before packMatrix may free the columns
-	sample := averageSample(features, d.table, nil)
-	x, err := d.packMatrix(ctx, features, matrixStorage(o.Storage), o.ReleaseData)
+	leaks := tune.Leaks(rows) // before packMatrix may free the columns
+	sample := averageSample(features, rows, nil)
+	fitted := &Fitted{}
+	solve := fitted.solvePacked
+	if !d.fitsMemory(features, matrixStorage(o.Storage), o.Memory) {
+		solve = fitted.solveBlocks
+	}
+	w, err := solve(ctx, d, p, features, o)
 	if err != nil {
 		return nil, err
 	}
-	f, err := objective.New(p, x)
-	if err != nil {
-		return nil, err
-	}
-	fitted := &Fitted{Result: newFitResult(p, f, o)}
 	r := &fitted.Result
 	r.Scale, r.SecondsRead = features.Scale, d.seconds
-	r.Warnings = append(append(leakWarnings(leaks), d.warnings()...), warnings...)
-	w, err := fitted.solve(ctx, d, f, o)
-	if err != nil {
-		return nil, err
-	}
+	r.Warnings = slices.Concat(leakWarnings(leaks), d.warnings(), warnings, r.Warnings)
 	r.NormW = objective.Norm(w)
 	warnOfZero(r)
 	r.SecondsFit = time.Since(start).Seconds()
@@ -101,6 +105,59 @@ func Fit(ctx context.Context, d *Data, p method.Problem, o FitOptions) (*Fitted,
 	}
 	fitted.Model, err = model.New(parts)
 	return fitted, err
+}
+
+// solvePacked packs all rows into a matrix, minimises the objective and returns w.
+func (out *Fitted) solvePacked(ctx context.Context, d *Data, p method.Problem, features *feature.Map, o FitOptions) ([]float64, error) {
+	x, err := d.packMatrix(ctx, features, matrixStorage(o.Storage), o.ReleaseData)
+	if err != nil {
+		return nil, err
+	}
+	f, err := objective.New(p, x)
+	if err != nil {
+		return nil, err
+	}
+	out.Result = newFitResult(p, f.Threshold().Kappa(), f.Dim(), d, o)
+	return out.solve(ctx, d, f, o)
+}
+
+// solveBlocks is solvePacked for a matrix that does not fit into memory: every pass encodes the rows again.
+func (out *Fitted) solveBlocks(ctx context.Context, d *Data, p method.Problem, features *feature.Map, o FitOptions) ([]float64, error) {
+	if o.Solver != method.CertifiedSolver && o.Solver != method.AutoSolver {
+		return nil, &diag.Error{Kind: diag.Usage, Param: "solver", Found: string(o.Solver) + " with rows that do not fit into memory",
+			Expected: string(method.CertifiedSolver)}
+	}
+	population := p.Definition().Population
+	source, err := d.source(features, matrixStorage(o.Storage), population)
+	if err != nil {
+		return nil, err
+	}
+	bound, err := p.Rule().Bind(source.Shape().Population)
+	if err != nil {
+		return nil, err
+	}
+	out.Result = newFitResult(p, bound.Kappa(), features.Cols(), d, o)
+	out.Result.Settings.Solver = method.CertifiedSolver
+	options := o.certifiedOptions()
+	if options.Sample, err = d.startSample(ctx, features, matrixStorage(o.Storage)); err != nil {
+		return nil, d.inFile(err)
+	}
+	res, err := certified.SolveSource(ctx, source, p, options)
+	if err != nil {
+		return nil, d.inFile(err)
+	}
+	out.record(&res)
+	if len(res.GroupsP)+len(res.GroupsA)+len(res.Norm.GroupsP)+len(res.Norm.GroupsA) > 0 {
+		out.Result.Warnings = append(out.Result.Warnings, diag.Warning{Code: "no-certificate",
+			Text: "the dual point has sums of groups of rows, which certificate files do not hold; both bounds were computed from all rows"})
+		return res.W, nil
+	}
+	out.Certificate = newCertificate(d, p, storageName(o.Storage), &res)
+	out.Certificate.P, out.Certificate.A = storedWeights(res.P), storedWeights(res.A)
+	if n := &res.Norm; n.Lambda > 0 {
+		out.Certificate.Norm = &model.NormProof{Lambda: n.Lambda, Bound: n.Bound, P: storedWeights(n.P), A: storedWeights(n.A)}
+	}
+	return res.W, nil
 }
 
 func (o *FitOptions) featureOptions() feature.Options {
@@ -142,13 +199,13 @@ func matrixStorage(s method.Storage) matrix.Storage {
 }
 
 // newFitResult returns the fields that are set before the first step.
-func newFitResult(p method.Problem, f *objective.Objective, o FitOptions) result.Fit {
+func newFitResult(p method.Problem, kappa float64, features int, d *Data, o FitOptions) result.Fit {
 	encoding := o.Encoding
 	if encoding == "" {
 		encoding = schema.Raw
 	}
-	return result.Fit{Problem: p, Settings: o.Settings, MassOnTop: f.Threshold().Kappa(), Population: p.Definition().Population,
-		Encoding: encoding, Counts: result.Counts{Rows: f.Rows(), Positives: f.Matrix().Positives.Rows()}, Features: f.Dim()}
+	return result.Fit{Problem: p, Settings: o.Settings, MassOnTop: kappa, Population: p.Definition().Population,
+		Encoding: encoding, Counts: result.Counts{Rows: d.Len(), Positives: d.Positives()}, Features: features}
 }
 
 // solve minimises f, records the evidence and returns w.
@@ -170,6 +227,20 @@ func (out *Fitted) solve(ctx context.Context, d *Data, f *objective.Objective, o
 }
 
 func (out *Fitted) solveCertified(ctx context.Context, d *Data, f *objective.Objective, o FitOptions) ([]float64, error) {
+	res, err := certified.Solve(ctx, f, o.certifiedOptions())
+	if err == nil && (res.Converged || o.MaxPasses == 0) {
+		err = res.ProveZero(ctx, f)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out.record(&res)
+	out.Certificate = newCertificate(d, f.Problem(), storageName(o.Storage), &res)
+	addDualWeights(out.Certificate, f, &res)
+	return res.W, nil
+}
+
+func (o *FitOptions) certifiedOptions() certified.Options {
 	options := certified.Options{Gap: o.Gap, MaxPasses: o.MaxPasses}
 	if o.Progress != nil {
 		options.Progress = func(p certified.Progress) {
@@ -177,13 +248,11 @@ func (out *Fitted) solveCertified(ctx context.Context, d *Data, f *objective.Obj
 				Stage: fmt.Sprintf("certified: %d passes, objective %.8g, lower bound %.8g", p.Passes, p.Upper, p.Lower)})
 		}
 	}
-	res, err := certified.Solve(ctx, f, options)
-	if err == nil && (res.Converged || o.MaxPasses == 0) {
-		err = res.ProveZero(ctx, f)
-	}
-	if err != nil {
-		return nil, err
-	}
+	return options
+}
+
+// record writes what a certified solve found to the result.
+func (out *Fitted) record(res *certified.Result) {
 	r := &out.Result
 	r.Settings.Iterations = res.Iterations
 	r.Bounds = result.NewBounds(res.Objective, res.AtZero, &res.LowerBound, res.Zero == certified.ZeroIsOptimal)
@@ -203,8 +272,6 @@ func (out *Fitted) solveCertified(ctx context.Context, d *Data, f *objective.Obj
 		r.Warnings = append(r.Warnings, diag.Warning{Code: "not-converged",
 			Text: "the requested gap was not reached in " + text.Plural(res.Passes, "pass") + "; both bounds hold"})
 	}
-	out.Certificate = newCertificate(d, f, storageName(o.Storage), &res)
-	return res.W, nil
 }
 
 // storageName returns the storage, Float32 if none is set.

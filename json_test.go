@@ -17,7 +17,8 @@ import (
 var update = flag.Bool("update", false, "write the generated files: docs/reference/json.md, api/*.txt")
 
 // jsonResults lists the types of the results in the order of the page.
-var jsonResults = []string{"Training", "Fit", "Evaluation", "Threshold", "Columns", "ModelDifference", "Diagnosis", "Verification", "Inspection", "Failure"}
+var jsonResults = []string{"Training", "Fit", "Evaluation", "Threshold", "Columns", "ModelDifference", "Diagnosis", "Verification", "Inspection", "Card",
+	"Monitoring", "Packed", "Export", "Failure"}
 
 const jsonIntroduction = `# The objects of --json
 
@@ -54,6 +55,10 @@ training row first. The offset and what the terms add sum to the score, and so d
 ` + "`toptau score --precision --json`" + ` prints ` + "`n`, `expected_positives` and `budgets`" + `, a list of ` + "`{fraction, rows, score, probability, precision, positives}`" + `:
 what to expect of the rows with the highest scores, down to ` + "`score`" + `. ` + "`toptau threshold --json`" + ` with --remove or --default and without data prints
 ` + "`warnings`, `points` and `history`" + `, as in [the model file](model.md#points).
+
+## Address of ui
+
+` + "`toptau ui --json`" + ` prints one object when the page is ready: ` + "`schema_version` and `address`" + `, which opens the page once.
 
 ## Warnings about columns
 

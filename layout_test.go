@@ -14,6 +14,7 @@ import (
 var order = []string{
 	"toptau/diag",
 	"toptau/internal/text",
+	"toptau/internal/jsontext",
 	"toptau/internal/parallel",
 	"toptau/internal/detmath",
 	"toptau/internal/binomial",
@@ -39,6 +40,8 @@ var order = []string{
 	"toptau/internal/alertlimit",
 	"toptau/result",
 	"toptau/internal/sketch",
+	"toptau/internal/packed",
+	"toptau/internal/parquet",
 	"toptau/internal/table",
 	"toptau/internal/simulate",
 	"toptau/internal/feature",
@@ -63,6 +66,7 @@ var order = []string{
 	"toptau/cmd/toptau",
 	"toptau/internal/paper/drawing",
 	"toptau/internal/plot/plottest",
+	"toptau/internal/modeltest",
 	"toptau/internal/paper",
 	"toptau/cmd/toptau-paper",
 }
@@ -70,7 +74,7 @@ var order = []string{
 // mayUse lists the modules outside the standard library, each with the packages that may import it.
 var mayUse = map[string][]string{
 	"golang.org/x/sys/cpu":            {"toptau/internal/kernel"},
-	"github.com/klauspost/compress":   {"toptau/internal/table"},
+	"github.com/klauspost/compress":   {"toptau/internal/parquet", "toptau/internal/table"},
 	"github.com/alecthomas/kong":      {"toptau/internal/cli", "toptau/internal/cli/clitest", "toptau/cmd/toptau", "toptau/cmd/toptau-paper"},
 	"gonum.org/v1/gonum":              {"toptau/internal/paper"},       // distributions for the tests next to a table
 	"github.com/rogpeppe/go-internal": {"toptau/internal/cli/clitest"}, // these are for tests only

@@ -51,7 +51,9 @@ func (c *Calibrated) WithPoint(m *Model) (*Model, error) {
 //
 // If the requested guarantee is impossible, Threshold returns a threshold without a guarantee, and an error
 // that matches ErrNoGuarantee and contains the reason.
-func Threshold(ctx context.Context, d *Data, e Entry, g Goal, o ThresholdOptions) (*Calibrated, error) {
+func Threshold(ctx context.Context, d *Data, e Entry, g Goal, o ThresholdOptions) (_ *Calibrated, err error) {
+	defer d.checkStored(&err)
+
 	if err := g.Check(); err != nil {
 		return nil, err
 	}

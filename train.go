@@ -134,7 +134,9 @@ type Trained struct {
 // ErrNoGuarantee.
 //
 // If ctx is cancelled after a first model is complete, Train returns the best model so far with Stopped set.
-func Train(ctx context.Context, d *Data, goal Goal, o TrainOptions) (*Trained, error) {
+func Train(ctx context.Context, d *Data, goal Goal, o TrainOptions) (_ *Trained, err error) {
+	defer d.checkStored(&err)
+
 	start := time.Now()
 	if o.Seed == 0 {
 		o.Seed = 1

@@ -15,26 +15,37 @@ import (
 	"toptau/result"
 )
 
-// newCertificate returns the certificate of a solution. The solver numbers rows within the matrix, the
-// certificate within the data.
-func newCertificate(d *Data, f *objective.Objective, storage method.Storage, res *certified.Result) *model.Certificate {
-	p := f.Problem()
+// newCertificate returns the certificate of a solution without its dual weights.
+func newCertificate(d *Data, p method.Problem, storage method.Storage, res *certified.Result) *model.Certificate {
 	c := &model.Certificate{Format: model.CertificateVersion, Data: d.digest(), Storage: storage, Method: p.Method,
 		Surrogate: p.Surrogate, Lambda: p.Lambda, Tau: p.Tau, Beta: p.Beta, K: p.K, Objective: res.Objective, LowerBound: res.LowerBound}
 	if p.Lambda == 0 {
 		c.BallRadius = &res.BallRadius
 	}
+	return c
+}
+
+// addDualWeights adds the dual weights. The solver numbers rows within the matrix, the certificate within the data.
+func addDualWeights(c *model.Certificate, f *objective.Objective, res *certified.Result) {
 	sources := rowsOf(f)
 	positives := f.Matrix().Positives.Rows()
 	first := 0
-	if p.Definition().Population == method.Negatives {
+	if f.Problem().Definition().Population == method.Negatives {
 		first = positives
 	}
 	c.P, c.A = dualWeights(res.P, sources), dualWeights(res.A, sources[first:])
 	if n := &res.Norm; n.Lambda > 0 {
 		c.Norm = &model.NormProof{Lambda: n.Lambda, Bound: n.Bound, P: dualWeights(n.P, sources), A: dualWeights(n.A, sources[first:])}
 	}
-	return c
+}
+
+// storedWeights returns dual weights of rows that have their numbers in the data, from 0.
+func storedWeights(s certified.Sparse) model.DualWeights {
+	w := model.DualWeights{Rows: make([]int, len(s.Rows)), Values: append([]float64{}, s.Values...)}
+	for k, row := range s.Rows {
+		w.Rows[k] = int(row) + 1
+	}
+	return w
 }
 
 // rowsOf returns the 1-based row numbers in the data of the matrix's rows, positives first.
@@ -87,7 +98,9 @@ const (
 //
 // The certificate must be about the problem in o, and about the rows and weights of d, which must be those of
 // the fit. Otherwise Verify returns an error, and also if (p, a) is infeasible.
-func Verify(ctx context.Context, m *Model, d *Data, c *model.Certificate, o VerifyOptions) (*result.Verification, error) {
+func Verify(ctx context.Context, m *Model, d *Data, c *model.Certificate, o VerifyOptions) (_ *result.Verification, err error) {
+	defer d.checkStored(&err)
+
 	if err := c.Check(); err != nil {
 		return nil, err
 	}

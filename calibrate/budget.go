@@ -36,6 +36,8 @@ type BudgetTest struct {
 type BudgetStart struct {
 	Row     int
 	Events  int   // since then
+	From    int   // the row at which most of its capital started: Row, or that of a start that was merged into it
+	Before  int   // events from there to Row
 	Capital []int // by alternative, as in UrnStart
 }
 
@@ -64,7 +66,7 @@ func RestoreBudgetTest(rate float64, most, rows, blocks int, starts []BudgetStar
 		return nil, fmt.Errorf("%d starts after %d blocks and %d rows", len(starts), blocks, rows)
 	}
 	for i, s := range starts {
-		if s.Row < 0 || s.Row > rows || s.Events < 0 || s.Events > rows-s.Row || len(s.Capital) != len(budgetFactors) ||
+		if s.Row < 0 || s.Row > rows || s.Events < 0 || s.Events > rows-s.Row || s.From < 0 || s.From > s.Row || s.Before < 0 || s.Before > s.Row-s.From || len(s.Capital) != len(budgetFactors) ||
 			i > 0 && s.Row < starts[i-1].Row {
 			return nil, fmt.Errorf("start %d of %d at row %d", i+1, len(starts), s.Row)
 		}
@@ -73,7 +75,7 @@ func RestoreBudgetTest(rate float64, most, rows, blocks int, starts []BudgetStar
 }
 
 func (t *BudgetTest) addStart(share float64) {
-	s := BudgetStart{Row: t.Rows, Capital: make([]int, len(budgetFactors))}
+	s := BudgetStart{Row: t.Rows, From: t.Rows, Capital: make([]int, len(budgetFactors))}
 	for i := range s.Capital {
 		s.Capital[i] = stored(detmath.Log(float64(share * budgetPriors[i])))
 	}
@@ -114,7 +116,7 @@ func (t *BudgetTest) Evidence() BudgetEvidence {
 	}
 	s := &t.Starts[best/len(budgetFactors)]
 	logs = append(logs, detmath.Log((1-budgetFirst)/float64(t.Blocks+1))) // of starts to come
-	return BudgetEvidence{Log: logSum(logs), Since: s.Row, Events: s.Events, Rows: t.Rows - s.Row}
+	return BudgetEvidence{Log: logSum(logs), Since: s.From, Events: s.Before + s.Events, Rows: t.Rows - s.From}
 }
 
 // logCapital returns the logarithm of the capital of a start and an alternative. An alternative above 1 never
@@ -150,10 +152,17 @@ func (t *BudgetTest) merge() {
 			older, least = i, x
 		}
 	}
-	keep := &t.Starts[older+1]
+	from, keep := &t.Starts[older], &t.Starts[older+1]
+	var own, other []float64
 	for j := range budgetFactors {
-		own := t.logCapital(older+1, j)
-		keep.Capital[j] = stored(float64(keep.Capital[j])/capitalUnit + logSum([]float64{own, t.logCapital(older, j)}) - own)
+		own, other = append(own, t.logCapital(older+1, j)), append(other, t.logCapital(older, j))
+	}
+	for j := range budgetFactors {
+		keep.Capital[j] = stored(float64(keep.Capital[j])/capitalUnit + logSum([]float64{own[j], other[j]}) - own[j])
+	}
+	if logSum(other) >= logSum(own) {
+		keep.Before = from.Before + from.Events - keep.Events
+		keep.From = from.From
 	}
 	t.Starts = slices.Delete(t.Starts, older, older+1)
 }

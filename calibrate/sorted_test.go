@@ -43,7 +43,8 @@ func TestSortedScoresGiveTheSameThresholds(t *testing.T) {
 				}
 				want, g, err := certified(scores, alpha, delta)
 				got, h, err2 = s.Certified(alpha, delta)
-				if got != want || g.Order != h.Order || g.Certified != h.Certified || g.Bound != h.Bound || (err == nil) != (err2 == nil) {
+				if got != want || g.Order != h.Order || g.Certified != h.Certified || g.Bound != h.Bound ||
+					(err == nil) != (err2 == nil) {
 					t.Errorf("n %d, %s: certified %v and %v, %v and %v", n, rate, got, want, err2, err)
 				}
 			}

@@ -35,9 +35,6 @@ func goCompiler(level string) engine {
 		}
 		writeFile(t, filepath.Join(dir, "go.mod"), []byte("module scores\n\ngo 1.26.0\n"))
 		writeFile(t, filepath.Join(dir, "main.go"), []byte(strings.Replace(strings.Replace(goMain, "CALLS\n", calls.String(), 1), "IMPORTS\n", imports.String(), 1)))
-		if out := command(t, nil, "gofmt", "-l", dir); len(out) > 0 {
-			t.Errorf("not formatted: %.300s", out)
-		}
 		binary := filepath.Join(dir, "score")
 		t.Setenv("GOAMD64", level)
 		command(t, nil, "go", "-C", dir, "vet", "./...")
@@ -56,7 +53,7 @@ import (
 	"io"
 	"math"
 	"os"
-	"time"
+	"syscall"
 
 IMPORTS
 )
@@ -90,6 +87,12 @@ func write(x float64) {
 	out.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(x)))
 }
 
+func used() float64 {
+	var u syscall.Rusage
+	syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return float64(u.Utime.Sec+u.Stime.Sec) + float64(u.Utime.Usec+u.Stime.Usec)/1e6
+}
+
 func run(rows, numbers, texts, segments int, score func([]float64, []string) float64, points []decider) {
 	at := make([]int32, len(points))
 	for i := range at {
@@ -105,11 +108,11 @@ func run(rows, numbers, texts, segments int, score func([]float64, []string) flo
 		}
 	}
 	z := make([]float64, rows)
-	start := time.Now()
+	start := used()
 	for i := range rows {
 		z[i] = score(x[i], s[i])
 	}
-	write(time.Since(start).Seconds())
+	write(used() - start)
 	for i := range rows {
 		write(z[i])
 		for k, p := range points {

@@ -2,6 +2,7 @@ package integration
 
 import (
 	"io"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -30,6 +31,13 @@ func onnxRuntime(threads string, tensor bool) engine {
 				size := a.bytes
 				*a = readAnswer(t, filepath.Join(dirs[i], "answer.bin"), j)
 				a.bytes = size
+				one, err := os.ReadFile(filepath.Join(dirs[i], "onerow.txt"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if a.oneRow, err = parseFloat(string(one)); err != nil {
+					t.Fatal(err)
+				}
 			}
 		}
 		return answers

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -175,7 +176,8 @@ func postgres() engine {
 			}
 			path := filepath.Join(dir, fmt.Sprint("data", i))
 			writeFile(t, path, []byte(data.String()))
-			fmt.Fprintf(&script, "DROP TABLE IF EXISTS \"rows\";\n%s);\n\\copy \"rows\" FROM '%s'\n\\o %s.out\n%s;\n\\o\n", create.String(), path, path, select_)
+			fmt.Fprintf(&script, "DROP TABLE IF EXISTS \"rows\";\n%s);\n\\copy \"rows\" FROM '%s'\n\\o %s.out\nSET log_statement_stats = on;\n%s;\nSET log_statement_stats = off;\n\\o\n",
+				create.String(), path, path, select_)
 		}
 		path := filepath.Join(dir, "script.sql")
 		writeFile(t, path, script.Bytes())
@@ -190,8 +192,26 @@ func postgres() engine {
 				answers[i] = withNUL(all[i], answers[i])
 			}
 		}
+		if len(jobs) == 1 {
+			answers[0].seconds = postgresSeconds(t, dir)
+		}
 		return answers
 	}}
+}
+
+// postgresSeconds returns the processor seconds of the longest statement in the server's log.
+func postgresSeconds(t *testing.T, dir string) (longest float64) {
+	t.Helper()
+	log, err := os.ReadFile(filepath.Join(dir, "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, match := range regexp.MustCompile(`([0-9.]+) s user, ([0-9.]+) s system`).FindAllSubmatch(log, -1) {
+		user, _ := parseFloat(string(match[1]))
+		system, _ := parseFloat(string(match[2]))
+		longest = max(longest, user+system)
+	}
+	return longest
 }
 
 func index(b bool) int {
@@ -383,77 +403,4 @@ func duckDB() engine {
 		}
 		return answers
 	}}
-}
-
-// clickHouse runs Debian's old clickhouse-local, or the newest one in Python.
-func clickHouse(embedded bool) engine {
-	e := engine{name: "ClickHouse of Debian", missing: needsCommand("clickhouse-local")}
-	if embedded {
-		e = engine{name: "ClickHouse, chdb", missing: needsPython("chdb")}
-	}
-	e.run = func(t *testing.T, dir string, jobs []job) []answer {
-		dirs, answers := jobDirs(t, dir, jobs), make([]answer, len(jobs))
-		for i, j := range jobs {
-			select_ := statement(t, export_sql.ClickHouse, j, &answers[i])
-			if answers[i].refused != nil {
-				continue
-			}
-			name := func(s string) string {
-				return "`" + strings.NewReplacer("\\", `\\`, "`", "\\`", "\n", `\n`, "\t", `\t`).Replace(s) + "`"
-			}
-			structure := name(rowColumn) + " Int64"
-			columns := tableColumns(j)
-			for _, c := range columns {
-				structure += ", " + name(c.name) + []string{" Nullable(Float64)", " Nullable(String)"}[index(c.text)]
-			}
-			var data []byte
-			for row, r := range j.rows {
-				data = binary.LittleEndian.AppendUint64(data, uint64(row))
-				for _, c := range columns {
-					switch x, s := c.at(r); {
-					case c.text && s == nil, !c.text && math.IsNaN(x) && row%2 == 0:
-						data = append(data, 1)
-					case c.text:
-						data = append(binary.AppendUvarint(append(data, 0), uint64(len(*s))), *s...)
-					default:
-						data = binary.LittleEndian.AppendUint64(append(data, 0), math.Float64bits(x))
-					}
-				}
-			}
-			path := filepath.Join(dirs[i], "data.bin")
-			writeFile(t, path, data)
-			writeFile(t, filepath.Join(dirs[i], "structure"), []byte(structure))
-			writeFile(t, filepath.Join(dirs[i], "select.sql"), []byte(select_))
-			if !embedded {
-				file, err := os.Open(path)
-				if err != nil {
-					t.Fatal(err)
-				}
-				var out []byte
-				answers[i].seconds = measured(func() {
-					out = command(t, file, "clickhouse-local", "--structure", structure, "--table", "rows", "--input-format", "RowBinary", "--query", select_)
-				})
-				file.Close()
-				readLines(t, j, &answers[i], out, "\t", parseFloat)
-			}
-		}
-		if embedded {
-			command(t, nil, python(), append([]string{"scripts/chdb_score.py"}, kept(dirs, answers)...)...)
-			for i, j := range jobs {
-				if answers[i].refused == nil {
-					out, err := os.ReadFile(filepath.Join(dirs[i], "answer.tsv"))
-					if err != nil {
-						t.Fatal(err)
-					}
-					first, rest, _ := strings.Cut(string(out), "\n")
-					if answers[i].seconds, err = parseFloat(first); err != nil {
-						t.Fatal(err)
-					}
-					readLines(t, j, &answers[i], []byte(rest), "\t", parseFloat)
-				}
-			}
-		}
-		return answers
-	}
-	return e
 }

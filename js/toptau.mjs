@@ -86,10 +86,10 @@ function plain(x) {
   return sign + digits.slice(0, point).padEnd(point, "0") + (digits.length > point ? "." + digits.slice(point) : "");
 }
 
-/** Returns a number in its shortest form, with an exponent if it is below -4 or above 20, as toptau prints it. */
+/** Returns a number in its shortest form, with an exponent if it is below -4 or above 5, as toptau prints it. */
 function shortest(x) {
   const [sign, digits, point] = digitsOf(x);
-  if ((-4 < point && point <= 21) || digits === "") return plain(x);
+  if ((-4 < point && point <= 6) || digits === "") return plain(x);
   const mantissa = digits[0] + (digits.length > 1 ? "." + digits.slice(1) : "");
   return `${sign}${mantissa}e${point < 1 ? "-" : "+"}${String(Math.abs(point - 1)).padStart(2, "0")}`;
 }
@@ -965,7 +965,8 @@ class Probability {
 const TOP = [
   ["schema", false, 1, true], ["features", false, 1, true], ["offset", false, 1, true], ["weights", false, 1, true], ["points", true, 1, true],
   ["history", true, 2, false], ["members", true, 1, true], ["training", false, 1, true], ["fingerprints", false, 2, false],
-  ["averages", false, 2, false], ["probability", false, 2, false], ["probes", true, 1, true], ["signature", false, 2, false],
+  ["averages", false, 2, false], ["probability", false, 2, false], ["profile", false, 2, false], ["reference", false, 2, false],
+  ["probes", true, 1, true], ["signature", false, 2, false],
 ];
 const TAIL = /^"checksum": "sha256:([0-9a-f]{64})"\n\}\n$/;
 const TAIL_SIZE = '"checksum": "sha256:'.length + 64 + '"\n}\n'.length;

@@ -130,9 +130,9 @@ def _plain(x: float) -> str:
 
 
 def _shortest(x: float) -> str:
-    """Returns a float in its shortest form, with an exponent if it is below -4 or above 20, as toptau prints it."""
+    """Returns a float in its shortest form, with an exponent if it is below -4 or above 5, as toptau prints it."""
     sign, digits, point = _digits(x)
-    if -4 < point <= 21 or not digits:
+    if -4 < point <= 6 or not digits:
         return _plain(x)
     mantissa = digits[0] + ("." + digits[1:] if len(digits) > 1 else "")
     return f"{sign}{mantissa}e{'-' if point < 1 else '+'}{abs(point - 1):02d}"
@@ -290,7 +290,8 @@ class _Column:
         self.missing = {text.strip(" \t") for text in missing} | {""}
         self.missing_numbers = [x for x in map(_parse_number, self.missing) if x is not None]
         self.input: Optional[int] = None  # its place in the features
-        self.known: dict[str, int] = {}  # categories that are not spellings of a missing value
+        self.categories: dict[str, int] = {}
+        self.known: dict[str, int] = {}  # those that are not spellings of a missing value
         self.fill: Optional[float] = None  # numeric: replaces a missing value; None: it is an error
         self.absent: Optional[int] = None  # categorical: the code of a missing value; None: it is an error
         self.truth: tuple[str, str] = ("false", "true")
@@ -300,12 +301,12 @@ class _Column:
         self.input = place
         categories = fields.get("categories", [])
         self.known = {c: i for i, c in enumerate(categories) if c.strip(" \t") not in self.missing}
-        self.all = {c: i for i, c in enumerate(categories)}
+        self.categories = {c: i for i, c in enumerate(categories)}
         if policy != "error":
             self.fill = NAN if policy == "indicator" else float(fields.get("fill", 0))
             self.absent = 0 if policy == "median" else -1
         spellings = [pair for pair in (("false", "true"), ("False", "True"), ("FALSE", "TRUE"))
-                     if any(self._spelled(text) in self.all for text in pair)]
+                     if any(self._spelled(text) in self.categories for text in pair)]
         if spellings:
             self.truth = spellings[0] if len(spellings) == 1 else ("", "")  # several: a bool is an error
 
@@ -313,7 +314,10 @@ class _Column:
         return _hash_name(self.salt, text) if self.salt else text
 
     def error(self, value: Any, expected: str) -> Error:
-        found = _quote(value) if isinstance(value, (str, int, float)) else f"a value of type {type(value).__name__}"
+        if isinstance(value, (int, float)):
+            found = str(value) if isinstance(value, float) or abs(value) < 1 << 64 else "a whole number of more than 20 digits"
+        else:
+            found = _quote(value) if isinstance(value, str) else f"a value of type {type(value).__name__}"
         return Error(found, expected, column=self.name if not self.part else self.source)
 
     def no_value(self) -> Error:
@@ -413,12 +417,12 @@ class _Column:
             if self.absent is None:
                 raise self.no_value()
             return self.absent
-        return self.all.get(category, -2)
+        return self.categories.get(category, -2)
 
     def probe(self, field: str) -> float:
         """Reads a field of a probe row: it is the part of a time or an address, and may be a hash."""
         if not self.numeric:
-            return self._code_of(None if self.is_missing(field) else field if field in self.all else self._spelled(field))
+            return self._code_of(None if self.is_missing(field) else field if field in self.categories else self._spelled(field))
         part, self.part = self.part, ""
         try:
             return self.read(field)
@@ -561,7 +565,7 @@ class _Numeric:
             raise _refuse("shifts and scales do not fit the inputs")
         self.width = len(self.owners)
         self.names = features.names
-        self.rounded = struct.Struct(f"{self.width}f")  # to float32 and back
+        self.rounded = struct.Struct(f"<{self.width}f")  # to float32 and back; an error if a value is too large
         self.parts = list(zip(self.owners, self.shift, self.scale))
         self.indicator = features.impute == "indicator"
 
@@ -613,7 +617,7 @@ class _OneHot:
             width = n + missing + rare
             if scale is not None and (len(scale) != width or not all(s > 0 and 1 / s < 3.4e38 for s in scale)):
                 raise _refuse("the scales of a onehot column do not fit it")
-            factors = [1.0] * width if scale is None else [struct.unpack("f", struct.pack("f", 1 / s))[0] for s in scale]
+            factors = [1.0] * width if scale is None else [struct.unpack("<f", struct.pack("<f", 1 / s))[0] for s in scale]
             self.columns.append((k, n, missing, rare, factors, fields["kind"] == "numeric"))
         self.owners = [c[0] for c in self.columns]
         self.width = sum(len(c[4]) for c in self.columns)
@@ -903,7 +907,7 @@ class _Sparse:
             if i is None or value == 0:
                 continue
             try:
-                rounded = struct.unpack("f", struct.pack("f", value / self.scale[i]))[0]
+                rounded = struct.unpack("<f", struct.pack("<f", value / self.scale[i]))[0]
             except OverflowError:
                 raise self.too_large(index, value) from None
             out.append((i, rounded * self.weights[i]))
@@ -1100,7 +1104,8 @@ class _Probability:
 # whether it must be there.
 _TOP = (("schema", False, 1, True), ("features", False, 1, True), ("offset", False, 1, True), ("weights", False, 1, True),
         ("points", True, 1, True), ("history", True, 2, False), ("members", True, 1, True), ("training", False, 1, True),
-        ("fingerprints", False, 2, False), ("averages", False, 2, False), ("probability", False, 2, False), ("probes", True, 1, True),
+        ("fingerprints", False, 2, False), ("averages", False, 2, False), ("probability", False, 2, False), ("profile", False, 2, False),
+        ("reference", False, 2, False), ("probes", True, 1, True),
         ("signature", False, 2, False))
 
 _OPENING = re.compile(rb'\{\n"toptau_model": ([1-9][0-9]{0,8}),\n').match
@@ -1135,14 +1140,14 @@ def _version(data: bytes) -> int:
 
 
 def _whole(text: str) -> int:
-    if len(text) > 20:
-        raise ValueError("a whole number of more than 20 digits")
+    if len(text) > 22:  # larger ones have an exponent
+        raise ValueError("a whole number of more than 21 digits")
     return int(text)
 
 
 def _float(text: str) -> float:
     x = float(text)
-    if repr(x) != text:  # most numbers are written alike
+    if repr(x) != text or "e" in text or text.endswith(".0"):  # most numbers are written alike
         sign, digits, point = _digits(x)
         expected = _plain(x)
         if not -6 < point <= 21 and digits:
@@ -1371,7 +1376,7 @@ class Model:
             else:
                 x = [c.probe(field) for c, field in zip(self._schema, probe["fields"])]
                 score = self._score([x[j] for j in self._used] if self._used else x, [])
-            if score != probe["score"]:
+            if score != float(probe["score"]):
                 raise _refuse(f"probe row {i + 1} scores {score!r}, the file says {probe['score']!r}")
 
     # ---- One record ----
@@ -1503,7 +1508,7 @@ class Model:
                 text = None if number != number else _shortest(number)
             else:
                 text = c.category(value)
-                if text is not None and text not in c.all and not self._features.inputs[c.input].get("rare"):
+                if text is not None and text not in c.categories and not self._features.inputs[c.input].get("rare"):
                     unknown.append(c.name)
             if text is None:
                 missing.append(c.name)

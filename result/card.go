@@ -3,6 +3,7 @@ package result
 import (
 	"toptau/calibrate"
 	"toptau/metric"
+	"toptau/threshold"
 )
 
 // Card describes a model for people who decide about its use: `card`.
@@ -39,18 +40,28 @@ type Moved struct {
 
 // CardPoint is an operating point with its evidence.
 type CardPoint struct {
-	Name      string               `json:"name"`                // name of the point
-	Goal      metric.Goal          `json:"goal"`                // what the threshold is for
-	Threshold float64              `json:"threshold"`           // the decision is score > threshold
-	Source    string               `json:"source"`              // which rows it comes from, in words
-	Guarantee *calibrate.Guarantee `json:"guarantee,omitempty"` // absent: no guarantee
-	Segment   string               `json:"segment,omitempty"`   // column whose values have thresholds of their own
-	Entity    string               `json:"entity,omitempty"`    // column that the budget counts instead of rows
+	Name      string         `json:"name"`                // name of the point
+	Goal      metric.Goal    `json:"goal"`                // what the threshold is for
+	Threshold float64        `json:"threshold"`           // the decision is score > threshold
+	Source    string         `json:"source"`              // which rows it comes from, in words
+	Guarantee *CardGuarantee `json:"guarantee,omitempty"` // absent: no guarantee
+	Segment   string         `json:"segment,omitempty"`   // column whose values have thresholds of their own
+	Entity    string         `json:"entity,omitempty"`    // column that the budget counts instead of rows
+}
+
+// CardGuarantee is the evidence for a threshold.
+type CardGuarantee struct {
+	Certified bool           `json:"certified"`     // the calibration rows were used for nothing else and are enough
+	Rate      threshold.Rate `json:"rate,omitzero"` // the rate that must not be exceeded; absent: none was set
+	Delta     threshold.Rate `json:"delta"`         // probability that the guarantee fails
+	Rows      int            `json:"n"`             // number of calibration rows in the population; 0: not known
+	Order     int            `json:"order"`         // the threshold is the order-th smallest of their scores
+	Bound     float64        `json:"bound"`         // exact tail probability; absolute-top: the bounded rate
 }
 
 // CardData is what was measured on labelled rows.
 type CardData struct {
-	File       string      `json:"file"`   // name of the file
-	Digest     string      `json:"digest"` // digest of its content; "": not known
-	Evaluation *Evaluation `json:"evaluation"`
+	File       string      `json:"file"`       // name of the file
+	Digest     string      `json:"digest"`     // digest of its content; "": not known
+	Evaluation *Evaluation `json:"evaluation"` // of the model alone
 }

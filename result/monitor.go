@@ -8,15 +8,15 @@ import (
 // Monitoring describes what a monitor knows after the rows so far: `monitor`.
 type Monitoring struct {
 	Document
-	Digest     string         `json:"digest"`      // digest of the model
-	At         string         `json:"at"`          // name of the operating point
-	FalseAlarm threshold.Rate `json:"false_alarm"` // probability with which any alarm is ever false if nothing changed
-	Rows       int            `json:"n"`           // number of rows since the start of the monitor
-	NewRows    int            `json:"n_new"`       // number of rows of this run
-	Failed     int            `json:"failed"`      // number of rows without a score
-	Alerts     int            `json:"alerts"`      // number of alerts
-	FirstTime  string         `json:"first_time,omitempty"`
-	LastTime   string         `json:"last_time,omitempty"`
+	Digest     string         `json:"digest"`               // digest of the model
+	At         string         `json:"at"`                   // name of the operating point
+	FalseAlarm threshold.Rate `json:"false_alarm"`          // probability with which any alarm is ever false if nothing changed
+	Rows       int            `json:"n"`                    // number of rows since the start of the monitor
+	NewRows    int            `json:"n_new"`                // number of rows of this run
+	Failed     int            `json:"failed"`               // number of rows without a score
+	Alerts     int            `json:"alerts"`               // number of alerts
+	FirstTime  string         `json:"first_time,omitempty"` // time of the first row
+	LastTime   string         `json:"last_time,omitempty"`  // time of the last row
 
 	// alarms: the first one of each stream of evidence, and those of the last, unfinished block of rows
 	Alarms  []MonitorAlarm  `json:"alarms"`
@@ -91,14 +91,14 @@ type MonitorColumn struct {
 	// the change with the most evidence: the fraction of rows above a value (null: none), in a category, of other
 	// values, or missing
 	Kind     ShiftKind `json:"kind"`
-	Above    *float64  `json:"above,omitempty"`
-	Category string    `json:"category,omitempty"`
-	Expected float64   `json:"expected"`   // that fraction before the change: of the profile's rows, and of those that arrived
-	Seen     float64   `json:"seen"`       // since the most probable start of the change
-	PSI      float64   `json:"psi"`        // population stability index of all rows
-	Chance   float64   `json:"psi_chance"` // what the index would be by chance
-	Missing  int       `json:"missing"`    // number of missing values
-	Unknown  int       `json:"unknown"`    // number of categories that training did not have
+	Above    *float64  `json:"above,omitempty"`    // the value
+	Category string    `json:"category,omitempty"` // the category
+	Expected float64   `json:"expected"`           // that fraction before the change: of the profile's rows, and of those that arrived
+	Seen     float64   `json:"seen"`               // since the most probable start of the change
+	PSI      float64   `json:"psi"`                // population stability index of all rows
+	Chance   float64   `json:"psi_chance"`         // what the index would be by chance
+	Missing  int       `json:"missing"`            // number of missing values
+	Unknown  int       `json:"unknown"`            // number of categories that training did not have
 }
 
 // ShiftKind is the kind of a change of a column.
@@ -124,14 +124,13 @@ type MonitorBudget struct {
 
 // MonitorLabels is what the labels of alerts show.
 type MonitorLabels struct {
-	Positives int     `json:"positives"`     // number of alerts with a positive label
-	Negatives int     `json:"negatives"`     // number of alerts with a negative label
-	Precision float64 `json:"precision"`     // fraction of positives among these alerts; 0 without labels
-	Low       float64 `json:"low"`           // ends of the 95 % interval of the precision
-	High      float64 `json:"high"`          // the upper end
-	Waiting   int     `json:"waiting"`       // number of alerts and audited rows that wait for a label
-	Dropped   int     `json:"dropped"`       // number that waited while too many others came: a label can no longer be joined
-	Unused    int     `json:"labels_unused"` // number of labels of other rows
+	Positives int     `json:"positives"` // number of alerts with a positive label
+	Negatives int     `json:"negatives"` // number of alerts with a negative label
+	Precision float64 `json:"precision"` // fraction of positives among these alerts; 0 without labels
+	Low       float64 `json:"low"`       // ends of the 95 % interval of the precision
+	High      float64 `json:"high"`      // the upper end
+	Waiting   int     `json:"waiting"`   // number of alerts and audited rows that wait for a label
+	Dropped   int     `json:"dropped"`   // number that waited while too many others came: a label can no longer be joined
 }
 
 // MonitorAudit is what the labels of audited rows show. The rows are chosen whatever their score, so that rates
@@ -156,11 +155,21 @@ type AuditRate struct {
 // MonitorPoint is the evidence at some moment. The decimal logarithm of columns is that of the column with the
 // most evidence, less that of the number of columns, so that the streams can be compared.
 type MonitorPoint struct {
-	Row     int     `json:"row"`
-	Time    string  `json:"time,omitempty"`
-	Scores  float64 `json:"scores"`
-	Columns float64 `json:"columns"`
-	Budget  float64 `json:"budget"`
-	Rows    int     `json:"n"`      // number of rows since the last point
-	Alerts  int     `json:"alerts"` // number of alerts since the last point
+	Row     int     `json:"row"`            // number of rows
+	Time    string  `json:"time,omitempty"` // time of the last of them
+	Scores  float64 `json:"scores"`         // evidence on scores
+	Columns float64 `json:"columns"`        // evidence on columns
+	Budget  float64 `json:"budget"`         // evidence on the budget
+	Rows    int     `json:"n"`              // number of rows since the last point
+	Alerts  int     `json:"alerts"`         // number of alerts since the last point
+}
+
+// AuditedRow is a row whose label is wanted, whatever its score.
+type AuditedRow struct {
+	Row      int      // 1-based number of the row in this run
+	Score    float64  // the model's score
+	Alert    bool     // the decision
+	Positive *bool    // the label; nil: not known
+	Names    []string // names of the input's columns
+	Fields   []string // the row's text in these columns
 }

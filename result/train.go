@@ -123,7 +123,9 @@ type Member struct {
 type Choice struct {
 	Best     int  `json:"best"`     // candidate with the best criterion
 	Of       int  `json:"of"`       // number of combinations of learner and encoding
-	Averaged bool `json:"averaged"` // an average is better than the best candidate alone
+	Averaged bool `json:"averaged"` // an average is chosen, not the best candidate alone
+	// the standard error of the best candidate is so large that all candidates within it are averaged
+	Uncertain bool `json:"uncertain"`
 	// the reference is kept: the gain over it does not exceed its standard error
 	Guarded bool      `json:"guarded"`
 	Gain    *Estimate `json:"gain,omitempty"` // gain of the best candidate or average over the reference

@@ -53,6 +53,8 @@ const (
 	AutoFormat FileFormat = ""       // detected from the content; also written "auto"
 	CSV        FileFormat = "csv"    // delimited text with any delimiter
 	LIBSVM     FileFormat = "libsvm" // sparse text: label index:value ...
+	Packed     FileFormat = "packed" // what pack writes
+	Parquet    FileFormat = "parquet"
 	JSONLines  FileFormat = "jsonl"  // an object a line; nested keys are joined by dots
 	IDX        FileFormat = "idx"    // images in the format of MNIST
 )

@@ -73,9 +73,13 @@ func (f *alertFlags) open(s *cli.Session, m *model.Model, score *toptau.ScoreOpt
 	return l, err
 }
 
-// referenceOf returns scores of rows like those to come: the negatives that an operating point was calibrated with,
-// nil if the model keeps none. Positives are few and soon counted.
+// referenceOf returns scores of rows like those to come: the model's reference, otherwise the negatives that an
+// operating point was calibrated with, because positives are few and soon counted. It returns nil if the model keeps
+// neither.
 func referenceOf(m *model.Model, at string) *calibrate.Sample {
+	if r := m.Reference(); r != nil {
+		return &r.Sample
+	}
 	point, found := m.Point(at)
 	if !found || point.Guarantee == nil {
 		return nil
@@ -94,20 +98,15 @@ func (f *alertFlags) serve(server *serve.Options, timezone string) (*serverLimit
 		return l, &diag.Error{Kind: diag.Usage, Param: "alert-limit", Found: fmt.Sprintf("with %d models", n), Expected: "one model",
 			Hint: "scores of different models cannot be compared; start a server for each"}
 	}
-	load, served := server.Load, server.Models[0].Path
 	server.Limit = l
-	server.Load = func(path string) (*model.Model, error) {
-		m, err := load(path)
-		if err == nil && path == served {
-			err = l.loaded(m)
-		}
-		return m, err
-	}
-	if _, err := server.Load(served); err != nil { // the server loads it again, but must not start without a budget
+	m, err := server.Load(server.Models[0].Path) // the server loads it again, but must not start without a budget
+	if err != nil {
 		return l, err
 	}
-	o.Model, o.Reference = l.digest, l.reference
-	l.used = l.digest
+	if l.digest, err = m.Digest(); err != nil {
+		return l, err
+	}
+	o.Model, o.Reference = l.digest, referenceOf(m, "")
 	l.budget, err = alertlimit.Open(f.State, o)
 	return l, err
 }
@@ -116,33 +115,25 @@ func (f *alertFlags) serve(server *serve.Options, timezone string) (*serverLimit
 type serverLimit struct {
 	budget *alertlimit.Budget // nil: no limit
 
-	mutex     sync.Mutex
-	digest    string // of the model that was loaded last
-	reference *calibrate.Sample
-	used      string // the digest of the model that the budget knows
+	mutex   sync.Mutex
+	digest  string    // of the model that the budget knows
+	changed time.Time // when it began to
 }
 
-// loaded keeps what the budget needs of a model, which may be served from now on.
-func (l *serverLimit) loaded(m *model.Model) error {
-	digest, err := m.Digest()
-	if err != nil {
-		return err
-	}
+// follow tells the budget that the model was replaced. Requests that began before may still have the former model.
+func (l *serverLimit) follow(r serve.Request, now time.Time) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	l.digest, l.reference = digest, referenceOf(m, "")
-	return nil
+	if r.Digest != l.digest && r.Time.After(l.changed) {
+		l.budget.Replace(r.Digest, referenceOf(r.Model, ""))
+		l.digest, l.changed = r.Digest, now
+	}
 }
 
 // Decide implements serve.Limit.
 func (l *serverLimit) Decide(r serve.Request, rows []serve.Verdict) error {
-	l.mutex.Lock()
-	if r.Digest == l.digest && r.Digest != l.used { // requests may still end on the model before
-		l.budget.Replace(l.digest, l.reference)
-		l.used = l.digest
-	}
-	l.mutex.Unlock()
 	now := time.Now()
+	l.follow(r, now)
 	for i := range rows {
 		if v := &rows[i]; !math.IsNaN(v.Score) { // it is for a row without a score
 			v.HeldBack = string(l.budget.Decide(now, v.Score, v.Alert).HeldBack)

@@ -35,8 +35,10 @@ type cardCommand struct {
 
 func (c *cardCommand) Run(s *cli.Session) error {
 	extension := strings.ToLower(filepath.Ext(c.Output))
-	if c.Output != "" && c.Output != "-" && !slices.Contains([]string{".html", ".htm", ".md", ".markdown"}, extension) {
-		return &diag.Error{Kind: diag.Usage, Param: "output", Found: diag.Quote(c.Output), Expected: "a name that ends in .html or .md"}
+	if c.Output != "" && c.Output != "-" && !slices.Contains([]string{".html", ".htm", ".md", ".markdown"},
+		extension) {
+		return &diag.Error{Kind: diag.Usage, Param: "output", Found: diag.Quote(c.Output),
+			Expected: "a name that ends in .html or .md"}
 	}
 	if err := atomicfile.Check(c.Output); err != nil {
 		return err
@@ -62,7 +64,8 @@ func (c *cardCommand) Run(s *cli.Session) error {
 		}
 		date = cmp.Or(date, fileDate(c.Data))
 	}
-	card, err := toptau.NewCard(s, m, data, toptau.CardOptions{Name: filepath.Base(c.Model), Statements: given, By: c.By, Confidence: c.Confidence, Date: date})
+	card, err := toptau.NewCard(s, m, data, toptau.CardOptions{Name: filepath.Base(c.Model), Statements: given,
+		By: c.By, Confidence: c.Confidence, Date: date})
 	if err != nil {
 		return err
 	}
@@ -110,7 +113,8 @@ func (c *cardCommand) statements() ([]result.Statement, error) {
 			return nil, err
 		}
 	}
-	for _, flag := range []result.Statement{{Title: "Purpose", Text: c.Purpose}, {Title: "Not for", Text: c.NotFor}, {Title: "Contact", Text: c.Contact}} {
+	for _, flag := range []result.Statement{{Title: "Purpose", Text: c.Purpose},
+		{Title: "Not for", Text: c.NotFor}, {Title: "Contact", Text: c.Contact}} {
 		if flag.Text == "" {
 			continue
 		}
@@ -158,7 +162,8 @@ func readStatements(path string) ([]result.Statement, error) {
 		return nil, bad(number+1, "a line of more than a megabyte", "lines of text")
 	}
 	if len(list) == 0 {
-		return nil, bad(0, "no statement", fmt.Sprintf("headings such as ## %s", strings.Join(toptau.StatementTitles(), ", ## ")))
+		return nil, bad(0, "no statement", fmt.Sprintf("headings such as ## %s",
+			strings.Join(toptau.StatementTitles(), ", ## ")))
 	}
 	return list, nil
 }

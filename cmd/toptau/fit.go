@@ -51,10 +51,6 @@ func (c *fitCommand) Run(s *cli.Session) error {
 	}
 	s.Progress.Clear()
 	r := &fitted.Result
-	if c.Certificate != "" && fitted.Certificate == nil {
-		return &diag.Error{Kind: diag.Usage, Param: "certificate", Found: "with the solver " + string(r.Settings.Solver),
-			Expected: "a solver that certifies", Fixes: []diag.Fix{{Param: "solver", Value: "certified"}}}
-	}
 	if fitted.Model, err = sign(fitted.Model, key); err != nil {
 		return err
 	}
@@ -75,17 +71,31 @@ func (c *fitCommand) Run(s *cli.Session) error {
 	} else if !s.StdoutTaken {
 		printFit(s, r, c.Output)
 	}
+	if err == nil && c.Certificate != "" && fitted.Certificate == nil {
+		return noCertificate(r)
+	}
 	if err == nil && r.Stopped != "" {
 		return &cli.Interrupted{Words: partialText(kept, c.Output, c.Certificate, c.Trace)}
 	}
 	return err
 }
 
+// noCertificate is the error of a fit that has no certificate. The model was written.
+func noCertificate(r *result.Fit) error {
+	e := &diag.Error{Kind: diag.Usage, Param: "certificate", Found: "with the solver " + string(r.Settings.Solver),
+		Expected: "a solver that certifies", Fixes: []diag.Fix{{Param: "solver", Value: "certified"}}}
+	if r.Settings.Solver == method.CertifiedSolver {
+		e.Found, e.Expected, e.Fixes = "with a dual point that has groups of rows", "single rows", nil
+		e.Hint = "more memory for the encoded rows gives a certificate"
+	}
+	return e
+}
+
 // writeFiles publishes the model with its certificate and the trace, all or none.
 func (c *fitCommand) writeFiles(s *cli.Session, fitted *toptau.Fitted) error {
 	o := s.Outputs()
 	defer o.Discard()
-	if c.Certificate != "" {
+	if fitted.Certificate != nil && c.Certificate != "" {
 		if err := o.Add(c.Certificate, cli.WriteTo(fitted.Certificate)); err != nil {
 			return err
 		}

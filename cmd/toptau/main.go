@@ -24,12 +24,17 @@ type commands struct {
 	Diff       diffCommand       `cmd:"" help:"Show what differs between two models: columns, encodings, weights, thresholds."`
 	Threshold  thresholdCommand  `cmd:"" help:"Compute a threshold with a guarantee, for any scores or as a new operating point of a model."`
 	Diagnose   diagnoseCommand   `cmd:"" help:"Report what the methods can achieve on some data before fitting."`
+	Monitor    monitorCommand    `cmd:"" help:"Watch a model in production: alarms about scores, columns and the budget, with a stated chance of being false."`
 	Inspect    inspectCommand    `cmd:"" help:"Show what a model file contains and what in it may be personal, or write a copy without category names."`
+	Export     exportCommand     `cmd:"" help:"Write a model for programs without toptau: ONNX, SQL, C, Go, or points for people."`
 	Card       cardCommand       `cmd:"" help:"Write a model card for people who decide about a model: purpose, guarantees and their limits, error rates by group, what it must not be used for."`
 	Verify     verifyCommand     `cmd:"" help:"Recompute both bounds of a certificate from the data."`
 	Keygen     keygenCommand     `cmd:"" help:"Generate a pair of keys, to sign models and certificates and to check signatures."`
+	Pack       packCommand       `cmd:"" help:"Pack data into a file from which verbs read a table that may be larger than memory."`
 	Generate   generateCommand   `cmd:"" help:"Generate simulated data with known truth, as CSV."`
 	Completion completionCommand `cmd:"" help:"Print a script that completes verbs, flags and values in a shell."`
+	Version    versionCommand    `cmd:"" name:"version" help:"Print the version, and the versions of everything that is linked in."`
+	Man        manCommand        `cmd:"" hidden:"" help:"Print the manual page."`
 	Paper      paperMoved        `cmd:"" hidden:"" passthrough:""`
 
 	cli.Flags
@@ -39,7 +44,7 @@ const description = `Classification at the top: linear classifiers that put as m
 	`capacity ("we can look at the top 1 %") or under a false-alarm budget ("at most 0.1 % false positives").
 
 Exit codes: 0 done; 1 data, file or I/O; 2 flags, hyperparameters or an impossible goal; 3 the requested ` +
-	`guarantee is impossible; 4 evaluate --gate: the new model may not replace the old one; 130 interrupted.`
+	`guarantee is impossible; 4 evaluate --gate: the new model may not replace the old one; monitor: an alarm; 130 interrupted.`
 
 func main() { app().Main() }
 
@@ -64,6 +69,7 @@ var (
 	errNotHeld     = &cli.Exit{Code: 1, Reason: "the certificate does not hold"}
 	errNoGuarantee = &cli.Exit{Code: 3, Reason: "the requested guarantee is impossible"}
 	errGateClosed  = &cli.Exit{Code: 4, Reason: "the new model may not replace the old one"}
+	errAlarm       = &cli.Exit{Code: 4, Reason: "an alarm"}
 	errSetAside    = &cli.Exit{Code: 1, Reason: "the model was written to another file"}
 )
 

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -19,9 +20,10 @@ var pageFiles = map[string]string{
 }
 
 // TestREADME runs every command in the console blocks of README.md and docs/guide/*.md and compares the output. The commands of a
-// page run in order in one empty directory. Commands on TOPTAU_DATA run only where it is set. A block of Python or Go whose first
-// line is a comment with a file name is a file in that directory. Python runs only where TOPTAU_PYTHON is an interpreter with
-// pandas and scikit-learn; without it, the rest of the page is not run.
+// page run in order in one directory, which has the readers of models in Python and JavaScript. Commands on TOPTAU_DATA run only
+// where it is set. A block of code whose first line is a comment with a file name is a file in that directory. Python runs only
+// where TOPTAU_PYTHON is an interpreter with pandas and scikit-learn, and node, curl and jq only where they are installed; without
+// them, the rest of the page is not run. A server that a page has started ends with the page if its number is in serve.pid.
 func TestREADME(t *testing.T) {
 	pages, err := filepath.Glob("../../docs/guide/*.md")
 	if err != nil || len(pages) == 0 {
@@ -37,7 +39,7 @@ func TestREADME(t *testing.T) {
 }
 
 // fileBlocks match a block of code whose first line names a file: the comment sign, the name, the rest.
-var fileBlocks = regexp.MustCompile("(?s)```(?:python|go)\n((?:#|//) )([a-z]+[.](?:py|go))(\n.*?)```")
+var fileBlocks = regexp.MustCompile("(?s)```(?:python|js|go|awk|ini)\n((?:#|//) )([a-z]+[.](?:py|mjs|go|awk|service))(\n.*?)```")
 
 // pageRun is the state of a page whose commands are run.
 type pageRun struct {
@@ -64,8 +66,18 @@ func runPage(t *testing.T, path string) {
 	}
 	page := &pageRun{module: module}
 	t.Chdir(t.TempDir())
+	defer endServer()
 	for _, block := range fileBlocks.FindAllStringSubmatch(string(content), -1) {
 		if err := os.WriteFile(block[2], []byte(block[1]+block[3]), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, reader := range []string{"python/toptau.py", "js/toptau.mjs"} {
+		text, err := os.ReadFile(filepath.Join(module, reader))
+		if err == nil {
+			err = os.WriteFile(filepath.Base(reader), text, 0o644)
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -110,9 +122,17 @@ func (p *pageRun) runBlock(t *testing.T, block string) string {
 // some lines replaced by "...", or if the command needs data that is not there.
 func (p *pageRun) runLine(t *testing.T, line, shown string) string {
 	python := os.Getenv("TOPTAU_PYTHON")
-	if p.skipped = p.skipped || strings.HasPrefix(line, "python3 ") && python == ""; p.skipped {
-		t.Logf("skipped, TOPTAU_PYTHON is not set: %s", line)
+	node, _ := exec.LookPath("node")
+	if p.skipped = p.skipped || strings.HasPrefix(line, "python3 ") && python == "" || strings.HasPrefix(line, "node ") && node == ""; p.skipped {
+		t.Logf("skipped, TOPTAU_PYTHON is not set or there is no node: %s", line)
 		return shown
+	}
+	for _, program := range []string{"curl", "jq"} {
+		if _, err := exec.LookPath(program); err != nil && strings.Contains(line, program+" ") {
+			p.skipped = true
+			t.Logf("skipped, %s is not installed: %s", program, line)
+			return shown
+		}
 	}
 	if strings.Contains(line, "$TOPTAU_DATA") && os.Getenv("TOPTAU_DATA") == "" {
 		t.Logf("skipped, TOPTAU_DATA is not set: %s", line)
@@ -152,10 +172,23 @@ func (p *pageRun) command(t *testing.T, python string, args []string) *exec.Cmd 
 		c := exec.Command("go", "build", "-o", filepath.Join(here, args[3]), filepath.Join(here, args[4]))
 		c.Dir = p.module
 		return c
-	case args[0] == "sh" || strings.HasPrefix(args[0], "./"):
+	case args[0] == "sh" || args[0] == "node" || strings.HasPrefix(args[0], "./"):
 		return exec.Command(args[0], args[1:]...)
 	}
 	return command(t, args...)
+}
+
+// endServer ends the server that the commands of a page have started and not ended.
+func endServer() {
+	text, err := os.ReadFile("serve.pid")
+	if err != nil {
+		return
+	}
+	if pid, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && pid > 1 {
+		if p, err := os.FindProcess(pid); err == nil {
+			p.Kill()
+		}
+	}
 }
 
 // abridges reports whether the shown text is the printed one with some lines replaced by "...". Seconds may differ.

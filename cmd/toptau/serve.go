@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -44,6 +45,7 @@ type serveCommand struct {
 	TerseErrors       bool          `group:"Logs" help:"Leave values and names of columns out of errors."`
 	alertFlags
 	zoneFlag
+	watchFlags
 	verifyFlags
 }
 
@@ -66,16 +68,14 @@ func (b *byteSize) UnmarshalText(value []byte) error {
 	}
 	n, err := strconv.ParseInt(digits, 10, 64)
 	if err != nil || n <= 0 || n > (1<<40)/unit {
-		return &diag.Error{Kind: diag.Usage, Found: diag.Quote(string(value)), Expected: "a number of bytes: 65536, 64KiB, 4MiB or 1GiB"}
+		return &diag.Error{Kind: diag.Usage, Found: diag.Quote(string(value)),
+			Expected: "a number of bytes: 65536, 64KiB, 4MiB or 1GiB"}
 	}
 	*b = byteSize(n * unit)
 	return nil
 }
 
 func (c *serveCommand) Run(s *cli.Session) (failed error) {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(100) // Go's default: rows of clients are garbage, unlike the matrices of the other verbs
-	}
 	certificates, err := c.certificates()
 	if err != nil {
 		return err
@@ -84,6 +84,7 @@ func (c *serveCommand) Run(s *cli.Session) (failed error) {
 	if err != nil {
 		return err
 	}
+	setCollector(o)
 	var logs []io.Closer
 	defer func() {
 		for _, l := range logs {
@@ -113,6 +114,11 @@ func (c *serveCommand) Run(s *cli.Session) (failed error) {
 		return err
 	}
 	defer func() { failed = errors.Join(failed, limit.Close()) }()
+	watches, err := c.watchFlags.serve(s, &o)
+	if err != nil {
+		return err
+	}
+	defer func() { failed = errors.Join(failed, watches.Close()) }()
 	server, err := serve.New(o)
 	if err != nil {
 		return err
@@ -128,13 +134,36 @@ func (c *serveCommand) Run(s *cli.Session) (failed error) {
 	return server.Serve(ctx, l, certificates, c.Drain)
 }
 
+// setCollector sets the garbage collector for requests, unless the environment does. 100 percent is Go's
+// default: rows of clients are garbage, unlike the matrices of the other verbs. Above the limit the collector
+// works more often. It leaves half as much again for connections, pools and garbage as for what is in flight.
+// A model takes up to four times its file.
+func setCollector(o serve.Options) {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(100)
+	}
+	if os.Getenv("GOMEMLIMIT") != "" {
+		return
+	}
+	limit := o.InFlight() * 3 / 2
+	for _, m := range slices.Concat(o.Models, o.Shadows) {
+		if info, err := os.Stat(m.Path); err == nil {
+			limit += 4 * info.Size()
+		}
+	}
+	debug.SetMemoryLimit(limit)
+}
+
 // options returns the settings of the server, without its logs.
 func (c *serveCommand) options(s *cli.Session) (o serve.Options, err error) {
-	o = serve.Options{Load: c.load, ID: c.ID, Version: s.Version(), AllowSchemaChange: c.AllowSchemaChange, Token: c.TokenFile, TerseErrors: c.TerseErrors,
+	o = serve.Options{Load: c.load, ID: c.ID, Version: s.Version(), AllowSchemaChange: c.AllowSchemaChange,
+		Token: c.TokenFile, TerseErrors: c.TerseErrors,
 		MaxBody: int64(c.MaxBody), MaxRows: c.MaxRows, Queue: c.Queue, Timeout: c.Timeout}
-	for param, n := range map[string]int64{"max-rows": int64(c.MaxRows), "queue": int64(c.Queue), "timeout": int64(c.Timeout)} {
+	for param, n := range map[string]int64{"max-rows": int64(c.MaxRows), "queue": int64(c.Queue),
+		"timeout": int64(c.Timeout)} {
 		if n <= 0 {
-			return o, &diag.Error{Kind: diag.Usage, Param: param, Found: strconv.FormatInt(n, 10), Expected: "more than 0"}
+			return o, &diag.Error{Kind: diag.Usage, Param: param, Found: strconv.FormatInt(n, 10),
+				Expected: "more than 0"}
 		}
 	}
 	for _, path := range c.Model {
@@ -149,22 +178,26 @@ func (c *serveCommand) options(s *cli.Session) (o serve.Options, err error) {
 		for _, text := range list.named {
 			name, path, found := strings.Cut(text, "=")
 			if !found || name == "" || path == "" {
-				return o, &diag.Error{Kind: diag.Usage, Param: list.param, Found: diag.Quote(text), Expected: "NAME=FILE"}
+				return o, &diag.Error{Kind: diag.Usage, Param: list.param, Found: diag.Quote(text),
+					Expected: "NAME=FILE"}
 			}
 			*list.to = append(*list.to, serve.ModelFile{Name: name, Path: path})
 		}
 	}
 	for _, m := range o.Models {
 		if m.Name == "" || strings.ContainsAny(m.Name, "/?#% ") {
-			return o, &diag.Error{Kind: diag.Usage, Found: "a model with the name " + diag.Quote(m.Name), Expected: "a name without blanks, /, ?, # and %",
-				Fixes: []diag.Fix{{Param: "name", Value: "NAME=" + m.Path}}}
+			return o, &diag.Error{Kind: diag.Usage, Found: "a model with the name " + diag.Quote(m.Name),
+				Expected: "a name without blanks, /, ?, # and %",
+				Fixes:    []diag.Fix{{Param: "name", Value: "NAME=" + m.Path}}}
 		}
 	}
 	o.Loopback = serve.IsLocal(c.Listen)
 	o.Trusted = strings.HasPrefix(c.Listen, "unix:") || c.ClientCA != ""
 	if !o.Loopback && !o.Trusted && c.TokenFile == "" && !c.Insecure {
-		return o, &diag.Error{Kind: diag.Usage, Param: "listen", Found: c.Listen + ", which other machines can reach", Expected: "a way to know clients",
-			Fixes: []diag.Fix{{Param: "token-file", Value: "FILE"}, {Param: "client-ca", Value: "FILE"}, {Param: "insecure", When: "if everybody may ask"}}}
+		return o, &diag.Error{Kind: diag.Usage, Param: "listen",
+			Found: c.Listen + ", which other machines can reach", Expected: "a way to know clients",
+			Fixes: []diag.Fix{{Param: "token-file", Value: "FILE"}, {Param: "client-ca", Value: "FILE"},
+				{Param: "insecure", When: "if everybody may ask"}}}
 	}
 	o.Loopback = o.Loopback && !o.Trusted
 	return o, nil

@@ -191,6 +191,61 @@ func TestKillServeKeepsTheAlertLimit(t *testing.T) {
 		kills, s.alerts.Load(), limit, kills*max(1, limit/100), s.held.Load(), reached, s.checkLogs(t))
 }
 
+// A reload keeps the count, and the rule starts with the scores of the new model.
+func TestReloadKeepsTheAlertLimit(t *testing.T) {
+	s := newLimitedServer(t, "300/week")
+	c := s.start(t)
+	defer c.Process.Kill()
+	score := func(n int) {
+		t.Helper()
+		for range n {
+			if err := s.score(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	score(10)
+	before := s.digest(t)
+	mustRun(t, s.dir, strings.Fields("fit train.csv --label y --method topmean-np --tau 30% --lambda 0.1 -o other.json")...)
+	if err := os.Rename(filepath.Join(s.dir, "other.json"), filepath.Join(s.dir, "m.json")); err != nil {
+		t.Fatal(err)
+	}
+	c.Process.Signal(syscall.SIGHUP)
+	for deadline := time.Now().Add(20 * time.Second); s.digest(t) == before; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the model is not replaced")
+		}
+	}
+	score(10)
+	left := s.metric(t, "toptau_budget_remaining")
+	if want := fmt.Sprint(300 - s.alerts.Load()); left != want || s.alerts.Load() < 11 {
+		t.Errorf("%s alerts left after %d", left, s.alerts.Load())
+	}
+	c.Process.Signal(syscall.SIGTERM)
+	c.Wait()
+	state, err := os.ReadFile(filepath.Join(s.dir, "state"))
+	if err != nil || !bytes.Contains(state, []byte(`"rows":20`)) {
+		t.Errorf("the state: %v\n%.300s", err, state)
+	}
+}
+
+// digest returns the digest of the model that is served.
+func (s *limitedServer) digest(t *testing.T) string {
+	t.Helper()
+	r, err := s.client.Get("http://server/v1/models/m")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	var m struct {
+		Digest string `json:"digest"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&m); err != nil || m.Digest == "" {
+		t.Fatal("no digest", err)
+	}
+	return m.Digest
+}
+
 // A clean end returns what was reserved, and a second server cannot have the same state.
 func TestServeKeepsTheAlertLimitOverRestarts(t *testing.T) {
 	s := newLimitedServer(t, "300/week")

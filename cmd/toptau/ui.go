@@ -50,7 +50,8 @@ func (c *uiCommand) Run(s *cli.Session) error {
 	debug.SetGCPercent(100) // answers are short-lived, and the rows are read
 	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(c.Port)))
 	if err != nil {
-		return &diag.Error{Kind: diag.IO, Param: "port", Found: strconv.Itoa(c.Port), Expected: "a free port of this machine", Err: err}
+		return &diag.Error{Kind: diag.IO, Param: "port", Found: strconv.Itoa(c.Port),
+			Expected: "a free port of this machine", Err: err}
 	}
 	defer listener.Close()
 	o.Opened = func(address string) {
@@ -63,6 +64,7 @@ func (c *uiCommand) Run(s *cli.Session) error {
 		return err
 	}
 	s.Progress.Clear()
+	debug.FreeOSMemory() // of reading and of the first figures
 	if s.JSON {
 		if err := s.Emit(result.Page{Address: address}); err != nil {
 			return err
@@ -116,7 +118,8 @@ func (c *uiCommand) options(s *cli.Session) (*ui.Options, error) {
 		}
 		entry = toptau.Entry{Model: c.model}
 	} else if model.IsFile(path) {
-		return nil, &diag.Error{Kind: diag.Usage, File: path, Found: "a model without data", Expected: "a model and labelled rows"}
+		return nil, &diag.Error{Kind: diag.Usage, File: path, Found: "a model without data",
+			Expected: "a model and labelled rows"}
 	}
 	format.Kept = append(format.Kept, keptColumns(c.Entity)...)
 	if c.data, err = toptau.Read(s, path, format); err != nil {
@@ -128,11 +131,13 @@ func (c *uiCommand) options(s *cli.Session) (*ui.Options, error) {
 		}
 	}
 	s.Progress.Show(-1, "scoring %s", path)
-	x, err := toptau.Explore(s, c.data, entry, toptau.EvaluateOptions{Entity: c.Entity, ReportDate: fileDate(path)})
+	x, err := toptau.Explore(s, c.data, entry, toptau.EvaluateOptions{Entity: c.Entity,
+		ReportDate: fileDate(path)})
 	if err != nil {
 		return nil, err
 	}
-	o := &ui.Options{Explorer: x, Title: filepath.Base(c.Files[0]), Data: filepath.Base(path), Command: c.certify}
+	o := &ui.Options{Explorer: x, Title: filepath.Base(c.Files[0]), Data: filepath.Base(path),
+		Command: c.certify}
 	switch {
 	case c.model == nil:
 		o.Unsaved = "Without a model there is nothing to save to. Copy the threshold, or compute one with a guarantee by the command above."
@@ -169,7 +174,8 @@ func (c *uiCommand) withPoint(ctx context.Context, r ui.SaveRequest) (*model.Mod
 	o := toptau.ThresholdOptions{Name: r.Name, Delta: c.Delta, Entity: cmp.Or(c.Entity, first.Entity)}
 	if _, taken := c.model.Point(r.Name); taken {
 		if !r.Replace {
-			return nil, "", &diag.Error{Kind: diag.Usage, Param: "name", Found: diag.Quote(r.Name) + ", which the model has",
+			return nil, "", &diag.Error{Kind: diag.Usage, Param: "name", Found: diag.Quote(r.Name) +
+				", which the model has",
 				Expected: "a new name, or to replace the point"}
 		}
 		o.Replace = r.Name
@@ -181,16 +187,19 @@ func (c *uiCommand) withPoint(ctx context.Context, r ui.SaveRequest) (*model.Mod
 	}
 	further, err := computed.WithPoint(c.model)
 	if err == nil {
-		further, err = further.WithNote(cmp.Or(r.Note, "chosen by looking at "+filepath.Base(c.Files[len(c.Files)-1])))
+		further, err = further.WithNote(cmp.Or(r.Note,
+			"chosen by looking at "+filepath.Base(c.Files[len(c.Files)-1])))
 	}
 	if err == nil && r.Default {
 		further, err = further.WithDefault(r.Name)
 	}
 	evidence := "without a guarantee, because these rows chose the budget"
 	if computed.Result.Certified {
-		evidence = fmt.Sprintf("with a confidence of %s, from %s", metric.ConfidenceText(c.Delta.Float64()), c.HeldOut)
+		evidence = fmt.Sprintf("with a confidence of %s, from %s", metric.ConfidenceText(c.Delta.Float64()),
+			c.HeldOut)
 	}
-	words := fmt.Sprintf("Saved %s at the threshold %.6g, %s. To use it: toptau score %s DATA --at %s.", r.Name, computed.Point.Threshold, evidence,
+	words := fmt.Sprintf("Saved %s at the threshold %.6g, %s. To use it: toptau score %s DATA --at %s.", r.Name,
+		computed.Point.Threshold, evidence,
 		c.Output, r.Name)
 	for _, w := range computed.Result.Warnings {
 		words += " Note: " + w.Text + "."
@@ -212,5 +221,6 @@ func (c *uiCommand) certify(g metric.Goal, delta threshold.Rate) string {
 	if c.model == nil {
 		return fmt.Sprintf("toptau threshold HELDOUT --score %s %s --delta %s", c.Score, goal, delta)
 	}
-	return fmt.Sprintf("toptau threshold HELDOUT --model %s %s --delta %s --name NAME -o %s", c.Files[0], goal, delta, cmp.Or(c.Output, "NEW"))
+	return fmt.Sprintf("toptau threshold HELDOUT --model %s %s --delta %s --name NAME -o %s", c.Files[0], goal,
+		delta, cmp.Or(c.Output, "NEW"))
 }

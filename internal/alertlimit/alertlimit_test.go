@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"toptau/calibrate"
 )
 
 // zones have whole and half hours, changes of the clocks at midnight, and a day that was left out.
@@ -338,6 +340,38 @@ func TestReferenceBecomesATail(t *testing.T) {
 	}
 	if above, _ := tail.rank(1e9); above != 0 {
 		t.Errorf("%v above all", above)
+	}
+}
+
+// The reference of a model keeps few scores, and the same one at several ranks if there are ties.
+func TestReferenceWithTies(t *testing.T) {
+	random := rand.New(rand.NewPCG(4, 4))
+	scores := make([]float64, 20_000)
+	for i := range scores {
+		scores[i] = math.Round(2*random.NormFloat64()) / 2
+	}
+	tail := tailOf(&calibrate.NewReference(scores, 1, "test").Sample)
+	for _, z := range []float64{0, 1, 2, 3, 3.5} {
+		above, equal := 0.0, 0.0
+		for _, s := range scores {
+			switch {
+			case s > z:
+				above++
+			case s == z:
+				equal++
+			}
+		}
+		got, ties := tail.rank(z)
+		if math.Abs(got-above) > 1+0.25*(above+equal) || math.Abs(got+ties-above-equal) > 1+0.25*(above+equal) {
+			t.Errorf("%v: %v above and %v equal, the tail has %v and %v", z, above, equal, got, ties)
+		}
+	}
+	if tail.Rows != 20_000 || math.Abs(tail.mass()-20_000) > 1 || !tail.valid() {
+		t.Errorf("%v rows, mass %v", tail.Rows, tail.mass())
+	}
+	all := tailOf(&calibrate.NewReference(make([]float64, 1000), 1, "test").Sample)
+	if above, equal := all.rank(0); above != 0 || math.Abs(equal-1000) > 1e-6 {
+		t.Errorf("all ties: %v above and %v equal", above, equal)
 	}
 }
 

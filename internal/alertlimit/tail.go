@@ -79,11 +79,12 @@ func (t *tail) spanRank(score float64) (above, equal float64) {
 		return t.mass(), 0
 	}
 	above = t.above[at]
-	switch s := t.Spans[at]; {
-	case s.High == s.Low && s.Low == score:
-		equal = s.Mass
-	case s.High > score:
+	if s := t.Spans[at]; s.High > score { // the score is in the span, or at its low end
 		above += s.Mass * ((s.High - score) / (s.High - s.Low))
+		at++
+	}
+	if at < len(t.Spans) && t.Spans[at].High == score && t.Spans[at].Low == score {
+		equal = t.Spans[at].Mass
 	}
 	return above, equal
 }
@@ -147,14 +148,15 @@ func (t *tail) merge(other *tail) {
 	t.compress()
 }
 
-// compress joins neighbours as long as each span is a small part of the mass above it.
+// compress joins neighbours at the same score, and others as long as each span is a small part of the mass above it.
 func (t *tail) compress() {
 	for precision := float64(tailPrecision); ; precision /= 2 {
 		joined, above := t.Spans[:0:0], 0.0 // above the last of the joined spans
 		for _, s := range t.Spans {
 			if n := len(joined); n > 0 {
 				last := &joined[n-1]
-				if last.Mass+s.Mass <= max(1, above/precision) {
+				equal := last.High == s.Low // then both are at one score
+				if equal || last.Mass+s.Mass <= max(1, above/precision) {
 					last.Low = s.Low
 					last.Mass += s.Mass
 					continue

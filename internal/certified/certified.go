@@ -97,9 +97,11 @@ func solveUncertified(ctx context.Context, o *objective.Objective, opt Options, 
 	}
 	source := newMemory(o.Matrix(), read, o.Problem().Definition().Population)
 	s := newSolver(ctx, source, f, opt)
-	first, visits := startFromSample(ctx, o, &f, source.Shape())
-	s.start = first
-	source.visits += visits
+	if small := thinned(o.Matrix()); small != nil {
+		var visits float64
+		s.start, visits = startFromSample(ctx, o.Problem(), small, &f, source.Shape())
+		source.visits += visits
+	}
 	r, err := s.run()
 	if err != nil {
 		return r, err
@@ -114,17 +116,21 @@ func solveUncertified(ctx context.Context, o *objective.Objective, opt Options, 
 }
 
 // SolveSource is Solve for data behind a source. F is the upper end of what the source's sums prove, and D is
-// evaluated on the rows and groups that its multipliers touch. A solution on a sample of the rows is a good
-// Options.Start.
+// evaluated on the rows and groups that its multipliers touch. Options.Sample or Options.Start saves passes.
 func SolveSource(ctx context.Context, source Source, p method.Problem, opt Options) (Result, error) {
 	f, err := formOn(source, p)
 	if err != nil {
 		return Result{}, err
 	}
 	s := newSolver(ctx, source, f, opt)
-	switch shape := source.Shape(); {
-	case opt.Start != nil:
+	shape := source.Shape()
+	if opt.Start != nil {
 		s.start = &start{at: newPoint(opt.Start)}
+	} else if opt.Sample != nil {
+		s.start, _ = startFromSample(ctx, p, opt.Sample, &f, shape)
+	}
+	switch {
+	case s.start != nil:
 	case worthSmoothing(&f, shape):
 		if err := s.startWide(); err != nil && !isCancelled(err) {
 			return Result{}, err

@@ -7,6 +7,7 @@ import (
 	"toptau/internal/certified/form"
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
+	"toptau/method"
 	"toptau/threshold"
 )
 
@@ -30,18 +31,15 @@ const (
 	smoothTop = 2000
 )
 
-// startFromSample returns a start from a sample, or nil if the sample did not help or the problem is too
-// small for one. visits is the number of rows read. The form and the shape are those of all rows.
-func startFromSample(ctx context.Context, o *objective.Objective, whole *form.Form, shape Shape) (from *start, visits float64) {
-	x := o.Matrix()
-	if x.Rows() <= sampleAbove {
-		return nil, visits
-	}
-	stride := x.Rows() / sampleRows
-	small := &matrix.Matrix{Positives: every(x.Positives, stride), Negatives: every(x.Negatives, stride)}
-	p := o.Problem()
+// startFromSample returns a start from a sample of a problem's rows, or nil if the sample did not help. visits is the
+// number of rows read. The form and the shape are those of all rows.
+func startFromSample(ctx context.Context, p method.Problem, small *matrix.Matrix, whole *form.Form, shape Shape) (from *start, visits float64) {
 	if r, ok := p.Rule().(threshold.TopCount); ok {
-		p.K = max(1, r.K/stride)
+		rows := small.Negatives.Rows()
+		if p.Definition().Population == method.AllRows {
+			rows += small.Positives.Rows()
+		}
+		p.K = max(1, int(float64(r.K)*float64(rows)/float64(shape.Population.Rows)))
 	}
 	o2, err := objective.New(p, small)
 	if err != nil {
@@ -99,6 +97,15 @@ func (s *solver) startWide() error {
 		s.start.at = s.zero
 	}
 	return nil
+}
+
+// thinned returns a sample of a large matrix, or nil.
+func thinned(x *matrix.Matrix) *matrix.Matrix {
+	if x.Rows() <= sampleAbove {
+		return nil
+	}
+	stride := x.Rows() / sampleRows
+	return &matrix.Matrix{Positives: every(x.Positives, stride), Negatives: every(x.Negatives, stride)}
 }
 
 // every returns every stride-th row of a class, or more of a small class.

@@ -25,8 +25,12 @@ func (c *classScores) answer(r *Request, row func(i int) Row, sum func(wanted []
 		a.Bins = c.bins(r)
 	}
 	var wanted []int32
-	for _, want := range r.Want {
-		list, count := c.want(want)
+	for k, want := range r.Want {
+		bound := math.Inf(1)
+		if r.bounds != nil {
+			bound = r.bounds[k]
+		}
+		list, count := c.want(want, bound)
 		a.Count = append(a.Count, count)
 		rows := make([]Row, len(list))
 		for k, id := range list {
@@ -41,8 +45,9 @@ func (c *classScores) answer(r *Request, row func(i int) Row, sum func(wanted []
 	return a
 }
 
-// want returns the numbers of the rows that are wanted, in order, and the number of rows that could be.
-func (c *classScores) want(w Want) (list []int32, count int) {
+// want returns the numbers of the rows that are wanted and have a key up to bound, in order, and the number of rows
+// that could be wanted.
+func (c *classScores) want(w Want, bound float64) (list []int32, count int) {
 	if w.Limit <= 0 {
 		return nil, 0
 	}
@@ -57,7 +62,7 @@ func (c *classScores) want(w Want) (list []int32, count int) {
 	selectable := func(i int) bool {
 		return (open || c.z[i] >= w.Low && c.z[i] <= w.High) && !c.held.Has(i) && (c.weights == nil || c.weights[i] != 0)
 	}
-	best, count := c.smallest(w.Limit, key, selectable)
+	best, count := c.smallest(bound, w.Limit, key, selectable)
 	list = make([]int32, len(best))
 	for k, r := range best {
 		list[k] = r.id
@@ -80,11 +85,11 @@ func (c *classScores) spread(w Want) (list []int32, count int) {
 	return list, len(all)
 }
 
-// smallest returns the limit selectable rows with the smallest keys, in order, and the number of selectable
-// rows.
-func (c *classScores) smallest(limit int, key func(i int) float64, selectable func(i int) bool) ([]ranked, int) {
+// smallest returns the limit selectable rows with the smallest keys up to most, in order, and the number of
+// selectable rows.
+func (c *classScores) smallest(most float64, limit int, key func(i int) float64, selectable func(i int) bool) ([]ranked, int) {
 	// A sample bounds the keys that can be among the smallest, so that few rows are ranked.
-	bound := math.Inf(1)
+	bound := most
 	if stride := len(c.z) / keySample; stride > 0 && limit < len(c.z)/4 {
 		var sample []float64
 		for i := 0; i < len(c.z); i += stride {
@@ -94,12 +99,12 @@ func (c *classScores) smallest(limit int, key func(i int) float64, selectable fu
 		}
 		slices.Sort(sample)
 		if k := limit/stride*sampleSlack/2 + sampleExtra; k < len(sample) {
-			bound = sample[k]
+			bound = math.Min(most, sample[k])
 		}
 	}
 	best, count := c.smallestUpTo(bound, limit, key, selectable)
-	if len(best) < min(limit, count) {
-		best, count = c.smallestUpTo(math.Inf(1), limit, key, selectable)
+	if len(best) < min(limit, count) && bound < most {
+		best, count = c.smallestUpTo(most, limit, key, selectable)
 	}
 	slices.SortFunc(best, ranked.compare)
 	return best, count

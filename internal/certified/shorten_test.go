@@ -190,7 +190,9 @@ func solveOnly(t *testing.T, o *objective.Objective) (Result, time.Duration) {
 	defer cancel()
 	began := processor()
 	s := newSolver(ctx, NewMemory(o.Matrix(), o.Problem().Definition().Population), f, Options{})
-	s.start, _ = startFromSample(ctx, o, &f, s.source.Shape())
+	if small := thinned(o.Matrix()); small != nil {
+		s.start, _ = startFromSample(ctx, o.Problem(), small, &f, s.source.Shape())
+	}
 	if err := s.solve(); err != nil && !isCancelled(err) {
 		t.Fatal(err)
 	}

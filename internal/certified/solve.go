@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"toptau/internal/certified/form"
+	"toptau/internal/matrix"
 )
 
 // Options are the settings of a solve. The zero value means the defaults.
@@ -14,6 +15,7 @@ type Options struct {
 	MaxSystems int            // Newton systems after which to stop, at the end of a round; 0: no limit
 	Progress   func(Progress) // called after every round; nil: not
 	Start      []float64      // SolveSource: a direction to start in; nil: the difference of the class means
+	Sample     *matrix.Matrix // SolveSource: some rows of each class, whose solution is a start; nil: none
 }
 
 // Progress is the state of a solve.

@@ -64,6 +64,10 @@ type Request struct {
 	Held *Set
 	// Numbers asks for rows by their numbers, whatever their scores.
 	Numbers []int
+
+	// bounds are, for each Want, the largest key that the parts before leave to be wanted; nil: none. Rows beyond
+	// are counted all the same.
+	bounds []float64
 }
 
 // empty reports whether nothing is asked.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -21,7 +20,7 @@ import (
 
 // shards is a source over several files, each with some of the rows. It asks each of them and merges the answers.
 type shards struct {
-	parts  []*packedFile
+	parts  []*BlockSource
 	first  []int // number of the first row of each
 	shape  Shape
 	passes int
@@ -35,9 +34,9 @@ func newShards(t testing.TB, r *rand.Rand, d weightedRows, count int, population
 		ends = append(ends, r.IntN(len(d.x)+1))
 	}
 	slices.Sort(ends)
-	s, first := &shards{shape: newPackedFile(t, d, population).shape}, 0
+	s, first := &shards{shape: newFileSource(t, d, population).shape}, 0
 	for _, end := range ends {
-		s.parts, s.first = append(s.parts, newPackedFile(t, d.slice(first, end), population)), append(s.first, first)
+		s.parts, s.first = append(s.parts, newFileSource(t, d.slice(first, end), population)), append(s.first, first)
 		first = end
 	}
 	return s
@@ -148,7 +147,7 @@ func (s *shards) Scan(ctx context.Context, queries []Query) ([]Answer, error) {
 // within returns the rows of a set that belong to a shard, with the shard's numbers.
 func (s *shards) within(k int, held *Set) *Set {
 	out := NewSet(0)
-	for i := range s.parts[k].rows {
+	for i := range s.parts[k].blocks.(*fileBlocks).rows {
 		if held.Has(s.first[k] + i) {
 			out.Add(i)
 		}
@@ -156,28 +155,27 @@ func (s *shards) within(k int, held *Set) *Set {
 	return out
 }
 
-// packedFile is a source over a file, of which it keeps nothing but the place and the shape. It reads a block of rows
-// at a time, and single rows again when their features are wanted.
-type packedFile struct {
-	t          testing.TB
-	name       string
-	population method.Population
-	rows       int
-	shape      Shape
-	passes     int
+// fileBlocks are rows in a file, of which it keeps nothing but the place. It reads a block of rows at a time.
+type fileBlocks struct {
+	t    testing.TB
+	name string
+	rows int
+	size int // of a block
 }
 
 const (
-	fileBlock = 100 // rows; large files have larger blocks
-	largeFile = 20_000
-	fileCols  = 4
-	rowBytes  = 8 * (2 + fileCols) // label, weight, features
+	fileCols = 4
+	rowBytes = 8 * (2 + fileCols) // label, weight, features
 )
 
-func newPackedFile(t testing.TB, d weightedRows, population method.Population) *packedFile {
+// newFileSource writes rows to a file and returns a source over it.
+func newFileSource(t testing.TB, d weightedRows, population method.Population) *BlockSource {
 	t.Helper()
-	s := &packedFile{t: t, name: filepath.Join(t.TempDir(), "rows"), population: population, rows: len(d.x)}
-	file, err := os.Create(s.name)
+	b := &fileBlocks{t: t, name: filepath.Join(t.TempDir(), "rows"), rows: len(d.x), size: 20}
+	if b.rows > 20_000 {
+		b.size = 20_000
+	}
+	file, err := os.Create(b.name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,144 +200,34 @@ func newPackedFile(t testing.TB, d weightedRows, population method.Population) *
 	if err := file.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s.shape = Shape{Cols: fileCols, Positives: threshold.NewPopulation(len(weights[0]), weights[0]),
-		Population: threshold.NewPopulation(len(weights[1]), weights[1])}
-	return s
+	return NewBlockSource(b, fileCols, population, threshold.NewPopulation(len(weights[0]), weights[0]),
+		threshold.NewPopulation(len(weights[1]), weights[1]))
 }
 
-func (s *packedFile) Shape() Shape { return s.shape }
+func (b *fileBlocks) Count() int { return (b.rows + b.size - 1) / b.size }
 
-func (s *packedFile) Readings() (int, float64) { return s.passes, float64(s.passes) }
-
-// eachBlock reads the rows, a block at a time.
-func (s *packedFile) eachBlock(do func(first int, rows [][]float64)) error {
-	file, err := os.Open(s.name)
+func (b *fileBlocks) Read(_ context.Context, block int) (*matrix.Matrix, error) {
+	file, err := os.Open(b.name)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer file.Close()
-	s.passes++
-	block := fileBlock
-	if s.rows > largeFile {
-		block = largeFile
+	first := block * b.size
+	buffer := make([]byte, rowBytes*min(b.size, b.rows-first))
+	if _, err := file.ReadAt(buffer, int64(first*rowBytes)); err != nil {
+		return nil, err
 	}
-	buffer := make([]byte, block*rowBytes)
-	for first := 0; ; first += block {
-		n, err := io.ReadFull(file, buffer)
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil && err != io.ErrUnexpectedEOF {
-			return err
-		}
-		var rows [][]float64
-		for k := 0; k < n; k += rowBytes {
-			rows = append(rows, decodeRow(buffer[k:k+rowBytes]))
-		}
-		do(first, rows)
-	}
-}
-
-func decodeRow(b []byte) []float64 {
+	to := matrix.NewBuilder(matrix.Layout{{Kind: matrix.Dense, Cols: fileCols}}, matrix.Float64)
+	to.Part()
 	row := make([]float64, 2+fileCols)
-	for j := range row {
-		row[j] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*j:]))
-	}
-	return row
-}
-
-// readRow reads the features of one row of the file again.
-func (s *packedFile) readRow(i int, dst []float64) {
-	file, err := os.Open(s.name)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer file.Close()
-	buffer := make([]byte, rowBytes)
-	if _, err := file.ReadAt(buffer, int64(i)*rowBytes); err != nil {
-		s.t.Fatal(err)
-	}
-	copy(dst, decodeRow(buffer)[2:])
-}
-
-func (s *packedFile) inPopulation(row []float64) bool {
-	return row[0] == 0 || s.population == method.AllRows
-}
-
-func (s *packedFile) Means(context.Context) (positives, population []float64, err error) {
-	positives, population = make([]float64, fileCols), make([]float64, fileCols)
-	err = s.eachBlock(func(_ int, rows [][]float64) {
-		for _, row := range rows {
-			if row[0] == 1 {
-				linalg.Axpy(row[1]/s.shape.Positives.Mass, row[2:], positives)
-			}
-			if s.inPopulation(row) {
-				linalg.Axpy(row[1]/s.shape.Population.Mass, row[2:], population)
-			}
+	for i := 0; len(buffer) > 0; i++ {
+		for j := range row {
+			row[j] = math.Float64frombits(binary.LittleEndian.Uint64(buffer[8*j:]))
 		}
-	})
-	return positives, population, err
-}
-
-// Scan answers for each block and merges the answers as it goes. Rows have their numbers in the file.
-func (s *packedFile) Scan(_ context.Context, queries []Query) ([]Answer, error) {
-	answers := make([]Answer, len(queries))
-	answer := func(q *Query, first int, rows [][]float64) Answer {
-		return Answer{s.answer(q.At.W, &q.Positives, first, rows, func(row []float64) bool { return row[0] == 1 }),
-			s.answer(q.At.W, &q.Population, first, rows, s.inPopulation)}
+		to.Add(row[0] == 1, row[2:], nil, nil, row[1], first+i)
+		buffer = buffer[rowBytes:]
 	}
-	for k := range queries {
-		answers[k] = answer(&queries[k], 0, nil) // a file may be empty
-	}
-	err := s.eachBlock(func(first int, rows [][]float64) {
-		for k := range queries {
-			answers[k] = Merge(&queries[k], []Answer{answers[k], answer(&queries[k], first, rows)})
-		}
-	})
-	return answers, err
-}
-
-// answer answers for the rows of a class in a block.
-func (s *packedFile) answer(w []float64, r *Request, first int, rows [][]float64, in func(row []float64) bool) ClassAnswer {
-	c := classScores{weights: []float64{}, held: NewSet(len(rows))}
-	var ids []int
-	for k, row := range rows {
-		if in(row) {
-			if r.Held.Has(first + k) {
-				c.held.Add(len(ids))
-			}
-			ids = append(ids, first+k)
-			c.z, c.weights = append(c.z, linalg.Dot(row[2:], w)), append(c.weights, row[1])
-		}
-	}
-	row := func(i int) Row {
-		return Row{ID: ids[i], Score: c.z[i], Weight: c.weights[i], Features: func(dst []float64) { s.readRow(ids[i], dst) }}
-	}
-	a := c.answer(r, row, func(wanted []int32) []Sum {
-		sums := newSums(r, fileCols)
-		groups := groupFinder{newIntervalFinder(r.Groups), len(r.Groups)}
-		for i, z := range c.z {
-			g := groups.group(z)
-			if g < 0 || c.held.Has(i) || slices.Contains(wanted, int32(i)) || c.weights[i] == 0 {
-				continue
-			}
-			x, m := rows[ids[i]-first][2:], c.weights[i]
-			one := Sum{Rows: 1, Mass: m, Score: m * (z - r.Origin), Features: make([]float64, fileCols)}
-			linalg.Axpy(m, x, one.Features)
-			if r.Moments {
-				one.Moment = make([]float64, fileCols)
-				linalg.Axpy(m*(z-r.Origin), x, one.Moment)
-			}
-			sums[g].add(&one)
-		}
-		return sums
-	})
-	for i, id := range ids {
-		if slices.Contains(r.Numbers, id) {
-			a.ByNumber = append(a.ByNumber, row(i))
-		}
-	}
-	return a
+	return to.Build()
 }
 
 // TestMergedAnswers compares the answers of shards, and of a file read in blocks, with those of all rows in memory:
@@ -376,7 +264,7 @@ func TestMergedAnswers(t *testing.T) {
 			}
 			numbers := fileNumbers(d, population)
 			q.Positives.Held, q.Population.Held = translated(q.Positives.Held, numbers[0]), translated(q.Population.Held, numbers[1])
-			for name, source := range map[string]Source{"file": newPackedFile(t, d, population), "shards": newShards(t, r, d, 1+r.IntN(5), population)} {
+			for name, source := range map[string]Source{"file": newFileSource(t, d, population), "shards": newShards(t, r, d, 1+r.IntN(5), population)} {
 				got, err := source.Scan(context.Background(), []Query{q})
 				if err != nil {
 					t.Fatal(err)
@@ -472,7 +360,7 @@ func TestSources(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for name, source := range map[string]Source{"shards": newShards(t, r, d, 3, population), "file": newPackedFile(t, d, population)} {
+			for name, source := range map[string]Source{"shards": newShards(t, r, d, 3, population), "file": newFileSource(t, d, population)} {
 				got, err := SolveSource(context.Background(), source, p, Options{})
 				if err != nil {
 					t.Fatal(err)
@@ -516,7 +404,7 @@ func TestLargeSource(t *testing.T) {
 			t.Fatal(err)
 		}
 		for name, from := range map[string][]float64{"means": nil, "sample": small.W} {
-			got, err := SolveSource(context.Background(), newPackedFile(t, d, method.Negatives), p, Options{Gap: 1e-4, Start: from, MaxPasses: 200})
+			got, err := SolveSource(context.Background(), newFileSource(t, d, method.Negatives), p, Options{Gap: 1e-4, Start: from, MaxPasses: 200})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -533,7 +421,7 @@ func TestNonFiniteRows(t *testing.T) {
 	d := randomRows(rand.New(rand.NewPCG(3, 3)), 30, 200, false)
 	d.x[17] = []float64{1, math.Inf(1), 0, 0}
 	p := newProblem(t, "topmean-np", hyper(1e-3, "0.05", 0, 0, false))
-	if _, err := SolveSource(context.Background(), newPackedFile(t, d, method.Negatives), p, Options{}); err == nil {
+	if _, err := SolveSource(context.Background(), newFileSource(t, d, method.Negatives), p, Options{}); err == nil {
 		t.Error("no error for an infinite feature")
 	} else {
 		t.Log(err)

@@ -220,11 +220,8 @@ func wantsJSON(args []string) bool {
 	return slices.Contains(args, "--json") || slices.Contains(args, "--json=true")
 }
 
-// version describes this build: the module's version, or the commit of a checkout.
+// version describes this build in a line.
 func (a *App) version() string {
-	text := a.Name + " (unknown version)"
-	if info, ok := debug.ReadBuildInfo(); ok {
-		text = a.Name + " " + info.Main.Version
-	}
-	return fmt.Sprintf("%s, %s, %s/%s", text, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	b := ThisBuild()
+	return fmt.Sprintf("%s %s, %s, %s", a.Name, b.Version, b.Go, b.Platform)
 }

@@ -12,6 +12,7 @@ import (
 	"toptau/diag"
 	"toptau/internal/portable"
 	"toptau/internal/text"
+	"toptau/method"
 	"toptau/model"
 	"toptau/schema"
 )
@@ -72,7 +73,11 @@ func guarantee(g *model.Guarantee) string {
 	if g == nil {
 		return "no guarantee"
 	}
-	return fmt.Sprintf("guaranteed with confidence 1 - %s (order %d of %s scores of negatives, bound %.4g)", g.Delta, g.Order, text.Count(g.Negatives), g.Bound)
+	rows := fmt.Sprintf("%s scores of negatives", text.Count(g.Negatives))
+	if g.Population() == method.AllRows {
+		rows = fmt.Sprintf("%s scores of all rows", text.Count(g.N()))
+	}
+	return fmt.Sprintf("guaranteed with confidence 1 - %s (order %d of %s, bound %.4g)", g.Delta, g.Order, rows, g.Bound)
 }
 
 // PointsJSON returns the operating points as in the model file, without calibration scores.

@@ -46,18 +46,14 @@ const (
 	OpTree
 )
 
-// TableNode is a node of a tree. At is the split, or the term of a leaf. A row that does not go left goes Jump nodes ahead.
+// TableNode is a node of a tree. A row goes to the next node if value Input is at most At, otherwise Jump nodes ahead. The values are
+// those of the inputs, with NaN for a missing one; then NaN; then those of the inputs again, with minus infinity for a missing one.
+// So no node needs a branch: a missing value goes right, or left at a node that reads the second list. A leaf reads the NaN and has
+// the jump 0, so that a row stays there, and At is its term. Several trees can then be followed at a time, which takes half as long.
 type TableNode struct {
-	At    float64
-	Input int // LeafNode: a leaf; plus MissingLeft: a missing value goes left
-	Jump  int
+	At          float64
+	Input, Jump int
 }
-
-// Marks of TableNode.Input.
-const (
-	LeafNode    = -1
-	MissingLeft = 1 << 24
-)
 
 // Word is a category of a text and its level.
 type Word struct {
@@ -121,9 +117,9 @@ func (t *Tables) term(term portable.Term) {
 			for k, n := range term.Trees[i].Nodes {
 				switch {
 				case n.Input < 0:
-					t.Nodes = append(t.Nodes, TableNode{n.Term, LeafNode, 0})
+					t.Nodes = append(t.Nodes, TableNode{n.Term, len(t.Inputs), 0})
 				case n.MissingLeft:
-					t.Nodes = append(t.Nodes, TableNode{n.At, n.Input + MissingLeft, n.Right - k})
+					t.Nodes = append(t.Nodes, TableNode{n.At, len(t.Inputs) + 1 + n.Input, n.Right - k})
 				default:
 					t.Nodes = append(t.Nodes, TableNode{n.At, n.Input, n.Right - k})
 				}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	"toptau/internal/matrix"
 	"toptau/internal/table"
@@ -42,6 +44,9 @@ var kinds = map[string]func() Block{
 	scorecardKind: func() Block { return new(ScorecardBlock) },
 	leavesKind:    func() Block { return new(LeavesBlock) },
 }
+
+// Kinds returns the kinds of blocks that this version can read, in alphabetical order.
+func Kinds() []string { return slices.Sorted(maps.Keys(kinds)) }
 
 // blocks is the list of a map's blocks. In a model file each is an object whose first field is its kind.
 type blocks []Block

@@ -76,9 +76,8 @@ func DefaultRounds(e Encode) int { return shapes[e].rounds }
 var boosting = struct {
 	ridge       float64 // added to the sum of curvatures of a leaf
 	rows        int64   // fewest rows of a leaf
-	rowShare    float64 // part of the rows that grow a tree
 	columnShare float64 // part of the columns that a tree may ask
-}{ridge: 0.1, rows: 20, rowShare: 1, columnShare: 0.5}
+}{ridge: 0.1, rows: 20, columnShare: 0.5}
 
 const (
 	leastGain   = 1e-9         // of a split, so that rounding is no gain
@@ -94,6 +93,9 @@ const (
 // leaf adds -rate G/(H + ridge) to z. The node with the largest gain is split next, until the tree has enough
 // leaves.
 //
+// Each tree of very many rows grows on a sample of its own, with all positives up to one half of it. A row of the sample
+// stands for others of its class.
+//
 // g and h are rounded to multiples of 1/unit, so sums are exact in every order. Missing values go to the side
 // that gains more, and the split of missing values from all others is tried as well. Where a column must only
 // raise or lower the score, a split that does the opposite gains nothing, and the values of the leaves on both
@@ -107,6 +109,7 @@ type booster struct {
 	shape    shape
 	seed     uint64
 
+	share  [2]float64 // of the negatives and of the positives that grow a tree
 	unit   float64
 	scores []float64
 	g, h   []int64 // by row
@@ -123,6 +126,7 @@ type boostedTree struct {
 // run grows the trees.
 func (b *booster) run(rounds int) (intercept float64, trees []boostedTree) {
 	n := len(b.positive)
+	b.share = sharesToGrow(b.positive)
 	b.unit = b.fixedPoint()
 	b.g, b.h = make([]int64, n), make([]int64, n)
 	b.offset = make([]int, len(b.columns))
@@ -138,7 +142,6 @@ func (b *booster) run(rounds int) (intercept float64, trees []boostedTree) {
 		if b.ctx.Err() != nil {
 			break
 		}
-		b.differentiate()
 		tree := grower.grow(rand.NewPCG(b.seed, boostStream+uint64(r)))
 		if len(tree.values) < 2 {
 			break // nothing is left to gain
@@ -151,8 +154,8 @@ func (b *booster) run(rounds int) (intercept float64, trees []boostedTree) {
 // fixedPoint returns the largest power of two up to 2^40 with which no sum of |g| or h overflows.
 func (b *booster) fixedPoint() float64 {
 	var total detmath.Sum
-	for i := range b.positive {
-		total.Add(weightAt(b.weights, i))
+	for i, positive := range b.positive {
+		total.Add(weightAt(b.weights, i) / b.share[indicator(positive)])
 	}
 	unit := float64(1 << 40)
 	for float64(unit*total.Value()) > 1<<61 {
@@ -161,12 +164,11 @@ func (b *booster) fixedPoint() float64 {
 	return unit
 }
 
-// differentiate computes g and h at the scores.
-func (b *booster) differentiate() {
+// differentiate computes g and h at the scores of some rows. A drawn row stands for others of its class.
+func (b *booster) differentiate(rows []int32) {
 	const block = 1 << 12
-	n := len(b.positive)
-	parallel.For((n+block-1)/block, func(k int) {
-		for i := k * block; i < min(n, (k+1)*block); i++ {
+	parallel.For((len(rows)+block-1)/block, func(k int) {
+		for _, i := range rows[k*block : min(len(rows), (k+1)*block)] {
 			e := detmath.Exp(-math.Abs(b.scores[i]))
 			rate := 1 / (1 + e) // of the likelier class
 			h := float64(float64(e*rate) * rate)
@@ -181,7 +183,7 @@ func (b *booster) differentiate() {
 					g = -rate
 				}
 			}
-			m := float64(weightAt(b.weights, i) * b.unit)
+			m := float64(weightAt(b.weights, int(i)) / b.share[indicator(b.positive[i])] * b.unit)
 			b.g[i], b.h[i] = int64(float64(m*g)), int64(float64(m*h))
 		}
 	})

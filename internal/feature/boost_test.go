@@ -60,12 +60,18 @@ func logLoss(t *testing.T, data *table.Table, m *Map, w []float64, intercept flo
 	return total
 }
 
-// The trees depend on data, options and seed, and not on the number of threads.
+// The trees depend on data, options and seed, and not on the number of threads: with enough rows that columns are
+// divided among processors, and with so many that each tree grows on a sample.
 func TestBoostingIsDeterministic(t *testing.T) {
-	data := randomTable(rand.New(rand.NewPCG(4, 4)), 6000, false) // enough that columns are divided among processors
-	for _, e := range boostedEncodings {
+	some := randomTable(rand.New(rand.NewPCG(4, 4)), 6000, false)
+	many := randomTable(rand.New(rand.NewPCG(4, 5)), growRows+9999, false)
+	for _, c := range []struct {
+		data   *table.Table
+		e      Encode
+		rounds int
+	}{{some, EncodeAdditive, 8}, {some, EncodePairs, 8}, {some, EncodeBoosted, 8}, {many, EncodeBoosted, 2}, {many, EncodeLeaves, 0}} {
 		written := func() string {
-			m := fit(t, data, Options{Encode: e, Impute: schema.ImputeIndicator, Rounds: 8})
+			m := fit(t, c.data, Options{Encode: c.e, Impute: schema.ImputeIndicator, Rounds: c.rounds, Trees: 2})
 			text, err := json.Marshal(m)
 			if err != nil {
 				t.Fatal(err)
@@ -78,9 +84,38 @@ func TestBoostingIsDeterministic(t *testing.T) {
 			got := written()
 			runtime.GOMAXPROCS(before)
 			if got != want {
-				t.Errorf("%s: %d threads give another model", e, threads)
+				t.Errorf("%s on %d rows: %d threads give another model", c.e, c.data.Rows(), threads)
 			}
 		}
+	}
+}
+
+// Trees that grow on samples of very many rows are about those of all rows: they lower the loss as much on others.
+func TestSamplesGrowGoodTrees(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 6))
+	many, others := randomTable(r, 3*growRows/2, false), randomTable(r, 20_000, false)
+	few := make([]int, growRows) // grow trees together
+	for i := range few {
+		few[i] = i
+	}
+	o := Options{Encode: EncodeBoosted, Impute: schema.ImputeIndicator, Rounds: 20}
+	loss := func(rows []int) float64 {
+		m, _, err := Fit(many, schema.Schema{}, rows, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := m.Boosting()
+		mass := 0.0
+		for _, x := range m.Blocks[0].(*LeavesBlock).Trees[0].Mass {
+			mass += x
+		}
+		if want := float64(rowCount(many, rows)); math.Abs(mass-want) > 1e-6*want {
+			t.Errorf("the leaves have %v rows of %v", mass, want)
+		}
+		return logLoss(t, others, m, b.Weights(20, m.Cols()), b.Intercept) / 20_000
+	}
+	if sampled, whole := loss(nil), loss(few); sampled > 1.01*whole {
+		t.Errorf("loss %v with trees on samples, %v with trees on as many rows", sampled, whole)
 	}
 }
 

@@ -58,10 +58,11 @@ func newBoostGrower(b *booster) *boostGrower {
 		asked: make([]bool, len(b.columns)), found: make([]boostSplit, len(b.columns))}
 }
 
-// grow grows a tree on the current g and h, and adds its values to the scores.
+// grow grows a tree and adds its values to the scores.
 func (t *boostGrower) grow(random *rand.PCG) boostedTree {
 	t.drawColumns(random)
 	t.drawRows(random)
+	t.differentiate(t.rows)
 	for _, n := range t.nodes {
 		t.release(n.cells)
 	}
@@ -88,23 +89,38 @@ func (t *boostGrower) grow(random *rand.PCG) boostedTree {
 	}
 	tree := boostedTree{Tree: Tree{At: []float64{}}}
 	t.appendNode(0, &tree)
-	for _, row := range t.left {
-		leaf := t.leafOf(int(row))
-		t.scores[row] += tree.values[leaf]
-		tree.Mass[leaf] += weightAt(t.weights, int(row))
-	}
+	t.addLeft(&tree)
 	return tree
 }
 
 // drawRows draws the rows of the tree. The others are left.
 func (t *boostGrower) drawRows(random *rand.PCG) {
 	t.rows, t.left = t.rows[:0], t.left[:0]
-	for i := range t.positive {
-		if boosting.rowShare == 1 || float64(random.Uint64()>>11)/(1<<53) < boosting.rowShare {
+	for i, positive := range t.positive {
+		share := t.share[indicator(positive)]
+		if share == 1 || float64(random.Uint64()>>11)/(1<<53) < share {
 			t.rows = append(t.rows, int32(i))
 		} else {
 			t.left = append(t.left, int32(i))
 		}
+	}
+}
+
+// addLeft adds the values of a tree to the scores of the rows that did not grow it, and their weights to its leaves.
+func (t *boostGrower) addLeft(tree *boostedTree) {
+	const block = 1 << 12
+	blocks := (len(t.left) + block - 1) / block
+	masses := make([]float64, blocks*len(tree.values))
+	parallel.For(blocks, func(k int) {
+		mass := masses[k*len(tree.values):][:len(tree.values)]
+		for _, row := range t.left[k*block : min(len(t.left), (k+1)*block)] {
+			leaf := t.leafOf(int(row))
+			t.scores[row] += tree.values[leaf]
+			mass[leaf] += weightAt(t.weights, int(row))
+		}
+	})
+	for i, m := range masses { // in the order of the blocks
+		tree.Mass[i%len(tree.values)] += m
 	}
 }
 
@@ -284,15 +300,18 @@ func (t *boostGrower) searchColumn(n *boostNode, j int) (best boostSplit) {
 func (t *boostGrower) divide(node int, further bool) {
 	n := t.nodes[node]
 	c, s := &t.columns[n.best.column], n.best
+	var goLeft [256]int // by bin; without branches, which a processor would guess wrong for half of the rows
+	for bin := range c.count() + 1 {
+		if s.goesLeft(bin, c.count()) {
+			goLeft[bin] = 1
+		}
+	}
 	middle, k := n.first, 0
 	for _, row := range t.rows[n.first:n.end] {
-		if s.goesLeft(int(c.bins[row]), c.count()) {
-			t.rows[middle] = row
-			middle++
-		} else {
-			t.spare[k] = row
-			k++
-		}
+		left := goLeft[c.bins[row]]
+		t.rows[middle], t.spare[k] = row, row
+		middle += left
+		k += 1 - left
 	}
 	copy(t.rows[middle:n.end], t.spare[:k])
 	left := boostNode{first: n.first, end: middle, depth: n.depth + 1, sum: s.left, low: n.low, high: n.high}

@@ -64,7 +64,8 @@ func TestDirectionsHold(t *testing.T) {
 					t.Fatal(err)
 				}
 				step := z - last
-				if last = z; i > 0 && (d == Rising && step < -1e-9 || d == Falling && step > 1e-9 || d == Flat && step != 0) {
+				if last = z; i > 0 && (d == Rising && step < -1e-9 || d == Falling && step > 1e-9 || d == Flat &&
+					step != 0) {
 					t.Fatalf("trial %d: input %d with direction %v moves by %v at %v", trial, k, d, step, v)
 				}
 			}

@@ -26,6 +26,7 @@ type packing struct {
 	mixed  []int         // the inputs that blocks which are not dense read
 	trees  []packedTrees // by block; empty for all but trees that read numeric inputs alone
 	row    Encoded       // scratch
+	alone  bool          // one goroutine encodes
 }
 
 // packedTrees are the trees of a block.
@@ -89,6 +90,23 @@ func (m *Map) newPacking(t *table.Table, rows []int, s matrix.Storage) (*packing
 
 // checkMemory returns an error if a matrix takes more memory than is free and than the table will release.
 func (m *Map) checkMemory(t *table.Table, rows int, s matrix.Storage, released int64) error {
+	bytes := m.rowBytes(t, s)
+	short := memory.Shortage(fmt.Sprintf("a matrix of %d rows by %d columns", rows, m.cols), bytes*int64(rows)-released,
+		func(free int64) string { return fmt.Sprintf("about %d rows fit", (free+released)/bytes) })
+	if short == nil {
+		return nil
+	}
+	short.File = t.File
+	return short
+}
+
+// MatrixBytes returns about the memory of a matrix of some rows, and of what a solver keeps for them.
+func (m *Map) MatrixBytes(t *table.Table, rows int, s matrix.Storage) int64 {
+	return m.rowBytes(t, s) * int64(rows)
+}
+
+// rowBytes returns about the memory of a row in a matrix.
+func (m *Map) rowBytes(t *table.Table, s matrix.Storage) int64 {
 	size := int64(4)
 	if s == matrix.Float64 {
 		size = 8
@@ -104,13 +122,7 @@ func (m *Map) checkMemory(t *table.Table, rows int, s matrix.Storage, released i
 			bytes += int64(len(spec.Groups))
 		}
 	}
-	short := memory.Shortage(fmt.Sprintf("a matrix of %d rows by %d columns", rows, m.cols), bytes*int64(rows)-released,
-		func(free int64) string { return fmt.Sprintf("about %d rows fit", (free+released)/bytes) })
-	if short == nil {
-		return nil
-	}
-	short.File = t.File
-	return short
+	return bytes
 }
 
 // batchRows returns the number of rows of a batch: as many as keep its columns in the second-level cache
@@ -166,7 +178,7 @@ func (p *packing) run(ctx context.Context, before func(b *batch)) (*matrix.Matri
 	rows, size := rowCount(p.t, p.rows), p.batchRows()
 	batches := (rows + size - 1) / size
 	workers := 1
-	if p.costly() {
+	if p.costly() && !p.alone {
 		workers = min(runtime.GOMAXPROCS(0), batches)
 	}
 	ahead := parallel.NewOrdered(batches, workers, func() *batch { return p.newBatch(size) },
@@ -180,6 +192,9 @@ func (p *packing) run(ctx context.Context, before func(b *batch)) (*matrix.Matri
 		if err := p.addBatch(b); err != nil {
 			return nil, err
 		}
+	}
+	if err := p.t.Failure(); err != nil {
+		return nil, err
 	}
 	return p.to.Build()
 }

@@ -14,6 +14,7 @@ type Builder struct {
 	layout  Layout
 	dense   int // columns of all dense blocks
 	classes [2]classBuilder
+	part    bool // rows of one class suffice
 	err     error
 }
 
@@ -226,12 +227,16 @@ func (c *classBuilder) addRow(weight float64, source int) {
 	c.sources = append(c.sources, uint32(source))
 }
 
+// Part makes Build accept rows of one class only: they are a part of the data.
+func (b *Builder) Part() { b.part = true }
+
 // Build returns the matrix. It returns the first error of a row, or an error when a class or all columns are missing. The
 // Builder must not be used afterwards.
 func (b *Builder) Build() (*Matrix, error) {
 	switch {
 	case b.err != nil:
 		return nil, b.err
+	case b.part:
 	case len(b.classes[0].sources) == 0:
 		return nil, &diag.Error{Kind: diag.Data, Found: "no positive row", Expected: "rows of both classes",
 			Hint: "check the label column and the positive class"}

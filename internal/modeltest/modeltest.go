@@ -40,6 +40,7 @@ type Options struct {
 	Sparse bool          // indices of LIBSVM instead of columns
 	Salted bool          // hashes instead of categories
 	Plain  bool          // names and categories are plain words, no column is derived
+	Wild   bool          // names and categories are random texts of characters that have a meaning somewhere
 }
 
 // Kinds are the kinds of blocks in Options.Blocks. Boosted is a leaves block whose trees also test categories and send some
@@ -113,10 +114,25 @@ var oddNames = []string{`quo"te`, `it's`, `back\slash`, "new\nline", "-- drop", 
 var oddCategories = []string{`'`, `"`, `\`, `\'`, `''`, "line\nbreak", "nul\x00byte", "\x00", "--", "*/", "😀", "e\u0301", "é", "-1.5", "0", "NULL", "nan",
 	" padded ", "tab\t.", "??/", `%d`, "\r\n", "$1", "{}", "\u2028", "x'", "\x7f", "\\0", "\\n", "A", "a"}
 
+// wild are characters that have a meaning in some language or format. Names have neither the first nor the second.
+var wild = []string{"\x00", "\r", "'", `"`, "`", `\`, "\n", "\t", "-", "--", "/*", "*/", "//", ";", "%", "$", "$$", "?", "#", "@", ":", "{", "}", "[", "]", "(", ")",
+	"<", ">", "&", "|", "=", ",", ".", "x", "0", "A", "é", "e\u0301", "日", "😀", "\u2028", "\ufeff", "\x7f", "\x1b", "\x01", `\n`, `\0`, `\x41`, "U&", "E'", "NULL", " "}
+
+// wildText returns up to eight of them.
+func (b *builder) wildText(first int) string {
+	var s strings.Builder
+	for range 1 + b.r.IntN(8) {
+		s.WriteString(wild[first+b.r.IntN(len(wild)-first)])
+	}
+	return s.String()
+}
+
 func (b *builder) name(used map[string]bool) string {
 	for {
 		name := "c" + strconv.Itoa(b.r.IntN(1000))
-		if !b.o.Plain && b.chance(0.3) {
+		if b.o.Wild {
+			name = b.wildText(2)
+		} else if !b.o.Plain && b.chance(0.3) {
 			name = oddNames[b.r.IntN(len(oddNames))]
 		}
 		if fold := strings.ToLower(name); !used[fold] { // some databases do not distinguish case
@@ -225,12 +241,15 @@ func (b *builder) column(c schema.Column, categories []string) {
 		return
 	}
 	in.Categories, in.Rare = categories, b.chance(0.4)
-	for n := 1 + b.r.IntN(6); categories == nil && n > 0; n-- {
+	for n := 1 + b.r.IntN(6); categories == nil && n > 0 || len(in.Categories) == 0; n-- {
 		category := "v" + strconv.Itoa(b.r.IntN(20))
 		if !b.o.Plain && b.chance(0.6) {
 			category = oddCategories[b.r.IntN(len(oddCategories))]
 		}
-		if !slices.Contains(in.Categories, category) {
+		if b.o.Wild {
+			category = b.wildText(0)
+		}
+		if !slices.Contains(in.Categories, category) && !isMissing(category, b.parts.Schema.Missing) {
 			in.Categories = append(in.Categories, category)
 		}
 	}

@@ -139,19 +139,21 @@ func onBudget(rows int, delta string, times float64, late bool) func(testing.TB,
 				b.Alerts[i] = random.Float64() < 0.001*times
 			}
 			if late {
+				b.ID = func(i int) string { return fmt.Sprint(first + i) }
 				for i := range b.Alerts {
-					b.IDs = append(b.IDs, fmt.Sprint(first+i))
 					if b.Alerts[i] {
-						waiting = append(waiting, b.IDs[i])
+						waiting = append(waiting, b.ID(i))
 					}
 				}
 			} else {
-				b.Labels = make([]table.Class, blockRows) // negatives
+				b.Label = negative
 			}
 			return b
 		})
 	}
 }
+
+func negative(int) table.Class { return table.Negative }
 
 // correlated draws rows of 30 columns that share a factor: numbers, rounded numbers with missing values, categories.
 // The factor is the score.
@@ -205,7 +207,7 @@ func everything(rows int, delta string) func(testing.TB, *model.Model, int) int 
 		w.noSize = true
 		return alarmRow(w, "", rows, func(int) *Batch {
 			data, z := correlated(random, blockRows)
-			b := &Batch{Table: data, Scores: z, Alerts: make([]bool, blockRows), Labels: make([]table.Class, blockRows)}
+			b := &Batch{Table: data, Scores: z, Alerts: make([]bool, blockRows), Label: negative}
 			for i := range z {
 				b.Alerts[i] = z[i] > alertLevel
 			}
@@ -304,7 +306,7 @@ func TestQuietStreams(t *testing.T) {
 	}
 }
 
-// TestDelays is the small part of the campaign: the medians of 11 streams, with room for chance.
+// TestDelays is the small part of the campaign: the medians of 11 streams, with some allowance for chance.
 func TestDelays(t *testing.T) {
 	m := setCampaign(t)
 	most := []int{3000, 12_000, 4000, 24_000, 4000}

@@ -26,7 +26,8 @@ const (
 type columnWatch struct {
 	profile *model.ProfiledColumn
 	input   *feature.Input
-	keys    []float64
+	name    string // for people
+	ladder  ladder
 	events  []calibrate.Event
 	starts  int // most
 	gaps    []int
@@ -35,8 +36,7 @@ type columnWatch struct {
 	urn     *calibrate.Urn
 	now     calibrate.UrnEvidence
 
-	places []float64 // categorical: the key of each code of the table's dictionary, which only grows
-	levels []int32   // and its position among the categories, negative if it has none
+	places []cellPlace // categorical: of each code of the table's dictionary, which only grows
 	place  func(code int32) float64
 	codes  []int32
 	space  []float64
@@ -56,8 +56,11 @@ func newColumnWatches(m *model.Model, features *feature.Map) []columnWatch {
 		c := &list[i]
 		c.profile = &p.Columns[i]
 		c.input = &features.Inputs[c.profile.Input]
-		c.keys = c.profile.Keys()
-		c.gaps = make([]int, len(c.keys)+1)
+		if c.name = c.input.Name; features.Numbered {
+			c.name = "column " + c.name
+		}
+		c.ladder = newLadder(c.profile.Keys(), c.profile.Ties)
+		c.gaps = make([]int, len(c.profile.Rank)+1)
 		if c.profile.Cells != nil {
 			c.place = cellPlaces(c.profile.Cells)
 			c.events = categoryEvents(c.profile, p.Rows, events)
@@ -116,29 +119,37 @@ func (c *columnWatch) count(t *table.Table, m *feature.Map, first, end, number i
 			if x != x {
 				c.missing++
 			}
-			c.gaps[gapOf(c.keys, c.profile.Ties, numberKey(x), seed, number+first+i, stream)]++
+			c.gaps[c.ladder.gap(ordinal(numberKey(x)), seed, number+first+i, stream)]++
 		}
 		return
 	}
 	for _, level := range m.Levels(c.profile.Input, column.Dictionary[len(c.places):]) {
-		c.places, c.levels = append(c.places, c.place(level)), append(c.levels, level)
+		c.places = append(c.places, c.placeOf(level))
 	}
 	c.codes = slices.Grow(c.codes[:0], n)[:n]
 	column.ReadCodes(first, c.codes)
-	missing := c.place(model.MissingCell)
+	missing := c.placeOf(model.MissingCell)
 	for i, code := range c.codes {
-		key := missing
-		switch {
-		case code < 0:
+		p := &missing
+		if code < 0 {
 			c.missing++
-		default:
-			key = c.places[code]
-			if c.levels[code] < 0 {
-				c.unknown++
-			}
+		} else if p = &c.places[code]; p.unknown {
+			c.unknown++
 		}
-		c.gaps[gapOf(c.keys, c.profile.Ties, key, seed, number+first+i, stream)]++
+		c.gaps[c.ladder.pastTies(p.low, p.key, seed, number+first+i, stream)]++
 	}
+}
+
+// cellPlace is the place of a category among the order statistics.
+type cellPlace struct {
+	key     uint64
+	low     int  // keys below it
+	unknown bool // training did not have it
+}
+
+func (c *columnWatch) placeOf(level int32) cellPlace {
+	key := ordinal(c.place(level))
+	return cellPlace{key: key, low: c.ladder.lowest(key), unknown: level == model.OtherCell}
 }
 
 // index returns the population stability index of the column's cells, and what it would be by chance:

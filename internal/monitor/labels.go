@@ -32,7 +32,6 @@ type labelWatch struct {
 	labelled int
 	pending  []pendingRow // in the order of rows
 	dropped  int          // rows that waited too long
-	unused   int          // labels of rows that are neither alerts nor audited, or not known
 }
 
 // pendingRow is a row whose label would count.

@@ -2,10 +2,10 @@ package monitor
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"toptau/diag"
+	"toptau/internal/text"
 	"toptau/metric"
 	"toptau/model"
 	"toptau/result"
@@ -75,7 +75,7 @@ func (w *Watch) columnsNow() *result.MonitorColumns {
 	r := &result.MonitorColumns{Rows: profile.Rows}
 	for i := range w.columns {
 		c := &w.columns[i]
-		x := result.MonitorColumn{Column: c.input.Name, Missing: c.missing, Unknown: c.unknown,
+		x := result.MonitorColumn{Column: c.name, Missing: c.missing, Unknown: c.unknown,
 			Evidence: w.evidence(c.now.Log, len(w.columns), w.columnChanged(c), c.now.Since, c.now.Rows)}
 		x.Expected, x.Seen = c.now.Before[c.now.Event], fraction(c.now.Ins[c.now.Event], c.now.Rows)
 		x.PSI, x.Chance = c.index(profile.Rows)
@@ -146,7 +146,7 @@ func (w *Watch) budgetNow() *result.MonitorBudget {
 }
 
 func (w *labelWatch) now95() result.MonitorLabels {
-	r := result.MonitorLabels{Negatives: w.alerts[0], Positives: w.alerts[1], Waiting: len(w.pending), Dropped: w.dropped, Unused: w.unused}
+	r := result.MonitorLabels{Negatives: w.alerts[0], Positives: w.alerts[1], Waiting: len(w.pending), Dropped: w.dropped}
 	if n := r.Negatives + r.Positives; n > 0 {
 		r.Precision = float64(r.Positives) / float64(n)
 		r.Low, r.High = metric.ClopperPearson(r.Positives, n, confidence)
@@ -202,7 +202,7 @@ func (w *Watch) warnings() []diag.Warning {
 		warn("entity-budget", "the budget of point "+diag.Quote(w.point.Name)+" counts values of "+diag.Quote(w.point.Entity)+", not rows; it is not watched")
 	}
 	if w.failed > 0 {
-		warn("rows-without-score", fmt.Sprintf("%d of %d rows had no score", w.failed, w.rows))
+		warn("rows-without-score", text.Plural(w.failed, "row")+" had no score")
 	}
 	return list
 }

@@ -20,6 +20,7 @@ const scoreStarts = 20
 // scoreWatch is the evidence on scores.
 type scoreWatch struct {
 	reference *calibrate.Reference
+	ladder    ladder
 	events    []calibrate.Event
 	gaps      []int
 	urn       *calibrate.Urn
@@ -33,7 +34,7 @@ func newScoreWatch(m *model.Model, point *model.Point) *scoreWatch {
 	if r == nil {
 		return nil
 	}
-	w := &scoreWatch{reference: r, gaps: make([]int, len(r.Scores)+1)}
+	w := &scoreWatch{reference: r, ladder: newLadder(r.Scores, r.Ties), gaps: make([]int, len(r.Scores)+1)}
 	var shares []float64
 	for _, p := range m.Points() {
 		if tau := p.Goal.Tau(); !tau.IsZero() { // a rate is fixed before the reference, its threshold is not
@@ -89,10 +90,9 @@ func (w *scoreWatch) nearestEvent(threshold float64) int {
 
 // count adds the scores of rows with numbers from first on. NaN is no score.
 func (w *scoreWatch) count(scores []float64, first int, seed uint64) {
-	r := w.reference
 	for i, z := range scores {
 		if z == z {
-			w.gaps[gapOf(r.Scores, r.Ties, z, seed, first+i, scoreTies)]++
+			w.gaps[w.ladder.gap(ordinal(z+0), seed, first+i, scoreTies)]++
 		}
 	}
 }

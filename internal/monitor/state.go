@@ -58,7 +58,7 @@ type columnState struct {
 type budgetState struct {
 	Rows   int     `json:"rows"`
 	Blocks int     `json:"blocks"`
-	Starts [][]int `json:"starts"` // row, events, capital
+	Starts [][]int `json:"starts"` // row, events, from, before, capital
 }
 
 type labelState struct {
@@ -68,7 +68,6 @@ type labelState struct {
 	Labelled int         `json:"labelled"`
 	Pending  pendingList `json:"pending"`
 	Dropped  int         `json:"dropped"`
-	Unused   int         `json:"unused"`
 }
 
 type historyState struct {
@@ -84,7 +83,7 @@ func (w *Watch) WriteTo(to io.Writer) (int64, error) {
 	l := w.labels
 	s := state{Version: stateVersion, Model: w.digest, At: w.point.Name, FalseAlarm: w.options.FalseAlarm, Audit: w.options.Audit, Seed: w.options.Seed,
 		Rows: w.rows, Failed: w.failed, Alerts: w.alerts, Blocks: w.blocks, Seen: w.seen, Alarms: w.alarms,
-		Labels:  labelState{l.alerts, l.audited, l.marked, l.labelled, l.pending, l.dropped, l.unused},
+		Labels:  labelState{l.alerts, l.audited, l.marked, l.labelled, l.pending, l.dropped},
 		History: historyState{w.history.firstTime, w.lastTime, w.history.every, w.history.alerts, w.history.points}}
 	if w.scores != nil {
 		u := urnStateOf(w.scores.gaps, w.scores.urn)
@@ -97,7 +96,7 @@ func (w *Watch) WriteTo(to io.Writer) (int64, error) {
 	if t := l.test; t != nil {
 		s.Budget = &budgetState{Rows: t.Rows, Blocks: t.Blocks}
 		for _, start := range t.Starts {
-			s.Budget.Starts = append(s.Budget.Starts, append([]int{start.Row, start.Events}, start.Capital...))
+			s.Budget.Starts = append(s.Budget.Starts, append([]int{start.Row, start.Events, start.From, start.Before}, start.Capital...))
 		}
 	}
 	var packed bytes.Buffer
@@ -182,7 +181,7 @@ func (w *Watch) sameOptions(s *state) error {
 
 // fill checks a state and takes its content.
 func (w *Watch) fill(s *state) error {
-	if s.Rows < 0 || s.Blocks != s.Rows/blockRows || s.Failed < 0 || s.Failed > s.Rows || s.Alerts < 0 || s.Alerts > s.Rows {
+	if s.Rows < 0 || s.Blocks != s.Rows/blockRows || s.Failed < 0 || s.Alerts < 0 || s.Alerts > s.Rows {
 		return fmt.Errorf("%d rows, %d blocks, %d alerts", s.Rows, s.Blocks, s.Alerts)
 	}
 	if (s.Scores != nil) != (w.scores != nil) || len(s.Columns) != len(w.columns) || (s.Budget != nil) != (w.labels.test != nil) {
@@ -196,7 +195,7 @@ func (w *Watch) fill(s *state) error {
 	}
 	l := s.Labels
 	w.labels.alerts, w.labels.audited, w.labels.marked, w.labels.labelled = l.Alerts, l.Audited, l.Marked, l.Labelled
-	w.labels.pending, w.labels.dropped, w.labels.unused = l.Pending, l.Dropped, l.Unused
+	w.labels.pending, w.labels.dropped = l.Pending, l.Dropped
 	var err error
 	if w.scores != nil {
 		w.scores.gaps, w.scores.urn, err = s.Scores.urn(w.scores.reference.Rows, w.scores.events, len(w.scores.gaps), scoreStarts, s.Rows)
@@ -215,10 +214,10 @@ func (w *Watch) fill(s *state) error {
 	if b := s.Budget; b != nil {
 		var starts []calibrate.BudgetStart
 		for _, start := range b.Starts {
-			if len(start) < 2 {
+			if len(start) < 4 {
 				return fmt.Errorf("a start of %d numbers", len(start))
 			}
-			starts = append(starts, calibrate.BudgetStart{Row: start[0], Events: start[1], Capital: start[2:]})
+			starts = append(starts, calibrate.BudgetStart{Row: start[0], Events: start[1], From: start[2], Before: start[3], Capital: start[4:]})
 		}
 		w.labels.test, err = calibrate.RestoreBudgetTest(w.labels.rate, budgetStarts, b.Rows, b.Blocks, starts)
 	}

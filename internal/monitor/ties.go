@@ -1,6 +1,9 @@
 package monitor
 
-import "toptau/calibrate"
+import (
+	"math"
+	"math/bits"
+)
 
 // scoreTies is the stream of tie-breakers of scores. Columns have the streams from 0 on.
 const scoreTies = -1
@@ -16,20 +19,52 @@ func tieOf(seed uint64, row, stream int) uint32 {
 	return uint32((x ^ x>>31) >> 32)
 }
 
-// gapOf returns the gap of an arriving row between ascending order statistics. The tie-breaker is computed only if
-// it is needed.
-func gapOf(keys []float64, ties []uint32, key float64, seed uint64, row, stream int) int {
-	low, high := 0, len(keys)
-	for low < high {
-		middle := int(uint(low+high) >> 1)
-		if keys[middle] < key {
-			low = middle + 1
-		} else {
-			high = middle
-		}
+// ladder is order statistics in ascending order, prepared for rows that arrive.
+type ladder struct {
+	keys []uint64 // ordinals
+	ties []uint32
+}
+
+func newLadder(keys []float64, ties []uint32) ladder {
+	l := ladder{make([]uint64, len(keys)), ties}
+	for i, key := range keys {
+		l.keys[i] = ordinal(key)
 	}
-	if low == len(keys) || keys[low] != key {
+	return l
+}
+
+// ordinal returns a whole number that is in the order of the floats, which are not NaN or -0.
+func ordinal(x float64) uint64 {
+	b := math.Float64bits(x)
+	return b ^ (uint64(int64(b)>>63) | 1<<63)
+}
+
+// gap returns the gap of a row, as calibrate.Gap does. The tie-breaker is computed only if it is needed.
+func (l *ladder) gap(key uint64, seed uint64, row, stream int) int {
+	return l.pastTies(l.lowest(key), key, seed, row, stream)
+}
+
+// lowest returns the number of keys below a key. The values of rows are in no order, so a branch for each comparison
+// would be predicted wrongly half of the time: the borrow of a subtraction takes its place.
+func (l *ladder) lowest(key uint64) int {
+	low := 0
+	for n := len(l.keys); n > 0; {
+		half := (n + 1) / 2
+		_, below := bits.Sub64(l.keys[low+half-1], key, 0)
+		low += half & -int(below)
+		n -= half
+	}
+	return low
+}
+
+// pastTies returns the gap of a row whose key has low keys below it.
+func (l *ladder) pastTies(low int, key uint64, seed uint64, row, stream int) int {
+	if low == len(l.keys) || l.keys[low] != key {
 		return low
 	}
-	return calibrate.Gap(keys, ties, key, tieOf(seed, row, stream))
+	tie := tieOf(seed, row, stream)
+	for low < len(l.keys) && l.keys[low] == key && l.ties[low] < tie {
+		low++
+	}
+	return low
 }

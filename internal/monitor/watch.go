@@ -77,12 +77,6 @@ func New(m *model.Model, o Options) (*Watch, error) {
 	if o.Seed == 0 {
 		o.Seed = 1
 	}
-	if x := o.FalseAlarm.Float64(); x >= 1 {
-		return nil, &diag.Error{Kind: diag.Usage, Param: "false-alarm", Found: o.FalseAlarm.String(), Expected: "a probability below 1"}
-	}
-	if x := o.Audit.Float64(); !o.Audit.IsZero() && x > 1 {
-		return nil, &diag.Error{Kind: diag.Usage, Param: "audit", Found: o.Audit.String(), Expected: "a fraction of the rows, at most 1"}
-	}
 	point, found := m.Point(o.At)
 	if !found {
 		return nil, &diag.Error{Kind: diag.Usage, Param: "at", Found: diag.Quote(o.At), Expected: "an operating point of the model"}
@@ -101,14 +95,15 @@ func New(m *model.Model, o Options) (*Watch, error) {
 	return w, nil
 }
 
-// Batch is rows in the order in which they arrived.
+// Batch is rows in the order in which they arrived. The functions are called with the place of a row, and only where
+// the answer counts.
 type Batch struct {
-	Scores []float64     // one for each row; NaN: the row has none
-	Alerts []bool        // decisions at the operating point
-	Table  *table.Table  // the columns, read with the model's schema; nil: scores only
-	IDs    []string      // ids; nil: none
-	Times  []string      // times; nil: none
-	Labels []table.Class // known labels; nil: none
+	Scores []float64               // one for each row; NaN: the row has none
+	Alerts []bool                  // decisions at the operating point
+	Table  *table.Table            // the columns, read with the model's schema; nil: scores only
+	ID     func(i int) string      // "" is none; nil: no row has one
+	Time   func(i int) string      // nil: not known
+	Label  func(i int) table.Class // nil: not known
 }
 
 // Audits reports whether rows are audited, so that a Batch should have ids.
@@ -123,8 +118,8 @@ func (w *Watch) Add(b *Batch, audited func(i int)) {
 		w.addRows(b, first, end, number, audited)
 		if first = end; w.rows%blockRows == 0 {
 			when := ""
-			if b.Times != nil {
-				when = b.Times[end-1]
+			if b.Time != nil {
+				when = b.Time(end - 1)
 			}
 			w.endBlock(when)
 		}
@@ -159,10 +154,10 @@ func (w *Watch) addRows(b *Batch, first, end, number int, audited func(i int)) {
 		}
 	}
 	w.rows += end - first
-	if b.Times != nil {
-		w.lastTime = clip(b.Times[end-1])
+	if b.Time != nil {
+		w.lastTime = clip(b.Time(end - 1))
 		if w.history.firstTime == "" {
-			w.history.firstTime = clip(b.Times[0])
+			w.history.firstTime = clip(b.Time(first))
 		}
 	}
 }
@@ -173,8 +168,12 @@ func (w *Watch) mark(b *Batch, i, row int, audited func(i int)) {
 	if b.Alerts[i] {
 		p.marks |= markAlert
 	}
-	if b.IDs != nil && (b.Alerts[i] || w.Audits()) {
-		h := hashID(w.idKey, b.IDs[i])
+	id := ""
+	if b.ID != nil {
+		id = b.ID(i)
+	}
+	if id != "" {
+		h := hashID(w.idKey, id)
 		p.hash = shortHash(h)
 		if w.Audits() && audits(h, w.options.Audit.Float64()) {
 			p.marks |= markAudited
@@ -187,19 +186,25 @@ func (w *Watch) mark(b *Batch, i, row int, audited func(i int)) {
 	if p.marks == 0 {
 		return
 	}
-	if b.Labels != nil && b.Labels[i] != table.Unknown {
-		w.labels.learn(row, p.marks, b.Labels[i] == table.Positive)
-	} else if b.IDs != nil {
+	class := table.Unknown
+	if b.Label != nil {
+		class = b.Label(i)
+	}
+	if class != table.Unknown {
+		w.labels.learn(row, p.marks, class == table.Positive)
+	} else if id != "" {
 		w.labels.wait(p)
 	}
 }
+
+// Fail counts rows that could not be read. They take no part in anything else.
+func (w *Watch) Fail(n int) { w.failed += n }
 
 // AddLabel counts the label of a row that arrived before. used is false for rows that are neither alerts nor
 // audited, for those that were not seen or have waited too long, and for a label that is known already.
 func (w *Watch) AddLabel(id string, positive bool) (used bool) {
 	i := w.labels.find(shortHash(hashID(w.idKey, id)))
 	if i < 0 {
-		w.labels.unused++
 		return false
 	}
 	p := w.labels.pending[i]
@@ -278,7 +283,7 @@ func (w *Watch) raise(alarms []Alarm, when string, columns bool) []Alarm {
 		}
 		if first != nil {
 			a := add(Columns, first.now.Since, first.now.Log)
-			a.Column, a.Others = clip(first.input.Name), named-1
+			a.Column, a.Others = clip(first.name), named-1
 		}
 	}
 	if w.labels.test != nil && !has(Budget) && w.budgetBroken() {

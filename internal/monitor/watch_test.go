@@ -56,15 +56,18 @@ func batchOf(t testing.TB, m *model.Model, data *table.Table) *Batch {
 	point, _ := m.Point("")
 	for i, z := range b.Scores {
 		b.Alerts[i] = point.Decide(z, "")
-		b.IDs = append(b.IDs, fmt.Sprint("id ", i))
-		b.Times = append(b.Times, fmt.Sprintf("2026-11-%02d", 1+i*28/len(b.Scores)))
 	}
+	b.ID = idAt
+	b.Time = func(i int) string { return fmt.Sprintf("2026-11-%02d", 1+i*28/len(b.Scores)) }
 	return b
 }
 
+func idAt(i int) string { return fmt.Sprint("id ", i) }
+
 // part returns rows of a batch.
 func (b *Batch) part(first, end int) *Batch {
-	p := &Batch{Scores: b.Scores[first:end], Alerts: b.Alerts[first:end], IDs: b.IDs[first:end], Times: b.Times[first:end]}
+	p := &Batch{Scores: b.Scores[first:end], Alerts: b.Alerts[first:end], ID: func(i int) string { return b.ID(first + i) },
+		Time: func(i int) string { return b.Time(first + i) }}
 	rows := make([]int, end-first)
 	for i := range rows {
 		rows[i] = first + i
@@ -95,7 +98,7 @@ func TestStateGoesOnWithTheSameBits(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 5))
 	label := func(w *Watch, first, end int) {
 		for i := first; i < end; i += 7 {
-			w.AddLabel(b.IDs[i], i%3 == 0)
+			w.AddLabel(idAt(i), i%3 == 0)
 		}
 	}
 	parts, _ := New(m, o)
@@ -181,5 +184,45 @@ func TestChangedColumnIsNamed(t *testing.T) {
 	}
 	if c := r.Columns.List[0]; c.Column != "column 4" || c.Kind != "missing" || c.Seen < 0.4 || c.Expected > 0.15 {
 		t.Errorf("%+v, want missing values from 10 %% to 55 %%", c)
+	}
+}
+
+func BenchmarkAdd(b *testing.B) {
+	m := modelOf(b, mixedTable(1000, 30, 1), mixedTable(8000, 30, 2), "1%")
+	batch := batchOf(b, m, mixedTable(4000, 30, 3))
+	for _, columns := range []bool{false, true} {
+		b.Run(fmt.Sprintf("columns=%v", columns), func(b *testing.B) {
+			w, _ := New(m, Options{})
+			use := *batch
+			if !columns {
+				use.Table = nil
+			}
+			for range 25 { // 100,000 rows: all starts are there
+				w.Add(&use, nil)
+			}
+			for b.Loop() {
+				w.Add(&use, nil)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/4000, "ns/row")
+		})
+	}
+}
+
+// TestLadder compares gaps with those of the definition.
+func TestLadder(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 3))
+	for n := range 60 {
+		var keys []float64
+		for range n {
+			keys = append(keys, []float64{math.Inf(-1), -1.5, 0, 1e-300, 2, math.Inf(1)}[random.IntN(6)])
+		}
+		keys, ties := calibrate.OrderWithTies(keys, random)
+		l := newLadder(keys, ties)
+		for row := range 200 {
+			key := []float64{math.Inf(-1), -1.5, 0, 1e-300, 2, math.Inf(1), -7, 1, 5}[random.IntN(9)]
+			if got, want := l.gap(ordinal(key), 9, row, 4), calibrate.Gap(keys, ties, key, tieOf(9, row, 4)); got != want {
+				t.Fatalf("%v in %v: gap %d, want %d", key, keys, got, want)
+			}
+		}
 	}
 }

@@ -185,3 +185,13 @@ func (p *Program) Segments() (names []string) {
 	}
 	return names
 }
+
+// Derived returns the number of inputs that are derived from other columns.
+func (p *Program) Derived() (n int) {
+	for k := range p.Inputs {
+		if p.Inputs[k].Part != schema.Whole {
+			n++
+		}
+	}
+	return n
+}

@@ -24,7 +24,8 @@ const notStated = "not stated"
 // Page returns the card as a page. The sections answer, in this order: what is it for, what does it promise and what does
 // it not, what was measured, for whom it errs more, how it was made, what the file contains.
 func (f *CardFindings) Page() Page {
-	p := Page{Title: "Model card", Summary: f.summary(), Footer: "Made by toptau from the model file. Statements under Purpose and use are those of its owners."}
+	p := Page{Title: "Model card", Summary: f.summary(),
+		Footer: "Made by toptau from the model file. Statements under Purpose and use are those of its owners."}
 	if f.Name != "" {
 		p.Title += ": " + f.Name
 	}
@@ -49,7 +50,8 @@ func (f *CardFindings) Page() Page {
 		groups.Paragraphs = append(groups.Paragraphs, f.differences()...)
 		p.Sections = append(p.Sections, groups, f.probability(), Section{Title: "Measured rows", Facts: f.Data})
 	} else {
-		p.Sections = append(p.Sections, Section{Title: "Error rates by group", Paragraphs: []string{"Not measured: no labelled rows were given."}}, f.probability())
+		p.Sections = append(p.Sections, Section{Title: "Error rates by group",
+			Paragraphs: []string{"Not measured: no labelled rows were given."}}, f.probability())
 	}
 	p.Sections = append(p.Sections, f.columns(), f.training(), f.content())
 	return p
@@ -127,7 +129,8 @@ func (f *CardFindings) limits() Section {
 			add("A guarantee is about all rows together. It is none for a group: the error rates by group below are measurements.")
 		}
 		if certified > 1 {
-			add("The guarantees of %d points hold each on its own. That all of them hold has a lower probability.", certified)
+			add("The guarantees of %d points hold each on its own. That all of them hold has a lower probability.",
+				certified)
 		}
 	}
 	add("The model ranks rows. What a column adds to a score describes the model and is no cause.")
@@ -157,11 +160,14 @@ func (f *CardFindings) differences() []string {
 			for _, r := range []struct {
 				what      string
 				rate, all metric.Proportion
-			}{{"positives found", v.Found, all.TruePositiveRate}, {"false alarms", v.FalseAlarms, all.FalsePositiveRate}} {
-				if r.rate.Interval == nil || !r.all.Defined() || r.rate.Interval.Low <= r.all.Rate && r.all.Rate <= r.rate.Interval.High {
+			}{{"positives found", v.Found, all.TruePositiveRate}, {"false alarms", v.FalseAlarms,
+				all.FalsePositiveRate}} {
+				if r.rate.Interval == nil || !r.all.Defined() || r.rate.Interval.Low <= r.all.Rate &&
+					r.all.Rate <= r.rate.Interval.High {
 					continue
 				}
-				apart = append(apart, fmt.Sprintf("%s %s: %s %s, all rows %s", ColumnName(e.By[i].Column), valueName(v), r.what, text.Percent(r.rate.Rate),
+				apart = append(apart, fmt.Sprintf("%s %s: %s %s, all rows %s", ColumnName(e.By[i].Column), valueName(v),
+					r.what, text.Percent(r.rate.Rate),
 					text.Percent(r.all.Rate)))
 			}
 		}
@@ -208,7 +214,8 @@ func (f *CardFindings) columns() Section {
 		}
 	}
 	s.Paragraphs = []string{"Directions are proved from the weights, for all values that are not missing while the other values stay."}
-	for i, name := range []string{"the score never falls with", "the score never rises with", "the score does not depend on"} {
+	for i, name := range []string{"the score never falls with", "the score never rises with",
+		"the score does not depend on"} {
 		s.Facts = append(s.Facts, Fact{Name: name, Value: strings.Join(proved[i], ", ")})
 	}
 	s.Facts = append(s.Facts, Fact{Name: "no direction is proved for", Value: strings.Join(mixed, ", ")})
@@ -219,7 +226,8 @@ func (f *CardFindings) columns() Section {
 func (f *CardFindings) training() Section {
 	s := Section{Title: "How the model was made", Facts: f.Model}
 	if len(f.Certificates) == 0 {
-		s.Facts = append(s.Facts, Fact{Name: "certificate", Value: "none: nobody can recompute a lower bound of the objective"})
+		s.Facts = append(s.Facts, Fact{Name: "certificate",
+			Value: "none: nobody can recompute a lower bound of the objective"})
 	}
 	s.Paragraphs = []string{"The file records the fits that it is made of. Which other candidates were compared is in the report of the training."}
 	return s
@@ -235,7 +243,8 @@ func (f *CardFindings) content() Section {
 	s := Section{Title: "What the file contains", Facts: []Fact{{Name: "format", Value: fmt.Sprint(i.Format)},
 		{Name: "size", Value: text.Count(i.Bytes) + " bytes"}, {Name: "weights", Value: text.Count(i.Weights)},
 		{Name: "digest", Value: i.Digest, Code: true}, {Name: "signed", Value: signed}}}
-	t := Table{Caption: "Values that may be personal, by their form", Header: []string{"place", "kind", "values", "of"}, Numbers: []int{2, 3}}
+	t := Table{Caption: "Values that may be personal, by their form", Header: []string{"place", "kind", "values",
+		"of"}, Numbers: []int{2, 3}}
 	for _, p := range i.Personal {
 		t.Rows = append(t.Rows, []string{p.Place, p.Kind, text.Count(p.Values), text.Count(p.Of)})
 	}

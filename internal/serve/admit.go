@@ -9,17 +9,18 @@ import (
 	"toptau/diag"
 )
 
-// admission limits what happens at the same time: a slot for each processor, a short queue for them, and a budget of
-// bytes.
+// admission limits what happens at the same time: a slot for each processor, a short queue for them, and a
+// budget of bytes.
 type admission struct {
 	slots   chan struct{}
 	queue   int64
+	most    int64 // bytes
 	waiting atomic.Int64
 	bytes   atomic.Int64
 }
 
-func newAdmission(queue int) *admission {
-	return &admission{slots: make(chan struct{}, runtime.GOMAXPROCS(0)), queue: int64(queue)}
+func newAdmission(o Options) *admission {
+	return &admission{slots: make(chan struct{}, runtime.GOMAXPROCS(0)), queue: int64(o.Queue), most: o.InFlight()}
 }
 
 // full reports whether a further request would find the queue full.
@@ -73,7 +74,8 @@ func (a *admission) wait(done <-chan struct{}) bool {
 
 func (a *admission) free() { <-a.slots }
 
-// yield gives the slot to a request that waits. The caller waits for another without a limit: it was admitted.
+// yield gives the slot to a request that waits. The caller waits for another without a limit: it was
+// admitted.
 func (a *admission) yield() {
 	if a.waiting.Load() > 0 {
 		a.free()
@@ -81,9 +83,12 @@ func (a *admission) yield() {
 	}
 }
 
+// hasRoom reports whether so many bytes fit into the budget now, so that a body is not read in vain.
+func (a *admission) hasRoom(n int64) bool { return a.bytes.Load()+n <= a.most }
+
 // reserve counts bytes that are about to be used. It returns false if that is too much.
 func (a *admission) reserve(n int64) bool {
-	if a.bytes.Add(n) > maxInFlight {
+	if a.bytes.Add(n) > a.most {
 		a.bytes.Add(-n)
 		return false
 	}
@@ -99,5 +104,6 @@ func (s *Server) busy(reason shedReason) *problem {
 	if reason == shedDraining || reason == shedTime {
 		status = http.StatusServiceUnavailable
 	}
-	return &problem{status, &diag.Error{Kind: diag.Limit, Found: found, Hint: "try again after the time of the header Retry-After"}}
+	return &problem{status, &diag.Error{Kind: diag.Limit, Found: found,
+		Hint: "try again after the time of the header Retry-After"}}
 }

@@ -12,15 +12,14 @@ import (
 	"toptau/schema"
 )
 
-// after hands the rows of answered requests to shadow models and to the monitor, in one goroutine that takes a slot
-// only if nobody waits for it.
+// after hands the rows of answered requests to shadow models and to the monitor, in one goroutine that takes
+// a slot only if nobody waits for it.
 type after struct {
-	s     *Server
-	jobs  chan *job
-	ended chan struct{}
-	once  sync.Once
-	stop  context.CancelFunc
-	done  <-chan struct{}
+	s       *Server
+	jobs    chan *job
+	closing chan struct{} // closed: finish the waiting jobs and end
+	late    chan struct{} // closed: drop them
+	ended   chan struct{}
 }
 
 // job is the rows of a request after its answer. It owns its chunks.
@@ -42,8 +41,8 @@ const mostJobs = 64
 const spareWait = time.Millisecond
 
 func newAfter(s *Server) *after {
-	ctx, stop := context.WithCancel(context.Background())
-	a := &after{s: s, jobs: make(chan *job, mostJobs), ended: make(chan struct{}), stop: stop, done: ctx.Done()}
+	a := &after{s: s, jobs: make(chan *job, mostJobs), closing: make(chan struct{}), late: make(chan struct{}),
+		ended: make(chan struct{})}
 	go a.run()
 	return a
 }
@@ -53,7 +52,8 @@ func (a *after) hand(c *call, r *rows, point, before int, decode decode) {
 	if a.s.options.Monitor == nil && c.model.shadow == nil {
 		return
 	}
-	j := &job{rows: &rows{rowOptions: r.rowOptions, b: r.b, n: r.n, chunks: r.chunks, bad: r.bad}, request: r.request(c, point), point: point,
+	j := &job{rows: &rows{rowOptions: r.rowOptions, b: r.b, n: r.n, chunks: r.chunks, bad: r.bad},
+		request: r.request(c, point), point: point,
 		model: c.model, before: before, reserved: c.reserved}
 	if c.model.shadow != nil {
 		j.body, j.decode = c.body, decode
@@ -88,26 +88,44 @@ func (a *after) handLines(c *call, r *rows, point, before int, lines []byte) {
 
 func (a *after) run() {
 	defer close(a.ended)
-	for j := range a.jobs {
-		if a.takeSpare() {
-			a.observe(j)
-			a.s.admission.free()
-		} else {
-			a.s.metrics.dropped.Add(uint64(j.rows.n - j.before))
+	for {
+		select {
+		case j := <-a.jobs:
+			a.do(j)
+			continue
+		case <-a.closing:
 		}
-		j.rows.release()
-		a.s.admission.bytes.Add(-j.reserved)
+		for {
+			select {
+			case j := <-a.jobs:
+				a.do(j)
+				continue
+			default:
+			}
+			return
+		}
 	}
 }
 
-// takeSpare takes a slot that no request waits for. It returns false when the time for the end is over.
+func (a *after) do(j *job) {
+	if a.takeSpare() {
+		a.observe(j)
+		a.s.admission.free()
+	} else {
+		a.s.metrics.dropped.Add(uint64(j.rows.n - j.before))
+	}
+	j.rows.release()
+	a.s.admission.bytes.Add(-j.reserved)
+}
+
+// takeSpare takes a slot that no request waits for. It returns false if the time for that is over.
 func (a *after) takeSpare() bool {
 	for {
 		if a.s.admission.waiting.Load() == 0 && a.s.admission.takeFree() {
 			return true
 		}
 		select {
-		case <-a.done:
+		case <-a.late:
 			return false
 		case <-time.After(spareWait):
 		}
@@ -184,16 +202,16 @@ func (a *after) compare(j *job) {
 	}
 }
 
-// close ends the work. Waiting jobs are done until ctx ends.
+// close ends the work, once. Waiting jobs are done until ctx ends. Requests may still be answered: their rows
+// are not observed.
 func (a *after) close(ctx context.Context) {
-	a.once.Do(func() { close(a.jobs) })
+	close(a.closing)
 	select {
 	case <-a.ended:
 	case <-ctx.Done():
-		a.stop()
+		close(a.late)
 		<-a.ended
 	}
-	a.stop()
 }
 
 // shadowCounts are the counts of a shadow model.

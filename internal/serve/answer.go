@@ -60,6 +60,7 @@ func appendNumber(b []byte, x float64) []byte { return strconv.AppendFloat(b, x,
 
 // appendJSON appends the answer to a request as JSON.
 func (s *Server) appendJSON(b []byte, r *rows, point int) []byte {
+	b = slices.Grow(b, len(r.b.head)+r.n*r.resultWidth())
 	b = append(append(b, r.b.head...), r.b.quoted[point]...)
 	b = append(b, `,"results":[`...)
 	first := true
@@ -241,8 +242,8 @@ func (p *plan) inputName(input int) string {
 	return p.inputs[input].Name
 }
 
-// appendCSV appends the rows as `toptau score` prints them: the id or the number, the score, the decision, and those
-// of the other operating points.
+// appendCSV appends the rows as `toptau score` prints them: the id or the number, the score, the decision,
+// and those of the other operating points.
 func (s *Server) appendCSV(b []byte, r *rows, point int) []byte {
 	withID, withError, held := false, false, false
 	for _, c := range r.chunks {

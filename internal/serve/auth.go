@@ -48,7 +48,8 @@ func (a *auth) read() error {
 	}
 	text = bytes.TrimSpace(text)
 	if len(text) < shortestToken || bytes.ContainsAny(text, " \t\r\n") {
-		return &diag.Error{Kind: diag.Usage, File: a.path, Found: "no token", Expected: "one word of at least 16 characters"}
+		return &diag.Error{Kind: diag.Usage, File: a.path, Found: "no token",
+			Expected: "one word of at least 16 characters"}
 	}
 	digest := sha256.Sum256(text)
 	a.digest.Store(&digest)
@@ -88,15 +89,17 @@ func (a *auth) check(c *call) *problem {
 	return a.checkBrowser(c.r)
 }
 
-// checkBrowser refuses what a page of another site lets a browser send. Without a token, a server on a loopback
-// address also refuses names that are not its own: a site may let its name resolve to 127.0.0.1.
+// checkBrowser refuses what a page of another site lets a browser send. Without a token, a server on a
+// loopback address also refuses names that are not its own: a site may let its name resolve to 127.0.0.1.
 func (a *auth) checkBrowser(r *http.Request) *problem {
 	if a.loopback && !isLoopbackName(r.Host) {
-		return refused(http.StatusForbidden, diag.Usage, "the host "+diag.Quote(r.Host), "localhost or a loopback address, or a server with a token")
+		return refused(http.StatusForbidden, diag.Usage, "the host "+diag.Quote(r.Host),
+			"localhost or a loopback address, or a server with a token")
 	}
 	if origin := r.Header["Origin"]; len(origin) > 0 {
 		if u, err := url.Parse(origin[0]); err != nil || !strings.EqualFold(u.Host, r.Host) {
-			return refused(http.StatusForbidden, diag.Usage, "a request from the page "+diag.Quote(origin[0]), "one of this server, or a token")
+			return refused(http.StatusForbidden, diag.Usage, "a request from the page "+diag.Quote(origin[0]),
+				"one of this server, or a token")
 		}
 	}
 	return nil

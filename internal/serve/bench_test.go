@@ -1,13 +1,80 @@
 package serve
 
 import (
+	"bufio"
 	"bytes"
+	"context"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"time"
+
+	"toptau"
+	"toptau/internal/simulate"
+	"toptau/method"
+	"toptau/schema"
+	"toptau/threshold"
 )
+
+// The benchmarks have 34 numeric columns, the detectors of package simulate.
+var benchmarkCSV = sync.OnceValue(func() []byte {
+	d, err := simulate.New(simulate.Options{Kind: "detectors", Rows: 8000})
+	if err != nil {
+		panic(err)
+	}
+	var b bytes.Buffer
+	if err := d.WriteCSV(context.Background(), &b, nil); err != nil {
+		panic(err)
+	}
+	return b.Bytes()
+})
+
+// benchmarkModel fits a model and writes its file.
+func benchmarkModel(b *testing.B, encoding schema.Encoding) string {
+	b.Helper()
+	data, err := toptau.ReadFrom(context.Background(), bytes.NewReader(benchmarkCSV()), toptau.Format{Label: "label"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	o := toptau.FitOptions{Encoding: encoding}
+	o.Solver, o.Iterations = "adam", 20
+	f, err := toptau.Fit(context.Background(), data, method.Problem{Method: "topmean", Tau: threshold.MustRate("5%"), Lambda: 0.001}, o)
+	if err != nil {
+		b.Fatal(err)
+	}
+	path := filepath.Join(b.TempDir(), string(encoding)+".json")
+	if err := f.Model.Save(path); err != nil {
+		b.Fatal(err)
+	}
+	return path
+}
+
+// benchmarkBody returns n rows as JSON and as CSV.
+func benchmarkBody(n int) (object, csvText []byte) {
+	lines := strings.Split(string(benchmarkCSV()), "\n")[:n+1]
+	names := strings.Split(lines[0], ",")
+	var objects []string
+	for _, line := range lines[1:] {
+		var parts []string
+		for j, value := range strings.Split(line, ",")[:len(names)-1] {
+			parts = append(parts, strconv.Quote(names[j])+":"+value)
+		}
+		objects = append(objects, "{"+strings.Join(parts, ",")+"}")
+	}
+	if n == 1 {
+		return []byte(objects[0]), nil
+	}
+	return []byte(`{"rows":[` + strings.Join(objects, ",") + "]}"), []byte(strings.Join(lines, "\n"))
+}
 
 // discard is a ResponseWriter without a connection.
 type discard struct{ header http.Header }
@@ -16,54 +83,143 @@ func (d *discard) Header() http.Header         { return d.header }
 func (d *discard) Write(b []byte) (int, error) { return len(b), nil }
 func (d *discard) WriteHeader(int)             {}
 
-// benchmarkHandler measures a handler without a connection.
-func benchmarkHandler(b *testing.B, h http.Handler, path, contentType string, body []byte) {
-	reader := bytes.NewReader(body)
-	r := httptest.NewRequest("POST", path, reader)
-	r.Header.Set("Content-Type", contentType)
-	r.ContentLength = int64(len(body))
-	b.SetBytes(int64(len(body)))
-	b.ReportAllocs()
-	for b.Loop() {
-		reader.Reset(body)
-		r.Body = io.NopCloser(reader)
-		w := &discard{http.Header{}}
-		h.ServeHTTP(w, r)
-	}
-}
-
-func benchmarkServer(b *testing.B, name string) *Server {
-	s, err := New(Options{Models: []ModelFile{{name, saved(b, name)}}, Log: io.Discard})
-	if err != nil {
-		b.Fatal(err)
-	}
-	return s
-}
-
-// One row, and a thousand, without the connection.
+// BenchmarkHandler measures one row and a thousand without the connection.
 func BenchmarkHandler(b *testing.B) {
-	rows := fixtureRows(1000, 21)
-	for i := range rows {
-		for _, j := range []int{2, 7} { // missing values are for other tests: they are scored one by one
-			if rows[i][j] == "" || rows[i][j] == "NA" {
-				rows[i][j] = "0"
+	for _, encoding := range []schema.Encoding{schema.Raw, schema.Scorecard, schema.Leaves, schema.Boosted} {
+		s, err := New(Options{Models: []ModelFile{{"m", benchmarkModel(b, encoding)}}, Log: io.Discard})
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, n := range []int{1, 1000} {
+			object, csvText := benchmarkBody(n)
+			for _, form := range []struct {
+				contentType string
+				body        []byte
+			}{{"application/json", object}, {"text/csv", csvText}} {
+				if form.body == nil {
+					continue
+				}
+				b.Run(fmt.Sprintf("%s/%d/%s", encoding, n, form.contentType[strings.Index(form.contentType, "/")+1:]), func(b *testing.B) {
+					reader := bytes.NewReader(form.body)
+					r := httptest.NewRequest("POST", "/v1/score", nil)
+					r.Header.Set("Content-Type", form.contentType)
+					r.Host, r.ContentLength = "localhost", int64(len(form.body))
+					b.ReportAllocs()
+					for b.Loop() {
+						reader.Reset(form.body)
+						r.Body = io.NopCloser(reader)
+						s.ServeHTTP(&discard{http.Header{}}, r)
+					}
+					b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
+				})
 			}
 		}
 	}
-	var objects []string
-	for _, row := range rows {
-		objects = append(objects, jsonObject(row))
+}
+
+// benchmarkProcess is the environment variable that makes the test binary a server: the file of its model, or "empty" for
+// a handler that reads the body and answers nothing.
+const benchmarkProcess = "TOPTAU_SERVE_BENCHMARK"
+
+func TestMain(m *testing.M) {
+	path := os.Getenv(benchmarkProcess)
+	if path == "" {
+		os.Exit(m.Run())
 	}
-	for _, name := range []string{"raw", "scorecard", "leaves", "boosted"} {
-		s := benchmarkServer(b, name)
-		b.Run(name+"/1", func(b *testing.B) {
-			benchmarkHandler(b, s, "/v1/score", "application/json", []byte(objects[1]))
-		})
-		for form, body := range map[string]string{"application/json": `{"rows":[` + strings.Join(objects, ",") + `]}`, "text/csv": string(fixtureCSV(rows))} {
-			b.Run(name+"/1000/"+form, func(b *testing.B) {
-				benchmarkHandler(b, s, "/v1/score", form, []byte(body))
-				b.ReportMetric(1000*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(l.Addr())
+	if path == "empty" {
+		panic(http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			io.Copy(io.Discard, r.Body)
+			w.Write([]byte("{}"))
+		})))
+	}
+	s, err := New(Options{Models: []ModelFile{{"m", path}}, Log: io.Discard})
+	if err != nil {
+		panic(err)
+	}
+	s.Serve(context.Background(), l, nil, 0)
+}
+
+// processorTime returns the processor time of a process so far, in units of 10 ms. It is 0 where there is no /proc.
+func processorTime(pid int) time.Duration {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(text), ") ")
+	fields := strings.Fields(rest)
+	user, _ := strconv.Atoi(fields[11])
+	system, _ := strconv.Atoi(fields[12])
+	return time.Duration(user+system) * 10 * time.Millisecond
+}
+
+// BenchmarkRequest measures the processor time of a server in a process of its own, from four connections that send the
+// next request when they have the answer. "empty" is a handler of net/http that does nothing.
+func BenchmarkRequest(b *testing.B) {
+	one, _ := benchmarkBody(1)
+	thousand, csvText := benchmarkBody(1000)
+	type body struct {
+		name, contentType string
+		rows              int
+		text              []byte
+	}
+	bodies := []body{{"1", "application/json", 1, one}, {"1000", "application/json", 1000, thousand}, {"1000csv", "text/csv", 1000, csvText}}
+	measure := func(name, model string, bodies []body) {
+		c := exec.Command(os.Args[0])
+		c.Env = append(os.Environ(), benchmarkProcess+"="+model)
+		out, err := c.StdoutPipe()
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := c.Start(); err != nil {
+			b.Fatal(err)
+		}
+		defer c.Wait()
+		defer c.Process.Kill()
+		address, err := bufio.NewReader(out).ReadString('\n')
+		if err != nil {
+			b.Fatal(err)
+		}
+		address = strings.TrimSpace(address)
+		for _, body := range bodies {
+			b.Run(name+"/"+body.name, func(b *testing.B) {
+				request := fmt.Appendf(nil, "POST /v1/score HTTP/1.1\r\nHost: localhost\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s",
+					body.contentType, len(body.text), body.text)
+				before := processorTime(c.Process.Pid)
+				b.SetParallelism(2)
+				b.RunParallel(func(p *testing.PB) {
+					conn, err := net.Dial("tcp", address)
+					if err != nil {
+						b.Error(err)
+						return
+					}
+					defer conn.Close()
+					in := bufio.NewReader(conn)
+					for p.Next() {
+						if _, err := conn.Write(request); err != nil {
+							b.Error(err)
+							return
+						}
+						a, err := http.ReadResponse(in, nil)
+						if err != nil || a.StatusCode != 200 {
+							b.Errorf("%v, %v", a, err)
+							return
+						}
+						io.Copy(io.Discard, a.Body)
+					}
+				})
+				used := processorTime(c.Process.Pid) - before
+				b.ReportMetric(used.Seconds()*1e6/float64(b.N), "cpu-us/op")
+				b.ReportMetric(float64(b.N*body.rows)/used.Seconds(), "rows/s/core")
 			})
 		}
+	}
+	measure("empty", "empty", bodies[:1])
+	for _, encoding := range []schema.Encoding{schema.Raw, schema.Scorecard, schema.Leaves, schema.Boosted} {
+		measure(string(encoding), benchmarkModel(b, encoding), bodies)
 	}
 }

@@ -95,7 +95,8 @@ func TestScoresHaveTheSameBits(t *testing.T) {
 			return numbers(generic(t, answer)["outputs"].([]any)[0].(map[string]any)["data"])
 		}},
 	} {
-		for name, m := range fixtureModels() {
+		for _, name := range fixtureNames {
+			m := fixtureModel(t, name)
 			t.Run(form.name+"/"+name, func(t *testing.T) {
 				want, _ := scoredByLibrary(t, m, text)
 				s := start(t, Options{}, name)
@@ -120,7 +121,8 @@ func TestScoresHaveTheSameBits(t *testing.T) {
 // A single row has the same score, alone and in every place of a batch, and so have explanations.
 func TestSingleRowsHaveTheSameBits(t *testing.T) {
 	rows := fixtureRows(60, 5)
-	for name, m := range fixtureModels() {
+	for _, name := range fixtureNames {
+		m := fixtureModel(t, name)
 		want, decisions := scoredByLibrary(t, m, fixtureCSV(rows))
 		s := start(t, Options{}, name)
 		for i, row := range rows {

@@ -31,7 +31,8 @@ type bundle struct {
 
 // newBundle prepares a model. id is Options.ID.
 func newBundle(name string, m *model.Model, id string) (*bundle, error) {
-	b := &bundle{name: name, model: m, points: m.Points(), loaded: time.Now(), impute: m.Features(feature.Key{}).Impute}
+	b := &bundle{name: name, model: m, points: m.Points(), loaded: time.Now(),
+		impute: m.Features(feature.Key{}).Impute}
 	if len(b.points) == 0 {
 		return nil, noPoints(name)
 	}

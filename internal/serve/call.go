@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -44,8 +45,13 @@ var (
 	noScript = []string{"default-src 'none'"}
 )
 
-// keptBuffer is the largest buffer that a call keeps for the next one.
-const keptBuffer = 256 << 10
+// keptBuffer is the largest buffer that a call keeps for the next one: kept buffers are not in the budget of
+// bytes, and there may be two for each connection. firstRead is the first buffer of a body: it grows with
+// what arrives and not with what the client announces.
+const (
+	keptBuffer = 16 << 10
+	firstRead  = 64 << 10
+)
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -57,26 +63,23 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h["X-Content-Type-Options"], h["Cache-Control"], h["Content-Security-Policy"] = noSniff, noStore, noScript
 	c.identify(h)
 	handle, known := s.route(c)
-	if !known {
-		c.fail(refused(http.StatusNotFound, diag.Usage, "no such address", "an address of /openapi.json"))
-		return
-	}
-	if p := s.auth.check(c); p != nil {
+	switch p := s.auth.check(c); {
+	case p != nil:
 		c.fail(p)
-		return
+	case !known:
+		c.fail(refused(http.StatusNotFound, diag.Usage, "no such address", "an address of /openapi.json"))
+	default:
+		handle(c)
 	}
-	handle(c)
 }
 
 // finish counts and logs the request.
 func (c *call) finish() {
-	s := c.s
-	if p := recover(); p != nil {
-		c.panicked(p)
+	s, mistake := c.s, recover()
+	if mistake != nil {
+		c.panicked(mistake)
 	}
-	if c.slot {
-		s.admission.free()
-	}
+	c.freeSlot()
 	if c.reserved > 0 {
 		s.admission.bytes.Add(-c.reserved)
 	}
@@ -97,6 +100,9 @@ func (c *call) finish() {
 	}
 	c.w, c.r, c.model = nil, nil, nil
 	calls.Put(c)
+	if mistake == http.ErrAbortHandler {
+		panic(mistake) // for net/http, which closes the connection
+	}
 }
 
 // identify reads the id of the request and its trace, and writes both to the answer.
@@ -130,7 +136,8 @@ func isID(id string) bool {
 // isTrace reports whether a text is a W3C traceparent: version, trace id, parent id and flags, in lower-case
 // hexadecimal, none of the ids zero.
 func isTrace(t string) bool {
-	if len(t) < 55 || t[2] != '-' || t[35] != '-' || t[52] != '-' || len(t) > 55 && (t[:2] == "00" || t[55] != '-' || len(t) > 128) {
+	if len(t) < 55 || t[2] != '-' || t[35] != '-' || t[52] != '-' || len(t) > 55 &&
+		(t[:2] == "00" || t[55] != '-' || len(t) > 128) {
 		return false
 	}
 	for i := range len(t) {
@@ -157,12 +164,20 @@ func (c *call) readBody() error {
 		return tooLong(limit)
 	}
 	if e := c.r.Header["Content-Encoding"]; len(e) > 0 && e[0] != "identity" {
-		return refused(http.StatusUnsupportedMediaType, diag.Usage, "Content-Encoding "+diag.Quote(e[0]), "a body without compression")
+		return refused(http.StatusUnsupportedMediaType, diag.Usage, "Content-Encoding "+diag.Quote(e[0]),
+			"a body without compression")
+	}
+	if !c.s.admission.hasRoom(2 * c.r.ContentLength) { // rows and answer take about as much as the body
+		return c.s.busy(shedBytes)
 	}
 	counted := int64(0)
 	for {
-		if len(c.body) == cap(c.body) {
-			c.body = append(c.body, 0)[:len(c.body)]
+		if n := len(c.body); n == cap(c.body) {
+			grown := max(512, 4*n)
+			if announced := int(c.r.ContentLength) + 1; announced > n { // with a byte for the end
+				grown = min(max(firstRead, 4*n), announced)
+			}
+			c.body = slices.Grow(c.body, grown-n)
 		}
 		if n := int64(cap(c.body)); n > counted {
 			if err := c.reserve(n - counted); err != nil {
@@ -186,11 +201,12 @@ func (c *call) readBody() error {
 }
 
 func tooLong(limit int64) *problem {
-	return refused(http.StatusRequestEntityTooLarge, diag.Limit, "a body of more than "+strconv.FormatInt(limit, 10)+" bytes", "a shorter body, or NDJSON")
+	return refused(http.StatusRequestEntityTooLarge, diag.Limit,
+		"a body of more than "+strconv.FormatInt(limit, 10)+" bytes", "a shorter body, or NDJSON")
 }
 
-// readProblem returns the problem of a body that could not be read. 499 is the usual status for the logs if the
-// client is gone.
+// readProblem returns the problem of a body that could not be read. 499 is the usual status for the logs if
+// the client is gone.
 func readProblem(err error) *problem {
 	if errors.Is(err, os.ErrDeadlineExceeded) || isTimeout(err) {
 		return refused(http.StatusRequestTimeout, diag.IO, "a body that arrives too slowly", "all of it in time")
@@ -241,10 +257,7 @@ func (c *call) answer(status int, contentType []string, body []byte) {
 
 // fail answers with an error.
 func (c *call) fail(err error) {
-	p, ok := err.(*problem)
-	if !ok {
-		p = valueProblem(0, err)
-	}
+	p := problemOf(err)
 	h := c.w.Header()
 	switch p.status {
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
@@ -267,6 +280,7 @@ func (c *call) method(methods ...string) bool {
 		}
 	}
 	c.w.Header().Set("Allow", strings.Join(methods, ", "))
-	c.fail(refused(http.StatusMethodNotAllowed, diag.Usage, "the method "+diag.Quote(c.r.Method), strings.Join(methods, " or ")))
+	c.fail(refused(http.StatusMethodNotAllowed, diag.Usage, "the method "+diag.Quote(c.r.Method),
+		strings.Join(methods, " or ")))
 	return false
 }

@@ -11,6 +11,7 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/feature"
+	"toptau/internal/jsontext"
 	"toptau/internal/table"
 	words "toptau/internal/text"
 	"toptau/schema"
@@ -96,14 +97,17 @@ func (c *chunk) grow(n int) {
 	for j := range c.t.Columns {
 		column := &c.t.Columns[j]
 		if column.Kind == schema.Categorical {
-			column.Codes = append(column.Codes, make([]int32, n-len(column.Codes))...)
+			column.Codes = lengthened(column.Codes, n)
 		} else {
-			column.Values = append(column.Values, make([]float64, n-len(column.Values))...)
+			column.Values = lengthened(column.Values, n)
 		}
 	}
-	c.number, c.score = append(c.number, make([]int, n-len(c.number))...), append(c.score, make([]float64, n-len(c.score))...)
-	c.id, c.segment = append(c.id, make([]span, n-len(c.id))...), append(c.segment, make([]span, n-len(c.segment))...)
+	c.number, c.score = lengthened(c.number, n), lengthened(c.score, n)
+	c.id, c.segment = lengthened(c.id, n), lengthened(c.segment, n)
 }
+
+// lengthened returns a list with n elements, the further ones zero.
+func lengthened[T any](list []T, n int) []T { return append(list, make([]T, n-len(list))...) }
 
 // begin prepares the next row and returns its place.
 func (c *chunk) begin() int {
@@ -127,21 +131,22 @@ func (c *chunk) keepText(value []byte, form idForm) span {
 }
 
 // put sets the values of a row that come from a field. Texts are as in a file; the empty text is missing.
-func (c *chunk) put(p *plan, f int, row int, k kind, value []byte) error {
+func (c *chunk) put(p *plan, f int, row int, k jsontext.Kind, value []byte) error {
 	fd := &p.fields[f]
-	if k == object || k == list {
+	if k == jsontext.Object || k == jsontext.List {
 		if len(fd.features) == 0 && f != p.segment && f != p.id {
 			return nil
 		}
 		what := "an object"
-		if k == list {
+		if k == jsontext.List {
 			what = "a list"
 		}
-		return &diag.Error{Kind: diag.Data, Column: fd.name, Found: what, Expected: "a number, a text, true, false or null"}
+		return &diag.Error{Kind: diag.Data, Column: fd.name, Found: what,
+			Expected: "a number, a text, true, false or null"}
 	}
-	if f == p.id && k != null {
+	if f == p.id && k != jsontext.Null {
 		form := rawID
-		if k == textual {
+		if k == jsontext.Text {
 			form = textID
 		}
 		c.id[row] = c.keepText(value, form)
@@ -182,18 +187,19 @@ func (c *chunk) put(p *plan, f int, row int, k kind, value []byte) error {
 }
 
 // putIndex sets a value of a LIBSVM row: index:value.
-func (c *chunk) putIndex(key []byte, k kind, value []byte) error {
+func (c *chunk) putIndex(key []byte, k jsontext.Kind, value []byte) error {
 	index, err := strconv.ParseUint(string(key), 10, 32)
 	if err != nil || index == 0 {
 		return nil // another column, such as a label
 	}
 	name := "index " + string(key)
-	if k == object || k == list {
+	if k == jsontext.Object || k == jsontext.List {
 		return &diag.Error{Kind: diag.Data, Column: name, Found: "a list or an object", Expected: "a number"}
 	}
 	v, ok := table.ParseNumber(value)
 	if !ok {
-		return &diag.Error{Kind: diag.Data, Column: name, Found: diag.Quote(string(value)), Expected: "a finite number"}
+		return &diag.Error{Kind: diag.Data, Column: name, Found: diag.Quote(string(value)),
+			Expected: "a finite number"}
 	}
 	if v != 0 {
 		s := c.t.Sparse
@@ -242,7 +248,7 @@ func (e entries) Swap(i, j int) {
 
 // scratch is what decoding and scoring of one request needs. It belongs to a bundle.
 type scratch struct {
-	scanner
+	jsontext.Scanner
 	bundle *bundle
 	set    []uint32 // by field: the mark of the last row that has it
 	mark   uint32
@@ -250,6 +256,9 @@ type scratch struct {
 	place  int     // in guess
 	path   []byte  // of nested keys
 	extra  int     // values without a column
+
+	lacking, lacked []int    // fields that the row, and an earlier one, does not have
+	lack            *problem // of lacked
 
 	scorer *feature.Scorer
 	batch  *feature.Batch // nil: rows are scored one by one
@@ -262,8 +271,8 @@ func (b *bundle) newScratch() *scratch {
 	return s
 }
 
-// scoreChunk scores the rows of a chunk. Rows without a score have NaN, and bad is called with their errors in
-// the order of the rows.
+// scoreChunk scores the rows of a chunk. Rows without a score have NaN, and bad is called with their errors
+// in the order of the rows.
 func (s *scratch) scoreChunk(c *chunk, explain int, bad func(row int, err error)) {
 	z := c.score[:c.rows]
 	together := s.batch != nil && explain == 0 && s.batch.Score(&c.t, 0, z)
@@ -336,7 +345,10 @@ func (s *scratch) explain(c *chunk, row, most int) {
 			c.terms = append(c.terms, term{j, x, above})
 		}
 	}
-	slices.SortStableFunc(c.terms[first:], func(a, b term) int { return cmp.Compare(math.Abs(b.above), math.Abs(a.above)) })
+	slices.SortStableFunc(c.terms[first:], func(a, b term) int {
+		return cmp.Compare(math.Abs(b.above),
+			math.Abs(a.above))
+	})
 	c.terms = c.terms[:min(len(c.terms), first+most)]
 	rest := c.score[row]
 	for _, t := range c.terms[first:] {
@@ -362,6 +374,12 @@ type rowOptions struct {
 	strict  bool // columns that the model does not have are refused
 }
 
+// The memory of rows without a score is counted in groups: an error with its texts, and its result.
+const (
+	badRowsReserved = 64
+	badRowBytes     = 1 << 10
+)
+
 // rowProblem is a row without a score.
 type rowProblem struct {
 	row int
@@ -378,6 +396,7 @@ type rows struct {
 	most    int
 	chunks  []*chunk
 	bad     []rowProblem
+	reserve func(bytes int64) error         // counts memory; nil: not counted
 	between func(c *chunk, last bool) error // is called with each full chunk before it is scored
 }
 
@@ -399,7 +418,8 @@ func (r *rows) open() (*chunk, int, error) {
 }
 
 func (r *rows) tooMany() error {
-	return refused(http.StatusRequestEntityTooLarge, diag.Limit, "more than "+words.Plural(r.most, "row"), "fewer rows in a request, or NDJSON")
+	return refused(http.StatusRequestEntityTooLarge, diag.Limit, "more than "+words.Plural(r.most, "row"),
+		"fewer rows in a request, or NDJSON")
 }
 
 // close ends the row that was opened last. err is why it has no score.
@@ -416,9 +436,14 @@ func (r *rows) close(c *chunk, err error) error {
 
 // reject notes a row without a score, or returns its error.
 func (r *rows) reject(row int, err error) error {
-	p := valueProblem(row, err)
+	p := atRow(err, row)
 	if r.rowOptions.bad == refuseRows {
 		return p
+	}
+	if r.reserve != nil && len(r.bad)%badRowsReserved == 0 {
+		if err := r.reserve(badRowsReserved * badRowBytes); err != nil {
+			return err
+		}
 	}
 	r.bad = append(r.bad, rowProblem{row, p})
 	return nil
@@ -451,7 +476,8 @@ func (r *rows) finish() error {
 	}
 	slices.SortStableFunc(r.bad, func(a, b rowProblem) int { return a.row - b.row })
 	if r.strict && r.s.extra > 0 {
-		return refused(http.StatusUnprocessableEntity, diag.Data, "columns that the model does not have", "the columns of the model only, because strict is set")
+		return refused(http.StatusUnprocessableEntity, diag.Data, "columns that the model does not have",
+			"the columns of the model only, because strict is set")
 	}
 	return nil
 }

@@ -7,8 +7,8 @@ import (
 )
 
 // decide turns the scores of a request into decisions at an operating point. This is the one place where that
-// happens: Options.Limit may hold alerts back here. It is called once for each row with a score, after all rows of
-// the request have been scored, or for a stream after those that have arrived.
+// happens: Options.Limit may hold alerts back here. It is called once for each row with a score, after all
+// rows of the request have been scored, or for a stream after those that have arrived.
 func (s *Server) decide(c *call, r *rows, point int) {
 	p := &r.b.points[point]
 	alerts, request := 0, r.request(c, point)
@@ -65,9 +65,9 @@ func guaranteeOf(p *model.Point, segment []byte) *model.Guarantee {
 	return p.Guarantee
 }
 
-// tailOf returns a bound on the fraction of calibration scores that are as high as a score: (1 + number at or above
-// it) / (n + 1), where the number is rounded up to one that the model keeps. A later negative has a tail of at
-// most x with probability at most x.
+// tailOf returns a bound on the fraction of calibration scores that are as high as a score: (1 + number at or
+// above it) / (n + 1), where the number is rounded up to one that the model keeps. A later negative has a
+// tail of at most x with probability at most x.
 func tailOf(g *model.Guarantee, score float64) (tail float64, known bool) {
 	if g == nil || g.Calibration == nil {
 		return 0, false

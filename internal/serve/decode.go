@@ -8,20 +8,21 @@ import (
 	"unicode/utf8"
 
 	"toptau/diag"
+	"toptau/internal/jsontext"
 	"toptau/internal/text"
 )
 
 // decode reads the rows of a body in one of the forms and scores them.
 type decode func(s *scratch, r *rows, body []byte) error
 
-// decodeJSON reads a native body: {"rows": [{...}]}, {"columns": [...], "data": [[...]]} or one bare object. The
-// first two may have options as further keys.
+// decodeJSON reads a native body: {"rows": [{...}]}, {"columns": [...], "data": [[...]]} or one bare object.
+// The first two may have options as further keys.
 func decodeJSON(s *scratch, r *rows, body []byte) error {
 	if err := s.start(body); err != nil {
 		return err
 	}
-	if s.peek() != '{' {
-		return s.wrong("an object: {")
+	if s.Peek() != '{' {
+		return s.Wrong("an object: {")
 	}
 	if s.isEnvelope() {
 		return s.envelope(r)
@@ -35,8 +36,8 @@ func decodeJSON(s *scratch, r *rows, body []byte) error {
 // decodeLine reads a line of NDJSON. An error becomes the row's result.
 func (s *scratch) decodeLine(r *rows, line []byte) error {
 	err := s.start(line)
-	if err == nil && s.peek() != '{' {
-		err = s.wrong("an object: {")
+	if err == nil && s.Peek() != '{' {
+		err = s.Wrong("an object: {")
 	}
 	before := r.n
 	if err == nil {
@@ -66,7 +67,7 @@ func decodeLines(s *scratch, r *rows, lines []byte) error {
 
 // start prepares for a body.
 func (s *scratch) start(body []byte) error {
-	s.b, s.at = body, 0
+	s.Bytes, s.At = body, 0
 	return checkText(body)
 }
 
@@ -77,18 +78,18 @@ func checkText(body []byte) error {
 	return nil
 }
 
-// isEnvelope reports whether the object at the current place has a list of rows. Most bodies show it with their
-// first key. It does not move.
+// isEnvelope reports whether the object at the current place has a list of rows. Most bodies show it with
+// their first key. It does not move.
 func (s *scratch) isEnvelope() bool {
-	first := s.at
-	defer func() { s.at = first }()
-	s.at++
-	for s.peek() == '"' {
-		key, err := s.key()
+	first := s.At
+	defer func() { s.At = first }()
+	s.At++
+	for s.Peek() == '"' {
+		key, err := s.Key()
 		if err != nil {
 			return false
 		}
-		if s.peek() == '[' {
+		if s.Peek() == '[' {
 			if k := string(key); k == "rows" || k == "columns" || k == "data" {
 				return true
 			}
@@ -96,7 +97,7 @@ func (s *scratch) isEnvelope() bool {
 		if _, column := s.bundle.plan.index[string(key)]; column && !isOption(key) {
 			return false
 		}
-		if s.skip() != nil || !s.take(',') {
+		if s.Skip() != nil || !s.Take(',') {
 			return false
 		}
 	}
@@ -112,14 +113,14 @@ func isOption(key []byte) bool {
 	return false
 }
 
-// envelope reads an object with rows. Options may come after the rows: if they change how rows are read, the rows are
-// read again.
+// envelope reads an object with rows. Options may come after the rows: if they change how rows are read, the
+// rows are read again.
 func (s *scratch) envelope(r *rows) error {
-	first := s.at
+	first := s.At
 	used, err := s.envelopePass(r, false)
 	wanted := r.rowOptions
 	if err != nil {
-		s.at = first
+		s.At = first
 		if s.readOptions(r) != nil {
 			return err
 		}
@@ -129,47 +130,48 @@ func (s *scratch) envelope(r *rows) error {
 		return err
 	}
 	r.restart()
-	s.at = first
+	s.At = first
 	_, err = s.envelopePass(r, true)
 	return err
 }
 
 // readOptions reads the options of an envelope and skips the rest.
 func (s *scratch) readOptions(r *rows) error {
-	s.at++
+	s.At++
 	for {
-		key, err := s.key()
+		key, err := s.Key()
 		if err != nil {
 			return err
 		}
 		if isOption(key) {
 			err = s.option(r, string(key))
 		} else {
-			err = s.skip()
+			err = s.Skip()
 		}
 		if err != nil {
 			return err
 		}
-		if more, err := s.more('}'); err != nil || !more {
+		if more, err := s.More('}'); err != nil || !more {
 			return err
 		}
 	}
 }
 
-// envelopePass reads an envelope and returns the options with which it read the rows. final: they are known already.
+// envelopePass reads an envelope and returns the options with which it read the rows. final: they are known
+// already.
 func (s *scratch) envelopePass(r *rows, final bool) (used rowOptions, err error) {
 	var columns []int
 	data, lists := -1, 0
 	used = r.rowOptions
-	s.at++
+	s.At++
 	for {
-		key, err := s.key()
+		key, err := s.Key()
 		if err != nil {
 			return used, err
 		}
 		switch k := string(key); {
 		case isOption(key) && final:
-			err = s.skip()
+			err = s.Skip()
 		case isOption(key):
 			err = s.option(r, k)
 		case k == "rows":
@@ -178,8 +180,8 @@ func (s *scratch) envelopePass(r *rows, final bool) (used rowOptions, err error)
 		case k == "columns":
 			columns, err = s.columnList()
 		case k == "data" && columns == nil:
-			lists, data = lists+1, s.at
-			err = s.skip()
+			lists, data = lists+1, s.At
+			err = s.Skip()
 		case k == "data":
 			lists, used = lists+1, r.rowOptions
 			err = s.lists(r, columns)
@@ -189,7 +191,7 @@ func (s *scratch) envelopePass(r *rows, final bool) (used rowOptions, err error)
 		if err != nil {
 			return used, err
 		}
-		more, err := s.more('}')
+		more, err := s.More('}')
 		if err != nil {
 			return used, err
 		}
@@ -197,7 +199,7 @@ func (s *scratch) envelopePass(r *rows, final bool) (used rowOptions, err error)
 			break
 		}
 	}
-	if err := s.end(); err != nil {
+	if err := s.End(); err != nil {
 		return used, err
 	}
 	if lists != 1 {
@@ -207,7 +209,7 @@ func (s *scratch) envelopePass(r *rows, final bool) (used rowOptions, err error)
 		if columns == nil {
 			columns = r.b.plan.order
 		}
-		s.at, used = data, r.rowOptions
+		s.At, used = data, r.rowOptions
 		if err := s.lists(r, columns); err != nil {
 			return used, err
 		}
@@ -217,14 +219,14 @@ func (s *scratch) envelopePass(r *rows, final bool) (used rowOptions, err error)
 
 // option reads the value of an option.
 func (s *scratch) option(r *rows, key string) error {
-	k, value, err := s.value()
+	k, value, err := s.Value()
 	if err != nil {
 		return err
 	}
-	if k == object || k == list {
+	if k == jsontext.Object || k == jsontext.List {
 		return wrongRequest(key+" with an object or a list", "a text, a number, true or false")
 	}
-	if k == null || r.fixed {
+	if k == jsontext.Null || r.fixed {
 		return nil
 	}
 	return r.set(key, string(value))
@@ -264,20 +266,20 @@ func (o *rowOptions) set(key, value string) error {
 
 // objects reads a list of rows that are objects.
 func (s *scratch) objects(r *rows) error {
-	if !s.take('[') {
-		return s.wrong("a list of rows: [")
+	if !s.Take('[') {
+		return s.Wrong("a list of rows: [")
 	}
-	if s.take(']') {
+	if s.Take(']') {
 		return nil
 	}
 	for {
-		if s.peek() != '{' {
-			return s.wrong("a row: {")
+		if s.Peek() != '{' {
+			return s.Wrong("a row: {")
 		}
 		if err := s.rowObject(r, false); err != nil {
 			return err
 		}
-		if more, err := s.more(']'); err != nil || !more {
+		if more, err := s.More(']'); err != nil || !more {
 			return err
 		}
 	}
@@ -292,7 +294,7 @@ func (s *scratch) rowObject(r *rows, alone bool) error {
 	s.beginRow()
 	bad, err := s.members(c, row, 1)
 	if err == nil && alone {
-		err = s.end()
+		err = s.End()
 	}
 	if err != nil {
 		return err
@@ -312,30 +314,38 @@ func (s *scratch) beginRow() {
 	}
 }
 
-// absent returns the error of a row without all its columns.
+// absent returns the error of a row without all its columns. Rows that lack the same ones share it.
 func (s *scratch) absent() error {
 	p := s.bundle.plan
+	s.lacking = s.lacking[:0]
 	for _, f := range p.order {
 		if s.set[f] != s.mark {
-			return p.absent(func(f int) bool { return s.set[f] == s.mark })
+			s.lacking = append(s.lacking, f)
 		}
 	}
-	return nil
+	if len(s.lacking) == 0 {
+		return nil
+	}
+	if s.lack == nil || !slices.Equal(s.lacking, s.lacked) {
+		s.lacked, s.lack = append(s.lacked[:0], s.lacking...), p.absent(s.lacking)
+	}
+	return s.lack
 }
 
-// members reads an object of a row. bad is the first error of a value; the rest of the object is read all the same.
+// members reads an object of a row. bad is the first error of a value; the rest of the object is read all the
+// same.
 func (s *scratch) members(c *chunk, row, depth int) (bad, err error) {
-	if depth > maxDepth {
-		return nil, s.wrong(fmt.Sprintf("at most %d levels", maxDepth))
+	if depth > jsontext.MaxDepth {
+		return nil, s.Wrong(fmt.Sprintf("at most %d levels", jsontext.MaxDepth))
 	}
-	s.at++
-	if s.take('}') {
+	s.At++
+	if s.Take('}') {
 		return bad, nil
 	}
 	p := s.bundle.plan
 	base := len(s.path)
 	for {
-		key, err := s.key()
+		key, err := s.Key()
 		if err != nil {
 			return nil, err
 		}
@@ -347,7 +357,7 @@ func (s *scratch) members(c *chunk, row, depth int) (bad, err error) {
 		if f >= 0 && s.set[f] == s.mark {
 			return nil, wrongRequest("the key "+diag.Quote(string(key))+" twice in a row", "each key at most once")
 		}
-		if s.peek() == '{' && p.isNested(key) {
+		if s.Peek() == '{' && p.isNested(key) {
 			if base == 0 {
 				s.path = append(s.path[:0], key...)
 			}
@@ -365,7 +375,7 @@ func (s *scratch) members(c *chunk, row, depth int) (bad, err error) {
 			bad = wrong
 		}
 		s.path = s.path[:base]
-		if more, err := s.more('}'); err != nil || !more {
+		if more, err := s.More('}'); err != nil || !more {
 			return bad, err
 		}
 	}
@@ -398,12 +408,12 @@ func (s *scratch) member(c *chunk, row, f int, key []byte) (bad, err error) {
 	if f < 0 && c.t.Sparse != nil {
 		key = slices.Clone(bytes.TrimPrefix(key, []byte("index ")))
 	}
-	k, value, err := s.value()
+	k, value, err := s.Value()
 	if err != nil {
 		return nil, err
 	}
-	if k == object || k == list {
-		if err := s.skipNested(1); err != nil {
+	if k == jsontext.Object || k == jsontext.List {
+		if err := s.SkipNested(1); err != nil {
 			return nil, err
 		}
 	}
@@ -418,24 +428,25 @@ func (s *scratch) member(c *chunk, row, f int, key []byte) (bad, err error) {
 	return nil, nil
 }
 
-// columnList reads the names of columns and returns their fields, -1 for a column that the model does not have.
+// columnList reads the names of columns and returns their fields, -1 for a column that the model does not
+// have.
 func (s *scratch) columnList() ([]int, error) {
-	if !s.take('[') {
-		return nil, s.wrong("a list of names: [")
+	if !s.Take('[') {
+		return nil, s.Wrong("a list of names: [")
 	}
 	columns := []int{}
-	if s.take(']') {
+	if s.Take(']') {
 		return columns, nil
 	}
 	p := s.bundle.plan
 	s.beginRow()
 	for {
-		k, name, err := s.value()
+		k, name, err := s.Value()
 		if err != nil {
 			return nil, err
 		}
-		if k != textual && k != number {
-			return nil, s.wrong("a column's name")
+		if k != jsontext.Text && k != jsontext.Number {
+			return nil, s.Wrong("a column's name")
 		}
 		f, found := p.index[string(name)]
 		switch {
@@ -447,7 +458,7 @@ func (s *scratch) columnList() ([]int, error) {
 			s.set[f] = s.mark
 		}
 		columns = append(columns, f)
-		if more, err := s.more(']'); err != nil {
+		if more, err := s.More(']'); err != nil {
 			return nil, err
 		} else if !more {
 			break
@@ -458,8 +469,7 @@ func (s *scratch) columnList() ([]int, error) {
 
 // lists reads rows that are lists of values of some columns.
 func (s *scratch) lists(r *rows, columns []int) error {
-	p := r.b.plan
-	if p.schema.Sparse() {
+	if r.b.plan.schema.Sparse() {
 		return wrongRequest("rows as lists", `rows as objects {"INDEX": VALUE}, because the model has LIBSVM indices`)
 	}
 	s.beginRow()
@@ -471,17 +481,17 @@ func (s *scratch) lists(r *rows, columns []int) error {
 	if err := s.absent(); err != nil {
 		return err
 	}
-	if !s.take('[') {
-		return s.wrong("a list of rows: [")
+	if !s.Take('[') {
+		return s.Wrong("a list of rows: [")
 	}
-	if s.take(']') {
+	if s.Take(']') {
 		return nil
 	}
 	for {
 		if err := s.rowList(r, columns); err != nil {
 			return err
 		}
-		if more, err := s.more(']'); err != nil || !more {
+		if more, err := s.More(']'); err != nil || !more {
 			return err
 		}
 	}
@@ -489,8 +499,8 @@ func (s *scratch) lists(r *rows, columns []int) error {
 
 // rowList reads a row that is a list.
 func (s *scratch) rowList(r *rows, columns []int) error {
-	if !s.take('[') {
-		return s.wrong("a row: [")
+	if !s.Take('[') {
+		return s.Wrong("a row: [")
 	}
 	c, row, err := r.open()
 	if err != nil {
@@ -498,14 +508,14 @@ func (s *scratch) rowList(r *rows, columns []int) error {
 	}
 	var bad error
 	n := 0
-	if !s.take(']') {
+	if !s.Take(']') {
 		for {
-			k, value, err := s.value()
+			k, value, err := s.Value()
 			if err != nil {
 				return err
 			}
-			if k == object || k == list {
-				if err := s.skipNested(1); err != nil {
+			if k == jsontext.Object || k == jsontext.List {
+				if err := s.SkipNested(1); err != nil {
 					return err
 				}
 			}
@@ -517,7 +527,7 @@ func (s *scratch) rowList(r *rows, columns []int) error {
 				s.extra++
 			}
 			n++
-			if more, err := s.more(']'); err != nil {
+			if more, err := s.More(']'); err != nil {
 				return err
 			} else if !more {
 				break

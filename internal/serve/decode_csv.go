@@ -9,22 +9,35 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/table"
+	"toptau/internal/text"
 	"toptau/schema"
 )
+
+// extraFields is the number of fields that any line of CSV may have, in addition to four times those of the
+// model.
+const extraFields = 1000
 
 // decodeCSV reads delimited text with the readers of files.
 func decodeCSV(s *scratch, r *rows, body []byte) error {
 	p := r.b.plan
 	if p.schema.Sparse() {
-		return refused(http.StatusUnsupportedMediaType, diag.Usage, "CSV for a model with LIBSVM indices", "JSON rows {\"INDEX\": VALUE}")
+		return refused(http.StatusUnsupportedMediaType, diag.Usage, "CSV for a model with LIBSVM indices",
+			"JSON rows {\"INDEX\": VALUE}")
 	}
 	for _, magic := range []string{"\x1f\x8b", "\x28\xb5\x2f\xfd"} {
 		if bytes.HasPrefix(body, []byte(magic)) { // small bodies could take any memory
 			return refused(http.StatusUnsupportedMediaType, diag.Usage, "a compressed body", "CSV as text")
 		}
 	}
+	for most, rest := extraFields+4*len(p.fields), body; len(rest) > 0; {
+		line, after, _ := bytes.Cut(rest, []byte("\n"))
+		rest = after
+		if n := bytes.Count(line, []byte(",")); n > most { // a field takes more memory than its bytes
+			return wrongRequest(text.Plural(n, "comma")+" in a line", "at most "+text.Count(most))
+		}
+	}
 	o := table.Options{Schema: &p.schema, Unlabelled: true, OnBadRow: table.KeepBadRow}
-	o.Format.Format = schema.CSV
+	o.Format.Format, o.Delimiter = schema.CSV, "comma"
 	if p.schema.Header {
 		o.Header = schema.HasHeader
 	}

@@ -42,11 +42,12 @@ type column struct {
 
 func (m *served) describe() *description {
 	b := m.current()
-	m.mu.Lock()
-	failure := m.failure
-	m.mu.Unlock()
-	d := &description{Name: m.name, Digest: b.digest, Version: b.version, Loaded: b.loaded.UTC().Truncate(time.Millisecond), Failure: failure,
-		ID: b.plan.fields[b.plan.id].name, Points: b.points, Columns: b.columns()}
+	d := &description{Name: m.name, Digest: b.digest, Version: b.version,
+		Loaded: b.loaded.UTC().Truncate(time.Millisecond),
+		ID:     b.plan.fields[b.plan.id].name, Points: b.points, Columns: b.columns()}
+	if failure := m.failure.Load(); failure != nil {
+		d.Failure = *failure
+	}
 	if b.plan.segment >= 0 {
 		d.Segment = b.plan.fields[b.plan.segment].name
 	}

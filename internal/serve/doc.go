@@ -1,6 +1,6 @@
 // Package serve scores rows over HTTP. It decodes requests, limits them, scores their rows with the bits of
-// `toptau score`, and keeps models, metrics and logs. Only the command imports it, because net/http and crypto/tls
-// are large: the library stays without them.
+// `toptau score`, and keeps models, metrics and logs. Only the command imports it, because net/http and
+// crypto/tls are large: the library stays without them.
 //
 // # The way of a request
 //
@@ -22,9 +22,10 @@
 //
 // # Models
 //
-// A bundle (bundle.go) is a model with all that depends on it: digest, plan of columns, points, scratch. It never
-// changes. A served model (models.go) has a pointer to its bundle, which a reload replaces. A request loads the
-// pointer once, so it ends on the model that it began with. A stream of lines does that too, until it is closed.
+// A bundle (bundle.go) is a model with all that depends on it: digest, plan of columns, points, scratch. It
+// never changes. A served model (models.go) has a pointer to its bundle, which a reload replaces. A request
+// loads the pointer once, so it ends on the model that it began with. A stream of lines does that too, until
+// it is closed.
 //
 // # Limits of memory
 //

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"toptau/diag"
+	"toptau/internal/jsontext"
 	"toptau/result"
 )
 
@@ -28,12 +29,26 @@ func refused(status int, kind diag.Kind, found, expected string) *problem {
 	return &problem{status, &diag.Error{Kind: kind, Found: found, Expected: expected}}
 }
 
-// valueProblem returns the problem of a row's value: status 422, with the number of the row. Advice about flags is
-// for those who read files.
-func valueProblem(row int, err error) *problem {
-	if p, ok := err.(*problem); ok {
-		return atRow(p, row)
+// problemOf returns the problem of an error: one of the text is 400, any other 422.
+func problemOf(err error) *problem {
+	switch e := err.(type) {
+	case *problem:
+		return e
+	case *jsontext.Error:
+		found := e.Found
+		if found == "" {
+			found = "the end of the JSON text"
+		}
+		p := wrongRequest(fmt.Sprintf("%s at byte %d", found, e.At), e.Expected)
+		p.err.Hint = e.Hint
+		return p
 	}
+	return valueProblem(0, err)
+}
+
+// valueProblem returns the problem of a row's value: status 422, with the number of the row. Advice about
+// flags is for those who read files.
+func valueProblem(row int, err error) *problem {
 	e := diag.Of(err)
 	if e == nil {
 		e = &diag.Error{Kind: diag.Data, Found: err.Error()}
@@ -43,12 +58,9 @@ func valueProblem(row int, err error) *problem {
 	return &problem{http.StatusUnprocessableEntity, &placed}
 }
 
-// atRow returns the problem with the number of its row.
+// atRow returns the problem of an error with the number of its row.
 func atRow(err error, row int) *problem {
-	p, ok := err.(*problem)
-	if !ok {
-		return valueProblem(row, err)
-	}
+	p := problemOf(err)
 	placed := *p.err
 	placed.Row = row
 	return &problem{p.status, &placed}
@@ -79,5 +91,6 @@ func (p *problem) shown(terse bool) *diag.Error {
 	if !terse {
 		return p.err
 	}
-	return &diag.Error{Kind: p.err.Kind, Row: p.err.Row, Found: fmt.Sprintf("status %d", p.status), Expected: http.StatusText(p.status)}
+	return &diag.Error{Kind: p.err.Kind, Row: p.err.Row, Found: fmt.Sprintf("status %d", p.status),
+		Expected: http.StatusText(p.status)}
 }

@@ -192,7 +192,7 @@ func TestOptionsMayComeAfterTheRows(t *testing.T) {
 // Thresholds and decisions follow the row's segment.
 func TestSegments(t *testing.T) {
 	s := start(t, Options{}, "segments")
-	m := fixtureModels()["segments"]
+	m := fixtureModel(t, "segments")
 	general, _ := m.Point("")
 	for region, shift := range map[string]float64{"north": -0.25, "south": 0.25, "west": 0} {
 		row := fixtureRows(1, 3)[0]

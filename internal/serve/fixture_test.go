@@ -82,6 +82,8 @@ func fixtureCSV(rows [][]string) []byte {
 // fixtureFormat reads the fixtures.
 var fixtureFormat = toptau.Format{Label: "y", Missing: []string{"NA"}, ID: []string{"id"}, Segment: "region", Date: []string{"when"}, Address: []string{"source"}}
 
+var fixtureProblem = method.Problem{Method: "topmean", Tau: threshold.MustRate("5%"), Lambda: 0.001}
+
 // fitted returns a model of the fixtures with an encoding.
 func fitted(t testing.TB, encoding schema.Encoding, impute schema.Impute) *toptau.Model {
 	t.Helper()
@@ -91,37 +93,59 @@ func fitted(t testing.TB, encoding schema.Encoding, impute schema.Impute) *topta
 	}
 	o := toptau.FitOptions{Encoding: encoding, Impute: impute}
 	o.Solver, o.Iterations = "adam", 60
-	f, err := toptau.Fit(context.Background(), data, method.Problem{Method: "topmean", Tau: threshold.MustRate("5%"), Lambda: 0.001}, o)
+	f, err := toptau.Fit(context.Background(), data, fixtureProblem, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return f.Model
 }
 
-// fixtureModels are models by name, made once. "segments" has a threshold for each region.
-var fixtureModels = sync.OnceValue(func() map[string]*toptau.Model {
-	models := map[string]*toptau.Model{}
-	t := &testing.B{} // fails by panic: no test is running
-	for _, encoding := range []schema.Encoding{schema.Raw, schema.Scorecard, schema.Leaves, schema.Boosted} {
-		models[string(encoding)] = fitted(t, encoding, schema.ImputeIndicator)
+// fixtureNames are the fixtures: an encoding each, and "segments", which has a threshold for each region.
+var fixtureNames = []string{"raw", "scorecard", "leaves", "boosted", "segments"}
+
+// fixtureModels are the models that were made so far.
+var fixtureModels struct {
+	sync.Mutex
+	made map[string]*toptau.Model
+}
+
+// fixtureModel returns a fixture, which is made once.
+func fixtureModel(t testing.TB, name string) *toptau.Model {
+	t.Helper()
+	f := &fixtureModels
+	f.Lock()
+	defer f.Unlock()
+	if f.made == nil {
+		f.made = map[string]*toptau.Model{}
 	}
+	if f.made[name] == nil {
+		if name == "segments" {
+			f.made[name] = segmented(t)
+		} else {
+			f.made[name] = fitted(t, schema.Encoding(name), schema.ImputeIndicator)
+		}
+	}
+	return f.made[name]
+}
+
+func segmented(t testing.TB) *toptau.Model {
+	t.Helper()
 	strict := fitted(t, schema.Raw, schema.ImputeMedian)
 	point, _ := strict.Point("")
 	point.Name, point.Segment = "regions", "region"
 	point.Segments = []model.Segment{{Value: "north", Threshold: point.Threshold - 0.25}, {Value: "south", Threshold: point.Threshold + 0.25}}
-	segments, err := strict.WithPoint(point)
+	m, err := strict.WithPoint(point)
 	if err != nil {
-		panic(err)
+		t.Fatal(err)
 	}
-	models["segments"] = segments
-	return models
-})
+	return m
+}
 
 // saved writes a fixture's model to a file.
 func saved(t testing.TB, name string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name+".json")
-	if err := fixtureModels()[name].Save(path); err != nil {
+	if err := fixtureModel(t, name).Save(path); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -289,4 +313,3 @@ func scoredByLibrary(t testing.TB, m *toptau.Model, csvText []byte) (scores []st
 	}
 	return scores, decisions
 }
-

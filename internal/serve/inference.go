@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"toptau/diag"
+	"toptau/internal/jsontext"
 	"toptau/schema"
 )
 
@@ -35,7 +36,8 @@ func (s *Server) routeInference(c *call, path string, to func(endpoint, handler)
 		version, rest, _ = strings.Cut(version, "/")
 		if now := c.model.current().version; version != now {
 			return to(atInfer, func(c *call) {
-				c.fail(refused(http.StatusNotFound, diag.Usage, "the version "+diag.Quote(version), "the version "+diag.Quote(now)))
+				c.fail(refused(http.StatusNotFound, diag.Usage, "the version "+diag.Quote(version),
+					"the version "+diag.Quote(now)))
 			})
 		}
 	}
@@ -134,28 +136,30 @@ type inference struct {
 }
 
 // tensorTypes are the types of tensors that columns may have.
-var tensorTypes = []string{"FP64", "FP32", "INT64", "INT32", "INT16", "INT8", "UINT64", "UINT32", "UINT16", "UINT8", "BOOL", "BYTES"}
+var tensorTypes = []string{"FP64", "FP32", "INT64", "INT32", "INT16", "INT8", "UINT64", "UINT32", "UINT16",
+	"UINT8", "BOOL", "BYTES"}
 
-// decode reads one tensor for each column, of shape [N] or [N, 1], or one of shape [N, C] with all columns in order.
+// decode reads one tensor for each column, of shape [N] or [N, 1], or one of shape [N, C] with all columns in
+// order.
 func (q *inference) decode(s *scratch, r *rows, body []byte) error {
 	if err := s.start(body); err != nil {
 		return err
 	}
-	if !s.take('{') {
-		return s.wrong("an object: {")
+	if !s.Take('{') {
+		return s.Wrong("an object: {")
 	}
 	var tensors []tensor
 	n, found := 0, false
 	for {
-		key, err := s.key()
+		key, err := s.Key()
 		if err != nil {
 			return err
 		}
 		switch string(key) {
 		case "id":
-			k, value, wrong := s.value()
-			if err = wrong; err == nil && k != textual && k != number && k != null {
-				err = s.wrong("a text")
+			k, value, wrong := s.Value()
+			if err = wrong; err == nil && k != jsontext.Text && k != jsontext.Number && k != jsontext.Null {
+				err = s.Wrong("a text")
 			}
 			q.id = string(value)
 		case "inputs":
@@ -164,18 +168,18 @@ func (q *inference) decode(s *scratch, r *rows, body []byte) error {
 		case "outputs":
 			err = q.readOutputs(s)
 		default:
-			err = s.skip()
+			err = s.Skip()
 		}
 		if err != nil {
 			return err
 		}
-		if more, err := s.more('}'); err != nil {
+		if more, err := s.More('}'); err != nil {
 			return err
 		} else if !more {
 			break
 		}
 	}
-	if err := s.end(); err != nil {
+	if err := s.End(); err != nil {
 		return err
 	}
 	if !found {
@@ -189,10 +193,10 @@ func (q *inference) decode(s *scratch, r *rows, body []byte) error {
 
 // tensors reads the list of inputs.
 func (s *scratch) tensors(r *rows) (list []tensor, n int, err error) {
-	if !s.take('[') {
-		return nil, 0, s.wrong("a list of tensors: [")
+	if !s.Take('[') {
+		return nil, 0, s.Wrong("a list of tensors: [")
 	}
-	if s.take(']') {
+	if s.Take(']') {
 		return nil, 0, nil
 	}
 	for {
@@ -201,10 +205,11 @@ func (s *scratch) tensors(r *rows) (list []tensor, n int, err error) {
 			return nil, 0, err
 		}
 		if len(list) > 0 && rows != n {
-			return nil, 0, wrongRequest(fmt.Sprintf("a tensor of %d rows", rows), fmt.Sprintf("%d, as in the tensors before it", n))
+			return nil, 0, wrongRequest(fmt.Sprintf("a tensor of %d rows", rows),
+				fmt.Sprintf("%d, as in the tensors before it", n))
 		}
 		n, list = rows, append(list, t)
-		if more, err := s.more(']'); err != nil || !more {
+		if more, err := s.More(']'); err != nil || !more {
 			return list, n, err
 		}
 	}
@@ -212,13 +217,13 @@ func (s *scratch) tensors(r *rows) (list []tensor, n int, err error) {
 
 // readTensor reads a tensor's description. Its data are read later.
 func (s *scratch) readTensor(r *rows) (t tensor, n int, err error) {
-	if !s.take('{') {
-		return t, 0, s.wrong("a tensor: {")
+	if !s.Take('{') {
+		return t, 0, s.Wrong("a tensor: {")
 	}
 	name, datatype, data, values := "", "", -1, 0
 	var shape []int
 	for {
-		key, err := s.key()
+		key, err := s.Key()
 		if err != nil {
 			return t, 0, err
 		}
@@ -230,16 +235,16 @@ func (s *scratch) readTensor(r *rows) (t tensor, n int, err error) {
 		case "shape":
 			shape, err = s.shape()
 		case "data":
-			s.peek()
-			data = s.at
+			s.Peek()
+			data = s.At
 			values, err = s.countValues(1)
 		default:
-			err = s.skip()
+			err = s.Skip()
 		}
 		if err != nil {
 			return t, 0, err
 		}
-		if more, err := s.more('}'); err != nil {
+		if more, err := s.More('}'); err != nil {
 			return t, 0, err
 		} else if !more {
 			break
@@ -260,45 +265,48 @@ func (s *scratch) readTensor(r *rows) (t tensor, n int, err error) {
 		t.columns = p.order
 		for _, f := range p.order {
 			if p.fields[f].plain < 0 {
-				return t, 0, wrongRequest("one tensor for all columns", "a tensor for each column, because "+diag.Quote(p.fields[f].name)+" is no number")
+				return t, 0, wrongRequest("one tensor for all columns",
+					"a tensor for each column, because "+diag.Quote(p.fields[f].name)+" is no number")
 			}
 		}
 	}
 	width := len(t.columns)
 	if len(shape) < 1 || len(shape) > 2 || len(shape) == 2 && shape[1] != width || len(shape) == 1 && width != 1 {
-		return t, 0, wrongRequest(fmt.Sprintf("the shape %v of tensor %s", shape, diag.Quote(name)), fmt.Sprintf("[N, %d]", width))
+		return t, 0, wrongRequest(fmt.Sprintf("the shape %v of tensor %s", shape, diag.Quote(name)),
+			fmt.Sprintf("[N, %d]", width))
 	}
 	if values != shape[0]*width {
-		return t, 0, wrongRequest(fmt.Sprintf("%d values in tensor %s", values, diag.Quote(name)), fmt.Sprintf("%d, as its shape", shape[0]*width))
+		return t, 0, wrongRequest(fmt.Sprintf("%d values in tensor %s", values, diag.Quote(name)),
+			fmt.Sprintf("%d, as its shape", shape[0]*width))
 	}
 	return t, shape[0], nil
 }
 
 func (s *scratch) textValue() (string, error) {
-	if s.peek() != '"' {
-		return "", s.wrong("a text")
+	if s.Peek() != '"' {
+		return "", s.Wrong("a text")
 	}
-	t, err := s.readText()
+	t, err := s.ReadText()
 	return string(t), err
 }
 
 // shape reads the lengths of a tensor. No tensor of a body is longer than 2^30.
 func (s *scratch) shape() ([]int, error) {
-	if !s.take('[') {
-		return nil, s.wrong("a list of lengths: [")
+	if !s.Take('[') {
+		return nil, s.Wrong("a list of lengths: [")
 	}
 	var shape []int
 	for {
-		k, value, err := s.value()
+		k, value, err := s.Value()
 		if err != nil {
 			return nil, err
 		}
 		n, bad := strconv.Atoi(string(value))
-		if k != number || bad != nil || n < 0 || n > 1<<30 || len(shape) == 8 {
+		if k != jsontext.Number || bad != nil || n < 0 || n > 1<<30 || len(shape) == 8 {
 			return nil, wrongRequest("a shape with "+diag.Quote(string(value)), "one or two lengths")
 		}
 		shape = append(shape, n)
-		if more, err := s.more(']'); err != nil || !more {
+		if more, err := s.More(']'); err != nil || !more {
 			return shape, err
 		}
 	}
@@ -306,18 +314,18 @@ func (s *scratch) shape() ([]int, error) {
 
 // readOutputs reads the names of the wanted outputs.
 func (q *inference) readOutputs(s *scratch) error {
-	if !s.take('[') {
-		return s.wrong("a list of outputs: [")
+	if !s.Take('[') {
+		return s.Wrong("a list of outputs: [")
 	}
-	if s.take(']') {
+	if s.Take(']') {
 		return nil
 	}
 	for {
-		if !s.take('{') {
-			return s.wrong("an output: {")
+		if !s.Take('{') {
+			return s.Wrong("an output: {")
 		}
 		for {
-			key, err := s.key()
+			key, err := s.Key()
 			if err != nil {
 				return err
 			}
@@ -327,16 +335,16 @@ func (q *inference) readOutputs(s *scratch) error {
 					return err
 				}
 				q.outputs = append(q.outputs, name)
-			} else if err := s.skip(); err != nil {
+			} else if err := s.Skip(); err != nil {
 				return err
 			}
-			if more, err := s.more('}'); err != nil {
+			if more, err := s.More('}'); err != nil {
 				return err
 			} else if !more {
 				break
 			}
 		}
-		if more, err := s.more(']'); err != nil || !more {
+		if more, err := s.More(']'); err != nil || !more {
 			return err
 		}
 	}
@@ -374,8 +382,12 @@ func (q *inference) appendAnswer(b []byte, r *rows, _ int) []byte {
 		})
 		b = append(b, "]}"...)
 	}
-	output("score", "FP64", func(b []byte, c *chunk, row int) []byte { return appendNumber(b, c.verdicts[row].Score) })
-	output("decision", "BOOL", func(b []byte, c *chunk, row int) []byte { return strconv.AppendBool(b, c.verdicts[row].Alert) })
+	output("score", "FP64", func(b []byte, c *chunk, row int) []byte {
+		return appendNumber(b, c.verdicts[row].Score)
+	})
+	output("decision", "BOOL", func(b []byte, c *chunk, row int) []byte {
+		return strconv.AppendBool(b, c.verdicts[row].Alert)
+	})
 	for k := range r.b.points {
 		output("decision_"+r.b.points[k].Name, "BOOL", func(b []byte, c *chunk, row int) []byte {
 			v := &c.verdicts[row]

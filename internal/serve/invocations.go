@@ -7,7 +7,8 @@ import (
 	"toptau/diag"
 )
 
-// handleInvocations answers POST /invocations as the servers of MLflow and SageMaker do, with the default model.
+// handleInvocations answers POST /invocations as the servers of MLflow and SageMaker do, with the default
+// model.
 func (s *Server) handleInvocations(c *call) {
 	if !c.method(http.MethodPost) {
 		return
@@ -36,13 +37,16 @@ func (s *Server) handleInvocations(c *call) {
 	case in == mediaCSV:
 		decode = decodeCSV
 	case in == mediaLines:
-		err = refused(http.StatusUnsupportedMediaType, diag.Usage, "lines of JSON", "application/json or text/csv, or the address /v1/score")
+		err = refused(http.StatusUnsupportedMediaType, diag.Usage, "lines of JSON",
+			"application/json or text/csv, or the address /v1/score")
 	}
 	if err == nil && s.admission.full() {
 		err = s.busy(shedQueue)
 	}
 	if err == nil {
-		err = s.scoreAnswer(c, o, decode, mediaJSON, func(b []byte, r *rows, point int) []byte { return appendPredictions(b, r, decisions) })
+		err = s.scoreAnswer(c, o, decode, mediaJSON, func(b []byte, r *rows, _ int) []byte {
+			return appendPredictions(b, r, decisions)
+		})
 	}
 	if err != nil {
 		c.fail(err)
@@ -76,12 +80,12 @@ func decodeInvocations(s *scratch, r *rows, body []byte) error {
 	if err := s.start(body); err != nil {
 		return err
 	}
-	if !s.take('{') {
-		return s.wrong("an object: {")
+	if !s.Take('{') {
+		return s.Wrong("an object: {")
 	}
 	lists := 0
 	for {
-		key, err := s.key()
+		key, err := s.Key()
 		if err != nil {
 			return err
 		}
@@ -92,20 +96,20 @@ func decodeInvocations(s *scratch, r *rows, body []byte) error {
 			}
 			err = s.frame(r, k)
 		case "params", "parameters", "signature_name":
-			err = s.skip()
+			err = s.Skip()
 		default:
 			err = wrongRequest("the key "+diag.Quote(k), "dataframe_split, dataframe_records, instances or inputs")
 		}
 		if err != nil {
 			return err
 		}
-		if more, err := s.more('}'); err != nil {
+		if more, err := s.More('}'); err != nil {
 			return err
 		} else if !more {
 			break
 		}
 	}
-	if err := s.end(); err != nil {
+	if err := s.End(); err != nil {
 		return err
 	}
 	if lists == 0 {
@@ -116,20 +120,20 @@ func decodeInvocations(s *scratch, r *rows, body []byte) error {
 
 // frame reads rows in one of the forms.
 func (s *scratch) frame(r *rows, key string) error {
-	switch c := s.peek(); {
+	switch c := s.Peek(); {
 	case key == "dataframe_split" && c == '{':
 		return s.split(r)
 	case key == "inputs" && c == '{':
 		return s.columnObject(r)
 	case c != '[':
-		return s.wrong("rows")
+		return s.Wrong("rows")
 	case key == "dataframe_records":
 		return s.objects(r)
 	}
-	first := s.at
-	s.at++
-	c := s.peek()
-	if s.at = first; c == '[' {
+	first := s.At
+	s.At++
+	c := s.Peek()
+	if s.At = first; c == '[' {
 		return s.lists(r, r.b.plan.order)
 	}
 	return s.objects(r)
@@ -139,9 +143,9 @@ func (s *scratch) frame(r *rows, key string) error {
 func (s *scratch) split(r *rows) error {
 	columns := r.b.plan.order
 	data := -1
-	s.at++
+	s.At++
 	for {
-		key, err := s.key()
+		key, err := s.Key()
 		if err != nil {
 			return err
 		}
@@ -149,15 +153,15 @@ func (s *scratch) split(r *rows) error {
 		case "columns":
 			columns, err = s.columnList()
 		case "data":
-			data = s.at
-			err = s.skip()
+			data = s.At
+			err = s.Skip()
 		default:
-			err = s.skip()
+			err = s.Skip()
 		}
 		if err != nil {
 			return err
 		}
-		if more, err := s.more('}'); err != nil {
+		if more, err := s.More('}'); err != nil {
 			return err
 		} else if !more {
 			break
@@ -166,9 +170,9 @@ func (s *scratch) split(r *rows) error {
 	if data < 0 {
 		return wrongRequest("dataframe_split without data", `{"columns": [...], "data": [[...]]}`)
 	}
-	after := s.at
-	s.at = data
+	after := s.At
+	s.At = data
 	err := s.lists(r, columns)
-	s.at = after
+	s.At = after
 	return err
 }

@@ -17,8 +17,8 @@ import (
 	"toptau/diag"
 )
 
-// Listen opens the listener of an address: HOST:PORT, or unix:PATH. A unix socket that nobody listens on is replaced.
-// Only its owner and group may connect.
+// Listen opens the listener of an address: HOST:PORT, or unix:PATH. A unix socket that nobody listens on is
+// replaced. Only its owner and group may connect.
 func Listen(address string) (net.Listener, error) {
 	path, isUnix := strings.CutPrefix(address, "unix:")
 	if !isUnix {
@@ -31,7 +31,8 @@ func Listen(address string) (net.Listener, error) {
 	if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSocket != 0 {
 		if c, err := net.Dial("unix", path); err == nil {
 			c.Close()
-			return nil, &diag.Error{Kind: diag.IO, Param: "listen", Found: diag.Quote(address) + ", where another process listens", Expected: "another path"}
+			return nil, &diag.Error{Kind: diag.IO, Param: "listen",
+				Found: diag.Quote(address) + ", where another process listens", Expected: "another path"}
 		}
 		os.Remove(path)
 	}
@@ -54,10 +55,11 @@ func IsLocal(address string) bool {
 	return err == nil && isLoopbackName(host)
 }
 
-// Serve answers requests on l until ctx ends, then drains: not ready at once, after grace no new connections, then
-// until all requests are answered, at most drainTimeout. tls may be nil.
+// Serve answers requests on l until ctx ends, then drains: not ready at once, after grace no new connections,
+// then until all requests are answered, at most drainTimeout. tls may be nil.
 func (s *Server) Serve(ctx context.Context, l net.Listener, certificates *tls.Config, grace time.Duration) error {
-	server := &http.Server{Handler: s, ReadHeaderTimeout: headerTimeout, ReadTimeout: s.options.Timeout, WriteTimeout: s.options.Timeout + streamTimeout,
+	server := &http.Server{Handler: s, ReadHeaderTimeout: min(headerTimeout, s.options.Timeout),
+		ReadTimeout: s.options.Timeout, WriteTimeout: s.options.Timeout + streamTimeout,
 		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(&quietHandler{s.log.Handler()}, slog.LevelWarn),
 		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: 100}}
 	limited := newLimitedListener(l, maxConnections, certificates != nil)
@@ -99,13 +101,14 @@ type quietHandler struct{ slog.Handler }
 
 // Handle implements slog.Handler.
 func (h *quietHandler) Handle(ctx context.Context, r slog.Record) error {
-	if strings.HasPrefix(r.Message, "http: TLS handshake error") || strings.HasPrefix(r.Message, "http: superfluous") {
+	if strings.HasPrefix(r.Message, "http: TLS handshake error") {
 		return nil
 	}
 	return h.Handler.Handle(ctx, r)
 }
 
-// limitedListener refuses connections beyond a limit politely: with an answer, and without a goroutine for each.
+// limitedListener refuses connections beyond a limit politely: with an answer, and without a goroutine for
+// each.
 type limitedListener struct {
 	net.Listener
 	free   chan struct{}
@@ -113,11 +116,13 @@ type limitedListener struct {
 	silent bool // TLS: no answer can be given
 }
 
-// maxRefusals is the number of connections that are refused at the same time; further ones are closed at once.
+// maxRefusals is the number of connections that are refused at the same time; further ones are closed at
+// once.
 const maxRefusals = 64
 
 func newLimitedListener(l net.Listener, most int, silent bool) *limitedListener {
-	return &limitedListener{Listener: l, free: make(chan struct{}, most), refuse: make(chan struct{}, maxRefusals), silent: silent}
+	return &limitedListener{Listener: l, free: make(chan struct{}, most),
+		refuse: make(chan struct{}, maxRefusals), silent: silent}
 }
 
 // Accept implements net.Listener.

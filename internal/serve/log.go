@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// accessPerSecond is the number of requests that are logged in a second; others are counted in a line. Errors of the
-// server are always logged.
+// accessPerSecond is the number of requests that are logged in a second; others are counted in a line. Errors
+// of the server are always logged.
 const accessPerSecond = 100
 
 // accessLog writes a line for each request.
@@ -56,8 +56,9 @@ func (a *accessLog) write(c *call, took time.Duration) {
 		return
 	}
 	attributes := make([]slog.Attr, 0, 12)
-	attributes = append(attributes, slog.String("request_id", c.id), slog.String("method", c.r.Method), slog.String("path", pathOf(c)),
-		slog.Int("status", c.status), slog.Int64("us", took.Microseconds()), slog.Int64("received", c.received), slog.Int64("sent", c.sent),
+	attributes = append(attributes, slog.String("request_id", c.id), slog.String("method", c.r.Method),
+		slog.String("path", pathOf(c)), slog.Int("status", c.status), slog.Int64("us", took.Microseconds()),
+		slog.Int64("received", c.received), slog.Int64("sent", c.sent),
 		slog.String("client", c.r.RemoteAddr))
 	if c.model != nil {
 		attributes = append(attributes, slog.String("model", c.model.name), slog.Int("rows", c.rows))

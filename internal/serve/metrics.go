@@ -29,14 +29,16 @@ const (
 	endpoints
 )
 
-var endpointNames = [endpoints]string{"score", "invocations", "infer", "models", "labels", "monitor", "reload", "health", "metrics",
+var endpointNames = [endpoints]string{"score", "invocations", "infer", "models", "labels", "monitor", "reload",
+	"health", "metrics",
 	"openapi", "other"}
 
 // codes are the statuses of answers.
 var codes = [...]int{200, 400, 401, 403, 404, 405, 406, 408, 413, 415, 422, 429, 499, 500, 503}
 
 // buckets are the upper limits of the histogram of times, in seconds: from 50 us to 2.5 s.
-var buckets = [...]float64{50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3, 50e-3, 100e-3, 250e-3, 500e-3, 1, 2.5}
+var buckets = [...]float64{50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3, 50e-3, 100e-3,
+	250e-3, 500e-3, 1, 2.5}
 
 // maxColumns is the number of columns with counts of their own; the others share one.
 const maxColumns = 50
@@ -145,7 +147,8 @@ func (m *modelCounts) newCounters(b *bundle) *modelCounters {
 		if i >= maxColumns {
 			name = "other"
 		}
-		c.missing, c.unknown = append(c.missing, m.counter("missing", name)), append(c.unknown, m.counter("unknown", name))
+		c.missing = append(c.missing, m.counter("missing", name))
+		c.unknown = append(c.unknown, m.counter("unknown", name))
 	}
 	limits := referenceLimits(b)
 	m.mu.Lock()
@@ -157,8 +160,8 @@ func (m *modelCounts) newCounters(b *bundle) *modelCounters {
 	return c
 }
 
-// referenceLimits returns the scores whose gaps are counted: those that the default point's guarantee keeps, and all
-// thresholds.
+// referenceLimits returns the scores whose gaps are counted: those that the default point's guarantee keeps,
+// and all thresholds.
 func referenceLimits(b *bundle) []float64 {
 	var limits []float64
 	if g := b.points[0].Guarantee; g != nil && g.Calibration != nil {
@@ -241,7 +244,8 @@ func (s *Server) writeMetrics(to io.Writer) error {
 		for at := range endpoints {
 			for i, code := range codes {
 				if n := c[at][i].Load(); n > 0 {
-					w.sample("requests_total", count(n), "model", model, "endpoint", endpointNames[at], "code", strconv.Itoa(code))
+					w.sample("requests_total", count(n), "model", model, "endpoint", endpointNames[at], "code",
+						strconv.Itoa(code))
 				}
 			}
 		}
@@ -268,7 +272,8 @@ func (s *Server) writeMetrics(to io.Writer) error {
 			sum += h.counts[i].Load()
 			w.sample("request_seconds_bucket", count(sum), "endpoint", endpointNames[at], "le", le)
 		}
-		w.sample("request_seconds_sum", decimal(time.Duration(h.nanos.Load()).Seconds()), "endpoint", endpointNames[at])
+		w.sample("request_seconds_sum", decimal(time.Duration(h.nanos.Load()).Seconds()), "endpoint",
+			endpointNames[at])
 		w.sample("request_seconds_count", count(sum), "endpoint", endpointNames[at])
 	}
 	s.writeModelMetrics(w)
@@ -282,7 +287,8 @@ func (s *Server) writeMetrics(to io.Writer) error {
 	for i := range s.metrics.shed {
 		w.sample("shed_total", count(s.metrics.shed[i].Load()), "reason", shedNames[i])
 	}
-	w.family("unobserved_total", "counter", "Rows that shadow models and the monitor did not see, because they could not keep up.")
+	w.family("unobserved_total", "counter",
+		"Rows that shadow models and the monitor did not see, because they could not keep up.")
 	w.sample("unobserved_total", count(s.metrics.dropped.Load()))
 	_, err := io.WriteString(to, w.b.String())
 	return err
@@ -320,11 +326,13 @@ func (s *Server) writeModelMetrics(w *metricsWriter) {
 	}
 	named("alerts", "alerts_total", "point", "Rows whose decision was true, by the operating point of the decision.")
 	if s.options.Limit != nil {
-		named("held_back", "held_back_total", "reason", "Rows above the operating point that the alert limit held back.")
+		named("held_back", "held_back_total", "reason",
+			"Rows above the operating point that the alert limit held back.")
 		w.family("budget_remaining", "gauge", "Alerts that are left in this hour, day or week.")
 		w.sample("budget_remaining", strconv.Itoa(s.options.Limit.Remaining()))
 	}
-	w.family("score", "histogram", "Scores, in the gaps of the scores that the model's guarantee keeps and its thresholds.")
+	w.family("score", "histogram",
+		"Scores, in the gaps of the scores that the model's guarantee keeps and its thresholds.")
 	for _, m := range s.models {
 		c, sum := m.current().counters.scores, uint64(0)
 		for i := range c.counts {
@@ -336,6 +344,21 @@ func (s *Server) writeModelMetrics(w *metricsWriter) {
 			w.sample("score_bucket", count(sum), "model", m.name, "le", le)
 		}
 		w.sample("score_count", count(sum), "model", m.name)
+	}
+	if s.options.Monitor != nil {
+		evidence := s.options.Monitor.Evidence()
+		w.family("evidence_log10", "gauge", "Evidence that something changed, as a power of ten. An unchanged stream ever reaches x with a probability of at most 10^-x.")
+		for _, e := range evidence {
+			w.sample("evidence_log10", decimal(e.Log10), "model", e.Model, "stream", e.Stream)
+		}
+		w.family("alarm", "gauge", "Whether the monitor raised an alarm.")
+		for _, e := range evidence {
+			alarm := "0"
+			if e.Alarm {
+				alarm = "1"
+			}
+			w.sample("alarm", alarm, "model", e.Model, "stream", e.Stream)
+		}
 	}
 	named("missing", "missing_total", "column", "Missing values.")
 	named("unknown", "unknown_total", "column", "Values that the training data did not have.")
@@ -371,12 +394,15 @@ func (s *Server) writeShadowMetrics(w *metricsWriter) {
 	for _, m := range shadowed {
 		w.sample("shadow_failed_total", count(m.counts.shadow.failed.Load()), "model", m.name)
 	}
-	w.family("shadow_decisions_total", "counter", "Rows whose decision differs: raised is an alert of the shadow alone, cleared one of the model alone.")
+	w.family("shadow_decisions_total", "counter",
+		"Rows whose decision differs: raised is an alert of the shadow alone, cleared one of the model alone.")
 	for _, m := range shadowed {
-		w.sample("shadow_decisions_total", count(m.counts.shadow.cleared.Load()), "model", m.name, "change", "cleared")
+		w.sample("shadow_decisions_total", count(m.counts.shadow.cleared.Load()), "model", m.name, "change",
+			"cleared")
 		w.sample("shadow_decisions_total", count(m.counts.shadow.raised.Load()), "model", m.name, "change", "raised")
 	}
-	w.family("shadow_difference", "summary", "Score of the shadow model less that of the model; quantiles of the last 1024 rows.")
+	w.family("shadow_difference", "summary",
+		"Score of the shadow model less that of the model; quantiles of the last 1024 rows.")
 	for _, m := range shadowed {
 		levels := []float64{0.01, 0.25, 0.5, 0.75, 0.99}
 		list, sum, n := m.counts.shadow.quantiles(levels...)

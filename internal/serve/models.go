@@ -21,11 +21,11 @@ type served struct {
 	counts *modelCounts
 	shadow *served // nil: none
 
+	failure atomic.Pointer[string] // of the last reload; nil: it worked
+
 	mu      sync.Mutex // held during a reload
 	stamp   stamp      // of the file that was loaded last, or tried
 	changed stamp      // what the last look at the file found, if it differs
-	failure string     // of the last reload; "": it worked
-	tried   time.Time
 }
 
 func (m *served) current() *bundle { return m.now.Load() }
@@ -92,11 +92,10 @@ func (s *Server) reload(m *served) (reloadResult, error) {
 
 func (s *Server) reloadLocked(m *served) (reloadResult, error) {
 	m.stamp, _ = stampOf(m.path)
-	m.tried = time.Now()
 	old := m.current()
 	b, err := s.load(m)
 	if err == nil && b.digest == old.digest {
-		m.failure = ""
+		m.failure.Store(nil)
 		m.counts.reloads[unchanged].Add(1)
 		return unchanged, nil
 	}
@@ -104,12 +103,13 @@ func (s *Server) reloadLocked(m *served) (reloadResult, error) {
 		err = checkReplaces(old, b, m.path)
 	}
 	if err != nil {
-		m.failure = err.Error()
+		text := err.Error()
+		m.failure.Store(&text)
 		m.counts.reloads[failed].Add(1)
-		s.log.Error("the model was not replaced", "model", m.name, "digest", old.digest, "error", m.failure)
+		s.log.Error("the model was not replaced", "model", m.name, "digest", old.digest, "error", text)
 		return failed, err
 	}
-	m.failure = ""
+	m.failure.Store(nil)
 	m.now.Store(b)
 	m.counts.reloads[reloaded].Add(1)
 	s.log.Info("the model was replaced", "model", m.name, "digest", b.digest, "former", old.digest)
@@ -131,19 +131,22 @@ func checkReplaces(old, b *bundle, path string) error {
 	}
 	if len(further) > 0 {
 		shown := further[:min(len(further), 5)]
-		return refusal(fmt.Sprintf("a model that needs %s more: %s", text.Plural(len(further), "column"), text.List(shown, "and")),
+		return refusal(fmt.Sprintf("a model that needs %s more: %s", text.Plural(len(further), "column"),
+			text.List(shown, "and")),
 			"the columns of the present model")
 	}
 	for i := range old.points {
 		if _, found := b.pointOf(old.points[i].Name); !found {
-			return refusal("a model without the operating point "+diag.Quote(old.points[i].Name), "all points of the present model")
+			return refusal("a model without the operating point "+diag.Quote(old.points[i].Name),
+				"all points of the present model")
 		}
 	}
 	for j := range b.plan.columns {
 		c := &b.plan.columns[j]
 		at := slices.IndexFunc(old.plan.schema.Columns, func(o schema.Column) bool { return o.Name == c.Name })
 		if at >= 0 && old.plan.schema.Columns[at].Kind != c.Kind {
-			return refusal("a model in which column "+diag.Quote(c.Name)+" is "+string(c.Kind), string(old.plan.schema.Columns[at].Kind))
+			return refusal("a model in which column "+diag.Quote(c.Name)+" is "+string(c.Kind),
+				string(old.plan.schema.Columns[at].Kind))
 		}
 	}
 	return nil
@@ -160,7 +163,8 @@ func (s *Server) all() []*served {
 	return list
 }
 
-// Reload reads all model files and the token again. It returns the first error; models that cannot be replaced stay.
+// Reload reads all model files and the token again. It returns the first error; models that cannot be
+// replaced stay.
 func (s *Server) Reload() error {
 	first := s.auth.read()
 	if first != nil {
@@ -174,8 +178,8 @@ func (s *Server) Reload() error {
 	return first
 }
 
-// Look reloads the models whose files have changed: a file must look the same twice before it is read, so that one
-// that is being written is left alone.
+// Look reloads the models whose files have changed: a file must look the same twice before it is read, so
+// that one that is being written is left alone.
 func (s *Server) Look() {
 	s.auth.look()
 	for _, m := range s.all() {

@@ -6,11 +6,12 @@ import (
 	"strings"
 
 	"toptau/diag"
+	"toptau/internal/jsontext"
 	"toptau/internal/table"
 )
 
-// handleLabels reads labels that became known later: lines of {"id": ..., "label": ...}, with "model" for another
-// model than the default. A label is written as in the training file, or as 1, 0, true or false.
+// handleLabels reads labels that became known later: lines of {"id": ..., "label": ...}, with "model" for
+// another model than the default. A label is written as in the training file, or as 1, 0, true or false.
 func (s *Server) handleLabels(c *call) {
 	if !c.method(http.MethodPost) {
 		return
@@ -68,16 +69,16 @@ type label struct {
 }
 
 func (s *Server) readLabel(line []byte) (l label, err error) {
-	sc := scanner{b: line}
+	sc := jsontext.Scanner{Bytes: line}
 	if err := checkText(line); err != nil {
 		return l, err
 	}
-	if !sc.take('{') {
-		return l, sc.wrong("an object: {")
+	if !sc.Take('{') {
+		return l, sc.Wrong("an object: {")
 	}
 	var fields [3]*string // id, label, model
 	for {
-		key, err := sc.key()
+		key, err := sc.Key()
 		if err != nil {
 			return l, err
 		}
@@ -90,22 +91,22 @@ func (s *Server) readLabel(line []byte) (l label, err error) {
 		if at < 0 || fields[at] != nil {
 			return l, wrongRequest("the key "+diag.Quote(string(key)), "id, label and model, each once")
 		}
-		k, value, err := sc.value()
+		k, value, err := sc.Value()
 		if err != nil {
 			return l, err
 		}
-		if k == object || k == list || k == null {
-			return l, sc.wrong("a text, a number, true or false")
+		if k == jsontext.Object || k == jsontext.List || k == jsontext.Null {
+			return l, sc.Wrong("a text, a number, true or false")
 		}
 		text := string(value)
 		fields[at] = &text
-		if more, err := sc.more('}'); err != nil {
+		if more, err := sc.More('}'); err != nil {
 			return l, err
 		} else if !more {
 			break
 		}
 	}
-	if err := sc.end(); err != nil {
+	if err := sc.End(); err != nil {
 		return l, err
 	}
 	if fields[0] == nil || fields[1] == nil {
@@ -114,14 +115,15 @@ func (s *Server) readLabel(line []byte) (l label, err error) {
 	m := s.models[0]
 	if fields[2] != nil {
 		if m = s.byName[*fields[2]]; m == nil {
-			return l, refused(http.StatusUnprocessableEntity, diag.Usage, "the model "+diag.Quote(*fields[2]), "one of /v1/models")
+			return l, refused(http.StatusUnprocessableEntity, diag.Usage, "the model "+diag.Quote(*fields[2]),
+				"one of /v1/models")
 		}
 	}
 	return label{m.name, *fields[0], classOf(m.current().plan.schema.Positive, *fields[1])}, nil
 }
 
-// classOf returns the class of a label: 1, 0, true and false mean the same for every model, unless its own labels are
-// numbers.
+// classOf returns the class of a label: 1, 0, true and false mean the same for every model, unless its own
+// labels are numbers.
 func classOf(positive []string, text string) table.Class {
 	class := table.ClassOf(nil, text)
 	for _, p := range positive {

@@ -42,8 +42,9 @@ func (s *Server) openAPI() ([]byte, error) {
 			properties[column.Name] = map[string]any{"type": types}
 			required = append(required, column.Name)
 		}
-		schemas["Row."+m.name] = map[string]any{"type": "object", "description": "A row for the model " + m.name + ", " + b.digest,
-			"properties": properties, "required": required}
+		schemas["Row."+m.name] = map[string]any{"type": "object",
+			"description": "A row for the model " + m.name + ", " + b.digest,
+			"properties":  properties, "required": required}
 		rows = append(rows, map[string]any{"$ref": "#/components/schemas/Row." + m.name})
 	}
 	schemas["Row"].(map[string]any)["anyOf"] = rows

@@ -38,11 +38,11 @@ type Options struct {
 // ModelFile is a model under a name.
 type ModelFile struct{ Name, Path string }
 
-// The limits that are no flags. The queue is short, because a request that waits longer than maxWait is of no use to
-// its client. The others bound the memory of a server under attack.
+// The limits that are no flags. The queue is short, because a request that waits longer than maxWait is of no
+// use to its client. The others bound the memory of a server under attack.
 const (
 	maxWait        = 100 * time.Millisecond
-	maxInFlight    = 64 << 20 // bytes of bodies, rows and answers
+	leastInFlight  = 64 << 20 // bytes of bodies, rows and answers
 	maxConnections = 4096
 	maxHeader      = 16 << 10
 	headerTimeout  = 5 * time.Second
@@ -50,6 +50,10 @@ const (
 	idleTimeout    = 2 * time.Minute
 	drainTimeout   = 25 * time.Second
 )
+
+// InFlight returns the bytes that bodies, rows and answers may take together: 64 MiB, and in any case enough
+// for the largest body, whose rows and answer take about as much.
+func (o Options) InFlight() int64 { return max(leastInFlight, 4*o.MaxBody) }
 
 func (o Options) withDefaults() Options {
 	if o.Load == nil {
@@ -72,9 +76,9 @@ func (o Options) withDefaults() Options {
 
 // Limit may hold alerts back.
 type Limit interface {
-	// Decide is called with all rows of a request that have scores, in their order, before they are answered. It
-	// may set HeldBack of rows whose Alert is true. Calls come from many goroutines. An error means that
-	// alerts cannot be counted and are held back.
+	// Decide is called with the rows of a request in their order, at most 256 at a time, before they are
+	// answered. It may set HeldBack of rows whose Alert is true. Rows without a score have NaN. Calls come
+	// from many goroutines. An error means that alerts cannot be counted and are held back.
 	Decide(r Request, rows []Verdict) error
 	// Remaining returns the number of alerts that are left now.
 	Remaining() int
@@ -104,10 +108,23 @@ type Monitor interface {
 	Observe(r Request, rows Observed)
 	// Label is called with each label of POST /v1/labels. It reports whether the label was of use.
 	Label(name, id string, positive bool) (used bool)
+	// Evidence returns what the metrics show, the models in a fixed order.
+	Evidence() []StreamEvidence
 	// WriteJSON and WritePage write the document of /v1/monitor and the page of /monitor.
 	WriteJSON(w io.Writer) error
 	WritePage(w io.Writer) error
 }
+
+// StreamEvidence is the evidence of a stream of a model: scores, columns or budget.
+type StreamEvidence struct {
+	Model, Stream string
+	Log10         float64 // its decimal logarithm
+	Alarm         bool    // there was an alarm
+}
+
+// MetricsWriter is a Limit or a Monitor with metrics: families in the text format 0.0.4, with names that begin with
+// toptau_.
+type MetricsWriter interface{ WriteMetrics(w io.Writer) error }
 
 // Observed is scored rows in the order in which they arrived. All slices have an element for each row.
 type Observed struct {

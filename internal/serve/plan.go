@@ -3,6 +3,7 @@ package serve
 import (
 	"cmp"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -43,13 +44,15 @@ type target struct {
 	codes  map[string]int32 // categories; nil: a number
 }
 
-// unknownCategory is what the dictionary of a column has for every value without a weight. It is not UTF-8, so
-// no category of a model is equal to it.
+// unknownCategory is what the dictionary of a column has for every value without a weight. It is not UTF-8,
+// so no category of a model is equal to it.
 const unknownCategory = "\xff"
 
-// newPlan returns the plan of a model. id names the column that identifies rows; "" is the model's, otherwise "id".
+// newPlan returns the plan of a model. id names the column that identifies rows; "" is the model's, otherwise
+// "id".
 func newPlan(m *model.Model, id string) (*plan, error) {
-	p := &plan{schema: m.Schema(), index: map[string]int{}, segment: -1, id: -1, inputs: m.Features(feature.Key{}).Inputs}
+	p := &plan{schema: m.Schema(), index: map[string]int{}, segment: -1, id: -1,
+		inputs: m.Features(feature.Key{}).Inputs}
 	s := &p.schema
 	for j := range s.Columns {
 		c := &s.Columns[j]
@@ -78,8 +81,9 @@ func newPlan(m *model.Model, id string) (*plan, error) {
 		}
 		i := p.fieldOf(point.Segment)
 		if p.segment >= 0 && p.segment != i {
-			return nil, &diag.Error{Kind: diag.Model, Found: "operating points with segments of the columns " + diag.Quote(p.fields[p.segment].name) +
-				" and " + diag.Quote(point.Segment), Expected: "one segment column"}
+			return nil, &diag.Error{Kind: diag.Model,
+				Found: "operating points with segments of the columns " + diag.Quote(p.fields[p.segment].name) +
+					" and " + diag.Quote(point.Segment), Expected: "one segment column"}
 		}
 		if p.segment < 0 && !p.fields[i].required {
 			p.fields[i].required = true
@@ -113,7 +117,8 @@ func newPlan(m *model.Model, id string) (*plan, error) {
 
 // addColumn adds a feature to the table.
 func (p *plan) addColumn(c *schema.Column) {
-	column := table.Column{Name: c.Name, Number: c.Number, Kind: c.Kind, Part: c.Part, Source: c.Source, Origin: c.Origin, Salt: c.Salt}
+	column := table.Column{Name: c.Name, Number: c.Number, Kind: c.Kind, Part: c.Part, Source: c.Source,
+		Origin: c.Origin, Salt: c.Salt}
 	if c.Kind == schema.Categorical {
 		column.Dictionary = append(slices.Clone(c.Dictionary), unknownCategory)
 	}
@@ -138,19 +143,16 @@ func (p *plan) isNested(path []byte) bool {
 }
 
 // absent returns the problem of a row without some fields.
-func (p *plan) absent(has func(field int) bool) *problem {
+func (p *plan) absent(fields []int) *problem {
+	const shown = 5
 	var names []string
-	for _, i := range p.order {
-		if !has(i) {
-			names = append(names, diag.Quote(p.fields[i].name))
-		}
+	for _, f := range fields[:min(len(fields), shown)] {
+		names = append(names, diag.Quote(p.fields[f].name))
 	}
-	shown := names[:min(len(names), 20)]
-	list := strings.Join(shown, ", ")
-	if n := len(names) - len(shown); n > 0 {
+	list := strings.Join(names, ", ")
+	if n := len(fields) - len(names); n > 0 {
 		list += fmt.Sprintf(" and %s more", text.Count(n))
 	}
-	return &problem{422, &diag.Error{Kind: diag.Data, Found: "a row without " + list,
-		Expected: fmt.Sprintf("the %s of the model", text.Plural(len(p.order), "column")),
-		Hint:     "null is a missing value"}}
+	return &problem{http.StatusUnprocessableEntity, &diag.Error{Kind: diag.Data, Found: "a row without " + list,
+		Expected: "the " + text.Plural(len(p.order), "column") + " of the model", Hint: "null is a missing value"}}
 }

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -22,8 +23,8 @@ type logFile struct {
 	size int64
 }
 
-// OpenLogFile opens a log to append to. A last line without its end, which a full disk may have left, is ended. A Write
-// must have whole lines.
+// OpenLogFile opens a log to append to. A last line without its end, which a killed process or a full disk
+// may have left, is removed. A Write must have whole lines.
 func OpenLogFile(path string, most int64) (io.WriteCloser, error) {
 	l := &logFile{path: path, most: most}
 	if err := l.open(); err != nil {
@@ -42,14 +43,17 @@ func (l *logFile) open() error {
 	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
 		return err
 	}
-	l.size = info.Size()
-	var last [1]byte
-	if _, err := f.ReadAt(last[:], l.size-1); err == nil && last[0] != '\n' {
-		_, err = f.Write([]byte("\n"))
+	tail := make([]byte, min(info.Size(), longestLine))
+	if _, err := f.ReadAt(tail, info.Size()-int64(len(tail))); err != nil {
 		return err
 	}
-	return nil
+	torn := len(tail) - 1 - bytes.LastIndexByte(tail, '\n')
+	l.size = info.Size() - int64(torn)
+	return f.Truncate(l.size)
 }
+
+// longestLine is longer than any line of a log.
+const longestLine = 1 << 20
 
 // Write implements io.Writer.
 func (l *logFile) Write(b []byte) (int, error) {

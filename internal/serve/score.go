@@ -52,7 +52,8 @@ func (s *Server) scoreBody(c *call, o rowOptions, decode decode, out media) erro
 }
 
 // scoreAnswer reads a body, scores its rows and answers with what format appends.
-func (s *Server) scoreAnswer(c *call, o rowOptions, decode decode, out media, format func(b []byte, r *rows, point int) []byte) error {
+func (s *Server) scoreAnswer(c *call, o rowOptions, decode decode, out media,
+	format func(b []byte, r *rows, point int) []byte) error {
 	b := c.model.current()
 	if err := c.readBody(); err != nil {
 		return err
@@ -91,6 +92,7 @@ func (s *Server) scoreRows(c *call, b *bundle, o rowOptions, decode decode) (*ro
 		return nil, err
 	}
 	r := b.newRows(o, s.options.MaxRows)
+	r.reserve = c.reserve
 	r.between = func(k *chunk, last bool) error {
 		if err := c.reserve(int64(b.plan.width * k.capacity)); err != nil {
 			return err
@@ -121,7 +123,7 @@ func (b *bundle) newRows(o rowOptions, most int) *rows {
 func (r *rows) done() {
 	r.release()
 	if r.s != nil {
-		r.s.b = nil
+		r.s.Bytes = nil
 		r.b.scratches.Put(r.s)
 		r.s = nil
 	}
@@ -170,8 +172,13 @@ func (c *call) media() (in, out media, err error) {
 }
 
 // mediaNames are the types of bodies and answers.
-var mediaNames = map[string]media{"application/json": mediaJSON, "application/x-ndjson": mediaLines, "application/ndjson": mediaLines,
-	"application/jsonl": mediaLines, "text/csv": mediaCSV}
+var mediaNames = map[string]media{
+	"application/json":     mediaJSON,
+	"application/x-ndjson": mediaLines,
+	"application/ndjson":   mediaLines,
+	"application/jsonl":    mediaLines,
+	"text/csv":             mediaCSV,
+}
 
 const mediaList = "application/json, application/x-ndjson or text/csv"
 
@@ -182,11 +189,13 @@ func mediaOf(contentType []string) (media, error) {
 	found := strings.Join(contentType, ", ")
 	name, parameters, err := mime.ParseMediaType(found)
 	m, known := mediaNames[name]
-	if charset := strings.ToLower(parameters["charset"]); err != nil || !known || charset != "" && charset != "utf-8" && charset != "us-ascii" {
+	if charset := strings.ToLower(parameters["charset"]); err != nil || !known || charset != "" &&
+		charset != "utf-8" && charset != "us-ascii" {
 		if found == "" {
 			found = "none"
 		}
-		return 0, refused(http.StatusUnsupportedMediaType, diag.Usage, "Content-Type "+diag.Quote(found), mediaList+", in UTF-8")
+		return 0, refused(http.StatusUnsupportedMediaType, diag.Usage, "Content-Type "+diag.Quote(found),
+			mediaList+", in UTF-8")
 	}
 	return m, nil
 }

@@ -2,19 +2,21 @@ package serve
 
 import (
 	"io"
+	"log/slog"
 	"strconv"
 	"sync"
 	"time"
 )
 
-// scoredLog writes a line for each scored row. Each Write has whole lines, so that a killed process leaves no torn
-// one.
+// scoredLog writes a line for each scored row. Each Write has whole lines, so that a killed process leaves no
+// torn one.
 type scoredLog struct {
 	mu     sync.Mutex
 	w      io.Writer // nil: none
+	log    *slog.Logger
 	buffer []byte
 	timer  *time.Timer // writes the buffer; nil: not set
-	failed error
+	failed error       // of the last write
 }
 
 const (
@@ -22,7 +24,7 @@ const (
 	scoredDelay  = time.Second // a line is written at most this much later
 )
 
-func newScoredLog(w io.Writer) *scoredLog { return &scoredLog{w: w} }
+func newScoredLog(w io.Writer, log *slog.Logger) *scoredLog { return &scoredLog{w: w, log: log} }
 
 // write logs the rows of a request.
 func (l *scoredLog) write(c *call, r *rows, point int) {
@@ -79,9 +81,11 @@ func (l *scoredLog) flush() {
 		l.timer = nil
 	}
 	if len(l.buffer) > 0 {
-		if _, err := l.w.Write(l.buffer); err != nil {
-			l.failed = err
+		_, err := l.w.Write(l.buffer)
+		if err != nil && l.failed == nil {
+			l.log.Error("the scored log cannot be written: rows are missing in it", "error", err.Error())
 		}
+		l.failed = err
 		l.buffer = l.buffer[:0]
 	}
 }

@@ -37,21 +37,22 @@ type Server struct {
 
 // New loads the models and returns a server.
 //
-// Errors: those of Options.Load, diag.Usage for names that do not fit together, diag.IO for a token that cannot be
-// read.
+// Errors: those of Options.Load, diag.Usage for names that do not fit together, diag.IO for a token that
+// cannot be read.
 func New(o Options) (*Server, error) {
 	o = o.withDefaults()
-	s := &Server{options: o, byName: map[string]*served{}, admission: newAdmission(o.Queue), idStart: newIDStart()}
+	s := &Server{options: o, byName: map[string]*served{}, admission: newAdmission(o), idStart: newIDStart()}
 	s.log, s.access = newLogs(o.Log)
-	s.scored = newScoredLog(o.ScoredLog)
+	s.scored = newScoredLog(o.ScoredLog, s.log)
 	var err error
 	if s.auth, err = newAuth(&s.options); err != nil {
 		return nil, err
 	}
 	for _, f := range o.Models {
 		if s.byName[f.Name] != nil {
-			return nil, &diag.Error{Kind: diag.Usage, Found: "two models with the name " + diag.Quote(f.Name), Expected: "different names",
-				Fixes: []diag.Fix{{Param: "name", Value: "NAME=MODEL"}}}
+			return nil, &diag.Error{Kind: diag.Usage, Found: "two models with the name " + diag.Quote(f.Name),
+				Expected: "different names",
+				Fixes:    []diag.Fix{{Param: "name", Value: "NAME=MODEL"}}}
 		}
 		m, err := s.newServed(f)
 		if err != nil {
@@ -65,7 +66,8 @@ func New(o Options) (*Server, error) {
 	for _, f := range o.Shadows {
 		m := s.byName[f.Name]
 		if m == nil || m.shadow != nil {
-			return nil, &diag.Error{Kind: diag.Usage, Param: "shadow", Found: diag.Quote(f.Name), Expected: "the name of a served model, once"}
+			return nil, &diag.Error{Kind: diag.Usage, Param: "shadow", Found: diag.Quote(f.Name),
+				Expected: "the name of a served model, once"}
 		}
 		if m.shadow, err = s.newServed(f); err != nil {
 			return nil, err
@@ -76,7 +78,8 @@ func New(o Options) (*Server, error) {
 }
 
 func noPoints(name string) error {
-	return &diag.Error{Kind: diag.Model, Found: "the model " + diag.Quote(name) + " without an operating point", Expected: "at least one"}
+	return &diag.Error{Kind: diag.Model, Found: "the model " + diag.Quote(name) + " without an operating point",
+		Expected: "at least one"}
 }
 
 // newIDStart returns the start of the ids that this process gives to requests.
@@ -188,7 +191,8 @@ func (s *Server) handleReload(c *call) {
 		return
 	}
 	if !s.auth.known() {
-		c.fail(refused(http.StatusForbidden, diag.Usage, "a reload by a client that is not known", "a token, a client certificate or a unix socket"))
+		c.fail(refused(http.StatusForbidden, diag.Usage, "a reload by a client that is not known",
+			"a token, a client certificate or a unix socket"))
 		return
 	}
 	type outcome struct {
@@ -224,16 +228,19 @@ func (s *Server) handleReload(c *call) {
 
 // panicked answers after a mistake in this program.
 func (c *call) panicked(p any) {
-	c.s.log.Error("a mistake in the program", "request_id", c.id, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 	if p == http.ErrAbortHandler {
-		panic(p)
+		return
 	}
+	c.s.log.Error("a mistake in the program", "request_id", c.id, "panic", fmt.Sprint(p), "stack",
+		string(debug.Stack()))
 	if c.status == 0 {
-		c.fail(refused(http.StatusInternalServerError, diag.IO, "a mistake in the program", "a report of it with the request's id"))
+		c.fail(refused(http.StatusInternalServerError, diag.IO, "a mistake in the program",
+			"a report of it with the request's id"))
 	}
 }
 
-// Drain makes the server not ready, so that no balancer sends further requests. Requests are answered all the same.
+// Drain makes the server not ready, so that no balancer sends further requests. Requests are answered all the
+// same.
 func (s *Server) Drain() { s.draining.Store(true) }
 
 // Close ends the work after answers and writes the logs.

@@ -13,9 +13,9 @@ import (
 // streamBuffer is the number of bytes that a stream reads at a time.
 const streamBuffer = 64 << 10
 
-// scoreStream answers lines of JSON: a line in, a line out. Answers are sent when no complete line is left, so that a
-// client may wait for an answer before it sends the next line. The error of a line is its result, and the stream
-// goes on.
+// scoreStream answers lines of JSON: a line in, a line out. Answers are sent when no complete line is left,
+// so that a client may wait for an answer before it sends the next line. The error of a line is its result,
+// and the stream goes on.
 func (s *Server) scoreStream(c *call, o rowOptions, out media) {
 	b := c.model.current()
 	r := b.newRows(o, int(^uint(0)>>1))
@@ -26,7 +26,8 @@ func (s *Server) scoreStream(c *call, o rowOptions, out media) {
 		return
 	}
 	if out != mediaLines {
-		c.fail(refused(http.StatusNotAcceptable, diag.Usage, "another type than that of the lines", "application/x-ndjson, or no Accept"))
+		c.fail(refused(http.StatusNotAcceptable, diag.Usage, "another type than that of the lines",
+			"application/x-ndjson, or no Accept"))
 		return
 	}
 	if r.rowOptions.bad == refuseRows {
@@ -36,7 +37,8 @@ func (s *Server) scoreStream(c *call, o rowOptions, out media) {
 		c.fail(err)
 		return
 	}
-	st := &stream{c: c, control: http.NewResponseController(c.w), buffer: append(c.body[:0], make([]byte, streamBuffer)...), counted: streamBuffer}
+	st := &stream{c: c, control: http.NewResponseController(c.w),
+		buffer: append(c.body[:0], make([]byte, streamBuffer)...), counted: streamBuffer}
 	st.control.EnableFullDuplex()
 	header := c.w.Header()
 	header["Content-Type"] = contentTypes[mediaLines]
@@ -116,7 +118,8 @@ type stream struct {
 	ended   bool
 }
 
-// next returns complete lines, and the last line even if it lacks its end. They are valid until the next call.
+// next returns complete lines, and the last line even if it lacks its end. They are valid until the next
+// call.
 func (t *stream) next() ([]byte, error) {
 	c := t.c
 	copy(t.buffer, t.buffer[t.used:t.length])
@@ -184,10 +187,7 @@ func (t *stream) end(err error) {
 		c.fail(err)
 		return
 	}
-	p, ok := err.(*problem)
-	if !ok {
-		p = valueProblem(0, err)
-	}
+	p := problemOf(err)
 	c.out = append(append(c.out, p.document(c.s.options.TerseErrors)...), '\n')
 	t.send()
 	c.status = p.status

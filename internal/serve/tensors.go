@@ -4,10 +4,12 @@ import (
 	"fmt"
 
 	"toptau/diag"
+	"toptau/internal/jsontext"
 	"toptau/internal/text"
 )
 
-// tensor is the values of a column, or of several, row by row. They are read in place, in one list or nested ones.
+// tensor is the values of a column, or of several, row by row. They are read in place, in one list or nested
+// ones.
 type tensor struct {
 	columns []int // fields; -1: ignored
 	at      int   // in the body: the next value
@@ -66,73 +68,73 @@ func (s *scratch) tensorRows(r *rows, tensors []tensor, n int) error {
 }
 
 // next reads the next value of a tensor.
-func (s *scratch) next(t *tensor) (kind, []byte, error) {
-	s.at = t.at
+func (s *scratch) next(t *tensor) (jsontext.Kind, []byte, error) {
+	s.At = t.at
 	for {
-		switch s.peek() {
+		switch s.Peek() {
 		case '[':
-			if t.depth++; t.depth > maxDepth {
-				return 0, nil, s.wrong(fmt.Sprintf("at most %d levels", maxDepth))
+			if t.depth++; t.depth > jsontext.MaxDepth {
+				return 0, nil, s.Wrong(fmt.Sprintf("at most %d levels", jsontext.MaxDepth))
 			}
-			s.at++
+			s.At++
 			continue
 		case ']':
 			if t.depth--; t.depth <= 0 {
-				return 0, nil, s.wrong("a further value")
+				return 0, nil, s.Wrong("a further value")
 			}
-			s.at++
-			s.take(',')
+			s.At++
+			s.Take(',')
 			continue
 		}
-		k, value, err := s.value()
-		if err == nil && k == object {
-			err = s.wrong("a number or a text")
+		k, value, err := s.Value()
+		if err == nil && k == jsontext.Object {
+			err = s.Wrong("a number or a text")
 		}
-		s.take(',')
-		t.at = s.at
+		s.Take(',')
+		t.at = s.At
 		return k, value, err
 	}
 }
 
 // endTensor reads the end of a tensor.
 func (s *scratch) endTensor(t *tensor) error {
-	s.at = t.at
+	s.At = t.at
 	for t.depth > 0 {
-		if !s.take(']') {
-			return s.wrong("the end of the list")
+		if !s.Take(']') {
+			return s.Wrong("the end of the list")
 		}
 		t.depth--
-		s.take(',')
+		s.Take(',')
 	}
 	return nil
 }
 
 // countValues counts the values of a list and skips it. Nested lists count by their values.
 func (s *scratch) countValues(depth int) (int, error) {
-	if depth > maxDepth {
-		return 0, s.wrong(fmt.Sprintf("at most %d levels", maxDepth))
+	if depth > jsontext.MaxDepth {
+		return 0, s.Wrong(fmt.Sprintf("at most %d levels", jsontext.MaxDepth))
 	}
-	if !s.take('[') {
-		return 0, s.wrong("a list: [")
+	if !s.Take('[') {
+		return 0, s.Wrong("a list: [")
 	}
-	if s.take(']') {
+	if s.Take(']') {
 		return 0, nil
 	}
 	n := 0
 	for {
-		k, _, err := s.value()
+		k, _, err := s.Value()
 		inner := 1
 		switch {
-		case err == nil && k == object:
-			err = s.wrong("a number or a text")
-		case err == nil && k == list:
+		case err == nil && k == jsontext.Object:
+			err = s.Wrong("a number or a text")
+		case err == nil && k == jsontext.List:
 			inner, err = s.countValues(depth + 1)
 		}
 		if err != nil {
 			return 0, err
 		}
 		n += inner
-		if more, err := s.more(']'); err != nil || !more {
+		if more, err := s.More(']'); err != nil || !more {
 			return n, err
 		}
 	}
@@ -142,12 +144,12 @@ func (s *scratch) countValues(depth int) (int, error) {
 func (s *scratch) columnObject(r *rows) error {
 	var tensors []tensor
 	rows := -1
-	s.at++
-	if s.take('}') {
+	s.At++
+	if s.Take('}') {
 		return s.tensorRows(r, nil, 0)
 	}
 	for {
-		key, err := s.key()
+		key, err := s.Key()
 		if err != nil {
 			return err
 		}
@@ -156,24 +158,25 @@ func (s *scratch) columnObject(r *rows) error {
 			f = -1
 		}
 		name := string(key)
-		t := tensor{columns: []int{f}, at: s.at}
+		t := tensor{columns: []int{f}, at: s.At}
 		n, err := s.countValues(1)
 		if err != nil {
 			return err
 		}
 		if rows >= 0 && n != rows {
-			return wrongRequest(text.Plural(n, "value")+" of column "+diag.Quote(name), fmt.Sprintf("%d, as in the columns before it", rows))
+			return wrongRequest(text.Plural(n, "value")+" of column "+diag.Quote(name),
+				fmt.Sprintf("%d, as in the columns before it", rows))
 		}
 		rows = n
 		tensors = append(tensors, t)
-		if more, err := s.more('}'); err != nil {
+		if more, err := s.More('}'); err != nil {
 			return err
 		} else if !more {
 			break
 		}
 	}
-	after := s.at
+	after := s.At
 	err := s.tensorRows(r, tensors, rows)
-	s.at = after
+	s.At = after
 	return err
 }

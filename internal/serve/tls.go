@@ -9,12 +9,13 @@ import (
 	"toptau/diag"
 )
 
-// TLS returns the settings of TLS 1.2 and later. With clientCA, clients need a certificate that one of the authorities
-// in that file has signed. The certificate is read again when its file changes.
+// TLS returns the settings of TLS 1.2 and later. With clientCA, clients need a certificate that one of the
+// authorities in that file has signed. The certificate is read again when its file changes.
 func TLS(certificate, key, clientCA string) (*tls.Config, error) {
 	k := &keyPair{certificate: certificate, key: key}
 	if _, err := k.get(nil); err != nil {
-		return nil, &diag.Error{Kind: diag.IO, File: certificate, Found: "the certificate and its key cannot be used", Err: err}
+		return nil, &diag.Error{Kind: diag.IO, File: certificate,
+			Found: "the certificate and its key cannot be used", Err: err}
 	}
 	c := &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: k.get}
 	if clientCA == "" {
@@ -26,7 +27,8 @@ func TLS(certificate, key, clientCA string) (*tls.Config, error) {
 	}
 	c.ClientCAs, c.ClientAuth = x509.NewCertPool(), tls.RequireAndVerifyClientCert
 	if !c.ClientCAs.AppendCertsFromPEM(text) {
-		return nil, &diag.Error{Kind: diag.Data, File: clientCA, Found: "no certificate", Expected: "certificates of authorities as PEM"}
+		return nil, &diag.Error{Kind: diag.Data, File: clientCA, Found: "no certificate",
+			Expected: "certificates of authorities as PEM"}
 	}
 	return c, nil
 }

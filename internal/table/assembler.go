@@ -114,6 +114,10 @@ func (a *assembler) chooseFeatures(counts []kindCount) error {
 	a.roles.features = nil
 	for _, i := range columns {
 		c := Column{Name: a.names.all[i], Number: i + 1, Kind: schema.Numeric}
+		if o.texts && counts != nil && (counts[i].parts(c.Name) != nil || a.kindOf(i, counts[i]) == schema.Categorical) {
+			a.roles.kept = append(a.roles.kept, i)
+			continue
+		}
 		if parts := a.partsOf(i, counts); parts != nil {
 			a.addParts(c, parts)
 			continue
@@ -364,21 +368,30 @@ func (a *assembler) appendFields(t *Table, r *row) error {
 			c.Codes = append(c.Codes, code)
 			continue
 		}
-		if d := a.derived[k]; d.part != schema.Whole {
-			v, ok := a.reader.missing.derivedNumber(d, field)
-			if !ok {
-				return a.notDerived(k, field, r.lineOf(i))
-			}
-			c.Values = append(c.Values, v)
-			continue
-		}
-		v, what := a.reader.missing.number(field)
-		if what != number {
-			return a.notNumber(r, i, field, what)
+		v, err := a.numberOf(k, r, field)
+		if err != nil {
+			return err
 		}
 		c.Values = append(c.Values, v)
 	}
 	return nil
+}
+
+// numberOf returns the number of a field of feature k, or what is taken from it.
+func (a *assembler) numberOf(k int, r *row, field []byte) (float64, error) {
+	i := a.roles.features[k]
+	if d := a.derived[k]; d.part != schema.Whole {
+		v, ok := a.reader.missing.derivedNumber(d, field)
+		if !ok {
+			return 0, a.notDerived(k, field, r.lineOf(i))
+		}
+		return v, nil
+	}
+	v, what := a.reader.missing.number(field)
+	if what != number {
+		return 0, a.notNumber(r, i, field, what)
+	}
+	return v, nil
 }
 
 // appendNumbers appends the features of a row of numbers.
@@ -486,7 +499,11 @@ func (a *assembler) weightOf(r *row) (float64, error) {
 	if i < 0 {
 		return 1, nil
 	}
-	field := r.textOf(i)
+	return a.checkWeight(r.textOf(i), r, i)
+}
+
+// checkWeight returns the number of a weight.
+func (a *assembler) checkWeight(field []byte, r *row, i int) (float64, error) {
 	v, what := parseNumber(field)
 	found := ""
 	switch {
@@ -510,7 +527,11 @@ func (a *assembler) labelOf(r *row) ([]byte, error) {
 	if i < 0 {
 		return nil, nil
 	}
-	field := r.textOf(i)
+	return a.checkLabel(r.textOf(i), r.lineOf(i))
+}
+
+// checkLabel returns a field of the label column, nil if it is missing and may be.
+func (a *assembler) checkLabel(field []byte, line int) ([]byte, error) {
 	if !a.reader.missing.has(field) {
 		return field, nil
 	}
@@ -521,7 +542,7 @@ func (a *assembler) labelOf(r *row) ([]byte, error) {
 	if len(trimBlanks(field)) > 0 {
 		found = "the missing label " + diag.Quote(string(field))
 	}
-	return nil, &diag.Error{Kind: diag.Data, File: a.reader.file, Line: r.lineOf(i), Column: a.names.all[i],
+	return nil, &diag.Error{Kind: diag.Data, File: a.reader.file, Line: line, Column: a.names.all[a.roles.label],
 		Found: found, Expected: "a label in every row"}
 }
 

@@ -192,9 +192,7 @@ func TestBadDelimited(t *testing.T) {
 		{"UTF-16", "\xff\xfea\x00,\x00", last,
 			"t: UTF-16 text, expected text, LIBSVM or IDX, plain or packed with gzip or zstd (convert or" +
 				" unpack it first)"},
-		{"Parquet", "PAR1\x15\x04\x15\x10", last,
-			"t: a Parquet file, expected text, LIBSVM or IDX, plain or packed with gzip or zstd (convert or" +
-				" unpack it first)"},
+		{"Parquet", "PAR1\x15\x04\x15\x10", last, "t: a Parquet file as a stream, expected a path: its end is read first"},
 		{"bzip2", "BZh91AY&SY", last,
 			"t: a file packed with bzip2, expected text, LIBSVM or IDX, plain or packed with gzip or zstd" +
 				" (convert or unpack it first)"},
@@ -414,7 +412,7 @@ func TestBadOptions(t *testing.T) {
 		o    Options
 		want string
 	}{
-		{Options{Format: schema.Format{Format: "xls"}}, `--format "xls", expected one of auto, csv, jsonl, libsvm, idx`},
+		{Options{Format: schema.Format{Format: "xls"}}, `--format "xls", expected one of auto, csv, jsonl, libsvm, parquet, packed, idx`},
 		{Options{Format: schema.Format{Header: "maybe"}}, `--header "maybe", expected auto, yes or no`},
 		{Options{Format: schema.Format{Delimiter: ",,"}}, `--delimiter ",,"` + delimiters},
 		{Options{Format: schema.Format{Delimiter: "\""}}, `--delimiter "\""` + delimiters},

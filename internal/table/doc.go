@@ -10,7 +10,7 @@
 //     spreadsheets, bzip2, xz, Parquet, UTF-16 text and others) are refused by name.
 //  2. The first 256 KiB decide the format. IDX begins with two zero bytes, a known type and a number of
 //     dimensions. LIBSVM is text in which more than half of the first 1,000 lines are a label without a colon
-//     and pairs index:value, with a pair in at least one line. JSON lines begin with an object. Everything else is delimited text, and so is
+//     (and without a comma, unless it is a list of whole numbers) and pairs index:value, with a pair in at least one line. JSON lines begin with an object. Everything else is delimited text, and so is
 //     every text if the delimiter is set.
 //  3. The digest is the SHA-256 of the uncompressed bytes, including a byte order mark. That of several files is
 //     the SHA-256 of their digests in hexadecimal, each followed by LF.

@@ -22,6 +22,8 @@ type format struct {
 func formats() []format {
 	return []format{
 		{schema.IDX, "an IDX file", looksIDX, newIDXRows},
+		{schema.Packed, "a packed file", looksPacked, newPackedRows},
+		{schema.Parquet, "a Parquet file", looksParquet, newParquetRows},
 		{schema.LIBSVM, "a LIBSVM file", looksLIBSVM, newLIBSVMRows},
 		{schema.JSONLines, "JSON lines", looksJSON, newJSONRows},
 		{schema.CSV, "delimited text", func(prefix, *Options) bool { return true }, newDelimitedRows},
@@ -110,7 +112,7 @@ func looksLIBSVM(p prefix, o *Options) bool {
 				n++
 			}
 		}
-		if n == len(tokens) || n == len(tokens)-1 && bytes.IndexByte(tokens[0], ':') < 0 {
+		if n == len(tokens) || n == len(tokens)-1 && looksLabel(tokens[0]) {
 			good++
 			pairs += n
 		} else {
@@ -118,6 +120,15 @@ func looksLIBSVM(p prefix, o *Options) bool {
 		}
 	}
 	return good > bad && pairs > 0
+}
+
+// looksLabel reports whether a token may be a label of LIBSVM. Several labels are whole numbers with commas between
+// them; other texts with commas are fields, of which the last has a blank before a time such as 10:05.
+func looksLabel(token []byte) bool {
+	if bytes.IndexByte(token, ':') >= 0 {
+		return false
+	}
+	return bytes.IndexByte(token, ',') < 0 || len(bytes.Trim(token, "+-0123456789,")) == 0 && !bytes.ContainsAny(token[1:], "+-")
 }
 
 // looksPair reports whether a token is digits, a colon and a value that may be a number.

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"toptau/diag"
+	"toptau/internal/jsontext"
 	"toptau/schema"
 )
 
@@ -192,13 +193,13 @@ func (c *kindCount) count(field []byte, missing *missingSpellings) {
 }
 
 // countJSON counts a value of JSON.
-func (c *kindCount) countJSON(kind jsonKind, value []byte, missing *missingSpellings) {
+func (c *kindCount) countJSON(kind jsontext.Kind, value []byte, missing *missingSpellings) {
 	switch {
-	case kind == jsonNull || missing.has(value):
+	case kind == jsontext.Null || missing.has(value):
 		return
-	case kind == jsonNumber:
+	case kind == jsontext.Number:
 		c.countNumber(value)
-	case kind == jsonText:
+	case kind == jsontext.Text:
 		c.countText(value)
 	}
 	c.seen++

@@ -27,6 +27,7 @@ type input struct {
 	reader      io.Reader
 	compression string // "", "gzip" or "zstd"
 	digest      hash.Hash
+	source      string       // the digest of the file that this one was packed from; "": it is itself the source
 	growing     *GrowingFile // what reader reads, if it is one
 	live        *live        // reader, if rows are to be returned as they arrive; otherwise nil
 	regular     bool         // a regular file
@@ -141,7 +142,6 @@ var foreign = []struct{ magic, name string }{
 	{"PK\x03\x04", "a zip archive or a spreadsheet"},
 	{"\xfd7zXZ\x00", "a file packed with xz"},
 	{"7z\xbc\xaf\x27\x1c", "a 7z archive"},
-	{"PAR1\x15", "a Parquet file"},
 	{"ARROW1\x00\x00", "an Arrow file"},
 	{"SQLite f", "an SQLite database"},
 	{"\x89HDF\r\n", "an HDF5 file"},
@@ -232,7 +232,12 @@ func (in *input) failure(err error) error {
 }
 
 // sum returns the digest of the bytes read so far, in hexadecimal.
-func (in *input) sum() string { return hex.EncodeToString(in.digest.Sum(nil)) }
+func (in *input) sum() string {
+	if in.source != "" {
+		return in.source
+	}
+	return hex.EncodeToString(in.digest.Sum(nil))
+}
 
 // Close closes what openInput opened.
 func (in *input) Close() error {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"toptau/internal/jsontext"
 	"toptau/schema"
 )
 
@@ -52,8 +53,8 @@ func TestBadJSONLines(t *testing.T) {
 	start := `{"a":1,"y":0}` + "\n"
 	for _, c := range []badCase{
 		{"list", `[{"a":1}]`, o, "t: a JSON list, expected JSON lines: an object a line (convert it, for example with jq -c '.[]')"},
-		{"cut", start + `{"a":1,`, o, `t:2: the end of the line at byte 8 of the line, expected a text in double quotes`},
-		{"broken over lines", "{\n\"a\":1}", o, `t:1: the end of the line at byte 2 of the line, expected a text in double quotes`},
+		{"cut", start + `{"a":1,`, o, `t:2: the end of the line at byte 8 of the line, expected a key in double quotes (JSON lines has one object a line)`},
+		{"broken over lines", "{\n\"a\":1}", o, `t:1: the end of the line at byte 2 of the line, expected a key in double quotes (JSON lines has one object a line)`},
 		{"garbage", start + `garbage`, o, `t:2: "garbage" at byte 1 of the line, expected an object: { (JSON lines has one object a line)`},
 		{"more", start + `{"a":1} {}`, o, `t:2: "{}" at byte 9 of the line, expected the end of the line (each line has one object)`},
 		{"twice", start + `{"a":1,"a":2,"y":0}`, o, `t:2: column "a": a key that occurs twice, expected different keys`},
@@ -102,10 +103,10 @@ func flatten(prefix string, object map[string]any, to map[string]string) {
 func checkJSONScan(t *testing.T, line string) {
 	got := map[string]string{}
 	twice := false
-	s := jsonScanner{emit: func(path []byte, kind jsonKind, text []byte) error {
+	s := jsonScanner{emit: func(path []byte, kind jsontext.Kind, text []byte) error {
 		_, known := got[string(path)]
 		twice = twice || known
-		if got[string(path)] = string(text); kind == jsonArray {
+		if got[string(path)] = string(text); kind == jsontext.List {
 			got[string(path)] = "list"
 		}
 		return nil

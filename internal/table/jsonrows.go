@@ -2,12 +2,14 @@ package table
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
 	"unicode/utf8"
 
 	"toptau/diag"
+	"toptau/internal/jsontext"
 	"toptau/schema"
 )
 
@@ -91,11 +93,11 @@ func readJSONHead(r *Reader, source *replay) ([]string, []kindCount, error) {
 	var counts []kindCount
 	index := map[string]int{}
 	text := 0
-	s := jsonScanner{emit: func(path []byte, kind jsonKind, value []byte) error {
+	s := jsonScanner{emit: func(path []byte, kind jsontext.Kind, value []byte) error {
 		i, known := index[string(path)]
 		if !known {
 			if i = len(names); i == MaxColumns || text+len(path) > maxText {
-				return &jsonError{found: "too many keys", expected: fmt.Sprintf("at most %d, of 16 MiB", MaxColumns)}
+				return &jsontext.Error{Found: "too many keys", Expected: fmt.Sprintf("at most %d, of 16 MiB", MaxColumns)}
 			}
 			text += len(path)
 			index[string(path)] = i
@@ -145,10 +147,13 @@ func readJSONHead(r *Reader, source *replay) ([]string, []kindCount, error) {
 // jsonFailure returns the error of a line.
 func jsonFailure(file string, line int, path []byte, err error) error {
 	e := &diag.Error{Kind: diag.Data, File: file, Line: line, Column: string(path)}
-	if j, ok := err.(*jsonError); ok {
-		e.Found, e.Expected, e.Hint = j.found, j.expected, j.hint
-		if j.at > 0 {
-			e.Found += fmt.Sprintf(" at byte %d of the line", j.at)
+	if j, ok := err.(*jsontext.Error); ok {
+		e.Found, e.Expected, e.Hint = cmp.Or(j.Found, "the end of the line"), j.Expected, j.Hint
+		if j.Found == "" {
+			e.Hint = "JSON lines has one object a line"
+		}
+		if j.At > 0 {
+			e.Found += fmt.Sprintf(" at byte %d of the line", j.At)
 		}
 		return e
 	}
@@ -200,7 +205,7 @@ func (s *jsonRows) parse(line []byte) (*row, error) {
 }
 
 // keepValue keeps a value of the row. Keys usually come in the order of the row before.
-func (s *jsonRows) keepValue(path []byte, kind jsonKind, value []byte) error {
+func (s *jsonRows) keepValue(path []byte, kind jsontext.Kind, value []byte) error {
 	i, known := -1, false
 	if s.place < len(s.guess) && s.paths[s.guess[s.place]] == string(path) {
 		i, known = s.guess[s.place], true
@@ -220,7 +225,7 @@ func (s *jsonRows) keepValue(path []byte, kind jsonKind, value []byte) error {
 	}
 	s.place++
 	if s.set[i] == s.number {
-		return &jsonError{found: "a key that occurs twice", expected: "different keys"}
+		return &jsontext.Error{Found: "a key that occurs twice", Expected: "different keys"}
 	}
 	s.set[i], s.begin[i] = s.number, len(s.buffer)
 	s.buffer = append(s.buffer, value...)

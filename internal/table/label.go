@@ -140,10 +140,19 @@ func newLabels(r rule, hide bool) *labels {
 
 // classOf counts a label that is not missing and returns its class.
 func (l *labels) classOf(text []byte) Class {
-	tally := l.seen[string(text)]
-	if tally == nil {
-		tally = l.addSpelling(string(text))
+	return l.count(l.tallyOf(text))
+}
+
+// tallyOf returns the tally of a spelling.
+func (l *labels) tallyOf(text []byte) *labelTally {
+	if tally := l.seen[string(text)]; tally != nil {
+		return tally
 	}
+	return l.addSpelling(string(text))
+}
+
+// count counts a row with a label and returns its class.
+func (l *labels) count(tally *labelTally) Class {
 	tally.Count++
 	l.countClass(tally.class)
 	return tally.class

@@ -2,6 +2,9 @@ package table
 
 import "math"
 
+// missingNumber stands for a missing value among numbers.
+var missingNumber = math.NaN()
+
 // missingSpellings are the spellings of a missing value: the empty field and those of Options.Missing.
 type missingSpellings struct {
 	all     []string

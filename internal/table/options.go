@@ -24,6 +24,8 @@ type Options struct {
 	OnBadRow   BadRowPolicy    // what Next does with a row that cannot be read
 	Text       bool            // keep the text of every row in Table.Text
 	Packed     bool            // store columns and lines in few bytes, for the methods of Column and LineOf
+
+	texts bool // columns that would not be numeric features are kept as text instead
 }
 
 // check checks everything that can be checked without the file.

@@ -4,23 +4,33 @@ import (
 	"slices"
 	"strconv"
 
+	"toptau/internal/packed"
 	"toptau/schema"
 )
 
 // Value returns a value of a numeric column: finite, or NaN for a missing value.
 func (c *Column) Value(row int) float64 {
+	if c.stored != nil {
+		var space [1]float64
+		return c.stored.numbers(row, 1, space[:])[0]
+	}
 	if c.segments == nil {
 		return c.Values[row]
 	}
-	return c.segments[row/segmentRows].number(row % segmentRows)
+	return c.segments[row/packed.SegmentRows].Number(row % packed.SegmentRows)
 }
 
 // Code returns a value of a categorical column: the index in Dictionary, or -1 for a missing value.
 func (c *Column) Code(row int) int32 {
+	if c.stored != nil {
+		var space [1]int32
+		c.stored.wholes(row, space[:])
+		return space[0]
+	}
 	if c.segments == nil {
 		return c.Codes[row]
 	}
-	return c.segments[row/segmentRows].whole(row % segmentRows)
+	return c.segments[row/packed.SegmentRows].Whole(row % packed.SegmentRows)
 }
 
 // Text returns a value as text: a number in its shortest form, a category, or nothing if the value is missing.
@@ -39,7 +49,7 @@ func (c *Column) Text(row int) string {
 
 // AllValues returns the values of all rows of a numeric column. The caller must not change them.
 func (c *Column) AllValues() []float64 {
-	if c.segments == nil {
+	if c.segments == nil && c.stored == nil {
 		return c.Values
 	}
 	return c.AppendValues(nil)
@@ -47,13 +57,19 @@ func (c *Column) AllValues() []float64 {
 
 // AppendValues appends the values of all rows of a numeric column.
 func (c *Column) AppendValues(to []float64) []float64 {
+	if c.stored != nil {
+		n, rows := len(to), c.stored.file.Rows()
+		to = slices.Grow(to, rows)[:n+rows]
+		c.stored.numbers(0, rows, to[n:])
+		return to
+	}
 	if c.segments == nil {
 		return append(to, c.Values...)
 	}
 	for i := range c.segments {
-		n, rows := len(to), c.segments[i].rows()
+		n, rows := len(to), c.segments[i].Rows()
 		to = slices.Grow(to, rows)[:n+rows]
-		copy(to[n:], c.segments[i].numbers(0, rows, to[n:]))
+		copy(to[n:], c.segments[i].Numbers(0, rows, to[n:]))
 	}
 	return to
 }
@@ -61,16 +77,19 @@ func (c *Column) AppendValues(to []float64) []float64 {
 // Range returns the values of a numeric column in n rows from first on, without a copy or in space, which
 // must have at least n elements. The caller must not change them.
 func (c *Column) Range(first, n int, space []float64) []float64 {
+	if c.stored != nil {
+		return c.stored.numbers(first, n, space)
+	}
 	if c.segments == nil {
 		return c.Values[first : first+n]
 	}
-	i := first % segmentRows
-	if i+n <= segmentRows {
-		return c.segments[first/segmentRows].numbers(i, n, space)
+	i := first % packed.SegmentRows
+	if i+n <= packed.SegmentRows {
+		return c.segments[first/packed.SegmentRows].Numbers(i, n, space)
 	}
 	for to := space[:n]; len(to) > 0; i = 0 {
-		k := min(len(to), segmentRows-i)
-		copy(to, c.segments[first/segmentRows].numbers(i, k, to))
+		k := min(len(to), packed.SegmentRows-i)
+		copy(to, c.segments[first/packed.SegmentRows].Numbers(i, k, to))
 		first, to = first+k, to[k:]
 	}
 	return space[:n]
@@ -78,14 +97,18 @@ func (c *Column) Range(first, n int, space []float64) []float64 {
 
 // ReadCodes writes the codes of a categorical column to dst, from row first on.
 func (c *Column) ReadCodes(first int, dst []int32) {
+	if c.stored != nil {
+		c.stored.wholes(first, dst)
+		return
+	}
 	if c.segments == nil {
 		copy(dst, c.Codes[first:])
 		return
 	}
 	for len(dst) > 0 {
-		i := first % segmentRows
-		n := min(len(dst), segmentRows-i)
-		c.segments[first/segmentRows].wholes(i, dst[:n])
+		i := first % packed.SegmentRows
+		n := min(len(dst), packed.SegmentRows-i)
+		c.segments[first/packed.SegmentRows].Wholes(i, dst[:n])
 		first, dst = first+n, dst[n:]
 	}
 }
@@ -94,20 +117,23 @@ func (c *Column) ReadCodes(first int, dst []int32) {
 func (t *Table) pack(end bool) {
 	for k := range t.Columns {
 		c := &t.Columns[k]
+		if c.stored != nil {
+			continue
+		}
 		if c.Kind == schema.Categorical {
-			c.Codes = packRows(&c.segments, c.Codes, newCodeSegment, end)
+			c.Codes = packRows(&c.segments, c.Codes, packed.NewCodes, end)
 		} else {
-			c.Values = packRows(&c.segments, c.Values, newSegment, end)
+			c.Values = packRows(&c.segments, c.Values, packed.NewNumbers, end)
 		}
 	}
 }
 
 // packRows appends segments of the values and returns the remaining values, moved to the start of their
 // memory.
-func packRows[T any](to *[]segment, values []T, seal func([]T) segment, end bool) []T {
+func packRows[T any](to *[]packed.Segment, values []T, seal func([]T) packed.Segment, end bool) []T {
 	taken := 0
-	for ; len(values)-taken >= segmentRows; taken += segmentRows {
-		*to = append(*to, seal(values[taken:taken+segmentRows]))
+	for ; len(values)-taken >= packed.SegmentRows; taken += packed.SegmentRows {
+		*to = append(*to, seal(values[taken:taken+packed.SegmentRows]))
 	}
 	if end {
 		if taken < len(values) {
@@ -125,7 +151,7 @@ func (t *Table) FeatureBytes() int64 {
 		c := &t.Columns[k]
 		total += int64(8*len(c.Values) + 4*len(c.Codes))
 		for i := range c.segments {
-			total += c.segments[i].bytes()
+			total += c.segments[i].Bytes()
 		}
 	}
 	if t.Sparse != nil {
@@ -140,9 +166,9 @@ func (t *Table) Release(row int) int64 {
 	freed := int64(0)
 	for k := range t.Columns {
 		segments := t.Columns[k].segments
-		for i := min(row/segmentRows, len(segments)) - 1; i >= 0 && segments[i].bytes() > 0; i-- {
-			freed += segments[i].bytes()
-			segments[i].data, segments[i].plain = nil, nil
+		for i := min(row/packed.SegmentRows, len(segments)) - 1; i >= 0 && segments[i].Bytes() > 0; i-- {
+			freed += segments[i].Bytes()
+			segments[i].Release()
 		}
 	}
 	return freed
@@ -155,8 +181,8 @@ type packer struct {
 }
 
 func (p *packer) pack(t *Table) {
-	if p.on && t.Rows() >= p.packed+segmentRows {
+	if p.on && t.Rows() >= p.packed+packed.SegmentRows {
 		t.pack(false)
-		p.packed = t.Rows() / segmentRows * segmentRows
+		p.packed = t.Rows() / packed.SegmentRows * packed.SegmentRows
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"toptau/diag"
+	"toptau/internal/packed"
 	"toptau/schema"
 
 	"github.com/google/go-cmp/cmp"
@@ -49,7 +50,7 @@ func write(t *testing.T, name, content string) string {
 	return path
 }
 
-var equalTables = cmp.Options{cmpopts.EquateNaNs(), cmpopts.EquateEmpty(), cmp.AllowUnexported(Table{}, Column{}, segment{})}
+var equalTables = cmp.Options{cmpopts.EquateNaNs(), cmpopts.EquateEmpty(), cmp.AllowUnexported(Table{}, Column{}, packed.Segment{})}
 
 func wantSame(t *testing.T, want, got any) {
 	t.Helper()

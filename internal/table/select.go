@@ -1,11 +1,15 @@
 package table
 
-import "toptau/schema"
+import (
+	"toptau/internal/parallel"
+	"toptau/schema"
+)
 
 // Select returns a table of some rows of t, in the order given. Dictionaries and lines stay those of t.
 func (t *Table) Select(rows []int) *Table {
 	s := &Table{File: t.File, Zone: t.Zone, Label: selectRows(t.Label, rows), Weight: selectRows(t.Weight, rows), Raw: selectRows(t.Raw, rows)}
-	for i := range t.Columns {
+	s.Columns = make([]Column, len(t.Columns))
+	parallel.For(len(t.Columns), func(i int) {
 		c := &t.Columns[i]
 		column := Column{Name: c.Name, Number: c.Number, Kind: c.Kind, Dictionary: c.Dictionary, Part: c.Part, Source: c.Source, Origin: c.Origin, Salt: c.Salt}
 		for _, row := range rows {
@@ -15,8 +19,8 @@ func (t *Table) Select(rows []int) *Table {
 				column.Values = append(column.Values, c.Value(row))
 			}
 		}
-		s.Columns = append(s.Columns, column)
-	}
+		s.Columns[i] = column
+	})
 	if x := t.Sparse; x != nil {
 		s.Sparse = &Sparse{Cols: x.Cols, Start: make([]int64, 1, len(rows)+1)}
 		for _, row := range rows {

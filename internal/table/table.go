@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"toptau/diag"
+	"toptau/internal/packed"
 	"toptau/schema"
 )
 
@@ -33,7 +34,8 @@ type Table struct {
 	Text    []string       // the text of the row, without the end of its line; nil unless Options.Text
 	Bad     []BadRow       // with KeepBadRow: rows that could not be read, in their order; not counted by Rows
 
-	first, adjacent int // if Line is nil: the line of the first row, and the number of rows
+	storage         *storedFile // of the stored columns; nil: there are none
+	first, adjacent int         // if Line is nil: the line of the first row, and the number of rows
 }
 
 // Rows returns the number of rows.
@@ -78,7 +80,8 @@ type Column struct {
 	Codes      []int32   // categorical: the index in Dictionary, or -1 for a missing value
 	Dictionary []string  // categorical: the values, those of the Schema first, then in order of first appearance
 
-	segments []segment // instead of Values and Codes
+	segments []packed.Segment // instead of Values and Codes
+	stored   *storedColumn    // instead of all three
 }
 
 // Text is a column that is kept as text and is not a feature.

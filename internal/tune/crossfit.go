@@ -34,12 +34,22 @@ import (
 // 6,000 names had 1.28 and 1.39 times the budget of 1 % and 5 % (four seeds); with the mean it had 0.84 and
 // 0.94. docs/results/thresholds.md measures the rule.
 
-// Folds of a cross-fit, and of one for which time is short. Ten leave each fit nine tenths of the rows; three
-// are the fewest that leave most rows to each fit.
+// Folds of a cross-fit, of one with features that read the labels, and of one for which time is short. Ten leave each
+// fit nine tenths of the rows, and its fits make up the model. With features that read the labels the fits only place
+// the threshold; five take half of the time. Three are the fewest that leave most rows to each fit.
 const (
 	crossFitFolds    = 10
+	labelFolds       = 5
 	fewCrossFitFolds = 3
 )
+
+// crossFitFolds returns the number of folds that the members need.
+func (s *selection) crossFitFolds() int {
+	if slices.ContainsFunc(s.members, func(t *task) bool { return t.Features.ReadsLabels() }) {
+		return labelFolds
+	}
+	return crossFitFolds
+}
 
 // foldFit is one member fitted in one fold.
 type foldFit struct {
@@ -138,7 +148,11 @@ func (r *refit) fitFold(ctx context.Context, fold Fold, known encodedParts, scor
 		if err := rows.pack(ctx, data, fold.Train, t); err != nil {
 			return nil, err
 		}
-		fit, err := r.fitTask(ctx, t, rows, foldTolerance)
+		tolerance := foldTolerance
+		if t.Features.ReadsLabels() {
+			tolerance = searchTolerance
+		}
+		fit, err := r.fitTask(ctx, t, rows, tolerance)
 		if err != nil {
 			return nil, err
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"time"
 
 	"toptau/diag"
 	"toptau/internal/feature"
@@ -32,8 +33,9 @@ type foldRows struct {
 
 	mu        sync.Mutex
 	encoded   map[encodingKey]*encodedFold
-	levels    []level // budgets that the units of the validation rows can resolve
-	*counting         // of the validation rows
+	seconds   map[feature.Encode]float64 // time to fit an encoding and to encode the training rows
+	levels    []level                    // budgets that the units of the validation rows can resolve
+	*counting                            // of the validation rows
 }
 
 // encodedFold is a fold in one encoding, fitted on its training rows.
@@ -113,7 +115,8 @@ func (s *parts) foldCount() (int, error) {
 
 // add appends a fold and samples its rows if there are very many.
 func (f *folds) add(s *parts, train []int, validationTable *table.Table, validation []int, number uint64) {
-	r := &foldRows{plan: s.plan, validationTable: validationTable, encoded: map[encodingKey]*encodedFold{}}
+	r := &foldRows{plan: s.plan, validationTable: validationTable, encoded: map[encodingKey]*encodedFold{},
+		seconds: map[feature.Encode]float64{}}
 	draw := samplePositivesFirst
 	if s.countsAllRows() { // a fraction of all rows depends on how many of them are positive
 		draw = sampleProportionally
@@ -185,6 +188,7 @@ func (r *foldRows) encode(ctx context.Context, key encodingKey, train bool) (*en
 		}
 	}
 	if train && x.train == nil {
+		defer r.time(key.encode, time.Now())
 		var err error
 		if x.train, err = x.features.MatrixContext(ctx, data, r.train, matrix.Float32); err != nil {
 			return nil, inFile(err, data)
@@ -198,11 +202,13 @@ func (r *foldRows) encode(ctx context.Context, key encodingKey, train bool) (*en
 func (r *foldRows) newEncodedFold(ctx context.Context, key encodingKey) (*encodedFold, error) {
 	x := &encodedFold{logistic: map[float64][]float64{}}
 	var err error
+	start := time.Now()
 	if more := r.encoded[encodingKey{encode: key.encode}]; more != nil && key.trees > 0 {
 		x.features, err = more.features.FirstRounds(key.trees)
 	} else {
 		x.features, _, err = r.plan.fitEncoding(ctx, r.plan.fitted, r.train, key)
 	}
+	r.time(key.encode, start)
 	if err != nil {
 		return nil, err
 	}
@@ -213,6 +219,18 @@ func (r *foldRows) newEncodedFold(ctx context.Context, key encodingKey) (*encode
 		return nil, inFile(err, r.validationTable)
 	}
 	return x, nil
+}
+
+// time adds the time since start to that of an encoding.
+func (r *foldRows) time(e feature.Encode, start time.Time) {
+	r.seconds[e] += time.Since(start).Seconds()
+}
+
+// secondsToEncode returns the time to fit an encoding and to encode the training rows.
+func (r *foldRows) secondsToEncode(e feature.Encode) float64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.seconds[e]
 }
 
 // measure scores the validation rows and computes the criterion.

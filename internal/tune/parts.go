@@ -111,6 +111,14 @@ func (p *plan) divide() (*parts, error) {
 	return s, s.setAside()
 }
 
+// finalFits returns how often the final fit fits a member, at most: once, or in each fold of a cross-fit and to all rows.
+func (s *parts) finalFits(folds int) int {
+	if s.scheme == SchemeCrossFitted {
+		return folds + 1
+	}
+	return 1
+}
+
 // setAside picks the scheme and takes its rows out of the training rows, before anything is encoded, fitted
 // or chosen. For a rate of the negatives these are negatives only, so training loses no positive. If the rows
 // cannot give the requested guarantee, the error is of kind diag.Guarantee.

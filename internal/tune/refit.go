@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -70,10 +71,10 @@ func (r *refit) fitModel(ctx context.Context) error {
 	return r.fitOnce(ctx)
 }
 
-// fitInTime drops the members for which no time is left. It returns the number of folds of a cross-fit; an
-// interrupted search takes few.
+// fitInTime drops the members for which no time is left; if that is all of them, the best task for which there is time
+// takes their place. It returns the number of folds of a cross-fit; an interrupted search takes few.
 func (r *refit) fitInTime(ctx context.Context) (folds int, err error) {
-	folds = crossFitFolds
+	folds = r.selection.crossFitFolds()
 	if r.parts.scheme != SchemeCrossFitted {
 		folds = 1
 	} else if ctx.Err() != nil {
@@ -81,26 +82,39 @@ func (r *refit) fitInTime(ctx context.Context) (folds int, err error) {
 		r.cancelled = true // also if the search itself had ended
 	}
 	members := r.selection.members
-	late := func() bool {
+	late := func(members []*task) bool {
 		var needed time.Duration
 		for _, t := range members {
-			needed += r.candidates.refitTime(t) * time.Duration(folds)
+			needed += r.candidates.refitTime(t) * time.Duration(r.parts.finalFits(folds))
 		}
 		limit := r.parts.options.MaxTime
 		return limit > 0 && time.Since(r.parts.start)+needed > limit
 	}
-	if late() && folds > 1 {
+	if late(members) && folds > 1 {
 		folds = fewCrossFitFolds
 		r.timeUp = true
 	}
-	for len(members) > 1 && late() {
+	for len(members) > 1 && late(members) {
 		members = members[:len(members)-1]
 	}
-	if len(members) == len(r.selection.members) {
+	if late(members) {
+		members = r.quickest(late)
+	}
+	if slices.Equal(members, r.selection.members) {
 		return folds, nil
 	}
 	r.timeUp = true
-	return folds, r.selection.keepFirst(members, r.candidates.list)
+	return folds, r.selection.keepForTime(members, r.candidates.list)
+}
+
+// quickest returns the best task that is not late, alone. If all are late it returns the quickest one.
+func (r *refit) quickest(late func([]*task) bool) []*task {
+	list := rankTasks(r.parts.tasks)
+	if i := slices.IndexFunc(list, func(t *task) bool { return !late([]*task{t}) }); i >= 0 {
+		return list[i : i+1]
+	}
+	least := slices.MinFunc(list, func(a, b *task) int { return cmp.Compare(r.candidates.refitTime(a), r.candidates.refitTime(b)) })
+	return []*task{least}
 }
 
 // encodedRows are training rows in one encoding.

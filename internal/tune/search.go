@@ -96,9 +96,10 @@ type Found struct {
 //     A setting that is far behind in the first fold is not fitted in the others. Of several numbers of boosted
 //     trees the smallest within a tenth of a standard error of the best is taken.
 //  4. The best candidate is averaged with up to two of other encodings or learners while the average of their
-//     out-of-fold scores improves.
-//  5. Logistic regression on raw columns is kept unless the gain over it exceeds its standard error over the
-//     folds.
+//     out-of-fold scores improves. If the standard error of its criterion exceeds two points, it is averaged with
+//     up to four others within a standard error, and with logistic regression on raw columns.
+//  5. Without such an average, logistic regression on raw columns is kept unless the gain over it exceeds its
+//     standard error over the folds.
 //  6. The selected candidates are fitted again to all training rows, once or in folds (see Scheme).
 //
 // If ctx or MaxTime ends the search, it continues with what is finished and sets Cancelled or TimeUp. If
@@ -116,7 +117,8 @@ func Search(ctx context.Context, d Data, o SearchOptions) (*Found, error) {
 	if err != nil {
 		return nil, err
 	}
-	tried := &candidates{plan: plan, folds: folds, trainingRows: len(parts.training)}
+	tried := &candidates{plan: plan, folds: folds, trainingRows: len(parts.training),
+		finalFits: parts.finalFits(fewCrossFitFolds)}
 	if err := tried.fitAll(ctx); err != nil {
 		return nil, err
 	}

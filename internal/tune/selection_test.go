@@ -1,10 +1,12 @@
 package tune
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"toptau/internal/feature"
 	"toptau/method"
@@ -201,4 +203,75 @@ func rateOf(t *testing.T, text string) threshold.Rate {
 		t.Fatal(err)
 	}
 	return r
+}
+
+// TestFitInTime checks that a time limit drops members of the average, and then takes the best task for which there is
+// time.
+func TestFitInTime(t *testing.T) {
+	order := []string{"raw logistic", "pairs boosting", "boosted boosting"}
+	noise := map[string]float64{"raw logistic": 2, "pairs boosting": 0.6, "boosted boosting": 0.5}
+	for _, c := range []struct {
+		limit   time.Duration
+		slowest [3]float64 // seconds of a fit, by task
+		want    string     // members
+		instead bool
+	}{
+		{0, [3]float64{1, 1e6, 1e6}, "boosted boosting", false},
+		{time.Hour, [3]float64{1, 10, 10}, "boosted boosting", false},
+		{time.Minute, [3]float64{1, 10, 1000}, "pairs boosting", true},
+		{time.Minute, [3]float64{1, 1000, 1000}, "raw logistic", true},
+		{time.Second, [3]float64{10, 1000, 1000}, "raw logistic", true},
+	} {
+		tasks, list := fakeTasks(t, noise, order...)
+		s, err := selectMembers(tasks, list, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.members = s.members[:1]
+		tried := &candidates{folds: &folds{list: list}, trainingRows: 1}
+		for k, task := range tasks {
+			task.slowest = c.slowest[k]
+			tried.list = append(tried.list, task.tried...)
+		}
+		p := &parts{plan: &plan{options: SearchOptions{MaxTime: c.limit}, tasks: tasks, start: time.Now()}, scheme: SchemeHeldOut}
+		r := &refit{parts: p, selection: s, candidates: tried}
+		folds, err := r.fitInTime(context.Background())
+		if err != nil || folds != 1 || len(s.members) != 1 {
+			t.Fatalf("%+v: %d folds, %d members, %v", c, folds, len(s.members), err)
+		}
+		m := s.members[0]
+		if got := string(m.Features) + " " + string(m.Learner); got != c.want || (s.Instead != nil) != c.instead || r.timeUp != c.instead {
+			t.Errorf("%+v: %s, instead %v, time is up %v", c, got, s.Instead, r.timeUp)
+		}
+	}
+}
+
+// TestUncertainChoice checks that tasks within a large standard error are averaged with the reference, and no others.
+func TestUncertainChoice(t *testing.T) {
+	order := []string{"raw logistic", "pairs boosting", "boosted boosting", "leaves logistic", "scorecard logistic"}
+	for _, c := range []struct {
+		means   [5]float64
+		spread  float64 // between the folds: the standard error is 0.58 of it
+		maxSize int64
+		want    string
+	}{
+		{[5]float64{0.5, 0.69, 0.7, 0.66, 0.6}, 0.1, 0, "boosting on boosted, boosting on pairs, logistic on leaves, logistic on raw"},
+		{[5]float64{0.68, 0.69, 0.7, 0.5, 0.5}, 0.1, 0, "boosting on boosted, boosting on pairs, logistic on raw"},
+		{[5]float64{0.5, 0.69, 0.7, 0.66, 0.6}, 0.1, 250, "boosting on boosted, boosting on pairs"},
+		{[5]float64{0.5, 0.6, 0.7, 0.6, 0.6}, 0.1, 0, ""},     // none is near
+		{[5]float64{0.5, 0.69, 0.7, 0.69, 0.69}, 0.01, 0, ""}, // a small error
+	} {
+		tasks, folds := fakeTasks(t, map[string]float64{}, order...)
+		for k, task := range tasks {
+			values := []float64{c.means[k] - c.spread, c.means[k], c.means[k] + c.spread}
+			task.tried[0].Estimate, task.tried[0].Bytes = averageScore(values, 600), 100
+		}
+		s, err := selectMembers(tasks, folds, c.maxSize)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Uncertain != (c.want != "") || s.Uncertain && (memberNames(s) != c.want || s.Guarded || s.Gain == nil) {
+			t.Errorf("%+v: uncertain %v: %s", c, s.Uncertain, memberNames(s))
+		}
+	}
 }

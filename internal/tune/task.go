@@ -81,7 +81,7 @@ type task struct {
 	bestFirst   int          // of the settings dropped after the first fold: index of the best there; -1: none
 	first       int          // index of tried[0] in Found.Candidates
 	scores      []foldScores // of the best setting, for each fold
-	seconds     float64      // per fold, with the encoding
+	slowest     float64      // seconds of the slowest fit of a setting in a fold
 	zeroOptimal bool         // skipped, and w = 0 is the optimum of all its settings
 }
 

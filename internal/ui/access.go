@@ -79,7 +79,8 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		if !s.ownHost(r.Host) {
-			refuse(w, http.StatusMisdirectedRequest, "this page has another address; open the one that the command printed")
+			refuse(w, http.StatusMisdirectedRequest,
+				"this page has another address; open the one that the command printed")
 			return
 		}
 		origin := r.Header.Get("Origin")
@@ -87,7 +88,8 @@ func (s *Server) guard(next http.Handler) http.Handler {
 			refuse(w, http.StatusForbidden, "requests from other pages are refused")
 			return
 		}
-		if site := r.Header.Get("Sec-Fetch-Site"); site == "cross-site" && r.Header.Get("Sec-Fetch-Mode") != "navigate" {
+		if site := r.Header.Get("Sec-Fetch-Site"); site == "cross-site" &&
+			r.Header.Get("Sec-Fetch-Mode") != "navigate" {
 			refuse(w, http.StatusForbidden, "requests from other pages are refused")
 			return
 		}

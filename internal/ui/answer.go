@@ -34,7 +34,8 @@ func budgetLines(b *result.Budget) []line {
 	add("precision", func(s *result.BudgetSide) string { return report.CountedRate(s.Precision) })
 	add("false alarms", func(s *result.BudgetSide) string { return report.CountedRate(s.FalseAlarms) })
 	add(expected, func(s *result.BudgetSide) string {
-		return fmt.Sprintf("%s, %s to %s", text.Percent(s.Expected.Rate), text.Percent(s.Expected.Low), text.Percent(s.Expected.High))
+		return fmt.Sprintf("%s, %s to %s", text.Percent(s.Expected.Rate), text.Percent(s.Expected.Low),
+			text.Percent(s.Expected.High))
 	})
 	if b.Plain.Period == nil {
 		return lines
@@ -71,12 +72,14 @@ func (s *Server) notes(b *result.Budget, a *asked) []string {
 	if b.Population == "all" {
 		what, rows = "of new rows become alerts", "rows"
 	}
-	enough := fmt.Sprintf("A guarantee at this budget needs %s %s; these are %s", text.Count(b.Needed), rows, text.Count(b.Rows))
+	enough := fmt.Sprintf("A guarantee at this budget needs %s %s; these are %s", text.Count(b.Needed), rows,
+		text.Count(b.Rows))
 	var notes []string
 	switch {
 	case b.Certified != nil:
-		notes = append(notes, fmt.Sprintf("%s. With a confidence of %s at most %s %s above the certified threshold, if these rows and the budget "+
-			"were chosen before anybody looked at these rows.", enough, metric.ConfidenceText(b.Delta.Float64()), text.Percent(b.Goal.Tau().Float64()), what))
+		notes = append(notes, fmt.Sprintf("%s. With a confidence of %s at most %s %s above the certified threshold, if the budget was chosen "+
+			"without a look at these rows.", enough, metric.ConfidenceText(b.Delta.Float64()),
+			text.Percent(b.Goal.Tau().Float64()), what))
 	case b.Needed > b.Rows:
 		notes = append(notes, enough+": too few. The plain threshold exceeds the budget about half the time.")
 	default:

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -95,10 +96,14 @@ func (s *Server) overview(r *http.Request) (any, error) {
 	}
 	x := s.options.Explorer
 	f := s.figures
-	out := &overviewAnswer{Title: s.options.Title, About: []string{s.options.Data, report.UnitsText(x.Unit, x.Rows),
-		fmt.Sprintf("%s positive (%s)", text.Count(x.Positives), text.Percent(x.Prevalence)), fmt.Sprintf("AUC %.4f", x.AUC)},
-		Model: x.Model() != nil, Start: s.start(), Confidences: s.confidences(), Positions: map[string]int{"top": len(s.positions("top")), "max-fpr": len(s.positions("max-fpr"))},
-		Recall: f.Recall, ROC: f.ROC, Scores: f.Scores, Points: s.pointViews(), Unsaved: s.options.Unsaved, Warnings: []string{}}
+	out := &overviewAnswer{Title: s.options.Title, About: []string{s.options.Data,
+		report.UnitsText(x.Unit, x.Rows),
+		fmt.Sprintf("%s positive (%s)", text.Count(x.Positives), text.Percent(x.Prevalence)),
+		fmt.Sprintf("AUC %.4f", x.AUC)},
+		Model: x.Model() != nil, Start: s.start(), Confidences: s.confidences(),
+		Positions: map[string]int{"top": len(s.positions("top")), "max-fpr": len(s.positions("max-fpr"))},
+		Recall:    f.Recall, ROC: f.ROC, Scores: f.Scores, Points: s.pointViews(), Unsaved: s.options.Unsaved,
+		Warnings: []string{}}
 	for _, w := range x.Warnings {
 		out.Warnings = append(out.Warnings, w.Text)
 	}
@@ -109,9 +114,10 @@ func (s *Server) overview(r *http.Request) (any, error) {
 
 // confidences returns the choices of delta: common ones, and those of the model's guarantees.
 func (s *Server) confidences() []fact {
-	deltas := []threshold.Rate{threshold.MustRate("10%"), threshold.MustRate("5%"), threshold.MustRate("1%"), threshold.MustRate("0.1%")}
-	for i := range s.points {
-		if g := s.points[i].Guarantee; g != nil && !slices.Contains(deltas, g.Delta) {
+	deltas := []threshold.Rate{threshold.MustRate("10%"), threshold.MustRate("5%"), threshold.MustRate("1%"),
+		threshold.MustRate("0.1%")}
+	for _, p := range s.savedPoints() {
+		if g := p.Guarantee; g != nil && !slices.Contains(deltas, g.Delta) {
 			deltas = append(deltas, g.Delta)
 		}
 	}
@@ -129,10 +135,11 @@ func (s *Server) start() budgetQuestion {
 	if days := x.PerDay(); days > 0 {
 		q.PerDay = fmt.Sprintf("%.0f", days)
 	}
-	if len(s.points) == 0 {
+	points := s.savedPoints()
+	if len(points) == 0 {
 		return q
 	}
-	g := s.points[0].Goal
+	g := points[0].Goal
 	if tau := g.Tau(); !tau.IsZero() {
 		q.Value = text.Significant(100*tau.Float64(), 6)
 		if g.Kind == metric.GoalMaxFPR {
@@ -142,20 +149,25 @@ func (s *Server) start() budgetQuestion {
 			q.PerDay = fmt.Sprint(g.Of)
 		}
 	}
-	if guarantee := s.points[0].Guarantee; guarantee != nil {
+	if guarantee := points[0].Guarantee; guarantee != nil {
 		q.Delta = guarantee.Delta.String()
 	}
 	return q
 }
 
-func (s *Server) pointViews() []pointView {
+// savedPoints returns the operating points of the model with those saved so far.
+func (s *Server) savedPoints() []model.Point {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.points
+}
+
+func (s *Server) pointViews() []pointView {
 	views := []pointView{}
-	for i := range s.points {
-		p := &s.points[i]
+	for _, p := range s.savedPoints() {
 		v := pointView{Name: p.Name, Facts: []fact{{Name: "goal", Value: report.GoalText(p.Goal)},
-			{Name: "alert where", Value: "score > " + text.Significant(p.Threshold, 6)}, {Name: "guarantee", Value: guaranteeText(p.Guarantee)},
+			{Name: "alert where", Value: "score > " + text.Significant(p.Threshold, 6)},
+			{Name: "guarantee", Value: guaranteeText(p.Guarantee)},
 			{Name: "threshold from", Value: p.Source}}}
 		views = append(views, v)
 	}
@@ -166,7 +178,8 @@ func guaranteeText(g *model.Guarantee) string {
 	if g == nil {
 		return "none"
 	}
-	return fmt.Sprintf("confidence %s, from %s %s", metric.ConfidenceText(g.Delta.Float64()), text.Count(g.N()), g.Population())
+	return fmt.Sprintf("confidence %s, from %s %s", metric.ConfidenceText(g.Delta.Float64()), text.Count(g.N()),
+		g.Population())
 }
 
 // rowView is a line of the list.
@@ -257,7 +270,8 @@ func (s *Server) whatIf(r *http.Request) (any, error) {
 		Adds    figure     `json:"adds"`
 		Curve   *figure    `json:"curve"`
 		Column  string     `json:"column"`
-	}{Score: text.Significant(w.Score, 6), Verdict: verdict(w, q.Threshold), Adds: drawn(reasonFigure(w), "adds"), Column: q.Column}
+	}{Score: text.Significant(w.Score, 6), Verdict: verdict(w, q.Threshold),
+		Adds: drawn(reasonFigure(w), "adds"), Column: q.Column}
 	place := map[string]int{}
 	for i := range w.Reasons {
 		place[w.Reasons[i].Column] = i + 1
@@ -266,7 +280,8 @@ func (s *Server) whatIf(r *http.Request) (any, error) {
 	slices.SortStableFunc(cells, func(a, b result.WhatIfCell) int { return order(place[a.Column]) - order(place[b.Column]) })
 	for i := range cells[:min(len(cells), formColumns)] {
 		c := &cells[i]
-		v := cellView{Column: c.Column, Name: report.ColumnName(c.Column), Numeric: c.Numeric, Value: c.Value, Former: c.Former, Categories: c.Categories}
+		v := cellView{Column: c.Column, Name: report.ColumnName(c.Column), Numeric: c.Numeric, Value: c.Value,
+			Former: c.Former, Categories: c.Categories}
 		if at := place[c.Column]; at > 0 {
 			v.Adds = fmt.Sprintf("%+.4g", w.Reasons[at-1].AboveAverage)
 		}
@@ -303,7 +318,8 @@ func verdict(w *result.WhatIf, threshold float64) string {
 	if w.Score > threshold {
 		line = "above"
 	}
-	line = fmt.Sprintf("score %s, %s the threshold %s", text.Significant(w.Score, 6), line, text.Significant(threshold, 6))
+	line = fmt.Sprintf("score %s, %s the threshold %s", text.Significant(w.Score, 6), line,
+		text.Significant(threshold, 6))
 	if w.Score != w.Former {
 		line += fmt.Sprintf("; before %s", text.Significant(w.Former, 6))
 	}
@@ -315,8 +331,9 @@ const shownReasons = 12
 
 // reasonFigure shows what the main columns add to a score.
 func reasonFigure(w *result.WhatIf) plot.Figure {
-	d := &plot.DotPlot{X: plot.Axis{Label: "adds to the score"}, Rules: []plot.Rule{{At: 0}}, Text: plot.Caption{Title: "What the columns add to this score",
-		Description: "What the main columns add to the score of the row. The form has the numbers."}}
+	d := &plot.DotPlot{X: plot.Axis{Label: "adds to the score"}, Rules: []plot.Rule{{At: 0}},
+		Text: plot.Caption{Title: "What the columns add to this score",
+			Description: "What the main columns add to the score of the row. The form has the numbers."}}
 	if w.Average != nil {
 		d.X.Label = "adds to the score, against the average row"
 	}
@@ -336,11 +353,13 @@ func reasonFigure(w *result.WhatIf) plot.Figure {
 
 // curveFigure shows the score over the values of a column.
 func curveFigure(c *result.ScoreCurve, threshold float64) plot.Figure {
-	caption := plot.Caption{Title: "The score over " + report.ColumnName(c.Column), Note: "All other values of the row stay as in the form.",
+	caption := plot.Caption{Title: "The score over " + report.ColumnName(c.Column),
+		Note: "All other values of the row stay as in the form.",
 		Description: fmt.Sprintf("Score of the row as a function of %s, with the threshold. The value %s has the score %s.", c.Column, c.Value,
 			text.Significant(c.Score, 6))}
 	if len(c.Points) == 0 {
-		d := &plot.DotPlot{Text: caption, X: plot.Axis{Label: "score"}, Rules: []plot.Rule{{Name: "threshold", At: threshold}}}
+		d := &plot.DotPlot{Text: caption, X: plot.Axis{Label: "score"}, Rules: []plot.Rule{{Name: "threshold",
+			At: threshold}}}
 		for i, category := range c.Categories {
 			d.Rows = append(d.Rows, plot.Dot{Name: category, Value: c.Scores[i], Chosen: category == c.Value})
 		}
@@ -363,8 +382,9 @@ func curveFigure(c *result.ScoreCurve, threshold float64) plot.Figure {
 			at.X, at.Y = []float64{p[0]}, []float64{p[1]}
 		}
 	}
-	p := &plot.Plot{Text: caption, X: plot.Axis{Label: "value"}, Y: plot.Axis{Label: "score"}, Series: []plot.Series{line},
-		Rules: []plot.Rule{{Name: "threshold", At: threshold, Horizontal: true}}}
+	p := &plot.Plot{Text: caption, X: plot.Axis{Label: "value"}, Y: plot.Axis{Label: "score"},
+		Series: []plot.Series{line},
+		Rules:  []plot.Rule{{Name: "threshold", At: threshold, Horizontal: true}}}
 	if at.X != nil {
 		p.Series = append(p.Series, at)
 	}
@@ -385,8 +405,9 @@ func (s *Server) columns(r *http.Request) (any, error) {
 		Figures []figure `json:"figures"`
 		Pairs   []figure `json:"pairs"`
 		Note    string   `json:"note"`
-	}{Figures: []figure{}, Pairs: []figure{}, Note: "The columns that matter most on these rows come first. Curves are against the mean of the rows, of which at most " +
-		text.Count(toptau.ExploredRows) + " were measured."}
+	}{Figures: []figure{}, Pairs: []figure{},
+		Note: "The columns that matter most on these rows come first. Curves are against the mean of the rows, of which at most " +
+			text.Count(toptau.ExploredRows) + " were measured."}
 	for i := range shapes {
 		out.Figures = append(out.Figures, drawn(shapes[i].Figure(), fmt.Sprintf("c%d", i)))
 	}
@@ -396,19 +417,99 @@ func (s *Server) columns(r *http.Request) (any, error) {
 	return out, nil
 }
 
-// drift answers whether these rows differ from those that calibrated the model's thresholds.
+// section is a part of a view.
+type section struct {
+	Title      string         `json:"title"`
+	Paragraphs []string       `json:"paragraphs"`
+	Facts      []fact         `json:"facts"`
+	Figures    []figure       `json:"figures"`
+	Tables     []sectionTable `json:"tables"`
+}
+
+type sectionTable struct {
+	Caption string     `json:"caption"`
+	Header  []string   `json:"header"`
+	Rows    [][]string `json:"rows"`
+}
+
+// sectionOf returns a section of a report in the form of the page. The id begins those of its figures.
+func sectionOf(r *report.Section, id string) section {
+	s := section{Title: r.Title, Paragraphs: append(append([]string{}, r.Paragraphs...), r.Warnings...),
+		Facts: []fact{}, Figures: []figure{}, Tables: []sectionTable{}}
+	for _, f := range r.Facts {
+		if f.Value != "" {
+			s.Facts = append(s.Facts, fact{f.Name, f.Value})
+		}
+	}
+	for i, f := range r.Figures {
+		s.Figures = append(s.Figures, drawn(f, fmt.Sprintf("%s%d", id, i)))
+	}
+	for i := range r.Tables {
+		s.Tables = append(s.Tables, sectionTable{r.Tables[i].Caption, append([]string{}, r.Tables[i].Header...),
+			r.Tables[i].Rows})
+	}
+	return s
+}
+
+// drift answers whether these rows differ from those that the model knows.
 func (s *Server) drift(r *http.Request) (any, error) {
 	var none struct{}
 	if err := read(r, &none); err != nil {
 		return nil, err
 	}
 	x := s.options.Explorer
+	var parts []report.Section
+	if x.Model() != nil {
+		var err error
+		if parts, err = s.monitored(r.Context()); err != nil {
+			return nil, err
+		}
+		parts = append(parts, s.compared())
+	}
+	over := report.Section{Title: "Scores over time"}
+	trend, err := x.OverTime(true)
+	switch {
+	case err != nil:
+		return nil, err
+	case trend == nil:
+		over.Paragraphs = []string{"The rows were read without a column of times, so nobody can see whether scores change over time."}
+	default:
+		over.Paragraphs = []string{"If the order in time means nothing, such a trend has a probability of at most " + text.SmallProbability(trend.P) + "."}
+		over.Figures = []plot.Figure{trendFigure(trend)}
+	}
 	out := struct {
-		Facts   []fact   `json:"facts"`
-		Figures []figure `json:"figures"`
-		Notes   []string `json:"notes"`
-	}{Facts: []fact{}, Figures: []figure{}, Notes: []string{}}
-	add := func(name, value string) { out.Facts = append(out.Facts, fact{name, value}) }
+		Sections []section `json:"sections"`
+	}{[]section{}}
+	for i, part := range append(parts, over) {
+		if v := sectionOf(&part, fmt.Sprintf("d%d-",
+			i)); len(v.Paragraphs)+len(v.Facts)+len(v.Figures)+len(v.Tables) > 0 {
+			out.Sections = append(out.Sections, v)
+		}
+	}
+	return out, nil
+}
+
+// monitored returns the sections of a monitor that sees these rows one after the other.
+func (s *Server) monitored(ctx context.Context) ([]report.Section, error) {
+	m, err := s.options.Explorer.Monitor(ctx)
+	if diag.Of(err) != nil && diag.Of(err).Kind == diag.Model {
+		return []report.Section{{Title: "Evidence of a change",
+			Paragraphs: []string{"The model keeps nothing that rows can be compared with."}}}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	p := report.Monitoring(m)
+	p.Sections = slices.DeleteFunc(p.Sections, func(part report.Section) bool { return part.Title == report.AuditTitle }) // here all labels are known
+	return append([]report.Section{{Title: p.Title, Paragraphs: append([]string{p.Lead}, p.Summary...)}},
+		p.Sections...), nil
+}
+
+// compared returns what the operating points and fingerprints show about these rows.
+func (s *Server) compared() report.Section {
+	x := s.options.Explorer
+	part := report.Section{Title: "Against calibration and training"}
+	add := func(name, value string) { part.Facts = append(part.Facts, report.Fact{Name: name, Value: value}) }
 	for i := range x.Points {
 		facts := x.ShiftFacts(i, feature.Key{})
 		if len(facts) == 0 {
@@ -418,31 +519,22 @@ func (s *Server) drift(r *http.Request) (any, error) {
 			add(x.Points[i].Name+": "+f.Name, f.Value)
 		}
 	}
-	if x.Model() != nil {
-		add("training rows among these", report.OverlapText(x.TrainingRows))
-		add("values not seen in training", text.Count(x.Unknown))
-		add("missing values", text.Count(x.Missing))
-	}
-	trend, err := x.OverTime(true)
-	if err != nil {
-		return nil, err
-	}
-	if trend == nil {
-		out.Notes = append(out.Notes, "The rows were read without a column of times, so nobody can see whether scores change over time.")
-		return out, nil
-	}
-	add("scores over time", "if the order in time means nothing, such a trend has a probability of at most "+text.SmallProbability(trend.P))
-	out.Figures = append(out.Figures, drawn(trendFigure(trend), "trend"))
-	return out, nil
+	add("training rows among these", report.OverlapText(x.TrainingRows))
+	add("values not seen in training", text.Count(x.Unknown))
+	add("missing values", text.Count(x.Missing))
+	return part
 }
 
 // trendFigure shows the scores of blocks of rows in the order of their times.
 func trendFigure(t *calibrate.Trend) plot.Figure {
-	d := &plot.DotPlot{X: plot.Axis{Label: "rows in the highest tenth of all scores", Unit: plot.Percent, Min: 0}, Rules: []plot.Rule{{Name: "all rows", At: 0.1}},
-		Text: plot.Caption{Title: "High scores over time", Note: "Rows in the order of their times, in blocks of equal size, the earliest first.",
+	d := &plot.DotPlot{X: plot.Axis{Label: "rows in the highest tenth of all scores", Unit: plot.Percent,
+		Min: 0}, Rules: []plot.Rule{{Name: "all rows", At: 0.1}},
+		Text: plot.Caption{Title: "High scores over time",
+			Note:        "Rows in the order of their times, in blocks of equal size, the earliest first.",
 			Description: "Fraction of the rows of each block whose score is in the highest tenth of all."}}
 	for i, b := range t.Blocks {
-		d.Rows = append(d.Rows, plot.Dot{Name: fmt.Sprintf("block %d, %s", i+1, text.Plural(b.Rows, "row")), Value: b.Above})
+		d.Rows = append(d.Rows, plot.Dot{Name: fmt.Sprintf("block %d, %s", i+1, text.Plural(b.Rows, "row")),
+			Value: b.Above})
 	}
 	return d
 }
@@ -469,16 +561,17 @@ func (s *Server) save(r *http.Request) (any, error) {
 	if strings.TrimSpace(q.Name) == "" {
 		return nil, &diag.Error{Kind: diag.Usage, Param: "name", Expected: "a name of the operating point"}
 	}
-	s.mu.Lock()
-	saved, err := s.options.Save(r.Context(), SaveRequest{Name: strings.TrimSpace(q.Name), Goal: a.goal, Replace: q.Replace, Default: q.Default,
+	s.saving.Lock()
+	defer s.saving.Unlock()
+	saved, err := s.options.Save(r.Context(), SaveRequest{Name: strings.TrimSpace(q.Name), Goal: a.goal,
+		Replace: q.Replace, Default: q.Default,
 		Note: strings.TrimSpace(q.Note)})
-	if err == nil {
-		s.points = saved.Points
-	}
-	s.mu.Unlock()
 	if err != nil {
 		return nil, err
 	}
+	s.mu.Lock()
+	s.points = saved.Points
+	s.mu.Unlock()
 	return map[string]any{"text": saved.Text, "points": s.pointViews()}, nil
 }
 

@@ -37,7 +37,8 @@ type asked struct {
 func number(name, field string) (float64, error) {
 	x, err := strconv.ParseFloat(strings.NewReplacer(",", "", " ", "", "_", "").Replace(field), 64)
 	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) || x < 0 {
-		return 0, &diag.Error{Kind: diag.Usage, Param: name, Found: diag.Quote(field), Expected: "a number of at least 0"}
+		return 0, &diag.Error{Kind: diag.Usage, Param: name, Found: diag.Quote(field),
+			Expected: "a number of at least 0"}
 	}
 	return x, nil
 }
@@ -59,7 +60,8 @@ func (s *Server) ask(q *budgetQuestion) (*asked, error) {
 		for _, field := range []struct {
 			name, text string
 			to         *float64
-		}{{"price of a missed positive", q.Missed, &a.costs.Missed}, {"price of an alert", q.Alert, &a.costs.Alert}} {
+		}{{"price of a missed positive", q.Missed, &a.costs.Missed}, {"price of an alert", q.Alert,
+			&a.costs.Alert}} {
 			if field.text == "" {
 				return nil, &diag.Error{Kind: diag.Usage, Param: field.name, Expected: "both prices"}
 			}
@@ -82,10 +84,12 @@ func (s *Server) goalOf(q *budgetQuestion, a *asked) (metric.Goal, error) {
 		kind = metric.GoalMaxFPR
 	case "cost":
 		if a.costs == nil {
-			return metric.Goal{}, &diag.Error{Kind: diag.Usage, Found: "no prices", Expected: "the price of a missed positive and of an alert"}
+			return metric.Goal{}, &diag.Error{Kind: diag.Usage, Found: "no prices",
+				Expected: "the price of a missed positive and of an alert"}
 		}
 		if x.Weighted {
-			return metric.Goal{}, &diag.Error{Kind: diag.Usage, Found: "rows with weights", Expected: "rows that are counted, to find the cheapest budget"}
+			return metric.Goal{}, &diag.Error{Kind: diag.Usage, Found: "rows with weights",
+				Expected: "rows that are counted, to find the cheapest budget"}
 		}
 		best, err := x.Cheapest(*a.costs)
 		if err != nil {
@@ -94,21 +98,25 @@ func (s *Server) goalOf(q *budgetQuestion, a *asked) (metric.Goal, error) {
 		a.best = &best
 		switch {
 		case best.Alerts == 0:
-			return metric.Goal{}, &diag.Error{Kind: diag.Usage, Found: "prices at which no alert is worth its price on these rows",
+			return metric.Goal{}, &diag.Error{Kind: diag.Usage,
+				Found:    "prices at which no alert is worth its price on these rows",
 				Expected: "a higher price of a missed positive"}
 		case math.IsInf(best.Threshold, -1):
-			return metric.Goal{}, &diag.Error{Kind: diag.Usage, Found: "prices at which it is cheapest to look at every row", Expected: "a higher price of an alert"}
+			return metric.Goal{}, &diag.Error{Kind: diag.Usage,
+				Found: "prices at which it is cheapest to look at every row", Expected: "a higher price of an alert"}
 		}
 		return checked(metric.CountGoal(metric.GoalTopCount, int64(best.Alerts), int64(x.Rows)))
 	default:
-		return metric.Goal{}, &diag.Error{Kind: diag.Usage, Found: "mode " + diag.Quote(q.Mode), Expected: "top, max-fpr or cost"}
+		return metric.Goal{}, &diag.Error{Kind: diag.Usage, Found: "mode " + diag.Quote(q.Mode),
+			Expected: "top, max-fpr or cost"}
 	}
 	switch q.By {
 	case "position":
 		i, err := strconv.Atoi(q.Value)
 		rates := s.positions(q.Mode)
 		if err != nil || i < 0 || i >= len(rates) {
-			return metric.Goal{}, &diag.Error{Kind: diag.Usage, Param: "budget", Found: diag.Quote(q.Value), Expected: "a position of the slider"}
+			return metric.Goal{}, &diag.Error{Kind: diag.Usage, Param: "budget", Found: diag.Quote(q.Value),
+				Expected: "a position of the slider"}
 		}
 		return checked(metric.RateGoal(kind, rates[i]))
 	case "rate":
@@ -122,7 +130,8 @@ func (s *Server) goalOf(q *budgetQuestion, a *asked) (metric.Goal, error) {
 		if q.By == "alerts" {
 			name, of, kind = "alerts a day", int64(math.Round(a.perDay)), metric.GoalAlerts
 			if of == 0 {
-				return metric.Goal{}, &diag.Error{Kind: diag.Usage, Param: "rows a day", Expected: "the number that alerts are counted from"}
+				return metric.Goal{}, &diag.Error{Kind: diag.Usage, Param: "rows a day",
+					Expected: "the number that alerts are counted from"}
 			}
 		}
 		n, err := number(name, q.Value)
@@ -130,17 +139,20 @@ func (s *Server) goalOf(q *budgetQuestion, a *asked) (metric.Goal, error) {
 			return metric.Goal{}, err
 		}
 		if n != math.Floor(n) || n > 1<<53 {
-			return metric.Goal{}, &diag.Error{Kind: diag.Usage, Param: name, Found: q.Value, Expected: "a whole number"}
+			return metric.Goal{}, &diag.Error{Kind: diag.Usage, Param: name, Found: q.Value,
+				Expected: "a whole number"}
 		}
 		return checked(metric.CountGoal(kind, int64(n), of))
 	}
-	return metric.Goal{}, &diag.Error{Kind: diag.Usage, Found: "a budget by " + diag.Quote(q.By), Expected: "position, rate, rows or alerts"}
+	return metric.Goal{}, &diag.Error{Kind: diag.Usage, Found: "a budget by " + diag.Quote(q.By),
+		Expected: "position, rate, rows or alerts"}
 }
 
 func checked(g metric.Goal) (metric.Goal, error) { return g, g.Check() }
 
 // decade are the steps of the slider in each power of ten: about ten percent apart, with two digits (IEC 60063, E24).
-var decade = []int{10, 11, 12, 13, 15, 16, 18, 20, 22, 24, 27, 30, 33, 36, 39, 43, 47, 51, 56, 62, 68, 75, 82, 91}
+var decade = []int{10, 11, 12, 13, 15, 16, 18, 20, 22, 24, 27, 30, 33, 36, 39, 43, 47, 51, 56, 62, 68, 75, 82,
+	91}
 
 // largestRate is the right end of the slider.
 const largestRate = 0.5
@@ -224,15 +236,18 @@ func (s *Server) answer(q *budgetQuestion) (*budgetAnswer, error) {
 		mode = "top"
 	}
 	tau := a.goal.Tau().Float64()
-	out := &budgetAnswer{Goal: capital(a.goal.String()), Position: nearest(s.positions(mode), tau), Threshold: b.Plain.Threshold,
-		Above: x.AboveThreshold(b.Plain.Threshold), Lines: budgetLines(b), Notes: s.notes(b, a), Fields: map[string]string{"rate": text.Significant(100*tau, 4)}}
+	out := &budgetAnswer{Goal: capital(a.goal.String()), Position: nearest(s.positions(mode), tau),
+		Threshold: b.Plain.Threshold,
+		Above:     x.AboveThreshold(b.Plain.Threshold), Lines: budgetLines(b), Notes: s.notes(b, a),
+		Fields: map[string]string{"rate": text.Significant(100*tau, 4)}}
 	if mode == "top" {
 		out.Fields["rows"] = text.Significant(math.Floor(tau*float64(x.Rows)), 12)
 		if a.perDay > 0 {
 			out.Fields["alerts"] = text.Number(tau * a.perDay)
 		}
 	}
-	out.Said = fmt.Sprintf("%s: %s of the positives found, precision %s", text.Percent(tau), rate(b.Plain.Found), rate(b.Plain.Precision))
+	out.Said = fmt.Sprintf("%s: %s of the positives found, precision %s", text.Percent(tau), rate(b.Plain.Found),
+		rate(b.Plain.Precision))
 	out.Marks = append(out.Marks, mark(b.Plain.Alerts, float64(x.Rows), b.Plain.FalseAlarms, mode))
 	if b.Certified != nil {
 		out.Marks = append(out.Marks, mark(b.Certified.Alerts, float64(x.Rows), b.Certified.FalseAlarms, mode))

@@ -61,8 +61,9 @@ type Server struct {
 	access  access
 	handler http.Handler
 
-	mu      sync.Mutex // for points and saving
+	mu      sync.Mutex // for points
 	points  []model.Point
+	saving  sync.Mutex // one point at a time
 	writing sync.Mutex // one report at a time
 
 	figures *figures
@@ -72,7 +73,8 @@ type Server struct {
 var web embed.FS
 
 // files are the resources of the page by their path, with their types.
-var files = map[string]string{"index.html": "text/html; charset=utf-8", "ui.css": "text/css; charset=utf-8", "app.js": scriptType, "api.js": scriptType,
+var files = map[string]string{"index.html": "text/html; charset=utf-8", "ui.css": "text/css; charset=utf-8",
+	"app.js": scriptType, "api.js": scriptType,
 	"dom.js": scriptType, "budget.js": scriptType, "rows.js": scriptType, "panels.js": scriptType}
 
 const scriptType = "text/javascript; charset=utf-8"
@@ -110,7 +112,8 @@ func New(address net.Addr, o Options) (s *Server, open string, err error) {
 	mux.HandleFunc("GET /page.css", fixed("text/css; charset=utf-8", plot.CSS+report.CSS))
 	mux.HandleFunc("GET /figures.js", fixed(scriptType, report.FigureScript))
 	mux.HandleFunc("POST /api/session", s.open)
-	for path, answer := range map[string]func(*http.Request) (any, error){"overview": s.overview, "budget": s.budget, "rows": s.rows,
+	for path, answer := range map[string]func(*http.Request) (any, error){"overview": s.overview,
+		"budget": s.budget, "rows": s.rows,
 		"whatif": s.whatIf, "columns": s.columns, "drift": s.drift, "save": s.save} {
 		mux.HandleFunc("POST /api/"+path, s.private(answered(answer)))
 	}
@@ -127,7 +130,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.S
 
 // Serve answers requests until the context ends.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
-	server := &http.Server{Handler: s, ReadHeaderTimeout: headerTime, ReadTimeout: bodyTime, IdleTimeout: idleTime, MaxHeaderBytes: mostHeader,
+	server := &http.Server{Handler: s, ReadHeaderTimeout: headerTime, ReadTimeout: bodyTime,
+		IdleTimeout: idleTime, MaxHeaderBytes: mostHeader,
 		BaseContext: func(net.Listener) context.Context { return ctx }}
 	stopped := make(chan struct{})
 	go func() {

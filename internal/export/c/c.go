@@ -60,9 +60,9 @@ const head = `//
 
 // walker computes a score. A product is stored before it is added, so that no compiler fuses the two operations.
 const walker = `
-static double MODEL_nan(void) {
+static double MODEL_zero(void) {
 	volatile double zero = 0;
-	return zero / zero;
+	return zero;
 }
 
 static double MODEL_product(double a, double b) {
@@ -115,23 +115,31 @@ static double MODEL_card(double z, const double *d, int knots, int atoms, double
 	return z + MODEL_product(f, weight[i + 1]);
 }
 
-static double MODEL_tree(const struct MODEL_node *n, const double *x) {
-	for (;;) {
-		int input = n->input, left;
-		if (input < 0) return n->at;
-		if (input >= MODEL_MISSING_LEFT) {
-			double v = x[input - MODEL_MISSING_LEFT];
-			left = v <= n->at || v != v;
-		} else {
-			left = x[input] <= n->at;
-		}
-		n += left ? 1 : n->jump;
+// Adds the leaves of four trees, which are followed together, because each step waits for memory. x has the value of each input,
+// NaN if it is missing, then NaN, then the same values with -infinity for a missing one. A leaf compares with the NaN and jumps nowhere.
+static double MODEL_trees(double z, const struct MODEL_op *op, const double *x) {
+	const struct MODEL_node *a = MODEL_nodes + op[0].input, *b = MODEL_nodes + op[1].input;
+	const struct MODEL_node *c = MODEL_nodes + op[2].input, *d = MODEL_nodes + op[3].input;
+	while ((a->jump | b->jump | c->jump | d->jump) != 0) {
+		a += x[a->input] <= a->at ? 1 : a->jump;
+		b += x[b->input] <= b->at ? 1 : b->jump;
+		c += x[c->input] <= c->at ? 1 : c->jump;
+		d += x[d->input] <= d->at ? 1 : d->jump;
 	}
+	z = z + a->at;
+	z = z + b->at;
+	z = z + c->at;
+	return z + d->at;
+}
+
+static double MODEL_tree(const struct MODEL_node *n, const double *x) {
+	while (n->jump != 0) n += x[n->input] <= n->at ? 1 : n->jump;
+	return n->at;
 }
 
 double MODEL_score_sized(const double *numbers, const char *const *texts, const size_t *sizes) {
-	const double nan = MODEL_nan();
-	double x[MODEL_INPUTS], z = 0;
+	const double nan = MODEL_zero() / MODEL_zero();
+	double x[2 * MODEL_INPUTS + 1], *left = x + MODEL_INPUTS + 1, z = 0;
 	int level[MODEL_INPUTS], i, k;
 	for (i = 0; i < MODEL_INPUTS; i++) {
 		const struct MODEL_input *in = &MODEL_inputs[i];
@@ -147,11 +155,14 @@ double MODEL_score_sized(const double *numbers, const char *const *texts, const 
 			for (k = 0; k < MODEL_MISSING_NUMBERS; k++) missing |= x[i] == MODEL_missing_numbers[k];
 			if (!missing && !(in->low <= x[i] && x[i] <= in->high)) return nan;
 		}
-		if (!missing) continue;
-		if (in->policy == MODEL_REFUSED) return nan;
-		if (in->policy == MODEL_FILLED) level[i] = 0;
-		x[i] = in->policy == MODEL_FILLED ? in->fill : nan;
+		if (missing) {
+			if (in->policy == MODEL_REFUSED) return nan;
+			if (in->policy == MODEL_FILLED) level[i] = 0;
+			x[i] = in->policy == MODEL_FILLED ? in->fill : nan;
+		}
+		left[i] = x[i] == x[i] ? x[i] : -1 / MODEL_zero();
 	}
+	x[MODEL_INPUTS] = nan;
 	for (i = 0; i < MODEL_OPS; i++) {
 		const struct MODEL_op *op = &MODEL_ops[i];
 		const double *d = MODEL_table + op->at;
@@ -169,9 +180,18 @@ double MODEL_score_sized(const double *numbers, const char *const *texts, const 
 			break;
 		case MODEL_CARD: z = MODEL_card(z, d, op->n, op->m, v); break;
 		case MODEL_CODES:
-			x[op->input] = level[op->input] == MODEL_inputs[op->input].count ? nan : d[level[op->input]];
+			k = level[op->input] == MODEL_inputs[op->input].count;
+			x[op->input] = k ? nan : d[level[op->input]];
+			left[op->input] = k ? -1 / MODEL_zero() : x[op->input];
 			break;
-		case MODEL_TREE: z = z + MODEL_tree(MODEL_nodes + op->input, x); break;
+		case MODEL_TREE:
+			if (i + 3 < MODEL_OPS && op[1].kind == MODEL_TREE && op[2].kind == MODEL_TREE && op[3].kind == MODEL_TREE) {
+				z = MODEL_trees(z, op, x);
+				i += 3;
+			} else {
+				z = z + MODEL_tree(MODEL_nodes + op->input, x);
+			}
+			break;
 		}
 	}
 	return z + MODEL_offset;
@@ -235,7 +255,7 @@ func (b *writer) names() {
 double MODEL_score_sized(const double *numbers, const char *const *texts, const size_t *sizes);
 double MODEL_threshold(int point, const char *segment);
 
-enum { MODEL_INPUTS = %d, MODEL_TEXTS = %d, MODEL_OPS = %d, MODEL_MISSING_TEXTS = %d, MODEL_MISSING_NUMBERS = %d, MODEL_MISSING_LEFT = %d };
+enum { MODEL_INPUTS = %d, MODEL_TEXTS = %d, MODEL_OPS = %d, MODEL_MISSING_TEXTS = %d, MODEL_MISSING_NUMBERS = %d };
 enum { MODEL_NUMBER, MODEL_LEVEL, MODEL_ABSENT, MODEL_STEPS, MODEL_CARD, MODEL_CODES, MODEL_TREE };
 enum { MODEL_REFUSED, MODEL_FILLED, MODEL_KEPT };
 
@@ -246,7 +266,7 @@ struct MODEL_input { int text, position, policy; double fill, low, high; int fir
 struct MODEL_segment { int point; const char *text; size_t size; double threshold; };
 
 static const double MODEL_offset = %s;
-`, len(b.p.Inputs), len(texts), len(b.t.Ops), len(b.p.MissingTexts), len(b.p.MissingNumbers), export.MissingLeft, export.Float(b.p.Offset))
+`, len(b.p.Inputs), len(texts), len(b.t.Ops), len(b.p.MissingTexts), len(b.p.MissingNumbers), export.Float(b.p.Offset))
 }
 
 // tables writes the tables. Each ends with an element that is not used, since C has no empty arrays; gcc warns of columns that a

@@ -103,7 +103,8 @@ func (p *Point) Decide(score float64, segment string) bool {
 // missing). It returns NaN if the model refuses a value: infinite or too large, or missing where that is not allowed. It panics if
 // there are fewer values. It may be called by many goroutines.
 func Score(numbers []float64, texts []string) float64 {
-	var x [len(inputs) + 1]float64
+	var x [2*len(inputs) + 1]float64
+	left := x[len(inputs)+1:]
 	var level [len(inputs) + 1]int
 	for i := range inputs {
 		in := &inputs[i]
@@ -127,9 +128,13 @@ func Score(numbers []float64, texts []string) float64 {
 		default:
 			x[i] = math.NaN()
 		}
+		if left[i] = x[i]; math.IsNaN(x[i]) {
+			left[i] = math.Inf(-1)
+		}
 	}
+	x[len(inputs)] = math.NaN()
 	z := 0.0
-	for i := range ops {
+	for i := 0; i < len(ops); i++ {
 		o := &ops[i]
 		d := table[o.at:]
 		v := 0.0
@@ -158,12 +163,17 @@ func Score(numbers []float64, texts []string) float64 {
 		case opCard:
 			z = card(z, d, o.n, o.m, v)
 		case opCodes:
-			x[o.input] = math.NaN()
+			x[o.input], left[o.input] = math.NaN(), math.Inf(-1)
 			if l := level[o.input]; l != len(inputs[o.input].words) {
-				x[o.input] = d[l]
+				x[o.input], left[o.input] = d[l], d[l]
 			}
 		case opTree:
-			z += leaf(nodes[o.input:], x[:])
+			if i+3 < len(ops) && ops[i+1].kind == opTree && ops[i+2].kind == opTree && ops[i+3].kind == opTree {
+				z = trees(z, ops[i:], x[:])
+				i += 3
+			} else {
+				z += leaf(o.input, x[:])
+			}
 		}
 	}
 	return z + offset
@@ -207,19 +217,35 @@ func card(z float64, d []float64, knots, atoms int, x float64) float64 {
 	return z + float64(f*weight[i+1])
 }
 
-func leaf(n []node, x []float64) float64 {
-	for i := int32(0); ; {
-		switch in := n[i].input; {
-		case in < 0:
-			return n[i].at
-		case in >= missingLeft && x[in-missingLeft] != x[in-missingLeft]:
-			i++
-		case x[in&(missingLeft-1)] <= n[i].at:
-			i++
-		default:
-			i += n[i].jump
-		}
+// trees adds the leaves of four trees, which are followed together, because each step waits for memory. x has the value of each
+// input, NaN if it is missing, then NaN, then the same values with minus infinity for a missing one. A leaf compares with the NaN and
+// jumps nowhere.
+func trees(z float64, o []op, x []float64) float64 {
+	a, b, c, d := o[0].input, o[1].input, o[2].input, o[3].input
+	for nodes[a].jump|nodes[b].jump|nodes[c].jump|nodes[d].jump != 0 {
+		a += nodes[a].step(x)
+		b += nodes[b].step(x)
+		c += nodes[c].step(x)
+		d += nodes[d].step(x)
 	}
+	z += nodes[a].at
+	z += nodes[b].at
+	z += nodes[c].at
+	return z + nodes[d].at
+}
+
+func (n *node) step(x []float64) int {
+	if x[n.input] <= n.at {
+		return 1
+	}
+	return int(n.jump)
+}
+
+func leaf(i int, x []float64) float64 {
+	for nodes[i].jump != 0 {
+		i += nodes[i].step(x)
+	}
+	return nodes[i].at
 }
 `
 
@@ -265,7 +291,7 @@ func (b *writer) names() {
 
 // tables writes the tables.
 func (b *writer) tables() {
-	b.print("const (\n\toffset      = %s\n\tmissingLeft = %d\n)\n\n", export.Float(b.p.Offset), export.MissingLeft)
+	b.print("const offset = %s\n\n", export.Float(b.p.Offset))
 	array(b, "missingNumbers", "[]float64", b.p.MissingNumbers, export.Float)
 	array(b, "missingTexts", "[]string", b.p.MissingTexts, strconv.Quote)
 	array(b, "inputs", "[...]input", b.t.Inputs, func(in export.TableInput) string {

@@ -67,7 +67,7 @@ var dialects = map[Dialect]*rules{
 		str:    func(c string) string { return "CAST(" + c + " AS VARCHAR)" },
 		trim:   func(s string) string { return "trim(" + s + ", ' ' || chr(9))" },
 		single: func(x string) string { return "CAST(CAST(" + x + " AS FLOAT) AS DOUBLE)" }, folds: true, nest: 300, columns: 10000},
-	ClickHouse: {title: "ClickHouse", quote: backticks, text: backslashText, number: float,
+	ClickHouse: {title: "ClickHouse", quote: backticks, text: backslashText, number: normalFloat,
 		double: func(c string) string { return "if(isNaN(toFloat64(" + c + ")), NULL, toFloat64(" + c + "))" },
 		str:    func(c string) string { return "toString(" + c + ")" },
 		trim:   func(s string) string { return "replaceRegexpAll(" + s + `, '^[ \t]+|[ \t]+$', '')` },
@@ -94,11 +94,23 @@ var dialects = map[Dialect]*rules{
 // float writes a double with an exponent, so that no database reads it as a decimal.
 func float(x float64) string { return strconv.FormatFloat(x, 'e', -1, 64) }
 
-// exactNumber writes a double as a fraction of whole numbers that are exact: m / 2^k or m * 2^k with k up to 62, several times where
-// that is not enough. Versions of SQLite differ in how they round decimals.
+// normalFloat is float, but writes a subnormal number as a fraction: older versions of ClickHouse refuse such a decimal.
+func normalFloat(x float64) string {
+	if x != 0 && math.Abs(x) < 0x1p-1022 {
+		return exactNumber(x)
+	}
+	return float(x)
+}
+
+// exactNumber writes a double for SQLite, whose versions differ in how they round decimals: a decimal that all of them read exactly,
+// or else a fraction of whole numbers, m / 2^k or m * 2^k with k up to 62, several times where that is not enough. Fractions
+// everywhere would be exact too, but take much longer to prepare: SQLite compares every constant with all before it.
 func exactNumber(x float64) string {
-	if x == math.Trunc(x) && math.Abs(x) < 1<<53 {
-		return strconv.FormatFloat(x+0, 'f', 1, 64) // no negative zero
+	if x == 0 {
+		return "0.0" // no negative zero
+	}
+	if decimal, safe := safeDecimal(x); safe {
+		return decimal
 	}
 	fraction, exponent := math.Frexp(x)
 	m, k := int64(fraction*(1<<53)), exponent-53
@@ -114,6 +126,33 @@ func exactNumber(x float64) string {
 		b.WriteString("*" + powerOfTwo(min(k, 62)))
 	}
 	return b.String() + ")"
+}
+
+// safeDecimal returns the shortest decimal of a number, and whether SQLite reads it exactly. With at most 15 digits s and a power of
+// ten up to 22 both are exact doubles, so s times or over the power is rounded once. Older versions round first to the 64 bits of
+// long double where there is such a type, which may give another double.
+func safeDecimal(x float64) (decimal string, safe bool) {
+	digits, power, _ := strings.Cut(strconv.FormatFloat(math.Abs(x), 'e', -1, 64), "e")
+	digits = strings.Replace(digits, ".", "", 1)
+	ten, err := strconv.Atoi(power)
+	if ten -= len(digits) - 1; err != nil || len(digits) > 15 || ten < -22 || ten > 22 {
+		return "", false
+	}
+	s, _ := new(big.Float).SetPrec(64).SetString(digits)
+	scale := new(big.Float).SetPrec(80).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(ten, -ten))), nil))
+	if ten < 0 {
+		s.Quo(s, scale)
+	} else {
+		s.Mul(s, scale)
+	}
+	if y, _ := s.Float64(); y != math.Abs(x) {
+		return "", false
+	}
+	decimal = strconv.FormatFloat(x, 'f', -1, 64)
+	if !strings.Contains(decimal, ".") {
+		decimal += ".0"
+	}
+	return decimal, true
 }
 
 func powerOfTwo(k int) string { return new(big.Int).Lsh(big.NewInt(1), uint(k)).String() + ".0" }
@@ -198,4 +237,10 @@ func trinoText(s string) (string, bool) {
 		}
 	}
 	return "U&'" + b.String() + "'", true
+}
+
+// Tested reports whether the project's tests run statements in the database itself.
+func (d Dialect) Tested() bool {
+	rules, known := dialects[d]
+	return known && !rules.untested
 }

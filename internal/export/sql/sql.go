@@ -135,7 +135,7 @@ func (b *builder) check() error {
 		}
 	}
 	for _, name := range append(names, p.Segments()...) {
-		if name == "" || strings.Contains(name, "\x00") {
+		if name == "" || strings.ContainsAny(name, "\x00\r") {
 			return b.refuse("a column with the name "+export.Quote(name), "rename it before training")
 		}
 	}

@@ -1,6 +1,6 @@
 // Columns, drift, and operating points.
 import {ask} from "./api.js";
-import {$, element, factsOf, listOf, place} from "./dom.js";
+import {$, element, factsOf, place} from "./dom.js";
 
 const loaded = {};
 
@@ -29,11 +29,30 @@ export const showColumns = once("columns", async () => {
 
 export const showDrift = once("drift", async () => {
   const answer = await ask("drift");
-  factsOf($("drift-facts"), answer.facts);
-  listOf("drift-notes", answer.notes);
-  place($("drift-figures"), answer.figures);
+  $("drift").replaceChildren(...answer.sections.map(sectionOf));
   return "";
 });
+
+function sectionOf(s) {
+  const box = element("section", {}, element("h2", {}, s.title), ...s.paragraphs.map(text => element("p", {}, text)));
+  if (s.facts.length) {
+    const facts = element("dl");
+    factsOf(facts, s.facts);
+    box.append(facts);
+  }
+  if (s.figures.length) {
+    const figures = element("div", {className: "figures"});
+    box.append(figures);
+    place(figures, s.figures);
+  }
+  for (const t of s.tables) {
+    const table = element("table", {}, element("thead", {}, element("tr", {}, ...t.header.map(text => element(text ? "th" : "td", {}, text)))),
+      element("tbody", {}, ...t.rows.map(row => element("tr", {}, ...row.map(text => element("td", {}, text))))));
+    if (t.caption) table.prepend(element("caption", {}, t.caption));
+    box.append(element("div", {className: "table tall", tabIndex: 0, role: "region", "aria-label": t.caption || s.title}, table));
+  }
+  return box;
+}
 
 export function showPoints(points) {
   const box = $("points");
@@ -44,6 +63,6 @@ export function showPoints(points) {
   box.replaceChildren(...points.map((p, i) => {
     const facts = element("dl");
     factsOf(facts, p.facts);
-    return element("section", {className: "point"}, element("h3", {}, p.name + (i ? "" : ", the default")), facts);
+    return element("section", {className: "point"}, element("h2", {}, p.name + (i ? "" : ", the default")), facts);
   }));
 }

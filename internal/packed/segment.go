@@ -1,4 +1,4 @@
-package table
+package packed
 
 import (
 	"encoding/binary"
@@ -8,19 +8,19 @@ import (
 	"toptau/internal/kernel"
 )
 
-// segmentRows is the number of values in a segment. It is a power of two, so that the compiler divides by
+// SegmentRows is the number of values in a segment. It is a power of two, so that the compiler divides by
 // shifting.
-const segmentRows = 1 << 10
+const SegmentRows = 1 << 10
 
-// segment stores values of a column in as few bytes as reproduce every bit: 1, 2 or 4 bytes each if all are
+// Segment stores values of a column in as few bytes as reproduce every bit: 1, 2 or 4 bytes each if all are
 // decimals m / 10^k with small m and the k of the segment, as in most columns of text; 4 if all are float32;
 // otherwise 8.
 //
 // The quotient is the float64 nearest to the decimal, like the result of parsing its text, because m and 10^k
 // are exact in float64. The least m of its size is a missing value.
-type segment struct {
-	data  []byte    // nil for form double
-	plain []float64 // form double
+type Segment struct {
+	data  []byte    // little-endian
+	plain []float64 // form double in memory, instead of data
 	power float64   // 10^k
 	form  form
 	gaps  bool // a decimal is missing
@@ -36,43 +36,43 @@ const (
 	double
 )
 
-// mostDecimals is the largest k tried.
-const mostDecimals = 15
+// mostPower is the largest power of ten tried. All up to it are exact in float64.
+const mostPower = 1e15
 
-// newSegment packs at most segmentRows values. A missing value is NaN, all others are finite.
-func newSegment(values []float64) segment {
-	var space [segmentRows]int32
+// NewNumbers packs at most SegmentRows values. A missing value is NaN, all others are finite.
+func NewNumbers(values []float64) Segment {
+	var space [SegmentRows]int32
 	whole := space[:len(values)]
-	for _, power := range powers[:mostDecimals+1] {
+	for power := 1.0; power <= mostPower; power *= 10 {
 		if largest, ok := kernel.WholeNumbers(values, power, whole); ok {
-			return newWholeSegment(whole, power, largest)
+			return newWholes(whole, power, largest)
 		}
 	}
 	if !allFloat32(values) {
-		return segment{plain: slices.Clone(values), form: double}
+		return Segment{plain: slices.Clone(values), form: double}
 	}
-	s := segment{form: single, data: make([]byte, 4*len(values))}
+	s := Segment{form: single, data: make([]byte, 4*len(values))}
 	for i, v := range values {
 		binary.LittleEndian.PutUint32(s.data[4*i:], math.Float32bits(float32(v)))
 	}
 	return s
 }
 
-// newWholeSegment packs whole numbers.
-func newWholeSegment(m []int32, power float64, largest int32) segment {
-	s := segment{power: power, form: decimalForm(largest), gaps: slices.Contains(m, kernel.NoNumber)}
+// newWholes packs whole numbers.
+func newWholes(m []int32, power float64, largest int32) Segment {
+	s := Segment{power: power, form: decimalForm(largest), gaps: slices.Contains(m, kernel.NoNumber)}
 	s.data = make([]byte, s.size()*len(m))
 	kernel.Narrow(m, s.size(), s.data)
 	return s
 }
 
-// newCodeSegment packs codes, -1 for a missing value.
-func newCodeSegment(codes []int32) segment {
+// NewCodes packs codes, -1 for a missing value.
+func NewCodes(codes []int32) Segment {
 	largest := int32(1)
 	for _, c := range codes {
 		largest = max(largest, c)
 	}
-	return newWholeSegment(codes, 1, largest)
+	return newWholes(codes, 1, largest)
 }
 
 // decimalForm returns the smallest form for whole numbers up to largest and a missing value.
@@ -97,21 +97,23 @@ func allFloat32(values []float64) bool {
 }
 
 // size returns the number of bytes of a value in data.
-func (s *segment) size() int {
+func (s *Segment) size() int {
 	switch s.form {
 	case decimal8:
 		return 1
 	case decimal16:
 		return 2
+	case double:
+		return 8
 	}
 	return 4
 }
 
-// bytes returns the memory of the values.
-func (s *segment) bytes() int64 { return int64(len(s.data) + 8*len(s.plain)) }
+// Bytes returns the memory of the values.
+func (s *Segment) Bytes() int64 { return int64(len(s.data) + 8*len(s.plain)) }
 
-// number returns value i of a numeric column.
-func (s *segment) number(i int) float64 {
+// Number returns value i of a numeric column.
+func (s *Segment) Number(i int) float64 {
 	switch s.form {
 	case decimal8:
 		if q := int8(s.data[i]); q != math.MinInt8 {
@@ -128,13 +130,16 @@ func (s *segment) number(i int) float64 {
 	case single:
 		return float64(math.Float32frombits(binary.LittleEndian.Uint32(s.data[4*i:])))
 	default:
+		if s.plain == nil {
+			return math.Float64frombits(binary.LittleEndian.Uint64(s.data[8*i:]))
+		}
 		return s.plain[i]
 	}
 	return math.NaN()
 }
 
-// whole returns whole number i.
-func (s *segment) whole(i int) int32 {
+// Whole returns whole number i.
+func (s *Segment) Whole(i int) int32 {
 	switch s.form {
 	case decimal8:
 		return int32(int8(s.data[i]))
@@ -144,36 +149,40 @@ func (s *segment) whole(i int) int32 {
 	return int32(binary.LittleEndian.Uint32(s.data[4*i:]))
 }
 
-// rows returns the number of values.
-func (s *segment) rows() int {
-	if s.form == double {
+// Rows returns the number of values.
+func (s *Segment) Rows() int {
+	if s.plain != nil {
 		return len(s.plain)
 	}
 	return len(s.data) / s.size()
 }
 
-// numbers returns n values of a numeric column, from value first on, without a copy or in space.
-func (s *segment) numbers(first, n int, space []float64) []float64 {
-	if s.form == double {
+// Numbers returns n values of a numeric column, from value first on, without a copy or in space.
+func (s *Segment) Numbers(first, n int, space []float64) []float64 {
+	if s.plain != nil {
 		return s.plain[first : first+n]
 	}
 	space = space[:n]
 	data := s.data[first*s.size():]
 	switch {
+	case s.form == double:
+		for i := range space {
+			space[i] = math.Float64frombits(binary.LittleEndian.Uint64(data[8*i:]))
+		}
 	case s.form == single:
 		kernel.Widen(data, space)
 	case !s.gaps:
 		kernel.Quotients(data, s.size(), s.power, space)
 	default:
 		for i := range space {
-			space[i] = s.number(first + i)
+			space[i] = s.Number(first + i)
 		}
 	}
 	return space
 }
 
-// wholes writes whole numbers to dst, from number first on.
-func (s *segment) wholes(first int, dst []int32) {
+// Wholes writes whole numbers to dst, from number first on.
+func (s *Segment) Wholes(first int, dst []int32) {
 	data := s.data[first*s.size():]
 	switch s.form {
 	case decimal8:
@@ -190,3 +199,6 @@ func (s *segment) wholes(first int, dst []int32) {
 		}
 	}
 }
+
+// Release releases the memory of the values, which must not be read afterwards.
+func (s *Segment) Release() { s.data, s.plain = nil, nil }

@@ -1,0 +1,132 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// page collects what was measured.
+type page struct {
+	goals  [][4]string
+	tables map[string]*resultTable
+}
+
+// resultTable is the table of a stage.
+type resultTable struct {
+	header []string
+	rows   [][]string
+}
+
+// table begins the table of a stage.
+func (p *page) table(stage string, header ...string) *resultTable {
+	if p.tables == nil {
+		p.tables = map[string]*resultTable{}
+	}
+	p.tables[stage] = &resultTable{header: header}
+	return p.tables[stage]
+}
+
+func (t *resultTable) row(values ...any) {
+	fields := make([]string, len(values))
+	for i, v := range values {
+		fields[i] = fmt.Sprint(v)
+	}
+	t.rows = append(t.rows, fields)
+}
+
+// goal adds a line of the table of goals.
+func (p *page) goal(what, goal, measured, stage string) {
+	p.goals = append(p.goals, [4]string{what, goal, measured, "`go run -C bench ./load -only " + stage + "`"})
+}
+
+func writeTable(b *strings.Builder, header []string, rows [][]string) {
+	b.WriteString("| " + strings.Join(header, " | ") + " |\n|" + strings.Repeat(" --- |", len(header)) + "\n")
+	for _, r := range rows {
+		b.WriteString("| " + strings.Join(r, " | ") + " |\n")
+	}
+	b.WriteString("\n")
+}
+
+// chapters are the texts of the page, in order.
+var chapters = []struct{ stage, text string }{
+	{"bits", `## The same scores
+
+Rows in every form of body that the server reads, next to ` + "`toptau score`" + `, with the model of random leaves.`},
+	{"single", `## Single rows
+
+A row of 34 columns in a request, 4 connections that send the next request when the last is answered. The empty handler is a server
+of the same library that answers the same requests with nothing. Medians of 7 rounds in turns. Processor time is that of the server.`},
+	{"batches", `## Batches
+
+1,000 rows in a request, 2 connections. Medians of 3 rounds in turns.`},
+	{"latency", `## Latency
+
+Open loop: requests with one row are sent at random times, whether or not the ones before are answered, and times count from the
+moment when a request was due. "Sent late" is the part of it that the generator causes.`},
+	{"overload", `## Overload
+
+Batches of 100 rows with one reason each (columns and data, values rounded so that a body is short), to a model of boosted trees. Peak: 8
+connections that send the next request when the last is answered. Then open loop, with up to 2,000 connections. Times are from the sending of a request
+to its answer; "sent late" is how far the generator was behind.`},
+	{"refusals", `On a busy machine the server does not get all of its processor. By processor time alone:`},
+	{"reload", `## Reload
+
+The file of the model is replaced and POST /v1/reload is sent, again and again, while 4 connections send batches of 20 rows. Each
+answer is compared with the scores of the model whose digest it names; "mixed" counts answers that differ in a bit.`},
+	{"attacks", `## Slow, broken and hostile clients
+
+What was tried, against the model of leaves on one processor. During each attack a healthy client sends a row 50 times a second. "Answers"
+counts statuses; "closed" is a connection that the server ended without an answer. Memory is that of the server after the attack.`},
+	{"memory", `## Memory
+
+Resident memory of the server: after 2 seconds without requests, and the most while 128 connections send bodies of 2 to 4 MB as CSV, as JSON
+with all explanations, and as NDJSON.`},
+}
+
+func (p *page) text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `# The server under load
+
+Written by `+"`make load`"+` on %s, %d processors of %s, %s.
+
+The server runs as a process of its own with GOMAXPROCS=1, and the load comes from a second process on the same machine, over the loopback
+interface, with connections that stay open. "By processor time" is the time that the kernel charged to the server, so that other
+programs on the machine hardly matter; all other times are those of the clock, and a busy machine makes them worse. Models are those that
+`+"`train`"+` chooses for 20,000 simulated flows of 34 columns: raw (34 weights), scorecard, and leaves of random trees.
+
+`, time.Now().UTC().Format(time.DateOnly), runtime.NumCPU(), processor(), runtime.Version())
+	rows := make([][]string, len(p.goals))
+	for i := range p.goals {
+		rows[i] = p.goals[i][:]
+	}
+	writeTable(&b, []string{"what", "goal", "measured", "command"}, rows)
+	for _, c := range chapters {
+		if t := p.tables[c.stage]; t != nil {
+			b.WriteString(c.text + "\n\n")
+			writeTable(&b, t.header, t.rows)
+		}
+	}
+	return strings.TrimRight(b.String(), "\n") + "\n"
+}
+
+func micro(d time.Duration) string { return fmt.Sprintf("%.1f", float64(d)/float64(time.Microsecond)) }
+
+func milli(d time.Duration) string { return fmt.Sprintf("%.2f", float64(d)/float64(time.Millisecond)) }
+
+func percent(fraction float64) string { return fmt.Sprintf("%.0f %%", 100*fraction) }
+
+func mega(bytes int64) string { return fmt.Sprintf("%.0f", float64(bytes)/(1<<20)) }
+
+// whole returns a number without decimals, with commas.
+func whole(x float64) string {
+	digits := strconv.FormatFloat(x, 'f', 0, 64)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}

@@ -1,0 +1,322 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"toptau/schema"
+)
+
+// cost is what requests cost a server.
+type cost struct {
+	perRequest time.Duration // processor time
+	perSecond  float64       // answers in a second of the clock
+}
+
+// measureCosts loads servers in turns and returns the median cost of each.
+func measureCosts(servers []*server, requests [][][]byte, connections, rounds int, length time.Duration) ([]cost, error) {
+	all := make([][]cost, len(servers))
+	for range rounds {
+		for i, s := range servers {
+			before := s.processorTime()
+			o := closedLoop(s.address, connections, length, requests[i])
+			spent := s.processorTime() - before
+			if o.ok() != o.sent {
+				return nil, fmt.Errorf("answers %v, errors %v", o.status, o.errors)
+			}
+			all[i] = append(all[i], cost{spent / time.Duration(max(1, o.ok())), o.rate()})
+		}
+	}
+	costs := make([]cost, len(servers))
+	for i, list := range all {
+		slices.SortFunc(list, func(a, b cost) int { return int(a.perRequest - b.perRequest) })
+		costs[i].perRequest = list[len(list)/2].perRequest
+		slices.SortFunc(list, func(a, b cost) int { return int(a.perSecond - b.perSecond) })
+		costs[i].perSecond = list[len(list)/2].perSecond
+	}
+	return costs, nil
+}
+
+// measureSingle measures requests with one row next to an empty handler.
+func (c *campaign) measureSingle() error {
+	empty, err := c.startEmpty()
+	if err != nil {
+		return err
+	}
+	servers, names := []*server{empty}, []string{"empty handler"}
+	for _, e := range encodings {
+		s, err := c.startServer(c.data.models[e])
+		if err != nil {
+			return err
+		}
+		servers, names = append(servers, s), append(names, string(e))
+	}
+	one := c.requests(forms[0], 1)
+	costs, err := measureCosts(servers, [][][]byte{one, one, one, one}, 4, 7, c.time(1))
+	if err != nil {
+		return err
+	}
+	t := c.page.table("single", "server", "processor time of a request, µs", "times the empty handler", "requests a second of a processor", "answers a second of the clock")
+	for i, k := range costs {
+		t.row(names[i], micro(k.perRequest), fmt.Sprintf("%.2f", float64(k.perRequest)/float64(costs[0].perRequest)),
+			whole(float64(time.Second)/float64(k.perRequest)), whole(k.perSecond))
+	}
+	c.page.goal("CPU of a single-row request", "at most 2 x an empty handler", fmt.Sprintf("%.2f x (raw: %s µs, empty: %s µs)",
+		float64(costs[1].perRequest)/float64(costs[0].perRequest), micro(costs[1].perRequest), micro(costs[0].perRequest)), "single")
+	c.page.goal("single rows", "at least 40,000 requests/s/core", whole(float64(time.Second)/float64(costs[1].perRequest))+" (raw, by processor time)", "single")
+	return nil
+}
+
+// measureBatches measures requests with 1,000 rows.
+func (c *campaign) measureBatches() error {
+	const batch = 1000
+	t := c.page.table("batches", "model", "form", "rows a second of a processor", "answers a second of the clock")
+	chosen := []form{forms[0], forms[1], forms[3]}
+	for _, e := range encodings {
+		s, err := c.startServer(c.data.models[e])
+		if err != nil {
+			return err
+		}
+		var requests [][][]byte
+		servers := make([]*server, len(chosen))
+		for i, f := range chosen {
+			requests, servers[i] = append(requests, c.requests(f, batch)), s
+		}
+		costs, err := measureCosts(servers, requests, 2, 3, c.time(1))
+		if err != nil {
+			return err
+		}
+		best := 0.0
+		for i, f := range chosen {
+			rows := batch * float64(time.Second) / float64(costs[i].perRequest)
+			best = max(best, rows)
+			t.row(e, f.name, whole(rows), fmt.Sprintf("%.1f", costs[i].perSecond))
+		}
+		json := whole(batch * float64(time.Second) / float64(costs[0].perRequest))
+		if goal := map[schema.Encoding]string{schema.Scorecard: "200,000", schema.Leaves: "90,000"}[e]; goal != "" {
+			c.page.goal("batches of 1,000, "+string(e), "at least "+goal+" rows/s/core", fmt.Sprintf("JSON %s, best form %s (by processor time)", json, whole(best)), "batches")
+		}
+	}
+	return nil
+}
+
+// measureLatency measures the times of answers at half of the highest rate, and with few requests.
+func (c *campaign) measureLatency() error {
+	s, err := c.startServer(c.data.models[schema.Raw])
+	if err != nil {
+		return err
+	}
+	one := c.requests(forms[0], 1)
+	peak := closedLoop(s.address, 8, c.time(4), one)
+	t := c.page.table("latency", "load", "requests a second", "p50, ms", "p99, ms", "p99.9, ms", "worst, ms", "sent late, p99, ms", "failed")
+	add := func(name string, rate float64, o *outcome) {
+		t.row(name, whole(rate), milli(quantile(o.times, 0.5)), milli(quantile(o.times, 0.99)), milli(quantile(o.times, 0.999)), milli(quantile(o.times, 1)),
+			milli(quantile(o.late, 0.99)), o.sent-o.ok())
+	}
+	quiet := openLoop(s.address, 16, 200, c.time(10), one)
+	half := openLoop(s.address, 64, peak.rate()/2, c.time(15), one)
+	add("quiet", 200, quiet)
+	add("half of the peak", peak.rate()/2, half)
+	log.Printf("peak of single rows %.0f/s", peak.rate())
+	c.page.goal("p99 at half load", "at most 1 ms", fmt.Sprintf("%s ms at %s requests/s (quiet: %s ms; the clock of both processes)",
+		milli(quantile(half.times, 0.99)), whole(peak.rate()/2), milli(quantile(quiet.times, 0.99))), "latency")
+	return nil
+}
+
+// measureOverload sends ten times as many requests as the server can answer, for a minute. A request is short and costs
+// the server about two milliseconds, so that the generator can send as many on the other processor.
+func (c *campaign) measureOverload() error {
+	const batch = 100
+	model, err := c.train(filepath.Join(c.dir, "flows.csv"), schema.Boosted, "boosted.json")
+	if err != nil {
+		return err
+	}
+	s, err := c.startServer(model)
+	if err != nil {
+		return err
+	}
+	f := forms[1]
+	f.path += "?explain=1"
+	short := *c
+	short.data.rows = wholeNumbers(c.data.rows)
+	requests := short.requests(f, batch)
+	spent := s.processorTime()
+	peak := closedLoop(s.address, 8, c.time(5), requests)
+	atPeak := s.processorTime() - spent
+	half := openLoop(s.address, 64, peak.rate()/2, c.time(10), requests)
+	spent = s.processorTime()
+	over := openLoop(s.address, 2000, 10*peak.rate(), c.time(60), requests)
+	atOver := s.processorTime() - spent
+	// What an answer and a refusal cost, by processor time.
+	answer := atPeak / time.Duration(max(1, peak.ok()))
+	refusal := (atOver - answer*time.Duration(over.ok())) / time.Duration(max(1, over.status[429]))
+	t2 := c.page.table("refusals", "processor time of an answer at the peak, ms", "of a refusal under overload, µs", "part of the processor that the server got, peak", "overload",
+		"goodput of a second of processor time, overload over peak")
+	t2.row(milli(answer), micro(refusal), percent(atPeak.Seconds()/peak.took.Seconds()), percent(atOver.Seconds()/over.took.Seconds()),
+		percent(float64(over.ok())/atOver.Seconds()*answer.Seconds()))
+	most := s.memory("VmHWM")
+	t := c.page.table("overload", "load", "requests a second", "answered with 200 a second", "200", "429", "other", "without Retry-After", "errors", "not sent in time",
+		"p50 of 200, ms", "p99 of 200, ms", "p99 of 429, ms", "sent late, p99, ms")
+	add := func(name string, o *outcome, times []time.Duration) {
+		t.row(name, whole(float64(o.sent)/o.took.Seconds()), whole(o.rate()), o.status[200], o.status[429], o.others(), o.noRetry, o.failed(), o.unsent,
+			milli(quantile(times, 0.5)), milli(quantile(times, 0.99)), milli(quantile(o.rejected, 0.99)), milli(quantile(o.late, 0.99)))
+		for text, n := range o.errors {
+			log.Printf("%s: %d x %s", name, n, text)
+		}
+	}
+	add("peak, 8 connections", peak, peak.times)
+	add("half of it", half, half.service)
+	add("ten times the peak", over, over.service)
+	p99, allowed := quantile(over.service, 0.99), 3*quantile(half.service, 0.99)+100*time.Millisecond
+	c.page.goal("10 x overload, open loop, 60 s", "no crash, goodput at least 80 % of the peak, the rest 429 with Retry-After, p99 of accepted at most 3 x p99 at half load + 100 ms",
+		fmt.Sprintf("%.1f x the peak for %.0f s: goodput %.0f %% by the clock and %s of a second of processor time, p99 %s ms (allowed: %s ms), %d answers other than 200 and 429, %d errors, %d without Retry-After, at most %s MB",
+			float64(over.sent)/over.took.Seconds()/peak.rate(), over.took.Seconds(), 100*over.rate()/peak.rate(), percent(float64(over.ok())/atOver.Seconds()*answer.Seconds()), milli(p99), milli(allowed),
+			over.others(), over.failed(), over.noRetry, mega(most)), "overload")
+	if !s.alive() {
+		return fmt.Errorf("the server has ended: %s", s.text.String())
+	}
+	return nil
+}
+
+// wholeNumbers returns rows with rounded values, which are shorter.
+func wholeNumbers(rows [][]string) [][]string {
+	rounded := make([][]string, len(rows))
+	for i, fields := range rows {
+		for _, field := range fields {
+			x, _ := strconv.ParseFloat(field, 64)
+			rounded[i] = append(rounded[i], strconv.FormatFloat(x, 'f', 0, 64))
+		}
+	}
+	return rounded
+}
+
+// failed returns the number of requests without an answer.
+func (o *outcome) failed() int {
+	sum := 0
+	for _, n := range o.errors {
+		sum += n
+	}
+	return sum
+}
+
+// others returns the number of answers other than 200 and 429.
+func (o *outcome) others() int { return o.sent - o.status[200] - o.status[429] - o.failed() }
+
+// measureMemory measures the memory of a server without requests, and the most under loads that use much of it.
+func (c *campaign) measureMemory() error {
+	t := c.page.table("memory", "model", "model file, kB", "idle, MB", "allowed, MB", "most after CSV, MB", "after JSON", "after NDJSON", "allowed, MB")
+	for _, e := range encodings {
+		s, err := c.startServer(c.data.models[e])
+		if err != nil {
+			return err
+		}
+		time.Sleep(c.time(2))
+		idle := s.memory("VmRSS")
+		// 128 connections with bodies of up to 4 MiB, with and without explanations, and streams.
+		rows := c.data.rows
+		large := request("POST", "/v1/score", "text/csv", bodyOfCSV(c.data.columns, rows[:8000]))
+		var most [3]int64
+		for i, r := range [][]byte{large, request("POST", "/v1/score?explain=34", "application/json", bodyOfRows(c.data.columns, rows[:4000])),
+			request("POST", "/v1/score", "application/x-ndjson", bodyOfLines(c.data.columns, rows[:6000]))} {
+			closedLoop(s.address, 128, c.time(4), [][]byte{r})
+			most[i] = s.memory("VmHWM")
+		}
+		file := 4 * c.data.sizes[e]
+		t.row(e, c.data.sizes[e]/1000, mega(idle), mega(40<<20+file), mega(most[0]), mega(most[1]), mega(most[2]), mega(128<<20+file))
+		if e == schema.Leaves {
+			c.page.goal("memory, leaves", "idle at most 40 MB + 4 x model file, at most 128 MB + that under any load",
+				fmt.Sprintf("idle %s MB, at most %s MB (allowed: %s and %s)", mega(idle), mega(most[2]), mega(40<<20+file), mega(128<<20+file)), "memory")
+		}
+		if err := s.stop(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// measureReload replaces a model a thousand times under load. Every answer must have the scores of the model whose
+// digest it names.
+func (c *campaign) measureReload() error {
+	const batch = 20
+	swaps := max(10, int(1000*c.short))
+	token := filepath.Join(c.dir, "token")
+	if err := os.WriteFile(token, []byte("a-token-of-the-campaign\n"), 0o600); err != nil {
+		return err
+	}
+	const bearer = "Authorization: Bearer a-token-of-the-campaign"
+	second := filepath.Join(c.dir, "flows2.csv")
+	if err := writeFlows(second, 20_000, 3); err != nil {
+		return err
+	}
+	t := c.page.table("reload", "model", "swaps", "failed swaps", "median, ms", "worst, ms", "answers under load", "failed", "with the former and the new model", "mixed")
+	for _, e := range []schema.Encoding{schema.Raw, schema.Leaves} {
+		if e == schema.Leaves {
+			swaps = min(swaps, 50)
+		}
+		other, err := c.train(second, e, "other.json")
+		if err != nil {
+			return err
+		}
+		served := filepath.Join(c.dir, "served.json")
+		files := []string{c.data.models[e], other}
+		if err := replace(files[0], served); err != nil {
+			return err
+		}
+		r := &reloads{scores: map[string][]string{}}
+		for _, f := range files {
+			list, err := c.score(f, c.data.rows)
+			if err != nil {
+				return err
+			}
+			digest, err := digestOf(f)
+			if err != nil {
+				return err
+			}
+			r.scores[digest] = list
+		}
+		s, err := c.startServer(served, "--token-file", token)
+		if err != nil {
+			return err
+		}
+		var requests [][]byte
+		for i := 0; i+batch <= len(c.data.rows); i += batch {
+			requests = append(requests, request("POST", "/v1/score", "application/json", bodyOfRows(c.data.columns, c.data.rows[i:i+batch]), bearer))
+		}
+		r.load(s.address, 4, requests, batch)
+		var times []time.Duration
+		failed := 0
+		admin := &client{address: s.address}
+		for i := range swaps {
+			if err := replace(files[(i+1)%2], served); err != nil {
+				return err
+			}
+			begin := time.Now()
+			status, err := admin.do(request("POST", "/v1/reload", "", []byte{}, bearer))
+			times = append(times, time.Since(begin))
+			if err != nil || status != 200 {
+				failed++
+				log.Printf("reload: %d %v %s", status, err, admin.body)
+			}
+		}
+		admin.close()
+		answers := r.end()
+		slices.Sort(times)
+		t.row(e, swaps, failed, milli(quantile(times, 0.5)), milli(quantile(times, 1)), answers.sent, answers.sent-answers.ok(),
+			fmt.Sprintf("%d, %d", r.by[0], r.by[1]), r.mixed)
+		if e == schema.Raw {
+			c.page.goal("reload under load", "0 failed requests, 0 mixed results, 1,000 swaps", fmt.Sprintf("%d swaps: %d failed of %s requests, %d mixed, %d failed swaps",
+				swaps, answers.sent-answers.ok(), whole(float64(answers.sent)), r.mixed, failed), "reload")
+		}
+		if err := s.stop(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

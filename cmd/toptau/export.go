@@ -1,0 +1,79 @@
+package main
+
+import (
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"toptau"
+	"toptau/diag"
+	"toptau/internal/cli"
+	"toptau/internal/text"
+	"toptau/result"
+)
+
+// exportCommand writes a model for programs without toptau.
+type exportCommand struct {
+	Model  string `file:"in" arg:"" help:"A model file."`
+	Target string `arg:"" enum:"onnx,sql,c,go,card" help:"What to write: onnx, sql, c, go, or card (points for people)."`
+	Output string `file:"out" short:"o" required:"" placeholder:"FILE" help:"Write the export here; - is standard output."`
+	toptau.ExportOptions
+	verifyFlags
+}
+
+func (c *exportCommand) Run(s *cli.Session) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	m, err := c.load(c.Model)
+	if err != nil {
+		return err
+	}
+	var r *result.Export
+	err = s.WriteFile(c.Output, func(w io.Writer) (err error) {
+		r, err = toptau.Export(w, m, c.Target, c.ExportOptions)
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case s.JSON:
+		return s.Emit(r)
+	case !s.StdoutTaken:
+		printExport(s, r, c.Output)
+	}
+	return nil
+}
+
+// check refuses flags of other targets, and reads the form of a card from the name of its file.
+func (c *exportCommand) check() error {
+	for _, f := range []struct {
+		param   string
+		set     bool
+		targets []string
+	}{{"dialect", c.Dialect != "", []string{"sql"}}, {"table", c.Table != "", []string{"sql"}}, {"keep", c.Keep != nil, []string{"sql"}},
+		{"name", c.Name != "", []string{"sql", "c", "go"}}, {"tensor", c.Tensor, []string{"onnx"}}, {"form", c.Form != "", []string{"card"}}} {
+		if f.set && !slices.Contains(f.targets, c.Target) {
+			return &diag.Error{Kind: diag.Usage, Param: f.param, Found: "with " + c.Target, Expected: strings.Join(f.targets, " or ")}
+		}
+	}
+	if c.Target == "card" && c.Form == "" {
+		c.Form = map[string]string{".csv": "csv", ".html": "html", ".htm": "html"}[strings.ToLower(filepath.Ext(c.Output))]
+	}
+	return nil
+}
+
+func printExport(s *cli.Session, r *result.Export, output string) {
+	target := map[string]string{"onnx": "ONNX", "sql": "SQL for " + r.Dialect, "c": "C", "go": "Go", "card": "points for people"}[r.Target]
+	s.Printf("%s: %s, %s bytes\n", output, target, text.Count(r.Bytes))
+	s.Printf("model: %s\n", r.Digest)
+	s.Printf("reads: %s\n", text.Plural(len(r.Inputs), "column"))
+	if len(r.Points) > 0 {
+		s.Printf("decides at: %s\n", strings.Join(r.Points, ", "))
+	}
+	if !r.Tested {
+		s.Printf("not tested: this SQL was never run in %s; compare some scores with those of toptau score\n", r.Dialect)
+	}
+	printWarnings(s, r.Warnings)
+}

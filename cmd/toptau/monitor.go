@@ -1,0 +1,242 @@
+package main
+
+import (
+	"cmp"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+
+	"toptau"
+	"toptau/diag"
+	"toptau/internal/atomicfile"
+	"toptau/internal/cli"
+	"toptau/internal/report"
+	"toptau/internal/text"
+	"toptau/model"
+	"toptau/result"
+	"toptau/schema"
+	"toptau/threshold"
+)
+
+// monitorCommand compares rows in production with what the model keeps.
+type monitorCommand struct {
+	Model      string         `file:"in" arg:"" help:"A model file."`
+	Data       []string       `file:"in" arg:"" help:"Rows in the order in which they arrived: data that the model scores, or the output of score. Files, directories or patterns; - is standard input."`
+	At         string         `placeholder:"NAME" help:"The operating point (default: the model's first)."`
+	FalseAlarm threshold.Rate `name:"false-alarm" placeholder:"RATE" help:"The probability that any alarm is ever raised if nothing changes (default 1%)."`
+	State      string         `file:"out" placeholder:"FILE" help:"Go on with the monitor of this file if it exists, and write it. At most 64 KB."`
+	Report     string         `file:"out" placeholder:"FILE" help:"Write a self-contained HTML page: what changed, since when, how sure, what to do."`
+	Labels     string         `file:"in" placeholder:"FILE" help:"Labels of rows of this or earlier runs, as they become known: CSV with the columns of --id and label."`
+	Audit      threshold.Rate `placeholder:"RATE" help:"Choose this fraction of the rows by a hash of their ids. Their labels measure recall, and may calibrate a threshold."`
+	Audited    string         `file:"out" placeholder:"FILE" help:"With --audit: write the audited rows here, as CSV, to be labelled."`
+	OnError    toptau.BadRows `group:"Bad rows" name:"on-error" placeholder:"stop|skip" help:"A row that has no score: stop, or skip it (default stop)."`
+	Baseline   bool           `help:"Instead of watching, write the model with these rows as what later rows are compared with. They need no labels and must not have trained it."`
+	NoProfile  bool           `name:"no-profile" help:"With --baseline: keep scores only, no quantiles and masses of columns."`
+	Output     string         `file:"out" short:"o" placeholder:"MODEL" help:"With --baseline: write the model here; - is standard output."`
+	Seed       uint64         `placeholder:"N" help:"The seed of tie-breakers and of the audit (default 1)."`
+	signFlags
+	verifyFlags
+	schema.Format
+}
+
+func (c *monitorCommand) Run(s *cli.Session) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	key, err := c.key(c.Output)
+	if err != nil {
+		return err
+	}
+	m, err := c.load(c.Model)
+	if err != nil {
+		return err
+	}
+	in, err := openRows(s, c.Data, false)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if c.Baseline {
+		if m, err = toptau.Baseline(s, m, in, toptau.BaselineOptions{Format: c.Format, NoProfile: c.NoProfile, Seed: c.Seed}); err != nil {
+			return err
+		}
+		if m, err = sign(m, key); err != nil {
+			return err
+		}
+		if err := s.WriteFile(c.Output, cli.WriteTo(m)); err != nil {
+			return err
+		}
+		if !s.StdoutTaken {
+			s.Printf("model: %s, with %s of %s and a profile of %s\n", c.Output, text.Plural(len(m.Reference().Scores), "score"),
+				text.Plural(m.Reference().Rows, "row"), text.Plural(profiledColumns(m), "column"))
+		}
+		return nil
+	}
+	return c.watch(s, m, in)
+}
+
+func profiledColumns(m *model.Model) int {
+	if m.Profile() == nil {
+		return 0
+	}
+	return len(m.Profile().Columns)
+}
+
+// check refuses flags that do not go together.
+func (c *monitorCommand) check() error {
+	if c.Baseline != (c.Output != "") {
+		e := &diag.Error{Kind: diag.Usage, Param: "baseline", Found: "without a file", Expected: "a file for the model", Fixes: []diag.Fix{{Param: "output", Value: "MODEL"}}}
+		if !c.Baseline {
+			e.Param, e.Found, e.Expected, e.Fixes = "output", "without a model to write", "the flag that makes one", []diag.Fix{{Param: "baseline"}}
+		}
+		return e
+	}
+	if c.Audited != "" && c.Audit.IsZero() {
+		return &diag.Error{Kind: diag.Usage, Param: "audited", Found: c.Audited, Expected: "the fraction of the rows to audit", Fixes: []diag.Fix{{Param: "audit", Value: "0.5%"}}}
+	}
+	if c.Baseline {
+		for _, used := range []struct{ flag, value string }{{"state", c.State}, {"report", c.Report}, {"labels", c.Labels}, {"audited", c.Audited}} {
+			if used.value != "" {
+				return &diag.Error{Kind: diag.Usage, Param: used.flag, Found: used.value, Expected: "no baseline, which watches nothing"}
+			}
+		}
+	}
+	return atomicfile.Check(c.Report, c.State)
+}
+
+func (c *monitorCommand) watch(s *cli.Session, m *model.Model, in io.Reader) error {
+	o := toptau.MonitorOptions{Format: c.Format, At: c.At, FalseAlarm: c.FalseAlarm, Audit: c.Audit, Seed: c.Seed, OnError: c.OnError,
+		Progress: func(rows int) { s.Progress.Show(-1, "%s rows", text.Count(rows)) }}
+	for _, file := range []struct {
+		path  string
+		to    *io.Reader
+		maybe bool
+	}{{c.State, &o.State, true}, {c.Labels, &o.Labels, false}} {
+		if file.path == "" || file.maybe && !atomicfile.Exists(file.path) {
+			continue
+		}
+		f, err := os.Open(file.path)
+		if err != nil {
+			return &diag.Error{Kind: diag.IO, File: file.path, Found: "cannot be read", Err: err}
+		}
+		defer f.Close()
+		*file.to = f
+	}
+	outputs := s.Outputs()
+	defer outputs.Discard()
+	var audited [][]string
+	o.OnAudit = func(row *result.AuditedRow) error {
+		if audited == nil {
+			audited = append(audited, auditedHeader(row))
+		}
+		audited = append(audited, auditedRecord(row))
+		return nil
+	}
+	if c.Audited == "" {
+		o.OnAudit = nil
+	}
+	s.Progress.Start()
+	watched, err := toptau.Monitor(s, m, in, o)
+	if err != nil {
+		return err
+	}
+	s.Progress.Clear()
+	r := &watched.Result
+	if c.Audited != "" {
+		if err := outputs.Add(c.Audited, func(w io.Writer) error { return csv.NewWriter(w).WriteAll(audited) }); err != nil {
+			return err
+		}
+	}
+	if c.State != "" {
+		if err := outputs.Add(c.State, cli.WriteTo(watched)); err != nil {
+			return err
+		}
+	}
+	if c.Report != "" {
+		page := report.Monitoring(r, c.Model, c.Data[0], fileDate(c.Data[0]))
+		if err := outputs.Add(c.Report, cli.WriteTo(page)); err != nil {
+			return err
+		}
+	}
+	if err := outputs.Publish(); err != nil {
+		return err
+	}
+	if s.JSON {
+		if err := s.Emit(r); err != nil {
+			return err
+		}
+	} else if !s.StdoutTaken {
+		c.print(s, r)
+	}
+	if r.Alarm() {
+		return errAlarm
+	}
+	return nil
+}
+
+// auditedHeader returns the names of the columns of audited rows: those of the input, the score, the decision and
+// the label, unless the input has them.
+func auditedHeader(row *result.AuditedRow) []string {
+	header := slices.Clone(row.Names)
+	for _, name := range []string{"score", "decision", "label"} {
+		if !slices.Contains(row.Names, name) {
+			header = append(header, name)
+		}
+	}
+	return header
+}
+
+func auditedRecord(row *result.AuditedRow) []string {
+	record := slices.Clone(row.Fields)
+	for _, name := range []string{"score", "decision", "label"} {
+		if slices.Contains(row.Names, name) {
+			continue
+		}
+		value := ""
+		switch {
+		case name == "score":
+			value = strconv.FormatFloat(row.Score, 'g', -1, 64)
+		case name == "decision" && row.Alert || name == "label" && row.Positive != nil && *row.Positive:
+			value = "1"
+		case name == "decision" || row.Positive != nil:
+			value = "0"
+		}
+		record = append(record, value)
+	}
+	return record
+}
+
+func (c *monitorCommand) print(s *cli.Session, r *result.Monitoring) {
+	s.Printf("%s\n", report.MonitoringTitle(r))
+	new := ""
+	if r.NewRows != r.Rows {
+		new = fmt.Sprintf(" (%s of this run)", text.Count(r.NewRows))
+	}
+	s.Printf("%s%s, %s at %s (%s)\n", text.Plural(r.Rows, "row"), new, text.Plural(r.Alerts, "alert"), r.At, text.Percent(float64(r.Alerts)/float64(max(1, r.Rows))))
+	for _, line := range report.MonitoringSummary(r) {
+		s.Printf("  %s\n", line)
+	}
+	if a := r.Audit; a != nil {
+		s.Printf("audited: %s, %s with a label\n", text.Plural(a.Marked, "row"), text.Count(a.Labelled))
+		for _, rate := range []struct {
+			name string
+			result.AuditRate
+		}{{"recall", a.Recall}, {"false positive rate", a.FPR}} {
+			if rate.Of > 0 {
+				s.Printf("  %s %s of %s: %s (95 %% CI %s to %s)\n", rate.name, text.Count(rate.Count), text.Count(rate.Of),
+					text.Percent(float64(rate.Count)/float64(rate.Of)), text.Percent(rate.Low), text.Percent(rate.High))
+			}
+		}
+	}
+	for _, w := range r.Warnings {
+		s.Printf("note: %s\n", w.Words(cli.Spell))
+	}
+	for _, file := range []struct{ name, path string }{{"audited rows", c.Audited}, {"state", c.State}, {"report", c.Report}} {
+		if file.path != "" {
+			s.Printf("%s: %s\n", file.name, cmp.Or(file.path))
+		}
+	}
+}

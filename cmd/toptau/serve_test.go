@@ -1,0 +1,289 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// serveProcess is `toptau serve` in a process of its own.
+type serveProcess struct {
+	*exec.Cmd
+	client *http.Client
+	url    string
+
+	mu    sync.Mutex
+	lines []string // of the log
+	ended chan struct{}
+}
+
+// startServe starts a server in a directory and waits until it listens.
+func startServe(t *testing.T, dir string, args ...string) *serveProcess {
+	t.Helper()
+	p := &serveProcess{Cmd: command(t, append([]string{"serve", "--drain", "50ms"}, args...)...), ended: make(chan struct{}), client: &http.Client{}}
+	p.Dir = dir
+	log, err := p.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		p.Process.Kill()
+		p.Wait()
+	})
+	address := make(chan string, 1)
+	go func() {
+		defer close(p.ended)
+		for s := bufio.NewScanner(log); s.Scan(); {
+			var event struct{ Msg, Address string }
+			if json.Unmarshal(s.Bytes(), &event) == nil && event.Msg == "listening" {
+				address <- event.Address
+			}
+			p.mu.Lock()
+			p.lines = append(p.lines, s.Text())
+			p.mu.Unlock()
+		}
+	}()
+	select {
+	case a := <-address:
+		p.url = "http://" + a
+		if strings.HasPrefix(a, "/") {
+			p.url = "http://localhost"
+			p.client.Transport = &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return net.Dial("unix", a) }}
+		}
+	case <-p.ended:
+		t.Fatalf("the server ended: %s", p.log())
+	case <-time.After(20 * time.Second):
+		t.Fatal("the server does not listen")
+	}
+	return p
+}
+
+func (p *serveProcess) log() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return strings.Join(p.lines, "\n")
+}
+
+// waitLog waits for a text in the log.
+func (p *serveProcess) waitLog(t *testing.T, text string) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !strings.Contains(p.log(), text); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("no %q in the log:\n%s", text, p.log())
+		}
+	}
+}
+
+func (p *serveProcess) post(t *testing.T, path, contentType string, body []byte) (int, string) {
+	t.Helper()
+	a, err := p.client.Post(p.url+path, contentType, bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Body.Close()
+	text, err := io.ReadAll(a.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a.StatusCode, string(text)
+}
+
+// end sends a signal and returns the exit code.
+func (p *serveProcess) end(t *testing.T, s syscall.Signal) int {
+	t.Helper()
+	p.Process.Signal(s)
+	select {
+	case <-p.ended:
+	case <-time.After(20 * time.Second):
+		t.Fatalf("the server goes on:\n%s", p.log())
+	}
+	p.Wait()
+	return p.ProcessState.ExitCode()
+}
+
+// toptauIn runs a verb in a directory and returns what it prints.
+func toptauIn(t *testing.T, dir string, args ...string) []byte {
+	t.Helper()
+	c := command(t, args...)
+	c.Dir = dir
+	out, err := c.Output()
+	if err != nil {
+		t.Fatalf("%v: %v", args, err)
+	}
+	return out
+}
+
+// serveModels writes flows.csv and models of it into a directory.
+func serveModels(t *testing.T) (dir string, data []byte) {
+	t.Helper()
+	dir = t.TempDir()
+	mustRun(t, dir, "generate", "detectors", "--rows", "2000", "-o", "flows.csv", "-q")
+	for encoding, name := range map[string]string{"raw": "m", "scorecard": "card", "leaves": "leaves"} {
+		mustRun(t, dir, "fit", "flows.csv", "--label", "label", "--method", "topmean", "--tau", "5%", "--encoding", encoding, "--solver", "adam",
+			"--iterations", "30", "-o", name+".json", "-q")
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "flows.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir, data
+}
+
+// The answer to CSV is the output of score, byte by byte, and the lines of JSON have its scores.
+func TestServeAnswersWhatScorePrints(t *testing.T) {
+	dir, data := serveModels(t)
+	p := startServe(t, dir, "m.json", "card.json", "--name", "trees=leaves.json", "--listen", "127.0.0.1:0", "--scored-log", "scored.jsonl")
+	for name, file := range map[string]string{"m": "m.json", "card": "card.json", "trees": "leaves.json"} {
+		want := string(toptauIn(t, dir, "score", file, "flows.csv"))
+		if status, got := p.post(t, "/v1/models/"+name+"/score", "text/csv", data); status != 200 || got != want {
+			t.Errorf("%s: status %d, %d bytes differ from the %d of score", name, status, len(got), len(want))
+		}
+		var lines bytes.Buffer
+		rows := strings.Split(strings.TrimSpace(string(data)), "\n")
+		columns := strings.Split(rows[0], ",")
+		for _, row := range rows[1:] {
+			for j, value := range strings.Split(row, ",") {
+				fmt.Fprintf(&lines, "%c%q:%s", "{,"[min(j, 1)], columns[j], value)
+			}
+			lines.WriteString("}\n")
+		}
+		status, got := p.post(t, "/v1/models/"+name+"/score", "application/x-ndjson", lines.Bytes())
+		answers := strings.Split(strings.TrimSpace(got), "\n")
+		scores := strings.Split(strings.TrimSpace(want), "\n")[1:]
+		if status != 200 || len(answers) != len(scores) {
+			t.Fatalf("%s: status %d, %d lines for %d rows", name, status, len(answers), len(scores))
+		}
+		for i, line := range answers {
+			if score := strings.Split(scores[i], ",")[1]; !strings.Contains(line, `"score":`+score+`,`) {
+				t.Fatalf("%s: line %d: %s, want %s", name, i+1, line, score)
+			}
+		}
+	}
+	if code := p.end(t, syscall.SIGTERM); code != 0 {
+		t.Errorf("exit code %d:\n%s", code, p.log())
+	}
+	scored, err := os.ReadFile(filepath.Join(dir, "scored.jsonl"))
+	if n := bytes.Count(scored, []byte("\n")); err != nil || n != 3*2*2000 {
+		t.Errorf("%d lines in the scored log, %v", n, err)
+	}
+}
+
+// A model is replaced after SIGHUP and when its file changes, and a damaged file is refused.
+func TestServeReloads(t *testing.T) {
+	dir, _ := serveModels(t)
+	p := startServe(t, dir, "m.json", "--listen", "unix:"+filepath.Join(dir, "s"), "--watch", "30ms")
+	replace := func(content []byte) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, "new"), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(filepath.Join(dir, "new"), filepath.Join(dir, "m.json")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := func(name string) []byte {
+		content, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return content
+	}
+	raw := read("m.json")
+	replace(read("card.json"))
+	p.waitLog(t, "the model was replaced")
+	replace(raw[:len(raw)-9])
+	p.waitLog(t, "the model was not replaced")
+	if status, answer := p.post(t, "/v1/reload", "", nil); status != 409 || !strings.Contains(answer, `"result":"failed"`) {
+		t.Errorf("%d: %s", status, answer)
+	}
+	replace(raw)
+	p.Process.Signal(syscall.SIGHUP)
+	for end := time.Now().Add(20 * time.Second); strings.Count(p.log(), "the model was replaced") < 2; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("the model was not replaced again:\n%s", p.log())
+		}
+	}
+	// A killed server leaves its socket, and the next one takes it.
+	p.end(t, syscall.SIGKILL)
+	next := startServe(t, dir, "m.json", "--listen", "unix:"+filepath.Join(dir, "s"))
+	if a, err := next.client.Get(next.url + "/readyz"); err != nil || a.StatusCode != 200 {
+		t.Errorf("%v, %v", a, err)
+	}
+	if code := next.end(t, syscall.SIGINT); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+// A second signal ends the server although a request is open.
+func TestServeSecondSignal(t *testing.T) {
+	dir, _ := serveModels(t)
+	p := startServe(t, dir, "m.json", "--listen", "127.0.0.1:0", "--drain", "1m")
+	p.Process.Signal(syscall.SIGTERM)
+	p.waitLog(t, "a second signal")
+	if code := p.end(t, syscall.SIGTERM); code != 130 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+// After a server was killed at random moments, its log has whole lines only.
+func TestServeKilledLogs(t *testing.T) {
+	dir, data := serveModels(t)
+	rounds := 5
+	if os.Getenv("TOPTAU_HOSTILE") == "long" {
+		rounds = 200
+	}
+	start := func() *serveProcess {
+		return startServe(t, dir, "m.json", "--listen", "127.0.0.1:0", "--scored-log", "scored.jsonl", "--log-size", "1MiB")
+	}
+	for i := range rounds {
+		p := start()
+		time.AfterFunc(time.Duration(i*7919%200)*time.Millisecond, func() { p.Process.Kill() })
+		for {
+			a, err := p.client.Post(p.url+"/v1/score", "text/csv", bytes.NewReader(data))
+			if err != nil {
+				break
+			}
+			io.Copy(io.Discard, a.Body)
+			a.Body.Close()
+		}
+		<-p.ended
+		p.Wait()
+	}
+	start().end(t, syscall.SIGTERM) // removes what the last kill may have torn
+	logs, err := filepath.Glob(filepath.Join(dir, "scored.jsonl*"))
+	if err != nil || len(logs) == 0 {
+		t.Fatalf("%v, %v", logs, err)
+	}
+	lines := 0
+	for _, path := range logs {
+		content, err := os.ReadFile(path)
+		if err != nil || len(content) > 1<<20 {
+			t.Fatalf("%s has %d bytes, %v", path, len(content), err)
+		}
+		for line := range bytes.Lines(content) {
+			if !json.Valid(line) || line[len(line)-1] != '\n' {
+				t.Fatalf("%s: %q", path, line)
+			}
+			lines++
+		}
+	}
+	t.Logf("%d lines in %d files", lines, len(logs))
+}

@@ -1,0 +1,362 @@
+package toptau_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"toptau"
+	"toptau/diag"
+	"toptau/metric"
+	"toptau/schema"
+	"toptau/threshold"
+)
+
+// normalScores returns scores of normal distributions, with means 2 and 0.
+func normalScores(r *rand.Rand, positives, negatives int, rounded bool) toptau.Rows {
+	rows := toptau.Rows{Columns: []string{"score"}}
+	for i := range positives + negatives {
+		z := r.NormFloat64()
+		if i < positives {
+			z += 2
+		}
+		if rounded {
+			z = math.Round(10 * z) // many ties
+		}
+		rows.Numbers, rows.Positive = append(rows.Numbers, []float64{z}), append(rows.Positive, i < positives)
+	}
+	return rows
+}
+
+func explore(t *testing.T, d *toptau.Data, e toptau.Entry) *toptau.Explorer {
+	t.Helper()
+	x, err := toptau.Explore(t.Context(), d, e, toptau.EvaluateOptions{Replicates: 50})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// Both thresholds of a budget are those of Threshold, and the counts are those of a loop over the rows.
+func TestBudgetsAreThoseOfThreshold(t *testing.T) {
+	five := threshold.MustRate("5%")
+	for _, c := range []struct {
+		name             string
+		rounded, weights bool
+	}{{name: "scores"}, {name: "ties", rounded: true}, {name: "weights", weights: true}} {
+		rows := normalScores(rand.New(rand.NewPCG(1, 2)), 60, 900, c.rounded)
+		if c.weights {
+			for i := range rows.Positive {
+				rows.Weight = append(rows.Weight, 1+float64(i%3)/2)
+			}
+		}
+		d := rowsData(t, rows)
+		entry := toptau.Entry{Column: "score"}
+		x := explore(t, d, entry)
+		for _, g := range []toptau.Goal{toptau.Top("1%"), toptau.Top("0.2%"), toptau.MaxFPR("1%"),
+			toptau.MaxFPR("0.05%"), toptau.TopCount(30, 960),
+			toptau.Alerts(50, 7000), toptau.AbsoluteTop()} {
+			b, err := x.Budget(g, five, 1000, &metric.Costs{Missed: 10, Alert: 1})
+			if err != nil {
+				t.Fatal(c.name, g, err)
+			}
+			plain, err := toptau.Threshold(t.Context(), d, entry, g, toptau.ThresholdOptions{})
+			if err != nil || plain.Result.Threshold != b.Plain.Threshold ||
+				plain.Result.Expected.Rate != b.Plain.Expected.Rate {
+				t.Errorf("%s, %s: plain threshold %v, want %v; %v", c.name, g, b.Plain.Threshold, plain.Result.Threshold,
+					err)
+			}
+			certified, err := toptau.Threshold(t.Context(), d, entry, g, toptau.ThresholdOptions{Delta: five})
+			if (err == nil) != (b.Certified != nil) {
+				t.Errorf("%s, %s: certified %v, but Threshold returns %v", c.name, g, b.Certified, err)
+			} else if err == nil && certified.Result.Threshold != b.Certified.Threshold {
+				t.Errorf("%s, %s: certified threshold %v, want %v", c.name, g, b.Certified.Threshold,
+					certified.Result.Threshold)
+			}
+			if certified != nil && !c.weights && certified.Result.Needed != b.Needed &&
+				g.Kind != metric.GoalAbsoluteTop {
+				t.Errorf("%s, %s: %d rows are needed, want %d", c.name, g, b.Needed, certified.Result.Needed)
+			}
+			found, alerts, above := 0.0, 0.0, 0
+			for i, row := range rows.Numbers {
+				if weight := 1.0; row[0] > b.Plain.Threshold {
+					if c.weights {
+						weight = rows.Weight[i]
+					}
+					alerts += weight
+					above++
+					if rows.Positive[i] {
+						found += weight
+					}
+				}
+			}
+			if b.Plain.Alerts != alerts || b.Plain.Found.Numerator != found {
+				t.Errorf("%s, %s: %v alerts and %v found, counted %v and %v", c.name, g, b.Plain.Alerts,
+					b.Plain.Found.Numerator, alerts, found)
+			}
+			if !c.weights && alerts > 0 && (b.Plain.Found.Interval == nil || b.Plain.Precision.Interval == nil) {
+				t.Errorf("%s, %s: no interval", c.name, g)
+			}
+			if p := b.Plain.Period; math.Abs(p.Cost.Mean-(10*(p.Real.Mean*b.Plain.Found.Denominator/max(found,
+				1e-9)-p.Real.Mean)+p.Alerts.Mean)) > 1e-6 && found > 0 {
+				t.Errorf("%s, %s: cost %v", c.name, g, p.Cost.Mean)
+			}
+			if x.AboveThreshold(b.Plain.Threshold) != above {
+				t.Errorf("%s, %s: %d rows above the threshold", c.name, g, x.AboveThreshold(b.Plain.Threshold))
+			}
+		}
+	}
+}
+
+// Intervals cover the rates of new rows: 300 draws, 95 %, so at least 91.2 % (three standard errors).
+func TestIntervalsOfBudgetsCover(t *testing.T) {
+	const draws, positives, negatives = 300, 80, 1500
+	above := func(t, mean float64) float64 { return 0.5 * math.Erfc((t-mean)/math.Sqrt2) }
+	random := rand.New(rand.NewPCG(7, 9))
+	covered := map[string]int{}
+	for range draws {
+		x := explore(t, rowsData(t, normalScores(random, positives, negatives, false)),
+			toptau.Entry{Column: "score"})
+		for name, g := range map[string]toptau.Goal{"top": toptau.Top("3%"), "false alarms": toptau.MaxFPR("1%")} {
+			b, err := x.Budget(g, threshold.MustRate("5%"), 0, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := b.Plain.Threshold
+			tpr, fpr := above(at, 2), above(at, 0)
+			prevalence := float64(positives) / (positives + negatives)
+			precision := prevalence * tpr / (prevalence*tpr + (1-prevalence)*fpr)
+			for what, r := range map[string]struct {
+				rate metric.Proportion
+				true float64
+			}{"found": {b.Plain.Found, tpr}, "precision": {b.Plain.Precision, precision},
+				"false alarms": {b.Plain.FalseAlarms, fpr}} {
+				if i := r.rate.Interval; i != nil && i.Low <= r.true && r.true <= i.High {
+					covered[name+", "+what]++
+				}
+			}
+		}
+	}
+	if len(covered) != 6 {
+		t.Errorf("intervals of %d rates", len(covered))
+	}
+	for what, n := range covered {
+		if n < 274 {
+			t.Errorf("%s: %d of %d intervals cover", what, n, draws)
+		}
+	}
+	t.Log(covered)
+}
+
+// The list has all rows in the order of their scores, and rows of a class in between.
+func TestRankedRows(t *testing.T) {
+	x := explore(t, rowsData(t, normalScores(rand.New(rand.NewPCG(3, 2)), 20, 100, true)),
+		toptau.Entry{Column: "score"})
+	last, seen := math.Inf(1), map[int]bool{}
+	positives := 0
+	for from := 1; ; {
+		rows, more, err := x.Ranked(toptau.AllRows, from, 7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range rows {
+			if r.Score > last || r.Place != from || seen[r.Row] {
+				t.Fatalf("%+v comes after the score %v at place %d", r, last, from)
+			}
+			last, seen[r.Row], from = r.Score, true, from+1
+			if r.Positive {
+				positives++
+			}
+		}
+		if !more {
+			break
+		}
+	}
+	if len(seen) != 120 || positives != 20 {
+		t.Errorf("%d rows, %d positive", len(seen), positives)
+	}
+	rows, more, err := x.Ranked(toptau.NegativeRows, 5, 200)
+	if err != nil || more || len(rows) < 90 {
+		t.Errorf("%d negatives, more %v, %v", len(rows), more, err)
+	}
+	for _, r := range rows {
+		if r.Positive || r.Place < 5 {
+			t.Errorf("%+v among the negatives from place 5", r)
+		}
+	}
+	for _, wrong := range []func() error{
+		func() error { _, _, err := x.Ranked("other", 1, 5); return err },
+		func() error { _, _, err := x.Ranked(toptau.AllRows, 0, 5); return err },
+		func() error { _, err := x.WhatIf(1, nil); return err },
+		func() error { _, err := x.Budget(toptau.Goal{}, threshold.MustRate("5%"), 0, nil); return err },
+		func() error { _, err := x.Budget(toptau.Top("1%"), threshold.MustRate("5%"), -1, nil); return err },
+		func() error {
+			_, err := x.Budget(toptau.Top("1%"), threshold.MustRate("5%"), 1, &metric.Costs{Missed: math.NaN()})
+			return err
+		},
+	} {
+		if e := diag.Of(wrong()); e == nil || e.Kind != diag.Usage {
+			t.Errorf("accepted, or not an error of use: %v", e)
+		}
+	}
+}
+
+// A row scores the same bits in the form as in a file, also with other values, and its curve goes through the score.
+func TestWhatIfScoresLikeAFile(t *testing.T) {
+	d := readFile(t, writeFile(t, "rows.csv", twoColumns(600, 4)), toptau.Format{Label: "y"})
+	for _, encoding := range []schema.Encoding{schema.Raw, schema.Scorecard, schema.Leaves} {
+		fitted := fitData(t, d, fitCase{topPush(0.01), toptau.FitOptions{Encoding: encoding,
+			Impute: schema.ImputeIndicator}})
+		m := fitted.Model
+		x := explore(t, d, toptau.Entry{Model: m})
+		for _, c := range []struct {
+			row     int
+			changes map[string]string
+		}{{1, nil}, {8, nil}, {8, map[string]string{"x": "0.25"}}, {3, map[string]string{"x": "", "kind": "blue"}},
+			{4, map[string]string{"kind": "violet", "noise": "1e-3"}},
+			{5, map[string]string{"kind": ""}}} {
+			w, err := x.WhatIf(c.row, c.changes)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fields := make([]string, len(w.Inputs))
+			sum := 0.0
+			for i, cell := range w.Inputs {
+				fields[i] = cell.Value
+				if value, changed := c.changes[cell.Column]; changed && cell.Value != value || !changed &&
+					cell.Value != cell.Former {
+					t.Errorf("%s, row %d: %+v after %v", encoding, c.row, cell, c.changes)
+				}
+			}
+			want, err := m.ScoreFields(fields)
+			if err != nil || want != w.Score || c.changes == nil && w.Score != w.Former {
+				t.Errorf("%s, row %d with %v: score %v, in a file %v, before %v; %v", encoding, c.row, c.changes, w.Score,
+					want, w.Former, err)
+			}
+			for _, r := range w.Reasons {
+				sum += r.AboveAverage
+			}
+			if w.Average == nil || math.Abs(*w.Average+sum-w.Score) > 1e-9 {
+				t.Errorf("%s, row %d: the average and the reasons add up to %v, the score is %v", encoding, c.row,
+					*w.Average+sum, w.Score)
+			}
+			for _, column := range []string{"x", "kind"} {
+				curve, err := x.Curve(c.row, c.changes, column)
+				if err != nil || curve.Score != w.Score {
+					t.Fatalf("%s, row %d, %s: %+v, %v", encoding, c.row, column, curve, err)
+				}
+				through := curve.Value == "" || column == "kind"
+				for i, p := range curve.Points {
+					if i > 0 && p[0] <= curve.Points[i-1][0] {
+						t.Errorf("%s: the curve is not ascending", column)
+					}
+					through = through || fmt.Sprint(p[0]) == curve.Value && p[1] == curve.Score
+				}
+				if !through {
+					t.Errorf("%s, row %d: the curve of %s misses the score at %s", encoding, c.row, column, curve.Value)
+				}
+			}
+		}
+		for _, wrong := range []struct {
+			row     int
+			changes map[string]string
+			words   string
+		}{{0, nil, "a row from 1"}, {601, nil, "a row from 1"}, {1, map[string]string{"x": "much"},
+			`"much", expected a number`},
+			{1, map[string]string{"z": "1"}, "no such column"}} {
+			_, err := x.WhatIf(wrong.row, wrong.changes)
+			if err == nil || !strings.Contains(err.Error(), wrong.words) {
+				t.Errorf("row %d with %v: %v, want %q", wrong.row, wrong.changes, err, wrong.words)
+			}
+		}
+		if _, err := x.Curve(1, nil, "z"); err == nil {
+			t.Error("a curve of no column")
+		}
+	}
+}
+
+// The drift of explored rows is what a monitor says that sees the same rows arrive; with times, in their order.
+func TestExploredDriftIsThatOfMonitor(t *testing.T) {
+	train := readFile(t, writeFile(t, "train.csv", twoColumns(3000, 4)), toptau.Format{Label: "y"})
+	m := fitData(t, train, fitCase{topPush(0.01), toptau.FitOptions{Impute: schema.ImputeIndicator}}).Model
+	for _, reversed := range []bool{false, true} {
+		lines := strings.Split(strings.TrimSpace(twoColumns(2500, 5)), "\n")
+		later, arrived := lines[0]+",when\n", lines[0]+",when\n"
+		for i := range lines[1:] {
+			row := lines[1+i]
+			if i > 1500 { // a change
+				row = strings.ReplaceAll(row, "green", "red")
+			}
+			line := fmt.Sprintf("%s,%d\n", row, 100000+i)
+			arrived += line
+			if reversed {
+				later = later[:len(lines[0])+6] + line + later[len(lines[0])+6:]
+			} else {
+				later += line
+			}
+		}
+		d, err := readLike(t, m, writeFile(t, "later.csv", later), toptau.Format{Time: "when"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := explore(t, d, toptau.Entry{Model: m}).Monitor(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := toptau.Monitor(t.Context(), m, strings.NewReader(arrived),
+			toptau.MonitorOptions{Format: toptau.Format{Time: "when"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want.Result.NewRows = got.NewRows
+		a, _ := json.Marshal(got)
+		b, _ := json.Marshal(want.Result)
+		if string(a) != string(b) || len(got.Alarms) == 0 {
+			t.Errorf("reversed %v: %d alarms\n%.600s\n%.600s", reversed, len(got.Alarms), a, b)
+		}
+	}
+}
+
+// An entity is listed once, by its best row, and budgets count entities.
+func TestExploringEntities(t *testing.T) {
+	d := readFile(t, writeFile(t, "rows.csv", dayRows()), toptau.Format{Label: "y", Kept: []string{"host"}})
+	x, err := toptau.Explore(t.Context(), d, toptau.Entry{Column: "score"},
+		toptau.EvaluateOptions{Entity: "host", Replicates: 50})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, more, err := x.Ranked(toptau.AllRows, 1, 10)
+	if err != nil || more || len(rows) != 5 || rows[0].Score != 59 || rows[4].Score != 55 {
+		t.Errorf("%+v, %v, %v", rows, more, err)
+	}
+	b, err := x.Budget(toptau.Top("40%"), threshold.MustRate("5%"), 0, nil)
+	if err != nil || b.Rows != 5 || b.Plain.Alerts != 1 {
+		t.Errorf("%+v, %v", b, err)
+	}
+}
+
+func BenchmarkBudget(b *testing.B) {
+	rows := normalScores(rand.New(rand.NewPCG(1, 2)), 20000, 980000, false)
+	d, err := rows.Data()
+	if err != nil {
+		b.Fatal(err)
+	}
+	x, err := toptau.Explore(b.Context(), d, toptau.Entry{Column: "score"},
+		toptau.EvaluateOptions{Replicates: 50})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, g := range []toptau.Goal{toptau.Top("0.01%"), toptau.Top("1%"), toptau.Top("50%"),
+		toptau.MaxFPR("0.1%")} {
+		b.Run(g.String(), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := x.Budget(g, threshold.MustRate("5%"), 1000, nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

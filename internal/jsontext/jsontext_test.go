@@ -1,0 +1,62 @@
+package jsontext
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// The scanner accepts what encoding/json accepts, apart from nesting beyond 64 levels, NUL and half
+// surrogates, and reads the same texts.
+func FuzzScanner(f *testing.F) {
+	for _, seed := range []string{`{}`, `[`, `{"rows":[{"d1":{"a":[1e400,"\ud83d\ude00"]}}],"strict":true}`,
+		`"a\u0000"`, `"\ud800"`, `"ü\n"`, `01`, `-0.5e+7`,
+		`["\u00e9\n\"\\\/", -0.0e-7, 1E5, true , false,null, "\ud83d\ude00"]`,
+		strings.Repeat("[", 70) + strings.Repeat("]", 70), "{\"a\":\t1\r\n}"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		if !utf8.Valid(body) {
+			t.Skip()
+		}
+		s := Scanner{Bytes: body}
+		err := s.Skip()
+		if err == nil {
+			err = s.End()
+		}
+		valid := json.Valid(body)
+		if err == nil && !valid {
+			t.Fatalf("%q is accepted", body)
+		}
+		if err != nil && valid && !strings.Contains(err.Error(), "levels") && !strings.Contains(err.Error(), "NUL") &&
+			!strings.Contains(err.Error(), "surrogates") {
+			t.Fatalf("%q: %v", body, err)
+		}
+		if err == nil && len(body) > 0 && body[0] == '"' {
+			var want string
+			json.Unmarshal(body, &want)
+			s = Scanner{Bytes: body}
+			if got, err := s.ReadText(); err != nil || string(got) != want {
+				t.Fatalf("%q: %q, %v, want %q", body, got, err, want)
+			}
+		}
+	})
+}
+
+func TestErrorsNameThePlace(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"a" 1}`:        `"1}" at byte 6, expected ":" after a key`,
+		`{"a":1`:         `the end at byte 7, expected "," or "}" after a value`,
+		`[1,]`:           `"]" at byte 4, expected a value`,
+		`{1:2}`:          `"1:2}" at byte 2, expected a key in double quotes`,
+		`007`:            `"07" at byte 2, expected no digit after a leading zero`,
+		"\"a\nb\"":       `"\nb\"" at byte 3, expected no control character in a text`,
+		`"größe, lang, `: `the end at byte 17, expected a closing double quote`,
+	} {
+		s := Scanner{Bytes: []byte(text)}
+		if err := s.Skip(); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package serve
+
+import (
+	"encoding/json"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// Every address of the OpenAPI document exists and is in the reference, and its references lead somewhere.
+func TestDocumentsNameTheAddresses(t *testing.T) {
+	s := start(t, Options{Monitor: &watcher{}}, "raw", "segments")
+	status, text, _ := s.get(t, "/openapi.json")
+	var document struct {
+		OpenAPI    string
+		Paths      map[string]map[string]any
+		Components struct{ Schemas, Responses map[string]any }
+	}
+	if err := json.Unmarshal([]byte(text), &document); err != nil || status != 200 || document.OpenAPI != "3.1.0" {
+		t.Fatalf("%d, %v", status, err)
+	}
+	reference, err := os.ReadFile("../../docs/reference/serve.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, methods := range document.Paths {
+		for method := range methods {
+			name := strings.ToUpper(method) + " " + strings.ReplaceAll(path, "{name}", "NAME") + "`"
+			if !strings.Contains(string(reference), name) {
+				t.Errorf("the reference does not have %s", name)
+			}
+			address := strings.ReplaceAll(path, "{name}", "raw")
+			var got int
+			if method == "get" {
+				got, _, _ = s.get(t, address)
+			} else {
+				got, _, _ = s.post(t, address, "application/json", nil)
+			}
+			if got == 404 || got == 405 {
+				t.Errorf("%s %s: %d", method, address, got)
+			}
+		}
+	}
+	for _, match := range regexp.MustCompile(`"#/components/(\w+)/([\w.]+)"`).FindAllStringSubmatch(text, -1) {
+		list := document.Components.Schemas
+		if match[1] == "responses" {
+			list = document.Components.Responses
+		}
+		if list[match[2]] == nil {
+			t.Errorf("%s leads nowhere", match[0])
+		}
+	}
+	row := document.Components.Schemas["Row.segments"].(map[string]any)
+	if n := len(row["required"].([]any)); n != 10 || !strings.Contains(text, `"region"`) {
+		t.Errorf("a row of segments has %d columns: %v", n, row)
+	}
+}
+
+// The metrics in the reference are those of the golden file.
+func TestReferenceNamesTheMetrics(t *testing.T) {
+	reference, err := os.ReadFile("../../docs/reference/serve.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden, err := os.ReadFile("testdata/metrics.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, match := range regexp.MustCompile(`(?m)^# TYPE (\w+)`).FindAllStringSubmatch(string(golden), -1) {
+		name := match[1]
+		short := "`" + strings.TrimPrefix(name, "toptau_shadow") + "`"
+		if !strings.Contains(string(reference), "`"+name+"`") && !strings.Contains(string(reference), short) {
+			t.Errorf("the reference does not have %s", name)
+		}
+	}
+}

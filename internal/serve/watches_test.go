@@ -1,0 +1,141 @@
+package serve
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"toptau"
+	"toptau/internal/monitor"
+	"toptau/result"
+	"toptau/threshold"
+)
+
+// baselined returns a fixture's model with a baseline.
+func baselined(t *testing.T, rows int, seed uint64) *toptau.Model {
+	m, err := toptau.Baseline(t.Context(), fixtureModel(t, "raw"), bytes.NewReader(fixtureCSV(fixtureRows(rows, seed))), toptau.BaselineOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// TestWatches posts rows and labels to two servers, one after the other, that share a directory of states.
+func TestWatches(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "watched.json")
+	m := baselined(t, 2000, 5)
+	if err := m.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	o := monitor.Options{Audit: threshold.MustRate("10%")}
+	failed := func(name string, err error) {
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	states := filepath.Join(dir, "states")
+	var document struct {
+		Models map[string]result.Monitoring `json:"models"`
+	}
+	rows := fixtureRows(2400, 44)
+	for run := range 2 {
+		w, err := NewWatches(states, o, failed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := start(t, Options{Monitor: w, Models: []ModelFile{{"watched", path}}})
+		part := rows[1200*run : 1200*(run+1)]
+		for first := 0; first < len(part); first += 400 {
+			s.post(t, "/v1/score", "text/csv", fixtureCSV(part[first:first+400]))
+		}
+		var labels strings.Builder
+		for i, row := range part {
+			fmt.Fprintf(&labels, "{\"id\": %q, \"label\": %d}\n", row[0], i%2)
+		}
+		for range 500 { // rows are observed after they were answered
+			_, answer, _ := s.get(t, "/v1/monitor")
+			document.Models = nil
+			if err := json.Unmarshal([]byte(answer), &document); err != nil {
+				t.Fatal(err, answer)
+			}
+			if document.Models["watched"].Rows == 1200*(run+1) {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		if status, answer, _ := s.post(t, "/v1/labels", "application/x-ndjson", []byte(labels.String())); status != 200 {
+			t.Errorf("%d: %s", status, answer)
+		}
+		if _, page, _ := s.get(t, "/monitor"); !strings.Contains(page, "What this page cannot say") {
+			t.Error("no page")
+		}
+		_, metrics, _ := s.get(t, "/metrics")
+		for _, want := range []string{`toptau_evidence_log10{model="watched",stream="scores"} `, `toptau_alarm{model="watched",stream="columns"} 0`} {
+			if !strings.Contains(metrics, want) {
+				t.Errorf("no %s in\n%s", want, metrics)
+			}
+		}
+		if err := s.stop(); err != nil {
+			t.Fatal(err)
+		}
+		w.Close()
+	}
+	r := document.Models["watched"]
+	if r.Alarm() || r.Scores == nil || r.Columns == nil || r.Audit.Marked < 150 || r.Audit.Marked > 350 {
+		t.Errorf("%+v", r)
+	}
+	state, err := os.ReadFile(filepath.Join(states, "watched.monitor"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := monitor.Restore(m, o, bytes.NewReader(state))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if audit := kept.Result().Audit; audit.Labelled != audit.Marked || audit.Recall.Of == 0 {
+		t.Errorf("after the labels: %+v", audit)
+	}
+	lines, err := os.ReadFile(filepath.Join(states, "watched.audited.jsonl"))
+	if err != nil || bytes.Count(lines, []byte("\n")) != r.Audit.Marked {
+		t.Errorf("%d lines of audited rows, want %d (%v)", bytes.Count(lines, []byte("\n")), r.Audit.Marked, err)
+	}
+}
+
+// TestWatchesKeepStatesOfFormerModels starts anew for another model and keeps the former state.
+func TestWatchesKeepStatesOfFormerModels(t *testing.T) {
+	dir := t.TempDir()
+	var problems []string
+	failed := func(_ string, err error) {
+		if err != nil {
+			problems = append(problems, err.Error())
+		}
+	}
+	for i, m := range []*toptau.Model{baselined(t, 300, 5), baselined(t, 300, 6)} {
+		w, err := NewWatches(dir, monitor.Options{}, failed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		digest, err := m.Digest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Add("a", m, digest); err != nil {
+			t.Fatal(err)
+		}
+		w.models["a"].changed = true
+		w.Close()
+		if len(problems) != i {
+			t.Errorf("problems %q", problems)
+		}
+	}
+	files, _ := filepath.Glob(filepath.Join(dir, "a.monitor*"))
+	if len(files) != 2 {
+		t.Errorf("files %v, want the present and the former state", files)
+	}
+}

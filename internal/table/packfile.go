@@ -1,0 +1,109 @@
+package table
+
+import (
+	"cmp"
+	"io"
+	"slices"
+
+	"toptau/diag"
+	"toptau/internal/packed"
+	"toptau/schema"
+)
+
+// Pack writes the rows of some files to a packed file, and returns their description.
+// Every column is kept: as numbers if it would be a numeric feature, otherwise as text, so that the packed file can
+// be read with any roles. Of the options only those count that describe how to read the file. progress is called
+// with the number of rows so far and the part of the files that was read, 0 if it is unknown; nil: never.
+func Pack(files *Files, out string, o Options, progress func(rows int, done float64)) (*Info, error) {
+	f := o.Format
+	o = Options{Context: o.Context, Unlabelled: true, texts: true, Format: schema.Format{Format: f.Format, Delimiter: f.Delimiter,
+		Header: f.Header, Missing: f.Missing, Drop: f.Drop, Categorical: f.Categorical, Numeric: f.Numeric}}
+	r, err := newFilesReader(files, o, defaultPolicy())
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	if r.table.Sparse != nil {
+		return nil, &diag.Error{Kind: diag.Usage, File: r.file, Found: r.format.words, Expected: "a file with columns, which can be packed"}
+	}
+	p, err := newFilePacker(r, out)
+	if err != nil {
+		return nil, err
+	}
+	defer p.writer.Close()
+	for {
+		t, err := r.Next(packChunk)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := p.add(t); err != nil {
+			return nil, err
+		}
+		if progress != nil {
+			progress(p.writer.Rows(), r.done())
+		}
+	}
+	info := r.Info()
+	return &info, p.writer.Commit(info.Digest)
+}
+
+// done returns the part of the files that was read, 0 if their size is unknown.
+func (r *Reader) done() float64 {
+	if r.in.size == 0 {
+		return 0
+	}
+	return min(1, float64(r.active.in.before+r.active.in.count)/float64(r.in.size))
+}
+
+// packChunk is the number of rows that are read and packed at a time. Chosen by hand.
+const packChunk = 1 << 14
+
+// filePacker gives the columns of a table to a packed file in the order of the source.
+type filePacker struct {
+	writer *packed.Writer
+	order  []int // by column of the packed file: a feature, or - 1 - a text column
+}
+
+func newFilePacker(r *Reader, out string) (*filePacker, error) {
+	p := &filePacker{}
+	number := func(k int) int {
+		if k >= 0 {
+			return r.table.Columns[k].Number
+		}
+		return r.table.Kept[-1-k].Number
+	}
+	for k := range r.table.Columns {
+		p.order = append(p.order, k)
+	}
+	for k := range r.table.Kept {
+		p.order = append(p.order, -1-k)
+	}
+	slices.SortFunc(p.order, func(a, b int) int { return cmp.Compare(number(a), number(b)) })
+	columns := make([]packed.Column, len(p.order))
+	for i, k := range p.order {
+		if k >= 0 {
+			columns[i] = packed.Column{Name: r.table.Columns[k].Name, Kind: packed.Numbers}
+		} else {
+			columns[i] = packed.Column{Name: r.table.Kept[-1-k].Name, Kind: packed.Texts}
+		}
+	}
+	var err error
+	p.writer, err = packed.Create(out, columns, r.schema.Header)
+	return p, err
+}
+
+// add appends the rows of a table.
+func (p *filePacker) add(t *Table) error {
+	v := packed.Values{Numbers: make([][]float64, len(p.order)), Texts: make([][]string, len(p.order))}
+	for i, k := range p.order {
+		if k >= 0 {
+			v.Numbers[i] = t.Columns[k].Values
+			continue
+		}
+		v.Texts[i] = t.Kept[-1-k].Values
+	}
+	return p.writer.Add(t.Rows(), &v)
+}

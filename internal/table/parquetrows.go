@@ -1,0 +1,82 @@
+package table
+
+import (
+	"io"
+
+	"toptau/internal/packed"
+	"toptau/internal/parquet"
+)
+
+// looksParquet reports whether a file is a Parquet file.
+func looksParquet(p prefix, _ *Options) bool { return parquet.Is(p.bytes) }
+
+func newParquetRows(r *Reader, _ prefix, _ io.Reader) (rowSource, error) {
+	if !r.in.regular || r.in.compression != "" || r.file == "-" {
+		return nil, r.openedAgain()
+	}
+	file, err := parquet.Open(r.file)
+	if err != nil {
+		return nil, err
+	}
+	r.in.closers = append(r.in.closers, file.Close)
+	return newColumnRows(r, newParquetSource(file))
+}
+
+// parquetSource is a Parquet file as a columnFile.
+type parquetSource struct {
+	file    *parquet.File
+	columns []packed.Column
+	forms   []parquet.Form // of each column, if it is used
+	used    []parquet.Form
+	space   []parquet.Values
+	block   columnBlock
+}
+
+func newParquetSource(file *parquet.File) *parquetSource {
+	s := &parquetSource{file: file}
+	for _, c := range file.Columns() {
+		kind := packed.Numbers
+		if c.Form == parquet.Texts {
+			kind = packed.Texts
+		}
+		s.columns, s.forms = append(s.columns, packed.Column{Name: c.Name, Kind: kind}), append(s.forms, c.Form)
+	}
+	n := len(s.columns)
+	s.used, s.space, s.block.columns = make([]parquet.Form, n), make([]parquet.Values, n), make([]blockColumn, n)
+	return s
+}
+
+func (s *parquetSource) described() ([]packed.Column, bool) { return s.columns, true }
+
+func (s *parquetSource) consumed() int64 { return s.file.Consumed() }
+
+func (s *parquetSource) rewind() { s.file.Rewind() }
+
+// asTexts makes the values of a column of numbers texts, so that whole numbers keep all digits.
+func (s *parquetSource) asTexts(column int) {
+	s.forms[column], s.columns[column].Kind = parquet.Texts, packed.Texts
+}
+
+func (s *parquetSource) next(used []bool) (*columnBlock, error) {
+	for k := range used {
+		if s.used[k] = parquet.Skip; used[k] {
+			s.used[k] = s.forms[k]
+		}
+	}
+	n, err := s.file.Next(s.used, s.space)
+	if err != nil {
+		return nil, err
+	}
+	s.block.rows = n
+	for k, v := range s.space {
+		c := blockColumn{}
+		switch s.used[k] {
+		case parquet.Numbers:
+			c.numbers = v.Numbers
+		case parquet.Texts:
+			c.codes, c.dictionary = v.Codes, v.Dictionary
+		}
+		s.block.columns[k] = c
+	}
+	return &s.block, nil
+}

@@ -1,0 +1,152 @@
+// Tests of toptau.mjs: node --test. integration/readers_test.go compares scores with toptau's own on many models.
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import test from "node:test";
+import { pathToFileURL } from "node:url";
+import { Model, ToptauError } from "./toptau.mjs";
+
+const path = (name) => new URL(`../model/testdata/${name}.json`, import.meta.url);
+const content = (name) => readFileSync(path(name), "utf8");
+const model = (name = "v2") => Model.parse(content(name));
+
+/** Returns a model file with a new checksum. */
+function sealed(text) {
+  const body = text.slice(0, text.lastIndexOf('"checksum"'));
+  return `${body}"checksum": "sha256:${createHash("sha256").update(body).digest("hex")}"\n}\n`;
+}
+
+function changed(name, old, now) {
+  assert.ok(content(name).includes(old), old);
+  return sealed(content(name).replace(old, () => now));
+}
+
+function refused(data, pattern = /^m\.json: /) {
+  assert.throws(() => Model.parse(data, { name: "m.json" }), (e) => e instanceof ToptauError && pattern.test(e.message));
+}
+
+const row = { bytes: "5", service: "http", zero: "0", label: "normal" };
+
+test("scores by hand", () => {
+  const scaled = (x) => Math.fround((x - 5) / Math.sqrt(5)) * (1 / 3);
+  for (const [bytes, service, want] of [
+    ["5", "http", 0.125 - 0.25], ["7.5", "http", scaled(7.5) + 0.125 - 0.25], [" +1e1\t", "http", scaled(10) + 0.125 - 0.25], [7.5, "http", scaled(7.5) + 0.125 - 0.25],
+    [5, "unheard of", -0.25], ["", "http", -2 + 0.125 - 0.25], [" NA ", "http", -2 + 0.125 - 0.25], [null, "http", -2 + 0.125 - 0.25], [NaN, "http", -2 + 0.125 - 0.25],
+    [5, null, 0.5 - 0.25], ["5", " NA ", 0.5 - 0.25], ["5", 'f<t>p "ü"', 1e-17 - 0.25], [5n, "http", 0.125 - 0.25],
+  ]) {
+    const record = { ...row, bytes, service };
+    assert.equal(model().score(record), want);
+    assert.equal(model().score([bytes, service, "0"]), want);
+    assert.equal(model().score(new Map(Object.entries(record))), want);
+    assert.deepEqual([...model().decisionFunction([record, [bytes, service, 0]])], [want, want]);
+  }
+});
+
+test("files of every format load, from a path, an address and bytes", async () => {
+  for (const name of ["v1", "v2", "v2-first", "v2-columns", "v2-redacted"]) {
+    const digest = /sha256:([0-9a-f]+)"\n}\n$/.exec(content(name))[1];
+    for (const m of [model(name), Model.parse(readFileSync(path(name))), await Model.load(path(name)), await Model.load(path(name).pathname), await Model.load(pathToFileURL(path(name).pathname).href)]) {
+      assert.equal(m.digest, "sha256:" + digest);
+      assert.equal(m.columns.length, 3);
+    }
+  }
+  await assert.rejects(Model.load("no-such-file"), /^ToptauError: no-such-file: the model cannot be read/);
+  await assert.rejects(Model.load("/dev/zero"), /not a toptau model|cannot be read/);
+  await assert.rejects(Model.load(path("v2"), { maxBytes: 1000 }), /more than 1000 bytes/);
+});
+
+test("errors name row, column and remedy", () => {
+  for (const [rows, want] of [
+    [[row, { service: "x" }], 'row 2: rows without "bytes", "zero", expected the 3 columns of the training data'], [[row, { ...row, bytes: "many" }], 'row 2: column "bytes": "many", expected a number'],
+    [[{ ...row, bytes: "NaN" }], "expected a number"], [[{ ...row, bytes: "0x10" }], "expected a number"], [[{ ...row, bytes: "1_0" }], "expected a number"],
+    [[{ ...row, bytes: "1\n" }], "expected a number"], [[{ ...row, bytes: "1e999" }], "expected a number"], [[{ ...row, bytes: Infinity }], "expected a finite number"],
+    [[{ ...row, bytes: {} }], "expected a text or a number"], [[{ ...row, bytes: 1e300 }], "too large to be scored"], [[{ ...row, zero: "x" }], 'column "zero": "x"'],
+    [[[1, 2]], "rows of 2 values, expected 3"], [[1], "a row of type number"], [row, "rows of type object"], ["text", "rows of type string"],
+  ]) {
+    assert.throws(() => model().decisionFunction(rows), (e) => e instanceof ToptauError && e.message.includes(want), want);
+  }
+  assert.throws(() => model("v2-columns").score({ at: "2024-05-31", src: "10.0.0.1", agent: "" }), /a missing value, expected a category \(train with --impute/);
+});
+
+test("operating points, segments and probabilities", () => {
+  const m = model();
+  assert.deepEqual(m.points.map((p) => p.name), ["default", "per id"]);
+  const rows = ["a", "b", "c", null].map((id) => ({ ...row, bytes: 12, id }));
+  const [score] = m.decisionFunction(rows);
+  assert.deepEqual(m.predict(rows), [true, true, true, true]);
+  assert.deepEqual(m.predict(rows, { at: "per id" }), [2, 3, 1, 1].map((t) => score > t));
+  assert.throws(() => m.predict(rows, { at: "none" }), /"none", expected one of its operating points: "default", "per id"/);
+  assert.throws(() => m.predict([row], { at: "per id" }), /rows without "id"/);
+  const p = m.probability([-100, 5, 100].map((bytes) => ({ ...row, bytes })));
+  assert.ok(Math.abs(p[0] - 0.01) < 1e-12 && p[0] < p[1] && Math.abs(p[2] - 0.75) < 1e-12);
+  assert.throws(() => m.probability([row], { prevalence: 0 }), /a prevalence of 0/);
+  assert.throws(() => model("v2-columns").probability([]), /a model without probabilities/);
+});
+
+test("an explanation adds up", () => {
+  const e = model().explain({ ...row, bytes: "7.5", service: null });
+  assert.deepEqual(e.reasons.map((r) => r.column).sort(), ["bytes", "service"]);
+  assert.equal(e.reasons.reduce((sum, r) => sum + r.adds, e.offset) + e.rounding, e.score);
+  assert.deepEqual([e.missing, e.unknown], [["service"], []]);
+  assert.deepEqual(model().explain({ ...row, service: "?" }).unknown, ["service"]);
+});
+
+test("times, addresses, nested names, and true and false", () => {
+  const m = model("v2-columns");
+  const record = { at: "2024-05-31 13:00:00", src: "10.1.2.3", agent: "agent 0" };
+  for (const at of [new Date("2024-05-31T13:00:00Z"), "2024-05-31T15:00:00+02:00", 1717160400, 1717160400e3]) {
+    assert.equal(m.score({ ...record, at }) === m.score(record), at !== "2024-05-31T15:00:00+02:00", String(at)); // the hour is that of the zone
+  }
+  assert.equal(m.score({ ...record, src: "::ffff:10.9.9.9" }), m.score(record));
+  for (const [change, pattern] of [[{ at: "noon" }, /expected a time such as/], [{ at: "2023-02-29" }, /expected a time/], [{ src: "host" }, /expected an IP address/],
+                                   [{ src: "01.2.3.4" }, /IP address/], [{ src: "1:::2" }, /IP address/], [{ src: "1:2:3:4:5:6:7:8:9" }, /IP address/], [{ src: "::1%" }, /IP address/]]) {
+    assert.throws(() => m.score({ ...record, ...change }), pattern);
+  }
+  const nested = Model.parse(sealed(content("v2").replaceAll('"name":"bytes"', '"name":"flow.bytes"')));
+  assert.equal(nested.score({ ...row, flow: { bytes: 7.5 } }), model().score({ ...row, bytes: 7.5 }));
+  const flags = Model.parse(sealed(content("v2").replaceAll('"http"', '"True"')));
+  assert.equal(flags.score({ ...row, service: true }), flags.score({ ...row, service: "True" }));
+});
+
+test("damaged files are refused", () => {
+  const data = readFileSync(path("v2"));
+  for (let i = 0; i < data.length; i += 7) {
+    const damaged = Uint8Array.from(data);
+    damaged[i] ^= 1 << (i % 8);
+    refused(damaged);
+  }
+  for (let n = 0; n < data.length; n += 97) refused(data.subarray(0, n));
+  refused(content("v2") + "\n");
+  refused("", /an empty file, not a toptau model/);
+  refused("{}", /not a toptau model/);
+  refused('{\n"toptau_model": 3,\n', /format 3, this reader reads up to 2/);
+});
+
+test("edits with a new checksum are refused", () => {
+  for (const [old, now] of [
+    ["0.3333333333333333,-2", "0.3333333333333334,-2"], ['"offset": -0.25', '"offset": -0.5'], ['"shift":[5]', '"shift":[5.0]'], ['"shift":[5]', '"shift":[ 5]'],
+    ['"shift":[5]', '"shift":[5,6]'], ['"shift":[5]', '"shift":[1e999]'], ['"shift":[5]', '"shift":["5"]'], ['"shift":[5]', '"shift":[true]'],
+    ['"scale":[2.23606797749979]', '"scale":[0]'], ['"inputs":[0]', '"inputs":[1]'], ['"inputs":[0]', '"inputs":[9]'], ['"inputs":[0]', '"inputs":[-1]'], ['"input":1', '"input":7'],
+    ['"missing":true', '"missing":1'], ['"kind":"onehot"', '"kind":"future"'], ['"kind":"onehot"', '"kind":"constructor"'], ['"impute":"indicator"', '"impute":"guess"'],
+    ['"dropped"', '"__proto__"'], ['{"column":0', '{"column":0,"column":0'], ['"weights": [0.3333333333333333,-2,', '"weights": [0.3333333333333333,'],
+    ['"toptau_model": 2', '"toptau_model": 1'], ['"points": [', '"point": ['], ['"score":-0.125', '"score":-0.126'], ['"http"', '"ht\\u0074p"'], ['"threshold":0.1', '"threshold":1e-1'],
+    ['"schema": {', '"schema":  {'], ['"offset": -0.25,\n', '"offset": -0.25,\n"extra": 1,\n'], ['"offset": -0.25,\n', ""], ['"name":"per id"', '"name":"default"'],
+  ]) {
+    refused(changed("v2", old, now));
+  }
+});
+
+test("hostile files are refused", () => {
+  const lines = content("v2").split("\n");
+  const features = lines.findIndex((line) => line.startsWith('"features"'));
+  const many = 2 ** 18;
+  for (const text of ["[".repeat(many) + "]".repeat(many), '{"a":'.repeat(many) + "1" + "}".repeat(many), "9".repeat(many), '"'.repeat(many + 1), `[${"[],".repeat(many)}[]]`,
+                      `{${Array.from({ length: many }, (_, i) => `"k${i}":0`)}}`]) {
+    refused(sealed(lines.with(features, `"features": ${text},`).join("\n")));
+  }
+  refused(sealed(content("v2").replace('"probes": [\n', '"probes": [\n' + '{"fields":["5","http","0"],"score":-0.125},\n'.repeat(100))), /probe rows/);
+  const deep = { ask: [...new Array(50000).fill(0), ...new Array(50001).fill(-1)], at: Array.from({ length: 50000 }, (_, i) => i), mass: new Array(50001).fill(1) };
+  const map = { scale: "standard", impute: "indicator", inputs: [{ column: 0, name: "bytes", kind: "numeric" }], dropped: [], blocks: [{ kind: "leaves", block: { inputs: [0], trees: [deep] } }] };
+  const tree = lines.with(features, `"features": ${JSON.stringify(map)},`).filter((line) => !line.startsWith('"averages"')).join("\n");
+  refused(sealed(tree.replace(/"weights": .*/, `"weights": [${new Array(50001).fill(1)}],`)), /probe row 1 scores/);
+});

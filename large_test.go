@@ -1,0 +1,150 @@
+package toptau_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"toptau"
+	"toptau/internal/simulate"
+	"toptau/method"
+	"toptau/schema"
+	"toptau/threshold"
+)
+
+// simulatedFiles writes simulated rows as text and packed.
+func simulatedFiles(t *testing.T, o simulate.Options) (text, packed string) {
+	t.Helper()
+	data, err := simulate.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, packed = filepath.Join(t.TempDir(), "rows.csv"), filepath.Join(t.TempDir(), "rows.ttp")
+	f, err := os.Create(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := data.WriteCSV(context.Background(), f, func(int) {}); err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	var format toptau.Format
+	if o.Context {
+		format.Categorical = []string{"flow"} // leading zeros stay
+	}
+	r, err := toptau.Pack(context.Background(), []string{text}, packed, format, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(packed); err != nil || r.Rows != o.Rows || r.Bytes != info.Size() {
+		t.Fatalf("packed %+v, %v", r, err)
+	}
+	return text, packed
+}
+
+// A packed file gives the bytes of its source: of a fitted model with its certificate, of scores, and of a model that
+// was trained. A fit that encodes the rows in every pass has bounds and a certificate that hold on the source.
+func TestPackedFileGivesTheSameResults(t *testing.T) {
+	ctx := context.Background()
+	text, packed := simulatedFiles(t, simulate.Options{Kind: "detectors", Rows: 30_000, Seed: 3, Context: true})
+	format := toptau.Format{Label: "label", ID: []string{"flow"}, Time: "time", Group: "host"}
+	read := func(path string) *toptau.Data {
+		d, err := toptau.Read(ctx, path, format)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	problem := method.Problem{Method: method.TopMeanNP, Tau: threshold.MustRate("1%"), Lambda: 1e-3}
+	fit := func(path string, o toptau.FitOptions) *toptau.Fitted {
+		o.Encoding = schema.Scorecard
+		fitted, err := toptau.Fit(ctx, read(path), problem, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fitted
+	}
+	bytesOf := func(w io.WriterTo) string {
+		var b bytes.Buffer
+		if _, err := w.WriteTo(&b); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	whole, other := fit(text, toptau.FitOptions{}), fit(packed, toptau.FitOptions{})
+	if bytesOf(whole.Model) != bytesOf(other.Model) || bytesOf(whole.Certificate) != bytesOf(other.Certificate) {
+		t.Error("the packed file gives another model or certificate")
+	}
+	scores := func(path string) string {
+		f, err := toptau.OpenFiles(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := toptau.Score(ctx, whole.Model, f, toptau.ScoreOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b strings.Builder
+		for row, err := range s.Rows() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.WriteString(row.ID[0] + " " + strconv.FormatFloat(row.Score, 'g', -1, 64) + "\n")
+		}
+		return b.String()
+	}
+	if scores(text) != scores(packed) {
+		t.Error("the packed file gives other scores")
+	}
+
+	blocks := fit(packed, toptau.FitOptions{Memory: 1})
+	f, g := &blocks.Result, &whole.Result
+	if *f.Converged != true || math.Abs(f.Objective-g.Objective) > 1e-6*g.AtZero || *f.Lower > g.Objective*(1+1e-12) {
+		t.Errorf("bounds %.15g and %.15g, in memory %.15g and %.15g", f.Objective, *f.Lower, g.Objective, *g.Lower)
+	}
+	if blocks.Certificate == nil {
+		t.Fatalf("no certificate: %v", f.Warnings)
+	}
+	v, err := toptau.Verify(ctx, blocks.Model, read(text), blocks.Certificate, toptau.VerifyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// F of blocks is the upper end of an interval that is much narrower than the gap.
+	if !v.Holds || math.Abs(v.Objective-f.Objective) > 1e-9*g.AtZero {
+		t.Errorf("verified: %v %v, F is %.15g instead of %.15g", v.Holds, v.Reasons, v.Objective, f.Objective)
+	}
+	t.Logf("%d passes, in memory %d", f.Passes, g.Passes)
+}
+
+// A packed file that is damaged is an error of every verb, with the block and the column.
+func TestDamagedPackedFile(t *testing.T) {
+	ctx := context.Background()
+	_, packed := simulatedFiles(t, simulate.Options{Kind: "detectors", Rows: 30_000, Seed: 4})
+	d, err := toptau.Read(ctx, packed, toptau.Format{Label: "label"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content[len(content)/2] ^= 4
+	if err := os.WriteFile(packed, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	problem := method.Problem{Method: method.TopMeanNP, Tau: threshold.MustRate("1%"), Lambda: 1e-3}
+	for name, memory := range map[string]int64{"in memory": 0, "in blocks": 1} {
+		if _, err := toptau.Fit(ctx, d, problem, toptau.FitOptions{Memory: memory}); err == nil || !strings.Contains(err.Error(), "block 1 of 2") {
+			t.Errorf("fit %s: %v", name, err)
+		}
+	}
+	if _, err := toptau.Diagnose(ctx, d, toptau.DiagnoseOptions{}); err == nil || !strings.Contains(err.Error(), "block 1 of 2") {
+		t.Errorf("diagnose: %v", err)
+	}
+}

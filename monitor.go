@@ -1,0 +1,460 @@
+package toptau
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"toptau/calibrate"
+	"toptau/diag"
+	"toptau/internal/feature"
+	"toptau/internal/monitor"
+	"toptau/internal/table"
+	"toptau/internal/text"
+	"toptau/result"
+	"toptau/schema"
+	"toptau/threshold"
+)
+
+// MonitorOptions are the options of Monitor. The zero value of each is its default.
+type MonitorOptions struct {
+	Format     Format                         // differences from the format of the training file
+	At         string                         // name of the operating point; "": the model's default
+	FalseAlarm threshold.Rate                 // probability that any alarm is ever false if nothing changes; default 1 %
+	Audit      threshold.Rate                 // fraction of the rows, chosen by a hash of their ids, whose labels are representative; zero: none
+	Seed       uint64                         // seed of tie-breakers and of the audit; 0 is 1
+	OnError    BadRows                        // what becomes of rows that have no score
+	Labels     io.Reader                      // CSV with a header: ids as in the rows, and labels in the column "label" or of the label's name
+	State      io.Reader                      // the state of a monitor to go on with; nil: a new one
+	OnAudit    func(*result.AuditedRow) error // is called with each audited row; an error ends the monitor
+	Progress   func(rows int)                 // is called as rows are read
+}
+
+// Monitored is a monitor after some rows. WriteTo writes its state, which MonitorOptions.State goes on with, with the
+// same bits as if it had not been stopped: at most 64 KB, without values of rows.
+type Monitored struct {
+	Result result.Monitoring
+	watch  *monitor.Watch
+}
+
+// WriteTo writes the state.
+func (m *Monitored) WriteTo(w io.Writer) (int64, error) { return m.watch.WriteTo(w) }
+
+// Monitor compares the rows of r with what the model keeps: their scores with its reference, their columns with its
+// profile, and the labels of its alerts with its budget. If nothing changes, the probability that any alarm is ever
+// raised is at most FalseAlarm, for any number of rows and looks.
+//
+// The rows are data that the model scores, or scores: delimited text with a column "score", such as the output of
+// Score. Labels of the rows may be among their columns, or come later, joined by Format.ID. Rows of unknown label
+// are no problem: only the labels of alerts and of audited rows are used.
+func Monitor(ctx context.Context, m *Model, r io.Reader, o MonitorOptions) (*Monitored, error) {
+	if err := o.OnError.check(); err != nil {
+		return nil, err
+	}
+	if o.OnError == EmptyBadRows {
+		return nil, &diag.Error{Kind: diag.Usage, Param: "on-error", Found: string(o.OnError), Expected: "stop or skip"}
+	}
+	options := monitor.Options{At: o.At, FalseAlarm: o.FalseAlarm, Audit: o.Audit, Seed: o.Seed}
+	var w *monitor.Watch
+	var err error
+	if o.State != nil {
+		w, err = monitor.Restore(m, options, o.State)
+		err = diag.At(err, diag.Error{File: readerName(o.State)})
+	} else {
+		w, err = monitor.New(m, options)
+	}
+	if err != nil {
+		return nil, err
+	}
+	in, err := openMonitored(ctx, m, r, &o)
+	if err != nil {
+		return nil, err
+	}
+	defer in.reader.Close()
+	if o.Labels != nil {
+		if err := in.readLabels(w, o.Labels); err != nil {
+			return nil, err
+		}
+	}
+	if err := in.watchRows(ctx, w); err != nil {
+		return nil, err
+	}
+	if in.labels != nil && in.used == 0 {
+		in.warnings = append(in.warnings, diag.Warning{Code: "no-label-used", Text: fmt.Sprintf("none of the %s was of an alert or an audited row",
+			text.Plural(len(in.labels), "label")), Fixes: []diag.Fix{{Param: "id", Value: "COL"}}})
+	}
+	out := &Monitored{Result: *w.Result(), watch: w}
+	out.Result.NewRows = in.rows
+	out.Result.Warnings = append(append(out.Result.Warnings, in.warnings...), in.reader.Warnings()...)
+	return out, nil
+}
+
+// monitoredRows reads data or scores.
+type monitoredRows struct {
+	model    *Model
+	options  *MonitorOptions
+	reader   *table.Reader
+	scorer   *feature.Scorer // nil: the rows are scores
+	batch    *feature.Batch
+	labels   map[string]bool // positive, by id; nil: none
+	used     int             // labels that counted
+	rows     int
+	warnings []diag.Warning
+
+	scores []float64
+	alerts []bool
+}
+
+// openMonitored opens the rows as data, or else as scores.
+func openMonitored(ctx context.Context, m *Model, r io.Reader, o *MonitorOptions) (*monitoredRows, error) {
+	source := newReopened(r)
+	options, err := tableOptions(m, o.Format)
+	if err != nil {
+		return nil, err
+	}
+	options.Unlabelled, options.Context, options.Raw = true, ctx, o.OnAudit != nil
+	if !o.OnError.stops() {
+		options.OnBadRow = table.KeepBadRow
+	}
+	names := source.names(o.Format)
+	s := m.Schema()
+	if options.Time == "" && slices.Contains(names, s.Time) {
+		options.Time = s.Time
+	}
+	in := &monitoredRows{model: m, options: o, scorer: m.TableScorer(feature.Key{})}
+	if in.reader, err = source.open(options); err == nil {
+		source.forget()
+		return in, nil
+	}
+	if !slices.Contains(names, scoreColumn) {
+		return nil, err
+	}
+	in.scorer = nil
+	scored := table.Options{Format: o.Format, Unlabelled: true, Context: ctx, OnBadRow: options.OnBadRow, Raw: options.Raw}
+	scored.Format.Format, scored.Numeric, scored.Segment = schema.CSV, []string{scoreColumn}, options.Segment
+	scored.Time = options.Time
+	if scored.ID == nil {
+		scored.ID = slices.DeleteFunc(slices.Clone(s.ID), func(name string) bool { return !slices.Contains(names, name) })
+	}
+	if scored.Label == "" {
+		switch {
+		case s.Label != nil && s.Header && slices.Contains(names, s.Label.Name):
+			scored.Label = s.Label.Name
+		case slices.Contains(names, labelColumn):
+			scored.Label = labelColumn
+		}
+	}
+	if scored.Positive == nil {
+		scored.Positive = s.Positive
+	}
+	for i, name := range names {
+		if name != scoreColumn && name != scored.Label && name != scored.Time && name != scored.Segment && !slices.Contains(scored.ID, name) {
+			scored.Drop = append(scored.Drop, fmt.Sprint(i+1))
+		}
+	}
+	in.reader, err = source.open(scored)
+	source.forget()
+	return in, err
+}
+
+// watchRows adds all rows.
+func (in *monitoredRows) watchRows(ctx context.Context, w *monitor.Watch) error {
+	point, _ := in.model.Point(in.options.At)
+	for {
+		t, err := in.reader.Next(chunkRows)
+		if errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := in.scoreChunk(t, w); err != nil {
+			return diag.At(err, diag.Error{File: t.File})
+		}
+		in.alerts = slices.Grow(in.alerts[:0], len(in.scores))[:len(in.scores)]
+		for i, z := range in.scores {
+			in.alerts[i] = point.Decide(z, segmentOf(t, i))
+		}
+		b := &monitor.Batch{Scores: in.scores, Alerts: in.alerts, Label: in.labelIn(t)}
+		if in.scorer != nil {
+			b.Table = t
+		}
+		if len(t.ID) > 0 {
+			b.ID = func(i int) string { return idOf(t.ID, i) }
+		}
+		if t.Time != nil {
+			b.Time = func(i int) string { return t.Time.Values[i] }
+		}
+		var failed error
+		first := in.rows
+		w.Add(b, func(i int) {
+			if in.options.OnAudit != nil && failed == nil {
+				failed = in.options.OnAudit(in.auditedRow(t, b, i, first))
+			}
+		})
+		if failed != nil {
+			return failed
+		}
+		if in.rows += t.Rows(); in.options.Progress != nil {
+			in.options.Progress(in.rows)
+		}
+	}
+}
+
+// scoreChunk fills in.scores.
+func (in *monitoredRows) scoreChunk(t *table.Table, w *monitor.Watch) error {
+	n := t.Rows()
+	in.scores = slices.Grow(in.scores[:0], n)[:n]
+	w.Fail(len(t.Bad))
+	if in.scorer == nil {
+		copy(in.scores, t.Columns[0].Range(0, n, in.scores))
+	} else if in.batch == nil {
+		if err := in.scorer.Map.Check(t); err != nil {
+			return err
+		}
+		in.batch = feature.NewBatch(in.scorer)
+	}
+	for first := 0; first < n; first += feature.BatchRows {
+		end := min(n, first+feature.BatchRows)
+		if in.scorer != nil && in.batch != nil && in.batch.Score(t, first, in.scores[first:end]) {
+			continue
+		}
+		for row := first; row < end; row++ {
+			var err error
+			if in.scorer != nil {
+				in.scores[row], err = in.scorer.Score(t, row)
+			} else if in.scores[row] != in.scores[row] {
+				err = &diag.Error{Kind: diag.Data, File: t.FileOf(row), Line: t.LineOf(row), Column: scoreColumn, Found: "a missing score", Expected: "a number"}
+			}
+			if err == nil {
+				continue
+			}
+			if in.options.OnError.stops() {
+				return atScoring(err)
+			}
+			in.scores[row] = math.NaN()
+		}
+	}
+	return nil
+}
+
+// labelIn returns the labels of the rows of a table: their own, or those that were read, by id.
+func (in *monitoredRows) labelIn(t *table.Table) func(i int) table.Class {
+	return func(i int) table.Class {
+		if i < len(t.Label) && t.Label[i] != table.Unknown {
+			return t.Label[i]
+		}
+		if in.labels == nil || len(t.ID) == 0 {
+			return table.Unknown
+		}
+		positive, known := in.labels[idOf(t.ID, i)]
+		if !known {
+			return table.Unknown
+		}
+		in.used++
+		switch {
+		case positive:
+			return table.Positive
+		}
+		return table.Negative
+	}
+}
+
+// auditedRow describes an audited row. first is the number of rows before the table.
+func (in *monitoredRows) auditedRow(t *table.Table, b *monitor.Batch, i, first int) *result.AuditedRow {
+	r := &result.AuditedRow{Row: first + i + 1, Score: b.Scores[i], Alert: b.Alerts[i], Names: in.reader.Names(), Fields: t.Raw[i]}
+	if class := b.Label(i); class != table.Unknown {
+		positive := class == table.Positive
+		r.Positive = &positive
+	}
+	return r
+}
+
+// readLabels reads labels by id. Those of earlier runs are counted at once, the others when their rows come.
+func (in *monitoredRows) readLabels(w *monitor.Watch, from io.Reader) error {
+	name := readerName(from)
+	failure := func(line int, column, found, expected string) error {
+		return &diag.Error{Kind: diag.Data, File: name, Line: line, Column: column, Found: found, Expected: expected}
+	}
+	s := in.model.Schema()
+	ids := in.options.Format.ID
+	if len(ids) == 0 {
+		ids = s.ID
+	}
+	if len(ids) == 0 {
+		return &diag.Error{Kind: diag.Usage, Param: "labels", Found: name, Expected: "the columns by which labels are joined", Fixes: []diag.Fix{{Param: "id", Value: "COL"}}}
+	}
+	r := csv.NewReader(from)
+	r.ReuseRecord = true
+	header, err := r.Read()
+	if err != nil {
+		return failure(1, "", "no header", "the names of the columns: the ids and label")
+	}
+	header = slices.Clone(header)
+	var places []int
+	for _, id := range ids {
+		i := slices.Index(header, id)
+		if i < 0 {
+			return failure(1, "", fmt.Sprintf("no column %q among %q", id, header), "the ids of the rows")
+		}
+		places = append(places, i)
+	}
+	label := slices.Index(header, in.options.Format.Label)
+	if label < 0 && s.Label != nil {
+		label = slices.Index(header, s.Label.Name)
+	}
+	if label < 0 {
+		label = slices.Index(header, labelColumn)
+	}
+	if label < 0 {
+		return failure(1, "", fmt.Sprintf("no column %q among %q", labelColumn, header), "the labels")
+	}
+	positive := in.options.Format.Positive
+	if positive == nil {
+		positive = s.Positive
+	}
+	in.labels = map[string]bool{}
+	for {
+		record, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		line, _ := r.FieldPos(0)
+		if err != nil {
+			var place *csv.ParseError
+			if errors.As(err, &place) {
+				line, err = place.Line, place.Err
+			}
+			return failure(line, "", err.Error(), "fields as in the header")
+		}
+		class := table.ClassOf(positive, record[label])
+		if class == table.Unknown {
+			if strings.TrimSpace(record[label]) == "" {
+				continue // not known yet
+			}
+			return failure(line, header[label], diag.Quote(record[label]), "a label of the training file")
+		}
+		var parts []string
+		for _, i := range places {
+			parts = append(parts, strings.TrimSpace(record[i]))
+		}
+		id := strings.Join(parts, "\x00")
+		if w.AddLabel(id, class == table.Positive) {
+			in.used++
+		} else {
+			in.labels[id] = class == table.Positive
+		}
+	}
+}
+
+// reopened is a source that can be read again from its beginning until forget.
+type reopened struct {
+	source io.Reader
+	name   string
+	paths  []string // of files, which are opened again
+	seen   []byte
+	next   int // place in seen
+	kept   bool
+}
+
+func newReopened(r io.Reader) *reopened {
+	o := &reopened{source: r, name: readerName(r), kept: true}
+	if files, ok := r.(*table.Files); ok {
+		o.paths = slices.Clone(files.Paths())
+	}
+	return o
+}
+
+// open returns a reader from the beginning.
+func (o *reopened) open(options table.Options) (*table.Reader, error) {
+	if o.paths != nil {
+		files, err := table.OpenFiles(o.paths...)
+		if err != nil {
+			return nil, err
+		}
+		return table.NewReader(files.Name(), files, options)
+	}
+	o.next = 0
+	return table.NewReader(o.name, o, options)
+}
+
+// names returns the names of the columns of delimited text, nil of other files.
+func (o *reopened) names(f Format) []string {
+	f.Format, f.Label, f.ID, f.Time, f.Segment, f.Numeric, f.Categorical = schema.CSV, "", nil, "", "", nil, nil
+	r, err := o.open(table.Options{Format: f, Unlabelled: true})
+	if err != nil {
+		return nil
+	}
+	defer r.Close()
+	return r.Names()
+}
+
+// forget stops keeping what is read.
+func (o *reopened) forget() { o.kept = false }
+
+// Read reads what was read before, then the source.
+func (o *reopened) Read(p []byte) (int, error) {
+	if o.next < len(o.seen) {
+		n := copy(p, o.seen[o.next:])
+		o.next += n
+		return n, nil
+	}
+	n, err := o.source.Read(p)
+	if o.kept {
+		o.seen = append(o.seen, p[:n]...)
+		o.next += n
+	} else if o.seen != nil {
+		o.seen, o.next = nil, 0
+	}
+	return n, err
+}
+
+// BaselineOptions are the options of Baseline. The zero value of each is its default.
+type BaselineOptions struct {
+	Format    Format // differences from the format of the training file
+	NoProfile bool   // keeps scores only
+	Seed      uint64 // seed of tie-breakers and samples; 0 is 1
+}
+
+// Baseline returns the model with a reference and a profile of the rows of r, which need no labels. They must be
+// rows that the model meets when all is well, and must not have trained it. Monitor compares later rows with
+// them.
+func Baseline(ctx context.Context, m *Model, r io.Reader, o BaselineOptions) (*Model, error) {
+	options, err := tableOptions(m, o.Format)
+	if err != nil {
+		return nil, err
+	}
+	if o.Seed == 0 {
+		o.Seed = 1
+	}
+	options.Unlabelled, options.Packed, options.Context = true, true, ctx
+	reader, err := table.NewReader(readerName(r), r, options)
+	if err != nil {
+		return nil, err
+	}
+	t, _, err := reader.ReadAll()
+	if err != nil {
+		return nil, err
+	}
+	d := &Data{table: t}
+	if known := overlap(m, d); known != nil && known.Excess {
+		return nil, &diag.Error{Kind: diag.Data, File: t.File, Found: overlapWarning(known, t.Rows()), Expected: "rows that did not train the model"}
+	}
+	scorer := m.TableScorer(feature.Key{})
+	z := make([]float64, t.Rows())
+	if err := scorer.Scores(t, z); err != nil {
+		return nil, d.inFile(err)
+	}
+	profile := m.Profile()
+	if !o.NoProfile {
+		profile = monitor.NewProfile(scorer.Map, t, nil, o.Seed)
+	}
+	return m.WithBaseline(profile, calibrate.NewReference(z, o.Seed, "a baseline"))
+}
