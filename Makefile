@@ -8,13 +8,14 @@ BUILD = CGO_ENABLED=0 go build -trimpath
 build: ## a static binary, bin/toptau; go install ./cmd/toptau-paper adds the command that reproduces the paper
 	$(BUILD) -o bin/toptau ./cmd/toptau
 
-dist: ## static binaries for every supported system, with their checksums, in dist
-	rm -rf dist && mkdir dist
-	for target in linux-amd64 linux-arm64 darwin-amd64 darwin-arm64 windows-amd64; do \
-		suffix=; case $$target in windows-*) suffix=.exe;; esac; \
-		GOOS=$${target%-*} GOARCH=$${target#*-} $(BUILD) -o dist/toptau-$$target$$suffix ./cmd/toptau || exit 1; \
-	done
-	cd dist && sha256sum toptau-* > SHA256SUMS
+dist: ## the files of a release for six platforms, in dist: make dist VERSION=v0.2.0, or at a tag
+	rm -rf dist
+	go run ./internal/release/cmd -version '$(VERSION)' -o dist
+
+dist-check: ## builds the release again in another directory and compares all checksums; needs dist of a committed source
+	rm -rf dist/again && mkdir -p dist/again && git archive HEAD | tar xf - -C dist/again
+	cd dist/again && SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) go run ./internal/release/cmd -version '$(VERSION)' -o ../again-dist
+	cmp dist/SHA256SUMS dist/again-dist/SHA256SUMS && rm -rf dist/again dist/again-dist
 
 test: ## the README's test command
 	go test ./...

@@ -33,6 +33,14 @@ type record struct {
 	segments []string
 }
 
+// addProbes adds the probe rows of the model.
+func (j *job) addProbes() {
+	for _, probe := range j.p.Probes {
+		j.rows = append(j.rows, record{values: probe.Values, segments: make([]string, len(j.p.Segments()))})
+		j.want = append(j.want, probe.Score)
+	}
+}
+
 // answer is what an engine computed for a job.
 type answer struct {
 	scores    []float64 // NaN also instead of NULL

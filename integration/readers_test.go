@@ -65,7 +65,7 @@ func hexBits(x float64) string { return fmt.Sprintf("%016x", math.Float64bits(x)
 // assumedPrevalence is that of AtPrevalence.
 var assumedPrevalence = threshold.MustRate("0.1%")
 
-// readers are the ways in which the readers run: the name, what is missing, and the command before the two files.
+// readers are the ways in which the readers run: the name, why it cannot run here, and the command.
 func readers() []struct {
 	name    string
 	missing func() string
@@ -466,7 +466,7 @@ func TestReadersOwnTests(t *testing.T) {
 		{"Python", "../python", needsCommand("python3"), []string{"python3", "-m", "unittest", "--quiet"}},
 		{"Python with numpy", "../python", needsPython("numpy"), []string{python(), "-m", "unittest", "--quiet"}},
 		{"JavaScript", "../js", needsCommand("node"), []string{"node", "--test"}},
-		{"wheel", "../python", needsPython("pip, setuptools"), []string{python(), "-m", "pip", "wheel", "--quiet", "--no-build-isolation", "--no-deps", "--wheel-dir", t.TempDir(), "."}},
+		{"wheel", "../python", needsPython("setuptools.command.bdist_wheel"), []string{python(), "-m", "pip", "wheel", "--quiet", "--no-build-isolation", "--no-deps", "--wheel-dir", t.TempDir(), "."}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			available(t, engine{name: test.name, missing: test.missing})

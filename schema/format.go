@@ -55,8 +55,8 @@ const (
 	LIBSVM     FileFormat = "libsvm" // sparse text: label index:value ...
 	Packed     FileFormat = "packed" // what pack writes
 	Parquet    FileFormat = "parquet"
-	JSONLines  FileFormat = "jsonl"  // an object a line; nested keys are joined by dots
-	IDX        FileFormat = "idx"    // images in the format of MNIST
+	JSONLines  FileFormat = "jsonl" // an object a line; nested keys are joined by dots
+	IDX        FileFormat = "idx"   // images in the format of MNIST
 )
 
 // Header describes whether the first row of a file names the columns.

@@ -28,7 +28,7 @@ func measureCosts(servers []*server, requests [][][]byte, connections, rounds in
 			before := s.processorTime()
 			o := closedLoop(s.address, connections, length, requests[i])
 			spent := s.processorTime() - before
-			if o.ok() != o.sent {
+			if o.ok()+o.status[429] != o.sent || 10*o.status[429] > o.sent { // a busy machine makes the server refuse a few
 				return nil, fmt.Errorf("answers %v, errors %v", o.status, o.errors)
 			}
 			all[i] = append(all[i], cost{spent / time.Duration(max(1, o.ok())), o.rate()})

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -35,7 +34,7 @@ type scoreCommand struct {
 	Entity      string         `placeholder:"COL" help:"Merge the rows of each value of this column, with --time those of each day: print the one with the highest score, with the number of rows and alerts. It comes at the end of the input."`
 	OnlyAlerts  bool           `name:"only-alerts" help:"Print only rows with an alert, as they come. If the operating point counts entities, or with --entity, print only the first alert of each entity (and day)."`
 	Keep        bool           `help:"Pass the other columns of the input through."`
-	Output      string         `file:"rows" short:"o" placeholder:"FILE" help:"Write here instead of standard output. The file appears when it is complete."`
+	Output      string         `file:"rows" short:"o" placeholder:"FILE" help:"Write here instead of standard output, as a Parquet file if the name ends in .parquet. The file appears when it is complete."`
 	Follow      bool           `help:"Go on at the end of the file with the rows that are appended to it, also after it is truncated or rotated, like tail -F. An interruption ends it."`
 	badRowFlags
 	alertFlags
@@ -62,10 +61,13 @@ func (c *scoreCommand) Run(s *cli.Session) error {
 		return c.printPrecision(s, m)
 	}
 	return s.WriteFile(cmp.Or(c.Output, "-"), func(out io.Writer) (failed error) {
-		var w rowWriter = &csvRows{w: csv.NewWriter(out), imputed: c.Impute != "", errors: c.OnError == toptau.EmptyBadRows,
-			limited: c.limited()}
-		if s.JSON {
+		extra := extraColumns{imputed: c.Impute != "", errors: c.OnError == toptau.EmptyBadRows, limited: c.limited()}
+		var w rowWriter = &csvRows{w: csv.NewWriter(out), extra: extra}
+		switch {
+		case s.JSON:
 			w = &jsonRows{w: cli.JSONLines{W: out}}
+		case strings.HasSuffix(c.Output, ".parquet"):
+			w = &parquetRows{out: out, extra: extra}
 		}
 		o := toptau.ScoreOptions{Format: c.Format, At: c.At, Best: c.Best, Entity: c.Entity, OnlyAlerts: c.OnlyAlerts, Keep: c.Keep,
 			Probability: c.Probability, Prevalence: c.Prevalence,
@@ -245,197 +247,4 @@ func readData(s *cli.Session, paths []string, f toptau.Format) (*toptau.Data, er
 		return nil, err
 	}
 	return toptau.ReadFrom(s, files, f)
-}
-
-// rowWriter writes scored rows.
-type rowWriter interface {
-	begin(*toptau.Stream) error
-	write(*result.Row) error
-	flush() // passes on what was written
-	end() error
-}
-
-// csvRows prints a header and one line a row.
-type csvRows struct {
-	w           *csv.Writer
-	fields      []string
-	rows        bool // the first column is the row number
-	imputed     bool // a column lists the imputed columns
-	errors      bool // a column has the reason why a row has no score
-	limited     bool // a column has the reason why a row is held back
-	probability bool // there is a column of probabilities
-	merged      bool // there are columns of the entity
-	daily       bool // one of them is the day
-}
-
-func (c *csvRows) begin(s *toptau.Stream) error {
-	header := slices.Clone(s.ID)
-	if len(header) == 0 {
-		header, c.rows = []string{"row"}, true
-	}
-	header = append(header, s.Kept...)
-	if c.merged, c.daily = s.Entity != "", s.Daily; c.merged {
-		header = append(header, s.Entity)
-		if c.daily {
-			header = append(header, "day")
-		}
-		header = append(header, "rows", "alerts")
-	}
-	header = append(header, "score")
-	if c.probability = s.HasProbability(); c.probability {
-		header = append(header, "probability")
-	}
-	header = append(header, "decision")
-	for _, name := range s.Points[1:] {
-		header = append(header, "decision_"+name)
-	}
-	if c.limited {
-		header = append(header, "held_back")
-	}
-	if c.imputed {
-		header = append(header, "imputed")
-	}
-	if c.errors {
-		header = append(header, "error")
-	}
-	return c.w.Write(header)
-}
-
-func (c *csvRows) write(r *result.Row) error {
-	c.fields = c.fields[:0]
-	if c.rows {
-		c.fields = append(c.fields, strconv.Itoa(r.Number))
-	}
-	c.fields = append(append(c.fields, r.ID...), r.Input...)
-	if c.merged {
-		c.fields = append(c.fields, r.Merged.Entity)
-		if c.daily {
-			c.fields = append(c.fields, r.Merged.Day)
-		}
-		c.fields = append(c.fields, strconv.Itoa(r.Merged.Rows), strconv.Itoa(r.Merged.Alerts))
-	}
-	score, yes, no := "", "", "" // of a row without a score
-	if r.Err == nil {
-		score, yes, no = strconv.FormatFloat(r.Score, 'g', -1, 64), "1", "0"
-	}
-	c.fields = append(c.fields, score)
-	if r.Probability != nil {
-		c.fields = append(c.fields, strconv.FormatFloat(*r.Probability, 'g', 6, 64))
-	} else if c.probability {
-		c.fields = append(c.fields, "")
-	}
-	for _, positive := range r.Decisions {
-		decision := no
-		if positive {
-			decision = yes
-		}
-		c.fields = append(c.fields, decision)
-	}
-	if c.limited {
-		c.fields = append(c.fields, r.HeldBack)
-	}
-	if c.imputed {
-		c.fields = append(c.fields, strings.Join(r.Imputed, ";"))
-	}
-	if c.errors {
-		reason := ""
-		if r.Err != nil {
-			reason = reasonText(r.Err)
-		}
-		c.fields = append(c.fields, reason)
-	}
-	return c.w.Write(c.fields)
-}
-
-func (c *csvRows) flush() { c.w.Flush() }
-
-func (c *csvRows) end() error {
-	c.w.Flush()
-	return c.w.Error()
-}
-
-// jsonRows prints one object a line.
-type jsonRows struct {
-	w      io.Writer
-	stream *toptau.Stream
-	line   []byte
-}
-
-func (j *jsonRows) begin(s *toptau.Stream) error {
-	j.stream = s
-	return nil
-}
-
-func (j *jsonRows) write(r *result.Row) error {
-	b := append(j.line[:0], `{"schema_version":2,"row":`...)
-	b = strconv.AppendInt(b, int64(r.Number), 10)
-	b = appendStrings(b, "id", j.stream.ID, r.ID)
-	b = appendStrings(b, "input", j.stream.Kept, r.Input)
-	if r.Err != nil {
-		b = append(b, `,"score":null,"decision":null,"error":`...)
-		j.line = append(appendJSON(b, reasonText(r.Err)), "}\n"...)
-		_, err := j.w.Write(j.line)
-		return err
-	}
-	if u := r.Merged; u != nil {
-		b = appendJSON(append(b, `,"entity":`...), u.Entity)
-		if j.stream.Daily {
-			b = appendJSON(append(b, `,"day":`...), u.Day)
-		}
-		b = strconv.AppendInt(append(b, `,"rows":`...), int64(u.Rows), 10)
-		b = strconv.AppendInt(append(b, `,"alerts":`...), int64(u.Alerts), 10)
-	}
-	b = append(b, `,"score":`...)
-	b = strconv.AppendFloat(b, r.Score, 'g', -1, 64)
-	if r.Probability != nil {
-		b = append(b, `,"probability":`...)
-		b = strconv.AppendFloat(b, *r.Probability, 'g', 6, 64)
-	}
-	b = append(b, `,"decision":`...)
-	b = strconv.AppendBool(b, r.Decisions[0])
-	b = append(b, `,"decisions":{`...)
-	for k, name := range j.stream.Points {
-		if k > 0 {
-			b = append(b, ',')
-		}
-		b = append(appendJSON(b, name), ':')
-		b = strconv.AppendBool(b, r.Decisions[k])
-	}
-	b = append(b, '}')
-	if r.HeldBack != "" {
-		b = appendJSON(append(b, `,"held_back":`...), r.HeldBack)
-	}
-	if len(r.Imputed) > 0 {
-		b = append(b, `,"imputed":[`...)
-		for k, name := range r.Imputed {
-			if k > 0 {
-				b = append(b, ',')
-			}
-			b = appendJSON(b, name)
-		}
-		b = append(b, ']')
-	}
-	j.line = append(b, "}\n"...)
-	_, err := j.w.Write(j.line)
-	return err
-}
-
-func (j *jsonRows) flush() {}
-
-func (j *jsonRows) end() error { return nil }
-
-// appendStrings appends ,"name":{"column":"value",...}, or nothing without columns.
-func appendStrings(b []byte, name string, columns, values []string) []byte {
-	if len(columns) == 0 {
-		return b
-	}
-	b = append(b, `,"`+name+`":{`...)
-	for i, column := range columns {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(appendJSON(b, column), ':')
-		b = appendJSON(b, values[i])
-	}
-	return append(b, '}')
 }

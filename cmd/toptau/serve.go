@@ -44,8 +44,8 @@ type serveCommand struct {
 	LogSize           byteSize      `group:"Logs" placeholder:"BYTES" default:"100MiB" help:"Rename a log of this size to FILE.1, and so on up to FILE.5 (default 100MiB)."`
 	TerseErrors       bool          `group:"Logs" help:"Leave values and names of columns out of errors."`
 	alertFlags
-	zoneFlag
 	watchFlags
+	zoneFlag
 	verifyFlags
 }
 

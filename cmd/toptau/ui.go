@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"net"
 	"path/filepath"
+	"regexp"
 	"runtime/debug"
 	"strconv"
+	"strings"
 
 	"toptau"
 	"toptau/diag"
@@ -118,11 +120,15 @@ func (c *uiCommand) options(s *cli.Session) (*ui.Options, error) {
 		}
 		entry = toptau.Entry{Model: c.model}
 	} else if model.IsFile(path) {
-		return nil, &diag.Error{Kind: diag.Usage, File: path, Found: "a model without data",
-			Expected: "a model and labelled rows"}
+		return nil, &diag.Error{Kind: diag.Usage, File: path, Found: "a model without data", Expected: "a model and labelled rows"}
 	}
 	format.Kept = append(format.Kept, keptColumns(c.Entity)...)
-	if c.data, err = toptau.Read(s, path, format); err != nil {
+	if c.model == nil {
+		c.data, err = toptau.ReadScored(s, path, c.Score, format)
+	} else {
+		c.data, err = toptau.Read(s, path, format)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if c.HeldOut != "" {
@@ -199,8 +205,7 @@ func (c *uiCommand) withPoint(ctx context.Context, r ui.SaveRequest) (*model.Mod
 			c.HeldOut)
 	}
 	words := fmt.Sprintf("Saved %s at the threshold %.6g, %s. To use it: toptau score %s DATA --at %s.", r.Name,
-		computed.Point.Threshold, evidence,
-		c.Output, r.Name)
+		computed.Point.Threshold, evidence, forShell(c.Output), forShell(r.Name))
 	for _, w := range computed.Result.Warnings {
 		words += " Note: " + w.Text + "."
 	}
@@ -219,8 +224,19 @@ func (c *uiCommand) certify(g metric.Goal, delta threshold.Rate) string {
 		goal = fmt.Sprintf("%s %s", cli.Spell(string(g.Kind)), g.Rate)
 	}
 	if c.model == nil {
-		return fmt.Sprintf("toptau threshold HELDOUT --score %s %s --delta %s", c.Score, goal, delta)
+		return fmt.Sprintf("toptau threshold HELDOUT --score %s %s --delta %s", forShell(c.Score), goal, delta)
 	}
-	return fmt.Sprintf("toptau threshold HELDOUT --model %s %s --delta %s --name NAME -o %s", c.Files[0], goal,
-		delta, cmp.Or(c.Output, "NEW"))
+	return fmt.Sprintf("toptau threshold HELDOUT --model %s %s --delta %s --name NAME -o %s", forShell(c.Files[0]), goal,
+		delta, forShell(cmp.Or(c.Output, "NEW")))
+}
+
+// plainWord is what a shell reads as one word.
+var plainWord = regexp.MustCompile(`^[\w./+:,-]+$`)
+
+// forShell quotes a word for a shell if it needs that.
+func forShell(word string) string {
+	if plainWord.MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

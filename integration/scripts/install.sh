@@ -17,6 +17,7 @@ attempt() {
 	elif timeout "$left" "$@" >"$log" 2>&1 </dev/null; then
 		echo "installed: $name"
 	else
+		[ $? -eq 124 ] && echo "no time left" >"$log"
 		echo "left out: $name ($(tail -n 1 "$log" | cut -c1-150))"
 		return 1
 	fi
@@ -43,6 +44,8 @@ fi
 debian gcc /usr/bin/gcc gcc libc6-dev
 debian sqlite3 /usr/bin/sqlite3 sqlite3
 debian PostgreSQL '/usr/lib/postgresql/*/bin/postgres' postgresql
+debian "Node.js" "$(command -v node || echo /usr/bin/node)" nodejs
+debian mandoc /usr/bin/mandoc mandoc
 debian "ClickHouse 18.16" /usr/sbin/clickhouse-server clickhouse-server clickhouse-client
 
 if [ ! -x "$engines/venv/bin/python" ]; then
@@ -61,5 +64,6 @@ pip() { # NAME MODULE PACKAGE...
 pip "ONNX Runtime" "onnxruntime, numpy" onnxruntime==1.32.0 numpy==2.4.6
 pip DuckDB "duckdb, pyarrow" duckdb==2.0.0 pyarrow==26.0.1 numpy==2.4.6
 pip "ClickHouse, embedded" chdb chdb==4.4.0
+pip "pandas and scikit-learn" "pandas, sklearn, setuptools.command.bdist_wheel" pandas==3.1.1 scikit-learn==1.9.1 "setuptools>=80"
 rm -f "$log"
 exit 0

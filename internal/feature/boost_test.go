@@ -61,7 +61,7 @@ func logLoss(t *testing.T, data *table.Table, m *Map, w []float64, intercept flo
 }
 
 // The trees depend on data, options and seed, and not on the number of threads: with enough rows that columns are
-// divided among processors, and with so many that each tree grows on a sample.
+// divided among processors, and with more than one tree grows on.
 func TestBoostingIsDeterministic(t *testing.T) {
 	some := randomTable(rand.New(rand.NewPCG(4, 4)), 6000, false)
 	many := randomTable(rand.New(rand.NewPCG(4, 5)), growRows+9999, false)

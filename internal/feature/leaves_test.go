@@ -303,7 +303,7 @@ func TestRowsToGrow(t *testing.T) {
 		t.Errorf("few rows: a sample of %d rows that stand for %v", len(rows), mass)
 	}
 	for _, c := range []struct {
-		rows, every int // every so many rows a positive
+		rows, every int // the distance between two positives
 		kept        int // positives
 	}{
 		{200_000, 50, 4_000},           // all positives

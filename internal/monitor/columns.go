@@ -169,8 +169,9 @@ func (c *columnWatch) index(rows int) (psi, chance float64) {
 			mass, last = c.profile.Rank[j]-last, c.profile.Rank[j]
 		}
 		// Half a row in each cell keeps empty ones finite.
-		p := (float64(mass) + 0.5) / (float64(rows+1) + 0.5*float64(len(c.gaps)))
-		q := (float64(seen) + 0.5) / (float64(m) + 0.5*float64(len(c.gaps)))
+		half := float64(float64(len(c.gaps)) / 2) // rounded: no fused multiply-add
+		p := (float64(mass) + 0.5) / (float64(rows+1) + half)
+		q := (float64(seen) + 0.5) / (float64(m) + half)
 		psi += float64((q - p) * detmath.Log(q/p))
 	}
 	return psi, float64(len(c.gaps)-1) * (1/float64(rows) + 1/float64(m))

@@ -1,6 +1,10 @@
 package monitor
 
-import "math"
+import (
+	"math"
+
+	"toptau/internal/detmath"
+)
 
 // mostPoints is the largest number of points of a history. When it is full, every second one is left out.
 const mostPoints = 100
@@ -55,7 +59,7 @@ func (w *Watch) pointNow(row int, when string) Point {
 		for i := range w.columns {
 			most = max(most, w.columns[i].now.Log)
 		}
-		p.Columns = log10(most - math.Log(float64(len(w.columns))))
+		p.Columns = log10(most - detmath.Log(float64(len(w.columns))))
 	}
 	if w.labels.test != nil {
 		p.Budget = log10(w.labels.now.Log)

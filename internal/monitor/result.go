@@ -58,7 +58,7 @@ func (s *scoreWatch) meanRank() float64 {
 		if j < len(s.reference.Above) {
 			mass = s.reference.Rows - s.reference.Above[j] - below
 		}
-		ranks += float64(float64(n) * (float64(below) + float64(mass)/2))
+		ranks += float64(float64(n) * float64(2*below+mass) / 2)
 		below += mass
 	}
 	if total == 0 {

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"toptau/diag"
+	"toptau/internal/detmath"
 	"toptau/internal/feature"
 	"toptau/internal/table"
 	"toptau/model"
@@ -250,7 +251,7 @@ func (w *Watch) refresh() {
 
 // needed returns the logarithm that the evidence of a stream must reach.
 func (w *Watch) needed(parts int) float64 {
-	return math.Log(streams * float64(parts) / w.options.FalseAlarm.Float64())
+	return detmath.Log(float64(streams*parts) / w.options.FalseAlarm.Float64())
 }
 
 // raise returns the alarms with those that are new. Without columns it leaves these out.

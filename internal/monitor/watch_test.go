@@ -139,6 +139,28 @@ func TestStateOf200Columns(t *testing.T) {
 	} else {
 		t.Logf("%d bytes after %d rows", n, w.rows)
 	}
+	// After a thousand million rows all counts are longer.
+	const more = 4321
+	w.rows *= more
+	for i := range w.columns {
+		c := &w.columns[i]
+		for j := range c.gaps {
+			c.gaps[j] *= more
+		}
+		for j := range c.urn.Starts {
+			start := &c.urn.Starts[j]
+			start.Row *= more
+			for e := range start.Counts {
+				start.Counts[e] *= more
+				start.Capital[e] *= 7
+			}
+		}
+	}
+	if n := len(stateOf(t, w)); n > StateBytes {
+		t.Errorf("the state has %d bytes after %d rows, want at most %d", n, w.rows, StateBytes)
+	} else {
+		t.Logf("%d bytes after %d rows", n, w.rows)
+	}
 }
 
 func TestQuietRowsRaiseNoAlarm(t *testing.T) {

@@ -50,7 +50,7 @@ type Writer struct {
 type columnValues struct {
 	numbers []float64
 	wholes  []int64
-	truths  []bool
+	truths  []int8 // -1: missing
 	texts   []string
 }
 
@@ -88,7 +88,16 @@ func (w *Writer) SetWhole(column int, v int64) {
 }
 
 func (w *Writer) SetTruth(column int, v bool) {
-	w.values[column].truths = append(w.values[column].truths, v)
+	truth := int8(0)
+	if v {
+		truth = 1
+	}
+	w.values[column].truths = append(w.values[column].truths, truth)
+}
+
+// SetNoTruth appends a missing value to a column of truth values.
+func (w *Writer) SetNoTruth(column int) {
+	w.values[column].truths = append(w.values[column].truths, -1)
 }
 
 func (w *Writer) SetText(column int, v string) {
@@ -178,7 +187,7 @@ func (w *Writer) writeChunk(k int) (c writtenChunk, err error) {
 
 // missing reports whether a value is missing.
 func (v *columnValues) missing(t Type, i int) bool {
-	return t == Double && math.IsNaN(v.numbers[i]) || t == Text && v.texts[i] == ""
+	return t == Double && math.IsNaN(v.numbers[i]) || t == Boolean && v.truths[i] < 0 || t == Text && v.texts[i] == ""
 }
 
 // appendPlain appends the values of n rows that are not missing.
@@ -195,13 +204,16 @@ func (v *columnValues) appendPlain(b []byte, t Type, first, n int) []byte {
 			b = binary.LittleEndian.AppendUint64(b, uint64(x))
 		}
 	case Boolean:
-		for i, x := range v.truths[first : first+n] {
-			if i%8 == 0 {
+		bit := 0
+		for _, x := range v.truths[first : first+n] {
+			if x < 0 {
+				continue
+			}
+			if bit%8 == 0 {
 				b = append(b, 0)
 			}
-			if x {
-				b[len(b)-1] |= 1 << (i % 8)
-			}
+			b[len(b)-1] |= byte(x) << (bit % 8)
+			bit++
 		}
 	default:
 		for _, x := range v.texts[first : first+n] {

@@ -57,13 +57,6 @@ const (
 	Kept                  // terms have a value for it
 )
 
-// Missing and Unknown are the levels of a text after those of its categories: level len(Categories) is a missing value,
-// len(Categories)+1 any other text.
-func (in *Input) missingLevel() int { return len(in.Categories) }
-
-// Levels returns the number of levels of a text.
-func (in *Input) Levels() int { return len(in.Categories) + 2 }
-
 // Term is one of *Number, *Level, *Absent, *Card, *Steps and *Trees.
 type Term interface {
 	// bound returns a number that no sum of absolute values of the term's products exceeds.
@@ -79,7 +72,8 @@ type Number struct {
 	Weight       float64
 }
 
-// Level adds Terms[level] of a text; see Input.Levels.
+// Level adds Terms[level] of a text. The levels are those of its categories, then that of a missing value, then that of any other
+// text.
 type Level struct {
 	Input int
 	Terms []float64

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 
+	"toptau/internal/detmath"
 	"toptau/internal/plot"
 	"toptau/internal/text"
 	"toptau/metric"
@@ -275,7 +276,7 @@ func monitoringEvidence(r *result.Monitoring) Section {
 		evidence.Series = append(evidence.Series, *series["scores"])
 	}
 	if r.Columns != nil && len(r.Columns.List) > 0 {
-		needed = r.Columns.List[0].Needed - math.Log10(float64(len(r.Columns.List)))
+		needed = r.Columns.List[0].Needed - detmath.Log(float64(len(r.Columns.List)))/math.Ln10
 		evidence.Series = append(evidence.Series, *series["columns"])
 	}
 	if r.Budget != nil {

@@ -83,7 +83,7 @@ func (a *admission) yield() {
 	}
 }
 
-// hasRoom reports whether so many bytes fit into the budget now, so that a body is not read in vain.
+// hasRoom reports whether n further bytes fit into the budget now, so that a body is not read in vain.
 func (a *admission) hasRoom(n int64) bool { return a.bytes.Load()+n <= a.most }
 
 // reserve counts bytes that are about to be used. It returns false if that is too much.

@@ -135,7 +135,7 @@ func (a *after) takeSpare() bool {
 func (a *after) observe(j *job) {
 	if m := a.s.options.Monitor; m != nil {
 		for _, c := range j.rows.chunks {
-			o := Observed{Table: c.view(), Scores: c.score[:c.rows], Verdicts: c.verdicts}
+			o := Observed{Table: c.view(j.rows.b.plan), Scores: c.score[:c.rows], Verdicts: c.verdicts}
 			for row := range c.rows {
 				o.IDs = append(o.IDs, string(c.textOf(c.id[row])))
 			}
@@ -148,7 +148,7 @@ func (a *after) observe(j *job) {
 }
 
 // view returns the table of the chunk's rows.
-func (c *chunk) view() *table.Table {
+func (c *chunk) view(p *plan) *table.Table {
 	t := c.t
 	t.Columns = slices.Clone(t.Columns)
 	for j := range t.Columns {
@@ -157,6 +157,12 @@ func (c *chunk) view() *table.Table {
 			column.Codes = column.Codes[:c.rows]
 		} else {
 			column.Values = column.Values[:c.rows]
+		}
+	}
+	if p.segment >= 0 {
+		t.Segment = &table.Text{Name: p.fields[p.segment].name}
+		for _, s := range c.segment[:c.rows] {
+			t.Segment.Values = append(t.Segment.Values, string(c.textOf(s)))
 		}
 	}
 	t.Line = c.number[:c.rows]

@@ -364,8 +364,6 @@ type everySecond struct {
 	rows, alerts int
 }
 
-func (l *everySecond) Remaining() int { return 7 }
-
 func (l *everySecond) Decide(r Request, rows []Verdict) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -378,6 +376,8 @@ func (l *everySecond) Decide(r Request, rows []Verdict) error {
 	}
 	return nil
 }
+
+func (l *everySecond) Remaining() int { return 1 }
 
 // Rows reach the monitor and the shadow after their answers, and labels the monitor.
 func TestMonitorAndShadow(t *testing.T) {

@@ -42,7 +42,7 @@ type ModelFile struct{ Name, Path string }
 // use to its client. The others bound the memory of a server under attack.
 const (
 	maxWait        = 100 * time.Millisecond
-	leastInFlight  = 64 << 20 // bytes of bodies, rows and answers
+	leastInFlight  = 56 << 20 // bytes of bodies, rows and answers
 	maxConnections = 4096
 	maxHeader      = 16 << 10
 	headerTimeout  = 5 * time.Second
@@ -51,7 +51,7 @@ const (
 	drainTimeout   = 25 * time.Second
 )
 
-// InFlight returns the bytes that bodies, rows and answers may take together: 64 MiB, and in any case enough
+// InFlight returns the bytes that bodies, rows and answers may take together: 56 MiB, and in any case enough
 // for the largest body, whose rows and answer take about as much.
 func (o Options) InFlight() int64 { return max(leastInFlight, 4*o.MaxBody) }
 
@@ -121,10 +121,6 @@ type StreamEvidence struct {
 	Log10         float64 // its decimal logarithm
 	Alarm         bool    // there was an alarm
 }
-
-// MetricsWriter is a Limit or a Monitor with metrics: families in the text format 0.0.4, with names that begin with
-// toptau_.
-type MetricsWriter interface{ WriteMetrics(w io.Writer) error }
 
 // Observed is scored rows in the order in which they arrived. All slices have an element for each row.
 type Observed struct {

@@ -3,6 +3,7 @@ package table
 import (
 	"bytes"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -62,6 +63,25 @@ func formatNamed(name schema.FileFormat) *format {
 		}
 	}
 	return nil
+}
+
+// FormatOfColumns returns the format of a file that is known to have columns: delimited text unless its first bytes are
+// those of a packed or a Parquet file.
+func FormatOfColumns(path string) schema.FileFormat {
+	f, err := os.Open(path)
+	if err != nil {
+		return schema.CSV
+	}
+	defer f.Close()
+	b := make([]byte, 8)
+	n, _ := io.ReadFull(f, b)
+	switch p := (prefix{bytes: b[:n]}); {
+	case looksPacked(p, nil):
+		return schema.Packed
+	case looksParquet(p, nil):
+		return schema.Parquet
+	}
+	return schema.CSV
 }
 
 // rowSource reads the rows of one format. Formats with columns embed an assembler, which implements

@@ -14,12 +14,13 @@ const (
 	mostMembers = 3    // more gain little and make the model harder to read
 	nearBest    = 0.02 // a task that is farther below the best must add more than the standard error of its gain
 
-	// Where the best criterion has a larger standard error than nearBest, the choice among the tasks within it is
-	// chance. Up to mostEqual of them are then averaged with the reference. Chosen on samples of 280 to 730 rows
-	// with 30 or 60 positives, from six of the sets that chose the settings of boosting: on the other rows this was
-	// 0.6 points (standard error over sets 0.3) above the rules for larger data, with the largest loss of a set 0.05.
-	// Without the reference it was 0.4 above.
-	mostEqual = 5
+	// With fewer positives than scarcePositives, and a standard error of the best criterion above nearBest, the choice
+	// among the tasks within it is chance. Up to mostEqual of them are then averaged with the reference. Chosen on
+	// samples of 280 to 730 rows with 30 or 60 positives, from six of the sets that chose the settings of boosting: on
+	// the other rows this was 0.6 points (standard error over sets 0.3) above the rules for larger data, with the
+	// largest loss of a set 0.05. On three whole sets, with 95 to 201 positives, it lost 0.8 (0.6).
+	scarcePositives = 75
+	mostEqual       = 5
 )
 
 // Choice describes how the members were selected.
@@ -69,10 +70,15 @@ func selectMembers(tasks []*task, folds []*foldRows, maxSize int64) (*selection,
 	return s, nil
 }
 
-// uncertain reports whether the choice is chance: the standard error of the best is large, and others are within it.
+// uncertain reports whether the choice is chance: positives are few, the standard error of the best is large, and others
+// are within it.
 func (s *selection) uncertain(list []*task) bool {
+	positives := 0
+	for i := range list[0].scores {
+		positives += len(list[0].scores[i].positives)
+	}
 	e := s.BestScore.StandardError
-	return e > nearBest && len(list) > 1 && list[1].score().Mean >= s.BestScore.Mean-e
+	return positives < scarcePositives && e > nearBest && len(list) > 1 && list[1].score().Mean >= s.BestScore.Mean-e
 }
 
 // takeEqual returns the tasks within a standard error of the best, and the reference, as far as they fit into the

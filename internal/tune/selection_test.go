@@ -260,9 +260,17 @@ func TestUncertainChoice(t *testing.T) {
 		{[5]float64{0.5, 0.69, 0.7, 0.66, 0.6}, 0.1, 250, "boosting on boosted, boosting on pairs"},
 		{[5]float64{0.5, 0.6, 0.7, 0.6, 0.6}, 0.1, 0, ""},     // none is near
 		{[5]float64{0.5, 0.69, 0.7, 0.69, 0.69}, 0.01, 0, ""}, // a small error
+		{[5]float64{0.5, 0.69, 0.7, 0.66, 0.6}, 0.1, -1, ""},  // many positives
 	} {
 		tasks, folds := fakeTasks(t, map[string]float64{}, order...)
+		few := c.maxSize >= 0
+		c.maxSize = max(0, c.maxSize)
 		for k, task := range tasks {
+			for i := range task.scores {
+				if few {
+					task.scores[i].positives = task.scores[i].positives[:scarcePositives/3-1]
+				}
+			}
 			values := []float64{c.means[k] - c.spread, c.means[k], c.means[k] + c.spread}
 			task.tried[0].Estimate, task.tried[0].Bytes = averageScore(values, 600), 100
 		}

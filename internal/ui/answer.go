@@ -91,7 +91,9 @@ func (s *Server) notes(b *result.Budget, a *asked) []string {
 			text.Significant(a.best.Cost/float64(s.options.Explorer.Rows), 4)))
 	}
 	if a.costs != nil && a.perDay == 0 {
-		c := a.costs.Missed*(b.Plain.Found.Denominator-b.Plain.Found.Numerator) + a.costs.Alert*b.Plain.Alerts
+		found := b.Plain.Found
+		c := a.costs.Of(metric.Confusion{TruePositives: found.Numerator, FalsePositives: b.Plain.Alerts - found.Numerator,
+			FalseNegatives: found.Denominator - found.Numerator})
 		notes = append(notes, fmt.Sprintf("At this budget these rows cost %s.", text.Number(c)))
 	}
 	return notes

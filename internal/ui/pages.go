@@ -2,6 +2,7 @@ package ui
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -44,18 +45,19 @@ func (s *Server) drawFigures() (*figures, error) {
 		return nil, err
 	}
 	out := &figures{}
-	add := func(to **figure, p plot.Figure, id string) {
+	curve := func(p *plot.Plot, id string) *figure {
+		if p == nil {
+			return nil
+		}
+		p.Text.Note = strings.TrimSpace(p.Text.Note + " The lines are the plain threshold and, dashed, the one with a guarantee. " +
+			"Drag in the figure to move them.")
 		d := drawn(p, id)
-		*to = &d
+		return &d
 	}
-	if p := f.RecallPlot(); p != nil {
-		add(&out.Recall, p, "recall")
-	}
-	if p := f.ROCPlot(); p != nil {
-		add(&out.ROC, p, "roc")
-	}
+	out.Recall, out.ROC = curve(f.RecallPlot(), "recall"), curve(f.ROCPlot(), "roc")
 	if p := f.ScorePlot(); p != nil {
-		add(&out.Scores, p, "scores")
+		d := drawn(p, "scores")
+		out.Scores = &d
 	}
 	return out, nil
 }
@@ -552,7 +554,7 @@ func (s *Server) save(r *http.Request) (any, error) {
 		return nil, err
 	}
 	if s.options.Save == nil {
-		return nil, &diag.Error{Kind: diag.Usage, Found: s.options.Unsaved}
+		return nil, &diag.Error{Kind: diag.Usage, Found: cmp.Or(s.options.Unsaved, "a page that cannot save")}
 	}
 	a, err := s.ask(&q.Budget)
 	if err != nil {

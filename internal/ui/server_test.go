@@ -462,3 +462,45 @@ func TestQuestionsAtTheSameTime(t *testing.T) {
 	}
 	wait.Wait()
 }
+
+// No question makes the server panic, and a refused one has a reason in words.
+func FuzzQuestions(f *testing.F) {
+	d, err := rows(400).Data()
+	if err != nil {
+		f.Fatal(err)
+	}
+	fitted, err := toptau.Fit(f.Context(), d, method.Problem{Method: method.TopMeanNP, Tau: threshold.MustRate("20%"),
+		Lambda: 0.001}, toptau.FitOptions{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	x, err := toptau.Explore(f.Context(), d, toptau.Entry{Model: fitted.Model}, toptau.EvaluateOptions{Replicates: 50})
+	if err != nil {
+		f.Fatal(err)
+	}
+	s, _, err := New(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1}, Options{Explorer: x, Points: fitted.Model.Points()})
+	if err != nil {
+		f.Fatal(err)
+	}
+	session := s.access.exchange(s.access.newToken())
+	paths := []string{"budget", "rows", "whatif", "save"}
+	for i, q := range []string{`{"mode":"top","by":"rate","value":"1","delta":"5%","per_day":"100"}`,
+		`{"mode":"cost","missed":"1e15","alert":"1e-300","delta":"0.5"}`, `{"mode":"top","by":"alerts","value":"9e99","per_day":"1e300","delta":"5%"}`,
+		`{"class":"all","from":1,"threshold":1e308}`, `{"row":3,"changes":{"a":"1e400","kind":"\u0000"},"column":"a","threshold":0}`} {
+		f.Add(uint8(i), q)
+	}
+	f.Fuzz(func(t *testing.T, path uint8, question string) {
+		r := httptest.NewRequest("POST", "http://127.0.0.1:1/api/"+paths[int(path)%len(paths)], strings.NewReader(question))
+		r.Header.Set("Origin", "http://127.0.0.1:1")
+		r.Header.Set(sessionHeader, session)
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		var answer struct{ Error string }
+		if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil {
+			t.Fatalf("%v in %.200q", err, w.Body)
+		}
+		if w.Code != 200 && (w.Code != 422 || answer.Error == "") {
+			t.Fatalf("%d %s", w.Code, w.Body)
+		}
+	})
+}

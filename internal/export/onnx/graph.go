@@ -77,6 +77,18 @@ func (g *graph) pick(from string, columns []int64) string {
 	return g.node("Gather", []string{from, g.list(columns...)}, attribute("axis", 1))
 }
 
+// pickOf is pick for a tensor of width columns. It copies nothing if all are picked in order.
+func (g *graph) pickOf(from string, width int, columns []int64) string {
+	all := len(columns) == width
+	for i, c := range columns {
+		all = all && c == int64(i)
+	}
+	if all {
+		return from
+	}
+	return g.pick(from, columns)
+}
+
 func (g *graph) op2(op, a, b string) string { return g.node(op, []string{a, b}) }
 
 func (g *graph) where(condition, a, b string) string {

@@ -285,19 +285,14 @@ func (b *builder) products(list []portable.Term) string {
 
 // pickNumbers returns columns of numbers.
 func (b *builder) pickNumbers(columns []int64) string {
-	all := int64(len(columns)) == int64(len(b.p.Numbers()))
-	for i, c := range columns {
-		all = all && c == int64(i)
-	}
-	if all {
-		return b.numbers
-	}
-	return b.g.pick(b.numbers, columns)
+	return b.g.pickOf(b.numbers, len(b.p.Numbers()), columns)
 }
 
 // tree appends the term of a tree.
 func (b *builder) tree(columns ...int64) {
-	b.pending = append(b.pending, pending{len(b.names), func(places string) string { return b.g.pick(places, columns) }})
+	b.pending = append(b.pending, pending{len(b.names), func(places string) string {
+		return b.g.pickOf(places, len(b.forest.roots), columns)
+	}})
 	b.names = append(b.names, "")
 }
 
