@@ -12,7 +12,6 @@ var hiddenFields = []string{"Goal", "Progress", "ReleaseData", "KeepAll", "Valid
 
 // flagOptions describes the flags whose names come from the fields of the library's option structs. Aliases are former names.
 var flagOptions = map[string]cli.Option{
-	"timezone":            {Group: "Data", Placeholder: "ZONE", Help: "The zone of days (--entity, --by, --alert-limit), such as Europe/Prague (default UTC). A time without a zone has the day that is written."},
 	"format":              {Group: "Data", Placeholder: "FORMAT", Help: "The file's format: csv (any delimited text), jsonl (JSON lines), parquet, libsvm, idx or packed (default: detected).", Values: []string{"csv", "jsonl", "parquet", "libsvm", "idx", "packed"}},
 	"delimiter":           {Group: "Data", Placeholder: "D", Help: "The character between fields, or tab or blank (default: detected).", Values: []string{"comma", "semicolon", "tab", "pipe", "blank"}},
 	"header":              {Group: "Data", Placeholder: "yes|no", Help: "Whether the first row names the columns (default: detected).", Values: []string{"yes", "no"}},
