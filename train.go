@@ -54,7 +54,8 @@ type TrainOptions struct {
 	// column Format.Group. "": rows are counted.
 	Entity string
 	// Value is a column of amounts, such as money. The model is chosen by the fraction of the positives' sum that is
-	// found within the budget; "": by the fraction of the positives. Budgets do not depend on it.
+	// found within the budget, and a positive weighs its amount in the loss of fits; "": by the fraction of the
+	// positives. Budgets do not depend on it.
 	Value string
 
 	// Delta requests a threshold with a guarantee that may fail with this probability. Zero: no guarantee.

@@ -54,7 +54,8 @@ const (
 	firstSlot   = firstResult + treesAtOnce*BatchRows
 )
 
-// newBatchTrees returns nil if a tree has more than mostLeaves leaves, or an input too many thresholds for ranks.
+// newBatchTrees returns nil if a tree has more than mostLeaves leaves or more than kernel.MaxCode thresholds of an
+// input, or an input too many thresholds for ranks.
 func newBatchTrees(block *LeavesBlock, w []float64) *batchTrees {
 	p := &batchTrees{inputs: make([]batchInput, len(block.Inputs))}
 	thresholds := make([][]uint64, len(block.Inputs))
@@ -97,6 +98,9 @@ func newBatchTrees(block *LeavesBlock, w []float64) *batchTrees {
 	slots := 0
 	for trees := block.Trees; len(trees) > 0; {
 		g, n := newTreeGroup(trees, thresholds)
+		if n == 0 {
+			return nil
+		}
 		for i := range n {
 			g.trees = append(g.trees, g.program(&trees[i], thresholds, w, &slots))
 			w = w[trees[i].leaves:]
@@ -150,7 +154,7 @@ func (in *batchInput) rankAll(values []float64, ranks []uint16) {
 	}
 }
 
-// newTreeGroup prepares the codes of the first n trees: as many as the codes are enough for, at least one.
+// newTreeGroup prepares the codes of the first n trees: as many as the codes are enough for.
 func newTreeGroup(trees []Tree, thresholds [][]uint64) (g treeGroup, n int) {
 	used, counts := make([][]bool, len(thresholds)), make([]int, len(thresholds)) // by input: the thresholds of the group
 	for i := range used {

@@ -43,20 +43,16 @@ func NewContributions(m *Map, weights []float64) (*Contributions, error) {
 		}
 		c.column = append(c.column, w.Input)
 	}
-	for i, b := range m.Blocks {
-		block, ok := b.(*LeavesBlock)
-		if !ok {
-			continue
+	for t := range m.trees(weights) {
+		explained := explainedTree{tree: t.tree, means: t.tree.means(t.weights)}
+		if t.first {
+			explained.block = t.block
 		}
-		first := m.runs[i].first
-		for k := range block.Trees {
-			tree := &block.Trees[k]
-			explained := explainedTree{tree: tree, means: tree.means(weights[first : first+tree.leaves])}
-			if k == 0 {
-				explained.block = block
-			}
-			c.trees = append(c.trees, explained)
-			first += tree.leaves
+		c.trees = append(c.trees, explained)
+	}
+	for i, b := range m.Blocks {
+		if _, ok := b.(*LeavesBlock); !ok {
+			continue
 		}
 		for col := m.runs[i].first; col < m.runs[i].end; col++ {
 			c.column[col] = inTree

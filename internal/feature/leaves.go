@@ -3,6 +3,7 @@ package feature
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"strconv"
@@ -44,6 +45,34 @@ type treeNode struct {
 	input       int32 // of the map; -1: a leaf
 	next        int32 // the first node of the right side; of a leaf: its number
 	missingLeft bool
+}
+
+// weightedTree is a tree of a block with the weights of its leaves.
+type weightedTree struct {
+	block   *LeavesBlock
+	tree    *Tree
+	weights []float64
+	first   bool // of its block
+}
+
+// trees yields the trees of all blocks in the order of their weights.
+func (m *Map) trees(weights []float64) iter.Seq[weightedTree] {
+	return func(yield func(weightedTree) bool) {
+		for i, b := range m.Blocks {
+			block, ok := b.(*LeavesBlock)
+			if !ok {
+				continue
+			}
+			w := weights[m.runs[i].first:m.runs[i].end]
+			for k := range block.Trees {
+				tree := &block.Trees[k]
+				if !yield(weightedTree{block, tree, w[:tree.leaves], k == 0}) {
+					return
+				}
+				w = w[tree.leaves:]
+			}
+		}
+	}
 }
 
 // child returns the node after node i, which is n, for a value.

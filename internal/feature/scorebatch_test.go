@@ -86,3 +86,64 @@ func TestBatchScoresTheSameBits(t *testing.T) {
 		}
 	}
 }
+
+// Trees of all kinds have the scores of the scorer, bit for bit: with categories, with a single leaf, and with more
+// thresholds of an input than have codes in one group.
+func TestBatchOfTreesScoresTheSameBits(t *testing.T) {
+	random := rand.New(rand.NewPCG(31, 32))
+	for name, o := range map[string]Options{
+		"boosted": {Encode: EncodeBoosted, Rounds: 30}, "pairs": {Encode: EncodePairs, Rounds: 20}, "additive": {Encode: EncodeAdditive, Rounds: 20},
+		"large": {Encode: EncodeLeaves, Trees: 21, Leaves: 100}, "many thresholds": {Encode: EncodeLeaves, Trees: 40, Leaves: 90},
+		"stumps": {Encode: EncodeLeaves, Trees: 5, Leaves: 2}, "too large": {Encode: EncodeLeaves, Trees: 3, Leaves: 290},
+	} {
+		draw := func(rows int) *table.Table {
+			values, others, names := make([]float64, rows), make([]float64, rows), make([]string, rows)
+			data := &table.Table{}
+			for i := range rows {
+				positive := random.IntN(3) == 0
+				values[i], others[i], names[i] = random.NormFloat64(), math.Exp(random.NormFloat64()), fmt.Sprint("v", random.IntN(8))
+				class := table.Negative
+				if positive {
+					class, values[i], names[i] = table.Positive, values[i]+1, fmt.Sprint("v", random.IntN(4))
+				}
+				data.Label, data.Line = append(data.Label, class), append(data.Line, i+2)
+			}
+			if name == "boosted" {
+				names[0] = "never seen again"
+			}
+			made := tableOf(number("a", values...), number("b", others...), symbol("c", names...))
+			made.Label = data.Label
+			return made
+		}
+		o.Seed = 3
+		m := fit(t, draw(3000), o)
+		w := make([]float64, m.Cols())
+		for i := range w {
+			w[i] = random.NormFloat64()
+		}
+		one, err := NewScorer(m, w, 0.5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := NewBatch(&Scorer{Map: m, Weights: w, Offset: 0.5})
+		if (b == nil) != (name == "too large") {
+			t.Fatalf("%s: batch %v", name, b)
+		}
+		if b == nil {
+			continue
+		}
+		later := draw(600)
+		for first, n := 0, 0; first < later.Rows(); first += n {
+			n = min(1+random.IntN(BatchRows), later.Rows()-first)
+			z := make([]float64, n)
+			if !b.Score(later, first, z) {
+				t.Fatalf("%s: rows %d to %d are not scored", name, first, first+n)
+			}
+			for i := range z {
+				if want, err := one.Score(later, first+i); err != nil || math.Float64bits(z[i]) != math.Float64bits(want) {
+					t.Fatalf("%s, row %d: %v, want %v, %v", name, first+i, z[i], want, err)
+				}
+			}
+		}
+	}
+}

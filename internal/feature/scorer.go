@@ -38,12 +38,18 @@ func (s *Scorer) Scores(t *table.Table, dst []float64) error {
 	if err := s.Map.Check(t); err != nil {
 		return err
 	}
-	for row := range t.Rows() {
-		z, err := s.Score(t, row)
-		if err != nil {
-			return err
+	b := NewBatch(s)
+	for first := 0; first < t.Rows(); first += BatchRows {
+		z := dst[first:min(first+BatchRows, t.Rows())]
+		if b != nil && b.Score(t, first, z) {
+			continue
 		}
-		dst[row] = z
+		for i := range z {
+			var err error
+			if z[i], err = s.Score(t, first+i); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

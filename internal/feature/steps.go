@@ -62,10 +62,8 @@ type Pairs struct {
 
 // pairTree is a tree with the pair of each leaf.
 type pairTree struct {
-	block   *LeavesBlock
-	tree    *Tree
-	weights []float64
-	pair    []int // by leaf: the position in Inputs; -1 if one input leads to it
+	weightedTree
+	pair []int // by leaf: the position in Inputs; -1 if one input leads to it
 }
 
 // PairsOf returns the pairs of a weight vector, nil unless at most two inputs lead to each leaf of the trees, and
@@ -73,21 +71,12 @@ type pairTree struct {
 func PairsOf(m *Map, weights []float64) *Pairs {
 	p := &Pairs{}
 	known := map[[2]int]int{}
-	for i, b := range m.Blocks {
-		block, ok := b.(*LeavesBlock)
-		if !ok {
-			continue
+	for of := range m.trees(weights) {
+		t := pairTree{of, make([]int, of.tree.leaves)}
+		if !p.read(&t, known) {
+			return nil
 		}
-		first := m.runs[i].first
-		for k := range block.Trees {
-			tree := &block.Trees[k]
-			t := pairTree{block: block, tree: tree, weights: weights[first : first+tree.leaves], pair: make([]int, tree.leaves)}
-			first += tree.leaves
-			if !p.read(&t, known) {
-				return nil
-			}
-			p.trees = append(p.trees, t)
-		}
+		p.trees = append(p.trees, t)
 	}
 	if len(p.Inputs) == 0 {
 		return nil

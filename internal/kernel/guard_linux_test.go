@@ -128,3 +128,19 @@ func TestSelectionTouchesNothingOutside(t *testing.T) {
 		}
 	})
 }
+
+func TestChoicesTouchNothingOutside(t *testing.T) {
+	everyLevel(t, func(t *testing.T) {
+		for _, atEnd := range []bool{false, true} {
+			for _, rows := range []int{1, 32, 33, 256} {
+				padded := (rows + ChoiceRows - 1) / ChoiceRows * ChoiceRows
+				codes, space := guarded[uint8](t, padded, atEnd), guarded[uint8](t, ChoiceRows+padded, atEnd)
+				codes[0], space[ChoiceRows] = 1, 9
+				Choose([]Choice{{Left: 0, Right: ChoiceRows, To: ChoiceRows, RightStep: ChoiceRows}}, codes, space, rows)
+				if space[ChoiceRows] != 9 || space[ChoiceRows+1] != 0 {
+					t.Errorf("%d rows: %v", rows, space[ChoiceRows:])
+				}
+			}
+		}
+	})
+}

@@ -237,3 +237,21 @@ func TestCriterionFollowsTheMoney(t *testing.T) {
 		}
 	}
 }
+
+// A positive weighs its amount over the mean of the positives, but something; row weights multiply.
+func TestWeightsByValue(t *testing.T) {
+	data := hostTable()
+	data.Kept[1].Values[4] = "0"
+	w, err := weightedByValue(data, "money") // positives 10, 0 and 100: mean 110/3
+	if err != nil || data.Weight != nil {
+		t.Fatal(err, data.Weight)
+	}
+	mean := 110.0 / 3
+	if want := []float64{1, 1, 10 / mean, 1, leastValueWeight, 100 / mean}; !slices.Equal(w.Weight, want) {
+		t.Errorf("%v, want %v", w.Weight, want)
+	}
+	data.Weight = []float64{2, 1, 3, 1, 1, 1}
+	if w, _ = weightedByValue(data, "money"); w.Weight[0] != 2 || w.Weight[2] != 3*(10/mean) {
+		t.Error(w.Weight)
+	}
+}
