@@ -31,7 +31,7 @@ func (p *Parts) check() error {
 
 func (p *Parts) checkSchema() error {
 	s := &p.Schema
-	if !slices.Contains(table.Formats(), s.Format) {
+	if !slices.Contains(table.Formats(), s.Format) || s.Format == schema.Packed || s.Format == schema.Parquet { // these count as csv
 		return fmt.Errorf("schema format %q", s.Format)
 	}
 	if s.Sparse() && len(s.Columns) > 0 {

@@ -39,7 +39,7 @@ func (p *pace) elapsed(time float64) float64 {
 	if total == 0 {
 		return time
 	}
-	part, into := math.Modf(time * profile)
+	part, into := math.Modf(float64(time * profile))
 	sum := 0.0
 	for i, n := range p.By {
 		switch {

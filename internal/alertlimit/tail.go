@@ -80,7 +80,7 @@ func (t *tail) spanRank(score float64) (above, equal float64) {
 	}
 	above = t.above[at]
 	if s := t.Spans[at]; s.High > score { // the score is in the span, or at its low end
-		above += s.Mass * ((s.High - score) / (s.High - s.Low))
+		above += float64(s.Mass * ((s.High - score) / (s.High - s.Low)))
 		at++
 	}
 	if at < len(t.Spans) && t.Spans[at].High == score && t.Spans[at].Low == score {

@@ -261,7 +261,7 @@ func (s *shadowCounts) quantiles(levels ...float64) (list []float64, sum float64
 	}
 	slices.Sort(kept)
 	for _, level := range levels {
-		list = append(list, kept[int(level*float64(len(kept)-1)+0.5)])
+		list = append(list, kept[int(float64(level*float64(len(kept)-1))+0.5)])
 	}
 	return list, s.sum, s.next
 }
