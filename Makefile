@@ -1,7 +1,4 @@
-.PHONY: build dist test check demo docs fuzz fuzz-long hostile bench bench-smoke load quality thresholds
-.PHONY: integration build dist test check demo docs fuzz fuzz-long hostile bench bench-smoke quality thresholds
-.PHONY: build dist test check demo docs fuzz fuzz-long hostile bench bench-smoke quality thresholds ui-test
-.PHONY: build dist test check demo docs fuzz fuzz-long hostile bench bench-smoke quality thresholds monitor
+.PHONY: build dist dist-check test check demo docs fuzz fuzz-long hostile bench bench-smoke load quality thresholds integration ui-test monitor
 
 BUILD = CGO_ENABLED=0 go build -trimpath
 
@@ -58,7 +55,9 @@ thresholds: ## how plain thresholds keep their budget on untouched rows, into do
 integration: ## exports in all the programs that read them, with 20,000 rows, NSL-KDD and 400 random models: an hour; writes docs/results/exports.md
 	bash integration/scripts/install.sh
 	TOPTAU_INTEGRATION=all TOPTAU_MODELS=400 go test -C integration -count 1 -timeout 3h -v ./... -results ../docs/results/exports.md
+
 ui-test: ## the page of toptau ui in a real browser: a million rows, by keyboard, narrow and wide, light and dark; needs Chromium and npm
 	bash integration/ui/run
+
 monitor: ## false alarms and delays of the monitor, into docs/results/monitor.md: about half an hour on two cores; continues where it was interrupted
 	TOPTAU_MONITOR=$(CURDIR)/.campaigns/monitor go test ./internal/monitor -count 1 -timeout 0 -v -run MonitorCampaign

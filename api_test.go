@@ -63,6 +63,8 @@ var furtherParams = map[string]string{
 	"score":    "Entry.Column: the flag says what the column holds",
 	"taus":     "the rates of internal/learn",
 	"baseline": "a flag of monitor: Baseline in Go",
+	"row":      "the argument of Explorer.Row",
+	"target":   "the argument of export: the target in Go",
 	"sign":     "a key file on the command line: Model.Sign in Go",
 }
 
@@ -73,7 +75,7 @@ func TestParametersAreOptions(t *testing.T) {
 		known[string(kind)] = true
 	}
 	for _, options := range []any{TrainOptions{}, FitOptions{}, EvaluateOptions{}, ThresholdOptions{}, DiagnoseOptions{}, ScoreOptions{},
-		ExplainOptions{}, VerifyOptions{}, MonitorOptions{}, BaselineOptions{}, schema.Format{}, method.Problem{}, method.Settings{}, Entry{}} {
+		ExplainOptions{}, VerifyOptions{}, MonitorOptions{}, BaselineOptions{}, ExportOptions{}, schema.Format{}, method.Problem{}, method.Settings{}, Entry{}} {
 		addParams(known, reflect.TypeOf(options))
 	}
 	used := map[string]bool{}
@@ -83,7 +85,7 @@ func TestParametersAreOptions(t *testing.T) {
 			return err
 		case d.IsDir():
 			if path != "." && (strings.HasPrefix(path, ".") || path == "bench" || path == "cmd" || path == "internal/cli" || path == "internal/paper" ||
-				path == "internal/serve" || path == "internal/ui") { // whose parameters are flags of serve and fields of the page
+				path == "internal/alertlimit" || path == "internal/serve" || path == "internal/ui") { // whose parameters are flags and fields of a page
 				return fs.SkipDir
 			}
 			return nil

@@ -12,10 +12,6 @@ func TestUrnIsAMartingale(t *testing.T) {
 	const rows, kept, arrivals, block = 5, 2, 9, 2
 	masses := []int{2, 3, 1} // of the three gaps between two kept order statistics of five rows
 	events := []Event{{First: 1, End: 3, Mass: 4}, {First: 2, End: 3, Mass: 1}, {First: 0, End: 1, Mass: 2}}
-	type path struct {
-		gaps []int
-		seq  []int
-	}
 	total, sum := 0.0, 0.0
 	var walk func(seq []int, p float64)
 	walk = func(seq []int, p float64) {

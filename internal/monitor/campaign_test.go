@@ -195,11 +195,11 @@ func correlated(random *rand.Rand, rows int) (*table.Table, []float64) {
 // everything returns streams in which all evidence is watched: scores, 30 correlated columns, and alerts that are all
 // negative, at their budget of 1 %.
 func everything(rows int, delta string) func(testing.TB, *model.Model, int) int {
-	return func(t testing.TB, m *model.Model, s int) int {
+	return func(t testing.TB, _ *model.Model, s int) int {
 		random := rand.New(rand.NewPCG(uint64(s), 30))
 		data, z := correlated(random, 4000)
 		profile := NewProfile(wide, data, nil, uint64(s+1))
-		m = with(t, wideModel, profile, calibrate.NewReference(z, uint64(s+1), "test"), metric.RateGoal(metric.GoalMaxFPR, "1%"))
+		m := with(t, wideModel, profile, calibrate.NewReference(z, uint64(s+1), "test"), metric.RateGoal(metric.GoalMaxFPR, "1%"))
 		w, err := New(m, Options{FalseAlarm: threshold.MustRate(delta), Seed: uint64(s + 1)})
 		if err != nil {
 			t.Fatal(err)
