@@ -64,6 +64,9 @@ var furtherParams = map[string]string{
 	"taus":     "the rates of internal/learn",
 	"baseline": "a flag of monitor: Baseline in Go",
 	"row":      "the argument of Explorer.Row",
+	"class":    "an argument of Explorer's functions",
+	"from":     "an argument of Explorer's functions",
+	"rows":     "an argument of Explorer's functions",
 	"target":   "the argument of export: the target in Go",
 	"sign":     "a key file on the command line: Model.Sign in Go",
 }
