@@ -44,7 +44,7 @@ const description = `Classification at the top: linear classifiers that put as m
 	`capacity ("we can look at the top 1 %") or under a false-alarm budget ("at most 0.1 % false positives").
 
 Exit codes: 0 done; 1 data, file or I/O; 2 flags, hyperparameters or an impossible goal; 3 the requested ` +
-	`guarantee is impossible; 4 evaluate --gate: the new model may not replace the old one; monitor: an alarm; 130 interrupted.`
+	`guarantee is impossible; 4 evaluate --gate: the new model may not replace the old one, monitor: an alarm; 130 interrupted.`
 
 func main() { app().Main() }
 
