@@ -126,6 +126,23 @@ func (s *Scanner) Key() ([]byte, error) {
 	return key, nil
 }
 
+// Members reads an object whose opening brace has been read, and that has members. member reads the value of a key,
+// which is valid until then.
+func (s *Scanner) Members(member func(key []byte) error) error {
+	for {
+		key, err := s.Key()
+		if err != nil {
+			return err
+		}
+		if err := member(key); err != nil {
+			return err
+		}
+		if more, err := s.More('}'); err != nil || !more {
+			return err
+		}
+	}
+}
+
 // Value reads a value. Of an object or a list it only returns the kind.
 func (s *Scanner) Value() (Kind, []byte, error) {
 	c := s.Peek()
@@ -167,9 +184,7 @@ func (s *Scanner) readNumber() ([]byte, error) {
 		at++
 	}
 	whole := at
-	for at < len(b) && b[at]-'0' <= 9 {
-		at++
-	}
+	at = skipDigits(b, at)
 	if at == whole {
 		s.At = at
 		return nil, s.Wrong("a digit")
@@ -183,9 +198,7 @@ func (s *Scanner) readNumber() ([]byte, error) {
 	if at < len(b) && b[at] == '.' {
 		at++
 		fraction := at
-		for at < len(b) && b[at]-'0' <= 9 {
-			at++
-		}
+		at = skipDigits(b, at)
 		if at == fraction {
 			s.At = at
 			return nil, s.Wrong("a digit after the decimal point")
@@ -197,9 +210,7 @@ func (s *Scanner) readNumber() ([]byte, error) {
 			at++
 		}
 		exponent := at
-		for at < len(b) && b[at]-'0' <= 9 {
-			at++
-		}
+		at = skipDigits(b, at)
 		if at == exponent {
 			s.At = at
 			return nil, s.Wrong("a digit in the exponent")
@@ -207,6 +218,14 @@ func (s *Scanner) readNumber() ([]byte, error) {
 	}
 	s.At = at
 	return b[first:at], nil
+}
+
+// skipDigits returns the place after the digits that begin at a place.
+func skipDigits(b []byte, at int) int {
+	for at < len(b) && b[at]-'0' <= 9 {
+		at++
+	}
+	return at
 }
 
 // ReadText reads a text in double quotes.

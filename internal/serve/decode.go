@@ -138,23 +138,12 @@ func (s *scratch) envelope(r *rows) error {
 // readOptions reads the options of an envelope and skips the rest.
 func (s *scratch) readOptions(r *rows) error {
 	s.At++
-	for {
-		key, err := s.Key()
-		if err != nil {
-			return err
-		}
+	return s.Members(func(key []byte) error {
 		if isOption(key) {
-			err = s.option(r, string(key))
-		} else {
-			err = s.Skip()
+			return s.option(r, string(key))
 		}
-		if err != nil {
-			return err
-		}
-		if more, err := s.More('}'); err != nil || !more {
-			return err
-		}
-	}
+		return s.Skip()
+	})
 }
 
 // envelopePass reads an envelope and returns the options with which it read the rows. final: they are known
@@ -164,11 +153,7 @@ func (s *scratch) envelopePass(r *rows, final bool) (used rowOptions, err error)
 	data, lists := -1, 0
 	used = r.rowOptions
 	s.At++
-	for {
-		key, err := s.Key()
-		if err != nil {
-			return used, err
-		}
+	err = s.Members(func(key []byte) (err error) {
 		switch k := string(key); {
 		case isOption(key) && final:
 			err = s.Skip()
@@ -188,16 +173,10 @@ func (s *scratch) envelopePass(r *rows, final bool) (used rowOptions, err error)
 		default:
 			err = wrongRequest("the key "+diag.Quote(k), "rows, columns, data, at, explain, bad_rows or strict")
 		}
-		if err != nil {
-			return used, err
-		}
-		more, err := s.More('}')
-		if err != nil {
-			return used, err
-		}
-		if !more {
-			break
-		}
+		return err
+	})
+	if err != nil {
+		return used, err
 	}
 	if err := s.End(); err != nil {
 		return used, err

@@ -150,11 +150,7 @@ func (q *inference) decode(s *scratch, r *rows, body []byte) error {
 	}
 	var tensors []tensor
 	n, found := 0, false
-	for {
-		key, err := s.Key()
-		if err != nil {
-			return err
-		}
+	err := s.Members(func(key []byte) (err error) {
 		switch string(key) {
 		case "id":
 			k, value, wrong := s.Value()
@@ -170,14 +166,10 @@ func (q *inference) decode(s *scratch, r *rows, body []byte) error {
 		default:
 			err = s.Skip()
 		}
-		if err != nil {
-			return err
-		}
-		if more, err := s.More('}'); err != nil {
-			return err
-		} else if !more {
-			break
-		}
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	if err := s.End(); err != nil {
 		return err
@@ -222,11 +214,7 @@ func (s *scratch) readTensor(r *rows) (t tensor, n int, err error) {
 	}
 	name, datatype, data, values := "", "", -1, 0
 	var shape []int
-	for {
-		key, err := s.Key()
-		if err != nil {
-			return t, 0, err
-		}
+	err = s.Members(func(key []byte) (err error) {
 		switch string(key) {
 		case "name":
 			name, err = s.textValue()
@@ -241,14 +229,10 @@ func (s *scratch) readTensor(r *rows) (t tensor, n int, err error) {
 		default:
 			err = s.Skip()
 		}
-		if err != nil {
-			return t, 0, err
-		}
-		if more, err := s.More('}'); err != nil {
-			return t, 0, err
-		} else if !more {
-			break
-		}
+		return err
+	})
+	if err != nil {
+		return t, 0, err
 	}
 	p := r.b.plan
 	f, column := p.index[name]
@@ -324,25 +308,16 @@ func (q *inference) readOutputs(s *scratch) error {
 		if !s.Take('{') {
 			return s.Wrong("an output: {")
 		}
-		for {
-			key, err := s.Key()
-			if err != nil {
-				return err
+		err := s.Members(func(key []byte) error {
+			if string(key) != "name" {
+				return s.Skip()
 			}
-			if string(key) == "name" {
-				name, err := s.textValue()
-				if err != nil {
-					return err
-				}
-				q.outputs = append(q.outputs, name)
-			} else if err := s.Skip(); err != nil {
-				return err
-			}
-			if more, err := s.More('}'); err != nil {
-				return err
-			} else if !more {
-				break
-			}
+			name, err := s.textValue()
+			q.outputs = append(q.outputs, name)
+			return err
+		})
+		if err != nil {
+			return err
 		}
 		if more, err := s.More(']'); err != nil || !more {
 			return err

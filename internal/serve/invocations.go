@@ -84,11 +84,7 @@ func decodeInvocations(s *scratch, r *rows, body []byte) error {
 		return s.Wrong("an object: {")
 	}
 	lists := 0
-	for {
-		key, err := s.Key()
-		if err != nil {
-			return err
-		}
+	err := s.Members(func(key []byte) (err error) {
 		switch k := string(key); k {
 		case "dataframe_split", "dataframe_records", "instances", "inputs":
 			if lists++; lists > 1 {
@@ -100,14 +96,10 @@ func decodeInvocations(s *scratch, r *rows, body []byte) error {
 		default:
 			err = wrongRequest("the key "+diag.Quote(k), "dataframe_split, dataframe_records, instances or inputs")
 		}
-		if err != nil {
-			return err
-		}
-		if more, err := s.More('}'); err != nil {
-			return err
-		} else if !more {
-			break
-		}
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	if err := s.End(); err != nil {
 		return err
@@ -144,11 +136,7 @@ func (s *scratch) split(r *rows) error {
 	columns := r.b.plan.order
 	data := -1
 	s.At++
-	for {
-		key, err := s.Key()
-		if err != nil {
-			return err
-		}
+	err := s.Members(func(key []byte) (err error) {
 		switch string(key) {
 		case "columns":
 			columns, err = s.columnList()
@@ -158,21 +146,17 @@ func (s *scratch) split(r *rows) error {
 		default:
 			err = s.Skip()
 		}
-		if err != nil {
-			return err
-		}
-		if more, err := s.More('}'); err != nil {
-			return err
-		} else if !more {
-			break
-		}
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	if data < 0 {
 		return wrongRequest("dataframe_split without data", `{"columns": [...], "data": [[...]]}`)
 	}
 	after := s.At
 	s.At = data
-	err := s.lists(r, columns)
+	err = s.lists(r, columns)
 	s.At = after
 	return err
 }

@@ -77,11 +77,7 @@ func (s *Server) readLabel(line []byte) (l label, err error) {
 		return l, sc.Wrong("an object: {")
 	}
 	var fields [3]*string // id, label, model
-	for {
-		key, err := sc.Key()
-		if err != nil {
-			return l, err
-		}
+	err = sc.Members(func(key []byte) error {
 		at := -1
 		for i, name := range []string{"id", "label", "model"} {
 			if string(key) == name {
@@ -89,22 +85,21 @@ func (s *Server) readLabel(line []byte) (l label, err error) {
 			}
 		}
 		if at < 0 || fields[at] != nil {
-			return l, wrongRequest("the key "+diag.Quote(string(key)), "id, label and model, each once")
+			return wrongRequest("the key "+diag.Quote(string(key)), "id, label and model, each once")
 		}
 		k, value, err := sc.Value()
 		if err != nil {
-			return l, err
+			return err
 		}
 		if k == jsontext.Object || k == jsontext.List || k == jsontext.Null {
-			return l, sc.Wrong("a text, a number, true or false")
+			return sc.Wrong("a text, a number, true or false")
 		}
 		text := string(value)
 		fields[at] = &text
-		if more, err := sc.More('}'); err != nil {
-			return l, err
-		} else if !more {
-			break
-		}
+		return nil
+	})
+	if err != nil {
+		return l, err
 	}
 	if err := sc.End(); err != nil {
 		return l, err

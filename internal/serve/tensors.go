@@ -148,11 +148,7 @@ func (s *scratch) columnObject(r *rows) error {
 	if s.Take('}') {
 		return s.tensorRows(r, nil, 0)
 	}
-	for {
-		key, err := s.Key()
-		if err != nil {
-			return err
-		}
+	err := s.Members(func(key []byte) error {
 		f, found := r.b.plan.index[string(key)]
 		if !found {
 			f = -1
@@ -169,14 +165,13 @@ func (s *scratch) columnObject(r *rows) error {
 		}
 		rows = n
 		tensors = append(tensors, t)
-		if more, err := s.More('}'); err != nil {
-			return err
-		} else if !more {
-			break
-		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	after := s.At
-	err := s.tensorRows(r, tensors, rows)
+	err = s.tensorRows(r, tensors, rows)
 	s.At = after
 	return err
 }
