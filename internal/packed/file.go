@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"io/fs"
 	"math"
 	"os"
 	"strings"
@@ -39,17 +38,9 @@ func Is(prefix []byte) bool { return strings.HasPrefix(string(prefix), magic[:mi
 // chunks.
 const mostFooter = 1 << 30
 
-// Open opens a packed file. Errors are *diag.Error.
-func Open(path string) (*File, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		var pathError *fs.PathError
-		if errors.As(err, &pathError) {
-			err = pathError.Err
-		}
-		return nil, &diag.Error{Kind: diag.IO, File: path, Err: err}
-	}
-	f := &File{path: path, file: file}
+// New reads the footer of a packed file that is open. The File closes it. Errors are *diag.Error.
+func New(file *os.File) (*File, error) {
+	f := &File{path: file.Name(), file: file}
 	if err := f.readFooter(); err != nil {
 		file.Close()
 		return nil, err
@@ -111,7 +102,7 @@ func (f *File) parseFooter(b []byte, end int64) error {
 		return fmt.Errorf("%d rows of %d columns in blocks of %d", h.Rows, len(h.Columns), h.BlockRows)
 	}
 	for _, c := range h.Columns {
-		if c.Kind != Numbers && c.Kind != Texts || !ValidName(c.Name) {
+		if c.Kind != Numbers && c.Kind != Texts || !validName(c.Name) {
 			return fmt.Errorf("a column %q of kind %q", c.Name, c.Kind)
 		}
 	}
@@ -167,17 +158,6 @@ func (f *File) rowsOf(block int) int {
 
 // Bytes returns the number of bytes of chunks that were read.
 func (f *File) Bytes() int64 { return f.bytes.Load() }
-
-// Size returns the number of bytes of all chunks of some columns.
-func (f *File) Size(columns []int) int64 {
-	total := int64(0)
-	for block := range f.Blocks() {
-		for _, k := range columns {
-			total += int64(f.places[block*len(f.head.Columns)+k].length)
-		}
-	}
-	return total
-}
 
 // Chunk is the values of a column in a block.
 type Chunk struct {

@@ -13,6 +13,14 @@ import (
 	"toptau/diag"
 )
 
+func openFile(path string) (*File, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return New(file)
+}
+
 // sample returns rows of two columns of numbers and one of texts, with missing values.
 func sample(seed uint64, rows int) ([]Column, *Values) {
 	r := rand.New(rand.NewPCG(seed, 1))
@@ -62,7 +70,7 @@ func write(t testing.TB, columns []Column, v *Values, rows int) string {
 func TestFileKeepsBits(t *testing.T) {
 	for _, rows := range []int{0, 1, SegmentRows, 1<<16 - 1, 1 << 16, 1<<16 + 1, 150_000} {
 		columns, want := sample(uint64(rows), rows)
-		f, err := Open(write(t, columns, want, rows))
+		f, err := openFile(write(t, columns, want, rows))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +115,7 @@ func textOf(c *Chunk, place int32) string {
 
 // readAll opens a file and reads all chunks.
 func readAll(path string) error {
-	f, err := Open(path)
+	f, err := openFile(path)
 	if err != nil {
 		return err
 	}
@@ -152,7 +160,7 @@ func TestDamagedFiles(t *testing.T) {
 		n := r.IntN(len(whole))
 		check(fmt.Sprintf("%d of %d bytes", n, len(whole)), whole[:n])
 	}
-	f, err := Open(path)
+	f, err := openFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -200,22 +200,7 @@ func appendNumbers(b []byte, values []float64) []byte {
 // appendTexts appends a chunk of texts: the distinct ones in order of appearance, their number first and the
 // length before each, and then their places as segments of whole numbers. A missing value has the place -1.
 func appendTexts(b []byte, values []string) []byte {
-	codes := make([]int32, len(values))
-	known := map[string]int32{}
-	var list []string
-	for i, v := range values {
-		if v == "" {
-			codes[i] = -1
-			continue
-		}
-		code, ok := known[v]
-		if !ok {
-			code = int32(len(list))
-			known[v] = code
-			list = append(list, v)
-		}
-		codes[i] = code
-	}
+	list, codes := Distinct(values)
 	b = binary.AppendUvarint(b, uint64(len(list)))
 	for _, v := range list {
 		b = binary.AppendUvarint(b, uint64(len(v)))
@@ -230,5 +215,22 @@ func appendTexts(b []byte, values []string) []byte {
 	return b
 }
 
-// ValidName reports whether a column of a packed file may have a name.
-func ValidName(name string) bool { return name != "" && utf8.ValidString(name) }
+// Distinct returns the distinct texts in order of appearance, and the place of each text among them. The empty text,
+// which is a missing value, has the place -1.
+func Distinct(texts []string) (list []string, places []int32) {
+	places = make([]int32, len(texts))
+	known := map[string]int32{"": -1}
+	for i, text := range texts {
+		place, ok := known[text]
+		if !ok {
+			place = int32(len(list))
+			known[text] = place
+			list = append(list, text)
+		}
+		places[i] = place
+	}
+	return list, places
+}
+
+// validName reports whether a column of a packed file may have a name.
+func validName(name string) bool { return name != "" && utf8.ValidString(name) }

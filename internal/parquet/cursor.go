@@ -198,9 +198,7 @@ func (c *cursor) beginValues(encoding int, b []byte) (err error) {
 func (c *cursor) fill(n int, form Form, to *Values) error {
 	to.Numbers, to.Codes = to.Numbers[:0], to.Codes[:0]
 	if form == Texts {
-		if err := c.beginTexts(); err != nil {
-			return err
-		}
+		c.text.begin()
 	}
 	for done := 0; done < n; {
 		if c.page == 0 {
@@ -336,7 +334,7 @@ func (l *leaf) numbers(v *values, n int, to []float64, row int) ([]float64, erro
 		}
 		unscaled, ok := bigEndian(b)
 		if !ok || unscaled > largestWhole || unscaled < -largestWhole {
-			return nil, &valueError{row: row + i, found: "a decimal of more than 15 digits", expected: "fewer, which a number can hold", asText: false}
+			return nil, &valueError{row: row + i, found: "a decimal of more than 15 digits", expected: "fewer, which a number can hold"}
 		}
 		to = append(to, float64(unscaled)/math.Pow10(l.scale))
 	}
@@ -415,12 +413,11 @@ type textColumn struct {
 	base    int32            // place of the chunk's dictionary in list; -1: not there
 }
 
-// beginTexts begins a list of texts, with the dictionary of the chunk if that is there.
-func (c *cursor) beginTexts() error {
-	c.text.list, c.text.base = c.text.list[:0], -1
-	clear(c.text.codes)
-	clear(c.text.numbers)
-	return nil
+// begin begins a list of texts.
+func (t *textColumn) begin() {
+	t.list, t.base = t.list[:0], -1
+	clear(t.codes)
+	clear(t.numbers)
 }
 
 // dictionaryTexts makes the dictionary of the chunk part of the list.

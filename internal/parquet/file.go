@@ -49,13 +49,9 @@ type File struct {
 // Is reports whether a file begins like a Parquet file.
 func Is(prefix []byte) bool { return len(prefix) >= 4 && string(prefix[:4]) == magic }
 
-// Open opens a file and reads its footer. Errors are *diag.Error.
-func Open(path string) (*File, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, &diag.Error{Kind: diag.IO, File: path, Err: errors.Unwrap(err)}
-	}
-	f := &File{path: path, file: file}
+// New reads the footer of a Parquet file that is open. The File closes it. Errors are *diag.Error.
+func New(file *os.File) (*File, error) {
+	f := &File{path: file.Name(), file: file}
 	if err := f.readFooter(); err != nil {
 		file.Close()
 		return nil, err

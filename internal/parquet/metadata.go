@@ -393,7 +393,7 @@ func parseChunk(r *thriftReader) (c chunkMeta, err error) {
 // pageHead is the header of a page.
 type pageHead struct {
 	kind         int // 0 data, 2 dictionary, 3 data of version 2
-	size, packed int // bytes, uncompressed and as they are in the file
+	size, packed int // bytes, before and after compression
 	crc          uint32
 	hasCRC       bool
 	values       int

@@ -13,6 +13,14 @@ import (
 	"toptau/diag"
 )
 
+func openFile(path string) (*File, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return New(file)
+}
+
 // writeSample writes rows of all types, and returns what they must be read as.
 func writeSample(t testing.TB, seed uint64, rows int) (content []byte, numbers [3][]float64, texts [2][]string) {
 	t.Helper()
@@ -54,7 +62,7 @@ const mostRead = 1 << 19
 
 // readFile reads all columns of a file.
 func readFile(path string) (numbers map[string][]float64, texts map[string][]string, err error) {
-	f, err := Open(path)
+	f, err := openFile(path)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -8,6 +8,8 @@ import (
 	"math/bits"
 
 	"github.com/klauspost/compress/zstd"
+
+	"toptau/internal/packed"
 )
 
 // Type is the type of a column that is written.
@@ -150,7 +152,7 @@ func (w *Writer) writeChunk(k int) (c writtenChunk, err error) {
 	width := 0
 	if w.columns[k].Type == Text {
 		var list []string
-		if list, places = distinct(v.texts); 2*len(list) < len(v.texts) {
+		if list, places = packed.Distinct(v.texts); 2*len(list) < len(v.texts) {
 			encoding, width = encodingDictionary, bits.Len(uint(max(0, len(list)-1)))
 			c.dictionary = w.offset
 			var page []byte
@@ -227,26 +229,6 @@ func (v *columnValues) appendPlain(b []byte, t Type, first, n int) []byte {
 
 func appendArray(b []byte, text string) []byte {
 	return append(binary.LittleEndian.AppendUint32(b, uint32(len(text))), text...)
-}
-
-// distinct returns the distinct texts in order of appearance, and the place of each text among them, -1 for none.
-func distinct(texts []string) (list []string, places []int32) {
-	known := map[string]int32{}
-	places = make([]int32, len(texts))
-	for i, text := range texts {
-		if text == "" {
-			places[i] = -1
-			continue
-		}
-		place, ok := known[text]
-		if !ok {
-			place = int32(len(list))
-			known[text] = place
-			list = append(list, text)
-		}
-		places[i] = place
-	}
-	return list, places
 }
 
 // appendLevels appends definition levels of 0 and 1 after their length.

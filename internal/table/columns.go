@@ -1,9 +1,9 @@
 package table
 
 import (
-	"fmt"
 	"io"
 	"math"
+	"os"
 	"slices"
 	"strconv"
 
@@ -75,7 +75,7 @@ const unset = -2
 // headTexts is the number of distinct texts that decide whether a column has times or addresses. Chosen by hand.
 const headTexts = 1000
 
-func newColumnRows(r *Reader, file columnFile) (rowSource, error) {
+func newColumnRows(r *Reader, file columnFile) (*columnRows, error) {
 	o := &r.options
 	columns, named := file.described()
 	if o.Header == schema.HasHeader && !named || o.Header == schema.NoHeader && named {
@@ -282,8 +282,7 @@ func (s *columnRows) weigh(t *Table, first, n int) (rows []int, err error) {
 	for i := first; i < first+n; i++ {
 		if k := s.roles.weight; k >= 0 {
 			r.line = s.line(i)
-			w := s.block.columns[k].textOf(i)
-			weight, err := s.checkWeight([]byte(w), &r, k)
+			weight, err := s.weightAt(&s.block.columns[k], i, &r, k)
 			if err != nil {
 				return nil, err
 			}
@@ -301,6 +300,14 @@ func (s *columnRows) weigh(t *Table, first, n int) (rows []int, err error) {
 		rows = append(rows, i)
 	}
 	return rows, nil
+}
+
+// weightAt returns the weight of a row of the block. Only a number that may be refused is spelled.
+func (s *columnRows) weightAt(from *blockColumn, i int, r *row, column int) (float64, error) {
+	if from.numbers != nil && s.numbers == nil && from.numbers[i] >= 0 {
+		return from.numbers[i], nil
+	}
+	return s.checkWeight([]byte(from.textOf(i)), r, column)
 }
 
 // classOf counts the label of a row and returns its class.
@@ -453,8 +460,16 @@ func (s *columnRows) appendTexts(t *Table, rows []int) {
 	}
 }
 
-// openedAgain is the error of a file with columns that cannot be read as a stream.
-func (r *Reader) openedAgain() error {
-	return &diag.Error{Kind: diag.Usage, File: r.file, Found: fmt.Sprintf("%s as a stream", r.format.words),
-		Expected: "a path: its end is read first"}
+// openAgain opens the reader's file for a format whose end is read first, which a stream does not have.
+func openAgain[F any](r *Reader, open func(*os.File) (F, error)) (F, error) {
+	var none F
+	if !r.in.regular || r.in.compression != "" || r.file == "-" {
+		return none, &diag.Error{Kind: diag.Usage, File: r.file, Found: r.format.words + " as a stream",
+			Expected: "a path: its end is read first"}
+	}
+	file, err := OpenFile(r.file)
+	if err != nil {
+		return none, err
+	}
+	return open(file)
 }

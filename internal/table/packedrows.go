@@ -18,24 +18,24 @@ func looksPacked(p prefix, _ *Options) bool { return packed.Is(p.bytes) }
 type packedRows struct {
 	*columnRows
 	source *packedSource
+	stays  bool // the file stays open for a table
 }
 
 func newPackedRows(r *Reader, _ prefix, _ io.Reader) (rowSource, error) {
-	if !r.in.regular || r.in.compression != "" || r.file == "-" {
-		return nil, r.openedAgain()
-	}
-	file, err := packed.Open(r.file)
+	file, err := openAgain(r, packed.New)
 	if err != nil {
 		return nil, err
 	}
 	r.in.source = file.Source()
-	r.in.closers = append(r.in.closers, file.Close)
-	source := &packedSource{file: file}
-	s, err := newColumnRows(r, source)
-	if err != nil {
-		return nil, err
-	}
-	return &packedRows{s.(*columnRows), source}, nil
+	s := &packedRows{source: &packedSource{file: file}}
+	r.in.closers = append(r.in.closers, func() error {
+		if s.stays {
+			return nil
+		}
+		return file.Close()
+	})
+	s.columnRows, err = newColumnRows(r, s.source)
+	return s, err
 }
 
 // appendRows implements rowSource.
@@ -47,13 +47,9 @@ func (s *packedRows) appendRows(t *Table, limit int) error {
 	return s.columnRows.appendRows(t, limit)
 }
 
-// appendStored appends all rows. Features that the file has as they are stay in the file.
+// appendStored appends all rows. The values of features that are columns of the file are not read: they stay there.
 func (s *packedRows) appendStored(t *Table) error {
-	file, err := packed.Open(s.reader.file) // stays open after the reader
-	if err != nil {
-		return err
-	}
-	stored := &storedFile{File: file}
+	stored := &storedFile{File: s.source.file}
 	needed := make([]bool, len(s.columns)) // by column: some role needs its values
 	features := s.roles.features
 	keep := make([]bool, len(features)) // by feature: it stays in the file
@@ -76,9 +72,9 @@ func (s *packedRows) appendStored(t *Table) error {
 		s.used[i] = s.used[i] && (needed[i] || s.reader.options.Raw)
 	}
 	s.kept = keep
-	err = s.columnRows.appendRows(t, math.MaxInt)
+	err := s.columnRows.appendRows(t, math.MaxInt)
 	if err == io.EOF {
-		t.storage = stored
+		t.storage, s.stays = stored, true
 	}
 	return err
 }

@@ -11,15 +11,16 @@ import (
 func looksParquet(p prefix, _ *Options) bool { return parquet.Is(p.bytes) }
 
 func newParquetRows(r *Reader, _ prefix, _ io.Reader) (rowSource, error) {
-	if !r.in.regular || r.in.compression != "" || r.file == "-" {
-		return nil, r.openedAgain()
-	}
-	file, err := parquet.Open(r.file)
+	file, err := openAgain(r, parquet.New)
 	if err != nil {
 		return nil, err
 	}
 	r.in.closers = append(r.in.closers, file.Close)
-	return newColumnRows(r, newParquetSource(file))
+	s, err := newColumnRows(r, newParquetSource(file))
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // parquetSource is a Parquet file as a columnFile.

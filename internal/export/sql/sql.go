@@ -95,7 +95,7 @@ func (b *builder) at(level int, prefix, expr string, uses ...string) string {
 
 // Levels of the columns.
 const (
-	levelTable  = iota // as they are in the table
+	levelTable  = iota // columns of the table itself
 	levelInputs        // after the policies
 	levelPlaces        // places on scorecards, codes of texts, encoded numbers
 	levelFirst         // differences to knots; numbers rounded to float32 except for ties
