@@ -26,14 +26,9 @@ func simulatedFiles(t *testing.T, o simulate.Options) (text, packed string) {
 		t.Fatal(err)
 	}
 	text, packed = filepath.Join(t.TempDir(), "rows.csv"), filepath.Join(t.TempDir(), "rows.ttp")
-	f, err := os.Create(text)
-	if err != nil {
+	if err := data.WriteFile(context.Background(), text); err != nil {
 		t.Fatal(err)
 	}
-	if err := data.WriteCSV(context.Background(), f, func(int) {}); err != nil {
-		t.Fatal(err)
-	}
-	f.Close()
 	var format toptau.Format
 	if o.Context {
 		format.Categorical = []string{"flow"} // leading zeros stay

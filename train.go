@@ -282,7 +282,7 @@ func trainedModel(f *tune.Found, o TrainOptions, d *Data) (*model.Model, error) 
 		m.Fingerprints = fingerprints(f.Map, d.table, f.Rows, validation)
 	}
 	if !o.NoProfile {
-		m.Profile = monitor.NewProfile(f.Map, d.table, without(labelledRows(d.table), f.TestRows), o.Seed)
+		m.Profile = monitor.NewProfile(f.Map, d.table, without(d.table.Labelled(), f.TestRows), o.Seed)
 	}
 	var err error
 	if m.Reference, err = o.referenceOf(&m, f, d); err != nil {
@@ -318,9 +318,9 @@ func (o *TrainOptions) referenceOf(p *model.Parts, f *tune.Found, d *Data) (*cal
 	switch {
 	case f.TestRows != nil:
 	case o.Test != nil:
-		t, rows, source = o.Test.table, labelledRows(o.Test.table), "the test file"
+		t, rows, source = o.Test.table, o.Test.table.Labelled(), "the test file"
 	case o.Validation != nil:
-		t, rows, source = o.Validation.table, labelledRows(o.Validation.table), "the validation file"
+		t, rows, source = o.Validation.table, o.Validation.table.Labelled(), "the validation file"
 	default:
 		return nil, nil
 	}
@@ -333,17 +333,6 @@ func (o *TrainOptions) referenceOf(p *model.Parts, f *tune.Found, d *Data) (*cal
 		}
 	}
 	return calibrate.NewReference(z, o.Seed, source), nil
-}
-
-// labelledRows lists the rows of a known class.
-func labelledRows(t *table.Table) []int {
-	rows := make([]int, 0, t.Rows())
-	for row, class := range t.Label {
-		if class != table.Unknown {
-			rows = append(rows, row)
-		}
-	}
-	return rows
 }
 
 // without returns the ascending rows that are not among some of them, which ascend too.

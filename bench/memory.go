@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -54,12 +53,7 @@ func writeSimulated(path, kind string, rows int) error {
 	if err != nil {
 		return err
 	}
-	var failed error
-	err = writeFile(path, func(w *bufio.Writer) { failed = data.WriteCSV(context.Background(), w, func(int) {}) })
-	if failed != nil {
-		return failed
-	}
-	return err
+	return data.WriteFile(context.Background(), path)
 }
 
 // peak is the output of the child process.

@@ -5,7 +5,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"flag"
@@ -202,16 +201,7 @@ func writeFlows(path string, rows int, seed uint64) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	w := bufio.NewWriter(f)
-	if err := data.WriteCSV(context.Background(), w, func(int) {}); err != nil {
-		return err
-	}
-	return w.Flush()
+	return data.WriteFile(context.Background(), path)
 }
 
 // readRows reads the rows of a file and leaves the label, the last column, out.

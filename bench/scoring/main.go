@@ -130,16 +130,7 @@ func writeFlows(path string, rows int, seed uint64) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	w := bufio.NewWriter(f)
-	if err := data.WriteCSV(context.Background(), w, func(int) {}); err != nil {
-		return err
-	}
-	return w.Flush()
+	return data.WriteFile(context.Background(), path)
 }
 
 // memoryFile is a file in memory. Like a regular file it never waits.

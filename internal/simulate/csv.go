@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"math"
+	"os"
 	"runtime"
 	"slices"
 	"strconv"
@@ -33,6 +34,19 @@ func (d *Data) WriteCSV(ctx context.Context, w io.Writer, progress func(rows int
 		}
 	}
 	return ctx.Err()
+}
+
+// WriteFile writes the data as a CSV file. See WriteCSV.
+func (d *Data) WriteFile(ctx context.Context, path string) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := d.WriteCSV(ctx, f, nil); err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 // csvBlock is the text of a block of rows.

@@ -121,6 +121,17 @@ const (
 	Positive Class = 1
 )
 
+// Labelled returns the rows of known class in ascending order.
+func (t *Table) Labelled() []int {
+	rows := make([]int, 0, t.Rows())
+	for row, class := range t.Label {
+		if class != Unknown {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
 // maxMass bounds the sum of the row weights: products of such sums stay within the range of float64.
 const maxMass = 1e150
 

@@ -84,7 +84,7 @@ func (c *calibration) sample() (*calibrationSample, error) {
 		return s, nil
 	case SchemeValidation:
 		t = c.parts.data.Validation
-		rows = c.parts.population(t, labelledRows(t))
+		rows = c.parts.population(t, t.Labelled())
 	}
 	var err error
 	if s.ofRows, err = c.found.scores(t, rows); err != nil {
@@ -192,7 +192,7 @@ func (c *calibration) evaluateOutOfFold() error {
 	var err error
 	switch {
 	case c.parts.scheme == SchemeValidation:
-		if c.pooled, err = c.scoreTable(c.parts.data.Validation, labelledRows(c.parts.data.Validation)); err != nil {
+		if c.pooled, err = c.scoreTable(c.parts.data.Validation, c.parts.data.Validation.Labelled()); err != nil {
 			return err
 		}
 	case c.parts.scheme != SchemeCrossFitted:
@@ -238,7 +238,7 @@ func (c *calibration) scoreTable(t *table.Table, rows []int) (*pooledScores, err
 func (c *calibration) evaluateTest() error {
 	t, rows := c.parts.data.Test, c.parts.test
 	if t != nil {
-		rows = labelledRows(t)
+		rows = t.Labelled()
 	} else {
 		t = c.parts.data.Table
 	}

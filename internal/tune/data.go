@@ -68,19 +68,8 @@ func encodingsFor(t *table.Table) []feature.Encode {
 	return defaultEncodings
 }
 
-// labelledRows returns the rows of known class in ascending order.
-func labelledRows(t *table.Table) []int {
-	rows := make([]int, 0, t.Rows())
-	for row, class := range t.Label {
-		if class != table.Unknown {
-			rows = append(rows, row)
-		}
-	}
-	return rows
-}
-
 // countLabelled counts the classes of all rows.
-func countLabelled(t *table.Table) Counts { return CountRows(t.Label, labelledRows(t)) }
+func countLabelled(t *table.Table) Counts { return CountRows(t.Label, t.Labelled()) }
 
 // scoreMatrix returns the scores of all rows of a matrix.
 func scoreMatrix(x *matrix.Matrix, w []float64) foldScores {

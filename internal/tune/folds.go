@@ -50,7 +50,7 @@ type encodedFold struct {
 func newFolds(s *parts) (*folds, error) {
 	f := &folds{}
 	if v := s.data.Validation; v != nil {
-		rows := labelledRows(v)
+		rows := v.Labelled()
 		f.validation = CountRows(v.Label, rows)
 		if f.validation.Positives == 0 || f.validation.Negatives == 0 {
 			return nil, &diag.Error{Kind: diag.Data, File: v.File, Found: "the validation part has " + f.validation.String(),

@@ -89,7 +89,7 @@ func (p *plan) divide() (*parts, error) {
 	if s.delay, err = newDelay(t, o.LabelDelay); err != nil {
 		return nil, err
 	}
-	s.training = labelledRows(t)
+	s.training = t.Labelled()
 	if !o.TestShare.IsZero() && p.data.Test == nil {
 		share := o.TestShare.Float64()
 		s.cut.Shares = []float64{1 - share, share}
@@ -185,7 +185,7 @@ func (s *parts) againstGuarantee() string {
 	if c.Rows() {
 		return AgainstGuarantee(t, s.countsAllRows(), fitted)
 	}
-	first, _ := c.collapse(t, labelledRows(t), nil)
+	first, _ := c.collapse(t, t.Labelled(), nil)
 	view := &table.Table{Group: &table.Text{Name: c.Column, Values: c.entities(first)}}
 	for _, row := range first {
 		view.Label = append(view.Label, t.Label[row])
@@ -232,7 +232,7 @@ func (s *parts) setAsideCertified() error {
 // useCalibrationFile takes the rows of the calibration table.
 func (s *parts) useCalibrationFile(needed int) error {
 	t := s.data.Calibration
-	s.calibration = s.population(t, labelledRows(t))
+	s.calibration = s.population(t, t.Labelled())
 	s.countCalibration(t)
 	switch n := s.populationSize(t, s.calibration); {
 	case n == 0:

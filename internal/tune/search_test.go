@@ -536,12 +536,12 @@ func TestFoldsOfSamples(t *testing.T) {
 	}
 	label := simulated(100, 1100, 1).Label
 	for most, want := range map[int]Counts{300: {100, 200}, 150: {75, 75}, 2000: {100, 1100}} {
-		rows := samplePositivesFirst(label, labelledRows(simulated(100, 1100, 1)), most, rand.New(rand.NewPCG(1, 1)))
+		rows := samplePositivesFirst(label, simulated(100, 1100, 1).Labelled(), most, rand.New(rand.NewPCG(1, 1)))
 		if got := CountRows(label, rows); got != want || !slices.IsSorted(rows) {
 			t.Errorf("a sample of %d: %v, want %v", most, got, want)
 		}
 	}
-	alike := sampleProportionally(label, labelledRows(simulated(100, 1100, 1)), 300, rand.New(rand.NewPCG(1, 1)))
+	alike := sampleProportionally(label, simulated(100, 1100, 1).Labelled(), 300, rand.New(rand.NewPCG(1, 1)))
 	if got := CountRows(label, alike); got != (Counts{25, 275}) {
 		t.Errorf("both classes alike: %v", got)
 	}

@@ -141,7 +141,7 @@ func TestEntitiesAreKeptTogether(t *testing.T) {
 	o.Entity, o.Delta, o.TestShare = "host", threshold.MustRate("10%"), threshold.MustRate("20%")
 	f := find(t, data, o)
 	side := map[string]string{}
-	for name, rows := range map[string][]int{"training": f.Rows, "test": f.TestRows, "calibration": without(without(labelledRows(data), f.Rows), f.TestRows)} {
+	for name, rows := range map[string][]int{"training": f.Rows, "test": f.TestRows, "calibration": without(without(data.Labelled(), f.Rows), f.TestRows)} {
 		for _, row := range rows {
 			host := data.Kept[0].Values[row]
 			if side[host] != "" && side[host] != name {
@@ -185,7 +185,7 @@ func TestEntitiesAndDaysAreCutByTime(t *testing.T) {
 func TestGuaranteeOfEntities(t *testing.T) {
 	const draws, delta, alpha, run = 100, 0.1, 0.1, 4
 	fresh := hosts(mixed(40, 19960, 999), run, 0)
-	rows := labelledRows(fresh)
+	rows := fresh.Labelled()
 	units := countedOf(t, fresh, SearchOptions{Entity: "host"})
 	violations := 0
 	for draw := range draws {
