@@ -55,6 +55,7 @@ var order = []string{
 	"toptau/internal/export/card",
 	"toptau/internal/monitor",
 	"toptau/internal/tune",
+	"toptau/internal/large",
 	"toptau/internal/plot",
 	"toptau/internal/report",
 	"toptau",

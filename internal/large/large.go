@@ -1,0 +1,71 @@
+// Package large trains and measures on rows that stay where they are: in a file larger than memory, or in a database.
+// It asks for sums, for counts of scores and for single rows, never for all of them.
+package large
+
+import (
+	"context"
+
+	"toptau/internal/certified"
+	"toptau/internal/feature"
+	"toptau/internal/matrix"
+	"toptau/internal/table"
+	"toptau/method"
+	"toptau/model"
+	"toptau/schema"
+	"toptau/threshold"
+)
+
+// Rows are labelled rows with columns in known roles. Rows of an unknown class are left out.
+type Rows interface {
+	// Schema describes the columns that a model may read.
+	Schema() schema.Schema
+	// Name identifies the rows in a model and in a certificate: the digest of a file, or the table and the checksum of
+	// what was read.
+	Name() string
+	// Count returns the number and the weights of the rows of a part, by class.
+	Count(ctx context.Context, p Part) (positives, negatives threshold.Population, err error)
+	// Sample returns at most that number of rows of a part, in memory: all positives if they are at most half of them,
+	// and other rows by their hash. The same rows for the same arguments.
+	Sample(ctx context.Context, p Part, rows int) (*Sample, error)
+	// Source answers the solver's questions about the rows of a part, encoded by m. The population is all rows or the
+	// negatives.
+	//
+	// Errors: diag.Usage if m has blocks that the data cannot encode where they are.
+	Source(ctx context.Context, p Part, m *feature.Map, s matrix.Storage, of method.Population) (certified.Source, error)
+	// Scores answers questions about the scores of a model for the rows of a part.
+	Scores(ctx context.Context, p Part, m *model.Model) (Scores, error)
+}
+
+// Buckets is the number of values of the hash that divides rows into parts.
+const Buckets = 1 << 20
+
+// Part is a part of the rows: those whose hash is at least From and below To. The hash is that of the row's group, or
+// of its key or number, so parts that do not overlap share no group.
+type Part struct{ From, To int }
+
+// All is the part with all rows.
+func All() Part { return Part{0, Buckets} }
+
+// Sample is rows in memory, with the share of each class that was drawn.
+type Sample struct {
+	Table *table.Table
+	Share [2]float64 // of the negatives and the positives; 1: all of them
+}
+
+// Scores are the scores of rows that stay where they are, larger is more likely positive. Rows whose score is not a
+// finite number are an error.
+type Scores interface {
+	// Tally counts the rows between ascending cuts: below the first, from one cut to before the next, and from the last
+	// one. It returns len(cuts)+1 cells and makes one pass.
+	Tally(ctx context.Context, cuts []float64) ([]Cell, error)
+	// Between returns the scores z of a class with low <= z <= high in ascending order, but at most that number of them,
+	// with the number of all. It makes one pass.
+	Between(ctx context.Context, c table.Class, low, high float64, most int) (z []float64, all int, err error)
+}
+
+// Cell has counts over the rows of an interval of scores, by class: negatives, positives.
+type Cell struct {
+	Rows      [2]int
+	Mass      [2]float64 // sums of row weights
+	Low, High float64    // the smallest and the largest score of both classes; without rows +Inf and -Inf
+}
