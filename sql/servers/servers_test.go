@@ -32,7 +32,7 @@ func TestPostgres(t *testing.T) {
 		t.Error(got)
 	}
 	s.Kill()
-	if err := s.client(nil, "SELECT 1").Run(); err == nil {
+	if _, err := s.query(nil, "SELECT 1"); err == nil {
 		t.Error("a killed server answers")
 	}
 	s.Start(t)
