@@ -57,6 +57,7 @@ func clickHouse(t testing.TB, ports []int, shards string) *Server {
 		s.Run(t, create)
 		s.stream(t, insert, table, rowBinary, "", "")
 	}
+	s.ready = s.answers
 	t.Cleanup(s.Kill)
 	s.Start(t)
 	return s

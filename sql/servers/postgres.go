@@ -119,6 +119,7 @@ func Postgres(t testing.TB, o PostgresOptions) *Server {
 		secret := strings.ReplaceAll(Password, " ", "%20")
 		s.DSN, s.ReadOnly = dsn("postgres", "toptau:"+secret, s.Port, rest), dsn("postgres", "reader:"+secret, s.Port, rest)
 	}
+	s.ready = s.answers
 	t.Cleanup(s.Kill)
 	s.Start(t)
 	s.Run(t, fmt.Sprintf(`CREATE ROLE reader LOGIN PASSWORD '%[1]s'; ALTER ROLE toptau PASSWORD '%[1]s';

@@ -32,6 +32,7 @@ type Server struct {
 	command func() *exec.Cmd                                                // a new process of the server
 	query   func(stdin io.Reader, statement string) (out string, err error) // runs a statement, in a form for people
 	load    func(t testing.TB, table Table)
+	ready   func() error   // an error as long as the server starts
 	end     syscall.Signal // ends the server at once
 
 	mutex   sync.Mutex
@@ -57,6 +58,12 @@ func needs(t testing.TB, found bool, program, install string) {
 func hasProgram(name string) bool {
 	_, err := exec.LookPath(name)
 	return err == nil
+}
+
+// answers reports an error until the server runs statements.
+func (s *Server) answers() error {
+	_, err := s.query(nil, "SELECT 1")
+	return err
 }
 
 // script is the path of a script of this module, for messages: from the directory of the module, wherever the test runs.
@@ -150,7 +157,7 @@ func (s *Server) Start(t testing.TB) {
 	}()
 	s.process, s.ended = c, ended
 	for limit := time.Now().Add(startTime); ; time.Sleep(50 * time.Millisecond) {
-		if _, err := s.query(nil, "SELECT 1"); err == nil {
+		if s.ready() == nil {
 			return
 		}
 		select {

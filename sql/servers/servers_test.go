@@ -107,3 +107,22 @@ func TestClickHouse(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestTrino(t *testing.T) {
+	s, workers := Trino(t, 2)
+	table := hostile()
+	s.Load(t, table)
+	name := `"` + strings.ReplaceAll(table.Name, `"`, `""`) + `"`
+	if got := s.Run(t, "SELECT count(*), min(\"the key\"), max(\"the key\"), count(f), count(s), count(DISTINCT s) FROM "+name); got != "700\t-3\t696\t560\t699\t7" {
+		t.Error(got)
+	}
+	if got := s.Run(t, `SELECT count(*) FROM `+name+` WHERE "x""y'" = `+fmt.Sprintf("%e", math.Ldexp(1.0/3, 3))); got != "0" {
+		t.Error(got) // rounded to six digits
+	}
+	if got := s.Run(t, `SELECT count(*) FROM `+name+` WHERE "x""y'" = DOUBLE '`+fmt.Sprint(math.Ldexp(1.0/3, 3))+`'`); got != "1" {
+		t.Error(got)
+	}
+	if s.Refuses(t, "SELECT nothing") == "" || len(workers) != 2 {
+		t.Error("no error")
+	}
+}
