@@ -2,8 +2,6 @@ package paper
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -107,9 +105,4 @@ func (r remote) offline(address string, err error) error {
 // byHand returns the advice to download the file by other means.
 func (r remote) byHand() string {
 	return "this computer may be offline: put the file into the data directory by hand as " + r.to
-}
-
-func digestOf(content []byte) string {
-	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:])
 }

@@ -112,7 +112,7 @@ func (st *study) measureTimes(ctx context.Context) error {
 			batches /= quickBatches
 		}
 		threads := runtime.GOMAXPROCS(0)
-		k, err := partKey("times", s.name, s.data, batches, threads, st.o.Quick)
+		k, err := partKey(thisProgram(), "times", s.name, s.data, batches, threads, st.o.Quick)
 		if err != nil {
 			return err
 		}
