@@ -43,7 +43,8 @@ func (n needs) union(m needs) needs {
 type Piece struct {
 	Name    string
 	Title   string
-	Text    []string // explains the results and the differences from the paper
+	Text    []string // before the tables: what they show
+	Notes   []string // after them: how to read them, and differences from the paper
 	Tables  []NamedTable
 	Figures []NamedFigure
 }
@@ -68,7 +69,7 @@ func items() []item {
 		{"methods", needs{}, methodsItem},
 		{"counts", needs{}, countsItem},
 		{"ranks", needs{adam: true, certified: true}, ranksItem},
-		{"claims", needs{adam: true, certified: true}, claimsItem},
+		{"claims", needs{adam: true, certified: true, zeros: true}, claimsItem},
 		{"fails", needs{adam: true, zeros: true, steps: true}, failsItem},
 		{"optimum", needs{adam: true, random: true, certified: true, zeros: true}, optimumItem},
 		{"starts", needs{adam: true, random: true}, startsItem},
