@@ -50,7 +50,7 @@ type runVerb struct {
 
 func (c *runVerb) Run(s *cli.Session) error {
 	s.Progress.Start()
-	s.SetResume("finished parts are kept in " + filepath.Join(c.Out, "cache") + "; the same command continues from there")
+	s.SetResume("every finished cell is kept in " + filepath.Join(c.Out, "cache") + "; run the same command again to go on with the others")
 	r, err := paper.Run(s, paper.Options{Items: c.Items, Out: c.Out, Data: c.DataDir, Sets: c.Sets, Quick: c.Quick, Seeds: c.Seeds, Solver: c.Solver,
 		Start: c.Start, Progress: func(share float64, text string) { s.Progress.Show(share, "%s", text) }})
 	if err != nil {

@@ -65,8 +65,10 @@ type item struct {
 // items lists all items in the order of the page.
 func items() []item {
 	return []item{
+		{"errata", needs{}, errataItem},
 		{"example", needs{}, exampleItem},
 		{"methods", needs{}, methodsItem},
+		{"criteria", needs{}, criteriaItem},
 		{"counts", needs{}, countsItem},
 		{"ranks", needs{adam: true, certified: true}, ranksItem},
 		{"claims", needs{adam: true, certified: true, zeros: true}, claimsItem},

@@ -21,6 +21,8 @@ type study struct {
 	zeros  map[string]*ZeroAnswer
 	timed  map[string]*Timing
 
+	convergence *Convergence // nil before it is followed
+
 	work workMeter
 }
 
