@@ -145,7 +145,7 @@ func (c *stabilityVerb) Run(s *cli.Session) error {
 
 // keptParts describes how an interrupted run continues.
 func keptParts(out string) string {
-	return "finished parts are kept in " + filepath.Join(out, "cache") + "; the same command continues from there"
+	return "every finished cell is kept in " + filepath.Join(out, "cache") + "; run the same command again to go on with the others"
 }
 
 // fetchVerb downloads data sets.

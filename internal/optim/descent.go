@@ -46,13 +46,13 @@ const (
 // lastBit is the unit in the last place of a number between 1 and 2.
 const lastBit = 0x1p-52
 
-// The paper's settings.
+// The number of iterations is the paper's. It does not print its step size; 0.01 is ours.
 const (
 	DefaultIterations = 1000
 	DefaultStep       = 0.01
 )
 
-// StepOptions are the settings of ADAM and SGD. Zero values mean the paper's settings.
+// StepOptions are the settings of ADAM and SGD. Zero values mean the defaults.
 type StepOptions struct {
 	Iterations int     // steps; 0: 1000
 	Step       float64 // step size; 0: 0.01

@@ -46,7 +46,8 @@ func (n needs) union(m needs) needs {
 type Piece struct {
 	Name    string
 	Title   string
-	Text    []string // explains the results and the differences from the paper
+	Text    []string // before the tables: what they show
+	Notes   []string // after them: how to read them, and differences from the paper
 	Tables  []NamedTable
 	Figures []NamedFigure
 }
@@ -67,11 +68,13 @@ type item struct {
 // items lists all items in the order of the page.
 func items() []item {
 	return []item{
+		{"errata", needs{}, errataItem},
 		{"example", needs{}, exampleItem},
 		{"methods", needs{}, methodsItem},
+		{"criteria", needs{}, criteriaItem},
 		{"counts", needs{}, countsItem},
 		{"ranks", needs{adam: true, certified: true}, ranksItem},
-		{"claims", needs{adam: true, certified: true}, claimsItem},
+		{"claims", needs{adam: true, certified: true, zeros: true}, claimsItem},
 		{"fails", needs{adam: true, zeros: true, steps: true}, failsItem},
 		{"optimum", needs{adam: true, random: true, certified: true, zeros: true}, optimumItem},
 		{"starts", needs{adam: true, random: true}, startsItem},

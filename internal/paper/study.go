@@ -27,6 +27,8 @@ type study struct {
 	record  record
 	started time.Time
 
+	convergence *Convergence // nil before it is followed
+
 	work workMeter
 }
 
