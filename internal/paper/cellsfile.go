@@ -25,7 +25,7 @@ const (
 
 // cellsHeader has the columns of cells.csv. The points are numbered from 1 in the order of the grid; 0 is none. better has
 // a digit for each point: 1 if it is better than w = 0, 0 if not, x if it has no result. Criteria are fractions of the test
-// part with six digits, first by the paper's count, then by the strict count; "-" is undefined. digest is that of all
+// part with eight digits, first by the paper's count, then by the strict count; "-" is undefined. digest is that of all
 // results of the cell in full precision.
 func cellsHeader() []string {
 	header := []string{"cell", "chosen", "chosen strict", "better"}
@@ -42,7 +42,7 @@ func cellRow(name string, c *Cell) []string {
 	row := []string{name, strconv.Itoa(c.Chosen[0] + 1), strconv.Itoa(c.Chosen[1] + 1), c.better()}
 	for rule := range c.Test {
 		for k := range criterionCount {
-			row = append(row, sixPlaces(c.value(count(rule), k)))
+			row = append(row, fraction(c.value(count(rule), k)))
 		}
 	}
 	return append(row, c.digest()[:16])
@@ -64,11 +64,11 @@ func (c *Cell) better() string {
 	return string(digits)
 }
 
-func sixPlaces(value *float64) string {
+func fraction(value *float64) string {
 	if value == nil {
 		return "-"
 	}
-	return fmt.Sprintf("%.6f", *value)
+	return fmt.Sprintf("%.8f", *value)
 }
 
 // eachCell calls f for every cell of the run, in the order of sets, splits, variants and entries.

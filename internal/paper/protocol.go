@@ -79,11 +79,7 @@ func fingerprint(r rules, solver string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("probe of the arithmetic: %w", err)
 	}
-	text, err := json.Marshal([]any{r, results})
-	if err != nil {
-		return "", err
-	}
-	return digestOf(text), nil
+	return digestJSON(r, results)
 }
 
 // probe returns the digests of the cells of all entries on the probe set. ADAM runs from zero on full batches of plain
@@ -150,9 +146,15 @@ func (c *Cell) digest() string {
 	return digestOf(text)
 }
 
-// partKey returns the digest of all values that determine a part. fingerprint is that of the code.
-func partKey(fingerprint string, parts ...any) (string, error) {
-	text, err := json.Marshal(append([]any{"toptau paper", fingerprint}, parts...))
+// partKey returns the digest of all values that determine a part. code names the program: a fingerprint, or for times the
+// digest of the executable file.
+func partKey(code string, parts ...any) (string, error) {
+	return digestJSON(append([]any{"toptau paper", code}, parts...)...)
+}
+
+// digestJSON returns the digest of values written as JSON.
+func digestJSON(values ...any) (string, error) {
+	text, err := json.Marshal(values)
 	if err != nil {
 		return "", err
 	}

@@ -176,10 +176,13 @@ func parseCell(line, own []string) (*Cell, error) {
 	for _, digit := range field(3) {
 		p := Point{F: 1, AtZero: 1}
 		switch digit {
+		case '0':
 		case '1':
 			p.F = 0
 		case 'x':
 			p.Failed = "no result"
+		default:
+			failed = errors.Join(failed, fmt.Errorf("%q is not 0, 1 or x", digit))
 		}
 		c.Points = append(c.Points, p)
 	}
@@ -278,7 +281,7 @@ func (st *study) countUnstable(accept func(s *Set, v variant) bool) instability 
 				}
 			}
 			changed := differs(func(other *Cell) bool {
-				return sixPlaces(other.value(rule, k)) != sixPlaces(c.value(rule, k))
+				return fraction(other.value(rule, k)) != fraction(c.value(rule, k))
 			})
 			n.criteriaTested++
 			n.criteria += changed
