@@ -13,6 +13,7 @@ import (
 	"toptau"
 	"toptau/diag"
 	"toptau/internal/cli"
+	"toptau/internal/cli/verbs"
 	"toptau/internal/report"
 	"toptau/internal/text"
 	"toptau/model"
@@ -30,7 +31,7 @@ type explainCommand struct {
 	Columns bool     `help:"Show what each column does to the scores of all rows, instead of single rows."`
 	CSV     bool     `name:"csv" help:"Print CSV: one line per row and column, with the column's value and what it adds."`
 	badRowFlags
-	verifyFlags
+	verbs.VerifyFlags
 	schema.Format
 }
 
@@ -47,7 +48,7 @@ func (c *explainCommand) Run(s *cli.Session) error {
 	case c.Columns && (c.Best > 0 || c.At != ""):
 		return &diag.Error{Kind: diag.Usage, Param: "columns", Found: "together with --best or --at", Expected: "all rows, or some"}
 	}
-	m, err := c.load(c.Model)
+	m, err := c.Load(c.Model)
 	if err != nil {
 		return err
 	}
@@ -107,13 +108,13 @@ func (c *explainCommand) printColumns(s *cli.Session, m *model.Model) error {
 		c := &list[i]
 		table = append(table, []string{c.Column, fmt.Sprintf("%.4g", c.Effect), fmt.Sprintf("%+.4g", c.Mean), c.String()})
 	}
-	for _, line := range alignColumns(table) {
+	for _, line := range verbs.AlignColumns(table) {
 		s.Printf("  %s\n", line)
 	}
 	if others := len(r.Columns) - len(list); others > 0 {
 		s.Printf("  and %s that matter less\n", text.Plural(others, "column"))
 	}
-	printWarnings(s, r.Warnings)
+	verbs.PrintWarnings(s, r.Warnings)
 	return nil
 }
 

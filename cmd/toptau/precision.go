@@ -8,6 +8,7 @@ import (
 	"toptau"
 	"toptau/diag"
 	"toptau/internal/cli"
+	"toptau/internal/cli/verbs"
 	"toptau/internal/text"
 	"toptau/model"
 	"toptau/result"
@@ -48,7 +49,7 @@ func (c *scoreCommand) printPrecision(s *cli.Session, m *model.Model) error {
 		table = append(table, []string{b.name, text.Count(b.Rows), fmt.Sprintf("%.4g", b.Score), text.Percent(b.Probability),
 			text.Percent(b.Precision), text.Number(b.Positives)})
 	}
-	for _, line := range alignColumns(table) {
+	for _, line := range verbs.AlignColumns(table) {
 		s.Printf("  %s\n", line)
 	}
 	s.Printf("these are expectations from held-out training rows, not measurements: evaluate measures on labelled rows\n")

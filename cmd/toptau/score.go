@@ -14,6 +14,7 @@ import (
 	"toptau/diag"
 	"toptau/internal/atomicfile"
 	"toptau/internal/cli"
+	"toptau/internal/cli/verbs"
 	"toptau/internal/table"
 	"toptau/internal/text"
 	"toptau/model"
@@ -38,7 +39,7 @@ type scoreCommand struct {
 	Follow      bool           `help:"Go on at the end of the file with the rows that are appended to it, also after it is truncated or rotated, like tail -F. An interruption ends it."`
 	badRowFlags
 	alertFlags
-	verifyFlags
+	verbs.VerifyFlags
 	schema.Format
 }
 
@@ -53,7 +54,7 @@ func (c *scoreCommand) Run(s *cli.Session) error {
 		return &diag.Error{Kind: diag.Usage, Param: "follow", Found: "together with --entity", Expected: "an input that ends, to merge its rows",
 			Fixes: []diag.Fix{{Param: "only-alerts"}}}
 	}
-	m, err := c.load(c.Model)
+	m, err := c.Load(c.Model)
 	if err != nil {
 		return err
 	}
