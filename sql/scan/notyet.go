@@ -1,0 +1,5 @@
+package scan
+
+import "errors"
+
+var errNotYet = errors.New("not built yet")
