@@ -1,0 +1,236 @@
+// Package servers starts real databases for tests: PostgreSQL, ClickHouse, Trino and Spark. Each server listens on a free
+// port of the loopback interface, keeps its data in a temporary directory, and ends with the test. A test whose server is
+// not installed is skipped with the command that installs it.
+//
+// The package uses the programs of each database and no driver, so that a fault of a driver cannot hide in the tests of
+// that driver.
+package servers
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Server is a running database.
+type Server struct {
+	DSN      string // connects with all rights
+	ReadOnly string // connects with a role that may read all tables and write nothing
+	Port     int
+
+	dir     string
+	command func() *exec.Cmd                                  // a new process of the server
+	client  func(stdin io.Reader, statement string) *exec.Cmd // runs a statement and prints its rows
+	insert  func(t Table) (create, insert string)             // the statements that take a table
+	encode  func(w *encoder, t Table, row int)                // writes a row for insert
+	ends    [2]func(w *encoder)                               // what is before the first row and after the last one
+	end     syscall.Signal                                    // ends the server at once
+
+	mutex   sync.Mutex
+	process *exec.Cmd
+	ended   chan struct{}
+}
+
+// startTime is the most time that a server may need until it answers. Trino needs half a minute on two busy cores.
+const startTime = 3 * time.Minute
+
+// needs skips a test if a program is missing.
+func needs(t testing.TB, found bool, program, install string) {
+	t.Helper()
+	if !found {
+		t.Skipf("%s is not installed: run %s", program, install)
+	}
+	if testing.Short() {
+		t.Skipf("%s is not started with -short", program)
+	}
+}
+
+// hasProgram reports whether a command is on the search path.
+func hasProgram(name string) bool {
+	_, err := exec.LookPath(name)
+	return err == nil
+}
+
+// script is the path of a script of this module, for messages: from the directory of the module, wherever the test runs.
+func script(name string) string { return "sql/scripts/" + name }
+
+// moduleDir is the directory of this module.
+func moduleDir() string {
+	_, file, _, _ := runtime.Caller(0)
+	return filepath.Dir(filepath.Dir(file))
+}
+
+// freePorts returns ports on which nobody listens at the moment.
+func freePorts(t testing.TB, n int) []int {
+	t.Helper()
+	ports := make([]int, n)
+	for i := range ports {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close() // after the last one is open, so that no port is returned twice
+		ports[i] = l.Addr().(*net.TCPAddr).Port
+	}
+	return ports
+}
+
+// temporary returns a directory that goes with the test and that another user may enter. t.TempDir is closed to others,
+// and PostgreSQL refuses to run as root.
+func temporary(t testing.TB, name string) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "toptau-"+name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func write(t testing.TB, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// run runs a command to its end and returns what it printed.
+func run(t testing.TB, c *exec.Cmd) string {
+	t.Helper()
+	var out, errors bytes.Buffer
+	c.Stdout, c.Stderr = &out, &errors
+	if err := c.Run(); err != nil {
+		t.Fatalf("%s: %v\n%.2000s", filepath.Base(c.Path), err, errors.String())
+	}
+	return out.String()
+}
+
+// Start starts the server on its port and with its data, and returns when it answers. The functions that create a server
+// start it, too.
+func (s *Server) Start(t testing.TB) {
+	t.Helper()
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	c := s.command()
+	log, err := os.OpenFile(filepath.Join(s.dir, "output"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Stdout, c.Stderr = log, log
+	endWithParent(c, s.end)
+	err = c.Start()
+	log.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		c.Wait()
+		close(ended)
+	}()
+	s.process, s.ended = c, ended
+	for limit := time.Now().Add(startTime); ; time.Sleep(50 * time.Millisecond) {
+		if s.client(nil, "SELECT 1").Run() == nil {
+			return
+		}
+		select {
+		case <-ended:
+			t.Fatalf("the server ended while it started:\n%s", s.Log())
+		default:
+		}
+		if time.Now().After(limit) {
+			t.Fatalf("the server does not answer after %v:\n%s", startTime, s.Log())
+		}
+	}
+}
+
+// Kill ends the server at once, as a power cut would: connections break, nothing is written down. Start starts it again.
+func (s *Server) Kill() {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.process != nil {
+		s.process.Process.Signal(s.end)
+		select {
+		case <-s.ended:
+		case <-time.After(20 * time.Second):
+			s.process.Process.Kill()
+			<-s.ended
+		}
+		s.process = nil
+	}
+}
+
+// Process returns the number of the server's process, 0 if it does not run.
+func (s *Server) Process() int {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.process == nil {
+		return 0
+	}
+	return s.process.Process.Pid
+}
+
+// Log returns the end of what the server printed.
+func (s *Server) Log() string {
+	b, _ := os.ReadFile(filepath.Join(s.dir, "output"))
+	return string(b[max(0, len(b)-4000):])
+}
+
+// Run runs a statement with all rights and returns the rows that it prints, with fields separated by tabs.
+func (s *Server) Run(t testing.TB, statement string) string {
+	t.Helper()
+	return strings.TrimSuffix(run(t, s.client(nil, statement)), "\n")
+}
+
+// Refuses runs a statement that the server must refuse, and returns the server's error.
+func (s *Server) Refuses(t testing.TB, statement string) string {
+	t.Helper()
+	out, err := s.client(nil, statement).CombinedOutput()
+	if err == nil {
+		t.Fatalf("the server ran a statement that it must refuse: %.200s", statement)
+	}
+	return string(out)
+}
+
+// Load creates a table and fills it as fast as the server can: PostgreSQL by COPY, ClickHouse by an INSERT of rows in
+// binary form.
+func (s *Server) Load(t testing.TB, table Table) {
+	t.Helper()
+	create, insert := s.insert(table)
+	s.Run(t, create)
+	reader, writer := io.Pipe()
+	go func() {
+		w := &encoder{to: writer}
+		s.ends[0](w)
+		for row := range table.Rows {
+			s.encode(w, table, row)
+			w.flush(1 << 16)
+		}
+		s.ends[1](w)
+		w.flush(0)
+		writer.CloseWithError(w.err)
+	}()
+	run(t, s.client(reader, insert))
+	reader.Close()
+}
+
+// dsn joins the parts of a DSN in the form of a URL.
+func dsn(scheme, user string, port int, rest string) string {
+	return fmt.Sprintf("%s://%s@127.0.0.1:%d/%s", scheme, user, port, rest)
+}
