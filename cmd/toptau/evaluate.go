@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -168,9 +167,4 @@ func entryNames(paths []string) []string {
 		}
 	}
 	return names
-}
-
-func appendJSON(b []byte, text string) []byte {
-	quoted, _ := json.Marshal(text) // a string cannot fail
-	return append(b, quoted...)
 }

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"strconv"
-	"strings"
 
 	"toptau"
 	"toptau/diag"
@@ -62,14 +61,8 @@ func (c *scoreCommand) Run(s *cli.Session) error {
 		return c.printPrecision(s, m)
 	}
 	return s.WriteFile(cmp.Or(c.Output, "-"), func(out io.Writer) (failed error) {
-		extra := extraColumns{imputed: c.Impute != "", errors: c.OnError == toptau.EmptyBadRows, limited: c.limited()}
-		var w rowWriter = &csvRows{w: csv.NewWriter(out), extra: extra}
-		switch {
-		case s.JSON:
-			w = &jsonRows{w: cli.JSONLines{W: out}}
-		case strings.HasSuffix(c.Output, ".parquet"):
-			w = &parquetRows{out: out, extra: extra}
-		}
+		w := verbs.NewRowWriter(out, c.Output, s.JSON, verbs.ExtraColumns{Imputed: c.Impute != "", Errors: c.OnError == toptau.EmptyBadRows,
+			Limited: c.limited()})
 		o := toptau.ScoreOptions{Format: c.Format, At: c.At, Best: c.Best, Entity: c.Entity, OnlyAlerts: c.OnlyAlerts, Keep: c.Keep,
 			Probability: c.Probability, Prevalence: c.Prevalence,
 			Progress: func(rows int) { s.Progress.Show(-1, "%s rows scored", text.Count(rows)) }}
@@ -134,7 +127,7 @@ func createRejectFile(path string) (*rejectFile, error) {
 }
 
 func (r *rejectFile) add(row result.Rejected) error {
-	r.w.Write([]string{strconv.Itoa(row.Line), reasonText(row.Err), row.Text})
+	r.w.Write([]string{strconv.Itoa(row.Line), verbs.ReasonText(row.Err), row.Text})
 	r.w.Flush()
 	return r.w.Error()
 }
@@ -147,47 +140,36 @@ func (r *rejectFile) Close() error {
 	return r.file.Close()
 }
 
-// reasonText returns the text of a row's error without its file and line.
-func reasonText(err error) string {
-	e := diag.Of(err)
-	if e == nil {
-		return err.Error()
-	}
-	reason := *e
-	reason.File, reason.Line = "", 0
-	return reason.Text(cli.Spell)
-}
-
 // writeRows scores the rows of in and writes them as they come. Warnings go to standard error.
-func writeRows(s *cli.Session, m *model.Model, in io.Reader, o toptau.ScoreOptions, w rowWriter) error {
+func writeRows(s *cli.Session, m *model.Model, in io.Reader, o toptau.ScoreOptions, w verbs.RowWriter) error {
 	show := o.Progress
 	o.Progress = func(rows int) {
 		show(rows)
-		w.flush()
+		w.Flush()
 		s.Stdout.Flush() // its error returns with the next write
 	}
 	stream, err := toptau.Score(s, m, in, o)
 	if err != nil {
 		return err
 	}
-	if err := w.begin(stream); err != nil {
+	if err := w.Begin(stream); err != nil {
 		return err
 	}
 	s.Progress.Start()
 	for row, err := range stream.Rows() {
 		if err != nil {
-			w.end()
+			w.End()
 			if s.Err() != nil {
 				printRowWarnings(s, stream)
 			}
 			return err
 		}
-		if err := w.write(row); err != nil {
+		if err := w.Write(row); err != nil {
 			return err
 		}
 	}
 	s.Progress.Clear()
-	err = w.end()
+	err = w.End()
 	printRowWarnings(s, stream)
 	return err
 }
