@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"crypto/ed25519"
-	"fmt"
 	"strings"
 
 	"toptau"
@@ -179,11 +178,7 @@ func (c *thresholdCommand) write(s *cli.Session, from, to *model.Model, key ed25
 	if err == nil {
 		err = s.WriteFile(c.Output, cli.WriteTo(to))
 	}
-	if err != nil || from.Signature() == nil || key != nil {
-		return nil, err
-	}
-	return []diag.Warning{{Code: "unsigned", Text: fmt.Sprintf("%s is not signed, because the signature of %s does not cover the changed "+
-		"operating points", c.Output, c.Model), Fixes: []diag.Fix{{Param: "sign", Value: "KEYFILE"}}}}, nil
+	return verbs.Unsigned(from, key, c.Model, c.Output), err
 }
 
 // compute returns the threshold and writes the model with it. If the guarantee is impossible, it returns both the threshold and

@@ -2,6 +2,7 @@ package verbs
 
 import (
 	"crypto/ed25519"
+	"fmt"
 
 	"toptau"
 	"toptau/diag"
@@ -34,6 +35,15 @@ func Sign(m *model.Model, key ed25519.PrivateKey) (*model.Model, error) {
 		return m, nil
 	}
 	return m.Sign(key)
+}
+
+// Unsigned warns if a changed model loses the signature of the model that it was made from.
+func Unsigned(from *model.Model, key ed25519.PrivateKey, path, output string) []diag.Warning {
+	if from.Signature() == nil || key != nil {
+		return nil
+	}
+	return []diag.Warning{{Code: "unsigned", Text: fmt.Sprintf("%s is not signed, because the signature of %s does not cover the changed "+
+		"operating points", output, path), Fixes: []diag.Fix{{Param: "sign", Value: "KEYFILE"}}}}
 }
 
 // VerifyFlags refuse files that were not signed with a key.
