@@ -13,7 +13,7 @@ func init() { dialects["clickhouse"] = ClickHouse }
 // ClickHouse is the SQL of ClickHouse from 18.16 on, which has neither window functions nor casts of aggregates.
 func ClickHouse() *Dialect {
 	d := base("clickhouse", export.ClickHouse)
-	d.Bin = SteppedBin(func(_ *Dialect, x string) string { return "toInt32(floor(" + x + "))" })
+	d.Near = SteppedBin(func(_ *Dialect, x string) string { return "toInt32(floor(" + x + "))" })
 	d.Bucket = func(key string, seed int) string {
 		return fmt.Sprintf("(cityHash64(%s, %d) %% %d)", key, seed, large.Buckets)
 	}
@@ -22,6 +22,9 @@ func ClickHouse() *Dialect {
 	d.ListIf = func(value, where string) string {
 		return "arrayStringConcat(groupArrayIf(" + value + ", " + where + "), ',')"
 	}
+	d.Scored = func(text, score string) string { return "concat(" + text + ", ':', toString(" + score + "))" }
+	d.Cast = func(x string) string { return "toFloat64(" + x + ")" }
+	d.Missing = func(x string) string { return "ifNull(toFloat64(" + x + "), nan)" }
 	d.Hex = func(x string) string { return "hex(" + x + ")" }
 	d.Whole = func(x string) string { return "toString(" + x + ")" }
 	d.Int = func(x string) string { return "toInt64(" + x + ")" }

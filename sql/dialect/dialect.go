@@ -26,6 +26,8 @@ type Dialect struct {
 
 	// Bin returns the number of cuts that are not above a score, as an integer. cuts ascend, and there is at least one.
 	Bin func(d *Dialect, score string, cuts []float64) string
+	// Near is Bin where a score within rounding of a cut may be on its other side. Intervals never overlap.
+	Near func(d *Dialect, score string, cuts []float64) string
 	// Bucket returns a hash of a key from 0 to large.Buckets-1. Different seeds give independent hashes.
 	Bucket func(key string, seed int) string
 	// SumIf and CountIf are aggregates of the rows for which a condition holds. A sum over no rows may be NULL.
@@ -34,6 +36,12 @@ type Dialect struct {
 	// ListIf is an aggregate: the texts of the rows for which a condition holds, joined by commas. It may be NULL for no
 	// rows. The texts have no commas.
 	ListIf func(value, where string) string
+	// Scored returns a text with a colon between a text and a score, in digits that give the score exactly.
+	Scored func(text, score string) string
+	// Cast returns a number of any type as a double.
+	Cast func(x string) string
+	// Missing returns a double, with NaN or NULL for NULL and NaN.
+	Missing func(x string) string
 	// Hex returns the bytes of a text as hexadecimal digits, Whole an integer as decimal digits.
 	Hex, Whole func(x string) string
 	// Int returns an integer as a signed one of 64 bits.
@@ -146,12 +154,15 @@ func base(name string, of export.Dialect) *Dialect {
 	if !known {
 		panic("dialect: " + string(of) + " has no words")
 	}
-	return &Dialect{Name: name, Words: words, Export: of, Bin: NestedBin, Columns: standardColumns, Kind: standardKind,
+	return &Dialect{Name: name, Words: words, Export: of, Bin: NestedBin, Near: NestedBin, Columns: standardColumns, Kind: standardKind,
 		SumIf:   func(value, where string) string { return "sum(" + value + ") FILTER (WHERE " + where + ")" },
 		CountIf: func(where string) string { return "count(*) FILTER (WHERE " + where + ")" },
 		ListIf: func(value, where string) string {
 			return "string_agg(" + value + ", ',') FILTER (WHERE " + where + ")"
 		},
+		Scored:  func(text, score string) string { return text + " || ':' || CAST(" + score + " AS varchar)" },
+		Missing: words.Double,
+		Cast:    func(x string) string { return "CAST(" + x + " AS double precision)" },
 		Int:     func(x string) string { return "CAST(" + x + " AS bigint)" },
 		Among:   func(key string, literals []string) string { return key + " IN (" + strings.Join(literals, ", ") + ")" },
 		Round:   func(x string) string { return "round(" + x + ")" },

@@ -20,6 +20,7 @@ func Postgres() *Dialect {
 		}
 		return "width_bucket(" + score + ", '{" + strings.Join(list, ",") + "}'::float8[])"
 	}
+	d.Near = d.Bin
 	d.Bucket = func(key string, seed int) string {
 		return fmt.Sprintf("(hashtextextended(CAST(%s AS text), %d) & %d)", key, seed, large.Buckets-1)
 	}

@@ -27,11 +27,16 @@ type Conn interface {
 	Query(ctx context.Context, statement string, dest []any, each func() error) error
 	// Steady reports whether all statements see the same rows, whatever is written meanwhile.
 	Steady() bool
+	// Lost reports whether an error of Query means that the connection or the server was lost.
+	Lost(err error) bool
+	// Reconnect connects again. Steady connections then see the rows of another moment.
+	Reconnect(ctx context.Context) error
 }
 
 // Traffic counts what was asked.
 type Traffic struct {
 	Statements int           `json:"statements"` // all of them
+	Retries    int           `json:"retries"`    // after a lost connection
 	Scans      int           `json:"scans"`      // those that read all rows of the table
 	Lookups    int           `json:"lookups"`    // those that fetch rows by their keys
 	Rows       int           `json:"rows"`       // single rows fetched

@@ -36,19 +36,28 @@ func clickHouse(t testing.TB, ports []int, shards string) *Server {
 		"INTER", strconv.Itoa(ports[2]), "SHARDS", shards).Replace
 	write(t, filepath.Join(dir, "config.xml"), fill(clickHouseConfig))
 	write(t, filepath.Join(dir, "users.xml"), clickHouseUsers)
-	s := &Server{Port: ports[0], dir: dir, end: syscall.SIGKILL, insert: clickHouseTable, encode: rowBinary,
+	s := &Server{Port: ports[0], dir: dir, end: syscall.SIGKILL,
 		DSN: dsn("clickhouse", "default", ports[0], "default"), ReadOnly: dsn("clickhouse", "reader", ports[0], "default")}
-	s.ends = [2]func(*encoder){func(*encoder) {}, func(*encoder) {}}
 	s.command = func() *exec.Cmd {
 		c := exec.Command("clickhouse-server", "--config-file="+filepath.Join(dir, "config.xml"))
 		c.Dir = dir
 		return c
 	}
-	s.client = func(stdin io.Reader, statement string) *exec.Cmd {
-		c := exec.Command("clickhouse-client", "--host", "127.0.0.1", "--port", strconv.Itoa(s.Port), "--query", statement)
-		c.Stdin = stdin
-		return c
+	s.query = func(stdin io.Reader, statement string) (string, error) {
+		c := exec.Command("clickhouse-client", "--host", "127.0.0.1", "--port", strconv.Itoa(s.Port))
+		if c.Stdin = strings.NewReader(statement); stdin != nil { // a long statement is no argument
+			c.Args = append(c.Args, "--query", statement)
+			c.Stdin = stdin
+		}
+		return output(c)
 	}
+	s.load = func(t testing.TB, table Table) {
+		t.Helper()
+		create, insert := clickHouseTable(table)
+		s.Run(t, create)
+		s.stream(t, insert, table, rowBinary, "", "")
+	}
+	s.ready = s.answers
 	t.Cleanup(s.Kill)
 	s.Start(t)
 	return s

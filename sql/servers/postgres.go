@@ -98,23 +98,28 @@ func Postgres(t testing.TB, o PostgresOptions) *Server {
 		}
 	}
 	s.command = func() *exec.Cmd { return command("postgres", "-D", data, "-p", strconv.Itoa(s.Port)) }
-	s.client = func(stdin io.Reader, statement string) *exec.Cmd {
+	s.query = func(stdin io.Reader, statement string) (string, error) {
 		c := exec.Command(filepath.Join(bin, "psql"), "-X", "-q", "-A", "-t", "-F", "\t", "-v", "ON_ERROR_STOP=1",
-			"-h", dir, "-p", strconv.Itoa(s.Port), "-U", "toptau", "-d", "postgres", "-c", statement)
-		c.Stdin = stdin
-		return c
+			"-h", dir, "-p", strconv.Itoa(s.Port), "-U", "toptau", "-d", "postgres", "-f", "-")
+		if c.Stdin = strings.NewReader(statement); stdin != nil { // a long statement is no argument
+			c.Args = append(c.Args[:len(c.Args)-2], "-c", statement)
+			c.Stdin = stdin
+		}
+		return output(c)
 	}
-	s.insert, s.encode = postgresTable, copyRow
-	s.ends = [2]func(*encoder){
-		// The signature of the format, no flags, no extension of the header.
-		func(e *encoder) { e.bytes = append(e.bytes, "PGCOPY\n\xff\r\n\x00\x00\x00\x00\x00\x00\x00\x00\x00"...) },
-		func(e *encoder) { e.bytes = append(e.bytes, 0xff, 0xff) },
+	s.load = func(t testing.TB, table Table) {
+		t.Helper()
+		create, insert := postgresTable(table)
+		s.Run(t, create)
+		// The signature of the format, no flags, no extension of the header; a row of -1 fields is the end.
+		s.stream(t, insert, table, copyRow, "PGCOPY\n\xff\r\n\x00"+strings.Repeat("\x00", 8), "\xff\xff")
 	}
 	s.DSN, s.ReadOnly = dsn("postgres", "toptau", s.Port, rest), dsn("postgres", "reader", s.Port, rest)
 	if o.TLS {
 		secret := strings.ReplaceAll(Password, " ", "%20")
 		s.DSN, s.ReadOnly = dsn("postgres", "toptau:"+secret, s.Port, rest), dsn("postgres", "reader:"+secret, s.Port, rest)
 	}
+	s.ready = s.answers
 	t.Cleanup(s.Kill)
 	s.Start(t)
 	s.Run(t, fmt.Sprintf(`CREATE ROLE reader LOGIN PASSWORD '%[1]s'; ALTER ROLE toptau PASSWORD '%[1]s';

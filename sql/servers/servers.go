@@ -1,4 +1,4 @@
-// Package servers starts real databases for tests: PostgreSQL, ClickHouse, Trino and Spark. Each server listens on a free
+// Package servers starts real databases for tests: PostgreSQL, ClickHouse and Trino. Each server listens on a free
 // port of the loopback interface, keeps its data in a temporary directory, and ends with the test. A test whose server is
 // not installed is skipped with the command that installs it.
 //
@@ -29,12 +29,11 @@ type Server struct {
 	Port     int
 
 	dir     string
-	command func() *exec.Cmd                                  // a new process of the server
-	client  func(stdin io.Reader, statement string) *exec.Cmd // runs a statement and prints its rows
-	insert  func(t Table) (create, insert string)             // the statements that take a table
-	encode  func(w *encoder, t Table, row int)                // writes a row for insert
-	ends    [2]func(w *encoder)                               // what is before the first row and after the last one
-	end     syscall.Signal                                    // ends the server at once
+	command func() *exec.Cmd                                                // a new process of the server
+	query   func(stdin io.Reader, statement string) (out string, err error) // runs a statement, in a form for people
+	load    func(t testing.TB, table Table)
+	ready   func() error   // an error as long as the server starts
+	end     syscall.Signal // ends the server at once
 
 	mutex   sync.Mutex
 	process *exec.Cmd
@@ -59,6 +58,12 @@ func needs(t testing.TB, found bool, program, install string) {
 func hasProgram(name string) bool {
 	_, err := exec.LookPath(name)
 	return err == nil
+}
+
+// answers reports an error until the server runs statements.
+func (s *Server) answers() error {
+	_, err := s.query(nil, "SELECT 1")
+	return err
 }
 
 // script is the path of a script of this module, for messages: from the directory of the module, wherever the test runs.
@@ -110,15 +115,21 @@ func write(t testing.TB, path, text string) {
 	}
 }
 
-// run runs a command to its end and returns what it printed.
-func run(t testing.TB, c *exec.Cmd) string {
-	t.Helper()
-	var out, errors bytes.Buffer
-	c.Stdout, c.Stderr = &out, &errors
+// output runs a command to its end and returns what it printed, or an error with its messages.
+func output(c *exec.Cmd) (string, error) {
+	var out, messages bytes.Buffer
+	c.Stdout, c.Stderr = &out, &messages
 	if err := c.Run(); err != nil {
-		t.Fatalf("%s: %v\n%.2000s", filepath.Base(c.Path), err, errors.String())
+		return "", fmt.Errorf("%s: %w\n%.2000s", filepath.Base(c.Path), err, messages.String())
 	}
-	return out.String()
+	return strings.TrimSuffix(out.String(), "\n"), nil
+}
+
+func run(t testing.TB, c *exec.Cmd) {
+	t.Helper()
+	if _, err := output(c); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // Start starts the server on its port and with its data, and returns when it answers. The functions that create a server
@@ -146,7 +157,7 @@ func (s *Server) Start(t testing.TB) {
 	}()
 	s.process, s.ended = c, ended
 	for limit := time.Now().Add(startTime); ; time.Sleep(50 * time.Millisecond) {
-		if s.client(nil, "SELECT 1").Run() == nil {
+		if s.ready() == nil {
 			return
 		}
 		select {
@@ -192,42 +203,52 @@ func (s *Server) Log() string {
 	return string(b[max(0, len(b)-4000):])
 }
 
-// Run runs a statement with all rights and returns the rows that it prints, with fields separated by tabs.
+// Run runs a statement with all rights and returns the rows that it prints: lines of fields that are separated by tabs.
 func (s *Server) Run(t testing.TB, statement string) string {
 	t.Helper()
-	return strings.TrimSuffix(run(t, s.client(nil, statement)), "\n")
+	out, err := s.query(nil, statement)
+	if err != nil {
+		t.Fatalf("%v\n%.500s", err, statement)
+	}
+	return out
 }
 
 // Refuses runs a statement that the server must refuse, and returns the server's error.
 func (s *Server) Refuses(t testing.TB, statement string) string {
 	t.Helper()
-	out, err := s.client(nil, statement).CombinedOutput()
-	if err == nil {
-		t.Fatalf("the server ran a statement that it must refuse: %.200s", statement)
+	if _, err := s.query(nil, statement); err != nil {
+		return err.Error()
 	}
-	return string(out)
+	t.Fatalf("the server ran a statement that it must refuse: %.200s", statement)
+	return ""
 }
 
 // Load creates a table and fills it as fast as the server can: PostgreSQL by COPY, ClickHouse by an INSERT of rows in
-// binary form.
+// binary form, Trino by an INSERT of rows in JSON.
 func (s *Server) Load(t testing.TB, table Table) {
 	t.Helper()
-	create, insert := s.insert(table)
-	s.Run(t, create)
+	s.load(t, table)
+}
+
+// stream runs a statement that reads rows, and sends it those of a table, with what comes before and after them.
+func (s *Server) stream(t testing.TB, insert string, table Table, row func(*encoder, Table, int), before, after string) {
+	t.Helper()
 	reader, writer := io.Pipe()
 	go func() {
-		w := &encoder{to: writer}
-		s.ends[0](w)
-		for row := range table.Rows {
-			s.encode(w, table, row)
+		w := &encoder{to: writer, bytes: []byte(before)}
+		for i := range table.Rows {
+			row(w, table, i)
 			w.flush(1 << 16)
 		}
-		s.ends[1](w)
+		w.bytes = append(w.bytes, after...)
 		w.flush(0)
 		writer.CloseWithError(w.err)
 	}()
-	run(t, s.client(reader, insert))
+	_, err := s.query(reader, insert)
 	reader.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // dsn joins the parts of a DSN in the form of a URL.

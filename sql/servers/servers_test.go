@@ -32,7 +32,7 @@ func TestPostgres(t *testing.T) {
 		t.Error(got)
 	}
 	s.Kill()
-	if err := s.client(nil, "SELECT 1").Run(); err == nil {
+	if _, err := s.query(nil, "SELECT 1"); err == nil {
 		t.Error("a killed server answers")
 	}
 	s.Start(t)
@@ -105,5 +105,24 @@ func TestClickHouse(t *testing.T) {
 	}
 	if got := reader("CREATE TABLE x (a Int8) ENGINE = Memory"); !strings.Contains(got, "readonly mode") {
 		t.Error(got)
+	}
+}
+
+func TestTrino(t *testing.T) {
+	s, workers := Trino(t, 2)
+	table := hostile()
+	s.Load(t, table)
+	name := `"` + strings.ReplaceAll(table.Name, `"`, `""`) + `"`
+	if got := s.Run(t, "SELECT count(*), min(\"the key\"), max(\"the key\"), count(f), count(s), count(DISTINCT s) FROM "+name); got != "700\t-3\t696\t560\t699\t7" {
+		t.Error(got)
+	}
+	if got := s.Run(t, `SELECT count(*) FROM `+name+` WHERE "x""y'" = `+fmt.Sprintf("%e", math.Ldexp(1.0/3, 3))); got != "0" {
+		t.Error(got) // rounded to six digits
+	}
+	if got := s.Run(t, `SELECT count(*) FROM `+name+` WHERE "x""y'" = DOUBLE '`+fmt.Sprint(math.Ldexp(1.0/3, 3))+`'`); got != "1" {
+		t.Error(got)
+	}
+	if s.Refuses(t, "SELECT nothing") == "" || len(workers) != 2 {
+		t.Error("no error")
 	}
 }

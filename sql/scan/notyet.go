@@ -1,5 +1,0 @@
-package scan
-
-import "errors"
-
-var errNotYet = errors.New("not built yet")
