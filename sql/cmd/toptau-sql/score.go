@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -107,7 +108,6 @@ type scoring struct {
 	statement string   // without a semicolon
 	keys      []string // names of the columns before the score
 	points    []string // names of the operating points, in the order of the columns after it
-	decisions []string // names of these columns
 }
 
 // statement returns the SELECT of the scores.
@@ -120,10 +120,11 @@ func (c *scoreCommand) statement(d *dialect.Dialect, m *model.Model) (*scoring, 
 	if err != nil {
 		return nil, err
 	}
-	from := d.Path(path)
+	from := "(SELECT * FROM " + d.Path(path)
 	if c.WhereSQL != "" {
-		from = "(SELECT * FROM " + from + " WHERE (" + c.WhereSQL + "\n)) AS toptau_rows" // a comment in the condition ends with its line
+		from += " WHERE (" + c.WhereSQL + "\n)" // a comment in the condition ends with its line
 	}
+	from += ")"
 	keep := c.Keep
 	if c.Key != "" {
 		keep = append([]string{c.Key}, keep...)
@@ -142,7 +143,6 @@ func (c *scoreCommand) statement(d *dialect.Dialect, m *model.Model) (*scoring, 
 	for i := range p.Points {
 		out.points = append(out.points, p.Points[i].Name)
 	}
-	out.decisions = export.Decisions(p)
 	return out, nil
 }
 
@@ -274,7 +274,7 @@ func (c *scoreCommand) into(s *cli.Session, kind string, d *dialect.Dialect, sco
 	}
 	s.Printf("%s: %s with scores\n", c.Into, text.Plural(r.Rows, "row"))
 	for i, name := range r.Points {
-		s.Printf("  %s at operating point %q (column %s)\n", text.Plural(r.Positives[i], "alert"), name, scored.decisions[i])
+		s.Printf("  %s at operating point %q\n", text.Plural(r.Positives[i], "alert"), name)
 	}
 	if r.Failed > 0 {
 		s.Printf("  %s without a score\n", text.Plural(r.Failed, "row"))
@@ -291,13 +291,13 @@ type intoTable struct {
 	dialect    *dialect.Dialect
 	words      writing
 	path       []string
-	servers    []engine.Writer
+	servers    []*engine.Writer
 	onError    toptau.BadRows
 	statements int
 }
 
 // run runs a statement on a server.
-func (t *intoTable) run(ctx context.Context, server engine.Writer, statement string) error {
+func (t *intoTable) run(ctx context.Context, server *engine.Writer, statement string) error {
 	t.statements++
 	return server.Exec(ctx, statement)
 }
@@ -357,7 +357,7 @@ func (t *intoTable) write(ctx context.Context, scored *scoring) (r *result.Scori
 }
 
 // count adds the rows of a server's new table, in the order of the columns: keys, score, decisions.
-func (t *intoTable) count(ctx context.Context, server engine.Writer, made []string, scored *scoring, r *result.Scoring) error {
+func (t *intoTable) count(ctx context.Context, server *engine.Writer, made []string, scored *scoring, r *result.Scoring) error {
 	d := t.dialect
 	columns, err := server.Columns(ctx, "SELECT * FROM "+d.Path(made)+" WHERE 1 = 0")
 	if err != nil {
@@ -377,7 +377,7 @@ func (t *intoTable) count(ctx context.Context, server engine.Writer, made []stri
 		dest[i] = &counts[i]
 	}
 	t.statements++
-	if err := server.Row(ctx, "SELECT "+strings.Join(list, ", ")+" FROM "+d.Path(made), dest...); err != nil {
+	if err := server.Query(ctx, "SELECT "+strings.Join(list, ", ")+" FROM "+d.Path(made), dest, func() error { return nil }); err != nil {
 		return err
 	}
 	r.Rows += int(counts[0])
@@ -389,7 +389,7 @@ func (t *intoTable) count(ctx context.Context, server engine.Writer, made []stri
 }
 
 // refuseTaken fails if a table of the name exists.
-func (t *intoTable) refuseTaken(ctx context.Context, server engine.Writer) error {
+func (t *intoTable) refuseTaken(ctx context.Context, server *engine.Writer) error {
 	var name, kind string
 	found := errors.New("found")
 	err := server.Query(ctx, t.dialect.Columns(t.dialect, t.path), []any{&name, &kind}, func() error { return found })

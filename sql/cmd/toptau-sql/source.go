@@ -26,16 +26,16 @@ import (
 type connectionFlags struct {
 	DSNEnv         []string      `group:"Connection" name:"dsn-env" sep:"none" placeholder:"NAME" help:"The environment variable with the connection string of a server; repeatable: each server has a part of the rows."`
 	DSNFile        string        `group:"Connection" name:"dsn-file" file:"in" placeholder:"FILE" help:"A file with the connection strings of servers, one a line. Lines that begin with # are comments."`
-	NoTLS          bool          `group:"Connection" name:"no-tls" help:"Accept connections without encryption to other hosts."`
-	MaxConnections int           `group:"Connection" name:"max-connections" default:"1" placeholder:"N" help:"Use at most N connections to each server (default 1)."`
+	Plain          bool          `group:"Connection" help:"Accept connections without encryption to other hosts."`
+	MaxConnections int           `group:"Connection" name:"max-connections" placeholder:"N" help:"Run at most N statements at the same time (default: one on each server)."`
 	Timeout        time.Duration `group:"Connection" default:"1h" placeholder:"TIME" help:"Cancel a statement after this time: 90s, 10m (default 1h)."`
 }
 
 // options returns how to connect.
 func (f *connectionFlags) options() (engine.Options, error) {
-	o := engine.Options{Plain: f.NoTLS, Connections: f.MaxConnections, Timeout: f.Timeout}
+	o := engine.Options{Plain: f.Plain, Timeout: f.Timeout}
 	switch {
-	case f.MaxConnections < 1:
+	case f.MaxConnections < 0:
 		return o, &diag.Error{Kind: diag.Usage, Param: "max-connections", Found: fmt.Sprint(f.MaxConnections), Expected: "at least 1"}
 	case f.Timeout <= 0:
 		return o, &diag.Error{Kind: diag.Usage, Param: "timeout", Found: f.Timeout.String(), Expected: "a time above 0"}
@@ -223,7 +223,7 @@ func (f *sourceFlags) open(s *cli.Session, data string, m *model.Model) (*source
 	if err != nil {
 		return nil, err
 	}
-	w := watch(s, e)
+	w := watch(s, e, f.MaxConnections)
 	r, err := scan.Open(s, e.Dialect, e.Shards, t)
 	if err != nil {
 		e.Close()

@@ -12,7 +12,8 @@ import (
 
 // watcher shows the statement that the database works on.
 type watcher struct {
-	s *cli.Session
+	s     *cli.Session
+	limit chan struct{} // has an element for each statement that runs; nil: no limit
 
 	mutex   sync.Mutex
 	begun   int           // statements
@@ -24,9 +25,12 @@ type watcher struct {
 	stop    chan struct{} // closed when no statement is open
 }
 
-// watch lets the progress of a session show the statements of an engine.
-func watch(s *cli.Session, e *engine.Engine) *watcher {
+// watch lets the progress of a session show the statements of an engine. At most that number run at a time; 0: no limit.
+func watch(s *cli.Session, e *engine.Engine, most int) *watcher {
 	w := &watcher{s: s, done: -1}
+	if most > 0 {
+		w.limit = make(chan struct{}, most)
+	}
 	for i, c := range e.Shards {
 		e.Shards[i] = &watched{c, w}
 	}
@@ -40,6 +44,14 @@ type watched struct {
 }
 
 func (c *watched) Query(ctx context.Context, statement string, dest []any, each func() error) error {
+	if c.w.limit != nil {
+		select {
+		case c.w.limit <- struct{}{}:
+			defer func() { <-c.w.limit }()
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
 	c.w.begin()
 	defer c.w.end()
 	return c.Conn.Query(ctx, statement, dest, each)
