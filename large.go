@@ -133,7 +133,10 @@ func (d *Data) sample() (*table.Table, error) {
 // fitsMemory reports whether the matrix of all rows, and what a solver needs besides, takes at most that number of bytes (0:
 // half of the free memory).
 func (d *Data) fitsMemory(m *feature.Map, s matrix.Storage, most int64) bool {
-	if !d.table.Stored() {
+	switch {
+	case d.rows != nil:
+		return false
+	case !d.table.Stored():
 		return true
 	}
 	if most == 0 {
@@ -151,6 +154,13 @@ const (
 
 // startSample returns a sample of a stored table, encoded.
 func (d *Data) startSample(ctx context.Context, m *feature.Map, s matrix.Storage) (*matrix.Matrix, error) {
+	if d.rows != nil {
+		sample, err := d.rows.Sample(ctx, large.All(), 2*startRows)
+		if err != nil {
+			return nil, err
+		}
+		return m.MatrixContext(ctx, sample.Table, nil, s)
+	}
 	stride := max(1, d.Len()/startRows)
 	var strides, seen [2]int
 	for class, n := range [2]int{d.Len() - d.Positives(), d.Positives()} {
@@ -190,7 +200,10 @@ func (d *Data) populations(p method.Population) (positives, population threshold
 }
 
 // source returns a source over the rows of d that encodes them in every pass.
-func (d *Data) source(m *feature.Map, s matrix.Storage, p method.Population) (*certified.BlockSource, error) {
+func (d *Data) source(ctx context.Context, m *feature.Map, s matrix.Storage, p method.Population) (certified.Source, error) {
+	if d.rows != nil {
+		return d.rows.Source(ctx, large.All(), m, s, p)
+	}
 	blocks, err := m.InBlocks(d.table, s)
 	if err != nil {
 		return nil, err
