@@ -29,6 +29,7 @@ func ClickHouse() *Dialect {
 	d.Hex = func(x string) string { return "hex(" + x + ")" }
 	d.Whole = func(x string) string { return "toString(" + x + ")" }
 	d.Int = func(x string) string { return "toInt64(" + x + ")" }
+	d.Round = roundBySum // 18.16 rounds ties away from 0
 	d.Checksum = func(columns []string) string { return "toString(sum(cityHash64(" + strings.Join(columns, ", ") + ")))" }
 	d.Columns = func(d *Dialect, path []string) string {
 		text := func(s string) string {

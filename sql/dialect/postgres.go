@@ -30,8 +30,9 @@ func Postgres() *Dialect {
 	d.Among = func(key string, literals []string) string {
 		return key + " = ANY (ARRAY[" + strings.Join(literals, ", ") + "])"
 	}
+	// The hash of a record is a sum over its columns, so it would not notice values that change places between rows.
 	d.Checksum = func(columns []string) string {
-		return "CAST(coalesce(sum(CAST(hash_record_extended(ROW(" + strings.Join(columns, ", ") + "), 0) AS numeric)), 0) AS text)"
+		return "CAST(coalesce(sum(CAST(hashint8extended(hash_record_extended(ROW(" + strings.Join(columns, ", ") + "), 0), 0) AS numeric)), 0) AS text)"
 	}
 	d.Columns = func(d *Dialect, path []string) string {
 		literal, _ := d.Text(d.Path(path))

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"crypto/tls"
+	"database/sql"
 	"net"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -10,13 +11,13 @@ import (
 	"toptau/sql/scan"
 )
 
-func init() { drivers["clickhouse"] = openClickHouse }
+func init() { drivers["clickhouse"], writers["clickhouse"] = openClickHouse, writeClickHouse }
 
-// openClickHouse connects with settings that refuse to write. A server has no snapshots; package scan compares counts and checksums.
-func openClickHouse(ctx context.Context, e *Engine, dsn string, o *Options) (scan.Conn, func() error, error) {
+// clickHouseDB returns connections. readonly is the setting of that name: 2 refuses to write and lets other settings change.
+func clickHouseDB(e *Engine, dsn string, o *Options, readonly int) (*sql.DB, error) {
 	options, err := clickhouse.ParseDSN(dsn)
 	if err != nil {
-		return nil, nil, badDSN("clickhouse://user@host:9440/database?secure=true")
+		return nil, badDSN("clickhouse://user@host:9440/database?secure=true")
 	}
 	for _, address := range options.Addr {
 		host, _, err := net.SplitHostPort(address)
@@ -24,7 +25,7 @@ func openClickHouse(ctx context.Context, e *Engine, dsn string, o *Options) (sca
 			host = address
 		}
 		if options.TLS == nil && !isLocal(host) && !o.Plain {
-			return nil, nil, plainError("secure=true in the connection string")
+			return nil, plainError("secure=true in the connection string")
 		}
 	}
 	encryption := options.TLS
@@ -43,7 +44,7 @@ func openClickHouse(ctx context.Context, e *Engine, dsn string, o *Options) (sca
 		options.Settings = clickhouse.Settings{}
 	}
 	for name, value := range map[string]int{
-		"readonly":                  2, // settings may change, data may not
+		"readonly":                  readonly,
 		"max_execution_time":        int(o.timeout().Seconds()),
 		"max_query_size":            64 << 20,
 		"max_ast_elements":          5_000_000,
@@ -54,7 +55,20 @@ func openClickHouse(ctx context.Context, e *Engine, dsn string, o *Options) (sca
 			options.Settings[name] = value
 		}
 	}
-	db := clickhouse.OpenDB(options)
+	return clickhouse.OpenDB(options), nil
+}
+
+func writeClickHouse(e *Engine, dsn string, o *Options) (*sql.DB, string, error) {
+	db, err := clickHouseDB(e, dsn, o, 0)
+	return db, "", err
+}
+
+// openClickHouse connects with settings that refuse to write. A server has no snapshots; package scan compares counts and checksums.
+func openClickHouse(ctx context.Context, e *Engine, dsn string, o *Options) (scan.Conn, func() error, error) {
+	db, err := clickHouseDB(e, dsn, o, 2)
+	if err != nil {
+		return nil, nil, err
+	}
 	c := &conn{title: e.Dialect.Title, dsn: dsn, db: db, timeout: o.timeout()}
 	if err := c.Reconnect(ctx); err != nil {
 		_ = db.Close()

@@ -64,7 +64,7 @@ func Names() (names []string) {
 func Open(ctx context.Context, name string, o Options) (*Engine, error) {
 	open, known := drivers[name]
 	if !known {
-		return nil, &diag.Error{Kind: diag.Usage, Param: "database", Found: diag.Quote(name), Expected: "one of " + strings.Join(Names(), ", ")}
+		return nil, unknownDriver(name)
 	}
 	d, err := dialect.ByName(name)
 	if err != nil {

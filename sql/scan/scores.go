@@ -79,7 +79,7 @@ func (s *Scores) Tally(ctx context.Context, cuts []float64) ([]large.Cell, error
 		var i, scored int64
 		var rows [2]int64
 		var mass [2]sql.NullFloat64
-		var low, high sql.NullFloat64
+		var low, high [2]sql.NullFloat64
 		inner := s.score + " AS toptau_s, CASE WHEN " + r.is.positive + " THEN 1 ELSE 0 END AS toptau_y"
 		if w := r.layout.weight; w != nil {
 			inner += ", " + d.Cast(w.expr(d)) + " AS toptau_m"
@@ -93,9 +93,9 @@ func (s *Scores) Tally(ctx context.Context, cuts []float64) ([]large.Cell, error
 			if r.layout.weight != nil {
 				q.add(d.SumIf("toptau_m", where), &mass[class])
 			}
+			q.add("min(CASE WHEN "+where+" THEN toptau_s END)", &low[class])
+			q.add("max(CASE WHEN "+where+" THEN toptau_s END)", &high[class])
 		}
-		q.add("min(toptau_s)", &low)
-		q.add("max(toptau_s)", &high)
 		parts[k] = newCells(len(cells))
 		reset := func() { parts[k], bad[k] = newCells(len(cells)), 0 }
 		return r.query(ctx, k, "SELECT "+strings.Join(q.columns, ", ")+" FROM "+from+" GROUP BY toptau_i", q.dest, reset, func() error {
@@ -110,8 +110,10 @@ func (s *Scores) Tally(ctx context.Context, cuts []float64) ([]large.Cell, error
 					mass[class].Float64 = float64(rows[class])
 				}
 				c.Mass[class] += mass[class].Float64
+				if rows[class] > 0 {
+					c.Low[class], c.High[class] = min(c.Low[class], low[class].Float64), max(c.High[class], high[class].Float64)
+				}
 			}
-			c.Low, c.High = min(c.Low, low.Float64), max(c.High, high.Float64)
 			return nil
 		})
 	})
@@ -127,8 +129,8 @@ func (s *Scores) Tally(ctx context.Context, cuts []float64) ([]large.Cell, error
 			for class := range c.Rows {
 				c.Rows[class] += o.Rows[class]
 				c.Mass[class] += o.Mass[class]
+				c.Low[class], c.High[class] = min(c.Low[class], o.Low[class]), max(c.High[class], o.High[class])
 			}
-			c.Low, c.High = min(c.Low, o.Low), max(c.High, o.High)
 		}
 	}
 	if total > 0 {
@@ -142,7 +144,9 @@ func (s *Scores) Tally(ctx context.Context, cuts []float64) ([]large.Cell, error
 func newCells(n int) []large.Cell {
 	cells := make([]large.Cell, n)
 	for i := range cells {
-		cells[i].Low, cells[i].High = math.Inf(1), math.Inf(-1)
+		for class := range cells[i].Rows {
+			cells[i].Low[class], cells[i].High[class] = math.Inf(1), math.Inf(-1)
+		}
 	}
 	return cells
 }

@@ -143,7 +143,9 @@ func (s *Server) Start(t testing.TB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Stdout, c.Stderr = log, log
+	if c.Stderr = log; c.Stdout == nil {
+		c.Stdout = log
+	}
 	endWithParent(c, s.end)
 	err = c.Start()
 	log.Close()
