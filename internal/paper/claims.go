@@ -260,6 +260,14 @@ type assessment struct {
 
 // assess tests every conclusion in every run.
 func (st *study) assess() []assessment {
+	if st.assessed == nil {
+		st.assessed = st.assessAll()
+	}
+	return st.assessed
+}
+
+// assessAll does the work of assess.
+func (st *study) assessAll() []assessment {
 	var list []assessment
 	runs := st.claimRuns()
 	intervals := len(conclusions()) * len(runs)

@@ -114,23 +114,35 @@ func (st *study) failTables() (tables []NamedTable, agreement report.Table) {
 			func(s *Set) bool { return s.Kind == StandIn && !slices.Contains(failSets, s.PaperSet) }},
 	}
 	for _, g := range groups {
-		t := report.Table{Caption: g.caption, Header: []string{"method"}}
-		for range entries() {
-			t.Rows = append(t.Rows, nil)
-		}
-		for i, e := range entries() {
-			t.Rows[i] = []string{e.Title()}
-		}
-		for _, s := range st.present() {
-			if g.in(s) {
+		sets := slices.DeleteFunc(st.present(), func(s *Set) bool { return !g.in(s) })
+		number := 0
+		for part := range slices.Chunk(sets, failSetsPerTable(sets)) {
+			number++
+			t := report.Table{Caption: g.caption, Header: []string{"method"}}
+			for _, e := range entries() {
+				t.Rows = append(t.Rows, []string{e.Title()})
+			}
+			for _, s := range part {
 				agreement.Rows = append(agreement.Rows, st.failColumns(&t, s))
 			}
-		}
-		if len(t.Header) > 1 {
-			tables = append(tables, NamedTable{g.name, t})
+			name := g.name
+			if number > 1 {
+				name = fmt.Sprintf("%s-%d", g.name, number)
+			}
+			tables = append(tables, NamedTable{name, t})
 		}
 	}
 	return tables, agreement
+}
+
+// failSetsPerTable returns how many sets fit next to each other on a page: six columns, two or three for a set.
+func failSetsPerTable(sets []*Set) int {
+	for _, s := range sets {
+		if slices.Contains(failSets, s.PaperSet) {
+			return 2
+		}
+	}
+	return 3
 }
 
 // shortName returns the name of a set for the header of a narrow column: the set that it is, or replaces.

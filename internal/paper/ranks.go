@@ -226,7 +226,7 @@ func ranksItem(_ context.Context, st *study) (*Piece, error) {
 	p := &Piece{Title: "Table \"ranks\": average ranks of the 14 methods", Text: []string{
 		"Rank 1 is the best of 14; equal values share the mean of their ranks. ● marks the best of a column, ○ " +
 			"those within one rank of it. " +
-			"The columns \"paper\" are the paper's averages over its nine sets.",
+			"The columns \"paper\" are the paper's averages over its nine sets."}, Notes: []string{
 		fmt.Sprintf("Intervals in brackets (95 %%, each on its own) are over %s of the real sets, with the correction for splits "+
 			"that share rows (Nadeau and Bengio 2003). They describe one method on these sets. Differences between methods are in "+
 			"the next section, with intervals corrected for their number.", text.Plural(st.o.Seeds, "random split")),
@@ -242,7 +242,7 @@ func ranksItem(_ context.Context, st *study) (*Piece, error) {
 	for _, view := range st.views() {
 		sets := view.sets(st)
 		if len(sets) == 0 {
-			p.Text = append(p.Text, "No set for: "+view.title+".")
+			p.Notes = append(p.Notes, "No set for: "+view.title+".")
 			continue
 		}
 		r := st.rankSets(sets, view.v, view.rule)

@@ -22,6 +22,7 @@ type study struct {
 	timed  map[string]*Timing
 
 	convergence *Convergence // nil before it is followed
+	assessed    []assessment // nil before the conclusions are tested
 
 	work workMeter
 }
