@@ -52,7 +52,7 @@ type ConvergenceRun struct {
 
 // followConvergence runs ADAM for an objective, and the certified solver if it is convex.
 func followConvergence(ctx context.Context, o *objective.Objective, parts []*objective.Objective) (ConvergenceRun, error) {
-	res, err := optim.Adam(ctx, o, optim.Batches(parts), optim.StepOptions{TraceEvery: traceSteps})
+	res, err := optim.Adam(ctx, o, optim.Batches(parts), optim.StepOptions{TraceEvery: traceSteps, Exact: true})
 	if err == nil {
 		err = ctx.Err()
 	}

@@ -180,7 +180,7 @@ func (st *study) failColumns(t *report.Table, s *Set) []string {
 		} else if ours != exact && exact != "open" && exact != "undecided" && ours != "-" {
 			run++
 		}
-		t.Rows[i] = append(t.Rows[i], ours, exact)
+		t.Rows[i] = append(t.Rows[i], ours+st.betterMark(s, variant{Seed: first, Solver: solverAdam}, e), exact)
 	}
 	agree := "not in the paper"
 	if column >= 0 {
@@ -227,7 +227,7 @@ func (st *study) addSteps(p *Piece) {
 				if ours == printedFails[i][column] {
 					same++
 				}
-				t.Rows[i] = append(t.Rows[i], ours)
+				t.Rows[i] = append(t.Rows[i], ours+st.betterMark(s, v, e))
 			}
 			if known {
 				agree = append(agree, fmt.Sprintf("%d with step %s", same, number(step)))

@@ -273,11 +273,11 @@ func (st *study) valuesTable() report.Table {
 	return t
 }
 
-// percent returns a criterion in per cent, and "-" if it is missing.
+// percent returns a criterion in per cent, marked if it is unstable, and "-" if it is missing.
 func (st *study) percent(s *Set, v variant, e entry, rule count, k int) string {
 	c := st.findCell(s, v, e)
 	if c == nil || c.value(rule, k) == nil {
 		return "-"
 	}
-	return fmt.Sprintf("%.1f", 100**c.value(rule, k))
+	return fmt.Sprintf("%.1f", 100**c.value(rule, k)) + st.criterionMark(s, v, e, rule, k)
 }

@@ -112,7 +112,7 @@ func (st *study) measureTimes(ctx context.Context) error {
 			batches /= quickBatches
 		}
 		threads := runtime.GOMAXPROCS(0)
-		k, err := partKey("times", s.name, s.data, batches, threads, st.o.Quick)
+		k, err := partKey(thisProgram(), "times", s.name, s.data, batches, threads, st.o.Quick)
 		if err != nil {
 			return err
 		}
@@ -156,7 +156,7 @@ func (st *study) measureTimes(ctx context.Context) error {
 // measureConvergence follows ADAM on a set, if that is not stored yet.
 func (st *study) measureConvergence(ctx context.Context, s *sized, batches int, get func() (*matrix.Matrix, error)) error {
 	threads := runtime.GOMAXPROCS(0)
-	k, err := partKey("convergence", s.name, s.data, batches, threads, st.o.Quick, certifiedGap, certifiedSystems)
+	k, err := partKey(thisProgram(), "convergence", s.name, s.data, batches, threads, st.o.Quick, certifiedGap, certifiedSystems)
 	if err != nil {
 		return err
 	}
