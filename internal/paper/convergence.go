@@ -13,18 +13,19 @@ import (
 	"toptau/method"
 )
 
-// "The methods converge within seconds on datasets with 5 million training samples" is about a run, not a step. This
-// follows ADAM on training data of the shape of Hepmass: the objective on all rows during the 1,000 iterations, and the
-// certified optimum of the same problem.
+// "The methods converge within seconds on datasets with 5 million training samples" is about a run, not a
+// step. This follows ADAM on training data of the shape of Hepmass: the objective on all rows during the
+// 1,000 iterations, and the certified optimum of the same problem.
 
 // convergenceSet is the column of the table of times whose data are used.
 const convergenceSet = "Hepmass"
 
-// convergenceMethods are those of the table of times and Pat&Mat-NP, which the paper recommends and which cannot collapse.
+// convergenceMethods are those of the table of times and Pat&Mat-NP, which the paper recommends and which
+// cannot collapse.
 var convergenceMethods = []string{"toppushk", "grill", "patmat", "patmat-np", "topmean"}
 
-// traceSteps is the number of iterations between two values of the objective. Each costs a pass that the paper's scheme
-// does not need, so they are few.
+// traceSteps is the number of iterations between two values of the objective. Each costs a pass that the
+// paper's scheme does not need, so they are few.
 const traceSteps = 50
 
 // withinOptimum is the fraction of the possible decrease within which a run counts as converged.
@@ -93,7 +94,8 @@ func (r *ConvergenceRun) prove(ctx context.Context, o *objective.Objective) erro
 	return nil
 }
 
-// missing returns the fraction of the possible decrease that a value misses, NaN if there is nothing to gain or no bound.
+// missing returns the fraction of the possible decrease that a value misses, NaN if there is nothing to gain
+// or no bound.
 func (r *ConvergenceRun) missing(f float64) float64 {
 	if r.Bound == nil || r.Zero {
 		return math.NaN()
@@ -101,8 +103,8 @@ func (r *ConvergenceRun) missing(f float64) float64 {
 	return (f - *r.Bound) / (r.AtZero - *r.Bound)
 }
 
-// converged returns the number of iterations after which all values are within the fraction of the optimum, and false if
-// the last one is not.
+// converged returns the number of iterations after which all values are within the fraction of the optimum,
+// and false if the last one is not.
 func (r *ConvergenceRun) converged() (int, bool) {
 	at, found := 0, false
 	for i := len(r.Values) - 1; i >= 0; i-- {
@@ -126,9 +128,11 @@ func (r *ConvergenceRun) valueAfter(steps int) float64 {
 
 // convergenceTable returns the table and a summary.
 func convergenceTable(c *Convergence) (report.Table, string, error) {
-	t := report.Table{Caption: fmt.Sprintf("Convergence of ADAM on training data of the shape of Hepmass: the objective on all %s rows, "+
+	t := report.Table{Caption: fmt.Sprintf("Convergence of ADAM on training data of the shape of Hepmass: the "+
+		"objective on all %s rows, "+
 		"%s of %s rows.", text.Count(c.Rows), batchesText(c.Batches), text.Count(c.Rows/c.Batches)),
-		Header: []string{"method", "F(0)", "100 iterations", "300", "1,000", "lower bound", "decrease missed at the end",
+		Header: []string{"method", "F(0)", "100 iterations", "300", "1,000", "lower bound", "decrease missed at " +
+			"the end",
 			fmt.Sprintf("within %g %% of the decrease after", 100*withinOptimum), "seconds for 1,000 iterations"},
 		Numbers: []int{1, 2, 3, 4, 5, 6, 7, 8}}
 	within, convex, atZero, slowest := 0, 0, 0, 0.0
@@ -161,8 +165,10 @@ func convergenceTable(c *Convergence) (report.Table, string, error) {
 		}
 		t.Rows = append(t.Rows, append(row, secondsText(float64(seconds*optim.DefaultIterations))))
 	}
-	return t, fmt.Sprintf("\"The methods converge within seconds on datasets with 5 million training samples\": 1,000 iterations take at "+
-		"most %s s here (%s rows). Of the convex methods in the table, %d have w = 0 as optimum, so their runs end above it; of the "+
+	return t, fmt.Sprintf("\"The methods converge within seconds on datasets with 5 million training "+
+		"samples\": 1,000 iterations take at "+
+		"most %s s here (%s rows). Of the convex methods in the table, %d have w = 0 as optimum, so their runs "+
+		"end above it; of the "+
 		"others, %s come within %g %% of the possible decrease.", secondsText(slowest), text.Count(c.Rows), atZero,
 		countOf(within, convex), 100*withinOptimum), nil
 }

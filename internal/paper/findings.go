@@ -12,16 +12,23 @@ import (
 	"toptau/internal/text"
 )
 
-// findingsItem says in sentences what the run shows. docs/results/paper.md quotes it, so that no verdict and no figure
-// there differs from the tables.
+// findingsItem says in sentences what the run shows. docs/results/paper.md quotes it, so that no verdict and
+// no figure there differs from the tables.
 func findingsItem(_ context.Context, st *study) (*Piece, error) {
 	p := &Piece{Title: "Findings"}
 	for _, some := range []func(*study) []string{rankFindings, partFindings, failFindings, optimumFindings, startFindings,
 		scalingFindings, curveFindings, timeFindings} {
 		p.Text = append(p.Text, some(st)...)
 	}
+	if len(p.Text) > 0 {
+		p.Text = append(p.Text, st.stabilityText(false)...)
+	}
 	if len(p.Text) == 0 {
 		return nil, nil
+	}
+	if st.o.Quick {
+		p.Text = append([]string{"These are the findings of a quick run: the real sets are complete, with " +
+			text.Plural(st.o.Seeds, "split") + ", and the stand-ins and the convergence are on a part of their rows."}, p.Text...)
 	}
 	return p, nil
 }
@@ -47,7 +54,8 @@ func rankFindings(st *study) []string {
 		if n == 0 {
 			continue
 		}
-		line := fmt.Sprintf("Ranks, %s. Of the %d conclusions that the paper draws from its table of ranks, tested on the real sets with "+
+		line := fmt.Sprintf("Ranks, %s. Of the %d conclusions that the paper draws from its table of ranks, "+
+			"tested on the real sets with "+
 			"corrected intervals:", runTitle(run), n)
 		for _, v := range []string{confirmed, onAverage, contradicted, averageNot, undecided} {
 			if list := byVerdict[v]; len(list) > 0 {
@@ -69,7 +77,8 @@ func runTitle(run claimRun) string {
 	return "certified optimum"
 }
 
-// partFindings lists the parts of conclusions that their own intervals show, although the whole may be undecided.
+// partFindings lists the parts of conclusions that their own intervals show, although the whole may be
+// undecided.
 func partFindings(st *study) []string {
 	var lines []string
 	for _, run := range st.claimRuns() {
@@ -91,7 +100,8 @@ func partFindings(st *study) []string {
 		for _, some := range []struct {
 			words string
 			list  []string
-		}{{"that hold by their own intervals, without collapsed methods", shown}, {"that are contradicted", against}} {
+		}{{"that hold by their own intervals, without collapsed " +
+			"methods", shown}, {"that are contradicted", against}} {
 			if len(some.list) > 0 {
 				lines = append(lines, fmt.Sprintf("Single methods on single criteria, %s, %s: %s.", runTitle(run), some.words,
 					strings.Join(some.list, "; ")))
@@ -112,14 +122,16 @@ func failFindings(st *study) []string {
 			}
 		}
 		if len(gone) > 0 {
-			lines = append(lines, fmt.Sprintf("%s: w = 0 is a global minimum for every setting of %s, with a proof.", s.Name,
+			lines = append(lines, fmt.Sprintf("%s: w = 0 is a global minimum for every setting of %s, with a "+
+				"proof.", s.Name,
 				text.List(gone, "and")))
 		}
 	}
 	adam, possible := st.adamSuccesses(), st.possibleSuccesses()
 	if a, of, _, _ := adam.tally("toppushk"); of > 0 {
 		b, ofB, _, _ := possible.tally("toppushk")
-		lines = append(lines, fmt.Sprintf("Table \"fails\": ADAM ends better than w = 0 in %s settings of TopPushK, and a better point exists in %s. "+
+		lines = append(lines, fmt.Sprintf("Table \"fails\": ADAM ends better than w = 0 in %s settings of "+
+			"TopPushK, and a better point exists in %s. "+
 			"Pat&Mat and Pat&Mat-NP succeed exactly up to some β in %s.", countOf(a, of), countOf(b, ofB), adam.upToBeta()))
 	}
 	return lines
@@ -133,8 +145,10 @@ func optimumFindings(st *study) []string {
 		if len(f.missing) == 0 {
 			continue
 		}
-		lines = append(lines, fmt.Sprintf("%s: ADAM's last iterate misses %s of the possible decrease in the median, and ends no better than w = 0 in %s "+
-			"settings although a better point exists.", s.Name, text.Percent(median(f.missing)), countOf(f.wasted, len(f.missing))))
+		lines = append(lines, fmt.Sprintf("%s: ADAM's last iterate misses %s of the possible decrease in the "+
+			"median, and ends no better than w = 0 in %s "+
+			"settings although a better point "+
+			"exists.", s.Name, text.Percent(median(f.missing)), countOf(f.wasted, len(f.missing))))
 	}
 	return lines
 }
@@ -159,7 +173,8 @@ func startFindings(st *study) []string {
 	if real == [3]int{} {
 		return nil
 	}
-	return []string{fmt.Sprintf("Start at zero instead of a random start (%.1f %% better according to the paper): %s on the real data, and %s on the first "+
+	return []string{fmt.Sprintf("Start at zero instead of a random start (%.1f %% better according to the "+
+		"paper): %s on the real data, and %s on the first "+
 		"split of all sets.", 100*printedZeroStart, words(real), words(once))}
 }
 
@@ -178,7 +193,8 @@ func scalingFindings(st *study) []string {
 			}
 		}
 		if t != [3]int{} {
-			lines = append(lines, fmt.Sprintf("Scaled columns, %s: better in %d mean criteria of the real sets, equal in %d and worse in %d.",
+			lines = append(lines, fmt.Sprintf("Scaled columns, %s: better in %d mean criteria of the real sets, "+
+				"equal in %d and worse in %d.",
 				[2]string{"ADAM", "certified optimum"}[i], t[0], t[1], t[2]))
 		}
 	}
@@ -213,8 +229,8 @@ func timeFindings(st *study) []string {
 	return lines
 }
 
-// observationsItem lists the observations that the paper makes on its experiments: what was tested, with the result, and
-// what cannot be.
+// observationsItem lists the observations that the paper makes on its experiments: what was tested, with the
+// result, and what cannot be.
 func observationsItem(_ context.Context, st *study) (*Piece, error) {
 	t := report.Table{Caption: "Observations of the paper on its experiments, in its order.",
 		Header: []string{"the paper observes", "place", "tested by", "result here"}}
@@ -222,7 +238,8 @@ func observationsItem(_ context.Context, st *study) (*Piece, error) {
 	const untested = "cannot be tested"
 
 	if lines := startFindings(st); true {
-		row("the start at zero is better in 58.7 % of the cases", "Section 6", "Start at zero or at random", firstOr(lines))
+		row("the start at zero is better in 58.7 % of the cases", "Section 6", "Start at zero or at "+
+			"random", firstOr(lines))
 	}
 	row("P-τ curves are equivalent to precision-recall curves", "Section 6", "identity",
 		"holds: recall is the precision times τ n / n+, so each curve gives the other")
@@ -254,7 +271,8 @@ func observationsItem(_ context.Context, st *study) (*Piece, error) {
 		"that it is more stable holds; "+untested+": that this is the reason for its ranks")
 	row("Grill and Grill-NP perform badly because they are not convex", "under Table \"ranks\"", "-",
 		untested+": there is no convex Grill to compare with, and its optimum is unknown")
-	row("TopMean performs badly because w = 0 is its global minimum", "under Table \"ranks\"", "Table \"fails\", theorems: topmean-zero",
+	row("TopMean performs badly because w = 0 is its global minimum", "under Table "+
+		"\"ranks\"", "Table \"fails\", theorems: topmean-zero",
 		st.topMeanReason())
 	adam, possible := st.adamSuccesses(), st.possibleSuccesses()
 	both := func(of func(successCounts) string) string { return "ADAM: " + of(adam) + "; possible: " + of(possible) }
@@ -266,27 +284,34 @@ func observationsItem(_ context.Context, st *study) (*Piece, error) {
 			both(func(c successCounts) string { return c.fewer(pair[0], pair[1]) }))
 	}
 	row("only Pat&Mat and Pat&Mat-NP succeed on every set", fails, "Table \"fails\"", both(successCounts.everywhere))
-	row("they succeed exactly up to some β, except on Spambase", fails, "Table \"fails\"", both(successCounts.upToBeta))
+	row("they succeed exactly up to some β, except on "+
+		"Spambase", fails, "Table \"fails\"", both(successCounts.upToBeta))
 	row("the exception on Spambase is due to numerical errors", fails, "-",
-		untested+": the paper's runs are not available. A run that keeps its last iterate instead of its best one explains it as well")
+		untested+": the paper's runs are not available. A run that keeps its last iterate instead of its best "+
+			"one explains it as well")
 	row("TopMean fails everywhere except for τ = 0.03 on CTA", fails, "Table \"fails\"", both(successCounts.topMeanSucceeds))
 	within, cells := st.timesWithin()
-	row("an iteration takes less than a millisecond on most sets, and a hyperparameter about a second", "on the table of times",
-		"Time of an iteration", st.belowMillisecond()+fmt.Sprintf("; at most the paper's time in %s cells", countOf(within, cells)))
+	row("an iteration takes less than a millisecond on most sets, and a hyperparameter about a "+
+		"second", "on the table of times",
+		"Time of an "+
+			"iteration", st.belowMillisecond()+fmt.Sprintf("; at most the paper's time in %s cells", countOf(within, cells)))
 	converge := "-"
 	if st.convergence != nil {
 		if _, summary, err := convergenceTable(st.convergence); err == nil {
 			_, converge, _ = strings.Cut(summary, "\": ")
 		}
 	}
-	row("the methods converge within seconds on 5 million training samples", "Conclusion", "convergence, next to the times", converge)
-	row("the theoretical analysis is supported by the numerical analysis", "Conclusion", "-", untested+": the sentence names no quantity")
+	row("the methods converge within seconds on 5 million training samples", "Conclusion", "convergence, next "+
+		"to the times", converge)
+	row("the theoretical analysis is supported by the numerical "+
+		"analysis", "Conclusion", "-", untested+": the sentence names no quantity")
 	for i, c := range all {
 		if c.place == "Conclusion" {
 			row("recommended for "+c.text, c.place, fmt.Sprintf("conclusion %d", i+1), verdicts(i))
 		}
 	}
-	return &Piece{Title: "Which observations of the paper are tested", Tables: []NamedTable{{"observations", t}}}, nil
+	return &Piece{Title: "Which observations of the paper are " +
+		"tested", Tables: []NamedTable{{"observations", t}}}, nil
 }
 
 // firstOr returns the first line, and "-" without lines.
@@ -315,7 +340,8 @@ func (st *study) topMeanReason() string {
 	return "proven for every setting on " + text.List(sets, "and")
 }
 
-// belowMillisecond returns the number of measured times below a millisecond, and the longest run of 1,000 iterations.
+// belowMillisecond returns the number of measured times below a millisecond, and the longest run of 1,000
+// iterations.
 func (st *study) belowMillisecond() string {
 	below, cells, longest := 0, 0, 0.0
 	for _, s := range sizedSets() {
