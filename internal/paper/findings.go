@@ -46,7 +46,7 @@ func rankFindings(st *study) []string {
 			n++
 			average, _ := a.decisive()
 			words := fmt.Sprintf("(%d) %s, %s", a.number, a.text, average.text())
-			if v := a.verdict(); v == undecided {
+			if a.verdict() == undecided {
 				words = fmt.Sprint(a.number)
 			}
 			byVerdict[a.verdict()] = append(byVerdict[a.verdict()], words)
@@ -54,20 +54,23 @@ func rankFindings(st *study) []string {
 		if n == 0 {
 			continue
 		}
-		line := fmt.Sprintf("Ranks, %s. Of the %d conclusions that the paper draws from its table of ranks, "+
-			"tested on the real sets with "+
-			"corrected intervals:", runTitle(run), n)
+		line := fmt.Sprintf("Ranks, %s: %d conclusions of the paper were tested on the real sets, with corrected intervals.",
+			runTitle(run), n)
 		for _, v := range []string{confirmed, onAverage, contradicted, averageNot, undecided} {
-			if list := byVerdict[v]; len(list) > 0 {
-				line += fmt.Sprintf(" %d %s: %s.", len(list), v, strings.Join(list, "; "))
-			} else if v == confirmed || v == contradicted {
-				line += fmt.Sprintf(" None is %s.", v)
+			switch list := byVerdict[v]; {
+			case len(list) > 0:
+				line += " " + upperFirst(v) + ": " + strings.Join(list, "; ") + "."
+			case v == confirmed || v == contradicted:
+				line += " " + upperFirst(v) + ": none."
 			}
 		}
-		lines = append(lines, line+" The numbers are those of the table of conclusions.")
+		lines = append(lines, line)
 	}
 	return lines
 }
+
+// upperFirst returns a text with a capital letter at its start.
+func upperFirst(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
 // runTitle returns a run in words.
 func runTitle(run claimRun) string {
