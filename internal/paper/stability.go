@@ -362,6 +362,9 @@ func (st *study) stabilityText(page bool) []string {
 			"rows in other orders and with other last bits of the start, and writes " + stabilityFile + "."}
 	}
 	n := st.countUnstable(func(*Set, variant) bool { return true })
+	if n.tested == 0 {
+		return []string{"The campaign has tested none of these cells, or they have other results now."}
+	}
 	lines := []string{fmt.Sprintf("%s of %s criteria, %s of %s choices and %s of %s comparisons with w = 0 change when the rows are in "+
 		"another order or the last bits of the start differ (three changed runs of %s). The largest change is %.1f points.",
 		text.Count(n.criteria), text.Count(n.criteriaTested), text.Count(n.chosen), text.Count(n.chosenTested),
