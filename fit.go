@@ -10,6 +10,7 @@ import (
 	"toptau/diag"
 	"toptau/internal/certified"
 	"toptau/internal/feature"
+	"toptau/internal/large"
 	"toptau/internal/matrix"
 	"toptau/internal/monitor"
 	"toptau/internal/objective"
@@ -61,7 +62,14 @@ func Fit(ctx context.Context, d *Data, p method.Problem, o FitOptions) (*Fitted,
 	}
 	start := time.Now()
 	rows := d.table // those that encodings are fitted to
-	if d.table.Stored() {
+	switch {
+	case d.rows != nil:
+		sample, err := d.rows.Sample(ctx, large.All(), 2*startRows)
+		if err != nil {
+			return nil, err
+		}
+		rows = sample.Table
+	case d.table.Stored():
 		if rows, err = d.sample(); err != nil {
 			return nil, err
 		}
@@ -72,7 +80,11 @@ func Fit(ctx context.Context, d *Data, p method.Problem, o FitOptions) (*Fitted,
 	}
 	var prints *model.Fingerprints
 	if !o.NoFingerprints { // before packMatrix may free the columns
-		prints = fingerprints(features, d.table, nil, nil)
+		known := d.table
+		if d.rows != nil {
+			known = rows
+		}
+		prints = fingerprints(features, known, nil, nil)
 	}
 	var profile *model.Profile
 	if !o.NoProfile {
@@ -128,7 +140,7 @@ func (out *Fitted) solveBlocks(ctx context.Context, d *Data, p method.Problem, f
 			Expected: string(method.CertifiedSolver)}
 	}
 	population := p.Definition().Population
-	source, err := d.source(features, matrixStorage(o.Storage), population)
+	source, err := d.source(ctx, features, matrixStorage(o.Storage), population)
 	if err != nil {
 		return nil, err
 	}
@@ -147,17 +159,8 @@ func (out *Fitted) solveBlocks(ctx context.Context, d *Data, p method.Problem, f
 		return nil, d.inFile(err)
 	}
 	out.record(&res)
-	if len(res.GroupsP)+len(res.GroupsA)+len(res.Norm.GroupsP)+len(res.Norm.GroupsA) > 0 {
-		out.Result.Warnings = append(out.Result.Warnings, diag.Warning{Code: "no-certificate",
-			Text: "the dual point has sums of groups of rows, which certificate files do not hold; both bounds were computed from all rows"})
-		return res.W, nil
-	}
 	out.Certificate = newCertificate(d, p, storageName(o.Storage), &res)
-	out.Certificate.P, out.Certificate.A = storedWeights(res.P), storedWeights(res.A)
-	if n := &res.Norm; n.Lambda > 0 {
-		out.Certificate.Norm = &model.NormProof{Lambda: n.Lambda, Bound: n.Bound, P: storedWeights(n.P), A: storedWeights(n.A)}
-	}
-	return res.W, nil
+	return res.W, addSourceWeights(out.Certificate, source, &res)
 }
 
 func (o *FitOptions) featureOptions() feature.Options {

@@ -2,12 +2,16 @@ package toptau
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"toptau/diag"
 	"toptau/internal/certified"
 	"toptau/internal/feature"
+	"toptau/internal/large"
 	"toptau/internal/matrix"
 	"toptau/internal/memory"
 	"toptau/internal/table"
@@ -50,6 +54,67 @@ func (d *Data) checkStored(err *error) {
 	}
 }
 
+// LargeData returns rows that stay where they are, for Fit, Train, Evaluate, Threshold, Diagnose and Verify. Other
+// programs than those of this module cannot make such rows.
+func LargeData(ctx context.Context, rows large.Rows) (*Data, error) {
+	start := time.Now()
+	positives, negatives, err := rows.Count(ctx, large.All())
+	if err != nil {
+		return nil, err
+	}
+	s := rows.Schema()
+	d := &Data{rows: rows, info: table.Info{Format: s.Format, Header: s.Header, Schema: s, Rows: positives.Rows + negatives.Rows,
+		Positives: positives.Rows, Negatives: negatives.Rows}}
+	var found bool
+	if d.info.Digest, found = strings.CutPrefix(rows.Name(), "sha256:"); !found {
+		d.info.Digest = fmt.Sprintf("%x", sha256.Sum256([]byte(rows.Name())))
+	}
+	sample, err := rows.Sample(ctx, large.All(), shownRows)
+	if err != nil {
+		return nil, err
+	}
+	d.table, d.seconds = sample.Table, time.Since(start).Seconds()
+	return d, nil
+}
+
+// shownRows is the number of rows in the table of LargeData, which shows what columns there are.
+const shownRows = 1000
+
+// Bytes of memory that a verb needs for a row of a packed file, about: scores, their order, labels and weights.
+const (
+	measuredBytes = 100
+	trainedBytes  = 100 // and 8 for each column
+)
+
+// elsewhere returns the rows of d if they do not fit into that number of bytes (0: half of the free memory) at some bytes
+// a row. It returns nil for rows that do, and for a table in memory.
+func (d *Data) elsewhere(perRow, most int64) large.Rows {
+	switch {
+	case d.rows != nil:
+		return d.rows
+	case !d.table.Stored():
+		return nil
+	}
+	if most == 0 {
+		most = memory.Free() / 2
+	}
+	if perRow*int64(d.Len()) <= most {
+		return nil
+	}
+	return d.stored()
+}
+
+// stored returns the rows of a packed file.
+func (d *Data) stored() large.Rows { return large.OfTable(d.table, d.info.Schema, d.digest()) }
+
+// forModel returns rows that a model can score, with columns in its order.
+func (d *Data) forModel(rows large.Rows, m *Model) large.Rows {
+	if d.rows != nil {
+		return rows
+	}
+	return d.arranged(m).stored()
+}
+
 // sampleCells bounds the sample of a stored table from which encodings are fitted: 64 MiB of numbers. It has all rows
 // of a smaller table.
 const sampleCells = 8 << 20
@@ -68,7 +133,10 @@ func (d *Data) sample() (*table.Table, error) {
 // fitsMemory reports whether the matrix of all rows, and what a solver needs besides, takes at most that number of bytes (0:
 // half of the free memory).
 func (d *Data) fitsMemory(m *feature.Map, s matrix.Storage, most int64) bool {
-	if !d.table.Stored() {
+	switch {
+	case d.rows != nil:
+		return false
+	case !d.table.Stored():
 		return true
 	}
 	if most == 0 {
@@ -86,6 +154,13 @@ const (
 
 // startSample returns a sample of a stored table, encoded.
 func (d *Data) startSample(ctx context.Context, m *feature.Map, s matrix.Storage) (*matrix.Matrix, error) {
+	if d.rows != nil {
+		sample, err := d.rows.Sample(ctx, large.All(), 2*startRows)
+		if err != nil {
+			return nil, err
+		}
+		return m.MatrixContext(ctx, sample.Table, nil, s)
+	}
 	stride := max(1, d.Len()/startRows)
 	var strides, seen [2]int
 	for class, n := range [2]int{d.Len() - d.Positives(), d.Positives()} {
@@ -125,7 +200,10 @@ func (d *Data) populations(p method.Population) (positives, population threshold
 }
 
 // source returns a source over the rows of d that encodes them in every pass.
-func (d *Data) source(m *feature.Map, s matrix.Storage, p method.Population) (*certified.BlockSource, error) {
+func (d *Data) source(ctx context.Context, m *feature.Map, s matrix.Storage, p method.Population) (certified.Source, error) {
+	if d.rows != nil {
+		return d.rows.Source(ctx, large.All(), m, s, p)
+	}
 	blocks, err := m.InBlocks(d.table, s)
 	if err != nil {
 		return nil, err

@@ -49,27 +49,16 @@ func (s *BlockSource) Readings() (int, float64) { return s.passes, float64(s.pas
 // eachBlock calls read for each block, for some at a time, and add in their order.
 func eachBlock[T any](ctx context.Context, s *BlockSource, read func(x *matrix.Matrix) (T, error), add func(T)) error {
 	s.passes++
-	var results [blocksAtOnce]T
-	for first := 0; first < s.blocks.Count(); first += blocksAtOnce {
-		n := min(blocksAtOnce, s.blocks.Count()-first)
-		err := parallel.ForErr(n, func(k int) error {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			x, err := s.blocks.Read(ctx, first+k)
-			if err == nil {
-				results[k], err = read(x)
-			}
-			return err
-		})
+	return parallel.InOrder(s.blocks.Count(), blocksAtOnce, func(k int) (t T, err error) {
+		if ctx.Err() != nil {
+			return t, ctx.Err()
+		}
+		x, err := s.blocks.Read(ctx, k)
 		if err != nil {
-			return err
+			return t, err
 		}
-		for k := range n {
-			add(results[k])
-		}
-	}
-	return nil
+		return read(x)
+	}, add)
 }
 
 // Means makes one pass.

@@ -12,7 +12,8 @@ import (
 type RowBlocks struct {
 	packing packing
 	storage matrix.Storage
-	size    int // rows of a block
+	size    int                // rows of a block
+	keep    func(row int) bool // nil: all rows
 }
 
 // blockRows is the number of rows of a block of a table in memory. Chosen by hand, like that of packed files.
@@ -31,15 +32,25 @@ func (m *Map) InBlocks(t *table.Table, s matrix.Storage) (*RowBlocks, error) {
 	return b, nil
 }
 
+// Where returns the blocks with some of their rows alone. Rows that are left out need no label.
+func (b *RowBlocks) Where(keep func(row int) bool) *RowBlocks {
+	some := *b
+	some.keep = keep
+	return &some
+}
+
 // Count returns the number of blocks.
 func (b *RowBlocks) Count() int { return (b.packing.t.Rows() + b.size - 1) / b.size }
 
 // Read encodes a block.
 func (b *RowBlocks) Read(ctx context.Context, block int) (*matrix.Matrix, error) {
 	first := block * b.size
-	rows := make([]int, min(b.size, b.packing.t.Rows()-first))
-	for i := range rows {
-		rows[i] = first + i
+	end := min(first+b.size, b.packing.t.Rows())
+	rows := make([]int, 0, end-first)
+	for row := first; row < end; row++ {
+		if b.keep == nil || b.keep(row) {
+			rows = append(rows, row)
+		}
 	}
 	p := b.packing
 	p.rows, p.row, p.alone = rows, Encoded{}, true
