@@ -68,7 +68,9 @@ type item struct {
 // items lists all items in the order of the page.
 func items() []item {
 	return []item{
+		{"findings", needs{adam: true, random: true, certified: true, scaled: true, zeros: true, times: true}, findingsItem},
 		{"errata", needs{}, errataItem},
+		{"observations", needs{adam: true, random: true, certified: true, zeros: true, times: true}, observationsItem},
 		{"example", needs{}, exampleItem},
 		{"methods", needs{}, methodsItem},
 		{"criteria", needs{}, criteriaItem},
