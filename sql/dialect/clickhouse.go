@@ -15,7 +15,7 @@ func ClickHouse() *Dialect {
 	d := base("clickhouse", export.ClickHouse)
 	d.Near = SteppedBin(func(_ *Dialect, x string) string { return "toInt32(floor(" + x + "))" })
 	d.Bucket = func(key string, seed int) string {
-		return fmt.Sprintf("(cityHash64(%s, %d) %% %d)", key, seed, large.Buckets)
+		return fmt.Sprintf("bitAnd(cityHash64(%s, 'toptau %d'), %d)", key, seed, large.Buckets-1)
 	}
 	d.SumIf = func(value, where string) string { return "sumIf(" + value + ", " + where + ")" }
 	d.CountIf = func(where string) string { return "countIf(" + where + ")" }
@@ -23,8 +23,13 @@ func ClickHouse() *Dialect {
 		return "arrayStringConcat(groupArrayIf(" + value + ", " + where + "), ',')"
 	}
 	d.Scored = func(text, score string) string { return "concat(" + text + ", ':', toString(" + score + "))" }
+	d.Present = func(x string) string { return "assumeNotNull(" + x + ")" }
 	d.Cast = func(x string) string { return "toFloat64(" + x + ")" }
 	d.Missing = func(x string) string { return "ifNull(toFloat64(" + x + "), nan)" }
+	d.Pairs = func(text func(x string) string, key, score, where string) string {
+		return "arrayStringConcat(arrayMap((toptau_x, toptau_y) -> concat(" + text("toptau_x") + ", ':', toString(toptau_y)), groupArrayIf(" +
+			key + ", " + where + "), groupArrayIf(" + score + ", " + where + ")), ',')"
+	}
 	d.Hex = func(x string) string { return "hex(" + x + ")" }
 	d.Whole = func(x string) string { return "toString(" + x + ")" }
 	d.Int = func(x string) string { return "toInt64(" + x + ")" }
