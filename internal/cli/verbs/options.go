@@ -59,6 +59,7 @@ var Options = map[string]cli.Option{
 	"start":       {Group: "Solver", Placeholder: "NAME", Help: "adam, sgd: the first w: zero or random, uniform in [-1,1] (default zero).", Values: []string{"zero", "random"}},
 	"storage":     {Group: "Solver", Placeholder: "NAME", Help: "How the packed matrix is stored: float32 or float64 (default float32).", Values: []string{"float32", "float64"}},
 	"memory":      {Group: "Solver", Placeholder: "BYTES", Help: "Of a packed file: hold at most this much of the encoded rows in memory; larger data is encoded again in each pass (default: half of the free memory)."},
+	"sample-rows": {Group: "Solver", Placeholder: "N", Help: "Of rows that do not fit into memory: search on a sample of N rows (default 200000). Fits, thresholds and measurements use all rows."},
 	"seed":        {Placeholder: "N", Default: "1", Help: "The seed of every random choice (default 1)."},
 
 	"method":               {Placeholder: "NAMES", Help: "Only these learners: logistic, svm, ramp, boosting, the eight methods, or all (default: logistic, boosting, ramp and the convex methods for the goal).", Values: Learners()},
