@@ -60,6 +60,9 @@ func (c *scoreCommand) Run(s *cli.Session) error {
 	if c.Precision {
 		return c.printPrecision(s, m)
 	}
+	if c.Best == 0 && (c.Output == "" || c.Output == "-") {
+		s.SetResume("rows scored so far were printed")
+	}
 	return s.WriteFile(cmp.Or(c.Output, "-"), func(out io.Writer) (failed error) {
 		w := verbs.NewRowWriter(out, c.Output, s.JSON, verbs.ExtraColumns{Imputed: c.Impute != "", Errors: c.OnError == toptau.EmptyBadRows,
 			Limited: c.limited()})
