@@ -10,13 +10,8 @@ import (
 
 // NoCertificate is the error of a fit that has no certificate. The model was written.
 func NoCertificate(r *result.Fit) error {
-	e := &diag.Error{Kind: diag.Usage, Param: "certificate", Found: "with the solver " + string(r.Settings.Solver),
+	return &diag.Error{Kind: diag.Usage, Param: "certificate", Found: "with the solver " + string(r.Settings.Solver),
 		Expected: "a solver that certifies", Fixes: []diag.Fix{{Param: "solver", Value: "certified"}}}
-	if r.Settings.Solver == method.CertifiedSolver {
-		e.Found, e.Expected, e.Fixes = "with a dual point that has groups of rows", "single rows", nil
-		e.Hint = "more memory for the encoded rows gives a certificate"
-	}
-	return e
 }
 
 func PrintFit(s *cli.Session, r *result.Fit, output string) {
