@@ -536,7 +536,7 @@ func (s *Source) fetchNew(ctx context.Context, c *class, picks [][]chosen) error
 			continue
 		}
 		t := s.rows.layout.tableOf(s.rows.title(), b)
-		x, err := s.m.Matrix(t, nil, s.storage)
+		x, err := s.m.MatrixPart(t, s.storage)
 		if err != nil {
 			return err
 		}

@@ -97,7 +97,7 @@ func (r *Rows) NewSource(ctx context.Context, p large.Part, m *feature.Map, stor
 	if err != nil {
 		return nil, err
 	}
-	x, err := m.Matrix(sample.Table, nil, storage)
+	x, err := m.MatrixPart(sample.Table, storage)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func (r *Rows) NewSource(ctx context.Context, p large.Part, m *feature.Map, stor
 		if err != nil {
 			return nil, err
 		}
-		if x, err = m.Matrix(t, nil, storage); err != nil {
+		if x, err = m.MatrixPart(t, storage); err != nil {
 			return nil, err
 		}
 		s.memory = certified.NewMemory(x, method.Negatives)
