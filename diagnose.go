@@ -26,6 +26,7 @@ type DiagnoseOptions struct {
 	Scale       schema.Scale          // as in FitOptions
 	Impute      schema.Impute         // as in FitOptions
 	ReleaseData bool                  // as in FitOptions
+	Memory      int64                 // as in FitOptions
 	Progress    func(result.Progress) // is called before each method
 }
 

@@ -478,7 +478,11 @@ func (e *partsEncloser) cells(cuts []float64, origin float64) ([]scoreCell, erro
 		cells := empty()
 		return cells, rows(x, func(r *row) error {
 			if e.counts(r) {
-				z := r.dot(e.w)
+				at, err := r.score(e.w) // as where t is enclosed: equal rows must be on one side of an edge
+				if err != nil {
+					return err
+				}
+				z := at.x
 				k, found := slices.BinarySearch(cuts, z)
 				if found {
 					k++

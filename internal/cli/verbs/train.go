@@ -74,6 +74,9 @@ func PartsText(r *result.Training) string {
 	list := []string{fmt.Sprintf("%s for training (%s positive)", text.Count(r.Training.Rows), text.Count(r.Training.Positives))}
 	if r.Validation == nil {
 		list[0] += fmt.Sprintf(" in %d folds", r.Folds)
+		if r.Sample != nil {
+			list[0] += fmt.Sprintf(" of a sample of %s", text.Count(r.Sample.Rows))
+		}
 	}
 	for _, part := range []struct {
 		name string
