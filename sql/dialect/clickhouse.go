@@ -15,7 +15,7 @@ func ClickHouse() *Dialect {
 	d := base("clickhouse", export.ClickHouse)
 	d.Near = SteppedBin(func(_ *Dialect, x string) string { return "toInt32(floor(" + x + "))" })
 	d.Bucket = func(key string, seed int) string {
-		return fmt.Sprintf("(cityHash64(%s, %d) %% %d)", key, seed, large.Buckets)
+		return fmt.Sprintf("bitAnd(cityHash64(%s, 'toptau %d'), %d)", key, seed, large.Buckets-1)
 	}
 	d.Bin = searchedBin
 	d.SumIf = func(value, where string) string { return "sumIf(" + value + ", " + where + ")" }
@@ -24,6 +24,7 @@ func ClickHouse() *Dialect {
 		return "arrayStringConcat(groupArrayIf(" + value + ", " + where + "), ',')"
 	}
 	d.Scored = func(text, score string) string { return "concat(" + text + ", ':', toString(" + score + "))" }
+	d.Present = func(x string) string { return "assumeNotNull(" + x + ")" }
 	d.Cast = func(x string) string { return "toFloat64(" + x + ")" }
 	d.Missing = func(x string) string { return "ifNull(toFloat64(" + x + "), nan)" }
 	d.Hex = func(x string) string { return "hex(" + x + ")" }

@@ -40,6 +40,8 @@ type Dialect struct {
 	Scored func(text, score string) string
 	// Cast returns a number of any type as a double.
 	Cast func(x string) string
+	// Present returns a value that is known not to be NULL, as a type without NULL.
+	Present func(x string) string
 	// Missing returns a double, with NaN or NULL for NULL and NaN.
 	Missing func(x string) string
 	// Hex returns the bytes of a text as hexadecimal digits, Whole an integer as decimal digits.
@@ -162,6 +164,7 @@ func base(name string, of export.Dialect) *Dialect {
 		},
 		Scored:  func(text, score string) string { return text + " || ':' || CAST(" + score + " AS varchar)" },
 		Missing: words.Double,
+		Present: func(x string) string { return x },
 		Cast:    func(x string) string { return "CAST(" + x + " AS double precision)" },
 		Int:     func(x string) string { return "CAST(" + x + " AS bigint)" },
 		Among:   func(key string, literals []string) string { return key + " IN (" + strings.Join(literals, ", ") + ")" },

@@ -51,7 +51,7 @@ type tableColumn struct {
 // expr returns the value of a column; true and false count as 1 and 0.
 func (c *tableColumn) expr(d *dialect.Dialect) string {
 	if c.kind == dialect.Bool {
-		return "CASE WHEN " + d.Quote(c.name) + " THEN 1 WHEN NOT " + d.Quote(c.name) + " THEN 0 END"
+		return "CASE WHEN " + d.Quote(c.name) + " THEN " + d.Num(1) + " WHEN NOT " + d.Quote(c.name) + " THEN " + d.Num(0) + " END"
 	}
 	return d.Quote(c.name)
 }

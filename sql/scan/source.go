@@ -363,7 +363,7 @@ func (s *Source) statement(p *plan, shard int, c *cell) (statement string, dest 
 				keys[i] = s.rows.literal(keys[i])
 			}
 			held = d.Among(d.Quote(s.rows.layout.key.name), keys)
-			inner = append(inner, "CASE WHEN "+held+" THEN 0 ELSE 1 END AS toptau_free")
+			inner = append(inner, "CASE WHEN "+held+" THEN "+d.Num(0)+" ELSE "+d.Num(1)+" END AS toptau_free")
 		}
 	}
 	if weight != "" {
