@@ -120,6 +120,21 @@ func (d *Data) forModel(rows large.Rows, m *Model) large.Rows {
 // of a smaller table.
 const sampleCells = 8 << 20
 
+// encodedRows returns the rows that encodings are fitted to: all in memory, or a sample.
+func (d *Data) encodedRows(ctx context.Context) (*table.Table, error) {
+	switch {
+	case d.rows != nil:
+		sample, err := d.rows.Sample(ctx, large.All(), 2*startRows)
+		if err != nil {
+			return nil, err
+		}
+		return sample.Table, nil
+	case d.table.Stored():
+		return d.sample()
+	}
+	return d.table, nil
+}
+
 // sample returns evenly spaced rows of a stored table, in memory.
 func (d *Data) sample() (*table.Table, error) {
 	n := min(d.Len(), max(1, sampleCells/max(1, len(d.table.Columns))))

@@ -139,6 +139,27 @@ func TestVerbsOnRowsElsewhere(t *testing.T) {
 	if refused != 0 {
 		t.Errorf("warnings %v", trained.Result.Warnings)
 	}
+	whole, err := toptau.Read(ctx, text, toptau.Format{Label: "label"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := toptau.Diagnose(ctx, whole, toptau.DiagnoseOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := toptau.Diagnose(ctx, d, toptau.DiagnoseOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if asJSON(t, got.Counts) != asJSON(t, want.Counts) || asJSON(t, got.Budgets) != asJSON(t, want.Budgets) || asJSON(t, got.Advice) != asJSON(t, want.Advice) ||
+		asJSON(t, got.Separable) != asJSON(t, want.Separable) {
+		t.Errorf("diagnosis %+v, in memory %+v", got, want)
+	}
+	for i := range want.Methods {
+		if a, b := &got.Methods[i], &want.Methods[i]; asJSON(t, a.ZeroIsOptimal) != asJSON(t, b.ZeroIsOptimal) || a.Evidence != b.Evidence {
+			t.Errorf("%s: %s %s, in memory %s %s", a.Method, asJSON(t, a.ZeroIsOptimal), a.Evidence, asJSON(t, b.ZeroIsOptimal), b.Evidence)
+		}
+	}
 	_, err = toptau.Evaluate(ctx, d, []toptau.Entry{{Name: "a", Model: trained.Model}, {Name: "b", Model: trained.Model}}, toptau.EvaluateOptions{})
 	if err == nil || !strings.Contains(err.Error(), "memory") {
 		t.Errorf("two models: %v", err)
