@@ -17,6 +17,7 @@ import (
 	"toptau/internal/text"
 	"toptau/model"
 	"toptau/result"
+	"toptau/schema"
 	"toptau/sql/dialect"
 	"toptau/sql/engine"
 	"toptau/sql/scan"
@@ -252,6 +253,13 @@ func (f *sourceFlags) scanTable(m *model.Model) (scan.Table, error) {
 		}
 		if t.Positive == nil {
 			t.Positive = trained.Positive
+		}
+		t.Columns = []string{}
+		for _, c := range trained.Columns {
+			t.Columns = append(t.Columns, c.Name)
+			if c.Kind == schema.Categorical {
+				t.Categorical = append(t.Categorical, c.Name)
+			}
 		}
 	}
 	missing := func(param, expected string) error {
