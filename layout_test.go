@@ -62,6 +62,7 @@ var order = []string{
 	"toptau/internal/serve",
 	"toptau/internal/ui",
 	"toptau/internal/cli",
+	"toptau/internal/cli/verbs",
 	"toptau/internal/cli/clitest",
 	"toptau/internal/release",
 	"toptau/internal/release/cmd",

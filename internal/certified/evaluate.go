@@ -18,8 +18,9 @@ type evaluation struct {
 	above    int     // rows of the population at or above the edge, about
 	rows     []Row   // the best rows that are not held
 	pos, pop histogram
-	posBin   int // the bin that makes the loss uncertain, or -1
-	popBin   int // the bin that makes t uncertain, or -1
+	posBin   int     // the bin that makes the loss uncertain, or -1
+	popBin   int     // the bin that makes t uncertain, or -1
+	rounding float64 // bound on the errors of the source's scores
 }
 
 const (
@@ -134,7 +135,8 @@ func (s *solver) evaluate(limit int, points ...*Point) ([]evaluation, error) {
 	}
 	for k, p := range points {
 		out[k] = evaluation{at: p, rows: slices.Concat(answers[k].Population.Rows...),
-			pos: newHistogram(answers[k].Positives.Bins), pop: newHistogram(answers[k].Population.Bins)}
+			pos: newHistogram(answers[k].Positives.Bins), pop: newHistogram(answers[k].Population.Bins),
+			rounding: math.Max(answers[k].Population.Rounding, answers[k].Positives.Rounding)}
 		s.bound(&out[k])
 	}
 	for range mostRefinements {
@@ -200,6 +202,29 @@ func (s *solver) bound(e *evaluation) {
 	}
 	square := float64(s.form.Lambda / 2 * linalg.Dot(e.at.W, e.at.W))
 	e.fLow, e.f = low/s.shape.Positives.Mass+square, high/s.shape.Positives.Mass+square
+	if e.rounding > 0 {
+		e.f += roundingOf(s.form.Squared, high/s.shape.Positives.Mass, e.roundingOfSums())
+	}
+}
+
+// roundingOfSums bounds the error of every score that matters to the threshold: its own, and its part in that of the sum of its bin,
+// whose rows were added in any order.
+func (e *evaluation) roundingOfSums() float64 {
+	most := 0.0
+	for k := len(e.pop) - 1; k >= 0 && e.pop[k].High >= e.edge; k-- {
+		b := &e.pop[k]
+		most = math.Max(most, float64(b.Rows)*0x1p-53*math.Max(math.Abs(b.Low), math.Abs(b.High)))
+	}
+	return e.rounding + most
+}
+
+// roundingOf bounds how much a mean loss can change if every score changes by at most some number. The threshold changes by as
+// much, so each loss is taken at a place twice as far away.
+func roundingOf(squared bool, loss, byScore float64) float64 {
+	if squared { // the mean of (l + c)^2 is at most (sqrt(mean of l^2) + c)^2
+		return float64(4*byScore*math.Sqrt(loss)) + float64(4*byScore*byScore)
+	}
+	return 2 * byScore
 }
 
 // refinement returns the question that narrows the bounds of an evaluation; nil: they are narrow enough, or

@@ -16,7 +16,8 @@ import (
 type Source interface {
 	// Shape describes the data, without a pass.
 	Shape() Shape
-	// Means returns the weighted mean of the positives and of the population.
+	// Means returns the weighted mean of the positives and of the population. They only choose where a solve starts, so
+	// those of a sample will do.
 	Means(ctx context.Context) (positives, population []float64, err error)
 	// Scan answers all queries in one pass, or without one if the scores of all their points are kept.
 	// Answers must not be changed.
@@ -104,6 +105,8 @@ type ClassAnswer struct {
 	Rows     [][]Row // for each Want
 	Count    []int   // for each Want: rows that it selects, returned or not
 	ByNumber []Row   // those of Numbers, in ascending order of their numbers
+	// Rounding bounds the error of every score that the source computed; 0: scores are those of the solver's arithmetic.
+	Rounding float64
 }
 
 // Bin has sums over the rows of a class whose score is in an interval. m are row weights. Rows of weight 0

@@ -112,7 +112,7 @@ func (st *study) measureTimes(ctx context.Context) error {
 			batches /= quickBatches
 		}
 		threads := runtime.GOMAXPROCS(0)
-		k, err := partKey("times", s.name, s.data, batches, threads, st.o.Quick)
+		k, err := partKey(thisProgram(), "times", s.name, s.data, batches, threads, st.o.Quick)
 		if err != nil {
 			return err
 		}
@@ -122,9 +122,21 @@ func (st *study) measureTimes(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		var x *matrix.Matrix
+		get := func() (*matrix.Matrix, error) {
+			if x == nil {
+				x, err = s.load(c)
+			}
+			return x, err
+		}
+		if s.name == convergenceSet {
+			if err := st.measureConvergence(ctx, &s, batches, get); err != nil {
+				return err
+			}
+		}
 		if !found {
 			st.work.showText("time of an iteration, " + s.name)
-			x, err := s.load(c)
+			x, err := get()
 			if err != nil {
 				return err
 			}
@@ -138,6 +150,43 @@ func (st *study) measureTimes(ctx context.Context) error {
 		}
 		st.timed[s.name] = t
 	}
+	return nil
+}
+
+// measureConvergence follows ADAM on a set, if that is not stored yet.
+func (st *study) measureConvergence(ctx context.Context, s *sized, batches int, get func() (*matrix.Matrix, error)) error {
+	k, err := partKey(thisProgram(), "convergence", s.name, s.data, batches, st.o.Quick, certifiedGap, certifiedSystems)
+	if err != nil {
+		return err
+	}
+	c := new(Convergence)
+	found, err := st.store.load("times/convergence", k, c)
+	if err != nil {
+		return err
+	}
+	if !found {
+		st.work.showText("convergence on the shape of " + s.name)
+		x, err := get()
+		if err != nil {
+			return err
+		}
+		var list []*objective.Objective
+		for _, p := range printedTimes {
+			o, err := timedObjective(p.Method, x)
+			if err != nil {
+				return err
+			}
+			list = append(list, o)
+		}
+		*c = Convergence{Key: k, Rows: x.Rows(), Columns: x.Cols(), Batches: batches}
+		if c.Runs, err = followConvergence(ctx, list, batches); err != nil {
+			return err
+		}
+		if err := st.store.save("times/convergence", c); err != nil {
+			return err
+		}
+	}
+	st.convergence = c
 	return nil
 }
 
@@ -261,11 +310,20 @@ func timesItem(_ context.Context, st *study) (*Piece, error) {
 		sizes += fmt.Sprintf(" %s: %s rows, %d columns, %s (%s).",
 			s.name, text.Count(timing.Rows), timing.Columns, batchesText(timing.Batches), s.data)
 	}
-	return &Piece{Title: "Time of an iteration", Tables: []NamedTable{{"times", t}}, Text: []string{
-		fmt.Sprintf("On %s, training data of the paper's sizes:%s", text.Plural(threads, "thread"), sizes),
-		fmt.Sprintf("At most the paper's printed time in %d of %d cells; its 0.0 means less than 0.05 ms. The "+
-			"paper's machine is unknown. Each time is the smallest of five means over up to 1,000 steps from w = 0.",
-			within, cells)}}, nil
+	p := &Piece{Title: "Time of an iteration", Tables: []NamedTable{{"times", t}}, Text: []string{
+		fmt.Sprintf("At most the paper's printed time in %d of %d cells; its 0.0 means less than 0.05 ms.", within, cells)},
+		Notes: []string{
+			fmt.Sprintf("On %s, training data of the paper's sizes:%s", text.Plural(threads, "thread"), sizes),
+			"The paper's machine is unknown. Each time is the smallest of five means over up to 1,000 steps from w = 0."}}
+	if timing := st.timed[convergenceSet]; st.convergence != nil && timing != nil {
+		c, summary, err := convergenceTable(st.convergence, timing)
+		if err != nil {
+			return nil, err
+		}
+		p.Tables = append(p.Tables, NamedTable{"convergence", c})
+		p.Text = append(p.Text, summary)
+	}
+	return p, nil
 }
 
 // batchesText returns a number of minibatches in words.

@@ -36,6 +36,7 @@ type Section struct {
 	Figures    []plot.Figure
 	Small      bool // figures are small multiples, several in a row
 	Tables     []Table
+	Notes      []string  // paragraphs after the tables
 	Explorer   *Explorer // a slider over budgets, for browsers that run the page's script
 }
 
@@ -64,7 +65,7 @@ type Table struct {
 
 // empty reports whether the section has no content.
 func (s *Section) empty() bool {
-	return s.Explorer == nil && len(s.Paragraphs)+len(s.Warnings)+len(s.facts())+len(s.Figures)+len(s.Tables) == 0
+	return s.Explorer == nil && len(s.Paragraphs)+len(s.Warnings)+len(s.facts())+len(s.Figures)+len(s.Tables)+len(s.Notes) == 0
 }
 
 // facts returns the facts with a value.
@@ -118,6 +119,7 @@ type sectionView struct {
 	Figures    []figureView
 	Small      bool
 	Tables     []tableView
+	Notes      []string
 	Explorer   *explorerView
 }
 
@@ -165,7 +167,7 @@ func (p Page) WriteTo(w io.Writer) (int64, error) {
 			continue
 		}
 		v := sectionView{ID: anchor(s.Title, ids), Title: s.Title, Paragraphs: s.Paragraphs, Warnings: s.Warnings,
-			Facts: s.facts(), Small: s.Small, Explorer: s.Explorer.view()}
+			Facts: s.facts(), Small: s.Small, Notes: s.Notes, Explorer: s.Explorer.view()}
 		for _, f := range s.Figures {
 			figures++
 			caption := f.Caption()

@@ -1,7 +1,8 @@
-package main
+package verbs
 
 import (
 	"crypto/ed25519"
+	"fmt"
 
 	"toptau"
 	"toptau/diag"
@@ -10,13 +11,13 @@ import (
 
 // A flag with an empty value, as from a variable that is not set, names a file that does not exist: it never switches a check off.
 
-// signFlags sign what a verb writes.
-type signFlags struct {
+// SignFlags sign what a verb writes.
+type SignFlags struct {
 	Sign *string `file:"in" group:"Signatures" placeholder:"KEYFILE" help:"Sign what is written with this ed25519 key (see keygen)."`
 }
 
-// key reads the key before the work starts. It returns nil without the flag. One of the outputs must be set.
-func (f signFlags) key(outputs ...string) (ed25519.PrivateKey, error) {
+// Key reads the key before the work starts. It returns nil without the flag. One of the outputs must be set.
+func (f SignFlags) Key(outputs ...string) (ed25519.PrivateKey, error) {
 	if f.Sign == nil {
 		return nil, nil
 	}
@@ -28,21 +29,30 @@ func (f signFlags) key(outputs ...string) (ed25519.PrivateKey, error) {
 	return nil, &diag.Error{Kind: diag.Usage, Param: "sign", Found: diag.Quote(*f.Sign), Expected: "a file to write", Fixes: []diag.Fix{{Param: "output", Value: "MODEL"}}}
 }
 
-// sign signs a model if there is a key.
-func sign(m *model.Model, key ed25519.PrivateKey) (*model.Model, error) {
+// Sign signs a model if there is a key.
+func Sign(m *model.Model, key ed25519.PrivateKey) (*model.Model, error) {
 	if key == nil {
 		return m, nil
 	}
 	return m.Sign(key)
 }
 
-// verifyFlags refuse files that were not signed with a key.
-type verifyFlags struct {
+// Unsigned warns if a changed model loses the signature of the model that it was made from.
+func Unsigned(from *model.Model, key ed25519.PrivateKey, path, output string) []diag.Warning {
+	if from.Signature() == nil || key != nil {
+		return nil
+	}
+	return []diag.Warning{{Code: "unsigned", Text: fmt.Sprintf("%s is not signed, because the signature of %s does not cover the changed "+
+		"operating points", output, path), Fixes: []diag.Fix{{Param: "sign", Value: "KEYFILE"}}}}
+}
+
+// VerifyFlags refuse files that were not signed with a key.
+type VerifyFlags struct {
 	VerifyKey *string `file:"in" group:"Signatures" name:"verify-key" placeholder:"KEYFILE" help:"Refuse a model or certificate that was not signed with this public key."`
 }
 
-// load reads a model and checks its signature.
-func (f verifyFlags) load(path string) (*model.Model, error) {
+// Load reads a model and checks its signature.
+func (f VerifyFlags) Load(path string) (*model.Model, error) {
 	if f.VerifyKey == nil {
 		return toptau.Load(path)
 	}
@@ -53,8 +63,8 @@ func (f verifyFlags) load(path string) (*model.Model, error) {
 	return model.LoadVerified(path, key)
 }
 
-// loadCertificate reads a certificate and checks its signature.
-func (f verifyFlags) loadCertificate(path string) (*model.Certificate, error) {
+// LoadCertificate reads a certificate and checks its signature.
+func (f VerifyFlags) LoadCertificate(path string) (*model.Certificate, error) {
 	if f.VerifyKey == nil {
 		return model.LoadCertificate(path)
 	}

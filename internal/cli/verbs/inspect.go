@@ -1,4 +1,4 @@
-package main
+package verbs
 
 import (
 	"fmt"
@@ -10,16 +10,16 @@ import (
 	"toptau/result"
 )
 
-// inspectCommand shows what a model file contains.
-type inspectCommand struct {
+// Inspect shows what a model file contains.
+type Inspect struct {
 	Model  string `file:"in" arg:"" help:"A model file."`
 	Redact bool   `help:"Write a copy that has hashes instead of category names, no fingerprints and no profile. It scores every row the same."`
 	Output string `file:"out" short:"o" placeholder:"MODEL" help:"With --redact: write the copy here; - is standard output."`
-	signFlags
-	verifyFlags
+	SignFlags
+	VerifyFlags
 }
 
-func (c *inspectCommand) Run(s *cli.Session) error {
+func (c *Inspect) Run(s *cli.Session) error {
 	if c.Redact != (c.Output != "") {
 		e := &diag.Error{Kind: diag.Usage, Param: "redact", Found: "without a file", Expected: "a file for the copy", Fixes: []diag.Fix{{Param: "output", Value: "MODEL"}}}
 		if !c.Redact {
@@ -27,11 +27,11 @@ func (c *inspectCommand) Run(s *cli.Session) error {
 		}
 		return e
 	}
-	key, err := c.key(c.Output)
+	key, err := c.Key(c.Output)
 	if err != nil {
 		return err
 	}
-	m, err := c.load(c.Model)
+	m, err := c.Load(c.Model)
 	if err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func (c *inspectCommand) Run(s *cli.Session) error {
 		if m, err = m.Redacted(); err != nil {
 			return err
 		}
-		if m, err = sign(m, key); err != nil {
+		if m, err = Sign(m, key); err != nil {
 			return err
 		}
 		if err := s.WriteFile(c.Output, cli.WriteTo(m)); err != nil {

@@ -1,4 +1,6 @@
-package main
+// Package verbs contains what the verbs of toptau and of toptau-sql share: the descriptions of flags, groups of flags, and the
+// sentences that print results.
+package verbs
 
 import (
 	"toptau/internal/cli"
@@ -7,11 +9,11 @@ import (
 	"toptau/schema"
 )
 
-// hiddenFields are the fields of the library's options that are not flags: data, functions, and what a verb decides.
-var hiddenFields = []string{"Goal", "Progress", "ReleaseData", "KeepAll", "Validation", "Test", "Calibration", "Kept"}
+// HiddenFields are the fields of the library's options that are not flags: data, functions, and what a verb decides.
+var HiddenFields = []string{"Goal", "Progress", "ReleaseData", "KeepAll", "Validation", "Test", "Calibration", "Kept"}
 
-// flagOptions describes the flags whose names come from the fields of the library's option structs. Aliases are former names.
-var flagOptions = map[string]cli.Option{
+// Options describes the flags whose names come from the fields of the library's option structs. Aliases are former names.
+var Options = map[string]cli.Option{
 	"format":              {Group: "Data", Placeholder: "FORMAT", Help: "The file's format: csv (any delimited text), jsonl (JSON lines), parquet, libsvm, idx or packed (default: detected).", Values: []string{"csv", "jsonl", "parquet", "libsvm", "idx", "packed"}},
 	"delimiter":           {Group: "Data", Placeholder: "D", Help: "The character between fields, or tab or blank (default: detected).", Values: []string{"comma", "semicolon", "tab", "pipe", "blank"}},
 	"header":              {Group: "Data", Placeholder: "yes|no", Help: "Whether the first row names the columns (default: detected).", Values: []string{"yes", "no"}},
@@ -41,7 +43,7 @@ var flagOptions = map[string]cli.Option{
 	"monotone":        {Group: "Features", Placeholder: "COL=+|-", Whole: true, Help: "The score may only rise (+) or only fall (-) with this numeric column; repeatable. The model is then a sum of boosted trees."},
 	"no-fingerprints": {Group: "Features", Help: "Keep no hashes of training rows in the model. Then nobody can test whether a row was among them, nor can threshold and evaluate."},
 
-	"fit method":  {Placeholder: "NAME", Required: true, Help: "toppush, toppushk, grill, patmat, topmean, grill-np, patmat-np or topmean-np.", Values: learners()},
+	"fit method":  {Placeholder: "NAME", Required: true, Help: "toppush, toppushk, grill, patmat, topmean, grill-np, patmat-np or topmean-np.", Values: Learners()},
 	"fit lambda":  {Placeholder: "L", Default: "0.001", Help: "The strength of the regularisation lambda/2 |w|^2 (default 0.001)."},
 	"tau":         {Placeholder: "RATE", Help: "The fraction on top: 1% or 0.01."},
 	"beta":        {Placeholder: "B", Help: "patmat, patmat-np: the steepness of the surrogate quantile."},
@@ -60,8 +62,8 @@ var flagOptions = map[string]cli.Option{
 	"memory":      {Group: "Data", Placeholder: "BYTES", Help: "Of a packed file: if its rows need more memory than this, leave them in the file and read it in passes (default: half of the free memory)."},
 	"seed":        {Placeholder: "N", Default: "1", Help: "The seed of every random choice (default 1)."},
 
-	"method":               {Placeholder: "NAMES", Help: "Only these learners: logistic, svm, ramp, boosting, the eight methods, or all (default: logistic, boosting, ramp and the convex methods for the goal).", Values: learners()},
-	"compare method":       {Placeholder: "NAMES", Help: "Only these learners, and logistic as the reference: svm, ramp, boosting, the eight methods, or all (default: svm, boosting, ramp and the convex methods for the goal).", Values: learners()},
+	"method":               {Placeholder: "NAMES", Help: "Only these learners: logistic, svm, ramp, boosting, the eight methods, or all (default: logistic, boosting, ramp and the convex methods for the goal).", Values: Learners()},
+	"compare method":       {Placeholder: "NAMES", Help: "Only these learners, and logistic as the reference: svm, ramp, boosting, the eight methods, or all (default: svm, boosting, ramp and the convex methods for the goal).", Values: Learners()},
 	"train encoding":       {Group: "Features", Placeholder: "NAMES", Aliases: []string{"features"}, Help: "Only these encodings: raw, scorecard, leaves, scorecard+leaves, boosted, pairs, additive (default: raw, scorecard, pairs, boosted and leaves).", Values: text.Strings(schema.Encodings())},
 	"compare encoding":     {Group: "Features", Placeholder: "NAMES", Aliases: []string{"features"}, Help: "Only these encodings: raw, scorecard, leaves, scorecard+leaves, boosted, pairs, additive (default: raw, scorecard, pairs, boosted and leaves).", Values: text.Strings(schema.Encodings())},
 	"class-weight":         {Placeholder: "W", Help: "logistic, svm: the weight of the positives, a number or balanced (default 1). The methods for the top compare the classes, so it has no effect on them.", Values: []string{"balanced"}},
@@ -112,7 +114,7 @@ var flagOptions = map[string]cli.Option{
 	"diagnose delta": {Placeholder: "RATE", Default: "5%", Help: "Count the negatives that a guarantee needs at confidence 1 - RATE (default 5%)."},
 }
 
-// learners lists the names of all learners.
-func learners() []string {
+// Learners lists the names of all learners.
+func Learners() []string {
 	return append([]string{string(method.Logistic), string(method.SVM), string(method.Ramp)}, text.Strings(method.Names())...)
 }

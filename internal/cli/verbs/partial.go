@@ -1,4 +1,4 @@
-package main
+package verbs
 
 import (
 	"os"
@@ -8,12 +8,12 @@ import (
 	"toptau/internal/atomicfile"
 )
 
-// partialSuffix is added to the names of files that an incomplete run writes.
-const partialSuffix = ".partial"
+// PartialSuffix is added to the names of files that an incomplete run writes.
+const PartialSuffix = ".partial"
 
-// keepExisting protects the files of earlier runs from a run that ended early. If one of its files exists, all get names that
+// KeepExisting protects the files of earlier runs from a run that ended early. If one of its files exists, all get names that
 // end in .partial, unless replace is set. It returns the existing files.
-func keepExisting(replace bool, paths ...*string) (kept []string) {
+func KeepExisting(replace bool, paths ...*string) (kept []string) {
 	for _, path := range paths {
 		if !replace && *path != "" && *path != "-" && atomicfile.Exists(*path) {
 			kept = append(kept, *path)
@@ -24,7 +24,7 @@ func keepExisting(replace bool, paths ...*string) (kept []string) {
 	}
 	for _, path := range paths {
 		if *path != "" && *path != "-" && !isDevice(*path) {
-			*path += partialSuffix
+			*path += PartialSuffix
 		}
 	}
 	return kept
@@ -35,8 +35,8 @@ func isDevice(path string) bool {
 	return err == nil && !info.Mode().IsRegular()
 }
 
-// partialText describes where a run that ended early has left its files.
-func partialText(kept []string, written ...string) string {
+// PartialText describes where a run that ended early has left its files.
+func PartialText(kept []string, written ...string) string {
 	written = slices.DeleteFunc(written, func(path string) bool { return path == "" })
 	if i := slices.Index(written, "-"); i >= 0 {
 		written[i] = "standard output"

@@ -1,4 +1,4 @@
-package main
+package verbs
 
 import (
 	"strconv"
@@ -9,13 +9,13 @@ import (
 	"toptau/metric"
 )
 
-// replaceFlag is for verbs whose interrupted runs write what they have.
-type replaceFlag struct {
+// ReplaceFlag is for verbs whose interrupted runs write what they have.
+type ReplaceFlag struct {
 	ReplacePartial bool `name:"replace-partial" help:"Let the results of an interrupted run replace existing files (default: they get names that end in .partial)."`
 }
 
-// goalFlags set the goal. Exactly one is given, with Of after TopCount and Alerts.
-type goalFlags struct {
+// GoalFlags set the goal. Exactly one is given, with Of after TopCount and Alerts.
+type GoalFlags struct {
 	MaxFPR      string `group:"Goal" name:"max-fpr" placeholder:"RATE" help:"At most this fraction of the negatives raises a false alarm: 0.1% or 0.001."`
 	Top         string `group:"Goal" placeholder:"RATE" help:"Review the best fraction of all rows: 1% or 0.01."`
 	TopCount    string `group:"Goal" name:"top-count" placeholder:"N" help:"Review the best N of every M rows, with --of M."`
@@ -25,7 +25,7 @@ type goalFlags struct {
 }
 
 // given returns the kinds of goals whose flags are set.
-func (f goalFlags) given() []metric.GoalKind {
+func (f GoalFlags) given() []metric.GoalKind {
 	set := map[metric.GoalKind]bool{metric.GoalMaxFPR: f.MaxFPR != "", metric.GoalTop: f.Top != "", metric.GoalTopCount: f.TopCount != "",
 		metric.GoalAlerts: f.Alerts != "", metric.GoalAbsoluteTop: f.AbsoluteTop}
 	var kinds []metric.GoalKind
@@ -37,9 +37,9 @@ func (f goalFlags) given() []metric.GoalKind {
 	return kinds
 }
 
-// required returns the goal. It is a usage error to give none, more than one, or an impossible one.
-func (f goalFlags) required() (metric.Goal, error) {
-	g, err := f.optional()
+// Required returns the goal. It is a usage error to give none, more than one, or an impossible one.
+func (f GoalFlags) Required() (metric.Goal, error) {
+	g, err := f.Optional()
 	if err == nil && g == (metric.Goal{}) {
 		err = &diag.Error{Kind: diag.Usage, Found: "no goal", Expected: "a goal",
 			Hint: "--max-fpr 0.1%, --top 1%, --top-count 800 --of 4000, --alerts 50 --of 2000000 or --absolute-top"}
@@ -47,8 +47,8 @@ func (f goalFlags) required() (metric.Goal, error) {
 	return g, err
 }
 
-// optional returns the goal, or the zero Goal if no flag is set.
-func (f goalFlags) optional() (metric.Goal, error) {
+// Optional returns the goal, or the zero Goal if no flag is set.
+func (f GoalFlags) Optional() (metric.Goal, error) {
 	given := f.given()
 	counted := f.TopCount != "" || f.Alerts != ""
 	switch {

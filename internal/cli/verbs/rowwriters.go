@@ -1,7 +1,8 @@
-package main
+package verbs
 
 import (
 	"encoding/csv"
+	"encoding/json"
 	"io"
 	"math"
 	"strconv"
@@ -9,23 +10,35 @@ import (
 
 	"toptau"
 	"toptau/diag"
+	"toptau/internal/cli"
 	"toptau/internal/parquet"
 	"toptau/result"
 )
 
-// rowWriter writes scored rows.
-type rowWriter interface {
-	begin(*toptau.Stream) error
-	write(*result.Row) error
-	flush() // passes on what was written
-	end() error
+// RowWriter writes scored rows.
+type RowWriter interface {
+	Begin(*toptau.Stream) error
+	Write(*result.Row) error
+	Flush() // passes on what was written
+	End() error
 }
 
-// extraColumns are the columns of scored rows that flags ask for.
-type extraColumns struct {
-	imputed bool // the imputed columns
-	errors  bool // the reason why a row has no score
-	limited bool // the reason why a row is held back
+// NewRowWriter returns a writer of objects, of a Parquet file if the name of the output ends in .parquet, or else of CSV.
+func NewRowWriter(out io.Writer, output string, json bool, extra ExtraColumns) RowWriter {
+	switch {
+	case json:
+		return &jsonRows{w: cli.JSONLines{W: out}}
+	case strings.HasSuffix(output, ".parquet"):
+		return &parquetRows{out: out, extra: extra}
+	}
+	return &csvRows{w: csv.NewWriter(out), extra: extra}
+}
+
+// ExtraColumns are the columns of scored rows that flags ask for.
+type ExtraColumns struct {
+	Imputed bool // the imputed columns
+	Errors  bool // the reason why a row has no score
+	Limited bool // the reason why a row is held back
 }
 
 // rowColumn is a column of scored rows: text, or a number or a truth value, which a row without a score does not have.
@@ -37,7 +50,7 @@ type rowColumn struct {
 }
 
 // rowColumns returns the columns of the rows of a stream.
-func rowColumns(s *toptau.Stream, extra extraColumns) []rowColumn {
+func rowColumns(s *toptau.Stream, extra ExtraColumns) []rowColumn {
 	var list []rowColumn
 	add := func(name string, text func(r *result.Row) string) {
 		list = append(list, rowColumn{name: name, kind: parquet.Text, text: text})
@@ -96,18 +109,18 @@ func rowColumns(s *toptau.Stream, extra extraColumns) []rowColumn {
 		}
 		list = append(list, decisionColumn(name, k))
 	}
-	if extra.limited {
+	if extra.Limited {
 		add("held_back", func(r *result.Row) string { return r.HeldBack })
 	}
-	if extra.imputed {
+	if extra.Imputed {
 		add("imputed", func(r *result.Row) string { return strings.Join(r.Imputed, ";") })
 	}
-	if extra.errors {
+	if extra.Errors {
 		add("error", func(r *result.Row) string {
 			if r.Err == nil {
 				return ""
 			}
-			return reasonText(r.Err)
+			return ReasonText(r.Err)
 		})
 	}
 	return list
@@ -137,12 +150,12 @@ func decisionColumn(name string, k int) rowColumn {
 // csvRows prints a header and one line a row.
 type csvRows struct {
 	w       *csv.Writer
-	extra   extraColumns
+	extra   ExtraColumns
 	columns []rowColumn
 	fields  []string
 }
 
-func (c *csvRows) begin(s *toptau.Stream) error {
+func (c *csvRows) Begin(s *toptau.Stream) error {
 	c.columns = rowColumns(s, c.extra)
 	c.fields = make([]string, len(c.columns))
 	for k := range c.columns {
@@ -151,16 +164,16 @@ func (c *csvRows) begin(s *toptau.Stream) error {
 	return c.w.Write(c.fields)
 }
 
-func (c *csvRows) write(r *result.Row) error {
+func (c *csvRows) Write(r *result.Row) error {
 	for k := range c.columns {
 		c.fields[k] = c.columns[k].text(r)
 	}
 	return c.w.Write(c.fields)
 }
 
-func (c *csvRows) flush() { c.w.Flush() }
+func (c *csvRows) Flush() { c.w.Flush() }
 
-func (c *csvRows) end() error {
+func (c *csvRows) End() error {
 	c.w.Flush()
 	return c.w.Error()
 }
@@ -168,12 +181,12 @@ func (c *csvRows) end() error {
 // parquetRows writes a Parquet file.
 type parquetRows struct {
 	out     io.Writer
-	extra   extraColumns
+	extra   ExtraColumns
 	columns []rowColumn
 	w       *parquet.Writer
 }
 
-func (p *parquetRows) begin(s *toptau.Stream) (err error) {
+func (p *parquetRows) Begin(s *toptau.Stream) (err error) {
 	p.columns = rowColumns(s, p.extra)
 	list := make([]parquet.WriteColumn, len(p.columns))
 	known := map[string]bool{}
@@ -189,7 +202,7 @@ func (p *parquetRows) begin(s *toptau.Stream) (err error) {
 	return err
 }
 
-func (p *parquetRows) write(r *result.Row) error {
+func (p *parquetRows) Write(r *result.Row) error {
 	for k := range p.columns {
 		if c := &p.columns[k]; c.put != nil {
 			c.put(p.w, k, r)
@@ -200,9 +213,9 @@ func (p *parquetRows) write(r *result.Row) error {
 	return p.w.EndRow()
 }
 
-func (p *parquetRows) flush() {}
+func (p *parquetRows) Flush() {}
 
-func (p *parquetRows) end() error { return p.w.Close() }
+func (p *parquetRows) End() error { return p.w.Close() }
 
 // jsonRows prints one object a line.
 type jsonRows struct {
@@ -211,19 +224,19 @@ type jsonRows struct {
 	line   []byte
 }
 
-func (j *jsonRows) begin(s *toptau.Stream) error {
+func (j *jsonRows) Begin(s *toptau.Stream) error {
 	j.stream = s
 	return nil
 }
 
-func (j *jsonRows) write(r *result.Row) error {
+func (j *jsonRows) Write(r *result.Row) error {
 	b := append(j.line[:0], `{"schema_version":2,"row":`...)
 	b = strconv.AppendInt(b, int64(r.Number), 10)
 	b = appendStrings(b, "id", j.stream.ID, r.ID)
 	b = appendStrings(b, "input", j.stream.Kept, r.Input)
 	if r.Err != nil {
 		b = append(b, `,"score":null,"decision":null,"error":`...)
-		j.line = append(appendJSON(b, reasonText(r.Err)), "}\n"...)
+		j.line = append(appendJSON(b, ReasonText(r.Err)), "}\n"...)
 		_, err := j.w.Write(j.line)
 		return err
 	}
@@ -270,9 +283,9 @@ func (j *jsonRows) write(r *result.Row) error {
 	return err
 }
 
-func (j *jsonRows) flush() {}
+func (j *jsonRows) Flush() {}
 
-func (j *jsonRows) end() error { return nil }
+func (j *jsonRows) End() error { return nil }
 
 // appendStrings appends ,"name":{"column":"value",...}, or nothing without columns.
 func appendStrings(b []byte, name string, columns, values []string) []byte {
@@ -288,4 +301,20 @@ func appendStrings(b []byte, name string, columns, values []string) []byte {
 		b = appendJSON(b, values[i])
 	}
 	return append(b, '}')
+}
+
+// ReasonText returns the text of a row's error without its file and line.
+func ReasonText(err error) string {
+	e := diag.Of(err)
+	if e == nil {
+		return err.Error()
+	}
+	reason := *e
+	reason.File, reason.Line = "", 0
+	return reason.Text(cli.Spell)
+}
+
+func appendJSON(b []byte, text string) []byte {
+	quoted, _ := json.Marshal(text) // a string cannot fail
+	return append(b, quoted...)
 }
