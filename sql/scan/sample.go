@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 
-	"toptau/diag"
 	"toptau/internal/large"
 	"toptau/internal/table"
 	"toptau/sql/dialect"
@@ -42,12 +41,10 @@ func (r *Rows) checkKeys(keys []string) error {
 	seen := make(map[string]bool, len(keys))
 	for _, key := range keys {
 		if seen[key] {
-			shown := key
 			if text, err := hex.DecodeString(key); err == nil && r.layout.key.kind == dialect.Text {
-				shown = string(text)
+				key = string(text)
 			}
-			return &diag.Error{Kind: diag.Data, File: r.title(), Column: r.layout.key.name, Found: "the key " + diag.Quote(shown) + " in several rows",
-				Expected: "a different key in each row", Hint: "name another column, or a view that has one"}
+			return r.twice(key)
 		}
 		seen[key] = true
 	}
