@@ -154,7 +154,7 @@ func (o Options) withDefaults() (Options, []item, error) {
 	}
 	if o.Data == "" {
 		return o, nil, &diag.Error{Kind: diag.Usage, Param: "data-dir", Expected: "a directory, or the environment variable TOPTAU_DATA",
-			Hint: "toptau-paper fetch downloads the two small sets"}
+			Hint: "toptau-paper fetch downloads the public sets"}
 	}
 	return o, wanted, nil
 }
