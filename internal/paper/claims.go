@@ -411,8 +411,8 @@ func claimsItem(_ context.Context, st *study) (*Piece, error) {
 	list := st.assess()
 	p := &Piece{Title: "The paper's conclusions, tested", Text: []string{
 		"Each conclusion is a difference of mean ranks that is negative according to the paper. A conclusion " +
-			"about several " +
-			"methods or criteria is their average, and each method on each criterion is a part of it (second table)."}}
+			"about several methods or criteria is their average, and each method on each criterion is a part of it " +
+			"(second table)."}}
 	if len(list) == 0 {
 		return p, nil
 	}
@@ -439,15 +439,11 @@ func (st *study) claimNotes(list []assessment) []string {
 			"The intervals describe these sets, not others.",
 			text.Plural(st.o.Seeds, "random split"), list[0].intervals, 100*(1-0.05/float64(list[0].intervals))),
 		"Without collapsed: methods are left out on the sets where w = 0 is a global minimum for all their " +
-			"settings, with a proof, " +
-			"and the others are ranked again. Leaving them out matters: a comparison with \"the others\" is easy if " +
-			"these " +
-			"include methods that learn nothing.",
+			"settings, with a proof, and the others are ranked again. Leaving them out matters: a comparison with " +
+			"\"the others\" is easy if these include methods that learn nothing.",
 		"Verdict: confirmed if the interval without collapsed methods and those of all parts are below 0; " +
-			"confirmed on average only " +
-			"if that of the average is; contradicted in the same way above 0; otherwise undecided. A conclusion " +
-			"about the " +
-			"collapsed methods themselves is judged with all methods.",
+			"confirmed on average only if that of the average is; contradicted in the same way above 0; otherwise " +
+			"undecided. A conclusion about the collapsed methods themselves is judged with all methods.",
 		fmt.Sprintf("Sources: the sets here come from %s (%s). Sets of one source share rows, so they count as one, "+
 			"the mean of its sets. The p-value is that of all 2^n choices of signs of the differences. With %d "+
 			"sources it cannot be below %s, so after a correction for the number of conclusions no p-value here is "+

@@ -33,13 +33,11 @@ func errata() []erratum {
 			printed: "the null hypothesis states that a sample is positive, so minimising the Type II error is " +
 				"minimising the positives below the threshold",
 			correct: "If the null hypothesis is \"positive\", a positive below the threshold is a Type I error. The " +
-				"conclusion needs the null " +
-				"hypothesis \"negative\", which Section 2.3 uses."},
+				"conclusion needs the null hypothesis \"negative\", which Section 2.3 uses."},
 		{place: "Section 2.2, after the two equivalent problems", kind: errorText,
 			printed: "the former fits into the framework, the latter is the original definition and the base of Grill",
 			correct: "The words are swapped: the second problem, with false negatives alone, fits into the " +
-				"framework; the first, with " +
-				"false negatives and false positives, is the base of Grill."},
+				"framework; the first, with false negatives and false positives, is the base of Grill."},
 		{place: "Equation of TopMean-NP", kind: errorText,
 			printed: "components of z- for x- in X", correct: "x- in X-. The method was published before as τ-FPL."},
 		{place: "Section 3, text on TopPushK", kind: errorText,
@@ -55,8 +53,7 @@ func errata() []erratum {
 		{place: "Table \"example\", Pat&Mat", kind: errorTable,
 			printed: "t = (1 − τ)/β and w2 is better",
 			correct: "The cell holds for β ≤ τ, as the text says. For β > τ, t = 1 + 1/β − 2√(τ/β), and w2 is " +
-				"better only for " +
-				"β < (6 + 4√2) τ ≈ 11.66 τ."},
+				"better only for β < (6 + 4√2) τ ≈ 11.66 τ."},
 		{place: "Figure \"thresholds\", arrow from TopPushK to TopMean-NP", kind: errorStatement,
 			printed: "TopPushK always has the larger threshold", check: "ordering",
 			correct: "Only for k ≤ K. For k > K the mean of the K largest negatives is the larger one; small sets " +
@@ -71,8 +68,7 @@ func errata() []erratum {
 		{place: "Lemma A.1", kind: errorStatement, check: "fn-fp-ties",
 			printed: "tp + fp = nτ + q − 1, where q scores equal t; the last term of the equation is (1 − α)(q − 1)",
 			correct: "The last term is (1 − α)(#{z ≥ t} − K), which is between 0 and (1 − α)(q − 1). With the " +
-				"scores 3, 2, 2, 1 and K = 3, " +
-				"t = 2, q = 2 and tp + fp = 3, not 4. Without ties the lemma holds."},
+				"scores 3, 2, 2, 1 and K = 3, t = 2, q = 2 and tp + fp = 3, not 4. Without ties the lemma holds."},
 		{place: "Lemma A.2", kind: errorProof,
 			printed: "l(w'x − t) in the definition of g", correct: "l(β (w'x − t)). The lemma holds."},
 		{place: "Proof of Theorem 4.5", kind: errorProof,
@@ -124,11 +120,9 @@ func errataItem(context.Context, *study) (*Piece, error) {
 	}
 	return &Piece{Title: "Errata", Tables: []NamedTable{{"errata", t}}, Text: []string{
 		"This is the only list of errors that were found in the paper; other tables and pages refer to it. A " +
-			"statement is " +
-			"false as printed, and a check has counterexamples. In a proof the statement holds. The rest is text " +
-			"and tables."},
+			"statement is false as printed, and a check has counterexamples. In a proof the statement holds. The " +
+			"rest is text and tables."},
 		Notes: []string{"K is the number of samples on top, max(1, ⌈nτ⌉). The paper treats nτ as a whole number, " +
-			"which is a " +
-			"convention and not listed. Rounded down instead of up, Lemma A.5 would be false (check " +
+			"which is a convention and not listed. Rounded down instead of up, Lemma A.5 would be false (check " +
 			"patmat-above-topmean-floor)."}}, nil
 }

@@ -81,20 +81,17 @@ func (st *study) possibleSettings(s *Set, e entry) string {
 func failsItem(_ context.Context, st *study) (*Piece, error) {
 	p := &Piece{Title: "Table \"fails\": where the run ends better than w = 0", Text: []string{
 		"The settings of the grid at which ADAM's last iterate has a lower objective than w = 0, on all training " +
-			"rows of the first " +
-			"split: \"all\" is the paper's check mark, \"none\" its cross. \"possible\" lists the settings at which " +
-			"a point better " +
-			"than w = 0 exists."}}
+			"rows of the first split: \"all\" is the paper's check mark, \"none\" its cross. \"possible\" lists the " +
+			"settings at which a point better than w = 0 exists."}}
 	tables, agreement := st.failTables()
 	p.Tables = append(tables, NamedTable{"fails-agreement", agreement})
 	p.Notes = []string{
 		"If \"possible\" is \"none\", w = 0 is a global minimum, which is a property of the method on this set. " +
-			"If only the run has " +
-			"\"none\", ADAM missed a better point. For the Grill methods the question is open, because their " +
-			"objective is not convex.",
-		"For Pat&Mat and Pat&Mat-NP with the hinge w = 0 is optimal only if the means of the classes " +
-			"coincide, because their gradient at 0 is the difference of two means. The paper's " +
-			"bounds on β in this table therefore describe 1,000 steps of ADAM, not the methods.",
+			"If only the run has \"none\", ADAM missed a better point. For the Grill methods the question is open, " +
+			"because their objective is not convex.",
+		"For Pat&Mat and Pat&Mat-NP with the hinge w = 0 is optimal only if the means of the classes coincide, " +
+			"because their gradient at 0 is the difference of two means. The paper's bounds on β in this table " +
+			"therefore describe 1,000 steps of ADAM, not the methods.",
 	}
 	st.addSuccesses(p)
 	st.addSteps(p)
@@ -105,8 +102,7 @@ func failsItem(_ context.Context, st *study) (*Piece, error) {
 // set.
 func (st *study) failTables() (tables []NamedTable, agreement report.Table) {
 	agreement = report.Table{Caption: "Cells by set. A cell at which w = 0 is optimal and ADAM has no success " +
-		"is a property of the method. " +
-		"A better point that ADAM misses at some setting is a property of the run.",
+		"is a property of the method. A better point that ADAM misses at some setting is a property of the run.",
 		Header:  []string{"set", "agree with the paper", "w = 0 optimal", "ADAM misses a better point"},
 		Numbers: []int{1, 2, 3}}
 	groups := []struct {

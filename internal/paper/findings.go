@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"toptau/internal/optim"
@@ -54,7 +53,8 @@ func rankFindings(st *study) []string {
 		if n == 0 {
 			continue
 		}
-		line := fmt.Sprintf("Ranks, %s: %d conclusions of the paper were tested on the real sets, with corrected intervals.",
+		line := fmt.Sprintf("Ranks, %s: %d conclusions of the paper were tested on the real sets, with corrected "+
+			"intervals.",
 			runTitle(run), n)
 		for _, v := range []string{confirmed, onAverage, contradicted, averageNot, undecided} {
 			switch list := byVerdict[v]; {
@@ -240,10 +240,8 @@ func observationsItem(_ context.Context, st *study) (*Piece, error) {
 	row := func(words, place, by, result string) { t.Rows = append(t.Rows, []string{words, place, by, result}) }
 	const untested = "cannot be tested"
 
-	if lines := startFindings(st); true {
-		row("the start at zero is better in 58.7 % of the cases", "Section 6", "Start at zero or at "+
-			"random", firstOr(lines))
-	}
+	row("the start at zero is better in 58.7 % of the cases", "Section 6", "Start at zero or at random",
+		startResult(st))
 	row("P-τ curves are equivalent to precision-recall curves", "Section 6", "identity",
 		"holds: recall is the precision times τ n / n+, so each curve gives the other")
 	results := []string{"-", "-", "-"}
@@ -287,38 +285,38 @@ func observationsItem(_ context.Context, st *study) (*Piece, error) {
 			both(func(c successCounts) string { return c.fewer(pair[0], pair[1]) }))
 	}
 	row("only Pat&Mat and Pat&Mat-NP succeed on every set", fails, "Table \"fails\"", both(successCounts.everywhere))
-	row("they succeed exactly up to some β, except on "+
-		"Spambase", fails, "Table \"fails\"", both(successCounts.upToBeta))
+	row("they succeed exactly up to some β, except on Spambase", fails, "Table \"fails\"",
+		both(successCounts.upToBeta))
 	row("the exception on Spambase is due to numerical errors", fails, "-",
 		untested+": the paper's runs are not available. A run that keeps its last iterate instead of its best "+
 			"one explains it as well")
 	row("TopMean fails everywhere except for τ = 0.03 on CTA", fails, "Table \"fails\"", both(successCounts.topMeanSucceeds))
 	within, cells := st.timesWithin()
-	row("an iteration takes less than a millisecond on most sets, and a hyperparameter about a "+
-		"second", "on the table of times",
-		"Time of an "+
-			"iteration", st.belowMillisecond()+fmt.Sprintf("; at most the paper's time in %s cells", countOf(within, cells)))
+	row("an iteration takes less than a millisecond on most sets, and a hyperparameter about a second",
+		"on the table of times", "Time of an iteration",
+		st.belowMillisecond()+fmt.Sprintf("; at most the paper's time in %s cells", countOf(within, cells)))
 	converge := "-"
 	if st.convergence != nil {
 		if _, summary, err := convergenceTable(st.convergence); err == nil {
 			_, converge, _ = strings.Cut(summary, "\": ")
 		}
 	}
-	row("the methods converge within seconds on 5 million training samples", "Conclusion", "convergence, next "+
-		"to the times", converge)
-	row("the theoretical analysis is supported by the numerical "+
-		"analysis", "Conclusion", "-", untested+": the sentence names no quantity")
+	row("the methods converge within seconds on 5 million training samples", "Conclusion",
+		"convergence, next to the times", converge)
+	row("the theoretical analysis is supported by the numerical analysis", "Conclusion", "-",
+		untested+": the sentence names no quantity")
 	for i, c := range all {
 		if c.place == "Conclusion" {
 			row("recommended for "+c.text, c.place, fmt.Sprintf("conclusion %d", i+1), verdicts(i))
 		}
 	}
-	return &Piece{Title: "Which observations of the paper are " +
-		"tested", Tables: []NamedTable{{"observations", t}}}, nil
+	return &Piece{Title: "Which observations of the paper are tested",
+		Tables: []NamedTable{{"observations", t}}}, nil
 }
 
-// firstOr returns the first line, and "-" without lines.
-func firstOr(lines []string) string {
+// startResult returns the finding on the starts without its introduction, and "-" if there is none.
+func startResult(st *study) string {
+	lines := startFindings(st)
 	if len(lines) == 0 {
 		return "-"
 	}
@@ -330,10 +328,13 @@ func firstOr(lines []string) string {
 func (st *study) topMeanReason() string {
 	var sets []string
 	for _, s := range st.present(Real) {
-		gone := st.collapsed(s)
-		if !slices.ContainsFunc(entries(), func(e entry) bool {
-			return e.Method.Name == "topmean" && !gone[slices.IndexFunc(entries(), func(o entry) bool { return o.Key() == e.Key() })]
-		}) {
+		every, gone := true, st.collapsed(s)
+		for i, e := range entries() {
+			if e.Method.Name == "topmean" && !gone[i] {
+				every = false
+			}
+		}
+		if every {
 			sets = append(sets, s.Name)
 		}
 	}
