@@ -118,12 +118,32 @@ func (s *solver) allPositivesHeld() bool {
 // evaluate bounds F at several points in one pass, or in none for points whose scores are kept. It asks for
 // limit of the best rows that are not held. Bins that hold a corner are divided until the bounds are narrow.
 func (s *solver) evaluate(limit int, points ...*Point) ([]evaluation, error) {
+	return s.evaluateWith(everyScore(Highest, limit), points...)
+}
+
+// evaluateForViolators is evaluate for rows of which only those that the restricted problem overlooked are added.
+func (s *solver) evaluateForViolators(points ...*Point) ([]evaluation, error) {
+	want := everyScore(Highest, s.rowLimit())
+	for k := range want {
+		want[k].Enough = func(bins []Bin, rows []Row) int {
+			h := newHistogram(bins)
+			if len(h) == 0 {
+				return len(rows)
+			}
+			return violatorsOf(rows, h.threshold(&s.form).edge)
+		}
+	}
+	return s.evaluateWith(want, points...)
+}
+
+// evaluateWith is evaluate for some wanted rows of the population.
+func (s *solver) evaluateWith(want []Want, points ...*Point) ([]evaluation, error) {
 	out := make([]evaluation, len(points))
 	queries := make([]Query, len(points))
 	for k, p := range points {
 		q := &queries[k]
 		q.At = p
-		q.Population = Request{Sums: true, Cuts: s.expectedCuts(p.W), Want: everyScore(Highest, limit)}
+		q.Population = Request{Sums: true, Cuts: s.expectedCuts(p.W), Want: want}
 		if s.pop != nil {
 			q.Population.Held = s.pop.known
 		}

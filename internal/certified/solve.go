@@ -172,7 +172,7 @@ func (s *solver) scan(to *Point) (int, error) {
 		s.limits.near = min(2*s.limits.near, s.limits.held)
 	}
 	s.lastGap = gap
-	points, err := s.evaluate(s.rowLimit(), to)
+	points, err := s.evaluateForViolators(to)
 	if err != nil {
 		return 0, err
 	}
@@ -186,7 +186,7 @@ func (s *solver) scan(to *Point) (int, error) {
 		return 0, err
 	}
 	if next != nil {
-		if points, err = s.evaluate(s.rowLimit(), next); err != nil {
+		if points, err = s.evaluateForViolators(next); err != nil {
 			return 0, err
 		}
 		if err := s.addPoint(points[0]); err != nil {

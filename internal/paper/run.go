@@ -168,14 +168,14 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		return nil, err
 	}
 	st := newStudy(o)
+	if st.stable, err = readStability(o); err != nil {
+		return nil, err
+	}
 	if err := st.open(); err != nil {
 		return nil, err
 	}
 	if err := st.experiments(ctx); err != nil {
 		_ = st.noteSession(false) // the first error is the one to report
-		return nil, err
-	}
-	if st.stable, err = readStability(o); err != nil {
 		return nil, err
 	}
 	res := &Result{Sets: st.sets, Absent: st.absent}

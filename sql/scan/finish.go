@@ -329,6 +329,7 @@ func (s *Source) finish(ctx context.Context, p *plan, found [][]cell) error {
 			}
 		}
 	}
+	s.keepEnough(p, found, picks)
 	if err := s.fetchNew(ctx, p.c, picks); err != nil {
 		return err
 	}
@@ -356,6 +357,38 @@ func (s *Source) finish(ctx context.Context, p *plan, found [][]cell) error {
 		}
 	}
 	return nil
+}
+
+// keepEnough leaves out the wanted rows that are not needed, before they are fetched.
+func (s *Source) keepEnough(p *plan, found [][]cell, picks [][]chosen) {
+	place := 0
+	for k := range p.parts {
+		for i := range p.parts[k].request.Want {
+			w := &p.parts[k].request.Want[i]
+			if w.Enough == nil || k != p.sums || len(p.parts[k].request.Groups) > 0 {
+				place++
+				continue
+			}
+			answers := make([]certified.Answer, len(found))
+			var rows []certified.Row
+			empty := make([]chosen, len(p.parts[k].request.Want))
+			for shard := range found {
+				answers[shard].Population = s.answerOf(p, k, shard, found[shard], empty)
+				for _, row := range picks[shard][place].rows {
+					rows = append(rows, certified.Row{Score: row.score})
+				}
+			}
+			slices.SortFunc(rows, func(x, y certified.Row) int { return cmp.Compare(y.Score, x.Score) })
+			merged := certified.Merge(&certified.Query{At: p.at, Population: *p.parts[k].request}, answers)
+			if n := w.Enough(merged.Population.Bins, rows); n < len(rows) {
+				for shard := range picks {
+					list := &picks[shard][place].rows
+					*list = slices.DeleteFunc(*list, func(c candidate) bool { return c.score < rows[max(0, n-1)].Score })
+				}
+			}
+			place++
+		}
+	}
 }
 
 // answerOf returns the answer of a server to one request of a plan.
@@ -536,7 +569,7 @@ func (s *Source) fetchNew(ctx context.Context, c *class, picks [][]chosen) error
 			continue
 		}
 		t := s.rows.layout.tableOf(s.rows.title(), b)
-		x, err := s.m.Matrix(t, nil, s.storage)
+		x, err := s.m.MatrixPart(t, s.storage)
 		if err != nil {
 			return err
 		}

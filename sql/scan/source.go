@@ -97,7 +97,7 @@ func (r *Rows) NewSource(ctx context.Context, p large.Part, m *feature.Map, stor
 	if err != nil {
 		return nil, err
 	}
-	x, err := m.Matrix(sample.Table, nil, storage)
+	x, err := m.MatrixPart(sample.Table, storage)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func (r *Rows) NewSource(ctx context.Context, p large.Part, m *feature.Map, stor
 		if err != nil {
 			return nil, err
 		}
-		if x, err = m.Matrix(t, nil, storage); err != nil {
+		if x, err = m.MatrixPart(t, storage); err != nil {
 			return nil, err
 		}
 		s.memory = certified.NewMemory(x, method.Negatives)
@@ -355,7 +355,13 @@ func (s *Source) statement(p *plan, shard int, c *cell) (statement string, dest 
 	}
 	grouped := sums != nil && len(sums.Groups) > 1
 	// The rows, their scores, their intervals.
-	inner := []string{s.rows.keyText() + " AS toptau_k"}
+	var inner, names []string
+	listed := slices.ContainsFunc(p.parts, func(part planned) bool {
+		return slices.ContainsFunc(part.wants, func(l look) bool { return l.low <= l.high })
+	})
+	if listed {
+		inner, names = append(inner, d.Quote(s.rows.layout.key.name)+" AS toptau_k"), append(names, "toptau_k")
+	}
 	held := ""
 	if grouped {
 		if keys := p.c.heldKeys(sums.Held, shard); len(keys) > 0 {
@@ -363,7 +369,7 @@ func (s *Source) statement(p *plan, shard int, c *cell) (statement string, dest 
 				keys[i] = s.rows.literal(keys[i])
 			}
 			held = d.Among(d.Quote(s.rows.layout.key.name), keys)
-			inner = append(inner, "CASE WHEN "+held+" THEN 0 ELSE 1 END AS toptau_free")
+			inner = append(inner, "CASE WHEN "+held+" THEN "+d.Num(0)+" ELSE "+d.Num(1)+" END AS toptau_free")
 		}
 	}
 	if weight != "" {
@@ -379,7 +385,6 @@ func (s *Source) statement(p *plan, shard int, c *cell) (statement string, dest 
 	for _, column := range e.columns {
 		inner = append(inner, column.expr+" AS "+column.name)
 	}
-	names := []string{"toptau_k"}
 	if held != "" {
 		names = append(names, "toptau_free")
 	}
@@ -395,7 +400,7 @@ func (s *Source) statement(p *plan, shard int, c *cell) (statement string, dest 
 		}
 	}
 	from := "(SELECT " + strings.Join(inner, ", ") + " FROM " + s.rows.from(p.c.where, s.part, s.rows.upTo(shard)) + ") toptau_t"
-	from = "(SELECT " + strings.Join(names, ", ") + ", " + score + " AS toptau_s FROM " + from + d.Fence + ") toptau_q"
+	from = "(SELECT " + strings.Join(append(slices.Clone(names), score+" AS toptau_s"), ", ") + " FROM " + from + d.Fence + ") toptau_q"
 	if within := p.within(ends); within != "" {
 		low, high := p.span(ends)
 		var conditions []string
@@ -413,7 +418,7 @@ func (s *Source) statement(p *plan, shard int, c *cell) (statement string, dest 
 	if len(ends) > 0 {
 		bin = d.Near(d, "toptau_s", ends)
 	}
-	from = "(SELECT " + strings.Join(append(slices.Clone(names), "toptau_s", d.Int(bin)+" AS toptau_i"), ", ") + " FROM " + from + d.Fence + ") toptau_r"
+	from = "(SELECT " + strings.Join(append(slices.Clone(names), "toptau_s", d.Int(bin)+" AS toptau_i"), ", ") + " FROM " + from + ") toptau_r"
 
 	// The sums.
 	var q query
@@ -474,7 +479,7 @@ func (s *Source) statement(p *plan, shard int, c *cell) (statement string, dest 
 				if in.buckets > 0 {
 					where += fmt.Sprintf(" AND toptau_b < %d", in.buckets)
 				}
-				q.add(d.ListIf(d.Scored("toptau_k", "toptau_s"), where), &texts[place])
+				q.add(d.Keys(s.rows.layout.key.kind, "toptau_k", "toptau_s", where), &texts[place])
 			}
 			place++
 		}
