@@ -17,6 +17,7 @@ import (
 	"toptau/internal/text"
 	"toptau/model"
 	"toptau/result"
+	"toptau/schema"
 	"toptau/sql/dialect"
 	"toptau/sql/engine"
 	"toptau/sql/scan"
@@ -253,6 +254,13 @@ func (f *sourceFlags) scanTable(m *model.Model) (scan.Table, error) {
 		if t.Positive == nil {
 			t.Positive = trained.Positive
 		}
+		t.Columns = []string{}
+		for _, c := range trained.Columns {
+			t.Columns = append(t.Columns, c.Name)
+			if c.Kind == schema.Categorical {
+				t.Categorical = append(t.Categorical, c.Name)
+			}
+		}
 	}
 	missing := func(param, expected string) error {
 		return &diag.Error{Kind: diag.Usage, Param: param, Expected: expected}
@@ -282,7 +290,7 @@ func (c *source) finish(ctx context.Context) (*result.Database, error) {
 	t := c.rows.Traffic()
 	received, sent := c.engine.Bytes()
 	r := &result.Database{Engine: c.engine.Dialect.Name, Table: c.table, Servers: len(c.engine.Shards), Statements: t.Statements, Scans: t.Scans,
-		Lookups: t.Lookups, Rows: t.Rows, Received: received, Sent: sent, SecondsWaiting: t.Waiting.Seconds()}
+		Lookups: t.Lookups, Rows: t.Rows, Received: received, Sent: sent, SecondsWaiting: c.watcher.waited.Seconds()}
 	r.SecondsOwn = max(0, time.Since(c.started).Seconds()-r.SecondsWaiting)
 	return r, nil
 }
