@@ -27,6 +27,10 @@ func ClickHouse() *Dialect {
 	d.Present = func(x string) string { return "assumeNotNull(" + x + ")" }
 	d.Cast = func(x string) string { return "toFloat64(" + x + ")" }
 	d.Missing = func(x string) string { return "ifNull(toFloat64(" + x + "), nan)" }
+	d.Pairs = func(text func(x string) string, key, score, where string) string {
+		return "arrayStringConcat(arrayMap((toptau_x, toptau_y) -> concat(" + text("toptau_x") + ", ':', toString(toptau_y)), groupArrayIf(" +
+			key + ", " + where + "), groupArrayIf(" + score + ", " + where + ")), ',')"
+	}
 	d.Hex = func(x string) string { return "hex(" + x + ")" }
 	d.Whole = func(x string) string { return "toString(" + x + ")" }
 	d.Int = func(x string) string { return "toInt64(" + x + ")" }

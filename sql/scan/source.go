@@ -355,7 +355,13 @@ func (s *Source) statement(p *plan, shard int, c *cell) (statement string, dest 
 	}
 	grouped := sums != nil && len(sums.Groups) > 1
 	// The rows, their scores, their intervals.
-	inner := []string{s.rows.keyText() + " AS toptau_k"}
+	var inner, names []string
+	listed := slices.ContainsFunc(p.parts, func(part planned) bool {
+		return slices.ContainsFunc(part.wants, func(l look) bool { return l.low <= l.high })
+	})
+	if listed {
+		inner, names = append(inner, d.Quote(s.rows.layout.key.name)+" AS toptau_k"), append(names, "toptau_k")
+	}
 	held := ""
 	if grouped {
 		if keys := p.c.heldKeys(sums.Held, shard); len(keys) > 0 {
@@ -379,7 +385,6 @@ func (s *Source) statement(p *plan, shard int, c *cell) (statement string, dest 
 	for _, column := range e.columns {
 		inner = append(inner, column.expr+" AS "+column.name)
 	}
-	names := []string{"toptau_k"}
 	if held != "" {
 		names = append(names, "toptau_free")
 	}
@@ -395,7 +400,7 @@ func (s *Source) statement(p *plan, shard int, c *cell) (statement string, dest 
 		}
 	}
 	from := "(SELECT " + strings.Join(inner, ", ") + " FROM " + s.rows.from(p.c.where, s.part, s.rows.upTo(shard)) + ") toptau_t"
-	from = "(SELECT " + strings.Join(names, ", ") + ", " + score + " AS toptau_s FROM " + from + d.Fence + ") toptau_q"
+	from = "(SELECT " + strings.Join(append(slices.Clone(names), score+" AS toptau_s"), ", ") + " FROM " + from + d.Fence + ") toptau_q"
 	if within := p.within(ends); within != "" {
 		low, high := p.span(ends)
 		var conditions []string
@@ -413,7 +418,7 @@ func (s *Source) statement(p *plan, shard int, c *cell) (statement string, dest 
 	if len(ends) > 0 {
 		bin = d.Near(d, "toptau_s", ends)
 	}
-	from = "(SELECT " + strings.Join(append(slices.Clone(names), "toptau_s", d.Int(bin)+" AS toptau_i"), ", ") + " FROM " + from + d.Fence + ") toptau_r"
+	from = "(SELECT " + strings.Join(append(slices.Clone(names), "toptau_s", d.Int(bin)+" AS toptau_i"), ", ") + " FROM " + from + ") toptau_r"
 
 	// The sums.
 	var q query
@@ -474,7 +479,7 @@ func (s *Source) statement(p *plan, shard int, c *cell) (statement string, dest 
 				if in.buckets > 0 {
 					where += fmt.Sprintf(" AND toptau_b < %d", in.buckets)
 				}
-				q.add(d.ListIf(d.Scored("toptau_k", "toptau_s"), where), &texts[place])
+				q.add(d.Keys(s.rows.layout.key.kind, "toptau_k", "toptau_s", where), &texts[place])
 			}
 			place++
 		}
