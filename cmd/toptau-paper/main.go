@@ -71,7 +71,7 @@ func (c *runVerb) Run(s *cli.Session) error {
 		}
 	}
 	for _, p := range r.Pieces {
-		s.Printf("%-9s %s\n", p.Name, p.Title)
+		s.Printf("%-12s %s\n", p.Name, p.Title)
 	}
 	s.Printf("%s files in %s, all of it in %s\n", text.Count(len(r.Files)), c.Out, filepath.Join(c.Out, "index.html"))
 	return nil

@@ -68,7 +68,9 @@ type item struct {
 // items lists all items in the order of the page.
 func items() []item {
 	return []item{
+		{"findings", needs{adam: true, random: true, certified: true, scaled: true, zeros: true, times: true}, findingsItem},
 		{"errata", needs{}, errataItem},
+		{"observations", needs{adam: true, random: true, certified: true, zeros: true, times: true}, observationsItem},
 		{"example", needs{}, exampleItem},
 		{"methods", needs{}, methodsItem},
 		{"criteria", needs{}, criteriaItem},
@@ -166,14 +168,14 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		return nil, err
 	}
 	st := newStudy(o)
+	if st.stable, err = readStability(o); err != nil {
+		return nil, err
+	}
 	if err := st.open(); err != nil {
 		return nil, err
 	}
 	if err := st.experiments(ctx); err != nil {
 		_ = st.noteSession(false) // the first error is the one to report
-		return nil, err
-	}
-	if st.stable, err = readStability(o); err != nil {
 		return nil, err
 	}
 	res := &Result{Sets: st.sets, Absent: st.absent}
