@@ -231,14 +231,7 @@ func (e *Evaluation) measureModel(k *ranking, r *result.Measured, o EvaluateOpti
 	var warnings []diag.Warning
 	d := k.data
 	r.TrainingRows = overlap(k.Model, d)
-	found := ""
-	switch {
-	case r.TrainingRows != nil && r.TrainingRows.Excess:
-		found = overlapWarning(r.TrainingRows, d.Len())
-	case r.TrainingRows == nil && trainedOn(k.Model, d):
-		found = "these are the rows that the model was trained on"
-	}
-	if found != "" {
+	if found := foundInTraining(k.Model, d, r.TrainingRows); found != "" {
 		warnings = append(warnings, diag.Warning{Code: "training-rows", Text: found + "; expect worse results on new rows"})
 	}
 	points := k.Model.Points()
@@ -270,6 +263,17 @@ func (e *Evaluation) measureModel(k *ranking, r *result.Measured, o EvaluateOpti
 		warnings = append(warnings, list...)
 	}
 	return warnings, nil
+}
+
+// foundInTraining returns what shows that rows trained the model, "" if nothing does.
+func foundInTraining(m *Model, d *Data, known *result.Overlap) string {
+	switch {
+	case known != nil && known.Excess:
+		return overlapWarning(known, d.Len())
+	case known == nil && trainedOn(m, d):
+		return "these are the rows that the model was trained on"
+	}
+	return ""
 }
 
 // bootstrap returns the options of intervals.

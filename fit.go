@@ -10,7 +10,6 @@ import (
 	"toptau/diag"
 	"toptau/internal/certified"
 	"toptau/internal/feature"
-	"toptau/internal/large"
 	"toptau/internal/matrix"
 	"toptau/internal/monitor"
 	"toptau/internal/objective"
@@ -61,18 +60,9 @@ func Fit(ctx context.Context, d *Data, p method.Problem, o FitOptions) (*Fitted,
 		return nil, err
 	}
 	start := time.Now()
-	rows := d.table // those that encodings are fitted to
-	switch {
-	case d.rows != nil:
-		sample, err := d.rows.Sample(ctx, large.All(), 2*startRows)
-		if err != nil {
-			return nil, err
-		}
-		rows = sample.Table
-	case d.table.Stored():
-		if rows, err = d.sample(); err != nil {
-			return nil, err
-		}
+	rows, err := d.encodedRows(ctx)
+	if err != nil {
+		return nil, err
 	}
 	features, warnings, err := feature.FitContext(ctx, rows, d.info.Schema, nil, o.featureOptions())
 	if err != nil {
@@ -355,7 +345,7 @@ func warnOfZero(r *result.Fit) {
 
 // modelParts returns the parts that every model has. The caller adds points and members.
 func modelParts(d *Data, features *feature.Map, w []float64, seed uint64) model.Parts {
-	training := model.Training{Rows: d.Len(), Positives: d.Positives(), Digest: d.digest(), Seed: seed}
+	training := model.Training{Rows: d.Len(), Positives: d.Positives(), Digest: d.digest(), Source: d.origin, Seed: seed}
 	training.Mass, training.PositiveMass = d.masses()
 	return model.Parts{Schema: d.info.Schema, Features: features, Weights: w, Training: training}
 }

@@ -67,7 +67,8 @@ func LargeData(ctx context.Context, rows large.Rows) (*Data, error) {
 		Positives: positives.Rows, Negatives: negatives.Rows}}
 	var found bool
 	if d.info.Digest, found = strings.CutPrefix(rows.Name(), "sha256:"); !found {
-		d.info.Digest = fmt.Sprintf("%x", sha256.Sum256([]byte(rows.Name())))
+		d.origin = rows.Name()
+		d.info.Digest = fmt.Sprintf("%x", sha256.Sum256([]byte(d.origin)))
 	}
 	sample, err := rows.Sample(ctx, large.All(), shownRows)
 	if err != nil {
@@ -118,6 +119,21 @@ func (d *Data) forModel(rows large.Rows, m *Model) large.Rows {
 // sampleCells bounds the sample of a stored table from which encodings are fitted: 64 MiB of numbers. It has all rows
 // of a smaller table.
 const sampleCells = 8 << 20
+
+// encodedRows returns the rows that encodings are fitted to: all in memory, or a sample.
+func (d *Data) encodedRows(ctx context.Context) (*table.Table, error) {
+	switch {
+	case d.rows != nil:
+		sample, err := d.rows.Sample(ctx, large.All(), 2*startRows)
+		if err != nil {
+			return nil, err
+		}
+		return sample.Table, nil
+	case d.table.Stored():
+		return d.sample()
+	}
+	return d.table, nil
+}
 
 // sample returns evenly spaced rows of a stored table, in memory.
 func (d *Data) sample() (*table.Table, error) {

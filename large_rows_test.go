@@ -63,7 +63,6 @@ func TestLargeRowsAreMeasuredExactly(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got.Result.TrainingRows = want.Result.TrainingRows // not compared
 			if a, b := asJSON(t, got.Result), asJSON(t, want.Result); a != b {
 				t.Errorf("%s, delta %q:\n%s\nin memory\n%s", goal, delta, a, b)
 			}
@@ -113,11 +112,11 @@ func TestLargeRowsAreMeasuredExactly(t *testing.T) {
 // guarantee of its threshold.
 func TestTrainOnLargeRows(t *testing.T) {
 	ctx := context.Background()
-	_, packed := simulatedFiles(t, simulate.Options{Kind: "detectors", Rows: 80_000, Seed: 10})
+	_, packed := simulatedFiles(t, simulate.Options{Kind: "detectors", Rows: 40_000, Seed: 10})
 	d := readPacked(t, packed, toptau.Format{Label: "label"})
 	goal := toptau.MaxFPR("1%")
-	o := toptau.TrainOptions{Memory: 1, SampleRows: 12_000, TestFraction: threshold.MustRate("20%"), Delta: threshold.MustRate("5%"),
-		Method: []method.Name{method.Logistic, method.TopMeanNP, method.PatMatNP}, Encoding: []schema.Encoding{schema.Raw, schema.Scorecard}}
+	o := toptau.TrainOptions{Memory: 1, SampleRows: 6_000, TestFraction: threshold.MustRate("20%"), Delta: threshold.MustRate("5%"),
+		Method: []method.Name{method.Logistic, method.TopMeanNP}, Encoding: []schema.Encoding{schema.Raw}}
 	train := func() *toptau.Trained {
 		trained, err := toptau.Train(ctx, d, goal, o)
 		if err != nil {
@@ -127,10 +126,10 @@ func TestTrainOnLargeRows(t *testing.T) {
 	}
 	trained := train()
 	r := &trained.Result
-	if !r.Certified || r.Sample == nil || r.Sample.Rows > 12_000 || r.Test == nil || r.TestDecisions == nil {
+	if !r.Certified || r.Sample == nil || r.Sample.Rows > 6_000 || r.Test == nil || r.TestDecisions == nil {
 		t.Errorf("certified %v, sample %+v, test %+v", r.Certified, r.Sample, r.Test)
 	}
-	if n := r.Training.Rows + r.Calibration.Rows + r.Test.Rows; n > 80_000 || n < 70_000 {
+	if n := r.Training.Rows + r.Calibration.Rows + r.Test.Rows; n > 40_000 || n < 39_000 {
 		t.Errorf("%d rows in all parts", n)
 	}
 	t.Logf("%v\n%s", r.Warnings, strings.Join(r.Summary, "\n"))

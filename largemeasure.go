@@ -83,8 +83,11 @@ func evaluateLarge(ctx context.Context, d *Data, rows large.Rows, entries []Entr
 	if o.Curves > 0 {
 		r.Curves = curvesOf(k.rank, o.Curves)
 	}
-	if trainedOn(m, d) {
-		e.Warnings = append(e.Warnings, diag.Warning{Code: "training-rows", Text: "these are the rows that the model was trained on; expect worse results on new rows"})
+	if d.rows == nil {
+		r.TrainingRows = overlap(m, d.arranged(m))
+	}
+	if found := foundInTraining(m, d, r.TrainingRows); found != "" {
+		e.Warnings = append(e.Warnings, diag.Warning{Code: "training-rows", Text: found + "; expect worse results on new rows"})
 	}
 	for i := range points {
 		c, err := k.rank.At(points[i].Threshold, o.Confidence)
@@ -117,7 +120,11 @@ func thresholdLarge(ctx context.Context, d *Data, rows large.Rows, e Entry, g Go
 		return nil, notLarge("weight")
 	}
 	delta := o.Delta
-	against := reasonAgainst(e.Model, d, nil, o.Force)
+	var known *result.Overlap
+	if d.rows == nil {
+		known = overlap(e.Model, d.arranged(e.Model))
+	}
+	against := reasonAgainst(e.Model, d, known, o.Force)
 	all := g.Criterion().Name == metric.AtQuantile
 	switch {
 	case against != "":
@@ -154,5 +161,6 @@ func thresholdLarge(ctx context.Context, d *Data, rows large.Rows, e Entry, g Go
 		r.Former, out.replaces = &counts[1], true
 	}
 	r.Warnings = append(r.Warnings, d.warnings()...)
+	out.addOverlap(known, d.Len())
 	return out, guarantee
 }

@@ -114,7 +114,7 @@ func Threshold(ctx context.Context, d *Data, e Entry, g Goal, o ThresholdOptions
 	}
 	out.replaces = replaced != nil
 	r := &out.Result
-	r.Joined, r.TrainingRows, r.Unit = scores.joined, known, counted.shown
+	r.Joined, r.Unit = scores.joined, counted.shown
 	if u := counted.shown; u != nil {
 		out.Point.Entity = u.Entity
 		if u.Per != "" {
@@ -131,14 +131,20 @@ func Threshold(ctx context.Context, d *Data, e Entry, g Goal, o ThresholdOptions
 	}
 	if e.Model != nil {
 		r.Warnings = append(r.Warnings, d.warnings()...)
-		if known != nil && known.Excess {
-			line := overlapWarning(known, d.Len())
-			r.Warnings = append(r.Warnings, diag.Warning{Code: "training-rows", Text: line})
-			out.Point.Source += "; " + line
-		}
+		out.addOverlap(known, d.Len())
 	}
 	out.warn(e.Model, replaced)
 	return out, guarantee
+}
+
+// addOverlap adds how many of the rows trained the model.
+func (c *Calibrated) addOverlap(known *result.Overlap, rows int) {
+	c.Result.TrainingRows = known
+	if known != nil && known.Excess {
+		line := overlapWarning(known, rows)
+		c.Result.Warnings = append(c.Result.Warnings, diag.Warning{Code: "training-rows", Text: line})
+		c.Point.Source += "; " + line
+	}
 }
 
 // warn adds the warnings about guarantees of the model's other points, and of the one that is replaced.

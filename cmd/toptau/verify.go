@@ -14,6 +14,7 @@ type verifyCommand struct {
 	Model       string `file:"in" arg:"" help:"The model that fit wrote."`
 	Data        string `file:"in" arg:"" help:"The data it was fitted to."`
 	Certificate string `file:"in" arg:"" help:"The file that fit --certificate wrote."`
+	Memory      int64  `group:"Data" placeholder:"BYTES" help:"Of a packed file: if its rows need more memory than this, leave them in the file and read it in passes (default: half of the free memory)."`
 	verbs.VerifyFlags
 	verbs.ProblemFlags
 	schema.Format
@@ -37,7 +38,7 @@ func (c *verifyCommand) Run(s *cli.Session) error {
 	if err != nil {
 		return err
 	}
-	v, err := toptau.Verify(s, m, data, certificate, toptau.VerifyOptions{Problem: problem})
+	v, err := toptau.Verify(s, m, data, certificate, toptau.VerifyOptions{Problem: problem, Memory: c.Memory})
 	if err != nil {
 		if e := diag.Of(err); e != nil && e.Kind != diag.Usage {
 			err = diag.At(err, diag.Error{File: c.Certificate})

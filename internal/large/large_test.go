@@ -11,7 +11,6 @@ import (
 
 	"toptau/calibrate"
 	"toptau/internal/table"
-	"toptau/method"
 	"toptau/metric"
 	"toptau/threshold"
 )
@@ -155,5 +154,4 @@ func TestFewPassesFindOrders(t *testing.T) {
 		}
 		t.Logf("%s: %d passes", name, f.passes)
 	}
-	_ = method.Negatives
 }

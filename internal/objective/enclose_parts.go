@@ -1,10 +1,12 @@
 package objective
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 
 	"toptau/diag"
 	"toptau/internal/matrix"
@@ -195,25 +197,46 @@ func (r *row) norm() float64 {
 // multiplier computes multipliers of rows. Groups often share their weights, whose score is then computed once.
 type multiplier struct {
 	*Multipliers
-	points [][]float64
-	point  []int // by group
-	scores []float64
+	points []point
 	single int // rows found that have a multiplier of their own
+}
+
+// point is weights with the groups that their scores describe.
+type point struct {
+	w        []float64
+	groups   []*Group // in ascending order of Low
+	disjoint bool     // no score is in two of them
 }
 
 func (m *Multipliers) prepare() *multiplier {
 	p := &multiplier{Multipliers: m}
 	for i := range m.Groups {
-		w := m.Groups[i].Weights
-		k := slices.IndexFunc(p.points, func(known []float64) bool { return slices.Equal(known, w) })
+		g := &m.Groups[i]
+		k := slices.IndexFunc(p.points, func(known point) bool { return slices.Equal(known.w, g.Weights) })
 		if k < 0 {
 			k = len(p.points)
-			p.points = append(p.points, w)
+			p.points = append(p.points, point{w: g.Weights})
 		}
-		p.point = append(p.point, k)
+		p.points[k].groups = append(p.points[k].groups, g)
 	}
-	p.scores = make([]float64, len(p.points))
+	for k := range p.points {
+		at := &p.points[k]
+		slices.SortStableFunc(at.groups, func(a, b *Group) int { return cmp.Compare(a.Low, b.Low) })
+		at.disjoint = true
+		for i, g := range at.groups {
+			at.disjoint = at.disjoint && (i == 0 || at.groups[i-1].High <= g.Low)
+		}
+	}
 	return p
+}
+
+// around returns the groups that may hold a score.
+func (p *point) around(z float64) []*Group {
+	if !p.disjoint {
+		return p.groups
+	}
+	k := sort.Search(len(p.groups), func(i int) bool { return p.groups[i].Low > z })
+	return p.groups[max(0, k-1):k]
 }
 
 // of returns the multiplier of a row.
@@ -225,21 +248,19 @@ func (m *multiplier) of(r *row) float64 {
 	if len(m.Groups) == 0 {
 		return value
 	}
-	for k, w := range m.points {
-		m.scores[k] = r.dot(w)
-	}
 	place, held := m.Held[r.number]
-	for i := range m.Groups {
-		g := &m.Groups[i]
-		z := m.scores[m.point[i]]
-		if !(z >= g.Low && z < g.High) || held && place < g.Held {
-			continue
+	for k := range m.points {
+		z := r.dot(m.points[k].w)
+		for _, g := range m.points[k].around(z) {
+			if !(z >= g.Low && z < g.High) || held && place < g.Held {
+				continue
+			}
+			own := float64(r.weight * float64(g.Value*(g.Rate+float64(g.Slope*(z-g.Origin)))))
+			if math.IsNaN(own) {
+				return own
+			}
+			value += max(0, own)
 		}
-		own := float64(r.weight * float64(g.Value*(g.Rate+float64(g.Slope*(z-g.Origin)))))
-		if math.IsNaN(own) {
-			return own
-		}
-		value += max(0, own)
 	}
 	return value
 }
@@ -457,7 +478,11 @@ func (e *partsEncloser) cells(cuts []float64, origin float64) ([]scoreCell, erro
 		cells := empty()
 		return cells, rows(x, func(r *row) error {
 			if e.counts(r) {
-				z := r.dot(e.w)
+				at, err := r.score(e.w) // as where t is enclosed: equal rows must be on one side of an edge
+				if err != nil {
+					return err
+				}
+				z := at.x
 				k, found := slices.BinarySearch(cuts, z)
 				if found {
 					k++

@@ -44,6 +44,8 @@ type Dialect struct {
 	Present func(x string) string
 	// Missing returns a double, with NaN or NULL for NULL and NaN.
 	Missing func(x string) string
+	// Pairs is ListIf of Scored keys where that would compute the texts of all rows; nil: it does not. text is Hex or Whole.
+	Pairs func(text func(x string) string, key, score, where string) string
 	// Hex returns the bytes of a text as hexadecimal digits, Whole an integer as decimal digits.
 	Hex, Whole func(x string) string
 	// Int returns an integer as a signed one of 64 bits.
@@ -126,6 +128,18 @@ func (d *Dialect) Num(x float64) string {
 // Finite reports whether all numbers have literals.
 func Finite(list ...float64) bool {
 	return !slices.ContainsFunc(list, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
+}
+
+// Keys is an aggregate: the keys and scores of the rows for which a condition holds, as a list of Scored texts.
+func (d *Dialect) Keys(kind Kind, key, score, where string) string {
+	text := d.Whole
+	if kind == Text {
+		text = func(x string) string { return d.Hex(d.String(x)) }
+	}
+	if d.Pairs != nil {
+		return d.Pairs(text, key, score, where)
+	}
+	return d.ListIf(d.Scored(text(key), score), where)
 }
 
 // Path quotes the parts of a name.

@@ -13,10 +13,11 @@ import (
 	"toptau/result"
 )
 
+// PrintEvaluation prints the measurements of all entries.
 func PrintEvaluation(s *cli.Session, e *toptau.Evaluation) {
 	auc := ""
 	if e.Positives > 0 && e.Positives < e.Rows {
-		auc = fmt.Sprintf("; AUC %.4f", e.AUC)
+		auc = fmt.Sprintf("; AUC %.4f%s", e.AUC, optional(" within %.1g", e.AUCWithin))
 	}
 	s.Printf("%s, %s positive (%s)%s\n", report.UnitsText(e.Unit, e.Rows), text.Count(e.Positives), text.Percent(e.Prevalence), auc)
 	if e.Unit != nil {

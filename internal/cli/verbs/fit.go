@@ -10,15 +10,11 @@ import (
 
 // NoCertificate is the error of a fit that has no certificate. The model was written.
 func NoCertificate(r *result.Fit) error {
-	e := &diag.Error{Kind: diag.Usage, Param: "certificate", Found: "with the solver " + string(r.Settings.Solver),
+	return &diag.Error{Kind: diag.Usage, Param: "certificate", Found: "with the solver " + string(r.Settings.Solver),
 		Expected: "a solver that certifies", Fixes: []diag.Fix{{Param: "solver", Value: "certified"}}}
-	if r.Settings.Solver == method.CertifiedSolver {
-		e.Found, e.Expected, e.Fixes = "with a dual point that has groups of rows", "single rows", nil
-		e.Hint = "more memory for the encoded rows gives a certificate"
-	}
-	return e
 }
 
+// PrintFit prints the optimum and how it was reached.
 func PrintFit(s *cli.Session, r *result.Fit, output string) {
 	s.Printf("%s (%s) on %s rows, %s positive, %s features\n", r.Method, r.Surrogate, text.Count(r.Rows), text.Count(r.Positives), text.Count(r.Features))
 	population := "rows"

@@ -58,7 +58,8 @@ var Options = map[string]cli.Option{
 	"stratified":  {Group: "Solver", Help: "adam, sgd: give every minibatch its fraction of the positives."},
 	"start":       {Group: "Solver", Placeholder: "NAME", Help: "adam, sgd: the first w: zero or random, uniform in [-1,1] (default zero).", Values: []string{"zero", "random"}},
 	"storage":     {Group: "Solver", Placeholder: "NAME", Help: "How the packed matrix is stored: float32 or float64 (default float32).", Values: []string{"float32", "float64"}},
-	"memory":      {Group: "Solver", Placeholder: "BYTES", Help: "Of a packed file: hold at most this much of the encoded rows in memory; larger data is encoded again in each pass (default: half of the free memory)."},
+	"fit memory":  {Group: "Solver", Placeholder: "BYTES", Help: "Of a packed file: hold at most this much of the encoded rows in memory; larger data is encoded again in each pass (default: half of the free memory)."},
+	"memory":      {Group: "Data", Placeholder: "BYTES", Help: "Of a packed file: if its rows need more memory than this, leave them in the file and read it in passes (default: half of the free memory)."},
 	"seed":        {Placeholder: "N", Default: "1", Help: "The seed of every random choice (default 1)."},
 
 	"method":               {Placeholder: "NAMES", Help: "Only these learners: logistic, svm, ramp, boosting, the eight methods, or all (default: logistic, boosting, ramp and the convex methods for the goal).", Values: Learners()},
@@ -68,6 +69,7 @@ var Options = map[string]cli.Option{
 	"class-weight":         {Placeholder: "W", Help: "logistic, svm: the weight of the positives, a number or balanced (default 1). The methods for the top compare the classes, so it has no effect on them.", Values: []string{"balanced"}},
 	"folds":                {Placeholder: "K", Help: "Folds of the cross-validation (default: 3; 5 for fewer than 3,000 rows)."},
 	"test-fraction":        {Group: "Data", Placeholder: "RATE", Aliases: []string{"test-share"}, Help: "Set aside this fraction of DATA as the test part: 25% or 0.25."},
+	"sample-rows":          {Group: "Data", Placeholder: "N", Help: "If the rows stay in their file: search on a sample of this many, before the chosen methods are fitted to all (default 200,000)."},
 	"label-delay":          {Group: "Data", Placeholder: "TIME", Help: "With --time: labels are known only after this time (30d, 2w, 36h), so rows of that time before the test part or a validation period take no part in the training that is measured there."},
 	"delta":                {Placeholder: "RATE", Help: "Guarantee the goal with confidence 1 - RATE: 5% or 0.05."},
 	"out-of-fold":          {Help: "With --delta: take the threshold from out-of-fold scores. That needs no rows of its own and is not certified."},

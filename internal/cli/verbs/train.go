@@ -10,6 +10,7 @@ import (
 	"toptau/result"
 )
 
+// PrintTraining prints what train chose, and what to expect of it.
 func PrintTraining(s *cli.Session, r *result.Training, output string) {
 	s.Printf("goal: %s\n", r.Goal)
 	s.Printf("rows: %s; %s features\n", PartsText(r), text.Count(r.Features))
@@ -73,6 +74,9 @@ func PartsText(r *result.Training) string {
 	list := []string{fmt.Sprintf("%s for training (%s positive)", text.Count(r.Training.Rows), text.Count(r.Training.Positives))}
 	if r.Validation == nil {
 		list[0] += fmt.Sprintf(" in %d folds", r.Folds)
+		if r.Sample != nil {
+			list[0] += fmt.Sprintf(" of a sample of %s", text.Count(r.Sample.Rows))
+		}
 	}
 	for _, part := range []struct {
 		name string
