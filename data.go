@@ -25,6 +25,8 @@ type Data struct {
 	info    table.Info
 	seconds float64 // time spent reading
 
+	origin string // of rows in a database: the table, its condition and a checksum
+
 	rows large.Rows // rows that are not in the table, which is a sample of them; nil: the table has all rows
 
 	whole     *Data // the data that the rows were selected from, or nil

@@ -67,7 +67,8 @@ func LargeData(ctx context.Context, rows large.Rows) (*Data, error) {
 		Positives: positives.Rows, Negatives: negatives.Rows}}
 	var found bool
 	if d.info.Digest, found = strings.CutPrefix(rows.Name(), "sha256:"); !found {
-		d.info.Digest = fmt.Sprintf("%x", sha256.Sum256([]byte(rows.Name())))
+		d.origin = rows.Name()
+		d.info.Digest = fmt.Sprintf("%x", sha256.Sum256([]byte(d.origin)))
 	}
 	sample, err := rows.Sample(ctx, large.All(), shownRows)
 	if err != nil {

@@ -46,7 +46,7 @@ type Database struct {
 	Rows       int    `json:"rows_fetched"`   // number of single rows that left the database
 	Received   int64  `json:"bytes_received"` // bytes that came from the database, with those of the protocol
 	Sent       int64  `json:"bytes_sent"`     // bytes that went to it
-	// time until answers were complete, added up over servers that work at the same time
+	// time during which at least one statement was not answered
 	SecondsWaiting float64 `json:"seconds_database"`
 	SecondsOwn     float64 `json:"seconds_own"` // the rest of the time
 }

@@ -122,12 +122,32 @@ func (s *solver) allPositivesHeld() bool {
 // evaluate bounds F at several points in one pass, or in none for points whose scores are kept. It asks for
 // limit of the best rows that are not held. Bins that hold a corner are divided until the bounds are narrow.
 func (s *solver) evaluate(limit int, points ...*Point) ([]evaluation, error) {
+	return s.evaluateWith(everyScore(Highest, limit), points...)
+}
+
+// evaluateForViolators is evaluate for rows of which only those that the restricted problem overlooked are added.
+func (s *solver) evaluateForViolators(points ...*Point) ([]evaluation, error) {
+	want := everyScore(Highest, s.rowLimit())
+	for k := range want {
+		want[k].Enough = func(bins []Bin, rows []Row) int {
+			h := newHistogram(bins)
+			if len(h) == 0 {
+				return len(rows)
+			}
+			return violatorsOf(rows, h.threshold(&s.form).edge)
+		}
+	}
+	return s.evaluateWith(want, points...)
+}
+
+// evaluateWith is evaluate for some wanted rows of the population.
+func (s *solver) evaluateWith(want []Want, points ...*Point) ([]evaluation, error) {
 	out := make([]evaluation, len(points))
 	queries := make([]Query, len(points))
 	for k, p := range points {
 		q := &queries[k]
 		q.At = p
-		q.Population = Request{Sums: true, Cuts: s.expectedCuts(p.W), Want: everyScore(Highest, limit)}
+		q.Population = Request{Sums: true, Cuts: s.expectedCuts(p.W), Want: want}
 		if s.pop != nil {
 			q.Population.Held = s.pop.known
 		}
@@ -142,6 +162,9 @@ func (s *solver) evaluate(limit int, points ...*Point) ([]evaluation, error) {
 			pos: newHistogram(answers[k].Positives.Bins), pop: newHistogram(answers[k].Population.Bins),
 			rounding: math.Max(answers[k].Population.Rounding, answers[k].Positives.Rounding)}
 		s.bound(&out[k])
+		if s.expected != nil && len(out[k].pop) > 0 {
+			s.expected.learn(p.W, out[k].edge)
+		}
 	}
 	for range mostRefinements {
 		var which []int
@@ -170,6 +193,9 @@ func (s *solver) evaluate(limit int, points ...*Point) ([]evaluation, error) {
 // the last point's is the guess; nil: there was none.
 func (s *solver) expectedCuts(w []float64) []float64 {
 	edge := s.safeEdge(w)
+	if s.expected != nil && (s.crowded || math.IsInf(edge, -1)) {
+		return s.expected.cuts(w, s.cutsOfRange())
+	}
 	top := edge
 	if math.IsInf(edge, -1) {
 		edge, top = s.lastEdge, s.lastTop // a guess: the last point's

@@ -69,6 +69,8 @@ type solver struct {
 	lastGap  float64     // difference of the bounds at the last scan
 	scratch  []float64   // scores of the rows held
 
+	expected *expectation // of the scores at the next point; nil: nothing but what is held
+
 	lastEdge, lastTop float64 // of the last evaluation: the edge, and the highest score
 }
 
@@ -173,7 +175,7 @@ func (s *solver) scan(to *Point) (int, error) {
 		s.limits.near = min(2*s.limits.near, s.limits.held)
 	}
 	s.lastGap = gap
-	points, err := s.evaluate(s.rowLimit(), to)
+	points, err := s.evaluateForViolators(to)
 	if err != nil {
 		return 0, err
 	}
@@ -187,7 +189,7 @@ func (s *solver) scan(to *Point) (int, error) {
 		return 0, err
 	}
 	if next != nil {
-		if points, err = s.evaluate(s.rowLimit(), next); err != nil {
+		if points, err = s.evaluateForViolators(next); err != nil {
 			return 0, err
 		}
 		if err := s.addPoint(points[0]); err != nil {

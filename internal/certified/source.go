@@ -82,6 +82,9 @@ type Want struct {
 	Order     Order
 	Centre    float64 // of Nearest
 	Limit     int     // at most this number of rows
+	// Enough returns how many of the rows are needed, from the sums of the answer and the scores of its rows, best first; nil:
+	// all. A source that has to fetch rows may return no more of them.
+	Enough func(bins []Bin, rows []Row) int
 }
 
 // Order is the order in which rows are wanted.

@@ -12,7 +12,8 @@ import (
 	"toptau/internal/atomicfile"
 )
 
-// The results of all cells in two small files next to the pages, so that a test can compute a sample of them again:
+// The results of all cells in two small files next to the pages, so that a test can compute a sample of them
+// again:
 //
 //	cells.csv  a row for each cell
 //	zeros.csv  a row for each answer whether w = 0 is optimal for a rule
@@ -23,10 +24,10 @@ const (
 	zerosFile = "zeros.csv"
 )
 
-// cellsHeader has the columns of cells.csv. The points are numbered from 1 in the order of the grid; 0 is none. better has
-// a digit for each point: 1 if it is better than w = 0, 0 if not, x if it has no result. Criteria are fractions of the test
-// part with eight digits, first by the paper's count, then by the strict count; "-" is undefined. digest is that of all
-// results of the cell in full precision.
+// cellsHeader has the columns of cells.csv. The points are numbered from 1 in the order of the grid; 0 is
+// none. better has a digit for each point: 1 if it is better than w = 0, 0 if not, x if it has no result.
+// Criteria are fractions of the test part with eight digits, first by the paper's count, then by the strict
+// count; "-" is undefined. digest is that of all results of the cell in full precision.
 func cellsHeader() []string {
 	header := []string{"cell", "chosen", "chosen strict", "better"}
 	for _, suffix := range []string{"", " strict"} {

@@ -41,9 +41,10 @@ func readCommitted(t *testing.T, name string) map[string][]string {
 	return rows
 }
 
-// quickSets are the sets whose cells are computed again. The others have the same kinds of cells, but take minutes to load
-// or to fit.
-var quickSets = []string{"ionosphere", "spambase", "nsl_kdd", "nsl_kdd-mlt", "cicids2017_web", "cicids2017_web-mlt", "higgs_7k"}
+// quickSets are the sets whose cells are computed again. The others have the same kinds of cells, but take
+// minutes to load or to fit.
+var quickSets = []string{"ionosphere", "spambase", "nsl_kdd", "nsl_kdd-mlt", "cicids2017_web",
+	"cicids2017_web-mlt", "higgs_7k"}
 
 // recomputed is a cell that may be computed again.
 type recomputed struct {
@@ -53,8 +54,9 @@ type recomputed struct {
 	e          entry
 }
 
-// sampleOfCells returns committed cells: of every kind of run on every quick set the first ones by the digest of the name.
-// A kind is a set and a variant without its split; of certified runs, Grill's are a kind of their own.
+// sampleOfCells returns committed cells: of every kind of run on every quick set the first ones by the digest
+// of the name. A kind is a set and a variant without its split; of certified runs, Grill's are a kind of
+// their own.
 func sampleOfCells(st *study, rows map[string][]string, ofKind int) []recomputed {
 	kinds := map[string][]recomputed{}
 	for i := range st.sets {
@@ -109,9 +111,9 @@ func fullStudy(t *testing.T) *study {
 	return st
 }
 
-// TestCommittedCellsAreThoseOfTheCode computes a sample of the committed cells again. It fails if the code computes
-// something else, for example after a constant of ADAM has changed. Bits of certified optima may differ: a better solver
-// ends elsewhere within the gap. Their choices and criteria must be the same.
+// TestCommittedCellsAreThoseOfTheCode computes a sample of the committed cells again. It fails if the code
+// computes something else, for example after a constant of ADAM has changed. Bits of certified optima may
+// differ: a better solver ends elsewhere within the gap. Their choices and criteria must be the same.
 func TestCommittedCellsAreThoseOfTheCode(t *testing.T) {
 	rows := readCommitted(t, cellsFile)
 	st := fullStudy(t)
@@ -147,7 +149,8 @@ func TestCommittedCellsAreThoseOfTheCode(t *testing.T) {
 		}
 		if !slices.Equal(got, want) {
 			differ++
-			t.Errorf("the code computes another cell than the committed one:\n%s\n%s", strings.Join(got, ","), strings.Join(want, ","))
+			t.Errorf("the code computes another cell than the committed one:\n%s\n%s", strings.Join(got, ","),
+				strings.Join(want, ","))
 		}
 	}
 	t.Logf("%d of %d sampled cells of %d differ", differ, len(sample), len(rows))
@@ -195,8 +198,8 @@ func TestCommittedZerosAreThoseOfTheCode(t *testing.T) {
 	}
 }
 
-// TestCommittedRanksAreThoseOfTheCells makes the tables of ranks from the committed cells and compares them with the
-// committed tables: page and cells are of one run.
+// TestCommittedRanksAreThoseOfTheCells makes the tables of ranks from the committed cells and compares them
+// with the committed tables: page and cells are of one run.
 func TestCommittedRanksAreThoseOfTheCells(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(committed, "record.md")); err != nil {
 		t.Skipf("%s/record.md does not exist: the committed pages are of an older version", committed)

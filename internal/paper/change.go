@@ -7,9 +7,9 @@ import (
 	"toptau/internal/matrix"
 )
 
-// change is a change of a run on which no result should depend: "rows1", "rows2" and "rows3" permute the training rows of
-// each class, "start1" changes the last bits of the start. "" changes nothing. A cell that differs under a change is
-// decided by rounding or by ties, not by the data.
+// change is a change of a run on which no result should depend: "rows1", "rows2" and "rows3" permute the
+// training rows of each class, "start1" changes the last bits of the start. "" changes nothing. A cell that
+// differs under a change is decided by rounding or by ties, not by the data.
 type change string
 
 // changesOf returns the changes to test for a solver. The certified solver has no start.

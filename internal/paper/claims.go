@@ -10,16 +10,16 @@ import (
 	"toptau/internal/text"
 )
 
-// conclusion is a conclusion that the paper draws from its table of ranks. As a contrast it is a difference of mean
-// ranks that is negative according to the paper.
+// conclusion is a conclusion that the paper draws from its table of ranks. As a contrast it is a difference
+// of mean ranks that is negative according to the paper.
 type conclusion struct {
 	text    string
 	place   string   // in the paper
 	methods []string // names; each has a part of its own
 	rivals  []string // nil: all others
 	worse   bool     // the methods are worse than the rivals according to the paper
-	// criteria are those of the conclusion; each has a part of its own. If against is not nil, the ranks of the methods
-	// on the criteria are compared with their own ranks on against, not with those of rivals.
+	// criteria are those of the conclusion; each has a part of its own. If against is not nil, the ranks of the
+	// methods on the criteria are compared with their own ranks on against, not with those of rivals.
 	criteria, against []int
 }
 
@@ -46,7 +46,8 @@ func conclusions() []conclusion {
 			methods: []string{"toppush", "toppushk"}, criteria: atTop},
 		{text: "TopPush and TopPushK are better on @Top than on the other criteria", place: under,
 			methods: []string{"toppush", "toppushk"}, criteria: atTop, against: belowTop},
-		{text: "Pat&Mat, Pat&Mat-NP and TopMean-NP are better on @Quantile and @NP than the other methods", place: under,
+		{text: "Pat&Mat, Pat&Mat-NP and TopMean-NP are better on @Quantile and @NP than the other " +
+			"methods", place: under,
 			methods: []string{"patmat", "patmat-np", "topmean-np"}, criteria: belowTop},
 		{text: "Pat&Mat, Pat&Mat-NP and TopMean-NP are better on @Quantile and @NP than on @Top", place: under,
 			methods: []string{"patmat", "patmat-np", "topmean-np"}, criteria: belowTop, against: atTop},
@@ -110,8 +111,8 @@ func methodNames() []string {
 	return names
 }
 
-// contrast returns the difference for the ranks of one split, over the criteria that it has. NaN is the rank of an entry
-// that is left out. It returns false if a side has no entry.
+// contrast returns the difference for the ranks of one split, over the criteria that it has. NaN is the rank
+// of an entry that is left out. It returns false if a side has no entry.
 func (c *conclusion) contrast(ranks func(criterion int) []float64) (float64, bool) {
 	own := withNames(c.methods...)
 	rival := func(e entry) bool { return !own(e) }
@@ -141,8 +142,8 @@ func (c *conclusion) contrast(ranks func(criterion int) []float64) (float64, boo
 	return sum / n, n > 0
 }
 
-// meanRank returns the mean over criteria of the mean rank of some entries, without those that are left out. It is NaN
-// if nothing is left.
+// meanRank returns the mean over criteria of the mean rank of some entries, without those that are left out.
+// It is NaN if nothing is left.
 func meanRank(ranks func(criterion int) []float64, in func(entry) bool, criteria []int) float64 {
 	var total, parts float64
 	for _, k := range criteria {
@@ -177,8 +178,8 @@ func (c *conclusion) printedContrast() float64 {
 	return d
 }
 
-// collapsed returns the entries for which w = 0 is a global minimum for all six settings on the first split of a set,
-// with a proof. ADAM leaves that minimum, and what it then reaches is arbitrary.
+// collapsed returns the entries for which w = 0 is a global minimum for all six settings on the first split
+// of a set, with a proof. ADAM leaves that minimum, and what it then reaches is arbitrary.
 func (st *study) collapsed(s *Set) []bool {
 	list := make([]bool, len(entries()))
 	for i, e := range entries() {
@@ -187,8 +188,8 @@ func (st *study) collapsed(s *Set) []bool {
 	return list
 }
 
-// ranksAmong returns the ranks of the entries that are not left out, and NaN for the others. It is nil if a value is
-// missing. leftOut may be nil.
+// ranksAmong returns the ranks of the entries that are not left out, and NaN for the others. It is nil if a
+// value is missing. leftOut may be nil.
 func ranksAmong(values []float64, leftOut []bool) []float64 {
 	if values == nil {
 		return nil
@@ -260,6 +261,14 @@ type assessment struct {
 
 // assess tests every conclusion in every run.
 func (st *study) assess() []assessment {
+	if st.assessed == nil {
+		st.assessed = st.assessAll()
+	}
+	return st.assessed
+}
+
+// assessAll does the work of assess.
+func (st *study) assessAll() []assessment {
 	var list []assessment
 	runs := st.claimRuns()
 	intervals := len(conclusions()) * len(runs)
@@ -286,8 +295,8 @@ func (st *study) assess() []assessment {
 	return list
 }
 
-// overRealSplits returns the contrast averaged over the real sets, with an interval over their common splits that is
-// one of several.
+// overRealSplits returns the contrast averaged over the real sets, with an interval over their common splits
+// that is one of several.
 func (st *study) overRealSplits(run claimRun, c *conclusion, without bool, intervals int) Interval {
 	var perSet [][]float64
 	splits := math.MaxInt
@@ -331,8 +340,8 @@ func (st *study) overSources(run claimRun, c *conclusion, without bool) []float6
 	return differences
 }
 
-// decisive returns the interval and the parts on which the verdict is based: those without collapsed methods. Only a
-// conclusion about the collapsed methods themselves has none, and then all methods count.
+// decisive returns the interval and the parts on which the verdict is based: those without collapsed methods.
+// Only a conclusion about the collapsed methods themselves has none, and then all methods count.
 func (a *assessment) decisive() (Interval, []Interval) {
 	if a.without.N > 0 {
 		return a.without, a.partsWithout
@@ -349,9 +358,9 @@ const (
 	contradicted = "contradicted"
 )
 
-// verdict returns what the intervals show: a conclusion is confirmed if its interval and those of all its parts are
-// below 0, and contradicted if all are above. If only the average is, the verdict names it. Without intervals there is
-// no verdict, "-".
+// verdict returns what the intervals show: a conclusion is confirmed if its interval and those of all its
+// parts are below 0, and contradicted if all are above. If only the average is, the verdict names it. Without
+// intervals there is no verdict, "-".
 func (a *assessment) verdict() string {
 	average, parts := a.decisive()
 	if average.N < 2 {
@@ -374,7 +383,8 @@ func (a *assessment) verdict() string {
 	return undecided
 }
 
-// partsShown returns how many parts hold by their intervals, and how many are contradicted: "3 of 8, 1 against".
+// partsShown returns how many parts hold by their intervals, and how many are contradicted: "3 of 8, 1
+// against".
 func (a *assessment) partsShown() string {
 	average, parts := a.decisive()
 	if average.N < 2 {
@@ -400,8 +410,9 @@ func (a *assessment) partsShown() string {
 func claimsItem(_ context.Context, st *study) (*Piece, error) {
 	list := st.assess()
 	p := &Piece{Title: "The paper's conclusions, tested", Text: []string{
-		"Each conclusion is a difference of mean ranks that is negative according to the paper. A conclusion about several " +
-			"methods or criteria is their average, and each method on each criterion is a part of it (second table)."}}
+		"Each conclusion is a difference of mean ranks that is negative according to the paper. A conclusion " +
+			"about several methods or criteria is their average, and each method on each criterion is a part of it " +
+			"(second table)."}}
 	if len(list) == 0 {
 		return p, nil
 	}
@@ -420,21 +431,21 @@ func (st *study) claimNotes(list []assessment) []string {
 		}
 	}
 	notes := []string{
-		fmt.Sprintf("Real sets: the mean over the real sets, with an interval over %s that allows for shared rows (Nadeau and "+
-			"Bengio 2003). The %d intervals of a column contain their differences together with 95 %% probability: by "+
-			"Bonferroni's inequality each is a %.2f %% interval. The parts of one conclusion in one run hold together in the same way. "+
-			"The intervals describe these sets, not others.",
+		fmt.Sprintf("Real sets: the mean over the real sets, with an interval over %s that allows for shared "+
+			"rows (Nadeau and Bengio 2003). The %d intervals of a column contain their differences together with 95 "+
+			"%% probability: by Bonferroni's inequality each is a %.2f %% interval. The parts of one conclusion in "+
+			"one run hold together in the same way. The intervals describe these sets, not others.",
 			text.Plural(st.o.Seeds, "random split"), list[0].intervals, 100*(1-0.05/float64(list[0].intervals))),
-		"Without collapsed: methods are left out on the sets where w = 0 is a global minimum for all their settings, with a proof, " +
-			"and the others are ranked again. Leaving them out matters: a comparison with \"the others\" is easy if these " +
-			"include methods that learn nothing.",
-		"Verdict: confirmed if the interval without collapsed methods and those of all parts are below 0; confirmed on average only " +
-			"if that of the average is; contradicted in the same way above 0; otherwise undecided. A conclusion about the " +
-			"collapsed methods themselves is judged with all methods.",
-		fmt.Sprintf("Sources: the sets here come from %s (%s). Sets of one source share rows, so they count as one, "+
-			"the mean of its sets. The p-value is that of all 2^n choices of signs of the differences. With %d "+
-			"sources it cannot be below %s, so after a correction for the number of conclusions no p-value here is significant, and "+
-			"no verdict is based on one.", text.Plural(sources, "source"), text.List(names, "and"), sources,
+		"Without collapsed: methods are left out on the sets where w = 0 is a global minimum for all their " +
+			"settings, with a proof, and the others are ranked again. Leaving them out matters: a comparison with " +
+			"\"the others\" is easy if these include methods that learn nothing.",
+		"Verdict: confirmed if the interval without collapsed methods and those of all parts are below 0; " +
+			"confirmed on average only if that of the average is; contradicted in the same way above 0; otherwise " +
+			"undecided. A conclusion about the collapsed methods themselves is judged with all methods.",
+		fmt.Sprintf("Sources: the sets here come from %s (%s). Sets of one source share rows, so they count as "+
+			"one, the mean of its sets. The p-value is that of all 2^n choices of signs of the differences. With %d "+
+			"sources it cannot be below %s, so after a correction for the number of conclusions no p-value here is "+
+			"significant, and no verdict is based on one.", text.Plural(sources, "source"), text.List(names, "and"), sources,
 			probability(math.Pow(0.5, float64(sources-1)))),
 	}
 	for _, s := range st.present(Real) {
@@ -454,7 +465,8 @@ func (st *study) claimNotes(list []assessment) []string {
 // claimsTable returns the conclusions with their corrected intervals, exact p-values and verdicts.
 func claimsTable(list []assessment) report.Table {
 	t := report.Table{Caption: "Differences of mean ranks, with corrected intervals and exact p-values.",
-		Header: []string{"the paper concludes", "run", "verdict", "parts shown", "paper's ranks", "real sets, all methods",
+		Header: []string{"the paper concludes", "run", "verdict", "parts shown", "paper's ranks", "real sets, " +
+			"all methods",
 			"real sets, without collapsed", "sources where it holds", "exact p"}, Numbers: []int{4, 5, 6, 7, 8}}
 	for i := range list {
 		a := &list[i]
@@ -485,7 +497,8 @@ func (i Interval) text() string {
 
 // partsTable returns every conclusion by method and criterion. ✓ marks intervals below 0, ✗ those above.
 func partsTable(list []assessment, runs []claimRun) report.Table {
-	t := report.Table{Caption: "The same by method and criterion, with the numbers of the table above. ✓ marks a part that the interval shows, ✗ one that it contradicts.",
+	t := report.Table{Caption: "The same by method and criterion, with the numbers of the table above. ✓ " +
+		"marks a part that the interval shows, ✗ one that it contradicts.",
 		Header: []string{"no.", "method", "criterion"}, Tall: true}
 	for _, run := range runs {
 		t.Numbers = append(t.Numbers, len(t.Header), len(t.Header)+1)

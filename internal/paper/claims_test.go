@@ -3,6 +3,8 @@ package paper
 import (
 	"math"
 	"testing"
+
+	"toptau/internal/certified"
 )
 
 // The paper's conclusions must follow from its printed ranks.
@@ -144,5 +146,58 @@ func TestShortfallTellsItsCases(t *testing.T) {
 	}
 	if m := f.missing[0]; m < 0.2-1e-9 || m > 0.2+1e-9 {
 		t.Errorf("a tenth of a half is missing, not %v", m)
+	}
+}
+
+// collapsedStudy has two real sets on which every method has the same criteria, except for TopMean, which has none and
+// for which w = 0 is optimal.
+func collapsedStudy(t *testing.T) *study {
+	t.Helper()
+	st := &study{o: Options{Seeds: 3, Adam: true, Zero: true}, absent: map[string]string{}, cells: map[string]*Cell{},
+		zeros: map[string]*ZeroAnswer{}, shapes: map[string]*Shape{},
+		sets: []Set{{Key: "ionosphere", Name: "Ionosphere", PaperSet: "Ionosphere", Kind: Real, Seeds: true},
+			{Key: "spambase", Name: "Spambase", PaperSet: "Spambase", Kind: Real, Seeds: true}}}
+	for i := range st.sets {
+		s := &st.sets[i]
+		for _, e := range entries() {
+			value, verdict := 1.0, certified.ZeroIsNotOptimal
+			if e.Method.Name == "topmean" {
+				value, verdict = 0, certified.ZeroIsOptimal
+			}
+			c := &Cell{}
+			for k := range criterionCount {
+				c.Test[paperCount].Values[paperCount][k] = &value
+			}
+			for _, seed := range st.seeds(s) {
+				st.cells[cellName(s, variant{Seed: seed, Solver: solverAdam}, e)] = c
+			}
+			problems, err := e.problems()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range problems {
+				st.zeros[zeroName(s, p)] = &ZeroAnswer{Verdict: verdict.String()}
+			}
+		}
+	}
+	return st
+}
+
+// "The best" against others that include a collapsed method is no conclusion: without it nothing is left.
+func TestNoConclusionLeansOnCollapsedMethods(t *testing.T) {
+	for _, a := range collapsedStudy(t).assess() {
+		switch {
+		case len(a.methods) == 1 && a.methods[0] == "topmean":
+			if a.all.Mean != -7 || a.without.N != 0 || a.verdict() != confirmed {
+				t.Errorf("%s: %s, %s, %s", a.text, a.all.text(), a.without.text(), a.verdict())
+			}
+		case a.rivals == nil && a.against == nil && !a.worse:
+			if !(a.all.High < 0) || a.without.Mean != 0 || a.verdict() != undecided {
+				t.Errorf("%s: %s with all methods, %s without, %s", a.text, a.all.text(), a.without.text(), a.verdict())
+			}
+		}
+		if a.sources != 2 {
+			t.Errorf("%s: %d sources", a.text, a.sources)
+		}
 	}
 }

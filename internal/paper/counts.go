@@ -52,15 +52,15 @@ func absentRow(s *Set, n int) []string {
 
 // countNotes names the sets whose sizes are not the paper's, and why.
 func (st *study) countNotes() []string {
-	notes := []string{"The splits of Ionosphere and Spambase are stratified by class, in the paper's sizes; the " +
-		"paper's numbers of " +
-		"positives in validation and test differ by one row. Seeds are 1, 2, ...; this table shows the first."}
+	notes := []string{"The splits of Ionosphere and Spambase are stratified by class, in the paper's sizes; " +
+		"the paper's numbers of positives in validation and test differ by one row. Seeds are 1, 2, ...; this " +
+		"table shows the first."}
 	for _, s := range st.present(Original) {
 		p, shape := s.printedCounts(), st.shapes[s.Key]
 		for k, part := range shape.Parts {
 			if part.Rows != p.Parts[k].Rows || shape.Columns != p.Columns {
-				notes = append(notes, fmt.Sprintf("%s: %s rows of %s in the %s part, the paper has %s of %d. These "+
-					"are other data, or the same data divided differently.",
+				notes = append(notes, fmt.Sprintf("%s: %s rows of %s in the %s part, the paper has %s of %d. These are "+
+					"other data, or the same data divided differently.",
 					s.Name, text.Count(part.Rows), text.Plural(shape.Columns, "column"), [3]string{"training", "validation",
 						"test"}[k], text.Count(p.Parts[k].Rows), p.Columns))
 			}
@@ -68,8 +68,8 @@ func (st *study) countNotes() []string {
 	}
 	if len(st.present(StandIn)) > 0 {
 		notes = append(notes, "Stand-ins have the sizes of their own data. The simulated Hepmass has the paper's "+
-			"sizes. Its positives are drawn at random, so "+
-			"their fraction differs from 50 % and 10 % by a few per mille.")
+			"sizes. Its positives are drawn at random, so their fraction differs from 50 % and 10 % by a few per "+
+			"mille.")
 	}
 	return notes
 }
@@ -95,12 +95,13 @@ func methodsItem(context.Context, *study) (*Piece, error) {
 	if !agree {
 		t.Caption = "The eight methods. Convex or robust differ from the paper's table."
 	}
-	return &Piece{Title: "Table \"methods\"", Tables: []NamedTable{{"methods", t}}, Text: []string{
-		"As in the paper, a method is robust if w = 0 does not become its global minimum. The last " +
-			"column is stronger than the " +
-			"paper's Theorem \"large_t\" and its corollaries: it is an exact condition, for every λ.",
-		"The tables of results have 14 methods: six of the eight occur with tau 0.01 and with tau 0.03.",
-		"Source is the paper's column with its footnote. \"Ours\" means the paper's authors."}}, nil
+	return &Piece{Title: "Table \"methods\"", Tables: []NamedTable{{"methods", t}}, Notes: []string{
+		"Source is the paper's column with its footnote. \"Ours\" means the paper's authors.",
+		"As in the paper, a method is robust if w = 0 does not become its global minimum. The last column is " +
+			"stronger than the paper's Theorem \"large_t\" and its corollaries: it is an exact condition, for every " +
+			"λ. The capped hull contains the combinations of the threshold's samples with weights that add up to 1 " +
+			"and are at most 1/K (1/k for TopPushK, 1 for TopPush).",
+		"The tables of results have 14 methods: six of the eight occur with tau 0.01 and with tau 0.03."}}, nil
 }
 
 // criteriaItem is Table "criteria", with the rule by which ties are counted here.
@@ -117,8 +118,8 @@ func criteriaItem(context.Context, *study) (*Piece, error) {
 		t.Rows = append(t.Rows, []string{c.name, c.description, c.paper, c.strict, strings.Join(of, ", ")})
 	}
 	return &Piece{Title: "Table \"criteria\"", Tables: []NamedTable{{"criteria", t}}, Text: []string{
-		"Name and description are the paper's. The other columns are the two rules for scores that equal the threshold: in the " +
-			"paper's count such a positive counts, in the strict count it does not."}}, nil
+		"Name and description are the paper's. The other columns are the two rules for scores that equal the " +
+			"threshold: in the paper's count such a positive counts, in the strict count it does not."}}, nil
 }
 
 // checkMark returns a check mark or a cross.
@@ -133,9 +134,9 @@ func checkMark(yes bool) string {
 func zeroRule(m method.Method) string {
 	switch {
 	case m.CanCollapse:
-		return "the mean of the positives lies in the hull of the threshold's samples with weights at most 1/K"
+		return "mean of the positives in the capped hull"
 	case m.UsesBeta:
-		return "the means of the positives and of the threshold's samples are equal"
+		return "means of the positives and the samples equal"
 	}
-	return "unknown: the objective is not convex"
+	return "unknown, not convex"
 }

@@ -31,8 +31,8 @@ const zoom = 0.01
 // curvesItem draws P-tau curves, their left ends enlarged next to them, and precision against recall.
 func curvesItem(_ context.Context, st *study) (*Piece, error) {
 	p := &Piece{Title: "P-tau and precision-recall curves", Text: []string{
-		"Precision in the top τ of the test part, for all τ and, on the same vertical axis, for τ up to 0.01; then precision " +
-			"against recall: ADAM from w = 0, the setting selected by the paper's count, first split."}}
+		"Precision in the top τ of the test part, for all τ and, on the same vertical axis, for τ up to 0.01; " +
+			"then precision against recall: ADAM from w = 0, the setting selected by the paper's count, first split."}}
 	var pairs, alone, pr []NamedFigure
 	drawn := st.drawnCurves()
 	for _, d := range drawn {
@@ -46,7 +46,8 @@ func curvesItem(_ context.Context, st *study) (*Piece, error) {
 			}
 		} else {
 			alone = append(alone, whole)
-			p.Notes = append(p.Notes, fmt.Sprintf("%s: the test part has %s rows, so τ ≤ %g covers none and is not drawn.",
+			p.Notes = append(p.Notes, fmt.Sprintf("%s: the test part has %s rows, so τ ≤ %g covers none and is not "+
+				"drawn.",
 				s.Name, text.Count(d.rows), zoom))
 		}
 		pr = append(pr, NamedFigure{"pr-" + s.Key, FigurePR(s.Name, d.pr)})
@@ -122,9 +123,9 @@ func (st *study) samples() ([]Sample, error) {
 // descentItem draws the objective against passes, for ADAM and the certified solver with its lower bound.
 func descentItem(ctx context.Context, st *study) (*Piece, error) {
 	p := &Piece{Title: "Objective against passes", Text: []string{
-		"A pass reads all training rows once. ADAM uses 1,000 passes. The certified solver has a lower " +
-			"bound, which shows the distance of both solvers from the optimum. " +
-			"The data are all rows of the real sets, unscaled, with λ 0.001, k 5, τ 0.01 and β 0.1."}}
+		"A pass reads all training rows once. ADAM uses 1,000 passes. The certified solver has a lower bound, " +
+			"which shows the distance of both solvers from the optimum. The data are all rows of the real sets, " +
+			"unscaled, with λ 0.001, k 5, τ 0.01 and β 0.1."}}
 	samples, err := st.samples()
 	if err != nil {
 		return nil, err

@@ -80,27 +80,29 @@ func (st *study) possibleSettings(s *Set, e entry) string {
 // be.
 func failsItem(_ context.Context, st *study) (*Piece, error) {
 	p := &Piece{Title: "Table \"fails\": where the run ends better than w = 0", Text: []string{
-		"The settings of the grid at which ADAM's last iterate has a lower objective than w = 0, on all training rows of the first " +
-			"split: \"all\" is the paper's check mark, \"none\" its cross. \"possible\" lists the settings at which a point better " +
-			"than w = 0 exists."}}
+		"The settings of the grid at which ADAM's last iterate has a lower objective than w = 0, on all training " +
+			"rows of the first split: \"all\" is the paper's check mark, \"none\" its cross. \"possible\" lists the " +
+			"settings at which a point better than w = 0 exists."}}
 	tables, agreement := st.failTables()
 	p.Tables = append(tables, NamedTable{"fails-agreement", agreement})
 	p.Notes = []string{
-		"If \"possible\" is \"none\", w = 0 is a global minimum, which is a property of the method on this set. If only the run has " +
-			"\"none\", ADAM missed a better point. For the Grill methods the question is open, because their objective is not convex.",
-		"For Pat&Mat and Pat&Mat-NP with the hinge w = 0 is optimal only if the means of the classes " +
-			"coincide, because their gradient at 0 is the difference of two means. The paper's " +
-			"bounds on β in this table therefore describe 1,000 steps of ADAM, not the methods.",
+		"If \"possible\" is \"none\", w = 0 is a global minimum, which is a property of the method on this set. " +
+			"If only the run has \"none\", ADAM missed a better point. For the Grill methods the question is open, " +
+			"because their objective is not convex.",
+		"For Pat&Mat and Pat&Mat-NP with the hinge w = 0 is optimal only if the means of the classes coincide, " +
+			"because their gradient at 0 is the difference of two means. The paper's bounds on β in this table " +
+			"therefore describe 1,000 steps of ADAM, not the methods.",
 	}
 	st.addSuccesses(p)
 	st.addSteps(p)
 	return p, nil
 }
 
-// failTables returns the tables of the real sets, the stand-ins and the additional sets, and a summary by set.
+// failTables returns the tables of the real sets, the stand-ins and the additional sets, and a summary by
+// set.
 func (st *study) failTables() (tables []NamedTable, agreement report.Table) {
-	agreement = report.Table{Caption: "Cells by set. A cell at which w = 0 is optimal and ADAM has no success is a property of the method. " +
-		"A better point that ADAM misses at some setting is a property of the run.",
+	agreement = report.Table{Caption: "Cells by set. A cell at which w = 0 is optimal and ADAM has no success " +
+		"is a property of the method. A better point that ADAM misses at some setting is a property of the run.",
 		Header:  []string{"set", "agree with the paper", "w = 0 optimal", "ADAM misses a better point"},
 		Numbers: []int{1, 2, 3}}
 	groups := []struct {
@@ -114,23 +116,36 @@ func (st *study) failTables() (tables []NamedTable, agreement report.Table) {
 			func(s *Set) bool { return s.Kind == StandIn && !slices.Contains(failSets, s.PaperSet) }},
 	}
 	for _, g := range groups {
-		t := report.Table{Caption: g.caption, Header: []string{"method"}}
-		for range entries() {
-			t.Rows = append(t.Rows, nil)
-		}
-		for i, e := range entries() {
-			t.Rows[i] = []string{e.Title()}
-		}
-		for _, s := range st.present() {
-			if g.in(s) {
+		sets := slices.DeleteFunc(st.present(), func(s *Set) bool { return !g.in(s) })
+		number := 0
+		for part := range slices.Chunk(sets, failSetsPerTable(sets)) {
+			number++
+			t := report.Table{Caption: g.caption, Header: []string{"method"}}
+			for _, e := range entries() {
+				t.Rows = append(t.Rows, []string{e.Title()})
+			}
+			for _, s := range part {
 				agreement.Rows = append(agreement.Rows, st.failColumns(&t, s))
 			}
-		}
-		if len(t.Header) > 1 {
-			tables = append(tables, NamedTable{g.name, t})
+			name := g.name
+			if number > 1 {
+				name = fmt.Sprintf("%s-%d", g.name, number)
+			}
+			tables = append(tables, NamedTable{name, t})
 		}
 	}
 	return tables, agreement
+}
+
+// failSetsPerTable returns how many sets fit next to each other on a page: six columns, two or three for a
+// set.
+func failSetsPerTable(sets []*Set) int {
+	for _, s := range sets {
+		if slices.Contains(failSets, s.PaperSet) {
+			return 2
+		}
+	}
+	return 3
 }
 
 // shortName returns the name of a set for the header of a narrow column: the set that it is, or replaces.
@@ -222,8 +237,8 @@ func (st *study) addSteps(p *Piece) {
 			}
 		}
 		if len(agree) > 0 {
-			p.Notes = append(p.Notes, fmt.Sprintf("%s, cells of 14 that agree with the paper: %s. The paper does not "+
-				"print its step size.", s.Name, text.List(agree, "and")))
+			p.Notes = append(p.Notes, fmt.Sprintf("%s, cells of 14 that agree with the paper: %s. The paper does "+
+				"not print its step size.", s.Name, text.List(agree, "and")))
 		}
 	}
 	if len(t.Header) > 1 {

@@ -90,13 +90,14 @@ type FetchOptions struct {
 	pause    time.Duration // before the first repetition, doubled each time; 0: two seconds
 }
 
-// Fetch downloads the files that are missing in o.Dir or have another checksum. A download that was interrupted continues
-// where it stopped, now or in a later call: its bytes are kept in a file with the ending .part. A file appears under its
-// own name when it is complete. If its checksum is known, it must be equal. If not, the checksum is recorded in a file with
-// the ending .sha256, and a later download must have the same.
+// Fetch downloads the files that are missing in o.Dir or have another checksum. A download that was
+// interrupted continues where it stopped, now or in a later call: its bytes are kept in a file with the
+// ending .part. A file appears under its own name when it is complete. If its checksum is known, it must be
+// equal. If not, the checksum is recorded in a file with the ending .sha256, and a later download must have
+// the same.
 //
-// Errors are of kind IO if there is no connection or no such file, and of kind Data if the bytes differ from those
-// expected.
+// Errors are of kind IO if there is no connection or no such file, and of kind Data if the bytes differ from
+// those expected.
 func Fetch(ctx context.Context, o FetchOptions) ([]Fetched, error) {
 	if u, err := url.Parse(o.Source); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, &diag.Error{Kind: diag.Usage, Param: "from", Found: diag.Quote(o.Source),
@@ -166,7 +167,8 @@ func (r remote) fetch(ctx context.Context, o *FetchOptions) (Fetched, error) {
 	}
 	if expected != "" && f.SHA256 != expected {
 		d.drop()
-		problem := &diag.Error{Kind: diag.Data, File: d.address, Found: fmt.Sprintf("%d bytes with sha256 %s", f.Bytes, f.SHA256),
+		problem := &diag.Error{Kind: diag.Data, File: d.address,
+			Found:    fmt.Sprintf("%d bytes with sha256 %s", f.Bytes, f.SHA256),
 			Expected: "sha256 " + expected, Hint: "nothing was written"}
 		if r.sha256 == "" {
 			problem.Hint = "nothing was written; to accept the new file, delete " + checksumFile(path)
@@ -256,8 +258,8 @@ type download struct {
 	address, part string
 }
 
-// attempts is the number of times that a connection may fail without a new byte. With the pauses it takes half a minute
-// to give up.
+// attempts is the number of times that a connection may fail without a new byte. With the pauses it takes
+// half a minute to give up.
 const attempts = 5
 
 // errIncomplete is the error of an attempt that may be repeated.
@@ -311,8 +313,8 @@ func (d *download) drop() {
 	_ = os.Remove(d.validatorFile())
 }
 
-// validatorFile has the server's name for the version of the file that the part is from: the ETag, or the time of the
-// last change. The server continues a part only of the same version; otherwise it starts again.
+// validatorFile has the server's name for the version of the file that the part is from: the ETag, or the
+// time of the last change. The server continues a part only of the same version; otherwise it starts again.
 func (d *download) validatorFile() string { return d.part + ".version" }
 
 // attempt requests the missing bytes once and appends what comes.
@@ -347,7 +349,8 @@ func (d *download) attempt(ctx context.Context) error {
 		first, all, ok := parseRange(answer.Header.Get("Content-Range"))
 		if !ok || first != have {
 			d.drop()
-			return &errIncomplete{fmt.Errorf("the server sent the range %q, expected one from %d", answer.Header.Get("Content-Range"), have)}
+			return &errIncomplete{fmt.Errorf("the server sent the range %q, expected one from %d",
+				answer.Header.Get("Content-Range"), have)}
 		}
 		total = all
 	case http.StatusRequestedRangeNotSatisfiable:

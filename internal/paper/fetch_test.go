@@ -325,7 +325,8 @@ func TestFetchSaysWhyItCannot(t *testing.T) {
 		{"no such set", empty.URL, []string{"cta"}, diag.Usage, "never published"},
 	} {
 		dir := t.TempDir()
-		files, err := Fetch(context.Background(), FetchOptions{Dir: dir, Source: c.from, Sets: c.sets, pause: time.Millisecond})
+		files, err := Fetch(context.Background(), FetchOptions{Dir: dir, Source: c.from, Sets: c.sets,
+			pause: time.Millisecond})
 		if f := diag.Of(err); f == nil || f.Kind != c.kind || !strings.Contains(err.Error(), c.words) || len(files) > 0 {
 			t.Errorf("%s: %v, %v; want kind %s and %q", c.name, files, err, c.kind, c.words)
 		}

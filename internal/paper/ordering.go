@@ -46,7 +46,8 @@ func arrowsOfPaper() []Arrow {
 		{From: "Pat&Mat", To: "TopMean", Always: true},
 		{From: "Pat&Mat", To: "Grill", Always: true},
 		{From: "TopMean", To: "Grill", Always: true},
-		{From: "Pat&Mat", To: "Pat&Mat-NP", Condition: "surrogate quantile of the positives ≥ that of the negatives",
+		{From: "Pat&Mat", To: "Pat&Mat-NP", Condition: "surrogate quantile of the positives ≥ that of the " +
+			"negatives",
 			met: func(c *comparison) (bool, error) {
 				own, err := thresholdOf(threshold.SurrogateQuantile{Tau: c.tau, Beta: c.beta, Surrogate: c.loss}, c.positives)
 				return own >= c.at["Pat&Mat-NP"], err
@@ -211,15 +212,17 @@ func (o *Ordering) Summary() string {
 	if len(outside) > 0 {
 		summary += " Violated: the solid arrow " + text.List(outside, "and") + " (see Errata)."
 	}
-	return summary + fmt.Sprintf(" Dashed arrows, which hold usually according to the paper, are violated in %s cases under the "+
-		"conditions of the table.", text.Count(dashed))
+	return summary + fmt.Sprintf(" Dashed arrows, which hold usually according to the paper, are violated in "+
+		"%s cases under the conditions of the table.", text.Count(dashed))
 }
 
 // Table returns a table with a row per arrow.
 func (o *Ordering) Table() report.Table {
 	t := report.Table{
-		Caption: "Arrows of Figure “thresholds”: cases in which the threshold at the start of the arrow was the smaller one",
-		Header:  []string{"from", "to", "paper", "violations", "at trained w", "condition", "violations under the condition"},
+		Caption: "Arrows of Figure “thresholds”: cases in which the threshold at the start of the arrow was the " +
+			"smaller one",
+		Header: []string{"from", "to", "paper", "violations", "at trained w", "condition", "violations under the " +
+			"condition"},
 		Numbers: []int{3, 4, 6},
 	}
 	for _, a := range o.Arrows {
@@ -288,7 +291,8 @@ func (o *Ordering) exception() string {
 func (o *Ordering) inWords() string {
 	var words []string
 	for _, a := range o.Arrows {
-		words = append(words, fmt.Sprintf("%s above %s: %s violations", a.From, a.To, countOf(a.Violations, a.Cases)))
+		words = append(words, fmt.Sprintf("%s above %s: %s "+
+			"violations", a.From, a.To, countOf(a.Violations, a.Cases)))
 	}
 	return strings.Join(words, "; ") + "."
 }

@@ -10,8 +10,8 @@ import (
 	"toptau/internal/text"
 )
 
-// Permutation tests. With few sets the limits of the usual statistics are wrong: for two sets of 14 methods the
-// chi-squared limit of Friedman's statistic gives 0.07 where the exact probability is below 0.01.
+// Permutation tests. With few sets the limits of the usual statistics are wrong: for two sets of 14 methods
+// the chi-squared limit of Friedman's statistic gives 0.07 where the exact probability is below 0.01.
 
 // permutationP is the p-value of a permutation test.
 type permutationP struct {
@@ -20,7 +20,8 @@ type permutationP struct {
 }
 
 const (
-	// enumerable is the largest number of arrangements that are all tried. It was chosen by hand; they take about a second.
+	// enumerable is the largest number of arrangements that are all tried. It was chosen by hand; they take
+	// about a second.
 	enumerable = 2_000_000
 	// randomArrangements is the number of random ones otherwise. The standard error of p = 0.05 is then 0.0007.
 	randomArrangements = 100_000
@@ -29,13 +30,14 @@ const (
 	halfLimit = 14
 )
 
-// friedmanPermutation returns the probability of a Friedman statistic at least as large as that of ranks, if all
-// orders of the methods within a block are equally probable and blocks are independent. The ranks in a block may be
-// tied, or means of ranks.
+// friedmanPermutation returns the probability of a Friedman statistic at least as large as that of ranks, if
+// all orders of the methods within a block are equally probable and blocks are independent. The ranks in a
+// block may be tied, or means of ranks.
 //
-// Permuting all blocks but the first is enough, and only the sum over methods of squared sums of ranks matters. Two
-// blocks are counted exactly by meeting in the middle: the ranks of the second block are divided into two halves in
-// every way, and pairs of arrangements of the halves are counted in sorted lists of their sums.
+// Permuting all blocks but the first is enough, and only the sum over methods of squared sums of ranks
+// matters. Two blocks are counted exactly by meeting in the middle: the ranks of the second block are divided
+// into two halves in every way, and pairs of arrangements of the halves are counted in sorted lists of their
+// sums.
 func friedmanPermutation(ranks [][]float64) permutationP {
 	if len(ranks) < 2 {
 		return permutationP{P: math.NaN(), How: "-"}
@@ -79,7 +81,8 @@ func columnSums(ranks [][]float64) []float64 {
 	return sums
 }
 
-// enumerateBlocks counts the arrangements of all blocks but the first whose statistic is at least the observed one.
+// enumerateBlocks counts the arrangements of all blocks but the first whose statistic is at least the
+// observed one.
 func enumerateBlocks(ranks [][]float64) float64 {
 	observed := sumOfSquares(columnSums(ranks))
 	count := 0.0
@@ -122,8 +125,8 @@ func eachOrder(values []float64, from int, f func()) {
 	}
 }
 
-// meetInTheMiddle counts the orders of b for which the sum of a_j b_j is at least that of the given order. It is
-// Friedman's statistic of two blocks up to constants.
+// meetInTheMiddle counts the orders of b for which the sum of a_j b_j is at least that of the given order. It
+// is Friedman's statistic of two blocks up to constants.
 func meetInTheMiddle(a, b []float64) float64 {
 	k := len(a)
 	half := k / 2
@@ -180,8 +183,8 @@ func productSums(a, b []float64) []float64 {
 	return sums
 }
 
-// randomBlocks estimates the probability from random orders. The given order counts as one of them, so the test keeps
-// its level.
+// randomBlocks estimates the probability from random orders. The given order counts as one of them, so the
+// test keeps its level.
 func randomBlocks(ranks [][]float64, orders int) float64 {
 	observed := sumOfSquares(columnSums(ranks))
 	random := rand.New(rand.NewPCG(first, 0x667269656d616e))
@@ -201,8 +204,8 @@ func randomBlocks(ranks [][]float64, orders int) float64 {
 	return float64(count) / float64(orders+1)
 }
 
-// signFlips returns the two-sided p-value of a mean of independent differences, from all 2^n choices of their signs. Its
-// smallest possible value is 2/2^n. It returns NaN without differences.
+// signFlips returns the two-sided p-value of a mean of independent differences, from all 2^n choices of their
+// signs. Its smallest possible value is 2/2^n. It returns NaN without differences.
 func signFlips(differences []float64) float64 {
 	n := len(differences)
 	if n == 0 || n > 20 {

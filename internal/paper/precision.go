@@ -12,8 +12,8 @@ import (
 
 // The paper's text on its figure of P-tau curves, as numbers.
 
-// readAt are the values of tau at which curves are read. The paper's figure shows 0 to 1 and 0 to 0.01. "Larger quantiles" are
-// those from 0.1 here.
+// readAt are the values of tau at which curves are read. The paper's figure shows 0 to 1 and 0 to 0.01.
+// "Larger quantiles" are those from 0.1 here.
 var readAt = []float64{0.001, 0.01, 0.03, 0.1, 0.3, 0.5}
 
 // largerQuantiles is the first of readAt that counts as large.
@@ -31,7 +31,8 @@ func precisionAt(c metric.Curve, tau float64) float64 {
 	return y
 }
 
-// smallest returns the precision at the first point of a curve: in the smallest top, the highest score with its ties.
+// smallest returns the precision at the first point of a curve: in the smallest top, the highest score with
+// its ties.
 func smallest(c metric.Curve) float64 {
 	if len(c.Points) == 0 {
 		return math.NaN()
@@ -99,12 +100,13 @@ func ptauObservations(drawn []drawnSet) []observed {
 		}
 	}
 	return []observed{
-		{"Pat&Mat and Pat&Mat-NP are the best on larger quantiles", fmt.Sprintf("one of them alone has the highest precision in %s "+
-			"(τ of %g, 0.3 and 0.5 on each of %s)", countOf(patMat, cases), largerQuantiles, text.List(sets, "and"))},
-		{"the performance of TopPushK increases with decreasing τ", fmt.Sprintf("its precision at τ = %g is above that at %g on %s sets",
+		{"Pat&Mat and Pat&Mat-NP are the best on larger quantiles", fmt.Sprintf("one of them alone has the "+
+			"highest precision in %s (τ of %g, 0.3 and 0.5 on each of %s)", countOf(patMat, cases), largerQuantiles, text.List(sets, "and"))},
+		{"the performance of TopPushK increases with decreasing τ", fmt.Sprintf("its precision at τ = %g is "+
+			"above that at %g on %s sets",
 			zoom, largerQuantiles, countOf(rising, rises))},
-		{"in most cases the precision is 1 if τ is sufficiently small", fmt.Sprintf("the precision of the highest score is 1 for "+
-			"%s curves", countOf(one, curves))},
+		{"in most cases the precision is 1 if τ is sufficiently small", fmt.Sprintf("the precision of the "+
+			"highest score is 1 for %s curves", countOf(one, curves))},
 	}
 }
 

@@ -31,8 +31,8 @@ func TestPrecisionAt(t *testing.T) {
 // Each observation is counted, and ties do not make Pat&Mat the best.
 func TestPTauObservations(t *testing.T) {
 	d := drawnSet{set: &Set{Name: "a set"}, ptau: []NamedCurve{
-		ptauOf("TopPushK", 0.001, 1, 0.1, 0.5, 0.3, 0.4, 0.5, 0.3),
 		ptauOf("Pat&Mat", 0.001, 0.5, 0.1, 0.6, 0.3, 0.4, 0.5, 0.2),
+		ptauOf("TopPushK", 0.001, 1, 0.1, 0.5, 0.3, 0.4, 0.5, 0.3),
 		ptauOf("Pat&Mat-NP", 0.001, 1, 0.1, 0.6, 0.3, 0.3, 0.5, 0.2)}}
 	list := ptauObservations([]drawnSet{d})
 	for i, want := range []string{"in 1 of 3 (", "on 1 of 1 sets", "for 2 of 3 curves"} {
@@ -40,7 +40,7 @@ func TestPTauObservations(t *testing.T) {
 			t.Errorf("%q does not contain %q", list[i].result, want)
 		}
 	}
-	d.ptau[0] = ptauOf("TopPushK", 0.001, 0.1, 0.1, 0.5)
+	d.ptau[1] = ptauOf("TopPushK", 0.001, 0.1, 0.1, 0.5)
 	if got := ptauObservations([]drawnSet{d})[1].result; !strings.Contains(got, "on 0 of 1 sets") {
 		t.Errorf("%q", got)
 	}

@@ -15,16 +15,17 @@ import (
 	"toptau/method"
 )
 
-// A stored part is used again only by code that would compute the same. So its key has three things: the data, the
-// settings, and the fingerprint of the code of its solver. A fingerprint is the digest of
+// A stored part is used again only by code that would compute the same. So its key has three things: the
+// data, the settings, and the fingerprint of the code of its solver. A fingerprint is the digest of
 //
 //   - protocolVersion, which is declared by hand;
 //   - the constants: those of ADAM, the grids, the criteria and the limits of the certified solver;
 //   - the results of a probe: all entries on a small set of random numbers, from the division of its rows to the
 //     criteria on its test part. Code that computes other bits there has another fingerprint.
 
-// protocolVersion distinguishes results whose meaning differs although constants and probe do not show it. Raise it when,
-// for example, a set is read in another way. Version 1 took float32 steps of ADAM, and its keys did not contain the code.
+// protocolVersion distinguishes results whose meaning differs although constants and probe do not show it.
+// Raise it when, for example, a set is read in another way. Version 1 took float32 steps of ADAM, and its
+// keys did not contain the code.
 const protocolVersion = 2
 
 // rules are the declared part of a fingerprint.
@@ -82,8 +83,8 @@ func fingerprint(r rules, solver string) (string, error) {
 	return digestJSON(r, results)
 }
 
-// probe returns the digests of the cells of all entries on the probe set. ADAM runs from zero on full batches of plain
-// rows, and from a random start on minibatches of scaled rows with label noise.
+// probe returns the digests of the cells of all entries on the probe set. ADAM runs from zero on full batches
+// of plain rows, and from a random start on minibatches of scaled rows with label noise.
 func probe(solver string) ([]string, error) {
 	var list []string
 	for _, v := range []variant{{Seed: 1, Solver: solver}, {Seed: 2, Solver: solver, Start: optim.Random, Scaled: true}} {
@@ -114,8 +115,8 @@ func entriesOf(solver string) []entry {
 	return slices.DeleteFunc(entries(), certifiedless)
 }
 
-// probeRows returns 240 rows of three columns with different scales, a quarter of them positive, of three attack types.
-// Their values have two binary digits after the point, so that ties occur.
+// probeRows returns 240 rows of three columns with different scales, a quarter of them positive, of three
+// attack types. Their values have two binary digits after the point, so that ties occur.
 func probeRows() *rows {
 	const n, columns = 240, 3
 	random := rand.NewPCG(0x70726f6265, 1)
@@ -135,7 +136,8 @@ func probeRows() *rows {
 	return r
 }
 
-// digest returns the digest of a cell's results: not of its key, the time, and the curves, which follow from the weights.
+// digest returns the digest of a cell's results: not of its key, the time, and the curves, which follow from
+// the weights.
 func (c *Cell) digest() string {
 	results := *c
 	results.Key, results.SecondsFit, results.Drawn = "", 0, nil
@@ -146,8 +148,8 @@ func (c *Cell) digest() string {
 	return digestOf(text)
 }
 
-// partKey returns the digest of all values that determine a part. code names the program: a fingerprint, or for times the
-// digest of the executable file.
+// partKey returns the digest of all values that determine a part. code names the program: a fingerprint, or
+// for times the digest of the executable file.
 func partKey(code string, parts ...any) (string, error) {
 	return digestJSON(append([]any{"toptau paper", code}, parts...)...)
 }

@@ -152,8 +152,8 @@ func printedColumn(k int) []string {
 	return marked(mean)
 }
 
-// testTable returns the Friedman test of every criterion with Nemenyi's critical difference. Blocks are sources: the
-// ranks on the sets of one source are averaged first.
+// testTable returns the Friedman test of every criterion with Nemenyi's critical difference. Blocks are
+// sources: the ranks on the sets of one source are averaged first.
 func (r *ranking) testTable(caption string) report.Table {
 	t := report.Table{Caption: caption, Header: []string{"criterion", "sets", "sources", "Friedman statistic",
 		"p by permutation", "permutations", "critical difference at 5 %", "spread of our average ranks"},
@@ -205,18 +205,14 @@ func (st *study) views() []rankView {
 	if st.o.Adam && st.o.Zero {
 		v := variant{Solver: solverAdam}
 		list = append(list,
-			rankView{"ranks-real", "real data alone, ADAM from w = " +
-				"0, " + countNames[paperCount], v, paperCount, realSets},
-			rankView{"ranks-all", "with the stand-ins, ADAM from w = " +
-				"0, " + countNames[paperCount], v, paperCount, allSets})
+			rankView{"ranks-real", "real data alone, ADAM from w = 0, " + countNames[paperCount], v, paperCount, realSets},
+			rankView{"ranks-all", "with the stand-ins, ADAM from w = 0, " + countNames[paperCount], v, paperCount, allSets})
 	}
 	if st.o.Certified {
 		v := variant{Solver: solverCertified}
 		list = append(list,
-			rankView{"ranks-real-certified", "real data alone, certified optimum (Grill and Grill-NP: " +
-				"ADAM), " + countNames[strictCount], v, strictCount, realSets},
-			rankView{"ranks-all-certified", "with the stand-ins, certified optimum (Grill and Grill-NP: " +
-				"ADAM), " + countNames[strictCount], v, strictCount, allSets})
+			rankView{"ranks-real-certified", "real data alone, certified optimum (Grill and Grill-NP: ADAM), " + countNames[strictCount], v, strictCount, realSets},
+			rankView{"ranks-all-certified", "with the stand-ins, certified optimum (Grill and Grill-NP: ADAM), " + countNames[strictCount], v, strictCount, allSets})
 	}
 	return list
 }
@@ -225,24 +221,24 @@ func (st *study) views() []rankView {
 func ranksItem(_ context.Context, st *study) (*Piece, error) {
 	p := &Piece{Title: "Table \"ranks\": average ranks of the 14 methods", Text: []string{
 		"Rank 1 is the best of 14; equal values share the mean of their ranks. ● marks the best of a column, ○ " +
-			"those within one rank of it. " +
-			"The columns \"paper\" are the paper's averages over its nine sets.",
-		fmt.Sprintf("Intervals in brackets (95 %%, each on its own) are over %s of the real sets, with the correction for splits "+
-			"that share rows (Nadeau and Bengio 2003). They describe one method on these sets. Differences between methods are in "+
-			"the next section, with intervals corrected for their number.", text.Plural(st.o.Seeds, "random split")),
-		"Friedman's test and Nemenyi's critical difference count sources, not sets or splits. The p-value is that of permutations of " +
-			"the methods within a source, because the chi-squared limit is wrong for so few. It is a probability under the hypothesis " +
-			"that all 14 methods are alike, collapsed ones included, so a small one does not single out a method. With two sources no " +
-			"difference of 13 ranks is significant by Nemenyi's rule.",
+			"those within one rank of it. The columns \"paper\" are the paper's averages over its nine sets."}, Notes: []string{
+		fmt.Sprintf("Intervals in brackets (95 %%, each on its own) are over %s of the real sets, with the "+
+			"correction for splits that share rows (Nadeau and Bengio 2003). They describe one method on these "+
+			"sets. Differences between methods are in the next section, with intervals corrected for their "+
+			"number.", text.Plural(st.o.Seeds, "random split")),
+		"Friedman's test and Nemenyi's critical difference count sources, not sets or splits. The p-value is " +
+			"that of permutations of the methods within a source, because the chi-squared limit is wrong for so " +
+			"few. It is a probability under the hypothesis that all 14 methods are alike, collapsed ones included, " +
+			"so a small one does not single out a method. With two sources no difference of 13 ranks is significant " +
+			"by Nemenyi's rule.",
 		"The paper counts a positive whose score equals the threshold. By this count a constant score gives 100 " +
-			"%. The strict count gives ties to the " +
-			"negatives, so a constant score gives 0. Positives@Quantile by the strict count is undefined " +
-			"if n tau is less than one row. Such a set is left out of the column.",
+			"%. The strict count gives ties to the negatives, so a constant score gives 0. Positives@Quantile by " +
+			"the strict count is undefined if n tau is less than one row. Such a set is left out of the column.",
 	}}
 	for _, view := range st.views() {
 		sets := view.sets(st)
 		if len(sets) == 0 {
-			p.Text = append(p.Text, "No set for: "+view.title+".")
+			p.Notes = append(p.Notes, "No set for: "+view.title+".")
 			continue
 		}
 		r := st.rankSets(sets, view.v, view.rule)
@@ -257,8 +253,8 @@ func ranksItem(_ context.Context, st *study) (*Piece, error) {
 
 // valuesTable returns the criteria on the first split, from which the ranks follow.
 func (st *study) valuesTable() report.Table {
-	t := report.Table{Caption: "The criteria on the test part of the first split, in per cent: ADAM from w = 0 by " +
-		"the paper's count / certified optimum by the strict count.",
+	t := report.Table{Caption: "The criteria on the test part of the first split, in per cent: ADAM from w = " +
+		"0 by the paper's count / certified optimum by the strict count.",
 		Header: append([]string{"set", "method"}, criterionTitles[:]...), Numbers: []int{2, 3, 4, 5, 6}, Tall: true}
 	for _, s := range st.present() {
 		for _, e := range entries() {

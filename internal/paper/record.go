@@ -26,7 +26,8 @@ type record struct {
 // recordKey identifies the form of a record.
 const recordKey = "sessions 1"
 
-// session is one run of the program on a directory. A session that only wrote the pages again is not recorded.
+// session is one run of the program on a directory. A session that only wrote the pages again is not
+// recorded.
 type session struct {
 	Build     string  `json:"build"`   // the version in words
 	Program   string  `json:"program"` // digest of the executable file
@@ -116,11 +117,13 @@ func (r *record) text() string {
 	if processor > 0 {
 		used += fmt.Sprintf(", %s of processor time, at most %s of memory", minutes(processor), memory.Size(peak))
 	}
-	used += fmt.Sprintf(", on %s. Build: %s, program %s.", text.Plural(last.Threads, "thread"), last.Build, last.Program[:min(12, len(last.Program))])
+	used += fmt.Sprintf(", on %s. Build: %s, program %s.", text.Plural(last.Threads, "thread"), last.Build,
+		last.Program[:min(12, len(last.Program))])
 	if one {
 		return "One uninterrupted run of one build into an empty directory made all parts of these tables: " + used
 	}
-	words := fmt.Sprintf("%s made the parts of these tables, with %s", text.Plural(len(list), "session"), text.Plural(len(program), "build"))
+	words := fmt.Sprintf("%s made the parts of these tables, with %s", text.Plural(len(list), "session"),
+		text.Plural(len(program), "build"))
 	if len(list) == 1 && !list[0].Empty {
 		words = "One session made the parts of these tables that its directory did not have"
 	}
@@ -136,13 +139,15 @@ func minutes(seconds float64) string {
 	return fmt.Sprintf("%.0f minutes", seconds/60)
 }
 
-// recordItem describes the run and the arithmetic of each table. Like the table of times it differs between runs.
+// recordItem describes the run and the arithmetic of each table. Like the table of times it differs between
+// runs.
 func recordItem(_ context.Context, st *study) (*Piece, error) {
 	if err := st.noteSession(true); err != nil {
 		return nil, err
 	}
 	const exact = "float64, sums in a fixed order"
-	t := report.Table{Caption: "The arithmetic of the tables and figures. Data are rounded to float32 once, when rows are packed.",
+	t := report.Table{Caption: "The arithmetic of the tables and figures. Data are rounded to float32 once, when " +
+		"rows are packed.",
 		Header: []string{"table or figure", "solver", "arithmetic"},
 		Rows: [][]string{
 			{"ranks, claims, fails, starts, scaling, curves, stability", "ADAM", exact},

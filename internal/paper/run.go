@@ -25,7 +25,7 @@ type Options struct {
 	Solver   string   // adam, certified or both (default both)
 	Start    string   // zero, random or both (default both)
 	Build    string   // version of the program, for the record of the run
-	Stable   string   // file of a stability campaign, to mark cells (default: stability.csv in Out, if it exists)
+	Stable   string   // file of a stability campaign, to mark cells (default: stability-cells.csv in Out, if it exists)
 	Progress func(fraction float64, text string)
 
 	Adam, Certified, Zero, Random bool // from Solver and Start
@@ -68,7 +68,9 @@ type item struct {
 // items lists all items in the order of the page.
 func items() []item {
 	return []item{
+		{"findings", needs{adam: true, random: true, certified: true, scaled: true, zeros: true, times: true}, findingsItem},
 		{"errata", needs{}, errataItem},
+		{"observations", needs{adam: true, random: true, certified: true, zeros: true, times: true}, observationsItem},
 		{"example", needs{}, exampleItem},
 		{"methods", needs{}, methodsItem},
 		{"criteria", needs{}, criteriaItem},
@@ -152,7 +154,7 @@ func (o Options) withDefaults() (Options, []item, error) {
 	}
 	if o.Data == "" {
 		return o, nil, &diag.Error{Kind: diag.Usage, Param: "data-dir", Expected: "a directory, or the environment variable TOPTAU_DATA",
-			Hint: "toptau-paper fetch downloads the two small sets"}
+			Hint: "toptau-paper fetch downloads the public sets"}
 	}
 	return o, wanted, nil
 }
@@ -166,14 +168,14 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		return nil, err
 	}
 	st := newStudy(o)
+	if st.stable, err = readStability(o); err != nil {
+		return nil, err
+	}
 	if err := st.open(); err != nil {
 		return nil, err
 	}
 	if err := st.experiments(ctx); err != nil {
 		_ = st.noteSession(false) // the first error is the one to report
-		return nil, err
-	}
-	if st.stable, err = readStability(o); err != nil {
 		return nil, err
 	}
 	res := &Result{Sets: st.sets, Absent: st.absent}

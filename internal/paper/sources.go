@@ -2,11 +2,12 @@ package paper
 
 import "slices"
 
-// sourceOf names the data from which a set was made, by the set's key. Sets of one source are not independent: they
-// share rows, or one is the other with noise. Tests that need independent units count sources.
+// sourceOf names the data from which a set was made, by the set's key. Sets of one source are not
+// independent: they share rows, or one is the other with noise. Tests that need independent units count
+// sources.
 //
-// NSL-KDD is a selection of the rows of KDD Cup 1999. Gisette was made from MNIST. The simulated Hepmass shares no row
-// with the real one, and a data directory has only one of the two.
+// NSL-KDD is a selection of the rows of KDD Cup 1999. Gisette was made from MNIST. The simulated Hepmass
+// shares no row with the real one, and a data directory has only one of the two.
 var sourceOf = map[string]string{
 	"ionosphere":         "Ionosphere",
 	"spambase":           "Spambase",

@@ -16,32 +16,35 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/atomicfile"
+	"toptau/internal/optim"
 	"toptau/internal/report"
 	"toptau/internal/text"
 )
 
-// A stability campaign runs cells again with changes on which no result should depend, and stores the range of every
-// result in stability.csv. A later run marks the results in its tables that differ within their range.
+// A stability campaign runs cells again with changes on which no result should depend, and stores the range
+// of every result in stability-cells.csv. A later run marks the results in its tables that differ within their
+// range.
 
 // stabilityFile is the file of a campaign.
-const stabilityFile = "stability.csv"
+const stabilityFile = "stability-cells.csv"
 
 // unstableMark follows a value that rounding or the order of the rows can change.
 const unstableMark = " †"
 
-// stabilitySets are the sets of a campaign by default: all real sets, and one stand-in with full batches. With minibatches
-// the order of the rows also decides the minibatches.
+// stabilitySets are the sets of a campaign by default: all real sets, and one stand-in with full batches.
+// With minibatches the order of the rows also decides the minibatches.
 var stabilitySets = []string{"ionosphere", "spambase", "gisette", "hepmass", "hepmass10", "cta", "cta-mlt", "netflow",
 	"netflow-mlt", "cicids2017_web"}
 
-// stability contains the cells of a campaign by name, unchanged and changed. They have no settings or objectives.
+// stability contains the cells of a campaign by name, unchanged and changed. They have no settings or
+// objectives.
 type stability struct {
 	cells   map[string]*Cell
 	digests map[string]string // of the unchanged cells
 }
 
-// Stability runs a campaign and writes stability.csv into o.Out. Finished parts are kept in o.Out/cache, where they
-// share the unchanged cells with Run.
+// Stability runs a campaign and writes stability-cells.csv into o.Out. Finished parts are kept in o.Out/cache,
+// where they share the unchanged cells with Run.
 func Stability(ctx context.Context, o Options) (*StabilityResult, error) {
 	o.Items = []string{"all"}
 	named := len(o.Sets) > 0
@@ -104,8 +107,8 @@ func (st *study) knownSets(keys []string) []string {
 	return known
 }
 
-// campaignRows returns the rows of a cell and of its changed runs in the form of cells.csv. In the rows of changed runs a
-// field is empty if it equals that of the unchanged run, and the digest is always.
+// campaignRows returns the rows of a cell and of its changed runs in the form of cells.csv. In the rows of
+// changed runs a field is empty if it equals that of the unchanged run, and the digest is always.
 func (st *study) campaignRows(s *Set, v variant, e entry, c *Cell) [][]string {
 	own := cellRow(cellName(s, v, e), c)
 	rows := [][]string{own}
@@ -198,7 +201,8 @@ func parseCell(line, own []string) (*Cell, error) {
 	return c, failed
 }
 
-// changedCells returns the results of the changed runs of a cell, nil if it was not tested or has other results now.
+// changedCells returns the results of the changed runs of a cell, nil if it was not tested or has other
+// results now.
 func (st *study) changedCells(s *Set, v variant, e entry) []*Cell {
 	c := st.findCell(s, v, e)
 	if st.stable == nil || c == nil || st.stable.digests[cellName(s, v, e)] != c.digest()[:16] {
@@ -214,7 +218,8 @@ func (st *study) changedCells(s *Set, v variant, e entry) []*Cell {
 	return list
 }
 
-// criterionMark returns the mark of a criterion in per cent with one digit, "" if it is stable or was not tested.
+// criterionMark returns the mark of a criterion in per cent with one digit, "" if it is stable or was not
+// tested.
 func (st *study) criterionMark(s *Set, v variant, e entry, rule count, k int) string {
 	printed := func(c *Cell) string {
 		if x := c.value(rule, k); x != nil {
@@ -324,9 +329,11 @@ func stabilityItem(_ context.Context, st *study) (*Piece, error) {
 	if st.stable == nil {
 		return p, nil
 	}
-	t := report.Table{Caption: "Number of results that differ in at least one changed run, of those tested. A cell is a method on a " +
-		"split, with five criteria, one choice of a setting, and six settings that are better than w = 0 or not.",
-		Header:  []string{"set", "run", "cells", "criteria", "by a point or more", "largest range", "choices", "better than w = 0"},
+	t := report.Table{Caption: "Number of results that differ in at least one changed run, of those tested. A " +
+		"cell is a method on a split, with five criteria, one choice of a setting, and six settings that are " +
+		"better than w = 0 or not.",
+		Header: []string{"set", "run", "cells", "criteria", "by a point or more", "largest range", "choices",
+			"better than w = 0"},
 		Numbers: []int{2, 3, 4, 5, 6, 7}}
 	for _, s := range st.present() {
 		for _, kind := range stabilityKinds {
@@ -358,20 +365,43 @@ func (n *instability) columns() []string {
 // stabilityText describes the campaign. A page also explains its marks.
 func (st *study) stabilityText(page bool) []string {
 	if st.stable == nil {
-		return []string{"No cell was tested for stability. `toptau-paper stability` runs the cells of the real sets again, with the " +
-			"rows in other orders and with other last bits of the start, and writes " + stabilityFile + "."}
+		return []string{"No cell was tested for stability. `toptau-paper stability` runs the cells of the real " +
+			"sets again, with the rows in other orders and with other last bits of the start, and writes " +
+			stabilityFile + "."}
 	}
 	n := st.countUnstable(func(*Set, variant) bool { return true })
-	lines := []string{fmt.Sprintf("%s of %s criteria, %s of %s choices and %s of %s comparisons with w = 0 change when the rows are in "+
-		"another order or the last bits of the start differ (three changed runs of %s). The largest change is %.1f points.",
+	if n.tested == 0 {
+		return []string{"The campaign has tested none of these cells, or they have other results now."}
+	}
+	lines := []string{fmt.Sprintf("%s of %s criteria, %s of %s choices and %s of %s comparisons with w = 0 "+
+		"change when the rows are in another order or the last bits of the start differ (three changed runs of "+
+		"%s). The largest change is %.1f points.",
 		text.Count(n.criteria), text.Count(n.criteriaTested), text.Count(n.chosen), text.Count(n.chosenTested),
 		text.Count(n.better), text.Count(n.betterTested), text.Plural(n.tested, "cell"), 100*n.largest)}
+	var from []string
+	for _, kind := range []struct {
+		words  string
+		accept func(v variant) bool
+	}{
+		{"ADAM from w = 0", func(v variant) bool { return v.Solver == solverAdam && v.Start == optim.Zero }},
+		{"ADAM from a random start", func(v variant) bool { return v.Solver == solverAdam && v.Start == optim.Random }},
+		{"the certified optimum", func(v variant) bool { return v.Solver == solverCertified }},
+	} {
+		some := st.countUnstable(func(_ *Set, v variant) bool { return kind.accept(v) })
+		if some.tested > 0 {
+			from = append(from, fmt.Sprintf("%s of %s with %s", text.Count(some.criteria), text.Count(some.criteriaTested),
+				kind.words))
+		}
+	}
+	lines[0] += " Criteria by run: " + text.List(from, "and") + "."
 	if page {
-		lines = append(lines, fmt.Sprintf("Values with%s in the tables of criteria and of Table \"fails\" change in this way. %s of the cells "+
-			"were not tested: those of the other stand-ins, and those whose results differ from the ones of the campaign.",
-			unstableMark, text.Count(n.cells-n.tested)),
-			"All runs are exact. The changes matter because ADAM's first steps depend on ties: at w = 0 all scores are equal, and "+
-				"the rule for ties is the order of the rows. Its last iterate then depends on the whole path.")
+		lines = append(lines, "At w = 0 all scores are equal, and the rule for ties is the order of the rows. So the first "+
+			"steps of ADAM from w = 0 depend on that order, and its last iterate on the whole path. All runs are exact.",
+			fmt.Sprintf("Values with%s in the tables of criteria and of Table \"fails\" change in this way.", unstableMark))
+		if left := n.cells - n.tested; left > 0 {
+			lines = append(lines, fmt.Sprintf("%s of %s cells were not tested: those of other sets and splits, and those "+
+				"whose results differ from the ones of the campaign.", text.Count(left), text.Count(n.cells)))
+		}
 	}
 	return lines
 }
@@ -394,8 +424,8 @@ func (st *study) testedSets(view rankView) []*Set {
 
 // rankRanges returns the average ranks with their ranges over the unchanged run and the changed ones.
 func (st *study) rankRanges(view rankView, sets []*Set) report.Table {
-	t := report.Table{Caption: fmt.Sprintf("Average ranks of the tested sets (%s), and their range over the changed runs: %s.",
-		text.Plural(len(sets), "set"), view.title), Header: append([]string{"method"}, criterionTitles[:]...),
+	t := report.Table{Caption: fmt.Sprintf("Average ranks of the tested sets (%s), with their range over the "+
+		"changed runs if they change: %s.", text.Plural(len(sets), "set"), view.title), Header: append([]string{"method"}, criterionTitles[:]...),
 		Numbers: []int{1, 2, 3, 4, 5}}
 	runs := []*ranking{st.rankSets(sets, view.v, view.rule)}
 	for i := range changesOf(view.v.Solver) {
@@ -413,7 +443,11 @@ func (st *study) rankRanges(view rankView, sets []*Set) report.Table {
 			}
 			cell := "-"
 			if len(ranks) > 0 {
-				cell = fmt.Sprintf("%.1f [%.1f, %.1f]", ranks[0], slices.Min(ranks), slices.Max(ranks))
+				cell = fmt.Sprintf("%.1f", ranks[0])
+				low, high := fmt.Sprintf("%.1f", slices.Min(ranks)), fmt.Sprintf("%.1f", slices.Max(ranks))
+				if low != high {
+					cell += fmt.Sprintf(" [%s, %s]", low, high)
+				}
 			}
 			row = append(row, cell)
 		}

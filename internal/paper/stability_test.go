@@ -108,7 +108,8 @@ func TestStabilityCampaign(t *testing.T) {
 			t.Errorf("a damaged file gave %v", err)
 		}
 	}
-	if _, err := readStability(Options{Stable: filepath.Join(t.TempDir(), "none")}); diag.Of(err) == nil || diag.Of(err).Kind != diag.IO {
+	_, err = readStability(Options{Stable: filepath.Join(t.TempDir(), "none")})
+	if diag.Of(err) == nil || diag.Of(err).Kind != diag.IO {
 		t.Errorf("a missing file gave %v", err)
 	}
 }

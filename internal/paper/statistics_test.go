@@ -97,6 +97,14 @@ func TestRandomOrdersAgreeWithAll(t *testing.T) {
 	if math.Abs(got-want) > 4*math.Sqrt(want*(1-want)/randomArrangements) {
 		t.Errorf("%v by random orders, %v by all", got, want)
 	}
+	// The given order counts, so no p-value is 0.
+	var same []float64
+	for j := range 14 {
+		same = append(same, float64(j))
+	}
+	if p := randomBlocks([][]float64{same, same, same}, 99); p != 0.01 {
+		t.Errorf("three equal orders of 14: %v, want 1 of 100", p)
+	}
 }
 
 // TestStudentizedRange compares the quantiles with Demsar's Table 5 (divided by sqrt 2).

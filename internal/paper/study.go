@@ -28,6 +28,7 @@ type study struct {
 	started time.Time
 
 	convergence *Convergence // nil before it is followed
+	assessed    []assessment // nil before the conclusions are tested
 
 	work workMeter
 }

@@ -11,8 +11,8 @@ import (
 	"toptau/internal/text"
 )
 
-// outcomes are the settings of an entry's grid at which a run ended better than w = 0, in the order of the grid. It is nil
-// if they are not known.
+// outcomes are the settings of an entry's grid at which a run ended better than w = 0, in the order of the
+// grid. It is nil if they are not known.
 type outcomes []bool
 
 // successCounts are the outcomes by column of Table "fails" and entry.
@@ -112,8 +112,8 @@ func (st *study) successesBy(of func(*Set, entry) outcomes) successCounts {
 	return counts
 }
 
-// tally returns the number of settings with success and of all known settings of a method, and the number of sets with a
-// success and of all known sets.
+// tally returns the number of settings with success and of all known settings of a method, and the number of
+// sets with a success and of all known sets.
 func (c successCounts) tally(name string) (settings, ofSettings, sets, ofSets int) {
 	for _, set := range failSets {
 		known, success := false, false
@@ -140,8 +140,8 @@ func (c successCounts) tally(name string) (settings, ofSettings, sets, ofSets in
 	return settings, ofSettings, sets, ofSets
 }
 
-// fewer reports whether one method has a lower fraction of successful settings than another. It returns "-" if one is not
-// known, and the fractions otherwise: "yes: 50.0 % and 77.8 %".
+// fewer reports whether one method has a lower fraction of successful settings than another. It returns "-"
+// if one is not known, and the fractions otherwise: "yes: 50.0 % and 77.8 %".
 func (c successCounts) fewer(one, other string) string {
 	a, ofA, _, _ := c.tally(one)
 	b, ofB, _, _ := c.tally(other)
@@ -170,7 +170,8 @@ func (c successCounts) everywhere() string {
 	return text.List(names, "and")
 }
 
-// upToBeta returns how many cells of Pat&Mat and Pat&Mat-NP succeed exactly up to some β, and the sets of the others.
+// upToBeta returns how many cells of Pat&Mat and Pat&Mat-NP succeed exactly up to some β, and the sets of the
+// others.
 func (c successCounts) upToBeta() string {
 	good, all := 0, 0
 	var others []string
@@ -220,8 +221,10 @@ func (st *study) addSuccesses(p *Piece) {
 		return // TestPrintedCellsAreRead covers every cell
 	}
 	adam, possible := st.adamSuccesses(), st.possibleSuccesses()
-	t := report.Table{Caption: "Successes by method, over the columns of the paper's table: settings, and sets with at least one.",
-		Header: []string{"method", "paper: settings", "paper: sets", "ADAM: settings", "ADAM: sets", "possible: settings",
+	t := report.Table{Caption: "Successes by method, over the columns of the paper's table: settings, and " +
+		"sets with at least one.",
+		Header: []string{"method", "paper: settings", "paper: sets", "ADAM: settings", "ADAM: sets", "possible: " +
+			"settings",
 			"possible: sets"}, Numbers: []int{1, 2, 3, 4, 5, 6}}
 	for _, name := range methodNames() {
 		row := []string{titleOf(name)}
@@ -237,12 +240,14 @@ func (st *study) addSuccesses(p *Piece) {
 	}
 	p.Tables = append(p.Tables, NamedTable{"fails-successes", t})
 
-	o := report.Table{Caption: "The paper's observations on its table. Two fractions are those of the successful settings.",
+	o := report.Table{Caption: "The paper's observations on its table. Two fractions are those of the " +
+		"successful settings.",
 		Header: []string{"the paper observes", "in its own table", "ADAM here", "possible here"}}
 	row := func(words string, of func(successCounts) string) {
 		o.Rows = append(o.Rows, []string{words, of(printed), of(adam), of(possible)})
 	}
-	row("TopPushK has fewer successes than Pat&Mat-NP", func(c successCounts) string { return c.fewer("toppushk", "patmat-np") })
+	row("TopPushK has fewer successes than "+
+		"Pat&Mat-NP", func(c successCounts) string { return c.fewer("toppushk", "patmat-np") })
 	for _, pair := range [][2]string{{"grill", "grill-np"}, {"patmat", "patmat-np"}, {"topmean", "topmean-np"}} {
 		row(titleOf(pair[0])+" has fewer successes than "+titleOf(pair[1]),
 			func(c successCounts) string { return c.fewer(pair[0], pair[1]) })

@@ -155,7 +155,8 @@ func (st *study) measureTimes(ctx context.Context) error {
 
 // measureConvergence follows ADAM on a set, if that is not stored yet.
 func (st *study) measureConvergence(ctx context.Context, s *sized, batches int, get func() (*matrix.Matrix, error)) error {
-	k, err := partKey(thisProgram(), "convergence", s.name, s.data, batches, st.o.Quick, certifiedGap, certifiedSystems)
+	threads := runtime.GOMAXPROCS(0)
+	k, err := partKey(thisProgram(), "convergence", s.name, s.data, batches, threads, st.o.Quick, certifiedGap, certifiedSystems)
 	if err != nil {
 		return err
 	}
@@ -170,17 +171,25 @@ func (st *study) measureConvergence(ctx context.Context, s *sized, batches int, 
 		if err != nil {
 			return err
 		}
-		var list []*objective.Objective
-		for _, p := range printedTimes {
-			o, err := timedObjective(p.Method, x)
+		*c = Convergence{Key: k, Rows: x.Rows(), Columns: x.Cols(), Batches: batches, Threads: threads}
+		for _, name := range convergenceMethods {
+			o, err := timedObjective(name, x)
 			if err != nil {
 				return err
 			}
-			list = append(list, o)
-		}
-		*c = Convergence{Key: k, Rows: x.Rows(), Columns: x.Cols(), Batches: batches}
-		if c.Runs, err = followConvergence(ctx, list, batches); err != nil {
-			return err
+			parts, err := o.Minibatches(batches, first, false)
+			if err != nil {
+				return err
+			}
+			run, err := followConvergence(ctx, o, parts)
+			if err != nil {
+				return err
+			}
+			seconds, err := timeOne(ctx, o, parts)
+			if err != nil {
+				return err
+			}
+			c.Runs, c.Seconds = append(c.Runs, run), append(c.Seconds, seconds)
 		}
 		if err := st.store.save("times/convergence", c); err != nil {
 			return err
@@ -293,30 +302,24 @@ func timesItem(_ context.Context, st *study) (*Piece, error) {
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	var within, cells, threads int
-	sizes := ""
-	for k, s := range sizedSets() {
+	threads, sizes := 0, ""
+	for _, s := range sizedSets() {
 		timing := st.timed[s.name]
 		if timing == nil {
 			continue
 		}
 		threads = timing.Threads
-		for i, seconds := range timing.Seconds {
-			cells++
-			if 1000*seconds <= printedLimit(printedTimes[i].Times[k]) {
-				within++
-			}
-		}
 		sizes += fmt.Sprintf(" %s: %s rows, %d columns, %s (%s).",
 			s.name, text.Count(timing.Rows), timing.Columns, batchesText(timing.Batches), s.data)
 	}
+	within, cells := st.timesWithin()
 	p := &Piece{Title: "Time of an iteration", Tables: []NamedTable{{"times", t}}, Text: []string{
 		fmt.Sprintf("At most the paper's printed time in %d of %d cells; its 0.0 means less than 0.05 ms.", within, cells)},
 		Notes: []string{
 			fmt.Sprintf("On %s, training data of the paper's sizes:%s", text.Plural(threads, "thread"), sizes),
 			"The paper's machine is unknown. Each time is the smallest of five means over up to 1,000 steps from w = 0."}}
-	if timing := st.timed[convergenceSet]; st.convergence != nil && timing != nil {
-		c, summary, err := convergenceTable(st.convergence, timing)
+	if st.convergence != nil {
+		c, summary, err := convergenceTable(st.convergence)
 		if err != nil {
 			return nil, err
 		}
@@ -324,6 +327,23 @@ func timesItem(_ context.Context, st *study) (*Piece, error) {
 		p.Text = append(p.Text, summary)
 	}
 	return p, nil
+}
+
+// timesWithin returns the number of measured cells that are at most the paper's, and of all measured ones.
+func (st *study) timesWithin() (within, cells int) {
+	for k, s := range sizedSets() {
+		timing := st.timed[s.name]
+		if timing == nil {
+			continue
+		}
+		for i, seconds := range timing.Seconds {
+			cells++
+			if 1000*seconds <= printedLimit(printedTimes[i].Times[k]) {
+				within++
+			}
+		}
+	}
+	return within, cells
 }
 
 // batchesText returns a number of minibatches in words.

@@ -6,8 +6,8 @@ import (
 	"toptau/method"
 )
 
-// workshop makes cells from the parts of one split. It knows neither the store nor the catalogue, so that a run, the
-// probe of the fingerprint and the test of the committed cells share every step.
+// workshop makes cells from the parts of one split. It knows neither the store nor the catalogue, so that a
+// run, the probe of the fingerprint and the test of the committed cells share every step.
 type workshop struct {
 	parts       *Parts
 	minibatches int
@@ -15,8 +15,8 @@ type workshop struct {
 	progress    func(fraction float64)                    // nil: not
 }
 
-// makeCells fits some entries and measures them. Key and Set of the cells are empty. The certified solver takes one entry
-// at a time, or several without a certificate.
+// makeCells fits some entries and measures them. Key and Set of the cells are empty. The certified solver
+// takes one entry at a time, or several without a certificate.
 func (w *workshop) makeCells(ctx context.Context, v variant, list []entry) ([]*Cell, error) {
 	if w.progress == nil {
 		w.progress = func(float64) {}

@@ -20,6 +20,7 @@ func BigQuery() *Dialect {
 		}
 		return "RANGE_BUCKET(" + score + ", [" + strings.Join(list, ", ") + "])"
 	}
+	d.Near = d.Bin
 	d.Bucket = func(key string, seed int) string {
 		return fmt.Sprintf("(FARM_FINGERPRINT(CONCAT(CAST(%s AS STRING), '#%d')) & %d)", key, seed, large.Buckets-1)
 	}
@@ -27,6 +28,8 @@ func BigQuery() *Dialect {
 	d.CountIf = func(where string) string { return "COUNTIF(" + where + ")" }
 	d.ListIf = func(value, where string) string { return "STRING_AGG(IF(" + where + ", " + value + ", NULL), ',')" }
 	d.Hex = func(x string) string { return "TO_HEX(CAST(" + x + " AS BYTES))" }
+	d.Scored = func(text, score string) string { return "CONCAT(" + text + ", ':', CAST(" + score + " AS STRING))" }
+	d.Cast = func(x string) string { return "CAST(" + x + " AS FLOAT64)" }
 	d.Whole = func(x string) string { return "CAST(" + x + " AS STRING)" }
 	d.Int = func(x string) string { return "CAST(" + x + " AS INT64)" }
 	d.Round = roundBySum

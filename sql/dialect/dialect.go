@@ -40,8 +40,12 @@ type Dialect struct {
 	Scored func(text, score string) string
 	// Cast returns a number of any type as a double.
 	Cast func(x string) string
+	// Present returns a value that is known not to be NULL, as a type without NULL.
+	Present func(x string) string
 	// Missing returns a double, with NaN or NULL for NULL and NaN.
 	Missing func(x string) string
+	// Pairs is ListIf of Scored keys where that would compute the texts of all rows; nil: it does not. text is Hex or Whole.
+	Pairs func(text func(x string) string, key, score, where string) string
 	// Hex returns the bytes of a text as hexadecimal digits, Whole an integer as decimal digits.
 	Hex, Whole func(x string) string
 	// Int returns an integer as a signed one of 64 bits.
@@ -126,6 +130,18 @@ func Finite(list ...float64) bool {
 	return !slices.ContainsFunc(list, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
 }
 
+// Keys is an aggregate: the keys and scores of the rows for which a condition holds, as a list of Scored texts.
+func (d *Dialect) Keys(kind Kind, key, score, where string) string {
+	text := d.Whole
+	if kind == Text {
+		text = func(x string) string { return d.Hex(d.String(x)) }
+	}
+	if d.Pairs != nil {
+		return d.Pairs(text, key, score, where)
+	}
+	return d.ListIf(d.Scored(text(key), score), where)
+}
+
 // Path quotes the parts of a name.
 func (d *Dialect) Path(parts []string) string {
 	quoted := make([]string, len(parts))
@@ -162,6 +178,7 @@ func base(name string, of export.Dialect) *Dialect {
 		},
 		Scored:  func(text, score string) string { return text + " || ':' || CAST(" + score + " AS varchar)" },
 		Missing: words.Double,
+		Present: func(x string) string { return x },
 		Cast:    func(x string) string { return "CAST(" + x + " AS double precision)" },
 		Int:     func(x string) string { return "CAST(" + x + " AS bigint)" },
 		Among:   func(key string, literals []string) string { return key + " IN (" + strings.Join(literals, ", ") + ")" },

@@ -12,7 +12,7 @@ func init() { dialects["duckdb"] = DuckDB }
 // DuckDB is the SQL of DuckDB 1.0 and later.
 func DuckDB() *Dialect {
 	d := base("duckdb", export.DuckDB)
-	d.Bin = SteppedBin(func(_ *Dialect, x string) string { return "CAST(floor(" + x + ") AS INTEGER)" })
+	d.Near = SteppedBin(func(_ *Dialect, x string) string { return "CAST(floor(" + x + ") AS INTEGER)" })
 	// Five digits are the 20 bits of large.Buckets. hash() is faster, but differs between versions.
 	d.Bucket = func(key string, seed int) string {
 		return fmt.Sprintf("CAST('0x' || substr(md5(CAST(%s AS VARCHAR) || '#%d'), 1, 5) AS INTEGER)", key, seed)

@@ -117,7 +117,7 @@ func questions(d *dialect.Dialect, few bool) (list []question) {
 		if few && len(cuts) > 10 {
 			cuts = append(cuts[:3:3], equal(cuts[3], cuts[4]-cuts[3], 66)...)
 		}
-		ask(fmt.Sprintf("%d cuts", len(cuts)), "SELECT "+k+", "+d.Bin(d, x, cuts)+from+" WHERE "+x+" IS NOT NULL", func(cells [][]string) error {
+		ask(fmt.Sprintf("%d cuts", len(cuts)), "SELECT "+k+", "+d.Near(d, x, cuts)+", "+d.Bin(d, x, cuts)+from+" WHERE "+x+" IS NOT NULL", func(cells [][]string) error {
 			if err := differ("rows", strconv.Itoa(len(cells)), count(has)); err != nil {
 				return err
 			}
@@ -128,6 +128,9 @@ func questions(d *dialect.Dialect, few bool) (list []question) {
 				got, err := strconv.Atoi(c[1])
 				if err != nil {
 					return err
+				}
+				if c[2] != strconv.Itoa(want) {
+					return fmt.Errorf("%v is in interval %s instead of %d", z, c[2], want)
 				}
 				// Beside a cut, rounding may count a score on the other side where intervals are computed.
 				if got != want && (abs(got-want) > 1 || len(cuts) <= 64 || math.Abs(z-cuts[max(got, want)-1]) > 1e-9) {
@@ -193,6 +196,18 @@ func questions(d *dialect.Dialect, few bool) (list []question) {
 			return fmt.Errorf("sum %v instead of %v: %v", got, sum, err)
 		}
 		return differ("rows", cells[0][1], count(inside))
+	})
+	ask("scores", "SELECT "+k+", "+d.Scored(d.Whole(k), x)+", "+d.Missing(x)+from+" WHERE "+x+" IS NOT NULL", func(cells [][]string) error {
+		for _, c := range cells {
+			n, _ := strconv.ParseInt(c[0], 10, 64)
+			_, text, _ := strings.Cut(c[1], ":")
+			for _, text := range []string{text, c[2]} {
+				if got, err := strconv.ParseFloat(text, 64); err != nil || got != number(int((n+1_000_000)/7919)) {
+					return fmt.Errorf("%v: %v instead of %v: %v", c, got, number(int((n+1_000_000)/7919)), err)
+				}
+			}
+		}
+		return nil
 	})
 	given := condition + " AND " + s + " IS NOT NULL"
 	ask("lists", "SELECT "+d.ListIf(d.Whole(k), given)+", "+d.ListIf(d.Hex(s), given)+from, func(cells [][]string) error {

@@ -12,7 +12,7 @@ func init() { dialects["snowflake"] = Snowflake }
 // Snowflake is the SQL of Snowflake. No test has run it there.
 func Snowflake() *Dialect {
 	d := base("snowflake", export.Snowflake)
-	d.Bin = SteppedBin(func(_ *Dialect, x string) string { return "CAST(FLOOR(" + x + ") AS INTEGER)" })
+	d.Near = SteppedBin(func(_ *Dialect, x string) string { return "CAST(FLOOR(" + x + ") AS INTEGER)" })
 	// Five digits are the 20 bits of large.Buckets. HASH may change between versions.
 	d.Bucket = func(key string, seed int) string {
 		return fmt.Sprintf("TO_NUMBER(SUBSTR(MD5(CAST(%s AS VARCHAR) || '#%d'), 1, 5), 'XXXXX')", key, seed)
@@ -21,6 +21,8 @@ func Snowflake() *Dialect {
 	d.CountIf = func(where string) string { return "COUNT_IF(" + where + ")" }
 	d.ListIf = func(value, where string) string { return "LISTAGG(IFF(" + where + ", " + value + ", NULL), ',')" }
 	d.Hex = func(x string) string { return "HEX_ENCODE(" + x + ")" }
+	// A double as JSON has more digits than as a text.
+	d.Scored = func(text, score string) string { return text + " || ':' || TO_JSON(TO_VARIANT(" + score + "))" }
 	d.Whole = func(x string) string { return "CAST(" + x + " AS VARCHAR)" }
 	d.Round = roundBySum
 	d.Checksum = func(columns []string) string { return "CAST(HASH_AGG(" + strings.Join(columns, ", ") + ") AS VARCHAR)" }

@@ -64,6 +64,8 @@ func newEncoder(d *dialect.Dialect, t *layout, m *feature.Map, storage matrix.St
 			text := d.String(c.expr(d))
 			if c.missing > 0 {
 				text = "coalesce(" + text + ", '')"
+			} else {
+				text = d.Present(text)
 			}
 			if expr = text; c.missing > 0 || c.blanks {
 				expr = "CASE WHEN " + d.Trim(text) + " = '' THEN '' ELSE " + text + " END"
@@ -73,7 +75,7 @@ func newEncoder(d *dialect.Dialect, t *layout, m *feature.Map, storage matrix.St
 				first, _ := d.Text(in.Categories[0])
 				expr = "CASE WHEN " + d.Trim(text) + " = '' THEN " + first + " ELSE " + text + " END"
 			}
-		} else if expr = d.Cast(c.expr(d)); c.missing > 0 {
+		} else if expr = d.Present(d.Cast(c.expr(d))); c.missing > 0 {
 			value := d.Double(c.expr(d))
 			inputs[k].absent = name + " IS NULL"
 			expr = value

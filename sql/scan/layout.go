@@ -51,7 +51,7 @@ type tableColumn struct {
 // expr returns the value of a column; true and false count as 1 and 0.
 func (c *tableColumn) expr(d *dialect.Dialect) string {
 	if c.kind == dialect.Bool {
-		return "CASE WHEN " + d.Quote(c.name) + " THEN 1 WHEN NOT " + d.Quote(c.name) + " THEN 0 END"
+		return "CASE WHEN " + d.Quote(c.name) + " THEN " + d.Num(1) + " WHEN NOT " + d.Quote(c.name) + " THEN " + d.Num(0) + " END"
 	}
 	return d.Quote(c.name)
 }
@@ -104,6 +104,9 @@ func (l *layout) assign(t *Table) error {
 		e := &diag.Error{Kind: diag.Usage, Param: param, Expected: "a column of the table"}
 		if name != "" {
 			e.Found = diag.Quote(name)
+			if near := table.Nearest(name, l.names()); near != "" {
+				e.Hint = "did you mean " + diag.Quote(near) + "?"
+			}
 		}
 		return nil, e
 	}
@@ -139,9 +142,19 @@ func (l *layout) assign(t *Table) error {
 		}
 		categories[name] = true
 	}
+	read := map[*tableColumn]bool{}
+	for _, name := range t.Columns {
+		c, err := find("", name, true)
+		if err != nil {
+			e := *diag.Of(err)
+			e.Kind, e.Found = diag.Data, "no column "+e.Found+", which the model reads"
+			return &e
+		}
+		read[c] = true
+	}
 	for _, c := range l.columns {
 		switch {
-		case taken[c]:
+		case taken[c] || t.Columns != nil && !read[c]:
 			continue
 		case c.kind == dialect.Text || c.kind != dialect.Other && categories[c.name]:
 			c.role = category
@@ -157,6 +170,15 @@ func (l *layout) assign(t *Table) error {
 		return &diag.Error{Kind: diag.Data, Found: "no column besides the key and the label", Expected: "columns for a model to read"}
 	}
 	return nil
+}
+
+// names returns the names of all columns.
+func (l *layout) names() []string {
+	list := make([]string, len(l.columns))
+	for i, c := range l.columns {
+		list[i] = c.name
+	}
+	return list
 }
 
 // schema describes the columns as those of a file with a header, so that a model also scores files.

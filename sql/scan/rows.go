@@ -340,10 +340,11 @@ func (r *Rows) fetch(ctx context.Context, shard int, conditions ...string) (*bat
 	b.reset()
 	var q query
 	var key, group string
-	var weight float64
-	var positive int64
+	var weight, positive float64
 	q.add(r.keyText(), &key)
-	q.add("CASE WHEN "+r.is.positive+" THEN 1 ELSE 0 END", &positive)
+	// Whole numbers are doubles here: ClickHouse takes the literal 1 for a column with the name 1.
+	label := "CASE WHEN " + r.is.positive + " THEN " + d.Num(1) + " ELSE " + d.Num(0) + " END"
+	q.add(label, &positive)
 	if l.weight != nil {
 		q.add(d.Cast(l.weight.expr(d)), &weight)
 	}

@@ -2,11 +2,13 @@ package scan
 
 import (
 	"context"
+	"encoding/hex"
 	"fmt"
 	"math"
 
 	"toptau/internal/large"
 	"toptau/internal/table"
+	"toptau/sql/dialect"
 )
 
 // Sample returns at most that number of rows of a part: all positives if they are at most half of them, and other rows by the
@@ -29,7 +31,24 @@ func (r *Rows) Sample(ctx context.Context, p large.Part, rows int) (*large.Sampl
 		}
 	}
 	s.Table = joined(both[1], both[0])
-	return s, nil
+	return s, r.checkKeys(s.Table.ID[0].Values)
+}
+
+// checkKeys fails if two rows of a sample have the same key. Rows are drawn by the hash of their keys, so the rows of a key that a sample
+// has are all there. A column that is no key therefore never passes, and a single pair of rows with equal keys passes only if no
+// sample has it.
+func (r *Rows) checkKeys(keys []string) error {
+	seen := make(map[string]bool, len(keys))
+	for _, key := range keys {
+		if seen[key] {
+			if text, err := hex.DecodeString(key); err == nil && r.layout.key.kind == dialect.Text {
+				key = string(text)
+			}
+			return r.twice(key)
+		}
+		seen[key] = true
+	}
+	return nil
 }
 
 // drawnDeviations is how many standard deviations the expected number of rows of a sample stays below the number wanted, so that

@@ -88,7 +88,7 @@ func (s *Scores) Tally(ctx context.Context, cuts []float64) ([]large.Cell, error
 		from := "(SELECT toptau_q.*, CASE WHEN toptau_s - toptau_s = " + d.Num(0) + " THEN " + d.Int(bin) + " ELSE -1 END AS toptau_i FROM " + fenced + d.Fence + ") AS toptau_r"
 		q.add("toptau_i", &i)
 		q.add(d.Int("count(*)"), &scored)
-		for class, where := range []string{"toptau_y = 0", "toptau_y = 1"} {
+		for class, where := range []string{"toptau_y = " + d.Num(0), "toptau_y = " + d.Num(1)} {
 			q.add(d.Int(d.CountIf(where)), &rows[class])
 			if r.layout.weight != nil {
 				q.add(d.SumIf("toptau_m", where), &mass[class])

@@ -16,6 +16,9 @@ type Table struct {
 	Weight   string   // a column of row weights; "": all 1
 	Group    string   // rows with equal values are in one part; "": the key
 	Drop     []string // columns that no model reads
+	// Columns are the columns that a model reads; nil: all without another role. Other columns may be missing, and may have
+	// types that no model reads.
+	Columns []string
 	// Categorical are columns of numbers whose values are categories.
 	Categorical []string
 	Where       string // the user's own condition, in the engine's SQL; "": all rows

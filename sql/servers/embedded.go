@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// DuckDB starts DuckDB in Python. It has no DSN: statements run through Run alone.
+// DuckDB starts DuckDB in Python. It has no DSN: statements run through Run and Rows.
 func DuckDB(t testing.TB) *Server {
 	t.Helper()
 	s := embedded(t, "duckdb")
@@ -33,7 +33,8 @@ func DuckDB(t testing.TB) *Server {
 	return s
 }
 
-// CHDB starts the newest ClickHouse, which chdb runs in Python. It has no DSN: statements run through Run alone.
+// CHDB starts the newest ClickHouse, which chdb runs in Python. It has no DSN: statements run
+// through Run and Rows.
 func CHDB(t testing.TB) *Server {
 	t.Helper()
 	s := embedded(t, "chdb")
@@ -125,25 +126,42 @@ func embedded(t testing.TB, module string) *Server {
 		t.Cleanup(func() { in.Close(); out.Close(); writer.Close(); reader.Close() })
 		return c
 	}
-	s.query = func(_ io.Reader, statement string) (string, error) {
+	s.rows = func(statement string) ([][]*string, error) {
 		mutex.Lock()
 		defer mutex.Unlock()
 		line, _ := json.Marshal(statement)
 		if _, err := to.Write(append(line, '\n')); err != nil {
-			return "", err
+			return nil, err
 		}
 		line, err := from.ReadBytes('\n')
 		if err != nil {
-			return "", err
+			return nil, err
 		}
-		var answer struct{ Out, Error string }
+		var answer struct {
+			Rows  [][]*string
+			Error string
+		}
 		if err := json.Unmarshal(line, &answer); err != nil {
-			return "", err
+			return nil, err
 		}
 		if answer.Error != "" {
-			return "", errors.New(answer.Error)
+			return nil, errors.New(answer.Error)
 		}
-		return answer.Out, nil
+		return answer.Rows, nil
+	}
+	s.query = func(_ io.Reader, statement string) (string, error) {
+		rows, err := s.rows(statement)
+		lines := make([]string, len(rows))
+		for i, row := range rows {
+			cells := make([]string, len(row))
+			for k, cell := range row {
+				if cell != nil {
+					cells[k] = *cell
+				}
+			}
+			lines[i] = strings.Join(cells, "\t")
+		}
+		return strings.Join(lines, "\n"), err
 	}
 	s.ready = s.answers
 	t.Cleanup(s.Kill)

@@ -31,6 +31,7 @@ type Server struct {
 	dir     string
 	command func() *exec.Cmd                                                // a new process of the server
 	query   func(stdin io.Reader, statement string) (out string, err error) // runs a statement, in a form for people
+	rows    func(statement string) ([][]*string, error)                     // of embedded databases
 	load    func(t testing.TB, table Table)
 	ready   func() error   // an error as long as the server starts
 	end     syscall.Signal // ends the server at once
@@ -214,6 +215,9 @@ func (s *Server) Run(t testing.TB, statement string) string {
 	}
 	return out
 }
+
+// Rows runs a statement in an embedded database and returns its cells as texts, nil for NULL.
+func (s *Server) Rows(statement string) ([][]*string, error) { return s.rows(statement) }
 
 // Refuses runs a statement that the server must refuse, and returns the server's error.
 func (s *Server) Refuses(t testing.TB, statement string) string {

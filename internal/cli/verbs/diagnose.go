@@ -6,6 +6,7 @@ import (
 	"toptau/result"
 )
 
+// PrintDiagnosis prints what the methods can achieve.
 func PrintDiagnosis(s *cli.Session, d *result.Diagnosis) {
 	s.Printf("%s rows, %s positive, %s negative, %s features\n", text.Count(d.Rows), text.Count(d.Positives), text.Count(d.Negatives), text.Count(d.Features))
 	switch {

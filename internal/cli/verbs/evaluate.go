@@ -13,6 +13,7 @@ import (
 	"toptau/result"
 )
 
+// PrintEvaluation prints the measurements of all entries.
 func PrintEvaluation(s *cli.Session, e *toptau.Evaluation) {
 	auc := ""
 	if e.Positives > 0 && e.Positives < e.Rows {

@@ -14,6 +14,7 @@ func NoCertificate(r *result.Fit) error {
 		Expected: "a solver that certifies", Fixes: []diag.Fix{{Param: "solver", Value: "certified"}}}
 }
 
+// PrintFit prints the optimum and how it was reached.
 func PrintFit(s *cli.Session, r *result.Fit, output string) {
 	s.Printf("%s (%s) on %s rows, %s positive, %s features\n", r.Method, r.Surrogate, text.Count(r.Rows), text.Count(r.Positives), text.Count(r.Features))
 	population := "rows"

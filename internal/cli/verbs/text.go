@@ -75,6 +75,7 @@ func optional[T any](format string, v *T) string {
 	return fmt.Sprintf(format, *v)
 }
 
+// PrintWarnings prints a line for each warning.
 func PrintWarnings(s *cli.Session, warnings []diag.Warning) {
 	for _, w := range warnings {
 		s.Printf("  note: %s\n", w.Words(cli.Spell))

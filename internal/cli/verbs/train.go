@@ -10,6 +10,7 @@ import (
 	"toptau/result"
 )
 
+// PrintTraining prints what train chose, and what to expect of it.
 func PrintTraining(s *cli.Session, r *result.Training, output string) {
 	s.Printf("goal: %s\n", r.Goal)
 	s.Printf("rows: %s; %s features\n", PartsText(r), text.Count(r.Features))

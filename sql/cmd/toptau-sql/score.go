@@ -56,7 +56,12 @@ func (c *scoreCommand) Run(s *cli.Session) error {
 	}
 	if c.At != "" {
 		if m, err = m.WithDefault(c.At); err != nil {
-			return diag.At(err, diag.Error{Param: "at"})
+			if e := diag.Of(err); e != nil {
+				named := *e
+				named.Param, named.Found = "at", diag.Quote(c.At)
+				err = &named
+			}
+			return err
 		}
 	}
 	d, err := dialect.ByName(kind)
