@@ -11,6 +11,7 @@ import (
 	"toptau/internal/certified"
 	"toptau/internal/feature"
 	"toptau/internal/matrix"
+	"toptau/internal/memory"
 	"toptau/internal/monitor"
 	"toptau/internal/objective"
 	"toptau/internal/optim"
@@ -82,7 +83,7 @@ func Fit(ctx context.Context, d *Data, p method.Problem, o FitOptions) (*Fitted,
 	sample := averageSample(features, rows, nil)
 	fitted := &Fitted{}
 	solve := fitted.solvePacked
-	if !d.fitsMemory(features, matrixStorage(o.Storage), o.Memory) {
+	if !d.fitsMemory(features, matrixStorage(o.Storage), o.memory()) {
 		solve = fitted.solveBlocks
 	}
 	w, err := solve(ctx, d, p, features, o)
@@ -128,10 +129,11 @@ func (out *Fitted) solveBlocks(ctx context.Context, d *Data, p method.Problem, f
 			Expected: string(method.CertifiedSolver)}
 	}
 	population := p.Definition().Population
-	source, err := d.source(features, matrixStorage(o.Storage), population)
+	source, err := d.source(features, matrixStorage(o.Storage), population, o.memory())
 	if err != nil {
 		return nil, err
 	}
+	defer source.Close()
 	bound, err := p.Rule().Bind(source.Shape().Population)
 	if err != nil {
 		return nil, err
@@ -158,6 +160,14 @@ func (out *Fitted) solveBlocks(ctx context.Context, d *Data, p method.Problem, f
 		out.Certificate.Norm = &model.NormProof{Lambda: n.Lambda, Bound: n.Bound, P: storedWeights(n.P), A: storedWeights(n.A)}
 	}
 	return res.W, nil
+}
+
+// memory returns the bytes that a matrix may take.
+func (o *FitOptions) memory() int64 {
+	if o.Memory == 0 {
+		return memory.Free() / 2
+	}
+	return o.Memory
 }
 
 func (o *FitOptions) featureOptions() feature.Options {

@@ -9,7 +9,6 @@ import (
 	"toptau/internal/certified"
 	"toptau/internal/feature"
 	"toptau/internal/matrix"
-	"toptau/internal/memory"
 	"toptau/internal/table"
 	"toptau/method"
 	"toptau/result"
@@ -65,14 +64,10 @@ func (d *Data) sample() (*table.Table, error) {
 	return sample, d.inFile(d.table.Failure())
 }
 
-// fitsMemory reports whether the matrix of all rows, and what a solver needs besides, takes at most that number of bytes (0:
-// half of the free memory).
+// fitsMemory reports whether the matrix of all rows, and what a solver needs besides, takes at most that number of bytes.
 func (d *Data) fitsMemory(m *feature.Map, s matrix.Storage, most int64) bool {
 	if !d.table.Stored() {
 		return true
-	}
-	if most == 0 {
-		most = memory.Free() / 2
 	}
 	return m.MatrixBytes(d.table, d.Len(), s) <= most
 }
@@ -124,12 +119,14 @@ func (d *Data) populations(p method.Population) (positives, population threshold
 	return threshold.NewPopulation(counts[0], weights[0]), threshold.NewPopulation(counts[1], weights[1])
 }
 
-// source returns a source over the rows of d that encodes them in every pass.
-func (d *Data) source(m *feature.Map, s matrix.Storage, p method.Population) (*certified.BlockSource, error) {
+// source returns a source over the rows of d that encodes them in every pass. It keeps some rows and scores in memory.
+func (d *Data) source(m *feature.Map, s matrix.Storage, p method.Population, keep int64) (*certified.BlockSource, error) {
 	blocks, err := m.InBlocks(d.table, s)
 	if err != nil {
 		return nil, err
 	}
 	positives, population := d.populations(p)
-	return certified.NewBlockSource(blocks, m.Cols(), p, positives, population), nil
+	source := certified.NewBlockSource(blocks, m.Cols(), p, positives, population)
+	source.Keep(keep, os.TempDir())
+	return source, nil
 }

@@ -230,6 +230,8 @@ func (b *fileBlocks) Read(_ context.Context, block int) (*matrix.Matrix, error) 
 	return to.Build()
 }
 
+func (b *fileBlocks) Done(*matrix.Matrix) {}
+
 // TestMergedAnswers compares the answers of shards, and of a file read in blocks, with those of all rows in memory:
 // the same rows and counts, and the same sums up to rounding; with ties, weights, held rows and empty shards.
 func TestMergedAnswers(t *testing.T) {
