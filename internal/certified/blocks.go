@@ -184,6 +184,7 @@ func (s *BlockSource) Scan(ctx context.Context, queries []Query) ([]Answer, erro
 	asked := false
 	for k, q := range queries {
 		left[k] = q
+		q.At.settle(s.scores)
 		if s.rows.answerPositives(&q, &answers[k].Positives) {
 			left[k].Positives = Request{}
 		}
@@ -270,12 +271,9 @@ func (s *BlockSource) sweep(ctx context.Context, queries []Query, scored bool) (
 func (s *BlockSource) share() float64 { return 1 / float64(max(1, s.blocks.Count())) }
 
 // blockSpace is the memory for the scores of a block.
-type blockSpace struct {
-	scores [][]float64 // by query
-	from   []float64   // of one end of a line
-}
+type blockSpace struct{ scores [][]float64 }
 
-// scoresOf returns space for the scores of n rows for the k-th query.
+// scoresOf returns the k-th space for the scores of n rows.
 func (b *blockSpace) scoresOf(k, n int) []float64 {
 	for len(b.scores) <= k {
 		b.scores = append(b.scores, nil)
@@ -355,7 +353,7 @@ func (s *BlockSource) fromScores(block int, queries []Query, find [][2]intervalF
 			continue
 		}
 		z := space.scoresOf(k, size.all())
-		if err := s.scores.read(q.At, size.place, z, space); err != nil {
+		if err := s.scores.read(q.At, size.place, z); err != nil {
 			return err
 		}
 		positives, population := size.classes(z, s.population)
@@ -395,19 +393,10 @@ func (s *BlockSource) fromRows(x *matrix.Matrix, block int, queries []Query, fin
 	defer s.giveBack(space)
 	size := &s.sizes[block]
 	m := NewMemory(x, s.population)
-	points := make([]*Point, len(queries)) // those of one point are the same
-	var distinct []*Point
+	scores := m.scoresOfPoints(queries, space)
 	for k, q := range queries {
-		first := slices.IndexFunc(queries, func(o Query) bool { return o.At == q.At })
-		if points[k] = points[first]; points[k] == nil {
-			points[k] = &Point{W: q.At.W, scores: space.scoresOf(k, size.all())}
-			distinct = append(distinct, points[k])
-		}
-	}
-	m.read.computeScores(distinct)
-	for k, q := range queries {
-		if slices.Index(points, points[k]) == k {
-			s.scores.write(q.At, size.place, points[k].scores)
+		if slices.IndexFunc(queries, func(o Query) bool { return o.At == q.At }) == k {
+			s.scores.write(q.At, size.place, scores[k])
 		}
 	}
 	positives := blockRows{x.Positives, nil}
@@ -417,14 +406,42 @@ func (s *BlockSource) fromRows(x *matrix.Matrix, block int, queries []Query, fin
 	}
 	answers := make([]Answer, len(queries))
 	for k, q := range queries {
-		z, a := points[k].scores, &answers[k]
+		z, a := scores[k], &answers[k]
 		pos, pop := size.classes(z, s.population)
 		a.Positives = m.part(z, 0, &positives, q.Positives, &whole[k].positives, s.shape.Cols)
 		a.Population = m.part(z, m.first(), &population, q.Population, &whole[k].population, s.shape.Cols)
 		a.Positives.Bins = s.binsOf(&pos, &q.Positives, &find[k][0])
 		a.Population.Bins = s.binsOf(&pop, &q.Population, &find[k][1])
 	}
-	return answers, taking.take(x, points), nil
+	return answers, taking.take(x, scores), nil
+}
+
+// scoresOfPoints returns the scores of all rows at the points of queries, in memory of space. Those of a point of a line
+// follow from those of the ends.
+func (s *Memory) scoresOfPoints(queries []Query, space *blockSpace) [][]float64 {
+	var ends []*Point // the points whose scores are computed from the rows
+	for _, q := range queries {
+		ends = q.At.ends(ends)
+	}
+	local := make([]*Point, len(ends))
+	for k, p := range ends {
+		local[k] = &Point{W: p.W, scores: space.scoresOf(k, s.x.Rows())}
+	}
+	s.read.computeScores(local)
+	scores := make([][]float64, len(queries))
+	for k, q := range queries {
+		first := slices.IndexFunc(queries, func(o Query) bool { return o.At == q.At })
+		switch {
+		case first < k:
+			scores[k] = scores[first]
+		case q.At.to == nil:
+			scores[k] = local[slices.Index(ends, q.At)].scores
+		default:
+			scores[k] = space.scoresOf(len(ends)+k, s.x.Rows())
+			q.At.combine(scores[k], func(end *Point, z []float64) { copy(z, local[slices.Index(ends, end)].scores) })
+		}
+	}
+	return scores
 }
 
 // part answers a request about a class for the rows of a block, but for its bins. first is the number of the first row of

@@ -77,7 +77,8 @@ func (k *keptRows) begin(s *BlockSource, queries []Query) *taking {
 		return t
 	}
 	// How many rows on top the questions are about, and the lowest of their scores.
-	z := k.sample.scores(t.at.W)
+	z := make([]float64, k.sample.class.Rows())
+	k.sample.scoresAt(t.at.W, z)
 	slices.Sort(z)
 	lowest := math.Inf(1)
 	for _, q := range queries {
@@ -159,7 +160,7 @@ func (k *keptRows) needs(r *Request, z []float64) (lowest, rows float64) {
 }
 
 // take copies rows of a block, whose scores at the points of the queries are given.
-func (t *taking) take(x *matrix.Matrix, points []*Point) (out takenRows) {
+func (t *taking) take(x *matrix.Matrix, scores [][]float64) (out takenRows) {
 	if t == nil {
 		return out
 	}
@@ -177,8 +178,7 @@ func (t *taking) take(x *matrix.Matrix, points []*Point) (out takenRows) {
 	}
 	if !t.tooHigh {
 		var rows []int
-		z := points[t.query].scores[x.Positives.Rows():]
-		for i, v := range z {
+		for i, v := range scores[t.query][x.Positives.Rows():] {
 			if v >= t.limit {
 				rows = append(rows, i)
 			}
@@ -286,7 +286,8 @@ func (k *keptRows) answerPopulation(s *BlockSource, q *Query, a *ClassAnswer) bo
 		return false
 	}
 	for _, w := range r.Want {
-		if w.Low < top.limit && !(w.Low == math.Inf(-1) && w.High == math.Inf(1) && w.Order != Spread) {
+		open := w.Low == math.Inf(-1) && w.High == math.Inf(1) && (w.Order == Highest || w.Order == Nearest && w.Centre >= top.limit)
+		if w.Low < top.limit && !open {
 			return false
 		}
 	}
@@ -357,18 +358,18 @@ func (m *rowsInMemory) with(o *rowsInMemory) (*rowsInMemory, error) {
 	return inMemory(all.Take(order)), nil
 }
 
-// scores returns the scores of the rows at w.
-func (m *rowsInMemory) scores(w []float64) []float64 {
-	z := make([]float64, m.class.Rows()+m.other.Rows())
+// scoresAt writes the scores of the rows at w to z.
+func (m *rowsInMemory) scoresAt(w, z []float64) {
 	m.class.Scores(w, z[:m.class.Rows()])
 	m.other.Scores(w, z[m.class.Rows():])
-	return z
 }
 
 // answer answers a request at a point.
 func (m *rowsInMemory) answer(at *Point, r *Request) ClassAnswer {
 	if m.at != at {
-		m.at, m.z = at, m.scores(at.W)
+		z := make([]float64, m.class.Rows()+m.other.Rows())
+		at.combine(z, func(end *Point, z []float64) { m.scoresAt(end.W, z) })
+		m.at, m.z = at, z
 	}
 	b := blockRows{m.class, m.other}
 	local := b.within(r)

@@ -71,14 +71,7 @@ func (k *keptScores) knows(p *Point) bool {
 		k.touch(i)
 		return true
 	}
-	if k.place(p.to) < 0 || p.from != nil && k.place(p.from) < 0 {
-		return false
-	}
-	k.touch(k.place(p.to))
-	if p.from != nil {
-		k.touch(k.place(p.from))
-	}
-	return true
+	return p.to != nil && k.knows(p.to) && (p.from == nil || k.knows(p.from))
 }
 
 // touch marks a place as used last.
@@ -132,32 +125,25 @@ func (k *keptScores) write(p *Point, at int64, z []float64) {
 }
 
 // read reads the scores of the rows of a block.
-func (k *keptScores) read(p *Point, at int64, z []float64, space *blockSpace) error {
+func (k *keptScores) read(p *Point, at int64, z []float64) error {
 	if i := k.place(p); i >= 0 {
 		return k.load(i, at, z)
 	}
-	if err := k.load(k.place(p.to), at, z); err != nil {
+	if err := k.read(p.to, at, z); err != nil {
 		return err
 	}
-	if p.from == nil {
-		for i, v := range z {
-			z[i] = p.alpha * v
+	var from []float64
+	if p.from != nil {
+		from = make([]float64, len(z))
+		if err := k.read(p.from, at, from); err != nil {
+			return err
 		}
-		return nil
 	}
-	if len(space.from) < len(z) {
-		space.from = make([]float64, len(z))
-	}
-	from := space.from[:len(z)]
-	if err := k.load(k.place(p.from), at, from); err != nil {
-		return err
-	}
-	for i, v := range from {
-		z[i] = v + float64(p.alpha*(z[i]-v))
-	}
+	p.mix(from, z)
 	return nil
 }
 
+// load reads the scores of the rows of a block at the i-th point.
 func (k *keptScores) load(i int, at int64, z []float64) error {
 	at += int64(i) * k.rows
 	if k.memory != nil {
