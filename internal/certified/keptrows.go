@@ -108,7 +108,7 @@ func (k *keptRows) mostOfTop(sample int) int64 {
 	if k.positives != nil {
 		left -= k.positives.bytes()
 	}
-	if topMargin*k.target*k.rowBytes(sample) <= float64(left/mostTops) {
+	if k.rowsOf(topMargin*k.target)*k.rowBytes(sample) <= topFilled*float64(left/mostTops) {
 		return left / mostTops
 	}
 	k.tops, k.between = nil, topRows{}
@@ -116,19 +116,26 @@ func (k *keptRows) mostOfTop(sample int) int64 {
 }
 
 // Rows that are kept beyond those that questions were about: topMargin times as many, topSpare times if they take at most
-// topPart of the memory, and topDeviations standard deviations of the sample. Chosen by hand.
+// topPart of the memory, and topDeviations standard deviations of the sample. topFilled allows for the panels that rows of
+// a block do not fill. Chosen by hand.
 const (
 	topMargin     = 1.25
 	topSpare      = 3.5
 	topPart       = .5
 	topDeviations = 3
+	topFilled     = .8
 )
+
+// rowsOf returns a number of rows with an allowance for the error of the sample.
+func (k *keptRows) rowsOf(target float64) float64 {
+	rank := target / float64(k.stride)
+	return (rank + float64(topDeviations*math.Sqrt(rank)) + 1) * float64(k.stride)
+}
 
 // limitOf returns a score that about target rows reach, or some more. z are the scores of the sample in ascending order, and
 // most is the number of rows that fit into memory.
 func (k *keptRows) limitOf(z []float64, most float64) float64 {
-	rank := math.Max(topMargin*k.target, math.Min(topSpare*k.target, topPart*most)) / float64(k.stride)
-	rank += float64(topDeviations*math.Sqrt(rank)) + 1
+	rank := k.rowsOf(math.Max(topMargin*k.target, math.Min(topSpare*k.target, topPart*most))) / float64(k.stride)
 	if rank >= float64(len(z)) {
 		return math.Inf(-1)
 	}

@@ -48,7 +48,9 @@ func (m *Map) InBlocks(t *table.Table, s matrix.Storage) (*RowBlocks, error) {
 		b.size = blockRows
 	}
 	if s == matrix.Float32 && t.Stored() {
-		b.direct = m.directColumns(t)
+		if b.direct = m.directColumns(t); b.direct != nil {
+			t.ForgetChunks()
+		}
 	}
 	return b, nil
 }

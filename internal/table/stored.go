@@ -45,6 +45,13 @@ func (t *Table) BlockRows() int {
 	return t.storage.BlockRows()
 }
 
+// ForgetChunks frees the chunks of a stored table's file that were read last.
+func (t *Table) ForgetChunks() {
+	if t.storage != nil {
+		t.storage.Forget()
+	}
+}
+
 // InFile reports whether the values stay in a packed file.
 func (c *Column) InFile() bool { return c.stored != nil }
 
