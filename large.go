@@ -49,9 +49,9 @@ func (d *Data) checkStored(err *error) {
 	}
 }
 
-// sampleCells bounds the sample of a stored table from which encodings are fitted: 64 MiB of numbers. It has all rows
+// sampleCells bounds the sample of a stored table from which encodings are fitted: 32 MiB of numbers. It has all rows
 // of a smaller table.
-const sampleCells = 8 << 20
+const sampleCells = 4 << 20
 
 // sample returns evenly spaced rows of a stored table, in memory.
 func (d *Data) sample() (*table.Table, error) {

@@ -34,6 +34,7 @@ type compareCommand struct {
 	toptau.TrainOptions
 	replaceFlag
 	schema.Format
+	cacheFlags
 }
 
 // comparedFraction is the fraction of the rows that compare sets aside without --test.
@@ -72,7 +73,7 @@ func (c *compareCommand) Run(s *cli.Session) error {
 		showProgress(s, now)
 	}
 	keepCounted(&c.Format, &c.TrainOptions)
-	data, err := readParts(s, c.Data, c.Format, part{c.Choose, &c.Validation}, part{c.Measure, &c.Test})
+	data, err := readParts(s, c.cacheFlags, c.Data, c.Format, part{c.Choose, &c.Validation}, part{c.Measure, &c.Test})
 	if err != nil {
 		return nameKept(err, c.Entity, c.Value)
 	}

@@ -33,6 +33,7 @@ type thresholdCommand struct {
 	signFlags
 	verifyFlags
 	schema.Format
+	cacheFlags
 }
 
 func (c *thresholdCommand) Run(s *cli.Session) error {
@@ -209,7 +210,11 @@ func (c *thresholdCommand) compute(s *cli.Session) (*toptau.Calibrated, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := readData(s, c.Data, c.Format)
+	paths, readAs, err := c.packLarge(s, c.Data, c.Format, 0)
+	if err != nil {
+		return nil, err
+	}
+	data, err := readData(s, paths, readAs)
 	if err != nil {
 		return nil, nameKept(err, c.Entity, "")
 	}
@@ -249,7 +254,11 @@ func (c *thresholdCommand) addPoint(s *cli.Session) (*toptau.Calibrated, error) 
 	if err != nil {
 		return nil, err
 	}
-	data, err := readData(s, c.Data, format)
+	paths, format, err := c.packLarge(s, c.Data, format, 0)
+	if err != nil {
+		return nil, err
+	}
+	data, err := readData(s, paths, format)
 	if err != nil {
 		return nil, nameKept(err, c.Entity, "")
 	}

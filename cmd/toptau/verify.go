@@ -23,6 +23,7 @@ type verifyCommand struct {
 	verifyFlags
 	problemFlags
 	schema.Format
+	cacheFlags
 }
 
 // problemFlags name the problem that a certificate must be about, as the flags of fit do.
@@ -68,7 +69,11 @@ func (c *verifyCommand) Run(s *cli.Session) error {
 	if err != nil {
 		return err
 	}
-	data, err := toptau.Read(s, c.Data, c.Format.Like(m.Schema()))
+	paths, format, err := c.packLarge(s, []string{c.Data}, c.Format.Like(m.Schema()), 0)
+	if err != nil {
+		return err
+	}
+	data, err := readData(s, paths, format)
 	if err != nil {
 		return err
 	}

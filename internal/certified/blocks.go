@@ -66,11 +66,15 @@ func NewBlockSource(b Blocks, cols int, p method.Population, positives, populati
 }
 
 // Keep lets the source keep rows in about half of some bytes of memory, and the scores of recent points in the other
-// half or, if they do not fit, in a file in the directory scratch, which has no name and ends with the process. Without
-// a directory ("") scores that do not fit are not kept. It must be called before the first question.
+// half. Scores that do not fit go to a file in the directory scratch, and rows get all of the memory. The file has no
+// name and ends with the process. Without a directory ("") scores that do not fit are not kept. Keep must be called
+// before the first question.
 func (s *BlockSource) Keep(bytes int64, scratch string) {
 	s.rows = &keptRows{most: bytes / 2}
 	s.scores = newKeptScores(int64(s.allRows()), bytes/2, scratch)
+	if s.scores == nil || s.scores.memory == nil {
+		s.rows.most = bytes
+	}
 	s.shape.KeepsScores = s.scores != nil
 }
 

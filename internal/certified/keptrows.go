@@ -47,7 +47,8 @@ type taking struct {
 	at               *Point
 	query            int // that asks about at
 	limit            float64
-	bytes, most      int64 // of top
+	most             int64 // bytes of top
+	rowBytes         float64
 }
 
 // takenRows are copies of rows of a block.
@@ -90,8 +91,8 @@ func (k *keptRows) begin(s *BlockSource, queries []Query) *taking {
 	if k.target == 0 || math.IsInf(k.target, 1) {
 		return t
 	}
-	t.most = k.mostOfTop(len(z))
-	t.limit = math.Min(lowest, k.limitOf(z, float64(t.most)/k.rowBytes(len(z))))
+	t.most, t.rowBytes = k.mostOfTop(len(z)), k.rowBytes(len(z))
+	t.limit = math.Min(lowest, k.limitOf(z, float64(t.most)/t.rowBytes))
 	t.tooHigh = false
 	return t
 }
@@ -116,8 +117,8 @@ func (k *keptRows) mostOfTop(sample int) int64 {
 }
 
 // Rows that are kept beyond those that questions were about: topMargin times as many, topSpare times if they take at most
-// topPart of the memory, and topDeviations standard deviations of the sample. topFilled allows for the panels that rows of
-// a block do not fill. Chosen by hand.
+// topPart of the memory, and topDeviations standard deviations of the sample. topFilled allows for a sample that
+// is off by more. Chosen by hand.
 const (
 	topMargin     = 1.25
 	topSpare      = 3.5
@@ -212,7 +213,7 @@ func (t *taking) add(p takenRows) error {
 		}
 	}
 	if p.top != nil {
-		if t.bytes += p.top.Bytes(); t.bytes > t.most {
+		if float64(t.top.Len())*t.rowBytes > float64(t.most) {
 			t.tooHigh, t.top = true, matrix.Collector{}
 		}
 	}

@@ -119,6 +119,9 @@ func newColumnRows(r *Reader, file columnFile) (*columnRows, error) {
 	return s, nil
 }
 
+// consumed returns the bytes of the file so far.
+func (s *columnRows) consumed() int64 { return s.file.consumed() }
+
 // countKind describes a column as the first rows of a text file would: a column of texts is categorical unless all of
 // them are times or addresses.
 func (s *columnRows) countKind(c *kindCount, column int, missing *missingSpellings) {
