@@ -94,6 +94,7 @@ func (d *Data) startSample(ctx context.Context, m *feature.Map, s matrix.Storage
 		seen[class]++
 	}
 	sample := d.table.Select(rows)
+	d.table.ForgetChunks()
 	if err := d.table.Failure(); err != nil {
 		return nil, err
 	}

@@ -19,7 +19,8 @@ type keptRows struct {
 	positives *rowsInMemory // nil: not kept
 	sample    *rowsInMemory // negatives at equal distances
 	stride    int           // the distance
-	target    float64       // the number of negatives on top that questions were about
+	asked     *Point        // the last point that questions about rows were about
+	targets   [2]float64    // the number of negatives on top that they were about, and those before it
 	tops      []topRows     // the last one scored at the end
 	between   topRows       // those of a point between two of them, the last that a question was about
 }
@@ -63,7 +64,7 @@ func (k *keptRows) begin(s *BlockSource, queries []Query) *taking {
 	if t.first {
 		negatives := s.allRows() - s.shape.Positives.Rows
 		k.stride = max(1, negatives/sampleOfTop)
-		t.tooMany = 4*int64(s.shape.Positives.Rows*s.shape.Cols) > k.most/2 // whatever their storage
+		t.tooMany = 4*int64(s.shape.Positives.Rows*s.shape.Cols) > k.most/4*3 // whatever their storage
 	}
 	t.tooHigh = true
 	if k.sample == nil || len(queries) == 0 || s.population == method.AllRows && k.positives == nil {
@@ -77,18 +78,14 @@ func (k *keptRows) begin(s *BlockSource, queries []Query) *taking {
 	if t.at == nil {
 		return t
 	}
-	// How many rows on top the questions are about, and the lowest of their scores.
-	z := make([]float64, k.sample.class.Rows())
-	k.sample.scoresAt(t.at.W, z)
-	slices.Sort(z)
+	z := k.sampleAt(t.at)
 	lowest := math.Inf(1)
 	for _, q := range queries {
 		if q.At == t.at && !q.Population.aboutScores() {
-			low, n := k.needs(&q.Population, z)
-			lowest, k.target = math.Min(lowest, low), math.Max(k.target, n)
+			lowest = math.Min(lowest, k.note(&q, z))
 		}
 	}
-	if k.target == 0 || math.IsInf(k.target, 1) {
+	if k.target() == 0 {
 		return t
 	}
 	t.most, t.rowBytes = k.mostOfTop(len(z)), k.rowBytes(len(z))
@@ -102,6 +99,29 @@ func (k *keptRows) rowBytes(sample int) float64 {
 	return float64(k.sample.bytes()) / float64(max(1, sample))
 }
 
+// sampleAt returns the scores of the sample at a point, in ascending order.
+func (k *keptRows) sampleAt(p *Point) []float64 {
+	z := make([]float64, k.sample.class.Rows())
+	k.sample.scoresAt(p.W, z)
+	slices.Sort(z)
+	return z
+}
+
+// note records how many negatives on top a question is about. It returns the lowest of their scores. z are the scores of the
+// sample.
+func (k *keptRows) note(q *Query, z []float64) float64 {
+	low, n := k.needs(&q.Population, z)
+	if k.asked != q.At {
+		k.asked, k.targets = q.At, [2]float64{0, k.targets[0]}
+	}
+	k.targets[0] = math.Max(k.targets[0], n)
+	return low
+}
+
+// target returns the number of negatives on top that questions are expected to be about: as many as at the last two points,
+// since hinges become narrower.
+func (k *keptRows) target() float64 { return math.Max(k.targets[0], k.targets[1]) }
+
 // mostOfTop returns the bytes that the rows on top at the next point may take. If those of several points do not fit, the
 // former ones make room.
 func (k *keptRows) mostOfTop(sample int) int64 {
@@ -109,7 +129,7 @@ func (k *keptRows) mostOfTop(sample int) int64 {
 	if k.positives != nil {
 		left -= k.positives.bytes()
 	}
-	if k.rowsOf(topMargin*k.target)*k.rowBytes(sample) <= topFilled*float64(left/mostTops) {
+	if k.rowsOf(topMargin*k.target())*k.rowBytes(sample) <= topFilled*float64(left/mostTops) {
 		return left / mostTops
 	}
 	k.tops, k.between = nil, topRows{}
@@ -136,7 +156,7 @@ func (k *keptRows) rowsOf(target float64) float64 {
 // limitOf returns a score that about target rows reach, or some more. z are the scores of the sample in ascending order, and
 // most is the number of rows that fit into memory.
 func (k *keptRows) limitOf(z []float64, most float64) float64 {
-	rank := k.rowsOf(math.Max(topMargin*k.target, math.Min(topSpare*k.target, topPart*most))) / float64(k.stride)
+	rank := k.rowsOf(math.Max(topMargin*k.target(), math.Min(topSpare*k.target(), topPart*most))) / float64(k.stride)
 	if rank >= float64(len(z)) {
 		return math.Inf(-1)
 	}
@@ -274,12 +294,13 @@ func (k *keptRows) topAt(p *Point) (topRows, bool) {
 	if k.between.at == p { // further questions are about the same point
 		return k.between, true
 	}
-	rows, err := from.rows.with(to.rows)
+	limit := from.limit + float64(p.alpha*(to.limit-from.limit))
+	limit += float64(topNoise * (math.Abs(from.limit) + math.Abs(to.limit)))
+	rows, err := from.rows.with(to.rows, p, limit)
 	if err != nil {
 		return topRows{}, false
 	}
-	limit := from.limit + float64(p.alpha*(to.limit-from.limit))
-	k.between = topRows{p, limit + float64(topNoise*(math.Abs(from.limit)+math.Abs(to.limit))), rows}
+	k.between = topRows{p, limit, rows}
 	return k.between, true
 }
 
@@ -302,6 +323,9 @@ func (k *keptRows) answerPopulation(s *BlockSource, q *Query, a *ClassAnswer) bo
 	rows := top.rows
 	if s.population == method.AllRows {
 		rows = &rowsInMemory{class: k.positives.class, other: rows.class}
+	}
+	if !r.aboutScores() {
+		k.note(q, k.sampleAt(q.At))
 	}
 	*a = rows.answer(q.At, r)
 	for i, w := range r.Want {
@@ -341,21 +365,24 @@ func inMemory(rows *matrix.ClassRows) *rowsInMemory {
 // bytes returns the memory of the rows.
 func (m *rowsInMemory) bytes() int64 { return m.class.Bytes() + m.other.Bytes() }
 
-// with returns the rows of one class and those of another list that are not among them.
-func (m *rowsInMemory) with(o *rowsInMemory) (*rowsInMemory, error) {
+// with returns the rows of one class and those of another list whose score at a point is at least limit.
+func (m *rowsInMemory) with(o *rowsInMemory, at *Point, limit float64) (*rowsInMemory, error) {
 	known := blockRows{first: m.class}
-	var others []int
-	for i := range o.class.Rows() {
-		if _, found := known.find(o.class.Source(i)); !found {
-			others = append(others, i)
-		}
-	}
 	var both matrix.Collector
-	if err := both.Add(m.class); err != nil {
-		return nil, err
-	}
-	if err := both.Add(o.class.Take(others)); err != nil {
-		return nil, err
+	for k, list := range []*rowsInMemory{m, o} {
+		z := list.scoresOf(at)
+		var rows []int
+		for i, v := range z {
+			if v < limit {
+				continue
+			}
+			if _, found := known.find(list.class.Source(i)); k == 0 || !found {
+				rows = append(rows, i)
+			}
+		}
+		if err := both.Add(list.class.Take(rows)); err != nil {
+			return nil, err
+		}
 	}
 	all := both.Rows()
 	order := make([]int, all.Rows())
@@ -364,6 +391,13 @@ func (m *rowsInMemory) with(o *rowsInMemory) (*rowsInMemory, error) {
 	}
 	slices.SortFunc(order, func(i, j int) int { return all.Source(i) - all.Source(j) })
 	return inMemory(all.Take(order)), nil
+}
+
+// scoresOf returns the scores of the rows at a point.
+func (m *rowsInMemory) scoresOf(p *Point) []float64 {
+	z := make([]float64, m.class.Rows()+m.other.Rows())
+	p.combine(z, func(end *Point, z []float64) { m.scoresAt(end.W, z) })
+	return z
 }
 
 // scoresAt writes the scores of the rows at w to z.
@@ -375,9 +409,7 @@ func (m *rowsInMemory) scoresAt(w, z []float64) {
 // answer answers a request at a point.
 func (m *rowsInMemory) answer(at *Point, r *Request) ClassAnswer {
 	if m.at != at {
-		z := make([]float64, m.class.Rows()+m.other.Rows())
-		at.combine(z, func(end *Point, z []float64) { m.scoresAt(end.W, z) })
-		m.at, m.z = at, z
+		m.at, m.z = at, m.scoresOf(at)
 	}
 	b := blockRows{m.class, m.other}
 	local := b.within(r)
