@@ -1,4 +1,5 @@
-.PHONY: build dist dist-check test check demo docs fuzz fuzz-long hostile bench bench-smoke load quality thresholds integration ui-test monitor
+.PHONY: build dist dist-check test check demo docs fuzz fuzz-long hostile bench bench-smoke load quality thresholds integration ui-test monitor paper paper-stability
+.PHONY: build dist dist-check test check demo docs fuzz fuzz-long hostile bench bench-smoke load quality thresholds integration ui-test monitor databases trino scale
 
 BUILD = CGO_ENABLED=0 go build -trimpath
 
@@ -61,3 +62,30 @@ ui-test: ## the page of toptau ui in a real browser: a million rows, by keyboard
 
 monitor: ## false alarms and delays of the monitor, into docs/results/monitor.md: about half an hour on two cores; continues where it was interrupted
 	TOPTAU_MONITOR=$(CURDIR)/.campaigns/monitor go test ./internal/monitor -count 1 -timeout 0 -v -run MonitorCampaign
+
+PAPER = bin/toptau-paper
+
+paper: ## all tables and figures of the paper, into docs/paper: an hour on two cores; continues where it was interrupted, and then says so
+	$(BUILD) -o $(PAPER) ./cmd/toptau-paper
+	$(PAPER) all -o .campaigns/paper --stability docs/paper/stability.csv
+	find docs/paper -type f ! -name stability.csv -delete
+	find .campaigns/paper -maxdepth 1 -type f -exec cp {} docs/paper/ \;
+
+paper-stability: ## which cells rounding and the order of rows can change, into docs/paper/stability.csv: half an hour; continues where it was interrupted
+	$(BUILD) -o $(PAPER) ./cmd/toptau-paper
+	$(PAPER) stability -o .campaigns/paper-stability
+	cp .campaigns/paper-stability/stability.csv docs/paper/
+databases: ## the SQL sources in PostgreSQL, ClickHouse 18.16 and, in Python, DuckDB and the newest ClickHouse: ten minutes
+	bash sql/scripts/install.sh
+	bash integration/scripts/install.sh
+	TOPTAU_EMBEDDED=1 go test -C sql -count 1 -timeout 30m ./...
+
+trino: ## the SQL sources in Trino 435, a coordinator and two workers of 1 GB each; needs Java 17 and Maven: ten minutes
+	bash sql/scripts/trino.sh
+	TOPTAU_TRINO=1 go test -C sql -count 1 -timeout 60m -v -run '/Trino|TestTrino' ./dialect ./engine ./servers
+
+scale: ## measures statements on up to 10 million rows, and writes the tables of docs/design/scale.md: half an hour, 4 GB of disk
+	rm -f bench/scale/measured.csv
+	TOPTAU_SCALE=$(CURDIR)/bench/scale/measured.csv TOPTAU_SCALE_ROWS=10000000 \
+		go test -C sql -count 1 -timeout 0 -v -run TestScaleMeasurements ./engine
+	go run -C bench ./scale

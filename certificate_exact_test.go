@@ -66,7 +66,9 @@ type exactProblem struct {
 	mass, kappa  *big.Rat // M+, and the mass on top
 	sourceOf     []int    // 1-based rows of the data
 	dim          int
-	lightest     *big.Rat // of the population
+	slack        *big.Rat      // largest violation of a constraint that counts as rounding
+	classes      [2][]classRow // the positives and the population, for groups
+	lightest     *big.Rat      // of the population
 }
 
 // newExactProblem copies the packed rows of an objective.
@@ -93,6 +95,8 @@ func newExactProblem(f *objective.Objective) *exactProblem {
 		e.mass = addRat(e.mass, m)
 	}
 	e.setKappa(h)
+	e.slack = big.NewRat(1001, 1e15)
+	e.classes = [2][]classRow{rowsOfClass(f, false), rowsOfClass(f, true)}
 	return e
 }
 
@@ -259,7 +263,7 @@ func (e *exactProblem) objective(w []*big.Rat) interval {
 
 // feasible moves values onto their constraints. It returns false if they are farther away than 1e-12, which counts as rounding.
 func (e *exactProblem) feasible(p, a []*big.Rat) bool {
-	nearly := addRat(ratOne, big.NewRat(1001, 1e15))
+	nearly := addRat(ratOne, e.slack)
 	for i := range p {
 		limit := quoRat(e.m[i], e.mass)
 		if p[i].Sign() < 0 || !e.squared && p[i].Cmp(mulRat(limit, nearly)) > 0 {
@@ -273,7 +277,7 @@ func (e *exactProblem) feasible(p, a []*big.Rat) bool {
 	for _, x := range a {
 		sum = addRat(sum, x)
 	}
-	if off := subRat(sum, ratOne); off.Abs(off).Cmp(big.NewRat(1001, 1e15)) > 0 {
+	if off := subRat(sum, ratOne); off.Abs(off).Cmp(e.slack) > 0 {
 		return false
 	}
 	limits := make([]*big.Rat, len(a))
@@ -382,6 +386,8 @@ func (e *exactProblem) place(fromP, fromA model.DualWeights) (p, a []*big.Rat, d
 			half.to[i] = ratOf(half.from.Values[k])
 		}
 	}
+	addGroups(p, e.classes[0], &fromP)
+	addGroups(a, e.classes[1], &fromA)
 	return p, a, ""
 }
 
@@ -431,6 +437,9 @@ func exactDefect(m *model.Model, d *Data, c *model.Certificate, v *result.Verifi
 		return err.Error()
 	}
 	e := newExactProblem(f)
+	if c.Grouped() {
+		e.slack = big.NewRat(1001, 1e12)
+	}
 	p, a, defect := e.place(c.P, c.A)
 	if defect != "" {
 		return defect
@@ -452,7 +461,7 @@ func exactDefect(m *model.Model, d *Data, c *model.Certificate, v *result.Verifi
 	if e.lambda.Sign() == 0 && c.BallRadius == nil {
 		return "no ball"
 	}
-	if len(c.P.Rows) > 0 && slices.Max(c.P.Values) > 0 {
+	if slices.ContainsFunc(p, func(x *big.Rat) bool { return x.Sign() > 0 }) {
 		if !e.feasible(p, a) {
 			return "the dual point is not feasible"
 		}

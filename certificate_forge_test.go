@@ -192,6 +192,7 @@ func reread(t testing.TB, c *model.Certificate) *model.Certificate {
 // forgery is a copy of a true case that a forger changes.
 type forgery struct {
 	*rand.Rand
+	t       testing.TB
 	of      *trueCase
 	other   *model.Certificate // of any fit
 	parts   model.Parts
@@ -217,7 +218,7 @@ func TestForgedCertificates(t *testing.T) {
 	for made, i := 0, 0; made < forgeries; i++ {
 		kind := i % len(forges)
 		r := rand.New(rand.NewPCG(uint64(i), 5))
-		f := &forgery{Rand: r, of: cases[r.IntN(len(cases))], other: reread(t, cases[r.IntN(len(cases))].certificate)}
+		f := &forgery{Rand: r, t: t, of: cases[r.IntN(len(cases))], other: reread(t, cases[r.IntN(len(cases))].certificate)}
 		f.copyCase(t)
 		if !forges[kind].make(f) {
 			continue

@@ -10,6 +10,7 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/feature"
+	"toptau/internal/large"
 	"toptau/internal/matrix"
 	"toptau/internal/table"
 	"toptau/schema"
@@ -18,11 +19,15 @@ import (
 // Format describes how to read a file. The zero value detects everything except the label. See schema.Format.
 type Format = schema.Format
 
-// Data is a labelled table in memory.
+// Data is a labelled table in memory, or in a packed file.
 type Data struct {
 	table   *table.Table
 	info    table.Info
 	seconds float64 // time spent reading
+
+	origin string // of rows in a database: the table, its condition and a checksum
+
+	rows large.Rows // rows that are not in the table, which is a sample of them; nil: the table has all rows
 
 	whole     *Data // the data that the rows were selected from, or nil
 	wholeRows []int // the 0-based rows of whole that were selected

@@ -26,6 +26,7 @@ type DiagnoseOptions struct {
 	Scale       schema.Scale          // as in FitOptions
 	Impute      schema.Impute         // as in FitOptions
 	ReleaseData bool                  // as in FitOptions
+	Memory      int64                 // as in FitOptions
 	Progress    func(result.Progress) // is called before each method
 }
 
@@ -49,18 +50,27 @@ func Diagnose(ctx context.Context, d *Data, o DiagnoseOptions) (_ *result.Diagno
 			return nil, err
 		}
 	}
-	features, warnings, err := feature.FitContext(ctx, d.table, d.info.Schema, nil,
+	rows, err := d.encodedRows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	features, warnings, err := feature.FitContext(ctx, rows, d.info.Schema, nil,
 		feature.Options{Encode: o.Encoding, Scale: o.Scale, Impute: o.Impute, Seed: 1})
 	if err != nil {
 		return nil, d.inFile(err)
 	}
-	leaks := tune.Leaks(d.table) // before packMatrix may free the columns
-	x, err := d.packMatrix(ctx, features, matrix.Float32, o.ReleaseData)
-	if err != nil {
+	leaks := tune.Leaks(rows) // before packMatrix may free the columns
+	g := &diagnosing{ctx: ctx, options: o, Diagnosis: result.Diagnosis{Counts: result.Counts{Rows: d.Len(), Positives: d.Positives()},
+		Negatives: d.info.Negatives, Features: features.Cols(), Advice: []string{}}}
+	if d.fitsMemory(features, matrix.Float32, o.Memory) {
+		x, err := d.packMatrix(ctx, features, matrix.Float32, o.ReleaseData)
+		if err != nil {
+			return nil, err
+		}
+		g.inMemory(x)
+	} else if err := g.inPasses(d, features, o.Memory); err != nil {
 		return nil, err
 	}
-	g := &diagnosing{ctx: ctx, x: x, options: o, Diagnosis: result.Diagnosis{
-		Counts: result.Counts{Rows: x.Rows(), Positives: x.Positives.Rows()}, Negatives: x.Negatives.Rows(), Features: x.Cols(), Advice: []string{}}}
 	g.Warnings = append(append(leakWarnings(leaks), d.warnings()...), warnings...)
 	rates := []threshold.Rate{threshold.MustRate("0.1%"), threshold.MustRate("1%"), threshold.MustRate("5%")}
 	if tau := o.Goal.Tau(); !tau.IsZero() {
@@ -82,9 +92,59 @@ func Diagnose(ctx context.Context, d *Data, o DiagnoseOptions) (_ *result.Diagno
 // diagnosing is the state of a call of Diagnose.
 type diagnosing struct {
 	ctx     context.Context
-	x       *matrix.Matrix
 	options DiagnoseOptions
+	// isZeroOptimal and solve do what package certified does. The first returns why a problem cannot be examined.
+	isZeroOptimal func(p method.Problem) (z certified.Zero, why string, err error)
+	solve         func(p method.Problem, o certified.Options) (certified.Result, error)
 	result.Diagnosis
+}
+
+// inMemory examines the rows of a matrix.
+func (g *diagnosing) inMemory(x *matrix.Matrix) {
+	g.isZeroOptimal = func(p method.Problem) (z certified.Zero, why string, err error) {
+		f, err := objective.New(p, x)
+		if err != nil {
+			return z, err.Error(), nil
+		}
+		z, err = certified.IsZeroOptimal(g.ctx, f, certified.Options{})
+		return z, "", err
+	}
+	g.solve = func(p method.Problem, o certified.Options) (certified.Result, error) {
+		f, err := objective.New(p, x)
+		if err != nil {
+			return certified.Result{}, err
+		}
+		return certified.Solve(g.ctx, f, o)
+	}
+}
+
+// inPasses examines rows that do not fit into that number of bytes of memory.
+func (g *diagnosing) inPasses(d *Data, features *feature.Map, most int64) error {
+	sample, err := d.startSample(g.ctx, features, matrix.Float32)
+	if err != nil {
+		return d.inFile(err)
+	}
+	g.isZeroOptimal = func(p method.Problem) (z certified.Zero, why string, err error) {
+		source, err := d.source(g.ctx, features, matrix.Float32, p.Definition().Population, most)
+		if err != nil {
+			return z, "", err
+		}
+		if _, err := p.Rule().Bind(source.Shape().Population); err != nil {
+			return z, err.Error(), nil
+		}
+		z, err = certified.IsZeroOptimalSource(g.ctx, source, p, sample, certified.Options{})
+		return z, "", d.inFile(err)
+	}
+	g.solve = func(p method.Problem, o certified.Options) (certified.Result, error) {
+		source, err := d.source(g.ctx, features, matrix.Float32, p.Definition().Population, most)
+		if err != nil {
+			return certified.Result{}, err
+		}
+		o.Sample = sample
+		r, err := certified.SolveSource(g.ctx, source, p, o)
+		return r, d.inFile(err)
+	}
+	return nil
 }
 
 // exampleK and exampleLambda are the hyperparameters of the examined problems. Whether w = 0 is optimal does
@@ -139,14 +199,13 @@ func (g *diagnosing) judgeMethod(p method.Problem) (result.MethodVerdict, error)
 		v.Evidence = "not convex, so no certificate exists"
 		return v, nil
 	}
-	f, err := objective.New(p, g.x)
-	if err != nil {
-		v.Evidence = err.Error()
-		return v, nil
-	}
-	z, err := certified.IsZeroOptimal(g.ctx, f, certified.Options{})
+	z, why, err := g.isZeroOptimal(p)
 	if err != nil {
 		return v, err
+	}
+	if why != "" {
+		v.Evidence = why
+		return v, nil
 	}
 	if z.Cancelled {
 		return v, g.ctx.Err()
@@ -208,11 +267,7 @@ const (
 // judgeSeparability solves TopPush without regularisation: its optimum is 0 if every positive can be above
 // every negative.
 func (g *diagnosing) judgeSeparability() error {
-	f, err := objective.New(method.Problem{Method: method.TopPush}, g.x)
-	if err != nil {
-		return err
-	}
-	res, err := certified.Solve(g.ctx, f, certified.Options{Gap: separabilityGap, MaxPasses: separabilityPasses})
+	res, err := g.solve(method.Problem{Method: method.TopPush}, certified.Options{Gap: separabilityGap, MaxPasses: separabilityPasses})
 	if err != nil {
 		return err
 	}

@@ -49,6 +49,7 @@ type EvaluateOptions struct {
 	Margin     threshold.Rate
 	ReportDate string // shown in the report, in any form; "": none
 	Examples   int    // most false alarms, found and missed positives to list with reasons; 0: none
+	Memory     int64  // of a packed file: rows that need more bytes are counted in passes over the file; 0: half of the free memory
 }
 
 // Evaluation is the result of Evaluate. It keeps the rankings for WriteReport.
@@ -60,6 +61,7 @@ type Evaluation struct {
 	units    *units
 	date     string    // shown in the report
 	amounts  []float64 // with Value: of each positive unit
+	large    bool      // the rows do not fit into memory, and were counted
 }
 
 // ranking is a measured entry.
@@ -82,6 +84,9 @@ func Evaluate(ctx context.Context, d *Data, entries []Entry, o EvaluateOptions) 
 
 	if err := checkEntries(entries); err != nil {
 		return nil, err
+	}
+	if rows := d.elsewhere(measuredBytes, o.Memory); rows != nil {
+		return evaluateLarge(ctx, d, rows, entries, o)
 	}
 	e := &Evaluation{data: d, date: o.ReportDate}
 	if err := e.setUnits(entries, o); err != nil {
@@ -185,9 +190,7 @@ func (e *Evaluation) addEntry(entry *Entry, o EvaluateOptions, several bool) err
 		return err
 	}
 	if o.Curves > 0 {
-		for _, c := range []metric.Curve{k.rank.ROC(), k.rank.PR(), k.rank.PTau()} {
-			r.Curves = append(r.Curves, curveOf(c.Corners().Downsample(o.Curves)))
-		}
+		r.Curves = curvesOf(k.rank, o.Curves)
 	}
 	if m := entry.Model; m != nil {
 		r.Kind, r.Setting, r.Features = result.ModelEntry, membersText(m), m.Features(feature.Key{}).Cols()
@@ -228,14 +231,7 @@ func (e *Evaluation) measureModel(k *ranking, r *result.Measured, o EvaluateOpti
 	var warnings []diag.Warning
 	d := k.data
 	r.TrainingRows = overlap(k.Model, d)
-	found := ""
-	switch {
-	case r.TrainingRows != nil && r.TrainingRows.Excess:
-		found = overlapWarning(r.TrainingRows, d.Len())
-	case r.TrainingRows == nil && trainedOn(k.Model, d):
-		found = "these are the rows that the model was trained on"
-	}
-	if found != "" {
+	if found := foundInTraining(k.Model, d, r.TrainingRows); found != "" {
 		warnings = append(warnings, diag.Warning{Code: "training-rows", Text: found + "; expect worse results on new rows"})
 	}
 	points := k.Model.Points()
@@ -267,6 +263,17 @@ func (e *Evaluation) measureModel(k *ranking, r *result.Measured, o EvaluateOpti
 		warnings = append(warnings, list...)
 	}
 	return warnings, nil
+}
+
+// foundInTraining returns what shows that rows trained the model, "" if nothing does.
+func foundInTraining(m *Model, d *Data, known *result.Overlap) string {
+	switch {
+	case known != nil && known.Excess:
+		return overlapWarning(known, d.Len())
+	case known == nil && trainedOn(m, d):
+		return "these are the rows that the model was trained on"
+	}
+	return ""
 }
 
 // bootstrap returns the options of intervals.
@@ -325,30 +332,44 @@ func (e *Evaluation) addBreakdowns(k *ranking, r *result.Measured, o EvaluateOpt
 	return nil
 }
 
-// measureCriteria measures the goal's criterion and the three criteria of the paper.
-func (e *Evaluation) measureCriteria(m *result.Measured, k *ranking, o EvaluateOptions) error {
-	list := []metric.Criterion{metric.Top()}
+// criteriaFor returns the criterion of the goal, if there is one, and the three criteria of the paper at the goal's
+// rate, or else at that of the model (nil: none).
+func criteriaFor(m *Model, goal Goal) (own *metric.Criterion, list []metric.Criterion, err error) {
 	rates := []threshold.Rate{threshold.MustRate("0.01"), threshold.MustRate("0.03")}
-	if k.Model != nil {
-		if point, _ := k.Model.Point(""); !point.Goal.Tau().IsZero() {
+	if m != nil {
+		if point, _ := m.Point(""); !point.Goal.Tau().IsZero() {
 			rates = []threshold.Rate{point.Goal.Tau()}
 		}
 	}
-	if o.Goal != (metric.Goal{}) {
-		if err := o.Goal.Check(); err != nil {
-			return err
+	if goal != (metric.Goal{}) {
+		if err := goal.Check(); err != nil {
+			return nil, nil, err
 		}
-		value, err := e.criterion(k, o.Goal.Criterion(), o)
+		c := goal.Criterion()
+		own = &c
+		if tau := goal.Tau(); !tau.IsZero() {
+			rates = []threshold.Rate{tau}
+		}
+	}
+	list = []metric.Criterion{metric.Top()}
+	for _, tau := range rates {
+		list = append(list, metric.NP(tau), metric.Quantile(tau))
+	}
+	return own, list, nil
+}
+
+// measureCriteria measures the goal's criterion and the three criteria of the paper.
+func (e *Evaluation) measureCriteria(m *result.Measured, k *ranking, o EvaluateOptions) error {
+	own, list, err := criteriaFor(k.Model, o.Goal)
+	if err != nil {
+		return err
+	}
+	if own != nil {
+		value, err := e.criterion(k, *own, o)
 		if err != nil {
 			return err
 		}
 		m.Goal = &result.GoalValue{Goal: o.Goal, Value: value}
-		if tau := o.Goal.Tau(); !tau.IsZero() {
-			rates = []threshold.Rate{tau}
-		}
-	}
-	for _, tau := range rates {
-		list = append(list, metric.NP(tau), metric.Quantile(tau))
 	}
 	for _, c := range list {
 		value, err := e.criterion(k, c, o)
@@ -524,6 +545,14 @@ func alarmsAt(p *model.Point, d *Data, z []float64) []bool {
 		alarms[row] = p.Decide(z[row], segmentOf(d.table, row))
 	}
 	return alarms
+}
+
+// curvesOf returns the curves of a ranking with at most n points each.
+func curvesOf(r *metric.Ranking, n int) (list []result.Curve) {
+	for _, c := range []metric.Curve{r.ROC(), r.PR(), r.PTau()} {
+		list = append(list, curveOf(c.Corners().Downsample(n)))
+	}
+	return list
 }
 
 func curveOf(c metric.Curve) result.Curve {

@@ -53,6 +53,9 @@ func Explore(ctx context.Context, d *Data, e Entry, o EvaluateOptions) (*Explore
 	if err != nil {
 		return nil, err
 	}
+	if measured.large {
+		return nil, &diag.Error{Kind: diag.Usage, Found: "rows that do not fit into memory", Expected: "rows that do", Hint: "a sample of the rows may be enough"}
+	}
 	x := &Explorer{Evaluation: measured, first: measured.rankings[0], counted: d, against: map[bool]string{}}
 	x.scores = x.units.scores(x.first.z)
 	if !x.units.Rows() {

@@ -11,7 +11,6 @@ import (
 	"toptau/internal/certified"
 	"toptau/internal/feature"
 	"toptau/internal/matrix"
-	"toptau/internal/memory"
 	"toptau/internal/monitor"
 	"toptau/internal/objective"
 	"toptau/internal/optim"
@@ -61,11 +60,9 @@ func Fit(ctx context.Context, d *Data, p method.Problem, o FitOptions) (*Fitted,
 		return nil, err
 	}
 	start := time.Now()
-	rows := d.table // those that encodings are fitted to
-	if d.table.Stored() {
-		if rows, err = d.sample(); err != nil {
-			return nil, err
-		}
+	rows, err := d.encodedRows(ctx)
+	if err != nil {
+		return nil, err
 	}
 	features, warnings, err := feature.FitContext(ctx, rows, d.info.Schema, nil, o.featureOptions())
 	if err != nil {
@@ -73,7 +70,11 @@ func Fit(ctx context.Context, d *Data, p method.Problem, o FitOptions) (*Fitted,
 	}
 	var prints *model.Fingerprints
 	if !o.NoFingerprints { // before packMatrix may free the columns
-		prints = fingerprints(features, d.table, nil, nil)
+		known := d.table
+		if d.rows != nil {
+			known = rows
+		}
+		prints = fingerprints(features, known, nil, nil)
 	}
 	var profile *model.Profile
 	if !o.NoProfile {
@@ -83,7 +84,7 @@ func Fit(ctx context.Context, d *Data, p method.Problem, o FitOptions) (*Fitted,
 	sample := averageSample(features, rows, nil)
 	fitted := &Fitted{}
 	solve := fitted.solvePacked
-	if !d.fitsMemory(features, matrixStorage(o.Storage), o.memory()) {
+	if !d.fitsMemory(features, matrixStorage(o.Storage), o.Memory) {
 		solve = fitted.solveBlocks
 	}
 	w, err := solve(ctx, d, p, features, o)
@@ -129,11 +130,13 @@ func (out *Fitted) solveBlocks(ctx context.Context, d *Data, p method.Problem, f
 			Expected: string(method.CertifiedSolver)}
 	}
 	population := p.Definition().Population
-	source, err := d.source(features, matrixStorage(o.Storage), population, o.memory())
+	source, err := d.source(ctx, features, matrixStorage(o.Storage), population, o.Memory)
 	if err != nil {
 		return nil, err
 	}
-	defer source.Close()
+	if b, ok := source.(*certified.BlockSource); ok {
+		defer b.Close()
+	}
 	bound, err := p.Rule().Bind(source.Shape().Population)
 	if err != nil {
 		return nil, err
@@ -149,25 +152,8 @@ func (out *Fitted) solveBlocks(ctx context.Context, d *Data, p method.Problem, f
 		return nil, d.inFile(err)
 	}
 	out.record(&res)
-	if len(res.GroupsP)+len(res.GroupsA)+len(res.Norm.GroupsP)+len(res.Norm.GroupsA) > 0 {
-		out.Result.Warnings = append(out.Result.Warnings, diag.Warning{Code: "no-certificate",
-			Text: "the dual point has sums of groups of rows, which certificate files do not hold; both bounds were computed from all rows"})
-		return res.W, nil
-	}
 	out.Certificate = newCertificate(d, p, storageName(o.Storage), &res)
-	out.Certificate.P, out.Certificate.A = storedWeights(res.P), storedWeights(res.A)
-	if n := &res.Norm; n.Lambda > 0 {
-		out.Certificate.Norm = &model.NormProof{Lambda: n.Lambda, Bound: n.Bound, P: storedWeights(n.P), A: storedWeights(n.A)}
-	}
-	return res.W, nil
-}
-
-// memory returns the bytes that a matrix may take.
-func (o *FitOptions) memory() int64 {
-	if o.Memory == 0 {
-		return memory.Free() / 2
-	}
-	return o.Memory
+	return res.W, addSourceWeights(out.Certificate, source, &res)
 }
 
 func (o *FitOptions) featureOptions() feature.Options {
@@ -362,7 +348,7 @@ func warnOfZero(r *result.Fit) {
 
 // modelParts returns the parts that every model has. The caller adds points and members.
 func modelParts(d *Data, features *feature.Map, w []float64, seed uint64) model.Parts {
-	training := model.Training{Rows: d.Len(), Positives: d.Positives(), Digest: d.digest(), Seed: seed}
+	training := model.Training{Rows: d.Len(), Positives: d.Positives(), Digest: d.digest(), Source: d.origin, Seed: seed}
 	training.Mass, training.PositiveMass = d.masses()
 	return model.Parts{Schema: d.info.Schema, Features: features, Weights: w, Training: training}
 }

@@ -2,13 +2,18 @@ package toptau
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"toptau/diag"
 	"toptau/internal/certified"
 	"toptau/internal/feature"
+	"toptau/internal/large"
 	"toptau/internal/matrix"
+	"toptau/internal/memory"
 	"toptau/internal/table"
 	"toptau/method"
 	"toptau/result"
@@ -49,9 +54,83 @@ func (d *Data) checkStored(err *error) {
 	}
 }
 
+// LargeData returns rows that stay where they are, for Fit, Train, Evaluate, Threshold, Diagnose and Verify. Other
+// programs than those of this module cannot make such rows.
+func LargeData(ctx context.Context, rows large.Rows) (*Data, error) {
+	start := time.Now()
+	positives, negatives, err := rows.Count(ctx, large.All())
+	if err != nil {
+		return nil, err
+	}
+	s := rows.Schema()
+	d := &Data{rows: rows, info: table.Info{Format: s.Format, Header: s.Header, Schema: s, Rows: positives.Rows + negatives.Rows,
+		Positives: positives.Rows, Negatives: negatives.Rows}}
+	var found bool
+	if d.info.Digest, found = strings.CutPrefix(rows.Name(), "sha256:"); !found {
+		d.origin = rows.Name()
+		d.info.Digest = fmt.Sprintf("%x", sha256.Sum256([]byte(d.origin)))
+	}
+	sample, err := rows.Sample(ctx, large.All(), shownRows)
+	if err != nil {
+		return nil, err
+	}
+	d.table, d.seconds = sample.Table, time.Since(start).Seconds()
+	return d, nil
+}
+
+// shownRows is the number of rows in the table of LargeData, which shows what columns there are.
+const shownRows = 1000
+
+// Bytes of memory that a verb needs for a row of a packed file, about: scores, their order, labels and weights.
+const (
+	measuredBytes = 100
+	trainedBytes  = 100 // and 8 for each column
+)
+
+// elsewhere returns the rows of d if they do not fit into that number of bytes (0: half of the free memory) at some bytes
+// a row. It returns nil for rows that do, and for a table in memory.
+func (d *Data) elsewhere(perRow, most int64) large.Rows {
+	switch {
+	case d.rows != nil:
+		return d.rows
+	case !d.table.Stored():
+		return nil
+	}
+	if perRow*int64(d.Len()) <= memoryLimit(most) {
+		return nil
+	}
+	return d.stored()
+}
+
+// stored returns the rows of a packed file.
+func (d *Data) stored() large.Rows { return large.OfTable(d.table, d.info.Schema, d.digest()) }
+
+// forModel returns rows that a model can score, with columns in its order.
+func (d *Data) forModel(rows large.Rows, m *Model) large.Rows {
+	if d.rows != nil {
+		return rows
+	}
+	return d.arranged(m).stored()
+}
+
 // sampleCells bounds the sample of a stored table from which encodings are fitted: 32 MiB of numbers. It has all rows
 // of a smaller table.
 const sampleCells = 4 << 20
+
+// encodedRows returns the rows that encodings are fitted to: all in memory, or a sample.
+func (d *Data) encodedRows(ctx context.Context) (*table.Table, error) {
+	switch {
+	case d.rows != nil:
+		sample, err := d.rows.Sample(ctx, large.All(), 2*startRows)
+		if err != nil {
+			return nil, err
+		}
+		return sample.Table, nil
+	case d.table.Stored():
+		return d.sample()
+	}
+	return d.table, nil
+}
 
 // sample returns evenly spaced rows of a stored table, in memory.
 func (d *Data) sample() (*table.Table, error) {
@@ -64,12 +143,24 @@ func (d *Data) sample() (*table.Table, error) {
 	return sample, d.inFile(d.table.Failure())
 }
 
-// fitsMemory reports whether the matrix of all rows, and what a solver needs besides, takes at most that number of bytes.
+// memoryLimit returns the bytes that rows may take, half of the free memory for 0.
+func memoryLimit(bytes int64) int64 {
+	if bytes == 0 {
+		return memory.Free() / 2
+	}
+	return bytes
+}
+
+// fitsMemory reports whether the matrix of all rows, and what a solver needs besides, takes at most that number of bytes (0:
+// half of the free memory).
 func (d *Data) fitsMemory(m *feature.Map, s matrix.Storage, most int64) bool {
-	if !d.table.Stored() {
+	switch {
+	case d.rows != nil:
+		return false
+	case !d.table.Stored():
 		return true
 	}
-	return m.MatrixBytes(d.table, d.Len(), s) <= most
+	return m.MatrixBytes(d.table, d.Len(), s) <= memoryLimit(most)
 }
 
 // startRows are the rows of each class of a sample whose solution starts the solve on all rows: as many of the larger
@@ -81,6 +172,13 @@ const (
 
 // startSample returns a sample of a stored table, encoded.
 func (d *Data) startSample(ctx context.Context, m *feature.Map, s matrix.Storage) (*matrix.Matrix, error) {
+	if d.rows != nil {
+		sample, err := d.rows.Sample(ctx, large.All(), 2*startRows)
+		if err != nil {
+			return nil, err
+		}
+		return m.MatrixContext(ctx, sample.Table, nil, s)
+	}
 	stride := max(1, d.Len()/startRows)
 	var strides, seen [2]int
 	for class, n := range [2]int{d.Len() - d.Positives(), d.Positives()} {
@@ -120,14 +218,18 @@ func (d *Data) populations(p method.Population) (positives, population threshold
 	return threshold.NewPopulation(counts[0], weights[0]), threshold.NewPopulation(counts[1], weights[1])
 }
 
-// source returns a source over the rows of d that encodes them in every pass. It keeps some rows and scores in memory.
-func (d *Data) source(m *feature.Map, s matrix.Storage, p method.Population, keep int64) (*certified.BlockSource, error) {
+// source returns a source over the rows of d that encodes them in every pass. Of a packed file it keeps some rows and scores in
+// that number of bytes (0: half of the free memory).
+func (d *Data) source(ctx context.Context, m *feature.Map, s matrix.Storage, p method.Population, keep int64) (certified.Source, error) {
+	if d.rows != nil {
+		return d.rows.Source(ctx, large.All(), m, s, p)
+	}
 	blocks, err := m.InBlocks(d.table, s)
 	if err != nil {
 		return nil, err
 	}
 	positives, population := d.populations(p)
 	source := certified.NewBlockSource(blocks, m.Cols(), p, positives, population)
-	source.Keep(keep, os.TempDir())
+	source.Keep(memoryLimit(keep), os.TempDir())
 	return source, nil
 }

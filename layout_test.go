@@ -63,6 +63,7 @@ var order = []string{
 	"toptau/internal/serve",
 	"toptau/internal/ui",
 	"toptau/internal/cli",
+	"toptau/internal/cli/verbs",
 	"toptau/internal/cli/clitest",
 	"toptau/internal/release",
 	"toptau/internal/release/cmd",

@@ -20,7 +20,7 @@ func (d *Data) modelSize(m *Model) (result.ModelSize, error) {
 	if s.Bytes, err = m.WriteTo(io.Discard); err != nil {
 		return s, err
 	}
-	rows := min(sizeRows, d.Len())
+	rows := min(sizeRows, d.table.Rows())
 	start := time.Now()
 	for row := range rows {
 		if _, err := scorer.Score(d.table, row); err != nil {

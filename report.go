@@ -42,6 +42,9 @@ func (e *Evaluation) WriteReport(w io.Writer) error {
 
 // findings returns what the report shows.
 func (e *Evaluation) findings() (*report.Findings, error) {
+	if e.large {
+		return nil, notLarge("report")
+	}
 	first := e.rankings[0]
 	f := &report.Findings{Summary: e.Summary, About: e.about(), Reliability: e.Reliability}
 	report.Compare(f, &e.Evaluation)

@@ -27,6 +27,7 @@ type ThresholdOptions struct {
 	Force    bool           // certifies even if fingerprints show that the rows trained the model
 	// Entity is a column that names entities. The budget counts them instead of rows, as EvaluateOptions.Entity.
 	Entity string
+	Memory int64 // of a packed file: rows that need more bytes are scored in passes over the file; 0: half of the free memory
 }
 
 // Calibrated is a computed threshold.
@@ -74,6 +75,13 @@ func Threshold(ctx context.Context, d *Data, e Entry, g Goal, o ThresholdOptions
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	if rows := d.elsewhere(measuredBytes, o.Memory); rows != nil {
+		out, guarantee := thresholdLarge(ctx, d, rows, e, g, o, replaced)
+		if out != nil {
+			out.warn(e.Model, replaced)
+		}
+		return out, guarantee
+	}
 	scores, err := e.scoresOf(d)
 	if err != nil {
 		return nil, err
@@ -106,7 +114,7 @@ func Threshold(ctx context.Context, d *Data, e Entry, g Goal, o ThresholdOptions
 	}
 	out.replaces = replaced != nil
 	r := &out.Result
-	r.Joined, r.TrainingRows, r.Unit = scores.joined, known, counted.shown
+	r.Joined, r.Unit = scores.joined, counted.shown
 	if u := counted.shown; u != nil {
 		out.Point.Entity = u.Entity
 		if u.Per != "" {
@@ -120,21 +128,35 @@ func Threshold(ctx context.Context, d *Data, e Entry, g Goal, o ThresholdOptions
 		if r.Former, err = calibrated(counted, d, replaced, scores.values); err != nil {
 			return nil, err
 		}
-		if replaced.Guarantee != nil && out.Point.Guarantee == nil {
-			r.Warnings = append(r.Warnings, diag.Warning{Code: "guarantee-lost", Text: "the former threshold of " + diag.Quote(o.Replace) +
-				" had a guarantee, the new one has none", Fixes: []diag.Fix{{Param: "delta", Value: replaced.Guarantee.Delta.String()}}})
-		}
 	}
 	if e.Model != nil {
 		r.Warnings = append(r.Warnings, d.warnings()...)
-		if known != nil && known.Excess {
-			line := overlapWarning(known, d.Len())
-			r.Warnings = append(r.Warnings, diag.Warning{Code: "training-rows", Text: line})
-			out.Point.Source += "; " + line
-		}
-		r.Warnings = append(r.Warnings, warnOfSameRows(e.Model, out.Point.Guarantee)...)
+		out.addOverlap(known, d.Len())
 	}
+	out.warn(e.Model, replaced)
 	return out, guarantee
+}
+
+// addOverlap adds how many of the rows trained the model.
+func (c *Calibrated) addOverlap(known *result.Overlap, rows int) {
+	c.Result.TrainingRows = known
+	if known != nil && known.Excess {
+		line := overlapWarning(known, rows)
+		c.Result.Warnings = append(c.Result.Warnings, diag.Warning{Code: "training-rows", Text: line})
+		c.Point.Source += "; " + line
+	}
+}
+
+// warn adds the warnings about guarantees of the model's other points, and of the one that is replaced.
+func (c *Calibrated) warn(m *Model, replaced *model.Point) {
+	r := &c.Result
+	if replaced != nil && replaced.Guarantee != nil && c.Point.Guarantee == nil {
+		r.Warnings = append(r.Warnings, diag.Warning{Code: "guarantee-lost", Text: "the former threshold of " + diag.Quote(replaced.Name) +
+			" had a guarantee, the new one has none", Fixes: []diag.Fix{{Param: "delta", Value: replaced.Guarantee.Delta.String()}}})
+	}
+	if m != nil {
+		r.Warnings = append(r.Warnings, warnOfSameRows(m, c.Point.Guarantee)...)
+	}
 }
 
 // pointToReplace returns the point that o.Replace names, and takes its name and what it counts.
@@ -211,22 +233,11 @@ func (c *calibrating) compute() (*Calibrated, error) {
 	if t == nil {
 		return nil, guarantee
 	}
-	out := &Calibrated{Point: model.Point{Name: c.options.Name, Threshold: at, Goal: c.goal,
-		Guarantee: guaranteeOf(t, d.info.Negatives),
-		Source:    fmt.Sprintf("%d calibration rows, %d negative", d.Len(), d.info.Negatives)}}
+	out := newCalibrated(c.options, c.goal, at, t, guarantee, d.Len(), d.info.Negatives)
 	r := &out.Result
-	population, n := t.Population(), t.N()
-	*r = result.Threshold{Threshold: at, Goal: c.goal, Delta: c.options.Delta, Certified: t.Certified, Population: population.String(),
-		Rows: n, Negatives: d.info.Negatives, Needed: t.Needed, Segments: []result.Segment{},
-		Expected: result.Expected{Expectation: t.Expected(metric.DefaultConfidence), Scheme: result.Scheme(tune.SchemeHeldOut),
-			Population: population.String(), Rows: n}}
-	if t.Certified {
-		r.Expected.Scheme = result.Scheme(tune.SchemeCertified)
-	}
-	r.Reason, r.Order, r.Bound = evidenceOf(t, guarantee)
 	var drift *diag.Warning
 	var err error
-	if r.OverTime, drift, err = calibrationOverTime(d.table, c.scores, population); err != nil {
+	if r.OverTime, drift, err = calibrationOverTime(d.table, c.scores, t.Population()); err != nil {
 		return nil, err
 	}
 	if drift != nil {
@@ -239,6 +250,30 @@ func (c *calibrating) compute() (*Calibrated, error) {
 		}
 	}
 	return out, guarantee
+}
+
+// newCalibrated returns a threshold with its evidence. guarantee is the reason why it has no guarantee. rows are all
+// calibration rows.
+func newCalibrated(o ThresholdOptions, goal Goal, at float64, t *calibrate.Guarantee, guarantee error, rows, negatives int) *Calibrated {
+	out := &Calibrated{Point: model.Point{Name: o.Name, Threshold: at, Goal: goal, Guarantee: guaranteeOf(t, negatives),
+		Source: fmt.Sprintf("%d calibration rows, %d negative", rows, negatives)}}
+	r := &out.Result
+	population, n := t.Population(), t.N()
+	*r = result.Threshold{Threshold: at, Goal: goal, Delta: o.Delta, Certified: t.Certified, Population: population.String(),
+		Rows: n, Negatives: negatives, Needed: t.Needed, Segments: []result.Segment{},
+		Expected: result.Expected{Expectation: t.Expected(metric.DefaultConfidence), Scheme: result.Scheme(tune.SchemeHeldOut),
+			Population: population.String(), Rows: n}}
+	if t.Certified {
+		r.Expected.Scheme = result.Scheme(tune.SchemeCertified)
+	}
+	r.Reason, r.Order, r.Bound = evidenceOf(t, guarantee)
+	return out
+}
+
+// noGuaranteeBecause is the error about a guarantee that the rows cannot carry.
+func noGuaranteeBecause(why string) error {
+	return &diag.Error{Kind: diag.Guarantee, Found: "no guarantee: " + why, Expected: "held-out rows that were used for nothing else",
+		Hint: "the threshold has no guarantee"}
 }
 
 // evidenceOf returns the optional fields of a result: the reason for no guarantee, or the order statistic
@@ -334,8 +369,7 @@ func (c *calibrating) onRows(rows []int) (float64, *calibrate.Guarantee, error) 
 	}
 	if c.against != "" && !c.options.Delta.IsZero() {
 		g.Certified = false
-		return at, &g, &diag.Error{Kind: diag.Guarantee, Found: "no guarantee: " + c.against,
-			Expected: "held-out rows that were used for nothing else", Hint: "the threshold has no guarantee"}
+		return at, &g, noGuaranteeBecause(c.against)
 	}
 	return at, &g, nil
 }

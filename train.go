@@ -74,6 +74,8 @@ type TrainOptions struct {
 
 	Prevalence     threshold.Rate        // fraction of positives that the summary assumes; zero: as in the rows
 	KeepAll        bool                  // returns every learner and encoding at its best setting in Trained.All
+	SampleRows     int                   // rows on which the search runs if not all fit into memory; 0: 200,000
+	Memory         int64                 // of a packed file: rows that need more bytes stay in the file; 0: half of the free memory
 	LearningCurve  bool                  // also fits the chosen learners to parts of the rows, see result.LearningPoint
 	MaxTime        time.Duration         // time after which the best model so far is returned; 0: no limit
 	NoFingerprints bool                  // leaves hashes of training rows out of the model
@@ -141,6 +143,9 @@ func Train(ctx context.Context, d *Data, goal Goal, o TrainOptions) (_ *Trained,
 	start := time.Now()
 	if o.Seed == 0 {
 		o.Seed = 1
+	}
+	if rows := d.elsewhere(trainedBytes+8*int64(len(d.table.Columns)), o.Memory); rows != nil {
+		return trainLarge(ctx, d, rows, goal, o)
 	}
 	options, err := o.searchOptions(goal)
 	if err != nil {
@@ -237,6 +242,8 @@ func (o *TrainOptions) searchOptions(goal Goal) (tune.SearchOptions, error) {
 	}
 	fraction := !o.CalibrationFraction.IsZero()
 	switch {
+	case o.SampleRows < 0:
+		return t, &diag.Error{Kind: diag.Usage, Param: "sample-rows", Found: fmt.Sprint(o.SampleRows), Expected: "a number of rows above 0"}
 	case o.MaxSize < 0:
 		return t, &diag.Error{Kind: diag.Usage, Param: "max-size", Found: fmt.Sprint(o.MaxSize), Expected: "a number of bytes above 0"}
 	case o.Folds < 0 || o.Folds == 1:

@@ -39,15 +39,6 @@ func addDualWeights(c *model.Certificate, f *objective.Objective, res *certified
 	}
 }
 
-// storedWeights returns dual weights of rows that have their numbers in the data, from 0.
-func storedWeights(s certified.Sparse) model.DualWeights {
-	w := model.DualWeights{Rows: make([]int, len(s.Rows)), Values: append([]float64{}, s.Values...)}
-	for k, row := range s.Rows {
-		w.Rows[k] = int(row) + 1
-	}
-	return w
-}
-
 // rowsOf returns the 1-based row numbers in the data of the matrix's rows, positives first.
 func rowsOf(f *objective.Objective) []int {
 	rows := make([]int, 0, f.Rows())
@@ -75,6 +66,7 @@ type VerifyOptions struct {
 	// Problem is the problem that the certificate must be about. The default is the problem of the model's only
 	// member. Verify then compares the objective and the lower bound that the model records, too.
 	Problem *method.Problem
+	Memory  int64 // of a packed file: rows that need more bytes are read in passes; 0: half of the free memory
 }
 
 const (
@@ -111,28 +103,20 @@ func Verify(ctx context.Context, m *Model, d *Data, c *model.Certificate, o Veri
 	if err != nil {
 		return nil, err
 	}
-	f, err := bindProblem(ctx, problem, c.Storage, m, d)
-	if err != nil {
-		return nil, d.inFile(err)
-	}
-	p, a, err := placeBoth(f, c.P, c.A, "")
-	if err != nil {
-		return nil, err
-	}
 	radius := 0.0
 	if c.BallRadius != nil {
 		radius = *c.BallRadius
 	}
-	weights := m.Parts(feature.Key{}).Weights
-	bounds, err := certified.Verify(f, weights, p, a, radius)
+	verify := verifyMatrix
+	switch {
+	case d.rows != nil:
+		verify = verifySource
+	case c.Grouped() || !d.fitsMemory(m.Features(feature.Key{}), matrixStorage(c.Storage), o.Memory):
+		verify = verifyParts
+	}
+	v, err := verify(ctx, problem, m, d, c, radius)
 	if err != nil {
 		return nil, err
-	}
-	v := compareClaims(c, &bounds)
-	if c.Norm != nil {
-		if err := verifyNorm(f, weights, c.Norm, v); err != nil {
-			return nil, err
-		}
 	}
 	v.Problem = result.VerifiedProblem{Problem: problem, Storage: c.Storage, Counts: result.Counts{Rows: d.Len(), Positives: d.Positives()}}
 	if d.table.Weight != nil {
@@ -144,6 +128,31 @@ func Verify(ctx context.Context, m *Model, d *Data, c *model.Certificate, o Veri
 	}
 	v.Holds = len(v.Reasons) == 0
 	return v, nil
+}
+
+// verifyMatrix recomputes both bounds from all rows in memory.
+func verifyMatrix(ctx context.Context, problem method.Problem, m *Model, d *Data, c *model.Certificate, radius float64) (*result.Verification, error) {
+	if c.Keyed() {
+		return nil, badCertificate("keys of rows", "row numbers: the certificate is about a database")
+	}
+	f, err := bindProblem(ctx, problem, c.Storage, m, d)
+	if err != nil {
+		return nil, d.inFile(err)
+	}
+	p, a, err := placeBoth(f, c.P, c.A, "")
+	if err != nil {
+		return nil, err
+	}
+	weights := m.Parts(feature.Key{}).Weights
+	bounds, err := certified.Verify(f, weights, p, a, radius)
+	if err != nil {
+		return nil, err
+	}
+	v := compareClaims(c, &bounds)
+	if c.Norm != nil {
+		err = verifyNorm(f, weights, c.Norm, v)
+	}
+	return v, err
 }
 
 // checkSameRows returns an error unless d is the certificate's data, read in the same way as the model's
@@ -311,6 +320,12 @@ func verifyNorm(f *objective.Objective, w []float64, claim *model.NormProof, v *
 	if err != nil {
 		return err
 	}
+	compareNorm(claim, bound, rounding, v)
+	return nil
+}
+
+// compareNorm compares the bound on the norm with the claim.
+func compareNorm(claim *model.NormProof, bound, rounding float64, v *result.Verification) {
 	v.NormBound, v.NormBoundError, v.ClaimedNormBound = &bound, &rounding, &claim.Bound
 	if most := mostNormRounding * v.NormW; !(rounding <= most) {
 		v.Reasons = append(v.Reasons, fmt.Sprintf("rounding may have changed the bound on the norm by %.3g; more than %.3g proves nothing",
@@ -319,7 +334,6 @@ func verifyNorm(f *objective.Objective, w []float64, claim *model.NormProof, v *
 	if !(claim.Bound <= (bound+rounding)*(1+normSlack)) {
 		v.Reasons = append(v.Reasons, fmt.Sprintf("the bound on the norm is %.17g, not %.17g", bound, claim.Bound))
 	}
-	return nil
 }
 
 // compareEvidence compares the values that the model records about its only member with the recomputed

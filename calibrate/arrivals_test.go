@@ -9,6 +9,9 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"toptau/method"
+	"toptau/metric"
 )
 
 // exactAtLeast is P(C >= c) in whole numbers: the orders of n+m scores in which the k-th of the n has c or
@@ -54,7 +57,8 @@ func TestSampleKeepsOrderStatistics(t *testing.T) {
 		for i := range z {
 			z[i] = float64(i + 1)
 		}
-		s := sampleOf(z, k)
+		_, g, _ := inMemory(z, method.Negatives).statistic(k, metric.GoalMaxFPR)
+		s := g.Calibration
 		if err := s.Check(); err != nil || s.Rows != n || len(s.Above) > 60 || !slices.Contains(s.Above, n-k) ||
 			s.Above[len(s.Above)-1] != 0 {
 			t.Fatalf("%+v: %v", s, err)

@@ -75,8 +75,7 @@ func kindOf(p method.Population) metric.GoalKind {
 // sorted checks the scores and returns them in ascending order in new memory.
 func sorted(scores []float64, p method.Population) ([]float64, error) {
 	if len(scores) == 0 {
-		return nil, &diag.Error{Kind: diag.Data, Found: "no calibration scores",
-			Expected: fmt.Sprintf("scores of %s that were used for nothing else", rowsOf(p))}
+		return nil, noScores(p)
 	}
 	for i, z := range scores {
 		if math.IsNaN(z) {
@@ -94,13 +93,4 @@ func rowsOf(p method.Population) string {
 		return "rows"
 	}
 	return "negatives"
-}
-
-// orderStatistic returns the k-th smallest of ascending scores as a threshold, with its evidence.
-func orderStatistic(z []float64, k int, kind metric.GoalKind) (t float64, g Guarantee) {
-	g = Guarantee{Kind: kind, Order: k, Calibration: sampleOf(z, k)}
-	if g.Population() == method.Negatives {
-		g.Negatives = len(z)
-	}
-	return z[k-1] + 0, g // -0 becomes 0
 }

@@ -29,12 +29,8 @@ func Plain(scores []float64, alpha threshold.Rate, p method.Population) (t float
 	return s.Plain(alpha)
 }
 
-// plainOrder is Plain on ascending scores.
-func plainOrder(z []float64, alpha threshold.Rate, p method.Population) (t float64, g Guarantee) {
-	t, g = orderStatistic(z, len(z)+1-max(1, alpha.Floor(len(z)+1)), kindOf(p))
-	g.Rate = alpha
-	return t, g
-}
+// plainOrder returns the order of Plain's threshold among n scores.
+func plainOrder(n int, alpha threshold.Rate) int { return n + 1 - max(1, alpha.Floor(n+1)) }
 
 // PlainWeighted is Plain for rows with weights: the smallest score such that the mass of the scores at or
 // above it is at most alpha (M + u), where M is the mass of all scores and u = sum of squared weights / M the
@@ -68,11 +64,11 @@ func PlainWeighted(scores, weights []float64, alpha threshold.Rate, p method.Pop
 		above += weights[order[j]]
 		j++
 	}
-	t, g = orderStatistic(z, len(z)+1-max(1, j), kindOf(p))
+	t, g, err = inMemory(z, p).statistic(len(z)+1-max(1, j), kindOf(p))
 	g.Rate = alpha
 	g.effective = mass * (mass / squares)
 	g.effectiveAbove = max(above, weights[order[0]]) * (mass / squares)
-	return t, g, nil
+	return t, g, err
 }
 
 // Expectation is the distribution of the rate of score > threshold on new rows.

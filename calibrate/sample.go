@@ -23,15 +23,6 @@ const (
 	sampleSteps  = 20
 )
 
-// sampleOf returns order statistics of ascending scores, including that of order k.
-func sampleOf(z []float64, k int) *Sample {
-	s := &Sample{Rows: len(z), Above: sampledRanks(len(z), k)}
-	for _, e := range s.Above {
-		s.Scores = append(s.Scores, z[len(z)-1-e]+0) // -0 becomes 0
-	}
-	return s
-}
-
 // sampledRanks returns the ranks that a sample of n scores keeps, including that of order k. A rank is the
 // number of scores above. The ranks are part of the format of model files (Guarantee.Check).
 func sampledRanks(n, k int) []int { return ranksFromTop(n, sampleGrowth, n-k) }

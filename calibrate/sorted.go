@@ -3,8 +3,10 @@ package calibrate
 import (
 	"slices"
 
+	"toptau/diag"
 	"toptau/internal/binomial"
 	"toptau/method"
+	"toptau/metric"
 	"toptau/threshold"
 )
 
@@ -14,7 +16,9 @@ import (
 // Each certified threshold holds with its own confidence, and only for a rate that was chosen without a look at
 // these scores.
 type Sorted struct {
-	z          []float64
+	z          []float64 // nil: they are elsewhere
+	n          int
+	orders     func(orders []int) ([]float64, error)
 	population method.Population
 }
 
@@ -24,13 +28,33 @@ func Sort(scores []float64, p method.Population) (*Sorted, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Sorted{z, p}, nil
+	return inMemory(z, p), nil
+}
+
+// inMemory returns ascending scores as Sorted.
+func inMemory(z []float64, p method.Population) *Sorted {
+	return &Sorted{z: z, n: len(z), population: p, orders: func(orders []int) ([]float64, error) {
+		list := make([]float64, len(orders))
+		for i, k := range orders {
+			list[i] = z[k-1]
+		}
+		return list, nil
+	}}
+}
+
+// Ordered returns n scores of a population that are not in memory. orders returns the scores of some orders: for k the
+// k-th smallest. Thresholds from them are those that Sort gives for the same scores.
+func Ordered(n int, p method.Population, orders func(orders []int) ([]float64, error)) (*Sorted, error) {
+	if n <= 0 {
+		return nil, noScores(p)
+	}
+	return &Sorted{n: n, population: p, orders: orders}, nil
 }
 
 // Len returns the number of scores.
-func (s *Sorted) Len() int { return len(s.z) }
+func (s *Sorted) Len() int { return s.n }
 
-// Above returns the number of scores above a threshold.
+// Above returns the number of scores in memory above a threshold.
 func (s *Sorted) Above(t float64) int {
 	first, _ := slices.BinarySearchFunc(s.z, t, func(z, t float64) int {
 		if z > t {
@@ -46,8 +70,9 @@ func (s *Sorted) Plain(alpha threshold.Rate) (t float64, g Guarantee, err error)
 	if alpha.IsZero() {
 		return 0, Guarantee{}, unset("alpha")
 	}
-	t, g = plainOrder(s.z, alpha, s.population)
-	return t, g, nil
+	t, g, err = s.statistic(plainOrder(s.n, alpha), kindOf(s.population))
+	g.Rate = alpha
+	return t, g, err
 }
 
 // Certified returns what NeymanPearson does for negatives, and TopFraction for all rows.
@@ -56,17 +81,54 @@ func (s *Sorted) Certified(alpha, delta threshold.Rate) (t float64, g Guarantee,
 	if err != nil {
 		return 0, Guarantee{}, err
 	}
-	above := -1 // calibration scores that may lie above the threshold
-	if len(s.z) >= needed {
-		above = mostAbove(len(s.z), alpha, delta)
-		t, g = orderStatistic(s.z, len(s.z)-above, kindOf(s.population))
-		g.Certified = true
-	} else {
-		t, g = plainOrder(s.z, alpha, s.population)
-		above = len(s.z) - g.Order
-		err = tooFew(len(s.z), needed, alpha, delta, s.population)
+	order, enough := plainOrder(s.n, alpha), s.n >= needed
+	if enough {
+		order = s.n - mostAbove(s.n, alpha, delta) // of them at most the others may lie above the threshold
+	}
+	if t, g, err = s.statistic(order, kindOf(s.population)); err != nil {
+		return 0, g, err
+	}
+	g.Certified = enough
+	if !enough {
+		err = tooFew(s.n, needed, alpha, delta, s.population)
 	}
 	g.Rate, g.Delta, g.Needed = alpha, delta, needed
-	g.Bound = binomial.AtMost(len(s.z), above, alpha.Float64())
+	g.Bound = binomial.AtMost(s.n, s.n-order, alpha.Float64())
 	return t, g, err
+}
+
+// AbsoluteTop returns what the function AbsoluteTop does.
+func (s *Sorted) AbsoluteTop(delta threshold.Rate) (t float64, g Guarantee, err error) {
+	if delta.IsZero() {
+		return 0, Guarantee{}, unset("delta")
+	}
+	if t, g, err = s.statistic(s.n, metric.GoalAbsoluteTop); err != nil {
+		return 0, g, err
+	}
+	g.Delta, g.Certified = delta, true
+	g.Bound = absoluteBound(s.n, delta.Float64())
+	return t, g, nil
+}
+
+// statistic returns the k-th smallest of the scores as a threshold, with its evidence.
+func (s *Sorted) statistic(k int, kind metric.GoalKind) (t float64, g Guarantee, err error) {
+	g = Guarantee{Kind: kind, Order: k, Calibration: &Sample{Rows: s.n, Above: sampledRanks(s.n, k)}}
+	if g.Population() == method.Negatives {
+		g.Negatives = s.n
+	}
+	orders := make([]int, 0, len(g.Calibration.Above))
+	for _, above := range g.Calibration.Above {
+		orders = append(orders, s.n-above)
+	}
+	if g.Calibration.Scores, err = s.orders(orders); err != nil {
+		return 0, g, err
+	}
+	for i := range g.Calibration.Scores {
+		g.Calibration.Scores[i] += 0 // -0 becomes 0
+	}
+	return g.Calibration.Scores[slices.Index(orders, k)], g, nil
+}
+
+func noScores(p method.Population) error {
+	return &diag.Error{Kind: diag.Data, Found: "no calibration scores", Expected: "scores of " + rowsOf(p) + " that were used for nothing else"}
 }

@@ -6,7 +6,6 @@ import (
 
 	"toptau/diag"
 	"toptau/method"
-	"toptau/metric"
 	"toptau/threshold"
 )
 
@@ -64,14 +63,11 @@ func AbsoluteTop(negatives []float64, delta threshold.Rate) (t float64, g Guaran
 	if delta.IsZero() {
 		return 0, Guarantee{}, unset("delta")
 	}
-	z, err := sorted(negatives, method.Negatives)
+	s, err := Sort(negatives, method.Negatives)
 	if err != nil {
 		return 0, Guarantee{}, err
 	}
-	t, g = orderStatistic(z, len(z), metric.GoalAbsoluteTop)
-	g.Delta, g.Certified = delta, true
-	g.Bound = absoluteBound(len(z), delta.Float64())
-	return t, g, nil
+	return s.AbsoluteTop(delta)
 }
 
 func unset(name string) error {

@@ -22,7 +22,7 @@ import (
 )
 
 // CertificateVersion is the version of the certificate files that this package writes, and the newest that it reads. Version 2
-// added Norm.
+// added Norm, and rows of groups and of databases in DualWeights.
 const CertificateVersion = 2
 
 // Certificate is a feasible dual point (p, a) of a fit. Anyone who has the data can compute a lower bound on the objective from
@@ -58,10 +58,49 @@ type NormProof struct {
 	A      DualWeights `json:"a"`     // on the population
 }
 
-// DualWeights are the non-zero entries of p or a.
+// DualWeights are the non-zero entries of p or a: those of single rows, and those of the rows of groups. A row has the sum
+// of both.
 type DualWeights struct {
 	Rows   []int     `json:"rows"` // 1-based
 	Values []float64 `json:"values"`
+	// Keys are the keys of the rows in a database, instead of Rows.
+	Keys []string `json:"keys,omitempty"`
+
+	Groups []DualGroup `json:"groups,omitempty"`
+	// Points are weights by whose scores groups are described.
+	Points [][]float64 `json:"points,omitempty"`
+	// Held are rows, 1-based, or in a database their keys, that are no members of groups, whatever their scores.
+	Held     []int    `json:"held,omitempty"`
+	HeldKeys []string `json:"held_keys,omitempty"`
+}
+
+// DualGroup is the rows of a class whose scores z = w'x at a point are at least Low and below High, without the first
+// Held of the rows held. A member of row weight m has
+//
+//	max(0, m Value (Rate + Slope (z - Origin))).
+//
+// Every operation is rounded to float64, and z is the sum of the products of the packed row in the order of its columns.
+type DualGroup struct {
+	Point  int      `json:"point"` // index into Points
+	Low    *float64 `json:"low"`   // nil: no bound
+	High   *float64 `json:"high"`  // nil: no bound
+	Held   int      `json:"held"`
+	Value  float64  `json:"value"` // the sum of the multipliers, about
+	Rate   float64  `json:"rate"`
+	Slope  float64  `json:"slope"`
+	Origin float64  `json:"origin"`
+}
+
+// Grouped reports whether p or a of the certificate has groups of rows.
+func (c *Certificate) Grouped() bool {
+	grouped := len(c.P.Groups)+len(c.A.Groups) > 0
+	return grouped || c.Norm != nil && len(c.Norm.P.Groups)+len(c.Norm.A.Groups) > 0
+}
+
+// Keyed reports whether the certificate names rows by their keys.
+func (c *Certificate) Keyed() bool {
+	keyed := len(c.P.Keys)+len(c.A.Keys)+len(c.P.HeldKeys)+len(c.A.HeldKeys) > 0
+	return keyed || c.Norm != nil && len(c.Norm.P.Keys)+len(c.Norm.A.Keys)+len(c.Norm.P.HeldKeys)+len(c.Norm.A.HeldKeys) > 0
 }
 
 // Save writes the certificate as JSON, completely or not at all.
@@ -147,7 +186,7 @@ func decodeCertificate(content []byte) (*Certificate, error) {
 	}
 	fields, err := objectFields(content, reflect.TypeFor[Certificate]())
 	if err == nil {
-		err = checkDualWeights(fields)
+		err = checkDualWeights(fields, head.Format)
 	}
 	if norm := fields["norm"]; err == nil && norm != nil {
 		switch {
@@ -157,7 +196,7 @@ func decodeCertificate(content []byte) (*Certificate, error) {
 			err = errors.New(`field "norm" is null`)
 		default:
 			if fields, err = objectFields(norm, reflect.TypeFor[NormProof]()); err == nil {
-				err = checkDualWeights(fields)
+				err = checkDualWeights(fields, head.Format)
 			}
 		}
 	}
@@ -172,10 +211,26 @@ func decodeCertificate(content []byte) (*Certificate, error) {
 }
 
 // checkDualWeights checks the fields of p and a.
-func checkDualWeights(fields map[string]json.RawMessage) error {
+func checkDualWeights(fields map[string]json.RawMessage, format int) error {
 	for _, name := range []string{"p", "a"} {
-		if _, err := objectFields(fields[name], reflect.TypeFor[DualWeights]()); err != nil {
+		own, err := objectFields(fields[name], reflect.TypeFor[DualWeights]())
+		if err != nil {
 			return err
+		}
+		if format < 2 && len(own) > 2 {
+			return fmt.Errorf("more than rows and values in %q of format %d", name, format)
+		}
+		if own["groups"] == nil {
+			continue
+		}
+		var groups []json.RawMessage
+		if err := json.Unmarshal(own["groups"], &groups); err != nil {
+			return err
+		}
+		for _, g := range groups {
+			if _, err := objectFields(g, reflect.TypeFor[DualGroup]()); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -324,9 +324,10 @@ type Evidence struct {
 type Training struct {
 	Rows         int     `json:"rows"`
 	Positives    int     `json:"positives"`
-	Mass         float64 `json:"mass,omitempty"`          // sum of the row weights, if there are any
-	PositiveMass float64 `json:"positive_mass,omitempty"` // of the positives
-	Digest       string  `json:"digest"`                  // "sha256:" and the digest of the uncompressed file; "" when unknown
+	Mass         float64 `json:"mass,omitempty"`             // sum of the row weights, if there are any
+	PositiveMass float64 `json:"positive_mass,omitempty"`    // of the positives
+	Digest       string  `json:"digest"`                     // "sha256:" and the digest of the uncompressed file or of Source; "" when unknown
+	Source       string  `json:"source,omitempty" since:"2"` // rows of a database: the table, its condition and a checksum
 	Seed         uint64  `json:"seed"`
 }
 

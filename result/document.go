@@ -31,6 +31,24 @@ func (*Version) UnmarshalJSON(data []byte) error {
 type Document struct {
 	SchemaVersion Version  `json:"schema_version"` // 2
 	Warnings      Warnings `json:"warnings"`       // {code, text, fixes}; codes are stable
+	// toptau-sql: what the database was asked
+	Database *Database `json:"database,omitempty"`
+}
+
+// Database counts what a database was asked for a result, and what left it.
+type Database struct {
+	Engine     string `json:"engine"`         // kind of database: postgres, clickhouse, trino or duckdb
+	Table      string `json:"table"`          // name of the table, as it was given
+	Servers    int    `json:"servers"`        // number of servers, each with a part of the rows
+	Statements int    `json:"statements"`     // number of statements
+	Scans      int    `json:"scans"`          // those of them that read all rows of a server
+	Lookups    int    `json:"lookups"`        // those that fetched single rows by their keys
+	Rows       int    `json:"rows_fetched"`   // number of single rows that left the database
+	Received   int64  `json:"bytes_received"` // bytes that came from the database, with those of the protocol
+	Sent       int64  `json:"bytes_sent"`     // bytes that went to it
+	// time during which at least one statement was not answered
+	SecondsWaiting float64 `json:"seconds_database"`
+	SecondsOwn     float64 `json:"seconds_own"` // the rest of the time
 }
 
 // Warnings are warnings in the order in which they occurred. None are an empty list in JSON.

@@ -30,10 +30,13 @@ type Evaluation struct {
 
 // Measured are the measurements of one ranking.
 type Measured struct {
-	AUC        float64    `json:"auc"`             // area under the ROC curve; ties count one half
-	AUCAgainst float64    `json:"auc_against"`     // the same area; ties count against the ranking
-	Distinct   int        `json:"distinct_scores"` // number of different scores
-	Goal       *GoalValue `json:"goal"`            // the goal's criterion on these rows; null: no goal was set
+	AUC        float64 `json:"auc"`         // area under the ROC curve; ties count one half
+	AUCAgainst float64 `json:"auc_against"` // the same area; ties count against the ranking
+	// rows that do not fit into memory: the exact areas differ from these by at most this, because rows were counted in intervals of scores
+	AUCWithin *float64 `json:"auc_within,omitempty"`
+	// number of different scores; with auc_within, of intervals
+	Distinct int        `json:"distinct_scores"`
+	Goal     *GoalValue `json:"goal"` // the goal's criterion on these rows; null: no goal was set
 	// criteria with thresholds from these rows and bootstrap intervals
 	Criteria []metric.Result `json:"criteria"`
 	// decisions of the model's operating points on these rows

@@ -14,6 +14,8 @@ type Training struct {
 	Goal     metric.Goal `json:"goal"`     // goal of the model
 	Summary  []string    `json:"summary"`  // what to expect, in sentences
 	Training Counts      `json:"training"` // rows that fit the model
+	// training rows on which the search ran, if not all fit into memory
+	Sample *Counts `json:"sample,omitempty"`
 	// rows that are only used for the threshold
 	Calibration *Counts `json:"calibration,omitempty"`
 	// rows that choose the model, instead of a cross-validation
@@ -115,7 +117,9 @@ type Member struct {
 	Lambda    float64 `json:"lambda"`    // lambda of the fit to all rows
 	Share     float64 `json:"share"`     // its weight in the average
 	// number of folds whose fits it averages; 0: it is one fit to all rows
-	Folds      int     `json:"folds"`
+	Folds int `json:"folds"`
+	// number of rows that it was fitted to; absent: all training rows
+	Rows       int     `json:"rows,omitempty"`
 	SecondsFit float64 `json:"seconds_fit"` // time spent on this fit
 }
 

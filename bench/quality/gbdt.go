@@ -20,6 +20,18 @@ import (
 //go:embed gbdt/*.gz xgboost/*.gz
 var boosterFiles embed.FS
 
+// costs are the processor seconds of one training on a set, measured in turns by costs.py.
+var costs = func() map[string]struct{ GBDT, XGBoost, Toptau float64 } {
+	c := map[string]struct{ GBDT, XGBoost, Toptau float64 }{}
+	if err := json.Unmarshal(costsFile, &c); err != nil {
+		panic(err) // the file is part of the program
+	}
+	return c
+}()
+
+//go:embed costs.json
+var costsFile []byte
+
 // errNotApplicable is for an entry that does not exist for a set.
 var errNotApplicable = errors.New("not applicable")
 

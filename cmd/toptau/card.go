@@ -13,6 +13,7 @@ import (
 	"toptau/diag"
 	"toptau/internal/atomicfile"
 	"toptau/internal/cli"
+	"toptau/internal/cli/verbs"
 	"toptau/result"
 	"toptau/schema"
 )
@@ -29,7 +30,7 @@ type cardCommand struct {
 	By         []string `placeholder:"COL" sep:"none" help:"Show error rates by the values of this column, feature or not, with intervals that hold together (Bonferroni); repeatable."`
 	Confidence float64  `placeholder:"C" default:"0.95" help:"The confidence of the intervals (default 0.95)."`
 	ReportDate string   `placeholder:"TEXT" help:"The date on the card (default: that of the data file)."`
-	verifyFlags
+	verbs.VerifyFlags
 	schema.Format
 }
 
@@ -47,7 +48,7 @@ func (c *cardCommand) Run(s *cli.Session) error {
 	if err != nil {
 		return err
 	}
-	m, err := c.load(c.Model)
+	m, err := c.Load(c.Model)
 	if err != nil {
 		return err
 	}
@@ -88,7 +89,7 @@ func (c *cardCommand) Run(s *cli.Session) error {
 		if missing := notStated(card.Statements); missing != "" {
 			s.Printf("not stated: %s\n", missing)
 		}
-		printWarnings(s, card.Warnings)
+		verbs.PrintWarnings(s, card.Warnings)
 	}
 	return nil
 }

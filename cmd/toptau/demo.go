@@ -9,6 +9,7 @@ import (
 	"toptau"
 	"toptau/internal/atomicfile"
 	"toptau/internal/cli"
+	"toptau/internal/cli/verbs"
 	"toptau/internal/simulate"
 	"toptau/internal/text"
 	"toptau/result"
@@ -106,7 +107,7 @@ func (c *demoCommand) train(s *cli.Session, dir string) (*toptau.Trained, error)
 		return nil, err
 	}
 	s.Progress.Start()
-	trained, err := toptau.Train(s, data, goal, toptau.TrainOptions{Progress: func(now result.Progress) { showProgress(s, now) }, Seed: c.Seed,
+	trained, err := toptau.Train(s, data, goal, toptau.TrainOptions{Progress: func(now result.Progress) { verbs.ShowProgress(s, now) }, Seed: c.Seed,
 		Delta: threshold.MustRate(demoDelta)})
 	if err != nil {
 		return nil, err
@@ -119,7 +120,7 @@ func (c *demoCommand) train(s *cli.Session, dir string) (*toptau.Trained, error)
 		return nil, err
 	}
 	if !s.JSON {
-		printTraining(s, &trained.Result, "")
+		verbs.PrintTraining(s, &trained.Result, "")
 	}
 	return trained, nil
 }
@@ -140,7 +141,7 @@ func (c *demoCommand) evaluate(s *cli.Session, dir string, trained *toptau.Train
 	if s.JSON {
 		return e, s.Emit(comparison{Training: &trained.Result, Evaluation: &e.Evaluation})
 	}
-	printEvaluation(s, e)
+	verbs.PrintEvaluation(s, e)
 	return e, nil
 }
 

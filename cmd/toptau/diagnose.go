@@ -3,7 +3,7 @@ package main
 import (
 	"toptau"
 	"toptau/internal/cli"
-	"toptau/internal/text"
+	"toptau/internal/cli/verbs"
 	"toptau/result"
 	"toptau/schema"
 )
@@ -12,17 +12,17 @@ import (
 type diagnoseCommand struct {
 	Data []string `file:"in" arg:"" help:"Labelled data: files, directories or patterns, read as one table; - is standard input."`
 	toptau.DiagnoseOptions
-	goalFlags
+	verbs.GoalFlags
 	schema.Format
 	cacheFlags
 }
 
 func (c *diagnoseCommand) Run(s *cli.Session) error {
 	var err error
-	if c.Goal, err = c.optional(); err != nil {
+	if c.Goal, err = c.Optional(); err != nil {
 		return err
 	}
-	paths, format, err := c.packLarge(s, c.Data, c.Format, 0)
+	paths, format, err := c.packLarge(s, c.Data, c.Format, c.Memory)
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func (c *diagnoseCommand) Run(s *cli.Session) error {
 	}
 	s.Progress.Start()
 	c.ReleaseData = true
-	c.Progress = func(now result.Progress) { showProgress(s, now) }
+	c.Progress = func(now result.Progress) { verbs.ShowProgress(s, now) }
 	d, err := toptau.Diagnose(s, data, c.DiagnoseOptions)
 	if err != nil {
 		return err
@@ -41,41 +41,6 @@ func (c *diagnoseCommand) Run(s *cli.Session) error {
 	if s.JSON {
 		return s.Emit(d)
 	}
-	printDiagnosis(s, d)
+	verbs.PrintDiagnosis(s, d)
 	return nil
-}
-
-func printDiagnosis(s *cli.Session, d *result.Diagnosis) {
-	s.Printf("%s rows, %s positive, %s negative, %s features\n", text.Count(d.Rows), text.Count(d.Positives), text.Count(d.Negatives), text.Count(d.Features))
-	switch {
-	case d.Separable == nil:
-		s.Printf("separable at the top: not decided\n")
-	case *d.Separable:
-		s.Printf("separable at the top: yes, a linear score puts every positive above every negative\n")
-	default:
-		s.Printf("separable at the top: no (mean hinge loss is at least %s for any |w| <= %s)\n", text.Number(*d.TopBound), text.Number(*d.TopRadius))
-	}
-	s.Printf("Is w = 0 optimal for every lambda?\n")
-	for _, v := range d.Methods {
-		answer := "-"
-		if v.ZeroIsOptimal != nil {
-			answer = map[bool]string{true: "yes", false: "no"}[*v.ZeroIsOptimal]
-		}
-		name := string(v.Method)
-		if v.K != 0 {
-			name += " k " + text.Count(v.K)
-		}
-		if !v.Tau.IsZero() {
-			name += " tau " + v.Tau.String()
-		}
-		s.Printf("  %-22s %-4s %s\n", name, answer, v.Evidence)
-	}
-	s.Printf("budgets\n")
-	for _, b := range d.Budgets {
-		s.Printf("  %-8s %s\n", b.Tau, b.Text)
-	}
-	for _, line := range d.Advice {
-		s.Printf("advice: %s\n", line)
-	}
-	printWarnings(s, d.Warnings)
 }

@@ -5,6 +5,7 @@ import (
 
 	"toptau"
 	"toptau/internal/cli"
+	"toptau/internal/cli/verbs"
 	"toptau/internal/text"
 	"toptau/result"
 )
@@ -14,15 +15,15 @@ type diffCommand struct {
 	Old string `file:"in" arg:"" help:"A model file."`
 	New string `file:"in" arg:"" help:"The model file that it is compared with."`
 	Top int    `placeholder:"N" default:"20" help:"Columns to show, those that changed most (default 20; --json has all)."`
-	verifyFlags
+	verbs.VerifyFlags
 }
 
 func (c *diffCommand) Run(s *cli.Session) error {
-	before, err := c.load(c.Old)
+	before, err := c.Load(c.Old)
 	if err != nil {
 		return err
 	}
-	after, err := c.load(c.New)
+	after, err := c.Load(c.New)
 	if err != nil {
 		return err
 	}
@@ -61,7 +62,7 @@ func (c *diffCommand) Run(s *cli.Session) error {
 			x := &d.Columns[i]
 			table = append(table, []string{x.Column, number(x.Before), number(x.After), x.Change})
 		}
-		for i, line := range alignColumns(table) {
+		for i, line := range verbs.AlignColumns(table) {
 			if i > 0 {
 				line += "  " + d.Columns[i-1].Detail
 			}
@@ -87,7 +88,7 @@ func pointText(p *result.PointChange) string {
 	case p.Before != nil:
 		line += fmt.Sprintf(": threshold was %.6g", *p.Before)
 	}
-	line += " (" + goalText(p.Goal) + ")"
+	line += " (" + verbs.GoalText(p.Goal) + ")"
 	if p.Guarantee != "" {
 		line += "; " + p.Guarantee
 	}

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,10 +11,8 @@ import (
 	"toptau/diag"
 	"toptau/internal/atomicfile"
 	"toptau/internal/cli"
-	"toptau/internal/report"
-	"toptau/internal/text"
+	"toptau/internal/cli/verbs"
 	"toptau/model"
-	"toptau/result"
 	"toptau/schema"
 )
 
@@ -26,15 +22,15 @@ type evaluateCommand struct {
 	Scores []string `file:"scores" sep:"none" placeholder:"NAME=FILE" help:"Another program's scores of the same rows (CSV with a column score), joined by --id; repeatable."`
 	Report string   `file:"out" placeholder:"FILE" help:"Write a self-contained HTML page with curves, intervals and the model card."`
 	toptau.EvaluateOptions
-	goalFlags
-	verifyFlags
+	verbs.GoalFlags
+	verbs.VerifyFlags
 	schema.Format
 	cacheFlags
 }
 
 func (c *evaluateCommand) Run(s *cli.Session) error {
 	var err error
-	if c.Goal, err = c.optional(); err != nil {
+	if c.Goal, err = c.Optional(); err != nil {
 		return err
 	}
 	if err := atomicfile.Check(c.Report); err != nil {
@@ -70,7 +66,7 @@ func (c *evaluateCommand) Run(s *cli.Session) error {
 	if s.StdoutTaken {
 		return gateError(e)
 	}
-	printEvaluation(s, e)
+	verbs.PrintEvaluation(s, e)
 	if !c.Prevalence.IsZero() {
 		for _, line := range e.Summary {
 			s.Printf("%s\n", line)
@@ -110,7 +106,7 @@ func (c *evaluateCommand) read(s *cli.Session) ([]toptau.Entry, *toptau.Data, er
 	}
 	names := entryNames(paths)
 	for i, path := range paths {
-		m, err := c.load(path)
+		m, err := c.Load(path)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -128,7 +124,7 @@ func (c *evaluateCommand) read(s *cli.Session) ([]toptau.Entry, *toptau.Data, er
 			return nil, nil, err
 		}
 	}
-	data, format, err := c.packLarge(s, c.Files[files:], format, 0)
+	data, format, err := c.packLarge(s, c.Files[files:], format, c.Memory)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -176,130 +172,4 @@ func entryNames(paths []string) []string {
 		}
 	}
 	return names
-}
-
-func printEvaluation(s *cli.Session, e *toptau.Evaluation) {
-	auc := ""
-	if e.Positives > 0 && e.Positives < e.Rows {
-		auc = fmt.Sprintf("; AUC %.4f", e.AUC)
-	}
-	s.Printf("%s, %s positive (%s)%s\n", report.UnitsText(e.Unit, e.Rows), text.Count(e.Positives), text.Percent(e.Prevalence), auc)
-	if e.Unit != nil {
-		s.Printf("counted: %s\n", report.UnitRule(e.Unit))
-	}
-	for i := range e.Entries {
-		entry := &e.Entries[i]
-		if len(e.Entries) > 1 && len(entry.Points) > 0 {
-			s.Printf("%s:\n", entry.Name)
-		}
-		for _, p := range entry.Points {
-			printDecisions(s, &p, e.Value)
-		}
-		for k := range entry.By {
-			printBreakdown(s, &entry.By[k])
-		}
-		if words := report.TogetherText(entry.By); words != "" {
-			s.Printf("  %s\n", words)
-		}
-	}
-	if len(e.Entries) > 1 {
-		printEntries(s, &e.Evaluation)
-	} else {
-		printCriteria(s, e)
-	}
-	for i := range e.Entries {
-		entry, name := &e.Entries[i], ""
-		if len(e.Entries) > 1 {
-			name = " of " + entry.Name
-		}
-		if entry.Joined == nil {
-			s.Printf("training rows%s among these: %s\n", name, report.OverlapText(entry.TrainingRows))
-		}
-	}
-	if line := report.ProbabilityText(&e.Measured); line != "" && len(e.Entries) == 1 {
-		s.Printf("probabilities: %s\n", line)
-	}
-	printExamples(s, e)
-	if g := e.Gate; g != nil {
-		printGate(s, g)
-	}
-	printWarnings(s, e.Warnings)
-}
-
-// printDecisions prints the decisions of an operating point.
-func printDecisions(s *cli.Session, p *result.Decisions, value string) {
-	s.Printf("at the threshold %.6g of operating point %q (%s):\n", p.Decisions.Threshold, p.Name, goalText(p.Goal))
-	s.Printf("  positives found  %s\n", rateText(p.Decisions.TruePositiveRate))
-	if p.Value != nil {
-		s.Printf("  %-15s  %s\n", value+" found", rateText(*p.Value))
-	}
-	s.Printf("  false alarms     %s\n", rateText(p.Decisions.FalsePositiveRate))
-	s.Printf("  precision        %s\n", rateText(p.Decisions.Precision))
-	s.Printf("  %s\n", intervalNote(p.Decisions.TruePositiveRate))
-}
-
-// printBreakdown prints what a threshold finds by the values of a column.
-func printBreakdown(s *cli.Session, b *result.Breakdown) {
-	s.Printf("by %s, at the threshold %.6g:\n", report.ColumnName(b.Column), b.Threshold)
-	for _, line := range alignColumns(report.BreakdownCells(b)) {
-		s.Printf("  %s\n", line)
-	}
-}
-
-// printGate prints whether a model may replace another, and why not.
-func printGate(s *cli.Session, g *result.Gate) {
-	if g.Passed {
-		s.Printf("gate: open, %s may replace %s: its loss is below %s points, with the confidence of the interval\n", g.Entry, g.Against,
-			text.Fixed(100*g.Margin, 1))
-		return
-	}
-	s.Printf("gate: closed\n")
-	for _, reason := range g.Reasons {
-		s.Printf("  %s: %s\n", g.Entry, reason)
-	}
-}
-
-// printExamples prints the rows with the most telling scores.
-func printExamples(s *cli.Session, e *toptau.Evaluation) {
-	for _, kind := range []result.ExampleKind{result.FalseAlarm, result.FoundRow, result.MissedRow} {
-		title := report.ExampleTitle(kind)
-		for i := range e.Examples {
-			x := &e.Examples[i]
-			if x.Kind != kind {
-				continue
-			}
-			if title != "" {
-				s.Printf("%s:\n", title)
-				title = ""
-			}
-			name := fmt.Sprintf("row %d", x.Row)
-			if len(x.ID) > 0 {
-				name = strings.Join(x.ID, " ")
-			}
-			s.Printf("  %s: score %.6g: %s\n", name, x.Score, report.ReasonsText(x.Reasons))
-		}
-	}
-}
-
-// printCriteria prints the criteria of a single entry.
-func printCriteria(s *cli.Session, e *toptau.Evaluation) {
-	if e.Goal != nil {
-		s.Printf("goal: %s\n", e.Goal.Goal)
-		s.Printf("  %-26s %s\n", e.Goal.Value.Criterion, rateText(e.Goal.Value.Proportion))
-	}
-	s.Printf("with other thresholds, taken from these rows themselves:\n")
-	for _, c := range e.Criteria {
-		s.Printf("  %-26s %s\n", c.Criterion, rateText(c.Proportion))
-	}
-	if len(e.Criteria) > 0 {
-		s.Printf("  %s\n", intervalNote(e.Criteria[0].Proportion))
-	}
-	if j := e.Entries[0].Joined; j != nil {
-		s.Printf("scores of %s: %s\n", e.Entries[0].Name, report.JoinedText(j))
-	}
-}
-
-func appendJSON(b []byte, text string) []byte {
-	quoted, _ := json.Marshal(text) // a string cannot fail
-	return append(b, quoted...)
 }

@@ -13,6 +13,7 @@ import (
 	"toptau"
 	"toptau/diag"
 	"toptau/internal/cli"
+	"toptau/internal/cli/verbs"
 	"toptau/internal/report"
 	"toptau/internal/text"
 	"toptau/model"
@@ -30,7 +31,7 @@ type explainCommand struct {
 	Columns bool     `help:"Show what each column does to the scores of all rows, instead of single rows."`
 	CSV     bool     `name:"csv" help:"Print CSV: one line per row and column, with the column's value and what it adds."`
 	badRowFlags
-	verifyFlags
+	verbs.VerifyFlags
 	schema.Format
 }
 
@@ -47,14 +48,14 @@ func (c *explainCommand) Run(s *cli.Session) error {
 	case c.Columns && (c.Best > 0 || c.At != ""):
 		return &diag.Error{Kind: diag.Usage, Param: "columns", Found: "together with --best or --at", Expected: "all rows, or some"}
 	}
-	m, err := c.load(c.Model)
+	m, err := c.Load(c.Model)
 	if err != nil {
 		return err
 	}
 	if c.Columns {
 		return c.printColumns(s, m)
 	}
-	var w rowWriter = &explanations{w: s.Stdout, top: cmp.Or(c.Top, 5)}
+	var w verbs.RowWriter = &explanations{w: s.Stdout, top: cmp.Or(c.Top, 5)}
 	switch {
 	case s.JSON:
 		w = &jsonExplanations{w: cli.JSONLines{W: s.Stdout}}
@@ -107,13 +108,13 @@ func (c *explainCommand) printColumns(s *cli.Session, m *model.Model) error {
 		c := &list[i]
 		table = append(table, []string{c.Column, fmt.Sprintf("%.4g", c.Effect), fmt.Sprintf("%+.4g", c.Mean), c.String()})
 	}
-	for _, line := range alignColumns(table) {
+	for _, line := range verbs.AlignColumns(table) {
 		s.Printf("  %s\n", line)
 	}
 	if others := len(r.Columns) - len(list); others > 0 {
 		s.Printf("  and %s that matter less\n", text.Plural(others, "column"))
 	}
-	printWarnings(s, r.Warnings)
+	verbs.PrintWarnings(s, r.Warnings)
 	return nil
 }
 
@@ -124,18 +125,18 @@ type explanations struct {
 	stream *toptau.Stream
 }
 
-func (e *explanations) begin(s *toptau.Stream) error {
+func (e *explanations) Begin(s *toptau.Stream) error {
 	e.stream = s
 	return nil
 }
 
-func (e *explanations) write(r *result.Row) error {
+func (e *explanations) Write(r *result.Row) error {
 	name := fmt.Sprintf("row %d", r.Number)
 	if len(r.ID) > 0 {
 		name = strings.Join(r.ID, " ")
 	}
 	if r.Err != nil {
-		_, err := fmt.Fprintf(e.w, "%s: no score: %s\n", cli.Printable(name), cli.Printable(reasonText(r.Err)))
+		_, err := fmt.Fprintf(e.w, "%s: no score: %s\n", cli.Printable(name), cli.Printable(verbs.ReasonText(r.Err)))
 		return err
 	}
 	sign := "above"
@@ -166,9 +167,9 @@ func (e *explanations) write(r *result.Row) error {
 	return err
 }
 
-func (e *explanations) flush() {}
+func (e *explanations) Flush() {}
 
-func (e *explanations) end() error { return nil }
+func (e *explanations) End() error { return nil }
 
 // jsonExplanations prints one object a row.
 type jsonExplanations struct {
@@ -176,12 +177,12 @@ type jsonExplanations struct {
 	stream *toptau.Stream
 }
 
-func (e *jsonExplanations) begin(s *toptau.Stream) error {
+func (e *jsonExplanations) Begin(s *toptau.Stream) error {
 	e.stream = s
 	return nil
 }
 
-func (e *jsonExplanations) write(r *result.Row) error {
+func (e *jsonExplanations) Write(r *result.Row) error {
 	if r.Err != nil {
 		return json.NewEncoder(e.w).Encode(struct {
 			SchemaVersion result.Version `json:"schema_version"`
@@ -189,7 +190,7 @@ func (e *jsonExplanations) write(r *result.Row) error {
 			ID            []string       `json:"id,omitempty"`
 			Score         *float64       `json:"score"`
 			Error         string         `json:"error"`
-		}{result.Version{}, r.Number, r.ID, nil, reasonText(r.Err)})
+		}{result.Version{}, r.Number, r.ID, nil, verbs.ReasonText(r.Err)})
 	}
 	var average *float64
 	if score, known := e.stream.AverageScore(); known {
@@ -209,9 +210,9 @@ func (e *jsonExplanations) write(r *result.Row) error {
 	}{result.Version{}, r.Number, r.ID, r.Score, r.Threshold, r.Decisions[0], average, r.Offset, e.stream.Reasons(r), r.Rounding})
 }
 
-func (e *jsonExplanations) flush() {}
+func (e *jsonExplanations) Flush() {}
 
-func (e *jsonExplanations) end() error { return nil }
+func (e *jsonExplanations) End() error { return nil }
 
 // csvExplanations prints one line for each of a row's main columns.
 type csvExplanations struct {
@@ -220,7 +221,7 @@ type csvExplanations struct {
 	stream *toptau.Stream
 }
 
-func (e *csvExplanations) begin(s *toptau.Stream) error {
+func (e *csvExplanations) Begin(s *toptau.Stream) error {
 	e.stream = s
 	header := slices.Clone(s.ID)
 	if len(header) == 0 {
@@ -229,7 +230,7 @@ func (e *csvExplanations) begin(s *toptau.Stream) error {
 	return e.w.Write(append(header, "score", "threshold", "decision", "rank", "column", "value", "adds", "above_average"))
 }
 
-func (e *csvExplanations) write(r *result.Row) error {
+func (e *csvExplanations) Write(r *result.Row) error {
 	fields := slices.Clone(r.ID)
 	if len(fields) == 0 {
 		fields = []string{strconv.Itoa(r.Number)}
@@ -250,9 +251,9 @@ func (e *csvExplanations) write(r *result.Row) error {
 	return nil
 }
 
-func (e *csvExplanations) flush() { e.w.Flush() }
+func (e *csvExplanations) Flush() { e.w.Flush() }
 
-func (e *csvExplanations) end() error {
+func (e *csvExplanations) End() error {
 	e.w.Flush()
 	return e.w.Error()
 }

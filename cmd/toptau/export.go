@@ -9,6 +9,7 @@ import (
 	"toptau"
 	"toptau/diag"
 	"toptau/internal/cli"
+	"toptau/internal/cli/verbs"
 	"toptau/internal/text"
 	"toptau/result"
 )
@@ -19,14 +20,14 @@ type exportCommand struct {
 	Target string `arg:"" enum:"onnx,sql,c,go,card" help:"What to write: onnx, sql, c, go, or card (points for people)."`
 	Output string `file:"out" short:"o" required:"" placeholder:"FILE" help:"Write the export here; - is standard output."`
 	toptau.ExportOptions
-	verifyFlags
+	verbs.VerifyFlags
 }
 
 func (c *exportCommand) Run(s *cli.Session) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	m, err := c.load(c.Model)
+	m, err := c.Load(c.Model)
 	if err != nil {
 		return err
 	}
@@ -75,5 +76,5 @@ func printExport(s *cli.Session, r *result.Export, output string) {
 	if !r.Tested {
 		s.Printf("not tested: this SQL was never run in %s; compare some scores with those of toptau score\n", r.Dialect)
 	}
-	printWarnings(s, r.Warnings)
+	verbs.PrintWarnings(s, r.Warnings)
 }

@@ -5,10 +5,9 @@ import (
 	"io"
 
 	"toptau"
-	"toptau/diag"
 	"toptau/internal/atomicfile"
 	"toptau/internal/cli"
-	"toptau/internal/text"
+	"toptau/internal/cli/verbs"
 	"toptau/method"
 	"toptau/result"
 	"toptau/schema"
@@ -24,15 +23,15 @@ type fitCommand struct {
 	toptau.FitOptions
 	schema.Format
 	cacheFlags
-	replaceFlag
-	signFlags
+	verbs.ReplaceFlag
+	verbs.SignFlags
 }
 
 func (c *fitCommand) Run(s *cli.Session) error {
 	if err := atomicfile.Check(c.Output, c.Trace, c.Certificate); err != nil {
 		return err
 	}
-	key, err := c.key(c.Output, c.Certificate)
+	key, err := c.Key(c.Output, c.Certificate)
 	if err != nil {
 		return err
 	}
@@ -48,7 +47,7 @@ func (c *fitCommand) Run(s *cli.Session) error {
 	c.ReleaseData = true
 	c.Progress = func(now result.Progress) {
 		s.FinishAfterSignal("writing what the solver has reached")
-		showProgress(s, now)
+		verbs.ShowProgress(s, now)
 	}
 	fitted, err := toptau.Fit(s, data, c.Problem, c.FitOptions)
 	if err != nil {
@@ -56,7 +55,7 @@ func (c *fitCommand) Run(s *cli.Session) error {
 	}
 	s.Progress.Clear()
 	r := &fitted.Result
-	if fitted.Model, err = sign(fitted.Model, key); err != nil {
+	if fitted.Model, err = verbs.Sign(fitted.Model, key); err != nil {
 		return err
 	}
 	if fitted.Certificate != nil && key != nil {
@@ -66,7 +65,7 @@ func (c *fitCommand) Run(s *cli.Session) error {
 	}
 	var kept []string
 	if r.Stopped != "" {
-		kept = keepExisting(c.ReplacePartial, &c.Output, &c.Certificate, &c.Trace)
+		kept = verbs.KeepExisting(c.ReplacePartial, &c.Output, &c.Certificate, &c.Trace)
 	}
 	if err := c.writeFiles(s, fitted); err != nil {
 		return err
@@ -74,26 +73,15 @@ func (c *fitCommand) Run(s *cli.Session) error {
 	if s.JSON {
 		err = s.Emit(r)
 	} else if !s.StdoutTaken {
-		printFit(s, r, c.Output)
+		verbs.PrintFit(s, r, c.Output)
 	}
 	if err == nil && c.Certificate != "" && fitted.Certificate == nil {
-		return noCertificate(r)
+		return verbs.NoCertificate(r)
 	}
 	if err == nil && r.Stopped != "" {
-		return &cli.Interrupted{Words: partialText(kept, c.Output, c.Certificate, c.Trace)}
+		return &cli.Interrupted{Words: verbs.PartialText(kept, c.Output, c.Certificate, c.Trace)}
 	}
 	return err
-}
-
-// noCertificate is the error of a fit that has no certificate. The model was written.
-func noCertificate(r *result.Fit) error {
-	e := &diag.Error{Kind: diag.Usage, Param: "certificate", Found: "with the solver " + string(r.Settings.Solver),
-		Expected: "a solver that certifies", Fixes: []diag.Fix{{Param: "solver", Value: "certified"}}}
-	if r.Settings.Solver == method.CertifiedSolver {
-		e.Found, e.Expected, e.Fixes = "with a dual point that has groups of rows", "single rows", nil
-		e.Hint = "more memory for the encoded rows gives a certificate"
-	}
-	return e
 }
 
 // writeFiles publishes the model with its certificate and the trace, all or none.
@@ -122,41 +110,4 @@ func writeTrace(w io.Writer, trace []result.TracePoint) error {
 		}
 	}
 	return nil
-}
-
-func printFit(s *cli.Session, r *result.Fit, output string) {
-	s.Printf("%s (%s) on %s rows, %s positive, %s features\n", r.Method, r.Surrogate, text.Count(r.Rows), text.Count(r.Positives), text.Count(r.Features))
-	population := "rows"
-	if r.Population == method.Negatives {
-		population = "negatives"
-	}
-	s.Printf("  hyperparameters  %s; top %v of the %s\n", r.Problem.Hyperparameters(), text.Number(r.MassOnTop), population)
-	s.Printf("  objective        %.6g (at w = 0: %.6g)\n", r.Objective, r.AtZero)
-	if r.Lower != nil {
-		s.Printf("  lower bound      %.6g%s%s\n", *r.Lower, optional(", relative gap %.2g", r.RelativeGap),
-			optional(", for |w| <= %.3g", r.BallRadius))
-	}
-	s.Printf("  threshold        %.6g, |w| = %.3g\n", r.Threshold, r.NormW)
-	if r.NormBound != nil {
-		s.Printf("  shortest         no weights with as small an objective have |w| < %.3g\n", *r.NormBound)
-	}
-	s.Printf("  solver           %s, %s, %s, %.2f s\n", r.Settings.Solver, text.Plural(r.Iterations, "iteration"), text.Plural(r.Passes, "pass"), r.SecondsFit)
-	if output != "" {
-		s.Printf("  model            %s\n", output)
-	}
-	printWarnings(s, r.Warnings)
-}
-
-// optional formats a value that may be unknown.
-func optional[T any](format string, v *T) string {
-	if v == nil {
-		return ""
-	}
-	return fmt.Sprintf(format, *v)
-}
-
-func printWarnings(s *cli.Session, warnings []diag.Warning) {
-	for _, w := range warnings {
-		s.Printf("  note: %s\n", w.Words(cli.Spell))
-	}
 }

@@ -18,6 +18,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"toptau/internal/cli/verbs"
 
 	"toptau"
 )
@@ -293,13 +294,13 @@ func (s *stage) outcome(t *testing.T, dir string, v victim, fail func(string, ..
 		fail("a mismatched pair: %v of %v", states, v.outputs)
 	}
 	outcome := strings.Join(slices.Compact(states), ", ")
-	if partial := filepath.Join(dir, "m.json"+partialSuffix); fileExists(partial) {
+	if partial := filepath.Join(dir, "m.json"+verbs.PartialSuffix); fileExists(partial) {
 		outcome += " + partial"
 		if _, err := toptau.Load(partial); err != nil {
 			fail("%v", err)
 		}
 		if v.name == "fit" {
-			mustRun(t, dir, "verify", partial, "new.csv", filepath.Join(dir, "c.json"+partialSuffix), "--label", "label")
+			mustRun(t, dir, "verify", partial, "new.csv", filepath.Join(dir, "c.json"+verbs.PartialSuffix), "--label", "label")
 		}
 	}
 	return outcome

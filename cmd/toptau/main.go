@@ -3,11 +3,9 @@
 package main
 
 import (
-	"fmt"
-
 	"toptau/diag"
 	"toptau/internal/cli"
-	"toptau/result"
+	"toptau/internal/cli/verbs"
 )
 
 // commands is the command line: one field a verb, each in a file of its name.
@@ -25,7 +23,7 @@ type commands struct {
 	Threshold  thresholdCommand  `cmd:"" help:"Compute a threshold with a guarantee, for any scores or as a new operating point of a model."`
 	Diagnose   diagnoseCommand   `cmd:"" help:"Report what the methods can achieve on some data before fitting."`
 	Monitor    monitorCommand    `cmd:"" help:"Watch a model in production: alarms about scores, columns and the budget, with a stated chance of being false."`
-	Inspect    inspectCommand    `cmd:"" help:"Show what a model file contains and what in it may be personal, or write a copy without category names."`
+	Inspect    verbs.Inspect     `cmd:"" help:"Show what a model file contains and what in it may be personal, or write a copy without category names."`
 	Export     exportCommand     `cmd:"" help:"Write a model for programs without toptau: ONNX, SQL, C, Go, or points for people."`
 	Card       cardCommand       `cmd:"" help:"Write a model card for people who decide about a model: purpose, guarantees and their limits, error rates by group, what it must not be used for."`
 	Verify     verifyCommand     `cmd:"" help:"Recompute both bounds of a certificate from the data."`
@@ -53,7 +51,7 @@ func main() { app().Main() }
 func app() *cli.App {
 	var c commands
 	return &cli.App{Name: "toptau", Description: description, Verbs: &c, Flags: &c.Flags,
-		Options: flagOptions, Hidden: hiddenFields, Orientation: orientation, Examples: examples}
+		Options: verbs.Options, Hidden: verbs.HiddenFields, Orientation: orientation, Examples: examples}
 }
 
 // paperMoved points to the command that reproduces the paper.
@@ -67,18 +65,7 @@ func (*paperMoved) Run(*cli.Session) error {
 
 // Errors of verbs that have printed the reason in their JSON object.
 var (
-	errNotHeld     = &cli.Exit{Code: 1, Reason: "the certificate does not hold"}
-	errNoGuarantee = &cli.Exit{Code: 3, Reason: "the requested guarantee is impossible"}
-	errGateClosed  = &cli.Exit{Code: 4, Reason: "the new model may not replace the old one"}
-	errAlarm       = &cli.Exit{Code: 4, Reason: "an alarm"}
-	errSetAside    = &cli.Exit{Code: 1, Reason: "the model was written to another file"}
+	errGateClosed = &cli.Exit{Code: 4, Reason: "the new model may not replace the old one"}
+	errAlarm      = &cli.Exit{Code: 4, Reason: "an alarm"}
+	errSetAside   = &cli.Exit{Code: 1, Reason: "the model was written to another file"}
 )
-
-// showProgress shows the progress of the library.
-func showProgress(s *cli.Session, now result.Progress) {
-	stage := now.Stage
-	if now.Of > 0 {
-		stage = fmt.Sprintf("%s (%d of %d)", stage, now.Done, now.Of)
-	}
-	s.Progress.Show(now.Fraction, "%s", stage)
-}

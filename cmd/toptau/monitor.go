@@ -13,6 +13,7 @@ import (
 	"toptau/diag"
 	"toptau/internal/atomicfile"
 	"toptau/internal/cli"
+	"toptau/internal/cli/verbs"
 	"toptau/internal/report"
 	"toptau/internal/text"
 	"toptau/model"
@@ -37,8 +38,8 @@ type monitorCommand struct {
 	NoProfile  bool           `name:"no-profile" help:"With --baseline: keep scores only, no quantiles and masses of columns."`
 	Output     string         `file:"out" short:"o" placeholder:"MODEL" help:"With --baseline: write the model here; - is standard output."`
 	Seed       uint64         `placeholder:"N" help:"The seed of tie-breakers and of the audit (default 1)."`
-	signFlags
-	verifyFlags
+	verbs.SignFlags
+	verbs.VerifyFlags
 	schema.Format
 }
 
@@ -46,11 +47,11 @@ func (c *monitorCommand) Run(s *cli.Session) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	key, err := c.key(c.Output)
+	key, err := c.Key(c.Output)
 	if err != nil {
 		return err
 	}
-	m, err := c.load(c.Model)
+	m, err := c.Load(c.Model)
 	if err != nil {
 		return err
 	}
@@ -63,7 +64,7 @@ func (c *monitorCommand) Run(s *cli.Session) error {
 		if m, err = toptau.Baseline(s, m, in, toptau.BaselineOptions{Format: c.Format, NoProfile: c.NoProfile, Seed: c.Seed}); err != nil {
 			return err
 		}
-		if m, err = sign(m, key); err != nil {
+		if m, err = verbs.Sign(m, key); err != nil {
 			return err
 		}
 		if err := s.WriteFile(c.Output, cli.WriteTo(m)); err != nil {

@@ -8,6 +8,7 @@ import (
 	"toptau"
 	"toptau/diag"
 	"toptau/internal/cli"
+	"toptau/internal/cli/verbs"
 	"toptau/internal/text"
 	"toptau/model"
 	"toptau/result"
@@ -48,7 +49,7 @@ func (c *scoreCommand) printPrecision(s *cli.Session, m *model.Model) error {
 		table = append(table, []string{b.name, text.Count(b.Rows), fmt.Sprintf("%.4g", b.Score), text.Percent(b.Probability),
 			text.Percent(b.Precision), text.Number(b.Positives)})
 	}
-	for _, line := range alignColumns(table) {
+	for _, line := range verbs.AlignColumns(table) {
 		s.Printf("  %s\n", line)
 	}
 	s.Printf("these are expectations from held-out training rows, not measurements: evaluate measures on labelled rows\n")
@@ -70,15 +71,15 @@ type precisionBudget struct {
 // scoredRow is a row of precisionTable.
 type scoredRow struct{ score, probability float64 }
 
-// precisionTable keeps scores and probabilities. It implements rowWriter.
+// precisionTable keeps scores and probabilities. It implements verbs.RowWriter.
 type precisionTable struct {
 	rows   []scoredRow
 	alerts int
 }
 
-func (p *precisionTable) begin(*toptau.Stream) error { return nil }
+func (p *precisionTable) Begin(*toptau.Stream) error { return nil }
 
-func (p *precisionTable) write(r *result.Row) error {
+func (p *precisionTable) Write(r *result.Row) error {
 	if r.Probability == nil {
 		return nil // a row without a score
 	}
@@ -89,9 +90,9 @@ func (p *precisionTable) write(r *result.Row) error {
 	return nil
 }
 
-func (p *precisionTable) flush() {}
+func (p *precisionTable) Flush() {}
 
-func (p *precisionTable) end() error {
+func (p *precisionTable) End() error {
 	slices.SortFunc(p.rows, func(a, b scoredRow) int { return cmp.Compare(b.score, a.score) })
 	return nil
 }
@@ -124,4 +125,4 @@ func (p *precisionTable) budgets() []precisionBudget {
 	return list
 }
 
-var _ rowWriter = (*precisionTable)(nil)
+var _ verbs.RowWriter = (*precisionTable)(nil)

@@ -8,12 +8,12 @@ import (
 	"io"
 	"os"
 	"strconv"
-	"strings"
 
 	"toptau"
 	"toptau/diag"
 	"toptau/internal/atomicfile"
 	"toptau/internal/cli"
+	"toptau/internal/cli/verbs"
 	"toptau/internal/table"
 	"toptau/internal/text"
 	"toptau/model"
@@ -38,7 +38,7 @@ type scoreCommand struct {
 	Follow      bool           `help:"Go on at the end of the file with the rows that are appended to it, also after it is truncated or rotated, like tail -F. An interruption ends it."`
 	badRowFlags
 	alertFlags
-	verifyFlags
+	verbs.VerifyFlags
 	schema.Format
 }
 
@@ -53,22 +53,19 @@ func (c *scoreCommand) Run(s *cli.Session) error {
 		return &diag.Error{Kind: diag.Usage, Param: "follow", Found: "together with --entity", Expected: "an input that ends, to merge its rows",
 			Fixes: []diag.Fix{{Param: "only-alerts"}}}
 	}
-	m, err := c.load(c.Model)
+	m, err := c.Load(c.Model)
 	if err != nil {
 		return err
 	}
 	if c.Precision {
 		return c.printPrecision(s, m)
 	}
+	if c.Best == 0 && (c.Output == "" || c.Output == "-") {
+		s.SetResume("rows scored so far were printed")
+	}
 	return s.WriteFile(cmp.Or(c.Output, "-"), func(out io.Writer) (failed error) {
-		extra := extraColumns{imputed: c.Impute != "", errors: c.OnError == toptau.EmptyBadRows, limited: c.limited()}
-		var w rowWriter = &csvRows{w: csv.NewWriter(out), extra: extra}
-		switch {
-		case s.JSON:
-			w = &jsonRows{w: cli.JSONLines{W: out}}
-		case strings.HasSuffix(c.Output, ".parquet"):
-			w = &parquetRows{out: out, extra: extra}
-		}
+		w := verbs.NewRowWriter(out, c.Output, s.JSON, verbs.ExtraColumns{Imputed: c.Impute != "", Errors: c.OnError == toptau.EmptyBadRows,
+			Limited: c.limited()})
 		o := toptau.ScoreOptions{Format: c.Format, At: c.At, Best: c.Best, Entity: c.Entity, OnlyAlerts: c.OnlyAlerts, Keep: c.Keep,
 			Probability: c.Probability, Prevalence: c.Prevalence,
 			Progress: func(rows int) { s.Progress.Show(-1, "%s rows scored", text.Count(rows)) }}
@@ -133,7 +130,7 @@ func createRejectFile(path string) (*rejectFile, error) {
 }
 
 func (r *rejectFile) add(row result.Rejected) error {
-	r.w.Write([]string{strconv.Itoa(row.Line), reasonText(row.Err), row.Text})
+	r.w.Write([]string{strconv.Itoa(row.Line), verbs.ReasonText(row.Err), row.Text})
 	r.w.Flush()
 	return r.w.Error()
 }
@@ -146,47 +143,36 @@ func (r *rejectFile) Close() error {
 	return r.file.Close()
 }
 
-// reasonText returns the text of a row's error without its file and line.
-func reasonText(err error) string {
-	e := diag.Of(err)
-	if e == nil {
-		return err.Error()
-	}
-	reason := *e
-	reason.File, reason.Line = "", 0
-	return reason.Text(cli.Spell)
-}
-
 // writeRows scores the rows of in and writes them as they come. Warnings go to standard error.
-func writeRows(s *cli.Session, m *model.Model, in io.Reader, o toptau.ScoreOptions, w rowWriter) error {
+func writeRows(s *cli.Session, m *model.Model, in io.Reader, o toptau.ScoreOptions, w verbs.RowWriter) error {
 	show := o.Progress
 	o.Progress = func(rows int) {
 		show(rows)
-		w.flush()
+		w.Flush()
 		s.Stdout.Flush() // its error returns with the next write
 	}
 	stream, err := toptau.Score(s, m, in, o)
 	if err != nil {
 		return err
 	}
-	if err := w.begin(stream); err != nil {
+	if err := w.Begin(stream); err != nil {
 		return err
 	}
 	s.Progress.Start()
 	for row, err := range stream.Rows() {
 		if err != nil {
-			w.end()
+			w.End()
 			if s.Err() != nil {
 				printRowWarnings(s, stream)
 			}
 			return err
 		}
-		if err := w.write(row); err != nil {
+		if err := w.Write(row); err != nil {
 			return err
 		}
 	}
 	s.Progress.Clear()
-	err = w.end()
+	err = w.End()
 	printRowWarnings(s, stream)
 	return err
 }

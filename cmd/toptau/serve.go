@@ -17,6 +17,7 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/cli"
+	"toptau/internal/cli/verbs"
 	"toptau/internal/serve"
 )
 
@@ -46,7 +47,7 @@ type serveCommand struct {
 	alertFlags
 	watchFlags
 	zoneFlag
-	verifyFlags
+	verbs.VerifyFlags
 }
 
 // byteSize is a number of bytes: 65536, 64KiB, 4MiB, 1GiB.
@@ -156,7 +157,7 @@ func setCollector(o serve.Options) {
 
 // options returns the settings of the server, without its logs.
 func (c *serveCommand) options(s *cli.Session) (o serve.Options, err error) {
-	o = serve.Options{Load: c.load, ID: c.ID, Version: s.Version(), AllowSchemaChange: c.AllowSchemaChange,
+	o = serve.Options{Load: c.Load, ID: c.ID, Version: s.Version(), AllowSchemaChange: c.AllowSchemaChange,
 		Token: c.TokenFile, TerseErrors: c.TerseErrors,
 		MaxBody: int64(c.MaxBody), MaxRows: c.MaxRows, Queue: c.Queue, Timeout: c.Timeout}
 	for param, n := range map[string]int64{"max-rows": int64(c.MaxRows), "queue": int64(c.Queue),

@@ -3,16 +3,13 @@ package main
 import (
 	"cmp"
 	"crypto/ed25519"
-	"fmt"
 	"strings"
 
 	"toptau"
 	"toptau/diag"
 	"toptau/internal/atomicfile"
 	"toptau/internal/cli"
-	"toptau/internal/report"
-	"toptau/internal/text"
-	"toptau/metric"
+	"toptau/internal/cli/verbs"
 	"toptau/model"
 	"toptau/result"
 	"toptau/schema"
@@ -29,9 +26,9 @@ type thresholdCommand struct {
 	Note    string   `placeholder:"TEXT" help:"Write this next to the change in the model's history, for example the date."`
 	Output  string   `file:"out" short:"o" placeholder:"MODEL" help:"Write the model with the new point here."`
 	toptau.ThresholdOptions
-	goalFlags
-	signFlags
-	verifyFlags
+	verbs.GoalFlags
+	verbs.SignFlags
+	verbs.VerifyFlags
 	schema.Format
 	cacheFlags
 }
@@ -52,18 +49,7 @@ func (c *thresholdCommand) Run(s *cli.Session) error {
 	if computed == nil {
 		return guarantee
 	}
-	r := &computed.Result
-	if s.JSON {
-		if err := s.Emit(r); err != nil {
-			return err
-		}
-	} else if !s.StdoutTaken {
-		printThreshold(s, r, c.Output)
-	}
-	if guarantee != nil && s.JSON {
-		return errNoGuarantee // the object has the reason
-	}
-	return guarantee
+	return verbs.ReportThreshold(s, &computed.Result, c.Output, guarantee)
 }
 
 // edits reports whether points are only removed or reordered, which needs no data.
@@ -100,7 +86,7 @@ func (c *thresholdCommand) check() error {
 
 // goalOf returns the goal of the flags, or else that of the point that is replaced.
 func (c *thresholdCommand) goalOf(m *model.Model) (toptau.Goal, error) {
-	goal, err := c.optional()
+	goal, err := c.Optional()
 	if err == nil && goal == (toptau.Goal{}) && m != nil && c.Replace != "" {
 		point, found := m.Point(c.Replace)
 		if !found {
@@ -114,18 +100,18 @@ func (c *thresholdCommand) goalOf(m *model.Model) (toptau.Goal, error) {
 		goal = point.Goal
 	}
 	if err == nil && goal == (toptau.Goal{}) {
-		return c.required()
+		return c.Required()
 	}
 	return goal, err
 }
 
 // editPoints removes a point or sets the default.
 func (c *thresholdCommand) editPoints(s *cli.Session) error {
-	key, err := c.key(c.Output)
+	key, err := c.Key(c.Output)
 	if err != nil {
 		return err
 	}
-	m, err := c.load(c.Model)
+	m, err := c.Load(c.Model)
 	if err != nil {
 		return err
 	}
@@ -150,10 +136,10 @@ func (c *thresholdCommand) editPoints(s *cli.Session) error {
 		if i == 0 {
 			mark = ", the default"
 		}
-		s.Printf("point        %s: threshold %v, %s%s\n", p.Name, p.Threshold, goalText(p.Goal), mark)
+		s.Printf("point        %s: threshold %v, %s%s\n", p.Name, p.Threshold, verbs.GoalText(p.Goal), mark)
 	}
 	s.Printf("model        %s\n", c.Output)
-	printWarnings(s, warnings)
+	verbs.PrintWarnings(s, warnings)
 	return nil
 }
 
@@ -189,15 +175,11 @@ func (c *thresholdCommand) edited(m *model.Model) (*model.Model, error) {
 
 // write signs and writes a model, and warns if that drops a signature.
 func (c *thresholdCommand) write(s *cli.Session, from, to *model.Model, key ed25519.PrivateKey) ([]diag.Warning, error) {
-	to, err := sign(to, key)
+	to, err := verbs.Sign(to, key)
 	if err == nil {
 		err = s.WriteFile(c.Output, cli.WriteTo(to))
 	}
-	if err != nil || from.Signature() == nil || key != nil {
-		return nil, err
-	}
-	return []diag.Warning{{Code: "unsigned", Text: fmt.Sprintf("%s is not signed, because the signature of %s does not cover the changed "+
-		"operating points", c.Output, c.Model), Fixes: []diag.Fix{{Param: "sign", Value: "KEYFILE"}}}}, nil
+	return verbs.Unsigned(from, key, c.Model, c.Output), err
 }
 
 // compute returns the threshold and writes the model with it. If the guarantee is impossible, it returns both the threshold and
@@ -210,7 +192,7 @@ func (c *thresholdCommand) compute(s *cli.Session) (*toptau.Calibrated, error) {
 	if err != nil {
 		return nil, err
 	}
-	paths, readAs, err := c.packLarge(s, c.Data, c.Format, 0)
+	paths, readAs, err := c.packLarge(s, c.Data, c.Format, c.Memory)
 	if err != nil {
 		return nil, err
 	}
@@ -229,11 +211,11 @@ func (c *thresholdCommand) compute(s *cli.Session) (*toptau.Calibrated, error) {
 
 // addPoint writes the model with a new operating point, or with one in the place of another.
 func (c *thresholdCommand) addPoint(s *cli.Session) (*toptau.Calibrated, error) {
-	key, err := c.key(c.Output)
+	key, err := c.Key(c.Output)
 	if err != nil {
 		return nil, err
 	}
-	m, err := c.load(c.Model)
+	m, err := c.Load(c.Model)
 	if err != nil {
 		return nil, err
 	}
@@ -254,7 +236,7 @@ func (c *thresholdCommand) addPoint(s *cli.Session) (*toptau.Calibrated, error) 
 	if err != nil {
 		return nil, err
 	}
-	paths, format, err := c.packLarge(s, c.Data, format, 0)
+	paths, format, err := c.packLarge(s, c.Data, format, c.Memory)
 	if err != nil {
 		return nil, err
 	}
@@ -300,65 +282,4 @@ func formatFor(f schema.Format, m *model.Model, others ...*model.Model) (schema.
 		f.Time = cmp.Or(f.Time, point.Day)
 	}
 	return f.Like(*own.Schema()), nil
-}
-
-func printThreshold(s *cli.Session, r *result.Threshold, output string) {
-	s.Printf("threshold    %v (decide score > threshold)\n", r.Threshold)
-	s.Printf("goal         %s\n", r.Goal)
-	switch {
-	case r.Certified:
-		s.Printf("guarantee    confidence 1 - %s: order %d of %s %s, bound %.4g\n", r.Delta, *r.Order, text.Count(r.Rows), r.Population, *r.Bound)
-	case !r.Goal.Tau().IsZero() && r.Expected.Rate > r.Goal.Tau().Float64():
-		s.Printf("guarantee    none (too few rows for the budget: expect new data to exceed it)\n")
-	default:
-		s.Printf("guarantee    none (new data will exceed the budget about half the time)\n")
-	}
-	what := "of new negatives raise a false alarm"
-	if r.Population == "all" {
-		what = "of new rows become alerts"
-	}
-	s.Printf("expected     %s %s (95 %% CI %s to %s)\n", text.Percent(r.Expected.Rate), what, text.Percent(r.Expected.Low), text.Percent(r.Expected.High))
-	printCalibrated(s, r)
-	if r.Joined != nil {
-		s.Printf("scores       %s\n", report.JoinedText(r.Joined))
-	}
-	for _, v := range r.Segments {
-		evidence := "no guarantee"
-		if v.Certified {
-			evidence = fmt.Sprintf("order %d of the segment's scores, bound %.4g", *v.Order, *v.Bound)
-		}
-		s.Printf("  segment %-16q %v (%s)\n", v.Value, v.Threshold, evidence)
-	}
-	if output != "" {
-		s.Printf("overlap      with the training rows: %s\n", report.OverlapText(r.TrainingRows))
-		s.Printf("model        %s\n", output)
-	}
-	printWarnings(s, r.Warnings)
-}
-
-// printCalibrated prints what the threshold finds on the calibration rows, and what a former one found.
-func printCalibrated(s *cli.Session, r *result.Threshold) {
-	if r.Unit != nil {
-		s.Printf("counted      %s\n", report.UnitRule(r.Unit))
-	}
-	line := func(title string, c *metric.Confusion) {
-		found := "no positives among them"
-		if c.TruePositiveRate.Defined() {
-			found = rateText(c.TruePositiveRate) + " of the positives found"
-		}
-		if c.Precision.Defined() {
-			found += fmt.Sprintf(", precision %s (%s of %s)", text.Percent(c.Precision.Rate), text.Number(c.Precision.Numerator),
-				text.Number(c.Precision.Denominator))
-		} else {
-			found += ", no alerts"
-		}
-		s.Printf("%-12s %s\n", title, found)
-	}
-	if r.Decisions != nil {
-		line("these rows", r.Decisions)
-	}
-	if c := r.Former; c != nil {
-		line("before", c)
-		s.Printf("             at the threshold %v, with %s\n", c.Threshold, rateText(c.FalsePositiveRate)+" false alarms")
-	}
 }

@@ -3,17 +3,13 @@ package main
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"io"
-	"strings"
 
 	"toptau"
 	"toptau/diag"
 	"toptau/internal/atomicfile"
 	"toptau/internal/cli"
-	"toptau/internal/report"
-	"toptau/internal/text"
-	"toptau/metric"
+	"toptau/internal/cli/verbs"
 	"toptau/result"
 	"toptau/schema"
 )
@@ -24,14 +20,14 @@ type trainCommand struct {
 	Output     string   `file:"out" short:"o" placeholder:"MODEL" help:"Write the model here; - is standard output."`
 	Report     string   `file:"out" placeholder:"FILE" help:"Write a self-contained HTML page: what to expect, candidates, curves, the model."`
 	ReportDate string   `name:"report-date" placeholder:"TEXT" help:"The date in the report (default: that of the data file)."`
-	goalFlags
+	verbs.GoalFlags
 	Choose     string     `name:"validation" file:"in" group:"Data" placeholder:"FILE" help:"Rows that choose the model, instead of a cross-validation."`
 	Calibrate  string     `name:"calibration" file:"in" group:"Data" placeholder:"FILE" help:"Rows that give the threshold and nothing else."`
 	Measure    string     `name:"test" file:"in" group:"Data" placeholder:"FILE" help:"Rows that measure the chosen model."`
 	Calibrated calibrated `name:"calibrate" hidden:"" help:"The former spelling of --out-of-fold."`
 	toptau.TrainOptions
-	replaceFlag
-	signFlags
+	verbs.ReplaceFlag
+	verbs.SignFlags
 	schema.Format
 	cacheFlags
 }
@@ -50,7 +46,7 @@ func (c *calibrated) UnmarshalText(value []byte) error {
 }
 
 func (c *trainCommand) Run(s *cli.Session) error {
-	goal, err := c.required()
+	goal, err := c.Required()
 	if err != nil {
 		return err
 	}
@@ -59,17 +55,17 @@ func (c *trainCommand) Run(s *cli.Session) error {
 		if now.Usable {
 			s.FinishAfterSignal("the best model so far is fitted to all rows")
 		}
-		showProgress(s, now)
+		verbs.ShowProgress(s, now)
 	}
 	if err := atomicfile.Check(c.Output, c.Report); err != nil {
 		return err
 	}
-	key, err := c.key(c.Output)
+	key, err := c.Key(c.Output)
 	if err != nil {
 		return err
 	}
 	keepCounted(&c.Format, &c.TrainOptions)
-	data, err := readParts(s, c.cacheFlags, c.Data, c.Format,
+	data, err := readParts(s, c.cacheFlags, c.Memory, c.Data, c.Format,
 		part{c.Choose, &c.Validation}, part{c.Measure, &c.Test}, part{c.Calibrate, &c.Calibration})
 	if err != nil {
 		return nameKept(err, c.Entity, c.Value)
@@ -80,14 +76,14 @@ func (c *trainCommand) Run(s *cli.Session) error {
 		return err
 	}
 	s.Progress.Clear()
-	if trained.Model, err = sign(trained.Model, key); err != nil {
+	if trained.Model, err = verbs.Sign(trained.Model, key); err != nil {
 		return err
 	}
 	var kept []string
 	r := &trained.Result
 	if r.Stopped != "" {
-		if kept = keepExisting(c.ReplacePartial, &c.Output, &c.Report); len(kept) > 0 {
-			r.Warnings = append(r.Warnings, diag.Warning{Code: "set-aside", Text: partialText(kept, c.Output, c.Report)})
+		if kept = verbs.KeepExisting(c.ReplacePartial, &c.Output, &c.Report); len(kept) > 0 {
+			r.Warnings = append(r.Warnings, diag.Warning{Code: "set-aside", Text: verbs.PartialText(kept, c.Output, c.Report)})
 		}
 	}
 	if err := s.WriteFile(c.Output, cli.WriteTo(trained.Model)); err != nil {
@@ -102,7 +98,7 @@ func (c *trainCommand) Run(s *cli.Session) error {
 	if s.JSON {
 		err = s.Emit(r)
 	} else if !s.StdoutTaken {
-		printTraining(s, r, c.Output)
+		verbs.PrintTraining(s, r, c.Output)
 		if c.Report != "" {
 			s.Printf("report: %s\n", c.Report)
 		}
@@ -111,7 +107,7 @@ func (c *trainCommand) Run(s *cli.Session) error {
 	case err != nil:
 		return err
 	case r.Stopped == result.Cancelled:
-		return &cli.Interrupted{Words: partialText(kept, c.Output, c.Report)}
+		return &cli.Interrupted{Words: verbs.PartialText(kept, c.Output, c.Report)}
 	case len(kept) > 0 && s.JSON:
 		return errSetAside // the object has the warning
 	case len(kept) > 0:
@@ -150,8 +146,8 @@ type part struct {
 }
 
 // readParts reads the training data and the other parts as files of the same columns.
-func readParts(s *cli.Session, cache cacheFlags, paths []string, f toptau.Format, others ...part) (*toptau.Data, error) {
-	paths, readAs, err := cache.packLarge(s, paths, f, 0)
+func readParts(s *cli.Session, cache cacheFlags, memory int64, paths []string, f toptau.Format, others ...part) (*toptau.Data, error) {
+	paths, readAs, err := cache.packLarge(s, paths, f, memory)
 	if err != nil {
 		return nil, err
 	}
@@ -168,176 +164,4 @@ func readParts(s *cli.Session, cache cacheFlags, paths []string, f toptau.Format
 		}
 	}
 	return data, nil
-}
-
-func printTraining(s *cli.Session, r *result.Training, output string) {
-	s.Printf("goal: %s\n", r.Goal)
-	s.Printf("rows: %s; %s features\n", partsText(r), text.Count(r.Features))
-	if r.Unit != nil {
-		s.Printf("counted: %s\n", report.UnitRule(r.Unit))
-	}
-	s.Printf("tried: %s ± standard error\n", r.Criterion)
-	for _, line := range candidateLines(r) {
-		s.Printf("  %s\n", line)
-	}
-	s.Printf("chosen: %s\n", r.Why)
-	s.Printf("threshold: %.6g (%s)\n", r.Threshold, r.ThresholdNote)
-	if folds := foldsOf(r); folds > 0 {
-		s.Printf("fitted: the mean of fits in %d folds, which has no certificate of optimality\n", folds)
-	}
-	if c := r.TestDecisions; c != nil {
-		s.Printf("on the test part:\n")
-		s.Printf("  positives found  %s\n", rateText(c.TruePositiveRate))
-		if r.TestValue != nil {
-			s.Printf("  %-15s  %s\n", r.Value+" found", rateText(*r.TestValue))
-		}
-		s.Printf("  false alarms     %s\n", rateText(c.FalsePositiveRate))
-		s.Printf("  precision        %s\n", rateText(c.Precision))
-		s.Printf("  %-16s %s\n", r.TestGoal.Criterion, rateText(r.TestGoal.Proportion))
-	}
-	printLearningCurve(s, r.LearningCurve)
-	s.Printf("in short:\n")
-	for _, line := range r.Summary {
-		s.Printf("  %s\n", line)
-	}
-	if output != "" {
-		s.Printf("model: %s\n", output)
-	}
-	s.Printf("size: %s\n", sizeText(&r.Size))
-	s.Printf("%.2f s to read, %.2f s to choose, %.2f s to fit\n", r.SecondsRead, r.SecondsSearch, r.SecondsRefit)
-	for _, w := range r.Warnings {
-		s.Printf("note: %s\n", w.Words(cli.Spell))
-	}
-}
-
-// sizeText describes a model's size: "150 trees of 2,400 leaves, 118 kB, 2.1 µs per row".
-func sizeText(m *result.ModelSize) string {
-	line := ""
-	if m.Trees > 0 {
-		line = fmt.Sprintf("%s with %s leaves, ", text.Plural(m.Trees, "tree"), text.Count(m.Leaves))
-	}
-	return line + fmt.Sprintf("%s bytes; a row is scored in %.2g µs", text.Count(int(m.Bytes)), 1e6*m.SecondsPerRow)
-}
-
-// foldsOf returns the number of folds whose fits the model is the mean of, 0 if it was fitted once.
-func foldsOf(r *result.Training) int {
-	folds := 0
-	for _, m := range r.Members {
-		folds = max(folds, m.Folds)
-	}
-	return folds
-}
-
-// partsText lists the parts of the rows.
-func partsText(r *result.Training) string {
-	list := []string{fmt.Sprintf("%s for training (%s positive)", text.Count(r.Training.Rows), text.Count(r.Training.Positives))}
-	if r.Validation == nil {
-		list[0] += fmt.Sprintf(" in %d folds", r.Folds)
-	}
-	for _, part := range []struct {
-		name string
-		rows *result.Counts
-	}{{"validation", r.Validation}, {"calibration", r.Calibration}, {"test", r.Test}} {
-		if part.rows != nil {
-			list = append(list, fmt.Sprintf("%s for %s (%s)", text.Count(part.rows.Rows), part.name, text.Count(part.rows.Positives)))
-		}
-	}
-	return strings.Join(list, ", ")
-}
-
-// candidateLines lists the best setting of each learner on each encoding, in the order tried. A star marks members of the
-// model.
-func candidateLines(r *result.Training) []string {
-	var lines []string
-	for i := 0; i < len(r.Candidates); {
-		first := &r.Candidates[i]
-		best, tried, reason := -1, 0, ""
-		for ; i < len(r.Candidates) && r.Candidates[i].Method == first.Method && r.Candidates[i].Encoding == first.Encoding; i++ {
-			c := &r.Candidates[i]
-			if c.CrossValidation == nil {
-				if c.Reason != "" {
-					reason = ": " + c.Reason
-				}
-				continue
-			}
-			tried++
-			if !c.Constant && (best < 0 || c.CrossValidation.Mean > r.Candidates[best].CrossValidation.Mean) {
-				best = i
-			}
-		}
-		name := fmt.Sprintf("%-10s %-9s", first.Method, first.Encoding)
-		switch {
-		case best >= 0:
-			lines = append(lines, fmt.Sprintf("%s %s, best of %d%s", name, candidateText(&r.Candidates[best]), tried, memberMark(r, best)))
-		case tried > 0:
-			lines = append(lines, name+" all rows have the same score in some fold")
-		default:
-			lines = append(lines, name+" not fitted"+reason)
-		}
-	}
-	return lines
-}
-
-func candidateText(c *result.Candidate) string {
-	if c.Trees != nil {
-		return fmt.Sprintf("%14s  %s", text.PlusMinus(c.CrossValidation.Mean, c.CrossValidation.StandardError), text.Plural(*c.Trees, "tree"))
-	}
-	return fmt.Sprintf("%14s  %s%s", text.PlusMinus(c.CrossValidation.Mean, c.CrossValidation.StandardError), c.Problem.Hyperparameters(),
-		optional(" around logistic with lambda %v", c.Anchor))
-}
-
-// memberMark returns a star for a candidate in the model.
-func memberMark(r *result.Training, candidate int) string {
-	for _, m := range r.Members {
-		if m.Candidate == candidate {
-			return " *"
-		}
-	}
-	return ""
-}
-
-// printLearningCurve prints what models of fewer rows find, and what twice the rows brought.
-func printLearningCurve(s *cli.Session, points []result.LearningPoint) {
-	if len(points) == 0 {
-		return
-	}
-	last := &points[len(points)-1]
-	s.Printf("learning curve: %s on %s other rows\n", last.Value.Criterion, text.Count(last.TestRows))
-	table := [][]string{{"rows", "positive", "found", "interval", "against all rows", "interval"}}
-	for i := range points {
-		p := &points[i]
-		line := []string{text.Count(p.Rows), text.Count(p.Positives), text.Percent(p.Value.Rate), "", "", ""}
-		if v := p.Value.Interval; v != nil {
-			line[3] = text.Percent(v.Low) + " to " + text.Percent(v.High)
-		}
-		if d := p.Difference; d != nil {
-			line[4] = text.Points(d.Rate)
-			if d.Interval != nil {
-				line[5] = text.Points(d.Interval.Low) + " to " + text.Points(d.Interval.High)
-			}
-		}
-		table = append(table, line)
-	}
-	for _, line := range alignColumns(table) {
-		s.Printf("  %s\n", line)
-	}
-	if len(points) > 1 {
-		s.Printf("  %s\n", learningText(&points[len(points)-2]))
-	}
-}
-
-// learningText describes what the last doubling of the rows brought. half is the model of half of the rows.
-func learningText(half *result.LearningPoint) string {
-	d := half.Difference
-	if d == nil || d.Interval == nil {
-		return "what twice the rows bring is not known"
-	}
-	gain := fmt.Sprintf("twice the rows brought %s points (%s to %s)", text.Points(-d.Rate), text.Points(-d.Interval.High), text.Points(-d.Interval.Low))
-	switch d.Verdict() {
-	case metric.Worse:
-		return gain + ": more rows help, expect less than that from the next doubling"
-	case metric.Better:
-		return gain + ": more rows of this kind do not help"
-	}
-	return gain + ": that may be chance, and so would be the gain of the next doubling"
 }

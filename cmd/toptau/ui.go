@@ -15,6 +15,7 @@ import (
 	"toptau/diag"
 	"toptau/internal/atomicfile"
 	"toptau/internal/cli"
+	"toptau/internal/cli/verbs"
 	"toptau/internal/ui"
 	"toptau/metric"
 	"toptau/model"
@@ -32,8 +33,8 @@ type uiCommand struct {
 	Port    int      `placeholder:"N" help:"Listen on this port of the loopback address (default: a random one)."`
 	Entity  string   `placeholder:"COL" help:"One alert per value of this column counts, with --time one a day (default: as the model's default point counts)."`
 	Delta   threshold.Rate
-	signFlags
-	verifyFlags
+	verbs.SignFlags
+	verbs.VerifyFlags
 	schema.Format
 
 	model *model.Model // with the points saved so far
@@ -103,7 +104,7 @@ func (c *uiCommand) check() error {
 
 // options reads the files and returns what the page shows.
 func (c *uiCommand) options(s *cli.Session) (*ui.Options, error) {
-	key, err := c.key(c.Output)
+	key, err := c.Key(c.Output)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +113,7 @@ func (c *uiCommand) options(s *cli.Session) (*ui.Options, error) {
 	s.Progress.Show(-1, "reading %s", path)
 	format, entry := c.Format, toptau.Entry{Column: c.Score}
 	if len(c.Files) == 2 {
-		if c.model, err = c.load(c.Files[0]); err != nil {
+		if c.model, err = c.Load(c.Files[0]); err != nil {
 			return nil, err
 		}
 		if format, err = formatFor(format, c.model); err != nil {
@@ -154,7 +155,7 @@ func (c *uiCommand) options(s *cli.Session) (*ui.Options, error) {
 		o.Save = func(ctx context.Context, r ui.SaveRequest) (*ui.Saved, error) {
 			further, words, err := c.withPoint(ctx, r)
 			if err == nil {
-				further, err = sign(further, key)
+				further, err = verbs.Sign(further, key)
 			}
 			if err == nil {
 				err = s.WriteFile(c.Output, cli.WriteTo(further))

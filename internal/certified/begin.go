@@ -12,6 +12,8 @@ type start struct {
 	at    *Point
 	width float64 // of the smoothed hinges; 0: at is only a direction
 	shift *linalg.Shift
+	// solved is set if at is the solution of a sample, not only a direction.
+	solved bool
 }
 
 // chooseStart finds a first point and adds the first rows there: the point where a descent on the smoothed
@@ -63,6 +65,26 @@ func (s *solver) startSmoothed(first start) (err error) {
 	return s.addNearRows(s.best)
 }
 
+// evaluateStart evaluates F at the best point on the ray through another one. Where each point costs a pass, the solution of a sample
+// is a point to start from as it is, and the rows for the first restricted problem come with it.
+func (s *solver) evaluateStart(through *Point) (evaluation, error) {
+	limit := 2 * leastNear
+	if s.shape.KeepsScores {
+		return s.evaluateRay(through, limit)
+	}
+	if first := s.firstRows(); first <= leastHeld {
+		limit = first
+	}
+	if s.start == nil || !s.start.solved {
+		return s.evaluateRay(through, limit)
+	}
+	points, err := s.evaluate(limit, through)
+	if err != nil {
+		return evaluation{}, err
+	}
+	return points[0], nil
+}
+
 // startOnRay finds the best point on the ray through a start, or through the difference of the means. The
 // scale of the weights is not known yet, and scores at 0 are all equal, so rows are chosen on the ray.
 func (s *solver) startOnRay() (evaluation, error) {
@@ -82,7 +104,7 @@ func (s *solver) startOnRay() (evaluation, error) {
 	if s.start != nil {
 		through = s.start.at
 	}
-	e, err := s.evaluateRay(through, 2*leastNear)
+	e, err := s.evaluateStart(through)
 	if err != nil {
 		return e, err
 	}

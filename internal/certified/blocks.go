@@ -1,6 +1,7 @@
 package certified
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -102,26 +103,18 @@ func (s *BlockSource) Readings() (int, float64) { return s.passes, float64(s.pas
 
 // eachBlock calls read for each block, for some at a time, and add in their order.
 func eachBlock[T any](ctx context.Context, blocks int, read func(block int) (T, error), add func(T) error) error {
-	var results [blocksAtOnce]T
-	for first := 0; first < blocks; first += blocksAtOnce {
-		n := min(blocksAtOnce, blocks-first)
-		err := parallel.ForErr(n, func(k int) (err error) {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			results[k], err = read(first + k)
-			return err
-		})
-		if err != nil {
-			return err
+	var failed error
+	err := parallel.InOrder(blocks, blocksAtOnce, func(block int) (t T, err error) {
+		if ctx.Err() != nil {
+			return t, ctx.Err()
 		}
-		for k := range n {
-			if err := add(results[k]); err != nil {
-				return err
-			}
+		return read(block)
+	}, func(t T) {
+		if failed == nil {
+			failed = add(t)
 		}
-	}
-	return nil
+	})
+	return cmp.Or(err, failed)
 }
 
 // readBlock reads a block and calls use with its rows.

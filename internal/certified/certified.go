@@ -25,6 +25,7 @@ import (
 	"toptau/internal/certified/form"
 	"toptau/internal/objective"
 	"toptau/method"
+	"toptau/threshold"
 )
 
 // Result is the outcome of a solve. The bounds hold whether it converged or not.
@@ -71,6 +72,19 @@ func (r *Result) GapOfDecrease() (float64, bool) {
 func Possible(p method.Problem) error {
 	_, err := form.Of(p)
 	return err
+}
+
+// AtZero returns F(0) of a problem on a population.
+func AtZero(p method.Problem, population threshold.Population) (float64, error) {
+	bound, err := p.Rule().Bind(population)
+	if err != nil {
+		return 0, err
+	}
+	f, err := form.Bind(p, bound)
+	if err != nil {
+		return 0, err
+	}
+	return f.AtZero(population.Mass), nil
 }
 
 // Solve minimises the objective to Options.Gap, or as far as it gets. It fails if the method has no
@@ -137,9 +151,16 @@ func SolveSource(ctx context.Context, source Source, p method.Problem, opt Optio
 		}
 	}
 	r, err := s.run()
+	if err == nil {
+		err = s.narrow()
+	}
 	if err != nil {
 		return Result{}, err
 	}
+	passes, _ := source.Readings()
+	more := passes - s.passesBefore - r.Passes
+	r.Passes, r.RowReads = r.Passes+more, r.RowReads+float64(more)
+	r.Objective, r.Threshold = s.upper, s.best.t
 	r.Zero = zeroInBounds(f, &r)
 	r.setConverged()
 	return r, nil

@@ -1,6 +1,7 @@
 package certified
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -18,8 +19,9 @@ type evaluation struct {
 	above    int     // rows of the population at or above the edge, about
 	rows     []Row   // the best rows that are not held
 	pos, pop histogram
-	posBin   int // the bin that makes the loss uncertain, or -1
-	popBin   int // the bin that makes t uncertain, or -1
+	posBin   int     // the bin that makes the loss uncertain, or -1
+	popBin   int     // the bin that makes t uncertain, or -1
+	rounding float64 // bound on the errors of the source's scores
 }
 
 const (
@@ -86,8 +88,11 @@ func (s *solver) cutsOfRange() int {
 
 // slack is the width of the bounds on F that is narrow enough at a point whose F is at least a number.
 func (s *solver) slack(f float64) float64 {
-	if s.precise {
+	switch {
+	case s.precise:
 		return 0
+	case s.claims:
+		return claimWidth * s.atZero
 	}
 	ofTarget, ofGap := slackOfTarget, slackOfGap
 	if !s.shape.KeepsScores {
@@ -117,12 +122,32 @@ func (s *solver) allPositivesHeld() bool {
 // evaluate bounds F at several points in one pass, or in none for points whose scores are kept. It asks for
 // limit of the best rows that are not held. Bins that hold a corner are divided until the bounds are narrow.
 func (s *solver) evaluate(limit int, points ...*Point) ([]evaluation, error) {
+	return s.evaluateWith(everyScore(Highest, limit), points...)
+}
+
+// evaluateForViolators is evaluate for rows of which only those that the restricted problem overlooked are added.
+func (s *solver) evaluateForViolators(points ...*Point) ([]evaluation, error) {
+	want := everyScore(Highest, s.rowLimit())
+	for k := range want {
+		want[k].Enough = func(bins []Bin, rows []Row) int {
+			h := newHistogram(bins)
+			if len(h) == 0 {
+				return len(rows)
+			}
+			return violatorsOf(rows, h.threshold(&s.form).edge)
+		}
+	}
+	return s.evaluateWith(want, points...)
+}
+
+// evaluateWith is evaluate for some wanted rows of the population.
+func (s *solver) evaluateWith(want []Want, points ...*Point) ([]evaluation, error) {
 	out := make([]evaluation, len(points))
 	queries := make([]Query, len(points))
 	for k, p := range points {
 		q := &queries[k]
 		q.At = p
-		q.Population = Request{Sums: true, Cuts: s.expectedCuts(p.W), Want: everyScore(Highest, limit)}
+		q.Population = Request{Sums: true, Cuts: s.expectedCuts(p.W), Want: want}
 		if s.pop != nil {
 			q.Population.Held = s.pop.known
 		}
@@ -134,7 +159,8 @@ func (s *solver) evaluate(limit int, points ...*Point) ([]evaluation, error) {
 	}
 	for k, p := range points {
 		out[k] = evaluation{at: p, rows: slices.Concat(answers[k].Population.Rows...),
-			pos: newHistogram(answers[k].Positives.Bins), pop: newHistogram(answers[k].Population.Bins)}
+			pos: newHistogram(answers[k].Positives.Bins), pop: newHistogram(answers[k].Population.Bins),
+			rounding: math.Max(answers[k].Population.Rounding, answers[k].Positives.Rounding)}
 		s.bound(&out[k])
 	}
 	for range mostRefinements {
@@ -200,6 +226,29 @@ func (s *solver) bound(e *evaluation) {
 	}
 	square := float64(s.form.Lambda / 2 * linalg.Dot(e.at.W, e.at.W))
 	e.fLow, e.f = low/s.shape.Positives.Mass+square, high/s.shape.Positives.Mass+square
+	if e.rounding > 0 {
+		e.f += roundingOf(s.form.Squared, high/s.shape.Positives.Mass, e.roundingOfSums())
+	}
+}
+
+// roundingOfSums bounds the error of every score that matters to the threshold: its own, and its part in that of the sum of its bin,
+// whose rows were added in any order.
+func (e *evaluation) roundingOfSums() float64 {
+	most := 0.0
+	for k := len(e.pop) - 1; k >= 0 && e.pop[k].High >= e.edge; k-- {
+		b := &e.pop[k]
+		most = math.Max(most, float64(b.Rows)*0x1p-53*math.Max(math.Abs(b.Low), math.Abs(b.High)))
+	}
+	return e.rounding + most
+}
+
+// roundingOf bounds how much a mean loss can change if every score changes by at most some number. The threshold changes by as
+// much, so each loss is taken at a place twice as far away.
+func roundingOf(squared bool, loss, byScore float64) float64 {
+	if squared { // the mean of (l + c)^2 is at most (sqrt(mean of l^2) + c)^2
+		return float64(4*byScore*math.Sqrt(loss)) + float64(4*byScore*byScore)
+	}
+	return 2 * byScore
 }
 
 // refinement returns the question that narrows the bounds of an evaluation; nil: they are narrow enough, or
@@ -216,6 +265,38 @@ func (s *solver) refinement(e *evaluation) *Query {
 		q.Positives = Request{Cuts: e.pos[e.posBin].cutsInside(s.cutsOfRange()), Inside: true}
 	}
 	return q
+}
+
+// claimWidth is the width of the bounds on F at the end of SolveSource, as a part of F(0). A certificate claims the upper
+// one, which verify compares with F to within ten times as much.
+const claimWidth = 1e-9
+
+// narrow divides the bins of the best point until its bounds are as narrow as a claim.
+func (s *solver) narrow() error {
+	s.claims, s.ctx = true, context.WithoutCancel(s.ctx)
+	if isZero(s.best.at.W) {
+		return nil // F(0) is known
+	}
+	if len(s.best.pop) == 0 {
+		e, err := s.evaluate(0, s.best.at)
+		if err != nil {
+			return err
+		}
+		s.best = e[0]
+	}
+	for range mostRefinements {
+		q := s.refinement(&s.best)
+		if q == nil {
+			break
+		}
+		answers, err := s.ask(*q)
+		if err != nil {
+			return err
+		}
+		s.refine(&s.best, &answers[0])
+	}
+	s.upper = math.Min(s.upper, s.best.f)
+	return nil
 }
 
 // refine replaces the bins that a refinement asked about.

@@ -65,6 +65,7 @@ func (m *classMerger) add(p ClassAnswer) {
 		}
 	}
 	out.ByNumber = append(out.ByNumber, p.ByNumber...)
+	out.Rounding = math.Max(out.Rounding, p.Rounding)
 	for k := range m.request.Want {
 		want := &m.request.Want[k]
 		m.count[k] += p.Count[k]

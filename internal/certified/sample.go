@@ -67,7 +67,7 @@ func startFromSample(ctx context.Context, p method.Problem, small *matrix.Matrix
 	if err := s.solve(); err != nil || isZero(s.best.at.W) {
 		return nil, source.visits
 	}
-	return &start{at: newPoint(s.best.at.W)}, source.visits
+	return &start{at: newPoint(s.best.at.W), solved: true}, source.visits
 }
 
 // worthSmoothing reports whether a problem is large, and has enough rows on top and positives for its columns.

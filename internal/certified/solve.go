@@ -62,6 +62,7 @@ type solver struct {
 	start    *start      // where to start; nil: along the difference of the means
 	last     start       // where the descent on the smoothed problem ended; width 0: there was none
 	precise  bool        // bound F up to rounding
+	claims   bool        // bound F as narrowly as a certificate claims it
 	enough   func() bool // a further reason to stop; nil: none
 	solution *Point      // the last solution of a restricted problem
 	norm     NormProof   // for lambda = 0: how short the best point is
@@ -172,7 +173,7 @@ func (s *solver) scan(to *Point) (int, error) {
 		s.limits.near = min(2*s.limits.near, s.limits.held)
 	}
 	s.lastGap = gap
-	points, err := s.evaluate(s.rowLimit(), to)
+	points, err := s.evaluateForViolators(to)
 	if err != nil {
 		return 0, err
 	}
@@ -186,7 +187,7 @@ func (s *solver) scan(to *Point) (int, error) {
 		return 0, err
 	}
 	if next != nil {
-		if points, err = s.evaluate(s.rowLimit(), next); err != nil {
+		if points, err = s.evaluateForViolators(next); err != nil {
 			return 0, err
 		}
 		if err := s.addPoint(points[0]); err != nil {

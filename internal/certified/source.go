@@ -17,7 +17,8 @@ import (
 type Source interface {
 	// Shape describes the data, without a pass.
 	Shape() Shape
-	// Means returns the weighted mean of the positives and of the population.
+	// Means returns the weighted mean of the positives and of the population. They only choose where a solve starts, so
+	// those of a sample will do.
 	Means(ctx context.Context) (positives, population []float64, err error)
 	// Scan answers all queries in one pass, or without one if the scores of all their points are kept.
 	// Answers must not be changed.
@@ -82,6 +83,9 @@ type Want struct {
 	Order     Order
 	Centre    float64 // of Nearest
 	Limit     int     // at most this number of rows
+	// Enough returns how many of the rows are needed, from the sums of the answer and the scores of its rows, best first; nil:
+	// all. A source that has to fetch rows may return no more of them.
+	Enough func(bins []Bin, rows []Row) int
 }
 
 // Order is the order in which rows are wanted.
@@ -105,6 +109,8 @@ type ClassAnswer struct {
 	Rows     [][]Row // for each Want
 	Count    []int   // for each Want: rows that it selects, returned or not
 	ByNumber []Row   // those of Numbers, in ascending order of their numbers
+	// Rounding bounds the error of every score that the source computed; 0: scores are those of the solver's arithmetic.
+	Rounding float64
 }
 
 // Bin has sums over the rows of a class whose score is in an interval. m are row weights. Rows of weight 0

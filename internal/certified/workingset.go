@@ -116,12 +116,16 @@ func (s *solver) rowsHeld() int { return len(s.pop.ids) + len(s.pos.ids) }
 
 // addViolators adds the rows above the edge, which the restricted problem overlooked, and some below it.
 func (s *solver) addViolators(e evaluation) {
+	s.addPopulation(e.rows[:violatorsOf(e.rows, e.edge)])
+}
+
+// violatorsOf returns the number of rows, best first, that are above an edge or so near to it that they are added, too.
+func violatorsOf(rows []Row, edge float64) int {
 	violators := 0
-	for violators < len(e.rows) && e.rows[violators].Score >= e.edge {
+	for violators < len(rows) && rows[violators].Score >= edge {
 		violators++
 	}
-	near := max(violatorsNear, violators*3/10)
-	s.addPopulation(e.rows[:min(len(e.rows), violators+near)])
+	return min(len(rows), violators+max(violatorsNear, violators*3/10))
 }
 
 func (s *solver) addPopulation(rows []Row) {

@@ -86,7 +86,8 @@ func decideZero(o *objective.Objective, r *Result, read reader) error {
 	if r.Zero = zeroInBounds(f, r); r.Zero != Undecided || f.Kind == form.TopMean || r.Cancelled {
 		return nil
 	}
-	z, err := gradientAtZero(context.Background(), newMemory(o.Matrix(), read, o.Problem().Definition().Population))
+	source := newMemory(o.Matrix(), read, o.Problem().Definition().Population)
+	z, err := gradientAtZero(context.Background(), source, source.sizes())
 	r.Zero = z.Verdict
 	r.Passes += z.Passes
 	return err
@@ -120,22 +121,52 @@ func IsZeroOptimal(ctx context.Context, o *objective.Objective, opt Options) (Ze
 	}
 	source := NewMemory(o.Matrix(), o.Problem().Definition().Population)
 	if f.Kind != form.TopMean {
-		return gradientAtZero(ctx, source)
+		return gradientAtZero(ctx, source, source.sizes())
 	}
 	if o.Problem().Definition().Population == method.AllRows && source.shape[0].Mass >= f.Kappa {
 		return positivesAsHull(source), nil
 	}
-	return hullOfPopulation(ctx, source, f, opt)
+	return hullOfPopulation(ctx, source, f, opt, source, func(_ *solver, mean []float64, z *Zero, groups []GroupValue) (float64, error) {
+		source.divide(groups, source.first(), source.x.Rows(), &z.A)
+		return source.distance(mean, z.A), nil
+	})
 }
 
-// gradientAtZero decides for the surrogate quantiles.
-func gradientAtZero(ctx context.Context, source *Memory) (Zero, error) {
+// IsZeroOptimalSource is IsZeroOptimal for data behind a source. A sample of the rows shows their size and their typical
+// distance. A and the groups of a proof are not returned.
+func IsZeroOptimalSource(ctx context.Context, source Source, p method.Problem, sample *matrix.Matrix, opt Options) (Zero, error) {
+	f, err := formOn(source, p)
+	if err != nil {
+		return Zero{}, err
+	}
+	population := p.Definition().Population
+	some := NewMemory(sample, population)
+	if f.Kind != form.TopMean {
+		return gradientAtZero(ctx, source, some.sizes())
+	}
+	if population == method.AllRows && source.Shape().Positives.Mass >= f.Kappa {
+		return Zero{Verdict: ZeroIsOptimal}, nil // see positivesAsHull
+	}
+	return hullOfPopulation(ctx, source, f, opt, some, func(s *solver, mean []float64, z *Zero, groups []GroupValue) (float64, error) {
+		d, err := s.sumDual(z.A, groups, true)
+		if err != nil {
+			return 0, err
+		}
+		z.A = Sparse{}
+		for j, v := range mean {
+			d.features[j] -= v
+		}
+		return objective.Norm(d.features), nil
+	})
+}
+
+// gradientAtZero decides for the surrogate quantiles. size is that of the columns in some rows; it is overwritten.
+func gradientAtZero(ctx context.Context, source Source, size []float64) (Zero, error) {
 	positives, population, err := source.Means(ctx)
 	if err != nil {
-		return Zero{Cancelled: true}, ctx.Err()
+		return Zero{Cancelled: true}, failure(ctx, err)
 	}
 	z := Zero{Passes: 1, W: make([]float64, len(population))}
-	size := source.sizes()
 	// A difference counts only beyond the rounding error of the means.
 	differ := false
 	for j, v := range population {
@@ -183,19 +214,23 @@ const (
 // hullOfPopulation solves the problem whose only positive is the mean of the positives. Its optimum is 1 if
 // the mean is in the hull, else below 1. A point below 1 is a direction that proves no. The multipliers are
 // weights that prove yes: the bound is 1 - distance^2/(2 lambda).
-func hullOfPopulation(ctx context.Context, memory *Memory, f form.Form, opt Options) (Zero, error) {
-	mean, population, err := memory.Means(ctx)
+//
+// some are rows whose typical distance is the scale, and distance returns that of the mean from the weights in z and groups.
+func hullOfPopulation(ctx context.Context, data Source, f form.Form, opt Options, some *Memory,
+	distance func(s *solver, mean []float64, z *Zero, groups []GroupValue) (float64, error)) (Zero, error) {
+	before, _ := data.Readings()
+	mean, population, err := data.Means(ctx)
 	if err != nil {
-		return Zero{Cancelled: true}, ctx.Err()
+		return Zero{Cancelled: true}, failure(ctx, err)
 	}
-	scale := spread(memory, population)
+	scale := spread(some, population)
 	f.Squared = false
 	f.Lambda = hullLambda * scale * scale / float64(max(1, len(mean)))
 	if f.Lambda == 0 {
 		f.Lambda = hullLambda
 	}
 	// Solve with the mean as the only positive, until either answer is proven.
-	source := &meanSource{Source: memory, mean: mean, population: population}
+	source := &meanSource{Source: data, mean: mean, population: population}
 	if opt.MaxPasses == 0 {
 		opt.MaxPasses = hullPasses
 	}
@@ -209,8 +244,8 @@ func hullOfPopulation(ctx context.Context, memory *Memory, f form.Form, opt Opti
 		}
 	}
 	err = s.solve()
-	passes, _ := memory.Readings()
-	z.Passes, z.Cancelled = passes, isCancelled(err)
+	passes, _ := data.Readings()
+	z.Passes, z.Cancelled = passes-before, isCancelled(err)
 	if err != nil && !z.Cancelled {
 		return z, err
 	}
@@ -219,7 +254,7 @@ func hullOfPopulation(ctx context.Context, memory *Memory, f form.Form, opt Opti
 		e, err := s.evaluate(0, s.best.at)
 		if err != nil {
 			z.Cancelled = true
-			return z, ctx.Err()
+			return z, failure(ctx, err)
 		}
 		size := math.Abs(e[0].t)
 		w := s.best.at.W
@@ -237,12 +272,21 @@ func hullOfPopulation(ctx context.Context, memory *Memory, f form.Form, opt Opti
 	}
 	var groups []GroupValue
 	z.A, groups = s.pop.multipliers(s.dual.a)
-	memory.divide(groups, memory.first(), memory.x.Rows(), &z.A)
-	z.Distance = memory.distance(mean, z.A)
+	if z.Distance, err = distance(s, mean, &z, groups); err != nil {
+		return z, err
+	}
 	if z.Distance <= float64(zeroTolerance*scale) && isFinite(scale) {
 		z.Verdict = ZeroIsOptimal
 	}
 	return z, nil
+}
+
+// failure returns the error of a pass, nil if the context ended it: the verdict is then open.
+func failure(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
 }
 
 // spread returns the root of the mean squared distance of some rows of the population from their mean.

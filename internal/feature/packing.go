@@ -217,6 +217,19 @@ func (m *Map) MatrixContext(ctx context.Context, t *table.Table, rows []int, s m
 	return p.run(ctx, func(*batch) {})
 }
 
+// MatrixPart is Matrix for all rows of a table that may have rows of one class alone.
+func (m *Map) MatrixPart(t *table.Table, s matrix.Storage) (*matrix.Matrix, error) {
+	p, err := m.newPacking(t, nil, s)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.checkMemory(t, t.Rows(), s, 0); err != nil {
+		return nil, err
+	}
+	p.to.Part()
+	return p.run(context.Background(), func(*batch) {})
+}
+
 // Consume is Matrix for all rows of a table that is not needed any more. It releases packed columns while the
 // matrix grows, so that memory does not have to hold both. Afterwards the table has no columns, but labels,
 // lines and weights.

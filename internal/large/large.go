@@ -36,6 +36,18 @@ type Rows interface {
 	Scores(ctx context.Context, p Part, m *model.Model) (Scores, error)
 }
 
+// Keyed is a source that numbers rows as it returns them. Its numbers mean nothing to another source, so a certificate
+// names rows by their keys. The numbers of the positives and of the population are apart.
+type Keyed interface {
+	certified.Source
+	// Keys returns the keys of rows by their numbers, as text that no other row has.
+	Keys(population bool, numbers []int32) ([]string, error)
+	// Numbers numbers rows by their keys, so that Request.Numbers and Request.Held can name them.
+	//
+	// Errors: diag.Data if a row is not there.
+	Numbers(ctx context.Context, population bool, keys []string) ([]int32, error)
+}
+
 // Buckets is the number of values of the hash that divides rows into parts.
 const Buckets = 1 << 20
 
@@ -67,5 +79,5 @@ type Scores interface {
 type Cell struct {
 	Rows      [2]int
 	Mass      [2]float64 // sums of row weights
-	Low, High float64    // the smallest and the largest score of both classes; without rows +Inf and -Inf
+	Low, High [2]float64 // the smallest and the largest score of the class; without rows +Inf and -Inf
 }

@@ -61,6 +61,11 @@ func (o *Objective) EncloseNorm(w, p, a []float64, lambda float64) (bound, bound
 	if err != nil {
 		return 0, 0, err
 	}
+	return normBound(d, f, lambda)
+}
+
+// normBound encloses the root of 2 (d - f)/lambda.
+func normBound(d, f approx, lambda float64) (bound, boundError float64, err error) {
 	n := exactly(2).times(d.minus(f)).over(exactly(lambda)).positive().root()
 	if !n.finite() {
 		return 0, 0, infeasible("the bound on the norm is not finite: D - F(w) = %g", d.x-f.x, "numbers that float64 can hold", "")
@@ -94,9 +99,11 @@ func (m Mass) sum() approx {
 
 // kappa returns the weight on top. It is exact where it counts rows. Fractional weights are added with compensation, to within
 // 2u, and their sum is multiplied by tau with one rounding.
-func (o *Objective) kappa() approx {
-	k := o.rule.Kappa()
-	if o.population.Whole && o.population.Mass < 1<<53 && k == math.Floor(k) {
+func (o *Objective) kappa() approx { return massOnTop(o.rule, o.population) }
+
+func massOnTop(rule threshold.Threshold, p threshold.Population) approx {
+	k := rule.Kappa()
+	if p.Whole && p.Mass < 1<<53 && k == math.Floor(k) {
 		return exactly(k)
 	}
 	return rounded(k, k*0x1p-50)
@@ -180,10 +187,15 @@ func (e *encloser) meanOfTop(z []approx, s float64) approx {
 		}
 		highest, lowest = max(highest, zj.x+zj.e), min(lowest, zj.x-zj.e)
 	}
-	t := exactly(s).plus(excess.sum().over(e.kappa))
-	tooMuch, tooLittle := above.sum().minus(e.kappa), e.kappa.minus(from.sum())
+	return meanAbove(s, e.kappa, excess.sum(), above.sum(), from.sum(), highest, lowest)
+}
+
+// meanAbove encloses the mean of the largest, from the sum of the excess over s and the weights above s and from s up.
+func meanAbove(s float64, kappa, excess, above, from approx, highest, lowest float64) approx {
+	t := exactly(s).plus(excess.over(kappa))
+	tooMuch, tooLittle := above.minus(kappa), kappa.minus(from)
 	missed := exactly(max(0, tooMuch.x+tooMuch.e)).times(exactly(highest - s))
-	missed = missed.plus(exactly(max(0, tooLittle.x+tooLittle.e)).times(exactly(s - lowest))).over(e.kappa)
+	missed = missed.plus(exactly(max(0, tooLittle.x+tooLittle.e)).times(exactly(s - lowest))).over(kappa)
 	t.e += missed.x + missed.e
 	return t
 }
@@ -285,13 +297,18 @@ func (e *encloser) dual(p, a []float64, lambda, radius float64) (approx, error) 
 	}
 	v := e.length(q, a, mass)
 	v.e += float64(float64((mass.x+mass.e)*shift) * (1 + 0x1p-48))
+	return dualValue(gain, v, lambda, radius), nil
+}
+
+// dualValue encloses the dual value, or 0 if it is negative, from all of it except for the norm of v.
+func dualValue(gain, v approx, lambda, radius float64) approx {
 	var d approx
 	if lambda > 0 {
 		d = gain.minus(v.times(v).over(exactly(2).times(exactly(lambda))))
 	} else {
 		d = gain.minus(exactly(radius).times(v))
 	}
-	return approx{max(0, d.x), d.e}, nil
+	return approx{max(0, d.x), d.e}
 }
 
 // moved bounds the sums of |a_j - b_j| and of |a_j - b_j| |x_j| for a feasible b. Cutting a_j to its exact cap takes away at
@@ -316,14 +333,19 @@ func (e *encloser) moved(given, a []float64) (moved, shift float64) {
 		belowShift.add(exactly(float64(gap * e.norms[j])))
 		all.add(exactly(float64(x * e.norms[j])))
 	}
-	whole, changed := sum.sum(), change.sum()
+	return movedBy(sum.sum(), change.sum(), approx{x: ownShift.x}, approx{x: below.x}, approx{x: belowShift.x}, approx{x: all.x},
+		func() float64 { return slices.Max(e.norms) })
+}
+
+// movedBy returns the bounds of moved from its sums and the largest norm of a row.
+func movedBy(whole, changed, ownShift, below, belowShift, all approx, longest func() float64) (moved, shift float64) {
 	off := math.Abs(1-whole.x) + whole.e + changed.x
 	// The mean norm of the rows whose a changes.
 	mean := all.x / whole.x
 	if below.x > 0x1p-20 {
 		mean = max(mean, belowShift.x/below.x)
 	} else {
-		mean = slices.Max(e.norms)
+		mean = longest()
 	}
 	const up = 1 + 0x1p-10 // covers the rounding errors of these sums
 	return 2 * up * (changed.x + off), 2 * up * (ownShift.x + float64(off*mean))
@@ -335,7 +357,6 @@ func (e *encloser) regulariser(a []float64, moved float64) approx {
 	if !e.problem.Definition().UsesBeta {
 		return approx{}
 	}
-	beta, smallest := exactly(e.problem.Beta), exactly(e.Objective.population.MinWeight)
 	var steepest approx
 	var squares tally
 	for j, x := range a {
@@ -345,15 +366,20 @@ func (e *encloser) regulariser(a []float64, moved float64) approx {
 		}
 		squares.add(exactly(x).times(ratio))
 	}
+	return quantileRegulariser(e.squared(), exactly(e.problem.Beta), e.kappa, exactly(e.Objective.population.MinWeight), steepest, squares.sum(), moved)
+}
+
+// quantileRegulariser encloses r(a) of a surrogate quantile from the largest a_j/m_j and the sum of a_j^2/m_j.
+func quantileRegulariser(squared bool, beta, kappa, smallest, steepest, squares approx, moved float64) approx {
 	var top approx
-	if e.squared() {
-		top = e.kappa.times(squares.sum()).root()
-		change := e.kappa.over(smallest).root().times(exactly(moved))
+	if squared {
+		top = kappa.times(squares).root()
+		change := kappa.over(smallest).root().times(exactly(moved))
 		top.e += change.x + change.e
 	} else {
 		change := exactly(moved).over(smallest)
 		steepest.e += change.x + change.e
-		top = e.kappa.times(steepest)
+		top = kappa.times(steepest)
 	}
 	return top.minus(exactly(1)).over(beta)
 }

@@ -248,6 +248,13 @@ func (o *Objective) Release() {
 	o.z, o.support, o.rows = nil, threshold.Support{}, nil
 }
 
+// TakeScratch moves the scratch space of another objective to o, which saves the next evaluation an allocation.
+func (o *Objective) TakeScratch(from *Objective) {
+	ReturnScores(o.z)
+	o.z, o.support, o.rows = from.z, from.support, from.rows
+	from.z, from.support, from.rows = nil, threshold.Support{}, nil
+}
+
 // spareScores holds score space between evaluations: the runs of a grid evaluate the same rows exactly now and then, and each
 // would otherwise keep a vector of all rows.
 var spareScores sync.Pool

@@ -12,6 +12,13 @@ const (
 	adamEpsilon = 1e-8
 )
 
+// Constants returns the constants of ADAM and the paper's settings, by name. Results that were stored with others are of
+// another algorithm.
+func Constants() map[string]float64 {
+	return map[string]float64{"decay 1": adamDecay1, "decay 2": adamDecay2, "epsilon": adamEpsilon,
+		"iterations": DefaultIterations, "step": DefaultStep}
+}
+
 // Adam minimises by the ADAM steps of the paper's experiments. With the gradient g at w, step k is
 //
 //	m = 0.9 m + 0.1 g,  s = 0.999 s + 0.001 g^2,

@@ -14,11 +14,11 @@ import (
 // The methods of fixed steps, ADAM and SGD, share the loop of this file. Step k uses minibatch (k-1) mod
 // their number: its threshold, its losses, its gradient. All reported values are those of the full data.
 //
-// There are two arithmetics. Steps on an *objective.Objective use the fast one, with float32 scores. A run
-// has the same bytes alone and in a grid, for any number of threads and on any processor. The values of Last,
-// Best, AtZero and of the start come from the exact one, (*objective.Objective).At. Values of the trace in
-// between, and of StepProgress, come from the fast one. Steps on any other Objective, and on a matrix that
-// keeps float64 values, use At.
+// There are two arithmetics. Steps on an *objective.Objective use the fast one, with float32 scores, unless
+// StepOptions.Exact is set. A run has the same bytes alone and in a grid, for any number of threads and on any
+// processor. The values of Last, Best, AtZero and of the start come from the exact one,
+// (*objective.Objective).At. Values of the trace in between, and of StepProgress, come from the fast one. Exact
+// steps, steps on any other Objective, and on a matrix that keeps float64 values, use At alone.
 
 // Objective is an objective of these methods. *objective.Objective is one.
 type Objective interface {
@@ -37,21 +37,32 @@ const (
 	Random              // uniform in [-1, 1], from the seed, then projected
 )
 
-// startStream separates the random start from other uses of the seed: "start" in ASCII.
-const startStream = 0x7374617274
+// These separate the random start and its change from other uses of a seed: "start" and "jitter" in ASCII.
+const (
+	startStream  = 0x7374617274
+	jitterStream = 0x6a6974746572
+)
 
-// The paper's settings.
+// lastBit is the unit in the last place of a number between 1 and 2.
+const lastBit = 0x1p-52
+
+// The number of iterations is the paper's. It does not print its step size; 0.01 is ours.
 const (
 	DefaultIterations = 1000
 	DefaultStep       = 0.01
 )
 
-// StepOptions are the settings of ADAM and SGD. Zero values mean the paper's settings.
+// StepOptions are the settings of ADAM and SGD. Zero values mean the defaults.
 type StepOptions struct {
 	Iterations int     // steps; 0: 1000
 	Step       float64 // step size; 0: 0.01
 	Start      Start
 	Seed       uint64 // of a random start
+	Exact      bool   // float64 in a fixed order of sums, for the steps too; it costs more on large data
+
+	// Jitter changes the last bits of the start: it is the seed of numbers in [-2^-52, 2^-52] that are added to
+	// the weights. 0: none. Runs whose results depend on it depend on rounding.
+	Jitter uint64
 
 	// Progress is called after every step, on the caller's goroutine; nil: not.
 	Progress func(StepProgress)
@@ -108,8 +119,9 @@ type run struct {
 	options StepOptions
 	update  update
 	w, g    []float64
-	value   objective.Value // of the latest evaluation
-	fast    bool            // values of steps are approximate
+	value   objective.Value      // of the latest evaluation
+	fast    bool                 // values of steps are approximate
+	latest  *objective.Objective // has the scratch space of an exact run
 	result  StepResult
 	scored  int64 // rows read for scores
 	before  int64 // rows read by all objectives before the run
@@ -174,11 +186,12 @@ func runEach(runs []*run, f func(r *run) error) []*run {
 	return keepGoing(runs, func(r *run) error { return r.err })
 }
 
-// oneByOne evaluates any objective, one run after the other.
-var oneByOne = evaluator{at: evaluateOneByOne, release: func() {}}
+// exactly evaluates each run by At. Several runs are evaluated at the same time: each uses objectives of its own.
+var exactly = evaluator{at: evaluateEach, release: func() {}}
 
-func evaluateOneByOne(runs []*run, batch int, gradient bool) {
-	for _, r := range runs {
+func evaluateEach(runs []*run, batch int, gradient bool) {
+	parallel.For(len(runs), func(i int) {
+		r := runs[i]
 		o, g := r.full, r.g
 		if batch >= 0 {
 			o = r.batches[batch]
@@ -187,7 +200,7 @@ func evaluateOneByOne(runs []*run, batch int, gradient bool) {
 			g = nil
 		}
 		r.value = r.evaluateExactly(o, g)
-	}
+	})
 }
 
 // check refuses options that are out of range.
@@ -241,26 +254,42 @@ func (r *run) visits() int64 {
 func (r *run) evaluateStart() error {
 	r.result.AtZero = r.evaluateExactly(r.full, nil)
 	if r.options.Start == Random {
-		random := rand.NewPCG(r.options.Seed, startStream)
-		for j := range r.w {
-			unit := float64(float64(random.Uint64()>>11) / (1 << 53))
-			r.w[j] = float64(2*unit) - 1
-		}
+		addUniform(r.w, 1, rand.NewPCG(r.options.Seed, startStream))
+	}
+	if r.options.Jitter != 0 {
+		addUniform(r.w, lastBit, rand.NewPCG(r.options.Jitter, jitterStream))
 	}
 	r.full.Project(r.w)
 	value := r.result.AtZero
-	if r.options.Start == Random {
+	if r.options.Start == Random || r.options.Jitter != 0 {
 		value = r.evaluateExactly(r.full, nil)
 	}
 	return r.recordPoint(0, value)
 }
 
+// addUniform adds numbers in [-size, size) to w.
+func addUniform(w []float64, size float64, random *rand.PCG) {
+	for j := range w {
+		unit := float64(float64(random.Uint64()>>11) / (1 << 53))
+		w[j] += float64(size * (float64(2*unit) - 1))
+	}
+}
+
 // evaluateExactly calls At at the current w and counts the rows.
 func (r *run) evaluateExactly(o Objective, g []float64) objective.Value {
 	r.scored += int64(o.Rows())
+	ours, known := o.(*objective.Objective)
+	// The space of the full data between minibatches, and of fast runs, is rarely needed, and there may be many runs.
+	rare := r.fast || len(r.batches) > 0 && o == r.full
+	if known && !rare {
+		if r.latest != nil && r.latest != ours {
+			ours.TakeScratch(r.latest)
+		}
+		r.latest = ours
+	}
 	v := o.At(r.w, g)
-	if ours, ok := o.(*objective.Objective); ok && r.fast {
-		ours.Release() // its scratch is rarely needed, and there may be many runs
+	if known && rare {
+		ours.Release()
 	}
 	return v
 }

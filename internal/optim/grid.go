@@ -21,8 +21,8 @@ type Outcome struct {
 }
 
 // runGrid advances all tasks in lockstep: each step reads the data once for all of them. The outcome of a
-// task has the bytes of the single run. StepOptions.Progress is not used. On a matrix that keeps float64
-// values each task reads the data on its own, in the exact arithmetic.
+// task has the bytes of the single run. StepOptions.Progress is not used. In the exact arithmetic, which a matrix that
+// keeps float64 values implies, each task reads the data on its own.
 func runGrid(ctx context.Context, tasks []Task, o StepOptions, updates func(dim int, step float64) update) []Outcome {
 	out := make([]Outcome, len(tasks))
 	if err := o.check(); err != nil {
@@ -36,8 +36,8 @@ func runGrid(ctx context.Context, tasks []Task, o StepOptions, updates func(dim 
 		o.Progress = t.Progress
 		runs[i] = newRun(t.Full, Batches(t.Batches), o, updates)
 	}
-	e := oneByOne
-	if len(tasks) > 0 && lockstep.Supports(tasks[0].Full.Matrix()) {
+	e := exactly
+	if !o.Exact && len(tasks) > 0 && lockstep.Supports(tasks[0].Full.Matrix()) {
 		e = inLockstep(runs)
 	}
 	minimise(ctx, runs, e)
@@ -54,8 +54,8 @@ func runSingle(ctx context.Context, full Objective, batches []Objective, o StepO
 		return StepResult{}, err
 	}
 	r := newRun(full, batches, o, updates)
-	e := oneByOne
-	if fastAll(full, batches) {
+	e := exactly
+	if !o.Exact && fastAll(full, batches) {
 		e = inLockstep([]*run{r})
 	}
 	minimise(ctx, []*run{r}, e)

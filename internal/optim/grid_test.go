@@ -3,6 +3,7 @@ package optim
 import (
 	"context"
 	"fmt"
+	"math"
 	"runtime"
 	"testing"
 
@@ -140,5 +141,70 @@ func TestGridEndsEarly(t *testing.T) {
 	out := SGDGrid(context.Background(), []Task{{Full: o}, tasks[1]}, StepOptions{Iterations: 10})
 	if out[0].Err == nil || fmt.Sprint(out[1]) != fmt.Sprint(want) {
 		t.Errorf("%v next to a wild run; %v alone; wild: %v", out[1], want, out[0].Err)
+	}
+}
+
+// hidden is an objective whose type the solvers do not know, so they evaluate it by At.
+type hidden struct{ Objective }
+
+func TestExactStepsAreThoseOfAt(t *testing.T) {
+	data := moons(t, 900, 7)
+	for _, minibatches := range []int{0, 3} {
+		for _, start := range []StepOptions{{}, {Start: Random, Seed: 3}, {Jitter: 2}} {
+			o := start
+			o.Iterations, o.Exact = 40, true
+			want := make([]StepResult, 0, 20)
+			for _, task := range tasksOf(t, data, minibatches) {
+				var batches []Objective
+				for _, b := range task.Batches {
+					batches = append(batches, hidden{b})
+				}
+				alone := start
+				alone.Iterations = 40
+				r, err := Adam(context.Background(), hidden{task.Full}, batches, alone)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want = append(want, r)
+			}
+			for _, threads := range []int{1, 2} {
+				before := runtime.GOMAXPROCS(threads)
+				for i, got := range AdamGrid(context.Background(), tasksOf(t, data, minibatches), o) {
+					if got.Err != nil || got.Result.Last.F != want[i].Last.F || got.Result.Last.T != want[i].Last.T {
+						t.Errorf("%d minibatches, %+v, %d threads, task %d: F = %v, want %v", minibatches, start, threads, i,
+							got.Result.Last.F, want[i].Last.F)
+					}
+					for j, w := range got.Result.Last.W {
+						if w != want[i].Last.W[j] {
+							t.Fatalf("task %d: weight %d is %v, want %v", i, j, w, want[i].Last.W[j])
+						}
+					}
+				}
+				runtime.GOMAXPROCS(before)
+			}
+		}
+	}
+}
+
+func TestJitterChangesTheLastBitsOfTheStart(t *testing.T) {
+	for _, start := range []Start{Zero, Random} {
+		r := run{full: &bowl{target: []float64{1, 2, 3}}, options: StepOptions{Start: start, Seed: 1, Jitter: 1}, w: make([]float64, 3)}
+		plain := run{full: &bowl{target: []float64{1, 2, 3}}, options: StepOptions{Start: start, Seed: 1}, w: make([]float64, 3)}
+		if r.evaluateStart() != nil || plain.evaluateStart() != nil {
+			t.Fatal("the start has no value")
+		}
+		changed := 0
+		for j, w := range r.w {
+			d := math.Abs(w - plain.w[j])
+			if d > lastBit {
+				t.Errorf("start %d: weight %d differs by %v, want at most %v", start, j, d, lastBit)
+			}
+			if d > 0 {
+				changed++
+			}
+		}
+		if changed == 0 {
+			t.Errorf("start %d is unchanged", start)
+		}
 	}
 }

@@ -1,8 +1,6 @@
 package paper
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,6 +27,7 @@ type variant struct {
 	Solver string  // certified means ADAM for the Grill methods, which have no certificate
 	Scaled bool    // columns divided by their standard deviation, unlike in the paper
 	Step   float64 `json:",omitempty"` // of ADAM (default 0.01)
+	Change change  `json:",omitempty"` // of what no result should depend on
 }
 
 // String returns the variant as part of a file name.
@@ -43,6 +42,9 @@ func (v variant) String() string {
 	}
 	if v.Step != 0 {
 		text += "-step" + number(v.Step)
+	}
+	if v.Change != "" {
+		text += "-" + string(v.Change)
 	}
 	return text
 }
@@ -91,16 +93,9 @@ func (c *Cell) value(rule count, criterion int) *float64 { return c.Test[rule].V
 type Curves struct{ PTau, PR metric.Curve }
 
 // store contains the finished parts of a run, one JSON file each.
-type store struct{ dir string }
-
-// partKey returns the digest of all values that determine a part.
-func partKey(parts ...any) (string, error) {
-	text, err := json.Marshal(append([]any{"toptau paper 1"}, parts...)) // another text would invalidate all stored parts
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:]), nil
+type store struct {
+	dir  string
+	made int // number of parts that were saved
 }
 
 // keyed is the first field of every stored part.
@@ -109,7 +104,7 @@ type keyed struct {
 }
 
 // load reads a part. It returns false if there is none or its key differs.
-func (s store) load(name, key string, to any) (bool, error) {
+func (s *store) load(name, key string, to any) (bool, error) {
 	path := filepath.Join(s.dir, name+".json")
 	content, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -126,7 +121,7 @@ func (s store) load(name, key string, to any) (bool, error) {
 }
 
 // save writes a part, which must have the field "key".
-func (s store) save(name string, part any) error {
+func (s *store) save(name string, part any) error {
 	content, err := json.MarshalIndent(part, "", " ")
 	if err != nil {
 		return err
@@ -135,5 +130,6 @@ func (s store) save(name string, part any) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return &diag.Error{Kind: diag.IO, File: path, Err: err}
 	}
+	s.made++
 	return atomicfile.Write(path, append(content, '\n'))
 }

@@ -1,40 +1,130 @@
 package paper
 
 import (
+	"math"
 	"testing"
+
+	"toptau/internal/certified"
 )
 
 // The paper's conclusions must follow from its printed ranks.
 func TestThePaperAgreesWithItself(t *testing.T) {
-	for _, s := range statements() {
-		c, ok := s.contrast(func(k int) []float64 {
-			var r []float64
-			for _, row := range printedRanks {
-				r = append(r, row[k])
-			}
-			return r
-		})
-		if !ok || c >= 0 {
-			t.Errorf("%s: %+.2f by the paper's ranks", s.text, c)
+	for _, c := range conclusions() {
+		if d := c.printedContrast(); !(d < 0) {
+			t.Errorf("%s: %+.2f by the paper's ranks", c.text, d)
 		}
 	}
 }
 
 func TestContrastUsesTheCriteriaThatThereAre(t *testing.T) {
-	s := statement{better: withNames("toppush"), worse: withNames("toppushk"), criteria: everyCriterion}
+	c := conclusion{methods: []string{"toppush"}, rivals: []string{"toppushk"}, criteria: everyCriterion}
 	ranks := make([]float64, 14)
 	ranks[0], ranks[1] = 3, 5
-	c, ok := s.contrast(func(k int) []float64 {
+	without1 := func(k int) []float64 {
 		if k == 1 {
 			return nil
 		}
 		return ranks
-	})
-	if !ok || c != -2 {
-		t.Errorf("contrast = %v, %v", c, ok)
 	}
-	if _, ok := s.contrast(func(int) []float64 { return nil }); ok {
+	if d, ok := c.contrast(without1); !ok || d != -2 {
+		t.Errorf("contrast = %v, %v", d, ok)
+	}
+	c.worse = true
+	if d, _ := c.contrast(without1); d != 2 {
+		t.Errorf("the opposite conclusion has %v", d)
+	}
+	if _, ok := c.contrast(func(int) []float64 { return nil }); ok {
 		t.Error("a contrast exists without ranks")
+	}
+}
+
+// A comparison of a method with itself on other criteria does not depend on the other methods.
+func TestContrastAgainstOtherCriteria(t *testing.T) {
+	c := conclusion{methods: []string{"toppush", "toppushk"}, criteria: atTop, against: belowTop}
+	d, ok := c.contrast(func(k int) []float64 {
+		ranks := make([]float64, 14)
+		for i := range ranks {
+			ranks[i] = 100
+		}
+		ranks[0], ranks[1] = float64(1+k), float64(2+k)
+		return ranks
+	})
+	if !ok || d != -2.5 { // 1.5 on @Top, 2.5, 3.5, 4.5, 5.5 on the others
+		t.Errorf("contrast = %v, %v, want -2.5", d, ok)
+	}
+}
+
+// Entries that are left out change neither side, and the others are ranked among themselves.
+func TestRanksAmongTheMethodsThatAreLeft(t *testing.T) {
+	values := []float64{0.9, 0.1, 0.5, 0.5}
+	got := ranksAmong(values, []bool{true, false, false, false})
+	if !math.IsNaN(got[0]) || got[1] != 3 || got[2] != 1.5 || got[3] != 1.5 {
+		t.Errorf("%v", got)
+	}
+	if all := ranksAmong(values, nil); all[0] != 1 || all[1] != 4 {
+		t.Errorf("%v", all)
+	}
+	ranks := make([]float64, 14)
+	for i := range ranks {
+		ranks[i] = math.NaN()
+	}
+	ranks[0] = 1
+	c := conclusion{methods: []string{"toppush"}, criteria: atTop}
+	if _, ok := c.contrast(func(int) []float64 { return ranks }); ok {
+		t.Error("a contrast exists without rivals")
+	}
+}
+
+// A part keeps the rivals of its conclusion: a method is not compared with the other methods of the same conclusion.
+func TestPartsKeepTheRivals(t *testing.T) {
+	c := conclusion{methods: []string{"patmat-np", "topmean-np"}, criteria: belowTop}
+	if n := len(c.parts()); n != 8 {
+		t.Fatalf("%d parts", n)
+	}
+	ranks := make([]float64, 14)
+	for i, e := range entries() {
+		switch e.Method.Name {
+		case "patmat-np":
+			ranks[i] = 1
+		case "topmean-np":
+			ranks[i] = 1000
+		default:
+			ranks[i] = 5
+		}
+	}
+	one := c.only(part{"patmat-np", 3})
+	if d, ok := one.contrast(func(int) []float64 { return ranks }); !ok || d != -4 {
+		t.Errorf("the part is %v, %v, want -4", d, ok)
+	}
+}
+
+// No verdict says more than its intervals show.
+func TestVerdictsFollowTheIntervals(t *testing.T) {
+	below, across, above := Interval{-2, -3, -1, 10}, Interval{-1, -3, 1, 10}, Interval{2, 1, 3, 10}
+	for _, c := range []struct {
+		average Interval
+		parts   []Interval
+		want    string
+		shown   string
+	}{
+		{below, []Interval{below, below}, confirmed, "2 of 2"},
+		{below, []Interval{below, across}, onAverage, "1 of 2"},
+		{below, []Interval{below, above}, onAverage, "1 of 2, 1 against"},
+		{across, []Interval{below, below}, undecided, "2 of 2"},
+		{across, []Interval{across, above}, undecided, "0 of 2, 1 against"},
+		{above, []Interval{above, across}, averageNot, "0 of 2, 1 against"},
+		{above, []Interval{above, above}, contradicted, "0 of 2, 2 against"},
+		{Interval{-2, math.NaN(), math.NaN(), 1}, []Interval{{-2, math.NaN(), math.NaN(), 1}}, "-", "-"},
+	} {
+		a := assessment{without: c.average, partsWithout: c.parts, all: below, partsAll: []Interval{below}}
+		if got := a.verdict(); got != c.want || a.partsShown() != c.shown {
+			t.Errorf("%+v, %+v: %s, %s; want %s, %s", c.average, c.parts, got, a.partsShown(), c.want, c.shown)
+		}
+	}
+	// A conclusion about collapsed methods alone is judged with all methods.
+	a := assessment{all: below, partsAll: []Interval{below}}
+	if got := a.verdict(); got != confirmed {
+		t.Errorf("%s", got)
 	}
 }
 
@@ -56,5 +146,58 @@ func TestShortfallTellsItsCases(t *testing.T) {
 	}
 	if m := f.missing[0]; m < 0.2-1e-9 || m > 0.2+1e-9 {
 		t.Errorf("a tenth of a half is missing, not %v", m)
+	}
+}
+
+// collapsedStudy has two real sets on which every method has the same criteria, except for TopMean, which has none and
+// for which w = 0 is optimal.
+func collapsedStudy(t *testing.T) *study {
+	t.Helper()
+	st := &study{o: Options{Seeds: 3, Adam: true, Zero: true}, absent: map[string]string{}, cells: map[string]*Cell{},
+		zeros: map[string]*ZeroAnswer{}, shapes: map[string]*Shape{},
+		sets: []Set{{Key: "ionosphere", Name: "Ionosphere", PaperSet: "Ionosphere", Kind: Real, Seeds: true},
+			{Key: "spambase", Name: "Spambase", PaperSet: "Spambase", Kind: Real, Seeds: true}}}
+	for i := range st.sets {
+		s := &st.sets[i]
+		for _, e := range entries() {
+			value, verdict := 1.0, certified.ZeroIsNotOptimal
+			if e.Method.Name == "topmean" {
+				value, verdict = 0, certified.ZeroIsOptimal
+			}
+			c := &Cell{}
+			for k := range criterionCount {
+				c.Test[paperCount].Values[paperCount][k] = &value
+			}
+			for _, seed := range st.seeds(s) {
+				st.cells[cellName(s, variant{Seed: seed, Solver: solverAdam}, e)] = c
+			}
+			problems, err := e.problems()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range problems {
+				st.zeros[zeroName(s, p)] = &ZeroAnswer{Verdict: verdict.String()}
+			}
+		}
+	}
+	return st
+}
+
+// "The best" against others that include a collapsed method is no conclusion: without it nothing is left.
+func TestNoConclusionLeansOnCollapsedMethods(t *testing.T) {
+	for _, a := range collapsedStudy(t).assess() {
+		switch {
+		case len(a.methods) == 1 && a.methods[0] == "topmean":
+			if a.all.Mean != -7 || a.without.N != 0 || a.verdict() != confirmed {
+				t.Errorf("%s: %s, %s, %s", a.text, a.all.text(), a.without.text(), a.verdict())
+			}
+		case a.rivals == nil && a.against == nil && !a.worse:
+			if !(a.all.High < 0) || a.without.Mean != 0 || a.verdict() != undecided {
+				t.Errorf("%s: %s with all methods, %s without, %s", a.text, a.all.text(), a.without.text(), a.verdict())
+			}
+		}
+		if a.sources != 2 {
+			t.Errorf("%s: %d sources", a.text, a.sources)
+		}
 	}
 }

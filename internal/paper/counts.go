@@ -3,6 +3,7 @@ package paper
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"toptau/internal/report"
 	"toptau/internal/text"
@@ -51,9 +52,9 @@ func absentRow(s *Set, n int) []string {
 
 // countNotes names the sets whose sizes are not the paper's, and why.
 func (st *study) countNotes() []string {
-	notes := []string{"The splits of Ionosphere and Spambase are stratified by class, in the paper's sizes; the " +
-		"paper's numbers of " +
-		"positives in validation and test differ by one row. Seeds are 1, 2, ...; this table shows the first."}
+	notes := []string{"The splits of Ionosphere and Spambase are stratified by class, in the paper's sizes; " +
+		"the paper's numbers of positives in validation and test differ by one row. Seeds are 1, 2, ...; this " +
+		"table shows the first."}
 	for _, s := range st.present(Original) {
 		p, shape := s.printedCounts(), st.shapes[s.Key]
 		for k, part := range shape.Parts {
@@ -76,7 +77,7 @@ func (st *study) countNotes() []string {
 // methodsItem is Table "methods", from the methods as they are implemented.
 func methodsItem(context.Context, *study) (*Piece, error) {
 	t := report.Table{Caption: "The eight methods. Convex and robust agree with the paper's table in every cell.",
-		Header: []string{"name", "definition", "criterion", "hyperparameters", "convex", "robust",
+		Header: []string{"name", "source", "definition", "criterion", "hyperparameters", "convex", "robust",
 			"w = 0 is optimal exactly when"}}
 	agree := true
 	for i, m := range method.All() {
@@ -88,22 +89,38 @@ func methodsItem(context.Context, *study) (*Piece, error) {
 			parameters = "β, λ"
 		}
 		agree = agree && m.Convex == printedMethods[i].convex && m.CanCollapse != printedMethods[i].robust
-		t.Rows = append(t.Rows, []string{m.Title, m.Equation, m.Criterion.String(), parameters, checkMark(m.Convex),
+		t.Rows = append(t.Rows, []string{m.Title, printedMethods[i].source, m.Equation, m.Criterion.String(), parameters, checkMark(m.Convex),
 			checkMark(!m.CanCollapse), zeroRule(m)})
 	}
 	if !agree {
 		t.Caption = "The eight methods. Convex or robust differ from the paper's table."
 	}
-	return &Piece{Title: "Table \"methods\"", Tables: []NamedTable{{"methods", t}}, Text: []string{
-		"As in the paper, a method is robust if w = 0 does not become its global minimum. The last " +
-			"column is stronger than the " +
-			"paper's Theorem \"large_t\" and its corollaries: it is an exact condition, for every λ.",
+	return &Piece{Title: "Table \"methods\"", Tables: []NamedTable{{"methods", t}}, Notes: []string{
+		"Source is the paper's column with its footnote. \"Ours\" means the paper's authors.",
+		"As in the paper, a method is robust if w = 0 does not become its global minimum. The last column is " +
+			"stronger than the paper's Theorem \"large_t\" and its corollaries: it is an exact condition, for every " +
+			"λ. The capped hull contains the combinations of the threshold's samples with weights that add up to 1 " +
+			"and are at most 1/K (1/k for TopPushK, 1 for TopPush).",
 		"The tables of results have 14 methods: six of the eight occur with tau 0.01 and with tau 0.03."}}, nil
 }
 
-// printedMethods are the columns "Convex" and "Robust" of the paper's table.
-var printedMethods = [8]struct{ convex, robust bool }{
-	{true, false}, {true, false}, {false, true}, {true, true}, {true, false}, {false, true}, {true, true}, {true, false}}
+// criteriaItem is Table "criteria", with the rule by which ties are counted here.
+func criteriaItem(context.Context, *study) (*Piece, error) {
+	t := report.Table{Caption: "The criteria for the three classes of methods.",
+		Header: []string{"name", "description", "threshold in the paper's count", "threshold in the strict count", "criterion of"}}
+	for _, c := range printedCriteria {
+		var of []string
+		for _, m := range method.All() {
+			if m.Criterion == c.criterion {
+				of = append(of, m.Title)
+			}
+		}
+		t.Rows = append(t.Rows, []string{c.name, c.description, c.paper, c.strict, strings.Join(of, ", ")})
+	}
+	return &Piece{Title: "Table \"criteria\"", Tables: []NamedTable{{"criteria", t}}, Text: []string{
+		"Name and description are the paper's. The other columns are the two rules for scores that equal the " +
+			"threshold: in the paper's count such a positive counts, in the strict count it does not."}}, nil
+}
 
 // checkMark returns a check mark or a cross.
 func checkMark(yes bool) string {
@@ -117,9 +134,9 @@ func checkMark(yes bool) string {
 func zeroRule(m method.Method) string {
 	switch {
 	case m.CanCollapse:
-		return "the mean of the positives lies in the hull of the threshold's samples with weights at most 1/K"
+		return "mean of the positives in the capped hull"
 	case m.UsesBeta:
-		return "the means of the positives and of the threshold's samples are equal"
+		return "means of the positives and the samples equal"
 	}
-	return "unknown: the objective is not convex"
+	return "unknown, not convex"
 }

@@ -3,6 +3,7 @@ package paper
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"toptau/schema"
 
@@ -27,38 +28,70 @@ var drawnSets = []string{"NetFlow", "Gisette", "Hepmass", "Ionosphere", "Spambas
 // zoom is the largest tau in the second column of the paper's figure.
 const zoom = 0.01
 
-// curvesItem draws P-tau curves, their left ends enlarged, and precision against recall.
+// curvesItem draws P-tau curves, their left ends enlarged next to them, and precision against recall.
 func curvesItem(_ context.Context, st *study) (*Piece, error) {
 	p := &Piece{Title: "P-tau and precision-recall curves", Text: []string{
-		"Precision in the top tau of the test part, for all tau and for tau up to 0.01, and precision against recall: " +
-			"ADAM from w = 0, the setting selected by the paper's count, first split. " +
-			"The figures cover the paper's sets NetFlow, Gisette and Hepmass, or their stand-ins, and the two " +
-			"real sets."}}
+		"Precision in the top τ of the test part, for all τ and, on the same vertical axis, for τ up to 0.01; " +
+			"then precision against recall: ADAM from w = 0, the setting selected by the paper's count, first split."}}
+	var pairs, alone, pr []NamedFigure
+	drawn := st.drawnCurves()
+	for _, d := range drawn {
+		s := d.set
+		whole := NamedFigure{"ptau-" + s.Key, FigurePTau(s.Name, d.ptau, 0)}
+		if within := float64(zoom * float64(d.rows)); within >= 1 {
+			pairs = append(pairs, whole, NamedFigure{"ptau-zoom-" + s.Key, FigurePTau(s.Name, d.ptau, zoom)})
+			if within < 10 {
+				p.Notes = append(p.Notes, fmt.Sprintf("%s: the test part has %s rows, so τ ≤ %g covers %s.",
+					s.Name, text.Count(d.rows), zoom, text.Plural(int(within), "row")))
+			}
+		} else {
+			alone = append(alone, whole)
+			p.Notes = append(p.Notes, fmt.Sprintf("%s: the test part has %s rows, so τ ≤ %g covers none and is not "+
+				"drawn.",
+				s.Name, text.Count(d.rows), zoom))
+		}
+		pr = append(pr, NamedFigure{"pr-" + s.Key, FigurePR(s.Name, d.pr)})
+	}
+	p.Figures = slices.Concat(pairs, pr, alone)
+	if len(drawn) > 0 {
+		p.Tables = append(p.Tables, NamedTable{"ptau", precisionTable(drawn)})
+		for _, o := range ptauObservations(drawn) {
+			p.Notes = append(p.Notes, "The paper: "+o.text+". Here: "+o.result+".")
+		}
+	}
+	return p, nil
+}
+
+// drawnSet is a set with the curves of its four methods.
+type drawnSet struct {
+	set      *Set
+	rows     int // of the test part
+	ptau, pr []NamedCurve
+}
+
+// drawnCurves returns the curves of all drawn sets that were read.
+func (st *study) drawnCurves() []drawnSet {
+	var list []drawnSet
 	for _, name := range drawnSets {
 		for _, s := range st.present() {
 			if s.PaperSet != name {
 				continue
 			}
-			var ptau, pr []NamedCurve
+			d := drawnSet{set: s, rows: st.shapes[s.Key].Parts[2].Rows}
 			for _, e := range entries() {
 				c := st.findCell(s, variant{Seed: first, Solver: solverAdam}, e)
 				if c == nil || c.Drawn == nil {
 					continue
 				}
-				ptau = append(ptau, NamedCurve{e.Title(), c.Drawn.PTau})
-				pr = append(pr, NamedCurve{e.Title(), c.Drawn.PR})
+				d.ptau = append(d.ptau, NamedCurve{e.Method.Title, c.Drawn.PTau})
+				d.pr = append(d.pr, NamedCurve{e.Method.Title, c.Drawn.PR})
 			}
-			if len(ptau) == 0 {
-				continue
+			if len(d.ptau) > 0 {
+				list = append(list, d)
 			}
-			p.Figures = append(p.Figures, NamedFigure{"ptau-" + s.Key, FigurePTau(s.Name, ptau, 0)})
-			if float64(zoom*float64(st.shapes[s.Key].Parts[2].Rows)) >= 2 { // with fewer than 2 rows there is no curve
-				p.Figures = append(p.Figures, NamedFigure{"ptau-zoom-" + s.Key, FigurePTau(s.Name, ptau, zoom)})
-			}
-			p.Figures = append(p.Figures, NamedFigure{"pr-" + s.Key, FigurePR(s.Name, pr)})
 		}
 	}
-	return p, nil
+	return list
 }
 
 // thinCurve keeps the points of a curve that a figure can show.
@@ -90,9 +123,9 @@ func (st *study) samples() ([]Sample, error) {
 // descentItem draws the objective against passes, for ADAM and the certified solver with its lower bound.
 func descentItem(ctx context.Context, st *study) (*Piece, error) {
 	p := &Piece{Title: "Objective against passes", Text: []string{
-		"A pass reads all training rows once. ADAM uses 1,000 passes. The certified solver has a lower " +
-			"bound, which shows the distance of both solvers from the optimum. " +
-			"The data are all rows of the real sets, unscaled, with λ 0.001, k 5, τ 0.01 and β 0.1."}}
+		"A pass reads all training rows once. ADAM uses 1,000 passes. The certified solver has a lower bound, " +
+			"which shows the distance of both solvers from the optimum. The data are all rows of the real sets, " +
+			"unscaled, with λ 0.001, k 5, τ 0.01 and β 0.1."}}
 	samples, err := st.samples()
 	if err != nil {
 		return nil, err
@@ -147,7 +180,7 @@ func exampleItem(ctx context.Context, _ *study) (*Piece, error) {
 		return nil, err
 	}
 	return &Piece{Title: "Table and figure \"example\"",
-		Text: e.Notes(), Tables: []NamedTable{{"example", e.Table()}}, Figures: figures}, nil
+		Tables: []NamedTable{{"example", e.Table()}}, Notes: e.Notes(), Figures: figures}, nil
 }
 
 // orderingItem is the figure of thresholds with every arrow checked.
@@ -162,9 +195,7 @@ func orderingItem(ctx context.Context, st *study) (*Piece, error) {
 	}
 	return &Piece{Title: "Figure \"thresholds\": the ordering of thresholds, checked",
 		Tables:  []NamedTable{{"ordering", o.Table()}},
-		Figures: []NamedFigure{{"ordering", o.Figure()}}, Text: []string{
-			fmt.Sprintf("Violations of solid arrows, and of dashed ones under their conditions: %d.",
-				o.Violations())}}, nil
+		Figures: []NamedFigure{{"ordering", o.Figure()}}, Text: []string{o.Summary()}}, nil
 }
 
 // theoremsItem checks the paper's statements.
@@ -177,13 +208,6 @@ func theoremsItem(ctx context.Context, st *study) (*Piece, error) {
 	if err != nil {
 		return nil, err
 	}
-	failed := 0
-	for i := range checks {
-		if !checks[i].OK() {
-			failed++
-		}
-	}
-	return &Piece{Title: "Theorems as checks", Tables: []NamedTable{{"theorems", TheoremTable(checks)}}, Text: []string{
-		fmt.Sprintf("%s, %d of them with an unexpected result (see docs/results/theorems.md).",
-			text.Plural(len(checks), "statement"), failed)}}, nil
+	return &Piece{Title: "Theorems as checks", Tables: []NamedTable{{"theorems", TheoremTable(checks)}},
+		Text: []string{theoremSummary(checks)}}, nil
 }

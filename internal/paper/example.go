@@ -101,18 +101,11 @@ func NewExample(ctx context.Context, o ExampleOptions) (*Example, error) {
 	return e, ctx.Err()
 }
 
-// Notes lists the errors in the paper's table and in the text on it.
+// Notes lists the errors in the paper's table and in the text on it, and how to read the table.
 func (e *Example) Notes() []string {
-	return []string{
-		"Grill at w2: the paper's table prints 1.5 + 2τ(1 − τ); its own text, 0.5 + t + 0.5 (1 − t)² with t = 1 − 2τ, " +
-			"gives 1.5 − 2τ(1 − τ).",
-		"TopPushK: according to the text the threshold is the k-th largest negative score, but 2/k is the mean of the k largest. " +
-			"w2 is better only for k ≥ 5. At k = 4 both objectives are 1.",
-		"Pat&Mat: the paper's values need β ≤ τ. For larger β, t at w2 is 1 + 1/β − 2√(τ/β), and w2 is better only for " +
-			"β < (6 + 4√2) τ ≈ 11.66 τ.",
-		"The equation for t at w2 in Appendix B lacks the density 1/2 of the scores.",
-		"The exact values are limits for large n. In a sample the outlier changes every mean of K scores by about 2/K.",
-	}
+	return append(errataAt("Table \"example\"", "Section 3", "Appendix B"),
+		"One printed cell is wrong: the sign in Grill's f at w2. The rows with other k and β and the methods that the table leaves out are ours.",
+		"The exact values are limits for large n. In a sample the outlier changes every mean of K scores by about 2/K.")
 }
 
 // Table returns the table, with a row per method and point.

@@ -80,25 +80,31 @@ func (st *study) possibleSettings(s *Set, e entry) string {
 // be.
 func failsItem(_ context.Context, st *study) (*Piece, error) {
 	p := &Piece{Title: "Table \"fails\": where the run ends better than w = 0", Text: []string{
-		"The table lists the settings of the grid at which ADAM's last iterate has a lower objective than w = 0, on all " +
-			"training rows of the first split: \"all\" is the paper's check mark, " +
-			"\"none\" its cross. \"possible\" lists the settings at which a point better than w = 0 exists. If it is " +
-			"\"none\", w = 0 is a global minimum, " +
-			"which is a property of the method on this set. If only the run has \"none\", ADAM missed a better point. " +
-			"For the Grill methods the question is open, because their objective is not convex.",
-		"For Pat&Mat and Pat&Mat-NP with the hinge w = 0 is optimal only if the means of the classes " +
-			"coincide, because their gradient at 0 is the difference of two means. The paper's " +
-			"bounds on β in this table therefore describe 1,000 steps of ADAM, not the methods.",
-	}}
+		"The settings of the grid at which ADAM's last iterate has a lower objective than w = 0, on all training " +
+			"rows of the first split: \"all\" is the paper's check mark, \"none\" its cross. \"possible\" lists the " +
+			"settings at which a point better than w = 0 exists."}}
 	tables, agreement := st.failTables()
-	p.Tables = tables
-	p.Text = append(p.Text, agreement...)
+	p.Tables = append(tables, NamedTable{"fails-agreement", agreement})
+	p.Notes = []string{
+		"If \"possible\" is \"none\", w = 0 is a global minimum, which is a property of the method on this set. " +
+			"If only the run has \"none\", ADAM missed a better point. For the Grill methods the question is open, " +
+			"because their objective is not convex.",
+		"For Pat&Mat and Pat&Mat-NP with the hinge w = 0 is optimal only if the means of the classes coincide, " +
+			"because their gradient at 0 is the difference of two means. The paper's bounds on β in this table " +
+			"therefore describe 1,000 steps of ADAM, not the methods.",
+	}
+	st.addSuccesses(p)
 	st.addSteps(p)
 	return p, nil
 }
 
-// failTables returns the tables of the real sets, the stand-ins and the additional sets.
-func (st *study) failTables() (tables []NamedTable, notes []string) {
+// failTables returns the tables of the real sets, the stand-ins and the additional sets, and a summary by
+// set.
+func (st *study) failTables() (tables []NamedTable, agreement report.Table) {
+	agreement = report.Table{Caption: "Cells by set. A cell at which w = 0 is optimal and ADAM has no success " +
+		"is a property of the method. A better point that ADAM misses at some setting is a property of the run.",
+		Header:  []string{"set", "agree with the paper", "w = 0 optimal", "ADAM misses a better point"},
+		Numbers: []int{1, 2, 3}}
 	groups := []struct {
 		name, caption string
 		in            func(*Set) bool
@@ -110,32 +116,56 @@ func (st *study) failTables() (tables []NamedTable, notes []string) {
 			func(s *Set) bool { return s.Kind == StandIn && !slices.Contains(failSets, s.PaperSet) }},
 	}
 	for _, g := range groups {
-		t := report.Table{Caption: g.caption, Header: []string{"method"}}
-		for range entries() {
-			t.Rows = append(t.Rows, nil)
-		}
-		for i, e := range entries() {
-			t.Rows[i] = []string{e.Title()}
-		}
-		for _, s := range st.present() {
-			if g.in(s) {
-				notes = append(notes, st.failColumns(&t, s)...)
+		sets := slices.DeleteFunc(st.present(), func(s *Set) bool { return !g.in(s) })
+		number := 0
+		for part := range slices.Chunk(sets, failSetsPerTable(sets)) {
+			number++
+			t := report.Table{Caption: g.caption, Header: []string{"method"}}
+			for _, e := range entries() {
+				t.Rows = append(t.Rows, []string{e.Title()})
 			}
-		}
-		if len(t.Header) > 1 {
-			tables = append(tables, NamedTable{g.name, t})
+			for _, s := range part {
+				agreement.Rows = append(agreement.Rows, st.failColumns(&t, s))
+			}
+			name := g.name
+			if number > 1 {
+				name = fmt.Sprintf("%s-%d", g.name, number)
+			}
+			tables = append(tables, NamedTable{name, t})
 		}
 	}
-	return tables, notes
+	return tables, agreement
 }
 
-// failColumns adds the columns of a set and returns a note on it.
+// failSetsPerTable returns how many sets fit next to each other on a page: six columns, two or three for a
+// set.
+func failSetsPerTable(sets []*Set) int {
+	for _, s := range sets {
+		if slices.Contains(failSets, s.PaperSet) {
+			return 2
+		}
+	}
+	return 3
+}
+
+// shortName returns the name of a set for the header of a narrow column: the set that it is, or replaces.
+func shortName(s *Set) string {
+	switch {
+	case s.PaperSet == "":
+		return s.Key
+	case s.Kind == StandIn:
+		return s.PaperSet + " (stand-in)"
+	}
+	return s.PaperSet
+}
+
+// failColumns adds the columns of a set and returns its row of the summary.
 func (st *study) failColumns(t *report.Table, s *Set) []string {
 	column := slices.Index(failSets, s.PaperSet)
 	if column >= 0 {
-		t.Header = append(t.Header, s.Name+": paper")
+		t.Header = append(t.Header, shortName(s)+": paper")
 	}
-	t.Header = append(t.Header, s.Name+": ADAM", "possible")
+	t.Header = append(t.Header, shortName(s)+": ADAM", shortName(s)+": possible")
 	same, method, run := 0, 0, 0
 	for i, e := range entries() {
 		ours, exact := "-", st.possibleSettings(s, e)
@@ -153,16 +183,17 @@ func (st *study) failColumns(t *report.Table, s *Set) []string {
 		} else if ours != exact && exact != "open" && exact != "undecided" && ours != "-" {
 			run++
 		}
-		t.Rows[i] = append(t.Rows[i], ours, exact)
+		t.Rows[i] = append(t.Rows[i], ours+st.betterMark(s, variant{Seed: first, Solver: solverAdam}, e), exact)
 	}
-	text := fmt.Sprintf("%s: ", s.Name)
+	agree := "not in the paper"
 	if column >= 0 {
-		text += fmt.Sprintf("%d of 14 cells agree with the paper; ", same)
+		agree = countOf(same, len(entries()))
 	}
-	text += fmt.Sprintf("in %d cells w = 0 is optimal, so ADAM cannot be better (a property of the method); in %d of the "+
-		"10 convex ones ADAM misses a better point that exists for some setting (a property of the run).", method, run)
-	return []string{text}
+	return []string{s.Name, agree, countOf(method, len(entries())), countOf(run, convexEntries)}
 }
+
+// convexEntries is the number of entries of convex methods, for which it is known whether w = 0 is optimal.
+const convexEntries = 10
 
 // otherSteps are step sizes of ADAM in addition to 0.01, which all other tables use. The paper does not print
 // its step size.
@@ -199,14 +230,14 @@ func (st *study) addSteps(p *Piece) {
 				if ours == printedFails[i][column] {
 					same++
 				}
-				t.Rows[i] = append(t.Rows[i], ours)
+				t.Rows[i] = append(t.Rows[i], ours+st.betterMark(s, v, e))
 			}
 			if known {
 				agree = append(agree, fmt.Sprintf("%d with step %s", same, number(step)))
 			}
 		}
 		if len(agree) > 0 {
-			p.Text = append(p.Text, fmt.Sprintf("%s, cells of 14 that agree with the paper: %s. The paper does not "+
+			p.Notes = append(p.Notes, fmt.Sprintf("%s, cells of 14 that agree with the paper: %s. The paper does not "+
 				"print its step size.", s.Name, text.List(agree, "and")))
 		}
 	}

@@ -50,7 +50,8 @@ func descendByAdam(ctx context.Context, o *objective.Objective, batches, iterati
 	if batches > 1 { // each value of the full objective costs a pass, which is not counted
 		every = max(1, iterations/100)
 	}
-	run := optim.AdamGrid(ctx, []optim.Task{task}, optim.StepOptions{Iterations: iterations, TraceEvery: every})[0]
+	run := optim.AdamGrid(ctx, []optim.Task{task}, optim.StepOptions{Iterations: iterations, TraceEvery: every,
+		Exact: true})[0]
 	d := Descent{Name: "ADAM", AtZero: run.Result.AtZero.F}
 	for _, at := range run.Result.Trace {
 		// the value after k steps is known after k+1 passes over a batch

@@ -36,8 +36,8 @@ func newFitted(problems []method.Problem, x *matrix.Matrix) fitted {
 	return f
 }
 
-// fitAdam runs ADAM for all points of some entries on shared passes and returns the last iterates, as in the
-// paper.
+// fitAdam runs ADAM for all points of some entries and returns the last iterates, as in the paper. The steps are exact:
+// with float32 scores rounding would decide cells.
 func fitAdam(ctx context.Context, x *matrix.Matrix, minibatches int, v variant, list []entry,
 	progress func(fraction float64)) ([]fitted, error) {
 	out := make([]fitted, len(list))
@@ -56,7 +56,8 @@ func fitAdam(ctx context.Context, x *matrix.Matrix, minibatches int, v variant, 
 	}
 	scheme := tune.Paper{
 		// The full objective is needed only at the end, not after each step.
-		Options:     optim.StepOptions{Start: v.Start, Seed: v.Seed, Step: v.Step, TraceEvery: optim.DefaultIterations},
+		Options: optim.StepOptions{Exact: true, Start: v.Start, Seed: v.Seed, Step: v.Step, Jitter: v.Change.jitter(),
+			TraceEvery: optim.DefaultIterations},
 		Minibatches: minibatches,
 	}
 	var mu sync.Mutex

@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"toptau/schema"
@@ -111,4 +112,13 @@ func drawColumns(pixels []int, columns, n int, seed uint64) []digitColumn {
 	}
 	random.Shuffle(len(made), func(i, j int) { made[i], made[j] = made[j], made[i] })
 	return made
+}
+
+// digitsProbe returns a digest of the columns that are drawn from 150 pixels of ten images.
+func digitsProbe() string {
+	pixels := make([]int, 150)
+	for i := range pixels {
+		pixels[i] = i
+	}
+	return digestOf([]byte(fmt.Sprint(drawColumns(pixels, 400, 10, 1))))
 }

@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"fmt"
 	"math/rand/v2"
 
 	"toptau/internal/matrix"
@@ -47,4 +48,22 @@ func simulateHepmass(thinned bool, cut int, seed uint64) (*Parts, error) {
 		*to[part], err = b.Build()
 	}
 	return &p, err
+}
+
+// hepmassProbe returns a digest of a simulation of about a thousand rows: of their scores for weights 1, 2, 3, ...
+func hepmassProbe(thinned bool) (string, error) {
+	p, err := simulateHepmass(thinned, 10_000, 1)
+	if err != nil {
+		return "", err
+	}
+	var scores [][]float64
+	for _, x := range p.inOrder() {
+		w := ones(x.Cols())
+		for j := range w {
+			w[j] += float64(j)
+		}
+		s := scoreRows(x, w)
+		scores = append(scores, s.Positives, s.Negatives)
+	}
+	return digestOf([]byte(fmt.Sprint(scores))), nil
 }

@@ -67,7 +67,7 @@ func optimumItem(_ context.Context, st *study) (*Piece, error) {
 			p.Tables = append(p.Tables, NamedTable{name, t})
 		}
 	}
-	p.Text = append(p.Text, st.limitNotes()...)
+	p.Notes = st.limitNotes()
 	return p, nil
 }
 
@@ -82,16 +82,7 @@ func (st *study) optimumTable(start optim.Start) (report.Table, bool) {
 			"more than 5 %", "no better than w = 0", "below the bound"},
 		Numbers: []int{1, 2, 3, 4, 5, 6, 7, 8}}
 	for _, s := range st.present() {
-		var f shortfall
-		for _, seed := range st.seeds(s) {
-			for _, e := range entries() {
-				a := st.findCell(s, variant{Seed: seed, Solver: solverAdam, Start: start}, e)
-				o := st.findCell(s, variant{Seed: seed, Solver: solverCertified}, e)
-				if a != nil && o != nil && !certifiedless(e) && a.Rows == o.Rows {
-					f.addCells(a, o)
-				}
-			}
-		}
+		f := st.shortfallOf(s, start)
 		if f.compared == 0 {
 			continue
 		}
@@ -112,6 +103,21 @@ func (st *study) optimumTable(start optim.Start) (report.Table, bool) {
 		t.Rows = append(t.Rows, row)
 	}
 	return t, len(t.Rows) > 0
+}
+
+// shortfallOf compares all runs on a set from one start with the certified optima of the same problems.
+func (st *study) shortfallOf(s *Set, start optim.Start) shortfall {
+	var f shortfall
+	for _, seed := range st.seeds(s) {
+		for _, e := range entries() {
+			a := st.findCell(s, variant{Seed: seed, Solver: solverAdam, Start: start}, e)
+			o := st.findCell(s, variant{Seed: seed, Solver: solverCertified}, e)
+			if a != nil && o != nil && !certifiedless(e) && a.Rows == o.Rows {
+				f.addCells(a, o)
+			}
+		}
+	}
+	return f
 }
 
 // limitNotes describes the cells at which the certified solver's limit was reached, by set.

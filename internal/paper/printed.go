@@ -1,6 +1,36 @@
 package paper
 
-// The numbers that the paper prints.
+import "toptau/method"
+
+// The numbers and tables that the paper prints.
+
+// printedMethods are columns of Table "methods". A source "Ours" is followed by the paper's footnote on it.
+var printedMethods = [8]struct {
+	source         string
+	convex, robust bool
+}{
+	{"Li, Jin and Zhou 2014", true, false},
+	{"Ours, modifies Li, Jin and Zhou 2014", true, false},
+	{"Grill and Pevný 2016", false, true},
+	{"Ours, loosely connected to Rockafellar and Uryasev 2000", true, true},
+	{"Ours, inspired by Lapin, Hein and Schiele 2015", true, false},
+	{"Ours, modifies Grill and Pevný 2016", false, true},
+	{"Ours, loosely connected to Rockafellar and Uryasev 2000", true, true},
+	{"Ours, inspired by Lapin, Hein and Schiele 2015", true, false},
+}
+
+// printedCriteria is Table "criteria" with our two rules for ties.
+var printedCriteria = []struct {
+	criterion                        method.Criterion
+	name, description, paper, strict string
+}{
+	{method.AtTop, "Positives@Top", "fraction of positives above the largest negative",
+		"at or above the largest negative", "above the largest negative"},
+	{method.AtQuantile, "Positives@Quantile", "fraction of positives above the τ-quantile",
+		"at or above the ⌈nτ⌉-th largest score", "above the (⌊nτ⌋ + 1)-th largest score"},
+	{method.AtNP, "Positives@NP", "fraction of positives above the Neyman-Pearson threshold",
+		"at or above the ⌈n⁻τ⌉-th largest negative", "above the (⌊n⁻τ⌋ + 1)-th largest negative"},
+}
 
 // printedPart is a part in Table "counts". Share is the percentage of positives.
 type printedPart struct {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"toptau/internal/report"
 	"toptau/internal/text"
@@ -36,7 +37,7 @@ type ranking struct {
 	// splits contains the ranks averaged over the sets, by criterion and split, for splits that all sets
 	// have.
 	splits [criterionCount][][]float64
-	sets   [criterionCount][]string
+	keys   [criterionCount][]string // of the sets, in the order of blocks
 }
 
 // rankSets ranks the methods on every split of every set.
@@ -55,7 +56,7 @@ func (st *study) rankSets(sets []*Set, v variant, rule count) *ranking {
 			}
 			if len(list) > 0 {
 				r.blocks[k] = append(r.blocks[k], meanOf(list))
-				r.sets[k] = append(r.sets[k], s.Name)
+				r.keys[k] = append(r.keys[k], s.Key)
 			}
 		}
 		for _, list := range perSplit {
@@ -151,25 +152,23 @@ func printedColumn(k int) []string {
 	return marked(mean)
 }
 
-// testTable returns the Friedman test of every criterion with Nemenyi's critical difference.
+// testTable returns the Friedman test of every criterion with Nemenyi's critical difference. Blocks are
+// sources: the ranks on the sets of one source are averaged first.
 func (r *ranking) testTable(caption string) report.Table {
-	t := report.Table{Caption: caption, Header: []string{"criterion", "sets", "Friedman chi-squared (13)",
-		"p", "critical difference at 5 %",
-		"spread of our average ranks"}, Numbers: []int{1, 2, 3, 4, 5}}
+	t := report.Table{Caption: caption, Header: []string{"criterion", "sets", "sources", "Friedman statistic",
+		"p by permutation", "permutations", "critical difference at 5 %", "spread of our average ranks"},
+		Numbers: []int{1, 2, 3, 4, 6, 7}}
 	for k, title := range criterionTitles {
-		blocks := r.blocks[k]
-		row := []string{title, text.Count(len(blocks)), "-", "-", "-", "-"}
+		blocks := sourceBlocks(r.keys[k], r.blocks[k])
+		row := []string{title, text.Count(len(r.blocks[k])), text.Count(len(blocks)), "-", "-", "-", "-", "-"}
 		if len(blocks) > 0 {
-			mean := meanOf(blocks)
-			low, high := math.Inf(1), math.Inf(-1)
-			for _, m := range mean {
-				low, high = math.Min(low, m), math.Max(high, m)
-			}
-			row[4], row[5] = fmt.Sprintf("%.2f", criticalDifference(len(mean), len(blocks), 0.05)),
-				fmt.Sprintf("%.1f", high-low)
+			mean := meanOf(r.blocks[k])
+			row[6] = fmt.Sprintf("%.2f", criticalDifference(len(mean), len(blocks), 0.05))
+			row[7] = fmt.Sprintf("%.1f", slices.Max(mean)-slices.Min(mean))
 		}
-		if statistic, p := friedman(blocks); !math.IsNaN(p) {
-			row[2], row[3] = fmt.Sprintf("%.1f", statistic), probability(p)
+		if len(blocks) > 1 {
+			p := friedmanPermutation(blocks)
+			row[3], row[4], row[5] = fmt.Sprintf("%.1f", friedman(blocks)), probability(p.P), p.How
 		}
 		t.Rows = append(t.Rows, row)
 	}
@@ -206,18 +205,14 @@ func (st *study) views() []rankView {
 	if st.o.Adam && st.o.Zero {
 		v := variant{Solver: solverAdam}
 		list = append(list,
-			rankView{"ranks-real", "real data alone, ADAM from w = " +
-				"0, " + countNames[paperCount], v, paperCount, realSets},
-			rankView{"ranks-all", "with the stand-ins, ADAM from w = " +
-				"0, " + countNames[paperCount], v, paperCount, allSets})
+			rankView{"ranks-real", "real data alone, ADAM from w = 0, " + countNames[paperCount], v, paperCount, realSets},
+			rankView{"ranks-all", "with the stand-ins, ADAM from w = 0, " + countNames[paperCount], v, paperCount, allSets})
 	}
 	if st.o.Certified {
 		v := variant{Solver: solverCertified}
 		list = append(list,
-			rankView{"ranks-real-certified", "real data alone, certified optimum (Grill and Grill-NP: " +
-				"ADAM), " + countNames[strictCount], v, strictCount, realSets},
-			rankView{"ranks-all-certified", "with the stand-ins, certified optimum (Grill and Grill-NP: " +
-				"ADAM), " + countNames[strictCount], v, strictCount, allSets})
+			rankView{"ranks-real-certified", "real data alone, certified optimum (Grill and Grill-NP: ADAM), " + countNames[strictCount], v, strictCount, realSets},
+			rankView{"ranks-all-certified", "with the stand-ins, certified optimum (Grill and Grill-NP: ADAM), " + countNames[strictCount], v, strictCount, allSets})
 	}
 	return list
 }
@@ -226,23 +221,25 @@ func (st *study) views() []rankView {
 func ranksItem(_ context.Context, st *study) (*Piece, error) {
 	p := &Piece{Title: "Table \"ranks\": average ranks of the 14 methods", Text: []string{
 		"Rank 1 is the best of 14; equal values share the mean of their ranks. ● marks the best of a column, ○ " +
-			"those within one rank of it. " +
-			"The columns \"paper\" are the paper's averages over its nine sets.",
-		fmt.Sprintf("Intervals in brackets (95 %%) are over %s of the real sets, with the correction for splits "+
-			"that share rows (Nadeau and Bengio 2003). "+
-			"The Friedman test and Nemenyi's critical difference compare sets, not splits: with two real sets no "+
-			"difference of 13 ranks is significant by "+
-			"Nemenyi's rule, and the intervals over splits only describe these two sets.",
-			text.Plural(st.o.Seeds, "random split")),
+			"those within one rank of it. The columns \"paper\" are the paper's averages over its nine sets."}, Notes: []string{
+		fmt.Sprintf("Intervals in brackets (95 %%, each on its own) are over %s of the real sets, with the "+
+			"correction for splits "+
+			"that share rows (Nadeau and Bengio 2003). They describe one method on these sets. Differences between "+
+			"methods are in "+
+			"the next section, with intervals corrected for their number.", text.Plural(st.o.Seeds, "random split")),
+		"Friedman's test and Nemenyi's critical difference count sources, not sets or splits. The p-value is " +
+			"that of permutations of the methods within a source, because the chi-squared limit is wrong for so " +
+			"few. It is a probability under the hypothesis that all 14 methods are alike, collapsed ones included, " +
+			"so a small one does not single out a method. With two sources no difference of 13 ranks is significant " +
+			"by Nemenyi's rule.",
 		"The paper counts a positive whose score equals the threshold. By this count a constant score gives 100 " +
-			"%. The strict count gives ties to the " +
-			"negatives, so a constant score gives 0. Positives@Quantile by the strict count is undefined " +
-			"if n tau is less than one row. Such a set is left out of the column.",
+			"%. The strict count gives ties to the negatives, so a constant score gives 0. Positives@Quantile by " +
+			"the strict count is undefined if n tau is less than one row. Such a set is left out of the column.",
 	}}
 	for _, view := range st.views() {
 		sets := view.sets(st)
 		if len(sets) == 0 {
-			p.Text = append(p.Text, "No set for: "+view.title+".")
+			p.Notes = append(p.Notes, "No set for: "+view.title+".")
 			continue
 		}
 		r := st.rankSets(sets, view.v, view.rule)
@@ -251,15 +248,15 @@ func ranksItem(_ context.Context, st *study) (*Piece, error) {
 				view.title, text.Plural(len(sets), "set")))},
 			NamedTable{view.name + "-tests", r.testTable("Tests of these ranks.")})
 	}
-	p.Tables = append(p.Tables, NamedTable{"criteria", st.criteriaTable()})
+	p.Tables = append(p.Tables, NamedTable{"values", st.valuesTable()})
 	return p, nil
 }
 
-// criteriaTable returns the criteria on the first split, from which the ranks follow.
-func (st *study) criteriaTable() report.Table {
-	t := report.Table{Caption: "The criteria on the test part of the first split, in per cent: ADAM from w = 0 by " +
-		"the paper's count / certified optimum by the strict count.",
-		Header: append([]string{"set", "method"}, criterionTitles[:]...), Numbers: []int{2, 3, 4, 5, 6}}
+// valuesTable returns the criteria on the first split, from which the ranks follow.
+func (st *study) valuesTable() report.Table {
+	t := report.Table{Caption: "The criteria on the test part of the first split, in per cent: ADAM from w = " +
+		"0 by the paper's count / certified optimum by the strict count.",
+		Header: append([]string{"set", "method"}, criterionTitles[:]...), Numbers: []int{2, 3, 4, 5, 6}, Tall: true}
 	for _, s := range st.present() {
 		for _, e := range entries() {
 			row := []string{s.Name, e.Title()}
@@ -273,11 +270,11 @@ func (st *study) criteriaTable() report.Table {
 	return t
 }
 
-// percent returns a criterion in per cent, and "-" if it is missing.
+// percent returns a criterion in per cent, marked if it is unstable, and "-" if it is missing.
 func (st *study) percent(s *Set, v variant, e entry, rule count, k int) string {
 	c := st.findCell(s, v, e)
 	if c == nil || c.value(rule, k) == nil {
 		return "-"
 	}
-	return fmt.Sprintf("%.1f", 100**c.value(rule, k))
+	return fmt.Sprintf("%.1f", 100**c.value(rule, k)) + st.criterionMark(s, v, e, rule, k)
 }

@@ -24,10 +24,13 @@ type Options struct {
 	Seeds    int      // splits of the small real sets (default 10, or 3 in a quick run)
 	Solver   string   // adam, certified or both (default both)
 	Start    string   // zero, random or both (default both)
+	Build    string   // version of the program, for the record of the run
+	Stable   string   // file of a stability campaign, to mark cells (default: stability.csv in Out, if it exists)
 	Progress func(fraction float64, text string)
 
 	Adam, Certified, Zero, Random bool // from Solver and Start
 	need                          needs
+	withChanges                   bool // also the changed runs of a stability campaign
 }
 
 // needs are the experiments that an item is made from.
@@ -43,7 +46,8 @@ func (n needs) union(m needs) needs {
 type Piece struct {
 	Name    string
 	Title   string
-	Text    []string // explains the results and the differences from the paper
+	Text    []string // before the tables: what they show
+	Notes   []string // after them: how to read them, and differences from the paper
 	Tables  []NamedTable
 	Figures []NamedFigure
 }
@@ -64,11 +68,15 @@ type item struct {
 // items lists all items in the order of the page.
 func items() []item {
 	return []item{
+		{"findings", needs{adam: true, random: true, certified: true, scaled: true, zeros: true, times: true}, findingsItem},
+		{"errata", needs{}, errataItem},
+		{"observations", needs{adam: true, random: true, certified: true, zeros: true, times: true}, observationsItem},
 		{"example", needs{}, exampleItem},
 		{"methods", needs{}, methodsItem},
+		{"criteria", needs{}, criteriaItem},
 		{"counts", needs{}, countsItem},
 		{"ranks", needs{adam: true, certified: true}, ranksItem},
-		{"claims", needs{adam: true, certified: true}, claimsItem},
+		{"claims", needs{adam: true, certified: true, zeros: true}, claimsItem},
 		{"fails", needs{adam: true, zeros: true, steps: true}, failsItem},
 		{"optimum", needs{adam: true, random: true, certified: true, zeros: true}, optimumItem},
 		{"starts", needs{adam: true, random: true}, startsItem},
@@ -78,6 +86,8 @@ func items() []item {
 		{"descent", needs{}, descentItem},
 		{"ordering", needs{}, orderingItem},
 		{"theorems", needs{}, theoremsItem},
+		{"stability", needs{adam: true, certified: true}, stabilityItem},
+		{"record", needs{}, recordItem},
 	}
 }
 
@@ -157,17 +167,15 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	st := &study{o: o, store: store{filepath.Join(o.Out, "cache")}, absent: map[string]string{},
-		shapes: map[string]*Shape{}, cells: map[string]*Cell{}, zeros: map[string]*ZeroAnswer{},
-		timed: map[string]*Timing{},
-		work:  workMeter{report: o.Progress}}
-	if err := os.MkdirAll(o.Out, 0o777); err != nil {
-		return nil, &diag.Error{Kind: diag.IO, File: o.Out, Err: err}
+	st := newStudy(o)
+	if st.stable, err = readStability(o); err != nil {
+		return nil, err
 	}
-	if err := atomicfile.Check(filepath.Join(o.Out, "index.html")); err != nil {
+	if err := st.open(); err != nil {
 		return nil, err
 	}
 	if err := st.experiments(ctx); err != nil {
+		_ = st.noteSession(false) // the first error is the one to report
 		return nil, err
 	}
 	res := &Result{Sets: st.sets, Absent: st.absent}
@@ -185,8 +193,33 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 			res.Pieces = append(res.Pieces, piece)
 		}
 	}
-	res.Files, err = writeResults(o.Out, st, res)
+	if err := st.noteSession(true); err != nil {
+		return nil, err
+	}
+	if res.Files, err = writeResults(o.Out, st, res); err != nil {
+		return nil, err
+	}
+	cells, err := st.writeCells()
+	res.Files = append(res.Files, cells...)
 	return res, err
+}
+
+// newStudy returns a study without results.
+func newStudy(o Options) *study {
+	return &study{o: o, store: &store{dir: filepath.Join(o.Out, "cache")}, absent: map[string]string{},
+		shapes: map[string]*Shape{}, cells: map[string]*Cell{}, zeros: map[string]*ZeroAnswer{},
+		timed: map[string]*Timing{}, work: workMeter{report: o.Progress}}
+}
+
+// open checks that results can be written, and starts the record.
+func (st *study) open() error {
+	if err := os.MkdirAll(st.o.Out, 0o777); err != nil {
+		return &diag.Error{Kind: diag.IO, File: st.o.Out, Err: err}
+	}
+	if err := atomicfile.Check(filepath.Join(st.o.Out, "index.html")); err != nil {
+		return err
+	}
+	return st.openRecord()
 }
 
 // experiments runs all experiments on one set after the other, so that only one set is in memory.
@@ -200,6 +233,11 @@ func (st *study) experiments(ctx context.Context) error {
 		if path := s.missing(); path != "" {
 			st.absent[s.Key] = path
 			continue
+		}
+		if st.prints == nil {
+			if st.prints, err = codeFingerprints(); err != nil {
+				return err
+			}
 		}
 		for _, seed := range st.seeds(s) {
 			for _, v := range st.variants(s, seed) {

@@ -35,6 +35,9 @@ type Set struct {
 	Seeds       bool     // small enough for many splits
 
 	load func(d division) (*Parts, error)
+	// probe returns a digest of a few rows if a program makes the rows: another program may make others. nil if the rows
+	// are in the files.
+	probe func() (string, error)
 }
 
 // printedCounts returns the column of Table "counts" that a set reproduces, and nil if there is none.
@@ -57,7 +60,7 @@ func (s *Set) missing() string {
 	return ""
 }
 
-// digest returns the digest of everything that determines the set's rows: the recipe and the files.
+// digest returns the digest of everything that determines the set's rows: the recipe, the files, and the probe.
 func (s *Set) digest() (string, error) {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\n%s\n%d\n", s.Key, s.Recipe, s.Minibatches)
@@ -71,6 +74,13 @@ func (s *Set) digest() (string, error) {
 		if err != nil {
 			return "", &diag.Error{Kind: diag.IO, File: path, Err: err}
 		}
+	}
+	if s.probe != nil {
+		made, err := s.probe()
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintln(h, made)
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
@@ -157,6 +167,7 @@ func (c catalogue) gisette() Set {
 		columns = 500
 		s.Recipe += " Cut to 501 of 5,001 columns for the quick run."
 	}
+	s.probe = func() (string, error) { return digitsProbe(), nil }
 	s.load = func(d division) (*Parts, error) {
 		r, err := readDigits(images, labels, columns, 1)
 		if err != nil {
@@ -188,6 +199,7 @@ func (c catalogue) hepmass(thinned bool) Set {
 		s.Recipe += fmt.Sprintf(" Cut to 1/%d for the quick run.", quickCut)
 	}
 	s.load = func(division) (*Parts, error) { return simulateHepmass(thinned, cut, 1) }
+	s.probe = func() (string, error) { return hepmassProbe(thinned) }
 	return s
 }
 

@@ -30,17 +30,17 @@ func midranks(values []float64) []float64 {
 	return ranks
 }
 
-// friedman tests whether k methods differ, from their ranks in n blocks (sets). The statistic, in the form
-// for ties and mean ranks, is
+// friedman returns Friedman's statistic of k methods from their ranks in n blocks (sets or sources), in the form for
+// ties and mean ranks:
 //
-//	chi2 = (k-1) sum_j (R_j - n(k+1)/2)^2 / (sum_ij r_ij^2 - n k (k+1)^2/4),
+//	chi2 = (k-1) sum_j (R_j - n(k+1)/2)^2 / (sum_ij r_ij^2 - n k (k+1)^2/4).
 //
-// p is its tail probability under the chi-squared distribution with k-1 degrees of freedom. The test needs
-// two blocks.
-func friedman(ranks [][]float64) (statistic, p float64) {
+// For many blocks it has the chi-squared distribution with k-1 degrees of freedom. With the few blocks here that is
+// wrong, so friedmanPermutation returns the p-value. The statistic needs two blocks and is NaN otherwise.
+func friedman(ranks [][]float64) float64 {
 	n := float64(len(ranks))
 	if len(ranks) < 2 {
-		return math.NaN(), math.NaN()
+		return math.NaN()
 	}
 	k := float64(len(ranks[0]))
 	var between, within float64
@@ -54,10 +54,9 @@ func friedman(ranks [][]float64) (statistic, p float64) {
 	}
 	within -= float64(n * k * (k + 1) * (k + 1) / 4)
 	if within <= 0 {
-		return 0, 1
+		return 0
 	}
-	statistic = (k - 1) * between / within
-	return statistic, distuv.ChiSquared{K: k - 1}.Survival(statistic)
+	return (k - 1) * between / within
 }
 
 // criticalDifference returns Nemenyi's critical difference of average ranks of k methods over n sets at level
@@ -95,16 +94,20 @@ func rangeBelow(k int, q float64) float64 {
 	return min(1, float64(k)*sum)
 }
 
-// Interval is a mean with a two-sided 95 % interval.
+// Interval is a mean with a two-sided interval.
 type Interval struct {
 	Mean, Low, High float64
-	N               int
+	N               int // number of splits
 }
 
-// overSplits returns the mean of a quantity over random splits with the interval of Nadeau and Bengio (2003).
+// overSplits returns the mean of a quantity over random splits with the 95 % interval of Nadeau and Bengio (2003).
 // The splits share rows, so the variance of the mean is (1/N + n_test/n_train) times that of the values. Here
 // n_test/n_train = 1/2. With one split, Low and High are NaN.
-func overSplits(values []float64) Interval {
+func overSplits(values []float64) Interval { return together(values, 1) }
+
+// together returns an interval of overSplits that is one of several. All of them contain their means with 95 %
+// probability: by Bonferroni's inequality each has the probability 1 - 0.05/intervals.
+func together(values []float64, intervals int) Interval {
 	n := float64(len(values))
 	var mean, square float64
 	for _, v := range values {
@@ -117,18 +120,19 @@ func overSplits(values []float64) Interval {
 	for _, v := range values {
 		square += float64((v - mean) * (v - mean))
 	}
-	half := float64(math.Sqrt((1/n+0.5)*square/(n-1)) * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(0.975))
+	quantile := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(1 - 0.025/float64(intervals))
+	half := float64(math.Sqrt((1/n+0.5)*square/(n-1)) * quantile)
 	r.Low, r.High = mean-half, mean+half
 	return r
 }
 
-// signTest returns the two-sided p-value of a number of heads among n fair coins.
-func signTest(heads, n int) float64 {
-	if n == 0 {
-		return 1
+// meanValue returns the mean of values.
+func meanValue(values []float64) float64 {
+	var sum float64
+	for _, v := range values {
+		sum += v
 	}
-	coins := distuv.Binomial{N: float64(n), P: 0.5}
-	return min(1, 2*coins.CDF(float64(min(heads, n-heads))))
+	return sum / float64(len(values))
 }
 
 // median returns the median of values, and NaN without values.

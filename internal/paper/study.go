@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"toptau/internal/optim"
 	"toptau/method"
@@ -12,14 +13,22 @@ import (
 // study contains the experiments of a run and their results so far.
 type study struct {
 	o      Options
-	store  store
+	store  *store
 	sets   []Set
 	absent map[string]string // the missing file, by the set's key
 
+	prints fingerprints // of this program
 	shapes map[string]*Shape
 	cells  map[string]*Cell
 	zeros  map[string]*ZeroAnswer
 	timed  map[string]*Timing
+	stable *stability // nil: no campaign
+
+	record  record
+	started time.Time
+
+	convergence *Convergence // nil before it is followed
+	assessed    []assessment // nil before the conclusions are tested
 
 	work workMeter
 }
@@ -87,6 +96,13 @@ func (st *study) variants(s *Set, seed uint64) []variant {
 		for _, v := range list {
 			if v.Start == optim.Zero && v.Step == 0 {
 				v.Scaled = true
+				list = append(list, v)
+			}
+		}
+	}
+	if st.o.withChanges {
+		for _, v := range list {
+			for _, v.Change = range changesOf(v.Solver) {
 				list = append(list, v)
 			}
 		}
@@ -161,7 +177,7 @@ func (st *study) runSplit(ctx context.Context, d *loader, digest string, list []
 
 // countShape loads or counts the size of a set.
 func (st *study) countShape(d *loader, digest string) error {
-	k, err := partKey("shape", digest, d.division.seed)
+	k, err := partKey(st.prints[solverAdam], "shape", digest, d.division.seed)
 	if err != nil {
 		return err
 	}
@@ -192,7 +208,7 @@ func (st *study) runVariant(ctx context.Context, d *loader, digest string, v var
 		if err != nil {
 			return err
 		}
-		k, err := cellKey(digest, st.shapes[d.set.Key].Parts[0].Rows, v, e, problems)
+		k, err := st.cellKey(digest, st.shapes[d.set.Key].Parts[0].Rows, v, e, problems)
 		if err != nil {
 			return err
 		}
@@ -219,7 +235,7 @@ func (st *study) runVariant(ctx context.Context, d *loader, digest string, v var
 		}
 		left = left[n:]
 	}
-	return nil
+	return st.noteSession(false)
 }
 
 // loadCell loads a cell from the store. Methods without a certificate get the cell of their run of ADAM.
@@ -230,7 +246,7 @@ func (st *study) loadCell(s *Set, v variant, e entry, key string) (bool, error) 
 	if err != nil {
 		return false, err
 	}
-	same := st.findCell(s, variant{Seed: v.Seed, Solver: solverAdam, Scaled: v.Scaled}, e)
+	same := st.findCell(s, variant{Seed: v.Seed, Solver: solverAdam, Scaled: v.Scaled, Change: v.Change}, e)
 	if !known && same != nil && v.Solver == solverCertified && certifiedless(e) {
 		*c = *same
 		c.Key, c.Variant, known = key, v.String(), true
@@ -250,11 +266,11 @@ func (st *study) loadCell(s *Set, v variant, e entry, key string) (bool, error) 
 const cellsAtOnce = 4
 
 // cellKey returns the digest of everything that determines a cell. n is the number of training rows.
-func cellKey(digest string, n int, v variant, e entry, problems []method.Problem) (string, error) {
+func (st *study) cellKey(digest string, n int, v variant, e entry, problems []method.Problem) (string, error) {
 	if v.Solver == solverCertified && !certifiedless(e) {
-		return partKey("cell", digest, v, e.Key(), gridKey(problems), min(n, certifiedRows), certifiedGap, certifiedSystems)
+		return partKey(st.prints[solverCertified], "cell", digest, v, e.Key(), gridKey(problems), min(n, certifiedRows))
 	}
-	return partKey("cell", digest, v, e.Key(), gridKey(problems))
+	return partKey(st.prints[solverAdam], "cell", digest, v, e.Key(), gridKey(problems))
 }
 
 // gridKey returns the settings of an entry, for the key.
@@ -271,29 +287,16 @@ func gridKey(problems []method.Problem) [][3]float64 {
 func (st *study) fitCells(ctx context.Context, d *loader, parts *Parts, digest string, v variant, list []entry,
 	keys map[string]string) error {
 	units := st.estimateWork(d.set, v) * float64(len(list))
-	progress := func(fraction float64) { st.work.showDuring(fraction*units, st.describeVariant(d.set, v)) }
-	byAdam := v.Solver == solverAdam || certifiedless(list[0])
-	var fits []fitted
-	var err error
-	if byAdam {
-		fits, err = fitAdam(ctx, parts.Training, d.set.Minibatches, v, list, progress)
-	} else {
-		var f fitted
-		f, err = fitCertified(ctx, parts.Training, list[0], func(p method.Problem) (*ZeroAnswer, error) {
-			return st.zeroAnswer(ctx, d, digest, p)
-		}, progress)
-		fits = []fitted{f}
-	}
+	w := workshop{parts: parts, minibatches: d.set.Minibatches,
+		zero:     func(p method.Problem) (*ZeroAnswer, error) { return st.zeroAnswer(ctx, d, digest, p) },
+		progress: func(fraction float64) { st.work.showDuring(fraction*units, st.describeVariant(d.set, v)) }}
+	cells, err := w.makeCells(ctx, v, list)
 	if err != nil {
 		return err
 	}
 	for i, e := range list {
-		c := &Cell{Key: keys[e.Key()], Set: d.set.Key, Variant: v.String(), Entry: e.Key(), Points: fits[i].points,
-			Rows: fits[i].rows, SecondsFit: fits[i].seconds, Limitations: fits[i].limits}
-		drawn := v == variant{Seed: first, Solver: v.Solver} && drawnInFigures(e)
-		if err := chooseAndTest(c, e, fits[i].w, parts, drawn); err != nil {
-			return err
-		}
+		c := cells[i]
+		c.Key, c.Set = keys[e.Key()], d.set.Key
 		name := cellName(d.set, v, e)
 		st.cells[name] = c
 		if err := st.store.save(name, c); err != nil {
@@ -316,7 +319,7 @@ func (st *study) zeroAnswer(ctx context.Context, d *loader, digest string, p met
 		name += fmt.Sprintf("-%d", d.division.seed)
 	}
 	h := p
-	k, err := partKey("zero", digest, d.division.seed, p.Definition().Name, h.Tau.String(), h.K)
+	k, err := partKey(st.prints[solverCertified], "zero", digest, d.division.seed, p.Definition().Name, h.Tau.String(), h.K)
 	if err != nil {
 		return nil, err
 	}
@@ -393,6 +396,9 @@ func (st *study) describeVariant(s *Set, v variant) string {
 	}
 	if v.Step != 0 {
 		text += ", step " + number(v.Step)
+	}
+	if v.Change != "" {
+		text += ", " + v.Change.words()
 	}
 	if s.Seeds && st.o.Seeds > 1 {
 		text += fmt.Sprintf(", split %d of %d", v.Seed, st.o.Seeds)

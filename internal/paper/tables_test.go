@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -92,6 +93,79 @@ func TestPrintedTablesHaveTheirShape(t *testing.T) {
 		}
 		if sum < 104 || sum > 106 {
 			t.Errorf("printed ranks of criterion %d add up to %v", k, sum)
+		}
+	}
+}
+
+// The tables that are the same in every run have no character that LaTeX does not know.
+func TestFixedTablesAreLaTeX(t *testing.T) {
+	for _, item := range []func(context.Context, *study) (*Piece, error){errataItem, criteriaItem, methodsItem} {
+		p, err := item(context.Background(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, named := range p.Tables {
+			for _, r := range string(latex(named.Name, named.Table)) {
+				if r > 127 {
+					t.Errorf("table %s has %q", named.Name, r)
+				}
+			}
+			for i, row := range named.Table.Rows {
+				if len(row) != len(named.Table.Header) {
+					t.Errorf("table %s, row %d has %d cells", named.Name, i, len(row))
+				}
+			}
+		}
+	}
+}
+
+// Table "methods" has the paper's column of sources, and Table "criteria" every method once.
+func TestColumnsOfThePaper(t *testing.T) {
+	p, err := methodsItem(context.Background(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := p.Tables[0].Table
+	if table.Header[1] != "source" || !strings.Contains(table.Caption, "agree") {
+		t.Errorf("%q, %q", table.Header, table.Caption)
+	}
+	known := 0
+	for _, row := range table.Rows {
+		if !strings.HasPrefix(row[1], "Ours") {
+			known++
+		}
+	}
+	if known != 2 {
+		t.Errorf("%d methods are not the authors' own, the paper has TopPush and Grill", known)
+	}
+	p, err = criteriaItem(context.Background(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := ""
+	for _, row := range p.Tables[0].Table.Rows {
+		of += row[len(row)-1] + ", "
+	}
+	if n := strings.Count(of, ", "); n != 8 {
+		t.Errorf("%d methods have a criterion: %s", n, of)
+	}
+}
+
+// Without a set no item has anything to say, and none fails.
+func TestItemsWithoutSets(t *testing.T) {
+	st := &study{o: Options{Seeds: 2, Adam: true, Zero: true, Certified: true, Random: true}}
+	for _, i := range []string{"findings", "observations", "claims", "fails", "curves", "optimum", "starts", "scaling", "times"} {
+		for _, item := range items() {
+			if item.name != i {
+				continue
+			}
+			p, err := item.make(context.Background(), st)
+			if err != nil {
+				t.Errorf("%s: %v", i, err)
+			}
+			if i == "findings" && p != nil {
+				t.Errorf("findings without a set: %q", p.Text)
+			}
 		}
 	}
 }

@@ -148,6 +148,39 @@ func tryAll(ctx context.Context, claims []claim, s Sample, real bool, cases int,
 	return nil
 }
 
+// theoremSummary returns how many statements hold and which are false. The paper's own false statements are
+// those of the errata; the other refuted ones are denied by the paper or rounded differently here.
+func theoremSummary(checks []Check) string {
+	wrong := map[string]bool{}
+	for _, e := range errata() {
+		wrong[e.check] = true
+	}
+	var holds, unexpected int
+	var printed, others []string
+	for i := range checks {
+		switch c := &checks[i]; {
+		case !c.OK():
+			unexpected++
+		case !c.Refuted:
+			holds++
+		case wrong[c.Name]:
+			printed = append(printed, c.Paper)
+		default:
+			others = append(others, c.Name)
+		}
+	}
+	summary := fmt.Sprintf("%s: %d hold in every case that meets their conditions. %d of the paper are false "+
+		"as printed and have "+
+		"counterexamples (%s; see Errata). %d more have counterexamples, as expected (%s): the paper denies them "+
+		"itself, or they "+
+		"round nτ down.", text.Plural(len(checks), "statement"), holds, len(printed), text.List(printed, "and"), len(others),
+		text.List(others, "and"))
+	if unexpected > 0 {
+		summary += fmt.Sprintf(" %d did not have the expected result.", unexpected)
+	}
+	return summary
+}
+
 // TheoremTable returns a table of the checks.
 func TheoremTable(checks []Check) report.Table {
 	t := report.Table{

@@ -112,7 +112,7 @@ func (st *study) measureTimes(ctx context.Context) error {
 			batches /= quickBatches
 		}
 		threads := runtime.GOMAXPROCS(0)
-		k, err := partKey("times", s.name, s.data, batches, threads, st.o.Quick)
+		k, err := partKey(thisProgram(), "times", s.name, s.data, batches, threads, st.o.Quick)
 		if err != nil {
 			return err
 		}
@@ -122,9 +122,21 @@ func (st *study) measureTimes(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		var x *matrix.Matrix
+		get := func() (*matrix.Matrix, error) {
+			if x == nil {
+				x, err = s.load(c)
+			}
+			return x, err
+		}
+		if s.name == convergenceSet {
+			if err := st.measureConvergence(ctx, &s, batches, get); err != nil {
+				return err
+			}
+		}
 		if !found {
 			st.work.showText("time of an iteration, " + s.name)
-			x, err := s.load(c)
+			x, err := get()
 			if err != nil {
 				return err
 			}
@@ -138,6 +150,52 @@ func (st *study) measureTimes(ctx context.Context) error {
 		}
 		st.timed[s.name] = t
 	}
+	return nil
+}
+
+// measureConvergence follows ADAM on a set, if that is not stored yet.
+func (st *study) measureConvergence(ctx context.Context, s *sized, batches int, get func() (*matrix.Matrix, error)) error {
+	threads := runtime.GOMAXPROCS(0)
+	k, err := partKey(thisProgram(), "convergence", s.name, s.data, batches, threads, st.o.Quick, certifiedGap, certifiedSystems)
+	if err != nil {
+		return err
+	}
+	c := new(Convergence)
+	found, err := st.store.load("times/convergence", k, c)
+	if err != nil {
+		return err
+	}
+	if !found {
+		st.work.showText("convergence on the shape of " + s.name)
+		x, err := get()
+		if err != nil {
+			return err
+		}
+		*c = Convergence{Key: k, Rows: x.Rows(), Columns: x.Cols(), Batches: batches, Threads: threads}
+		for _, name := range convergenceMethods {
+			o, err := timedObjective(name, x)
+			if err != nil {
+				return err
+			}
+			parts, err := o.Minibatches(batches, first, false)
+			if err != nil {
+				return err
+			}
+			run, err := followConvergence(ctx, o, parts)
+			if err != nil {
+				return err
+			}
+			seconds, err := timeOne(ctx, o, parts)
+			if err != nil {
+				return err
+			}
+			c.Runs, c.Seconds = append(c.Runs, run), append(c.Seconds, seconds)
+		}
+		if err := st.store.save("times/convergence", c); err != nil {
+			return err
+		}
+	}
+	st.convergence = c
 	return nil
 }
 
@@ -244,28 +302,48 @@ func timesItem(_ context.Context, st *study) (*Piece, error) {
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	var within, cells, threads int
-	sizes := ""
-	for k, s := range sizedSets() {
+	threads, sizes := 0, ""
+	for _, s := range sizedSets() {
 		timing := st.timed[s.name]
 		if timing == nil {
 			continue
 		}
 		threads = timing.Threads
+		sizes += fmt.Sprintf(" %s: %s rows, %d columns, %s (%s).",
+			s.name, text.Count(timing.Rows), timing.Columns, batchesText(timing.Batches), s.data)
+	}
+	within, cells := st.timesWithin()
+	p := &Piece{Title: "Time of an iteration", Tables: []NamedTable{{"times", t}}, Text: []string{
+		fmt.Sprintf("At most the paper's printed time in %d of %d cells; its 0.0 means less than 0.05 ms.", within, cells)},
+		Notes: []string{
+			fmt.Sprintf("On %s, training data of the paper's sizes:%s", text.Plural(threads, "thread"), sizes),
+			"The paper's machine is unknown. Each time is the smallest of five means over up to 1,000 steps from w = 0."}}
+	if st.convergence != nil {
+		c, summary, err := convergenceTable(st.convergence)
+		if err != nil {
+			return nil, err
+		}
+		p.Tables = append(p.Tables, NamedTable{"convergence", c})
+		p.Text = append(p.Text, summary)
+	}
+	return p, nil
+}
+
+// timesWithin returns the number of measured cells that are at most the paper's, and of all measured ones.
+func (st *study) timesWithin() (within, cells int) {
+	for k, s := range sizedSets() {
+		timing := st.timed[s.name]
+		if timing == nil {
+			continue
+		}
 		for i, seconds := range timing.Seconds {
 			cells++
 			if 1000*seconds <= printedLimit(printedTimes[i].Times[k]) {
 				within++
 			}
 		}
-		sizes += fmt.Sprintf(" %s: %s rows, %d columns, %s (%s).",
-			s.name, text.Count(timing.Rows), timing.Columns, batchesText(timing.Batches), s.data)
 	}
-	return &Piece{Title: "Time of an iteration", Tables: []NamedTable{{"times", t}}, Text: []string{
-		fmt.Sprintf("On %s, training data of the paper's sizes:%s", text.Plural(threads, "thread"), sizes),
-		fmt.Sprintf("At most the paper's printed time in %d of %d cells; its 0.0 means less than 0.05 ms. The "+
-			"paper's machine is unknown. Each time is the smallest of five means over up to 1,000 steps from w = 0.",
-			within, cells)}}, nil
+	return within, cells
 }
 
 // batchesText returns a number of minibatches in words.

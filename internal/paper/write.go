@@ -20,7 +20,7 @@ func writeResults(dir string, st *study, res *Result) ([]string, error) {
 	}
 	page := report.Page{Title: "General Framework for Binary Classification on Top Samples, reproduced",
 		Lead: "Every table and figure of the paper with this implementation, next to the numbers that the paper " +
-			"prints.",
+			"prints. “Findings” is what they show, and “Errata” lists the errors in the paper.",
 		Sections: []report.Section{setsSection(st)}}
 	for _, p := range res.Pieces {
 		var text bytes.Buffer
@@ -28,7 +28,7 @@ func writeResults(dir string, st *study, res *Result) ([]string, error) {
 		for _, line := range p.Text {
 			fmt.Fprintf(&text, "\n%s\n", line)
 		}
-		section := report.Section{Title: p.Title, Paragraphs: p.Text}
+		section := report.Section{Title: p.Title, Paragraphs: p.Text, Notes: p.Notes}
 		for _, t := range p.Tables {
 			text.WriteByte('\n')
 			text.Write(markdown(t.Table))
@@ -39,6 +39,9 @@ func writeResults(dir string, st *study, res *Result) ([]string, error) {
 			if err := writeFile(t.Name+".tex", latex(t.Name, t.Table)); err != nil {
 				return nil, err
 			}
+		}
+		for _, line := range p.Notes {
+			fmt.Fprintf(&text, "\n%s\n", line)
 		}
 		for _, f := range p.Figures {
 			fmt.Fprintf(&text, "\n![%s](%s.svg)\n", f.Figure.Caption().Title, f.Name)

@@ -63,3 +63,23 @@ func Ranges(n int, do func(first, last int)) {
 func Blocks(n, size int, do func(block, first, last int)) {
 	For((n+size-1)/size, func(block int) { do(block, block*size, min((block+1)*size, n)) })
 }
+
+// InOrder calls do for every i in [0, n), atOnce of them before any result is added, and add with the results in the order
+// of i. What do finds in earlier results, and the order of sums, do not depend on the number of threads.
+func InOrder[T any](n, atOnce int, do func(i int) (T, error), add func(T)) error {
+	results := make([]T, min(n, atOnce))
+	for first := 0; first < n; first += atOnce {
+		count := min(atOnce, n-first)
+		err := ForErr(count, func(k int) (err error) {
+			results[k], err = do(first + k)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		for k := range count {
+			add(results[k])
+		}
+	}
+	return nil
+}

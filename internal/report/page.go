@@ -11,6 +11,7 @@ import (
 	"io"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"toptau/diag"
 	"toptau/internal/plot"
@@ -36,6 +37,7 @@ type Section struct {
 	Figures    []plot.Figure
 	Small      bool // figures are small multiples, several in a row
 	Tables     []Table
+	Notes      []string  // paragraphs after the tables
 	Explorer   *Explorer // a slider over budgets, for browsers that run the page's script
 }
 
@@ -52,7 +54,7 @@ type Fact struct {
 	Code        bool // in a monospaced font, for a digest
 }
 
-// Table is a table of texts. On a narrow screen it scrolls on its own.
+// Table is a table of texts. On a narrow screen it scrolls on its own, and its first column stays.
 type Table struct {
 	Caption string
 	Header  []string
@@ -64,7 +66,7 @@ type Table struct {
 
 // empty reports whether the section has no content.
 func (s *Section) empty() bool {
-	return s.Explorer == nil && len(s.Paragraphs)+len(s.Warnings)+len(s.facts())+len(s.Figures)+len(s.Tables) == 0
+	return s.Explorer == nil && len(s.Paragraphs)+len(s.Warnings)+len(s.facts())+len(s.Figures)+len(s.Tables)+len(s.Notes) == 0
 }
 
 // facts returns the facts with a value.
@@ -118,6 +120,7 @@ type sectionView struct {
 	Figures    []figureView
 	Small      bool
 	Tables     []tableView
+	Notes      []string
 	Explorer   *explorerView
 }
 
@@ -146,8 +149,8 @@ type rowView struct {
 }
 
 type cell struct {
-	Text   string
-	Number bool
+	Text  string
+	Class string // "number", "wide" for a column with sentences, or ""
 }
 
 // WriteTo writes the page as HTML. It implements io.WriterTo.
@@ -165,7 +168,7 @@ func (p Page) WriteTo(w io.Writer) (int64, error) {
 			continue
 		}
 		v := sectionView{ID: anchor(s.Title, ids), Title: s.Title, Paragraphs: s.Paragraphs, Warnings: s.Warnings,
-			Facts: s.facts(), Small: s.Small, Explorer: s.Explorer.view()}
+			Facts: s.facts(), Small: s.Small, Notes: s.Notes, Explorer: s.Explorer.view()}
 		for _, f := range s.Figures {
 			figures++
 			caption := f.Caption()
@@ -207,10 +210,19 @@ func (t *Table) view() tableView {
 	for _, i := range t.Strong {
 		strong[i] = true
 	}
+	classes := make([]string, t.columns())
+	for i := range classes {
+		switch {
+		case numbers[i]:
+			classes[i] = "number"
+		case t.longest(i) > wideColumn:
+			classes[i] = "wide"
+		}
+	}
 	cells := func(texts []string) []cell {
 		var out []cell
 		for i, text := range texts {
-			out = append(out, cell{strings.ReplaceAll(text, " %", "\u00a0%"), numbers[i]}) // a line does not begin with the sign
+			out = append(out, cell{joinMarks(text), classes[i]})
 		}
 		return out
 	}
@@ -219,6 +231,56 @@ func (t *Table) view() tableView {
 		v.Rows = append(v.Rows, rowView{strong[i], cells(row)})
 	}
 	return v
+}
+
+// wideColumn is the number of characters from which a column gets a minimal width, so that sentences do not become a
+// word per line. It was chosen by looking at pages.
+const wideColumn = 20
+
+// columns returns the number of columns.
+func (t *Table) columns() int {
+	n := len(t.Header)
+	for _, row := range t.Rows {
+		n = max(n, len(row))
+	}
+	return n
+}
+
+// longest returns the number of characters of the longest cell of a column, without its header.
+func (t *Table) longest(column int) int {
+	n := 0
+	for _, row := range t.Rows {
+		if column < len(row) {
+			n = max(n, utf8.RuneCountInString(row[column]))
+		}
+	}
+	return n
+}
+
+// joinMarks keeps signs with their numbers, both sides of an equation, and the ends of an interval together. A narrow column wraps elsewhere.
+func joinMarks(text string) string {
+	const space = "\u00a0"
+	for _, mark := range []string{"%", "●", "○", "✓", "✗"} {
+		text = strings.ReplaceAll(text, " "+mark, space+mark)
+	}
+	for _, sign := range []string{"=", "≤", "≥"} {
+		text = strings.ReplaceAll(text, " "+sign+" ", space+sign+space)
+	}
+	from := 0
+	for {
+		open := strings.IndexByte(text[from:], '[')
+		if open < 0 {
+			return text
+		}
+		open += from
+		end := strings.IndexByte(text[open:], ']')
+		if end < 0 {
+			return text
+		}
+		inside := strings.ReplaceAll(text[open:open+end], ", ", ","+space)
+		text = text[:open] + inside + text[open+end:]
+		from = open + len(inside)
+	}
 }
 
 // anchor makes an id from a title and adds it to taken.

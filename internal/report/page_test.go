@@ -183,3 +183,29 @@ func TestGuaranteeFigureMeetsItsBound(t *testing.T) {
 		t.Error("a guarantee without numbers has a figure")
 	}
 }
+
+// A narrow column wraps between a value and its interval, not inside one of them.
+func TestJoinMarks(t *testing.T) {
+	for text, want := range map[string]string{
+		"5.3 ○ [1.8, 8.8]":       "5.3\u00a0○ [1.8,\u00a08.8]",
+		"[1, 2], then [3, 4], 5": "[1,\u00a02], then [3,\u00a04], 5",
+		"63 %, [1, 2":            "63\u00a0%, [1, 2",
+		"Pat&Mat τ = 0.01":       "Pat&Mat τ\u00a0=\u00a00.01",
+	} {
+		if got := joinMarks(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// Only a column of sentences has a minimal width, and its header does not count.
+func TestWideColumns(t *testing.T) {
+	table := Table{Header: []string{"a", "a header that is rather long", "c"}, Numbers: []int{2},
+		Rows: [][]string{{"a cell that is a whole sentence", "all", "12 of 1,000,000 and more"}, {"b"}}}
+	v := table.view()
+	for i, want := range []string{"wide", "", "number"} {
+		if v.Header[i].Class != want || v.Rows[0].Cells[i].Class != want {
+			t.Errorf("column %d has %q and %q, want %q", i, v.Header[i].Class, v.Rows[0].Cells[i].Class, want)
+		}
+	}
+}

@@ -271,7 +271,7 @@ func (l *labels) checkRule(e diag.Error) error {
 		for _, t := range l.order {
 			known = append(known, t.Value)
 		}
-		if near := nearestName(v.text, known); near != "" {
+		if near := Nearest(v.text, known); near != "" {
 			e.Fixes, e.Hint = nil, fmt.Sprintf("did you mean %s?", diag.Quote(near))
 		}
 		return &e

@@ -119,7 +119,7 @@ func (n *names) unknownColumn(param, ref string) *diag.Error {
 		return e
 	}
 	e.Expected = "one of the columns " + quotedList(n.all, 20)
-	if near := nearestName(ref, n.all); near != "" {
+	if near := Nearest(ref, n.all); near != "" {
 		e.Hint = fmt.Sprintf("did you mean %s?", diag.Quote(near))
 	}
 	return e
@@ -142,9 +142,9 @@ func quotedList(all []string, limit int) string {
 	return list
 }
 
-// nearestName returns the name with the fewest edits to ref, ignoring case, if that is at most a third of its
+// Nearest returns the name with the fewest edits to ref, ignoring case, if that is at most a third of its
 // letters.
-func nearestName(ref string, all []string) string {
+func Nearest(ref string, all []string) string {
 	best, name := len([]rune(ref))/3+1, ""
 	for _, candidate := range all {
 		if d := editDistance(strings.ToLower(ref), strings.ToLower(candidate)); d < best {

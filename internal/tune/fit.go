@@ -44,7 +44,8 @@ type Watch struct {
 // optim.SGDGrid do.
 type Lockstep func(ctx context.Context, tasks []optim.Task, o optim.StepOptions) []optim.Outcome
 
-// Paper is the scheme of the paper's experiments. The zero value is ADAM from w = 0 with full batches.
+// Paper is the scheme of the paper's experiments. The zero value is ADAM from w = 0 with full batches. The paper prints the
+// number of iterations; the step is ours.
 type Paper struct {
 	Grid        Lockstep          // nil: optim.AdamGrid
 	Options     optim.StepOptions // zero values: 1,000 iterations, step 0.01, w = 0; Progress is overwritten

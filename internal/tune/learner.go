@@ -288,7 +288,7 @@ func solveAll(ctx context.Context, x *matrix.Matrix, problems []method.Problem, 
 			case err != nil:
 				w.Fitted(place[k], Fit{}, err)
 			case !r.Cancelled:
-				w.Fitted(place[k], certifiedFit(open[k], &r), nil)
+				w.Fitted(place[k], CertifiedFit(problems[place[k]], &r), nil)
 			}
 			return true
 		},
@@ -314,8 +314,9 @@ func zeroFit(f *objective.Objective) Fit {
 		Certified: &certified.Result{Converged: true, Zero: certified.ZeroIsOptimal}}
 }
 
-func certifiedFit(f *objective.Objective, r *certified.Result) Fit {
-	if f.Problem().Definition().CanCollapse && r.Zero == certified.ZeroIsOptimal {
+// CertifiedFit is the fit of a problem that the certified solver solved.
+func CertifiedFit(p method.Problem, r *certified.Result) Fit {
+	if p.Definition().CanCollapse && r.Zero == certified.ZeroIsOptimal {
 		r.Zero = certified.Undecided // zeroProofs did not prove it: the decrease is too small for the bounds to show
 	}
 	return Fit{

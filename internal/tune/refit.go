@@ -28,12 +28,13 @@ type LinearModel struct {
 // and Share and Spread are 1 for a single member. A member that is the mean of Folds fits has no objective:
 // its At and Certified are unset.
 type Member struct {
-	Candidate      int     // index into Found.Candidates
-	Lambda, Anchor float64 // of the final fit; see refitSetting
-	Share          float64 // weight in the average
-	Middle, Spread float64 // of the negatives' scores out of fold: the median, and from there to the 95 % quantile
-	Folds          int     // 0: one fit to all training rows
-	Blocks         []int   // of LinearModel.Map
+	Candidate      int          // index into Found.Candidates
+	Lambda, Anchor float64      // of the final fit; see refitSetting
+	Share          float64      // weight in the average
+	Middle, Spread float64      // of the negatives' scores out of fold: the median, and from there to the 95 % quantile
+	Folds          int          // 0: one fit to all training rows
+	Blocks         []int        // of LinearModel.Map
+	Features       *feature.Map // of the fit's weights; nil for a mean of fits
 	Fit
 }
 
@@ -187,11 +188,28 @@ func (r *refit) fitOnce(ctx context.Context) error {
 		case t.hasIntercept():
 			r.model.Offset = -m.At.T
 		}
+		m.Features = rows.features
 		r.members = append(r.members, m)
-		terms = append(terms, term{member: j, features: rows.features, w: m.W, factor: m.Share / m.Spread})
+		terms = append(terms, m.term(j))
 		r.candidates.progress.advance(len(r.parts.tasks), float64(j+1)/float64(len(members)))
 	}
 	return r.addTerms(terms)
+}
+
+// term returns the fit of member j as a term of the model.
+func (m *Member) term(j int) term {
+	return term{member: j, features: m.Features, w: m.W, factor: m.Share / m.Spread}
+}
+
+// Refit replaces the fit of a member by one to other rows, with the same features. The members must be single fits,
+// and the fit's learner one without an intercept.
+func (f *Found) Refit(member int, fit Fit) error {
+	f.Members[member].Fit = fit
+	var terms []term
+	for j := range f.Members {
+		terms = append(terms, f.Members[j].term(j))
+	}
+	return f.LinearModel.add(terms, f.Members)
 }
 
 // fitTask fits a task's best setting to encoded rows.
@@ -255,7 +273,10 @@ func (t *term) share(others []term) {
 }
 
 // addTerms adds the terms up to one vector of weights on the union of their blocks.
-func (r *refit) addTerms(terms []term) error {
+func (r *refit) addTerms(terms []term) error { return r.model.add(terms, r.members) }
+
+// add makes the model the sum of the terms of members, apart from its offset.
+func (model *LinearModel) add(terms []term, members []Member) error {
 	maps := make([]*feature.Map, len(terms))
 	for i := range terms {
 		terms[i].share(terms)
@@ -265,10 +286,9 @@ func (r *refit) addTerms(terms []term) error {
 	if err != nil {
 		return err
 	}
-	model := &r.model
 	model.Map, model.W = union, make([]float64, union.Cols())
 	for i, t := range terms {
-		m := &r.members[t.member]
+		m := &members[t.member]
 		for b, place := range places[i] {
 			first, end := t.features.Columns(b)
 			to, _ := union.Columns(place)
@@ -280,8 +300,8 @@ func (r *refit) addTerms(terms []term) error {
 			}
 		}
 	}
-	for i := range r.members {
-		slices.Sort(r.members[i].Blocks)
+	for i := range members {
+		slices.Sort(members[i].Blocks)
 	}
 	return nil
 }

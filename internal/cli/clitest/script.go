@@ -16,15 +16,23 @@ import (
 // RunTranscripts runs testdata/script: what a user types and reads, with the exit codes. The verb exits is
 // added to cmds.
 func RunTranscripts(t *testing.T, cmds map[string]func(*testscript.TestScript, bool, []string)) {
+	RunTranscriptsIn(t, "testdata/script", nil, cmds)
+}
+
+// RunTranscriptsIn is RunTranscripts for another directory, with variables of the environment.
+func RunTranscriptsIn(t *testing.T, dir string, variables map[string]string, cmds map[string]func(*testscript.TestScript, bool, []string)) {
 	all := map[string]func(*testscript.TestScript, bool, []string){"exits": exits}
 	for name, f := range cmds {
 		all[name] = f
 	}
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
+		Dir:                 dir,
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("TOPTAU_DATA", os.Getenv("TOPTAU_DATA"))
+			for name, value := range variables {
+				env.Setenv(name, value)
+			}
 			return nil
 		},
 		Condition: func(name string) (bool, error) {

@@ -23,6 +23,7 @@ import (
 type Options struct {
 	Dialect Dialect  // "": Postgres
 	Table   string   // the table, perhaps with a schema and a dot before it; "": rows
+	From    string   // instead of Table: a subquery in parentheses, as SQL
 	Name    string   // of a view that is created; "": a SELECT statement
 	Keep    []string // columns that are passed through; nil: those that identify a row, or else all that the model reads
 }

@@ -33,13 +33,13 @@ func (b *builder) statement() (string, error) {
 	last := len(queries) - 1
 	if b.with {
 		for i, q := range queries {
-			s.WriteString([]string{"WITH ", ", "}[min(i, 1)] + fmt.Sprintf("toptau_q%d AS (%s%s)\n", i, q.from(fmt.Sprintf("toptau_q%d", i-1), b.path(b.source())), b.fence))
+			s.WriteString([]string{"WITH ", ", "}[min(i, 1)] + fmt.Sprintf("toptau_q%d AS (%s%s)\n", i, q.from(fmt.Sprintf("toptau_q%d", i-1), b.source()), b.fence))
 		}
 		s.WriteString(b.outer(keys, segments, score, fmt.Sprintf("toptau_q%d", last)))
 	} else {
 		inner := ""
 		for i, q := range queries {
-			inner = "(" + q.from(inner, b.path(b.source())) + b.fence + fmt.Sprintf(") AS toptau_q%d", i)
+			inner = "(" + q.from(inner, b.source()) + b.fence + fmt.Sprintf(") AS toptau_q%d", i)
 		}
 		s.WriteString(b.outer(keys, segments, score, inner))
 	}
@@ -53,11 +53,15 @@ func (b *builder) statement() (string, error) {
 // tableName is the default of Options.Table.
 const tableName = "rows"
 
+// source returns the table as SQL.
 func (b *builder) source() string {
-	if b.o.Table == "" {
-		return tableName
+	switch {
+	case b.o.From != "":
+		return b.o.From + " AS toptau_rows"
+	case b.o.Table == "":
+		return b.path(tableName)
 	}
-	return b.o.Table
+	return b.path(b.o.Table)
 }
 
 // path quotes the parts of a name with dots.

@@ -1,0 +1,106 @@
+package verbs
+
+import (
+	"strconv"
+	"strings"
+
+	"toptau/diag"
+	"toptau/internal/cli"
+	"toptau/metric"
+)
+
+// ReplaceFlag is for verbs whose interrupted runs write what they have.
+type ReplaceFlag struct {
+	ReplacePartial bool `name:"replace-partial" help:"Let the results of an interrupted run replace existing files (default: they get names that end in .partial)."`
+}
+
+// GoalFlags set the goal. Exactly one is given, with Of after TopCount and Alerts.
+type GoalFlags struct {
+	MaxFPR      string `group:"Goal" name:"max-fpr" placeholder:"RATE" help:"At most this fraction of the negatives raises a false alarm: 0.1% or 0.001."`
+	Top         string `group:"Goal" placeholder:"RATE" help:"Review the best fraction of all rows: 1% or 0.01."`
+	TopCount    string `group:"Goal" name:"top-count" placeholder:"N" help:"Review the best N of every M rows, with --of M."`
+	Alerts      string `group:"Goal" placeholder:"N" help:"Raise N alerts in a period with M rows, with --of M."`
+	Of          string `group:"Goal" placeholder:"M" help:"The number of rows that --top-count or --alerts counts from."`
+	AbsoluteTop bool   `group:"Goal" name:"absolute-top" help:"Find positives above every negative."`
+}
+
+// given returns the kinds of goals whose flags are set.
+func (f GoalFlags) given() []metric.GoalKind {
+	set := map[metric.GoalKind]bool{metric.GoalMaxFPR: f.MaxFPR != "", metric.GoalTop: f.Top != "", metric.GoalTopCount: f.TopCount != "",
+		metric.GoalAlerts: f.Alerts != "", metric.GoalAbsoluteTop: f.AbsoluteTop}
+	var kinds []metric.GoalKind
+	for _, kind := range metric.GoalKinds() {
+		if set[kind] {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
+}
+
+// Required returns the goal. It is a usage error to give none, more than one, or an impossible one.
+func (f GoalFlags) Required() (metric.Goal, error) {
+	g, err := f.Optional()
+	if err == nil && g == (metric.Goal{}) {
+		err = &diag.Error{Kind: diag.Usage, Found: "no goal", Expected: "a goal",
+			Hint: "--max-fpr 0.1%, --top 1%, --top-count 800 --of 4000, --alerts 50 --of 2000000 or --absolute-top"}
+	}
+	return g, err
+}
+
+// Optional returns the goal, or the zero Goal if no flag is set.
+func (f GoalFlags) Optional() (metric.Goal, error) {
+	given := f.given()
+	counted := f.TopCount != "" || f.Alerts != ""
+	switch {
+	case len(given) > 1:
+		return metric.Goal{}, &diag.Error{Kind: diag.Usage, Param: string(given[0]), Found: "together with " + cli.Spell(string(given[1])),
+			Expected: "exactly one goal", Hint: "a model file can hold further operating points"}
+	case f.Of != "" && !counted:
+		return metric.Goal{}, &diag.Error{Kind: diag.Usage, Param: "of", Found: f.Of, Expected: "a count to take from that many rows",
+			Fixes: []diag.Fix{{Param: "top-count", Value: "N"}, {Param: "alerts", Value: "N"}}}
+	case len(given) == 0:
+		return metric.Goal{}, nil
+	case counted && f.Of == "":
+		return metric.Goal{}, &diag.Error{Kind: diag.Usage, Param: "of", Expected: "the number of rows that " + cli.Spell(string(given[0])) + " counts from",
+			Fixes: []diag.Fix{{Param: "of", Value: "2000000"}}}
+	}
+	switch kind := given[0]; kind {
+	case metric.GoalMaxFPR:
+		return checked(metric.RateGoal(kind, f.MaxFPR))
+	case metric.GoalTop:
+		return checked(metric.RateGoal(kind, f.Top))
+	case metric.GoalAbsoluteTop:
+		return metric.Goal{Kind: kind}, nil
+	default:
+		text := f.TopCount
+		if kind == metric.GoalAlerts {
+			text = f.Alerts
+		}
+		count, err := countFlag(string(kind), text)
+		if err != nil {
+			return metric.Goal{}, err
+		}
+		of, err := countFlag("of", f.Of)
+		if err != nil {
+			return metric.Goal{}, err
+		}
+		return checked(metric.CountGoal(kind, count, of))
+	}
+}
+
+func checked(g metric.Goal) (metric.Goal, error) { return g, g.Check() }
+
+// countFlag parses a positive whole number.
+func countFlag(param, text string) (int64, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err == nil && n > 0 {
+		return n, nil
+	}
+	e := &diag.Error{Kind: diag.Usage, Param: param, Found: text, Expected: "a whole number above 0"}
+	if plain := strings.NewReplacer(",", "", "_", "", " ", "").Replace(text); plain != text {
+		if _, err := strconv.ParseInt(plain, 10, 64); err == nil {
+			e.Hint = "did you mean " + plain + "?"
+		}
+	}
+	return 0, e
+}

@@ -1,0 +1,187 @@
+package verbs
+
+import (
+	"fmt"
+	"strings"
+	"toptau/internal/cli"
+	"toptau/internal/report"
+	"toptau/internal/text"
+	"toptau/metric"
+	"toptau/result"
+)
+
+// PrintTraining prints what train chose, and what to expect of it.
+func PrintTraining(s *cli.Session, r *result.Training, output string) {
+	s.Printf("goal: %s\n", r.Goal)
+	s.Printf("rows: %s; %s features\n", PartsText(r), text.Count(r.Features))
+	if r.Unit != nil {
+		s.Printf("counted: %s\n", report.UnitRule(r.Unit))
+	}
+	s.Printf("tried: %s ± standard error\n", r.Criterion)
+	for _, line := range candidateLines(r) {
+		s.Printf("  %s\n", line)
+	}
+	s.Printf("chosen: %s\n", r.Why)
+	s.Printf("threshold: %.6g (%s)\n", r.Threshold, r.ThresholdNote)
+	if folds := foldsOf(r); folds > 0 {
+		s.Printf("fitted: the mean of fits in %d folds, which has no certificate of optimality\n", folds)
+	}
+	if c := r.TestDecisions; c != nil {
+		s.Printf("on the test part:\n")
+		s.Printf("  positives found  %s\n", RateText(c.TruePositiveRate))
+		if r.TestValue != nil {
+			s.Printf("  %-15s  %s\n", r.Value+" found", RateText(*r.TestValue))
+		}
+		s.Printf("  false alarms     %s\n", RateText(c.FalsePositiveRate))
+		s.Printf("  precision        %s\n", RateText(c.Precision))
+		s.Printf("  %-16s %s\n", r.TestGoal.Criterion, RateText(r.TestGoal.Proportion))
+	}
+	printLearningCurve(s, r.LearningCurve)
+	s.Printf("in short:\n")
+	for _, line := range r.Summary {
+		s.Printf("  %s\n", line)
+	}
+	if output != "" {
+		s.Printf("model: %s\n", output)
+	}
+	s.Printf("size: %s\n", sizeText(&r.Size))
+	s.Printf("%.2f s to read, %.2f s to choose, %.2f s to fit\n", r.SecondsRead, r.SecondsSearch, r.SecondsRefit)
+	for _, w := range r.Warnings {
+		s.Printf("note: %s\n", w.Words(cli.Spell))
+	}
+}
+
+// sizeText describes a model's size: "150 trees of 2,400 leaves, 118 kB, 2.1 µs per row".
+func sizeText(m *result.ModelSize) string {
+	line := ""
+	if m.Trees > 0 {
+		line = fmt.Sprintf("%s with %s leaves, ", text.Plural(m.Trees, "tree"), text.Count(m.Leaves))
+	}
+	return line + fmt.Sprintf("%s bytes; a row is scored in %.2g µs", text.Count(int(m.Bytes)), 1e6*m.SecondsPerRow)
+}
+
+// foldsOf returns the number of folds whose fits the model is the mean of, 0 if it was fitted once.
+func foldsOf(r *result.Training) int {
+	folds := 0
+	for _, m := range r.Members {
+		folds = max(folds, m.Folds)
+	}
+	return folds
+}
+
+// PartsText lists the parts of the rows.
+func PartsText(r *result.Training) string {
+	list := []string{fmt.Sprintf("%s for training (%s positive)", text.Count(r.Training.Rows), text.Count(r.Training.Positives))}
+	if r.Validation == nil {
+		list[0] += fmt.Sprintf(" in %d folds", r.Folds)
+		if r.Sample != nil {
+			list[0] += fmt.Sprintf(" of a sample of %s", text.Count(r.Sample.Rows))
+		}
+	}
+	for _, part := range []struct {
+		name string
+		rows *result.Counts
+	}{{"validation", r.Validation}, {"calibration", r.Calibration}, {"test", r.Test}} {
+		if part.rows != nil {
+			list = append(list, fmt.Sprintf("%s for %s (%s)", text.Count(part.rows.Rows), part.name, text.Count(part.rows.Positives)))
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// candidateLines lists the best setting of each learner on each encoding, in the order tried. A star marks members of the
+// model.
+func candidateLines(r *result.Training) []string {
+	var lines []string
+	for i := 0; i < len(r.Candidates); {
+		first := &r.Candidates[i]
+		best, tried, reason := -1, 0, ""
+		for ; i < len(r.Candidates) && r.Candidates[i].Method == first.Method && r.Candidates[i].Encoding == first.Encoding; i++ {
+			c := &r.Candidates[i]
+			if c.CrossValidation == nil {
+				if c.Reason != "" {
+					reason = ": " + c.Reason
+				}
+				continue
+			}
+			tried++
+			if !c.Constant && (best < 0 || c.CrossValidation.Mean > r.Candidates[best].CrossValidation.Mean) {
+				best = i
+			}
+		}
+		name := fmt.Sprintf("%-10s %-9s", first.Method, first.Encoding)
+		switch {
+		case best >= 0:
+			lines = append(lines, fmt.Sprintf("%s %s, best of %d%s", name, candidateText(&r.Candidates[best]), tried, memberMark(r, best)))
+		case tried > 0:
+			lines = append(lines, name+" all rows have the same score in some fold")
+		default:
+			lines = append(lines, name+" not fitted"+reason)
+		}
+	}
+	return lines
+}
+
+func candidateText(c *result.Candidate) string {
+	if c.Trees != nil {
+		return fmt.Sprintf("%14s  %s", text.PlusMinus(c.CrossValidation.Mean, c.CrossValidation.StandardError), text.Plural(*c.Trees, "tree"))
+	}
+	return fmt.Sprintf("%14s  %s%s", text.PlusMinus(c.CrossValidation.Mean, c.CrossValidation.StandardError), c.Problem.Hyperparameters(),
+		optional(" around logistic with lambda %v", c.Anchor))
+}
+
+// memberMark returns a star for a candidate in the model.
+func memberMark(r *result.Training, candidate int) string {
+	for _, m := range r.Members {
+		if m.Candidate == candidate {
+			return " *"
+		}
+	}
+	return ""
+}
+
+// printLearningCurve prints what models of fewer rows find, and what twice the rows brought.
+func printLearningCurve(s *cli.Session, points []result.LearningPoint) {
+	if len(points) == 0 {
+		return
+	}
+	last := &points[len(points)-1]
+	s.Printf("learning curve: %s on %s other rows\n", last.Value.Criterion, text.Count(last.TestRows))
+	table := [][]string{{"rows", "positive", "found", "interval", "against all rows", "interval"}}
+	for i := range points {
+		p := &points[i]
+		line := []string{text.Count(p.Rows), text.Count(p.Positives), text.Percent(p.Value.Rate), "", "", ""}
+		if v := p.Value.Interval; v != nil {
+			line[3] = text.Percent(v.Low) + " to " + text.Percent(v.High)
+		}
+		if d := p.Difference; d != nil {
+			line[4] = text.Points(d.Rate)
+			if d.Interval != nil {
+				line[5] = text.Points(d.Interval.Low) + " to " + text.Points(d.Interval.High)
+			}
+		}
+		table = append(table, line)
+	}
+	for _, line := range AlignColumns(table) {
+		s.Printf("  %s\n", line)
+	}
+	if len(points) > 1 {
+		s.Printf("  %s\n", learningText(&points[len(points)-2]))
+	}
+}
+
+// learningText describes what the last doubling of the rows brought. half is the model of half of the rows.
+func learningText(half *result.LearningPoint) string {
+	d := half.Difference
+	if d == nil || d.Interval == nil {
+		return "what twice the rows bring is not known"
+	}
+	gain := fmt.Sprintf("twice the rows brought %s points (%s to %s)", text.Points(-d.Rate), text.Points(-d.Interval.High), text.Points(-d.Interval.Low))
+	switch d.Verdict() {
+	case metric.Worse:
+		return gain + ": more rows help, expect less than that from the next doubling"
+	case metric.Better:
+		return gain + ": more rows of this kind do not help"
+	}
+	return gain + ": that may be chance, and so would be the gain of the next doubling"
+}

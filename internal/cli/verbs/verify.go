@@ -1,0 +1,79 @@
+package verbs
+
+import (
+	"strings"
+	"toptau/diag"
+	"toptau/internal/cli"
+	"toptau/internal/text"
+	"toptau/method"
+	"toptau/result"
+	"toptau/surrogate"
+	"toptau/threshold"
+)
+
+// ProblemFlags name the problem that a certificate must be about, as the flags of fit do.
+type ProblemFlags struct {
+	Method    method.Name    `group:"Problem" placeholder:"NAME" help:"The problem to verify, by the flags of fit (default: the problem in the model)."`
+	Tau       threshold.Rate `group:"Problem" placeholder:"RATE" help:"With --method: the fraction on top."`
+	K         int            `group:"Problem" short:"k" name:"k" placeholder:"K" help:"With --method: the k of toppushk."`
+	Beta      float64        `group:"Problem" placeholder:"B" help:"With --method: the beta of patmat and patmat-np."`
+	Lambda    *float64       `group:"Problem" placeholder:"L" help:"With --method: the lambda (default 0.001)."`
+	Surrogate surrogate.Name `group:"Problem" placeholder:"NAME" help:"With --method: hinge or squared-hinge (default hinge)."`
+}
+
+// defaultLambda is the lambda of fit and verify.
+const defaultLambda = 0.001
+
+// Problem returns the problem of the flags, nil without them.
+func (f *ProblemFlags) Problem() (*method.Problem, error) {
+	if f.Method == "" {
+		if *f != (ProblemFlags{}) {
+			return nil, &diag.Error{Kind: diag.Usage, Param: "method", Expected: "the method that the other hyperparameters belong to",
+				Hint: "or set none of them: then the model names the problem"}
+		}
+		return nil, nil
+	}
+	p := &method.Problem{Method: f.Method, Surrogate: f.Surrogate, Lambda: defaultLambda, Tau: f.Tau, Beta: f.Beta, K: f.K}
+	if f.Lambda != nil {
+		p.Lambda = *f.Lambda
+	}
+	return p, nil
+}
+
+// errNotHeld is the error after the object that has the reasons.
+var errNotHeld = &cli.Exit{Code: 1, Reason: "the certificate does not hold"}
+
+// ReportVerification prints whether a certificate holds. The error says why it does not.
+func ReportVerification(s *cli.Session, v *result.Verification, certificate string) error {
+	if s.JSON {
+		if err := s.Emit(v); err != nil {
+			return err
+		}
+	} else {
+		printVerification(s, v)
+	}
+	switch {
+	case v.Holds:
+		return nil
+	case s.JSON:
+		return errNotHeld
+	}
+	return &diag.Error{Kind: diag.Data, File: certificate, Found: strings.Join(v.Reasons, "; ")}
+}
+
+func printVerification(s *cli.Session, v *result.Verification) {
+	p := &v.Problem
+	s.Printf("problem      %s (%s), %s\n", p.Method, p.Surrogate, p.Problem.Hyperparameters())
+	s.Printf("data         %s rows, %s positive, stored as %s%s\n", text.Count(p.Rows), text.Count(p.Positives), p.Storage, optional(", total weight %v", p.Mass))
+	s.Printf("objective    %.10g (claimed %.10g)\n", v.Objective, v.ClaimedObjective)
+	s.Printf("lower bound  %.10g (claimed %.10g)%s\n", *v.Lower, v.ClaimedLowerBound, optional(", proven for |w| <= %.4g", v.BallRadius))
+	if v.NormBound != nil {
+		s.Printf("shortest     no weights with as small an objective have |w| < %.10g (claimed %.10g); |w| = %.10g\n",
+			max(0, *v.NormBound-*v.NormBoundError), *v.ClaimedNormBound, v.NormW)
+	}
+	s.Printf("relative gap %.3g%s; rounding at most %.2g\n", *v.RelativeGap, optional(", of the decrease %.3g", v.GapOfDecrease),
+		max(v.ObjectiveError, v.LowerBoundError))
+	if v.Holds {
+		s.Printf("the certificate holds\n")
+	}
+}

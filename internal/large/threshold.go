@@ -1,0 +1,99 @@
+package large
+
+import (
+	"context"
+
+	"toptau/calibrate"
+	"toptau/diag"
+	"toptau/method"
+	"toptau/metric"
+	"toptau/model"
+	"toptau/threshold"
+)
+
+// checkWeights refuses rows with weights other than 1: orders of scores are counts of rows.
+func checkWeights(list ...threshold.Population) error {
+	for _, p := range list {
+		if p.Mass != float64(p.Rows) {
+			return &diag.Error{Kind: diag.Usage, Param: "weight", Found: "rows with weights that do not fit into memory", Expected: "rows without weights"}
+		}
+	}
+	return nil
+}
+
+// populationOf returns the rows whose rate a goal bounds.
+func populationOf(g metric.Goal) method.Population {
+	if g.Criterion().Name == metric.AtQuantile {
+		return method.AllRows
+	}
+	return method.Negatives
+}
+
+// Calibrated is a threshold from the rows of a part.
+type Calibrated struct {
+	Threshold       float64
+	Guarantee       calibrate.Guarantee
+	Rows, Negatives int // of the part
+	scores          *counted
+}
+
+// threshold returns the threshold for a goal. With delta it is the certified one. An error of kind diag.Guarantee
+// comes with a threshold.
+func (c *counted) threshold(ctx context.Context, g metric.Goal, delta threshold.Rate) (float64, calibrate.Guarantee, error) {
+	of := populationOf(g)
+	s, err := calibrate.Ordered(c.size(of), of, func(orders []int) ([]float64, error) { return c.orders(ctx, of, orders) })
+	if err != nil {
+		return 0, calibrate.Guarantee{}, err
+	}
+	switch {
+	case g.Kind == metric.GoalAbsoluteTop:
+		plain := delta.IsZero()
+		if plain {
+			delta = threshold.MustRate("5%") // the threshold is the largest negative for every delta
+		}
+		at, guarantee, err := s.AbsoluteTop(delta)
+		guarantee.Certified = guarantee.Certified && !plain
+		return at, guarantee, err
+	case !delta.IsZero():
+		return s.Certified(g.Tau(), delta)
+	}
+	return s.Plain(g.Tau())
+}
+
+// Threshold computes the threshold of a model for a goal from the rows of a part, and counts the decisions at this and
+// at other thresholds. With delta the threshold is certified, under the conditions of package calibrate. An error of
+// kind diag.Guarantee comes with a threshold that is not.
+func Threshold(ctx context.Context, rows Rows, p Part, m *model.Model, g metric.Goal, delta threshold.Rate) (*Calibrated, error) {
+	c, err := newCounted(ctx, rows, p, m)
+	if err != nil {
+		return nil, err
+	}
+	out := &Calibrated{Rows: c.rows[0] + c.rows[1], Negatives: c.rows[0], scores: c}
+	var guarantee error
+	out.Threshold, out.Guarantee, guarantee = c.threshold(ctx, g, delta)
+	if e := diag.Of(guarantee); guarantee != nil && (e == nil || e.Kind != diag.Guarantee) {
+		return nil, guarantee
+	}
+	return out, guarantee
+}
+
+// At counts the decisions at a threshold.
+func (c *Calibrated) At(ctx context.Context, list ...float64) ([]metric.Confusion, error) {
+	cells, err := c.scores.around(ctx, nil, list)
+	if err != nil {
+		return nil, err
+	}
+	ranking, err := rank(cells)
+	if err != nil {
+		return nil, err
+	}
+	var counts []metric.Confusion
+	for _, t := range list {
+		k, err := ranking.At(t, 0)
+		if err != nil {
+			return nil, err
+		}
+		counts = append(counts, k)
+	}
+	return counts, nil
+}

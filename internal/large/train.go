@@ -1,0 +1,301 @@
+package large
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"toptau/calibrate"
+	"toptau/diag"
+	"toptau/internal/certified"
+	"toptau/internal/matrix"
+	"toptau/internal/table"
+	"toptau/internal/text"
+	"toptau/internal/tune"
+	"toptau/method"
+	"toptau/metric"
+	"toptau/model"
+	"toptau/threshold"
+)
+
+// Options are the options of Train.
+type Options struct {
+	Search tune.SearchOptions // of the search on the sample; the parts are made here
+	Rows   int                // of the sample; 0: 200,000
+}
+
+// defaultSample is the number of rows of the search's sample. The folds of a search have fewer.
+const defaultSample = 200_000
+
+// Trained is the model that Train chose.
+type Trained struct {
+	*tune.Found
+	Sample *Sample // the rows of the search, among those of the training part
+	// Fitted has the number of rows that each member was fitted to.
+	Fitted      []int
+	Calibration Part
+	Test        Part // From == To: none
+	Training    Part
+}
+
+// Parts of the rows.
+const (
+	// calibrationBudget is the number of calibration rows within the budget beyond which more bring little: 1.64 /
+	// sqrt(1000) = 5 % of the budget are the price of a guarantee at delta = 5 %.
+	calibrationBudget = 1000
+	mostCalibration   = 0.25 // of the rows
+)
+
+// Train searches for a model on a sample in memory (tune.Search), fits the chosen members with a certificate again to
+// all rows of the training part, and takes the threshold from all rows of the calibration part and the final
+// measurement from all rows of the test part. Members without a certificate, and those whose encoding the rows cannot
+// compute where they are, keep the fit to the sample. Parts are made by hash, so they share no group.
+//
+// Errors of kind diag.Guarantee: with SearchOptions.Delta, if the rows cannot give the guarantee. Then nothing is fitted.
+func Train(ctx context.Context, rows Rows, o Options) (*Trained, error) {
+	t := &training{rows: rows, options: o.Search, size: o.Rows}
+	if t.size == 0 {
+		t.size = defaultSample
+	}
+	if err := t.divide(ctx); err != nil {
+		return nil, err
+	}
+	if err := t.search(ctx); err != nil {
+		return nil, err
+	}
+	ctx = context.WithoutCancel(ctx) // what was found is completed, as by tune.Search
+	if err := t.refit(ctx); err != nil {
+		return nil, err
+	}
+	return &t.out, t.measure(ctx)
+}
+
+// training is the state of Train.
+type training struct {
+	rows    Rows
+	options tune.SearchOptions
+	size    int
+	out     Trained
+}
+
+func (t *training) of() method.Population { return populationOf(t.options.Goal) }
+
+// divide makes the parts: test, calibration and training rows, in the order of their hashes.
+func (t *training) divide(ctx context.Context) error {
+	o := &t.options
+	positives, negatives, err := t.rows.Count(ctx, All())
+	if err != nil {
+		return err
+	}
+	if err := checkWeights(positives, negatives); err != nil {
+		return err
+	}
+	test := int(math.Round(float64(o.TestShare.Float64() * Buckets)))
+	n := negatives.Rows
+	if t.of() == method.AllRows {
+		n += positives.Rows
+	}
+	n -= int(float64(n) * o.TestShare.Float64())
+	share, err := t.calibrationShare(n)
+	if err != nil {
+		return err
+	}
+	calibration := int(math.Ceil(share * float64(Buckets-test)))
+	t.out.Test, t.out.Calibration = Part{0, test}, Part{test, test + calibration}
+	t.out.Training = Part{test + calibration, Buckets}
+	return nil
+}
+
+// calibrationShare returns the fraction of the rows for the threshold, of n rows that the budget counts.
+func (t *training) calibrationShare(n int) (float64, error) {
+	o := &t.options
+	needed, wanted := 1, math.MaxInt
+	if tau := o.Goal.Tau(); !tau.IsZero() {
+		if !o.Delta.IsZero() {
+			var err error
+			if needed, err = calibrate.Needed(tau, o.Delta); err != nil {
+				return 0, err
+			}
+		}
+		wanted = max(needed, int(math.Ceil(calibrationBudget/tau.Float64())))
+	}
+	share := min(mostCalibration, float64(wanted)/float64(max(1, n)))
+	if !o.CalibrationShare.IsZero() {
+		share = o.CalibrationShare.Float64()
+	}
+	if most := int(share * float64(n)); most < needed {
+		return 0, &diag.Error{Kind: diag.Guarantee, Found: fmt.Sprintf("no guarantee: it needs %s rows for the threshold, and %s of the %s outside the test part are %s",
+			text.Count(needed), text.Percent(share), text.Count(n), text.Count(most)),
+			Hint: "get more rows, or leave delta out: the threshold then keeps the budget only on average"}
+	}
+	return share, nil
+}
+
+// search runs the search on a sample of the training part. A sample of the calibration part gives its thresholds.
+func (t *training) search(ctx context.Context) error {
+	sample, err := t.sample(ctx, t.out.Training, t.size)
+	if err != nil {
+		return err
+	}
+	held, err := t.sample(ctx, t.out.Calibration, max(1000, t.size/4))
+	if err != nil {
+		return err
+	}
+	if !t.options.Delta.IsZero() && sample.Table.Group != nil {
+		return &diag.Error{Kind: diag.Guarantee, Found: "no guarantee: several rows may belong to one entity (" + sample.Table.Group.Name + ") and are not independent",
+			Hint: "leave delta out: the threshold then keeps the budget only on average"}
+	}
+	o := t.options
+	if o.ClassWeight != 0 { // it is about all rows
+		o.ClassWeight *= sample.Share[table.Positive] / sample.Share[table.Negative]
+	}
+	o.Delta, o.TestShare, o.CalibrationShare, o.OutOfFold = threshold.Rate{}, threshold.Rate{}, threshold.Rate{}, false
+	found, err := tune.Search(ctx, tune.Data{Table: sample.Table, Schema: t.rows.Schema(), Calibration: held.Table}, o)
+	if err != nil {
+		return err
+	}
+	t.out.Found, t.out.Sample = found, sample
+	return nil
+}
+
+// sample returns rows of a part. If the goal is a fraction of all rows, the sample has both classes in the proportion
+// of the part, because the search counts all rows, too.
+func (t *training) sample(ctx context.Context, p Part, size int) (*Sample, error) {
+	s, err := t.rows.Sample(ctx, p, size)
+	if err != nil || t.of() == method.Negatives || s.Share[0] == s.Share[1] {
+		return s, err
+	}
+	class := table.Negative
+	if s.Share[table.Positive] > s.Share[table.Negative] {
+		class = table.Positive
+	}
+	keep := s.Share[1-class] / s.Share[class]
+	var rows []int
+	kept := 0.0
+	for row, c := range s.Table.Label {
+		if c == class {
+			if kept += keep; kept < 1 {
+				continue
+			}
+			kept--
+		}
+		rows = append(rows, row)
+	}
+	s.Share[class] = s.Share[1-class]
+	s.Table = s.Table.Select(rows)
+	return s, nil
+}
+
+// refit fits the members with a certificate again, to all rows of the training part.
+func (t *training) refit(ctx context.Context) error {
+	f := t.out.Found
+	positives, negatives, err := t.rows.Count(ctx, t.out.Training)
+	if err != nil {
+		return err
+	}
+	all := positives.Rows + negatives.Rows
+	sampled := f.Training.Rows()
+	f.Training = tune.Counts{Positives: positives.Rows, Negatives: negatives.Rows}
+	t.out.Fitted = slices.Repeat([]int{sampled}, len(f.Members))
+	if sampled == all {
+		return nil
+	}
+	for j := range f.Members {
+		m := &f.Members[j]
+		problem := f.Candidates[m.Candidate].Problem
+		if problem == nil || certified.Possible(*problem) != nil || m.Features == nil {
+			continue
+		}
+		p := *problem
+		p.Lambda = m.Lambda
+		done, err := t.refitMember(ctx, j, p)
+		if err != nil {
+			return err
+		}
+		if done {
+			t.out.Fitted[j] = all
+		}
+	}
+	return nil
+}
+
+// refitGap is the gap of a refitted member, that of the search's own last fits.
+const refitGap = 1e-6
+
+// refitMember solves the problem of a member on all rows of the training part. It returns false if the member keeps its
+// fit to the sample: the rows cannot be encoded where they are, or the optimum is w = 0.
+func (t *training) refitMember(ctx context.Context, j int, p method.Problem) (bool, error) {
+	f := t.out.Found
+	features := f.Members[j].Features
+	source, err := t.rows.Source(ctx, t.out.Training, features, matrix.Float32, p.Definition().Population)
+	if e := diag.Of(err); e != nil && e.Kind == diag.Usage {
+		f.Warnings = append(f.Warnings, tune.Warning{Code: "not-refitted", Text: fmt.Sprintf("%s keeps its fit to the sample: %s", f.Candidates[f.Members[j].Candidate].Task, e.Found)})
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	x, err := features.MatrixContext(ctx, t.out.Sample.Table, nil, matrix.Float32)
+	if err != nil {
+		return false, err
+	}
+	r, err := certified.SolveSource(ctx, source, p, certified.Options{Gap: refitGap, Sample: x})
+	if err != nil {
+		return false, err
+	}
+	if !slices.ContainsFunc(r.W, func(w float64) bool { return w != 0 }) {
+		f.Warnings = append(f.Warnings, tune.Warning{Code: "not-refitted", Text: fmt.Sprintf("%s keeps its fit to the sample: on all rows its optimum is w = 0", f.Candidates[f.Members[j].Candidate].Task)})
+		return false, nil
+	}
+	return true, f.Refit(j, tune.CertifiedFit(p, &r))
+}
+
+// measure takes the threshold from the calibration part and measures the model on the test part.
+func (t *training) measure(ctx context.Context) error {
+	f := t.out.Found
+	m, err := model.New(model.Parts{Schema: t.rows.Schema(), Features: f.Map, Weights: f.W, Offset: f.Offset})
+	if err != nil {
+		return err
+	}
+	g, o := f.Goal, &t.options
+	c, err := Threshold(ctx, t.rows, t.out.Calibration, m, g, o.Delta)
+	if err != nil {
+		return err
+	}
+	f.Calibration = tune.Counts{Positives: c.Rows - c.Negatives, Negatives: c.Negatives}
+	if t.of() == method.Negatives {
+		f.Calibration.Positives = 0
+	}
+	f.CalibrationUnits = f.Calibration
+	at := tune.Threshold{Value: c.Threshold, Goal: g, Scheme: tune.SchemeHeldOut, Rows: c.Guarantee.N(), Order: c.Guarantee.Order,
+		Expected: c.Guarantee.Expected(metric.DefaultConfidence)}
+	if !o.Delta.IsZero() {
+		at.Scheme, at.Certified, at.Calibrated = tune.SchemeCertified, c.Guarantee.Certified, &c.Guarantee
+	}
+	at.Unresolved = o.Delta.IsZero() && !g.Tau().IsZero() && at.Expected.Rate > g.Tau().Float64()
+	f.Threshold, f.Scheme = at, at.Scheme
+	f.OutOfFold.AtThreshold.Threshold = at.Value
+	if t.out.Test.From == t.out.Test.To {
+		return nil
+	}
+	scores, err := newCounted(ctx, t.rows, t.out.Test, m)
+	if err != nil {
+		return err
+	}
+	f.TestCounts = tune.Counts{Positives: scores.rows[table.Positive], Negatives: scores.rows[table.Negative]}
+	if f.TestCounts.Positives == 0 || f.TestCounts.Negatives == 0 {
+		return nil
+	}
+	measured, err := scores.measure(ctx, []metric.Criterion{g.Criterion()}, []float64{at.Value})
+	if err != nil {
+		return err
+	}
+	e := tune.Evaluation{Ranking: measured.Ranking}
+	if e.Goal, err = measured.Ranking.Positives(g.Criterion()); err != nil {
+		return err
+	}
+	e.AtThreshold, err = measured.Ranking.At(at.Value, 0)
+	f.Test = &e
+	return err
+}

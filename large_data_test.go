@@ -1,0 +1,167 @@
+package toptau_test
+
+import (
+	"context"
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+
+	"toptau"
+	"toptau/diag"
+	"toptau/internal/certified"
+	"toptau/internal/feature"
+	rows "toptau/internal/large"
+	"toptau/internal/matrix"
+	"toptau/internal/simulate"
+	"toptau/internal/table"
+	"toptau/method"
+	"toptau/schema"
+	"toptau/threshold"
+)
+
+// database is rows that have keys, and cannot encode scorecards.
+type database struct{ rows.Rows }
+
+func (d database) Name() string { return "test: table rows" }
+
+func (d database) Source(ctx context.Context, p rows.Part, m *feature.Map, s matrix.Storage, of method.Population) (certified.Source, error) {
+	for _, b := range m.Blocks {
+		if _, found := b.(*feature.ScorecardBlock); found {
+			return nil, &diag.Error{Kind: diag.Usage, Found: "scorecards, which the database does not encode"}
+		}
+	}
+	source, err := d.Rows.Source(ctx, p, m, s, of)
+	return keyed{source}, err
+}
+
+type keyed struct{ certified.Source }
+
+func (k keyed) Keys(_ bool, numbers []int32) ([]string, error) {
+	keys := make([]string, len(numbers))
+	for i, n := range numbers {
+		keys[i] = "row " + strconv.Itoa(int(n))
+	}
+	return keys, nil
+}
+
+func (k keyed) Numbers(_ context.Context, _ bool, keys []string) ([]int32, error) {
+	numbers := make([]int32, len(keys))
+	for i, key := range keys {
+		n, err := strconv.Atoi(strings.TrimPrefix(key, "row "))
+		if err != nil {
+			return nil, &diag.Error{Kind: diag.Data, Found: "no row with the key " + key}
+		}
+		numbers[i] = int32(n)
+	}
+	return numbers, nil
+}
+
+// Every verb works on rows of which it sees sums and counts alone.
+func TestVerbsOnRowsElsewhere(t *testing.T) {
+	ctx := context.Background()
+	text, _ := simulatedFiles(t, simulate.Options{Kind: "detectors", Rows: 20_000, Seed: 11})
+	read, info, err := table.Read(text, table.Options{Format: schema.Format{Label: "label"}, Packed: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := toptau.LargeData(ctx, database{rows.OfTable(read, info.Schema, "sha256:"+info.Digest)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Len() != 20_000 || d.Positives() != info.Positives {
+		t.Errorf("%d rows, %d positive", d.Len(), d.Positives())
+	}
+	goal := toptau.MaxFPR("1%")
+	for _, p := range []method.Problem{
+		{Method: method.TopMeanNP, Tau: goal.Tau(), Lambda: 1e-3},
+		{Method: method.PatMatNP, Tau: threshold.MustRate("30%"), Beta: 1, Lambda: 1e-3},
+	} {
+		fitted, err := toptau.Fit(ctx, d, p, toptau.FitOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !fitted.Certificate.Keyed() {
+			t.Error("the certificate names rows by numbers")
+		}
+		v, err := toptau.Verify(ctx, fitted.Model, d, fitted.Certificate, toptau.VerifyOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !v.Holds {
+			t.Errorf("%s: %v", p.Method, v.Reasons)
+		}
+		forged := *fitted.Certificate
+		forged.LowerBound += 1e-3
+		if v, err = toptau.Verify(ctx, fitted.Model, d, &forged, toptau.VerifyOptions{}); err != nil || v.Holds {
+			t.Errorf("%s: a forged bound holds: %v", p.Method, err)
+		}
+		forged = *fitted.Certificate
+		forged.A.Values = make([]float64, len(forged.A.Values))
+		for i, a := range fitted.Certificate.A.Values {
+			forged.A.Values[i] = a * 0.9
+		}
+		if v, err = toptau.Verify(ctx, fitted.Model, d, &forged, toptau.VerifyOptions{}); err == nil && v.Holds {
+			t.Errorf("%s: forged multipliers hold", p.Method)
+		}
+		c, err := toptau.Threshold(ctx, d, toptau.Entry{Model: fitted.Model}, goal, toptau.ThresholdOptions{Delta: threshold.MustRate("5%")})
+		if c == nil || err == nil || c.Result.Certified {
+			t.Errorf("a threshold on the training rows is certified: %v", err)
+		}
+		e, err := toptau.Evaluate(ctx, d, []toptau.Entry{{Model: fitted.Model}}, toptau.EvaluateOptions{Goal: goal})
+		if err != nil || e.Rows != 20_000 || len(e.Warnings) == 0 {
+			t.Errorf("%+v, %v", e, err)
+		}
+		if math.Abs(c.Result.Decisions.FalsePositiveRate.Rate-0.01) > 1e-4 {
+			t.Errorf("false positive rate %v", c.Result.Decisions.FalsePositiveRate.Rate)
+		}
+	}
+	trained, err := toptau.Train(ctx, d, goal, toptau.TrainOptions{SampleRows: 4000, Method: []method.Name{method.TopMeanNP},
+		Encoding: []schema.Encoding{schema.Scorecard, schema.Raw}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := 0
+	for _, w := range trained.Result.Warnings {
+		if w.Code == "not-refitted" {
+			refused++
+		}
+	}
+	for _, m := range trained.Result.Members {
+		cards := trained.Result.Candidates[m.Candidate].Encoding == schema.Scorecard
+		if cards {
+			refused--
+		}
+		if cards != (m.Rows > 0) {
+			t.Errorf("member on %s fitted to %d rows", trained.Result.Candidates[m.Candidate].Encoding, m.Rows)
+		}
+	}
+	if refused != 0 {
+		t.Errorf("warnings %v", trained.Result.Warnings)
+	}
+	whole, err := toptau.Read(ctx, text, toptau.Format{Label: "label"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := toptau.Diagnose(ctx, whole, toptau.DiagnoseOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := toptau.Diagnose(ctx, d, toptau.DiagnoseOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if asJSON(t, got.Counts) != asJSON(t, want.Counts) || asJSON(t, got.Budgets) != asJSON(t, want.Budgets) || asJSON(t, got.Advice) != asJSON(t, want.Advice) ||
+		asJSON(t, got.Separable) != asJSON(t, want.Separable) {
+		t.Errorf("diagnosis %+v, in memory %+v", got, want)
+	}
+	for i := range want.Methods {
+		if a, b := &got.Methods[i], &want.Methods[i]; asJSON(t, a.ZeroIsOptimal) != asJSON(t, b.ZeroIsOptimal) || a.Evidence != b.Evidence {
+			t.Errorf("%s: %s %s, in memory %s %s", a.Method, asJSON(t, a.ZeroIsOptimal), a.Evidence, asJSON(t, b.ZeroIsOptimal), b.Evidence)
+		}
+	}
+	_, err = toptau.Evaluate(ctx, d, []toptau.Entry{{Name: "a", Model: trained.Model}, {Name: "b", Model: trained.Model}}, toptau.EvaluateOptions{})
+	if err == nil || !strings.Contains(err.Error(), "memory") {
+		t.Errorf("two models: %v", err)
+	}
+}

@@ -1,0 +1,140 @@
+package toptau_test
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+
+	"toptau"
+	"toptau/diag"
+	"toptau/internal/simulate"
+	"toptau/method"
+	"toptau/result"
+	"toptau/schema"
+	"toptau/threshold"
+)
+
+// readPacked reads a packed file.
+func readPacked(t *testing.T, path string, f toptau.Format) *toptau.Data {
+	t.Helper()
+	d, err := toptau.Read(context.Background(), path, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func asJSON(t *testing.T, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// Counts, criteria and thresholds of a packed file that does not fit into memory are those of the rows in memory.
+func TestLargeRowsAreMeasuredExactly(t *testing.T) {
+	ctx := context.Background()
+	_, packed := simulatedFiles(t, simulate.Options{Kind: "detectors", Rows: 70_000, Seed: 8})
+	_, fresh := simulatedFiles(t, simulate.Options{Kind: "detectors", Rows: 60_000, Seed: 9})
+	format := toptau.Format{Label: "label"}
+	goal := toptau.MaxFPR("1%")
+	fitted, err := toptau.Fit(ctx, readPacked(t, packed, format), method.Problem{Method: method.TopMeanNP, Tau: goal.Tau(), Lambda: 1e-3},
+		toptau.FitOptions{Encoding: schema.Scorecard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := readPacked(t, fresh, format)
+	for _, goal := range []toptau.Goal{goal, toptau.Top("1%"), toptau.AbsoluteTop()} {
+		for _, delta := range []string{"", "5%"} {
+			var o toptau.ThresholdOptions
+			if delta != "" {
+				o.Delta = threshold.MustRate(delta)
+			}
+			want, err := toptau.Threshold(ctx, d, toptau.Entry{Model: fitted.Model}, goal, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o.Memory = 1
+			got, err := toptau.Threshold(ctx, d, toptau.Entry{Model: fitted.Model}, goal, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a, b := asJSON(t, got.Result), asJSON(t, want.Result); a != b {
+				t.Errorf("%s, delta %q:\n%s\nin memory\n%s", goal, delta, a, b)
+			}
+			if a, b := asJSON(t, got.Point), asJSON(t, want.Point); a != b {
+				t.Errorf("%s, delta %q: point\n%s\nin memory\n%s", goal, delta, a, b)
+			}
+		}
+		evaluate := func(memory int64) *toptau.Evaluation {
+			e, err := toptau.Evaluate(ctx, d, []toptau.Entry{{Model: fitted.Model}}, toptau.EvaluateOptions{Goal: goal, Memory: memory, Curves: 50})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return e
+		}
+		got, want := evaluate(1), evaluate(0)
+		if !(*got.AUCWithin < 1e-3) || math.Abs(got.AUC-want.AUC) > *got.AUCWithin+1e-12 {
+			t.Errorf("area %v within %v, in memory %v", got.AUC, *got.AUCWithin, want.AUC)
+		}
+		t.Logf("area %v within %.2g, in memory %v", got.AUC, *got.AUCWithin, want.AUC)
+		// The intervals of criteria draw the masses between scores; the counts are exact.
+		plain := func(list []result.Decisions) string { return asJSON(t, list) }
+		if a, b := plain(got.Points), plain(want.Points); a != b {
+			t.Errorf("points\n%s\nin memory\n%s", a, b)
+		}
+		for i := range want.Criteria {
+			a, b := got.Criteria[i], want.Criteria[i]
+			near := math.Abs(a.Interval.Low-b.Interval.Low) < 0.01 && math.Abs(a.Interval.High-b.Interval.High) < 0.01
+			a.Interval, b.Interval = nil, nil
+			if a != b || !near {
+				t.Errorf("criterion %+v, in memory %+v", got.Criteria[i], want.Criteria[i])
+			}
+		}
+	}
+	// What needs every row is refused by its name.
+	for param, o := range map[string]toptau.EvaluateOptions{
+		"by": {By: []string{"x1"}}, "examples": {Examples: 3}, "value": {Value: "x1"}, "entity": {Entity: "x1"},
+	} {
+		o.Memory = 1
+		_, err := toptau.Evaluate(ctx, d, []toptau.Entry{{Model: fitted.Model}}, o)
+		if e := diag.Of(err); e == nil || e.Param != param || !strings.Contains(err.Error(), "memory") {
+			t.Errorf("%s: %v", param, err)
+		}
+	}
+}
+
+// Train on rows that do not fit into memory searches on a sample, fits the chosen methods to all rows, and keeps the
+// guarantee of its threshold.
+func TestTrainOnLargeRows(t *testing.T) {
+	ctx := context.Background()
+	_, packed := simulatedFiles(t, simulate.Options{Kind: "detectors", Rows: 40_000, Seed: 10})
+	d := readPacked(t, packed, toptau.Format{Label: "label"})
+	goal := toptau.MaxFPR("1%")
+	o := toptau.TrainOptions{Memory: 1, SampleRows: 6_000, TestFraction: threshold.MustRate("20%"), Delta: threshold.MustRate("5%"),
+		Method: []method.Name{method.Logistic, method.TopMeanNP}, Encoding: []schema.Encoding{schema.Raw}}
+	train := func() *toptau.Trained {
+		trained, err := toptau.Train(ctx, d, goal, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return trained
+	}
+	trained := train()
+	r := &trained.Result
+	if !r.Certified || r.Sample == nil || r.Sample.Rows > 6_000 || r.Test == nil || r.TestDecisions == nil {
+		t.Errorf("certified %v, sample %+v, test %+v", r.Certified, r.Sample, r.Test)
+	}
+	if n := r.Training.Rows + r.Calibration.Rows + r.Test.Rows; n > 40_000 || n < 39_000 {
+		t.Errorf("%d rows in all parts", n)
+	}
+	t.Logf("%v\n%s", r.Warnings, strings.Join(r.Summary, "\n"))
+	again := train()
+	if asJSON(t, again.Model.Points()) != asJSON(t, trained.Model.Points()) {
+		t.Error("another model from the same rows")
+	}
+}

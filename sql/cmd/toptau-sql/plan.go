@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"toptau/internal/cli"
+	"toptau/model"
+	"toptau/result"
+	"toptau/sql/dialect"
+	"toptau/sql/scan"
+)
+
+// expected is about how many statements a verb needs, and how many of them read all rows, as measured with the examples of
+// docs/results/sql.md. What a fit needs depends on the data.
+type expected struct{ Statements, Scans string }
+
+var (
+	planFit      = expected{"12 to 25", "8 to 15"}
+	planTrain    = expected{"30 to 60", "25 to 50"}
+	planMeasure  = expected{"8 to 14", "7 to 12"}
+	planVerify   = expected{"6 to 10", "4 to 8"}
+	planDiagnose = expected{"20 to 60", "15 to 50"}
+)
+
+// planned is what --dry-run prints.
+type planned struct {
+	SchemaVersion result.Version `json:"schema_version"`
+	Statements    string         `json:"statements"` // about
+	Scans         string         `json:"scans"`      // about; those of the statements that read all rows
+	Catalogue     string         `json:"catalogue"`  // the statement that lists the columns; it was run
+	Scan          string         `json:"scan"`       // the first statement that would read the rows; it was not run
+	Plan          []string       `json:"plan"`       // the database's plan for it, by lines; empty: none can be had
+	NoPlan        string         `json:"no_plan,omitempty"`
+}
+
+// plan prints what a verb would ask the first server. It reads the catalogue and no row.
+func (f *sourceFlags) plan(s *cli.Session, data string, m *model.Model, e expected) error {
+	kind, err := kindOf(data)
+	if err != nil {
+		return err
+	}
+	t, err := f.scanTable(m)
+	if err != nil {
+		return err
+	}
+	o, err := f.options()
+	if err != nil {
+		return err
+	}
+	database, err := openEngine(s, kind, o)
+	if err != nil {
+		return err
+	}
+	defer database.Close()
+	d := database.Dialect
+	p := &planner{Conn: database.Shards[0], catalogue: d.Columns(d, t.Name)}
+	if _, err := scan.Open(s, d, []scan.Conn{p}, t); !errors.Is(err, errPlanned) {
+		return err // of the catalogue: a wrong name, for example
+	}
+	out := planned{Statements: e.Statements, Scans: e.Scans, Catalogue: p.catalogue, Scan: p.scan, Plan: []string{}}
+	if err := out.explain(s, d, database.Shards[0]); err != nil {
+		out.NoPlan = err.Error()
+	}
+	if s.JSON {
+		return s.Emit(out)
+	}
+	s.Printf("-- read by this dry run: the columns\n")
+	s.Stdout.WriteString(out.Catalogue + ";\n\n") // Printf would escape line breaks
+	s.Printf("-- the first of about %s scans of all rows, among about %s statements to each server; the others read the same rows and columns\n", e.Scans, e.Statements)
+	s.Stdout.WriteString(out.Scan + ";\n\n")
+	if out.NoPlan != "" {
+		s.Printf("-- the database has no plan for it: %s\n", out.NoPlan)
+		return nil
+	}
+	s.Printf("-- the database's plan for it; this is the cost of one scan\n")
+	for _, line := range out.Plan {
+		s.Printf("%s\n", line)
+	}
+	return nil
+}
+
+// explain asks the database for its plan.
+func (p *planned) explain(ctx context.Context, d *dialect.Dialect, conn scan.Conn) error {
+	var line string
+	return conn.Query(ctx, d.Explain(p.Scan), []any{&line}, func() error {
+		p.Plan = append(p.Plan, line)
+		return nil
+	})
+}
+
+// errPlanned ends the preparation of rows at the first statement that would read them.
+var errPlanned = errors.New("a dry run reads no rows")
+
+// planner runs the statement that lists columns, and keeps the next one.
+type planner struct {
+	scan.Conn
+	catalogue, scan string
+}
+
+func (p *planner) Query(ctx context.Context, statement string, dest []any, each func() error) error {
+	if statement == p.catalogue {
+		return p.Conn.Query(ctx, statement, dest, each)
+	}
+	p.scan = statement
+	return errPlanned
+}
+
+func (p *planner) Lost(err error) bool { return !errors.Is(err, errPlanned) && p.Conn.Lost(err) }

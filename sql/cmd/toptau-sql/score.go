@@ -1,0 +1,421 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"toptau"
+	"toptau/diag"
+	"toptau/internal/cli"
+	"toptau/internal/cli/verbs"
+	export "toptau/internal/export/sql"
+	"toptau/internal/portable"
+	"toptau/internal/text"
+	"toptau/model"
+	"toptau/result"
+	"toptau/sql/dialect"
+	"toptau/sql/engine"
+)
+
+// scoreCommand lets the database score the rows of a table.
+type scoreCommand struct {
+	Model string `file:"in" arg:"" help:"A model file."`
+	Data  string `arg:"" help:"The kind of database: postgres:, clickhouse:, trino: or duckdb:."`
+	tableFlags
+	Keep        []string       `group:"Table" placeholder:"COLS" help:"Columns to pass through, besides the key; repeatable."`
+	At          string         `placeholder:"NAME" help:"The operating point of the decision column (default: the model's first)."`
+	OnError     toptau.BadRows `name:"on-error" placeholder:"stop|skip|empty" help:"A row that has no score: stop, skip it, or write it without a score (default stop)."`
+	Output      string         `file:"rows" short:"o" placeholder:"FILE" help:"Write the scored rows here instead of standard output, as a Parquet file if the name ends in .parquet."`
+	Print       bool           `help:"Print the statement that scores the rows, and do not connect."`
+	Into        string         `placeholder:"TABLE" help:"Let the database write the scored rows to this new table. No row leaves it, and nothing else in toptau-sql writes to a database."`
+	IntoDSNEnv  []string       `group:"Connection" name:"into-dsn-env" sep:"none" placeholder:"NAME" help:"With --into: the environment variable with the connection string of a role that may create the table; repeatable (default: that of the rows)."`
+	IntoDSNFile string         `group:"Connection" name:"into-dsn-file" file:"in" placeholder:"FILE" help:"With --into: a file with these connection strings, one a line."`
+	connectionFlags
+	verbs.VerifyFlags
+}
+
+func (c *scoreCommand) Run(s *cli.Session) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	kind, err := kindOf(c.Data)
+	if err != nil {
+		return err
+	}
+	m, err := c.Load(c.Model)
+	if err != nil {
+		return err
+	}
+	if c.At != "" {
+		if m, err = m.WithDefault(c.At); err != nil {
+			if e := diag.Of(err); e != nil {
+				named := *e
+				named.Param, named.Found = "at", diag.Quote(c.At)
+				err = &named
+			}
+			return err
+		}
+	}
+	d, err := dialect.ByName(kind)
+	if err != nil {
+		return err
+	}
+	scored, err := c.statement(d, m)
+	if err != nil {
+		return err
+	}
+	switch {
+	case c.Print:
+		return scored.print(s)
+	case c.Into != "":
+		return c.into(s, kind, d, scored)
+	}
+	o, err := c.options()
+	if err != nil {
+		return err
+	}
+	s.Progress.Start()
+	s.Progress.Show(-1, "connecting")
+	e, err := openEngine(s, kind, o)
+	if err != nil {
+		return err
+	}
+	defer e.Close()
+	return s.WriteFile(cmp.Or(c.Output, "-"), func(out io.Writer) error { return c.stream(s, e, scored, out) })
+}
+
+// check refuses flags that contradict each other.
+func (c *scoreCommand) check() error {
+	usage := func(param, found, expected string) error {
+		return &diag.Error{Kind: diag.Usage, Param: param, Found: found, Expected: expected}
+	}
+	switch {
+	case c.Into != "" && c.Output != "":
+		return usage("into", "together with --output", "only one of the two")
+	case c.Print && (c.Into != "" || c.Output != ""):
+		return usage("print", "together with --into or --output", "only one of them")
+	case c.Into == "" && (len(c.IntoDSNEnv) > 0 || c.IntoDSNFile != ""):
+		return usage("into", "", "the table that the connection is for")
+	}
+	return nil
+}
+
+// scoring is the statement that scores rows.
+type scoring struct {
+	statement string   // without a semicolon
+	keys      []string // names of the columns before the score
+	points    []string // names of the operating points, in the order of the columns after it
+}
+
+// statement returns the SELECT of the scores.
+func (c *scoreCommand) statement(d *dialect.Dialect, m *model.Model) (*scoring, error) {
+	path, err := c.path()
+	if err != nil {
+		return nil, err
+	}
+	p, err := portable.Of(m)
+	if err != nil {
+		return nil, err
+	}
+	from := "(SELECT * FROM " + d.Path(path)
+	if c.WhereSQL != "" {
+		from += " WHERE (" + c.WhereSQL + "\n)" // a comment in the condition ends with its line
+	}
+	from += ")"
+	keep := c.Keep
+	if c.Key != "" {
+		keep = append([]string{c.Key}, keep...)
+	}
+	if keep == nil {
+		keep = m.Schema().ID
+	}
+	if keep == nil {
+		return nil, &diag.Error{Kind: diag.Usage, Param: "key", Expected: "a column that says which row a score belongs to"}
+	}
+	var b bytes.Buffer
+	if err := export.Write(&b, p, export.Options{Dialect: d.Export, From: from, Keep: keep}); err != nil {
+		return nil, err
+	}
+	out := &scoring{statement: strings.TrimSuffix(b.String(), ";\n"), keys: keep}
+	for i := range p.Points {
+		out.points = append(out.points, p.Points[i].Name)
+	}
+	return out, nil
+}
+
+func (c *scoring) print(s *cli.Session) error {
+	if s.JSON {
+		return s.Emit(struct {
+			SchemaVersion result.Version `json:"schema_version"`
+			Statement     string         `json:"statement"`
+		}{result.Version{}, c.statement})
+	}
+	s.Stdout.WriteString(c.statement + ";\n") // Printf would escape its lines
+	return nil
+}
+
+// stream writes the rows that the servers score, server by server.
+func (c *scoreCommand) stream(s *cli.Session, e *engine.Engine, scored *scoring, out io.Writer) error {
+	w := verbs.NewRowWriter(out, c.Output, s.JSON, verbs.ExtraColumns{Errors: c.OnError == toptau.EmptyBadRows})
+	if err := w.Begin(&toptau.Stream{ID: scored.keys, Points: scored.points}); err != nil {
+		return err
+	}
+	keys := make([]sql.NullString, len(scored.keys))
+	var score sql.NullFloat64
+	decisions := make([]sql.NullBool, len(scored.points))
+	var dest []any
+	for i := range keys {
+		dest = append(dest, &keys[i])
+	}
+	dest = append(dest, &score)
+	for i := range decisions {
+		dest = append(dest, &decisions[i])
+	}
+	row := result.Row{ID: make([]string, len(keys)), Decisions: make([]bool, len(decisions))}
+	failed := 0
+	each := func() error {
+		row.Number++
+		for i := range keys {
+			row.ID[i] = keys[i].String
+		}
+		for i := range decisions {
+			row.Decisions[i] = decisions[i].Bool
+		}
+		row.Score, row.Err = score.Float64, nil
+		if !score.Valid {
+			row.Err = noScore(row.ID)
+			failed++
+			switch c.OnError {
+			case toptau.SkipBadRows:
+				return nil
+			case toptau.EmptyBadRows:
+			default:
+				return row.Err
+			}
+		}
+		if row.Number%1024 == 0 {
+			s.Progress.Show(-1, "%s rows scored", text.Count(row.Number))
+		}
+		return w.Write(&row)
+	}
+	for _, shard := range e.Shards {
+		if err := shard.Query(s, scored.statement, dest, each); err != nil {
+			w.End()
+			return err
+		}
+	}
+	s.Progress.Clear()
+	if failed > 0 {
+		s.PrintError("note: " + text.Plural(failed, "row") + " without a score")
+	}
+	return w.End()
+}
+
+// noScore is the error for a row that the model refuses.
+func noScore(key []string) error {
+	return &diag.Error{Kind: diag.Data, Found: fmt.Sprintf("no score for the row with the key %s", diag.Quote(strings.Join(key, ", "))),
+		Expected: "a value in each column that the model reads, finite and in the range of the training rows' type",
+		Fixes:    []diag.Fix{{Param: "on-error", Value: "empty"}, {Param: "on-error", Value: "skip"}}}
+}
+
+// writing are the statements that create a table in a database.
+type writing struct {
+	begin, end, undo string // of a transaction; "": there are none
+	create           string // of the table, with its name and what selects the rows
+	rename           string // a table, with its name and the new one; databases with transactions need it not
+}
+
+var writings = map[string]writing{
+	"postgres":   {begin: "BEGIN", end: "COMMIT", undo: "ROLLBACK", create: "CREATE TABLE %s AS\n%s"},
+	"duckdb":     {begin: "BEGIN", end: "COMMIT", undo: "ROLLBACK", create: "CREATE TABLE %s AS\n%s"},
+	"clickhouse": {create: "CREATE TABLE %s ENGINE = MergeTree ORDER BY tuple() AS\n%s", rename: "RENAME TABLE %s TO %s"},
+	"trino":      {create: "CREATE TABLE %s AS\n%s", rename: "ALTER TABLE %s RENAME TO %s"},
+}
+
+// into lets each server write the scores of its rows to a new table. All servers get it, or none.
+func (c *scoreCommand) into(s *cli.Session, kind string, d *dialect.Dialect, scored *scoring) error {
+	started := time.Now()
+	path, err := parseTable("into", c.Into)
+	if err != nil {
+		return err
+	}
+	o, err := c.options()
+	if len(c.IntoDSNEnv) > 0 || c.IntoDSNFile != "" {
+		var list []string
+		if list, err = connectionStrings(c.IntoDSNEnv, "into-dsn-env", c.IntoDSNFile, "into-dsn-file"); err == nil {
+			o.DSN = list
+		}
+	}
+	if err != nil {
+		return err
+	}
+	s.Progress.Start()
+	s.Progress.Show(-1, "the database scores the rows and writes them")
+	servers, err := openWriters(s, kind, o)
+	if err != nil {
+		return err
+	}
+	t := &intoTable{dialect: d, words: writings[kind], path: path, servers: servers, onError: c.OnError}
+	r, err := t.write(s, scored)
+	for _, server := range servers {
+		server.Close()
+	}
+	s.Progress.Clear()
+	if err != nil {
+		return err
+	}
+	r.Database = &result.Database{Engine: kind, Table: c.Table, Servers: len(servers), Statements: t.statements, Scans: len(servers),
+		SecondsWaiting: time.Since(started).Seconds()}
+	if s.JSON {
+		return s.Emit(r)
+	}
+	s.Printf("%s: %s with scores\n", c.Into, text.Plural(r.Rows, "row"))
+	for i, name := range r.Points {
+		s.Printf("  %s at operating point %q\n", text.Plural(r.Positives[i], "alert"), name)
+	}
+	if r.Failed > 0 {
+		s.Printf("  %s without a score\n", text.Plural(r.Failed, "row"))
+	}
+	s.Printf("  %.2f s; no row left the database\n", r.Database.SecondsWaiting)
+	return nil
+}
+
+// openWriters connects with the right to write. Tests replace it.
+var openWriters = engine.OpenWriters
+
+// intoTable is a table that servers write.
+type intoTable struct {
+	dialect    *dialect.Dialect
+	words      writing
+	path       []string
+	servers    []*engine.Writer
+	onError    toptau.BadRows
+	statements int
+}
+
+// run runs a statement on a server.
+func (t *intoTable) run(ctx context.Context, server *engine.Writer, statement string) error {
+	t.statements++
+	return server.Exec(ctx, statement)
+}
+
+// write creates the table on all servers, and removes it from all if one of them fails.
+func (t *intoTable) write(ctx context.Context, scored *scoring) (r *result.Scoring, err error) {
+	r = &result.Scoring{Points: scored.points, Positives: make([]int, len(scored.points))}
+	made := t.path
+	if t.words.rename != "" { // the table has its name when it is complete
+		made = append(append([]string{}, t.path[:len(t.path)-1]...), t.path[len(t.path)-1]+"_toptau_"+strconv.FormatInt(time.Now().UnixNano(), 36))
+	}
+	defer func() {
+		if err != nil {
+			t.undo(made)
+		}
+	}()
+	for _, server := range t.servers {
+		if t.words.begin != "" {
+			if err := t.run(ctx, server, t.words.begin); err != nil {
+				return nil, err
+			}
+		}
+		if t.words.rename != "" { // a name that is taken is found before the work
+			if err := t.refuseTaken(ctx, server); err != nil {
+				return nil, err
+			}
+		}
+		statement := scored.statement
+		if t.onError == toptau.SkipBadRows {
+			statement = "SELECT * FROM (" + statement + "\n) AS toptau_scored WHERE " + t.dialect.Quote("score") + " IS NOT NULL"
+		}
+		if err := t.run(ctx, server, fmt.Sprintf(t.words.create, t.dialect.Path(made), statement)); err != nil {
+			return nil, err
+		}
+		if err := t.count(ctx, server, made, scored, r); err != nil {
+			return nil, err
+		}
+	}
+	if r.Failed > 0 && t.onError != toptau.EmptyBadRows {
+		return nil, &diag.Error{Kind: diag.Data, Found: text.Plural(r.Failed, "row") + " without a score",
+			Expected: "a value in each column that the model reads, finite and in the range of the training rows' type", Hint: "no table was written",
+			Fixes: []diag.Fix{{Param: "on-error", Value: "empty"}, {Param: "on-error", Value: "skip"}}}
+	}
+	for _, server := range t.servers {
+		last := t.words.end
+		if t.words.rename != "" {
+			last = fmt.Sprintf(t.words.rename, t.dialect.Path(made), t.dialect.Path(t.path))
+			if t.dialect.Name == "trino" { // the new name has no catalogue
+				last = fmt.Sprintf(t.words.rename, t.dialect.Path(made), t.dialect.Quote(t.path[len(t.path)-1]))
+			}
+		}
+		if err := t.run(ctx, server, last); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// count adds the rows of a server's new table, in the order of the columns: keys, score, decisions.
+func (t *intoTable) count(ctx context.Context, server *engine.Writer, made []string, scored *scoring, r *result.Scoring) error {
+	d := t.dialect
+	columns, err := server.Columns(ctx, "SELECT * FROM "+d.Path(made)+" WHERE 1 = 0")
+	if err != nil {
+		return err
+	}
+	if len(columns) != len(scored.keys)+1+len(scored.points) {
+		return &diag.Error{Kind: diag.IO, Found: fmt.Sprintf("a new table of %d columns", len(columns)), Expected: fmt.Sprint(len(scored.keys) + 1 + len(scored.points))}
+	}
+	score, decisions := columns[len(scored.keys)], columns[len(scored.keys)+1:]
+	counts := make([]int64, 2+len(decisions))
+	list := []string{"count(*)", "count(" + d.Quote(score) + ")"}
+	for _, name := range decisions {
+		list = append(list, "count(CASE WHEN "+d.Quote(name)+" THEN 1 END)")
+	}
+	dest := make([]any, len(counts))
+	for i := range counts {
+		dest[i] = &counts[i]
+	}
+	t.statements++
+	if err := server.Query(ctx, "SELECT "+strings.Join(list, ", ")+" FROM "+d.Path(made), dest, func() error { return nil }); err != nil {
+		return err
+	}
+	r.Rows += int(counts[0])
+	r.Failed += int(counts[0] - counts[1])
+	for i := range decisions {
+		r.Positives[i] += int(counts[2+i])
+	}
+	return nil
+}
+
+// refuseTaken fails if a table of the name exists.
+func (t *intoTable) refuseTaken(ctx context.Context, server *engine.Writer) error {
+	var name, kind string
+	found := errors.New("found")
+	err := server.Query(ctx, t.dialect.Columns(t.dialect, t.path), []any{&name, &kind}, func() error { return found })
+	if errors.Is(err, found) {
+		return &diag.Error{Kind: diag.Usage, Param: "into", Found: diag.Quote(strings.Join(t.path, ".")) + ", a table that exists", Expected: "a new name", Hint: "nothing was changed"}
+	}
+	return err
+}
+
+// undoTime is the time that removing an unfinished table may take.
+const undoTime = 20 * time.Second
+
+// undo removes what is there of a table, on all servers. It also works after an interruption.
+func (t *intoTable) undo(made []string) {
+	ctx, cancel := context.WithTimeout(context.Background(), undoTime)
+	defer cancel()
+	statement := t.words.undo
+	if t.words.rename != "" {
+		statement = "DROP TABLE IF EXISTS " + t.dialect.Path(made)
+	}
+	for _, server := range t.servers {
+		server.Exec(ctx, statement) // the error of the work is reported, not this one
+	}
+}

@@ -1,0 +1,311 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"toptau"
+	"toptau/diag"
+	"toptau/internal/cli"
+	"toptau/internal/large"
+	"toptau/internal/text"
+	"toptau/model"
+	"toptau/result"
+	"toptau/schema"
+	"toptau/sql/dialect"
+	"toptau/sql/engine"
+	"toptau/sql/scan"
+)
+
+// connectionFlags name the servers of a database.
+type connectionFlags struct {
+	DSNEnv         []string      `group:"Connection" name:"dsn-env" sep:"none" placeholder:"NAME" help:"The environment variable with the connection string of a server; repeatable: each server has a part of the rows."`
+	DSNFile        string        `group:"Connection" name:"dsn-file" file:"in" placeholder:"FILE" help:"A file with the connection strings of servers, one a line. Lines that begin with # are comments."`
+	Plain          bool          `group:"Connection" help:"Accept connections without encryption to other hosts."`
+	MaxConnections int           `group:"Connection" name:"max-connections" placeholder:"N" help:"Run at most N statements at the same time (default: one on each server)."`
+	Timeout        time.Duration `group:"Connection" default:"1h" placeholder:"TIME" help:"Cancel a statement after this time: 90s, 10m (default 1h)."`
+}
+
+// options returns how to connect.
+func (f *connectionFlags) options() (engine.Options, error) {
+	o := engine.Options{Plain: f.Plain, Timeout: f.Timeout}
+	switch {
+	case f.MaxConnections < 0:
+		return o, &diag.Error{Kind: diag.Usage, Param: "max-connections", Found: fmt.Sprint(f.MaxConnections), Expected: "at least 1"}
+	case f.Timeout <= 0:
+		return o, &diag.Error{Kind: diag.Usage, Param: "timeout", Found: f.Timeout.String(), Expected: "a time above 0"}
+	}
+	var err error
+	o.DSN, err = connectionStrings(f.DSNEnv, "dsn-env", f.DSNFile, "dsn-file")
+	return o, err
+}
+
+// connectionStrings reads connection strings from environment variables or from a file. No error contains them.
+func connectionStrings(names []string, env, path, file string) (list []string, err error) {
+	switch {
+	case len(names) > 0 && path != "":
+		return nil, &diag.Error{Kind: diag.Usage, Param: env, Found: "together with " + cli.Spell(file), Expected: "only one of the two"}
+	case len(names) > 0:
+		for _, name := range names {
+			value := strings.TrimSpace(os.Getenv(name))
+			switch {
+			case value != "":
+				list = append(list, value)
+			case strings.ContainsAny(name, ":/=@ "): // it may be the connection string itself
+				return nil, &diag.Error{Kind: diag.Usage, Param: env, Found: "a text that is no name", Expected: "the name of an environment variable",
+					Hint: "other users can read command lines, so a connection string must not be on one"}
+			default:
+				return nil, &diag.Error{Kind: diag.Usage, Param: env, Found: diag.Quote(name) + ", a variable that is not set", Expected: "a variable with the connection string"}
+			}
+		}
+		return list, nil
+	case path == "":
+		return nil, &diag.Error{Kind: diag.Usage, Param: env, Expected: "the connection",
+			Fixes: []diag.Fix{{Param: env, Value: "NAME"}, {Param: file, Value: "FILE"}}}
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, &diag.Error{Kind: diag.IO, File: path, Err: err}
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o007 != 0 {
+		return nil, &diag.Error{Kind: diag.Usage, Param: file, Found: diag.Quote(path) + ", which every user may read", Expected: "a file of your own",
+			Hint: "chmod 600 " + path}
+	}
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		if line := strings.TrimSpace(lines.Text()); line != "" && !strings.HasPrefix(line, "#") {
+			list = append(list, line)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, &diag.Error{Kind: diag.IO, File: path, Err: err}
+	}
+	if len(list) == 0 {
+		return nil, &diag.Error{Kind: diag.Usage, Param: file, Found: diag.Quote(path) + ", which has none", Expected: "a connection string on each line"}
+	}
+	return list, nil
+}
+
+// tableFlags name the rows.
+type tableFlags struct {
+	Table    string `group:"Table" required:"" placeholder:"NAME" help:"The table or view, perhaps with its schema: public.flows. A part of the name with a dot is in double quotes."`
+	Key      string `group:"Table" placeholder:"COL" help:"A column with a different value in each row: whole numbers or texts."`
+	WhereSQL string `group:"Table" name:"where-sql" placeholder:"SQL" help:"Only rows for which this condition holds, in the database's SQL. It is put into parentheses, not checked, and recorded in the model."`
+}
+
+// path returns the parts of the table's name.
+func (f *tableFlags) path() ([]string, error) { return parseTable("table", f.Table) }
+
+// parseTable divides a name at its dots. A part in double quotes may contain any character; a quote in it is doubled.
+func parseTable(param, name string) (parts []string, err error) {
+	wrong := func(found string) error {
+		return &diag.Error{Kind: diag.Usage, Param: param, Found: diag.Quote(name) + ", " + found, Expected: `a name like flows, public.flows or public."my flows"`}
+	}
+	for rest := name; ; rest = rest[1:] {
+		var part string
+		if strings.HasPrefix(rest, `"`) {
+			var b strings.Builder
+			i := 1
+			for ; ; i++ {
+				if i >= len(rest) {
+					return nil, wrong("in which a quote is not closed")
+				}
+				if rest[i] == '"' {
+					if i+1 >= len(rest) || rest[i+1] != '"' {
+						break
+					}
+					i++
+				}
+				b.WriteByte(rest[i])
+			}
+			part, rest = b.String(), rest[i+1:]
+		} else {
+			i := strings.IndexByte(rest, '.')
+			if i < 0 {
+				i = len(rest)
+			}
+			part, rest = rest[:i], rest[i:]
+		}
+		if part == "" {
+			return nil, wrong("in which a part is empty")
+		}
+		parts = append(parts, part)
+		if rest == "" {
+			return parts, nil
+		}
+		if rest[0] != '.' {
+			return nil, wrong("in which a quoted part does not end at a dot")
+		}
+	}
+}
+
+// roleFlags give columns their roles. verbs.Options describes them.
+type roleFlags struct {
+	Label       string
+	Positive    []string
+	Drop        []string
+	Categorical []string
+	Weight      string
+	Group       string
+}
+
+// sourceFlags name labelled rows in a database.
+type sourceFlags struct {
+	tableFlags
+	connectionFlags
+	roleFlags
+	DryRun bool `name:"dry-run" help:"Read no rows: print the statements with the database's plan for them, and how many scans to expect."`
+}
+
+// kindOf returns the dialect of DATA. An error does not repeat what may be a connection string.
+func kindOf(data string) (string, error) {
+	name, rest, found := strings.Cut(data, ":")
+	list := strings.Join(dialect.Names(), ":, ") + ":"
+	switch {
+	case found && rest != "" && slices.Contains(append(dialect.Names(), "postgresql"), name):
+		return "", &diag.Error{Kind: diag.Usage, Found: name + ": with a connection string", Expected: name + ": alone",
+			Hint:  "other users can read command lines, so the connection string comes from an environment variable or a file",
+			Fixes: []diag.Fix{{Param: "dsn-env", Value: "NAME"}, {Param: "dsn-file", Value: "FILE"}}}
+	case !found:
+		return "", &diag.Error{Kind: diag.Usage, Found: "DATA without a colon", Expected: "one of " + list, Hint: "toptau reads files"}
+	}
+	if !slices.Contains(dialect.Names(), name) {
+		return "", &diag.Error{Kind: diag.Usage, Found: "an unknown kind of database", Expected: "one of " + list}
+	}
+	return name, nil
+}
+
+// rows are rows in a database, which counts what it was asked.
+type rows interface {
+	large.Rows
+	Traffic() scan.Traffic
+	Check(ctx context.Context) error
+}
+
+// source is an open table.
+type source struct {
+	*toptau.Data
+	rows    rows
+	engine  *engine.Engine
+	watcher *watcher
+	table   string
+	started time.Time
+}
+
+// openEngine connects. Tests replace it.
+var openEngine = engine.Open
+
+// open connects to the database and reads what its catalogue and the statistics of the columns say. m is the model that the rows are for,
+// or nil.
+func (f *sourceFlags) open(s *cli.Session, data string, m *model.Model) (*source, error) {
+	started := time.Now()
+	kind, err := kindOf(data)
+	if err != nil {
+		return nil, err
+	}
+	t, err := f.scanTable(m)
+	if err != nil {
+		return nil, err
+	}
+	o, err := f.options()
+	if err != nil {
+		return nil, err
+	}
+	s.Progress.Start()
+	s.Progress.Show(-1, "connecting")
+	e, err := openEngine(s, kind, o)
+	if err != nil {
+		return nil, err
+	}
+	w := watch(s, e, f.MaxConnections)
+	r, err := scan.Open(s, e.Dialect, e.Shards, t)
+	if err != nil {
+		e.Close()
+		return nil, err
+	}
+	d, err := toptau.LargeData(s, r)
+	if err != nil {
+		e.Close()
+		return nil, err
+	}
+	return &source{Data: d, rows: r, engine: e, watcher: w, table: f.Table, started: started}, nil
+}
+
+// scanTable returns the table with the roles of its columns. A model provides the label that it was trained with.
+func (f *sourceFlags) scanTable(m *model.Model) (scan.Table, error) {
+	path, err := f.path()
+	if err != nil {
+		return scan.Table{}, err
+	}
+	t := scan.Table{Name: path, Key: f.Key, Label: f.Label, Positive: f.Positive, Weight: f.Weight, Group: f.Group, Drop: f.Drop, Categorical: f.Categorical,
+		Where: f.WhereSQL}
+	if m != nil {
+		trained := m.Schema()
+		if trained.Label != nil {
+			t.Label = cmp.Or(t.Label, trained.Label.Name)
+		}
+		if t.Positive == nil {
+			t.Positive = trained.Positive
+		}
+		t.Columns = []string{}
+		for _, c := range trained.Columns {
+			t.Columns = append(t.Columns, c.Name)
+			if c.Kind == schema.Categorical {
+				t.Categorical = append(t.Categorical, c.Name)
+			}
+		}
+	}
+	missing := func(param, expected string) error {
+		return &diag.Error{Kind: diag.Usage, Param: param, Expected: expected}
+	}
+	switch {
+	case t.Label == "":
+		return t, missing("label", "the column of the label")
+	case t.Key == "":
+		return t, missing("key", "a column with a different value in each row")
+	}
+	return t, nil
+}
+
+// lastCheck is the time that the last statement may take after an interruption.
+const lastCheck = time.Minute
+
+// finish checks that the rows are still those of the beginning, and returns what was asked of the database.
+func (c *source) finish(ctx context.Context) (*result.Database, error) {
+	if ctx.Err() != nil { // a result of an interrupted run is about the same rows, too
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastCheck)
+		defer cancel()
+		ctx = last
+	}
+	if err := c.rows.Check(ctx); err != nil {
+		return nil, err
+	}
+	t := c.rows.Traffic()
+	received, sent := c.engine.Bytes()
+	r := &result.Database{Engine: c.engine.Dialect.Name, Table: c.table, Servers: len(c.engine.Shards), Statements: t.Statements, Scans: t.Scans,
+		Lookups: t.Lookups, Rows: t.Rows, Received: received, Sent: sent, SecondsWaiting: c.watcher.waited.Seconds()}
+	r.SecondsOwn = max(0, time.Since(c.started).Seconds()-r.SecondsWaiting)
+	return r, nil
+}
+
+// printDatabase prints what was asked of the database.
+func printDatabase(s *cli.Session, r *result.Database) {
+	servers := ""
+	if r.Servers > 1 {
+		servers = fmt.Sprintf(" on %d servers", r.Servers)
+	}
+	s.Printf("database: %s%s, %s: %s of all rows, %s of single rows\n", r.Engine, servers, text.Plural(r.Statements, "statement"),
+		text.Plural(r.Scans, "scan"), text.Plural(r.Lookups, "lookup"))
+	s.Printf("  %.2f s in the database, %.2f s here; %s left it, %s received, %s sent\n", r.SecondsWaiting, r.SecondsOwn,
+		text.Plural(r.Rows, "row"), byteText(r.Received), byteText(r.Sent))
+}
+
+// byteText returns a number of bytes with its unit: "0.31 MB".
+func byteText(n int64) string { return text.Number(float64(n)/1e6) + " MB" }

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"toptau"
+	"toptau/diag"
+	"toptau/internal/atomicfile"
+	"toptau/internal/cli"
+	"toptau/internal/cli/verbs"
+)
+
+// verifyCommand recomputes a certificate from the rows of a table.
+type verifyCommand struct {
+	Model       string `file:"in" arg:"" help:"The model that fit wrote."`
+	Data        string `arg:"" help:"The kind of database: postgres:, clickhouse:, trino: or duckdb:."`
+	Certificate string `file:"in" arg:"" help:"The file that fit --certificate wrote."`
+	verbs.VerifyFlags
+	verbs.ProblemFlags
+	sourceFlags
+}
+
+func (c *verifyCommand) Run(s *cli.Session) error {
+	atomicfile.Recover(c.Model, c.Certificate) // a killed fit may have left one of the two unpublished
+	problem, err := c.Problem()
+	if err != nil {
+		return err
+	}
+	m, err := c.Load(c.Model)
+	if err != nil {
+		return err
+	}
+	certificate, err := c.LoadCertificate(c.Certificate)
+	if err != nil {
+		return err
+	}
+	if c.DryRun {
+		return c.plan(s, c.Data, m, planVerify)
+	}
+	rows, err := c.open(s, c.Data, m)
+	if err != nil {
+		return err
+	}
+	defer rows.engine.Close()
+	v, err := toptau.Verify(s, m, rows.Data, certificate, toptau.VerifyOptions{Problem: problem})
+	if err != nil {
+		if e := diag.Of(err); e != nil && e.Kind != diag.Usage {
+			err = diag.At(err, diag.Error{File: c.Certificate})
+		}
+		return err
+	}
+	if v.Database, err = rows.finish(s); err != nil {
+		return err
+	}
+	s.Progress.Clear()
+	err = verbs.ReportVerification(s, v, c.Certificate)
+	if !s.JSON {
+		printDatabase(s, v.Database)
+	}
+	return err
+}

@@ -1,0 +1,103 @@
+package dialect
+
+import (
+	"fmt"
+	"strings"
+
+	export "toptau/internal/export/sql"
+	"toptau/internal/large"
+)
+
+func init() { dialects["clickhouse"] = ClickHouse }
+
+// ClickHouse is the SQL of ClickHouse from 18.16 on, which has neither window functions nor casts of aggregates.
+func ClickHouse() *Dialect {
+	d := base("clickhouse", export.ClickHouse)
+	d.Near = SteppedBin(func(_ *Dialect, x string) string { return "toInt32(floor(" + x + "))" })
+	d.Bucket = func(key string, seed int) string {
+		return fmt.Sprintf("bitAnd(cityHash64(%s, 'toptau %d'), %d)", key, seed, large.Buckets-1)
+	}
+	d.Bin = searchedBin
+	d.SumIf = func(value, where string) string { return "sumIf(" + value + ", " + where + ")" }
+	d.CountIf = func(where string) string { return "countIf(" + where + ")" }
+	d.ListIf = func(value, where string) string {
+		return "arrayStringConcat(groupArrayIf(" + value + ", " + where + "), ',')"
+	}
+	d.Scored = func(text, score string) string { return "concat(" + text + ", ':', toString(" + score + "))" }
+	d.Present = func(x string) string { return "assumeNotNull(" + x + ")" }
+	d.Cast = func(x string) string { return "toFloat64(" + x + ")" }
+	d.Missing = func(x string) string { return "ifNull(toFloat64(" + x + "), nan)" }
+	d.Pairs = func(text func(x string) string, key, score, where string) string {
+		return "arrayStringConcat(arrayMap((toptau_x, toptau_y) -> concat(" + text("toptau_x") + ", ':', toString(toptau_y)), groupArrayIf(" +
+			key + ", " + where + "), groupArrayIf(" + score + ", " + where + ")), ',')"
+	}
+	d.Hex = func(x string) string { return "hex(" + x + ")" }
+	d.Whole = func(x string) string { return "toString(" + x + ")" }
+	d.Int = func(x string) string { return "toInt64(" + x + ")" }
+	d.Round = roundBySum // 18.16 rounds ties away from 0
+	d.Checksum = func(columns []string) string { return "toString(sum(cityHash64(" + strings.Join(columns, ", ") + ")))" }
+	d.Columns = func(d *Dialect, path []string) string {
+		text := func(s string) string {
+			literal, _ := d.Text(s)
+			return literal
+		}
+		database := "currentDatabase()"
+		if len(path) > 1 {
+			database = text(path[len(path)-2])
+		}
+		return "SELECT name, type FROM system.columns WHERE database = " + database + " AND table = " + text(path[len(path)-1])
+	}
+	d.Kind = func(databaseType string) Kind {
+		t := databaseType
+		for _, wrapper := range []string{"LowCardinality(", "Nullable("} {
+			if strings.HasPrefix(t, wrapper) {
+				t = strings.TrimSuffix(strings.TrimPrefix(t, wrapper), ")")
+			}
+		}
+		switch {
+		case t == "Bool":
+			return Bool
+		case t == "UInt64" || t == "Int128" || t == "UInt128" || t == "Int256" || t == "UInt256":
+			return Number
+		case strings.HasPrefix(t, "Int"), strings.HasPrefix(t, "UInt"):
+			return Int
+		case strings.HasPrefix(t, "Float"), strings.HasPrefix(t, "Decimal"):
+			return Number
+		case t == "String", strings.HasPrefix(t, "FixedString"), strings.HasPrefix(t, "Enum"), t == "UUID":
+			return Text
+		}
+		return Other
+	}
+	d.MostKeys = 40_000
+	return d
+}
+
+// searchedBin finds an interval by halves in an array. Both branches of a condition are computed for every row, so a CASE costs as many
+// comparisons as it has cuts. A lambda names what is found of each half, because a name of an expression would be replaced by it twice.
+func searchedBin(d *Dialect, score string, cuts []float64) string {
+	if len(cuts) <= mostNested {
+		return NestedBin(d, score, cuts)
+	}
+	size := 1
+	for size <= len(cuts) {
+		size *= 2
+	}
+	list := make([]string, size-1)
+	for i := range list {
+		list[i] = "inf" // no score reaches it
+		if i < len(cuts) {
+			list[i] = strings.Trim(d.Num(cuts[i]), "()") // a list of plain numbers is one literal, of expressions a call
+		}
+	}
+	array := "[" + strings.Join(list, ", ") + "]"
+	var half func(found string, step int) string
+	half = func(found string, step int) string {
+		value := fmt.Sprintf("%s + if(%s >= %s[%s + %d], %d, 0)", found, score, array, found, step, step)
+		if step == 1 {
+			return value
+		}
+		name := fmt.Sprintf("toptau_half%d", step)
+		return fmt.Sprintf("arrayMap(%s -> %s, [%s])[1]", name, half(name, step/2), value)
+	}
+	return "(" + half("0", size/2) + ")"
+}

@@ -1,0 +1,315 @@
+// Package dialect writes the statements' parts that differ between databases. It opens no connection.
+//
+// Names, literals and conversions are those of the statements that toptau writes for a model (internal/export/sql). A dialect
+// adds what reading many rows needs: intervals of scores, lists of keys, hashes, checksums and the catalogue.
+package dialect
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"toptau/diag"
+	export "toptau/internal/export/sql"
+	"toptau/internal/large"
+)
+
+// Dialect is the SQL of one database. A new one is a copy of a similar one with other functions.
+//
+// Functions get and return expressions. Conditions are expressions, too.
+type Dialect struct {
+	Name string // as in a data source: "postgres"
+	export.Words
+	Export export.Dialect // writes the SELECT of a model
+
+	// Bin returns the number of cuts that are not above a score, as an integer. cuts ascend, and there is at least one.
+	Bin func(d *Dialect, score string, cuts []float64) string
+	// Near is Bin where a score within rounding of a cut may be on its other side. Intervals never overlap.
+	Near func(d *Dialect, score string, cuts []float64) string
+	// Bucket returns a hash of a key from 0 to large.Buckets-1. Different seeds give independent hashes.
+	Bucket func(key string, seed int) string
+	// SumIf and CountIf are aggregates of the rows for which a condition holds. A sum over no rows may be NULL.
+	SumIf   func(value, where string) string
+	CountIf func(where string) string
+	// ListIf is an aggregate: the texts of the rows for which a condition holds, joined by commas. It may be NULL for no
+	// rows. The texts have no commas.
+	ListIf func(value, where string) string
+	// Scored returns a text with a colon between a text and a score, in digits that give the score exactly.
+	Scored func(text, score string) string
+	// Cast returns a number of any type as a double.
+	Cast func(x string) string
+	// Present returns a value that is known not to be NULL, as a type without NULL.
+	Present func(x string) string
+	// Missing returns a double, with NaN or NULL for NULL and NaN.
+	Missing func(x string) string
+	// Pairs is ListIf of Scored keys where that would compute the texts of all rows; nil: it does not. text is Hex or Whole.
+	Pairs func(text func(x string) string, key, score, where string) string
+	// Hex returns the bytes of a text as hexadecimal digits, Whole an integer as decimal digits.
+	Hex, Whole func(x string) string
+	// Int returns an integer as a signed one of 64 bits.
+	Int func(x string) string
+	// Among reports whether a key is one of a list of literals.
+	Among func(key string, literals []string) string
+	// Round returns a number rounded to a whole one, ties to even.
+	Round func(x string) string
+	// Checksum is an aggregate of all values of some columns, as a text. It does not depend on the order of the rows.
+	Checksum func(columns []string) string
+	// Columns returns the statement that lists the columns of a table: name and type, in their order. path has the parts
+	// of the table's name.
+	Columns func(d *Dialect, path []string) string
+	// Kind returns the kind of a type from the catalogue.
+	Kind func(databaseType string) Kind
+	// Explain returns the statement that describes how another one would run.
+	Explain func(statement string) string
+
+	// MostKeys is the number of literals in a list above which statements become slow, or are refused.
+	MostKeys int
+	// MostBytes is the length of the longest statement; 0: no limit that matters.
+	MostBytes int
+}
+
+// Kind is the kind of a column.
+type Kind int
+
+const (
+	Other  Kind = iota // nothing that a model reads
+	Int                // a whole number of at most 64 bits
+	Number             // another number
+	Bool               // true or false, which count as 1 and 0
+	Text               // a text
+)
+
+func (k Kind) String() string {
+	return [...]string{"other", "whole number", "number", "boolean", "text"}[k]
+}
+
+// dialects has a function for each name.
+var dialects = map[string]func() *Dialect{}
+
+// ByName returns a dialect.
+//
+// Errors: diag.Usage for an unknown name.
+func ByName(name string) (*Dialect, error) {
+	if of, known := dialects[name]; known {
+		return of(), nil
+	}
+	return nil, &diag.Error{Kind: diag.Usage, Param: "dialect", Found: diag.Quote(name), Expected: "one of " + strings.Join(Names(), ", ")}
+}
+
+// Names returns the names of all dialects in alphabetical order.
+func Names() (names []string) {
+	for name := range dialects {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Num returns a literal of exactly a double. Statements get their numbers here and nowhere else.
+//
+// A number that is not finite has no literal. The statement then contains a word that no database knows, so that it fails;
+// callers check Finite before.
+func (d *Dialect) Num(x float64) string {
+	if !Finite(x) {
+		return "toptau_number_is_not_finite"
+	}
+	if x == 0 {
+		x = 0 // no negative zero
+	}
+	literal := d.Number(x)
+	if strings.HasPrefix(literal, "-") {
+		return "(" + literal + ")" // x--1 would begin a comment
+	}
+	return literal
+}
+
+// Finite reports whether all numbers have literals.
+func Finite(list ...float64) bool {
+	return !slices.ContainsFunc(list, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
+}
+
+// Keys is an aggregate: the keys and scores of the rows for which a condition holds, as a list of Scored texts.
+func (d *Dialect) Keys(kind Kind, key, score, where string) string {
+	text := d.Whole
+	if kind == Text {
+		text = func(x string) string { return d.Hex(d.String(x)) }
+	}
+	if d.Pairs != nil {
+		return d.Pairs(text, key, score, where)
+	}
+	return d.ListIf(d.Scored(text(key), score), where)
+}
+
+// Path quotes the parts of a name.
+func (d *Dialect) Path(parts []string) string {
+	quoted := make([]string, len(parts))
+	for i, p := range parts {
+		quoted[i] = d.Quote(p)
+	}
+	return strings.Join(quoted, ".")
+}
+
+// Part returns the condition that a row with a bucket belongs to a part; "": all rows do.
+func Part(bucket string, p large.Part) string {
+	switch {
+	case p.From <= 0 && p.To >= large.Buckets:
+		return ""
+	case p.From <= 0:
+		return fmt.Sprintf("%s < %d", bucket, p.To)
+	case p.To >= large.Buckets:
+		return fmt.Sprintf("%s >= %d", bucket, p.From)
+	}
+	return fmt.Sprintf("%s BETWEEN %d AND %d", bucket, p.From, p.To-1)
+}
+
+// base returns a dialect with the words of an export and the functions that most databases share.
+func base(name string, of export.Dialect) *Dialect {
+	words, known := of.Words()
+	if !known {
+		panic("dialect: " + string(of) + " has no words")
+	}
+	return &Dialect{Name: name, Words: words, Export: of, Bin: NestedBin, Near: NestedBin, Columns: standardColumns, Kind: standardKind,
+		SumIf:   func(value, where string) string { return "sum(" + value + ") FILTER (WHERE " + where + ")" },
+		CountIf: func(where string) string { return "count(*) FILTER (WHERE " + where + ")" },
+		ListIf: func(value, where string) string {
+			return "string_agg(" + value + ", ',') FILTER (WHERE " + where + ")"
+		},
+		Scored:  func(text, score string) string { return text + " || ':' || CAST(" + score + " AS varchar)" },
+		Missing: words.Double,
+		Present: func(x string) string { return x },
+		Cast:    func(x string) string { return "CAST(" + x + " AS double precision)" },
+		Int:     func(x string) string { return "CAST(" + x + " AS bigint)" },
+		Among:   func(key string, literals []string) string { return key + " IN (" + strings.Join(literals, ", ") + ")" },
+		Round:   func(x string) string { return "round(" + x + ")" },
+		Explain: func(statement string) string { return "EXPLAIN " + statement },
+	}
+}
+
+// standardColumns reads information_schema. Without a schema in the path all schemas of the search path would do, so the
+// current one is taken.
+func standardColumns(d *Dialect, path []string) string {
+	text := func(s string) string {
+		literal, _ := d.Text(s)
+		return literal
+	}
+	schema := "current_schema"
+	if len(path) > 1 {
+		schema = text(path[len(path)-2])
+	}
+	return "SELECT column_name, data_type FROM information_schema.columns WHERE table_name = " + text(path[len(path)-1]) +
+		" AND table_schema = " + schema + " ORDER BY ordinal_position"
+}
+
+// standardKind knows the types of most databases.
+func standardKind(databaseType string) Kind {
+	t := strings.ToLower(databaseType)
+	name, _, _ := strings.Cut(t, "(")
+	switch strings.TrimSpace(name) {
+	case "smallint", "integer", "bigint", "int", "tinyint":
+		return Int
+	case "real", "double precision", "double", "float", "numeric", "decimal":
+		return Number
+	case "boolean":
+		return Bool
+	case "text", "character varying", "varchar", "character", "char", "string", "name", "uuid":
+		return Text
+	}
+	return Other
+}
+
+// NestedBin compares by halves. The expression has one comparison for each cut.
+func NestedBin(d *Dialect, score string, cuts []float64) string {
+	var write func(b *strings.Builder, first, end int)
+	write = func(b *strings.Builder, first, end int) {
+		if first == end {
+			b.WriteString(strconv.Itoa(first))
+			return
+		}
+		middle := (first + end) / 2
+		b.WriteString("CASE WHEN " + score + " < " + d.Num(cuts[middle]) + " THEN ")
+		write(b, first, middle)
+		b.WriteString(" ELSE ")
+		write(b, middle+1, end)
+		b.WriteString(" END")
+	}
+	var b strings.Builder
+	write(&b, 0, len(cuts))
+	return b.String()
+}
+
+// mostNested is the number of cuts up to which they are compared one by one where the database has no function for it. Chosen by
+// hand: the text of such an expression has about 40 bytes for each cut.
+const mostNested = 64
+
+// SteppedBin is for databases without a function that finds intervals. Few cuts are compared; of many cuts, runs at equal distances are
+// computed. A score within rounding of a cut may then be counted on its other side. Intervals never overlap.
+func SteppedBin(whole func(d *Dialect, x string) string) func(d *Dialect, score string, cuts []float64) string {
+	return func(d *Dialect, score string, cuts []float64) string {
+		if len(cuts) <= mostNested {
+			return NestedBin(d, score, cuts)
+		}
+		var b strings.Builder
+		runs := runsOf(cuts)
+		var write func(first, end int)
+		write = func(first, end int) {
+			if end-first == 1 {
+				r := runs[first]
+				if r.count == 1 { // a single cut: at or above it
+					b.WriteString(strconv.Itoa(r.first + 1))
+					return
+				}
+				// floor, kept within the run: rounding must not move a score past the next one.
+				step := fmt.Sprintf("(%s - %s) * %s", score, d.Num(cuts[r.first]), d.Num(r.rate))
+				last := d.Num(float64(r.count - 1))
+				fmt.Fprintf(&b, "CASE WHEN %s >= %s THEN %d ELSE %d + %s END", step, last, r.first+r.count, r.first+1, whole(d, step))
+				return
+			}
+			middle := (first + end) / 2
+			b.WriteString("CASE WHEN " + score + " < " + d.Num(cuts[runs[middle].first]) + " THEN ")
+			write(first, middle)
+			b.WriteString(" ELSE ")
+			write(middle, end)
+			b.WriteString(" END")
+		}
+		b.WriteString("CASE WHEN " + score + " < " + d.Num(cuts[0]) + " THEN 0 ELSE ")
+		write(0, len(runs))
+		b.WriteString(" END")
+		return b.String()
+	}
+}
+
+// run is cuts at equal distances: cuts[first] and the next count-1.
+type run struct {
+	first, count int
+	rate         float64 // 1 over the distance
+}
+
+// runNoise is the deviation from equal distances that rounding makes, relative to the distance.
+const runNoise = 1e-3
+
+func runsOf(cuts []float64) (runs []run) {
+	for first := 0; first < len(cuts); {
+		r := run{first: first, count: 1}
+		if first+1 < len(cuts) {
+			step := cuts[first+1] - cuts[first]
+			r.rate = 1 / step
+			for k := first + 1; k < len(cuts) && Finite(r.rate); k++ {
+				if at := cuts[first] + float64(step*float64(k-first)); math.Abs(cuts[k]-at) > runNoise*step {
+					break
+				}
+				r.count++
+			}
+			if r.count > 1 {
+				r.rate = float64(r.count-1) / (cuts[first+r.count-1] - cuts[first])
+			}
+		}
+		if r.count <= 2 {
+			r.count = 1
+		}
+		runs = append(runs, r)
+		first += r.count
+	}
+	return runs
+}

@@ -1,0 +1,31 @@
+package dialect
+
+import (
+	"fmt"
+	"strings"
+
+	export "toptau/internal/export/sql"
+)
+
+func init() { dialects["duckdb"] = DuckDB }
+
+// DuckDB is the SQL of DuckDB 1.0 and later.
+func DuckDB() *Dialect {
+	d := base("duckdb", export.DuckDB)
+	d.Near = SteppedBin(func(_ *Dialect, x string) string { return "CAST(floor(" + x + ") AS INTEGER)" })
+	// Five digits are the 20 bits of large.Buckets. hash() is faster, but differs between versions.
+	d.Bucket = func(key string, seed int) string {
+		return fmt.Sprintf("CAST('0x' || substr(md5(CAST(%s AS VARCHAR) || '#%d'), 1, 5) AS INTEGER)", key, seed)
+	}
+	d.Hex = func(x string) string { return "hex(" + x + ")" }
+	d.Whole = func(x string) string { return "CAST(" + x + " AS VARCHAR)" }
+	d.Round = func(x string) string { return "round_even(" + x + ", 0)" }
+	d.Checksum = func(columns []string) string {
+		return "CAST(coalesce(sum(CAST(hash(" + strings.Join(columns, ", ") + ") AS HUGEINT)), 0) AS VARCHAR)"
+	}
+	d.Columns = func(d *Dialect, path []string) string {
+		return strings.Replace(standardColumns(d, path), "= current_schema", "= current_schema()", 1)
+	}
+	d.MostKeys = 100_000
+	return d
+}

@@ -1,0 +1,53 @@
+package dialect
+
+import (
+	"fmt"
+	"strings"
+
+	export "toptau/internal/export/sql"
+	"toptau/internal/large"
+)
+
+func init() { dialects["trino"] = Trino }
+
+// Trino is the SQL of Trino 400 and later. Names of columns and tables differ in more than case.
+func Trino() *Dialect {
+	d := base("trino", export.Trino)
+	// ARRAY[...] has at most 254 elements, and as constants of a statement they are slow to plan. A text has no limit, and the
+	// planner reads it once.
+	d.Bin = func(d *Dialect, score string, cuts []float64) string {
+		list := make([]string, len(cuts))
+		for i, c := range cuts {
+			list[i] = strings.Trim(d.Num(c), "()")
+		}
+		return "width_bucket(" + score + ", CAST(JSON '[" + strings.Join(list, ",") + "]' AS ARRAY(double)))"
+	}
+	d.Near = d.Bin
+	d.Bucket = func(key string, seed int) string {
+		return fmt.Sprintf("bitwise_and(from_big_endian_64(xxhash64(to_utf8(CAST(%s AS varchar) || '#%d'))), %d)", key, seed, large.Buckets-1)
+	}
+	d.ListIf = func(value, where string) string {
+		return "array_join(array_agg(" + value + ") FILTER (WHERE " + where + "), ',')"
+	}
+	d.Hex = func(x string) string { return "to_hex(to_utf8(" + x + "))" }
+	d.Whole = func(x string) string { return "CAST(" + x + " AS varchar)" }
+	d.Round = roundBySum
+	// The hash of a ROW is a sum over its columns, so it would not notice values that change places between rows.
+	d.Checksum = func(columns []string) string {
+		return "coalesce(to_hex(checksum(xxhash64(to_utf8(json_format(CAST(ROW(" + strings.Join(columns, ", ") + ") AS JSON)))))), '')"
+	}
+	d.Columns = func(d *Dialect, path []string) string {
+		lower := make([]string, len(path))
+		for i, p := range path {
+			lower[i] = strings.ToLower(p) // as the catalogue stores names
+		}
+		if len(path) < 3 {
+			return standardColumns(d, lower)
+		}
+		// Each catalogue has an information_schema of its own.
+		return strings.Replace(standardColumns(d, lower), "FROM ", "FROM "+d.Quote(lower[len(lower)-3])+".", 1)
+	}
+	d.MostKeys = 2_000 // 5,000 take ten seconds to plan
+	d.MostBytes = 1_000_000
+	return d
+}

@@ -1,0 +1,283 @@
+// Package engine opens connections to databases. Connections only read.
+package engine
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"toptau/diag"
+	"toptau/sql/dialect"
+	"toptau/sql/scan"
+)
+
+// Options describe how to connect.
+type Options struct {
+	// DSN are the connection strings, one for each server that has a part of the rows. They contain secrets: no error, log or
+	// model repeats them.
+	DSN     []string
+	Plain   bool          // connections without encryption to other hosts are accepted
+	Timeout time.Duration // of a statement; 0: one hour
+}
+
+// timeout returns the time-out of a statement.
+func (o *Options) timeout() time.Duration {
+	if o.Timeout > 0 {
+		return o.Timeout
+	}
+	return time.Hour
+}
+
+// Engine is an open database.
+type Engine struct {
+	Dialect *dialect.Dialect
+	Shards  []scan.Conn
+
+	bytes counter
+	close []func() error
+}
+
+// drivers has a function for each dialect with a driver.
+var drivers = map[string]func(ctx context.Context, e *Engine, dsn string, o *Options) (scan.Conn, func() error, error){}
+
+// Names returns the names of the databases that this program connects to, in alphabetical order.
+func Names() (names []string) {
+	for name := range drivers {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Open connects to a database by the name of its dialect.
+//
+// Errors: diag.Usage for a name without a driver, a connection string that is not valid, and a plain connection to another host;
+// diag.IO for a server that does not answer. None contains a connection string.
+func Open(ctx context.Context, name string, o Options) (*Engine, error) {
+	open, known := drivers[name]
+	if !known {
+		return nil, unknownDriver(name)
+	}
+	d, err := dialect.ByName(name)
+	if err != nil {
+		return nil, err
+	}
+	if len(o.DSN) == 0 {
+		return nil, &diag.Error{Kind: diag.Usage, Param: "dsn-env", Expected: "a connection string for each server"}
+	}
+	e := &Engine{Dialect: d}
+	for _, dsn := range o.DSN {
+		conn, closing, err := open(ctx, e, dsn, &o)
+		if err != nil {
+			return nil, errors.Join(withoutSecrets(d.Title, dsn, err), e.Close())
+		}
+		e.Shards, e.close = append(e.Shards, conn), append(e.close, closing)
+	}
+	return e, nil
+}
+
+// Bytes returns the bytes received and sent over all connections.
+func (e *Engine) Bytes() (received, sent int64) { return e.bytes.received.Load(), e.bytes.sent.Load() }
+
+// Close closes all connections.
+func (e *Engine) Close() (err error) {
+	for _, c := range e.close {
+		err = errors.Join(err, c())
+	}
+	e.close = nil
+	return err
+}
+
+// badDSN is the error for a connection string that is not valid. What is wrong with it is not repeated, for it may be a password.
+func badDSN(expected string) error {
+	return &diag.Error{Kind: diag.Usage, Param: "dsn-env", Found: "a connection string that cannot be read", Expected: expected}
+}
+
+// plainError is the error for a connection that anyone on the way could read.
+func plainError(fix string) error {
+	return &diag.Error{Kind: diag.Usage, Param: "dsn-env", Found: "a connection without encryption to another host", Expected: fix,
+		Fixes: []diag.Fix{{Param: "plain"}}}
+}
+
+// isLocal reports whether a host is this one: a socket in the file system, or the loopback interface.
+func isLocal(host string) bool {
+	if strings.HasPrefix(host, "/") || host == "localhost" || host == "" {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
+
+// withoutSecrets wraps an error of a driver. A text that contains the connection string, or a password of it, is replaced.
+func withoutSecrets(title, dsn string, err error) error {
+	var known *diag.Error
+	if errors.As(err, &known) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	said := err.Error()
+	for _, secret := range secretsOf(dsn) {
+		said = strings.ReplaceAll(said, secret, "***")
+	}
+	return &diag.Error{Kind: diag.IO, File: title, Err: said_{said, err}}
+}
+
+// said_ is an error with another text.
+type said_ struct {
+	text string
+	err  error
+}
+
+func (s said_) Error() string { return s.text }
+func (s said_) Unwrap() error { return s.err }
+
+// secretsOf returns the parts of a connection string that errors must not have: all of it, and every value that may be a password.
+func secretsOf(dsn string) []string {
+	secrets := []string{dsn}
+	if _, rest, found := strings.Cut(dsn, "://"); found {
+		if at := strings.LastIndex(rest, "@"); at >= 0 {
+			if _, password, found := strings.Cut(rest[:at], ":"); found && password != "" {
+				secrets = append(secrets, password)
+			}
+		}
+	}
+	for _, field := range strings.FieldsFunc(dsn, func(r rune) bool { return r == ' ' || r == '?' || r == '&' || r == ';' }) {
+		name, value, found := strings.Cut(field, "=")
+		if found && value != "" && (strings.Contains(strings.ToLower(name), "pass") || strings.EqualFold(name, "pwd")) {
+			secrets = append(secrets, strings.Trim(value, "'"))
+		}
+	}
+	return secrets
+}
+
+// conn is a connection through database/sql.
+type conn struct {
+	title, dsn string
+	db         *sql.DB
+	one        *sql.Conn                                      // all statements run here; nil: any connection will do
+	begin      func(ctx context.Context, one *sql.Conn) error // begins what one is for
+	steady     bool
+	timeout    time.Duration
+}
+
+// Query runs a statement and scans its rows.
+func (c *conn) Query(ctx context.Context, statement string, dest []any, each func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	return withoutSecretsOrNil(c.title, c.dsn, c.run(ctx, statement, dest, each))
+}
+
+func withoutSecretsOrNil(title, dsn string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return withoutSecrets(title, dsn, err)
+}
+
+func (c *conn) run(ctx context.Context, statement string, dest []any, each func() error) error {
+	var rows *sql.Rows
+	var err error
+	if c.one != nil {
+		rows, err = c.one.QueryContext(ctx, statement)
+	} else {
+		rows, err = c.db.QueryContext(ctx, statement)
+	}
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := rows.Scan(dest...); err != nil {
+			return err
+		}
+		if err := each(); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// Steady reports whether statements run in one snapshot.
+func (c *conn) Steady() bool { return c.steady }
+
+// Lost reports whether a connection was lost, which another attempt may mend; a statement that failed is not repeated.
+func (c *conn) Lost(err error) bool {
+	var network net.Error
+	switch {
+	case err == nil, errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return false
+	case errors.Is(err, driver.ErrBadConn), errors.Is(err, sql.ErrConnDone), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
+		errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.EPIPE), errors.Is(err, net.ErrClosed):
+		return true
+	}
+	return errors.As(err, &network) || lostText(err.Error())
+}
+
+// lostText recognises errors of servers that end.
+func lostText(said string) bool {
+	for _, part := range []string{"conn closed", "terminating connection", "the database system is", "unexpected packet", "connection reset", "broken pipe"} {
+		if strings.Contains(said, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// Reconnect connects again.
+func (c *conn) Reconnect(ctx context.Context) error {
+	if c.begin == nil {
+		return withoutSecretsOrNil(c.title, c.dsn, c.db.PingContext(ctx))
+	}
+	if c.one != nil {
+		_ = c.one.Close() // it is lost
+	}
+	one, err := c.db.Conn(ctx)
+	if err == nil {
+		err = c.begin(ctx, one)
+	}
+	if err != nil {
+		return withoutSecrets(c.title, c.dsn, err)
+	}
+	c.one = one
+	return nil
+}
+
+// counter counts the bytes of connections.
+type counter struct{ received, sent atomic.Int64 }
+
+// dial connects and counts.
+func (c *counter) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	dialer := net.Dialer{Timeout: dialTimeout}
+	to, err := dialer.DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	return countedConn{to, c}, nil
+}
+
+// dialTimeout is the time that a server has to accept a connection.
+const dialTimeout = 20 * time.Second
+
+type countedConn struct {
+	net.Conn
+	*counter
+}
+
+func (c countedConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	c.received.Add(int64(n))
+	return n, err
+}
+
+func (c countedConn) Write(b []byte) (int, error) {
+	n, err := c.Conn.Write(b)
+	c.sent.Add(int64(n))
+	return n, err
+}

@@ -1,0 +1,64 @@
+package engine
+
+import (
+	"context"
+	"database/sql"
+	"strconv"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+
+	"toptau/sql/scan"
+)
+
+func init() { drivers["postgres"], writers["postgres"] = openPostgres, writePostgres }
+
+// postgresDB returns connections that cannot write unless their settings are changed.
+func postgresDB(e *Engine, dsn string, o *Options) (*sql.DB, error) {
+	config, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		return nil, badDSN("postgres://user@host/database?sslmode=verify-full")
+	}
+	plain := config.TLSConfig == nil && !isLocal(config.Host)
+	for _, f := range config.Fallbacks {
+		plain = plain || f.TLSConfig == nil && !isLocal(f.Host)
+	}
+	if plain && !o.Plain {
+		return nil, plainError("sslmode=verify-full in the connection string")
+	}
+	config.DialFunc = e.bytes.dial
+	// Every statement is another one, so none is kept by the server.
+	config.DefaultQueryExecMode = pgx.QueryExecModeDescribeExec
+	config.RuntimeParams["jit"] = "off" // compiling an expression takes longer than computing it
+	config.RuntimeParams["default_transaction_read_only"] = "on"
+	config.RuntimeParams["statement_timeout"] = strconv.FormatInt(o.timeout().Milliseconds(), 10)
+	config.RuntimeParams["extra_float_digits"] = "1" // texts of numbers give them exactly
+	if config.RuntimeParams["application_name"] == "" {
+		config.RuntimeParams["application_name"] = "toptau"
+	}
+	return stdlib.OpenDB(*config), nil
+}
+
+// writePostgres lets connections write.
+func writePostgres(e *Engine, dsn string, o *Options) (*sql.DB, string, error) {
+	db, err := postgresDB(e, dsn, o)
+	return db, "SET default_transaction_read_only = off", err
+}
+
+// openPostgres begins a transaction that sees one snapshot and cannot write.
+func openPostgres(ctx context.Context, e *Engine, dsn string, o *Options) (scan.Conn, func() error, error) {
+	db, err := postgresDB(e, dsn, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	c := &conn{title: e.Dialect.Title, dsn: dsn, db: db, steady: true, timeout: o.timeout()}
+	c.begin = func(ctx context.Context, one *sql.Conn) error {
+		_, err := one.ExecContext(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+		return err
+	}
+	if err := c.Reconnect(ctx); err != nil {
+		_ = db.Close()
+		return nil, nil, err
+	}
+	return c, db.Close, nil
+}

@@ -1,0 +1,431 @@
+package scan
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"toptau/diag"
+	"toptau/internal/feature"
+	"toptau/internal/matrix"
+	"toptau/schema"
+	"toptau/sql/dialect"
+)
+
+// encoder writes the features of a map as expressions on columns of a subquery: what the columns of the table are after the
+// policies for missing values. The features of both storages have the bits of a packed matrix.
+type encoder struct {
+	d       *dialect.Dialect
+	columns []column // those that features read
+	pieces  []piece
+	most    []float64 // for each feature the largest absolute value
+}
+
+// column is a column of the innermost subquery.
+type column struct {
+	name string // in the subquery
+	expr string // on the table
+}
+
+// piece is the features of one input in one block.
+type piece interface {
+	// score returns the sum of the features times weights; "": it is 0.
+	score(d *dialect.Dialect, w []float64) string
+	// values appends an expression for each feature.
+	values(d *dialect.Dialect, list []string) []string
+	// bounds appends the largest absolute value of each feature.
+	bounds(list []float64) []float64
+	width() int
+}
+
+// newEncoder returns the encoder of a map, whose inputs are columns of the table.
+//
+// Errors: diag.Usage names a kind of block that is not computed in a database, diag.Data a column with values that the map refuses.
+func newEncoder(d *dialect.Dialect, t *layout, m *feature.Map, storage matrix.Storage) (*encoder, error) {
+	e := &encoder{d: d}
+	if m.Sparse {
+		return nil, &diag.Error{Kind: diag.Usage, Param: "encoding", Found: "indices", Expected: "columns of a table"}
+	}
+	inputs := make([]input, len(m.Inputs))
+	for k := range m.Inputs {
+		in := &m.Inputs[k]
+		c := t.feature(in.Column)
+		if c == nil || c.name != in.Name || (in.Kind == schema.Categorical) != (c.role == category) {
+			return nil, &diag.Error{Kind: diag.Model, Column: in.Name, Found: "no such column", Expected: "the columns of the training data"}
+		}
+		if c.missing > 0 && m.Impute == schema.ImputeError {
+			return nil, missingError(c)
+		}
+		name := fmt.Sprintf("toptau_c%d", k)
+		inputs[k] = input{in: in, name: name, least: c.least, most: c.most}
+		expr := ""
+		if c.role == category {
+			text := d.String(c.expr(d))
+			if c.missing > 0 {
+				text = "coalesce(" + text + ", '')"
+			} else {
+				text = d.Present(text)
+			}
+			if expr = text; c.missing > 0 || c.blanks {
+				expr = "CASE WHEN " + d.Trim(text) + " = '' THEN '' ELSE " + text + " END"
+			}
+			inputs[k].absent = name + " = ''"
+			if m.Impute == schema.ImputeMedian && c.missing > 0 {
+				first, _ := d.Text(in.Categories[0])
+				expr = "CASE WHEN " + d.Trim(text) + " = '' THEN " + first + " ELSE " + text + " END"
+			}
+		} else if expr = d.Present(d.Cast(c.expr(d))); c.missing > 0 {
+			value := d.Double(c.expr(d))
+			inputs[k].absent = name + " IS NULL"
+			expr = value
+			if m.Impute != schema.ImputeIndicator {
+				expr, inputs[k].absent = "coalesce("+value+", "+d.Num(in.Fill)+")", ""
+				inputs[k].least, inputs[k].most = min(c.least, in.Fill), max(c.most, in.Fill)
+			}
+		}
+		e.columns = append(e.columns, column{name, expr})
+	}
+	for _, b := range m.Blocks {
+		switch b := b.(type) {
+		case *feature.NumericBlock:
+			for i, k := range b.Inputs {
+				p := &numericPiece{input: &inputs[k], single: storage == matrix.Float32}
+				if b.Scale != nil {
+					p.scaled, p.shift, p.scale = true, b.Shift[i], b.Scale[i]
+				}
+				e.pieces = append(e.pieces, p)
+			}
+		case *feature.OneHotBlock:
+			for i := range b.Columns {
+				c := &b.Columns[i]
+				p := &levelPiece{input: &inputs[c.Input], missing: c.Missing}
+				p.value = func(level int) float64 {
+					v := 1.0
+					if c.Scale != nil {
+						v = 1 / c.Scale[level]
+					}
+					if storage == matrix.Float32 {
+						v = float64(float32(v))
+					}
+					return v
+				}
+				e.pieces = append(e.pieces, p)
+			}
+		case *feature.ScorecardBlock:
+			for i := range b.Columns {
+				e.pieces = append(e.pieces, &cardPiece{input: &inputs[b.Columns[i].Input], card: &b.Columns[i]})
+			}
+		default:
+			return nil, &diag.Error{Kind: diag.Usage, Param: "encoding", Found: diag.Quote(b.Kind()),
+				Expected: "raw or scorecard, which a database computes",
+				Hint:     "other encodings are trained from files"}
+		}
+	}
+	for _, p := range e.pieces {
+		e.most = p.bounds(e.most)
+	}
+	return e, nil
+}
+
+// score returns w'x as an expression, and a bound on its rounding error for all rows.
+func (e *encoder) score(w []float64) (expr string, rounding float64) {
+	var terms []string
+	sum, first := 0.0, 0
+	for _, p := range e.pieces {
+		part := w[first : first+p.width()]
+		if s := p.score(e.d, part); s != "" {
+			terms = append(terms, s)
+		}
+		for j, v := range part {
+			sum += math.Abs(v) * e.most[first+j]
+		}
+		first += p.width()
+	}
+	// A product, a fraction's two products and their sum, and the additions on the way to the root.
+	depth := math.Ceil(math.Log2(float64(max(1, len(terms))))) + 5
+	return e.sum(terms), depth * 0x1p-53 * sum
+}
+
+// sum adds terms as a balanced tree, whose rounding error and depth grow with the logarithm of their number.
+func (e *encoder) sum(terms []string) string {
+	switch n := len(terms); n {
+	case 0:
+		return e.d.Num(0)
+	case 1:
+		return terms[0]
+	default:
+		return "(" + e.sum(terms[:n/2]) + " + " + e.sum(terms[n/2:]) + ")"
+	}
+}
+
+// values returns an expression for each feature.
+func (e *encoder) values() (list []string) {
+	for _, p := range e.pieces {
+		list = p.values(e.d, list)
+	}
+	return list
+}
+
+// input is a column that features read.
+type input struct {
+	in          *feature.Input
+	name        string  // the column of the subquery
+	absent      string  // the condition that the value is missing; "": it never is
+	least, most float64 // of a number
+}
+
+// unless returns an expression that is 0 for a missing value.
+func (in *input) unless(d *dialect.Dialect, expr string) string {
+	if in.absent == "" {
+		return expr
+	}
+	return "CASE WHEN " + in.absent + " THEN " + d.Num(0) + " ELSE " + expr + " END"
+}
+
+// numericPiece is one feature, (x - shift) / scale.
+type numericPiece struct {
+	*input
+	scaled       bool
+	shift, scale float64
+	single       bool
+}
+
+func (p *numericPiece) width() int { return 1 }
+
+func (p *numericPiece) value(d *dialect.Dialect) string {
+	x := p.name
+	if p.scaled {
+		if p.shift != 0 {
+			x = "(" + x + " - " + d.Num(p.shift) + ")"
+		}
+		if p.scale != 1 {
+			x = "(" + x + " / " + d.Num(p.scale) + ")"
+		}
+	}
+	if p.single {
+		x = d.Single(x)
+	}
+	return p.unless(d, x)
+}
+
+func (p *numericPiece) score(d *dialect.Dialect, w []float64) string {
+	if w[0] == 0 {
+		return ""
+	}
+	return p.value(d) + " * " + d.Num(w[0])
+}
+
+func (p *numericPiece) values(d *dialect.Dialect, list []string) []string {
+	return append(list, p.value(d))
+}
+
+func (p *numericPiece) bounds(list []float64) []float64 {
+	shift, scale := 0.0, 1.0
+	if p.scaled {
+		shift, scale = p.shift, p.scale
+	}
+	most := max(math.Abs(p.least-shift), math.Abs(p.most-shift)) / scale
+	return append(list, most*(1+0x1p-22)) // rounded to float32, perhaps upwards
+}
+
+// levelPiece is a feature for each category of an input, and for a missing or rare value.
+type levelPiece struct {
+	*input
+	missing bool
+	value   func(level int) float64
+}
+
+func (p *levelPiece) width() int {
+	n := len(p.in.Categories)
+	if p.missing {
+		n++
+	}
+	if p.in.Rare {
+		n++
+	}
+	return n
+}
+
+// of returns an expression with the given number at each level, and 0 for an unknown category.
+func (p *levelPiece) of(d *dialect.Dialect, at func(level int) float64) string {
+	var whens []string
+	last := 0.0
+	if p.in.Rare {
+		last = at(p.width() - 1)
+	}
+	when := func(literal string, v float64) {
+		if v != last {
+			whens = append(whens, "WHEN "+literal+" THEN "+d.Num(v))
+		}
+	}
+	for level, category := range p.in.Categories {
+		if literal, ok := d.Text(category); ok {
+			when(literal, at(level))
+		}
+	}
+	if p.absent != "" {
+		v := 0.0
+		if p.missing {
+			v = at(len(p.in.Categories))
+		}
+		if p.in.Kind != schema.Categorical {
+			return "CASE WHEN " + p.absent + " THEN " + d.Num(v) + " ELSE " + d.Num(last) + " END"
+		}
+		when("''", v)
+	}
+	if len(whens) == 0 {
+		return d.Num(last)
+	}
+	return "CASE " + p.name + " " + strings.Join(whens, " ") + " ELSE " + d.Num(last) + " END"
+}
+
+func (p *levelPiece) score(d *dialect.Dialect, w []float64) string {
+	if !slices.ContainsFunc(w, func(v float64) bool { return v != 0 }) {
+		return ""
+	}
+	return p.of(d, func(level int) float64 { return p.value(level) * w[level] })
+}
+
+func (p *levelPiece) values(d *dialect.Dialect, list []string) []string {
+	for k := range p.width() {
+		list = append(list, p.of(d, func(level int) float64 {
+			if level == k {
+				return p.value(level)
+			}
+			return 0
+		}))
+	}
+	return list
+}
+
+func (p *levelPiece) bounds(list []float64) []float64 {
+	for level := range p.width() {
+		list = append(list, p.value(level))
+	}
+	return list
+}
+
+// cardPiece is the levels of a scorecard: knots, atoms, the missing value.
+type cardPiece struct {
+	*input
+	card *feature.Card
+}
+
+func (p *cardPiece) width() int {
+	n := len(p.card.Knots) + len(p.card.Atoms)
+	if p.card.Missing {
+		n++
+	}
+	return n
+}
+
+// fraction returns how far x is from one knot to the next one, as a multiple of 2^-24.
+func (p *cardPiece) fraction(d *dialect.Dialect, knot int) string {
+	low, high := p.card.Knots[knot], p.card.Knots[knot+1]
+	return fmt.Sprintf("%s / %s", d.Round(fmt.Sprintf("(%s - %s) / %s * %s", p.name, d.Num(low), d.Num(high-low), d.Num(1<<24))), d.Num(1<<24))
+}
+
+// of returns an expression with the value of at for each level. Between two knots it is linear.
+func (p *cardPiece) of(d *dialect.Dialect, at func(level int) float64) string {
+	c := p.card
+	knots := len(c.Knots)
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, list := range [][]float64{c.Knots, c.Atoms} {
+		if len(list) > 0 {
+			low, high = min(low, list[0]), max(high, list[len(list)-1])
+		}
+	}
+	var b strings.Builder
+	ends := 0
+	when := func(condition, value string) {
+		b.WriteString("CASE WHEN " + condition + " THEN " + value + " ELSE ")
+		ends++
+	}
+	if p.absent != "" {
+		v := 0.0
+		if c.Missing {
+			v = at(p.width() - 1)
+		}
+		when(p.absent, d.Num(v))
+	}
+	for i, a := range c.Atoms {
+		comparison := " = "
+		switch {
+		case a == low && a == high:
+			comparison = "" // every value
+		case a == low:
+			comparison = " <= "
+		case a == high:
+			comparison = " >= "
+		}
+		if comparison == "" {
+			when(p.name+" = "+p.name, d.Num(at(knots+i)))
+		} else if knots > 0 {
+			when(p.name+comparison+d.Num(a), d.Num(at(knots+i)))
+		}
+	}
+	switch {
+	case knots > 0:
+		p.between(d, &b, at, 0, knots)
+	default: // the nearest atom, the smaller of two at the same distance
+		half := func(x string) string { return x + " / " + d.Num(2) }
+		for i := range len(c.Atoms) - 1 {
+			a, next := c.Atoms[i], c.Atoms[i+1]
+			when(fmt.Sprintf("NOT (%s - %s < %s - %s)", d.Num(next/2), half(p.name), half(p.name), d.Num(a/2)), d.Num(at(i)))
+		}
+		b.WriteString(d.Num(at(len(c.Atoms) - 1)))
+	}
+	return b.String() + strings.Repeat(" END", ends)
+}
+
+// between writes the value between the knots from first-1 to end, by halves.
+func (p *cardPiece) between(d *dialect.Dialect, b *strings.Builder, at func(level int) float64, first, end int) {
+	knots := p.card.Knots
+	if first == end { // knots[first-1] <= x < knots[first]
+		switch {
+		case first == 0:
+			b.WriteString(d.Num(at(0)))
+		case first == len(knots):
+			b.WriteString(d.Num(at(len(knots) - 1)))
+		case at(first-1) == at(first):
+			b.WriteString(d.Num(at(first)))
+		default:
+			f := p.fraction(d, first-1)
+			fmt.Fprintf(b, "(%s - %s) * %s + %s * %s", d.Num(1), f, d.Num(at(first-1)), f, d.Num(at(first)))
+		}
+		return
+	}
+	middle := (first + end) / 2
+	b.WriteString("CASE WHEN " + p.name + " < " + d.Num(knots[middle]) + " THEN ")
+	p.between(d, b, at, first, middle)
+	b.WriteString(" ELSE ")
+	p.between(d, b, at, middle+1, end)
+	b.WriteString(" END")
+}
+
+func (p *cardPiece) score(d *dialect.Dialect, w []float64) string {
+	if !slices.ContainsFunc(w, func(v float64) bool { return v != 0 }) {
+		return ""
+	}
+	return p.of(d, func(level int) float64 { return w[level] })
+}
+
+func (p *cardPiece) values(d *dialect.Dialect, list []string) []string {
+	for k := range p.width() {
+		list = append(list, p.of(d, func(level int) float64 {
+			if level == k {
+				return 1
+			}
+			return 0
+		}))
+	}
+	return list
+}
+
+func (p *cardPiece) bounds(list []float64) []float64 {
+	for range p.width() {
+		list = append(list, 1)
+	}
+	return list
+}

@@ -1,0 +1,494 @@
+package scan
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"toptau/diag"
+	"toptau/internal/large"
+	"toptau/internal/table"
+	"toptau/schema"
+	"toptau/sql/dialect"
+	"toptau/threshold"
+)
+
+// Rows are the rows of a table. They implement large.Rows, and serve one goroutine at a time.
+type Rows struct {
+	dialect *dialect.Dialect
+	shards  []Conn
+	table   Table
+	layout  *layout
+	is      conditions
+	stats   *statistics
+	tables  map[string]*table.Table // samples and positives that were fetched, by what was asked
+
+	lock    sync.Mutex
+	traffic Traffic
+}
+
+var _ large.Rows = (*Rows)(nil)
+
+// Open reads the catalogue and the statistics of a table: two statements for each server, and a third one if numbers are not
+// finite.
+//
+// Errors: diag.Usage for a table, a column or a label that is not there; diag.Data for NULL in the key, weights that are not
+// positive, and infinite numbers, with the column and their count.
+func Open(ctx context.Context, d *dialect.Dialect, shards []Conn, t Table) (*Rows, error) {
+	if len(shards) == 0 || len(t.Name) == 0 {
+		return nil, &diag.Error{Kind: diag.Usage, Param: "table", Expected: "the name of a table"}
+	}
+	r := &Rows{dialect: d, shards: shards, table: t, tables: map[string]*table.Table{}}
+	var err error
+	if r.layout, err = r.readLayout(ctx); err != nil {
+		return nil, err
+	}
+	if r.is, err = r.layout.conditions(d, &t); err != nil {
+		return nil, err
+	}
+	if r.stats, err = r.readStatistics(ctx); err != nil {
+		return nil, err
+	}
+	for class, rows := range r.stats.rows {
+		if rows == 0 {
+			return nil, &diag.Error{Kind: diag.Data, File: r.title(), Column: r.layout.label.name,
+				Found: "no " + []string{"negative", "positive"}[class] + " row", Expected: "rows of both classes"}
+		}
+	}
+	return r, nil
+}
+
+// title is the table's name for people.
+func (r *Rows) title() string { return strings.Join(r.table.Name, ".") }
+
+// Schema describes the columns that a model may read.
+func (r *Rows) Schema() schema.Schema { return r.layout.schema(&r.table) }
+
+// Name identifies the rows: the database, the table with its condition, and the checksum of what was read.
+func (r *Rows) Name() string {
+	name := r.dialect.Name + ":" + r.title()
+	if r.table.Where != "" {
+		name += " where " + r.table.Where
+	}
+	return name + " checksum " + strings.Join(r.stats.checksums, "+")
+}
+
+// Traffic returns what was asked so far.
+func (r *Rows) Traffic() Traffic {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	return r.traffic
+}
+
+func (r *Rows) count(change func(t *Traffic)) {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	change(&r.traffic)
+}
+
+// Columns lists the columns that a model may read, with the numbers of missing values.
+func (r *Rows) Columns() (list []Column) {
+	for _, c := range r.layout.features {
+		list = append(list, Column{Name: c.name, Type: c.database, Kind: c.role.kind(), Missing: c.missing, Low: c.least, High: c.most})
+	}
+	return list
+}
+
+// Column describes a column that a model may read.
+type Column struct {
+	Name, Type string
+	Kind       schema.Kind
+	Missing    int
+	Low, High  float64 // of numbers
+}
+
+// Check fails if the rows are not those that Open saw. It reads all of them, unless the connections see the same rows
+// whatever is written.
+//
+// Errors: diag.Data.
+func (r *Rows) Check(ctx context.Context) error {
+	for k, shard := range r.shards {
+		if shard.Steady() {
+			continue
+		}
+		if err := r.checkShard(ctx, k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// changed is the error for rows that are not those of the start.
+func (r *Rows) changed() error {
+	return &diag.Error{Kind: diag.Data, File: r.title(), Found: "the data changed while they were read", Expected: "the same rows throughout",
+		Hint: "repeat, or name a condition that leaves new rows out"}
+}
+
+// upTo leaves out rows that were added after the start, where keys ascend and nothing else does.
+func (r *Rows) upTo(shard int) string {
+	if r.shards[shard].Steady() || r.layout.key.kind != dialect.Int || r.stats == nil || r.stats.last[shard] == "" {
+		return ""
+	}
+	return r.dialect.Quote(r.layout.key.name) + " <= " + r.stats.last[shard]
+}
+
+// from returns the table with conditions; "" are none.
+func (r *Rows) from(conditions ...string) string {
+	if r.table.Where != "" {
+		conditions = append(conditions, "("+r.table.Where+")")
+	}
+	conditions = slices.DeleteFunc(conditions, func(c string) bool { return c == "" })
+	from := r.dialect.Path(r.table.Name)
+	if len(conditions) > 0 {
+		from += " WHERE " + strings.Join(conditions, " AND ")
+	}
+	return from
+}
+
+// part returns the condition of a part.
+func (r *Rows) part(p large.Part) string {
+	of := r.layout.key
+	if r.layout.group != nil {
+		of = r.layout.group
+	}
+	return dialect.Part(r.dialect.Bucket(r.dialect.Quote(of.name), partSeed), p)
+}
+
+// Seeds of the hashes: that of parts, and an independent one of samples.
+const (
+	partSeed   = 0
+	sampleSeed = 1
+)
+
+// pauses are the times after which a statement is repeated whose server was lost.
+var pauses = []time.Duration{time.Second, 4 * time.Second, 15 * time.Second}
+
+// query runs a statement on a server, and again if the server was lost, provided that the rows are still those of the start. reset
+// forgets the rows of the first attempt; nil: there is nothing to forget.
+func (r *Rows) query(ctx context.Context, shard int, statement string, dest []any, reset func(), each func() error) error {
+	conn := r.shards[shard]
+	for attempt := 0; ; attempt++ {
+		err := r.timed(ctx, conn, statement, dest, each)
+		if err == nil || attempt == len(pauses) || ctx.Err() != nil || !conn.Lost(err) {
+			return err
+		}
+		r.count(func(t *Traffic) { t.Retries++ })
+		if again := r.reconnect(ctx, shard, attempt); again != nil {
+			return errors.Join(err, again)
+		}
+		if reset != nil {
+			reset()
+		}
+	}
+}
+
+// timed runs a statement once.
+func (r *Rows) timed(ctx context.Context, conn Conn, statement string, dest []any, each func() error) error {
+	begin := time.Now()
+	err := conn.Query(ctx, statement, dest, each)
+	r.count(func(t *Traffic) {
+		t.Statements++
+		t.Waiting += time.Since(begin)
+		t.Sent += int64(len(statement))
+	})
+	return err
+}
+
+// reconnect waits until a server is there again, and compares its rows with those of the start.
+func (r *Rows) reconnect(ctx context.Context, shard, attempt int) error {
+	var err error
+	for ; attempt < len(pauses); attempt++ {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pauses[attempt]):
+		}
+		if err = r.shards[shard].Reconnect(ctx); err != nil {
+			continue
+		}
+		if r.stats == nil || len(r.stats.checksums) <= shard {
+			return nil
+		}
+		if err = r.checkShard(ctx, shard); err == nil || !r.shards[shard].Lost(err) {
+			return err
+		}
+	}
+	return err
+}
+
+// checkShard fails if the rows of a server are not those that Open saw.
+func (r *Rows) checkShard(ctx context.Context, shard int) error {
+	var checksum string
+	statement := "SELECT " + r.dialect.Checksum(r.checked()) + " FROM " + r.from(r.is.all, r.upTo(shard))
+	if err := r.timed(ctx, r.shards[shard], statement, []any{&checksum}, func() error { return nil }); err != nil {
+		return err
+	}
+	r.count(func(t *Traffic) { t.Scans++ })
+	if checksum != r.stats.checksums[shard] {
+		return r.changed()
+	}
+	return nil
+}
+
+// everywhere runs do for all servers at once and returns the first error in their order.
+func (r *Rows) everywhere(ctx context.Context, do func(ctx context.Context, k int) error) error {
+	if len(r.shards) == 1 {
+		return do(ctx, 0)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	errs := make([]error, len(r.shards))
+	var wait sync.WaitGroup
+	for k := range r.shards {
+		wait.Go(func() {
+			if errs[k] = do(ctx, k); errs[k] != nil {
+				cancel()
+			}
+		})
+	}
+	wait.Wait()
+	for _, err := range errs { // a cancelled one is not the cause
+		if err != nil && ctx.Err() != nil && !strings.Contains(err.Error(), context.Canceled.Error()) {
+			return err
+		}
+	}
+	return cmp.Or(errs...)
+}
+
+// population returns the numbers of some rows.
+func population(rows int, mass, least float64, whole bool) threshold.Population {
+	return threshold.Population{Rows: rows, Mass: mass, MinWeight: least, Whole: whole}
+}
+
+// Count returns the number and the weights of the rows of a part, by class. A part that is not all rows costs one statement.
+func (r *Rows) Count(ctx context.Context, p large.Part) (positives, negatives threshold.Population, err error) {
+	s := r.stats
+	if where := r.part(p); where != "" {
+		if s, err = r.countPart(ctx, where); err != nil {
+			return positives, negatives, err
+		}
+	}
+	negatives = population(s.rows[0], s.mass[0], s.least[0], s.whole[0])
+	positives = population(s.rows[1], s.mass[1], s.least[1], s.whole[1])
+	return positives, negatives, nil
+}
+
+func (r *Rows) countPart(ctx context.Context, where string) (*statistics, error) {
+	d := r.dialect
+	s := &statistics{least: [2]float64{math.Inf(1), math.Inf(1)}, whole: [2]bool{true, true}}
+	for k := range r.shards {
+		var q query
+		var rows, fractions [2]int64
+		var mass, least [2]sql.NullFloat64
+		for class, is := range []string{r.is.negative, r.is.positive} {
+			q.add(d.CountIf(is), &rows[class])
+			if r.layout.weight != nil {
+				w := d.Cast(r.layout.weight.expr(d))
+				q.add(d.SumIf(w, is), &mass[class])
+				q.add("min(CASE WHEN "+is+" THEN "+w+" END)", &least[class])
+				q.add(d.CountIf(is+" AND "+w+" <> floor("+w+")"), &fractions[class])
+			}
+		}
+		if err := r.one(ctx, k, &q, r.from(r.is.all, where, r.upTo(k))); err != nil {
+			return nil, err
+		}
+		r.count(func(t *Traffic) { t.Scans++ })
+		for class := range rows {
+			if r.layout.weight == nil {
+				mass[class].Float64, least[class] = float64(rows[class]), sql.NullFloat64{Float64: 1, Valid: rows[class] > 0}
+			}
+			s.rows[class] += int(rows[class])
+			s.mass[class] += mass[class].Float64
+			if least[class].Valid {
+				s.least[class] = min(s.least[class], least[class].Float64)
+			}
+			s.whole[class] = s.whole[class] && fractions[class] == 0
+		}
+	}
+	return s, nil
+}
+
+// batch is single rows.
+type batch struct {
+	keys    []string
+	label   []table.Class
+	weight  []float64
+	groups  []string
+	numbers [][]float64 // by feature
+	texts   [][]string
+
+	features int
+}
+
+// reset makes a batch empty.
+func (b *batch) reset() {
+	*b = batch{features: b.features, numbers: make([][]float64, b.features), texts: make([][]string, b.features)}
+}
+
+// fetch reads the rows of a server for which a condition holds, in the order of their keys.
+func (r *Rows) fetch(ctx context.Context, shard int, conditions ...string) (*batch, error) {
+	d, l := r.dialect, r.layout
+	b := &batch{features: len(l.features)}
+	b.reset()
+	var q query
+	var key, group string
+	var weight, positive float64
+	q.add(r.keyText(), &key)
+	// Whole numbers are doubles here: ClickHouse takes the literal 1 for a column with the name 1.
+	label := "CASE WHEN " + r.is.positive + " THEN " + d.Num(1) + " ELSE " + d.Num(0) + " END"
+	q.add(label, &positive)
+	if l.weight != nil {
+		q.add(d.Cast(l.weight.expr(d)), &weight)
+	}
+	if l.group != nil {
+		q.add("coalesce("+d.String(l.group.expr(d))+", '')", &group)
+	}
+	numbers, texts := make([]sql.NullFloat64, len(l.features)), make([]string, len(l.features))
+	for i, c := range l.features {
+		if c.role == number {
+			q.add(d.Missing(c.expr(d)), &numbers[i])
+		} else {
+			q.add("coalesce("+d.String(c.expr(d))+", '')", &texts[i])
+		}
+	}
+	for i := range q.columns { // names of their own: that of a column would mean the expression in ClickHouse
+		q.columns[i] += fmt.Sprintf(" AS toptau_%d", i)
+	}
+	conditions = append(conditions, r.is.all, r.upTo(shard))
+	err := r.query(ctx, shard, "SELECT "+strings.Join(q.columns, ", ")+" FROM "+r.from(conditions...), q.dest, b.reset, func() error {
+		b.keys = append(b.keys, strings.Clone(key))
+		b.label = append(b.label, table.Class(positive))
+		if l.weight != nil {
+			b.weight = append(b.weight, weight)
+		}
+		if l.group != nil {
+			b.groups = append(b.groups, strings.Clone(group))
+		}
+		for i, c := range l.features {
+			if c.role == number {
+				x := numbers[i].Float64
+				if !numbers[i].Valid {
+					x = math.NaN()
+				}
+				b.numbers[i] = append(b.numbers[i], x)
+			} else {
+				b.texts[i] = append(b.texts[i], strings.Clone(texts[i]))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.count(func(t *Traffic) { t.Rows += len(b.keys) })
+	b.sort(l)
+	return b, nil
+}
+
+// keyText returns the key as a text that sorts, compares and travels: decimal digits, or a text's bytes as hexadecimal digits.
+func (r *Rows) keyText() string {
+	name := r.dialect.Quote(r.layout.key.name)
+	if r.layout.key.kind == dialect.Int {
+		return r.dialect.Whole(name)
+	}
+	return r.dialect.Hex(r.dialect.String(name))
+}
+
+// literal returns the literal of a key.
+func (r *Rows) literal(key string) string {
+	if r.layout.key.kind == dialect.Int {
+		return key
+	}
+	text, err := unhex(key)
+	if err != nil {
+		return "NULL"
+	}
+	literal, _ := r.dialect.Text(text)
+	return literal
+}
+
+func unhex(s string) (string, error) {
+	b := make([]byte, len(s)/2)
+	for i := range b {
+		v, err := strconv.ParseUint(s[2*i:2*i+2], 16, 8)
+		if err != nil {
+			return "", err
+		}
+		b[i] = byte(v)
+	}
+	return string(b), nil
+}
+
+// compareKeys orders keys: whole numbers by value, texts by their bytes.
+func (l *layout) compareKeys(a, b string) int {
+	if l.key.kind != dialect.Int {
+		return strings.Compare(a, b)
+	}
+	x, _ := strconv.ParseInt(a, 10, 64)
+	y, _ := strconv.ParseInt(b, 10, 64)
+	return cmp.Compare(x, y)
+}
+
+// sort puts the rows in the order of their keys.
+func (b *batch) sort(l *layout) {
+	order := make([]int, len(b.keys))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(x, y int) int { return l.compareKeys(b.keys[x], b.keys[y]) })
+	b.take(order)
+}
+
+// take keeps some rows, in an order.
+func (b *batch) take(order []int) {
+	b.keys, b.label = taken(b.keys, order), taken(b.label, order)
+	b.weight, b.groups = taken(b.weight, order), taken(b.groups, order)
+	for i := range b.numbers {
+		b.numbers[i], b.texts[i] = taken(b.numbers[i], order), taken(b.texts[i], order)
+	}
+}
+
+func taken[T any](list []T, order []int) []T {
+	if list == nil {
+		return nil
+	}
+	out := make([]T, len(order))
+	for k, i := range order {
+		out[k] = list[i]
+	}
+	return out
+}
+
+// appendBatch adds the rows of another batch.
+func (b *batch) appendBatch(o *batch) {
+	b.keys, b.label = append(b.keys, o.keys...), append(b.label, o.label...)
+	b.weight, b.groups = append(b.weight, o.weight...), append(b.groups, o.groups...)
+	for i := range b.numbers {
+		b.numbers[i], b.texts[i] = append(b.numbers[i], o.numbers[i]...), append(b.texts[i], o.texts[i]...)
+	}
+}
+
+// fetchAll reads the rows of all servers for which conditions hold, in the order of the servers.
+func (r *Rows) fetchAll(ctx context.Context, conditions ...string) (*batch, error) {
+	parts := make([]*batch, len(r.shards))
+	err := r.everywhere(ctx, func(ctx context.Context, k int) (err error) {
+		parts[k], err = r.fetch(ctx, k, slices.Clone(conditions)...)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.count(func(t *Traffic) { t.Scans++ })
+	for _, p := range parts[1:] {
+		parts[0].appendBatch(p)
+	}
+	return parts[0], nil
+}

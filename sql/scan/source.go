@@ -1,0 +1,656 @@
+package scan
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"toptau/internal/certified"
+	"toptau/internal/feature"
+	"toptau/internal/large"
+	"toptau/internal/matrix"
+	"toptau/internal/table"
+	"toptau/method"
+	"toptau/sql/dialect"
+)
+
+// sampleRows is the number of rows whose scores tell where the wanted ones are expected. SCALE of the answers, not their
+// correctness, depends on it.
+const sampleRows = 100_000
+
+// heldBytes is the memory that the positives may take. More of them stay in the database.
+const heldBytes = 512 << 20
+
+// Source answers the solver's questions by statements. It keeps the positives, if they are few enough, a sample of the others, and
+// every row that it has returned. It serves one goroutine at a time.
+type Source struct {
+	rows    *Rows
+	part    string
+	m       *feature.Map
+	storage matrix.Storage
+	encoder *encoder
+	shape   certified.Shape
+	passes  int
+
+	memory     *certified.Memory // of the positives; nil: they stay in the database
+	positives  *class
+	population *class
+}
+
+// class is the rows of a class: those that were returned have numbers, data and keys.
+type class struct {
+	where   string
+	rows    int
+	numbers []map[string]int // for each server
+	known   []knownRow
+	sample  []sampled
+	counts  map[*certified.Point]*counts // of the last points, from their bins
+	recent  []*certified.Point
+}
+
+// knownRow is a row that was returned.
+type knownRow struct {
+	shard  int
+	key    string
+	x      *matrix.ClassRows
+	at     int
+	weight float64
+}
+
+// sampled is rows of a sample, each of which stands for several rows of the table.
+type sampled struct {
+	x      *matrix.ClassRows
+	keys   []string
+	stands float64
+}
+
+// Source answers the solver's questions about the rows of a part. It fetches the positives and a sample of the others, unless
+// Sample did.
+func (r *Rows) Source(ctx context.Context, p large.Part, m *feature.Map, s matrix.Storage, of method.Population) (certified.Source, error) {
+	return r.NewSource(ctx, p, m, s, of)
+}
+
+// NewSource is Source with its own type.
+func (r *Rows) NewSource(ctx context.Context, p large.Part, m *feature.Map, storage matrix.Storage, of method.Population) (*Source, error) {
+	e, err := newEncoder(r.dialect, r.layout, m, storage)
+	if err != nil {
+		return nil, err
+	}
+	s := &Source{rows: r, part: r.part(p), m: m, storage: storage, encoder: e}
+	positives, negatives, err := r.Count(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	s.shape = certified.Shape{Cols: m.Cols(), Positives: positives, Population: negatives}
+	s.positives = r.newClass(r.is.positive, positives.Rows)
+	s.population = r.newClass(r.is.negative, negatives.Rows)
+	if of == method.AllRows {
+		s.population = r.newClass(r.is.all, positives.Rows+negatives.Rows)
+		s.shape.Population = population(positives.Rows+negatives.Rows, positives.Mass+negatives.Mass,
+			min(positives.MinWeight, negatives.MinWeight), positives.Whole && negatives.Whole)
+	}
+	// What Sample fetched for as many rows is kept.
+	sample, err := r.Sample(ctx, p, sampleRows)
+	if err != nil {
+		return nil, err
+	}
+	x, err := m.MatrixPart(sample.Table, storage)
+	if err != nil {
+		return nil, err
+	}
+	s.population.addSample(x.Negatives, sample.Table, sample.Share[0])
+	if of == method.AllRows {
+		s.population.addSample(x.Positives, sample.Table, sample.Share[1])
+	}
+	s.positives.addSample(x.Positives, sample.Table, sample.Share[1])
+	if 8*positives.Rows*m.Cols() <= heldBytes {
+		t, err := r.sampleClass(ctx, p, table.Positive, positives.Rows, positives.Rows)
+		if err != nil {
+			return nil, err
+		}
+		if x, err = m.MatrixPart(t, storage); err != nil {
+			return nil, err
+		}
+		s.memory = certified.NewMemory(x, method.Negatives)
+	}
+	return s, nil
+}
+
+func (r *Rows) newClass(where string, rows int) *class {
+	c := &class{where: where, rows: rows, counts: map[*certified.Point]*counts{}}
+	for range r.shards {
+		c.numbers = append(c.numbers, map[string]int{})
+	}
+	return c
+}
+
+func (c *class) addSample(x *matrix.ClassRows, t *table.Table, share float64) {
+	if x.Rows() == 0 {
+		return
+	}
+	s := sampled{x: x, stands: 1 / share, keys: make([]string, x.Rows())}
+	for i := range s.keys {
+		s.keys[i] = t.ID[0].Values[x.Source(i)]
+	}
+	c.sample = append(c.sample, s)
+}
+
+// Shape describes the data.
+func (s *Source) Shape() certified.Shape { return s.shape }
+
+// Readings counts the passes so far: statements that read the population.
+func (s *Source) Readings() (int, float64) { return s.passes, float64(s.passes) }
+
+// Means returns the mean of the positives, and of a sample of the population: it only chooses where to start.
+func (s *Source) Means(ctx context.Context) (positives, population []float64, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	if s.memory != nil {
+		positives, _, err = s.memory.Means(ctx)
+	} else {
+		positives = s.positives.mean(s.shape.Cols)
+	}
+	return positives, s.population.mean(s.shape.Cols), err
+}
+
+// mean returns the mean of the sample.
+func (c *class) mean(cols int) []float64 {
+	sum, row, total := make([]float64, cols), make([]float64, cols), 0.0
+	for _, part := range c.sample {
+		for i := range part.x.Rows() {
+			m := part.stands
+			if w := part.x.Weights(); w != nil {
+				m *= w[i]
+			}
+			part.x.Row(i, row)
+			for j, v := range row {
+				sum[j] += float64(m * v)
+			}
+			total += m
+		}
+	}
+	for j := range sum {
+		sum[j] /= total
+	}
+	return sum
+}
+
+// Scan answers the queries: one statement for each point and class that is not in memory, and one for rows by their keys if some
+// are new.
+func (s *Source) Scan(ctx context.Context, queries []certified.Query) ([]certified.Answer, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	answers := make([]certified.Answer, len(queries))
+	if s.memory != nil {
+		asked := make([]certified.Query, 0, len(queries))
+		var which []int
+		for k := range queries {
+			if r := &queries[k].Positives; r.Sums || len(r.Cuts)+len(r.Groups)+len(r.Want)+len(r.Numbers) > 0 {
+				asked, which = append(asked, certified.Query{At: queries[k].At, Positives: *r}), append(which, k)
+			}
+		}
+		if len(asked) > 0 {
+			found, err := s.memory.Scan(ctx, asked)
+			if err != nil {
+				return nil, err
+			}
+			for i, k := range which {
+				answers[k].Positives = found[i].Positives
+			}
+		}
+	}
+	var plans []*plan
+	for _, population := range []bool{false, true} {
+		c := s.population
+		if !population {
+			if c = s.positives; s.memory != nil {
+				continue
+			}
+		}
+		for k := range queries {
+			q := &queries[k]
+			request, to := &q.Positives, &answers[k].Positives
+			if population {
+				request, to = &q.Population, &answers[k].Population
+			}
+			for _, id := range slices.Sorted(slices.Values(request.Numbers)) {
+				if id < 0 || id >= len(c.known) {
+					return nil, fmt.Errorf("scan: row %d was never returned", id)
+				}
+				to.ByNumber = append(to.ByNumber, c.row(id, 0))
+			}
+			to.Rows, to.Count = make([][]certified.Row, len(request.Want)), make([]int, len(request.Want))
+			if len(request.Want) == 0 && !request.Sums && len(request.Cuts)+len(request.Groups) == 0 {
+				continue
+			}
+			plans = s.plan(plans, c, q, k, request, to)
+		}
+	}
+	for _, p := range plans {
+		if err := s.run(ctx, p); err != nil {
+			return nil, err
+		}
+	}
+	return answers, nil
+}
+
+// row returns a row that is known.
+func (c *class) row(id int, score float64) certified.Row {
+	k := &c.known[id]
+	return certified.Row{ID: id, Score: score, Weight: k.weight, Features: func(dst []float64) { k.x.Row(k.at, dst) }}
+}
+
+// plan is what one statement answers: the requests about a class at a point of which at most one asks for sums.
+type plan struct {
+	c     *class
+	at    *certified.Point
+	parts []planned
+	sums  int // the part that asks for sums, or -1
+}
+
+// planned is a request of a plan with its answer.
+type planned struct {
+	request *certified.Request
+	to      *certified.ClassAnswer
+	wants   []look // for each Want: where its rows are looked for
+}
+
+// look is where the rows of a Want are looked for.
+type look struct {
+	interval
+	buckets  int             // of the hash, where rows are spread; 0: all
+	fromRows []certified.Row // rows of the sample that are the answer; nil: the database is asked
+}
+
+// interval is a closed interval of scores.
+type interval struct{ low, high float64 }
+
+// plan adds a request to a plan at the same point, or to a new one.
+func (s *Source) plan(plans []*plan, c *class, q *certified.Query, _ int, r *certified.Request, to *certified.ClassAnswer) []*plan {
+	sums := r.Sums || len(r.Cuts)+len(r.Groups) > 0
+	for _, p := range plans {
+		if p.c == c && p.at == q.At && !(sums && p.sums >= 0) {
+			if sums {
+				p.sums = len(p.parts)
+			}
+			p.parts = append(p.parts, planned{request: r, to: to})
+			return plans
+		}
+	}
+	p := &plan{c: c, at: q.At, sums: -1, parts: []planned{{request: r, to: to}}}
+	if sums {
+		p.sums = 0
+	}
+	return append(plans, p)
+}
+
+// mostTries is the number of statements that look for wanted rows where the first guess found too few.
+const mostTries = 4
+
+// run answers a plan.
+func (s *Source) run(ctx context.Context, p *plan) error {
+	z := p.c.expected(p)
+	for k := range p.parts {
+		part := &p.parts[k]
+		part.wants = make([]look, len(part.request.Want))
+		for i := range part.request.Want {
+			part.wants[i] = s.guess(p, part.request, &part.request.Want[i], z)
+		}
+	}
+	for try := 1; ; try++ {
+		found, err := s.ask(ctx, p)
+		if err != nil {
+			return err
+		}
+		if try < mostTries && s.tooFew(p, found) {
+			continue
+		}
+		return s.finish(ctx, p, found)
+	}
+}
+
+// cell is the sums of an interval, as a server returned them.
+type cell struct {
+	interval int
+	free     bool
+	bin      certified.Bin
+	features []float64 // sums, where groups are asked for
+	moments  []float64
+	lists    [][]candidate // for each want of the plan
+	counts   []int
+}
+
+// candidate is a row that may be wanted.
+type candidate struct {
+	key   string
+	score float64
+}
+
+// edges returns the ends of the intervals of a request, cuts and groups together.
+func edges(r *certified.Request) []float64 {
+	list := slices.Concat(r.Cuts, r.Groups)
+	list = slices.DeleteFunc(list, func(x float64) bool { return math.IsInf(x, 0) })
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// statement writes the statement of a plan for a server, with the places for a row of its answer.
+func (s *Source) statement(p *plan, shard int, c *cell) (statement string, dest []any, finish func() error) {
+	d, e := s.rows.dialect, s.encoder
+	score, _ := e.score(p.at.W)
+	weight := ""
+	if w := s.rows.layout.weight; w != nil {
+		weight = d.Cast(w.expr(d))
+	}
+	var sums *certified.Request
+	var ends []float64
+	if p.sums >= 0 {
+		sums = p.parts[p.sums].request
+		ends = edges(sums)
+	}
+	grouped := sums != nil && len(sums.Groups) > 1
+	// The rows, their scores, their intervals.
+	var inner, names []string
+	listed := slices.ContainsFunc(p.parts, func(part planned) bool {
+		return slices.ContainsFunc(part.wants, func(l look) bool { return l.low <= l.high })
+	})
+	if listed {
+		inner, names = append(inner, d.Quote(s.rows.layout.key.name)+" AS toptau_k"), append(names, "toptau_k")
+	}
+	held := ""
+	if grouped {
+		if keys := p.c.heldKeys(sums.Held, shard); len(keys) > 0 {
+			for i := range keys {
+				keys[i] = s.rows.literal(keys[i])
+			}
+			held = d.Among(d.Quote(s.rows.layout.key.name), keys)
+			inner = append(inner, "CASE WHEN "+held+" THEN "+d.Num(0)+" ELSE "+d.Num(1)+" END AS toptau_free")
+		}
+	}
+	if weight != "" {
+		inner = append(inner, weight+" AS toptau_m")
+	}
+	bucket := false
+	for _, part := range p.parts {
+		bucket = bucket || slices.ContainsFunc(part.wants, func(l look) bool { return l.buckets > 0 })
+	}
+	if bucket {
+		inner = append(inner, d.Bucket(d.Quote(s.rows.layout.key.name), spreadSeed)+" AS toptau_b")
+	}
+	for _, column := range e.columns {
+		inner = append(inner, column.expr+" AS "+column.name)
+	}
+	if held != "" {
+		names = append(names, "toptau_free")
+	}
+	if weight != "" {
+		names = append(names, "toptau_m")
+	}
+	if bucket {
+		names = append(names, "toptau_b")
+	}
+	if grouped {
+		for _, column := range e.columns {
+			names = append(names, column.name)
+		}
+	}
+	from := "(SELECT " + strings.Join(inner, ", ") + " FROM " + s.rows.from(p.c.where, s.part, s.rows.upTo(shard)) + ") toptau_t"
+	from = "(SELECT " + strings.Join(append(slices.Clone(names), score+" AS toptau_s"), ", ") + " FROM " + from + d.Fence + ") toptau_q"
+	if within := p.within(ends); within != "" {
+		low, high := p.span(ends)
+		var conditions []string
+		if !math.IsInf(low, -1) {
+			conditions = append(conditions, "toptau_s >= "+d.Num(low))
+		}
+		if !math.IsInf(high, 1) {
+			conditions = append(conditions, "toptau_s <= "+d.Num(high))
+		}
+		if len(conditions) > 0 {
+			from += " WHERE " + strings.Join(conditions, " AND ")
+		}
+	}
+	bin := "0"
+	if len(ends) > 0 {
+		bin = d.Near(d, "toptau_s", ends)
+	}
+	from = "(SELECT " + strings.Join(append(slices.Clone(names), "toptau_s", d.Int(bin)+" AS toptau_i"), ", ") + " FROM " + from + ") toptau_r"
+
+	// The sums.
+	var q query
+	var number, count, free int64
+	free = 1
+	q.add("toptau_i", &number)
+	by := "toptau_i"
+	if held != "" {
+		q.add(d.Int("toptau_free"), &free)
+		by += ", toptau_free"
+	}
+	q.add(d.Int("count(*)"), &count)
+	origin := 0.0
+	if sums != nil {
+		origin = sums.Origin
+	}
+	distance := "toptau_s"
+	if origin != 0 {
+		distance = "(toptau_s - " + d.Num(origin) + ")"
+	}
+	times := ""
+	if weight != "" {
+		times = "toptau_m * "
+		q.add("sum(toptau_m)", &c.bin.Mass)
+	}
+	q.add("min(toptau_s)", &c.bin.Low)
+	q.add("max(toptau_s)", &c.bin.High)
+	if sums != nil {
+		q.add("sum("+times+distance+")", &c.bin.Score)
+		q.add("sum("+times+distance+" * "+distance+")", &c.bin.Square)
+	}
+	var features, moments []float64
+	if grouped {
+		values := e.values()
+		features = make([]float64, len(values))
+		for j, v := range values {
+			q.add("sum("+times+"("+v+"))", &features[j])
+		}
+		if sums.Moments {
+			moments = make([]float64, len(values))
+			for j, v := range values {
+				q.add("sum("+times+distance+" * ("+v+"))", &moments[j])
+			}
+		}
+	}
+	texts := make([]nullText, p.wants())
+	counts := make([]int64, p.wants())
+	place := 0
+	for k := range p.parts {
+		part := &p.parts[k]
+		for i := range part.request.Want {
+			w, in := &part.request.Want[i], part.wants[i]
+			if !math.IsInf(w.Low, -1) || !math.IsInf(w.High, 1) {
+				q.add(d.Int(d.CountIf(scoreWithin(d, interval{w.Low, w.High}))), &counts[place])
+			}
+			if in.low <= in.high {
+				where := scoreWithin(d, in.interval)
+				if in.buckets > 0 {
+					where += fmt.Sprintf(" AND toptau_b < %d", in.buckets)
+				}
+				q.add(d.Keys(s.rows.layout.key.kind, "toptau_k", "toptau_s", where), &texts[place])
+			}
+			place++
+		}
+	}
+	statement = "SELECT " + strings.Join(q.columns, ", ") + " FROM " + from + " GROUP BY " + by
+	finish = func() error {
+		c.interval, c.free = int(number), free != 0
+		c.bin.Rows = int(count)
+		if weight == "" {
+			c.bin.Mass = float64(count)
+		}
+		if !dialect.Finite(c.bin.Score, c.bin.Low, c.bin.High) {
+			c.bin.Bad = c.bin.Rows
+		}
+		c.lists, c.counts = make([][]candidate, len(texts)), make([]int, len(texts))
+		for i := range texts {
+			c.counts[i] = int(counts[i])
+			list, err := candidates(texts[i].text)
+			if err != nil {
+				return err
+			}
+			c.lists[i] = list
+			texts[i].text = ""
+		}
+		c.features, c.moments = slices.Clone(features), slices.Clone(moments)
+		return nil
+	}
+	return statement, q.dest, finish
+}
+
+// nullText is a text that NULL leaves empty.
+type nullText struct{ text string }
+
+// Scan takes a value from database/sql.
+func (n *nullText) Scan(v any) error {
+	switch v := v.(type) {
+	case nil:
+		n.text = ""
+	case string:
+		n.text = v
+	case []byte:
+		n.text = string(v)
+	default:
+		return fmt.Errorf("a list of type %T", v)
+	}
+	return nil
+}
+
+// spreadSeed is the seed of the hash that spreads rows.
+const spreadSeed = 2
+
+// scoreWithin returns the condition that a score is in an interval.
+func scoreWithin(d *dialect.Dialect, in interval) string {
+	var list []string
+	if !math.IsInf(in.low, -1) {
+		list = append(list, "toptau_s >= "+d.Num(in.low))
+	}
+	if !math.IsInf(in.high, 1) {
+		list = append(list, "toptau_s <= "+d.Num(in.high))
+	}
+	if len(list) == 0 {
+		return "1 = 1"
+	}
+	return strings.Join(list, " AND ")
+}
+
+// candidates reads a list of keys and scores.
+func candidates(list string) (out []candidate, err error) {
+	for list != "" {
+		var item string
+		item, list, _ = strings.Cut(list, ",")
+		key, number, found := strings.Cut(item, ":")
+		var score float64
+		if _, err := fmt.Sscan(number, &score); !found || err != nil {
+			return nil, fmt.Errorf("a list of rows with %q", item)
+		}
+		out = append(out, candidate{strings.Clone(key), score})
+	}
+	return out, nil
+}
+
+// wants is the number of wants of all requests.
+func (p *plan) wants() (n int) {
+	for _, part := range p.parts {
+		n += len(part.request.Want)
+	}
+	return n
+}
+
+// within is not empty if some rows need not be counted.
+func (p *plan) within(ends []float64) string {
+	if p.sums >= 0 {
+		r := p.parts[p.sums].request
+		if !r.Inside && (r.Sums || len(r.Cuts) > 0) {
+			return ""
+		}
+	}
+	return "inside"
+}
+
+// span returns the scores that matter to a plan: its intervals and those of its wants.
+func (p *plan) span(ends []float64) (low, high float64) {
+	low, high = math.Inf(1), math.Inf(-1)
+	include := func(a, b float64) { low, high = min(low, a), max(high, b) }
+	if p.sums >= 0 {
+		r := p.parts[p.sums].request
+		for _, list := range [][]float64{r.Cuts, r.Groups} {
+			if len(list) > 0 {
+				include(list[0], list[len(list)-1])
+			}
+		}
+	}
+	for _, part := range p.parts {
+		for i, w := range part.request.Want {
+			include(part.wants[i].low, part.wants[i].high)
+			if !math.IsInf(w.Low, -1) || !math.IsInf(w.High, 1) {
+				include(w.Low, w.High)
+			}
+		}
+	}
+	return low, high
+}
+
+// heldKeys returns the keys of the rows of a set that a server has.
+func (c *class) heldKeys(held *certified.Set, shard int) (keys []string) {
+	if held == nil {
+		return nil
+	}
+	for id := range c.known {
+		if c.known[id].shard == shard && held.Has(id) {
+			keys = append(keys, c.known[id].key)
+		}
+	}
+	return keys
+}
+
+// ask runs the statement of a plan on all servers.
+func (s *Source) ask(ctx context.Context, p *plan) ([][]cell, error) {
+	found := make([][]cell, len(s.rows.shards))
+	err := s.rows.everywhere(ctx, func(ctx context.Context, k int) error {
+		var c cell
+		statement, dest, finish := s.statement(p, k, &c)
+		return s.rows.query(ctx, k, statement, dest, func() { found[k] = nil }, func() error {
+			if err := finish(); err != nil {
+				return err
+			}
+			found[k] = append(found[k], c)
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.rows.count(func(t *Traffic) { t.Scans++ })
+	if p.c == s.population {
+		s.passes++
+	}
+	for k := range found { // the order of the sums is that of the intervals
+		slices.SortFunc(found[k], func(a, b cell) int {
+			return cmp.Or(cmp.Compare(a.interval, b.interval), boolCompare(a.free, b.free))
+		})
+	}
+	return found, nil
+}
+
+func boolCompare(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}

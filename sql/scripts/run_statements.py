@@ -1,0 +1,63 @@
+"""Runs statements in an embedded database: python run_statements.py duckdb|chdb
+
+Reads one statement a line from standard input, as a JSON string, and answers each with a line of JSON: {"rows": lists of
+texts, NULL as null} or {"error": message}. The statements are written by Go; this program only passes them on.
+"""
+
+import json
+import sys
+import tempfile
+
+
+def duckdb():
+    import duckdb
+
+    connection = duckdb.connect()
+
+    def cell(value):
+        if value is None:
+            return None
+        if isinstance(value, bool):
+            return str(value).lower()
+        return str(value)  # the shortest digits that give the same double
+
+    def run(statement):
+        return [[cell(value) for value in row] for row in connection.execute(statement).fetchall()]
+
+    return run
+
+
+def chdb(directory):
+    from chdb import session
+
+    database = session.Session(directory)
+
+    database.query("SET output_format_json_quote_denormals = 1, output_format_json_quote_64bit_integers = 1")
+
+    def cell(value):
+        if value is None or isinstance(value, str):
+            return value
+        if isinstance(value, bool):
+            return str(value).lower()
+        return str(value)  # a double has the digits of the answer: json reads and writes the same double
+
+    def run(statement):
+        answer = database.query(statement, "JSONCompactEachRow")
+        lines = answer.data().splitlines() if answer is not None else []
+        return [[cell(value) for value in json.loads(line)] for line in lines if line]
+
+    return run
+
+
+def main():
+    with tempfile.TemporaryDirectory() as directory:
+        run = duckdb() if sys.argv[1] == "duckdb" else chdb(directory)
+        for line in sys.stdin:
+            try:
+                answer = {"rows": run(json.loads(line))}
+            except Exception as error:
+                answer = {"error": str(error)}
+            print(json.dumps(answer), flush=True)
+
+
+main()
