@@ -36,6 +36,7 @@ type Source struct {
 	passes  int
 
 	memory     *certified.Memory // of the positives; nil: they stay in the database
+	held       []string          // their keys, by their numbers
 	positives  *class
 	population *class
 }
@@ -115,6 +116,9 @@ func (r *Rows) NewSource(ctx context.Context, p large.Part, m *feature.Map, stor
 			return nil, err
 		}
 		s.memory = certified.NewMemory(x, method.Negatives)
+		for i := range x.Positives.Rows() {
+			s.held = append(s.held, t.ID[0].Values[x.Positives.Source(i)])
+		}
 	}
 	return s, nil
 }
