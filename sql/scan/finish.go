@@ -74,7 +74,7 @@ func (c *class) remember(at *certified.Point, bins []certified.Bin) {
 	c.counts[at] = ofBins(bins)
 }
 
-// expectation is what is known about the scores at a point before it is asked.
+// expectation estimates the scores at a point before it is asked.
 type expectation struct {
 	counts *counts
 	scores [][]float64 // of the samples
@@ -345,7 +345,7 @@ func (s *Source) finish(ctx context.Context, p *plan, found [][]cell) error {
 		numbers := part.to.ByNumber
 		*part.to = certified.Merge(&certified.Query{At: p.at, Population: *r}, parts).Population
 		part.to.ByNumber = numbers
-		if k == p.sums && !r.Inside && (r.Sums || len(r.Cuts) > 0) {
+		if k == p.sums && p.countsAll() {
 			rows := 0
 			for _, b := range part.to.Bins {
 				rows += b.Rows
