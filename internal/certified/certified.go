@@ -154,9 +154,16 @@ func SolveSource(ctx context.Context, source Source, p method.Problem, opt Optio
 		}
 	}
 	r, err := s.run()
+	if err == nil {
+		err = s.narrow()
+	}
 	if err != nil {
 		return Result{}, err
 	}
+	passes, _ := source.Readings()
+	more := passes - s.passesBefore - r.Passes
+	r.Passes, r.RowReads = r.Passes+more, r.RowReads+float64(more)
+	r.Objective, r.Threshold = s.upper, s.best.t
 	r.Zero = zeroInBounds(f, &r)
 	r.setConverged()
 	return r, nil

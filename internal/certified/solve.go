@@ -62,6 +62,7 @@ type solver struct {
 	start    *start      // where to start; nil: along the difference of the means
 	last     start       // where the descent on the smoothed problem ended; width 0: there was none
 	precise  bool        // bound F up to rounding
+	claims   bool        // bound F as narrowly as a certificate claims it
 	enough   func() bool // a further reason to stop; nil: none
 	solution *Point      // the last solution of a restricted problem
 	norm     NormProof   // for lambda = 0: how short the best point is
