@@ -159,7 +159,8 @@ func recordItem(_ context.Context, st *study) (*Piece, error) {
 		}}
 	return &Piece{Title: "How these tables were made", Tables: []NamedTable{{"record", t}}, Text: []string{
 		st.record.text(),
-		"Everything but this section, the table of times and the fields seconds_ is the same, to the byte, in every run of " +
-			"the same source on the same data: on any number of threads, interrupted or not. cells.csv has the results of " +
+		"Everything but this section, times (in their table, findings and observations) and the fields seconds_ " +
+			"is the same, to the byte, in every run of the same source on the same data: on any number of threads, " +
+			"interrupted or not. cells.csv has the results of " +
 			"every cell. A test computes a sample of them again and compares."}}, nil
 }
