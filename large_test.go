@@ -14,6 +14,7 @@ import (
 	"toptau"
 	"toptau/internal/simulate"
 	"toptau/method"
+	"toptau/result"
 	"toptau/schema"
 	"toptau/threshold"
 )
@@ -113,6 +114,21 @@ func TestPackedFileGivesTheSameResults(t *testing.T) {
 	// F of blocks is the upper end of an interval that is much narrower than the gap.
 	if !v.Holds || math.Abs(v.Objective-f.Objective) > 1e-9*g.AtZero {
 		t.Errorf("verified: %v %v, F is %.15g instead of %.15g", v.Holds, v.Reasons, v.Objective, f.Objective)
+	}
+	// Both bounds are the same whether verify reads the rows in passes or holds them.
+	for name, c := range map[string]*toptau.Fitted{"in passes": blocks, "in memory": whole} {
+		var bounds [2]*result.Verification
+		for k, memory := range []int64{0, 1} {
+			v, err := toptau.Verify(ctx, c.Model, read(packed), c.Certificate, toptau.VerifyOptions{Memory: memory})
+			if err != nil || !v.Holds {
+				t.Fatalf("fitted %s, memory %d: %v, %v", name, memory, v, err)
+			}
+			bounds[k] = v
+		}
+		a, b := bounds[0], bounds[1]
+		if math.Abs(a.Objective-b.Objective) > 1e-12*a.Objective || math.Abs(*a.Lower-*b.Lower) > 1e-12**a.Lower {
+			t.Errorf("fitted %s: bounds %.17g and %.17g, in passes %.17g and %.17g", name, a.Objective, *a.Lower, b.Objective, *b.Lower)
+		}
 	}
 	t.Logf("%d passes, in memory %d", f.Passes, g.Passes)
 }

@@ -138,6 +138,9 @@ func SolveSource(ctx context.Context, source Source, p method.Problem, opt Optio
 	}
 	s := newSolver(ctx, source, f, opt)
 	shape := source.Shape()
+	if opt.Sample != nil && !shape.KeepsScores {
+		s.expected = newExpectation(opt.Sample, p.Definition().Population, f, shape)
+	}
 	if opt.Start != nil {
 		s.start = &start{at: newPoint(opt.Start)}
 	} else if opt.Sample != nil {
@@ -151,9 +154,16 @@ func SolveSource(ctx context.Context, source Source, p method.Problem, opt Optio
 		}
 	}
 	r, err := s.run()
+	if err == nil {
+		err = s.narrow()
+	}
 	if err != nil {
 		return Result{}, err
 	}
+	passes, _ := source.Readings()
+	more := passes - s.passesBefore - r.Passes
+	r.Passes, r.RowReads = r.Passes+more, r.RowReads+float64(more)
+	r.Objective, r.Threshold = s.upper, s.best.t
 	r.Zero = zeroInBounds(f, &r)
 	r.setConverged()
 	return r, nil

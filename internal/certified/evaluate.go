@@ -1,6 +1,7 @@
 package certified
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -87,8 +88,11 @@ func (s *solver) cutsOfRange() int {
 
 // slack is the width of the bounds on F that is narrow enough at a point whose F is at least a number.
 func (s *solver) slack(f float64) float64 {
-	if s.precise {
+	switch {
+	case s.precise:
 		return 0
+	case s.claims:
+		return claimWidth * s.atZero
 	}
 	ofTarget, ofGap := slackOfTarget, slackOfGap
 	if !s.shape.KeepsScores {
@@ -158,6 +162,9 @@ func (s *solver) evaluateWith(want []Want, points ...*Point) ([]evaluation, erro
 			pos: newHistogram(answers[k].Positives.Bins), pop: newHistogram(answers[k].Population.Bins),
 			rounding: math.Max(answers[k].Population.Rounding, answers[k].Positives.Rounding)}
 		s.bound(&out[k])
+		if s.expected != nil && len(out[k].pop) > 0 {
+			s.expected.learn(p.W, out[k].edge)
+		}
 	}
 	for range mostRefinements {
 		var which []int
@@ -186,6 +193,9 @@ func (s *solver) evaluateWith(want []Want, points ...*Point) ([]evaluation, erro
 // the last point's is the guess; nil: there was none.
 func (s *solver) expectedCuts(w []float64) []float64 {
 	edge := s.safeEdge(w)
+	if s.expected != nil && (s.crowded || math.IsInf(edge, -1)) {
+		return s.expected.cuts(w, s.cutsOfRange())
+	}
 	top := edge
 	if math.IsInf(edge, -1) {
 		edge, top = s.lastEdge, s.lastTop // a guess: the last point's
@@ -261,6 +271,38 @@ func (s *solver) refinement(e *evaluation) *Query {
 		q.Positives = Request{Cuts: e.pos[e.posBin].cutsInside(s.cutsOfRange()), Inside: true}
 	}
 	return q
+}
+
+// claimWidth is the width of the bounds on F at the end of SolveSource, as a part of F(0). A certificate claims the upper
+// one, which verify compares with F to within ten times as much.
+const claimWidth = 1e-9
+
+// narrow divides the bins of the best point until its bounds are as narrow as a claim.
+func (s *solver) narrow() error {
+	s.claims, s.ctx = true, context.WithoutCancel(s.ctx)
+	if isZero(s.best.at.W) {
+		return nil // F(0) is known
+	}
+	if len(s.best.pop) == 0 {
+		e, err := s.evaluate(0, s.best.at)
+		if err != nil {
+			return err
+		}
+		s.best = e[0]
+	}
+	for range mostRefinements {
+		q := s.refinement(&s.best)
+		if q == nil {
+			break
+		}
+		answers, err := s.ask(*q)
+		if err != nil {
+			return err
+		}
+		s.refine(&s.best, &answers[0])
+	}
+	s.upper = math.Min(s.upper, s.best.f)
+	return nil
 }
 
 // refine replaces the bins that a refinement asked about.

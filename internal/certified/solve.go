@@ -62,11 +62,14 @@ type solver struct {
 	start    *start      // where to start; nil: along the difference of the means
 	last     start       // where the descent on the smoothed problem ended; width 0: there was none
 	precise  bool        // bound F up to rounding
+	claims   bool        // bound F as narrowly as a certificate claims it
 	enough   func() bool // a further reason to stop; nil: none
 	solution *Point      // the last solution of a restricted problem
 	norm     NormProof   // for lambda = 0: how short the best point is
 	lastGap  float64     // difference of the bounds at the last scan
 	scratch  []float64   // scores of the rows held
+
+	expected *expectation // of the scores at the next point; nil: nothing but what is held
 
 	lastEdge, lastTop float64 // of the last evaluation: the edge, and the highest score
 }

@@ -37,7 +37,7 @@ func VerifySource(ctx context.Context, source Source, p method.Problem, r *Resul
 			return b, err
 		}
 	}
-	s.lower = b.Lower // the bounds on F need not be narrower than the gap
+	s.lower, s.claims = b.Lower, true
 	at, err := s.evaluate(0, newPoint(r.W))
 	if err != nil {
 		return b, err

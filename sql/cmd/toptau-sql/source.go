@@ -13,7 +13,6 @@ import (
 	"toptau"
 	"toptau/diag"
 	"toptau/internal/cli"
-	"toptau/internal/large"
 	"toptau/internal/text"
 	"toptau/model"
 	"toptau/result"
@@ -182,17 +181,10 @@ func kindOf(data string) (string, error) {
 	return name, nil
 }
 
-// rows are rows in a database, which counts what it was asked.
-type rows interface {
-	large.Rows
-	Traffic() scan.Traffic
-	Check(ctx context.Context) error
-}
-
 // source is an open table.
 type source struct {
 	*toptau.Data
-	rows    rows
+	rows    *scan.Rows
 	engine  *engine.Engine
 	watcher *watcher
 	table   string
@@ -272,6 +264,20 @@ func (f *sourceFlags) scanTable(m *model.Model) (scan.Table, error) {
 		return t, missing("key", "a column with a different value in each row")
 	}
 	return t, nil
+}
+
+// refuseMissing fails if a column has missing values and there is no policy for them.
+func (c *source) refuseMissing(policy schema.Impute) error {
+	if policy != "" && policy != schema.ImputeError {
+		return nil
+	}
+	for _, column := range c.rows.Columns() {
+		if column.Missing > 0 {
+			return &diag.Error{Kind: diag.Data, File: c.table, Column: column.Name, Found: text.Plural(column.Missing, "missing value"), Expected: "a value in every row",
+				Fixes: []diag.Fix{{Param: "impute", Value: string(schema.ImputeMedian)}, {Param: "impute", Value: string(schema.ImputeIndicator)}}}
+		}
+	}
+	return nil
 }
 
 // lastCheck is the time that the last statement may take after an interruption.
