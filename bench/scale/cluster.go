@@ -156,6 +156,7 @@ type oneBlock struct{ x *matrix.Matrix }
 
 func (b oneBlock) Count() int                                        { return 1 }
 func (b oneBlock) Read(context.Context, int) (*matrix.Matrix, error) { return b.x, nil }
+func (b oneBlock) Done(*matrix.Matrix)                               {}
 
 // rowsOf returns rows of two normal clouds, of which one in 40 is positive; first is the number of the first one.
 func rowsOf(random *rand.Rand, first, n int) (*matrix.Matrix, int, error) {
