@@ -15,8 +15,8 @@ import (
 
 // notLarge is the error for what needs all rows in memory.
 func notLarge(param string) error {
-	return &diag.Error{Kind: diag.Usage, Param: param, Found: "with rows that do not fit into memory", Expected: "rows that do, or a run without it",
-		Hint: "a sample of the rows may be enough"}
+	return &diag.Error{Kind: diag.Usage, Param: param, Found: "with rows that do not fit into memory",
+		Expected: "rows that do, or a run without it", Hint: "a sample of the rows may be enough"}
 }
 
 // checkLarge refuses options that need all rows in memory.
