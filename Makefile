@@ -1,4 +1,6 @@
 .PHONY: build dist dist-check test check demo docs fuzz fuzz-long hostile bench bench-smoke large load quality thresholds integration ui-test monitor paper paper-stability
+.PHONY: build dist dist-check test check demo docs fuzz fuzz-long hostile bench bench-smoke load quality thresholds integration ui-test monitor sql sql-test
+.PHONY: build dist dist-check test check demo docs fuzz fuzz-long hostile bench bench-smoke load quality thresholds integration ui-test monitor paper paper-stability
 .PHONY: build dist dist-check test check demo docs fuzz fuzz-long hostile bench bench-smoke load quality thresholds integration ui-test monitor databases trino scale
 
 BUILD = CGO_ENABLED=0 go build -trimpath
@@ -66,17 +68,25 @@ ui-test: ## the page of toptau ui in a real browser: a million rows, by keyboard
 monitor: ## false alarms and delays of the monitor, into docs/results/monitor.md: about half an hour on two cores; continues where it was interrupted
 	TOPTAU_MONITOR=$(CURDIR)/.campaigns/monitor go test ./internal/monitor -count 1 -timeout 0 -v -run MonitorCampaign
 
+sql: ## bin/toptau-sql, the command for rows in PostgreSQL, ClickHouse and Trino
+	CGO_ENABLED=0 go build -C sql -trimpath -o ../bin/toptau-sql ./cmd/toptau-sql
+
+sql-test: ## toptau-sql with real servers, which are installed where that is possible
+	bash sql/scripts/install.sh
+	go vet -C sql ./...
+	go test -C sql -count 1 -timeout 30m ./...
 PAPER = bin/toptau-paper
 
 paper: ## all tables and figures of the paper, into docs/paper: an hour on two cores; continues where it was interrupted, and then says so
 	$(BUILD) -o $(PAPER) ./cmd/toptau-paper
-	$(PAPER) all -o .campaigns/paper --stability docs/paper/stability.csv
-	find docs/paper -type f ! -name stability.csv -delete
+	$(PAPER) all -o .campaigns/paper --stability docs/paper/stability-cells.csv
+	find docs/paper -type f ! -name stability-cells.csv -delete
 	find .campaigns/paper -maxdepth 1 -type f -exec cp {} docs/paper/ \;
 
-paper-stability: ## which cells rounding and the order of rows can change, into docs/paper/stability.csv: half an hour; continues where it was interrupted
+paper-stability: ## which cells rounding and the order of rows can change, into docs/paper/stability-cells.csv: half an hour; continues where it was interrupted
 	$(BUILD) -o $(PAPER) ./cmd/toptau-paper
 	$(PAPER) stability -o .campaigns/paper-stability
+	cp .campaigns/paper-stability/stability-cells.csv docs/paper/
 	cp .campaigns/paper-stability/stability.csv docs/paper/
 databases: ## the SQL sources in PostgreSQL, ClickHouse 18.16 and, in Python, DuckDB and the newest ClickHouse: ten minutes
 	bash sql/scripts/install.sh

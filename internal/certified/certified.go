@@ -138,6 +138,9 @@ func SolveSource(ctx context.Context, source Source, p method.Problem, opt Optio
 	}
 	s := newSolver(ctx, source, f, opt)
 	shape := source.Shape()
+	if opt.Sample != nil && !shape.KeepsScores {
+		s.expected = newExpectation(opt.Sample, p.Definition().Population, f, shape)
+	}
 	if opt.Start != nil {
 		s.start = &start{at: newPoint(opt.Start)}
 	} else if opt.Sample != nil {

@@ -40,6 +40,9 @@ const (
 	// derivative means nothing. The start must have twice as many.
 	rowsPerColumn = 4
 
+	// binsOfWidth is the number of bins in the width of a smoothed hinge from which a level is taken from them. Chosen by hand.
+	binsOfWidth = 16
+
 	descentSteps = 60 // at most
 	patience     = 4  // steps within which the gap or the residual must halve
 	// or the value must fall by leastFall of the gap
@@ -134,6 +137,10 @@ func (s *solver) widen(from *start) (*smoothedPoint, error) {
 
 // evaluateSmoothed evaluates the problem at a point, and the same with every hinge smoothed over a width.
 func (s *solver) evaluateSmoothed(at *Point, width float64) (*smoothedPoint, error) {
+	if s.expected != nil {
+		s.expected.width = width
+		defer func() { s.expected.width = 0 }()
+	}
 	points, err := s.evaluate(0, at)
 	if err != nil {
 		return nil, err
@@ -189,7 +196,9 @@ func (s *solver) tiesIn(e *smoothedPoint, want *Want) (ties []float64, err error
 	if s.shape.Population.Rows < curvatureRows {
 		return nil, nil
 	}
-	if err := s.divide(&e.evaluation, true, interval{want.Low, want.High}, s.shape.Population.Rows/tieParts); err != nil {
+	if !s.shape.KeepsScores {
+		// Bins that are at hand show most ties; finer ones would cost passes.
+	} else if err := s.divide(&e.evaluation, true, interval{want.Low, want.High}, s.shape.Population.Rows/tieParts); err != nil {
 		return nil, err
 	}
 	for _, b := range e.pop {
@@ -213,6 +222,9 @@ func only(all Want, ties []float64) (list []Want) {
 // level returns the level of the smoothed threshold.
 func (s *solver) level(e *smoothedPoint) (float64, error) {
 	at := e.evaluation.at
+	if !s.shape.KeepsScores && e.pop.finestAt(e.edge) < float64(e.Hinge.Width/binsOfWidth) && !e.Hinge.Square {
+		return e.levelFrom(e.pop), nil // a guess, where an exact one would cost passes
+	}
 	zone := Bin{Low: e.edge - e.Hinge.Width, High: e.edge + e.Hinge.Width}
 	request := Request{Inside: true}
 	if zone.Low < zone.High {
@@ -229,12 +241,12 @@ func (s *solver) level(e *smoothedPoint) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	var scores, weights []float64
-	for _, b := range newHistogram(answers[0].Population.Bins) {
-		scores, weights = append(scores, b.mean()), append(weights, b.Mass)
+	level := e.levelFrom(newHistogram(answers[0].Population.Bins))
+	scans := levelScans
+	if !s.shape.KeepsScores {
+		scans = 0
 	}
-	level := e.GuessLevel(e.edge, scores, weights)
-	for range levelScans {
+	for range scans {
 		request := e.pieces(e.Hinge, level)
 		request.Groups = nil
 		if answers, err = s.ask(Query{At: at, Population: request}); err != nil {
@@ -247,6 +259,15 @@ func (s *solver) level(e *smoothedPoint) (float64, error) {
 		level = better
 	}
 	return level, nil
+}
+
+// levelFrom guesses the level from bins.
+func (e *smoothedPoint) levelFrom(bins histogram) float64 {
+	var scores, weights []float64
+	for _, b := range bins {
+		scores, weights = append(scores, b.mean()), append(weights, b.Mass)
+	}
+	return e.GuessLevel(e.edge, scores, weights)
 }
 
 // pieces asks for sums over the pieces of a hinge at a level.

@@ -162,6 +162,9 @@ func (s *solver) evaluateWith(want []Want, points ...*Point) ([]evaluation, erro
 			pos: newHistogram(answers[k].Positives.Bins), pop: newHistogram(answers[k].Population.Bins),
 			rounding: math.Max(answers[k].Population.Rounding, answers[k].Positives.Rounding)}
 		s.bound(&out[k])
+		if s.expected != nil && len(out[k].pop) > 0 {
+			s.expected.learn(p.W, out[k].edge)
+		}
 	}
 	for range mostRefinements {
 		var which []int
@@ -190,6 +193,9 @@ func (s *solver) evaluateWith(want []Want, points ...*Point) ([]evaluation, erro
 // the last point's is the guess; nil: there was none.
 func (s *solver) expectedCuts(w []float64) []float64 {
 	edge := s.safeEdge(w)
+	if s.expected != nil && (s.crowded || math.IsInf(edge, -1)) {
+		return s.expected.cuts(w, s.cutsOfRange())
+	}
 	top := edge
 	if math.IsInf(edge, -1) {
 		edge, top = s.lastEdge, s.lastTop // a guess: the last point's

@@ -1,6 +1,7 @@
 package certified
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -268,6 +269,15 @@ func (h histogram) rowsFrom(score float64) (count int) {
 		count += h[k].Rows
 	}
 	return count
+}
+
+// finestAt returns the width of the bins at a score, the largest of the one that holds it and its neighbours.
+func (h histogram) finestAt(score float64) (width float64) {
+	k, _ := slices.BinarySearchFunc(h, score, func(b Bin, x float64) int { return cmp.Compare(b.High, x) })
+	for i := max(0, k-1); i < min(len(h), k+2); i++ {
+		width = math.Max(width, h[i].High-h[i].Low)
+	}
+	return width
 }
 
 // scaled returns the histogram of the scores times a positive factor.

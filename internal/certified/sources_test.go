@@ -499,6 +499,62 @@ func TestLargeSource(t *testing.T) {
 	}
 }
 
+// remote is a source that has the positives, and asks a statement for each question about the population.
+type remote struct {
+	*Memory
+	asked int
+}
+
+func (r *remote) Shape() Shape {
+	s := r.Memory.Shape()
+	s.KeepsScores = false
+	return s
+}
+
+func (r *remote) Readings() (int, float64) { return r.asked, float64(r.asked) }
+
+func (r *remote) Scan(ctx context.Context, queries []Query) ([]Answer, error) {
+	points := map[*Point]bool{}
+	for k := range queries {
+		if !queries[k].Population.empty() {
+			points[queries[k].At] = true
+		}
+	}
+	r.asked += len(points)
+	return r.Memory.Scan(ctx, queries)
+}
+
+// TestQuestionsAboutManyRows counts the questions about problems with very many rows on top, for a source that keeps no scores.
+func TestQuestionsAboutManyRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	d := randomRows(rand.New(rand.NewPCG(35, 7)), 30_000, 210_000, false)
+	x, sample := d.matrix(t), d.slice(0, 48_000).matrix(t)
+	for _, n := range []named{{"topmean-np", hyper(1e-3, "0.05", 0, 0, false)}, {"topmean-np", hyper(1e-3, "0.2", 0, 0, false)},
+		{"patmat-np", hyper(1e-3, "0.01", 1, 0, false)}, {"patmat-np", hyper(1e-3, "0.05", .1, 0, false)}} {
+		p := newProblem(t, n.name, n.h)
+		for _, gap := range []float64{1e-4, 1e-6} {
+			whole, err := Solve(context.Background(), bind(t, p, x), Options{Gap: gap})
+			if err != nil {
+				t.Fatal(err)
+			}
+			source := &remote{Memory: NewMemory(x, method.Negatives)}
+			got, err := SolveSource(context.Background(), source, p, Options{Gap: gap, Sample: sample, MaxPasses: 200})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !got.Converged || got.LowerBound > whole.Objective || got.Objective < whole.LowerBound {
+				t.Errorf("%s:\n  source %s\n  whole  %s", label(n), describe(got), describe(whole))
+			}
+			if got.Passes > 4*got.Rounds { // 7 to 9 without what the sample tells
+				t.Errorf("%s: %d questions in %d rounds", label(n), got.Passes, got.Rounds)
+			}
+			t.Logf("%s gap %g: %d questions, %d rounds, memory %d passes, %d rounds", label(n), gap, got.Passes, got.Rounds, whole.Passes, whole.Rounds)
+		}
+	}
+}
+
 // TestNonFiniteRows solves on a source with a row that is not finite: an error names it.
 func TestNonFiniteRows(t *testing.T) {
 	d := randomRows(rand.New(rand.NewPCG(3, 3)), 30, 200, false)

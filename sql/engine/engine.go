@@ -126,17 +126,17 @@ func withoutSecrets(title, dsn string, err error) error {
 	for _, secret := range secretsOf(dsn) {
 		said = strings.ReplaceAll(said, secret, "***")
 	}
-	return &diag.Error{Kind: diag.IO, File: title, Err: said_{said, err}}
+	return &diag.Error{Kind: diag.IO, File: title, Err: reworded{said, err}}
 }
 
-// said_ is an error with another text.
-type said_ struct {
+// reworded is an error with another text.
+type reworded struct {
 	text string
 	err  error
 }
 
-func (s said_) Error() string { return s.text }
-func (s said_) Unwrap() error { return s.err }
+func (r reworded) Error() string { return r.text }
+func (r reworded) Unwrap() error { return r.err }
 
 // secretsOf returns the parts of a connection string that errors must not have: all of it, and every value that may be a password.
 func secretsOf(dsn string) []string {
@@ -207,7 +207,7 @@ func (c *conn) run(ctx context.Context, statement string, dest []any, each func(
 // Steady reports whether statements run in one snapshot.
 func (c *conn) Steady() bool { return c.steady }
 
-// Lost reports whether a connection was lost, which another attempt may mend; a statement that failed is not repeated.
+// Lost reports whether a connection was lost, so that another attempt may succeed. A statement that failed is not repeated.
 func (c *conn) Lost(err error) bool {
 	var network net.Error
 	switch {

@@ -40,7 +40,7 @@ func TestKDDAnswers(t *testing.T) {
 	}, of)
 }
 
-// TestSecondsOfAScan prints the seconds of a statement of the solver beside those of the database's own sum of all columns. They take
+// TestSecondsOfAScan prints the seconds of a statement of the solver next to those of the database's own sum of all columns. They take
 // turns, since the machine may be busy.
 func TestSecondsOfAScan(t *testing.T) {
 	data := readKDD(t)

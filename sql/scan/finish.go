@@ -74,7 +74,7 @@ func (c *class) remember(at *certified.Point, bins []certified.Bin) {
 	c.counts[at] = ofBins(bins)
 }
 
-// expectation is what is known about the scores at a point before it is asked.
+// expectation estimates the scores at a point before it is asked.
 type expectation struct {
 	counts *counts
 	scores [][]float64 // of the samples
@@ -345,7 +345,7 @@ func (s *Source) finish(ctx context.Context, p *plan, found [][]cell) error {
 		numbers := part.to.ByNumber
 		*part.to = certified.Merge(&certified.Query{At: p.at, Population: *r}, parts).Population
 		part.to.ByNumber = numbers
-		if k == p.sums && !r.Inside && (r.Sums || len(r.Cuts) > 0) {
+		if k == p.sums && p.countsAll() {
 			rows := 0
 			for _, b := range part.to.Bins {
 				rows += b.Rows
@@ -568,25 +568,33 @@ func (s *Source) fetchNew(ctx context.Context, c *class, picks [][]chosen) error
 		if b == nil {
 			continue
 		}
-		t := s.rows.layout.tableOf(s.rows.title(), b)
-		x, err := s.m.MatrixPart(t, s.storage)
-		if err != nil {
+		if err := s.keep(c, shard, b); err != nil {
 			return err
 		}
-		at := make([]knownRow, len(b.keys))
-		for _, rows := range []*matrix.ClassRows{x.Positives, x.Negatives} {
-			for i := range rows.Rows() {
-				weight := 1.0
-				if w := rows.Weights(); w != nil {
-					weight = w[i]
-				}
-				at[rows.Source(i)] = knownRow{shard: shard, key: b.keys[rows.Source(i)], x: rows, at: i, weight: weight}
+	}
+	return nil
+}
+
+// keep numbers rows that were fetched.
+func (s *Source) keep(c *class, shard int, b *batch) error {
+	t := s.rows.layout.tableOf(s.rows.title(), b)
+	x, err := s.m.MatrixPart(t, s.storage)
+	if err != nil {
+		return err
+	}
+	at := make([]knownRow, len(b.keys))
+	for _, rows := range []*matrix.ClassRows{x.Positives, x.Negatives} {
+		for i := range rows.Rows() {
+			weight := 1.0
+			if w := rows.Weights(); w != nil {
+				weight = w[i]
 			}
+			at[rows.Source(i)] = knownRow{shard: shard, key: b.keys[rows.Source(i)], x: rows, at: i, weight: weight}
 		}
-		for i, key := range b.keys {
-			c.numbers[shard][key] = len(c.known)
-			c.known = append(c.known, at[i])
-		}
+	}
+	for i, key := range b.keys {
+		c.numbers[shard][key] = len(c.known)
+		c.known = append(c.known, at[i])
 	}
 	return nil
 }

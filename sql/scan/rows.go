@@ -33,6 +33,8 @@ type Rows struct {
 
 	lock    sync.Mutex
 	traffic Traffic
+	running int       // statements
+	since   time.Time // the first of them
 }
 
 var _ large.Rows = (*Rows)(nil)
@@ -192,12 +194,18 @@ func (r *Rows) query(ctx context.Context, shard int, statement string, dest []an
 
 // timed runs a statement once.
 func (r *Rows) timed(ctx context.Context, conn Conn, statement string, dest []any, each func() error) error {
-	begin := time.Now()
+	r.count(func(*Traffic) {
+		if r.running++; r.running == 1 {
+			r.since = time.Now()
+		}
+	})
 	err := conn.Query(ctx, statement, dest, each)
 	r.count(func(t *Traffic) {
 		t.Statements++
-		t.Waiting += time.Since(begin)
 		t.Sent += int64(len(statement))
+		if r.running--; r.running == 0 { // servers that answer at the same time are waited for once
+			t.Waiting += time.Since(r.since)
+		}
 	})
 	return err
 }

@@ -17,8 +17,8 @@ import (
 	"toptau/sql/dialect"
 )
 
-// sampleRows is the number of rows whose scores tell where the wanted ones are expected. SCALE of the answers, not their
-// correctness, depends on it.
+// sampleRows is the number of rows whose scores tell where the wanted ones are expected. The size of answers depends on it, not their
+// correctness.
 const sampleRows = 100_000
 
 // heldBytes is the memory that the positives may take. More of them stay in the database.
@@ -36,6 +36,7 @@ type Source struct {
 	passes  int
 
 	memory     *certified.Memory // of the positives; nil: they stay in the database
+	held       []string          // their keys, by their numbers
 	positives  *class
 	population *class
 }
@@ -115,6 +116,9 @@ func (r *Rows) NewSource(ctx context.Context, p large.Part, m *feature.Map, stor
 			return nil, err
 		}
 		s.memory = certified.NewMemory(x, method.Negatives)
+		for i := range x.Positives.Rows() {
+			s.held = append(s.held, t.ID[0].Values[x.Positives.Source(i)])
+		}
 	}
 	return s, nil
 }
@@ -228,7 +232,7 @@ func (s *Source) Scan(ctx context.Context, queries []certified.Query) ([]certifi
 			if len(request.Want) == 0 && !request.Sums && len(request.Cuts)+len(request.Groups) == 0 {
 				continue
 			}
-			plans = s.plan(plans, c, q, k, request, to)
+			plans = s.plan(plans, c, q, request, to)
 		}
 	}
 	for _, p := range plans {
@@ -270,8 +274,10 @@ type look struct {
 // interval is a closed interval of scores.
 type interval struct{ low, high float64 }
 
+var everyScore = interval{math.Inf(-1), math.Inf(1)}
+
 // plan adds a request to a plan at the same point, or to a new one.
-func (s *Source) plan(plans []*plan, c *class, q *certified.Query, _ int, r *certified.Request, to *certified.ClassAnswer) []*plan {
+func (s *Source) plan(plans []*plan, c *class, q *certified.Query, r *certified.Request, to *certified.ClassAnswer) []*plan {
 	sums := r.Sums || len(r.Cuts)+len(r.Groups) > 0
 	for _, p := range plans {
 		if p.c == c && p.at == q.At && !(sums && p.sums >= 0) {
@@ -401,18 +407,8 @@ func (s *Source) statement(p *plan, shard int, c *cell) (statement string, dest 
 	}
 	from := "(SELECT " + strings.Join(inner, ", ") + " FROM " + s.rows.from(p.c.where, s.part, s.rows.upTo(shard)) + ") toptau_t"
 	from = "(SELECT " + strings.Join(append(slices.Clone(names), score+" AS toptau_s"), ", ") + " FROM " + from + d.Fence + ") toptau_q"
-	if within := p.within(ends); within != "" {
-		low, high := p.span(ends)
-		var conditions []string
-		if !math.IsInf(low, -1) {
-			conditions = append(conditions, "toptau_s >= "+d.Num(low))
-		}
-		if !math.IsInf(high, 1) {
-			conditions = append(conditions, "toptau_s <= "+d.Num(high))
-		}
-		if len(conditions) > 0 {
-			from += " WHERE " + strings.Join(conditions, " AND ")
-		}
+	if span := p.span(); !p.countsAll() && span != everyScore {
+		from += " WHERE " + scoreWithin(d, span)
 	}
 	bin := "0"
 	if len(ends) > 0 {
@@ -569,21 +565,19 @@ func (p *plan) wants() (n int) {
 	return n
 }
 
-// within is not empty if some rows need not be counted.
-func (p *plan) within(ends []float64) string {
-	if p.sums >= 0 {
-		r := p.parts[p.sums].request
-		if !r.Inside && (r.Sums || len(r.Cuts) > 0) {
-			return ""
-		}
+// countsAll reports whether the sums are those of all rows.
+func (p *plan) countsAll() bool {
+	if p.sums < 0 {
+		return false
 	}
-	return "inside"
+	r := p.parts[p.sums].request
+	return !r.Inside && (r.Sums || len(r.Cuts) > 0)
 }
 
 // span returns the scores that matter to a plan: its intervals and those of its wants.
-func (p *plan) span(ends []float64) (low, high float64) {
-	low, high = math.Inf(1), math.Inf(-1)
-	include := func(a, b float64) { low, high = min(low, a), max(high, b) }
+func (p *plan) span() interval {
+	all := interval{math.Inf(1), math.Inf(-1)}
+	include := func(a, b float64) { all.low, all.high = min(all.low, a), max(all.high, b) }
 	if p.sums >= 0 {
 		r := p.parts[p.sums].request
 		for _, list := range [][]float64{r.Cuts, r.Groups} {
@@ -600,7 +594,7 @@ func (p *plan) span(ends []float64) (low, high float64) {
 			}
 		}
 	}
-	return low, high
+	return all
 }
 
 // heldKeys returns the keys of the rows of a set that a server has.

@@ -28,6 +28,9 @@ func (c *diagnoseCommand) Run(s *cli.Session) error {
 		return err
 	}
 	defer rows.engine.Close()
+	if err := rows.refuseMissing(c.Impute); err != nil {
+		return err
+	}
 	c.Progress = func(now result.Progress) { rows.watcher.at(now.Stage, now.Fraction) }
 	d, err := toptau.Diagnose(s, rows.Data, c.DiagnoseOptions)
 	if err != nil {

@@ -38,6 +38,9 @@ func (c *fitCommand) Run(s *cli.Session) error {
 		return err
 	}
 	defer rows.engine.Close()
+	if err := rows.refuseMissing(c.Impute); err != nil {
+		return err
+	}
 	c.Progress = func(now result.Progress) {
 		s.FinishAfterSignal("writing what the solver has reached")
 		rows.watcher.at(now.Stage, now.Fraction)

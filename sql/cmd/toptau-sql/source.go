@@ -13,7 +13,6 @@ import (
 	"toptau"
 	"toptau/diag"
 	"toptau/internal/cli"
-	"toptau/internal/large"
 	"toptau/internal/text"
 	"toptau/model"
 	"toptau/result"
@@ -182,17 +181,10 @@ func kindOf(data string) (string, error) {
 	return name, nil
 }
 
-// rows are rows in a database, which counts what it was asked.
-type rows interface {
-	large.Rows
-	Traffic() scan.Traffic
-	Check(ctx context.Context) error
-}
-
 // source is an open table.
 type source struct {
 	*toptau.Data
-	rows    rows
+	rows    *scan.Rows
 	engine  *engine.Engine
 	watcher *watcher
 	table   string
@@ -274,6 +266,20 @@ func (f *sourceFlags) scanTable(m *model.Model) (scan.Table, error) {
 	return t, nil
 }
 
+// refuseMissing fails if a column has missing values and there is no policy for them.
+func (c *source) refuseMissing(policy schema.Impute) error {
+	if policy != "" && policy != schema.ImputeError {
+		return nil
+	}
+	for _, column := range c.rows.Columns() {
+		if column.Missing > 0 {
+			return &diag.Error{Kind: diag.Data, File: c.table, Column: column.Name, Found: text.Plural(column.Missing, "missing value"), Expected: "a value in every row",
+				Fixes: []diag.Fix{{Param: "impute", Value: string(schema.ImputeMedian)}, {Param: "impute", Value: string(schema.ImputeIndicator)}}}
+		}
+	}
+	return nil
+}
+
 // lastCheck is the time that the last statement may take after an interruption.
 const lastCheck = time.Minute
 
@@ -290,7 +296,7 @@ func (c *source) finish(ctx context.Context) (*result.Database, error) {
 	t := c.rows.Traffic()
 	received, sent := c.engine.Bytes()
 	r := &result.Database{Engine: c.engine.Dialect.Name, Table: c.table, Servers: len(c.engine.Shards), Statements: t.Statements, Scans: t.Scans,
-		Lookups: t.Lookups, Rows: t.Rows, Received: received, Sent: sent, SecondsWaiting: c.watcher.waited.Seconds()}
+		Lookups: t.Lookups, Rows: t.Rows, Received: received, Sent: sent, SecondsWaiting: t.Waiting.Seconds()}
 	r.SecondsOwn = max(0, time.Since(c.started).Seconds()-r.SecondsWaiting)
 	return r, nil
 }

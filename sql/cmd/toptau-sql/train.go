@@ -42,6 +42,9 @@ func (c *trainCommand) Run(s *cli.Session) error {
 		return err
 	}
 	defer rows.engine.Close()
+	if err := rows.refuseMissing(c.Impute); err != nil {
+		return err
+	}
 	c.Progress = func(now result.Progress) { rows.watcher.at(now.Stage, now.Fraction) }
 	trained, err := toptau.Train(s, rows.Data, goal, c.TrainOptions)
 	if err != nil {

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"flag"
+	"os"
+	"testing"
+
+	"toptau/internal/cli/clitest"
+)
+
+var update = flag.Bool("update", false, "write docs/reference/sql.md")
+
+// TestCommandReference compares docs/reference/sql.md with the flag parser.
+func TestCommandReference(t *testing.T) {
+	const path = "../../../docs/reference/sql.md"
+	parser, err := app().Parser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := clitest.Reference(parser.Model, referenceHead)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Error("docs/reference/sql.md is out of date (go test -C sql ./cmd/toptau-sql -run CommandReference -update)")
+	}
+}
+
+func TestFlagsThatNameFilesHaveATag(t *testing.T) {
+	clitest.CheckFileTags(t, app(), "model", "certificate")
+}
+
+// referenceHead is what the page has before the verbs.
+const referenceHead = `# toptau-sql
+
+This page is generated from the flag parser: run ` + "`go test -C sql ./cmd/toptau-sql -run CommandReference -update`" + ` to write it again.
+` + "`toptau-sql VERB --help`" + ` prints the same. ` + "`make sql`" + ` builds bin/toptau-sql. The guide has a page for each kind of database:
+[PostgreSQL](../guide/postgresql.md), [ClickHouse](../guide/clickhouse.md), [Trino](../guide/trino.md).
+
+**The connection.** DATA is the kind of database alone. Connection strings come from environment variables (--dsn-env) or from a file that
+other users cannot read (--dsn-file), because every user of a machine can read command lines. Several of them name servers that each
+have a part of the rows. They appear in no output, model, report or error. A connection without encryption to another host is an
+error unless --plain accepts it.
+
+**What is written.** Nothing, except by score --into, on a connection of its own. PostgreSQL runs all statements in one
+read-only transaction and sees one snapshot. ClickHouse has the setting readonly=2. The right to read the table is enough.
+
+**What leaves the database.** Sums, counts by intervals of scores, a sample, the positives if they take at most 512 MB, and single
+rows near the threshold. Every verb prints the number of rows and bytes, and --json has them in
+[database](json.md#database).
+
+**The key** is a column with a different value in every row: whole numbers or texts. NULL is an error. A key that several rows have
+is found if a sample has it; a sample has all rows of its keys, so a column that is no key never passes.
+
+**Changes while rows are read.** A snapshot hides them in PostgreSQL. Elsewhere rows with larger keys than at the start are left out,
+and counts and checksums are compared at the end. A difference is an error, and nothing is written.
+
+**Interruptions and lost servers.** A statement whose server was lost is repeated three times with growing pauses. All servers
+answer, or the verb fails. Ctrl-C cancels the statement. Files appear complete or not at all, and so does the table of --into.
+
+Exit codes: 0 done; 1 data, database, file or I/O; 2 flags, hyperparameters or an impossible goal; 3 the requested guarantee is
+impossible; 130 interrupted.
+
+`

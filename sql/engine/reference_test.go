@@ -1,0 +1,127 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/csv"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"toptau/internal/certified"
+	"toptau/internal/feature"
+	"toptau/internal/large"
+	"toptau/internal/matrix"
+	"toptau/internal/table"
+	"toptau/method"
+	"toptau/schema"
+	"toptau/sql/scan"
+	"toptau/sql/servers"
+	"toptau/surrogate"
+	"toptau/threshold"
+)
+
+// referenceSets are those of the reference optima that a database computes in minutes.
+var referenceSets = []struct {
+	name, file string
+	format     schema.Format
+}{
+	{"pima", "pima/pima-indians-diabetes.data", schema.Format{Label: "last"}},
+	{"mammography", "mammography/mammography.csv", schema.Format{Label: "last", Positive: []string{"'1'"}}},
+}
+
+// TestReferenceOptima compares fits in databases with optima that were bracketed by other means.
+func TestReferenceOptima(t *testing.T) {
+	file, err := os.Open("../../testdata/reference/optima.csv")
+	if err != nil {
+		t.Skip(err)
+	}
+	defer file.Close()
+	list, err := csv.NewReader(file).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	column := map[string]int{}
+	for j, name := range list[0] {
+		column[name] = j
+	}
+	root := os.Getenv("TOPTAU_DATA")
+	if root == "" {
+		t.Skip("TOPTAU_DATA is not set: no data to test on")
+	}
+	data := map[string]*table.Table{}
+	var tables []servers.Table
+	for _, set := range referenceSets {
+		read, _, err := table.Read(filepath.Join(root, set.file), table.Options{Format: set.format})
+		if err != nil {
+			t.Skip(err)
+		}
+		data[set.name] = read
+		tables = append(tables, servers.FromTable(set.name, "k", "y", read))
+	}
+	databases(t, func(t *testing.T, d database) {
+		ctx := context.Background()
+		e := d.open(t)
+		sources := map[string]*scan.Source{}
+		total, statements := 0, 0
+		for line, row := range list[1:] {
+			get := func(name string) string { return row[column[name]] }
+			number := func(name string) float64 { v, _ := strconv.ParseFloat(get(name), 64); return v }
+			of := data[get("dataset")]
+			if of == nil || get("preprocessing") != "std" || testing.Short() && line%8 != 0 {
+				continue
+			}
+			m, err := method.ByName(get("method"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			h := method.Problem{Lambda: number("lambda"), Beta: number("beta"), Surrogate: surrogate.Hinge.Name()}
+			if get("surrogate") == "squared_hinge" {
+				h.Surrogate = surrogate.SquaredHinge.Name()
+			}
+			if tau := get("tau"); tau != "" {
+				h.Tau = threshold.MustRate(tau)
+			}
+			if get("method") == "TopPushK" {
+				h.K = int(number("k"))
+			}
+			p, err := m.With(h)
+			if err != nil {
+				t.Fatal(err)
+			}
+			key := get("dataset") + " " + string(rune('0'+p.Definition().Population))
+			source := sources[key]
+			if source == nil {
+				rows, err := scan.Open(ctx, e.Dialect, e.Shards, scan.Table{Name: []string{get("dataset")}, Key: "k", Label: "y"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				features, _, err := feature.Fit(of, schema.Schema{Format: schema.CSV}, nil, feature.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if source, err = rows.NewSource(ctx, large.All(), features, matrix.Float64, p.Definition().Population); err != nil {
+					t.Fatal(err)
+				}
+				sources[key] = source
+			}
+			name := strings.Join(row[:8], " ")
+			r, err := certified.SolveSource(ctx, source, p, certified.Options{})
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			total++
+			statements += r.Passes
+			lower, upper := number("dual_lower"), number("primal_upper")
+			gap := math.Max(1e-6*(r.AtZero-lower), 1e-9*r.AtZero)
+			// The scaling is rounded, so the optimum is the reference's to about 1e-7.
+			if lower*(1-2e-7) > r.Objective || r.LowerBound > upper*(1+2e-7) || r.Objective-lower > gap+2e-7*r.AtZero || !r.Converged {
+				t.Errorf("%s: F %.12g D %.12g converged %v after %d passes, reference %.12g to %.12g", name, r.Objective, r.LowerBound, r.Converged, r.Passes, lower, upper)
+			}
+		}
+		t.Logf("%s: %d problems, %d statements over the population", d.name, total, statements)
+	}, tables...)
+}

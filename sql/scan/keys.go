@@ -1,0 +1,147 @@
+package scan
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"toptau/diag"
+	"toptau/internal/large"
+	"toptau/sql/dialect"
+)
+
+var _ large.Keyed = (*Source)(nil)
+
+// Keys returns the keys of rows by their numbers: decimal digits, or a text's bytes as hexadecimal digits.
+func (s *Source) Keys(population bool, numbers []int32) ([]string, error) {
+	list := make([]string, len(numbers))
+	for i, number := range numbers {
+		switch n := int(number); {
+		case n < 0:
+		case !population && s.memory != nil && n < len(s.held):
+			list[i] = s.held[n]
+			continue
+		case population && n < len(s.population.known):
+			list[i] = s.population.known[n].key
+			continue
+		case !population && s.memory == nil && n < len(s.positives.known):
+			list[i] = s.positives.known[n].key
+			continue
+		}
+		return nil, fmt.Errorf("scan: row %d was never returned", number)
+	}
+	return list, nil
+}
+
+// Numbers numbers rows by their keys. Rows that are not known are fetched.
+//
+// Errors: diag.Data for a key that no row of the class has, and for one that several servers have.
+func (s *Source) Numbers(ctx context.Context, population bool, keys []string) ([]int32, error) {
+	find, err := s.finder(ctx, population, keys)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]int32, len(keys))
+	for i, key := range keys {
+		number, known := find[key]
+		if !known {
+			return nil, &diag.Error{Kind: diag.Data, File: s.rows.title(), Column: s.rows.layout.key.name, Found: "no row with the key " + diag.Quote(key) + " of its class",
+				Expected: "the rows of the fit"}
+		}
+		list[i] = int32(number)
+	}
+	return list, nil
+}
+
+// finder returns the numbers of rows by their keys, after it has fetched those that are not known.
+func (s *Source) finder(ctx context.Context, population bool, keys []string) (map[string]int, error) {
+	find := map[string]int{}
+	if !population && s.memory != nil {
+		for number, key := range s.held {
+			find[key] = number
+		}
+		return find, nil
+	}
+	c := s.positives
+	if population {
+		c = s.population
+	}
+	wanted := map[string]bool{}
+	for _, key := range keys {
+		if !s.validKey(key) {
+			return nil, &diag.Error{Kind: diag.Data, File: s.rows.title(), Found: "the key " + diag.Quote(key), Expected: "a key of the kind that the table has"}
+		}
+		wanted[key] = true
+	}
+	for _, numbers := range c.numbers {
+		for key := range numbers {
+			delete(wanted, key)
+		}
+	}
+	if err := s.fetchKeys(ctx, c, wanted); err != nil {
+		return nil, err
+	}
+	for _, numbers := range c.numbers {
+		for key, number := range numbers {
+			if _, twice := find[key]; twice {
+				return nil, s.rows.twice(key)
+			}
+			find[key] = number
+		}
+	}
+	return find, nil
+}
+
+// validKey reports whether a text may be a key. Keys come from files, and become part of statements.
+func (s *Source) validKey(key string) bool {
+	if s.rows.layout.key.kind == dialect.Int {
+		n, err := strconv.ParseInt(key, 10, 64)
+		return err == nil && strconv.FormatInt(n, 10) == key
+	}
+	b, err := hex.DecodeString(key)
+	return err == nil && utf8.Valid(b)
+}
+
+// fetchKeys fetches the rows of a class with some keys, wherever they are.
+func (s *Source) fetchKeys(ctx context.Context, c *class, wanted map[string]bool) error {
+	if len(wanted) == 0 {
+		return nil
+	}
+	keys := slices.SortedFunc(maps.Keys(wanted), s.rows.layout.compareKeys)
+	parts := make([]*batch, len(c.numbers))
+	err := s.rows.everywhere(ctx, func(ctx context.Context, shard int) error {
+		for some := range slices.Chunk(keys, s.rows.dialect.MostKeys) {
+			literals := make([]string, len(some))
+			for i, key := range some {
+				literals[i] = s.rows.literal(key)
+			}
+			b, err := s.rows.fetch(ctx, shard, s.rows.dialect.Among(s.rows.dialect.Quote(s.rows.layout.key.name), literals), c.where)
+			if err != nil {
+				return err
+			}
+			if parts[shard] == nil {
+				parts[shard] = b
+			} else {
+				parts[shard].appendBatch(b)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	s.rows.count(func(t *Traffic) { t.Lookups++ })
+	for shard, b := range parts {
+		if len(b.keys) == 0 {
+			continue
+		}
+		if err := s.keep(c, shard, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,224 @@
+package scan
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"flag"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"toptau/diag"
+	"toptau/internal/certified"
+	"toptau/internal/feature"
+	"toptau/internal/large"
+	"toptau/internal/matrix"
+	"toptau/schema"
+	"toptau/sql/dialect"
+)
+
+var update = flag.Bool("update", false, "write the golden files again")
+
+// fakeConn answers statements from a list of functions in turn, and keeps the statements.
+type fakeConn struct {
+	statements []string
+	answers    []func(dest []any, each func() error) error
+	steady     bool
+	reconnects int
+}
+
+var errLost = errors.New("the server was lost")
+
+func (c *fakeConn) Query(_ context.Context, statement string, dest []any, each func() error) error {
+	c.statements = append(c.statements, statement)
+	if len(c.answers) == 0 {
+		return errors.New("an unexpected statement: " + statement)
+	}
+	answer := c.answers[0]
+	c.answers = c.answers[1:]
+	return answer(dest, each)
+}
+
+func (c *fakeConn) Steady() bool                    { return c.steady }
+func (c *fakeConn) Lost(err error) bool             { return errors.Is(err, errLost) }
+func (c *fakeConn) Reconnect(context.Context) error { c.reconnects++; return nil }
+
+// rowsOf answers with rows of values.
+func rowsOf(rows ...[]any) func(dest []any, each func() error) error {
+	return func(dest []any, each func() error) error {
+		for _, row := range rows {
+			for i, v := range row {
+				switch to := dest[i].(type) {
+				case *string:
+					*to = v.(string)
+				case *int64:
+					*to = int64(v.(int))
+				case *float64:
+					*to = v.(float64)
+				case *sql.NullFloat64:
+					*to = sql.NullFloat64{Float64: v.(float64), Valid: true}
+				case *sql.NullString:
+					*to = sql.NullString{String: v.(string), Valid: true}
+				}
+			}
+			if err := each(); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// catalogue is the columns of the table of these tests, in the types of PostgreSQL or ClickHouse.
+func catalogue(d *dialect.Dialect) func(dest []any, each func() error) error {
+	types := []string{"bigint", "integer", "double precision", "integer", "text"}
+	if d.Name == "clickhouse" {
+		types = []string{"Int64", "UInt8", "Float64", "Int32", "Nullable(String)"}
+	}
+	return rowsOf([]any{"id", types[0]}, []any{"it's", types[1]}, []any{`a "b"`, types[2]}, []any{"x`y", types[3]}, []any{"service", types[4]})
+}
+
+// counted answers the statistics: 90 negatives, 10 positives, a largest key, a checksum.
+func counted(checksum string) func(dest []any, each func() error) error {
+	return rowsOf([]any{90, 10, 0, "100", checksum, 100, -1.5, 8.0, 40.0, 100, 0.0, 3.0, 20.0, 97, 0})
+}
+
+func openFake(t *testing.T, name string, answers ...func(dest []any, each func() error) error) (*Rows, *fakeConn) {
+	t.Helper()
+	d, err := dialect.ByName(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &fakeConn{answers: append([]func(dest []any, each func() error) error{catalogue(d), counted("77")}, answers...)}
+	rows, err := Open(context.Background(), d, []Conn{c}, Table{Name: []string{"a schema", "tab'le"}, Key: "id", Label: "it's", Where: "day > 3 OR day = 1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows, c
+}
+
+// theMap is a map on the columns of the fake table.
+func theMap(t *testing.T, encoding string) *feature.Map {
+	t.Helper()
+	m := new(feature.Map)
+	blocks := map[string]string{
+		"raw":       `{"kind":"numeric","block":{"inputs":[0,1],"shift":[0.25,0],"scale":[2,1]}}`,
+		"scorecard": `{"kind":"scorecard","block":{"columns":[{"input":0,"knots":[-1,0,2.5],"atoms":[0.5]},{"input":1,"atoms":[0,1,3]}]}}`,
+	}[encoding]
+	text := `{"scale":"standard","impute":"indicator","inputs":[{"column":0,"name":"a \"b\"","kind":"numeric"},` +
+		`{"column":1,"name":"x` + "`" + `y","kind":"numeric"},{"column":2,"name":"service","kind":"categorical","categories":["it's","ftp\\","x"]}],` +
+		`"dropped":[],"blocks":[` + blocks + `,{"kind":"onehot","block":{"columns":[{"input":2,"missing":true}]}}]}`
+	if err := m.UnmarshalJSON([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// TestStatements compares the statements with golden files: what Open asks, a scan with wanted rows, and one with groups.
+func TestStatements(t *testing.T) {
+	for _, name := range []string{"postgres", "clickhouse"} {
+		rows, c := openFake(t, name)
+		all := strings.Clone("-- the catalogue\n" + c.statements[0] + ";\n\n-- the statistics\n" + c.statements[1] + ";\n")
+		if rows.Schema().Columns[2].Kind != schema.Categorical || !strings.HasSuffix(rows.Name(), "checksum 77") {
+			t.Errorf("%+v, %s", rows.Schema(), rows.Name())
+		}
+		for _, encoding := range []string{"raw", "scorecard"} {
+			m := theMap(t, encoding)
+			e, err := newEncoder(rows.dialect, rows.layout, m, matrix.Float32)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := &Source{rows: rows, part: rows.part(large.Part{From: 100, To: 2000}), m: m, encoder: e, population: rows.newClass(rows.is.negative, 90)}
+			w := make([]float64, m.Cols())
+			for j := range w {
+				w[j] = float64(j) - 1.5
+			}
+			at := &certified.Point{W: w}
+			held := certified.NewSet(8)
+			held.Add(1)
+			s.population.known = []knownRow{{key: "12"}, {key: "-7"}}
+			for title, r := range map[string]certified.Request{
+				"intervals and the best rows": {Sums: true, Cuts: []float64{-1, 0.5, 2}, Want: []certified.Want{{Low: math.Inf(-1), High: math.Inf(1), Limit: 5}}},
+				"groups": {Groups: []float64{-1, .5, math.Inf(1)}, Held: held, Moments: true, Origin: .5,
+					Want: []certified.Want{{Low: -1, High: 3, Order: certified.Nearest, Centre: .5, Limit: 4}}},
+			} {
+				if encoding == "scorecard" && title == "groups" || encoding == "raw" && title == "intervals and the best rows" {
+					p := &plan{c: s.population, at: at, parts: []planned{{request: &r, wants: []look{{interval: interval{.25, math.Inf(1)}}}}}}
+					statement, _, _ := s.statement(p, 0, new(cell))
+					all += "\n-- " + encoding + ": " + title + "\n" + statement + ";\n"
+				}
+			}
+		}
+		golden := filepath.Join("testdata", name+".sql")
+		if *update {
+			if err := os.WriteFile(golden, []byte(all), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all != string(want) {
+			t.Errorf("%s: other statements than in %s:\n%s", name, golden, all)
+		}
+	}
+}
+
+// A statement whose server was lost is repeated, if the rows are still the same.
+func TestRetries(t *testing.T) {
+	pauses = []time.Duration{1, 1, 1}
+	lost := func([]any, func() error) error { return errLost }
+	count := rowsOf([]any{50, 5})
+	part := large.Part{From: 0, To: large.Buckets / 2}
+	rows, c := openFake(t, "clickhouse", lost, rowsOf([]any{"77"}), count)
+	if p, n, err := rows.Count(context.Background(), part); err != nil || p.Rows != 5 || n.Rows != 50 || c.reconnects != 1 || rows.Traffic().Retries != 1 {
+		t.Errorf("%+v %+v %v after %d connections", p, n, err, c.reconnects)
+	}
+	rows, _ = openFake(t, "clickhouse", lost, rowsOf([]any{"78"}), count)
+	if _, _, err := rows.Count(context.Background(), part); diag.Of(err) == nil || !strings.Contains(err.Error(), "changed while they were read") {
+		t.Errorf("other rows after the server was lost: %v", err)
+	}
+	rows, c = openFake(t, "clickhouse", lost, rowsOf([]any{"77"}), lost, rowsOf([]any{"77"}), lost, rowsOf([]any{"77"}), lost)
+	if _, _, err := rows.Count(context.Background(), part); !errors.Is(err, errLost) || c.reconnects != 3 {
+		t.Errorf("%v after %d connections", err, c.reconnects)
+	}
+	rows, _ = openFake(t, "postgres", rowsOf([]any{"79"}))
+	if err := rows.Check(context.Background()); err == nil {
+		t.Error("another checksum is no error")
+	}
+}
+
+// Mistakes are named before any row is read.
+func TestMistakes(t *testing.T) {
+	d, _ := dialect.ByName("postgres")
+	for param, of := range map[string]Table{
+		"key":      {Name: []string{"t"}, Key: "no", Label: "it's"},
+		"label":    {Name: []string{"t"}, Key: "id", Label: "no"},
+		"weight":   {Name: []string{"t"}, Key: "id", Label: "it's", Weight: "no"},
+		"drop":     {Name: []string{"t"}, Key: "id", Label: "it's", Drop: []string{"no"}},
+		"positive": {Name: []string{"t"}, Key: "id", Label: "service"},
+		"table":    {Key: "id"},
+	} {
+		c := &fakeConn{answers: []func([]any, func() error) error{catalogue(d)}}
+		_, err := Open(context.Background(), d, []Conn{c}, of)
+		if e := diag.Of(err); e == nil || e.Kind != diag.Usage || e.Param != param {
+			t.Errorf("%s: %v", param, err)
+		}
+	}
+	c := &fakeConn{answers: []func([]any, func() error) error{rowsOf()}}
+	_, err := Open(context.Background(), d, []Conn{c}, Table{Name: []string{"t"}, Key: "id", Label: "y"})
+	if e := diag.Of(err); e == nil || e.Param != "table" {
+		t.Errorf("%v", err)
+	}
+	rows, _ := openFake(t, "postgres")
+	m := theMap(t, "raw")
+	m.Impute = schema.ImputeError
+	if _, err := newEncoder(d, rows.layout, m, matrix.Float32); diag.Of(err) == nil || diag.Of(err).Column != "service" || diag.Of(err).Found != "3 missing values" {
+		t.Errorf("%v", err)
+	}
+}
