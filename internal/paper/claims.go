@@ -481,8 +481,14 @@ func claimsTable(list []assessment) report.Table {
 	return t
 }
 
-// signed writes a difference of ranks with its sign: "-0.4", and "+0.0" for both zeros.
-func signed(x float64) string { return fmt.Sprintf("%+.1f", math.Round(float64(10*x))/10+0) }
+// signed writes a difference of ranks with its sign: "-0.4". A smaller one keeps a digit, so that its sign is right:
+// "-0.03".
+func signed(x float64) string {
+	if x != 0 && math.Abs(x) < 0.05 {
+		return fmt.Sprintf("%+.1g", x)
+	}
+	return fmt.Sprintf("%+.1f", x+0) // no negative zero
+}
 
 // text returns "-0.4 [-1.7, +0.9]", without brackets if there is one split, and "-" if there is none.
 func (i Interval) text() string {

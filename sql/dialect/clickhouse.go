@@ -73,7 +73,7 @@ func ClickHouse() *Dialect {
 }
 
 // searchedBin finds an interval by halves in an array. Both branches of a condition are computed for every row, so a CASE costs as many
-// comparisons as it has cuts. A lambda names what is found of each half, because a name of an expression would be replaced by it twice.
+// comparisons as it has cuts. Lambdas name the result of each half: the name of an expression would be replaced by it, twice each time.
 func searchedBin(d *Dialect, score string, cuts []float64) string {
 	if len(cuts) <= mostNested {
 		return NestedBin(d, score, cuts)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"toptau/internal/cli/verbs"
 	export "toptau/internal/export/sql"
 	"toptau/internal/portable"
+	"toptau/internal/table"
 	"toptau/internal/text"
 	"toptau/model"
 	"toptau/result"
@@ -89,6 +91,9 @@ func (c *scoreCommand) Run(s *cli.Session) error {
 		return err
 	}
 	defer e.Close()
+	if err := scored.check(s, d, e.Shards[0].Query); err != nil {
+		return err
+	}
 	return s.WriteFile(cmp.Or(c.Output, "-"), func(out io.Writer) error { return c.stream(s, e, scored, out) })
 }
 
@@ -113,6 +118,39 @@ type scoring struct {
 	statement string   // without a semicolon
 	keys      []string // names of the columns before the score
 	points    []string // names of the operating points, in the order of the columns after it
+	path      []string // of the table that is read
+	columns   []string // that are read
+}
+
+// asks runs a statement that only reads.
+type asks func(ctx context.Context, statement string, dest []any, each func() error) error
+
+// check fails if the table, or a column that is read, is not there. The names of both are clearer than the error of a long statement.
+func (c *scoring) check(ctx context.Context, d *dialect.Dialect, ask asks) error {
+	var name, kind string
+	var there []string
+	err := ask(ctx, d.Columns(d, c.path), []any{&name, &kind}, func() error {
+		there = append(there, strings.Clone(name))
+		return nil
+	})
+	switch {
+	case err != nil:
+		return err
+	case len(there) == 0:
+		return &diag.Error{Kind: diag.Usage, Param: "table", Found: diag.Quote(strings.Join(c.path, ".")), Expected: "a table that the role may read"}
+	}
+	for _, column := range c.columns {
+		if slices.Contains(there, column) {
+			continue
+		}
+		e := &diag.Error{Kind: diag.Usage, Param: "table", Found: diag.Quote(strings.Join(c.path, ".")) + " without a column " + diag.Quote(column),
+			Expected: "the key, and the columns that the model reads"}
+		if near := table.Nearest(column, there); near != "" {
+			e.Hint = "the nearest name is " + diag.Quote(near)
+		}
+		return e
+	}
+	return nil
 }
 
 // statement returns the SELECT of the scores.
@@ -144,9 +182,13 @@ func (c *scoreCommand) statement(d *dialect.Dialect, m *model.Model) (*scoring, 
 	if err := export.Write(&b, p, export.Options{Dialect: d.Export, From: from, Keep: keep}); err != nil {
 		return nil, err
 	}
-	out := &scoring{statement: strings.TrimSuffix(b.String(), ";\n"), keys: keep}
+	out := &scoring{statement: strings.TrimSuffix(b.String(), ";\n"), keys: keep, path: path}
 	for i := range p.Points {
 		out.points = append(out.points, p.Points[i].Name)
+	}
+	out.columns = append(slices.Clone(keep), p.Segments()...)
+	for k := range p.Inputs {
+		out.columns = append(out.columns, p.Inputs[k].Name)
 	}
 	return out, nil
 }
@@ -263,11 +305,16 @@ func (c *scoreCommand) into(s *cli.Session, kind string, d *dialect.Dialect, sco
 	if err != nil {
 		return err
 	}
+	defer func() {
+		for _, server := range servers {
+			server.Close()
+		}
+	}()
+	if err := scored.check(s, d, servers[0].Query); err != nil {
+		return err
+	}
 	t := &intoTable{dialect: d, words: writings[kind], path: path, servers: servers, onError: c.OnError}
 	r, err := t.write(s, scored)
-	for _, server := range servers {
-		server.Close()
-	}
 	s.Progress.Clear()
 	if err != nil {
 		return err

@@ -296,7 +296,7 @@ func (c *source) finish(ctx context.Context) (*result.Database, error) {
 	t := c.rows.Traffic()
 	received, sent := c.engine.Bytes()
 	r := &result.Database{Engine: c.engine.Dialect.Name, Table: c.table, Servers: len(c.engine.Shards), Statements: t.Statements, Scans: t.Scans,
-		Lookups: t.Lookups, Rows: t.Rows, Received: received, Sent: sent, SecondsWaiting: c.watcher.waited.Seconds()}
+		Lookups: t.Lookups, Rows: t.Rows, Received: received, Sent: sent, SecondsWaiting: t.Waiting.Seconds()}
 	r.SecondsOwn = max(0, time.Since(c.started).Seconds()-r.SecondsWaiting)
 	return r, nil
 }

@@ -19,8 +19,6 @@ type watcher struct {
 	begun   int           // statements
 	open    int           // those without an answer
 	since   time.Time     // when the last one began
-	busy    time.Time     // when the first of those that are open began
-	waited  time.Duration // during which at least one was open
 	longest time.Duration // of the statements so far
 	stage   string        // what the library is at
 	done    float64       // fraction of all work; negative: not known
@@ -66,10 +64,8 @@ func (w *watcher) begin() {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	w.begun++
+	w.open++
 	w.since = time.Now()
-	if w.open++; w.open == 1 {
-		w.busy = w.since
-	}
 	w.show()
 	if w.open > 1 || w.s.Progress == nil {
 		return
@@ -95,11 +91,7 @@ func (w *watcher) end() {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	w.longest = max(w.longest, time.Since(w.since))
-	if w.open--; w.open > 0 {
-		return
-	}
-	w.waited += time.Since(w.busy)
-	if w.stop != nil {
+	if w.open--; w.open == 0 && w.stop != nil {
 		close(w.stop)
 		w.stop = nil
 	}
