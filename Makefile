@@ -75,13 +75,14 @@ PAPER = bin/toptau-paper
 
 paper: ## all tables and figures of the paper, into docs/paper: an hour on two cores; continues where it was interrupted, and then says so
 	$(BUILD) -o $(PAPER) ./cmd/toptau-paper
-	$(PAPER) all -o .campaigns/paper --stability docs/paper/stability.csv
-	find docs/paper -type f ! -name stability.csv -delete
+	$(PAPER) all -o .campaigns/paper --stability docs/paper/stability-cells.csv
+	find docs/paper -type f ! -name stability-cells.csv -delete
 	find .campaigns/paper -maxdepth 1 -type f -exec cp {} docs/paper/ \;
 
-paper-stability: ## which cells rounding and the order of rows can change, into docs/paper/stability.csv: half an hour; continues where it was interrupted
+paper-stability: ## which cells rounding and the order of rows can change, into docs/paper/stability-cells.csv: half an hour; continues where it was interrupted
 	$(BUILD) -o $(PAPER) ./cmd/toptau-paper
 	$(PAPER) stability -o .campaigns/paper-stability
+	cp .campaigns/paper-stability/stability-cells.csv docs/paper/
 	cp .campaigns/paper-stability/stability.csv docs/paper/
 databases: ## the SQL sources in PostgreSQL, ClickHouse 18.16 and, in Python, DuckDB and the newest ClickHouse: ten minutes
 	bash sql/scripts/install.sh

@@ -130,9 +130,12 @@ func (out *Fitted) solveBlocks(ctx context.Context, d *Data, p method.Problem, f
 			Expected: string(method.CertifiedSolver)}
 	}
 	population := p.Definition().Population
-	source, err := d.source(ctx, features, matrixStorage(o.Storage), population)
+	source, err := d.source(ctx, features, matrixStorage(o.Storage), population, o.Memory)
 	if err != nil {
 		return nil, err
+	}
+	if b, ok := source.(*certified.BlockSource); ok {
+		defer b.Close()
 	}
 	bound, err := p.Rule().Bind(source.Shape().Population)
 	if err != nil {

@@ -96,10 +96,7 @@ func (d *Data) elsewhere(perRow, most int64) large.Rows {
 	case !d.table.Stored():
 		return nil
 	}
-	if most == 0 {
-		most = memory.Free() / 2
-	}
-	if perRow*int64(d.Len()) <= most {
+	if perRow*int64(d.Len()) <= memoryLimit(most) {
 		return nil
 	}
 	return d.stored()
@@ -116,9 +113,9 @@ func (d *Data) forModel(rows large.Rows, m *Model) large.Rows {
 	return d.arranged(m).stored()
 }
 
-// sampleCells bounds the sample of a stored table from which encodings are fitted: 64 MiB of numbers. It has all rows
+// sampleCells bounds the sample of a stored table from which encodings are fitted: 32 MiB of numbers. It has all rows
 // of a smaller table.
-const sampleCells = 8 << 20
+const sampleCells = 4 << 20
 
 // encodedRows returns the rows that encodings are fitted to: all in memory, or a sample.
 func (d *Data) encodedRows(ctx context.Context) (*table.Table, error) {
@@ -146,6 +143,14 @@ func (d *Data) sample() (*table.Table, error) {
 	return sample, d.inFile(d.table.Failure())
 }
 
+// memoryLimit returns the bytes that rows may take, half of the free memory for 0.
+func memoryLimit(bytes int64) int64 {
+	if bytes == 0 {
+		return memory.Free() / 2
+	}
+	return bytes
+}
+
 // fitsMemory reports whether the matrix of all rows, and what a solver needs besides, takes at most that number of bytes (0:
 // half of the free memory).
 func (d *Data) fitsMemory(m *feature.Map, s matrix.Storage, most int64) bool {
@@ -155,10 +160,7 @@ func (d *Data) fitsMemory(m *feature.Map, s matrix.Storage, most int64) bool {
 	case !d.table.Stored():
 		return true
 	}
-	if most == 0 {
-		most = memory.Free() / 2
-	}
-	return m.MatrixBytes(d.table, d.Len(), s) <= most
+	return m.MatrixBytes(d.table, d.Len(), s) <= memoryLimit(most)
 }
 
 // startRows are the rows of each class of a sample whose solution starts the solve on all rows: as many of the larger
@@ -190,6 +192,7 @@ func (d *Data) startSample(ctx context.Context, m *feature.Map, s matrix.Storage
 		seen[class]++
 	}
 	sample := d.table.Select(rows)
+	d.table.ForgetChunks()
 	if err := d.table.Failure(); err != nil {
 		return nil, err
 	}
@@ -215,8 +218,9 @@ func (d *Data) populations(p method.Population) (positives, population threshold
 	return threshold.NewPopulation(counts[0], weights[0]), threshold.NewPopulation(counts[1], weights[1])
 }
 
-// source returns a source over the rows of d that encodes them in every pass.
-func (d *Data) source(ctx context.Context, m *feature.Map, s matrix.Storage, p method.Population) (certified.Source, error) {
+// source returns a source over the rows of d that encodes them in every pass. Of a packed file it keeps some rows and scores in
+// that number of bytes (0: half of the free memory).
+func (d *Data) source(ctx context.Context, m *feature.Map, s matrix.Storage, p method.Population, keep int64) (certified.Source, error) {
 	if d.rows != nil {
 		return d.rows.Source(ctx, large.All(), m, s, p)
 	}
@@ -225,5 +229,7 @@ func (d *Data) source(ctx context.Context, m *feature.Map, s matrix.Storage, p m
 		return nil, err
 	}
 	positives, population := d.populations(p)
-	return certified.NewBlockSource(blocks, m.Cols(), p, positives, population), nil
+	source := certified.NewBlockSource(blocks, m.Cols(), p, positives, population)
+	source.Keep(memoryLimit(keep), os.TempDir())
+	return source, nil
 }

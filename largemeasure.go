@@ -76,7 +76,8 @@ func evaluateLarge(ctx context.Context, d *Data, rows large.Rows, entries []Entr
 	auc := k.rank.AUC()
 	within := auc.Half - auc.Against
 	r := result.Entry{Name: entries[0].Name, Kind: result.ModelEntry, Setting: membersText(m), Features: m.Features(feature.Key{}).Cols(),
-		Measured: result.Measured{AUC: auc.Half, AUCAgainst: auc.Against, AUCWithin: &within, Distinct: k.rank.Groups(), Points: []result.Decisions{}, Curves: []result.Curve{}}}
+		Measured: result.Measured{AUC: auc.Half, AUCAgainst: auc.Against, AUCWithin: &within, Distinct: k.rank.Groups(),
+			Points: []result.Decisions{}, Curves: []result.Curve{}}}
 	if err := e.measureCriteria(&r.Measured, k, o); err != nil {
 		return nil, err
 	}
@@ -116,8 +117,6 @@ func thresholdLarge(ctx context.Context, d *Data, rows large.Rows, e Entry, g Go
 		return nil, notLarge("segment")
 	case o.Entity != "":
 		return nil, notLarge("entity")
-	case d.table.Weight != nil:
-		return nil, notLarge("weight")
 	}
 	delta := o.Delta
 	var known *result.Overlap
@@ -146,7 +145,8 @@ func thresholdLarge(ctx context.Context, d *Data, rows large.Rows, e Entry, g Go
 	out := newCalibrated(o, g, c.Threshold, &c.Guarantee, guarantee, c.Rows, c.Negatives)
 	r := &out.Result
 	if d.table.Time != nil {
-		r.Warnings = append(r.Warnings, diag.Warning{Code: "not-measured", Text: "whether scores change over time was not tested, because the rows do not fit into memory"})
+		r.Warnings = append(r.Warnings, diag.Warning{Code: "not-measured",
+			Text: "whether scores change over time was not tested, because the rows do not fit into memory"})
 	}
 	thresholds := []float64{c.Threshold}
 	if replaced != nil {

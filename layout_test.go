@@ -43,6 +43,7 @@ var order = []string{
 	"toptau/internal/packed",
 	"toptau/internal/parquet",
 	"toptau/internal/table",
+	"toptau/internal/packcache",
 	"toptau/internal/simulate",
 	"toptau/internal/feature",
 	"toptau/model",

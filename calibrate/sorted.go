@@ -130,5 +130,6 @@ func (s *Sorted) statistic(k int, kind metric.GoalKind) (t float64, g Guarantee,
 }
 
 func noScores(p method.Population) error {
-	return &diag.Error{Kind: diag.Data, Found: "no calibration scores", Expected: "scores of " + rowsOf(p) + " that were used for nothing else"}
+	return &diag.Error{Kind: diag.Data, Found: "no calibration scores",
+		Expected: "scores of " + rowsOf(p) + " that were used for nothing else"}
 }

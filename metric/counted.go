@@ -22,8 +22,8 @@ func RankGroups(groups []Group) (*Ranking, error) {
 	for i := len(groups) - 1; i >= 0; i-- {
 		g := &groups[i]
 		if !(g.Score < last) || g.Positives < 0 || g.Negatives < 0 {
-			return nil, &diag.Error{Kind: diag.Data, Found: fmt.Sprintf("a group of %d positives and %d negatives at score %v", g.Positives, g.Negatives, g.Score),
-				Expected: "counts of at least 0, at ascending scores"}
+			found := fmt.Sprintf("a group of %d positives and %d negatives at score %v", g.Positives, g.Negatives, g.Score)
+			return nil, &diag.Error{Kind: diag.Data, Found: found, Expected: "counts of at least 0, at ascending scores"}
 		}
 		if g.Positives+g.Negatives == 0 {
 			continue

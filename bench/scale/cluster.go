@@ -211,7 +211,7 @@ func faultTable(models []model, cores float64, seed uint64) (string, error) {
 	b.WriteString("| servers | faults | passes | retries | simulated time | against no fault | same bits | merging, really measured | rows to the driver |\n")
 	b.WriteString("| ---: | --- | ---: | ---: | ---: | ---: | --- | ---: | ---: |\n")
 	for _, servers := range []int{10, 100, 1000} {
-		seconds := models[at].seconds(tableRows/float64(servers), columns, 0) / cores
+		seconds := models[at].seconds(measurement{rows: tableRows, shards: servers, columns: columns}) / cores
 		var base *cluster
 		var same certified.Result
 		for _, f := range []faults{

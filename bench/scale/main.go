@@ -32,7 +32,7 @@ func main() {
 		log.Fatal(err)
 	}
 	out := string(text)
-	for name, table := range map[string]string{"measured": measuredTable(list), "model": modelTable(models, list),
+	for name, table := range map[string]string{"measured": measuredTable(list), "model": modelTable(models),
 		"extrapolated": extrapolatedTable(models, list, *cores), "faults": faults} {
 		if out, err = replaced(out, name, table); err != nil {
 			log.Fatal(err)

@@ -17,9 +17,10 @@ type measurement struct {
 	shards        int
 	rows          float64 // of the whole table
 	columns       float64
-	scan          bool    // reads every row for the solver
+	kind          string  // scan: reads every row for the solver; done: the fit ended; other
 	cells         float64 // of the answer
 	text          float64 // bytes of the statement
+	bins          float64 // 1: counts of many intervals; a mean is the fraction of such statements
 	wall, seconds float64 // by the clock; of processors
 }
 
@@ -43,7 +44,11 @@ func readMeasurements(path string) (list []measurement, err error) {
 				return nil, fmt.Errorf("%s:%d: %w", path, n+2, err)
 			}
 		}
-		list = append(list, measurement{line[0], int(x[1]), x[2], x[3], line[4] == "scan", x[5], x[6], x[7], x[8]})
+		m := measurement{line[0], int(x[1]), x[2], x[3], line[4], x[5], x[6], 0, x[7], x[8]}
+		if m.cells >= manyCells {
+			m.bins = 1
+		}
+		list = append(list, m)
 	}
 	return list, nil
 }
@@ -53,35 +58,46 @@ var engineNames = []string{"packed", "postgres", "clickhouse"}
 
 var titles = map[string]string{"packed": "packed file", "postgres": "PostgreSQL", "clickhouse": "ClickHouse"}
 
-// costs are the terms of a statement: 1, the rows of the server, rows times columns, cells of its answer.
-func costs(m *measurement) [4]float64 {
+// terms is the number of coefficients of a model.
+const terms = 5
+
+// costs are the terms of a statement: 1, the rows of the server, rows times columns, rows if they are counted in many intervals, cells
+// of its answer.
+func costs(m *measurement) [terms]float64 {
 	rows := m.rows / float64(m.shards)
-	return [4]float64{1, rows, rows * m.columns, m.cells}
+	return [terms]float64{1, rows, rows * m.columns, rows * m.bins, m.cells}
 }
 
-// model predicts the processor seconds of a statement on one server: a + rows (b + c columns) + e cells.
+// manyCells is the size from which an answer has the counts of many intervals: others have at most some hundred cells.
+const manyCells = 5000
+
+// model predicts the processor seconds of a statement on one server: a + rows (b + c columns + g, if it counts intervals) + e cells.
 type model struct {
 	engine string
-	of     [4]float64
+	of     [terms]float64
 	error  float64 // median of |predicted - measured| / measured, over configurations
 	ahead  float64 // the same for the largest table, predicted from the smaller ones; NaN: only one size
-	scans  float64 // of a fit, the mean
 }
 
-func (m *model) seconds(rows, columns, cells float64) float64 {
-	return m.of[0] + rows*(m.of[1]+columns*m.of[2]) + cells*m.of[3]
+// seconds predicts a statement on a number of rows.
+func (m *model) seconds(s measurement) (sum float64) {
+	for j, x := range costs(&s) {
+		sum += x * m.of[j]
+	}
+	return sum
 }
 
 // configuration is the statements of one fit, and their mean.
 type configuration struct {
 	measurement
-	scans int // for each server
+	scans int  // for each server
+	ended bool // the fit was measured to its end
 }
 
 // configurations returns the mean scan of each fit. Statements of a fit differ, but all fits have about the same ones.
 func configurations(list []measurement) (means []configuration) {
 	for _, m := range list {
-		if !m.scan {
+		if m.kind == "other" {
 			continue
 		}
 		at := slices.IndexFunc(means, func(c configuration) bool {
@@ -89,16 +105,20 @@ func configurations(list []measurement) (means []configuration) {
 		})
 		if at < 0 {
 			at = len(means)
-			means = append(means, configuration{measurement: measurement{engine: m.engine, shards: m.shards, rows: m.rows, columns: m.columns, scan: true}})
+			means = append(means, configuration{measurement: measurement{engine: m.engine, shards: m.shards, rows: m.rows, columns: m.columns}})
 		}
 		c := &means[at]
+		if m.kind == "done" {
+			c.ended = true
+			continue
+		}
 		c.scans++
-		c.cells, c.text, c.wall, c.seconds = c.cells+m.cells, c.text+m.text, c.wall+m.wall, c.seconds+m.seconds
+		c.cells, c.bins, c.wall, c.seconds = c.cells+m.cells, c.bins+m.bins, c.wall+m.wall, c.seconds+m.seconds
 	}
 	for i := range means {
 		c := &means[i]
 		n := float64(c.scans)
-		c.cells, c.text, c.wall, c.seconds = c.cells/n, c.text/n, c.wall/n, c.seconds/n
+		c.cells, c.bins, c.wall, c.seconds = c.cells/n, c.bins/n, c.wall/n, c.seconds/n
 		c.scans /= c.shards
 	}
 	slices.SortStableFunc(means, func(a, b configuration) int {
@@ -112,9 +132,9 @@ const clockStep = .01
 
 // solve finds the coefficients that are not negative and minimise the sum of squared relative errors, one at a time until
 // nothing changes.
-func solve(list []configuration) (of [4]float64) {
-	var gram [4][4]float64
-	var right [4]float64
+func solve(list []configuration) (of [terms]float64) {
+	var gram [terms][terms]float64
+	var right [terms]float64
 	for i := range list {
 		m := &list[i].measurement
 		x, weight := costs(m), 1/(m.seconds+clockStep)
@@ -125,7 +145,7 @@ func solve(list []configuration) (of [4]float64) {
 			}
 		}
 	}
-	for range 100_000 { // ends far earlier: four unknowns
+	for range 100_000 { // ends far earlier: five unknowns
 		change := 0.0
 		for j := range of {
 			if gram[j][j] == 0 {
@@ -163,9 +183,6 @@ func fitModels(list []measurement) (models []model) {
 			before := model{of: solve(small)}
 			m.ahead = before.miss(slices.DeleteFunc(slices.Clone(mine), func(c configuration) bool { return c.rows != largest }))
 		}
-		for _, c := range mine {
-			m.scans += float64(c.scans) / float64(len(mine))
-		}
 		models = append(models, m)
 	}
 	return models
@@ -175,11 +192,7 @@ func fitModels(list []measurement) (models []model) {
 func (m *model) miss(list []configuration) float64 {
 	var misses []float64
 	for _, c := range list {
-		x, predicted := costs(&c.measurement), 0.0
-		for j := range x {
-			predicted += x[j] * m.of[j]
-		}
-		misses = append(misses, math.Abs(predicted-c.seconds)/c.seconds)
+		misses = append(misses, math.Abs(m.seconds(c.measurement)-c.seconds)/c.seconds)
 	}
 	slices.Sort(misses)
 	return misses[len(misses)/2]
@@ -190,47 +203,44 @@ func measuredTable(list []measurement) string {
 	b.WriteString("| engine | servers | rows | columns | scans | cells of an answer | processor seconds of a scan, all servers | by the clock |\n")
 	b.WriteString("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n")
 	for _, c := range configurations(list) {
-		fmt.Fprintf(&b, "| %s | %d | %s | %.0f | %d | %.0f | %s | %s |\n", titles[c.engine], c.shards, count(c.rows), c.columns, c.scans,
+		scans := fmt.Sprint(c.scans)
+		if !c.ended {
+			scans = "more than " + scans
+		}
+		fmt.Fprintf(&b, "| %s | %d | %s | %.0f | %s | %.0f | %s | %s |\n", titles[c.engine], c.shards, count(c.rows), c.columns, scans,
 			c.cells*float64(c.shards), digits(c.seconds*float64(c.shards)), digits(c.wall))
 	}
 	return b.String()
 }
 
-func modelTable(models []model, list []measurement) string {
+func modelTable(models []model) string {
 	var b strings.Builder
-	b.WriteString("| engine | a: a statement | b: a million rows | c: a million values | e: a million cells | error | error for the largest table, from the others |\n")
-	b.WriteString("| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n")
+	b.WriteString("| engine | a: a statement | b: a million rows | c: a million values | g: a million rows in intervals | e: a million cells | error | error for the largest table, from the others |\n")
+	b.WriteString("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n")
 	for _, m := range models {
 		ahead := "-"
 		if !math.IsNaN(m.ahead) {
 			ahead = fmt.Sprintf("%.0f %%", 100*m.ahead)
 		}
-		fmt.Fprintf(&b, "| %s | %s s | %s s | %s s | %s s | %.0f %% | %s |\n", titles[m.engine], digits(m.of[0]), digits(m.of[1]*1e6), digits(m.of[2]*1e6),
-			digits(m.of[3]*1e6), 100*m.error, ahead)
+		fmt.Fprintf(&b, "| %s | %s s | %s s | %s s | %s s | %s s | %.0f %% | %s |\n", titles[m.engine], digits(m.of[0]), digits(m.of[1]*1e6), digits(m.of[2]*1e6),
+			digits(m.of[3]*1e6), digits(m.of[4]*1e6), 100*m.error, ahead)
 	}
 	return b.String()
 }
 
-// fitScans is the number of scans of a fit in extrapolations: the most that was measured.
-func fitScans(list []measurement, engine string) int {
-	most := 0
-	for _, c := range configurations(list) {
-		if c.engine == engine {
-			most = max(most, c.scans)
-		}
-	}
-	return most
-}
+// Scans of a fit in extrapolations: of one whose top fits into the solver's working set, and of one whose top does not. The measured
+// fits have 8 to 10, and 89.
+const fewScans, manyScans = 10, 90
 
-// usualCells is the mean number of cells of an answer.
-func usualCells(list []measurement, engine string) float64 {
-	sum, n := 0.0, 0.0
+// usual is the mean statement of the fits of an engine with the most rows.
+func usual(list []measurement, engine string) measurement {
+	var last measurement
 	for _, c := range configurations(list) {
-		if c.engine == engine {
-			sum, n = sum+c.cells, n+1
+		if c.engine == engine && c.rows >= last.rows {
+			last = c.measurement
 		}
 	}
-	return sum / n
+	return last
 }
 
 // bytesOfValue is that of a column of the measured tables: float32.
@@ -238,8 +248,8 @@ const bytesOfValue = 4
 
 func extrapolatedTable(models []model, list []measurement, cores float64) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "| engine, 28 columns, %.0f processors a server | rows | servers | rows a server | GB a server | a scan | a fit |\n", cores)
-	b.WriteString("| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n")
+	fmt.Fprintf(&b, "| engine, 28 columns, %.0f processors a server | rows | servers | rows a server | GB a server | a scan | a fit of %d scans | of %d |\n", cores, fewScans, manyScans)
+	b.WriteString("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n")
 	for _, m := range models {
 		used := cores
 		if m.engine == "postgres" {
@@ -251,10 +261,11 @@ func extrapolatedTable(models []model, list []measurement, cores float64) string
 					continue
 				}
 				each := rows / servers
-				scan := m.seconds(each, 28, usualCells(list, m.engine)) / used
-				fit := scan * float64(fitScans(list, m.engine))
-				fmt.Fprintf(&b, "| %s | %s | %.0f | %s | %s | %s | %s |\n", titles[m.engine], count(rows), servers, count(each),
-					digits(each*28*bytesOfValue/1e9), duration(scan), duration(fit))
+				statement := usual(list, m.engine)
+				statement.rows, statement.shards, statement.columns = each, 1, columns
+				scan := m.seconds(statement) / used
+				fmt.Fprintf(&b, "| %s | %s | %.0f | %s | %s | %s | %s | %s |\n", titles[m.engine], count(rows), servers, count(each),
+					digits(each*columns*bytesOfValue/1e9), duration(scan), duration(scan*fewScans), duration(scan*manyScans))
 			}
 		}
 	}

@@ -49,7 +49,7 @@ type runVerb struct {
 	Seeds   int      `placeholder:"N" help:"Random splits of the small real sets (default: 10; 3 with --quick)."`
 	Solver  string   `default:"both" placeholder:"NAME" help:"The solver: adam, certified or both (default: ${default})."`
 	Start   string   `default:"both" placeholder:"NAME" help:"The start of ADAM: zero, random or both (default: ${default})."`
-	Stable  string   `file:"in" name:"stability" placeholder:"FILE" help:"Mark results that change in this file of the stability verb (default: stability.csv in --out, if it exists)."`
+	Stable  string   `file:"in" name:"stability" placeholder:"FILE" help:"Mark results that change in this file of the stability verb (default: stability-cells.csv in --out, if it exists)."`
 }
 
 func (c *runVerb) Run(s *cli.Session) error {
@@ -108,7 +108,7 @@ func newRunObject(dir string, r *paper.Result) runObject {
 
 // stabilityVerb runs a stability campaign.
 type stabilityVerb struct {
-	Out     string   `file:"dir" short:"o" required:"" placeholder:"DIR" help:"Write stability.csv here. Finished parts are kept in DIR/cache, and the same command continues an interrupted run."`
+	Out     string   `file:"dir" short:"o" required:"" placeholder:"DIR" help:"Write stability-cells.csv here. Finished parts are kept in DIR/cache, and the same command continues an interrupted run."`
 	DataDir string   `file:"dir" env:"TOPTAU_DATA" placeholder:"DIR" help:"The directory of the data sets (default: the environment variable TOPTAU_DATA)."`
 	Sets    []string `placeholder:"KEY,..." help:"Test these data sets (default: the real ones and cicids2017_web)."`
 	Quick   bool     `help:"Use fewer splits."`

@@ -14,6 +14,7 @@ type diagnoseCommand struct {
 	toptau.DiagnoseOptions
 	verbs.GoalFlags
 	schema.Format
+	cacheFlags
 }
 
 func (c *diagnoseCommand) Run(s *cli.Session) error {
@@ -21,7 +22,11 @@ func (c *diagnoseCommand) Run(s *cli.Session) error {
 	if c.Goal, err = c.Optional(); err != nil {
 		return err
 	}
-	data, err := readData(s, c.Data, c.Format)
+	paths, format, err := c.packLarge(s, c.Data, c.Format, c.Memory)
+	if err != nil {
+		return err
+	}
+	data, err := readData(s, paths, format)
 	if err != nil {
 		return err
 	}

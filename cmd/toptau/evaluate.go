@@ -25,6 +25,7 @@ type evaluateCommand struct {
 	verbs.GoalFlags
 	verbs.VerifyFlags
 	schema.Format
+	cacheFlags
 }
 
 func (c *evaluateCommand) Run(s *cli.Session) error {
@@ -123,8 +124,12 @@ func (c *evaluateCommand) read(s *cli.Session) ([]toptau.Entry, *toptau.Data, er
 			return nil, nil, err
 		}
 	}
-	data, err := readData(s, c.Files[files:], format)
-	return entries, data, nameKept(err, c.Entity, c.Value)
+	data, format, err := c.packLarge(s, c.Files[files:], format, c.Memory)
+	if err != nil {
+		return nil, nil, err
+	}
+	rows, err := readData(s, data, format)
+	return entries, rows, nameKept(err, c.Entity, c.Value)
 }
 
 // divide returns the number of model files. They come first; the others are data. The first file is a model unless

@@ -22,6 +22,7 @@ type fitCommand struct {
 	method.Problem
 	toptau.FitOptions
 	schema.Format
+	cacheFlags
 	verbs.ReplaceFlag
 	verbs.SignFlags
 }
@@ -34,7 +35,11 @@ func (c *fitCommand) Run(s *cli.Session) error {
 	if err != nil {
 		return err
 	}
-	data, err := readData(s, c.Data, c.Format)
+	paths, format, err := c.packLarge(s, c.Data, c.Format, c.Memory)
+	if err != nil {
+		return err
+	}
+	data, err := readData(s, paths, format)
 	if err != nil {
 		return err
 	}

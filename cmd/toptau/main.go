@@ -29,6 +29,7 @@ type commands struct {
 	Verify     verifyCommand     `cmd:"" help:"Recompute both bounds of a certificate from the data."`
 	Keygen     keygenCommand     `cmd:"" help:"Generate a pair of keys, to sign models and certificates and to check signatures."`
 	Pack       packCommand       `cmd:"" help:"Pack data into a file from which verbs read a table that may be larger than memory."`
+	Cache      cacheCommand      `cmd:"" help:"List the packed copies of data that did not fit into memory, or remove them."`
 	Generate   generateCommand   `cmd:"" help:"Generate simulated data with known truth, as CSV."`
 	Completion completionCommand `cmd:"" help:"Print a script that completes verbs, flags and values in a shell."`
 	Version    versionCommand    `cmd:"" name:"version" help:"Print the version, and the versions of everything that is linked in."`

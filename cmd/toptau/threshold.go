@@ -30,6 +30,7 @@ type thresholdCommand struct {
 	verbs.SignFlags
 	verbs.VerifyFlags
 	schema.Format
+	cacheFlags
 }
 
 func (c *thresholdCommand) Run(s *cli.Session) error {
@@ -191,7 +192,11 @@ func (c *thresholdCommand) compute(s *cli.Session) (*toptau.Calibrated, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := readData(s, c.Data, c.Format)
+	paths, readAs, err := c.packLarge(s, c.Data, c.Format, c.Memory)
+	if err != nil {
+		return nil, err
+	}
+	data, err := readData(s, paths, readAs)
 	if err != nil {
 		return nil, nameKept(err, c.Entity, "")
 	}
@@ -231,7 +236,11 @@ func (c *thresholdCommand) addPoint(s *cli.Session) (*toptau.Calibrated, error) 
 	if err != nil {
 		return nil, err
 	}
-	data, err := readData(s, c.Data, format)
+	paths, format, err := c.packLarge(s, c.Data, format, c.Memory)
+	if err != nil {
+		return nil, err
+	}
+	data, err := readData(s, paths, format)
 	if err != nil {
 		return nil, nameKept(err, c.Entity, "")
 	}

@@ -29,6 +29,7 @@ type trainCommand struct {
 	verbs.ReplaceFlag
 	verbs.SignFlags
 	schema.Format
+	cacheFlags
 }
 
 // calibrated is a value of --calibrate.
@@ -64,7 +65,7 @@ func (c *trainCommand) Run(s *cli.Session) error {
 		return err
 	}
 	keepCounted(&c.Format, &c.TrainOptions)
-	data, err := readParts(s, c.Data, c.Format,
+	data, err := readParts(s, c.cacheFlags, c.Memory, c.Data, c.Format,
 		part{c.Choose, &c.Validation}, part{c.Measure, &c.Test}, part{c.Calibrate, &c.Calibration})
 	if err != nil {
 		return nameKept(err, c.Entity, c.Value)
@@ -145,8 +146,12 @@ type part struct {
 }
 
 // readParts reads the training data and the other parts as files of the same columns.
-func readParts(s *cli.Session, paths []string, f toptau.Format, others ...part) (*toptau.Data, error) {
-	data, err := readData(s, paths, f)
+func readParts(s *cli.Session, cache cacheFlags, memory int64, paths []string, f toptau.Format, others ...part) (*toptau.Data, error) {
+	paths, readAs, err := cache.packLarge(s, paths, f, memory)
+	if err != nil {
+		return nil, err
+	}
+	data, err := readData(s, paths, readAs)
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,7 @@ type verifyCommand struct {
 	verbs.VerifyFlags
 	verbs.ProblemFlags
 	schema.Format
+	cacheFlags
 }
 
 func (c *verifyCommand) Run(s *cli.Session) error {
@@ -34,7 +35,11 @@ func (c *verifyCommand) Run(s *cli.Session) error {
 	if err != nil {
 		return err
 	}
-	data, err := toptau.Read(s, c.Data, c.Format.Like(m.Schema()))
+	paths, format, err := c.packLarge(s, []string{c.Data}, c.Format.Like(m.Schema()), c.Memory)
+	if err != nil {
+		return err
+	}
+	data, err := readData(s, paths, format)
 	if err != nil {
 		return err
 	}

@@ -17,48 +17,18 @@ const (
 
 // bins sums the rows into the intervals between the cuts.
 func (c *classScores) bins(r *Request) []Bin {
-	n, cuts, origin := len(c.z), r.Cuts, r.Origin
-	low, high := math.Inf(-1), math.Inf(1)
-	if r.Inside && len(cuts) > 1 {
-		low, high = cuts[0], cuts[len(cuts)-1]
-	}
-	stripes := 1
+	n, stripes := len(c.z), 1
 	if n > leastStripe {
 		stripes = binStripes
 	}
-	find := newIntervalFinder(cuts)
+	find := newIntervalFinder(r.Cuts)
 	parts := make([][]Bin, stripes)
 	linalg.For(stripes, float64(8*n), func(s int) {
-		bins := make([]Bin, len(cuts)+1)
+		bins := make([]Bin, len(r.Cuts)+1)
 		for k := range bins {
 			bins[k].Low, bins[k].High = math.Inf(1), math.Inf(-1)
 		}
-		for i := n * s / stripes; i < n*(s+1)/stripes; i++ {
-			z := c.z[i]
-			if z < low || z >= high {
-				continue
-			}
-			m := c.weight(i)
-			if m == 0 {
-				continue
-			}
-			if !(math.Abs(z) <= math.MaxFloat64) {
-				bins[0].Bad++
-				continue
-			}
-			b := &bins[find.interval(z)]
-			b.Rows++
-			b.Mass += m
-			d := z - origin
-			b.Score += float64(m * d)
-			b.Square += float64(float64(m*d) * d)
-			if z < b.Low {
-				b.Low = z
-			}
-			if z > b.High {
-				b.High = z
-			}
-		}
+		c.addTo(bins, r, &find, n*s/stripes, n*(s+1)/stripes)
 		parts[s] = bins
 	})
 	for _, part := range parts[1:] {
@@ -67,6 +37,41 @@ func (c *classScores) bins(r *Request) []Bin {
 		}
 	}
 	return parts[0]
+}
+
+// addTo adds the rows from first to end-1 to the bins of a request.
+func (c *classScores) addTo(bins []Bin, r *Request, find *intervalFinder, first, end int) {
+	origin := r.Origin
+	low, high := math.Inf(-1), math.Inf(1)
+	if r.Inside && len(r.Cuts) > 1 {
+		low, high = r.Cuts[0], r.Cuts[len(r.Cuts)-1]
+	}
+	for i := first; i < end; i++ {
+		z := c.z[i]
+		if z < low || z >= high {
+			continue
+		}
+		m := c.weight(i)
+		if m == 0 {
+			continue
+		}
+		if !(math.Abs(z) <= math.MaxFloat64) {
+			bins[0].Bad++
+			continue
+		}
+		b := &bins[find.interval(z)]
+		b.Rows++
+		b.Mass += m
+		d := z - origin
+		b.Score += float64(m * d)
+		b.Square += float64(float64(m*d) * d)
+		if z < b.Low {
+			b.Low = z
+		}
+		if z > b.High {
+			b.High = z
+		}
+	}
 }
 
 // add adds the rows of another bin of the same interval.

@@ -90,7 +90,7 @@ func (c *classScores) spread(w Want) (list []int32, count int) {
 func (c *classScores) smallest(most float64, limit int, key func(i int) float64, selectable func(i int) bool) ([]ranked, int) {
 	// A sample bounds the keys that can be among the smallest, so that few rows are ranked.
 	bound := most
-	if stride := len(c.z) / keySample; stride > 0 && limit < len(c.z)/4 {
+	if stride := len(c.z) / keySample; stride > 0 && limit < len(c.z)/4 && math.IsInf(most, 1) {
 		var sample []float64
 		for i := 0; i < len(c.z); i += stride {
 			if selectable(i) {

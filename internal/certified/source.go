@@ -3,6 +3,7 @@ package certified
 import (
 	"context"
 	"math"
+	"math/bits"
 
 	"toptau/threshold"
 )
@@ -157,6 +158,17 @@ func (s *Set) Add(id int) {
 		s.bits = append(s.bits, 0)
 	}
 	s.bits[id>>6] |= 1 << (id & 63)
+}
+
+// each calls visit for the numbers from low to high that are in the set, in ascending order.
+func (s *Set) each(low, high int, visit func(id int)) {
+	for k := max(low, 0) >> 6; k < len(s.bits) && k <= high>>6; k++ {
+		for word := s.bits[k]; word != 0; word &= word - 1 {
+			if id := k<<6 + bits.TrailingZeros64(word); id >= low && id <= high {
+				visit(id)
+			}
+		}
+	}
 }
 
 // everyScore is the interval of all scores.

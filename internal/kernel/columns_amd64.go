@@ -54,6 +54,11 @@ func quotients32AVX2(x *byte, vectors int, divisor float64, dst *float64)
 //go:noescape
 func widenAVX2(x *byte, vectors int, dst *float64)
 
+// standardiseAVX2 does eight numbers a vector; vectors is positive.
+//
+//go:noescape
+func standardiseAVX2(x *byte, vectors int, shift float64, scale float64, dst *float32) (finite bool)
+
 // wholeNumbersAVX2 does four numbers a vector; vectors is positive. It writes the largest magnitudes of four lanes.
 //
 //go:noescape

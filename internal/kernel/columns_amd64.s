@@ -227,6 +227,43 @@ vector:
 	VZEROUPPER
 	RET
 
+// func standardiseAVX2(x *byte, vectors int, shift float64, scale float64, dst *float32) (finite bool)
+// Requires: AVX, AVX2, SSE2
+TEXT ·standardiseAVX2(SB), NOSPLIT, $0-41
+	MOVQ         x+0(FP), AX
+	MOVQ         vectors+8(FP), CX
+	MOVQ         dst+32(FP), DX
+	MOVSD        shift+16(FP), X0
+	VBROADCASTSD X0, Y0
+	MOVSD        scale+24(FP), X1
+	VBROADCASTSD X1, Y1
+	VXORPD       Y2, Y2, Y2
+
+vector:
+	VCVTPS2PD  (AX), Y3
+	VSUBPD     Y0, Y3, Y3
+	VDIVPD     Y1, Y3, Y3
+	VCVTPD2PSY Y3, X3
+	VMOVUPS    X3, (DX)
+	VSUBPS     X3, X3, X3
+	VORPS      X3, X2, X2
+	VCVTPS2PD  16(AX), Y3
+	VSUBPD     Y0, Y3, Y3
+	VDIVPD     Y1, Y3, Y3
+	VCVTPD2PSY Y3, X3
+	VMOVUPS    X3, 16(DX)
+	VSUBPS     X3, X3, X3
+	VORPS      X3, X2, X2
+	ADDQ       $0x20, AX
+	ADDQ       $0x20, DX
+	DECQ       CX
+	JNZ        vector
+	VPTEST     Y2, Y2
+	SETEQ      AL
+	MOVB       AL, finite+40(FP)
+	VZEROUPPER
+	RET
+
 // func wholeNumbersAVX2(x *float64, vectors int, power float64, whole *int32, largest *int32) (ok bool)
 // Requires: AVX, AVX2, SSE2
 TEXT ·wholeNumbersAVX2(SB), NOSPLIT, $0-41

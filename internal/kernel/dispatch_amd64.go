@@ -368,6 +368,12 @@ func asmWiden(x *byte, vectors int, dst *float64) {
 	widenAVX2(x, vectors, dst)
 }
 
+// asmStandardise does eight numbers a vector; vectors is positive. The level of columns must be above plain
+// Go.
+func asmStandardise(x *byte, vectors int, shift float64, scale float64, dst *float32) (finite bool) {
+	return standardiseAVX2(x, vectors, shift, scale, dst)
+}
+
 // asmWholeNumbers does four numbers a vector; vectors is positive. It writes the largest magnitudes of four
 // lanes. The level of columns must be above plain Go.
 func asmWholeNumbers(x *float64, vectors int, power float64, whole *int32, largest *int32) (ok bool) {

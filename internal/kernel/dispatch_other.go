@@ -158,6 +158,10 @@ func asmQuotients32(x *byte, vectors int, divisor float64, dst *float64) { panic
 
 func asmWiden(x *byte, vectors int, dst *float64) { panic("no assembly") }
 
+func asmStandardise(x *byte, vectors int, shift float64, scale float64, dst *float32) (finite bool) {
+	panic("no assembly")
+}
+
 func asmWholeNumbers(x *float64, vectors int, power float64, whole *int32, largest *int32) (ok bool) {
 	panic("no assembly")
 }

@@ -137,6 +137,23 @@ func TestCountsGiveTheSameAsAllScores(t *testing.T) {
 	})
 }
 
+// growing are scores of rows of which more come.
+type growing struct{ fakeScores }
+
+func (g *growing) Tally(ctx context.Context, cuts []float64) ([]Cell, error) {
+	g.z[0] = append(g.z[0], 0.5)
+	return g.fakeScores.Tally(ctx, cuts)
+}
+
+// Rows that change while they are counted are an error.
+func TestRowsThatChange(t *testing.T) {
+	g := &growing{fakeScores{z: [2][]float64{{1, 2, 3}, {4}}}}
+	c := &counted{Scores: g, rows: [2]int{3, 1}}
+	if _, err := c.measure(context.Background(), []metric.Criterion{metric.Top()}, nil); err == nil {
+		t.Error("no error")
+	}
+}
+
 // A search for orders of many scores takes few passes.
 func TestFewPassesFindOrders(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))

@@ -1,7 +1,6 @@
 package large
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -170,11 +169,6 @@ func (c *counted) refine(ctx context.Context, cells []Cell) ([]Cell, error) {
 		low, high := cells[i].ends(method.AllRows)
 		out = append(out, finer[cellOf(cuts, low):cellOf(cuts, high)+1]...)
 	}
-	slices.SortStableFunc(out, func(a, b Cell) int {
-		x, _ := a.ends(method.AllRows)
-		y, _ := b.ends(method.AllRows)
-		return cmp.Compare(x, y)
-	})
 	return out, nil
 }
 

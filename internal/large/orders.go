@@ -3,6 +3,7 @@ package large
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -28,6 +29,26 @@ const (
 	// 16, so that 2 x 64/4 rounds separate any two numbers.
 	mostRounds = 40
 )
+
+// Tally is Scores.Tally. Rows that change between two passes are an error.
+func (c *counted) Tally(ctx context.Context, cuts []float64) ([]Cell, error) {
+	cells, err := c.Scores.Tally(ctx, cuts)
+	if err != nil {
+		return nil, err
+	}
+	var found [2]int
+	for i := range cells {
+		for class, n := range cells[i].Rows {
+			found[class] += n
+		}
+	}
+	if found != c.rows {
+		return nil, &diag.Error{Kind: diag.Data,
+			Found:    fmt.Sprintf("%d positives and %d negatives, in an earlier pass %d and %d", found[1], found[0], c.rows[1], c.rows[0]),
+			Expected: "rows that do not change while they are read"}
+	}
+	return cells, nil
+}
 
 // size returns the number of rows of a population.
 func (c *counted) size(of method.Population) int {

@@ -125,10 +125,10 @@ func (r *tableRows) hashed(in func(row int) bool, class table.Class, n, wanted i
 		row   int
 	}
 	// The number of hashes below a limit varies by its root: four times that, and some, leave too few once in 30,000.
-	most := float64(wanted) + 4*math.Sqrt(float64(wanted)) + 10
+	most := float64(wanted) + float64(4*math.Sqrt(float64(wanted))) + 10
 	limit := uint64(math.MaxUint64)
 	if share := most / float64(max(1, n)); share < 1 {
-		limit = uint64(share * (1 << 63) * 2)
+		limit = uint64(float64(share*(1<<63)) * 2)
 	}
 	var list []hash
 	for row, c := range r.t.Label {

@@ -15,7 +15,8 @@ import (
 func checkWeights(list ...threshold.Population) error {
 	for _, p := range list {
 		if p.Mass != float64(p.Rows) {
-			return &diag.Error{Kind: diag.Usage, Param: "weight", Found: "rows with weights that do not fit into memory", Expected: "rows without weights"}
+			return &diag.Error{Kind: diag.Usage, Param: "weight", Found: "rows with weights that do not fit into memory",
+				Expected: "rows without weights"}
 		}
 	}
 	return nil

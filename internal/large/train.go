@@ -125,8 +125,9 @@ func (t *training) calibrationShare(n int) (float64, error) {
 		share = o.CalibrationShare.Float64()
 	}
 	if most := int(share * float64(n)); most < needed {
-		return 0, &diag.Error{Kind: diag.Guarantee, Found: fmt.Sprintf("no guarantee: it needs %s rows for the threshold, and %s of the %s outside the test part are %s",
-			text.Count(needed), text.Percent(share), text.Count(n), text.Count(most)),
+		found := fmt.Sprintf("no guarantee: it needs %s rows for the threshold, and %s of the %s outside the test part are %s",
+			text.Count(needed), text.Percent(share), text.Count(n), text.Count(most))
+		return 0, &diag.Error{Kind: diag.Guarantee, Found: found,
 			Hint: "get more rows, or leave delta out: the threshold then keeps the budget only on average"}
 	}
 	return share, nil
@@ -143,7 +144,8 @@ func (t *training) search(ctx context.Context) error {
 		return err
 	}
 	if !t.options.Delta.IsZero() && sample.Table.Group != nil {
-		return &diag.Error{Kind: diag.Guarantee, Found: "no guarantee: several rows may belong to one entity (" + sample.Table.Group.Name + ") and are not independent",
+		found := "no guarantee: several rows may belong to one entity (" + sample.Table.Group.Name + ") and are not independent"
+		return &diag.Error{Kind: diag.Guarantee, Found: found,
 			Hint: "leave delta out: the threshold then keeps the budget only on average"}
 	}
 	o := t.options
@@ -229,9 +231,13 @@ func (t *training) refitMember(ctx context.Context, j int, p method.Problem) (bo
 	f := t.out.Found
 	features := f.Members[j].Features
 	source, err := t.rows.Source(ctx, t.out.Training, features, matrix.Float32, p.Definition().Population)
-	if e := diag.Of(err); e != nil && e.Kind == diag.Usage {
-		f.Warnings = append(f.Warnings, tune.Warning{Code: "not-refitted", Text: fmt.Sprintf("%s keeps its fit to the sample: %s", f.Candidates[f.Members[j].Candidate].Task, e.Found)})
+	keep := func(why string) (bool, error) {
+		task := f.Candidates[f.Members[j].Candidate].Task
+		f.Warnings = append(f.Warnings, tune.Warning{Code: "not-refitted", Text: fmt.Sprintf("%s keeps its fit to the sample: %s", task, why)})
 		return false, nil
+	}
+	if e := diag.Of(err); e != nil && e.Kind == diag.Usage {
+		return keep(e.Found)
 	}
 	if err != nil {
 		return false, err
@@ -245,8 +251,7 @@ func (t *training) refitMember(ctx context.Context, j int, p method.Problem) (bo
 		return false, err
 	}
 	if !slices.ContainsFunc(r.W, func(w float64) bool { return w != 0 }) {
-		f.Warnings = append(f.Warnings, tune.Warning{Code: "not-refitted", Text: fmt.Sprintf("%s keeps its fit to the sample: on all rows its optimum is w = 0", f.Candidates[f.Members[j].Candidate].Task)})
-		return false, nil
+		return keep("on all rows its optimum is w = 0")
 	}
 	return true, f.Refit(j, tune.CertifiedFit(p, &r))
 }

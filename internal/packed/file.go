@@ -180,6 +180,9 @@ func (f *File) Chunk(block, column int) (*Chunk, error) {
 	return c, nil
 }
 
+// Forget frees the chunks that Chunk keeps.
+func (f *File) Forget() { f.kept.forget() }
+
 // Read reads the values of a column in a block into c, whose memory it uses again.
 func (f *File) Read(block, column int, c *Chunk) error {
 	at := block*len(f.head.Columns) + column
@@ -293,7 +296,7 @@ func (c *Chunk) check(kind Kind) error {
 
 // keptBytes is the memory for chunks that were read last. A block has about 4 MiB, so that each of 8 goroutines has
 // the columns of a block. Chosen by hand.
-const keptBytes = 64 << 20
+const keptBytes = 32 << 20
 
 // keptChunks are the chunks that were read last.
 type keptChunks struct {
@@ -308,6 +311,12 @@ func (k *keptChunks) get(at int) *Chunk {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.at[at]
+}
+
+func (k *keptChunks) forget() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.at, k.order, k.bytes = nil, nil, 0
 }
 
 func (k *keptChunks) put(at int, c *Chunk) {

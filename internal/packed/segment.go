@@ -181,6 +181,9 @@ func (s *Segment) Numbers(first, n int, space []float64) []float64 {
 	return space
 }
 
+// Singles returns the values as float32 numbers, four bytes each, lowest first. It returns false for another form.
+func (s *Segment) Singles() ([]byte, bool) { return s.data, s.form == single }
+
 // Wholes writes whole numbers to dst, from number first on.
 func (s *Segment) Wholes(first int, dst []int32) {
 	data := s.data[first*s.size():]

@@ -432,11 +432,9 @@ func (st *study) claimNotes(list []assessment) []string {
 	}
 	notes := []string{
 		fmt.Sprintf("Real sets: the mean over the real sets, with an interval over %s that allows for shared "+
-			"rows (Nadeau and "+
-			"Bengio 2003). The %d intervals of a column contain their differences together with 95 %% probability: by "+
-			"Bonferroni's inequality each is a %.2f %% interval. The parts of one conclusion in one run hold "+
-			"together in the same way. "+
-			"The intervals describe these sets, not others.",
+			"rows (Nadeau and Bengio 2003). The %d intervals of a column contain their differences together with 95 "+
+			"%% probability: by Bonferroni's inequality each is a %.2f %% interval. The parts of one conclusion in "+
+			"one run hold together in the same way. The intervals describe these sets, not others.",
 			text.Plural(st.o.Seeds, "random split"), list[0].intervals, 100*(1-0.05/float64(list[0].intervals))),
 		"Without collapsed: methods are left out on the sets where w = 0 is a global minimum for all their " +
 			"settings, with a proof, and the others are ranked again. Leaving them out matters: a comparison with " +
@@ -444,11 +442,10 @@ func (st *study) claimNotes(list []assessment) []string {
 		"Verdict: confirmed if the interval without collapsed methods and those of all parts are below 0; " +
 			"confirmed on average only if that of the average is; contradicted in the same way above 0; otherwise " +
 			"undecided. A conclusion about the collapsed methods themselves is judged with all methods.",
-		fmt.Sprintf("Sources: the sets here come from %s (%s). Sets of one source share rows, so they count as one, "+
-			"the mean of its sets. The p-value is that of all 2^n choices of signs of the differences. With %d "+
+		fmt.Sprintf("Sources: the sets here come from %s (%s). Sets of one source share rows, so they count as "+
+			"one, the mean of its sets. The p-value is that of all 2^n choices of signs of the differences. With %d "+
 			"sources it cannot be below %s, so after a correction for the number of conclusions no p-value here is "+
-			"significant, and "+
-			"no verdict is based on one.", text.Plural(sources, "source"), text.List(names, "and"), sources,
+			"significant, and no verdict is based on one.", text.Plural(sources, "source"), text.List(names, "and"), sources,
 			probability(math.Pow(0.5, float64(sources-1)))),
 	}
 	for _, s := range st.present(Real) {
@@ -484,8 +481,14 @@ func claimsTable(list []assessment) report.Table {
 	return t
 }
 
-// signed writes a difference of ranks with its sign: "-0.4", and "+0.0" for both zeros.
-func signed(x float64) string { return fmt.Sprintf("%+.1f", math.Round(float64(10*x))/10+0) }
+// signed writes a difference of ranks with its sign: "-0.4". A smaller one keeps a digit, so that its sign is right:
+// "-0.03".
+func signed(x float64) string {
+	if x != 0 && math.Abs(x) < 0.05 {
+		return fmt.Sprintf("%+.1g", x)
+	}
+	return fmt.Sprintf("%+.1f", x+0) // no negative zero
+}
 
 // text returns "-0.4 [-1.7, +0.9]", without brackets if there is one split, and "-" if there is none.
 func (i Interval) text() string {

@@ -201,3 +201,13 @@ func TestNoConclusionLeansOnCollapsedMethods(t *testing.T) {
 		}
 	}
 }
+
+// An end of an interval never loses its side of zero.
+func TestSignedKeepsTheSide(t *testing.T) {
+	for x, want := range map[float64]string{-0.4: "-0.4", 0.04: "+0.04", -0.031: "-0.03", 0: "+0.0", math.Copysign(0, -1): "+0.0",
+		-7.04: "-7.0", 0.05: "+0.1"} {
+		if got := signed(x); got != want {
+			t.Errorf("%v: %s, want %s", x, got, want)
+		}
+	}
+}

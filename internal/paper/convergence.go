@@ -129,8 +129,7 @@ func (r *ConvergenceRun) valueAfter(steps int) float64 {
 // convergenceTable returns the table and a summary.
 func convergenceTable(c *Convergence) (report.Table, string, error) {
 	t := report.Table{Caption: fmt.Sprintf("Convergence of ADAM on training data of the shape of Hepmass: the "+
-		"objective on all %s rows, "+
-		"%s of %s rows.", text.Count(c.Rows), batchesText(c.Batches), text.Count(c.Rows/c.Batches)),
+		"objective on all %s rows, %s of %s rows.", text.Count(c.Rows), batchesText(c.Batches), text.Count(c.Rows/c.Batches)),
 		Header: []string{"method", "F(0)", "100 iterations", "300", "1,000", "lower bound", "decrease missed at " +
 			"the end",
 			fmt.Sprintf("within %g %% of the decrease after", 100*withinOptimum), "seconds for 1,000 iterations"},
@@ -166,10 +165,9 @@ func convergenceTable(c *Convergence) (report.Table, string, error) {
 		t.Rows = append(t.Rows, append(row, secondsText(float64(seconds*optim.DefaultIterations))))
 	}
 	return t, fmt.Sprintf("\"The methods converge within seconds on datasets with 5 million training "+
-		"samples\": 1,000 iterations take at "+
-		"most %s s here (%s rows). Of the convex methods in the table, %d have w = 0 as optimum, so their runs "+
-		"end above it; of the "+
-		"others, %s come within %g %% of the possible decrease.", secondsText(slowest), text.Count(c.Rows), atZero,
+		"samples\": 1,000 iterations take at most %s s here (%s rows). Of the convex methods in the table, %d "+
+		"have w = 0 as optimum, so their runs end above it; of the others, %s come within %g %% of the possible "+
+		"decrease.", secondsText(slowest), text.Count(c.Rows), atZero,
 		countOf(within, convex), 100*withinOptimum), nil
 }
 

@@ -59,8 +59,8 @@ func (st *study) countNotes() []string {
 		p, shape := s.printedCounts(), st.shapes[s.Key]
 		for k, part := range shape.Parts {
 			if part.Rows != p.Parts[k].Rows || shape.Columns != p.Columns {
-				notes = append(notes, fmt.Sprintf("%s: %s rows of %s in the %s part, the paper has %s of %d. These "+
-					"are other data, or the same data divided differently.",
+				notes = append(notes, fmt.Sprintf("%s: %s rows of %s in the %s part, the paper has %s of %d. These are "+
+					"other data, or the same data divided differently.",
 					s.Name, text.Count(part.Rows), text.Plural(shape.Columns, "column"), [3]string{"training", "validation",
 						"test"}[k], text.Count(p.Parts[k].Rows), p.Columns))
 			}
@@ -68,8 +68,8 @@ func (st *study) countNotes() []string {
 	}
 	if len(st.present(StandIn)) > 0 {
 		notes = append(notes, "Stand-ins have the sizes of their own data. The simulated Hepmass has the paper's "+
-			"sizes. Its positives are drawn at random, so "+
-			"their fraction differs from 50 % and 10 % by a few per mille.")
+			"sizes. Its positives are drawn at random, so their fraction differs from 50 % and 10 % by a few per "+
+			"mille.")
 	}
 	return notes
 }

@@ -237,8 +237,8 @@ func (st *study) addSteps(p *Piece) {
 			}
 		}
 		if len(agree) > 0 {
-			p.Notes = append(p.Notes, fmt.Sprintf("%s, cells of 14 that agree with the paper: %s. The paper does not "+
-				"print its step size.", s.Name, text.List(agree, "and")))
+			p.Notes = append(p.Notes, fmt.Sprintf("%s, cells of 14 that agree with the paper: %s. The paper does "+
+				"not print its step size.", s.Name, text.List(agree, "and")))
 		}
 	}
 	if len(t.Header) > 1 {

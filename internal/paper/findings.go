@@ -134,8 +134,7 @@ func failFindings(st *study) []string {
 	if a, of, _, _ := adam.tally("toppushk"); of > 0 {
 		b, ofB, _, _ := possible.tally("toppushk")
 		lines = append(lines, fmt.Sprintf("Table \"fails\": ADAM ends better than w = 0 in %s settings of "+
-			"TopPushK, and a better point exists in %s. "+
-			"Pat&Mat and Pat&Mat-NP succeed exactly up to some β in %s.", countOf(a, of), countOf(b, ofB), adam.upToBeta()))
+			"TopPushK, and a better point exists in %s. Pat&Mat and Pat&Mat-NP succeed exactly up to some β in %s.", countOf(a, of), countOf(b, ofB), adam.upToBeta()))
 	}
 	return lines
 }
@@ -149,8 +148,7 @@ func optimumFindings(st *study) []string {
 			continue
 		}
 		lines = append(lines, fmt.Sprintf("%s: ADAM's last iterate misses %s of the possible decrease in the "+
-			"median, and ends no better than w = 0 in %s "+
-			"settings although a better point "+
+			"median, and ends no better than w = 0 in %s settings although a better point "+
 			"exists.", s.Name, text.Percent(median(f.missing)), countOf(f.wasted, len(f.missing))))
 	}
 	return lines
@@ -177,8 +175,7 @@ func startFindings(st *study) []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("Start at zero instead of a random start (%.1f %% better according to the "+
-		"paper): %s on the real data, and %s on the first "+
-		"split of all sets.", 100*printedZeroStart, words(real), words(once))}
+		"paper): %s on the real data, and %s on the first split of all sets.", 100*printedZeroStart, words(real), words(once))}
 }
 
 // scalingFindings is about scaled columns.

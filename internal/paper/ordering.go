@@ -213,8 +213,7 @@ func (o *Ordering) Summary() string {
 		summary += " Violated: the solid arrow " + text.List(outside, "and") + " (see Errata)."
 	}
 	return summary + fmt.Sprintf(" Dashed arrows, which hold usually according to the paper, are violated in "+
-		"%s cases under the "+
-		"conditions of the table.", text.Count(dashed))
+		"%s cases under the conditions of the table.", text.Count(dashed))
 }
 
 // Table returns a table with a row per arrow.
@@ -222,8 +221,8 @@ func (o *Ordering) Table() report.Table {
 	t := report.Table{
 		Caption: "Arrows of Figure “thresholds”: cases in which the threshold at the start of the arrow was the " +
 			"smaller one",
-		Header: []string{"from", "to", "paper", "violations", "at trained w", "condition", "violations under " +
-			"the condition"},
+		Header: []string{"from", "to", "paper", "violations", "at trained w", "condition", "violations under the " +
+			"condition"},
 		Numbers: []int{3, 4, 6},
 	}
 	for _, a := range o.Arrows {

@@ -101,14 +101,12 @@ func ptauObservations(drawn []drawnSet) []observed {
 	}
 	return []observed{
 		{"Pat&Mat and Pat&Mat-NP are the best on larger quantiles", fmt.Sprintf("one of them alone has the "+
-			"highest precision in %s "+
-			"(τ of %g, 0.3 and 0.5 on each of %s)", countOf(patMat, cases), largerQuantiles, text.List(sets, "and"))},
+			"highest precision in %s (τ of %g, 0.3 and 0.5 on each of %s)", countOf(patMat, cases), largerQuantiles, text.List(sets, "and"))},
 		{"the performance of TopPushK increases with decreasing τ", fmt.Sprintf("its precision at τ = %g is "+
 			"above that at %g on %s sets",
 			zoom, largerQuantiles, countOf(rising, rises))},
 		{"in most cases the precision is 1 if τ is sufficiently small", fmt.Sprintf("the precision of the "+
-			"highest score is 1 for "+
-			"%s curves", countOf(one, curves))},
+			"highest score is 1 for %s curves", countOf(one, curves))},
 	}
 }
 

@@ -223,10 +223,9 @@ func ranksItem(_ context.Context, st *study) (*Piece, error) {
 		"Rank 1 is the best of 14; equal values share the mean of their ranks. ● marks the best of a column, ○ " +
 			"those within one rank of it. The columns \"paper\" are the paper's averages over its nine sets."}, Notes: []string{
 		fmt.Sprintf("Intervals in brackets (95 %%, each on its own) are over %s of the real sets, with the "+
-			"correction for splits "+
-			"that share rows (Nadeau and Bengio 2003). They describe one method on these sets. Differences between "+
-			"methods are in "+
-			"the next section, with intervals corrected for their number.", text.Plural(st.o.Seeds, "random split")),
+			"correction for splits that share rows (Nadeau and Bengio 2003). They describe one method on these "+
+			"sets. Differences between methods are in the next section, with intervals corrected for their "+
+			"number.", text.Plural(st.o.Seeds, "random split")),
 		"Friedman's test and Nemenyi's critical difference count sources, not sets or splits. The p-value is " +
 			"that of permutations of the methods within a source, because the chi-squared limit is wrong for so " +
 			"few. It is a probability under the hypothesis that all 14 methods are alike, collapsed ones included, " +

@@ -25,7 +25,7 @@ type Options struct {
 	Solver   string   // adam, certified or both (default both)
 	Start    string   // zero, random or both (default both)
 	Build    string   // version of the program, for the record of the run
-	Stable   string   // file of a stability campaign, to mark cells (default: stability.csv in Out, if it exists)
+	Stable   string   // file of a stability campaign, to mark cells (default: stability-cells.csv in Out, if it exists)
 	Progress func(fraction float64, text string)
 
 	Adam, Certified, Zero, Random bool // from Solver and Start
@@ -154,7 +154,7 @@ func (o Options) withDefaults() (Options, []item, error) {
 	}
 	if o.Data == "" {
 		return o, nil, &diag.Error{Kind: diag.Usage, Param: "data-dir", Expected: "a directory, or the environment variable TOPTAU_DATA",
-			Hint: "toptau-paper fetch downloads the two small sets"}
+			Hint: "toptau-paper fetch downloads the public sets"}
 	}
 	return o, wanted, nil
 }

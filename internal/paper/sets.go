@@ -19,7 +19,7 @@ type Kind string
 
 const (
 	Real     Kind = "real"     // the paper's own data, public
-	Original Kind = "original" // the paper's own data, from the user
+	Original Kind = "original" // the paper's own data, if the data directory has them
 	StandIn  Kind = "stand-in" // other data of the same shape
 )
 

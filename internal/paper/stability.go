@@ -16,16 +16,17 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/atomicfile"
+	"toptau/internal/optim"
 	"toptau/internal/report"
 	"toptau/internal/text"
 )
 
 // A stability campaign runs cells again with changes on which no result should depend, and stores the range
-// of every result in stability.csv. A later run marks the results in its tables that differ within their
+// of every result in stability-cells.csv. A later run marks the results in its tables that differ within their
 // range.
 
 // stabilityFile is the file of a campaign.
-const stabilityFile = "stability.csv"
+const stabilityFile = "stability-cells.csv"
 
 // unstableMark follows a value that rounding or the order of the rows can change.
 const unstableMark = " †"
@@ -42,7 +43,7 @@ type stability struct {
 	digests map[string]string // of the unchanged cells
 }
 
-// Stability runs a campaign and writes stability.csv into o.Out. Finished parts are kept in o.Out/cache,
+// Stability runs a campaign and writes stability-cells.csv into o.Out. Finished parts are kept in o.Out/cache,
 // where they share the unchanged cells with Run.
 func Stability(ctx context.Context, o Options) (*StabilityResult, error) {
 	o.Items = []string{"all"}
@@ -377,12 +378,30 @@ func (st *study) stabilityText(page bool) []string {
 		"%s). The largest change is %.1f points.",
 		text.Count(n.criteria), text.Count(n.criteriaTested), text.Count(n.chosen), text.Count(n.chosenTested),
 		text.Count(n.better), text.Count(n.betterTested), text.Plural(n.tested, "cell"), 100*n.largest)}
+	var from []string
+	for _, kind := range []struct {
+		words  string
+		accept func(v variant) bool
+	}{
+		{"ADAM from w = 0", func(v variant) bool { return v.Solver == solverAdam && v.Start == optim.Zero }},
+		{"ADAM from a random start", func(v variant) bool { return v.Solver == solverAdam && v.Start == optim.Random }},
+		{"the certified optimum", func(v variant) bool { return v.Solver == solverCertified }},
+	} {
+		some := st.countUnstable(func(_ *Set, v variant) bool { return kind.accept(v) })
+		if some.tested > 0 {
+			from = append(from, fmt.Sprintf("%s of %s with %s", text.Count(some.criteria), text.Count(some.criteriaTested),
+				kind.words))
+		}
+	}
+	lines[0] += " Criteria by run: " + text.List(from, "and") + "."
 	if page {
-		lines = append(lines, fmt.Sprintf("Values with%s in the tables of criteria and of Table \"fails\" change in "+
-			"this way. %s of the cells were not tested: those of the other stand-ins, and those whose results "+
-			"differ from the ones of the campaign.", unstableMark, text.Count(n.cells-n.tested)),
-			"All runs are exact. ADAM's first steps depend on ties: at w = 0 all scores are equal, and the rule for "+
-				"ties is the order of the rows. Its last iterate depends on the whole path.")
+		lines = append(lines, "At w = 0 all scores are equal, and the rule for ties is the order of the rows. So the first "+
+			"steps of ADAM from w = 0 depend on that order, and its last iterate on the whole path. All runs are exact.",
+			fmt.Sprintf("Values with%s in the tables of criteria and of Table \"fails\" change in this way.", unstableMark))
+		if left := n.cells - n.tested; left > 0 {
+			lines = append(lines, fmt.Sprintf("%s of %s cells were not tested: those of other sets and splits, and those "+
+				"whose results differ from the ones of the campaign.", text.Count(left), text.Count(n.cells)))
+		}
 	}
 	return lines
 }
@@ -405,8 +424,8 @@ func (st *study) testedSets(view rankView) []*Set {
 
 // rankRanges returns the average ranks with their ranges over the unchanged run and the changed ones.
 func (st *study) rankRanges(view rankView, sets []*Set) report.Table {
-	t := report.Table{Caption: fmt.Sprintf("Average ranks of the tested sets (%s), and their range over the "+
-		"changed runs: %s.", text.Plural(len(sets), "set"), view.title), Header: append([]string{"method"}, criterionTitles[:]...),
+	t := report.Table{Caption: fmt.Sprintf("Average ranks of the tested sets (%s), with their range over the "+
+		"changed runs if they change: %s.", text.Plural(len(sets), "set"), view.title), Header: append([]string{"method"}, criterionTitles[:]...),
 		Numbers: []int{1, 2, 3, 4, 5}}
 	runs := []*ranking{st.rankSets(sets, view.v, view.rule)}
 	for i := range changesOf(view.v.Solver) {
@@ -424,7 +443,11 @@ func (st *study) rankRanges(view rankView, sets []*Set) report.Table {
 			}
 			cell := "-"
 			if len(ranks) > 0 {
-				cell = fmt.Sprintf("%.1f [%.1f, %.1f]", ranks[0], slices.Min(ranks), slices.Max(ranks))
+				cell = fmt.Sprintf("%.1f", ranks[0])
+				low, high := fmt.Sprintf("%.1f", slices.Min(ranks)), fmt.Sprintf("%.1f", slices.Max(ranks))
+				if low != high {
+					cell += fmt.Sprintf(" [%s, %s]", low, high)
+				}
 			}
 			row = append(row, cell)
 		}

@@ -170,10 +170,8 @@ func theoremSummary(checks []Check) string {
 		}
 	}
 	summary := fmt.Sprintf("%s: %d hold in every case that meets their conditions. %d of the paper are false "+
-		"as printed and have "+
-		"counterexamples (%s; see Errata). %d more have counterexamples, as expected (%s): the paper denies them "+
-		"itself, or they "+
-		"round nτ down.", text.Plural(len(checks), "statement"), holds, len(printed), text.List(printed, "and"), len(others),
+		"as printed and have counterexamples (%s; see Errata). %d more have counterexamples, as expected (%s): "+
+		"the paper denies them itself, or they round nτ down.", text.Plural(len(checks), "statement"), holds, len(printed), text.List(printed, "and"), len(others),
 		text.List(others, "and"))
 	if unexpected > 0 {
 		summary += fmt.Sprintf(" %d did not have the expected result.", unexpected)

@@ -60,6 +60,15 @@ for (const width of widths) {
     result.saved = saved;
     result.cut = [...page.querySelectorAll("h1, h2, p, li, dd, dt, figcaption, output, button, .about span")].filter(
       e => e.getBoundingClientRect().right > width + 1).map(e => e.textContent.slice(0, 60));
+    // A table that scrolls keeps its first column and reaches its last one.
+    result.lost = [...page.querySelectorAll(".table")].filter(table => {
+      table.scrollLeft = 1e6;
+      const row = table.querySelector("tbody tr"), outer = table.getBoundingClientRect();
+      const start = row.firstElementChild.getBoundingClientRect(), end = row.lastElementChild.getBoundingClientRect();
+      table.scrollLeft = 0;
+      return Math.abs(start.left - outer.left) > 1 || end.right > outer.right + 1 ||
+        row.children.length > 1 && end.left < start.right - 1;
+    }).map(table => table.textContent.trim().slice(0, 60));
     found.push(result);
     if (--open === 0) document.getElementById("found").textContent = JSON.stringify(found);
   };
@@ -137,7 +146,7 @@ func TestPageInABrowser(t *testing.T) {
 	text, _, _ := strings.Cut(rest, "</pre>")
 	var found []struct {
 		Width, Scroll, Height, Figures, Texts int
-		Trouble, Cut                          []string
+		Trouble, Cut, Lost                    []string
 		Tip, Before, After, Saved, Said       string
 		Buttons                               int
 	}
@@ -153,6 +162,9 @@ func TestPageInABrowser(t *testing.T) {
 		}
 		if len(f.Cut) > 0 {
 			t.Errorf("at %d pixels these are cut off: %q", f.Width, f.Cut)
+		}
+		if len(f.Lost) > 0 {
+			t.Errorf("at %d pixels these tables lose a column: %q", f.Width, f.Lost)
 		}
 		if !strings.Contains(f.Tip, " at ") || !strings.Contains(f.Before, "alerts") || f.Before == f.After || f.Buttons < 10 ||
 			!strings.HasPrefix(f.Said, "100 (1.2 % of all rows), positives found ") {

@@ -61,6 +61,8 @@ type columnRows struct {
 	taken   int // rows of block
 	before  int // rows of the blocks before
 
+	adjacent bool // all rows of the file become rows of one table, so that it needs no list of lines
+
 	kept    []bool                  // by feature: its values stay in the file, and only its categories are read; nil: none
 	classes []*labelTally           // by code of the label in block
 	tallies map[float64]*labelTally // by label that is a number
@@ -116,6 +118,9 @@ func newColumnRows(r *Reader, file columnFile) (*columnRows, error) {
 	s.whole, s.parsed = make([][]int32, len(s.roles.features)), make([][]float64, len(s.roles.features))
 	return s, nil
 }
+
+// consumed returns the bytes of the file so far.
+func (s *columnRows) consumed() int64 { return s.file.consumed() }
 
 // countKind describes a column as the first rows of a text file would: a column of texts is categorical unless all of
 // them are times or addresses.
@@ -262,7 +267,13 @@ func (s *columnRows) appendPart(t *Table, first, n int) error {
 		if err != nil {
 			return err
 		}
-		t.Label, t.Line = append(t.Label, class), append(t.Line, s.line(row))
+		t.Label = append(t.Label, class)
+		if !s.adjacent {
+			t.Line = append(t.Line, s.line(row))
+		}
+	}
+	if s.adjacent {
+		t.first, t.adjacent = 1, len(t.Label)
 	}
 	for k, i := range s.roles.features {
 		if s.kept != nil && s.kept[k] {

@@ -1,6 +1,10 @@
 package table
 
 import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"os"
@@ -144,6 +148,29 @@ func (f *Files) size() int64 {
 		total += in.size
 	}
 	return total
+}
+
+// Digest reads all files and returns their digest: see Info.Digest.
+func (f *Files) Digest(ctx context.Context) (string, error) {
+	var sums bytes.Buffer
+	for _, path := range f.paths {
+		in, err := openInput(path)
+		if err != nil {
+			return "", err
+		}
+		in.context = ctx
+		_, err = io.Copy(io.Discard, in)
+		in.Close()
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintln(&sums, in.sum())
+	}
+	if len(f.paths) == 1 {
+		return strings.TrimSpace(sums.String()), nil
+	}
+	sum := sha256.Sum256(sums.Bytes())
+	return hex.EncodeToString(sum[:]), nil
 }
 
 // FilePart is the rows of a table from one of several files.

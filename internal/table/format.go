@@ -65,6 +65,24 @@ func formatNamed(name schema.FileFormat) *format {
 	return nil
 }
 
+// FormatOf returns the format in which a file would be read, and whether it is compressed.
+func FormatOf(path string, f schema.Format) (format schema.FileFormat, compressed bool, err error) {
+	in, err := openInput(path)
+	if err != nil {
+		return "", false, err
+	}
+	defer in.Close()
+	o := Options{Format: f}
+	if !o.detectsFormat() {
+		return f.Format, in.compression != "", nil
+	}
+	p, _, err := readPrefix(in)
+	if err != nil {
+		return "", false, err
+	}
+	return detectFormat(p, &o).name, in.compression != "", nil
+}
+
 // FormatOfColumns returns the format of a file that is known to have columns: delimited text unless its first bytes are
 // those of a packed or a Parquet file.
 func FormatOfColumns(path string) schema.FileFormat {

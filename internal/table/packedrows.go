@@ -71,7 +71,8 @@ func (s *packedRows) appendStored(t *Table) error {
 	for i := range s.used {
 		s.used[i] = s.used[i] && (needed[i] || s.reader.options.Raw)
 	}
-	s.kept = keep
+	s.kept, s.adjacent = keep, true
+	t.Label = make([]Class, 0, s.source.file.Rows())
 	err := s.columnRows.appendRows(t, math.MaxInt)
 	if err == io.EOF {
 		t.storage, s.stays = stored, true

@@ -55,7 +55,11 @@ func (r *Reader) done() float64 {
 	if r.in.size == 0 {
 		return 0
 	}
-	return min(1, float64(r.active.in.before+r.active.in.count)/float64(r.in.size))
+	read := r.active.in.count
+	if c, ok := r.active.rows.(interface{ consumed() int64 }); ok {
+		read = c.consumed() // of a file that is not read as a stream
+	}
+	return min(1, float64(r.active.in.before+read)/float64(r.in.size))
 }
 
 // packChunk is the number of rows that are read and packed at a time. Chosen by hand.

@@ -10,7 +10,14 @@ import (
 // looksParquet reports whether a file is a Parquet file.
 func looksParquet(p prefix, _ *Options) bool { return parquet.Is(p.bytes) }
 
-func newParquetRows(r *Reader, _ prefix, _ io.Reader) (rowSource, error) {
+// parquetRows reads the rows of a Parquet file. The pages are read in their own order, so the digest of the file needs another
+// reading.
+type parquetRows struct {
+	*columnRows
+	rest io.Reader // the whole file as a stream
+}
+
+func newParquetRows(r *Reader, _ prefix, rest io.Reader) (rowSource, error) {
 	file, err := openAgain(r, parquet.New)
 	if err != nil {
 		return nil, err
@@ -20,7 +27,15 @@ func newParquetRows(r *Reader, _ prefix, _ io.Reader) (rowSource, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s, nil
+	return &parquetRows{s, rest}, nil
+}
+
+// checkEnd implements rowSource.
+func (s *parquetRows) checkEnd() error {
+	if _, err := io.Copy(io.Discard, s.rest); err != nil {
+		return err
+	}
+	return s.columnRows.checkEnd()
 }
 
 // parquetSource is a Parquet file as a columnFile.

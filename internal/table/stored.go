@@ -45,6 +45,22 @@ func (t *Table) BlockRows() int {
 	return t.storage.BlockRows()
 }
 
+// ForgetChunks frees the chunks of a stored table's file that were read last.
+func (t *Table) ForgetChunks() {
+	if t.storage != nil {
+		t.storage.Forget()
+	}
+}
+
+// InFile reports whether the values stay in a packed file.
+func (c *Column) InFile() bool { return c.stored != nil }
+
+// ReadChunk reads the values of a column that stays in a file, of one of the table's blocks of BlockRows rows, into chunk,
+// whose memory it uses again.
+func (c *Column) ReadChunk(block int, chunk *packed.Chunk) error {
+	return c.stored.file.Read(block, c.stored.column, chunk)
+}
+
 // segment returns the segment of a row and the row's place in it; nil if it could not be read.
 func (s *storedColumn) segment(row int) (block int, segment *packed.Segment, place int) {
 	size := s.file.BlockRows()

@@ -132,7 +132,7 @@ func questions(d *dialect.Dialect, few bool) (list []question) {
 				if c[2] != strconv.Itoa(want) {
 					return fmt.Errorf("%v is in interval %s instead of %d", z, c[2], want)
 				}
-				// Beside a cut, rounding may count a score on the other side where intervals are computed.
+				// Next to a cut, rounding may count a score on the other side where intervals are computed.
 				if got != want && (abs(got-want) > 1 || len(cuts) <= 64 || math.Abs(z-cuts[max(got, want)-1]) > 1e-9) {
 					return fmt.Errorf("%v is in interval %d instead of %d", z, got, want)
 				}

@@ -96,7 +96,7 @@ var (
 	hostileLevels  = []string{"plain", `'; DROP TABLE x; --`, `\'`, `"`, "ß😀", "a b", "%s"}
 )
 
-// hostileRows returns rows as a file: four numbers of which one is sometimes missing, a symbolic column and a whole number.
+// hostileRows returns rows as a file: four numbers of which one is sometimes missing, a categorical column and a whole number.
 func hostileRows(n int) []byte {
 	random := rand.New(rand.NewPCG(11, 12))
 	var b bytes.Buffer
@@ -301,7 +301,7 @@ func checkEverything(t *testing.T, d *dialect.Dialect, shards []scan.Conn, list 
 	t.Log(rows.Traffic())
 }
 
-// Databases beside PostgreSQL and two servers of ClickHouse solve, count and score hostile rows as memory does.
+// Databases besides PostgreSQL and two servers of ClickHouse solve, count and score hostile rows as memory does.
 func TestOtherDatabases(t *testing.T) {
 	embedded := func(name string, start func(testing.TB) *servers.Server) func(t *testing.T) {
 		return func(t *testing.T) {

@@ -201,6 +201,7 @@ func measureSQL(t *testing.T, file *os.File, name string, rows int, list ...*ser
 		if !got.Converged {
 			t.Error("not converged")
 		}
+		fmt.Fprintf(file, "%s,%d,%d,%d,done,0,0,0,0\n", name, len(list), rows, columns)
 		e.Close()
 	}
 }
@@ -277,6 +278,7 @@ func measurePacked(t *testing.T, file *os.File, rows int) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		fmt.Fprintf(file, "packed,1,%d,%d,done,0,0,0,0\n", rows, columns)
 		t.Logf("packed, %d rows x %d: %d scans in %.1f s, converged %v", rows, columns, scans, wall, got.Converged)
 	}
 }

@@ -41,8 +41,9 @@ type Server struct {
 	ended   chan struct{}
 }
 
-// startTime is the most time that a server may need until it answers. Trino needs half a minute on two busy cores.
-const startTime = 3 * time.Minute
+// startTime is the most time that a server may need until it answers. Trino needs half a minute on two processors, and some
+// minutes if many programs share them.
+const startTime = 8 * time.Minute
 
 // needs skips a test if a program is missing.
 func needs(t testing.TB, found bool, program, install string) {

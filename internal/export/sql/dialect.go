@@ -84,11 +84,12 @@ var dialects = map[Dialect]*rules{
 		str:    func(c string) string { return "CAST(" + c + " AS VARCHAR)" },
 		trim:   func(s string) string { return "TRIM(" + s + `, ' \t')` }, nest: 12, columns: 9000, bytes: 1000 << 10,
 		notes: []string{"Names of columns are quoted, so case matters."}},
-	Trino: {title: "Trino", untested: true, text: trinoText, number: float,
+	Trino: {title: "Trino", text: trinoText, number: float,
 		double: func(c string) string { return "if(is_nan(CAST(" + c + " AS DOUBLE)), NULL, CAST(" + c + " AS DOUBLE))" },
 		str:    func(c string) string { return "CAST(" + c + " AS VARCHAR)" },
 		trim:   func(s string) string { return "trim(BOTH ' ' || chr(9) FROM " + s + ")" },
-		single: func(x string) string { return "CAST(CAST(" + x + " AS REAL) AS DOUBLE)" }, nest: 12, columns: 9000, folds: true, bytes: 1000000},
+		single: func(x string) string { return "CAST(CAST(" + x + " AS REAL) AS DOUBLE)" }, nest: 12, columns: 9000, folds: true, bytes: 1000000,
+		notes: []string{"Statements of some hundred kilobytes, as models of many trees have, take minutes to plan."}},
 }
 
 // float writes a double with an exponent, so that no database reads it as a decimal.

@@ -16,6 +16,7 @@ func columns(c code) {
 		quotients(c, size, "quotients")
 	}
 	widen(c)
+	standardise(c)
 	wholeNumbers(c)
 	for _, size := range []int{1, 2, 4} {
 		narrow(c, size)
@@ -122,6 +123,37 @@ func widen(c code) {
 	c.add(16, r[0])
 	c.add(32, r[2])
 	c.down(r[1], "vector")
+	c.finish()
+}
+
+// standardise emits (x - shift) / scale in float64 for float32 numbers, rounded to float32 again. A finite number minus itself
+// is +0, which has no bits set.
+func standardise(c code) {
+	c.function("standardiseAVX2", "(x *byte, vectors int, shift float64, scale float64, dst *float32) (finite bool)",
+		"does eight numbers a vector; vectors is positive.")
+	r := c.arguments("x", "vectors", "dst")
+	shift, scale, strange := c.YMM(), c.YMM(), c.YMM()
+	c.VBROADCASTSD(c.Load(c.Param("shift"), c.XMM()), shift)
+	c.VBROADCASTSD(c.Load(c.Param("scale"), c.XMM()), scale)
+	c.VXORPD(strange, strange, strange)
+	c.Label("vector")
+	for half := range 2 {
+		v, single := c.YMM(), c.XMM()
+		c.VCVTPS2PD(at(r[0], 16*half), v)
+		c.VSUBPD(shift, v, v)
+		c.VDIVPD(scale, v, v)
+		c.VCVTPD2PSY(v, single)
+		c.VMOVUPS(single, at(r[2], 16*half))
+		c.VSUBPS(single, single, single)
+		c.VORPS(single, strange.AsX(), strange.AsX())
+	}
+	c.add(32, r[0])
+	c.add(32, r[2])
+	c.down(r[1], "vector")
+	c.VPTEST(strange, strange)
+	finite := c.GP8()
+	c.SETEQ(finite)
+	c.Store(finite, c.ReturnIndex(0))
 	c.finish()
 }
 
