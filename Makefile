@@ -1,3 +1,4 @@
+.PHONY: build dist dist-check test check demo docs fuzz fuzz-long hostile bench bench-smoke large load quality thresholds integration ui-test monitor paper paper-stability
 .PHONY: build dist dist-check test check demo docs fuzz fuzz-long hostile bench bench-smoke load quality thresholds integration ui-test monitor sql sql-test
 .PHONY: build dist dist-check test check demo docs fuzz fuzz-long hostile bench bench-smoke load quality thresholds integration ui-test monitor paper paper-stability
 .PHONY: build dist dist-check test check demo docs fuzz fuzz-long hostile bench bench-smoke load quality thresholds integration ui-test monitor databases trino scale
@@ -44,6 +45,9 @@ bench: ## ratios against the machine's limits and other programs, into docs/resu
 
 bench-smoke: ## a minute of small benchmarks against bench/baseline.txt; ratios only, nothing fails
 	bash bench/smoke.sh
+
+large: build ## passes and fits of a packed file of 10 GB, which takes as much disk and is removed: half an hour; prints the figures of docs/results/large.md
+	go run -C bench -buildvcs=false ./large -toptau ../bin/toptau
 
 load: ## toptau serve under load and under attack, into docs/results/serve.md: eight minutes, a quiet machine
 	go run -C bench -buildvcs=false ./load -o ../docs/results/serve.md

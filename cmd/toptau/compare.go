@@ -29,7 +29,6 @@ type compareCommand struct {
 	toptau.TrainOptions
 	verbs.ReplaceFlag
 	schema.Format
-	cacheFlags
 }
 
 // comparedFraction is the fraction of the rows that compare sets aside without --test.
@@ -68,7 +67,7 @@ func (c *compareCommand) Run(s *cli.Session) error {
 		verbs.ShowProgress(s, now)
 	}
 	keepCounted(&c.Format, &c.TrainOptions)
-	data, err := readParts(s, c.cacheFlags, 0, c.Data, c.Format, part{c.Choose, &c.Validation}, part{c.Measure, &c.Test})
+	data, err := readParts(s, cacheFlags{NoCache: true}, 0, c.Data, c.Format, part{c.Choose, &c.Validation}, part{c.Measure, &c.Test})
 	if err != nil {
 		return nameKept(err, c.Entity, c.Value)
 	}

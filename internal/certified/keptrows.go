@@ -123,7 +123,7 @@ func (k *keptRows) note(q *Query, z []float64) float64 {
 func (k *keptRows) target() float64 { return math.Max(k.targets[0], k.targets[1]) }
 
 // mostOfTop returns the bytes that the rows on top at the next point may take. If those of several points do not fit, the
-// former ones make room.
+// former ones are dropped.
 func (k *keptRows) mostOfTop(sample int) int64 {
 	left := k.most
 	if k.positives != nil {

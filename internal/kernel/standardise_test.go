@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"encoding/binary"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -49,6 +50,41 @@ func TestStandardise(t *testing.T) {
 			}
 			checkStandardise(t, x, 0, 1)
 			checkStandardise(t, x, 0.5, 0.25)
+		}
+	}
+}
+
+// The short way from stored float32 numbers to a panel has the bits of the long one: widened, standardised, rounded.
+func TestStandardiseSingles(t *testing.T) {
+	r := rand.New(rand.NewPCG(19, 20))
+	for n := range 70 {
+		data, want, inside := make([]byte, 4*n), make([]float32, n), true
+		shift, scale := r.NormFloat64(), r.ExpFloat64()
+		for i := range n {
+			x := float32(r.NormFloat64())
+			switch r.IntN(40) {
+			case 0:
+				x = math.MaxFloat32
+			case 1:
+				x = float32(math.NaN())
+			}
+			binary.LittleEndian.PutUint32(data[4*i:], math.Float32bits(x))
+			want[i] = float32((float64(x) - shift) / scale)
+			inside = inside && want[i]-want[i] == 0
+		}
+		for _, l := range levels() {
+			atLevel(l, func() {
+				dst := fence(make([]float32, n), n%5)
+				if got := StandardiseSingles(data, dst.x, shift, scale); got != inside {
+					t.Fatalf("%s, %d numbers: inside %v, want %v", l, n, got, inside)
+				}
+				for i, v := range want {
+					if math.Float32bits(v) != math.Float32bits(dst.x[i]) && v == v {
+						t.Fatalf("%s, %d numbers: place %d is %v, want %v", l, n, i, dst.x[i], v)
+					}
+				}
+				dst.check(t, l.String())
+			})
 		}
 	}
 }
