@@ -174,7 +174,8 @@ func multipliersOf(w *model.DualWeights, cols int, name string) (*objective.Mult
 }
 
 // verifyParts recomputes both bounds of a certificate in passes over the rows, which need not fit into memory.
-func verifyParts(ctx context.Context, problem method.Problem, m *Model, d *Data, c *model.Certificate, radius float64) (*result.Verification, error) {
+func verifyParts(ctx context.Context, problem method.Problem, m *Model, d *Data, c *model.Certificate,
+	radius float64) (*result.Verification, error) {
 	features := m.Features(feature.Key{})
 	blocks, err := features.InBlocks(d.table, matrixStorage(c.Storage))
 	if err != nil {
@@ -209,7 +210,8 @@ func verifyParts(ctx context.Context, problem method.Problem, m *Model, d *Data,
 	if a, err = multipliersOf(&c.Norm.A, features.Cols(), "norm.a"); err != nil {
 		return nil, err
 	}
-	bound, rounding, err := objective.EncloseNormParts(ctx, blocks, problem, positives, population, weights, p, a, c.Norm.Lambda, e.F, e.FError)
+	bound, rounding, err := objective.EncloseNormParts(ctx, blocks, problem, positives, population, weights, p, a,
+		c.Norm.Lambda, e.F, e.FError)
 	if err != nil {
 		return nil, err
 	}
@@ -218,7 +220,8 @@ func verifyParts(ctx context.Context, problem method.Problem, m *Model, d *Data,
 }
 
 // verifySource recomputes both bounds with questions to a source, for rows of a database.
-func verifySource(ctx context.Context, problem method.Problem, m *Model, d *Data, c *model.Certificate, radius float64) (*result.Verification, error) {
+func verifySource(ctx context.Context, problem method.Problem, m *Model, d *Data, c *model.Certificate,
+	radius float64) (*result.Verification, error) {
 	if c.Norm != nil {
 		return nil, badCertificate("a bound on the norm for rows of a database", "none: lambda above 0")
 	}
@@ -242,7 +245,8 @@ func verifySource(ctx context.Context, problem method.Problem, m *Model, d *Data
 }
 
 // askedWeights returns p or a of a certificate in the numbers of a source.
-func askedWeights(ctx context.Context, source certified.Source, population bool, w *model.DualWeights, cols int, name string) (s certified.Sparse, groups []certified.GroupValue, err error) {
+func askedWeights(ctx context.Context, source certified.Source, population bool, w *model.DualWeights, cols int,
+	name string) (s certified.Sparse, groups []certified.GroupValue, err error) {
 	if err := checkGroups(w, cols, name); err != nil {
 		return s, nil, err
 	}
@@ -276,8 +280,9 @@ func askedWeights(ctx context.Context, source certified.Source, population bool,
 	for i := range w.Groups {
 		g := &w.Groups[i]
 		low, high := ends(g)
-		groups = append(groups, certified.GroupValue{Value: g.Value, Held: held[:g.Held], Group: certified.Group{At: &certified.Point{W: w.Points[g.Point]},
-			Low: low, High: high, Held: g.Held, Rate: g.Rate, Slope: g.Slope, Origin: g.Origin}})
+		group := certified.Group{At: &certified.Point{W: w.Points[g.Point]}, Low: low, High: high, Held: g.Held,
+			Rate: g.Rate, Slope: g.Slope, Origin: g.Origin}
+		groups = append(groups, certified.GroupValue{Value: g.Value, Held: held[:g.Held], Group: group})
 	}
 	return s, groups, nil
 }

@@ -108,7 +108,8 @@ func evaluateLarge(ctx context.Context, d *Data, rows large.Rows, entries []Entr
 }
 
 // thresholdLarge is Threshold on rows that do not fit into memory.
-func thresholdLarge(ctx context.Context, d *Data, rows large.Rows, e Entry, g Goal, o ThresholdOptions, replaced *model.Point) (*Calibrated, error) {
+func thresholdLarge(ctx context.Context, d *Data, rows large.Rows, e Entry, g Goal, o ThresholdOptions,
+	replaced *model.Point) (*Calibrated, error) {
 	if err := checkLargeEntry(e); err != nil {
 		return nil, err
 	}

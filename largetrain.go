@@ -15,8 +15,8 @@ import (
 
 // notLarge is the error for what needs all rows in memory.
 func notLarge(param string) error {
-	return &diag.Error{Kind: diag.Usage, Param: param, Found: "with rows that do not fit into memory", Expected: "rows that do, or a run without it",
-		Hint: "a sample of the rows may be enough"}
+	return &diag.Error{Kind: diag.Usage, Param: param, Found: "with rows that do not fit into memory",
+		Expected: "rows that do, or a run without it", Hint: "a sample of the rows may be enough"}
 }
 
 // checkLarge refuses options that need all rows in memory.
@@ -59,13 +59,15 @@ func trainLarge(ctx context.Context, d *Data, rows large.Rows, goal Goal, o Trai
 	}
 	searched := *d // the counts are those of all rows
 	searched.table, searched.rows = found.Sample.Table, nil
-	trained := &Trained{Result: newTraining(found.Found, o), data: &searched, heldOut: found.HeldOut.Units}
+	counts := tune.CountClasses(found.Sample.Table.Label)
+	sampled := searched // with its own counts
+	sampled.info.Rows, sampled.info.Positives, sampled.info.Negatives = counts.Rows(), counts.Positives, counts.Negatives
+	trained := &Trained{Result: newTraining(found.Found, o), data: &sampled, heldOut: found.HeldOut.Units}
 	if trained.Model, err = trainedModel(found.Found, o, &searched); err != nil {
 		return nil, err
 	}
 	r := &trained.Result
-	counts := countsOf(tune.CountClasses(found.Sample.Table.Label))
-	r.Sample = &counts
+	r.Sample = someCounts(counts)
 	for j, n := range found.Fitted {
 		if n != r.Training.Rows {
 			r.Members[j].Rows = n

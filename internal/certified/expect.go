@@ -68,7 +68,7 @@ func (e *expectation) at(w []float64) (edge, noise, low, high float64) {
 		return edge
 	}
 	k := e.form.Kappa
-	spread := edgeDeviations * math.Sqrt(math.Max(1, k))
+	spread := float64(edgeDeviations * math.Sqrt(math.Max(1, k)))
 	edge = edgeOf(k)
 	return edge, math.Max(edgeOf(k-spread)-edge, edge-edgeOf(k+spread)), slices.Min(e.z), slices.Max(e.z)
 }

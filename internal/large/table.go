@@ -150,7 +150,8 @@ func (r *tableRows) hashed(in func(row int) bool, class table.Class, n, wanted i
 	return rows
 }
 
-func (r *tableRows) Source(ctx context.Context, p Part, m *feature.Map, s matrix.Storage, of method.Population) (certified.Source, error) {
+func (r *tableRows) Source(ctx context.Context, p Part, m *feature.Map, s matrix.Storage,
+	of method.Population) (certified.Source, error) {
 	positives, negatives, err := r.Count(ctx, p)
 	if err != nil {
 		return nil, err
@@ -168,7 +169,8 @@ func (r *tableRows) Source(ctx context.Context, p Part, m *feature.Map, s matrix
 
 // sum returns the population of both.
 func sum(a, b threshold.Population) threshold.Population {
-	return threshold.Population{Rows: a.Rows + b.Rows, Mass: a.Mass + b.Mass, MinWeight: min(a.MinWeight, b.MinWeight), Whole: a.Whole && b.Whole}
+	return threshold.Population{Rows: a.Rows + b.Rows, Mass: a.Mass + b.Mass, MinWeight: min(a.MinWeight, b.MinWeight),
+		Whole: a.Whole && b.Whole}
 }
 
 func (r *tableRows) Scores(ctx context.Context, p Part, m *model.Model) (Scores, error) {

@@ -64,8 +64,8 @@ func EncloseParts(ctx context.Context, parts Parts, problem method.Problem, posi
 }
 
 // EncloseNormParts is EncloseNorm for data that is read in parts. f and fError are those of the enclosed F(w).
-func EncloseNormParts(ctx context.Context, parts Parts, problem method.Problem, positives, population threshold.Population, w []float64,
-	p, a *Multipliers, lambda, f, fError float64) (bound, boundError float64, err error) {
+func EncloseNormParts(ctx context.Context, parts Parts, problem method.Problem, positives, population threshold.Population,
+	w []float64, p, a *Multipliers, lambda, f, fError float64) (bound, boundError float64, err error) {
 	if problem.Lambda != 0 || !(lambda > 0) {
 		return 0, 0, infeasible("lambda %g", lambda, "above 0, for a problem with lambda 0", "")
 	}
@@ -94,7 +94,8 @@ type partsEncloser struct {
 	low, high  float64 // of the population's scores, about
 }
 
-func newPartsEncloser(ctx context.Context, parts Parts, problem method.Problem, positives, population threshold.Population, w []float64) (*partsEncloser, error) {
+func newPartsEncloser(ctx context.Context, parts Parts, problem method.Problem, positives, population threshold.Population,
+	w []float64) (*partsEncloser, error) {
 	rule, err := problem.Rule().Bind(population)
 	if err != nil {
 		return nil, err
@@ -293,8 +294,8 @@ type dualParts struct {
 }
 
 func (d *dualParts) add(o *dualParts) {
-	for _, pair := range [][2]*tally{{&d.p, &o.p}, {&d.pSquares, &o.pSquares}, {&d.a, &o.a}, {&d.aSquares, &o.aSquares}, {&d.change, &o.change},
-		{&d.ownShift, &o.ownShift}, {&d.below, &o.below}, {&d.belowShift, &o.belowShift}, {&d.all, &o.all}} {
+	for _, pair := range [][2]*tally{{&d.p, &o.p}, {&d.pSquares, &o.pSquares}, {&d.a, &o.a}, {&d.aSquares, &o.aSquares},
+		{&d.change, &o.change}, {&d.ownShift, &o.ownShift}, {&d.below, &o.below}, {&d.belowShift, &o.belowShift}, {&d.all, &o.all}} {
 		pair[0].add(pair[1].sum())
 	}
 	for j := range d.px {
@@ -321,7 +322,8 @@ func (e *partsEncloser) dual(p, a *Multipliers, lambda, radius float64) (approx,
 		return approx{}, infeasible("p names %g rows that are no positives", float64(len(p.Single)-whole.singleP), "rows of the data", "")
 	}
 	if whole.singleA != len(a.Single) {
-		return approx{}, infeasible("a names %g rows that are not in the population", float64(len(a.Single)-whole.singleA), "rows of the data", "")
+		return approx{}, infeasible("a names %g rows that are not in the population", float64(len(a.Single)-whole.singleA),
+			"rows of the data", "")
 	}
 	mass := whole.p.sum()
 	if mass.x == 0 {
@@ -430,7 +432,8 @@ func (e *partsEncloser) regulariser(d *dualParts, moved float64) approx {
 	if !e.problem.Definition().UsesBeta {
 		return approx{}
 	}
-	return quantileRegulariser(e.squared, exactly(e.problem.Beta), e.kappa, exactly(e.population.MinWeight), d.steepest, d.aSquares.sum(), moved)
+	return quantileRegulariser(e.squared, exactly(e.problem.Beta), e.kappa, exactly(e.population.MinWeight), d.steepest,
+		d.aSquares.sum(), moved)
 }
 
 // valueAt encloses F(w) and t(w).
@@ -656,7 +659,8 @@ func (e *partsEncloser) quantile() (approx, error) {
 		}
 	}
 	if math.IsInf(low, 0) || math.IsInf(high, 0) {
-		return approx{}, infeasible("no threshold can be enclosed near %g", guess, "scores that differ by more than their rounding errors", "")
+		return approx{}, infeasible("no threshold can be enclosed near %g", guess,
+			"scores that differ by more than their rounding errors", "")
 	}
 	return rounded(guess, max(high-guess, guess-low)), nil
 }

@@ -32,7 +32,7 @@ func BigQuery() *Dialect {
 	d.Cast = func(x string) string { return "CAST(" + x + " AS FLOAT64)" }
 	d.Whole = func(x string) string { return "CAST(" + x + " AS STRING)" }
 	d.Int = func(x string) string { return "CAST(" + x + " AS INT64)" }
-	d.Round = roundBySum
+	d.Round, d.Single = roundBySum, singleBySplit
 	d.Checksum = func(columns []string) string {
 		return "CAST(COALESCE(SUM(CAST(FARM_FINGERPRINT(TO_JSON_STRING(STRUCT(" + strings.Join(columns, ", ") +
 			"))) AS BIGNUMERIC)), 0) AS STRING)"

@@ -24,7 +24,7 @@ func Snowflake() *Dialect {
 	// A double as JSON has more digits than as a text.
 	d.Scored = func(text, score string) string { return text + " || ':' || TO_JSON(TO_VARIANT(" + score + "))" }
 	d.Whole = func(x string) string { return "CAST(" + x + " AS VARCHAR)" }
-	d.Round = roundBySum
+	d.Round, d.Single = roundBySum, singleBySplit
 	d.Checksum = func(columns []string) string { return "CAST(HASH_AGG(" + strings.Join(columns, ", ") + ") AS VARCHAR)" }
 	d.Columns = func(d *Dialect, path []string) string {
 		// Whole numbers are NUMBER without digits after the point.

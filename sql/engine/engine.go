@@ -126,6 +126,9 @@ func withoutSecrets(title, dsn string, err error) error {
 	for _, secret := range secretsOf(dsn) {
 		said = strings.ReplaceAll(said, secret, "***")
 	}
+	if errors.Is(err, syscall.EPIPE) { // of standard output it would end the command without an error
+		return &diag.Error{Kind: diag.IO, File: title, Err: errors.New(said)}
+	}
 	return &diag.Error{Kind: diag.IO, File: title, Err: reworded{said, err}}
 }
 

@@ -13,14 +13,13 @@ import (
 	"toptau/sql/scan"
 )
 
-func init() { drivers["trino"] = openTrino }
+func init() { drivers["trino"], writers["trino"] = openTrino, writeTrino }
 
 // trinoClients counts the clients that are registered with the driver, so that each has a name of its own.
 var trinoClients atomic.Int64
 
-// openTrino connects to a coordinator. Trino has no snapshots; package scan compares counts and checksums. Every statement is a
-// SELECT; what the user may do is decided by Trino's access control.
-func openTrino(ctx context.Context, e *Engine, dsn string, o *Options) (scan.Conn, func() error, error) {
+// trinoDB returns connections to a coordinator, and what closes them. What the user may do is decided by Trino's access control.
+func trinoDB(e *Engine, dsn string, o *Options) (*sql.DB, func() error, error) {
 	const form = "https://user@host:8443?catalog=hive&schema=default"
 	server, err := url.Parse(dsn)
 	if err != nil || server.Scheme != "http" && server.Scheme != "https" || server.User == nil {
@@ -55,7 +54,21 @@ func openTrino(ctx context.Context, e *Engine, dsn string, o *Options) (scan.Con
 		trino.DeregisterCustomClient(settings.CustomClientName)
 		return db.Close()
 	}
-	c := &conn{title: e.Dialect.Title, dsn: dsn, db: db, timeout: timeout}
+	return db, closing, nil
+}
+
+func writeTrino(e *Engine, dsn string, o *Options) (*sql.DB, string, error) {
+	db, _, err := trinoDB(e, dsn, o)
+	return db, "SELECT 1", err // any statement finds out whether the coordinator answers
+}
+
+// openTrino connects to a coordinator. Trino has no snapshots; package scan compares counts and checksums. Every statement is a SELECT.
+func openTrino(ctx context.Context, e *Engine, dsn string, o *Options) (scan.Conn, func() error, error) {
+	db, closing, err := trinoDB(e, dsn, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	c := &conn{title: e.Dialect.Title, dsn: dsn, db: db, timeout: o.timeout()}
 	// The driver's ping sends nothing.
 	if err := c.Query(ctx, "SELECT 1", []any{new(int)}, func() error { return nil }); err != nil {
 		_ = closing()

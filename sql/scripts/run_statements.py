@@ -33,6 +33,8 @@ def chdb(directory):
     database = session.Session(directory)
 
     database.query("SET output_format_json_quote_denormals = 1, output_format_json_quote_64bit_integers = 1")
+    # as package engine sets them
+    database.query("SET max_query_size = 67108864, max_ast_elements = 5000000, max_expanded_ast_elements = 10000000, max_ast_depth = 100000")
 
     def cell(value):
         if value is None or isinstance(value, str):

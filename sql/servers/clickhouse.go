@@ -44,7 +44,9 @@ func clickHouse(t testing.TB, ports []int, shards string) *Server {
 		return c
 	}
 	s.query = func(stdin io.Reader, statement string) (string, error) {
-		c := exec.Command("clickhouse-client", "--host", "127.0.0.1", "--port", strconv.Itoa(s.Port))
+		// The limits of statements are those that package engine sets.
+		c := exec.Command("clickhouse-client", "--host", "127.0.0.1", "--port", strconv.Itoa(s.Port), "--max_query_size", "67108864",
+			"--max_ast_elements", "5000000", "--max_expanded_ast_elements", "10000000", "--max_ast_depth", "100000")
 		if c.Stdin = strings.NewReader(statement); stdin != nil { // a long statement is no argument
 			c.Args = append(c.Args, "--query", statement)
 			c.Stdin = stdin

@@ -17,8 +17,8 @@ type expected struct{ Statements, Scans string }
 
 var (
 	planFit      = expected{"12 to 25", "8 to 15"}
-	planTrain    = expected{"30 to 60", "25 to 50"}
-	planMeasure  = expected{"8 to 14", "7 to 12"}
+	planTrain    = expected{"40 to 90", "30 to 80"}
+	planMeasure  = expected{"8 to 16", "7 to 16"}
 	planVerify   = expected{"6 to 10", "4 to 8"}
 	planDiagnose = expected{"20 to 60", "15 to 50"}
 )

@@ -1,4 +1,3 @@
--- No test runs these statements in Trino.
 
 -- numbers
 SELECT count(*) FILTER (WHERE if(is_nan(CAST("x" AS DOUBLE)), NULL, CAST("x" AS DOUBLE)) = 5e-324), count(*) FILTER (WHERE if(is_nan(CAST("x" AS DOUBLE)), NULL, CAST("x" AS DOUBLE)) = 3e-01), count(*) FILTER (WHERE if(is_nan(CAST("x" AS DOUBLE)), NULL, CAST("x" AS DOUBLE)) = 1e+23) FROM "the rows";
