@@ -24,7 +24,7 @@ type commands struct {
 }
 
 const description = `Classification at the top, trained and measured where the data live. DATA is the kind of database: postgres:, ` +
-	`clickhouse:, trino: or duckdb:. The connection comes from --dsn-env or --dsn-file. The database adds, counts and selects; ` +
+	`clickhouse: or trino:. The connection comes from --dsn-env or --dsn-file. The database adds, counts and selects; ` +
 	`single rows near the threshold, a sample and sums leave it, and the output says how many.
 
 Exit codes: 0 done; 1 data, database, file or I/O; 2 flags, hyperparameters or an impossible goal; 3 the requested ` +

@@ -30,7 +30,7 @@ import (
 // scoreCommand lets the database score the rows of a table.
 type scoreCommand struct {
 	Model string `file:"in" arg:"" help:"A model file."`
-	Data  string `arg:"" help:"The kind of database: postgres:, clickhouse:, trino: or duckdb:."`
+	Data  string `arg:"" help:"The kind of database: postgres:, clickhouse: or trino:."`
 	tableFlags
 	Keep        []string       `group:"Table" placeholder:"COLS" help:"Columns to pass through, besides the key; repeatable."`
 	At          string         `placeholder:"NAME" help:"The operating point of the decision column (default: the model's first)."`
@@ -277,7 +277,6 @@ type writing struct {
 
 var writings = map[string]writing{
 	"postgres":   {begin: "BEGIN", end: "COMMIT", undo: "ROLLBACK", create: "CREATE TABLE %s AS\n%s"},
-	"duckdb":     {begin: "BEGIN", end: "COMMIT", undo: "ROLLBACK", create: "CREATE TABLE %s AS\n%s"},
 	"clickhouse": {create: "CREATE TABLE %s ENGINE = MergeTree ORDER BY tuple() AS\n%s", rename: "RENAME TABLE %s TO %s"},
 	"trino":      {create: "CREATE TABLE %s AS\n%s", rename: "ALTER TABLE %s RENAME TO %s"},
 }

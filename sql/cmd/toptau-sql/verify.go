@@ -11,7 +11,7 @@ import (
 // verifyCommand recomputes a certificate from the rows of a table.
 type verifyCommand struct {
 	Model       string `file:"in" arg:"" help:"The model that fit wrote."`
-	Data        string `arg:"" help:"The kind of database: postgres:, clickhouse:, trino: or duckdb:."`
+	Data        string `arg:"" help:"The kind of database: postgres:, clickhouse: or trino:."`
 	Certificate string `file:"in" arg:"" help:"The file that fit --certificate wrote."`
 	verbs.VerifyFlags
 	verbs.ProblemFlags
