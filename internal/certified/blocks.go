@@ -39,9 +39,10 @@ type BlockSource struct {
 	scores     *keptScores // nil: no scores are kept
 	rows       *keptRows   // nil: no rows are kept
 
-	mu     sync.Mutex
-	spaces []*blockSpace
-	bins   [][]Bin
+	spaces parallel.Spares[blockSpace]
+
+	mu   sync.Mutex
+	bins [][]Bin
 }
 
 // blockSize is what the source knows about a block that was read.
@@ -281,21 +282,12 @@ func (b *blockSpace) scoresOf(k, n int) []float64 {
 	return b.scores[k][:n]
 }
 
+// borrow returns space that no other goroutine uses, until it is put back.
 func (s *BlockSource) borrow() *blockSpace {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if n := len(s.spaces); n > 0 {
-		b := s.spaces[n-1]
-		s.spaces = s.spaces[:n-1]
+	if b := s.spaces.Take(); b != nil {
 		return b
 	}
 	return &blockSpace{}
-}
-
-func (s *BlockSource) giveBack(b *blockSpace) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.spaces = append(s.spaces, b)
 }
 
 // newBins returns n bins without rows.
@@ -342,7 +334,7 @@ func (s *BlockSource) binsOf(c *classScores, r *Request, find *intervalFinder) [
 // fromScores answers queries about scores for a block, from those that are kept.
 func (s *BlockSource) fromScores(block int, queries []Query, find [][2]intervalFinder, answers *[]Answer) error {
 	space := s.borrow()
-	defer s.giveBack(space)
+	defer s.spaces.Put(space)
 	size := &s.sizes[block]
 	*answers = make([]Answer, len(queries))
 	for k, q := range queries {
@@ -387,7 +379,7 @@ func ones(weights []float64, n int) []float64 {
 func (s *BlockSource) fromRows(x *matrix.Matrix, block int, queries []Query, find [][2]intervalFinder, whole []merger,
 	taking *taking) ([]Answer, takenRows, error) {
 	space := s.borrow()
-	defer s.giveBack(space)
+	defer s.spaces.Put(space)
 	size := &s.sizes[block]
 	m := NewMemory(x, s.population)
 	scores := m.scoresOfPoints(queries, space)

@@ -7,6 +7,7 @@ import (
 	"toptau/internal/kernel"
 	"toptau/internal/matrix"
 	"toptau/internal/packed"
+	"toptau/internal/parallel"
 	"toptau/internal/table"
 	"toptau/schema"
 )
@@ -23,8 +24,9 @@ type RowBlocks struct {
 	keep    func(row int) bool // nil: all rows
 	direct  []directColumn     // the short way; nil: there is none
 
+	idle parallel.Spares[blockReader]
+
 	mu   sync.Mutex
-	idle []*blockReader
 	busy map[*matrix.Matrix]*blockReader
 }
 
@@ -116,7 +118,7 @@ func (b *RowBlocks) Done(x *matrix.Matrix) {
 	defer b.mu.Unlock()
 	if r := b.busy[x]; r != nil {
 		delete(b.busy, x)
-		b.idle = append(b.idle, r)
+		b.idle.Put(r)
 	}
 }
 
@@ -139,11 +141,7 @@ type rowRun struct {
 
 // borrow returns a reader that no other goroutine uses.
 func (b *RowBlocks) borrow() *blockReader {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if n := len(b.idle); n > 0 {
-		r := b.idle[n-1]
-		b.idle = b.idle[:n-1]
+	if r := b.idle.Take(); r != nil {
 		return r
 	}
 	return &blockReader{frame: matrix.NewFrame(len(b.direct))}
@@ -157,7 +155,7 @@ func (b *RowBlocks) readDirect(block int) (*matrix.Matrix, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if x == nil {
-		b.idle = append(b.idle, r)
+		b.idle.Put(r)
 	} else {
 		b.busy[x] = r
 	}

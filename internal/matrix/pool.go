@@ -49,21 +49,13 @@ func newWorker(p *ClassRows) *worker {
 
 // borrow returns a pass that no other goroutine uses. giveBack ends its use.
 func (p *ClassRows) borrow() *pass {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if n := len(p.idle); n > 0 {
-		c := p.idle[n-1]
-		p.idle = p.idle[:n-1]
+	if c := p.idle.Take(); c != nil {
 		return c
 	}
 	return &pass{rows: p}
 }
 
-func (p *ClassRows) giveBack(c *pass) {
-	p.mu.Lock()
-	p.idle = append(p.idle, c)
-	p.mu.Unlock()
-}
+func (p *ClassRows) giveBack(c *pass) { p.idle.Put(c) }
 
 // run does a job on all stripes with the number of workers that pays off for reading some bytes, and adds its sums to g,
 // which holds models gradients or is nil. The result does not depend on the number of workers.

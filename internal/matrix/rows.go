@@ -1,9 +1,8 @@
 package matrix
 
 import (
-	"sync"
-
 	"toptau/internal/kernel"
+	"toptau/internal/parallel"
 )
 
 // ClassRows holds the rows of one class. It does not change after Build and is safe for concurrent use; it must not be
@@ -15,8 +14,7 @@ type ClassRows struct {
 	weights    []float64 // nil: all 1
 	sources    []uint32
 
-	mu   sync.Mutex
-	idle []*pass // workers with their buffers, between passes
+	idle parallel.Spares[pass] // workers with their buffers, between passes
 }
 
 func newClassRows(blocks []block, rows int, weights []float64, sources []uint32) *ClassRows {
