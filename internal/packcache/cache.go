@@ -81,7 +81,15 @@ func optionsOf(f schema.Format) (string, error) {
 	return string(b), err
 }
 
-// sourcesOf describes files as they are now.
+// identify returns what decides whether an entry is that of some files: the options of packing, and the files.
+func identify(files *table.Files, f schema.Format) (options string, sources []Source, err error) {
+	if options, err = optionsOf(f); err == nil {
+		sources, err = sourcesOf(files.Paths())
+	}
+	return options, sources, err
+}
+
+// sourcesOf returns the path, the size and the time of each file.
 func sourcesOf(paths []string) ([]Source, error) {
 	var list []Source
 	for _, path := range paths {
@@ -144,11 +152,7 @@ func readEntry(path string) (e Entry, ok bool) {
 // Find returns the entry of some files, nil if there is none. Files with the path, size and time of an entry's sources are
 // those; of others with the same sizes the bytes are compared, by their digest.
 func (c *Cache) Find(ctx context.Context, files *table.Files, f schema.Format) (*Entry, error) {
-	options, err := optionsOf(f)
-	if err != nil {
-		return nil, err
-	}
-	sources, err := sourcesOf(files.Paths())
+	options, sources, err := identify(files, f)
 	if err != nil {
 		return nil, err
 	}
@@ -205,11 +209,7 @@ func (c *Cache) describe(e *Entry) error {
 // Add packs files, and removes entries that were used longest ago while the cache is too large. progress is that of
 // table.Pack.
 func (c *Cache) Add(ctx context.Context, files *table.Files, f schema.Format, progress func(rows int, done float64)) (*Entry, error) {
-	options, err := optionsOf(f)
-	if err != nil {
-		return nil, err
-	}
-	sources, err := sourcesOf(files.Paths())
+	options, sources, err := identify(files, f)
 	if err != nil {
 		return nil, err
 	}

@@ -188,6 +188,16 @@ func (st *study) collapsed(s *Set) []bool {
 	return list
 }
 
+// titlesOfCollapsed returns the titles of the entries that collapsed on a set.
+func (st *study) titlesOfCollapsed(s *Set) (titles []string) {
+	for i, is := range st.collapsed(s) {
+		if is {
+			titles = append(titles, entries()[i].Title())
+		}
+	}
+	return titles
+}
+
 // ranksAmong returns the ranks of the entries that are not left out, and NaN for the others. It is nil if a
 // value is missing. leftOut may be nil.
 func ranksAmong(values []float64, leftOut []bool) []float64 {
@@ -449,13 +459,7 @@ func (st *study) claimNotes(list []assessment) []string {
 			probability(math.Pow(0.5, float64(sources-1)))),
 	}
 	for _, s := range st.present(Real) {
-		var gone []string
-		for i, is := range st.collapsed(s) {
-			if is {
-				gone = append(gone, entries()[i].Title())
-			}
-		}
-		if len(gone) > 0 {
+		if gone := st.titlesOfCollapsed(s); len(gone) > 0 {
 			notes = append(notes, fmt.Sprintf("Collapsed on %s: %s.", s.Name, text.List(gone, "and")))
 		}
 	}

@@ -118,13 +118,7 @@ func partFindings(st *study) []string {
 func failFindings(st *study) []string {
 	var lines []string
 	for _, s := range st.present(Real) {
-		var gone []string
-		for i, is := range st.collapsed(s) {
-			if is {
-				gone = append(gone, entries()[i].Title())
-			}
-		}
-		if len(gone) > 0 {
+		if gone := st.titlesOfCollapsed(s); len(gone) > 0 {
 			lines = append(lines, fmt.Sprintf("%s: w = 0 is a global minimum for every setting of %s, with a "+
 				"proof.", s.Name,
 				text.List(gone, "and")))
