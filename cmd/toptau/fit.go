@@ -1,9 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"io"
-
 	"toptau"
 	"toptau/internal/atomicfile"
 	"toptau/internal/cli"
@@ -55,19 +52,14 @@ func (c *fitCommand) Run(s *cli.Session) error {
 	}
 	s.Progress.Clear()
 	r := &fitted.Result
-	if fitted.Model, err = verbs.Sign(fitted.Model, key); err != nil {
+	if err := verbs.SignFitted(fitted, key); err != nil {
 		return err
-	}
-	if fitted.Certificate != nil && key != nil {
-		if err := fitted.Certificate.Sign(key); err != nil {
-			return err
-		}
 	}
 	var kept []string
 	if r.Stopped != "" {
 		kept = verbs.KeepExisting(c.ReplacePartial, &c.Output, &c.Certificate, &c.Trace)
 	}
-	if err := c.writeFiles(s, fitted); err != nil {
+	if err := verbs.WriteFitted(s, fitted, c.Output, c.Certificate, c.Trace); err != nil {
 		return err
 	}
 	if s.JSON {
@@ -82,32 +74,4 @@ func (c *fitCommand) Run(s *cli.Session) error {
 		return &cli.Interrupted{Words: verbs.PartialText(kept, c.Output, c.Certificate, c.Trace)}
 	}
 	return err
-}
-
-// writeFiles publishes the model with its certificate and the trace, all or none.
-func (c *fitCommand) writeFiles(s *cli.Session, fitted *toptau.Fitted) error {
-	o := s.Outputs()
-	defer o.Discard()
-	if fitted.Certificate != nil && c.Certificate != "" {
-		if err := o.Add(c.Certificate, cli.WriteTo(fitted.Certificate)); err != nil {
-			return err
-		}
-	}
-	if err := o.Add(c.Trace, func(w io.Writer) error { return writeTrace(w, fitted.Trace) }); err != nil {
-		return err
-	}
-	if err := o.Add(c.Output, cli.WriteTo(fitted.Model)); err != nil {
-		return err
-	}
-	return o.Publish()
-}
-
-func writeTrace(w io.Writer, trace []result.TracePoint) error {
-	fmt.Fprintln(w, "iteration,objective")
-	for _, p := range trace {
-		if _, err := fmt.Fprintf(w, "%d,%v\n", p.Iteration, p.Objective); err != nil {
-			return err
-		}
-	}
-	return nil
 }

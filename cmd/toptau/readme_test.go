@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"toptau/internal/cli/clitest"
 )
 
 var update = flag.Bool("update", false, "write README.md, docs/guide/*.md and docs/reference/cli.md again")
@@ -98,7 +100,7 @@ func runPage(t *testing.T, path string) {
 	}
 	if got, want := withoutSeconds(got), withoutSeconds(string(content)); !same {
 		t.Errorf("%s does not show what its commands print (go test ./cmd/toptau -run README -update)\n%s",
-			filepath.Base(path), firstDifference(got, want))
+			filepath.Base(path), clitest.FirstDifference(got, want))
 	}
 }
 
@@ -239,13 +241,3 @@ func arguments(command string) []string {
 var seconds = regexp.MustCompile(`[0-9]+(\.[0-9]+)?(e\+[0-9]+)? µ?s\b`)
 
 func withoutSeconds(text string) string { return seconds.ReplaceAllString(text, "N s") }
-
-func firstDifference(got, want string) string {
-	a, b := strings.Split(got, "\n"), strings.Split(want, "\n")
-	for i := range min(len(a), len(b)) {
-		if a[i] != b[i] {
-			return "got:  " + a[i] + "\nwant: " + b[i]
-		}
-	}
-	return "one is longer than the other"
-}

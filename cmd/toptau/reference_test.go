@@ -1,32 +1,15 @@
 package main
 
 import (
-	"os"
 	"testing"
+
 	"toptau/internal/cli/clitest"
 )
 
 // TestCommandReference compares docs/reference/cli.md with the flag parser.
 func TestCommandReference(t *testing.T) {
-	const path = "../../docs/reference/cli.md"
-	parser, err := app().Parser()
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := clitest.Reference(parser.Model, referenceHead)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("docs/reference/cli.md is out of date (go test ./cmd/toptau -run CommandReference -update)\n%s", firstDifference(got, string(want)))
-	}
+	clitest.CompareReference(t, app(), "../../docs/reference/cli.md", referenceHead, *update,
+		"go test ./cmd/toptau -run CommandReference -update")
 }
 
 // referenceHead is what the page has before the verbs.

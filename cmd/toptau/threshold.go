@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"crypto/ed25519"
-	"strings"
 
 	"toptau"
 	"toptau/diag"
@@ -82,27 +81,6 @@ func (c *thresholdCommand) check() error {
 		}
 	}
 	return nil
-}
-
-// goalOf returns the goal of the flags, or else that of the point that is replaced.
-func (c *thresholdCommand) goalOf(m *model.Model) (toptau.Goal, error) {
-	goal, err := c.Optional()
-	if err == nil && goal == (toptau.Goal{}) && m != nil && c.Replace != "" {
-		point, found := m.Point(c.Replace)
-		if !found {
-			var names []string
-			for _, p := range m.Points() {
-				names = append(names, p.Name)
-			}
-			return goal, &diag.Error{Kind: diag.Usage, Param: "replace", Found: diag.Quote(c.Replace),
-				Expected: "an operating point of the model: " + strings.Join(names, ", ")}
-		}
-		goal = point.Goal
-	}
-	if err == nil && goal == (toptau.Goal{}) {
-		return c.Required()
-	}
-	return goal, err
 }
 
 // editPoints removes a point or sets the default.
@@ -188,7 +166,7 @@ func (c *thresholdCommand) compute(s *cli.Session) (*toptau.Calibrated, error) {
 	if c.Model != "" {
 		return c.addPoint(s)
 	}
-	goal, err := c.goalOf(nil)
+	goal, err := c.Required()
 	if err != nil {
 		return nil, err
 	}
@@ -219,7 +197,7 @@ func (c *thresholdCommand) addPoint(s *cli.Session) (*toptau.Calibrated, error) 
 	if err != nil {
 		return nil, err
 	}
-	goal, err := c.goalOf(m)
+	goal, err := c.OrReplaced(m, c.Replace)
 	if err != nil {
 		return nil, err
 	}

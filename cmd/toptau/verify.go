@@ -2,8 +2,6 @@ package main
 
 import (
 	"toptau"
-	"toptau/diag"
-	"toptau/internal/atomicfile"
 	"toptau/internal/cli"
 	"toptau/internal/cli/verbs"
 	"toptau/schema"
@@ -22,16 +20,11 @@ type verifyCommand struct {
 }
 
 func (c *verifyCommand) Run(s *cli.Session) error {
-	atomicfile.Recover(c.Model, c.Certificate) // a killed fit may have left one of the two unpublished
 	problem, err := c.Problem()
 	if err != nil {
 		return err
 	}
-	m, err := c.Load(c.Model)
-	if err != nil {
-		return err
-	}
-	certificate, err := c.LoadCertificate(c.Certificate)
+	m, certificate, err := c.LoadBoth(c.Model, c.Certificate)
 	if err != nil {
 		return err
 	}
@@ -45,10 +38,7 @@ func (c *verifyCommand) Run(s *cli.Session) error {
 	}
 	v, err := toptau.Verify(s, m, data, certificate, toptau.VerifyOptions{Problem: problem, Memory: c.Memory})
 	if err != nil {
-		if e := diag.Of(err); e != nil && e.Kind != diag.Usage {
-			err = diag.At(err, diag.Error{File: c.Certificate})
-		}
-		return err
+		return verbs.InCertificate(err, c.Certificate)
 	}
 	return verbs.ReportVerification(s, v, c.Certificate)
 }

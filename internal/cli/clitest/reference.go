@@ -2,10 +2,47 @@ package clitest
 
 import (
 	"fmt"
+	"os"
 	"strings"
+	"testing"
 
 	"github.com/alecthomas/kong"
+
+	"toptau/internal/cli"
 )
+
+// CompareReference compares a page with the flag parser of a command, or writes it. test is the command that writes it.
+func CompareReference(t *testing.T, app *cli.App, path, before string, update bool, test string) {
+	parser, err := app.Parser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := Reference(parser.Model, before)
+	if update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s is out of date (%s)\n%s", path, test, FirstDifference(got, string(want)))
+	}
+}
+
+// FirstDifference returns the first lines in which two texts differ.
+func FirstDifference(got, want string) string {
+	a, b := strings.Split(got, "\n"), strings.Split(want, "\n")
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return "got:  " + a[i] + "\nwant: " + b[i]
+		}
+	}
+	return "one is longer than the other"
+}
 
 // Reference returns a page about a command: what is before it, the common flags, and every verb with its arguments and flags
 // by group.

@@ -1,6 +1,10 @@
 package verbs
 
 import (
+	"fmt"
+	"io"
+
+	"toptau"
 	"toptau/diag"
 	"toptau/internal/cli"
 	"toptau/internal/text"
@@ -36,4 +40,33 @@ func PrintFit(s *cli.Session, r *result.Fit, output string) {
 		s.Printf("  model            %s\n", output)
 	}
 	PrintWarnings(s, r.Warnings)
+}
+
+// WriteFitted publishes a fitted model with its certificate and the trace of its steps, all or none. Files without a name are
+// not written.
+func WriteFitted(s *cli.Session, fitted *toptau.Fitted, output, certificate, trace string) error {
+	o := s.Outputs()
+	defer o.Discard()
+	if fitted.Certificate != nil && certificate != "" {
+		if err := o.Add(certificate, cli.WriteTo(fitted.Certificate)); err != nil {
+			return err
+		}
+	}
+	if err := o.Add(trace, func(w io.Writer) error { return writeTrace(w, fitted.Trace) }); err != nil {
+		return err
+	}
+	if err := o.Add(output, cli.WriteTo(fitted.Model)); err != nil {
+		return err
+	}
+	return o.Publish()
+}
+
+func writeTrace(w io.Writer, trace []result.TracePoint) error {
+	fmt.Fprintln(w, "iteration,objective")
+	for _, p := range trace {
+		if _, err := fmt.Fprintf(w, "%d,%v\n", p.Iteration, p.Objective); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"toptau/diag"
 	"toptau/internal/cli"
 	"toptau/metric"
+	"toptau/model"
 )
 
 // ReplaceFlag is for verbs whose interrupted runs write what they have.
@@ -45,6 +46,30 @@ func (f GoalFlags) Required() (metric.Goal, error) {
 			Hint: "--max-fpr 0.1%, --top 1%, --top-count 800 --of 4000, --alerts 50 --of 2000000 or --absolute-top"}
 	}
 	return g, err
+}
+
+// OrReplaced returns the goal, or else that of the operating point of a model that is replaced. m may be nil, and replaced "".
+func (f GoalFlags) OrReplaced(m *model.Model, replaced string) (metric.Goal, error) {
+	goal, err := f.Optional()
+	if err != nil || goal != (metric.Goal{}) {
+		return goal, err
+	}
+	if m == nil || replaced == "" {
+		return f.Required()
+	}
+	point, found := m.Point(replaced)
+	if !found {
+		var names []string
+		for _, p := range m.Points() {
+			names = append(names, p.Name)
+		}
+		return goal, &diag.Error{Kind: diag.Usage, Param: "replace", Found: diag.Quote(replaced),
+			Expected: "an operating point of the model: " + strings.Join(names, ", ")}
+	}
+	if point.Goal == (metric.Goal{}) {
+		return f.Required()
+	}
+	return point.Goal, nil
 }
 
 // Optional returns the goal, or the zero Goal if no flag is set.

@@ -6,6 +6,7 @@ import (
 
 	"toptau"
 	"toptau/diag"
+	"toptau/internal/atomicfile"
 	"toptau/model"
 )
 
@@ -35,6 +36,15 @@ func Sign(m *model.Model, key ed25519.PrivateKey) (*model.Model, error) {
 		return m, nil
 	}
 	return m.Sign(key)
+}
+
+// SignFitted signs a fitted model and its certificate if there is a key.
+func SignFitted(fitted *toptau.Fitted, key ed25519.PrivateKey) error {
+	var err error
+	if fitted.Model, err = Sign(fitted.Model, key); err != nil || fitted.Certificate == nil || key == nil {
+		return err
+	}
+	return fitted.Certificate.Sign(key)
 }
 
 // Unsigned warns if a changed model loses the signature of the model that it was made from.
@@ -73,4 +83,16 @@ func (f VerifyFlags) LoadCertificate(path string) (*model.Certificate, error) {
 		return nil, err
 	}
 	return model.LoadVerifiedCertificate(path, key)
+}
+
+// LoadBoth reads a model and its certificate, and checks their signatures. A fit that was killed may have left one of the two
+// unpublished, and it is published first.
+func (f VerifyFlags) LoadBoth(path, certificate string) (*model.Model, *model.Certificate, error) {
+	atomicfile.Recover(path, certificate)
+	m, err := f.Load(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := f.LoadCertificate(certificate)
+	return m, c, err
 }

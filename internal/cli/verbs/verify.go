@@ -40,6 +40,14 @@ func (f *ProblemFlags) Problem() (*method.Problem, error) {
 	return p, nil
 }
 
+// InCertificate adds the file of the certificate to an error of Verify, unless it is about the flags.
+func InCertificate(err error, certificate string) error {
+	if e := diag.Of(err); e != nil && e.Kind != diag.Usage {
+		return diag.At(err, diag.Error{File: certificate})
+	}
+	return err
+}
+
 // errNotHeld is the error after the object that has the reasons.
 var errNotHeld = &cli.Exit{Code: 1, Reason: "the certificate does not hold"}
 

@@ -39,7 +39,6 @@ func (c *diagnoseCommand) Run(s *cli.Session) error {
 	if d.Database, err = rows.finish(s); err != nil {
 		return err
 	}
-	s.Progress.Clear()
 	if s.JSON {
 		return s.Emit(d)
 	}

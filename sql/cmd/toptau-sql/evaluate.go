@@ -44,7 +44,6 @@ func (c *evaluateCommand) Run(s *cli.Session) error {
 	if e.Database, err = rows.finish(s); err != nil {
 		return err
 	}
-	s.Progress.Clear()
 	if s.JSON {
 		return s.Emit(e.Evaluation)
 	}

@@ -53,20 +53,14 @@ func (c *fitCommand) Run(s *cli.Session) error {
 	if r.Database, err = rows.finish(s); err != nil {
 		return err
 	}
-	s.Progress.Clear()
-	if fitted.Model, err = verbs.Sign(fitted.Model, key); err != nil {
+	if err := verbs.SignFitted(fitted, key); err != nil {
 		return err
-	}
-	if fitted.Certificate != nil && key != nil {
-		if err := fitted.Certificate.Sign(key); err != nil {
-			return err
-		}
 	}
 	var kept []string
 	if r.Stopped != "" {
 		kept = verbs.KeepExisting(c.ReplacePartial, &c.Output, &c.Certificate)
 	}
-	if err := c.writeFiles(s, fitted); err != nil {
+	if err := verbs.WriteFitted(s, fitted, c.Output, c.Certificate, ""); err != nil {
 		return err
 	}
 	if s.JSON {
@@ -84,19 +78,4 @@ func (c *fitCommand) Run(s *cli.Session) error {
 		return &cli.Interrupted{Words: verbs.PartialText(kept, c.Output, c.Certificate)}
 	}
 	return nil
-}
-
-// writeFiles publishes the model with its certificate, both or none.
-func (c *fitCommand) writeFiles(s *cli.Session, fitted *toptau.Fitted) error {
-	o := s.Outputs()
-	defer o.Discard()
-	if fitted.Certificate != nil && c.Certificate != "" {
-		if err := o.Add(c.Certificate, cli.WriteTo(fitted.Certificate)); err != nil {
-			return err
-		}
-	}
-	if err := o.Add(c.Output, cli.WriteTo(fitted.Model)); err != nil {
-		return err
-	}
-	return o.Publish()
 }

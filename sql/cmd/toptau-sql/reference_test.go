@@ -2,7 +2,6 @@ package main
 
 import (
 	"flag"
-	"os"
 	"testing"
 
 	"toptau/internal/cli/clitest"
@@ -12,25 +11,8 @@ var update = flag.Bool("update", false, "write docs/reference/sql.md")
 
 // TestCommandReference compares docs/reference/sql.md with the flag parser.
 func TestCommandReference(t *testing.T) {
-	const path = "../../../docs/reference/sql.md"
-	parser, err := app().Parser()
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := clitest.Reference(parser.Model, referenceHead)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Error("docs/reference/sql.md is out of date (go test -C sql ./cmd/toptau-sql -run CommandReference -update)")
-	}
+	clitest.CompareReference(t, app(), "../../../docs/reference/sql.md", referenceHead, *update,
+		"go test -C sql ./cmd/toptau-sql -run CommandReference -update")
 }
 
 func TestFlagsThatNameFilesHaveATag(t *testing.T) {

@@ -283,8 +283,10 @@ func (c *source) refuseMissing(policy schema.Impute) error {
 // lastCheck is the time that the last statement may take after an interruption.
 const lastCheck = time.Minute
 
-// finish checks that the rows are still those of the beginning, and returns what was asked of the database.
-func (c *source) finish(ctx context.Context) (*result.Database, error) {
+// finish checks that the rows are still those of the beginning, ends the display of progress, and returns what was asked of
+// the database.
+func (c *source) finish(s *cli.Session) (*result.Database, error) {
+	var ctx context.Context = s
 	if ctx.Err() != nil { // a result of an interrupted run is about the same rows, too
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastCheck)
 		defer cancel()
@@ -293,6 +295,7 @@ func (c *source) finish(ctx context.Context) (*result.Database, error) {
 	if err := c.rows.Check(ctx); err != nil {
 		return nil, err
 	}
+	s.Progress.Clear()
 	t := c.rows.Traffic()
 	received, sent := c.engine.Bytes()
 	r := &result.Database{Engine: c.engine.Dialect.Name, Table: c.table, Servers: len(c.engine.Shards), Statements: t.Statements, Scans: t.Scans,

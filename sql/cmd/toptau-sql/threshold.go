@@ -33,18 +33,9 @@ func (c *thresholdCommand) Run(s *cli.Session) error {
 	if err != nil {
 		return err
 	}
-	goal, err := c.Optional()
+	goal, err := c.OrReplaced(m, c.Replace)
 	if err != nil {
 		return err
-	}
-	point, known := m.Point(c.Replace)
-	switch {
-	case goal == (toptau.Goal{}) && c.Replace != "" && known:
-		goal = point.Goal
-	case goal == (toptau.Goal{}):
-		if goal, err = c.Required(); err != nil {
-			return err
-		}
 	}
 	if _, taken := m.Point(c.Name); taken && c.Replace == "" {
 		return &diag.Error{Kind: diag.Usage, Param: "name", Found: diag.Quote(c.Name) + ", which the model has", Expected: "a new name",
@@ -66,7 +57,6 @@ func (c *thresholdCommand) Run(s *cli.Session) error {
 	if r.Database, err = rows.finish(s); err != nil {
 		return err
 	}
-	s.Progress.Clear()
 	further, err := computed.WithPoint(m)
 	if err == nil && c.Note != "" {
 		further, err = further.WithNote(c.Note)

@@ -54,7 +54,6 @@ func (c *trainCommand) Run(s *cli.Session) error {
 	if r.Database, err = rows.finish(s); err != nil {
 		return err
 	}
-	s.Progress.Clear()
 	if trained.Model, err = verbs.Sign(trained.Model, key); err != nil {
 		return err
 	}

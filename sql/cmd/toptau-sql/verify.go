@@ -2,8 +2,6 @@ package main
 
 import (
 	"toptau"
-	"toptau/diag"
-	"toptau/internal/atomicfile"
 	"toptau/internal/cli"
 	"toptau/internal/cli/verbs"
 )
@@ -19,16 +17,11 @@ type verifyCommand struct {
 }
 
 func (c *verifyCommand) Run(s *cli.Session) error {
-	atomicfile.Recover(c.Model, c.Certificate) // a killed fit may have left one of the two unpublished
 	problem, err := c.Problem()
 	if err != nil {
 		return err
 	}
-	m, err := c.Load(c.Model)
-	if err != nil {
-		return err
-	}
-	certificate, err := c.LoadCertificate(c.Certificate)
+	m, certificate, err := c.LoadBoth(c.Model, c.Certificate)
 	if err != nil {
 		return err
 	}
@@ -42,15 +35,11 @@ func (c *verifyCommand) Run(s *cli.Session) error {
 	defer rows.engine.Close()
 	v, err := toptau.Verify(s, m, rows.Data, certificate, toptau.VerifyOptions{Problem: problem})
 	if err != nil {
-		if e := diag.Of(err); e != nil && e.Kind != diag.Usage {
-			err = diag.At(err, diag.Error{File: c.Certificate})
-		}
-		return err
+		return verbs.InCertificate(err, c.Certificate)
 	}
 	if v.Database, err = rows.finish(s); err != nil {
 		return err
 	}
-	s.Progress.Clear()
 	err = verbs.ReportVerification(s, v, c.Certificate)
 	if !s.JSON {
 		printDatabase(s, v.Database)
