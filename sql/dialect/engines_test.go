@@ -28,7 +28,8 @@ var texts = []string{"", "'", `\`, "a\tb\nc", `"; DROP TABLE x; --`, "ß→", "N
 
 // The first numbers are those that are easily written or read wrong.
 var numbers = []float64{0, 1, -1, 0.1, 1.0 / 3, -2.0 / 3, 0.5, 1.5, 2.5, -0.5, -2.5, 1e-3, 123456789, 1e15, 1 << 53, math.Pi, 1e22, 1e23,
-	1.7976931348623157e308, 2.2250738585072014e-308, 5e-324, 4.35, 2.675, 9007199254740993, 0.1 + 0.2, 3.4e38, 16777217, 1e-45}
+	1.7976931348623157e308, 2.2250738585072014e-308, 5e-324, 4.35, 2.675, 9007199254740993, 0.1 + 0.2, 3.4e38, 16777217, 1e-45,
+	1e-60, -1e-60, math.Copysign(0, -1), 1e300, -1e300, 0x1p-150, -0x1p-150, 0x1.000002p-150, 1e-39, math.MaxFloat32}
 
 func number(row int) float64 {
 	switch {
@@ -249,6 +250,25 @@ func questions(d *dialect.Dialect, few bool) (list []question) {
 		return nil
 	})
 	if d.Single != nil {
+		// The table has numbers below the smallest float32, which some databases refuse to convert, and up to its largest one.
+		for _, by := range []float64{1, 4} {
+			for _, single := range []bool{true, false} {
+				ask(fmt.Sprintf("scaled by %v, single %v", by, single), "SELECT "+k+", "+d.Scaled(x, by, single, 0)+from+
+					" WHERE abs("+x+") <= "+d.Num(math.MaxFloat32), func(cells [][]string) error {
+					for _, c := range cells {
+						n, _ := strconv.ParseInt(c[0], 10, 64)
+						z := number(int((n+1_000_000)/7919)) / by
+						if single {
+							z = float64(float32(z))
+						}
+						if got, err := strconv.ParseFloat(c[1], 64); err != nil || got != z {
+							return fmt.Errorf("%v is rounded to %s: %v", z, c[1], err)
+						}
+					}
+					return differ("numbers", len(cells), bounded(math.MaxFloat32))
+				})
+			}
+		}
 		ask("single", "SELECT "+k+", "+d.Single(x)+from+" WHERE abs("+x+") BETWEEN "+d.Num(1e-45)+" AND "+d.Num(1e30), func(cells [][]string) error {
 			for _, c := range cells {
 				n, _ := strconv.ParseInt(c[0], 10, 64)
@@ -297,6 +317,16 @@ func questions(d *dialect.Dialect, few bool) (list []question) {
 		ask("plan", d.Explain("SELECT count(*)"+from), func(cells [][]string) error { return differ("a plan", len(cells) > 0, true) })
 	}
 	return list
+}
+
+// bounded counts the numbers that are at most this large.
+func bounded(most float64) (n int) {
+	for row := range rows {
+		if !missing(row) && math.Abs(number(row)) <= most {
+			n++
+		}
+	}
+	return n
 }
 
 func pick(few bool, a, b int) int {

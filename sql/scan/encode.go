@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"toptau/diag"
@@ -59,6 +60,9 @@ func newEncoder(d *dialect.Dialect, t *layout, m *feature.Map, storage matrix.St
 		}
 		name := fmt.Sprintf("toptau_c%d", k)
 		inputs[k] = input{in: in, name: name, least: c.least, most: c.most}
+		if c.kind == dialect.Int || c.kind == dialect.Bool {
+			inputs[k].smallest = 1
+		}
 		expr := ""
 		if c.role == category {
 			text := d.String(c.expr(d))
@@ -82,6 +86,9 @@ func newEncoder(d *dialect.Dialect, t *layout, m *feature.Map, storage matrix.St
 			if m.Impute != schema.ImputeIndicator {
 				expr, inputs[k].absent = "coalesce("+value+", "+d.Num(in.Fill)+")", ""
 				inputs[k].least, inputs[k].most = min(c.least, in.Fill), max(c.most, in.Fill)
+				if in.Fill != 0 {
+					inputs[k].smallest = min(inputs[k].smallest, math.Abs(in.Fill))
+				}
 			}
 		}
 		e.columns = append(e.columns, column{name, expr})
@@ -93,6 +100,9 @@ func newEncoder(d *dialect.Dialect, t *layout, m *feature.Map, storage matrix.St
 				p := &numericPiece{input: &inputs[k], single: storage == matrix.Float32}
 				if b.Scale != nil {
 					p.scaled, p.shift, p.scale = true, b.Shift[i], b.Scale[i]
+				}
+				if err := p.fits(); err != nil {
+					return nil, err
 				}
 				e.pieces = append(e.pieces, p)
 			}
@@ -173,6 +183,16 @@ type input struct {
 	name        string  // the column of the subquery
 	absent      string  // the condition that the value is missing; "": it never is
 	least, most float64 // of a number
+	smallest    float64 // a lower bound of the absolute values that are not 0
+}
+
+// distance returns x - shift, and a lower bound of its absolute values that are not 0. Numbers that are closer to the shift than half of it
+// have at least half its exponent, so their difference is a multiple of 2^-54 of the shift.
+func (in *input) distance(d *dialect.Dialect, shift float64) (expr string, smallest float64) {
+	if shift == 0 {
+		return in.name, in.smallest
+	}
+	return "(" + in.name + " - " + d.Num(shift) + ")", math.Abs(shift) * 0x1p-54
 }
 
 // unless returns an expression that is 0 for a missing value.
@@ -193,20 +213,29 @@ type numericPiece struct {
 
 func (p *numericPiece) width() int { return 1 }
 
+func (p *numericPiece) scaling() (shift, scale float64) {
+	if !p.scaled {
+		return 0, 1
+	}
+	return p.shift, p.scale
+}
+
+// fits fails for a column with values that are infinite after they are rounded to float32. Files with them are refused, too.
+func (p *numericPiece) fits() error {
+	shift, scale := p.scaling()
+	for _, x := range []float64{p.least, p.most} {
+		if math.IsInf(float64(float32((x-shift)/scale)), 0) {
+			return &diag.Error{Kind: diag.Data, Column: p.in.Name, Found: strconv.FormatFloat(x, 'g', -1, 64) + " is too large to be scored",
+				Expected: fmt.Sprintf("values that stay below %.0g after scaling", math.MaxFloat32)}
+		}
+	}
+	return nil
+}
+
 func (p *numericPiece) value(d *dialect.Dialect) string {
-	x := p.name
-	if p.scaled {
-		if p.shift != 0 {
-			x = "(" + x + " - " + d.Num(p.shift) + ")"
-		}
-		if p.scale != 1 {
-			x = "(" + x + " / " + d.Num(p.scale) + ")"
-		}
-	}
-	if p.single {
-		x = d.Single(x)
-	}
-	return p.unless(d, x)
+	shift, scale := p.scaling()
+	x, smallest := p.distance(d, shift)
+	return p.unless(d, d.Scaled(x, scale, p.single, smallest))
 }
 
 func (p *numericPiece) score(d *dialect.Dialect, w []float64) string {
@@ -221,10 +250,7 @@ func (p *numericPiece) values(d *dialect.Dialect, list []string) []string {
 }
 
 func (p *numericPiece) bounds(list []float64) []float64 {
-	shift, scale := 0.0, 1.0
-	if p.scaled {
-		shift, scale = p.shift, p.scale
-	}
+	shift, scale := p.scaling()
 	most := max(math.Abs(p.least-shift), math.Abs(p.most-shift)) / scale
 	return append(list, most*(1+0x1p-22)) // rounded to float32, perhaps upwards
 }
@@ -323,7 +349,8 @@ func (p *cardPiece) width() int {
 // fraction returns how far x is from one knot to the next one, as a multiple of 2^-24.
 func (p *cardPiece) fraction(d *dialect.Dialect, knot int) string {
 	low, high := p.card.Knots[knot], p.card.Knots[knot+1]
-	return fmt.Sprintf("%s / %s", d.Round(fmt.Sprintf("(%s - %s) / %s * %s", p.name, d.Num(low), d.Num(high-low), d.Num(1<<24))), d.Num(1<<24))
+	x, smallest := p.distance(d, low)
+	return fmt.Sprintf("%s / %s", d.Round(d.Scaled(x, high-low, false, smallest)+" * "+d.Num(1<<24)), d.Num(1<<24))
 }
 
 // of returns an expression with the value of at for each level. Between two knots it is linear.

@@ -229,3 +229,33 @@ func TestMistakes(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// Conditions for numbers that round to 0 are written only where a column may have them, and numbers beyond float32 are named.
+func TestNumbersBeyondFloat32(t *testing.T) {
+	rows, _ := openFake(t, "postgres")
+	m := theMap(t, "raw")
+	e, err := newEncoder(rows.dialect, rows.layout, m, matrix.Float32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range e.values()[:2] { // a column less .25, and whole numbers
+		if strings.Contains(v, "abs(") {
+			t.Errorf("a condition that is never needed: %s", v)
+		}
+	}
+	in := &input{name: "x", in: &m.Inputs[0], most: 1e300}
+	p := &numericPiece{input: in, single: true}
+	if v := p.value(rows.dialect); !strings.Contains(v, "CASE WHEN abs(x) <=") {
+		t.Errorf("no condition for numbers that round to 0: %s", v)
+	}
+	if err := p.fits(); diag.Of(err) == nil || diag.Of(err).Kind != diag.Data || diag.Of(err).Column != m.Inputs[0].Name {
+		t.Errorf("a number beyond float32: %v", err)
+	}
+	if p.scaled, p.scale = true, 1e280; p.fits() != nil {
+		t.Error(p.fits())
+	}
+	card := &cardPiece{input: in, card: &feature.Card{Knots: []float64{0, 1e6}}}
+	if f := card.fraction(rows.dialect, 0); !strings.Contains(f, "CASE WHEN abs(x) <=") {
+		t.Errorf("no condition for fractions that round to 0: %s", f)
+	}
+}

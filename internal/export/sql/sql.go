@@ -274,7 +274,7 @@ func (b *builder) card(t *portable.Card) {
 	widths, none := make([]float64, inner), make([]float64, inner)
 	for i := range widths {
 		widths[i] = t.Knots[i+1] - t.Knots[i]
-		none[i] = lastZero(func(y float64) bool { return y/widths[i]+even-even == 0 })
+		none[i] = LastZero(func(y float64) bool { return y/widths[i]+even-even == 0 })
 	}
 	low := b.number(t.Knots[0])
 	part := b.at(levelFirst, "d", fmt.Sprintf("CASE WHEN %s < %s THEN %s ELSE %s END - %s", x, low, low, x, b.table(place, t.Knots[:inner])), place, x)
@@ -291,8 +291,8 @@ func (b *builder) card(t *portable.Card) {
 // even is 1.5 x 2^28: adding it rounds a fraction to a multiple of 2^-24, ties to even.
 const even = 402653184.0
 
-// lastZero returns the largest number that is not negative and for which zero is true.
-func lastZero(zero func(float64) bool) float64 {
+// LastZero returns the largest number that is not negative and for which zero is true.
+func LastZero(zero func(float64) bool) float64 {
 	low, high := uint64(0), math.Float64bits(math.MaxFloat64)
 	for high-low > 1 {
 		if middle := low + (high-low)/2; zero(math.Float64frombits(middle)) {
@@ -315,7 +315,7 @@ func (b *builder) single32(t *portable.Number) string {
 	if b.single != nil {
 		rounded := b.single(v)
 		if b.checks {
-			none := lastZero(func(y float64) bool {
+			none := LastZero(func(y float64) bool {
 				if t.Scaled {
 					y /= t.Scale
 				}

@@ -11,6 +11,7 @@ type Words struct {
 	String func(x string) string                    // as a text that is compared by bytes
 	Trim   func(s string) string                    // a text without blanks and tabs at its ends
 	Single func(x string) string                    // a double rounded to float32, as a double; nil: the database has no such type
+	Checks bool                                     // a quotient, or a rounded number, that becomes 0 is an error
 	Fence  string                                   // ends a subquery, so that its expressions are computed once
 }
 
@@ -21,7 +22,7 @@ func (d Dialect) Words() (Words, bool) {
 		return Words{}, false
 	}
 	w := Words{Title: r.title, Tested: !r.untested, Quote: r.quote, Text: r.text, Number: r.number, Double: r.double, String: r.str,
-		Trim: r.trim, Single: r.single, Fence: r.fence}
+		Trim: r.trim, Single: r.single, Checks: r.checks, Fence: r.fence}
 	if w.Quote == nil {
 		w.Quote = doubleQuotes
 	}

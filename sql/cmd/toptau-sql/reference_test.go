@@ -40,6 +40,7 @@ rows near the threshold. Every verb prints the number of rows and bytes, and --j
 
 **The key** is a column with a different value in every row: whole numbers or texts. NULL is an error. A key that several rows have
 is found if a sample has it; a sample has all rows of its keys, so a column that is no key never passes.
+Other rows are not searched: a few equal keys among many may go unnoticed. A primary key or a unique index excludes them.
 
 **Changes while rows are read.** A snapshot hides them in PostgreSQL. Elsewhere rows with larger keys than at the start are left out,
 and counts and checksums are compared at the end. A difference is an error, and nothing is written.

@@ -27,7 +27,7 @@ SELECT `the key`, bitAnd(cityHash64(`the key`, 'toptau 1'), 1048575), bitAnd(cit
 SELECT countIf(bitAnd(cityHash64(`the key`, 'toptau 1'), 1048575) BETWEEN 262144 AND 524287), countIf(bitAnd(cityHash64(`the key`, 'toptau 1'), 1048575) >= 262144 AND bitAnd(cityHash64(`the key`, 'toptau 1'), 1048575) < 524288) FROM `the rows`;
 
 -- sums
-SELECT sumIf(if(isNaN(toFloat64(`x`)), NULL, toFloat64(`x`)), `the key` < toInt64(-500000) AND `the key` >= toInt64(-778268)), countIf(`the key` < toInt64(-500000)) FROM `the rows`;
+SELECT sumIf(if(isNaN(toFloat64(`x`)), NULL, toFloat64(`x`)), `the key` < toInt64(-500000) AND `the key` >= toInt64(-699078)), countIf(`the key` < toInt64(-500000)) FROM `the rows`;
 
 -- scores
 SELECT `the key`, concat(toString(`the key`), ':', toString(if(isNaN(toFloat64(`x`)), NULL, toFloat64(`x`)))), ifNull(toFloat64(if(isNaN(toFloat64(`x`)), NULL, toFloat64(`x`))), nan) FROM `the rows` WHERE if(isNaN(toFloat64(`x`)), NULL, toFloat64(`x`)) IS NOT NULL;
@@ -43,6 +43,18 @@ SELECT countIf(NOT (`the key` IN (-1000000, -984162, -968324, -952486, -936648))
 
 -- rounding
 SELECT `the key`, (if(isNaN(toFloat64(`x`)), NULL, toFloat64(`x`)) / 4e+00 * 2e+00 + 6755399441055744e0 - 6755399441055744e0) FROM `the rows` WHERE abs(if(isNaN(toFloat64(`x`)), NULL, toFloat64(`x`))) BETWEEN 1e-300 AND 1e+09;
+
+-- scaled by 1, single true
+SELECT `the key`, toFloat64(toFloat32(if(isNaN(toFloat64(`x`)), NULL, toFloat64(`x`)))) FROM `the rows` WHERE abs(if(isNaN(toFloat64(`x`)), NULL, toFloat64(`x`))) <= 3.4028234663852886e+38;
+
+-- scaled by 1, single false
+SELECT `the key`, if(isNaN(toFloat64(`x`)), NULL, toFloat64(`x`)) FROM `the rows` WHERE abs(if(isNaN(toFloat64(`x`)), NULL, toFloat64(`x`))) <= 3.4028234663852886e+38;
+
+-- scaled by 4, single true
+SELECT `the key`, toFloat64(toFloat32((if(isNaN(toFloat64(`x`)), NULL, toFloat64(`x`)) / 4e+00))) FROM `the rows` WHERE abs(if(isNaN(toFloat64(`x`)), NULL, toFloat64(`x`))) <= 3.4028234663852886e+38;
+
+-- scaled by 4, single false
+SELECT `the key`, (if(isNaN(toFloat64(`x`)), NULL, toFloat64(`x`)) / 4e+00) FROM `the rows` WHERE abs(if(isNaN(toFloat64(`x`)), NULL, toFloat64(`x`))) <= 3.4028234663852886e+38;
 
 -- single
 SELECT `the key`, toFloat64(toFloat32(if(isNaN(toFloat64(`x`)), NULL, toFloat64(`x`)))) FROM `the rows` WHERE abs(if(isNaN(toFloat64(`x`)), NULL, toFloat64(`x`))) BETWEEN 1e-45 AND 1e+30;

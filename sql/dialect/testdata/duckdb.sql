@@ -27,7 +27,7 @@ SELECT "the key", CAST('0x' || substr(md5(CAST("the key" AS VARCHAR) || '#1'), 1
 SELECT count(*) FILTER (WHERE CAST('0x' || substr(md5(CAST("the key" AS VARCHAR) || '#1'), 1, 5) AS INTEGER) BETWEEN 262144 AND 524287), count(*) FILTER (WHERE CAST('0x' || substr(md5(CAST("the key" AS VARCHAR) || '#1'), 1, 5) AS INTEGER) >= 262144 AND CAST('0x' || substr(md5(CAST("the key" AS VARCHAR) || '#1'), 1, 5) AS INTEGER) < 524288) FROM "the rows";
 
 -- sums
-SELECT sum(nullif(CAST("x" AS DOUBLE), CAST('NaN' AS DOUBLE))) FILTER (WHERE "the key" < CAST(-500000 AS bigint) AND "the key" >= CAST(-778268 AS bigint)), count(*) FILTER (WHERE "the key" < CAST(-500000 AS bigint)) FROM "the rows";
+SELECT sum(nullif(CAST("x" AS DOUBLE), CAST('NaN' AS DOUBLE))) FILTER (WHERE "the key" < CAST(-500000 AS bigint) AND "the key" >= CAST(-699078 AS bigint)), count(*) FILTER (WHERE "the key" < CAST(-500000 AS bigint)) FROM "the rows";
 
 -- scores
 SELECT "the key", CAST("the key" AS VARCHAR) || ':' || CAST(nullif(CAST("x" AS DOUBLE), CAST('NaN' AS DOUBLE)) AS varchar), nullif(CAST(nullif(CAST("x" AS DOUBLE), CAST('NaN' AS DOUBLE)) AS DOUBLE), CAST('NaN' AS DOUBLE)) FROM "the rows" WHERE nullif(CAST("x" AS DOUBLE), CAST('NaN' AS DOUBLE)) IS NOT NULL;
@@ -43,6 +43,18 @@ SELECT count(*) FILTER (WHERE NOT ("the key" IN (-1000000, -984162, -968324, -95
 
 -- rounding
 SELECT "the key", round_even(nullif(CAST("x" AS DOUBLE), CAST('NaN' AS DOUBLE)) / 4e+00 * 2e+00, 0) FROM "the rows" WHERE abs(nullif(CAST("x" AS DOUBLE), CAST('NaN' AS DOUBLE))) BETWEEN 1e-300 AND 1e+09;
+
+-- scaled by 1, single true
+SELECT "the key", CAST(CAST(nullif(CAST("x" AS DOUBLE), CAST('NaN' AS DOUBLE)) AS FLOAT) AS DOUBLE) FROM "the rows" WHERE abs(nullif(CAST("x" AS DOUBLE), CAST('NaN' AS DOUBLE))) <= 3.4028234663852886e+38;
+
+-- scaled by 1, single false
+SELECT "the key", nullif(CAST("x" AS DOUBLE), CAST('NaN' AS DOUBLE)) FROM "the rows" WHERE abs(nullif(CAST("x" AS DOUBLE), CAST('NaN' AS DOUBLE))) <= 3.4028234663852886e+38;
+
+-- scaled by 4, single true
+SELECT "the key", CAST(CAST((nullif(CAST("x" AS DOUBLE), CAST('NaN' AS DOUBLE)) / 4e+00) AS FLOAT) AS DOUBLE) FROM "the rows" WHERE abs(nullif(CAST("x" AS DOUBLE), CAST('NaN' AS DOUBLE))) <= 3.4028234663852886e+38;
+
+-- scaled by 4, single false
+SELECT "the key", (nullif(CAST("x" AS DOUBLE), CAST('NaN' AS DOUBLE)) / 4e+00) FROM "the rows" WHERE abs(nullif(CAST("x" AS DOUBLE), CAST('NaN' AS DOUBLE))) <= 3.4028234663852886e+38;
 
 -- single
 SELECT "the key", CAST(CAST(nullif(CAST("x" AS DOUBLE), CAST('NaN' AS DOUBLE)) AS FLOAT) AS DOUBLE) FROM "the rows" WHERE abs(nullif(CAST("x" AS DOUBLE), CAST('NaN' AS DOUBLE))) BETWEEN 1e-45 AND 1e+30;

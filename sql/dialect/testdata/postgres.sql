@@ -27,7 +27,7 @@ SELECT "the key", (hashtextextended(CAST("the key" AS text), 1) & 1048575), (has
 SELECT count(*) FILTER (WHERE (hashtextextended(CAST("the key" AS text), 1) & 1048575) BETWEEN 262144 AND 524287), count(*) FILTER (WHERE (hashtextextended(CAST("the key" AS text), 1) & 1048575) >= 262144 AND (hashtextextended(CAST("the key" AS text), 1) & 1048575) < 524288) FROM "the rows";
 
 -- sums
-SELECT sum(nullif(cast("x" as float8), 'NaN'::float8)) FILTER (WHERE "the key" < CAST(-500000 AS bigint) AND "the key" >= CAST(-778268 AS bigint)), count(*) FILTER (WHERE "the key" < CAST(-500000 AS bigint)) FROM "the rows";
+SELECT sum(nullif(cast("x" as float8), 'NaN'::float8)) FILTER (WHERE "the key" < CAST(-500000 AS bigint) AND "the key" >= CAST(-699078 AS bigint)), count(*) FILTER (WHERE "the key" < CAST(-500000 AS bigint)) FROM "the rows";
 
 -- scores
 SELECT "the key", CAST("the key" AS text) || ':' || CAST(nullif(cast("x" as float8), 'NaN'::float8) AS varchar), nullif(cast(nullif(cast("x" as float8), 'NaN'::float8) as float8), 'NaN'::float8) FROM "the rows" WHERE nullif(cast("x" as float8), 'NaN'::float8) IS NOT NULL;
@@ -43,6 +43,18 @@ SELECT count(*) FILTER (WHERE NOT ("the key" = ANY (ARRAY[-1000000, -984162, -96
 
 -- rounding
 SELECT "the key", round(nullif(cast("x" as float8), 'NaN'::float8) / '4e+00'::float8 * '2e+00'::float8) FROM "the rows" WHERE abs(nullif(cast("x" as float8), 'NaN'::float8)) BETWEEN '1e-300'::float8 AND '1e+09'::float8;
+
+-- scaled by 1, single true
+SELECT "the key", CASE WHEN abs(nullif(cast("x" as float8), 'NaN'::float8)) <= '7.006492321624085e-46'::float8 THEN '0e+00'::float8 ELSE cast(cast(nullif(cast("x" as float8), 'NaN'::float8) as float4) as float8) END FROM "the rows" WHERE abs(nullif(cast("x" as float8), 'NaN'::float8)) <= '3.4028234663852886e+38'::float8;
+
+-- scaled by 1, single false
+SELECT "the key", nullif(cast("x" as float8), 'NaN'::float8) FROM "the rows" WHERE abs(nullif(cast("x" as float8), 'NaN'::float8)) <= '3.4028234663852886e+38'::float8;
+
+-- scaled by 4, single true
+SELECT "the key", CASE WHEN abs(nullif(cast("x" as float8), 'NaN'::float8)) <= '2.802596928649634e-45'::float8 THEN '0e+00'::float8 ELSE cast(cast((nullif(cast("x" as float8), 'NaN'::float8) / '4e+00'::float8) as float4) as float8) END FROM "the rows" WHERE abs(nullif(cast("x" as float8), 'NaN'::float8)) <= '3.4028234663852886e+38'::float8;
+
+-- scaled by 4, single false
+SELECT "the key", CASE WHEN abs(nullif(cast("x" as float8), 'NaN'::float8)) <= '1e-323'::float8 THEN '0e+00'::float8 ELSE (nullif(cast("x" as float8), 'NaN'::float8) / '4e+00'::float8) END FROM "the rows" WHERE abs(nullif(cast("x" as float8), 'NaN'::float8)) <= '3.4028234663852886e+38'::float8;
 
 -- single
 SELECT "the key", cast(cast(nullif(cast("x" as float8), 'NaN'::float8) as float4) as float8) FROM "the rows" WHERE abs(nullif(cast("x" as float8), 'NaN'::float8)) BETWEEN '1e-45'::float8 AND '1e+30'::float8;

@@ -27,7 +27,7 @@ SELECT "the key", bitwise_and(from_big_endian_64(xxhash64(to_utf8(CAST("the key"
 SELECT count(*) FILTER (WHERE bitwise_and(from_big_endian_64(xxhash64(to_utf8(CAST("the key" AS varchar) || '#1'))), 1048575) BETWEEN 262144 AND 524287), count(*) FILTER (WHERE bitwise_and(from_big_endian_64(xxhash64(to_utf8(CAST("the key" AS varchar) || '#1'))), 1048575) >= 262144 AND bitwise_and(from_big_endian_64(xxhash64(to_utf8(CAST("the key" AS varchar) || '#1'))), 1048575) < 524288) FROM "the rows";
 
 -- sums
-SELECT sum(if(is_nan(CAST("x" AS DOUBLE)), NULL, CAST("x" AS DOUBLE))) FILTER (WHERE "the key" < CAST(-500000 AS bigint) AND "the key" >= CAST(-778268 AS bigint)), count(*) FILTER (WHERE "the key" < CAST(-500000 AS bigint)) FROM "the rows";
+SELECT sum(if(is_nan(CAST("x" AS DOUBLE)), NULL, CAST("x" AS DOUBLE))) FILTER (WHERE "the key" < CAST(-500000 AS bigint) AND "the key" >= CAST(-699078 AS bigint)), count(*) FILTER (WHERE "the key" < CAST(-500000 AS bigint)) FROM "the rows";
 
 -- scores
 SELECT "the key", CAST("the key" AS varchar) || ':' || CAST(if(is_nan(CAST("x" AS DOUBLE)), NULL, CAST("x" AS DOUBLE)) AS varchar), if(is_nan(CAST(if(is_nan(CAST("x" AS DOUBLE)), NULL, CAST("x" AS DOUBLE)) AS DOUBLE)), NULL, CAST(if(is_nan(CAST("x" AS DOUBLE)), NULL, CAST("x" AS DOUBLE)) AS DOUBLE)) FROM "the rows" WHERE if(is_nan(CAST("x" AS DOUBLE)), NULL, CAST("x" AS DOUBLE)) IS NOT NULL;
@@ -43,6 +43,18 @@ SELECT count(*) FILTER (WHERE NOT ("the key" IN (-1000000, -984162, -968324, -95
 
 -- rounding
 SELECT "the key", (if(is_nan(CAST("x" AS DOUBLE)), NULL, CAST("x" AS DOUBLE)) / 4e+00 * 2e+00 + 6755399441055744e0 - 6755399441055744e0) FROM "the rows" WHERE abs(if(is_nan(CAST("x" AS DOUBLE)), NULL, CAST("x" AS DOUBLE))) BETWEEN 1e-300 AND 1e+09;
+
+-- scaled by 1, single true
+SELECT "the key", CAST(CAST(if(is_nan(CAST("x" AS DOUBLE)), NULL, CAST("x" AS DOUBLE)) AS REAL) AS DOUBLE) FROM "the rows" WHERE abs(if(is_nan(CAST("x" AS DOUBLE)), NULL, CAST("x" AS DOUBLE))) <= 3.4028234663852886e+38;
+
+-- scaled by 1, single false
+SELECT "the key", if(is_nan(CAST("x" AS DOUBLE)), NULL, CAST("x" AS DOUBLE)) FROM "the rows" WHERE abs(if(is_nan(CAST("x" AS DOUBLE)), NULL, CAST("x" AS DOUBLE))) <= 3.4028234663852886e+38;
+
+-- scaled by 4, single true
+SELECT "the key", CAST(CAST((if(is_nan(CAST("x" AS DOUBLE)), NULL, CAST("x" AS DOUBLE)) / 4e+00) AS REAL) AS DOUBLE) FROM "the rows" WHERE abs(if(is_nan(CAST("x" AS DOUBLE)), NULL, CAST("x" AS DOUBLE))) <= 3.4028234663852886e+38;
+
+-- scaled by 4, single false
+SELECT "the key", (if(is_nan(CAST("x" AS DOUBLE)), NULL, CAST("x" AS DOUBLE)) / 4e+00) FROM "the rows" WHERE abs(if(is_nan(CAST("x" AS DOUBLE)), NULL, CAST("x" AS DOUBLE))) <= 3.4028234663852886e+38;
 
 -- single
 SELECT "the key", CAST(CAST(if(is_nan(CAST("x" AS DOUBLE)), NULL, CAST("x" AS DOUBLE)) AS REAL) AS DOUBLE) FROM "the rows" WHERE abs(if(is_nan(CAST("x" AS DOUBLE)), NULL, CAST("x" AS DOUBLE))) BETWEEN 1e-45 AND 1e+30;
