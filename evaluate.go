@@ -194,14 +194,7 @@ func (e *Evaluation) addEntry(entry *Entry, o EvaluateOptions, several bool) err
 	}
 	if m := entry.Model; m != nil {
 		r.Kind, r.Setting, r.Features = result.ModelEntry, membersText(m), m.Features(feature.Key{}).Cols()
-		r.Missing, r.Unknown = sumOf(s.counts.Missing), sumOf(s.counts.Unknown)+s.counts.UnknownIndices
-		if r.Unknown > 0 {
-			w := unknownWarning(m.Features(feature.Key{}), *s.counts, r.Unknown)
-			if several {
-				w.Text = entry.Name + ": " + w.Text
-			}
-			e.Warnings = append(e.Warnings, w)
-		}
+		counted := countValues(&r.Measured, m, s.counts)
 		if p := m.Probability(); p != nil {
 			r.Reliability = reliabilityOn(p, e.data.table, k.z)
 		}
@@ -209,7 +202,7 @@ func (e *Evaluation) addEntry(entry *Entry, o EvaluateOptions, several bool) err
 		if err != nil {
 			return err
 		}
-		for _, w := range warnings {
+		for _, w := range append(counted, warnings...) {
 			if several {
 				w.Text = entry.Name + ": " + w.Text
 			}
@@ -224,6 +217,16 @@ func (e *Evaluation) addEntry(entry *Entry, o EvaluateOptions, several bool) err
 	}
 	e.rankings, e.Entries = append(e.rankings, k), append(e.Entries, r)
 	return nil
+}
+
+// countValues adds the counts of missing and unknown values, and returns a warning about unknown ones.
+func countValues(r *result.Measured, m *Model, c *feature.Counts) []diag.Warning {
+	missing, unknown := sumOf(c.Missing), sumOf(c.Unknown)+c.UnknownIndices
+	r.Missing, r.Unknown = &missing, &unknown
+	if unknown == 0 {
+		return nil
+	}
+	return []diag.Warning{unknownWarning(m.Features(feature.Key{}), *c, unknown)}
 }
 
 // measureModel measures the operating points, and looks for rows that trained the model.

@@ -3,14 +3,22 @@ package toptau_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"toptau"
 	"toptau/diag"
+	rows "toptau/internal/large"
 	"toptau/internal/simulate"
+	"toptau/internal/table"
 	"toptau/method"
+	"toptau/model"
 	"toptau/result"
 	"toptau/schema"
 	"toptau/threshold"
@@ -137,4 +145,89 @@ func TestTrainOnLargeRows(t *testing.T) {
 	if asJSON(t, again.Model.Points()) != asJSON(t, trained.Model.Points()) {
 		t.Error("another model from the same rows")
 	}
+}
+
+// Missing and unknown values are counted while the rows of a packed file are scored. What is not measured is absent and named.
+func TestLargeRowsCountTheirValues(t *testing.T) {
+	ctx := context.Background()
+	file := func(colours []string) string {
+		var b strings.Builder
+		b.WriteString("x,colour,label\n")
+		for row := range 140_000 { // more than one run of rows
+			x := strconv.Itoa(row % 1009)
+			if row%37 == 0 {
+				x = ""
+			}
+			label := 0
+			if row%1009 > 700+row%5*60 {
+				label = 1
+			}
+			fmt.Fprintf(&b, "%s,%s,%d\n", x, colours[row%len(colours)], label)
+		}
+		text, packed := filepath.Join(t.TempDir(), "rows.csv"), filepath.Join(t.TempDir(), "rows.ttp")
+		if err := os.WriteFile(text, []byte(b.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := toptau.Pack(ctx, []string{text}, packed, toptau.Format{}, nil); err != nil {
+			t.Fatal(err)
+		}
+		return packed
+	}
+	format := toptau.Format{Label: "label"}
+	goal := toptau.MaxFPR("5%")
+	known := readPacked(t, file([]string{"red", "green", "blue"}), format)
+	fitted, err := toptau.Fit(ctx, known, method.Problem{Method: method.TopMeanNP, Tau: goal.Tau(), Lambda: 1e-2},
+		toptau.FitOptions{Impute: schema.ImputeMedian})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fresh := readPacked(t, file([]string{"red", "green", "mauve", "blue", "red"}), format)
+	evaluate := func(d *toptau.Data, memory int64) *toptau.Evaluation {
+		e, err := toptau.Evaluate(ctx, d, []toptau.Entry{{Model: fitted.Model}}, toptau.EvaluateOptions{Goal: goal, Memory: memory, Replicates: 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	warning := func(e *toptau.Evaluation, code string) string {
+		i := slices.IndexFunc(e.Warnings, func(w diag.Warning) bool { return w.Code == code })
+		if i < 0 {
+			return ""
+		}
+		return e.Warnings[i].Text
+	}
+	got, want := evaluate(fresh, 1), evaluate(fresh, 0)
+	if want.Missing == nil || got.Missing == nil || *got.Missing != *want.Missing || *want.Missing != 3784 {
+		t.Errorf("missing values %s, in memory %s", asJSON(t, got.Missing), asJSON(t, want.Missing))
+	}
+	if want.Unknown == nil || got.Unknown == nil || *got.Unknown != *want.Unknown || *want.Unknown != 28_000 {
+		t.Errorf("unknown values %s, in memory %s", asJSON(t, got.Unknown), asJSON(t, want.Unknown))
+	}
+	if a, b := warning(got, "unknown-values"), warning(want, "unknown-values"); a != b || a == "" {
+		t.Errorf("warning %q, in memory %q", a, b)
+	}
+	// Rows that do not count their values.
+	sample, info, err := table.Read(file([]string{"red"}), table.Options{Format: schema.Format{Label: "label"}, Packed: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	elsewhere, err := toptau.LargeData(ctx, uncounted{rows.OfTable(sample, info.Schema, "test: rows")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := evaluate(elsewhere, 0)
+	if s := asJSON(t, e.Evaluation); strings.Contains(s, "missing_values") || strings.Contains(s, "unknown_values") {
+		t.Error("values that were not counted are in the output")
+	}
+	if w := warning(e, "not-measured"); !strings.Contains(w, "missing values") || !strings.Contains(w, "trained the model") {
+		t.Errorf("warning %q", w)
+	}
+}
+
+// uncounted is rows whose scores answer the questions of large.Scores alone, as those of a database.
+type uncounted struct{ rows.Rows }
+
+func (u uncounted) Scores(ctx context.Context, p rows.Part, m *model.Model) (rows.Scores, error) {
+	s, err := u.Rows.Scores(ctx, p, m)
+	return struct{ rows.Scores }{s}, err
 }

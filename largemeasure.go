@@ -3,6 +3,8 @@ package toptau
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"toptau/diag"
 	"toptau/internal/feature"
@@ -78,6 +80,9 @@ func evaluateLarge(ctx context.Context, d *Data, rows large.Rows, entries []Entr
 	r := result.Entry{Name: entries[0].Name, Kind: result.ModelEntry, Setting: membersText(m), Features: m.Features(feature.Key{}).Cols(),
 		Measured: result.Measured{AUC: auc.Half, AUCAgainst: auc.Against, AUCWithin: &within, Distinct: k.rank.Groups(),
 			Points: []result.Decisions{}, Curves: []result.Curve{}}}
+	if c := measured.Values; c != nil {
+		e.Warnings = append(e.Warnings, countValues(&r.Measured, m, c)...)
+	}
 	if err := e.measureCriteria(&r.Measured, k, o); err != nil {
 		return nil, err
 	}
@@ -97,6 +102,7 @@ func evaluateLarge(ctx context.Context, d *Data, rows large.Rows, entries []Entr
 		}
 		r.Points = append(r.Points, result.Decisions{Name: points[i].Name, Goal: points[i].Goal, Decisions: c, Shift: []result.Shift{}})
 	}
+	e.Warnings = append(e.Warnings, notMeasured(m, d, &r.Measured)...)
 	e.rankings, e.Entries, e.Measured = []*ranking{k}, []result.Entry{r}, r.Measured
 	positives, negatives := k.rank.Rows()
 	e.Counts = result.Counts{Rows: positives + negatives, Positives: positives}
@@ -105,6 +111,28 @@ func evaluateLarge(ctx context.Context, d *Data, rows large.Rows, entries []Entr
 		e.Summary = summary(e.summaryFacts(o.Prevalence))
 	}
 	return e, nil
+}
+
+// notMeasured returns a warning about what Evaluate measures of rows in memory alone.
+func notMeasured(m *Model, d *Data, r *result.Measured) []diag.Warning {
+	var list []string
+	if slices.ContainsFunc(m.Points(), func(p model.Point) bool { return p.Guarantee != nil }) {
+		list = append(list, "how the scores differ from those of the calibration rows")
+	}
+	if m.Probability() != nil {
+		list = append(list, "whether the probabilities are right")
+	}
+	if r.Missing == nil {
+		list = append(list, "missing values and values not seen in training")
+	}
+	if d.rows != nil {
+		list = append(list, "which of these rows trained the model")
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	return []diag.Warning{{Code: "not-measured", Text: "not measured, because the rows do not fit into memory or are in a database: " +
+		strings.Join(list, "; ")}}
 }
 
 // thresholdLarge is Threshold on rows that do not fit into memory.

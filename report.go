@@ -365,9 +365,9 @@ func (e *Evaluation) dataFacts() []report.Fact {
 	facts := append(schemaFacts(e.data.info.Schema, e.Rows, e.Positives),
 		report.Fact{Name: "distinct scores", Value: text.Count(e.Distinct)},
 		report.Fact{Name: "AUC", Value: fmt.Sprintf("%.4f", e.AUC)})
-	if e.rankings[0].Model != nil {
-		facts = append(facts, report.Fact{Name: "missing values", Value: text.Count(e.Missing)},
-			report.Fact{Name: "values not seen in training", Value: text.Count(e.Unknown)})
+	if e.Missing != nil && e.Unknown != nil {
+		facts = append(facts, report.Fact{Name: "missing values", Value: text.Count(*e.Missing)},
+			report.Fact{Name: "values not seen in training", Value: text.Count(*e.Unknown)})
 	}
 	for i := range e.Entries {
 		if j := e.Entries[i].Joined; j != nil {

@@ -228,8 +228,8 @@ func TestFilesAreReadAsInTraining(t *testing.T) {
 		t.Errorf("%d rows, %d positive, want 2 and 1", d.Len(), d.Positives())
 	}
 	e := evaluate(t, d, m, toptau.EvaluateOptions{Replicates: 10})
-	if e.Unknown != 1 {
-		t.Errorf("%d unknown values, want 1: violet", e.Unknown)
+	if e.Unknown == nil || *e.Unknown != 1 {
+		t.Errorf("%s unknown values, want 1: violet", asJSON(t, e.Unknown))
 	}
 	for _, code := range []string{"extra_columns", "reordered_columns"} {
 		if !slices.ContainsFunc(e.Warnings, func(w diag.Warning) bool { return w.Code == code }) {

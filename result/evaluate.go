@@ -47,9 +47,11 @@ type Measured struct {
 	TrainingRows *Overlap `json:"training_rows"`
 	// a model's probabilities, for the prevalence in training, against what happened on these rows
 	Reliability []calibrate.Reliability `json:"reliability,omitempty"`
-	Curves      []Curve                 `json:"curves"`         // roc, pr and ptau, if requested
-	Missing     int                     `json:"missing_values"` // number of missing values, which were imputed
-	Unknown     int                     `json:"unknown_values"` // number of values that were not seen in training
+	Curves      []Curve                 `json:"curves"` // roc, pr and ptau, if requested
+	// a model's number of missing values, which were imputed; absent: not counted, because the rows are in a database
+	Missing *int `json:"missing_values,omitempty"`
+	// a model's number of values that were not seen in training; absent: not counted, likewise
+	Unknown *int `json:"unknown_values,omitempty"`
 }
 
 // GoalValue is the value of a goal's criterion.

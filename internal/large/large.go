@@ -75,6 +75,12 @@ type Scores interface {
 	Between(ctx context.Context, c table.Class, low, high float64, most int) (z []float64, all int, err error)
 }
 
+// valueCounter is scores that count the missing and unknown values of the rows.
+type valueCounter interface {
+	// Values returns the counts of the last pass; nil: they would be of other rows, too.
+	Values() *feature.Counts
+}
+
 // Cell has counts over the rows of an interval of scores, by class: negatives, positives.
 type Cell struct {
 	Rows      [2]int

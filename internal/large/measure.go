@@ -58,6 +58,7 @@ func spread(z []float64, n int) []float64 {
 // criteria and at the thresholds that were asked for.
 type Measured struct {
 	Ranking *metric.Ranking
+	Values  *feature.Counts // missing and unknown values; nil: not counted
 }
 
 // measure counts the rows in cells. Each threshold of a criterion is a cell of its own.
@@ -73,8 +74,12 @@ func (c *counted) measure(ctx context.Context, criteria []metric.Criterion, at [
 	if cells, err = c.refine(ctx, cells); err != nil {
 		return nil, err
 	}
-	ranking, err := rank(cells)
-	return &Measured{Ranking: ranking}, err
+	out := &Measured{}
+	if s, counts := c.Scores.(valueCounter); counts {
+		out.Values = s.Values()
+	}
+	out.Ranking, err = rank(cells)
+	return out, err
 }
 
 // thresholds returns the scores at which the budgets of criteria end.

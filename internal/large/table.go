@@ -183,13 +183,23 @@ func (r *tableRows) Scores(ctx context.Context, p Part, m *model.Model) (Scores,
 // tableScores scores the rows of a table in each pass.
 type tableScores struct {
 	*tableRows
-	model *model.Model
-	in    func(row int) bool
+	model  *model.Model
+	in     func(row int) bool
+	values feature.Counts // of the rows of the last pass
 }
 
-// visit calls add for the rows of the part in a run of rows, with their scores.
-func (s *tableScores) visit(first, end int, add func(row int, z float64)) error {
-	scorer := s.model.TableScorer(feature.Key{})
+// Values returns the counts of a pass over the whole table. Rows are encoded in batches, also for those of a part.
+func (s *tableScores) Values() *feature.Counts {
+	for row := range s.t.Rows() {
+		if !s.in(row) {
+			return nil
+		}
+	}
+	return &s.values
+}
+
+// visit calls add for the rows of the part in a run of rows, with their scores. It adds to the counts of the scorer.
+func (s *tableScores) visit(scorer *feature.Scorer, first, end int, add func(row int, z float64)) error {
 	batch := feature.NewBatch(scorer)
 	var scores [feature.BatchRows]float64
 	var inside [feature.BatchRows]bool
@@ -229,19 +239,23 @@ type run struct {
 	cells  []Cell
 	scores []float64
 	all    int
+	values feature.Counts
 	err    error
 }
 
 // eachRun visits runs of rows, some at a time, and calls merge for them in their order.
 func (s *tableScores) eachRun(ctx context.Context, cells int, add func(r *run, row int, z float64), merge func(r *run)) error {
 	n := (s.t.Rows() + runRows - 1) / runRows
+	s.values = feature.Counts{}
 	ahead := parallel.NewOrdered(n, runtime.GOMAXPROCS(0), func() *run { return &run{cells: make([]Cell, cells)} },
 		func(k int, r *run) {
 			for i := range r.cells {
 				r.cells[i] = emptyCell
 			}
 			r.scores, r.all = r.scores[:0], 0
-			r.err = s.visit(k*runRows, min((k+1)*runRows, s.t.Rows()), func(row int, z float64) { add(r, row, z) })
+			scorer := s.model.TableScorer(feature.Key{})
+			r.err = s.visit(scorer, k*runRows, min((k+1)*runRows, s.t.Rows()), func(row int, z float64) { add(r, row, z) })
+			r.values = scorer.Row.Counts
 		})
 	defer ahead.Stop()
 	for r := ahead.Next(); r != nil; r = ahead.Next() {
@@ -250,6 +264,9 @@ func (s *tableScores) eachRun(ctx context.Context, cells int, add func(r *run, r
 		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
+		}
+		if r.values.Rows > 0 { // otherwise it does not know the inputs
+			s.values.Add(r.values)
 		}
 		merge(r)
 	}

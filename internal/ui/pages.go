@@ -522,8 +522,10 @@ func (s *Server) compared() report.Section {
 		}
 	}
 	add("training rows among these", report.OverlapText(x.TrainingRows))
-	add("values not seen in training", text.Count(x.Unknown))
-	add("missing values", text.Count(x.Missing))
+	if x.Missing != nil && x.Unknown != nil {
+		add("values not seen in training", text.Count(*x.Unknown))
+		add("missing values", text.Count(*x.Missing))
+	}
 	return part
 }
 

@@ -48,7 +48,7 @@ func PrintEvaluation(s *cli.Session, e *toptau.Evaluation) {
 		if len(e.Entries) > 1 {
 			name = " of " + entry.Name
 		}
-		if entry.Joined == nil {
+		if counted := entry.AUCWithin != nil; entry.Joined == nil && !(counted && entry.TrainingRows == nil) {
 			s.Printf("training rows%s among these: %s\n", name, report.OverlapText(entry.TrainingRows))
 		}
 	}
