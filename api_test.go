@@ -87,7 +87,7 @@ func TestParametersAreOptions(t *testing.T) {
 		case err != nil:
 			return err
 		case d.IsDir():
-			if path != "." && (strings.HasPrefix(path, ".") || path == "bench" || path == "cmd" || path == "internal/cli" || path == "internal/paper" ||
+			if path != "." && (strings.HasPrefix(path, ".") || path == "bench" || path == "sql" || path == "cmd" || path == "internal/cli" || path == "internal/paper" ||
 				path == "internal/alertlimit" || path == "internal/serve" || path == "internal/ui") { // whose parameters are flags and fields of a page
 				return fs.SkipDir
 			}
