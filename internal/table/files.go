@@ -276,11 +276,16 @@ func (r *Reader) openNext() error {
 		}
 		next.options.Schema = &like
 	}
+	if r.options.texts { // what is text in the first file is text in all of them
+		for i := range r.table.Kept {
+			next.options.Kept = append(next.options.Kept, r.table.Kept[i].Name)
+		}
+	}
 	r.active = next
 	if err := next.start(); err != nil {
 		return err
 	}
-	next.options.Schema, next.labels = r.options.Schema, r.labels
+	next.options.Schema, next.options.Kept, next.labels = r.options.Schema, r.options.Kept, r.labels
 	next.rows.join(r.rows)
 	return nil
 }

@@ -103,3 +103,40 @@ func TestPartitionErrors(t *testing.T) {
 		t.Errorf("text: %v", err)
 	}
 }
+
+// Several files with columns of text are packed as one table: text, and Parquet files in partitions.
+func TestPackSeveralFilesWithTexts(t *testing.T) {
+	lake := t.TempDir()
+	writePart(t, filepath.Join(lake, "day=u", "p.parquet"))
+	writePart(t, filepath.Join(lake, "day=v", "p.parquet"))
+	for _, dir := range []string{lake, writeFiles(t, "a,t,y\n1,x,0\n2,y,1\n", "y,t,a\n1,z,5\n"), writeFiles(t, "t,y\nx,b\n", "t,y\nz,c\n")} {
+		files, err := OpenFiles(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := filepath.Join(t.TempDir(), "p.ttp")
+		if _, err := Pack(files, out, Options{}, nil); err != nil {
+			t.Fatal(err)
+		}
+		o := Options{Unlabelled: true}
+		want, wantInfo, err := Read(dir, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, info, err := Read(out, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Digest != wantInfo.Digest || got.Rows() != want.Rows() || len(got.Columns) != len(want.Columns) {
+			t.Fatalf("%d rows of %d columns, digest %s; want %d of %d, %s", got.Rows(), len(got.Columns), info.Digest,
+				want.Rows(), len(want.Columns), wantInfo.Digest)
+		}
+		for k := range want.Columns {
+			for row := range want.Rows() {
+				if a, b := got.Columns[k].Text(row), want.Columns[k].Text(row); a != b {
+					t.Errorf("column %d, row %d: %q, want %q", k, row, a, b)
+				}
+			}
+		}
+	}
+}
