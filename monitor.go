@@ -358,7 +358,7 @@ func (in *monitoredRows) readLabels(w *monitor.Watch, from io.Reader) error {
 type reopened struct {
 	source io.Reader
 	name   string
-	paths  []string // of files, which are opened again
+	files  *table.Files // which are opened again
 	seen   []byte
 	next   int // place in seen
 	kept   bool
@@ -367,18 +367,15 @@ type reopened struct {
 func newReopened(r io.Reader) *reopened {
 	o := &reopened{source: r, name: readerName(r), kept: true}
 	if files, ok := r.(*table.Files); ok {
-		o.paths = slices.Clone(files.Paths())
+		o.files = files.Again()
 	}
 	return o
 }
 
 // open returns a reader from the beginning.
 func (o *reopened) open(options table.Options) (*table.Reader, error) {
-	if o.paths != nil {
-		files, err := table.OpenFiles(o.paths...)
-		if err != nil {
-			return nil, err
-		}
+	if o.files != nil {
+		files := o.files.Again()
 		return table.NewReader(files.Name(), files, options)
 	}
 	o.next = 0

@@ -42,6 +42,8 @@ type Source struct {
 	Path     string    `json:"path"` // absolute
 	Size     int64     `json:"size"`
 	Modified time.Time `json:"modified"`
+
+	Partition string `json:"partition,omitempty"` // what the folders of the file say
 }
 
 // Entry describes a packed copy.
@@ -84,15 +86,15 @@ func optionsOf(f schema.Format) (string, error) {
 // identify returns what decides whether an entry is that of some files: the options of packing, and the files.
 func identify(files *table.Files, f schema.Format) (options string, sources []Source, err error) {
 	if options, err = optionsOf(f); err == nil {
-		sources, err = sourcesOf(files.Paths())
+		sources, err = sourcesOf(files)
 	}
 	return options, sources, err
 }
 
-// sourcesOf returns the path, the size and the time of each file.
-func sourcesOf(paths []string) ([]Source, error) {
+// sourcesOf describes files as they are now.
+func sourcesOf(files *table.Files) ([]Source, error) {
 	var list []Source
-	for _, path := range paths {
+	for _, path := range files.Paths() {
 		info, err := os.Stat(path)
 		if err != nil {
 			return nil, &diag.Error{Kind: diag.IO, File: path, Err: err}
@@ -101,7 +103,7 @@ func sourcesOf(paths []string) ([]Source, error) {
 		if err != nil {
 			return nil, &diag.Error{Kind: diag.IO, File: path, Err: err}
 		}
-		list = append(list, Source{absolute, info.Size(), info.ModTime().UTC()})
+		list = append(list, Source{absolute, info.Size(), info.ModTime().UTC(), files.Partition(path)})
 	}
 	return list, nil
 }
@@ -109,7 +111,7 @@ func sourcesOf(paths []string) ([]Source, error) {
 // same reports whether files are those of an entry by path, size and time.
 func same(a, b []Source) bool {
 	return slices.EqualFunc(a, b, func(x, y Source) bool {
-		return x.Path == y.Path && x.Size == y.Size && x.Modified.Equal(y.Modified)
+		return x.Path == y.Path && x.Size == y.Size && x.Partition == y.Partition && x.Modified.Equal(y.Modified)
 	})
 }
 
@@ -223,7 +225,7 @@ func (c *Cache) Add(ctx context.Context, files *table.Files, f schema.Format, pr
 	if err != nil {
 		return nil, c.explain(err)
 	}
-	now, err := sourcesOf(files.Paths())
+	now, err := sourcesOf(files)
 	if err == nil && !same(now, sources) {
 		err = &diag.Error{Kind: diag.Data, File: files.Name(), Found: "a file that changed while it was packed", Expected: "files that stay the same"}
 	}

@@ -16,7 +16,9 @@
 //     the SHA-256 of their digests in hexadecimal, each followed by LF.
 //  4. Several files make one table. The others are read for the schema of the first, see "Reading for a model",
 //     but their new categories are categories. A file with nothing but a header has no rows.
-//  5. Options.FileColumn names a column with the name of the file. It may be an ID, Group, Segment or Time, and
+//  5. A folder below a directory that is read is a partition if its name is KEY=VALUE: KEY is a column of its Parquet files.
+//     Their digests are the SHA-256 of their own, a line end, and a line "KEY"="VALUE" for each key.
+//  6. Options.FileColumn names a column with the name of the file. It may be an ID, Group, Segment or Time, and
 //     never a feature.
 //
 // # Text

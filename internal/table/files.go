@@ -21,17 +21,18 @@ import (
 // decides the format, the columns and their kinds, and the others must fit it. Columns are matched as for a
 // model (see the package documentation). As an io.Reader it has the bytes of the files, one after the other.
 type Files struct {
-	paths []string
-	open  *os.File
+	paths      []string
+	partitions map[string][]partition // by path
+	open       *os.File
 }
 
 // OpenFiles returns the files of some paths in their order. A directory stands for the files in it, without
-// hidden ones and subdirectories, and a pattern that is no file for the files that match it, both in the
+// hidden ones and other folders than partitions (see partition), and a pattern that is no file for the files that match it, both in the
 // order of their names. Errors are *diag.Error.
 func OpenFiles(paths ...string) (*Files, error) {
-	f := &Files{}
+	f := &Files{partitions: map[string][]partition{}}
 	for _, path := range paths {
-		found, err := expandPath(path)
+		found, err := f.expandPath(path)
 		if err != nil {
 			return nil, err
 		}
@@ -45,11 +46,23 @@ func OpenFiles(paths ...string) (*Files, error) {
 	if len(f.paths) == 0 {
 		return nil, &diag.Error{Kind: diag.Usage, Found: "no file", Expected: "at least one"}
 	}
-	return f, nil
+	return f, f.checkPartitions()
+}
+
+// Again returns the same files for another reading.
+func (f *Files) Again() *Files { return &Files{paths: slices.Clone(f.paths), partitions: f.partitions} }
+
+// openInput opens one of the files.
+func (f *Files) openInput(path string) (*input, error) {
+	in, err := openInput(path)
+	if err == nil {
+		in.partitions = f.partitions[path]
+	}
+	return in, err
 }
 
 // expandPath returns the files that a path stands for.
-func expandPath(path string) ([]string, error) {
+func (f *Files) expandPath(path string) ([]string, error) {
 	info, err := os.Stat(path)
 	switch {
 	case path == "-" || err == nil && !info.IsDir():
@@ -59,16 +72,9 @@ func expandPath(path string) ([]string, error) {
 	case err != nil:
 		return nil, openFailure(path, err)
 	}
-	entries, err := os.ReadDir(path) // sorted by name
+	found, err := f.expandDirectory(path, nil)
 	if err != nil {
-		return nil, openFailure(path, err)
-	}
-	var found []string
-	for _, e := range entries {
-		name := filepath.Join(path, e.Name())
-		if info, err := os.Stat(name); err == nil && !info.IsDir() && !strings.HasPrefix(e.Name(), ".") {
-			found = append(found, name)
-		}
+		return nil, err
 	}
 	if len(found) == 0 {
 		return nil, &diag.Error{Kind: diag.IO, File: path, Found: "a directory without files", Expected: "files with rows"}
@@ -154,7 +160,7 @@ func (f *Files) size() int64 {
 func (f *Files) Digest(ctx context.Context) (string, error) {
 	var sums bytes.Buffer
 	for _, path := range f.paths {
-		in, err := openInput(path)
+		in, err := f.openInput(path)
 		if err != nil {
 			return "", err
 		}
@@ -200,7 +206,7 @@ func newFilesReader(f *Files, o Options, p chunkPolicy) (*Reader, error) {
 	if len(f.paths) > 1 {
 		size = f.size()
 	}
-	in, err := openInput(f.paths[0])
+	in, err := f.openInput(f.paths[0])
 	if err != nil {
 		return nil, err
 	}
@@ -211,7 +217,7 @@ func newFilesReader(f *Files, o Options, p chunkPolicy) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.table.File, r.more, r.several = f.Name(), f.paths[1:], len(f.paths) > 1
+	r.files, r.table.File, r.more, r.several = f, f.Name(), f.paths[1:], len(f.paths) > 1
 	return r, nil
 }
 
@@ -254,7 +260,7 @@ func (r *Reader) openNext() error {
 	if last != r {
 		r.closeFile(last)
 	}
-	in, err := openInput(r.more[0])
+	in, err := r.files.openInput(r.more[0])
 	if err != nil {
 		return err
 	}

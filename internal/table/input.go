@@ -28,6 +28,7 @@ type input struct {
 	compression string // "", "gzip" or "zstd"
 	digest      hash.Hash
 	source      string       // the digest of the file that this one was packed from; "": it is itself the source
+	partitions  []partition  // that the folders of the file stand for
 	growing     *GrowingFile // what reader reads, if it is one
 	live        *live        // reader, if rows are to be returned as they arrive; otherwise nil
 	regular     bool         // a regular file
@@ -236,7 +237,12 @@ func (in *input) sum() string {
 	if in.source != "" {
 		return in.source
 	}
-	return hex.EncodeToString(in.digest.Sum(nil))
+	sum := hex.EncodeToString(in.digest.Sum(nil))
+	if len(in.partitions) > 0 {
+		all := sha256.Sum256([]byte(sum + "\n" + describePartitions(in.partitions)))
+		return hex.EncodeToString(all[:])
+	}
+	return sum
 }
 
 // Close closes what openInput opened.

@@ -24,7 +24,8 @@ func Pack(files *Files, out string, o Options, progress func(rows int, done floa
 	}
 	defer r.Close()
 	if r.table.Sparse != nil {
-		return nil, &diag.Error{Kind: diag.Usage, File: r.file, Found: r.format.words, Expected: "a file with columns, which can be packed"}
+		return nil, &diag.Error{Kind: diag.Usage, File: r.file, Found: r.format.words, Expected: "a file with columns, which can be packed",
+			Hint: "LIBSVM files are read into memory: give the file itself, or write its columns as CSV or Parquet"}
 	}
 	p, err := newFilePacker(r, out)
 	if err != nil {

@@ -23,7 +23,11 @@ func newParquetRows(r *Reader, _ prefix, rest io.Reader) (rowSource, error) {
 		return nil, err
 	}
 	r.in.closers = append(r.in.closers, file.Close)
-	s, err := newColumnRows(r, newParquetSource(file))
+	source, err := withPartitions(r, newParquetSource(file))
+	if err != nil {
+		return nil, err
+	}
+	s, err := newColumnRows(r, source)
 	if err != nil {
 		return nil, err
 	}

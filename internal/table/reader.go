@@ -28,6 +28,7 @@ type Reader struct {
 	warnings   []diag.Warning
 	schema     schema.Schema
 	total      int          // rows returned
+	files      *Files       // the files of the table, nil for another source
 	more       []string     // the files that follow
 	active     *Reader      // of the current file: this one, or that of a further file
 	first      *Reader      // of the first file, if this one reads a further file
@@ -115,6 +116,9 @@ func (r *Reader) start() error {
 	}
 	if r.first != nil && r.format.name != r.first.format.name {
 		return r.otherFormat()
+	}
+	if err := r.checkPartitionFormat(); err != nil {
+		return err
 	}
 	r.schema.Format = r.format.name
 	r.rows, err = r.format.newRows(r, p, source)
