@@ -138,20 +138,34 @@ func (s *solver) widen(from *start) (*smoothedPoint, error) {
 // evaluateSmoothed evaluates the problem at a point, and the same with every hinge smoothed over a width.
 func (s *solver) evaluateSmoothed(at *Point, width float64) (*smoothedPoint, error) {
 	if s.expected != nil {
-		s.expected.width = width
-		defer func() { s.expected.width = 0 }()
+		return s.evaluateAtOnce(at, width)
 	}
 	points, err := s.evaluate(0, at)
 	if err != nil {
 		return nil, err
 	}
 	e := &smoothedPoint{evaluation: points[0], Evaluation: smoothed.New(s.form, at.W, width, s.shape.Positives.Mass)}
+	// The threshold, then the loss, whose corner depends on it.
+	population, err := s.askLevel(e)
+	if err != nil {
+		return nil, err
+	}
+	positives, err := s.askLoss(e)
+	if err != nil {
+		return nil, err
+	}
+	e.SetSamples(positives, population)
+	return e, nil
+}
+
+// askLevel sets the threshold of the smoothed problem, and returns rows near its corner. Rows that share a score with many others
+// have a sample of their own, or they would crowd out the others.
+func (s *solver) askLevel(e *smoothedPoint) ([]smoothed.Row, error) {
+	at, width := e.evaluation.at, e.Hinge.Width
 	level, err := s.level(e)
 	if err != nil {
 		return nil, err
 	}
-	// The threshold, then the loss, whose corner depends on it, and rows near both corners. Rows that share a
-	// score with many others have a sample of their own, or they would crowd out the others.
 	request := e.pieces(e.Hinge, level)
 	request.Moments = true
 	band := Want{Low: level - width, High: level + width, Order: Spread, Limit: curvatureRows}
@@ -167,11 +181,14 @@ func (s *solver) evaluateSmoothed(at *Point, width float64) (*smoothedPoint, err
 	if err != nil {
 		return nil, err
 	}
-	cells := cellsOf(&answers[0].Population, 1)
-	e.SetLevel(level, cells)
-	e.population, e.a = e.linear(e.Hinge, cells, request.Groups, level, 1/e.U, 1)
-	corner := 1 + e.Top
-	request = Request{Cuts: []float64{math.Inf(-1)}, Inside: true, Origin: corner, Moments: true}
+	e.setLevel(level, e.Hinge.Pieces(), &sumsBetween{level, 1, request.Groups, nil, cellsOf(&answers[0].Population, 1)})
+	return append(sampleOf(&answers[1].Population), sampleOf(&answers[2].Population)...), nil
+}
+
+// askLoss sets the loss of the smoothed problem, and returns rows near its corner.
+func (s *solver) askLoss(e *smoothedPoint) ([]smoothed.Row, error) {
+	at, width, corner := e.evaluation.at, e.Loss.Width, 1+e.Top
+	request := Request{Cuts: []float64{math.Inf(-1)}, Inside: true, Origin: corner, Moments: true}
 	for k := range e.Loss.Ends() {
 		request.Cuts = append(request.Cuts, corner-e.Loss.Ends()[len(e.Loss.Ends())-1-k])
 	}
@@ -180,15 +197,26 @@ func (s *solver) evaluateSmoothed(at *Point, width float64) (*smoothedPoint, err
 	if e.Loss.Square {
 		near.Low = math.Inf(-1)
 	}
-	others, err := s.ask(Query{At: at, Positives: request}, Query{At: at, Positives: Request{Want: []Want{near}}})
+	answers, err := s.ask(Query{At: at, Positives: request}, Query{At: at, Positives: Request{Want: []Want{near}}})
 	if err != nil {
 		return nil, err
 	}
-	cells = cellsOf(&others[0].Positives, -1)
-	e.SetLoss(cells)
-	e.positives, e.p = e.linear(e.Loss, cells, request.Groups, corner, 1/e.Mass, -1)
-	e.SetSamples(sampleOf(&others[1].Positives), append(sampleOf(&answers[1].Population), sampleOf(&answers[2].Population)...))
-	return e, nil
+	ends := slices.Clone(request.Groups)
+	slices.Reverse(ends)
+	e.setLoss(e.Loss.Pieces(), &sumsBetween{corner, -1, ends, nil, cellsOf(&answers[0].Positives, -1)})
+	return sampleOf(&answers[1].Positives), nil
+}
+
+// setLevel sets the threshold from the sums on the pieces of its hinge, and its multipliers.
+func (e *smoothedPoint) setLevel(level float64, pieces []smoothed.Piece, sums *sumsBetween) {
+	e.SetLevel(level, sums.cells, pieces)
+	e.population, e.a = e.linear(e.Hinge, pieces, sums, 1/e.U)
+}
+
+// setLoss does the same for the loss.
+func (e *smoothedPoint) setLoss(pieces []smoothed.Piece, sums *sumsBetween) {
+	e.SetLoss(sums.cells, pieces)
+	e.positives, e.p = e.linear(e.Loss, pieces, sums, 1/e.Mass)
 }
 
 // tiesIn returns the scores in the interval of a Want that very many rows share: they would fill a sample.
@@ -308,16 +336,10 @@ func cellsOf(a *ClassAnswer, sign float64) []smoothed.Cell {
 	return cells
 }
 
-// linear returns the pieces of a hinge as groups with the linear multipliers m scale (rate + slope z), and their
-// sums. z are scores less an origin, or with sign -1 the origin less the scores. ends are those of the pieces'
-// scores, in ascending order.
-func (e *smoothedPoint) linear(h smoothed.Hinge, cells []smoothed.Cell, ends []float64, origin, scale,
-	sign float64) (groups []Group, values []float64) {
-	for k, p := range h.Pieces() {
-		c, end := &cells[k], k
-		if sign < 0 {
-			end = len(cells) - 1 - k
-		}
+// linear returns the pieces of a hinge as groups with the linear multipliers m scale (rate + slope z), and their sums.
+func (e *smoothedPoint) linear(h smoothed.Hinge, pieces []smoothed.Piece, on *sumsBetween, scale float64) (groups []Group, values []float64) {
+	for k, p := range pieces {
+		c := &on.cells[k]
 		value := scale * c.Slopes(p)
 		if !(value > 0) {
 			continue
@@ -330,8 +352,12 @@ func (e *smoothedPoint) linear(h smoothed.Hinge, cells []smoothed.Cell, ends []f
 		if h.Square {
 			mass *= mass / c.Squares(p)
 		}
-		groups = append(groups, Group{Mass: mass, Mean: mean, At: e.evaluation.at, Low: ends[end], High: ends[end+1],
-			Rate: scale * p.Rate / value, Slope: sign * scale * p.Slope / value, Origin: origin})
+		low, high := on.ends[k], on.ends[k+1]
+		if on.sign < 0 {
+			low, high = high, low
+		}
+		groups = append(groups, Group{Mass: mass, Mean: mean, At: e.evaluation.at, Low: low, High: high,
+			Rate: scale * p.Rate / value, Slope: on.sign * scale * p.Slope / value, Origin: on.origin})
 		values = append(values, value)
 	}
 	return groups, values
@@ -385,7 +411,7 @@ func (s *solver) stepSmoothed(now *smoothedPoint, width *float64, narrower float
 	if !isFinite(slope) {
 		return now, nil // the Hessian is too ill-conditioned for a step
 	}
-	noise := float64(valueNoise * math.Abs(now.Value))
+	noise := float64(valueNoise*math.Abs(now.Value)) + now.Off
 	w := slices.Clone(now.W)
 	linalg.Axpy(1, step, w)
 	shrink := s.upper == s.atZero && narrower < *width
@@ -400,6 +426,7 @@ func (s *solver) stepSmoothed(now *smoothedPoint, width *float64, narrower float
 	if err != nil {
 		return nil, err
 	}
+	noise += first.Off
 	if first.Value <= now.Value+float64(sufficientDecrease*slope)+noise || shrink && first.Value <= now.Value-slope+noise {
 		*width = narrower
 		return first, nil

@@ -22,6 +22,7 @@ type evaluation struct {
 	posBin   int     // the bin that makes the loss uncertain, or -1
 	popBin   int     // the bin that makes t uncertain, or -1
 	rounding float64 // bound on the errors of the source's scores
+	origin   float64 // distance from 0 of the origin of the population's sums
 }
 
 const (
@@ -158,17 +159,28 @@ func (s *solver) evaluateWith(want []Want, points ...*Point) ([]evaluation, erro
 		return nil, err
 	}
 	for k, p := range points {
-		out[k] = evaluation{at: p, rows: slices.Concat(answers[k].Population.Rows...),
-			pos: newHistogram(answers[k].Positives.Bins), pop: newHistogram(answers[k].Population.Bins),
-			rounding: math.Max(answers[k].Population.Rounding, answers[k].Positives.Rounding)}
-		s.bound(&out[k])
-		if s.expected != nil && len(out[k].pop) > 0 {
-			s.expected.learn(p.W, out[k].edge)
-		}
+		out[k] = s.evaluationFrom(p, &queries[k], &answers[k])
 	}
+	return out, s.narrowBounds(out)
+}
+
+// evaluationFrom bounds F at a point from an answer with bins.
+func (s *solver) evaluationFrom(at *Point, q *Query, a *Answer) evaluation {
+	e := evaluation{at: at, rows: slices.Concat(a.Population.Rows...), origin: math.Abs(q.Population.Origin),
+		pos: newHistogram(a.Positives.Bins).about(-q.Positives.Origin), pop: newHistogram(a.Population.Bins).about(-q.Population.Origin),
+		rounding: math.Max(a.Population.Rounding, a.Positives.Rounding)}
+	s.bound(&e)
+	if s.expected != nil && len(e.pop) > 0 {
+		s.expected.learn(at.W, corners{e.edge, e.t})
+	}
+	return e
+}
+
+// narrowBounds divides the bins that hold corners until the bounds of all evaluations are narrow.
+func (s *solver) narrowBounds(out []evaluation) error {
 	for range mostRefinements {
 		var which []int
-		queries = queries[:0]
+		var queries []Query
 		for k := range out {
 			e := &out[k]
 			if q := s.refinement(e); q != nil {
@@ -178,14 +190,15 @@ func (s *solver) evaluateWith(want []Want, points ...*Point) ([]evaluation, erro
 		if len(queries) == 0 {
 			break
 		}
-		if answers, err = s.ask(queries...); err != nil {
-			return nil, err
+		answers, err := s.ask(queries...)
+		if err != nil {
+			return err
 		}
 		for i, k := range which {
 			s.refine(&out[k], &answers[i])
 		}
 	}
-	return out, nil
+	return nil
 }
 
 // expectedCuts returns cuts where the edge of a point is expected: between the edge on the rows held, which is
@@ -243,7 +256,7 @@ func (e *evaluation) roundingOfSums() float64 {
 	most := 0.0
 	for k := len(e.pop) - 1; k >= 0 && e.pop[k].High >= e.edge; k-- {
 		b := &e.pop[k]
-		most = math.Max(most, float64(b.Rows)*0x1p-53*math.Max(math.Abs(b.Low), math.Abs(b.High)))
+		most = math.Max(most, float64(b.Rows)*0x1p-53*(math.Max(math.Abs(b.Low), math.Abs(b.High))+2*e.origin))
 	}
 	return e.rounding + most
 }

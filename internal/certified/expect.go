@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"toptau/internal/certified/form"
+	"toptau/internal/certified/smoothed"
 	"toptau/internal/matrix"
 	"toptau/method"
 )
@@ -17,11 +18,12 @@ type expectation struct {
 	z, m  []float64           // scratch: scores, and weights
 	form  form.Form           // with the sample's mass on top
 
-	width float64 // of the smoothed hinges of the next question; 0: none
-
-	known            bool    // a point was answered:
-	edge, sampleEdge float64 // its edge, and that on the sample
+	known         bool // a point was answered:
+	last, sampled corners
 }
+
+// corners are where the hinges of a point have theirs: the edge of the threshold's band, and the threshold.
+type corners struct{ edge, t float64 }
 
 // edgeDeviations is the error of a sample's edge that is allowed for, in standard deviations. edgeOfStep is the part of the change of the
 // sample's edge from one point to the next that the change on all rows may differ by. Chosen by hand.
@@ -54,51 +56,82 @@ func newExpectation(x *matrix.Matrix, population method.Population, f form.Form,
 	return e
 }
 
-// at returns the edge on the sample, with its error, and the lowest and the highest score.
-func (e *expectation) at(w []float64) (edge, noise, low, high float64) {
+// onSample is what the sample tells about a point.
+type onSample struct {
+	corners
+	noise     float64 // of the edge
+	low, high float64 // the lowest and the highest score
+}
+
+// at scores the sample.
+func (e *expectation) at(w []float64) (o onSample) {
 	first := 0
 	for _, part := range e.parts {
 		part.Scores(w, e.z[first:first+part.Rows()])
 		first += part.Rows()
 	}
-	edgeOf := func(kappa float64) float64 {
+	thresholdOf := func(kappa float64) (c corners) {
 		f := e.form
 		f.Kappa = math.Max(math.Min(1, e.form.Kappa), math.Min(kappa, float64(len(e.z))))
-		_, edge, _ := f.Threshold(e.z, e.m, nil)
-		return edge
+		c.t, c.edge, _ = f.Threshold(e.z, e.m, nil)
+		return c
 	}
 	k := e.form.Kappa
 	spread := float64(edgeDeviations * math.Sqrt(math.Max(1, k)))
-	edge = edgeOf(k)
-	return edge, math.Max(edgeOf(k-spread)-edge, edge-edgeOf(k+spread)), slices.Min(e.z), slices.Max(e.z)
+	o.corners = thresholdOf(k)
+	o.noise = math.Max(thresholdOf(k-spread).edge-o.edge, o.edge-thresholdOf(k+spread).edge)
+	o.low, o.high = slices.Min(e.z), slices.Max(e.z)
+	return o
+}
+
+// on returns what to expect on all rows, with the error, of a number that is now on the sample. before and was are those of the last
+// point on the sample and on all rows: the numbers of neighbouring points change by about as much on all rows as on the sample.
+func (e *expectation) on(now, before, was, noise float64) (expected, off float64) {
+	step := now - before
+	if byStep := math.Abs(step) * edgeOfStep; e.known && byStep < noise {
+		return was + step, byStep
+	}
+	return now, noise
 }
 
 // cuts returns about count cuts: most of them where the edge is expected, the others over all scores.
 func (e *expectation) cuts(w []float64, count int) []float64 {
-	edge, noise, low, high := e.at(w)
-	if !(high > low) || !isFinite(edge) {
+	o := e.at(w)
+	if !(o.high > o.low) || !isFinite(o.edge) {
 		return nil
 	}
-	centre := edge
-	if e.known {
-		// The edges of neighbouring points change by about as much on all rows as on the sample.
-		step := edge - e.sampleEdge
-		if byStep := math.Abs(step) * edgeOfStep; byStep < noise {
-			centre, noise = e.edge+step, byStep
-		}
-	}
-	reach := math.Max(noise, 2*e.width)
+	centre, noise := e.on(o.edge, e.sampled.edge, e.last.edge, o.noise)
+	reach := noise
 	if !(reach > 0) {
-		reach = 1e-6 * (high - low)
+		reach = 1e-6 * (o.high - o.low)
 	}
 	near := Bin{Low: centre - reach, High: centre + reach}
-	far := Bin{Low: low, High: high}
+	far := Bin{Low: o.low, High: o.high}
 	cuts := append(near.cutsInside(count-count/4), far.cutsInside(count/4)...)
 	return ascending(cuts)
 }
 
-// learn keeps the edge of a point that was answered.
-func (e *expectation) learn(w []float64, edge float64) {
-	e.sampleEdge, _, _, _ = e.at(w)
-	e.edge, e.known = edge, true
+// The threshold's error is that of the edge times thresholdNoise: about what it is for scores whose tail falls exponentially. The
+// corner of a smoothed hinge is looked for leastReach widths around where it is expected, or more. Chosen by hand.
+const (
+	thresholdNoise = 1.5
+	leastReach     = .5
+)
+
+// zones returns where the corners of the hinges of both classes are expected, smoothed over a width, and the range of the sample's
+// scores.
+func (e *expectation) zones(w []float64, width float64) (positives, population zone, all Bin) {
+	o := e.at(w)
+	edge, noise := e.on(o.edge, e.sampled.edge, e.last.edge, o.noise)
+	level := smoothed.New(e.form, w, width, 1).GuessLevel(o.edge, e.z, e.m)
+	t, noiseOfT := e.on(o.t, e.sampled.t, e.last.t, thresholdNoise*o.noise)
+	least := float64(leastReach * width)
+	population = zone{centre: edge + (level - o.edge), reach: math.Max(noise, least), width: width, corner: edge, off: noise}
+	positives = zone{centre: 1 + t, reach: math.Max(noiseOfT, least), width: width, corner: 1 + t, off: noiseOfT}
+	return positives, population, Bin{Low: o.low, High: o.high}
+}
+
+// learn keeps the corners of a point that was answered.
+func (e *expectation) learn(w []float64, found corners) {
+	e.sampled, e.last, e.known = e.at(w).corners, found, true
 }

@@ -36,6 +36,19 @@ func bad(bins []Bin) (count int) {
 	return count
 }
 
+// about moves the origin of the sums by a distance.
+func (h histogram) about(distance float64) histogram {
+	if distance == 0 {
+		return h
+	}
+	for k := range h {
+		b := &h[k]
+		b.Square = math.Max(0, b.Square-float64(2*distance*b.Score)+float64(distance*distance*b.Mass))
+		b.Score -= float64(distance * b.Mass)
+	}
+	return h
+}
+
 // replace puts finer bins in the place of bin k.
 func (h histogram) replace(k int, finer histogram) histogram {
 	return slices.Concat(h[:k], finer, h[k+1:])

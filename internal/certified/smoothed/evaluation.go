@@ -24,8 +24,9 @@ type Cell struct {
 	Moment   []float64 // sum m z x
 }
 
-// Piece is a linear piece of a slope: Rate + Slope z.
-type Piece struct{ Rate, Slope float64 }
+// Piece is a linear piece of a slope: Rate + Slope z. The hinge there is Base + slope^2/(2 Slope), or Base + Rate z if Slope is 0,
+// up to about Off.
+type Piece struct{ Rate, Slope, Base, Off float64 }
 
 // Slopes returns the sum of m c'(z).
 func (c *Cell) Slopes(p Piece) float64 { return float64(p.Rate*c.Mass) + float64(p.Slope*c.Score) }
@@ -64,6 +65,7 @@ type Evaluation struct {
 	U     float64
 
 	Value       float64   // of the smoothed problem
+	Off         float64   // about the error of Value, beyond rounding
 	P           float64   // sum p
 	Squares     float64   // sum p^2/m; squared loss only
 	Regulariser float64   // r(a)
@@ -150,16 +152,17 @@ func (e *Evaluation) RefineLevel(s float64, cells []Cell) (better float64, good 
 // rounding.
 const levelExcess = 1e-11
 
-// SetLevel sets the threshold from the cells of the population at a level.
-func (e *Evaluation) SetLevel(s float64, cells []Cell) {
+// SetLevel sets the threshold from the cells of the population on the pieces of the hinge at a level, whose scores are less an origin.
+func (e *Evaluation) SetLevel(s float64, cells []Cell, pieces []Piece) {
 	e.Level, e.U = s, 0
-	var value, squares float64
+	var value, squares, off float64
 	e.GradT = make([]float64, len(e.W))
-	for k, p := range e.Hinge.Pieces() {
+	for k, p := range pieces {
 		c := &cells[k]
 		value += e.Hinge.value(c, p)
 		e.U += c.Slopes(p)
 		squares += c.Squares(p)
+		off += float64(p.Off * c.Mass)
 		if c.Features != nil {
 			c.AddGradient(p, 1, e.GradT)
 		}
@@ -170,21 +173,24 @@ func (e *Evaluation) SetLevel(s float64, cells []Cell) {
 	switch e.Form.Kind {
 	case form.TopMean:
 		e.Top = s + value/e.Form.Kappa
+		e.Off = off / e.Form.Kappa
 	case form.HingeQuantile: // no slope of a smoothed corner is above 1, so a_j/m_j <= 1/U
 		e.Top = s + e.Form.Band()
 		e.Regulariser = (e.Form.Kappa/e.U - 1) / e.Form.Beta
+		e.Off = off / e.U
 	default:
 		e.Top = s + e.Form.Band()
 		e.Regulariser = (math.Sqrt(e.Form.Kappa*squares)/e.U - 1) / e.Form.Beta
 	}
 }
 
-// SetLoss sets the loss from the cells of the positives, whose z are 1 + Top less the score.
-func (e *Evaluation) SetLoss(cells []Cell) {
+// SetLoss sets the loss from the cells of the positives on its pieces. Their z are an origin less the score.
+func (e *Evaluation) SetLoss(cells []Cell, pieces []Piece) {
 	e.WeightedX = make([]float64, len(e.W))
-	for k, p := range e.Loss.Pieces() {
+	for k, p := range pieces {
 		c := &cells[k]
 		e.Value += e.Loss.value(c, p) / e.Mass
+		e.Off += float64(p.Off*c.Mass) / e.Mass
 		e.P += c.Slopes(p) / e.Mass
 		e.Squares += c.Squares(p) / (e.Mass * e.Mass)
 		c.AddGradient(p, 1/e.Mass, e.WeightedX)

@@ -1,5 +1,7 @@
 package smoothed
 
+import "math"
+
 // Hinge is max(0, x) with its corner smoothed over a width,
 //
 //	c(x) = (x + width/2)^2/(2 width)  for |x| < width/2,
@@ -42,18 +44,56 @@ func (h Hinge) Ends() []float64 {
 // Pieces returns the slope on each piece.
 func (h Hinge) Pieces() []Piece {
 	if h.Square {
-		return []Piece{{0, 2}}
+		return []Piece{{Slope: 2}}
 	}
-	return []Piece{{.5, 1 / h.Width}, {1, 0}}
+	return []Piece{{Rate: .5, Slope: 1 / h.Width}, {Rate: 1}}
+}
+
+// Between returns the pieces of a hinge whose corner is at a score, if its slope is known at some knots alone and is linear between
+// them. The knots ascend, and the last one is +Inf. Scores are less some origin. The slopes are feasible multipliers, too, and
+// intervals with the same piece are equal. The value is that of the hinge itself, but for the two intervals with an end of its smooth
+// part.
+func (h Hinge) Between(knots []float64, corner float64) []Piece {
+	last := Piece{Rate: 1, Base: -corner}
+	whole := Piece{Rate: .5 - corner/h.Width, Slope: 1 / h.Width}
+	if h.Square {
+		last = Piece{Rate: -2 * corner, Slope: 2}
+		whole = last
+	}
+	pieces := make([]Piece, len(knots)-1)
+	for k := range pieces {
+		from, to := knots[k], knots[k+1]
+		p := &pieces[k]
+		valueFrom, low, _ := h.At(from - corner)
+		valueTo, high, _ := h.At(to - corner)
+		switch slope := (high - low) / (to - from); {
+		case high == 0:
+		case math.IsInf(to, 1) || low == 1 && !h.Square:
+			*p = last
+		case low > 0 && (high < 1 || h.Square):
+			*p = whole
+		default:
+			*p = Piece{Rate: low - float64(slope*from), Slope: slope}
+			first, second := valueFrom-low*low/(2*slope), valueTo-high*high/(2*slope)
+			p.Base, p.Off = (first+second)/2, math.Abs(first-second)
+		}
+	}
+	return pieces
 }
 
 // value returns the sum of m c(z) over a cell on a piece.
 func (h Hinge) value(c *Cell, p Piece) float64 {
+	base := 0.0
+	if p.Base != 0 {
+		base = p.Base * c.Mass
+	}
 	switch {
-	case h.Square:
+	case h.Square && p == h.Pieces()[0]:
 		return c.Square
 	case p.Slope == 0:
-		return c.Score
+		return float64(p.Rate*c.Score) + base
+	case p.Slope == 1/h.Width:
+		return float64(h.Width/2*c.Squares(p)) + base // c = width/2 c'^2
 	}
-	return float64(h.Width / 2 * c.Squares(p)) // c = width/2 c'^2
+	return c.Squares(p)/(2*p.Slope) + base
 }

@@ -1,0 +1,200 @@
+package certified
+
+import (
+	"math"
+	"slices"
+
+	"toptau/internal/certified/linalg"
+	"toptau/internal/certified/smoothed"
+)
+
+// Where each question costs a pass, one question asks for all that an evaluation of the smoothed problem needs. The level of the
+// threshold and the corner of the loss are not known yet, only about where they are. So the sums are asked for between knots there,
+// and the hinges become those whose slope is linear between the knots (smoothed.Hinge.Between). Their slopes are feasible
+// multipliers, so the bound holds. If a corner is not between the knots, the question is asked again around it.
+
+// zone is where the corner of a smoothed hinge is expected among the scores of a class, and that of the true one.
+type zone struct {
+	centre, reach, width float64 // at most reach from the centre
+	corner, off          float64 // of the true one, at most off from the corner
+}
+
+const (
+	// knotsOfWidth is the number of knots in the width of a hinge, and mostKnots that in a zone. With leastKnots in a width, hinges
+	// between knots cost the bound about an eighth more than smooth ones: the part is 2/leastKnots^2.
+	knotsOfWidth = 32
+	leastKnots   = 4
+	mostKnots    = 256
+
+	trueCuts = 512 // about the corner of the true hinge
+	farCuts  = 512 // over all scores
+)
+
+// knots returns scores between which the corner is expected.
+func (z zone) knots() []float64 {
+	reach := z.reach + z.width/2
+	count := math.Ceil(2 * reach / z.width * knotsOfWidth)
+	near := Bin{Low: z.centre - reach, High: z.centre + reach}
+	return near.cutsInside(int(math.Min(mostKnots, count)))
+}
+
+// request asks for the sums over the intervals between ends, and for coarse bins of the other scores. The ends are knots and
+// one infinite one.
+func (z zone) request(ends []float64, all Bin) Request {
+	r := Request{Groups: ends, Moments: true, Origin: z.centre}
+	first, last := math.Inf(1), math.Inf(-1)
+	for _, x := range ends {
+		if !math.IsInf(x, 0) {
+			r.Cuts = append(r.Cuts, x)
+			first, last = math.Min(first, x), math.Max(last, x)
+		}
+	}
+	if all.Low < all.High {
+		for _, x := range all.cutsInside(farCuts) {
+			if x < first || x > last {
+				r.Cuts = append(r.Cuts, x)
+			}
+		}
+		off := math.Max(z.off, 1e-6*(all.High-all.Low))
+		near := Bin{Low: z.corner - off, High: z.corner + off}
+		r.Cuts = append(r.Cuts, near.cutsInside(trueCuts)...)
+	}
+	r.Cuts = ascending(r.Cuts)
+	return r
+}
+
+// around asks for rows of the zone, for the second derivative.
+func (z zone) around(h smoothed.Hinge, sign float64) Want {
+	w := Want{Low: z.centre - z.width, High: z.centre + z.width, Order: Spread, Limit: curvatureRows}
+	switch {
+	case h.Square && sign > 0:
+		w.High = math.Inf(1)
+	case h.Square:
+		w.Low = math.Inf(-1)
+	}
+	return w
+}
+
+// sumsBetween is the sums over intervals of scores, in ascending order of z: the scores less the origin, or with sign -1 the origin less
+// the scores.
+type sumsBetween struct {
+	origin, sign float64
+	ends         []float64 // scores, in the order of z
+	knots        []float64 // the same as values of z
+	cells        []smoothed.Cell
+}
+
+// newSumsBetween returns the sums over the intervals that a request asked for.
+func newSumsBetween(r *Request, a *ClassAnswer, sign float64) sumsBetween {
+	i := sumsBetween{origin: r.Origin, sign: sign, ends: slices.Clone(r.Groups)}
+	for k, sum := range a.Groups {
+		c := smoothed.Cell{Features: sum.Features, Moment: sum.Moment}
+		for j, b := range a.Bins {
+			from := math.Inf(-1)
+			if j > 0 {
+				from = r.Cuts[j-1]
+			}
+			if from >= r.Groups[k] && from < r.Groups[k+1] {
+				c.Mass, c.Score, c.Square = c.Mass+b.Mass, c.Score+sign*b.Score, c.Square+b.Square
+			}
+		}
+		if sign < 0 {
+			c.Moment = make([]float64, len(sum.Moment))
+			linalg.Axpy(-1, sum.Moment, c.Moment)
+		}
+		i.cells = append(i.cells, c)
+	}
+	if sign < 0 {
+		slices.Reverse(i.cells)
+		slices.Reverse(i.ends)
+	}
+	for _, x := range i.ends {
+		i.knots = append(i.knots, sign*(x-r.Origin))
+	}
+	return i
+}
+
+// fits reports whether a corner lies between knots that are close enough.
+func (i *sumsBetween) fits(h smoothed.Hinge, corner float64) bool {
+	knots := i.knots
+	last := knots[len(knots)-2] // the one after it is infinite
+	if h.Square {
+		return corner >= knots[0] && corner <= last
+	}
+	return corner-h.Width/2 >= knots[0] && corner+h.Width/2 <= last && knots[1]-knots[0] <= h.Width/leastKnots
+}
+
+// pieces returns the pieces of a hinge between the knots, and the sums on them. Equal neighbours are one.
+func (i *sumsBetween) pieces(h smoothed.Hinge, corner float64) (pieces []smoothed.Piece, out sumsBetween) {
+	out = sumsBetween{origin: i.origin, sign: i.sign, ends: i.ends[:1:1]}
+	for k, p := range h.Between(i.knots, corner) {
+		c := i.cells[k]
+		if n := len(pieces); n > 0 && pieces[n-1] == p {
+			to := &out.cells[n-1]
+			to.Mass, to.Score, to.Square = to.Mass+c.Mass, to.Score+c.Score, to.Square+c.Square
+			linalg.Axpy(1, c.Features, to.Features)
+			linalg.Axpy(1, c.Moment, to.Moment)
+			out.ends[n] = i.ends[k+1]
+			continue
+		}
+		c.Features, c.Moment = slices.Clone(c.Features), slices.Clone(c.Moment)
+		pieces, out.cells, out.ends = append(pieces, p), append(out.cells, c), append(out.ends, i.ends[k+1])
+	}
+	return pieces, out
+}
+
+// level returns the level from the sums about the population, less the origin. On a function that is linear between the knots, the
+// rows of an interval act like two rows at its ends with the same mass and the same mean.
+func (i *sumsBetween) level(e *smoothedPoint) float64 {
+	edge := e.edge - i.origin
+	if e.Hinge.Square {
+		return edge // it has no corner to smooth
+	}
+	var scores, weights []float64
+	for k, c := range i.cells {
+		switch from, to := i.knots[k], i.knots[k+1]; {
+		case !(c.Mass > 0):
+		case math.IsInf(to, 1):
+			scores, weights = append(scores, c.Score/c.Mass), append(weights, c.Mass)
+		default:
+			part := math.Max(0, math.Min(1, (c.Score/c.Mass-from)/(to-from)))
+			scores, weights = append(scores, from, to), append(weights, c.Mass*(1-part), c.Mass*part)
+		}
+	}
+	return e.GuessLevel(edge, scores, weights)
+}
+
+// evaluateAtOnce is evaluateSmoothed for a source that is asked as little as possible.
+func (s *solver) evaluateAtOnce(at *Point, width float64) (*smoothedPoint, error) {
+	e := &smoothedPoint{Evaluation: smoothed.New(s.form, at.W, width, s.shape.Positives.Mass)}
+	positives, population, all := s.expected.zones(at.W, width)
+	q := Query{At: at, Positives: positives.request(append([]float64{math.Inf(-1)}, positives.knots()...), all),
+		Population: population.request(append(population.knots(), math.Inf(1)), all)}
+	answers, err := s.ask(q, Query{At: at, Positives: Request{Want: []Want{positives.around(e.Loss, -1)}},
+		Population: Request{Want: []Want{population.around(e.Hinge, 1)}}})
+	if err != nil {
+		return nil, err
+	}
+	found := []evaluation{s.evaluationFrom(at, &q, &answers[0])}
+	if err := s.narrowBounds(found); err != nil {
+		return nil, err
+	}
+	e.evaluation = found[0]
+	sums := newSumsBetween(&q.Population, &answers[0].Population, 1)
+	rows := [2][]smoothed.Row{sampleOf(&answers[1].Positives), sampleOf(&answers[1].Population)}
+	if level := sums.level(e); sums.fits(e.Hinge, level) {
+		pieces, sums := sums.pieces(e.Hinge, level)
+		e.setLevel(sums.origin+level, pieces, &sums)
+	} else if rows[1], err = s.askLevel(e); err != nil {
+		return nil, err
+	}
+	sums = newSumsBetween(&q.Positives, &answers[0].Positives, -1)
+	if corner := sums.origin - (1 + e.Top); sums.fits(e.Loss, corner) {
+		pieces, sums := sums.pieces(e.Loss, corner)
+		e.setLoss(pieces, &sums)
+	} else if rows[0], err = s.askLoss(e); err != nil {
+		return nil, err
+	}
+	e.SetSamples(rows[0], rows[1])
+	return e, nil
+}
