@@ -13,10 +13,10 @@ import (
 // and the hinges become those whose slope is linear between the knots (smoothed.Hinge.Between). Their slopes are feasible
 // multipliers, so the bound holds. If a corner is not between the knots, the question is asked again around it.
 
-// zone is where the corner of a smoothed hinge is expected among the scores of a class, and that of the true one.
+// zone is where the corner of a hinge is expected among the scores of a class.
 type zone struct {
-	centre, reach, width float64 // at most reach from the centre
-	corner, off          float64 // of the true one, at most off from the corner
+	centre, reach, width float64   // of the smoothed hinge: it is at most reach from the centre
+	cuts                 []float64 // for the true one, and over all scores
 }
 
 const (
@@ -25,9 +25,6 @@ const (
 	knotsOfWidth = 32
 	leastKnots   = 4
 	mostKnots    = 256
-
-	trueCuts = 512 // about the corner of the true hinge
-	farCuts  = 512 // over all scores
 )
 
 // knots returns scores between which the corner is expected.
@@ -38,29 +35,10 @@ func (z zone) knots() []float64 {
 	return near.cutsInside(int(math.Min(mostKnots, count)))
 }
 
-// request asks for the sums over the intervals between ends, and for coarse bins of the other scores. The ends are knots and
-// one infinite one.
-func (z zone) request(ends []float64, all Bin) Request {
-	r := Request{Groups: ends, Moments: true, Origin: z.centre}
-	first, last := math.Inf(1), math.Inf(-1)
-	for _, x := range ends {
-		if !math.IsInf(x, 0) {
-			r.Cuts = append(r.Cuts, x)
-			first, last = math.Min(first, x), math.Max(last, x)
-		}
-	}
-	if all.Low < all.High {
-		for _, x := range all.cutsInside(farCuts) {
-			if x < first || x > last {
-				r.Cuts = append(r.Cuts, x)
-			}
-		}
-		off := math.Max(z.off, 1e-6*(all.High-all.Low))
-		near := Bin{Low: z.corner - off, High: z.corner + off}
-		r.Cuts = append(r.Cuts, near.cutsInside(trueCuts)...)
-	}
-	r.Cuts = ascending(r.Cuts)
-	return r
+// request asks for the sums over the intervals between ends, which are knots and an infinite one.
+func (z zone) request(ends []float64) Request {
+	finite := slices.DeleteFunc(slices.Clone(ends), func(x float64) bool { return math.IsInf(x, 0) })
+	return Request{Groups: ends, Moments: true, Origin: z.centre, Cuts: ascending(append(finite, z.cuts...))}
 }
 
 // around asks for rows of the zone, for the second derivative.
@@ -164,12 +142,16 @@ func (i *sumsBetween) level(e *smoothedPoint) float64 {
 	return e.GuessLevel(edge, scores, weights)
 }
 
-// evaluateAtOnce is evaluateSmoothed for a source that is asked as little as possible.
+// evaluateAtOnce is evaluateSmoothed for a source that is asked as little as possible. It returns nil if the sample does not tell where
+// the corners are.
 func (s *solver) evaluateAtOnce(at *Point, width float64) (*smoothedPoint, error) {
 	e := &smoothedPoint{Evaluation: smoothed.New(s.form, at.W, width, s.shape.Positives.Mass)}
-	positives, population, all := s.expected.zones(at.W, width)
-	q := Query{At: at, Positives: positives.request(append([]float64{math.Inf(-1)}, positives.knots()...), all),
-		Population: population.request(append(population.knots(), math.Inf(1)), all)}
+	positives, population, useful := s.expected.zones(at.W, width)
+	if !useful {
+		return nil, nil
+	}
+	q := Query{At: at, Positives: positives.request(append([]float64{math.Inf(-1)}, positives.knots()...)),
+		Population: population.request(append(population.knots(), math.Inf(1)))}
 	answers, err := s.ask(q, Query{At: at, Positives: Request{Want: []Want{positives.around(e.Loss, -1)}},
 		Population: Request{Want: []Want{population.around(e.Hinge, 1)}}})
 	if err != nil {

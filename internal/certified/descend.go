@@ -138,7 +138,9 @@ func (s *solver) widen(from *start) (*smoothedPoint, error) {
 // evaluateSmoothed evaluates the problem at a point, and the same with every hinge smoothed over a width.
 func (s *solver) evaluateSmoothed(at *Point, width float64) (*smoothedPoint, error) {
 	if s.expected != nil {
-		return s.evaluateAtOnce(at, width)
+		if e, err := s.evaluateAtOnce(at, width); e != nil || err != nil {
+			return e, err
+		}
 	}
 	points, err := s.evaluate(0, at)
 	if err != nil {

@@ -148,11 +148,14 @@ func (s *solver) evaluateWith(want []Want, points ...*Point) ([]evaluation, erro
 	for k, p := range points {
 		q := &queries[k]
 		q.At = p
-		q.Population = Request{Sums: true, Cuts: s.expectedCuts(p.W), Want: want}
+		q.Population = Request{Sums: true, Want: want}
+		q.Positives.Cuts, q.Population.Cuts = s.expectedCuts(p.W)
 		if s.pop != nil {
 			q.Population.Held = s.pop.known
 		}
-		q.Positives.Sums = !s.allPositivesHeld()
+		if q.Positives.Sums = !s.allPositivesHeld(); !q.Positives.Sums {
+			q.Positives.Cuts = nil
+		}
 	}
 	answers, err := s.ask(queries...)
 	if err != nil {
@@ -201,13 +204,13 @@ func (s *solver) narrowBounds(out []evaluation) error {
 	return nil
 }
 
-// expectedCuts returns cuts where the edge of a point is expected: between the edge on the rows held, which is
+// expectedCuts returns cuts for both classes where the corners of a point are expected. Without a sample that is between the edge on the rows held, which is
 // never above the true one, and the highest of their scores, and as far below. If too few rows are held for an edge,
 // the last point's is the guess; nil: there was none.
-func (s *solver) expectedCuts(w []float64) []float64 {
+func (s *solver) expectedCuts(w []float64) (positives, population []float64) {
 	edge := s.safeEdge(w)
 	if s.expected != nil && (s.crowded || math.IsInf(edge, -1)) {
-		return s.expected.cuts(w, s.cutsOfRange())
+		return s.expected.cuts(w)
 	}
 	top := edge
 	if math.IsInf(edge, -1) {
@@ -218,10 +221,10 @@ func (s *solver) expectedCuts(w []float64) []float64 {
 		}
 	}
 	if !(top > edge) {
-		return nil
+		return nil, nil
 	}
 	range_ := Bin{Low: edge - (top - edge), High: top}
-	return range_.cutsInside(s.cutsOfRange())
+	return nil, range_.cutsInside(s.cutsOfRange())
 }
 
 // bound computes the bounds of an evaluation from its bins.

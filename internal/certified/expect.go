@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"toptau/internal/certified/form"
+	"toptau/internal/certified/linalg"
 	"toptau/internal/certified/smoothed"
 	"toptau/internal/matrix"
 	"toptau/method"
@@ -14,12 +15,18 @@ import (
 // sources where each of them costs a pass: the cuts of the first one are already fine where it matters. Answers are bounds whatever
 // was expected.
 type expectation struct {
-	parts []*matrix.ClassRows // of the population
-	z, m  []float64           // scratch: scores, and weights
-	form  form.Form           // with the sample's mass on top
+	population, positives classSample
+	form                  form.Form // with the sample's mass on top
 
 	known         bool // a point was answered:
 	last, sampled corners
+}
+
+// classSample is the rows of a class in the sample.
+type classSample struct {
+	parts []*matrix.ClassRows
+	m     []float64 // weights
+	z     []float64 // scratch: scores
 }
 
 // corners are where the hinges of a point have theirs: the edge of the threshold's band, and the threshold.
@@ -34,21 +41,11 @@ const (
 
 // newExpectation returns the expectation for a population from a sample.
 func newExpectation(x *matrix.Matrix, population method.Population, f form.Form, shape Shape) *expectation {
-	e := &expectation{parts: []*matrix.ClassRows{x.Negatives}, form: f}
+	e := &expectation{population: newClassSample(x.Negatives), positives: newClassSample(x.Positives), form: f}
 	if population == method.AllRows {
-		e.parts = append(e.parts, x.Positives)
+		e.population = newClassSample(x.Negatives, x.Positives)
 	}
-	mass := 0.0
-	for _, part := range e.parts {
-		for i := range part.Rows() {
-			m := 1.0
-			if w := part.Weights(); w != nil {
-				m = w[i]
-			}
-			e.m, mass = append(e.m, m), mass+m
-		}
-	}
-	e.z = make([]float64, len(e.m))
+	mass := linalg.Sum(e.population.m)
 	if mass == 0 {
 		return nil
 	}
@@ -56,32 +53,74 @@ func newExpectation(x *matrix.Matrix, population method.Population, f form.Form,
 	return e
 }
 
+func newClassSample(parts ...*matrix.ClassRows) (c classSample) {
+	for _, part := range parts {
+		if part.Rows() == 0 {
+			continue
+		}
+		c.parts = append(c.parts, part)
+		for i := range part.Rows() {
+			m := 1.0
+			if w := part.Weights(); w != nil {
+				m = w[i]
+			}
+			c.m = append(c.m, m)
+		}
+	}
+	c.z = make([]float64, len(c.m))
+	return c
+}
+
+// score computes the scores at w.
+func (c *classSample) score(w []float64) {
+	first := 0
+	for _, part := range c.parts {
+		part.Scores(w, c.z[first:first+part.Rows()])
+		first += part.Rows()
+	}
+}
+
+// cuts returns scores that divide the rows of the sample into about count parts of equal size, and as many that divide those from a
+// score on. A score that a whole part has is an interval of its own.
+func (c *classSample) cuts(from float64, count int) (list []float64) {
+	z := slices.Sorted(slices.Values(c.z))
+	above, _ := slices.BinarySearch(z, from)
+	for _, part := range [][]float64{z, z[above:]} {
+		for k := range min(count, len(part)) {
+			x := part[len(part)*k/count]
+			if n := len(list); n > 0 && list[n-1] == x {
+				x = math.Nextafter(x, math.Inf(1))
+			}
+			list = append(list, x)
+		}
+	}
+	return list
+}
+
 // onSample is what the sample tells about a point.
 type onSample struct {
 	corners
-	noise     float64 // of the edge
-	low, high float64 // the lowest and the highest score
+	noise float64 // of the edge
 }
 
-// at scores the sample.
-func (e *expectation) at(w []float64) (o onSample) {
-	first := 0
-	for _, part := range e.parts {
-		part.Scores(w, e.z[first:first+part.Rows()])
-		first += part.Rows()
-	}
+// at scores the sample. It reports whether the scores are of use: finite, and not all equal.
+func (e *expectation) at(w []float64) (o onSample, useful bool) {
+	e.population.score(w)
+	e.positives.score(w)
+	z, m := e.population.z, e.population.m
 	thresholdOf := func(kappa float64) (c corners) {
 		f := e.form
-		f.Kappa = math.Max(math.Min(1, e.form.Kappa), math.Min(kappa, float64(len(e.z))))
-		c.t, c.edge, _ = f.Threshold(e.z, e.m, nil)
+		f.Kappa = math.Max(math.Min(1, e.form.Kappa), math.Min(kappa, float64(len(z))))
+		c.t, c.edge, _ = f.Threshold(z, m, nil)
 		return c
 	}
 	k := e.form.Kappa
 	spread := float64(edgeDeviations * math.Sqrt(math.Max(1, k)))
 	o.corners = thresholdOf(k)
 	o.noise = math.Max(thresholdOf(k-spread).edge-o.edge, o.edge-thresholdOf(k+spread).edge)
-	o.low, o.high = slices.Min(e.z), slices.Max(e.z)
-	return o
+	low, high := slices.Min(z), slices.Max(z)
+	o.noise = math.Max(o.noise, leastNoise*(high-low))
+	return o, high > low && isFinite(o.edge)
 }
 
 // on returns what to expect on all rows, with the error, of a number that is now on the sample. before and was are those of the last
@@ -94,44 +133,63 @@ func (e *expectation) on(now, before, was, noise float64) (expected, off float64
 	return now, noise
 }
 
-// cuts returns about count cuts: most of them where the edge is expected, the others over all scores.
-func (e *expectation) cuts(w []float64, count int) []float64 {
-	o := e.at(w)
-	if !(o.high > o.low) || !isFinite(o.edge) {
-		return nil
-	}
-	centre, noise := e.on(o.edge, e.sampled.edge, e.last.edge, o.noise)
-	reach := noise
-	if !(reach > 0) {
-		reach = 1e-6 * (o.high - o.low)
-	}
-	near := Bin{Low: centre - reach, High: centre + reach}
-	far := Bin{Low: o.low, High: o.high}
-	cuts := append(near.cutsInside(count-count/4), far.cutsInside(count/4)...)
-	return ascending(cuts)
-}
-
-// The threshold's error is that of the edge times thresholdNoise: about what it is for scores whose tail falls exponentially. The
-// corner of a smoothed hinge is looked for leastReach widths around where it is expected, or more. Chosen by hand.
+// farCuts is half the number of intervals into which a class is divided by the sample, for the ends of groups. nearCuts is that about
+// a corner. Chosen by hand.
 const (
-	thresholdNoise = 1.5
-	leastReach     = .5
+	farCuts  = 256
+	nearCuts = 1024
 )
 
-// zones returns where the corners of the hinges of both classes are expected, smoothed over a width, and the range of the sample's
-// scores.
-func (e *expectation) zones(w []float64, width float64) (positives, population zone, all Bin) {
-	o := e.at(w)
-	edge, noise := e.on(o.edge, e.sampled.edge, e.last.edge, o.noise)
-	level := smoothed.New(e.form, w, width, 1).GuessLevel(o.edge, e.z, e.m)
-	t, noiseOfT := e.on(o.t, e.sampled.t, e.last.t, thresholdNoise*o.noise)
-	least := float64(leastReach * width)
-	population = zone{centre: edge + (level - o.edge), reach: math.Max(noise, least), width: width, corner: edge, off: noise}
-	positives = zone{centre: 1 + t, reach: math.Max(noiseOfT, least), width: width, corner: 1 + t, off: noiseOfT}
-	return positives, population, Bin{Low: o.low, High: o.high}
+// cuts returns cuts for both classes: most of them where the corners are expected, the others over all scores.
+func (e *expectation) cuts(w []float64) (positives, population []float64) {
+	o, useful := e.at(w)
+	if !useful {
+		return nil, nil
+	}
+	pos, pop := e.around(&o)
+	return pos.cuts, pop.cuts
 }
+
+// thresholdNoise is the error of the threshold in units of that of the edge: about what it is for scores whose tail falls
+// exponentially. leastNoise is the smallest error, as a part of the range of the scores. Chosen by hand.
+const (
+	thresholdNoise = 1.5
+	leastNoise     = 1e-6
+)
+
+// around returns where the corners of both classes are expected.
+func (e *expectation) around(o *onSample) (positives, population zone) {
+	edge, noise := e.on(o.edge, e.sampled.edge, e.last.edge, o.noise)
+	t, noiseOfT := e.on(o.t, e.sampled.t, e.last.t, thresholdNoise*o.noise)
+	at := func(c *classSample, corner, off float64) zone {
+		near := Bin{Low: corner - off, High: corner + off}
+		return zone{centre: corner, reach: off, cuts: ascending(append(c.cuts(corner, farCuts), near.cutsInside(nearCuts)...))}
+	}
+	return at(&e.positives, 1+t, noiseOfT), at(&e.population, edge, noise)
+}
+
+// zones is around for hinges that are smoothed over a width.
+func (e *expectation) zones(w []float64, width float64) (positives, population zone, useful bool) {
+	o, useful := e.at(w)
+	if !useful {
+		return positives, population, false
+	}
+	positives, population = e.around(&o)
+	level := smoothed.New(e.form, w, width, 1).GuessLevel(o.edge, e.population.z, e.population.m)
+	population.centre += level - o.edge
+	for _, z := range []*zone{&positives, &population} {
+		z.width, z.reach = width, math.Max(z.reach, leastReach*width)
+	}
+	return positives, population, isFinite(population.centre)
+}
+
+// leastReach is the number of widths around its expected place in which the corner of a smoothed hinge is looked for, or more.
+// Chosen by hand.
+const leastReach = .5
 
 // learn keeps the corners of a point that was answered.
 func (e *expectation) learn(w []float64, found corners) {
-	e.sampled, e.last, e.known = e.at(w).corners, found, true
+	if o, useful := e.at(w); useful {
+		e.sampled, e.last, e.known = o.corners, found, true
+	}
 }
