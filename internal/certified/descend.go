@@ -407,11 +407,19 @@ func (s *solver) acceptSmoothed(e *smoothedPoint) (residual, ofWidth float64) {
 // many rows may come onto a corner at once, and the next step must see them there. It returns the old point if no
 // step helps.
 func (s *solver) stepSmoothed(now *smoothedPoint, width *float64, narrower float64) (*smoothedPoint, error) {
+	nearLoss, nearBand := now.Losses.Rows, now.Band.Rows
 	step := now.NewtonStep(s.pos.Shift)
 	s.systems++
 	slope := linalg.Dot(now.Gradient(), step)
 	if !isFinite(slope) {
 		return now, nil // the Hessian is too ill-conditioned for a step
+	}
+	if s.expected != nil {
+		length := s.newLineModel(now, nearLoss, nearBand, step).stepLength(slope, *width, narrower)
+		slope *= length
+		for j := range step {
+			step[j] *= length
+		}
 	}
 	noise := float64(valueNoise*math.Abs(now.Value)) + now.Off
 	w := slices.Clone(now.W)
