@@ -134,10 +134,11 @@ func (e *expectation) on(now, before, was, noise float64) (expected, off float64
 }
 
 // farCuts is half the number of intervals into which a class is divided by the sample, for the ends of groups. nearCuts is that about
-// a corner. Chosen by hand.
+// a corner, and smoothedCuts is it in a question that asks for features, too. Chosen by hand.
 const (
-	farCuts  = 256
-	nearCuts = 1024
+	farCuts      = 256
+	nearCuts     = 3072
+	smoothedCuts = 1024
 )
 
 // cuts returns cuts for both classes: most of them where the corners are expected, the others over all scores.
@@ -146,7 +147,7 @@ func (e *expectation) cuts(w []float64) (positives, population []float64) {
 	if !useful {
 		return nil, nil
 	}
-	pos, pop := e.around(&o)
+	pos, pop := e.around(&o, nearCuts)
 	return pos.cuts, pop.cuts
 }
 
@@ -157,13 +158,13 @@ const (
 	leastNoise     = 1e-6
 )
 
-// around returns where the corners of both classes are expected.
-func (e *expectation) around(o *onSample) (positives, population zone) {
+// around returns where the corners of both classes are expected, with near cuts about them.
+func (e *expectation) around(o *onSample, near int) (positives, population zone) {
 	edge, noise := e.on(o.edge, e.sampled.edge, e.last.edge, o.noise)
 	t, noiseOfT := e.on(o.t, e.sampled.t, e.last.t, thresholdNoise*o.noise)
 	at := func(c *classSample, corner, off float64) zone {
-		near := Bin{Low: corner - off, High: corner + off}
-		return zone{centre: corner, reach: off, cuts: ascending(append(c.cuts(corner, farCuts), near.cutsInside(nearCuts)...))}
+		about := Bin{Low: corner - off, High: corner + off}
+		return zone{centre: corner, reach: off, cuts: ascending(append(c.cuts(corner, farCuts), about.cutsInside(near)...))}
 	}
 	return at(&e.positives, 1+t, noiseOfT), at(&e.population, edge, noise)
 }
@@ -174,7 +175,7 @@ func (e *expectation) zones(w []float64, width float64) (positives, population z
 	if !useful {
 		return positives, population, false
 	}
-	positives, population = e.around(&o)
+	positives, population = e.around(&o, smoothedCuts)
 	level := smoothed.New(e.form, w, width, 1).GuessLevel(o.edge, e.population.z, e.population.m)
 	population.centre += level - o.edge
 	for _, z := range []*zone{&positives, &population} {

@@ -12,6 +12,7 @@ import (
 	"toptau/internal/certified/linalg"
 	"toptau/internal/certified/smoothed"
 	"toptau/internal/matrix"
+	"toptau/internal/objective"
 )
 
 // smoothedAt evaluates a problem smoothed over a width.
@@ -69,7 +70,46 @@ func TestSmoothed(t *testing.T) {
 				at.Value < at.f*(1-1e-12) {
 				t.Errorf("%s: F %.12g, smoothed %.15g (%.2g more), bound %.15g; recomputed %.15g, %+v", label(n), at.f, at.Value, at.Value-at.f, bound, b.Lower, b)
 			}
+			checkAtOnce(t, label(n), s, o, at)
 		}
+	}
+}
+
+// checkAtOnce evaluates the same point with one question, for which a sample tells where the corners are. Value, gradient and bound must be
+// about the same, and the bound that of the multipliers.
+func checkAtOnce(t *testing.T, name string, exact *solver, o *objective.Objective, want *smoothedPoint) {
+	t.Helper()
+	x := o.Matrix()
+	memory := NewMemory(x, o.Problem().Definition().Population)
+	source := &remote{Memory: memory}
+	s := newSolver(context.Background(), source, exact.form, Options{Gap: 1e-2})
+	s.startAtZero()
+	s.holdNothing(linalg.NewShift(x.Cols()))
+	sample := &matrix.Matrix{Positives: x.Positives.Every(1, 2), Negatives: x.Negatives.Every(1, 2)}
+	s.expected = newExpectation(sample, o.Problem().Definition().Population, s.form, s.shape)
+	got := smoothedAt(t, s, want.W, want.Hinge.Width)
+	if source.asked > 3 { // more than 1 if the sample was far off
+		t.Errorf("%s: %d questions", name, source.asked)
+	}
+	if off := math.Abs(got.Value - want.Value); !(off <= got.Off+1e-12*want.Value) && !(off <= 1e-4*want.Value) {
+		t.Errorf("%s: value %.9g with an error of %g, exactly %.9g", name, got.Value, got.Off, want.Value)
+	}
+	g, h := got.Gradient(), want.Gradient()
+	linalg.Axpy(-1, h, g)
+	if math.Sqrt(square(g)) > .02*(1+math.Sqrt(square(h))) {
+		t.Errorf("%s: gradient off by %g of %g", name, math.Sqrt(square(g)), math.Sqrt(square(h)))
+	}
+	s.lower = math.Inf(-1)
+	bound := s.acceptSmoothBound(got)
+	result := s.result()
+	memory.divide(result.GroupsP, 0, x.Positives.Rows(), &result.P)
+	memory.divide(result.GroupsA, memory.first(), x.Rows(), &result.A)
+	b, err := Verify(o, want.W, result.P, result.A, s.form.Ball(want.W))
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	if got.f < b.Upper*(1-1e-12) || math.Abs(b.Lower-math.Max(0, bound)) > 1e-9*(1+math.Abs(bound)) {
+		t.Errorf("%s: F at most %.12g, bound %.15g; recomputed %.12g, %.15g", name, got.f, bound, b.Upper, b.Lower)
 	}
 }
 

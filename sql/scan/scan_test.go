@@ -5,9 +5,11 @@ import (
 	"database/sql"
 	"errors"
 	"flag"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -148,13 +150,18 @@ func TestStatements(t *testing.T) {
 			held := certified.NewSet(8)
 			held.Add(1)
 			s.population.known = []knownRow{{key: "12"}, {key: "-7"}}
-			for title, r := range map[string]certified.Request{
+			requests := map[string]certified.Request{
 				"intervals and the best rows": {Sums: true, Cuts: []float64{-1, 0.5, 2}, Want: []certified.Want{{Low: math.Inf(-1), High: math.Inf(1), Limit: 5}}},
 				"groups": {Groups: []float64{-1, .5, math.Inf(1)}, Held: held, Moments: true, Origin: .5,
 					Want: []certified.Want{{Low: -1, High: 3, Order: certified.Nearest, Centre: .5, Limit: 4}}},
-			} {
-				if encoding == "scorecard" && title == "groups" || encoding == "raw" && title == "intervals and the best rows" {
-					p := &plan{c: s.population, at: at, parts: []planned{{request: &r, wants: []look{{interval: interval{.25, math.Inf(1)}}}}}}
+				"intervals and groups": {Cuts: []float64{-1, 0, .5, 2}, Groups: []float64{0, .5, math.Inf(1)}, Moments: true, Origin: .25},
+			}
+			for _, title := range slices.Sorted(maps.Keys(requests)) {
+				if r := requests[title]; encoding == "scorecard" && title == "groups" || encoding == "raw" && title != "groups" {
+					p := &plan{c: s.population, at: at, parts: []planned{{request: &r, wants: make([]look, len(r.Want))}}}
+					for i := range r.Want {
+						p.parts[0].wants[i].interval = interval{.25, math.Inf(1)}
+					}
 					statement, _, _ := s.statement(p, 0, new(cell))
 					all += "\n-- " + encoding + ": " + title + "\n" + statement + ";\n"
 				}

@@ -449,14 +449,22 @@ func (s *Source) statement(p *plan, shard int, c *cell) (statement string, dest 
 	var features, moments []float64
 	if grouped {
 		values := e.values()
+		sum := func(x string) string { return "sum(" + x + ")" }
+		if span := (interval{sums.Groups[0], sums.Groups[len(sums.Groups)-1]}); p.countsAll() && span != everyScore {
+			// Other rows have intervals of their own. Their features would be summed for nothing.
+			where := scoreWithin(d, span)
+			sum = func(x string) string {
+				return "coalesce(sum(CASE WHEN " + where + " THEN " + x + " END), " + d.Num(0) + ")"
+			}
+		}
 		features = make([]float64, len(values))
 		for j, v := range values {
-			q.add("sum("+times+"("+v+"))", &features[j])
+			q.add(sum(times+"("+v+")"), &features[j])
 		}
 		if sums.Moments {
 			moments = make([]float64, len(values))
 			for j, v := range values {
-				q.add("sum("+times+distance+" * ("+v+"))", &moments[j])
+				q.add(sum(times+distance+" * ("+v+")"), &moments[j])
 			}
 		}
 	}
