@@ -414,17 +414,17 @@ func (s *solver) stepSmoothed(now *smoothedPoint, width *float64, narrower float
 	if !isFinite(slope) {
 		return now, nil // the Hessian is too ill-conditioned for a step
 	}
-	if s.expected != nil {
+	noise := float64(valueNoise*math.Abs(now.Value)) + now.Off
+	shrink := s.upper == s.atZero && narrower < *width
+	if s.expected != nil && !shrink {
 		length := s.newLineModel(now, nearLoss, nearBand, step).stepLength(slope, *width, narrower)
 		slope *= length
 		for j := range step {
 			step[j] *= length
 		}
 	}
-	noise := float64(valueNoise*math.Abs(now.Value)) + now.Off
 	w := slices.Clone(now.W)
 	linalg.Axpy(1, step, w)
-	shrink := s.upper == s.atZero && narrower < *width
 	if shrink {
 		// Where w = 0 is optimal, nothing but the width sets a scale: the smoothed minimiser shrinks with it.
 		for j := range w {
