@@ -11,7 +11,7 @@ import (
 // Where each question costs a pass, one question asks for all that an evaluation of the smoothed problem needs. The level of the
 // threshold and the corner of the loss are not known yet, only about where they are. So the sums are asked for between knots there,
 // and the hinges become those whose slope is linear between the knots (smoothed.Hinge.Between). Their slopes are feasible
-// multipliers, so the bound holds. If a corner is not between the knots, the question is asked again around it.
+// multipliers, so the bound holds. If a corner is not between the knots, its pieces are asked for as of any source.
 
 // zone is where the corner of a hinge is expected among the scores of a class.
 type zone struct {
@@ -29,7 +29,7 @@ const (
 
 // knots returns scores between which the corner is expected.
 func (z zone) knots() []float64 {
-	reach := z.reach + z.width/2
+	reach := z.reach + float64(z.width/2)
 	count := math.Ceil(2 * reach / z.width * knotsOfWidth)
 	near := Bin{Low: z.centre - reach, High: z.centre + reach}
 	return near.cutsInside(int(math.Min(mostKnots, count)))
@@ -73,7 +73,7 @@ func newSumsBetween(r *Request, a *ClassAnswer, sign float64) sumsBetween {
 				from = r.Cuts[j-1]
 			}
 			if from >= r.Groups[k] && from < r.Groups[k+1] {
-				c.Mass, c.Score, c.Square = c.Mass+b.Mass, c.Score+sign*b.Score, c.Square+b.Square
+				c.Mass, c.Score, c.Square = c.Mass+b.Mass, c.Score+float64(sign*b.Score), c.Square+b.Square
 			}
 		}
 		if sign < 0 {
@@ -99,7 +99,8 @@ func (i *sumsBetween) fits(h smoothed.Hinge, corner float64) bool {
 	if h.Square {
 		return corner >= knots[0] && corner <= last
 	}
-	return corner-h.Width/2 >= knots[0] && corner+h.Width/2 <= last && knots[1]-knots[0] <= h.Width/leastKnots
+	half := float64(h.Width / 2)
+	return corner-half >= knots[0] && corner+half <= last && knots[1]-knots[0] <= h.Width/leastKnots
 }
 
 // pieces returns the pieces of a hinge between the knots, and the sums on them. Equal neighbours are one.

@@ -11,7 +11,7 @@
 //
 // The files, from the outside in: certified.go (results and proofs), batch.go (several problems), zero.go (is w
 // = 0 optimal), solve.go (the outer loop) with begin.go, evaluate.go, line.go, bounds.go, workingset.go, descend.go
-// and shorten.go, and the data: source.go (the questions), histogram.go (what their answers prove), merge.go (parts
+// and shorten.go, for sources where each question costs a pass expect.go, atonce.go and steplength.go, and the data: source.go (the questions), histogram.go (what their answers prove), merge.go (parts
 // of a source), verify.go (a result checked through its source), and a matrix in memory: memory.go, scores.go,
 // bins.go, members.go, reader.go.
 package certified

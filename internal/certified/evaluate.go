@@ -259,7 +259,7 @@ func (e *evaluation) roundingOfSums() float64 {
 	most := 0.0
 	for k := len(e.pop) - 1; k >= 0 && e.pop[k].High >= e.edge; k-- {
 		b := &e.pop[k]
-		most = math.Max(most, float64(b.Rows)*0x1p-53*(math.Max(math.Abs(b.Low), math.Abs(b.High))+2*e.origin))
+		most = math.Max(most, float64(b.Rows+1)*0x1p-53*(math.Max(math.Abs(b.Low), math.Abs(b.High))+float64(2*e.origin)))
 	}
 	return e.rounding + most
 }

@@ -40,7 +40,7 @@ func (r *lineRows) add(near []smoothed.Row, sample *classSample, w, step []float
 	for _, row := range near {
 		row.Features(x)
 		r.z, r.v, r.m = append(r.z, row.Score), append(r.v, linalg.Dot(x, step)), append(r.m, row.Stands*row.Weight)
-		left -= row.Stands * row.Weight
+		left -= float64(row.Stands * row.Weight)
 	}
 	first := len(r.z)
 	sample.score(step)

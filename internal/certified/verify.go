@@ -82,17 +82,12 @@ func (s *solver) sumDual(rows Sparse, groups []GroupValue, population bool) (d d
 			linalg.Axpy(v, x, d.features)
 		}
 	}
-	for _, g := range groups {
-		held := NewSet(0)
-		for _, id := range g.Held {
-			held.Add(int(id))
-		}
-		ends := []float64{g.Low, g.High}
-		a, err := s.askClass(newPoint(g.At.W), population, Request{Cuts: ends, Groups: ends, Held: held, Origin: g.Origin, Moments: true})
-		if err != nil {
-			return d, err
-		}
-		sum, bin := &a.Groups[0], &a.Bins[1]
+	sums, err := s.sumGroups(groups, population)
+	if err != nil {
+		return d, err
+	}
+	for k, g := range groups {
+		sum, bin := &sums[k].Sum, &sums[k].bin
 		if !(sum.Mass > 0) {
 			continue
 		}
@@ -109,6 +104,44 @@ func (s *solver) sumDual(rows Sparse, groups []GroupValue, population bool) (d d
 		linalg.Axpy(g.Value*g.Slope, sum.Moment, d.features)
 	}
 	return d, nil
+}
+
+// groupSums are the sums over a group's members, and the bin of its interval.
+type groupSums struct {
+	Sum
+	bin Bin
+}
+
+// sumGroups asks for the sums of groups. Those that the same point describes are one question.
+func (s *solver) sumGroups(groups []GroupValue, population bool) (sums []groupSums, err error) {
+	for len(groups) > 0 {
+		first, n := &groups[0], 1
+		for n < len(groups) && groups[n].Origin == first.Origin && slices.Equal(groups[n].At.W, first.At.W) && slices.Equal(groups[n].Held, first.Held) {
+			n++
+		}
+		held := NewSet(0)
+		for _, id := range first.Held {
+			held.Add(int(id))
+		}
+		var ends []float64
+		for _, g := range groups[:n] {
+			ends = append(ends, g.Low, g.High)
+		}
+		ends = ascending(ends)
+		a, err := s.askClass(newPoint(first.At.W), population, Request{Cuts: ends, Groups: ends, Held: held, Origin: first.Origin, Moments: true})
+		if err != nil {
+			return nil, err
+		}
+		for _, g := range groups[:n] {
+			k, _ := slices.BinarySearch(ends, g.Low)
+			if k+1 == len(ends) || ends[k+1] != g.High {
+				return nil, infeasible("groups that overlap", "intervals of scores without common rows")
+			}
+			sums = append(sums, groupSums{a.Groups[k], a.Bins[k+1]})
+		}
+		groups = groups[n:]
+	}
+	return sums, nil
 }
 
 func (d *dualSums) add(total, squares, largest, least float64) {

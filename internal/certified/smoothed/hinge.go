@@ -74,7 +74,7 @@ func (h Hinge) Between(knots []float64, corner float64) []Piece {
 			*p = whole
 		default:
 			*p = Piece{Rate: low - float64(slope*from), Slope: slope}
-			first, second := valueFrom-low*low/(2*slope), valueTo-high*high/(2*slope)
+			first, second := valueFrom-float64(low*low/(2*slope)), valueTo-float64(high*high/(2*slope))
 			p.Base, p.Off = (first+second)/2, math.Abs(first-second)
 		}
 	}
@@ -85,7 +85,7 @@ func (h Hinge) Between(knots []float64, corner float64) []Piece {
 func (h Hinge) value(c *Cell, p Piece) float64 {
 	base := 0.0
 	if p.Base != 0 {
-		base = p.Base * c.Mass
+		base = float64(p.Base * c.Mass)
 	}
 	switch {
 	case h.Square && p == h.Pieces()[0]:
