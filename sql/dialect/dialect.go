@@ -61,8 +61,9 @@ type Dialect struct {
 	Columns func(d *Dialect, path []string) string
 	// Kind returns the kind of a type from the catalogue.
 	Kind func(databaseType string) Kind
-	// Explain returns the statement that describes how another one would run.
-	Explain func(statement string) string
+	// Explain returns the statement that describes how another one would run. Its answer has PlanColumn columns before the text.
+	Explain    func(statement string) string
+	PlanColumn int
 
 	// MostKeys is the number of literals in a list above which statements become slow, or are refused.
 	MostKeys int

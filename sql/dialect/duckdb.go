@@ -26,6 +26,19 @@ func DuckDB() *Dialect {
 	d.Columns = func(d *Dialect, path []string) string {
 		return strings.Replace(standardColumns(d, path), "= current_schema", "= current_schema()", 1)
 	}
+	d.Kind = func(databaseType string) Kind {
+		name, _, _ := strings.Cut(databaseType, "(")
+		switch name {
+		case "UTINYINT", "USMALLINT", "UINTEGER":
+			return Int
+		case "UBIGINT", "HUGEINT", "UHUGEINT":
+			return Number
+		case "ENUM":
+			return Text
+		}
+		return standardKind(databaseType)
+	}
+	d.PlanColumn = 1
 	d.MostKeys = 100_000
 	return d
 }

@@ -77,7 +77,7 @@ func Open(ctx context.Context, name string, o Options) (*Engine, error) {
 	for _, dsn := range o.DSN {
 		conn, closing, err := open(ctx, e, dsn, &o)
 		if err != nil {
-			return nil, errors.Join(withoutSecrets(d.Title, dsn, err), e.Close())
+			return nil, errors.Join(withoutSecrets(d.Title, secretOf(name, dsn), err), e.Close())
 		}
 		e.Shards, e.close = append(e.Shards, conn), append(e.close, closing)
 	}
@@ -141,8 +141,19 @@ type reworded struct {
 func (r reworded) Error() string { return r.text }
 func (r reworded) Unwrap() error { return r.err }
 
+// secretOf returns a connection string if it is a secret. That of an embedded database is the path of a file.
+func secretOf(name, dsn string) string {
+	if name == "duckdb" {
+		return ""
+	}
+	return dsn
+}
+
 // secretsOf returns the parts of a connection string that errors must not have: all of it, and every value that may be a password.
 func secretsOf(dsn string) []string {
+	if dsn == "" {
+		return nil
+	}
 	secrets := []string{dsn}
 	if _, rest, found := strings.Cut(dsn, "://"); found {
 		if at := strings.LastIndex(rest, "@"); at >= 0 {

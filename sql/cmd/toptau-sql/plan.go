@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"toptau/internal/cli"
 	"toptau/model"
@@ -36,7 +37,7 @@ type planned struct {
 
 // plan prints what a verb would ask the first server. It reads the catalogue and no row.
 func (f *sourceFlags) plan(s *cli.Session, data string, m *model.Model, e expected) error {
-	kind, err := kindOf(data)
+	kind, file, err := kindOf(data)
 	if err != nil {
 		return err
 	}
@@ -44,7 +45,7 @@ func (f *sourceFlags) plan(s *cli.Session, data string, m *model.Model, e expect
 	if err != nil {
 		return err
 	}
-	o, err := f.options()
+	o, err := f.options(kind, file)
 	if err != nil {
 		return err
 	}
@@ -82,9 +83,13 @@ func (f *sourceFlags) plan(s *cli.Session, data string, m *model.Model, e expect
 
 // explain asks the database for its plan.
 func (p *planned) explain(ctx context.Context, d *dialect.Dialect, conn scan.Conn) error {
-	var line string
-	return conn.Query(ctx, d.Explain(p.Scan), []any{&line}, func() error {
-		p.Plan = append(p.Plan, line)
+	columns := make([]string, d.PlanColumn+1)
+	dest := make([]any, len(columns))
+	for i := range columns {
+		dest[i] = &columns[i]
+	}
+	return conn.Query(ctx, d.Explain(p.Scan), dest, func() error {
+		p.Plan = append(p.Plan, strings.Split(strings.TrimRight(columns[d.PlanColumn], "\n"), "\n")...)
 		return nil
 	})
 }

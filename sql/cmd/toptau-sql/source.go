@@ -31,18 +31,36 @@ type connectionFlags struct {
 	Timeout        time.Duration `group:"Connection" default:"1h" placeholder:"TIME" help:"Cancel a statement after this time: 90s, 10m (default 1h)."`
 }
 
-// options returns how to connect.
-func (f *connectionFlags) options() (engine.Options, error) {
+// options returns how to connect to a kind of database, or to a file.
+func (f *connectionFlags) options(kind, file string) (engine.Options, error) {
 	o := engine.Options{Plain: f.Plain, Timeout: f.Timeout}
 	switch {
 	case f.MaxConnections < 0:
 		return o, &diag.Error{Kind: diag.Usage, Param: "max-connections", Found: fmt.Sprint(f.MaxConnections), Expected: "at least 1"}
+	case kind == embedded && file == "":
+		return o, &diag.Error{Kind: diag.Usage, Found: embedded + ": without a file", Expected: embedded + ":FILE"}
 	case f.Timeout <= 0:
 		return o, &diag.Error{Kind: diag.Usage, Param: "timeout", Found: f.Timeout.String(), Expected: "a time above 0"}
 	}
 	var err error
-	o.DSN, err = connectionStrings(f.DSNEnv, "dsn-env", f.DSNFile, "dsn-file")
+	o.DSN, err = connections(file, f.DSNEnv, "dsn-env", f.DSNFile, "dsn-file")
 	return o, err
+}
+
+// connections returns the connection strings of servers, or the file of a database without one.
+func connections(file string, names []string, env, path, param string) ([]string, error) {
+	if file == "" {
+		return connectionStrings(names, env, path, param)
+	}
+	for _, p := range []struct {
+		name string
+		set  bool
+	}{{env, len(names) > 0}, {param, path != ""}} {
+		if p.set {
+			return nil, &diag.Error{Kind: diag.Usage, Param: p.name, Found: "together with a file", Expected: "only one of the two", Hint: "a file has no connection string"}
+		}
+	}
+	return []string{file}, nil
 }
 
 // connectionStrings reads connection strings from environment variables or from a file. No error contains them.
@@ -163,22 +181,27 @@ type sourceFlags struct {
 	DryRun bool `name:"dry-run" help:"Read no rows: print the statements with the database's plan for them, and how many scans to expect."`
 }
 
-// kindOf returns the dialect of DATA. An error does not repeat what may be a connection string.
-func kindOf(data string) (string, error) {
+// embedded is the kind of database that is a file: DATA names it, for a path is no secret.
+const embedded = "duckdb"
+
+// kindOf returns the dialect of DATA, and the file if it is one. An error does not repeat what may be a connection string.
+func kindOf(data string) (kind, file string, err error) {
 	name, rest, found := strings.Cut(data, ":")
 	list := strings.Join(dialect.Names(), ":, ") + ":"
 	switch {
+	case name == embedded && found:
+		return name, rest, nil
 	case found && rest != "" && slices.Contains(append(dialect.Names(), "postgresql"), name):
-		return "", &diag.Error{Kind: diag.Usage, Found: name + ": with a connection string", Expected: name + ": alone",
+		return "", "", &diag.Error{Kind: diag.Usage, Found: name + ": with a connection string", Expected: name + ": alone",
 			Hint:  "other users can read command lines, so the connection string comes from an environment variable or a file",
 			Fixes: []diag.Fix{{Param: "dsn-env", Value: "NAME"}, {Param: "dsn-file", Value: "FILE"}}}
 	case !found:
-		return "", &diag.Error{Kind: diag.Usage, Found: "DATA without a colon", Expected: "one of " + list, Hint: "toptau reads files"}
+		return "", "", &diag.Error{Kind: diag.Usage, Found: "DATA without a colon", Expected: "one of " + list, Hint: "toptau reads files"}
 	}
 	if !slices.Contains(dialect.Names(), name) {
-		return "", &diag.Error{Kind: diag.Usage, Found: "an unknown kind of database", Expected: "one of " + list}
+		return "", "", &diag.Error{Kind: diag.Usage, Found: "an unknown kind of database", Expected: "one of " + list}
 	}
-	return name, nil
+	return name, "", nil
 }
 
 // source is an open table.
@@ -198,7 +221,7 @@ var openEngine = engine.Open
 // or nil.
 func (f *sourceFlags) open(s *cli.Session, data string, m *model.Model) (*source, error) {
 	started := time.Now()
-	kind, err := kindOf(data)
+	kind, file, err := kindOf(data)
 	if err != nil {
 		return nil, err
 	}
@@ -206,7 +229,7 @@ func (f *sourceFlags) open(s *cli.Session, data string, m *model.Model) (*source
 	if err != nil {
 		return nil, err
 	}
-	o, err := f.options()
+	o, err := f.options(kind, file)
 	if err != nil {
 		return nil, err
 	}

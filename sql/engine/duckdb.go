@@ -1,0 +1,67 @@
+//go:build duckdb && cgo
+
+package engine
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	_ "github.com/duckdb/duckdb-go/v2" // the driver "duckdb", with DuckDB itself
+
+	"toptau/diag"
+	"toptau/sql/scan"
+)
+
+func init() { drivers["duckdb"], writers["duckdb"] = openDuckDB, writeDuckDB }
+
+// duckDB opens a file in this process. access is DuckDB's setting access_mode.
+func duckDB(file, access string) (*sql.DB, error) {
+	bad := func(found, expected string) (*sql.DB, error) {
+		return nil, &diag.Error{Kind: diag.Usage, Found: diag.Quote(file) + ", " + found, Expected: expected}
+	}
+	// The driver reads settings from the path, and would ignore those that come after such a character.
+	if strings.ContainsAny(file, "?#%") {
+		return bad("a path with ?, # or %", "a path without these characters")
+	}
+	path, err := filepath.Abs(file) // a relative one with a colon would be the name of a protocol
+	if err != nil {
+		return nil, err
+	}
+	// DuckDB makes a new database of a file that is not there.
+	switch info, err := os.Stat(path); {
+	case errors.Is(err, fs.ErrNotExist):
+		return bad("a file that does not exist", "a database of DuckDB")
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return bad("a directory", "a database of DuckDB; a view in it can read all Parquet files of a directory")
+	}
+	return sql.Open("duckdb", fmt.Sprintf("%s?access_mode=%s&threads=%d", path, access, runtime.GOMAXPROCS(0)))
+}
+
+func writeDuckDB(_ *Engine, file string, _ *Options) (*sql.DB, string, error) {
+	db, err := duckDB(file, "READ_WRITE")
+	return db, "", err
+}
+
+// openDuckDB opens a file for reading. As long as it is open no process can write to it, so its tables stay the same. The files that a
+// view reads may change, however; package scan compares counts and checksums.
+func openDuckDB(ctx context.Context, e *Engine, file string, o *Options) (scan.Conn, func() error, error) {
+	db, err := duckDB(file, "READ_ONLY")
+	if err != nil {
+		return nil, nil, err
+	}
+	c := &conn{title: e.Dialect.Title, db: db, timeout: o.timeout()}
+	if err := c.Reconnect(ctx); err != nil {
+		_ = db.Close()
+		return nil, nil, err
+	}
+	return c, db.Close, nil
+}
