@@ -61,6 +61,8 @@ type Dialect struct {
 	Columns func(d *Dialect, path []string) string
 	// Kind returns the kind of a type from the catalogue.
 	Kind func(databaseType string) Kind
+	// Texts returns a statement with some of its columns as texts; nil: drivers convert all types to texts.
+	Texts func(statement string, columns []string) string
 	// Explain returns the statement that describes how another one would run. Its answer has PlanColumn columns before the text.
 	Explain    func(statement string) string
 	PlanColumn int

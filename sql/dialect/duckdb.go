@@ -38,6 +38,14 @@ func DuckDB() *Dialect {
 		}
 		return standardKind(databaseType)
 	}
+	// The driver has types of its own for decimals, UUIDs and integers of 128 bits.
+	d.Texts = func(statement string, columns []string) string {
+		list := make([]string, len(columns))
+		for i, c := range columns {
+			list[i] = d.String(d.Quote(c)) + " AS " + d.Quote(c)
+		}
+		return "SELECT * REPLACE (" + strings.Join(list, ", ") + ") FROM (" + statement + "\n)"
+	}
 	d.PlanColumn = 1
 	d.MostKeys = 100_000
 	return d

@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -34,16 +35,33 @@ func duckDB(file, access string) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	// DuckDB makes a new database of a file that is not there.
-	switch info, err := os.Stat(path); {
+	// DuckDB makes a new database of a file that is not there, and opens files of rows as something else.
+	switch isDatabase, err := hasMagic(path); {
 	case errors.Is(err, fs.ErrNotExist):
 		return bad("a file that does not exist", "a database of DuckDB")
 	case err != nil:
-		return nil, err
-	case info.IsDir():
-		return bad("a directory", "a database of DuckDB; a view in it can read all Parquet files of a directory")
+		return nil, &diag.Error{Kind: diag.IO, File: file, Err: err}
+	case !isDatabase:
+		return bad("which is not a database", "a database of DuckDB; a view in it can read Parquet files")
 	}
 	return sql.Open("duckdb", fmt.Sprintf("%s?access_mode=%s&threads=%d", path, access, runtime.GOMAXPROCS(0)))
+}
+
+// hasMagic reports whether a file begins as all databases of DuckDB do: with a checksum of 8 bytes and the word DUCK.
+func hasMagic(path string) (bool, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return false, err
+	}
+	var head [12]byte
+	if _, err := io.ReadFull(f, head[:]); err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return false, err
+	}
+	return string(head[8:]) == "DUCK", nil
 }
 
 func writeDuckDB(_ *Engine, file string, _ *Options) (*sql.DB, string, error) {

@@ -26,8 +26,8 @@ func TestDuckDBFile(t *testing.T) {
 	for path, want := range map[string]string{
 		s.DSN + ".none":             "a file that does not exist, expected a database of DuckDB",
 		s.DSN + "?access_mode=auto": "a path without these characters",
-		filepath.Dir(s.DSN):         "a directory",
-		"duckdb_test.go":            "not a valid DuckDB database file",
+		filepath.Dir(s.DSN):         "which is not a database",
+		"duckdb_test.go":            "which is not a database",
 	} {
 		_, err := engine.Open(ctx, "duckdb", engine.Options{DSN: []string{path}})
 		if diag.Of(err) == nil || !strings.Contains(err.Error(), want) {

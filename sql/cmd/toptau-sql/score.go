@@ -248,8 +248,12 @@ func (c *scoreCommand) stream(s *cli.Session, e *engine.Engine, scored *scoring,
 		}
 		return w.Write(&row)
 	}
+	statement := scored.statement
+	if e.Dialect.Texts != nil {
+		statement = e.Dialect.Texts(statement, scored.keys)
+	}
 	for _, shard := range e.Shards {
-		if err := shard.Query(s, scored.statement, dest, each); err != nil {
+		if err := shard.Query(s, statement, dest, each); err != nil {
 			w.End()
 			return err
 		}
