@@ -38,8 +38,13 @@ type Dialect struct {
 	ListIf func(value, where string) string
 	// Scored returns a text with a colon between a text and a score, in digits that give the score exactly.
 	Scored func(text, score string) string
+	// Element returns the element of a list at an index from 1, where that is faster than a CASE of as many numbers; nil: it is not.
+	Element func(d *Dialect, list []float64, index string) string
 	// Cast returns a number of any type as a double.
 	Cast func(x string) string
+	// Narrow returns a number rounded to float32, as a float32, where the sum and the product of a float32 and a double are those of
+	// doubles; nil: they are not.
+	Narrow func(x string) string
 	// Present returns a value that is known not to be NULL, as a type without NULL.
 	Present func(x string) string
 	// Missing returns a double, with NaN or NULL for NULL and NaN.
@@ -64,6 +69,9 @@ type Dialect struct {
 	// Explain returns the statement that describes how another one would run.
 	Explain func(statement string) string
 
+	// NaNLast reports that min and max take NaN for the largest number. Elsewhere only a sum shows whether there is one.
+	NaNLast bool
+
 	// MostKeys is the number of literals in a list above which statements become slow, or are refused.
 	MostKeys int
 	// MostBytes is the length of the longest statement; 0: no limit that matters.
@@ -77,12 +85,13 @@ const (
 	Other  Kind = iota // nothing that a model reads
 	Int                // a whole number of at most 64 bits
 	Number             // another number
+	Single             // a float32
 	Bool               // true or false, which count as 1 and 0
 	Text               // a text
 )
 
 func (k Kind) String() string {
-	return [...]string{"other", "whole number", "number", "boolean", "text"}[k]
+	return [...]string{"other", "whole number", "number", "number", "boolean", "text"}[k]
 }
 
 // dialects has a function for each name.
@@ -209,7 +218,9 @@ func standardKind(databaseType string) Kind {
 	switch strings.TrimSpace(name) {
 	case "smallint", "integer", "bigint", "int", "tinyint":
 		return Int
-	case "real", "double precision", "double", "float", "numeric", "decimal":
+	case "real":
+		return Single
+	case "double precision", "double", "float", "numeric", "decimal":
 		return Number
 	case "boolean":
 		return Bool

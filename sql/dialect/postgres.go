@@ -21,6 +21,8 @@ func Postgres() *Dialect {
 		return "width_bucket(" + score + ", '{" + strings.Join(list, ",") + "}'::float8[])"
 	}
 	d.Near = d.Bin
+	d.Narrow = func(x string) string { return "cast(" + x + " as float4)" }
+	d.NaNLast = true
 	d.Bucket = func(key string, seed int) string {
 		return fmt.Sprintf("(hashtextextended(CAST(%s AS text), %d) & %d)", key, seed, large.Buckets-1)
 	}

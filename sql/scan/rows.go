@@ -271,6 +271,11 @@ func (r *Rows) everywhere(ctx context.Context, do func(ctx context.Context, k in
 	return cmp.Or(errs...)
 }
 
+// compile lets the servers compile the expressions of the next statements, or not.
+func (r *Rows) compile(ctx context.Context, on bool) error {
+	return r.everywhere(ctx, func(ctx context.Context, k int) error { return r.shards[k].Compile(ctx, on) })
+}
+
 // population returns the numbers of some rows.
 func population(rows int, mass, least float64, whole bool) threshold.Population {
 	return threshold.Population{Rows: rows, Mass: mass, MinWeight: least, Whole: whole}
