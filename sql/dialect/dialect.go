@@ -64,6 +64,9 @@ type Dialect struct {
 	// Columns returns the statement that lists the columns of a table: name and type, in their order. path has the parts
 	// of the table's name.
 	Columns func(d *Dialect, path []string) string
+	// Unique returns the statement that counts the constraints of a table which keep the values of a column different; nil: the catalogue
+	// has none.
+	Unique func(d *Dialect, path []string, column string) string
 	// Kind returns the kind of a type from the catalogue.
 	Kind func(databaseType string) Kind
 	// Explain returns the statement that describes how another one would run.

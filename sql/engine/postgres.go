@@ -34,6 +34,7 @@ func postgresDB(e *Engine, dsn string, o *Options) (*sql.DB, error) {
 	config.RuntimeParams["jit"] = "off"
 	config.RuntimeParams["jit_optimize_above_cost"] = "0"
 	config.RuntimeParams["jit_inline_above_cost"] = "-1"
+	config.RuntimeParams["synchronize_seqscans"] = "off" // rows come in the order of the table, and sums are added in it
 	config.RuntimeParams["default_transaction_read_only"] = "on"
 	config.RuntimeParams["statement_timeout"] = strconv.FormatInt(o.timeout().Milliseconds(), 10)
 	config.RuntimeParams["extra_float_digits"] = "1" // texts of numbers give them exactly

@@ -138,6 +138,17 @@ func TestStatements(t *testing.T) {
 		if rows.Schema().Columns[2].Kind != schema.Categorical || !strings.HasSuffix(rows.Name(), "checksum 77") {
 			t.Errorf("%+v, %s", rows.Schema(), rows.Name())
 		}
+		before := len(c.statements)
+		c.answers = append(c.answers, rowsOf([]any{0, 0}))
+		if rows.dialect.Unique != nil {
+			c.answers = append([]func([]any, func() error) error{rowsOf([]any{0})}, c.answers...)
+		}
+		if check, refused, err := rows.CheckKey(context.Background()); check != KeyCounted || refused != nil || err != nil {
+			t.Errorf("%s: %q %v %v", name, check, refused, err)
+		}
+		for _, statement := range c.statements[before:] {
+			all += "\n-- the key\n" + statement + ";\n"
+		}
 		for _, encoding := range []string{"raw", "scorecard"} {
 			m := theMap(t, encoding)
 			e, err := newEncoder(rows.dialect, rows.layout, m, matrix.Float32)
@@ -202,6 +213,27 @@ func TestRetries(t *testing.T) {
 	rows, _ = openFake(t, "postgres", rowsOf([]any{"79"}))
 	if err := rows.Check(context.Background()); err == nil {
 		t.Error("another checksum is no error")
+	}
+}
+
+// A key is unique by an index, by counting, or not at all; a database that cannot count is no error.
+func TestCheckKey(t *testing.T) {
+	ctx := context.Background()
+	index := rowsOf([]any{1})
+	rows, c := openFake(t, "postgres", index)
+	if check, refused, err := rows.CheckKey(ctx); check != KeyIndex || refused != nil || err != nil || len(c.statements) != 3 {
+		t.Errorf("%q %v %v after %d statements", check, refused, err, len(c.statements))
+	}
+	none := rowsOf([]any{0})
+	rows, _ = openFake(t, "postgres", none, rowsOf([]any{2, 5}))
+	_, _, err := rows.CheckKey(ctx)
+	if e := diag.Of(err); e == nil || e.Kind != diag.Data || e.Column != "id" || !strings.HasPrefix(e.Found, "5 rows with 2 repeated values") {
+		t.Errorf("%v", err)
+	}
+	full := errors.New("out of memory")
+	rows, _ = openFake(t, "clickhouse", func([]any, func() error) error { return full })
+	if check, refused, err := rows.CheckKey(ctx); check != KeyUnchecked || !errors.Is(refused, full) || err != nil {
+		t.Errorf("%q %v %v", check, refused, err)
 	}
 }
 
