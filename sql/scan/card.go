@@ -44,8 +44,8 @@ func (p *cardPiece) steps(d *dialect.Dialect, knot int) string {
 	return d.Round(d.Scaled(x, high-low, false, smallest) + " * " + d.Num(knotSteps))
 }
 
-// choose returns an expression with the one of a level for an atom or a missing value, and otherwise that of the knots.
-func (p *cardPiece) choose(d *dialect.Dialect, level func(level int) string, between string) string {
+// choose returns an expression with the one of a level for a missing value and for an atom among knots, and otherwise rest.
+func (p *cardPiece) choose(d *dialect.Dialect, level func(level int) string, rest string) string {
 	c := p.card
 	knots := len(c.Knots)
 	low, high := math.Inf(1), math.Inf(-1)
@@ -79,22 +79,12 @@ func (p *cardPiece) choose(d *dialect.Dialect, level func(level int) string, bet
 			when(p.name+comparison+d.Num(a), level(knots+i))
 		}
 	}
-	switch {
-	case knots > 0:
-		b.WriteString(between)
-	default: // the nearest atom, the smaller of two at the same distance
-		half := func(x string) string { return x + " / " + d.Num(2) }
-		for i := range len(c.Atoms) - 1 {
-			a, next := c.Atoms[i], c.Atoms[i+1]
-			when(fmt.Sprintf("NOT (%s - %s < %s - %s)", d.Num(next/2), half(p.name), half(p.name), d.Num(a/2)), level(i))
-		}
-		b.WriteString(level(len(c.Atoms) - 1))
-	}
+	b.WriteString(rest)
 	return b.String() + strings.Repeat(" END", ends)
 }
 
-// search finds the interval of x by halves: it returns the expression of interval k for the k-th knot <= x < the next one.
-func (p *cardPiece) search(d *dialect.Dialect, interval func(k int) string) string {
+// search finds the interval of x by halves: it returns the expression of interval k for the k-th cut <= x < the next one.
+func (p *cardPiece) search(d *dialect.Dialect, cuts []float64, interval func(k int) string) string {
 	var b strings.Builder
 	var write func(first, end int)
 	write = func(first, end int) {
@@ -103,23 +93,52 @@ func (p *cardPiece) search(d *dialect.Dialect, interval func(k int) string) stri
 			return
 		}
 		middle := (first + end) / 2
-		b.WriteString("CASE WHEN " + p.name + " < " + d.Num(p.card.Knots[middle]) + " THEN ")
+		b.WriteString("CASE WHEN " + p.name + " < " + d.Num(cuts[middle]) + " THEN ")
 		write(first, middle)
 		b.WriteString(" ELSE ")
 		write(middle+1, end)
 		b.WriteString(" END")
 	}
-	write(0, len(p.card.Knots))
+	write(0, len(cuts))
 	return b.String()
+}
+
+// nearest returns the smallest number for which the next atom is the nearer one, for each atom but the last. Files ask for the
+// smaller half distance, and the smaller atom if they are equal; both sides of that comparison are monotone, so bisection finds
+// exactly where its answer changes.
+func (p *cardPiece) nearest() []float64 {
+	var cuts []float64
+	for i := range max(0, len(p.card.Atoms)-1) {
+		a, next := p.card.Atoms[i], p.card.Atoms[i+1]
+		low, high := a, next
+		for math.Nextafter(low, high) != high {
+			x := float64(low/2) + float64(high/2)
+			if x <= low || x >= high {
+				x = math.Nextafter(low, high)
+			}
+			if float64(next/2)-float64(x/2) < float64(x/2)-float64(a/2) {
+				high = x
+			} else {
+				low = x
+			}
+		}
+		cuts = append(cuts, high)
+	}
+	return cuts
 }
 
 // placeOf returns the place of x.
 func (p *cardPiece) placeOf(d *dialect.Dialect) string {
-	knots := ""
-	if len(p.card.Knots) > 0 {
-		knots = "1 + " + d.Bin(d, p.name, p.card.Knots)
+	rest := ""
+	switch {
+	case len(p.card.Knots) > 0:
+		rest = "1 + " + d.Bin(d, p.name, p.card.Knots)
+	case len(p.card.Atoms) > 1:
+		rest = "2 + " + d.Bin(d, p.name, p.nearest())
+	default:
+		rest = strconv.Itoa(p.placeAt(0))
 	}
-	return d.Present(p.choose(d, func(level int) string { return strconv.Itoa(p.placeAt(level)) }, knots))
+	return d.Present(p.choose(d, func(level int) string { return strconv.Itoa(p.placeAt(level)) }, rest))
 }
 
 // fractionOf returns the fraction of the way to the next knot, and 0 where there is none. It reads the place.
@@ -133,7 +152,7 @@ func (p *cardPiece) fractionOf(d *dialect.Dialect) string {
 	case d.Element != nil:
 		return p.onTheWay(d, of)
 	}
-	way := p.search(d, func(k int) string {
+	way := p.search(d, p.card.Knots, func(k int) string {
 		if k == 0 || k == knots {
 			return none
 		}
@@ -169,14 +188,18 @@ func (p *cardPiece) score(d *dialect.Dialect, w []float64) string {
 	knots := len(p.card.Knots)
 	slope := func(knot int) float64 { return (w[knot+1] - w[knot]) / knotSteps }
 	if d.Element == nil {
-		return p.choose(d, func(level int) string { return d.Num(at(level)) }, p.search(d, func(k int) string {
+		weight := func(level int) string { return d.Num(at(level)) }
+		if knots == 0 {
+			return p.choose(d, weight, p.search(d, p.nearest(), weight))
+		}
+		return p.choose(d, weight, p.search(d, p.card.Knots, func(k int) string {
 			switch {
-			case k == 0 && knots > 0:
-				return d.Num(w[0])
+			case k == 0:
+				return weight(0)
 			case k == knots || slope(k-1) == 0:
-				return d.Num(at(max(0, k-1)))
+				return weight(k - 1)
 			}
-			return d.Num(w[k-1]) + " + " + p.steps(d, k-1) + " * " + d.Num(slope(k-1))
+			return weight(k-1) + " + " + p.steps(d, k-1) + " * " + d.Num(slope(k-1))
 		}))
 	}
 	values, slopes := make([]float64, p.placeAt(p.missing())), make([]float64, knots)
