@@ -26,11 +26,17 @@ const keysCounted = 50_000_000
 // UniqueKey reports whether the catalogue of a server has a constraint that keeps the key of a table different in every row. It reads no
 // row.
 func UniqueKey(ctx context.Context, d *dialect.Dialect, conn Conn, t Table) (bool, error) {
+	return uniqueKey(d, &t, func(statement string, dest []any) error {
+		return conn.Query(ctx, statement, dest, func() error { return nil })
+	})
+}
+
+func uniqueKey(d *dialect.Dialect, t *Table, run func(statement string, dest []any) error) (bool, error) {
 	if d.Unique == nil {
 		return false, nil
 	}
 	var n int64
-	err := conn.Query(ctx, d.Unique(d, t.Name, t.Key), []any{&n}, func() error { return nil })
+	err := run(d.Unique(d, t.Name, t.Key), []any{&n})
 	return n > 0, err
 }
 
@@ -41,7 +47,9 @@ func UniqueKey(ctx context.Context, d *dialect.Dialect, conn Conn, t Table) (boo
 func (r *Rows) CheckKey(ctx context.Context) (check KeyCheck, refused error, err error) {
 	check = KeyIndex
 	for k := range r.shards {
-		unique, err := r.uniqueKey(ctx, k)
+		unique, err := uniqueKey(r.dialect, &r.table, func(statement string, dest []any) error {
+			return r.query(ctx, k, statement, dest, nil, func() error { return nil })
+		})
 		if err != nil {
 			return "", nil, err
 		}
@@ -63,16 +71,6 @@ func (r *Rows) CheckKey(ctx context.Context) (check KeyCheck, refused error, err
 		}
 	}
 	return check, nil, nil
-}
-
-// uniqueKey is UniqueKey, repeated if the server was lost.
-func (r *Rows) uniqueKey(ctx context.Context, shard int) (bool, error) {
-	if r.dialect.Unique == nil {
-		return false, nil
-	}
-	var n int64
-	err := r.query(ctx, shard, r.dialect.Unique(r.dialect, r.table.Name, r.layout.key.name), []any{&n}, nil, func() error { return nil })
-	return n > 0, err
 }
 
 // repeatedKeys counts the keys of several rows of a server, among those whose hash is in a part. repeated is the error for them.
