@@ -44,7 +44,8 @@ func (p *cardPiece) steps(d *dialect.Dialect, knot int) string {
 	return d.Round(d.Scaled(x, high-low, false, smallest) + " * " + d.Num(knotSteps))
 }
 
-// choose returns a condition for a missing value and for each atom among knots, with the expression of its level, and rest for other values.
+// choose returns a condition for a missing value and for each atom among knots, with the expression of its level, and rest for other
+// values.
 func (p *cardPiece) choose(d *dialect.Dialect, level func(level int) string, rest string) string {
 	c := p.card
 	knots := len(c.Knots)

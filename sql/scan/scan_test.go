@@ -230,8 +230,15 @@ func TestCheckKey(t *testing.T) {
 	if e := diag.Of(err); e == nil || e.Kind != diag.Data || e.Column != "id" || !strings.HasPrefix(e.Found, "5 rows with 2 repeated values") {
 		t.Errorf("%v", err)
 	}
+	pauses = []time.Duration{1, 1, 1}
 	full := errors.New("out of memory")
-	rows, _ = openFake(t, "clickhouse", func([]any, func() error) error { return full })
+	refuse := func([]any, func() error) error { return full }
+	rows, c = openFake(t, "postgres", none, refuse, rowsOf([]any{"77"}))
+	c.steady = true
+	if check, refused, err := rows.CheckKey(ctx); check != KeyUnchecked || !errors.Is(refused, full) || err != nil || c.reconnects != 1 {
+		t.Errorf("%q %v %v after %d connections: the transaction ended with the error", check, refused, err, c.reconnects)
+	}
+	rows, _ = openFake(t, "clickhouse", refuse)
 	if check, refused, err := rows.CheckKey(ctx); check != KeyUnchecked || !errors.Is(refused, full) || err != nil {
 		t.Errorf("%q %v %v", check, refused, err)
 	}

@@ -2,7 +2,7 @@ package scan
 
 import (
 	"context"
-	"fmt"
+	"errors"
 
 	"toptau/diag"
 	"toptau/internal/large"
@@ -66,6 +66,11 @@ func (r *Rows) CheckKey(ctx context.Context) (check KeyCheck, refused error, err
 			case err != nil && (ctx.Err() != nil || r.shards[k].Lost(err)):
 				return "", nil, err
 			case err != nil:
+				if r.shards[k].Steady() { // the error ended the transaction
+					if again := r.reconnect(ctx, k, 0); again != nil {
+						return "", nil, errors.Join(err, again)
+					}
+				}
 				return KeyUnchecked, err, nil
 			}
 		}
@@ -91,8 +96,8 @@ func (r *Rows) repeatedKeys(ctx context.Context, shard int, p large.Part) (repea
 	if keys == 0 {
 		return nil, nil
 	}
-	return r.repeated(fmt.Sprintf("%s with %s, for example %s", text.Plural(int(rows), "row"), text.Plural(int(keys), "repeated value"),
-		diag.Quote(r.readable(one.text)))), nil
+	found := text.Plural(int(rows), "row") + " with " + text.Plural(int(keys), "repeated value") + ", for example " + diag.Quote(r.readable(one.text))
+	return r.repeated(found), nil
 }
 
 // readable returns a key as the table has it.
