@@ -59,6 +59,12 @@ SELECT `the key`, (if(isNaN(toFloat64(`x`)), NULL, toFloat64(`x`)) / 4e+00) FROM
 -- single
 SELECT `the key`, toFloat64(toFloat32(if(isNaN(toFloat64(`x`)), NULL, toFloat64(`x`)))) FROM `the rows` WHERE abs(if(isNaN(toFloat64(`x`)), NULL, toFloat64(`x`))) BETWEEN 1e-45 AND 1e+30;
 
+-- factor
+SELECT `the key`, toFloat32((if(isNaN(toFloat64(`x`)), NULL, toFloat64(`x`)) / 3e+00)) * 1.1e+00 FROM `the rows` WHERE abs(if(isNaN(toFloat64(`x`)), NULL, toFloat64(`x`))) <= 1e+30;
+
+-- element
+SELECT `the key`, [-1.5e+00, 1e-300, 2e+300][1 + ((if(isNaN(toFloat64(`x`)), NULL, toFloat64(`x`)) >= (-5e-01)) + (if(isNaN(toFloat64(`x`)), NULL, toFloat64(`x`)) >= 5e-01))] FROM `the rows` WHERE abs(if(isNaN(toFloat64(`x`)), NULL, toFloat64(`x`))) <= 1e+30;
+
 -- checksum
 SELECT (SELECT toString(sum(cityHash64(k, x, s))) AS c FROM (SELECT `the key` AS k, if(isNaN(toFloat64(`x`)), NULL, toFloat64(`x`)) AS x, toString(`s"\'`) AS s FROM `the rows`) q) AS a, (SELECT toString(sum(cityHash64(k, x, s))) AS c FROM (SELECT `the key` AS k, if(isNaN(toFloat64(`x`)), NULL, toFloat64(`x`)) AS x, toString(`s"\'`) AS s FROM `the rows` ORDER BY bitAnd(cityHash64(`the key`, 'toptau 3'), 1048575) LIMIT 1000000) q) AS b, (SELECT toString(sum(cityHash64(k, x, s))) AS c FROM (SELECT `the key` AS k, CASE WHEN `the key` = -960405 THEN NULL ELSE if(isNaN(toFloat64(`x`)), NULL, toFloat64(`x`)) END AS x, toString(`s"\'`) AS s FROM `the rows`) q) AS c, (SELECT toString(sum(cityHash64(k, x, s))) AS c FROM (SELECT `the key` AS k, CASE WHEN `the key` = -976243 THEN 3.333333333333333e-01 WHEN `the key` = -968324 THEN 1e-01 ELSE if(isNaN(toFloat64(`x`)), NULL, toFloat64(`x`)) END AS x, toString(`s"\'`) AS s FROM `the rows`) q) AS d;
 
