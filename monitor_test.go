@@ -4,16 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
-	"toptau/diag"
 	"toptau/internal/monitor"
-	"toptau/internal/parquet"
-	"toptau/internal/table"
 	"toptau/method"
 	"toptau/result"
 	"toptau/schema"
@@ -206,86 +200,5 @@ func TestMonitorErrors(t *testing.T) {
 	}
 	if len(state.Bytes()) > monitor.StateBytes {
 		t.Errorf("%d bytes", state.Len())
-	}
-}
-
-// A directory with partitions is data for every verb. The monitor explains why its keys alarm.
-func TestPartitionedDirectoryInEveryVerb(t *testing.T) {
-	lake := t.TempDir()
-	random := rand.New(rand.NewPCG(1, 2))
-	for day := range 3 {
-		folder := filepath.Join(lake, fmt.Sprintf("day=%d", day))
-		if err := os.MkdirAll(folder, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		var content bytes.Buffer
-		w, err := parquet.NewWriter(&content, []parquet.WriteColumn{{Name: "x"}, {Name: "z"}, {Name: "label", Type: parquet.Whole}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range 3000 {
-			label := int64(i % 10 / 9)
-			w.SetNumber(0, random.NormFloat64()+float64(label))
-			w.SetNumber(1, random.NormFloat64())
-			w.SetWhole(2, label)
-			if err := w.EndRow(); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
-		for _, name := range []string{"part-0.parquet", ".part-0.parquet.crc", "_SUCCESS"} {
-			if err := os.WriteFile(filepath.Join(folder, name), content.Bytes(), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	open := func() *table.Files {
-		files, err := table.OpenFiles(lake)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return files
-	}
-	d, err := ReadFrom(t.Context(), open(), Format{Label: "label"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	trained, err := Train(t.Context(), d, MaxFPR("5%"), TrainOptions{Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := trained.Model
-	if _, err := Evaluate(t.Context(), d, []Entry{{Model: m}}, EvaluateOptions{}); err != nil {
-		t.Errorf("evaluate: %v", err)
-	}
-	if _, err := Threshold(t.Context(), d, Entry{Model: m}, MaxFPR("5%"), ThresholdOptions{}); err != nil {
-		t.Errorf("threshold: %v", err)
-	}
-	if _, err := Diagnose(t.Context(), d, DiagnoseOptions{}); err != nil {
-		t.Errorf("diagnose: %v", err)
-	}
-	stream, err := Score(t.Context(), m, open(), ScoreOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := 0
-	for _, err := range stream.Rows() {
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows++
-	}
-	w, err := Monitor(t.Context(), m, open(), MonitorOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if rows != 9000 || w.Result.Rows != rows {
-		t.Errorf("%d rows scored, %d watched", rows, w.Result.Rows)
-	}
-	explained := slices.ContainsFunc(w.Result.Warnings, func(w diag.Warning) bool { return w.Code == "folders-in-turn" })
-	if !w.Result.Alarm() || !explained {
-		t.Errorf("alarms %+v, warnings %+v", w.Result.Alarms, w.Result.Warnings)
 	}
 }
