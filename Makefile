@@ -87,7 +87,7 @@ paper-stability: ## which cells rounding and the order of rows can change, into 
 	$(BUILD) -o $(PAPER) ./cmd/toptau-paper
 	$(PAPER) stability -o .campaigns/paper-stability
 	cp .campaigns/paper-stability/stability-cells.csv docs/paper/
-	cp .campaigns/paper-stability/stability.csv docs/paper/
+
 databases: ## the SQL sources in PostgreSQL, ClickHouse 18.16 and, in Python, DuckDB and the newest ClickHouse: ten minutes
 	bash sql/scripts/install.sh
 	bash integration/scripts/install.sh

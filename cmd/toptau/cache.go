@@ -1,9 +1,9 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"toptau"
@@ -17,7 +17,7 @@ import (
 // cacheCommand lists or removes packed copies.
 type cacheCommand struct {
 	Action  string `arg:"" optional:"" enum:"list,clear" default:"list" help:"list, or clear to remove copies (default list)."`
-	MaxSize int64  `name:"max-size" placeholder:"BYTES" help:"With clear: remove the copies that were used longest ago until the others have at most this many bytes (default: remove all)."`
+	MaxSize int64  `name:"max-size" placeholder:"BYTES" help:"With clear: remove the copies that were used longest ago until the others have at most this size, such as 20GB (default: remove all)."`
 }
 
 func (c *cacheCommand) Run(s *cli.Session) error {
@@ -88,8 +88,8 @@ func (c cacheFlags) packLarge(s *cli.Session, paths []string, f toptau.Format, b
 	}
 	o := toptau.CacheOptions{Directory: directory, Memory: bytes}
 	if limit := os.Getenv("TOPTAU_CACHE_SIZE"); limit != "" {
-		if o.MaxSize, err = strconv.ParseInt(limit, 10, 64); err != nil || o.MaxSize <= 0 {
-			return nil, f, &diag.Error{Kind: diag.Usage, Found: "TOPTAU_CACHE_SIZE=" + limit, Expected: "a number of bytes above 0"}
+		if o.MaxSize, err = memory.ParseSize(limit); err != nil {
+			return nil, f, fmt.Errorf("TOPTAU_CACHE_SIZE: %w", err)
 		}
 	}
 	s.Progress.Start()

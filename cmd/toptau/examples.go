@@ -25,7 +25,7 @@ var examples = map[string][]string{
 		"tail -f flows.csv | toptau score m.json -"},
 	"serve": {"toptau serve m.json --watch 2s", "toptau serve m.json --shadow m=candidate.json --scored-log scored.jsonl",
 		"toptau serve m.json --listen 0.0.0.0:8443 --tls-cert c.pem --tls-key k.pem --token-file token"},
-	"cache": {"toptau cache", "toptau cache clear --max-size 20000000000"},
+	"cache": {"toptau cache", "toptau cache clear --max-size 20GB"},
 	"pack":  {"toptau pack flows.csv.zst -o flows.ttp", "toptau pack 'logs/*.csv' --categorical flow -o logs.ttp"},
 	"explain": {"toptau explain m.json new.csv --best 50", "toptau explain m.json new.csv --best 50 --csv",
 		"toptau explain m.json new.csv --columns"},

@@ -35,45 +35,19 @@ type serveCommand struct {
 	Insecure          bool          `group:"Network" help:"Let other machines connect without a token or a client certificate."`
 	Watch             time.Duration `group:"Models" placeholder:"TIME" help:"Look at the model files this often, and reload those that changed: 2s. SIGHUP and POST /v1/reload also reload."`
 	AllowSchemaChange bool          `group:"Models" help:"Let a reload replace a model by one that needs further columns or lacks operating points."`
-	MaxBody           byteSize      `group:"Limits" placeholder:"BYTES" default:"4MiB" help:"The largest body, and line of a stream (default 4MiB)."`
+	MaxBody           int64         `group:"Limits" placeholder:"BYTES" default:"4MiB" help:"The largest body, and line of a stream (default 4MiB)."`
 	MaxRows           int           `group:"Limits" placeholder:"N" default:"10000" help:"The most rows in a request; streams have no limit (default 10000)."`
 	Queue             int           `group:"Limits" placeholder:"N" default:"64" help:"The most requests that wait for a processor. Further ones are refused with 429 (default 64)."`
 	Timeout           time.Duration `group:"Limits" placeholder:"TIME" default:"5s" help:"The most time for a request, streams excepted (default 5s)."`
 	Drain             time.Duration `group:"Limits" placeholder:"TIME" default:"5s" help:"After SIGTERM, still accept connections this long with /readyz at 503 (default 5s)."`
 	Log               string        `file:"out" group:"Logs" placeholder:"FILE" help:"Append events and requests here as JSON lines (default: standard error)."`
 	ScoredLog         string        `file:"out" group:"Logs" placeholder:"FILE" help:"Append each row's time, id, digest, score and decision here as JSON lines."`
-	LogSize           byteSize      `group:"Logs" placeholder:"BYTES" default:"100MiB" help:"Rename a log of this size to FILE.1, and so on up to FILE.5 (default 100MiB)."`
+	LogSize           int64         `group:"Logs" placeholder:"BYTES" default:"100MiB" help:"Rename a log of this size to FILE.1, and so on up to FILE.5 (default 100MiB)."`
 	TerseErrors       bool          `group:"Logs" help:"Leave values and names of columns out of errors."`
 	alertFlags
 	watchFlags
 	zoneFlag
 	verbs.VerifyFlags
-}
-
-// byteSize is a number of bytes: 65536, 64KiB, 4MiB, 1GiB.
-type byteSize int64
-
-// UnmarshalText implements encoding.TextUnmarshaler.
-func (b *byteSize) UnmarshalText(value []byte) error {
-	digits, unit := strings.TrimRight(string(value), "KMGiB"), int64(1)
-	switch string(value)[len(digits):] {
-	case "", "B":
-	case "KiB":
-		unit = 1 << 10
-	case "MiB":
-		unit = 1 << 20
-	case "GiB":
-		unit = 1 << 30
-	default:
-		digits = ""
-	}
-	n, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil || n <= 0 || n > (1<<40)/unit {
-		return &diag.Error{Kind: diag.Usage, Found: diag.Quote(string(value)),
-			Expected: "a number of bytes: 65536, 64KiB, 4MiB or 1GiB"}
-	}
-	*b = byteSize(n * unit)
-	return nil
 }
 
 func (c *serveCommand) Run(s *cli.Session) (failed error) {

@@ -12,7 +12,7 @@ type verifyCommand struct {
 	Model       string `file:"in" arg:"" help:"The model that fit wrote."`
 	Data        string `file:"in" arg:"" help:"The data it was fitted to."`
 	Certificate string `file:"in" arg:"" help:"The file that fit --certificate wrote."`
-	Memory      int64  `group:"Data" placeholder:"BYTES" help:"Of a packed file: if its rows need more memory than this, leave them in the file and read it in passes (default: half of the free memory)."`
+	Memory      int64  `group:"Data" placeholder:"BYTES" help:"Of a packed file: if its rows need more memory than this, such as 300MB, leave them in the file and read it in passes (default: half of the free memory)."`
 	verbs.VerifyFlags
 	verbs.ProblemFlags
 	schema.Format

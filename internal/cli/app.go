@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"reflect"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -19,6 +20,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"toptau/diag"
+	"toptau/internal/memory"
 )
 
 // App describes a command.
@@ -108,19 +110,32 @@ func (a *App) describeOptions(parser *kong.Kong) error {
 			verb.Detail = "Examples:\n\n    " + strings.Join(lines, "\n    ")
 		}
 		for _, f := range verb.Flags {
-			if f.Help != "" {
-				continue
-			}
-			option, found := a.Options[verb.Name+" "+f.Name]
-			if !found {
-				if option, found = a.Options[f.Name]; !found {
-					return fmt.Errorf("cli: the flag --%s of %s has no help", f.Name, verb.Name)
+			if f.Help == "" {
+				option, found := a.Options[verb.Name+" "+f.Name]
+				if !found {
+					if option, found = a.Options[f.Name]; !found {
+						return fmt.Errorf("cli: the flag --%s of %s has no help", f.Name, verb.Name)
+					}
 				}
+				option.describe(f)
 			}
-			option.describe(f)
+			if f.PlaceHolder == "BYTES" {
+				f.Mapper = kong.MapperFunc(decodeSize)
+			}
 		}
 	}
 	return nil
+}
+
+// decodeSize reads the value of a flag whose placeholder is BYTES, which may have a unit.
+func decodeSize(ctx *kong.DecodeContext, target reflect.Value) error {
+	var value string
+	if err := ctx.Scan.PopValueInto("size", &value); err != nil {
+		return err
+	}
+	bytes, err := memory.ParseSize(value)
+	target.SetInt(bytes)
+	return err
 }
 
 func (o Option) describe(f *kong.Flag) {

@@ -14,6 +14,8 @@ import (
 	"math"
 	"runtime/debug"
 	"runtime/metrics"
+	"strconv"
+	"strings"
 
 	"toptau/diag"
 )
@@ -117,4 +119,22 @@ func Size(bytes int64) string {
 		}
 	}
 	return fmt.Sprintf("%.*f %s", digits, v, unit)
+}
+
+// units are the units of ParseSize; Size writes the decimal ones.
+var units = map[string]float64{
+	"": 1, "B": 1, "bytes": 1,
+	"kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12,
+	"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40,
+}
+
+// ParseSize reads a number of bytes above 0, at most 1 EB: 65536, 64KiB, 300MB, 1.5 GB. A fraction of a byte is cut off.
+func ParseSize(s string) (int64, error) {
+	number := strings.TrimRight(s, "bytesBKkMGTi ")
+	unit, known := units[strings.TrimSpace(s[len(number):])]
+	v, err := strconv.ParseFloat(number, 64)
+	if bytes := v * unit; err == nil && known && bytes >= 1 && bytes <= 1e18 {
+		return int64(bytes), nil
+	}
+	return 0, &diag.Error{Kind: diag.Usage, Found: diag.Quote(s), Expected: "a number of bytes such as 65536, 64KiB, 300MB or 2GB"}
 }

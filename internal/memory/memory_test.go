@@ -135,3 +135,18 @@ func TestReadAll(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestParseSize(t *testing.T) {
+	for text, want := range map[string]int64{"65536": 65536, "1000 bytes": 1000, "64KiB": 65536, "300MB": 3e8, "1.5 GB": 15e8, "2GiB": 2 << 30,
+		"1kB": 1000, "1e3": 1000, "0": 0, "-5": 0, "": 0, "MB": 0, "3 apples": 0, "Inf": 0, "NaN": 0, "9999999TB": 0, "1GBMB": 0} {
+		got, err := ParseSize(text)
+		if got != want || (err != nil) != (want == 0) {
+			t.Errorf("%q: %d, %v", text, got, err)
+		}
+	}
+	for _, bytes := range []int64{999, 12300, 4560000} {
+		if got, err := ParseSize(Size(bytes)); err != nil || got != bytes {
+			t.Errorf("%s: %d, %v", Size(bytes), got, err)
+		}
+	}
+}

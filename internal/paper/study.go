@@ -344,7 +344,9 @@ func (st *study) zeroAnswer(ctx context.Context, d *loader, digest string, p met
 			return nil, err
 		}
 	}
-	st.zeros[name] = a
+	if d.division.seed == first { // the tables are about this split, and a run that finds its cells asks for no other
+		st.zeros[name] = a
+	}
 	return a, nil
 }
 

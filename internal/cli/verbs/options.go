@@ -58,8 +58,8 @@ var Options = map[string]cli.Option{
 	"stratified":  {Group: "Solver", Help: "adam, sgd: give every minibatch its fraction of the positives."},
 	"start":       {Group: "Solver", Placeholder: "NAME", Help: "adam, sgd: the first w: zero or random, uniform in [-1,1] (default zero).", Values: []string{"zero", "random"}},
 	"storage":     {Group: "Solver", Placeholder: "NAME", Help: "How the packed matrix is stored: float32 or float64 (default float32).", Values: []string{"float32", "float64"}},
-	"fit memory":  {Group: "Solver", Placeholder: "BYTES", Help: "Of a packed file: hold at most this much of the encoded rows in memory; larger data is encoded again in each pass (default: half of the free memory)."},
-	"memory":      {Group: "Data", Placeholder: "BYTES", Help: "Of a packed file: if its rows need more memory than this, leave them in the file and read it in passes (default: half of the free memory)."},
+	"fit memory":  {Group: "Solver", Placeholder: "BYTES", Help: "Of a packed file: hold at most this much of the encoded rows in memory, such as 300MB; larger data is encoded again in each pass (default: half of the free memory)."},
+	"memory":      {Group: "Data", Placeholder: "BYTES", Help: "Of a packed file: if its rows need more memory than this, such as 300MB, leave them in the file and read it in passes (default: half of the free memory)."},
 	"seed":        {Placeholder: "N", Default: "1", Help: "The seed of every random choice (default 1)."},
 
 	"method":               {Placeholder: "NAMES", Help: "Only these learners: logistic, svm, ramp, boosting, the eight methods, or all (default: logistic, boosting, ramp and the convex methods for the goal).", Values: Learners()},
@@ -76,7 +76,7 @@ var Options = map[string]cli.Option{
 	"calibration-fraction": {Placeholder: "RATE", Aliases: []string{"calibration-share"}, Help: "Set aside this fraction of the rows that the budget counts, for the threshold (default: as many as help)."},
 	"prevalence":           {Placeholder: "RATE", Help: "The fraction of positives that the summary assumes (default: that of the data)."},
 	"learning-curve":       {Help: "Also fit the chosen learner to an eighth, a quarter, half and all of the rows: what would more rows bring?"},
-	"max-size":             {Placeholder: "BYTES", Help: "Choose among models whose features and weights take about this many bytes at most."},
+	"max-size":             {Placeholder: "BYTES", Help: "Choose among models whose features and weights take about this size at most, such as 50kB."},
 	"max-time":             {Placeholder: "TIME", Help: "Return the best model so far after this time: 2m, 90s."},
 
 	"against":    {Placeholder: "NAME", Help: "The entry that the others are compared with, by its name, or a model file (default: the first; compare: logistic)."},
