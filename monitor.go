@@ -105,8 +105,7 @@ func folderWarnings(keys []string, c *result.MonitorColumns) (list []diag.Warnin
 			return x.Alarm && (x.Column == key || strings.HasPrefix(x.Column, key+" ")) // with a part of a time
 		}) {
 			list = append(list, diag.Warning{Code: "folders-in-turn", Fixes: []diag.Fix{{Param: "drop", Value: key}},
-				Text: fmt.Sprintf("column %s is the name of a folder: its values come one after the other, so it alarms without a change; train without it",
-					diag.Quote(key))})
+				Text: fmt.Sprintf("column %s names folders, which are read in turn, so it always alarms; train without it", diag.Quote(key))})
 		}
 	}
 	return list

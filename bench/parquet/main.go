@@ -24,6 +24,7 @@ import (
 
 	"toptau/internal/parquet"
 	"toptau/internal/table"
+	"toptau/internal/text"
 )
 
 func main() {
@@ -109,7 +110,7 @@ func run(page io.Writer, dir, python, only string, rows, rounds int) error {
 Written by `+"`make parquet`"+` on %s, %d processors of %s, %s,
 with %s.%s
 
-%d rows of %d columns. Each reader adds up every column of numbers, or the lengths of the texts of every column. A cell has
+%s rows of %d columns. Each reader adds up every column of numbers, or the lengths of the texts of every column. A cell has
 millions of values a second: of processor time with one thread / of wall time with two threads. It is the fastest of %d interleaved
 rounds, with the file in the memory of the system. "columns" is `+"`internal/parquet`"+` alone. "rows" is what `+"`score`"+` reads: with
 roles, kinds and checks of the columns, and with the digest of the file. The last column divides our processor time by DuckDB's: that of
@@ -120,7 +121,7 @@ A Parquet file gives the same bytes of a model as a CSV file with its rows (`+"`
 | file | MB | columns | rows | DuckDB | times DuckDB's time |
 | --- | ---: | ---: | ---: | ---: | ---: |
 `, time.Now().Format(time.DateOnly), runtime.NumCPU(), processor(), runtime.Version(), strings.TrimSpace(string(versions)), loadAverage(),
-		rows, columns, rounds)
+		text.Count(rows), columns, rounds)
 	for _, f := range files {
 		if !strings.Contains(f.name, only) {
 			continue
@@ -156,9 +157,9 @@ func measure(page io.Writer, duck *engine, path, words string, rows, rounds int)
 	if err != nil {
 		return err
 	}
-	text := strings.HasSuffix(path, ".csv")
+	csv := strings.HasSuffix(path, ".csv")
 	readers := []reader{inProcess(readColumns), inProcess(readRows), duck.read}
-	if text {
+	if csv {
 		readers[0] = nil
 	}
 	best := make([][3]cost, len(readers)) // by threads
@@ -197,7 +198,7 @@ func measure(page io.Writer, duck *engine, path, words string, rows, rounds int)
 		return fmt.Sprintf("%.0f / %.0f", rate(best[k][1].processor), rate(best[k][2].wall))
 	}
 	ours := best[0][1].processor
-	if text {
+	if csv {
 		ours = best[1][1].processor
 	}
 	fmt.Fprintf(page, "| %s | %d | %s | %s | %s | %.2f |\n", words, info.Size()/1_000_000, cell(0), cell(1), cell(2),
@@ -370,8 +371,8 @@ func processorTime() time.Duration {
 }
 
 func processor() string {
-	text, _ := os.ReadFile("/proc/cpuinfo")
-	for line := range strings.SplitSeq(string(text), "\n") {
+	content, _ := os.ReadFile("/proc/cpuinfo")
+	for line := range strings.SplitSeq(string(content), "\n") {
 		if name, value, found := strings.Cut(line, ":"); found && strings.TrimSpace(name) == "model name" {
 			return strings.TrimSpace(value)
 		}
@@ -381,10 +382,10 @@ func processor() string {
 
 // loadAverage describes how busy other programs kept the machine, as far as the system knows.
 func loadAverage() string {
-	text, err := os.ReadFile("/proc/loadavg")
+	content, err := os.ReadFile("/proc/loadavg")
 	if err != nil {
 		return ""
 	}
-	minute, _, _ := strings.Cut(string(text), " ")
+	minute, _, _ := strings.Cut(string(content), " ")
 	return fmt.Sprintf(" Load average at the start: %s.", minute)
 }
