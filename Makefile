@@ -1,4 +1,5 @@
 .PHONY: build dist dist-check test check demo docs fuzz fuzz-long hostile bench bench-smoke large load quality thresholds integration ui-test monitor paper paper-stability sql sql-duckdb sql-test databases duckdb trino scale
+.PHONY: build dist dist-check test check demo docs fuzz fuzz-long hostile bench bench-smoke large parquet load quality thresholds integration ui-test monitor paper paper-stability sql sql-test databases trino scale
 
 BUILD = CGO_ENABLED=0 go build -trimpath
 
@@ -43,8 +44,11 @@ bench: ## ratios against the machine's limits and other programs, into docs/resu
 bench-smoke: ## a minute of small benchmarks against bench/baseline.txt; ratios only, nothing fails
 	bash bench/smoke.sh
 
-large: build ## passes and fits of a packed file of 10 GB, which takes as much disk and is removed: half an hour; prints the figures of docs/results/large.md
-	go run -C bench -buildvcs=false ./large -toptau ../bin/toptau
+large: build ## passes and fits of a packed file of 10 GB, which takes as much disk and is removed: half an hour, or less with ROWS=9000000; prints the figures of docs/results/large.md
+	go run -C bench -buildvcs=false ./large -toptau ../bin/toptau $(if $(ROWS),-rows $(ROWS))
+
+parquet: ## Parquet files next to DuckDB and CSV, into docs/results/parquet.md: ten minutes, 4 GB of disk; needs Python with venv and pip
+	go run -C bench -buildvcs=false ./parquet -o ../docs/results/parquet.md
 
 load: ## toptau serve under load and under attack, into docs/results/serve.md: eight minutes, a quiet machine
 	go run -C bench -buildvcs=false ./load -o ../docs/results/serve.md

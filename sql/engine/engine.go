@@ -177,6 +177,7 @@ type conn struct {
 	db         *sql.DB
 	one        *sql.Conn                                      // all statements run here; nil: any connection will do
 	begin      func(ctx context.Context, one *sql.Conn) error // begins what one is for
+	compile    func(on bool) string                           // the statement for Compile; nil: there is none
 	steady     bool
 	timeout    time.Duration
 }
@@ -261,6 +262,18 @@ func (c *conn) Reconnect(ctx context.Context) error {
 	}
 	c.one = one
 	return nil
+}
+
+// Compile lets the database compile expressions, or not. A new connection does not compile.
+func (c *conn) Compile(ctx context.Context, on bool) error {
+	if c.compile == nil || c.one == nil {
+		return nil
+	}
+	_, err := c.one.ExecContext(ctx, c.compile(on))
+	if c.Lost(err) {
+		return nil // the next statement connects again
+	}
+	return withoutSecretsOrNil(c.title, c.dsn, err)
 }
 
 // counter counts the bytes of connections.

@@ -59,6 +59,7 @@ func (c embeddedConn) Query(_ context.Context, statement string, dest []any, eac
 func (c embeddedConn) Steady() bool                        { return false }
 func (c embeddedConn) Lost(error) bool                     { return false }
 func (c embeddedConn) Reconnect(ctx context.Context) error { return nil }
+func (c embeddedConn) Compile(context.Context, bool) error { return nil }
 
 // scanText does what database/sql does for a text.
 func scanText(dest any, cell *string) error {

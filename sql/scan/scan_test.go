@@ -47,6 +47,8 @@ func (c *fakeConn) Steady() bool                    { return c.steady }
 func (c *fakeConn) Lost(err error) bool             { return errors.Is(err, errLost) }
 func (c *fakeConn) Reconnect(context.Context) error { c.reconnects++; return nil }
 
+func (c *fakeConn) Compile(context.Context, bool) error { return nil }
+
 // rowsOf answers with rows of values.
 func rowsOf(rows ...[]any) func(dest []any, each func() error) error {
 	return func(dest []any, each func() error) error {
@@ -86,7 +88,10 @@ func catalogue(d *dialect.Dialect) func(dest []any, each func() error) error {
 }
 
 // counted answers the statistics: 90 negatives, 10 positives, a largest key, a checksum.
-func counted(checksum string) func(dest []any, each func() error) error {
+func counted(d *dialect.Dialect, checksum string) func(dest []any, each func() error) error {
+	if d.NaNLast { // no sums
+		return rowsOf([]any{90, 10, 0, "100", checksum, 100, -1.5, 8.0, 100, 0.0, 3.0, 97, 0})
+	}
 	return rowsOf([]any{90, 10, 0, "100", checksum, 100, -1.5, 8.0, 40.0, 100, 0.0, 3.0, 20.0, 97, 0})
 }
 
@@ -96,7 +101,7 @@ func openFake(t *testing.T, name string, answers ...func(dest []any, each func()
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &fakeConn{answers: append([]func(dest []any, each func() error) error{catalogue(d), counted("77")}, answers...)}
+	c := &fakeConn{answers: append([]func(dest []any, each func() error) error{catalogue(d), counted(d, "77")}, answers...)}
 	rows, err := Open(context.Background(), d, []Conn{c}, Table{Name: []string{"a schema", "tab'le"}, Key: "id", Label: "it's", Where: "day > 3 OR day = 1"})
 	if err != nil {
 		t.Fatal(err)
@@ -132,6 +137,17 @@ func TestStatements(t *testing.T) {
 		all += strings.Clone("-- the catalogue\n" + c.statements[0] + ";\n\n-- the statistics\n" + c.statements[1] + ";\n")
 		if rows.Schema().Columns[2].Kind != schema.Categorical || !strings.HasSuffix(rows.Name(), "checksum 77") {
 			t.Errorf("%+v, %s", rows.Schema(), rows.Name())
+		}
+		before := len(c.statements)
+		c.answers = append(c.answers, rowsOf([]any{0, 0}))
+		if rows.dialect.Unique != nil {
+			c.answers = append([]func([]any, func() error) error{rowsOf([]any{0})}, c.answers...)
+		}
+		if check, refused, err := rows.CheckKey(context.Background()); check != KeyCounted || refused != nil || err != nil {
+			t.Errorf("%s: %q %v %v", name, check, refused, err)
+		}
+		for _, statement := range c.statements[before:] {
+			all += "\n-- the key\n" + statement + ";\n"
 		}
 		for _, encoding := range []string{"raw", "scorecard"} {
 			m := theMap(t, encoding)
@@ -200,6 +216,34 @@ func TestRetries(t *testing.T) {
 	}
 }
 
+// A key is unique by an index, by counting, or not at all; a database that cannot count is no error.
+func TestCheckKey(t *testing.T) {
+	ctx := context.Background()
+	index := rowsOf([]any{1})
+	rows, c := openFake(t, "postgres", index)
+	if check, refused, err := rows.CheckKey(ctx); check != KeyIndex || refused != nil || err != nil || len(c.statements) != 3 {
+		t.Errorf("%q %v %v after %d statements", check, refused, err, len(c.statements))
+	}
+	none := rowsOf([]any{0})
+	rows, _ = openFake(t, "postgres", none, rowsOf([]any{2, 5}))
+	_, _, err := rows.CheckKey(ctx)
+	if e := diag.Of(err); e == nil || e.Kind != diag.Data || e.Column != "id" || !strings.HasPrefix(e.Found, "5 rows with 2 repeated values") {
+		t.Errorf("%v", err)
+	}
+	pauses = []time.Duration{1, 1, 1}
+	full := errors.New("out of memory")
+	refuse := func([]any, func() error) error { return full }
+	rows, c = openFake(t, "postgres", none, refuse, rowsOf([]any{"77"}))
+	c.steady = true
+	if check, refused, err := rows.CheckKey(ctx); check != KeyUnchecked || !errors.Is(refused, full) || err != nil || c.reconnects != 1 {
+		t.Errorf("%q %v %v after %d connections: the transaction ended with the error", check, refused, err, c.reconnects)
+	}
+	rows, _ = openFake(t, "clickhouse", refuse)
+	if check, refused, err := rows.CheckKey(ctx); check != KeyUnchecked || !errors.Is(refused, full) || err != nil {
+		t.Errorf("%q %v %v", check, refused, err)
+	}
+}
+
 // Mistakes are named before any row is read.
 func TestMistakes(t *testing.T) {
 	d, _ := dialect.ByName("postgres")
@@ -255,7 +299,7 @@ func TestNumbersBeyondFloat32(t *testing.T) {
 		t.Error(p.fits())
 	}
 	card := &cardPiece{input: in, card: &feature.Card{Knots: []float64{0, 1e6}}}
-	if f := card.fraction(rows.dialect, 0); !strings.Contains(f, "CASE WHEN abs(x) <=") {
+	if f := card.steps(rows.dialect, 0); !strings.Contains(f, "CASE WHEN abs(x) <=") {
 		t.Errorf("no condition for fractions that round to 0: %s", f)
 	}
 }

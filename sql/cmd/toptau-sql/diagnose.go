@@ -43,6 +43,6 @@ func (c *diagnoseCommand) Run(s *cli.Session) error {
 		return s.Emit(d)
 	}
 	verbs.PrintDiagnosis(s, d)
-	printDatabase(s, d.Database)
+	rows.printDatabase(s, d.Database)
 	return nil
 }

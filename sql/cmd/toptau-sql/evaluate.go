@@ -53,6 +53,6 @@ func (c *evaluateCommand) Run(s *cli.Session) error {
 			s.Printf("%s\n", line)
 		}
 	}
-	printDatabase(s, e.Database)
+	rows.printDatabase(s, e.Database)
 	return nil
 }

@@ -211,7 +211,11 @@ type source struct {
 	engine  *engine.Engine
 	watcher *watcher
 	table   string
+	key     string
 	started time.Time
+
+	keyCheck scan.KeyCheck
+	refused  error // why the key was not checked
 }
 
 // openEngine connects. Tests replace it.
@@ -250,7 +254,7 @@ func (f *sourceFlags) open(s *cli.Session, data string, m *model.Model) (*source
 		e.Close()
 		return nil, err
 	}
-	return &source{Data: d, rows: r, engine: e, watcher: w, table: f.Table, started: started}, nil
+	return &source{Data: d, rows: r, engine: e, watcher: w, table: f.Table, key: f.Key, started: started}, nil
 }
 
 // scanTable returns the table with the roles of its columns. A model provides the label that it was trained with.
@@ -289,6 +293,29 @@ func (f *sourceFlags) scanTable(m *model.Model) (scan.Table, error) {
 	return t, nil
 }
 
+// checkKey fails if several rows have the same key. Models that are made or verified row by row need it.
+func (c *source) checkKey(s *cli.Session) (err error) {
+	c.watcher.at("checking the key", 0)
+	c.keyCheck, c.refused, err = c.rows.CheckKey(s)
+	return err
+}
+
+// printKey prints how it is known that the key differs in every row.
+func (c *source) printKey(s *cli.Session) {
+	each := ""
+	if len(c.engine.Shards) > 1 {
+		each = " on each server"
+	}
+	switch c.keyCheck {
+	case scan.KeyIndex:
+		s.Printf("  key %s: a unique index keeps it different in every row%s\n", c.key, each)
+	case scan.KeyCounted:
+		s.Printf("  key %s: counted, it differs in every row%s\n", c.key, each)
+	case scan.KeyUnchecked:
+		s.Printf("  key %s: not checked for repeated values: %v\n", c.key, c.refused)
+	}
+}
+
 // refuseMissing fails if a column has missing values and there is no policy for them.
 func (c *source) refuseMissing(policy schema.Impute) error {
 	if policy != "" && policy != schema.ImputeError {
@@ -322,13 +349,13 @@ func (c *source) finish(s *cli.Session) (*result.Database, error) {
 	t := c.rows.Traffic()
 	received, sent := c.engine.Bytes()
 	r := &result.Database{Engine: c.engine.Dialect.Name, Table: c.table, Servers: len(c.engine.Shards), Statements: t.Statements, Scans: t.Scans,
-		Lookups: t.Lookups, Rows: t.Rows, Received: received, Sent: sent, SecondsWaiting: t.Waiting.Seconds()}
+		Lookups: t.Lookups, Rows: t.Rows, Received: received, Sent: sent, SecondsWaiting: t.Waiting.Seconds(), KeyCheck: string(c.keyCheck)}
 	r.SecondsOwn = max(0, time.Since(c.started).Seconds()-r.SecondsWaiting)
 	return r, nil
 }
 
 // printDatabase prints what was asked of the database.
-func printDatabase(s *cli.Session, r *result.Database) {
+func (c *source) printDatabase(s *cli.Session, r *result.Database) {
 	servers := ""
 	if r.Servers > 1 {
 		servers = fmt.Sprintf(" on %d servers", r.Servers)
@@ -337,6 +364,7 @@ func printDatabase(s *cli.Session, r *result.Database) {
 		text.Plural(r.Scans, "scan"), text.Plural(r.Lookups, "lookup"))
 	s.Printf("  %.2f s in the database, %.2f s here; %s left it, %s received, %s sent\n", r.SecondsWaiting, r.SecondsOwn,
 		text.Plural(r.Rows, "row"), byteText(r.Received), byteText(r.Sent))
+	c.printKey(s)
 }
 
 // byteText returns a number of bytes with its unit: "0.31 MB".

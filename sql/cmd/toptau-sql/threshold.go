@@ -73,7 +73,7 @@ func (c *thresholdCommand) Run(s *cli.Session) error {
 	r.Warnings = append(r.Warnings, verbs.Unsigned(m, key, c.Model, c.Output)...)
 	guarantee = verbs.ReportThreshold(s, r, c.Output, guarantee)
 	if !s.JSON && !s.StdoutTaken {
-		printDatabase(s, r.Database)
+		rows.printDatabase(s, r.Database)
 	}
 	return guarantee
 }

@@ -45,6 +45,9 @@ func (c *trainCommand) Run(s *cli.Session) error {
 	if err := rows.refuseMissing(c.Impute); err != nil {
 		return err
 	}
+	if err := rows.checkKey(s); err != nil {
+		return err
+	}
 	c.Progress = func(now result.Progress) { rows.watcher.at(now.Stage, now.Fraction) }
 	trained, err := toptau.Train(s, rows.Data, goal, c.TrainOptions)
 	if err != nil {
@@ -73,7 +76,7 @@ func (c *trainCommand) Run(s *cli.Session) error {
 		if c.Report != "" {
 			s.Printf("report: %s\n", c.Report)
 		}
-		printDatabase(s, r.Database)
+		rows.printDatabase(s, r.Database)
 	}
 	return nil
 }
