@@ -1,4 +1,5 @@
-.PHONY: build dist dist-check test check demo docs fuzz fuzz-long hostile bench bench-smoke large load quality thresholds integration ui-test monitor paper paper-stability sql sql-test databases trino scale
+.PHONY: build dist dist-check test check demo docs fuzz fuzz-long hostile bench bench-smoke large load quality thresholds integration ui-test monitor paper paper-stability sql sql-duckdb sql-test databases duckdb trino scale
+.PHONY: build dist dist-check test check demo docs fuzz fuzz-long hostile bench bench-smoke large parquet load quality thresholds integration ui-test monitor paper paper-stability sql sql-test databases trino scale
 
 BUILD = CGO_ENABLED=0 go build -trimpath
 
@@ -43,8 +44,11 @@ bench: ## ratios against the machine's limits and other programs, into docs/resu
 bench-smoke: ## a minute of small benchmarks against bench/baseline.txt; ratios only, nothing fails
 	bash bench/smoke.sh
 
-large: build ## passes and fits of a packed file of 10 GB, which takes as much disk and is removed: half an hour; prints the figures of docs/results/large.md
-	go run -C bench -buildvcs=false ./large -toptau ../bin/toptau
+large: build ## passes and fits of a packed file of 10 GB, which takes as much disk and is removed: half an hour, or less with ROWS=9000000; prints the figures of docs/results/large.md
+	go run -C bench -buildvcs=false ./large -toptau ../bin/toptau $(if $(ROWS),-rows $(ROWS))
+
+parquet: ## Parquet files next to DuckDB and CSV, into docs/results/parquet.md: ten minutes, 4 GB of disk; needs Python with venv and pip
+	go run -C bench -buildvcs=false ./parquet -o ../docs/results/parquet.md
 
 load: ## toptau serve under load and under attack, into docs/results/serve.md: eight minutes, a quiet machine
 	go run -C bench -buildvcs=false ./load -o ../docs/results/serve.md
@@ -68,6 +72,9 @@ monitor: ## false alarms and delays of the monitor, into docs/results/monitor.md
 sql: ## bin/toptau-sql, the command for rows in PostgreSQL, ClickHouse and Trino
 	CGO_ENABLED=0 go build -C sql -trimpath -o ../bin/toptau-sql ./cmd/toptau-sql
 
+sql-duckdb: ## bin/toptau-sql with DuckDB as well, for files of that database and for Parquet files; needs gcc and downloads 130 MB
+	CGO_ENABLED=1 go build -C sql -trimpath -tags duckdb -o ../bin/toptau-sql ./cmd/toptau-sql
+
 sql-test: ## toptau-sql with real servers, which are installed where that is possible
 	bash sql/scripts/install.sh
 	go vet -C sql ./...
@@ -89,6 +96,12 @@ databases: ## the SQL sources in PostgreSQL, ClickHouse 18.16 and, in Python, Du
 	bash sql/scripts/install.sh
 	bash integration/scripts/install.sh
 	TOPTAU_EMBEDDED=1 go test -C sql -count 1 -timeout 30m ./...
+
+duckdb: ## the SQL sources in the DuckDB that is linked into the tests: two minutes; needs gcc and downloads 130 MB
+	@command -v gcc >/dev/null || { echo "gcc is missing: apt-get install -y gcc g++"; exit 1; }
+	go vet -C sql -tags duckdb ./...
+	CGO_ENABLED=1 go test -C sql -tags duckdb -count 1 -timeout 20m -v \
+		-run 'TestDuckDB|TestAnswers/duckdb|TestOddNumbers//duckdb|TestOtherDatabases/DuckDB_file' ./engine ./cmd/toptau-sql
 
 trino: ## the SQL sources in Trino 435, a coordinator and two workers of 1 GB each; needs Java 17 and Maven: ten minutes
 	bash sql/scripts/trino.sh

@@ -190,7 +190,10 @@ func verifyParts(ctx context.Context, problem method.Problem, m *Model, d *Data,
 	if err != nil {
 		return nil, err
 	}
-	positives, population := d.populations(problem.Definition().Population)
+	positives, population, err := large.Populations(ctx, d.stored(0), large.All(), problem.Definition().Population)
+	if err != nil {
+		return nil, err
+	}
 	e, err := objective.EncloseParts(ctx, blocks, problem, positives, population, weights, p, a, radius)
 	if err != nil {
 		return nil, d.inFile(err)

@@ -129,6 +129,7 @@ func (g *diagnosing) inPasses(d *Data, features *feature.Map, most int64) error 
 		if err != nil {
 			return z, "", err
 		}
+		defer certified.Release(source)
 		if _, err := p.Rule().Bind(source.Shape().Population); err != nil {
 			return z, err.Error(), nil
 		}
@@ -140,6 +141,7 @@ func (g *diagnosing) inPasses(d *Data, features *feature.Map, most int64) error 
 		if err != nil {
 			return certified.Result{}, err
 		}
+		defer certified.Release(source)
 		o.Sample = sample
 		r, err := certified.SolveSource(g.ctx, source, p, o)
 		return r, d.inFile(err)

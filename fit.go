@@ -134,9 +134,7 @@ func (out *Fitted) solveBlocks(ctx context.Context, d *Data, p method.Problem, f
 	if err != nil {
 		return nil, err
 	}
-	if b, ok := source.(*certified.BlockSource); ok {
-		defer b.Close()
-	}
+	defer certified.Release(source)
 	bound, err := p.Rule().Bind(source.Shape().Population)
 	if err != nil {
 		return nil, err

@@ -17,7 +17,6 @@ import (
 	"toptau/internal/table"
 	"toptau/method"
 	"toptau/result"
-	"toptau/threshold"
 )
 
 // PackResult describes a packed file.
@@ -99,18 +98,20 @@ func (d *Data) elsewhere(perRow, most int64) large.Rows {
 	if perRow*int64(d.Len()) <= memoryLimit(most) {
 		return nil
 	}
-	return d.stored()
+	return d.stored(most)
 }
 
-// stored returns the rows of a packed file.
-func (d *Data) stored() large.Rows { return large.OfTable(d.table, d.info.Schema, d.digest()) }
+// stored returns the rows of a packed file, of which a source keeps some in that number of bytes (0: half of the free memory).
+func (d *Data) stored(keep int64) large.Rows {
+	return large.OfTable(d.table, d.info.Schema, d.digest(), keep)
+}
 
 // forModel returns rows that a model can score, with columns in its order.
 func (d *Data) forModel(rows large.Rows, m *Model) large.Rows {
 	if d.rows != nil {
 		return rows
 	}
-	return d.arranged(m).stored()
+	return d.arranged(m).stored(0)
 }
 
 // sampleCells bounds the sample of a stored table from which encodings are fitted: 32 MiB of numbers. It has all rows
@@ -170,7 +171,8 @@ const (
 	startLeast = 4000
 )
 
-// startSample returns a sample of a stored table, encoded.
+// startSample returns a sample, encoded. Of a packed file it has the rows that the solver takes in memory, so that both have the same
+// start.
 func (d *Data) startSample(ctx context.Context, m *feature.Map, s matrix.Storage) (*matrix.Matrix, error) {
 	if d.rows != nil {
 		sample, err := d.rows.Sample(ctx, large.All(), 2*startRows)
@@ -199,37 +201,12 @@ func (d *Data) startSample(ctx context.Context, m *feature.Map, s matrix.Storage
 	return m.MatrixContext(ctx, sample, nil, s)
 }
 
-// populations returns the counts and weights of the positives, and of the rows that determine the threshold.
-func (d *Data) populations(p method.Population) (positives, population threshold.Population) {
-	var weights [2][]float64
-	counts := [2]int{d.Positives(), d.Len()}
-	if p == method.Negatives {
-		counts[1] -= counts[0]
-	}
-	for row, m := range d.table.Weight {
-		positive := d.table.Label[row] == table.Positive
-		if positive {
-			weights[0] = append(weights[0], m)
-		}
-		if !positive || p == method.AllRows {
-			weights[1] = append(weights[1], m)
-		}
-	}
-	return threshold.NewPopulation(counts[0], weights[0]), threshold.NewPopulation(counts[1], weights[1])
-}
-
-// source returns a source over the rows of d that encodes them in every pass. Of a packed file it keeps some rows and scores in
-// that number of bytes (0: half of the free memory).
+// source returns a source over all rows of d, which encodes them in every pass. Of a packed file it keeps some rows and scores
+// in that number of bytes (0: half of the free memory).
 func (d *Data) source(ctx context.Context, m *feature.Map, s matrix.Storage, p method.Population, keep int64) (certified.Source, error) {
-	if d.rows != nil {
-		return d.rows.Source(ctx, large.All(), m, s, p)
+	rows := d.rows
+	if rows == nil {
+		rows = d.stored(keep)
 	}
-	blocks, err := m.InBlocks(d.table, s)
-	if err != nil {
-		return nil, err
-	}
-	positives, population := d.populations(p)
-	source := certified.NewBlockSource(blocks, m.Cols(), p, positives, population)
-	source.Keep(memoryLimit(keep), os.TempDir())
-	return source, nil
+	return rows.Source(ctx, large.All(), m, s, p)
 }

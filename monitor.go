@@ -90,8 +90,25 @@ func Monitor(ctx context.Context, m *Model, r io.Reader, o MonitorOptions) (*Mon
 	}
 	out := &Monitored{Result: *w.Result(), watch: w}
 	out.Result.NewRows = in.rows
+	if files, ok := r.(*table.Files); ok {
+		in.warnings = append(in.warnings, folderWarnings(files.Keys(), out.Result.Columns)...)
+	}
 	out.Result.Warnings = append(append(out.Result.Warnings, in.warnings...), in.reader.Warnings()...)
 	return out, nil
+}
+
+// folderWarnings explains alarms on columns whose values are in the names of folders. Rows are read folder by folder, so each
+// value comes in one run, and the evidence takes the start of a run for a change.
+func folderWarnings(keys []string, c *result.MonitorColumns) (list []diag.Warning) {
+	for _, key := range keys {
+		if c != nil && slices.ContainsFunc(c.List, func(x result.MonitorColumn) bool {
+			return x.Alarm && (x.Column == key || strings.HasPrefix(x.Column, key+" ")) // with a part of a time
+		}) {
+			list = append(list, diag.Warning{Code: "folders-in-turn", Fixes: []diag.Fix{{Param: "drop", Value: key}},
+				Text: fmt.Sprintf("column %s names folders, which are read in turn, so it always alarms; train without it", diag.Quote(key))})
+		}
+	}
+	return list
 }
 
 // monitoredRows reads data or scores.

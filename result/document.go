@@ -49,6 +49,9 @@ type Database struct {
 	// time during which at least one statement was not answered
 	SecondsWaiting float64 `json:"seconds_database"`
 	SecondsOwn     float64 `json:"seconds_own"` // the rest of the time
+	// how the verb knows that the key differs in every row: index, counted, or unchecked if the database refused to count; empty: the
+	// verb needs no such key
+	KeyCheck string `json:"key_check,omitempty"`
 }
 
 // Warnings are warnings in the order in which they occurred. None are an empty list in JSON.

@@ -80,11 +80,11 @@ func (s *BlockSource) Keep(bytes int64, scratch string) {
 	s.shape.KeepsScores = s.scores != nil
 }
 
-// Close frees the scores that are kept.
-func (s *BlockSource) Close() {
-	if s.scores != nil {
-		s.scores.close()
-		s.scores = nil
+// Release frees what a source keeps for further questions. There must be none.
+func Release(s Source) {
+	if b, ok := s.(*BlockSource); ok && b.scores != nil {
+		b.scores.close()
+		b.scores = nil
 	}
 }
 

@@ -291,7 +291,7 @@ func TestKeptAnswers(t *testing.T) {
 			bytes, scratch = 25_000, t.TempDir() // scores in a file
 		}
 		kept.Keep(bytes, scratch)
-		defer kept.Close()
+		defer Release(kept)
 		if !kept.Shape().KeepsScores {
 			t.Fatal("no scores are kept")
 		}
@@ -441,7 +441,7 @@ func TestSources(t *testing.T) {
 			kept, scratch := newFileSource(t, d, population), newFileSource(t, d, population)
 			kept.Keep(1<<20, "")
 			scratch.Keep(15_000, t.TempDir())
-			defer scratch.Close()
+			defer Release(scratch)
 			for name, source := range map[string]Source{"shards": newShards(t, r, d, 3, population), "file": newFileSource(t, d, population),
 				"kept": kept, "scratch": scratch} {
 				got, err := SolveSource(context.Background(), source, p, Options{})

@@ -5,6 +5,7 @@ import (
 	"context"
 	"hash/fnv"
 	"math"
+	"os"
 	"runtime"
 	"slices"
 
@@ -12,6 +13,7 @@ import (
 	"toptau/internal/certified"
 	"toptau/internal/feature"
 	"toptau/internal/matrix"
+	"toptau/internal/memory"
 	"toptau/internal/parallel"
 	"toptau/internal/table"
 	"toptau/method"
@@ -26,10 +28,14 @@ type tableRows struct {
 	t      *table.Table
 	schema schema.Schema
 	name   string
+	keep   int64 // bytes
 }
 
-// OfTable returns the rows of a table with its schema. A row without a group has the hash of its number.
-func OfTable(t *table.Table, s schema.Schema, name string) Rows { return &tableRows{t, s, name} }
+// OfTable returns the rows of a table with its schema. A row without a group has the hash of its number. A source of the rows
+// keeps some of them, and scores, in that number of bytes of memory (0: half of what is free).
+func OfTable(t *table.Table, s schema.Schema, name string, keep int64) Rows {
+	return &tableRows{t, s, name, keep}
+}
 
 func (r *tableRows) Schema() schema.Schema { return r.schema }
 
@@ -160,11 +166,26 @@ func (r *tableRows) Source(ctx context.Context, p Part, m *feature.Map, s matrix
 	if err != nil {
 		return nil, err
 	}
-	population := negatives
-	if of == method.AllRows {
-		population = sum(positives, negatives)
+	if positives.Rows+negatives.Rows < r.t.Rows() {
+		blocks = blocks.Where(r.in(p))
 	}
-	return certified.NewBlockSource(blocks.Where(r.in(p)), m.Cols(), of, positives, population), nil
+	source := certified.NewBlockSource(blocks, m.Cols(), of, positives, population(positives, negatives, of))
+	source.Keep(cmp.Or(r.keep, memory.Free()/2), os.TempDir())
+	return source, nil
+}
+
+// Populations returns the positives of a part, and its rows that determine a threshold.
+func Populations(ctx context.Context, rows Rows, p Part, of method.Population) (positives, all threshold.Population, err error) {
+	positives, negatives, err := rows.Count(ctx, p)
+	return positives, population(positives, negatives, of), err
+}
+
+// population returns the rows that determine a threshold.
+func population(positives, negatives threshold.Population, of method.Population) threshold.Population {
+	if of == method.AllRows {
+		return sum(positives, negatives)
+	}
+	return negatives
 }
 
 // sum returns the population of both.

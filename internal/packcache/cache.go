@@ -325,35 +325,31 @@ func Fits(files *table.Files, f schema.Format, bytes int64) (bool, error) {
 	if bytes == 0 {
 		bytes = memory.Free() / 2
 	}
-	need := int64(0)
+	var sizes []int64
+	total := int64(0)
 	for _, path := range files.Paths() {
 		info, err := os.Stat(path)
 		if path == "-" || err != nil || !info.Mode().IsRegular() {
 			return true, nil // reading it returns the error
 		}
-		need += ofCompressed * info.Size()
+		sizes, total = append(sizes, info.Size()), total+info.Size()
 	}
-	if need <= bytes {
+	if ofCompressed*total <= bytes { // whatever their formats are
 		return true, nil
 	}
-	need = 0
-	for _, path := range files.Paths() {
+	need := int64(0)
+	for i, path := range files.Paths() {
 		format, compressed, err := table.FormatOf(path, f)
-		if err != nil || format == schema.Packed || format == schema.LIBSVM {
-			return true, err
-		}
-		info, err := os.Stat(path)
-		if err != nil {
-			return true, nil
-		}
-		factor := int64(ofText)
 		switch {
+		case err != nil || format == schema.Packed || format == schema.LIBSVM:
+			return true, err
 		case compressed:
-			factor = ofCompressed
+			need += ofCompressed * sizes[i]
 		case format == schema.Parquet:
-			factor = ofParquet
+			need += ofParquet * sizes[i]
+		default:
+			need += ofText * sizes[i]
 		}
-		need += factor * info.Size()
 	}
 	return need <= bytes, nil
 }

@@ -9,6 +9,7 @@ import (
 	"hash/crc32"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -18,12 +19,10 @@ import (
 
 // cursor reads the chunk of a column from its start.
 type cursor struct {
-	leaf     *leaf
-	meta     *chunkMeta
-	in       *bufio.Reader
-	left     int64 // bytes of the chunk
-	unpacker unpacker
-	packed   []byte // memory of a page
+	leaf *leaf
+	meta *chunkMeta
+	left int64 // bytes of the chunk
+	*cursorSpace
 
 	page    int     // values of the page that are left
 	levels  *hybrid // definition levels; nil: all values are there
@@ -33,12 +32,16 @@ type cursor struct {
 	dictionary *values // of the chunk; nil: none
 	numbers    []float64
 	texts      []string
+}
 
-	// memory that is used again
+// cursorSpace is memory that the cursors of a column use one after the other, for all row groups.
+type cursorSpace struct {
+	in           *bufio.Reader
+	unpacker     unpacker
+	packed       []byte // a page
 	level, index []int32
 	raw          values
-
-	text textColumn
+	text         textColumn
 }
 
 // newCursor returns a cursor over a chunk.
@@ -53,8 +56,12 @@ func (f *File) newCursor(k int, meta *chunkMeta) (*cursor, error) {
 	if start < int64(len(magic)) || meta.bytes > f.size-start {
 		return nil, errors.New("a chunk outside the file")
 	}
-	return &cursor{leaf: &f.meta.leaves[k], meta: meta, left: meta.bytes,
-		in: bufio.NewReaderSize(io.NewSectionReader(f.file, start, meta.bytes), 64<<10)}, nil
+	if f.spaces[k] == nil {
+		f.spaces[k] = &cursorSpace{in: bufio.NewReaderSize(nil, mostHeader)}
+	}
+	c := &cursor{leaf: &f.meta.leaves[k], meta: meta, left: meta.bytes, cursorSpace: f.spaces[k]}
+	c.in.Reset(io.NewSectionReader(f.file, start, meta.bytes))
+	return c, nil
 }
 
 // mostHeader bounds the header of a page, which may have statistics.
@@ -211,14 +218,8 @@ func (c *cursor) fill(n int, form Form, to *Values) error {
 		present := k
 		if c.levels != nil {
 			var err error
-			if c.level, err = c.levels.readInts(k, c.level[:0]); err != nil {
+			if present, err = c.countPresent(k); err != nil {
 				return err
-			}
-			present = 0
-			for _, v := range c.level {
-				if int(v) == c.leaf.levels {
-					present++
-				}
 			}
 		}
 		if err := c.decode(present, form, to, done); err != nil {
@@ -234,6 +235,24 @@ func (c *cursor) fill(n int, form Form, to *Values) error {
 		to.Dictionary = c.text.list
 	}
 	return nil
+}
+
+// countPresent returns how many of the next n values are not missing. If some are, it sets c.level.
+func (c *cursor) countPresent(n int) (int, error) {
+	if all, err := c.levels.allEqual(n, int32(c.leaf.levels)); err != nil || all {
+		return n, err
+	}
+	var err error
+	if c.level, err = c.levels.readInts(n, c.level[:0]); err != nil {
+		return 0, err
+	}
+	present := 0
+	for _, v := range c.level {
+		if int(v) == c.leaf.levels {
+			present++
+		}
+	}
+	return present, nil
 }
 
 // decode appends n values that are not missing.
@@ -254,18 +273,21 @@ func (c *cursor) decode(n int, form Form, to *Values, row int) error {
 	if c.index, err = c.indices.readInts(n, c.index[:0]); err != nil {
 		return err
 	}
-	size := c.dictionary.size()
+	size, most := c.dictionary.size(), uint32(0)
 	for _, i := range c.index {
-		if i < 0 || int(i) >= size {
-			return errPage
-		}
+		most = max(most, uint32(i))
+	}
+	if n > 0 && int64(most) >= int64(size) {
+		return errPage
 	}
 	if form == Texts {
 		if err := c.dictionaryTexts(row); err != nil {
 			return err
 		}
-		for _, i := range c.index {
-			to.Codes = append(to.Codes, c.text.base+i)
+		first := len(to.Codes)
+		to.Codes = slices.Grow(to.Codes, n)[:first+n]
+		for i, v := range c.index {
+			to.Codes[first+i] = c.text.base + v
 		}
 		return nil
 	}
@@ -274,8 +296,10 @@ func (c *cursor) decode(n int, form Form, to *Values, row int) error {
 			return err
 		}
 	}
-	for _, i := range c.index {
-		to.Numbers = append(to.Numbers, c.numbers[i])
+	first := len(to.Numbers)
+	to.Numbers = slices.Grow(to.Numbers, n)[:first+n]
+	for i, v := range c.index {
+		to.Numbers[first+i] = c.numbers[v]
 	}
 	return nil
 }

@@ -135,8 +135,24 @@ type hybrid struct {
 	bit    int    // of packed
 }
 
+// allEqual passes over the next n numbers and returns true if they are in one run of that value, as the levels of rows without a
+// missing value are. It needs n > 0.
+func (d *hybrid) allEqual(n int, value int32) (bool, error) {
+	if d.run == 0 {
+		if err := d.nextRun(); err != nil {
+			return false, err
+		}
+	}
+	if d.run < n || d.packed != nil || d.value != value {
+		return false, nil
+	}
+	d.run -= n
+	return true, nil
+}
+
 // readInts appends n numbers.
 func (d *hybrid) readInts(n int, to []int32) ([]int32, error) {
+	to = slices.Grow(to, n)
 	for n > 0 {
 		if d.run == 0 {
 			if err := d.nextRun(); err != nil {
@@ -196,19 +212,22 @@ func (d *hybrid) nextRun() error {
 // unpack appends n numbers of the run.
 func (d *hybrid) unpack(n int, to []int32) []int32 {
 	mask := uint64(1)<<d.width - 1
-	for range n {
-		at := d.bit / 8
+	first := len(to)
+	to = slices.Grow(to, n)[:first+n]
+	bit, list := d.bit, to[first:]
+	for i := range list {
 		var word uint64
-		if at+8 <= len(d.packed) {
+		if at := bit / 8; at+8 <= len(d.packed) {
 			word = binary.LittleEndian.Uint64(d.packed[at:])
 		} else {
 			for i, c := range d.packed[at:] {
 				word |= uint64(c) << (8 * i)
 			}
 		}
-		to = append(to, int32(uint32(word>>(d.bit%8)&mask)))
-		d.bit += d.width
+		list[i] = int32(uint32(word >> (bit % 8) & mask))
+		bit += d.width
 	}
+	d.bit = bit
 	return to
 }
 

@@ -43,7 +43,8 @@ type File struct {
 	group   int // row group that is read
 	done    int64
 	cursors []*cursor
-	bytes   int64 // of the row groups before
+	spaces  []*cursorSpace // by column
+	bytes   int64          // of the row groups before
 }
 
 // Is reports whether a file begins like a Parquet file.
@@ -98,7 +99,12 @@ func (f *File) readFooter() error {
 
 // Close closes the file.
 func (f *File) Close() error {
-	f.closeCursors()
+	for _, s := range f.spaces {
+		if s != nil {
+			s.unpacker.close()
+		}
+	}
+	f.cursors, f.spaces = nil, nil
 	return f.file.Close()
 }
 
@@ -128,8 +134,7 @@ func (f *File) Rows() int64 { return f.meta.rows }
 
 // Rewind makes Next return the first rows again.
 func (f *File) Rewind() {
-	f.closeCursors()
-	f.group, f.done, f.bytes = 0, 0, 0
+	f.cursors, f.group, f.done, f.bytes = nil, 0, 0, 0
 }
 
 // Consumed returns about the number of bytes that were read.
@@ -160,8 +165,7 @@ const nextRows = 1 << 16
 func (f *File) Next(forms []Form, space []Values) (int, error) {
 	for f.group < len(f.meta.groups) && f.done == f.meta.groups[f.group].rows {
 		f.bytes = f.Consumed()
-		f.closeCursors()
-		f.group, f.done = f.group+1, 0
+		f.cursors, f.group, f.done = nil, f.group+1, 0
 	}
 	if f.group == len(f.meta.groups) {
 		return 0, io.EOF
@@ -170,6 +174,9 @@ func (f *File) Next(forms []Form, space []Values) (int, error) {
 	n := int(min(nextRows, g.rows-f.done))
 	if f.cursors == nil {
 		f.cursors = make([]*cursor, len(f.meta.leaves))
+	}
+	if f.spaces == nil {
+		f.spaces = make([]*cursorSpace, len(f.meta.leaves))
 	}
 	err := parallel.ForErr(len(f.meta.leaves), func(k int) error {
 		if forms[k] == Skip {
@@ -222,15 +229,6 @@ func (f *File) before() int64 {
 		rows += g.rows
 	}
 	return rows
-}
-
-func (f *File) closeCursors() {
-	for _, c := range f.cursors {
-		if c != nil {
-			c.unpacker.close()
-		}
-	}
-	f.cursors = nil
 }
 
 // valueError is the error of a value. row counts the rows of the call.

@@ -375,7 +375,8 @@ func TestBadLabelsFile(t *testing.T) {
 func TestBadFiles(t *testing.T) {
 	folder := t.TempDir()
 	_, _, err := Read(folder, Options{})
-	wantError(t, err, folder+": a directory without files, expected files with rows")
+	wantError(t, err, folder+`: a directory without files, expected files with rows`+
+		` (names that begin with "." or "_", and folders without a key as in day=2026-01-01, are left out)`)
 	gone := filepath.Join(folder, "gone.csv")
 	_, _, err = Read(gone, Options{})
 	wantError(t, err, gone+": no such file or directory")

@@ -27,8 +27,8 @@ type Files struct {
 }
 
 // OpenFiles returns the files of some paths in their order. A directory stands for the files in it, without
-// hidden ones and other folders than partitions (see partition), and a pattern that is no file for the files that match it, both in the
-// order of their names. Errors are *diag.Error.
+// those that lakes keep for programs (see setAside) and without other folders than partitions (see partition). A pattern that is no file
+// stands for the files that match it. Both are in the order of their names. Errors are *diag.Error.
 func OpenFiles(paths ...string) (*Files, error) {
 	f := &Files{partitions: map[string][]partition{}}
 	for _, path := range paths {
@@ -77,7 +77,8 @@ func (f *Files) expandPath(path string) ([]string, error) {
 		return nil, err
 	}
 	if len(found) == 0 {
-		return nil, &diag.Error{Kind: diag.IO, File: path, Found: "a directory without files", Expected: "files with rows"}
+		return nil, &diag.Error{Kind: diag.IO, File: path, Found: "a directory without files", Expected: "files with rows",
+			Hint: `names that begin with "." or "_", and folders without a key as in day=2026-01-01, are left out`}
 	}
 	return found, nil
 }

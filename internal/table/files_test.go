@@ -119,7 +119,8 @@ func TestBadSetsOfFiles(t *testing.T) {
 		{[]string{"a,y\n1,0\n2,1\n", "1 1:2\n0 2:1\n"}, "", o, `DIR/f01.csv: a LIBSVM file, expected delimited text, as in DIR/f00.csv`},
 		{[]string{"a,y\n1,0\n2,1\n", "1,2\n"}, "", o, `DIR/f01.csv:1: a first line without the column names of DIR/f00.csv, expected a header`},
 		{[]string{"a,y\n1,0\n", "a,y\n2,0\n"}, "", o, `DIR/f00.csv: column "y": no positive row, the labels are "0" (2), expected rows of both classes`},
-		{nil, "", o, `DIR: a directory without files, expected files with rows`},
+		{nil, "", o, `DIR: a directory without files, expected files with rows` +
+			` (names that begin with "." or "_", and folders without a key as in day=2026-01-01, are left out)`},
 		{nil, "/*.csv", o, `DIR/*.csv: no file that matches, expected at least one`},
 		{[]string{"a,y\n1,0\n"}, "", Options{Format: schema.Format{Label: "y", FileColumn: "a"}}, `DIR/f00.csv: --file-column "a", expected a name that no column has`},
 	} {

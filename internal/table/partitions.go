@@ -27,7 +27,7 @@ const missingPartition = "__HIVE_DEFAULT_PARTITION__"
 // splitPartition returns the partition that the name of a folder stands for. Special characters are escaped as in URLs.
 func splitPartition(folder string) (partition, bool) {
 	key, value, ok := strings.Cut(folder, "=")
-	if !ok || key == "" || strings.HasPrefix(folder, ".") {
+	if !ok || key == "" {
 		return partition{}, false
 	}
 	if s, err := url.PathUnescape(key); err == nil {
@@ -39,6 +39,12 @@ func splitPartition(folder string) (partition, bool) {
 	return partition{key: key, value: value, missing: value == missingPartition || value == ""}, true
 }
 
+// setAside reports whether a directory has a file or folder for programs, and not for its rows: hidden ones, and those that begin with
+// "_", as _SUCCESS, _metadata and _temporary. Spark, Hive, DuckDB and others leave out the same. A key may begin with "_".
+func setAside(name string) bool {
+	return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") && !strings.Contains(name, "=")
+}
+
 // expandDirectory adds the files of a directory in the order of their paths, and those of its folders that are partitions.
 func (f *Files) expandDirectory(path string, above []partition) (found []string, err error) {
 	entries, err := os.ReadDir(path) // sorted by name
@@ -46,10 +52,13 @@ func (f *Files) expandDirectory(path string, above []partition) (found []string,
 		return nil, openFailure(path, err)
 	}
 	for _, e := range entries {
-		name := filepath.Join(path, e.Name())
-		info, err := os.Stat(name)
-		if err != nil || strings.HasPrefix(e.Name(), ".") {
+		if setAside(e.Name()) {
 			continue
+		}
+		name := filepath.Join(path, e.Name())
+		info, err := os.Stat(name) // of what a link points to
+		if err != nil {
+			return nil, openFailure(name, err)
 		}
 		if !info.IsDir() {
 			if found = append(found, name); len(above) > 0 {
@@ -104,6 +113,18 @@ func keysOf(list []partition) string {
 		keys = append(keys, diag.Quote(p.key))
 	}
 	return "folders with the keys " + strings.Join(keys, ", ")
+}
+
+// Keys returns the names of the columns whose values are in the names of folders.
+func (f *Files) Keys() []string {
+	var keys []string
+	for _, list := range f.partitions { // which all have the same keys
+		for _, p := range list {
+			keys = append(keys, p.key)
+		}
+		break
+	}
+	return keys
 }
 
 // Partition describes the partition of a file, "" if it has none.

@@ -104,6 +104,51 @@ func TestPartitionErrors(t *testing.T) {
 	}
 }
 
+// What lakes keep for programs is no data: markers, statistics, checksums, logs, and the files of unfinished jobs.
+func TestDirectoryLeavesOutFilesForPrograms(t *testing.T) {
+	dir := t.TempDir()
+	rows := []string{"_site=3/day=1/part-0.parquet", "_site=3/day=2/part-0.parquet"}
+	for _, name := range rows {
+		writePart(t, filepath.Join(dir, name))
+	}
+	for _, name := range []string{"_SUCCESS", "_metadata", "_common_metadata", "._SUCCESS.crc", "_temporary/0/day=1/part-1.parquet",
+		"_delta_log/00000000000000000000.json", ".hive-staging/day=1/part-0.parquet", ".day=3/part-0.parquet", "_site=3/day=1/.part-0.parquet.crc",
+		"_site=3/day=1/_started_7", "metadata/v1.json"} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("crc\x00"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, err := OpenFiles(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, path := range files.Paths() {
+		if i >= len(rows) || path != filepath.Join(dir, rows[i]) {
+			t.Errorf("file %d is %s", i, path)
+		}
+	}
+	if keys := strings.Join(files.Keys(), " "); keys != "_site day" {
+		t.Errorf("keys %s", keys)
+	}
+	got, _, err := Read(dir, Options{Format: schema.Format{Label: "y"}})
+	if err != nil || got.Rows() != 6 {
+		t.Fatalf("%v", err)
+	}
+	if _, err := OpenFiles(filepath.Join(dir, "_temporary")); err == nil || !strings.Contains(err.Error(), "left out") {
+		t.Errorf("a directory without files of its own: %v", err)
+	}
+	if err := os.Symlink("gone", filepath.Join(dir, "_site=3", "day=1", "part-2.parquet")); err != nil {
+		t.Skip(err)
+	}
+	if _, err := OpenFiles(dir); err == nil || !strings.Contains(err.Error(), "part-2") {
+		t.Errorf("a link to nothing: %v", err)
+	}
+}
+
 // Several files with columns of text are packed as one table: text, and Parquet files in partitions.
 func TestPackSeveralFilesWithTexts(t *testing.T) {
 	lake := t.TempDir()

@@ -13,11 +13,19 @@ func init() { dialects["clickhouse"] = ClickHouse }
 // ClickHouse is the SQL of ClickHouse from 18.16 on, which has neither window functions nor casts of aggregates.
 func ClickHouse() *Dialect {
 	d := base("clickhouse", export.ClickHouse)
-	d.Near = SteppedBin(func(_ *Dialect, x string) string { return "toInt32(floor(" + x + "))" })
+	stepped := SteppedBin(func(_ *Dialect, x string) string { return "toInt32(floor(" + x + "))" })
+	d.Near = func(d *Dialect, score string, cuts []float64) string {
+		if len(cuts) <= mostNested {
+			return countedBin(d, score, cuts)
+		}
+		return stepped(d, score, cuts)
+	}
 	d.Bucket = func(key string, seed int) string {
 		return fmt.Sprintf("bitAnd(cityHash64(%s, 'toptau %d'), %d)", key, seed, large.Buckets-1)
 	}
 	d.Bin = searchedBin
+	d.Element = func(d *Dialect, list []float64, index string) string { return plainList(d, list) + "[" + index + "]" }
+	d.Narrow = func(x string) string { return "toFloat32(" + x + ")" }
 	d.SumIf = func(value, where string) string { return "sumIf(" + value + ", " + where + ")" }
 	d.CountIf = func(where string) string { return "countIf(" + where + ")" }
 	d.ListIf = func(value, where string) string {
@@ -61,6 +69,8 @@ func ClickHouse() *Dialect {
 			return Number
 		case strings.HasPrefix(t, "Int"), strings.HasPrefix(t, "UInt"):
 			return Int
+		case t == "Float32":
+			return Single
 		case strings.HasPrefix(t, "Float"), strings.HasPrefix(t, "Decimal"):
 			return Number
 		case t == "String", strings.HasPrefix(t, "FixedString"), strings.HasPrefix(t, "Enum"), t == "UUID":
@@ -76,20 +86,14 @@ func ClickHouse() *Dialect {
 // comparisons as it has cuts. Lambdas name the result of each half: the name of an expression would be replaced by it, twice each time.
 func searchedBin(d *Dialect, score string, cuts []float64) string {
 	if len(cuts) <= mostNested {
-		return NestedBin(d, score, cuts)
+		return countedBin(d, score, cuts)
 	}
 	size := 1
 	for size <= len(cuts) {
 		size *= 2
 	}
-	list := make([]string, size-1)
-	for i := range list {
-		list[i] = "inf" // no score reaches it
-		if i < len(cuts) {
-			list[i] = strings.Trim(d.Num(cuts[i]), "()") // a list of plain numbers is one literal, of expressions a call
-		}
-	}
-	array := "[" + strings.Join(list, ", ") + "]"
+	array := plainList(d, cuts)
+	array = array[:len(array)-1] + strings.Repeat(", inf", size-1-len(cuts)) + "]" // no score reaches inf
 	var half func(found string, step int) string
 	half = func(found string, step int) string {
 		value := fmt.Sprintf("%s + if(%s >= %s[%s + %d], %d, 0)", found, score, array, found, step, step)
@@ -100,4 +104,23 @@ func searchedBin(d *Dialect, score string, cuts []float64) string {
 		return fmt.Sprintf("arrayMap(%s -> %s, [%s])[1]", name, half(name, step/2), value)
 	}
 	return "(" + half("0", size/2) + ")"
+}
+
+// plainList is a list of numbers. A list of plain numbers is one literal, of expressions a call.
+func plainList(d *Dialect, list []float64) string {
+	plain := make([]string, len(list))
+	for i, x := range list {
+		plain[i] = strings.Trim(d.Num(x), "()")
+	}
+	return "[" + strings.Join(plain, ", ") + "]"
+}
+
+// countedBin adds the comparisons with all cuts. A comparison of a block of rows costs a fraction of a condition, whose
+// branches are all computed. The sum is balanced, since each addition has a type of twice the bits, up to 64.
+func countedBin(d *Dialect, score string, cuts []float64) string {
+	if len(cuts) == 1 {
+		return "(" + score + " >= " + d.Num(cuts[0]) + ")"
+	}
+	half := len(cuts) / 2
+	return "(" + countedBin(d, score, cuts[:half]) + " + " + countedBin(d, score, cuts[half:]) + ")"
 }

@@ -38,8 +38,13 @@ type Dialect struct {
 	ListIf func(value, where string) string
 	// Scored returns a text with a colon between a text and a score, in digits that give the score exactly.
 	Scored func(text, score string) string
+	// Element returns the element of a list at an index from 1, where that is faster than a CASE of as many numbers; nil: it is not.
+	Element func(d *Dialect, list []float64, index string) string
 	// Cast returns a number of any type as a double.
 	Cast func(x string) string
+	// Narrow returns a number rounded to float32, as a float32, where the sum and the product of a float32 and a double are those of
+	// doubles; nil: they are not.
+	Narrow func(x string) string
 	// Present returns a value that is known not to be NULL, as a type without NULL.
 	Present func(x string) string
 	// Missing returns a double, with NaN or NULL for NULL and NaN.
@@ -59,10 +64,19 @@ type Dialect struct {
 	// Columns returns the statement that lists the columns of a table: name and type, in their order. path has the parts
 	// of the table's name.
 	Columns func(d *Dialect, path []string) string
+	// Unique returns the statement that counts the constraints of a table which keep the values of a column different; nil: the catalogue
+	// has none.
+	Unique func(d *Dialect, path []string, column string) string
 	// Kind returns the kind of a type from the catalogue.
 	Kind func(databaseType string) Kind
-	// Explain returns the statement that describes how another one would run.
-	Explain func(statement string) string
+	// Texts returns a statement with some of its columns as texts; nil: drivers convert all types to texts.
+	Texts func(statement string, columns []string) string
+	// Explain returns the statement that describes how another one would run. Its answer has PlanColumn columns before the text.
+	Explain    func(statement string) string
+	PlanColumn int
+
+	// NaNLast reports that min and max take NaN for the largest number. Elsewhere only a sum shows whether there is one.
+	NaNLast bool
 
 	// MostKeys is the number of literals in a list above which statements become slow, or are refused.
 	MostKeys int
@@ -77,12 +91,13 @@ const (
 	Other  Kind = iota // nothing that a model reads
 	Int                // a whole number of at most 64 bits
 	Number             // another number
+	Single             // a float32
 	Bool               // true or false, which count as 1 and 0
 	Text               // a text
 )
 
 func (k Kind) String() string {
-	return [...]string{"other", "whole number", "number", "boolean", "text"}[k]
+	return [...]string{"other", "whole number", "number", "number", "boolean", "text"}[k]
 }
 
 // dialects has a function for each name.
@@ -209,7 +224,9 @@ func standardKind(databaseType string) Kind {
 	switch strings.TrimSpace(name) {
 	case "smallint", "integer", "bigint", "int", "tinyint":
 		return Int
-	case "real", "double precision", "double", "float", "numeric", "decimal":
+	case "real":
+		return Single
+	case "double precision", "double", "float", "numeric", "decimal":
 		return Number
 	case "boolean":
 		return Bool

@@ -26,6 +26,27 @@ func DuckDB() *Dialect {
 	d.Columns = func(d *Dialect, path []string) string {
 		return strings.Replace(standardColumns(d, path), "= current_schema", "= current_schema()", 1)
 	}
+	d.Kind = func(databaseType string) Kind {
+		name, _, _ := strings.Cut(databaseType, "(")
+		switch name {
+		case "UTINYINT", "USMALLINT", "UINTEGER":
+			return Int
+		case "UBIGINT", "HUGEINT", "UHUGEINT":
+			return Number
+		case "ENUM":
+			return Text
+		}
+		return standardKind(databaseType)
+	}
+	// The driver has types of its own for decimals, UUIDs and integers of 128 bits.
+	d.Texts = func(statement string, columns []string) string {
+		list := make([]string, len(columns))
+		for i, c := range columns {
+			list[i] = d.String(d.Quote(c)) + " AS " + d.Quote(c)
+		}
+		return "SELECT * REPLACE (" + strings.Join(list, ", ") + ") FROM (" + statement + "\n)"
+	}
+	d.PlanColumn = 1
 	d.MostKeys = 100_000
 	return d
 }

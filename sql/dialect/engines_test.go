@@ -281,6 +281,38 @@ func questions(d *dialect.Dialect, few bool) (list []question) {
 		})
 	}
 
+	if d.Narrow != nil {
+		ask("factor", "SELECT "+k+", "+d.Factor(x, 3, true, 0)+" * "+d.Num(1.1)+from+" WHERE abs("+x+") <= "+d.Num(1e30), func(cells [][]string) error {
+			for _, c := range cells {
+				n, _ := strconv.ParseInt(c[0], 10, 64)
+				z := float64(float32(number(int((n+1_000_000)/7919))/3)) * 1.1
+				if got, err := strconv.ParseFloat(c[1], 64); err != nil || got != z {
+					return fmt.Errorf("%v is %s: %v", z, c[1], err)
+				}
+			}
+			return differ("numbers", len(cells), bounded(1e30))
+		})
+	}
+	if d.Element != nil {
+		list := []float64{-1.5, 1e-300, 2e300}
+		place := "1 + " + d.Bin(d, x, []float64{-0.5, 0.5})
+		ask("element", "SELECT "+k+", "+d.Element(d, list, place)+from+" WHERE abs("+x+") <= "+d.Num(1e30), func(cells [][]string) error {
+			for _, c := range cells {
+				n, _ := strconv.ParseInt(c[0], 10, 64)
+				z, at := number(int((n+1_000_000)/7919)), 0
+				for _, cut := range []float64{-0.5, 0.5} {
+					if z >= cut {
+						at++
+					}
+				}
+				if got, err := strconv.ParseFloat(c[1], 64); err != nil || got != list[at] {
+					return fmt.Errorf("%v is at %s instead of %v: %v", z, c[1], list[at], err)
+				}
+			}
+			return differ("numbers", len(cells), bounded(1e30))
+		})
+	}
+
 	// The checksum does not depend on the order, and changes with a value, a missing value, and values that change places.
 	changed := func(name, expr string) string {
 		return "SELECT " + k + " AS k, " + expr + " AS x, " + s + " AS s" + from + name

@@ -21,6 +21,8 @@ func Postgres() *Dialect {
 		return "width_bucket(" + score + ", '{" + strings.Join(list, ",") + "}'::float8[])"
 	}
 	d.Near = d.Bin
+	d.Narrow = func(x string) string { return "cast(" + x + " as float4)" }
+	d.NaNLast = true
 	d.Bucket = func(key string, seed int) string {
 		return fmt.Sprintf("(hashtextextended(CAST(%s AS text), %d) & %d)", key, seed, large.Buckets-1)
 	}
@@ -38,6 +40,15 @@ func Postgres() *Dialect {
 		literal, _ := d.Text(d.Path(path))
 		return "SELECT CAST(attname AS text), CAST(format_type(atttypid, NULL) AS text) FROM pg_catalog.pg_attribute WHERE attrelid = to_regclass(" +
 			literal + ") AND attnum > 0 AND NOT attisdropped ORDER BY attnum"
+	}
+	// An index of a table says nothing about those that inherit from it, unless they are its partitions.
+	d.Unique = func(d *Dialect, path []string, column string) string {
+		table, _ := d.Text(d.Path(path))
+		name, _ := d.Text(column)
+		return "SELECT count(*) FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indrelid JOIN pg_catalog.pg_attribute a " +
+			"ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0] WHERE i.indrelid = to_regclass(" + table + ") AND a.attname = " + name +
+			" AND i.indisunique AND i.indisvalid AND i.indimmediate AND i.indnkeyatts = 1 AND i.indpred IS NULL AND i.indexprs IS NULL" +
+			" AND (c.relkind = 'p' OR NOT EXISTS (SELECT FROM pg_catalog.pg_inherits h WHERE h.inhparent = c.oid))"
 	}
 	d.MostKeys = 100_000
 	return d

@@ -6,12 +6,24 @@ import export "toptau/internal/export/sql"
 // round to 0, it is 0 for such numbers. least is a lower bound of the absolute values of x that are not 0; no condition is written if all
 // of them are large enough. x is written twice, so it should be short.
 func (d *Dialect) Scaled(x string, by float64, single bool, least float64) string {
+	return d.scaled(x, by, single, least, d.Single)
+}
+
+// Factor is Scaled as a factor of a double: a float32 may stay one.
+func (d *Dialect) Factor(x string, by float64, single bool, least float64) string {
+	if d.Narrow == nil {
+		return d.Scaled(x, by, single, least)
+	}
+	return d.scaled(x, by, single, least, d.Narrow)
+}
+
+func (d *Dialect) scaled(x string, by float64, single bool, least float64, round func(x string) string) string {
 	scaled := x
 	if by != 1 {
 		scaled = "(" + x + " / " + d.Num(by) + ")"
 	}
 	if single {
-		scaled = d.Single(scaled)
+		scaled = round(scaled)
 	}
 	if !d.Checks {
 		return scaled

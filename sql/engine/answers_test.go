@@ -38,6 +38,8 @@ func hostileTable(r *rand.Rand, rows int, missing bool) servers.Table {
 				x = math.Ldexp(x, 40)
 			case 3:
 				x = math.Max(0, x)
+			case 4:
+				x = float64(float32(x)) // stored in 32 bits
 			}
 			numbers[j] = append(numbers[j], x)
 		}
@@ -55,7 +57,8 @@ func hostileTable(r *rand.Rand, rows int, missing bool) servers.Table {
 		{Name: hostile[0], Integer: func(row int) int64 { return int64(row)*3 - 50 }},
 		{Name: hostile[1], Integer: func(row int) int64 { return label[row] }}}}
 	for j := range numbers {
-		t.Columns = append(t.Columns, servers.Column{Name: hostile[2+j], Number: func(row int) float64 { return numbers[j][row] }, Null: null(uint64(j))})
+		t.Columns = append(t.Columns, servers.Column{Name: hostile[2+j], Single: j == 4, Number: func(row int) float64 { return numbers[j][row] },
+			Null: null(uint64(j))})
 	}
 	for j := range texts {
 		t.Columns = append(t.Columns, servers.Column{Name: hostile[7+j], Text: func(row int) string { return texts[j][row] }, Null: null(uint64(10 + j))})

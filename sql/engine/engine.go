@@ -77,7 +77,7 @@ func Open(ctx context.Context, name string, o Options) (*Engine, error) {
 	for _, dsn := range o.DSN {
 		conn, closing, err := open(ctx, e, dsn, &o)
 		if err != nil {
-			return nil, errors.Join(withoutSecrets(d.Title, dsn, err), e.Close())
+			return nil, errors.Join(withoutSecrets(d.Title, secretOf(name, dsn), err), e.Close())
 		}
 		e.Shards, e.close = append(e.Shards, conn), append(e.close, closing)
 	}
@@ -141,8 +141,19 @@ type reworded struct {
 func (r reworded) Error() string { return r.text }
 func (r reworded) Unwrap() error { return r.err }
 
+// secretOf returns a connection string if it is a secret. That of an embedded database is the path of a file.
+func secretOf(name, dsn string) string {
+	if name == "duckdb" {
+		return ""
+	}
+	return dsn
+}
+
 // secretsOf returns the parts of a connection string that errors must not have: all of it, and every value that may be a password.
 func secretsOf(dsn string) []string {
+	if dsn == "" {
+		return nil
+	}
 	secrets := []string{dsn}
 	if _, rest, found := strings.Cut(dsn, "://"); found {
 		if at := strings.LastIndex(rest, "@"); at >= 0 {
@@ -166,6 +177,7 @@ type conn struct {
 	db         *sql.DB
 	one        *sql.Conn                                      // all statements run here; nil: any connection will do
 	begin      func(ctx context.Context, one *sql.Conn) error // begins what one is for
+	compile    func(on bool) string                           // the statement for Compile; nil: there is none
 	steady     bool
 	timeout    time.Duration
 }
@@ -250,6 +262,18 @@ func (c *conn) Reconnect(ctx context.Context) error {
 	}
 	c.one = one
 	return nil
+}
+
+// Compile lets the database compile expressions, or not. A new connection does not compile.
+func (c *conn) Compile(ctx context.Context, on bool) error {
+	if c.compile == nil || c.one == nil {
+		return nil
+	}
+	_, err := c.one.ExecContext(ctx, c.compile(on))
+	if c.Lost(err) {
+		return nil // the next statement connects again
+	}
+	return withoutSecretsOrNil(c.title, c.dsn, err)
 }
 
 // counter counts the bytes of connections.

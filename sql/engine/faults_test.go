@@ -103,6 +103,9 @@ func fitClouds(t *testing.T, d database, at int, do func()) (certified.Result, *
 // TestFaults kills servers and changes rows in the middle of a fit. The result is the same, or the error says why not.
 func TestFaults(t *testing.T) {
 	databases(t, func(t *testing.T, d database) {
+		if d.name == "duckdb" {
+			t.Skip("no process can write to a file that is open: TestDuckDB")
+		}
 		s := d.servers[0]
 		want, _, err := fitClouds(t, d, 0, nil)
 		if err != nil {

@@ -48,8 +48,8 @@ type database struct {
 	servers []*servers.Server
 }
 
-// databases runs a test in the databases that are installed, after loading tables: PostgreSQL, and two servers of ClickHouse with half
-// of the rows each.
+// databases runs a test in the databases that are installed, after loading tables: PostgreSQL, two servers of ClickHouse with half
+// of the rows each, and DuckDB.
 func databases(t *testing.T, test func(t *testing.T, d database), tables ...servers.Table) {
 	t.Run("postgres", func(t *testing.T) {
 		s := servers.Postgres(t, servers.PostgresOptions{Settings: []string{"shared_buffers = 1GB", "max_parallel_workers_per_gather = 0"}})
@@ -66,6 +66,13 @@ func databases(t *testing.T, test func(t *testing.T, d database), tables ...serv
 			}
 		}
 		test(t, database{"clickhouse", two})
+	})
+	t.Run("duckdb", func(t *testing.T) {
+		s := servers.DuckDBFile(t)
+		for _, of := range tables {
+			s.Load(t, of)
+		}
+		test(t, database{"duckdb", []*servers.Server{s}})
 	})
 }
 

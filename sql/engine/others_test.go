@@ -59,6 +59,7 @@ func (c embeddedConn) Query(_ context.Context, statement string, dest []any, eac
 func (c embeddedConn) Steady() bool                        { return false }
 func (c embeddedConn) Lost(error) bool                     { return false }
 func (c embeddedConn) Reconnect(ctx context.Context) error { return nil }
+func (c embeddedConn) Compile(context.Context, bool) error { return nil }
 
 // scanText does what database/sql does for a text.
 func scanText(dest any, cell *string) error {
@@ -121,8 +122,8 @@ func hostileRows(n int) []byte {
 	return b.Bytes()
 }
 
-// checkEverything fits, counts, samples and scores rows in a database and compares each with the same in memory.
-func checkEverything(t *testing.T, d *dialect.Dialect, shards []scan.Conn, list []*servers.Server) {
+// checkEverything loads rows, connects, fits, counts, samples and scores in a database, and compares each with the same in memory.
+func checkEverything(t *testing.T, d *dialect.Dialect, connect func() []scan.Conn, list []*servers.Server) {
 	ctx := context.Background()
 	text := hostileRows(3000)
 	path := filepath.Join(t.TempDir(), "rows.csv")
@@ -139,6 +140,7 @@ func checkEverything(t *testing.T, d *dialect.Dialect, shards []scan.Conn, list 
 	for i, s := range list {
 		s.Load(t, of.Part(i, len(list)))
 	}
+	shards := connect()
 	rows, err := scan.Open(ctx, d, shards, scan.Table{Name: []string{name}, Key: "the key", Label: "y"})
 	if err != nil {
 		t.Fatal(err)
@@ -310,7 +312,7 @@ func TestOtherDatabases(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkEverything(t, d, []scan.Conn{embeddedConn{s}}, []*servers.Server{s})
+			checkEverything(t, d, func() []scan.Conn { return []scan.Conn{embeddedConn{s}} }, []*servers.Server{s})
 		}
 	}
 	connected := func(name string, start func(testing.TB) []*servers.Server) func(t *testing.T) {
@@ -323,12 +325,19 @@ func TestOtherDatabases(t *testing.T) {
 				}
 				o.DSN = append(o.DSN, s.ReadOnly)
 			}
-			e, err := engine.Open(context.Background(), name, o)
+			d, err := dialect.ByName(name)
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer e.Close()
-			checkEverything(t, e.Dialect, e.Shards, list)
+			var e *engine.Engine
+			connect := func() []scan.Conn {
+				if e, err = engine.Open(context.Background(), name, o); err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { _ = e.Close() })
+				return e.Shards
+			}
+			checkEverything(t, d, connect, list)
 			received, sent := e.Bytes()
 			t.Logf("%d bytes received, %d sent", received, sent)
 		}
@@ -337,6 +346,7 @@ func TestOtherDatabases(t *testing.T) {
 		return []*servers.Server{servers.Postgres(t, servers.PostgresOptions{})}
 	}))
 	t.Run("ClickHouse 18.16", connected("clickhouse", func(t testing.TB) []*servers.Server { return servers.ClickHouse(t, 2) }))
+	t.Run("DuckDB file", connected("duckdb", func(t testing.TB) []*servers.Server { return []*servers.Server{servers.DuckDBFile(t)} }))
 	slow := func(run func(t *testing.T)) func(t *testing.T) {
 		return func(t *testing.T) {
 			if os.Getenv("TOPTAU_EMBEDDED") == "" {
@@ -346,7 +356,7 @@ func TestOtherDatabases(t *testing.T) {
 		}
 	}
 	t.Run("ClickHouse, embedded", slow(embedded("clickhouse", servers.CHDB)))
-	t.Run("DuckDB", slow(embedded("duckdb", servers.DuckDB)))
+	t.Run("DuckDB in Python", slow(embedded("duckdb", servers.DuckDB)))
 	t.Run("Trino", connected("trino", func(t testing.TB) []*servers.Server {
 		if os.Getenv("TOPTAU_TRINO") == "" {
 			t.Skip("starts three Java programs: make trino")

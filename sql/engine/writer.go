@@ -39,9 +39,9 @@ func OpenWriters(ctx context.Context, name string, o Options) (list []*Writer, e
 	for _, dsn := range o.DSN {
 		db, allow, err := open(&Engine{Dialect: d}, dsn, &o)
 		if err != nil {
-			return list, withoutSecrets(d.Title, dsn, err)
+			return list, withoutSecrets(d.Title, secretOf(name, dsn), err)
 		}
-		w := &Writer{conn{title: d.Title, dsn: dsn, db: db, timeout: o.timeout()}}
+		w := &Writer{conn{title: d.Title, dsn: secretOf(name, dsn), db: db, timeout: o.timeout()}}
 		w.begin = func(ctx context.Context, one *sql.Conn) error {
 			if allow == "" {
 				return one.PingContext(ctx)
@@ -81,5 +81,9 @@ func (w *Writer) Close() error { return errors.Join(w.one.Close(), w.db.Close())
 
 // unknownDriver is the error for a database that this program does not connect to.
 func unknownDriver(name string) error {
-	return &diag.Error{Kind: diag.Usage, Param: "database", Found: diag.Quote(name), Expected: "one of " + strings.Join(Names(), ", ")}
+	e := &diag.Error{Kind: diag.Usage, Param: "database", Found: diag.Quote(name), Expected: "one of " + strings.Join(Names(), ", ")}
+	if name == "duckdb" {
+		e.Hint = "this program was built without DuckDB; make sql-duckdb builds one that has it, and needs a C compiler"
+	}
+	return e
 }

@@ -21,6 +21,14 @@ type encoder struct {
 	columns []column // those that features read
 	pieces  []piece
 	most    []float64 // for each feature the largest absolute value
+
+	places    []column // of the scorecards, on the columns
+	fractions []column // of the scorecards, on the columns and the places
+}
+
+// needsPlaces reports whether a statement needs the places of scorecards: their features do, and scores where lists have elements.
+func (e *encoder) needsPlaces(features bool) bool {
+	return len(e.places) > 0 && (features || e.d.Element != nil)
 }
 
 // column is a column of the innermost subquery.
@@ -79,7 +87,9 @@ func newEncoder(d *dialect.Dialect, t *layout, m *feature.Map, storage matrix.St
 				first, _ := d.Text(in.Categories[0])
 				expr = "CASE WHEN " + d.Trim(text) + " = '' THEN " + first + " ELSE " + text + " END"
 			}
-		} else if expr = d.Present(d.Cast(c.expr(d))); c.missing > 0 {
+		} else if expr = d.Present(d.Cast(c.expr(d))); c.missing == 0 && c.kind == dialect.Single && d.Narrow != nil {
+			expr, inputs[k].narrow = d.Present(c.expr(d)), true
+		} else if c.missing > 0 {
 			value := d.Double(c.expr(d))
 			inputs[k].absent = name + " IS NULL"
 			expr = value
@@ -124,7 +134,11 @@ func newEncoder(d *dialect.Dialect, t *layout, m *feature.Map, storage matrix.St
 			}
 		case *feature.ScorecardBlock:
 			for i := range b.Columns {
-				e.pieces = append(e.pieces, &cardPiece{input: &inputs[b.Columns[i].Input], card: &b.Columns[i]})
+				k := len(e.places)
+				p := &cardPiece{input: &inputs[b.Columns[i].Input], card: &b.Columns[i], place: fmt.Sprintf("toptau_p%d", k), fraction: fmt.Sprintf("toptau_f%d", k)}
+				e.places = append(e.places, column{p.place, p.placeOf(d)})
+				e.fractions = append(e.fractions, column{p.fraction, p.fractionOf(d)})
+				e.pieces = append(e.pieces, p)
 			}
 		default:
 			return nil, &diag.Error{Kind: diag.Usage, Param: "encoding", Found: diag.Quote(b.Kind()),
@@ -181,6 +195,7 @@ func (e *encoder) values() (list []string) {
 type input struct {
 	in          *feature.Input
 	name        string  // the column of the subquery
+	narrow      bool    // it is a float32
 	absent      string  // the condition that the value is missing; "": it never is
 	least, most float64 // of a number
 	smallest    float64 // a lower bound of the absolute values that are not 0
@@ -235,6 +250,9 @@ func (p *numericPiece) fits() error {
 func (p *numericPiece) value(d *dialect.Dialect) string {
 	shift, scale := p.scaling()
 	x, smallest := p.distance(d, shift)
+	if p.narrow && shift == 0 {
+		x = d.Cast(x) // sums of it are not those of float32
+	}
 	return p.unless(d, d.Scaled(x, scale, p.single, smallest))
 }
 
@@ -242,7 +260,9 @@ func (p *numericPiece) score(d *dialect.Dialect, w []float64) string {
 	if w[0] == 0 {
 		return ""
 	}
-	return p.value(d) + " * " + d.Num(w[0])
+	shift, scale := p.scaling()
+	x, smallest := p.distance(d, shift)
+	return p.unless(d, d.Factor(x, scale, p.single, smallest)) + " * " + d.Num(w[0])
 }
 
 func (p *numericPiece) values(d *dialect.Dialect, list []string) []string {
@@ -328,131 +348,6 @@ func (p *levelPiece) values(d *dialect.Dialect, list []string) []string {
 func (p *levelPiece) bounds(list []float64) []float64 {
 	for level := range p.width() {
 		list = append(list, p.value(level))
-	}
-	return list
-}
-
-// cardPiece is the levels of a scorecard: knots, atoms, the missing value.
-type cardPiece struct {
-	*input
-	card *feature.Card
-}
-
-func (p *cardPiece) width() int {
-	n := len(p.card.Knots) + len(p.card.Atoms)
-	if p.card.Missing {
-		n++
-	}
-	return n
-}
-
-// fraction returns how far x is from one knot to the next one, as a multiple of 2^-24.
-func (p *cardPiece) fraction(d *dialect.Dialect, knot int) string {
-	low, high := p.card.Knots[knot], p.card.Knots[knot+1]
-	x, smallest := p.distance(d, low)
-	return fmt.Sprintf("%s / %s", d.Round(d.Scaled(x, high-low, false, smallest)+" * "+d.Num(1<<24)), d.Num(1<<24))
-}
-
-// of returns an expression with the value of at for each level. Between two knots it is linear.
-func (p *cardPiece) of(d *dialect.Dialect, at func(level int) float64) string {
-	c := p.card
-	knots := len(c.Knots)
-	low, high := math.Inf(1), math.Inf(-1)
-	for _, list := range [][]float64{c.Knots, c.Atoms} {
-		if len(list) > 0 {
-			low, high = min(low, list[0]), max(high, list[len(list)-1])
-		}
-	}
-	var b strings.Builder
-	ends := 0
-	when := func(condition, value string) {
-		b.WriteString("CASE WHEN " + condition + " THEN " + value + " ELSE ")
-		ends++
-	}
-	if p.absent != "" {
-		v := 0.0
-		if c.Missing {
-			v = at(p.width() - 1)
-		}
-		when(p.absent, d.Num(v))
-	}
-	for i, a := range c.Atoms {
-		comparison := " = "
-		switch {
-		case a == low && a == high:
-			comparison = "" // every value
-		case a == low:
-			comparison = " <= "
-		case a == high:
-			comparison = " >= "
-		}
-		if comparison == "" {
-			when(p.name+" = "+p.name, d.Num(at(knots+i)))
-		} else if knots > 0 {
-			when(p.name+comparison+d.Num(a), d.Num(at(knots+i)))
-		}
-	}
-	switch {
-	case knots > 0:
-		p.between(d, &b, at, 0, knots)
-	default: // the nearest atom, the smaller of two at the same distance
-		half := func(x string) string { return x + " / " + d.Num(2) }
-		for i := range len(c.Atoms) - 1 {
-			a, next := c.Atoms[i], c.Atoms[i+1]
-			when(fmt.Sprintf("NOT (%s - %s < %s - %s)", d.Num(next/2), half(p.name), half(p.name), d.Num(a/2)), d.Num(at(i)))
-		}
-		b.WriteString(d.Num(at(len(c.Atoms) - 1)))
-	}
-	return b.String() + strings.Repeat(" END", ends)
-}
-
-// between writes the value between the knots from first-1 to end, by halves.
-func (p *cardPiece) between(d *dialect.Dialect, b *strings.Builder, at func(level int) float64, first, end int) {
-	knots := p.card.Knots
-	if first == end { // knots[first-1] <= x < knots[first]
-		switch {
-		case first == 0:
-			b.WriteString(d.Num(at(0)))
-		case first == len(knots):
-			b.WriteString(d.Num(at(len(knots) - 1)))
-		case at(first-1) == at(first):
-			b.WriteString(d.Num(at(first)))
-		default:
-			f := p.fraction(d, first-1)
-			fmt.Fprintf(b, "(%s - %s) * %s + %s * %s", d.Num(1), f, d.Num(at(first-1)), f, d.Num(at(first)))
-		}
-		return
-	}
-	middle := (first + end) / 2
-	b.WriteString("CASE WHEN " + p.name + " < " + d.Num(knots[middle]) + " THEN ")
-	p.between(d, b, at, first, middle)
-	b.WriteString(" ELSE ")
-	p.between(d, b, at, middle+1, end)
-	b.WriteString(" END")
-}
-
-func (p *cardPiece) score(d *dialect.Dialect, w []float64) string {
-	if !slices.ContainsFunc(w, func(v float64) bool { return v != 0 }) {
-		return ""
-	}
-	return p.of(d, func(level int) float64 { return w[level] })
-}
-
-func (p *cardPiece) values(d *dialect.Dialect, list []string) []string {
-	for k := range p.width() {
-		list = append(list, p.of(d, func(level int) float64 {
-			if level == k {
-				return 1
-			}
-			return 0
-		}))
-	}
-	return list
-}
-
-func (p *cardPiece) bounds(list []float64) []float64 {
-	for range p.width() {
-		list = append(list, 1)
 	}
 	return list
 }

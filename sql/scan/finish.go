@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"toptau/diag"
 	"toptau/internal/certified"
 	"toptau/internal/large"
 	"toptau/internal/matrix"
@@ -611,10 +610,4 @@ func (r *Rows) wrongKeys(keys []string) error {
 		}
 	}
 	return r.changed()
-}
-
-// twice is the error for a key that is not one.
-func (r *Rows) twice(key string) error {
-	return &diag.Error{Kind: diag.Data, File: r.title(), Column: r.layout.key.name, Found: diag.Quote(key) + " in more than one row",
-		Expected: "a key that differs in every row"}
 }

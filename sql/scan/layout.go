@@ -315,10 +315,12 @@ func (r *Rows) readStatistics(ctx context.Context) (*statistics, error) {
 				q.add(d.CountIf(d.Trim(d.String(c.expr(d)))+" = ''"), &f.blank)
 				continue
 			}
-			x := d.Cast(c.expr(d))
-			q.add("min("+x+")", &f.least)
-			q.add("max("+x+")", &f.most)
-			q.add("sum("+x+")", &f.sum)
+			x := c.expr(d)
+			q.add(d.Cast("min("+x+")"), &f.least)
+			q.add(d.Cast("max("+x+")"), &f.most)
+			if !d.NaNLast {
+				q.add("sum("+d.Cast(x)+")", &f.sum)
+			}
 		}
 		if err := r.one(ctx, k, &q, r.from(r.is.all)); err != nil {
 			return nil, err
@@ -355,7 +357,7 @@ func (r *Rows) readStatistics(ctx context.Context) (*statistics, error) {
 			if c.role == category || f.present == 0 {
 				continue
 			}
-			if !dialect.Finite(f.least.Float64, f.most.Float64, f.sum.Float64) || !f.sum.Valid {
+			if !dialect.Finite(f.least.Float64, f.most.Float64, f.sum.Float64) || !f.sum.Valid && !d.NaNLast {
 				odd = append(odd, c)
 				continue
 			}

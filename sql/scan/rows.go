@@ -168,6 +168,7 @@ func (r *Rows) part(p large.Part) string {
 const (
 	partSeed   = 0
 	sampleSeed = 1
+	countSeed  = 3 // of keys that are counted; spreadSeed is 2
 )
 
 // pauses are the times after which a statement is repeated whose server was lost.
@@ -271,6 +272,11 @@ func (r *Rows) everywhere(ctx context.Context, do func(ctx context.Context, k in
 	return cmp.Or(errs...)
 }
 
+// compile lets the servers compile the expressions of the next statements, or not.
+func (r *Rows) compile(ctx context.Context, on bool) error {
+	return r.everywhere(ctx, func(ctx context.Context, k int) error { return r.shards[k].Compile(ctx, on) })
+}
+
 // population returns the numbers of some rows.
 func population(rows int, mass, least float64, whole bool) threshold.Population {
 	return threshold.Population{Rows: rows, Mass: mass, MinWeight: least, Whole: whole}
@@ -349,7 +355,7 @@ func (r *Rows) fetch(ctx context.Context, shard int, conditions ...string) (*bat
 	var q query
 	var key, group string
 	var weight, positive float64
-	q.add(r.keyText(), &key)
+	q.add(r.keyText(d.Quote(l.key.name)), &key)
 	// Whole numbers are doubles here: ClickHouse takes the literal 1 for a column with the name 1.
 	label := "CASE WHEN " + r.is.positive + " THEN " + d.Num(1) + " ELSE " + d.Num(0) + " END"
 	q.add(label, &positive)
@@ -401,9 +407,8 @@ func (r *Rows) fetch(ctx context.Context, shard int, conditions ...string) (*bat
 	return b, nil
 }
 
-// keyText returns the key as a text that sorts, compares and travels: decimal digits, or a text's bytes as hexadecimal digits.
-func (r *Rows) keyText() string {
-	name := r.dialect.Quote(r.layout.key.name)
+// keyText returns a key as a text that sorts, compares and travels: decimal digits, or a text's bytes as hexadecimal digits.
+func (r *Rows) keyText(name string) string {
 	if r.layout.key.kind == dialect.Int {
 		return r.dialect.Whole(name)
 	}

@@ -2,13 +2,11 @@ package scan
 
 import (
 	"context"
-	"encoding/hex"
 	"fmt"
 	"math"
 
 	"toptau/internal/large"
 	"toptau/internal/table"
-	"toptau/sql/dialect"
 )
 
 // Sample returns at most that number of rows of a part: all positives if they are at most half of them, and other rows by the
@@ -41,9 +39,6 @@ func (r *Rows) checkKeys(keys []string) error {
 	seen := make(map[string]bool, len(keys))
 	for _, key := range keys {
 		if seen[key] {
-			if text, err := hex.DecodeString(key); err == nil && r.layout.key.kind == dialect.Text {
-				key = string(text)
-			}
 			return r.twice(key)
 		}
 		seen[key] = true

@@ -28,9 +28,12 @@ type Scores struct {
 // Scores answers questions about the scores of a model.
 //
 // Errors: diag.Usage for a model that the database does not compute.
-func (r *Rows) Scores(_ context.Context, p large.Part, m *model.Model) (large.Scores, error) {
+func (r *Rows) Scores(ctx context.Context, p large.Part, m *model.Model) (large.Scores, error) {
 	program, err := portable.Of(m)
 	if err != nil {
+		return nil, err
+	}
+	if err := r.compile(ctx, false); err != nil { // models may have deep conditions
 		return nil, err
 	}
 	l, d := r.layout, r.dialect

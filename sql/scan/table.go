@@ -34,6 +34,9 @@ type Conn interface {
 	Lost(err error) bool
 	// Reconnect connects again. Steady connections then see the rows of another moment.
 	Reconnect(ctx context.Context) error
+	// Compile lets the database compile the expressions of the next statements, or not. It is a matter of speed alone, and
+	// nothing happens where there is no such choice.
+	Compile(ctx context.Context, on bool) error
 }
 
 // Traffic counts what was asked.

@@ -2,6 +2,7 @@ package servers
 
 import (
 	"bufio"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -19,18 +21,67 @@ import (
 func DuckDB(t testing.TB) *Server {
 	t.Helper()
 	s := embedded(t, "duckdb")
-	s.load = func(t testing.TB, table Table) {
-		t.Helper()
-		quote := func(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
-		var names []string
-		for i := range table.Columns {
-			c := &table.Columns[i]
-			names = append(names, quote(c.Name)+" "+[]string{"BIGINT", "DOUBLE", "FLOAT", "VARCHAR"}[c.kind()])
-		}
-		s.Run(t, "CREATE TABLE "+quote(table.Name)+" ("+strings.Join(names, ", ")+")")
-		s.fromFile(t, table, csvRow, "COPY "+quote(table.Name)+" FROM '%s' (FORMAT csv, HEADER false, NULL '"+csvNull+"', QUOTE '\"', ESCAPE '\"')")
-	}
+	s.load = s.loadDuckDB
 	return s
+}
+
+// DuckDBFile returns a database in a file, which is its DSN. The test's program must have linked the driver "duckdb", or else the test is
+// skipped. The file is open only while a statement of Run or Load runs.
+func DuckDBFile(t testing.TB) *Server {
+	t.Helper()
+	if !slices.Contains(sql.Drivers(), "duckdb") {
+		t.Skip("DuckDB is not linked: make duckdb, which needs gcc (apt-get install -y gcc g++)")
+	}
+	s := &Server{dir: temporary(t, "duckdb")}
+	s.DSN = filepath.Join(s.dir, "rows.duckdb")
+	s.ReadOnly = s.DSN
+	s.query = func(_ io.Reader, statement string) (string, error) {
+		db, err := sql.Open("duckdb", s.DSN)
+		if err != nil {
+			return "", err
+		}
+		defer db.Close()
+		rows, err := db.Query(statement)
+		if err != nil {
+			return "", err
+		}
+		defer rows.Close()
+		columns, err := rows.Columns()
+		if err != nil {
+			return "", err
+		}
+		cells, dest := make([]sql.NullString, len(columns)), make([]any, len(columns))
+		for i := range cells {
+			dest[i] = &cells[i]
+		}
+		var lines []string
+		for rows.Next() {
+			if err := rows.Scan(dest...); err != nil {
+				return "", err
+			}
+			line := make([]string, len(cells))
+			for i := range cells {
+				line[i] = cells[i].String
+			}
+			lines = append(lines, strings.Join(line, "\t"))
+		}
+		return strings.Join(lines, "\n"), rows.Err()
+	}
+	s.load = s.loadDuckDB
+	s.Run(t, "SELECT 1") // makes the file
+	return s
+}
+
+func (s *Server) loadDuckDB(t testing.TB, table Table) {
+	t.Helper()
+	quote := func(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+	var names []string
+	for i := range table.Columns {
+		c := &table.Columns[i]
+		names = append(names, quote(c.Name)+" "+[]string{"BIGINT", "DOUBLE", "FLOAT", "VARCHAR"}[c.kind()])
+	}
+	s.Run(t, "CREATE TABLE "+quote(table.Name)+" ("+strings.Join(names, ", ")+")")
+	s.fromFile(t, table, csvRow, "COPY "+quote(table.Name)+" FROM '%s' (FORMAT csv, HEADER false, NULL '"+csvNull+"', QUOTE '\"', ESCAPE '\"')")
 }
 
 // CHDB starts the newest ClickHouse, which chdb runs in Python. It has no DSN: statements run

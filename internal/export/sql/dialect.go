@@ -48,12 +48,13 @@ type rules struct {
 	notes   []string
 }
 
+// PostgreSQL's planner takes OFFSET 0 for a limit, and '0' for none: only with the text do its workers add the sums, too.
 var dialects = map[Dialect]*rules{
 	Postgres: {title: "PostgreSQL", text: postgresText, number: func(x float64) string { return "'" + float(x) + "'::float8" },
 		double: func(c string) string { return "nullif(cast(" + c + " as float8), 'NaN'::float8)" },
 		str:    func(c string) string { return "cast(" + c + ` as text) collate "C"` },
 		trim:   func(s string) string { return "btrim(" + s + `, E' \t')` },
-		single: func(x string) string { return "cast(cast(" + x + " as float4) as float8)" }, fence: " OFFSET 0", nest: 1000, columns: 1600, checks: true,
+		single: func(x string) string { return "cast(cast(" + x + " as float4) as float8)" }, fence: " OFFSET '0'", nest: 1000, columns: 1600, checks: true,
 		notes: []string{"Run SET jit = off first: compiling the expressions takes far longer than computing them."}},
 	SQLite: {title: "SQLite", text: sqliteText, number: exactNumber,
 		double: func(c string) string {

@@ -9,7 +9,7 @@ import (
 
 // diagnoseCommand reports what can work on a table before anything is fitted.
 type diagnoseCommand struct {
-	Data string `arg:"" help:"The kind of database: postgres:, clickhouse: or trino:."`
+	Data string `arg:"" help:"The kind of database: postgres:, clickhouse: or trino:, or duckdb:FILE."`
 	toptau.DiagnoseOptions
 	verbs.GoalFlags
 	sourceFlags
@@ -43,6 +43,6 @@ func (c *diagnoseCommand) Run(s *cli.Session) error {
 		return s.Emit(d)
 	}
 	verbs.PrintDiagnosis(s, d)
-	printDatabase(s, d.Database)
+	rows.printDatabase(s, d.Database)
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 // evaluateCommand measures a model on all rows of a table.
 type evaluateCommand struct {
 	Model string `file:"in" arg:"" help:"A model file."`
-	Data  string `arg:"" help:"The kind of database: postgres:, clickhouse: or trino:."`
+	Data  string `arg:"" help:"The kind of database: postgres:, clickhouse: or trino:, or duckdb:FILE."`
 	toptau.EvaluateOptions
 	verbs.GoalFlags
 	verbs.VerifyFlags
@@ -53,6 +53,6 @@ func (c *evaluateCommand) Run(s *cli.Session) error {
 			s.Printf("%s\n", line)
 		}
 	}
-	printDatabase(s, e.Database)
+	rows.printDatabase(s, e.Database)
 	return nil
 }

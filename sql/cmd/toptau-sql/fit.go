@@ -11,7 +11,7 @@ import (
 
 // fitCommand solves one problem on all rows of a table.
 type fitCommand struct {
-	Data        string `arg:"" help:"The kind of database: postgres:, clickhouse: or trino:."`
+	Data        string `arg:"" help:"The kind of database: postgres:, clickhouse: or trino:, or duckdb:FILE."`
 	Output      string `file:"out" short:"o" placeholder:"MODEL" help:"Write the model here; - is standard output."`
 	Certificate string `file:"out" placeholder:"FILE" help:"Write the dual point that proves the lower bound, for verify."`
 	method.Problem
@@ -41,6 +41,9 @@ func (c *fitCommand) Run(s *cli.Session) error {
 	if err := rows.refuseMissing(c.Impute); err != nil {
 		return err
 	}
+	if err := rows.checkKey(s); err != nil {
+		return err
+	}
 	c.Progress = func(now result.Progress) {
 		s.FinishAfterSignal("writing what the solver has reached")
 		rows.watcher.at(now.Stage, now.Fraction)
@@ -67,7 +70,7 @@ func (c *fitCommand) Run(s *cli.Session) error {
 		err = s.Emit(r)
 	} else if !s.StdoutTaken {
 		verbs.PrintFit(s, r, c.Output)
-		printDatabase(s, r.Database)
+		rows.printDatabase(s, r.Database)
 	}
 	switch {
 	case err != nil:

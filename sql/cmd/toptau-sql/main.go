@@ -24,7 +24,7 @@ type commands struct {
 }
 
 const description = `Classification at the top, trained and measured where the data live. DATA is the kind of database: postgres:, ` +
-	`clickhouse: or trino:. The connection comes from --dsn-env or --dsn-file. The database adds, counts and selects; ` +
+	`clickhouse: or trino:, whose connection comes from --dsn-env or --dsn-file, or duckdb:FILE. The database adds, counts and selects; ` +
 	`single rows near the threshold, a sample and sums leave it, and the output says how many.
 
 Exit codes: 0 done; 1 data, database, file or I/O; 2 flags, hyperparameters or an impossible goal; 3 the requested ` +
@@ -78,6 +78,7 @@ var examples = map[string][]string{
 	},
 	"train": {
 		"toptau-sql train clickhouse: --dsn-file servers.txt --table flows --key id --label attack --max-fpr 0.1% --delta 5% -o m.json",
+		"toptau-sql train duckdb:lake.duckdb --table flows --key id --label attack --max-fpr 0.1% --delta 5% -o m.json",
 	},
 	"score": {
 		"toptau-sql score m.json postgres: --dsn-env FLOWS --table flows --key id --into scores --into-dsn-env WRITER",

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -208,4 +209,44 @@ func TestPostgres(t *testing.T) {
 func TestClickHouse(t *testing.T) {
 	list := servers.ClickHouse(t, 2)
 	database(t, "testdata/clickhouse", list, map[string]string{"READER1": list[0].ReadOnly, "READER2": list[1].ReadOnly, "WRITER1": list[0].DSN, "WRITER2": list[1].DSN})
+}
+
+// TestDuckDB runs transcripts with a file, which gets a view of Parquet files and columns of more types.
+func TestDuckDB(t *testing.T) {
+	s := servers.DuckDBFile(t)
+	database(t, "testdata/duckdb", []*servers.Server{s}, map[string]string{"FILE": s.DSN, "LAKE": filepath.Join(t.TempDir(), "lake")})
+}
+
+// TestDuckDBGuide runs the guide's page on DuckDB: it makes the view, and then runs all commands on a lake of two files.
+func TestDuckDBGuide(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/guide/duckdb.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	s := servers.DuckDBFile(t)
+	s.Load(t, flowsFrom(t, 6000, 1))
+	s.Run(t, "COPY (SELECT * EXCLUDE (id), id % 2 AS day FROM flows) TO '"+dir+"/flows' (FORMAT parquet, PARTITION_BY (day))")
+	s.Run(t, "DROP TABLE flows")
+	ran := 0
+	for _, block := range strings.Split(string(page), "```")[1:] {
+		language, text, _ := strings.Cut(block, "\n")
+		switch {
+		case language == "sql":
+			s.Run(t, strings.ReplaceAll(text, "/data/flows", dir+"/flows"))
+			ran++
+		case language == "sh" && strings.HasPrefix(text, "toptau-sql"):
+			c := exec.Command("sh", "-e", "-c", strings.ReplaceAll(text, "lake.duckdb", s.DSN))
+			c.Dir = dir
+			out, err := c.CombinedOutput()
+			if err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			t.Logf("%s", out)
+			ran++
+		}
+	}
+	if ran != 2 {
+		t.Errorf("%d blocks of the page were run", ran)
+	}
 }

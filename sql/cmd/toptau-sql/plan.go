@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"toptau/internal/cli"
 	"toptau/model"
@@ -13,14 +14,17 @@ import (
 
 // expected is about how many statements a verb needs, and how many of them read all rows, as measured with the examples of
 // docs/results/sql.md. What a fit needs depends on the data.
-type expected struct{ Statements, Scans string }
+type expected struct {
+	Statements, Scans string
+	key               bool // the key must differ in every row, which is checked
+}
 
 var (
-	planFit      = expected{"12 to 25", "8 to 15"}
-	planTrain    = expected{"40 to 90", "30 to 80"}
-	planMeasure  = expected{"8 to 16", "7 to 16"}
-	planVerify   = expected{"6 to 10", "4 to 8"}
-	planDiagnose = expected{"20 to 60", "15 to 50"}
+	planFit      = expected{"12 to 25", "8 to 15", true}
+	planTrain    = expected{"40 to 90", "30 to 80", true}
+	planMeasure  = expected{"8 to 16", "7 to 16", false}
+	planVerify   = expected{"6 to 10", "4 to 8", true}
+	planDiagnose = expected{"20 to 60", "15 to 50", false}
 )
 
 // planned is what --dry-run prints.
@@ -32,11 +36,12 @@ type planned struct {
 	Scan          string         `json:"scan"`       // the first statement that would read the rows; it was not run
 	Plan          []string       `json:"plan"`       // the database's plan for it, by lines; empty: none can be had
 	NoPlan        string         `json:"no_plan,omitempty"`
+	KeyCheck      scan.KeyCheck  `json:"key_check,omitempty"` // how the verb will know that the key differs in every row: index or counted
 }
 
 // plan prints what a verb would ask the first server. It reads the catalogue and no row.
 func (f *sourceFlags) plan(s *cli.Session, data string, m *model.Model, e expected) error {
-	kind, err := kindOf(data)
+	kind, file, err := kindOf(data)
 	if err != nil {
 		return err
 	}
@@ -44,7 +49,7 @@ func (f *sourceFlags) plan(s *cli.Session, data string, m *model.Model, e expect
 	if err != nil {
 		return err
 	}
-	o, err := f.options()
+	o, err := f.options(kind, file)
 	if err != nil {
 		return err
 	}
@@ -62,11 +67,27 @@ func (f *sourceFlags) plan(s *cli.Session, data string, m *model.Model, e expect
 	if err := out.explain(s, d, database.Shards[0]); err != nil {
 		out.NoPlan = err.Error()
 	}
+	if e.key {
+		out.KeyCheck = scan.KeyCounted
+		unique, err := scan.UniqueKey(s, d, database.Shards[0], t)
+		if err != nil {
+			return err
+		}
+		if unique {
+			out.KeyCheck = scan.KeyIndex
+		}
+	}
 	if s.JSON {
 		return s.Emit(out)
 	}
 	s.Printf("-- read by this dry run: the columns\n")
 	s.Stdout.WriteString(out.Catalogue + ";\n\n") // Printf would escape line breaks
+	switch out.KeyCheck {
+	case scan.KeyIndex:
+		s.Printf("-- the key %s: a unique index keeps it different in every row\n\n", t.Key)
+	case scan.KeyCounted:
+		s.Printf("-- the key %s: the catalogue shows no unique index, so one more scan will group the rows by it and count repeated values\n\n", t.Key)
+	}
 	s.Printf("-- the first of about %s scans of all rows, among about %s statements to each server; the others read the same rows and columns\n", e.Scans, e.Statements)
 	s.Stdout.WriteString(out.Scan + ";\n\n")
 	if out.NoPlan != "" {
@@ -82,9 +103,13 @@ func (f *sourceFlags) plan(s *cli.Session, data string, m *model.Model, e expect
 
 // explain asks the database for its plan.
 func (p *planned) explain(ctx context.Context, d *dialect.Dialect, conn scan.Conn) error {
-	var line string
-	return conn.Query(ctx, d.Explain(p.Scan), []any{&line}, func() error {
-		p.Plan = append(p.Plan, line)
+	columns := make([]string, d.PlanColumn+1)
+	dest := make([]any, len(columns))
+	for i := range columns {
+		dest[i] = &columns[i]
+	}
+	return conn.Query(ctx, d.Explain(p.Scan), dest, func() error {
+		p.Plan = append(p.Plan, strings.Split(strings.TrimRight(columns[d.PlanColumn], "\n"), "\n")...)
 		return nil
 	})
 }

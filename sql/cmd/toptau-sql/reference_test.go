@@ -24,25 +24,39 @@ const referenceHead = `# toptau-sql
 
 This page is generated from the flag parser: run ` + "`go test -C sql ./cmd/toptau-sql -run CommandReference -update`" + ` to write it again.
 ` + "`toptau-sql VERB --help`" + ` prints the same. ` + "`make sql`" + ` builds bin/toptau-sql. The guide has a page for each kind of database:
-[PostgreSQL](../guide/postgresql.md), [ClickHouse](../guide/clickhouse.md), [Trino](../guide/trino.md).
+[PostgreSQL](../guide/postgresql.md), [ClickHouse](../guide/clickhouse.md), [Trino](../guide/trino.md), [DuckDB](../guide/duckdb.md).
 
-**The connection.** DATA is the kind of database alone. Connection strings come from environment variables (--dsn-env) or from a file that
+**The connection.** DATA is the kind of database alone, except duckdb:FILE, which names a file and needs nothing else. Connection strings come from environment variables (--dsn-env) or from a file that
 other users cannot read (--dsn-file), because every user of a machine can read command lines. Several of them name servers that each
 have a part of the rows. They appear in no output, model, report or error. A connection without encryption to another host is an
 error unless --plain accepts it.
 
+**DuckDB** is in builds by ` + "`make sql-duckdb`" + ` only. Others print statements for it (score --print), and say so for the rest.
+
+**Spark SQL** is untested and has no dialect. What was tried: the Thrift server of Spark 3.5.9, from the jars of the Python package pyspark
+(started as org.apache.spark.sql.hive.thriftserver.HiveThriftServer2 with Java 17, 1 GB and NOSASL authentication), answered one SELECT with
+a number, NaN and NULL through the Go driver gohive. Nothing was trained there.
+
 **What is written.** Nothing, except by score --into, on a connection of its own. PostgreSQL runs all statements in one
-read-only transaction and sees one snapshot. ClickHouse has the setting readonly=2. The right to read the table is enough.
+read-only transaction and sees one snapshot. ClickHouse has the setting readonly=2. A file of
+DuckDB is opened read-only, and no other process can write to it meanwhile. The right to read the table is enough.
 
 **What leaves the database.** Sums, counts by intervals of scores, a sample, the positives if they take at most 512 MB, and single
 rows near the threshold. Every verb prints the number of rows and bytes, and --json has them in
 [database](json.md#database).
 
-**The key** is a column with a different value in every row: whole numbers or texts. NULL is an error. A key that several rows have
-is found if a sample has it; a sample has all rows of its keys, so a column that is no key never passes.
-Other rows are not searched: a few equal keys among many may go unnoticed. A primary key or a unique index excludes them.
+**The key** is a column with a different value in every row: whole numbers or texts. NULL is an error. fit, train and verify fail if
+rows have the same key. In PostgreSQL a primary key or a unique index of the column answers that from the catalogue. Elsewhere a
+statement groups the rows of each server by their keys, 50 million rows at a time. The output and key_check in --json say which it was.
+If the database refuses to group, for want of memory for example, the output says that too, and the verb goes on. Rows of different
+servers with equal keys are found if a sample has them, and all verbs fail for a column of which a sample has repeated values.
 
-**Changes while rows are read.** A snapshot hides them in PostgreSQL. Elsewhere rows with larger keys than at the start are left out,
+**Parallel statements.** A server runs one statement at a time, and divides it among its own processors: PostgreSQL by its parallel
+workers (max_parallel_workers_per_gather), ClickHouse and Trino always. Sums of doubles are then added in an order that differs from run
+to run, so the last digits of a fit do, too. Its bounds hold either way. For equal bytes on one PostgreSQL server, set
+max_parallel_workers_per_gather to 0 in the connection string.
+
+**Changes while rows are read.** A snapshot hides them in PostgreSQL. Elsewhere, also in Parquet files that DuckDB reads, rows with larger keys than at the start are left out,
 and counts and checksums are compared at the end. A difference is an error, and nothing is written.
 
 **Interruptions and lost servers.** A statement whose server was lost is repeated three times with growing pauses. All servers

@@ -30,7 +30,7 @@ import (
 // scoreCommand lets the database score the rows of a table.
 type scoreCommand struct {
 	Model string `file:"in" arg:"" help:"A model file."`
-	Data  string `arg:"" help:"The kind of database: postgres:, clickhouse: or trino:."`
+	Data  string `arg:"" help:"The kind of database: postgres:, clickhouse: or trino:, or duckdb:FILE."`
 	tableFlags
 	Keep        []string       `group:"Table" placeholder:"COLS" help:"Columns to pass through, besides the key; repeatable."`
 	At          string         `placeholder:"NAME" help:"The operating point of the decision column (default: the model's first)."`
@@ -48,7 +48,7 @@ func (c *scoreCommand) Run(s *cli.Session) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	kind, err := kindOf(c.Data)
+	kind, file, err := kindOf(c.Data)
 	if err != nil {
 		return err
 	}
@@ -78,9 +78,9 @@ func (c *scoreCommand) Run(s *cli.Session) error {
 	case c.Print:
 		return scored.print(s)
 	case c.Into != "":
-		return c.into(s, kind, d, scored)
+		return c.into(s, kind, file, d, scored)
 	}
-	o, err := c.options()
+	o, err := c.options(kind, file)
 	if err != nil {
 		return err
 	}
@@ -248,8 +248,12 @@ func (c *scoreCommand) stream(s *cli.Session, e *engine.Engine, scored *scoring,
 		}
 		return w.Write(&row)
 	}
+	statement := scored.statement
+	if e.Dialect.Texts != nil {
+		statement = e.Dialect.Texts(statement, scored.keys)
+	}
 	for _, shard := range e.Shards {
-		if err := shard.Query(s, scored.statement, dest, each); err != nil {
+		if err := shard.Query(s, statement, dest, each); err != nil {
 			w.End()
 			return err
 		}
@@ -278,20 +282,21 @@ type writing struct {
 var writings = map[string]writing{
 	"postgres":   {begin: "BEGIN", end: "COMMIT", undo: "ROLLBACK", create: "CREATE TABLE %s AS\n%s"},
 	"clickhouse": {create: "CREATE TABLE %s ENGINE = MergeTree ORDER BY tuple() AS\n%s", rename: "RENAME TABLE %s TO %s"},
+	"duckdb":     {begin: "BEGIN", end: "COMMIT", undo: "ROLLBACK", create: "CREATE TABLE %s AS\n%s"},
 	"trino":      {create: "CREATE TABLE %s AS\n%s", rename: "ALTER TABLE %s RENAME TO %s"},
 }
 
 // into lets each server write the scores of its rows to a new table. All servers get it, or none.
-func (c *scoreCommand) into(s *cli.Session, kind string, d *dialect.Dialect, scored *scoring) error {
+func (c *scoreCommand) into(s *cli.Session, kind, file string, d *dialect.Dialect, scored *scoring) error {
 	started := time.Now()
 	path, err := parseTable("into", c.Into)
 	if err != nil {
 		return err
 	}
-	o, err := c.options()
+	o, err := c.options(kind, file)
 	if len(c.IntoDSNEnv) > 0 || c.IntoDSNFile != "" {
 		var list []string
-		if list, err = connectionStrings(c.IntoDSNEnv, "into-dsn-env", c.IntoDSNFile, "into-dsn-file"); err == nil {
+		if list, err = connections(file, c.IntoDSNEnv, "into-dsn-env", c.IntoDSNFile, "into-dsn-file"); err == nil {
 			o.DSN = list
 		}
 	}

@@ -31,18 +31,36 @@ type connectionFlags struct {
 	Timeout        time.Duration `group:"Connection" default:"1h" placeholder:"TIME" help:"Cancel a statement after this time: 90s, 10m (default 1h)."`
 }
 
-// options returns how to connect.
-func (f *connectionFlags) options() (engine.Options, error) {
+// options returns how to connect to a kind of database, or to a file.
+func (f *connectionFlags) options(kind, file string) (engine.Options, error) {
 	o := engine.Options{Plain: f.Plain, Timeout: f.Timeout}
 	switch {
 	case f.MaxConnections < 0:
 		return o, &diag.Error{Kind: diag.Usage, Param: "max-connections", Found: fmt.Sprint(f.MaxConnections), Expected: "at least 1"}
+	case kind == embedded && file == "":
+		return o, &diag.Error{Kind: diag.Usage, Found: embedded + ": without a file", Expected: embedded + ":FILE"}
 	case f.Timeout <= 0:
 		return o, &diag.Error{Kind: diag.Usage, Param: "timeout", Found: f.Timeout.String(), Expected: "a time above 0"}
 	}
 	var err error
-	o.DSN, err = connectionStrings(f.DSNEnv, "dsn-env", f.DSNFile, "dsn-file")
+	o.DSN, err = connections(file, f.DSNEnv, "dsn-env", f.DSNFile, "dsn-file")
 	return o, err
+}
+
+// connections returns the connection strings of servers, or the file of a database without one.
+func connections(file string, names []string, env, path, param string) ([]string, error) {
+	if file == "" {
+		return connectionStrings(names, env, path, param)
+	}
+	for _, p := range []struct {
+		name string
+		set  bool
+	}{{env, len(names) > 0}, {param, path != ""}} {
+		if p.set {
+			return nil, &diag.Error{Kind: diag.Usage, Param: p.name, Found: "together with a file", Expected: "only one of the two", Hint: "a file has no connection string"}
+		}
+	}
+	return []string{file}, nil
 }
 
 // connectionStrings reads connection strings from environment variables or from a file. No error contains them.
@@ -163,22 +181,27 @@ type sourceFlags struct {
 	DryRun bool `name:"dry-run" help:"Read no rows: print the statements with the database's plan for them, and how many scans to expect."`
 }
 
-// kindOf returns the dialect of DATA. An error does not repeat what may be a connection string.
-func kindOf(data string) (string, error) {
+// embedded is the kind of database that is a file: DATA names it, for a path is no secret.
+const embedded = "duckdb"
+
+// kindOf returns the dialect of DATA, and the file if it is one. An error does not repeat what may be a connection string.
+func kindOf(data string) (kind, file string, err error) {
 	name, rest, found := strings.Cut(data, ":")
 	list := strings.Join(dialect.Names(), ":, ") + ":"
 	switch {
+	case name == embedded && found:
+		return name, rest, nil
 	case found && rest != "" && slices.Contains(append(dialect.Names(), "postgresql"), name):
-		return "", &diag.Error{Kind: diag.Usage, Found: name + ": with a connection string", Expected: name + ": alone",
+		return "", "", &diag.Error{Kind: diag.Usage, Found: name + ": with a connection string", Expected: name + ": alone",
 			Hint:  "other users can read command lines, so the connection string comes from an environment variable or a file",
 			Fixes: []diag.Fix{{Param: "dsn-env", Value: "NAME"}, {Param: "dsn-file", Value: "FILE"}}}
 	case !found:
-		return "", &diag.Error{Kind: diag.Usage, Found: "DATA without a colon", Expected: "one of " + list, Hint: "toptau reads files"}
+		return "", "", &diag.Error{Kind: diag.Usage, Found: "DATA without a colon", Expected: "one of " + list, Hint: "toptau reads files"}
 	}
 	if !slices.Contains(dialect.Names(), name) {
-		return "", &diag.Error{Kind: diag.Usage, Found: "an unknown kind of database", Expected: "one of " + list}
+		return "", "", &diag.Error{Kind: diag.Usage, Found: "an unknown kind of database", Expected: "one of " + list}
 	}
-	return name, nil
+	return name, "", nil
 }
 
 // source is an open table.
@@ -188,7 +211,11 @@ type source struct {
 	engine  *engine.Engine
 	watcher *watcher
 	table   string
+	key     string
 	started time.Time
+
+	keyCheck scan.KeyCheck
+	refused  error // why the key was not checked
 }
 
 // openEngine connects. Tests replace it.
@@ -198,7 +225,7 @@ var openEngine = engine.Open
 // or nil.
 func (f *sourceFlags) open(s *cli.Session, data string, m *model.Model) (*source, error) {
 	started := time.Now()
-	kind, err := kindOf(data)
+	kind, file, err := kindOf(data)
 	if err != nil {
 		return nil, err
 	}
@@ -206,7 +233,7 @@ func (f *sourceFlags) open(s *cli.Session, data string, m *model.Model) (*source
 	if err != nil {
 		return nil, err
 	}
-	o, err := f.options()
+	o, err := f.options(kind, file)
 	if err != nil {
 		return nil, err
 	}
@@ -227,7 +254,7 @@ func (f *sourceFlags) open(s *cli.Session, data string, m *model.Model) (*source
 		e.Close()
 		return nil, err
 	}
-	return &source{Data: d, rows: r, engine: e, watcher: w, table: f.Table, started: started}, nil
+	return &source{Data: d, rows: r, engine: e, watcher: w, table: f.Table, key: f.Key, started: started}, nil
 }
 
 // scanTable returns the table with the roles of its columns. A model provides the label that it was trained with.
@@ -266,6 +293,29 @@ func (f *sourceFlags) scanTable(m *model.Model) (scan.Table, error) {
 	return t, nil
 }
 
+// checkKey fails if several rows have the same key. Models that are made or verified row by row need it.
+func (c *source) checkKey(s *cli.Session) (err error) {
+	c.watcher.at("checking the key", 0)
+	c.keyCheck, c.refused, err = c.rows.CheckKey(s)
+	return err
+}
+
+// printKey prints how it is known that the key differs in every row.
+func (c *source) printKey(s *cli.Session) {
+	each := ""
+	if len(c.engine.Shards) > 1 {
+		each = " on each server"
+	}
+	switch c.keyCheck {
+	case scan.KeyIndex:
+		s.Printf("  key %s: a unique index keeps it different in every row%s\n", c.key, each)
+	case scan.KeyCounted:
+		s.Printf("  key %s: counted, it differs in every row%s\n", c.key, each)
+	case scan.KeyUnchecked:
+		s.Printf("  key %s: not checked for repeated values: %v\n", c.key, c.refused)
+	}
+}
+
 // refuseMissing fails if a column has missing values and there is no policy for them.
 func (c *source) refuseMissing(policy schema.Impute) error {
 	if policy != "" && policy != schema.ImputeError {
@@ -299,13 +349,13 @@ func (c *source) finish(s *cli.Session) (*result.Database, error) {
 	t := c.rows.Traffic()
 	received, sent := c.engine.Bytes()
 	r := &result.Database{Engine: c.engine.Dialect.Name, Table: c.table, Servers: len(c.engine.Shards), Statements: t.Statements, Scans: t.Scans,
-		Lookups: t.Lookups, Rows: t.Rows, Received: received, Sent: sent, SecondsWaiting: t.Waiting.Seconds()}
+		Lookups: t.Lookups, Rows: t.Rows, Received: received, Sent: sent, SecondsWaiting: t.Waiting.Seconds(), KeyCheck: string(c.keyCheck)}
 	r.SecondsOwn = max(0, time.Since(c.started).Seconds()-r.SecondsWaiting)
 	return r, nil
 }
 
 // printDatabase prints what was asked of the database.
-func printDatabase(s *cli.Session, r *result.Database) {
+func (c *source) printDatabase(s *cli.Session, r *result.Database) {
 	servers := ""
 	if r.Servers > 1 {
 		servers = fmt.Sprintf(" on %d servers", r.Servers)
@@ -314,6 +364,7 @@ func printDatabase(s *cli.Session, r *result.Database) {
 		text.Plural(r.Scans, "scan"), text.Plural(r.Lookups, "lookup"))
 	s.Printf("  %.2f s in the database, %.2f s here; %s left it, %s received, %s sent\n", r.SecondsWaiting, r.SecondsOwn,
 		text.Plural(r.Rows, "row"), byteText(r.Received), byteText(r.Sent))
+	c.printKey(s)
 }
 
 // byteText returns a number of bytes with its unit: "0.31 MB".

@@ -13,7 +13,7 @@ import (
 
 // trainCommand chooses a model for a goal and fits it to all rows of a table.
 type trainCommand struct {
-	Data   string `arg:"" help:"The kind of database: postgres:, clickhouse: or trino:."`
+	Data   string `arg:"" help:"The kind of database: postgres:, clickhouse: or trino:, or duckdb:FILE."`
 	Output string `file:"out" short:"o" placeholder:"MODEL" help:"Write the model here; - is standard output."`
 	Report string `file:"out" placeholder:"FILE" help:"Write a self-contained HTML page: what to expect, candidates, curves, the model."`
 	verbs.GoalFlags
@@ -45,6 +45,9 @@ func (c *trainCommand) Run(s *cli.Session) error {
 	if err := rows.refuseMissing(c.Impute); err != nil {
 		return err
 	}
+	if err := rows.checkKey(s); err != nil {
+		return err
+	}
 	c.Progress = func(now result.Progress) { rows.watcher.at(now.Stage, now.Fraction) }
 	trained, err := toptau.Train(s, rows.Data, goal, c.TrainOptions)
 	if err != nil {
@@ -73,7 +76,7 @@ func (c *trainCommand) Run(s *cli.Session) error {
 		if c.Report != "" {
 			s.Printf("report: %s\n", c.Report)
 		}
-		printDatabase(s, r.Database)
+		rows.printDatabase(s, r.Database)
 	}
 	return nil
 }

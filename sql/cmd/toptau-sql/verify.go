@@ -9,7 +9,7 @@ import (
 // verifyCommand recomputes a certificate from the rows of a table.
 type verifyCommand struct {
 	Model       string `file:"in" arg:"" help:"The model that fit wrote."`
-	Data        string `arg:"" help:"The kind of database: postgres:, clickhouse: or trino:."`
+	Data        string `arg:"" help:"The kind of database: postgres:, clickhouse: or trino:, or duckdb:FILE."`
 	Certificate string `file:"in" arg:"" help:"The file that fit --certificate wrote."`
 	verbs.VerifyFlags
 	verbs.ProblemFlags
@@ -33,6 +33,9 @@ func (c *verifyCommand) Run(s *cli.Session) error {
 		return err
 	}
 	defer rows.engine.Close()
+	if err := rows.checkKey(s); err != nil {
+		return err
+	}
 	v, err := toptau.Verify(s, m, rows.Data, certificate, toptau.VerifyOptions{Problem: problem})
 	if err != nil {
 		return verbs.InCertificate(err, c.Certificate)
@@ -42,7 +45,7 @@ func (c *verifyCommand) Run(s *cli.Session) error {
 	}
 	err = verbs.ReportVerification(s, v, c.Certificate)
 	if !s.JSON {
-		printDatabase(s, v.Database)
+		rows.printDatabase(s, v.Database)
 	}
 	return err
 }

@@ -59,6 +59,9 @@ SELECT "the key", CASE WHEN abs(nullif(cast("x" as float8), 'NaN'::float8)) <= '
 -- single
 SELECT "the key", cast(cast(nullif(cast("x" as float8), 'NaN'::float8) as float4) as float8) FROM "the rows" WHERE abs(nullif(cast("x" as float8), 'NaN'::float8)) BETWEEN '1e-45'::float8 AND '1e+30'::float8;
 
+-- factor
+SELECT "the key", CASE WHEN abs(nullif(cast("x" as float8), 'NaN'::float8)) <= '2.1019476964872256e-45'::float8 THEN '0e+00'::float8 ELSE cast((nullif(cast("x" as float8), 'NaN'::float8) / '3e+00'::float8) as float4) END * '1.1e+00'::float8 FROM "the rows" WHERE abs(nullif(cast("x" as float8), 'NaN'::float8)) <= '1e+30'::float8;
+
 -- checksum
 SELECT (SELECT CAST(coalesce(sum(CAST(hashint8extended(hash_record_extended(ROW(k, x, s), 0), 0) AS numeric)), 0) AS text) AS c FROM (SELECT "the key" AS k, nullif(cast("x" as float8), 'NaN'::float8) AS x, cast("s""'" as text) collate "C" AS s FROM "the rows") q) AS a, (SELECT CAST(coalesce(sum(CAST(hashint8extended(hash_record_extended(ROW(k, x, s), 0), 0) AS numeric)), 0) AS text) AS c FROM (SELECT "the key" AS k, nullif(cast("x" as float8), 'NaN'::float8) AS x, cast("s""'" as text) collate "C" AS s FROM "the rows" ORDER BY (hashtextextended(CAST("the key" AS text), 3) & 1048575) LIMIT 1000000) q) AS b, (SELECT CAST(coalesce(sum(CAST(hashint8extended(hash_record_extended(ROW(k, x, s), 0), 0) AS numeric)), 0) AS text) AS c FROM (SELECT "the key" AS k, CASE WHEN "the key" = -960405 THEN NULL ELSE nullif(cast("x" as float8), 'NaN'::float8) END AS x, cast("s""'" as text) collate "C" AS s FROM "the rows") q) AS c, (SELECT CAST(coalesce(sum(CAST(hashint8extended(hash_record_extended(ROW(k, x, s), 0), 0) AS numeric)), 0) AS text) AS c FROM (SELECT "the key" AS k, CASE WHEN "the key" = -976243 THEN '3.333333333333333e-01'::float8 WHEN "the key" = -968324 THEN '1e-01'::float8 ELSE nullif(cast("x" as float8), 'NaN'::float8) END AS x, cast("s""'" as text) collate "C" AS s FROM "the rows") q) AS d;
 

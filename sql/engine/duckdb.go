@@ -1,0 +1,85 @@
+//go:build duckdb && cgo
+
+package engine
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	_ "github.com/duckdb/duckdb-go/v2" // the driver "duckdb", with DuckDB itself
+
+	"toptau/diag"
+	"toptau/sql/scan"
+)
+
+func init() { drivers["duckdb"], writers["duckdb"] = openDuckDB, writeDuckDB }
+
+// duckDB opens a file in this process. access is DuckDB's setting access_mode.
+func duckDB(file, access string) (*sql.DB, error) {
+	bad := func(found, expected string) (*sql.DB, error) {
+		return nil, &diag.Error{Kind: diag.Usage, Found: diag.Quote(file) + ", " + found, Expected: expected}
+	}
+	// The driver reads settings from the path, and would ignore those that come after such a character.
+	if strings.ContainsAny(file, "?#%") {
+		return bad("a path with ?, # or %", "a path without these characters")
+	}
+	path, err := filepath.Abs(file) // a relative one with a colon would be the name of a protocol
+	if err != nil {
+		return nil, err
+	}
+	// DuckDB makes a new database of a file that is not there, and opens files of rows as something else.
+	switch isDatabase, err := hasMagic(path); {
+	case errors.Is(err, fs.ErrNotExist):
+		return bad("a file that does not exist", "a database of DuckDB")
+	case err != nil:
+		return nil, &diag.Error{Kind: diag.IO, File: file, Err: err}
+	case !isDatabase:
+		return bad("which is not a database", "a database of DuckDB; a view in it can read Parquet files")
+	}
+	return sql.Open("duckdb", fmt.Sprintf("%s?access_mode=%s&threads=%d", path, access, runtime.GOMAXPROCS(0)))
+}
+
+// hasMagic reports whether a file begins as all databases of DuckDB do: with a checksum of 8 bytes and the word DUCK.
+func hasMagic(path string) (bool, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return false, err
+	}
+	var head [12]byte
+	if _, err := io.ReadFull(f, head[:]); err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return false, err
+	}
+	return string(head[8:]) == "DUCK", nil
+}
+
+func writeDuckDB(_ *Engine, file string, _ *Options) (*sql.DB, string, error) {
+	db, err := duckDB(file, "READ_WRITE")
+	return db, "", err
+}
+
+// openDuckDB opens a file for reading. As long as it is open no process can write to it, so its tables stay the same. The files that a
+// view reads may change, however; package scan compares counts and checksums.
+func openDuckDB(ctx context.Context, e *Engine, file string, o *Options) (scan.Conn, func() error, error) {
+	db, err := duckDB(file, "READ_ONLY")
+	if err != nil {
+		return nil, nil, err
+	}
+	c := &conn{title: e.Dialect.Title, db: db, timeout: o.timeout()}
+	if err := c.Reconnect(ctx); err != nil {
+		_ = db.Close()
+		return nil, nil, err
+	}
+	return c, db.Close, nil
+}
