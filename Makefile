@@ -1,4 +1,4 @@
-.PHONY: build dist dist-check test check demo docs fuzz fuzz-long hostile bench bench-smoke large load quality thresholds integration ui-test monitor paper paper-stability sql sql-duckdb sql-test databases duckdb trino scale
+.PHONY: build dist dist-check test check demo docs fuzz fuzz-long hostile bench bench-smoke large parquet load quality thresholds integration ui-test monitor paper paper-stability sql sql-duckdb sql-test databases duckdb trino scale
 .PHONY: build dist dist-check test check demo docs fuzz fuzz-long hostile bench bench-smoke large parquet load quality thresholds integration ui-test monitor paper paper-stability sql sql-test databases trino scale
 
 BUILD = CGO_ENABLED=0 go build -trimpath
