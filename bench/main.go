@@ -12,6 +12,8 @@ import (
 	"runtime"
 	"runtime/debug"
 	"time"
+
+	"toptau/bench/machine"
 )
 
 func main() {
@@ -83,7 +85,7 @@ func (b *bench) run(only, out string) error {
 	}
 	defer os.RemoveAll(dir)
 	b.dir = dir
-	before, start, found := load(), time.Now(), false
+	before, start, found := machine.Load(), time.Now(), false
 	for _, g := range groups {
 		if only != g.name && (only != "" || g.name == "kernels") { // it builds the command for each family
 			continue
@@ -101,7 +103,7 @@ func (b *bench) run(only, out string) error {
 	if out == "" {
 		return nil
 	}
-	return os.WriteFile(out, []byte(b.page(before, load())), 0o644)
+	return os.WriteFile(out, []byte(b.page(before, machine.Load())), 0o644)
 }
 
 // one runs a group on one thread, unless the group sets another number, and returns the memory of earlier groups first.

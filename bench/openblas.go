@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"toptau/bench/machine"
 )
 
 // openblas compares X w and X'v with sgemv: row-major float32 there, panels and float64 sums here, the same number of rows, one
@@ -82,7 +84,7 @@ func (b *bench) fastest(what string, all []*blas, letter byte, ours func(), g go
 
 // coreTypes are the values of OPENBLAS_CORETYPE to try.
 func coreTypes() []string {
-	if strings.Contains(cpuinfo("flags"), "avx512f") {
+	if strings.Contains(machine.CPUInfo("flags"), "avx512f") {
 		return []string{"", "SKYLAKEX"}
 	}
 	return []string{""}

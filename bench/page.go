@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+
+	"toptau/bench/machine"
 )
 
 // tried lists what was tried where a goal is missed, and the kernels. It is written by hand.
@@ -29,7 +31,7 @@ faults and the collector but not the time of other processes; two threads are me
 take their share of the memory's speed and of the caches, so a page to be published needs a quiet machine.
 
 `)
-	fmt.Fprintf(&p, "## Machine\n\n%s\n\n", machine(before, after, b.bytes))
+	fmt.Fprintf(&p, "## Machine\n\n%s\n\n", describeMachine(before, after, b.bytes))
 	if b.quick {
 		p.WriteString("A quick run: a few turns of each comparison, on small texts.\n\n")
 	}
@@ -61,10 +63,10 @@ take their share of the memory's speed and of the caches, so a page to be publis
 	return p.String()
 }
 
-// machine returns a description of the machine.
-func machine(before, after string, bytes int) string {
+// describeMachine returns a description of the machine.
+func describeMachine(before, after string, bytes int) string {
 	parts := []string{
-		fmt.Sprintf("%s, %d processors, %s", cpuinfo("model name"), runtime.NumCPU(), vectors()),
+		fmt.Sprintf("%s, %d processors, %s", machine.CPUInfo("model name"), runtime.NumCPU(), vectors()),
 		"caches " + caches() + hugePages(),
 		fmt.Sprintf("%s, %s/%s, GOAMD64 as built", runtime.Version(), runtime.GOOS, runtime.GOARCH),
 		fmt.Sprintf("arrays of %d MB", bytes/1e6),
@@ -79,22 +81,8 @@ func machine(before, after string, bytes int) string {
 	return "* " + strings.Join(parts, "\n* ")
 }
 
-// cpuinfo returns a field of the first processor, "" where it is unknown.
-func cpuinfo(field string) string {
-	text, err := os.ReadFile("/proc/cpuinfo")
-	if err != nil {
-		return ""
-	}
-	for line := range strings.Lines(string(text)) {
-		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == field {
-			return strings.TrimSpace(value)
-		}
-	}
-	return ""
-}
-
 func vectors() string {
-	flags := cpuinfo("flags")
+	flags := machine.CPUInfo("flags")
 	switch {
 	case strings.Contains(flags, "avx512f"):
 		return "AVX-512"
@@ -132,11 +120,4 @@ func hugePages() string {
 func first(dir, name string) string {
 	text, _ := os.ReadFile(filepath.Join(dir, name))
 	return strings.TrimSpace(string(text))
-}
-
-// load returns the load average of the last minute, "" where it is unknown.
-func load() string {
-	text, _ := os.ReadFile("/proc/loadavg")
-	one, _, _ := strings.Cut(string(text), " ")
-	return one
 }

@@ -3,8 +3,9 @@ package main
 import (
 	"runtime"
 	"slices"
-	"syscall"
 	"time"
+
+	"toptau/bench/machine"
 )
 
 // A timer runs something once and returns the seconds that it took.
@@ -23,9 +24,9 @@ func clocked(f func()) timer {
 // time in which the system runs other processes.
 func worked(f func()) timer {
 	return func() float64 {
-		before := processorSeconds()
+		before := machine.ProcessorTime()
 		f()
-		return processorSeconds() - before
+		return (machine.ProcessorTime() - before).Seconds()
 	}
 }
 
@@ -36,14 +37,6 @@ func collected(f func()) timer {
 		runtime.GC()
 		return t()
 	}
-}
-
-func processorSeconds() float64 {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0
-	}
-	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
 }
 
 // outcome holds the times of a race in seconds.

@@ -14,7 +14,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -220,17 +219,4 @@ func (c *campaign) readRows(path string) error {
 		c.data.rows = append(c.data.rows, fields)
 	}
 	return nil
-}
-
-// processor returns the name of the processor.
-func processor() string {
-	info, err := os.ReadFile("/proc/cpuinfo")
-	if err == nil {
-		for line := range strings.SplitSeq(string(info), "\n") {
-			if name, found := strings.CutPrefix(line, "model name"); found {
-				return strings.TrimLeft(name, "\t :")
-			}
-		}
-	}
-	return runtime.GOARCH
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"toptau/bench/machine"
 )
 
 // page collects what was measured.
@@ -99,7 +101,7 @@ interface, with connections that stay open. "By processor time" is the time that
 programs on the machine hardly matter; all other times are those of the clock, and a busy machine makes them worse. Models are those that
 `+"`train`"+` chooses for 20,000 simulated flows of 34 columns: raw (34 weights), scorecard, and leaves of random trees.
 
-`, time.Now().UTC().Format(time.DateOnly), runtime.NumCPU(), processor(), runtime.Version())
+`, time.Now().UTC().Format(time.DateOnly), runtime.NumCPU(), machine.Processor(), runtime.Version())
 	rows := make([][]string, len(p.goals))
 	for i := range p.goals {
 		rows[i] = p.goals[i][:]

@@ -19,9 +19,9 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"syscall"
 	"time"
 
+	"toptau/bench/machine"
 	"toptau/internal/parquet"
 	"toptau/internal/table"
 	"toptau/internal/text"
@@ -108,7 +108,7 @@ func run(page io.Writer, dir, python, only string, rows, rounds int) error {
 	fmt.Fprintf(page, `# Reading Parquet files
 
 Written by `+"`make parquet`"+` on %s, %d processors of %s, %s,
-with %s.%s
+with %s. Load average at the start: %s.
 
 %s rows of %d columns. Each reader adds up every column of numbers, or the lengths of the texts of every column. A cell has
 millions of values a second: of processor time with one thread / of wall time with two threads. It is the fastest of %d interleaved
@@ -120,7 +120,7 @@ A Parquet file gives the same bytes of a model as a CSV file with its rows (`+"`
 
 | file | MB | columns | rows | DuckDB | times DuckDB's time |
 | --- | ---: | ---: | ---: | ---: | ---: |
-`, time.Now().Format(time.DateOnly), runtime.NumCPU(), processor(), runtime.Version(), strings.TrimSpace(string(versions)), loadAverage(),
+`, time.Now().Format(time.DateOnly), runtime.NumCPU(), machine.Processor(), runtime.Version(), strings.TrimSpace(string(versions)), machine.Load(),
 		text.Count(rows), columns, rounds)
 	for _, f := range files {
 		if !strings.Contains(f.name, only) {
@@ -215,9 +215,9 @@ func inProcess(read func(path string) (float64, error)) reader {
 	return func(path string, threads int) (float64, cost, error) {
 		runtime.GC()
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
-		start, used := time.Now(), processorTime()
+		start, used := time.Now(), machine.ProcessorTime()
 		sum, err := read(path)
-		return sum, cost{time.Since(start), processorTime() - used}, err
+		return sum, cost{time.Since(start), machine.ProcessorTime() - used}, err
 	}
 }
 
@@ -364,32 +364,4 @@ func (e *engine) read(path string, threads int) (float64, cost, error) {
 		return 0, cost{}, fmt.Errorf("DuckDB ended: %w", err)
 	}
 	return sum, cost{time.Duration(wall * 1e9), time.Duration(used * 1e9)}, nil
-}
-
-func processorTime() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		log.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-func processor() string {
-	content, _ := os.ReadFile("/proc/cpuinfo")
-	for line := range strings.SplitSeq(string(content), "\n") {
-		if name, value, found := strings.Cut(line, ":"); found && strings.TrimSpace(name) == "model name" {
-			return strings.TrimSpace(value)
-		}
-	}
-	return runtime.GOARCH
-}
-
-// loadAverage describes how busy other programs kept the machine, as far as the system knows.
-func loadAverage() string {
-	content, err := os.ReadFile("/proc/loadavg")
-	if err != nil {
-		return ""
-	}
-	minute, _, _ := strings.Cut(string(content), " ")
-	return fmt.Sprintf(" Load average at the start: %s.", minute)
 }

@@ -18,9 +18,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
+	"toptau/bench/machine"
 	"toptau/internal/atomicfile"
 	"toptau/internal/tune"
 )
@@ -234,7 +234,7 @@ func (h *harness) compute(ctx context.Context, list []job) error {
 
 // computeJob computes one result.
 func (h *harness) computeJob(ctx context.Context, j job, p *parts) (*Result, error) {
-	start := processorSeconds()
+	start := machine.ProcessorTime()
 	s, err := j.entry.score(ctx, h, j, p)
 	if err != nil {
 		return nil, err
@@ -243,15 +243,7 @@ func (h *harness) computeJob(ctx context.Context, j job, p *parts) (*Result, err
 		return nil, err
 	}
 	r := &Result{Set: j.set.name, Seed: j.seed, Entry: j.entry.name, Goal: j.goal, Rows: p.train.Rows(), Note: s.note, Size: s.size, Build: h.build,
-		Seconds: processorSeconds() - start}
+		Seconds: (machine.ProcessorTime() - start).Seconds()}
 	r.Criteria, err = measured(s.scores, positive(p.test))
 	return r, err
-}
-
-func processorSeconds() float64 {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0
-	}
-	return (time.Duration(u.Utime.Nano()) + time.Duration(u.Stime.Nano())).Seconds()
 }

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"toptau/bench/machine"
 	"toptau/diag"
 	"toptau/internal/atomicfile"
 	"toptau/internal/parallel"
@@ -229,7 +230,7 @@ func (b *AtBudget) rate() float64 { return threshold.MustRate(b.Budget).Float64(
 
 // runCell trains and measures a cell for a seed, and keeps the result.
 func (h *harness) runCell(ctx context.Context, j thresholdJob) (*ThresholdRun, error) {
-	start := processorSeconds()
+	start := machine.ProcessorTime()
 	data, err := h.load(j.set, j.seed)
 	if err != nil {
 		return nil, err
@@ -243,7 +244,7 @@ func (h *harness) runCell(ctx context.Context, j thresholdJob) (*ThresholdRun, e
 		return nil, cmp.Or(err, ctx.Err())
 	}
 	// Other runs use the processors at the same time, so this run gets its share.
-	r.Seconds = (processorSeconds() - start) / float64(runtime.GOMAXPROCS(0))
+	r.Seconds = (machine.ProcessorTime() - start).Seconds() / float64(runtime.GOMAXPROCS(0))
 	text, err := json.MarshalIndent(r, "", "\t")
 	if err != nil {
 		return nil, err

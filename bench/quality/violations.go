@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"toptau"
+	"toptau/bench/machine"
 	"toptau/diag"
 	"toptau/internal/atomicfile"
 	"toptau/internal/parallel"
@@ -125,7 +126,7 @@ type outcome struct {
 
 // simulate runs the draws, as many at a time as there are processors.
 func (u *urn) simulate(ctx context.Context, draws int) (*Violations, error) {
-	start := processorSeconds()
+	start := machine.ProcessorTime()
 	outcomes := make([]outcome, draws)
 	parallel.For(draws, func(i int) { outcomes[i] = u.draw(ctx, i) })
 	v := &Violations{Draws: draws, Negatives: drawn, Positives: u.drawnPositives()}
@@ -146,7 +147,7 @@ func (u *urn) simulate(ctx context.Context, draws int) (*Violations, error) {
 		}
 	}
 	v.Recall /= float64(max(v.Kept, 1))
-	v.Seconds = processorSeconds() - start
+	v.Seconds = (machine.ProcessorTime() - start).Seconds()
 	return v, nil
 }
 

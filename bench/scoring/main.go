@@ -18,10 +18,10 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"toptau"
+	"toptau/bench/machine"
 	"toptau/internal/simulate"
 	"toptau/internal/table"
 	"toptau/method"
@@ -68,7 +68,7 @@ interleaved rounds. "read" parses the file for the same model and scores nothing
 
 | encoding | weights | read, rows/s | score, rows/s | score, CSV, rows/s | score / read |
 | --- | ---: | ---: | ---: | ---: | ---: |
-`, time.Now().Format(time.DateOnly), runtime.NumCPU(), processor(), runtime.Version(), rows, rounds)
+`, time.Now().Format(time.DateOnly), runtime.NumCPU(), machine.Processor(), runtime.Version(), rows, rounds)
 	flows, later := filepath.Join(dir, "flows.csv"), filepath.Join(dir, "later.csv")
 	if err := writeFlows(flows, 20_000, 1); err != nil {
 		return err
@@ -92,11 +92,11 @@ interleaved rounds. "read" parses the file for the same model and scores nothing
 	for range rounds {
 		for _, e := range encodings {
 			for _, way := range []string{"read", "score", "csv"} {
-				begin := processorTime()
+				begin := machine.ProcessorTime()
 				if err := run(models[e], content, way); err != nil {
 					return err
 				}
-				key, spent := string(e)+way, processorTime()-begin
+				key, spent := string(e)+way, machine.ProcessorTime()-begin
 				if known, found := best[key]; !found || spent < known {
 					best[key] = spent
 				}
@@ -181,24 +181,6 @@ func run(m *model.Model, content []byte, way string) error {
 	return nil
 }
 
-func processorTime() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		log.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-func processor() string {
-	text, _ := os.ReadFile("/proc/cpuinfo")
-	for line := range strings.SplitSeq(string(text), "\n") {
-		if name, value, found := strings.Cut(line, ":"); found && strings.TrimSpace(name) == "model name" {
-			return strings.TrimSpace(value)
-		}
-	}
-	return runtime.GOARCH
-}
-
 // measureLatency starts the command with standard input and output as pipes and measures the time from the write of
 // a row to its line.
 func measureLatency(page io.Writer, dir string, m *model.Model, content []byte, slow int) error {
@@ -215,11 +197,12 @@ func measureLatency(page io.Writer, dir string, m *model.Model, content []byte, 
 ## Streams
 
 `+"`toptau score model.json -`"+` with pipes for its input and output: milliseconds from the write of a row to the arrival of its line. A burst is
-written at once, and the time is that of its last row. "follow" appends the rows to a file that `+"`score --follow`"+` reads.%s
+written at once, and the time is that of its last row. "follow" appends the rows to a file that `+"`score --follow`"+` reads. Load average at the
+start: %s on %d processors.
 
 | writer | rows | median, ms | worst, ms |
 | --- | ---: | ---: | ---: |
-`, loadAverage())
+`, machine.Load(), runtime.NumCPU())
 	lines := bytes.SplitAfter(content, []byte{'\n'})
 	header, rows := lines[0], lines[1:]
 	for _, c := range []struct {
@@ -242,16 +225,6 @@ written at once, and the time is that of its last row. "follow" appends the rows
 		fmt.Fprintf(page, "| %s | %d | %.1f | %.1f |\n", c.name, c.burst*c.bursts, milliseconds(waits[len(waits)/2]), milliseconds(waits[len(waits)-1]))
 	}
 	return nil
-}
-
-// loadAverage describes how busy other programs kept the machine, as far as the system knows.
-func loadAverage() string {
-	text, err := os.ReadFile("/proc/loadavg")
-	if err != nil {
-		return ""
-	}
-	minute, _, _ := strings.Cut(string(text), " ")
-	return fmt.Sprintf(" Load average at the start: %s on %d processors.", minute, runtime.NumCPU())
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

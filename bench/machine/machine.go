@@ -1,0 +1,48 @@
+// Package machine tells what a benchmark runs on, as far as Linux says so, and the processor time that it has used.
+package machine
+
+import (
+	"os"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Processor returns the name of the processor, or its architecture.
+func Processor() string {
+	if name := CPUInfo("model name"); name != "" {
+		return name
+	}
+	return runtime.GOARCH
+}
+
+// CPUInfo returns a field of the first processor, "" where it is unknown.
+func CPUInfo(field string) string {
+	text, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(text)) {
+		if name, value, found := strings.Cut(line, ":"); found && strings.TrimSpace(name) == field {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
+
+// Load returns the load average of the last minute, which tells how busy other programs keep the machine, "" where it is unknown.
+func Load() string {
+	text, _ := os.ReadFile("/proc/loadavg")
+	minute, _, _ := strings.Cut(string(text), " ")
+	return minute
+}
+
+// ProcessorTime returns the user and system time of this process, 0 where it is unknown.
+func ProcessorTime() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
