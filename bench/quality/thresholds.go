@@ -160,7 +160,7 @@ func (h *harness) runThresholds(ctx context.Context, only, chosen []string, seed
 // with ctx.
 func (h *harness) computeThresholds(ctx context.Context, list []thresholdJob, runs []*ThresholdRun, waiting []int) error {
 	var mu sync.Mutex
-	start, computed := time.Now(), 0.0
+	start, computed, done := time.Now(), 0.0, 0
 	return parallel.ForErr(len(waiting), func(k int) error {
 		if ctx.Err() != nil {
 			return nil
@@ -176,7 +176,8 @@ func (h *harness) computeThresholds(ctx context.Context, list []thresholdJob, ru
 		default:
 			runs[waiting[k]] = r
 			computed += r.Seconds
-			fmt.Fprintf(os.Stderr, "%d/%d, about %s left: %s: %s\n", k+1, len(waiting), timeLeft(list, runs, start, computed), j, r.line())
+			done++
+			fmt.Fprintf(os.Stderr, "%d/%d, about %s left: %s: %s\n", done, len(waiting), timeLeft(list, runs, start, computed), j, r.line())
 		}
 		return nil
 	})
