@@ -65,6 +65,9 @@ func (c *Column) ReadChunk(block int, chunk *packed.Chunk) error {
 func (s *storedColumn) segment(row int) (block int, segment *packed.Segment, place int) {
 	size := s.file.BlockRows()
 	block = row / size
+	if s.file.failed.Load() != nil {
+		return block, nil, 0
+	}
 	chunk, err := s.file.Chunk(block, s.column)
 	if err != nil {
 		s.file.failed.CompareAndSwap(nil, &err)
