@@ -95,7 +95,7 @@ func (d *Data) elsewhere(perRow, most int64) large.Rows {
 	case !d.table.Stored():
 		return nil
 	}
-	if perRow*int64(d.Len()) <= memoryLimit(most) {
+	if perRow*int64(d.Len()) <= memory.ForRows(most) {
 		return nil
 	}
 	return d.stored(most)
@@ -144,14 +144,6 @@ func (d *Data) sample() (*table.Table, error) {
 	return sample, d.inFile(d.table.Failure())
 }
 
-// memoryLimit returns the bytes that rows may take, half of the free memory for 0.
-func memoryLimit(bytes int64) int64 {
-	if bytes == 0 {
-		return memory.Free() / 2
-	}
-	return bytes
-}
-
 // fitsMemory reports whether the matrix of all rows, and what a solver needs besides, takes at most that number of bytes (0:
 // half of the free memory).
 func (d *Data) fitsMemory(m *feature.Map, s matrix.Storage, most int64) bool {
@@ -161,7 +153,7 @@ func (d *Data) fitsMemory(m *feature.Map, s matrix.Storage, most int64) bool {
 	case !d.table.Stored():
 		return true
 	}
-	return m.MatrixBytes(d.table, d.Len(), s) <= memoryLimit(most)
+	return m.MatrixBytes(d.table, d.Len(), s) <= memory.ForRows(most)
 }
 
 // startRows are the rows of each class of a sample whose solution starts the solve on all rows: as many of the larger

@@ -170,7 +170,7 @@ func (r *tableRows) Source(ctx context.Context, p Part, m *feature.Map, s matrix
 		blocks = blocks.Where(r.in(p))
 	}
 	source := certified.NewBlockSource(blocks, m.Cols(), of, positives, population(positives, negatives, of))
-	source.Keep(cmp.Or(r.keep, memory.Free()/2), os.TempDir())
+	source.Keep(memory.ForRows(r.keep), os.TempDir())
 	return source, nil
 }
 

@@ -102,6 +102,14 @@ func ReadAll(r io.Reader, what string, most, times int64) ([]byte, error) {
 	}
 }
 
+// ForRows returns how many bytes rows may take if a user allowed that many: half of the free memory for 0.
+func ForRows(bytes int64) int64 {
+	if bytes == 0 {
+		return Free() / 2
+	}
+	return bytes
+}
+
 // Size formats bytes with three significant digits: "1.25 GB".
 func Size(bytes int64) string {
 	v, unit := float64(bytes), "bytes"

@@ -91,7 +91,7 @@ func identify(files *table.Files, f schema.Format) (options string, sources []So
 	return options, sources, err
 }
 
-// sourcesOf describes files as they are now.
+// sourcesOf returns the path, the size, the time and the partition of each file.
 func sourcesOf(files *table.Files) ([]Source, error) {
 	var list []Source
 	for _, path := range files.Paths() {
@@ -322,9 +322,7 @@ const (
 // Fits reports whether the table of some files, and a matrix of it, are expected to fit into some bytes of memory (0: half of
 // the free memory), from the sizes of the files. Standard input, pipes and files that cannot or need not be packed fit.
 func Fits(files *table.Files, f schema.Format, bytes int64) (bool, error) {
-	if bytes == 0 {
-		bytes = memory.Free() / 2
-	}
+	bytes = memory.ForRows(bytes)
 	var sizes []int64
 	total := int64(0)
 	for _, path := range files.Paths() {
