@@ -190,7 +190,7 @@ func verifyParts(ctx context.Context, problem method.Problem, m *Model, d *Data,
 	if err != nil {
 		return nil, err
 	}
-	positives, population, err := large.Populations(ctx, d.stored(0), large.All(), problem.Definition().Population)
+	positives, population, err := large.Populations(ctx, d.stored(), large.All(), problem.Definition().Population)
 	if err != nil {
 		return nil, err
 	}

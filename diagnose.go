@@ -68,7 +68,7 @@ func Diagnose(ctx context.Context, d *Data, o DiagnoseOptions) (_ *result.Diagno
 			return nil, err
 		}
 		g.inMemory(x)
-	} else if err := g.inPasses(d, features, o.Memory); err != nil {
+	} else if err := g.inPasses(d, features); err != nil {
 		return nil, err
 	}
 	g.Warnings = append(append(leakWarnings(leaks), d.warnings()...), warnings...)
@@ -118,18 +118,17 @@ func (g *diagnosing) inMemory(x *matrix.Matrix) {
 	}
 }
 
-// inPasses examines rows that do not fit into that number of bytes of memory.
-func (g *diagnosing) inPasses(d *Data, features *feature.Map, most int64) error {
+// inPasses examines rows that do not fit into memory.
+func (g *diagnosing) inPasses(d *Data, features *feature.Map) error {
 	sample, err := d.startSample(g.ctx, features, matrix.Float32)
 	if err != nil {
 		return d.inFile(err)
 	}
 	g.isZeroOptimal = func(p method.Problem) (z certified.Zero, why string, err error) {
-		source, err := d.source(g.ctx, features, matrix.Float32, p.Definition().Population, most)
+		source, err := d.source(g.ctx, features, matrix.Float32, p.Definition().Population)
 		if err != nil {
 			return z, "", err
 		}
-		defer certified.Release(source)
 		if _, err := p.Rule().Bind(source.Shape().Population); err != nil {
 			return z, err.Error(), nil
 		}
@@ -137,11 +136,10 @@ func (g *diagnosing) inPasses(d *Data, features *feature.Map, most int64) error 
 		return z, "", d.inFile(err)
 	}
 	g.solve = func(p method.Problem, o certified.Options) (certified.Result, error) {
-		source, err := d.source(g.ctx, features, matrix.Float32, p.Definition().Population, most)
+		source, err := d.source(g.ctx, features, matrix.Float32, p.Definition().Population)
 		if err != nil {
 			return certified.Result{}, err
 		}
-		defer certified.Release(source)
 		o.Sample = sample
 		r, err := certified.SolveSource(g.ctx, source, p, o)
 		return r, d.inFile(err)

@@ -130,11 +130,10 @@ func (out *Fitted) solveBlocks(ctx context.Context, d *Data, p method.Problem, f
 			Expected: string(method.CertifiedSolver)}
 	}
 	population := p.Definition().Population
-	source, err := d.source(ctx, features, matrixStorage(o.Storage), population, o.Memory)
+	source, err := d.source(ctx, features, matrixStorage(o.Storage), population)
 	if err != nil {
 		return nil, err
 	}
-	defer certified.Release(source)
 	bound, err := p.Rule().Bind(source.Shape().Population)
 	if err != nil {
 		return nil, err

@@ -98,12 +98,12 @@ func (d *Data) elsewhere(perRow, most int64) large.Rows {
 	if perRow*int64(d.Len()) <= memory.ForRows(most) {
 		return nil
 	}
-	return d.stored(most)
+	return d.stored()
 }
 
-// stored returns the rows of a packed file, of which a source keeps some in that number of bytes (0: half of the free memory).
-func (d *Data) stored(keep int64) large.Rows {
-	return large.OfTable(d.table, d.info.Schema, d.digest(), keep)
+// stored returns the rows of a packed file.
+func (d *Data) stored() large.Rows {
+	return large.OfTable(d.table, d.info.Schema, d.digest())
 }
 
 // forModel returns rows that a model can score, with columns in its order.
@@ -111,7 +111,7 @@ func (d *Data) forModel(rows large.Rows, m *Model) large.Rows {
 	if d.rows != nil {
 		return rows
 	}
-	return d.arranged(m).stored(0)
+	return d.arranged(m).stored()
 }
 
 // sampleCells bounds the sample of a stored table from which encodings are fitted: 32 MiB of numbers. It has all rows
@@ -193,12 +193,11 @@ func (d *Data) startSample(ctx context.Context, m *feature.Map, s matrix.Storage
 	return m.MatrixContext(ctx, sample, nil, s)
 }
 
-// source returns a source over all rows of d, which encodes them in every pass. Of a packed file it keeps some rows and scores
-// in that number of bytes (0: half of the free memory).
-func (d *Data) source(ctx context.Context, m *feature.Map, s matrix.Storage, p method.Population, keep int64) (certified.Source, error) {
+// source returns a source over all rows of d, which encodes them in every pass.
+func (d *Data) source(ctx context.Context, m *feature.Map, s matrix.Storage, p method.Population) (certified.Source, error) {
 	rows := d.rows
 	if rows == nil {
-		rows = d.stored(keep)
+		rows = d.stored()
 	}
 	return rows.Source(ctx, large.All(), m, s, p)
 }

@@ -65,7 +65,7 @@ func TestVerbsOnRowsElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := toptau.LargeData(ctx, database{rows.OfTable(read, info.Schema, "sha256:"+info.Digest, 0)})
+	d, err := toptau.LargeData(ctx, database{rows.OfTable(read, info.Schema, "sha256:"+info.Digest)})
 	if err != nil {
 		t.Fatal(err)
 	}

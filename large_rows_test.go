@@ -211,7 +211,7 @@ func TestLargeRowsCountTheirValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	elsewhere, err := toptau.LargeData(ctx, uncounted{rows.OfTable(sample, info.Schema, "test: rows", 0)})
+	elsewhere, err := toptau.LargeData(ctx, uncounted{rows.OfTable(sample, info.Schema, "test: rows")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 // zone is where the corner of a hinge is expected among the scores of a class.
 type zone struct {
 	centre, reach, width float64   // of the smoothed hinge: it is at most reach from the centre
+	noise                float64   // how far the true one may be from the centre
 	cuts                 []float64 // for the true one, and over all scores
 }
 
@@ -45,10 +46,10 @@ func (z zone) request(ends []float64) Request {
 func (z zone) around(h smoothed.Hinge, sign float64) Want {
 	w := Want{Low: z.centre - z.width, High: z.centre + z.width, Order: Spread, Limit: curvatureRows}
 	switch {
-	case h.Square && sign > 0:
-		w.High = math.Inf(1)
+	case h.Square && sign > 0: // it is not smoothed
+		w.Low, w.High = z.centre-z.noise, math.Inf(1)
 	case h.Square:
-		w.Low = math.Inf(-1)
+		w.Low, w.High = math.Inf(-1), z.centre+z.noise
 	}
 	return w
 }
@@ -125,10 +126,10 @@ func (i *sumsBetween) pieces(h smoothed.Hinge, corner float64) (pieces []smoothe
 // level returns the level from the sums about the population, less the origin. On a function that is linear between the knots, the
 // rows of an interval act like two rows at its ends with the same mass and the same mean.
 func (i *sumsBetween) level(e *smoothedPoint) float64 {
-	edge := e.edge - i.origin
 	if e.Hinge.Square {
-		return edge // it has no corner to smooth
+		return e.squaredLevel() - i.origin
 	}
+	edge := e.edge - i.origin
 	var scores, weights []float64
 	for k, c := range i.cells {
 		switch from, to := i.knots[k], i.knots[k+1]; {

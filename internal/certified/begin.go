@@ -88,7 +88,11 @@ func (s *solver) evaluateStart(through *Point) (evaluation, error) {
 // startOnRay finds the best point on the ray through a start, or through the difference of the means. The
 // scale of the weights is not known yet, and scores at 0 are all equal, so rows are chosen on the ray.
 func (s *solver) startOnRay() (evaluation, error) {
-	positives, population, err := s.source.Means(s.ctx)
+	source := s.source
+	if s.sample != nil {
+		source = s.sample
+	}
+	positives, population, err := source.Means(s.ctx)
 	if err != nil {
 		return evaluation{}, err
 	}
@@ -109,6 +113,11 @@ func (s *solver) startOnRay() (evaluation, error) {
 		return e, err
 	}
 	s.accept(e)
+	if s.sample != nil {
+		rows := s.sample.x.Positives
+		s.holdNothing(linalg.ChooseShift(positives, rows.Rows(), func(i int, dst []float64) { rows.Row(i, dst) }))
+		return e, nil
+	}
 	// The best rows and the positives near the corner show whether rows are sparse.
 	answers, err := s.ask(Query{At: e.at, Positives: Request{Want: nearest(1+e.t, leastNear, nil)}})
 	if err != nil {

@@ -1,7 +1,6 @@
 package certified
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -26,34 +25,17 @@ type Blocks interface {
 }
 
 // BlockSource is a source over blocks. A pass reads all blocks, some of them at a time, and merges the answers in their
-// order. Rows have the numbers that Blocks gives them.
-//
-// With Keep it answers most further questions about a point without a pass: those about scores from the scores of recent
-// points, those about the positives and about the rows on top from copies of these rows. See keptScores and keptRows.
+// order. Rows have the numbers that Blocks gives them. It keeps nothing, so its memory does not depend on the number of rows.
 type BlockSource struct {
 	blocks     Blocks
 	population method.Population
 	shape      Shape
 	passes     int
-	sizes      []blockSize // of the blocks that were read
-	scores     *keptScores // nil: no scores are kept
-	rows       *keptRows   // nil: no rows are kept
-
-	spaces parallel.Spares[blockSpace]
+	spaces     parallel.Spares[blockSpace]
 
 	mu   sync.Mutex
 	bins [][]Bin
 }
-
-// blockSize is what the source knows about a block that was read.
-type blockSize struct {
-	rows    [2]int // positives, negatives
-	weights [2][]float64
-	place   int64 // of the scores of its rows among those of all rows
-	known   bool
-}
-
-func (b *blockSize) all() int { return b.rows[0] + b.rows[1] }
 
 // blocksAtOnce is the number of blocks that are read before their answers are merged. The highest scores among the
 // blocks before bound what a block has to return, so it decides which rows are compared, but not the answer. It must
@@ -63,37 +45,7 @@ const blocksAtOnce = 16
 // NewBlockSource returns a source over blocks of rows with the given number of features and shape of each class. The
 // population is all rows or the negatives.
 func NewBlockSource(b Blocks, cols int, p method.Population, positives, population threshold.Population) *BlockSource {
-	return &BlockSource{blocks: b, population: p, shape: Shape{Cols: cols, Positives: positives, Population: population},
-		sizes: make([]blockSize, b.Count())}
-}
-
-// Keep lets the source keep rows in about half of some bytes of memory, and the scores of recent points in the other
-// half. Scores that do not fit go to a file in the directory scratch, and rows get all of the memory. The file has no
-// name and ends with the process. Without a directory ("") scores that do not fit are not kept. Keep must be called
-// before the first question.
-func (s *BlockSource) Keep(bytes int64, scratch string) {
-	s.rows = &keptRows{most: bytes / 2}
-	s.scores = newKeptScores(int64(s.allRows()), bytes/2, scratch)
-	if s.scores == nil || s.scores.memory == nil {
-		s.rows.most = bytes
-	}
-	s.shape.KeepsScores = s.scores != nil
-}
-
-// Release frees what a source keeps for further questions. There must be none.
-func Release(s Source) {
-	if b, ok := s.(*BlockSource); ok && b.scores != nil {
-		b.scores.close()
-		b.scores = nil
-	}
-}
-
-// allRows returns the number of rows of both classes.
-func (s *BlockSource) allRows() int {
-	if s.population == method.AllRows {
-		return s.shape.Population.Rows
-	}
-	return s.shape.Positives.Rows + s.shape.Population.Rows
+	return &BlockSource{blocks: b, population: p, shape: Shape{Cols: cols, Positives: positives, Population: population}}
 }
 
 // Shape describes the data.
@@ -103,55 +55,35 @@ func (s *BlockSource) Shape() Shape { return s.shape }
 func (s *BlockSource) Readings() (int, float64) { return s.passes, float64(s.passes) }
 
 // eachBlock calls read for each block, for some at a time, and add in their order.
-func eachBlock[T any](ctx context.Context, blocks int, read func(block int) (T, error), add func(T) error) error {
-	var failed error
-	err := parallel.InOrder(blocks, blocksAtOnce, func(block int) (t T, err error) {
+func eachBlock[T any](ctx context.Context, blocks int, read func(block int) (T, error), add func(T)) error {
+	return parallel.InOrder(blocks, blocksAtOnce, func(block int) (t T, err error) {
 		if ctx.Err() != nil {
 			return t, ctx.Err()
 		}
 		return read(block)
-	}, func(t T) {
-		if failed == nil {
-			failed = add(t)
-		}
-	})
-	return cmp.Or(err, failed)
+	}, add)
 }
 
 // readBlock reads a block and calls use with its rows.
-func (s *BlockSource) readBlock(ctx context.Context, block int, use func(x *matrix.Matrix) error) error {
+func (s *BlockSource) readBlock(ctx context.Context, block int, use func(x *matrix.Matrix)) error {
 	x, err := s.blocks.Read(ctx, block)
 	if err != nil {
 		return err
 	}
 	defer s.blocks.Done(x)
-	if b := &s.sizes[block]; !b.known {
-		b.known, b.rows = true, [2]int{x.Positives.Rows(), x.Negatives.Rows()}
-		b.weights = [2][]float64{slices.Clone(x.Positives.Weights()), slices.Clone(x.Negatives.Weights())}
-		if s.scores != nil {
-			b.place = s.scores.reserve(b.all())
-		}
-	}
-	return use(x)
+	use(x)
+	return nil
 }
 
 // Means makes one pass.
 func (s *BlockSource) Means(ctx context.Context) (positives, population []float64, err error) {
 	positives, population = make([]float64, s.shape.Cols), make([]float64, s.shape.Cols)
-	type part struct {
-		positives, negatives []float64
-		taken                takenRows
-	}
-	taking := s.rows.begin(s, nil)
+	type sums struct{ positives, negatives []float64 }
 	s.passes++
-	err = eachBlock(ctx, s.blocks.Count(), func(block int) (p part, err error) {
-		err = s.readBlock(ctx, block, func(x *matrix.Matrix) error {
-			p.positives, p.negatives = direct{x}.sumClasses()
-			p.taken = taking.take(x, nil)
-			return nil
-		})
+	err = eachBlock(ctx, s.blocks.Count(), func(block int) (p sums, err error) {
+		err = s.readBlock(ctx, block, func(x *matrix.Matrix) { p.positives, p.negatives = direct{x}.sumClasses() })
 		return p, err
-	}, func(p part) error {
+	}, func(p sums) {
 		for j := range positives {
 			positives[j] += p.positives[j]
 			population[j] += p.negatives[j]
@@ -159,104 +91,37 @@ func (s *BlockSource) Means(ctx context.Context) (positives, population []float6
 				population[j] += p.positives[j]
 			}
 		}
-		return taking.add(p.taken)
 	})
 	for j := range positives {
 		positives[j] /= s.shape.Positives.Mass
 		population[j] /= s.shape.Population.Mass
 	}
-	if err == nil {
-		taking.end()
-	}
 	return positives, population, err
 }
 
-// Scan answers the queries in one pass, or in none.
+// Scan answers the queries in one pass.
 func (s *BlockSource) Scan(ctx context.Context, queries []Query) ([]Answer, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	answers := make([]Answer, len(queries))
-	left := make([]Query, len(queries)) // what is still to be answered
-	scored := true                      // by the scores that are kept
-	asked := false
-	for k, q := range queries {
-		left[k] = q
-		q.At.settle(s.scores)
-		if s.rows.answerPositives(&q, &answers[k].Positives) {
-			left[k].Positives = Request{}
-		}
-		if s.rows.answerPopulation(s, &q, &answers[k].Population) {
-			left[k].Population = Request{}
-		}
-		for _, r := range []*Request{&left[k].Positives, &left[k].Population} {
-			asked = asked || !r.empty()
-			scored = scored && (r.empty() || r.aboutScores() && s.scores.knows(q.At))
-		}
-	}
-	if !asked {
-		return answers, nil
-	}
-	rest, err := s.sweep(ctx, left, scored)
-	if err != nil {
-		return nil, err
-	}
-	for k := range queries {
-		if !left[k].Positives.empty() {
-			answers[k].Positives = rest[k].Positives
-		}
-		if !left[k].Population.empty() {
-			answers[k].Population = rest[k].Population
-		}
-	}
-	return answers, nil
-}
-
-// aboutScores reports whether the scores of the rows answer a request.
-func (r *Request) aboutScores() bool { return len(r.Groups)+len(r.Want)+len(r.Numbers) == 0 }
-
-// sweep answers queries from the scores that are kept, or in a pass, which keeps the scores of their points.
-func (s *BlockSource) sweep(ctx context.Context, queries []Query, scored bool) ([]Answer, error) {
 	whole := make([]merger, len(queries))
 	find := make([][2]intervalFinder, len(queries))
 	for k := range queries {
 		whole[k] = newMerger(&queries[k], s.share())
 		find[k] = [2]intervalFinder{newIntervalFinder(queries[k].Positives.Cuts), newIntervalFinder(queries[k].Population.Cuts)}
 	}
-	type part struct {
-		answers []Answer
-		taken   takenRows
-	}
-	var taking *taking
-	read := func(block int) (p part, err error) {
-		err = s.fromScores(block, queries, find, &p.answers)
-		return p, err
-	}
-	if !scored {
-		taking = s.rows.begin(s, queries)
-		s.scores.begin(queries)
-		s.passes++
-		read = func(block int) (p part, err error) {
-			err = s.readBlock(ctx, block, func(x *matrix.Matrix) error {
-				p.answers, p.taken, err = s.fromRows(x, block, queries, find, whole, taking)
-				return err
-			})
-			return p, err
+	s.passes++
+	err := eachBlock(ctx, s.blocks.Count(), func(block int) (answers []Answer, err error) {
+		err = s.readBlock(ctx, block, func(x *matrix.Matrix) { answers = s.answer(x, queries, find, whole) })
+		return answers, err
+	}, func(answers []Answer) {
+		for k := range answers {
+			whole[k].add(answers[k])
+			s.recycle(&answers[k])
 		}
-	}
-	err := eachBlock(ctx, s.blocks.Count(), read, func(p part) error {
-		for k := range p.answers {
-			whole[k].add(p.answers[k])
-			s.recycle(&p.answers[k])
-		}
-		return taking.add(p.taken)
 	})
 	if err != nil {
 		return nil, err
-	}
-	if !scored {
-		taking.end()
-		s.scores.end()
 	}
 	answers := make([]Answer, len(queries))
 	for k := range whole {
@@ -331,37 +196,17 @@ func (s *BlockSource) binsOf(c *classScores, r *Request, find *intervalFinder) [
 	return bins
 }
 
-// fromScores answers queries about scores for a block, from those that are kept.
-func (s *BlockSource) fromScores(block int, queries []Query, find [][2]intervalFinder, answers *[]Answer) error {
-	space := s.borrow()
-	defer s.spaces.Put(space)
-	size := &s.sizes[block]
-	*answers = make([]Answer, len(queries))
-	for k, q := range queries {
-		if q.Positives.empty() && q.Population.empty() {
-			continue
-		}
-		z := space.scoresOf(k, size.all())
-		if err := s.scores.read(q.At, size.place, z); err != nil {
-			return err
-		}
-		positives, population := size.classes(z, s.population)
-		(*answers)[k].Positives.Bins = s.binsOf(&positives, &q.Positives, &find[k][0])
-		(*answers)[k].Population.Bins = s.binsOf(&population, &q.Population, &find[k][1])
-	}
-	return nil
-}
-
 // classes returns the scores of the positives and of the population among those of the rows of a block, positives first.
-func (b *blockSize) classes(z []float64, p method.Population) (positives, population classScores) {
-	n := b.rows[0]
-	positives = classScores{z: z[:n], weights: b.weights[0]}
-	if p != method.AllRows {
-		return positives, classScores{z: z[n:], weights: b.weights[1]}
+func (s *BlockSource) classes(x *matrix.Matrix, z []float64) (positives, population classScores) {
+	n := x.Positives.Rows()
+	weights := [2][]float64{x.Positives.Weights(), x.Negatives.Weights()}
+	positives = classScores{z: z[:n], weights: weights[0]}
+	if s.population != method.AllRows {
+		return positives, classScores{z: z[n:], weights: weights[1]}
 	}
 	population.z = z
-	if b.weights[0] != nil || b.weights[1] != nil {
-		population.weights = slices.Concat(ones(b.weights[0], n), ones(b.weights[1], b.rows[1]))
+	if weights[0] != nil || weights[1] != nil {
+		population.weights = slices.Concat(ones(weights[0], n), ones(weights[1], x.Negatives.Rows()))
 	}
 	return positives, population
 }
@@ -374,20 +219,12 @@ func ones(weights []float64, n int) []float64 {
 	return slices.Repeat([]float64{1}, n)
 }
 
-// fromRows answers queries for a block, keeps the scores of their points, and takes the rows that are to be kept. Only rows
-// that whole does not rule out are returned.
-func (s *BlockSource) fromRows(x *matrix.Matrix, block int, queries []Query, find [][2]intervalFinder, whole []merger,
-	taking *taking) ([]Answer, takenRows, error) {
+// answer answers queries for a block. Only rows that whole does not rule out are returned.
+func (s *BlockSource) answer(x *matrix.Matrix, queries []Query, find [][2]intervalFinder, whole []merger) []Answer {
 	space := s.borrow()
 	defer s.spaces.Put(space)
-	size := &s.sizes[block]
 	m := NewMemory(x, s.population)
 	scores := m.scoresOfPoints(queries, space)
-	for k, q := range queries {
-		if slices.IndexFunc(queries, func(o Query) bool { return o.At == q.At }) == k {
-			s.scores.write(q.At, size.place, scores[k])
-		}
-	}
 	positives := blockRows{x.Positives, nil}
 	population := blockRows{x.Negatives, nil}
 	if s.population == method.AllRows {
@@ -396,47 +233,35 @@ func (s *BlockSource) fromRows(x *matrix.Matrix, block int, queries []Query, fin
 	answers := make([]Answer, len(queries))
 	for k, q := range queries {
 		z, a := scores[k], &answers[k]
-		pos, pop := size.classes(z, s.population)
+		pos, pop := s.classes(x, z)
 		a.Positives = m.part(z, 0, &positives, q.Positives, &whole[k].positives, s.shape.Cols)
 		a.Population = m.part(z, m.first(), &population, q.Population, &whole[k].population, s.shape.Cols)
 		a.Positives.Bins = s.binsOf(&pos, &q.Positives, &find[k][0])
 		a.Population.Bins = s.binsOf(&pop, &q.Population, &find[k][1])
 	}
-	return answers, taking.take(x, scores), nil
+	return answers
 }
 
-// scoresOfPoints returns the scores of all rows at the points of queries, in memory of space. Those of a point of a line
-// follow from those of the ends.
+// scoresOfPoints returns the scores of all rows at the points of queries, in memory of space.
 func (s *Memory) scoresOfPoints(queries []Query, space *blockSpace) [][]float64 {
-	var ends []*Point // the points whose scores are computed from the rows
-	for _, q := range queries {
-		ends = q.At.ends(ends)
-	}
-	local := make([]*Point, len(ends))
-	for k, p := range ends {
-		local[k] = &Point{W: p.W, scores: space.scoresOf(k, s.x.Rows())}
-	}
-	s.read.computeScores(local)
 	scores := make([][]float64, len(queries))
+	var points []*Point
 	for k, q := range queries {
-		first := slices.IndexFunc(queries, func(o Query) bool { return o.At == q.At })
-		switch {
-		case first < k:
+		if first := slices.IndexFunc(queries, func(o Query) bool { return o.At == q.At }); first < k {
 			scores[k] = scores[first]
-		case q.At.to == nil:
-			scores[k] = local[slices.Index(ends, q.At)].scores
-		default:
-			scores[k] = space.scoresOf(len(ends)+k, s.x.Rows())
-			q.At.combine(scores[k], func(end *Point, z []float64) { copy(z, local[slices.Index(ends, end)].scores) })
+			continue
 		}
+		scores[k] = space.scoresOf(k, s.x.Rows())
+		points = append(points, &Point{W: q.At.W, scores: scores[k]})
 	}
+	s.read.computeScores(points)
 	return scores
 }
 
 // part answers a request about a class for the rows of a block, but for its bins. first is the number of the first row of
 // the class among those of the block.
 func (s *Memory) part(z []float64, first int, rows *blockRows, r Request, whole *classMerger, cols int) ClassAnswer {
-	if r.empty() || r.aboutScores() {
+	if len(r.Groups)+len(r.Want)+len(r.Numbers) == 0 {
 		return ClassAnswer{}
 	}
 	local := rows.within(&r)
@@ -520,12 +345,11 @@ func (b *blockRows) local(held *Set) *Set {
 	return out
 }
 
-// rename gives rows their numbers in the whole data, and memory of their own for their features.
+// rename gives rows their numbers in the whole data, and features in memory of their own: few of them may be kept.
 func (b *blockRows) rename(a *ClassAnswer, cols int) {
 	own := func(rows []Row) {
-		features := make([]float64, cols*len(rows))
 		for i := range rows {
-			x := features[i*cols : (i+1)*cols]
+			x := make([]float64, cols)
 			rows[i].Features(x)
 			rows[i].ID = b.number(rows[i].ID)
 			rows[i].Features = func(dst []float64) { copy(dst, x) }

@@ -113,6 +113,7 @@ func solveUncertified(ctx context.Context, o *objective.Objective, opt Options, 
 	s := newSolver(ctx, source, f, opt)
 	if small := thinned(o.Matrix()); small != nil {
 		var visits float64
+		small = representative(small, o.Problem().Definition().Population, source.Shape())
 		s.start, visits = startFromSample(ctx, o.Problem(), small, &f, source.Shape())
 		source.visits += visits
 	}
@@ -138,8 +139,13 @@ func SolveSource(ctx context.Context, source Source, p method.Problem, opt Optio
 	}
 	s := newSolver(ctx, source, f, opt)
 	shape := source.Shape()
-	if opt.Sample != nil && !shape.KeepsScores {
-		s.expected = newExpectation(opt.Sample, p.Definition().Population, f, shape)
+	if x := opt.Sample; x != nil {
+		population := p.Definition().Population
+		opt.Sample = representative(x, population, shape)
+		if !shape.KeepsScores && x.Positives.Rows() > 0 && x.Negatives.Rows() > 0 {
+			s.sample = NewMemory(opt.Sample, population)
+			s.expected = newExpectation(opt.Sample, population, f, shape)
+		}
 	}
 	if opt.Start != nil {
 		s.start = &start{at: newPoint(opt.Start)}

@@ -47,6 +47,9 @@ const (
 	patience     = 4  // steps within which the gap or the residual must halve
 	// or the value must fall by leastFall of the gap
 	leastFall = 1e-2
+	// leastNarrowed is the number of times rowsPerColumn that must be left on corners for narrower hinges to be worth their passes,
+	// if the rows on corners can be held instead. Chosen by hand.
+	leastNarrowed = 4
 	// gapOfRows is the gap of the decrease below which a restricted problem is solved rather than hinges widened.
 	gapOfRows = .5
 )
@@ -108,6 +111,9 @@ func (s *solver) descend(from start) (start, error) {
 		width := from.width
 		if residual < ofWidth {
 			factor := math.Max(narrowest, math.Min(widest, math.Sqrt(gapOfWidth*s.target()/ofWidth)))
+			if !s.shape.KeepsScores && holdable && float64(now.Smooth())*factor < float64(leastNarrowed*rowsPerColumn*len(now.W)) {
+				return from, nil
+			}
 			width = math.Max(leastWidth*s.atZero, width*factor)
 		}
 		if width < from.width {
@@ -252,7 +258,11 @@ func only(all Want, ties []float64) (list []Want) {
 // level returns the level of the smoothed threshold.
 func (s *solver) level(e *smoothedPoint) (float64, error) {
 	at := e.evaluation.at
-	if !s.shape.KeepsScores && e.pop.finestAt(e.edge) < float64(e.Hinge.Width/binsOfWidth) && !e.Hinge.Square {
+	switch {
+	case s.shape.KeepsScores:
+	case e.Hinge.Square:
+		return e.squaredLevel(), nil
+	case e.pop.finestAt(e.edge) < float64(e.Hinge.Width/binsOfWidth):
 		return e.levelFrom(e.pop), nil // a guess, where an exact one would cost passes
 	}
 	zone := Bin{Low: e.edge - e.Hinge.Width, High: e.edge + e.Hinge.Width}
@@ -289,6 +299,12 @@ func (s *solver) level(e *smoothedPoint) (float64, error) {
 		level = better
 	}
 	return level, nil
+}
+
+// squaredLevel returns the level of a squared hinge, which has no corner to smooth, as far as the bounds show it.
+func (e *smoothedPoint) squaredLevel() float64 {
+	e.Off = e.f - e.fLow
+	return e.edge
 }
 
 // levelFrom guesses the level from bins.
@@ -416,11 +432,17 @@ func (s *solver) stepSmoothed(now *smoothedPoint, width *float64, narrower float
 	}
 	noise := float64(valueNoise*math.Abs(now.Value)) + now.Off
 	shrink := s.upper == s.atZero && narrower < *width
+	guess := shortening // where to look on a step that does not lower the value
 	if s.expected != nil && !shrink {
-		length := s.newLineModel(now, nearLoss, nearBand, step).stepLength(slope, *width, narrower)
-		slope *= length
-		for j := range step {
-			step[j] *= length
+		model := s.newLineModel(now, nearLoss, nearBand, step)
+		length := model.stepLength(slope, *width, narrower)
+		if model.believed(*width, narrower, len(step)) {
+			slope *= length
+			for j := range step {
+				step[j] *= length
+			}
+		} else if length < 1 {
+			guess = length
 		}
 	}
 	w := slices.Clone(now.W)
@@ -444,7 +466,8 @@ func (s *solver) stepSmoothed(now *smoothedPoint, width *float64, narrower float
 	best := now
 	low, high := 0.0, 1.0
 	for range mostShortenings {
-		alpha := low + float64((high-low)*shortening)
+		alpha := low + float64((high-low)*guess)
+		guess = shortening
 		next, err := s.evaluateSmoothed(pointBetween(now.evaluation.at, full, alpha), *width)
 		if err != nil {
 			return nil, err

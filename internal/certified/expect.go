@@ -164,7 +164,7 @@ func (e *expectation) around(o *onSample, near int) (positives, population zone)
 	t, noiseOfT := e.on(o.t, e.sampled.t, e.last.t, thresholdNoise*o.noise)
 	at := func(c *classSample, corner, off float64) zone {
 		about := Bin{Low: corner - off, High: corner + off}
-		return zone{centre: corner, reach: off, cuts: ascending(append(c.cuts(corner, farCuts), about.cutsInside(near)...))}
+		return zone{centre: corner, noise: off, reach: off, cuts: ascending(append(c.cuts(corner, farCuts), about.cutsInside(near)...))}
 	}
 	return at(&e.positives, 1+t, noiseOfT), at(&e.population, edge, noise)
 }

@@ -13,7 +13,6 @@ type Point struct {
 	// not of a line.
 	from, to *Point
 	alpha    float64
-	settled  bool // from and to will not change: see settle
 }
 
 func newPoint(w []float64) *Point { return &Point{W: w} }
@@ -40,54 +39,4 @@ func between(from, to []float64, alpha float64) []float64 {
 		w[j] = v + float64(alpha*(to[j]-v))
 	}
 	return w
-}
-
-// settle decides, when a source without a matrix sees a point first, whether its scores follow from those of the ends of its
-// line. All answers about a point must be about the same scores, to the last bit: the ends of a bin are scores of rows.
-func (p *Point) settle(k *keptScores) {
-	if !p.settled && p.to != nil && !k.knows(p) {
-		p.from, p.to = nil, nil
-	}
-	p.settled = true
-}
-
-// ends appends the points from whose scores those of p follow to a list, each once.
-func (p *Point) ends(list []*Point) []*Point {
-	switch {
-	case p.to != nil && p.from != nil:
-		return p.to.ends(p.from.ends(list))
-	case p.to != nil:
-		return p.to.ends(list)
-	case !slices.Contains(list, p):
-		return append(list, p)
-	}
-	return list
-}
-
-// combine writes the scores of a point of a line to z. of writes those of an end.
-func (p *Point) combine(z []float64, of func(end *Point, z []float64)) {
-	if p.to == nil {
-		of(p, z)
-		return
-	}
-	p.to.combine(z, of)
-	var from []float64
-	if p.from != nil {
-		from = make([]float64, len(z))
-		p.from.combine(from, of)
-	}
-	p.mix(from, z)
-}
-
-// mix turns the scores at the second end of a line into those of the point. from are those at the first end; nil: all are 0.
-func (p *Point) mix(from, z []float64) {
-	if from == nil {
-		for i, v := range z {
-			z[i] = p.alpha * v
-		}
-		return
-	}
-	for i, v := range from {
-		z[i] = v + float64(p.alpha*(z[i]-v))
-	}
 }

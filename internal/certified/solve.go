@@ -69,6 +69,8 @@ type solver struct {
 	lastGap  float64     // difference of the bounds at the last scan
 	scratch  []float64   // scores of the rows held
 
+	// sample stands for the source where a question would cost a pass and the answer only chooses where to start; nil: there is none.
+	sample   *Memory
 	expected *expectation // of the scores at the next point; nil: nothing but what is held
 
 	lastEdge, lastTop float64 // of the last evaluation: the edge, and the highest score

@@ -278,82 +278,6 @@ func TestMergedAnswers(t *testing.T) {
 	}
 }
 
-// TestKeptAnswers asks a source that keeps rows and scores about points and lines between them, again and again. Its answers
-// are those of memory, and those about rows on top cost no pass once it knows how many are asked about.
-func TestKeptAnswers(t *testing.T) {
-	r := rand.New(rand.NewPCG(37, 7))
-	for trial := range 24 {
-		d := randomRows(r, 40+r.IntN(40), 1000+r.IntN(500), trial%2 == 1)
-		population := []method.Population{method.Negatives, method.AllRows}[trial/2%2]
-		kept, whole := newFileSource(t, d, population), NewMemory(d.matrix(t), population)
-		bytes, scratch := int64(1<<20), ""
-		if trial%3 == 0 {
-			bytes, scratch = 25_000, t.TempDir() // scores in a file
-		}
-		kept.Keep(bytes, scratch)
-		defer Release(kept)
-		if !kept.Shape().KeepsScores {
-			t.Fatal("no scores are kept")
-		}
-		numbers := fileNumbers(d, population)
-		free := 0
-		ask := func(p, q *Point, positives, population Request) {
-			before, _ := kept.Readings()
-			a := Query{At: p, Positives: positives, Population: population}
-			b := Query{At: q, Positives: positives, Population: population}
-			a.Positives.Held, a.Population.Held = translated(b.Positives.Held, numbers[0]), translated(b.Population.Held, numbers[1])
-			got, err := kept.Scan(context.Background(), []Query{a})
-			if err != nil {
-				t.Fatal(err)
-			}
-			want, err := whole.Scan(context.Background(), []Query{b})
-			if err != nil {
-				t.Fatal(err)
-			}
-			compareAnswers(t, fmt.Sprintf("trial %d", trial), got[0], want[0], &numbers, whole.all)
-			if after, _ := kept.Readings(); after == before {
-				free++
-			}
-		}
-		draw := func() (*Point, *Point) {
-			w := make([]float64, fileCols)
-			for j := range w {
-				w[j] = r.NormFloat64()
-			}
-			return newPoint(w), newPoint(w)
-		}
-		held := NewSet(0)
-		for id := range 40 {
-			held.Add(3 * id)
-		}
-		var last [2]*Point
-		for step := range 8 {
-			p, q := draw()
-			if step%4 == 3 {
-				alpha := r.Float64()
-				p, q = pointBetween(last[0], p, alpha), pointBetween(last[1], q, alpha)
-				ask(p.to, q.to, Request{}, Request{Sums: true})
-				ask(last[0], last[1], Request{}, Request{Sums: true})
-			}
-			ask(p, q, Request{Sums: true}, Request{Sums: true, Cuts: []float64{-1, 0, .5, 2}})
-			scores := slices.Clone(q.scores[whole.first():])
-			slices.Sort(scores)
-			edge := scores[len(scores)-60]
-			ends := []float64{edge, edge + .2, edge + .5, math.Inf(1)}
-			want := Want{Low: edge, High: math.Inf(1), Order: Highest, Limit: 12}
-			if step%2 == 1 {
-				want = Want{Low: math.Inf(-1), High: math.Inf(1), Order: Nearest, Centre: edge + .3, Limit: 9}
-			}
-			ask(p, q, Request{Cuts: []float64{-1, 0, 1}, Groups: []float64{math.Inf(-1), 0, math.Inf(1)}, Held: held},
-				Request{Cuts: ends, Inside: true, Groups: ends, Moments: true, Origin: edge, Held: held, Want: []Want{want}})
-			last = [2]*Point{p, q}
-		}
-		if free < 8 {
-			t.Errorf("trial %d: %d of 20 questions cost no pass", trial, free)
-		}
-	}
-}
-
 // fileNumbers returns the numbers in a file of the rows of both classes, in their order in memory.
 func fileNumbers(d weightedRows, population method.Population) (out [2][]int) {
 	for i, y := range d.y {
@@ -438,12 +362,7 @@ func TestSources(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			kept, scratch := newFileSource(t, d, population), newFileSource(t, d, population)
-			kept.Keep(1<<20, "")
-			scratch.Keep(15_000, t.TempDir())
-			defer Release(scratch)
-			for name, source := range map[string]Source{"shards": newShards(t, r, d, 3, population), "file": newFileSource(t, d, population),
-				"kept": kept, "scratch": scratch} {
+			for name, source := range map[string]Source{"shards": newShards(t, r, d, 3, population), "file": newFileSource(t, d, population)} {
 				got, err := SolveSource(context.Background(), source, p, Options{})
 				if err != nil {
 					t.Fatal(err)

@@ -15,6 +15,7 @@ type lineModel struct {
 	mass                  float64 // of the positives
 	positives, population lineRows
 	penalty               [2]float64 // its slope at the point, and the change of that along the step
+	onCorners             int        // rows of the sample that have a corner at the point
 }
 
 // lineRows is rows of a class: their scores at the point, their change along the step, and their weights.
@@ -23,18 +24,19 @@ type lineRows struct{ z, v, m []float64 }
 // newLineModel returns the model of a step from a point whose rows near the corners are given.
 func (s *solver) newLineModel(now *smoothedPoint, positives, population []smoothed.Row, step []float64) *lineModel {
 	l := &lineModel{form: s.form, mass: s.shape.Positives.Mass}
-	l.population.add(population, &s.expected.population, now.W, step, func(z float64) bool {
+	l.onCorners = l.population.add(population, &s.expected.population, now.W, step, func(z float64) bool {
 		return now.Hinge.Curvature(z-now.Level) > 0
 	}, s.shape.Population.Mass)
-	l.positives.add(positives, &s.expected.positives, now.W, step, func(z float64) bool {
+	l.onCorners += l.positives.add(positives, &s.expected.positives, now.W, step, func(z float64) bool {
 		return now.Loss.Curvature(1+now.Top-z) > 0
 	}, s.shape.Positives.Mass)
 	l.penalty = [2]float64{s.form.Lambda * linalg.Dot(now.W, step), s.form.Lambda * square(step)}
 	return l
 }
 
-// add adds a class: rows with a corner, of a number of all rows, and the rows of the sample without.
-func (r *lineRows) add(near []smoothed.Row, sample *classSample, w, step []float64, onCorner func(z float64) bool, mass float64) {
+// add adds a class: rows with a corner, of a number of all rows, and the rows of the sample without. It returns the number of rows of
+// the sample with one.
+func (r *lineRows) add(near []smoothed.Row, sample *classSample, w, step []float64, onCorner func(z float64) bool, mass float64) (with int) {
 	x := make([]float64, len(w))
 	left := mass
 	for _, row := range near {
@@ -48,14 +50,17 @@ func (r *lineRows) add(near []smoothed.Row, sample *classSample, w, step []float
 	sample.score(w)
 	others := 0.0
 	for i, z := range sample.z {
-		if !onCorner(z) {
-			r.z, r.v, r.m = append(r.z, z), append(r.v, v[i]), append(r.m, sample.m[i])
-			others += sample.m[i]
+		if onCorner(z) {
+			with++
+			continue
 		}
+		r.z, r.v, r.m = append(r.z, z), append(r.v, v[i]), append(r.m, sample.m[i])
+		others += sample.m[i]
 	}
 	for i := first; i < len(r.m); i++ {
 		r.m[i] *= math.Max(left, 0) / others
 	}
+	return with
 }
 
 // at returns the scores at a part of the step.
@@ -107,6 +112,15 @@ func (l *lineModel) slope(alpha, width float64) float64 {
 	e.SetLevel(level, l.population.cells(z, e.Hinge, level, 1), e.Hinge.Pieces())
 	e.SetLoss(l.positives.cells(l.positives.at(alpha), e.Loss, 1+e.Top, -1), e.Loss.Pieces())
 	return e.Gradient()[0] + l.penalty[0] + float64(alpha*l.penalty[1])
+}
+
+// cornersPerColumn is the number of rows of the sample on corners, for each column, from which the model is believed before a full step
+// was tried: rows that come onto a corner are those of the sample. With 79 and 28 columns it was right, with 15 it was not.
+const cornersPerColumn = 2
+
+// believed reports whether a step to hinges of a width need not be tried in full first.
+func (l *lineModel) believed(width, narrower float64, columns int) bool {
+	return float64(l.onCorners)*narrower >= width*float64(cornersPerColumn*columns)
 }
 
 // A step is full unless the slope at its end is more than overshoot times that at the point, with the other sign. Else it ends where

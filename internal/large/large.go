@@ -28,7 +28,7 @@ type Rows interface {
 	// and other rows by their hash. The same rows for the same arguments.
 	Sample(ctx context.Context, p Part, rows int) (*Sample, error)
 	// Source answers the solver's questions about the rows of a part, encoded by m. The population is all rows or the
-	// negatives. The caller passes it to certified.Release.
+	// negatives.
 	//
 	// Errors: diag.Usage if m has blocks that the data cannot encode where they are.
 	Source(ctx context.Context, p Part, m *feature.Map, s matrix.Storage, of method.Population) (certified.Source, error)

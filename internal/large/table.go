@@ -5,7 +5,6 @@ import (
 	"context"
 	"hash/fnv"
 	"math"
-	"os"
 	"runtime"
 	"slices"
 
@@ -13,7 +12,6 @@ import (
 	"toptau/internal/certified"
 	"toptau/internal/feature"
 	"toptau/internal/matrix"
-	"toptau/internal/memory"
 	"toptau/internal/parallel"
 	"toptau/internal/table"
 	"toptau/method"
@@ -28,13 +26,11 @@ type tableRows struct {
 	t      *table.Table
 	schema schema.Schema
 	name   string
-	keep   int64 // bytes
 }
 
-// OfTable returns the rows of a table with its schema. A row without a group has the hash of its number. A source of the rows
-// keeps some of them, and scores, in that number of bytes of memory (0: half of what is free).
-func OfTable(t *table.Table, s schema.Schema, name string, keep int64) Rows {
-	return &tableRows{t, s, name, keep}
+// OfTable returns the rows of a table with its schema. A row without a group has the hash of its number.
+func OfTable(t *table.Table, s schema.Schema, name string) Rows {
+	return &tableRows{t, s, name}
 }
 
 func (r *tableRows) Schema() schema.Schema { return r.schema }
@@ -169,9 +165,7 @@ func (r *tableRows) Source(ctx context.Context, p Part, m *feature.Map, s matrix
 	if positives.Rows+negatives.Rows < r.t.Rows() {
 		blocks = blocks.Where(r.in(p))
 	}
-	source := certified.NewBlockSource(blocks, m.Cols(), of, positives, population(positives, negatives, of))
-	source.Keep(memory.ForRows(r.keep), os.TempDir())
-	return source, nil
+	return certified.NewBlockSource(blocks, m.Cols(), of, positives, population(positives, negatives, of)), nil
 }
 
 // Populations returns the positives of a part, and its rows that determine a threshold.

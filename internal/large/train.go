@@ -242,7 +242,6 @@ func (t *training) refitMember(ctx context.Context, j int, p method.Problem) (bo
 	if err != nil {
 		return false, err
 	}
-	defer certified.Release(source)
 	x, err := features.MatrixContext(ctx, t.out.Sample.Table, nil, matrix.Float32)
 	if err != nil {
 		return false, err

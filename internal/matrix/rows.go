@@ -96,6 +96,18 @@ func (p *ClassRows) Every(first, step int) *ClassRows {
 	return p.Take(rows)
 }
 
+// Weighted returns the same rows with their weights times factor. It shares the values.
+func (p *ClassRows) Weighted(factor float64) *ClassRows {
+	weights := make([]float64, p.rows)
+	for i := range weights {
+		weights[i] = factor
+		if p.weights != nil {
+			weights[i] *= p.weights[i]
+		}
+	}
+	return newClassRows(p.blocks, p.rows, weights, p.sources)
+}
+
 // Panels returns the number of panels of kernel.PanelRows rows.
 func (p *ClassRows) Panels() int { return panelsOf(p.rows) }
 

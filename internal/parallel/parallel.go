@@ -64,12 +64,13 @@ func Blocks(n, size int, do func(block, first, last int)) {
 	For((n+size-1)/size, func(block int) { do(block, block*size, min((block+1)*size, n)) })
 }
 
-// InOrder calls do for every i in [0, n), atOnce of them before any result is added, and add with the results in the order
-// of i. What do finds in earlier results, and the order of sums, do not depend on the number of threads.
+// InOrder calls do for every i in [0, n), at most atOnce of them before their results are added, and add with the results in
+// the order of i. It begins with one, and then takes twice as many each time, so that early results can keep later ones
+// small. What do finds in earlier results, and the order of sums, do not depend on the number of threads.
 func InOrder[T any](n, atOnce int, do func(i int) (T, error), add func(T)) error {
 	results := make([]T, min(n, atOnce))
-	for first := 0; first < n; first += atOnce {
-		count := min(atOnce, n-first)
+	for first, count := 0, 1; first < n; first, count = first+count, min(2*count, atOnce) {
+		count = min(count, n-first)
 		err := ForErr(count, func(k int) (err error) {
 			results[k], err = do(first + k)
 			return err

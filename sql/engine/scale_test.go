@@ -252,7 +252,7 @@ func measurePacked(t *testing.T, file *os.File, rows int) {
 		if !data.Stored() {
 			t.Fatal("the columns are in memory")
 		}
-		all := large.OfTable(data, info.Schema, "events", 0)
+		all := large.OfTable(data, info.Schema, "events")
 		sample, err := all.Sample(ctx, large.All(), 100_000)
 		if err != nil {
 			t.Fatal(err)
