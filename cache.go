@@ -39,6 +39,9 @@ func PackLarge(ctx context.Context, paths []string, f Format, o CacheOptions) (*
 	}
 	reused := e != nil
 	if e == nil {
+		if err := checkRoles(ctx, files.Again(), f); err != nil {
+			return nil, err
+		}
 		if e, err = c.Add(ctx, files, f, o.Progress); err != nil {
 			return nil, err
 		}
@@ -46,6 +49,15 @@ func PackLarge(ctx context.Context, paths []string, f Format, o CacheOptions) (*
 	out := packedCopy(e)
 	out.Reused = reused
 	return &out, nil
+}
+
+// checkRoles returns an error if a column that f names is not in the files: packing may take minutes, and should not come first.
+func checkRoles(ctx context.Context, files *table.Files, f Format) error {
+	r, err := table.NewReader(files.Name(), files, table.Options{Format: f, Schema: f.Schema(), Context: ctx})
+	if err != nil {
+		return err
+	}
+	return r.Close()
 }
 
 // ReadCopy returns the format for reading the packed copy of files of a format.

@@ -3,6 +3,8 @@ package toptau_test
 import (
 	"context"
 	"math"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -163,5 +165,22 @@ func TestVerbsOnRowsElsewhere(t *testing.T) {
 	_, err = toptau.Evaluate(ctx, d, []toptau.Entry{{Name: "a", Model: trained.Model}, {Name: "b", Model: trained.Model}}, toptau.EvaluateOptions{})
 	if err == nil || !strings.Contains(err.Error(), "memory") {
 		t.Errorf("two models: %v", err)
+	}
+}
+
+// A column that the files do not have is an error before anything is packed.
+func TestPackLargeChecksColumnsFirst(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "flows.csv")
+	if err := os.WriteFile(path, []byte("bytes,attack\n"+strings.Repeat("1,0\n2,1\n", 1000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cache := filepath.Join(dir, "cache")
+	_, err := toptau.PackLarge(t.Context(), []string{path}, toptau.Format{Label: "atack"}, toptau.CacheOptions{Directory: cache, Memory: 1000})
+	if err == nil || !strings.Contains(err.Error(), `"attack"`) || !strings.Contains(err.Error(), "flows.csv") {
+		t.Errorf("the error is %v", err)
+	}
+	if _, err := os.Stat(cache); !os.IsNotExist(err) {
+		t.Error("the file was packed")
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"toptau"
+	"toptau/bench/machine"
 	"toptau/internal/simulate"
 	"toptau/method"
 	"toptau/schema"
@@ -112,12 +113,7 @@ func run(output, only, program string, short float64) (failed error) {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
 	}
-	text := c.page.text()
-	if output == "" {
-		_, err := os.Stdout.WriteString(text)
-		return err
-	}
-	return os.WriteFile(output, []byte(text), 0o644)
+	return machine.WritePage(output, []byte(c.page.text()))
 }
 
 // end kills what still runs and removes the files.

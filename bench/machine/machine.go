@@ -1,4 +1,5 @@
-// Package machine tells what a benchmark runs on, as far as Linux says so, and the processor time that it has used.
+// Package machine describes what a benchmark runs on, as far as Linux reports it, and returns the processor time that it has
+// used. It also writes the page of results.
 package machine
 
 import (
@@ -45,4 +46,13 @@ func ProcessorTime() time.Duration {
 		return 0
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// WritePage writes a page of results to a file, or to standard output if the path is "".
+func WritePage(path string, page []byte) error {
+	if path == "" {
+		_, err := os.Stdout.Write(page)
+		return err
+	}
+	return os.WriteFile(path, page, 0o644)
 }

@@ -40,11 +40,7 @@ func main() {
 	if err := run(&page, *dir, *python, *only, *rows, *rounds); err != nil {
 		log.Fatal(err)
 	}
-	if *output == "" {
-		os.Stdout.Write(page.Bytes())
-		return
-	}
-	if err := os.WriteFile(*output, page.Bytes(), 0o644); err != nil {
+	if err := machine.WritePage(*output, page.Bytes()); err != nil {
 		log.Fatal(err)
 	}
 }

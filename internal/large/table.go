@@ -71,6 +71,16 @@ func (r *tableRows) in(p Part) func(row int) bool {
 	}
 }
 
+// all reports whether every row of the table is in.
+func (r *tableRows) all(in func(row int) bool) bool {
+	for row := range r.t.Rows() {
+		if !in(row) {
+			return false
+		}
+	}
+	return true
+}
+
 func (r *tableRows) Count(ctx context.Context, p Part) (positives, negatives threshold.Population, err error) {
 	in := r.in(p)
 	var counts [2]int
@@ -162,8 +172,8 @@ func (r *tableRows) Source(ctx context.Context, p Part, m *feature.Map, s matrix
 	if err != nil {
 		return nil, err
 	}
-	if positives.Rows+negatives.Rows < r.t.Rows() {
-		blocks = blocks.Where(r.in(p))
+	if in := r.in(p); !r.all(in) {
+		blocks = blocks.Where(in)
 	}
 	return certified.NewBlockSource(blocks, m.Cols(), of, positives, population(positives, negatives, of)), nil
 }
@@ -192,7 +202,8 @@ func (r *tableRows) Scores(ctx context.Context, p Part, m *model.Model) (Scores,
 	if err := m.Features(feature.Key{}).Check(r.t); err != nil {
 		return nil, err
 	}
-	return &tableScores{tableRows: r, model: m, in: r.in(p)}, nil
+	in := r.in(p)
+	return &tableScores{tableRows: r, model: m, in: in, whole: r.all(in)}, nil
 }
 
 // tableScores scores the rows of a table in each pass.
@@ -200,15 +211,14 @@ type tableScores struct {
 	*tableRows
 	model  *model.Model
 	in     func(row int) bool
+	whole  bool           // every row of the table is in
 	values feature.Counts // of the rows of the last pass
 }
 
 // Values returns the counts of a pass over the whole table. Rows are encoded in batches, also for those of a part.
 func (s *tableScores) Values() *feature.Counts {
-	for row := range s.t.Rows() {
-		if !s.in(row) {
-			return nil
-		}
+	if !s.whole {
+		return nil
 	}
 	return &s.values
 }

@@ -28,8 +28,9 @@ const pivotNoise = 1e-15
 // panel is the number of columns that are eliminated together: the width of a panel of package kernel.
 const panel = kernel.PanelRows
 
-// Row returns row i of L up to its diagonal. It must not be changed.
-func (c *Cholesky) Row(i int) []float64 { return c.l[i*c.n : i*c.n+i+1] }
+// Lower returns L, row-major. The elements above the diagonal are those of the memory that L is in: zeros after the
+// first Factor.
+func (c *Cholesky) Lower() []float64 { return c.l }
 
 // Factor computes L of the n x n matrix whose lower triangle is in a, row-major. a is not changed.
 func (c *Cholesky) Factor(a []float64, n int) {
@@ -38,9 +39,24 @@ func (c *Cholesky) Factor(a []float64, n int) {
 		c.l = make([]float64, n*n)
 	}
 	c.l = c.l[:n*n]
-	l := c.l
 	for i := range n {
-		copy(l[i*n:i*n+i+1], a[i*n:i*n+i+1])
+		copy(c.l[i*n:i*n+i+1], a[i*n:i*n+i+1])
+	}
+	c.eliminate()
+}
+
+// FactorInPlace is Factor with L in the memory of a, which takes half the memory.
+func (c *Cholesky) FactorInPlace(a []float64, n int) {
+	c.n, c.l = n, a[:n*n]
+	c.eliminate()
+}
+
+// eliminate overwrites A with L.
+func (c *Cholesky) eliminate() {
+	l, n := c.l, c.n
+	diagonal := make([]float64, n)
+	for j := range diagonal {
+		diagonal[j] = l[j*n+j]
 	}
 	c.Frozen = 0
 	for j0 := 0; j0 < n; j0 += panel {
@@ -49,7 +65,7 @@ func (c *Cholesky) Factor(a []float64, n int) {
 		if j0 > 0 {
 			c.subtract(j0, j1)
 		}
-		c.factorBlock(a, j0, j1)
+		c.factorBlock(diagonal, j0, j1)
 		// The rows below the diagonal block: forward substitution, a strip of rows on each goroutine.
 		strips := (n - j1 + panel - 1) / panel
 		For(strips, float64(n-j1)*float64(j1-j0)*float64(j1-j0)/2, func(s int) {
@@ -65,8 +81,8 @@ func (c *Cholesky) Factor(a []float64, n int) {
 }
 
 // factorBlock factors the diagonal block of columns j0..j1. All earlier columns are already subtracted from
-// it.
-func (c *Cholesky) factorBlock(a []float64, j0, j1 int) {
+// it. The diagonal is that of A.
+func (c *Cholesky) factorBlock(diagonal []float64, j0, j1 int) {
 	l, n := c.l, c.n
 	for j := j0; j < j1; j++ {
 		row := l[j*n : j*n+j+1]
@@ -74,7 +90,7 @@ func (c *Cholesky) factorBlock(a []float64, j0, j1 int) {
 			row[k] = (row[k] - Dot(l[k*n+j0:k*n+k], row[j0:k])) / l[k*n+k]
 		}
 		pivot := row[j] - Dot(row[j0:j], row[j0:j])
-		if !(pivot > pivotNoise*math.Abs(a[j*n+j])) || math.IsInf(pivot, 0) {
+		if !(pivot > pivotNoise*math.Abs(diagonal[j])) || math.IsInf(pivot, 0) {
 			row[j] = FrozenPivot
 			c.Frozen++
 			continue

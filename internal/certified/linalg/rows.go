@@ -27,6 +27,11 @@ func NewRows(f *Shift) *Rows {
 	return r
 }
 
+// RowsOf returns dense rows without a shift that are in x, row-major, with d columns. x is not copied.
+func RowsOf(x []float64, d int, weight []float64) *Rows {
+	return &Rows{Shift: NewShift(d), D: d, N: len(weight), Weight: weight, dense: x[: len(weight)*d : len(weight)*d]}
+}
+
 // Add appends a copy of a row.
 func (r *Rows) Add(x []float64, weight float64) {
 	if r.Sparse {

@@ -1,6 +1,10 @@
 package restricted
 
-import "toptau/internal/certified/linalg"
+import (
+	"slices"
+
+	"toptau/internal/certified/linalg"
+)
 
 // rowSpace has the coordinates of some rows R in an orthonormal basis Q of the space that they span. A
 // restricted problem depends only on the rows' inner products G = R R' = L L'. So the rows of L can replace
@@ -10,8 +14,9 @@ type rowSpace struct {
 	positives, population     *linalg.Rows // the rows' coordinates: rows of L
 	positivesIn, populationIn *linalg.Rows // the rows themselves
 	gram                      []float64    // G, lower triangle
-	factor                    linalg.Cholesky
-	n                         int // rows
+	lower                     []float64    // L, row-major, with 0 for frozen pivots
+	pivot                     []float64    // the diagonal of L, with frozen pivots
+	n                         int          // rows
 }
 
 const (
@@ -51,23 +56,20 @@ func newRowSpace(pos, row *linalg.Rows) *rowSpace {
 		}
 	})
 	s.gram = gram
-	s.factor.Factor(gram, n)
-	// The rows of L are the coordinates. They are not shifted again.
-	f := linalg.NewShift(n)
-	s.positives, s.population = linalg.NewRows(f), linalg.NewRows(f)
-	x := make([]float64, n)
+	var factor linalg.Cholesky
+	factor.Factor(gram, n)
+	s.lower, s.pivot = factor.Lower(), make([]float64, n)
 	for i := range n {
-		clear(x)
-		copy(x, s.factor.Row(i))
-		if x[i] == linalg.FrozenPivot {
-			x[i] = 0 // the row lies in the span of those before it
-		}
-		if i < pos.N {
-			s.positives.Add(x, pos.Weight[i])
-		} else {
-			s.population.Add(x, row.Weight[i-pos.N])
+		at := &s.lower[i*n+i]
+		s.pivot[i] = *at
+		if *at == linalg.FrozenPivot {
+			*at = 0 // the row lies in the span of those before it
 		}
 	}
+	// The rows of L are the coordinates. They are not shifted again, and not copied: for thousands of rows L
+	// takes hundreds of megabytes.
+	s.positives = linalg.RowsOf(s.lower, n, slices.Clone(pos.Weight[:pos.N]))
+	s.population = linalg.RowsOf(s.lower[pos.N*n:], n, slices.Clone(row.Weight[:row.N]))
 	return s
 }
 
@@ -77,8 +79,7 @@ func (s *rowSpace) reduce(w []float64) []float64 {
 	s.positivesIn.Times(w, u)
 	s.populationIn.Times(w, u[s.positivesIn.N:])
 	for i := range u {
-		row := s.factor.Row(i)
-		u[i] = (u[i] - linalg.Dot(row[:i], u[:i])) / row[i]
+		u[i] = (u[i] - linalg.Dot(s.lower[i*s.n:i*s.n+i], u[:i])) / s.pivot[i]
 	}
 	return u
 }
@@ -87,9 +88,8 @@ func (s *rowSpace) reduce(w []float64) []float64 {
 func (s *rowSpace) expand(u []float64) []float64 {
 	c := append([]float64(nil), u...)
 	for i := s.n - 1; i >= 0; i-- {
-		row := s.factor.Row(i)
-		c[i] /= row[i]
-		linalg.Axpy(-c[i], row[:i], c[:i])
+		c[i] /= s.pivot[i]
+		linalg.Axpy(-c[i], s.lower[i*s.n:i*s.n+i], c[:i])
 	}
 	w := make([]float64, s.positivesIn.D)
 	s.positivesIn.AddTransposed(c[:s.positivesIn.N], 1, w)

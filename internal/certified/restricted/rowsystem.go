@@ -23,7 +23,7 @@ type rowSystem struct {
 	d       []float64 // D, positives first
 	root    []float64 // r of the active rows
 	active  []int     // rows that are in M
-	matrix  []float64 // M, lower triangle
+	matrix  []float64 // the memory of M and its factor
 	chol    linalg.Cholesky
 	borders int           // 2: t and s are two unknowns; 1: they are one
 	solved  [2][]float64  // H^-1 times the borders
@@ -72,7 +72,7 @@ func (s *rowSystem) factor(d1, d2 []float64) {
 		}
 		row[a] += s.c
 	}
-	s.chol.Factor(s.matrix, m)
+	s.chol.FactorInPlace(s.matrix, m)
 	// The Schur complement E'DE - E'DL H^-1 L'DE, with E the membership of rows in borders. For rows in M
 	// this is c E'r M^-1 r E; rows left out of M add their D.
 	s.corner = [2][2]float64{}
