@@ -377,6 +377,13 @@ func equal(first, step float64, n int) (cuts []float64) {
 	return cuts
 }
 
+func spark(t testing.TB, settings ...string) *servers.Server {
+	if os.Getenv("TOPTAU_SPARK") == "" {
+		t.Skip("starts a Java program: make spark")
+	}
+	return servers.Spark(t, settings...)
+}
+
 // Every function of a dialect does in the database what its comment promises.
 func TestDialectsInTheirDatabases(t *testing.T) {
 	for _, e := range []struct {
@@ -394,6 +401,8 @@ func TestDialectsInTheirDatabases(t *testing.T) {
 			s, _ := servers.Trino(t, 2)
 			return s
 		}},
+		{"Spark", "spark", func(t testing.TB) *servers.Server { return spark(t) }},
+		{"Spark, ANSI", "spark", func(t testing.TB) *servers.Server { return spark(t, "spark.sql.ansi.enabled=true") }},
 	} {
 		t.Run(e.name, func(t *testing.T) {
 			s := e.start(t)
