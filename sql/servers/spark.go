@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -22,11 +23,26 @@ func Spark(t testing.TB, settings ...string) *Server {
 	port := freePorts(t, 1)[0]
 	s := inPython(t, filepath.Join(home, "bin", "python"), "spark", append([]string{"spark.ui.enabled=false", "spark.driver.host=127.0.0.1",
 		"spark.driver.bindAddress=127.0.0.1", "spark.sql.catalogImplementation=in-memory", "spark.hadoop.hive.server2.thrift.bind.host=127.0.0.1",
-		fmt.Sprintf("spark.hadoop.hive.server2.thrift.port=%d", port)}, settings...)...)
+		fmt.Sprintf("spark.hadoop.hive.server2.thrift.port=%d", port), fmt.Sprintf("spark.hadoop.hive.server2.thrift.http.port=%d", port)}, settings...)...)
 	s.Port = port
 	s.DSN = dsn("spark", "toptau", port, "default")
+	s.ReadOnly = s.DSN // rights are those of the files and the catalogue
 	s.load = s.loadSpark
 	return s
+}
+
+// KeyPassword is the password of JavaKey's store.
+const KeyPassword = "password"
+
+// JavaKey returns a store with the key of a server on the loopback interface, and a file with its certificate, which it signed itself.
+func JavaKey(t testing.TB) (store, certificate string) {
+	t.Helper()
+	dir := temporary(t, "key")
+	store, certificate = filepath.Join(dir, "store"), filepath.Join(dir, "certificate")
+	run(t, exec.Command("keytool", "-genkeypair", "-alias", "server", "-keyalg", "EC", "-dname", "CN=127.0.0.1", "-ext", "san=ip:127.0.0.1",
+		"-storepass", KeyPassword, "-keystore", store))
+	run(t, exec.Command("keytool", "-exportcert", "-rfc", "-alias", "server", "-storepass", KeyPassword, "-keystore", store, "-file", certificate))
+	return store, certificate
 }
 
 // loadSpark writes the rows to a file, and lets Spark write the table's files from it: toptau's writer has no NaN and no empty text, so a

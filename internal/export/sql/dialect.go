@@ -41,6 +41,7 @@ type rules struct {
 	trim    func(s string) string                      // without blanks and tabs at its ends
 	single  func(x string) string                      // rounded to float32, as a double; nil: computed
 	fence   string                                     // ends a subquery, so that its expressions are computed once
+	once    string                                     // a number from 0 on, whose column keeps conditions on a score where they are; "": none is needed
 	with    bool                                       // subqueries in a list instead of nested
 	folds   bool                                       // names of columns differ in more than case
 	nest    int                                        // deepest nesting of CASE
@@ -98,8 +99,8 @@ var dialects = map[Dialect]*rules{
 		double: func(c string) string { return "nanvl(CAST(" + c + " AS DOUBLE), CAST(NULL AS DOUBLE))" },
 		str:    func(c string) string { return "CAST(" + c + " AS STRING)" },
 		trim:   func(s string) string { return `trim(BOTH ' \u0009' FROM ` + s + ")" },
-		single: func(x string) string { return "CAST(CAST(" + x + " AS FLOAT) AS DOUBLE)" }, nest: 12, columns: 9000, folds: true,
-		never: regexp.MustCompile(`\$\{\S+\}`), notes: []string{"Backslashes are escapes, so spark.sql.parser.escapedStringLiterals must be false, its default."}},
+		single: func(x string) string { return "CAST(CAST(" + x + " AS FLOAT) AS DOUBLE)" }, once: "monotonically_increasing_id()", nest: 12,
+		columns: 9000, folds: true, never: regexp.MustCompile(`\$\{\S+\}`), notes: []string{"Backslashes are escapes, so spark.sql.parser.escapedStringLiterals must be false, its default."}},
 }
 
 // float writes a double with an exponent, so that no database reads it as a decimal.
