@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,6 +27,9 @@ func Spark() *Dialect {
 			return stepped(d, score, cuts)
 		}
 		return foldedBin(d, score, cuts)
+	}
+	d.Element = func(d *Dialect, list []float64, index string) string {
+		return plainArray(d, list) + "[" + index + " - 1]"
 	}
 	d.NaNLast = true
 	d.Bucket = func(key string, seed int) string {
@@ -63,22 +67,25 @@ func Spark() *Dialect {
 // after the columns of a partitioned table come other rows, the first of them without a type. It fails for a table that is not there.
 const DescribeTable = "DESCRIBE TABLE "
 
-// foldedBin finds an interval by halves in an array, as a fold over the steps. The array is one text, which is read once.
+// foldedBin finds an interval by halves in an array, as a fold over the steps.
 func foldedBin(d *Dialect, score string, cuts []float64) string {
 	size := 1
 	for size <= len(cuts) {
 		size *= 2
 	}
-	list, steps := make([]string, size-1), []string{}
-	for i := range list {
-		list[i] = "Infinity" // no score reaches it
-		if i < len(cuts) {
-			list[i] = strings.Trim(d.Num(cuts[i]), "()D")
-		}
-	}
+	var steps []string
 	for step := size / 2; step > 0; step /= 2 {
 		steps = append(steps, strconv.Itoa(step))
 	}
-	return fmt.Sprintf("aggregate(array(%s), 0, (toptau_found, toptau_step) -> toptau_found + CASE WHEN %s >= CAST(split('%s', ',') AS ARRAY<DOUBLE>)"+
-		"[toptau_found + toptau_step - 1] THEN toptau_step ELSE 0 END)", strings.Join(steps, ", "), score, strings.Join(list, ","))
+	return fmt.Sprintf("aggregate(array(%s), 0, (toptau_found, toptau_step) -> toptau_found + CASE WHEN %s >= %s[toptau_found + toptau_step - 1] THEN toptau_step ELSE 0 END)",
+		strings.Join(steps, ", "), score, plainArray(d, cuts, slices.Repeat([]string{"Infinity"}, size-1-len(cuts))...)) // no score reaches Infinity
+}
+
+// plainArray is an array of numbers and more texts of numbers. It is written as one text, which is read once.
+func plainArray(d *Dialect, list []float64, more ...string) string {
+	plain := make([]string, len(list))
+	for i, x := range list {
+		plain[i] = strings.Trim(d.Num(x), "()D")
+	}
+	return "CAST(split('" + strings.Join(append(plain, more...), ",") + "', ',') AS ARRAY<DOUBLE>)"
 }

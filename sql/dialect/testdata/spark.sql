@@ -62,6 +62,9 @@ SELECT `the key`, (nanvl(CAST(`x` AS DOUBLE), CAST(NULL AS DOUBLE)) / 4e+00D) FR
 -- single
 SELECT `the key`, CAST(CAST(nanvl(CAST(`x` AS DOUBLE), CAST(NULL AS DOUBLE)) AS FLOAT) AS DOUBLE) FROM `the rows` WHERE abs(nanvl(CAST(`x` AS DOUBLE), CAST(NULL AS DOUBLE))) BETWEEN 1e-45D AND 1e+30D;
 
+-- element
+SELECT `the key`, CAST(split('-1.5e+00,1e-300,2e+300', ',') AS ARRAY<DOUBLE>)[1 + CASE WHEN nanvl(CAST(`x` AS DOUBLE), CAST(NULL AS DOUBLE)) < 5e-01D THEN CASE WHEN nanvl(CAST(`x` AS DOUBLE), CAST(NULL AS DOUBLE)) < (-5e-01D) THEN 0 ELSE 1 END ELSE 2 END - 1] FROM `the rows` WHERE abs(nanvl(CAST(`x` AS DOUBLE), CAST(NULL AS DOUBLE))) <= 1e+30D;
+
 -- checksum
 SELECT (SELECT CAST(coalesce(sum(CAST(xxhash64(k, 0, x, 1, s, 2) AS DECIMAL(20, 0))), 0) AS STRING) AS c FROM (SELECT `the key` AS k, nanvl(CAST(`x` AS DOUBLE), CAST(NULL AS DOUBLE)) AS x, CAST(`s"'` AS STRING) AS s FROM `the rows`) q) AS a, (SELECT CAST(coalesce(sum(CAST(xxhash64(k, 0, x, 1, s, 2) AS DECIMAL(20, 0))), 0) AS STRING) AS c FROM (SELECT `the key` AS k, nanvl(CAST(`x` AS DOUBLE), CAST(NULL AS DOUBLE)) AS x, CAST(`s"'` AS STRING) AS s FROM `the rows` ORDER BY (xxhash64(CAST(`the key` AS STRING), 'toptau 3') & 1048575) LIMIT 1000000) q) AS b, (SELECT CAST(coalesce(sum(CAST(xxhash64(k, 0, x, 1, s, 2) AS DECIMAL(20, 0))), 0) AS STRING) AS c FROM (SELECT `the key` AS k, CASE WHEN `the key` = -960405 THEN NULL ELSE nanvl(CAST(`x` AS DOUBLE), CAST(NULL AS DOUBLE)) END AS x, CAST(`s"'` AS STRING) AS s FROM `the rows`) q) AS c, (SELECT CAST(coalesce(sum(CAST(xxhash64(k, 0, x, 1, s, 2) AS DECIMAL(20, 0))), 0) AS STRING) AS c FROM (SELECT `the key` AS k, CASE WHEN `the key` = -976243 THEN 3.333333333333333e-01D WHEN `the key` = -968324 THEN 1e-01D ELSE nanvl(CAST(`x` AS DOUBLE), CAST(NULL AS DOUBLE)) END AS x, CAST(`s"'` AS STRING) AS s FROM `the rows`) q) AS d;
 
