@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -126,6 +127,35 @@ func TestSparkSession(t *testing.T) {
 	}
 	if rows, err := ask(ctx, "SELECT 1", 1); err != nil || len(rows) != 1 {
 		t.Error(rows, err)
+	}
+}
+
+// TestSparkRefuses connects to a server that refuses every user.
+func TestSparkRefuses(t *testing.T) {
+	server, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	got := make(chan string, 1)
+	go func() {
+		c, err := server.Accept()
+		if err != nil {
+			return
+		}
+		defer c.Close()
+		b := make([]byte, 26)
+		n, _ := io.ReadFull(c, b)
+		got <- string(b[:n])
+		c.Write([]byte("\x03\x00\x00\x00\x10no such password"))
+	}()
+	_, err = engine.Open(context.Background(), "spark", engine.Options{DSN: []string{fmt.Sprintf("spark://ann:secret@%s", server.Addr())}})
+	if diag.Of(err) == nil || !strings.Contains(err.Error(), "the server refuses the user: no such password") || strings.Contains(err.Error(), "secret") {
+		t.Errorf("%v", err)
+	}
+	want := "\x01\x00\x00\x00\x05PLAIN\x02\x00\x00\x00\x0b\x00ann\x00secret"
+	if sent := <-got; sent != want {
+		t.Errorf("%q instead of %q", sent, want)
 	}
 }
 
