@@ -39,7 +39,7 @@ const cancelTime = 5 * time.Second
 // pause is the time between two questions whether a statement is done. The server waits some time before it answers that it is not.
 const pause = 5 * time.Millisecond
 
-// most is the longest message that is read, 1 GiB. The library's own limit is 16 MB.
+// mostMessage is the length of the longest message that is read, 1 GiB. The library's own limit is 16 MB.
 const mostMessage = 1 << 30
 
 // messages are the settings of the protocol.
@@ -105,6 +105,9 @@ func (s *session) begin(ctx context.Context, statement string) (*hiveserver.TOpe
 		return nil, err
 	}
 	operation := started.GetOperationHandle()
+	if operation == nil {
+		return nil, errors.New("the server began no statement")
+	}
 	for {
 		state, err := call(ctx, s, s.client.GetOperationStatus, &hiveserver.TGetOperationStatusReq{OperationHandle: operation})
 		if err == nil {
@@ -163,8 +166,10 @@ func (s *session) QueryContext(ctx context.Context, statement string, _ []driver
 		_ = r.Close()
 		return nil, err
 	}
-	for _, c := range answer.GetSchema().GetColumns() {
-		r.names = append(r.names, c.GetColumnName())
+	if schema := answer.GetSchema(); schema != nil {
+		for _, c := range schema.GetColumns() {
+			r.names = append(r.names, c.GetColumnName())
+		}
 	}
 	return r, nil
 }
@@ -237,7 +242,11 @@ func (r *fetched) Next(dest []driver.Value) error {
 		}
 		// Servers do not say reliably whether there are more rows; a block without any is the last.
 		r.block, r.row, r.rows = nil, 0, 0
-		for i, c := range answer.GetResults().GetColumns() {
+		results := answer.GetResults()
+		if results == nil {
+			return io.EOF
+		}
+		for i, c := range results.GetColumns() {
 			get, rows, err := cells(c)
 			if err != nil {
 				return err
