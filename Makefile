@@ -1,5 +1,5 @@
-.PHONY: build dist dist-check test check demo docs fuzz fuzz-long hostile bench bench-smoke large parquet load quality thresholds integration ui-test monitor paper paper-stability sql sql-duckdb sql-test databases duckdb trino scale
-.PHONY: build dist dist-check test check demo docs fuzz fuzz-long hostile bench bench-smoke large parquet load quality thresholds integration ui-test monitor paper paper-stability sql sql-test databases trino scale
+.PHONY: build dist dist-check test check demo docs fuzz fuzz-long hostile bench bench-smoke large parquet load quality thresholds integration ui-test monitor paper paper-stability sql sql-duckdb sql-test databases duckdb trino spark scale
+.PHONY: build dist dist-check test check demo docs fuzz fuzz-long hostile bench bench-smoke large parquet load quality thresholds integration ui-test monitor paper paper-stability sql sql-test databases trino spark scale
 
 BUILD = CGO_ENABLED=0 go build -trimpath
 
@@ -69,7 +69,7 @@ ui-test: ## the page of toptau ui in a real browser: a million rows, by keyboard
 monitor: ## false alarms and delays of the monitor, into docs/results/monitor.md: about half an hour on two cores; continues where it was interrupted
 	TOPTAU_MONITOR=$(CURDIR)/.campaigns/monitor go test ./internal/monitor -count 1 -timeout 0 -v -run MonitorCampaign
 
-sql: ## bin/toptau-sql, the command for rows in PostgreSQL, ClickHouse and Trino
+sql: ## bin/toptau-sql, the command for rows in PostgreSQL, ClickHouse, Trino and Spark
 	CGO_ENABLED=0 go build -C sql -trimpath -o ../bin/toptau-sql ./cmd/toptau-sql
 
 sql-duckdb: ## bin/toptau-sql with DuckDB as well, for files of that database and for Parquet files; needs gcc and downloads 130 MB
@@ -107,6 +107,12 @@ trino: ## the SQL sources in Trino 435, a coordinator and two workers of 1 GB ea
 	bash sql/scripts/trino.sh
 	TOPTAU_TRINO=1 go test -C sql -count 1 -timeout 60m -v \
 		-run 'TestTrino|TestRandomModelsInTrino|InTheirDatabases/Trino|OtherDatabases/Trino' ./dialect ./engine ./servers
+
+spark: ## the SQL sources in Spark 3.5 with its Thrift server, in 1 GB; needs Java 17 and Python, downloads 320 MB: ten minutes
+	bash sql/scripts/spark.sh
+	TOPTAU_SPARK=1 go test -C sql -count 1 -timeout 60m -v \
+		-run 'TestSpark|TestRandomModelsInSpark|InTheirDatabases/Spark|OtherDatabases/Spark|TestAnswers/spark|TestOddNumbers//spark|TestKDD/spark' \
+		./dialect ./engine ./servers ./cmd/toptau-sql
 
 scale: ## measures statements on up to 10 million rows, and writes the tables of docs/design/scale.md: half an hour, 4 GB of disk
 	rm -f bench/scale/measured.csv

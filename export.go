@@ -18,7 +18,7 @@ import (
 
 // ExportOptions are the options of Export. The zero value of each is its default.
 type ExportOptions struct {
-	Dialect string   // sql: postgres (the default), sqlite, duckdb, clickhouse, bigquery, snowflake or trino
+	Dialect string   // sql: postgres (the default), sqlite, duckdb, clickhouse, bigquery, snowflake, trino or spark
 	Table   string   // sql: the table that is read; "": rows
 	Name    string   // c: what names begin with; go: the package; sql: a view to create. "": model, or a SELECT statement
 	Keep    []string // sql: columns to pass through; nil: those that identify a row, or else all that the model reads

@@ -37,7 +37,7 @@ type Document struct {
 
 // Database counts what a database was asked for a result, and what left it.
 type Database struct {
-	Engine     string `json:"engine"`         // kind of database: postgres, clickhouse, trino or duckdb
+	Engine     string `json:"engine"`         // kind of database: postgres, clickhouse, trino, spark or duckdb
 	Table      string `json:"table"`          // name of the table, as it was given
 	Servers    int    `json:"servers"`        // number of servers, each with a part of the rows
 	Statements int    `json:"statements"`     // number of statements

@@ -261,7 +261,7 @@ func NestedBin(d *Dialect, score string, cuts []float64) string {
 const mostNested = 64
 
 // SteppedBin is for databases without a function that finds intervals. Few cuts are compared; of many cuts, runs at equal distances are
-// computed. A score within rounding of a cut may then be counted on its other side. Intervals never overlap.
+// computed. A score within rounding of a cut inside a run may then be counted on its other side. Intervals never overlap.
 func SteppedBin(whole func(d *Dialect, x string) string) func(d *Dialect, score string, cuts []float64) string {
 	return func(d *Dialect, score string, cuts []float64) string {
 		if len(cuts) <= mostNested {
@@ -277,10 +277,10 @@ func SteppedBin(whole func(d *Dialect, x string) string) func(d *Dialect, score 
 					b.WriteString(strconv.Itoa(r.first + 1))
 					return
 				}
-				// floor, kept within the run: rounding must not move a score past the next one.
+				// floor, kept within the run: rounding must not move a score past its ends.
 				step := fmt.Sprintf("(%s - %s) * %s", score, d.Num(cuts[r.first]), d.Num(r.rate))
-				last := d.Num(float64(r.count - 1))
-				fmt.Fprintf(&b, "CASE WHEN %s >= %s THEN %d ELSE %d + %s END", step, last, r.first+r.count, r.first+1, whole(d, step))
+				last := r.first + r.count - 1
+				fmt.Fprintf(&b, "CASE WHEN %s >= %s THEN %d ELSE %d + least(%s, %d) END", score, d.Num(cuts[last]), last+1, r.first+1, whole(d, step), r.count-2)
 				return
 			}
 			middle := (first + end) / 2

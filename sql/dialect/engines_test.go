@@ -29,7 +29,11 @@ var texts = []string{"", "'", `\`, "a\tb\nc", `"; DROP TABLE x; --`, "ß→", "N
 // The first numbers are those that are easily written or read wrong.
 var numbers = []float64{0, 1, -1, 0.1, 1.0 / 3, -2.0 / 3, 0.5, 1.5, 2.5, -0.5, -2.5, 1e-3, 123456789, 1e15, 1 << 53, math.Pi, 1e22, 1e23,
 	1.7976931348623157e308, 2.2250738585072014e-308, 5e-324, 4.35, 2.675, 9007199254740993, 0.1 + 0.2, 3.4e38, 16777217, 1e-45,
-	1e-60, -1e-60, math.Copysign(0, -1), 1e300, -1e300, 0x1p-150, -0x1p-150, 0x1.000002p-150, 1e-39, math.MaxFloat32}
+	1e-60, -1e-60, math.Copysign(0, -1), 1e300, -1e300, 0x1p-150, -0x1p-150, 0x1.000002p-150, 1e-39, math.MaxFloat32,
+	farthest}
+
+// farthest is next to the end of equal intervals from nearest on, at which the number of its interval is rounded up.
+const nearest, farthest = -14.094598411228073, 11.638120763777154
 
 func number(row int) float64 {
 	switch {
@@ -114,7 +118,8 @@ func questions(d *dialect.Dialect, few bool) (list []question) {
 	ask("missing", "SELECT count(*), "+d.CountIf(x+" IS NULL")+", "+d.CountIf(s+" IS NULL")+from,
 		one([]string{strconv.Itoa(rows), count(func(row int) bool { return !has(row) }), count(func(row int) bool { return row%31 == 30 })}))
 
-	for _, cuts := range [][]float64{{0.25}, {-50, 0, 1.0 / 3}, equal(-99, 0.05, 500), append(append([]float64{-90, -80.5}, equal(-10, 0.01, 2000)...), 77, 78, 1e300)} {
+	for _, cuts := range [][]float64{{0.25}, {-50, 0, 1.0 / 3}, equal(-99, 0.05, 500), append(append([]float64{-90, -80.5}, equal(-10, 0.01, 2000)...), 77, 78, 1e300),
+		append(equal(nearest, (farthest-nearest)/4096, 4096), math.Nextafter(farthest, math.Inf(1)))} {
 		if few && len(cuts) > 10 {
 			cuts = append(cuts[:3:3], equal(cuts[3], cuts[4]-cuts[3], 66)...)
 		}
@@ -132,6 +137,9 @@ func questions(d *dialect.Dialect, few bool) (list []question) {
 				}
 				if c[2] != strconv.Itoa(want) {
 					return fmt.Errorf("%v is in interval %s instead of %d", z, c[2], want)
+				}
+				if got != want && (got == 0 || want == 0 || got == len(cuts) || want == len(cuts)) {
+					return fmt.Errorf("%v is in interval %d instead of %d, next to the ends", z, got, want)
 				}
 				// Next to a cut, rounding may count a score on the other side where intervals are computed.
 				if got != want && (abs(got-want) > 1 || len(cuts) <= 64 || math.Abs(z-cuts[max(got, want)-1]) > 1e-9) {
@@ -377,6 +385,13 @@ func equal(first, step float64, n int) (cuts []float64) {
 	return cuts
 }
 
+func spark(t testing.TB, settings ...string) *servers.Server {
+	if os.Getenv("TOPTAU_SPARK") == "" {
+		t.Skip("starts a Java program: make spark")
+	}
+	return servers.Spark(t, settings...)
+}
+
 // Every function of a dialect does in the database what its comment promises.
 func TestDialectsInTheirDatabases(t *testing.T) {
 	for _, e := range []struct {
@@ -394,6 +409,8 @@ func TestDialectsInTheirDatabases(t *testing.T) {
 			s, _ := servers.Trino(t, 2)
 			return s
 		}},
+		{"Spark", "spark", func(t testing.TB) *servers.Server { return spark(t) }},
+		{"Spark, ANSI", "spark", func(t testing.TB) *servers.Server { return spark(t, "spark.sql.ansi.enabled=true") }},
 	} {
 		t.Run(e.name, func(t *testing.T) {
 			s := e.start(t)

@@ -237,7 +237,7 @@ func (c *conn) Lost(err error) bool {
 
 // lostText recognises errors of servers that end.
 func lostText(said string) bool {
-	for _, part := range []string{"conn closed", "terminating connection", "the database system is", "unexpected packet", "connection reset", "broken pipe"} {
+	for _, part := range []string{"conn closed", "terminating connection", "the database system is", "unexpected packet", "connection reset", "broken pipe", "stopped SparkContext"} {
 		if strings.Contains(said, part) {
 			return true
 		}

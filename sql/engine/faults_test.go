@@ -121,6 +121,9 @@ func TestFaults(t *testing.T) {
 			}
 		}
 		t.Run("killed", func(t *testing.T) {
+			if d.name == "spark" {
+				t.Skip("its tables end with the process: TestSparkSession")
+			}
 			ended := make(chan struct{})
 			got, rows, err := fitClouds(t, d, 2, func() {
 				go func() {
@@ -164,7 +167,8 @@ func TestFaults(t *testing.T) {
 			time.AfterFunc(300*time.Millisecond, cancel)
 			begin := time.Now()
 			slow := map[string]string{"postgres": "SELECT count(*) FROM pg_sleep(60)",
-				"clickhouse": "SELECT toInt64(count()) FROM system.numbers WHERE cityHash64(number) = 1"}[d.name]
+				"clickhouse": "SELECT toInt64(count()) FROM system.numbers WHERE cityHash64(number) = 1",
+				"spark":      "SELECT count(*) FROM range(1000000000000) WHERE hash(id) = 1"}[d.name]
 			var n int64
 			err := e.Shards[0].Query(ctx, slow, []any{&n}, func() error { return nil })
 			if !errors.Is(err, context.Canceled) && ctx.Err() == nil || err == nil || time.Since(begin) > 20*time.Second {
@@ -172,6 +176,9 @@ func TestFaults(t *testing.T) {
 			}
 		})
 		t.Run("refuses to write", func(t *testing.T) {
+			if d.name == "spark" {
+				t.Skip("the server's access control decides")
+			}
 			o := engine.Options{DSN: []string{s.DSN}} // a role with all rights
 			e, err := engine.Open(context.Background(), d.name, o)
 			if err != nil {

@@ -49,7 +49,7 @@ type database struct {
 }
 
 // databases runs a test in the databases that are installed, after loading tables: PostgreSQL, two servers of ClickHouse with half
-// of the rows each, and DuckDB.
+// of the rows each, DuckDB, and Spark if TOPTAU_SPARK is set.
 func databases(t *testing.T, test func(t *testing.T, d database), tables ...servers.Table) {
 	t.Run("postgres", func(t *testing.T) {
 		s := servers.Postgres(t, servers.PostgresOptions{Settings: []string{"shared_buffers = 1GB", "max_parallel_workers_per_gather = 0"}})
@@ -73,6 +73,13 @@ func databases(t *testing.T, test func(t *testing.T, d database), tables ...serv
 			s.Load(t, of)
 		}
 		test(t, database{"duckdb", []*servers.Server{s}})
+	})
+	t.Run("spark", func(t *testing.T) {
+		s := spark(t)
+		for _, of := range tables {
+			s.Load(t, of)
+		}
+		test(t, database{"spark", []*servers.Server{s}})
 	})
 }
 

@@ -18,14 +18,20 @@ import (
 	"toptau/sql/servers"
 )
 
-// Random models of every kind of block and policy, with odd names, categories and values, have the same bits in Trino as in
+// Random models of every kind of block and policy, with odd names, categories and values, have the same bits in Trino and in Spark as in
 // toptau. The other databases are tested in the module integration.
 func TestRandomModelsInTrino(t *testing.T) {
 	if os.Getenv("TOPTAU_TRINO") == "" {
 		t.Skip("starts three Java programs: make trino")
 	}
 	s, _ := servers.Trino(t, 1)
-	d, err := dialect.ByName("trino")
+	randomModels(t, "trino", s)
+}
+
+func TestRandomModelsInSpark(t *testing.T) { randomModels(t, "spark", spark(t)) }
+
+func randomModels(t *testing.T, name string, s *servers.Server) {
+	d, err := dialect.ByName(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +48,7 @@ func TestRandomModelsInTrino(t *testing.T) {
 			t.Fatal(err)
 		}
 		var statement strings.Builder
-		o := export.Options{Dialect: export.Trino, From: d.Path([]string{"rows"}), Keep: []string{"the row"}}
+		o := export.Options{Dialect: d.Export, From: d.Path([]string{"rows"}), Keep: []string{"the row"}}
 		var usage *diag.Error
 		if err := export.Write(&statement, p, o); errors.As(err, &usage) {
 			refused++

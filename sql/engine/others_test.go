@@ -364,4 +364,5 @@ func TestOtherDatabases(t *testing.T) {
 		s, _ := servers.Trino(t, 2)
 		return []*servers.Server{s}
 	}))
+	t.Run("Spark", connected("spark", func(t testing.TB) []*servers.Server { return []*servers.Server{spark(t)} }))
 }

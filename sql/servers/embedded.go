@@ -158,12 +158,18 @@ func embedded(t testing.TB, module string) *Server {
 	t.Helper()
 	interpreter := python(module)
 	needs(t, interpreter != "", module, "integration/scripts/install.sh")
+	return inPython(t, interpreter, module)
+}
+
+// inPython starts a program of Python that runs statements in an embedded database, with arguments for it.
+func inPython(t testing.TB, interpreter, module string, args ...string) *Server {
+	t.Helper()
 	s := &Server{dir: temporary(t, module), end: syscall.SIGKILL}
 	var mutex sync.Mutex
 	var to io.Writer
 	var from *bufio.Reader
 	s.command = func() *exec.Cmd {
-		c := exec.Command(interpreter, filepath.Join(moduleDir(), "scripts", "run_statements.py"), module)
+		c := exec.Command(interpreter, append([]string{filepath.Join(moduleDir(), "scripts", "run_statements.py"), module}, args...)...)
 		c.Dir = s.dir
 		in, writer, err := os.Pipe()
 		if err != nil {

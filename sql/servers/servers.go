@@ -1,4 +1,4 @@
-// Package servers starts real databases for tests: PostgreSQL, ClickHouse and Trino. Each server listens on a free
+// Package servers starts real databases for tests: PostgreSQL, ClickHouse, Trino and Spark. Each server listens on a free
 // port of the loopback interface, keeps its data in a temporary directory, and ends with the test. A test whose server is
 // not installed is skipped with the command that installs it.
 //
@@ -231,7 +231,7 @@ func (s *Server) Refuses(t testing.TB, statement string) string {
 }
 
 // Load creates a table and fills it as fast as the server can: PostgreSQL by COPY, ClickHouse by an INSERT of rows in
-// binary form, Trino by an INSERT of rows in JSON.
+// binary form, Trino by an INSERT of rows in JSON, Spark from a Parquet file.
 func (s *Server) Load(t testing.TB, table Table) {
 	t.Helper()
 	s.load(t, table)

@@ -3,6 +3,7 @@ package servers
 import (
 	"fmt"
 	"math"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -123,6 +124,25 @@ func TestTrino(t *testing.T) {
 		t.Error(got)
 	}
 	if s.Refuses(t, "SELECT nothing") == "" || len(workers) != 2 {
+		t.Error("no error")
+	}
+}
+
+func TestSpark(t *testing.T) {
+	if os.Getenv("TOPTAU_SPARK") == "" {
+		t.Skip("starts a Java program: make spark")
+	}
+	s := Spark(t)
+	table := hostile()
+	s.Load(t, table)
+	name := sparkName(table.Name)
+	if got := s.Run(t, "SELECT count(*), min(`the key`), max(`the key`), count(f), count(s), count(DISTINCT s) FROM "+name); got != "700\t-3\t696\t560\t699\t7" {
+		t.Error(got)
+	}
+	if got := s.Run(t, "SELECT count(*) FROM "+name+" WHERE `x\"y'` = "+fmt.Sprint(math.Ldexp(1.0/3, 3))+"D"); got != "1" {
+		t.Error(got)
+	}
+	if s.Refuses(t, "SELECT nothing") == "" {
 		t.Error("no error")
 	}
 }

@@ -103,7 +103,7 @@ var Options = map[string]cli.Option{
 	"segments": {Help: "Also compute a threshold for each value of the --segment column (on if --segment is set)."},
 	"force":    {Aliases: []string{"allow-training-rows"}, Help: "Certify even on rows that look as if they had trained the model, because they are other rows with equal values."},
 
-	"dialect":     {Placeholder: "NAME", Help: "sql: the database (default postgres). BigQuery and Snowflake were never run in the database.", Values: []string{"postgres", "sqlite", "duckdb", "clickhouse", "bigquery", "snowflake", "trino"}},
+	"dialect":     {Placeholder: "NAME", Help: "sql: the database (default postgres). BigQuery and Snowflake were never run in the database.", Values: []string{"postgres", "sqlite", "duckdb", "clickhouse", "bigquery", "snowflake", "trino", "spark"}},
 	"table":       {Placeholder: "NAME", Help: "sql: the table to read, perhaps with a schema: main.flows (default rows)."},
 	"export name": {Placeholder: "NAME", Help: "c: what names begin with; go: the package (default model); sql: create a view of this name."},
 	"export keep": {Placeholder: "COLS", Whole: true, Help: "sql: columns to pass through; repeatable (default: those that identify a row, or else all that the model reads)."},

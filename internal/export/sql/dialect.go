@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -19,11 +20,12 @@ const (
 	BigQuery   Dialect = "bigquery"
 	Snowflake  Dialect = "snowflake"
 	Trino      Dialect = "trino"
+	Spark      Dialect = "spark"
 )
 
 // Dialects returns all dialects.
 func Dialects() []Dialect {
-	return []Dialect{Postgres, SQLite, DuckDB, ClickHouse, BigQuery, Snowflake, Trino}
+	return []Dialect{Postgres, SQLite, DuckDB, ClickHouse, BigQuery, Snowflake, Trino, Spark}
 }
 
 // rules are what differs between the dialects.
@@ -39,10 +41,12 @@ type rules struct {
 	trim    func(s string) string                      // without blanks and tabs at its ends
 	single  func(x string) string                      // rounded to float32, as a double; nil: computed
 	fence   string                                     // ends a subquery, so that its expressions are computed once
+	once    string                                     // a number from 0 on, whose column keeps conditions on a score where they are; "": none is needed
 	with    bool                                       // subqueries in a list instead of nested
 	folds   bool                                       // names of columns differ in more than case
 	nest    int                                        // deepest nesting of CASE
 	columns int                                        // most columns of a subquery
+	never   *regexp.Regexp                             // what names never contain, besides U+0000 and line ends; nil: nothing
 	bytes   int                                        // longest statement; 0: no limit that matters
 	checks  bool                                       // a quotient or product that rounds to 0 is an error
 	notes   []string
@@ -91,6 +95,12 @@ var dialects = map[Dialect]*rules{
 		trim:   func(s string) string { return "trim(BOTH ' ' || chr(9) FROM " + s + ")" },
 		single: func(x string) string { return "CAST(CAST(" + x + " AS REAL) AS DOUBLE)" }, nest: 12, columns: 9000, folds: true, bytes: 1000000,
 		notes: []string{"Statements of some hundred kilobytes, as models of many trees have, take minutes to plan."}},
+	Spark: {title: "Spark SQL", quote: doubleBackticks, text: sparkText, number: func(x float64) string { return float(x) + "D" },
+		double: func(c string) string { return "nanvl(CAST(" + c + " AS DOUBLE), CAST(NULL AS DOUBLE))" },
+		str:    func(c string) string { return "CAST(" + c + " AS STRING)" },
+		trim:   func(s string) string { return `trim(BOTH ' \u0009' FROM ` + s + ")" },
+		single: func(x string) string { return "CAST(CAST(" + x + " AS FLOAT) AS DOUBLE)" }, once: "monotonically_increasing_id()", nest: 12,
+		columns: 9000, folds: true, never: regexp.MustCompile(`\$\{\S+\}`), notes: []string{"Backslashes are escapes, so spark.sql.parser.escapedStringLiterals must be false, its default."}},
 }
 
 // float writes a double with an exponent, so that no database reads it as a decimal.
@@ -166,6 +176,9 @@ var backslashes = strings.NewReplacer("\\", `\\`, "\n", `\n`, "\r", `\r`, "\t", 
 
 func backticks(name string) string { return "`" + backslashes.Replace(name) + "`" }
 
+// doubleBackticks quotes a name in backticks, in which nothing else is special.
+func doubleBackticks(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
+
 // control reports whether a text has control characters. They are never written as such: editors and shells change line ends.
 func control(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f })
@@ -239,6 +252,11 @@ func trinoText(s string) (string, bool) {
 		}
 	}
 	return "U&'" + b.String() + "'", true
+}
+
+// sparkText is a literal with backslashes. Spark replaces variables such as ${env:HOME} everywhere in a statement before it reads it.
+func sparkText(s string) (string, bool) {
+	return strings.ReplaceAll(escaped(s, `\u%04x`), "${", `\u0024{`), true
 }
 
 // Tested reports whether the project's tests run statements in the database itself.

@@ -136,7 +136,7 @@ func (b *builder) check() error {
 		}
 	}
 	for _, name := range append(names, p.Segments()...) {
-		if name == "" || strings.ContainsAny(name, "\x00\r") {
+		if name == "" || strings.ContainsAny(name, "\x00\r") || b.never != nil && b.never.MatchString(name) {
 			return b.refuse("a column with the name "+export.Quote(name), "rename it before training")
 		}
 	}

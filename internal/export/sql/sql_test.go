@@ -114,7 +114,7 @@ func TestRoundingToFloat32(t *testing.T) {
 // scan removes the literals, quoted names and comments of a statement.
 func scan(t *testing.T, d Dialect, s string) string {
 	t.Helper()
-	backslash := d == ClickHouse || d == BigQuery || d == Snowflake
+	backslash := d == ClickHouse || d == BigQuery || d == Snowflake || d == Spark
 	var out strings.Builder
 	for i := 0; i < len(s); i++ {
 		c := s[i]
@@ -128,7 +128,7 @@ func scan(t *testing.T, d Dialect, s string) string {
 			out.WriteByte(c)
 			continue
 		}
-		escapes := backslash && c != '"' || c == '\'' && d == Postgres && i > 0 && s[i-1] == 'E'
+		escapes := backslash && c != '"' && !(d == Spark && c == '`') || c == '\'' && d == Postgres && i > 0 && s[i-1] == 'E'
 		for i++; ; i++ {
 			if i >= len(s) {
 				t.Fatalf("%s: a literal without an end", d)

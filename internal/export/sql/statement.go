@@ -19,7 +19,14 @@ func (b *builder) statement() (string, error) {
 		segments = append(segments, b.at(levelTable, "toptau_g", b.str(b.quote(name))))
 	}
 	score := b.addTerms()
-	queries, err := b.queries(append(slices.Concat(keys, segments), score))
+	wanted, where := append(slices.Concat(keys, segments), score), ""
+	if b.once != "" {
+		// Spark moves a condition on a score below all subqueries, and writes their expressions out at each mention: those of a scorecard
+		// take gigabytes. It moves nothing below a column whose value is another one each time.
+		once := b.at(len(b.levels)-1, "o", b.once)
+		wanted, where = append(wanted, once), "\nWHERE "+once+" >= 0"
+	}
+	queries, err := b.queries(wanted)
 	if err != nil {
 		return "", err
 	}
@@ -35,13 +42,13 @@ func (b *builder) statement() (string, error) {
 		for i, q := range queries {
 			s.WriteString([]string{"WITH ", ", "}[min(i, 1)] + fmt.Sprintf("toptau_q%d AS (%s%s)\n", i, q.from(fmt.Sprintf("toptau_q%d", i-1), b.source()), b.fence))
 		}
-		s.WriteString(b.outer(keys, segments, score, fmt.Sprintf("toptau_q%d", last)))
+		s.WriteString(b.outer(keys, segments, score, fmt.Sprintf("toptau_q%d", last)) + where)
 	} else {
 		inner := ""
 		for i, q := range queries {
 			inner = "(" + q.from(inner, b.source()) + b.fence + fmt.Sprintf(") AS toptau_q%d", i)
 		}
-		s.WriteString(b.outer(keys, segments, score, inner))
+		s.WriteString(b.outer(keys, segments, score, inner) + where)
 	}
 	s.WriteString(";\n")
 	if b.bytes > 0 && s.Len() > b.bytes {

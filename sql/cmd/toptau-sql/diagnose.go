@@ -9,7 +9,7 @@ import (
 
 // diagnoseCommand reports what can work on a table before anything is fitted.
 type diagnoseCommand struct {
-	Data string `arg:"" help:"The kind of database: postgres:, clickhouse: or trino:, or duckdb:FILE."`
+	Data string `arg:"" help:"The kind of database: postgres:, clickhouse:, trino: or spark:, or duckdb:FILE."`
 	toptau.DiagnoseOptions
 	verbs.GoalFlags
 	sourceFlags

@@ -12,7 +12,7 @@ import (
 // evaluateCommand measures a model on all rows of a table.
 type evaluateCommand struct {
 	Model string `file:"in" arg:"" help:"A model file."`
-	Data  string `arg:"" help:"The kind of database: postgres:, clickhouse: or trino:, or duckdb:FILE."`
+	Data  string `arg:"" help:"The kind of database: postgres:, clickhouse:, trino: or spark:, or duckdb:FILE."`
 	toptau.EvaluateOptions
 	verbs.GoalFlags
 	verbs.VerifyFlags

@@ -11,7 +11,7 @@ import (
 
 // fitCommand solves one problem on all rows of a table.
 type fitCommand struct {
-	Data        string `arg:"" help:"The kind of database: postgres:, clickhouse: or trino:, or duckdb:FILE."`
+	Data        string `arg:"" help:"The kind of database: postgres:, clickhouse:, trino: or spark:, or duckdb:FILE."`
 	Output      string `file:"out" short:"o" placeholder:"MODEL" help:"Write the model here; - is standard output."`
 	Certificate string `file:"out" placeholder:"FILE" help:"Write the dual point that proves the lower bound, for verify."`
 	method.Problem

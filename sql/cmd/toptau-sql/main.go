@@ -1,4 +1,4 @@
-// Command toptau-sql has verbs of toptau for rows that stay in a database: PostgreSQL, ClickHouse, Trino or DuckDB.
+// Command toptau-sql has verbs of toptau for rows that stay in a database: PostgreSQL, ClickHouse, Trino, Spark or DuckDB.
 package main
 
 import (
@@ -24,7 +24,7 @@ type commands struct {
 }
 
 const description = `Classification at the top, trained and measured where the data live. DATA is the kind of database: postgres:, ` +
-	`clickhouse: or trino:, whose connection comes from --dsn-env or --dsn-file, or duckdb:FILE. The database adds, counts and selects; ` +
+	`clickhouse:, trino: or spark:, whose connection comes from --dsn-env or --dsn-file, or duckdb:FILE. The database adds, counts and selects; ` +
 	`single rows near the threshold, a sample and sums leave it, and the output says how many.
 
 Exit codes: 0 done; 1 data, database, file or I/O; 2 flags, hyperparameters or an impossible goal; 3 the requested ` +

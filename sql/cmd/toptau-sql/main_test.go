@@ -211,6 +211,15 @@ func TestClickHouse(t *testing.T) {
 	database(t, "testdata/clickhouse", list, map[string]string{"READER1": list[0].ReadOnly, "READER2": list[1].ReadOnly, "WRITER1": list[0].DSN, "WRITER2": list[1].DSN})
 }
 
+// TestSpark runs transcripts with a Thrift server.
+func TestSpark(t *testing.T) {
+	if os.Getenv("TOPTAU_SPARK") == "" {
+		t.Skip("starts a Java program: make spark")
+	}
+	s := servers.Spark(t)
+	database(t, "testdata/spark", []*servers.Server{s}, map[string]string{"LAKE": s.DSN, "WRONG": strings.Replace(s.DSN, "toptau@", "toptau:secret@", 1) + "?tsl=true"})
+}
+
 // TestDuckDB runs transcripts with a file, which gets a view of Parquet files and columns of more types.
 func TestDuckDB(t *testing.T) {
 	s := servers.DuckDBFile(t)

@@ -24,7 +24,7 @@ const referenceHead = `# toptau-sql
 
 This page is generated from the flag parser: run ` + "`go test -C sql ./cmd/toptau-sql -run CommandReference -update`" + ` to write it again.
 ` + "`toptau-sql VERB --help`" + ` prints the same. ` + "`make sql`" + ` builds bin/toptau-sql. The guide has a page for each kind of database:
-[PostgreSQL](../guide/postgresql.md), [ClickHouse](../guide/clickhouse.md), [Trino](../guide/trino.md), [DuckDB](../guide/duckdb.md).
+[PostgreSQL](../guide/postgresql.md), [ClickHouse](../guide/clickhouse.md), [Trino](../guide/trino.md), [Spark](../guide/spark.md), [DuckDB](../guide/duckdb.md).
 
 **The connection.** DATA is the kind of database alone, except duckdb:FILE, which names a file and needs nothing else. Connection strings come from environment variables (--dsn-env) or from a file that
 other users cannot read (--dsn-file), because every user of a machine can read command lines. Several of them name servers that each
@@ -33,13 +33,14 @@ error unless --plain accepts it.
 
 **DuckDB** is in builds by ` + "`make sql-duckdb`" + ` only. Others print statements for it (score --print), and say so for the rest.
 
-**Spark SQL** is untested and has no dialect. What was tried: the Thrift server of Spark 3.5.9, from the jars of the Python package pyspark
-(started as org.apache.spark.sql.hive.thriftserver.HiveThriftServer2 with Java 17, 1 GB and NOSASL authentication), answered one SELECT with
-a number, NaN and NULL through the Go driver gohive. Nothing was trained there.
+**Spark** is reached through its Thrift server, with the protocol of HiveServer2. The connection string is
+spark://user:password@host:10000/database. tls=true encrypts the connection, and ca=FILE names the certificates that are trusted. sasl=false is for servers
+with NOSASL authentication, http=cliservice for those whose transport is HTTP. Kerberos is not supported.
 
 **What is written.** Nothing, except by score --into, on a connection of its own. PostgreSQL runs all statements in one
 read-only transaction and sees one snapshot. ClickHouse has the setting readonly=2. A file of
-DuckDB is opened read-only, and no other process can write to it meanwhile. The right to read the table is enough.
+DuckDB is opened read-only, and no other process can write to it meanwhile. In Trino and Spark every statement is a SELECT, an EXPLAIN or
+a question about columns, and the server's access control decides what else a user could do. The right to read the table is enough.
 
 **What leaves the database.** Sums, counts by intervals of scores, a sample, the positives if they take at most 512 MB, and single
 rows near the threshold. Every verb prints the number of rows and bytes, and --json has them in
@@ -52,12 +53,13 @@ If the database refuses to group, for want of memory for example, the output say
 servers with equal keys are found if a sample has them, and all verbs fail for a column of which a sample has repeated values.
 
 **Parallel statements.** A server runs one statement at a time, and divides it among its own processors: PostgreSQL by its parallel
-workers (max_parallel_workers_per_gather), ClickHouse and Trino always. Sums of doubles are then added in an order that differs from run
+workers (max_parallel_workers_per_gather), ClickHouse, Trino and Spark always. Sums of doubles are then added in an order that differs from run
 to run, so the last digits of a fit do, too. Its bounds hold either way. For equal bytes on one PostgreSQL server, set
 max_parallel_workers_per_gather to 0 in the connection string.
 
 **Changes while rows are read.** A snapshot hides them in PostgreSQL. Elsewhere, also in Parquet files that DuckDB reads, rows with larger keys than at the start are left out,
-and counts and checksums are compared at the end. A difference is an error, and nothing is written.
+and counts and checksums are compared at the end. A difference is an error, and nothing is written. Spark keeps a list of a table's files for
+a session: files that are added are not read, and a file that is removed meanwhile is Spark's own error.
 
 **Interruptions and lost servers.** A statement whose server was lost is repeated three times with growing pauses. All servers
 answer, or the verb fails. Ctrl-C cancels the statement. Files appear complete or not at all, and so does the table of --into.

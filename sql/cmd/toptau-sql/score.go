@@ -30,7 +30,7 @@ import (
 // scoreCommand lets the database score the rows of a table.
 type scoreCommand struct {
 	Model string `file:"in" arg:"" help:"A model file."`
-	Data  string `arg:"" help:"The kind of database: postgres:, clickhouse: or trino:, or duckdb:FILE."`
+	Data  string `arg:"" help:"The kind of database: postgres:, clickhouse:, trino: or spark:, or duckdb:FILE."`
 	tableFlags
 	Keep        []string       `group:"Table" placeholder:"COLS" help:"Columns to pass through, besides the key; repeatable."`
 	At          string         `placeholder:"NAME" help:"The operating point of the decision column (default: the model's first)."`
@@ -277,13 +277,15 @@ type writing struct {
 	begin, end, undo string // of a transaction; "": there are none
 	create           string // of the table, with its name and what selects the rows
 	rename           string // a table, with its name and the new one; databases with transactions need it not
+	parts            int    // most parts of the new name, which has no catalogue; 0: any
 }
 
 var writings = map[string]writing{
 	"postgres":   {begin: "BEGIN", end: "COMMIT", undo: "ROLLBACK", create: "CREATE TABLE %s AS\n%s"},
 	"clickhouse": {create: "CREATE TABLE %s ENGINE = MergeTree ORDER BY tuple() AS\n%s", rename: "RENAME TABLE %s TO %s"},
 	"duckdb":     {begin: "BEGIN", end: "COMMIT", undo: "ROLLBACK", create: "CREATE TABLE %s AS\n%s"},
-	"trino":      {create: "CREATE TABLE %s AS\n%s", rename: "ALTER TABLE %s RENAME TO %s"},
+	"trino":      {create: "CREATE TABLE %s AS\n%s", rename: "ALTER TABLE %s RENAME TO %s", parts: 1},
+	"spark":      {create: "CREATE TABLE %s USING parquet AS\n%s", rename: "ALTER TABLE %s RENAME TO %s", parts: 2},
 }
 
 // into lets each server write the scores of its rows to a new table. All servers get it, or none.
@@ -400,10 +402,11 @@ func (t *intoTable) write(ctx context.Context, scored *scoring) (r *result.Scori
 	for _, server := range t.servers {
 		last := t.words.end
 		if t.words.rename != "" {
-			last = fmt.Sprintf(t.words.rename, t.dialect.Path(made), t.dialect.Path(t.path))
-			if t.dialect.Name == "trino" { // the new name has no catalogue
-				last = fmt.Sprintf(t.words.rename, t.dialect.Path(made), t.dialect.Quote(t.path[len(t.path)-1]))
+			path := t.path
+			if n := t.words.parts; n > 0 {
+				path = path[max(0, len(path)-n):]
 			}
+			last = fmt.Sprintf(t.words.rename, t.dialect.Path(made), t.dialect.Path(path))
 		}
 		if err := t.run(ctx, server, last); err != nil {
 			return nil, err

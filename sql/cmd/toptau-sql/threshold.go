@@ -10,7 +10,7 @@ import (
 
 // thresholdCommand gives a model an operating point from all rows of a table.
 type thresholdCommand struct {
-	Data   string `arg:"" help:"The kind of database: postgres:, clickhouse: or trino:, or duckdb:FILE. The rows must be held out: no model saw them."`
+	Data   string `arg:"" help:"The kind of database: postgres:, clickhouse:, trino: or spark:, or duckdb:FILE. The rows must be held out: no model saw them."`
 	Model  string `file:"in" required:"" placeholder:"MODEL" help:"Give this model a new operating point, or change one."`
 	Note   string `placeholder:"TEXT" help:"Write this next to the change in the model's history, for example the date."`
 	Output string `file:"out" short:"o" required:"" placeholder:"MODEL" help:"Write the model with the new point here."`

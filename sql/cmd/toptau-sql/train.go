@@ -13,7 +13,7 @@ import (
 
 // trainCommand chooses a model for a goal and fits it to all rows of a table.
 type trainCommand struct {
-	Data   string `arg:"" help:"The kind of database: postgres:, clickhouse: or trino:, or duckdb:FILE."`
+	Data   string `arg:"" help:"The kind of database: postgres:, clickhouse:, trino: or spark:, or duckdb:FILE."`
 	Output string `file:"out" short:"o" placeholder:"MODEL" help:"Write the model here; - is standard output."`
 	Report string `file:"out" placeholder:"FILE" help:"Write a self-contained HTML page: what to expect, candidates, curves, the model."`
 	verbs.GoalFlags

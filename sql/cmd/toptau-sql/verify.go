@@ -9,7 +9,7 @@ import (
 // verifyCommand recomputes a certificate from the rows of a table.
 type verifyCommand struct {
 	Model       string `file:"in" arg:"" help:"The model that fit wrote."`
-	Data        string `arg:"" help:"The kind of database: postgres:, clickhouse: or trino:, or duckdb:FILE."`
+	Data        string `arg:"" help:"The kind of database: postgres:, clickhouse:, trino: or spark:, or duckdb:FILE."`
 	Certificate string `file:"in" arg:"" help:"The file that fit --certificate wrote."`
 	verbs.VerifyFlags
 	verbs.ProblemFlags
