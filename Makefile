@@ -1,5 +1,4 @@
 .PHONY: build dist dist-check test check demo docs fuzz fuzz-long hostile bench bench-smoke large parquet load quality thresholds integration ui-test monitor paper paper-stability sql sql-duckdb sql-test databases duckdb trino spark scale
-.PHONY: build dist dist-check test check demo docs fuzz fuzz-long hostile bench bench-smoke large parquet load quality thresholds integration ui-test monitor paper paper-stability sql sql-test databases trino spark scale
 
 BUILD = CGO_ENABLED=0 go build -trimpath
 
