@@ -172,8 +172,8 @@ func (r *tableRows) Source(ctx context.Context, p Part, m *feature.Map, s matrix
 	if err != nil {
 		return nil, err
 	}
-	if in := r.in(p); !r.all(in) {
-		blocks = blocks.Where(in)
+	if positives.Rows+negatives.Rows < r.t.Rows() {
+		blocks = blocks.Where(r.in(p))
 	}
 	return certified.NewBlockSource(blocks, m.Cols(), of, positives, population(positives, negatives, of)), nil
 }

@@ -77,9 +77,5 @@ func openDuckDB(ctx context.Context, e *Engine, file string, o *Options) (scan.C
 		return nil, nil, err
 	}
 	c := &conn{title: e.Dialect.Title, db: db, timeout: o.timeout()}
-	if err := c.Reconnect(ctx); err != nil {
-		_ = db.Close()
-		return nil, nil, err
-	}
-	return c, db.Close, nil
+	return c.opened(ctx)
 }

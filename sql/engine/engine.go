@@ -245,6 +245,15 @@ func lostText(said string) bool {
 	return false
 }
 
+// opened connects, and returns the connection with what closes it.
+func (c *conn) opened(ctx context.Context) (scan.Conn, func() error, error) {
+	if err := c.Reconnect(ctx); err != nil {
+		_ = c.db.Close()
+		return nil, nil, err
+	}
+	return c, c.db.Close, nil
+}
+
 // Reconnect connects again.
 func (c *conn) Reconnect(ctx context.Context) error {
 	if c.begin == nil {

@@ -62,9 +62,5 @@ func openPostgres(ctx context.Context, e *Engine, dsn string, o *Options) (scan.
 		return err
 	}
 	c.compile = func(on bool) string { return "SET jit = " + map[bool]string{true: "on", false: "off"}[on] }
-	if err := c.Reconnect(ctx); err != nil {
-		_ = db.Close()
-		return nil, nil, err
-	}
-	return c, db.Close, nil
+	return c.opened(ctx)
 }

@@ -171,9 +171,5 @@ func openSpark(ctx context.Context, e *Engine, dsn string, o *Options) (scan.Con
 		return nil, nil, err
 	}
 	c := &conn{title: e.Dialect.Title, dsn: dsn, db: db, timeout: o.timeout()}
-	if err := c.Reconnect(ctx); err != nil {
-		_ = db.Close()
-		return nil, nil, err
-	}
-	return c, db.Close, nil
+	return c.opened(ctx)
 }
