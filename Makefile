@@ -2,7 +2,7 @@
 
 BUILD = CGO_ENABLED=0 go build -trimpath
 
-build: ## a static binary, bin/toptau; go install ./cmd/toptau-paper adds the command that reproduces the paper
+build: ## a static binary, bin/toptau
 	$(BUILD) -o bin/toptau ./cmd/toptau
 
 dist: ## the files of a release for six platforms, in dist: make dist VERSION=v0.2.0, or at a tag
@@ -65,7 +65,7 @@ integration: ## exports in all the programs that read them, with 20,000 rows, NS
 ui-test: ## the page of toptau ui in a real browser: a million rows, by keyboard, narrow and wide, light and dark; needs Chromium and npm
 	bash integration/ui/run
 
-monitor: ## false alarms and delays of the monitor, into docs/results/monitor.md: about half an hour on two cores; continues where it was interrupted
+monitor: ## false alarms and delays of the monitor, into docs/results/monitor.md: three minutes of processor time; continues where it was interrupted
 	TOPTAU_MONITOR=$(CURDIR)/.campaigns/monitor go test ./internal/monitor -count 1 -timeout 0 -v -run MonitorCampaign
 
 sql: ## bin/toptau-sql, the command for rows in PostgreSQL, ClickHouse, Trino and Spark
@@ -78,18 +78,21 @@ sql-test: ## toptau-sql with real servers, which are installed where that is pos
 	bash sql/scripts/install.sh
 	go vet -C sql ./...
 	go test -C sql -count 1 -timeout 30m ./...
+
 PAPER = bin/toptau-paper
 
-paper: ## all tables and figures of the paper, into docs/paper: an hour on two cores; continues where it was interrupted, and then says so
-	$(BUILD) -o $(PAPER) ./cmd/toptau-paper
-	$(PAPER) all -o .campaigns/paper --stability docs/paper/stability-cells.csv
-	find docs/paper -type f ! -name stability-cells.csv -delete
-	find .campaigns/paper -maxdepth 1 -type f -exec cp {} docs/paper/ \;
+.PHONY: $(PAPER)
+$(PAPER):
+	CGO_ENABLED=0 go build -C repro -trimpath -o ../$(PAPER) ./cmd/toptau-paper
 
-paper-stability: ## which cells rounding and the order of rows can change, into docs/paper/stability-cells.csv: half an hour; continues where it was interrupted
-	$(BUILD) -o $(PAPER) ./cmd/toptau-paper
-	$(PAPER) stability -o .campaigns/paper-stability
-	cp .campaigns/paper-stability/stability-cells.csv docs/paper/
+paper: $(PAPER) ## all tables and figures of the paper, into repro/pages: an hour on two cores; continues where it was interrupted, and then says so
+	$(PAPER) all -o .campaigns/paper --stability repro/pages/stability-cells.csv
+	find repro/pages -type f ! -name stability-cells.csv -delete
+	find .campaigns/paper -maxdepth 1 -type f -exec cp {} repro/pages/ \;
+
+paper-stability: $(PAPER) ## which cells rounding, the order of rows and the gap can change, into repro/pages/stability-cells.csv: half an hour; continues where it was interrupted
+	$(PAPER) stability -o .campaigns/paper
+	cp .campaigns/paper/stability-cells.csv repro/pages/
 
 databases: ## the SQL sources in PostgreSQL, ClickHouse 18.16 and, in Python, DuckDB and the newest ClickHouse: ten minutes
 	bash sql/scripts/install.sh

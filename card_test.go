@@ -93,6 +93,9 @@ func TestCard(t *testing.T) {
 // All intervals of all groups cover together in at least 95 % of 300 draws, up to three standard errors (91.2 %); with
 // 40 intervals of their own confidence they would in about 30 %.
 func TestIntervalsOfGroupsCoverTogether(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short")
+	}
 	const draws, groups = 300, 20
 	random := rand.New(rand.NewPCG(6, 1))
 	count := func(simultaneous bool) int {

@@ -71,6 +71,19 @@ type exactProblem struct {
 	lightest     *big.Rat      // of the population
 }
 
+// bindProblem encodes and packs all rows and binds the problem to them.
+func bindProblem(ctx context.Context, p method.Problem, storage method.Storage, m *Model, d *Data) (*objective.Objective, error) {
+	features := m.Features(feature.Key{})
+	if err := features.Check(d.table); err != nil {
+		return nil, err
+	}
+	x, err := features.MatrixContext(ctx, d.table, nil, matrixStorage(storage))
+	if err != nil {
+		return nil, err
+	}
+	return objective.New(p, x)
+}
+
 // newExactProblem copies the packed rows of an objective.
 func newExactProblem(f *objective.Objective) *exactProblem {
 	h := f.Problem()
@@ -95,7 +108,7 @@ func newExactProblem(f *objective.Objective) *exactProblem {
 		e.mass = addRat(e.mass, m)
 	}
 	e.setKappa(h)
-	e.slack = big.NewRat(1001, 1e15)
+	e.slack = big.NewRat(1001, 1e12)
 	e.classes = [2][]classRow{rowsOfClass(f, false), rowsOfClass(f, true)}
 	return e
 }
@@ -261,7 +274,7 @@ func (e *exactProblem) objective(w []*big.Rat) interval {
 	return interval{at(t.low), at(t.high)}
 }
 
-// feasible moves values onto their constraints. It returns false if they are farther away than 1e-12, which counts as rounding.
+// feasible moves values onto their constraints. It returns false if they are farther away than 1e-9, which counts as rounding.
 func (e *exactProblem) feasible(p, a []*big.Rat) bool {
 	nearly := addRat(ratOne, e.slack)
 	for i := range p {
@@ -437,9 +450,6 @@ func exactDefect(m *model.Model, d *Data, c *model.Certificate, v *result.Verifi
 		return err.Error()
 	}
 	e := newExactProblem(f)
-	if c.Grouped() {
-		e.slack = big.NewRat(1001, 1e12)
-	}
 	p, a, defect := e.place(c.P, c.A)
 	if defect != "" {
 		return defect

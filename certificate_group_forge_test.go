@@ -108,9 +108,8 @@ func (f *forgery) group(t testing.TB, w *model.DualWeights, population bool) boo
 			held = append(held, r.number)
 		}
 	}
-	w.Points = append(w.Points, point)
-	w.Groups = append(w.Groups, model.DualGroup{Point: len(w.Points) - 1, Low: finite(low), High: finite(high), Held: len(held), Value: sum, Rate: 1 / mass})
-	w.Held = held
+	w.At, w.Held = point, slices.DeleteFunc(held, func(row int) bool { return slices.Contains(w.Rows, row) })
+	w.Groups = append(w.Groups, model.DualGroup{Low: finite(low), High: finite(high), Value: sum, Rate: 1 / mass})
 	return true
 }
 
@@ -162,54 +161,107 @@ var groupForges = []forge{
 		g.Low, g.High = g.High, g.Low
 		return g.Low != nil
 	})},
-	{"group: fewer rows held", false, inGroups(func(f *forgery, _ *model.DualWeights, g *model.DualGroup) bool {
-		if g.Held == 0 {
-			return false
-		}
-		g.Held = f.IntN(g.Held)
-		return f.honest()
+	{"group: no row held", false, inGroups(func(f *forgery, w *model.DualWeights, g *model.DualGroup) bool {
+		some := len(w.Held) > 0
+		w.Held = nil
+		return some && f.honest()
 	})},
-	{"group: more rows held than there are", true, inGroups(func(f *forgery, w *model.DualWeights, g *model.DualGroup) bool {
-		g.Held = len(w.Held) + 1 + f.IntN(5)
-		return true
-	})},
-	{"group: fewer than no rows held", true, inGroups(func(f *forgery, _ *model.DualWeights, g *model.DualGroup) bool { g.Held = -1; return true })},
 	{"group: a member held", false, inGroups(func(f *forgery, w *model.DualWeights, g *model.DualGroup) bool {
 		w.Held = append(w.Held, f.rowOf(f.IntN(2) == 0))
-		g.Held = len(w.Held)
 		return f.honest()
 	})},
-	{"group: a row held twice", true, inGroups(func(f *forgery, w *model.DualWeights, g *model.DualGroup) bool {
+	{"group: a row held twice", false, inGroups(func(f *forgery, w *model.DualWeights, g *model.DualGroup) bool {
 		row := f.rowOf(false)
 		w.Held = append(w.Held, row, row)
-		return true
+		return f.honest()
 	})},
-	{"group: twice", false, inGroups(func(f *forgery, w *model.DualWeights, g *model.DualGroup) bool {
+	{"group: twice", true, inGroups(func(f *forgery, w *model.DualWeights, g *model.DualGroup) bool {
 		w.Groups = append(w.Groups, *g)
 		return f.honest()
 	})},
 	{"group: left out", false, inGroups(func(f *forgery, w *model.DualWeights, g *model.DualGroup) bool { w.Groups = nil; return f.honest() })},
-	{"group: without its point", true, inGroups(func(f *forgery, w *model.DualWeights, g *model.DualGroup) bool {
-		g.Point = pick(f.Rand, -1, len(w.Points), math.MaxInt)
-		return true
+	{"group: one of a part of its interval, too", true, inGroups(func(f *forgery, w *model.DualWeights, g *model.DualGroup) bool {
+		part := *g
+		low := *g.Low + f.Float64()
+		part.Low, part.High = &low, nil
+		if g.High != nil && low >= *g.High {
+			return false
+		}
+		w.Groups = append(w.Groups, part)
+		return f.honest()
+	})},
+	{"group: next to it", false, inGroups(func(f *forgery, w *model.DualWeights, g *model.DualGroup) bool {
+		if g.High == nil {
+			return false
+		}
+		w.Groups = append(w.Groups, model.DualGroup{Low: g.High, Value: g.Value * pick(f.Rand, 1e-12, 1e-3, 1, -1), Rate: g.Rate})
+		return f.honest()
+	})},
+	{"group: out of order", true, inGroups(func(f *forgery, w *model.DualWeights, g *model.DualGroup) bool {
+		if g.High == nil {
+			return false
+		}
+		w.Groups = append([]model.DualGroup{{Low: g.High, Value: g.Value, Rate: g.Rate}}, w.Groups...)
+		return f.honest()
+	})},
+	{"group: a member with a multiplier of its own", false, inGroups(func(f *forgery, w *model.DualWeights, g *model.DualGroup) bool {
+		row := f.rowOf(f.IntN(2) == 0)
+		if slices.Contains(w.Rows, row) {
+			return false
+		}
+		w.Rows, w.Values = append(w.Rows, row), append(w.Values, math.Abs(g.Value*g.Rate)*pick(f.Rand, 1, 0.5, 2))
+		return f.honest()
+	})},
+	{"group: ends of both signs", false, inGroups(func(f *forgery, w *model.DualWeights, g *model.DualGroup) bool {
+		g.Value, g.Rate, g.Slope, g.Origin = -g.Value, -g.Rate, g.Rate*f.NormFloat64(), *g.Low
+		return f.honest()
+	})},
+	{"group: all rows with a slope", false, func(f *forgery) bool {
+		// a of every row is linear in its score. Changes of the numbers violate the sum, the signs or the caps.
+		w, rows := &f.c.A, classRows(f.t, f, true)
+		g := model.DualGroup{Rate: f.Float64(), Slope: f.Float64(), Value: 1, Origin: math.Inf(1)}
+		*w = model.DualWeights{Rows: []int{}, Values: []float64{}, At: slices.Clone(f.parts.Weights)}
+		for _, r := range rows {
+			g.Origin = min(g.Origin, r.score(w.At))
+		}
+		sum := 0.0
+		for _, r := range rows {
+			sum += r.weight * (g.Rate + g.Slope*(r.score(w.At)-g.Origin))
+		}
+		g.Value /= sum
+		switch f.IntN(6) {
+		case 0:
+			g.Value *= f.size()
+		case 1:
+			g.Slope, g.Rate = -g.Slope, g.Rate+g.Slope
+		case 2:
+			g.Value, g.Slope, g.Rate = -g.Value, -g.Slope, -g.Rate
+		case 3:
+			g.Slope *= 1 + 1e-9*f.NormFloat64()
+		}
+		w.Groups = []model.DualGroup{g}
+		return f.honest()
+	}},
+	{"group: an origin far away", false, inGroups(func(f *forgery, w *model.DualWeights, g *model.DualGroup) bool {
+		g.Origin = math.Pow(10, 30*f.Float64()) * pick(f.Rand, 1.0, -1)
+		g.Slope = -g.Rate / g.Origin * pick(f.Rand, 1, 0.5, 1-1e-9)
+		return f.honest()
 	})},
 	{"group: another point", false, inGroups(func(f *forgery, w *model.DualWeights, g *model.DualGroup) bool {
-		*f.some(w.Points[0]) += f.NormFloat64()
+		*f.some(w.At) += f.NormFloat64()
 		return f.honest()
 	})},
 	{"group: a point of another length", true, inGroups(func(f *forgery, w *model.DualWeights, g *model.DualGroup) bool {
-		w.Points[0] = append(w.Points[0], 1)
+		w.At = append(w.At, 1)
 		return true
 	})},
 	{"group: keys of a database", true, inGroups(func(f *forgery, w *model.DualWeights, g *model.DualGroup) bool {
 		w.HeldKeys = []string{"1"}
 		return true
 	})},
-	{"group: in format 1", true, inGroups(func(f *forgery, w *model.DualWeights, g *model.DualGroup) bool {
-		f.c.Norm = nil
-		return f.setText(func(text string) string {
-			return strings.Replace(text, `"toptau_certificate":2`, `"toptau_certificate":1`, 1)
-		})
+	{"group: null in a list", true, inGroups(func(f *forgery, w *model.DualWeights, g *model.DualGroup) bool {
+		name := pick(f.Rand, `"values":[`, `"rows":[`, `"at":[`, `"groups":[`)
+		return f.setText(func(text string) string { return strings.Replace(text, name, name+"null,", 1) })
 	})},
 	{"group: a field twice", true, inGroups(func(f *forgery, w *model.DualWeights, g *model.DualGroup) bool {
 		return f.setText(func(text string) string { return strings.Replace(text, `"rate":`, `"rate":1,"rate":`, 1) })
@@ -259,7 +311,7 @@ func addGroups(to []*big.Rat, rows []classRow, w *model.DualWeights) {
 		r := &rows[i]
 		for k := range w.Groups {
 			g := &w.Groups[k]
-			z := r.score(w.Points[g.Point])
+			z := r.score(w.At)
 			low, high := math.Inf(-1), math.Inf(1)
 			if g.Low != nil {
 				low = *g.Low
@@ -267,13 +319,11 @@ func addGroups(to []*big.Rat, rows []classRow, w *model.DualWeights) {
 			if g.High != nil {
 				high = *g.High
 			}
-			if z < low || z >= high || slices.Contains(w.Held[:g.Held], r.number) {
+			if z < low || z >= high || slices.Contains(w.Held, r.number) || slices.Contains(w.Rows, r.number) {
 				continue
 			}
 			own := float64(r.weight * float64(g.Value*(g.Rate+float64(g.Slope*(z-g.Origin)))))
-			// The sum is rounded as verify rounds it, because the multiplier of a row is a number in float64.
-			before, _ := to[i].Float64()
-			to[i] = ratOf(before + max(0, own))
+			to[i] = ratOf(max(0, own))
 		}
 	}
 }

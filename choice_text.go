@@ -31,7 +31,11 @@ func choiceText(f *tune.Found) string {
 	}
 	if c.Gain != nil {
 		gain := fmt.Sprintf("%s ± %s points over logistic on raw", text.Points(c.Gain.Mean), strings.TrimPrefix(text.Points(c.Gain.StandardError), "+"))
-		if c.Guarded {
+		switch {
+		case !c.Guarded:
+		case c.Gain.Mean > c.Gain.StandardError:
+			gain += ", less than two standard errors with so few positives, so logistic on raw, the simplest, is kept"
+		default:
 			gain += ", no more than chance, so logistic on raw is kept"
 		}
 		list = append(list, gain)
@@ -65,7 +69,7 @@ func thresholdText(f *tune.Found) string {
 	case tune.SchemeValidation:
 		rows += " of the validation part, which also chose the model"
 	case tune.SchemeCrossFitted:
-		rows += fmt.Sprintf(", each scored by a fit that did not see it, in %d folds", t.CrossFolds)
+		rows += ", each scored by a fit that did not see it, in " + text.Plural(t.CrossFolds, "fold")
 	}
 	switch {
 	case t.Certified:
@@ -74,6 +78,10 @@ func thresholdText(f *tune.Found) string {
 	case t.OutOfFold:
 		return fmt.Sprintf("not guaranteed: order statistic %d of %s; these rows also chose the model (docs/results/guarantee.md counts how "+
 			"often such thresholds exceed the budget)", t.Order, rows)
+	}
+	if t.Refitted {
+		return fmt.Sprintf("not guaranteed: score %d from the top of %s; the model is fitted again to all rows, so new data may exceed the budget",
+			t.Rows-t.Order+1, rows)
 	}
 	return fmt.Sprintf("not guaranteed: score %d from the top of %s; the budget is kept on average, so expect new data to exceed it "+
 		"about half the time", t.Rows-t.Order+1, rows)

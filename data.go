@@ -117,8 +117,8 @@ type Rows struct {
 	ID          []string    // identifiers of the rows; nil: no identifiers
 }
 
-// Data returns a copy of the rows as Data. It returns an error of kind data if lengths differ, a column name
-// is missing or used twice, or a number or weight is out of range.
+// Data returns a copy of the rows as Data. It returns an error of kind data if lengths differ, a class has no
+// rows, a column name is missing or used twice, or a number or weight is out of range.
 func (r Rows) Data() (*Data, error) {
 	n := len(r.Positive)
 	for name, length := range map[string]int{"rows of numbers": len(r.Numbers), "rows of texts": len(r.Texts), "weights": len(r.Weight),
@@ -160,6 +160,9 @@ func (r Rows) Data() (*Data, error) {
 		t.Line[i] = i + 1
 	}
 	info.Negatives = n - info.Positives
+	if info.Positives == 0 || info.Negatives == 0 {
+		return nil, badRows(fmt.Sprintf("%d rows, %d of them positive", n, info.Positives), "rows of both classes")
+	}
 	for i, w := range r.Weight {
 		if !(w >= 0) || math.IsInf(w, 1) {
 			return nil, badRows(fmt.Sprintf("weight %v of row %d", w, i+1), "a finite number of at least 0")

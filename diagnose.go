@@ -42,24 +42,20 @@ const zeroAdvice = "use patmat-np or patmat, whose optimum is never at zero unle
 // linear score separates the classes at the top, and whether the data are large enough for the rates.
 //
 // If ctx is cancelled, Diagnose returns an error.
-func Diagnose(ctx context.Context, d *Data, o DiagnoseOptions) (_ *result.Diagnosis, err error) {
-	defer d.checkStored(&err)
+func Diagnose(ctx context.Context, d *Data, o DiagnoseOptions) (out *result.Diagnosis, err error) {
+	defer checkStored(d, &out, &err)
 
 	if o.Goal != (Goal{}) {
 		if err := o.Goal.Check(); err != nil {
 			return nil, err
 		}
 	}
-	rows, err := d.encodedRows(ctx)
+	encoded, err := d.encode(ctx, feature.Options{Encode: o.Encoding, Scale: o.Scale, Impute: o.Impute, Seed: 1})
 	if err != nil {
 		return nil, err
 	}
-	features, warnings, err := feature.FitContext(ctx, rows, d.info.Schema, nil,
-		feature.Options{Encode: o.Encoding, Scale: o.Scale, Impute: o.Impute, Seed: 1})
-	if err != nil {
-		return nil, d.inFile(err)
-	}
-	leaks := tune.Leaks(rows) // before packMatrix may free the columns
+	features := encoded.features
+	leaks := tune.Leaks(encoded.rows) // before packMatrix may free the columns
 	g := &diagnosing{ctx: ctx, options: o, Diagnosis: result.Diagnosis{Counts: result.Counts{Rows: d.Len(), Positives: d.Positives()},
 		Negatives: d.info.Negatives, Features: features.Cols(), Advice: []string{}}}
 	if d.fitsMemory(features, matrix.Float32, o.Memory) {
@@ -71,7 +67,7 @@ func Diagnose(ctx context.Context, d *Data, o DiagnoseOptions) (_ *result.Diagno
 	} else if err := g.inPasses(d, features); err != nil {
 		return nil, err
 	}
-	g.Warnings = append(append(leakWarnings(leaks), d.warnings()...), warnings...)
+	g.Warnings = append(append(leakWarnings(leaks), d.warnings()...), encoded.warnings...)
 	rates := []threshold.Rate{threshold.MustRate("0.1%"), threshold.MustRate("1%"), threshold.MustRate("5%")}
 	if tau := o.Goal.Tau(); !tau.IsZero() {
 		rates = []threshold.Rate{tau}

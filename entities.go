@@ -1,8 +1,6 @@
 package toptau
 
 import (
-	"cmp"
-
 	"toptau/diag"
 	"toptau/internal/table"
 	"toptau/internal/tune"
@@ -48,8 +46,10 @@ func newEntities(p *model.Point, o *ScoreOptions) (*entities, error) {
 		return refuse("on-error")
 	}
 	if e.column == p.Entity {
-		e.byPoint = o.Format.Time == ""
-		o.Format.Time = cmp.Or(o.Format.Time, p.Day)
+		e.byPoint = o.Format.Time == "" && !o.Format.NoTime
+		if e.byPoint {
+			o.Format.Time = p.Day
+		}
 	}
 	e.daily = o.Format.Time != ""
 	o.Format.Kept = append(o.Format.Kept[:len(o.Format.Kept):len(o.Format.Kept)], e.column)

@@ -79,8 +79,8 @@ type ranking struct {
 //
 // It compares several entries by the goal's criterion. The intervals of the differences to o.Against come
 // from one paired bootstrap, which resamples groups if the data have a column Format.Group.
-func Evaluate(ctx context.Context, d *Data, entries []Entry, o EvaluateOptions) (_ *Evaluation, err error) {
-	defer d.checkStored(&err)
+func Evaluate(ctx context.Context, d *Data, entries []Entry, o EvaluateOptions) (out *Evaluation, err error) {
+	defer checkStored(d, &out, &err)
 
 	if err := checkEntries(entries); err != nil {
 		return nil, err
@@ -186,6 +186,10 @@ func (e *Evaluation) addEntry(entry *Entry, o EvaluateOptions, several bool) err
 	auc := k.rank.AUC()
 	r := result.Entry{Name: entry.Name, Kind: result.ScoresEntry, Joined: s.joined, Measured: result.Measured{AUC: auc.Half,
 		AUCAgainst: auc.Against, Distinct: k.rank.Groups(), Points: []result.Decisions{}, Curves: []result.Curve{}}}
+	if k.rank.PositiveMass() > 0 {
+		average := k.rank.AveragePrecision()
+		r.AveragePrecision = &average
+	}
 	if err := e.measureCriteria(&r.Measured, k, o); err != nil {
 		return err
 	}
@@ -196,7 +200,7 @@ func (e *Evaluation) addEntry(entry *Entry, o EvaluateOptions, several bool) err
 		r.Kind, r.Setting, r.Features = result.ModelEntry, membersText(m), m.Features(feature.Key{}).Cols()
 		counted := countValues(&r.Measured, m, s.counts)
 		if p := m.Probability(); p != nil {
-			r.Reliability = reliabilityOn(p, e.data.table, k.z)
+			addProbabilities(&r.Measured, p, e.data.table, k.z)
 		}
 		warnings, err := e.measureModel(k, &r.Measured, o)
 		if err != nil {
@@ -420,7 +424,7 @@ func (e *Evaluation) compareEntries(o EvaluateOptions) error {
 			for i := range names {
 				names[i] = e.Entries[i].Name
 			}
-			return &diag.Error{Kind: diag.Usage, Param: "against", Found: diag.Quote(o.Against), Expected: "one of " + strings.Join(names, ", ")}
+			return diag.OneOf("against", o.Against, names)
 		}
 	}
 	_, _, e.Entities = e.units.groups()

@@ -48,7 +48,8 @@ type shapes struct {
 const ExploredRows = 20000
 
 // Explore measures a ranking as Evaluate does and returns an Explorer of it.
-func Explore(ctx context.Context, d *Data, e Entry, o EvaluateOptions) (*Explorer, error) {
+func Explore(ctx context.Context, d *Data, e Entry, o EvaluateOptions) (out *Explorer, err error) {
+	defer checkStored(d, &out, &err)
 	measured, err := Evaluate(ctx, d, []Entry{e}, o)
 	if err != nil {
 		return nil, err
@@ -76,7 +77,7 @@ func Explore(ctx context.Context, d *Data, e Entry, o EvaluateOptions) (*Explore
 		trained = reasonAgainst(m, d, x.TrainingRows, false)
 	}
 	for _, all := range []bool{false, true} {
-		x.against[all] = cmp.Or(trained, tune.AgainstGuarantee(x.counted.table, all, false))
+		x.against[all] = cmp.Or(trained, tune.AgainstGuarantee(x.counted.table, all, false, x.units.Daily))
 	}
 	x.byScore = sync.OnceValue(x.sortRows)
 	go x.byScore() // the list is wanted soon, and other answers do not need it
@@ -262,7 +263,8 @@ func (x *Explorer) AboveThreshold(t float64) int {
 
 // OverTime tests whether the scores of the negatives, or of all rows, change over time. It returns nil without a
 // time column.
-func (x *Explorer) OverTime(all bool) (*calibrate.Trend, error) {
+func (x *Explorer) OverTime(all bool) (out *calibrate.Trend, err error) {
+	defer checkStored(x.first.data, &out, &err)
 	population := method.Negatives
 	if all {
 		population = method.AllRows
@@ -273,7 +275,8 @@ func (x *Explorer) OverTime(all bool) (*calibrate.Trend, error) {
 
 // Monitor compares the rows in the order of their times, or of the data, with what the model keeps, as the function Monitor
 // does with rows that arrive. It returns nil without a model, and an error if the model keeps nothing to compare with.
-func (x *Explorer) Monitor(ctx context.Context) (*result.Monitoring, error) {
+func (x *Explorer) Monitor(ctx context.Context) (out *result.Monitoring, err error) {
+	defer checkStored(x.first.data, &out, &err)
 	m, t := x.first.Model, x.first.data.table
 	if m == nil {
 		return nil, nil
@@ -320,19 +323,18 @@ func (x *Explorer) Findings(feature.Key) (*report.Findings, error) {
 	if x.Positives == 0 || x.Positives == x.Rows {
 		return f, nil
 	}
-	if err := addROCBand(&f.ROC[0], x.first.rank); err != nil {
+	if err := addBudgets(f, x.first.rank, x.data, Goal{}); err != nil {
 		return nil, err
 	}
-	recall, err := recallByBudget(x.first.rank)
-	recall.Name = ""
-	f.Recall = []report.Curve{recall}
+	f.Recall[0].Name = ""
 	f.Scores = plot.HistogramOf(x.first.scores, nil, reportBins)
-	return f, err
+	return f, nil
 }
 
 // Shapes returns what the main columns and pairs of columns add to the scores, measured on at most 20,000 rows. It
 // returns nothing without a model. The key keeps packages of other modules out.
-func (x *Explorer) Shapes(feature.Key) ([]report.Shape, []report.PairShape, error) {
+func (x *Explorer) Shapes(feature.Key) (columns []report.Shape, pairs []report.PairShape, err error) {
+	defer checkStored(x.first.data, &columns, &err)
 	s, err := x.shapes()
 	if err != nil {
 		return nil, nil, err

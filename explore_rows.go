@@ -26,6 +26,7 @@ const (
 // Ranked lists at most limit rows of a class from a place of the list on, 1 for the row with the highest score. An
 // entity is listed by the row with its highest score. more reports whether rows of the class follow.
 func (x *Explorer) Ranked(class RowClass, from, limit int) (rows []result.RankedRow, more bool, err error) {
+	defer checkStored(x.first.data, &rows, &err)
 	if class != AllRows && class != PositiveRows && class != NegativeRows {
 		return nil, false, &diag.Error{Kind: diag.Usage, Param: "class", Found: diag.Quote(string(class)),
 			Expected: "all, positive or negative"}
@@ -97,7 +98,8 @@ func (x *Explorer) topRow(unit int) int {
 
 // WhatIf scores a row (1-based) after some of its values were changed, by column: numbers as text, categories, or ""
 // for a missing value. Columns of times and addresses have the derived values, as in Model.ScoreFields.
-func (x *Explorer) WhatIf(row int, changes map[string]string) (*result.WhatIf, error) {
+func (x *Explorer) WhatIf(row int, changes map[string]string) (out *result.WhatIf, err error) {
+	defer checkStored(x.first.data, &out, &err)
 	r, err := x.changedRow(row, changes)
 	if err != nil {
 		return nil, err
@@ -174,7 +176,8 @@ func (x *Explorer) changedRow(row int, changes map[string]string) (*changedRow, 
 
 // Curve returns the score of a row, with changed values as in WhatIf, as a function of one of its columns: over values
 // that the data have, or over the categories that the model knows.
-func (x *Explorer) Curve(row int, changes map[string]string, column string) (*result.ScoreCurve, error) {
+func (x *Explorer) Curve(row int, changes map[string]string, column string) (out *result.ScoreCurve, err error) {
+	defer checkStored(x.first.data, &out, &err)
 	r, err := x.changedRow(row, changes)
 	if err != nil {
 		return nil, err

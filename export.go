@@ -1,6 +1,7 @@
 package toptau
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -18,7 +19,7 @@ import (
 
 // ExportOptions are the options of Export. The zero value of each is its default.
 type ExportOptions struct {
-	Dialect string   // sql: postgres (the default), sqlite, duckdb, clickhouse, bigquery, snowflake, trino or spark
+	Dialect string   // sql: postgres (the default), sqlite, duckdb, clickhouse, trino or spark
 	Table   string   // sql: the table that is read; "": rows
 	Name    string   // c: what names begin with; go: the package; sql: a view to create. "": model, or a SELECT statement
 	Keep    []string // sql: columns to pass through; nil: those that identify a row, or else all that the model reads
@@ -43,7 +44,7 @@ func Export(w io.Writer, m *Model, target string, o ExportOptions) (*result.Expo
 	case "onnx":
 		err = onnx.Write(counted, p, onnx.Options{Tensor: o.Tensor})
 	case "sql":
-		err = sql.Write(counted, p, sql.Options{Dialect: sql.Dialect(o.Dialect), Table: o.Table, Name: o.Name, Keep: o.Keep})
+		err = sql.Write(counted, p, sql.Options{Dialect: o.Dialect, Table: o.Table, Name: o.Name, Keep: o.Keep})
 	case "c":
 		err = c.Write(counted, p, c.Options{Name: o.Name})
 	case "go":
@@ -58,12 +59,7 @@ func Export(w io.Writer, m *Model, target string, o ExportOptions) (*result.Expo
 	}
 	r := &result.Export{Target: target, Digest: p.Digest, Bytes: counted.bytes, Inputs: []result.ExportInput{}, Points: []string{}}
 	if target == "sql" {
-		if r.Dialect = o.Dialect; r.Dialect == "" {
-			r.Dialect = string(sql.Postgres)
-		}
-		r.Tested = sql.Dialect(r.Dialect).Tested()
-	} else {
-		r.Tested = true
+		r.Dialect = cmp.Or(o.Dialect, "postgres")
 	}
 	for k := range p.Inputs {
 		in := &p.Inputs[k]

@@ -51,8 +51,9 @@ type Fitted struct {
 //
 // If ctx is cancelled while the rows are encoded, Fit returns an error. Later it returns the best result so
 // far with Stopped set to result.Cancelled.
-func Fit(ctx context.Context, d *Data, p method.Problem, o FitOptions) (*Fitted, error) {
-	p, err := p.Complete()
+func Fit(ctx context.Context, d *Data, p method.Problem, o FitOptions) (out *Fitted, err error) {
+	defer checkStored(d, &out, &err)
+	p, err = p.Complete()
 	if err != nil {
 		return nil, err
 	}
@@ -60,28 +61,25 @@ func Fit(ctx context.Context, d *Data, p method.Problem, o FitOptions) (*Fitted,
 		return nil, err
 	}
 	start := time.Now()
-	rows, err := d.encodedRows(ctx)
+	encoded, err := d.encode(ctx, o.featureOptions())
 	if err != nil {
 		return nil, err
 	}
-	features, warnings, err := feature.FitContext(ctx, rows, d.info.Schema, nil, o.featureOptions())
-	if err != nil {
-		return nil, d.inFile(err)
-	}
+	features := encoded.features
 	var prints *model.Fingerprints
 	if !o.NoFingerprints { // before packMatrix may free the columns
 		known := d.table
 		if d.rows != nil {
-			known = rows
+			known = encoded.rows
 		}
 		prints = fingerprints(features, known, nil, nil)
 	}
 	var profile *model.Profile
 	if !o.NoProfile {
-		profile = monitor.NewProfile(features, rows, nil, o.Seed)
+		profile = monitor.NewProfile(features, encoded.typical, nil, o.Seed)
 	}
-	leaks := tune.Leaks(rows) // before packMatrix may free the columns
-	sample := averageSample(features, rows, nil)
+	leaks := tune.Leaks(encoded.rows) // before packMatrix may free the columns
+	sample := averageSample(features, encoded.typical, nil)
 	fitted := &Fitted{}
 	solve := fitted.solvePacked
 	if !d.fitsMemory(features, matrixStorage(o.Storage), o.Memory) {
@@ -93,7 +91,7 @@ func Fit(ctx context.Context, d *Data, p method.Problem, o FitOptions) (*Fitted,
 	}
 	r := &fitted.Result
 	r.Scale, r.SecondsRead = features.Scale, d.seconds
-	r.Warnings = slices.Concat(leakWarnings(leaks), d.warnings(), warnings, r.Warnings)
+	r.Warnings = slices.Concat(leakWarnings(leaks), d.warnings(), encoded.warnings, r.Warnings)
 	r.NormW = objective.Norm(w)
 	warnOfZero(r)
 	r.SecondsFit = time.Since(start).Seconds()

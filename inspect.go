@@ -218,7 +218,7 @@ func looksLongNumber(v string) bool {
 			return false
 		}
 	}
-	return digits >= 9 && digits <= 22 && strings.Count(v, ".") <= 1
+	return digits >= 9 && digits <= 22 && !strings.Contains(v, ".") // a decimal number is a measurement
 }
 
 // looksPerson reports whether a value is two to four words of letters with a capital each.

@@ -43,13 +43,15 @@ func Pack(ctx context.Context, paths []string, out string, f Format, progress fu
 		Document: result.Document{Warnings: append([]diag.Warning{}, info.Warnings...)}}, nil
 }
 
-// checkStored replaces the error of a function that computed something from values which could not be read.
-func (d *Data) checkStored(err *error) {
+// checkStored is deferred by every function that reads the values of a table. If some could not be read, it replaces the result and the
+// error: what was computed from such values is nothing.
+func checkStored[T any](d *Data, out *T, err *error) {
 	if d == nil || d.table == nil {
 		return
 	}
 	if failed := d.table.Failure(); failed != nil {
-		*err = failed
+		var none T
+		*out, *err = none, failed
 	}
 }
 
@@ -118,19 +120,48 @@ func (d *Data) forModel(rows large.Rows, m *Model) large.Rows {
 // of a smaller table.
 const sampleCells = 4 << 20
 
-// encodedRows returns the rows that encodings are fitted to: all in memory, or a sample.
-func (d *Data) encodedRows(ctx context.Context) (*table.Table, error) {
+// encoding is an encoding of all rows.
+type encoding struct {
+	features *feature.Map
+	warnings []diag.Warning
+	rows     *table.Table // that it was fitted to: all in memory, or a sample
+	typical  *table.Table // rows in which the classes have the proportion of all
+}
+
+// encode fits an encoding. Of rows that are not in memory it sees a sample, and what all rows say about their columns.
+func (d *Data) encode(ctx context.Context, o feature.Options) (*encoding, error) {
+	e := &encoding{rows: d.table, typical: d.table}
+	rows := d.rows
 	switch {
-	case d.rows != nil:
-		sample, err := d.rows.Sample(ctx, large.All(), 2*startRows)
+	case rows != nil:
+		sample, err := rows.Sample(ctx, large.All(), 2*startRows)
 		if err != nil {
 			return nil, err
 		}
-		return sample.Table, nil
+		if sample.Whole() {
+			rows = nil
+		}
+		e.rows, e.typical = sample.Weighted(), sample.Proportional().Table
 	case d.table.Stored():
-		return d.sample()
+		var err error
+		if e.rows, err = d.sample(); err != nil {
+			return nil, err
+		}
+		e.typical = e.rows
+		if e.rows.Rows() < d.Len() {
+			rows = d.stored()
+		}
 	}
-	return d.table, nil
+	var err error
+	if rows != nil {
+		if o.Measured, err = rows.Measure(ctx, large.All(), o); err != nil {
+			return nil, d.inFile(err)
+		}
+	}
+	if e.features, e.warnings, err = feature.FitContext(ctx, e.rows, d.info.Schema, nil, o); err != nil {
+		return nil, d.inFile(err)
+	}
+	return e, nil
 }
 
 // sample returns evenly spaced rows of a stored table, in memory.

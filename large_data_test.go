@@ -2,9 +2,12 @@ package toptau_test
 
 import (
 	"context"
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -39,6 +42,13 @@ func (d database) Source(ctx context.Context, p rows.Part, m *feature.Map, s mat
 
 type keyed struct{ certified.Source }
 
+// Shape adds a bound of the values, which are standardised.
+func (k keyed) Shape() certified.Shape {
+	s := k.Source.Shape()
+	s.Largest = slices.Repeat([]float64{1000}, s.Cols)
+	return s
+}
+
 func (k keyed) Keys(_ bool, numbers []int32) ([]string, error) {
 	keys := make([]string, len(numbers))
 	for i, n := range numbers {
@@ -61,6 +71,9 @@ func (k keyed) Numbers(_ context.Context, _ bool, keys []string) ([]int32, error
 
 // Every verb works on rows of which it sees sums and counts alone.
 func TestVerbsOnRowsElsewhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short")
+	}
 	ctx := context.Background()
 	text, _ := simulatedFiles(t, simulate.Options{Kind: "detectors", Rows: 20_000, Seed: 11})
 	read, info, err := table.Read(text, table.Options{Format: schema.Format{Label: "label"}, Packed: true})
@@ -83,7 +96,7 @@ func TestVerbsOnRowsElsewhere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !fitted.Certificate.Keyed() {
+		if len(fitted.Certificate.A.Keys)+len(fitted.Certificate.A.Groups) == 0 {
 			t.Error("the certificate names rows by numbers")
 		}
 		v, err := toptau.Verify(ctx, fitted.Model, d, fitted.Certificate, toptau.VerifyOptions{})
@@ -168,19 +181,85 @@ func TestVerbsOnRowsElsewhere(t *testing.T) {
 	}
 }
 
-// A column that the files do not have is an error before anything is packed.
-func TestPackLargeChecksColumnsFirst(t *testing.T) {
+// drawn is rows of which a sample has all positives and a few of the others, as a database draws them.
+type drawn struct{ rows.Rows }
+
+func (d drawn) Sample(ctx context.Context, p rows.Part, _ int) (*rows.Sample, error) {
+	return d.Rows.Sample(ctx, p, 6_000)
+}
+
+// The same rows give the same encoding in memory, in a packed file and elsewhere: shift, scale, fills and categories are those of all
+// rows, also where only a sample is in memory.
+func TestEncodingOfAllRowsEverywhere(t *testing.T) {
+	ctx := context.Background()
+	var b strings.Builder
+	b.WriteString("y,high,const_in_most,gap,far,color")
+	for j := range 21 {
+		b.WriteString(",x" + strconv.Itoa(j))
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	const n = 170_000 // a sample of a packed file has 4 Mi numbers
+	for i := range n {
+		y := 0
+		if random.IntN(20) == 0 {
+			y = 1
+		}
+		fmt.Fprintf(&b, "\n%d,%.6g,%d,", y, random.NormFloat64()+3*float64(y), i/(n-3))
+		if random.IntN(7) > 0 {
+			fmt.Fprintf(&b, "%.3g", random.ExpFloat64())
+		}
+		fmt.Fprintf(&b, ",%.12g,%s", 1.7e9+1e3*random.Float64(), []string{"red", "green", "blue", ""}[min(3, random.IntN(5))])
+		if i == n/3 {
+			b.WriteString("ish") // a category of a single row
+		}
+		for range 21 {
+			b.WriteString("," + strconv.Itoa(random.IntN(10)))
+		}
+	}
 	dir := t.TempDir()
-	path := filepath.Join(dir, "flows.csv")
-	if err := os.WriteFile(path, []byte("bytes,attack\n"+strings.Repeat("1,0\n2,1\n", 1000)), 0o600); err != nil {
+	text, packed := filepath.Join(dir, "a.csv"), filepath.Join(dir, "a.ttpack")
+	if err := os.WriteFile(text, []byte(b.String()+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cache := filepath.Join(dir, "cache")
-	_, err := toptau.PackLarge(t.Context(), []string{path}, toptau.Format{Label: "atack"}, toptau.CacheOptions{Directory: cache, Memory: 1000})
-	if err == nil || !strings.Contains(err.Error(), `"attack"`) || !strings.Contains(err.Error(), "flows.csv") {
-		t.Errorf("the error is %v", err)
+	if _, err := toptau.Pack(ctx, []string{text}, packed, toptau.Format{}, nil); err != nil {
+		t.Fatal(err)
 	}
-	if _, err := os.Stat(cache); !os.IsNotExist(err) {
-		t.Error("the file was packed")
+	format := toptau.Format{Label: "y"}
+	whole, err := toptau.Read(ctx, text, format)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, err := toptau.Read(ctx, packed, format)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inMemory, info, err := table.Read(text, table.Options{Format: format})
+	if err != nil {
+		t.Fatal(err)
+	}
+	elsewhere, err := toptau.LargeData(ctx, drawn{rows.OfTable(inMemory, info.Schema, "sha256:"+info.Digest)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := method.Problem{Method: method.TopMean, Tau: threshold.MustRate("5%"), Lambda: 1e-3}
+	for _, impute := range []schema.Impute{schema.ImputeIndicator, schema.ImputeMedian} {
+		var want string
+		for _, from := range []struct {
+			name string
+			data *toptau.Data
+			o    toptau.FitOptions
+		}{{"memory", whole, toptau.FitOptions{}}, {"packed file", stored, toptau.FitOptions{}}, {"packed file in blocks", stored, toptau.FitOptions{Memory: 1}}, {"elsewhere", elsewhere, toptau.FitOptions{}}} {
+			from.o.Solver, from.o.MaxPasses, from.o.Impute, from.o.Scale = method.CertifiedSolver, 1, impute, schema.ScaleAll
+			fitted, err := toptau.Fit(ctx, from.data, p, from.o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := fitted.Model.Features(feature.Key{})
+			if got := asJSON(t, m.Blocks) + asJSON(t, m.Inputs) + asJSON(t, m.Dropped); want == "" {
+				want = got
+			} else if got != want {
+				t.Errorf("%s %s: the encoding is\n%.3000s\nin memory\n%.3000s", impute, from.name, got, want)
+			}
+		}
 	}
 }

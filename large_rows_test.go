@@ -45,6 +45,9 @@ func asJSON(t *testing.T, v any) string {
 
 // Counts, criteria and thresholds of a packed file that does not fit into memory are those of the rows in memory.
 func TestLargeRowsAreMeasuredExactly(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short")
+	}
 	ctx := context.Background()
 	_, packed := simulatedFiles(t, simulate.Options{Kind: "detectors", Rows: 70_000, Seed: 8})
 	_, fresh := simulatedFiles(t, simulate.Options{Kind: "detectors", Rows: 60_000, Seed: 9})
@@ -119,6 +122,9 @@ func TestLargeRowsAreMeasuredExactly(t *testing.T) {
 // Train on rows that do not fit into memory searches on a sample, fits the chosen methods to all rows, and keeps the
 // guarantee of its threshold.
 func TestTrainOnLargeRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short")
+	}
 	ctx := context.Background()
 	_, packed := simulatedFiles(t, simulate.Options{Kind: "detectors", Rows: 40_000, Seed: 10})
 	d := readPacked(t, packed, toptau.Format{Label: "label"})

@@ -157,7 +157,7 @@ func thresholdLarge(ctx context.Context, d *Data, rows large.Rows, e Entry, g Go
 	switch {
 	case against != "":
 	case d.rows == nil:
-		against = tune.AgainstGuarantee(d.table, all, false)
+		against = tune.AgainstGuarantee(d.table, all, false, false)
 	case d.table.Group != nil:
 		against = "several rows may belong to one entity (" + d.table.Group.Name + ") and are not independent"
 	}

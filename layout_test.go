@@ -17,6 +17,7 @@ var order = []string{
 	"toptau/internal/jsontext",
 	"toptau/internal/parallel",
 	"toptau/internal/detmath",
+	"toptau/internal/provenance",
 	"toptau/internal/binomial",
 	"toptau/internal/atomicfile",
 	"toptau/internal/memory",
@@ -26,6 +27,7 @@ var order = []string{
 	"toptau/method",
 	"toptau/schema",
 	"toptau/internal/matrix",
+	"toptau/internal/proof",
 	"toptau/internal/objective",
 	"toptau/internal/lockstep",
 	"toptau/internal/optim",
@@ -43,11 +45,11 @@ var order = []string{
 	"toptau/internal/packed",
 	"toptau/internal/parquet",
 	"toptau/internal/table",
-	"toptau/internal/packcache",
 	"toptau/internal/simulate",
 	"toptau/internal/feature",
 	"toptau/model",
 	"toptau/internal/portable",
+	"toptau/internal/dialect",
 	"toptau/internal/export",
 	"toptau/internal/export/onnx",
 	"toptau/internal/export/sql",
@@ -68,19 +70,16 @@ var order = []string{
 	"toptau/internal/release",
 	"toptau/internal/release/cmd",
 	"toptau/cmd/toptau",
-	"toptau/internal/paper/drawing",
 	"toptau/internal/plot/plottest",
 	"toptau/internal/modeltest",
-	"toptau/internal/paper",
-	"toptau/cmd/toptau-paper",
+	"toptau/internal/parquet/parquettest",
 }
 
 // mayUse lists the modules outside the standard library, each with the packages that may import it.
 var mayUse = map[string][]string{
 	"golang.org/x/sys/cpu":            {"toptau/internal/kernel"},
 	"github.com/klauspost/compress":   {"toptau/internal/parquet", "toptau/internal/table"},
-	"github.com/alecthomas/kong":      {"toptau/internal/cli", "toptau/internal/cli/clitest", "toptau/cmd/toptau", "toptau/cmd/toptau-paper"},
-	"gonum.org/v1/gonum":              {"toptau/internal/paper"},       // distributions for the tests next to a table
+	"github.com/alecthomas/kong":      {"toptau/internal/cli", "toptau/internal/cli/clitest", "toptau/cmd/toptau"},
 	"github.com/rogpeppe/go-internal": {"toptau/internal/cli/clitest"}, // these are for tests only
 	"github.com/google/go-cmp":        {},
 	"pgregory.net/rapid":              {},
@@ -122,11 +121,10 @@ func TestPackagesImportOnlyEarlierOnes(t *testing.T) {
 	}
 }
 
-// Nothing that only the reproduction of the paper needs is linked into the product, and the library, which may be part
-// of other programs, has no network.
+// No code of tests is linked into the product, and the library, which may be part of other programs, has no network.
 func TestWhatIsNotLinked(t *testing.T) {
 	for of, refused := range map[string][]string{
-		"./cmd/toptau": {"toptau/internal/paper", "gonum.org", "testing"},
+		"./cmd/toptau": {"testing"},
 		".":            {"toptau/internal/serve", "net/http", "crypto/tls", "log/slog", "testing"},
 	} {
 		out, err := exec.Command("go", "list", "-deps", of).Output()

@@ -31,7 +31,11 @@ func (f *summaryFacts) leakageLine() string {
 	case tune.LeakNames:
 		line += "has nearly as many categories as rows"
 	}
-	line += ". If new rows lack it, or it is filled in after the outcome, these numbers do not apply."
+	if worst.Code == tune.LeakNames { // its rare categories are no features, so rows without it score alike
+		line += ", so it may be an identifier."
+	} else {
+		line += ". If new rows lack it, or it is filled in after the outcome, these numbers do not apply."
+	}
 	if n := len(f.Leaks) - 1; n > 0 {
 		line += fmt.Sprintf(" See the notes for %s.", text.Plural(n, "more such column"))
 	}

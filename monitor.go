@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"toptau/calibrate"
 	"toptau/diag"
@@ -28,6 +29,8 @@ type MonitorOptions struct {
 	FalseAlarm threshold.Rate                 // probability that any alarm is ever false if nothing changes; default 1 %
 	Audit      threshold.Rate                 // fraction of the rows, chosen by a hash of their ids, whose labels are representative; zero: none
 	Seed       uint64                         // seed of tie-breakers and of the audit; 0 is 1
+	BlockRows  int                            // compares the mean scores of blocks of this many rows, which may depend on each other; 0: none
+	BlockTime  Delay                          // the same by the time column, if BlockRows is 0
 	OnError    BadRows                        // what becomes of rows that have no score
 	Labels     io.Reader                      // CSV with a header: ids as in the rows, and labels in the column "label" or of the label's name
 	State      io.Reader                      // the state of a monitor to go on with; nil: a new one
@@ -47,7 +50,8 @@ func (m *Monitored) WriteTo(w io.Writer) (int64, error) { return m.watch.WriteTo
 
 // Monitor compares the rows of r with what the model keeps: their scores with its reference, their columns with its
 // profile, and the labels of its alerts with its budget. If nothing changes, the probability that any alarm is ever
-// raised is at most FalseAlarm, for any number of rows and looks.
+// raised is at most FalseAlarm, for any number of rows and looks. That is for independent rows; with blocks it is for blocks that are
+// exchangeable, and only scores are watched.
 //
 // The rows are data that the model scores, or scores: delimited text with a column "score", such as the output of
 // Score. Labels of the rows may be among their columns, or come later, joined by Format.ID. Rows of unknown label
@@ -59,7 +63,7 @@ func Monitor(ctx context.Context, m *Model, r io.Reader, o MonitorOptions) (*Mon
 	if o.OnError == EmptyBadRows {
 		return nil, &diag.Error{Kind: diag.Usage, Param: "on-error", Found: string(o.OnError), Expected: "stop or skip"}
 	}
-	options := monitor.Options{At: o.At, FalseAlarm: o.FalseAlarm, Audit: o.Audit, Seed: o.Seed}
+	options := monitor.Options{At: o.At, FalseAlarm: o.FalseAlarm, Audit: o.Audit, Seed: o.Seed, BlockRows: o.BlockRows, BlockSpan: time.Duration(o.BlockTime)}
 	var w *monitor.Watch
 	var err error
 	if o.State != nil {
@@ -85,8 +89,8 @@ func Monitor(ctx context.Context, m *Model, r io.Reader, o MonitorOptions) (*Mon
 		return nil, err
 	}
 	if in.labels != nil && in.used == 0 {
-		in.warnings = append(in.warnings, diag.Warning{Code: "no-label-used", Text: fmt.Sprintf("none of the %s was of an alert or an audited row",
-			text.Plural(len(in.labels), "label")), Fixes: []diag.Fix{{Param: "id", Value: "COL"}}})
+		in.warnings = append(in.warnings, diag.Warning{Code: "no-label-used", Text: fmt.Sprintf("none of the %s is of an alert or an audited row "+
+			"that waits for one: they were counted before, or the ids differ", text.Plural(len(in.labels), "label")), Fixes: []diag.Fix{{Param: "id", Value: "COL"}}})
 	}
 	out := &Monitored{Result: *w.Result(), watch: w}
 	out.Result.NewRows = in.rows
@@ -206,6 +210,10 @@ func (in *monitoredRows) watchRows(ctx context.Context, w *monitor.Watch) error 
 		if len(t.ID) > 0 {
 			b.ID = func(i int) string { return idOf(t.ID, i) }
 		}
+		if t.Time == nil && in.options.BlockRows == 0 && in.options.BlockTime > 0 {
+			return &diag.Error{Kind: diag.Usage, Param: "block", File: t.File, Found: "without a column of times", Expected: "times that divide the rows into blocks",
+				Fixes: []diag.Fix{{Param: "time", Value: "COL"}}}
+		}
 		if t.Time != nil {
 			b.Time = func(i int) string { return t.Time.Values[i] }
 		}
@@ -265,22 +273,19 @@ func (in *monitoredRows) scoreChunk(t *table.Table, w *monitor.Watch) error {
 // labelIn returns the labels of the rows of a table: their own, or those that were read, by id.
 func (in *monitoredRows) labelIn(t *table.Table) func(i int) table.Class {
 	return func(i int) table.Class {
+		class := table.Unknown
+		if in.labels != nil && len(t.ID) > 0 {
+			if positive, known := in.labels[idOf(t.ID, i)]; known {
+				in.used++
+				if class = table.Negative; positive {
+					class = table.Positive
+				}
+			}
+		}
 		if i < len(t.Label) && t.Label[i] != table.Unknown {
 			return t.Label[i]
 		}
-		if in.labels == nil || len(t.ID) == 0 {
-			return table.Unknown
-		}
-		positive, known := in.labels[idOf(t.ID, i)]
-		if !known {
-			return table.Unknown
-		}
-		in.used++
-		switch {
-		case positive:
-			return table.Positive
-		}
-		return table.Negative
+		return class
 	}
 }
 
@@ -440,7 +445,7 @@ type BaselineOptions struct {
 // Baseline returns the model with a reference and a profile of the rows of r, which need no labels. They must be
 // rows that the model meets when all is well, and must not have trained it. Monitor compares later rows with
 // them.
-func Baseline(ctx context.Context, m *Model, r io.Reader, o BaselineOptions) (*Model, error) {
+func Baseline(ctx context.Context, m *Model, r io.Reader, o BaselineOptions) (out *Model, err error) {
 	options, err := tableOptions(m, o.Format)
 	if err != nil {
 		return nil, err
@@ -449,8 +454,15 @@ func Baseline(ctx context.Context, m *Model, r io.Reader, o BaselineOptions) (*M
 		o.Seed = 1
 	}
 	options.Unlabelled, options.Packed, options.Context = true, true, ctx
-	reader, err := table.NewReader(readerName(r), r, options)
+	source := newReopened(r)
+	names := source.names(o.Format)
+	reader, err := source.open(options)
+	source.forget()
 	if err != nil {
+		if slices.Contains(names, scoreColumn) {
+			return nil, &diag.Error{Kind: diag.Data, File: readerName(r), Found: "a file of scores",
+				Expected: "rows with the columns of the model: a baseline has both", Err: err}
+		}
 		return nil, err
 	}
 	t, _, err := reader.ReadAll()
@@ -458,6 +470,7 @@ func Baseline(ctx context.Context, m *Model, r io.Reader, o BaselineOptions) (*M
 		return nil, err
 	}
 	d := &Data{table: t}
+	defer checkStored(d, &out, &err)
 	if known := overlap(m, d); known != nil && known.Excess {
 		return nil, &diag.Error{Kind: diag.Data, File: t.File, Found: overlapWarning(known, t.Rows()), Expected: "rows that did not train the model"}
 	}

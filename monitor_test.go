@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"toptau/internal/monitor"
 	"toptau/method"
@@ -186,6 +187,8 @@ func TestMonitorErrors(t *testing.T) {
 		{"damaged state", m, rows, MonitorOptions{State: bytes.NewReader(damaged)}, "a state"},
 		{"cut state", m, rows, MonitorOptions{State: bytes.NewReader(state.Bytes()[:100])}, "a state"},
 		{"unknown point", m, rows, MonitorOptions{At: "nowhere"}, "at"},
+		{"blocks of a time that is not there", m, rows, MonitorOptions{BlockTime: Delay(time.Hour), Format: Format{NoTime: true}}, "time"},
+		{"other blocks", m, rows, MonitorOptions{State: kept(), BlockRows: 500}, "block"},
 		{"neither data nor scores", m, "a,b\n1,2\n", MonitorOptions{}, "x"},
 		{"a missing score", m, "score\n1\n\"\"\n", MonitorOptions{}, "a missing score"},
 		{"labels without ids", m, rows, MonitorOptions{Labels: strings.NewReader("a,label\n1,1\n")}, "id"},

@@ -53,6 +53,9 @@ func randomParquet(t *testing.T, random *rand.Rand, rows int, text *strings.Buil
 
 // A Parquet file and a CSV file with its rows give the same bytes of a model, apart from the digest of the file that it was trained on.
 func TestParquetGivesTheModelOfTheCSV(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short")
+	}
 	dir := t.TempDir()
 	var text strings.Builder
 	content := randomParquet(t, rand.New(rand.NewPCG(3, 4)), 4000, &text)

@@ -7,9 +7,11 @@ import (
 
 	"toptau/calibrate"
 	"toptau/diag"
+	"toptau/internal/detmath"
 	"toptau/internal/table"
 	"toptau/internal/tune"
 	"toptau/model"
+	"toptau/result"
 )
 
 // ClassWeight is the weight of the positives relative to the negatives. The zero value weighs both alike.
@@ -86,15 +88,24 @@ func (o *ScoreOptions) probabilities(m *model.Model) (func(float64) float64, err
 	return func(score float64) float64 { return p.AtPrevalence(score, assumed) }, nil
 }
 
-// reliabilityOn compares a model's probabilities with the labels of rows.
-func reliabilityOn(p *calibrate.Probability, t *table.Table, z []float64) []calibrate.Reliability {
+// addProbabilities compares a model's probabilities with the labels of rows.
+func addProbabilities(m *result.Measured, p *calibrate.Probability, t *table.Table, z []float64) {
 	bins := calibrate.NewReliability()
+	var mass, squares, logs detmath.Sum
 	for row, class := range t.Label {
 		weight := 1.0
 		if t.Weight != nil {
 			weight = t.Weight[row]
 		}
-		bins.Add(p.At(z[row]), weight, class == table.Positive)
+		predicted, right := p.At(z[row]), p.At(z[row])
+		if class != table.Positive {
+			right = 1 - predicted
+		}
+		bins.Add(predicted, weight, class == table.Positive)
+		mass.Add(weight)
+		squares.Add(weight * float64((1-right)*(1-right)))
+		logs.Add(-weight * detmath.Log(max(right, math.SmallestNonzeroFloat64))) // a probability may round to 0
 	}
-	return bins.List()
+	brier, logLoss := squares.Value()/mass.Value(), logs.Value()/mass.Value()
+	m.Reliability, m.Brier, m.LogLoss = bins.List(), &brier, &logLoss
 }

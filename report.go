@@ -84,7 +84,7 @@ func (e *Evaluation) findings() (*report.Findings, error) {
 			addCurves(f, name, k.rank)
 		}
 	}
-	if err := e.addBands(f, first.rank, goal); err != nil {
+	if err := addBudgets(f, first.rank, e.data, goal); err != nil {
 		return nil, err
 	}
 	for _, warning := range e.Warnings {
@@ -118,17 +118,18 @@ func addCurves(f *report.Findings, name string, rank *metric.Ranking) {
 	}
 }
 
-// addBands adds the band of the first ROC curve, the recall curve and the table of budgets.
-func (e *Evaluation) addBands(f *report.Findings, rank *metric.Ranking, goal metric.Goal) error {
-	recall, err := recallByBudget(rank)
-	if err != nil {
-		return err
-	}
-	f.Recall = []report.Curve{recall}
+// addBudgets adds the band of the first ROC curve, and what budgets find: the curve, the slider and the table.
+func addBudgets(f *report.Findings, rank *metric.Ranking, d *Data, goal metric.Goal) error {
 	if err := addROCBand(&f.ROC[0], rank); err != nil {
 		return err
 	}
-	f.Budgets, err = budgetsOf(rank, e.data, goal)
+	explorer, err := explorerOf(rank)
+	if err != nil {
+		return err
+	}
+	f.Recall = []report.Curve{recallByBudget(rank, explorer)}
+	f.Budgets, err = budgetsOf(rank, d, goal)
+	f.Budgets.Explorer = explorer
 	return err
 }
 
@@ -208,14 +209,13 @@ func budgetsOf(rank *metric.Ranking, d *Data, goal metric.Goal) (report.Budgets,
 		b.Rows = append(b.Rows, report.BudgetRow{Fraction: rate.Float64(), PerPeriod: s.Budget / periods, Threshold: s.Threshold,
 			Found: s.TruePositiveRate, Precision: s.Precision})
 	}
-	var err error
-	b.Explorer, err = explorerOf(rank, all)
-	return b, err
+	return b, nil
 }
 
 // explorerOf returns the positions of the slider: about a hundred numbers of alerts with equal ratios. Weighted rows
 // have none, because their bootstrap takes seconds for each position.
-func explorerOf(rank *metric.Ranking, all float64) (*report.Explorer, error) {
+func explorerOf(rank *metric.Ranking) (*report.Explorer, error) {
+	all := rank.PositiveMass() + rank.NegativeMass()
 	if rank.Weighted() || rank.PositiveMass() == 0 || rank.NegativeMass() == 0 {
 		return nil, nil
 	}
@@ -285,42 +285,33 @@ func setGoal(f *report.Findings, goal metric.Goal) {
 	}
 }
 
-// Parameters of the recall curve, chosen by hand: about 50 budgets for 10,000 rows.
+// Parameters of the curves with bands, chosen by hand.
 const (
-	budgetStep     = 1.2 // ratio of neighbouring budgets
-	sliderStep     = 1.1 // the same for the slider
+	budgetStep     = 1.2 // ratio of neighbouring rates of the band of the ROC curve
+	sliderStep     = 1.1 // ratio of neighbouring numbers of alerts: about a hundred for 10,000 rows
 	bandReplicates = 500 // bootstrap replicates for the band at each budget
 )
 
-// recallByBudget returns the fraction of positives found as a function of the fraction of all rows looked at,
-// with a bootstrap band. For weighted rows it has no band.
-func recallByBudget(r *metric.Ranking) (report.Curve, error) {
+// recallByBudget returns the fraction of positives found as a function of the fraction of all rows looked at, with the
+// intervals of the slider as a band. For weighted rows, which have no slider, it has no band.
+func recallByBudget(r *metric.Ranking, x *report.Explorer) report.Curve {
 	c := report.Curve{Name: thisModel}
-	positives, negatives := r.Rows()
-	if r.Weighted() {
+	if x == nil {
 		for _, p := range r.PTau().Corners().Downsample(reportPoints).Points {
 			// Precision times the rows looked at is the number of positives found.
 			found := p.Y * p.X * (r.PositiveMass() + r.NegativeMass())
 			c.Points = append(c.Points, [2]float64{p.X, found / r.PositiveMass()})
 		}
-		return c, nil
+		return c
 	}
-	rows := positives + negatives
-	for budget := 1; budget < rows; budget = max(budget+1, int(budgetStep*float64(budget))) {
-		rate, err := threshold.ParseRate(fmt.Sprintf("%d/%d", budget, rows))
-		if err != nil {
-			return c, err
-		}
-		res, err := r.Bootstrap(metric.Quantile(rate), metric.Bootstrap{Replicates: bandReplicates, Seed: uint64(budget)})
-		if err != nil {
-			return c, err
-		}
-		c.Points = append(c.Points, [2]float64{rate.Float64(), res.Rate})
-		c.Low, c.High = append(c.Low, res.Interval.Low), append(c.High, res.Interval.High)
+	for i := range x.Rows {
+		b := &x.Rows[i]
+		c.Points = append(c.Points, [2]float64{b.Fraction, b.Found.Rate})
+		c.Low, c.High = append(c.Low, b.Found.Interval.Low), append(c.High, b.Found.Interval.High)
 	}
 	c.Points = append(c.Points, [2]float64{1, 1})
 	c.Low, c.High = append(c.Low, 1), append(c.High, 1)
-	return c, nil
+	return c
 }
 
 // mainColumns is the number of columns, and of categories of a column, that a report shows. Chosen by hand.
@@ -365,6 +356,14 @@ func (e *Evaluation) dataFacts() []report.Fact {
 	facts := append(schemaFacts(e.data.info.Schema, e.Rows, e.Positives),
 		report.Fact{Name: "distinct scores", Value: text.Count(e.Distinct)},
 		report.Fact{Name: "AUC", Value: fmt.Sprintf("%.4f", e.AUC)})
+	for _, f := range []struct {
+		name  string
+		value *float64
+	}{{"average precision", e.AveragePrecision}, {"Brier score", e.Brier}, {"log loss", e.LogLoss}} {
+		if f.value != nil {
+			facts = append(facts, report.Fact{Name: f.name, Value: text.Number(*f.value)})
+		}
+	}
 	if e.Missing != nil && e.Unknown != nil {
 		facts = append(facts, report.Fact{Name: "missing values", Value: text.Count(*e.Missing)},
 			report.Fact{Name: "values not seen in training", Value: text.Count(*e.Unknown)})

@@ -153,11 +153,13 @@ func TestSummaryCoversThePrecision(t *testing.T) {
 // guaranteed one.
 func TestSummaryStatesTheExpectedRate(t *testing.T) {
 	goal := MaxFPR("1%")
+	expectation := calibrate.Expectation{Rate: 0.007, Low: 0.0043, High: 0.0104, Confidence: 0.95}
+	expected := result.NewExpected(expectation, false)
+	expected.Scheme, expected.Population, expected.Rows = "certified", "negatives", 2990
 	f := summaryFacts{Goal: goal, Decisions: decisionsOn(t, 724, 297, 167, 15822, false), Prevalence: 0.05,
 		Delta: threshold.MustRate("5%"), Guarantee: &model.Guarantee{Certified: true, Kind: "max-fpr", Rate: threshold.MustRate("1%"),
 			Delta: threshold.MustRate("5%"), Negatives: 2990},
-		Expected: &result.Expected{Expectation: calibrate.Expectation{Rate: 0.007, Low: 0.0043, High: 0.0104, Confidence: 0.95},
-			Scheme: "certified", Population: "negatives", Rows: 2990}}
+		Expected: &expected}
 	text := strings.Join(summary(f), "\n")
 	if want := "Expect 0.7 % of new negatives to raise a false alarm (95 % CI 0.43 % to 1.04 %), from 2,990 negatives held out."; !strings.Contains(text, want) {
 		t.Errorf("%s\nlacks %s", text, want)
@@ -167,6 +169,15 @@ func TestSummaryStatesTheExpectedRate(t *testing.T) {
 	}
 	f.Expected.Scheme, f.Expected.Approximate = "cross-fitted", true
 	if text := strings.Join(summary(f), "\n"); !strings.Contains(text, "(95 % CI about 0.43 % to 1.04 %), from 2,990 negatives each scored by fits that did not see it") {
+		t.Error(text)
+	}
+	refitted := result.NewExpected(expectation, true)
+	refitted.Scheme, refitted.Population, refitted.Rows = "cross-fitted", "negatives", 2990
+	again := f
+	again.Expected, again.Delta, again.Guarantee = &refitted, threshold.Rate{}, nil
+	text = strings.Join(summary(again), "\n")
+	if !strings.Contains(text, "Expect about 0.7 % of new negatives") || !strings.Contains(text, "That is not an interval") ||
+		strings.Contains(text, "real (95") || strings.Contains(text, "kept on average") {
 		t.Error(text)
 	}
 	f.Measured = true

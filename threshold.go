@@ -52,8 +52,8 @@ func (c *Calibrated) WithPoint(m *Model) (*Model, error) {
 //
 // If the requested guarantee is impossible, Threshold returns a threshold without a guarantee, and an error
 // that matches ErrNoGuarantee and contains the reason.
-func Threshold(ctx context.Context, d *Data, e Entry, g Goal, o ThresholdOptions) (_ *Calibrated, err error) {
-	defer d.checkStored(&err)
+func Threshold(ctx context.Context, d *Data, e Entry, g Goal, o ThresholdOptions) (out *Calibrated, err error) {
+	defer checkStored(d, &out, &err)
 
 	if err := g.Check(); err != nil {
 		return nil, err
@@ -94,6 +94,9 @@ func Threshold(ctx context.Context, d *Data, e Entry, g Goal, o ThresholdOptions
 	if err != nil {
 		return nil, err
 	}
+	if err := counted.CheckNegatives(d.table.File); err != nil {
+		return nil, err
+	}
 	if !counted.Rows() {
 		if o.Segments {
 			return nil, &diag.Error{Kind: diag.Usage, Param: "entity", Found: "together with segments", Expected: "only one of the two"}
@@ -106,7 +109,7 @@ func Threshold(ctx context.Context, d *Data, e Entry, g Goal, o ThresholdOptions
 		c.against = reasonAgainst(e.Model, d, known, o.Force)
 	}
 	if c.against == "" {
-		c.against = tune.AgainstGuarantee(c.data.table, c.countsAllRows(), false)
+		c.against = tune.AgainstGuarantee(c.data.table, c.countsAllRows(), false, counted.Daily)
 	}
 	out, guarantee := c.compute()
 	if out == nil {
@@ -261,8 +264,8 @@ func newCalibrated(o ThresholdOptions, goal Goal, at float64, t *calibrate.Guara
 	population, n := t.Population(), t.N()
 	*r = result.Threshold{Threshold: at, Goal: goal, Delta: o.Delta, Certified: t.Certified, Population: population.String(),
 		Rows: n, Negatives: negatives, Needed: t.Needed, Segments: []result.Segment{},
-		Expected: result.Expected{Expectation: t.Expected(metric.DefaultConfidence), Scheme: result.Scheme(tune.SchemeHeldOut),
-			Population: population.String(), Rows: n}}
+		Expected: result.NewExpected(t.Expected(metric.DefaultConfidence), false)}
+	r.Expected.Scheme, r.Expected.Population, r.Expected.Rows = result.Scheme(tune.SchemeHeldOut), population.String(), n
 	if t.Certified {
 		r.Expected.Scheme = result.Scheme(tune.SchemeCertified)
 	}

@@ -134,6 +134,8 @@ func TestRowsThatDoNotFit(t *testing.T) {
 		"a name of both kinds": {toptau.Rows{Columns: two, Numbers: [][]float64{{1, 2}}, TextColumns: []string{"b"}, Texts: [][]string{{"x"}},
 			Positive: []bool{true}}, []string{`"b" for column 3`}},
 		"fewer texts":   {toptau.Rows{TextColumns: two, Texts: [][]string{{"x"}}, Positive: []bool{true}}, []string{"row 1 has 1 texts", "expected 2"}},
+		"no rows":       {toptau.Rows{Columns: two}, []string{"0 rows, 0 of them positive", "rows of both classes"}},
+		"one class":     {toptau.Rows{Columns: []string{"a"}, Numbers: [][]float64{{1}}, Positive: []bool{true}}, []string{"1 rows, 1 of them positive"}},
 		"fewer weights": {toptau.Rows{Columns: []string{"a"}, Numbers: [][]float64{{1}, {2}}, Positive: []bool{true, false}, Weight: []float64{1}}, []string{"1 weights and 2 labels"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -167,24 +169,25 @@ func rowsData(t *testing.T, rows toptau.Rows) *toptau.Data {
 	return d
 }
 
-func TestDataWithoutBothClassesOrWithoutRowsCannotBeFitted(t *testing.T) {
-	for name, c := range map[string]struct {
-		numbers  [][]float64
-		positive []bool
-	}{
-		"no negatives": {[][]float64{{1}, {2}}, []bool{true, true}},
-		"no positives": {[][]float64{{1}, {2}}, []bool{false, false}},
-		"no rows":      {nil, nil},
-		"constant":     {[][]float64{{1}, {1}}, []bool{true, false}},
+func TestRowsWithoutBothClassesAreNoData(t *testing.T) {
+	for name, c := range map[string]toptau.Rows{
+		"no negatives": {Columns: []string{"x"}, Numbers: [][]float64{{1}, {2}}, Positive: []bool{true, true}},
+		"no positives": {Columns: []string{"x"}, Numbers: [][]float64{{1}, {2}}, Positive: []bool{false, false}},
+		"no rows":      {Columns: []string{"x"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := rowsData(t, toptau.Rows{Columns: []string{"x"}, Numbers: c.numbers, Positive: c.positive})
-			_, err := toptau.Fit(t.Context(), d, topPush(0), toptau.FitOptions{})
-			wantError(t, err, diag.Data)
-			_, err = toptau.Train(t.Context(), d, toptau.AbsoluteTop(), toptau.TrainOptions{})
-			wantError(t, err, diag.Data)
+			_, err := c.Data()
+			wantError(t, err, diag.Data, "rows of both classes")
 		})
 	}
+}
+
+func TestConstantColumnCannotBeFitted(t *testing.T) {
+	d := rowsData(t, toptau.Rows{Columns: []string{"x"}, Numbers: [][]float64{{1}, {1}}, Positive: []bool{true, false}})
+	_, err := toptau.Fit(t.Context(), d, topPush(0), toptau.FitOptions{})
+	wantError(t, err, diag.Data)
+	_, err = toptau.Train(t.Context(), d, toptau.AbsoluteTop(), toptau.TrainOptions{})
+	wantError(t, err, diag.Data)
 }
 
 func TestRowsAgreeWithTheSameFile(t *testing.T) {

@@ -131,14 +131,16 @@ type Trained struct {
 //  5. It fits the choice again, as one linear model.
 //
 // The threshold comes from scores of rows that the model did not see: rows held out for it or, without such
-// rows, all rows, each scored by a fit that left it out (in ten folds). The expected rate on new rows is at
+// rows, all rows, each scored by a fit that left it out (in ten folds, with trees in five). The expected rate on new rows is at
 // most the goal's. With Delta, the threshold is the exact order statistic of calibration rows, and certified.
 // If there are too few of them to certify the goal, Train fits nothing and returns an error that matches
 // ErrNoGuarantee.
 //
 // If ctx is cancelled after a first model is complete, Train returns the best model so far with Stopped set.
-func Train(ctx context.Context, d *Data, goal Goal, o TrainOptions) (_ *Trained, err error) {
-	defer d.checkStored(&err)
+func Train(ctx context.Context, d *Data, goal Goal, o TrainOptions) (out *Trained, err error) {
+	for _, rows := range []*Data{d, o.Validation, o.Test, o.Calibration} {
+		defer checkStored(rows, &out, &err)
+	}
 
 	start := time.Now()
 	if o.Seed == 0 {
@@ -486,8 +488,8 @@ func candidateOf(c *tune.Candidate) result.Candidate {
 
 // expectedOf returns the expected rate of a threshold on new rows.
 func expectedOf(t *tune.Threshold) result.Expected {
-	e := result.Expected{Expectation: t.Expected, Scheme: result.Scheme(t.Scheme), Population: method.Negatives.String(), Rows: t.Rows,
-		Approximate: t.Approximate}
+	e := result.NewExpected(t.Expected, t.Refitted)
+	e.Scheme, e.Population, e.Rows, e.Approximate = result.Scheme(t.Scheme), method.Negatives.String(), t.Rows, t.Approximate
 	if t.AllRows() {
 		e.Population = method.AllRows.String()
 	}

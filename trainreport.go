@@ -73,14 +73,5 @@ func (t *Trained) addHeldOut(f *report.Findings, at float64, goal metric.Goal) e
 	}
 	addCurves(f, "held-out scores", rank)
 	f.Scores = plot.HistogramOf(s, &at, reportBins)
-	if err := addROCBand(&f.ROC[0], rank); err != nil {
-		return err
-	}
-	recall, err := recallByBudget(rank)
-	if err != nil {
-		return err
-	}
-	f.Recall = []report.Curve{recall}
-	f.Budgets, err = budgetsOf(rank, t.data, goal)
-	return err
+	return addBudgets(f, rank, t.data, goal)
 }

@@ -8,11 +8,14 @@ import (
 	"toptau/diag"
 	"toptau/internal/certified"
 	"toptau/internal/feature"
+	"toptau/internal/large"
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
+	"toptau/internal/proof"
 	"toptau/method"
 	"toptau/model"
 	"toptau/result"
+	"toptau/threshold"
 )
 
 // newCertificate returns the certificate of a solution without its dual weights.
@@ -28,14 +31,20 @@ func newCertificate(d *Data, p method.Problem, storage method.Storage, res *cert
 // addDualWeights adds the dual weights. The solver numbers rows within the matrix, the certificate within the data.
 func addDualWeights(c *model.Certificate, f *objective.Objective, res *certified.Result) {
 	sources := rowsOf(f)
-	positives := f.Matrix().Positives.Rows()
 	first := 0
 	if f.Problem().Definition().Population == method.Negatives {
-		first = positives
+		first = f.Matrix().Positives.Rows()
 	}
-	c.P, c.A = dualWeights(res.P, sources), dualWeights(res.A, sources[first:])
+	of := func(s certified.Sparse, sources []int) model.DualWeights {
+		w := model.DualWeights{Rows: make([]int, len(s.Rows)), Values: append([]float64{}, s.Values...)}
+		for k, i := range s.Rows {
+			w.Rows[k] = sources[i]
+		}
+		return w
+	}
+	c.P, c.A = of(res.P, sources), of(res.A, sources[first:])
 	if n := &res.Norm; n.Lambda > 0 {
-		c.Norm = &model.NormProof{Lambda: n.Lambda, Bound: n.Bound, P: dualWeights(n.P, sources), A: dualWeights(n.A, sources[first:])}
+		c.Norm = &model.NormProof{Lambda: n.Lambda, Bound: n.Bound, P: of(n.P, sources), A: of(n.A, sources[first:])}
 	}
 }
 
@@ -48,17 +57,6 @@ func rowsOf(f *objective.Objective) []int {
 		}
 	}
 	return rows
-}
-
-func dualWeights(s certified.Sparse, rows []int) model.DualWeights {
-	w := model.DualWeights{Rows: make([]int, len(s.Rows)), Values: s.Values}
-	for k, i := range s.Rows {
-		w.Rows[k] = rows[i]
-	}
-	if w.Values == nil {
-		w.Values = []float64{}
-	}
-	return w
 }
 
 // VerifyOptions are the options of Verify.
@@ -90,8 +88,8 @@ const (
 //
 // The certificate must be about the problem in o, and about the rows and weights of d, which must be those of
 // the fit. Otherwise Verify returns an error, and also if (p, a) is infeasible.
-func Verify(ctx context.Context, m *Model, d *Data, c *model.Certificate, o VerifyOptions) (_ *result.Verification, err error) {
-	defer d.checkStored(&err)
+func Verify(ctx context.Context, m *Model, d *Data, c *model.Certificate, o VerifyOptions) (out *result.Verification, err error) {
+	defer checkStored(d, &out, &err)
 
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -107,16 +105,9 @@ func Verify(ctx context.Context, m *Model, d *Data, c *model.Certificate, o Veri
 	if c.BallRadius != nil {
 		radius = *c.BallRadius
 	}
-	verify := verifyMatrix
-	switch {
-	case d.rows != nil:
-		verify = verifySource
-	case c.Grouped() || !d.fitsMemory(m.Features(feature.Key{}), matrixStorage(c.Storage), o.Memory):
-		verify = verifyParts
-	}
-	v, err := verify(ctx, problem, m, d, c, radius)
+	v, err := verifyBounds(ctx, problem, m, d, c, radius, o.Memory)
 	if err != nil {
-		return nil, err
+		return nil, d.inFile(err)
 	}
 	v.Problem = result.VerifiedProblem{Problem: problem, Storage: c.Storage, Counts: result.Counts{Rows: d.Len(), Positives: d.Positives()}}
 	if d.table.Weight != nil {
@@ -130,29 +121,78 @@ func Verify(ctx context.Context, m *Model, d *Data, c *model.Certificate, o Veri
 	return v, nil
 }
 
-// verifyMatrix recomputes both bounds from all rows in memory.
-func verifyMatrix(ctx context.Context, problem method.Problem, m *Model, d *Data, c *model.Certificate, radius float64) (*result.Verification, error) {
-	if c.Keyed() {
-		return nil, badCertificate("keys of rows", "row numbers: the certificate is about a database")
+// proofData returns the rows for a proof, with their weights and the way in which a certificate names them. Rows of a table are read in
+// blocks, which stay in memory if they fit; a database is asked.
+func (d *Data) proofData(ctx context.Context, of method.Population, m *Model, storage matrix.Storage, most int64) (
+	rows proof.Data, positives, population threshold.Population, named namedRows, err error) {
+	features := m.Features(feature.Key{})
+	if d.rows != nil {
+		source, err := d.rows.Source(ctx, large.All(), features, storage, of)
+		if err != nil {
+			return nil, positives, population, nil, err
+		}
+		s := source.Shape()
+		if len(s.Largest) != s.Cols {
+			return nil, positives, population, nil, &diag.Error{Kind: diag.Usage, Found: "rows without bounds on their values", Expected: "a file, or a table of a database"}
+		}
+		named = byNumber
+		if keyed, ok := source.(large.Keyed); ok {
+			named = byKey(ctx, keyed)
+		}
+		return proof.Asked(certified.ForProof(source), s.Positives.Whole, s.Population.Whole), s.Positives, s.Population, named, nil
 	}
-	f, err := bindProblem(ctx, problem, c.Storage, m, d)
+	if err := features.Check(d.table); err != nil {
+		return nil, positives, population, nil, err
+	}
+	list, err := features.InBlocks(d.table, storage)
 	if err != nil {
-		return nil, d.inFile(err)
+		return nil, positives, population, nil, err
 	}
-	p, a, err := placeBoth(f, c.P, c.A, "")
+	blocks := proof.Blocks(list)
+	if d.fitsMemory(features, storage, most) {
+		blocks = proof.Kept(blocks)
+	}
+	positives, population, err = large.Populations(ctx, d.stored(), large.All(), of)
+	return proof.Rows(blocks, of), positives, population, byNumber, err
+}
+
+// verifyBounds recomputes both bounds, and that of the norm if there is one, and compares them with the claims.
+func verifyBounds(ctx context.Context, problem method.Problem, m *Model, d *Data, c *model.Certificate, radius float64, most int64) (*result.Verification, error) {
+	rows, positives, population, named, err := d.proofData(ctx, problem.Definition().Population, m, matrixStorage(c.Storage), most)
 	if err != nil {
 		return nil, err
 	}
-	weights := m.Parts(feature.Key{}).Weights
-	bounds, err := certified.Verify(f, weights, p, a, radius)
+	both := func(ofP, ofA *model.DualWeights) (p, a *proof.Multipliers, err error) {
+		if p, err = multipliers(ofP, false, named); err == nil {
+			a, err = multipliers(ofA, true, named)
+		}
+		return p, a, err
+	}
+	p, a, err := both(&c.P, &c.A)
+	if err != nil {
+		return nil, err
+	}
+	prover, err := proof.New(rows, problem, positives, population, m.Parts(feature.Key{}).Weights)
+	if err != nil {
+		return nil, err
+	}
+	bounds, err := prover.Bounds(ctx, p, a, radius)
 	if err != nil {
 		return nil, err
 	}
 	v := compareClaims(c, &bounds)
-	if c.Norm != nil {
-		err = verifyNorm(f, weights, c.Norm, v)
+	if c.Norm == nil {
+		return v, nil
 	}
-	return v, err
+	if p, a, err = both(&c.Norm.P, &c.Norm.A); err != nil {
+		return nil, err
+	}
+	bound, rounding, err := prover.Norm(ctx, p, a, c.Norm.Lambda)
+	if err != nil {
+		return nil, err
+	}
+	compareNorm(c.Norm, bound, rounding, v)
+	return v, nil
 }
 
 // checkSameRows returns an error unless d is the certificate's data, read in the same way as the model's
@@ -230,67 +270,12 @@ func badCertificate(found, expected string) error {
 	return &diag.Error{Kind: diag.Model, Found: "the certificate has " + found, Expected: expected}
 }
 
-// bindProblem encodes and packs all rows and binds the problem to them.
-func bindProblem(ctx context.Context, p method.Problem, storage method.Storage, m *Model, d *Data) (*objective.Objective, error) {
-	features := m.Features(feature.Key{})
-	if err := features.Check(d.table); err != nil {
-		return nil, err
-	}
-	x, err := features.MatrixContext(ctx, d.table, nil, matrixStorage(storage))
-	if err != nil {
-		return nil, err
-	}
-	return objective.New(p, x)
-}
-
-// placeBoth is placeWeights for p and a. The prefix is for the names in errors.
-func placeBoth(f *objective.Objective, p, a model.DualWeights, prefix string) (placedP, placedA certified.Sparse, err error) {
-	rows, positives := rowsOf(f), f.Matrix().Positives.Rows()
-	if placedP, err = placeWeights(p, rows[:positives], prefix+"p"); err != nil {
-		return placedP, placedA, err
-	}
-	if f.Problem().Definition().Population == method.Negatives {
-		rows = rows[positives:]
-	}
-	placedA, err = placeWeights(a, rows, prefix+"a")
-	return placedP, placedA, err
-}
-
-// placeWeights returns w with the positions of its rows in the list rows, which has their numbers in the
-// data. It returns an error if a row is not in the list, a row occurs twice, or a value is negative.
-func placeWeights(w model.DualWeights, rows []int, name string) (certified.Sparse, error) {
-	if len(w.Rows) != len(w.Values) {
-		return certified.Sparse{}, badCertificate(fmt.Sprintf("%s with %d rows and %d values", name, len(w.Rows), len(w.Values)),
-			"as many values as rows")
-	}
-	last := 0
-	for _, row := range rows {
-		last = max(last, row)
-	}
-	place := make([]int32, last+1) // by row of the data: 1 + its position in rows; 0: not there, or already used
-	for i, row := range rows {
-		place[row] = int32(i + 1)
-	}
-	s := certified.Sparse{Values: w.Values}
-	for k, row := range w.Rows {
-		if row < 0 || row > last || place[row] == 0 {
-			return s, badCertificate(fmt.Sprintf("%s of row %d", name, row), "each row that "+name+" may weigh, at most once")
-		}
-		if x := w.Values[k]; !(x >= 0 && x <= math.MaxFloat64) {
-			return s, badCertificate(fmt.Sprintf("%s of row %d: %v", name, row, x), "finite values of at least 0")
-		}
-		s.Rows = append(s.Rows, place[row]-1)
-		place[row] = 0
-	}
-	return s, nil
-}
-
 // compareClaims compares the claims of a certificate with the recomputed bounds. Comparisons with NaN fail.
-func compareClaims(c *model.Certificate, b *certified.Bounds) *result.Verification {
-	v := &result.Verification{Bounds: result.NewBounds(b.Upper, b.AtZero, &b.Lower, false), ObjectiveError: b.UpperError,
-		LowerBoundError: b.LowerError, ClaimedObjective: c.Objective, ClaimedLowerBound: c.LowerBound, NormW: b.Norm,
+func compareClaims(c *model.Certificate, b *proof.Bounds) *result.Verification {
+	v := &result.Verification{Bounds: result.NewBounds(b.F, b.AtZero, &b.D, false), ObjectiveError: b.FError,
+		LowerBoundError: b.DError, ClaimedObjective: c.Objective, ClaimedLowerBound: c.LowerBound, NormW: b.Norm,
 		BallRadius: c.BallRadius, Reasons: []string{}}
-	scale := max(b.AtZero, b.Upper)
+	scale := max(b.AtZero, b.F)
 	v.Slack = float64(claimSlack * scale)
 	require := func(holds bool, format string, numbers ...any) {
 		if !holds {
@@ -301,27 +286,12 @@ func compareClaims(c *model.Certificate, b *certified.Bounds) *result.Verificati
 		require(*c.BallRadius >= 2*b.Norm, "the ball's radius %.17g is less than 2|w| = %.17g", *c.BallRadius, 2*b.Norm)
 	}
 	require(math.Abs(b.AtZero) <= math.MaxFloat64, "the objective at w = 0 is %v", b.AtZero)
-	rounding, most := max(b.UpperError, b.LowerError), mostRounding*scale
+	rounding, most := max(b.FError, b.DError), mostRounding*scale
 	require(rounding <= most, "rounding may have changed a bound by %.3g; more than %.3g proves nothing", rounding, most)
-	require(b.Lower-b.LowerError <= b.Upper+b.UpperError, "the lower bound %.17g is above the objective %.17g", b.Lower, b.Upper)
-	require(agree(c.LowerBound, b.Lower, v.Slack), "the lower bound is %.17g, not %.17g", b.Lower, c.LowerBound)
-	require(agree(c.Objective, b.Upper, v.Slack), "the model's objective is %.17g, not %.17g", b.Upper, c.Objective)
+	require(b.D-b.DError <= b.F+b.FError, "the lower bound %.17g is above the objective %.17g", b.D, b.F)
+	require(agree(c.LowerBound, b.D, v.Slack), "the lower bound is %.17g, not %.17g", b.D, c.LowerBound)
+	require(agree(c.Objective, b.F, v.Slack), "the model's objective is %.17g, not %.17g", b.F, c.Objective)
 	return v
-}
-
-// verifyNorm recomputes the bound on the norm and compares it with the claim.
-func verifyNorm(f *objective.Objective, w []float64, claim *model.NormProof, v *result.Verification) error {
-	proof := certified.NormProof{Lambda: claim.Lambda}
-	var err error
-	if proof.P, proof.A, err = placeBoth(f, claim.P, claim.A, "norm."); err != nil {
-		return err
-	}
-	bound, rounding, err := certified.VerifyNorm(f, w, &proof)
-	if err != nil {
-		return err
-	}
-	compareNorm(claim, bound, rounding, v)
-	return nil
 }
 
 // compareNorm compares the bound on the norm with the claim.

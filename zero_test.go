@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/internal/provenance"
 	"toptau/method"
 	"toptau/schema"
 	"toptau/surrogate"
@@ -157,8 +158,7 @@ var zeroIntroduction = []string{
 	have the hinge, and at lambda 0.001 the squared hinge too, raw columns, and every k-th row of a set, at most 600, or 200 where
 	there are 500 columns or more. "also in train" counts the problems that are in train's grid. The smallest decrease is the
 	smallest (F(0) - F)/F(0) of fit where w = 0 is not optimal. A test relative to F(0) would miss such a decrease.`,
-	`Run "go test -run TestZero -zero all -timeout 3h ./" with TOPTAU_DATA set to write this page again. It is the same on every
-	machine.`,
+	`The page is the same on every machine.`,
 }
 
 // zeroCase is a problem with the answer of each command.
@@ -311,7 +311,7 @@ func TestZero(t *testing.T) {
 			rows[set.name] = zeroRowOf(set.name, d, compareOnZero(t, d, !written))
 			t.Logf("%+v", rows[set.name])
 			if written {
-				if err := os.WriteFile(zeroFile, []byte(zeroText(rows)), 0o644); err != nil {
+				if err := provenance.WritePage(zeroFile, []byte(zeroText(rows)), "go test . -run TestZero -zero all"); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -5,7 +5,7 @@
 //	go run .ci/words.go [DIR or FILE ...]
 //
 // It prints file:line: word and what to write instead, and exits with 1 if it finds any. Generated pages under docs/results
-// and docs/paper, and test data, are left out.
+// and repro/pages, and test data, are left out.
 package main
 
 import (
@@ -58,7 +58,7 @@ func main() {
 			name := d.Name()
 			if d.IsDir() {
 				switch {
-				case name == "testdata", name == "results", path == "docs/paper", name != "." && name != ".." && strings.HasPrefix(name, "."):
+				case name == "testdata", name == "results", path == "repro/pages", name != "." && name != ".." && strings.HasPrefix(name, "."):
 					return filepath.SkipDir
 				}
 				return nil

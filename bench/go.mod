@@ -2,11 +2,11 @@ module toptau/bench
 
 go 1.26.0
 
-require toptau v0.0.0
-
 require (
-	github.com/klauspost/compress v1.20.3 // indirect
-	golang.org/x/sys v0.49.0 // indirect
+	golang.org/x/sys v0.49.0
+	toptau v0.0.0
 )
+
+require github.com/klauspost/compress v1.20.3 // indirect
 
 replace toptau => ../

@@ -23,7 +23,6 @@ type kernelUse struct {
 var kernelUses = []kernelUse{
 	{"scores,accumulate,overlap", "exact scores and gradients", []string{"train raw", "fit"}},
 	{"overlap", "scores of a panel while another is added", []string{"train raw", "fit"}},
-	{"select", "order statistics of scores", []string{"fit", "adam", "grid"}},
 	{"coded", "exact scores of one-hot columns, bins and leaves", []string{"train leaves", "fit leaves"}},
 	{"scatter", "exact gradients of these", []string{"train leaves", "fit leaves"}},
 	{"decimals", "numbers in text", []string{"score", "adam"}},
@@ -34,7 +33,6 @@ var kernelUses = []kernelUse{
 	{"reduce", "sums of the lanes of a gradient", []string{"grid wide"}},
 	{"filter", "candidates of a threshold", []string{"grid", "adam"}},
 	{"hinge", "from fast scores to coefficients", []string{"grid", "adam"}},
-	{"entries", "combinations of categories, several models", []string{"grid one-hot", "adam one-hot"}},
 	{"AVX2", "256 bits instead of 512, all families", []string{"grid", "adam", "train raw", "fit"}},
 }
 
@@ -95,11 +93,11 @@ func (b *bench) kernelTasks() (map[string][]string, error) {
 	adam := []string{"--method", "grill", "--tau", "1%", "--solver", "adam", "--iterations", "200"}
 	model := filepath.Join(b.dir, "model.json")
 	train := func(data, features string) []string {
-		return []string{"toptau", "train", "-q", "--label", "last", "--max-fpr", "1%", "--method", "logistic", "--features", features, data}
+		return []string{"toptau", "train", "-q", "--label", "last", "--max-fpr", "1%", "--method", "logistic", "--encoding", features, data}
 	}
 	return map[string][]string{
 		"fit":          fit(plain, certified...),
-		"fit leaves":   fit(mixed, append(certified, "--features", "leaves")...),
+		"fit leaves":   fit(mixed, append(certified, "--encoding", "leaves")...),
 		"adam":         fit(plain, adam...),
 		"adam one-hot": fit(mixed, adam...),
 		"model":        fit(plain, append(adam, "-o", model)...),

@@ -103,7 +103,7 @@ func (b *bench) run(only, out string) error {
 	if out == "" {
 		return nil
 	}
-	return os.WriteFile(out, []byte(b.page(before, machine.Load())), 0o644)
+	return machine.WritePage(out, []byte(b.page(before, machine.Load())), "make bench")
 }
 
 // one runs a group on one thread, unless the group sets another number, and returns the memory of earlier groups first.

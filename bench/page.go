@@ -22,7 +22,7 @@ func (b *bench) page(before, after string) string {
 	var p strings.Builder
 	p.WriteString(`# Performance
 
-This page is written by "make bench". Each number is a ratio of two things that ran in turns, A B A B, on one thread
+Each number is a ratio of two things that ran in turns, A B A B, on one thread
 unless the line names two: the ratio of the fastest turns, and in the next column the median of the ratios of the pairs. The
 probe reads the same bytes once, in order, with loads of 256 bits, and adds them up; a pass that fetches ahead or reads in
 several places at once can be faster. X w and X'v use the exact arithmetic (float64 products and sums of float32 values),

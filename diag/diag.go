@@ -124,9 +124,13 @@ func FixText(fixes []Fix, spell func(param string) string) string {
 
 func (e *Error) writePlace(b *strings.Builder) {
 	if e.File != "" {
-		b.WriteString(e.File)
+		file, line := e.File, ":%d"
+		if file == "-" {
+			file, line = "standard input", ", line %d"
+		}
+		b.WriteString(file)
 		if e.Line > 0 {
-			fmt.Fprintf(b, ":%d", e.Line)
+			fmt.Fprintf(b, line, e.Line)
 		}
 		b.WriteString(": ")
 	}

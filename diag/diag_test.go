@@ -25,7 +25,8 @@ func TestText(t *testing.T) {
 		{diag.Error{Found: "a", Fixes: []diag.Fix{{Param: "missing", Value: "-1"}, {Param: "header", Value: "yes", When: "if line 1 is one"}}},
 			"a (use missing=-1 or header yes if line 1 is one)", "a (use --missing=-1 or --header yes if line 1 is one)"},
 		{diag.Error{Row: 7, Param: "gap", Found: "2"}, "row 7: gap 2", "row 7: --gap 2"},
-		{diag.Error{File: "-", Err: &diag.Error{Param: "k", Found: "0"}}, "-: k 0", "-: --k 0"},
+		{diag.Error{File: "-", Err: &diag.Error{Param: "k", Found: "0"}}, "standard input: k 0", "standard input: --k 0"},
+		{diag.Error{File: "-", Line: 9503, Found: "a"}, "standard input, line 9503: a", "standard input, line 9503: a"},
 		{diag.Error{Expected: "a file"}, "expected a file", "expected a file"},
 	} {
 		if got := c.e.Error(); got != c.plain {

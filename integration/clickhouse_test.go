@@ -13,8 +13,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	export_sql "toptau/internal/export/sql"
 )
 
 // clickHouse runs Debian's old server, or the newest ClickHouse in Python.
@@ -30,7 +28,7 @@ func clickHouse(embedded bool) engine {
 			query = startClickHouse(t, "")
 		}
 		for i, j := range jobs {
-			select_ := statement(t, export_sql.ClickHouse, j, &answers[i])
+			select_ := statement(t, "clickhouse", j, &answers[i])
 			if answers[i].refused != nil {
 				continue
 			}

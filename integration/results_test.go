@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"toptau/internal/provenance"
 	"toptau/internal/text"
 )
 
@@ -49,7 +50,7 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	code := m.Run()
 	if *results != "" && code == 0 {
-		if err := os.WriteFile(*results, []byte(page()), 0o644); err != nil {
+		if err := provenance.WritePage(*results, []byte(page()), "make integration"); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = 1
 		}
@@ -61,7 +62,7 @@ func page() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# Exports
 
-`+"`make integration`"+` writes this page. It scores the rows of each model in each program and compares every score with that of the
+`+"`make integration`"+` scores the rows of each model in each program and compares every score with that of the
 library, bit for bit. Models are trained on 20,000 simulated flows with 34 columns of numbers, some of them with missing values, and two of odd
 categories (one-hot, boosted). The average is one of raw columns, a scorecard and leaves. The models of NSL-KDD score all rows of KDDTest+
 and of the 20 %% of KDDTrain+. Eight rows more are the probe rows of the model.

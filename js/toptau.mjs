@@ -12,10 +12,11 @@
 // Rows are objects by column, or lists with one value for each of model.columns; any iterable of them.
 //
 // Values: null, NaN and the empty text are missing, and so are the spellings that the training file used. A
-// number is taken as it is. A text in a numeric column is read as toptau reads a field of a file: a decimal
-// number, with blanks around it. A number in a categorical column is its decimal text (80 is "80"), and true and
-// false are the categories of these names. Columns of times accept texts, Dates (in UTC) and numbers since 1970.
-// Columns that the model does not know are ignored; an absent column is an error.
+// number is taken unchanged. A text in a numeric column is read as toptau reads a field of a file: a decimal
+// number, NaN for a missing value, and true, false, t and f, in any case, for 1 and 0. Blanks around a value are
+// not part of it. A number in a categorical column is its decimal text (80 is "80"), and true and false are the
+// categories of these names. Columns of times accept texts, Dates (in UTC) and numbers since 1970.
+// Columns that the model does not know are ignored; an absent column that has a weight is an error.
 //
 // A model file is refused if its checksum does not match, if it has a form or a part that toptau does not
 // write, or if a probe row does not have the recorded score. Certificates, guarantees and signatures are not
@@ -71,6 +72,25 @@ function parseNumber(text) {
   if (!DECIMAL.test(text) || text.endsWith("\n")) return NaN;
   const x = Number(text);
   return Number.isFinite(x) ? x : NaN;
+}
+
+const WORDS = new Map([["true", 1], ["t", 1], ["false", 0], ["f", 0]]);
+
+/** Returns the number of a field of a numeric column, NaN if it is missing; undefined if it has none. */
+function parseField(text) {
+  const word = trimBlanks(text).toLowerCase();
+  if (/^[+-]?nan$/.test(word)) return NaN;
+  const x = WORDS.get(word) ?? parseNumber(text);
+  return Number.isNaN(x) ? undefined : x;
+}
+
+/** Returns a number that has a decimal mark with a point, and without the marks between groups of three digits. */
+function withPoint(text, mark) {
+  if (!mark) return text;
+  const group = mark === "." ? "," : ".";
+  const [, whole, rest] = new RegExp(`^([^${mark}]*)([^]*)$`).exec(trimBlanks(text));
+  if (whole.includes(group) && !/^[+-]?[0-9]{1,3}(?:[.,][0-9]{3})+$/.test(whole)) return text + group + group; // no number
+  return whole.replaceAll(group, "") + rest.replace(mark, ".");
 }
 
 /** Returns sign, digits without zeros at the end, and exponent: x = 0.DIGITS * 10^exponent. */
@@ -136,6 +156,7 @@ function dayOfMonth(days) {
 /** Returns seconds and nanoseconds since 1970 and the zone in seconds; null if the text is not a time. */
 function parseTime(text) {
   text = trimBlanks(text);
+  if (text.length >= 10 && text[2] === "." && text[5] === ".") text = `${text.slice(6, 10)}-${text.slice(3, 5)}-${text.slice(0, 2)}${text.slice(10)}`;
   const match = DATE.exec(text);
   if (match === null) {
     const x = parseNumber(text);
@@ -345,7 +366,8 @@ const UNKNOWN = -2;
 
 /** A feature column of the training file: it turns values into numbers or codes of categories. */
 class Column {
-  constructor(c, missing) {
+  constructor(c, missing, decimal) {
+    this.mark = decimal; // of numbers in texts
     this.name = c.name;
     this.part = c.part ?? "";
     this.numeric = c.kind === "numeric";
@@ -412,8 +434,8 @@ class Column {
     const text = this.text(value);
     if (this.isMissing(text)) return NaN;
     if (this.part) return this.timeOf(text);
-    const x = parseNumber(text);
-    if (Number.isNaN(x)) throw this.error(quote(text), "a number");
+    const x = parseField(typeof value === "string" ? withPoint(text, this.mark) : text);
+    if (x === undefined) throw this.error(quote(text), "a number");
     return x;
   }
 
@@ -443,7 +465,7 @@ class Column {
     }
     if (typeof value === "number" && this.missingNumbers.includes(value)) return null;
     if (value instanceof Date && !this.part) throw this.error("a Date", "a text");
-    let text = this.text(value);
+    let text = trimBlanks(this.text(value));
     if (this.isMissing(text)) return null;
     if (this.part === "weekday") {
       const [seconds, , zone] = this.time(text);
@@ -1134,7 +1156,8 @@ export class Model {
   /** @private */
   constructor(f) {
     const schema = fields(f.schema, "schema", { format: "text!", header: "flag!", width: "whole!", columns: "list", label: "object", positive: "list", missing: "list",
-                                                others: "list", id: "list2", group: "text2", time: "text2" }, f.version);
+                                                others: "list", id: "list2", group: "text2", time: "text2", timezone: "text2", decimal: "text2" }, f.version);
+    if (!["", ".", ","].includes(schema.decimal ?? "")) throw refuse("the decimal mark");
     const missing = schema.missing ?? [];
     if (!missing.every(TESTS.text)) throw refuse("spellings of missing values");
     this.digest = f.digest;
@@ -1145,7 +1168,7 @@ export class Model {
       if (!["numeric", "categorical"].includes(c.kind) || (c.kind === "numeric" && "salt" in c) || "part" in c !== "source" in c || ("part" in c && !known.includes(c.part))) {
         throw refuse(`column ${quote(c.name)} of the schema`);
       }
-      return new Column(c, missing);
+      return new Column(c, missing, schema.decimal ?? "");
     });
     if (new Set(this.#schema.map((c) => c.name)).size !== this.#schema.length) throw refuse("two columns of one name");
     this.columns = [...new Set(this.#schema.map((c) => c.source))];
@@ -1237,9 +1260,11 @@ export class Model {
     }
     const values = this.#schema.map((c) => byName(c.source));
     if (values.includes(undefined)) {
-      const absent = this.columns.filter((name) => byName(name) === undefined);
+      const needed = new Set(this.#schema.filter((c) => c.input >= 0).map((c) => c.source));
+      const absent = [...needed].filter((name) => byName(name) === undefined);
+      if (absent.length === 0) return values.map((v) => v ?? null); // those without a weight
       const more = absent.length > 20 ? ` and ${absent.length - 20} more` : "";
-      throw new ToptauError(`rows without ${absent.slice(0, 20).map(quote).join(", ")}${more}`, `the ${this.columns.length} columns of the training data`);
+      throw new ToptauError(`rows without ${absent.slice(0, 20).map(quote).join(", ")}${more}`, `the ${needed.size} columns that the model needs`);
     }
     return values;
   }

@@ -32,11 +32,13 @@ test("scores by hand", () => {
   for (const [bytes, service, want] of [
     ["5", "http", 0.125 - 0.25], ["7.5", "http", scaled(7.5) + 0.125 - 0.25], [" +1e1\t", "http", scaled(10) + 0.125 - 0.25], [7.5, "http", scaled(7.5) + 0.125 - 0.25],
     [5, "unheard of", -0.25], ["", "http", -2 + 0.125 - 0.25], [" NA ", "http", -2 + 0.125 - 0.25], [null, "http", -2 + 0.125 - 0.25], [NaN, "http", -2 + 0.125 - 0.25],
-    [5, null, 0.5 - 0.25], ["5", " NA ", 0.5 - 0.25], ["5", 'f<t>p "ü"', 1e-17 - 0.25], [5n, "http", 0.125 - 0.25],
+    [5, null, 0.5 - 0.25], ["5", " NA ", 0.5 - 0.25], ["5", 'f<t>p "ü"', 1e-17 - 0.25],
+    ["NaN", " http\t", -2 + 0.125 - 0.25], [" True", "http ", scaled(1) + 0.125 - 0.25], ["f", "http", scaled(0) + 0.125 - 0.25], [5n, "http", 0.125 - 0.25],
   ]) {
     const record = { ...row, bytes, service };
     assert.equal(model().score(record), want);
     assert.equal(model().score([bytes, service, "0"]), want);
+    assert.equal(model().score({ bytes, service }), want); // zero is constant in training
     assert.equal(model().score(new Map(Object.entries(record))), want);
     assert.deepEqual([...model().decisionFunction([record, [bytes, service, 0]])], [want, want]);
   }
@@ -57,8 +59,8 @@ test("files of every format load, from a path, an address and bytes", async () =
 
 test("errors name row, column and remedy", () => {
   for (const [rows, want] of [
-    [[row, { service: "x" }], 'row 2: rows without "bytes", "zero", expected the 3 columns of the training data'], [[row, { ...row, bytes: "many" }], 'row 2: column "bytes": "many", expected a number'],
-    [[{ ...row, bytes: "NaN" }], "expected a number"], [[{ ...row, bytes: "0x10" }], "expected a number"], [[{ ...row, bytes: "1_0" }], "expected a number"],
+    [[row, { service: "x" }], 'row 2: rows without "bytes", expected the 2 columns that the model needs'], [[row, { ...row, bytes: "many" }], 'row 2: column "bytes": "many", expected a number'],
+    [[{ ...row, bytes: "-inf" }], "expected a number"], [[{ ...row, bytes: "0x10" }], "expected a number"], [[{ ...row, bytes: "1_0" }], "expected a number"],
     [[{ ...row, bytes: "1\n" }], "expected a number"], [[{ ...row, bytes: "1e999" }], "expected a number"], [[{ ...row, bytes: Infinity }], "expected a finite number"],
     [[{ ...row, bytes: {} }], "expected a text or a number"], [[{ ...row, bytes: 1e300 }], "too large to be scored"], [[{ ...row, zero: "x" }], 'column "zero": "x"'],
     [[[1, 2]], "rows of 2 values, expected 3"], [[1], "a row of type number"], [row, "rows of type object"], ["text", "rows of type string"],

@@ -153,12 +153,7 @@ func ByName[S ~string](name S) (Method, error) {
 			return m, nil
 		}
 	}
-	return Method{}, &diag.Error{
-		Kind:     diag.Usage,
-		Param:    "method",
-		Found:    diag.Quote(string(name)),
-		Expected: "one of " + strings.Join(text.Strings(Names()), ", "),
-	}
+	return Method{}, diag.OneOf("method", string(name), text.Strings(Names()))
 }
 
 // MarshalText returns String.

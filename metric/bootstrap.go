@@ -76,7 +76,9 @@ func (r *Ranking) Bootstrap(c Criterion, b Bootstrap) (Result, error) {
 	return res, nil
 }
 
-// BootstrapTop computes TopCount with a bootstrap interval for each of its rates.
+// BootstrapTop computes TopCount with a bootstrap interval for each of its rates, for rows that have as many positives as
+// chance brings: their number in the sample is not taken as known. The interval of Positives@Quantile is narrower, because it
+// is for rows of which the same fraction is positive.
 func (r *Ranking) BootstrapTop(count float64, b Bootstrap) (Selection, error) {
 	s, err := r.TopCount(count)
 	if err != nil {
@@ -85,26 +87,29 @@ func (r *Ranking) BootstrapTop(count float64, b Bootstrap) (Selection, error) {
 	if b, err = b.check(); err != nil {
 		return Selection{}, err
 	}
+	var lows, highs [3][]float64 // by rate and replicate
+	for i := range lows {
+		lows[i], highs[i] = make([]float64, b.Replicates), make([]float64, b.Replicates)
+	}
+	parallel.Ranges(b.Replicates, func(first, last int) {
+		d := drawn{r: r}
+		for k := first; k < last; k++ {
+			d.rng = stream(b.Seed, k)
+			t := d.top(count)
+			lows[0][k], highs[0][k] = t.low/count, t.high/count
+			lows[1][k], highs[1][k] = t.low/t.positives, t.high/t.positives
+			lows[2][k], highs[2][k] = max(0, count-t.high)/t.negatives, min(1, (count-t.low)/t.negatives)
+		}
+	})
 	for i, p := range s.rates() {
 		if !p.Defined() {
 			p.NoInterval = p.Undefined
 			continue
 		}
-		p.Interval = r.interval(b, p.Rate, func(d *drawn) (low, high float64) {
-			few, many := d.top(count)
-			few, many = few*r.PositiveMass(), many*r.PositiveMass()
-			if i == falsePositives {
-				few, many = many, few
-			}
-			a, b := r.selected(count, few, count-few), r.selected(count, many, count-many)
-			return a.rates()[i].Rate, b.rates()[i].Rate
-		})
+		p.Interval = newInterval(BootstrapInterval, b, p.Rate, lows[i], highs[i])
 	}
 	return s, nil
 }
-
-// falsePositives is the index of the false positive rate in Selection.rates.
-const falsePositives = 2
 
 // interval draws the replicates and takes their percentiles. It extends the interval to rate.
 func (r *Ranking) interval(b Bootstrap, rate float64, value func(*drawn) (low, high float64)) *Interval {

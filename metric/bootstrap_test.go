@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"toptau/internal/binomial"
+	"toptau/internal/parallel"
 	"toptau/threshold"
 )
 
@@ -178,28 +179,37 @@ func kolmogorov(a, b []float64) float64 {
 	return worst
 }
 
-// The positives among a number of best rows are those of the criterion with that share.
-func TestTopReplicates(t *testing.T) {
-	s := tiedSample(60, 140, 1<<50, 3)
-	r := mustRank(t, s)
-	b := Bootstrap{Seed: 1}
-	top, err := r.BootstrapTop(50, b)
-	if err != nil {
-		t.Fatal(err)
+// The intervals of a number of best rows contain the true rates of rows whose number of positives is left to chance.
+func TestTopCoverage(t *testing.T) {
+	const rows, count, prevalence, samples = 2000, 40, 0.05, 400
+	curve := through(0.001, 0.36)
+	// The rates at the threshold that admits 2 % of the rows, by bisection.
+	low, high := 0.0, 1.0
+	for range 60 {
+		if fpr := (low + high) / 2; prevalence*curve.at(fpr)+(1-prevalence)*fpr > float64(count)/rows {
+			high = fpr
+		} else {
+			low = fpr
+		}
 	}
-	share, err := r.Bootstrap(Quantile(threshold.MustRate("25%")), b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	found, precision, alarms := top.TruePositiveRate, top.Precision, top.FalsePositiveRate
-	if math.Abs(found.Interval.Low-share.Interval.Low) > 0.03 || math.Abs(found.Interval.High-share.Interval.High) > 0.03 {
-		t.Errorf("%+v, by share %+v", found.Interval, share.Interval)
-	}
-	for _, pair := range [][2]float64{{precision.Interval.Low * 50, found.Interval.Low * 60},
-		{precision.Interval.High * 50, found.Interval.High * 60},
-		{50 - alarms.Interval.High*140, found.Interval.Low * 60}, {50 - alarms.Interval.Low*140, found.Interval.High * 60}} {
-		if math.Abs(pair[0]-pair[1]) > 1e-9 {
-			t.Errorf("%v positives by one rate, %v by another", pair[0], pair[1])
+	truth := [3]float64{prevalence * curve.at(low) * rows / count, curve.at(low), low}
+	intervals := [3][samples]*Interval{}
+	parallel.For(samples, func(sample int) {
+		rng := newStream(uint64(sample))
+		positives := drawBinomial(rng, rows, prevalence, 1)
+		s, err := mustRank(t, curve.sample(positives, rows-positives, rng)).BootstrapTop(count, Bootstrap{Replicates: 200, Seed: uint64(sample)})
+		if err != nil {
+			panic(err)
+		}
+		for i, p := range s.rates() {
+			intervals[i][sample] = p.Interval
+		}
+	})
+	for i, name := range []string{"precision", "positives found", "false alarms"} {
+		c := simulate(samples, truth[i], func(sample int) *Interval { return intervals[i][sample] })
+		t.Logf("%s: %v", name, c)
+		if c.share() < 0.93 { // 372 of 400 or fewer have a probability of 4 % at 95 %
+			t.Errorf("%s: %v", name, c)
 		}
 	}
 }

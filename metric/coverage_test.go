@@ -212,3 +212,6 @@ func (c coverage) atLeast(t *testing.T, s setting, share float64) {
 		t.Errorf("%v: %v", s, c)
 	}
 }
+
+// at returns the fraction of the positives found at a false positive rate.
+func (d binormal) at(fpr float64) float64 { return normal(float64(d) + normalInverse(fpr)) }

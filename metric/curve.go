@@ -113,6 +113,21 @@ func (r *Ranking) AUC() AUC {
 	return AUC{Half: (won + float64(0.5*tied)) / pairs, Against: won / pairs}
 }
 
+// AveragePrecision returns the mean over the positives of the precision in the rows with at least their score: the area under the
+// precision-recall curve as a step function, without interpolation. Equal scores count together. It is 0 without positives.
+func (r *Ranking) AveragePrecision() float64 {
+	sum := 0.0
+	for g := range r.scores {
+		if found := r.positives[g+1] - r.positives[g]; found > 0 {
+			sum += float64(found * (r.positives[g+1] / (r.positives[g+1] + r.negatives[g+1])))
+		}
+	}
+	if sum == 0 {
+		return 0
+	}
+	return sum / r.PositiveMass()
+}
+
 // Corners returns the curve without the points on a horizontal or vertical line between their neighbours. The
 // line stays the same.
 func (c Curve) Corners() Curve {

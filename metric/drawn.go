@@ -30,18 +30,29 @@ func (d *drawn) criterion(c Criterion) (low, high float64) {
 	case r.weighted:
 		return d.rows(c, func(mass float64) float64 { return float64(tau * mass) })
 	case c.Name == AtQuantile:
-		return d.edges(float64(tau*r.mass(c)), c.Paper)
+		found := d.edges(float64(tau*r.mass(c)), c.Paper, true)
+		return found.low / found.positives, found.high / found.positives
 	}
 	return d.classes(tau, c.Paper)
 }
 
-// top draws a replicate and returns the fraction of the positives among the best rows with the mass count.
-func (d *drawn) top(count float64) (low, high float64) {
+// topDraw is a replicate of a number of best rows.
+type topDraw struct {
+	low, high            float64 // mass of the positives among them
+	positives, negatives float64 // mass of the classes
+}
+
+// top draws a replicate of the best rows with the mass count. The classes divide the mass of all rows as the draw
+// has it, because new rows have another fraction of positives.
+func (d *drawn) top(count float64) topDraw {
 	if d.r.weighted {
-		share := count / (d.r.PositiveMass() + d.r.NegativeMass())
-		return d.rows(Criterion{Name: AtQuantile}, func(mass float64) float64 { return float64(share * mass) })
+		fraction := count / (d.r.PositiveMass() + d.r.NegativeMass())
+		low, high := d.rows(Criterion{Name: AtQuantile}, func(mass float64) float64 { return float64(fraction * mass) })
+		t := topDraw{positives: d.r.PositiveMass(), negatives: d.r.NegativeMass()}
+		t.low, t.high = float64(low*t.positives), float64(high*t.positives)
+		return t
 	}
-	return d.edges(count, false)
+	return d.edges(count, false, false)
 }
 
 // classes draws a replicate whose budget is a fraction of the negatives. The number of negatives above the
@@ -72,13 +83,20 @@ func (r *Ranking) beyond(k int, paper bool) int {
 	return int(r.positives[min(g, len(r.scores))])
 }
 
-// edges draws a replicate whose budget is a number of best rows of both classes, whose sizes are fixed.
-func (d *drawn) edges(budget float64, paper bool) (low, high float64) {
+// edges draws a replicate whose budget is a number of best rows of both classes. The sizes of the classes are those of
+// the sample if fixed, otherwise the draw divides the rows between them.
+func (d *drawn) edges(budget float64, paper, fixed bool) topDraw {
 	r := d.r
 	positives, negatives := drawGamma(d.rng, r.counts[0]), drawGamma(d.rng, r.counts[1])
 	gap, other := drawGamma(d.rng, 1), drawGamma(d.rng, 1)
-	p := span{count: r.positives, scale: float64(r.counts[0]) / (positives + gap), mass: positives}
-	n := span{count: r.negatives, scale: float64(r.counts[1]) / (negatives + other), mass: negatives}
+	t := topDraw{positives: r.PositiveMass(), negatives: r.NegativeMass()}
+	if !fixed {
+		all := t.positives + t.negatives
+		t.positives = float64(all * ((positives + gap) / (positives + gap + negatives + other)))
+		t.negatives = all - t.positives
+	}
+	p := span{count: r.positives, scale: t.positives / (positives + gap), mass: positives}
+	n := span{count: r.negatives, scale: t.negatives / (negatives + other), mass: negatives}
 	gap, other = float64(gap*p.scale), float64(other*n.scale)
 	s := search{p: p, n: n, high: len(r.scores)}
 	// The budget ends between these groups in nearly every replicate, so the search tries them first. 8 standard
@@ -90,8 +108,8 @@ func (d *drawn) edges(budget float64, paper bool) (low, high float64) {
 	}
 	found := [2]float64{}
 	d.edge(s, [2]float64{budget - other, budget - gap}, [2]bool{true, true}, paper, &found)
-	high = min(found[1]+gap, r.PositiveMass(), budget) // the positives cannot take more than all of the budget
-	return found[0] / r.PositiveMass(), high / r.PositiveMass()
+	t.low, t.high = min(found[0], budget), min(found[1]+gap, t.positives, budget) // the positives cannot take more than all of the budget
+	return t
 }
 
 // span is a range of groups in one class.

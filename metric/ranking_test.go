@@ -184,3 +184,21 @@ func TestTenthsBehaveLikeCounts(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// By hand: precisions 1 of 1 and 2 of 3 at the two positives; equal scores count together.
+func TestAveragePrecision(t *testing.T) {
+	for _, c := range []struct {
+		s    Scores
+		want float64
+	}{
+		{Scores{Positives: []float64{3, 1}, Negatives: []float64{2}}, (1 + 2./3) / 2},
+		{Scores{Positives: []float64{2, 2}, Negatives: []float64{2, 0}}, 2. / 3},
+		{Scores{Positives: []float64{5}, Negatives: []float64{1, 2}}, 1},
+		{Scores{Positives: []float64{3, 1}, Negatives: []float64{2}, PositiveWeights: []float64{3, 1}, NegativeWeights: []float64{4}}, (3 + 4./8) / 4},
+		{Scores{Negatives: []float64{1}}, 0},
+	} {
+		if got := mustRank(t, c.s).AveragePrecision(); math.Abs(got-c.want) > 1e-15 {
+			t.Errorf("%+v: %v, want %v", c.s, got, c.want)
+		}
+	}
+}

@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"os"
 	"reflect"
 	"strings"
 
@@ -21,8 +20,7 @@ import (
 	"toptau/threshold"
 )
 
-// CertificateVersion is the version of the certificate files that this package writes, and the newest that it reads. Version 2
-// added Norm, and rows of groups and of databases in DualWeights.
+// CertificateVersion is the version of the certificate files that this package writes and reads.
 const CertificateVersion = 2
 
 // Certificate is a feasible dual point (p, a) of a fit. Anyone who has the data can compute a lower bound on the objective from
@@ -58,49 +56,34 @@ type NormProof struct {
 	A      DualWeights `json:"a"`     // on the population
 }
 
-// DualWeights are the non-zero entries of p or a: those of single rows, and those of the rows of groups. A row has the sum
-// of both.
+// DualWeights are the non-zero entries of p or a: those of single rows, and those of the members of groups. A row has the first or is a
+// member of at most one group.
 type DualWeights struct {
 	Rows   []int     `json:"rows"` // 1-based
 	Values []float64 `json:"values"`
 	// Keys are the keys of the rows in a database, instead of Rows.
 	Keys []string `json:"keys,omitempty"`
 
-	Groups []DualGroup `json:"groups,omitempty"`
-	// Points are weights by whose scores groups are described.
-	Points [][]float64 `json:"points,omitempty"`
-	// Held are rows, 1-based, or in a database their keys, that are no members of groups, whatever their scores.
+	Groups []DualGroup `json:"groups,omitempty"` // in ascending order, without common scores
+	At     []float64   `json:"at,omitempty"`     // weights by whose scores groups are described
+	// Held are other rows, 1-based, or in a database their keys, that are no members of groups, whatever their scores.
 	Held     []int    `json:"held,omitempty"`
 	HeldKeys []string `json:"held_keys,omitempty"`
 }
 
-// DualGroup is the rows of a class whose scores z = w'x at a point are at least Low and below High, without the first
-// Held of the rows held. A member of row weight m has
+// DualGroup is the rows of a class whose scores z = w'x at a point are at least Low and below High, without the rows that have a
+// multiplier of their own and without those held. A member of row weight m has
 //
 //	max(0, m Value (Rate + Slope (z - Origin))).
 //
 // Every operation is rounded to float64, and z is the sum of the products of the packed row in the order of its columns.
 type DualGroup struct {
-	Point  int      `json:"point"` // index into Points
 	Low    *float64 `json:"low"`   // nil: no bound
 	High   *float64 `json:"high"`  // nil: no bound
-	Held   int      `json:"held"`
 	Value  float64  `json:"value"` // the sum of the multipliers, about
 	Rate   float64  `json:"rate"`
 	Slope  float64  `json:"slope"`
 	Origin float64  `json:"origin"`
-}
-
-// Grouped reports whether p or a of the certificate has groups of rows.
-func (c *Certificate) Grouped() bool {
-	grouped := len(c.P.Groups)+len(c.A.Groups) > 0
-	return grouped || c.Norm != nil && len(c.Norm.P.Groups)+len(c.Norm.A.Groups) > 0
-}
-
-// Keyed reports whether the certificate names rows by their keys.
-func (c *Certificate) Keyed() bool {
-	keyed := len(c.P.Keys)+len(c.A.Keys)+len(c.P.HeldKeys)+len(c.A.HeldKeys) > 0
-	return keyed || c.Norm != nil && len(c.Norm.P.Keys)+len(c.Norm.A.Keys)+len(c.Norm.P.HeldKeys)+len(c.Norm.A.HeldKeys) > 0
 }
 
 // Save writes the certificate as JSON, completely or not at all.
@@ -135,7 +118,7 @@ func (c *Certificate) encode() ([]byte, error) {
 // readCertificate reads a file of at most 1 GiB that fits into memory.
 func readCertificate(path string) ([]byte, error) {
 	const most, decodedTimes = 1 << 30, 8
-	f, err := os.Open(path)
+	f, err := openRegular(path)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +127,7 @@ func readCertificate(path string) ([]byte, error) {
 	if n, err := f.Read(first); err != nil && err != io.EOF {
 		return nil, err
 	} else if n > 0 && first[0] != '{' {
-		return first, nil // no certificate, and maybe a device without an end
+		return first, nil // no certificate, and maybe a large file
 	}
 	return memory.ReadAll(io.MultiReader(bytes.NewReader(first), f), "a certificate", most, decodedTimes)
 }
@@ -181,23 +164,18 @@ func decodeCertificate(content []byte) (*Certificate, error) {
 	switch err := json.Unmarshal(content, &head); {
 	case err != nil || head.Format < 1:
 		return nil, errors.New("not a toptau certificate")
-	case head.Format > CertificateVersion:
-		return nil, fmt.Errorf("format %d, this toptau reads up to %d", head.Format, CertificateVersion)
+	case head.Format != CertificateVersion:
+		return nil, fmt.Errorf("format %d, this toptau reads format %d", head.Format, CertificateVersion)
 	}
 	fields, err := objectFields(content, reflect.TypeFor[Certificate]())
 	if err == nil {
-		err = checkDualWeights(fields, head.Format)
+		err = checkDualWeights(fields)
 	}
 	if norm := fields["norm"]; err == nil && norm != nil {
-		switch {
-		case head.Format < 2:
-			err = fmt.Errorf("unknown field %q in format %d", "norm", head.Format)
-		case string(norm) == "null":
+		if string(norm) == "null" {
 			err = errors.New(`field "norm" is null`)
-		default:
-			if fields, err = objectFields(norm, reflect.TypeFor[NormProof]()); err == nil {
-				err = checkDualWeights(fields, head.Format)
-			}
+		} else if fields, err = objectFields(norm, reflect.TypeFor[NormProof]()); err == nil {
+			err = checkDualWeights(fields)
 		}
 	}
 	c := new(Certificate)
@@ -211,25 +189,27 @@ func decodeCertificate(content []byte) (*Certificate, error) {
 }
 
 // checkDualWeights checks the fields of p and a.
-func checkDualWeights(fields map[string]json.RawMessage, format int) error {
+func checkDualWeights(fields map[string]json.RawMessage) error {
 	for _, name := range []string{"p", "a"} {
 		own, err := objectFields(fields[name], reflect.TypeFor[DualWeights]())
 		if err != nil {
 			return err
 		}
-		if format < 2 && len(own) > 2 {
-			return fmt.Errorf("more than rows and values in %q of format %d", name, format)
-		}
-		if own["groups"] == nil {
-			continue
-		}
-		var groups []json.RawMessage
-		if err := json.Unmarshal(own["groups"], &groups); err != nil {
-			return err
-		}
-		for _, g := range groups {
-			if _, err := objectFields(g, reflect.TypeFor[DualGroup]()); err != nil {
+		for list, content := range own {
+			var elements []json.RawMessage
+			if err := json.Unmarshal(content, &elements); err != nil {
 				return err
+			}
+			for _, element := range elements {
+				if string(element) == "null" { // encoding/json takes it for 0
+					return fmt.Errorf("null in field %q", list)
+				}
+				if list != "groups" {
+					continue
+				}
+				if _, err := objectFields(element, reflect.TypeFor[DualGroup]()); err != nil {
+					return err
+				}
 			}
 		}
 	}

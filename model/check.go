@@ -34,6 +34,9 @@ func (p *Parts) checkSchema() error {
 	if !slices.Contains(table.Formats(), s.Format) || s.Format == schema.Packed || s.Format == schema.Parquet { // these count as csv
 		return fmt.Errorf("schema format %q", s.Format)
 	}
+	if s.Decimal != "" && s.Decimal != "," && s.Decimal != "." {
+		return fmt.Errorf("decimal mark %q", s.Decimal)
+	}
 	if s.Sparse() && len(s.Columns) > 0 {
 		return errors.New("a libsvm schema with columns")
 	}

@@ -59,10 +59,7 @@ type content struct {
 
 // IsFile reports whether a regular file begins as model files do.
 func IsFile(path string) bool {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return false
-	}
-	f, err := os.Open(path)
+	f, err := openRegular(path)
 	if err != nil {
 		return false
 	}
@@ -77,12 +74,32 @@ func IsFile(path string) bool {
 // Errors name the file: diag.IO if it cannot be read; diag.Model if it is not a model, has a newer format,
 // was edited or truncated, or does not reproduce its probe scores.
 func Load(path string) (*Model, error) {
-	f, err := os.Open(path)
+	f, err := openRegular(path)
+	if diag.Of(err) != nil {
+		return nil, err
+	}
 	if err != nil {
 		return nil, &diag.Error{Kind: diag.IO, File: path, Found: "the model cannot be read", Err: withoutPath(err)}
 	}
 	defer f.Close()
 	return Read(f, path)
+}
+
+// openRegular opens a regular file. Others are refused before they are opened: a pipe waits for a writer, and a device may have
+// no end.
+func openRegular(path string) (*os.File, error) {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		found := "a device"
+		switch {
+		case info.Mode()&os.ModeNamedPipe != 0:
+			found = "a pipe"
+		case info.Mode()&os.ModeSocket != 0:
+			found = "a socket"
+		}
+		return nil, &diag.Error{Kind: diag.IO, File: path, Found: found, Expected: "a file"}
+	}
+	return os.Open(path)
 }
 
 // Read reads a model from r. Errors name it as the file name.

@@ -3,14 +3,15 @@ package model
 import (
 	"cmp"
 	"crypto/ed25519"
-	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"sync"
 
 	"toptau/calibrate"
 	"toptau/diag"
 	"toptau/internal/feature"
+	"toptau/internal/table"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/result"
@@ -28,7 +29,9 @@ type Model struct {
 	respelled bool       // the signature is of the older spelling of the file that was read
 
 	missing missingValues
-	scorers sync.Pool // of *Scorer
+	readers []*table.FieldReader // by column
+	used    []bool               // by column: it has a weight
+	scorers sync.Pool            // of *Scorer
 }
 
 // Parts are the content of a new model. Only packages of this module can fill in Features.
@@ -61,6 +64,18 @@ func New(p Parts) (*Model, error) {
 // newModel prepares a model. The parts must be checked before it scores, and not be changed afterwards.
 func newModel(p Parts) *Model {
 	m := &Model{parts: p, missing: missingValuesOf(p.Schema.Missing)}
+	m.used = make([]bool, len(p.Schema.Columns))
+	if p.Features != nil { // checked later
+		for _, in := range p.Features.Inputs {
+			if in.Column < len(m.used) {
+				m.used[in.Column] = true
+			}
+		}
+	}
+	for _, c := range p.Schema.Columns { // derived already, where ScoreFields reads them
+		c.Part, c.Salt = schema.Whole, ""
+		m.readers = append(m.readers, table.NewFieldReader(&c, p.Schema.Missing, ""))
+	}
 	m.scorers.New = func() any { return m.NewScorer() }
 	return m
 }
@@ -87,7 +102,7 @@ func cloneSchema(s schema.Schema) schema.Schema {
 	s.Columns, s.Others = slices.Clone(s.Columns), slices.Clone(s.Others)
 	s.Positive, s.Missing, s.ID = slices.Clone(s.Positive), slices.Clone(s.Missing), slices.Clone(s.ID)
 	for j := range s.Columns {
-		s.Columns[j].Dictionary = nil
+		s.Columns[j].Dictionary, s.Columns[j].Unused = nil, false
 	}
 	return s
 }
@@ -96,9 +111,12 @@ func cloneSchema(s schema.Schema) schema.Schema {
 // categories that have weights.
 func (m *Model) Schema() schema.Schema {
 	s := cloneSchema(m.parts.Schema)
+	for j := range s.Columns {
+		s.Columns[j].Unused = true
+	}
 	for _, in := range m.parts.Features.Inputs {
 		if in.Column < len(s.Columns) {
-			s.Columns[in.Column].Dictionary = in.Categories
+			s.Columns[in.Column].Dictionary, s.Columns[in.Column].Unused = in.Categories, false
 		}
 	}
 	return s
@@ -187,7 +205,9 @@ func (m *Model) existing(name string) (int, error) {
 	for i, p := range m.parts.Points {
 		names[i] = p.Name
 	}
-	return 0, &diag.Error{Kind: diag.Usage, Found: "operating point " + diag.Quote(name), Expected: fmt.Sprintf("one of %q", names)}
+	e := diag.OneOf("", name, names)
+	e.Found = "operating point " + e.Found
+	return 0, e
 }
 
 // withPoints returns the model with other points, and adds the change to the history.
@@ -287,6 +307,7 @@ type Segment struct {
 // ThresholdOf returns the threshold of a row. segment is the row's value in the point's segment column, if it
 // has one.
 func (p *Point) ThresholdOf(segment string) float64 {
+	segment = strings.Trim(segment, blanks)
 	i, found := slices.BinarySearchFunc(p.Segments, segment, func(s Segment, value string) int { return cmp.Compare(s.Value, value) })
 	if found {
 		return p.Segments[i].Threshold

@@ -416,10 +416,10 @@ func TestPointsOfANewModel(t *testing.T) {
 		{names(m.WithPoint(Point{Name: "per id"})), `operating point "per id" in the model, expected a new name`},
 		{names(m.WithPoint(Point{})), `operating point 3: the name "" is empty or taken`},
 		{names(m.WithoutPoint("default")), "per id"},
-		{names(m.WithoutPoint("none")), `operating point "none", expected one of ["default" "per id"]`},
+		{names(m.WithoutPoint("none")), `operating point "none", expected one of default, per id`},
 		{names(m.WithDefault("per id")), "per id, default"},
 		{names(m.WithReplaced(Point{Name: "per id", Threshold: 1})), "default, per id"},
-		{names(m.WithReplaced(point)), `operating point "third", expected one of ["default" "per id"]`},
+		{names(m.WithReplaced(point)), `operating point "third", expected one of default, per id`},
 	} {
 		if test.got != test.want {
 			t.Errorf("%s, want %s", test.got, test.want)

@@ -17,6 +17,8 @@ import (
 // ("17"); an index that is not there is 0. Columns that the model does not know are ignored, so that records
 // may contain labels and identifiers.
 //
+// A record may lack a column without a weight.
+//
 // Errors (diag.Model, diag.Data): a column is absent, a number is not a number, or a value is missing and the
 // model's policy is error.
 func (m *Model) Score(record map[string]string) (float64, error) {
@@ -106,10 +108,13 @@ func (s *Scorer) Score(record map[string]string) (float64, error) {
 	for j := range s.row.Columns {
 		c := &s.m.parts.Schema.Columns[j]
 		value, found := record[c.FileColumn()]
-		if !found {
+		if !found && s.m.used[j] {
 			return 0, s.absent(record)
 		}
 		var err error
+		if c.Kind == schema.Numeric && c.Part == schema.Whole && !s.m.missing.text(value) {
+			value = table.WithPoint(value, s.m.parts.Schema.Decimal)
+		}
 		if s.fields[j], err = table.DeriveText(c, value, s.m.missing.text); err != nil {
 			return 0, err
 		}
@@ -122,12 +127,11 @@ func (s *Scorer) absent(record map[string]string) error {
 	var names []string
 	for j := range s.row.Columns {
 		name := s.m.parts.Schema.Columns[j].FileColumn()
-		if _, found := record[name]; !found && !slices.Contains(names, strconv.Quote(name)) {
+		if _, found := record[name]; !found && s.m.used[j] && !slices.Contains(names, strconv.Quote(name)) {
 			names = append(names, strconv.Quote(name))
 		}
 	}
-	return &diag.Error{Kind: diag.Model, Found: "a record without " + strings.Join(names, ", "),
-		Expected: fmt.Sprintf("the %d columns of the training data", len(s.row.Columns))}
+	return &diag.Error{Kind: diag.Model, Found: "a record without " + strings.Join(names, ", "), Expected: "the columns that the model needs"}
 }
 
 // ScoreFields is Model.ScoreFields.
@@ -186,21 +190,17 @@ func (s *Scorer) readFields(fields []string) error {
 	}
 	for j, field := range fields {
 		column := &s.row.Columns[j]
-		missing := s.m.missing.text(field)
-		if column.Codes != nil {
-			column.Codes[0], column.Dictionary[0] = 0, s.category(j, field)
-			if missing {
-				column.Codes[0] = -1
+		s.text = append(s.text[:0], field...)
+		if column.Codes == nil {
+			var err error
+			if column.Values[0], err = s.m.readers[j].Number(s.text); err != nil {
+				return err
 			}
 			continue
 		}
-		column.Values[0] = math.NaN()
-		if !missing {
-			x, ok := s.number(field)
-			if !ok {
-				return notNumber(column.Name, field)
-			}
-			column.Values[0] = x
+		column.Codes[0] = -1
+		if text, _ := s.m.readers[j].Category(s.text); text != nil {
+			column.Codes[0], column.Dictionary[0] = 0, s.category(j, strings.Trim(field, blanks))
 		}
 	}
 	return nil
@@ -298,9 +298,10 @@ func (s *Scorer) readEntry(index, value string) error {
 	if err != nil || i == 0 {
 		return &diag.Error{Kind: diag.Data, Found: diag.Quote(index + ":" + value), Expected: "index:value with an index from 1"}
 	}
-	x, ok := s.number(value)
+	s.text = append(s.text[:0], value...)
+	x, ok := table.ParseNumber(s.text)
 	if !ok {
-		return notNumber("index "+index, value)
+		return &diag.Error{Kind: diag.Data, Column: "index " + index, Found: diag.Quote(value), Expected: "a number"}
 	}
 	s.entries = append(s.entries, entry{uint32(i - 1), x})
 	return nil
@@ -319,16 +320,6 @@ func (s *Scorer) setEntries() error {
 	}
 	sparse.Start[1] = int64(len(s.entries))
 	return nil
-}
-
-// number reads a decimal number as the readers of files do.
-func (s *Scorer) number(field string) (x float64, ok bool) {
-	s.text = append(s.text[:0], field...)
-	return table.ParseNumber(s.text)
-}
-
-func notNumber(column, field string) error {
-	return &diag.Error{Kind: diag.Data, Column: column, Found: diag.Quote(field), Expected: "a number"}
 }
 
 // missingValues are the spellings of a missing value, in addition to the empty field.

@@ -51,9 +51,9 @@ func TestScoreRefuses(t *testing.T) {
 		record map[string]string
 		want   string
 	}{
-		{map[string]string{"service": "http"}, `a record without "bytes", "zero"`},
+		{map[string]string{"service": "http"}, `a record without "bytes", expected the columns that the model needs`},
 		{map[string]string{"bytes": "many", "service": "", "zero": "0"}, `column "bytes": "many", expected a number`},
-		{map[string]string{"bytes": "NaN", "service": "", "zero": "0"}, `expected a number`},
+		{map[string]string{"bytes": "-inf", "service": "", "zero": "0"}, `expected a finite number`},
 		{map[string]string{"bytes": "0x1p3", "service": "", "zero": "0"}, `expected a number`},
 		{map[string]string{"bytes": "1e999", "service": "", "zero": "0"}, `expected a number`},
 		{map[string]string{"bytes": "1e300", "service": "", "zero": "0"}, `too large to be scored`},

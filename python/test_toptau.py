@@ -62,11 +62,14 @@ class Scores(unittest.TestCase):
             ("5", "http", 0.125 - 0.25), ("7.5", "http", scaled(7.5) + 0.125 - 0.25), (" +1e1\t", "http", scaled(10) + 0.125 - 0.25),
             (7.5, "http", scaled(7.5) + 0.125 - 0.25), (5, "unheard of", -0.25), ("", "http", -2 + 0.125 - 0.25), (" NA ", "http", -2 + 0.125 - 0.25),
             (None, "http", -2 + 0.125 - 0.25), (math.nan, "http", -2 + 0.125 - 0.25), (5.0, None, 0.5 - 0.25), ("5", " NA ", 0.5 - 0.25),
+            ("NaN", " http\t", -2 + 0.125 - 0.25), (" True", "http ", scaled(1) + 0.125 - 0.25), ("f", "http", scaled(0) + 0.125 - 0.25),
             ("5", 'f<t>p "ü"', 1e-17 - 0.25), (True, "http", scaled(1) + 0.125 - 0.25),
         ]:
             record = {"bytes": bytes_, "service": service, "zero": 0, "label": "normal"}
             self.assertEqual(m.score(record), want, record)
             self.assertEqual(m.score([bytes_, service, "0"]), want, record)
+            del record["zero"]  # constant in training
+            self.assertEqual(m.score(record), want, record)
             for rows in ([record], record, iter([record] * 70), [[bytes_, service, 0]] * 70):
                 self.assertEqual(set(m.decision_function(rows)), {want}, record)
 
@@ -79,9 +82,9 @@ class Scores(unittest.TestCase):
     def test_errors_name_row_column_and_remedy(self):
         m, row = model(), {"bytes": "5", "service": "http", "zero": "0"}
         for rows, want in [
-            ([row, {"service": "x"}], 'row 2: rows without "bytes", "zero", expected the 3 columns of the training data'),
+            ([row, {"service": "x"}], 'row 2: rows without "bytes", expected the 2 columns that the model needs'),
             ([row, {**row, "bytes": "many"}], 'row 2: column "bytes": "many", expected a number'),
-            ([{**row, "bytes": "NaN"}], 'column "bytes": "NaN", expected a number'),
+            ([{**row, "bytes": "inf"}], 'column "bytes": "inf", expected a number'),
             ([{**row, "bytes": "0x10"}], "expected a number"), ([{**row, "bytes": "1_0"}], "expected a number"),
             ([{**row, "bytes": "٣"}], "expected a number"), ([{**row, "bytes": "1\n"}], "expected a number"),
             ([{**row, "bytes": "1e999"}], "expected a number"), ([{**row, "bytes": math.inf}], "expected a finite number"),

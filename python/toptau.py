@@ -15,10 +15,11 @@ Rows are a data frame, a list of dicts, any iterable of dicts such as ``csv.Dict
 one column for each of ``Model.columns``.
 
 Values: None, NaN, NA and the empty text are missing, and so are the spellings that the training file used. A
-number is taken as it is. A text in a numeric column is read as toptau reads a field of a file: a decimal
-number, with blanks around it. A number in a categorical column is its decimal text (80 and 80.0 are "80"),
-and True and False are the categories of these names. Columns of times accept texts, datetime objects and
-numbers since 1970. Columns that the model does not know are ignored; an absent column is an error.
+number is taken unchanged. A text in a numeric column is read as toptau reads a field of a file: a decimal
+number, NaN for a missing value, and true, false, t and f, in any case, for 1 and 0. Blanks around a value are
+not part of it. A number in a categorical column is its decimal text (80 and 80.0 are "80"), and True and False
+are the categories of these names. Columns of times accept texts, datetime objects and
+numbers since 1970. Columns that the model does not know are ignored; an absent column that has a weight is an error.
 
 A model file is refused if its checksum does not match, if it has a form or a part that toptau does not write,
 or if a probe row does not have the recorded score. Certificates, guarantees and signatures are not checked
@@ -112,6 +113,25 @@ def _parse_number(text: str) -> Optional[float]:
     return x if -INF < x < INF else None
 
 
+_WORDS = {"true": 1.0, "t": 1.0, "false": 0.0, "f": 0.0, "nan": NAN, "+nan": NAN, "-nan": NAN}
+
+
+def _parse_field(text: str) -> Optional[float]:
+    """Returns the number of a field of a numeric column, NaN if it is missing; None if it has none."""
+    return _WORDS.get(text.lower()) if text.lower() in _WORDS else _parse_number(text)
+
+
+def _with_point(text: str, mark: str) -> str:
+    """Returns a number that has a decimal mark with a point, and without the marks between groups of three digits."""
+    if not mark or "," not in text and "." not in text:
+        return text
+    group = "," if mark == "." else "."
+    whole, point, fraction = text.partition(mark)
+    if group in whole and not re.fullmatch(r"[+-]?[0-9]{1,3}(?:[.,][0-9]{3})+", whole):
+        return text + group + group  # no number
+    return whole.replace(group, "") + point.replace(",", ".") + fraction
+
+
 def _digits(x: float) -> tuple[str, str, int]:
     """Returns sign, digits without zeros at their ends, and exponent: x = 0.DIGITS * 10^exponent."""
     sign, digits, exponent = decimal.Decimal(repr(x)).as_tuple()
@@ -202,6 +222,8 @@ def _day_of_month(days: int) -> int:
 def _parse_time(text: str) -> Optional[tuple[int, int, int]]:
     """Returns seconds and nanoseconds since 1970 and the zone in seconds; None if the text is not a time."""
     text = text.strip(" \t")
+    if text[2:3] == text[5:6] == "." and len(text) >= 10:  # 31.05.2024
+        text = f"{text[6:10]}-{text[3:5]}-{text[:2]}{text[10:]}"
     match = _DATE(text)
     if match is None:
         x = _parse_number(text)
@@ -282,10 +304,11 @@ class _Column:
     then that of unknown and that of missing ones, can be indexed with it.
     """
 
-    def __init__(self, fields: dict, missing: list[str]):
+    def __init__(self, fields: dict, missing: list[str], decimal: str = ""):
         self.name, self.part = fields["name"], fields.get("part", "")
         self.numeric = fields["kind"] == "numeric"
         self.source = fields.get("source") or self.name  # the column of a record that the value comes from
+        self.mark = decimal  # of numbers in texts
         self.origin, self.salt = float(fields.get("origin", 0)), fields.get("salt", "")
         self.missing = {text.strip(" \t") for text in missing} | {""}
         self.missing_numbers = [x for x in map(_parse_number, self.missing) if x is not None]
@@ -341,11 +364,12 @@ class _Column:
     def number(self, value: Any) -> float:
         """Returns the number of a value, NaN if it is missing."""
         if isinstance(value, str):
-            if value.strip(" \t") in self.missing:
+            value = value.strip(" \t")
+            if value in self.missing:
                 return NAN
             if self.part:
                 return self._part_of(value)
-            x = _parse_number(value)
+            x = _parse_field(_with_point(value, self.mark))
             if x is None:
                 raise self.error(value, "a number")
             return x
@@ -393,7 +417,8 @@ class _Column:
                 except Error as e:
                     e.column = self.name
                     raise
-        if value.strip(" \t") in self.missing:
+        value = value.strip(" \t")
+        if value in self.missing:
             return None
         if self.part == "weekday":
             time = _parse_time(value)
@@ -423,11 +448,11 @@ class _Column:
         """Reads a field of a probe row: it is the part of a time or an address, and may be a hash."""
         if not self.numeric:
             return self._code_of(None if self.is_missing(field) else field if field in self.categories else self._spelled(field))
-        part, self.part = self.part, ""
+        part, mark, self.part, self.mark = self.part, self.mark, "", ""
         try:
             return self.read(field)
         finally:
-            self.part = part
+            self.part, self.mark = part, mark
 
     # The same for many rows.
     def read_all(self, values: Any, first: int) -> Any:
@@ -1296,7 +1321,10 @@ class Model:
         version = f["toptau_model"]
         schema = _fields(f["schema"], "schema", {
             "format": str, "header": bool, "width": int, "columns": list, "label": dict, "positive": list, "missing": list,
-            "others": list, "id": list, "group": str, "time": str}, ["format", "header", "width"], ["id", "group", "time"], version)
+            "others": list, "id": list, "group": str, "time": str, "timezone": str, "decimal": str},
+            ["format", "header", "width"], ["id", "group", "time", "timezone", "decimal"], version)
+        if schema.get("decimal", "") not in ("", ".", ","):
+            raise _refuse("the decimal mark")
         self.digest: str = f["digest"]
         """The SHA-256 of the model: "sha256:" and 64 digits."""
         self.header: bool = schema["header"]
@@ -1312,7 +1340,7 @@ class Model:
             if c["kind"] not in ("numeric", "categorical") or c["kind"] == "numeric" and "salt" in c or bool(part) != ("source" in c) or \
                     part and part not in (_NUMERIC_PARTS if c["kind"] == "numeric" else _TEXT_PARTS):
                 raise _refuse(f"column {_quote(c['name'])} of the schema")
-            self._schema.append(_Column(c, missing))
+            self._schema.append(_Column(c, missing, schema.get("decimal", "")))
         if len({c.name for c in self._schema}) != len(self._schema):
             raise _refuse("two columns of one name")
         features = self._features = _Features(f["features"], self._schema, version)
@@ -1333,7 +1361,8 @@ class Model:
         self._sources = [c.source for c in self._schema]
         self._reads = [(c.read, c.numeric and not c.part and not c.missing_numbers) for c in self._schema]
         self.columns: list[str] = list(dict.fromkeys(self._sources))
-        """The names of the columns that a record must have. Empty for LIBSVM data, which have indices."""
+        """The names of the columns of a record. Those without a weight may be absent. Empty for LIBSVM data, which have indices."""
+        self._needed = {c.source for c in self._schema if c.input is not None}
         self._indices: list[int] = [] if features.inputs or not self._sparse else [i for b in features.blocks for i in b.index]
         """Of a model of indices without inputs: the indices with a weight."""
         averages = f.get("averages")
@@ -1410,12 +1439,13 @@ class Model:
         except KeyError:
             found = {name: _nested(record, name) for name in self.columns}
             self._require([name for name, value in found.items() if value is _ABSENT])
-            return [found[name] for name in self._sources]
+            return [None if found[name] is _ABSENT else found[name] for name in self._sources]
 
     def _require(self, absent: list[str]) -> None:
+        absent = [name for name in absent if name in self._needed or name not in self.columns]
         if absent:
             listed = ", ".join(map(_quote, absent[:20])) + (f" and {len(absent) - 20} more" if len(absent) > 20 else "")
-            raise Error(f"rows without {listed}", f"the {len(self.columns)} columns of the training data")
+            raise Error(f"rows without {listed}", f"the {len(self._needed)} columns that the model needs")
 
     def _wrong_width(self, width: int) -> Error:
         return Error(f"rows of {width} values", f"{len(self.columns)}, one for each of Model.columns", fix="or rows by name: dicts, a data frame")
@@ -1740,6 +1770,8 @@ class _Rows:
         if self.frame is not None:
             if first == 0:
                 self.model._require([c for c in dict.fromkeys([*self.model.columns, name]) if c not in self.names])
+            if name not in self.names:
+                return [None] * n  # it has no weight
             values = self.frame[self.names[name]]
             if hasattr(values, "columns"):
                 raise Error("two columns of this name", "one", column=name)
@@ -1766,6 +1798,7 @@ class _Rows:
             except Error as e:
                 e.row = place + 1
                 raise
+            return None  # it has no weight
         return value
 
     def record(self, i: int) -> Any:

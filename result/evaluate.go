@@ -34,6 +34,12 @@ type Measured struct {
 	AUCAgainst float64 `json:"auc_against"` // the same area; ties count against the ranking
 	// rows that do not fit into memory: the exact areas differ from these by at most this, because rows were counted in intervals of scores
 	AUCWithin *float64 `json:"auc_within,omitempty"`
+	// mean over the positives of the precision in the rows with at least their score; absent: rows were counted in intervals of scores
+	AveragePrecision *float64 `json:"average_precision,omitempty"`
+	// Brier score: mean squared error of a model's probabilities on these rows; absent: it has none
+	Brier *float64 `json:"brier,omitempty"`
+	// mean negative log likelihood of a model's probabilities on these rows; absent: it has none
+	LogLoss *float64 `json:"log_loss,omitempty"`
 	// number of different scores; with auc_within, of intervals
 	Distinct int        `json:"distinct_scores"`
 	Goal     *GoalValue `json:"goal"` // the goal's criterion on these rows; null: no goal was set

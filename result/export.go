@@ -5,7 +5,6 @@ type Export struct {
 	Document
 	Target  string        `json:"target"`            // onnx, sql, c, go or card
 	Dialect string        `json:"dialect,omitempty"` // sql: whose SQL it is
-	Tested  bool          `json:"tested"`            // the project's tests run such exports; false for bigquery and snowflake
 	Digest  string        `json:"digest"`            // of the model, which is also in the export
 	Bytes   int           `json:"bytes"`             // size of the export
 	Inputs  []ExportInput `json:"inputs"`            // columns that the export reads, in the order of the model

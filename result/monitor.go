@@ -17,6 +17,8 @@ type Monitoring struct {
 	Alerts     int            `json:"alerts"`               // number of alerts
 	FirstTime  string         `json:"first_time,omitempty"` // time of the first row
 	LastTime   string         `json:"last_time,omitempty"`  // time of the last row
+	Block      string         `json:"block,omitempty"`      // length of the blocks that are compared; absent: rows are
+	Blocks     int            `json:"blocks,omitempty"`     // number of these that have ended
 
 	// alarms: the first one of each stream of evidence, and those of the last, unfinished block of rows
 	Alarms  []MonitorAlarm  `json:"alarms"`
@@ -66,14 +68,16 @@ type MonitorScores struct {
 	Levels    []ScoreLevel `json:"levels"`      // the watched levels, the lowest first
 	// mean rank of all scores among the reference rows, as a fraction: 0.5 if nothing changed
 	MeanRank float64 `json:"mean_rank"`
+	// mean score since the most probable start of a shift of all scores, less that before, in standard deviations
+	MeanShift float64 `json:"mean_shift"`
 }
 
 // ScoreLevel is a level that scores are compared at.
 type ScoreLevel struct {
 	Score    float64 `json:"score"`      // the level
-	Expected float64 `json:"expected"`   // fraction of the rows above it before the change: reference rows, and those that arrived
-	Seen     float64 `json:"seen"`       // fraction above it since the most probable start of the change
-	All      float64 `json:"seen_total"` // fraction above it of all rows
+	Expected float64 `json:"expected"`   // fraction of the rows with this score or more before the change: reference rows, and those that arrived
+	Seen     float64 `json:"seen"`       // that fraction since the most probable start of the change
+	All      float64 `json:"seen_total"` // that fraction of all rows
 }
 
 // MonitorColumns is the evidence on columns.
@@ -88,10 +92,10 @@ type MonitorColumns struct {
 type MonitorColumn struct {
 	Column string `json:"column"` // name of the column
 	Evidence
-	// the change with the most evidence: the fraction of rows above a value (null: none), in a category, of other
+	// the change with the most evidence: the fraction of rows with a value or more (null: none), in a category, of other
 	// values, or missing
 	Kind     ShiftKind `json:"kind"`
-	Above    *float64  `json:"above,omitempty"`    // the value
+	AtLeast  *float64  `json:"at_least,omitempty"` // the value
 	Category string    `json:"category,omitempty"` // the category
 	Expected float64   `json:"expected"`           // that fraction before the change: of the profile's rows, and of those that arrived
 	Seen     float64   `json:"seen"`               // since the most probable start of the change
@@ -105,12 +109,12 @@ type MonitorColumn struct {
 type ShiftKind string
 
 const (
-	AboveValue   ShiftKind = "above"            // the fraction of rows above a value
-	AboveMissing ShiftKind = "above-or-missing" // the fraction of rows above a value or missing
-	InCategory   ShiftKind = "category"         // the fraction of rows in a category
-	OtherValues  ShiftKind = "other"            // the fraction of rows with values that the profile does not list
-	MissingValue ShiftKind = "missing"          // the fraction of missing values
-	NewValues    ShiftKind = "new"              // the fraction of values beyond all of the profile, which had none
+	AtLeastValue   ShiftKind = "at-least"            // the fraction of rows with a value or more
+	AtLeastMissing ShiftKind = "at-least-or-missing" // the fraction of rows with a value or more, or without one
+	InCategory     ShiftKind = "category"            // the fraction of rows in a category
+	OtherValues    ShiftKind = "other"               // the fraction of rows with values that the profile does not list
+	MissingValue   ShiftKind = "missing"             // the fraction of missing values
+	NewValues      ShiftKind = "new"                 // the fraction of values beyond all of the profile, which had none
 )
 
 // MonitorBudget is the evidence that a budget is broken.

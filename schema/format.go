@@ -23,9 +23,11 @@ type Format struct {
 	Group       string     `json:"group,omitempty"`       // rows with equal values stay together
 	Segment     string     `json:"segment,omitempty"`     // a column whose values may have separate thresholds
 	Time        string     `json:"time,omitempty"`        // a column that orders the rows
+	NoTime      bool       `json:"no_time,omitempty"`     // the rows have no time, although those of Like do
 	Kept        []string   `json:"kept,omitempty"`        // columns to keep as text for breakdowns; features remain features
 	Timezone    string     `json:"timezone,omitempty"`    // the zone of days, such as Europe/Prague; "": UTC
 	FileColumn  string     `json:"file_column,omitempty"` // names the column of file names, for ID, Group, Segment and Time
+	Decimal     string     `json:"decimal,omitempty"`     // the decimal mark of numbers in text, "." or ","; the other one may separate groups of three digits. "": a point, and no groups
 	Missing     []string   `json:"missing,omitempty"`     // spellings of a missing value besides ""
 	Categorical []string   `json:"categorical,omitempty"` // columns of categories
 	Date        []string   `json:"date,omitempty"`        // columns of times: hour, weekday, day and seconds become features
@@ -56,7 +58,6 @@ const (
 	Packed     FileFormat = "packed" // what pack writes
 	Parquet    FileFormat = "parquet"
 	JSONLines  FileFormat = "jsonl" // an object a line; nested keys are joined by dots
-	IDX        FileFormat = "idx"   // images in the format of MNIST
 )
 
 // Header describes whether the first row of a file names the columns.

@@ -18,6 +18,7 @@ type Schema struct {
 	Time  string   `json:"time,omitempty" since:"2"`  // orders the rows
 
 	Timezone string `json:"timezone,omitempty" since:"2"` // zone of the days; "": UTC
+	Decimal  string `json:"decimal,omitempty" since:"2"`  // the decimal mark of numbers in text, as in Format
 }
 
 // Sparse reports whether rows have features by index instead of columns.
@@ -39,6 +40,7 @@ type Column struct {
 	Origin     float64  `json:"origin,omitempty" since:"2"` // with Part Seconds: what they count from, in seconds since 1970
 	Salt       string   `json:"salt,omitempty" since:"2"`   // Categorical: the model keeps hashes of its categories, made with this text
 	Dictionary []string `json:"-"`                          // Categorical: the values with codes 0, 1, ...
+	Unused     bool     `json:"-"`                          // the model has no weight for it: a file may lack it, and its values are missing then
 }
 
 // Kind is the kind of a column's values.

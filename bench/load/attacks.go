@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -121,11 +122,12 @@ func send(address string, n int, bytesOf func(i int) []byte) (int, *tally) {
 // same returns a function for send that always sends these bytes.
 func same(b []byte) func(int) []byte { return func(int) []byte { return b } }
 
-// hold opens connections, does something with each, and counts how the server ends them within a time.
+// hold opens connections from an address, does something with each, and counts how the server ends them within a time.
 func hold(address string, n int, limit time.Duration, begin func(conn net.Conn, ended <-chan struct{})) (int, *tally) {
 	t := newTally()
+	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 3, 1)}}
 	parallel(n, n, func(int) {
-		conn, err := net.Dial("tcp", address)
+		conn, err := dialer.Dial("tcp", address)
 		if err != nil {
 			t.add(plainError(err))
 			return
@@ -136,6 +138,45 @@ func hold(address string, n int, limit time.Duration, begin func(conn net.Conn, 
 		go begin(conn, ended)
 		t.add(outcomeOf(conn, limit))
 	})
+	return n, t
+}
+
+// idleConnections opens connections that each send one request and stay. Meanwhile and for two seconds afterwards new
+// clients connect and send a row.
+func idleConnections(address string, c *campaign) (int, *tally) {
+	const n = 5000
+	t := newTally()
+	row := c.requests(forms[0], 1)[0]
+	ctx, cancel := context.WithCancel(context.Background())
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		for ctx.Err() == nil {
+			fresh := &client{address: address}
+			if status, err := fresh.do(row); err != nil {
+				t.add("new-" + plainError(err))
+			} else {
+				t.add(fmt.Sprint("new-", status))
+			}
+			fresh.close()
+			time.Sleep(10 * time.Millisecond)
+		}
+	})
+	var held sync.Map
+	parallel(n, 32, func(i int) {
+		dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 2, byte(1+i%6))}, Timeout: 10 * time.Second}
+		conn, err := dialer.Dial("tcp", address)
+		if err != nil {
+			t.add(plainError(err))
+			return
+		}
+		held.Store(i, conn)
+		conn.Write([]byte("GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n"))
+		t.add(outcomeOf(conn, 20*time.Second))
+	})
+	time.Sleep(2 * time.Second)
+	cancel()
+	wait.Wait()
+	held.Range(func(_, conn any) bool { conn.(net.Conn).Close(); return true })
 	return n, t
 }
 
@@ -166,6 +207,7 @@ func attacks() []attack {
 		{"4,000 connections that send nothing", func(a string, _ *campaign) (int, *tally) {
 			return hold(a, 4000, 20*time.Second, func(net.Conn, <-chan struct{}) {})
 		}, "closed 408"},
+		{"5,000 idle connections of 6 addresses, each after one request", idleConnections, "200 new-200"},
 		{"200 senders of a header, a byte every 0.2 s", func(a string, _ *campaign) (int, *tally) {
 			return hold(a, 200, 20*time.Second, func(conn net.Conn, ended <-chan struct{}) {
 				trickle(conn, ended, "POST /v1/score HTTP/1.1\r\nHost: localhost\r\nX: "+strings.Repeat("x", 1000), 200*time.Millisecond)
@@ -220,7 +262,14 @@ func attacks() []attack {
 		}, "400"},
 		{"compressed body", func(a string, _ *campaign) (int, *tally) {
 			return send(a, 200, same(request("POST", "/v1/score", "application/json", []byte("\x1f\x8b"), "Content-Encoding: gzip")))
-		}, "415"},
+		}, "400"},
+		{"4 MB of zeros in 4 kB of gzip, and 1 GB", zipBombs, "400 413 422"},
+		{"binary tensors without an end", func(a string, _ *campaign) (int, *tally) {
+			return send(a, 200, func(i int) []byte {
+				head := `{"inputs":[{"name":"detector1","shape":[1000000],"datatype":"BYTES","parameters":{"binary_data_size":4000000}}]}`
+				return request("POST", "/v2/models/leaves/infer", "", append([]byte(head), bytes.Repeat([]byte{255}, 1000*(i%5))...), fmt.Sprint("Inference-Header-Content-Length: ", len(head)+i%2*1000000))
+			})
+		}, "400"},
 		{"arrays in arrays, 4 MB deep", body(strings.Repeat("[", 4<<20-100)), "400 422"},
 		{"a million empty rows", body(`{"rows":[` + strings.Repeat("{},", 1_000_000) + "{}]}"), "400 413 422"},
 		{"a number of 4 MB", body(`{"rows":[{"detector1":` + strings.Repeat("9", 4<<20-100) + "}]}"), "400 422"},
@@ -351,6 +400,20 @@ func halfClose(address string, c *campaign) (int, *tally) {
 	return 500, t
 }
 
+func zipBombs(address string, _ *campaign) (int, *tally) {
+	var bodies [2][]byte
+	for i, size := range []int{4<<20 - 1, 1 << 30} {
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		for blank := bytes.Repeat([]byte(" "), 1<<20); size > 0; size -= len(blank) {
+			z.Write(blank[:min(size, len(blank))])
+		}
+		z.Close()
+		bodies[i] = request("POST", "/v1/score", "application/json", b.Bytes(), "Content-Encoding: gzip")
+	}
+	return send(address, 100, func(i int) []byte { return bodies[i%2] })
+}
+
 func tlsHandshake(address string, _ *campaign) (int, *tally) {
 	t := newTally()
 	parallel(200, 16, func(int) {
@@ -422,7 +485,7 @@ type healthy struct {
 func newHealthy(address string, row []byte) *healthy {
 	ctx, cancel := context.WithCancel(context.Background())
 	h := &healthy{stop: cancel, done: make(chan struct{})}
-	c := &client{address: address} // it has its connection before the attack
+	c := &client{address: address, from: net.IPv4(127, 0, 9, 1)} // it has its connection before the attack, from an address of its own
 	c.do(row)
 	go func() {
 		defer close(h.done)

@@ -31,16 +31,6 @@ var forms = []form{
 	}},
 	{"NDJSON", "/v1/score", "application/x-ndjson", bodyOfLines},
 	{"CSV", "/v1/score", "text/csv", bodyOfCSV},
-	{"dataframe_split", "/invocations", "application/json", func(columns []string, rows [][]string) []byte {
-		return columnTable(`{"dataframe_split":{"columns":`, columns, `,"data":`, rows, "}}")
-	}},
-	{"dataframe_records", "/invocations", "application/json", func(columns []string, rows [][]string) []byte {
-		return wrapped("dataframe_records", columns, rows)
-	}},
-	{"instances", "/invocations", "application/json", func(columns []string, rows [][]string) []byte {
-		return wrapped("instances", columns, rows)
-	}},
-	{"invocations, CSV", "/invocations", "text/csv", bodyOfCSV},
 	{"Open Inference, a tensor a column", "/v2/models/leaves/infer", "application/json", bodyOfTensors},
 	{"Open Inference, one tensor", "/v2/models/leaves/infer", "application/json", bodyOfTensor},
 }
@@ -138,18 +128,13 @@ func (c *campaign) requests(f form, batch int) [][]byte {
 }
 
 var (
-	scoresOf      = regexp.MustCompile(`"score":([^,}]+)`)
-	predictionsOf = regexp.MustCompile(`"predictions":\[([^\]]*)\]`)
-	tensorOf      = regexp.MustCompile(`"name":"score"[^\[]*\[[^\]]*\][^\[]*"data":\[([^\]]*)\]`)
+	scoresOf = regexp.MustCompile(`"score":([^,}]+)`)
+	tensorOf = regexp.MustCompile(`"name":"score"[^\[]*\[[^\]]*\][^\[]*"data":\[([^\]]*)\]`)
 )
 
 // scores returns the texts of the scores in an answer.
 func scores(answer []byte, f form) []string {
 	switch {
-	case f.path == "/invocations":
-		if m := predictionsOf.FindSubmatch(answer); m != nil {
-			return strings.Split(string(m[1]), ",")
-		}
 	case strings.HasPrefix(f.path, "/v2"):
 		if m := tensorOf.FindSubmatch(answer); m != nil {
 			return strings.Split(string(m[1]), ",")

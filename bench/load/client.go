@@ -22,6 +22,7 @@ import (
 // the processor is left to the server.
 type client struct {
 	address string
+	from    net.IP // nil: any
 	conn    net.Conn
 	reader  *bufio.Reader
 	body    []byte // of the last answer
@@ -48,7 +49,11 @@ const answerTimeout = 40 * time.Second // longer than every limit of the server
 // do sends a request and returns the status of the answer. After an error the next call connects again.
 func (c *client) do(request []byte) (status int, err error) {
 	if c.conn == nil {
-		if c.conn, err = net.Dial("tcp", c.address); err != nil {
+		dialer := net.Dialer{}
+		if c.from != nil {
+			dialer.LocalAddr = &net.TCPAddr{IP: c.from}
+		}
+		if c.conn, err = dialer.Dial("tcp", c.address); err != nil {
 			return 0, err
 		}
 		if c.reader == nil {
@@ -166,6 +171,7 @@ type outcome struct {
 	service  []time.Duration // of answers with 200 in an open loop, from the moment of sending, ascending
 	late     []time.Duration // how late the requests of an open loop were sent, ascending
 	rejected []time.Duration // of other answers, ascending
+	refusals []time.Duration // the same in an open loop, from the moment of sending, ascending
 	unsent   int             // requests of an open loop that were due and could not be sent in time
 }
 
@@ -193,7 +199,7 @@ func (o *outcome) merge(p *outcome) {
 	for e, n := range p.errors {
 		o.errors[e] += n
 	}
-	for _, l := range []struct{ to, from *[]time.Duration }{{&o.times, &p.times}, {&o.service, &p.service}, {&o.late, &p.late}, {&o.rejected, &p.rejected}} {
+	for _, l := range []struct{ to, from *[]time.Duration }{{&o.times, &p.times}, {&o.service, &p.service}, {&o.late, &p.late}, {&o.rejected, &p.rejected}, {&o.refusals, &p.refusals}} {
 		*l.to = append(*l.to, *l.from...)
 	}
 }
@@ -247,8 +253,9 @@ func closedLoop(address string, connections int, length time.Duration, requests 
 
 // openLoop sends requests at a rate, at random times (a Poisson process), whether or not the ones before are answered.
 // Times count from the moment when a request was due, so that a slow server cannot slow its clients down; those of
-// outcome.service count from the moment when it was sent. The loop ends soon after its length.
-func openLoop(address string, connections int, rate float64, length time.Duration, requests [][]byte) *outcome {
+// outcome.service count from the moment when it was sent, so that a generator that is late is no fault of the server. A
+// request that cannot be sent within patience of its time is left out and counted. The loop ends soon after its length.
+func openLoop(address string, connections int, rate float64, length, patience time.Duration, requests [][]byte) *outcome {
 	random := rand.New(rand.NewPCG(9, 9))
 	var due []time.Duration
 	for at := 0.0; at < length.Seconds(); at += random.ExpFloat64() / rate {
@@ -265,18 +272,21 @@ func openLoop(address string, connections int, rate float64, length time.Duratio
 				return
 			}
 			time.Sleep(time.Until(begin.Add(due[i])))
-			late := time.Since(begin) - due[i]
-			if late > time.Second {
-				o.unsent++ // all connections are busy
+			sent := time.Now()
+			late := sent.Sub(begin) - due[i]
+			if late > patience {
+				o.unsent++
 				continue
 			}
 			status, err := c.do(requests[i%len(requests)])
-			took := time.Since(begin) - due[i]
+			took := time.Since(sent)
 			o.sent++
 			o.late = append(o.late, late)
-			o.answered(c, status, err, took)
+			o.answered(c, status, err, late+took)
 			if err == nil && status == 200 {
-				o.service = append(o.service, took-late)
+				o.service = append(o.service, took)
+			} else if err == nil {
+				o.refusals = append(o.refusals, took)
 			}
 		}
 	})
@@ -299,7 +309,7 @@ func each(connections int, run func(k int, o *outcome)) *outcome {
 	}
 	wait.Wait()
 	all.took = time.Since(begin)
-	for _, times := range [][]time.Duration{all.times, all.service, all.late, all.rejected} {
+	for _, times := range [][]time.Duration{all.times, all.service, all.late, all.rejected, all.refusals} {
 		slices.Sort(times)
 	}
 	return all

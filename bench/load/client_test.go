@@ -54,11 +54,11 @@ func TestOpenLoop(t *testing.T) {
 	}))
 	defer s.Close()
 	row := [][]byte{request("GET", "/", "", nil)}
-	o := openLoop(s.Listener.Addr().String(), 50, 200, 500*time.Millisecond, row)
+	o := openLoop(s.Listener.Addr().String(), 50, 200, 500*time.Millisecond, time.Second, row)
 	if o.sent != int(asked.Load()) || o.sent < 50 || o.sent > 160 || o.ok() != o.sent || len(o.service) != o.ok() || quantile(o.times, 0.5) < 20*time.Millisecond {
 		t.Errorf("%+v", o)
 	}
-	o = openLoop(s.Listener.Addr().String(), 1, 200, 2*time.Second, row) // one connection cannot
+	o = openLoop(s.Listener.Addr().String(), 1, 200, 2*time.Second, time.Second, row) // one connection cannot
 	if o.unsent == 0 || o.took > 5*time.Second {
 		t.Errorf("%d not sent in %s", o.unsent, o.took)
 	}

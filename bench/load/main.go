@@ -89,7 +89,7 @@ func run(output, only, program string, short float64) (failed error) {
 	if err != nil {
 		return err
 	}
-	c := &campaign{dir: dir, toptau: program, short: short, page: &page{}}
+	c := &campaign{dir: dir, toptau: program, short: short, page: &page{short: short}}
 	stop := make(chan os.Signal, 1)
 	notify(stop)
 	go func() {
@@ -113,7 +113,7 @@ func run(output, only, program string, short float64) (failed error) {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
 	}
-	return machine.WritePage(output, []byte(c.page.text()))
+	return machine.WritePage(output, []byte(c.page.text()), "make load")
 }
 
 // end kills what still runs and removes the files.

@@ -14,6 +14,7 @@ import (
 
 // page collects what was measured.
 type page struct {
+	short  float64 // campaign.short
 	goals  [][4]string
 	tables map[string]*resultTable
 }
@@ -69,12 +70,14 @@ of the same library that answers the same requests with nothing. Medians of 7 ro
 	{"latency", `## Latency
 
 Open loop: requests with one row are sent at random times, whether or not the ones before are answered, and times count from the
-moment when a request was due. "Sent late" is the part of it that the generator causes.`},
+moment when a request was due. "Sent late" is the part of it that the generator causes, whose timers of the kernel have steps of about a millisecond;
+"from the sending" leaves it out.`},
 	{"overload", `## Overload
 
-Batches of 100 rows with one reason each (columns and data, values rounded so that a body is short), to a model of boosted trees. Peak: 8
-connections that send the next request when the last is answered. Then open loop, with up to 2,000 connections. Times are from the sending of a request
-to its answer; "sent late" is how far the generator was behind.`},
+Batches of 100 rows with one reason each (columns and data, values rounded so that a body is short), to a model of boosted trees. Peak: 4
+connections that send the next request when the last is answered. Then open loop, with up to 512 connections: a request that cannot be sent within
+20 ms of its time is left out. Times are from the sending of a request to its answer, so that a generator that is late is no fault of the server;
+"sent late" is how far it was behind. The server has one processor, and the generator another.`},
 	{"refusals", `On a busy machine the server does not get all of its processor. By processor time alone:`},
 	{"reload", `## Reload
 
@@ -94,14 +97,18 @@ func (p *page) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# The server under load
 
-Written by `+"`make load`"+` on %s, %d processors of %s, %s.
+Machine: %d processors of %s, %s.
 
 The server runs as a process of its own with GOMAXPROCS=1, and the load comes from a second process on the same machine, over the loopback
 interface, with connections that stay open. "By processor time" is the time that the kernel charged to the server, so that other
 programs on the machine hardly matter; all other times are those of the clock, and a busy machine makes them worse. Models are those that
 `+"`train`"+` chooses for 20,000 simulated flows of 34 columns: raw (34 weights), scorecard, and leaves of random trees.
 
-`, time.Now().UTC().Format(time.DateOnly), runtime.NumCPU(), machine.Processor(), runtime.Version())
+The load of the machine was %s at the end, and the times of the stages were multiplied by %g. With a load above the number of processors, times of the
+clock say more about other programs than about the server, and processor times are longer than alone, too: compare them with the
+empty handler, which is measured at the same time.
+
+`, runtime.NumCPU(), machine.Processor(), runtime.Version(), machine.Load(), p.short)
 	rows := make([][]string, len(p.goals))
 	for i := range p.goals {
 		rows[i] = p.goals[i][:]

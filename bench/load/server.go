@@ -16,6 +16,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // server is a process that is measured.
@@ -134,6 +136,43 @@ func (s *server) memory(name string) int64 {
 		}
 	}
 	return 0
+}
+
+// separate lets a server have the first processor of this machine and the generator the others, so that the generator
+// takes nothing from the server. It returns a description and a function that lets the generator have all again.
+func separate(server int) (description string, together func(), err error) {
+	var all unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &all); err != nil {
+		return "", nil, err
+	}
+	if all.Count() < 2 {
+		return "one for both", func() {}, nil
+	}
+	first, own := unix.CPUSet{}, all
+	for i := range 1024 {
+		if all.IsSet(i) {
+			first.Set(i)
+			own.Clear(i)
+			break
+		}
+	}
+	if err := setAffinity(server, &first); err != nil {
+		return "", nil, err
+	}
+	self := os.Getpid()
+	return "one for each", func() { setAffinity(self, &all) }, setAffinity(self, &own)
+}
+
+// setAffinity sets the processors of all threads of a process.
+func setAffinity(pid int, to *unix.CPUSet) error {
+	threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	for _, t := range threads {
+		id, _ := strconv.Atoi(t.Name())
+		if failed := unix.SchedSetaffinity(id, to); err == nil {
+			err = failed
+		}
+	}
+	return err
 }
 
 // serveEmpty answers every request with nothing, as the least that net/http costs.

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"toptau/internal/provenance"
 )
 
 // Processor returns the name of the processor, or its architecture.
@@ -48,11 +50,11 @@ func ProcessorTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// WritePage writes a page of results to a file, or to standard output if the path is "".
-func WritePage(path string, page []byte) error {
+// WritePage writes the page of results of a command to a file, or to standard output if the path is "".
+func WritePage(path string, page []byte, command string) error {
 	if path == "" {
 		_, err := os.Stdout.Write(page)
 		return err
 	}
-	return os.WriteFile(path, page, 0o644)
+	return provenance.WritePage(path, page, command)
 }

@@ -40,7 +40,7 @@ func main() {
 	if err := run(&page, *dir, *python, *only, *rows, *rounds); err != nil {
 		log.Fatal(err)
 	}
-	if err := machine.WritePage(*output, page.Bytes()); err != nil {
+	if err := machine.WritePage(*output, page.Bytes(), "make parquet"); err != nil {
 		log.Fatal(err)
 	}
 }
@@ -103,8 +103,7 @@ func run(page io.Writer, dir, python, only string, rows, rounds int) error {
 	}
 	fmt.Fprintf(page, `# Reading Parquet files
 
-Written by `+"`make parquet`"+` on %s, %d processors of %s, %s,
-with %s. Load average at the start: %s.
+Machine: %d processors of %s, %s, with %s. Load average at the start: %s.
 
 %s rows of %d columns. Each reader adds up every column of numbers, or the lengths of the texts of every column. A cell has
 millions of values a second: of processor time with one thread / of wall time with two threads. It is the fastest of %d interleaved
@@ -116,7 +115,7 @@ A Parquet file gives the same bytes of a model as a CSV file with its rows (`+"`
 
 | file | MB | columns | rows | DuckDB | times DuckDB's time |
 | --- | ---: | ---: | ---: | ---: | ---: |
-`, time.Now().Format(time.DateOnly), runtime.NumCPU(), machine.Processor(), runtime.Version(), strings.TrimSpace(string(versions)), machine.Load(),
+`, runtime.NumCPU(), machine.Processor(), runtime.Version(), strings.TrimSpace(string(versions)), machine.Load(),
 		text.Count(rows), columns, rounds)
 	for _, f := range files {
 		if !strings.Contains(f.name, only) {

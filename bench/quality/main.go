@@ -21,7 +21,7 @@ import (
 	"time"
 
 	"toptau/bench/machine"
-	"toptau/internal/atomicfile"
+	"toptau/internal/provenance"
 	"toptau/internal/tune"
 )
 
@@ -129,7 +129,7 @@ func (h *harness) run(ctx context.Context, only, chosen []string, seeds [2]int, 
 	if err := writeChart(out, h.chartRows()); err != nil {
 		return err
 	}
-	return atomicfile.Write(out, []byte(h.page()))
+	return provenance.WritePage(out, []byte(h.page()), "make quality")
 }
 
 // resample counts the violations of every set with enough negatives.

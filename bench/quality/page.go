@@ -19,7 +19,7 @@ func (h *harness) page() string {
 	p := &page{h: h}
 	p.WriteString(head)
 	if h.missing > 0 {
-		fmt.Fprintf(p, "* **This run was cut short: %d of %d results are missing.**\n", h.missing, h.missing+len(h.results))
+		fmt.Fprintf(p, "* **%d of %d results are missing.**\n", h.missing, h.missing+len(h.results))
 	}
 	p.goals()
 	p.areas()
@@ -33,8 +33,7 @@ func (h *harness) page() string {
 
 const head = `# Quality at the top of the list
 
-Written by ` + "`make quality`" + ` (` + "`go run -C bench ./quality`" + `), from the benchmark data in TOPTAU_DATA. A rerun gives
-the same page except for times.
+A rerun gives the same page except for times.
 
 ## How it is measured
 

@@ -19,6 +19,7 @@ import (
 	"toptau/diag"
 	"toptau/internal/atomicfile"
 	"toptau/internal/parallel"
+	"toptau/internal/provenance"
 	"toptau/internal/tune"
 	"toptau/metric"
 	"toptau/schema"
@@ -153,7 +154,7 @@ func (h *harness) runThresholds(ctx context.Context, only, chosen []string, seed
 	if err != nil {
 		return err
 	}
-	return atomicfile.Write(out, []byte(text))
+	return provenance.WritePage(out, []byte(text), "make thresholds")
 }
 
 // computeThresholds computes the runs that wait, as many at a time as there are processors. It ends early

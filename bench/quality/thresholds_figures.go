@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"toptau/internal/tune"
 	"toptau/metric"
+	"toptau/schema"
 	"toptau/threshold"
 )
 
@@ -133,6 +135,12 @@ func (f *Figures) reason() string {
 func (f *Figures) learner() string { name, _, _ := strings.Cut(f.Cell, " "); return name }
 
 func (f *Figures) encoding() string { _, name, _ := strings.Cut(f.Cell, " "); return name }
+
+// refitted reports whether the models of a cell have trees, or may have them, and were fitted again to all rows.
+func (f *Figures) refitted() bool {
+	return f.Scheme == string(tune.SchemeCrossFitted) &&
+		(f.Cell == averageCell || f.Cell == defaultCell || f.encoding() == string(schema.Leaves))
+}
 
 // selected are the figures for which all conditions hold.
 func selected(list []*Figures, conditions ...func(f *Figures) bool) []*Figures {

@@ -45,7 +45,7 @@ func (p *thresholdPage) page() (string, error) {
 const thresholdHead = `# How thresholds without a guarantee keep their budget
 
 Without ` + "`--delta`, `train --max-fpr`" + ` sets a threshold whose expected rate of false alarms on new rows is the budget or a little
-less. This page measures it on rows that took no part in training, choosing or calibrating. Written by ` + "`make thresholds`" + `.
+less. This page measures it on rows that took no part in training, choosing or calibrating.
 
 R is the number of false alarms divided by budget x test negatives. R = 1 is exactly the budget.
 
@@ -118,7 +118,7 @@ func (p *thresholdPage) summary() {
 	list := p.figures
 	p.line("%d trainings with thresholds for three budgets on %d sets; %d cells.", len(p.runs)-p.failures(), p.sets(), len(list))
 	if p.missing > 0 {
-		p.line("**This run was cut short: %d of %d trainings are missing.**", p.missing, p.missing+len(p.runs))
+		p.line("**%d of %d trainings are missing.**", p.missing, p.missing+len(p.runs))
 	}
 	kept := count(list, func(f *Figures) bool { return !f.high() })
 	p.line("R <= 1.05 + 2 standard errors in %s, goal 95 %%: %s.", share(kept, len(list)), passing(kept, len(list)))
@@ -135,8 +135,11 @@ func (p *thresholdPage) summary() {
 	}
 	simulated := selected(list, func(f *Figures) bool { return isSimulated(f.Set) })
 	draws, covering := coverage(simulated)
-	p.line("Simulated sets with known true rate: mean R %s; the 95 %% interval that `train` reports contains the true rate in %s of the fresh draws.",
+	p.line("Simulated sets with known true rate: mean R %s; the 95 %% interval of the order statistic contains the true rate in %s of the fresh draws.",
 		byBudget(simulated, ratioText), share(covering, draws))
+	refitted := selected(simulated, (*Figures).refitted)
+	draws, covering = coverage(refitted)
+	p.line("Of these, models with trees that are fitted again to all rows: it contains the true rate in %s. `train` prints no interval for them.", share(covering, draws))
 	if named := selected(list, func(f *Figures) bool { return namesOf(f.Set) != noNames }); len(named) > 0 {
 		p.line("With an artificial column of 6,000 names: mean R %s; highest cell %s.", byBudget(named, ratioText), highest(named))
 	}
@@ -303,7 +306,7 @@ func (p *thresholdPage) known() {
 		return
 	}
 	p.WriteString("\n## Fresh draws with known true rate\n\nThe spread is the 10 % to 90 % range of the true rate over draws, as a multiple of the " +
-		"budget. The interval is the 95 % interval that `train`\nreports. It covers if it contains the rate on the 20,000 fresh rows, whose own sampling error lowers the coverage at 0.1 %.\n\n" +
+		"budget. The interval is the 95 % interval of the\norder statistic, which `train` prints unless a model with trees is fitted again to all rows. It covers if it contains the rate on the 20,000 fresh rows, whose own sampling error lowers the coverage at 0.1 %.\n\n" +
 		"| set | cell | budget | draws | R | spread | scheme | intervals that cover |\n| --- | --- | ---: | ---: | ---: | --- | --- | ---: |\n")
 	for _, f := range list {
 		sorted := slices.Sorted(slices.Values(f.ratios))

@@ -46,9 +46,9 @@ var thresholdSets = []thresholdSet{
 	{name: "mammography+names", of: "mammography", names: blank,
 		kind: "with an artificial column of 6,000 names that are unrelated to the class"},
 	{name: "detectors", simulated: simulate.Options{Kind: "detectors", Rows: 3200, Columns: 20, Positives: threshold.MustRate("10%")},
-		kind: "`toptau simulate detectors`, 3,200 rows, 20 columns, 10 % positives"},
+		kind: "`toptau generate detectors`, 3,200 rows, 20 columns, 10 % positives"},
 	{name: "hepmass+names", simulated: simulate.Options{Kind: "hepmass", Rows: 4000, Positives: threshold.MustRate("25%")},
-		names: telling, kind: "`toptau simulate hepmass`, 4,000 rows, 25 % positives, with an artificial column of 6,000 names, " +
+		names: telling, kind: "`toptau generate hepmass`, 4,000 rows, 25 % positives, with an artificial column of 6,000 names, " +
 			"of which 1,200 are more frequent among the positives"},
 }
 

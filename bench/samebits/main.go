@@ -23,12 +23,12 @@ var cases = []struct{ name, data, command string }{
 	{"certified, weights, categories", "mixed.csv", "fit DATA --label label --weight weight --impute median --method patmat --tau 10% --beta 1 -o MODEL --certificate CERTIFICATE"},
 	{"adam", "mixed.csv", "fit DATA --label label --drop weight --impute zero --method grill --tau 5% --iterations 50 -o MODEL"},
 	{"sgd, minibatches", "flows.csv", "fit DATA --label label --method topmean --tau 5% --solver sgd --iterations 30 --minibatches 4 --start random -o MODEL"},
-	{"scorecard", "mixed.csv", "fit DATA --label label --drop weight --impute median --features scorecard --method toppush -o MODEL --certificate CERTIFICATE"},
-	{"leaves", "flows.csv", "fit DATA --label label --features leaves --method topmean-np --tau 5% --solver adam --iterations 30 -o MODEL"},
-	{"boosted", "mixed.csv", "train DATA --label label --drop weight --impute indicator --max-fpr 5% --method boosting --features boosted,pairs,additive -o MODEL"},
+	{"scorecard", "mixed.csv", "fit DATA --label label --drop weight --impute median --encoding scorecard --method toppush -o MODEL --certificate CERTIFICATE"},
+	{"leaves", "flows.csv", "fit DATA --label label --encoding leaves --method topmean-np --tau 5% --solver adam --iterations 30 -o MODEL"},
+	{"boosted", "mixed.csv", "train DATA --label label --drop weight --impute indicator --max-fpr 5% --method boosting --encoding boosted,pairs,additive -o MODEL"},
 	{"libsvm", "flows.svm", "fit DATA --method patmat-np --tau 2% --beta 1 -o MODEL --certificate CERTIFICATE"},
-	{"train, cross-fitted", "flows.csv", "train DATA --label label --max-fpr 1% --method logistic,ramp --features raw,scorecard -o MODEL"},
-	{"train, guarantee", "flows.csv", "train DATA --label label --max-fpr 5% --delta 5% --method logistic,topmean-np --features raw -o MODEL"},
+	{"train, cross-fitted", "flows.csv", "train DATA --label label --max-fpr 1% --method logistic,ramp --encoding raw,scorecard -o MODEL"},
+	{"train, guarantee", "flows.csv", "train DATA --label label --max-fpr 5% --delta 5% --method logistic,topmean-np --encoding raw -o MODEL"},
 	{"train, all encodings", "mixed.csv", "train DATA --label label --drop weight --impute median --top 5% -o MODEL"},
 }
 

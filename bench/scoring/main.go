@@ -46,7 +46,7 @@ func main() {
 	if err := measure(&page, dir, *rows, *rounds, *slow); err != nil {
 		log.Fatal(err)
 	}
-	if err := machine.WritePage(*output, page.Bytes()); err != nil {
+	if err := machine.WritePage(*output, page.Bytes(), "go run -C bench ./scoring -o ../docs/results/scoring.md"); err != nil {
 		log.Fatal(err)
 	}
 }
@@ -54,7 +54,7 @@ func main() {
 func measure(page io.Writer, dir string, rows, rounds, slow int) error {
 	fmt.Fprintf(page, `# Scoring files and streams
 
-Written by `+"`go run -C bench ./scoring -o ../docs/results/scoring.md`"+` on %s, %d processors of %s, %s.
+Machine: %d processors of %s, %s.
 
 ## Files
 
@@ -64,7 +64,7 @@ interleaved rounds. "read" parses the file for the same model and scores nothing
 
 | encoding | weights | read, rows/s | score, rows/s | score, CSV, rows/s | score / read |
 | --- | ---: | ---: | ---: | ---: | ---: |
-`, time.Now().Format(time.DateOnly), runtime.NumCPU(), machine.Processor(), runtime.Version(), rows, rounds)
+`, runtime.NumCPU(), machine.Processor(), runtime.Version(), rows, rounds)
 	flows, later := filepath.Join(dir, "flows.csv"), filepath.Join(dir, "later.csv")
 	if err := writeFlows(flows, 20_000, 1); err != nil {
 		return err
@@ -193,7 +193,7 @@ func measureLatency(page io.Writer, dir string, m *model.Model, content []byte, 
 ## Streams
 
 `+"`toptau score model.json -`"+` with pipes for its input and output: milliseconds from the write of a row to the arrival of its line. A burst is
-written at once, and the time is that of its last row. "follow" appends the rows to a file that `+"`score --follow`"+` reads. Load average at the
+written at once, and the time is that of its last row. Load average at the
 start: %s on %d processors.
 
 | writer | rows | median, ms | worst, ms |
@@ -205,15 +205,13 @@ start: %s on %d processors.
 		name          string
 		burst, bursts int
 		pause         time.Duration
-		follow        bool
 	}{
-		{"one row a second", 1, slow, time.Second, false},
-		{"100 rows a second", 1, 10 * slow, 10 * time.Millisecond, false},
-		{"bursts of 1,000 rows, one a second", 1000, slow / 3, time.Second, false},
-		{"bursts of 10,000 rows, one a second", 10_000, min(slow/3, len(rows)/10_001), time.Second, false},
-		{"one row a second, follow", 1, slow, time.Second, true},
+		{"one row a second", 1, slow, time.Second},
+		{"100 rows a second", 1, 10 * slow, 10 * time.Millisecond},
+		{"bursts of 1,000 rows, one a second", 1000, slow / 3, time.Second},
+		{"bursts of 10,000 rows, one a second", 10_000, min(slow/3, len(rows)/10_001), time.Second},
 	} {
-		waits, err := waitsOf(dir, binary, path, header, rows, c.burst, c.bursts, c.pause, c.follow)
+		waits, err := waitsOf(dir, binary, path, header, rows, c.burst, c.bursts, c.pause)
 		if err != nil {
 			return err
 		}
@@ -225,26 +223,11 @@ start: %s on %d processors.
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-func waitsOf(dir, binary, model string, header []byte, rows [][]byte, burst, bursts int, pause time.Duration, follow bool) ([]time.Duration, error) {
+func waitsOf(dir, binary, model string, header []byte, rows [][]byte, burst, bursts int, pause time.Duration) ([]time.Duration, error) {
 	c := exec.Command(binary, "score", model, "-")
-	var in io.Writer
-	if follow {
-		path := filepath.Join(dir, "growing.csv")
-		f, err := os.Create(path)
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		in, c = f, exec.Command(binary, "score", model, path, "--follow")
-		if _, err := f.Write(header); err != nil {
-			return nil, err
-		}
-	} else {
-		pipe, err := c.StdinPipe()
-		if err != nil {
-			return nil, err
-		}
-		in = pipe
+	in, err := c.StdinPipe()
+	if err != nil {
+		return nil, err
 	}
 	out, err := c.StdoutPipe()
 	if err != nil {
@@ -257,10 +240,8 @@ func waitsOf(dir, binary, model string, header []byte, rows [][]byte, burst, bur
 		c.Process.Signal(os.Interrupt)
 		c.Wait()
 	}()
-	if !follow {
-		if _, err := in.Write(header); err != nil {
-			return nil, err
-		}
+	if _, err := in.Write(header); err != nil {
+		return nil, err
 	}
 	answers := bufio.NewScanner(out)
 	var waits []time.Duration

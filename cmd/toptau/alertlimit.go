@@ -54,6 +54,9 @@ func (f *alertFlags) options(timezone string) (alertlimit.Options, error) {
 		return alertlimit.Options{}, &diag.Error{Kind: diag.Usage, Param: "timezone", Found: diag.Quote(timezone),
 			Expected: "a zone such as UTC or Europe/Prague"}
 	}
+	if err := checkState(f.State); err != nil {
+		return alertlimit.Options{}, err
+	}
 	return alertlimit.Options{Limit: f.AlertLimit, Expect: f.Expect, Zone: zone}, nil
 }
 
@@ -94,7 +97,7 @@ func (f *alertFlags) serve(server *serve.Options, timezone string) (*serverLimit
 	if err != nil || !f.limited() {
 		return l, err
 	}
-	if n := len(server.Models); n > 1 {
+	if n := len(server.Models) + len(server.Canaries); n > 1 {
 		return l, &diag.Error{Kind: diag.Usage, Param: "alert-limit", Found: fmt.Sprintf("with %d models", n), Expected: "one model",
 			Hint: "scores of different models cannot be compared; start a server for each"}
 	}
@@ -142,8 +145,11 @@ func (l *serverLimit) Decide(r serve.Request, rows []serve.Verdict) error {
 	return l.budget.Status(now).Err
 }
 
-// Remaining implements serve.Limit.
-func (l *serverLimit) Remaining() int { return l.budget.Status(time.Now()).Remaining }
+// Status implements serve.Limit.
+func (l *serverLimit) Status() serve.LimitStatus {
+	s := l.budget.Status(time.Now())
+	return serve.LimitStatus{Remaining: s.Remaining, ClockSteps: s.ClockSteps}
+}
 
 // Close closes the budget, if there is one.
 func (l *serverLimit) Close() error {

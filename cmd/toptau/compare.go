@@ -10,6 +10,7 @@ import (
 	"toptau/internal/atomicfile"
 	"toptau/internal/cli"
 	"toptau/internal/cli/verbs"
+	"toptau/internal/memory"
 	"toptau/method"
 	"toptau/result"
 	"toptau/schema"
@@ -67,7 +68,7 @@ func (c *compareCommand) Run(s *cli.Session) error {
 		verbs.ShowProgress(s, now)
 	}
 	keepCounted(&c.Format, &c.TrainOptions)
-	data, err := readParts(s, cacheFlags{NoCache: true}, 0, c.Data, c.Format, part{c.Choose, &c.Validation}, part{c.Measure, &c.Test})
+	data, err := readParts(s, memory.Unknown, c.Data, c.Format, part{c.Choose, &c.Validation}, part{c.Measure, &c.Test})
 	if err != nil {
 		return nameKept(err, c.Entity, c.Value)
 	}
@@ -124,7 +125,7 @@ func (c *compareCommand) checkAgainst(others []toptau.Entry) error {
 	if slices.Contains(known, learner) || slices.Contains(known, c.Against) {
 		return nil
 	}
-	return &diag.Error{Kind: diag.Usage, Param: "against", Found: diag.Quote(c.Against), Expected: "one of " + strings.Join(known, ", ")}
+	return diag.OneOf("against", c.Against, known)
 }
 
 // readScores reads entries of --scores NAME=FILE.

@@ -75,7 +75,7 @@ func TestKillConsumerLosesNothing(t *testing.T) {
 	server.Process.Signal(syscall.SIGTERM)
 	server.Wait()
 
-	score := command(t, "score", "m.json", "rows.csv")
+	score := exec.Command("toptau", "score", "m.json", "rows.csv")
 	score.Dir = s.dir
 	out, err := score.Output()
 	if err != nil {

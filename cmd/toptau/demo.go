@@ -20,7 +20,9 @@ import (
 type demoCommand struct {
 	Rows int    `default:"10000" help:"Rows of the training data; as many fresh ones measure the model."`
 	Seed uint64 `default:"1" help:"The seed of the data and the split."`
-	Dir  string `file:"dir" placeholder:"DIR" help:"Keep the data and the model in this directory (default: a temporary one, removed)."`
+	Dir  string `file:"dir" placeholder:"DIR" help:"Keep the data and the model in this directory (default: a temporary one, removed; the report stays)."`
+
+	report string // the page for a browser
 }
 
 // The demo's files and its goal.
@@ -44,6 +46,12 @@ func (c *demoCommand) Run(s *cli.Session) error {
 		}
 		defer os.RemoveAll(temporary)
 		dir = temporary
+	}
+	c.report = filepath.Join(dir, demoPage)
+	if c.Dir == "" {
+		if !s.JSON {
+			c.report = dir + ".html" // next to the directory that is removed
+		}
 	} else if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
@@ -72,9 +80,11 @@ several types, and the detectors are noisy. Analysts can live with false alarms 
 What this means: of 1,000 alerts about %.0f are attacks; the model finds %s of all attacks, and %s of the benign
 flows raise an alarm. With confidence 95 %% new flows of this kind keep the budget of %s.
 %.1f s in all.
-`, 1000*at.Precision.Rate, text.Percent(at.TruePositiveRate.Rate), text.Percent(at.FalsePositiveRate.Rate), demoGoal, time.Since(started).Seconds())
+
+Open the report in a browser: %s
+`, 1000*at.Precision.Rate, text.Percent(at.TruePositiveRate.Rate), text.Percent(at.FalsePositiveRate.Rate), demoGoal, time.Since(started).Seconds(), c.report)
 	if c.Dir == "" {
-		s.Printf("The files were temporary: toptau demo --dir DIR keeps them, and the commands work on your own files.\n")
+		s.Printf("The other files are removed: toptau demo --dir DIR keeps them, and the commands work on your own files.\n")
 	}
 	return nil
 }
@@ -135,7 +145,7 @@ func (c *demoCommand) evaluate(s *cli.Session, dir string, trained *toptau.Train
 	if err != nil {
 		return nil, err
 	}
-	if err := s.WriteFile(filepath.Join(dir, demoPage), e.WriteReport); err != nil {
+	if err := s.WriteFile(c.report, e.WriteReport); err != nil {
 		return nil, err
 	}
 	if s.JSON {

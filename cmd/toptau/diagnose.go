@@ -14,7 +14,6 @@ type diagnoseCommand struct {
 	toptau.DiagnoseOptions
 	verbs.GoalFlags
 	schema.Format
-	cacheFlags
 }
 
 func (c *diagnoseCommand) Run(s *cli.Session) error {
@@ -22,7 +21,7 @@ func (c *diagnoseCommand) Run(s *cli.Session) error {
 	if c.Goal, err = c.Optional(); err != nil {
 		return err
 	}
-	paths, format, err := c.packLarge(s, c.Data, c.Format, c.Memory)
+	paths, format, err := packLarge(s, c.Data, c.Format, c.Memory)
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,6 @@ type evaluateCommand struct {
 	verbs.GoalFlags
 	verbs.VerifyFlags
 	schema.Format
-	cacheFlags
 }
 
 func (c *evaluateCommand) Run(s *cli.Session) error {
@@ -124,7 +123,7 @@ func (c *evaluateCommand) read(s *cli.Session) ([]toptau.Entry, *toptau.Data, er
 			return nil, nil, err
 		}
 	}
-	data, format, err := c.packLarge(s, c.Files[files:], format, c.Memory)
+	data, format, err := packLarge(s, c.Files[files:], format, c.Memory)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -62,7 +62,7 @@ func (c *explainCommand) Run(s *cli.Session) error {
 	case c.CSV:
 		w = &csvExplanations{w: csv.NewWriter(s.Stdout), top: cmp.Or(c.Top, 5)}
 	}
-	in, err := openRows(s, c.Data, false)
+	in, err := openRows(s, c.Data)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (c *explainCommand) Run(s *cli.Session) error {
 
 // printColumns prints the table of all columns.
 func (c *explainCommand) printColumns(s *cli.Session, m *model.Model) error {
-	in, err := openRows(s, c.Data, false)
+	in, err := openRows(s, c.Data)
 	if err != nil {
 		return err
 	}

@@ -73,8 +73,5 @@ func printExport(s *cli.Session, r *result.Export, output string) {
 	if len(r.Points) > 0 {
 		s.Printf("decides at: %s\n", strings.Join(r.Points, ", "))
 	}
-	if !r.Tested {
-		s.Printf("not tested: this SQL was never run in %s; compare some scores with those of toptau score\n", r.Dialect)
-	}
 	verbs.PrintWarnings(s, r.Warnings)
 }

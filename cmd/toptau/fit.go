@@ -19,7 +19,6 @@ type fitCommand struct {
 	method.Problem
 	toptau.FitOptions
 	schema.Format
-	cacheFlags
 	verbs.ReplaceFlag
 	verbs.SignFlags
 }
@@ -32,7 +31,7 @@ func (c *fitCommand) Run(s *cli.Session) error {
 	if err != nil {
 		return err
 	}
-	paths, format, err := c.packLarge(s, c.Data, c.Format, c.Memory)
+	paths, format, err := packLarge(s, c.Data, c.Format, c.Memory)
 	if err != nil {
 		return err
 	}

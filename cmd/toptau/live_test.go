@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -18,7 +19,7 @@ import (
 // liveCommand starts score in a process of its own and returns a function that waits for its next line.
 func liveCommand(t *testing.T, dir string, stdin io.Reader, args ...string) (line func() string, stop func() (string, int)) {
 	t.Helper()
-	c := command(t, args...)
+	c := exec.Command("toptau", args...)
 	c.Dir, c.Stdin = dir, stdin
 	out, err := c.StdoutPipe()
 	if err != nil {
@@ -101,40 +102,6 @@ func TestScoreOfAPipeIsLive(t *testing.T) {
 	}
 	said, code := stop()
 	if code != 130 || !strings.Contains(said, "5 rows without a score") {
-		t.Errorf("exit code %d, %q", code, said)
-	}
-}
-
-// A file that grows and is rotated is followed until a signal.
-func TestScoreFollowsAFile(t *testing.T) {
-	dir := liveModel(t)
-	path := filepath.Join(dir, "live.csv")
-	write := func(flag int, text string) {
-		t.Helper()
-		f, err := os.OpenFile(path, flag|os.O_WRONLY, 0o644)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		io.WriteString(f, text)
-	}
-	write(os.O_CREATE, "a\n1\n")
-	line, stop := liveCommand(t, dir, nil, "score", "m.json", "live.csv", "--follow")
-	for _, want := range []string{"row,score,decision", "1,"} {
-		if text := line(); !strings.HasPrefix(text, want) {
-			t.Errorf("%q, want %s", text, want)
-		}
-	}
-	write(os.O_APPEND, "2\n")
-	line()
-	if err := os.Rename(path, path+".1"); err != nil {
-		t.Fatal(err)
-	}
-	write(os.O_CREATE, "a\n39\n")
-	if text := line(); !strings.HasPrefix(text, "3,") || !strings.HasSuffix(text, ",1") {
-		t.Errorf("after the rotation: %q", text)
-	}
-	if said, code := stop(); code != 130 || !strings.Contains(said, "interrupted") {
 		t.Errorf("exit code %d, %q", code, said)
 	}
 }

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"toptau/diag"
 	"toptau/internal/cli"
 	"toptau/internal/cli/verbs"
 )
@@ -29,12 +28,10 @@ type commands struct {
 	Verify     verifyCommand     `cmd:"" help:"Recompute both bounds of a certificate from the data."`
 	Keygen     keygenCommand     `cmd:"" help:"Generate a pair of keys, to sign models and certificates and to check signatures."`
 	Pack       packCommand       `cmd:"" help:"Pack data into a file from which verbs read a table that may be larger than memory."`
-	Cache      cacheCommand      `cmd:"" help:"List the packed copies of data that did not fit into memory, or remove them."`
 	Generate   generateCommand   `cmd:"" help:"Generate simulated data with known truth, as CSV."`
 	Completion completionCommand `cmd:"" help:"Print a script that completes verbs, flags and values in a shell."`
 	Version    versionCommand    `cmd:"" name:"version" help:"Print the version, and the versions of everything that is linked in."`
 	Man        manCommand        `cmd:"" hidden:"" help:"Print the manual page."`
-	Paper      paperMoved        `cmd:"" hidden:"" passthrough:""`
 
 	cli.Flags
 }
@@ -52,15 +49,6 @@ func app() *cli.App {
 	var c commands
 	return &cli.App{Name: "toptau", Description: description, Verbs: &c, Flags: &c.Flags,
 		Options: verbs.Options, Hidden: verbs.HiddenFields, Orientation: orientation, Examples: examples}
-}
-
-// paperMoved points to the command that reproduces the paper.
-type paperMoved struct {
-	Args []string `arg:"" optional:"" passthrough:""`
-}
-
-func (*paperMoved) Run(*cli.Session) error {
-	return &diag.Error{Kind: diag.Usage, Found: "toptau has no verb paper", Hint: "another command reproduces the paper: toptau-paper"}
 }
 
 // Errors of verbs that have printed the reason in their JSON object.

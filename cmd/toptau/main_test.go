@@ -3,14 +3,11 @@ package main
 import (
 	"compress/gzip"
 	"context"
-	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -105,13 +102,6 @@ func TestFlagsThatNameFilesHaveATag(t *testing.T) {
 	clitest.CheckFileTags(t, app(), "data", "model", "certificate")
 }
 
-func TestPaperNamesTheOtherCommand(t *testing.T) {
-	var out, errs strings.Builder
-	if code := run(context.Background(), []string{"paper", "all", "--out", "x"}, nil, &out, &errs); code != 2 || !strings.Contains(errs.String(), "toptau-paper") {
-		t.Errorf("exit code %d, standard error %q", code, errs.String())
-	}
-}
-
 // replace OLD NEW FILE edits a file.
 func replace(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
@@ -123,29 +113,3 @@ func replace(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(strings.Replace(text, args[0], args[1], 1)), 0o666))
 }
-
-// command returns a command of this module on the test's path: "toptau" with these arguments, or toptau-paper if it is the
-// first of them.
-func command(t *testing.T, args ...string) *exec.Cmd {
-	t.Helper()
-	if args[0] != "toptau-paper" {
-		return exec.Command("toptau", args...)
-	}
-	if err := buildPaper(); err != nil {
-		t.Fatal(err)
-	}
-	return exec.Command(args[0], args[1:]...)
-}
-
-// buildPaper puts toptau-paper and toptau-paper-traced next to toptau, into the directory that testscript removes.
-var buildPaper = sync.OnceValue(func() error {
-	program, err := exec.LookPath("toptau")
-	if err != nil {
-		return err
-	}
-	path := filepath.Join(filepath.Dir(program), "toptau-paper")
-	if out, err := exec.Command("go", "test", "-c", "-o", path, "toptau/cmd/toptau-paper").CombinedOutput(); err != nil {
-		return fmt.Errorf("%w: %s", err, out)
-	}
-	return os.Link(path, path+"-traced")
-})

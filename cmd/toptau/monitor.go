@@ -27,7 +27,8 @@ type monitorCommand struct {
 	Model      string         `file:"in" arg:"" help:"A model file."`
 	Data       []string       `file:"in" arg:"" help:"Rows in the order in which they arrived: data that the model scores, or the output of score. Files, directories or patterns; - is standard input."`
 	At         string         `placeholder:"NAME" help:"The operating point (default: the model's first)."`
-	FalseAlarm threshold.Rate `name:"false-alarm" placeholder:"RATE" help:"The probability that any alarm is ever raised if nothing changes (default 1%)."`
+	FalseAlarm threshold.Rate `name:"false-alarm" placeholder:"RATE" help:"The probability that any alarm is ever raised if nothing changes and rows are independent (default 1%)."`
+	Block      string         `placeholder:"ROWS|TIME" help:"Rows depend on each other: compare the mean scores of blocks of this many rows, or of this time on the time column (500, 7d, 12h). Only scores are watched then."`
 	State      string         `file:"out" placeholder:"FILE" help:"Go on with the monitor of this file if it exists, and write it. At most 64 KB."`
 	Report     string         `file:"out" placeholder:"FILE" help:"Write a self-contained HTML page: what changed, since when, how sure, what to do."`
 	Labels     string         `file:"in" placeholder:"FILE" help:"Labels of rows of this or earlier runs, as they become known: CSV with the columns of --id and label."`
@@ -55,7 +56,7 @@ func (c *monitorCommand) Run(s *cli.Session) error {
 	if err != nil {
 		return err
 	}
-	in, err := openRows(s, c.Data, false)
+	in, err := openRows(s, c.Data)
 	if err != nil {
 		return err
 	}
@@ -79,6 +80,14 @@ func (c *monitorCommand) Run(s *cli.Session) error {
 	return c.watch(s, m, in)
 }
 
+// checkState refuses a file that keeps nothing until the next run, such as a device. "" is no file.
+func checkState(path string) error {
+	if info, err := os.Stat(path); path != "" && err == nil && !info.Mode().IsRegular() {
+		return &diag.Error{Kind: diag.Usage, Param: "state", Found: path, Expected: "a regular file, which the next run reads"}
+	}
+	return nil
+}
+
 func profiledColumns(m *model.Model) int {
 	if m.Profile() == nil {
 		return 0
@@ -99,17 +108,25 @@ func (c *monitorCommand) check() error {
 		return &diag.Error{Kind: diag.Usage, Param: "audited", Found: c.Audited, Expected: "the fraction of the rows to audit", Fixes: []diag.Fix{{Param: "audit", Value: "0.5%"}}}
 	}
 	if c.Baseline {
-		for _, used := range []struct{ flag, value string }{{"state", c.State}, {"report", c.Report}, {"labels", c.Labels}, {"audited", c.Audited}} {
+		for _, used := range []struct{ flag, value string }{{"state", c.State}, {"report", c.Report}, {"labels", c.Labels}, {"audited", c.Audited}, {"block", c.Block}} {
 			if used.value != "" {
 				return &diag.Error{Kind: diag.Usage, Param: used.flag, Found: used.value, Expected: "no baseline, which watches nothing"}
 			}
 		}
 	}
+	if err := checkState(c.State); err != nil {
+		return err
+	}
 	return atomicfile.Check(c.Report, c.State)
 }
 
 func (c *monitorCommand) watch(s *cli.Session, m *model.Model, in io.Reader) error {
+	rows, span, err := c.block()
+	if err != nil {
+		return err
+	}
 	o := toptau.MonitorOptions{Format: c.Format, At: c.At, FalseAlarm: c.FalseAlarm, Audit: c.Audit, Seed: c.Seed, OnError: c.OnError,
+		BlockRows: rows, BlockTime: span,
 		Progress: func(rows int) { s.Progress.Show(-1, "%s rows", text.Count(rows)) }}
 	for _, file := range []struct {
 		path  string
@@ -178,6 +195,20 @@ func (c *monitorCommand) watch(s *cli.Session, m *model.Model, in io.Reader) err
 	return nil
 }
 
+// block returns the length of the blocks in rows or time.
+func (c *monitorCommand) block() (rows int, span toptau.Delay, err error) {
+	if c.Block == "" {
+		return 0, 0, nil
+	}
+	if rows, err = strconv.Atoi(c.Block); err == nil && rows > 0 {
+		return rows, 0, nil
+	}
+	if span.UnmarshalText([]byte(c.Block)) != nil {
+		return 0, 0, &diag.Error{Kind: diag.Usage, Param: "block", Found: diag.Quote(c.Block), Expected: "a number of rows, or a time such as 7d, 2w or 12h"}
+	}
+	return 0, span, nil
+}
+
 // auditedHeader returns the names of the columns of audited rows: those of the input, the score, the decision and
 // the label, unless the input has them.
 func auditedHeader(row *result.AuditedRow) []string {
@@ -233,7 +264,7 @@ func (c *monitorCommand) print(s *cli.Session, r *result.Monitoring) {
 		}
 	}
 	for _, w := range r.Warnings {
-		s.Printf("note: %s\n", w.Words(cli.Spell))
+		s.Printf("note: %s\n", s.Note(w))
 	}
 	for _, file := range []struct{ name, path string }{{"audited rows", c.Audited}, {"state", c.State}, {"report", c.Report}} {
 		if file.path != "" {

@@ -22,7 +22,7 @@ func (c *scoreCommand) printPrecision(s *cli.Session, m *model.Model) error {
 	if c.Best > 0 || c.Keep || c.Output != "" {
 		return &diag.Error{Kind: diag.Usage, Param: "precision", Found: "together with --best, --keep or --output", Expected: "a table instead of rows"}
 	}
-	in, err := openRows(s, c.Data, false)
+	in, err := openRows(s, c.Data)
 	if err != nil {
 		return err
 	}

@@ -57,11 +57,6 @@ func runPage(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if strings.Contains(string(content), "$ toptau-paper ") {
-		if err := buildPaper(); err != nil { // in the module's directory
-			t.Fatal(err)
-		}
-	}
 	module, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
@@ -174,10 +169,8 @@ func (p *pageRun) command(t *testing.T, python string, args []string) *exec.Cmd 
 		c := exec.Command("go", "build", "-o", filepath.Join(here, args[3]), filepath.Join(here, args[4]))
 		c.Dir = p.module
 		return c
-	case args[0] == "sh" || args[0] == "node" || strings.HasPrefix(args[0], "./"):
-		return exec.Command(args[0], args[1:]...)
 	}
-	return command(t, args...)
+	return exec.Command(args[0], args[1:]...)
 }
 
 // endServer ends the server that the commands of a page have started and not ended.

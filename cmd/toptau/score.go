@@ -14,7 +14,6 @@ import (
 	"toptau/internal/atomicfile"
 	"toptau/internal/cli"
 	"toptau/internal/cli/verbs"
-	"toptau/internal/table"
 	"toptau/internal/text"
 	"toptau/model"
 	"toptau/result"
@@ -35,7 +34,6 @@ type scoreCommand struct {
 	OnlyAlerts  bool           `name:"only-alerts" help:"Print only rows with an alert, as they come. If the operating point counts entities, or with --entity, print only the first alert of each entity (and day)."`
 	Keep        bool           `help:"Pass the other columns of the input through."`
 	Output      string         `file:"rows" short:"o" placeholder:"FILE" help:"Write here instead of standard output, as a Parquet file if the name ends in .parquet. The file appears when it is complete."`
-	Follow      bool           `help:"Go on at the end of the file with the rows that are appended to it, also after it is truncated or rotated, like tail -F. An interruption ends it."`
 	badRowFlags
 	alertFlags
 	verbs.VerifyFlags
@@ -45,13 +43,6 @@ type scoreCommand struct {
 func (c *scoreCommand) Run(s *cli.Session) error {
 	if c.Best < 0 {
 		return &diag.Error{Kind: diag.Usage, Param: "best", Found: fmt.Sprint(c.Best), Expected: "at least 1"}
-	}
-	if c.Follow && (c.Best > 0 || c.Output != "" && c.Output != "-") {
-		return &diag.Error{Kind: diag.Usage, Param: "follow", Found: "together with --best or -o", Expected: "rows on standard output, as they come"}
-	}
-	if c.Follow && c.Entity != "" && !c.OnlyAlerts {
-		return &diag.Error{Kind: diag.Usage, Param: "follow", Found: "together with --entity", Expected: "an input that ends, to merge its rows",
-			Fixes: []diag.Fix{{Param: "only-alerts"}}}
 	}
 	m, err := c.Load(c.Model)
 	if err != nil {
@@ -79,7 +70,7 @@ func (c *scoreCommand) Run(s *cli.Session) error {
 			return err
 		}
 		defer func() { failed = errors.Join(failed, limit.Close()) }()
-		in, err := openRows(s, c.Data, c.Follow)
+		in, err := openRows(s, c.Data)
 		if err != nil {
 			return err
 		}
@@ -181,7 +172,7 @@ func writeRows(s *cli.Session, m *model.Model, in io.Reader, o toptau.ScoreOptio
 func printRowWarnings(s *cli.Session, stream *toptau.Stream) {
 	s.Stdout.Flush()
 	for _, warning := range stream.Totals().Warnings {
-		s.PrintError("note: " + warning.Words(cli.Spell))
+		s.PrintError("note: " + s.Note(warning))
 	}
 }
 
@@ -200,24 +191,14 @@ type stdinFile struct{ *os.File }
 // Name returns "-".
 func (stdinFile) Name() string { return "-" }
 
-// openRows opens files, or one that may grow; "-" is standard input.
-func openRows(s *cli.Session, paths []string, follow bool) (io.ReadCloser, error) {
-	path := paths[0]
-	switch {
-	case follow && len(paths) > 1:
-		return nil, &diag.Error{Kind: diag.Usage, Param: "follow", Found: fmt.Sprintf("with %d files", len(paths)), Expected: "one file"}
-	case len(paths) > 1 || path != "-" && !follow:
+// openRows opens files; "-" is standard input.
+func openRows(s *cli.Session, paths []string) (io.ReadCloser, error) {
+	if len(paths) > 1 || paths[0] != "-" {
 		return toptau.OpenFiles(paths...)
-	case follow && path == "-":
-		return nil, &diag.Error{Kind: diag.Usage, Param: "follow", Found: "with standard input", Expected: "a file",
-			Hint: "rows of a pipe are scored as they arrive"}
-	case follow:
-		return table.OpenGrowing(s, path)
-	case path == "-":
-		if f, ok := s.Stdin.(*os.File); ok {
-			if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-				return stdinFile{f}, nil
-			}
+	}
+	if f, ok := s.Stdin.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			return stdinFile{f}, nil
 		}
 	}
 	return stdin{s.Stdin}, nil

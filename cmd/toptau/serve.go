@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"io"
+	"net"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -23,12 +24,16 @@ import (
 
 // serveCommand answers requests over HTTP.
 type serveCommand struct {
-	Model             []string      `file:"in" arg:"" help:"Model files. A model is served under the name of its file, without directory and ending; the first is the default."`
+	Model             []string      `file:"in" arg:"" optional:"" help:"Model files. A model is served under the name of its file, without directory and ending; the first is the default."`
 	Name              []string      `file:"scores" sep:"none" placeholder:"NAME=FILE" help:"A further model under another name; repeatable."`
 	Shadow            []string      `file:"scores" sep:"none" placeholder:"NAME=FILE" help:"A model that scores the rows of the served model NAME after they are answered, to compare the two; repeatable."`
+	Canary            []string      `file:"scores" sep:"none" placeholder:"NAME=FILE" help:"A model that answers a part of the requests of the served model NAME, as NAME@canary; repeatable."`
+	CanaryWeight      float64       `placeholder:"W" default:"0.05" help:"The fraction of requests that canaries answer (default 0.05)."`
 	ID                string        `name:"id" placeholder:"COL" help:"The column that identifies a row (default: the model's, otherwise id)."`
 	Listen            string        `group:"Network" placeholder:"ADDRESS" default:"127.0.0.1:8080" help:"HOST:PORT or unix:PATH (default 127.0.0.1:8080). Other machines can connect only with --token-file, --client-ca or --insecure."`
 	TokenFile         string        `file:"in" group:"Network" placeholder:"FILE" help:"Clients must send this token: Authorization: Bearer TOKEN. It is read again when the file changes."`
+	ScoreTokenFile    string        `file:"in" group:"Network" placeholder:"FILE" help:"A further token, which allows scores and descriptions of models alone: no reload, labels, monitor or metrics."`
+	MetricsListen     string        `group:"Network" placeholder:"ADDRESS" help:"Serve /metrics, /livez and /readyz here, without a token, and /metrics no longer at --listen."`
 	TLSCert           string        `file:"in" group:"Network" name:"tls-cert" placeholder:"FILE" help:"Serve HTTPS with this certificate (PEM). It is read again when the file changes."`
 	TLSKey            string        `file:"in" group:"Network" name:"tls-key" placeholder:"FILE" help:"The key of the certificate."`
 	ClientCA          string        `file:"in" group:"Network" name:"client-ca" placeholder:"FILE" help:"Clients must have a certificate of one of these authorities."`
@@ -39,10 +44,10 @@ type serveCommand struct {
 	MaxRows           int           `group:"Limits" placeholder:"N" default:"10000" help:"The most rows in a request; streams have no limit (default 10000)."`
 	Queue             int           `group:"Limits" placeholder:"N" default:"64" help:"The most requests that wait for a processor. Further ones are refused with 429 (default 64)."`
 	Timeout           time.Duration `group:"Limits" placeholder:"TIME" default:"5s" help:"The most time for a request, streams excepted (default 5s)."`
+	PerAddress        int           `group:"Limits" placeholder:"N" default:"1024" help:"The most connections of a client address, of 4,096 in all. At a limit the connection that was idle longest is closed (default 1024)."`
 	Drain             time.Duration `group:"Limits" placeholder:"TIME" default:"5s" help:"After SIGTERM, still accept connections this long with /readyz at 503 (default 5s)."`
 	Log               string        `file:"out" group:"Logs" placeholder:"FILE" help:"Append events and requests here as JSON lines (default: standard error)."`
 	ScoredLog         string        `file:"out" group:"Logs" placeholder:"FILE" help:"Append each row's time, id, digest, score and decision here as JSON lines."`
-	LogSize           int64         `group:"Logs" placeholder:"BYTES" default:"100MiB" help:"Rename a log of this size to FILE.1, and so on up to FILE.5 (default 100MiB)."`
 	TerseErrors       bool          `group:"Logs" help:"Leave values and names of columns out of errors."`
 	alertFlags
 	watchFlags
@@ -70,11 +75,12 @@ func (c *serveCommand) Run(s *cli.Session) (failed error) {
 		if path == "" {
 			return nil
 		}
-		l, err := serve.OpenLogFile(path, int64(c.LogSize))
-		if err == nil {
-			logs, *to = append(logs, l), l
+		l, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o640)
+		if err != nil {
+			return &diag.Error{Kind: diag.IO, File: path, Found: "the log cannot be opened", Err: err}
 		}
-		return err
+		logs, *to = append(logs, l), l
+		return nil
 	}
 	if c.Log == "" {
 		o.Log = s.Stderr
@@ -102,11 +108,17 @@ func (c *serveCommand) Run(s *cli.Session) (failed error) {
 	if err != nil {
 		return err
 	}
+	var metrics net.Listener
+	if c.MetricsListen != "" {
+		if metrics, err = serve.Listen(c.MetricsListen); err != nil {
+			return diag.At(err, diag.Error{Param: "metrics-listen"})
+		}
+	}
 	s.FinishAfterSignal("answering the open requests")
 	ctx, cancel := context.WithCancel(s)
 	defer cancel()
 	go c.watch(ctx, server)
-	return server.Serve(ctx, l, certificates, c.Drain)
+	return server.Serve(ctx, l, certificates, c.Drain, metrics)
 }
 
 // setCollector sets the garbage collector for requests, unless the environment does. 100 percent is Go's
@@ -121,7 +133,7 @@ func setCollector(o serve.Options) {
 		return
 	}
 	limit := o.InFlight() * 3 / 2
-	for _, m := range slices.Concat(o.Models, o.Shadows) {
+	for _, m := range slices.Concat(o.Models, o.Shadows, o.Canaries) {
 		if info, err := os.Stat(m.Path); err == nil {
 			limit += 4 * info.Size()
 		}
@@ -132,9 +144,10 @@ func setCollector(o serve.Options) {
 // options returns the settings of the server, without its logs.
 func (c *serveCommand) options(s *cli.Session) (o serve.Options, err error) {
 	o = serve.Options{Load: c.Load, ID: c.ID, Version: s.Version(), AllowSchemaChange: c.AllowSchemaChange,
-		Token: c.TokenFile, TerseErrors: c.TerseErrors,
+		Token: c.TokenFile, ScoreToken: c.ScoreTokenFile, TerseErrors: c.TerseErrors, CanaryWeight: c.CanaryWeight,
+		PerAddress: c.PerAddress, MetricsApart: c.MetricsListen != "",
 		MaxBody: int64(c.MaxBody), MaxRows: c.MaxRows, Queue: c.Queue, Timeout: c.Timeout}
-	for param, n := range map[string]int64{"max-rows": int64(c.MaxRows), "queue": int64(c.Queue),
+	for param, n := range map[string]int64{"max-rows": int64(c.MaxRows), "queue": int64(c.Queue), "per-address": int64(c.PerAddress),
 		"timeout": int64(c.Timeout)} {
 		if n <= 0 {
 			return o, &diag.Error{Kind: diag.Usage, Param: param, Found: strconv.FormatInt(n, 10),
@@ -149,7 +162,7 @@ func (c *serveCommand) options(s *cli.Session) (o serve.Options, err error) {
 		param string
 		named []string
 		to    *[]serve.ModelFile
-	}{{"name", c.Name, &o.Models}, {"shadow", c.Shadow, &o.Shadows}} {
+	}{{"name", c.Name, &o.Models}, {"shadow", c.Shadow, &o.Shadows}, {"canary", c.Canary, &o.Canaries}} {
 		for _, text := range list.named {
 			name, path, found := strings.Cut(text, "=")
 			if !found || name == "" || path == "" {
@@ -166,9 +179,13 @@ func (c *serveCommand) options(s *cli.Session) (o serve.Options, err error) {
 				Fixes:    []diag.Fix{{Param: "name", Value: "NAME=" + m.Path}}}
 		}
 	}
+	if c.CanaryWeight < 0 || c.CanaryWeight > 1 {
+		return o, &diag.Error{Kind: diag.Usage, Param: "canary-weight", Found: strconv.FormatFloat(c.CanaryWeight, 'g', -1, 64),
+			Expected: "a fraction from 0 to 1"}
+	}
 	o.Loopback = serve.IsLocal(c.Listen)
 	o.Trusted = strings.HasPrefix(c.Listen, "unix:") || c.ClientCA != ""
-	if !o.Loopback && !o.Trusted && c.TokenFile == "" && !c.Insecure {
+	if !o.Loopback && !o.Trusted && c.TokenFile == "" && c.ScoreTokenFile == "" && !c.Insecure {
 		return o, &diag.Error{Kind: diag.Usage, Param: "listen",
 			Found: c.Listen + ", which other machines can reach", Expected: "a way to know clients",
 			Fixes: []diag.Fix{{Param: "token-file", Value: "FILE"}, {Param: "client-ca", Value: "FILE"},

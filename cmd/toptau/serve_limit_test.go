@@ -61,7 +61,7 @@ func newLimitedServer(t *testing.T, limit string) *limitedServer {
 // start starts the server and waits until it is ready.
 func (s *limitedServer) start(t *testing.T) *exec.Cmd {
 	t.Helper()
-	c := command(t, s.args...)
+	c := exec.Command("toptau", s.args...)
 	c.Dir = s.dir
 	var text bytes.Buffer
 	c.Stderr = &text
@@ -255,12 +255,12 @@ func TestServeKeepsTheAlertLimitOverRestarts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	second := command(t, strings.Fields("serve m.json --listen unix:other --alert-limit 300/week --state state")...)
+	second := exec.Command("toptau", strings.Fields("serve m.json --listen unix:other --alert-limit 300/week --state state")...)
 	second.Dir = s.dir
 	if out, err := second.CombinedOutput(); err == nil || !strings.Contains(string(out), "state: in use by another process") {
 		t.Errorf("a second server: %v\n%s", err, out)
 	}
-	two := command(t, strings.Fields("serve m.json --name b=m.json --listen unix:other --alert-limit 300/week --state state2")...)
+	two := exec.Command("toptau", strings.Fields("serve m.json --name b=m.json --listen unix:other --alert-limit 300/week --state state2")...)
 	two.Dir = s.dir
 	if out, err := two.CombinedOutput(); err == nil || !strings.Contains(string(out), "--alert-limit with 2 models, expected one model") {
 		t.Errorf("two models: %v\n%s", err, out)
@@ -289,7 +289,7 @@ func TestServeKeepsTheAlertLimitOverRestarts(t *testing.T) {
 	c.Process.Signal(syscall.SIGTERM)
 	c.Wait()
 	log, err := os.ReadFile(filepath.Join(s.dir, "log"))
-	if err != nil || !bytes.Contains(log, []byte(`"alerts are held back because they cannot be counted","error":"state: removed or replaced while in use`)) {
+	if err != nil || !bytes.Contains(log, []byte(`"alerts cannot be counted as they should be","error":"state: removed or replaced while in use`)) {
 		t.Errorf("the log: %v\n%s", err, log)
 	}
 }

@@ -35,7 +35,7 @@ type serveProcess struct {
 // startServe starts a server in a directory and waits until it listens.
 func startServe(t *testing.T, dir string, args ...string) *serveProcess {
 	t.Helper()
-	p := &serveProcess{Cmd: command(t, append([]string{"serve", "--drain", "50ms"}, args...)...), ended: make(chan struct{}), client: &http.Client{}}
+	p := &serveProcess{Cmd: exec.Command("toptau", append([]string{"serve", "--drain", "50ms"}, args...)...), ended: make(chan struct{}), client: &http.Client{}}
 	p.Dir = dir
 	log, err := p.StderrPipe()
 	if err != nil {
@@ -122,7 +122,7 @@ func (p *serveProcess) end(t *testing.T, s syscall.Signal) int {
 // toptauIn runs a verb in a directory and returns what it prints.
 func toptauIn(t *testing.T, dir string, args ...string) []byte {
 	t.Helper()
-	c := command(t, args...)
+	c := exec.Command("toptau", args...)
 	c.Dir = dir
 	out, err := c.Output()
 	if err != nil {
@@ -241,49 +241,4 @@ func TestServeSecondSignal(t *testing.T) {
 	if code := p.end(t, syscall.SIGTERM); code != 130 {
 		t.Errorf("exit code %d", code)
 	}
-}
-
-// After a server was killed at random moments, its log has whole lines only.
-func TestServeKilledLogs(t *testing.T) {
-	dir, data := serveModels(t)
-	rounds := 5
-	if os.Getenv("TOPTAU_HOSTILE") == "long" {
-		rounds = 200
-	}
-	start := func() *serveProcess {
-		return startServe(t, dir, "m.json", "--listen", "127.0.0.1:0", "--scored-log", "scored.jsonl", "--log-size", "1MiB")
-	}
-	for i := range rounds {
-		p := start()
-		time.AfterFunc(time.Duration(i*7919%200)*time.Millisecond, func() { p.Process.Kill() })
-		for {
-			a, err := p.client.Post(p.url+"/v1/score", "text/csv", bytes.NewReader(data))
-			if err != nil {
-				break
-			}
-			io.Copy(io.Discard, a.Body)
-			a.Body.Close()
-		}
-		<-p.ended
-		p.Wait()
-	}
-	start().end(t, syscall.SIGTERM) // removes what the last kill may have torn
-	logs, err := filepath.Glob(filepath.Join(dir, "scored.jsonl*"))
-	if err != nil || len(logs) == 0 {
-		t.Fatalf("%v, %v", logs, err)
-	}
-	lines := 0
-	for _, path := range logs {
-		content, err := os.ReadFile(path)
-		if err != nil || len(content) > 1<<20 {
-			t.Fatalf("%s has %d bytes, %v", path, len(content), err)
-		}
-		for line := range bytes.Lines(content) {
-			if !json.Valid(line) || line[len(line)-1] != '\n' {
-				t.Fatalf("%s: %q", path, line)
-			}
-			lines++
-		}
-	}
-	t.Logf("%d lines in %d files", lines, len(logs))
 }

@@ -29,7 +29,6 @@ type thresholdCommand struct {
 	verbs.SignFlags
 	verbs.VerifyFlags
 	schema.Format
-	cacheFlags
 }
 
 func (c *thresholdCommand) Run(s *cli.Session) error {
@@ -170,7 +169,7 @@ func (c *thresholdCommand) compute(s *cli.Session) (*toptau.Calibrated, error) {
 	if err != nil {
 		return nil, err
 	}
-	paths, readAs, err := c.packLarge(s, c.Data, c.Format, c.Memory)
+	paths, readAs, err := packLarge(s, c.Data, c.Format, c.Memory)
 	if err != nil {
 		return nil, err
 	}
@@ -208,13 +207,15 @@ func (c *thresholdCommand) addPoint(s *cli.Session) (*toptau.Calibrated, error) 
 	if c.Replace != "" {
 		point, _ := m.Point(c.Replace)
 		c.Kept = keptColumns(cmp.Or(c.Entity, point.Entity))
-		c.Time = cmp.Or(c.Time, point.Day)
+		if !c.NoTime {
+			c.Time = cmp.Or(c.Time, point.Day)
+		}
 	}
 	format, err := formatFor(c.Format, m)
 	if err != nil {
 		return nil, err
 	}
-	paths, format, err := c.packLarge(s, c.Data, format, c.Memory)
+	paths, format, err := packLarge(s, c.Data, format, c.Memory)
 	if err != nil {
 		return nil, err
 	}
@@ -257,7 +258,9 @@ func formatFor(f schema.Format, m *model.Model, others ...*model.Model) (schema.
 	}
 	if point, _ := m.Point(""); point.Entity != "" {
 		f.Kept = append(f.Kept, point.Entity)
-		f.Time = cmp.Or(f.Time, point.Day)
+		if !f.NoTime {
+			f.Time = cmp.Or(f.Time, point.Day)
+		}
 	}
 	return f.Like(*own.Schema()), nil
 }

@@ -29,7 +29,6 @@ type trainCommand struct {
 	verbs.ReplaceFlag
 	verbs.SignFlags
 	schema.Format
-	cacheFlags
 }
 
 // calibrated is a value of --calibrate.
@@ -65,7 +64,7 @@ func (c *trainCommand) Run(s *cli.Session) error {
 		return err
 	}
 	keepCounted(&c.Format, &c.TrainOptions)
-	data, err := readParts(s, c.cacheFlags, c.Memory, c.Data, c.Format,
+	data, err := readParts(s, c.Memory, c.Data, c.Format,
 		part{c.Choose, &c.Validation}, part{c.Measure, &c.Test}, part{c.Calibrate, &c.Calibration})
 	if err != nil {
 		return nameKept(err, c.Entity, c.Value)
@@ -146,8 +145,8 @@ type part struct {
 }
 
 // readParts reads the training data and the other parts as files of the same columns.
-func readParts(s *cli.Session, cache cacheFlags, memory int64, paths []string, f toptau.Format, others ...part) (*toptau.Data, error) {
-	paths, readAs, err := cache.packLarge(s, paths, f, memory)
+func readParts(s *cli.Session, memory int64, paths []string, f toptau.Format, others ...part) (*toptau.Data, error) {
+	paths, readAs, err := packLarge(s, paths, f, memory)
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,6 @@ type verifyCommand struct {
 	verbs.VerifyFlags
 	verbs.ProblemFlags
 	schema.Format
-	cacheFlags
 }
 
 func (c *verifyCommand) Run(s *cli.Session) error {
@@ -28,7 +27,7 @@ func (c *verifyCommand) Run(s *cli.Session) error {
 	if err != nil {
 		return err
 	}
-	paths, format, err := c.packLarge(s, []string{c.Data}, c.Format.Like(m.Schema()), c.Memory)
+	paths, format, err := packLarge(s, []string{c.Data}, c.Format.Like(m.Schema()), c.Memory)
 	if err != nil {
 		return err
 	}

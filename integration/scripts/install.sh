@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the programs in which the exports are tested: databases, ONNX Runtime, compilers. Debian's packages need root; Python's go
+# Installs the programs in which the exports and the server are tested: databases, ONNX Runtime, compilers, clients, a proxy. Debian's packages need root; Python's go
 # into integration/.engines (or TOPTAU_ENGINES). What cannot be installed is left out with a message, and its tests skip.
 # TOPTAU_INSTALL_SECONDS limits the time of the whole script.
 set -u
@@ -46,6 +46,8 @@ debian sqlite3 /usr/bin/sqlite3 sqlite3
 debian PostgreSQL '/usr/lib/postgresql/*/bin/postgres' postgresql
 debian "Node.js" "$(command -v node || echo /usr/bin/node)" nodejs
 debian mandoc /usr/bin/mandoc mandoc
+debian nginx /usr/sbin/nginx nginx-light
+debian promtool /usr/bin/promtool prometheus
 debian "ClickHouse 18.16" /usr/sbin/clickhouse-server clickhouse-server clickhouse-client
 
 if [ ! -x "$engines/venv/bin/python" ]; then
@@ -65,5 +67,6 @@ pip "ONNX Runtime" "onnxruntime, numpy" onnxruntime==1.32.0 numpy==2.4.6
 pip DuckDB "duckdb, pyarrow" duckdb==2.0.0 pyarrow==26.0.1 numpy==2.4.6
 pip "ClickHouse, embedded" chdb chdb==4.4.0
 pip "pandas and scikit-learn" "pandas, sklearn, setuptools.command.bdist_wheel" pandas==3.1.1 scikit-learn==1.9.1 "setuptools>=80"
+pip "Triton's client and YAML" "tritonclient.http, yaml" "tritonclient[http]==2.73.0" pyyaml==6.0.3
 rm -f "$log"
 exit 0

@@ -28,8 +28,8 @@ for folder in sys.argv[2:]:
         for name, column in zip(data["numbers"], numbers):
             feed[name] = column.reshape(-1, 1)
     texts = list(zip(data["texts"] or [], data["values"] or [])) + list(zip(data["segments"] or [], data["segment"] or []))
-    for name, column in texts:
-        feed[name] = np.array([v if v is not None else "" for v in column], dtype=object).reshape(-1, 1)
+    for name, column in texts:  # ONNX has no operator that removes blanks: its callers do
+        feed[name] = np.array([(v or "").strip(" \t") for v in column], dtype=object).reshape(-1, 1)
     outputs = [o.name for o in session.get_outputs()]
     session.run(outputs, feed)
     start = time.process_time()

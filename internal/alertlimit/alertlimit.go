@@ -14,7 +14,9 @@
 //  2. A window by the clock has at most N alerts. Alerts are reserved in a file, in blocks of max(1, N/100),
 //     and the block is on the disk before any of them is issued. A crash forfeits the rest of a block.
 //  3. A clock that steps back reopens no window: rows before the current window are no alerts.
-//  4. One process has the file. Replicas have files of their own and a part of the limit each.
+//  4. A clock that steps ahead of monotonic time by more than two windows is not followed: one wrong reading would
+//     otherwise silence the limit until that time.
+//  5. One process has the file. Replicas have files of their own and a part of the limit each.
 package alertlimit
 
 import (
@@ -58,7 +60,9 @@ type Status struct {
 	Remaining int       // alerts left in it
 	Rows      int       // rows in it
 	HeldBack  int       // rows above the point in it that were no alerts
-	Err       error     // of the last attempt to write the file; nil if it succeeded
+	Err       error     // why alerts are not counted as they should be: the file, or the clock; nil: they are
+
+	ClockSteps int // readings of the clock that were not followed
 }
 
 // keepHistory is the weight of a window against the one after it. With 0.25 and 0.9 the positives found differ by at
@@ -82,6 +86,7 @@ type Budget struct {
 	failed time.Time // when a write failed; zero: the last one succeeded
 	err    error     // of the last write
 	saved  int       // rows at the last write
+	clock  clock
 }
 
 // Open opens or creates the state file of a budget. It returns an error of kind io if another process has it open,
@@ -165,11 +170,12 @@ func (b *Budget) replace(model string, reference *calibrate.Sample) {
 func (b *Budget) Decide(now time.Time, score float64, above bool) Verdict {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
-	now = now.In(b.zone)
+	now = b.clock.correct(now, 2*b.state.Window.length()).In(b.zone)
 	if b.opened.IsZero() {
 		b.opened = now
 	}
 	if !b.roll(now) {
+		b.clock.early(now, b.start, b.state.Window.length())
 		if above {
 			return Verdict{HeldBack: ByClock}
 		}
@@ -280,7 +286,8 @@ func (b *Budget) count(now time.Time, score float64, above bool) {
 func (b *Budget) Status(now time.Time) Status {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
-	s := Status{Limit: b.limit, Window: b.start, Remaining: b.limit.Alerts, Err: b.err}
+	s := Status{Limit: b.limit, Window: b.start, Remaining: b.limit.Alerts, Err: cmp.Or(b.err, b.clock.err), ClockSteps: b.clock.steps}
+	now = b.clock.read(now, 2*b.state.Window.length())
 	if b.state.Start != nil && now.Before(b.end) {
 		s.Remaining = max(0, b.limit.Alerts-b.state.Charged+b.tokens)
 		s.Rows, s.HeldBack = b.state.Rows, b.state.HeldBack

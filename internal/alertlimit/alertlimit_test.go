@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	_ "time/tzdata" // the zones, also where the system has none
 
 	"pgregory.net/rapid"
 
@@ -22,7 +23,7 @@ var zones = []string{"UTC", "Europe/Prague", "Asia/Kolkata", "Australia/Lord_How
 func zoneOf(t *rapid.T) *time.Location {
 	zone, err := time.LoadLocation(rapid.SampledFrom(zones).Draw(t, "zone"))
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	return zone
 }
@@ -47,7 +48,7 @@ func TestNeverMoreThanTheLimit(t *testing.T) {
 		options := Options{Limit: limit, Zone: zone, Expect: rapid.SampledFrom([]int{0, 10, 1000}).Draw(t, "expect")}
 		open := func() *Budget {
 			file := &stateFile{disk: disk}
-			stored, err := file.read()
+			stored, _, err := file.read()
 			if err != nil {
 				t.Fatalf("after a crash: %v", err)
 			}
@@ -409,5 +410,65 @@ func BenchmarkDecide(b *testing.B) {
 				budget.Decide(noon, scores[i%len(scores)], float64(i%100) < 100*share)
 			}
 		})
+	}
+}
+
+// One reading far ahead of monotonic time moves nothing, and is an error. A state that was moved by a former process is
+// an error, too.
+func TestOneWrongReadingOfTheClock(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state")
+	o := Options{Limit: Limit{5, Day}}
+	b, err := Open(path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
+	passed := time.Duration(0)
+	b.clock.passed = func(time.Time, time.Time) time.Duration { return passed }
+	decide := func(now time.Time) Verdict { return b.Decide(now, 1, true) }
+	if v := decide(first); !v.Alert {
+		t.Fatalf("the first row: %+v", v)
+	}
+	passed = time.Hour
+	wrong := time.Date(2036, 1, 1, 0, 0, 0, 0, time.UTC)
+	decide(wrong)
+	if s := b.Status(wrong); s.Err == nil || !strings.Contains(s.Err.Error(), "2036") || s.ClockSteps != 1 || s.Remaining != 3 {
+		t.Errorf("after the wrong reading: %+v", s)
+	}
+	if v := decide(first.Add(time.Hour)); !v.Alert || b.Status(first.Add(time.Hour)).Err != nil {
+		t.Errorf("the row after the wrong reading: %+v, %+v", v, b.Status(first.Add(time.Hour)))
+	}
+	passed = 25 * time.Hour
+	if v := decide(first.Add(48 * time.Hour)); !v.Alert { // a step of a day is followed
+		t.Errorf("two days later: %+v", v)
+	}
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b, err = Open(path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	decide(wrong) // the first reading of a process has nothing to be compared with
+	if v := decide(first); v.HeldBack != ByClock {
+		t.Errorf("ten years before: %+v", v)
+	}
+	if s := b.Status(first); s.Err == nil || !strings.Contains(s.Err.Error(), "remove the state file") || s.ClockSteps != 1 {
+		t.Errorf("ten years before: %+v", s)
+	}
+}
+
+// A state file that was emptied is refused: nobody knows how many alerts there were.
+func TestEmptiedState(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state")
+	for _, content := range [][]byte{nil, make([]byte, 2*slotBytes)} {
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if b, err := Open(path, Options{Limit: Limit{5, Day}}); err == nil || !strings.Contains(err.Error(), "empty") || !strings.Contains(err.Error(), "remove it") {
+			b.Close()
+			t.Errorf("%d bytes: %v", len(content), err)
+		}
 	}
 }

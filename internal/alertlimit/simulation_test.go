@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"toptau/calibrate"
+	"toptau/internal/provenance"
 	"toptau/internal/text"
 )
 
@@ -247,7 +248,7 @@ func writePage(t *testing.T, table string) {
 	}
 	_, after, _ := strings.Cut(rest, "\n\n")
 	content := before + "| --- | --- | --- | --- | --- | --- | --- |\n" + table + "\n" + after
-	if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+	if err := provenance.WritePage(path, []byte(content), "go test ./internal/alertlimit -run Simulation -update"); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -91,6 +91,7 @@ const (
 
 // openState opens a state file. The state is nil if the file is new.
 func openState(path string) (*stateFile, *state, error) {
+	_, missing := os.Stat(path)
 	f, err := atomicfile.OpenExclusive(path)
 	if err != nil {
 		return nil, nil, err
@@ -101,7 +102,10 @@ func openState(path string) (*stateFile, *state, error) {
 		}
 		return nil
 	}}
-	s, err := file.read()
+	s, blank, err := file.read()
+	if err == nil && blank && missing == nil {
+		err = &diag.Error{Found: "an empty file", Expected: "the state of an alert limit", Hint: "somebody emptied it, and " + lostCount}
+	}
 	if err != nil {
 		f.Close()
 		return nil, nil, diag.At(err, diag.Error{Kind: diag.IO, File: path})
@@ -109,16 +113,18 @@ func openState(path string) (*stateFile, *state, error) {
 	return file, s, nil
 }
 
+// lostCount is what an unreadable state means.
+const lostCount = "without it nobody knows how many alerts there were; remove it to start again"
+
 // read returns the state of the newer slot. It returns nil for a file that never held a complete state, which then
-// issued no alert.
-func (f *stateFile) read() (*state, error) {
-	var newest *state
+// issued no alert, and reports whether the file is empty.
+func (f *stateFile) read() (newest *state, empty bool, err error) {
 	var blank [2]bool
 	for i := range int64(2) {
 		slot := make([]byte, slotBytes)
 		n, err := f.disk.ReadAt(slot, i*slotBytes)
 		if err != nil && !errors.Is(err, io.EOF) {
-			return nil, &diag.Error{Kind: diag.IO, Found: "cannot be read", Err: err}
+			return nil, false, &diag.Error{Kind: diag.IO, Found: "cannot be read", Err: err}
 		}
 		slot = slot[:n]
 		if len(bytes.Trim(slot, "\x00")) == 0 {
@@ -127,7 +133,7 @@ func (f *stateFile) read() (*state, error) {
 		}
 		number, s, err := parseSlot(slot)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		if s != nil && (newest == nil || number > f.number) {
 			newest, f.number = s, number
@@ -136,10 +142,9 @@ func (f *stateFile) read() (*state, error) {
 	// The first state is written to slot 1 and then to slot 0 before an alert is issued. So without slot 0 there was
 	// no alert.
 	if newest == nil && !blank[0] {
-		return nil, &diag.Error{Kind: diag.IO, Found: "not the state of an alert limit, or damaged",
-			Hint: "without it nobody knows how many alerts there were; remove it to start again"}
+		return nil, false, &diag.Error{Kind: diag.IO, Found: "not the state of an alert limit, or damaged", Hint: lostCount}
 	}
-	return newest, nil
+	return newest, blank[0] && blank[1], nil
 }
 
 // parseSlot returns the state in a slot, nil if the slot is damaged. It returns an error for a newer version.

@@ -56,6 +56,11 @@ func (l Limit) check() error {
 		Expected: "at least one alert per hour, day or week"}
 }
 
+// length returns about the length of a window.
+func (w Window) length() time.Duration {
+	return map[Window]time.Duration{Hour: time.Hour, Day: 24 * time.Hour, Week: 7 * 24 * time.Hour}[w]
+}
+
 // span returns the start and the end of the window that contains a time. Hours are those of UTC. Days and weeks are
 // those of the time's zone; where the clocks change they are longer or shorter than others. The start identifies the
 // window, and windows follow one another without gaps.

@@ -1,7 +1,6 @@
 // Package atomicfile writes files that appear complete or not at all. The content goes to a temporary file
-// next to the target, which is renamed to the target when all of it is on the disk. Commit publishes several
-// files together. The next process that writes into a directory removes the temporary files of killed
-// processes there. docs/reference/files.md describes the protocol.
+// next to the target, which is renamed to the target when all of it is on the disk. The next process that writes
+// into a directory removes the temporary files of killed processes there. docs/reference/files.md describes the protocol.
 package atomicfile
 
 import (
@@ -19,7 +18,8 @@ import (
 // File is a file being written. Close without Commit discards it, and the path keeps its content.
 type File struct {
 	path   string // as the user wrote it
-	target string // path after all symlinks, so that a link stays a link; "" for a device or a pipe
+	target string // path after all symlinks, so that a link stays a link; "" for a device, a pipe or a temporary file
+	stays  bool   // a temporary file, which has no other name
 	temp   *os.File
 	buffer *bufio.Writer
 }
@@ -45,12 +45,27 @@ func Create(path string) (*File, error) {
 		mode = info.Mode().Perm()
 	}
 	sweepOnce(filepath.Dir(target))
-	temp, err := createTemp(target, tempSuffix, mode)
+	temp, err := createTemp(target, mode)
 	if err != nil {
 		return nil, writeError(path, err)
 	}
 	return &File{path: path, target: target, temp: temp, buffer: bufio.NewWriterSize(temp, 1<<16)}, nil
 }
+
+// Temporary starts to write a file in the system's directory for temporary files. After Commit its content is at Path. Close
+// removes it, and so do Abandon and the next process that writes there.
+func Temporary(name string) (*File, error) {
+	path := filepath.Join(os.TempDir(), name)
+	sweepOnce(os.TempDir())
+	temp, err := createTemp(path, 0o600)
+	if err != nil {
+		return nil, writeError(path, err)
+	}
+	return &File{path: temp.Name(), temp: temp, stays: true, buffer: bufio.NewWriterSize(temp, 1<<16)}, nil
+}
+
+// Path returns the path of the file as the user wrote it, or that of a temporary file.
+func (f *File) Path() string { return f.path }
 
 // followLinks returns the file at path after all symlinks. It need not exist.
 func followLinks(path string) (string, error) {
@@ -89,7 +104,7 @@ func (f *File) Close() {
 	if f.temp == nil {
 		return
 	}
-	if f.target == "" {
+	if f.target == "" && !f.stays {
 		f.temp.Close()
 	} else {
 		discard(f.temp)

@@ -49,24 +49,6 @@ func child(what, dir string) {
 		_, late := Create(names[0])
 		_, err = os.Stat(tempDir)
 		fmt.Println(f.Commit() != nil, late != nil, os.IsNotExist(err), len(Written()))
-	case "0", "1": // a pair of which no file, or the first one, has its name
-		beforeRename = func(i int) {
-			if fmt.Sprint(i) == what {
-				stop()
-			}
-		}
-		var files []*File
-		for _, name := range names {
-			f, err := Create(name)
-			if err != nil {
-				panic(err)
-			}
-			f.Write([]byte("new"))
-			files = append(files, f)
-		}
-		if err := Commit(files...); err != nil {
-			panic(err)
-		}
 	}
 }
 
@@ -127,29 +109,6 @@ func TestLeftOverFilesOfDeadProcessesAreRemoved(t *testing.T) {
 	}
 }
 
-// A journal makes the files of a Commit appear together, for a kill at any place.
-func TestPairIsFinishedAfterAKill(t *testing.T) {
-	for _, at := range []string{"0", "1"} {
-		dir := t.TempDir()
-		for _, name := range []string{"c.json", "m.json"} {
-			os.WriteFile(filepath.Join(dir, name), []byte("old"), 0o600)
-		}
-		c := start(t, at, dir)
-		sweep(dir)
-		if got := content(t, filepath.Join(dir, "m.json")); got != "old" {
-			t.Errorf("finished for a live process: %q", got)
-		}
-		kill(c)
-		Recover(filepath.Join(dir, "m.json"))
-		if a, b := content(t, filepath.Join(dir, "c.json")), content(t, filepath.Join(dir, "m.json")); a != "new" || b != "new" {
-			t.Errorf("killed before name %s: %q and %q", at, a, b)
-		}
-		if left := names(t, dir); len(left) != 2 {
-			t.Errorf("killed before name %s: left behind %v", at, left)
-		}
-	}
-}
-
 // After Abandon no file is published and no temporary file is left.
 func TestAbandon(t *testing.T) {
 	dir := t.TempDir()
@@ -161,40 +120,6 @@ func TestAbandon(t *testing.T) {
 	}
 	if got := names(t, dir); len(got) != 1 || content(t, filepath.Join(dir, "m.json")) != "old" {
 		t.Errorf("left %v", got)
-	}
-}
-
-// A journal renames only temporary files of its own process within its own directory.
-func TestPlantedJournalDoesNothing(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("no locks here")
-	}
-	outer := t.TempDir()
-	dir := filepath.Join(outer, "d")
-	os.Mkdir(dir, 0o700)
-	temp := ".m.toptau-" + host() + "-999999999-0.tmp"
-	for i, list := range []string{
-		`[{"from":"precious","to":"x"}]`,
-		`[{"from":"../precious","to":"x"}]`,
-		`[{"from":"` + temp + `","to":"../precious"}]`,
-		`[{"from":"` + strings.Replace(temp, "999999999", "999999998", 1) + `","to":"x"}]`,
-		`not JSON`,
-	} {
-		files := map[string]string{filepath.Join(outer, "precious"): "outer", filepath.Join(dir, "precious"): "inner"}
-		for path, text := range files {
-			os.WriteFile(path, []byte(text), 0o600)
-		}
-		os.WriteFile(filepath.Join(dir, temp), []byte("planted"), 0o600)
-		os.WriteFile(filepath.Join(dir, fmt.Sprintf(".m.toptau-%s-999999999-%d.commit", host(), i)), []byte(list), 0o600)
-		sweep(dir)
-		for path, text := range files {
-			if content(t, path) != text {
-				t.Errorf("%s: changed %s", list, path)
-			}
-		}
-		if _, err := os.Stat(filepath.Join(dir, "x")); err == nil {
-			t.Errorf("%s: renamed", list)
-		}
 	}
 }
 

@@ -21,13 +21,10 @@ import (
 // another process has the number PID now. Files of other hosts, and files on file systems without locks, are
 // not touched.
 
-const (
-	tempSuffix    = "tmp"
-	journalSuffix = "commit" // of a journal, see publish.go
-	longestBase   = 100      // bytes of BASE, so that the name has at most the usual 255
-)
+// longestBase is the most bytes of BASE, so that the name has at most the usual 255.
+const longestBase = 100
 
-var tempName = regexp.MustCompile(`^\..*\.toptau-([0-9a-f]{8})-([0-9]+)-[0-9]+\.(` + tempSuffix + `|` + journalSuffix + `)$`)
+var tempName = regexp.MustCompile(`^\..*\.toptau-([0-9a-f]{8})-([0-9]+)-[0-9]+\.tmp$`)
 
 // host returns a digest that identifies this machine or container among those that share its file systems.
 var host = sync.OnceValue(func() string {
@@ -42,11 +39,11 @@ func owner(pid int) string { return fmt.Sprintf("toptau-%s-%d-", host(), pid) }
 
 // createTemp creates a file in the target's directory and locks it. Unlike with os.CreateTemp the umask
 // applies to the mode.
-func createTemp(target, suffix string, mode fs.FileMode) (*os.File, error) {
+func createTemp(target string, mode fs.FileMode) (*os.File, error) {
 	base := filepath.Base(target)
 	base = base[:min(len(base), longestBase)]
 	for i := 0; ; i++ {
-		name := filepath.Join(filepath.Dir(target), fmt.Sprintf(".%s.%s%d.%s", base, owner(os.Getpid()), i, suffix))
+		name := filepath.Join(filepath.Dir(target), fmt.Sprintf(".%s.%s%d.tmp", base, owner(os.Getpid()), i))
 		temp, err := openTemp(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
 		if err != nil {
 			if errors.Is(err, fs.ErrExist) {
@@ -91,42 +88,22 @@ func sweepOnce(dir string) {
 	}
 }
 
-// Recover finishes, in the directories of these files, the work of killed processes: files of one Commit get
-// their names, other temporary files are removed.
-func Recover(paths ...string) {
-	for _, path := range paths {
-		if target, err := followLinks(path); err == nil {
-			sweepOnce(filepath.Dir(target))
-		}
-	}
-}
-
 // sweep removes the temporary files of dead processes from a directory. Failures do not matter to the caller:
 // the files stay for a later process.
 func sweep(dir string) {
-	temps, journals := leftOver(dir)
-	for _, name := range journals {
-		finishJournal(dir, name)
-	}
-	for _, name := range temps {
-		f := claim(filepath.Join(dir, name))
-		if f == nil {
-			continue
-		}
-		// Its process may have published a journal after the directory was read. Then the file belongs to the
-		// journal.
-		if _, journals := leftOver(dir); !hasJournal(journals, name) {
+	for _, name := range leftOver(dir) {
+		if f := claim(filepath.Join(dir, name)); f != nil {
 			os.Remove(f.Name())
+			f.Close()
 		}
-		f.Close()
 	}
 }
 
-// leftOver returns the temporary files and the journals of other processes on this host.
-func leftOver(dir string) (temps, journals []string) {
+// leftOver returns the temporary files of other processes on this host.
+func leftOver(dir string) (temps []string) {
 	d, err := os.Open(dir)
 	if err != nil {
-		return nil, nil
+		return nil
 	}
 	defer d.Close()
 	own := fmt.Sprint(os.Getpid())
@@ -134,29 +111,14 @@ func leftOver(dir string) (temps, journals []string) {
 		names, err := d.Readdirnames(1000)
 		for _, name := range names {
 			m := tempName.FindStringSubmatch(name)
-			switch {
-			case m == nil || m[1] != host() || m[2] == own && holdsTemp(filepath.Join(dir, name)):
-			case m[3] == journalSuffix:
-				journals = append(journals, name)
-			default:
+			if m != nil && m[1] == host() && !(m[2] == own && holdsTemp(filepath.Join(dir, name))) {
 				temps = append(temps, name)
 			}
 		}
 		if err != nil {
-			return temps, journals
+			return temps
 		}
 	}
-}
-
-// hasJournal reports whether one of the journals belongs to the process of a temporary file.
-func hasJournal(journals []string, temp string) bool {
-	pid := tempName.FindStringSubmatch(temp)[2]
-	for _, name := range journals {
-		if tempName.FindStringSubmatch(name)[2] == pid {
-			return true
-		}
-	}
-	return false
 }
 
 // claim opens and locks a file whose process is dead. It returns nil if the process is alive or its state is

@@ -1,9 +1,6 @@
 package atomicfile
 
 import (
-	"encoding/json"
-	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -110,17 +107,14 @@ func Written() []string {
 	return slices.Clone(process.written)
 }
 
-// Commit publishes files together or not at all: it writes all of them to the disk and then renames them in
-// the given order. After an error no path has changed, except those that the error lists.
-//
-// Two names cannot change in one step. For files of one directory a journal is written first, a small file
-// that lists the renames. If the process is killed between two renames, the next process that writes into the
-// directory or calls Recover finishes them. Files in different directories have no journal, and a process
-// killed within these microseconds leaves only the first of them new.
+// Commit writes all files to the disk and then renames them in the given order. After an error no path has changed, except
+// those that the error lists. A process that is killed between two renames leaves the first file new and the second old.
 func Commit(files ...*File) error {
 	defer func() {
 		for _, f := range files {
-			f.Close()
+			if !f.stays {
+				f.Close()
+			}
 		}
 	}()
 	var renames []*File
@@ -132,24 +126,17 @@ func Commit(files ...*File) error {
 			renames = append(renames, f)
 		}
 	}
-	if len(renames) == 0 {
-		return nil
-	}
-	journal, err := newJournal(renames)
-	if err != nil {
-		return writeError(renames[0].path, err)
-	}
 	process.Lock()
 	defer process.Unlock()
 	if process.abandoned {
 		return errAbandoned
 	}
-	return publish(renames, journal)
+	return publish(renames)
 }
 
 // flush writes the content to the disk. It closes a device.
 func (f *File) flush() error {
-	if err := f.buffer.Flush(); err != nil {
+	if err := f.buffer.Flush(); err != nil || f.stays {
 		return err
 	}
 	if f.target == "" {
@@ -165,31 +152,11 @@ func (f *File) flush() error {
 	return f.temp.Sync()
 }
 
-// rename is a rename in a journal. Both names are in its directory.
-type rename struct {
-	From string `json:"from"`
-	To   string `json:"to"`
-}
-
-// beforeRename is called before each rename. Tests stop there.
-var beforeRename = func(i int) {}
-
-// publish renames synced files. The process is locked. journal may be nil.
-func publish(files []*File, journal *os.File) error {
-	dir := filepath.Dir(files[0].target)
-	published := ""
-	if journal != nil {
-		defer discardLocked(journal)
-		published = strings.TrimSuffix(journal.Name(), tempSuffix) + journalSuffix
-		if err := os.Rename(journal.Name(), published); err != nil {
-			return writeError(files[0].path, err)
-		}
-		syncDir(dir)
-	}
+// publish renames synced files. The process is locked.
+func publish(files []*File) error {
 	var written []string
 	var failed error
-	for i, f := range files {
-		beforeRename(i)
+	for _, f := range files {
 		if failed = f.rename(); failed != nil {
 			failed = writeError(f.path, failed)
 			if len(written) > 0 {
@@ -200,12 +167,9 @@ func publish(files []*File, journal *os.File) error {
 			break
 		}
 		written = append(written, f.path)
+		syncDir(filepath.Dir(f.target))
 	}
 	process.written = append(process.written, written...)
-	syncDir(dir)
-	if published != "" {
-		os.Remove(published)
-	}
 	return failed
 }
 
@@ -224,63 +188,4 @@ func (f *File) rename() error {
 	f.temp.Close()
 	f.temp = nil
 	return nil
-}
-
-// newJournal writes the list of renames to a temporary file, which is locked until it is closed. It returns
-// nil for a single file and for files in different directories.
-func newJournal(files []*File) (*os.File, error) {
-	dir := filepath.Dir(files[0].target)
-	elsewhere := func(f *File) bool { return filepath.Dir(f.target) != dir }
-	if len(files) == 1 || slices.ContainsFunc(files, elsewhere) {
-		return nil, nil
-	}
-	list := make([]rename, len(files))
-	for i, f := range files {
-		list[i] = rename{filepath.Base(f.temp.Name()), filepath.Base(f.target)}
-	}
-	content, err := json.Marshal(list)
-	if err != nil {
-		return nil, err
-	}
-	journal, err := createTemp(files[0].target, tempSuffix, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	_, err = journal.Write(content)
-	if err = errors.Join(err, journal.Sync()); err != nil {
-		discard(journal)
-		return nil, err
-	}
-	return journal, nil
-}
-
-// finishJournal does the renames in the journal of a dead process. It renames only temporary files of the
-// same process within the journal's directory, so that a forged journal changes nothing outside of its
-// directory.
-func finishJournal(dir, journal string) {
-	held := claim(filepath.Join(dir, journal))
-	if held == nil {
-		return
-	}
-	defer held.Close()
-	content, err := io.ReadAll(io.LimitReader(held, 1<<16))
-	var list []rename
-	if err != nil || json.Unmarshal(content, &list) != nil {
-		os.Remove(held.Name())
-		return
-	}
-	pid := tempName.FindStringSubmatch(journal)[2]
-	for _, r := range list {
-		m := tempName.FindStringSubmatch(r.From)
-		plain := filepath.Base(r.From) == r.From && filepath.Base(r.To) == r.To && r.To != "." && r.To != ".."
-		if m == nil || !plain || m[1] != host() || m[2] != pid {
-			break
-		}
-		err := os.Rename(filepath.Join(dir, r.From), filepath.Join(dir, r.To))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) { // it was renamed before
-			return
-		}
-	}
-	syncDir(dir)
-	os.Remove(held.Name())
 }

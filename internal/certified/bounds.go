@@ -1,6 +1,8 @@
 package certified
 
 import (
+	"math"
+
 	"toptau/internal/certified/form"
 	"toptau/internal/certified/linalg"
 	"toptau/internal/certified/restricted"
@@ -11,6 +13,7 @@ type bounds struct {
 	best         evaluation
 	upper, lower float64 // F(best), and the lower bound
 	radius       float64 // for lambda = 0: of the ball that the bound holds in
+	length       float64 // for lambda = 0: |v| of the dual point, by which the bound falls for each unit of the radius
 
 	// The dual point, on rows that were held and groups. theta is for the next start; see restricted.Result.
 	dual  heldDual
@@ -32,18 +35,36 @@ func (b *bounds) setDual(d heldDual) {
 	b.dual = d
 }
 
-// valueRounding is the relative rounding error of F. A point must beat w = 0 by more: where w = 0 is optimal, all
-// points near it are as good up to rounding.
+// shrinkBall moves the bound for lambda = 0 to the ball of the best point, if that is smaller. The points of the solves on the
+// way can be very long, where a restricted problem has no minimum or w = 0 is an optimum among others. A smaller ball has a better
+// bound, and one that rounding moves less.
+func (s *solver) shrinkBall() {
+	if s.form.Lambda > 0 {
+		return
+	}
+	if radius := s.form.Ball(s.best.at.W); radius < s.radius {
+		s.lower += float64((s.radius - radius) * s.length)
+		s.radius = radius
+	}
+}
+
+// valueRounding is the relative rounding error of F, and of the scores or their squares that it is computed from.
 const valueRounding = 1e-14
 
-// accept keeps a point if it is the best so far.
-func (b *bounds) accept(e evaluation) {
-	upper := b.upper
-	if isZero(b.best.at.W) {
-		upper -= float64(valueRounding * upper)
+// beats reports whether F = f, computed from scores of about the given size, is below another value by more than rounding. Sums of
+// squared losses are formed from sums of squared scores.
+func (p *problem) beats(value, size, other float64) bool {
+	if p.form.Squared {
+		size *= size
 	}
-	if e.f < upper {
-		b.upper, b.best = e.f, e
+	return value < other-float64(valueRounding*(other+math.Abs(size)))
+}
+
+// accept keeps a point if it is the best so far. A point must beat w = 0 by more than rounding: where w = 0 is optimal, all points
+// near it, and some that are very long, are as good up to rounding.
+func (s *solver) accept(e evaluation) {
+	if e.f < s.upper && (!isZero(s.best.at.W) || s.beats(e.f, e.t, s.upper)) {
+		s.upper, s.best = e.f, e
 	}
 }
 
@@ -61,7 +82,7 @@ func (s *solver) acceptBound(r *restricted.Result) {
 			s.form.Repair(r.A, s.pop.Weight)
 		}
 		s.setDual(heldDual{s.pos.snapshot(r.P), s.pop.snapshot(r.A), s.form.Squared})
-		s.radius = r.Radius
+		s.radius, s.length = r.Radius, r.Length
 	}
 }
 
@@ -71,7 +92,7 @@ func (s *solver) acceptSmoothBound(e *smoothedPoint) float64 {
 	radius := s.form.Ball(e.W)
 	bound, scale := e.Bound(radius)
 	if bound > s.lower {
-		s.lower, s.radius = bound, radius
+		s.lower, s.radius, s.length = bound, radius, e.Residual(1)
 		s.theta = scale * e.P / e.LargestA()
 		p := make([]float64, len(e.p))
 		linalg.Axpy(scale, e.p, p)

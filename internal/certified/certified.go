@@ -12,7 +12,7 @@
 // The files, from the outside in: certified.go (results and proofs), batch.go (several problems), zero.go (is w
 // = 0 optimal), solve.go (the outer loop) with begin.go, evaluate.go, line.go, bounds.go, workingset.go, descend.go
 // and shorten.go, for sources where each question costs a pass expect.go, atonce.go and steplength.go, and the data: source.go (the questions), histogram.go (what their answers prove), merge.go (parts
-// of a source), verify.go (a result checked through its source), and a matrix in memory: memory.go, scores.go,
+// of a source), asked.go (a source for a proof), and a matrix in memory: memory.go, scores.go,
 // bins.go, members.go, reader.go.
 package certified
 
@@ -25,7 +25,6 @@ import (
 	"toptau/internal/certified/form"
 	"toptau/internal/objective"
 	"toptau/method"
-	"toptau/threshold"
 )
 
 // Result is the outcome of a solve. The bounds hold whether it converged or not.
@@ -72,19 +71,6 @@ func (r *Result) GapOfDecrease() (float64, bool) {
 func Possible(p method.Problem) error {
 	_, err := form.Of(p)
 	return err
-}
-
-// AtZero returns F(0) of a problem on a population.
-func AtZero(p method.Problem, population threshold.Population) (float64, error) {
-	bound, err := p.Rule().Bind(population)
-	if err != nil {
-		return 0, err
-	}
-	f, err := form.Bind(p, bound)
-	if err != nil {
-		return 0, err
-	}
-	return f.AtZero(population.Mass), nil
 }
 
 // Solve minimises the objective to Options.Gap, or as far as it gets. It fails if the method has no
@@ -200,6 +186,7 @@ func (s *solver) run() (Result, error) {
 	if err != nil && !isCancelled(err) {
 		return Result{}, err
 	}
+	s.shrinkBall()
 	r := s.result()
 	r.Cancelled = err != nil
 	return r, nil
@@ -271,38 +258,6 @@ type Bounds struct {
 	Upper, Lower float64 // F(w), D(p, a)
 	Threshold    float64 // t(w)
 	AtZero       float64 // F(0)
-	Norm         float64 // |w|
-
-	UpperError, LowerError float64 // bounds on the rounding errors of both; set by Verify only
-}
-
-// Verify computes F(w) and D(p, a) from the data alone, with bounds on their rounding errors. It shares no
-// arithmetic with the solver. It fails if (p, a) is infeasible or a number is not finite; the error names the
-// constraint. With lambda = 0 the lower bound holds for all weights of norm at most radius.
-func Verify(o *objective.Objective, w []float64, p, a Sparse, radius float64) (Bounds, error) {
-	f, err := form.Bind(o.Problem(), o.Threshold())
-	if err != nil {
-		return Bounds{}, err
-	}
-	fullP, fullA, err := expandBoth(o, p, a)
-	if err != nil {
-		return Bounds{}, err
-	}
-	e, err := o.Enclose(w, fullP, fullA, radius)
-	if err != nil {
-		return Bounds{}, err
-	}
-	return Bounds{Upper: e.F, UpperError: e.FError, Lower: e.D, LowerError: e.DError, Threshold: e.T,
-		AtZero: f.AtZero(o.Population().Mass), Norm: e.Norm}, nil
-}
-
-// VerifyNorm computes the bound of a norm's proof from the data alone, with a bound on its rounding error; see Verify.
-func VerifyNorm(o *objective.Objective, w []float64, proof *NormProof) (bound, boundError float64, err error) {
-	p, a, err := expandBoth(o, proof.P, proof.A)
-	if err != nil {
-		return 0, 0, err
-	}
-	return o.EncloseNorm(w, p, a, proof.Lambda)
 }
 
 // boundsAt returns the bounds at a point whose objective is known.

@@ -192,7 +192,7 @@ func (r *millions) descend(t *testing.T, in instance) {
 
 func (r *millions) section() *section {
 	s := &section{}
-	s.paragraph(`5,250,000 rows of 28 columns, simulated (simulate hepmass, seed 1), scaled by the means and deviations of the first
+	s.paragraph(`5,250,000 rows of 28 columns, simulated (generate hepmass, seed 1), scaled by the means and deviations of the first
 		100,000 rows, float32 storage, lambda 0.001. A solve is stopped after the round that reaches a relative gap of 1e-4. Memory is
 		the peak of the process, with the matrix, over the bytes of the matrix, with GOGC=25. Target: a relative gap of 1e-4 within
 		10 s (goal: 3 s) on two cores, in less than twice the memory of the matrix. The time is the processor time of all threads,

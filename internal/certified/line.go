@@ -276,12 +276,12 @@ func (s *solver) bestOnRay(e *evaluation) float64 {
 		}
 		return loss/s.shape.Positives.Mass + float64(alpha*alpha*half)
 	}
-	// The grid, in logarithms.
+	// The grid, in logarithms. Where all long points are as good, rounding must not choose the longest.
 	step := math.Ln10 / raySteps
 	at := func(x float64) float64 { return value(detmath.Exp(x) / spread) }
-	first, best := math.Inf(1), 0.0
+	first, best := s.atZero, -rayDecades*step
 	for k := -rayDecades * raySteps; k <= rayDecades*raySteps; k++ {
-		if v := at(float64(k) * step); v < first {
+		if v := at(float64(k) * step); s.beats(v, detmath.Exp(float64(k)*step), first) {
 			first, best = v, float64(k)*step
 		}
 	}

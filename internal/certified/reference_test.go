@@ -22,7 +22,7 @@ const referenceFile = "../../testdata/reference/optima.csv"
 func TestReferenceOptima(t *testing.T) {
 	file, err := os.Open(referenceFile)
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	defer file.Close()
 	rows, err := csv.NewReader(file).ReadAll()
@@ -96,6 +96,10 @@ func TestReferenceOptima(t *testing.T) {
 		}
 		if !r.Converged {
 			faults = append(faults, "not converged")
+		}
+		if b, err := Verify(o, r.W, r.P, r.A, r.BallRadius); err != nil || math.Abs(b.Upper-r.Objective) > 1e-8*r.AtZero ||
+			math.Abs(b.Lower-r.LowerBound) > 1e-8*r.AtZero {
+			faults = append(faults, fmt.Sprintf("verified F %.12g D %.12g, %v", b.Upper, b.Lower, err))
 		}
 		if len(faults) > 0 {
 			failed++

@@ -33,6 +33,7 @@ type Shape struct {
 	Cols       int
 	Positives  threshold.Population // rows and weights of the positives
 	Population threshold.Population // those of the rows that determine the threshold
+	Largest    []float64            // bounds of the absolute values of the columns, for proofs; nil: unknown
 	// KeepsScores is set if the source keeps the scores of recent points, as one in memory does. Further questions about them, and
 	// about points between them, then cost no pass, so the solver asks exactly instead of guessing.
 	KeepsScores bool

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"toptau/internal/matrix"
+	"toptau/internal/provenance"
 	"toptau/method"
 )
 
@@ -222,7 +223,6 @@ How many passes over the data, and how much time, the certified solver needs for
 * Two million rows with very many of them on top are solved in at most 5 seconds on two cores, holding at most 30,000 rows.
 * Five million rows reach a relative gap of 1e-4 in 4 or 5 passes and under 2 processor seconds.
 
-Run "go test -run TestTable -table all -timeout 1h ./internal/certified" with TOPTAU_DATA set to write this page again.
 docs/reference/certificate.md has the mathematics. Passes, row reads, gaps and objectives are the same on every machine, except for
 solves that a time limit stopped. Seconds were measured once on a machine of two cores that other programs used at the
 same time. They are upper limits, so compare them only within a row. The test writes all sections but "Targets".
@@ -292,7 +292,7 @@ func (s *section) write(t *testing.T, title string) {
 	if !found {
 		old = append(old, text)
 	}
-	if err := os.WriteFile(filepath.FromSlash(pageFile), []byte(strings.Join(old, "\n## ")), 0o644); err != nil {
+	if err := provenance.WritePage(filepath.FromSlash(pageFile), []byte(strings.Join(old, "\n## ")), "go test ./internal/certified -run TestTable -table all"); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -2,6 +2,7 @@ package certified
 
 import (
 	"context"
+	"maps"
 	"math"
 	"slices"
 
@@ -148,16 +149,50 @@ func IsZeroOptimalSource(ctx context.Context, source Source, p method.Problem, s
 		return Zero{Verdict: ZeroIsOptimal}, nil // see positivesAsHull
 	}
 	return hullOfPopulation(ctx, source, f, opt, some, func(s *solver, mean []float64, z *Zero, groups []GroupValue) (float64, error) {
-		d, err := s.sumDual(z.A, groups, true)
-		if err != nil {
-			return 0, err
-		}
+		x, err := combine(ctx, s.source, z.A, groups)
 		z.A = Sparse{}
-		for j, v := range mean {
-			d.features[j] -= v
-		}
-		return objective.Norm(d.features), nil
+		linalg.Axpy(-1, mean, x)
+		return objective.Norm(x), err
 	})
+}
+
+// combine returns X'a for multipliers of rows of the population and of groups at one point.
+func combine(ctx context.Context, source Source, rows Sparse, groups []GroupValue) ([]float64, error) {
+	asked, x := ForProof(source), make([]float64, source.Shape().Cols)
+	value := map[int]float64{}
+	for k, id := range rows.Rows {
+		value[int(id)] += rows.Values[k]
+	}
+	named, err := asked.Named(ctx, true, slices.Sorted(maps.Keys(value)))
+	if err != nil {
+		return x, err
+	}
+	for _, r := range named {
+		linalg.Axpy(value[r.Number], r.Features, x)
+	}
+	if len(groups) == 0 {
+		return x, nil
+	}
+	var ends []float64
+	for _, g := range groups {
+		ends = append(ends, g.Low, g.High)
+	}
+	ends = ascending(ends)
+	origin := groups[0].Origin
+	var held []int
+	for _, id := range groups[0].Held {
+		held = append(held, int(id))
+	}
+	sums, err := asked.Grouped(ctx, true, groups[0].At.W, ends, held, origin)
+	if err != nil {
+		return x, err
+	}
+	for _, g := range groups {
+		k, _ := slices.BinarySearch(ends, g.Low)
+		linalg.Axpy(g.Value*(g.Rate+float64(g.Slope*(origin-g.Origin))), sums[k].Features, x)
+		linalg.Axpy(float64(g.Value*g.Slope), sums[k].Moment, x)
+	}
+	return x, nil
 }
 
 // gradientAtZero decides for the surrogate quantiles. size is that of the columns in some rows; it is overwritten.

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -48,9 +49,8 @@ type Option struct {
 	Placeholder string
 	Default     string
 	Short       rune
-	Aliases     []string // former names, which the help does not show
-	Whole       bool     // a repeatable flag whose values are not split at commas
-	File        string   // as the struct tag file
+	Whole       bool   // a repeatable flag whose values are not split at commas
+	File        string // as the struct tag file
 	Required    bool
 	Values      []string // what shells complete; nil: files, or nothing
 }
@@ -59,7 +59,7 @@ type Option struct {
 type Flags struct {
 	JSON    bool             `name:"json" help:"Print JSON instead of text: one object, or one object per row."`
 	Quiet   bool             `short:"q" help:"Show no progress on standard error."`
-	Threads int              `placeholder:"N" help:"Use at most N threads, and at most one per processor. Results do not depend on it (default: all processors)."`
+	Threads *int             `placeholder:"N" help:"Use at most N threads, and at most one per processor. Results do not depend on it (default: all processors)."`
 	Version kong.VersionFlag `help:"Print the version."`
 }
 
@@ -119,8 +119,11 @@ func (a *App) describeOptions(parser *kong.Kong) error {
 				}
 				option.describe(f)
 			}
-			if f.PlaceHolder == "BYTES" {
+			switch {
+			case f.PlaceHolder == "BYTES":
 				f.Mapper = kong.MapperFunc(decodeSize)
+			case f.Target.Type() == reflect.TypeFor[time.Duration]():
+				f.Mapper = kong.MapperFunc(decodeDuration)
 			}
 		}
 	}
@@ -138,8 +141,22 @@ func decodeSize(ctx *kong.DecodeContext, target reflect.Value) error {
 	return err
 }
 
+// decodeDuration reads the value of a flag that is a time.
+func decodeDuration(ctx *kong.DecodeContext, target reflect.Value) error {
+	var value string
+	if err := ctx.Scan.PopValueInto("time", &value); err != nil {
+		return err
+	}
+	d, err := time.ParseDuration(value)
+	if err != nil || d < 0 {
+		return fmt.Errorf("%q is no time with a unit, such as 30s, 10m or 2h", value)
+	}
+	target.SetInt(int64(d))
+	return nil
+}
+
 func (o Option) describe(f *kong.Flag) {
-	f.Help, f.OrigHelp, f.PlaceHolder, f.Short, f.Aliases, f.Required = o.Help, o.Help, o.Placeholder, o.Short, o.Aliases, o.Required
+	f.Help, f.OrigHelp, f.PlaceHolder, f.Short, f.Required = o.Help, o.Help, o.Placeholder, o.Short, o.Required
 	if o.Group != "" {
 		f.Group = &kong.Group{Key: o.Group, Title: o.Group}
 	}
@@ -153,6 +170,9 @@ func (o Option) describe(f *kong.Flag) {
 
 func (s *Session) run(args []string) int {
 	err := s.runVerb(args)
+	for _, do := range s.atEnd {
+		do()
+	}
 	s.Progress.Clear()
 	if flushed := s.Stdout.Flush(); err == nil {
 		err = flushed
@@ -201,12 +221,16 @@ func (s *Session) runVerb(args []string) (err error) {
 	if err := checkEmpty(parsed); err != nil {
 		return err
 	}
-	flags := s.app.Flags
-	if flags.Threads < 0 {
-		return &diag.Error{Kind: diag.Usage, Param: "threads", Found: fmt.Sprint(flags.Threads), Expected: "at least 1"}
+	s.flags = map[string]bool{}
+	for _, f := range parsed.Flags() {
+		s.flags[f.Name] = true
 	}
-	if flags.Threads > 0 {
-		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(min(flags.Threads, runtime.NumCPU())))
+	flags := s.app.Flags
+	if n := flags.Threads; n != nil {
+		if *n < 1 {
+			return &diag.Error{Kind: diag.Usage, Param: "threads", Found: fmt.Sprint(*n), Expected: "at least 1"}
+		}
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(min(*n, runtime.NumCPU())))
 	}
 	s.JSON = flags.JSON
 	s.Progress = newProgress(s.Stderr, flags.Quiet || flags.JSON)

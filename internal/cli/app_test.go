@@ -36,7 +36,7 @@ func runTest(t *testing.T, err error, args ...string) (code int, out, errs strin
 	t.Helper()
 	v := testVerbs{Fail: failVerb{err: err}}
 	var stdout, stderr strings.Builder
-	a := &App{Name: "test", Verbs: &v, Flags: &v.Flags, Options: map[string]Option{"text": {Help: "A text to print.", Aliases: []string{"words"}}}}
+	a := &App{Name: "test", Verbs: &v, Flags: &v.Flags, Options: map[string]Option{"text": {Help: "A text to print."}}}
 	code = a.Run(context.Background(), append([]string{"fail"}, args...), nil, &stdout, &stderr)
 	return code, stdout.String(), stderr.String()
 }
@@ -101,11 +101,24 @@ func TestAFieldWithoutHelpIsNoFlag(t *testing.T) {
 	}
 }
 
-func TestFormerNamesAreAcceptedAndNotShown(t *testing.T) {
-	if code, out, errs := runTest(t, nil, "--words", "x"); code != 0 || out != "x\n" {
-		t.Errorf("exit code %d, %q and %q", code, out, errs)
+// noteVerb prints a warning with two fixes, one of which is no flag of the verb.
+type noteVerb struct {
+	Drop string `help:"A column."`
+}
+
+func (*noteVerb) Run(s *Session) error {
+	s.Printf("%s\n", s.Note(diag.Warning{Text: "odd", Fixes: []diag.Fix{{Param: "id", Value: "a"}, {Param: "drop", Value: "a"}}}))
+	return nil
+}
+
+func TestNotesNameFlagsOfTheVerb(t *testing.T) {
+	var verbs struct {
+		Note noteVerb `cmd:"" help:"Print a note."`
+		Flags
 	}
-	if _, out, _ := runTest(t, nil, "--help"); strings.Contains(out, "words") || !strings.Contains(out, "--text") {
-		t.Errorf("help:\n%s", out)
+	var out, errs strings.Builder
+	a := &App{Name: "x", Verbs: &verbs, Flags: &verbs.Flags}
+	if code := a.Run(t.Context(), []string{"note"}, nil, &out, &errs); code != 0 || out.String() != "odd (use --drop a)\n" {
+		t.Errorf("%d: %q %s", code, out.String(), errs.String())
 	}
 }

@@ -148,7 +148,8 @@ func zshCompletion(name string, verbs []completed) string {
 		}
 		b.WriteString(" ;;\n")
 	}
-	fmt.Fprintf(&b, "    esac\n}\ncompdef _%[1]s %[1]s\n", name)
+	// zsh loads the file of $fpath at the first Tab as the body of the function, which must then complete.
+	fmt.Fprintf(&b, "    esac\n}\nif [[ $funcstack[1] == _%[1]s ]]; then\n    _%[1]s \"$@\"\nelse\n    compdef _%[1]s %[1]s\nfi\n", name)
 	return b.String()
 }
 

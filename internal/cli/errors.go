@@ -67,11 +67,3 @@ func errorText(err error) string {
 func (s *Session) emitFailure(e *diag.Error, err error) {
 	s.Emit(result.NewFailure(e, errorText(err)))
 }
-
-// OrNull returns nil, which is null in JSON, for the empty text.
-func OrNull(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
-}

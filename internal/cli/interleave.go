@@ -51,7 +51,7 @@ func interleaved(model *kong.Application, args []string) []string {
 func takesValue(known []*kong.Flag, arg string) bool {
 	name, long := strings.CutPrefix(arg, "--")
 	for _, f := range known {
-		if long && (f.Name == name || slices.Contains(f.Aliases, name)) || !long && len(arg) == 2 && f.Short == rune(arg[1]) {
+		if long && (f.Name == name) || !long && len(arg) == 2 && f.Short == rune(arg[1]) {
 			_, reads := f.Target.Addr().Interface().(encoding.TextUnmarshaler) // a bool that is read from text takes a value
 			return reads || !f.IsBool() && !f.IsCounter()
 		}

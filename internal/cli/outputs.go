@@ -6,7 +6,7 @@ import (
 	"toptau/internal/atomicfile"
 )
 
-// Outputs are files that appear together or not at all.
+// Outputs are files that appear when all of them are complete.
 type Outputs struct {
 	s     *Session
 	files []*atomicfile.File

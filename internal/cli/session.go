@@ -7,8 +7,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"sync/atomic"
+
+	"toptau/diag"
 )
 
 // Session is one run of a command. Its context ends with the first signal.
@@ -22,10 +25,12 @@ type Session struct {
 	Progress    *Progress // nil, which is silent, without a terminal
 
 	app          *App
-	rawStdout    io.Writer // what Stdout writes to
+	flags        map[string]bool // names of the flags of the verb that runs
+	rawStdout    io.Writer       // what Stdout writes to
 	shown        atomic.Pointer[Progress]
 	interruption interruption
 	ending       sync.Mutex // held while the end is reported
+	atEnd        []func()
 }
 
 func newSession(ctx context.Context, a *App, args []string, stdin io.Reader, stdout, stderr io.Writer) *Session {
@@ -36,6 +41,9 @@ func newSession(ctx context.Context, a *App, args []string, stdin io.Reader, std
 	return &Session{Context: ctx, app: a, Stdin: stdin, rawStdout: stdout, Stdout: bufio.NewWriterSize(escaped, 1<<16),
 		Stderr: stderr, JSON: wantsJSON(args)}
 }
+
+// AtEnd calls a function when the verb has ended, and not after a signal that ends the process.
+func (s *Session) AtEnd(do func()) { s.atEnd = append(s.atEnd, do) }
 
 // Emit prints a value as JSON on one line.
 func (s *Session) Emit(v any) error {
@@ -52,6 +60,12 @@ func (s *Session) Emit(v any) error {
 // Printf prints text for people. Strings among the arguments may come from data: they are escaped.
 func (s *Session) Printf(format string, args ...any) {
 	fmt.Fprintf(s.Stdout, format, printableArgs(args)...)
+}
+
+// Note returns a warning in words, with those of its fixes that are flags of the verb.
+func (s *Session) Note(w diag.Warning) string {
+	w.Fixes = slices.DeleteFunc(slices.Clone(w.Fixes), func(f diag.Fix) bool { return !s.flags[f.Param] })
+	return w.Words(Spell)
 }
 
 // PrintError prints an escaped line on standard error, after the name of the command.

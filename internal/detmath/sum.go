@@ -9,6 +9,7 @@ type Sum struct{ high, low float64 }
 // Plus returns the sum with one more term. The rounding error of the addition, which is computed exactly whichever term is
 // larger, goes to low. Loops use Plus rather than Add, so that the sum stays in registers.
 func (s Sum) Plus(x float64) Sum {
+	x = float64(x) // a product of the caller is rounded before it is added
 	t := s.high + x
 	added := t - s.high
 	return Sum{high: t, low: s.low + ((s.high - (t - added)) + (x - added))}

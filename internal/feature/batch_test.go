@@ -125,8 +125,8 @@ func TestMomentsOfColumnGroups(t *testing.T) {
 				}
 				continue
 			}
-			if want := momentsOf(values, nil); all[j].moments != want {
-				t.Errorf("%d rows, column %d: %+v, want %+v", rows, j, all[j].moments, want)
+			if got, want := (moments{all[j].Mean, all[j].SD, all[j].Constant}), momentsOf(values, nil); got != want {
+				t.Errorf("%d rows, column %d: %+v, want %+v", rows, j, got, want)
 			}
 		}
 	}

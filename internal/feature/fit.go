@@ -177,17 +177,17 @@ func (f *fitter) drop(j int, reason string) {
 
 // addNumeric adds a measured numeric column to the blocks.
 func (f *fitter) addNumeric(j int, c *measured, b *columnBlocks) {
-	indicator := c.missing > 0 && f.o.Impute == schema.ImputeIndicator
+	indicator := c.Missing > 0 && f.o.Impute == schema.ImputeIndicator
 	switch {
-	case c.missing == len(f.rows):
+	case c.Missing == f.allRows():
 		f.drop(j, "no values")
 		return
-	case c.moments.constant && !indicator:
+	case c.Constant && !indicator:
 		f.drop(j, "constant")
 		return
 	}
 	k := len(f.m.Inputs)
-	f.m.Inputs = append(f.m.Inputs, Input{Column: j, Name: f.t.Columns[j].Name, Kind: schema.Numeric, Fill: c.fill})
+	f.m.Inputs = append(f.m.Inputs, Input{Column: j, Name: f.t.Columns[j].Name, Kind: schema.Numeric, Fill: c.Fill})
 	if f.o.scorecard() {
 		c.card.Input = k
 		b.scorecard.Columns = append(b.scorecard.Columns, c.card)
@@ -199,17 +199,15 @@ func (f *fitter) addNumeric(j int, c *measured, b *columnBlocks) {
 	if f.o.Encode != EncodeRaw {
 		return
 	}
-	if !c.moments.constant {
+	if !c.Constant {
 		b.numeric.Inputs = append(b.numeric.Inputs, k)
 		if f.o.Scale != schema.ScaleNone {
-			b.numeric.Shift = append(b.numeric.Shift, c.moments.mean)
-			b.numeric.Scale = append(b.numeric.Scale, c.moments.sd)
+			b.numeric.Shift = append(b.numeric.Shift, c.Mean)
+			b.numeric.Scale = append(b.numeric.Scale, c.SD)
 		}
 	}
 	if indicator {
-		column := &f.t.Columns[j]
-		mass := f.mass(func(row int) bool { return math.IsNaN(column.Value(row)) })
-		b.onehot.Columns = append(b.onehot.Columns, OneHot{Input: k, Missing: true, Scale: f.scales([]float64{mass})})
+		b.onehot.Columns = append(b.onehot.Columns, OneHot{Input: k, Missing: true, Scale: f.scales([]float64{c.MissingMass})})
 	}
 }
 
@@ -227,6 +225,22 @@ func (f *fitter) binsPerColumn() int {
 	return bins
 }
 
+// allRows returns the number of rows that columns are measured on.
+func (f *fitter) allRows() int {
+	if f.o.Measured != nil {
+		return f.o.Measured.Rows
+	}
+	return len(f.rows)
+}
+
+// allMass returns the weight of the rows that columns are measured on.
+func (f *fitter) allMass() float64 {
+	if f.o.Measured != nil {
+		return f.o.Measured.Mass
+	}
+	return f.mass(func(int) bool { return true })
+}
+
 // mass returns the weight of the training rows that picked selects.
 func (f *fitter) mass(picked func(row int) bool) float64 {
 	var s detmath.Sum
@@ -241,9 +255,9 @@ func (f *fitter) mass(picked func(row int) bool) float64 {
 // addCategorical adds a measured categorical column to the blocks.
 func (f *fitter) addCategorical(j int, c *measured, b *columnBlocks) {
 	column := &f.t.Columns[j]
-	missing := c.missingMass.Value()
+	missing := c.MissingMass
 	level := missing > 0 && f.o.Impute == schema.ImputeIndicator
-	order := byMass(c.masses, column.Dictionary)
+	order := byMass(c.Masses, c.Categories)
 	switch {
 	case len(order) == 0:
 		f.drop(j, "no values")
@@ -254,7 +268,7 @@ func (f *fitter) addCategorical(j int, c *measured, b *columnBlocks) {
 	}
 	in := Input{Column: j, Name: column.Name, Kind: schema.Categorical}
 	var masses []float64
-	kept := f.frequent(order, c.masses)
+	kept := f.frequent(order, c.Masses)
 	if in.Rare = len(kept) < len(order); in.Rare {
 		f.noteRare(columnLabel(column), len(order), len(kept))
 	}
@@ -263,8 +277,8 @@ func (f *fitter) addCategorical(j int, c *measured, b *columnBlocks) {
 		return
 	}
 	for _, code := range kept {
-		in.Categories = append(in.Categories, column.Dictionary[code])
-		masses = append(masses, c.masses[code].Value())
+		in.Categories = append(in.Categories, c.Categories[code])
+		masses = append(masses, c.Masses[code])
 	}
 	k := len(f.m.Inputs)
 	f.m.Inputs = append(f.m.Inputs, in)
@@ -282,7 +296,7 @@ func (f *fitter) addCategorical(j int, c *measured, b *columnBlocks) {
 	if in.Rare {
 		var rare detmath.Sum
 		for _, code := range order[len(kept):] {
-			rare.Add(c.masses[code].Value())
+			rare.Add(c.Masses[code])
 		}
 		masses = append(masses, rare.Value())
 	}
@@ -291,15 +305,15 @@ func (f *fitter) addCategorical(j int, c *measured, b *columnBlocks) {
 
 // byMass returns the codes of the categories that occur by descending mass, those of equal mass by the bytes
 // of their text.
-func byMass(sums []detmath.Sum, dictionary []string) []int {
+func byMass(masses []float64, names []string) []int {
 	var order []int
-	for c := range sums {
-		if sums[c].Value() > 0 {
+	for c := range masses {
+		if masses[c] > 0 {
 			order = append(order, c)
 		}
 	}
 	slices.SortFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(sums[b].Value(), sums[a].Value()), cmp.Compare(dictionary[a], dictionary[b]))
+		return cmp.Or(cmp.Compare(masses[b], masses[a]), cmp.Compare(names[a], names[b]))
 	})
 	return order
 }
@@ -310,7 +324,11 @@ func (f *fitter) scales(masses []float64) []float64 {
 	if f.o.Scale != schema.ScaleAll {
 		return nil
 	}
-	total := f.mass(func(int) bool { return true })
+	return deviations(masses, f.allMass())
+}
+
+// deviations returns the standard deviations of indicators by their masses.
+func deviations(masses []float64, total float64) []float64 {
 	list := make([]float64, len(masses))
 	for i, mass := range masses {
 		p := mass / total
@@ -346,9 +364,9 @@ func (f *fitter) warnings() []diag.Warning {
 			Text: fmt.Sprintf("dropped %s %s without a value in the training rows", text.Count(f.never), noun)})
 	}
 	for _, in := range f.m.Inputs {
-		if n := len(in.Categories); ManyCategories(n, len(f.rows)) {
+		if n := len(in.Categories); ManyCategories(n, f.allRows()) {
 			list = append(list, diag.Warning{Code: "many_categories",
-				Text:  fmt.Sprintf("column %q has %s different values in %s rows: it may be an identifier", in.Name, text.Count(n), text.Count(len(f.rows))),
+				Text:  fmt.Sprintf("column %q has %s different values in %s rows: it may be an identifier", in.Name, text.Count(n), text.Count(f.allRows())),
 				Fixes: []diag.Fix{{Param: "id", Value: in.Name}, {Param: "drop", Value: in.Name}}})
 		}
 	}

@@ -14,24 +14,28 @@ import (
 
 // measured is what Fit measures of one column on the training rows.
 type measured struct {
-	missing int // rows
-	err     error
+	MeasuredColumn
+	err error
 
-	// numeric
-	fill       float64 // the number that replaces a missing value
-	moments    moments
 	card       Card      // for a scorecard, without its input
 	treeValues []float64 // for trees: the values, missing ones replaced or NaN
-
-	// categorical
-	masses      []detmath.Sum // by code
-	missingMass detmath.Sum
 }
 
-// measureAll measures all columns in parallel.
+func (c *MeasuredColumn) setMoments(m moments) { c.Mean, c.SD, c.Constant = m.mean, m.sd, m.constant }
+
+// measureAll measures all columns in parallel, apart from what Options.Measured has.
 func (f *fitter) measureAll() []measured {
 	all := make([]measured, len(f.t.Columns))
-	tasks := f.tasks()
+	var tasks [][]int
+	for _, task := range f.tasks() {
+		if m := f.o.Measured; m != nil && m.Has(f.o.Encode, f.t.Columns[task[0]].Kind) {
+			for _, j := range task {
+				all[j].MeasuredColumn = m.Columns[j]
+			}
+			continue
+		}
+		tasks = append(tasks, task)
+	}
 	scratch := sync.Pool{New: func() any { return new(columnSpace) }}
 	parallel.For(len(tasks), func(k int) {
 		if f.ctx.Err() == nil {
@@ -87,27 +91,29 @@ func (f *fitter) measureNumbers(column *table.Column, space *columnSpace) (c mea
 	if err != nil {
 		return measured{err: err}
 	}
-	c.missing = len(f.rows) - len(values)
+	if c.Missing = len(f.rows) - len(values); c.Missing > 0 {
+		c.MissingMass = f.mass(func(row int) bool { return math.IsNaN(column.Value(row)) })
+	}
 	if len(values) == 0 {
 		return c
 	}
 	if f.o.Impute == schema.ImputeMedian { // also when training has none missing; a later file may
-		c.fill = medianOf(values, weights)
+		c.Fill = medianOf(values, weights)
 	}
-	if c.missing > 0 && f.o.Impute != schema.ImputeIndicator {
-		space.filled = f.filled(column, c.fill, space.filled)
+	if c.Missing > 0 && f.o.Impute != schema.ImputeIndicator {
+		space.filled = f.filled(column, c.Fill, space.filled)
 		values, weights = space.filled, f.weights
 	}
-	c.moments = momentsOf(values, weights)
-	indicator := c.missing > 0 && f.o.Impute == schema.ImputeIndicator
-	if c.moments.constant && !indicator {
+	c.setMoments(momentsOf(values, weights))
+	indicator := c.Missing > 0 && f.o.Impute == schema.ImputeIndicator
+	if c.Constant && !indicator {
 		return c
 	}
 	if f.o.scorecard() {
 		c.card = newCard(0, values, weights, f.binsPerColumn(), indicator)
 	}
 	if f.o.leaves() || f.o.Encode.Boosted() {
-		c.treeValues = f.filled(column, f.standIn(c.fill), nil)
+		c.treeValues = f.filled(column, f.standIn(c.Fill), nil)
 	}
 	return c
 }
@@ -166,18 +172,20 @@ func (f *fitter) filled(column *table.Column, fill float64, space []float64) []f
 }
 
 func (f *fitter) measureCodes(column *table.Column) (c measured) {
-	c.masses = make([]detmath.Sum, len(column.Dictionary))
+	sums := make([]detmath.Sum, len(column.Dictionary))
+	var missing detmath.Sum
 	for i, row := range f.rows {
 		code := column.Code(row)
 		if code < 0 {
 			if f.o.Impute == schema.ImputeError {
 				return measured{err: missingError(f.t, row, column)}
 			}
-			c.missing++
-			c.missingMass.Add(weightAt(f.weights, i))
+			c.Missing++
+			missing.Add(weightAt(f.weights, i))
 			continue
 		}
-		c.masses[code].Add(weightAt(f.weights, i))
+		sums[code].Add(weightAt(f.weights, i))
 	}
+	c.setCategories(column.Dictionary, sums, missing)
 	return c
 }

@@ -57,7 +57,7 @@ func (f *fitter) measureGroup(columns []int, all []measured) (alone []int) {
 		case missing[k]:
 			alone = append(alone, j)
 		case low[k] >= high[k]:
-			all[j].moments = moments{mean: low[k], constant: true}
+			all[j].setMoments(moments{mean: low[k], constant: true})
 		default:
 			s.Unit[len(vary)] = unit(max(math.Abs(low[k]), math.Abs(high[k])))
 			vary, c.columns = append(vary, j), append(c.columns, &f.t.Columns[j])
@@ -75,7 +75,7 @@ func (f *fitter) measureGroup(columns []int, all []measured) (alone []int) {
 	c.eachPart(func() { s.AddSecond(&c.part) })
 	for k, j := range vary {
 		sd := math.Sqrt(detmath.SumOf(s.Total[k], s.Lost[k]).Value()/mass) / s.Unit[k]
-		all[j].moments = moments{mean: s.Mean[k] / s.Unit[k], sd: sd, constant: sd == 0}
+		all[j].setMoments(moments{mean: s.Mean[k] / s.Unit[k], sd: sd, constant: sd == 0})
 	}
 	return alone
 }

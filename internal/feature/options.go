@@ -34,6 +34,9 @@ type Options struct {
 	Rounds int             // boosted encodings: number of trees at most, see shapes for the defaults
 	Seed   uint64          // encodings with trees: seed of the random draws
 
+	// Measured describes the columns of all rows, if Fit sees a sample of them; nil: Fit sees all.
+	Measured *Measured
+
 	// Monotone lists columns with which the score may only rise, or only fall. Only the sum of boosted trees
 	// keeps the signs (Boosting.Weights); a linear fit on their leaves need not.
 	Monotone []Sign
@@ -73,5 +76,5 @@ func checkName[T ~string](param string, value T, known ...T) error {
 	if slices.Contains(known, value) {
 		return nil
 	}
-	return &diag.Error{Kind: diag.Usage, Param: param, Found: diag.Quote(string(value)), Expected: text.List(text.Strings(known), "or")}
+	return diag.OneOf(param, string(value), text.Strings(known))
 }

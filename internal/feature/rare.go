@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"toptau/diag"
-	"toptau/internal/detmath"
 	"toptau/internal/text"
 )
 
@@ -19,13 +18,13 @@ const (
 
 // frequent returns the codes that keep their own features, the first ones of order, which is by descending
 // mass.
-func (f *fitter) frequent(order []int, masses []detmath.Sum) []int {
+func (f *fitter) frequent(order []int, masses []float64) []int {
 	if len(order) <= manyNames {
 		return order
 	}
-	least := leastRows * f.mass(func(int) bool { return true }) / float64(len(f.rows))
+	least := leastRows * f.allMass() / float64(f.allRows())
 	for n, code := range order {
-		if masses[code].Value() < least {
+		if masses[code] < least {
 			return order[:n]
 		}
 	}
@@ -39,7 +38,7 @@ func (f *fitter) noteRare(name string, names, kept int) {
 	if kept == 0 {
 		w.Text = fmt.Sprintf("column %q has %s different values, none in %d rows: left out", name, text.Count(names), leastRows)
 	}
-	if ManyCategories(names, len(f.rows)) {
+	if ManyCategories(names, f.allRows()) {
 		w.Code = "many_categories"
 		w.Text += "; it may be an identifier"
 		w.Fixes = []diag.Fix{{Param: "id", Value: name}, {Param: "drop", Value: name}}

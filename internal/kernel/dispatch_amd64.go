@@ -183,49 +183,6 @@ func asmHinge(z *float32, stride int, panels int, flip float32, bound float32, s
 	return hingeAVX2(z, stride, panels, flip, bound, sign, shift, v, lanes)
 }
 
-// asmHighest writes the maxima of blocks of 16 scores by place mod 4, and returns whether any score is NaN;
-// blocks is positive. The level of select must be above plain Go.
-func asmHighest(z *float64, blocks int, lanes *float64) (nan int) {
-	return highestAVX2(z, blocks, lanes)
-}
-
-// asmCountScores writes how many scores of blocks of 16 are above t, and how many equal it, by place mod 4;
-// blocks is positive. The level of select must be above plain Go.
-func asmCountScores(z *float64, blocks int, t float64, counts *int64) {
-	countScoresAVX2(z, blocks, t, counts)
-}
-
-// asmBetween appends the scores of blocks of 16 that are neither at most low nor at least high and returns
-// their number, and writes how many are at least high, by place mod 8; blocks is positive. Up to a vector
-// behind the last entry is overwritten, never more than the values of all scores take. The level of select
-// must be above plain Go.
-func asmBetween(z *float64, blocks int, low float64, high float64, values *float64, counts *int64) int {
-	if using[selectFamily] == levelAVX512 {
-		return betweenAVX512(z, blocks, low, high, values, counts)
-	}
-	return betweenAVX2(z, blocks, low, high, values, counts)
-}
-
-// asmSumAbove adds the z-shift of blocks of 16 scores that are not at most level to 16 sums and, behind them,
-// what their roundings lost, and returns how many there are; blocks is positive. The level of select must be
-// above plain Go.
-func asmSumAbove(z *float64, blocks int, shift float64, level float64, lanes *float64) int {
-	if using[selectFamily] == levelAVX512 {
-		return sumAboveAVX512(z, blocks, shift, level, lanes)
-	}
-	return sumAboveAVX2(z, blocks, shift, level, lanes)
-}
-
-// asmRowsAbove appends the numbers, counted from first, of the scores of blocks of 16 whose z-shift is not at
-// most level, and returns how many there are; blocks is positive. Up to a vector behind the last entry is
-// overwritten, never more than the rows of all take. The level of select must be above plain Go.
-func asmRowsAbove(z *float64, blocks int, shift float64, level float64, first int32, rows *int32) int {
-	if using[selectFamily] == levelAVX512 {
-		return rowsAboveAVX512(z, blocks, shift, level, first, rows)
-	}
-	return rowsAboveAVX2(z, blocks, shift, level, first, rows)
-}
-
 // asmCodes8 adds the coded groups' parts to the scores of consecutive panels, or, when add is 0, replaces
 // these; groups and panels are positive. The level of coded must be above plain Go.
 func asmCodes8(codes *uint8, w *float64, start *int32, z *float64, groups int, panels int, add int) {
@@ -264,22 +221,6 @@ func asmBetween16(codes *uint16, fractions *float32, w *float64, start *int32, z
 		return
 	}
 	between16AVX2(codes, fractions, w, start, z, groups, panels, add)
-}
-
-// asmEntries adds the entries that the rows' codes name to the scores of panels; models and panels are
-// positive. The level of entries must be above plain Go.
-func asmEntries(codes *uint16, table *float32, z *float32, models int, panels int) {
-	if using[entriesFamily] == levelAVX512 {
-		entriesAVX512(codes, table, z, models, panels)
-		return
-	}
-	entriesAVX2(codes, table, z, models, panels)
-}
-
-// asmSumEntries adds the coefficients of panels to the lanes of the rows' codes; models and panels are
-// positive. The level of entries must be above plain Go.
-func asmSumEntries(codes *uint16, v *float32, lanes *float64, models int, panels int) {
-	sumEntriesAVX2(codes, v, lanes, models, panels)
 }
 
 // asmScatter8 adds the coefficients of a panel to the lanes of coded groups; groups is positive. The level of

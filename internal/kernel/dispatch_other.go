@@ -72,22 +72,6 @@ func asmHinge(z *float32, stride int, panels int, flip float32, bound float32, s
 	panic("no assembly")
 }
 
-func asmHighest(z *float64, blocks int, lanes *float64) (nan int) { panic("no assembly") }
-
-func asmCountScores(z *float64, blocks int, t float64, counts *int64) { panic("no assembly") }
-
-func asmBetween(z *float64, blocks int, low float64, high float64, values *float64, counts *int64) int {
-	panic("no assembly")
-}
-
-func asmSumAbove(z *float64, blocks int, shift float64, level float64, lanes *float64) int {
-	panic("no assembly")
-}
-
-func asmRowsAbove(z *float64, blocks int, shift float64, level float64, first int32, rows *int32) int {
-	panic("no assembly")
-}
-
 func asmCodes8(codes *uint8, w *float64, start *int32, z *float64, groups int, panels int, add int) {
 	panic("no assembly")
 }
@@ -101,14 +85,6 @@ func asmCodes16(codes *uint16, w *float64, start *int32, z *float64, groups int,
 }
 
 func asmBetween16(codes *uint16, fractions *float32, w *float64, start *int32, z *float64, groups int, panels int, add int) {
-	panic("no assembly")
-}
-
-func asmEntries(codes *uint16, table *float32, z *float32, models int, panels int) {
-	panic("no assembly")
-}
-
-func asmSumEntries(codes *uint16, v *float32, lanes *float64, models int, panels int) {
 	panic("no assembly")
 }
 

@@ -12,15 +12,6 @@ func AddEntries(codes []uint16, table []float32, models int, z []float32) {
 		return
 	}
 	codes, z = codes[:panels*PanelRows], z[:panels*models*PanelRows]
-	if uses(entriesFamily) {
-		asmEntries(&codes[0], &table[0], &z[0], models, panels)
-	} else {
-		addEntries(codes, table, models, z)
-	}
-}
-
-// addEntries is the plain Go of AddEntries.
-func addEntries(codes []uint16, table []float32, models int, z []float32) {
 	for ; len(codes) > 0; codes = codes[PanelRows:] {
 		for h := range models {
 			scores := (*[PanelRows]float32)(z[h*PanelRows:])
@@ -46,15 +37,6 @@ func SumEntries(codes []uint16, v []float32, models int, lanes []float64) {
 		return
 	}
 	codes, v = codes[:panels*PanelRows], v[:panels*models*PanelRows]
-	if uses(entriesFamily) {
-		asmSumEntries(&codes[0], &v[0], &lanes[0], models, panels)
-	} else {
-		sumEntries(codes, v, models, lanes)
-	}
-}
-
-// sumEntries is the plain Go of SumEntries.
-func sumEntries(codes []uint16, v []float32, models int, lanes []float64) {
 	for ; len(codes) > 0; codes = codes[PanelRows:] {
 		for h := range models {
 			values := (*[PanelRows]float32)(v[h*PanelRows:])

@@ -13,9 +13,7 @@ const (
 	tilerowFamily
 	filterFamily
 	hingeFamily
-	selectFamily
 	codedFamily
-	entriesFamily
 	scatterFamily
 	decimalsFamily
 	columnsFamily
@@ -33,9 +31,7 @@ var familyNames = [families]string{
 	"tilerow",
 	"filter",
 	"hinge",
-	"select",
 	"coded",
-	"entries",
 	"scatter",
 	"decimals",
 	"columns",

@@ -27,6 +27,10 @@ type Rows interface {
 	// Sample returns at most that number of rows of a part, in memory: all positives if they are at most half of them,
 	// and other rows by their hash. The same rows for the same arguments.
 	Sample(ctx context.Context, p Part, rows int) (*Sample, error)
+	// Measure returns what all rows of a part say about their columns, for an encoding that is fitted to a sample.
+	//
+	// Errors: diag.Data for missing values that the options refuse.
+	Measure(ctx context.Context, p Part, o feature.Options) (*feature.Measured, error)
 	// Source answers the solver's questions about the rows of a part, encoded by m. The population is all rows or the
 	// negatives.
 	//
@@ -62,6 +66,56 @@ func All() Part { return Part{0, Buckets} }
 type Sample struct {
 	Table *table.Table
 	Share [2]float64 // of the negatives and the positives; 1: all of them
+}
+
+// Whole reports whether the sample has all rows.
+func (s *Sample) Whole() bool {
+	rows := s.Table.Rows()
+	return rows == 0 || s.Share[table.Negative] == 1 && s.Share[table.Positive] == 1
+}
+
+// Weighted returns the rows with weights that make up for the fractions that were drawn, so that a fit sees the classes in the
+// proportion of all rows.
+func (s *Sample) Weighted() *table.Table {
+	if s.Share[table.Negative] == s.Share[table.Positive] {
+		return s.Table
+	}
+	most := max(s.Share[table.Negative], s.Share[table.Positive])
+	t := *s.Table
+	t.Weight = make([]float64, t.Rows())
+	for row, class := range t.Label {
+		t.Weight[row] = most / s.Share[class]
+		if s.Table.Weight != nil {
+			t.Weight[row] *= s.Table.Weight[row]
+		}
+	}
+	return &t
+}
+
+// Proportional leaves rows of one class out, so that the classes have the proportion of all rows.
+func (s *Sample) Proportional() *Sample {
+	class := table.Negative
+	if s.Share[table.Positive] > s.Share[table.Negative] {
+		class = table.Positive
+	}
+	keep := s.Share[1-class] / s.Share[class]
+	if s.Share[0] == s.Share[1] || keep == 0 {
+		return s
+	}
+	var rows []int
+	kept := 0.0
+	for row, c := range s.Table.Label {
+		if c == class {
+			if kept += keep; kept < 1 {
+				continue
+			}
+			kept--
+		}
+		rows = append(rows, row)
+	}
+	thinned := &Sample{Table: s.Table.Select(rows), Share: s.Share}
+	thinned.Share[class] = s.Share[1-class]
+	return thinned
 }
 
 // Scores are the scores of rows that stay where they are, larger is more likely positive. Rows whose score is not a

@@ -122,6 +122,10 @@ func (r *tableRows) Sample(ctx context.Context, p Part, rows int) (*Sample, erro
 	return s, ctx.Err()
 }
 
+func (r *tableRows) Measure(ctx context.Context, p Part, o feature.Options) (*feature.Measured, error) {
+	return feature.MeasureTable(ctx, r.t, r.in(p), o)
+}
+
 // sampleSizes divides the rows of a sample among the classes, negatives first: all positives up to half of it, and as
 // many of the others as fit.
 func sampleSizes(counts [2]int, rows int) (wanted [2]int) {

@@ -9,6 +9,7 @@ import (
 	"toptau/calibrate"
 	"toptau/diag"
 	"toptau/internal/certified"
+	"toptau/internal/feature"
 	"toptau/internal/matrix"
 	"toptau/internal/table"
 	"toptau/internal/text"
@@ -16,6 +17,7 @@ import (
 	"toptau/method"
 	"toptau/metric"
 	"toptau/model"
+	"toptau/schema"
 	"toptau/threshold"
 )
 
@@ -77,6 +79,8 @@ type training struct {
 	options tune.SearchOptions
 	size    int
 	out     Trained
+
+	measured *feature.Measured // of the training part; nil: no member needed it
 }
 
 func (t *training) of() method.Population { return populationOf(t.options.Goal) }
@@ -165,28 +169,10 @@ func (t *training) search(ctx context.Context) error {
 // of the part, because the search counts all rows, too.
 func (t *training) sample(ctx context.Context, p Part, size int) (*Sample, error) {
 	s, err := t.rows.Sample(ctx, p, size)
-	if err != nil || t.of() == method.Negatives || s.Share[0] == s.Share[1] {
+	if err != nil || t.of() == method.Negatives {
 		return s, err
 	}
-	class := table.Negative
-	if s.Share[table.Positive] > s.Share[table.Negative] {
-		class = table.Positive
-	}
-	keep := s.Share[1-class] / s.Share[class]
-	var rows []int
-	kept := 0.0
-	for row, c := range s.Table.Label {
-		if c == class {
-			if kept += keep; kept < 1 {
-				continue
-			}
-			kept--
-		}
-		rows = append(rows, row)
-	}
-	s.Share[class] = s.Share[1-class]
-	s.Table = s.Table.Select(rows)
-	return s, nil
+	return s.Proportional(), nil
 }
 
 // refit fits the members with a certificate again, to all rows of the training part.
@@ -229,7 +215,10 @@ const refitGap = 1e-6
 // fit to the sample: the rows cannot be encoded where they are, or the optimum is w = 0.
 func (t *training) refitMember(ctx context.Context, j int, p method.Problem) (bool, error) {
 	f := t.out.Found
-	features := f.Members[j].Features
+	features, err := t.encoding(ctx, j)
+	if err != nil {
+		return false, err
+	}
 	source, err := t.rows.Source(ctx, t.out.Training, features, matrix.Float32, p.Definition().Population)
 	keep := func(why string) (bool, error) {
 		task := f.Candidates[f.Members[j].Candidate].Task
@@ -253,7 +242,25 @@ func (t *training) refitMember(ctx context.Context, j int, p method.Problem) (bo
 	if !slices.ContainsFunc(r.W, func(w float64) bool { return w != 0 }) {
 		return keep("on all rows its optimum is w = 0")
 	}
+	f.Members[j].Features = features
 	return true, f.Refit(j, tune.CertifiedFit(p, &r))
+}
+
+// encoding returns the encoding of a member, scaled as on all rows of the training part.
+func (t *training) encoding(ctx context.Context, j int) (*feature.Map, error) {
+	features := t.out.Found.Members[j].Features
+	o := t.options.Feature
+	if o.Encode = t.out.Found.Candidates[t.out.Found.Members[j].Candidate].Features; o.Encode != schema.Raw || features.Scale == schema.ScaleNone {
+		return features, nil // nothing is scaled
+	}
+	if t.measured == nil {
+		all, err := t.rows.Measure(ctx, t.out.Training, o)
+		if err != nil {
+			return nil, err
+		}
+		t.measured = all
+	}
+	return features.Rescaled(t.measured)
 }
 
 // measure takes the threshold from the calibration part and measures the model on the test part.

@@ -249,6 +249,7 @@ func (b *builder) column(c schema.Column, categories []string) {
 		if b.o.Wild {
 			category = b.wildText(0)
 		}
+		category = strings.Trim(category, " \t")
 		if !slices.Contains(in.Categories, category) && !isMissing(category, b.parts.Schema.Missing) {
 			in.Categories = append(in.Categories, category)
 		}
@@ -569,7 +570,7 @@ func (c *Case) Rows(r *rand.Rand, n int) []Row {
 		}
 		for _, p := range c.Model.Points() {
 			if p.Segment != "" {
-				row.Segment = []string{"a", `it's "b"`, "é", "other", "A"}[r.IntN(5)]
+				row.Segment = []string{"a", " a\t", `it's "b"`, "é", "other", "A"}[r.IntN(6)]
 				row.Record[p.Segment] = row.Segment
 			}
 		}
@@ -592,12 +593,15 @@ func (b *builder) field(c *schema.Column, missing []string, gaps float64) string
 	switch {
 	case c.Part != schema.Whole:
 		return b.source(c.Part)
+	case c.Kind == schema.Numeric && b.chance(0.05):
+		return []string{"true", "F", " False\t", "T", "1 "}[b.r.IntN(5)]
 	case c.Kind == schema.Numeric:
 		return strconv.FormatFloat(b.value(b.c.numbers[c.Name]), 'g', -1, 64)
 	case b.chance(0.15):
 		return []string{"unseen", "v99", "A", "a", "é", "\\", "'"}[b.r.IntN(7)]
 	case c.Salt == "" && len(c.Dictionary) > 0:
-		return c.Dictionary[b.r.IntN(len(c.Dictionary))]
+		blanks := []string{"", "", " ", "\t "}
+		return blanks[b.r.IntN(4)] + c.Dictionary[b.r.IntN(len(c.Dictionary))] + blanks[b.r.IntN(4)]
 	}
 	return oddCategories[b.r.IntN(len(oddCategories))]
 }

@@ -7,6 +7,9 @@
 // because the evidence of a column is a martingale only in the filtration of that column, so that neither their
 // mean nor e-BH is valid. By the union bound, all alarms together keep delta.
 //
+// With Options.BlockRows or BlockSpan rows may depend on each other within blocks. Then only scores are watched, with all of delta
+// (blockWatch).
+//
 // An alarm also needs a size, because with many rows every difference becomes certain. That can only lower the
 // number of false alarms.
 package monitor

@@ -2,6 +2,7 @@ package monitor
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"toptau/diag"
@@ -24,6 +25,9 @@ func (w *Watch) Result() *result.Monitoring {
 		r.Alarms = append(r.Alarms, result.MonitorAlarm{Stream: a.Stream, Column: a.Column, Others: a.Others, Row: a.Row, Time: a.Time, Since: a.Since,
 			SinceTime: w.history.timeOf(a.Since), Log10: a.Log10, Open: i >= len(w.alarms)})
 	}
+	if w.byBlocks() {
+		r.Block, r.Blocks = blockText(w.options.BlockRows, w.options.BlockSpan), w.scores.blocks.Blocks
+	}
 	r.Scores, r.Columns, r.Budget = w.scoresNow(), w.columnsNow(), w.budgetNow()
 	r.Labels, r.Audit = w.labels.now95(), w.auditNow()
 	r.Warnings = w.warnings()
@@ -40,7 +44,7 @@ func (w *Watch) scoresNow() *result.MonitorScores {
 		return nil
 	}
 	r := &result.MonitorScores{Evidence: w.evidence(s.now.Log, 1, w.scoresChanged(), s.now.Since, s.now.Rows),
-		Reference: s.reference.Rows, Source: s.reference.Source, Level: s.now.Event, AtPoint: s.atPoint, MeanRank: s.meanRank()}
+		Reference: s.reference.Rows, Source: s.reference.Source, Level: s.now.Event, AtPoint: s.atPoint, MeanRank: s.meanRank(), MeanShift: s.shift.Shift}
 	total := sum(s.gaps)
 	for e, event := range s.events {
 		l := result.ScoreLevel{Score: s.reference.Scores[event.First-1], Expected: s.now.Before[e]}
@@ -107,9 +111,9 @@ func (c *columnWatch) describe(x *result.MonitorColumn) {
 		case j >= k || j == k-1 && k == n-1:
 			x.Kind = result.MissingValue
 		default:
-			x.Above, x.Kind = &c.profile.Values[j], result.AboveValue
+			x.AtLeast, x.Kind = &c.profile.Values[j], result.AtLeastValue
 			if k < n || c.missing > 0 {
-				x.Kind = result.AboveMissing
+				x.Kind = result.AtLeastMissing
 			}
 		}
 		return
@@ -195,7 +199,16 @@ func (w *Watch) warnings() []diag.Warning {
 	if w.scores == nil {
 		warn("no-reference", "the model has no reference scores, so that scores are not watched", diag.Fix{Param: "baseline"})
 	}
-	if len(w.columns) == 0 {
+	if w.byBlocks() {
+		b := w.scores.blocks
+		warn("blocks-of-scores", "with blocks only the scores are watched: the evidence on columns and the budget needs independent rows")
+		if b.mean == nil {
+			warn("few-blocks", fmt.Sprintf("the first %d blocks are what later ones are compared with; %d have ended", firstBlocks, b.Blocks))
+		}
+		if b.NoTime > 0 {
+			warn("no-time", text.Plural(b.NoTime, "row")+" had no time that can be read, and counted in the block of the row before", diag.Fix{Param: "time", Value: "COL"})
+		}
+	} else if len(w.columns) == 0 {
 		warn("no-profile", "the model has no profile, so that columns are not watched", diag.Fix{Param: "baseline"})
 	}
 	if w.point.Entity != "" {

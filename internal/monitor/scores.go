@@ -17,6 +17,9 @@ var scoreShares = []float64{0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.003}
 // thousands of blocks.
 const scoreStarts = 20
 
+// onMean is the fraction of the capital that bets on the mean, the rest on levels. Chosen by hand: most changes move all scores.
+const onMean = 0.75
+
 // scoreWatch is the evidence on scores.
 type scoreWatch struct {
 	reference *calibrate.Reference
@@ -24,8 +27,12 @@ type scoreWatch struct {
 	events    []calibrate.Event
 	gaps      []int
 	urn       *calibrate.Urn
-	now       calibrate.UrnEvidence
-	atPoint   int // the event whose level is nearest to the threshold
+	mean      *meanTest
+	now       calibrate.UrnEvidence // its Log is that of both
+	shift     meanEvidence
+	since     int         // most probable start of the change, by the larger of both
+	blocks    *blockWatch // nil: the rows are independent
+	atPoint   int         // the event whose level is nearest to the threshold
 }
 
 // newScoreWatch returns nil for a model without a reference.
@@ -53,9 +60,41 @@ func newScoreWatch(m *model.Model, point *model.Point) *scoreWatch {
 		w.events = append(w.events, calibrate.Event{First: i + 1, End: len(w.gaps), Mass: r.Above[i] + 1})
 	}
 	w.atPoint = w.nearestEvent(point.Threshold)
-	w.urn = calibrate.NewUrn(r.Rows, w.events, scoreStarts)
-	w.now = w.urn.Evidence(w.gaps)
+	w.urn, w.mean = calibrate.NewUrn(r.Rows, w.events, scoreStarts), newMeanTest(massesOf(r), priorBlocks, meanShifts)
+	w.look()
 	return w
+}
+
+// look computes the evidence after the rows so far: the weighted mean of that of the levels and that of the mean.
+func (w *scoreWatch) look() {
+	if w.blocks != nil {
+		w.lookAtBlocks()
+		return
+	}
+	shift, _ := w.mean.evidence(w.gaps)
+	w.weigh(w.urn.Evidence(w.gaps), shift)
+}
+
+// endBlock is look at the end of a block of meanBlock rows, which may also end one of blockRows.
+func (w *scoreWatch) endBlock(whole bool) {
+	if w.blocks != nil {
+		w.lookAtBlocks()
+		return
+	}
+	levels := w.urn.Evidence
+	if whole {
+		levels = w.urn.EndBlock
+	}
+	w.weigh(levels(w.gaps), w.mean.endBlock(w.gaps))
+}
+
+func (w *scoreWatch) weigh(levels calibrate.UrnEvidence, shift meanEvidence) {
+	w.now, w.shift = levels, shift
+	w.now.Log = logSum([]float64{levels.Log + detmath.Log(1-onMean), shift.Log + detmath.Log(onMean)})
+	w.since = levels.Since
+	if shift.Log > levels.Log {
+		w.since = shift.Since
+	}
 }
 
 // near reports whether two ranks are too close to be worth two levels.
@@ -92,7 +131,10 @@ func (w *scoreWatch) nearestEvent(threshold float64) int {
 func (w *scoreWatch) count(scores []float64, first int, seed uint64) {
 	for i, z := range scores {
 		if z == z {
-			w.gaps[w.ladder.gap(ordinal(z+0), seed, first+i, scoreTies)]++
+			j := w.ladder.gap(ordinal(z+0), seed, first+i, scoreTies)
+			if w.gaps[j]++; w.blocks != nil {
+				w.blocks.add(w.mean.h[j], w.gaps)
+			}
 		}
 	}
 }

@@ -1,9 +1,12 @@
 package monitor
 
+import "math"
+
 // Sizes that a change needs for an alarm, chosen by hand.
 const (
 	rateRatio  = 1.2  // of alert rates, or its inverse
 	rankShift  = 0.1  // of the fraction of rows on one side of a level
+	meanShift  = 0.05 // of the mean of the scores, in standard deviations
 	shareRatio = 2    // of the fraction of a column's rows in an event, or its inverse
 	shareShift = 0.01 // by which that fraction must also differ
 )
@@ -14,9 +17,12 @@ func (w *Watch) scoresChanged() bool {
 	if s.now.Log < w.needed(1) || s.now.Rows == 0 {
 		return false
 	}
+	if w.noSize || math.Abs(s.shift.Shift) >= meanShift {
+		return true
+	}
 	for e := range s.events {
 		p, q := s.now.Before[e], fraction(s.now.Ins[e], s.now.Rows)
-		if w.noSize || shifted(p, q) || e == s.atPoint && (q > p*rateRatio || q < p/rateRatio) {
+		if shifted(p, q) || e == s.atPoint && (q > p*rateRatio || q < p/rateRatio) {
 			return true
 		}
 	}

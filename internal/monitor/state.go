@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"time"
 
 	"toptau/calibrate"
 	"toptau/diag"
@@ -29,6 +30,8 @@ type state struct {
 	FalseAlarm threshold.Rate `json:"false_alarm"`
 	Audit      threshold.Rate `json:"audit,omitzero"`
 	Seed       uint64         `json:"seed"`
+	BlockRows  int            `json:"block_rows,omitempty"`
+	BlockSpan  time.Duration  `json:"block_nanoseconds,omitempty"`
 	Rows       int            `json:"rows"`
 	Failed     int            `json:"failed"`
 	Alerts     int            `json:"alerts"`
@@ -36,6 +39,8 @@ type state struct {
 	Seen       bool           `json:"seen"`
 	Alarms     []Alarm        `json:"alarms"`
 	Scores     *urnState      `json:"scores,omitempty"`
+	Mean       *meanState     `json:"mean,omitempty"`
+	Block      *blockState    `json:"block,omitempty"`
 	Columns    []columnState  `json:"columns,omitempty"`
 	Budget     *budgetState   `json:"budget,omitempty"`
 	Labels     labelState     `json:"labels"`
@@ -82,12 +87,17 @@ type historyState struct {
 func (w *Watch) WriteTo(to io.Writer) (int64, error) {
 	l := w.labels
 	s := state{Version: stateVersion, Model: w.digest, At: w.point.Name, FalseAlarm: w.options.FalseAlarm, Audit: w.options.Audit, Seed: w.options.Seed,
+		BlockRows: w.options.BlockRows, BlockSpan: w.options.BlockSpan,
 		Rows: w.rows, Failed: w.failed, Alerts: w.alerts, Blocks: w.blocks, Seen: w.seen, Alarms: w.alarms,
 		Labels:  labelState{l.alerts, l.audited, l.marked, l.labelled, l.pending, l.dropped},
 		History: historyState{w.history.firstTime, w.lastTime, w.history.every, w.history.alerts, w.history.points}}
 	if w.scores != nil {
 		u := urnStateOf(w.scores.gaps, w.scores.urn)
-		s.Scores = &u
+		if s.Scores = &u; w.byBlocks() {
+			s.Block = w.scores.blocks.state()
+		} else {
+			s.Mean = &w.scores.mean.meanState
+		}
 	}
 	for i := range w.columns {
 		c := &w.columns[i]
@@ -173,6 +183,8 @@ func (w *Watch) sameOptions(s *state) error {
 		return differs("false-alarm", w.options.FalseAlarm.String(), s.FalseAlarm.String())
 	case s.Audit.String() != w.options.Audit.String():
 		return differs("audit", w.options.Audit.String(), s.Audit.String())
+	case s.BlockRows != w.options.BlockRows || s.BlockSpan != w.options.BlockSpan:
+		return differs("block", blockText(w.options.BlockRows, w.options.BlockSpan), blockText(s.BlockRows, s.BlockSpan))
 	case s.Seed != w.options.Seed:
 		return differs("seed", fmt.Sprint(w.options.Seed), fmt.Sprint(s.Seed))
 	}
@@ -199,6 +211,11 @@ func (w *Watch) fill(s *state) error {
 	var err error
 	if w.scores != nil {
 		w.scores.gaps, w.scores.urn, err = s.Scores.urn(w.scores.reference.Rows, w.scores.events, len(w.scores.gaps), scoreStarts, s.Rows)
+		if err == nil && w.byBlocks() {
+			err = w.scores.blocks.restore(s.Block, w.scores.gaps)
+		} else if err == nil {
+			err = w.scores.mean.restore(s.Mean, w.scores.gaps, s.Rows, s.Rows/meanBlock)
+		}
 		if err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package monitor
 import (
 	"fmt"
 	"math"
+	"time"
 
 	"toptau/diag"
 	"toptau/internal/detmath"
@@ -12,8 +13,8 @@ import (
 	"toptau/threshold"
 )
 
-// blockRows is the number of rows between two looks at the evidence on scores. An alarm comes at the end of a
-// block. Chosen by hand.
+// blockRows is the number of rows between two starts of the evidence on levels, columns and the budget. Scores and the budget are
+// looked at after every meanBlock rows, which divides it. Chosen by hand.
 const blockRows = 1000
 
 // streams is the number of streams of evidence that share delta: scores, columns, the budget.
@@ -25,6 +26,8 @@ type Options struct {
 	FalseAlarm threshold.Rate // delta: the probability that any alarm is ever false; default 1 %
 	Audit      threshold.Rate // fraction of the rows that are audited; zero: none
 	Seed       uint64         // of tie-breakers and of the audit; 0 is 1
+	BlockRows  int            // rows that depend on each other: the evidence compares blocks of this many rows; 0: none
+	BlockSpan  time.Duration  // the same by times, if BlockRows is 0
 }
 
 // Watch is a model in production: the evidence after the rows so far. It is for one goroutine.
@@ -89,6 +92,15 @@ func New(m *model.Model, o Options) (*Watch, error) {
 	features := m.Features(feature.Key{})
 	w := &Watch{model: m, digest: digest, idKey: fmt.Sprint(digest, o.Seed), features: features, point: point, options: o,
 		scores: newScoreWatch(m, &point), columns: newColumnWatches(m, features), labels: newLabelWatch(&point)}
+	if o.BlockRows > 0 || o.BlockSpan > 0 {
+		w.columns, w.labels = nil, &labelWatch{} // their evidence needs independent rows
+		if w.scores == nil {
+			return nil, &diag.Error{Kind: diag.Model, Param: "block", Found: "a model without reference", Expected: "scores that order those of the blocks",
+				Fixes: []diag.Fix{{Param: "baseline"}}}
+		}
+		w.scores.blocks = &blockWatch{rows: o.BlockRows, span: o.BlockSpan, seed: o.Seed}
+		w.scores.look()
+	}
 	if w.scores == nil && len(w.columns) == 0 && w.labels.test == nil {
 		return nil, &diag.Error{Kind: diag.Model, Found: "a model without reference, profile and budget", Expected: "something to compare rows with",
 			Fixes: []diag.Fix{{Param: "baseline"}}, Hint: "a baseline of unlabelled rows gives it both"}
@@ -115,9 +127,12 @@ func (w *Watch) Add(b *Batch, audited func(i int)) {
 	n := len(b.Scores)
 	number := w.rows // of row 0
 	for first := 0; first < n; {
-		end := min(n, first+blockRows-w.rows%blockRows)
+		end := min(n, first+meanBlock-w.rows%meanBlock)
+		if w.byBlocks() {
+			end = w.scores.blocks.until(b, first, end, w.scores.gaps)
+		}
 		w.addRows(b, first, end, number, audited)
-		if first = end; w.rows%blockRows == 0 {
+		if first = end; w.rows%meanBlock == 0 {
 			when := ""
 			if b.Time != nil {
 				when = b.Time(end - 1)
@@ -214,16 +229,23 @@ func (w *Watch) AddLabel(id string, positive bool) (used bool) {
 	return true
 }
 
-// endBlock looks at the evidence.
+// endBlock looks at the evidence after meanBlock rows.
 func (w *Watch) endBlock(when string) {
-	w.blocks++
+	whole := w.rows%blockRows == 0
 	if w.scores != nil {
-		w.scores.now = w.scores.urn.EndBlock(w.scores.gaps)
+		w.scores.endBlock(whole)
 	}
-	if w.labels.test != nil {
+	switch {
+	case w.labels.test == nil:
+	case whole:
 		w.labels.now = w.labels.test.EndBlock()
+	default:
+		w.labels.now = w.labels.test.Evidence()
 	}
-	columns := w.blocks%columnsBlocks == 0
+	if whole {
+		w.blocks++
+	}
+	columns := whole && w.blocks%columnsBlocks == 0
 	if columns {
 		for i := range w.columns {
 			w.columns[i].now = w.columns[i].urn.EndBlock(w.columns[i].gaps)
@@ -237,7 +259,7 @@ func (w *Watch) endBlock(when string) {
 // that was stopped goes on alike.
 func (w *Watch) refresh() {
 	if w.scores != nil {
-		w.scores.now = w.scores.urn.Evidence(w.scores.gaps)
+		w.scores.look()
 	}
 	if w.seen {
 		for i := range w.columns {
@@ -249,9 +271,15 @@ func (w *Watch) refresh() {
 	}
 }
 
+// byBlocks reports whether the evidence compares blocks of rows.
+func (w *Watch) byBlocks() bool { return w.scores != nil && w.scores.blocks != nil }
+
 // needed returns the logarithm that the evidence of a stream must reach.
 func (w *Watch) needed(parts int) float64 {
-	return detmath.Log(float64(streams*parts) / w.options.FalseAlarm.Float64())
+	if !w.byBlocks() { // otherwise there are only the scores
+		parts *= streams
+	}
+	return detmath.Log(float64(parts) / w.options.FalseAlarm.Float64())
 }
 
 // raise returns the alarms with those that are new. Without columns it leaves these out.
@@ -269,7 +297,7 @@ func (w *Watch) raise(alarms []Alarm, when string, columns bool) []Alarm {
 		return &alarms[len(alarms)-1]
 	}
 	if s := w.scores; s != nil && !has(Scores) && w.scoresChanged() {
-		add(Scores, s.now.Since, s.now.Log)
+		add(Scores, s.since, s.now.Log)
 	}
 	if columns && !has(Columns) {
 		var first *columnWatch

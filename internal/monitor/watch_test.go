@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"toptau/calibrate"
 	"toptau/internal/feature"
@@ -87,10 +88,15 @@ func stateOf(t testing.TB, w *Watch) []byte {
 // TestStateGoesOnWithTheSameBits stops a monitor at random rows, in the middle of blocks, and looks at its result
 // each time.
 func TestStateGoesOnWithTheSameBits(t *testing.T) {
+	for _, o := range []Options{{Audit: threshold.MustRate("5%")}, {BlockRows: 300}, {BlockSpan: 24 * time.Hour}} {
+		testSameBits(t, o)
+	}
+}
+
+func testSameBits(t *testing.T, o Options) {
 	training := mixedTable(2000, 7, 1)
 	m := modelOf(t, training, mixedTable(3000, 7, 2), "1%")
 	b := batchOf(t, m, mixedTable(9700, 7, 3))
-	o := Options{Audit: threshold.MustRate("5%")}
 	whole, err := New(m, o)
 	if err != nil {
 		t.Fatal(err)

@@ -107,8 +107,11 @@ func (f *File) parseFooter(b []byte, end int64) error {
 		}
 	}
 	b = b[4+len(text):]
-	blocks := (h.Rows + int64(h.BlockRows) - 1) / int64(h.BlockRows)
-	if int64(len(b)) != blocks*int64(len(h.Columns))*int64(placeBytes) {
+	blocks := h.Rows / int64(h.BlockRows) // divided, because products of what a file says may overflow
+	if h.Rows%int64(h.BlockRows) > 0 {
+		blocks++
+	}
+	if perBlock := len(h.Columns) * placeBytes; len(b)%perBlock != 0 || int64(len(b)/perBlock) != blocks {
 		return fmt.Errorf("%d bytes of places for %d blocks of %d columns", len(b), blocks, len(h.Columns))
 	}
 	f.places = make([]place, len(b)/placeBytes)

@@ -2,11 +2,15 @@ package packed
 
 import (
 	"bytes"
+	"encoding/binary"
+	"encoding/json"
 	"fmt"
+	"hash/crc32"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -190,6 +194,77 @@ func FuzzFile(f *testing.F) {
 	f.Fuzz(func(t *testing.T, content []byte) {
 		path := filepath.Join(t.TempDir(), "fuzz.ttp")
 		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := readAll(path); err != nil && diag.Of(err) == nil {
+			t.Error(err)
+		}
+	})
+}
+
+// sealed returns a file with a header, and chunks in their order, with the places and the checksums that belong to them.
+func sealed(head header, chunks [][]byte) []byte {
+	b := binary.LittleEndian.AppendUint32([]byte(magic), version)
+	var places []byte
+	for _, c := range chunks {
+		places = binary.LittleEndian.AppendUint64(places, uint64(len(b)))
+		places = binary.LittleEndian.AppendUint32(places, uint32(len(c)))
+		places = binary.LittleEndian.AppendUint32(places, crc32.Checksum(c, castagnoli))
+		b = append(b, c...)
+	}
+	text, err := json.Marshal(head)
+	if err != nil {
+		panic(err)
+	}
+	footer := slices.Concat(binary.LittleEndian.AppendUint32(nil, uint32(len(text))), text, places)
+	at := len(b)
+	b = append(b, footer...)
+	b = binary.LittleEndian.AppendUint64(b, uint64(at))
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(footer)))
+	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(footer, castagnoli))
+	return append(b, endMagic...)
+}
+
+// Rows and columns whose product overflows are an error.
+func TestFooterThatOverflows(t *testing.T) {
+	columns := make([]Column, 4096)
+	for i := range columns {
+		columns[i] = Column{fmt.Sprint("c", i), Numbers}
+	}
+	for _, rows := range []int64{1 << 58, 1 << 62, math.MaxInt64, math.MaxInt64 - 1} {
+		path := filepath.Join(t.TempDir(), "rows.ttp")
+		if err := os.WriteFile(path, sealed(header{Columns: columns, Rows: rows, BlockRows: SegmentRows}, nil), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := readAll(path); diag.Of(err) == nil || !strings.Contains(err.Error(), "bytes of places") {
+			t.Errorf("%d rows: %v", rows, err)
+		}
+	}
+}
+
+// FuzzSealed reads files whose checksums are right, so that everything behind them is reached.
+func FuzzSealed(f *testing.F) {
+	columns, v := sample(1, 2*SegmentRows)
+	content, err := os.ReadFile(write(f, columns, v, 2*SegmentRows))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(int64(2*SegmentRows), 1<<16, uint8(0b010), uint16(20_000), content[prefixBytes:])
+	f.Add(int64(1)<<58, SegmentRows, uint8(1), uint16(0), []byte{})
+	f.Fuzz(func(t *testing.T, rows int64, blockRows int, kinds uint8, each uint16, content []byte) {
+		head := header{Header: true, Rows: rows, BlockRows: blockRows}
+		var chunks [][]byte
+		for k := range 3 {
+			kind := Numbers
+			if kinds>>k&1 == 1 {
+				kind = Texts
+			}
+			head.Columns = append(head.Columns, Column{fmt.Sprint("c", k), kind})
+			n := min(int(each), len(content))
+			chunks, content = append(chunks, content[:n]), content[n:]
+		}
+		path := filepath.Join(t.TempDir(), "rows.ttp")
+		if err := os.WriteFile(path, sealed(head, chunks), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if err := readAll(path); err != nil && diag.Of(err) == nil {

@@ -89,6 +89,20 @@ func Create(path string, columns []Column, header bool) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
+	return newWriter(file, columns, header)
+}
+
+// CreateTemporary starts to write a packed file in the system's directory for temporary files. Commit makes it readable at Path,
+// until Close removes it.
+func CreateTemporary(name string, columns []Column, header bool) (*Writer, error) {
+	file, err := atomicfile.Temporary(name)
+	if err != nil {
+		return nil, err
+	}
+	return newWriter(file, columns, header)
+}
+
+func newWriter(file *atomicfile.File, columns []Column, header bool) (*Writer, error) {
 	w := &Writer{file: file, chunks: make([][]byte, len(columns))}
 	w.head.Columns, w.head.Header, w.head.BlockRows = columns, header, blockRows(len(columns))
 	w.rows = Values{Numbers: make([][]float64, len(columns)), Texts: make([][]string, len(columns))}
@@ -183,7 +197,10 @@ func (w *Writer) Commit(source string) error {
 	return w.file.Commit()
 }
 
-// Close discards the file unless Commit succeeded.
+// Path returns the path of a temporary file.
+func (w *Writer) Path() string { return w.file.Path() }
+
+// Close discards the file unless Commit succeeded. It removes a temporary file.
 func (w *Writer) Close() { w.file.Close() }
 
 // appendNumbers appends the segments of a chunk of numbers: form, decimals and whether some are missing, a byte each and a fourth, then the data.

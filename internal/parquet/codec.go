@@ -2,88 +2,83 @@ package parquet
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
 )
 
-// mostPage bounds a page, which is decoded in memory. Writers aim at a megabyte.
-const mostPage = 256 << 20
-
 var errCodec = errors.New("compressed data that is damaged")
 
-// unpacker decompresses pages and uses its memory again.
-type unpacker struct {
-	space []byte
-	zstd  *zstd.Decoder
-}
+// mostRatio bounds the ratio of the content to the compressed bytes. zstd has no bound.
+var mostRatio = map[codec]int{snappyCodec: 64, gzipCodec: 1032, lz4Raw: 255}
 
-// unpack decompresses b to size bytes, which are valid until the next call.
-func (u *unpacker) unpack(c codec, b []byte, size int) ([]byte, error) {
+// zstdDecoder decompresses pages of all files, one on each processor at a time. It never writes more than the space that it gets.
+var zstdDecoder = sync.OnceValues(func() (*zstd.Decoder, error) {
+	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecodeAllCapLimit(true))
+})
+
+// unpack decompresses a page of a compressed form into the column's memory, to size bytes.
+func (s *cursorSpace) unpack(c codec, b []byte, size int) ([]byte, error) {
+	if name, refused := refusedCodecs[c]; refused || c < snappyCodec || c > lz4Raw {
+		return nil, &codecError{cmp.Or(name, fmt.Sprint("codec ", c))}
+	}
+	if most := mostRatio[c]; most > 0 && size > most*len(b)+64 {
+		return nil, errCodec
+	}
+	if err := s.reserve(size); err != nil {
+		return nil, err
+	}
+	to := s.page[:size]
 	switch c {
-	case uncompressed:
-		if len(b) != size {
-			return nil, errPage
-		}
-		return b, nil
 	case snappyCodec:
-		n, err := snappy.DecodedLen(b)
-		if err != nil || n != size || n > 64*len(b)+64 { // a copy of 64 bytes takes two
+		if n, err := snappy.DecodedLen(b); err != nil || n != size {
 			return nil, errCodec
 		}
-		u.reserve(size)
-		out, err := snappy.Decode(u.space[:size], b)
-		if err != nil {
+		if _, err := snappy.Decode(to, b); err != nil {
 			return nil, errCodec
 		}
-		return out, nil
+		return to, nil
 	case gzipCodec:
 		z, err := gzip.NewReader(bytes.NewReader(b))
 		if err != nil {
 			return nil, errCodec
 		}
-		out, err := io.ReadAll(io.LimitReader(z, int64(size)+1))
-		if err != nil || len(out) != size {
+		if _, err := io.ReadFull(z, to); err != nil {
 			return nil, errCodec
 		}
-		return out, nil
+		if n, err := z.Read(make([]byte, 1)); n > 0 || err != io.EOF {
+			return nil, errCodec
+		}
+		return to, nil
 	case zstdCodec:
-		if u.zstd == nil {
-			var err error
-			if u.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(mostPage),
-				zstd.WithDecoderMaxWindow(mostPage)); err != nil {
-				return nil, err
-			}
+		z, err := zstdDecoder()
+		if err != nil {
+			return nil, err
 		}
-		out, err := u.zstd.DecodeAll(b, u.space[:0])
+		out, err := z.DecodeAll(b, to[:0:size])
 		if err != nil || len(out) != size {
 			return nil, errCodec
 		}
-		u.space = out[:cap(out)]
 		return out, nil
-	case lz4Raw:
-		u.reserve(min(size, 255*len(b)+64)) // a byte adds at most 255
-		return unpackLZ4(u.space[:0], b, size)
+	default: // lz4Raw
+		return unpackLZ4(to[:0], b, size)
 	}
-	return nil, fmt.Errorf("pages packed with %s; snappy, gzip, zstd and LZ4_RAW can be read", map[codec]string{3: "LZO", brotliCodec: "Brotli",
-		lz4Hadoop: "LZ4 (the older form)"}[c])
 }
 
-func (u *unpacker) reserve(size int) {
-	if cap(u.space) < size {
-		u.space = make([]byte, size)
-	}
-	u.space = u.space[:cap(u.space)]
-}
+// refusedCodecs are the codecs that this package does not have.
+var refusedCodecs = map[codec]string{3: "LZO", brotliCodec: "Brotli", lz4Hadoop: "LZ4 (the older form)"}
 
-func (u *unpacker) close() {
-	if u.zstd != nil {
-		u.zstd.Close()
-	}
+// codecError is the error of a codec that this package does not have.
+type codecError struct{ name string }
+
+func (e *codecError) Error() string {
+	return "pages packed with " + e.name + "; snappy, gzip, zstd and LZ4_RAW can be read"
 }
 
 // unpackLZ4 appends a block of the LZ4 format, which must have size bytes.

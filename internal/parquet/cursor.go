@@ -1,7 +1,7 @@
 package parquet
 
 import (
-	"bufio"
+	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
@@ -11,45 +11,91 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"sync"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
 	"toptau/internal/kernel"
+	"toptau/internal/memory"
 )
 
 // cursor reads the chunk of a column from its start.
 type cursor struct {
 	leaf *leaf
 	meta *chunkMeta
+	form Form
+	file io.ReaderAt
+	at   int64 // offset of the next page in the file
 	left int64 // bytes of the chunk
 	*cursorSpace
 
-	page    int     // values of the page that are left
+	rows    int     // values of the page that are left
 	levels  *hybrid // definition levels; nil: all values are there
 	decoder decoder // values; nil: indices
 	indices *hybrid
 
-	dictionary *values // of the chunk; nil: none
-	numbers    []float64
-	texts      []string
+	hasDictionary bool // the dictionary of the chunk, in the column's form:
+	numbers       []float64
+	texts         []string
 }
 
-// cursorSpace is memory that the cursors of a column use one after the other, for all row groups.
+// cursorSpace is memory that the cursors of a column use one after the other, for all row groups. What a file can make large
+// is taken from the budget first.
 type cursorSpace struct {
-	in           *bufio.Reader
-	unpacker     unpacker
-	packed       []byte // a page
+	budget       *budget
+	page         []byte // the content of a page
+	dictionary   int64  // bytes taken for dictionaries
 	level, index []int32
 	raw          values
 	text         textColumn
 }
 
-// newCursor returns a cursor over a chunk.
-func (f *File) newCursor(k int, meta *chunkMeta) (*cursor, error) {
-	start := meta.data
-	if meta.dict > 0 {
-		start = min(start, meta.dict)
+// reserve makes the space for a page large enough.
+func (s *cursorSpace) reserve(size int) error {
+	if cap(s.page) >= size {
+		s.page = s.page[:cap(s.page)]
+		return nil
 	}
+	if err := s.budget.take(int64(size - cap(s.page))); err != nil {
+		return err
+	}
+	s.page = make([]byte, size)
+	return nil
+}
+
+// budget bounds the memory of the pages and dictionaries of all columns. What a column has taken, it keeps for its next pages,
+// so whether a file fits does not depend on the order in which columns are read.
+type budget struct {
+	taken atomic.Int64
+	limit int64
+}
+
+// Bytes of pages, dictionaries and texts that all columns of a file may hold: 96 MiB, and 16 for each byte of the file, which is
+// more than files of honest writers need. Chosen by hand.
+const (
+	budgetBase  = 96 << 20
+	budgetTimes = 16
+)
+
+// take takes n bytes.
+func (b *budget) take(n int64) error {
+	if n > b.limit || b.taken.Add(n) > b.limit {
+		return &budgetError{b.limit}
+	}
+	return nil
+}
+
+// budgetError is the error of a file whose pages are too large for it.
+type budgetError struct{ limit int64 }
+
+func (e *budgetError) Error() string {
+	return "pages and dictionaries that take more than " + memory.Size(e.limit) + " together"
+}
+
+// newCursor returns a cursor over a chunk.
+func (f *File) newCursor(k int, meta *chunkMeta, form Form) (*cursor, error) {
+	start := meta.start()
 	if meta.elsewhere {
 		return nil, errors.New("a chunk in another file")
 	}
@@ -57,56 +103,74 @@ func (f *File) newCursor(k int, meta *chunkMeta) (*cursor, error) {
 		return nil, errors.New("a chunk outside the file")
 	}
 	if f.spaces[k] == nil {
-		f.spaces[k] = &cursorSpace{in: bufio.NewReaderSize(nil, mostHeader)}
+		f.spaces[k] = &cursorSpace{budget: &f.budget}
 	}
-	c := &cursor{leaf: &f.meta.leaves[k], meta: meta, left: meta.bytes, cursorSpace: f.spaces[k]}
-	c.in.Reset(io.NewSectionReader(f.file, start, meta.bytes))
-	return c, nil
+	return &cursor{leaf: &f.meta.leaves[k], meta: meta, form: form, file: f.file, at: start, left: meta.bytes, cursorSpace: f.spaces[k]}, nil
 }
 
-// mostHeader bounds the header of a page, which may have statistics.
-const mostHeader = 64 << 10
+// The header of a page is read with some of what follows it. A header with statistics may be longer, up to mostHeader.
+const (
+	firstHeader = 8 << 10
+	mostHeader  = 64 << 10
+)
+
+// readHead reads the next page's header and returns it with its length and the first bytes of the page.
+func (c *cursor) readHead(scratch *[]byte) (h pageHead, rest []byte, err error) {
+	for _, most := range []int64{firstHeader, mostHeader} {
+		b := grow(scratch, int(min(c.left, most)))
+		if _, err := c.file.ReadAt(b, c.at); err != nil {
+			return h, nil, errors.New("the end of the file in a page")
+		}
+		r := &thriftReader{b: b}
+		if h, err = parsePage(r); err == nil {
+			head := int64(len(b) - len(r.b))
+			c.at, c.left = c.at+head, c.left-head
+			return h, r.b, nil
+		}
+	}
+	return h, nil, err
+}
+
+// grow returns n bytes of *space, which it makes larger if needed.
+func grow(space *[]byte, n int) []byte {
+	if cap(*space) < n {
+		*space = make([]byte, n)
+	}
+	return (*space)[:n]
+}
+
+// scratch has the compressed bytes of a page until they are decompressed.
+var scratch = sync.Pool{New: func() any { return new([]byte) }}
 
 // nextPage reads the next page with values.
 func (c *cursor) nextPage() error {
+	packed := scratch.Get().(*[]byte)
+	defer scratch.Put(packed)
 	for {
-		b, err := c.in.Peek(int(min(c.left, mostHeader)))
-		if err != nil && len(b) == 0 || c.left == 0 {
+		if c.left == 0 {
 			return errors.New("the end of the chunk instead of a page")
 		}
-		r := &thriftReader{b: b}
-		h, err := parsePage(r)
+		h, first, err := c.readHead(packed)
 		if err != nil {
 			return err
 		}
-		head := len(b) - len(r.b)
-		if h.size > mostPage || h.packed > mostPage || int64(head+h.packed) > c.left {
-			return fmt.Errorf("a page of %d bytes, %d in the file", h.size, h.packed)
+		if int64(h.packed) > c.left {
+			return fmt.Errorf("a page of %d bytes, %d in the chunk", h.packed, c.left)
 		}
-		c.left -= int64(head + h.packed)
-		if _, err := c.in.Discard(head); err != nil {
-			return err
-		}
-		switch h.kind {
-		case dataPage, dataPageV2, dictionaryPage:
-		default: // an index
-			if _, err := c.in.Discard(h.packed); err != nil {
-				return err
-			}
+		at := c.at
+		c.at, c.left = c.at+int64(h.packed), c.left-int64(h.packed)
+		if h.kind != dataPage && h.kind != dataPageV2 && h.kind != dictionaryPage { // an index
 			continue
 		}
-		if cap(c.packed) < h.packed {
-			c.packed = make([]byte, h.packed)
-		}
-		b = c.packed[:h.packed]
-		if _, err := io.ReadFull(c.in, b); err != nil {
-			return errors.New("the end of the file in a page")
+		b, err := c.readPage(&h, at, first, packed)
+		if err != nil {
+			return err
 		}
 		if h.hasCRC && crc32.ChecksumIEEE(b) != h.crc {
 			return errors.New("a page with another checksum than when it was written")
 		}
 		if h.kind != dictionaryPage {
-			return c.beginPage(&h, b)
+			return c.startPage(&h, b)
 		}
 		if err := c.readDictionary(&h, b); err != nil {
 			return err
@@ -114,52 +178,105 @@ func (c *cursor) nextPage() error {
 	}
 }
 
-// readDictionary reads the dictionary of the chunk.
-func (c *cursor) readDictionary(h *pageHead, b []byte) error {
-	if c.dictionary != nil || h.encoding != encodingPlain && h.encoding != encodingPlainDictionary {
-		return errPage
+// readPage returns the bytes of a page without unpacking them, from the offset first: in the column's memory if they are
+// not compressed, otherwise in packed.
+func (c *cursor) readPage(h *pageHead, at int64, first []byte, packed *[]byte) ([]byte, error) {
+	if len(first) >= h.packed && !c.isPlain(h) {
+		return first[:h.packed], nil
 	}
-	b, err := c.unpacker.unpack(c.meta.codec, b, h.size)
-	if err != nil {
-		return err
+	var b []byte
+	if c.isPlain(h) {
+		if err := c.reserve(h.packed); err != nil {
+			return nil, err
+		}
+		b = c.page[:h.packed]
+	} else {
+		b = grow(packed, h.packed) // with at most the bytes of the chunk
 	}
-	if h.values > 8*len(b) {
-		return errPage
+	if _, err := c.file.ReadAt(b, at); err != nil {
+		return nil, errors.New("the end of the file in a page")
 	}
-	d, err := newDecoder(c.leaf, encodingPlain, append([]byte(nil), b...))
-	if err != nil {
-		return err
-	}
-	c.dictionary = &values{}
-	return d.read(h.values, c.dictionary)
+	return b, nil
 }
 
-// beginPage prepares to read the values of a page.
-func (c *cursor) beginPage(h *pageHead, b []byte) error {
-	c.page, c.levels = h.values, nil
-	if h.kind == dataPageV2 {
-		if h.repeatBytes+h.levelBytes > len(b) || h.repeatBytes+h.levelBytes > h.size {
-			return errPage
+// isPlain reports whether a page is not compressed.
+func (c *cursor) isPlain(h *pageHead) bool { return c.meta.codec == uncompressed || !h.compressed }
+
+// content returns the content of a page of size bytes, from its bytes in the file.
+func (c *cursor) content(h *pageHead, b []byte, size int) ([]byte, error) {
+	if c.isPlain(h) {
+		if len(b) != size {
+			return nil, errPage
 		}
-		levels := b[h.repeatBytes : h.repeatBytes+h.levelBytes]
-		b = b[h.repeatBytes+h.levelBytes:]
-		if c.leaf.levels > 0 {
-			c.levels = &hybrid{b: append([]byte(nil), levels...), width: bitsFor(c.leaf.levels)}
-		}
-		packed := c.meta.codec
-		if !h.compressed {
-			packed = uncompressed
-		}
-		size := h.size - h.repeatBytes - h.levelBytes
-		var err error
-		if size == 0 && len(b) == 0 {
-			b = nil
-		} else if b, err = c.unpacker.unpack(packed, b, size); err != nil {
+		return b, nil
+	}
+	return c.unpack(c.meta.codec, b, size)
+}
+
+// readDictionary reads the dictionary of the chunk. Its values are kept in the form of the column alone.
+func (c *cursor) readDictionary(h *pageHead, b []byte) error {
+	if c.hasDictionary || c.leaf.physical == boolean || h.encoding != encodingPlain && h.encoding != encodingPlainDictionary {
+		return errPage
+	}
+	b, err := c.content(h, b, h.size)
+	if err != nil {
+		return err
+	}
+	width := max(4, c.leaf.valueWidth()) // of a value, or of the length of a text
+	if h.values > len(b)/width {
+		return fmt.Errorf("a dictionary of %d values in %d bytes", h.values, len(b))
+	}
+	// The decoded value, the number or text made from it, and the places in which a reader looks it up take about 64 bytes.
+	const entry = 64
+	if need := int64(len(b) + entry*h.values); need > c.dictionary {
+		if err := c.budget.take(need - c.dictionary); err != nil {
 			return err
 		}
-		return c.beginValues(h.encoding, b)
+		c.dictionary = need
 	}
-	b, err := c.unpacker.unpack(c.meta.codec, b, h.size)
+	d, err := newDecoder(c.leaf, encodingPlain, b)
+	if err != nil {
+		return err
+	}
+	var v values
+	if err := d.read(h.values, &v); err != nil {
+		return err
+	}
+	c.hasDictionary = true
+	if c.form == Numbers {
+		c.numbers, err = c.leaf.numbers(&v, h.values, make([]float64, 0, h.values), 0)
+		return err
+	}
+	c.texts = make([]string, h.values)
+	for i := range c.texts {
+		if c.texts[i], err = c.leaf.text(&v, i, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// startPage prepares to read the values of a page.
+func (c *cursor) startPage(h *pageHead, b []byte) error {
+	c.rows, c.levels = h.values, nil
+	if h.kind == dataPageV2 {
+		levels := h.repeatBytes + h.levelBytes
+		if levels > len(b) || levels > h.size {
+			return errPage
+		}
+		if c.leaf.levels > 0 {
+			c.levels = &hybrid{b: bytes.Clone(b[h.repeatBytes:levels]), width: bitsFor(c.leaf.levels)}
+		}
+		b, size := b[levels:], h.size-levels
+		if size > 0 || len(b) > 0 {
+			var err error
+			if b, err = c.content(h, b, size); err != nil {
+				return err
+			}
+		}
+		return c.startValues(h.encoding, b)
+	}
+	b, err := c.content(h, b, h.size)
 	if err != nil {
 		return err
 	}
@@ -174,13 +291,13 @@ func (c *cursor) beginPage(h *pageHead, b []byte) error {
 		c.levels = &hybrid{b: b[4:n], width: bitsFor(c.leaf.levels)}
 		b = b[n:]
 	}
-	return c.beginValues(h.encoding, b)
+	return c.startValues(h.encoding, b)
 }
 
-func (c *cursor) beginValues(encoding int, b []byte) (err error) {
+func (c *cursor) startValues(encoding int, b []byte) (err error) {
 	c.decoder, c.indices = nil, nil
 	if encoding == encodingDictionary || encoding == encodingPlainDictionary {
-		if c.dictionary == nil {
+		if !c.hasDictionary {
 			return errors.New("a page that needs a dictionary, and none is there")
 		}
 		if len(b) == 0 { // only missing values
@@ -202,19 +319,19 @@ func (c *cursor) beginValues(encoding int, b []byte) (err error) {
 }
 
 // fill reads the values of the next n rows.
-func (c *cursor) fill(n int, form Form, to *Values) error {
+func (c *cursor) fill(n int, to *Values) error {
 	to.Numbers, to.Codes = to.Numbers[:0], to.Codes[:0]
-	if form == Texts {
-		c.text.begin()
+	if c.form == Texts {
+		c.text.start()
 	}
 	for done := 0; done < n; {
-		if c.page == 0 {
+		if c.rows == 0 {
 			if err := c.nextPage(); err != nil {
 				return err
 			}
 			continue
 		}
-		k := min(n-done, c.page)
+		k := min(n-done, c.rows)
 		present := k
 		if c.levels != nil {
 			var err error
@@ -222,16 +339,16 @@ func (c *cursor) fill(n int, form Form, to *Values) error {
 				return err
 			}
 		}
-		if err := c.decode(present, form, to, done); err != nil {
+		if err := c.decode(present, to, done); err != nil {
 			return err
 		}
 		if present < k {
-			c.spread(k, present, form, to)
+			c.spread(k, present, to)
 		}
 		done += k
-		c.page -= k
+		c.rows -= k
 	}
-	if form == Texts {
+	if c.form == Texts {
 		to.Dictionary = c.text.list
 	}
 	return nil
@@ -256,33 +373,34 @@ func (c *cursor) countPresent(n int) (int, error) {
 }
 
 // decode appends n values that are not missing.
-func (c *cursor) decode(n int, form Form, to *Values, row int) error {
-	var err error
-	if c.decoder != nil {
-		c.raw.ints, c.raw.floats, c.raw.bytes = c.raw.ints[:0], c.raw.floats[:0], c.raw.bytes[:0]
-		if err = c.decoder.read(n, &c.raw); err != nil {
-			return err
+func (c *cursor) decode(n int, to *Values, row int) error {
+	if c.indices == nil {
+		step := n
+		if d, ok := c.decoder.(*deltaArrays); ok && d.prefixes != nil {
+			step = 16 // each may have mostText bytes
 		}
-		if form == Texts {
-			to.Codes, err = c.text.addAll(c.leaf, &c.raw, n, to.Codes, row)
-		} else {
-			to.Numbers, err = c.leaf.numbers(&c.raw, n, to.Numbers, row)
+		for done := 0; done < n; done += step {
+			if err := c.decodeValues(min(step, n-done), to, row+done); err != nil {
+				return err
+			}
 		}
-		return err
+		return nil
 	}
+	var err error
 	if c.index, err = c.indices.readInts(n, c.index[:0]); err != nil {
 		return err
 	}
-	size, most := c.dictionary.size(), uint32(0)
+	most := uint32(0)
 	for _, i := range c.index {
 		most = max(most, uint32(i))
 	}
-	if n > 0 && int64(most) >= int64(size) {
+	if n > 0 && int64(most) >= int64(len(c.numbers)+len(c.texts)) {
 		return errPage
 	}
-	if form == Texts {
-		if err := c.dictionaryTexts(row); err != nil {
-			return err
+	if c.form == Texts {
+		if c.text.base < 0 {
+			c.text.base = int32(len(c.text.list))
+			c.text.list = append(c.text.list, c.texts...)
 		}
 		first := len(to.Codes)
 		to.Codes = slices.Grow(to.Codes, n)[:first+n]
@@ -290,11 +408,6 @@ func (c *cursor) decode(n int, form Form, to *Values, row int) error {
 			to.Codes[first+i] = c.text.base + v
 		}
 		return nil
-	}
-	if c.numbers == nil {
-		if c.numbers, err = c.leaf.numbers(c.dictionary, size, make([]float64, 0, size), row); err != nil {
-			return err
-		}
 	}
 	first := len(to.Numbers)
 	to.Numbers = slices.Grow(to.Numbers, n)[:first+n]
@@ -304,11 +417,24 @@ func (c *cursor) decode(n int, form Form, to *Values, row int) error {
 	return nil
 }
 
-func (v *values) size() int { return len(v.ints) + len(v.floats) + len(v.bytes) }
+// decodeValues appends n values that are not indices.
+func (c *cursor) decodeValues(n int, to *Values, row int) error {
+	c.raw.ints, c.raw.floats, c.raw.bytes = c.raw.ints[:0], c.raw.floats[:0], c.raw.bytes[:0]
+	err := c.decoder.read(n, &c.raw)
+	if err != nil {
+		return err
+	}
+	if c.form == Texts {
+		to.Codes, err = c.addTexts(n, to.Codes, row)
+	} else {
+		to.Numbers, err = c.leaf.numbers(&c.raw, n, to.Numbers, row)
+	}
+	return err
+}
 
 // spread moves the last values to their rows among the missing ones.
-func (c *cursor) spread(k, present int, form Form, to *Values) {
-	if form == Texts {
+func (c *cursor) spread(k, present int, to *Values) {
+	if c.form == Texts {
 		to.Codes = spread(to.Codes, k, present, c.level, c.leaf.levels, -1)
 	} else {
 		to.Numbers = spread(to.Numbers, k, present, c.level, c.leaf.levels, math.NaN())
@@ -432,41 +558,23 @@ func half(b uint16) float64 {
 // textColumn collects the distinct texts of some rows.
 type textColumn struct {
 	list    []string
+	bytes   int64            // of list, without the chunk's dictionary
+	taken   int64            // from the budget
 	codes   map[string]int32 // of texts that are not in the chunk's dictionary
 	numbers map[int64]int32  // likewise, by the number that a text stands for
 	base    int32            // place of the chunk's dictionary in list; -1: not there
 }
 
-// begin begins a list of texts.
-func (t *textColumn) begin() {
-	t.list, t.base = t.list[:0], -1
+// start starts a list of texts.
+func (t *textColumn) start() {
+	t.list, t.bytes, t.base = t.list[:0], 0, -1
 	clear(t.codes)
 	clear(t.numbers)
 }
 
-// dictionaryTexts makes the dictionary of the chunk part of the list.
-func (c *cursor) dictionaryTexts(row int) error {
-	if c.text.base >= 0 {
-		return nil
-	}
-	if c.texts == nil {
-		n := c.dictionary.size()
-		c.texts = make([]string, n)
-		for i := range n {
-			text, err := c.leaf.text(c.dictionary, i, row)
-			if err != nil {
-				return err
-			}
-			c.texts[i] = text
-		}
-	}
-	c.text.base = int32(len(c.text.list))
-	c.text.list = append(c.text.list, c.texts...)
-	return nil
-}
-
-// addAll appends the codes of n values.
-func (t *textColumn) addAll(l *leaf, v *values, n int, to []int32, row int) ([]int32, error) {
+// addTexts appends the codes of the n raw values.
+func (c *cursor) addTexts(n int, to []int32, row int) ([]int32, error) {
+	t, l, v := &c.text, c.leaf, &c.raw
 	if t.codes == nil {
 		t.codes, t.numbers = map[string]int32{}, map[int64]int32{}
 	}
@@ -482,6 +590,13 @@ func (t *textColumn) addAll(l *leaf, v *values, n int, to []int32, row int) ([]i
 			text, err := l.text(v, i, row+i)
 			if err != nil {
 				return nil, err
+			}
+			if t.bytes += int64(len(text)); t.bytes > t.taken {
+				step := max(t.bytes-t.taken, 64<<10)
+				if err := c.budget.take(step); err != nil {
+					return nil, err
+				}
+				t.taken += step
 			}
 			code = int32(len(t.list))
 			t.list = append(t.list, text)

@@ -468,9 +468,14 @@ func (d *streamSplit) read(n int, to *values) error {
 	return (&plainValues{whole, d.physical, d.width}).read(n, to)
 }
 
+// valueWidth returns the bytes of a value of a fixed size, 0 for others.
+func (l *leaf) valueWidth() int {
+	return map[physical]int{int32s: 4, int64s: 8, int96s: 12, floats: 4, doubles: 8, fixedArrays: l.width}[l.physical]
+}
+
 // newDecoder returns the decoder of a page with an encoding other than that of a dictionary.
 func newDecoder(l *leaf, encoding int, b []byte) (decoder, error) {
-	width := map[physical]int{int32s: 4, int64s: 8, int96s: 12, floats: 4, doubles: 8, fixedArrays: l.width}[l.physical]
+	width := l.valueWidth()
 	switch {
 	case encoding == encodingPlain && l.physical == boolean:
 		return &plainBits{b: b}, nil

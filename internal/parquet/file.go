@@ -6,14 +6,16 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"toptau/diag"
 	"toptau/internal/parallel"
 )
 
-// magic begins and ends a file.
-const magic = "PAR1"
+// magic begins and ends a file; another one if its footer is encrypted.
+const (
+	magic          = "PAR1"
+	magicEncrypted = "PARE"
+)
 
 // mostFooter bounds the footer, which is read into memory.
 const mostFooter = 256 << 20
@@ -44,11 +46,14 @@ type File struct {
 	done    int64
 	cursors []*cursor
 	spaces  []*cursorSpace // by column
-	bytes   int64          // of the row groups before
+	budget  budget
+	bytes   int64 // of the row groups before
 }
 
 // Is reports whether a file begins like a Parquet file.
-func Is(prefix []byte) bool { return len(prefix) >= 4 && string(prefix[:4]) == magic }
+func Is(prefix []byte) bool {
+	return len(prefix) >= 4 && (string(prefix[:4]) == magic || string(prefix[:4]) == magicEncrypted)
+}
 
 // New reads the footer of a Parquet file that is open. The File closes it. Errors are *diag.Error.
 func New(file *os.File) (*File, error) {
@@ -70,6 +75,7 @@ func (f *File) readFooter() error {
 		return &diag.Error{Kind: diag.IO, File: f.path, Err: err}
 	}
 	f.size = info.Size()
+	f.budget.limit = budgetBase + budgetTimes*f.size
 	end := make([]byte, 8)
 	if f.size < 12 {
 		return f.damaged("a file of " + fmt.Sprint(f.size) + " bytes")
@@ -77,8 +83,9 @@ func (f *File) readFooter() error {
 	if _, err := f.file.ReadAt(end, f.size-8); err != nil {
 		return &diag.Error{Kind: diag.IO, File: f.path, Err: err}
 	}
-	if string(end[4:]) == "PARE" {
-		return &diag.Error{Kind: diag.Data, File: f.path, Found: "an encrypted Parquet file", Expected: "one that is not encrypted"}
+	if string(end[4:]) == magicEncrypted {
+		return &diag.Error{Kind: diag.Data, File: f.path, Found: "an encrypted Parquet file", Expected: "one that is not encrypted",
+			Hint: "write it again without encryption"}
 	}
 	length := int64(binary.LittleEndian.Uint32(end))
 	if string(end[4:]) != magic || length > f.size-12 {
@@ -99,11 +106,6 @@ func (f *File) readFooter() error {
 
 // Close closes the file.
 func (f *File) Close() error {
-	for _, s := range f.spaces {
-		if s != nil {
-			s.unpacker.close()
-		}
-	}
 	f.cursors, f.spaces = nil, nil
 	return f.file.Close()
 }
@@ -157,8 +159,12 @@ type Values struct {
 	Dictionary []string
 }
 
-// nextRows bounds the rows that Next returns. Chosen by hand.
-const nextRows = 1 << 16
+// nextValues bounds the values that Next returns, in at least leastRows and at most mostRows rows. Chosen by hand.
+const (
+	nextValues = 1 << 20
+	leastRows  = 64
+	mostRows   = 1 << 16
+)
 
 // Next reads further rows, each column in its form, into space, whose memory it uses again. It returns the number of
 // rows, and io.EOF after the last one.
@@ -171,7 +177,13 @@ func (f *File) Next(forms []Form, space []Values) (int, error) {
 		return 0, io.EOF
 	}
 	g := &f.meta.groups[f.group]
-	n := int(min(nextRows, g.rows-f.done))
+	used := len(forms)
+	for _, form := range forms {
+		if form == Skip {
+			used--
+		}
+	}
+	n := int(min(int64(max(leastRows, min(mostRows, nextValues/max(1, used)))), g.rows-f.done))
 	if f.cursors == nil {
 		f.cursors = make([]*cursor, len(f.meta.leaves))
 	}
@@ -190,13 +202,13 @@ func (f *File) Next(forms []Form, space []Values) (int, error) {
 				return &diag.Error{Kind: diag.Data, File: f.path, Column: f.meta.leaves[k].name, Found: why, Expected: "numbers, texts or times",
 					Fixes: []diag.Fix{{Param: "drop", Value: f.meta.leaves[k].name}}}
 			}
-			c, err := f.newCursor(k, &g.chunks[k])
+			c, err := f.newCursor(k, &g.chunks[k], forms[k])
 			if err != nil {
 				return f.inColumn(k, err)
 			}
 			f.cursors[k] = c
 		}
-		if err := f.cursors[k].fill(n, forms[k], &space[k]); err != nil {
+		if err := f.cursors[k].fill(n, &space[k]); err != nil {
 			return f.inColumn(k, err)
 		}
 		return nil
@@ -208,14 +220,19 @@ func (f *File) Next(forms []Form, space []Values) (int, error) {
 // inColumn is the error of a column in the row group.
 func (f *File) inColumn(k int, err error) error {
 	var value *valueError
+	var packed *codecError
+	var large *budgetError
 	l := &f.meta.leaves[k]
 	switch {
 	case errors.As(err, &value):
 		return &diag.Error{Kind: diag.Data, File: f.path, Row: int(f.before()) + value.row + 1, Column: l.name, Found: value.found,
 			Expected: value.expected, Fixes: value.fixes(l.name)}
-	case strings.HasPrefix(err.Error(), "pages packed"):
+	case errors.As(err, &packed):
 		return &diag.Error{Kind: diag.Data, File: f.path, Column: l.name, Found: err.Error(), Expected: "another codec",
 			Hint: "write the file again with zstd or snappy"}
+	case errors.As(err, &large): // of all columns together, so it has no column
+		return &diag.Error{Kind: diag.Data, File: f.path, Found: fmt.Sprintf("row group %d of %d: %s", f.group+1, len(f.meta.groups), err),
+			Expected: "smaller pages in a file of this size", Hint: "write the file again with pages of about 1 MiB"}
 	}
 	e := f.damaged(fmt.Sprintf("row group %d of %d: %s", f.group+1, len(f.meta.groups), err))
 	e.Column = l.name

@@ -1,7 +1,9 @@
 package parquet
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -77,6 +79,15 @@ type chunkMeta struct {
 	bytes      int64
 	data, dict int64 // offsets of the first pages; dict 0: none
 	elsewhere  bool  // in another file
+	encrypted  bool
+}
+
+// start returns the offset of the chunk in the file.
+func (c *chunkMeta) start() int64 {
+	if c.dict > 0 {
+		return min(c.data, c.dict)
+	}
+	return c.data
 }
 
 type groupMeta struct {
@@ -86,6 +97,7 @@ type groupMeta struct {
 
 type fileMeta struct {
 	leaves []leaf
+	names  int // bytes of their names
 	groups []groupMeta
 	rows   int64
 }
@@ -99,6 +111,9 @@ func parseMeta(b []byte) (*fileMeta, error) {
 		switch id {
 		case 2:
 			return r.list(kind, func(byte) error {
+				if len(schema) == mostElements {
+					return fmt.Errorf("more than %d columns and groups", mostElements)
+				}
 				e, err := parseElement(r)
 				schema = append(schema, e)
 				return err
@@ -143,7 +158,12 @@ func (m *fileMeta) check() error {
 			return errThrift
 		}
 		for k := range g.chunks {
-			if c := &g.chunks[k]; c.physical != m.leaves[k].physical || c.data < 0 || c.dict < 0 || c.bytes < 0 {
+			c := &g.chunks[k]
+			if c.encrypted {
+				m.leaves[k].refused = "encrypted values"
+				continue
+			}
+			if c.physical != m.leaves[k].physical || c.data < 0 || c.dict < 0 || c.bytes < 0 {
 				return fmt.Errorf("a chunk of column %q that does not fit the schema", m.leaves[k].name)
 			}
 		}
@@ -151,8 +171,33 @@ func (m *fileMeta) check() error {
 	if rows != m.rows || len(m.leaves) == 0 {
 		return fmt.Errorf("%d rows in row groups instead of %d, %d columns", rows, m.rows, len(m.leaves))
 	}
+	return m.checkOverlap()
+}
+
+// checkOverlap returns an error if chunks have bytes in common: a file of many columns that are one is larger than it is.
+func (m *fileMeta) checkOverlap() error {
+	var list []*chunkMeta
+	for i := range m.groups {
+		for k := range m.groups[i].chunks {
+			if c := &m.groups[i].chunks[k]; c.bytes > 0 && !c.elsewhere && !c.encrypted {
+				list = append(list, c)
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b *chunkMeta) int { return cmp.Compare(a.start(), b.start()) })
+	for i, c := range list[min(1, len(list)):] {
+		if before := list[i]; before.bytes > c.start()-before.start() {
+			return fmt.Errorf("chunks that overlap: %d bytes at %d, and %d at %d", before.bytes, before.start(), c.bytes, c.start())
+		}
+	}
 	return nil
 }
+
+// mostNames bounds the bytes of all names, in which those of the groups are repeated. A table has the same limit.
+const mostNames = 16 << 20
+
+// mostElements bounds the entries of the schema. A table has at most 25,000 columns.
+const mostElements = 1 << 16
 
 // addLeaves adds the leaves under a group of n children, and returns the rest of the schema.
 func (m *fileMeta) addLeaves(schema []element, n int, path []string, levels int, refused string, depth int) ([]element, error) {
@@ -183,6 +228,9 @@ func (m *fileMeta) addLeaves(schema []element, n int, path []string, levels int,
 		e.leaf.name, e.leaf.levels = strings.Join(here, "."), level
 		if e.leaf.refused = why; why == "" {
 			e.leaf.refused = e.leaf.unreadable()
+		}
+		if m.names += len(e.leaf.name); m.names > mostNames {
+			return nil, fmt.Errorf("more than %d MiB of column names", mostNames>>20)
 		}
 		m.leaves = append(m.leaves, e.leaf)
 	}
@@ -361,6 +409,8 @@ func parseChunk(r *thriftReader) (c chunkMeta, err error) {
 		switch {
 		case id == 1:
 			c.elsewhere = true
+		case id == 8:
+			c.encrypted = true
 		case id == 3 && kind == thriftStruct:
 			return r.structure(func(id int, kind byte) (err error) {
 				n := 0

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"toptau/internal/modeltest"
@@ -28,7 +29,7 @@ func score(p *portable.Program, values []portable.Value) float64 {
 		case missing:
 			numbers[k], levels[k] = math.NaN(), len(in.Categories)
 		case in.Text:
-			if levels[k] = slices.Index(in.Categories, *v.Text); levels[k] < 0 {
+			if levels[k] = slices.Index(in.Categories, strings.Trim(*v.Text, " \t")); levels[k] < 0 {
 				levels[k] = len(in.Categories) + 1
 			}
 		case in.Low <= v.Number && v.Number <= in.High:

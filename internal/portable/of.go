@@ -427,12 +427,9 @@ func (p *Program) Values(fields []string) ([]Value, error) {
 			values[k].Text = &field
 			return nil
 		}
-		x, ok := table.ParseNumber([]byte(field))
-		if !ok {
-			return &diag.Error{Kind: diag.Data, Column: in.Name, Found: diag.Quote(field), Expected: "a number"}
-		}
-		values[k].Number = x
-		return nil
+		var err error
+		values[k].Number, err = table.NewFieldReader(&schema.Column{Name: in.Name}, p.MissingTexts, "").Number([]byte(field))
+		return err
 	}
 	if p.Columns != nil {
 		for k := range p.Inputs {

@@ -101,15 +101,15 @@ func ExampleTitle(kind result.ExampleKind) string {
 	return "Missed positives with the lowest scores"
 }
 
-// ReasonText returns "src_bytes=1032 +1.25", or "service missing -0.3".
+// ReasonText returns "src_bytes = 1032: +1.25", or "service missing: -0.3".
 func ReasonText(r *result.Reason) string {
-	value := "=" + r.Value
+	value := " = " + r.Value
 	if r.Value == "" {
 		value = " missing"
 	} else if x, err := strconv.ParseFloat(r.Value, 64); err == nil {
-		value = fmt.Sprintf("=%.6g", x)
+		value = fmt.Sprintf(" = %.6g", x)
 	}
-	return fmt.Sprintf("%s%s %+.4g", ColumnName(r.Column), value, r.AboveAverage)
+	return fmt.Sprintf("%s%s: %+.4g", ColumnName(r.Column), value, r.AboveAverage)
 }
 
 // ReasonsText lists reasons.

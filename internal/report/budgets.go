@@ -2,6 +2,8 @@ package report
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"toptau/calibrate"
 	"toptau/internal/plot"
@@ -33,7 +35,7 @@ var budgetNames = []string{"alerts", "score from", "positives found", "precision
 
 // cells returns the texts of a position of the slider.
 func (r *BudgetRow) cells() []string {
-	return []string{fmt.Sprintf("%s (%s of all rows)", text.Number(r.Alerts), text.Percent(r.Fraction)), text.Significant(r.Threshold, 4),
+	return []string{fmt.Sprintf("%s (%s of all rows)", text.Number(r.Alerts), text.Percent(r.Fraction)), text.Exact(r.Threshold),
 		CountedRate(r.Found), CountedRate(r.Precision), CountedRate(r.Alarms)}
 }
 
@@ -55,7 +57,7 @@ func (b *Budgets) section() Section {
 	if len(b.Rows) == 0 {
 		return s
 	}
-	t := Table{Header: []string{"budget", "alerts per " + b.Period, "score from", "positives found", "precision"}, Numbers: []int{0, 1, 2, 3, 4}}
+	t := Table{Header: []string{"budget", "alerts per " + b.Period, "score from about", "positives found", "precision"}, Numbers: []int{0, 1, 2, 3, 4}}
 	rate := func(p metric.Proportion) string {
 		if !p.Defined() {
 			return "none"
@@ -73,16 +75,28 @@ func (b *Budgets) section() Section {
 	return s
 }
 
+// weightedNote explains observed fractions that are not the quotients of the counts.
+const weightedNote = "The observed fractions are weighted, so they differ from the quotients of the counts: held-out rows of a training are weighted " +
+	"to the fraction of positives of all training rows, and measured rows by their column of weights."
+
 // reliabilitySection returns the section of probabilities.
 func reliabilitySection(list []calibrate.Reliability) Section {
 	s := Section{Title: "Probabilities"}
 	if len(list) == 0 {
 		return s
 	}
-	d := &plot.DotPlot{X: plot.Axis{Label: "fraction that is positive", Unit: plot.Percent, Min: 0, Max: 1}, Text: plot.Caption{
-		Title: "Predicted and observed", Note: "Rows are grouped by their predicted probability. A dot is the fraction of the group that is positive.",
+	weighted := slices.ContainsFunc(list, func(r calibrate.Reliability) bool {
+		return math.Abs(r.Observed-float64(r.Positives)/float64(r.Rows)) > 1e-6 // far above a rounding
+	})
+	what, observed := "fraction that is positive", "observed"
+	if weighted {
+		what, observed = "weighted fraction that is positive", "observed, weighted"
+		s.Notes = []string{weightedNote}
+	}
+	d := &plot.DotPlot{X: plot.Axis{Label: what, Unit: plot.Percent, Min: 0, Max: 1}, Text: plot.Caption{
+		Title: "Predicted and observed", Note: "Rows are grouped by their predicted probability. A dot is the observed fraction of the group.",
 		Description: "Observed fractions of positives for groups of rows with similar predicted probabilities. The table has the numbers."}}
-	t := Table{Header: []string{"predicted", "rows", "positive", "observed", "interval"}, Numbers: []int{0, 1, 2, 3}}
+	t := Table{Header: []string{"predicted", "rows", "positive", observed, "interval"}, Numbers: []int{0, 1, 2, 3}}
 	for _, r := range list {
 		d.Rows = append(d.Rows, plot.Dot{Name: "predicted " + text.Percent(r.Predicted), Value: r.Observed, Interval: &[2]float64{r.Low, r.High}})
 		t.Rows = append(t.Rows, []string{text.Percent(r.Predicted), text.Count(r.Rows), text.Count(r.Positives), text.Percent(r.Observed),

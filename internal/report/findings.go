@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"toptau/calibrate"
@@ -99,7 +100,7 @@ type PairShape struct {
 // Page returns the page. The sections answer, in this order: which threshold, which guarantee, how good,
 // compared with which models, which columns matter, which data.
 func (f *Findings) Page() Page {
-	p := Page{Title: f.Title, Lead: f.Lead, About: f.About, Summary: f.Summary,
+	p := Page{Chart: f.chart(), Title: f.Title, Lead: f.Lead, About: f.About, Summary: f.Summary,
 		Footer: "Made by toptau. This file contains all text, tables and figures, and needs no network."}
 	if p.Title == "" {
 		p.Title = "Classification at the top"
@@ -108,7 +109,7 @@ func (f *Findings) Page() Page {
 	for i := range f.Points {
 		p.Sections = append(p.Sections, f.Points[i].section(len(f.Points) > 1))
 	}
-	p.Sections = append(p.Sections, f.Budgets.section(), breakdownSection(f.By), exampleSection(f.Examples), f.curveSection(), f.scoreSection())
+	p.Sections = append(p.Sections, f.Budgets.section(), breakdownSection(f.By), exampleSection(f.Examples), f.curveSection())
 	if f.Comparison != nil {
 		p.Sections = append(p.Sections, f.Comparison.section())
 	}
@@ -118,13 +119,24 @@ func (f *Findings) Page() Page {
 	return p
 }
 
+// chart returns the figure of the first screen, nil for none.
+func (f *Findings) chart() plot.Figure {
+	if p := f.RecallPlot(); p != nil {
+		return p
+	}
+	return nil
+}
+
 // curveSection returns the section of the curves.
 func (f *Findings) curveSection() Section {
 	s := Section{Title: "Quality over all budgets"}
-	for _, figure := range []*plot.Plot{f.ROCPlot(), f.RecallPlot(), f.prPlot(), f.pTauPlot(0), f.pTauPlot(f.zoomEnd())} {
+	for _, figure := range []*plot.Plot{f.ROCPlot(), f.prPlot(), f.pTauPlot(0), f.pTauPlot(f.zoomEnd())} {
 		if figure != nil {
 			s.Figures = append(s.Figures, figure)
 		}
+	}
+	if h := f.ScorePlot(); h != nil {
+		s.Figures = append(s.Figures, h)
 	}
 	return s
 }
@@ -178,8 +190,12 @@ func (f *Findings) RecallPlot() *plot.Plot {
 		p.Text.Note = "The band shows the interval at each budget separately."
 	}
 	p.X = plot.Axis{Label: "alerts as a fraction of all rows", Unit: plot.Percent, Scale: plot.Logarithmic}
-	p.Y = plot.Axis{Label: "recall", Unit: plot.Percent, Min: 0, Max: 1}
+	p.Y = plot.Axis{Label: "positives found", Unit: plot.Percent, Min: 0, Max: 1}
 	f.addBudget(p, true)
+	f.addThreshold(p, func(c *metric.Confusion) (x, y float64) {
+		alerts, all := c.TruePositives+c.FalsePositives, c.TruePositives+c.FalsePositives+c.TrueNegatives+c.FalseNegatives
+		return alerts / all, c.TruePositiveRate.Rate
+	})
 	return p
 }
 
@@ -273,15 +289,6 @@ func describeEnds(list []Curve) string {
 	return strings.Join(parts, " ")
 }
 
-// scoreSection returns the section of the histogram.
-func (f *Findings) scoreSection() Section {
-	s := Section{Title: "Scores"}
-	if h := f.ScorePlot(); h != nil {
-		s.Figures = []plot.Figure{h}
-	}
-	return s
-}
-
 // ScorePlot returns the histogram of scores with its texts, or nil.
 func (f *Findings) ScorePlot() *plot.Histogram {
 	if f.Scores == nil {
@@ -302,21 +309,33 @@ func (f *Findings) ScorePlot() *plot.Histogram {
 
 // shapeSection returns the section of the columns' contributions.
 func shapeSection(list []Shape) Section {
-	s := Section{Title: "What the main columns add to the score", Small: true}
-	for _, shape := range list {
-		s.Figures = append(s.Figures, shape.Figure())
-	}
-	return s
+	return Section{Title: "What the main columns add to the score", Small: true, Figures: ShapeFigures(list)}
 }
 
-// Figure returns the figure of one column's contribution.
-func (s *Shape) Figure() plot.Figure {
-	caption := plot.Caption{Title: ColumnName(s.Column), Description: "Contribution of " + s.Column + " to the score over its values."}
+// ShapeFigures returns the figures of columns' contributions, all with the same scale.
+func ShapeFigures(list []Shape) []plot.Figure {
+	low, high := 0.0, 0.0
+	for i := range list {
+		low, high = min(low, slices.Min(list[i].Y)), max(high, slices.Max(list[i].Y))
+	}
+	margin := float64(0.04 * (high - low)) // so that no line runs along the edge; chosen by hand
+	low, high = low-margin, high+margin
+	var figures []plot.Figure
+	for i := range list {
+		figures = append(figures, list[i].figure(plot.Axis{Label: "adds to the score", Min: low, Max: high}))
+	}
+	return figures
+}
+
+// figure returns the figure of one column's contribution on an axis.
+func (s *Shape) figure(adds plot.Axis) plot.Figure {
+	name := ColumnName(s.Column)
+	caption := plot.Caption{Title: name, Description: "Contribution of " + s.Column + " to the score over its values."}
 	if s.Effect != 0 {
 		caption.Note = "standard deviation of its contribution: " + text.Number(s.Effect)
 	}
 	if len(s.Categories) > 0 {
-		d := &plot.DotPlot{Text: caption, X: plot.Axis{Label: "contribution"}, Rules: []plot.Rule{{At: 0}}}
+		d := &plot.DotPlot{Text: caption, X: adds, Rules: []plot.Rule{{At: 0}}}
 		for i := range min(len(s.Categories), len(s.Y)) {
 			d.Rows = append(d.Rows, plot.Dot{Name: s.Categories[i], Value: s.Y[i]})
 		}
@@ -327,10 +346,10 @@ func (s *Shape) Figure() plot.Figure {
 		series.Draw = plot.Step
 		caption.Description = "Contribution of " + s.Column + " to the score: an exact step function of its value."
 	}
-	p := &plot.Plot{Text: caption, Height: 130, X: plot.Axis{Label: "value"}, Y: plot.Axis{Label: "contribution"},
+	p := &plot.Plot{Text: caption, Height: 130, X: plot.Axis{Label: name}, Y: adds,
 		Series: []plot.Series{series}, Rules: []plot.Rule{{At: 0, Horizontal: true}}}
 	if !s.Steps && skewed(s.X) {
-		p.X, p.Series[0].X = quantileAxis(s.X)
+		p.X, p.Series[0].X = quantileAxis(s.X, name)
 		p.Series[0].Values = s.X
 	}
 	return p
@@ -350,12 +369,12 @@ func skewed(x []float64) bool {
 }
 
 // quantileAxis returns an axis on which ascending values are evenly spaced, and their places on it.
-func quantileAxis(x []float64) (plot.Axis, []float64) {
+func quantileAxis(x []float64, name string) (plot.Axis, []float64) {
 	places := make([]float64, len(x))
 	for i := range x {
 		places[i] = float64(i) / float64(len(x)-1)
 	}
-	a := plot.Axis{Label: "value, spaced by the number of rows", Min: 0, Max: 1}
+	a := plot.Axis{Label: name + ", spaced by the number of rows", Min: 0, Max: 1}
 	for _, quantile := range []float64{0, 0.25, 0.5, 0.75, 1} {
 		i := int(quantile * float64(len(x)-1))
 		a.Marks = append(a.Marks, plot.Mark{At: places[i], Label: text.Significant(x[i], 3)})

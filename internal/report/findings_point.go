@@ -17,7 +17,7 @@ func (o *OperatingPoint) section(several bool) Section {
 		s.Title += " " + o.Name
 	}
 	s.Facts = []Fact{{Name: "goal", Value: GoalText(o.Goal)},
-		{Name: "decision", Value: "alert where score > " + text.Significant(o.Threshold, 6)},
+		{Name: "decision", Value: "alert where score > " + text.Exact(o.Threshold)},
 		{Name: "threshold from", Value: o.Source}}
 	if o.Guarantee != nil {
 		s.Facts = append(s.Facts, guaranteeFacts(o.Guarantee)...)
@@ -209,7 +209,7 @@ func segmentTable(column string, list []model.Segment) Table {
 	t := Table{Caption: "Thresholds by " + column, Header: []string{column, "threshold", "calibration rows", "guarantee"},
 		Numbers: []int{1, 2}}
 	for _, s := range list {
-		row := []string{s.Value, text.Significant(s.Threshold, 6), "", "none"}
+		row := []string{s.Value, text.Exact(s.Threshold), "", "none"}
 		if g := s.Guarantee; g != nil {
 			row[2] = text.Count(g.Negatives)
 			row[3] = "none"

@@ -62,7 +62,7 @@ func findings() *Findings {
 		Model:    []Fact{{Name: "method", Value: "Pat&Mat-NP"}, {Name: "unknown"}},
 		Warnings: []string{"w = 0 is no worse than every fit of topmean-np."},
 	}
-	f.About = []string{"model", "later.csv", "8,300 rows", "2026-11-22"}
+	f.About = []string{"model", "sha256:c9a40993443e668bd155b12ebeaa63ef3e668bd155b12ebeaa63efc9a4099344", "later.csv", "8,300 rows", "2026-11-22"}
 	f.Budgets = Budgets{Period: "day", Rows: []BudgetRow{{Fraction: 0.01, PerPeriod: 12.5, Threshold: 3.25, Found: decisions.TruePositiveRate, Precision: decisions.Precision}},
 		Explorer: &Explorer{Start: 1}}
 	for _, alerts := range []float64{1, 10, 100} {

@@ -92,14 +92,23 @@ func MonitoringSummary(r *result.Monitoring) []string {
 	if len(list) == 0 {
 		list = append(list, fmt.Sprintf("Nothing has changed so clearly that an alarm is due: %s.", evidenceText(r)))
 	} else {
-		list = append(list, fmt.Sprintf("If nothing had changed, any alarm at all would ever be raised with a probability of at most %s.",
-			text.Percent(r.FalseAlarm.Float64())))
+		list = append(list, chanceText(r))
 	}
 	if n := r.Labels.Positives + r.Labels.Negatives; n > 0 {
 		list = append(list, fmt.Sprintf("%s of %s with a label are positive: a precision of %s (95 %% CI %s to %s).", text.Count(r.Labels.Positives),
 			text.Plural(n, "alert"), text.Percent(r.Labels.Precision), text.Percent(r.Labels.Low), text.Percent(r.Labels.High)))
 	}
 	return append(list, "What to do: "+adviceText(r))
+}
+
+// chanceText returns what the probability of a false alarm holds for.
+func chanceText(r *result.Monitoring) string {
+	chance := text.Percent(r.FalseAlarm.Float64())
+	if r.Block != "" {
+		return fmt.Sprintf("Blocks of %s that have not changed, whatever their rows do within them, would ever raise an alarm with a probability of at most %s.", r.Block, chance)
+	}
+	return fmt.Sprintf("Independent rows that have not changed would ever raise any alarm with a probability of at most %s. "+
+		"Rows that depend on each other (hours, weekdays, repeated rows) can raise one without a change.", chance)
 }
 
 // sinceText returns "after row 1,000 (2026-11-22)", or "from the first row on".
@@ -113,21 +122,47 @@ func sinceText(row int, when string) string {
 	return "after row " + text.Count(row) + when
 }
 
+// alarmText returns "alarm at row 1,000 (2026-11-22)".
 func alarmText(a result.MonitorAlarm) string {
 	when := ""
 	if a.Time != "" {
 		when = " (" + a.Time + ")"
 	}
-	return fmt.Sprintf("Alarm at row %s%s", text.Count(a.Row), when)
+	return fmt.Sprintf("alarm at row %s%s", text.Count(a.Row), when)
 }
 
-// evidenceNumber returns evidence as a power of ten.
-func evidenceNumber(log10 float64) string { return "10^" + text.Fixed(log10, 1) }
+// changedText returns when a change began that raised an alarm, and the start that is the most probable now if that is after it.
+func changedText(e *result.Evidence, a result.MonitorAlarm) string {
+	if e.Since < a.Row {
+		return fmt.Sprintf("%s (%s)", sinceText(e.Since, e.SinceTime), alarmText(a))
+	}
+	return fmt.Sprintf("%s (%s) and most of all %s", sinceText(a.Since, a.SinceTime), alarmText(a), sinceText(e.Since, e.SinceTime))
+}
+
+// evidenceNumber returns evidence in words: "340 to 1", "2.5 billion to 1". An unchanged stream ever reaches x to 1 with a
+// probability of at most 1/x.
+func evidenceNumber(log10 float64) string {
+	switch {
+	case log10 < 0:
+		return "less than 1 to 1"
+	case log10 >= 15:
+		return "more than 1,000 trillion to 1"
+	}
+	for _, unit := range []struct {
+		zeros float64
+		name  string
+	}{{12, " trillion"}, {9, " billion"}, {6, " million"}} {
+		if log10 >= unit.zeros {
+			return text.Number(math.Pow(10, log10-unit.zeros)) + unit.name + " to 1"
+		}
+	}
+	return text.Number(math.Pow(10, log10)) + " to 1"
+}
 
 func scoresSentence(s *result.MonitorScores, a result.MonitorAlarm) string {
 	l := s.Levels[s.Level]
-	sentence := fmt.Sprintf("Scores changed %s: %s of the rows are above %s, before %s. %s.", sinceText(s.Since, s.SinceTime), text.Percent(l.Seen),
-		text.Number(l.Score), text.Percent(l.Expected), alarmText(a))
+	sentence := fmt.Sprintf("Scores changed %s: %s of the rows score %s or more, before %s.", changedText(&s.Evidence, a), text.Percent(l.Seen),
+		text.Number(l.Score), text.Percent(l.Expected))
 	if p := s.Levels[s.AtPoint]; s.AtPoint != s.Level {
 		sentence += fmt.Sprintf(" Near the threshold, at %s: %s, before %s.", text.Number(p.Score), text.Percent(p.Seen), text.Percent(p.Expected))
 	}
@@ -136,7 +171,7 @@ func scoresSentence(s *result.MonitorScores, a result.MonitorAlarm) string {
 
 func columnsSentence(c *result.MonitorColumns, a result.MonitorAlarm) string {
 	if c == nil {
-		return "Columns changed. " + alarmText(a) + "."
+		return fmt.Sprintf("Columns changed (%s).", alarmText(a))
 	}
 	var names []string
 	named := 0
@@ -153,19 +188,19 @@ func columnsSentence(c *result.MonitorColumns, a result.MonitorAlarm) string {
 		names = append(names, text.Plural(named-changedColumns, "other"))
 	}
 	if named == 0 {
-		return fmt.Sprintf("Column %s changed, and no longer differs. %s.", a.Column, alarmText(a))
+		return fmt.Sprintf("Column %s changed, and no longer differs (%s).", a.Column, alarmText(a))
 	}
-	return fmt.Sprintf("Changed columns: %s. %s.", text.List(names, "and"), alarmText(a))
+	return fmt.Sprintf("Changed columns (first %s): %s.", alarmText(a), text.List(names, "and"))
 }
 
-// changeText describes a column's change: "above 3.2: 12 %, before 5 %".
+// changeText describes a column's change: "3.2 or more: 12 %, before 5 %".
 func changeText(x *result.MonitorColumn) string {
 	what := ""
 	switch x.Kind {
-	case result.AboveValue:
-		what = "above " + text.Number(*x.Above)
-	case result.AboveMissing:
-		what = "above " + text.Number(*x.Above) + " or missing"
+	case result.AtLeastValue:
+		what = text.Number(*x.AtLeast) + " or more"
+	case result.AtLeastMissing:
+		what = text.Number(*x.AtLeast) + " or more, or missing"
 	case result.InCategory:
 		what = "= " + x.Category
 	case result.OtherValues:
@@ -183,8 +218,8 @@ func budgetSentence(b *result.MonitorBudget, a result.MonitorAlarm) string {
 	if b.Kind != metric.GoalMaxFPR {
 		what, alarms = "of the rows are alerts", "alerts"
 	}
-	return fmt.Sprintf("The budget of %s is broken %s: %s %s (%s %s in %s rows). %s.", text.Percent(b.Rate), sinceText(b.Since, b.SinceTime),
-		text.Percent(share(b.Events, b.Rows)), what, text.Count(b.Events), alarms, text.Count(b.Rows), alarmText(a))
+	return fmt.Sprintf("The budget of %s is broken %s: %s %s (%s %s in %s rows).", text.Percent(b.Rate), changedText(&b.Evidence, a),
+		text.Percent(share(b.Events, b.Rows)), what, text.Count(b.Events), alarms, text.Count(b.Rows))
 }
 
 // evidenceText lists the evidence of all streams.
@@ -256,7 +291,7 @@ func monitoringEvidence(r *result.Monitoring) Section {
 		return s
 	}
 	evidence := &plot.Plot{Text: plot.Caption{Title: "Evidence for a change", Description: "Powers of ten, over rows; an alarm needs the value of the horizontal line.",
-		Note: "An unchanged stream ever reaches 10^x with a probability of at most 10^-x, however often one looks. " +
+		Note: "An unchanged stream of independent rows (or blocks) ever reaches evidence of 1,000 to 1 (3 on this axis) with a probability of at most 1 in 1,000, however often one looks. " +
 			"Columns: the one with the most evidence, less their number. Higher values are drawn at " + strconv.Itoa(mostEvidence) + "."},
 		X: plot.Axis{Label: "rows"}, Y: plot.Axis{Label: "evidence (power of ten)"}}
 	series := map[string]*plot.Series{"scores": {Name: "scores"}, "columns": {Name: "columns"}, "budget": {Name: "budget"}}
@@ -299,9 +334,10 @@ func monitoringScores(r *result.Monitoring) Section {
 	x := r.Scores
 	s.Facts = []Fact{{Name: "reference", Value: fmt.Sprintf("%s of %s", text.Plural(x.Reference, "row"), x.Source)},
 		{Name: "mean rank", Value: text.Percent(x.MeanRank) + " (50 % if nothing changed)"},
+		{Name: "mean score", Value: fmt.Sprintf("%+.2f standard deviations from that before", x.MeanShift)},
 		{Name: "evidence", Value: fmt.Sprintf("%s, alarm at %s", evidenceNumber(x.Log10), evidenceNumber(x.Needed))},
 		{Name: "most probable change", Value: sinceText(x.Since, x.SinceTime)}}
-	t := Table{Caption: "Rows above a score", Header: []string{"score", "before", "since then", "all rows"}, Numbers: []int{0, 1, 2, 3}}
+	t := Table{Caption: "Rows with a score or more", Header: []string{"score", "before", "since then", "all rows"}, Numbers: []int{0, 1, 2, 3}}
 	for i, l := range x.Levels {
 		if i == x.Level {
 			t.Strong = append(t.Strong, i)
@@ -315,7 +351,7 @@ func monitoringScores(r *result.Monitoring) Section {
 func monitoringColumns(r *result.Monitoring) Section {
 	s := Section{Title: "Columns"}
 	if r.Columns == nil {
-		s.Paragraphs = []string{"Not watched: the model keeps no profile, or the rows are scores without columns."}
+		s.Paragraphs = []string{"Not watched: the model keeps no profile, the rows are scores without columns, or blocks of rows are compared, by their scores alone."}
 		return s
 	}
 	table := func(caption string, named bool) {
@@ -334,8 +370,9 @@ func monitoringColumns(r *result.Monitoring) Section {
 		}
 	}
 	if len(r.Columns.List) > 0 {
-		s.Paragraphs = []string{fmt.Sprintf("A column is named if its evidence reaches %s: then all names together are wrong with a probability of at most a third of %s, "+
-			"if nothing changed. The others are in the order of their evidence, which has no error rate.", evidenceNumber(r.Columns.List[0].Needed), text.Percent(r.FalseAlarm.Float64()))}
+		s.Paragraphs = []string{fmt.Sprintf("A column is named if its evidence reaches %s and the change has a size: a tenth of the rows moved, or a fraction "+
+			"doubled or halved by at least one percentage point. All names together are then wrong with a probability of at most a third of %s, "+
+			"if nothing changed and rows are independent. The others are in the order of their evidence, which has no error rate.", evidenceNumber(r.Columns.List[0].Needed), text.Percent(r.FalseAlarm.Float64()))}
 	}
 	table("Named", true)
 	table("Others, most changed first", false)
@@ -387,11 +424,15 @@ func monitoringAudit(r *result.Monitoring) Section {
 }
 
 func monitoringLimits(r *result.Monitoring) Section {
+	holds := "independent rows, and if the reference and the profile are of rows like those that arrive when all is well"
+	if r.Block != "" {
+		holds = "blocks of " + r.Block + " that depend on each other only within, and that would come in any order when all is well"
+	}
 	return Section{Title: "What this page cannot say", Paragraphs: []string{
 		"No alarm is no proof that nothing changed. A small change takes many rows to be found, and a relation between columns and labels may change while columns and scores do not.",
 		"An alarm means that the rows are not exchangeable with the reference. That may be a change of the world or of a sensor. It may also be a burst, " +
-			"an hour of the day, or one entity with many rows: look at when it began. Alarms also need a size: the rate above the threshold off by a fifth, or a tenth of the rows moved.",
-		fmt.Sprintf("The probability of %s is for all alarms together, from the first row of the monitor on. It holds if the reference and the profile are of rows like those that arrive when all is well.",
-			text.Percent(r.FalseAlarm.Float64())),
+			"an hour of the day, or one entity with many rows: look at when it began. Alarms also need a size: the rate above the threshold off by a fifth, a tenth of the rows moved, or the mean score by a twentieth of its standard deviation.",
+		fmt.Sprintf("The probability of %s is for all alarms together, from the first row of the monitor on. It holds for %s.",
+			text.Percent(r.FalseAlarm.Float64()), holds),
 	}}
 }

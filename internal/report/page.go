@@ -20,15 +20,16 @@ import (
 // Page is one self-contained HTML page.
 type Page struct {
 	Title    string
-	Lead     string   // a sentence below the title; "" for none
-	About    []string // short facts below the title: model, file, date
-	Summary  []string // about ten lines; may be empty
+	Lead     string      // a sentence below the title; "" for none
+	About    []string    // short facts below the title: model, file, date
+	Summary  []string    // about ten lines; may be empty
+	Chart    plot.Figure // next to the summary, on the first screen; nil for none
 	Sections []Section
 	Footer   string // "" for none
 }
 
 // Section is a part of a page with a heading. Every field is optional, and a section with only a title is
-// left out. The contents appear in the order of the fields.
+// left out. The contents appear in the order of the fields: figures, slider and tables in two columns on a wide screen.
 type Section struct {
 	Title      string
 	Paragraphs []string
@@ -138,6 +139,7 @@ type figureView struct {
 
 type tableView struct {
 	Tall    bool
+	Full    bool // too wide for one of two columns
 	Caption string
 	Header  []cell
 	Rows    []rowView
@@ -161,8 +163,18 @@ func (p Page) WriteTo(w io.Writer) (int64, error) {
 		Script     template.JS
 		ScriptHash string
 		Sections   []sectionView
+		Chart      *figureView
 	}{Page: p, CSS: template.CSS(plot.CSS + pageCSS), Script: template.JS(pageScript), ScriptHash: scriptHash()}
 	ids, figures := map[string]bool{"summary": true}, 0
+	viewOf := func(f plot.Figure) figureView {
+		figures++
+		caption := f.Caption()
+		return figureView{template.HTML(plot.Inline(f, fmt.Sprintf("f%d", figures))), caption.Title, caption.Note} // Inline escapes all text
+	}
+	if p.Chart != nil {
+		chart := viewOf(p.Chart)
+		view.Chart = &chart
+	}
 	for _, s := range p.Sections {
 		if s.empty() {
 			continue
@@ -170,10 +182,7 @@ func (p Page) WriteTo(w io.Writer) (int64, error) {
 		v := sectionView{ID: anchor(s.Title, ids), Title: s.Title, Paragraphs: s.Paragraphs, Warnings: s.Warnings,
 			Facts: s.facts(), Small: s.Small, Notes: s.Notes, Explorer: s.Explorer.view()}
 		for _, f := range s.Figures {
-			figures++
-			caption := f.Caption()
-			svg := template.HTML(plot.Inline(f, fmt.Sprintf("f%d", figures))) // Inline escapes all text
-			v.Figures = append(v.Figures, figureView{svg, caption.Title, caption.Note})
+			v.Figures = append(v.Figures, viewOf(f))
 		}
 		for _, t := range s.Tables {
 			v.Tables = append(v.Tables, t.view())
@@ -226,7 +235,11 @@ func (t *Table) view() tableView {
 		}
 		return out
 	}
-	v := tableView{Tall: t.Tall, Caption: t.Caption, Header: cells(t.Header)}
+	width := 0
+	for i := range classes {
+		width += max(t.longest(i), utf8.RuneCountInString(joinedHeader(t.Header, i))) + columnGap
+	}
+	v := tableView{Tall: t.Tall, Full: width > halfTable, Caption: t.Caption, Header: cells(t.Header)}
 	for i, row := range t.Rows {
 		v.Rows = append(v.Rows, rowView{strong[i], cells(row)})
 	}
@@ -236,6 +249,21 @@ func (t *Table) view() tableView {
 // wideColumn is the number of characters from which a column gets a minimal width, so that sentences do not become a
 // word per line. It was chosen by looking at pages.
 const wideColumn = 20
+
+// A table of at most halfTable characters, with columnGap between columns, fits into one of two columns. Both were chosen by
+// looking at pages.
+const (
+	halfTable = 84
+	columnGap = 3
+)
+
+// joinedHeader returns the header of a column, "" without one.
+func joinedHeader(header []string, column int) string {
+	if column < len(header) {
+		return header[column]
+	}
+	return ""
+}
 
 // columns returns the number of columns.
 func (t *Table) columns() int {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"toptau/calibrate"
 	"toptau/internal/binomial"
 	"toptau/internal/plot"
 	"toptau/model"
@@ -120,7 +121,7 @@ func TestSectionsWithoutContentAreLeftOut(t *testing.T) {
 	if strings.Contains(full, "Without content") || strings.Contains(full, "<dt>unknown</dt>") {
 		t.Error("a section or fact without content is shown")
 	}
-	for _, title := range []string{"Warnings", "Operating point", "Quality over all budgets", "Scores", "Comparison",
+	for _, title := range []string{"Warnings", "Operating point", "Quality over all budgets", "Comparison",
 		"What the main columns add to the score", "All kinds of figures", "Data", "Model"} {
 		if !strings.Contains(full, "<h2>"+title+"</h2>") {
 			t.Errorf("section %s is missing", title)
@@ -206,6 +207,23 @@ func TestWideColumns(t *testing.T) {
 	for i, want := range []string{"wide", "", "number"} {
 		if v.Header[i].Class != want || v.Rows[0].Cells[i].Class != want {
 			t.Errorf("column %d has %q and %q, want %q", i, v.Header[i].Class, v.Rows[0].Cells[i].Class, want)
+		}
+	}
+}
+
+// A fraction that is not the quotient of the counts next to it is explained.
+func TestWeightedProbabilities(t *testing.T) {
+	counted := calibrate.Reliability{Rows: 143, Positives: 54, Predicted: 0.31, Observed: 54. / 143, Low: 0.3, High: 0.46}
+	weighted := counted
+	weighted.Observed = 0.301
+	for _, c := range []struct {
+		r      calibrate.Reliability
+		header string
+		notes  int
+	}{{counted, "observed", 0}, {weighted, "observed, weighted", 1}} {
+		s := reliabilitySection([]calibrate.Reliability{c.r})
+		if got := s.Tables[0].Header[3]; got != c.header || len(s.Notes) != c.notes {
+			t.Errorf("%v: column %q, notes %q", c.r.Observed, got, s.Notes)
 		}
 	}
 }

@@ -17,14 +17,35 @@ type admission struct {
 	most    int64 // bytes
 	waiting atomic.Int64
 	bytes   atomic.Int64
+	work    atomic.Int64 // nanoseconds that a request has its slot
+	shed    [shedReasons]atomic.Uint64
 }
 
 func newAdmission(o Options) *admission {
 	return &admission{slots: make(chan struct{}, runtime.GOMAXPROCS(0)), queue: int64(o.Queue), most: o.InFlight()}
 }
 
-// full reports whether a further request would find the queue full.
-func (a *admission) full() bool { return a.waiting.Load() >= a.queue }
+// full reports whether a further request would find the queue full, or wait for longer than maxBacklog at the speed of
+// the last requests. Without the second rule, 64 large requests in the queue would make each wait for a tenth of a second.
+// A few may always wait, so that a burst of large requests is not refused.
+func (a *admission) full() bool {
+	n, slots := a.waiting.Load(), int64(cap(a.slots))
+	return n >= a.queue || n > alwaysWaiting*slots && n*a.work.Load() > int64(maxBacklog)*slots
+}
+
+// worked notes how long a request had its slot, in a moving average over about 16 requests.
+func (a *admission) worked(d time.Duration) {
+	before := a.work.Load()
+	a.work.Store(before + (int64(d)-before)/16) // two at the same time may lose one
+}
+
+// letRead lets other goroutines run that are ready. A request that has a slot calls it before it computes for long:
+// those that arrived meanwhile then wait in the queue, where they are counted, and not for the scheduler.
+func (a *admission) letRead(body int) {
+	if body >= longBody {
+		runtime.Gosched()
+	}
+}
 
 // takeFree takes a slot if one is free.
 func (a *admission) takeFree() bool {
@@ -95,6 +116,20 @@ func (a *admission) reserve(n int64) bool {
 	return true
 }
 
+// shedReason is why a request was refused under load.
+type shedReason uint8
+
+const (
+	shedQueue shedReason = iota // too many requests wait
+	shedWait                    // it waited too long
+	shedBytes                   // too many bytes are in flight
+	shedTime                    // it took longer than Options.Timeout
+	shedDraining
+	shedReasons
+)
+
+var shedNames = [shedReasons]string{"queue", "wait", "bytes", "timeout", "draining"}
+
 // refusals are the problems of requests that are refused under load, by reason. They are made once, with their
 // documents, because a refusal must cost little.
 var refusals = func() (list [shedReasons]*problem) {
@@ -113,8 +148,8 @@ var refusals = func() (list [shedReasons]*problem) {
 	return list
 }()
 
-// busy counts a request that is refused under load and returns its problem.
-func (s *Server) busy(reason shedReason) *problem {
-	s.metrics.shed[reason].Add(1)
+// refuse counts a request that is refused under load and returns its problem.
+func (a *admission) refuse(reason shedReason) *problem {
+	a.shed[reason].Add(1)
 	return refusals[reason]
 }

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"toptau/internal/table"
@@ -15,7 +13,7 @@ import (
 // after hands the rows of answered requests to shadow models and to the monitor, in one goroutine that takes
 // a slot only if nobody waits for it.
 type after struct {
-	s       *Server
+	env     *env
 	jobs    chan *job
 	closing chan struct{} // closed: finish the waiting jobs and end
 	late    chan struct{} // closed: drop them
@@ -40,8 +38,8 @@ const mostJobs = 64
 // spareWait is the pause between attempts to get a spare slot: short against the time of a large batch.
 const spareWait = time.Millisecond
 
-func newAfter(s *Server) *after {
-	a := &after{s: s, jobs: make(chan *job, mostJobs), closing: make(chan struct{}), late: make(chan struct{}),
+func newAfter(e *env) *after {
+	a := &after{env: e, jobs: make(chan *job, mostJobs), closing: make(chan struct{}), late: make(chan struct{}),
 		ended: make(chan struct{})}
 	go a.run()
 	return a
@@ -49,7 +47,7 @@ func newAfter(s *Server) *after {
 
 // hand hands over the rows of a request, with the body that they came from. The call keeps neither.
 func (a *after) hand(c *call, r *rows, point, before int, decode decode) {
-	if a.s.options.Monitor == nil && c.model.shadow == nil {
+	if a.env.options.Monitor == nil && c.model.shadow == nil {
 		return
 	}
 	j := &job{rows: &rows{rowOptions: r.rowOptions, b: r.b, n: r.n, chunks: r.chunks, bad: r.bad},
@@ -62,13 +60,13 @@ func (a *after) hand(c *call, r *rows, point, before int, decode decode) {
 	case a.jobs <- j:
 		r.chunks, r.bad, c.reserved, c.body = nil, nil, 0, nil
 	default:
-		a.s.metrics.dropped.Add(uint64(r.n - before))
+		a.env.metrics.dropped.Add(uint64(r.n - before))
 	}
 }
 
 // handLines hands over rows of a stream.
 func (a *after) handLines(c *call, r *rows, point, before int, lines []byte) {
-	if a.s.options.Monitor == nil && c.model.shadow == nil {
+	if a.env.options.Monitor == nil && c.model.shadow == nil {
 		return
 	}
 	body, reserved := c.body, c.reserved
@@ -76,13 +74,13 @@ func (a *after) handLines(c *call, r *rows, point, before int, lines []byte) {
 	if c.model.shadow != nil {
 		c.body = bytes.Clone(lines) // the stream goes on with its buffer
 		if c.reserve(int64(len(lines))) != nil {
-			a.s.metrics.dropped.Add(uint64(r.n - before))
+			a.env.metrics.dropped.Add(uint64(r.n - before))
 			c.body, c.reserved = body, reserved
 			return
 		}
 	}
 	a.hand(c, r, point, before, decodeLines)
-	a.s.admission.bytes.Add(-c.reserved) // if it was not handed over
+	a.env.admission.bytes.Add(-c.reserved) // if it was not handed over
 	c.body, c.reserved = body, reserved
 }
 
@@ -110,18 +108,18 @@ func (a *after) run() {
 func (a *after) do(j *job) {
 	if a.takeSpare() {
 		a.observe(j)
-		a.s.admission.free()
+		a.env.admission.free()
 	} else {
-		a.s.metrics.dropped.Add(uint64(j.rows.n - j.before))
+		a.env.metrics.dropped.Add(uint64(j.rows.n - j.before))
 	}
 	j.rows.release()
-	a.s.admission.bytes.Add(-j.reserved)
+	a.env.admission.bytes.Add(-j.reserved)
 }
 
 // takeSpare takes a slot that no request waits for. It returns false if the time for that is over.
 func (a *after) takeSpare() bool {
 	for {
-		if a.s.admission.waiting.Load() == 0 && a.s.admission.takeFree() {
+		if a.env.admission.waiting.Load() == 0 && a.env.admission.takeFree() {
 			return true
 		}
 		select {
@@ -133,7 +131,7 @@ func (a *after) takeSpare() bool {
 }
 
 func (a *after) observe(j *job) {
-	if m := a.s.options.Monitor; m != nil {
+	if m := a.env.options.Monitor; m != nil {
 		for _, c := range j.rows.chunks {
 			o := Observed{Table: c.view(j.rows.b.plan), Scores: c.score[:c.rows], Verdicts: c.verdicts}
 			for row := range c.rows {
@@ -220,48 +218,7 @@ func (a *after) close(ctx context.Context) {
 	}
 }
 
-// shadowCounts are the counts of a shadow model.
-type shadowCounts struct {
-	rows    atomic.Uint64
-	failed  atomic.Uint64 // rows that the model scored and the shadow did not
-	raised  atomic.Uint64 // alerts of the shadow alone
-	cleared atomic.Uint64 // alerts of the model alone
-
-	mu          sync.Mutex
-	differences [shadowWindow]float64 // of the last rows: the shadow's score less the model's
-	next        int
-	sum         float64
-}
-
-// shadowWindow is the number of rows whose differences give the quantiles.
-const shadowWindow = 1024
-
-func (s *shadowCounts) add(difference float64, was, is bool) {
-	s.rows.Add(1)
-	switch {
-	case is && !was:
-		s.raised.Add(1)
-	case was && !is:
-		s.cleared.Add(1)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.differences[s.next%shadowWindow] = difference
-	s.next++
-	s.sum += difference
-}
-
-// quantiles returns quantiles of the last differences, the sum of all, and their number.
-func (s *shadowCounts) quantiles(levels ...float64) (list []float64, sum float64, n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	kept := slices.Clone(s.differences[:min(s.next, shadowWindow)])
-	if len(kept) == 0 {
-		return nil, 0, 0
-	}
-	slices.Sort(kept)
-	for _, level := range levels {
-		list = append(list, kept[int(float64(level*float64(len(kept)-1))+0.5)])
-	}
-	return list, s.sum, s.next
+// request describes the rows for those outside the package.
+func (r *rows) request(c *call, point int) Request {
+	return Request{Name: r.b.name, Model: r.b.model, Digest: r.b.digest, Point: r.b.points[point].Name, Time: c.start}
 }

@@ -4,62 +4,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+	"toptau/model"
 )
-
-// media is a form of bodies and answers.
-type media uint8
-
-const (
-	mediaJSON media = iota
-	mediaLines
-	mediaCSV
-)
-
-// contentTypes are the values of Content-Type of answers.
-var contentTypes = [...][]string{{"application/json"}, {"application/x-ndjson"}, {"text/csv; charset=utf-8"}}
-
-// appendText appends a text as JSON. Texts are valid UTF-8.
-func appendText(b []byte, text string) []byte {
-	const hex = "0123456789abcdef"
-	b = append(b, '"')
-	done := 0
-	for i := 0; i < len(text); {
-		c := text[i]
-		if c >= 0x20 && c != '"' && c != '\\' && c < 0x7f {
-			i++
-			continue
-		}
-		if c >= utf8.RuneSelf {
-			r, size := utf8.DecodeRuneInString(text[i:])
-			if r == utf8.RuneError && size == 1 {
-				b = append(append(b, text[done:i]...), `\ufffd`...)
-				i++
-				done = i
-				continue
-			}
-			i += size
-			continue
-		}
-		b = append(b, text[done:i]...)
-		switch c {
-		case '"', '\\':
-			b = append(b, '\\', c)
-		case '\n':
-			b = append(b, '\\', 'n')
-		default:
-			b = append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-		}
-		i++
-		done = i
-	}
-	return append(append(b, text[done:]...), '"')
-}
-
-func appendNumber(b []byte, x float64) []byte { return strconv.AppendFloat(b, x, 'g', -1, 64) }
 
 // appendJSON appends the answer to a request as JSON.
-func (s *Server) appendJSON(b []byte, r *rows, point int) []byte {
+func (r *rows) appendJSON(b []byte, point int) []byte {
 	b = slices.Grow(b, len(r.b.head)+r.n*r.resultWidth())
 	b = append(append(b, r.b.head...), r.b.quoted[point]...)
 	b = append(b, `,"results":[`...)
@@ -72,7 +21,7 @@ func (s *Server) appendJSON(b []byte, r *rows, point int) []byte {
 			b = append(b, ',')
 		}
 		first = false
-		b = s.appendResult(b, r, point, c, row, bad)
+		b = r.appendResult(b, point, c, row, bad)
 	})
 	b = append(b, `],"warnings":[`...)
 	if r.s.extra > 0 {
@@ -89,10 +38,10 @@ func (s *Server) appendJSON(b []byte, r *rows, point int) []byte {
 }
 
 // appendLines appends a line for each row.
-func (s *Server) appendLines(b []byte, r *rows, point int) []byte {
+func (r *rows) appendLines(b []byte, point int) []byte {
 	r.each(func(c *chunk, row int, bad *rowProblem) {
 		if bad == nil || r.rowOptions.bad != skipRows {
-			b = append(s.appendResult(b, r, point, c, row, bad), '\n')
+			b = append(r.appendResult(b, point, c, row, bad), '\n')
 		}
 	})
 	return b
@@ -120,12 +69,12 @@ func (r *rows) each(yield func(c *chunk, row int, bad *rowProblem)) {
 }
 
 // appendResult appends the result of a row.
-func (s *Server) appendResult(b []byte, r *rows, point int, c *chunk, row int, bad *rowProblem) []byte {
+func (r *rows) appendResult(b []byte, point int, c *chunk, row int, bad *rowProblem) []byte {
 	b = append(b, `{"row":`...)
 	if bad != nil {
 		b = strconv.AppendInt(b, int64(bad.row), 10)
 		b = append(b, `,"error":`...)
-		return append(bad.appendError(b, s.options.TerseErrors), '}')
+		return append(bad.appendError(b, r.terse), '}')
 	}
 	b = strconv.AppendInt(b, int64(c.number[row]), 10)
 	if id := c.id[row]; id.form != noID {
@@ -169,15 +118,6 @@ func (s *Server) appendResult(b []byte, r *rows, point int, c *chunk, row int, b
 	b = appendOddities(b, r, c, row, false)
 	b = appendOddities(b, r, c, row, true)
 	return append(b, '}')
-}
-
-// alertAt reports whether a score is above an operating point's threshold.
-func (b *bundle) alertAt(point int, score float64, segment []byte) bool {
-	p := &b.points[point]
-	if p.Segment == "" {
-		return score > p.Threshold
-	}
-	return p.Decide(score, string(segment))
 }
 
 func appendExplanation(b []byte, r *rows, c *chunk, row int) []byte {
@@ -234,17 +174,9 @@ func appendOddities(b []byte, r *rows, c *chunk, row int, unknown bool) []byte {
 	return append(b, ']')
 }
 
-// inputName returns the name of an input of the features.
-func (p *plan) inputName(input int) string {
-	if input == indexInput {
-		return "index"
-	}
-	return p.inputs[input].Name
-}
-
 // appendCSV appends the rows as `toptau score` prints them: the id or the number, the score, the decision,
 // and those of the other operating points.
-func (s *Server) appendCSV(b []byte, r *rows, point int) []byte {
+func (r *rows) appendCSV(b []byte, point int) []byte {
 	withID, withError, held := false, false, false
 	for _, c := range r.chunks {
 		for row := range c.rows {
@@ -286,7 +218,7 @@ func (s *Server) appendCSV(b []byte, r *rows, point int) []byte {
 				if held {
 					b = append(b, ',')
 				}
-				e := *bad.shown(s.options.TerseErrors)
+				e := *bad.shown(r.terse)
 				e.Row = 0
 				b = append(appendField(append(b, ','), e.Error()), '\n')
 			}
@@ -315,19 +247,34 @@ func (s *Server) appendCSV(b []byte, r *rows, point int) []byte {
 	return b
 }
 
-// appendField appends a field of CSV, in quotes where encoding/csv writes them.
-func appendField(b []byte, field string) []byte {
-	if field == "" {
-		return b
+// guaranteeOf returns the guarantee of a point for a row, nil without one.
+func guaranteeOf(p *model.Point, segment []byte) *model.Guarantee {
+	for i := range p.Segments {
+		if p.Segments[i].Value == string(segment) {
+			return p.Segments[i].Guarantee
+		}
 	}
-	quoted := field == `\.` || strings.ContainsAny(field, ",\"\r\n")
-	if r, _ := utf8.DecodeRuneInString(field); !quoted && (r == ' ' || r == '\t' || r == 0x85 || r == 0xa0) {
-		quoted = true
+	return p.Guarantee
+}
+
+// tailOf returns a bound on the fraction of calibration scores that are as high as a score: (1 + number at or
+// above it) / (n + 1), where the number is rounded up to one that the model keeps. A later negative has a
+// tail of at most x with probability at most x.
+func tailOf(g *model.Guarantee, score float64) (tail float64, known bool) {
+	if g == nil || g.Calibration == nil {
+		return 0, false
 	}
-	if !quoted {
-		return append(b, field...)
+	c := g.Calibration
+	// The last kept score below this one: those at or above this one rank above it.
+	i, _ := slices.BinarySearch(c.Scores, score)
+	if i == 0 {
+		return 1, true
 	}
-	b = append(b, '"')
-	b = append(b, strings.ReplaceAll(field, `"`, `""`)...)
-	return append(b, '"')
+	return float64(1+c.Above[i-1]) / float64(c.Rows+1), true
+}
+
+// resultWidth returns about the bytes of a result.
+func (r *rows) resultWidth() int {
+	const fixed, point, column = 200, 30, 100
+	return fixed + point*len(r.b.points) + column*min(r.explain, len(r.b.plan.columns))
 }

@@ -15,78 +15,125 @@ import (
 	"toptau/diag"
 )
 
-// auth decides who may ask. A token is compared by its digest in constant time.
+// level is what a client may do. Each level includes those before it.
+type level uint8
+
+const (
+	nothing   level = iota // ask for health
+	toScore                // send rows, and read what describes the models
+	toOperate              // send labels, read metrics and the monitor
+	toReload
+)
+
+// auth decides who may do what.
 type auth struct {
-	path     string
+	tokens   []*token // none: clients need none
 	trusted  bool
 	loopback bool
-	digest   atomic.Pointer[[sha256.Size]byte] // of the token; nil: there is none
+}
+
+// token is a secret that a client shows. It is compared by its digest in constant time.
+type token struct {
+	path   string
+	allows level
+	digest atomic.Pointer[[sha256.Size]byte]
 
 	mu    sync.Mutex
 	stamp stamp
 }
 
 func newAuth(o *Options) (*auth, error) {
-	a := &auth{path: o.Token, trusted: o.Trusted, loopback: o.Loopback}
+	a := &auth{trusted: o.Trusted, loopback: o.Loopback}
+	if o.Token != "" {
+		a.tokens = append(a.tokens, &token{path: o.Token, allows: toReload})
+	}
+	if o.ScoreToken != "" {
+		a.tokens = append(a.tokens, &token{path: o.ScoreToken, allows: toScore})
+	}
 	return a, a.read()
+}
+
+// read reads the tokens again. One that cannot be read keeps its former value.
+func (a *auth) read() (first error) {
+	for _, t := range a.tokens {
+		if err := t.read(); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// look reads the tokens whose files have changed.
+func (a *auth) look() {
+	for _, t := range a.tokens {
+		now, err := stampOf(t.path)
+		t.mu.Lock()
+		changed := err == nil && now != t.stamp
+		t.mu.Unlock()
+		if changed {
+			t.read()
+		}
+	}
 }
 
 // shortestToken is the fewest characters of a token: 16 of 64 different ones are 96 bits.
 const shortestToken = 16
 
-// read reads the token again. The former one stays valid if that fails.
-func (a *auth) read() error {
-	if a.path == "" {
-		return nil
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.stamp, _ = stampOf(a.path)
-	text, err := os.ReadFile(a.path)
+func (t *token) read() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.stamp, _ = stampOf(t.path)
+	text, err := os.ReadFile(t.path)
 	if err != nil {
-		return &diag.Error{Kind: diag.IO, File: a.path, Found: "the token cannot be read", Err: err}
+		return &diag.Error{Kind: diag.IO, File: t.path, Found: "the token cannot be read", Err: err}
 	}
 	text = bytes.TrimSpace(text)
 	if len(text) < shortestToken || bytes.ContainsAny(text, " \t\r\n") {
-		return &diag.Error{Kind: diag.Usage, File: a.path, Found: "no token",
+		return &diag.Error{Kind: diag.Usage, File: t.path, Found: "no token",
 			Expected: "one word of at least 16 characters"}
 	}
 	digest := sha256.Sum256(text)
-	a.digest.Store(&digest)
+	t.digest.Store(&digest)
 	return nil
 }
 
-// look reads the token again if its file has changed.
-func (a *auth) look() {
-	if a.path == "" {
-		return
+// check returns the problem of a request that may not be answered.
+func (a *auth) check(r *http.Request, needs level) *problem {
+	if needs == nothing {
+		return nil
 	}
-	now, err := stampOf(a.path)
-	a.mu.Lock()
-	changed := err == nil && now != a.stamp
-	a.mu.Unlock()
-	if changed {
-		a.read()
+	allowed, p := a.levelOf(r)
+	switch {
+	case p != nil:
+		return p
+	case needs <= allowed:
+		return nil
+	case len(a.tokens) == 0:
+		return refused(http.StatusForbidden, diag.Usage, "a reload by a client that is not known",
+			"a token, a client certificate or a unix socket")
 	}
+	return refused(http.StatusForbidden, diag.Usage, "a token that allows scores alone", "the token of the operator")
 }
 
-// known reports whether clients show who they are.
-func (a *auth) known() bool { return a.trusted || a.digest.Load() != nil }
-
-// check returns the problem of a request that may not be answered. Health needs no token.
-func (a *auth) check(c *call) *problem {
-	if c.at == atHealth {
-		return nil
-	}
-	if want := a.digest.Load(); want != nil {
-		token, found := strings.CutPrefix(c.r.Header.Get("Authorization"), "Bearer ")
-		digest := sha256.Sum256([]byte(token))
-		if subtle.ConstantTimeCompare(digest[:], want[:]) != 1 || !found {
-			return refused(http.StatusUnauthorized, diag.Usage, "no valid token", "Authorization: Bearer TOKEN")
+// levelOf returns what a client may do.
+func (a *auth) levelOf(r *http.Request) (level, *problem) {
+	if len(a.tokens) == 0 {
+		if p := a.checkBrowser(r); p != nil || !a.trusted {
+			return toOperate, p
 		}
-		return nil
+		return toReload, nil
 	}
-	return a.checkBrowser(c.r)
+	text, found := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	digest, allowed := sha256.Sum256([]byte(text)), nothing
+	for _, t := range a.tokens {
+		if found && subtle.ConstantTimeCompare(digest[:], t.digest.Load()[:]) == 1 {
+			allowed = max(allowed, t.allows)
+		}
+	}
+	if allowed == nothing {
+		return nothing, refused(http.StatusUnauthorized, diag.Usage, "no valid token", "Authorization: Bearer TOKEN")
+	}
+	return allowed, nil
 }
 
 // checkBrowser refuses what a page of another site lets a browser send. Without a token, a server on a

@@ -145,7 +145,7 @@ func TestMain(m *testing.M) {
 	if full { // all requests are refused
 		s.admission.waiting.Store(s.admission.queue)
 	}
-	s.Serve(context.Background(), l, nil, 0)
+	s.Serve(context.Background(), l, nil, 0, nil)
 }
 
 // processorTime returns the processor time of a process so far, in units of 10 ms. It is 0 where there is no /proc.

@@ -29,10 +29,9 @@ func TestScoresHaveTheSameBits(t *testing.T) {
 	}
 	names, _ := json.Marshal(features)
 	data := "[" + strings.Join(lists, ",\n") + "]"
-	var byColumn, tensors []string
+	var tensors []string
 	for _, name := range features {
 		list := strings.Join(columns[name], ",")
-		byColumn = append(byColumn, fmt.Sprintf("%q: [%s]", name, list))
 		datatype := "BYTES"
 		if jsonValue(name, "1") == "1" {
 			datatype = "FP64"
@@ -68,7 +67,6 @@ func TestScoresHaveTheSameBits(t *testing.T) {
 		}
 		return v
 	}
-	predictions := func(t *testing.T, answer string) []string { return numbers(generic(t, answer)["predictions"]) }
 	for _, form := range []struct {
 		name, path, contentType, body string
 		scores                        func(t *testing.T, answer string) []string
@@ -86,11 +84,6 @@ func TestScoresHaveTheSameBits(t *testing.T) {
 		{"lines", "/v1/models/M/score", "application/x-ndjson", strings.Join(objects, "\n"), func(t *testing.T, answer string) []string {
 			return native(t, `{"results": [`+strings.Join(strings.Split(strings.TrimSpace(answer), "\n"), ",")+`]}`)
 		}},
-		{"split", "/invocations", "application/json", `{"dataframe_split": {"index": [0], "data": ` + data + `, "columns": ` + string(names) + `}}`, predictions},
-		{"records", "/invocations", "application/json", `{"dataframe_records": [` + strings.Join(objects, ",") + `]}`, predictions},
-		{"instances", "/invocations", "application/json", `{"instances": [` + strings.Join(objects, ",") + `]}`, predictions},
-		{"inputs", "/invocations", "application/json", `{"inputs": {` + strings.Join(byColumn, ",") + `}}`, predictions},
-		{"mlflow csv", "/invocations", "text/csv", string(text), predictions},
 		{"tensors", "/v2/models/M/infer", "application/json", `{"id": "7", "inputs": [` + strings.Join(tensors, ",") + `]}`, func(t *testing.T, answer string) []string {
 			return numbers(generic(t, answer)["outputs"].([]any)[0].(map[string]any)["data"])
 		}},

@@ -1,9 +1,11 @@
 package serve
 
 import (
+	"slices"
 	"sync"
 	"time"
 
+	"toptau/diag"
 	"toptau/internal/feature"
 	"toptau/model"
 	"toptau/schema"
@@ -26,7 +28,9 @@ type bundle struct {
 	divide   sync.Once
 	divided  *feature.Contributions
 	counters *modelCounters
-	pools
+
+	chunks    sync.Pool // of *chunk
+	scratches sync.Pool // of *scratch
 }
 
 // newBundle prepares a model. id is Options.ID.
@@ -34,7 +38,8 @@ func newBundle(name string, m *model.Model, id string) (*bundle, error) {
 	b := &bundle{name: name, model: m, points: m.Points(), loaded: time.Now(),
 		impute: m.Features(feature.Key{}).Impute}
 	if len(b.points) == 0 {
-		return nil, noPoints(name)
+		return nil, &diag.Error{Kind: diag.Model, Found: "the model " + diag.Quote(name) + " without an operating point",
+			Expected: "at least one"}
 	}
 	var err error
 	if b.digest, err = m.Digest(); err != nil {
@@ -53,8 +58,6 @@ func newBundle(name string, m *model.Model, id string) (*bundle, error) {
 	for _, c := range b.plan.columns {
 		b.categorical = b.categorical || c.Dictionary != nil
 	}
-	b.chunks.New = func() any { return b.plan.newChunk() }
-	b.scratches.New = func() any { return b.newScratch() }
 	return b, nil
 }
 
@@ -78,4 +81,27 @@ func (b *bundle) division() *feature.Contributions {
 		b.divided, _ = feature.NewContributions(s.Map, s.Weights) // the model has as many weights as features
 	})
 	return b.divided
+}
+
+// alertAt reports whether a score is above an operating point's threshold.
+func (b *bundle) alertAt(point int, score float64, segment []byte) bool {
+	p := &b.points[point]
+	if p.Segment == "" {
+		return score > p.Threshold
+	}
+	return p.Decide(score, string(segment))
+}
+
+// referenceLimits returns the scores whose gaps are counted: those that the default point's guarantee keeps,
+// and all thresholds.
+func (b *bundle) referenceLimits() []float64 {
+	var limits []float64
+	if g := b.points[0].Guarantee; g != nil && g.Calibration != nil {
+		limits = slices.Clone(g.Calibration.Scores)
+	}
+	for i := range b.points {
+		limits = append(limits, b.points[i].Threshold)
+	}
+	slices.Sort(limits)
+	return slices.Compact(limits)
 }

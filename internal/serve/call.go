@@ -1,24 +1,75 @@
 package serve
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"log/slog"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"toptau/diag"
 )
 
+// env is what all requests share.
+type env struct {
+	options   Options
+	admission *admission
+	metrics   metrics
+	log       *slog.Logger
+	access    *accessLog
+	draining  atomic.Bool // the server is about to end
+	zippers   chan *gzip.Writer
+
+	idStart string // of the ids of requests that have none
+	idCount atomic.Uint64
+}
+
+func newEnv(o Options) *env {
+	e := &env{options: o, admission: newAdmission(o), idStart: newIDStart()}
+	e.log, e.access = newLogs(o.Log)
+	n := runtime.GOMAXPROCS(0)
+	e.zippers = make(chan *gzip.Writer, n)
+	for range n {
+		z, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // the level is valid
+		e.zippers <- z
+	}
+	return e
+}
+
+// newIDStart returns the start of the ids that this process gives to requests.
+func newIDStart() string {
+	var b [8]byte
+	for i := range b {
+		b[i] = byte(rand.Uint32()) // an id must be rare, not secret
+	}
+	return hex.EncodeToString(b[:]) + "-"
+}
+
+func (e *env) nextID() string {
+	var space [32]byte
+	b := append(space[:0], e.idStart...)
+	return string(strconv.AppendUint(b, e.idCount.Add(1), 10))
+}
+
 // call is one request.
 type call struct {
-	s        *Server
+	env      *env
 	w        http.ResponseWriter
 	r        *http.Request
 	start    time.Time
@@ -30,10 +81,13 @@ type call struct {
 	rows     int
 	received int64
 	sent     int64
-	reserved int64 // bytes of the budget
+	reserved int64         // bytes of the budget
+	zipped   bool          // the body is compressed
+	queued   time.Duration // until there was a slot
 	body     []byte
 	out      []byte
 	slot     bool
+	began    time.Time // of the work with a slot
 }
 
 var calls = sync.Pool{New: func() any { return &call{} }}
@@ -44,6 +98,9 @@ var (
 	noStore    = []string{"no-store"}
 	retryAfter = []string{"1"} // seconds
 	noScript   = []string{"default-src 'none'"}
+	closing    = []string{"close"}
+	gzipped    = []string{"gzip"}
+	varies     = []string{"Accept-Encoding"}
 )
 
 // keptBuffer is the largest buffer that a call keeps for the next one: kept buffers are not in the budget of
@@ -54,45 +111,40 @@ const (
 	firstRead  = 64 << 10
 )
 
-// ServeHTTP implements http.Handler.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+// newCall starts to answer a request at an endpoint. While the server drains, an answer ends its connection, so that
+// the client goes elsewhere with the next request.
+func newCall(e *env, w http.ResponseWriter, r *http.Request, at endpoint) *call {
 	c := calls.Get().(*call)
-	*c = call{s: s, w: w, r: r, start: time.Now(), at: atOther, body: c.body[:0], out: c.out[:0]}
-	s.metrics.inflight.Add(1)
-	defer c.finish()
+	*c = call{env: e, w: w, r: r, start: time.Now(), at: at, body: c.body[:0], out: c.out[:0]}
+	e.metrics.inflight.Add(1)
 	h := w.Header()
 	h["X-Content-Type-Options"], h["Cache-Control"], h["Content-Security-Policy"] = noSniff, noStore, noScript
-	c.identify(h)
-	handle, known := s.route(c)
-	switch p := s.auth.check(c); {
-	case p != nil:
-		c.fail(p)
-	case !known:
-		c.fail(refused(http.StatusNotFound, diag.Usage, "no such address", "an address of /openapi.json"))
-	default:
-		handle(c)
+	if e.draining.Load() {
+		h["Connection"] = closing
 	}
+	c.identify(h)
+	return c
 }
 
 // finish counts and logs the request.
 func (c *call) finish() {
-	s, mistake := c.s, recover()
+	e, mistake := c.env, recover()
 	if mistake != nil {
 		c.panicked(mistake)
 	}
 	c.freeSlot()
 	if c.reserved > 0 {
-		s.admission.bytes.Add(-c.reserved)
+		e.admission.bytes.Add(-c.reserved)
 	}
-	s.metrics.inflight.Add(-1)
+	e.metrics.inflight.Add(-1)
 	took := time.Since(c.start)
-	s.metrics.times[c.at].add(took)
-	counts := &s.metrics.other
+	e.metrics.times[c.at].add(took)
+	counts := &e.metrics.other
 	if c.model != nil {
 		counts = &c.model.counts.requests
 	}
 	counts.add(c.at, c.status)
-	s.access.write(c, took)
+	c.log(took)
 	if cap(c.body) > keptBuffer {
 		c.body = nil
 	}
@@ -112,7 +164,7 @@ func (c *call) identify(h http.Header) {
 		c.id = id[0]
 		h["X-Request-Id"] = id
 	} else {
-		c.id = c.s.nextID()
+		c.id = c.env.nextID()
 		h["X-Request-Id"] = []string{c.id}
 	}
 	if trace := c.r.Header["Traceparent"]; len(trace) == 1 && isTrace(trace[0]) {
@@ -151,8 +203,8 @@ func isTrace(t string) bool {
 
 // reserve counts bytes of the call.
 func (c *call) reserve(n int64) error {
-	if !c.s.admission.reserve(n) {
-		return c.s.busy(shedBytes)
+	if !c.env.admission.reserve(n) {
+		return c.env.admission.refuse(shedBytes)
 	}
 	c.reserved += n
 	return nil
@@ -160,43 +212,72 @@ func (c *call) reserve(n int64) error {
 
 // readBody reads the body, of at most Options.MaxBody bytes, without a slot.
 func (c *call) readBody() error {
-	limit := c.s.options.MaxBody
+	limit := c.env.options.MaxBody
 	if c.r.ContentLength > limit {
 		return tooLong(limit)
 	}
-	if e := c.r.Header["Content-Encoding"]; len(e) > 0 && e[0] != "identity" {
-		return refused(http.StatusUnsupportedMediaType, diag.Usage, "Content-Encoding "+diag.Quote(e[0]),
-			"a body without compression")
+	if err := c.readEncoding(); err != nil {
+		return err
 	}
-	if !c.s.admission.hasRoom(2 * c.r.ContentLength) { // rows and answer take about as much as the body
-		return c.s.busy(shedBytes)
+	if !c.env.admission.hasRoom(2 * c.r.ContentLength) { // rows and answer take about as much as the body
+		return c.env.admission.refuse(shedBytes)
 	}
-	counted := int64(0)
+	body, err := c.readAll(c.r.Body, c.body, int(c.r.ContentLength))
+	c.body, c.received = body, int64(len(body))
+	return err
+}
+
+// readEncoding reads the encoding of the body.
+func (c *call) readEncoding() error {
+	e := strings.Join(c.r.Header["Content-Encoding"], ", ")
+	if c.zipped = e == "gzip"; c.zipped || e == "" || e == "identity" {
+		return nil
+	}
+	return refused(http.StatusUnsupportedMediaType, diag.Usage, "Content-Encoding "+diag.Quote(e), "gzip, or none")
+}
+
+// unzip replaces a compressed body by its content, which has the same limit. It needs a slot.
+func (c *call) unzip() error {
+	if !c.zipped {
+		return nil
+	}
+	z, err := gzip.NewReader(bytes.NewReader(c.body))
+	if err == nil {
+		c.body, err = c.readAll(z, nil, 0)
+	}
+	if p, ok := err.(*problem); err != nil && (!ok || p.status == 499) {
+		return wrongRequest("a body that is not gzip, or not all of it", "what Content-Encoding names")
+	}
+	return err
+}
+
+// readAll appends what a reader returns, of at most Options.MaxBody bytes, and counts its memory. announced is the
+// expected number of bytes, if it is known.
+func (c *call) readAll(from io.Reader, body []byte, announced int) ([]byte, error) {
+	limit, counted := c.env.options.MaxBody, int64(0)
 	for {
-		if n := len(c.body); n == cap(c.body) {
+		if n := len(body); n == cap(body) {
 			grown := max(512, 4*n)
-			if announced := int(c.r.ContentLength) + 1; announced > n { // with a byte for the end
-				grown = min(max(firstRead, 4*n), announced)
+			if announced+1 > n { // with a byte for the end
+				grown = min(max(firstRead, 4*n), announced+1)
 			}
-			c.body = slices.Grow(c.body, grown-n)
+			body = slices.Grow(body, grown-n)
 		}
-		if n := int64(cap(c.body)); n > counted {
+		if n := int64(cap(body)); n > counted {
 			if err := c.reserve(n - counted); err != nil {
-				return err
+				return body, err
 			}
 			counted = n
 		}
-		n, err := c.r.Body.Read(c.body[len(c.body):cap(c.body)])
-		c.body = c.body[:len(c.body)+n]
-		c.received = int64(len(c.body))
-		if c.received > limit {
-			return tooLong(limit)
-		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return readProblem(err)
+		n, err := from.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+		switch {
+		case int64(len(body)) > limit:
+			return body, tooLong(limit)
+		case errors.Is(err, io.EOF):
+			return body, nil
+		case err != nil:
+			return body, readProblem(err)
 		}
 	}
 }
@@ -222,9 +303,12 @@ func isTimeout(err error) bool {
 
 // takeSlot waits for a slot.
 func (c *call) takeSlot() error {
-	reason, ok := c.s.admission.take(c.r.Context().Done())
+	before := time.Now()
+	reason, ok := c.env.admission.take(c.r.Context().Done())
+	c.began = time.Now()
+	c.queued = c.began.Sub(before)
 	if !ok {
-		return c.s.busy(reason)
+		return c.env.admission.refuse(reason)
 	}
 	c.slot = true
 	return nil
@@ -233,15 +317,19 @@ func (c *call) takeSlot() error {
 func (c *call) freeSlot() {
 	if c.slot {
 		c.slot = false
-		c.s.admission.free()
+		c.env.admission.worked(time.Since(c.began))
+		c.env.admission.free()
 	}
 }
 
 // answer sends an answer in one piece.
 func (c *call) answer(status int, contentType []string, body []byte) {
-	c.freeSlot() // the client may be slow
 	h := c.w.Header()
 	h["Content-Type"] = contentType
+	if len(body) >= shortestZipped && c.acceptsGzip() {
+		body = c.zip(body)
+	}
+	c.freeSlot()           // the client may be slow
 	if len(body) >= 2048 { // net/http counts shorter ones itself
 		h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	}
@@ -253,6 +341,39 @@ func (c *call) answer(status int, contentType []string, body []byte) {
 	c.sent += int64(n)
 	if err != nil {
 		c.status = 499
+	}
+}
+
+// shortestZipped is the shortest answer that is compressed: in bytes about what a packet carries.
+const shortestZipped = 1400
+
+// acceptsGzip reports whether the client reads compressed answers.
+func (c *call) acceptsGzip() bool {
+	for part := range strings.SplitSeq(strings.Join(c.r.Header["Accept-Encoding"], ","), ",") {
+		name, weight, _ := strings.Cut(strings.TrimSpace(part), ";")
+		if strings.EqualFold(strings.TrimSpace(name), "gzip") {
+			return strings.Trim(strings.TrimPrefix(strings.ReplaceAll(weight, " ", ""), "q="), "0.") != "" || weight == ""
+		}
+	}
+	return false
+}
+
+// zip returns a compressed answer, or the answer itself if all compressors are busy: each takes a megabyte.
+func (c *call) zip(body []byte) []byte {
+	select {
+	case z := <-c.env.zippers:
+		defer func() { c.env.zippers <- z }()
+		var b bytes.Buffer
+		z.Reset(&b)
+		z.Write(body)
+		if z.Close() != nil || b.Len() >= len(body) {
+			return body
+		}
+		h := c.w.Header()
+		h["Content-Encoding"], h["Vary"] = gzipped, varies
+		return b.Bytes()
+	default:
+		return body
 	}
 }
 
@@ -269,9 +390,9 @@ func (c *call) fail(err error) {
 	if p.status == http.StatusTooManyRequests {
 		c.dropBody()
 	}
-	document := p.document(c.s.options.TerseErrors)
-	if c.at == atInfer { // the protocol has a text
-		document = append(appendText([]byte(`{"error":`), p.shown(c.s.options.TerseErrors).Error()), "}\n"...)
+	document := p.document(c.env.options.TerseErrors)
+	if strings.HasPrefix(c.r.URL.Path, "/v2") { // the Open Inference Protocol has a text
+		document = append(appendText([]byte(`{"error":`), p.shown(c.env.options.TerseErrors).Error()), "}\n"...)
 	}
 	c.answer(p.status, contentTypes[mediaJSON], document)
 }
@@ -298,15 +419,70 @@ const dropped = 64 << 10
 
 var dropBuffers = sync.Pool{New: func() any { return new([dropped]byte) }}
 
-// method refuses other methods than the given ones.
-func (c *call) method(methods ...string) bool {
-	for _, m := range methods {
-		if c.r.Method == m || c.r.Method == http.MethodHead && m == http.MethodGet {
-			return true
-		}
+// answerDocument answers with a value as JSON.
+func (c *call) answerDocument(status int, v any) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // the documents of this package can be encoded
 	}
-	c.w.Header().Set("Allow", strings.Join(methods, ", "))
-	c.fail(refused(http.StatusMethodNotAllowed, diag.Usage, "the method "+diag.Quote(c.r.Method),
-		strings.Join(methods, " or ")))
-	return false
+	c.answer(status, contentTypes[mediaJSON], append(b, '\n'))
+}
+
+// panicked answers after a mistake in this program.
+func (c *call) panicked(p any) {
+	if p == http.ErrAbortHandler {
+		return
+	}
+	c.env.log.Error("a mistake in the program", "request_id", c.id, "panic", fmt.Sprint(p), "stack",
+		string(debug.Stack()))
+	if c.status == 0 {
+		c.fail(refused(http.StatusInternalServerError, diag.IO, "a mistake in the program",
+			"a report of it with the request's id"))
+	}
+}
+
+// media returns the forms of the body and of the answer.
+func (c *call) media() (in, out media, err error) {
+	if in, err = mediaOf(c.r.Header["Content-Type"]); err != nil {
+		return 0, 0, err
+	}
+	accept := c.r.Header["Accept"]
+	if len(accept) == 0 || len(accept) == 1 && accept[0] == "*/*" {
+		return in, in, nil
+	}
+	out, err = acceptedMedia(strings.Join(accept, ","), in)
+	return in, out, err
+}
+
+// log logs a request: no values of rows, no tokens, no queries.
+func (c *call) log(took time.Duration) {
+	a := c.env.access
+	if a.log == nil || c.at == atHealth {
+		return
+	}
+	skipped, ok := a.allow(c.start, c.status == 500)
+	if !ok {
+		return
+	}
+	attributes := make([]slog.Attr, 0, 12)
+	attributes = append(attributes, slog.String("request_id", c.id), slog.String("method", c.r.Method),
+		slog.String("path", pathOf(c)), slog.Int("status", c.status), slog.Int64("us", took.Microseconds()),
+		slog.Int64("received", c.received), slog.Int64("sent", c.sent),
+		slog.String("client", c.r.RemoteAddr))
+	if c.model != nil {
+		attributes = append(attributes, slog.String("model", c.model.name), slog.Int("rows", c.rows))
+	}
+	if c.trace != "" {
+		attributes = append(attributes, slog.String("traceparent", c.trace))
+	}
+	if skipped > 0 {
+		attributes = append(attributes, slog.Int("not_logged", skipped))
+	}
+	a.log.LogAttrs(c.r.Context(), slog.LevelInfo, "request", attributes...)
+}
+
+// pathOf returns the path for the log, cut if it is long.
+func pathOf(c *call) string {
+	path := c.r.URL.Path
+	return path[:min(len(path), 200)]
 }

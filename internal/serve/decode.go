@@ -3,6 +3,7 @@ package serve
 import (
 	"bytes"
 	"fmt"
+	"net/http"
 	"slices"
 	"strconv"
 	"unicode/utf8"
@@ -221,6 +222,9 @@ func (o *rowOptions) set(key, value string) error {
 		if err != nil || n < 0 || n > 1000 {
 			return wrongRequest("explain "+diag.Quote(value), "the number of columns to list, from 0 to 1000")
 		}
+		if o.asCSV && n > 0 {
+			return wrongRequest("explain with an answer in CSV", "an answer in JSON: Accept: application/json")
+		}
 		o.explain = n
 	case "bad_rows":
 		switch value {
@@ -298,7 +302,7 @@ func (s *scratch) absent() error {
 	p := s.bundle.plan
 	s.lacking = s.lacking[:0]
 	for _, f := range p.order {
-		if s.set[f] != s.mark {
+		if s.set[f] != s.mark && p.fields[f].required {
 			s.lacking = append(s.lacking, f)
 		}
 	}
@@ -517,4 +521,20 @@ func (s *scratch) rowList(r *rows, columns []int) error {
 		bad = wrongRequest(text.Plural(n, "value"), fmt.Sprintf("%d, one for each column", len(columns)))
 	}
 	return r.close(c, bad)
+}
+
+// setQuery sets options from the query of the address.
+func (o *rowOptions) setQuery(r *http.Request) error {
+	if r.URL.RawQuery == "" {
+		return nil
+	}
+	for key, values := range r.URL.Query() {
+		if !isOption([]byte(key)) {
+			return wrongRequest("the parameter "+diag.Quote(key), "at, explain, bad_rows or strict")
+		}
+		if err := o.set(key, values[0]); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -26,7 +26,7 @@ func decodeCSV(s *scratch, r *rows, body []byte) error {
 	}
 	for _, magic := range []string{"\x1f\x8b", "\x28\xb5\x2f\xfd"} {
 		if bytes.HasPrefix(body, []byte(magic)) { // small bodies could take any memory
-			return refused(http.StatusUnsupportedMediaType, diag.Usage, "a compressed body", "CSV as text")
+			return refused(http.StatusUnsupportedMediaType, diag.Usage, "a compressed body", "Content-Encoding: gzip, or CSV as text")
 		}
 	}
 	for most, rest := extraFields+4*len(p.fields), body; len(rest) > 0; {

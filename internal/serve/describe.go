@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"encoding/json"
 	"net/http"
 	"time"
 
@@ -9,13 +8,11 @@ import (
 	"toptau/schema"
 )
 
-// answerDocument answers with a value as JSON.
-func (c *call) answerDocument(status int, v any) {
-	b, err := json.Marshal(v)
-	if err != nil {
-		panic(err) // the documents of this package can be encoded
-	}
-	c.answer(status, contentTypes[mediaJSON], append(b, '\n'))
+// documents answers with what describes the models.
+type documents struct {
+	env    *env
+	models *registry
+	auth   *auth
 }
 
 // description describes a served model.
@@ -78,12 +75,9 @@ func (b *bundle) columns() []column {
 	return list
 }
 
-func (s *Server) handleModels(c *call) {
-	if !c.method(http.MethodGet) {
-		return
-	}
+func (d documents) handleModels(c *call) {
 	var list []*description
-	for _, m := range s.models {
+	for _, m := range d.models.list {
 		list = append(list, m.describe())
 	}
 	c.answerDocument(http.StatusOK, struct {
@@ -92,11 +86,9 @@ func (s *Server) handleModels(c *call) {
 	}{2, list})
 }
 
-func (s *Server) handleModel(c *call) {
-	if c.method(http.MethodGet) {
-		c.answerDocument(http.StatusOK, struct {
-			SchemaVersion int `json:"schema_version"`
-			*description
-		}{2, c.model.describe()})
-	}
+func (d documents) handleModel(c *call) {
+	c.answerDocument(http.StatusOK, struct {
+		SchemaVersion int `json:"schema_version"`
+		*description
+	}{2, c.model.describe()})
 }

@@ -50,10 +50,10 @@ func TestErrorsOfRequests(t *testing.T) {
 		{"a comma at the end", score, plain, edit("}", ",}"), 400, ""},
 		{"deep nesting", score, plain, edit(number, number+`, "x": `+strings.Repeat("[", 100)+strings.Repeat("]", 100)), 400, "at most 64 levels"},
 		{"text in a number", score, plain, edit(number, `"d1": "much"`), 422, `"column":"d1","found":"\"much\"","expected":"a number"`},
-		{"NaN as text", score, plain, edit(number, `"d1": "NaN"`), 422, "a finite number"},
+		{"infinity as text", score, plain, edit(number, `"d1": "-Inf"`), 422, "a finite number"},
 		{"too large", score, plain, edit(number, `"d1": 1e999`), 422, "the range of float64"},
 		{"too large to score", score, plain, edit(number, `"d1": 1e300`), 422, "too large to be scored"},
-		{"true in a number", score, plain, edit(number, `"d1": true`), 422, "a number"},
+		{"a word in a number", score, plain, edit(number, `"d1": "yes"`), 422, "a number"},
 		{"a list in a column", score, plain, edit(number, `"d1": [1]`), 422, "a list"},
 		{"an object in a column", score, plain, edit(number, `"d1": {}`), 422, "an object"},
 		{"not a time", score, plain, strings.Replace(row, "2026-", "20x6-", 1), 422, "a time such as"},
@@ -64,6 +64,7 @@ func TestErrorsOfRequests(t *testing.T) {
 		{"an unknown point", "/v1/score?at=none", plain, row, 400, `operating point \"none\"`},
 		{"an unknown parameter", "/v1/score?threshold=1", plain, row, 400, "at, explain, bad_rows or strict"},
 		{"a wrong option", "/v1/score?explain=many", plain, row, 400, "from 0 to 1000"},
+		{"columns to list in CSV", "/v1/score?explain=2", "text/csv", "d1\n1\n", 400, "an answer in JSON"},
 		{"an unknown key", score, plain, `{"rows": [], "threshold": 3}`, 400, `the key \"threshold\"`},
 		{"rows twice", score, plain, `{"rows": [], "rows": []}`, 400, "2 lists of rows"},
 		{"a short list", score, plain, `{"columns": ["a"], "data": [[1, 2]]}`, 422, "a row without"},
@@ -73,17 +74,19 @@ func TestErrorsOfRequests(t *testing.T) {
 		{"CSV without columns", score, "text/csv", "a,b\n1,2\n", 422, "amount"},
 		{"CSV without rows", score, "text/csv", "", 400, "empty"},
 		{"CSV with an open quote", score, "text/csv", string(fixtureCSV(fixtureRows(1, 3))) + `"open`, 422, "quote"},
-		{"gzip", score, "text/csv", "\x1f\x8b\x08\x00", 415, "compressed"},
+		{"gzip without its header", score, "text/csv", "\x1f\x8b\x08\x00", 415, "Content-Encoding: gzip"},
 		{"an unknown model", "/v1/models/none/score", plain, row, 404, `the model \"none\"`},
 		{"an unknown address", "/v1/scores", plain, row, 404, "no such address"},
 		{"a path with dots", "/v1/models/../../etc/passwd/score", plain, row, 404, ""},
-		{"invocations without rows", "/invocations", plain, `{}`, 400, "key"},
-		{"invocations with another key", "/invocations", plain, `{"rows": []}`, 400, "dataframe_split"},
-		{"invocations with lines", "/invocations", "application/x-ndjson", row, 415, "/v1/score"},
 		{"tensors without inputs", "/v2/models/raw/infer", plain, `{"id": "1"}`, 400, "no inputs"},
 		{"a tensor without data", "/v2/models/raw/infer", plain, `{"inputs": [{"name": "d1", "shape": [1], "datatype": "FP64"}]}`, 400, "without data"},
 		{"another shape", "/v2/models/raw/infer", plain, `{"inputs": [{"name": "d1", "shape": [3], "datatype": "FP64", "data": [1]}]}`, 400, "1 values in tensor"},
 		{"another datatype", "/v2/models/raw/infer", plain, `{"inputs": [{"name": "d1", "shape": [1], "datatype": "FP8", "data": [1]}]}`, 400, "FP64"},
+		{"data twice", "/v2/models/raw/infer", plain, `{"inputs": [{"name": "d1", "shape": [1], "datatype": "FP64", "data": [1], "parameters": {"binary_data_size": 8}}]}`, 400, "or with two"},
+		{"binary data that are not there", "/v2/models/raw/infer", "", `{"inputs": [{"name": "d1", "shape": [1], "datatype": "FP64", "parameters": {"binary_data_size": 8}}]}`, 400, "with 0 bytes left"},
+		{"an unknown output", "/v2/models/raw/infer", "", `{"inputs": [], "outputs": [{"name": "sum"}]}`, 400, "one of score, decision"},
+		{"classes", "/v2/models/raw/infer", "", `{"inputs": [], "outputs": [{"name": "score", "parameters": {"classification": 3}}]}`, 400, "classification"},
+		{"an unknown address of the protocol", "/v2/repository/models/raw/load", "", "", 404, `{"error":"no such address`},
 		{"a version", "/v2/models/raw/versions/7/infer", plain, `{}`, 404, `the version \"7\"`},
 		{"a reload", "/v1/reload", plain, ``, 403, "a token"},
 		{"labels without an id", "/v1/labels", "application/x-ndjson", `{"label": 1}`, 400, `"row":1`},
@@ -100,12 +103,12 @@ func TestErrorsOfRequests(t *testing.T) {
 		})
 	}
 	t.Run("methods", func(t *testing.T) {
-		for path, allow := range map[string]string{"/v1/score": "POST", "/v1/labels": "POST", "/invocations": "POST", "/v1/reload": "POST", "/v2/models/raw/infer": "POST"} {
+		for path, allow := range map[string]string{"/v1/score": "POST", "/v1/labels": "POST", "/v1/reload": "POST", "/v2/models/raw/infer": "POST"} {
 			if status, _, header := s.get(t, path); status != 405 || header.Get("Allow") != allow {
 				t.Errorf("%s: %d, Allow %q", path, status, header.Get("Allow"))
 			}
 		}
-		for _, path := range []string{"/v1/models", "/v1/models/raw", "/livez", "/readyz", "/metrics", "/openapi.json", "/ping", "/v2", "/v2/health/live", "/v2/models/raw", "/v2/models/raw/ready"} {
+		for _, path := range []string{"/v1/models", "/v1/models/raw", "/livez", "/readyz", "/metrics", "/openapi.json", "/v2", "/v2/health/live", "/v2/models/raw", "/v2/models/raw/ready"} {
 			if status, _, header := s.post(t, path, plain, nil); status != 405 || header.Get("Allow") != "GET" {
 				t.Errorf("%s: %d, Allow %q", path, status, header.Get("Allow"))
 			}
@@ -114,7 +117,7 @@ func TestErrorsOfRequests(t *testing.T) {
 			}
 		}
 	})
-	if n := s.models[0].counts.requests[atScore][13].Load(); codes[13] != http.StatusInternalServerError || n > 0 {
+	if n := s.models.list[0].counts.requests[atScore][13].Load(); codes[13] != http.StatusInternalServerError || n > 0 {
 		t.Errorf("%d answers with 500", n)
 	}
 }

@@ -175,7 +175,7 @@ func start(t testing.TB, o Options, names ...string) *started {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- s.Serve(ctx, l, nil, 0) }()
+	go func() { ended <- s.Serve(ctx, l, nil, 0, nil) }()
 	var once sync.Once
 	stop := func() (err error) {
 		once.Do(func() {

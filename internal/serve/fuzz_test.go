@@ -2,6 +2,7 @@ package serve
 
 import (
 	"encoding/json"
+	"io"
 	"math"
 	"runtime"
 	"strings"
@@ -15,14 +16,14 @@ func fuzzBundle(t testing.TB, name string) *bundle {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.counters = (&modelCounts{}).newCounters(b)
+	b.counters = (&modelCounts{}).newCounters(b.points, b.plan.inputs, b.referenceLimits())
 	return b
 }
 
 // fuzzDecoder checks a decoder: no panic, an error that is the client's, memory that follows the body, and the same scores
 // again.
 func fuzzDecoder(f *testing.F, decode func() decode) {
-	server := &Server{}
+	server := &pipeline{env: &env{}}
 	bundles := []*bundle{fuzzBundle(f, "segments"), fuzzBundle(f, "leaves")}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		for _, b := range bundles {
@@ -47,13 +48,13 @@ func fuzzDecoder(f *testing.F, decode func() decode) {
 				}
 			}
 			server.decide(&call{}, r, 0)
-			answer := server.appendJSON(nil, r, 0)
+			answer := r.appendJSON(nil, 0)
 			if !json.Valid(answer) {
 				t.Fatalf("the answer is no JSON: %s", answer)
 			}
-			server.appendCSV(nil, r, 0)
+			r.appendCSV(nil, 0)
 			again, err := run()
-			if err != nil || string(server.appendAgain(again)) != string(answer) {
+			if err != nil || appendAgain(server, again) != string(answer) {
 				t.Fatalf("another answer: %v", err)
 			}
 			again.done()
@@ -62,15 +63,15 @@ func fuzzDecoder(f *testing.F, decode func() decode) {
 	})
 }
 
-func (s *Server) appendAgain(r *rows) []byte {
-	s.decide(&call{}, r, 0)
-	return s.appendJSON(nil, r, 0)
+func appendAgain(p *pipeline, r *rows) string {
+	p.decide(&call{}, r, 0)
+	return string(r.appendJSON(nil, 0))
 }
 
 // fuzzSeeds are bodies of all forms.
 func fuzzSeeds() map[string][]string {
 	rows := fixtureRows(3, 61)
-	var objects, lists, byColumn, tensors []string
+	var objects, lists, tensors []string
 	for _, row := range rows {
 		objects = append(objects, jsonObject(row))
 		var values []string
@@ -81,7 +82,6 @@ func fuzzSeeds() map[string][]string {
 	}
 	for j, name := range fixtureColumns[:11] {
 		list := jsonValue(name, rows[0][j]) + "," + jsonValue(name, rows[1][j])
-		byColumn = append(byColumn, `"`+name+`":[`+list+`]`)
 		tensors = append(tensors, `{"name":"`+name+`","shape":[2],"datatype":"BYTES","data":[`+list+`]}`)
 	}
 	names, _ := json.Marshal(fixtureColumns[:11])
@@ -89,11 +89,11 @@ func fuzzSeeds() map[string][]string {
 	return map[string][]string{
 		"json": {objects[0], `{"rows":[` + strings.Join(objects, ",") + `],"explain":2,"bad_rows":"empty"}`, split, `{"data":[` + lists[0] + `],"at":"x"}`, `{}`, `[`,
 			`{"rows":[{"d1":{"a":[1e400,"\ud83d\ude00"]}}],"strict":true}`},
-		"lines":       {strings.Join(objects, "\n"), objects[0] + "\nx\n\n{}\n", "\n"},
-		"csv":         {string(fixtureCSV(rows)), "a,b\n1,2\n", string(fixtureCSV(rows[:1])) + "\"open", "\x1f\x8b"},
-		"invocations": {`{"dataframe_split":` + split + `}`, `{"dataframe_records":[` + objects[0] + `]}`, `{"inputs":{` + strings.Join(byColumn, ",") + `}}`, `{"instances":[` + lists[0] + `]}`},
-		"inference":   {`{"id":"1","inputs":[` + strings.Join(tensors, ",") + `],"outputs":[{"name":"score"}]}`, `{"inputs":[{"name":"X","shape":[1,11],"datatype":"FP64","data":[[1]]}]}`},
-		"labels":      {"{\"id\":1,\"label\":true}\n{\"id\":\"a\",\"label\":\"x\",\"model\":\"m\"}"},
+		"lines":     {strings.Join(objects, "\n"), objects[0] + "\nx\n\n{}\n", "\n"},
+		"csv":       {string(fixtureCSV(rows)), "a,b\n1,2\n", string(fixtureCSV(rows[:1])) + "\"open", "\x1f\x8b"},
+		"inference": {`{"id":"1","inputs":[` + strings.Join(tensors, ",") + `],"outputs":[{"name":"score"}]}`, `{"inputs":[{"name":"X","shape":[1,11],"datatype":"FP64","data":[[1]]}]}`},
+		"binary":    {string(binaryTensors(rows, true)), string(binaryTensors(rows[:1], true)[:100])},
+		"labels":    {"{\"id\":1,\"label\":true}\n{\"id\":\"a\",\"label\":\"x\",\"model\":\"m\"}"},
 	}
 }
 
@@ -118,14 +118,24 @@ func FuzzCSV(f *testing.F) {
 	fuzzDecoder(f, func() decode { return decodeCSV })
 }
 
-func FuzzInvocations(f *testing.F) {
-	addSeeds(f, "invocations")
-	fuzzDecoder(f, func() decode { return decodeInvocations })
-}
-
 func FuzzInference(f *testing.F) {
 	addSeeds(f, "inference")
-	fuzzDecoder(f, func() decode { return new(inference).decode })
+	fuzzDecoder(f, func() decode { return (&inference{json: -1}).decode })
+}
+
+// The first two bytes are the length of the JSON before binary tensors.
+func FuzzBinaryTensors(f *testing.F) {
+	for _, seed := range fuzzSeeds()["binary"] {
+		f.Add([]byte(seed))
+	}
+	fuzzDecoder(f, func() decode {
+		return func(s *scratch, r *rows, body []byte) error {
+			if len(body) < 2 {
+				return io.ErrUnexpectedEOF
+			}
+			return (&inference{json: int(body[0])<<8 | int(body[1])}).decode(s, r, body[2:])
+		}
+	})
 }
 
 func FuzzLabels(f *testing.F) {
@@ -133,7 +143,7 @@ func FuzzLabels(f *testing.F) {
 	b := fuzzBundle(f, "raw")
 	m := &served{name: "raw"}
 	m.now.Store(b)
-	s := &Server{models: []*served{m}, byName: map[string]*served{"raw": m}}
+	s := monitoring{models: &registry{list: []*served{m}, byName: map[string]*served{"raw": m}}}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		if _, _, _, err := s.readLabels(body); err != nil {
 			if p := problemOf(err); p.status < 400 || p.status >= 500 {
@@ -168,10 +178,9 @@ func TestMemoryOfDecoders(t *testing.T) {
 		{"blanks", decodeJSON, []byte(strings.Repeat(" ", most))},
 		{"short lines", decodeLines, []byte(strings.Repeat("{}\n", most/3))},
 		{"empty lines", decodeLines, []byte(strings.Repeat("\n", most))},
-		{"records", decodeInvocations, fill(`{"dataframe_records":[`, "{}", "]}")},
-		{"inputs", decodeInvocations, fill(`{"inputs":{"d1":[`, "0", "]}}")},
-		{"tensors", new(inference).decode, fill(`{"inputs":[{"name":"d1","shape":[9],"datatype":"FP64","data":[`, "0", "]}]}")},
-		{"many tensors", new(inference).decode, fill(`{"inputs":[`, `{"name":"d1","shape":[0],"datatype":"FP64","data":[]}`, "]}")},
+		{"tensors", (&inference{json: -1}).decode, fill(`{"inputs":[{"name":"d1","shape":[9],"datatype":"FP64","data":[`, "0", "]}]}")},
+		{"parameters", (&inference{json: -1}).decode, fill(`{"parameters":{`, `"a":0`, "}}")},
+		{"many tensors", (&inference{json: -1}).decode, fill(`{"inputs":[`, `{"name":"d1","shape":[0],"datatype":"FP64","data":[]}`, "]}")},
 		{"CSV with short fields", decodeCSV, append(fixtureCSV(nil), strings.Repeat(",,,,,,,,,,,\n", most/12)...)},
 		{"CSV with many columns", decodeCSV, []byte(strings.Repeat("a,", most/2))},
 		{"CSV with 1,000 columns", decodeCSV, []byte(strings.Repeat("a,", 1000) + "\n" + strings.Repeat("1,", 400000))},

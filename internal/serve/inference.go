@@ -1,75 +1,62 @@
 package serve
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"toptau/diag"
 	"toptau/internal/jsontext"
 	"toptau/schema"
 )
 
-// routeInference routes the REST addresses of the Open Inference Protocol, version 2.
-func (s *Server) routeInference(c *call, path string, to func(endpoint, handler) (handler, bool)) (handler, bool) {
-	switch path {
-	case "", "/":
-		return to(atModels, s.handleServerMetadata)
-	case "/health/live":
-		return to(atHealth, func(c *call) { s.handleHealth(c, "live", true) })
-	case "/health/ready":
-		return to(atHealth, func(c *call) { s.handleHealth(c, "ready", !s.draining.Load()) })
+// openInference answers the REST addresses of the Open Inference Protocol, version 2, with the extensions for
+// binary tensors, model configuration and statistics.
+type openInference struct {
+	*pipeline
+	models *registry
+}
+
+func (p openInference) handleLive(c *call) {
+	c.answer(http.StatusOK, contentTypes[mediaJSON], []byte(`{"live":true}`+"\n"))
+}
+
+func (p openInference) handleReady(c *call) {
+	switch {
+	case c.model != nil && p.choose(c) == nil:
+	case p.draining.Load():
+		c.fail(p.admission.refuse(shedDraining))
+	default:
+		c.answer(http.StatusOK, contentTypes[mediaJSON], []byte(`{"ready":true}`+"\n"))
 	}
-	rest, found := strings.CutPrefix(path, "/models/")
-	if !found {
-		return nil, false
+}
+
+// choose returns the model of an address: the version that it names, or the one for the request's id. Without such a
+// version it fails the call and returns nil.
+func (p openInference) choose(c *call) *bundle {
+	version := c.r.PathValue("version")
+	if version == "" {
+		return c.model.current()
 	}
-	name, rest, _ := strings.Cut(rest, "/")
-	if c.model = s.byName[name]; c.model == nil {
-		return to(atInfer, func(c *call) {
-			c.fail(refused(http.StatusNotFound, diag.Usage, "the model "+diag.Quote(name), "one of /v1/models"))
-		})
-	}
-	if version, found := strings.CutPrefix(rest, "versions/"); found {
-		version, rest, _ = strings.Cut(version, "/")
-		if now := c.model.current().version; version != now {
-			return to(atInfer, func(c *call) {
-				c.fail(refused(http.StatusNotFound, diag.Usage, "the version "+diag.Quote(version),
-					"the version "+diag.Quote(now)))
-			})
+	for _, m := range []*served{c.model, c.model.canary} {
+		if m != nil && m.current().version == version {
+			c.model = m
+			return m.current()
 		}
 	}
-	switch rest {
-	case "":
-		return to(atModels, s.handleModelMetadata)
-	case "ready":
-		return to(atHealth, func(c *call) { s.handleHealth(c, "ready", !s.draining.Load()) })
-	case "infer":
-		return to(atInfer, s.handleInfer)
-	}
-	return nil, false
+	c.fail(refused(http.StatusNotFound, diag.Usage, "the version "+diag.Quote(version),
+		"the version "+diag.Quote(c.model.current().version)))
+	return nil
 }
 
-func (s *Server) handleHealth(c *call, what string, ok bool) {
-	switch {
-	case !c.method(http.MethodGet):
-	case !ok:
-		c.fail(s.busy(shedDraining))
-	default:
-		c.answer(http.StatusOK, contentTypes[mediaJSON], []byte(`{"`+what+`":true}`+"\n"))
-	}
-}
-
-func (s *Server) handleServerMetadata(c *call) {
-	if c.method(http.MethodGet) {
-		c.answerDocument(http.StatusOK, struct {
-			Name       string   `json:"name"`
-			Version    string   `json:"version"`
-			Extensions []string `json:"extensions"` // none: binary tensors are not offered
-		}{"toptau", s.options.Version, []string{}})
-	}
+func (p openInference) handleServer(c *call) {
+	c.answerDocument(http.StatusOK, struct {
+		Name       string   `json:"name"`
+		Version    string   `json:"version"`
+		Extensions []string `json:"extensions"`
+	}{"toptau", p.options.Version, []string{"binary_tensor_data", "model_configuration", "statistics"}})
 }
 
 // tensorInfo describes a tensor.
@@ -79,77 +66,184 @@ type tensorInfo struct {
 	Shape    []int  `json:"shape"`
 }
 
-func (s *Server) handleModelMetadata(c *call) {
-	if !c.method(http.MethodGet) {
-		return
-	}
-	b := c.model.current()
-	inputs := []tensorInfo{}
+// inputsOf and outputsOf describe the tensors of a model.
+func inputsOf(b *bundle) (list []tensorInfo) {
 	for _, column := range b.columns() {
 		t := tensorInfo{column.Name, "FP64", []int{-1, 1}}
 		if column.Kind == schema.Categorical {
 			t.Datatype = "BYTES"
 		}
-		inputs = append(inputs, t)
+		list = append(list, t)
 	}
-	outputs := []tensorInfo{{"score", "FP64", []int{-1}}, {"decision", "BOOL", []int{-1}}}
+	return list
+}
+
+func outputsOf(b *bundle) []tensorInfo {
+	list := []tensorInfo{{"score", "FP64", []int{-1}}, {"decision", "BOOL", []int{-1}}}
 	for i := range b.points {
-		outputs = append(outputs, tensorInfo{"decision_" + b.points[i].Name, "BOOL", []int{-1}})
+		list = append(list, tensorInfo{"decision_" + b.points[i].Name, "BOOL", []int{-1}})
 	}
-	c.answerDocument(http.StatusOK, struct {
-		Name     string       `json:"name"`
-		Versions []string     `json:"versions"`
-		Platform string       `json:"platform"`
-		Inputs   []tensorInfo `json:"inputs"`
-		Outputs  []tensorInfo `json:"outputs"`
-	}{b.name, []string{b.version}, "toptau", inputs, outputs})
+	return list
+}
+
+func (p openInference) handleModel(c *call) {
+	if b := p.choose(c); b != nil {
+		versions := []string{b.version}
+		if c.model.canary != nil {
+			versions = append(versions, c.model.canary.current().version)
+		}
+		c.answerDocument(http.StatusOK, struct {
+			Name     string       `json:"name"`
+			Versions []string     `json:"versions"`
+			Platform string       `json:"platform"`
+			Inputs   []tensorInfo `json:"inputs"`
+			Outputs  []tensorInfo `json:"outputs"`
+		}{b.name, versions, "toptau", inputsOf(b), outputsOf(b)})
+	}
+}
+
+// handleConfig answers with the model's configuration. Batches are rows of tensors, so there is no batch dimension.
+func (p openInference) handleConfig(c *call) {
+	b := p.choose(c)
+	if b == nil {
+		return
+	}
+	type tensor struct {
+		Name string `json:"name"`
+		Type string `json:"data_type"`
+		Dims []int  `json:"dims"`
+	}
+	tensors := func(list []tensorInfo) (configs []tensor) {
+		for _, t := range list {
+			datatype := strings.Replace(t.Datatype, "BYTES", "STRING", 1)
+			configs = append(configs, tensor{t.Name, "TYPE_" + datatype, t.Shape})
+		}
+		return configs
+	}
+	c.answerDocument(http.StatusOK, map[string]any{"name": b.name, "platform": "toptau", "backend": "toptau",
+		"version_policy": map[string]any{"latest": map[string]int{"num_versions": 1}}, "max_batch_size": 0,
+		"input": tensors(inputsOf(b)), "output": tensors(outputsOf(b))})
+}
+
+// handleStatistics answers with the statistics of a model, or of all.
+func (p openInference) handleStatistics(c *call) {
+	list := p.models.list
+	if c.model != nil {
+		if p.choose(c) == nil {
+			return
+		}
+		list = []*served{c.model}
+	}
+	type duration struct {
+		Count int64 `json:"count"`
+		Nanos int64 `json:"ns"`
+	}
+	type statistics struct {
+		Name       string              `json:"name"`
+		Version    string              `json:"version"`
+		Last       int64               `json:"last_inference"`
+		Rows       int64               `json:"inference_count"`
+		Executions int64               `json:"execution_count"`
+		Times      map[string]duration `json:"inference_stats"`
+		Batches    []struct{}          `json:"batch_stats"` // requests are not put together
+	}
+	stats := []statistics{}
+	for _, m := range list {
+		n := &m.counts.infer
+		done := n.succeeded[0].Load()
+		stats = append(stats, statistics{m.name, m.current().version, n.last.Load(), n.rows.Load(), done, map[string]duration{
+			"success": {done, n.succeeded[1].Load()}, "fail": {n.other[0].Load(), n.other[1].Load()},
+			"queue": {done, n.queued.Load()}, "compute_infer": {done, n.computed.Load()},
+			"compute_input": {}, "compute_output": {}, "cache_hit": {}, "cache_miss": {},
+		}, []struct{}{}})
+	}
+	c.answerDocument(http.StatusOK, map[string]any{"model_stats": stats})
 }
 
 // handleInfer answers POST /v2/models/NAME/infer.
-func (s *Server) handleInfer(c *call) {
-	if !c.method(http.MethodPost) {
+func (p openInference) handleInfer(c *call) {
+	if p.choose(c) == nil {
 		return
 	}
-	in, err := mediaOf(c.r.Header["Content-Type"])
-	if err == nil && in != mediaJSON {
-		err = refused(http.StatusUnsupportedMediaType, diag.Usage, "another type", "application/json")
+	if c.r.PathValue("version") == "" {
+		c.model = c.model.forRequest(c.id)
 	}
-	if c.r.Header["Inference-Header-Content-Length"] != nil {
-		err = refused(http.StatusUnsupportedMediaType, diag.Usage, "binary tensors", "tensors as JSON")
-	}
-	if err == nil && s.admission.full() {
-		err = s.busy(shedQueue)
+	q, err := inferenceOf(c)
+	if err == nil && p.admission.full() {
+		err = p.admission.refuse(shedQueue)
 	}
 	if err == nil {
-		q := &inference{}
-		err = s.scoreAnswer(c, rowOptions{}, q.decode, mediaJSON, q.appendAnswer)
+		err = p.score(c, rowOptions{}, q.decode, q.format)
 	}
+	n := &c.model.counts.infer
+	kind, took := &n.succeeded, time.Since(c.start)
 	if err != nil {
+		kind = &n.other
 		c.fail(err)
+	} else {
+		n.rows.Add(int64(c.rows))
+		n.queued.Add(int64(c.queued))
+		n.computed.Add(int64(took - c.queued))
 	}
+	kind[0].Add(1)
+	kind[1].Add(int64(took))
+	n.last.Store(time.Now().UnixMilli())
+}
+
+// headerLength is the length of the JSON of a message with binary tensors, which are after it.
+const headerLength = "Inference-Header-Content-Length"
+
+// inferenceOf reads the headers of a request.
+func inferenceOf(c *call) (*inference, error) {
+	q := &inference{c: c, json: -1}
+	if text := c.r.Header[headerLength]; text != nil {
+		n, err := strconv.Atoi(strings.Join(text, ","))
+		if err != nil || n < 0 {
+			return nil, wrongRequest(headerLength+" "+diag.Quote(strings.Join(text, ",")), "the bytes of the JSON")
+		}
+		q.json = n
+		return q, nil
+	}
+	if found := c.r.Header.Get("Content-Type"); found != "" && found != "application/octet-stream" {
+		if in, err := mediaOf(c.r.Header["Content-Type"]); err != nil || in != mediaJSON {
+			return nil, refused(http.StatusUnsupportedMediaType, diag.Usage, "Content-Type "+diag.Quote(found), "application/json")
+		}
+	}
+	return q, nil
 }
 
 // inference is a request of the protocol.
 type inference struct {
+	c       *call
+	json    int // bytes of the JSON; -1: all
 	id      string
-	outputs []string // wanted; none: all
+	outputs []wantedOutput // none: all
+	binary  bool           // outputs are binary unless they are listed
 }
 
-// tensorTypes are the types of tensors that columns may have.
-var tensorTypes = []string{"FP64", "FP32", "INT64", "INT32", "INT16", "INT8", "UINT64", "UINT32", "UINT16",
-	"UINT8", "BOOL", "BYTES"}
+type wantedOutput struct {
+	name   string
+	binary bool
+}
 
 // decode reads one tensor for each column, of shape [N] or [N, 1], or one of shape [N, C] with all columns in
 // order.
 func (q *inference) decode(s *scratch, r *rows, body []byte) error {
-	if err := s.start(body); err != nil {
+	json, binary := body, []byte(nil)
+	if q.json > len(body) {
+		return wrongRequest(headerLength+" "+strconv.Itoa(q.json), "at most the bytes of the body, "+strconv.Itoa(len(body)))
+	}
+	if q.json >= 0 {
+		json, binary = body[:q.json], body[q.json:]
+	}
+	if err := s.start(json); err != nil {
 		return err
 	}
 	if !s.Take('{') {
 		return s.Wrong("an object: {")
 	}
-	var tensors []tensor
-	n, found := 0, false
+	t := tensors{s: s, r: r}
+	found := false
 	err := s.Members(func(key []byte) (err error) {
 		switch string(key) {
 		case "id":
@@ -160,9 +254,14 @@ func (q *inference) decode(s *scratch, r *rows, body []byte) error {
 			q.id = string(value)
 		case "inputs":
 			found = true
-			tensors, n, err = s.tensors(r)
+			err = t.read()
 		case "outputs":
 			err = q.readOutputs(s)
+		case "parameters":
+			err = s.parameters(func(name, value string) error {
+				q.binary = q.binary || name == "binary_data_output" && value == "true"
+				return nil
+			})
 		default:
 			err = s.Skip()
 		}
@@ -177,126 +276,19 @@ func (q *inference) decode(s *scratch, r *rows, body []byte) error {
 	if !found {
 		return wrongRequest("no inputs", `{"inputs": [...]}`)
 	}
-	if err := s.tensorRows(r, tensors, n); err != nil {
+	if err := q.checkOutputs(r.b); err != nil {
+		return err
+	}
+	if err := t.place(binary); err != nil {
+		return err
+	}
+	if err := t.rows(); err != nil {
 		return err
 	}
 	return r.finish()
 }
 
-// tensors reads the list of inputs.
-func (s *scratch) tensors(r *rows) (list []tensor, n int, err error) {
-	if !s.Take('[') {
-		return nil, 0, s.Wrong("a list of tensors: [")
-	}
-	if s.Take(']') {
-		return nil, 0, nil
-	}
-	for {
-		t, rows, err := s.readTensor(r)
-		if err != nil {
-			return nil, 0, err
-		}
-		if len(list) > 0 && rows != n {
-			return nil, 0, wrongRequest(fmt.Sprintf("a tensor of %d rows", rows),
-				fmt.Sprintf("%d, as in the tensors before it", n))
-		}
-		n, list = rows, append(list, t)
-		if more, err := s.More(']'); err != nil || !more {
-			return list, n, err
-		}
-	}
-}
-
-// readTensor reads a tensor's description. Its data are read later.
-func (s *scratch) readTensor(r *rows) (t tensor, n int, err error) {
-	if !s.Take('{') {
-		return t, 0, s.Wrong("a tensor: {")
-	}
-	name, datatype, data, values := "", "", -1, 0
-	var shape []int
-	err = s.Members(func(key []byte) (err error) {
-		switch string(key) {
-		case "name":
-			name, err = s.textValue()
-		case "datatype":
-			datatype, err = s.textValue()
-		case "shape":
-			shape, err = s.shape()
-		case "data":
-			s.Peek()
-			data = s.At
-			values, err = s.countValues(1)
-		default:
-			err = s.Skip()
-		}
-		return err
-	})
-	if err != nil {
-		return t, 0, err
-	}
-	p := r.b.plan
-	f, column := p.index[name]
-	switch {
-	case data < 0:
-		return t, 0, wrongRequest("the tensor "+diag.Quote(name)+" without data", "its data as JSON")
-	case !slices.Contains(tensorTypes, datatype):
-		return t, 0, wrongRequest("the datatype "+diag.Quote(datatype), strings.Join(tensorTypes, ", "))
-	case !column:
-		f = -1
-	}
-	t = tensor{columns: []int{f}, at: data}
-	if len(shape) == 2 && shape[1] != 1 || !column && name == "X" {
-		t.columns = p.order
-		for _, f := range p.order {
-			if p.fields[f].plain < 0 {
-				return t, 0, wrongRequest("one tensor for all columns",
-					"a tensor for each column, because "+diag.Quote(p.fields[f].name)+" is no number")
-			}
-		}
-	}
-	width := len(t.columns)
-	if len(shape) < 1 || len(shape) > 2 || len(shape) == 2 && shape[1] != width || len(shape) == 1 && width != 1 {
-		return t, 0, wrongRequest(fmt.Sprintf("the shape %v of tensor %s", shape, diag.Quote(name)),
-			fmt.Sprintf("[N, %d]", width))
-	}
-	if values != shape[0]*width {
-		return t, 0, wrongRequest(fmt.Sprintf("%d values in tensor %s", values, diag.Quote(name)),
-			fmt.Sprintf("%d, as its shape", shape[0]*width))
-	}
-	return t, shape[0], nil
-}
-
-func (s *scratch) textValue() (string, error) {
-	if s.Peek() != '"' {
-		return "", s.Wrong("a text")
-	}
-	t, err := s.ReadText()
-	return string(t), err
-}
-
-// shape reads the lengths of a tensor. No tensor of a body is longer than 2^30.
-func (s *scratch) shape() ([]int, error) {
-	if !s.Take('[') {
-		return nil, s.Wrong("a list of lengths: [")
-	}
-	var shape []int
-	for {
-		k, value, err := s.Value()
-		if err != nil {
-			return nil, err
-		}
-		n, bad := strconv.Atoi(string(value))
-		if k != jsontext.Number || bad != nil || n < 0 || n > 1<<30 || len(shape) == 8 {
-			return nil, wrongRequest("a shape with "+diag.Quote(string(value)), "one or two lengths")
-		}
-		shape = append(shape, n)
-		if more, err := s.More(']'); err != nil || !more {
-			return shape, err
-		}
-	}
-}
-
-// readOutputs reads the names of the wanted outputs.
+// readOutputs reads the wanted outputs.
 func (q *inference) readOutputs(s *scratch) error {
 	if !s.Take('[') {
 		return s.Wrong("a list of outputs: [")
@@ -308,25 +300,59 @@ func (q *inference) readOutputs(s *scratch) error {
 		if !s.Take('{') {
 			return s.Wrong("an output: {")
 		}
-		err := s.Members(func(key []byte) error {
-			if string(key) != "name" {
-				return s.Skip()
+		var w wantedOutput
+		err := s.Members(func(key []byte) (err error) {
+			switch string(key) {
+			case "name":
+				w.name, err = s.textValue()
+			case "parameters":
+				err = s.parameters(func(name, value string) error {
+					if name == "classification" && value != "0" {
+						return wrongRequest("the parameter classification", "outputs as numbers")
+					}
+					w.binary = w.binary || name == "binary_data" && value == "true"
+					return nil
+				})
+			default:
+				err = s.Skip()
 			}
-			name, err := s.textValue()
-			q.outputs = append(q.outputs, name)
 			return err
 		})
 		if err != nil {
 			return err
 		}
+		q.outputs = append(q.outputs, w)
 		if more, err := s.More(']'); err != nil || !more {
 			return err
 		}
 	}
 }
 
-// appendAnswer appends the outputs.
-func (q *inference) appendAnswer(b []byte, r *rows, _ int) []byte {
+func (q *inference) checkOutputs(b *bundle) error {
+	var names []string
+	for _, t := range outputsOf(b) {
+		names = append(names, t.Name)
+	}
+	for _, w := range q.outputs {
+		if !slices.Contains(names, w.name) {
+			return wrongRequest("the output "+diag.Quote(w.name), "one of "+strings.Join(names, ", "))
+		}
+	}
+	return nil
+}
+
+// wanted reports whether an output is part of the answer, and whether it is binary.
+func (q *inference) wanted(name string) (wanted, binary bool) {
+	for _, w := range q.outputs {
+		if w.name == name {
+			return true, w.binary
+		}
+	}
+	return len(q.outputs) == 0, q.binary
+}
+
+// format appends the outputs: as JSON, or after the JSON as little-endian numbers.
+func (q *inference) format(b []byte, r *rows, _ int) ([]byte, []string) {
 	b = appendText(append(b, `{"model_name":`...), r.b.name)
 	b = append(append(b, `,"model_version":"`...), r.b.version...)
 	b = append(b, '"')
@@ -334,40 +360,40 @@ func (q *inference) appendAnswer(b []byte, r *rows, _ int) []byte {
 		b = appendText(append(b, `,"id":`...), q.id)
 	}
 	b = append(b, `,"outputs":[`...)
+	var tail []byte
 	first := true
-	output := func(name, datatype string, value func(b []byte, c *chunk, row int) []byte) {
-		if len(q.outputs) > 0 && !slices.Contains(q.outputs, name) {
-			return
+	for i, t := range outputsOf(r.b) {
+		wanted, binary := q.wanted(t.Name)
+		if !wanted {
+			continue
 		}
 		if !first {
 			b = append(b, ',')
 		}
 		first = false
-		b = appendText(append(b, `{"name":`...), name)
-		b = append(append(b, `,"datatype":"`...), datatype...)
+		b = appendText(append(b, `{"name":`...), t.Name)
+		b = append(append(b, `,"datatype":"`...), t.Datatype...)
 		b = strconv.AppendInt(append(b, `","shape":[`...), int64(r.n), 10)
+		if binary {
+			before := len(tail)
+			r.each(func(c *chunk, row int, _ *rowProblem) { tail = r.appendOutput(tail, c, row, i, true) })
+			b = strconv.AppendInt(append(b, `],"parameters":{"binary_data_size":`...), int64(len(tail)-before), 10)
+			b = append(b, "}}"...)
+			continue
+		}
 		b = append(b, `],"data":[`...)
-		comma := false
-		r.each(func(c *chunk, row int, _ *rowProblem) {
-			if comma {
-				b = append(b, ',')
-			}
-			comma = true
-			b = value(b, c, row)
-		})
+		r.each(func(c *chunk, row int, _ *rowProblem) { b = append(r.appendOutput(b, c, row, i, false), ',') })
+		if r.n > 0 {
+			b = b[:len(b)-1]
+		}
 		b = append(b, "]}"...)
 	}
-	output("score", "FP64", func(b []byte, c *chunk, row int) []byte {
-		return appendNumber(b, c.verdicts[row].Score)
-	})
-	output("decision", "BOOL", func(b []byte, c *chunk, row int) []byte {
-		return strconv.AppendBool(b, c.verdicts[row].Alert)
-	})
-	for k := range r.b.points {
-		output("decision_"+r.b.points[k].Name, "BOOL", func(b []byte, c *chunk, row int) []byte {
-			v := &c.verdicts[row]
-			return strconv.AppendBool(b, v.HeldBack == "" && r.b.alertAt(k, v.Score, c.textOf(c.segment[row])))
-		})
+	b = append(b, "]}"...)
+	if tail == nil {
+		return append(b, '\n'), contentTypes[mediaJSON]
 	}
-	return append(b, "]}\n"...)
+	q.c.w.Header()[headerLength] = []string{strconv.Itoa(len(b))}
+	return append(b, tail...), binaryType
 }
+
+var binaryType = []string{"application/octet-stream"}

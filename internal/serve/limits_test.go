@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -45,7 +46,7 @@ func TestBusyServerRefuses(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	if queue, wait := s.metrics.shed[shedQueue].Load(), s.metrics.shed[shedWait].Load(); queue+wait != 12 || wait < 2 {
+	if queue, wait := s.admission.shed[shedQueue].Load(), s.admission.shed[shedWait].Load(); queue+wait != 12 || wait < 2 {
 		t.Errorf("%d were refused because of the queue and %d after waiting", queue, wait)
 	}
 	free()
@@ -109,7 +110,7 @@ func TestHostileConnections(t *testing.T) {
 		{"a broken chunk", head + "Transfer-Encoding: chunked\r\n\r\nzz\r\n", "499"},
 		{"two ways to end", head + "Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n0\r\n\r\n", "400"},
 		{"no host", "POST /v1/score HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}", "400"},
-		{"a compressed body", head + "Content-Encoding: gzip\r\nContent-Length: 2\r\n\r\n{}", "415"},
+		{"a compressed body", head + "Content-Encoding: gzip\r\nContent-Length: 2\r\n\r\n{}", "400"},
 		{"a broken id", head + "X-Request-Id: a b\x7f\r\nContent-Length: 2\r\n\r\n{}", ""},
 		{"waits for leave", head + "Expect: 100-continue\r\nContent-Length: 5\r\n\r\n", "100"},
 	} {
@@ -139,68 +140,170 @@ func TestHostileConnections(t *testing.T) {
 	}
 }
 
-// Connections beyond the limit get an answer and are closed, and the others are served.
-func TestTooManyConnections(t *testing.T) {
+// limitedServer serves "ok" on a few connections, and on /wait only after release.
+func limitedServer(t *testing.T, most, perAddress int) (address string, limited *connections, release func()) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	const most = 20
-	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.Write([]byte("ok")) })}
-	go server.Serve(newLimitedListener(l, most, false))
-	defer server.Close()
-	request := []byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-	ask := func(c net.Conn) (string, error) {
-		c.SetDeadline(time.Now().Add(5 * time.Second))
-		c.Write(request)
-		return bufio.NewReader(c).ReadString('\n')
+	released := make(chan struct{})
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/wait" {
+			<-released
+		}
+		w.Write([]byte("ok"))
+	})}
+	limited = newConnections(l, most, perAddress, false)
+	server.ConnState = limited.track
+	go server.Serve(limited)
+	release = sync.OnceFunc(func() { close(released) })
+	t.Cleanup(func() {
+		release()
+		server.Close()
+		if open, idle, _, _ := limited.counts(); open != idle || len(limited.addresses) > open {
+			t.Errorf("%d connections are open, %d idle, of %d addresses", open, idle, len(limited.addresses))
+		}
+	})
+	return l.Addr().String(), limited, release
+}
+
+// dialFrom opens a connection from a loopback address.
+func dialFrom(t *testing.T, from, to string) net.Conn {
+	t.Helper()
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
+	c, err := d.Dial("tcp", to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	c.SetDeadline(time.Now().Add(10 * time.Second))
+	return c
+}
+
+func ask(c net.Conn, path string) (status int, text string) {
+	io.WriteString(c, "GET "+path+" HTTP/1.1\r\nHost: x\r\n\r\n")
+	a, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		return 0, err.Error()
+	}
+	body, err := io.ReadAll(a.Body)
+	return a.StatusCode, string(body) + a.Header.Get("Retry-After") + fmt.Sprint(err)
+}
+
+// When all connections are open, the one that has been idle longest is closed for a new one.
+func TestLongestIdleConnectionGoes(t *testing.T) {
+	address, limited, _ := limitedServer(t, 20, 20)
+	allIdle := func() { // the server notes it after the answer
+		for open, idle := 1, 0; open != idle; open, idle, _, _ = limited.counts() {
+			time.Sleep(time.Millisecond)
+		}
 	}
 	var open []net.Conn
-	for range most {
-		c, err := net.Dial("tcp", l.Addr().String())
-		if err != nil {
-			t.Fatal(err)
+	for range 20 {
+		c := dialFrom(t, "127.0.0.1", address)
+		if status, text := ask(c, "/"); status != 200 {
+			t.Fatalf("%d, %s", status, text)
 		}
-		defer c.Close()
-		if line, err := ask(c); !strings.Contains(line, "200") {
-			t.Fatalf("%q, %v", line, err)
-		}
+		allIdle()
 		open = append(open, c)
 	}
-	for range 30 {
-		c, err := net.Dial("tcp", l.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		c.SetDeadline(time.Now().Add(5 * time.Second))
-		a, err := http.ReadResponse(bufio.NewReader(c), nil)
-		if err != nil || a.StatusCode != 503 || a.Header.Get("Retry-After") == "" {
-			t.Fatalf("%v, %v", a, err)
-		}
-		if text, err := io.ReadAll(a.Body); err != nil || !strings.Contains(string(text), "too many connections") {
-			t.Fatalf("%q, %v", text, err)
-		}
-		c.Close()
+	if status, _ := ask(open[0], "/"); status != 200 { // now open[1] has been idle longest
+		t.Fatal(status)
 	}
-	for _, c := range open {
-		if line, err := ask(c); !strings.Contains(line, "200") {
-			t.Errorf("an open connection: %q, %v", line, err)
+	allIdle()
+	for range 5 {
+		if status, text := ask(dialFrom(t, "127.0.0.2", address), "/"); status != 200 {
+			t.Errorf("a new connection: %d, %s", status, text)
+		}
+		allIdle()
+	}
+	for i, c := range open {
+		if status, _ := ask(c, "/"); (status == 200) != (i == 0 || i > 5) {
+			t.Errorf("connection %d: %d", i, status)
 		}
 	}
-	open[0].Close()
-	for range 100 {
-		c, err := net.Dial("tcp", l.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		line, _ := ask(c)
-		c.Close()
-		if strings.Contains(line, "200") {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
+}
+
+// The connection goes that has been idle longest at the address with the most: a client with one keeps it.
+func TestAddressWithTheMostConnectionsGivesWay(t *testing.T) {
+	address, limited, _ := limitedServer(t, 20, 20)
+	healthy := dialFrom(t, "127.0.0.9", address)
+	if status, text := ask(healthy, "/"); status != 200 {
+		t.Fatalf("%d, %s", status, text)
 	}
-	t.Error("a closed connection makes no place for another")
+	for i := range 200 {
+		if status, text := ask(dialFrom(t, fmt.Sprintf("127.0.0.%d", 1+i%5), address), "/"); status != 200 {
+			t.Fatalf("%d, %s", status, text)
+		}
+	}
+	if status, text := ask(healthy, "/"); status != 200 {
+		t.Errorf("the client with one connection: %d, %s", status, text)
+	}
+	if open, _, evicted, refused := limited.counts(); open > 20 || evicted < 180 || refused > 0 {
+		t.Errorf("%d open, %d closed, %d refused", open, evicted, refused)
+	}
+}
+
+// An address has a limit of its own: only its connections are closed for it.
+func TestConnectionsOfAnAddress(t *testing.T) {
+	address, limited, release := limitedServer(t, 100, 10)
+	other := dialFrom(t, "127.0.0.2", address)
+	if status, _ := ask(other, "/"); status != 200 {
+		t.Fatal(status)
+	}
+	for range 50 {
+		if status, text := ask(dialFrom(t, "127.0.0.1", address), "/"); status != 200 {
+			t.Fatalf("%d, %s", status, text)
+		}
+	}
+	if status, text := ask(other, "/"); status != 200 {
+		t.Errorf("the other address: %d, %s", status, text)
+	}
+	var wait sync.WaitGroup
+	for range 10 {
+		c := dialFrom(t, "127.0.0.3", address)
+		wait.Go(func() {
+			if status, text := ask(c, "/wait"); status != 200 {
+				t.Errorf("a slow request: %d, %s", status, text)
+			}
+		})
+	}
+	for open, idle := 0, 0; open-idle < 10; open, idle, _, _ = limited.counts() { // until all ten are in a request
+		time.Sleep(time.Millisecond)
+	}
+	if status, text := ask(dialFrom(t, "127.0.0.3", address), "/"); status != 503 || !strings.Contains(text, "too many connections") {
+		t.Errorf("%d, %s", status, text)
+	}
+	if status, text := ask(dialFrom(t, "127.0.0.4", address), "/"); status != 200 {
+		t.Errorf("another address: %d, %s", status, text)
+	}
+	release()
+	wait.Wait()
+}
+
+// Five thousand connections that each sent a request and are idle keep nobody out.
+func TestIdleConnectionsLockNobodyOut(t *testing.T) {
+	if testing.Short() {
+		t.Skip("opens 5,000 connections")
+	}
+	s := start(t, Options{}, "raw")
+	address := strings.TrimPrefix(s.url, "http://")
+	row := []byte(jsonObject(fixtureRows(1, 3)[0]))
+	for i := range 5000 {
+		c := dialFrom(t, fmt.Sprintf("127.0.1.%d", 1+i%6), address)
+		if status, text := ask(c, "/livez"); status != 200 {
+			t.Fatalf("connection %d: %d, %s", i, status, text)
+		}
+		if i%500 == 0 {
+			s.client.CloseIdleConnections() // a new client
+			if status, answer, _ := s.post(t, "/v1/score", "application/json", row); status != 200 {
+				t.Fatalf("a healthy client after %d connections: %d, %s", i, status, answer)
+			}
+		}
+	}
+	if open, _, evicted, refused := s.connections.Load().counts(); open > maxConnections || evicted < 800 || refused > 0 {
+		t.Errorf("%d connections, %d were closed, %d refused", open, evicted, refused)
+	}
 }
 
 // A stream answers each line as it comes, keeps its order, and goes on after errors.
@@ -240,7 +343,7 @@ func TestStreamAnswersAtOnce(t *testing.T) {
 			t.Fatalf("the line after %d: %s", i+1, line)
 		}
 	}
-	if a.Header.Get("X-Toptau-Digest") != s.models[0].current().digest {
+	if a.Header.Get("X-Toptau-Digest") != s.models.list[0].current().digest {
 		t.Errorf("headers %v", a.Header)
 	}
 	out.Close()
@@ -293,7 +396,7 @@ func TestDrain(t *testing.T) {
 	client := &http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return net.Dial("unix", path) }}}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- s.Serve(ctx, l, nil, 300*time.Millisecond) }()
+	go func() { ended <- s.Serve(ctx, l, nil, 300*time.Millisecond, nil) }()
 	in, out := io.Pipe()
 	stream, _ := http.NewRequest("POST", "http://x/v1/score", in)
 	stream.Header.Set("Content-Type", "application/x-ndjson")
@@ -364,4 +467,132 @@ func TestRefusalsAndBodies(t *testing.T) {
 		t.Errorf("%v, %v", a, err)
 	}
 	s.admission.waiting.Store(0)
+}
+
+// Twenty rolling restarts of two servers under load: every answer after the signal ends its connection, and no client
+// sees a reset or a refused connection. Clients send to the servers that are ready, as a balancer does, on connections
+// that they keep.
+func TestRollingRestarts(t *testing.T) {
+	const grace = 500 * time.Millisecond // clients on a busy machine send late
+	restarts := 20
+	if testing.Short() {
+		restarts = 4
+	}
+	path := saved(t, "raw")
+	type replica struct {
+		address string
+		ready   atomic.Bool
+		end     func()
+	}
+	start := func(address string) *replica {
+		s, err := New(Options{Models: []ModelFile{{"raw", path}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := net.Listen("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		ended := make(chan error, 1)
+		go func() { ended <- s.Serve(ctx, l, nil, grace, nil) }()
+		r := &replica{address: l.Addr().String()}
+		r.ready.Store(true)
+		r.end = func() {
+			cancel()
+			for !s.draining.Load() {
+				time.Sleep(time.Millisecond)
+			}
+			r.ready.Store(false) // what a balancer sees at /readyz
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		}
+		return r
+	}
+	var replicas [2]atomic.Pointer[replica]
+	for i := range replicas {
+		replicas[i].Store(start("127.0.0.1:0"))
+	}
+	row := jsonObject(fixtureRows(1, 3)[0])
+	request := fmt.Sprintf("POST /v1/score HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(row), row)
+	ctx, stop := context.WithCancel(context.Background())
+	var answers, closed, failed atomic.Int64
+	var wait sync.WaitGroup
+	for k := range 6 {
+		wait.Go(func() {
+			open := map[*replica]net.Conn{}
+			for i := k; ctx.Err() == nil; i++ {
+				r := replicas[i%2].Load()
+				if !r.ready.Load() {
+					continue
+				}
+				c := open[r]
+				if c == nil {
+					var err error
+					if c, err = net.Dial("tcp", r.address); err != nil {
+						failed.Add(1)
+						t.Error(err)
+						continue
+					}
+					open[r] = c
+				}
+				c.SetDeadline(time.Now().Add(20 * time.Second))
+				io.WriteString(c, request)
+				a, err := http.ReadResponse(bufio.NewReader(c), nil)
+				if err == nil {
+					_, err = io.Copy(io.Discard, a.Body)
+				}
+				if err != nil || a.StatusCode != 200 && a.StatusCode != 429 {
+					failed.Add(1)
+					t.Errorf("%v, %v", a, err)
+				}
+				answers.Add(1)
+				if err != nil || a.Close {
+					closed.Add(1)
+					c.Close()
+					delete(open, r)
+				}
+			}
+			for _, c := range open {
+				c.Close()
+			}
+		})
+	}
+	for i := range restarts {
+		old := replicas[i%2].Load()
+		old.end()
+		replicas[i%2].Store(start(old.address))
+	}
+	stop()
+	wait.Wait()
+	t.Logf("%d answers, %d ended their connection, %d failed", answers.Load(), closed.Load(), failed.Load())
+	if closed.Load() == 0 {
+		t.Error("no answer ended its connection")
+	}
+	for i := range replicas {
+		replicas[i].Load().end()
+	}
+}
+
+// The queue is short if requests take long: by the time that they would wait, but a few may always wait.
+func TestQueueByTime(t *testing.T) {
+	a := newAdmission(Options{Queue: 64})
+	slots := int64(cap(a.slots))
+	for _, test := range []struct {
+		work time.Duration
+		most int64 // requests that may wait, of 64
+	}{{20 * time.Microsecond, 64}, {time.Millisecond, min(64, 15*slots+1)}, {100 * time.Millisecond, 3*slots + 1}} {
+		for range 200 {
+			a.worked(test.work)
+		}
+		n := int64(0)
+		for ; n <= 100 && !a.full(); n++ {
+			a.waiting.Add(1)
+		}
+		a.waiting.Store(0)
+		if n != test.most {
+			t.Errorf("%d requests of %s may wait, want %d", n, test.work, test.most)
+		}
+	}
 }

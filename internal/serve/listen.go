@@ -4,14 +4,11 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"os"
-	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"toptau/diag"
@@ -55,15 +52,20 @@ func IsLocal(address string) bool {
 	return err == nil && isLoopbackName(host)
 }
 
-// Serve answers requests on l until ctx ends, then drains: not ready at once, after grace no new connections,
-// then until all requests are answered, at most drainTimeout. tls may be nil.
-func (s *Server) Serve(ctx context.Context, l net.Listener, certificates *tls.Config, grace time.Duration) error {
-	server := &http.Server{Handler: s, ReadHeaderTimeout: min(headerTimeout, s.options.Timeout),
-		ReadTimeout: s.options.Timeout, WriteTimeout: s.options.Timeout + streamTimeout,
-		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(&quietHandler{s.log.Handler()}, slog.LevelWarn),
-		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: 100}}
-	limited := newLimitedListener(l, maxConnections, certificates != nil)
-	s.log.Info("listening", "address", l.Addr().String(), "tls", certificates != nil, "models", len(s.models))
+// Serve answers requests on l until ctx ends, then drains: not ready at once and the last answer on each connection,
+// after grace no new connections, then until all requests are answered, at most drainTimeout. certificates may be nil.
+// metrics has a listener for Options.MetricsApart, otherwise nil; it answers until the end.
+func (s *Server) Serve(ctx context.Context, l net.Listener, certificates *tls.Config, grace time.Duration, metrics net.Listener) error {
+	limited := newConnections(l, maxConnections, s.options.PerAddress, certificates != nil)
+	s.connections.Store(limited)
+	server := s.httpServer(s)
+	server.ConnState = limited.track
+	if metrics != nil {
+		apart := s.httpServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(s.watched, w, r) }))
+		defer apart.Close()
+		go apart.Serve(newConnections(metrics, maxMetricsConnections, maxMetricsConnections, false))
+	}
+	s.log.Info("listening", "address", l.Addr().String(), "tls", certificates != nil, "models", len(s.models.list))
 	ended := make(chan error, 1)
 	go func() {
 		if certificates == nil {
@@ -96,6 +98,13 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, certificates *tls.Co
 	return err
 }
 
+func (s *Server) httpServer(h http.Handler) *http.Server {
+	return &http.Server{Handler: h, ReadHeaderTimeout: min(headerTimeout, s.options.Timeout),
+		ReadTimeout: s.options.Timeout, WriteTimeout: s.options.Timeout + streamTimeout,
+		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(&quietHandler{s.log.Handler()}, slog.LevelWarn),
+		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: 100}}
+}
+
 // quietHandler leaves out what clients cause in the log of net/http: every scan of ports would be a line.
 type quietHandler struct{ slog.Handler }
 
@@ -105,78 +114,4 @@ func (h *quietHandler) Handle(ctx context.Context, r slog.Record) error {
 		return nil
 	}
 	return h.Handler.Handle(ctx, r)
-}
-
-// limitedListener refuses connections beyond a limit politely: with an answer, and without a goroutine for
-// each.
-type limitedListener struct {
-	net.Listener
-	free   chan struct{}
-	refuse chan struct{}
-	silent bool // TLS: no answer can be given
-}
-
-// maxRefusals is the number of connections that are refused at the same time; further ones are closed at
-// once.
-const maxRefusals = 64
-
-func newLimitedListener(l net.Listener, most int, silent bool) *limitedListener {
-	return &limitedListener{Listener: l, free: make(chan struct{}, most),
-		refuse: make(chan struct{}, maxRefusals), silent: silent}
-}
-
-// Accept implements net.Listener.
-func (l *limitedListener) Accept() (net.Conn, error) {
-	for {
-		c, err := l.Listener.Accept()
-		if err != nil {
-			return nil, err
-		}
-		select {
-		case l.free <- struct{}{}:
-			return &limitedConn{Conn: c, free: l.free}, nil
-		default:
-		}
-		select {
-		case l.refuse <- struct{}{}:
-			go l.refuseOne(c)
-		default:
-			c.Close()
-		}
-	}
-}
-
-const (
-	refusalBody = `{"schema_version":2,"error":{"kind":"limit","found":"too many connections","message":"too many connections"}}` + "\n"
-	refusalHead = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: "
-)
-
-var refusal = []byte(refusalHead + strconv.Itoa(len(refusalBody)) + "\r\n\r\n" + refusalBody)
-
-// refuseOne answers a connection and reads what it sends, so that the answer is not lost with a reset.
-func (l *limitedListener) refuseOne(c net.Conn) {
-	defer func() { <-l.refuse }()
-	defer c.Close()
-	if l.silent {
-		return
-	}
-	c.SetDeadline(time.Now().Add(500 * time.Millisecond))
-	c.Write(refusal)
-	if half, ok := c.(interface{ CloseWrite() error }); ok {
-		half.CloseWrite()
-	}
-	io.CopyN(io.Discard, c, 64<<10)
-}
-
-type limitedConn struct {
-	net.Conn
-	free chan struct{}
-	once sync.Once
-}
-
-// Close implements net.Conn.
-func (c *limitedConn) Close() error {
-	err := c.Conn.Close()
-	c.once.Do(func() { <-c.free })
-	return err
 }

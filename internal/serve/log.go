@@ -45,35 +45,3 @@ func (a *accessLog) allow(now time.Time, always bool) (skipped int, ok bool) {
 	skipped, a.skipped = a.skipped, 0
 	return skipped, true
 }
-
-// write logs a request: no values of rows, no tokens, no queries.
-func (a *accessLog) write(c *call, took time.Duration) {
-	if a.log == nil || c.at == atHealth {
-		return
-	}
-	skipped, ok := a.allow(c.start, c.status == 500)
-	if !ok {
-		return
-	}
-	attributes := make([]slog.Attr, 0, 12)
-	attributes = append(attributes, slog.String("request_id", c.id), slog.String("method", c.r.Method),
-		slog.String("path", pathOf(c)), slog.Int("status", c.status), slog.Int64("us", took.Microseconds()),
-		slog.Int64("received", c.received), slog.Int64("sent", c.sent),
-		slog.String("client", c.r.RemoteAddr))
-	if c.model != nil {
-		attributes = append(attributes, slog.String("model", c.model.name), slog.Int("rows", c.rows))
-	}
-	if c.trace != "" {
-		attributes = append(attributes, slog.String("traceparent", c.trace))
-	}
-	if skipped > 0 {
-		attributes = append(attributes, slog.Int("not_logged", skipped))
-	}
-	a.log.LogAttrs(c.r.Context(), slog.LevelInfo, "request", attributes...)
-}
-
-// pathOf returns the path for the log, cut if it is long.
-func pathOf(c *call) string {
-	path := c.r.URL.Path
-	return path[:min(len(path), 200)]
-}

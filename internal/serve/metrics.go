@@ -2,209 +2,13 @@ package serve
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 )
 
-// endpoint is a group of addresses in the metrics.
-type endpoint uint8
-
-const (
-	atScore endpoint = iota
-	atInvocations
-	atInfer
-	atModels
-	atLabels
-	atMonitor
-	atReload
-	atHealth
-	atMetrics
-	atOpenAPI
-	atOther
-	endpoints
-)
-
-var endpointNames = [endpoints]string{"score", "invocations", "infer", "models", "labels", "monitor", "reload",
-	"health", "metrics",
-	"openapi", "other"}
-
-// codes are the statuses of answers.
-var codes = [...]int{200, 400, 401, 403, 404, 405, 406, 408, 413, 415, 422, 429, 499, 500, 503}
-
-// buckets are the upper limits of the histogram of times, in seconds: from 50 us to 2.5 s.
-var buckets = [...]float64{50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3, 50e-3, 100e-3,
-	250e-3, 500e-3, 1, 2.5}
-
-// maxColumns is the number of columns with counts of their own; the others share one.
-const maxColumns = 50
-
-// metrics are the counts of a server.
-type metrics struct {
-	times    [endpoints]histogram
-	other    requestCounts // of requests without a model
-	shed     [shedReasons]atomic.Uint64
-	dropped  atomic.Uint64 // rows that nobody observed
-	inflight atomic.Int64
-}
-
-// requestCounts are requests by endpoint and status.
-type requestCounts [endpoints][len(codes)]atomic.Uint64
-
-func (c *requestCounts) add(at endpoint, status int) {
-	for i, code := range codes {
-		if code == status {
-			c[at][i].Add(1)
-			return
-		}
-	}
-}
-
-// histogram counts times.
-type histogram struct {
-	counts [len(buckets) + 1]atomic.Uint64
-	nanos  atomic.Int64
-}
-
-func (h *histogram) add(d time.Duration) {
-	i, seconds := 0, d.Seconds()
-	for i < len(buckets) && seconds > buckets[i] {
-		i++
-	}
-	h.counts[i].Add(1)
-	h.nanos.Add(int64(d))
-}
-
-// shedReason is why a request was refused under load.
-type shedReason uint8
-
-const (
-	shedQueue shedReason = iota // too many requests wait
-	shedWait                    // it waited too long
-	shedBytes                   // too many bytes are in flight
-	shedTime                    // it took longer than Options.Timeout
-	shedDraining
-	shedReasons
-)
-
-var shedNames = [shedReasons]string{"queue", "wait", "bytes", "timeout", "draining"}
-
-// modelCounts are the counts of a served model, which outlive its bundles.
-type modelCounts struct {
-	requests requestCounts
-	rows     atomic.Uint64
-	rejected atomic.Uint64
-	reloads  [reloadResults]atomic.Uint64
-	shadow   shadowCounts
-
-	mu     sync.Mutex
-	named  map[string]*atomic.Uint64 // by family and label
-	scores *scoreCounts
-}
-
-// counter returns the counter of a family with a label.
-func (m *modelCounts) counter(family, label string) *atomic.Uint64 {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.named == nil {
-		m.named = map[string]*atomic.Uint64{}
-	}
-	key := family + "\x00" + label
-	c := m.named[key]
-	if c == nil {
-		c = new(atomic.Uint64)
-		m.named[key] = c
-	}
-	return c
-}
-
-// modelCounters are the counters of a bundle's points and columns.
-type modelCounters struct {
-	*modelCounts
-	alerts           []*atomic.Uint64 // by point
-	missing, unknown []*atomic.Uint64 // by input
-	scores           *scoreCounts
-}
-
-// scoreCounts count scores in the gaps of the reference.
-type scoreCounts struct {
-	limits []float64 // ascending
-	counts []atomic.Uint64
-}
-
-// newCounters returns the counters of a bundle.
-func (m *modelCounts) newCounters(b *bundle) *modelCounters {
-	c := &modelCounters{modelCounts: m}
-	for i := range b.points {
-		c.alerts = append(c.alerts, m.counter("alerts", b.points[i].Name))
-	}
-	for i := range b.plan.inputs {
-		name := b.plan.inputs[i].Name
-		if i >= maxColumns {
-			name = "other"
-		}
-		c.missing = append(c.missing, m.counter("missing", name))
-		c.unknown = append(c.unknown, m.counter("unknown", name))
-	}
-	limits := referenceLimits(b)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.scores == nil || !slices.Equal(m.scores.limits, limits) {
-		m.scores = &scoreCounts{limits, make([]atomic.Uint64, len(limits)+1)}
-	}
-	c.scores = m.scores
-	return c
-}
-
-// referenceLimits returns the scores whose gaps are counted: those that the default point's guarantee keeps,
-// and all thresholds.
-func referenceLimits(b *bundle) []float64 {
-	var limits []float64
-	if g := b.points[0].Guarantee; g != nil && g.Calibration != nil {
-		limits = slices.Clone(g.Calibration.Scores)
-	}
-	for i := range b.points {
-		limits = append(limits, b.points[i].Threshold)
-	}
-	slices.Sort(limits)
-	return slices.Compact(limits)
-}
-
-// count counts the rows of a request.
-func (c *modelCounters) count(r *rows) {
-	c.rows.Add(uint64(r.n - len(r.bad)))
-	if n := len(r.bad); n > 0 {
-		c.rejected.Add(uint64(n))
-	}
-	unknownIndices := uint64(0)
-	for _, k := range r.chunks {
-		for _, z := range k.score[:k.rows] {
-			if z == z {
-				i, _ := slices.BinarySearch(c.scores.limits, z) // le: at most the limit
-				c.scores.counts[i].Add(1)
-			}
-		}
-		for _, o := range k.odd {
-			switch {
-			case o.input == indexInput:
-				unknownIndices++
-			case o.unknown:
-				c.unknown[o.input].Add(1)
-			default:
-				c.missing[o.input].Add(1)
-			}
-		}
-	}
-	if unknownIndices > 0 {
-		c.counter("unknown", "index").Add(unknownIndices)
-	}
-}
-
-// writer writes the text format of metrics, version 0.0.4.
+// metricsWriter writes the text format of metrics.
 type metricsWriter struct {
 	b strings.Builder
 }
@@ -236,8 +40,8 @@ func count(n uint64) string { return strconv.FormatUint(n, 10) }
 
 func decimal(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
-// writeMetrics writes all metrics, in a fixed order.
-func (s *Server) writeMetrics(to io.Writer) error {
+// metricsText returns all metrics in a fixed order, in the text format of Prometheus, version 0.0.4.
+func metricsText(e *env, models *registry, l *connections) string {
 	w := &metricsWriter{}
 	w.family("requests_total", "counter", "Requests by model, endpoint and status code.")
 	write := func(model string, c *requestCounts) {
@@ -250,13 +54,13 @@ func (s *Server) writeMetrics(to io.Writer) error {
 			}
 		}
 	}
-	write("", &s.metrics.other)
-	for _, m := range s.models {
+	write("", &e.metrics.other)
+	for _, m := range models.list {
 		write(m.name, &m.counts.requests)
 	}
 	w.family("request_seconds", "histogram", "Time from the headers of a request to its answer.")
 	for at := range endpoints {
-		h, sum := &s.metrics.times[at], uint64(0)
+		h, sum := &e.metrics.times[at], uint64(0)
 		for i := range h.counts {
 			sum += h.counts[i].Load()
 		}
@@ -276,29 +80,38 @@ func (s *Server) writeMetrics(to io.Writer) error {
 			endpointNames[at])
 		w.sample("request_seconds_count", count(sum), "endpoint", endpointNames[at])
 	}
-	s.writeModelMetrics(w)
+	w.models(e, models)
 	w.family("queue", "gauge", "Requests that wait for a slot.")
-	w.sample("queue", strconv.FormatInt(s.admission.waiting.Load(), 10))
+	w.sample("queue", strconv.FormatInt(e.admission.waiting.Load(), 10))
 	w.family("inflight", "gauge", "Requests that are being handled.")
-	w.sample("inflight", strconv.FormatInt(s.metrics.inflight.Load(), 10))
+	w.sample("inflight", strconv.FormatInt(e.metrics.inflight.Load(), 10))
 	w.family("inflight_bytes", "gauge", "Bytes of bodies, decoded rows and answers.")
-	w.sample("inflight_bytes", strconv.FormatInt(s.admission.bytes.Load(), 10))
+	w.sample("inflight_bytes", strconv.FormatInt(e.admission.bytes.Load(), 10))
 	w.family("shed_total", "counter", "Requests that were refused under load, by reason.")
-	for i := range s.metrics.shed {
-		w.sample("shed_total", count(s.metrics.shed[i].Load()), "reason", shedNames[i])
+	for i := range e.admission.shed {
+		w.sample("shed_total", count(e.admission.shed[i].Load()), "reason", shedNames[i])
 	}
 	w.family("unobserved_total", "counter",
 		"Rows that shadow models and the monitor did not see, because they could not keep up.")
-	w.sample("unobserved_total", count(s.metrics.dropped.Load()))
-	_, err := io.WriteString(to, w.b.String())
-	return err
+	w.sample("unobserved_total", count(e.metrics.dropped.Load()))
+	if l != nil {
+		open, idle, evicted, refused := l.counts()
+		w.family("connections", "gauge", "Open connections, idle or with a request.")
+		w.sample("connections", strconv.Itoa(open-idle), "state", "active")
+		w.sample("connections", strconv.Itoa(idle), "state", "idle")
+		w.family("connections_shed_total", "counter", "Connections that were refused, and idle ones that were closed for new ones.")
+		w.sample("connections_shed_total", count(evicted), "how", "closed")
+		w.sample("connections_shed_total", count(refused), "how", "refused")
+	}
+	writeProcess(&w.b)
+	return w.b.String()
 }
 
-// writeModelMetrics writes the metrics of the served models.
-func (s *Server) writeModelMetrics(w *metricsWriter) {
+// models writes the metrics of the served models.
+func (w *metricsWriter) models(e *env, models *registry) {
 	named := func(family, name, label, help string) {
 		w.family(name, "counter", help)
-		for _, m := range s.models {
+		for _, m := range models.list {
 			m.counts.mu.Lock()
 			var labels []string
 			for key := range m.counts.named {
@@ -317,23 +130,26 @@ func (s *Server) writeModelMetrics(w *metricsWriter) {
 		}
 	}
 	w.family("rows_total", "counter", "Rows with a score.")
-	for _, m := range s.models {
+	for _, m := range models.list {
 		w.sample("rows_total", count(m.counts.rows.Load()), "model", m.name)
 	}
 	w.family("rejected_rows_total", "counter", "Rows without a score in answers.")
-	for _, m := range s.models {
+	for _, m := range models.list {
 		w.sample("rejected_rows_total", count(m.counts.rejected.Load()), "model", m.name)
 	}
 	named("alerts", "alerts_total", "point", "Rows whose decision was true, by the operating point of the decision.")
-	if s.options.Limit != nil {
+	if e.options.Limit != nil {
 		named("held_back", "held_back_total", "reason",
 			"Rows above the operating point that the alert limit held back.")
+		status := e.options.Limit.Status()
 		w.family("budget_remaining", "gauge", "Alerts that are left in this hour, day or week.")
-		w.sample("budget_remaining", strconv.Itoa(s.options.Limit.Remaining()))
+		w.sample("budget_remaining", strconv.Itoa(status.Remaining))
+		w.family("clock_steps_total", "counter", "Readings of the clock that the alert limit did not follow.")
+		w.sample("clock_steps_total", strconv.Itoa(status.ClockSteps))
 	}
 	w.family("score", "histogram",
 		"Scores, in the gaps of the scores that the model's guarantee keeps and its thresholds.")
-	for _, m := range s.models {
+	for _, m := range models.list {
 		c, sum := m.current().counters.scores, uint64(0)
 		for i := range c.counts {
 			le := "+Inf"
@@ -345,8 +161,8 @@ func (s *Server) writeModelMetrics(w *metricsWriter) {
 		}
 		w.sample("score_count", count(sum), "model", m.name)
 	}
-	if s.options.Monitor != nil {
-		evidence := s.options.Monitor.Evidence()
+	if e.options.Monitor != nil {
+		evidence := e.options.Monitor.Evidence()
 		w.family("evidence_log10", "gauge", "Evidence that something changed, as a power of ten. An unchanged stream ever reaches x with a probability of at most 10^-x.")
 		for _, e := range evidence {
 			w.sample("evidence_log10", decimal(e.Log10), "model", e.Model, "stream", e.Stream)
@@ -362,23 +178,23 @@ func (s *Server) writeModelMetrics(w *metricsWriter) {
 	}
 	named("missing", "missing_total", "column", "Missing values.")
 	named("unknown", "unknown_total", "column", "Values that the training data did not have.")
-	s.writeShadowMetrics(w)
+	w.shadows(models)
 	w.family("model_info", "gauge", "The model that is served.")
-	for _, m := range s.models {
+	for _, m := range models.list {
 		w.sample("model_info", "1", "model", m.name, "digest", m.current().digest)
 	}
 	w.family("reloads_total", "counter", "Reloads of model files by result.")
-	for _, m := range s.models {
+	for _, m := range models.list {
 		for i := range m.counts.reloads {
 			w.sample("reloads_total", count(m.counts.reloads[i].Load()), "model", m.name, "result", reloadNames[i])
 		}
 	}
 }
 
-// writeShadowMetrics compares shadow models with the served ones.
-func (s *Server) writeShadowMetrics(w *metricsWriter) {
+// shadows compares shadow models with the served ones.
+func (w *metricsWriter) shadows(models *registry) {
 	var shadowed []*served
-	for _, m := range s.models {
+	for _, m := range models.list {
 		if m.shadow != nil {
 			shadowed = append(shadowed, m)
 		}

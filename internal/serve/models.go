@@ -1,12 +1,13 @@
 package serve
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
-	"os"
+	"log/slog"
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"toptau/diag"
 	"toptau/internal/text"
@@ -15,11 +16,14 @@ import (
 
 // served is a model under a name. Its bundle is replaced by reloads.
 type served struct {
-	name   string
-	path   string
-	now    atomic.Pointer[bundle]
-	counts *modelCounts
-	shadow *served // nil: none
+	name     string
+	path     string
+	now      atomic.Pointer[bundle]
+	counts   *modelCounts
+	shadow   *served // nil: none
+	canary   *served // nil: none
+	isShadow bool
+	weight   float64 // the fraction of requests for the canary
 
 	failure atomic.Pointer[string] // of the last reload; nil: it worked
 
@@ -30,38 +34,91 @@ type served struct {
 
 func (m *served) current() *bundle { return m.now.Load() }
 
-// reloadResult is how a reload ended.
-type reloadResult uint8
-
-const (
-	reloaded  reloadResult = iota
-	unchanged              // the file has the digest that is served
-	failed                 // the file is no model that can replace the present one
-	reloadResults
-)
-
-var reloadNames = [reloadResults]string{"ok", "unchanged", "failed"}
-
-// stamp is what shows that a file has changed.
-type stamp struct {
-	size  int64
-	time  time.Time
-	inode uint64
+// registry has the served models.
+type registry struct {
+	options *Options
+	log     *slog.Logger
+	list    []*served // the first is the default
+	byName  map[string]*served
 }
 
-func stampOf(path string) (stamp, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return stamp{}, err
+// newRegistry loads the models and the shadows.
+func newRegistry(o *Options, log *slog.Logger) (*registry, error) {
+	g := &registry{options: o, log: log, byName: map[string]*served{}}
+	for _, f := range o.Models {
+		if g.byName[f.Name] != nil {
+			return nil, &diag.Error{Kind: diag.Usage, Found: "two models with the name " + diag.Quote(f.Name),
+				Expected: "different names",
+				Fixes:    []diag.Fix{{Param: "name", Value: "NAME=MODEL"}}}
+		}
+		m, err := g.newServed(f)
+		if err != nil {
+			return nil, err
+		}
+		g.list, g.byName[f.Name] = append(g.list, m), m
 	}
-	return stamp{info.Size(), info.ModTime(), inodeOf(info)}, nil
+	if len(g.list) == 0 {
+		return nil, &diag.Error{Kind: diag.Usage, Found: "no model", Expected: "at least one model file"}
+	}
+	for _, f := range o.Shadows {
+		m := g.byName[f.Name]
+		if m == nil || m.shadow != nil {
+			return nil, &diag.Error{Kind: diag.Usage, Param: "shadow", Found: diag.Quote(f.Name),
+				Expected: "the name of a served model, once"}
+		}
+		var err error
+		if m.shadow, err = g.newServed(f); err != nil {
+			return nil, err
+		}
+		m.shadow.isShadow = true
+	}
+	for _, f := range o.Canaries {
+		if err := g.addCanary(f); err != nil {
+			return nil, err
+		}
+	}
+	return g, nil
+}
+
+// addCanary serves a further model under the name NAME@canary, and lets it answer a part of the requests of NAME.
+func (g *registry) addCanary(f ModelFile) error {
+	m := g.byName[f.Name]
+	if m == nil || m.canary != nil {
+		return &diag.Error{Kind: diag.Usage, Param: "canary", Found: diag.Quote(f.Name),
+			Expected: "the name of a served model, once"}
+	}
+	c, err := g.newServed(ModelFile{f.Name + "@canary", f.Path})
+	if err != nil {
+		return err
+	}
+	if !g.options.AllowSchemaChange {
+		if err := checkReplaces(m.current(), c.current(), f.Path); err != nil {
+			return err
+		}
+	}
+	m.canary, m.weight = c, g.options.CanaryWeight
+	g.list, g.byName[c.name] = append(g.list, c), c
+	return nil
+}
+
+// forRequest returns the model that answers a request: the canary for a part of the ids, the same ones on every
+// server, so that a request that is sent again gets the same model.
+func (m *served) forRequest(id string) *served {
+	if m.canary == nil {
+		return m
+	}
+	sum := sha256.Sum256([]byte(id))
+	if float64(binary.LittleEndian.Uint64(sum[:])>>11)/(1<<53) < m.weight {
+		return m.canary
+	}
+	return m
 }
 
 // newServed loads a model.
-func (s *Server) newServed(f ModelFile) (*served, error) {
+func (g *registry) newServed(f ModelFile) (*served, error) {
 	m := &served{name: f.Name, path: f.Path, counts: &modelCounts{}}
 	m.stamp, _ = stampOf(f.Path)
-	b, err := s.load(m)
+	b, err := g.load(m)
 	if err != nil {
 		return nil, err
 	}
@@ -70,49 +127,49 @@ func (s *Server) newServed(f ModelFile) (*served, error) {
 }
 
 // load reads the file of a model.
-func (s *Server) load(m *served) (*bundle, error) {
-	read, err := s.options.Load(m.path)
+func (g *registry) load(m *served) (*bundle, error) {
+	read, err := g.options.Load(m.path)
 	if err != nil {
 		return nil, err
 	}
-	b, err := newBundle(m.name, read, s.options.ID)
+	b, err := newBundle(m.name, read, g.options.ID)
 	if err != nil {
 		return nil, diag.At(err, diag.Error{File: m.path})
 	}
-	b.counters = m.counts.newCounters(b)
+	b.counters = m.counts.newCounters(b.points, b.plan.inputs, b.referenceLimits())
 	return b, nil
 }
 
 // reload reads the file of a model again. The present model stays if the new one is refused.
-func (s *Server) reload(m *served) (reloadResult, error) {
+func (g *registry) reload(m *served) (reloadResult, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return s.reloadLocked(m)
+	return g.reloadLocked(m)
 }
 
-func (s *Server) reloadLocked(m *served) (reloadResult, error) {
+func (g *registry) reloadLocked(m *served) (reloadResult, error) {
 	m.stamp, _ = stampOf(m.path)
 	old := m.current()
-	b, err := s.load(m)
+	b, err := g.load(m)
 	if err == nil && b.digest == old.digest {
 		m.failure.Store(nil)
 		m.counts.reloads[unchanged].Add(1)
 		return unchanged, nil
 	}
-	if err == nil && !s.options.AllowSchemaChange {
+	if err == nil && !g.options.AllowSchemaChange {
 		err = checkReplaces(old, b, m.path)
 	}
 	if err != nil {
 		text := err.Error()
 		m.failure.Store(&text)
 		m.counts.reloads[failed].Add(1)
-		s.log.Error("the model was not replaced", "model", m.name, "digest", old.digest, "error", text)
+		g.log.Error("the model was not replaced", "model", m.name, "digest", old.digest, "error", text)
 		return failed, err
 	}
 	m.failure.Store(nil)
 	m.now.Store(b)
 	m.counts.reloads[reloaded].Add(1)
-	s.log.Info("the model was replaced", "model", m.name, "digest", b.digest, "former", old.digest)
+	g.log.Info("the model was replaced", "model", m.name, "digest", b.digest, "former", old.digest)
 	return reloaded, nil
 }
 
@@ -125,6 +182,9 @@ func checkReplaces(old, b *bundle, path string) error {
 	var further []string
 	for _, i := range b.plan.order {
 		name := b.plan.fields[i].name
+		if !b.plan.fields[i].required {
+			continue
+		}
 		if j, found := old.plan.index[name]; !found || !old.plan.fields[j].required {
 			further = append(further, diag.Quote(name))
 		}
@@ -153,9 +213,9 @@ func checkReplaces(old, b *bundle, path string) error {
 }
 
 // all returns the served models and their shadows.
-func (s *Server) all() []*served {
-	list := slices.Clone(s.models)
-	for _, m := range s.models {
+func (g *registry) all() []*served {
+	list := slices.Clone(g.list)
+	for _, m := range g.list {
 		if m.shadow != nil {
 			list = append(list, m.shadow)
 		}
@@ -163,26 +223,10 @@ func (s *Server) all() []*served {
 	return list
 }
 
-// Reload reads all model files and the token again. It returns the first error; models that cannot be
-// replaced stay.
-func (s *Server) Reload() error {
-	first := s.auth.read()
-	if first != nil {
-		s.log.Error("the token was not read", "error", first.Error())
-	}
-	for _, m := range s.all() {
-		if _, err := s.reload(m); err != nil && first == nil {
-			first = err
-		}
-	}
-	return first
-}
-
-// Look reloads the models whose files have changed: a file must look the same twice before it is read, so
+// look reloads the models whose files have changed: a file must look the same twice before it is read, so
 // that one that is being written is left alone.
-func (s *Server) Look() {
-	s.auth.look()
-	for _, m := range s.all() {
+func (g *registry) look() {
+	for _, m := range g.all() {
 		m.mu.Lock()
 		now, err := stampOf(m.path)
 		switch {
@@ -192,7 +236,7 @@ func (s *Server) Look() {
 			m.changed = now
 		default:
 			m.changed = stamp{}
-			s.reloadLocked(m)
+			g.reloadLocked(m)
 		}
 		m.mu.Unlock()
 	}

@@ -107,7 +107,7 @@ func TestReloadUnderLoad(t *testing.T) {
 		if err := os.Rename(temporary, path); err != nil {
 			t.Fatal(err)
 		}
-		if result, err := s.reload(s.models[0]); err != nil || result != reloaded {
+		if result, err := s.models.reload(s.models.list[0]); err != nil || result != reloaded {
 			t.Fatalf("reload %d: %v, %v", i, reloadNames[result], err)
 		}
 	}
@@ -126,7 +126,7 @@ func TestWatchedFiles(t *testing.T) {
 	models := map[string]*toptau.Model{"raw": fixtureModel(t, "raw"), "scorecard": fixtureModel(t, "scorecard"), "segments": fixtureModel(t, "segments")}
 	save(t, models["raw"], path)
 	s := start(t, Options{Models: []ModelFile{{"m", path}}})
-	digest := func() string { return s.models[0].current().digest }
+	digest := func() string { return s.models.list[0].current().digest }
 	first := digest()
 	s.Look()
 	s.Look()
@@ -154,7 +154,7 @@ func TestWatchedFiles(t *testing.T) {
 			t.Errorf("%s: %s", name, answer)
 		}
 	}
-	if n := s.models[0].counts.reloads[failed].Load(); n != 3 {
+	if n := s.models.list[0].counts.reloads[failed].Load(); n != 3 {
 		t.Errorf("%d failed reloads: a file is tried once", n)
 	}
 	os.Remove(path)
@@ -202,7 +202,7 @@ func TestSchemaChanges(t *testing.T) {
 			save(t, test.old, path)
 			s := start(t, Options{Models: []ModelFile{{"m", path}}, AllowSchemaChange: allow})
 			save(t, test.to, path)
-			_, err := s.reload(s.models[0])
+			_, err := s.models.reload(s.models.list[0])
 			if allow || test.want == "" {
 				if err != nil {
 					t.Errorf("%s: %v", test.name, err)
@@ -237,7 +237,7 @@ func TestToken(t *testing.T) {
 			t.Errorf("%q: %d, want %d", test.header, status, test.want)
 		}
 	}
-	for path, want := range map[string]int{"/livez": 200, "/readyz": 200, "/ping": 200, "/v2/health/ready": 200, "/metrics": 401, "/v1/models": 401, "/openapi.json": 401, "/none": 401} {
+	for path, want := range map[string]int{"/livez": 200, "/readyz": 200, "/v2/health/ready": 200, "/metrics": 401, "/v1/models": 401, "/openapi.json": 401, "/none": 401} {
 		if status, _, _ := s.get(t, path); status != want {
 			t.Errorf("%s: %d, want %d", path, status, want)
 		}
@@ -377,7 +377,7 @@ func (l *everySecond) Decide(r Request, rows []Verdict) error {
 	return nil
 }
 
-func (l *everySecond) Remaining() int { return 1 }
+func (l *everySecond) Status() LimitStatus { return LimitStatus{Remaining: 1} }
 
 // Rows reach the monitor and the shadow after their answers, and labels the monitor.
 func TestMonitorAndShadow(t *testing.T) {
@@ -417,7 +417,7 @@ func TestMonitorAndShadow(t *testing.T) {
 			differences++
 		}
 	}
-	counts := &s.models[0].counts.shadow
+	counts := &s.models.list[0].counts.shadow
 	if counts.rows.Load() != 600 || counts.failed.Load() != 1 || differences == 0 || counts.raised.Load()+counts.cleared.Load() == 0 {
 		t.Errorf("shadow: %d rows, %d failed, %d raised, %d cleared", counts.rows.Load(), counts.failed.Load(), counts.raised.Load(), counts.cleared.Load())
 	}
@@ -497,7 +497,7 @@ func TestClientCertificates(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- s.Serve(ctx, l, settings, 0) }()
+	go func() { ended <- s.Serve(ctx, l, settings, 0, nil) }()
 	roots := x509.NewCertPool()
 	roots.AddCert(authority)
 	get := func(client string) (*http.Response, error) {

@@ -10,12 +10,15 @@ import (
 	"toptau/internal/table"
 )
 
+// monitoring passes labels to Options.Monitor and shows its evidence.
+type monitoring struct {
+	models  *registry
+	monitor Monitor
+}
+
 // handleLabels reads labels that became known later: lines of {"id": ..., "label": ...}, with "model" for
 // another model than the default. A label is written as in the training file, or as 1, 0, true or false.
-func (s *Server) handleLabels(c *call) {
-	if !c.method(http.MethodPost) {
-		return
-	}
+func (m monitoring) handleLabels(c *call) {
 	in, err := mediaOf(c.r.Header["Content-Type"])
 	if err == nil && in == mediaCSV {
 		err = refused(http.StatusUnsupportedMediaType, diag.Usage, "CSV", "application/x-ndjson")
@@ -23,9 +26,12 @@ func (s *Server) handleLabels(c *call) {
 	if err == nil {
 		err = c.readBody()
 	}
+	if err == nil {
+		err = c.unzip()
+	}
 	var read, used, skipped int
 	if err == nil {
-		read, used, skipped, err = s.readLabels(c.body)
+		read, used, skipped, err = m.readLabels(c.body)
 	}
 	if err != nil {
 		c.fail(err)
@@ -40,23 +46,23 @@ func (s *Server) handleLabels(c *call) {
 }
 
 // readLabels checks all lines and then passes them on, so that an error leaves nothing half done.
-func (s *Server) readLabels(body []byte) (read, used, unknown int, err error) {
+func (m monitoring) readLabels(body []byte) (read, used, unknown int, err error) {
 	var list []label
 	for number, line := range bytes.Split(body, []byte("\n")) {
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
-		l, err := s.readLabel(line)
+		l, err := m.readLabel(line)
 		if err != nil {
 			return 0, 0, 0, atRow(err, number+1)
 		}
 		list = append(list, l)
 	}
 	for _, l := range list {
-		switch m := s.options.Monitor; {
+		switch {
 		case l.class == table.Unknown:
 			unknown++
-		case m != nil && m.Label(l.model, l.id, l.class == table.Positive):
+		case m.monitor != nil && m.monitor.Label(l.model, l.id, l.class == table.Positive):
 			used++
 		}
 	}
@@ -68,7 +74,7 @@ type label struct {
 	class     table.Class
 }
 
-func (s *Server) readLabel(line []byte) (l label, err error) {
+func (m monitoring) readLabel(line []byte) (l label, err error) {
 	sc := jsontext.Scanner{Bytes: line}
 	if err := checkText(line); err != nil {
 		return l, err
@@ -107,14 +113,14 @@ func (s *Server) readLabel(line []byte) (l label, err error) {
 	if fields[0] == nil || fields[1] == nil {
 		return l, wrongRequest("a line without id or label", `{"id": ID, "label": LABEL}`)
 	}
-	m := s.models[0]
+	of := m.models.list[0]
 	if fields[2] != nil {
-		if m = s.byName[*fields[2]]; m == nil {
+		if of = m.models.byName[*fields[2]]; of == nil {
 			return l, refused(http.StatusUnprocessableEntity, diag.Usage, "the model "+diag.Quote(*fields[2]),
 				"one of /v1/models")
 		}
 	}
-	return label{m.name, *fields[0], classOf(m.current().plan.schema.Positive, *fields[1])}, nil
+	return label{of.name, *fields[0], classOf(of.current().plan.schema.Positive, *fields[1])}, nil
 }
 
 // classOf returns the class of a label: 1, 0, true and false mean the same for every model, unless its own
@@ -129,42 +135,31 @@ func classOf(positive []string, text string) table.Class {
 	return class
 }
 
-// noMonitor is the problem of a request for a monitor that the server does not have.
-func (s *Server) noMonitor(c *call) bool {
-	if s.options.Monitor == nil {
-		c.fail(refused(http.StatusNotFound, diag.Usage, "a server without a monitor", "one that was started with it"))
-		return true
-	}
-	return !c.method(http.MethodGet)
-}
-
-func (s *Server) handleMonitor(c *call) {
-	if s.noMonitor(c) {
-		return
-	}
-	var b bytes.Buffer
-	if err := s.options.Monitor.WriteJSON(&b); err != nil {
-		c.fail(err)
-		return
-	}
-	c.answer(http.StatusOK, contentTypes[mediaJSON], b.Bytes())
-}
-
 // The page has its style in itself and no script.
 var (
 	pageType   = []string{"text/html; charset=utf-8"}
 	pagePolicy = []string{"default-src 'none'; style-src 'unsafe-inline'; img-src data:"}
 )
 
-func (s *Server) handleMonitorPage(c *call) {
-	if s.noMonitor(c) {
+func (m monitoring) handleDocument(c *call) {
+	m.show(c, contentTypes[mediaJSON], func(b *bytes.Buffer) error { return m.monitor.WriteJSON(b) })
+}
+
+func (m monitoring) handlePage(c *call) {
+	c.w.Header()["Content-Security-Policy"] = pagePolicy
+	m.show(c, pageType, func(b *bytes.Buffer) error { return m.monitor.WritePage(b) })
+}
+
+// show answers with what the monitor writes.
+func (m monitoring) show(c *call, contentType []string, write func(b *bytes.Buffer) error) {
+	if m.monitor == nil {
+		c.fail(refused(http.StatusNotFound, diag.Usage, "a server without a monitor", "one that was started with it"))
 		return
 	}
 	var b bytes.Buffer
-	if err := s.options.Monitor.WritePage(&b); err != nil {
+	if err := write(&b); err != nil {
 		c.fail(err)
 		return
 	}
-	c.w.Header()["Content-Security-Policy"] = pagePolicy
-	c.answer(http.StatusOK, pageType, b.Bytes())
+	c.answer(http.StatusOK, contentType, b.Bytes())
 }

@@ -12,11 +12,8 @@ import (
 var openAPI []byte
 
 // handleOpenAPI answers with the OpenAPI 3.1 document. It has the columns of each served model.
-func (s *Server) handleOpenAPI(c *call) {
-	if !c.method(http.MethodGet) {
-		return
-	}
-	document, err := s.openAPI()
+func (d documents) handleOpenAPI(c *call) {
+	document, err := d.openAPI()
 	if err != nil {
 		panic(err) // the document is part of the program
 	}
@@ -24,14 +21,14 @@ func (s *Server) handleOpenAPI(c *call) {
 }
 
 // openAPI adds a schema Row.NAME for each model to the document.
-func (s *Server) openAPI() ([]byte, error) {
+func (d documents) openAPI() ([]byte, error) {
 	var document map[string]any
 	if err := json.Unmarshal(openAPI, &document); err != nil {
 		return nil, err
 	}
 	schemas := document["components"].(map[string]any)["schemas"].(map[string]any)
 	var rows []any
-	for _, m := range s.models {
+	for _, m := range d.models.list {
 		b := m.current()
 		properties, required := map[string]any{}, []string{}
 		for _, column := range b.columns() {
@@ -40,7 +37,9 @@ func (s *Server) openAPI() ([]byte, error) {
 				types = []string{"number", "string", "null"}
 			}
 			properties[column.Name] = map[string]any{"type": types}
-			required = append(required, column.Name)
+			if b.plan.fields[b.plan.index[column.Name]].required {
+				required = append(required, column.Name)
+			}
 		}
 		schemas["Row."+m.name] = map[string]any{"type": "object",
 			"description": "A row for the model " + m.name + ", " + b.digest,
@@ -48,7 +47,7 @@ func (s *Server) openAPI() ([]byte, error) {
 		rows = append(rows, map[string]any{"$ref": "#/components/schemas/Row." + m.name})
 	}
 	schemas["Row"].(map[string]any)["anyOf"] = rows
-	if s.auth.digest.Load() != nil {
+	if len(d.auth.tokens) > 0 {
 		document["security"] = []any{map[string]any{"token": []string{}}}
 	}
 	return json.MarshalIndent(document, "", " ")

@@ -10,15 +10,18 @@ import (
 
 // Options are the settings of a server. Zero values of limits are replaced by their defaults.
 type Options struct {
-	Models  []ModelFile                             // the first is the default of /v1/score
-	Shadows []ModelFile                             // Name is that of a served model
-	Load    func(path string) (*model.Model, error) // reads a model file; nil: model.Load
-	Version string                                  // of the program, for clients
-	ID      string                                  // the column that identifies rows; "": the model's, otherwise "id"
+	Models       []ModelFile // the first is the default of /v1/score
+	Shadows      []ModelFile // Name is that of a served model
+	Canaries     []ModelFile // likewise; CanaryWeight of its requests are answered by this model, as NAME@canary
+	CanaryWeight float64
+	Load         func(path string) (*model.Model, error) // reads a model file; nil: model.Load
+	Version      string                                  // of the program, for clients
+	ID           string                                  // the column that identifies rows; "": the model's, otherwise "id"
 
 	AllowSchemaChange bool // a reload may require further columns and lose operating points
 
-	Token       string // path of the file with the token; "": none
+	Token       string // path of the file with the token that allows everything; "": none
+	ScoreToken  string // path of the file with a token that allows scores alone; "": none
 	Trusted     bool   // clients are known without a token: a unix socket, or client certificates
 	Loopback    bool   // the server listens on a loopback address: other names in Host are refused
 	TerseErrors bool   // errors have no values and no names of columns
@@ -27,6 +30,9 @@ type Options struct {
 	MaxRows int           // rows of a request; default 10,000
 	Queue   int           // requests that wait for a slot; default 64
 	Timeout time.Duration // of a request without its stream; default 5 s
+
+	PerAddress   int  // connections of an address (IPv6: of a network /64); default 1024
+	MetricsApart bool // metrics are not at the address of scores, but at that of ServeMetrics
 
 	Log       io.Writer // JSON lines of events and requests; nil: none
 	ScoredLog io.Writer // a line for each scored row; nil: none
@@ -41,14 +47,18 @@ type ModelFile struct{ Name, Path string }
 // The limits that are no flags. The queue is short, because a request that waits longer than maxWait is of no
 // use to its client. The others bound the memory of a server under attack.
 const (
-	maxWait        = 100 * time.Millisecond
-	leastInFlight  = 56 << 20 // bytes of bodies, rows and answers
-	maxConnections = 4096
-	maxHeader      = 16 << 10
-	headerTimeout  = 5 * time.Second
-	streamTimeout  = 30 * time.Second // for each 64 KiB of a stream, or a line of it, in both directions
-	idleTimeout    = 2 * time.Minute
-	drainTimeout   = 25 * time.Second
+	maxBacklog            = 15 * time.Millisecond // of the queue, at the speed of the last requests
+	alwaysWaiting         = 3                     // requests for each slot that may wait for longer than maxBacklog
+	longBody              = 4 << 10               // bytes of a body whose rows take about as long as the rest of the request
+	maxWait               = 100 * time.Millisecond
+	leastInFlight         = 56 << 20 // bytes of bodies, rows and answers
+	maxConnections        = 4096
+	maxMetricsConnections = 64 // of Options.MetricsApart
+	maxHeader             = 16 << 10
+	headerTimeout         = 5 * time.Second
+	streamTimeout         = 30 * time.Second // for each 64 KiB of a stream, or a line of it, in both directions
+	idleTimeout           = 2 * time.Minute
+	drainTimeout          = 25 * time.Second
 )
 
 // InFlight returns the bytes that bodies, rows and answers may take together: 56 MiB, and in any case enough
@@ -68,6 +78,9 @@ func (o Options) withDefaults() Options {
 	if o.Queue == 0 {
 		o.Queue = 64
 	}
+	if o.PerAddress == 0 {
+		o.PerAddress = 1024
+	}
 	if o.Timeout == 0 {
 		o.Timeout = 5 * time.Second
 	}
@@ -80,8 +93,14 @@ type Limit interface {
 	// answered. It may set HeldBack of rows whose Alert is true. Rows without a score have NaN. Calls come
 	// from many goroutines. An error means that alerts cannot be counted and are held back.
 	Decide(r Request, rows []Verdict) error
-	// Remaining returns the number of alerts that are left now.
-	Remaining() int
+	// Status returns the alerts that are left now, and the clock readings that were wrong.
+	Status() LimitStatus
+}
+
+// LimitStatus is what the metrics show of a limit.
+type LimitStatus struct {
+	Remaining  int // alerts
+	ClockSteps int // readings of the clock that were not followed
 }
 
 // Request names the model and the operating point of some rows.

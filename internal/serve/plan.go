@@ -17,16 +17,17 @@ import (
 
 // plan is how the fields of a row become a row of a table. It does not change.
 type plan struct {
-	schema  schema.Schema
-	fields  []field
-	index   map[string]int // by name: position in fields
-	order   []int          // the fields that a row needs, in the order of the training file
-	segment int            // the field of the segment, -1 without one
-	id      int            // the field of the id, -1 if no row can have one
-	nested  []string       // names up to a dot, of columns that are keys in nested objects
-	columns []table.Column // of a table without rows
-	inputs  []feature.Input
-	width   int // bytes of a decoded row
+	schema   schema.Schema
+	fields   []field
+	index    map[string]int // by name: position in fields
+	order    []int          // the fields that a row needs, in the order of the training file
+	segment  int            // the field of the segment, -1 without one
+	optional []int          // features without a weight, which rows may lack
+	id       int            // the field of the id, -1 if no row can have one
+	nested   []string       // names up to a dot, of columns that are keys in nested objects
+	columns  []table.Column // of a table without rows
+	inputs   []feature.Input
+	width    int // bytes of a decoded row
 }
 
 // field is a column of requests.
@@ -57,7 +58,7 @@ func newPlan(m *model.Model, id string) (*plan, error) {
 	for j := range s.Columns {
 		c := &s.Columns[j]
 		p.addColumn(c)
-		t := target{column: j, reader: table.NewFieldReader(c, s.Missing)}
+		t := target{column: j, reader: table.NewFieldReader(c, s.Missing, s.Decimal)}
 		if c.Kind == schema.Categorical {
 			t.codes = make(map[string]int32, len(c.Dictionary))
 			for code, category := range c.Dictionary {
@@ -65,7 +66,9 @@ func newPlan(m *model.Model, id string) (*plan, error) {
 			}
 		}
 		f := &p.fields[p.fieldOf(c.FileColumn())]
-		f.required = true
+		if f.required = f.required || !c.Unused; c.Unused {
+			p.optional = append(p.optional, j)
+		}
 		f.features = append(f.features, t)
 		f.plain = -1
 		if len(f.features) == 1 && c.Kind == schema.Numeric {
@@ -153,6 +156,23 @@ func (p *plan) absent(fields []int) *problem {
 	if n := len(fields) - len(names); n > 0 {
 		list += fmt.Sprintf(" and %s more", text.Count(n))
 	}
+	required := 0
+	for i := range p.fields {
+		if p.fields[i].required {
+			required++
+		}
+	}
 	return &problem{status: http.StatusUnprocessableEntity, err: &diag.Error{Kind: diag.Data, Found: "a row without " + list,
-		Expected: "the " + text.Plural(len(p.order), "column") + " of the model", Hint: "null is a missing value"}}
+		Expected: "the " + text.Plural(required, "column") + " that the model needs", Hint: "null is a missing value"}}
 }
+
+// inputName returns the name of an input of the features.
+func (p *plan) inputName(input int) string {
+	if input == indexInput {
+		return "index"
+	}
+	return p.inputs[input].Name
+}
+
+// indexInput is the input of all LIBSVM indices that training did not have.
+const indexInput = -1

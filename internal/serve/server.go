@@ -2,13 +2,7 @@ package serve
 
 import (
 	"context"
-	"encoding/hex"
-	"fmt"
-	"log/slog"
-	"math/rand/v2"
 	"net/http"
-	"runtime/debug"
-	"strconv"
 	"strings"
 	"sync/atomic"
 
@@ -17,22 +11,15 @@ import (
 
 // Server answers requests for scores.
 type Server struct {
-	options   Options
-	models    []*served // the first is the default
-	byName    map[string]*served
-	admission *admission
-	metrics   metrics
-	auth      *auth
-	log       *slog.Logger
-	access    *accessLog
-	scored    *scoredLog
-	after     *after
-	draining  atomic.Bool
+	*env
+	models   *registry
+	pipeline *pipeline
+	auth     *auth
 
-	limitFailed atomic.Bool // the last call of Options.Limit returned an error
+	connections atomic.Pointer[connections] // nil before Serve
 
-	idStart string // of the ids of requests that have none
-	idCount atomic.Uint64
+	all     *http.ServeMux // the addresses
+	watched *http.ServeMux // those of Options.MetricsApart; nil: all has them
 }
 
 // New loads the models and returns a server.
@@ -40,161 +27,151 @@ type Server struct {
 // Errors: those of Options.Load, diag.Usage for names that do not fit together, diag.IO for a token that
 // cannot be read.
 func New(o Options) (*Server, error) {
-	o = o.withDefaults()
-	s := &Server{options: o, byName: map[string]*served{}, admission: newAdmission(o), idStart: newIDStart()}
-	s.log, s.access = newLogs(o.Log)
-	s.scored = newScoredLog(o.ScoredLog, s.log)
+	s := &Server{env: newEnv(o.withDefaults())}
 	var err error
 	if s.auth, err = newAuth(&s.options); err != nil {
 		return nil, err
 	}
-	for _, f := range o.Models {
-		if s.byName[f.Name] != nil {
-			return nil, &diag.Error{Kind: diag.Usage, Found: "two models with the name " + diag.Quote(f.Name),
-				Expected: "different names",
-				Fixes:    []diag.Fix{{Param: "name", Value: "NAME=MODEL"}}}
-		}
-		m, err := s.newServed(f)
-		if err != nil {
-			return nil, err
-		}
-		s.models, s.byName[f.Name] = append(s.models, m), m
+	if s.models, err = newRegistry(&s.options, s.log); err != nil {
+		return nil, err
 	}
-	if len(s.models) == 0 {
-		return nil, &diag.Error{Kind: diag.Usage, Found: "no model", Expected: "at least one model file"}
-	}
-	for _, f := range o.Shadows {
-		m := s.byName[f.Name]
-		if m == nil || m.shadow != nil {
-			return nil, &diag.Error{Kind: diag.Usage, Param: "shadow", Found: diag.Quote(f.Name),
-				Expected: "the name of a served model, once"}
-		}
-		if m.shadow, err = s.newServed(f); err != nil {
-			return nil, err
-		}
-	}
-	s.after = newAfter(s)
+	s.pipeline = newPipeline(s.env)
+	s.route()
 	return s, nil
 }
 
-func noPoints(name string) error {
-	return &diag.Error{Kind: diag.Model, Found: "the model " + diag.Quote(name) + " without an operating point",
-		Expected: "at least one"}
+// route is an address: how its requests are counted, who may send them, and what answers them.
+type route struct {
+	at     endpoint
+	needs  level
+	method string // GET allows HEAD, too; "": any
+	handle func(c *call)
 }
 
-// newIDStart returns the start of the ids that this process gives to requests.
-func newIDStart() string {
-	var b [8]byte
-	for i := range b {
-		b[i] = byte(rand.Uint32()) // an id must be rare, not secret
+// route registers the addresses.
+func (s *Server) route() {
+	s.all = http.NewServeMux()
+	apart := s.all
+	if s.options.MetricsApart {
+		s.watched = http.NewServeMux()
+		apart = s.watched
 	}
-	return hex.EncodeToString(b[:]) + "-"
-}
-
-func (s *Server) nextID() string {
-	var space [32]byte
-	b := append(space[:0], s.idStart...)
-	return string(strconv.AppendUint(b, s.idCount.Add(1), 10))
-}
-
-// handler handles a request.
-type handler func(c *call)
-
-// route returns the handler of a request, and sets its endpoint.
-func (s *Server) route(c *call) (handler, bool) {
-	to := func(at endpoint, h handler) (handler, bool) {
-		c.at = at
-		return h, true
+	on := func(mux *http.ServeMux, pattern string, r route) {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, request *http.Request) { s.answer(w, request, &r) })
 	}
-	switch path := c.r.URL.Path; path {
-	case "/v1/score":
-		c.model = s.models[0]
-		return to(atScore, s.handleScore)
-	case "/v1/models":
-		return to(atModels, s.handleModels)
-	case "/v1/reload":
-		return to(atReload, s.handleReload)
-	case "/v1/labels":
-		return to(atLabels, s.handleLabels)
-	case "/v1/monitor":
-		return to(atMonitor, s.handleMonitor)
-	case "/monitor":
-		return to(atMonitor, s.handleMonitorPage)
-	case "/invocations":
-		return to(atInvocations, s.handleInvocations)
-	case "/openapi.json":
-		return to(atOpenAPI, s.handleOpenAPI)
-	case "/ping":
-		return to(atHealth, s.handleReady)
-	case "/livez":
-		return to(atHealth, s.handleLive)
-	case "/readyz":
-		return to(atHealth, s.handleReady)
-	case "/metrics":
-		return to(atMetrics, s.handleMetrics)
-	default:
-		if name, found := strings.CutPrefix(path, "/v1/models/"); found {
-			return s.routeModel(c, name, to)
-		}
-		if rest, found := strings.CutPrefix(path, "/v2"); found {
-			return s.routeInference(c, rest, to)
+	add := func(pattern string, at endpoint, needs level, method string, handle func(c *call)) {
+		on(s.all, pattern, route{at, needs, method, handle})
+	}
+	scores, documents, m := scoring{s.pipeline}, documents{s.env, s.models, s.auth}, monitoring{s.models, s.options.Monitor}
+	add("/v1/score", atScore, toScore, "POST", s.ofModel(scores.handle))
+	add("/v1/models/{name}/score", atScore, toScore, "POST", s.ofModel(scores.handle))
+	add("/v1/models", atModels, toScore, "GET", documents.handleModels)
+	add("/v1/models/{name}", atModels, toScore, "GET", s.ofModel(documents.handleModel))
+	add("/openapi.json", atOpenAPI, toScore, "GET", documents.handleOpenAPI)
+	add("/v1/labels", atLabels, toOperate, "POST", m.handleLabels)
+	add("/v1/monitor", atMonitor, toOperate, "GET", m.handleDocument)
+	add("/monitor", atMonitor, toOperate, "GET", m.handlePage)
+	add("/v1/reload", atReload, toReload, "POST", s.handleReload)
+
+	protocol := openInference{s.pipeline, s.models}
+	add("/v2", atModels, toScore, "GET", protocol.handleServer)
+	add("/v2/{$}", atModels, toScore, "GET", protocol.handleServer)
+	add("/v2/health/live", atHealth, nothing, "GET", protocol.handleLive)
+	add("/v2/health/ready", atHealth, nothing, "GET", protocol.handleReady)
+	add("/v2/models/stats", atModels, toScore, "GET", protocol.handleStatistics)
+	for _, of := range []string{"/v2/models/{name}", "/v2/models/{name}/versions/{version}"} {
+		add(of, atModels, toScore, "GET", s.ofModel(protocol.handleModel))
+		add(of+"/config", atModels, toScore, "GET", s.ofModel(protocol.handleConfig))
+		add(of+"/stats", atModels, toScore, "GET", s.ofModel(protocol.handleStatistics))
+		add(of+"/ready", atHealth, nothing, "GET", s.ofModel(protocol.handleReady))
+		add(of+"/infer", atInfer, toScore, "POST", s.ofModel(protocol.handleInfer))
+	}
+
+	for _, mux := range []*http.ServeMux{s.all, s.watched} {
+		if mux != nil {
+			on(mux, "/livez", route{atHealth, nothing, "GET", handleLive})
+			on(mux, "/readyz", route{atHealth, nothing, "GET", handleReady})
+			on(mux, "/", route{atOther, toScore, "", handleUnknown})
 		}
 	}
-	return nil, false
+	needs := toOperate
+	if s.options.MetricsApart {
+		needs = nothing
+	}
+	on(apart, "/metrics", route{atMetrics, needs, "GET", s.handleMetrics})
 }
 
-// routeModel routes /v1/models/NAME and /v1/models/NAME/score.
-func (s *Server) routeModel(c *call, name string, to func(endpoint, handler) (handler, bool)) (handler, bool) {
-	name, scores := strings.CutSuffix(name, "/score")
-	if c.model = s.byName[name]; c.model == nil {
-		return to(atModels, func(c *call) {
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.serve(s.all, w, r) }
+
+// serve answers a request. Paths that ServeMux would redirect are no addresses.
+func (s *Server) serve(mux *http.ServeMux, w http.ResponseWriter, r *http.Request) {
+	if strings.Contains(r.URL.Path, "//") || strings.Contains(r.URL.Path, "/.") {
+		s.answer(w, r, &route{atOther, toScore, "", handleUnknown})
+		return
+	}
+	mux.ServeHTTP(w, r)
+}
+
+// answer answers a request of a route.
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, to *route) {
+	c := newCall(s.env, w, r, to.at)
+	defer c.finish()
+	if r.Method != to.method && to.method != "" && (r.Method != http.MethodHead || to.method != http.MethodGet) {
+		w.Header().Set("Allow", to.method)
+		c.fail(refused(http.StatusMethodNotAllowed, diag.Usage, "the method "+diag.Quote(r.Method), to.method))
+		return
+	}
+	if p := s.auth.check(r, to.needs); p != nil {
+		c.fail(p)
+		return
+	}
+	to.handle(c)
+}
+
+// ofModel finds the model of an address: of the path, or the default one.
+func (s *Server) ofModel(handle func(c *call)) func(c *call) {
+	return func(c *call) {
+		name := c.r.PathValue("name")
+		if c.model = s.models.byName[name]; name == "" {
+			c.model = s.models.list[0]
+		}
+		if c.model == nil {
 			c.fail(refused(http.StatusNotFound, diag.Usage, "the model "+diag.Quote(name), "one of /v1/models"))
-		})
-	}
-	if scores {
-		return to(atScore, s.handleScore)
-	}
-	return to(atModels, s.handleModel)
-}
-
-func (s *Server) handleLive(c *call) {
-	if c.method(http.MethodGet) {
-		c.answer(http.StatusOK, textPlain, []byte("ok\n"))
+			return
+		}
+		handle(c)
 	}
 }
 
-var textPlain = []string{"text/plain; charset=utf-8"}
+func handleLive(c *call) { c.answer(http.StatusOK, textPlain, []byte("ok\n")) }
 
-func (s *Server) handleReady(c *call) {
-	switch {
-	case !c.method(http.MethodGet):
-	case s.draining.Load():
-		c.fail(s.busy(shedDraining))
-	default:
-		c.answer(http.StatusOK, textPlain, []byte("ok\n"))
+func handleReady(c *call) {
+	if c.env.draining.Load() {
+		c.fail(c.env.admission.refuse(shedDraining))
+		return
 	}
+	handleLive(c)
 }
 
-var metricsType = []string{"text/plain; version=0.0.4; charset=utf-8"}
+func handleUnknown(c *call) {
+	c.fail(refused(http.StatusNotFound, diag.Usage, "no such address", "an address of /openapi.json"))
+}
 
 func (s *Server) handleMetrics(c *call) {
-	if c.method(http.MethodGet) {
-		var b strings.Builder
-		s.writeMetrics(&b)
-		c.answer(http.StatusOK, metricsType, []byte(b.String()))
-	}
+	c.answer(http.StatusOK, metricsType, []byte(s.metricsText()))
 }
+
+// metricsText returns all metrics.
+func (s *Server) metricsText() string { return metricsText(s.env, s.models, s.connections.Load()) }
+
+var (
+	textPlain   = []string{"text/plain; charset=utf-8"}
+	metricsType = []string{"text/plain; version=0.0.4; charset=utf-8"}
+)
 
 // handleReload reads the files of the models again.
 func (s *Server) handleReload(c *call) {
-	if !c.method(http.MethodPost) {
-		return
-	}
-	if !s.auth.known() {
-		c.fail(refused(http.StatusForbidden, diag.Usage, "a reload by a client that is not known",
-			"a token, a client certificate or a unix socket"))
-		return
-	}
 	type outcome struct {
 		Model  string `json:"model"`
 		Shadow bool   `json:"shadow,omitempty"`
@@ -204,21 +181,14 @@ func (s *Server) handleReload(c *call) {
 	}
 	var list []outcome
 	status := http.StatusOK
-	if err := s.auth.read(); err != nil {
-		s.log.Error("the token was not read", "error", err.Error())
-	}
-	add := func(m *served, shadow bool) {
-		result, err := s.reload(m)
-		o := outcome{Model: m.name, Shadow: shadow, Digest: m.current().digest, Result: reloadNames[result]}
+	s.readTokens()
+	for _, m := range s.models.all() {
+		result, err := s.models.reload(m)
+		o := outcome{Model: m.name, Shadow: m.isShadow, Digest: m.current().digest, Result: reloadNames[result]}
 		if err != nil {
 			o.Error, status = err.Error(), http.StatusConflict
 		}
 		list = append(list, o)
-	}
-	for _, m := range s.models {
-		if add(m, false); m.shadow != nil {
-			add(m.shadow, true)
-		}
 	}
 	c.answerDocument(status, struct {
 		SchemaVersion int       `json:"schema_version"`
@@ -226,25 +196,35 @@ func (s *Server) handleReload(c *call) {
 	}{2, list})
 }
 
-// panicked answers after a mistake in this program.
-func (c *call) panicked(p any) {
-	if p == http.ErrAbortHandler {
-		return
+// Reload reads all model files and the tokens again. It returns the first error; models that cannot be
+// replaced stay.
+func (s *Server) Reload() error {
+	first := s.readTokens()
+	for _, m := range s.models.all() {
+		if _, err := s.models.reload(m); err != nil && first == nil {
+			first = err
+		}
 	}
-	c.s.log.Error("a mistake in the program", "request_id", c.id, "panic", fmt.Sprint(p), "stack",
-		string(debug.Stack()))
-	if c.status == 0 {
-		c.fail(refused(http.StatusInternalServerError, diag.IO, "a mistake in the program",
-			"a report of it with the request's id"))
+	return first
+}
+
+func (s *Server) readTokens() error {
+	err := s.auth.read()
+	if err != nil {
+		s.log.Error("the token was not read", "error", err.Error())
 	}
+	return err
+}
+
+// Look reloads the models and the tokens whose files have changed.
+func (s *Server) Look() {
+	s.auth.look()
+	s.models.look()
 }
 
 // Drain makes the server not ready, so that no balancer sends further requests. Requests are answered all the
-// same.
+// same, and each answer ends its connection.
 func (s *Server) Drain() { s.draining.Store(true) }
 
 // Close ends the work after answers and writes the logs.
-func (s *Server) Close(ctx context.Context) error {
-	s.after.close(ctx)
-	return s.scored.close()
-}
+func (s *Server) Close(ctx context.Context) error { return s.pipeline.close(ctx) }

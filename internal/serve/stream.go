@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"io"
 	"net/http"
@@ -13,12 +14,13 @@ import (
 // streamBuffer is the number of bytes that a stream reads at a time.
 const streamBuffer = 64 << 10
 
-// scoreStream answers lines of JSON: a line in, a line out. Answers are sent when no complete line is left,
+// answerStream answers lines of JSON: a line in, a line out. Answers are sent when no complete line is left,
 // so that a client may wait for an answer before it sends the next line. The error of a line is its result,
 // and the stream goes on.
-func (s *Server) scoreStream(c *call, o rowOptions, out media) {
+func (p *pipeline) answerStream(c *call, o rowOptions, out media) {
 	b := c.model.current()
 	r := b.newRows(o, int(^uint(0)>>1))
+	r.terse = p.options.TerseErrors
 	defer r.done()
 	point, err := r.point()
 	if err != nil {
@@ -37,16 +39,20 @@ func (s *Server) scoreStream(c *call, o rowOptions, out media) {
 		c.fail(err)
 		return
 	}
-	st := &stream{c: c, control: http.NewResponseController(c.w),
+	st := &stream{c: c, in: c.r.Body, control: http.NewResponseController(c.w),
 		buffer: append(c.body[:0], make([]byte, streamBuffer)...), counted: streamBuffer}
 	st.control.EnableFullDuplex()
+	if err := st.unzip(); err != nil {
+		c.fail(err)
+		return
+	}
 	header := c.w.Header()
 	header["Content-Type"] = contentTypes[mediaLines]
 	header["X-Toptau-Model"], header["X-Toptau-Digest"] = []string{b.name}, []string{b.digest}
 	for {
 		lines, err := st.next()
 		if len(lines) > 0 {
-			if failed := s.scoreLines(c, r, point, lines); failed != nil {
+			if failed := p.scoreLines(c, r, point, lines); failed != nil {
 				st.end(failed)
 				return
 			}
@@ -69,24 +75,25 @@ func (s *Server) scoreStream(c *call, o rowOptions, out media) {
 }
 
 // scoreLines scores complete lines and appends their results to c.out.
-func (s *Server) scoreLines(c *call, r *rows, point int, lines []byte) error {
+func (p *pipeline) scoreLines(c *call, r *rows, point int, lines []byte) error {
 	for len(lines) > 0 {
-		if c.slot = s.admission.wait(c.r.Context().Done()); !c.slot {
+		if c.slot = p.admission.wait(c.r.Context().Done()); !c.slot {
 			return readProblem(io.ErrUnexpectedEOF)
 		}
+		c.began = time.Now()
 		before := r.n
 		part := firstLines(lines, chunkRows)
 		lines = lines[len(part):]
 		if err := decodeLines(r.s, r, part); err != nil {
 			return err
 		}
-		s.decide(c, r, point)
-		c.out = s.appendLines(c.out, r, point)
-		s.scored.write(c, r, point)
-		r.b.counters.count(r)
+		p.decide(c, r, point)
+		c.out = r.appendLines(c.out, point)
+		p.scored.write(c, r, point)
+		r.count()
 		c.rows += r.n - before
 		c.freeSlot()
-		s.after.handLines(c, r, point, before, part)
+		p.after.handLines(c, r, point, before, part)
 		r.release()
 		r.bad = r.bad[:0]
 		r.s.extra = 0
@@ -110,12 +117,33 @@ func firstLines(lines []byte, n int) []byte {
 // stream reads and writes lines.
 type stream struct {
 	c       *call
+	in      io.Reader // of the lines
 	control *http.ResponseController
 	buffer  []byte
 	length  int // bytes in the buffer
 	used    int // bytes that were returned as lines
 	counted int64
 	ended   bool
+}
+
+// unzipBytes is the memory of a decompressor.
+const unzipBytes = 64 << 10
+
+// unzip lets the stream read lines that are compressed. It waits for the first of them.
+func (t *stream) unzip() error {
+	c := t.c
+	if err := c.readEncoding(); err != nil || !c.zipped {
+		return err
+	}
+	if err := c.reserve(unzipBytes); err != nil {
+		return err
+	}
+	z, err := gzip.NewReader(c.r.Body)
+	if err != nil {
+		return readProblem(err)
+	}
+	t.in = z
+	return nil
 }
 
 // next returns complete lines, and the last line even if it lacks its end. They are valid until the next
@@ -129,7 +157,7 @@ func (t *stream) next() ([]byte, error) {
 	}
 	for renewed := 0; ; {
 		if t.length == len(t.buffer) {
-			limit := c.s.options.MaxBody
+			limit := c.env.options.MaxBody
 			if int64(t.length) >= limit {
 				return nil, tooLong(limit)
 			}
@@ -144,7 +172,7 @@ func (t *stream) next() ([]byte, error) {
 			t.control.SetReadDeadline(time.Now().Add(streamTimeout))
 			renewed = t.length + streamBuffer
 		}
-		n, err := c.r.Body.Read(t.buffer[t.length:])
+		n, err := t.in.Read(t.buffer[t.length:])
 		c.received += int64(n)
 		searched := t.length
 		t.length += n
@@ -188,7 +216,7 @@ func (t *stream) end(err error) {
 		return
 	}
 	p := problemOf(err)
-	c.out = append(c.out, p.document(c.s.options.TerseErrors)...)
+	c.out = append(c.out, p.document(c.env.options.TerseErrors)...)
 	t.send()
 	c.status = p.status
 }

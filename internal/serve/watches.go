@@ -64,7 +64,8 @@ func (w *Watches) Add(name string, m *model.Model, digest string) error {
 	return err
 }
 
-// of returns the watch of a model. A state of another model, after a reload, is kept under another name.
+// of returns the watch of a model. The state of the model before it is kept as NAME.monitor.former, which replaces the one
+// before that: a server that reloads daily must not fill the directory.
 func (w *Watches) of(name string, m *model.Model, digest string) (*watchedModel, error) {
 	x := w.models[name]
 	if x != nil && x.digest == digest {
@@ -82,7 +83,7 @@ func (w *Watches) of(name string, m *model.Model, digest string) (*watchedModel,
 		x.watch, err = monitor.New(m, w.options)
 	case err == nil:
 		if x.watch, err = monitor.Restore(m, w.options, bytes.NewReader(data)); err != nil {
-			aside := path + "." + time.Now().UTC().Format("20060102T150405")
+			aside := path + ".former"
 			w.failed(name, diag.At(err, diag.Error{File: path}))
 			if err = os.Rename(path, aside); err == nil {
 				x.watch, err = monitor.New(m, w.options)

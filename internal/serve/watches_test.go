@@ -107,7 +107,7 @@ func TestWatches(t *testing.T) {
 	}
 }
 
-// TestWatchesKeepStatesOfFormerModels starts anew for another model and keeps the former state.
+// TestWatchesKeepStatesOfFormerModels starts anew for another model and keeps the former state, and no older one.
 func TestWatchesKeepStatesOfFormerModels(t *testing.T) {
 	dir := t.TempDir()
 	var problems []string
@@ -116,7 +116,7 @@ func TestWatchesKeepStatesOfFormerModels(t *testing.T) {
 			problems = append(problems, err.Error())
 		}
 	}
-	for i, m := range []*toptau.Model{baselined(t, 300, 5), baselined(t, 300, 6)} {
+	for i, m := range []*toptau.Model{baselined(t, 300, 5), baselined(t, 300, 6), baselined(t, 300, 8)} {
 		w, err := NewWatches(dir, monitor.Options{}, failed)
 		if err != nil {
 			t.Fatal(err)

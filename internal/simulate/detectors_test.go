@@ -5,9 +5,6 @@ import (
 	"slices"
 	"testing"
 
-	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
-
 	"toptau/internal/binomial"
 	"toptau/metric"
 	"toptau/threshold"
@@ -205,28 +202,60 @@ func discriminant(t testing.TB, d table) []float64 {
 	columns := len(d.values[0])
 	mean := [2][]float64{make([]float64, columns), make([]float64, columns)}
 	var n [2]float64
-	covariance := mat.NewSymDense(columns, nil)
 	for i, v := range d.values {
 		class := 0
 		if d.positive[i] {
 			class = 1
-		} else {
-			covariance.SymRankOne(covariance, 1, mat.NewVecDense(columns, v))
 		}
 		n[class]++
-		floats.Add(mean[class], v)
+		for j, x := range v {
+			mean[class][j] += x
+		}
 	}
-	floats.Scale(1/n[0], mean[0])
-	floats.Scale(1/n[1], mean[1])
-	covariance.ScaleSym(1/n[0], covariance)
-	covariance.SymRankOne(covariance, -1, mat.NewVecDense(columns, mean[0]))
-	difference := mat.NewVecDense(columns, nil)
-	difference.SubVec(mat.NewVecDense(columns, mean[1]), mat.NewVecDense(columns, mean[0]))
-	var w mat.VecDense
-	if err := w.SolveVec(covariance, difference); err != nil {
-		t.Fatal(err)
+	difference := make([]float64, columns)
+	for j := range columns {
+		mean[0][j], mean[1][j] = mean[0][j]/n[0], mean[1][j]/n[1]
+		difference[j] = mean[1][j] - mean[0][j]
 	}
-	return w.RawVector().Data
+	covariance := make([][]float64, columns)
+	for j := range covariance {
+		covariance[j] = make([]float64, columns)
+	}
+	for i, v := range d.values {
+		if d.positive[i] {
+			continue
+		}
+		for j := range v {
+			for k := range v {
+				covariance[j][k] += (v[j] - mean[0][j]) * (v[k] - mean[0][k]) / n[0]
+			}
+		}
+	}
+	return solve(t, covariance, difference)
+}
+
+// solve returns x with a x = b for a positive definite a, by elimination.
+func solve(t testing.TB, a [][]float64, b []float64) []float64 {
+	t.Helper()
+	for j := range b {
+		if !(a[j][j] > 0) {
+			t.Fatalf("pivot %d is %v", j, a[j][j])
+		}
+		for i := j + 1; i < len(b); i++ {
+			f := a[i][j] / a[j][j]
+			for k := j; k < len(b); k++ {
+				a[i][k] -= f * a[j][k]
+			}
+			b[i] -= f * b[j]
+		}
+	}
+	for j := len(b) - 1; j >= 0; j-- {
+		for k := j + 1; k < len(b); k++ {
+			b[j] -= a[j][k] * b[k]
+		}
+		b[j] /= a[j][j]
+	}
+	return b
 }
 
 // caught returns the fraction of the rows in member above the threshold that 1 % of the negatives exceed.

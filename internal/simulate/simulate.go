@@ -12,7 +12,6 @@ package simulate
 
 import (
 	"fmt"
-	"strings"
 
 	"toptau/diag"
 	"toptau/threshold"
@@ -68,8 +67,9 @@ func New(o Options) (*Data, error) {
 	case "gisette":
 		d, err = newGisette(o)
 	default:
-		err = &diag.Error{Kind: diag.Usage, Found: "the kind " + diag.Quote(o.Kind),
-			Expected: "one of " + strings.Join(Kinds(), ", ")}
+		unknown := diag.OneOf("", o.Kind, Kinds())
+		unknown.Found = "the kind " + unknown.Found
+		err = unknown
 	}
 	return d, err
 }

@@ -58,19 +58,23 @@ type row struct {
 	starts []int // the line on which each field begins; nil: all on line
 	fields [][]byte
 	values []float64 // instead of fields
+	points []bool    // by column: a number of JSON, which has a point; nil: texts
 }
 
 // lineOf returns the line on which a field begins.
 func (r *row) lineOf(column int) int {
-	if r.starts != nil && column < len(r.starts) {
+	if column >= 0 && column < len(r.starts) {
 		return r.starts[column]
 	}
 	return r.line
 }
 
-// textOf returns a field as text, that of a number in its shortest form.
+// textOf returns a field as text, that of a number in its shortest form; nil for a column that the file lacks.
 func (r *row) textOf(column int) []byte {
-	if r.values != nil {
+	switch {
+	case column < 0:
+		return nil
+	case r.values != nil:
 		return strconv.AppendFloat(nil, r.values[column], 'g', -1, 64)
 	}
 	return r.fields[column]
@@ -194,12 +198,18 @@ func (a *assembler) kindOf(column int, c kindCount) schema.Kind {
 	if k, ok := a.roles.forced[column]; ok {
 		return k
 	}
-	if c.seen == 0 || 2*c.numbers > c.seen {
+	if c.seen == 0 || c.isNumeric() {
 		return schema.Numeric
+	}
+	if 2*c.units > c.seen {
+		a.reader.warn("units", fmt.Sprintf("column %s is read as categorical: its values look like numbers with a unit, such as 12.5%% or $3.20;"+
+			" write them without it", diag.Quote(a.names.all[column])))
 	}
 	if 2*c.commas > c.seen {
 		a.reader.warn("decimal_comma", fmt.Sprintf("column %s is read as categorical: its values look like numbers"+
-			" with a decimal comma", diag.Quote(a.names.all[column])))
+			" with commas", diag.Quote(a.names.all[column])))
+		a.reader.warnings[len(a.reader.warnings)-1].Fixes = []diag.Fix{{Param: "decimal", Value: ",", When: "if the comma is the decimal mark"},
+			{Param: "decimal", Value: ".", When: "if it separates groups of three digits"}}
 	}
 	return schema.Categorical
 }
@@ -255,7 +265,7 @@ func (a *assembler) describeColumns() {
 	if i := a.roles.time; i >= 0 {
 		s.Time = a.names.all[i]
 	}
-	feature := make([]bool, len(a.names.all))
+	feature := map[int]bool{}
 	for _, i := range a.roles.features {
 		feature[i] = true
 	}
@@ -359,7 +369,7 @@ func (a *assembler) appendRow(t *Table, r *row) error {
 func (a *assembler) appendFields(t *Table, r *row) error {
 	for k, i := range a.roles.features {
 		c := &t.Columns[k]
-		field := r.fields[i]
+		field := r.textOf(i)
 		if a.kinds[k] == schema.Categorical {
 			code, err := a.codeOf(k, c, field, r.lineOf(i))
 			if err != nil {
@@ -387,7 +397,11 @@ func (a *assembler) numberOf(k int, r *row, field []byte) (float64, error) {
 		}
 		return v, nil
 	}
-	v, what := a.reader.missing.number(field)
+	missing := a.reader.missing
+	if i >= 0 && r.points != nil && r.points[i] {
+		missing = missing.pointed()
+	}
+	v, what := missing.number(field)
 	if what != number {
 		return 0, a.notNumber(r, i, field, what)
 	}
@@ -406,7 +420,11 @@ func (a *assembler) appendNumbers(t *Table, r *row) error {
 			c.Codes = append(c.Codes, code)
 			continue
 		}
-		c.Values = append(c.Values, r.values[i])
+		value := missingNumber
+		if i >= 0 {
+			value = r.values[i]
+		}
+		c.Values = append(c.Values, value)
 	}
 	return nil
 }
@@ -414,7 +432,7 @@ func (a *assembler) appendNumbers(t *Table, r *row) error {
 // codeOf returns the index of a categorical field in the dictionary of feature k, which grows if the field is
 // new.
 func (a *assembler) codeOf(k int, c *Column, field []byte, line int) (int32, error) {
-	if a.reader.missing.has(field) {
+	if field = trimField(field); a.reader.missing.has(field) {
 		return -1, nil
 	}
 	value := ""
@@ -479,6 +497,10 @@ func (a *assembler) notDerived(k int, field []byte, line int) error {
 
 // notNumber is the error of a field that should be a number.
 func (a *assembler) notNumber(r *row, column int, field []byte, what numeral) error {
+	if a.repeatsHeader(r) {
+		return &diag.Error{Kind: diag.Data, File: a.reader.file, Line: r.line, Found: "a second header line", Expected: "rows",
+			Hint: "remove it; files are joined by giving all of them, not by cat"}
+	}
 	e := &diag.Error{Kind: diag.Data, File: a.reader.file, Line: r.lineOf(column), Column: a.names.all[column],
 		Found: diag.Quote(string(field)), Expected: expectedNumber(what),
 		Fixes: []diag.Fix{{Param: "missing", Value: shellQuote(field)}}}
@@ -493,6 +515,16 @@ func (a *assembler) notNumber(r *row, column int, field []byte, what numeral) er
 	return e
 }
 
+// repeatsHeader reports whether a row has the names of the columns.
+func (a *assembler) repeatsHeader(r *row) bool {
+	for i, name := range a.names.all {
+		if !a.names.header || i >= len(r.fields) || string(trimBlanks(r.fields[i])) != name {
+			return false
+		}
+	}
+	return true
+}
+
 // weightOf returns the weight of a row, 1 without a weight column.
 func (a *assembler) weightOf(r *row) (float64, error) {
 	i := a.roles.weight
@@ -504,7 +536,7 @@ func (a *assembler) weightOf(r *row) (float64, error) {
 
 // checkWeight returns the number of a weight.
 func (a *assembler) checkWeight(field []byte, r *row, i int) (float64, error) {
-	v, what := parseNumber(field)
+	v, what := a.reader.missing.parse(field)
 	found := ""
 	switch {
 	case a.reader.missing.has(field):
@@ -556,7 +588,7 @@ func (a *assembler) appendTexts(t *Table, r *row) {
 		column int
 	}{{t.Group, a.roles.group}, {t.Segment, a.roles.segment}, {t.Time, a.roles.time}} {
 		if c.text != nil {
-			c.text.Values = append(c.text.Values, string(r.textOf(c.column)))
+			c.text.Values = append(c.text.Values, string(trimField(r.textOf(c.column))))
 		}
 	}
 	for k, i := range a.roles.kept {

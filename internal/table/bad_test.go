@@ -79,7 +79,6 @@ func TestBadDelimited(t *testing.T) {
 				" if this line names the columns)"},
 		{"empty name quoted", "my bytes,y\n1,1\n'x,0\n2,0\n3,0\n", named,
 			`t:3: column "my bytes": "'x", expected a number (use --missing ''\''x' or --categorical 'my bytes')`},
-		{"NaN", "x,y\n1,1\nNaN,0\n", named, `t:3: column "x": "NaN", expected a finite number (use --missing NaN)`},
 		{"infinity", "x,y\n1,1\n-Inf,0\n", named,
 			`t:3: column "x": "-Inf", expected a finite number (use --missing=-Inf)`},
 		{"overflow", "x,y\n1,1\n1e999,0\n", named,
@@ -144,6 +143,8 @@ func TestBadDelimited(t *testing.T) {
 			`t: --drop "2-3", expected a column's number from 1 to 2`},
 		{"label dropped", "a,y\n1,1\n2,0\n", Options{Format: schema.Format{Label: "y", Drop: []string{"1-2"}}},
 			`t: column "y": the same column as label and drop, expected different columns`},
+		{"label as id", "x,y\n1,1\n2,0\n", Options{Format: schema.Format{Label: "y", ID: []string{"y"}}},
+			`t: column "y": the same column as label and id, expected different columns`},
 		{"label is weight", "a,y\n1,1\n2,0\n", Options{Format: schema.Format{Label: "y", Weight: "2"}},
 			`t: column "y": the same column as label and weight, expected different columns`},
 		{"categorical and numeric", "a,y\n1,1\n", Options{Format: schema.Format{Label: "y", Categorical: []string{"a"}, Numeric: []string{"1"}}},
@@ -187,14 +188,14 @@ func TestBadDelimited(t *testing.T) {
 			`t:3: column "name": the byte 0xff, expected UTF-8 text (convert the file, for example with` +
 				" iconv -f ISO-8859-1 -t UTF-8)"},
 		{"zip", "PK\x03\x04\x14\x00\x06\x00", last,
-			"t: a zip archive or a spreadsheet, expected text, LIBSVM or IDX, plain or packed with gzip or" +
+			"t: a zip archive or a spreadsheet, expected text or LIBSVM, plain or packed with gzip or" +
 				" zstd (convert or unpack it first)"},
 		{"UTF-16", "\xff\xfea\x00,\x00", last,
-			"t: UTF-16 text, expected text, LIBSVM or IDX, plain or packed with gzip or zstd (convert or" +
+			"t: UTF-16 text, expected text or LIBSVM, plain or packed with gzip or zstd (convert or" +
 				" unpack it first)"},
 		{"Parquet", "PAR1\x15\x04\x15\x10", last, "t: a Parquet file as a stream, expected a path: its end is read first"},
 		{"bzip2", "BZh91AY&SY", last,
-			"t: a file packed with bzip2, expected text, LIBSVM or IDX, plain or packed with gzip or zstd" +
+			"t: a file packed with bzip2, expected text or LIBSVM, plain or packed with gzip or zstd" +
 				" (convert or unpack it first)"},
 		{"truncated gzip", pack(t, long, "gzip")[:200], last,
 			"t:10355: the end of the file inside its gzip data, expected a complete file (copy or download" +
@@ -208,7 +209,7 @@ func TestBadDelimited(t *testing.T) {
 		{"truncated zstd", pack(t, long, "zstd")[:30], last,
 			"t: the end of the file inside its zstd data, expected a complete file (copy or download the" +
 				" file again)"},
-		{"IDX read as text", "\x00\x00\x08\x01\x00\x00\x00\x01\x05", Options{Format: schema.Format{Format: "csv", Label: "last"}},
+		{"a binary file read as text", "\x00\x00\x08\x01\x00\x00\x00\x01\x05", Options{Format: schema.Format{Format: "csv", Label: "last"}},
 			`t:1: column "1": a NUL byte, expected text (is this a binary file?)`},
 	} {
 		c.test(t)
@@ -313,38 +314,6 @@ func TestBadLIBSVM(t *testing.T) {
 	}
 }
 
-func TestBadIDX(t *testing.T) {
-	head := "\x00\x00\x08\x02\x00\x00\x00\x02\x00\x00\x00\x02"
-	any := Options{Unlabelled: true}
-	for _, c := range []badCase{
-		{"no labels", head + "abcd", Options{},
-			"t: an IDX file without labels, expected a file with its labels (use --labels-file FILE)"},
-		{"label column", head + "abcd", Options{Format: schema.Format{Label: "1"}},
-			"--label with an IDX file, expected delimited text"},
-		{"short", head + "abc", any,
-			"t:2: the end of the file, expected 2 items of 2 values as the header says (copy or download" +
-				" the file again)"},
-		{"short header", head[:9], any,
-			"t: the end of the file, expected an IDX header (copy or download the file again)"},
-		{"long", head + "abcde", any,
-			"t: bytes after the last item, expected 2 items of 2 values as the header says"},
-		{"dimension of 0", "\x00\x00\x08\x02\x00\x00\x00\x02\x00\x00\x00\x00", any,
-			"t: dimension 2 of size 0, expected items of 1 to 25,000 values"},
-		{"huge items", "\x00\x00\x08\x03\x00\x00\x00\x02\xff\xff\xff\xff\xff\xff\xff\xff", any,
-			"t: dimension 2 of size 4294967295, expected items of 1 to 25,000 values"},
-		{"no items", "\x00\x00\x08\x01\x00\x00\x00\x00", any, "t: no rows, expected rows"},
-		{"NaN", "\x00\x00\x0d\x02\x00\x00\x00\x01\x00\x00\x00\x02\x00\x00\x00\x00\x7f\xc0\x00\x00", any,
-			`t:1: column "2": NaN, expected a finite number`},
-		{"not IDX", "1,2\n", Options{Format: schema.Format{Format: "idx"}, Unlabelled: true},
-			"t: the first bytes 312c320a, expected an IDX header: 0000, a type 08 to 0e, the number of dimensions"},
-		{"truncated gzip", pack(t, head+"abcd", "gzip")[:20], any,
-			"t: the end of the file inside its gzip data, expected a complete file (copy or download the" +
-				" file again)"},
-	} {
-		c.test(t)
-	}
-}
-
 func TestBadLabelsFile(t *testing.T) {
 	data := "1 2\n3 4\n5 6\n"
 	for _, c := range []struct{ name, labels, want string }{
@@ -357,8 +326,6 @@ func TestBadLabelsFile(t *testing.T) {
 		{"text", "1\n2\n3\n", `: the labels "1" (1), "2" (1), "3" (1), expected 1 and 0, 1 and -1, or true and false` +
 			" (use --positive VALUE for each positive label)"},
 		{"one class", "1\n1\n1\n", `: no negative row, the labels are "1" (3), expected rows of both classes`},
-		{"IDX images", "\x00\x00\x08\x02\x00\x00\x00\x03\x00\x00\x00\x02abcdef",
-			": 2 values for each item, expected one label for each"},
 		{"truncated gzip", pack(t, "1\n0\n1\n", "gzip")[:15],
 			":3: the end of the file inside its gzip data, expected a complete file (copy or download the" +
 				" file again)"},
@@ -413,7 +380,7 @@ func TestBadOptions(t *testing.T) {
 		o    Options
 		want string
 	}{
-		{Options{Format: schema.Format{Format: "xls"}}, `--format "xls", expected one of auto, csv, jsonl, libsvm, parquet, packed, idx`},
+		{Options{Format: schema.Format{Format: "xls"}}, `--format "xls", expected one of auto, csv, jsonl, libsvm, parquet, packed`},
 		{Options{Format: schema.Format{Header: "maybe"}}, `--header "maybe", expected auto, yes or no`},
 		{Options{Format: schema.Format{Delimiter: ",,"}}, `--delimiter ",,"` + delimiters},
 		{Options{Format: schema.Format{Delimiter: "\""}}, `--delimiter "\""` + delimiters},

@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 
 	"toptau/diag"
 	"toptau/internal/packed"
@@ -136,7 +137,7 @@ func (s *columnRows) countKind(c *kindCount, column int, missing *missingSpellin
 		}
 	}
 	// Texts that look like numbers stay texts: the file says so.
-	c.texts, c.numbers, c.commas, c.epochs = c.seen, 0, 0, 0
+	c.texts, c.numbers, c.commas, c.epochs, c.booleans = c.seen, 0, 0, 0, 0
 }
 
 // markUsed marks the columns that have a role, and forgets the first block, which lacks some of them.
@@ -218,6 +219,9 @@ func (s *columnRows) nextBlock(t *Table, whole bool) error {
 		s.classes = make([]*labelTally, len(s.block.columns[i].dictionary))
 	}
 	for k, i := range s.roles.features {
+		if i < 0 {
+			continue
+		}
 		n := len(s.block.columns[i].dictionary)
 		if s.kept != nil && s.kept[k] {
 			if err := s.keepCodes(&t.Columns[k], k, s.block.columns[i].dictionary); err != nil {
@@ -277,6 +281,10 @@ func (s *columnRows) appendPart(t *Table, first, n int) error {
 	}
 	for k, i := range s.roles.features {
 		if s.kept != nil && s.kept[k] {
+			continue
+		}
+		if i < 0 {
+			t.Columns[k].appendMissing(len(rows))
 			continue
 		}
 		if err := s.appendFeature(&t.Columns[k], k, &s.block.columns[i], rows, len(rows) == n); err != nil {
@@ -394,6 +402,17 @@ func (s *columnRows) appendFeature(to *Column, k int, from *blockColumn, rows []
 	return nil
 }
 
+// appendMissing appends missing values.
+func (c *Column) appendMissing(n int) {
+	for range n {
+		if c.Kind == schema.Categorical {
+			c.Codes = append(c.Codes, -1)
+		} else {
+			c.Values = append(c.Values, missingNumber)
+		}
+	}
+}
+
 // codeAt returns the code of a row in the dictionary of a categorical feature.
 func (s *columnRows) codeAt(k int, to *Column, from *blockColumn, row int) (int32, error) {
 	if from.numbers != nil {
@@ -439,25 +458,25 @@ func (s *columnRows) numberAt(k int, from *blockColumn, i int) (float64, error) 
 
 // appendTexts appends the columns that are kept as text.
 func (s *columnRows) appendTexts(t *Table, rows []int) {
-	keep := func(text *Text, column int) {
+	keep := func(text *Text, column int, cut string) {
 		from := &s.block.columns[column]
 		for _, row := range rows {
-			text.Values = append(text.Values, from.textOf(row))
+			text.Values = append(text.Values, strings.Trim(from.textOf(row), cut))
 		}
 	}
 	for k, i := range s.roles.ids {
-		keep(&t.ID[k], i)
+		keep(&t.ID[k], i, "")
 	}
 	for _, c := range []struct {
 		text   *Text
 		column int
 	}{{t.Group, s.roles.group}, {t.Segment, s.roles.segment}, {t.Time, s.roles.time}} {
 		if c.text != nil && c.column >= 0 {
-			keep(c.text, c.column)
+			keep(c.text, c.column, blanks)
 		}
 	}
 	for k, i := range s.roles.kept {
-		keep(&t.Kept[k], i)
+		keep(&t.Kept[k], i, "")
 	}
 	if !s.reader.options.Raw {
 		return

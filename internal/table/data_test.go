@@ -62,8 +62,6 @@ func TestPublicData(t *testing.T) {
 		{"magic04/magic04.data.gz", Options{Format: schema.Format{Label: "last", Positive: []string{"g"}}}, 19020, 10, 12332, 0},
 		{"higgs_7k/binary.train.gz", Options{Format: schema.Format{Label: "first"}}, 7000, 28, 3716, 0},
 		{"higgs_7k/binary.test", Options{Format: schema.Format{Label: "first"}}, 500, 28, 272, 0},
-		{"mnist_t10k/t10k-images-idx3-ubyte.gz",
-			Options{Format: schema.Format{LabelsFile: "mnist_t10k/t10k-labels-idx1-ubyte.gz", Positive: []string{"8"}}}, 10000, 784, 974, 0},
 		{"usps/zip.train.gz", Options{Format: schema.Format{Label: "first", Positive: []string{"8"}}}, 7291, 256, 542, 0},
 		{"usps/zip.test.gz", Options{Format: schema.Format{Label: "first", Positive: []string{"8"}}}, 2007, 256, 166, 0},
 		{"madelon/madelon_train.data.gz", Options{Format: schema.Format{LabelsFile: "madelon/madelon_train.labels"}}, 2000, 500, 1000, 0},
@@ -156,12 +154,6 @@ func TestPublicValues(t *testing.T) {
 			t.Errorf("madelon %s: %v, want %v", name, sum, want)
 		}
 	}
-	_, digits, err := Read(filepath.Join(root, "mnist_t10k/t10k-images-idx3-ubyte.gz"), Options{Format: schema.Format{LabelsFile: filepath.Join(root, "mnist_t10k/t10k-labels-idx1-ubyte.gz"), Positive: []string{"4"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	wantSame(t, []LabelCount{{"1", 1135}, {"2", 1032}, {"7", 1028}, {"3", 1010}, {"9", 1009}, {"4", 982}, {"0", 980},
-		{"8", 974}, {"6", 958}, {"5", 892}}, digits.Labels)
 	_, usps, err := Read(filepath.Join(root, "usps/zip.train.gz"), Options{Format: schema.Format{Label: "first", Positive: []string{"!6"}}})
 	if err != nil {
 		t.Fatal(err)

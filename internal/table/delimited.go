@@ -214,11 +214,15 @@ func (d *delimited) quotedField(line []byte, i int) ([]byte, int, error) {
 	for {
 		end := bytes.IndexByte(line[i:], '"')
 		if end < 0 {
-			d.text = append(append(d.text, line[i:]...), '\n')
+			end := byte('\n')
+			if d.lines.cr {
+				end = '\r'
+			}
+			d.text = append(append(d.text, line[i:]...), end)
 			size += len(line) - i + 1
 			next, err := d.lines.next()
 			if d.keeps && err == nil {
-				d.whole = append(append(d.whole, '\n'), next...)
+				d.whole = append(append(d.whole, end), next...)
 			}
 			if err == io.EOF || err == errLongLine || err == nil && (size > d.lines.limit || d.isRunaway(size)) {
 				return nil, 0, d.openQuote(opened, field)
@@ -267,7 +271,7 @@ func (d *delimited) isRunaway(size int) bool {
 // giveBack lets all lines of the last record but its first be read again: an open quote must not take good
 // rows with it.
 func (d *delimited) giveBack() {
-	if first := bytes.IndexByte(d.whole, '\n'); first >= 0 {
+	if first := bytes.IndexAny(d.whole, "\r\n"); first >= 0 {
 		d.lines.unread(append(d.whole[first+1:], '\n'), d.current.line)
 		d.whole = d.whole[:first]
 	}

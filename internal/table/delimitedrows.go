@@ -1,6 +1,8 @@
 package table
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -29,10 +31,23 @@ func newDelimitedRows(r *Reader, p prefix, source io.Reader) (rowSource, error) 
 	if err != nil {
 		return nil, err
 	}
+	top := newLines(source)
+	if named, rest := p.namedDelimiter(); named != 0 {
+		if _, err := top.next(); err != nil {
+			return nil, err
+		}
+		p.bytes, delimiter = rest, cmp.Or(delimiter, named)
+	}
+	skip, after := p.comments(delimiter)
+	for range skip {
+		if _, err := top.next(); err != nil {
+			return nil, err
+		}
+	}
+	p.bytes = after
 	if delimiter == 0 {
 		delimiter = sniffDelimiter(p)
 	}
-	top := newLines(source)
 	top.passEmpty(delimiter)
 	ahead := &replay{source: top.rest(), limit: math.MaxInt}
 	h, err := readHead(r, ahead, top.number, delimiter)
@@ -50,9 +65,6 @@ func newDelimitedRows(r *Reader, p prefix, source io.Reader) (rowSource, error) 
 	if header != nil && h.rows == 0 && h.ended == io.EOF && r.first == nil {
 		return nil, &diag.Error{Kind: diag.Data, File: r.file, Line: header.line, Found: "only a header line",
 			Expected: "rows below it", Fixes: []diag.Fix{{Param: "header", Value: "no", When: "if the line is a row"}}}
-	}
-	if g := r.in.growing; g != nil && header != nil {
-		g.header.Store(true)
 	}
 	s := &delimitedRows{firstRow: h.second}
 	if s.assembler, err = newAssembler(r, n, h.kinds(header != nil, r.missing)); err != nil {
@@ -265,6 +277,9 @@ func (s *delimitedRows) ragged(r *row) error {
 	if s.reader.options.detectsDelimiter() {
 		e.Fixes = []diag.Fix{{Param: "delimiter", Value: "D"}}
 		e.Hint = "the detected delimiter is " + delimiterName(s.records.delimiter)
+	}
+	if len(r.fields) > 0 && bytes.HasPrefix(r.fields[0], []byte("#")) {
+		e.Fixes, e.Hint = nil, "lines of comments are skipped before the first row only"
 	}
 	return e
 }

@@ -17,6 +17,7 @@ type delimitedScan struct {
 	delimiter   byte
 	stops       [256]bool // bytes that end a field or may make the scan give up
 	columns     []columnScan
+	absent      []columnScan // features that the file lacks
 	late        []columnScan // features parsed after the whole row is split, because columns keeps their fields
 	numeric     int          // features
 	categorical int          // features
@@ -70,7 +71,7 @@ func (s *delimitedRows) newScan() *delimitedScan {
 	if c.delimiter == blank {
 		c.stops['\t'] = true
 	}
-	c.direct = !s.reader.missing.numbers
+	c.direct = !s.reader.missing.numbers && s.reader.missing.decimal == 0
 	c.narrow = len(c.columns) == 1
 	c.texts = slices.Clone(s.roles.ids)
 	for _, i := range []int{s.roles.group, s.roles.segment, s.roles.time} {
@@ -111,9 +112,12 @@ func (c *delimitedScan) planColumns(s *delimitedRows) {
 		} else {
 			c.numeric++
 		}
-		if c.columns[i].what == ignored {
+		switch {
+		case i < 0:
+			c.absent = append(c.absent, f)
+		case c.columns[i].what == ignored:
 			c.columns[i] = f
-		} else {
+		default:
 			c.late = append(c.late, f)
 		}
 	}
@@ -181,6 +185,15 @@ func (c *delimitedScan) prepare(p *chunkRows, rows int) {
 	p.symbols = resized(p.symbols, c.categorical)
 	for i := range p.symbols {
 		p.symbols[i].clear(rows)
+	}
+	for _, f := range c.absent {
+		for row := range rows {
+			if f.what == numericField {
+				p.values[f.slot*rows+row] = missingNumber
+			} else {
+				p.symbols[f.slot].codes[row] = -1
+			}
+		}
 	}
 	p.fields = resized(p.fields, len(c.columns))
 	p.text = p.text[:0]
@@ -349,7 +362,7 @@ func (c *delimitedScan) endRow(p *chunkRows, b []byte) bool {
 	}
 	if c.weight >= 0 {
 		field := p.fields[c.weight].of(b)
-		w, what := parseNumber(field)
+		w, what := c.missing.parse(field)
 		if what != number || w < 0 || c.missing.has(field) {
 			return false
 		}

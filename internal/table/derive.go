@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"math"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -47,10 +48,13 @@ func EpochSeconds(v float64) float64 {
 	return v
 }
 
-// parseDate parses YYYY-MM-DD, or that with T or a blank and HH:MM[:SS[.fraction]], and with seconds or T
+// parseDate parses YYYY-MM-DD or DD.MM.YYYY, or one of them with T or a blank and HH:MM[:SS[.fraction]], and with seconds or T
 // also a zone, Z or +HH:MM. Without a zone it is UTC.
 func parseDate(b []byte) (moment, bool) {
 	var m moment
+	if len(b) >= 10 && b[2] == '.' && b[5] == '.' {
+		b = slices.Concat(b[6:10], []byte{'-'}, b[3:5], []byte{'-'}, b[:2], b[10:])
+	}
 	digits := func(n int) (int64, bool) {
 		if len(b) < n {
 			return 0, false
@@ -250,6 +254,10 @@ var (
 	addressParts = []schema.Part{schema.Net8, schema.Net16, schema.Net24, schema.Range}
 )
 
+// TimeParts and AddressParts return the features of a column of times or addresses.
+func TimeParts() []schema.Part    { return slices.Clone(timeParts) }
+func AddressParts() []schema.Part { return slices.Clone(addressParts) }
+
 // derivation is how the values of a feature come from the fields of its column.
 type derivation struct {
 	part   schema.Part
@@ -354,7 +362,9 @@ func rangeOfAddress(a netip.Addr) string {
 }
 
 // looksDate and looksAddress are quick tests before a field is parsed.
-func looksDate(b []byte) bool { return len(b) >= 10 && b[4] == '-' && b[7] == '-' }
+func looksDate(b []byte) bool {
+	return len(b) >= 10 && (b[4] == '-' && b[7] == '-' || b[2] == '.' && b[5] == '.')
+}
 
 func looksAddress(b []byte) bool {
 	dots, colons := 0, 0

@@ -1,5 +1,5 @@
-// Package table reads tables of features and labels: delimited text, LIBSVM text and IDX arrays, uncompressed
-// or compressed with gzip or zstd, from a file, standard input or any other reader. It detects options that
+// Package table reads tables of features and labels: delimited text, JSON lines, Parquet, packed files and
+// LIBSVM text, uncompressed or compressed with gzip or zstd, from a file, standard input or any other reader. It detects options that
 // are not set, by the rules below. It repairs nothing: an error has the file, the line, the column, what was
 // found, what was expected, and what to do.
 //
@@ -8,8 +8,7 @@
 //  1. The first bytes of a file show gzip and zstd compression, whatever the name, for labels files as well.
 //     Truncated or damaged data are an error. Formats that are often mistaken for tables (zip and
 //     spreadsheets, bzip2, xz, Parquet, UTF-16 text and others) are refused by name.
-//  2. The first 256 KiB decide the format. IDX begins with two zero bytes, a known type and a number of
-//     dimensions. LIBSVM is text in which more than half of the first 1,000 lines are a label without a colon
+//  2. The first 256 KiB decide the format. LIBSVM is text in which more than half of the first 1,000 lines are a label without a colon
 //     (and without a comma, unless it is a list of whole numbers) and pairs index:value, with a pair in at least one line. JSON lines begin with an object. Everything else is delimited text, and so is
 //     every text if the delimiter is set.
 //  3. The digest is the SHA-256 of the uncompressed bytes, including a byte order mark. That of several files is
@@ -35,20 +34,22 @@
 //     of tab, semicolon, comma and pipe for which most of the first 100 records have as many fields as the
 //     first, at least two; blanks if none of the four fits more than half of the records. A file without any
 //     of them has one column. A line of tabs is a row of a tab-separated file.
-//  2. With blanks as delimiter, runs of blanks and tabs separate fields, and those at the ends of a line are
+//  2. A first line sep=; names the delimiter, as Excel writes it. Lines that begin with '#' before the first row are
+//     comments, unless the last of them has as many fields as the line after it: then it is the header.
+//  3. With blanks as delimiter, runs of blanks and tabs separate fields, and those at the ends of a line are
 //     ignored.
-//  3. A field whose first character is a double quote is quoted: it ends with the next single double quote,
-//     two double quotes mean one, and delimiters and line ends inside belong to it (each line end as LF).
+//  4. A field whose first character is a double quote is quoted: it ends with the next single double quote,
+//     two double quotes mean one, and delimiters and line ends inside belong to it (CRLF as LF).
 //     Only blanks may surround the quotes. A double quote inside another field, and single quotes anywhere,
 //     are part of the value.
-//  4. Blanks and tabs around a field without quotes are not part of its value.
-//  5. Every record has as many fields as the first, at most 25,000.
-//  6. If Options.Header is not set, the first record names the columns if an option refers to a column by one
+//  5. Blanks and tabs around a field without quotes are not part of its value. See "Columns" for those inside quotes.
+//  6. Every record has as many fields as the first, at most 25,000.
+//  7. If Options.Header is not set, the first record names the columns if an option refers to a column by one
 //     of its fields, or if none of its fields is a number or a spelling of a missing value and either some
 //     column is numeric in the rows below, or none is, there are at least two rows, and the names are not
 //     empty, all different and not repeated in their columns. A first row whose label is text is an error if
 //     all other labels of the head are numbers: it may be a header.
-//  7. An empty name is replaced by the column's number. Two columns of the same name are an error. Without a
+//  8. An empty name is replaced by the column's number. Two columns of the same name are an error. Without a
 //     header the names are the numbers.
 //
 // # JSON lines
@@ -74,12 +75,17 @@
 //     Otherwise it is categorical. The options Categorical and Numeric take precedence. Text in a numeric
 //     column is an error anywhere in the file.
 //  4. A number is [+-] digits [. digits] [e [+-] digits] with a digit before the exponent. Its value is the
-//     nearest float64, as strconv.ParseFloat returns it. Hexadecimal numbers and underscores are text. NaN,
-//     infinity and numbers beyond the range of float64 are errors in a numeric column.
+//     nearest float64, as strconv.ParseFloat returns it. Hexadecimal numbers and underscores are text. The
+//     text NaN, in any case, is a missing value of a numeric column. Infinity and numbers beyond the range of
+//     float64 are errors there.
 //  5. A field is missing if it is empty or equal to one of the spellings in Missing: NaN in a numeric, -1 in
 //     a categorical column. Package feature decides how missing values are encoded.
-//  6. The values of a categorical column get codes in order of first appearance, exactly as they are written.
-//  7. A weight is a finite number of at least 0. Rows of weight 0 are left out and counted in a warning.
+//  6. Blanks and tabs at the ends of a value are not part of it, in any format: of a number, a category, a label, a
+//     group, a segment or a spelling of a missing value. So ", " separates values like ",", and a record from a
+//     program or a database has the category of a file. Only ids, columns that are kept, and raw fields keep the
+//     blanks inside quotes.
+//  7. The values of a categorical column get codes in order of first appearance.
+//  8. A weight is a finite number of at least 0. Rows of weight 0 are left out and counted in a warning.
 //
 // # Labels
 //
@@ -89,7 +95,7 @@
 //  3. Without Positive, the labels must be 1 and 0, 1 and -1, or true and false (in any case). 1 and true are
 //     positive.
 //  4. A training file has rows of both classes. A label is never missing unless Options.Unlabelled is set.
-//  5. A labels file has one label per line and no header, or is an IDX array of one dimension. It has as many
+//  5. A labels file has one label per line and no header. It has as many
 //     labels as the other file has rows.
 //
 // # LIBSVM
@@ -103,13 +109,6 @@
 //  4. The label may be any text without a colon. It may be absent with a labels file, which replaces it, or
 //     with Options.Unlabelled.
 //
-// # IDX
-//
-// Two zero bytes, a type (08 uint8, 09 int8, 0b int16, 0c int32, 0d float32, 0e float64), the number of
-// dimensions, the dimensions (32 bits each), the values; all big-endian. The first dimension counts the rows.
-// The product of the others, at most 25,000, is the number of columns, which are numbered from 1 and numeric.
-// Labels come from a labels file. Line numbers in errors and in Table.Line are numbers of items.
-//
 // # Reading for a model
 //
 // With Options.Schema, the kinds, dictionaries, label, positive values and spellings of missing values are
@@ -118,7 +117,8 @@
 //  1. Columns are matched by name if both files have a header, otherwise by number. If no label is needed and
 //     the file has exactly one column less than the training file, the label column is the one that is
 //     absent.
-//  2. Missing features are an error, which also lists columns that are extra or in another order. Otherwise
+//  2. Features without a weight may be absent: their values are missing. Other missing features are an error, which
+//     also lists columns that are extra or in another order. Otherwise
 //     extra columns are ignored and columns in another order are matched by name, each with a warning.
 //  3. Values that are not in a dictionary get codes after it: the first 65,536 of a column one code each, all
 //     others the next code together.
@@ -130,7 +130,7 @@
 //
 // A format provides names of columns and rows. The assembler turns them into a Table: roles, kinds, labels,
 // weights, categories and schemas are the same for every format with columns. To add a format, write a file
-// with a rowSource (see idxrows.go for a short one) and add a line to formats in format.go.
+// with a rowSource (see jsonrows.go) and add a line to formats in format.go.
 //
 // # How text is read
 //

@@ -10,18 +10,27 @@ import (
 type FieldReader struct {
 	derived derivation
 	missing *missingSpellings
+	pointed *missingSpellings // for numbers of JSON
 	column  string
 }
 
-// NewFieldReader returns the reader of a column. missing are the schema's spellings of a missing value.
-func NewFieldReader(c *schema.Column, missing []string) *FieldReader {
-	return &FieldReader{derived: derivationOf(c), missing: newMissing(missing), column: c.FileColumn()}
+// NewFieldReader returns the reader of a column. missing are the schema's spellings of a missing value, and decimal is
+// its decimal mark.
+func NewFieldReader(c *schema.Column, missing []string, decimal string) *FieldReader {
+	m := newMissing(missing)
+	m.setDecimal(decimal)
+	return &FieldReader{derived: derivationOf(c), missing: m, pointed: m.pointed(), column: c.FileColumn()}
 }
+
+// Point is Number for a number with a point whatever the decimal mark of texts, as JSON has them.
+func (r *FieldReader) Point(field []byte) (float64, error) { return r.read(field, r.pointed) }
 
 // Number returns the value of a field of a numeric column, NaN if it is missing.
 //
 // Errors: diag.Data if the field is not a finite number, or not a time where the feature is a part of one.
-func (r *FieldReader) Number(field []byte) (float64, error) {
+func (r *FieldReader) Number(field []byte) (float64, error) { return r.read(field, r.missing) }
+
+func (r *FieldReader) read(field []byte, missing *missingSpellings) (float64, error) {
 	if r.derived.part != schema.Whole {
 		v, ok := r.missing.derivedNumber(r.derived, field)
 		if !ok {
@@ -29,7 +38,7 @@ func (r *FieldReader) Number(field []byte) (float64, error) {
 		}
 		return v, nil
 	}
-	v, what := r.missing.number(field)
+	v, what := missing.number(field)
 	if what != number {
 		return 0, r.wrong(field, expectedNumber(what))
 	}
@@ -41,7 +50,7 @@ func (r *FieldReader) Number(field []byte) (float64, error) {
 //
 // Errors: diag.Data if the field is not a time or an address where the feature is a part of one.
 func (r *FieldReader) Category(field []byte) ([]byte, error) {
-	if r.missing.has(field) {
+	if field = trimField(field); r.missing.has(field) {
 		return nil, nil
 	}
 	if !r.derived.changes() {

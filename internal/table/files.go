@@ -266,7 +266,7 @@ func (r *Reader) openNext() error {
 		return err
 	}
 	r.more = r.more[1:]
-	in.context, in.before, in.size = r.options.Context, last.in.before+last.in.count, r.in.size
+	in.context, in.before, in.size, in.stored = r.options.Context, last.in.before+last.in.count, r.in.size, in.stored+last.in.stored
 	next := &Reader{file: in.file, options: r.options, in: in, policy: r.policy, table: Table{File: in.file}, packs: r.packs,
 		several: true, first: r}
 	if next.options.Schema == nil && r.format.name != schema.LIBSVM {

@@ -22,7 +22,6 @@ type format struct {
 // formats returns all formats in the order of detection. The last one detects everything.
 func formats() []format {
 	return []format{
-		{schema.IDX, "an IDX file", looksIDX, newIDXRows},
 		{schema.Packed, "a packed file", looksPacked, newPackedRows},
 		{schema.Parquet, "a Parquet file", looksParquet, newParquetRows},
 		{schema.LIBSVM, "a LIBSVM file", looksLIBSVM, newLIBSVMRows},
@@ -119,13 +118,6 @@ type rowSource interface {
 
 	// columnNames returns the names of all columns of the file.
 	columnNames() []string
-}
-
-// looksIDX reports whether a file begins with an IDX header: two zero bytes, a type and a number of
-// dimensions.
-func looksIDX(p prefix, _ *Options) bool {
-	b := p.bytes
-	return len(b) >= 4 && b[0] == 0 && b[1] == 0 && idxSize(b[2]) > 0 && b[3] > 0
 }
 
 // looksLIBSVM reports whether more than half of the first lines are index:value pairs, with or without a

@@ -140,22 +140,3 @@ func FuzzLIBSVM(f *testing.F) {
 		checkReading(t, text, o)
 	})
 }
-
-func FuzzIDX(f *testing.F) {
-	for _, s := range []string{
-		"\x00\x00\x08\x02\x00\x00\x00\x02\x00\x00\x00\x02abcd",
-		"\x00\x00\x0d\x01\x00\x00\x00\x01\x7f\xc0\x00\x00",
-		"\x00\x00\x0e\x01\x00\x00\x00\x01\x3f\xf0\x00\x00\x00\x00\x00\x00",
-		"\x00\x00\x0b\x03\x00\x00\x00\x01\x00\x00\x00\x02\x00\x00\x00\x01ab",
-		"\x00\x00\x08\x02\xff\xff\xff\xff\x00\x00\x00\x02abcd",
-		"\x00\x00\x08\x00",
-	} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		if x, err := newIDX("t", strings.NewReader(text)); err == nil && x.cols > 4096 {
-			return // slow and no different
-		}
-		checkReading(t, text, Options{Format: schema.Format{Format: "idx"}, Unlabelled: true, Raw: true})
-	})
-}

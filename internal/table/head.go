@@ -83,7 +83,7 @@ func (h *head) settled(most int) bool {
 			numeric = true
 			_, what := parseNumber(h.first.fields[i])
 			strays = strays || c.numbers == c.seen && what != number
-		case 2*(c.seen-c.numbers-c.commas) <= most+1:
+		case 2*(c.seen-c.numbers-c.commas) <= most+1, c.isBoolean():
 			return false
 		}
 	}
@@ -116,7 +116,8 @@ func (h *head) readFirst(missing *missingSpellings) {
 	different := map[string]bool{}
 	h.words = true
 	for _, f := range h.first.fields {
-		h.words = h.words && !looksNumber(f) && (len(f) == 0 || !missing.has(f))
+		_, what := missing.parse(f)
+		h.words = h.words && !looksNumber(f) && what != number && (len(f) == 0 || !missing.has(f))
 		different[string(f)] = true
 		h.repeats = h.repeats || len(f) == 0
 	}
@@ -170,36 +171,54 @@ type kindCount struct {
 	seen      int // fields that are not missing
 	texts     int // fields that do not look like numbers
 	numbers   int // fields that look like numbers, NaN and infinity included
-	commas    int // fields that look like numbers with a decimal comma
+	commas    int // fields that look like numbers with commas or groups of digits
+	units     int // texts that look like numbers with a percent sign or a currency
 	epochs    int // numbers that may be times
 	dates     int
 	addresses int
+
+	booleans int     // texts that are true, false, t or f
+	words    bool    // one of them is true or false
+	letters  [2]bool // one of them is f, and one is t
 }
+
+// isNumeric reports whether the column is numeric: more than half of its values are numbers, or all of them are
+// numbers and booleans. A column of the letter f alone, or t alone, has no booleans.
+func (c *kindCount) isNumeric() bool {
+	return 2*c.numbers > c.seen || c.isBoolean() && (c.words || c.letters[0] && c.letters[1])
+}
+
+// isBoolean reports whether all values so far are numbers and booleans.
+func (c *kindCount) isBoolean() bool { return c.booleans > 0 && c.booleans+c.numbers == c.seen }
 
 // count counts a field.
 func (c *kindCount) count(field []byte, missing *missingSpellings) {
-	if missing.has(field) {
+	_, what := missing.parse(field)
+	if what == notANumber || missing.has(field) {
 		return
 	}
 	c.seen++
-	if looksNumber(field) {
+	if what != notNumber && what != boolean {
 		c.countNumber(field)
 		return
 	}
-	if isDecimalComma(field) {
+	if missing.decimal == 0 && isMarked(field) {
 		c.commas++
+	}
+	if _, what := missing.parse(withoutUnit(field)); what == number {
+		c.units++
 	}
 	c.countText(field)
 }
 
 // countJSON counts a value of JSON.
 func (c *kindCount) countJSON(kind jsontext.Kind, value []byte, missing *missingSpellings) {
-	switch {
-	case kind == jsontext.Null || missing.has(value):
+	switch _, what := parseNumber(value); {
+	case kind == jsontext.Null || missing.has(value) || kind == jsontext.Text && what == notANumber:
 		return
 	case kind == jsontext.Number:
 		c.countNumber(value)
-	case kind == jsontext.Text:
+	default:
 		c.countText(value)
 	}
 	c.seen++
@@ -212,8 +231,13 @@ func (c *kindCount) countNumber(field []byte) {
 	}
 }
 
-// countText counts a text while all texts so far are dates, or addresses.
+// countText counts a text, which may be a boolean. It looks for dates and addresses while all texts so far are such.
 func (c *kindCount) countText(field []byte) {
+	if what, v := wordOf(trimBlanks(field)); what == boolean {
+		c.booleans++
+		c.letters[int(v)] = c.letters[int(v)] || len(trimBlanks(field)) == 1
+		c.words = c.words || len(trimBlanks(field)) > 1
+	}
 	if c.dates == c.texts && looksDate(field) {
 		if _, ok := parseDate(field); ok {
 			c.dates++
@@ -244,13 +268,24 @@ func (c *kindCount) parts(name string) []schema.Part {
 	return nil
 }
 
-// isDecimalComma reports whether a field is a number with a comma as decimal point.
-func isDecimalComma(field []byte) bool {
-	if bytes.Count(field, []byte{','}) != 1 {
-		return false
+// withoutUnit returns a text without a percent sign after it, or a currency before or after it.
+func withoutUnit(field []byte) []byte {
+	for _, unit := range []string{"%", "$", "€", "£", "¥"} {
+		if b, found := bytes.CutSuffix(trimBlanks(field), []byte(unit)); found {
+			return b
+		}
+		if b, found := bytes.CutPrefix(trimBlanks(field), []byte(unit)); found {
+			return b
+		}
 	}
-	_, what := parseNumber(bytes.Replace(field, []byte{','}, []byte{'.'}, 1))
-	return what == number
+	return nil
+}
+
+// isMarked reports whether a field is a number with another decimal mark than a point, or with groups of digits.
+func isMarked(field []byte) bool {
+	_, comma := parseNumber(withPoint(field, ','))
+	_, point := parseNumber(withPoint(field, '.'))
+	return comma == number || point == number
 }
 
 // replay reads a stream and keeps what it read, so that the stream can be read again from its start.

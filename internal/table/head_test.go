@@ -18,7 +18,7 @@ func TestSettledHead(t *testing.T) {
 		h := &head{counts: make([]kindCount, columns)}
 		usual := make([]string, columns)
 		for i := range columns {
-			usual[i] = draw("1.5", "-2", "word", "1,5", "nan")
+			usual[i] = draw("1.5", "-2", "word", "1,5", "nan", "true", "F")
 			h.first.fields = append(h.first.fields, []byte(draw("a", "b", "c", "1", "", "word", "inf")))
 		}
 		missing := newMissing(nil)
@@ -46,12 +46,12 @@ func TestSettledHead(t *testing.T) {
 			for i, c := range h.kinds(header, missing) {
 				_, what := parseNumber(h.first.fields[i])
 				stray := !header && what != number && h.counts[i].seen > 0 && h.counts[i].numbers == h.counts[i].seen
-				kinds = append(kinds, fmt.Sprint(header, 2*c.numbers > c.seen, 2*c.commas > c.seen, stray))
+				kinds = append(kinds, fmt.Sprint(header, c.isNumeric(), 2*c.commas > c.seen, stray))
 			}
 			return kinds
 		}
 		want := decide(h)
-		for _, stray := range []string{"7", "word", "1,5", "", "a"} {
+		for _, stray := range []string{"7", "word", "1,5", "", "a", "t", "false"} {
 			whole := *h
 			whole.counts = append([]kindCount(nil), h.counts...)
 			for whole.rows < most {

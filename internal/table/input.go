@@ -27,14 +27,14 @@ type input struct {
 	reader      io.Reader
 	compression string // "", "gzip" or "zstd"
 	digest      hash.Hash
-	source      string       // the digest of the file that this one was packed from; "": it is itself the source
-	partitions  []partition  // that the folders of the file stand for
-	growing     *GrowingFile // what reader reads, if it is one
-	live        *live        // reader, if rows are to be returned as they arrive; otherwise nil
-	regular     bool         // a regular file
-	before      int64        // the bytes of the files before this one, if several make one table
-	count       int64        // bytes read
-	size        int64        // the expected number of bytes, 0 if unknown; a file may give a wrong one
+	source      string      // the digest of the file that this one was packed from; "": it is itself the source
+	partitions  []partition // that the folders of the file stand for
+	live        *live       // reader, if rows are to be returned as they arrive; otherwise nil
+	regular     bool        // a regular file
+	stored      int64       // the bytes that the file, and those before it, have on the disk; 0 if unknown
+	before      int64       // the bytes of the files before this one, if several make one table
+	count       int64       // bytes read
+	size        int64       // the expected number of bytes, 0 if unknown; a file may give a wrong one
 	closers     []func() error
 }
 
@@ -75,6 +75,9 @@ func openFailure(path string, err error) error {
 	if errors.As(err, &pathError) {
 		err = pathError.Err
 	}
+	if strings.Contains(path, "://") {
+		return &diag.Error{Kind: diag.IO, File: path, Found: "an address", Expected: "a file", Hint: "download it, or read it from a pipe, as in curl URL | toptau ... -"}
+	}
 	return &diag.Error{Kind: diag.IO, File: path, Err: err}
 }
 
@@ -110,14 +113,15 @@ func newInput(file string, r io.Reader) (*input, error) {
 	default:
 		if kind := foreignFormat(head); kind != "" {
 			return nil, &diag.Error{Kind: diag.Data, File: file, Found: kind,
-				Expected: "text, LIBSVM or IDX, plain or packed with gzip or zstd", Hint: "convert or unpack it first"}
+				Expected: "text or LIBSVM, plain or packed with gzip or zstd", Hint: "convert or unpack it first"}
 		}
 		in.reader = raw
 	}
-	in.growing, _ = r.(*GrowingFile)
 	if f, ok := r.(interface{ Stat() (fs.FileInfo, error) }); ok {
 		info, err := f.Stat()
-		in.regular = err == nil && info.Mode().IsRegular()
+		if in.regular = err == nil && info.Mode().IsRegular(); in.regular {
+			in.stored = info.Size()
+		}
 	}
 	if f, ok := r.(*os.File); ok {
 		in.size = sizeOf(f, in.compression, head)

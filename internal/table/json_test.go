@@ -45,7 +45,7 @@ func TestJSONLinesForASchema(t *testing.T) {
 		t.Error(got)
 	}
 	_, _, err := readText(`{"c":1}`+"\n", o)
-	wantError(t, err, `t: missing columns: "a", "b"; extra columns: "c", expected the 2 columns that the model was trained on`)
+	wantError(t, err, `t: missing columns: "a", "b"; extra columns: "c", expected the 2 columns that the model needs`)
 }
 
 func TestBadJSONLines(t *testing.T) {
@@ -160,5 +160,24 @@ func TestJSONScanAgainstTheStandardLibrary(t *testing.T) {
 		}
 		b.WriteString("}")
 		checkJSONScan(t, b.String())
+	}
+}
+
+// Rows that lack nearly all keys are refused for training, before their table takes much more than the file.
+func TestJSONLinesOfDifferentKeys(t *testing.T) {
+	var b strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&b, "{\"k%d\":%d,\"y\":%d}\n\n", i, i, i%2)
+	}
+	_, _, err := readText(b.String(), Options{Format: schema.Format{Label: "y"}})
+	wantError(t, err, `t:3123: 3,000 keys as features in rows of 19 bytes on average, expected keys that most rows have`+
+		` (use --drop KEYS; or write rows that lack most features as LIBSVM, index:value)`)
+	x, info := mustRead(t, "{\"k1\":1,\"k2\":2,\"y\":1}\n\n{\"k1\":2,\"k2\":2,\"y\":0}\n", Options{Format: schema.Format{Label: "y"}})
+	if fmt.Sprint(x.Line) != "[1 3]" {
+		t.Error(x.Line)
+	}
+	x, _, err = readText(b.String(), Options{Schema: &info.Schema})
+	if err != nil || x.Rows() != 3000 || x.Columns[0].Value(1) != 1 || x.Columns[0].Value(2) == x.Columns[0].Value(2) {
+		t.Error(err, x.Rows())
 	}
 }

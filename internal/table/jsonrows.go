@@ -10,6 +10,7 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/jsontext"
+	"toptau/internal/text"
 	"toptau/schema"
 )
 
@@ -31,6 +32,8 @@ type jsonRows struct {
 	buffer []byte          // the texts of the row
 	guess  []int           // the columns of the row before, in their order
 	place  int             // in guess
+	had    []int           // the columns of the row before that it had
+	cells  int64           // values of the features in all rows so far, missing ones included
 	unused map[string]bool // paths without a column
 }
 
@@ -77,7 +80,7 @@ func newJSONRows(r *Reader, p prefix, source io.Reader) (rowSource, error) {
 		s.index[path] = i
 	}
 	s.at, s.begin, s.set = make([]int, len(names)), make([]int, len(names)), make([]int, len(names))
-	s.row.fields = make([][]byte, len(names))
+	s.row.fields, s.row.points = make([][]byte, len(names)), make([]bool, len(names))
 	s.scanner.emit = s.keepValue
 	if s.assembler, err = newAssembler(r, n, counts); err != nil {
 		return nil, err
@@ -92,14 +95,14 @@ func readJSONHead(r *Reader, source *replay) ([]string, []kindCount, error) {
 	var names []string
 	var counts []kindCount
 	index := map[string]int{}
-	text := 0
+	size := 0
 	s := jsonScanner{emit: func(path []byte, kind jsontext.Kind, value []byte) error {
 		i, known := index[string(path)]
 		if !known {
-			if i = len(names); i == MaxColumns || text+len(path) > maxText {
+			if i = len(names); i == MaxColumns || size+len(path) > maxText {
 				return &jsontext.Error{Found: "too many keys", Expected: fmt.Sprintf("at most %d, of 16 MiB", MaxColumns)}
 			}
-			text += len(path)
+			size += len(path)
 			index[string(path)] = i
 			names, counts = append(names, string(path)), append(counts, kindCount{})
 		}
@@ -115,6 +118,7 @@ func readJSONHead(r *Reader, source *replay) ([]string, []kindCount, error) {
 	}
 	l, rows := newLines(source), 0
 	for rows < most {
+		l.passEmpty(none)
 		line, err := l.next()
 		if err != nil {
 			if rows == 0 && err == io.EOF {
@@ -136,7 +140,7 @@ func readJSONHead(r *Reader, source *replay) ([]string, []kindCount, error) {
 	}
 	if m := r.options.Schema; m != nil && slices.ContainsFunc(m.Columns, func(c schema.Column) bool { _, ok := index[c.FileColumn()]; return ok }) {
 		for _, c := range m.Columns {
-			if name := c.FileColumn(); !slices.Contains(names, name) {
+			if name := c.FileColumn(); !c.Unused && !slices.Contains(names, name) {
 				names, counts = append(names, name), append(counts, kindCount{})
 			}
 		}
@@ -167,6 +171,7 @@ func (s *jsonRows) appendRows(t *Table, limit int) error { return s.appendAll(t,
 func (s *jsonRows) nextRow() (*row, error) {
 	for {
 		s.line = nil
+		s.lines.passEmpty(none)
 		line, err := s.lines.next()
 		if err != nil {
 			return nil, lineFailure(s.reader.file, s.lines, err)
@@ -196,12 +201,32 @@ func (s *jsonRows) parse(line []byte) (*row, error) {
 	if err := s.scanner.scan(line); err != nil {
 		return nil, jsonFailure(s.reader.file, s.lines.number, s.scanner.path, err)
 	}
-	for i := range s.row.fields {
-		if s.row.fields[i] = nil; s.set[i] == s.number {
-			s.row.fields[i] = s.buffer[s.begin[i]:s.at[i]:s.at[i]]
-		}
+	for _, i := range s.had {
+		s.row.fields[i] = nil
 	}
-	return &s.row, nil
+	s.had = append(s.had[:0], s.guess[:s.place]...)
+	for _, i := range s.had {
+		s.row.fields[i] = s.buffer[s.begin[i]:s.at[i]:s.at[i]]
+	}
+	return &s.row, s.checkCells()
+}
+
+// A table has a place for every key in every row, also where the row lacks it. So that a small file does not take
+// much time and memory, its places are bounded by its bytes. Chosen by hand: rows of 19 bytes may have 300 keys.
+const (
+	freeCells    = 1 << 22
+	cellsPerByte = 16
+)
+
+// checkCells refuses a training file whose rows lack nearly all keys.
+func (s *jsonRows) checkCells() error {
+	s.cells += int64(len(s.roles.features))
+	if s.reader.options.Schema != nil || s.cells <= freeCells+cellsPerByte*s.count {
+		return nil
+	}
+	return &diag.Error{Kind: diag.Data, File: s.reader.file, Line: s.lines.number,
+		Found:    fmt.Sprintf("%s keys as features in rows of %d bytes on average", text.Count(len(s.roles.features)), s.count/int64(s.number)),
+		Expected: "keys that most rows have", Fixes: []diag.Fix{{Param: "drop", Value: "KEYS"}}, Hint: "or write rows that lack most features as LIBSVM, index:value"}
 }
 
 // keepValue keeps a value of the row. Keys usually come in the order of the row before.
@@ -227,14 +252,14 @@ func (s *jsonRows) keepValue(path []byte, kind jsontext.Kind, value []byte) erro
 	if s.set[i] == s.number {
 		return &jsontext.Error{Found: "a key that occurs twice", Expected: "different keys"}
 	}
-	s.set[i], s.begin[i] = s.number, len(s.buffer)
+	s.set[i], s.begin[i], s.row.points[i] = s.number, len(s.buffer), kind == jsontext.Number
 	s.buffer = append(s.buffer, value...)
 	s.at[i] = len(s.buffer)
 	return nil
 }
 
 // consumed implements rowReader.
-func (s *jsonRows) consumed() int64 { return s.count }
+func (s *jsonRows) consumed() int64 { return s.count + s.lines.passed }
 
 // text implements rowReader.
 func (s *jsonRows) text() []byte { return s.line }

@@ -27,17 +27,20 @@ type rule struct {
 	negated bool // every label except values is positive
 }
 
-// labelValue is a label ready for comparison: numbers with numbers, anything else as text.
+// labelValue is a label ready for comparison: numbers with numbers, of which booleans are 1 and 0, anything else as
+// text.
 type labelValue struct {
 	text     string
 	number   float64
 	isNumber bool
+	boolean  bool // the number stands for true or false
 }
 
 func newLabelValue(text string) labelValue {
 	v := labelValue{text: string(trimBlanks([]byte(text)))}
 	x, what := parseNumber([]byte(text))
-	v.number, v.isNumber = x, what == number
+	v.number, v.boolean = x, what == boolean
+	v.isNumber = what == number || v.boolean
 	return v
 }
 
@@ -48,8 +51,11 @@ func (v labelValue) equal(u labelValue) bool {
 	return v.isNumber == u.isNumber && v.text == u.text
 }
 
-// key returns the same text for values that are equal.
+// key returns the same text for values that share a count.
 func (v labelValue) key() string {
+	if v.boolean {
+		return "b" + strconv.FormatFloat(v.number, 'g', -1, 64) // a count of its own: a mixture is probably a mistake
+	}
 	if v.isNumber {
 		return "n" + strconv.FormatFloat(v.number+0, 'g', -1, 64) // -0 + 0 is 0
 	}
@@ -99,16 +105,16 @@ const (
 
 func pairOf(v labelValue) pair {
 	switch {
+	case v.boolean && v.number == 1:
+		return yes
+	case v.boolean:
+		return no
 	case v.isNumber && v.number == 1:
 		return one
 	case v.isNumber && v.number == 0:
 		return zero
 	case v.isNumber && v.number == -1:
 		return minusOne
-	case strings.EqualFold(v.text, "true"):
-		return yes
-	case strings.EqualFold(v.text, "false"):
-		return no
 	}
 	return 0
 }
@@ -271,7 +277,7 @@ func (l *labels) checkRule(e diag.Error) error {
 		for _, t := range l.order {
 			known = append(known, t.Value)
 		}
-		if near := Nearest(v.text, known); near != "" {
+		if near := diag.Nearest(v.text, known); near != "" {
 			e.Fixes, e.Hint = nil, fmt.Sprintf("did you mean %s?", diag.Quote(near))
 		}
 		return &e

@@ -3,21 +3,17 @@ package table
 import (
 	"fmt"
 	"io"
-	"strconv"
 
 	"toptau/diag"
 	"toptau/internal/text"
 )
 
-// labelsFile reads the labels of the rows of another file: one label per line, or an IDX file of one
-// dimension.
+// labelsFile reads the labels of the rows of another file: one label per line.
 type labelsFile struct {
 	file    string
 	in      *input
 	records *delimited
-	idx     *idx
 	count   int // labels read
-	text    []byte
 }
 
 // openLabels opens a labels file.
@@ -35,16 +31,8 @@ func openLabels(path string) (*labelsFile, error) {
 }
 
 func (l *labelsFile) start() error {
-	p, source, err := readPrefix(l.in)
+	_, source, err := readPrefix(l.in)
 	if err != nil {
-		return err
-	}
-	if looksIDX(p, nil) {
-		l.idx, err = newIDX(l.file, source)
-		if err == nil && l.idx.cols != 1 {
-			err = &diag.Error{Kind: diag.Data, File: l.file, Found: fmt.Sprintf("%d values for each item", l.idx.cols),
-				Expected: "one label for each"}
-		}
 		return err
 	}
 	l.records = &delimited{file: l.file, lines: newLines(source), delimiter: none}
@@ -53,14 +41,6 @@ func (l *labelsFile) start() error {
 
 // read returns the next label, or io.EOF at the end.
 func (l *labelsFile) read() ([]byte, error) {
-	if l.idx != nil {
-		values, err := l.idx.next()
-		if err != nil {
-			return nil, err
-		}
-		l.text = strconv.AppendFloat(l.text[:0], values[0], 'g', -1, 64)
-		return l.text, nil
-	}
 	r, err := l.records.next()
 	if err != nil {
 		return nil, err

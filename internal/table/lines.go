@@ -31,6 +31,8 @@ type lines struct {
 	noLF   int   // if lf is -1: there is no LF before this place
 	failed error // the error that ended the source
 	number int   // of the last line returned, 1-based
+	passed int64 // bytes of the empty lines that were skipped
+	cr     bool  // the last line returned ended with a lone CR
 }
 
 func newLines(source io.Reader) *lines {
@@ -74,13 +76,13 @@ func (l *lines) passEmpty(delimiter byte) {
 			n := lineFeeds(l.buffer[at:l.end])
 			l.number += n
 			at += n
-			l.advance(at)
+			l.pass(at)
 		case at < l.end && l.buffer[at] == '\r' && (!last || l.failed != nil):
 			if at++; at < l.end && l.buffer[at] == '\n' {
 				at++
 			}
 			l.number++
-			l.advance(at)
+			l.pass(at)
 		case at < l.end && l.buffer[at] != '\r':
 			return
 		case l.failed != nil || l.end-l.begin > l.limit:
@@ -91,6 +93,12 @@ func (l *lines) passEmpty(delimiter byte) {
 			at = l.begin + ahead
 		}
 	}
+}
+
+// pass skips what is before i.
+func (l *lines) pass(i int) {
+	l.passed += int64(i - l.begin)
+	l.advance(i)
 }
 
 // lineFeeds returns the number of LFs at the start of b.
@@ -127,7 +135,7 @@ func (l *lines) cut() ([]byte, bool) {
 			l.seen = cr // LF may follow
 			return nil, false
 		}
-		if after < l.end && l.buffer[after] == '\n' {
+		if l.cr = after == l.end || l.buffer[after] != '\n'; !l.cr {
 			after++
 		}
 		line := l.buffer[l.begin:cr]
@@ -136,6 +144,7 @@ func (l *lines) cut() ([]byte, bool) {
 	}
 	if l.lf >= 0 {
 		line := l.buffer[l.begin:l.lf]
+		l.cr = false
 		l.advance(l.lf + 1)
 		return line, true
 	}

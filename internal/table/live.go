@@ -15,7 +15,7 @@ const (
 )
 
 // live reads a source in a goroutine, so that its reader knows whether a read would wait for bytes to arrive.
-// This works for every source: pipes, sockets, decompressors, growing files. A read that waits ends with the
+// This works for every source: pipes, sockets, decompressors. A read that waits ends with the
 // context. The goroutine ends with the source, or with the first read that returns after stop.
 type live struct {
 	context context.Context // nil: reads wait for ever

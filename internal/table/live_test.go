@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -149,7 +147,7 @@ func TestLiveReadsTheSame(t *testing.T) {
 // Bad rows are listed in their places, and the others read as if the bad ones were not there.
 func TestBadRowsAreKept(t *testing.T) {
 	_, info := mustRead(t, "id,a,b,y\n1,1,x,0\n2,2,x,1\n", Options{Format: schema.Format{Label: "y", ID: []string{"id"}}})
-	bad := []string{"7,text,x,0", "only one", "7,1,x,0,5", "7,1,\"x\"y,0", "7,1,\xff,0", "7,1,\"open,0", "7,nan,x,0", "7,1,x\x00,0"}
+	bad := []string{"7,text,x,0", "only one", "7,1,x,0,5", "7,1,\"x\"y,0", "7,1,\xff,0", "7,1,\"open,0", "7,inf,x,0", "7,1,x\x00,0"}
 	random := rand.New(rand.NewPCG(5, 6))
 	for trial := range 50 {
 		all, good, want := "id,a,b,y\n", "id,a,b,y\n", []string(nil)
@@ -212,70 +210,4 @@ func TestBadRowsAreNotFailures(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "closed pipe") {
 		t.Errorf("%v", err)
 	}
-}
-
-// A growing file continues after it is truncated or replaced, without the repeated header.
-func TestGrowingFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "f.csv")
-	write := func(flag int, text string) {
-		t.Helper()
-		f, err := os.OpenFile(path, flag|os.O_WRONLY, 0o644)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		if _, err := f.WriteString(text); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write(os.O_CREATE, "a,y\n1,0\n")
-	_, info := mustRead(t, "a,y\n1,0\n2,1\n", Options{Format: schema.Format{Label: "y"}})
-	g, err := OpenGrowing(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := NewReader(path, g, Options{Schema: &info.Schema, Unlabelled: true, Live: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	next := func(want ...float64) {
-		t.Helper()
-		for len(want) > 0 {
-			x, err := nextWithin(t, r, 10)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, v := range x.Columns[0].Values {
-				if v != want[0] {
-					t.Fatalf("got %v, want %v", v, want[0])
-				}
-				want = want[1:]
-			}
-		}
-	}
-	next(1)
-	write(os.O_APPEND, "2,0\n3,")
-	next(2)
-	write(os.O_APPEND, "0\n")
-	next(3)
-	if err := os.Rename(path, path+".1"); err != nil {
-		t.Fatal(err)
-	}
-	old := path
-	path += ".1"
-	write(os.O_APPEND, "4,0\n5,0") // appended after the new name, and without an end
-	path = old
-	write(os.O_CREATE|os.O_EXCL, "a,y\n6,0\n")
-	next(4, 5, 6)
-	write(os.O_TRUNC, "")
-	time.Sleep(4 * longGrowingPoll)
-	write(os.O_APPEND, "a,")
-	time.Sleep(2 * longGrowingPoll)
-	write(os.O_APPEND, "y\n7,0\n")
-	next(7)
-	g.Close()
-	if _, err := nextWithin(t, r, 1); err == nil {
-		t.Error("no error after Close")
-	}
-	r.Close()
 }

@@ -12,7 +12,7 @@ import (
 
 // matching lists the places of a schema's columns in another file.
 type matching struct {
-	features  []int // by schema column: the column of the file
+	features  []int // by schema column: the column of the file; -1: the file lacks it
 	label     int   // -1: there is none
 	missing   []string
 	extra     []string
@@ -44,7 +44,7 @@ func matchNames(m *schema.Schema, n *names) matching {
 		name := m.Columns[k].FileColumn()
 		i, ok := n.index[name]
 		if !ok {
-			if !known[name] { // several features may come from one column
+			if !known[name] && !m.Columns[k].Unused { // several features may come from one column
 				g.missing = append(g.missing, name)
 			}
 			i = -1
@@ -93,7 +93,7 @@ func matchNumbers(m *schema.Schema, n *names, unlabelled bool) matching {
 	for _, c := range m.Columns {
 		i := place(c.Number)
 		if i < 0 {
-			if name := c.FileColumn(); !slices.Contains(g.missing, name) {
+			if name := c.FileColumn(); !c.Unused && !slices.Contains(g.missing, name) {
 				g.missing = append(g.missing, name)
 			}
 		}
@@ -167,7 +167,7 @@ func (g *matching) missingColumns(r *Reader, want int) error {
 		parts = append(parts, "columns in another order: "+quotedList(g.reordered, 20))
 	}
 	e := &diag.Error{Kind: diag.Model, File: r.file, Found: strings.Join(parts, "; "),
-		Expected: fmt.Sprintf("the %s that the model was trained on", text.Plural(want, "column"))}
+		Expected: fmt.Sprintf("the %s that the model needs", text.Plural(want, "column"))}
 	if r.first != nil {
 		e.Kind, e.Expected = diag.Data, "the columns of "+r.first.file
 	}
@@ -218,7 +218,13 @@ func (a *assembler) matchSchema() error {
 		i := a.names.index[name]
 		return a.roles.other[i] || i == a.roles.label || slices.Contains(a.roles.kept, i)
 	})
-	if err := g.missingColumns(r, len(m.Columns)); err != nil {
+	needed := 0
+	for _, c := range m.Columns {
+		if !c.Unused {
+			needed++
+		}
+	}
+	if err := g.missingColumns(r, needed); err != nil {
 		return err
 	}
 	if o.Label == "" && o.LabelsFile == "" {

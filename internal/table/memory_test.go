@@ -178,3 +178,14 @@ func TestWeightsThatOverflow(t *testing.T) {
 		}
 	}
 }
+
+// A table of zeros and ones with 3,000 columns is packed to 70 bytes a row by gzip.
+func TestRowsForTheSizeOfTheirFile(t *testing.T) {
+	wide := &Table{Columns: make([]Column, 3000)}
+	if err := (&input{stored: 1_436_161}).checkExpansion(20_000, wide); err != nil {
+		t.Error(err)
+	}
+	if err := (&input{stored: 500_000}).checkExpansion(20_000, wide); err == nil {
+		t.Error("300 MB from half a megabyte are accepted")
+	}
+}

@@ -9,6 +9,7 @@ var missingNumber = math.NaN()
 type missingSpellings struct {
 	all     []string
 	numbers bool // one of them is a number
+	decimal byte // the decimal mark of numbers in text; 0: a point, and no groups of digits
 }
 
 func newMissing(spellings ...[]string) *missingSpellings {
@@ -23,6 +24,13 @@ func newMissing(spellings ...[]string) *missingSpellings {
 		}
 	}
 	return m
+}
+
+// setDecimal sets the decimal mark: "", "." or ",".
+func (m *missingSpellings) setDecimal(mark string) {
+	if mark != "" {
+		m.decimal = mark[0]
+	}
 }
 
 func (m *missingSpellings) has(field []byte) bool {
@@ -50,14 +58,37 @@ func (m *missingSpellings) derivedNumber(d derivation, field []byte) (float64, b
 	return d.number(field)
 }
 
-// number parses a field of a numeric column. A missing value is NaN and counts as a number.
+// parse is parseNumber for a text with the decimal mark.
+func (m *missingSpellings) parse(field []byte) (float64, numeral) {
+	if m.decimal == 0 {
+		return parseNumber(field)
+	}
+	return parseNumber(withPoint(field, m.decimal))
+}
+
+// pointed returns the same spellings for numbers with a point, as JSON has them.
+func (m *missingSpellings) pointed() *missingSpellings {
+	if m.decimal == 0 {
+		return m
+	}
+	p := *m
+	p.decimal = 0
+	return &p
+}
+
+// number parses a field of a numeric column. A missing value is NaN and counts as a number, and so does the text
+// NaN in any case: programs write it for the NaN that is a missing value in Parquet, databases and readers. A boolean is 1 or 0.
 func (m *missingSpellings) number(field []byte) (float64, numeral) {
 	if len(field) == 0 || m.numbers && m.has(field) {
 		return math.NaN(), number
 	}
-	v, what := parseNumber(field)
-	if what != number && m.has(field) {
+	v, what := m.parse(field)
+	switch {
+	case what == number:
+	case what == notANumber || m.has(field):
 		return math.NaN(), number
+	case what == boolean:
+		return v, number
 	}
 	return v, what
 }

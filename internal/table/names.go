@@ -119,7 +119,7 @@ func (n *names) unknownColumn(param, ref string) *diag.Error {
 		return e
 	}
 	e.Expected = "one of the columns " + quotedList(n.all, 20)
-	if near := Nearest(ref, n.all); near != "" {
+	if near := diag.Nearest(ref, n.all); near != "" {
 		e.Hint = fmt.Sprintf("did you mean %s?", diag.Quote(near))
 	}
 	return e
@@ -140,42 +140,4 @@ func quotedList(all []string, limit int) string {
 		list += fmt.Sprintf(" and %s more", text.Count(len(all)-limit))
 	}
 	return list
-}
-
-// Nearest returns the name with the fewest edits to ref, ignoring case, if that is at most a third of its
-// letters.
-func Nearest(ref string, all []string) string {
-	best, name := len([]rune(ref))/3+1, ""
-	for _, candidate := range all {
-		if d := editDistance(strings.ToLower(ref), strings.ToLower(candidate)); d < best {
-			best, name = d, candidate
-		}
-	}
-	return name
-}
-
-// editDistance counts the letters to insert, delete, replace or swap with their neighbour in order to get
-// from a to b. Words are cut at 100 letters.
-func editDistance(a, b string) int {
-	s, t := []rune(a), []rune(b)
-	s, t = s[:min(len(s), 100)], t[:min(len(t), 100)]
-	cost := make([][]int, len(s)+1) // cost[i][j] is that of the first i and j letters
-	for i := range cost {
-		cost[i] = make([]int, len(t)+1)
-		for j := range cost[i] {
-			if i == 0 || j == 0 {
-				cost[i][j] = i + j
-				continue
-			}
-			replaced := cost[i-1][j-1]
-			if s[i-1] != t[j-1] {
-				replaced++
-			}
-			cost[i][j] = min(replaced, cost[i-1][j]+1, cost[i][j-1]+1)
-			if i > 1 && j > 1 && s[i-1] == t[j-2] && s[i-2] == t[j-1] {
-				cost[i][j] = min(cost[i][j], cost[i-2][j-2]+1)
-			}
-		}
-	}
-	return cost[len(s)][len(t)]
 }

@@ -8,10 +8,12 @@ import (
 type numeral int8
 
 const (
-	notNumber numeral = iota // any other text
-	number                   // a finite decimal number
-	notFinite                // a spelling of NaN or infinity
-	tooLarge                 // a decimal number beyond the range of float64
+	notNumber  numeral = iota // any other text
+	number                    // a finite decimal number
+	notANumber                // NaN in any case
+	notFinite                 // a spelling of infinity
+	tooLarge                  // a decimal number beyond the range of float64
+	boolean                   // true, false, t or f in any case, whose number is 1 or 0
 )
 
 // parseNumber parses a decimal number as strconv.ParseFloat does, to the nearest float64, halves to even, but
@@ -25,10 +27,8 @@ func parseNumber(text []byte) (float64, numeral) {
 	if isDecimal(b) {
 		return parseSlowly(b)
 	}
-	if isNotFinite(b) {
-		return 0, notFinite
-	}
-	return 0, notNumber
+	what, v := wordOf(b)
+	return v, what
 }
 
 func parseSlowly(b []byte) (float64, numeral) {
@@ -42,7 +42,8 @@ func parseSlowly(b []byte) (float64, numeral) {
 // looksNumber reports whether a field is a number of any kind, NaN and infinity included.
 func looksNumber(field []byte) bool {
 	b := trimBlanks(field)
-	return isDecimal(b) || isNotFinite(b)
+	what, _ := wordOf(b)
+	return isDecimal(b) || what == notANumber || what == notFinite
 }
 
 // isDecimal reports whether b is [+-] digits [. digits] [e [+-] digits] with at least one digit before the
@@ -78,12 +79,21 @@ func afterDigits(b []byte) []byte {
 	return b[i:]
 }
 
-// isNotFinite reports whether b is a spelling of NaN or infinity, in any case.
-func isNotFinite(b []byte) bool {
-	if len(b) > 0 && (b[0] == '+' || b[0] == '-') {
-		b = b[1:]
+// wordOf classifies a text without digits, in any case, and returns the number of a boolean.
+func wordOf(b []byte) (numeral, float64) {
+	switch {
+	case foldEqual(b, "true") || foldEqual(b, "t"):
+		return boolean, 1
+	case foldEqual(b, "false") || foldEqual(b, "f"):
+		return boolean, 0
 	}
-	return foldEqual(b, "nan") || foldEqual(b, "inf") || foldEqual(b, "infinity")
+	switch b = afterSign(b); {
+	case foldEqual(b, "nan"):
+		return notANumber, 0
+	case foldEqual(b, "inf") || foldEqual(b, "infinity"):
+		return notFinite, 0
+	}
+	return notNumber, 0
 }
 
 // foldEqual compares ASCII text with a lower-case word.
@@ -112,6 +122,9 @@ func trimBlanks(b []byte) []byte {
 	}
 	return b
 }
+
+// blanks are the characters around a value that are not part of it.
+const blanks = " \t"
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 

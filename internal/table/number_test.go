@@ -47,9 +47,19 @@ func TestNotNumbers(t *testing.T) {
 			t.Errorf("%q: %v", s, what)
 		}
 	}
-	for _, s := range []string{"NaN", "nan", "Inf", "-inf", "+Infinity", "-NAN"} {
+	for _, s := range []string{"Inf", "-inf", "+Infinity"} {
 		if _, what := parseNumber([]byte(s)); what != notFinite {
 			t.Errorf("%q: %v", s, what)
+		}
+	}
+	for _, s := range []string{"NaN", "nan", " -NAN"} {
+		if _, what := parseNumber([]byte(s)); what != notANumber {
+			t.Errorf("%q: %v", s, what)
+		}
+	}
+	for s, want := range map[string]float64{"true": 1, "FALSE": 0, "t": 1, " F\t": 0, "True": 1} {
+		if v, what := parseNumber([]byte(s)); what != boolean || v != want {
+			t.Errorf("%q: %v %v", s, v, what)
 		}
 	}
 	if _, what := parseNumber([]byte(strings.Repeat("9", 400))); what != tooLarge {

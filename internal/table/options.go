@@ -40,8 +40,14 @@ func (o *Options) check() error {
 	if _, err := delimiterOf(o.Delimiter); err != nil {
 		return err
 	}
+	if o.Decimal != "" && o.Decimal != "," && o.Decimal != "." {
+		return usage("decimal", o.Decimal, "the decimal mark of numbers: , or .")
+	}
 	if o.Label != "" && o.LabelsFile != "" {
 		return &diag.Error{Kind: diag.Usage, Found: "a label column and a labels file", Expected: "one of the two"}
+	}
+	if o.NoTime && o.Time != "" {
+		return &diag.Error{Kind: diag.Usage, Param: "no-time", Found: "together with the column of times " + diag.Quote(o.Time), Expected: "one of the two"}
 	}
 	if o.Width < 0 || o.Width > MaxFeatures {
 		return usage("width", strconv.Itoa(o.Width), "a number of features from 1 to "+text.Count(MaxFeatures))

@@ -54,6 +54,9 @@ func (s *packedRows) appendStored(t *Table) error {
 	features := s.roles.features
 	keep := make([]bool, len(features)) // by feature: it stays in the file
 	for k, i := range features {
+		if i < 0 {
+			continue
+		}
 		kind := packed.Numbers
 		if s.kinds[k] == schema.Categorical {
 			kind = packed.Texts

@@ -15,6 +15,13 @@ import (
 // be read with any roles. Of the options only those count that describe how to read the file. progress is called
 // with the number of rows so far and the part of the files that was read, 0 if it is unknown; nil: never.
 func Pack(files *Files, out string, o Options, progress func(rows int, done float64)) (*Info, error) {
+	return packInto(files, o, progress, func(columns []packed.Column, header bool) (*packed.Writer, error) {
+		return packed.Create(out, columns, header)
+	})
+}
+
+// packInto packs the rows into the file that create returns.
+func packInto(files *Files, o Options, progress func(rows int, done float64), create func([]packed.Column, bool) (*packed.Writer, error)) (_ *Info, err error) {
 	f := o.Format
 	o = Options{Context: o.Context, Unlabelled: true, texts: true, Format: schema.Format{Format: f.Format, Delimiter: f.Delimiter,
 		Header: f.Header, Missing: f.Missing, Drop: f.Drop, Categorical: f.Categorical, Numeric: f.Numeric}}
@@ -27,13 +34,17 @@ func Pack(files *Files, out string, o Options, progress func(rows int, done floa
 		return nil, &diag.Error{Kind: diag.Usage, File: r.file, Found: r.format.words, Expected: "a file with columns, which can be packed",
 			Hint: "LIBSVM files are read into memory: give the file itself, or write its columns as CSV or Parquet"}
 	}
-	p, err := newFilePacker(r, out)
+	p, err := newFilePacker(r, create)
 	if err != nil {
 		return nil, err
 	}
-	defer p.writer.Close()
+	defer func() {
+		if err != nil {
+			p.writer.Close()
+		}
+	}()
 	for {
-		t, err := r.Next(packChunk)
+		t, err := r.Next(max(64, min(packChunk, packValues/max(1, len(p.order)))))
 		if err == io.EOF {
 			break
 		}
@@ -48,7 +59,8 @@ func Pack(files *Files, out string, o Options, progress func(rows int, done floa
 		}
 	}
 	info := r.Info()
-	return &info, p.writer.Commit(info.Digest)
+	err = p.writer.Commit(info.Digest)
+	return &info, err
 }
 
 // done returns the part of the files that was read, 0 if their size is unknown.
@@ -63,8 +75,11 @@ func (r *Reader) done() float64 {
 	return min(1, float64(r.active.in.before+read)/float64(r.in.size))
 }
 
-// packChunk is the number of rows that are read and packed at a time. Chosen by hand.
-const packChunk = 1 << 14
+// The rows that are read and packed at a time: at most packChunk, with about packValues values. Chosen by hand.
+const (
+	packChunk  = 1 << 14
+	packValues = 1 << 20
+)
 
 // filePacker gives the columns of a table to a packed file in the order of the source.
 type filePacker struct {
@@ -72,7 +87,7 @@ type filePacker struct {
 	order  []int // by column of the packed file: a feature, or - 1 - a text column
 }
 
-func newFilePacker(r *Reader, out string) (*filePacker, error) {
+func newFilePacker(r *Reader, create func([]packed.Column, bool) (*packed.Writer, error)) (*filePacker, error) {
 	p := &filePacker{}
 	number := func(k int) int {
 		if k >= 0 {
@@ -96,7 +111,7 @@ func newFilePacker(r *Reader, out string) (*filePacker, error) {
 		}
 	}
 	var err error
-	p.writer, err = packed.Create(out, columns, r.schema.Header)
+	p.writer, err = create(columns, r.schema.Header)
 	return p, err
 }
 

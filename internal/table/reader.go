@@ -2,6 +2,7 @@ package table
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
@@ -147,7 +148,12 @@ func (r *Reader) startLabels() error {
 		}
 	}
 	r.schema = schema.Schema{Positive: positive, Missing: spellings}
+	r.schema.Decimal = o.Decimal
+	if o.Schema != nil {
+		r.schema.Decimal = cmp.Or(o.Decimal, o.Schema.Decimal)
+	}
 	r.missing = newMissing(spellings)
+	r.missing.setDecimal(r.schema.Decimal)
 	rule, err := parseRule(positive)
 	if err != nil {
 		return err
@@ -209,6 +215,10 @@ func (r *Reader) Next(maxRows int) (*Table, error) {
 		}
 		if n := r.table.Rows(); n+len(r.table.Bad) > 0 {
 			r.total += n
+			if err := r.active.in.checkExpansion(r.total, nil); err != nil {
+				r.ended = err
+				return nil, err
+			}
 			return &r.table, nil
 		}
 	}

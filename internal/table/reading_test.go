@@ -203,12 +203,6 @@ func TestKindsFromTheHead(t *testing.T) {
 	}
 }
 
-func TestDecimalComma(t *testing.T) {
-	_, info := mustRead(t, "x;y\n1,5;1\n2,5;0\n", Options{Format: schema.Format{Label: "y"}})
-	wantSame(t, []diag.Warning{{Code: "decimal_comma",
-		Text: `column "x" is read as categorical: its values look like numbers with a decimal comma`}}, info.Warnings)
-}
-
 func TestHeaderDetection(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
@@ -258,15 +252,14 @@ func TestDelimiterDetection(t *testing.T) {
 
 func TestFormatDetection(t *testing.T) {
 	for text, want := range map[string]schema.FileFormat{
-		"-1 3:1 5:2\n+1\n":                     "libsvm",
-		"+1\n-1\n":                             "csv",
-		"# comment\n1 1:0.5 # more\n":          "libsvm",
-		"2017-01-01 10:00:00 5\n":              "csv",
-		"1,2017-01-01 10:00,5\n":               "csv",
-		"-1 2:1 1:1\n1 0:1\n1 3:x\n":           "libsvm",
-		"a,b\n1,2\n":                           "csv",
-		"\x00\x00\x08\x01\x00\x00\x00\x01\x05": "idx",
-		"":                                     "csv",
+		"-1 3:1 5:2\n+1\n":            "libsvm",
+		"+1\n-1\n":                    "csv",
+		"# comment\n1 1:0.5 # more\n": "libsvm",
+		"2017-01-01 10:00:00 5\n":     "csv",
+		"1,2017-01-01 10:00,5\n":      "csv",
+		"-1 2:1 1:1\n1 0:1\n1 3:x\n":  "libsvm",
+		"a,b\n1,2\n":                  "csv",
+		"":                            "csv",
 	} {
 		if got := detectFormat(prefix{bytes: []byte(text), whole: true}, &Options{}).name; got != want {
 			t.Errorf("%q: %s, want %s", text, got, want)
@@ -349,9 +342,7 @@ func TestUnlabelled(t *testing.T) {
 
 func TestLabelsFile(t *testing.T) {
 	data := "1 2\n3 4\n5 6\n"
-	for _, labels := range []string{"1\n0\n1\n", "1\r\n0\r\n1", "1 \n0 \n1 \n\n", pack(t, "1\n0\n1\n", "gzip"),
-		"\x00\x00\x08\x01\x00\x00\x00\x03\x01\x00\x01",
-		"\x00\x00\x0d\x01\x00\x00\x00\x03\x3f\x80\x00\x00\x00\x00\x00\x00\x3f\x80\x00\x00"} {
+	for _, labels := range []string{"1\n0\n1\n", "1\r\n0\r\n1", "1 \n0 \n1 \n\n", pack(t, "1\n0\n1\n", "gzip")} {
 		x, info := mustRead(t, data, Options{Format: schema.Format{LabelsFile: write(t, "labels", labels)}})
 		wantSame(t, []Class{1, 0, 1}, x.Label)
 		if len(x.Columns) != 2 || len(info.LabelsDigest) != 64 {
@@ -380,45 +371,6 @@ func TestLIBSVM(t *testing.T) {
 	wantSame(t, []Class{1, 0}, x.Label)
 }
 
-func TestIDX(t *testing.T) {
-	images := "\x00\x00\x08\x03\x00\x00\x00\x02\x00\x00\x00\x01\x00\x00\x00\x03" + "\x00\x01\xff" + "\x02\x03\x04"
-	labels := write(t, "labels", "4\n9\n")
-	x, info := mustRead(t, images, Options{Format: schema.Format{LabelsFile: labels, Positive: []string{"9"}}, Raw: true})
-	wantSame(t, &Table{
-		File: "t",
-		Columns: []Column{{Name: "1", Number: 1, Kind: schema.Numeric, Values: []float64{0, 2}}, {Name: "2", Number: 2, Kind: schema.Numeric, Values: []float64{1, 3}},
-			{Name: "3", Number: 3, Kind: schema.Numeric, Values: []float64{255, 4}}},
-		Label: []Class{0, 1},
-		Line:  []int{1, 2},
-		Raw:   [][]string{{"0", "1", "255"}, {"2", "3", "4"}},
-	}, x)
-	x, _ = mustRead(t, images, Options{Format: schema.Format{LabelsFile: labels, Positive: []string{"9"}, Drop: []string{"2"}}})
-	wantSame(t, []string{"1", "3"}, columnNames(x))
-
-	x, _ = mustRead(t, "3 1 7\n", Options{Schema: &info.Schema, Unlabelled: true})
-	wantSame(t, []float64{7}, x.Columns[2].Values)
-	x, _ = mustRead(t, images, Options{Schema: &info.Schema, Unlabelled: true})
-	wantSame(t, []float64{255, 4}, x.Columns[2].Values)
-}
-
-func TestIDXTypes(t *testing.T) {
-	for _, c := range []struct {
-		kind  string
-		bytes string
-		want  float64
-	}{
-		{"\x08", "\xfe", 254},
-		{"\x09", "\xfe", -2},
-		{"\x0b", "\xff\x01", -255},
-		{"\x0c", "\xff\xff\xff\x00", -256},
-		{"\x0d", "\xbf\x80\x00\x00", -1},
-		{"\x0e", "\x40\x00\x00\x00\x00\x00\x00\x00", 2},
-	} {
-		x, _ := mustRead(t, "\x00\x00"+c.kind+"\x01\x00\x00\x00\x01"+c.bytes, Options{Unlabelled: true})
-		wantSame(t, []float64{c.want}, x.Columns[0].Values)
-	}
-}
-
 // TestChunks reads files in chunks of several sizes, from a source that returns one byte or half a buffer at
 // a time.
 func TestChunks(t *testing.T) {
@@ -432,15 +384,12 @@ func TestChunks(t *testing.T) {
 		csv.WriteString(strings.Join([]string{word, "\"q\n" + word + "\"", y, "1." + word[:0] + y}, ",") + "\r\n")
 		svm.WriteString(y + " 1:" + y + " 9:3\r")
 	}
-	idxText := "\x00\x00\x08\x02\x00\x00\x00\x2a\x00\x00\x00\x02" + strings.Repeat("ab", 42)
-	labels := write(t, "labels", strings.Repeat("1\n0\n", 21))
 	for name, c := range map[string]struct {
 		text string
 		o    Options
 	}{
 		"csv":    {csv.String(), Options{Format: schema.Format{Label: "3", ID: []string{"1"}, Group: "1"}, Raw: true}},
 		"libsvm": {svm.String(), Options{Format: schema.Format{Width: 10}}},
-		"idx":    {idxText, Options{Format: schema.Format{LabelsFile: labels}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			want, wantInfo := mustRead(t, c.text, c.o)

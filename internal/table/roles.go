@@ -10,7 +10,7 @@ import (
 
 // roles holds the columns of a file by role, -1 for a role without a column.
 type roles struct {
-	features []int // by feature: the column
+	features []int // by feature: the column; -1: the file lacks it, and no weight needs it
 	label    int
 	weight   int
 	group    int
@@ -107,13 +107,16 @@ func (r *roles) remember(o *Options, n *names) {
 		ref string
 		to  *int
 	}{{s.Group, &r.group}, {s.Time, &r.time}} {
+		if o.NoTime && f.to == &r.time {
+			continue
+		}
 		if i, found := n.find(f.ref); found && *f.to < 0 && f.ref != "" {
 			*f.to, r.other[i] = i, true
 		}
 	}
 }
 
-// checkLabel refuses a label that is also the weight or dropped.
+// checkLabel refuses a label that is also the weight, an id or dropped.
 func (r *roles) checkLabel(dropped []int, n *names) error {
 	if r.label < 0 {
 		return nil
@@ -124,6 +127,9 @@ func (r *roles) checkLabel(dropped []int, n *names) error {
 	}
 	if slices.Contains(dropped, r.label) {
 		conflict = "drop"
+	}
+	if slices.Contains(r.ids, r.label) {
+		conflict = "id"
 	}
 	if conflict == "" {
 		return nil

@@ -61,6 +61,55 @@ func (p prefix) lines(limit int) [][]byte {
 	return all[:min(limit, len(all))]
 }
 
+// namedDelimiter returns the delimiter of a first line sep=;, which Excel reads and writes, and the text after it; 0 if
+// there is none.
+func (p prefix) namedDelimiter() (delimiter byte, rest []byte) {
+	line, rest, _ := bytes.Cut(p.bytes, []byte("\n"))
+	line = bytes.Trim(bytes.TrimSuffix(line, []byte("\r")), `"`)
+	if len(line) != len("sep=;") || string(bytes.ToLower(line[:4])) != "sep=" {
+		return 0, nil
+	}
+	delimiter, err := delimiterOf(string(line[4:]))
+	if err != nil {
+		return 0, nil
+	}
+	return delimiter, rest
+}
+
+// comments returns the number of lines of comments at the start, and the text after them. They begin with '#' and have
+// another number of fields than the first line without '#': a line with as many is a header. A delimiter of 0 is
+// detected from the other lines.
+func (p prefix) comments(delimiter byte) (n int, rest []byte) {
+	if !bytes.HasPrefix(p.bytes, []byte("#")) {
+		return 0, p.bytes
+	}
+	var all [][]byte
+	for rest = p.bytes; bytes.HasPrefix(rest, []byte("#")); {
+		end := bytes.IndexByte(rest, '\n')
+		if end < 0 {
+			return 0, p.bytes
+		}
+		all, rest = append(all, rest[:end+1]), rest[end+1:]
+	}
+	if delimiter == 0 {
+		delimiter = sniffDelimiter(prefix{rest, p.whole})
+	}
+	fields := func(text []byte) int {
+		d := &delimited{lines: newLines(bytes.NewReader(text)), delimiter: delimiter}
+		r, err := d.next()
+		if err != nil {
+			return 0
+		}
+		return len(r.fields)
+	}
+	n = len(all)
+	if width := fields(rest); width > 1 && fields(all[n-1]) == width {
+		n--
+		rest = p.bytes[len(p.bytes)-len(rest)-len(all[n]):]
+	}
+	return n, rest
+}
+
 // sniffDelimiter returns the delimiter for which most records have as many fields as the first, at least two.
 // It tries tab, semicolon, comma and pipe, in this order, then blanks if none of them fits more than half of
 // the records. It returns none if there is no delimiter.

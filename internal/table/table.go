@@ -10,7 +10,7 @@ import (
 	"toptau/schema"
 )
 
-// MaxColumns is the largest number of columns of delimited text, and of values of an IDX item. A column has a
+// MaxColumns is the largest number of columns of delimited text. A column has a
 // name, a kind and slices, which take far more memory than its field in a row. LIBSVM files do not have such
 // columns.
 const MaxColumns = 25_000
@@ -29,7 +29,7 @@ type Table struct {
 	Time    *Text
 	Zone    *time.Location // of the days of times with a zone; nil: UTC
 	Kept    []Text         // the columns of Options.Kept in the order given
-	Line    []int          // the line on which the row begins, for IDX the number of the item; 1-based
+	Line    []int          // the line on which the row begins; 1-based
 	Raw     [][]string     // all fields of the row in the order of the file; nil unless Options.Raw
 	Text    []string       // the text of the row, without the end of its line; nil unless Options.Text
 	Bad     []BadRow       // with KeepBadRow: rows that could not be read, in their order; not counted by Rows

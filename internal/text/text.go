@@ -86,6 +86,10 @@ func Significant(x float64, digits int) string {
 	return Commas(fixed)
 }
 
+// Exact returns the shortest text that is read as x again, without commas: for a threshold that people copy, because a
+// rounded one gives another number of alerts.
+func Exact(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
 // Fixed returns x with a number of decimals and commas between thousands. A zero has no sign.
 func Fixed(x float64, decimals int) string {
 	written := strconv.FormatFloat(math.Abs(x), 'f', decimals, 64)

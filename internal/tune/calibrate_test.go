@@ -126,7 +126,7 @@ func TestAgainstGuarantee(t *testing.T) {
 		if c.group != nil {
 			rows.Group = &table.Text{Name: "host", Values: c.group}
 		}
-		if got := AgainstGuarantee(rows, c.all, c.fitted); (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
+		if got := AgainstGuarantee(rows, c.all, c.fitted, false); (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q", name, got)
 		}
 	}

@@ -26,6 +26,7 @@ type Threshold struct {
 	CrossFolds  int                   // SchemeCrossFitted: the folds
 	Expected    calibrate.Expectation // the rate that the goal bounds, on new rows
 	Approximate bool                  // the interval of Expected is not exact
+	Refitted    bool                  // a member was fitted again to all rows: the interval of Expected is about other fits
 	Unresolved  bool                  // the rows cannot resolve the budget: Expected.Rate is above it
 	Certified   bool
 	OutOfFold   bool                 // the order statistic of out-of-fold scores
@@ -114,7 +115,7 @@ func (f *Found) PlainThreshold(g metric.Goal) (Threshold, error) {
 	if err := g.Check(); err != nil {
 		return Threshold{}, err
 	}
-	t := Threshold{Goal: g, Scheme: f.Scheme, CrossFolds: f.CrossFolds}
+	t := Threshold{Goal: g, Scheme: f.Scheme, CrossFolds: f.CrossFolds, Refitted: f.refitted()}
 	if t.AllRows() != (f.sample.population == method.AllRows) {
 		return t, &diag.Error{Kind: diag.Usage, Param: string(g.Kind), Found: "for a model whose goal is " + f.Goal.String(),
 			Expected: "a goal that counts the same rows"}
@@ -136,6 +137,12 @@ func (f *Found) PlainThreshold(g metric.Goal) (Threshold, error) {
 	return t, nil
 }
 
+// refitted reports whether out-of-fold scores give the threshold and a member is one fit to all rows, not the mean of the fits that
+// gave these scores.
+func (f *Found) refitted() bool {
+	return f.Scheme == SchemeCrossFitted && slices.ContainsFunc(f.Members, func(m Member) bool { return m.Folds == 0 })
+}
+
 // setGuaranteed takes the order statistic for delta: certified on calibration rows, not certified on
 // out-of-fold scores.
 func (c *calibration) setGuaranteed(sample *calibrationSample) error {
@@ -150,7 +157,7 @@ func (c *calibration) setGuaranteed(sample *calibrationSample) error {
 	t := &c.found.Threshold
 	*t = Threshold{Value: at, Goal: o.Goal, Scheme: c.parts.scheme, Rows: calibrated.N(), Order: calibrated.Order,
 		CrossFolds: c.found.CrossFolds, Calibrated: &calibrated, Certified: calibrated.Certified, OutOfFold: o.OutOfFold,
-		Approximate: o.OutOfFold, Expected: calibrated.Expected(metric.DefaultConfidence)}
+		Approximate: o.OutOfFold, Refitted: c.found.refitted(), Expected: calibrated.Expected(metric.DefaultConfidence)}
 	if o.OutOfFold || c.parts.data.Calibration != nil {
 		return nil
 	}

@@ -119,10 +119,10 @@ func commonGroups(a, b []string) int {
 }
 
 // AgainstGuarantee returns why the rows of a table cannot carry a guarantee, "" if they can. The guarantee is
-// about all rows or about the negatives. fitted means that other rows of the table fit the model; these may
+// about all rows or about the negatives. A row is a row of data, or an entity on a day if days is set. fitted means that other rows of the table fit the model; these may
 // then not share an entity with the rows of the guarantee. Equal weights are allowed: they only record that
 // the population was thinned out evenly.
-func AgainstGuarantee(t *table.Table, all, fitted bool) string {
+func AgainstGuarantee(t *table.Table, all, fitted, days bool) string {
 	entities := map[string]bool{}
 	weight := 0.0
 	for row, class := range t.Label {
@@ -135,6 +135,9 @@ func AgainstGuarantee(t *table.Table, all, fitted bool) string {
 		}
 		if t.Group != nil && (counts || fitted && class != table.Unknown) {
 			if entities[t.Group.Values[row]] {
+				if days {
+					return "several days belong to one entity (" + t.Group.Name + ") and are not independent; read the rows without a time column to count each entity once"
+				}
 				return "several rows belong to one entity (" + t.Group.Name + ") and are not independent"
 			}
 			entities[t.Group.Values[row]] = true

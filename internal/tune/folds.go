@@ -2,6 +2,7 @@ package tune
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -109,6 +110,10 @@ func (s *parts) foldCount() (int, error) {
 	if least < 2 {
 		return 0, &diag.Error{Kind: diag.Data, File: s.data.Table.File, Found: counts.String(),
 			Expected: "at least two rows of each class, to choose a model by cross-validation"}
+	}
+	if s.options.Folds > least {
+		return 0, &diag.Error{Kind: diag.Usage, Param: "folds", Found: strconv.Itoa(k),
+			Expected: fmt.Sprintf("at most %d, because each fold needs a row of each class: %s", least, counts)}
 	}
 	return min(k, least), nil
 }

@@ -221,10 +221,6 @@ func TestLeaksOnPublicSets(t *testing.T) {
 		{"coil2000/ticdata2000.txt.gz", table.Options{Format: schema.Format{Label: "last"}}, nil},
 		{"magic04/magic04.data.gz", table.Options{Format: schema.Format{Label: "last", Positive: []string{"g"}}}, nil},
 		{"higgs_7k/binary.train.gz", table.Options{Format: schema.Format{Label: "first"}}, nil},
-		{"mnist_t10k/t10k-images-idx3-ubyte.gz",
-			table.Options{Format: schema.Format{LabelsFile: "mnist_t10k/t10k-labels-idx1-ubyte.gz", Positive: []string{"8"}}}, nil},
-		{"mnist_t10k/t10k-images-idx3-ubyte.gz",
-			table.Options{Format: schema.Format{LabelsFile: "mnist_t10k/t10k-labels-idx1-ubyte.gz", Positive: []string{"0"}}}, nil},
 		{"madelon/madelon_train.data.gz", table.Options{Format: schema.Format{LabelsFile: "madelon/madelon_train.labels"}}, nil},
 		{"pima/pima-indians-diabetes.data", table.Options{Format: schema.Format{Label: "last"}}, nil},
 	} {

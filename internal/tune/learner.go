@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"toptau/diag"
 	"toptau/internal/certified"
@@ -138,8 +137,7 @@ func newLearner(name method.Name, o *SearchOptions) (learner, error) {
 	}
 	m, err := method.ByName(name)
 	if err != nil {
-		return learner{}, &diag.Error{Kind: diag.Usage, Param: "method", Found: diag.Quote(string(name)),
-			Expected: strings.Join(text.Strings(append(Learners(), AllLearners)), ", ")}
+		return learner{}, diag.OneOf("method", string(name), text.Strings(append(Learners(), AllLearners)))
 	}
 	return methodLearner(m, o.Goal, o.Surrogate)
 }

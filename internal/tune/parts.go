@@ -126,7 +126,7 @@ func (s *parts) setAside() error {
 	o := &s.options
 	if !o.Delta.IsZero() {
 		if why := s.againstGuarantee(); why != "" {
-			return noGuarantee(why)
+			return &diag.Error{Kind: diag.Guarantee, Found: "no guarantee: " + why, Hint: budgetOnAverage}
 		}
 	}
 	switch {
@@ -168,10 +168,12 @@ func (s *parts) requireOutOfFoldRows() error {
 	return nil
 }
 
-// noGuarantee returns the error for a guarantee that the rows cannot give.
+const budgetOnAverage = "leave delta out: the threshold then keeps the budget only on average"
+
+// noGuarantee returns the error for a guarantee that needs more rows.
 func noGuarantee(why string) error {
 	return &diag.Error{Kind: diag.Guarantee, Found: "no guarantee: " + why,
-		Hint: "get more rows, or leave delta out: the threshold then keeps the budget only on average"}
+		Hint: "get more rows, or " + budgetOnAverage}
 }
 
 // againstGuarantee returns why the rows rule out a guarantee, "" if they do not.
@@ -183,14 +185,14 @@ func (s *parts) againstGuarantee() string {
 	fitted := s.data.Calibration == nil
 	c := s.counted[t]
 	if c.Rows() {
-		return AgainstGuarantee(t, s.countsAllRows(), fitted)
+		return AgainstGuarantee(t, s.countsAllRows(), fitted, false)
 	}
 	first, _ := c.collapse(t, t.Labelled(), nil)
 	view := &table.Table{Group: &table.Text{Name: c.Column, Values: c.entities(first)}}
 	for _, row := range first {
 		view.Label = append(view.Label, t.Label[row])
 	}
-	why := AgainstGuarantee(view, s.countsAllRows(), fitted)
+	why := AgainstGuarantee(view, s.countsAllRows(), fitted, c.Daily)
 	if why != "" || t.Group == nil || t.Group.Name == c.Column {
 		return why
 	}
@@ -198,7 +200,7 @@ func (s *parts) againstGuarantee() string {
 	for _, row := range first {
 		view.Group.Values = append(view.Group.Values, t.Group.Values[row])
 	}
-	return AgainstGuarantee(view, s.countsAllRows(), fitted)
+	return AgainstGuarantee(view, s.countsAllRows(), fitted, false)
 }
 
 // setAsideCertified takes calibrationBudget rows within the budget: at most a quarter of the rows, or up to

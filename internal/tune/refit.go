@@ -287,6 +287,9 @@ func (model *LinearModel) add(terms []term, members []Member) error {
 		return err
 	}
 	model.Map, model.W = union, make([]float64, union.Cols())
+	for i := range members {
+		members[i].Blocks = nil // of an earlier union
+	}
 	for i, t := range terms {
 		m := &members[t.member]
 		for b, place := range places[i] {

@@ -96,10 +96,10 @@ type Found struct {
 //     A setting that is far behind in the first fold is not fitted in the others. Of several numbers of boosted
 //     trees the smallest within a tenth of a standard error of the best is taken.
 //  4. The best candidate is averaged with up to two of other encodings or learners while the average of their
-//     out-of-fold scores improves. With fewer than 75 positives and a standard error above two points it is averaged
+//     out-of-fold scores improves. With 10 to 74 positives and a standard error above two points it is averaged
 //     with up to four others within a standard error, and with logistic regression on raw columns.
 //  5. Without such an average, logistic regression on raw columns is kept unless the gain over it exceeds its
-//     standard error over the folds.
+//     standard error over the folds, or twice that with fewer than 10 positives.
 //  6. The selected candidates are fitted again to all training rows, once or in folds (see Scheme).
 //
 // If ctx or MaxTime ends the search, it continues with what is finished and sets Cancelled or TimeUp. If

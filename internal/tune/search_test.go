@@ -484,7 +484,7 @@ func TestSearchRefuses(t *testing.T) {
 			"method patmat-np, expected a goal with a rate"},
 		{Data{Table: ok}, SearchOptions{Goal: np, Learners: []method.Name{"topmean", "topmean"}}, diag.Usage, "method topmean twice"},
 		{Data{Table: ok}, SearchOptions{Goal: np, Learners: []method.Name{}}, diag.Usage, "missing method"},
-		{Data{Table: ok}, SearchOptions{Goal: np, Learners: []method.Name{"best"}}, diag.Usage, "expected logistic, svm, ramp, boosting, toppush"},
+		{Data{Table: ok}, SearchOptions{Goal: np, Learners: []method.Name{"best"}}, diag.Usage, "expected one of logistic, svm, ramp, boosting, toppush"},
 		{Data{Table: ok}, SearchOptions{Goal: np, Features: []feature.Encode{"best"}}, diag.Usage, `encoding "best"`},
 		{Data{Table: ok}, SearchOptions{Goal: np, Folds: 1}, diag.Usage, "folds 1"},
 		{Data{Table: ok}, SearchOptions{Goal: np, OutOfFold: true}, diag.Usage, "missing delta"},

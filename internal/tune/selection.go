@@ -21,6 +21,13 @@ const (
 	// largest loss of a set 0.05. On three whole sets, with 95 to 201 positives, it lost 0.8 (0.6).
 	scarcePositives = 75
 	mostEqual       = 5
+
+	// With fewer than simplestBelow positives the standard error over folds is itself a guess, and the best of many is good by chance. The
+	// simplest model is kept unless the gain over it exceeds simplestErrors standard errors. On 5 samples each of spambase and magic04 with
+	// 5 positives in 50 rows this found 46.1 % of the other positives at 5 %, the average of equals 45.4 %, and neither rule 40.6 %. With
+	// 20 positives in 200 rows it was 58.2, 62.1 and 61.2 %, so that it ends before.
+	simplestBelow  = 10
+	simplestErrors = 2
 )
 
 // Choice describes how the members were selected.
@@ -73,12 +80,16 @@ func selectMembers(tasks []*task, folds []*foldRows, maxSize int64) (*selection,
 // uncertain reports whether the choice is chance: positives are few, the standard error of the best is large, and others
 // are within it.
 func (s *selection) uncertain(list []*task) bool {
-	positives := 0
-	for i := range list[0].scores {
-		positives += len(list[0].scores[i].positives)
+	positives, e := positivesOf(list[0]), s.BestScore.StandardError
+	return positives >= simplestBelow && positives < scarcePositives && e > nearBest && len(list) > 1 && list[1].score().Mean >= s.BestScore.Mean-e
+}
+
+// positivesOf returns the number of positives whose scores out of fold choose the model.
+func positivesOf(t *task) (positives int) {
+	for i := range t.scores {
+		positives += len(t.scores[i].positives)
 	}
-	e := s.BestScore.StandardError
-	return positives < scarcePositives && e > nearBest && len(list) > 1 && list[1].score().Mean >= s.BestScore.Mean-e
+	return positives
 }
 
 // takeEqual returns the tasks within a standard error of the best, and the reference, as far as they fit into the
@@ -139,8 +150,8 @@ func (s *selection) addMembers(list []*task) ([]*task, result.Estimate, error) {
 	return members, score, nil
 }
 
-// guard keeps logistic regression on raw columns unless the gain over it exceeds its standard error, or the choice is
-// uncertain and it is a member anyhow.
+// guard keeps logistic regression on raw columns, the simplest model, unless the gain over it exceeds its standard error
+// (simplestErrors of them with very few positives), or the choice is uncertain and it is a member anyhow.
 func (s *selection) guard() {
 	reference := s.reference()
 	if reference == nil {
@@ -152,9 +163,17 @@ func (s *selection) guard() {
 	}
 	gain := gainOf(s.Score, reference.score())
 	s.Gain = &gain
-	if s.Guarded = !s.Uncertain && gain.Mean <= gain.StandardError; s.Guarded {
+	if s.Guarded = !s.Uncertain && gain.Mean <= float64(guardErrors(positivesOf(reference))*gain.StandardError); s.Guarded {
 		s.members, s.Score = []*task{reference}, reference.score()
 	}
+}
+
+// guardErrors returns the standard errors by which a model must be better than the simplest one.
+func guardErrors(positives int) float64 {
+	if positives < simplestBelow {
+		return simplestErrors
+	}
+	return 1
 }
 
 // keepForTime replaces the members by the first of them, or by another task, and recomputes the score.

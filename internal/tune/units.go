@@ -69,6 +69,15 @@ func NewUnits(t *table.Table, entity string) (*Units, error) {
 	return u, nil
 }
 
+// CheckNegatives returns an error if every entity of a file has a positive row, so that nothing can be a false alarm.
+func (u *Units) CheckNegatives(file string) error {
+	if u.Rows() || slices.Contains(u.Label, table.Negative) {
+		return nil
+	}
+	return &diag.Error{Kind: diag.Data, File: file, Column: u.Column, Found: "a positive row for every value",
+		Expected: "some values with negative rows only: an entity is positive if one of its rows is"}
+}
+
 // Rows reports whether rows are counted.
 func (u *Units) Rows() bool { return u.Of == nil }
 
@@ -173,6 +182,9 @@ func (p *plan) countedIn(t *table.Table) (*counted, error) {
 	}
 	units, err := NewUnits(t, p.options.Entity)
 	if err != nil {
+		return nil, err
+	}
+	if err := units.CheckNegatives(t.File); err != nil {
 		return nil, err
 	}
 	c := &counted{Units: units}

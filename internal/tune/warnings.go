@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"toptau/internal/binomial"
 	"toptau/internal/table"
 	"toptau/internal/text"
 	"toptau/threshold"
@@ -38,7 +39,10 @@ func (f *Found) addWarnings(s *parts, outOfFold int) {
 		f.warn("folds-are-samples", "each fold fitted a sample of %s rows; the selected model was fitted to all %s",
 			text.Count(f.FoldRows), text.Count(len(s.training)))
 	}
-	if f.OutOfFold.Goal.Defined() && f.OutOfFold.Goal.Numerator == 0 {
+	if auc, chance := f.chance(); chance {
+		f.warn("no-signal", "no signal beyond chance: out of fold a positive scores above a negative in %s of the pairs (50 %% by chance), "+
+			"and as many are found in random rows; more rows or other columns are needed", text.Percent(auc))
+	} else if f.OutOfFold.Goal.Defined() && f.OutOfFold.Goal.Numerator == 0 {
 		f.warn("nothing-found", "no positive is within the budget out of fold: the model is of no use for this goal")
 	}
 	if f.Test == nil && f.TestCounts.Rows() > 0 {
@@ -70,6 +74,31 @@ func (f *Found) addWarnings(s *parts, outOfFold int) {
 	case f.TimeUp:
 		f.warn("time-is-up", "time is up: %s not tried", text.Plural(untried, "combination"))
 	}
+}
+
+// chanceLevel is the probability with which scores without a signal are taken for one, before it is divided by the number of learners on
+// encodings from which the choice was made.
+const chanceLevel = 0.05
+
+// chance returns the area under the ROC curve out of fold, and whether the model finds no more than chance: neither the area (normal
+// approximation of Mann and Whitney) nor the number of positives among the alerts is too high for scores that ignore the label.
+func (f *Found) chance() (auc float64, chance bool) {
+	r := f.OutOfFold.Ranking
+	if r == nil || r.Weighted() {
+		return 0, false
+	}
+	positives, negatives := r.Rows()
+	level := chanceLevel / float64(max(1, f.Choice.Of))
+	p, n := float64(positives), float64(negatives)
+	auc = r.AUC().Half
+	byRank := math.Erfc((auc-0.5)*math.Sqrt(12*p*n/(p+n+1))/math.Sqrt2) / 2
+	at := &f.OutOfFold.AtThreshold
+	found := int(at.TruePositives)
+	byAlerts := 1.0
+	if found > 0 {
+		byAlerts = binomial.AtLeast(positives, found, (at.TruePositives+at.FalsePositives)/(p+n))
+	}
+	return auc, byRank > level && byAlerts > level
 }
 
 // rowsForOne returns the smallest population in which the rate is a whole row: the smallest m with floor(m

@@ -28,7 +28,7 @@ func budgetLines(b *result.Budget) []line {
 		}
 		lines = append(lines, l)
 	}
-	add("alert where score >", func(s *result.BudgetSide) string { return text.Significant(s.Threshold, 6) })
+	add("alert where score >", func(s *result.BudgetSide) string { return text.Exact(s.Threshold) })
 	add("alerts on these rows", func(s *result.BudgetSide) string { return text.Number(s.Alerts) })
 	add("positives found", func(s *result.BudgetSide) string { return report.CountedRate(s.Found) })
 	add("precision", func(s *result.BudgetSide) string { return report.CountedRate(s.Precision) })

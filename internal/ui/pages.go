@@ -36,7 +36,9 @@ func drawn(f plot.Figure, id string) figure {
 
 // figures are the drawings of the first panel. They do not depend on a question.
 type figures struct {
-	Recall, ROC, Scores *figure
+	Recall *figure `json:"recall"`
+	ROC    *figure `json:"roc"`
+	Scores *figure `json:"scores"`
 }
 
 func (s *Server) drawFigures() (*figures, error) {
@@ -71,9 +73,6 @@ type overviewAnswer struct {
 	Start       budgetQuestion `json:"start"`
 	Confidences []fact         `json:"confidences"`
 	Positions   map[string]int `json:"positions"` // number of positions of the slider by mode
-	Recall      *figure        `json:"recall"`
-	ROC         *figure        `json:"roc"`
-	Scores      *figure        `json:"scores"`
 	Points      []pointView    `json:"points"`
 	Unsaved     string         `json:"unsaved"` // why the page cannot save; "": it can
 	Budget      *budgetAnswer  `json:"budget"`
@@ -97,14 +96,13 @@ func (s *Server) overview(r *http.Request) (any, error) {
 		return nil, err
 	}
 	x := s.options.Explorer
-	f := s.figures
 	out := &overviewAnswer{Title: s.options.Title, About: []string{s.options.Data,
 		report.UnitsText(x.Unit, x.Rows),
 		fmt.Sprintf("%s positive (%s)", text.Count(x.Positives), text.Percent(x.Prevalence)),
 		fmt.Sprintf("AUC %.4f", x.AUC)},
 		Model: x.Model() != nil, Start: s.start(), Confidences: s.confidences(),
 		Positions: map[string]int{"top": len(s.positions("top")), "max-fpr": len(s.positions("max-fpr"))},
-		Recall:    f.Recall, ROC: f.ROC, Scores: f.Scores, Points: s.pointViews(), Unsaved: s.options.Unsaved,
+		Points:    s.pointViews(), Unsaved: s.options.Unsaved,
 		Warnings: []string{}}
 	for _, w := range x.Warnings {
 		out.Warnings = append(out.Warnings, w.Text)
@@ -112,6 +110,15 @@ func (s *Server) overview(r *http.Request) (any, error) {
 	var err error
 	out.Budget, err = s.answer(&out.Start)
 	return out, err
+}
+
+// curves answers with the drawings of the first panel.
+func (s *Server) curves(r *http.Request) (any, error) {
+	var none struct{}
+	if err := read(r, &none); err != nil {
+		return nil, err
+	}
+	return s.figures()
 }
 
 // confidences returns the choices of delta: common ones, and those of the model's guarantees.
@@ -168,7 +175,7 @@ func (s *Server) pointViews() []pointView {
 	views := []pointView{}
 	for _, p := range s.savedPoints() {
 		v := pointView{Name: p.Name, Facts: []fact{{Name: "goal", Value: report.GoalText(p.Goal)},
-			{Name: "alert where", Value: "score > " + text.Significant(p.Threshold, 6)},
+			{Name: "alert where", Value: "score > " + text.Exact(p.Threshold)},
 			{Name: "guarantee", Value: guaranteeText(p.Guarantee)},
 			{Name: "threshold from", Value: p.Source}}}
 		views = append(views, v)
@@ -410,8 +417,8 @@ func (s *Server) columns(r *http.Request) (any, error) {
 	}{Figures: []figure{}, Pairs: []figure{},
 		Note: "The columns that matter most on these rows come first. Curves are against the mean of the rows, of which at most " +
 			text.Count(toptau.ExploredRows) + " were measured."}
-	for i := range shapes {
-		out.Figures = append(out.Figures, drawn(shapes[i].Figure(), fmt.Sprintf("c%d", i)))
+	for i, f := range report.ShapeFigures(shapes) {
+		out.Figures = append(out.Figures, drawn(f, fmt.Sprintf("c%d", i)))
 	}
 	for i := range pairs {
 		out.Pairs = append(out.Pairs, drawn(pairs[i].Figure(), fmt.Sprintf("p%d", i)))

@@ -66,7 +66,7 @@ type Server struct {
 	saving  sync.Mutex // one point at a time
 	writing sync.Mutex // one report at a time
 
-	figures *figures
+	figures func() (*figures, error) // drawn once
 }
 
 //go:embed web
@@ -89,8 +89,8 @@ const (
 	idleTime   = 2 * time.Minute
 )
 
-// New returns a server for a listener's address, and the address to open. It draws the curves first, so that the page
-// does not wait for them.
+// New returns a server for a listener's address, and the address to open. The curves are drawn meanwhile, and the page shows the
+// budget before they are there.
 func New(address net.Addr, o Options) (s *Server, open string, err error) {
 	s = &Server{options: o, points: o.Points}
 	tcp, ok := address.(*net.TCPAddr)
@@ -99,9 +99,8 @@ func New(address net.Addr, o Options) (s *Server, open string, err error) {
 	}
 	port := strconv.Itoa(tcp.Port)
 	s.hosts = []string{net.JoinHostPort(tcp.IP.String(), port), "localhost:" + port}
-	if s.figures, err = s.drawFigures(); err != nil {
-		return nil, "", err
-	}
+	s.figures = sync.OnceValues(s.drawFigures)
+	go s.figures() // an error is that of the question for them
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", s.file("index.html"))
 	for name := range files {
@@ -112,7 +111,7 @@ func New(address net.Addr, o Options) (s *Server, open string, err error) {
 	mux.HandleFunc("GET /page.css", fixed("text/css; charset=utf-8", plot.CSS+report.CSS))
 	mux.HandleFunc("GET /figures.js", fixed(scriptType, report.FigureScript))
 	mux.HandleFunc("POST /api/session", s.open)
-	for path, answer := range map[string]func(*http.Request) (any, error){"overview": s.overview,
+	for path, answer := range map[string]func(*http.Request) (any, error){"overview": s.overview, "figures": s.curves,
 		"budget": s.budget, "rows": s.rows,
 		"whatif": s.whatIf, "columns": s.columns, "drift": s.drift, "save": s.save} {
 		mux.HandleFunc("POST /api/"+path, s.private(answered(answer)))

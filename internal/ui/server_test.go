@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -150,7 +151,7 @@ func (p *page) ask(path, question string, to any) {
 // Nothing of the data can be read without the secret of a tab, from another host name, or from another origin.
 func TestAccess(t *testing.T) {
 	p := start(t, Options{})
-	for _, path := range []string{"overview", "budget", "rows", "whatif", "columns", "drift", "save", "report"} {
+	for _, path := range []string{"overview", "figures", "budget", "rows", "whatif", "columns", "drift", "save", "report"} {
 		if status, answer, _ := p.do("POST", "/api/"+path, "{}", nil); status != 401 ||
 			strings.Contains(answer, "score") {
 			t.Errorf("%s without a session: %d %s", path, status, answer)
@@ -296,8 +297,11 @@ func TestPanels(t *testing.T) {
 	p.login()
 	var overview overviewAnswer
 	p.ask("overview", "{}", &overview)
-	if !overview.Model || len(overview.Points) != 1 || overview.Recall == nil || overview.ROC == nil ||
-		len(overview.Budget.Lines) != 6 {
+	var drawings figures
+	if p.ask("figures", "{}", &drawings); drawings.Recall == nil || drawings.ROC == nil || drawings.Scores == nil {
+		t.Errorf("%+v", drawings)
+	}
+	if !overview.Model || len(overview.Points) != 1 || len(overview.Budget.Lines) != 6 {
 		t.Errorf("%+v", overview)
 	}
 	var budget budgetAnswer
@@ -503,4 +507,23 @@ func FuzzQuestions(f *testing.F) {
 			t.Fatalf("%d %s", w.Code, w.Body)
 		}
 	})
+}
+
+// The threshold that the page prints is the one whose alerts it counts, because people copy it.
+func TestPrintedThreshold(t *testing.T) {
+	for _, title := range []string{"model.json", "scores"} {
+		p := start(t, Options{Title: title})
+		p.login()
+		for _, rate := range []string{"0.3", "1", "2.7", "8"} {
+			var b budgetAnswer
+			p.ask("budget", `{"mode":"top","by":"rate","value":"`+rate+`","delta":"0.05"}`, &b)
+			printed, err := strconv.ParseFloat(b.Lines[0].Plain, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := p.server.options.Explorer.AboveThreshold(printed); n != b.Above {
+				t.Errorf("%s, %s %%: %d alerts above the printed %s, %d counted", title, rate, n, b.Lines[0].Plain, b.Above)
+			}
+		}
+	}
 }

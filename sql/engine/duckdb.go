@@ -77,5 +77,10 @@ func openDuckDB(ctx context.Context, e *Engine, file string, o *Options) (scan.C
 		return nil, nil, err
 	}
 	c := &conn{title: e.Dialect.Title, db: db, timeout: o.timeout()}
-	return c.opened(ctx)
+	to, closing, err := c.opened(ctx)
+	if err != nil && strings.Contains(err.Error(), "version") {
+		err = &diag.Error{Kind: diag.Data, File: file, Err: err, Expected: "a file of DuckDB 1.5 or older",
+			Hint: "in the newer DuckDB: ATTACH 'old.duckdb' (STORAGE_VERSION 'v1.4.0'); COPY FROM DATABASE rows TO old; or write Parquet"}
+	}
+	return to, closing, err
 }

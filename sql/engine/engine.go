@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"toptau/diag"
-	"toptau/sql/dialect"
+	"toptau/internal/dialect"
 	"toptau/sql/scan"
 )
 
@@ -178,6 +178,7 @@ type conn struct {
 	one        *sql.Conn                                      // all statements run here; nil: any connection will do
 	begin      func(ctx context.Context, one *sql.Conn) error // begins what one is for
 	compile    func(on bool) string                           // the statement for Compile; nil: there is none
+	explain    func(err error) error                          // an error of a statement in other words; nil: as it is
 	steady     bool
 	timeout    time.Duration
 }
@@ -186,14 +187,23 @@ type conn struct {
 func (c *conn) Query(ctx context.Context, statement string, dest []any, each func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	return withoutSecretsOrNil(c.title, c.dsn, c.run(ctx, statement, dest, each))
+	return c.reworded(c.run(ctx, statement, dest, each))
 }
 
-func withoutSecretsOrNil(title, dsn string, err error) error {
+// orWithoutSecrets is withoutSecrets, and nil for nil.
+func orWithoutSecrets(title, dsn string, err error) error {
 	if err == nil {
 		return nil
 	}
 	return withoutSecrets(title, dsn, err)
+}
+
+// reworded returns an error of the driver for people, without secrets. nil stays nil.
+func (c *conn) reworded(err error) error {
+	if err != nil && c.explain != nil {
+		err = c.explain(err)
+	}
+	return orWithoutSecrets(c.title, c.dsn, err)
 }
 
 func (c *conn) run(ctx context.Context, statement string, dest []any, each func() error) error {
@@ -257,7 +267,7 @@ func (c *conn) opened(ctx context.Context) (scan.Conn, func() error, error) {
 // Reconnect connects again.
 func (c *conn) Reconnect(ctx context.Context) error {
 	if c.begin == nil {
-		return withoutSecretsOrNil(c.title, c.dsn, c.db.PingContext(ctx))
+		return c.reworded(c.db.PingContext(ctx))
 	}
 	if c.one != nil {
 		_ = c.one.Close() // it is lost
@@ -267,7 +277,7 @@ func (c *conn) Reconnect(ctx context.Context) error {
 		err = c.begin(ctx, one)
 	}
 	if err != nil {
-		return withoutSecrets(c.title, c.dsn, err)
+		return c.reworded(err)
 	}
 	c.one = one
 	return nil
@@ -282,7 +292,7 @@ func (c *conn) Compile(ctx context.Context, on bool) error {
 	if c.Lost(err) {
 		return nil // the next statement connects again
 	}
-	return withoutSecretsOrNil(c.title, c.dsn, err)
+	return c.reworded(err)
 }
 
 // counter counts the bytes of connections.

@@ -11,10 +11,10 @@ import (
 	"testing"
 
 	"toptau/diag"
+	"toptau/internal/dialect"
 	export "toptau/internal/export/sql"
 	"toptau/internal/modeltest"
 	"toptau/internal/portable"
-	"toptau/sql/dialect"
 	"toptau/sql/servers"
 )
 
@@ -48,7 +48,7 @@ func randomModels(t *testing.T, name string, s *servers.Server) {
 			t.Fatal(err)
 		}
 		var statement strings.Builder
-		o := export.Options{Dialect: d.Export, From: d.Path([]string{"rows"}), Keep: []string{"the row"}}
+		o := export.Options{Dialect: d.Name, From: d.Path([]string{"rows"}), Keep: []string{"the row"}}
 		var usage *diag.Error
 		if err := export.Write(&statement, p, o); errors.As(err, &usage) {
 			refused++

@@ -16,6 +16,7 @@ import (
 
 	"toptau"
 	"toptau/internal/certified"
+	"toptau/internal/dialect"
 	export "toptau/internal/export/sql"
 	"toptau/internal/feature"
 	"toptau/internal/large"
@@ -25,7 +26,6 @@ import (
 	"toptau/internal/table"
 	"toptau/method"
 	"toptau/schema"
-	"toptau/sql/dialect"
 	"toptau/sql/engine"
 	"toptau/sql/scan"
 	"toptau/sql/servers"
@@ -235,7 +235,7 @@ func checkEverything(t *testing.T, d *dialect.Dialect, connect func() []scan.Con
 			t.Fatal(err)
 		}
 		var statement strings.Builder
-		err = export.Write(&statement, program, export.Options{Dialect: d.Export, From: d.Path([]string{name}), Keep: []string{"the key"}})
+		err = export.Write(&statement, program, export.Options{Dialect: d.Name, From: d.Path([]string{name}), Keep: []string{"the key"}})
 		if err != nil && encoding == schema.Leaves { // too long for the default limit of some databases
 			t.Log(err)
 			continue

@@ -3,11 +3,16 @@ package engine
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 
+	"toptau/diag"
 	"toptau/sql/scan"
 )
 
@@ -36,7 +41,6 @@ func postgresDB(e *Engine, dsn string, o *Options) (*sql.DB, error) {
 	config.RuntimeParams["jit_inline_above_cost"] = "-1"
 	config.RuntimeParams["synchronize_seqscans"] = "off" // rows come in the order of the table, and sums are added in it
 	config.RuntimeParams["default_transaction_read_only"] = "on"
-	config.RuntimeParams["statement_timeout"] = strconv.FormatInt(o.timeout().Milliseconds(), 10)
 	config.RuntimeParams["extra_float_digits"] = "1" // texts of numbers give them exactly
 	if config.RuntimeParams["application_name"] == "" {
 		config.RuntimeParams["application_name"] = "toptau"
@@ -50,6 +54,13 @@ func writePostgres(e *Engine, dsn string, o *Options) (*sql.DB, string, error) {
 	return db, "SET default_transaction_read_only = off", err
 }
 
+// limitStatements sets statement_timeout, unless that of the role or of the connection string is shorter.
+func limitStatements(ctx context.Context, one *sql.Conn, timeout time.Duration) error {
+	most := strconv.FormatInt(timeout.Milliseconds(), 10)
+	_, err := one.ExecContext(ctx, "SELECT set_config('statement_timeout', '"+most+"', false) FROM pg_settings WHERE name = 'statement_timeout' AND (setting = '0' OR setting::bigint > "+most+")")
+	return err
+}
+
 // openPostgres begins a transaction that sees one snapshot and cannot write.
 func openPostgres(ctx context.Context, e *Engine, dsn string, o *Options) (scan.Conn, func() error, error) {
 	db, err := postgresDB(e, dsn, o)
@@ -58,7 +69,19 @@ func openPostgres(ctx context.Context, e *Engine, dsn string, o *Options) (scan.
 	}
 	c := &conn{title: e.Dialect.Title, dsn: dsn, db: db, steady: true, timeout: o.timeout()}
 	c.begin = func(ctx context.Context, one *sql.Conn) error {
+		if err := limitStatements(ctx, one, o.timeout()); err != nil {
+			return err
+		}
 		_, err := one.ExecContext(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+		return err
+	}
+	c.explain = func(err error) error {
+		var of *pgconn.PgError
+		if errors.As(err, &of) && of.Code == "57014" && strings.Contains(of.Message, "statement timeout") {
+			return &diag.Error{Kind: diag.IO, File: c.title, Found: "a statement was cancelled after statement_timeout", Err: errors.New(of.Message),
+				Expected: "a longer statement_timeout of the role, or a longer --timeout",
+				Hint:     "ALTER ROLE ... SET statement_timeout = '1h', or ?statement_timeout=3600000 in the connection string"}
+		}
 		return err
 	}
 	c.compile = func(on bool) string { return "SET jit = " + map[bool]string{true: "on", false: "off"}[on] }

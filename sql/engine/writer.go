@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"toptau/diag"
-	"toptau/sql/dialect"
+	"toptau/internal/dialect"
 )
 
 // Writer is a connection that may write. Nothing but the scores of a new table is written.
@@ -62,7 +62,7 @@ func (w *Writer) Exec(ctx context.Context, statement string) error {
 	ctx, cancel := context.WithTimeout(ctx, w.timeout)
 	defer cancel()
 	_, err := w.one.ExecContext(ctx, statement)
-	return withoutSecretsOrNil(w.title, w.dsn, err)
+	return orWithoutSecrets(w.title, w.dsn, err)
 }
 
 // Columns returns the names of the columns of an answer.
@@ -73,7 +73,7 @@ func (w *Writer) Columns(ctx context.Context, statement string) ([]string, error
 	}
 	defer rows.Close()
 	names, err := rows.Columns()
-	return names, withoutSecretsOrNil(w.title, w.dsn, err)
+	return names, orWithoutSecrets(w.title, w.dsn, err)
 }
 
 // Close ends the connection.

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"toptau/internal/dialect"
 	"toptau/internal/feature"
-	"toptau/sql/dialect"
 )
 
 // cardPiece is the levels of a scorecard: knots, atoms, the missing value. Two numbers of a row give all of its features:

@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"toptau/diag"
+	"toptau/internal/dialect"
 	"toptau/internal/feature"
 	"toptau/internal/matrix"
 	"toptau/schema"
-	"toptau/sql/dialect"
 )
 
 // encoder writes the features of a map as expressions on columns of a subquery: what the columns of the table are after the
@@ -66,72 +66,17 @@ func newEncoder(d *dialect.Dialect, t *layout, m *feature.Map, storage matrix.St
 		if c.missing > 0 && m.Impute == schema.ImputeError {
 			return nil, missingError(c)
 		}
-		name := fmt.Sprintf("toptau_c%d", k)
-		inputs[k] = input{in: in, name: name, least: c.least, most: c.most}
-		if c.kind == dialect.Int || c.kind == dialect.Bool {
-			inputs[k].smallest = 1
-		}
-		expr := ""
-		if c.role == category {
-			text := d.String(c.expr(d))
-			if c.missing > 0 {
-				text = "coalesce(" + text + ", '')"
-			} else {
-				text = d.Present(text)
-			}
-			if expr = text; c.missing > 0 || c.blanks {
-				expr = "CASE WHEN " + d.Trim(text) + " = '' THEN '' ELSE " + text + " END"
-			}
-			inputs[k].absent = name + " = ''"
-			if m.Impute == schema.ImputeMedian && c.missing > 0 {
-				first, _ := d.Text(in.Categories[0])
-				expr = "CASE WHEN " + d.Trim(text) + " = '' THEN " + first + " ELSE " + text + " END"
-			}
-		} else if expr = d.Present(d.Cast(c.expr(d))); c.missing == 0 && c.kind == dialect.Single && d.Narrow != nil {
-			expr, inputs[k].narrow = d.Present(c.expr(d)), true
-		} else if c.missing > 0 {
-			value := d.Double(c.expr(d))
-			inputs[k].absent = name + " IS NULL"
-			expr = value
-			if m.Impute != schema.ImputeIndicator {
-				expr, inputs[k].absent = "coalesce("+value+", "+d.Num(in.Fill)+")", ""
-				inputs[k].least, inputs[k].most = min(c.least, in.Fill), max(c.most, in.Fill)
-				if in.Fill != 0 {
-					inputs[k].smallest = min(inputs[k].smallest, math.Abs(in.Fill))
-				}
-			}
-		}
-		e.columns = append(e.columns, column{name, expr})
+		inputs[k] = input{in: in, name: fmt.Sprintf("toptau_c%d", k), least: c.least, most: c.most}
+		e.columns = append(e.columns, column{inputs[k].name, inputs[k].read(d, c, m.Impute)})
 	}
 	for _, b := range m.Blocks {
 		switch b := b.(type) {
 		case *feature.NumericBlock:
-			for i, k := range b.Inputs {
-				p := &numericPiece{input: &inputs[k], single: storage == matrix.Float32}
-				if b.Scale != nil {
-					p.scaled, p.shift, p.scale = true, b.Shift[i], b.Scale[i]
-				}
-				if err := p.fits(); err != nil {
-					return nil, err
-				}
-				e.pieces = append(e.pieces, p)
+			if err := e.addNumbers(b, inputs, storage); err != nil {
+				return nil, err
 			}
 		case *feature.OneHotBlock:
-			for i := range b.Columns {
-				c := &b.Columns[i]
-				p := &levelPiece{input: &inputs[c.Input], missing: c.Missing}
-				p.value = func(level int) float64 {
-					v := 1.0
-					if c.Scale != nil {
-						v = 1 / c.Scale[level]
-					}
-					if storage == matrix.Float32 {
-						v = float64(float32(v))
-					}
-					return v
-				}
-				e.pieces = append(e.pieces, p)
-			}
+			e.addLevels(b, inputs, storage)
 		case *feature.ScorecardBlock:
 			for i := range b.Columns {
 				k := len(e.places)
@@ -150,6 +95,40 @@ func newEncoder(d *dialect.Dialect, t *layout, m *feature.Map, storage matrix.St
 		e.most = p.bounds(e.most)
 	}
 	return e, nil
+}
+
+// addNumbers adds the features of numbers.
+func (e *encoder) addNumbers(b *feature.NumericBlock, inputs []input, storage matrix.Storage) error {
+	for i, k := range b.Inputs {
+		p := &numericPiece{input: &inputs[k], single: storage == matrix.Float32}
+		if b.Scale != nil {
+			p.scaled, p.shift, p.scale = true, b.Shift[i], b.Scale[i]
+		}
+		if err := p.fits(); err != nil {
+			return err
+		}
+		e.pieces = append(e.pieces, p)
+	}
+	return nil
+}
+
+// addLevels adds the features of categories.
+func (e *encoder) addLevels(b *feature.OneHotBlock, inputs []input, storage matrix.Storage) {
+	for i := range b.Columns {
+		c := &b.Columns[i]
+		p := &levelPiece{input: &inputs[c.Input], missing: c.Missing}
+		p.value = func(level int) float64 {
+			v := 1.0
+			if c.Scale != nil {
+				v = 1 / c.Scale[level]
+			}
+			if storage == matrix.Float32 {
+				v = float64(float32(v))
+			}
+			return v
+		}
+		e.pieces = append(e.pieces, p)
+	}
 }
 
 // score returns w'x as an expression, and a bound on its rounding error for all rows.
@@ -199,6 +178,50 @@ type input struct {
 	absent      string  // the condition that the value is missing; "": it never is
 	least, most float64 // of a number
 	smallest    float64 // a lower bound of the absolute values that are not 0
+}
+
+// read returns the column of the subquery as an expression on the table, after the policy for missing values.
+func (in *input) read(d *dialect.Dialect, c *tableColumn, impute schema.Impute) string {
+	if c.kind == dialect.Int || c.kind == dialect.Bool {
+		in.smallest = 1
+	}
+	switch {
+	case c.role == category:
+		return in.readText(d, c, impute)
+	case c.missing > 0:
+		value := d.Double(c.expr(d))
+		if impute == schema.ImputeIndicator {
+			in.absent = in.name + " IS NULL"
+			return value
+		}
+		fill := in.in.Fill
+		in.least, in.most = min(c.least, fill), max(c.most, fill)
+		if fill != 0 {
+			in.smallest = min(in.smallest, math.Abs(fill))
+		}
+		return "coalesce(" + value + ", " + d.Num(fill) + ")"
+	case c.kind == dialect.Single && d.Narrow != nil:
+		in.narrow = true
+		return d.Present(c.expr(d))
+	}
+	return d.Present(d.Cast(c.expr(d)))
+}
+
+// readText is read for a category: the empty text for a missing one.
+func (in *input) readText(d *dialect.Dialect, c *tableColumn, impute schema.Impute) string {
+	text := d.Present(d.String(c.expr(d)))
+	if c.missing > 0 {
+		text = "coalesce(" + d.String(c.expr(d)) + ", '')"
+	}
+	if c.padded {
+		text = d.Trim(text)
+	}
+	in.absent = in.name + " = ''"
+	if impute == schema.ImputeMedian && c.missing > 0 {
+		first, _ := d.Text(in.in.Categories[0])
+		return "CASE WHEN " + text + " = '' THEN " + first + " ELSE " + text + " END"
+	}
+	return text
 }
 
 // distance returns x - shift, and a lower bound of its absolute values that are not 0. Numbers that are closer to the shift than half of it

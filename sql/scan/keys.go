@@ -5,13 +5,13 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
+	"math/big"
 	"slices"
-	"strconv"
 	"unicode/utf8"
 
 	"toptau/diag"
+	"toptau/internal/dialect"
 	"toptau/internal/large"
-	"toptau/sql/dialect"
 )
 
 var _ large.Keyed = (*Source)(nil)
@@ -99,8 +99,8 @@ func (s *Source) finder(ctx context.Context, population bool, keys []string) (ma
 // validKey reports whether a text may be a key. Keys come from files, and become part of statements.
 func (s *Source) validKey(key string) bool {
 	if s.rows.layout.key.kind == dialect.Int {
-		n, err := strconv.ParseInt(key, 10, 64)
-		return err == nil && strconv.FormatInt(n, 10) == key
+		n, whole := new(big.Int).SetString(key, 10)
+		return whole && n.String() == key && n.BitLen() <= 64
 	}
 	b, err := hex.DecodeString(key)
 	return err == nil && utf8.Valid(b)

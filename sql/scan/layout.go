@@ -10,10 +10,11 @@ import (
 	"strings"
 
 	"toptau/diag"
+	"toptau/internal/dialect"
+	export "toptau/internal/export/sql"
 	"toptau/internal/table"
 	"toptau/internal/text"
 	"toptau/schema"
-	"toptau/sql/dialect"
 )
 
 // layout is what the catalogue and the statistics say about a table.
@@ -43,15 +44,18 @@ type tableColumn struct {
 	database string // the type's name in the catalogue
 	role     role
 
+	part   schema.Part  // of a time or an address: the column is derived
+	source *tableColumn // of which it is a part
+
 	missing     int  // NULL and NaN, or blank texts
-	blanks      bool // some of the missing texts are not NULL
+	padded      bool // some texts have blanks around them, which are not part of the category
 	least, most float64
 }
 
-// expr returns the value of a column; true and false count as 1 and 0.
+// expr returns the value of a column; true and false count as 1 and 0, but are the categories true and false.
 func (c *tableColumn) expr(d *dialect.Dialect) string {
-	if c.kind == dialect.Bool {
-		return "CASE WHEN " + d.Quote(c.name) + " THEN " + d.Num(1) + " WHEN NOT " + d.Quote(c.name) + " THEN " + d.Num(0) + " END"
+	if c.kind == dialect.Bool && c.role != category {
+		return export.Boolean(d.Quote(c.name), d.Num)
 	}
 	return d.Quote(c.name)
 }
@@ -71,7 +75,7 @@ func (r *Rows) readLayout(ctx context.Context) (*layout, error) {
 		var columns []*tableColumn
 		var name, kind string
 		err := r.query(ctx, k, r.dialect.Columns(r.dialect, r.table.Name), []any{&name, &kind}, func() { columns = nil }, func() error {
-			columns = append(columns, &tableColumn{name: name, number: len(columns) + 1, database: kind, kind: r.dialect.Kind(kind)})
+			columns = append(columns, newColumn(r.dialect, name, kind, len(columns)+1))
 			return nil
 		})
 		if err != nil {
@@ -87,64 +91,150 @@ func (r *Rows) readLayout(ctx context.Context) (*layout, error) {
 		}
 		l.columns = columns
 	}
+	l.columns = withParts(r.dialect, l.columns)
 	return l, l.assign(&r.table)
 }
 
-// assign gives the columns their roles.
-func (l *layout) assign(t *Table) error {
-	find := func(param, name string, required bool) (*tableColumn, error) {
-		if name == "" && !required {
-			return nil, nil
-		}
-		for _, c := range l.columns {
-			if c.name == name {
-				return c, nil
-			}
-		}
-		e := &diag.Error{Kind: diag.Usage, Param: param, Expected: "a column of the table"}
-		if name != "" {
-			e.Found = diag.Quote(name)
-			if near := table.Nearest(name, l.names()); near != "" {
-				e.Hint = "did you mean " + diag.Quote(near) + "?"
-			}
-		}
-		return nil, e
+// withParts adds the parts of times and addresses after their columns, with the names that they have in files.
+func withParts(d *dialect.Dialect, columns []*tableColumn) (list []*tableColumn) {
+	taken := map[string]bool{}
+	for _, c := range columns {
+		taken[c.name] = true
 	}
-	var err error
-	if l.key, err = find("key", t.Key, true); err != nil {
-		return err
+	for _, c := range columns {
+		list = append(list, c)
+		var parts []schema.Part
+		switch c.kind {
+		case dialect.Time:
+			parts = table.TimeParts()
+		case dialect.Address:
+			parts = table.AddressParts()
+		}
+		for _, part := range parts {
+			kind := dialect.Int
+			if part.Kind() == schema.Categorical {
+				kind = dialect.Text
+			}
+			name := c.name + " " + string(part)
+			if !taken[name] {
+				list = append(list, &tableColumn{name: name, number: c.number, kind: kind, database: c.database, part: part, source: c})
+			}
+		}
+	}
+	return list
+}
+
+// derived returns the names and the expressions of the parts that are used.
+func (l *layout) derived(d *dialect.Dialect, used func(c *tableColumn) bool) (names, exprs []string) {
+	for _, c := range l.columns {
+		if c.source != nil && used(c) {
+			names, exprs = append(names, c.name), append(exprs, d.Derive(c.part, c.database, d.Quote(c.source.name)))
+		}
+	}
+	return names, exprs
+}
+
+// Catalogue is the columns of a table, with the parts of its times and addresses.
+type Catalogue struct {
+	d      *dialect.Dialect
+	path   []string
+	layout *layout
+}
+
+// ReadCatalogue reads the columns of a table. query runs a statement.
+func ReadCatalogue(ctx context.Context, d *dialect.Dialect, query func(ctx context.Context, statement string, dest []any, each func() error) error,
+	path []string) (*Catalogue, error) {
+	l := &layout{}
+	var name, kind string
+	err := query(ctx, d.Columns(d, path), []any{&name, &kind}, func() error {
+		l.columns = append(l.columns, newColumn(d, name, kind, len(l.columns)+1))
+		return nil
+	})
+	l.columns = withParts(d, l.columns)
+	return &Catalogue{d, path, l}, err
+}
+
+// Names returns the names of all columns.
+func (c *Catalogue) Names() []string { return c.layout.names() }
+
+// Booleans returns the names of the columns of true and false.
+func (c *Catalogue) Booleans() []string { return c.layout.booleans() }
+
+// From returns the table with those parts that are among the columns.
+func (c *Catalogue) From(columns []string) string {
+	names, exprs := c.layout.derived(c.d, func(c *tableColumn) bool { return slices.Contains(columns, c.name) })
+	return c.d.With(c.path, names, exprs)
+}
+
+func newColumn(d *dialect.Dialect, name, kind string, number int) *tableColumn {
+	return &tableColumn{name: strings.Clone(name), number: number, database: strings.Clone(kind), kind: d.Kind(kind)}
+}
+
+// find returns a column by its name. param is the flag that has the name.
+func (l *layout) find(param, name string) (*tableColumn, error) {
+	for _, c := range l.columns {
+		if c.name == name {
+			return c, nil
+		}
+	}
+	e := &diag.Error{Kind: diag.Usage, Param: param, Expected: "a column of the table"}
+	if name != "" {
+		e.Found = diag.Quote(name)
+		if near := diag.Nearest(name, l.names()); near != "" {
+			e.Hint = "did you mean " + diag.Quote(near) + "?"
+		}
+	}
+	return nil, e
+}
+
+// findAll returns the columns of a list, whose elements are names, or names with commas between them.
+func (l *layout) findAll(param string, list []string) (map[*tableColumn]bool, error) {
+	found := map[*tableColumn]bool{}
+	for _, names := range list {
+		parts := strings.Split(names, ",")
+		if _, err := l.find(param, names); err == nil {
+			parts = []string{names} // a name with a comma
+		}
+		for _, name := range parts {
+			c, err := l.find(param, name)
+			if err != nil {
+				return nil, err
+			}
+			found[c] = true
+		}
+	}
+	return found, nil
+}
+
+// assign gives the columns their roles.
+func (l *layout) assign(t *Table) (err error) {
+	for _, role := range []struct {
+		param, name string
+		to          **tableColumn
+		required    bool
+	}{{"key", t.Key, &l.key, true}, {"label", t.Label, &l.label, true}, {"weight", t.Weight, &l.weight, false}, {"group", t.Group, &l.group, false}} {
+		if role.name == "" && !role.required {
+			continue
+		}
+		if *role.to, err = l.find(role.param, role.name); err != nil {
+			return err
+		}
 	}
 	if l.key.kind != dialect.Int && l.key.kind != dialect.Text {
 		return &diag.Error{Kind: diag.Usage, Param: "key", Found: fmt.Sprintf("%s of type %s", diag.Quote(t.Key), l.key.database),
 			Expected: "whole numbers or texts, different in every row"}
 	}
-	if l.label, err = find("label", t.Label, true); err != nil {
+	dropped, err := l.findAll("drop", t.Drop)
+	if err != nil {
 		return err
 	}
-	if l.weight, err = find("weight", t.Weight, false); err != nil {
+	categories, err := l.findAll("categorical", t.Categorical)
+	if err != nil {
 		return err
-	}
-	if l.group, err = find("group", t.Group, false); err != nil {
-		return err
-	}
-	taken := map[*tableColumn]bool{l.key: true, l.label: true, l.weight: true, l.group: true}
-	for _, name := range t.Drop {
-		c, err := find("drop", name, true)
-		if err != nil {
-			return err
-		}
-		taken[c] = true
-	}
-	categories := map[string]bool{}
-	for _, name := range t.Categorical {
-		if _, err := find("categorical", name, true); err != nil {
-			return err
-		}
-		categories[name] = true
 	}
 	read := map[*tableColumn]bool{}
 	for _, name := range t.Columns {
-		c, err := find("", name, true)
+		c, err := l.find("", name)
 		if err != nil {
 			e := *diag.Of(err)
 			e.Kind, e.Found = diag.Data, "no column "+e.Found+", which the model reads"
@@ -152,24 +242,44 @@ func (l *layout) assign(t *Table) error {
 		}
 		read[c] = true
 	}
+	taken := func(c *tableColumn) bool {
+		return c == l.key || c == l.label || c == l.weight || c == l.group || dropped[c]
+	}
+	var refused []*tableColumn
 	for _, c := range l.columns {
 		switch {
-		case taken[c] || t.Columns != nil && !read[c]:
+		case t.Columns != nil && !read[c] || taken(c) || c.source != nil && t.Columns == nil && (taken(c.source) || categories[c.source]):
 			continue
-		case c.kind == dialect.Text || c.kind != dialect.Other && categories[c.name]:
+		case (c.kind == dialect.Time || c.kind == dialect.Address) && !categories[c]:
+			continue // its parts are features
+		case c.kind == dialect.Other:
+			refused = append(refused, c)
+			continue
+		case c.kind == dialect.Text || categories[c]:
 			c.role = category
-		case c.kind != dialect.Other:
-			c.role = number
 		default:
-			return &diag.Error{Kind: diag.Usage, Column: c.name, Found: "type " + c.database, Expected: "numbers, booleans or texts",
-				Fixes: []diag.Fix{{Param: "drop", Value: c.name}}}
+			c.role = number
 		}
 		l.features = append(l.features, c)
+	}
+	if len(refused) > 0 {
+		return refusedColumns(refused)
 	}
 	if len(l.features) == 0 {
 		return &diag.Error{Kind: diag.Data, Found: "no column besides the key and the label", Expected: "columns for a model to read"}
 	}
 	return nil
+}
+
+// refusedColumns is the error for columns of types that no model reads, all of them at once.
+func refusedColumns(list []*tableColumn) error {
+	var types, names []string
+	for _, c := range list {
+		types, names = append(types, diag.Quote(c.name)+" of type "+c.database), append(names, c.name)
+	}
+	return &diag.Error{Kind: diag.Usage, Found: text.Plural(len(list), "column") + " that no model reads: " + strings.Join(types, ", "),
+		Expected: "numbers, booleans or texts", Fixes: []diag.Fix{{Param: "drop", Value: strings.Join(names, ",")}},
+		Hint: "a view can make numbers of them"}
 }
 
 // names returns the names of all columns.
@@ -181,15 +291,38 @@ func (l *layout) names() []string {
 	return list
 }
 
+// booleans returns the names of the columns of true and false.
+func (l *layout) booleans() (list []string) {
+	for _, c := range l.columns {
+		if c.kind == dialect.Bool {
+			list = append(list, c.name)
+		}
+	}
+	return list
+}
+
 // schema describes the columns as those of a file with a header, so that a model also scores files.
 func (l *layout) schema(t *Table) schema.Schema {
-	s := schema.Schema{Format: schema.CSV, Header: true, Width: len(l.columns), Positive: slices.Clone(t.Positive), ID: []string{l.key.name},
+	used := map[*tableColumn]bool{}
+	width := 0
+	for _, c := range l.columns {
+		if c.source == nil {
+			width++
+		} else if c.role != ignored {
+			used[c.source] = true
+		}
+	}
+	s := schema.Schema{Format: schema.CSV, Header: true, Width: width, Positive: slices.Clone(t.Positive), ID: []string{l.key.name},
 		Label: &schema.Name{Name: l.label.name, Number: l.label.number}}
 	for _, c := range l.columns {
 		switch {
 		case c.role != ignored:
-			s.Columns = append(s.Columns, schema.Column{Name: c.name, Number: c.number, Kind: c.role.kind()})
-		case c != l.label:
+			column := schema.Column{Name: c.name, Number: c.number, Kind: c.role.kind(), Part: c.part}
+			if c.source != nil {
+				column.Source = c.source.name
+			}
+			s.Columns = append(s.Columns, column)
+		case c != l.label && c.source == nil && !used[c]:
 			s.Others = append(s.Others, schema.Name{Name: c.name, Number: c.number})
 		}
 	}
@@ -267,112 +400,148 @@ type statistics struct {
 	checksums []string // of each server
 }
 
+// classCounts are the places for the numbers and the weights of the rows by class, in a row of an answer.
+type classCounts struct {
+	rows, fractions [2]int64
+	mass, least     [2]sql.NullFloat64
+}
+
+// add adds the aggregates.
+func (n *classCounts) add(q *query, r *Rows) {
+	d := r.dialect
+	for class, where := range []string{r.is.negative, r.is.positive} {
+		q.add(d.CountIf(where), &n.rows[class])
+		if r.layout.weight != nil {
+			w := d.Cast(r.layout.weight.expr(d))
+			q.add(d.SumIf(w, where), &n.mass[class])
+			q.add("min(CASE WHEN "+where+" THEN "+w+" END)", &n.least[class])
+			q.add(d.CountIf(where+" AND "+w+" <> floor("+w+")"), &n.fractions[class])
+		}
+	}
+}
+
+// merge adds what a server returned to the statistics.
+func (n *classCounts) merge(s *statistics, weighted bool) {
+	for class, rows := range n.rows {
+		if !weighted {
+			n.mass[class].Float64, n.least[class] = float64(rows), sql.NullFloat64{Float64: 1, Valid: rows > 0}
+		}
+		s.rows[class] += int(rows)
+		s.mass[class] += n.mass[class].Float64
+		if n.least[class].Valid {
+			s.least[class] = min(s.least[class], n.least[class].Float64)
+		}
+		s.whole[class] = s.whole[class] && n.fractions[class] == 0
+	}
+}
+
+func newStatistics() *statistics {
+	return &statistics{least: [2]float64{math.Inf(1), math.Inf(1)}, whole: [2]bool{true, true}}
+}
+
 // readStatistics counts the rows and bounds their values, and fails for values that no model can read. It is one statement for
 // each server, and another one where numbers are not finite.
 func (r *Rows) readStatistics(ctx context.Context) (*statistics, error) {
-	d, l := r.dialect, r.layout
-	s := &statistics{least: [2]float64{math.Inf(1), math.Inf(1)}, whole: [2]bool{true, true}}
-	for _, c := range l.features {
+	s := newStatistics()
+	for _, c := range r.layout.features {
 		c.least, c.most = math.Inf(1), math.Inf(-1)
 	}
 	for k := range r.shards {
-		var q query
-		var rows [2]int64
-		var mass, least [2]sql.NullFloat64
-		var fractions [2]int64
-		for class, where := range []string{r.is.negative, r.is.positive} {
-			q.add(d.CountIf(where), &rows[class])
-			if l.weight != nil {
-				w := d.Cast(l.weight.expr(d))
-				q.add(d.SumIf(w, where), &mass[class])
-				q.add("min(CASE WHEN "+where+" THEN "+w+" END)", &least[class])
-				q.add(d.CountIf(where+" AND "+w+" <> floor("+w+")"), &fractions[class])
-			}
-		}
-		var noKey, noWeight int64
-		var last sql.NullString
-		var checksum string
-		q.add(d.CountIf(d.Quote(l.key.name)+" IS NULL"), &noKey)
-		if l.weight != nil {
-			w := d.Missing(l.weight.expr(d))
-			q.add("count(*) - "+d.CountIf(w+" > "+d.Num(0)+" AND "+w+" - "+w+" = "+d.Num(0)), &noWeight)
-		}
-		if l.key.kind == dialect.Int {
-			q.add(d.Whole("max("+d.Quote(l.key.name)+")"), &last)
-		}
-		q.add(d.Checksum(r.checked()), &checksum)
-		type found struct {
-			present          int64
-			least, most, sum sql.NullFloat64
-			blank            int64
-		}
-		of := make([]found, len(l.features))
-		for i, c := range l.features {
-			f := &of[i]
-			name := d.Quote(c.name)
-			q.add("count("+name+")", &f.present)
-			if c.role == category {
-				q.add(d.CountIf(d.Trim(d.String(c.expr(d)))+" = ''"), &f.blank)
-				continue
-			}
-			x := c.expr(d)
-			q.add(d.Cast("min("+x+")"), &f.least)
-			q.add(d.Cast("max("+x+")"), &f.most)
-			if !d.NaNLast {
-				q.add("sum("+d.Cast(x)+")", &f.sum)
-			}
-		}
-		if err := r.one(ctx, k, &q, r.from(r.is.all)); err != nil {
-			return nil, err
-		}
-		r.count(func(t *Traffic) { t.Scans++ })
-		total := int(rows[0] + rows[1])
-		if noKey > 0 {
-			return nil, &diag.Error{Kind: diag.Data, File: r.title(), Column: l.key.name, Found: text.Plural(int(noKey), "NULL"), Expected: "a key in every row"}
-		}
-		if noWeight > 0 {
-			return nil, &diag.Error{Kind: diag.Data, File: r.title(), Column: l.weight.name, Found: text.Plural(int(noWeight), "weight") + " that is not positive",
-				Expected: "weights greater than 0"}
-		}
-		for class := range rows {
-			s.rows[class] += int(rows[class])
-			if l.weight == nil {
-				mass[class].Float64, least[class] = float64(rows[class]), sql.NullFloat64{Float64: 1, Valid: true}
-			}
-			s.mass[class] += mass[class].Float64
-			if least[class].Valid {
-				s.least[class] = min(s.least[class], least[class].Float64)
-			}
-			s.whole[class] = s.whole[class] && fractions[class] == 0
-		}
-		s.last, s.checksums = append(s.last, last.String), append(s.checksums, checksum)
-		if total == 0 {
-			continue
-		}
-		var odd []*tableColumn
-		for i, c := range l.features {
-			f := &of[i]
-			c.missing += total - int(f.present) + int(f.blank)
-			c.blanks = c.blanks || f.blank > 0
-			if c.role == category || f.present == 0 {
-				continue
-			}
-			if !dialect.Finite(f.least.Float64, f.most.Float64, f.sum.Float64) || !f.sum.Valid && !d.NaNLast {
-				odd = append(odd, c)
-				continue
-			}
-			c.least, c.most = min(c.least, f.least.Float64), max(c.most, f.most.Float64)
-		}
-		if err := r.readOdd(ctx, k, odd); err != nil {
+		if err := r.readShard(ctx, k, s); err != nil {
 			return nil, err
 		}
 	}
-	for _, c := range l.features {
+	for _, c := range r.layout.features {
 		if c.least > c.most {
 			c.least, c.most = 0, 0
 		}
 	}
 	return s, nil
+}
+
+// readShard adds what a server has to the statistics.
+func (r *Rows) readShard(ctx context.Context, k int, s *statistics) error {
+	d, l := r.dialect, r.layout
+	var q query
+	var counts classCounts
+	counts.add(&q, r)
+	var noKey, noWeight int64
+	var last sql.NullString
+	var checksum string
+	q.add(d.CountIf(d.Quote(l.key.name)+" IS NULL"), &noKey)
+	if l.weight != nil {
+		w := d.Missing(l.weight.expr(d))
+		q.add("count(*) - "+d.CountIf(w+" > "+d.Num(0)+" AND "+w+" - "+w+" = "+d.Num(0)), &noWeight)
+	}
+	if l.key.kind == dialect.Int {
+		q.add(d.Whole("max("+d.Quote(l.key.name)+")"), &last)
+	}
+	q.add(d.Checksum(r.checked()), &checksum)
+	of := make([]valueCounts, len(l.features))
+	for i, c := range l.features {
+		of[i].add(&q, d, c)
+	}
+	if err := r.one(ctx, k, &q, r.from(r.is.all)); err != nil {
+		return err
+	}
+	r.count(func(t *Traffic) { t.Scans++ })
+	if noKey > 0 {
+		return &diag.Error{Kind: diag.Data, File: r.title(), Column: l.key.name, Found: text.Plural(int(noKey), "NULL"), Expected: "a key in every row"}
+	}
+	if noWeight > 0 {
+		return &diag.Error{Kind: diag.Data, File: r.title(), Column: l.weight.name, Found: text.Plural(int(noWeight), "weight") + " that is not positive",
+			Expected: "weights greater than 0"}
+	}
+	counts.merge(s, l.weight != nil)
+	s.last, s.checksums = append(s.last, last.String), append(s.checksums, checksum)
+	total := int(counts.rows[0] + counts.rows[1])
+	if total == 0 {
+		return nil
+	}
+	var odd []*tableColumn
+	for i, c := range l.features {
+		if !of[i].merge(c, total, d.NaNLast) {
+			odd = append(odd, c)
+		}
+	}
+	return r.readOdd(ctx, k, odd)
+}
+
+// valueCounts are the places for the counts and bounds of a column, in a row of an answer.
+type valueCounts struct {
+	present          int64
+	blank, padded    int64 // texts
+	least, most, sum sql.NullFloat64
+}
+
+// add adds the aggregates.
+func (n *valueCounts) add(q *query, d *dialect.Dialect, c *tableColumn) {
+	q.add("count("+d.Quote(c.name)+")", &n.present)
+	x := c.expr(d)
+	if c.role == category {
+		q.add(d.CountIf(d.Trim(d.String(x))+" = ''"), &n.blank)
+		q.add(d.CountIf(d.Trim(d.String(x))+" <> "+d.String(x)), &n.padded)
+		return
+	}
+	q.add(d.Cast("min("+x+")"), &n.least)
+	q.add(d.Cast("max("+x+")"), &n.most)
+	if !d.NaNLast {
+		q.add("sum("+d.Cast(x)+")", &n.sum)
+	}
+}
+
+// merge adds what a server returned to a column. It returns false if some numbers are not finite.
+func (n *valueCounts) merge(c *tableColumn, rows int, nanLast bool) bool {
+	c.missing += rows - int(n.present) + int(n.blank)
+	c.padded = c.padded || n.padded > 0
+	if c.role == category || n.present == 0 {
+		return true
+	}
+	if !dialect.Finite(n.least.Float64, n.most.Float64, n.sum.Float64) || !n.sum.Valid && !nanLast {
+		return false
+	}
+	c.least, c.most = min(c.least, n.least.Float64), max(c.most, n.most.Float64)
+	return true
 }
 
 // readOdd counts the values of columns that are not finite numbers. NaN is a missing value, an infinite number is an error.
@@ -417,8 +586,15 @@ func (r *Rows) readOdd(ctx context.Context, shard int, columns []*tableColumn) e
 func (r *Rows) checked() (list []string) {
 	l := r.layout
 	for _, c := range l.columns {
-		if c.role != ignored || c == l.key || c == l.label || c == l.weight || c == l.group {
-			list = append(list, r.dialect.Quote(c.name))
+		if c.source != nil {
+			continue // the checksum has the column itself
+		}
+		if c.role != ignored || c.kind == dialect.Time || c.kind == dialect.Address || c == l.key || c == l.label || c == l.weight || c == l.group {
+			column := r.dialect.Quote(c.name)
+			if r.dialect.Hashed != nil {
+				column = r.dialect.Hashed(c.database, column)
+			}
+			list = append(list, column)
 		}
 	}
 	return list
@@ -468,8 +644,9 @@ func (l *layout) tableOf(name string, b *batch) *table.Table {
 			codes := map[string]int32{}
 			column.Codes = make([]int32, 0, len(b.keys))
 			for _, s := range b.texts[i] {
+				s = strings.Trim(s, " \t")
 				code, known := codes[s]
-				if strings.Trim(s, " \t") == "" {
+				if s == "" {
 					code, known = -1, true
 				}
 				if !known {

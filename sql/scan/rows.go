@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"toptau/diag"
+	"toptau/internal/dialect"
 	"toptau/internal/large"
 	"toptau/internal/table"
 	"toptau/schema"
-	"toptau/sql/dialect"
 	"toptau/threshold"
 )
 
@@ -57,6 +57,9 @@ func Open(ctx context.Context, d *dialect.Dialect, shards []Conn, t Table) (*Row
 		return nil, err
 	}
 	if r.stats, err = r.readStatistics(ctx); err != nil {
+		if t.Where != "" && !shards[0].Lost(err) && shards[0].Reconnect(ctx) == nil { // the error ended the transaction
+			err = cmp.Or(CheckWhere(ctx, d, shards[0].Query, t.Name, t.Where), err)
+		}
 		return nil, err
 	}
 	for class, rows := range r.stats.rows {
@@ -66,6 +69,20 @@ func Open(ctx context.Context, d *dialect.Dialect, shards []Conn, t Table) (*Row
 		}
 	}
 	return r, nil
+}
+
+// CheckWhere returns an error that names the user's condition if the database does not take it. query runs a statement.
+func CheckWhere(ctx context.Context, d *dialect.Dialect, query func(ctx context.Context, statement string, dest []any, each func() error) error,
+	path []string, where string) error {
+	if where == "" {
+		return nil
+	}
+	var one int64
+	err := query(ctx, "SELECT "+d.Int("1")+" AS toptau_one FROM "+d.Path(path)+" WHERE ("+where+"\n) LIMIT 1", []any{&one}, func() error { return nil })
+	if err == nil || ctx.Err() != nil {
+		return nil
+	}
+	return &diag.Error{Kind: diag.Usage, Param: "where-sql", Found: diag.Quote(where), Expected: "a condition on the columns of the table in " + d.Title + "'s SQL", Err: err}
 }
 
 // title is the table's name for people.
@@ -145,10 +162,11 @@ func (r *Rows) upTo(shard int) string {
 // from returns the table with conditions; "" are none.
 func (r *Rows) from(conditions ...string) string {
 	if r.table.Where != "" {
-		conditions = append(conditions, "("+r.table.Where+")")
+		conditions = append(conditions, "("+r.table.Where+"\n)") // a comment in it ends with its line
 	}
 	conditions = slices.DeleteFunc(conditions, func(c string) bool { return c == "" })
-	from := r.dialect.Path(r.table.Name)
+	names, exprs := r.layout.derived(r.dialect, func(c *tableColumn) bool { return c.role != ignored })
+	from := r.dialect.With(r.table.Name, names, exprs)
 	if len(conditions) > 0 {
 		from += " WHERE " + strings.Join(conditions, " AND ")
 	}
@@ -161,7 +179,7 @@ func (r *Rows) part(p large.Part) string {
 	if r.layout.group != nil {
 		of = r.layout.group
 	}
-	return dialect.Part(r.dialect.Bucket(r.dialect.Quote(of.name), partSeed), p)
+	return dialect.Part(r.dialect.Bucket(r.dialect.Quote(of.name), partSeed), p.From, p.To)
 }
 
 // Seeds of the hashes: that of parts, and an independent one of samples.
@@ -171,8 +189,8 @@ const (
 	countSeed  = 3 // of keys that are counted; spreadSeed is 2
 )
 
-// pauses are the times after which a statement is repeated whose server was lost.
-var pauses = []time.Duration{time.Second, 4 * time.Second, 15 * time.Second}
+// pauses are the times after which a statement is repeated whose server was lost: together three minutes, in which a server restarts.
+var pauses = []time.Duration{time.Second, 4 * time.Second, 15 * time.Second, 40 * time.Second, 60 * time.Second, 60 * time.Second}
 
 // query runs a statement on a server, and again if the server was lost, provided that the rows are still those of the start. reset
 // forgets the rows of the first attempt; nil: there is nothing to forget.
@@ -185,12 +203,23 @@ func (r *Rows) query(ctx context.Context, shard int, statement string, dest []an
 		}
 		r.count(func(t *Traffic) { t.Retries++ })
 		if again := r.reconnect(ctx, shard, attempt); again != nil {
+			if conn.Lost(again) {
+				return &diag.Error{Kind: diag.IO, File: r.dialect.Title, Found: "the server is away", Err: again,
+					Expected: "an answer within " + sumOf(pauses).String(), Hint: "run the command again when the server is back"}
+			}
 			return errors.Join(err, again)
 		}
 		if reset != nil {
 			reset()
 		}
 	}
+}
+
+func sumOf(list []time.Duration) (sum time.Duration) {
+	for _, t := range list {
+		sum += t
+	}
+	return sum
 }
 
 // timed runs a statement once.
@@ -215,6 +244,9 @@ func (r *Rows) timed(ctx context.Context, conn Conn, statement string, dest []an
 func (r *Rows) reconnect(ctx context.Context, shard, attempt int) error {
 	var err error
 	for ; attempt < len(pauses); attempt++ {
+		if r.table.Away != nil {
+			r.table.Away(pauses[attempt])
+		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -296,36 +328,16 @@ func (r *Rows) Count(ctx context.Context, p large.Part) (positives, negatives th
 }
 
 func (r *Rows) countPart(ctx context.Context, where string) (*statistics, error) {
-	d := r.dialect
-	s := &statistics{least: [2]float64{math.Inf(1), math.Inf(1)}, whole: [2]bool{true, true}}
+	s := newStatistics()
 	for k := range r.shards {
 		var q query
-		var rows, fractions [2]int64
-		var mass, least [2]sql.NullFloat64
-		for class, is := range []string{r.is.negative, r.is.positive} {
-			q.add(d.CountIf(is), &rows[class])
-			if r.layout.weight != nil {
-				w := d.Cast(r.layout.weight.expr(d))
-				q.add(d.SumIf(w, is), &mass[class])
-				q.add("min(CASE WHEN "+is+" THEN "+w+" END)", &least[class])
-				q.add(d.CountIf(is+" AND "+w+" <> floor("+w+")"), &fractions[class])
-			}
-		}
+		var counts classCounts
+		counts.add(&q, r)
 		if err := r.one(ctx, k, &q, r.from(r.is.all, where, r.upTo(k))); err != nil {
 			return nil, err
 		}
 		r.count(func(t *Traffic) { t.Scans++ })
-		for class := range rows {
-			if r.layout.weight == nil {
-				mass[class].Float64, least[class] = float64(rows[class]), sql.NullFloat64{Float64: 1, Valid: rows[class] > 0}
-			}
-			s.rows[class] += int(rows[class])
-			s.mass[class] += mass[class].Float64
-			if least[class].Valid {
-				s.least[class] = min(s.least[class], least[class].Float64)
-			}
-			s.whole[class] = s.whole[class] && fractions[class] == 0
-		}
+		counts.merge(s, r.layout.weight != nil)
 	}
 	return s, nil
 }
@@ -445,9 +457,15 @@ func (l *layout) compareKeys(a, b string) int {
 	if l.key.kind != dialect.Int {
 		return strings.Compare(a, b)
 	}
-	x, _ := strconv.ParseInt(a, 10, 64)
-	y, _ := strconv.ParseInt(b, 10, 64)
-	return cmp.Compare(x, y)
+	negative := strings.HasPrefix(a, "-")
+	if negative != strings.HasPrefix(b, "-") {
+		return strings.Compare(a, b) // "-" is before all digits
+	}
+	order := cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b)) // digits, of unsigned numbers above 2^63 too
+	if negative {
+		order = -order
+	}
+	return order
 }
 
 // sort puts the rows in the order of their keys.

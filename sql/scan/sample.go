@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"toptau/internal/dialect"
 	"toptau/internal/large"
 	"toptau/internal/table"
 )
@@ -45,6 +46,9 @@ func (r *Rows) checkKeys(keys []string) error {
 	}
 	return nil
 }
+
+// The hash that divides rows into parts is that of the databases.
+const _ = uint(large.Buckets-dialect.Buckets) + uint(dialect.Buckets-large.Buckets)
 
 // drawnDeviations is how many standard deviations the expected number of rows of a sample stays below the number wanted, so that
 // almost never more are drawn.

@@ -49,7 +49,7 @@ func (r *Rows) Scores(ctx context.Context, p large.Part, m *model.Model) (large.
 	s.score = d.Quote(s.score)
 	for k := range r.shards {
 		var b strings.Builder
-		o := export.Options{Dialect: d.Export, From: "(SELECT * FROM " + r.from(r.is.all, r.part(p), r.upTo(k)) + ")", Keep: keep}
+		o := export.Options{Dialect: d.Name, From: "(SELECT * FROM " + r.from(r.is.all, r.part(p), r.upTo(k)) + ")", Keep: keep, Booleans: l.booleans()}
 		if err := export.Write(&b, program, o); err != nil {
 			return nil, err
 		}

@@ -9,12 +9,12 @@ import (
 	"strings"
 
 	"toptau/internal/certified"
+	"toptau/internal/dialect"
 	"toptau/internal/feature"
 	"toptau/internal/large"
 	"toptau/internal/matrix"
 	"toptau/internal/table"
 	"toptau/method"
-	"toptau/sql/dialect"
 )
 
 // sampleRows is the number of rows whose scores tell where the wanted ones are expected. The size of answers depends on it, not their
@@ -90,7 +90,7 @@ func (r *Rows) NewSource(ctx context.Context, p large.Part, m *feature.Map, stor
 	if err != nil {
 		return nil, err
 	}
-	s.shape = certified.Shape{Cols: m.Cols(), Positives: positives, Population: negatives}
+	s.shape = certified.Shape{Cols: m.Cols(), Positives: positives, Population: negatives, Largest: e.most}
 	if err := r.compile(ctx, len(e.places) == 0 && (positives.Rows+negatives.Rows)/len(r.shards) >= compiledRows); err != nil {
 		return nil, err
 	}
@@ -365,161 +365,142 @@ func edges(r *certified.Request) []float64 {
 	return slices.Compact(list)
 }
 
-// statement writes the statement of a plan for a server, with the places for a row of its answer.
+// statement writes the statement of a plan for a server, with the places for a row of its answer. finish puts a row into c.
 func (s *Source) statement(p *plan, shard int, c *cell) (statement string, dest []any, finish func() error) {
-	d, e := s.rows.dialect, s.encoder
-	score, _ := e.score(p.at.W)
-	weight := ""
+	a := &asked{Source: s, plan: p, shard: shard}
 	if w := s.rows.layout.weight; w != nil {
-		weight = d.Cast(w.expr(d))
+		a.weight = s.rows.dialect.Cast(w.expr(s.rows.dialect))
 	}
-	var sums *certified.Request
-	var ends []float64
 	if p.sums >= 0 {
-		sums = p.parts[p.sums].request
-		ends = edges(sums)
+		a.request = p.parts[p.sums].request
+		a.ends = edges(a.request)
+		a.grouped = len(a.request.Groups) > 1
 	}
-	grouped := sums != nil && len(sums.Groups) > 1
-	// The rows, their scores, their intervals.
-	var inner, names []string
-	listed := slices.ContainsFunc(p.parts, func(part planned) bool {
-		return slices.ContainsFunc(part.wants, func(l look) bool { return l.low <= l.high })
-	})
-	if listed {
-		inner, names = append(inner, d.Quote(s.rows.layout.key.name)+" AS toptau_k"), append(names, "toptau_k")
-	}
-	held := ""
-	if grouped {
-		if keys := p.c.heldKeys(sums.Held, shard); len(keys) > 0 {
-			for i := range keys {
-				keys[i] = s.rows.literal(keys[i])
-			}
-			held = d.Among(d.Quote(s.rows.layout.key.name), keys)
-			inner = append(inner, "CASE WHEN "+held+" THEN "+d.Num(0)+" ELSE "+d.Num(1)+" END AS toptau_free")
-		}
-	}
-	if weight != "" {
-		inner = append(inner, weight+" AS toptau_m")
-	}
-	bucket := false
 	for _, part := range p.parts {
-		bucket = bucket || slices.ContainsFunc(part.wants, func(l look) bool { return l.buckets > 0 })
+		for _, l := range part.wants {
+			a.listed = a.listed || l.low <= l.high
+			a.spread = a.spread || l.buckets > 0
+		}
 	}
-	if bucket {
-		inner = append(inner, d.Bucket(d.Quote(s.rows.layout.key.name), spreadSeed)+" AS toptau_b")
+	from := a.intervals(a.scores(a.places(a.columns())))
+	return a.aggregates(from, c)
+}
+
+// asked is a statement that is written from the inside out: the columns of the table, the places of scorecards, scores, their
+// intervals, and the sums. names are the columns besides the features that each subquery passes on.
+type asked struct {
+	*Source
+	*plan
+	shard   int
+	request *certified.Request // of the sums; nil: none
+	ends    []float64          // of the intervals
+	weight  string             // an expression; "": all are 1
+	held    bool               // some rows are held apart from the groups
+	grouped bool               // features are summed
+	listed  bool               // keys are listed
+	spread  bool               // by their hash
+	names   []string
+}
+
+// columns returns the innermost subquery.
+func (a *asked) columns() string {
+	d := a.rows.dialect
+	key := d.Quote(a.rows.layout.key.name)
+	var list []string
+	add := func(expr, name string) {
+		list, a.names = append(list, expr+" AS "+name), append(a.names, name)
 	}
+	if a.listed {
+		add(key, "toptau_k")
+	}
+	if a.grouped {
+		if keys := a.c.heldKeys(a.request.Held, a.shard); len(keys) > 0 {
+			for i := range keys {
+				keys[i] = a.rows.literal(keys[i])
+			}
+			a.held = true
+			add("CASE WHEN "+d.Among(key, keys)+" THEN "+d.Num(0)+" ELSE "+d.Num(1)+" END", "toptau_free")
+		}
+	}
+	if a.weight != "" {
+		add(a.weight, "toptau_m")
+	}
+	if a.spread {
+		add(d.Bucket(key, spreadSeed), "toptau_b")
+	}
+	for _, column := range a.encoder.columns {
+		list = append(list, column.expr+" AS "+column.name)
+	}
+	return "(SELECT " + strings.Join(list, ", ") + " FROM " + a.rows.from(a.c.where, a.part, a.rows.upTo(a.shard)) + ") toptau_t"
+}
+
+// places adds the places of scorecards.
+func (a *asked) places(from string) string {
+	e := a.encoder
+	if !e.needsPlaces(a.grouped) {
+		return from
+	}
+	list := slices.Clone(a.names)
 	for _, column := range e.columns {
-		inner = append(inner, column.expr+" AS "+column.name)
+		list = append(list, column.name)
 	}
-	if held != "" {
-		names = append(names, "toptau_free")
+	for _, column := range e.places {
+		list = append(list, column.expr+" AS "+column.name)
 	}
-	if weight != "" {
-		names = append(names, "toptau_m")
-	}
-	if bucket {
-		names = append(names, "toptau_b")
-	}
-	from := "(SELECT " + strings.Join(inner, ", ") + " FROM " + s.rows.from(p.c.where, s.part, s.rows.upTo(shard)) + ") toptau_t"
-	if e.needsPlaces(grouped) {
-		placed := slices.Clone(names)
+	return "(SELECT " + strings.Join(list, ", ") + " FROM " + from + a.rows.dialect.Fence + ") toptau_u"
+}
+
+// scores adds the scores, and what the features read if they are summed. Other scores than those that matter are left out.
+func (a *asked) scores(from string) string {
+	d, e := a.rows.dialect, a.encoder
+	list := slices.Clone(a.names)
+	if a.grouped {
 		for _, column := range e.columns {
-			placed = append(placed, column.name)
-		}
-		for _, column := range e.places {
-			placed = append(placed, column.expr+" AS "+column.name)
-		}
-		from = "(SELECT " + strings.Join(placed, ", ") + " FROM " + from + d.Fence + ") toptau_u"
-	}
-	scored := slices.Clone(names)
-	if grouped {
-		for _, column := range e.columns {
-			scored, names = append(scored, column.name), append(names, column.name)
+			list, a.names = append(list, column.name), append(a.names, column.name)
 		}
 		for k, column := range e.places {
 			f := e.fractions[k]
-			scored, names = append(scored, column.name, f.expr+" AS "+f.name), append(names, column.name, f.name)
+			list, a.names = append(list, column.name, f.expr+" AS "+f.name), append(a.names, column.name, f.name)
 		}
 	}
-	from = "(SELECT " + strings.Join(append(scored, score+" AS toptau_s"), ", ") + " FROM " + from + d.Fence + ") toptau_q"
-	if span := p.span(); !p.countsAll() && span != everyScore {
+	score, _ := e.score(a.at.W)
+	from = "(SELECT " + strings.Join(append(list, score+" AS toptau_s"), ", ") + " FROM " + from + d.Fence + ") toptau_q"
+	if span := a.span(); !a.countsAll() && span != everyScore {
 		from += " WHERE " + scoreWithin(d, span)
 	}
-	bin := "0"
-	if len(ends) > 0 {
-		bin = d.Near(d, "toptau_s", ends)
-	}
-	from = "(SELECT " + strings.Join(append(slices.Clone(names), "toptau_s", d.Int(bin)+" AS toptau_i"), ", ") + " FROM " + from + ") toptau_r"
+	return from
+}
 
-	// The sums.
+// intervals adds the numbers of the intervals of the scores.
+func (a *asked) intervals(from string) string {
+	d := a.rows.dialect
+	bin := "0"
+	if len(a.ends) > 0 {
+		bin = d.Near(d, "toptau_s", a.ends)
+	}
+	return "(SELECT " + strings.Join(append(slices.Clone(a.names), "toptau_s", d.Int(bin)+" AS toptau_i"), ", ") + " FROM " + from + ") toptau_r"
+}
+
+// aggregates returns the whole statement: sums, counts and lists of keys for each interval.
+func (a *asked) aggregates(from string, c *cell) (statement string, dest []any, finish func() error) {
+	d := a.rows.dialect
 	var q query
-	var number, count, free int64
-	free = 1
+	var number, count int64
+	free := int64(1)
 	q.add("toptau_i", &number)
 	by := "toptau_i"
-	if held != "" {
+	if a.held {
 		q.add(d.Int("toptau_free"), &free)
 		by += ", toptau_free"
 	}
 	q.add(d.Int("count(*)"), &count)
-	origin := 0.0
-	if sums != nil {
-		origin = sums.Origin
-	}
-	distance := "toptau_s"
-	if origin != 0 {
-		distance = "(toptau_s - " + d.Num(origin) + ")"
-	}
-	times := ""
-	if weight != "" {
-		times = "toptau_m * "
-		q.add("sum(toptau_m)", &c.bin.Mass)
-	}
-	q.add("min(toptau_s)", &c.bin.Low)
-	q.add("max(toptau_s)", &c.bin.High)
-	if sums != nil {
-		q.add("sum("+times+distance+")", &c.bin.Score)
-		q.add("sum("+times+distance+" * "+distance+")", &c.bin.Square)
-	}
-	var features, moments []float64
-	if grouped {
-		values := e.values()
-		features = make([]float64, len(values))
-		for j, v := range values {
-			q.add("sum("+times+"("+v+"))", &features[j])
-		}
-		if sums.Moments {
-			moments = make([]float64, len(values))
-			for j, v := range values {
-				q.add("sum("+times+distance+" * ("+v+"))", &moments[j])
-			}
-		}
-	}
-	texts := make([]nullText, p.wants())
-	counts := make([]int64, p.wants())
-	place := 0
-	for k := range p.parts {
-		part := &p.parts[k]
-		for i := range part.request.Want {
-			w, in := &part.request.Want[i], part.wants[i]
-			if !math.IsInf(w.Low, -1) || !math.IsInf(w.High, 1) {
-				q.add(d.Int(d.CountIf(scoreWithin(d, interval{w.Low, w.High}))), &counts[place])
-			}
-			if in.low <= in.high {
-				where := scoreWithin(d, in.interval)
-				if in.buckets > 0 {
-					where += fmt.Sprintf(" AND toptau_b < %d", in.buckets)
-				}
-				q.add(d.Keys(s.rows.layout.key.kind, "toptau_k", "toptau_s", where), &texts[place])
-			}
-			place++
-		}
-	}
+	features, moments := a.sums(&q, c)
+	texts, counts := a.lists(&q)
 	statement = "SELECT " + strings.Join(q.columns, ", ") + " FROM " + from + " GROUP BY " + by
 	finish = func() error {
 		c.interval, c.free = int(number), free != 0
 		c.bin.Rows = int(count)
-		if weight == "" {
+		if a.weight == "" {
 			c.bin.Mass = float64(count)
 		}
 		if !dialect.Finite(c.bin.Score, c.bin.Low, c.bin.High) {
@@ -539,6 +520,66 @@ func (s *Source) statement(p *plan, shard int, c *cell) (statement string, dest 
 		return nil
 	}
 	return statement, q.dest, finish
+}
+
+// sums adds the sums of weights and scores, and those of features and moments, which it returns the places of.
+func (a *asked) sums(q *query, c *cell) (features, moments []float64) {
+	d := a.rows.dialect
+	times, distance := "", "toptau_s"
+	if a.weight != "" {
+		times = "toptau_m * "
+		q.add("sum(toptau_m)", &c.bin.Mass)
+	}
+	q.add("min(toptau_s)", &c.bin.Low)
+	q.add("max(toptau_s)", &c.bin.High)
+	if a.request == nil {
+		return nil, nil
+	}
+	if a.request.Origin != 0 {
+		distance = "(toptau_s - " + d.Num(a.request.Origin) + ")"
+	}
+	q.add("sum("+times+distance+")", &c.bin.Score)
+	q.add("sum("+times+distance+" * "+distance+")", &c.bin.Square)
+	if !a.grouped {
+		return nil, nil
+	}
+	values := a.encoder.values()
+	features = make([]float64, len(values))
+	for j, v := range values {
+		q.add("sum("+times+"("+v+"))", &features[j])
+	}
+	if a.request.Moments {
+		moments = make([]float64, len(values))
+		for j, v := range values {
+			q.add("sum("+times+distance+" * ("+v+"))", &moments[j])
+		}
+	}
+	return features, moments
+}
+
+// lists adds the counts and the keys of wanted rows, and returns their places.
+func (a *asked) lists(q *query) (texts []nullText, counts []int64) {
+	d := a.rows.dialect
+	texts, counts = make([]nullText, a.wants()), make([]int64, a.wants())
+	place := 0
+	for k := range a.parts {
+		part := &a.parts[k]
+		for i := range part.request.Want {
+			w, in := &part.request.Want[i], part.wants[i]
+			if !math.IsInf(w.Low, -1) || !math.IsInf(w.High, 1) {
+				q.add(d.Int(d.CountIf(scoreWithin(d, interval{w.Low, w.High}))), &counts[place])
+			}
+			if in.low <= in.high {
+				where := scoreWithin(d, in.interval)
+				if in.buckets > 0 {
+					where += fmt.Sprintf(" AND toptau_b < %d", in.buckets)
+				}
+				q.add(d.Keys(a.rows.layout.key.kind, "toptau_k", "toptau_s", where), &texts[place])
+			}
+			place++
+		}
+	}
+	return texts, counts
 }
 
 // nullText is a text that NULL leaves empty.

@@ -22,6 +22,8 @@ type Table struct {
 	// Categorical are columns of numbers whose values are categories.
 	Categorical []string
 	Where       string // the user's own condition, in the engine's SQL; "": all rows
+	// Away is called before each pause in which a server that was lost may come back; nil: there is no notice.
+	Away func(pause time.Duration)
 }
 
 // Conn runs statements in one place. The rows of several places together are the table.

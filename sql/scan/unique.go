@@ -5,9 +5,9 @@ import (
 	"errors"
 
 	"toptau/diag"
+	"toptau/internal/dialect"
 	"toptau/internal/large"
 	"toptau/internal/text"
-	"toptau/sql/dialect"
 )
 
 // KeyCheck is how it is known that a key differs in every row.
@@ -87,7 +87,7 @@ func (r *Rows) repeatedKeys(ctx context.Context, shard int, p large.Part) (repea
 	q.add(d.Int("count(*)"), &keys)
 	q.add(d.Int("coalesce(sum(toptau_n), 0)"), &rows)
 	q.add("min("+r.keyText("toptau_k")+")", &one)
-	from := "(SELECT " + key + " AS toptau_k, count(*) AS toptau_n FROM " + r.from(r.is.all, dialect.Part(d.Bucket(key, countSeed), p), r.upTo(shard)) +
+	from := "(SELECT " + key + " AS toptau_k, count(*) AS toptau_n FROM " + r.from(r.is.all, dialect.Part(d.Bucket(key, countSeed), p.From, p.To), r.upTo(shard)) +
 		" GROUP BY " + key + " HAVING count(*) > 1) toptau_q"
 	if err := r.one(ctx, shard, &q, from); err != nil {
 		return nil, err

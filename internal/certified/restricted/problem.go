@@ -33,7 +33,8 @@ type Result struct {
 	W       []float64
 	Value   float64   // F of the restricted problem at W
 	Bound   float64   // D(P, A), a lower bound of the whole problem; for lambda = 0 in a ball
-	Radius  float64   // of the ball for lambda = 0, at the last point
+	Radius  float64   // for lambda = 0: of the ball that Bound holds in
+	Length  float64   // |v| of the dual point; for lambda = 0 the bound in another ball is Bound + (Radius - R) Length
 	P, A    []float64 // one element for each row held
 	Theta   float64   // the largest a_j/m_j, times sum p, for the next start; 0: unknown
 	Systems int       // Newton systems solved
@@ -62,12 +63,6 @@ func newIterate(p Problem) iterate {
 	return v
 }
 
-// result returns the best points.
-func (v *iterate) result() Result {
-	v.best.Radius = v.radius()
-	return v.best
-}
-
 // computeScores sets the scores of the current point.
 func (v *iterate) computeScores() {
 	v.Positives.Times(v.w, v.zp)
@@ -91,23 +86,24 @@ func (v *iterate) offerDual(p, a []float64, theta float64) {
 	if !v.Repair(a, v.Population.Weight) {
 		return
 	}
-	bound := v.bound(p, a)
+	radius := v.Ball(v.w)
+	bound, length := v.bound(p, a, radius)
 	if bound > v.best.Bound {
-		v.best.Bound = bound
+		v.best.Bound, v.best.Radius, v.best.Length = bound, radius, length
 		v.best.P = append(v.best.P[:0], p...)
 		v.best.A = append(v.best.A[:0], a...)
 		v.best.Theta = theta
 	}
 }
 
-// bound returns D(p, a) = A - B - |v|^2/(2 lambda) after the best scaling of p, which it applies. For lambda
-// = 0 it returns A - B - R |v|, which holds for |w| <= R, and does not scale.
+// bound returns D(p, a) and |v|. D(p, a) is A - B - |v|^2/(2 lambda) after the best scaling of p, which it applies. For lambda
+// = 0 it returns A - B - R |v|, which holds for |w| <= R = radius, and does not scale.
 //
 //	A = P - P r(a),   B = (M+/4) sum p^2/m for the squared loss, else 0,   v = sum p x - P sum a x,   P = sum p
 //
 // D(theta p, a) = theta A - theta^2 (B + |v|^2/(2 lambda)) is largest at theta = A/(2B + |v|^2/lambda). For
 // the hinge p may not exceed m/M+.
-func (v *iterate) bound(p, a []float64) float64 {
+func (v *iterate) bound(p, a []float64, radius float64) (bound, length float64) {
 	total := linalg.Sum(p)
 	g := make([]float64, v.Positives.D)
 	v.Positives.AddTransposed(p, 1, g)
@@ -124,7 +120,8 @@ func (v *iterate) bound(p, a []float64) float64 {
 	norm2 := linalg.Dot(g, g)
 	if v.Lambda == 0 {
 		v.best.gain = math.Max(v.best.gain, linear-quadratic)
-		return linear - quadratic - float64(v.radius()*math.Sqrt(norm2))
+		length = math.Sqrt(norm2)
+		return linear - quadratic - float64(radius*length), length
 	}
 	curvature := float64(2*quadratic) + norm2/v.Lambda
 	scale := math.Inf(1)
@@ -139,11 +136,8 @@ func (v *iterate) bound(p, a []float64) float64 {
 	for i := range p {
 		p[i] *= scale
 	}
-	return float64(scale*linear) - float64(float64(scale*scale)*curvature/2)
+	return float64(scale*linear) - float64(float64(scale*scale)*curvature/2), scale * math.Sqrt(norm2)
 }
-
-// radius is that of the ball |w| <= R in which bounds for lambda = 0 hold.
-func (v *iterate) radius() float64 { return v.Ball(v.w) }
 
 // Bound evaluates the dual point of an earlier problem. p must be feasible and a is repaired; both are
 // overwritten. w is a point near the optimum, for the ball. It reports false if a cannot be repaired.
@@ -151,5 +145,5 @@ func Bound(p Problem, w, dualP, dualA []float64, theta float64) (Result, bool) {
 	v := newIterate(p)
 	copy(v.w, w)
 	v.offerDual(dualP, dualA, theta)
-	return v.result(), v.best.P != nil
+	return v.best, v.best.P != nil
 }

@@ -88,8 +88,7 @@ func solveIn(p Problem, from Start, tolerance float64, space *rowSpace,
 	if p.Kind == form.SquaredQuantile { // once differentiable
 		v := newNewton(p)
 		v.run(from.W, tolerance, newtonSteps, stop)
-		r := v.result()
-		return r.W, []Result{r}
+		return v.best.W, []Result{v.best}
 	}
 	var system *rowSystem
 	if space != nil && p.Lambda > 0 {
@@ -101,7 +100,7 @@ func solveIn(p Problem, from Start, tolerance float64, space *rowSpace,
 		gap := math.Min(mostGap*from.Upper, warmFactor*math.Max(from.Upper-from.Lower, leastGap*from.Upper))
 		v.warmStart(from.W, from.Theta, gap)
 		v.run(tolerance, warmSteps, stop)
-		attempts = append(attempts, v.result())
+		attempts = append(attempts, v.best)
 	}
 	if !warm || !v.best.Closed && !stop() {
 		best := v.best
@@ -110,7 +109,7 @@ func solveIn(p Problem, from Start, tolerance float64, space *rowSpace,
 		v.Population.Times(from.W, v.zs)
 		v.coldStart(v.zp, v.zs, from.Upper)
 		v.run(tolerance, coldSteps, stop)
-		attempts = append(attempts, v.result())
+		attempts = append(attempts, v.best)
 		if best.Value < v.best.Value {
 			return best.W, attempts
 		}

@@ -108,9 +108,6 @@ func writeFlags(b *strings.Builder, flags []*kong.Flag, group string) {
 			name = "-" + string(f.Short) + ", " + name
 		}
 		meaning := f.Help
-		if len(f.Aliases) > 0 {
-			meaning += " Former spelling: `--" + strings.Join(f.Aliases, "`, `--") + "`."
-		}
 		value := f.Default
 		switch {
 		case f.Required:

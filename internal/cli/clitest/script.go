@@ -3,7 +3,6 @@ package clitest
 
 import (
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -31,7 +30,6 @@ func RunTranscriptsIn(t *testing.T, dir string, variables map[string]string, cmd
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("TOPTAU_DATA", os.Getenv("TOPTAU_DATA"))
-			env.Setenv("TOPTAU_CACHE", filepath.Join(env.WorkDir, "cache"))
 			for name, value := range variables {
 				env.Setenv(name, value)
 			}

@@ -47,7 +47,7 @@ var phases = []struct {
 	{"scoring", regexp.MustCompile(`internal/feature\.\(\*Scorer\)`)},
 	{"reading", regexp.MustCompile(`internal/table\.`)},
 	{"simulating", regexp.MustCompile(`internal/simulate\.`)},
-	{"checking", regexp.MustCompile(`internal/(paper|tune)\.`)},
+	{"checking", regexp.MustCompile(`internal/tune\.`)},
 	{"starting", regexp.MustCompile(`kong\.|main\.main`)},
 }
 

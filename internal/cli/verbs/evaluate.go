@@ -17,7 +17,7 @@ import (
 func PrintEvaluation(s *cli.Session, e *toptau.Evaluation) {
 	auc := ""
 	if e.Positives > 0 && e.Positives < e.Rows {
-		auc = fmt.Sprintf("; AUC %.4f%s", e.AUC, optional(" within %.1g", e.AUCWithin))
+		auc = fmt.Sprintf("; AUC %.4f%s%s", e.AUC, optional(" within %.1g", e.AUCWithin), optional(", average precision %.4f", e.AveragePrecision))
 	}
 	s.Printf("%s, %s positive (%s)%s\n", report.UnitsText(e.Unit, e.Rows), text.Count(e.Positives), text.Percent(e.Prevalence), auc)
 	if e.Unit != nil {
@@ -54,6 +54,7 @@ func PrintEvaluation(s *cli.Session, e *toptau.Evaluation) {
 	}
 	if line := report.ProbabilityText(&e.Measured); line != "" && len(e.Entries) == 1 {
 		s.Printf("probabilities: %s\n", line)
+		s.Printf("  Brier score %.4g, log loss %.4g\n", *e.Brier, *e.LogLoss) // both come with the groups of probabilities
 	}
 	printExamples(s, e)
 	if g := e.Gate; g != nil {

@@ -6,7 +6,6 @@ import (
 
 	"toptau"
 	"toptau/diag"
-	"toptau/internal/atomicfile"
 	"toptau/model"
 )
 
@@ -85,10 +84,8 @@ func (f VerifyFlags) LoadCertificate(path string) (*model.Certificate, error) {
 	return model.LoadVerifiedCertificate(path, key)
 }
 
-// LoadBoth reads a model and its certificate, and checks their signatures. A fit that was killed may have left one of the two
-// unpublished, and it is published first.
+// LoadBoth reads a model and its certificate, and checks their signatures.
 func (f VerifyFlags) LoadBoth(path, certificate string) (*model.Model, *model.Certificate, error) {
-	atomicfile.Recover(path, certificate)
 	m, err := f.Load(path)
 	if err != nil {
 		return nil, nil, err

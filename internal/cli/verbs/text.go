@@ -78,7 +78,7 @@ func optional[T any](format string, v *T) string {
 // PrintWarnings prints a line for each warning.
 func PrintWarnings(s *cli.Session, warnings []diag.Warning) {
 	for _, w := range warnings {
-		s.Printf("  note: %s\n", w.Words(cli.Spell))
+		s.Printf("  note: %s\n", s.Note(w))
 	}
 }
 

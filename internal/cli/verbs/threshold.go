@@ -42,7 +42,7 @@ func printThreshold(s *cli.Session, r *result.Threshold, output string) {
 	if r.Population == "all" {
 		what = "of new rows become alerts"
 	}
-	s.Printf("expected     %s %s (95 %% CI %s to %s)\n", text.Percent(r.Expected.Rate), what, text.Percent(r.Expected.Low), text.Percent(r.Expected.High))
+	s.Printf("expected     %s %s (95 %% CI %s to %s)\n", text.Percent(r.Expected.Rate), what, text.Percent(*r.Expected.Low), text.Percent(*r.Expected.High))
 	printCalibrated(s, r)
 	if r.Joined != nil {
 		s.Printf("scores       %s\n", report.JoinedText(r.Joined))

@@ -24,7 +24,7 @@ func PrintTraining(s *cli.Session, r *result.Training, output string) {
 	s.Printf("chosen: %s\n", r.Why)
 	s.Printf("threshold: %.6g (%s)\n", r.Threshold, r.ThresholdNote)
 	if folds := foldsOf(r); folds > 0 {
-		s.Printf("fitted: the mean of fits in %d folds, which has no certificate of optimality\n", folds)
+		s.Printf("fitted: the mean of fits in %s, which has no certificate of optimality\n", text.Plural(folds, "fold"))
 	}
 	if c := r.TestDecisions; c != nil {
 		s.Printf("on the test part:\n")
@@ -47,7 +47,7 @@ func PrintTraining(s *cli.Session, r *result.Training, output string) {
 	s.Printf("size: %s\n", sizeText(&r.Size))
 	s.Printf("%.2f s to read, %.2f s to choose, %.2f s to fit\n", r.SecondsRead, r.SecondsSearch, r.SecondsRefit)
 	for _, w := range r.Warnings {
-		s.Printf("note: %s\n", w.Words(cli.Spell))
+		s.Printf("note: %s\n", s.Note(w))
 	}
 }
 
@@ -73,7 +73,7 @@ func foldsOf(r *result.Training) int {
 func PartsText(r *result.Training) string {
 	list := []string{fmt.Sprintf("%s for training (%s positive)", text.Count(r.Training.Rows), text.Count(r.Training.Positives))}
 	if r.Validation == nil {
-		list[0] += fmt.Sprintf(" in %d folds", r.Folds)
+		list[0] += " in " + text.Plural(r.Folds, "fold")
 		if r.Sample != nil {
 			list[0] += fmt.Sprintf(" of a sample of %s", text.Count(r.Sample.Rows))
 		}

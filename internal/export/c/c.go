@@ -70,10 +70,15 @@ static double MODEL_product(double a, double b) {
 	return p;
 }
 
+// Removes the blanks and tabs at the ends of a text.
+static const char *MODEL_trim(const char *text, size_t *size) {
+	while (*size > 0 && (text[0] == ' ' || text[0] == '\t')) text++, --*size;
+	while (*size > 0 && (text[*size - 1] == ' ' || text[*size - 1] == '\t')) --*size;
+	return text;
+}
+
 static int MODEL_is_missing(const char *text, size_t size) {
 	int i;
-	while (size > 0 && (text[0] == ' ' || text[0] == '\t')) text++, size--;
-	while (size > 0 && (text[size - 1] == ' ' || text[size - 1] == '\t')) size--;
 	if (size == 0) return 1;
 	for (i = 0; i < MODEL_MISSING_TEXTS; i++)
 		if (size == MODEL_missing_texts[i].size && memcmp(text, MODEL_missing_texts[i].text, size) == 0) return 1;
@@ -83,7 +88,9 @@ static int MODEL_is_missing(const char *text, size_t size) {
 // The level of a text: a category, then the missing value, then any other text.
 static int MODEL_level(const struct MODEL_input *in, const char *text, size_t size) {
 	int low = in->first, high = in->first + in->count;
-	if (text == NULL || MODEL_is_missing(text, size)) return in->count;
+	if (text == NULL) return in->count;
+	text = MODEL_trim(text, &size);
+	if (MODEL_is_missing(text, size)) return in->count;
 	while (low < high) {
 		int middle = low + (high - low) / 2;
 		const struct MODEL_word *word = &MODEL_words[middle];
@@ -304,9 +311,11 @@ func (b *writer) thresholds() {
 	b.template(`
 double MODEL_threshold(int point, const char *segment) {
 	int i;
+	size_t size = segment != NULL ? strlen(segment) : 0;
+	if (segment != NULL) segment = MODEL_trim(segment, &size);
 	for (i = 0; segment != NULL && i < %d; i++) {
 		const struct MODEL_segment *s = &MODEL_segments[i];
-		if (s->point == point && strlen(segment) == s->size && memcmp(s->text, segment, s->size) == 0) return s->threshold;
+		if (s->point == point && size == s->size && memcmp(s->text, segment, size) == 0) return s->threshold;
 	}
 	return MODEL_thresholds[point];
 }

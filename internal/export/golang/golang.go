@@ -93,7 +93,7 @@ type Point struct {
 
 // Decide reports whether a score is above the threshold. segment is the value of the record's column Segment.
 func (p *Point) Decide(score float64, segment string) bool {
-	if t, found := p.Segments[segment]; found {
+	if t, found := p.Segments[strings.Trim(segment, " \t")]; found {
 		return score > t
 	}
 	return score > p.Threshold
@@ -181,7 +181,7 @@ func Score(numbers []float64, texts []string) float64 {
 
 // level returns the level of a text: a category, then the missing value, then any other text.
 func (in *input) level(text string) int {
-	if trimmed := strings.Trim(text, " \t"); trimmed == "" || slices.Contains(missingTexts, trimmed) {
+	if text = strings.Trim(text, " \t"); text == "" || slices.Contains(missingTexts, text) {
 		return len(in.words)
 	}
 	i, found := slices.BinarySearchFunc(in.words, text, func(w word, text string) int { return strings.Compare(w.text, text) })

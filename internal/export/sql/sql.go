@@ -6,6 +6,7 @@
 package sql
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -13,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"toptau/diag"
+	"toptau/internal/dialect"
 	"toptau/internal/export"
 	"toptau/internal/portable"
 	"toptau/internal/text"
@@ -21,11 +22,13 @@ import (
 
 // Options of Write.
 type Options struct {
-	Dialect Dialect  // "": Postgres
+	Dialect string   // the name of the database; "": postgres
 	Table   string   // the table, perhaps with a schema and a dot before it; "": rows
 	From    string   // instead of Table: a subquery in parentheses, as SQL
 	Name    string   // of a view that is created; "": a SELECT statement
 	Keep    []string // columns that are passed through; nil: those that identify a row, or else all that the model reads
+	// Booleans lists the columns of true and false, which are 1 and 0 where the model reads numbers. Databases refuse to convert them.
+	Booleans []string
 }
 
 // termsPerLevel is the number of terms that a subquery adds. SQLite and DuckDB limit the depth of an expression to 1,000.
@@ -35,18 +38,11 @@ const termsPerLevel = 25
 //
 // Errors (diag.Usage): an unknown dialect, or a model that is too large for the database.
 func Write(w io.Writer, p *portable.Program, o Options) error {
-	if o.Dialect == "" {
-		o.Dialect = Postgres
+	d, err := dialect.ByName(cmp.Or(o.Dialect, "postgres"))
+	if err != nil {
+		return err
 	}
-	rules, known := dialects[o.Dialect]
-	if !known {
-		return &diag.Error{Kind: diag.Usage, Param: "dialect", Found: diag.Quote(string(o.Dialect)), Expected: "one of " + strings.Join(text.Strings(Dialects()), ", ")}
-	}
-	if rules.quote == nil {
-		rules = new(*rules)
-		rules.quote = doubleQuotes
-	}
-	b := &builder{rules: rules, p: p, o: o, numbers: make([]string, len(p.Inputs)), texts: make([]string, len(p.Inputs))}
+	b := &builder{Dialect: d, p: p, o: o, numbers: make([]string, len(p.Inputs)), texts: make([]string, len(p.Inputs))}
 	if err := b.check(); err != nil {
 		return err
 	}
@@ -68,7 +64,7 @@ type column struct {
 
 // builder is the state of Write. Columns have short names: they are only visible inside the statement.
 type builder struct {
-	*rules
+	*dialect.Dialect
 	p *portable.Program
 	o Options
 
@@ -104,7 +100,7 @@ const (
 	levelThird         // float32
 )
 
-func (b *builder) refuse(found, hint string) error { return export.Refuse(b.title, found, hint) }
+func (b *builder) refuse(found, hint string) error { return export.Refuse(b.Title, found, hint) }
 
 // wayOut is the advice for a model that is too large for a database.
 const wayOut = "train with the encodings raw and scorecard, or export the model to C, Go or ONNX"
@@ -115,7 +111,7 @@ func (b *builder) check() error {
 	if p.Columns == nil {
 		return b.refuse("rows of LIBSVM indices, which have no columns", "export the model to C, Go or ONNX")
 	}
-	if len(p.Inputs) > b.columns/4 {
+	if len(p.Inputs) > b.Width/4 {
 		return b.refuse("a model of "+text.Plural(len(p.Inputs), "column"), "export the model to C, Go or ONNX")
 	}
 	if b.keep = b.o.Keep; b.keep == nil {
@@ -127,7 +123,7 @@ func (b *builder) check() error {
 		name := p.Inputs[k].Name
 		names = append(names, name)
 		fold := strings.ToLower(name)
-		if other, taken := folded[fold]; b.folds && taken {
+		if other, taken := folded[fold]; b.Folds && taken {
 			return b.refuse("columns "+export.Quote(other)+" and "+export.Quote(name)+", which differ in case alone", "rename one of them before training")
 		}
 		folded[fold] = name
@@ -136,11 +132,14 @@ func (b *builder) check() error {
 		}
 	}
 	for _, name := range append(names, p.Segments()...) {
-		if name == "" || strings.ContainsAny(name, "\x00\r") || b.never != nil && b.never.MatchString(name) {
+		if name == "" || strings.ContainsAny(name, "\x00\r") || b.Never != nil && b.Never.MatchString(name) {
 			return b.refuse("a column with the name "+export.Quote(name), "rename it before training")
 		}
+		if b.NameMax > 0 && len(name) > b.NameMax {
+			return b.refuse(fmt.Sprintf("a column whose name has %d bytes, of which it keeps %d: %s", len(name), b.NameMax, export.Quote(name)), "rename it before training")
+		}
 	}
-	if b.checks {
+	if b.Checks {
 		for _, t := range p.Terms {
 			if n, ok := t.(*portable.Number); ok && n.Weight != 0 && math.Abs(n.Weight) < 1e-250 {
 				return b.refuse("a weight of "+export.Float(n.Weight)+", whose products are too small", "export the model to C, Go or ONNX")
@@ -155,39 +154,47 @@ func (b *builder) read() {
 	p := b.p
 	for k := range p.Inputs {
 		in := &p.Inputs[k]
-		name := b.quote(in.Name)
+		name := b.Quote(in.Name)
 		if in.Text {
-			raw := b.at(levelTable, "toptau_t", b.str(name))
+			raw := b.at(levelTable, "toptau_t", b.Trim(b.String(name)))
 			missing := "''"
 			for _, s := range p.MissingTexts {
-				if literal, fits := b.text(s); fits {
+				if literal, fits := b.Text(s); fits {
 					missing += ", " + literal
 				}
 			}
-			b.texts[k] = b.at(levelInputs, "t", fmt.Sprintf("CASE WHEN %s IN (%s) THEN NULL ELSE %s END", b.trim(raw), missing, raw), raw)
+			b.texts[k] = b.at(levelInputs, "t", fmt.Sprintf("CASE WHEN %s IN (%s) THEN NULL ELSE %s END", raw, missing, raw), raw)
 			if in.Missing == portable.Refused {
-				b.term(fmt.Sprintf("CASE WHEN %s IS NOT NULL THEN %s END", b.texts[k], b.number(0)), b.texts[k])
+				b.term(fmt.Sprintf("CASE WHEN %s IS NOT NULL THEN %s END", b.texts[k], b.Number(0)), b.texts[k])
 			}
 			continue
 		}
-		raw := b.at(levelTable, "toptau_n", b.double(name))
+		if slices.Contains(b.o.Booleans, in.Name) {
+			name = Boolean(name, b.Number)
+		}
+		raw := b.at(levelTable, "toptau_n", b.Double(name))
 		missing := raw + " IS NULL"
 		for _, x := range p.MissingNumbers {
-			missing += fmt.Sprintf(" OR %s = %s", raw, b.number(x))
+			missing += fmt.Sprintf(" OR %s = %s", raw, b.Number(x))
 		}
 		fill, refused := "NULL", "NULL"
 		if in.Missing == portable.Filled {
-			fill = b.number(in.Fill)
+			fill = b.Number(in.Fill)
 		}
 		if in.Missing != portable.Refused {
-			refused = b.number(0)
+			refused = b.Number(0)
 		}
-		inside := fmt.Sprintf("%s BETWEEN %s AND %s", raw, b.number(in.Low), b.number(in.High))
+		inside := fmt.Sprintf("%s BETWEEN %s AND %s", raw, b.Number(in.Low), b.Number(in.High))
 		b.numbers[k] = b.at(levelInputs, "x", fmt.Sprintf("CASE WHEN %s THEN %s WHEN %s THEN %s END", missing, fill, inside, raw), raw)
 		b.levels[levelInputs] = append(b.levels[levelInputs], column{b.numbers[k] + "_ok",
-			fmt.Sprintf("CASE WHEN %s THEN %s WHEN %s THEN %s END", missing, refused, inside, b.number(0)), []string{raw}})
+			fmt.Sprintf("CASE WHEN %s THEN %s WHEN %s THEN %s END", missing, refused, inside, b.Number(0)), []string{raw}})
 		b.term(b.numbers[k]+"_ok", b.numbers[k]+"_ok")
 	}
+}
+
+// Boolean returns 1 for true, 0 for false and NULL for NULL, as files have booleans.
+func Boolean(x string, number func(float64) string) string {
+	return "CASE WHEN " + x + " THEN " + number(1) + " WHEN NOT " + x + " THEN " + number(0) + " END"
 }
 
 // term adds a term of the sum.
@@ -201,22 +208,22 @@ func (b *builder) sum() {
 		switch t := t.(type) {
 		case *portable.Number:
 			x := b.single32(t)
-			b.term(fmt.Sprintf("CASE WHEN %s IS NULL THEN %s ELSE %s*%s END", x, b.number(0), x, b.number(t.Weight)), x)
+			b.term(fmt.Sprintf("CASE WHEN %s IS NULL THEN %s ELSE %s*%s END", x, b.Number(0), x, b.Number(t.Weight)), x)
 		case *portable.Level:
 			b.term(b.level(t.Input, t.Terms), b.texts[t.Input])
 		case *portable.Absent:
 			x := b.numbers[t.Input]
-			b.term(fmt.Sprintf("CASE WHEN %s IS NULL THEN %s ELSE %s END", x, b.number(t.Term), b.number(0)), x)
+			b.term(fmt.Sprintf("CASE WHEN %s IS NULL THEN %s ELSE %s END", x, b.Number(t.Term), b.Number(0)), x)
 		case *portable.Steps:
 			x := b.numbers[t.Input]
-			b.term(b.cells(x, t.Cells(), func(place int) string { return b.number(t.Terms[place]) }, b.number(t.Missing)), x)
+			b.term(b.cells(x, t.Cells(), func(place int) string { return b.Number(t.Terms[place]) }, b.Number(t.Missing)), x)
 		case *portable.Card:
 			b.card(t)
 		case *portable.Trees:
 			b.trees(t)
 		}
 	}
-	b.term(b.number(b.p.Offset))
+	b.term(b.Number(b.p.Offset))
 }
 
 // level returns the value of a text's level.
@@ -230,15 +237,15 @@ func (b *builder) level(input int, values []float64) string {
 	var s strings.Builder
 	absent := "NULL"
 	if !math.IsNaN(missing) {
-		absent = b.number(missing)
+		absent = b.Number(missing)
 	}
 	fmt.Fprintf(&s, "CASE WHEN %s IS NULL THEN %s", x, absent)
 	for i, category := range in.Categories {
-		if literal, fits := b.text(category); fits {
-			fmt.Fprintf(&s, " WHEN %s = %s THEN %s", x, literal, b.number(values[i]))
+		if literal, fits := b.Text(category); fits {
+			fmt.Fprintf(&s, " WHEN %s = %s THEN %s", x, literal, b.Number(values[i]))
 		}
 	}
-	return s.String() + " ELSE " + b.number(values[n+1]) + " END"
+	return s.String() + " ELSE " + b.Number(values[n+1]) + " END"
 }
 
 // cells returns a value by the cell of a number.
@@ -247,7 +254,7 @@ func (b *builder) cells(x string, cells []portable.Cell, value func(place int) s
 	fmt.Fprintf(&s, "CASE WHEN %s IS NULL THEN %s", x, missing)
 	last := len(cells) - 1
 	for _, c := range cells[:last] {
-		fmt.Fprintf(&s, " WHEN %s <= %s THEN %s", x, b.number(c.Upto), value(c.Place))
+		fmt.Fprintf(&s, " WHEN %s <= %s THEN %s", x, b.Number(c.Upto), value(c.Place))
 	}
 	return s.String() + " ELSE " + value(cells[last].Place) + " END"
 }
@@ -256,14 +263,14 @@ func (b *builder) cells(x string, cells []portable.Cell, value func(place int) s
 func (b *builder) table(place string, values []float64) string {
 	last := len(values) - 1
 	if last == 0 {
-		return b.number(values[0])
+		return b.Number(values[0])
 	}
 	var s strings.Builder
 	s.WriteString("CASE")
 	for i, x := range values[:last] {
-		fmt.Fprintf(&s, " WHEN %s = %d THEN %s", place, i, b.number(x))
+		fmt.Fprintf(&s, " WHEN %s = %d THEN %s", place, i, b.Number(x))
 	}
-	return s.String() + " ELSE " + b.number(values[last]) + " END"
+	return s.String() + " ELSE " + b.Number(values[last]) + " END"
 }
 
 // card adds the two terms of a scorecard column.
@@ -274,63 +281,50 @@ func (b *builder) card(t *portable.Card) {
 	widths, none := make([]float64, inner), make([]float64, inner)
 	for i := range widths {
 		widths[i] = t.Knots[i+1] - t.Knots[i]
-		none[i] = LastZero(func(y float64) bool { return y/widths[i]+even-even == 0 })
+		none[i] = dialect.LastZero(func(y float64) bool { return y/widths[i]+even-even == 0 })
 	}
-	low := b.number(t.Knots[0])
+	low := b.Number(t.Knots[0])
 	part := b.at(levelFirst, "d", fmt.Sprintf("CASE WHEN %s < %s THEN %s ELSE %s END - %s", x, low, low, x, b.table(place, t.Knots[:inner])), place, x)
 	condition := fmt.Sprintf("%s < %d", place, inner)
-	if b.checks {
+	if b.Checks {
 		condition += fmt.Sprintf(" AND %s > %s", part, b.table(place, none))
 	}
 	fraction := b.at(levelSecond, "f", fmt.Sprintf("CASE WHEN %s THEN %s/%s + %s - %s ELSE %s END", condition, part, b.table(place, widths),
-		b.number(even), b.number(even), b.number(0)), place, part)
-	b.term(fmt.Sprintf("(%s - %s)*%s", b.number(1), fraction, b.table(place, append(slices.Clone(t.Weights), t.Missing))), fraction, place)
+		b.Number(even), b.Number(even), b.Number(0)), place, part)
+	b.term(fmt.Sprintf("(%s - %s)*%s", b.Number(1), fraction, b.table(place, append(slices.Clone(t.Weights), t.Missing))), fraction, place)
 	b.term(fmt.Sprintf("%s*%s", fraction, b.table(place, append(slices.Clone(t.Weights[1:inner+1]), 0))), fraction, place)
 }
 
 // even is 1.5 x 2^28: adding it rounds a fraction to a multiple of 2^-24, ties to even.
 const even = 402653184.0
 
-// LastZero returns the largest number that is not negative and for which zero is true.
-func LastZero(zero func(float64) bool) float64 {
-	low, high := uint64(0), math.Float64bits(math.MaxFloat64)
-	for high-low > 1 {
-		if middle := low + (high-low)/2; zero(math.Float64frombits(middle)) {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
-	return math.Float64frombits(low)
-}
-
 // single32 adds columns for the encoded number of a term, rounded to float32, and returns the last one.
 func (b *builder) single32(t *portable.Number) string {
 	x := b.numbers[t.Input]
 	difference, v := x, x
 	if t.Scaled {
-		difference = fmt.Sprintf("(%s - %s)", x, b.number(t.Shift))
-		v = fmt.Sprintf("%s/%s", difference, b.number(t.Scale))
+		difference = fmt.Sprintf("(%s - %s)", x, b.Number(t.Shift))
+		v = fmt.Sprintf("%s/%s", difference, b.Number(t.Scale))
 	}
-	if b.single != nil {
-		rounded := b.single(v)
-		if b.checks {
-			none := LastZero(func(y float64) bool {
+	if b.Single != nil {
+		rounded := b.Single(v)
+		if b.Checks {
+			none := dialect.LastZero(func(y float64) bool {
 				if t.Scaled {
 					y /= t.Scale
 				}
 				return float32(y) == 0
 			})
-			rounded = fmt.Sprintf("CASE WHEN abs(%s) <= %s THEN %s ELSE %s END", difference, b.number(none), b.number(0), rounded)
+			rounded = fmt.Sprintf("CASE WHEN abs(%s) <= %s THEN %s ELSE %s END", difference, b.Number(none), b.Number(0), rounded)
 		}
 		return b.at(levelPlaces, "v", rounded, x)
 	}
 	v = b.at(levelPlaces, "v", v, x)
-	h := b.at(levelFirst, "h", fmt.Sprintf("CASE WHEN abs(%s) < %s THEN %s + %s - %s ELSE %s END", v, b.number(0x1p-126), v, b.number(0x1.8p-97),
-		b.number(0x1.8p-97), b.split(v, 29)), v)
+	h := b.at(levelFirst, "h", fmt.Sprintf("CASE WHEN abs(%s) < %s THEN %s + %s - %s ELSE %s END", v, b.Number(0x1p-126), v, b.Number(0x1.8p-97),
+		b.Number(0x1.8p-97), b.split(v, 29)), v)
 	e := b.at(levelSecond, "e", fmt.Sprintf("%s + (%s - %s) + (%s - %s)", h, v, h, v, h), v, h)
 	return b.at(levelThird, "r", fmt.Sprintf("CASE WHEN abs(%s) >= %s AND %s <> %s AND %s = %s AND %s <> %s THEN %s ELSE %s END",
-		v, b.number(0x1p-126), e, h, e, b.split(e, 29), h, b.split(h, 30), e, h), v, h, e)
+		v, b.Number(0x1p-126), e, h, e, b.split(e, 29), h, b.split(h, 30), e, h), v, h, e)
 }
 
 // split rounds a column to 53 - bits bits (Veltkamp 1968): c x - (c x - x) with c = 2^bits + 1 is one of the nearest two numbers, of
@@ -338,7 +332,7 @@ func (b *builder) single32(t *portable.Number) string {
 // other side of a tie if it does not change when it is rounded. Below 2^-126 float32 has a fixed grid, to which adding 1.5 x 2^-97
 // rounds.
 func (b *builder) split(x string, bits int) string {
-	c := b.number(float64(int64(1)<<bits + 1))
+	c := b.Number(float64(int64(1)<<bits + 1))
 	return fmt.Sprintf("(%s*%s - (%s*%s - %s))", x, c, x, c, x)
 }
 
@@ -361,8 +355,8 @@ func (b *builder) tree(s *strings.Builder, t *portable.Tree, i, depth int, value
 	n := &t.Nodes[i]
 	switch {
 	case n.Input < 0:
-		s.WriteString(b.number(n.Term))
-	case depth < b.nest:
+		s.WriteString(b.Number(n.Term))
+	case depth < b.Nest:
 		s.WriteString("CASE WHEN " + b.left(n, values, used) + " THEN ")
 		b.tree(s, t, i+1, depth+1, values, used)
 		s.WriteString(" ELSE ")
@@ -386,10 +380,10 @@ func (b *builder) flat(s *strings.Builder, t *portable.Tree, root int, values []
 			return
 		}
 		if len(turns) == 0 {
-			s.WriteString(" ELSE " + b.number(n.Term) + " END") // the last leaf
+			s.WriteString(" ELSE " + b.Number(n.Term) + " END") // the last leaf
 			return
 		}
-		s.WriteString(" WHEN " + strings.Join(turns, " AND ") + " THEN " + b.number(n.Term))
+		s.WriteString(" WHEN " + strings.Join(turns, " AND ") + " THEN " + b.Number(n.Term))
 	}
 	walk(root, nil)
 }
@@ -399,7 +393,7 @@ func (b *builder) left(n *portable.Node, values []string, used map[string]bool) 
 	x := values[n.Input]
 	used[x] = true
 	if n.MissingLeft {
-		return fmt.Sprintf("(%s <= %s OR %s IS NULL)", x, b.number(n.At), x)
+		return fmt.Sprintf("(%s <= %s OR %s IS NULL)", x, b.Number(n.At), x)
 	}
-	return fmt.Sprintf("%s <= %s", x, b.number(n.At))
+	return fmt.Sprintf("%s <= %s", x, b.Number(n.At))
 }

@@ -13,17 +13,17 @@ import (
 func (b *builder) statement() (string, error) {
 	var keys, segments []string
 	for _, name := range b.keep {
-		keys = append(keys, b.at(levelTable, "toptau_k", b.quote(name)))
+		keys = append(keys, b.at(levelTable, "toptau_k", b.Quote(name)))
 	}
 	for _, name := range b.p.Segments() {
-		segments = append(segments, b.at(levelTable, "toptau_g", b.str(b.quote(name))))
+		segments = append(segments, b.at(levelTable, "toptau_g", b.Trim(b.String(b.Quote(name)))))
 	}
 	score := b.addTerms()
 	wanted, where := append(slices.Concat(keys, segments), score), ""
-	if b.once != "" {
+	if b.Once != "" {
 		// Spark moves a condition on a score below all subqueries, and writes their expressions out at each mention: those of a scorecard
 		// take gigabytes. It moves nothing below a column whose value is another one each time.
-		once := b.at(len(b.levels)-1, "o", b.once)
+		once := b.at(len(b.levels)-1, "o", b.Once)
 		wanted, where = append(wanted, once), "\nWHERE "+once+" >= 0"
 	}
 	queries, err := b.queries(wanted)
@@ -38,21 +38,21 @@ func (b *builder) statement() (string, error) {
 		s.WriteString("CREATE VIEW " + b.path(b.o.Name) + " AS\n")
 	}
 	last := len(queries) - 1
-	if b.with {
+	if b.Listed {
 		for i, q := range queries {
-			s.WriteString([]string{"WITH ", ", "}[min(i, 1)] + fmt.Sprintf("toptau_q%d AS (%s%s)\n", i, q.from(fmt.Sprintf("toptau_q%d", i-1), b.source()), b.fence))
+			s.WriteString([]string{"WITH ", ", "}[min(i, 1)] + fmt.Sprintf("toptau_q%d AS (%s%s)\n", i, q.from(fmt.Sprintf("toptau_q%d", i-1), b.source()), b.Fence))
 		}
 		s.WriteString(b.outer(keys, segments, score, fmt.Sprintf("toptau_q%d", last)) + where)
 	} else {
 		inner := ""
 		for i, q := range queries {
-			inner = "(" + q.from(inner, b.source()) + b.fence + fmt.Sprintf(") AS toptau_q%d", i)
+			inner = "(" + q.from(inner, b.source()) + b.Fence + fmt.Sprintf(") AS toptau_q%d", i)
 		}
 		s.WriteString(b.outer(keys, segments, score, inner) + where)
 	}
 	s.WriteString(";\n")
-	if b.bytes > 0 && s.Len() > b.bytes {
-		return "", b.refuse(fmt.Sprintf("a statement of %s bytes (its default limit is %s)", text.Count(s.Len()), text.Count(b.bytes)), wayOut)
+	if b.TextMax > 0 && s.Len() > b.TextMax {
+		return "", b.refuse(fmt.Sprintf("a statement of %s bytes (its default limit is %s)", text.Count(s.Len()), text.Count(b.TextMax)), wayOut)
 	}
 	return s.String(), nil
 }
@@ -75,7 +75,7 @@ func (b *builder) source() string {
 func (b *builder) path(name string) string {
 	parts := strings.Split(name, ".")
 	for i := range parts {
-		parts[i] = b.quote(parts[i])
+		parts[i] = b.Quote(parts[i])
 	}
 	return strings.Join(parts, ".")
 }
@@ -85,7 +85,7 @@ func (b *builder) addTerms() string {
 	sum := ""
 	for level := len(b.levels); len(b.terms) > 0; level++ {
 		n := min(termsPerLevel, len(b.terms))
-		expr, uses := b.number(0), []string(nil)
+		expr, uses := b.Number(0), []string(nil)
 		if sum != "" {
 			expr, uses = sum, []string{sum}
 		}
@@ -144,7 +144,7 @@ func (b *builder) queries(wanted []string) ([]query, error) {
 				pass(use)
 			}
 		}
-		if len(q.columns) > b.columns {
+		if len(q.columns) > b.Width {
 			return nil, b.refuse("a subquery of "+text.Plural(len(q.columns), "column"), wayOut)
 		}
 		need = below
@@ -161,7 +161,7 @@ func (b *builder) outer(keys, segments []string, score, from string) string {
 			name += "_"
 		}
 		taken[strings.ToLower(name)] = true
-		columns = append(columns, expr+" AS "+b.quote(name))
+		columns = append(columns, expr+" AS "+b.Quote(name))
 	}
 	for i, name := range b.keep {
 		add(keys[i], name)
@@ -169,14 +169,14 @@ func (b *builder) outer(keys, segments []string, score, from string) string {
 	add(score, "score")
 	for i := range b.p.Points {
 		p := &b.p.Points[i]
-		threshold := b.number(p.Threshold)
+		threshold := b.Number(p.Threshold)
 		if p.Segment >= 0 {
 			var s strings.Builder
 			s.WriteString("CASE")
 			cases := 0
 			for _, segment := range p.Segments {
-				if literal, fits := b.text(segment.Value); fits {
-					fmt.Fprintf(&s, " WHEN %s = %s THEN %s", segments[p.Segment], literal, b.number(segment.Threshold))
+				if literal, fits := b.Text(segment.Value); fits {
+					fmt.Fprintf(&s, " WHEN %s = %s THEN %s", segments[p.Segment], literal, b.Number(segment.Threshold))
 					cases++
 				}
 			}
@@ -205,8 +205,5 @@ func (b *builder) header() []string {
 	}
 	lines = append(lines, "NULL, NaN and the empty text are missing. The score is NULL if the model refuses a value: infinite or too large, or missing where",
 		"that is not allowed.")
-	if b.untested {
-		lines = append(lines, "UNTESTED: this statement was never run in "+b.title+". Compare some scores with toptau score.")
-	}
-	return append(lines, b.notes...)
+	return append(lines, b.Notes...)
 }

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"toptau/internal/paper/drawing"
 	"toptau/internal/plot"
 	"toptau/internal/plot/plottest"
 	"toptau/metric"
@@ -55,9 +54,7 @@ func TestTextIsEscaped(t *testing.T) {
 		Series: []plot.Series{{Name: evil, X: []float64{1}, Y: []float64{1}}, {Name: "b\x00\x1b", X: []float64{2}, Y: []float64{2}}},
 		Rules:  []plot.Rule{{Name: evil, At: 1}}}
 	figures := []plot.Figure{chart, &plot.DotPlot{Rows: []plot.Dot{{Name: evil}}, X: plot.Axis{Label: evil}, Rules: []plot.Rule{{Name: evil}}},
-		&plot.Histogram{Classes: []plot.Class{{Name: evil}}, Threshold: new(1.0), Rule: evil},
-		&drawing.Diagram{Boxes: []drawing.Box{{Label: evil, Key: "a"}, {Label: evil, Key: "b", Row: 1}}, Kinds: []string{evil},
-			Solid: evil, Arrows: []drawing.Arrow{{From: "a", To: "b", Label: evil}}}}
+		&plot.Histogram{Classes: []plot.Class{{Name: evil}}, Threshold: new(1.0), Rule: evil}}
 	for _, f := range figures {
 		texts := strings.Join(plottest.Check(t, f), "|")
 		if !strings.Contains(texts, "<script>") {
@@ -83,7 +80,6 @@ func TestEmptyAndSinglePoints(t *testing.T) {
 			t.Errorf("%s: does not say that there is no data: %q", name, texts)
 		}
 	}
-	plottest.Check(t, &drawing.Diagram{})
 	one := string(plot.SVG(&plot.Plot{Series: []plot.Series{{X: []float64{3}, Y: []float64{0.4}}}}))
 	if strings.Contains(one, "no data") || !strings.Contains(one, `class="mark c1"`) {
 		t.Error("a single point is not marked")
@@ -118,13 +114,6 @@ func TestArbitraryNumbers(t *testing.T) {
 			chart.Series = append(chart.Series, plot.Series{Name: fmt.Sprint(i), X: values(), Y: values(), Low: values(), High: values(),
 				Draw: plot.Draw(random.IntN(4)), Style: random.IntN(12) - 3})
 		}
-		if random.IntN(2) == 0 {
-			field := &drawing.Field{X0: value(), X1: value(), Y0: value(), Y1: value(), Columns: 3, Rows: 3}
-			for range 9 {
-				field.Values = append(field.Values, value())
-			}
-			chart.Layer = field
-		}
 		plottest.Check(t, chart)
 		dots := &plot.DotPlot{X: axis(), Rules: chart.Rules}
 		for range random.IntN(4) {
@@ -134,12 +123,6 @@ func TestArbitraryNumbers(t *testing.T) {
 		plottest.Check(t, &plot.Histogram{X: axis(), Edges: values(), Classes: []plot.Class{{Name: "a", Counts: values()}}, Threshold: new(value())})
 		s := metric.Scores{Positives: values(), Negatives: values(), PositiveWeights: values()}
 		plottest.Check(t, plot.HistogramOf(s, new(value()), random.IntN(60)))
-		diagram := &drawing.Diagram{}
-		for i := range random.IntN(5) {
-			diagram.Boxes = append(diagram.Boxes, drawing.Box{Key: fmt.Sprint(i), Label: "box", Column: value(), Row: value()})
-			diagram.Arrows = append(diagram.Arrows, drawing.Arrow{From: fmt.Sprint(i), To: fmt.Sprint(i / 2), Label: "x", Bend: value()})
-		}
-		plottest.Check(t, diagram)
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"toptau/internal/detmath"
-	"toptau/internal/paper/drawing"
 	"toptau/internal/plot"
 	"toptau/metric"
 )
@@ -22,7 +21,7 @@ type Example struct {
 	Figure plot.Figure
 }
 
-// Examples returns figures of every kind, small enough to read as SVG. Their values are exact, so the files
+// Examples returns figures of every kind that the package draws, small enough to read as SVG. Their values are exact, so the files
 // are the same on every platform.
 func Examples() []Example {
 	third := []float64{0, 1, 2, 3}
@@ -44,11 +43,6 @@ func Examples() []Example {
 			Series: []plot.Series{{Name: "negatives", Draw: plot.Points, X: third, Y: []float64{1, 3, 2, 0}},
 				{Name: "positives", Draw: plot.Points, X: []float64{0.5, 2.5}, Y: []float64{2.5, 1.5}},
 				{Name: "unknown", Draw: plot.Points, X: []float64{1.5}, Y: []float64{0.5}}}}},
-		{"contours", &plot.Plot{Text: plot.Caption{Title: "Contours and a trajectory"}, Square: true,
-			X: plot.Axis{Label: "w1", Min: -1, Max: 1}, Y: plot.Axis{Label: "w2", Min: -1, Max: 1},
-			Layer: &drawing.Field{X0: -1, X1: 1, Y0: -1, Y1: 1, Columns: 5, Rows: 5, Values: bowl(5), Levels: []float64{0.25, 0.8}},
-			Series: []plot.Series{{Name: "from a start", Draw: plot.Trajectory,
-				X: []float64{0.9, 0.5, 0.2, 0}, Y: []float64{-0.8, -0.5, -0.1, 0}}}}},
 		{"cells", &plot.Plot{Text: plot.Caption{Title: "A function of two columns"}, X: plot.Axis{Label: "x1"}, Y: plot.Axis{Label: "x2"},
 			Layer: &plot.Cells{X: []float64{0, 1, 2, 4}, Y: []float64{0, 1, 3}, Full: 2, Values: [][]float64{{-2, -1, -1}, {0, 1, 2}}}}},
 		{"histogram", &plot.Histogram{Text: plot.Caption{Title: "Scores by class"}, X: plot.Axis{Label: "score"},
@@ -59,34 +53,7 @@ func Examples() []Example {
 			{Name: "logistic regression with all columns", Value: 0.4, Interval: &[2]float64{0.35, 0.45}, Baseline: true},
 			{Name: "other", Value: 0.45}, {Name: "none", Undefined: "the budget is 0"},
 		}, Rules: []plot.Rule{{Name: "a half", At: 0.5}}}},
-		{"diagram", ordering()},
 	}
-}
-
-func bowl(n int) []float64 {
-	var values []float64
-	for j := range n {
-		for i := range n {
-			x, y := float64(2*float64(i)/float64(n-1))-1, float64(2*float64(j)/float64(n-1))-1
-			values = append(values, float64(x*x)+float64(float64(y*y)/2))
-		}
-	}
-	return values
-}
-
-func ordering() *drawing.Diagram {
-	return &drawing.Diagram{Text: plot.Caption{Title: "Which threshold is above which"}, Kinds: []string{"plain", "washed", "double"},
-		Solid: "always", Dashed: "on these data",
-		Boxes: []drawing.Box{{Key: "push", Label: "TopPush", Kind: 1}, {Key: "push-k", Label: "TopPushK", Row: 1, Kind: 1},
-			{Key: "mean-np", Label: "TopMean-NP", Row: 2, Kind: 1}, {Key: "grill-np", Label: "Grill-NP", Row: 3, Kind: 2},
-			{Key: "mat-np", Label: "Pat&Mat-NP", Column: 1, Row: 1}, {Key: "mat", Label: "Pat&Mat", Column: 2, Row: 1},
-			{Key: "mean", Label: "TopMean", Column: 2, Row: 2, Kind: 1}, {Key: "grill", Label: "Grill", Column: 2, Row: 3, Kind: 2}},
-		Arrows: []drawing.Arrow{{From: "push", To: "push-k", Label: "0 of 1,000"}, {From: "push-k", To: "mean-np", Label: "0 of 1,000"},
-			{From: "mean-np", To: "grill-np"}, {From: "mat-np", To: "mean-np", Label: "0"}, {From: "mat-np", To: "grill-np"},
-			{From: "mat", To: "mean", Label: "0"}, {From: "mean", To: "grill", Label: "0 of 1,000"},
-			{From: "mat", To: "grill", Bend: 0.36}, {From: "mat", To: "mat-np", Label: "12", Dashed: true},
-			{From: "mean", To: "mean-np", Dashed: true}, {From: "grill", To: "grill-np", Label: "3 of 1,000", Dashed: true},
-			{From: "grill", To: "nowhere"}}}
 }
 
 var badNumber = regexp.MustCompile(`NaN|Inf|[0-9]e[+-]?[0-9]`)

@@ -1,6 +1,6 @@
 // Starts the page and switches its views.
 import {ask, start} from "./api.js";
-import {startBudget} from "./budget.js";
+import {showFigures, startBudget} from "./budget.js";
 import {$, complain, listOf} from "./dom.js";
 import {showColumns, showDrift, showPoints} from "./panels.js";
 import {showRows, startRows} from "./rows.js";
@@ -46,6 +46,7 @@ try {
   startRows(overview);
   showPoints(overview.points);
   $("tab-columns").hidden = !overview.model;
+  showFigures(await ask("figures"));
 } catch (error) {
   complain("problem", error);
 }

@@ -6,7 +6,7 @@ import {showPoints} from "./panels.js";
 // current is the last answer, which the list of rows uses.
 export const current = {threshold: 0, above: 0};
 
-let question, overview, curve;
+let question, overview, curve, figures = {}, marks = [];
 const followers = [];
 
 // onBudget calls a function after each answer.
@@ -56,14 +56,21 @@ function setBudget(by, value) {
   update();
 }
 
+// showFigures shows the curves when they are drawn.
+export function showFigures(answer) {
+  figures = answer;
+  showMode();
+  drawMarks(marks);
+}
+
 function showMode() {
   const alarms = question.mode === "max-fpr";
   $("rate-name").textContent = alarms ? "% of the negatives" : "% of all rows";
   for (const field of document.querySelectorAll(".top-only")) field.hidden = alarms;
   $("slider").max = overview.positions[curveMode()] - 1;
-  const main = alarms ? overview.roc : overview.recall;
-  const figures = place($("budget-figures"), [main, overview.scores].filter(Boolean));
-  curve = main && figures.length ? figures[0] : null;
+  const main = alarms ? figures.roc : figures.recall;
+  const placed = place($("budget-figures"), [main, figures.scores].filter(Boolean));
+  curve = main && placed.length ? placed[0] : null;
   if (curve) {
     curve.classList.add("drag");
     const svg = curve.querySelector("svg");
@@ -146,7 +153,8 @@ function show(answer) {
   listOf("notes", answer.notes);
   $("certify").hidden = !answer.command;
   $("command").textContent = answer.command;
-  drawMarks(answer.marks);
+  marks = answer.marks;
+  drawMarks(marks);
   followers.forEach(follow => follow());
 }
 

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"toptau/internal/cli"
+	"toptau/internal/dialect"
 	"toptau/model"
 	"toptau/result"
-	"toptau/sql/dialect"
 	"toptau/sql/scan"
 )
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"flag"
+	"os"
 	"testing"
 
 	"toptau/internal/cli/clitest"
@@ -11,7 +12,11 @@ var update = flag.Bool("update", false, "write docs/reference/sql.md")
 
 // TestCommandReference compares docs/reference/sql.md with the flag parser.
 func TestCommandReference(t *testing.T) {
-	clitest.CompareReference(t, app(), "../../../docs/reference/sql.md", referenceHead, *update,
+	types, err := os.ReadFile("../../engine/testdata/types.md") // written by the test TypesOfColumns
+	if err != nil {
+		t.Fatal(err)
+	}
+	clitest.CompareReference(t, app(), "../../../docs/reference/sql.md", referenceHead+string(types)+"\n", *update,
 		"go test -C sql ./cmd/toptau-sql -run CommandReference -update")
 }
 
@@ -61,8 +66,15 @@ max_parallel_workers_per_gather to 0 in the connection string.
 and counts and checksums are compared at the end. A difference is an error, and nothing is written. Spark keeps a list of a table's files for
 a session: files that are added are not read, and a file that is removed meanwhile is Spark's own error.
 
-**Interruptions and lost servers.** A statement whose server was lost is repeated three times with growing pauses. All servers
-answer, or the verb fails. Ctrl-C cancels the statement. Files appear complete or not at all, and so does the table of --into.
+**Interruptions and lost servers.** A statement whose server was lost is repeated six times with growing pauses,
+for three minutes, and every pause is announced. All servers answer, or the verb fails. In PostgreSQL a shorter statement_timeout of the role stays in force, and the error names it. Ctrl-C cancels the statement. Files appear complete or not at all, and so does the table of --into.
+
+**Scaling and samples.** A search, and the start of a fit, see a sample. Means, deviations, medians of --impute and categories are those of all rows, as
+in a fit of a file: fit reads all rows once more for numbers, once for each categorical column, and about three times for each median. The knots of
+scorecards come from the sample.
+
+**Types of columns.** The table at the end of this head lists what becomes of each type. Booleans are the numbers 1 and 0, as in files. All columns of
+other types are refused at once, and --drop takes them as a list: --drop seen,payload.
 
 Exit codes: 0 done; 1 data, database, file or I/O; 2 flags, hyperparameters or an impossible goal; 3 the requested guarantee is
 impossible; 130 interrupted.

@@ -17,14 +17,14 @@ import (
 	"toptau/diag"
 	"toptau/internal/cli"
 	"toptau/internal/cli/verbs"
+	"toptau/internal/dialect"
 	export "toptau/internal/export/sql"
 	"toptau/internal/portable"
-	"toptau/internal/table"
 	"toptau/internal/text"
 	"toptau/model"
 	"toptau/result"
-	"toptau/sql/dialect"
 	"toptau/sql/engine"
+	"toptau/sql/scan"
 )
 
 // scoreCommand lets the database score the rows of a table.
@@ -115,24 +115,23 @@ func (c *scoreCommand) check() error {
 
 // scoring is the statement that scores rows.
 type scoring struct {
-	statement string   // without a semicolon
-	keys      []string // names of the columns before the score
-	points    []string // names of the operating points, in the order of the columns after it
-	path      []string // of the table that is read
-	columns   []string // that are read
+	statement string                                               // without a semicolon
+	write     func(from string, booleans []string) (string, error) // writes it for a table with parts of times, and columns of true and false
+	keys      []string                                             // names of the columns before the score
+	points    []string                                             // names of the operating points, in the order of the columns after it
+	path      []string                                             // of the table that is read
+	where     string                                               // the condition of its rows
+	columns   []string                                             // that are read
 }
 
 // asks runs a statement that only reads.
 type asks func(ctx context.Context, statement string, dest []any, each func() error) error
 
 // check fails if the table, or a column that is read, is not there. The names of both are clearer than the error of a long statement.
+// The statement is written again for the types of the columns.
 func (c *scoring) check(ctx context.Context, d *dialect.Dialect, ask asks) error {
-	var name, kind string
-	var there []string
-	err := ask(ctx, d.Columns(d, c.path), []any{&name, &kind}, func() error {
-		there = append(there, strings.Clone(name))
-		return nil
-	})
+	catalogue, err := scan.ReadCatalogue(ctx, d, ask, c.path)
+	there := catalogue.Names()
 	switch {
 	case err != nil:
 		return err
@@ -145,12 +144,16 @@ func (c *scoring) check(ctx context.Context, d *dialect.Dialect, ask asks) error
 		}
 		e := &diag.Error{Kind: diag.Usage, Param: "table", Found: diag.Quote(strings.Join(c.path, ".")) + " without a column " + diag.Quote(column),
 			Expected: "the key, and the columns that the model reads"}
-		if near := table.Nearest(column, there); near != "" {
+		if near := diag.Nearest(column, there); near != "" {
 			e.Hint = "the nearest name is " + diag.Quote(near)
 		}
 		return e
 	}
-	return nil
+	if err := scan.CheckWhere(ctx, d, ask, c.path, c.where); err != nil {
+		return err
+	}
+	c.statement, err = c.write(catalogue.From(c.columns), catalogue.Booleans())
+	return err
 }
 
 // statement returns the SELECT of the scores.
@@ -163,11 +166,10 @@ func (c *scoreCommand) statement(d *dialect.Dialect, m *model.Model) (*scoring, 
 	if err != nil {
 		return nil, err
 	}
-	from := "(SELECT * FROM " + d.Path(path)
+	where := ")"
 	if c.WhereSQL != "" {
-		from += " WHERE (" + c.WhereSQL + "\n)" // a comment in the condition ends with its line
+		where = " WHERE (" + c.WhereSQL + "\n))" // a comment in the condition ends with its line
 	}
-	from += ")"
 	keep := c.Keep
 	if c.Key != "" {
 		keep = append([]string{c.Key}, keep...)
@@ -178,11 +180,15 @@ func (c *scoreCommand) statement(d *dialect.Dialect, m *model.Model) (*scoring, 
 	if keep == nil {
 		return nil, &diag.Error{Kind: diag.Usage, Param: "key", Expected: "a column that says which row a score belongs to"}
 	}
-	var b bytes.Buffer
-	if err := export.Write(&b, p, export.Options{Dialect: d.Export, From: from, Keep: keep}); err != nil {
+	out := &scoring{keys: keep, path: path, where: c.WhereSQL}
+	out.write = func(from string, booleans []string) (string, error) {
+		var b bytes.Buffer
+		err := export.Write(&b, p, export.Options{Dialect: d.Name, From: "(SELECT * FROM " + from + where, Keep: keep, Booleans: booleans})
+		return strings.TrimSuffix(b.String(), ";\n"), err
+	}
+	if out.statement, err = out.write(d.Path(path), nil); err != nil {
 		return nil, err
 	}
-	out := &scoring{statement: strings.TrimSuffix(b.String(), ";\n"), keys: keep, path: path}
 	for i := range p.Points {
 		out.points = append(out.points, p.Points[i].Name)
 	}

@@ -13,11 +13,11 @@ import (
 	"toptau"
 	"toptau/diag"
 	"toptau/internal/cli"
+	"toptau/internal/dialect"
 	"toptau/internal/text"
 	"toptau/model"
 	"toptau/result"
 	"toptau/schema"
-	"toptau/sql/dialect"
 	"toptau/sql/engine"
 	"toptau/sql/scan"
 )
@@ -187,18 +187,18 @@ const embedded = "duckdb"
 // kindOf returns the dialect of DATA, and the file if it is one. An error does not repeat what may be a connection string.
 func kindOf(data string) (kind, file string, err error) {
 	name, rest, found := strings.Cut(data, ":")
-	list := strings.Join(dialect.Names(), ":, ") + ":"
+	list := strings.Join(engine.Names(), ":, ") + ":"
 	switch {
 	case name == embedded && found:
 		return name, rest, nil
-	case found && rest != "" && slices.Contains(append(dialect.Names(), "postgresql"), name):
+	case found && rest != "" && slices.Contains(append(dialect.Readers(), "postgresql"), name):
 		return "", "", &diag.Error{Kind: diag.Usage, Found: name + ": with a connection string", Expected: name + ": alone",
 			Hint:  "other users can read command lines, so the connection string comes from an environment variable or a file",
 			Fixes: []diag.Fix{{Param: "dsn-env", Value: "NAME"}, {Param: "dsn-file", Value: "FILE"}}}
 	case !found:
 		return "", "", &diag.Error{Kind: diag.Usage, Found: "DATA without a colon", Expected: "one of " + list, Hint: "toptau reads files"}
 	}
-	if !slices.Contains(dialect.Names(), name) {
+	if !slices.Contains(dialect.Readers(), name) {
 		return "", "", &diag.Error{Kind: diag.Usage, Found: "an unknown kind of database", Expected: "one of " + list}
 	}
 	return name, "", nil
@@ -244,6 +244,9 @@ func (f *sourceFlags) open(s *cli.Session, data string, m *model.Model) (*source
 		return nil, err
 	}
 	w := watch(s, e, f.MaxConnections)
+	t.Away = func(pause time.Duration) {
+		s.PrintError("note: the server is away; the next attempt is in " + pause.String())
+	}
 	r, err := scan.Open(s, e.Dialect, e.Shards, t)
 	if err != nil {
 		e.Close()

@@ -1,0 +1,31 @@
+"""Delays and false alarms of river's ADWIN on the streams of TestStreamsForADWIN (docs/results/monitor.md).
+
+    TOPTAU_STREAMS=DIR go test ./internal/monitor -count 1 -run StreamsForADWIN
+    pip install river numpy
+    python internal/monitor/adwin.py DIR
+"""
+
+import pathlib
+import statistics
+import sys
+
+import numpy
+from river.drift import ADWIN
+
+for path in sorted(pathlib.Path(sys.argv[1]).glob("*.f64")):
+    change, rows = (int(part) for part in path.stem.split("-")[1:3])
+    delays, false = [], 0
+    for scores in numpy.fromfile(path, "<f8").reshape(-1, rows):
+        detector = ADWIN()  # delta 0.002, looks every 32 rows
+        alarm = 0
+        for row, score in enumerate(scores.tolist(), 1):
+            detector.update(score)
+            if detector.drift_detected:
+                if row > change:
+                    alarm = row - change
+                    break
+                false += 1
+        delays.append(alarm)
+    found = [d for d in delays if d]
+    print(path.stem, len(delays), "streams: median", statistics.median(found) if found else None, "not found", delays.count(0),
+          "alarms before the change", false)

@@ -1,0 +1,19 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"toptau/internal/cli/clitest"
+)
+
+// TestMain lets the tests run this program as "toptau-paper".
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"toptau-paper": main})
+}
+
+// TestTranscripts runs what a user types, with what the user reads and the exit code.
+func TestTranscripts(t *testing.T) { clitest.RunTranscripts(t, nil) }
+
+func TestFlagsThatNameFilesHaveATag(t *testing.T) { clitest.CheckFileTags(t, app()) }

@@ -1,0 +1,287 @@
+package scan
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"maps"
+	"math"
+	"math/big"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"toptau/diag"
+	"toptau/internal/dialect"
+	"toptau/internal/feature"
+	"toptau/internal/large"
+	"toptau/internal/text"
+	"toptau/schema"
+)
+
+// measuredColumns is the number of columns that a statement measures. PostgreSQL returns at most 1,664 numbers.
+const measuredColumns = 200
+
+// mostCategories is the number of categories of a column that are read.
+const mostCategories = 1_000_000
+
+// Measure returns what all rows of a part say about their columns: a statement for 200 numeric columns, and one for each categorical
+// column. Databases add numbers in any order, so sums are made exact (see exactTerms): means and deviations are the same in every
+// run, and those of a file up to the last bit.
+//
+// Errors: diag.Data for missing values that the options refuse, and for more than a million categories.
+func (r *Rows) Measure(ctx context.Context, p large.Part, o feature.Options) (*feature.Measured, error) {
+	o, err := o.Check()
+	if err != nil {
+		return nil, err
+	}
+	positives, negatives, err := r.Count(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	sample, err := r.Sample(ctx, p, sampleRows)
+	if err != nil {
+		return nil, err
+	}
+	m := &feature.Measured{Rows: positives.Rows + negatives.Rows, Mass: positives.Mass + negatives.Mass,
+		Columns: make([]feature.MeasuredColumn, len(r.layout.features))}
+	near, err := feature.MeasureTable(ctx, sample.Weighted(), func(int) bool { return true }, o)
+	if err != nil {
+		return nil, err
+	}
+	var numbers []*momentsQuery
+	for i, c := range r.layout.features {
+		if c.missing > 0 && o.Impute == schema.ImputeError {
+			return nil, missingError(c)
+		}
+		switch {
+		case !m.Has(o.Encode, c.role.kind()):
+		case c.role == category:
+			if err := r.measureCategories(ctx, p, c, &m.Columns[i]); err != nil {
+				return nil, err
+			}
+		default:
+			if o.Impute == schema.ImputeMedian {
+				if m.Columns[i].Fill, err = r.median(ctx, p, c, sample.Table.Columns[i].Values, near.Columns[i].Fill); err != nil {
+					return nil, err
+				}
+			}
+			numbers = append(numbers, r.newMoments(c, len(numbers), m.Rows, o.Impute, &near.Columns[i], &m.Columns[i]))
+		}
+	}
+	for some := range slices.Chunk(numbers, measuredColumns) {
+		if err := r.measureNumbers(ctx, p, some, m); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// momentsQuery measures a numeric column by sums of t = (x - centre) unit, which is at most about 1.
+type momentsQuery struct {
+	to           *feature.MeasuredColumn
+	value, name  string // an expression on the table, and its name: NULL if it is missing
+	filled       bool   // missing values are Fill
+	low, high    float64
+	centre, unit float64
+	plain        bool         // sums of t and of its square are exact in any order: it is a whole number times unit
+	small        bool         // squares may be 0 although t is not
+	present      int          // rows with a value
+	sums         [3]big.Float // of t, of its square and, with weights, of the weights of the rows that count; times weights
+}
+
+func (r *Rows) newMoments(c *tableColumn, number, rows int, impute schema.Impute, near, to *feature.MeasuredColumn) *momentsQuery {
+	d := r.dialect
+	q := &momentsQuery{to: to, name: fmt.Sprintf("toptau_x%d", number), value: d.Cast(c.expr(d)), low: c.least, high: c.most}
+	if c.missing > 0 {
+		q.value, q.filled = d.Double(c.expr(d)), impute != schema.ImputeIndicator
+	}
+	for i := range q.sums {
+		q.sums[i].SetPrec(sumBits)
+	}
+	if q.filled {
+		q.low, q.high = min(q.low, to.Fill), max(q.high, to.Fill)
+	}
+	whole := (c.kind == dialect.Int || c.kind == dialect.Bool) && (!q.filled || to.Fill == math.Trunc(to.Fill))
+	if q.centre = near.Mean; whole {
+		q.centre = math.Round(near.Mean)
+	}
+	radius := max(q.high-q.centre, q.centre-q.low)
+	_, exponent := math.Frexp(radius)
+	q.unit = math.Ldexp(1, min(-exponent, 1000))
+	q.plain = whole && r.layout.weight == nil && float64(rows)*radius*radius < 1<<53
+	q.small = d.Checks && q.centre == 0 && !whole
+	return q
+}
+
+// measureNumbers runs the statement of some columns.
+func (r *Rows) measureNumbers(ctx context.Context, p large.Part, list []*momentsQuery, m *feature.Measured) error {
+	d := r.dialect
+	var inner, names []string
+	weight := ""
+	if w := r.layout.weight; w != nil {
+		weight = "toptau_m"
+		inner, names = append(inner, d.Cast(w.expr(d))+" AS toptau_m"), append(names, weight)
+	}
+	for k, c := range list {
+		x := c.name
+		if c.filled {
+			x = "coalesce(" + x + ", " + d.Num(c.to.Fill) + ")"
+		}
+		t := "(" + x + " - " + d.Num(c.centre) + ") * " + d.Num(c.unit)
+		if c.small {
+			t = "CASE WHEN abs(" + x + ") < " + d.Num(0x1p-500/c.unit) + " THEN " + d.Num(0) + " ELSE " + t + " END"
+		}
+		inner, names = append(inner, c.value+" AS "+c.name), append(names, c.name, fmt.Sprintf("%s AS toptau_t%d", t, k))
+	}
+	err := r.everywhere(ctx, func(ctx context.Context, shard int) error {
+		from := "(SELECT " + strings.Join(inner, ", ") + " FROM " + r.from(r.is.all, r.part(p), r.upTo(shard)) + ") toptau_a"
+		from = "(SELECT " + strings.Join(names, ", ") + " FROM " + from + d.Fence + ") toptau_b"
+		var q query
+		present := make([]int64, len(list))
+		var parts [][]sql.NullFloat64
+		add := func(term string, most float64, plain bool) {
+			terms := exactTerms(d, term, most, m.Rows, plain)
+			sums := make([]sql.NullFloat64, len(terms))
+			for i := range terms {
+				q.add("sum("+terms[i]+")", &sums[i])
+			}
+			parts = append(parts, sums)
+		}
+		for k, c := range list {
+			t := fmt.Sprintf("toptau_t%d", k)
+			q.add(d.Int("count("+c.name+")"), &present[k])
+			if weight == "" {
+				add(t, 1, c.plain)
+				add(t+" * "+t, 1, c.plain)
+				continue
+			}
+			add(weight+" * "+t, m.Mass, false)
+			add(weight+" * "+t+" * "+t, m.Mass, false)
+			add("CASE WHEN "+t+" = "+t+" THEN "+weight+" END", m.Mass, false)
+		}
+		if err := r.one(ctx, shard, &q, from); err != nil {
+			return err
+		}
+		r.lock.Lock()
+		defer r.lock.Unlock()
+		each := len(parts) / len(list)
+		for k, c := range list {
+			c.present += int(present[k])
+			for i, sums := range parts[k*each : (k+1)*each] {
+				for _, x := range sums {
+					c.sums[i].Add(&c.sums[i], new(big.Float).SetFloat64(x.Float64))
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	r.count(func(t *Traffic) { t.Scans++ })
+	for _, c := range list {
+		c.finish(m, weight != "")
+	}
+	return nil
+}
+
+// exactTerms returns expressions whose sums over at most that number of rows make up the sum of a term of at most most, and do not
+// depend on the order in which they are added. The first is the term rounded to a multiple of 2^(e-52): the sums of such multiples
+// below 2^e are exact. The second is the rest. Its sum is rounded, but below half of a last digit of the whole.
+func exactTerms(d *dialect.Dialect, term string, most float64, rows int, plain bool) []string {
+	if plain {
+		return []string{term}
+	}
+	_, exponent := math.Frexp(2 * most)
+	shift := d.Num(math.Ldexp(1.5, exponent+bits.Len(uint(rows))+1))
+	rounded := "(" + term + " + " + shift + " - " + shift + ")"
+	return []string{rounded, term + " - " + rounded}
+}
+
+// sumBits is the number of bits in which sums from a database are added, more than doubles of any size need.
+const sumBits = 600
+
+// finish computes the mean and the deviation from the sums.
+func (c *momentsQuery) finish(m *feature.Measured, weighted bool) {
+	to := c.to
+	to.Missing = m.Rows - c.present
+	mass := new(big.Float).SetPrec(sumBits)
+	switch {
+	case weighted:
+		mass.Set(&c.sums[2])
+		rest, _ := new(big.Float).Sub(big.NewFloat(m.Mass), mass).Float64()
+		to.MissingMass = max(0, rest)
+	case c.filled:
+		mass.SetInt64(int64(m.Rows))
+	default:
+		mass.SetInt64(int64(c.present))
+	}
+	if !weighted {
+		to.MissingMass = float64(to.Missing)
+	}
+	if to.Mean, to.Constant = c.low, c.low >= c.high || mass.Sign() <= 0; to.Constant {
+		return
+	}
+	number := func() *big.Float { return new(big.Float).SetPrec(sumBits) }
+	mean := number().Quo(&c.sums[0], mass)
+	variance := number().Quo(&c.sums[1], mass)
+	variance.Sub(variance, number().Mul(mean, mean))
+	unit := number().SetFloat64(c.unit)
+	to.Mean, _ = number().Add(number().SetFloat64(c.centre), number().Quo(mean, unit)).Float64()
+	if variance.Sign() > 0 {
+		to.SD, _ = number().Quo(number().Sqrt(variance), unit).Float64()
+	}
+	to.Constant = to.SD == 0
+}
+
+// measureCategories counts the categories of a column.
+func (r *Rows) measureCategories(ctx context.Context, p large.Part, c *tableColumn, to *feature.MeasuredColumn) error {
+	d := r.dialect
+	names, missing := map[string]float64{}, 0.0
+	for shard := range r.shards {
+		var q query
+		var name string
+		var rows int64
+		var mass sql.NullFloat64
+		q.add("toptau_v", &name)
+		q.add(d.Int("count(*)")+" AS toptau_n", &rows)
+		inner := "coalesce(" + d.String(c.expr(d)) + ", '') AS toptau_v"
+		if w := r.layout.weight; w != nil {
+			inner += ", " + d.Cast(w.expr(d)) + " AS toptau_m"
+			q.add("sum(toptau_m)", &mass)
+		}
+		of := map[string]float64{}
+		blank, blankRows := 0.0, 0
+		statement := "SELECT " + strings.Join(q.columns, ", ") + " FROM (SELECT " + inner + " FROM " + r.from(r.is.all, r.part(p), r.upTo(shard)) +
+			") toptau_a GROUP BY toptau_v LIMIT " + fmt.Sprint(mostCategories+1)
+		err := r.query(ctx, shard, statement, q.dest, func() { clear(of); blank, blankRows = 0, 0 }, func() error {
+			if r.layout.weight == nil {
+				mass.Float64 = float64(rows)
+			}
+			if name := strings.Trim(name, " \t"); name == "" {
+				blank, blankRows = blank+mass.Float64, blankRows+int(rows)
+			} else {
+				of[strings.Clone(name)] += mass.Float64
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		for name, mass := range of {
+			names[name] += mass
+		}
+		missing, to.Missing = missing+blank, to.Missing+blankRows
+	}
+	r.count(func(t *Traffic) { t.Scans++ })
+	if len(names) > mostCategories {
+		return &diag.Error{Kind: diag.Data, File: r.title(), Column: c.name, Found: "more than " + text.Count(mostCategories) + " different values",
+			Expected: "a column of categories", Fixes: []diag.Fix{{Param: "drop", Value: c.name}}}
+	}
+	to.MissingMass, to.Categories = missing, slices.Sorted(maps.Keys(names))
+	for _, name := range to.Categories {
+		to.Masses = append(to.Masses, names[name])
+	}
+	return nil
+}
