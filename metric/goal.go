@@ -131,6 +131,15 @@ func (g Goal) Criterion() Criterion {
 	return Top()
 }
 
+// Population returns the rows that the goal's budget counts: all rows for fractions of all rows, otherwise the
+// negatives.
+func (g Goal) Population() method.Population {
+	if g.Criterion().Name == AtQuantile {
+		return method.AllRows
+	}
+	return method.Negatives
+}
+
 // CriterionOf returns the criterion that a method optimises (the paper's Table "methods") at rate tau.
 func CriterionOf(m method.Method, tau threshold.Rate) Criterion {
 	switch m.Criterion {
