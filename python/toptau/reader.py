@@ -1,6 +1,6 @@
 """Scores records with a toptau model.
 
-One file without dependencies: copy it, or build a wheel. Every score has the bits of ``toptau score``, with
+One file without dependencies, which also works alone: copy it as toptau.py. Every score has the bits of ``toptau score``, with
 numpy, which makes batches fast, and without.
 
     import toptau
@@ -38,8 +38,6 @@ import math
 import os
 import re
 import struct
-import subprocess
-import tempfile
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
@@ -52,7 +50,7 @@ except ImportError:  # everything works without it, only batches are slower
     np = None
 
 __version__ = "0.2.0"
-__all__ = ["Error", "Explanation", "MAX_BYTES", "Model", "Point", "Reason", "train"]
+__all__ = ["Error", "Explanation", "MAX_BYTES", "Model", "Point", "Reason"]
 
 MAX_BYTES = 1 << 28
 """The largest model file that is read, in bytes. Set it higher for larger models."""
@@ -1658,8 +1656,8 @@ class Model:
         return [False, True] if np is None else np.array([False, True])
 
     def fit(self, X: Any = None, y: Any = None, **_: Any) -> Model:
-        """Returns the model, which is fitted already. So it may be the last step of a pipeline."""
-        return self
+        """Raises Error: a model file does not change. A fit that did nothing would make cross-validation measure training rows."""
+        raise Error("fit of a model that is fitted already", "TopTauClassifier to train, or FrozenEstimator(model) in a pipeline")
 
     def get_params(self, deep: bool = True) -> dict:
         return {"path": self.path}
@@ -1832,39 +1830,3 @@ class _Rows:
         if len(bad):
             raise Error(repr(float(values[bad[0]])), "a finite number", row=first + int(rows[bad[0]]) + 1, column=f"index {index[bad[0]]}")
         return rows, index, values
-
-
-# ---- Training ----
-
-
-def train(data: Any, output: Any, *, toptau: Any = None, **options: Any) -> Model:
-    """Trains a model with the command ``toptau train`` and returns it.
-
-    data is a path, a list of paths, or a data frame, which is written to a temporary file. output is the path of
-    the model. toptau is the path of the command; without it, the variable TOPTAU or the search path has it. The
-    options are those of the command, with underscores for dashes: ``label="attack", max_fpr="1%",
-    drop=["time", "host"]``. True sets an option without a value.
-
-    Raises Error with the message of the command.
-    """
-    command = [os.fspath(toptau or os.environ.get("TOPTAU") or "toptau"), "train", "--output", os.fspath(output), "--quiet"]
-    for name, value in options.items():
-        flag = "--" + name.replace("_", "-")
-        if value is True:
-            command.append(flag)
-        elif value is not None and value is not False:
-            listed = isinstance(value, (list, tuple))
-            command.append(f"{flag}={','.join(map(str, value)) if listed else value}")
-    with tempfile.TemporaryDirectory() as folder:
-        if hasattr(data, "to_csv"):
-            path = os.path.join(folder, "data.csv")
-            data.to_csv(path, index=False)
-            data = path
-        paths = list(data) if isinstance(data, (list, tuple)) else [data]
-        try:
-            done = subprocess.run(command + ["--", *map(os.fspath, paths)], stdin=subprocess.DEVNULL, capture_output=True, text=True)
-        except OSError as e:
-            raise Error(f"{command[0]} cannot be run: {e.strerror}", "the command toptau", fix="set its path: train(..., toptau=PATH)") from None
-    if done.returncode != 0:
-        raise Error(done.stderr.strip() or f"exit code {done.returncode}", fix="toptau train --help lists the options")
-    return Model(output)

@@ -1,4 +1,4 @@
-"""Tests of toptau.py: python3 -m unittest, with the standard library alone. What needs numpy, pandas or scikit-learn is skipped
+"""Tests of reader.py: python3 -m unittest, with the standard library alone. What needs numpy, pandas or scikit-learn is skipped
 without them. integration/readers_test.go compares scores with toptau's own on many models."""
 
 import copy
@@ -10,16 +10,16 @@ import os
 import pickle
 import random
 import re
-import stat
 import sys
-import tempfile
 import time
 import tracemalloc
 import unittest
 
-import toptau
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+from toptau import reader as toptau  # noqa: E402
 
-TESTDATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "model", "testdata")
+TESTDATA = os.path.join(HERE, "..", "..", "model", "testdata")
 try:
     import pandas
 except ImportError:
@@ -338,6 +338,7 @@ class Neighbours(unittest.TestCase):
     @unittest.skipUnless(sklearn and pandas, "scikit-learn is not installed")
     def test_scikit_learn(self):
         from sklearn.base import clone
+        from sklearn.frozen import FrozenEstimator
         from sklearn.metrics import get_scorer
         from sklearn.model_selection import cross_validate
         from sklearn.pipeline import make_pipeline
@@ -346,28 +347,14 @@ class Neighbours(unittest.TestCase):
         m, frame = model(), pandas.DataFrame(self.rows)
         y = [int(r["bytes"] > 20) for r in self.rows]
         self.assertEqual(clone(m).digest, m.digest)
-        pipeline = make_pipeline(FunctionTransformer(lambda f: f.assign(bytes=f["bytes"] + 0)), m).fit(frame, y)
+        with self.assertRaisesRegex(toptau.Error, "TopTauClassifier"):
+            m.fit(frame, y)
+        pipeline = make_pipeline(FunctionTransformer(lambda f: f.assign(bytes=f["bytes"] + 0)), FrozenEstimator(m)).fit(frame, y)
         self.assertEqual(list(pipeline.decision_function(frame)), list(m.decision_function(frame)))
         self.assertEqual(pipeline.predict_proba(frame).shape, (500, 2))
         for name in ("roc_auc", "average_precision", "f1", "neg_log_loss"):
             self.assertTrue(math.isfinite(get_scorer(name)(pipeline, frame, y)), name)
         self.assertEqual(len(cross_validate(pipeline, frame, y, scoring="roc_auc", cv=3)["test_score"]), 3)
-
-    def test_train_reports_a_failure(self):
-        with self.assertRaisesRegex(toptau.Error, "cannot be run"):
-            toptau.train("rows.csv", "model.json", toptau="no-such-command")
-
-    @unittest.skipIf(sys.platform == "win32", "needs a script as a command")
-    def test_train_passes_options(self):
-        with tempfile.TemporaryDirectory() as folder:
-            command, out = os.path.join(folder, "toptau"), os.path.join(folder, "model.json")
-            with open(command, "w") as f:
-                f.write(f'#!/bin/sh\necho "$@" >"{folder}/args"\nif [ "$2" != --output ]; then exit 2; fi\ncp "{TESTDATA}/complete.json" "$3"\n')
-            os.chmod(command, os.stat(command).st_mode | stat.S_IXUSR)
-            m = toptau.train(["a.csv", "b.csv"], out, toptau=command, label="y", max_fpr="1%", drop=["t", "u"], no_fingerprints=True, seed=None)
-            with open(os.path.join(folder, "args")) as f:
-                self.assertEqual(f.read(), f"train --output {out} --quiet --label=y --max-fpr=1% --drop=t,u --no-fingerprints -- a.csv b.csv\n")
-            self.assertEqual(m.digest, model().digest)
 
 
 if __name__ == "__main__":
