@@ -21,9 +21,9 @@ type trainCommand struct {
 	Report     string   `file:"out" placeholder:"FILE" help:"Write a self-contained HTML page: what to expect, candidates, curves, the model."`
 	ReportDate string   `name:"report-date" placeholder:"TEXT" help:"The date in the report (default: that of the data file)."`
 	verbs.GoalFlags
-	Choose     string     `name:"validation" file:"in" group:"Data" placeholder:"FILE" help:"Rows that choose the model, instead of a cross-validation."`
-	Calibrate  string     `name:"calibration" file:"in" group:"Data" placeholder:"FILE" help:"Rows that give the threshold and nothing else."`
-	Measure    string     `name:"test" file:"in" group:"Data" placeholder:"FILE" help:"Rows that measure the chosen model."`
+	Choose    string `name:"validation" file:"in" group:"Data" placeholder:"FILE" help:"Rows that choose the model, instead of a cross-validation."`
+	Calibrate string `name:"calibration" file:"in" group:"Data" placeholder:"FILE" help:"Rows that give the threshold and nothing else."`
+	Measure   string `name:"test" file:"in" group:"Data" placeholder:"FILE" help:"Rows that measure the chosen model."`
 	toptau.TrainOptions
 	verbs.ReplaceFlag
 	verbs.SignFlags
