@@ -46,8 +46,7 @@ func (g *Guarantee) Population() method.Population {
 	return method.Negatives
 }
 
-// N returns the number of calibration scores. It is 0 if it is unknown: older model files do not have it for
-// GoalTop.
+// N returns the number of calibration scores. It is 0 if it is unknown: for GoalTop without Calibration.
 func (g *Guarantee) N() int {
 	switch {
 	case g.Calibration != nil:
