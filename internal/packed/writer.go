@@ -84,7 +84,7 @@ type Writer struct {
 	places  [][]byte // by block: the places of its chunks, by column, as in the footer
 }
 
-// openChunk has the values of a column in the block that is being filled. Its slices have room for a whole block, so
+// openChunk has the values of a column in the block that is being filled. Its slices have the capacity of a whole block, so
 // that a file of many columns leaves no garbage.
 type openChunk struct {
 	numbers []float64
