@@ -27,6 +27,9 @@ var pageFiles = map[string]string{
 // where TOPTAU_PYTHON is an interpreter with pandas and scikit-learn, and node, curl and jq only where they are installed; without
 // them, the rest of the page is not run. A server that a page has started ends with the page if its number is in serve.pid.
 func TestREADME(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: the pages train for minutes")
+	}
 	pages, err := filepath.Glob("../../docs/guide/*.md")
 	if err != nil || len(pages) == 0 {
 		t.Fatal("no pages in docs/guide", err)
