@@ -60,16 +60,19 @@ func (k *ranking) examples(u *units, alarms []bool, limit int) ([]result.Example
 
 // example describes a row with its reasons.
 func (k *ranking) example(kind result.ExampleKind, row int, e *reasoner) (result.Example, error) {
-	t := k.data.table
-	if _, err := e.scorer.Score(t, row); err != nil {
+	t, err := k.data.row(row)
+	if err != nil {
+		return result.Example{}, err
+	}
+	if _, err := e.scorer.Score(t, 0); err != nil {
 		return result.Example{}, k.data.inFile(err)
 	}
 	e.division.Row(&e.scorer.Row, e.adds)
-	list := reasonsOf(e.division.Columns, e.adds, e.values(t, row, nil), e.averages)
-	x := result.Example{Kind: kind, Row: k.data.rowNumber(row), Line: t.LineOf(row), Score: k.z[row],
+	list := reasonsOf(e.division.Columns, e.adds, e.values(t, 0, nil), e.averages)
+	x := result.Example{Kind: kind, Row: k.data.rowNumber(row), Line: t.LineOf(0), Score: k.z[row],
 		Reasons: list[:min(len(list), exampleReasons)]}
 	for _, c := range t.ID {
-		x.ID = append(x.ID, c.Values[row])
+		x.ID = append(x.ID, c.Values[0])
 	}
 	return x, nil
 }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
 	"toptau/diag"
 	words "toptau/internal/text"
 )

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
 	"toptau/internal/feature"
 	"toptau/internal/jsontext"
 	"toptau/schema"
