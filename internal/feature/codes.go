@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"strconv"
 
+	"toptau/diag"
+	"toptau/internal/feature/trees"
 	"toptau/internal/table"
 	"toptau/schema"
 )
@@ -83,8 +85,8 @@ func (f *fitter) codes(k int, positive []bool) (CategoryCodes, []float64) {
 		}
 		return codeMissing
 	}
-	weights := unitWeights(f.weights) // so that priorRows are rows
-	prior := positiveShare(positive, weights)
+	weights := trees.UnitWeights(f.weights) // so that priorRows are rows
+	prior := trees.PositiveFraction(positive, weights)
 	type tally struct {
 		mass, positive float64
 		rows           int
@@ -94,7 +96,7 @@ func (f *fitter) codes(k int, positive []bool) (CategoryCodes, []float64) {
 		return (s.positive + float64(priorRows*prior)) / (s.mass + priorRows)
 	}
 	add := func(s *tally, i int) {
-		w := weightAt(weights, i)
+		w := trees.WeightAt(weights, i)
 		s.rows++
 		s.mass += w
 		if positive[i] {
@@ -139,20 +141,11 @@ func shortCode(x float64) float64 {
 	return y
 }
 
-// positiveShare returns the fraction of the mass that is positive.
-func positiveShare(positive []bool, weights []float64) float64 {
-	var c counts
-	for i, p := range positive {
-		c.add(p, weightAt(weights, i))
-	}
-	return c.positive / c.mass
-}
-
 // labels returns whether each training row is positive, or an error unless every row has a label and both
 // classes occur.
 func (f *fitter) labels() ([]bool, error) {
 	positive := make([]bool, len(f.rows))
-	some := [2]bool{}
+	some := [2]bool{} // negative, positive
 	for i, row := range f.rows {
 		if row >= len(f.t.Label) || f.t.Label[row] == table.Unknown {
 			e := errorAt(f.t, row)
@@ -160,10 +153,16 @@ func (f *fitter) labels() ([]bool, error) {
 			return nil, e
 		}
 		positive[i] = f.t.Label[row] == table.Positive
-		some[indicator(positive[i])] = true
+		some[0], some[1] = some[0] || !positive[i], some[1] || positive[i]
 	}
 	if !some[0] || !some[1] {
 		return nil, errOneClass()
 	}
 	return positive, nil
+}
+
+// errOneClass is the error of a fit on rows of one class.
+func errOneClass() error {
+	return &diag.Error{Kind: diag.Data, Found: "rows of one class", Expected: "rows of both classes",
+		Fixes: []diag.Fix{{Param: "label"}, {Param: "positive"}}}
 }

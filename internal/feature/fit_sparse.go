@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"toptau/internal/detmath"
+	"toptau/internal/feature/trees"
 	"toptau/schema"
 )
 
@@ -113,7 +114,7 @@ func (f *fitter) scaledFirst(columns []spread, seen *ranks) {
 	}
 	s := f.t.Sparse
 	for i, row := range f.rows {
-		weight := weightAt(f.weights, i)
+		weight := trees.WeightAt(f.weights, i)
 		for e := s.Start[row]; e < s.Start[row+1]; e++ {
 			if x := s.Value[e]; x != 0 {
 				k := seen.rankOf(s.Index[e])
@@ -141,7 +142,7 @@ func (f *fitter) deviations(columns []spread, seen *ranks, total float64) []floa
 		masses = make([]detmath.Sum, len(columns))
 	}
 	for i, row := range f.rows {
-		values, weight := s.Value[s.Start[row]:s.Start[row+1]], weightAt(f.weights, i)
+		values, weight := s.Value[s.Start[row]:s.Start[row+1]], trees.WeightAt(f.weights, i)
 		for e, index := range s.Index[s.Start[row]:s.Start[row+1]][:len(values)] {
 			if values[e] == 0 {
 				continue

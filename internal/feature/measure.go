@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"toptau/internal/detmath"
+	"toptau/internal/feature/trees"
 	"toptau/internal/kernel"
 	"toptau/internal/parallel"
 	"toptau/internal/table"
@@ -181,10 +182,10 @@ func (f *fitter) measureCodes(column *table.Column) (c measured) {
 				return measured{err: missingError(f.t, row, column)}
 			}
 			c.Missing++
-			missing.Add(weightAt(f.weights, i))
+			missing.Add(trees.WeightAt(f.weights, i))
 			continue
 		}
-		sums[code].Add(weightAt(f.weights, i))
+		sums[code].Add(trees.WeightAt(f.weights, i))
 	}
 	c.setCategories(column.Dictionary, sums, missing)
 	return c

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 
+	"toptau/internal/feature/trees"
 	"toptau/internal/matrix"
 	"toptau/internal/memory"
 	"toptau/internal/parallel"
@@ -25,28 +26,23 @@ type packing struct {
 	to     *matrix.Builder
 	levels [][]int32     // by input: from the codes of a categorical column to resolved ones
 	mixed  []int         // the inputs that blocks which are not dense read
-	trees  []packedTrees // by block; empty for all but trees that read numeric inputs alone
+	trees  []packedTrees // by block; without rows for all but trees that read numeric inputs alone and are not too large
 	row    Encoded       // scratch
 	alone  bool          // one goroutine encodes
 }
 
 // packedTrees are the trees of a block.
 type packedTrees struct {
-	keyedTrees
-	columns [][]uint32 // by tree: the column of each leaf, at the place of its node
+	rows   *trees.Rows
+	inputs []int
+	first  []uint32 // by tree: the column of its first leaf
 }
 
 func newPackedTrees(block *LeavesBlock, first uint32) packedTrees {
-	p := packedTrees{keyedTrees: newKeyedTrees(block), columns: make([][]uint32, len(block.Trees))}
+	p := packedTrees{rows: block.rows(nil), inputs: block.Inputs}
 	for i := range block.Trees {
-		tree := &block.Trees[i]
-		p.columns[i] = make([]uint32, len(tree.nodes))
-		for k := range tree.nodes {
-			if n := &tree.nodes[k]; n.input < 0 {
-				p.columns[i][k] = first + uint32(n.next)
-			}
-		}
-		first += uint32(tree.leaves)
+		p.first = append(p.first, first)
+		first += uint32(block.Trees[i].Leaves())
 	}
 	return p
 }
@@ -173,7 +169,7 @@ func (p *packing) addRow(row int) error {
 		e.Found, e.Expected = "a row without a label", "a label in every training row"
 		return e
 	}
-	p.to.Add(class == table.Positive, e.Dense, e.Cols, e.Values, weightAt(p.t.Weight, row), p.first+row)
+	p.to.Add(class == table.Positive, e.Dense, e.Cols, e.Values, trees.WeightAt(p.t.Weight, row), p.first+row)
 	return nil
 }
 

@@ -8,7 +8,7 @@ func (m *Map) Trees() (trees, leaves int) {
 		if b, ok := b.(*LeavesBlock); ok {
 			trees += len(b.Trees)
 			for i := range b.Trees {
-				leaves += b.Trees[i].leaves
+				leaves += b.Trees[i].Leaves()
 			}
 		}
 	}
