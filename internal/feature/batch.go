@@ -74,7 +74,7 @@ func (b *batch) resolve(p *packing) bool {
 					b.codes[k][i] = column.Code(row)
 				}
 			}
-			if !p.m.resolveCodes(p.levels[k], b.codes[k]) {
+			if !resolveCodes(p.levels[k], b.codes[k], p.m.Impute) {
 				return false
 			}
 			continue
@@ -122,14 +122,14 @@ func fill(dst, values []float64, standIn float64) {
 
 // resolveCodes turns codes of a column into resolved ones. It returns false for a missing value under
 // schema.ImputeError.
-func (m *Map) resolveCodes(levels, codes []int32) bool {
+func resolveCodes(levels, codes []int32, policy schema.Impute) bool {
 	for i, c := range codes {
 		switch {
 		case c >= 0:
 			codes[i] = levels[c]
-		case m.Impute == schema.ImputeError:
+		case policy == schema.ImputeError:
 			return false
-		case m.Impute == schema.ImputeMedian:
+		case policy == schema.ImputeMedian:
 			codes[i] = 0 // the most frequent category
 		default:
 			codes[i] = codeMissing
@@ -238,4 +238,22 @@ func (b *NumericBlock) encodeColumn(i int, x, dst []float64) bool {
 		}
 	}
 	return true
+}
+
+// resolveIndices is Encoded.resolveIndices for all rows of a batch.
+func (b *batch) resolveIndices(p *packing) {
+	if len(p.m.Inputs) == 0 {
+		return
+	}
+	n, e := len(b.Sources), &b.row
+	e.reset(p.m)
+	for k := range p.m.Inputs {
+		b.numbers[k] = b.space[k*n : (k+1)*n]
+	}
+	for i, row := range b.Sources {
+		e.resolveIndices(p.m, p.t.Sparse, row)
+		for k, x := range e.numbers {
+			b.numbers[k][i] = x
+		}
+	}
 }

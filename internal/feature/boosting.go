@@ -10,25 +10,6 @@ import (
 	"toptau/schema"
 )
 
-// Boosting is what a fit keeps of the trees of a boosted encoding: the sum of trees that gradient boosting
-// itself would predict with. As a weight vector it is a model, and where a linear fit may start.
-type Boosting struct {
-	Intercept float64
-	Rounds    []trees.Round
-	curves    bool // the rounds add to the curves of columns
-}
-
-// Weights returns the sum of the first rounds as a weight vector of a map with this many columns.
-func (b *Boosting) Weights(rounds, cols int) []float64 {
-	w := make([]float64, cols)
-	for _, r := range b.Rounds[:min(rounds, len(b.Rounds))] {
-		for i, v := range r.Values {
-			w[r.First+i] += v
-		}
-	}
-	return w
-}
-
 // FirstRounds returns the map with the first trees of a boosted encoding that Fit made. The curves of an additive
 // one stay whole.
 func (m *Map) FirstRounds(rounds int) (*Map, error) {
@@ -83,7 +64,7 @@ func (f *fitter) boost(block *LeavesBlock, rows trees.Training) error {
 	if f.o.Rounds > 0 {
 		size.Rounds = f.o.Rounds
 	}
-	signs, err := f.signs(block.Inputs)
+	signs, err := signsOf(f.t, f.o.Monotone, f.m, block.Inputs)
 	if err != nil {
 		return err
 	}

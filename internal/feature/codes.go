@@ -1,8 +1,6 @@
 package feature
 
 import (
-	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"strconv"
@@ -12,40 +10,6 @@ import (
 	"toptau/internal/table"
 	"toptau/schema"
 )
-
-// CategoryCodes are the numbers by which trees order the categories of an input: the fraction of positives,
-// drawn towards that of all rows. A missing value has none and is missing for the trees too.
-type CategoryCodes struct {
-	Input   int       `json:"input"`
-	Values  []float64 `json:"values"`  // one for each of Input.Categories
-	Unknown float64   `json:"unknown"` // of a category that training did not have
-}
-
-// number returns the code of a resolved category.
-func (c *CategoryCodes) number(code int32) float64 {
-	switch {
-	case code >= 0:
-		return c.Values[code]
-	case code == codeUnknown:
-		return c.Unknown
-	}
-	return math.NaN()
-}
-
-func (c *CategoryCodes) check(m *Map) error {
-	if c.Input < 0 || c.Input >= len(m.Inputs) || m.Inputs[c.Input].Kind != schema.Categorical {
-		return fmt.Errorf("codes of input %d, which is not categorical", c.Input)
-	}
-	if n := len(m.Inputs[c.Input].Categories); len(c.Values) != n {
-		return fmt.Errorf("%d codes for %d categories", len(c.Values), n)
-	}
-	for _, v := range append([]float64{c.Unknown}, c.Values...) {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return errors.New("a code that is not finite")
-		}
-	}
-	return nil
-}
 
 // Smoothing of codes, chosen by hand.
 const (

@@ -20,7 +20,7 @@ const (
 // Directions returns the direction of each input. Rising, Falling and Flat are proved from the weights: every term of the
 // score moves in this direction. A sum may rise although one of its terms falls; it is then Mixed. Categorical
 // inputs are Mixed.
-func (m *Map) Directions(weights []float64) []Direction {
+func Directions(m *Map, weights []float64) []Direction {
 	moves := make([]moves, len(m.Inputs))
 	for i, b := range m.Blocks {
 		w := weights[m.runs[i].first:m.runs[i].end]

@@ -185,7 +185,7 @@ func (f *fitter) addNumeric(j int, c *measured, b *columnBlocks) {
 		}
 	}
 	if indicator {
-		b.onehot.Columns = append(b.onehot.Columns, OneHot{Input: k, Missing: true, Scale: f.scales([]float64{c.MissingMass})})
+		b.onehot.Columns = append(b.onehot.Columns, OneHot{Input: k, Missing: true, Scale: f.o.scales([]float64{c.MissingMass}, f.allMass())})
 	}
 }
 
@@ -248,7 +248,7 @@ func (f *fitter) addCategorical(j int, c *measured, b *columnBlocks) {
 	var masses []float64
 	kept := f.frequent(order, c.Masses)
 	if in.Rare = len(kept) < len(order); in.Rare {
-		f.noteRare(columnLabel(column), len(order), len(kept))
+		f.rare = append(f.rare, warnRare(columnLabel(column), len(order), len(kept), f.allRows()))
 	}
 	if len(kept) == 0 {
 		f.drop(j, "rare values")
@@ -278,7 +278,7 @@ func (f *fitter) addCategorical(j int, c *measured, b *columnBlocks) {
 		}
 		masses = append(masses, rare.Value())
 	}
-	b.onehot.Columns = append(b.onehot.Columns, OneHot{Input: k, Missing: level, Scale: f.scales(masses)})
+	b.onehot.Columns = append(b.onehot.Columns, OneHot{Input: k, Missing: level, Scale: f.o.scales(masses, f.allMass())})
 }
 
 // byMass returns the codes of the categories that occur by descending mass, those of equal mass by the bytes
@@ -298,11 +298,11 @@ func byMass(masses []float64, names []string) []int {
 
 // scales returns the standard deviations sqrt(p (1 - p)) of one-hot columns of the given masses; nil unless
 // they are scaled.
-func (f *fitter) scales(masses []float64) []float64 {
-	if f.o.Scale != schema.ScaleAll {
+func (o Options) scales(masses []float64, total float64) []float64 {
+	if o.Scale != schema.ScaleAll {
 		return nil
 	}
-	return deviations(masses, f.allMass())
+	return deviations(masses, total)
 }
 
 // deviations returns the standard deviations of indicators by their masses.

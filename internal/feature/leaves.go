@@ -1,8 +1,8 @@
 package feature
 
 import (
+	"errors"
 	"fmt"
-	"iter"
 	"math"
 	"slices"
 	"strconv"
@@ -24,34 +24,6 @@ type LeavesBlock struct {
 	Trees  []trees.Tree    `json:"trees"`
 
 	groups []matrix.Group // by position in Trees; set by check
-}
-
-// weightedTree is a tree of a block with the weights of its leaves.
-type weightedTree struct {
-	block   *LeavesBlock
-	tree    *trees.Tree
-	weights []float64
-	first   bool // of its block
-}
-
-// trees yields the trees of all blocks in the order of their weights.
-func (m *Map) trees(weights []float64) iter.Seq[weightedTree] {
-	return func(yield func(weightedTree) bool) {
-		for i, b := range m.Blocks {
-			block, ok := b.(*LeavesBlock)
-			if !ok {
-				continue
-			}
-			w := weights[m.runs[i].first:m.runs[i].end]
-			for k := range block.Trees {
-				tree := &block.Trees[k]
-				if !yield(weightedTree{block, tree, w[:tree.Leaves()], k == 0}) {
-					return
-				}
-				w = w[tree.Leaves():]
-			}
-		}
-	}
 }
 
 // Kind returns "leaves".
@@ -159,4 +131,38 @@ func (b *LeavesBlock) rows(w []float64) *trees.Rows {
 		}
 	}
 	return trees.NewRows(b.Trees, b.Inputs, values, w)
+}
+
+// CategoryCodes are the numbers by which trees order the categories of an input: the fraction of positives,
+// drawn towards that of all rows. A missing value has none and is missing for the trees too.
+type CategoryCodes struct {
+	Input   int       `json:"input"`
+	Values  []float64 `json:"values"`  // one for each of Input.Categories
+	Unknown float64   `json:"unknown"` // of a category that training did not have
+}
+
+// number returns the code of a resolved category.
+func (c *CategoryCodes) number(code int32) float64 {
+	switch {
+	case code >= 0:
+		return c.Values[code]
+	case code == codeUnknown:
+		return c.Unknown
+	}
+	return math.NaN()
+}
+
+func (c *CategoryCodes) check(m *Map) error {
+	if c.Input < 0 || c.Input >= len(m.Inputs) || m.Inputs[c.Input].Kind != schema.Categorical {
+		return fmt.Errorf("codes of input %d, which is not categorical", c.Input)
+	}
+	if n := len(m.Inputs[c.Input].Categories); len(c.Values) != n {
+		return fmt.Errorf("%d codes for %d categories", len(c.Values), n)
+	}
+	for _, v := range append([]float64{c.Unknown}, c.Values...) {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return errors.New("a code that is not finite")
+		}
+	}
+	return nil
 }

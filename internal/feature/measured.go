@@ -301,7 +301,7 @@ func (m *Map) Rescaled(all *Measured) (*Map, error) {
 			n := OneHotBlock{Columns: slices.Clone(b.Columns)}
 			for j := range n.Columns {
 				if c := &n.Columns[j]; c.Scale != nil {
-					c.Scale = m.scalesOf(c, all)
+					c.Scale = scalesOf(m, c, all)
 				}
 			}
 			scaled.Blocks[i] = &n
@@ -311,7 +311,7 @@ func (m *Map) Rescaled(all *Measured) (*Map, error) {
 }
 
 // scalesOf returns the scales of the levels of a column on all rows.
-func (m *Map) scalesOf(c *OneHot, all *Measured) []float64 {
+func scalesOf(m *Map, c *OneHot, all *Measured) []float64 {
 	in := &m.Inputs[c.Input]
 	column := &all.Columns[in.Column]
 	var masses []float64

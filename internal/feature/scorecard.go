@@ -117,7 +117,7 @@ func (b *ScorecardBlock) Spec() matrix.BlockSpec { return matrix.CodedSpec(b.gro
 
 func (b *ScorecardBlock) appendWeights(m *Map, list []Weight) []Weight {
 	for _, c := range b.Columns {
-		title := m.title(c.Input)
+		title := title(m, c.Input)
 		for _, x := range c.Knots {
 			list = append(list, Weight{Name: title + " at " + shortest(x), Input: c.Input})
 		}
