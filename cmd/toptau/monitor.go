@@ -174,7 +174,7 @@ func (c *monitorCommand) watch(s *cli.Session, m *model.Model, in io.Reader) err
 		}
 	}
 	if c.Report != "" {
-		page := report.Monitoring(r, c.Model, c.Data[0], fileDate(c.Data[0]))
+		page := report.Monitoring(r, c.Model, c.Data[0], verbs.FileDate(c.Data[0]))
 		if err := outputs.Add(c.Report, cli.WriteTo(page)); err != nil {
 			return err
 		}

@@ -203,15 +203,3 @@ func openRows(s *cli.Session, paths []string) (io.ReadCloser, error) {
 	}
 	return stdin{s.Stdin}, nil
 }
-
-// readData reads files as one labelled table.
-func readData(s *cli.Session, paths []string, f toptau.Format) (*toptau.Data, error) {
-	if len(paths) == 1 {
-		return toptau.Read(s, paths[0], f)
-	}
-	files, err := toptau.OpenFiles(paths...)
-	if err != nil {
-		return nil, err
-	}
-	return toptau.ReadFrom(s, files, f)
-}

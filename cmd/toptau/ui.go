@@ -116,14 +116,16 @@ func (c *uiCommand) options(s *cli.Session) (*ui.Options, error) {
 		if c.model, err = c.Load(c.Files[0]); err != nil {
 			return nil, err
 		}
-		if format, err = formatFor(format, c.model); err != nil {
+		if format, err = verbs.FormatFor(format, c.model); err != nil {
 			return nil, err
 		}
 		entry = toptau.Entry{Model: c.model}
 	} else if model.IsFile(path) {
 		return nil, &diag.Error{Kind: diag.Usage, File: path, Found: "a model without data", Expected: "a model and labelled rows"}
 	}
-	format.Kept = append(format.Kept, keptColumns(c.Entity)...)
+	if c.Entity != "" {
+		format.Kept = append(format.Kept, c.Entity)
+	}
 	if c.model == nil {
 		c.data, err = toptau.ReadScored(s, path, c.Score, format)
 	} else {
@@ -139,7 +141,7 @@ func (c *uiCommand) options(s *cli.Session) (*ui.Options, error) {
 	}
 	s.Progress.Show(-1, "scoring %s", path)
 	x, err := toptau.Explore(s, c.data, entry, toptau.EvaluateOptions{Entity: c.Entity,
-		ReportDate: fileDate(path)})
+		ReportDate: verbs.FileDate(path)})
 	if err != nil {
 		return nil, err
 	}

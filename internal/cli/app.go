@@ -37,7 +37,8 @@ type App struct {
 	Examples    map[string][]string
 
 	// Options describes the flags of fields without tags, those of the library's option structs that verbs embed. The key
-	// is a flag's name, or a verb's name, a space and a flag's name. Fields whose type or name is in Hidden are no flags.
+	// is a flag's name, or a verb's name, a space and a flag's name. Fields whose name is in Hidden,
+	// alone or after their type and a dot, are no flags.
 	Options map[string]Option
 	Hidden  []string
 }
@@ -92,7 +93,11 @@ func (a *App) Parser(options ...kong.Option) (*kong.Kong, error) {
 	}
 	hidden := make([]string, len(a.Hidden))
 	for i, name := range a.Hidden {
-		hidden[i] = `\.` + name + "$"
+		if verb, field, found := strings.Cut(name, "."); found {
+			hidden[i] = "^" + verb + `(\[.*\])?\.` + field + "$" // verbs are generic types
+		} else {
+			hidden[i] = `\.` + name + "$"
+		}
 	}
 	all := []kong.Option{kong.Name(a.Name), kong.Description(a.Description), kong.UsageOnError(), vars,
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}), kong.PostBuild(a.describeOptions)}
