@@ -1649,6 +1649,10 @@ class Model:
         what = f"{len(self.columns)} columns" if not self._sparse else "LIBSVM indices"
         return f"<toptau.Model {os.fspath(self.path)}: {what}, points {', '.join(self.points) or 'none'}, {self.digest[:19]}>"
 
+    def to_bytes(self) -> bytes:
+        """Returns the content of the model file."""
+        return self._data
+
     # ---- What pickle, copy and scikit-learn call ----
 
     def __getstate__(self) -> dict:
