@@ -47,6 +47,7 @@ var order = []string{
 	"toptau/internal/table",
 	"toptau/internal/simulate",
 	"toptau/internal/feature",
+	"toptau/internal/reason",
 	"toptau/model",
 	"toptau/internal/portable",
 	"toptau/internal/dialect",

@@ -4,7 +4,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
 	"toptau/model"
+	"toptau/result"
 )
 
 // appendJSON appends the answer to a request as JSON.
@@ -113,37 +115,33 @@ func (r *rows) appendResult(b []byte, point int, c *chunk, row int, bad *rowProb
 		b = appendText(b, v.HeldBack)
 	}
 	if r.explain > 0 {
-		b = appendExplanation(b, r, c, row)
+		b = appendExplanation(b, &c.explained[row])
 	}
 	b = appendOddities(b, r, c, row, false)
 	b = appendOddities(b, r, c, row, true)
 	return append(b, '}')
 }
 
-func appendExplanation(b []byte, r *rows, c *chunk, row int) []byte {
-	first := 0
-	if row > 0 {
-		first = c.ends[row-1]
+// appendExplanation appends why a row has its score.
+func appendExplanation(b []byte, e *result.Explanation) []byte {
+	if e.AverageScore != nil {
+		b = appendNumber(append(b, `,"average_score":`...), *e.AverageScore)
 	}
-	columns := r.b.division().Columns
-	average := r.b.model.Averages() != nil
-	b = append(b, `,"explain":[`...)
-	for i, t := range c.terms[first:c.ends[row]] {
+	b = appendNumber(append(b, `,"offset":`...), e.Offset)
+	b = append(b, `,"reasons":[`...)
+	for i := range e.Reasons {
+		r := &e.Reasons[i]
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(b, `{"column":`...)
-		b = appendText(b, columns[t.column])
-		b = append(b, `,"adds":`...)
-		b = appendNumber(b, t.adds)
-		if average {
-			b = append(b, `,"above_average":`...)
-			b = appendNumber(b, t.above)
-		}
+		b = appendText(append(b, `{"column":`...), r.Column)
+		b = appendText(append(b, `,"value":`...), r.Value)
+		b = appendNumber(append(b, `,"adds":`...), r.Adds)
+		b = appendNumber(append(b, `,"above_average":`...), r.AboveAverage)
 		b = append(b, '}')
 	}
-	b = append(b, `],"rest":`...)
-	return appendNumber(b, c.rest[row])
+	b = append(b, `],"rounding":`...)
+	return appendNumber(b, e.Rounding)
 }
 
 // appendOddities appends the columns whose value is missing, or unknown.

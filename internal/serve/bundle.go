@@ -25,8 +25,6 @@ type bundle struct {
 	categorical bool          // some feature is a category
 	loaded      time.Time
 
-	divide   sync.Once
-	divided  *feature.Contributions
 	counters *modelCounters
 
 	chunks    sync.Pool // of *chunk
@@ -72,15 +70,6 @@ func (b *bundle) pointOf(name string) (int, bool) {
 		}
 	}
 	return 0, false
-}
-
-// division returns what divides scores among columns. The first call computes it.
-func (b *bundle) division() *feature.Contributions {
-	b.divide.Do(func() {
-		s := b.model.TableScorer(feature.Key{})
-		b.divided, _ = feature.NewContributions(s.Map, s.Weights) // the model has as many weights as features
-	})
-	return b.divided
 }
 
 // alertAt reports whether a score is above an operating point's threshold.

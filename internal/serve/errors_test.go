@@ -182,7 +182,7 @@ func TestOptionsMayComeAfterTheRows(t *testing.T) {
 	row := jsonObject(fixtureRows(1, 3)[0])
 	status, answer, _ := s.post(t, "/v1/score", "application/json", []byte(`{"rows": [`+row+`, {}], "explain": 2, "bad_rows": "empty", "at": "regions"}`))
 	r := parse(t, answer)
-	if status != 200 || r.At != "regions" || len(r.Results) != 2 || len(r.Results[0].Explain) != 2 || r.Results[1].Error == nil {
+	if status != 200 || r.At != "regions" || len(r.Results) != 2 || len(r.Results[0].Reasons) != 2 || r.Results[1].Error == nil {
 		t.Errorf("%d: %s", status, answer)
 	}
 	// A column may have the name of an option.
