@@ -41,6 +41,7 @@ var order = []string{
 	"toptau/calibrate",
 	"toptau/internal/alertlimit",
 	"toptau/result",
+	"toptau/internal/scoredrow",
 	"toptau/internal/sketch",
 	"toptau/internal/packed",
 	"toptau/internal/parquet",

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -58,7 +57,7 @@ func (c *explainCommand) Run(s *cli.Session) error {
 	var w verbs.RowWriter = &explanations{w: s.Stdout, top: cmp.Or(c.Top, 5)}
 	switch {
 	case s.JSON:
-		w = &jsonExplanations{w: cli.JSONLines{W: s.Stdout}}
+		w = verbs.NewRowWriter(s.Stdout, "", true, verbs.ExtraColumns{})
 	case c.CSV:
 		w = &csvExplanations{w: csv.NewWriter(s.Stdout), top: cmp.Or(c.Top, 5)}
 	}
@@ -170,41 +169,6 @@ func (e *explanations) Write(r *result.Row) error {
 func (e *explanations) Flush() {}
 
 func (e *explanations) End() error { return nil }
-
-// jsonExplanations prints one object a row.
-type jsonExplanations struct {
-	w      io.Writer
-	stream *toptau.Stream
-}
-
-func (e *jsonExplanations) Begin(s *toptau.Stream) error {
-	e.stream = s
-	return nil
-}
-
-func (e *jsonExplanations) Write(r *result.Row) error {
-	if r.Err != nil {
-		return json.NewEncoder(e.w).Encode(struct {
-			SchemaVersion result.Version `json:"schema_version"`
-			Row           int            `json:"row"`
-			ID            []string       `json:"id,omitempty"`
-			Score         *float64       `json:"score"`
-			Error         string         `json:"error"`
-		}{result.Version{}, r.Number, r.ID, nil, verbs.ReasonText(r.Err)})
-	}
-	return json.NewEncoder(e.w).Encode(struct {
-		SchemaVersion result.Version `json:"schema_version"`
-		Row           int            `json:"row"`
-		ID            []string       `json:"id,omitempty"`
-		Threshold     float64        `json:"threshold"`
-		Decision      bool           `json:"decision"`
-		*result.Explanation
-	}{result.Version{}, r.Number, r.ID, r.Threshold, r.Decisions[0], r.Explanation})
-}
-
-func (e *jsonExplanations) Flush() {}
-
-func (e *jsonExplanations) End() error { return nil }
 
 // csvExplanations prints one line for each of a row's main columns.
 type csvExplanations struct {
