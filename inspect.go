@@ -35,7 +35,7 @@ func Inspect(m *Model) (*result.Inspection, error) {
 	}
 	for i := range s.Columns {
 		c := &s.Columns[i]
-		r.Columns = append(r.Columns, result.InspectedColumn{Column: c.Name, Kind: string(c.Kind), Part: string(c.Part),
+		r.Columns = append(r.Columns, result.InspectedColumn{Column: c.Name, Kind: string(c.Kind), Part: string(c.Part), Unit: c.Unit,
 			Categories: len(c.Dictionary), Hashed: c.Salt != ""})
 		if c.Salt == "" {
 			r.Personal = append(r.Personal, personalValues("column "+c.Name, c.FileColumn(), c.Dictionary)...)

@@ -13,6 +13,7 @@ import (
 	"toptau/internal/plot"
 	"toptau/internal/report"
 	"toptau/internal/text"
+	"toptau/method"
 	"toptau/metric"
 	"toptau/model"
 	"toptau/schema"
@@ -280,7 +281,7 @@ func setGoal(f *report.Findings, goal metric.Goal) {
 	f.Lead = goal.String()
 	if tau := goal.Tau(); !tau.IsZero() {
 		f.Budget = &report.Budget{Name: "budget " + text.Percent(tau.Float64()), Rate: tau.Float64(),
-			OfRows: goal.Criterion().Name == metric.AtQuantile}
+			OfRows: goal.Population() == method.AllRows}
 		f.Zoom = zoomBudgets * tau.Float64()
 	}
 }

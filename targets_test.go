@@ -25,7 +25,7 @@ var refusals = map[string]map[string]string{
 }
 
 // readers are the files that read models in other languages. They name every kind.
-var readers = map[string]string{"Python": "python/toptau.py", "JavaScript": "js/toptau.mjs"}
+var readers = map[string]string{"Python": "python/toptau/reader.py", "JavaScript": "js/toptau.mjs"}
 
 // Every kind of block has an explanation, and every target holds it or refuses it by name and shows the way out.
 func TestEveryBlockHasEveryTarget(t *testing.T) {

@@ -310,9 +310,7 @@ func trainedModel(f *tune.Found, o TrainOptions, d *Data) (*model.Model, error) 
 			m.Points[0].Day = d.table.Time.Name
 		}
 	}
-	if c := f.Threshold.Calibrated; c != nil {
-		m.Points[0].Guarantee = guaranteeOf(c, f.CalibrationUnits.Negatives)
-	}
+	m.Points[0].Guarantee = guaranteeOf(&f.Threshold.Threshold, f.CalibrationUnits.Negatives)
 	for i := range f.Members {
 		m.Members = append(m.Members, trainedMember(&f.Candidates[f.Members[i].Candidate], &f.Members[i], o.Seed))
 	}
@@ -429,7 +427,7 @@ func newTraining(f *tune.Found, o TrainOptions) result.Training {
 	case f.TimeUp:
 		r.Stopped = result.TimeUp
 	}
-	if c := f.Threshold.Calibrated; c != nil && !o.Delta.IsZero() {
+	if c := f.Threshold.Guarantee; c != nil {
 		r.Order, r.Bound = &c.Order, &c.Bound
 	}
 	for i := range f.Candidates {
@@ -445,7 +443,7 @@ func newTraining(f *tune.Found, o TrainOptions) result.Training {
 		r.TestGoal, r.TestDecisions, r.TestValue = &f.Test.Goal, &f.Test.AtThreshold, f.Test.Value
 	}
 	if trend := f.Threshold.OverTime; trend != nil {
-		if drift := driftWarning(*trend, f.Threshold.Calibrated.Population()); drift != nil {
+		if drift := driftWarning(*trend, f.Threshold.Population); drift != nil {
 			r.Warnings = append(r.Warnings, *drift)
 		}
 	}
@@ -489,9 +487,6 @@ func candidateOf(c *tune.Candidate) result.Candidate {
 // expectedOf returns the expected rate of a threshold on new rows.
 func expectedOf(t *tune.Threshold) result.Expected {
 	e := result.NewExpected(t.Expected, t.Refitted)
-	e.Scheme, e.Population, e.Rows, e.Approximate = result.Scheme(t.Scheme), method.Negatives.String(), t.Rows, t.Approximate
-	if t.AllRows() {
-		e.Population = method.AllRows.String()
-	}
+	e.Scheme, e.Population, e.Rows, e.Approximate = result.Scheme(t.Scheme), t.Population.String(), t.Rows, t.Approximate
 	return e
 }

@@ -8,7 +8,7 @@ import (
 
 // A record is scored by column name; what the model does not know is ignored.
 func ExampleModel_Score() {
-	m, err := model.Load("testdata/v1.json")
+	m, err := model.Load("testdata/plain.json")
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -25,7 +25,7 @@ func ExampleModel_Score() {
 
 // An explanation says what every column adds.
 func ExampleModel_Explain() {
-	m, err := model.Load("testdata/v1.json")
+	m, err := model.Load("testdata/plain.json")
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -114,7 +114,7 @@ func (s *Scorer) Score(record map[string]string) (float64, error) {
 		}
 		var err error
 		if c.Kind == schema.Numeric && c.Part == schema.Whole && !s.m.missing.text(value) {
-			value = table.WithPoint(value, s.m.parts.Schema.Decimal)
+			value = table.WithPoint(table.WithoutUnit(value, c.Unit), s.m.parts.Schema.Decimal)
 		}
 		if s.fields[j], err = table.DeriveText(c, value, s.m.missing.text); err != nil {
 			return 0, err

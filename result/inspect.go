@@ -27,6 +27,7 @@ type InspectedColumn struct {
 	Column     string `json:"column"`           // name of the column
 	Kind       string `json:"kind"`             // numeric or categorical
 	Part       string `json:"part,omitempty"`   // what is taken from a time or an address
+	Unit       string `json:"unit,omitempty"`   // that its numbers may have in text
 	Categories int    `json:"categories"`       // number of categories in the file
 	Hashed     bool   `json:"hashed,omitempty"` // the file has hashes of the categories
 }

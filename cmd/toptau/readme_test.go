@@ -69,15 +69,7 @@ func runPage(t *testing.T, path string) {
 			t.Fatal(err)
 		}
 	}
-	for _, reader := range []string{"python/toptau.py", "js/toptau.mjs"} {
-		text, err := os.ReadFile(filepath.Join(module, reader))
-		if err == nil {
-			err = os.WriteFile(filepath.Base(reader), text, 0o644)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
+	copyReaders(t, module)
 	for name, text := range pageFiles {
 		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
@@ -96,6 +88,22 @@ func runPage(t *testing.T, path string) {
 	if got, want := withoutSeconds(got), withoutSeconds(string(content)); !same {
 		t.Errorf("%s does not show what its commands print (go test ./cmd/toptau -run README -update)\n%s",
 			filepath.Base(path), clitest.FirstDifference(got, want))
+	}
+}
+
+// copyReaders copies the packages for Python and JavaScript into the page's directory.
+func copyReaders(t *testing.T, module string) {
+	t.Helper()
+	err := os.CopyFS("toptau", os.DirFS(filepath.Join(module, "python", "toptau")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(module, "js", "toptau.mjs"))
+	if err == nil {
+		err = os.WriteFile("toptau.mjs", text, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

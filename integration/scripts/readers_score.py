@@ -8,7 +8,7 @@ import sys
 if sys.argv[3:] == ["plain"]:
     sys.modules["numpy"] = None
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "python"))
-import toptau  # noqa: E402
+from toptau import reader as toptau  # noqa: E402
 
 toptau.FEW_ROWS = 1  # numpy scores batches of any size
 MANY = 1000

@@ -56,7 +56,7 @@ func TestGuaranteeHoldsOnPartsByHash(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if 1-c.Threshold > alpha.Float64() {
+		if 1-c.Value > alpha.Float64() {
 			violations++
 		}
 	}

@@ -219,7 +219,7 @@ func TestVersionsAndTimes(t *testing.T) {
 
 // The readers in Python and JavaScript have the version of this source.
 func TestReadersHaveTheVersion(t *testing.T) {
-	for path, pattern := range map[string]string{"../../python/toptau.py": `(?m)^__version__ = "([^"]*)"$`, "../../js/package.json": `"version": "([^"]*)"`} {
+	for path, pattern := range map[string]string{"../../python/toptau/reader.py": `(?m)^__version__ = "([^"]*)"$`, "../../js/package.json": `"version": "([^"]*)"`} {
 		content, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)

@@ -121,7 +121,7 @@ func newPlan(m *model.Model, id string) (*plan, error) {
 // addColumn adds a feature to the table.
 func (p *plan) addColumn(c *schema.Column) {
 	column := table.Column{Name: c.Name, Number: c.Number, Kind: c.Kind, Part: c.Part, Source: c.Source,
-		Origin: c.Origin, Salt: c.Salt}
+		Origin: c.Origin, Salt: c.Salt, Unit: c.Unit}
 	if c.Kind == schema.Categorical {
 		column.Dictionary = append(slices.Clone(c.Dictionary), unknownCategory)
 	}

@@ -128,6 +128,9 @@ func (a *assembler) chooseFeatures(counts []kindCount) error {
 		}
 		if counts != nil {
 			c.Kind = a.kindOf(i, counts[i])
+			if c.Kind == schema.Numeric && counts[i].hasUnit() {
+				c.Unit = counts[i].unit
+			}
 		}
 		a.addFeature(c)
 	}
@@ -138,7 +141,7 @@ func (a *assembler) chooseFeatures(counts []kindCount) error {
 func (a *assembler) addFeature(c Column) {
 	a.roles.features = append(a.roles.features, c.Number-1)
 	a.kinds = append(a.kinds, c.Kind)
-	a.derived = append(a.derived, derivation{part: c.Part, origin: c.Origin})
+	a.derived = append(a.derived, derivation{part: c.Part, origin: c.Origin, unit: c.Unit})
 	a.codes = append(a.codes, map[string]int32{})
 	a.reader.table.Columns = append(a.reader.table.Columns, c)
 }
@@ -201,9 +204,12 @@ func (a *assembler) kindOf(column int, c kindCount) schema.Kind {
 	if c.seen == 0 || c.isNumeric() {
 		return schema.Numeric
 	}
-	if 2*c.units > c.seen {
-		a.reader.warn("units", fmt.Sprintf("column %s is read as categorical: its values look like numbers with a unit, such as 12.5%% or $3.20;"+
-			" write them without it", diag.Quote(a.names.all[column])))
+	if c.hasUnit() {
+		return schema.Numeric
+	}
+	if 2*c.anyUnit > c.seen {
+		a.reader.warn("units", fmt.Sprintf("column %s is read as categorical: its values are numbers with different units, such as $3.20 and 3 €;"+
+			" write them in one unit", diag.Quote(a.names.all[column])))
 	}
 	if 2*c.commas > c.seen {
 		a.reader.warn("decimal_comma", fmt.Sprintf("column %s is read as categorical: its values look like numbers"+
@@ -401,9 +407,9 @@ func (a *assembler) numberOf(k int, r *row, field []byte) (float64, error) {
 	if i >= 0 && r.points != nil && r.points[i] {
 		missing = missing.pointed()
 	}
-	v, what := missing.number(field)
+	v, what := missing.numberIn(a.derived[k].unit, field)
 	if what != number {
-		return 0, a.notNumber(r, i, field, what)
+		return 0, a.notNumber(r, k, field, what)
 	}
 	return v, nil
 }
@@ -495,14 +501,15 @@ func (a *assembler) notDerived(k int, field []byte, line int) error {
 	return e
 }
 
-// notNumber is the error of a field that should be a number.
-func (a *assembler) notNumber(r *row, column int, field []byte, what numeral) error {
+// notNumber is the error of a field of feature k that should be a number.
+func (a *assembler) notNumber(r *row, k int, field []byte, what numeral) error {
+	column := a.roles.features[k]
 	if a.repeatsHeader(r) {
 		return &diag.Error{Kind: diag.Data, File: a.reader.file, Line: r.line, Found: "a second header line", Expected: "rows",
 			Hint: "remove it; files are joined by giving all of them, not by cat"}
 	}
 	e := &diag.Error{Kind: diag.Data, File: a.reader.file, Line: r.lineOf(column), Column: a.names.all[column],
-		Found: diag.Quote(string(field)), Expected: expectedNumber(what),
+		Found: diag.Quote(string(field)), Expected: expectedNumber(what, a.derived[k].unit),
 		Fixes: []diag.Fix{{Param: "missing", Value: shellQuote(field)}}}
 	if what == notNumber {
 		if a.reader.options.Schema == nil {

@@ -333,7 +333,7 @@ func (c *delimitedScan) put(p *chunkRows, f *columnScan, b []byte, begin, end in
 			p.values[f.slot*p.stride+p.count] = v
 			return ok
 		}
-		v, what := c.missing.number(b[begin:end])
+		v, what := c.missing.numberIn(f.derived.unit, b[begin:end])
 		if what != number {
 			return false
 		}

@@ -263,9 +263,10 @@ type derivation struct {
 	part   schema.Part
 	origin float64
 	salt   string
+	unit   string
 }
 
-func derivationOf(c *schema.Column) derivation { return derivation{c.Part, c.Origin, c.Salt} }
+func derivationOf(c *schema.Column) derivation { return derivation{c.Part, c.Origin, c.Salt, c.Unit} }
 
 // changes reports whether a category differs from its field.
 func (d derivation) changes() bool { return d.part != schema.Whole || d.salt != "" }

@@ -38,9 +38,9 @@ func (r *FieldReader) read(field []byte, missing *missingSpellings) (float64, er
 		}
 		return v, nil
 	}
-	v, what := missing.number(field)
+	v, what := missing.numberIn(r.derived.unit, field)
 	if what != number {
-		return 0, r.wrong(field, expectedNumber(what))
+		return 0, r.wrong(field, expectedNumber(what, r.derived.unit))
 	}
 	return v, nil
 }
@@ -68,11 +68,14 @@ func (r *FieldReader) wrong(field []byte, expected string) error {
 }
 
 // expectedNumber describes what should replace a field that is not a finite number.
-func expectedNumber(what numeral) string {
+func expectedNumber(what numeral, unit string) string {
 	switch what {
 	case tooLarge:
 		return "a number within the range of float64"
 	case notNumber:
+		if unit != "" {
+			return "a number, with or without " + unit
+		}
 		return "a number"
 	}
 	return "a finite number"

@@ -67,7 +67,7 @@ func readHead(r *Reader, source *replay, line int, delimiter byte) (*head, error
 // settled reports whether the rest of the head, of most records, cannot change a decision:
 //
 //   - in every column more than half of all values that may follow are already numbers, or already neither
-//     numbers nor numbers with a decimal comma;
+//     numbers nor numbers with a decimal comma or a unit;
 //   - it is known whether the first record is a header;
 //   - it is known whether a first record with a text above numbers is an error.
 //
@@ -83,7 +83,7 @@ func (h *head) settled(most int) bool {
 			numeric = true
 			_, what := parseNumber(h.first.fields[i])
 			strays = strays || c.numbers == c.seen && what != number
-		case 2*(c.seen-c.numbers-c.commas) <= most+1, c.isBoolean():
+		case 2*(c.seen-c.numbers-c.commas-c.anyUnit) <= most+1, c.isBoolean():
 			return false
 		}
 	}
@@ -159,7 +159,7 @@ func (h *head) looksHeader() bool {
 		return false
 	}
 	for _, c := range h.counts {
-		if 2*c.numbers > c.seen {
+		if 2*c.numbers > c.seen || c.hasUnit() {
 			return true
 		}
 	}
@@ -172,7 +172,9 @@ type kindCount struct {
 	texts     int // fields that do not look like numbers
 	numbers   int // fields that look like numbers, NaN and infinity included
 	commas    int // fields that look like numbers with commas or groups of digits
-	units     int // texts that look like numbers with a percent sign or a currency
+	anyUnit   int // texts that are numbers with a unit
+	units     int // those with the unit below
+	unit      string
 	epochs    int // numbers that may be times
 	dates     int
 	addresses int
@@ -205,9 +207,7 @@ func (c *kindCount) count(field []byte, missing *missingSpellings) {
 	if missing.decimal == 0 && isMarked(field) {
 		c.commas++
 	}
-	if _, what := missing.parse(withoutUnit(field)); what == number {
-		c.units++
-	}
+	c.countUnit(field, missing)
 	c.countText(field)
 }
 
@@ -219,6 +219,7 @@ func (c *kindCount) countJSON(kind jsontext.Kind, value []byte, missing *missing
 	case kind == jsontext.Number:
 		c.countNumber(value)
 	default:
+		c.countUnit(value, missing.pointed())
 		c.countText(value)
 	}
 	c.seen++
@@ -264,19 +265,6 @@ func (c *kindCount) parts(name string) []schema.Part {
 		return timeParts
 	case c.addresses == c.seen:
 		return addressParts
-	}
-	return nil
-}
-
-// withoutUnit returns a text without a percent sign after it, or a currency before or after it.
-func withoutUnit(field []byte) []byte {
-	for _, unit := range []string{"%", "$", "€", "£", "¥"} {
-		if b, found := bytes.CutSuffix(trimBlanks(field), []byte(unit)); found {
-			return b
-		}
-		if b, found := bytes.CutPrefix(trimBlanks(field), []byte(unit)); found {
-			return b
-		}
 	}
 	return nil
 }

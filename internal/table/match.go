@@ -245,7 +245,7 @@ func (a *assembler) matchSchema() error {
 		}
 		a.codes = append(a.codes, codes)
 		r.table.Columns = append(r.table.Columns, Column{Name: c.Name, Number: i + 1, Kind: c.Kind,
-			Part: c.Part, Source: c.Source, Origin: c.Origin, Salt: c.Salt, Dictionary: slices.Clone(c.Dictionary)})
+			Part: c.Part, Source: c.Source, Origin: c.Origin, Salt: c.Salt, Unit: c.Unit, Dictionary: slices.Clone(c.Dictionary)})
 	}
 	return nil
 }

@@ -306,7 +306,7 @@ func (r *Reader) Schema() schema.Schema {
 	s := r.schema
 	for _, c := range r.table.Columns {
 		s.Columns = append(s.Columns, schema.Column{Name: c.Name, Number: c.Number, Kind: c.Kind,
-			Part: c.Part, Source: c.Source, Origin: c.Origin, Salt: c.Salt, Dictionary: slices.Clone(c.Dictionary)})
+			Part: c.Part, Source: c.Source, Origin: c.Origin, Salt: c.Salt, Unit: c.Unit, Dictionary: slices.Clone(c.Dictionary)})
 	}
 	return s
 }

@@ -11,7 +11,7 @@ func (t *Table) Select(rows []int) *Table {
 	s.Columns = make([]Column, len(t.Columns))
 	parallel.For(len(t.Columns), func(i int) {
 		c := &t.Columns[i]
-		column := Column{Name: c.Name, Number: c.Number, Kind: c.Kind, Dictionary: c.Dictionary, Part: c.Part, Source: c.Source, Origin: c.Origin, Salt: c.Salt}
+		column := Column{Name: c.Name, Number: c.Number, Kind: c.Kind, Dictionary: c.Dictionary, Part: c.Part, Source: c.Source, Origin: c.Origin, Salt: c.Salt, Unit: c.Unit}
 		for _, row := range rows {
 			if c.Kind == schema.Categorical {
 				column.Codes = append(column.Codes, c.Code(row))

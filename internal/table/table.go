@@ -74,6 +74,7 @@ type Column struct {
 	Source     string      // with Part: the name of the file's column
 	Origin     float64     // as in schema.Column
 	Salt       string      // as in schema.Column: the dictionary has hashes
+	Unit       string      // as in schema.Column
 	Number     int         // 1-based in the file that was read
 	Kind       schema.Kind
 	Values     []float64 // numeric: finite, or NaN for a missing value

@@ -249,10 +249,26 @@ func TestLinesBeforeTheHeader(t *testing.T) {
 }
 
 func TestUnitsAndDatesAsWritten(t *testing.T) {
-	_, info := mustRead(t, "rate,price,y\n12.5%,$ 3.20,1\n7%,3 €,0\n8 %,$4,1\n", Options{Format: schema.Format{Label: "y"}})
-	if len(info.Warnings) != 2 || info.Warnings[0].Code != "units" || info.Warnings[1].Code != "units" {
+	csv, info := mustRead(t, "rate,price,mixed,y\n12.5%,$ 3.20,$3,1\n7%,-$4,3 €,0\n8 %,,€ 4,1\n9,$1e3,5 €,1\n", Options{Format: schema.Format{Label: "y"}})
+	if len(info.Warnings) != 1 || info.Warnings[0].Code != "units" || !strings.Contains(info.Warnings[0].Text, "mixed") {
 		t.Error(info.Warnings)
 	}
+	json, _ := mustRead(t, `{"rate":"12.5%","price":"$ 3.20","mixed":"$3","y":1}
+{"rate":"7%","price":"-$4","mixed":"3 €","y":0}
+{"rate":"8 %","price":null,"mixed":"€ 4","y":1}
+{"rate":9,"price":"$1e3","mixed":"5 €","y":1}
+`, Options{Format: schema.Format{Label: "y"}})
+	again, _ := mustRead(t, "y,mixed,price,rate\n1,$3,3.20 $,12.5\n0,3 €,-$4,7.0%\n1,€ 4,,8\n1,5 €,1000,9%\n", Options{Schema: &info.Schema})
+	for _, x := range []*Table{csv, json, again} {
+		if got, want := fmt.Sprint(x.Columns[0].Values, x.Columns[1].Values, x.Columns[0].Unit, x.Columns[1].Unit), "[12.5 7 8 9] [3.2 -4 NaN 1000]%$"; got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	if v, err := NewFieldReader(&info.Schema.Columns[0], nil, ",").Number([]byte("-1.012,5 %")); v != -1012.5 || err != nil {
+		t.Error(v, err)
+	}
+	_, _, err := readText("rate,price,mixed,y\n12.5%,3 €,$3,1\n", Options{Schema: &info.Schema})
+	wantError(t, err, `t:2: column "price": "3 €", expected a number, with or without $ (use --missing '3 €')`)
 	for text, want := range map[string]string{"01.03.2026": "2026-03-01", "31.12.1999 23:59": "1999-12-31T23:59", "29.02.2024T01:02:03+02:00": "2024-02-29T01:02:03+02:00"} {
 		a, nanos, ok := ParseDate(text)
 		b, _, _ := ParseDate(want)

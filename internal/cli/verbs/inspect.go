@@ -80,6 +80,8 @@ func printInspection(s *cli.Session, r *result.Inspection) {
 		switch {
 		case c.Hashed:
 			kind = fmt.Sprintf("%s, %s, hashed", kind, text.Plural(c.Categories, "name"))
+		case c.Unit != "":
+			kind += ", in " + c.Unit
 		case c.Categories > 0:
 			kind = fmt.Sprintf("%s, %s", kind, text.Plural(c.Categories, "name"))
 		}

@@ -1,6 +1,6 @@
 """Scores records with a toptau model.
 
-One file without dependencies: copy it, or build a wheel. Every score has the bits of ``toptau score``, with
+One file without dependencies, which also works alone: copy it as toptau.py. Every score has the bits of ``toptau score``, with
 numpy, which makes batches fast, and without.
 
     import toptau
@@ -38,8 +38,6 @@ import math
 import os
 import re
 import struct
-import subprocess
-import tempfile
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
@@ -52,12 +50,12 @@ except ImportError:  # everything works without it, only batches are slower
     np = None
 
 __version__ = "0.2.0"
-__all__ = ["Error", "Explanation", "MAX_BYTES", "Model", "Point", "Reason", "train"]
+__all__ = ["Error", "Explanation", "MAX_BYTES", "Model", "Point", "Reason"]
 
 MAX_BYTES = 1 << 28
 """The largest model file that is read, in bytes. Set it higher for larger models."""
 
-FORMAT = 2  # the newest version of model files that this reader knows
+FORMAT = 1  # the version of the model files that this reader knows
 FEW_ROWS = 64  # fewer rows are scored one by one: numpy's calls would take longer. Measured, not critical
 CHUNK = 16384  # rows that numpy scores together: large, because each node of a tree costs a few calls
 INF = math.inf
@@ -559,13 +557,13 @@ def _ascending(values: list, what: str) -> list:
 _KINDS = {str: "a text", int: "a whole number", float: "a number", bool: "true or false", list: "a list", dict: "an object"}
 
 
-def _fields(value: Any, what: str, kinds: dict, required: Iterable[str], since: Iterable[str] = (), version: int = FORMAT) -> dict:
+def _fields(value: Any, what: str, kinds: dict, required: Iterable[str]) -> dict:
     """Returns an object of a model file after a check of its fields."""
     if value.__class__ is not dict:
         raise _refuse(f"{what} is not an object")
     for name, x in value.items():
         kind = kinds.get(name)
-        if kind is None or version < 2 and name in since:
+        if kind is None:
             raise _refuse(f"{what} has an unknown field {_quote(name)}")
         if kind is not object and x.__class__ is not kind and not (kind is float and x.__class__ is int):
             raise _refuse(f"{what}: {name} is not {_KINDS[kind]}")
@@ -965,18 +963,17 @@ _BLOCKS: dict[str, Callable] = {"numeric": _Numeric, "onehot": _OneHot, "scoreca
 class _Features:
     """The encoding of records: inputs and blocks."""
 
-    def __init__(self, fields: dict, columns: list[_Column], version: int):
+    def __init__(self, fields: dict, columns: list[_Column]):
         _fields(fields, "features", {"scale": str, "impute": str, "numbered": bool, "medians": bool, "sparse": bool, "inputs": list,
-                                     "dropped": list, "blocks": list}, ["scale", "impute", "inputs", "dropped", "blocks"], ["medians"], version)
-        self.impute = {"own": "indicator"}.get(fields["impute"], fields["impute"])
+                                     "dropped": list, "blocks": list}, ["scale", "impute", "inputs", "dropped", "blocks"])
+        self.impute = fields["impute"]
         if self.impute not in ("error", "median", "zero", "indicator"):
             raise _refuse(f"impute is {_quote(self.impute)}")
         self.sparse = fields.get("sparse", False)
         self.inputs, last = fields["inputs"], -1
         for place, x in enumerate(self.inputs):
             _fields(x, "an input", {"column": int, "name": str, "kind": str, "categories": list, "rare": bool, "fill": float},
-                    ["column", "name", "kind"], ["rare"], version)
-            x["kind"] = {"symbolic": "categorical"}.get(x["kind"], x["kind"])
+                    ["column", "name", "kind"])
             categories = x.get("categories", [])
             if x["column"] <= last or x["kind"] not in ("numeric", "categorical") or (x["kind"] == "categorical") != bool(categories) or \
                     x["kind"] == "numeric" and x.get("rare") or not all(c.__class__ is str for c in categories) or \
@@ -1125,13 +1122,11 @@ class _Probability:
 
 # ---- The model file ----
 
-# The top-level fields in their order: the name, whether each element has a line, the version that added it,
-# whether it must be there.
-_TOP = (("schema", False, 1, True), ("features", False, 1, True), ("offset", False, 1, True), ("weights", False, 1, True),
-        ("points", True, 1, True), ("history", True, 2, False), ("members", True, 1, True), ("training", False, 1, True),
-        ("fingerprints", False, 2, False), ("averages", False, 2, False), ("probability", False, 2, False), ("profile", False, 2, False),
-        ("reference", False, 2, False), ("probes", True, 1, True),
-        ("signature", False, 2, False))
+# The top-level fields in their order: the name, whether each element has a line, whether it must be there.
+_TOP = (("schema", False, True), ("features", False, True), ("offset", False, True), ("weights", False, True),
+        ("points", True, True), ("history", True, False), ("members", True, True), ("training", False, True),
+        ("fingerprints", False, False), ("averages", False, False), ("probability", False, False), ("profile", False, False),
+        ("reference", False, False), ("probes", True, True), ("signature", False, False))
 
 _OPENING = re.compile(rb'\{\n"toptau_model": ([1-9][0-9]{0,8}),\n').match
 _TAIL = re.compile(rb'"checksum": "sha256:([0-9a-f]{64})"\n\}\n').fullmatch
@@ -1145,7 +1140,7 @@ def _read(path: Any) -> bytes:
     try:
         with open(path, "rb") as f:
             head = f.read(64)
-            _version(head)
+            _check_version(head)
             data = head + f.read(MAX_BYTES + 1 - len(head))
     except OSError as e:
         raise Error("the model cannot be read", file=os.fspath(path), fix=str(e.strerror)) from None
@@ -1154,14 +1149,12 @@ def _read(path: Any) -> bytes:
     return data
 
 
-def _version(data: bytes) -> int:
+def _check_version(data: bytes) -> None:
     match = _OPENING(data)
     if match is None:
         raise Error("an empty file, not a toptau model" if not data else "not a toptau model", "a file that toptau train or fit wrote")
-    version = int(match[1])
-    if version > FORMAT:
-        raise Error(f"format {version}, this reader reads up to {FORMAT}", fix="use the reader of the toptau that wrote it")
-    return version
+    if int(match[1]) != FORMAT:
+        raise Error(f"format {match[1].decode()}, this reader reads format {FORMAT}", fix="use the reader of the toptau that wrote it")
 
 
 def _whole(text: str) -> int:
@@ -1205,7 +1198,7 @@ def _json(text: str) -> Any:
 
 def _parse(data: bytes) -> dict:
     """Checks checksum and form of a model file and returns its fields."""
-    version = _version(data)
+    _check_version(data)
     body, tail = data[:-_TAIL_SIZE], _TAIL(data[-_TAIL_SIZE:])
     if tail is None:
         raise _refuse("the end is missing")
@@ -1215,16 +1208,14 @@ def _parse(data: bytes) -> dict:
     if boxes > 1 << 20 and len(body) < 10 * boxes:
         raise _refuse("more lists and objects than a model has")
     lines = iter(body.decode("utf-8").split("\n")[2:])
-    fields: dict = {"toptau_model": version, "digest": "sha256:" + tail[1].decode()}
+    fields: dict = {"digest": "sha256:" + tail[1].decode()}
     line = next(lines)
-    for name, listed, since, required in _TOP:
+    for name, listed, required in _TOP:
         start = f'"{name}": '
         if not line.startswith(start):
             if required:
                 raise _refuse(f"no field {name}")
             continue
-        if since > version:
-            raise _refuse(f"format {version} has no field {name}")
         if listed:
             if line != start + "[":
                 raise _refuse(f"the form of {name}")
@@ -1318,11 +1309,10 @@ class Model:
             raise refused from None
 
     def _prepare(self, f: dict) -> None:
-        version = f["toptau_model"]
         schema = _fields(f["schema"], "schema", {
             "format": str, "header": bool, "width": int, "columns": list, "label": dict, "positive": list, "missing": list,
             "others": list, "id": list, "group": str, "time": str, "timezone": str, "decimal": str},
-            ["format", "header", "width"], ["id", "group", "time", "timezone", "decimal"], version)
+            ["format", "header", "width"])
         if schema.get("decimal", "") not in ("", ".", ","):
             raise _refuse("the decimal mark")
         self.digest: str = f["digest"]
@@ -1334,8 +1324,7 @@ class Model:
         self._schema = []
         for c in schema.get("columns", []):
             _fields(c, "a column", {"name": str, "number": int, "kind": str, "part": str, "source": str, "origin": float, "salt": str},
-                    ["name", "number", "kind"], ["part", "source", "origin", "salt"], version)
-            c["kind"] = {"symbolic": "categorical"}.get(c["kind"], c["kind"])
+                    ["name", "number", "kind"])
             part = c.get("part", "")
             if c["kind"] not in ("numeric", "categorical") or c["kind"] == "numeric" and "salt" in c or bool(part) != ("source" in c) or \
                     part and part not in (_NUMERIC_PARTS if c["kind"] == "numeric" else _TEXT_PARTS):
@@ -1343,7 +1332,7 @@ class Model:
             self._schema.append(_Column(c, missing, schema.get("decimal", "")))
         if len({c.name for c in self._schema}) != len(self._schema):
             raise _refuse("two columns of one name")
-        features = self._features = _Features(f["features"], self._schema, version)
+        features = self._features = _Features(f["features"], self._schema)
         if features.sparse != (schema["format"] == "libsvm") or features.sparse and self._schema:
             raise _refuse("the features do not fit the schema")
         self._sparse = features.sparse
@@ -1379,7 +1368,7 @@ class Model:
         """The operating points by name. The first is the default."""
         for p in f["points"]:
             _fields(p, "a point", {"name": str, "threshold": float, "goal": object, "source": str, "guarantee": dict, "segment": str,
-                                   "segments": list, "entity": str, "day": str}, ["name", "threshold"], ["entity", "day"], version)
+                                   "segments": list, "entity": str, "day": str}, ["name", "threshold"])
             segments = {}
             for s in p.get("segments", []):
                 _fields(s, "a segment", {"value": str, "threshold": float, "guarantee": dict}, ["value", "threshold"])
@@ -1667,8 +1656,8 @@ class Model:
         return [False, True] if np is None else np.array([False, True])
 
     def fit(self, X: Any = None, y: Any = None, **_: Any) -> Model:
-        """Returns the model, which is fitted already. So it may be the last step of a pipeline."""
-        return self
+        """Raises Error: a model file does not change. A fit that did nothing would make cross-validation measure training rows."""
+        raise Error("fit of a model that is fitted already", "TopTauClassifier to train, or FrozenEstimator(model) in a pipeline")
 
     def get_params(self, deep: bool = True) -> dict:
         return {"path": self.path}
@@ -1841,39 +1830,3 @@ class _Rows:
         if len(bad):
             raise Error(repr(float(values[bad[0]])), "a finite number", row=first + int(rows[bad[0]]) + 1, column=f"index {index[bad[0]]}")
         return rows, index, values
-
-
-# ---- Training ----
-
-
-def train(data: Any, output: Any, *, toptau: Any = None, **options: Any) -> Model:
-    """Trains a model with the command ``toptau train`` and returns it.
-
-    data is a path, a list of paths, or a data frame, which is written to a temporary file. output is the path of
-    the model. toptau is the path of the command; without it, the variable TOPTAU or the search path has it. The
-    options are those of the command, with underscores for dashes: ``label="attack", max_fpr="1%",
-    drop=["time", "host"]``. True sets an option without a value.
-
-    Raises Error with the message of the command.
-    """
-    command = [os.fspath(toptau or os.environ.get("TOPTAU") or "toptau"), "train", "--output", os.fspath(output), "--quiet"]
-    for name, value in options.items():
-        flag = "--" + name.replace("_", "-")
-        if value is True:
-            command.append(flag)
-        elif value is not None and value is not False:
-            listed = isinstance(value, (list, tuple))
-            command.append(f"{flag}={','.join(map(str, value)) if listed else value}")
-    with tempfile.TemporaryDirectory() as folder:
-        if hasattr(data, "to_csv"):
-            path = os.path.join(folder, "data.csv")
-            data.to_csv(path, index=False)
-            data = path
-        paths = list(data) if isinstance(data, (list, tuple)) else [data]
-        try:
-            done = subprocess.run(command + ["--", *map(os.fspath, paths)], stdin=subprocess.DEVNULL, capture_output=True, text=True)
-        except OSError as e:
-            raise Error(f"{command[0]} cannot be run: {e.strerror}", "the command toptau", fix="set its path: train(..., toptau=PATH)") from None
-    if done.returncode != 0:
-        raise Error(done.stderr.strip() or f"exit code {done.returncode}", fix="toptau train --help lists the options")
-    return Model(output)

@@ -1,0 +1,61 @@
+package table
+
+import (
+	"bytes"
+
+	"toptau/schema"
+)
+
+// trimUnit splits a text into the unit after it, or before it and after the sign, and the rest. Without a unit, unit is "".
+func trimUnit(field []byte) (unit string, rest []byte) {
+	b := trimBlanks(field)
+	unsigned := afterSign(b)
+	for _, unit := range schema.Units() {
+		if rest, found := bytes.CutSuffix(b, []byte(unit)); found {
+			return unit, trimBlanks(rest)
+		}
+		if rest, found := bytes.CutPrefix(unsigned, []byte(unit)); found {
+			return unit, append(b[:len(b)-len(unsigned):len(b)-len(unsigned)], trimBlanks(rest)...)
+		}
+	}
+	return "", b
+}
+
+// numberIn is number for a column of numbers with a unit: 12.5% and 12.5 are both 12.5 in a column of percentages. With
+// another unit a field is not a number.
+func (m *missingSpellings) numberIn(unit string, field []byte) (float64, numeral) {
+	v, what := m.number(field)
+	if what != notNumber || unit == "" {
+		return v, what
+	}
+	if found, rest := trimUnit(field); found == unit && len(rest) > 0 {
+		return m.parse(rest)
+	}
+	return v, what
+}
+
+// WithoutUnit returns the text of a number without the unit of its column.
+func WithoutUnit(field, unit string) string {
+	if found, rest := trimUnit([]byte(field)); unit != "" && found == unit {
+		return string(rest)
+	}
+	return field
+}
+
+// countUnit counts a text that is a number with a unit, if it is the unit of the first such text.
+func (c *kindCount) countUnit(field []byte, missing *missingSpellings) {
+	unit, rest := trimUnit(field)
+	if _, what := missing.parse(rest); unit == "" || what != number {
+		return
+	}
+	c.anyUnit++
+	if c.unit == "" {
+		c.unit = unit
+	}
+	if c.unit == unit {
+		c.units++
+	}
+}
+
+// hasUnit reports whether more than half of the values are numbers with the same unit.
+func (c *kindCount) hasUnit() bool { return 2*c.units > c.seen }
