@@ -56,14 +56,17 @@ func (k *ranking) examples(u *units, alarms []bool, limit int) ([]result.Example
 
 // example describes a row with its reasons.
 func (k *ranking) example(kind result.ExampleKind, row int, e *tableReasons) (result.Example, error) {
-	t := k.data.table
-	list, err := e.of(t, row, exampleReasons)
+	t, err := k.data.row(row)
+	if err != nil {
+		return result.Example{}, err
+	}
+	list, err := e.of(t, 0, exampleReasons)
 	if err != nil {
 		return result.Example{}, k.data.inFile(err)
 	}
-	x := result.Example{Kind: kind, Row: k.data.rowNumber(row), Line: t.LineOf(row), Score: k.z[row], Reasons: list}
+	x := result.Example{Kind: kind, Row: k.data.rowNumber(row), Line: t.LineOf(0), Score: k.z[row], Reasons: list}
 	for _, c := range t.ID {
-		x.ID = append(x.ID, c.Values[row])
+		x.ID = append(x.ID, c.Values[0])
 	}
 	return x, nil
 }

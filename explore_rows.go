@@ -26,7 +26,6 @@ const (
 // Ranked lists at most limit rows of a class from a place of the list on, 1 for the row with the highest score. An
 // entity is listed by the row with its highest score. more reports whether rows of the class follow.
 func (x *Explorer) Ranked(class RowClass, from, limit int) (rows []result.RankedRow, more bool, err error) {
-	defer checkStored(x.first.data, &rows, &err)
 	if class != AllRows && class != PositiveRows && class != NegativeRows {
 		return nil, false, &diag.Error{Kind: diag.Usage, Param: "class", Found: diag.Quote(string(class)),
 			Expected: "all, positive or negative"}
@@ -62,17 +61,19 @@ func (x *Explorer) Ranked(class RowClass, from, limit int) (rows []result.Ranked
 // ranked describes a row, or the row with the highest score of an entity.
 func (x *Explorer) ranked(place, unit int, e *tableReasons) (result.RankedRow, error) {
 	row := x.topRow(unit)
-	t := x.first.data.table
-	r := result.RankedRow{Place: place, Row: x.first.data.rowNumber(row), Line: t.LineOf(row),
+	t, err := x.first.data.row(row)
+	if err != nil {
+		return result.RankedRow{}, err
+	}
+	r := result.RankedRow{Place: place, Row: x.first.data.rowNumber(row), Line: t.LineOf(0),
 		Score: x.first.z[row]}
 	for _, c := range t.ID {
-		r.ID = append(r.ID, c.Values[row])
+		r.ID = append(r.ID, c.Values[0])
 	}
 	if e == nil {
 		return r, nil
 	}
-	var err error
-	if r.Reasons, err = e.of(t, row, exploredReasons); err != nil {
+	if r.Reasons, err = e.of(t, 0, exploredReasons); err != nil {
 		err = x.first.data.inFile(err)
 	}
 	return r, err
@@ -94,8 +95,7 @@ func (x *Explorer) topRow(unit int) int {
 
 // WhatIf scores a row (1-based) after some of its values were changed, by column: numbers as text, categories, or ""
 // for a missing value. Columns of times and addresses have the derived values, as in Model.ScoreFields.
-func (x *Explorer) WhatIf(row int, changes map[string]string) (out *result.WhatIf, err error) {
-	defer checkStored(x.first.data, &out, &err)
+func (x *Explorer) WhatIf(row int, changes map[string]string) (*result.WhatIf, error) {
 	r, err := x.changedRow(row, changes)
 	if err != nil {
 		return nil, err
@@ -122,23 +122,27 @@ type changedRow struct {
 
 // changedRow returns a row (1-based) with changed values.
 func (x *Explorer) changedRow(row int, changes map[string]string) (*changedRow, error) {
-	m, t := x.Model(), x.first.data.table
+	m, d := x.Model(), x.first.data
 	switch {
 	case m == nil:
 		return nil, &diag.Error{Kind: diag.Usage, Found: "scores without a model",
 			Expected: "a model, to score other values"}
-	case t.Sparse != nil:
+	case d.table.Sparse != nil:
 		return nil, &diag.Error{Kind: diag.Usage, Found: "rows of index:value",
 			Expected: "rows of columns, to change values"}
-	case row < 1 || row > t.Rows():
+	case row < 1 || row > d.Len():
 		return nil, &diag.Error{Kind: diag.Usage, Param: "row", Found: strconv.Itoa(row),
-			Expected: fmt.Sprintf("a row from 1 to %d", t.Rows())}
+			Expected: fmt.Sprintf("a row from 1 to %d", d.Len())}
+	}
+	t, err := d.row(row - 1)
+	if err != nil {
+		return nil, err
 	}
 	r := &changedRow{scorer: m.NewScorer()}
 	known := 0
 	for i := range t.Columns {
 		c := &t.Columns[i]
-		field := c.Text(row - 1)
+		field := c.Text(0)
 		r.former = append(r.former, field)
 		if value, changed := changes[c.Name]; changed {
 			field = value
@@ -159,8 +163,7 @@ func (x *Explorer) changedRow(row int, changes map[string]string) (*changedRow, 
 
 // Curve returns the score of a row, with changed values as in WhatIf, as a function of one of its columns: over values
 // that the data have, or over the categories that the model knows.
-func (x *Explorer) Curve(row int, changes map[string]string, column string) (out *result.ScoreCurve, err error) {
-	defer checkStored(x.first.data, &out, &err)
+func (x *Explorer) Curve(row int, changes map[string]string, column string) (*result.ScoreCurve, error) {
 	r, err := x.changedRow(row, changes)
 	if err != nil {
 		return nil, err
@@ -190,7 +193,11 @@ func (x *Explorer) Curve(row int, changes map[string]string, column string) (out
 		}
 		return c, nil
 	}
-	for _, value := range x.curveValues(in.Column, c.Value) {
+	values, err := x.curveValues(in.Column, c.Value)
+	if err != nil {
+		return nil, err
+	}
+	for _, value := range values {
 		z, err := score(strconv.FormatFloat(value, 'g', -1, 64))
 		if err != nil {
 			return nil, err
@@ -201,11 +208,14 @@ func (x *Explorer) Curve(row int, changes map[string]string, column string) (out
 }
 
 // curveValues returns ascending values of a numeric column at even ranks, and the value in use.
-func (x *Explorer) curveValues(column int, current string) []float64 {
-	t := x.first.data.table
+func (x *Explorer) curveValues(column int, current string) ([]float64, error) {
+	c, err := x.first.data.frame.LoadColumn(column)
+	if err != nil {
+		return nil, err
+	}
 	var values []float64
-	for _, row := range spacedRows(t.Rows(), ExploredRows) {
-		if v := t.Columns[column].Value(row); !math.IsNaN(v) {
+	for _, row := range spacedRows(x.first.data.Len(), ExploredRows) {
+		if v := c.Value(row); !math.IsNaN(v) {
 			values = append(values, v)
 		}
 	}
@@ -218,5 +228,5 @@ func (x *Explorer) curveValues(column int, current string) []float64 {
 		chosen = append(chosen, v)
 	}
 	slices.Sort(chosen)
-	return slices.Compact(chosen)
+	return slices.Compact(chosen), nil
 }

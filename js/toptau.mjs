@@ -93,6 +93,16 @@ function withPoint(text, mark) {
   return whole.replaceAll(group, "") + rest.replace(mark, ".");
 }
 
+const UNITS = ["%", "$", "€", "£", "¥"];
+
+/** Returns a number without the unit after it, or before it and after its sign. */
+function withoutUnit(text, unit) {
+  const b = trimBlanks(text);
+  if (b.endsWith(unit)) return trimBlanks(b.slice(0, -unit.length));
+  const sign = /^[+-]?/.exec(b)[0];
+  return b.startsWith(unit, sign.length) ? sign + trimBlanks(b.slice(sign.length + unit.length)) : b;
+}
+
 /** Returns sign, digits without zeros at the end, and exponent: x = 0.DIGITS * 10^exponent. */
 function digitsOf(x) {
   const [, sign, first, rest = "", exponent] = /^(-?)(.)(?:\.(.*))?e(.*)$/.exec(x.toExponential());
@@ -374,6 +384,7 @@ class Column {
     this.source = c.source ?? c.name; // the column of a record that the value comes from
     this.origin = c.origin ?? 0;
     this.salt = c.salt ?? "";
+    this.unit = c.unit ?? ""; // that numbers in texts may have
     this.missing = new Set(["", ...missing.map(trimBlanks)]);
     this.missingNumbers = [...this.missing].map(parseNumber).filter((x) => !Number.isNaN(x));
     this.input = -1; // its place in the features
@@ -434,8 +445,12 @@ class Column {
     const text = this.text(value);
     if (this.isMissing(text)) return NaN;
     if (this.part) return this.timeOf(text);
-    const x = parseField(typeof value === "string" ? withPoint(text, this.mark) : text);
-    if (x === undefined) throw this.error(quote(text), "a number");
+    let x = parseField(typeof value === "string" ? withPoint(text, this.mark) : text);
+    if (x === undefined && this.unit) {
+      const number = parseNumber(withPoint(withoutUnit(text, this.unit), this.mark));
+      if (!Number.isNaN(number)) x = number;
+    }
+    if (x === undefined) throw this.error(quote(text), this.unit ? `a number, with or without ${this.unit}` : "a number");
     return x;
   }
 
@@ -1158,9 +1173,9 @@ export class Model {
     if (!missing.every(TESTS.text)) throw refuse("spellings of missing values");
     this.digest = f.digest;
     this.#schema = (schema.columns ?? []).map((c) => {
-      fields(c, "a column", { name: "text!", number: "whole!", kind: "text!", part: "text", source: "text", origin: "number", salt: "text" });
+      fields(c, "a column", { name: "text!", number: "whole!", kind: "text!", part: "text", source: "text", origin: "number", salt: "text", unit: "text" });
       const known = c.kind === "numeric" ? NUMERIC_PARTS : TEXT_PARTS;
-      if (!["numeric", "categorical"].includes(c.kind) || (c.kind === "numeric" && "salt" in c) || "part" in c !== "source" in c || ("part" in c && !known.includes(c.part))) {
+      if (!["numeric", "categorical"].includes(c.kind) || (c.kind === "numeric" && "salt" in c) || ("unit" in c && (c.kind !== "numeric" || "part" in c || !UNITS.includes(c.unit))) || "part" in c !== "source" in c || ("part" in c && !known.includes(c.part))) {
         throw refuse(`column ${quote(c.name)} of the schema`);
       }
       return new Column(c, missing, schema.decimal ?? "");

@@ -130,6 +130,17 @@ def _with_point(text: str, mark: str) -> str:
     return whole.replace(group, "") + point.replace(",", ".") + fraction
 
 
+_UNITS = ("%", "$", "€", "£", "¥")
+
+
+def _without_unit(text: str, unit: str) -> str:
+    """Returns a number without the unit after it, or before it and after its sign."""
+    if text.endswith(unit):
+        return text[:-len(unit)].strip(" \t")
+    sign = text[:1] if text[:1] in ("+", "-") else ""
+    return sign + text[len(sign) + len(unit):].strip(" \t") if text[len(sign):].startswith(unit) else text
+
+
 def _digits(x: float) -> tuple[str, str, int]:
     """Returns sign, digits without zeros at their ends, and exponent: x = 0.DIGITS * 10^exponent."""
     sign, digits, exponent = decimal.Decimal(repr(x)).as_tuple()
@@ -307,6 +318,7 @@ class _Column:
         self.numeric = fields["kind"] == "numeric"
         self.source = fields.get("source") or self.name  # the column of a record that the value comes from
         self.mark = decimal  # of numbers in texts
+        self.unit = fields.get("unit", "")  # that numbers in texts may have
         self.origin, self.salt = float(fields.get("origin", 0)), fields.get("salt", "")
         self.missing = {text.strip(" \t") for text in missing} | {""}
         self.missing_numbers = [x for x in map(_parse_number, self.missing) if x is not None]
@@ -368,8 +380,10 @@ class _Column:
             if self.part:
                 return self._part_of(value)
             x = _parse_field(_with_point(value, self.mark))
+            if x is None and self.unit:
+                x = _parse_number(_with_point(_without_unit(value, self.unit), self.mark))
             if x is None:
-                raise self.error(value, "a number")
+                raise self.error(value, f"a number, with or without {self.unit}" if self.unit else "a number")
             return x
         if _is_na(value):
             return NAN
@@ -1323,10 +1337,11 @@ class Model:
         missing = schema.get("missing", [])
         self._schema = []
         for c in schema.get("columns", []):
-            _fields(c, "a column", {"name": str, "number": int, "kind": str, "part": str, "source": str, "origin": float, "salt": str},
+            _fields(c, "a column", {"name": str, "number": int, "kind": str, "part": str, "source": str, "origin": float, "salt": str, "unit": str},
                     ["name", "number", "kind"])
             part = c.get("part", "")
-            if c["kind"] not in ("numeric", "categorical") or c["kind"] == "numeric" and "salt" in c or bool(part) != ("source" in c) or \
+            if c["kind"] not in ("numeric", "categorical") or c["kind"] == "numeric" and "salt" in c or \
+                    "unit" in c and (c["kind"] != "numeric" or part or c["unit"] not in _UNITS) or bool(part) != ("source" in c) or \
                     part and part not in (_NUMERIC_PARTS if c["kind"] == "numeric" else _TEXT_PARTS):
                 raise _refuse(f"column {_quote(c['name'])} of the schema")
             self._schema.append(_Column(c, missing, schema.get("decimal", "")))
