@@ -558,7 +558,7 @@ var forges = []forge{
 		return f.setText(func(text string) string { return strings.Replace(text, `"`+name+`":`, `"x":`, 1) })
 	}},
 	{"numbers that JSON does not have", true, setField("lower_bound", "NaN", "1e999", "-1e999", "Infinity", "0x1p4", `"1"`, "[1]", "true", "+1", "01")},
-	{"another format", true, setField("toptau_certificate", "0", "-1", "1", "3", "99", `"2"`, "1.5", "null")},
+	{"another format", true, setField("toptau_certificate", "0", "-1", "2", "3", "99", `"2"`, "1.5", "null")},
 	{"a bound on the norm raised", false, func(f *forgery) bool {
 		if f.c.Norm == nil {
 			return false

@@ -7,6 +7,7 @@ import (
 	"toptau/internal/report"
 	"toptau/internal/text"
 	"toptau/internal/tune"
+	"toptau/method"
 )
 
 // choiceText returns why a model was chosen: "ramp on scorecard with lambda 0.01 (63.8 % ± 1.6), best of 4;
@@ -57,7 +58,7 @@ func thresholdText(f *tune.Found) string {
 	t := &f.Threshold
 	unit := unitOf(f.Units, 0)
 	rows := report.NegativeNames(unit)
-	if t.AllRows() {
+	if t.Population == method.AllRows {
 		rows = report.UnitNames(unit)
 	}
 	rows = text.Count(t.Rows) + " " + rows
@@ -74,7 +75,7 @@ func thresholdText(f *tune.Found) string {
 	switch {
 	case t.Certified:
 		return fmt.Sprintf("guaranteed with probability 1 - %s if new rows come from the same distribution: order statistic %d of %s",
-			t.Calibrated.Delta, t.Order, rows)
+			t.Guarantee.Delta, t.Order, rows)
 	case t.OutOfFold:
 		return fmt.Sprintf("not guaranteed: order statistic %d of %s; these rows also chose the model (docs/results/guarantee.md counts how "+
 			"often such thresholds exceed the budget)", t.Order, rows)

@@ -18,6 +18,24 @@ import (
 // uniform returns a number in [0, 1).
 func uniform(r *rand.Rand) float64 { return float64(r.Uint64()>>11) / (1 << 53) }
 
+// thresholdOfScores returns the threshold for a false positive rate from scores of negatives; delta "": without a guarantee.
+func thresholdOfScores(t testing.TB, negatives []float64, alpha, delta string) *calibrate.Threshold {
+	t.Helper()
+	s, err := calibrate.Sort(negatives, nil, method.Negatives)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d threshold.Rate
+	if delta != "" {
+		d = threshold.MustRate(delta)
+	}
+	at, err := calibrate.For(MaxFPR(alpha), d, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at
+}
+
 // calibratedPoint returns a point with a guarantee of 5 % from n uniform scores.
 func calibratedPoint(t testing.TB, r *rand.Rand, n int, kind string) *model.Point {
 	t.Helper()
@@ -25,11 +43,9 @@ func calibratedPoint(t testing.TB, r *rand.Rand, n int, kind string) *model.Poin
 	for i := range z {
 		z[i] = uniform(r)
 	}
-	at, c, err := calibrate.NeymanPearson(z, threshold.MustRate("5%"), threshold.MustRate("5%"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &model.Point{Name: "goal", Threshold: at, Guarantee: &model.Guarantee{Certified: true, Kind: metric.GoalKind(kind), Calibration: c.Calibration}}
+	at := thresholdOfScores(t, z, "5%", "5%")
+	return &model.Point{Name: "goal", Threshold: at.Value, Guarantee: &model.Guarantee{Certified: true, Kind: metric.GoalKind(kind),
+		Calibration: at.Guarantee.Calibration}}
 }
 
 // The comparison raises a false alarm in at most 1 % of the runs, plus three standard errors. Positives score high and are as

@@ -28,14 +28,13 @@ import (
 type Explorer struct {
 	*Evaluation // of the ranking
 
-	first     *ranking
-	counted   *Data             // rows, or units that the budget counts
-	scores    []float64         // of the counted, in their order
-	negatives *calibrate.Sorted // nil: rows have weights
-	all       *calibrate.Sorted // likewise
-	against   map[bool]string   // whether all rows are counted: why these rows cannot carry a guarantee, "" if they can
-	byScore   func() []int32    // the counted in the order of falling scores
-	shapes    func() (*shapes, error)
+	first   *ranking
+	counted *Data     // rows, or units that the budget counts
+	scores  []float64 // of the counted, in their order
+	sorted  map[method.Population]*calibrate.Sorted
+	against map[method.Population]string // why the rows that a budget counts cannot carry a guarantee, "" if they can
+	byScore func() []int32               // the counted in the order of falling scores
+	shapes  func() (*shapes, error)
 }
 
 // shapes are the effects of columns.
@@ -48,8 +47,7 @@ type shapes struct {
 const ExploredRows = 20000
 
 // Explore measures a ranking as Evaluate does and returns an Explorer of it.
-func Explore(ctx context.Context, d *Data, e Entry, o EvaluateOptions) (out *Explorer, err error) {
-	defer checkStored(d, &out, &err)
+func Explore(ctx context.Context, d *Data, e Entry, o EvaluateOptions) (*Explorer, error) {
 	measured, err := Evaluate(ctx, d, []Entry{e}, o)
 	if err != nil {
 		return nil, err
@@ -57,27 +55,21 @@ func Explore(ctx context.Context, d *Data, e Entry, o EvaluateOptions) (out *Exp
 	if measured.large {
 		return nil, &diag.Error{Kind: diag.Usage, Found: "rows that do not fit into memory", Expected: "rows that do", Hint: "a sample of the rows may be enough"}
 	}
-	x := &Explorer{Evaluation: measured, first: measured.rankings[0], counted: d, against: map[bool]string{}}
+	x := &Explorer{Evaluation: measured, first: measured.rankings[0], counted: d, against: map[method.Population]string{},
+		sorted: map[method.Population]*calibrate.Sorted{}}
 	x.scores = x.units.scores(x.first.z)
 	if !x.units.Rows() {
 		x.counted = x.units.data(d)
-	}
-	if !x.Weighted {
-		if s := x.first.scores.Negatives; len(s) > 0 {
-			if x.negatives, err = calibrate.Sort(s, method.Negatives); err != nil {
-				return nil, err
-			}
-		}
-		if x.all, err = calibrate.Sort(x.scores, method.AllRows); err != nil {
-			return nil, err
-		}
 	}
 	var trained string
 	if m := e.Model; m != nil {
 		trained = reasonAgainst(m, d, x.TrainingRows, false)
 	}
-	for _, all := range []bool{false, true} {
-		x.against[all] = cmp.Or(trained, tune.AgainstGuarantee(x.counted.table, all, false, x.units.Daily))
+	for _, of := range []method.Population{method.Negatives, method.AllRows} {
+		if x.sorted[of], err = sortedScores(x.counted.table, x.scores, of, nil); err != nil {
+			return nil, err
+		}
+		x.against[of] = cmp.Or(trained, tune.AgainstGuarantee(x.counted.table, of == method.AllRows, false, x.units.Daily))
 	}
 	x.byScore = sync.OnceValue(x.sortRows)
 	go x.byScore() // the list is wanted soon, and other answers do not need it
@@ -115,10 +107,10 @@ func (x *Explorer) Budget(g Goal, delta threshold.Rate, perPeriod float64,
 		return nil, &diag.Error{Kind: diag.Usage, Param: "rows", Found: fmt.Sprint(perPeriod),
 			Expected: "a number of rows in a period"}
 	}
-	everything := g.Criterion().Name == metric.AtQuantile
-	b := &result.Budget{Goal: g, Delta: delta, Population: method.Negatives.String(), Rows: x.Rows - x.Positives}
-	if everything {
-		b.Population, b.Rows = method.AllRows.String(), x.Rows
+	of := g.Population()
+	b := &result.Budget{Goal: g, Delta: delta, Population: of.String(), Rows: x.Rows - x.Positives}
+	if of == method.AllRows {
+		b.Rows = x.Rows
 	}
 	if tau := g.Tau(); !tau.IsZero() {
 		var err error
@@ -126,68 +118,47 @@ func (x *Explorer) Budget(g Goal, delta threshold.Rate, perPeriod float64,
 			return nil, err
 		}
 	}
-	side := func(t float64, evidence *calibrate.Guarantee) (result.BudgetSide, error) {
-		s, err := x.side(t, evidence, everything)
+	side := func(t *calibrate.Threshold) (result.BudgetSide, error) {
+		s, err := x.side(t)
 		if err == nil && perPeriod > 0 {
-			s.Period = x.period(&s, perPeriod, costs, everything)
+			s.Period = x.period(&s, perPeriod, costs, of == method.AllRows)
 		}
 		return s, err
 	}
-	t, evidence, err := x.thresholdFor(g, threshold.Rate{})
+	t, err := calibrate.For(g, threshold.Rate{}, x.sorted[of])
 	if err != nil {
 		return nil, err
 	}
-	if b.Plain, err = side(t, &evidence); err != nil {
+	if b.Plain, err = side(t); err != nil {
 		return nil, err
 	}
-	if b.Reason = x.against[everything]; b.Reason != "" {
+	if b.Reason = x.against[of]; b.Reason != "" {
 		return b, nil
 	}
-	t, evidence, err = x.thresholdFor(g, delta)
-	switch {
-	case !evidence.Certified:
+	t, err = calibrate.For(g, delta, x.sorted[of])
+	if e := diag.Of(err); e != nil && e.Kind == diag.Guarantee {
 		b.Reason = "there are too few rows"
 		return b, nil
-	case err != nil:
+	}
+	if err != nil {
 		return nil, err
 	}
-	certified, err := side(t, &evidence)
+	certified, err := side(t)
 	b.Certified = &certified
 	return b, err
-}
-
-// thresholdFor returns the threshold for a goal, certified if delta is set.
-func (x *Explorer) thresholdFor(g Goal, delta threshold.Rate) (float64, calibrate.Guarantee, error) {
-	sorted := x.negatives
-	if g.Criterion().Name == metric.AtQuantile {
-		sorted = x.all
-	}
-	if sorted == nil || g.Kind == metric.GoalAbsoluteTop {
-		c := calibrating{data: x.counted, scores: x.scores, goal: g, options: ThresholdOptions{Delta: delta}}
-		t, evidence, err := c.onRows(nil)
-		if evidence == nil {
-			return 0, calibrate.Guarantee{}, err
-		}
-		return t, *evidence, err
-	}
-	if delta.IsZero() {
-		return sorted.Plain(g.Tau())
-	}
-	return sorted.Certified(g.Tau(), delta)
 }
 
 // side measures a threshold that is an order statistic of the population. The intervals are for this threshold on new
 // rows. They are those of a fixed threshold, and cover also for an order statistic (TestIntervalsOfBudgetsCover): the
 // rate of the population that it comes from has a beta distribution, and the other class does not know it.
-func (x *Explorer) side(t float64, evidence *calibrate.Guarantee, all bool) (result.BudgetSide, error) {
-	c, err := x.first.rank.At(t, metric.DefaultConfidence)
+func (x *Explorer) side(t *calibrate.Threshold) (result.BudgetSide, error) {
+	c, err := x.first.rank.At(t.Value, metric.DefaultConfidence)
 	if err != nil {
 		return result.BudgetSide{}, err
 	}
-	s := result.BudgetSide{Threshold: t, Alerts: c.TruePositives + c.FalsePositives,
-		Expected: evidence.Expected(metric.DefaultConfidence),
-		Found:    c.TruePositiveRate, Precision: c.Precision, FalseAlarms: c.FalsePositiveRate}
-	if !all && s.FalseAlarms.Interval != nil {
+	s := result.BudgetSide{Threshold: t.Value, Alerts: c.TruePositives + c.FalsePositives, Expected: t.Expected,
+		Found: c.TruePositiveRate, Precision: c.Precision, FalseAlarms: c.FalsePositiveRate}
+	if t.Population == method.Negatives && s.FalseAlarms.Interval != nil {
 		s.FalseAlarms.Interval = &metric.Interval{Kind: "beta distribution of an order statistic",
 			Low: s.Expected.Low, High: s.Expected.High,
 			Confidence: s.Expected.Confidence}
@@ -248,8 +219,8 @@ func (x *Explorer) PerDay() float64 {
 
 // AboveThreshold returns the number of rows, or units, whose score is above a threshold.
 func (x *Explorer) AboveThreshold(t float64) int {
-	if x.all != nil {
-		return x.all.Above(t)
+	if !x.Weighted {
+		return x.sorted[method.AllRows].Above(t)
 	}
 	order := x.byScore()
 	n, _ := slices.BinarySearchFunc(order, t, func(i int32, t float64) int {
@@ -263,8 +234,7 @@ func (x *Explorer) AboveThreshold(t float64) int {
 
 // OverTime tests whether the scores of the negatives, or of all rows, change over time. It returns nil without a
 // time column.
-func (x *Explorer) OverTime(all bool) (out *calibrate.Trend, err error) {
-	defer checkStored(x.first.data, &out, &err)
+func (x *Explorer) OverTime(all bool) (*calibrate.Trend, error) {
 	population := method.Negatives
 	if all {
 		population = method.AllRows
@@ -275,8 +245,7 @@ func (x *Explorer) OverTime(all bool) (out *calibrate.Trend, err error) {
 
 // Monitor compares the rows in the order of their times, or of the data, with what the model keeps, as the function Monitor
 // does with rows that arrive. It returns nil without a model, and an error if the model keeps nothing to compare with.
-func (x *Explorer) Monitor(ctx context.Context) (out *result.Monitoring, err error) {
-	defer checkStored(x.first.data, &out, &err)
+func (x *Explorer) Monitor(ctx context.Context) (*result.Monitoring, error) {
 	m, t := x.first.Model, x.first.data.table
 	if m == nil {
 		return nil, nil
@@ -301,7 +270,10 @@ func (x *Explorer) Monitor(ctx context.Context) (out *result.Monitoring, err err
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		part := t.Select(rows)
+		part, err := x.first.data.frame.Select(rows)
+		if err != nil {
+			return nil, err
+		}
 		b := &monitor.Batch{Table: part, Label: func(i int) table.Class { return part.Label[i] }}
 		if part.Time != nil {
 			b.Time = func(i int) string { return part.Time.Values[i] }
@@ -334,7 +306,6 @@ func (x *Explorer) Findings(feature.Key) (*report.Findings, error) {
 // Shapes returns what the main columns and pairs of columns add to the scores, measured on at most 20,000 rows. It
 // returns nothing without a model. The key keeps packages of other modules out.
 func (x *Explorer) Shapes(feature.Key) (columns []report.Shape, pairs []report.PairShape, err error) {
-	defer checkStored(x.first.data, &columns, &err)
 	s, err := x.shapes()
 	if err != nil {
 		return nil, nil, err
@@ -348,8 +319,10 @@ func (x *Explorer) measureShapes() (*shapes, error) {
 	if m == nil {
 		return s, nil
 	}
-	var err error
-	sample := x.first.data.selectRows(spacedRows(x.first.data.Len(), ExploredRows))
+	sample, err := x.first.data.selectRows(spacedRows(x.first.data.Len(), ExploredRows))
+	if err != nil {
+		return nil, err
+	}
 	s.columns, s.pairs, err = mainShapes(m, sample, exploredColumns)
 	return s, err
 }

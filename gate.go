@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"toptau/internal/text"
+	"toptau/method"
 	"toptau/metric"
 	"toptau/result"
 	"toptau/threshold"
@@ -40,7 +41,7 @@ func (e *Evaluation) gate(o EvaluateOptions) *result.Gate {
 	if len(first.Points) > 0 {
 		p := &first.Points[0]
 		rate, what := p.Decisions.FalsePositiveRate, "of the negatives raise a false alarm"
-		if p.Goal.Criterion().Name == metric.AtQuantile {
+		if p.Goal.Population() == method.AllRows {
 			rate, what = alertRate(&p.Decisions), "of the rows are alerts"
 		}
 		if tau := p.Goal.Tau(); !tau.IsZero() && rate.Interval != nil && rate.Interval.Low > tau.Float64() {

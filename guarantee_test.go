@@ -8,12 +8,10 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"toptau/calibrate"
 	"toptau/internal/detmath"
 	"toptau/internal/learn"
 	"toptau/internal/matrix"
 	"toptau/internal/table"
-	"toptau/method"
 	"toptau/threshold"
 )
 
@@ -186,10 +184,7 @@ func (s *outOfFold) fitCandidate(t *testing.T, columns int, lambda float64) cand
 			c.out, c.inSample = append(c.out, z[i]), append(c.inSample, scoreOf(row, c.w, c.offset))
 		}
 	}
-	var err error
-	if c.threshold, _, err = calibrate.NeymanPearson(c.out, threshold.MustRate("1%"), threshold.MustRate("5%")); err != nil {
-		t.Fatal(err)
-	}
+	c.threshold = thresholdOfScores(t, c.out, "1%", "5%").Value
 	for i, positive := range s.positive {
 		if positive && z[i] > c.threshold {
 			c.found++
@@ -214,10 +209,7 @@ func (s *outOfFold) pickLuckiest(t *testing.T) int {
 				z = append(z, scoreOf(row, w, 0))
 			}
 		}
-		chosen, _, err := calibrate.NeymanPearson(z, threshold.MustRate("1%"), threshold.MustRate("5%"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		chosen := thresholdOfScores(t, z, "1%", "5%").Value
 		norm := 0.0
 		for _, v := range w {
 			norm += v * v
@@ -275,15 +267,9 @@ func TestOutOfFoldBySimulation(t *testing.T) {
 				}
 				fresh[i] = scoreOf(row, best.w, best.offset)
 			}
-			alpha, delta := threshold.MustRate("1%"), threshold.MustRate("5%")
-			calibrated, _, err1 := calibrate.NeymanPearson(fresh, alpha, delta)
-			plain, _, err2 := calibrate.Plain(first.out, alpha, method.Negatives)
-			inSample, _, err3 := calibrate.NeymanPearson(first.inSample, alpha, delta)
-			for _, err := range []error{err1, err2, err3} {
-				if err != nil {
-					t.Fatal(err)
-				}
-			}
+			calibrated := thresholdOfScores(t, fresh, "1%", "5%").Value
+			plain := thresholdOfScores(t, first.out, "1%", "").Value
+			inSample := thresholdOfScores(t, first.inSample, "1%", "5%").Value
 			broken.picked += s.pickLuckiest(t)
 			broken.fresh += violates(best, calibrated)
 			broken.out += violates(&first, first.threshold)

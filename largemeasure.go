@@ -10,7 +10,7 @@ import (
 	"toptau/internal/feature"
 	"toptau/internal/large"
 	"toptau/internal/tune"
-	"toptau/metric"
+	"toptau/method"
 	"toptau/model"
 	"toptau/result"
 	"toptau/threshold"
@@ -90,7 +90,9 @@ func evaluateLarge(ctx context.Context, d *Data, rows large.Rows, entries []Entr
 		r.Curves = curvesOf(k.rank, o.Curves)
 	}
 	if d.rows == nil {
-		r.TrainingRows = overlap(m, d.arranged(m))
+		if r.TrainingRows, err = overlap(m, d.arranged(m)); err != nil {
+			return nil, err
+		}
 	}
 	if found := foundInTraining(m, d, r.TrainingRows); found != "" {
 		e.Warnings = append(e.Warnings, diag.Warning{Code: "training-rows", Text: found + "; expect worse results on new rows"})
@@ -150,14 +152,16 @@ func thresholdLarge(ctx context.Context, d *Data, rows large.Rows, e Entry, g Go
 	delta := o.Delta
 	var known *result.Overlap
 	if d.rows == nil {
-		known = overlap(e.Model, d.arranged(e.Model))
+		var err error
+		if known, err = overlap(e.Model, d.arranged(e.Model)); err != nil {
+			return nil, err
+		}
 	}
 	against := reasonAgainst(e.Model, d, known, o.Force)
-	all := g.Criterion().Name == metric.AtQuantile
 	switch {
 	case against != "":
 	case d.rows == nil:
-		against = tune.AgainstGuarantee(d.table, all, false, false)
+		against = tune.AgainstGuarantee(d.table, g.Population() == method.AllRows, false, false)
 	case d.table.Group != nil:
 		against = "several rows may belong to one entity (" + d.table.Group.Name + ") and are not independent"
 	}
@@ -171,13 +175,13 @@ func thresholdLarge(ctx context.Context, d *Data, rows large.Rows, e Entry, g Go
 	if against != "" && !o.Delta.IsZero() {
 		guarantee = noGuaranteeBecause(against)
 	}
-	out := newCalibrated(o, g, c.Threshold, &c.Guarantee, guarantee, c.Rows, c.Negatives)
+	out := newCalibrated(o, c.Threshold, guarantee, c.All, c.Negatives)
 	r := &out.Result
 	if d.table.Time != nil {
 		r.Warnings = append(r.Warnings, diag.Warning{Code: "not-measured",
 			Text: "whether scores change over time was not tested, because the rows do not fit into memory"})
 	}
-	thresholds := []float64{c.Threshold}
+	thresholds := []float64{c.Value}
 	if replaced != nil {
 		thresholds = append(thresholds, replaced.Threshold)
 	}

@@ -319,7 +319,7 @@ func trainSummary(f *tune.Found, o TrainOptions, d *Data, m *Model, leaks []tune
 	if f.Test != nil {
 		facts.Decisions, facts.Value, facts.Basis, facts.Measured = f.Test.AtThreshold, f.Test.Value, "the test part", true
 	}
-	if t := &f.Threshold; !t.Certified && t.Calibrated != nil {
+	if t := &f.Threshold; !t.Certified && t.Guarantee != nil {
 		facts.NoGuarantee = "the threshold comes from out-of-fold scores of rows that also chose the model"
 	}
 	if facts.PrevalenceGiven = !o.Prevalence.IsZero(); facts.PrevalenceGiven {

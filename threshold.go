@@ -52,9 +52,7 @@ func (c *Calibrated) WithPoint(m *Model) (*Model, error) {
 //
 // If the requested guarantee is impossible, Threshold returns a threshold without a guarantee, and an error
 // that matches ErrNoGuarantee and contains the reason.
-func Threshold(ctx context.Context, d *Data, e Entry, g Goal, o ThresholdOptions) (out *Calibrated, err error) {
-	defer checkStored(d, &out, &err)
-
+func Threshold(ctx context.Context, d *Data, e Entry, g Goal, o ThresholdOptions) (*Calibrated, error) {
 	if err := g.Check(); err != nil {
 		return nil, err
 	}
@@ -90,6 +88,9 @@ func Threshold(ctx context.Context, d *Data, e Entry, g Goal, o ThresholdOptions
 		return nil, err
 	}
 	c := &calibrating{data: d, scores: scores.values, goal: g, options: o}
+	if d, err = d.with(o.Entity); err != nil {
+		return nil, err
+	}
 	counted, err := newUnits(d, o.Entity)
 	if err != nil {
 		return nil, err
@@ -105,11 +106,13 @@ func Threshold(ctx context.Context, d *Data, e Entry, g Goal, o ThresholdOptions
 	}
 	var known *result.Overlap
 	if e.Model != nil {
-		known = overlap(e.Model, d)
+		if known, err = overlap(e.Model, d); err != nil {
+			return nil, err
+		}
 		c.against = reasonAgainst(e.Model, d, known, o.Force)
 	}
 	if c.against == "" {
-		c.against = tune.AgainstGuarantee(c.data.table, c.countsAllRows(), false, counted.Daily)
+		c.against = tune.AgainstGuarantee(c.data.table, g.Population() == method.AllRows, false, counted.Daily)
 	}
 	out, guarantee := c.compute()
 	if out == nil {
@@ -225,22 +228,19 @@ type calibrating struct {
 	against string // reason why the rows give no guarantee; "": there is none
 }
 
-// countsAllRows reports whether the budget counts all rows. Otherwise it counts the negatives.
-func (c *calibrating) countsAllRows() bool { return c.goal.Criterion().Name == metric.AtQuantile }
-
 // compute returns the threshold of all rows and of each segment. With a result, the error is about the first
 // guarantee that is impossible.
 func (c *calibrating) compute() (*Calibrated, error) {
 	d := c.data
-	at, t, guarantee := c.onRows(nil)
+	t, guarantee := c.onRows(nil)
 	if t == nil {
 		return nil, guarantee
 	}
-	out := newCalibrated(c.options, c.goal, at, t, guarantee, d.Len(), d.info.Negatives)
+	out := newCalibrated(c.options, t, guarantee, d.Len(), d.info.Negatives)
 	r := &out.Result
 	var drift *diag.Warning
 	var err error
-	if r.OverTime, drift, err = calibrationOverTime(d.table, c.scores, t.Population()); err != nil {
+	if r.OverTime, drift, err = calibrationOverTime(d.table, c.scores, t.Population); err != nil {
 		return nil, err
 	}
 	if drift != nil {
@@ -257,16 +257,15 @@ func (c *calibrating) compute() (*Calibrated, error) {
 
 // newCalibrated returns a threshold with its evidence. guarantee is the reason why it has no guarantee. rows are all
 // calibration rows.
-func newCalibrated(o ThresholdOptions, goal Goal, at float64, t *calibrate.Guarantee, guarantee error, rows, negatives int) *Calibrated {
-	out := &Calibrated{Point: model.Point{Name: o.Name, Threshold: at, Goal: goal, Guarantee: guaranteeOf(t, negatives),
+func newCalibrated(o ThresholdOptions, t *calibrate.Threshold, guarantee error, rows, negatives int) *Calibrated {
+	out := &Calibrated{Point: model.Point{Name: o.Name, Threshold: t.Value, Goal: t.Goal, Guarantee: guaranteeOf(t, negatives),
 		Source: fmt.Sprintf("%d calibration rows, %d negative", rows, negatives)}}
 	r := &out.Result
-	population, n := t.Population(), t.N()
-	*r = result.Threshold{Threshold: at, Goal: goal, Delta: o.Delta, Certified: t.Certified, Population: population.String(),
-		Rows: n, Negatives: negatives, Needed: t.Needed, Segments: []result.Segment{},
-		Expected: result.NewExpected(t.Expected(metric.DefaultConfidence), false)}
-	r.Expected.Scheme, r.Expected.Population, r.Expected.Rows = result.Scheme(tune.SchemeHeldOut), population.String(), n
-	if t.Certified {
+	population := t.Population.String()
+	*r = result.Threshold{Threshold: t.Value, Goal: t.Goal, Delta: o.Delta, Certified: t.Guarantee != nil, Population: population,
+		Rows: t.Rows, Negatives: negatives, Needed: t.Needed, Segments: []result.Segment{}, Expected: result.NewExpected(t.Expected, false)}
+	r.Expected.Scheme, r.Expected.Population, r.Expected.Rows = result.Scheme(tune.SchemeHeldOut), population, t.Rows
+	if r.Certified {
 		r.Expected.Scheme = result.Scheme(tune.SchemeCertified)
 	}
 	r.Reason, r.Order, r.Bound = evidenceOf(t, guarantee)
@@ -281,12 +280,12 @@ func noGuaranteeBecause(why string) error {
 
 // evidenceOf returns the optional fields of a result: the reason for no guarantee, or the order statistic
 // with its tail bound.
-func evidenceOf(t *calibrate.Guarantee, guarantee error) (reason string, order *int, bound *float64) {
+func evidenceOf(t *calibrate.Threshold, guarantee error) (reason string, order *int, bound *float64) {
 	if guarantee != nil {
 		reason = guarantee.Error()
 	}
-	if t.Certified {
-		order, bound = &t.Order, &t.Bound
+	if g := t.Guarantee; g != nil {
+		order, bound = &g.Order, &g.Bound
 	}
 	return reason, order, bound
 }
@@ -307,7 +306,7 @@ func (c *calibrating) addSegments(out *Calibrated) error {
 	var first error
 	certified := 0
 	for _, value := range values {
-		at, t, guarantee := c.onRows(rows[value])
+		t, guarantee := c.onRows(rows[value])
 		if e := diag.Of(guarantee); e != nil {
 			named := *e
 			named.Found = fmt.Sprintf("segment %q: %s", value, e.Found)
@@ -321,10 +320,10 @@ func (c *calibrating) addSegments(out *Calibrated) error {
 				Text: fmt.Sprintf("segment %q has no rows to calibrate on: it uses the threshold of all rows", value)})
 			continue
 		}
-		if t.Certified {
+		if t.Guarantee != nil {
 			certified++
 		}
-		s := result.Segment{Value: value, Threshold: at, Certified: t.Certified}
+		s := result.Segment{Value: value, Threshold: t.Value, Certified: t.Guarantee != nil}
 		s.Reason, s.Order, s.Bound = evidenceOf(t, guarantee)
 		for _, i := range rows[value] {
 			if c.data.table.Label[i] == table.Negative {
@@ -332,7 +331,7 @@ func (c *calibrating) addSegments(out *Calibrated) error {
 			}
 		}
 		r.Segments = append(r.Segments, s)
-		out.Point.Segments = append(out.Point.Segments, model.Segment{Value: value, Threshold: at,
+		out.Point.Segments = append(out.Point.Segments, model.Segment{Value: value, Threshold: t.Value,
 			Guarantee: guaranteeOf(t, s.Negatives)})
 	}
 	if certified > 1 {
@@ -344,78 +343,52 @@ func (c *calibrating) addSegments(out *Calibrated) error {
 	return first
 }
 
-// onRows returns the threshold of some rows (nil: all) and its evidence. With evidence, an error is about the
-// guarantee.
-func (c *calibrating) onRows(rows []int) (float64, *calibrate.Guarantee, error) {
-	var negatives, all population
-	t := c.data.table
-	addRow := func(i int) {
-		all.addRow(t, c.scores, i)
-		if t.Label[i] == table.Negative {
-			negatives.addRow(t, c.scores, i)
+// onRows returns the threshold of some rows (nil: all). With a threshold, an error is about the guarantee.
+func (c *calibrating) onRows(rows []int) (*calibrate.Threshold, error) {
+	s, err := sortedScores(c.data.table, c.scores, c.goal.Population(), rows)
+	if err != nil {
+		return nil, err
+	}
+	if c.against == "" || c.options.Delta.IsZero() {
+		return calibrate.For(c.goal, c.options.Delta, s)
+	}
+	t, err := calibrate.For(c.goal, threshold.Rate{}, s)
+	if err == nil {
+		err = noGuaranteeBecause(c.against)
+	}
+	return t, err
+}
+
+// sortedScores returns the scores of a population, of some rows of a table (nil: all).
+func sortedScores(t *table.Table, z []float64, of method.Population, rows []int) (*calibrate.Sorted, error) {
+	var scores, weights []float64
+	add := func(i int) {
+		if of == method.Negatives && t.Label[i] != table.Negative {
+			return
+		}
+		scores = append(scores, z[i])
+		if t.Weight != nil {
+			weights = append(weights, t.Weight[i])
 		}
 	}
 	if rows == nil {
-		for i := range c.scores {
-			addRow(i)
+		for i := range z {
+			add(i)
 		}
 	}
 	for _, i := range rows {
-		addRow(i)
+		add(i)
 	}
-	at, g, err := thresholdOf(negatives, all, c.goal, c.options.Delta, c.against == "")
-	if e := diag.Of(err); e != nil && e.Kind == diag.Guarantee {
-		return at, &g, err
-	}
-	if err != nil {
-		return 0, nil, err
-	}
-	if c.against != "" && !c.options.Delta.IsZero() {
-		g.Certified = false
-		return at, &g, noGuaranteeBecause(c.against)
-	}
-	return at, &g, nil
-}
-
-// population holds scores with their weights; nil weights are all 1.
-type population struct{ scores, weights []float64 }
-
-func (p *population) addRow(t *table.Table, z []float64, i int) {
-	p.scores = append(p.scores, z[i])
-	if t.Weight != nil {
-		p.weights = append(p.weights, t.Weight[i])
-	}
-}
-
-// thresholdOf applies the goal's rule to the scores of its population.
-func thresholdOf(negatives, all population, g Goal, delta threshold.Rate, certify bool) (float64, calibrate.Guarantee, error) {
-	certify = certify && !delta.IsZero()
-	tau := g.Tau()
-	switch {
-	case g.Kind == metric.GoalMaxFPR && certify:
-		return calibrate.NeymanPearson(negatives.scores, tau, delta)
-	case g.Kind == metric.GoalMaxFPR:
-		return calibrate.PlainWeighted(negatives.scores, negatives.weights, tau, method.Negatives)
-	case g.Kind == metric.GoalAbsoluteTop:
-		if delta.IsZero() {
-			delta = threshold.MustRate("5%") // the threshold is the largest negative for every delta
-		}
-		at, evidence, err := calibrate.AbsoluteTop(negatives.scores, delta)
-		evidence.Certified = evidence.Certified && certify
-		return at, evidence, err
-	case certify:
-		return calibrate.TopFraction(all.scores, tau, delta)
-	}
-	return calibrate.PlainWeighted(all.scores, all.weights, tau, method.AllRows)
+	return calibrate.Sort(scores, weights, of)
 }
 
 // guaranteeOf returns a certified guarantee for a model, with the number of negatives among the calibration
-// rows. It returns nil if g is not certified.
-func guaranteeOf(g *calibrate.Guarantee, negatives int) *model.Guarantee {
-	if !g.Certified {
+// rows. It returns nil if there is none.
+func guaranteeOf(t *calibrate.Threshold, negatives int) *model.Guarantee {
+	if t.Guarantee == nil || !t.Guarantee.Certified {
 		return nil
 	}
-	kept := *g
+	kept := *t.Guarantee
 	kept.Negatives = negatives
 	return &kept
 }

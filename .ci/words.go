@@ -109,8 +109,7 @@ func check(path, text string, line int) int {
 	return found
 }
 
-// quoted reports whether the text that follows is a former spelling of a flag or of a value in a file, which programs still
-// read: "symbolic", `--symbolic`.
+// quoted reports whether the text that follows is a text that a test refuses: "symbolic", `--symbolic`.
 func quoted(before string) bool {
 	return strings.HasSuffix(before, `"`) || strings.HasSuffix(before, "--")
 }

@@ -11,7 +11,6 @@ import (
 	"pgregory.net/rapid"
 
 	"toptau/method"
-	"toptau/metric"
 )
 
 // exactAtLeast is P(C >= c) in whole numbers: the orders of n+m scores in which the k-th of the n has c or
@@ -57,8 +56,14 @@ func TestSampleKeepsOrderStatistics(t *testing.T) {
 		for i := range z {
 			z[i] = float64(i + 1)
 		}
-		_, g, _ := inMemory(z, method.Negatives).statistic(k, metric.GoalMaxFPR)
-		s := g.Calibration
+		sorted, err := Sort(z, nil, method.Negatives)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, s, err := sorted.statistic(k, sampledRanks(n, k))
+		if err != nil {
+			t.Fatal(err)
+		}
 		if err := s.Check(); err != nil || s.Rows != n || len(s.Above) > 60 || !slices.Contains(s.Above, n-k) ||
 			s.Above[len(s.Above)-1] != 0 {
 			t.Fatalf("%+v: %v", s, err)
@@ -95,11 +100,11 @@ func arrive(t testing.TB, r *rand.Rand, n, m, foreign int, calibration, later fu
 	for i := range z {
 		z[i] = calibration(r)
 	}
-	_, c, err := NeymanPearson(z, rate("10%"), rate("5%"))
+	at, err := thresholdOf(z, maxFPR("10%"), "5%")
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := c.Calibration.Arrivals()
+	a := at.Guarantee.Calibration.Arrivals()
 	for range m {
 		a.Add(later(r))
 	}
@@ -192,12 +197,12 @@ func ExampleSample_Arrivals() {
 	for i := range calibration {
 		calibration[i] = float64(i) / 1000
 	}
-	_, g, err := NeymanPearson(calibration, rate("2%"), rate("5%"))
+	at, err := thresholdOf(calibration, maxFPR("2%"), "5%")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	arrivals := g.Calibration.Arrivals()
+	arrivals := at.Guarantee.Calibration.Arrivals()
 	for i := range 400 {
 		arrivals.Add(0.1 + float64(i)/400) // everything scores a tenth higher
 	}

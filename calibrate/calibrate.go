@@ -13,8 +13,6 @@ package calibrate
 
 import (
 	"fmt"
-	"math"
-	"slices"
 
 	"toptau/diag"
 	"toptau/method"
@@ -29,7 +27,7 @@ type Guarantee struct {
 	Certified bool            `json:"certified"`     // the calibration rows were used for nothing else and are enough
 	Kind      metric.GoalKind `json:"kind"`          // metric.GoalMaxFPR, GoalTop or GoalAbsoluteTop
 	Rate      threshold.Rate  `json:"rate,omitzero"` // alpha; unset for GoalAbsoluteTop
-	Delta     threshold.Rate  `json:"delta"`         // one minus the confidence; unset by Plain
+	Delta     threshold.Rate  `json:"delta"`         // one minus the confidence
 	Negatives int             `json:"n_negatives"`   // among the calibration rows; GoalTop: the caller sets it
 	Order     int             `json:"order"`         // k: the threshold is the k-th smallest calibration score
 	Bound     float64         `json:"bound"`         // the exact tail probability; GoalAbsoluteTop: the bounded rate
@@ -37,10 +35,6 @@ type Guarantee struct {
 	// Calibration holds some of the calibration scores, so that later scores can be compared with them. nil:
 	// not kept.
 	Calibration *Sample `json:"calibration,omitempty"`
-
-	Needed int `json:"-"` // the fewest calibration scores with which Rate can be certified at Delta; 0: unknown
-
-	effective, effectiveAbove float64 // PlainWeighted: effective numbers of scores, and of those at or above the threshold
 }
 
 // Population returns the rows whose scores calibrated the threshold: all rows for GoalTop, otherwise the
@@ -52,8 +46,7 @@ func (g *Guarantee) Population() method.Population {
 	return method.Negatives
 }
 
-// N returns the number of calibration scores. It is 0 if it is unknown: older model files do not have it for
-// GoalTop.
+// N returns the number of calibration scores. It is 0 if it is unknown: for GoalTop without Calibration.
 func (g *Guarantee) N() int {
 	switch {
 	case g.Calibration != nil:
@@ -72,20 +65,8 @@ func kindOf(p method.Population) metric.GoalKind {
 	return metric.GoalMaxFPR
 }
 
-// sorted checks the scores and returns them in ascending order in new memory.
-func sorted(scores []float64, p method.Population) ([]float64, error) {
-	if len(scores) == 0 {
-		return nil, noScores(p)
-	}
-	for i, z := range scores {
-		if math.IsNaN(z) {
-			return nil, &diag.Error{Kind: diag.Data, Found: fmt.Sprintf("calibration score %d is NaN", i+1),
-				Expected: "a number"}
-		}
-	}
-	z := slices.Clone(scores)
-	slices.Sort(z)
-	return z, nil
+func notANumber(i int) error {
+	return &diag.Error{Kind: diag.Data, Found: fmt.Sprintf("calibration score %d is NaN", i+1), Expected: "a number"}
 }
 
 func rowsOf(p method.Population) string {

@@ -79,7 +79,7 @@ func (g *Guarantee) checkAbsolute(n int) error {
 	return nil
 }
 
-// checkOrder checks the order of NeymanPearson: its tail is at most delta, and that of the order below is
+// checkOrder checks the order of the umbrella (For): its tail is at most delta, and that of the order below is
 // not.
 func (g *Guarantee) checkOrder(n int) error {
 	if n == 0 {

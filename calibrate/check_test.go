@@ -22,20 +22,20 @@ func TestClaims(t *testing.T) {
 				}
 				for _, absolute := range []bool{false, true} {
 					name := fmt.Sprintf("alpha %s, delta %s, n %d, absolute %v", alpha, delta, n, absolute)
-					a, d := threshold.MustRate(alpha), threshold.MustRate(delta)
-					rule := func() (float64, Guarantee, error) { return NeymanPearson(z, a, d) }
+					goal := maxFPR(alpha)
 					if absolute {
-						rule = func() (float64, Guarantee, error) { return AbsoluteTop(z, d) }
+						goal = metric.Goal{Kind: metric.GoalAbsoluteTop}
 					}
-					at, c, err := rule()
-					if !c.Certified {
+					at, err := thresholdOf(z, goal, delta)
+					if at.Guarantee == nil {
 						continue
 					}
 					if err != nil {
 						t.Fatal(err)
 					}
-					if value, kept, err := c.Check(); err != nil || !kept || value != at {
-						t.Fatalf("%s: %v, %v, %v; the threshold is %v", name, value, kept, err, at)
+					c := *at.Guarantee
+					if value, kept, err := c.Check(); err != nil || !kept || value != at.Value {
+						t.Fatalf("%s: %v, %v, %v; the threshold is %v", name, value, kept, err, at.Value)
 					}
 					for what, edit := range map[string]func(*Guarantee){
 						"order + 1":      func(c *Guarantee) { c.Order++ },

@@ -1,58 +1,72 @@
 package calibrate
 
 import (
+	"cmp"
 	"slices"
 
 	"toptau/diag"
-	"toptau/internal/binomial"
 	"toptau/method"
-	"toptau/metric"
-	"toptau/threshold"
 )
 
-// Sorted are calibration scores in ascending order, for several thresholds from the same scores. It does not
-// change and is safe for concurrent use.
-//
-// Each certified threshold holds with its own confidence, and only for a rate that was chosen without a look at
-// these scores.
+// Sorted are the scores of a population of calibration rows in ascending order, for several thresholds from the same
+// scores (see For). It does not change and is safe for concurrent use.
 type Sorted struct {
-	z          []float64 // nil: they are elsewhere
-	n          int
-	orders     func(orders []int) ([]float64, error)
-	population method.Population
+	z             []float64 // nil: they are elsewhere
+	weights       []float64 // of z; nil: all 1
+	mass, squares float64   // sums of the weights and of their squares
+	n             int
+	orders        func(orders []int) ([]float64, error)
+	population    method.Population
 }
 
-// Sort returns the scores of a population in ascending order, in new memory. No scores and a NaN are errors.
-func Sort(scores []float64, p method.Population) (*Sorted, error) {
-	z, err := sorted(scores, p)
-	if err != nil {
-		return nil, err
+// Sort returns the scores of a population in ascending order, in new memory. nil weights are all 1; scores with the
+// weight 0 are left out. A NaN is an error.
+func Sort(scores, weights []float64, p method.Population) (*Sorted, error) {
+	s := &Sorted{population: p}
+	if weights == nil {
+		s.z = slices.Clone(scores)
+		slices.Sort(s.z)
+	} else {
+		s.addWeighted(scores, weights)
 	}
-	return inMemory(z, p), nil
-}
-
-// inMemory returns ascending scores as Sorted.
-func inMemory(z []float64, p method.Population) *Sorted {
-	return &Sorted{z: z, n: len(z), population: p, orders: func(orders []int) ([]float64, error) {
+	for i, z := range scores {
+		if z != z {
+			return nil, notANumber(i)
+		}
+	}
+	s.n = len(s.z)
+	s.orders = func(orders []int) ([]float64, error) {
 		list := make([]float64, len(orders))
 		for i, k := range orders {
-			list[i] = z[k-1]
+			list[i] = s.z[k-1]
 		}
 		return list, nil
-	}}
+	}
+	return s, nil
+}
+
+// addWeighted adds scores with their weights. Of equal scores, the one of the later row comes first.
+func (s *Sorted) addWeighted(scores, weights []float64) {
+	var order []int
+	for i, w := range weights {
+		if w > 0 {
+			order = append(order, i)
+			s.mass += w
+			s.squares += float64(w * w)
+		}
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(scores[a], scores[b]), cmp.Compare(b, a)) })
+	s.weights = []float64{}
+	for _, i := range order {
+		s.z, s.weights = append(s.z, scores[i]), append(s.weights, weights[i])
+	}
 }
 
 // Ordered returns n scores of a population that are not in memory. orders returns the scores of some orders: for k the
 // k-th smallest. Thresholds from them are those that Sort gives for the same scores.
-func Ordered(n int, p method.Population, orders func(orders []int) ([]float64, error)) (*Sorted, error) {
-	if n <= 0 {
-		return nil, noScores(p)
-	}
-	return &Sorted{n: n, population: p, orders: orders}, nil
+func Ordered(n int, p method.Population, orders func(orders []int) ([]float64, error)) *Sorted {
+	return &Sorted{n: n, population: p, orders: orders}
 }
-
-// Len returns the number of scores.
-func (s *Sorted) Len() int { return s.n }
 
 // Above returns the number of scores in memory above a threshold.
 func (s *Sorted) Above(t float64) int {
@@ -65,71 +79,11 @@ func (s *Sorted) Above(t float64) int {
 	return len(s.z) - first
 }
 
-// Plain returns what the function Plain does.
-func (s *Sorted) Plain(alpha threshold.Rate) (t float64, g Guarantee, err error) {
-	if alpha.IsZero() {
-		return 0, Guarantee{}, unset("alpha")
+// check returns an error if there are no scores.
+func (s *Sorted) check() error {
+	if s.n > 0 {
+		return nil
 	}
-	t, g, err = s.statistic(plainOrder(s.n, alpha), kindOf(s.population))
-	g.Rate = alpha
-	return t, g, err
-}
-
-// Certified returns what NeymanPearson does for negatives, and TopFraction for all rows.
-func (s *Sorted) Certified(alpha, delta threshold.Rate) (t float64, g Guarantee, err error) {
-	needed, err := Needed(alpha, delta)
-	if err != nil {
-		return 0, Guarantee{}, err
-	}
-	order, enough := plainOrder(s.n, alpha), s.n >= needed
-	if enough {
-		order = s.n - mostAbove(s.n, alpha, delta) // of them at most the others may lie above the threshold
-	}
-	if t, g, err = s.statistic(order, kindOf(s.population)); err != nil {
-		return 0, g, err
-	}
-	g.Certified = enough
-	if !enough {
-		err = tooFew(s.n, needed, alpha, delta, s.population)
-	}
-	g.Rate, g.Delta, g.Needed = alpha, delta, needed
-	g.Bound = binomial.AtMost(s.n, s.n-order, alpha.Float64())
-	return t, g, err
-}
-
-// AbsoluteTop returns what the function AbsoluteTop does.
-func (s *Sorted) AbsoluteTop(delta threshold.Rate) (t float64, g Guarantee, err error) {
-	if delta.IsZero() {
-		return 0, Guarantee{}, unset("delta")
-	}
-	if t, g, err = s.statistic(s.n, metric.GoalAbsoluteTop); err != nil {
-		return 0, g, err
-	}
-	g.Delta, g.Certified = delta, true
-	g.Bound = absoluteBound(s.n, delta.Float64())
-	return t, g, nil
-}
-
-// statistic returns the k-th smallest of the scores as a threshold, with its evidence.
-func (s *Sorted) statistic(k int, kind metric.GoalKind) (t float64, g Guarantee, err error) {
-	g = Guarantee{Kind: kind, Order: k, Calibration: &Sample{Rows: s.n, Above: sampledRanks(s.n, k)}}
-	if g.Population() == method.Negatives {
-		g.Negatives = s.n
-	}
-	orders := make([]int, 0, len(g.Calibration.Above))
-	for _, above := range g.Calibration.Above {
-		orders = append(orders, s.n-above)
-	}
-	if g.Calibration.Scores, err = s.orders(orders); err != nil {
-		return 0, g, err
-	}
-	for i := range g.Calibration.Scores {
-		g.Calibration.Scores[i] += 0 // -0 becomes 0
-	}
-	return g.Calibration.Scores[slices.Index(orders, k)], g, nil
-}
-
-func noScores(p method.Population) error {
 	return &diag.Error{Kind: diag.Data, Found: "no calibration scores",
-		Expected: "scores of " + rowsOf(p) + " that were used for nothing else"}
+		Expected: "scores of " + rowsOf(s.population) + " that were used for nothing else"}
 }

@@ -2,51 +2,59 @@ package calibrate
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"toptau/method"
-	"toptau/threshold"
 )
 
-// Sorted scores give the thresholds of the functions that sort, and count what lies above them.
-func TestSortedScoresGiveTheSameThresholds(t *testing.T) {
+// Sorted scores know how many of them lie above a threshold, with ties.
+func TestAbove(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
-	for _, n := range []int{1, 20, 400, 5000} {
+	for _, n := range []int{1, 20, 400} {
 		scores := make([]float64, n)
 		for i := range scores {
-			scores[i] = float64(random.IntN(n)) // with ties
+			scores[i] = float64(random.IntN(n))
 		}
-		for _, p := range []method.Population{method.Negatives, method.AllRows} {
-			s, err := Sort(scores, p)
-			if err != nil || s.Len() != n {
-				t.Fatal(s, err)
+		s, err := Sort(scores, nil, method.AllRows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, at := range append(slices.Clone(scores), -1, float64(n)) {
+			above := 0
+			for _, z := range scores {
+				if z > at {
+					above++
+				}
 			}
-			for _, rate := range []string{"0.01%", "1%", "20%", "1/3"} {
-				alpha, delta := threshold.MustRate(rate), threshold.MustRate("5%")
-				plain, g, err := Plain(scores, alpha, p)
-				got, h, err2 := s.Plain(alpha)
-				if got != plain || g.Order != h.Order || err != nil || err2 != nil {
-					t.Errorf("n %d, %s: plain %v and %v", n, rate, got, plain)
-				}
-				above := 0
-				for _, z := range scores {
-					if z > plain {
-						above++
-					}
-				}
-				if s.Above(plain) != above {
-					t.Errorf("n %d, %s: %d above, counted %d", n, rate, s.Above(plain), above)
-				}
-				certified := NeymanPearson
-				if p == method.AllRows {
-					certified = TopFraction
-				}
-				want, g, err := certified(scores, alpha, delta)
-				got, h, err2 = s.Certified(alpha, delta)
-				if got != want || g.Order != h.Order || g.Certified != h.Certified || g.Bound != h.Bound ||
-					(err == nil) != (err2 == nil) {
-					t.Errorf("n %d, %s: certified %v and %v, %v and %v", n, rate, got, want, err2, err)
-				}
+			if s.Above(at) != above {
+				t.Errorf("n %d: %d above, counted %d", n, s.Above(at), above)
+			}
+		}
+	}
+}
+
+// Equal weights change no threshold, and rows without weight are not there.
+func TestWeightsOfPlainThresholds(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 4))
+	for _, n := range []int{20, 400, 5000} {
+		var scores, all, weights []float64
+		for range n {
+			z := float64(random.IntN(n))
+			scores, all, weights = append(scores, z), append(all, z, float64(n)), append(weights, 3, 0)
+		}
+		for _, goal := range []string{"0.1%", "5%", "1/3"} {
+			want, err := thresholdOf(scores, maxFPR(goal), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := Sort(all, weights, method.Negatives)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := s.Plain(rate(goal))
+			if err != nil || got.Value != want.Value || got.Order != want.Order {
+				t.Errorf("n %d, %s: %+v, %v, want %+v", n, goal, got, err, want)
 			}
 		}
 	}

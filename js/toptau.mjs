@@ -23,8 +23,8 @@
 // checked again: `toptau inspect` does that. Loading takes time in proportion to the size of the file, and
 // memory of at most 40 times its size, which options.maxBytes limits.
 
-/** The newest version of model files that this reader knows. */
-const FORMAT = 2;
+/** The version of the model files that this reader knows. */
+const FORMAT = 1;
 
 /** The largest model file that is read unless options.maxBytes is set, in bytes. */
 const MAX_BYTES = 2 ** 28;
@@ -91,6 +91,16 @@ function withPoint(text, mark) {
   const [, whole, rest] = new RegExp(`^([^${mark}]*)([^]*)$`).exec(trimBlanks(text));
   if (whole.includes(group) && !/^[+-]?[0-9]{1,3}(?:[.,][0-9]{3})+$/.test(whole)) return text + group + group; // no number
   return whole.replaceAll(group, "") + rest.replace(mark, ".");
+}
+
+const UNITS = ["%", "$", "€", "£", "¥"];
+
+/** Returns a number without the unit after it, or before it and after its sign. */
+function withoutUnit(text, unit) {
+  const b = trimBlanks(text);
+  if (b.endsWith(unit)) return trimBlanks(b.slice(0, -unit.length));
+  const sign = /^[+-]?/.exec(b)[0];
+  return b.startsWith(unit, sign.length) ? sign + trimBlanks(b.slice(sign.length + unit.length)) : b;
 }
 
 /** Returns sign, digits without zeros at the end, and exponent: x = 0.DIGITS * 10^exponent. */
@@ -340,14 +350,14 @@ const TESTS = {
 
 /**
  * Returns an object of a model file after a check of its fields. kinds has a test for each, with "!" if the field
- * must be there and "2" if version 2 added it.
+ * must be there.
  */
-function fields(value, what, kinds, version = FORMAT) {
+function fields(value, what, kinds) {
   if (!TESTS.object(value)) throw refuse(`${what} is not an object`);
   for (const name of Object.keys(value)) {
     const kind = Object.hasOwn(kinds, name) ? kinds[name] : "";
-    if (kind === "" || (kind.endsWith("2") && version < 2)) throw refuse(`${what} has an unknown field ${quote(name)}`);
-    const test = kind.replace(/[!2]/, "");
+    if (kind === "") throw refuse(`${what} has an unknown field ${quote(name)}`);
+    const test = kind.replace("!", "");
     if (!TESTS[test](value[name])) throw refuse(`${what}: ${name} is not a ${test}`);
   }
   for (const [name, kind] of Object.entries(kinds)) {
@@ -374,6 +384,7 @@ class Column {
     this.source = c.source ?? c.name; // the column of a record that the value comes from
     this.origin = c.origin ?? 0;
     this.salt = c.salt ?? "";
+    this.unit = c.unit ?? ""; // that numbers in texts may have
     this.missing = new Set(["", ...missing.map(trimBlanks)]);
     this.missingNumbers = [...this.missing].map(parseNumber).filter((x) => !Number.isNaN(x));
     this.input = -1; // its place in the features
@@ -434,8 +445,12 @@ class Column {
     const text = this.text(value);
     if (this.isMissing(text)) return NaN;
     if (this.part) return this.timeOf(text);
-    const x = parseField(typeof value === "string" ? withPoint(text, this.mark) : text);
-    if (x === undefined) throw this.error(quote(text), "a number");
+    let x = parseField(typeof value === "string" ? withPoint(text, this.mark) : text);
+    if (x === undefined && this.unit) {
+      const number = parseNumber(withPoint(withoutUnit(text, this.unit), this.mark));
+      if (!Number.isNaN(number)) x = number;
+    }
+    if (x === undefined) throw this.error(quote(text), this.unit ? `a number, with or without ${this.unit}` : "a number");
     return x;
   }
 
@@ -818,16 +833,15 @@ const BLOCKS = new Map(Object.entries({ numeric: Numeric, onehot: OneHot, scorec
 
 /** The encoding of records: inputs and blocks. */
 class Features {
-  constructor(f, columns, version) {
-    fields(f, "features", { scale: "text!", impute: "text!", numbered: "flag", medians: "flag2", sparse: "flag", inputs: "list!", dropped: "list!", blocks: "list!" }, version);
-    this.impute = f.impute === "own" ? "indicator" : f.impute;
+  constructor(f, columns) {
+    fields(f, "features", { scale: "text!", impute: "text!", numbered: "flag", medians: "flag", sparse: "flag", inputs: "list!", dropped: "list!", blocks: "list!" });
+    this.impute = f.impute;
     if (!["error", "median", "zero", "indicator"].includes(this.impute)) throw refuse(`impute is ${quote(f.impute)}`);
     this.sparse = f.sparse ?? false;
     this.inputs = f.inputs;
     let last = -1;
     for (const [place, input] of f.inputs.entries()) {
-      fields(input, "an input", { column: "whole!", name: "text!", kind: "text!", categories: "list", rare: "flag2", fill: "number" }, version);
-      if (input.kind === "symbolic") input.kind = "categorical";
+      fields(input, "an input", { column: "whole!", name: "text!", kind: "text!", categories: "list", rare: "flag", fill: "number" });
       const categories = input.categories ?? [];
       const numeric = input.kind === "numeric";
       if (input.column <= last || (!numeric && input.kind !== "categorical") || numeric !== (categories.length === 0) || (numeric && input.rare) ||
@@ -983,23 +997,21 @@ class Probability {
 
 // ---- The model file ----
 
-// The top-level fields in their order: the name, whether each element has a line, the version that added it, whether it must be there.
+// The top-level fields in their order: the name, whether each element has a line, whether it must be there.
 const TOP = [
-  ["schema", false, 1, true], ["features", false, 1, true], ["offset", false, 1, true], ["weights", false, 1, true], ["points", true, 1, true],
-  ["history", true, 2, false], ["members", true, 1, true], ["training", false, 1, true], ["fingerprints", false, 2, false],
-  ["averages", false, 2, false], ["probability", false, 2, false], ["profile", false, 2, false], ["reference", false, 2, false],
-  ["probes", true, 1, true], ["signature", false, 2, false],
+  ["schema", false, true], ["features", false, true], ["offset", false, true], ["weights", false, true], ["points", true, true],
+  ["history", true, false], ["members", true, true], ["training", false, true], ["fingerprints", false, false],
+  ["averages", false, false], ["probability", false, false], ["profile", false, false], ["reference", false, false],
+  ["probes", true, true], ["signature", false, false],
 ];
 const TAIL = /^"checksum": "sha256:([0-9a-f]{64})"\n\}\n$/;
 const TAIL_SIZE = '"checksum": "sha256:'.length + 64 + '"\n}\n'.length;
 
-/** Returns the version of a model file from its first bytes. */
-function versionOf(text) {
+/** Checks the version of a model file, from its first bytes. */
+function checkVersion(text) {
   const match = /^\{\n"toptau_model": ([1-9][0-9]{0,8}),\n/.exec(text);
   if (!match) throw new ToptauError(text === "" ? "an empty file, not a toptau model" : "not a toptau model", "a file that toptau train or fit wrote");
-  const version = Number(match[1]);
-  if (version > FORMAT) throw new ToptauError(`format ${version}, this reader reads up to ${FORMAT}`, "", { fix: "use the reader of the toptau that wrote it" });
-  return version;
+  if (Number(match[1]) !== FORMAT) throw new ToptauError(`format ${match[1]}, this reader reads format ${FORMAT}`, "", { fix: "use the reader of the toptau that wrote it" });
 }
 
 const escaped = (text) => text.replace(/[\u2028\u2029]/g, (c) => "\\u" + c.charCodeAt(0).toString(16));
@@ -1016,7 +1028,7 @@ function parseValue(text, exact) {
 /** Checks checksum and form of a model file and returns its fields. */
 function parseFile(bytes) {
   const decode = (part) => new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(part);
-  const version = versionOf(new TextDecoder("latin1").decode(bytes.subarray(0, 64)));
+  checkVersion(new TextDecoder("latin1").decode(bytes.subarray(0, 64)));
   const body = bytes.subarray(0, Math.max(0, bytes.length - TAIL_SIZE));
   const tail = TAIL.exec(new TextDecoder("latin1").decode(bytes.subarray(body.length)));
   if (!tail) throw refuse("the end is missing");
@@ -1030,15 +1042,14 @@ function parseFile(bytes) {
     if (i >= lines.length) throw refuse("the end is missing");
     return lines[i];
   };
-  const found = { version, digest: "sha256:" + tail[1] };
-  for (const [name, listed, since, required] of TOP) {
+  const found = { digest: "sha256:" + tail[1] };
+  for (const [name, listed, required] of TOP) {
     const start = `"${name}": `;
     const exact = name !== "training" && name !== "members";
     if (!line().startsWith(start)) {
       if (required) throw refuse(`no field ${name}`);
       continue;
     }
-    if (since > version) throw refuse(`format ${version} has no field ${name}`);
     if (!listed) {
       if (!line().endsWith(",")) throw refuse(`the form of ${name}`);
       found[name] = parseValue(line().slice(start.length, -1), exact);
@@ -1075,13 +1086,13 @@ function parseFile(bytes) {
  */
 
 /**
- * A score, divided among the columns: offset, plus what the columns add, plus rounding.
+ * A score, divided among the columns: offset, plus what the reasons add in their order, plus rounding.
  * @typedef {object} Explanation
  * @property {number} score
  * @property {{column: string, value: string, adds: number, aboveAverage: number}[]} reasons the largest difference to the average row first
  * @property {number|null} averageScore the mean score of the training rows, if the model keeps it
  * @property {number} offset what belongs to no column
- * @property {number} rounding score less the sum of the others, which are rounded in another order
+ * @property {number} rounding score less the sum of the offset and what the reasons add
  * @property {string[]} missing columns whose value is missing
  * @property {string[]} unknown columns with a value that training did not have
  */
@@ -1156,23 +1167,22 @@ export class Model {
   /** @private */
   constructor(f) {
     const schema = fields(f.schema, "schema", { format: "text!", header: "flag!", width: "whole!", columns: "list", label: "object", positive: "list", missing: "list",
-                                                others: "list", id: "list2", group: "text2", time: "text2", timezone: "text2", decimal: "text2" }, f.version);
+                                                others: "list", id: "list", group: "text", time: "text", timezone: "text", decimal: "text" });
     if (!["", ".", ","].includes(schema.decimal ?? "")) throw refuse("the decimal mark");
     const missing = schema.missing ?? [];
     if (!missing.every(TESTS.text)) throw refuse("spellings of missing values");
     this.digest = f.digest;
     this.#schema = (schema.columns ?? []).map((c) => {
-      fields(c, "a column", { name: "text!", number: "whole!", kind: "text!", part: "text2", source: "text2", origin: "number2", salt: "text2" }, f.version);
-      if (c.kind === "symbolic") c.kind = "categorical";
+      fields(c, "a column", { name: "text!", number: "whole!", kind: "text!", part: "text", source: "text", origin: "number", salt: "text", unit: "text" });
       const known = c.kind === "numeric" ? NUMERIC_PARTS : TEXT_PARTS;
-      if (!["numeric", "categorical"].includes(c.kind) || (c.kind === "numeric" && "salt" in c) || "part" in c !== "source" in c || ("part" in c && !known.includes(c.part))) {
+      if (!["numeric", "categorical"].includes(c.kind) || (c.kind === "numeric" && "salt" in c) || ("unit" in c && (c.kind !== "numeric" || "part" in c || !UNITS.includes(c.unit))) || "part" in c !== "source" in c || ("part" in c && !known.includes(c.part))) {
         throw refuse(`column ${quote(c.name)} of the schema`);
       }
       return new Column(c, missing, schema.decimal ?? "");
     });
     if (new Set(this.#schema.map((c) => c.name)).size !== this.#schema.length) throw refuse("two columns of one name");
     this.columns = [...new Set(this.#schema.map((c) => c.source))];
-    const features = (this.#features = new Features(f.features, this.#schema, f.version));
+    const features = (this.#features = new Features(f.features, this.#schema));
     this.#sparse = features.sparse;
     if (this.#sparse !== (schema.format === "libsvm") || (this.#sparse && this.#schema.length > 0)) throw refuse("the features do not fit the schema");
     if (this.#sparse) features.inputs.forEach((input, k) => this.#places.set(input.column + 1, k));
@@ -1186,12 +1196,12 @@ export class Model {
       if (numbers(this.#averages.adds, "adds").length !== features.inputs.length) throw refuse("averages do not fit the inputs");
     }
     if (f.probability) this.#probability = new Probability(f.probability);
-    for (const p of f.points) this.#addPoint(p, f.version);
+    for (const p of f.points) this.#addPoint(p);
     this.#checkProbes(f.probes);
   }
 
-  #addPoint(p, version) {
-    fields(p, "a point", { name: "text!", threshold: "number!", goal: "any", source: "text", guarantee: "object", segment: "text", segments: "list", entity: "text2", day: "text2" }, version);
+  #addPoint(p) {
+    fields(p, "a point", { name: "text!", threshold: "number!", goal: "any", source: "text", guarantee: "object", segment: "text", segments: "list", entity: "text", day: "text" });
     const segments = new Map();
     for (const s of p.segments ?? []) {
       fields(s, "a segment", { value: "text!", threshold: "number!", guarantee: "object" });
@@ -1380,7 +1390,6 @@ export class Model {
     }
     for (const block of blocks) if (block instanceof Leaves) rest = block.divideSteps(x, adds, rest);
     const offset = this.#offset + rest;
-    const total = adds.reduce((sum, a) => sum + a, offset);
     const missing = [];
     const unknown = [];
     let texts;
@@ -1406,6 +1415,7 @@ export class Model {
       if (adds[j] !== 0 || aboveAverage !== 0) reasons.push({ column, value: texts[j], adds: adds[j], aboveAverage });
     });
     reasons.sort((a, b) => Math.abs(b.aboveAverage) - Math.abs(a.aboveAverage));
+    const total = reasons.reduce((sum, r) => sum + r.adds, offset);
     return { score, reasons, averageScore: this.#averages?.score ?? null, offset, rounding: score - total, missing, unknown };
   }
 }
@@ -1416,7 +1426,7 @@ const tooLong = (maxBytes) => new ToptauError(`a file of more than ${maxBytes} b
 async function readBounded(file, maxBytes) {
   const head = new Uint8Array(64);
   const { bytesRead } = await file.read(head, 0, 64, null);
-  versionOf(new TextDecoder("latin1").decode(head.subarray(0, bytesRead)));
+  checkVersion(new TextDecoder("latin1").decode(head.subarray(0, bytesRead)));
   const chunks = [head.subarray(0, bytesRead)];
   let length = bytesRead;
   for (;;) {

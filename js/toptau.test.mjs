@@ -8,7 +8,7 @@ import { Model, ToptauError } from "./toptau.mjs";
 
 const path = (name) => new URL(`../model/testdata/${name}.json`, import.meta.url);
 const content = (name) => readFileSync(path(name), "utf8");
-const model = (name = "v2") => Model.parse(content(name));
+const model = (name = "complete") => Model.parse(content(name));
 
 /** Returns a model file with a new checksum. */
 function sealed(text) {
@@ -44,8 +44,8 @@ test("scores by hand", () => {
   }
 });
 
-test("files of every format load, from a path, an address and bytes", async () => {
-  for (const name of ["v1", "v2", "v2-first", "v2-columns", "v2-redacted"]) {
+test("every file loads, from a path, an address and bytes", async () => {
+  for (const name of ["plain", "complete", "columns", "redacted"]) {
     const digest = /sha256:([0-9a-f]+)"\n}\n$/.exec(content(name))[1];
     for (const m of [model(name), Model.parse(readFileSync(path(name))), await Model.load(path(name)), await Model.load(path(name).pathname), await Model.load(pathToFileURL(path(name).pathname).href)]) {
       assert.equal(m.digest, "sha256:" + digest);
@@ -54,7 +54,7 @@ test("files of every format load, from a path, an address and bytes", async () =
   }
   await assert.rejects(Model.load("no-such-file"), /^ToptauError: no-such-file: the model cannot be read/);
   await assert.rejects(Model.load("/dev/zero"), /not a toptau model|cannot be read/);
-  await assert.rejects(Model.load(path("v2"), { maxBytes: 1000 }), /more than 1000 bytes/);
+  await assert.rejects(Model.load(path("complete"), { maxBytes: 1000 }), /more than 1000 bytes/);
 });
 
 test("errors name row, column and remedy", () => {
@@ -67,7 +67,7 @@ test("errors name row, column and remedy", () => {
   ]) {
     assert.throws(() => model().decisionFunction(rows), (e) => e instanceof ToptauError && e.message.includes(want), want);
   }
-  assert.throws(() => model("v2-columns").score({ at: "2024-05-31", src: "10.0.0.1", agent: "" }), /a missing value, expected a category \(train with --impute/);
+  assert.throws(() => model("columns").score({ at: "2024-05-31", src: "10.0.0.1", agent: "" }), /a missing value, expected a category \(train with --impute/);
 });
 
 test("operating points, segments and probabilities", () => {
@@ -82,7 +82,7 @@ test("operating points, segments and probabilities", () => {
   const p = m.probability([-100, 5, 100].map((bytes) => ({ ...row, bytes })));
   assert.ok(Math.abs(p[0] - 0.01) < 1e-12 && p[0] < p[1] && Math.abs(p[2] - 0.75) < 1e-12);
   assert.throws(() => m.probability([row], { prevalence: 0 }), /a prevalence of 0/);
-  assert.throws(() => model("v2-columns").probability([]), /a model without probabilities/);
+  assert.throws(() => model("columns").probability([]), /a model without probabilities/);
 });
 
 test("an explanation adds up", () => {
@@ -94,7 +94,7 @@ test("an explanation adds up", () => {
 });
 
 test("times, addresses, nested names, and true and false", () => {
-  const m = model("v2-columns");
+  const m = model("columns");
   const record = { at: "2024-05-31 13:00:00", src: "10.1.2.3", agent: "agent 0" };
   for (const at of [new Date("2024-05-31T13:00:00Z"), "2024-05-31T15:00:00+02:00", 1717160400, 1717160400e3]) {
     assert.equal(m.score({ ...record, at }) === m.score(record), at !== "2024-05-31T15:00:00+02:00", String(at)); // the hour is that of the zone
@@ -104,24 +104,28 @@ test("times, addresses, nested names, and true and false", () => {
                                    [{ src: "01.2.3.4" }, /IP address/], [{ src: "1:::2" }, /IP address/], [{ src: "1:2:3:4:5:6:7:8:9" }, /IP address/], [{ src: "::1%" }, /IP address/]]) {
     assert.throws(() => m.score({ ...record, ...change }), pattern);
   }
-  const nested = Model.parse(sealed(content("v2").replaceAll('"name":"bytes"', '"name":"flow.bytes"')));
+  const nested = Model.parse(sealed(content("complete").replaceAll('"name":"bytes"', '"name":"flow.bytes"')));
   assert.equal(nested.score({ ...row, flow: { bytes: 7.5 } }), model().score({ ...row, bytes: 7.5 }));
-  const flags = Model.parse(sealed(content("v2").replaceAll('"http"', '"True"')));
+  const priced = Model.parse(sealed(content("complete").replace('"number":1,"kind":"numeric"', '"number":1,"kind":"numeric","unit":"$"')));
+  for (const bytes of ["$ 7.5", "7.5$", "+$7.5", 7.5]) assert.equal(priced.score({ ...row, bytes }), model().score({ ...row, bytes: 7.5 }), String(bytes));
+  assert.throws(() => priced.score({ ...row, bytes: "7.5 €" }), /with or without \$/);
+  assert.throws(() => Model.parse(sealed(content("complete").replace('"number":1,"kind":"numeric"', '"number":1,"kind":"numeric","unit":"x"'))), /column "bytes"/);
+  const flags = Model.parse(sealed(content("complete").replaceAll('"http"', '"True"')));
   assert.equal(flags.score({ ...row, service: true }), flags.score({ ...row, service: "True" }));
 });
 
 test("damaged files are refused", () => {
-  const data = readFileSync(path("v2"));
+  const data = readFileSync(path("complete"));
   for (let i = 0; i < data.length; i += 7) {
     const damaged = Uint8Array.from(data);
     damaged[i] ^= 1 << (i % 8);
     refused(damaged);
   }
   for (let n = 0; n < data.length; n += 97) refused(data.subarray(0, n));
-  refused(content("v2") + "\n");
+  refused(content("complete") + "\n");
   refused("", /an empty file, not a toptau model/);
   refused("{}", /not a toptau model/);
-  refused('{\n"toptau_model": 3,\n', /format 3, this reader reads up to 2/);
+  refused('{\n"toptau_model": 3,\n', /format 3, this reader reads format 1/);
 });
 
 test("edits with a new checksum are refused", () => {
@@ -131,22 +135,22 @@ test("edits with a new checksum are refused", () => {
     ['"scale":[2.23606797749979]', '"scale":[0]'], ['"inputs":[0]', '"inputs":[1]'], ['"inputs":[0]', '"inputs":[9]'], ['"inputs":[0]', '"inputs":[-1]'], ['"input":1', '"input":7'],
     ['"missing":true', '"missing":1'], ['"kind":"onehot"', '"kind":"future"'], ['"kind":"onehot"', '"kind":"constructor"'], ['"impute":"indicator"', '"impute":"guess"'],
     ['"dropped"', '"__proto__"'], ['{"column":0', '{"column":0,"column":0'], ['"weights": [0.3333333333333333,-2,', '"weights": [0.3333333333333333,'],
-    ['"toptau_model": 2', '"toptau_model": 1'], ['"points": [', '"point": ['], ['"score":-0.125', '"score":-0.126'], ['"http"', '"ht\\u0074p"'], ['"threshold":0.1', '"threshold":1e-1'],
+    ['"toptau_model": 1', '"toptau_model": 2'], ['"points": [', '"point": ['], ['"score":-0.125', '"score":-0.126'], ['"http"', '"ht\\u0074p"'], ['"threshold":0.1', '"threshold":1e-1'],
     ['"schema": {', '"schema":  {'], ['"offset": -0.25,\n', '"offset": -0.25,\n"extra": 1,\n'], ['"offset": -0.25,\n', ""], ['"name":"per id"', '"name":"default"'],
   ]) {
-    refused(changed("v2", old, now));
+    refused(changed("complete", old, now));
   }
 });
 
 test("hostile files are refused", () => {
-  const lines = content("v2").split("\n");
+  const lines = content("complete").split("\n");
   const features = lines.findIndex((line) => line.startsWith('"features"'));
   const many = 2 ** 18;
   for (const text of ["[".repeat(many) + "]".repeat(many), '{"a":'.repeat(many) + "1" + "}".repeat(many), "9".repeat(many), '"'.repeat(many + 1), `[${"[],".repeat(many)}[]]`,
                       `{${Array.from({ length: many }, (_, i) => `"k${i}":0`)}}`]) {
     refused(sealed(lines.with(features, `"features": ${text},`).join("\n")));
   }
-  refused(sealed(content("v2").replace('"probes": [\n', '"probes": [\n' + '{"fields":["5","http","0"],"score":-0.125},\n'.repeat(100))), /probe rows/);
+  refused(sealed(content("complete").replace('"probes": [\n', '"probes": [\n' + '{"fields":["5","http","0"],"score":-0.125},\n'.repeat(100))), /probe rows/);
   const deep = { ask: [...new Array(50000).fill(0), ...new Array(50001).fill(-1)], at: Array.from({ length: 50000 }, (_, i) => i), mass: new Array(50001).fill(1) };
   const map = { scale: "standard", impute: "indicator", inputs: [{ column: 0, name: "bytes", kind: "numeric" }], dropped: [], blocks: [{ kind: "leaves", block: { inputs: [0], trees: [deep] } }] };
   const tree = lines.with(features, `"features": ${JSON.stringify(map)},`).filter((line) => !line.startsWith('"averages"')).join("\n");

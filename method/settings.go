@@ -44,9 +44,9 @@ type Settings struct {
 	Seed        uint64  `json:"seed,omitempty"`        // seed of every random choice
 	// certified: gap of the decrease to reach; 0: 1e-6
 	Gap        float64 `json:"gap,omitempty"`
-	MaxPasses  int     `json:"max_passes,omitempty" since:"2"` // certified: most passes
-	Stratified bool    `json:"stratified,omitempty" since:"2"` // Adam, SGD: equal rates of positives
-	Storage    Storage `json:"storage,omitempty" since:"2"`    // the number type of the packed matrix
+	MaxPasses  int     `json:"max_passes,omitempty"` // certified: most passes
+	Stratified bool    `json:"stratified,omitempty"` // Adam, SGD: equal rates of positives
+	Storage    Storage `json:"storage,omitempty"`    // the number type of the packed matrix
 }
 
 // Check returns an error of kind usage if a value is out of range, or if the chosen solver does not use a

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/big"
 	"strconv"
-	"strings"
 
 	"toptau/diag"
 	"toptau/internal/text"
@@ -131,6 +130,15 @@ func (g Goal) Criterion() Criterion {
 	return Top()
 }
 
+// Population returns the rows that the goal's budget counts: all rows for fractions of all rows, otherwise the
+// negatives.
+func (g Goal) Population() method.Population {
+	if g.Criterion().Name == AtQuantile {
+		return method.AllRows
+	}
+	return method.Negatives
+}
+
 // CriterionOf returns the criterion that a method optimises (the paper's Table "methods") at rate tau.
 func CriterionOf(m method.Method, tau threshold.Rate) Criterion {
 	switch m.Criterion {
@@ -219,18 +227,9 @@ func (g Goal) MarshalJSON() ([]byte, error) {
 	return json.Marshal(goalJSON{g.Kind, g.Rate, g.Count, g.Of})
 }
 
-// UnmarshalJSON reads what MarshalJSON writes, and the text that model files had before: "--max-fpr 0.01".
-// Other text, which described the threshold of a training problem, is no goal.
+// UnmarshalJSON reads what MarshalJSON writes.
 func (g *Goal) UnmarshalJSON(data []byte) error {
 	*g = Goal{}
-	if len(data) > 0 && data[0] == '"' {
-		var text string
-		if err := json.Unmarshal(data, &text); err != nil {
-			return err
-		}
-		*g = goalFromText(text)
-		return nil
-	}
 	if string(data) == "null" {
 		return nil
 	}
@@ -246,33 +245,4 @@ func (g *Goal) UnmarshalJSON(data []byte) error {
 	}
 	*g = read
 	return nil
-}
-
-// goalFromText reads the text of goals in older model files; the zero Goal if it is none.
-func goalFromText(text string) Goal {
-	words := strings.Fields(text)
-	if len(words) == 0 {
-		return Goal{}
-	}
-	kind, isFlag := strings.CutPrefix(words[0], "--")
-	g := Goal{Kind: GoalKind(kind)}
-	switch {
-	case !isFlag:
-		return Goal{}
-	case len(words) == 2 && (g.Kind == GoalMaxFPR || g.Kind == GoalTop):
-		g = RateGoal(g.Kind, words[1])
-	case len(words) == 4 && words[2] == "--of":
-		var err1, err2 error
-		g.Count, err1 = strconv.ParseInt(words[1], 10, 64)
-		g.Of, err2 = strconv.ParseInt(words[3], 10, 64)
-		if err1 != nil || err2 != nil {
-			return Goal{}
-		}
-	case len(words) != 1:
-		return Goal{}
-	}
-	if g.Check() != nil {
-		return Goal{}
-	}
-	return g
 }

@@ -2,6 +2,7 @@ package metric
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -12,31 +13,44 @@ import (
 	"toptau/threshold"
 )
 
+// parseGoal reads a goal in the words of the command line: "--max-fpr 1%".
+func parseGoal(t *testing.T, text string) (g Goal) {
+	t.Helper()
+	switch words := strings.Fields(text); len(words) {
+	case 1:
+		g.Kind = GoalKind(words[0][2:])
+	case 2:
+		g = RateGoal(GoalKind(words[0][2:]), words[1])
+	default: // --alerts 50 --of 2000
+		g.Kind = GoalKind(words[0][2:])
+		if _, err := fmt.Sscan(words[1]+" "+words[3], &g.Count, &g.Of); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return g
+}
+
 func TestGoals(t *testing.T) {
 	for _, c := range []struct {
 		goal             Goal
-		older            string // as older model files have it
 		json, words, tau string // words: a part of String
 	}{
-		{RateGoal(GoalMaxFPR, "0.1%"), "--max-fpr 0.001", `{"kind":"max-fpr","rate":"0.001"}`, "at most 0.1 % of the negatives", "0.001"},
-		{RateGoal(GoalTop, "1/3"), "--top 1/3", `{"kind":"top","rate":"1/3"}`, "top 1/3 of", "1/3"},
-		{CountGoal(GoalTopCount, 800, 4000), "--top-count 800 --of 4000", `{"kind":"top-count","count":800,"of":4000}`,
+		{RateGoal(GoalMaxFPR, "0.1%"), `{"kind":"max-fpr","rate":"0.001"}`, "at most 0.1 % of the negatives", "0.001"},
+		{RateGoal(GoalTop, "1/3"), `{"kind":"top","rate":"1/3"}`, "top 1/3 of", "1/3"},
+		{CountGoal(GoalTopCount, 800, 4000), `{"kind":"top-count","count":800,"of":4000}`,
 			"top 800 of 4,000 rows (20 %)", "0.2"},
-		{CountGoal(GoalAlerts, 50, 2000000), "--alerts 50 --of 2000000", `{"kind":"alerts","count":50,"of":2000000}`,
+		{CountGoal(GoalAlerts, 50, 2000000), `{"kind":"alerts","count":50,"of":2000000}`,
 			"50 alerts per 2,000,000 rows (0.0025 %)", "0.000025"},
-		{Goal{Kind: GoalAbsoluteTop}, "--absolute-top", `{"kind":"absolute-top"}`, "above every negative", ""},
-		{Goal{}, "a false positive rate of 0.05", "null", "no goal", ""},
+		{Goal{Kind: GoalAbsoluteTop}, `{"kind":"absolute-top"}`, "above every negative", ""},
+		{Goal{}, "null", "no goal", ""},
 	} {
 		text, err := json.Marshal(c.goal)
 		if err != nil || string(text) != c.json || !strings.Contains(c.goal.String(), c.words) {
 			t.Errorf("%s, %q, %v", text, c.goal, err)
 		}
-		older, _ := json.Marshal(c.older)
-		for _, text := range []string{string(text), string(older)} {
-			var back Goal
-			if err := json.Unmarshal([]byte(text), &back); err != nil || back != c.goal {
-				t.Errorf("%s is read as %#v, %v", text, back, err)
-			}
+		var back Goal
+		if err := json.Unmarshal(text, &back); err != nil || back != c.goal {
+			t.Errorf("%s is read as %#v, %v", text, back, err)
 		}
 		if c.tau == "" && !c.goal.Tau().IsZero() || c.tau != "" && c.goal.Tau() != threshold.MustRate(c.tau) {
 			t.Errorf("%s: tau %v, want %q", c.goal, c.goal.Tau(), c.tau)
@@ -53,7 +67,7 @@ func TestBadTextMakesABadGoal(t *testing.T) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
-	for _, text := range []string{`{"kind":"top"}`, `{"kind":"best","rate":"1%"}`, `{"kind":"top","rate":"1%","share":1}`, `{"rate":"1%"}`, `5`} {
+	for _, text := range []string{`{"kind":"top"}`, `{"kind":"best","rate":"1%"}`, `{"kind":"top","rate":"1%","share":1}`, `{"rate":"1%"}`, `5`, `"--max-fpr 1%"`} {
 		var g Goal
 		if err := json.Unmarshal([]byte(text), &g); err == nil {
 			t.Errorf("%s is read as %#v", text, g)
@@ -103,7 +117,7 @@ func TestGoalOnScores(t *testing.T) {
 		{"--alerts 1 --of 100", 0, 9, true},   // no row at all
 	}
 	for _, test := range tests {
-		g := goalFromText(test.goal)
+		g := parseGoal(t, test.goal)
 		res, err := g.Evaluate(r)
 		if err != nil || res.Defined() == test.undefined || res.Defined() && res.Numerator != test.caught {
 			t.Errorf("%v: %+v, %v", g, res, err)
@@ -163,7 +177,7 @@ func TestGoalThresholdIsTheLowest(t *testing.T) {
 
 func TestGoalFitsMethods(t *testing.T) {
 	fits := func(text string) string {
-		g := goalFromText(text)
+		g := parseGoal(t, text)
 		var names []string
 		for _, m := range method.All() {
 			if g.Fits(m) {

@@ -20,17 +20,22 @@ func TestGuaranteeKeepsItsCalibration(t *testing.T) {
 	for i := range z {
 		z[i] = float64(i) / 7
 	}
-	at, c, err := calibrate.TopFraction(z, threshold.MustRate("5%"), threshold.MustRate("5%"))
+	goal := metric.RateGoal(metric.GoalTop, "5%")
+	sorted, err := calibrate.Sort(z, nil, goal.Population())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := calibrate.For(goal, threshold.MustRate("5%"), sorted)
 	if err != nil {
 		t.Fatal(err)
 	}
 	with := func(change func(*Guarantee)) (*Model, error) {
 		parts := trained(t).Parts(feature.Key{})
-		g := c
-		g.Negatives, g.Needed = 300, 0 // Needed is not in files
+		g := *at.Guarantee
+		g.Negatives = 300
 		change(&g)
 		p := &parts.Points[0]
-		p.Goal, p.Threshold, p.Guarantee = metric.RateGoal(metric.GoalTop, "5%"), at, &g
+		p.Goal, p.Threshold, p.Guarantee = goal, at.Value, &g
 		return New(parts)
 	}
 	m, err := with(func(*Guarantee) {})

@@ -21,7 +21,7 @@ import (
 )
 
 // CertificateVersion is the version of the certificate files that this package writes and reads.
-const CertificateVersion = 2
+const CertificateVersion = 1
 
 // Certificate is a feasible dual point (p, a) of a fit. Anyone who has the data can compute a lower bound on the objective from
 // it, no matter which solver found it. Rows are numbered from 1 in the order of the data. Loading one proves nothing: package

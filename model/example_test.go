@@ -8,7 +8,7 @@ import (
 
 // A record is scored by column name; what the model does not know is ignored.
 func ExampleModel_Score() {
-	m, err := model.Load("testdata/v1.json")
+	m, err := model.Load("testdata/plain.json")
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -25,7 +25,7 @@ func ExampleModel_Score() {
 
 // An explanation says what every column adds.
 func ExampleModel_Explain() {
-	m, err := model.Load("testdata/v1.json")
+	m, err := model.Load("testdata/plain.json")
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -35,13 +35,13 @@ func ExampleModel_Explain() {
 		fmt.Println(err)
 		return
 	}
-	for _, term := range e.Terms {
-		fmt.Printf("%-16s %6.3f\n", term.Name, term.Product)
+	for _, r := range e.Reasons {
+		fmt.Printf("%-16s %6.3f\n", r.Column, r.Adds)
 	}
 	fmt.Printf("%-16s %6.3f\n%-16s %6.3f\n", "offset", e.Offset, "score", e.Score)
 	// Output:
+	// service           0.500
 	// bytes             0.149
-	// service missing   0.500
 	// offset           -0.250
 	// score             0.399
 }

@@ -11,7 +11,6 @@ import (
 	"os"
 	"reflect"
 	"strconv"
-	"strings"
 
 	"toptau/calibrate"
 	"toptau/diag"
@@ -33,10 +32,6 @@ const (
 )
 
 // content is everything in a file, in its order.
-//
-// A field that a later format added, here or in any type of a model, has its format in the tag since:"2" and
-// is omitted if it is zero. So the same code reads and writes older formats. Readers refuse a file with a
-// field that is newer than the format in its first line.
 type content struct {
 	Format       int                    `json:"toptau_model"`
 	Schema       schema.Schema          `json:"schema"`
@@ -44,16 +39,16 @@ type content struct {
 	Offset       float64                `json:"offset"`
 	Weights      []float64              `json:"weights"`
 	Points       []Point                `json:"points"`
-	History      []Change               `json:"history,omitempty" since:"2"`
+	History      []Change               `json:"history,omitempty"`
 	Members      []Member               `json:"members"`
 	Training     Training               `json:"training"`
-	Fingerprints *Fingerprints          `json:"fingerprints,omitempty" since:"2"`
-	Averages     *Averages              `json:"averages,omitempty" since:"2"`
-	Probability  *calibrate.Probability `json:"probability,omitempty" since:"2"`
-	Profile      *Profile               `json:"profile,omitempty" since:"2"`
-	Reference    *calibrate.Reference   `json:"reference,omitempty" since:"2"`
+	Fingerprints *Fingerprints          `json:"fingerprints,omitempty"`
+	Averages     *Averages              `json:"averages,omitempty"`
+	Probability  *calibrate.Probability `json:"probability,omitempty"`
+	Profile      *Profile               `json:"profile,omitempty"`
+	Reference    *calibrate.Reference   `json:"reference,omitempty"`
 	Probes       []Probe                `json:"probes"`
-	Signature    *Signature             `json:"signature,omitempty" since:"2"`
+	Signature    *Signature             `json:"signature,omitempty"`
 	Checksum     string                 `json:"checksum"`
 }
 
@@ -71,7 +66,7 @@ func IsFile(path string) bool {
 
 // Load reads the model file at path.
 //
-// Errors name the file: diag.IO if it cannot be read; diag.Model if it is not a model, has a newer format,
+// Errors name the file: diag.IO if it cannot be read; diag.Model if it is not a model, has another format,
 // was edited or truncated, or does not reproduce its probe scores.
 func Load(path string) (*Model, error) {
 	f, err := openRegular(path)
@@ -138,7 +133,7 @@ func readAll(r io.Reader) ([]byte, error) {
 		return nil, err
 	}
 	head = head[:n]
-	if _, err := version(head); err != nil {
+	if err := checkVersion(head); err != nil {
 		return nil, err
 	}
 	data, err := memory.ReadAll(io.MultiReader(bytes.NewReader(head), r), "a model", maxBytes, decodedTimes)
@@ -151,52 +146,41 @@ func readAll(r io.Reader) ([]byte, error) {
 // refusal returns the error for content that is not accepted.
 func refusal(found string) *diag.Error { return &diag.Error{Kind: diag.Model, Found: found} }
 
-// version returns the format in the first line, or an error if the data is not a model or the format is
-// newer.
-func version(data []byte) (int, error) {
+// checkVersion returns an error if the data is not a model or has another format.
+func checkVersion(data []byte) error {
 	if len(data) == 0 {
-		return 0, refusal("an empty file, not a toptau model")
+		return refusal("an empty file, not a toptau model")
 	}
 	rest, found := bytes.CutPrefix(data, []byte(opening))
 	if !found {
-		return 0, refusal("not a toptau model")
+		return refusal("not a toptau model")
 	}
 	digits, _, found := bytes.Cut(rest, []byte(",\n"))
 	v, err := strconv.Atoi(string(digits))
 	switch {
 	case !found || err != nil || v < 1 || strconv.Itoa(v) != string(digits):
-		return 0, refusal("edited or damaged: the format's number is not readable")
-	case v > FileVersion:
-		e := refusal(fmt.Sprintf("format %d, this toptau reads up to %d", v, FileVersion))
-		e.Hint = "use the toptau that wrote it, or a newer one"
-		return 0, e
+		return refusal("edited or damaged: the format's number is not readable")
+	case v != FileVersion:
+		e := refusal(fmt.Sprintf("format %d, this toptau reads format %d", v, FileVersion))
+		e.Hint = "use the toptau that wrote it"
+		return e
 	}
-	return v, nil
+	return nil
 }
 
 // decodeModel reads a whole file. Every byte matters: the checksum covers all bytes before it, and the
-// content, in the present spelling, must be exactly what encode writes in the file's format for the model
-// that was read.
+// content must be exactly what bytes returns for the model that was read.
 func decodeModel(data []byte) (*Model, error) {
-	format, err := version(data)
-	if err != nil {
+	if err := checkVersion(data); err != nil {
 		return nil, err
 	}
 	if err := checkSum(data); err != nil {
 		return nil, err
 	}
-	read := data
-	if body := data[:len(data)-tailSize]; oldSpelling(body) {
-		body = upgrade(body)
-		data = append(body, trailer(body)...)
-	}
 	var c content
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&c); err != nil {
-		return nil, err
-	}
-	if err := checkSince(reflect.ValueOf(c), format); err != nil {
 		return nil, err
 	}
 	parts := Parts{Schema: c.Schema, Features: c.Features, Weights: c.Weights, Offset: c.Offset, Points: c.Points, History: c.History,
@@ -206,11 +190,11 @@ func decodeModel(data []byte) (*Model, error) {
 		return nil, err
 	}
 	m := newModel(parts)
-	m.probes, m.signature, m.respelled = c.Probes, c.Signature, &read[0] != &data[0]
+	m.probes, m.signature = c.Probes, c.Signature
 	if err := m.checkProbes(); err != nil {
 		return nil, err
 	}
-	again, err := m.encode(format)
+	again, err := m.bytes()
 	if err != nil {
 		return nil, err
 	}
@@ -218,50 +202,12 @@ func decodeModel(data []byte) (*Model, error) {
 		return nil, errors.New("not in the form that toptau writes")
 	}
 	if m.signature != nil {
-		body := read[:bytes.LastIndex(read, []byte(signatureField))]
+		body := data[:bytes.LastIndex(data, []byte(signatureField))]
 		if err := m.signature.Check(body); err != nil {
 			return nil, err
 		}
 	}
 	return m, nil
-}
-
-// checkSince returns an error for a field that is newer than a format.
-func checkSince(v reflect.Value, format int) error {
-	switch v.Kind() {
-	case reflect.Pointer:
-		if !v.IsNil() {
-			return checkSince(v.Elem(), format)
-		}
-	case reflect.Slice:
-		for i := range v.Len() {
-			if v.Type().Elem().Kind() != reflect.Struct {
-				break
-			}
-			if err := checkSince(v.Index(i), format); err != nil {
-				return err
-			}
-		}
-	case reflect.Struct:
-		for i := range v.NumField() {
-			field := v.Type().Field(i)
-			if since, _ := strconv.Atoi(field.Tag.Get("since")); since > format && !v.Field(i).IsZero() {
-				return fmt.Errorf("format %d has no field %q", format, fieldName(field))
-			}
-			if field.IsExported() {
-				if err := checkSince(v.Field(i), format); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// fieldName returns the name of a field in files.
-func fieldName(field reflect.StructField) string {
-	name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-	return name
 }
 
 // checkSum compares the checksum at the end with the bytes before it.
@@ -285,9 +231,9 @@ func trailer(body []byte) []byte {
 	return []byte(sumField + hex.EncodeToString(digest[:]) + closing)
 }
 
-// encode returns a whole file: the fields, the signature if there is one, and the checksum of both.
-func (m *Model) encode(format int) ([]byte, error) {
-	data, err := m.encodeFields(format)
+// bytes returns the content of the model's file: the fields, the signature if there is one, and the checksum of both.
+func (m *Model) bytes() ([]byte, error) {
+	data, err := m.encodeFields()
 	if err != nil {
 		return nil, err
 	}
@@ -305,10 +251,10 @@ func (m *Model) encode(format int) ([]byte, error) {
 
 // encodeFields returns all fields that a signature covers, one per line. The elements of points, members and
 // probes have a line each.
-func (m *Model) encodeFields(format int) ([]byte, error) {
+func (m *Model) encodeFields() ([]byte, error) {
 	p := &m.parts
 	var b bytes.Buffer
-	b.WriteString(opening + strconv.Itoa(format) + ",\n")
+	b.WriteString(opening + strconv.Itoa(FileVersion) + ",\n")
 	for _, field := range []struct {
 		name  string
 		value any
@@ -403,15 +349,6 @@ func (m *Model) WriteTo(w io.Writer) (int64, error) {
 		err = &diag.Error{Kind: diag.IO, Found: "the model cannot be written", Err: withoutPath(err)}
 	}
 	return int64(n), err
-}
-
-// bytes returns the content of the model's file, in the newest version.
-func (m *Model) bytes() ([]byte, error) {
-	if m.signature != nil && m.respelled {
-		return nil, &diag.Error{Kind: diag.Model, Found: "a signature of the older form that the file was read in",
-			Expected: "one of the present form", Hint: "sign the model again"}
-	}
-	return m.encode(FileVersion)
 }
 
 // Digest returns "sha256:" and the digest of the content of the model's file, which is the checksum in the

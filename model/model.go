@@ -18,20 +18,21 @@ import (
 	"toptau/schema"
 )
 
-// FileVersion is the version of the files that this package writes, and the newest that it reads.
-const FileVersion = 2
+// FileVersion is the version of the files that this package writes and reads.
+const FileVersion = 1
 
 // Model is one linear model on encoded features.
 type Model struct {
 	parts     Parts
 	probes    []Probe
 	signature *Signature // nil: not signed
-	respelled bool       // the signature is of the older spelling of the file that was read
 
 	missing missingValues
 	readers []*table.FieldReader // by column
 	used    []bool               // by column: it has a weight
 	scorers sync.Pool            // of *Scorer
+
+	division func() *feature.Contributions // the first call computes it
 }
 
 // Parts are the content of a new model. Only packages of this module can fill in Features.
@@ -77,6 +78,10 @@ func newModel(p Parts) *Model {
 		m.readers = append(m.readers, table.NewFieldReader(&c, p.Schema.Missing, ""))
 	}
 	m.scorers.New = func() any { return m.NewScorer() }
+	m.division = sync.OnceValue(func() *feature.Contributions {
+		d, _ := feature.NewContributions(p.Features, p.Weights) // checked: a weight for each feature
+		return d
+	})
 	return m
 }
 
@@ -293,8 +298,8 @@ type Point struct {
 	Segment   string      `json:"segment,omitempty"`   // the column whose values have separate thresholds
 	Segments  []Segment   `json:"segments,omitempty"`  // in ascending order of Value; other values use Threshold
 	// The budget counts entities, each with the largest score of its rows: the values of this column.
-	Entity string `json:"entity,omitempty" since:"2"`
-	Day    string `json:"day,omitempty" since:"2"` // column of times: an entity counts once on each of its days
+	Entity string `json:"entity,omitempty"`
+	Day    string `json:"day,omitempty"` // column of times: an entity counts once on each of its days
 }
 
 // Segment is the threshold of one value of a point's segment column.
@@ -345,10 +350,10 @@ type Evidence struct {
 type Training struct {
 	Rows         int     `json:"rows"`
 	Positives    int     `json:"positives"`
-	Mass         float64 `json:"mass,omitempty"`             // sum of the row weights, if there are any
-	PositiveMass float64 `json:"positive_mass,omitempty"`    // of the positives
-	Digest       string  `json:"digest"`                     // "sha256:" and the digest of the uncompressed file or of Source; "" when unknown
-	Source       string  `json:"source,omitempty" since:"2"` // rows of a database: the table, its condition and a checksum
+	Mass         float64 `json:"mass,omitempty"`          // sum of the row weights, if there are any
+	PositiveMass float64 `json:"positive_mass,omitempty"` // of the positives
+	Digest       string  `json:"digest"`                  // "sha256:" and the digest of the uncompressed file or of Source; "" when unknown
+	Source       string  `json:"source,omitempty"`        // rows of a database: the table, its condition and a checksum
 	Seed         uint64  `json:"seed"`
 }
 

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -30,10 +29,7 @@ import (
 	"toptau/threshold"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden models (only before their format is released)")
-
-// golden are the files of every format, in order.
-var golden = []string{"testdata/v1.json", "testdata/v2.json"}
+var update = flag.Bool("update", false, "rewrite the golden models")
 
 // trained is a model of every kind of column and field, fitted on five rows.
 func trained(t testing.TB) *Model {
@@ -92,7 +88,7 @@ func signed(t testing.TB, m *Model, key ed25519.PrivateKey) *Model {
 	return m
 }
 
-// complete is trained with every field of the newest format.
+// complete is trained with fingerprints and a signature.
 func complete(t testing.TB) *Model {
 	return signed(t, changed(t, trained(t), func(p *Parts) {
 		p.Fingerprints = &Fingerprints{Rows: 5, Sampled: 5, Cut: 1 << sketch.Bits,
@@ -100,7 +96,7 @@ func complete(t testing.TB) *Model {
 	}), testKey(1))
 }
 
-// extended is complete with the fields that format 2 received later.
+// extended is a model with every field.
 func extended(t testing.TB) *Model {
 	return signed(t, changed(t, complete(t), func(p *Parts) {
 		p.Averages = &Averages{Rows: 3, Score: 0.125, Adds: make([]float64, len(p.Features.Inputs))}
@@ -154,17 +150,15 @@ func encoded(t testing.TB, m *Model) []byte {
 	return data
 }
 
-func TestGoldenFile(t *testing.T) {
-	for i, path := range golden {
-		format, m := i+1, trained(t)
-		if format > 1 {
-			m = extended(t)
-		}
-		got, err := m.encode(format)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if *update && format > 1 {
+// golden are models with their files, which the readers in Python and JavaScript read, too.
+func golden(t testing.TB) map[string]*Model {
+	return map[string]*Model{"testdata/plain.json": trained(t), "testdata/complete.json": extended(t)}
+}
+
+func TestGoldenFiles(t *testing.T) {
+	for path, m := range golden(t) {
+		got := encoded(t, m)
+		if *update {
 			if err := os.WriteFile(path, got, 0o644); err != nil {
 				t.Fatal(err)
 			}
@@ -173,38 +167,21 @@ func TestGoldenFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if format == 1 { // written in the present spelling, with another checksum
-			want, got = upgrade(want[:len(want)-tailSize]), got[:len(got)-tailSize]
-		}
 		if diff := cmp.Diff(string(want), string(got)); diff != "" {
-			t.Errorf("bytes of format %d (-want +got):\n%s", format, diff)
+			t.Errorf("%s (-want +got):\n%s", path, diff)
+		}
+		read, err := Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(encoded(t, read), want) {
+			t.Errorf("%s is saved differently", path)
+		}
+		score, err := read.ScoreFields([]string{"7.23607", "http", "0"})
+		if err != nil || score != 0.2083336512247721 {
+			t.Errorf("%s: %v, %v", path, score, err)
 		}
 	}
-}
-
-// A field that a later format added is omitted when it is zero, so that older formats are written without it.
-func TestNewFieldsAreOptional(t *testing.T) {
-	seen := map[reflect.Type]bool{}
-	var walk func(reflect.Type)
-	walk = func(typ reflect.Type) {
-		switch typ.Kind() {
-		case reflect.Pointer, reflect.Slice:
-			walk(typ.Elem())
-		case reflect.Struct:
-			if seen[typ] {
-				return
-			}
-			seen[typ] = true
-			for i := range typ.NumField() {
-				field := typ.Field(i)
-				if tag := field.Tag.Get("json"); field.Tag.Get("since") != "" && !strings.Contains(tag, ",omit") {
-					t.Errorf("%s.%s has the tag json:%q", typ, field.Name, tag)
-				}
-				walk(field.Type)
-			}
-		}
-	}
-	walk(reflect.TypeFor[content]())
 }
 
 func TestRoundTrip(t *testing.T) {
@@ -269,10 +246,10 @@ func resealed(t *testing.T, data []byte, old, new string) []byte {
 
 // forgeries are edits with a valid checksum, and part of the error; "" if the edit is accepted.
 var forgeries = []struct{ old, new, want string }{
-	{`"toptau_model": 2,`, `"toptau_model": 3,`, "format 3, this toptau reads up to 2"},
-	{`"toptau_model": 2,`, `"toptau_model": 0,`, "number is not readable"},
-	{`"toptau_model": 2,`, `"toptau_model": 02,`, "number is not readable"},
-	{`"toptau_model": 2,`, `"toptau_model":2,`, "not a toptau model"},
+	{`"toptau_model": 1,`, `"toptau_model": 2,`, "format 2, this toptau reads format 1"},
+	{`"toptau_model": 1,`, `"toptau_model": 0,`, "number is not readable"},
+	{`"toptau_model": 1,`, `"toptau_model": 01,`, "number is not readable"},
+	{`"toptau_model": 1,`, `"toptau_model":1,`, "not a toptau model"},
 	{`"offset": -0.25`, `"offset": -0.5`, "probe row 1 scores"},
 	{`"offset": -0.25`, `"offset": -0.250`, "not in the form"},
 	{`"offset": -0.25`, `"offset": 1e999`, "1e999"},
@@ -356,9 +333,9 @@ type zeros struct{}
 
 func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
 
-func TestNewerFormatIsNamed(t *testing.T) {
+func TestOtherFormatIsNamed(t *testing.T) {
 	_, err := Read(strings.NewReader("{\n\"toptau_model\": 7,\n\"entirely\": \"different\"}"), "m.json")
-	want := "m.json: format 7, this toptau reads up to 2 (use the toptau that wrote it, or a newer one)"
+	want := "m.json: format 7, this toptau reads format 1 (use the toptau that wrote it)"
 	if err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
@@ -384,7 +361,7 @@ func TestBrokenPartsMakeNoModel(t *testing.T) {
 func TestFilesWithoutProbeRowsAreRefused(t *testing.T) {
 	m := trained(t)
 	m.probes = nil
-	data, err := m.encode(FileVersion)
+	data, err := m.bytes()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -584,66 +561,6 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// A file of format 2 in its first spelling, signed, is read, and must be signed again before it is saved in
-// the present one.
-func TestFirstSpellingOfFormat2(t *testing.T) {
-	m, err := LoadVerified("testdata/v2-first.json", public(testKey(1)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := m.Save(filepath.Join(t.TempDir(), "m.json")); err == nil || !strings.Contains(err.Error(), "sign the model again") {
-		t.Error(err)
-	}
-	if got := encoded(t, signed(t, m, testKey(1))); string(got) != string(encoded(t, complete(t))) {
-		t.Errorf("saved as %s", got)
-	}
-}
-
-// Files of every released version stay readable, and score as they did.
-func TestOldVersionsStayReadable(t *testing.T) {
-	for _, path := range golden {
-		m, err := Load(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		// Save writes the newest format.
-		saved := encoded(t, m)
-		if !bytes.HasPrefix(saved, []byte(opening+strconv.Itoa(FileVersion)+",\n")) {
-			t.Errorf("%s is saved as %.40q", path, saved)
-		}
-		again, err := Read(bytes.NewReader(saved), path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range []*Model{m, again} {
-			score, err := m.ScoreFields([]string{"7.23607", "http", "0"})
-			if err != nil || score != 0.2083336512247721 {
-				t.Errorf("%s: %v, %v", path, score, err)
-			}
-		}
-	}
-}
-
-// Fields of a later format are refused in a file of an older one.
-func TestOldVersionsHaveNoNewFields(t *testing.T) {
-	type inner struct {
-		Old int `json:"old"`
-		New int `json:"new,omitempty" since:"2"`
-	}
-	type outer struct {
-		Inner []inner `json:"inner"`
-	}
-	for _, test := range []struct {
-		format, new int
-		want        string
-	}{{1, 0, ""}, {1, 3, `format 1 has no field "new"`}, {2, 3, ""}} {
-		err := checkSince(reflect.ValueOf(&outer{[]inner{{1, 0}, {2, test.new}}}), test.format)
-		if got := fmt.Sprint(err); err == nil && test.want != "" || err != nil && got != test.want {
-			t.Errorf("format %d: %v, want %q", test.format, err, test.want)
-		}
-	}
-}
-
 // Spellings of missing values must not turn a probe row into one that the policy refuses.
 func TestProbesAvoidMissingSpellings(t *testing.T) {
 	p := completeColumns(t, feature.Options{Scale: schema.ScaleNone}, "0", "1", "?unknown", "2.5", "-0.75", "0.25", "0.0078125")
@@ -691,9 +608,6 @@ func FuzzRead(f *testing.F) {
 				t.Fatalf("an error without a place: %v", err)
 			}
 			return
-		}
-		if oldSpelling(data) || !bytes.HasPrefix(data, fmt.Appendf(nil, "%s%d,", opening, FileVersion)) {
-			return // saved in the present form
 		}
 		if string(encoded(t, m)) != string(data) {
 			t.Fatal("accepted, but saved differently")

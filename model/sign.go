@@ -77,7 +77,7 @@ func KeyName(key ed25519.PublicKey) string {
 func (m *Model) Sign(key ed25519.PrivateKey) (*Model, error) {
 	signed := newModel(m.parts)
 	signed.probes = m.probes
-	body, err := signed.encodeFields(FileVersion)
+	body, err := signed.encodeFields()
 	if err != nil {
 		return nil, err
 	}

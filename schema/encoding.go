@@ -73,12 +73,3 @@ const (
 
 // ReadsLabels reports whether fitting the encoding reads the labels of the rows.
 func (e Encoding) ReadsLabels() bool { return e == Leaves || e == ScorecardLeaves || e.Boosted() }
-
-// UnmarshalText accepts any text. It reads "own", the former name, as ImputeIndicator.
-func (i *Impute) UnmarshalText(text []byte) error {
-	*i = Impute(text)
-	if *i == "own" {
-		*i = ImputeIndicator
-	}
-	return nil
-}

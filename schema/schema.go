@@ -13,12 +13,12 @@ type Schema struct {
 
 	// Roles of some of Others in the training file. Files that have these columns are read with the same roles,
 	// unless a Format sets others.
-	ID    []string `json:"id,omitempty" since:"2"`    // columns that identify a row
-	Group string   `json:"group,omitempty" since:"2"` // rows with equal values stay together
-	Time  string   `json:"time,omitempty" since:"2"`  // orders the rows
+	ID    []string `json:"id,omitempty"`    // columns that identify a row
+	Group string   `json:"group,omitempty"` // rows with equal values stay together
+	Time  string   `json:"time,omitempty"`  // orders the rows
 
-	Timezone string `json:"timezone,omitempty" since:"2"` // zone of the days; "": UTC
-	Decimal  string `json:"decimal,omitempty" since:"2"`  // the decimal mark of numbers in text, as in Format
+	Timezone string `json:"timezone,omitempty"` // zone of the days; "": UTC
+	Decimal  string `json:"decimal,omitempty"`  // the decimal mark of numbers in text, as in Format
 }
 
 // Sparse reports whether rows have features by index instead of columns.
@@ -32,16 +32,16 @@ type Name struct {
 
 // Column is the column of a feature.
 type Column struct {
-	Name       string   `json:"name"`                       // as in Name
-	Number     int      `json:"number"`                     // as in Name
-	Kind       Kind     `json:"kind"`                       // the kind of its values
-	Part       Part     `json:"part,omitempty" since:"2"`   // what the feature takes from a time or an address; "": the value itself
-	Source     string   `json:"source,omitempty" since:"2"` // with Part: the column's name in the file
-	Origin     float64  `json:"origin,omitempty" since:"2"` // with Part Seconds: what they count from, in seconds since 1970
-	Salt       string   `json:"salt,omitempty" since:"2"`   // Categorical: the model keeps hashes of its categories, made with this text
-	Unit       string   `json:"unit,omitempty" since:"2"`   // Numeric: one of Units, which a number in text may have before or after it
-	Dictionary []string `json:"-"`                          // Categorical: the values with codes 0, 1, ...
-	Unused     bool     `json:"-"`                          // the model has no weight for it: a file may lack it, and its values are missing then
+	Name       string   `json:"name"`             // as in Name
+	Number     int      `json:"number"`           // as in Name
+	Kind       Kind     `json:"kind"`             // the kind of its values
+	Part       Part     `json:"part,omitempty"`   // what the feature takes from a time or an address; "": the value itself
+	Source     string   `json:"source,omitempty"` // with Part: the column's name in the file
+	Origin     float64  `json:"origin,omitempty"` // with Part Seconds: what they count from, in seconds since 1970
+	Salt       string   `json:"salt,omitempty"`   // Categorical: the model keeps hashes of its categories, made with this text
+	Unit       string   `json:"unit,omitempty"`   // Numeric: one of Units, which a number in text may have before or after it
+	Dictionary []string `json:"-"`                // Categorical: the values with codes 0, 1, ...
+	Unused     bool     `json:"-"`                // the model has no weight for it: a file may lack it, and its values are missing then
 }
 
 // Units returns the units that numbers in text may have: of a column whose first rows have one, the unit belongs to the column.

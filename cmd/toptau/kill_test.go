@@ -19,9 +19,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
-	"toptau/internal/cli/verbs"
 
 	"toptau"
+	"toptau/internal/cli/verbs"
 )
 
 // The kill campaign ends commands at random moments and looks at what is on the disk. A short one is part of every test

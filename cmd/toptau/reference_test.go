@@ -16,7 +16,7 @@ func TestCommandReference(t *testing.T) {
 const referenceHead = `# The command line
 
 This page is generated from the flag parser: run ` + "`go test ./cmd/toptau -run CommandReference -update`" + ` to write it again.
-` + "`toptau VERB --help`" + ` prints the same. Former spellings of a flag are accepted until version 1.0.
+` + "`toptau VERB --help`" + ` prints the same.
 
 Exit codes: 0 done; 1 data, file or I/O; 2 flags, hyperparameters or an impossible goal; 3 the requested guarantee is impossible;
 4 evaluate --gate: the new model may not replace the old one; 130 interrupted.

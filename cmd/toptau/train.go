@@ -21,27 +21,13 @@ type trainCommand struct {
 	Report     string   `file:"out" placeholder:"FILE" help:"Write a self-contained HTML page: what to expect, candidates, curves, the model."`
 	ReportDate string   `name:"report-date" placeholder:"TEXT" help:"The date in the report (default: that of the data file)."`
 	verbs.GoalFlags
-	Choose     string     `name:"validation" file:"in" group:"Data" placeholder:"FILE" help:"Rows that choose the model, instead of a cross-validation."`
-	Calibrate  string     `name:"calibration" file:"in" group:"Data" placeholder:"FILE" help:"Rows that give the threshold and nothing else."`
-	Measure    string     `name:"test" file:"in" group:"Data" placeholder:"FILE" help:"Rows that measure the chosen model."`
-	Calibrated calibrated `name:"calibrate" hidden:"" help:"The former spelling of --out-of-fold."`
+	Choose    string `name:"validation" file:"in" group:"Data" placeholder:"FILE" help:"Rows that choose the model, instead of a cross-validation."`
+	Calibrate string `name:"calibration" file:"in" group:"Data" placeholder:"FILE" help:"Rows that give the threshold and nothing else."`
+	Measure   string `name:"test" file:"in" group:"Data" placeholder:"FILE" help:"Rows that measure the chosen model."`
 	toptau.TrainOptions
 	verbs.ReplaceFlag
 	verbs.SignFlags
 	schema.Format
-}
-
-// calibrated is a value of --calibrate.
-type calibrated bool
-
-// UnmarshalText reads held-out and out-of-fold.
-func (c *calibrated) UnmarshalText(value []byte) error {
-	switch string(value) {
-	case "held-out", "out-of-fold":
-		*c = string(value) == "out-of-fold"
-		return nil
-	}
-	return &diag.Error{Kind: diag.Usage, Found: diag.Quote(string(value)), Expected: "held-out or out-of-fold"}
 }
 
 func (c *trainCommand) Run(s *cli.Session) error {
@@ -49,7 +35,6 @@ func (c *trainCommand) Run(s *cli.Session) error {
 	if err != nil {
 		return err
 	}
-	c.OutOfFold = c.OutOfFold || bool(c.Calibrated)
 	c.Progress = func(now result.Progress) {
 		if now.Usable {
 			s.FinishAfterSignal("the best model so far is fitted to all rows")

@@ -16,9 +16,9 @@ type Input struct {
 	Column     int         `json:"column"` // position among the table's columns, 0-based
 	Name       string      `json:"name"`
 	Kind       schema.Kind `json:"kind"`
-	Categories []string    `json:"categories,omitempty"`     // categorical: as seen in training, by mass descending, then by bytes
-	Rare       bool        `json:"rare,omitempty" since:"2"` // categorical: all other values share a level
-	Fill       float64     `json:"fill,omitzero"`            // numeric: what replaces a missing value under median; otherwise 0
+	Categories []string    `json:"categories,omitempty"` // categorical: as seen in training, by mass descending, then by bytes
+	Rare       bool        `json:"rare,omitempty"`       // categorical: all other values share a level
+	Fill       float64     `json:"fill,omitzero"`        // numeric: what replaces a missing value under median; otherwise 0
 
 	codes map[string]int32 // category to its position in Categories
 }

@@ -18,11 +18,11 @@ import (
 type Map struct {
 	Scale    schema.Scale  `json:"scale"`
 	Impute   schema.Impute `json:"impute"`
-	Numbered bool          `json:"numbered,omitempty"`          // columns have numbers instead of names: Input.Name is a number
-	Medians  bool          `json:"medians,omitempty" since:"2"` // Input.Fill is the median of the training rows even if Impute does not use it
-	Sparse   bool          `json:"sparse,omitempty"`            // made from indices (LIBSVM) instead of columns
-	Inputs   []Input       `json:"inputs"`                      // the columns in use, in the order of the table; indices only where they are encoded
-	Dropped  []Dropped     `json:"dropped"`                     // the columns not in use
+	Numbered bool          `json:"numbered,omitempty"` // columns have numbers instead of names: Input.Name is a number
+	Medians  bool          `json:"medians,omitempty"`  // Input.Fill is the median of the training rows even if Impute does not use it
+	Sparse   bool          `json:"sparse,omitempty"`   // made from indices (LIBSVM) instead of columns
+	Inputs   []Input       `json:"inputs"`             // the columns in use, in the order of the table; indices only where they are encoded
+	Dropped  []Dropped     `json:"dropped"`            // the columns not in use
 	Blocks   blocks        `json:"blocks"`
 
 	runs  []run // of Blocks, by position

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -78,28 +79,14 @@ func TestCountsGiveTheSameAsAllScores(t *testing.T) {
 				z = all
 			}
 			for _, d := range []threshold.Rate{{}, delta} {
-				at, got, err := c.threshold(ctx, g, d)
-				var want float64
-				var evidence calibrate.Guarantee
-				var wantErr error
-				switch {
-				case g.Kind == metric.GoalAbsoluteTop && d.IsZero():
-					want = slices.Max(z)
-				case g.Kind == metric.GoalAbsoluteTop:
-					want, evidence, wantErr = calibrate.AbsoluteTop(z, d)
-				case d.IsZero():
-					want, evidence, wantErr = calibrate.Plain(z, rate, populationOf(g))
-				case g.Kind == metric.GoalTop:
-					want, evidence, wantErr = calibrate.TopFraction(z, rate, d)
-				default:
-					want, evidence, wantErr = calibrate.NeymanPearson(z, rate, d)
+				got, err := c.threshold(ctx, g, d)
+				sorted, wantErr := calibrate.Sort(z, nil, g.Population())
+				if wantErr != nil {
+					t.Fatal(wantErr)
 				}
-				if at != want || (err == nil) != (wantErr == nil) {
-					t.Fatalf("%s: threshold %v, want %v; errors %v and %v", g, at, want, err, wantErr)
-				}
-				if evidence.Calibration != nil && (got.Order != evidence.Order || got.Bound != evidence.Bound || got.Certified != evidence.Certified ||
-					!slices.Equal(got.Calibration.Scores, evidence.Calibration.Scores)) {
-					t.Fatalf("%s: evidence %+v, want %+v", g, got, evidence)
+				want, wantErr := calibrate.For(g, d, sorted)
+				if !reflect.DeepEqual(got, want) || (err == nil) != (wantErr == nil) {
+					t.Fatalf("%s: threshold %+v, want %+v; errors %v and %v", g, got, want, err, wantErr)
 				}
 			}
 		}
@@ -165,7 +152,7 @@ func TestFewPassesFindOrders(t *testing.T) {
 			f.z[0] = append(f.z[0], value())
 		}
 		c := &counted{Scores: f, rows: [2]int{len(f.z[0]), 0}, start: spread(slices.Clone(f.z[0][:sampledScores]), cutsAtOnce/4)}
-		_, _, err := c.threshold(context.Background(), metric.Goal{Kind: metric.GoalMaxFPR, Rate: threshold.MustRate("0.1%")}, threshold.MustRate("5%"))
+		_, err := c.threshold(context.Background(), metric.Goal{Kind: metric.GoalMaxFPR, Rate: threshold.MustRate("0.1%")}, threshold.MustRate("5%"))
 		if err != nil || f.passes > 4 {
 			t.Errorf("%s: %d passes, %v", name, f.passes, err)
 		}

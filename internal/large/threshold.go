@@ -5,7 +5,6 @@ import (
 
 	"toptau/calibrate"
 	"toptau/diag"
-	"toptau/method"
 	"toptau/metric"
 	"toptau/model"
 	"toptau/threshold"
@@ -22,43 +21,18 @@ func checkWeights(list ...threshold.Population) error {
 	return nil
 }
 
-// populationOf returns the rows whose rate a goal bounds.
-func populationOf(g metric.Goal) method.Population {
-	if g.Criterion().Name == metric.AtQuantile {
-		return method.AllRows
-	}
-	return method.Negatives
-}
-
 // Calibrated is a threshold from the rows of a part.
 type Calibrated struct {
-	Threshold       float64
-	Guarantee       calibrate.Guarantee
-	Rows, Negatives int // of the part
-	scores          *counted
+	*calibrate.Threshold
+	All, Negatives int // rows of the part
+	scores         *counted
 }
 
 // threshold returns the threshold for a goal. With delta it is the certified one. An error of kind diag.Guarantee
 // comes with a threshold.
-func (c *counted) threshold(ctx context.Context, g metric.Goal, delta threshold.Rate) (float64, calibrate.Guarantee, error) {
-	of := populationOf(g)
-	s, err := calibrate.Ordered(c.size(of), of, func(orders []int) ([]float64, error) { return c.orders(ctx, of, orders) })
-	if err != nil {
-		return 0, calibrate.Guarantee{}, err
-	}
-	switch {
-	case g.Kind == metric.GoalAbsoluteTop:
-		plain := delta.IsZero()
-		if plain {
-			delta = threshold.MustRate("5%") // the threshold is the largest negative for every delta
-		}
-		at, guarantee, err := s.AbsoluteTop(delta)
-		guarantee.Certified = guarantee.Certified && !plain
-		return at, guarantee, err
-	case !delta.IsZero():
-		return s.Certified(g.Tau(), delta)
-	}
-	return s.Plain(g.Tau())
+func (c *counted) threshold(ctx context.Context, g metric.Goal, delta threshold.Rate) (*calibrate.Threshold, error) {
+	of := g.Population()
+	return calibrate.For(g, delta, calibrate.Ordered(c.size(of), of, func(orders []int) ([]float64, error) { return c.orders(ctx, of, orders) }))
 }
 
 // Threshold computes the threshold of a model for a goal from the rows of a part, and counts the decisions at this and
@@ -69,13 +43,11 @@ func Threshold(ctx context.Context, rows Rows, p Part, m *model.Model, g metric.
 	if err != nil {
 		return nil, err
 	}
-	out := &Calibrated{Rows: c.rows[0] + c.rows[1], Negatives: c.rows[0], scores: c}
-	var guarantee error
-	out.Threshold, out.Guarantee, guarantee = c.threshold(ctx, g, delta)
-	if e := diag.Of(guarantee); guarantee != nil && (e == nil || e.Kind != diag.Guarantee) {
+	at, guarantee := c.threshold(ctx, g, delta)
+	if at == nil {
 		return nil, guarantee
 	}
-	return out, guarantee
+	return &Calibrated{Threshold: at, All: c.rows[0] + c.rows[1], Negatives: c.rows[0], scores: c}, guarantee
 }
 
 // At counts the decisions at a threshold.

@@ -83,7 +83,7 @@ type training struct {
 	measured *feature.Measured // of the training part; nil: no member needed it
 }
 
-func (t *training) of() method.Population { return populationOf(t.options.Goal) }
+func (t *training) of() method.Population { return t.options.Goal.Population() }
 
 // divide makes the parts: test, calibration and training rows, in the order of their hashes.
 func (t *training) divide(ctx context.Context) error {
@@ -275,17 +275,15 @@ func (t *training) measure(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f.Calibration = tune.Counts{Positives: c.Rows - c.Negatives, Negatives: c.Negatives}
+	f.Calibration = tune.Counts{Positives: c.All - c.Negatives, Negatives: c.Negatives}
 	if t.of() == method.Negatives {
 		f.Calibration.Positives = 0
 	}
 	f.CalibrationUnits = f.Calibration
-	at := tune.Threshold{Value: c.Threshold, Goal: g, Scheme: tune.SchemeHeldOut, Rows: c.Guarantee.N(), Order: c.Guarantee.Order,
-		Expected: c.Guarantee.Expected(metric.DefaultConfidence)}
+	at := tune.Threshold{Threshold: *c.Threshold, Scheme: tune.SchemeHeldOut}
 	if !o.Delta.IsZero() {
-		at.Scheme, at.Certified, at.Calibrated = tune.SchemeCertified, c.Guarantee.Certified, &c.Guarantee
+		at.Scheme, at.Certified = tune.SchemeCertified, true
 	}
-	at.Unresolved = o.Delta.IsZero() && !g.Tau().IsZero() && at.Expected.Rate > g.Tau().Float64()
 	f.Threshold, f.Scheme = at, at.Scheme
 	f.OutOfFold.AtThreshold.Threshold = at.Value
 	if t.out.Test.From == t.out.Test.To {

@@ -8,6 +8,7 @@ import (
 	"toptau/calibrate"
 	"toptau/internal/plot"
 	"toptau/internal/text"
+	"toptau/method"
 	"toptau/metric"
 	"toptau/result"
 )
@@ -159,7 +160,7 @@ func FoundTitle(c *metric.Confusion, g metric.Goal) string {
 		count = fmt.Sprintf("%.0f of 100", whole)
 	}
 	at := text.Percent(alarms.Rate) + " false alarms"
-	if g.Criterion().Name == metric.AtQuantile {
+	if g.Population() == method.AllRows {
 		all := c.TruePositives + c.FalsePositives + c.TrueNegatives + c.FalseNegatives
 		at = text.Percent((c.TruePositives+c.FalsePositives)/all) + " alerts"
 	}

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
 	"toptau/internal/feature"
 	"toptau/model"
 )

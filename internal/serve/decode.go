@@ -3,7 +3,9 @@ package serve
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"unicode/utf8"
@@ -528,9 +530,17 @@ func (o *rowOptions) setQuery(r *http.Request) error {
 	if r.URL.RawQuery == "" {
 		return nil
 	}
-	for key, values := range r.URL.Query() {
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return wrongRequest("the query "+diag.Quote(r.URL.RawQuery), "parameters such as ?at=default&explain=3")
+	}
+	for _, key := range slices.Sorted(maps.Keys(query)) {
+		values := query[key]
 		if !isOption([]byte(key)) {
 			return wrongRequest("the parameter "+diag.Quote(key), "at, explain, bad_rows or strict")
+		}
+		if len(values) > 1 {
+			return wrongRequest("the parameter "+diag.Quote(key)+" twice", "one value")
 		}
 		if err := o.set(key, values[0]); err != nil {
 			return err

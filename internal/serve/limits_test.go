@@ -113,6 +113,44 @@ func TestHostileConnections(t *testing.T) {
 		{"a compressed body", head + "Content-Encoding: gzip\r\nContent-Length: 2\r\n\r\n{}", "400"},
 		{"a broken id", head + "X-Request-Id: a b\x7f\r\nContent-Length: 2\r\n\r\n{}", ""},
 		{"waits for leave", head + "Expect: 100-continue\r\nContent-Length: 5\r\n\r\n", "100"},
+		{"a length with a plus", head + "Content-Length: +2\r\n\r\n{}", "400"},
+		{"a length in hexadecimal", head + "Content-Length: 0x2\r\n\r\n{}", "400"},
+		{"two lengths in one line", head + "Content-Length: 2, 3\r\n\r\n{}", "400"},
+		{"a chunk below 0", head + "Transfer-Encoding: chunked\r\n\r\n-1\r\n\r\n", "499"},
+		{"a chunk that overflows", head + "Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n", "499"},
+		{"a chunk with a long extension", head + "Transfer-Encoding: chunked\r\n\r\n2;" + strings.Repeat("x", 10<<10) + "\r\n{}\r\n0\r\n\r\n", "499"},
+		{"chunks twice", head + "Transfer-Encoding: chunked, chunked\r\n\r\n0\r\n\r\n", "501"},
+		{"an unknown transfer", head + "Transfer-Encoding: gzip\r\n\r\n{}", "501"},
+		{"a blank before the colon", head + "Content-Length : 2\r\n\r\n{}", "400"},
+		{"a folded header", head + "A: b\r\n c\r\nContent-Length: 2\r\n\r\n{}", "422"},
+		{"NUL in a header", head + "A: \x00\r\nContent-Length: 2\r\n\r\n{}", "400"},
+		{"a lone CR", head + "A: b\rC: d\r\nContent-Length: 2\r\n\r\n{}", "400"},
+		{"a header without a name", head + ": b\r\nContent-Length: 2\r\n\r\n{}", "400"},
+		{"two hosts", head + "Host: other\r\nContent-Length: 2\r\n\r\n{}", "400"},
+		{"a host of blanks", "GET /livez HTTP/1.1\r\nHost: a b\r\n\r\n", "400"},
+		{"a path of 100 kB", "GET /" + strings.Repeat("a", 100<<10) + " HTTP/1.1\r\nHost: a\r\n\r\n", "431"},
+		{"a broken escape", "GET /v1/models/%zz HTTP/1.1\r\nHost: a\r\n\r\n", "400"},
+		{"NUL in a path", "GET /v1/models/%00 HTTP/1.1\r\nHost: a\r\n\r\n", "404"},
+		{"dots in a path", "GET /v1/models/%2e%2e%2f%2e%2e%2fetc%2fpasswd HTTP/1.1\r\nHost: a\r\n\r\n", "404"},
+		{"a path without a slash", "GET livez HTTP/1.1\r\nHost: a\r\n\r\n", "400"},
+		{"another server's address", "GET http://example.org/livez HTTP/1.1\r\nHost: a\r\n\r\n", "200"},
+		{"a tunnel", "CONNECT example.org:443 HTTP/1.1\r\nHost: example.org:443\r\n\r\n", "404"},
+		{"TRACE", "TRACE /livez HTTP/1.1\r\nHost: a\r\n\r\n", "405"},
+		{"OPTIONS for all", "OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n", "200"},
+		{"an unknown method", "G\x7fT /livez HTTP/1.1\r\nHost: a\r\n\r\n", "400"},
+		{"a method of 10 kB", strings.Repeat("A", 10<<10) + " /livez HTTP/1.1\r\nHost: a\r\n\r\n", "405"},
+		{"HTTP/2 in clear text", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "400"},
+		{"HTTP/9.9", "GET /livez HTTP/9.9\r\nHost: a\r\n\r\n", "505"},
+		{"HTTP/0.9", "GET /livez\r\n\r\n", "400"},
+		{"an upgrade", "GET /livez HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n", "200"},
+		{"a range", "GET /openapi.json HTTP/1.1\r\nHost: a\r\nRange: bytes=0-1,1-2,2-3\r\n\r\n", "200"},
+		{"gzip of nothing", head + "Content-Encoding: gzip\r\nContent-Length: 0\r\n\r\n", "400"},
+		{"gzip in gzip", head + "Content-Encoding: gzip, gzip\r\nContent-Length: 2\r\n\r\n{}", "415"},
+		{"an unknown coding", head + "Content-Encoding: br\r\nContent-Length: 2\r\n\r\n{}", "415"},
+		{"an answer in no form", head + "Accept: image/png\r\nContent-Length: 2\r\n\r\n{}", "406"},
+		{"10,000 forms of answers", head + "Accept: " + strings.Repeat("a/b,", 4000) + "\r\nContent-Length: 2\r\n\r\n{}", "406"},
+		{"options that are no query", "POST /v1/score?%;=&at=%gg HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}", "400"},
+		{"1,000 options", "POST /v1/score?" + strings.Repeat("a=b&", 1000) + " HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}", "400"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
@@ -335,11 +373,11 @@ func TestStreamAnswersAtOnce(t *testing.T) {
 		if i > 0 {
 			fmt.Fprintln(out, jsonObject(rows[i]))
 		}
-		if line := next(); !strings.Contains(line, `"score":`+want[i]+",") || !strings.HasPrefix(line, fmt.Sprintf(`{"row":%d,`, 2*i+1)) {
+		if line := next(); !strings.Contains(line, `"score":`+want[i]+",") || !strings.HasPrefix(line, fmt.Sprintf(`{"schema_version":2,"row":%d,`, 2*i+1)) {
 			t.Fatalf("line %d: %s, want %s", i+1, line, want[i])
 		}
 		fmt.Fprintln(out, []string{"x", "{}", "[]", `{"d1": 1`, "\xff"}[i%5])
-		if line := next(); !strings.HasPrefix(line, fmt.Sprintf(`{"row":%d,"error":{`, 2*i+2)) {
+		if line := next(); !strings.HasPrefix(line, fmt.Sprintf(`{"schema_version":2,"row":%d,"error":{`, 2*i+2)) {
 			t.Fatalf("the line after %d: %s", i+1, line)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// processStart is when the process processStart, nearly.
+// processStart is when the process started, nearly.
 var processStart = time.Now()
 
 // writeProcess writes what every exporter of Prometheus shows of its process. Only Linux has /proc.

@@ -4,7 +4,9 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
 	"toptau/diag"
+	"toptau/internal/scoredrow"
 	words "toptau/internal/text"
 )
 
@@ -51,6 +53,7 @@ type rows struct {
 	bad     []rowProblem
 	reserve func(bytes int64) error         // counts memory; nil: not counted
 	between func(c *chunk, last bool) error // is called with each full chunk before it is scored
+	out     scoredrow.Row                   // the last result
 }
 
 // open returns the chunk and the place for the next row.

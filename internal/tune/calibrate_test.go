@@ -51,7 +51,7 @@ func TestGuaranteeHoldsForTheWholeOfSearch(t *testing.T) {
 		}
 		o.OutOfFold = true
 		f = find(t, data, o)
-		if f.Threshold.Certified || f.Threshold.Calibrated == nil || f.Calibration.Rows() != 0 {
+		if f.Threshold.Certified || f.Threshold.Guarantee == nil || f.Calibration.Rows() != 0 {
 			t.Fatalf("draw %d: %+v, calibration %v", draw, f.Threshold, f.Calibration)
 		}
 		if falseAlarms(t, f, fresh) > alpha {

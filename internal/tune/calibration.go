@@ -1,7 +1,6 @@
 package tune
 
 import (
-	"fmt"
 	"runtime"
 	"slices"
 
@@ -10,7 +9,6 @@ import (
 	"toptau/internal/feature"
 	"toptau/internal/parallel"
 	"toptau/internal/table"
-	"toptau/method"
 	"toptau/metric"
 	"toptau/threshold"
 )
@@ -18,29 +16,20 @@ import (
 // Threshold is an operating point. Without a guarantee the expected rate on new rows is at most the budget,
 // but the rate itself has no bound.
 type Threshold struct {
-	Value       float64 // decide score > Value
-	Goal        metric.Goal
-	Scheme      Scheme                // which rows gave it
-	Rows        int                   // rows of the budget's population that gave it
-	Order       int                   // Value is the Order-th smallest of their scores
-	CrossFolds  int                   // SchemeCrossFitted: the folds
-	Expected    calibrate.Expectation // the rate that the goal bounds, on new rows
-	Approximate bool                  // the interval of Expected is not exact
-	Refitted    bool                  // a member was fitted again to all rows: the interval of Expected is about other fits
-	Unresolved  bool                  // the rows cannot resolve the budget: Expected.Rate is above it
-	Certified   bool
-	OutOfFold   bool                 // the order statistic of out-of-fold scores
-	Calibrated  *calibrate.Guarantee // the evidence for a guarantee; nil: none was requested
-	OverTime    *calibrate.Trend     // of the calibration scores; nil without a time column
+	calibrate.Threshold        // with the evidence for a guarantee that was requested
+	Scheme              Scheme // which rows gave it
+	CrossFolds          int    // SchemeCrossFitted: the folds
+	Approximate         bool   // the interval of Expected is not exact
+	Refitted            bool   // a member was fitted again to all rows: the interval of Expected is about other fits
+	Certified           bool
+	OutOfFold           bool             // the order statistic of out-of-fold scores
+	OverTime            *calibrate.Trend // of the calibration scores; nil without a time column
 }
-
-// AllRows reports whether the budget counts all rows, not the negatives.
-func (t *Threshold) AllRows() bool { return t.Goal.Criterion().Name == metric.AtQuantile }
 
 // calibrationSample holds the model's scores on units that it did not see and that the goal's budget counts.
 type calibrationSample struct {
 	scores, weights []float64 // weights nil: 1 each
-	population      method.Population
+	sorted          *calibrate.Sorted
 	rows            []int     // of each score, a row of the unit; nil for SchemeCrossFitted
 	ofRows          []float64 // the scores of parts.calibration
 }
@@ -61,23 +50,28 @@ func (c *calibration) setThreshold() error {
 		return err
 	}
 	c.found.sample = sample
-	if o := &c.parts.options; o.Delta.IsZero() {
-		c.found.Threshold, err = c.found.PlainThreshold(o.Goal)
-	} else {
-		err = c.setGuaranteed(sample)
-	}
-	if err != nil {
+	o := &c.parts.options
+	if sample.sorted, err = calibrate.Sort(sample.scores, sample.weights, o.Goal.Population()); err != nil {
 		return err
+	}
+	t := &c.found.Threshold
+	if *t, err = c.found.thresholdFor(o.Goal, o.Delta); err != nil {
+		return err
+	}
+	if t.Guarantee != nil {
+		t.OutOfFold, t.Certified = o.OutOfFold, !o.OutOfFold
+		if t.Guarantee.Certified = t.Certified; t.Certified && c.parts.data.Calibration == nil {
+			if t.OverTime, err = c.overTime(sample); err != nil {
+				return err
+			}
+		}
 	}
 	return c.evaluateOutOfFold()
 }
 
 // sample scores the rows of the scheme.
 func (c *calibration) sample() (*calibrationSample, error) {
-	s := &calibrationSample{population: method.Negatives}
-	if c.parts.countsAllRows() {
-		s.population = method.AllRows
-	}
+	s := &calibrationSample{}
 	t, rows := c.parts.calibrationTable(), c.parts.calibration
 	switch c.parts.scheme {
 	case SchemeCrossFitted:
@@ -107,62 +101,35 @@ func (c *calibration) pooledPopulation() (scores, weights []float64) {
 	return p.Negatives, p.NegativeWeights
 }
 
-// PlainThreshold returns the model's threshold for a goal without a guarantee: the score whose expected rate
-// on new rows is at most the goal's (calibrate.Plain). It comes from the rows that gave the model's own
-// threshold. The model stays the one chosen for Found.Goal. A goal whose budget counts other rows than
+// PlainThreshold returns the model's threshold for a goal without a guarantee. It comes from the rows that gave the
+// model's own threshold. The model stays the one chosen for Found.Goal. A goal whose budget counts other rows than
 // Found.Goal is an error.
 func (f *Found) PlainThreshold(g metric.Goal) (Threshold, error) {
 	if err := g.Check(); err != nil {
 		return Threshold{}, err
 	}
-	t := Threshold{Goal: g, Scheme: f.Scheme, CrossFolds: f.CrossFolds, Refitted: f.refitted()}
-	if t.AllRows() != (f.sample.population == method.AllRows) {
-		return t, &diag.Error{Kind: diag.Usage, Param: string(g.Kind), Found: "for a model whose goal is " + f.Goal.String(),
+	if g.Population() != f.Goal.Population() {
+		return Threshold{}, &diag.Error{Kind: diag.Usage, Param: string(g.Kind), Found: "for a model whose goal is " + f.Goal.String(),
 			Expected: "a goal that counts the same rows"}
 	}
-	tau := g.Tau()
-	if tau.IsZero() { // above every negative: the largest score
-		var err error
-		if tau, err = threshold.ParseRate(fmt.Sprintf("1/%d", len(f.sample.scores)+1)); err != nil {
-			return t, err
-		}
-	}
-	at, c, err := calibrate.PlainWeighted(f.sample.scores, f.sample.weights, tau, f.sample.population)
+	return f.thresholdFor(g, threshold.Rate{})
+}
+
+// thresholdFor returns the model's threshold for a goal of the same population. Out-of-fold scores with delta give an
+// order statistic, too.
+func (f *Found) thresholdFor(g metric.Goal, delta threshold.Rate) (Threshold, error) {
+	t, err := calibrate.For(g, delta, f.sample.sorted)
 	if err != nil {
-		return t, err
+		return Threshold{}, err
 	}
-	t.Value, t.Rows, t.Order, t.Expected = at, c.N(), c.Order, c.Expected(metric.DefaultConfidence)
-	t.Approximate = f.Scheme != SchemeHeldOut || f.sample.weights != nil
-	t.Unresolved = !g.Tau().IsZero() && t.Expected.Rate > g.Tau().Float64()
-	return t, nil
+	return Threshold{Threshold: *t, Scheme: f.Scheme, CrossFolds: f.CrossFolds, Refitted: f.refitted(),
+		Approximate: f.Scheme == SchemeCrossFitted || f.Scheme == SchemeValidation || f.sample.weights != nil && delta.IsZero()}, nil
 }
 
 // refitted reports whether out-of-fold scores give the threshold and a member is one fit to all rows, not the mean of the fits that
 // gave these scores.
 func (f *Found) refitted() bool {
 	return f.Scheme == SchemeCrossFitted && slices.ContainsFunc(f.Members, func(m Member) bool { return m.Folds == 0 })
-}
-
-// setGuaranteed takes the order statistic for delta: certified on calibration rows, not certified on
-// out-of-fold scores.
-func (c *calibration) setGuaranteed(sample *calibrationSample) error {
-	o := &c.parts.options
-	at, calibrated, err := orderStatistic(sample.scores, o)
-	if err != nil {
-		return err
-	}
-	if o.OutOfFold {
-		calibrated.Certified = false
-	}
-	t := &c.found.Threshold
-	*t = Threshold{Value: at, Goal: o.Goal, Scheme: c.parts.scheme, Rows: calibrated.N(), Order: calibrated.Order,
-		CrossFolds: c.found.CrossFolds, Calibrated: &calibrated, Certified: calibrated.Certified, OutOfFold: o.OutOfFold,
-		Approximate: o.OutOfFold, Refitted: c.found.refitted(), Expected: calibrated.Expected(metric.DefaultConfidence)}
-	if o.OutOfFold || c.parts.data.Calibration != nil {
-		return nil
-	}
-	t.OverTime, err = c.overTime(sample)
-	return err
 }
 
 // overTime compares the calibration scores over time; nil without a time column.
@@ -177,18 +144,6 @@ func (c *calibration) overTime(s *calibrationSample) (*calibrate.Trend, error) {
 	}
 	trend, err := calibrate.OverTime(s.scores, order)
 	return &trend, err
-}
-
-// orderStatistic returns the threshold with a guarantee for the goal.
-func orderStatistic(z []float64, o *SearchOptions) (float64, calibrate.Guarantee, error) {
-	switch goal := o.Goal; goal.Criterion().Name {
-	case metric.AtNP:
-		return calibrate.NeymanPearson(z, goal.Tau(), o.Delta)
-	case metric.AtQuantile:
-		return calibrate.TopFraction(z, goal.Tau(), o.Delta)
-	default:
-		return calibrate.AbsoluteTop(z, o.Delta)
-	}
 }
 
 // evaluateOutOfFold measures the model on rows that did not fit it. If other rows gave the threshold, it
@@ -223,8 +178,15 @@ func (c *calibration) pooledThreshold() (float64, error) {
 		return 0, err
 	}
 	z, weights := c.pooledPopulation()
-	at, _, err := calibrate.PlainWeighted(z, weights, rate, c.found.sample.population)
-	return at, err
+	sorted, err := calibrate.Sort(z, weights, c.found.Goal.Population())
+	if err != nil {
+		return 0, err
+	}
+	at, err := sorted.Plain(rate)
+	if err != nil {
+		return 0, err
+	}
+	return at.Value, nil
 }
 
 // scoreTable scores rows of a table with the model.

@@ -185,7 +185,7 @@ func rampLearner(g metric.Goal) learner {
 		start: func(x *matrix.Matrix, o fitOptions) fitFunc {
 			options := learn.RampOptions{Population: method.Negatives, Tolerance: o.tolerance}
 			rows := x.Negatives.Rows()
-			if g.Criterion().Name == metric.AtQuantile {
+			if g.Population() == method.AllRows {
 				options.Population, rows = method.AllRows, x.Rows()
 			}
 			options.Taus = rampRates(g, rows)

@@ -12,7 +12,6 @@ import (
 	"toptau/internal/table"
 	"toptau/internal/text"
 	"toptau/method"
-	"toptau/metric"
 )
 
 // Defaults of SearchOptions. Numbers of rows and trees were chosen by hand; docs/results/quality.md measures the
@@ -231,7 +230,7 @@ func (p *plan) tooLarge(t *task, n int) bool {
 }
 
 // countsAllRows reports whether the goal's budget is a fraction of all rows, not of the negatives.
-func (p *plan) countsAllRows() bool { return p.options.Goal.Criterion().Name == metric.AtQuantile }
+func (p *plan) countsAllRows() bool { return p.options.Goal.Population() == method.AllRows }
 
 // population returns the rows whose units the goal's budget counts: the negatives or all rows. Of entities it
 // returns all rows, because the classes of an entity's rows may differ.

@@ -65,16 +65,22 @@ func simulated(positives, negatives int, seed uint64) *table.Table {
 	return t
 }
 
-// parseGoal reads a goal as older model files have it: "--max-fpr 1%".
+// parseGoal reads a goal in the words of the command line: "--max-fpr 1%".
 func parseGoal(text string) (g metric.Goal, err error) {
-	content, err := json.Marshal(text)
-	if err == nil {
-		err = json.Unmarshal(content, &g)
+	words := strings.Fields(text)
+	switch kind := metric.GoalKind(strings.TrimPrefix(words[0], "--")); len(words) {
+	case 1:
+		g = metric.Goal{Kind: kind}
+	case 2:
+		g = metric.RateGoal(kind, words[1])
+	default: // --alerts 50 --of 2000
+		var count, of int64
+		if _, err := fmt.Sscan(words[1]+" "+words[3], &count, &of); err != nil {
+			return g, err
+		}
+		g = metric.CountGoal(kind, count, of)
 	}
-	if err == nil {
-		err = g.Check()
-	}
-	return g, err
+	return g, g.Check()
 }
 
 func goalOf(t testing.TB, text string) metric.Goal {

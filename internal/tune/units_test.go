@@ -150,7 +150,7 @@ func TestEntitiesAreKeptTogether(t *testing.T) {
 			side[host] = name
 		}
 	}
-	c := f.Threshold.Calibrated
+	c := f.Threshold.Guarantee
 	if !f.Threshold.Certified || f.Calibration.Positives == 0 || f.CalibrationUnits.Rows() >= f.Calibration.Rows() ||
 		c.N() != f.CalibrationUnits.Negatives {
 		t.Errorf("%+v, %v rows, %v units", f.Threshold, f.Calibration, f.CalibrationUnits)

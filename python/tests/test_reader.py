@@ -35,7 +35,7 @@ def content(name):
         return f.read()
 
 
-def model(name="v2"):
+def model(name="complete"):
     return toptau.Model(os.path.join(TESTDATA, name + ".json"))
 
 
@@ -73,8 +73,8 @@ class Scores(unittest.TestCase):
             for rows in ([record], record, iter([record] * 70), [[bytes_, service, 0]] * 70):
                 self.assertEqual(set(m.decision_function(rows)), {want}, record)
 
-    def test_every_file_of_every_format(self):
-        for name in ("v1", "v2", "v2-first", "v2-columns", "v2-redacted"):
+    def test_every_file(self):
+        for name in ("plain", "complete", "columns", "redacted"):
             m = model(name)
             self.assertEqual(len(m.columns), 3, name)
             self.assertEqual(m.digest, "sha256:" + re.search(rb'sha256:([0-9a-f]+)"\n}\n$', content(name))[1].decode())
@@ -100,7 +100,7 @@ class Scores(unittest.TestCase):
                 if isinstance(many[0], dict):
                     self.assertEqual(e.exception.row, len(many), rows)
         with self.assertRaises(toptau.Error) as e:
-            model("v2-columns").score({"at": "2024-05-31", "src": "10.0.0.1", "agent": ""})
+            model("columns").score({"at": "2024-05-31", "src": "10.0.0.1", "agent": ""})
         self.assertIn("a missing value, expected a category (train with --impute", str(e.exception))
         self.assertIsInstance(pickle.loads(pickle.dumps(e.exception)), toptau.Error)
 
@@ -128,8 +128,8 @@ class Scores(unittest.TestCase):
         self.assertTrue(all(a < b for a, b in zip([q[1] for q in m.predict_proba(rows, prevalence=0.01)], p)))
         for bad in (0, 1, -1):
             self.assertRaises(toptau.Error, m.predict_proba, rows, bad)
-        self.assertFalse(model("v2-columns").has_probability)
-        self.assertRaises(toptau.Error, model("v2-columns").predict_proba, [])
+        self.assertFalse(model("columns").has_probability)
+        self.assertRaises(toptau.Error, model("columns").predict_proba, [])
 
     def test_explanation(self):
         e = model().explain({"bytes": "7.5", "service": None, "zero": 0})
@@ -139,8 +139,18 @@ class Scores(unittest.TestCase):
         self.assertEqual(sum(r.adds for r in e.reasons) + e.offset + e.rounding, e.score)
         self.assertEqual(model().explain({"bytes": 5, "service": "?", "zero": 0}).unknown, ["service"])
 
+    def test_units(self):
+        kind = '"number":1,"kind":"numeric"'
+        m = toptau.Model.from_bytes(sealed(content("complete").decode().replace(kind, kind + ',"unit":"$"')))
+        for value in ("$ 7.5", "7.5$", "+$7.5", 7.5):
+            self.assertEqual(m.score({"bytes": value, "service": "http", "zero": 0}), model().score({"bytes": 7.5, "service": "http", "zero": 0}))
+        with self.assertRaisesRegex(toptau.Error, "with or without [$]"):
+            m.score({"bytes": "7.5 €", "service": "http", "zero": 0})
+        with self.assertRaisesRegex(toptau.Error, 'column "bytes"'):
+            toptau.Model.from_bytes(sealed(content("complete").decode().replace(kind, kind + ',"unit":"x"')))
+
     def test_nested_names_as_in_json_lines(self):
-        text = content("v2").decode().replace('"name":"bytes"', '"name":"flow.bytes"')
+        text = content("complete").decode().replace('"name":"bytes"', '"name":"flow.bytes"')
         m = toptau.Model.from_bytes(sealed(text))
         record = {"flow": {"bytes": 7.5}, "service": "http", "zero": 0}
         self.assertEqual(m.score(record), model().score({"bytes": 7.5, "service": "http", "zero": 0}))
@@ -177,7 +187,7 @@ class Values(unittest.TestCase):
             self.assertEqual(toptau._address_part(part, text), want, text)
 
     def test_parts_of_columns(self):
-        m = model("v2-columns")
+        m = model("columns")
         self.assertEqual(m.columns, ["at", "src", "agent"])
         record = {"at": "2024-05-31 13:00:00", "src": "10.1.2.3", "agent": "agent 0"}
         want = m.score(record)
@@ -191,11 +201,11 @@ class Values(unittest.TestCase):
 
     def test_bools_are_categories_in_the_spelling_of_training(self):
         for spelling in ("True", "TRUE", "true"):
-            m = toptau.Model.from_bytes(sealed(content("v2").decode().replace('"http"', f'"{spelling}"')))
+            m = toptau.Model.from_bytes(sealed(content("complete").decode().replace('"http"', f'"{spelling}"')))
             row = {"bytes": 5, "service": spelling, "zero": 0}
             self.assertEqual(m.score({**row, "service": True}), m.score(row))
             self.assertNotEqual(m.score({**row, "service": False}), m.score(row))
-        m = toptau.Model.from_bytes(sealed(content("v2").decode().replace('"http","f<t>p \\"ü\\""', '"True","true"').replace("http", "True").replace('f<t>p \\"ü\\"', "true")))
+        m = toptau.Model.from_bytes(sealed(content("complete").decode().replace('"http","f<t>p \\"ü\\""', '"True","true"').replace("http", "True").replace('f<t>p \\"ü\\"', "true")))
         with self.assertRaisesRegex(toptau.Error, "several spellings"):
             m.score({"bytes": 5, "service": True, "zero": 0})
 
@@ -212,14 +222,14 @@ class Files(unittest.TestCase):
     def test_other_files(self):
         self.refused(b"", "an empty file, not a toptau model")
         self.refused(b"{}", "not a toptau model")
-        self.refused(b'{\n"toptau_model": 3,\n', "format 3, this reader reads up to 2")
+        self.refused(b'{\n"toptau_model": 3,\n', "format 3, this reader reads format 1")
         with self.assertRaisesRegex(toptau.Error, "no-such-file: the model cannot be read"):
             toptau.Model("no-such-file")
         with self.assertRaisesRegex(toptau.Error, "not a toptau model"):
             toptau.Model(os.devnull if not os.path.exists("/dev/zero") else "/dev/zero")
 
     def test_every_damaged_byte(self):
-        data, r = content("v2"), random.Random(1)
+        data, r = content("complete"), random.Random(1)
         for i in range(0, len(data), 7):
             damaged = bytearray(data)
             damaged[i] ^= 1 << r.randrange(8)
@@ -236,15 +246,15 @@ class Files(unittest.TestCase):
             ('"scale":[2.23606797749979]', '"scale":[0]'), ('"scale":[2.23606797749979]', '"scale":[-1]'), ('"inputs":[0]', '"inputs":[1]'),
             ('"inputs":[0]', '"inputs":[9]'), ('"inputs":[0]', '"inputs":[-1]'), ('"input":1', '"input":7'), ('"missing":true', '"missing":1'),
             ('"kind":"onehot"', '"kind":"future"'), ('"impute":"indicator"', '"impute":"guess"'), ('"dropped"', '"dropt"'), ('{"column":0', '{"column":0,"column":0'),
-            ('"weights": [0.3333333333333333,-2,', '"weights": [0.3333333333333333,'), ('"toptau_model": 2', '"toptau_model": 1'), ('"points": [', '"point": ['),
+            ('"weights": [0.3333333333333333,-2,', '"weights": [0.3333333333333333,'), ('"toptau_model": 1', '"toptau_model": 2'), ('"points": [', '"point": ['),
             ('"score":-0.125', '"score":-0.126'), ('"http"', '"ht\\u0074p"'), ('"http"', '"ht\\/tp"'), ('"threshold":0.1', '"threshold":1e-1'),
             ('"schema": {', '"schema":  {'), ('"offset": -0.25,\n', '"offset": -0.25,\n"extra": 1,\n'), ('"offset": -0.25,\n', ""), ('"name":"per id"', '"name":"default"'),
         ]:
             with self.subTest(new):
-                self.refused(changed("v2", old, new), "m.json: ")
+                self.refused(changed("complete", old, new), "m.json: ")
 
     def test_hostile_files(self):
-        text = content("v2").decode()
+        text = content("complete").decode()
         start, rest = text.split('"features": ')[0] + '"features": ', "\n" + text.split("\n", 4)[4]
         many = 1 << 18
         for features in ("[" * many + "]" * many, '{"a":' * many + "1" + "}" * many, "9" * many, '"' + "\\\\" * many + '"', "[" + "[]," * many + "[]]",
@@ -259,7 +269,7 @@ class Files(unittest.TestCase):
         self.refused(sealed(re.sub(r'"features": .*', lambda _: '"features": ' + features + json.dumps(block, separators=(",", ":")) + "]},", weights)), "probe row 1 scores")
 
     def test_memory_is_bounded(self):
-        text = content("v2").decode()
+        text = content("complete").decode()
         line = "[" + ",".join(['{"a":1}'] * 100000) + "]"
         data = sealed(re.sub(r'"weights": .*', lambda _: '"weights": ' + line + ",", text))
         tracemalloc.start()
@@ -331,9 +341,9 @@ class Neighbours(unittest.TestCase):
         with self.assertRaisesRegex(toptau.Error, "two columns of this name"):
             m.decision_function(pandas.concat([frame, frame], axis=1))
         times = pandas.DataFrame({"at": pandas.date_range("2024-05-31 13:00", periods=100, freq="h"), "src": "10.0.0.1", "agent": "agent 0"})
-        want = [model("v2-columns").score({**r, "at": str(r["at"])}) for r in times.to_dict("records")]
+        want = [model("columns").score({**r, "at": str(r["at"])}) for r in times.to_dict("records")]
         for f in (times, times.assign(at=times["at"].dt.tz_localize("UTC"))):
-            self.assertEqual(list(model("v2-columns").decision_function(f)), want)
+            self.assertEqual(list(model("columns").decision_function(f)), want)
 
     @unittest.skipUnless(sklearn and pandas, "scikit-learn is not installed")
     def test_scikit_learn(self):

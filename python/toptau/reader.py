@@ -55,7 +55,7 @@ __all__ = ["Error", "Explanation", "MAX_BYTES", "Model", "Point", "Reason"]
 MAX_BYTES = 1 << 28
 """The largest model file that is read, in bytes. Set it higher for larger models."""
 
-FORMAT = 2  # the newest version of model files that this reader knows
+FORMAT = 1  # the version of the model files that this reader knows
 FEW_ROWS = 64  # fewer rows are scored one by one: numpy's calls would take longer. Measured, not critical
 CHUNK = 16384  # rows that numpy scores together: large, because each node of a tree costs a few calls
 INF = math.inf
@@ -128,6 +128,17 @@ def _with_point(text: str, mark: str) -> str:
     if group in whole and not re.fullmatch(r"[+-]?[0-9]{1,3}(?:[.,][0-9]{3})+", whole):
         return text + group + group  # no number
     return whole.replace(group, "") + point.replace(",", ".") + fraction
+
+
+_UNITS = ("%", "$", "€", "£", "¥")
+
+
+def _without_unit(text: str, unit: str) -> str:
+    """Returns a number without the unit after it, or before it and after its sign."""
+    if text.endswith(unit):
+        return text[:-len(unit)].strip(" \t")
+    sign = text[:1] if text[:1] in ("+", "-") else ""
+    return sign + text[len(sign) + len(unit):].strip(" \t") if text[len(sign):].startswith(unit) else text
 
 
 def _digits(x: float) -> tuple[str, str, int]:
@@ -307,6 +318,7 @@ class _Column:
         self.numeric = fields["kind"] == "numeric"
         self.source = fields.get("source") or self.name  # the column of a record that the value comes from
         self.mark = decimal  # of numbers in texts
+        self.unit = fields.get("unit", "")  # that numbers in texts may have
         self.origin, self.salt = float(fields.get("origin", 0)), fields.get("salt", "")
         self.missing = {text.strip(" \t") for text in missing} | {""}
         self.missing_numbers = [x for x in map(_parse_number, self.missing) if x is not None]
@@ -368,8 +380,10 @@ class _Column:
             if self.part:
                 return self._part_of(value)
             x = _parse_field(_with_point(value, self.mark))
+            if x is None and self.unit:
+                x = _parse_number(_with_point(_without_unit(value, self.unit), self.mark))
             if x is None:
-                raise self.error(value, "a number")
+                raise self.error(value, f"a number, with or without {self.unit}" if self.unit else "a number")
             return x
         if _is_na(value):
             return NAN
@@ -557,13 +571,13 @@ def _ascending(values: list, what: str) -> list:
 _KINDS = {str: "a text", int: "a whole number", float: "a number", bool: "true or false", list: "a list", dict: "an object"}
 
 
-def _fields(value: Any, what: str, kinds: dict, required: Iterable[str], since: Iterable[str] = (), version: int = FORMAT) -> dict:
+def _fields(value: Any, what: str, kinds: dict, required: Iterable[str]) -> dict:
     """Returns an object of a model file after a check of its fields."""
     if value.__class__ is not dict:
         raise _refuse(f"{what} is not an object")
     for name, x in value.items():
         kind = kinds.get(name)
-        if kind is None or version < 2 and name in since:
+        if kind is None:
             raise _refuse(f"{what} has an unknown field {_quote(name)}")
         if kind is not object and x.__class__ is not kind and not (kind is float and x.__class__ is int):
             raise _refuse(f"{what}: {name} is not {_KINDS[kind]}")
@@ -963,18 +977,17 @@ _BLOCKS: dict[str, Callable] = {"numeric": _Numeric, "onehot": _OneHot, "scoreca
 class _Features:
     """The encoding of records: inputs and blocks."""
 
-    def __init__(self, fields: dict, columns: list[_Column], version: int):
+    def __init__(self, fields: dict, columns: list[_Column]):
         _fields(fields, "features", {"scale": str, "impute": str, "numbered": bool, "medians": bool, "sparse": bool, "inputs": list,
-                                     "dropped": list, "blocks": list}, ["scale", "impute", "inputs", "dropped", "blocks"], ["medians"], version)
-        self.impute = {"own": "indicator"}.get(fields["impute"], fields["impute"])
+                                     "dropped": list, "blocks": list}, ["scale", "impute", "inputs", "dropped", "blocks"])
+        self.impute = fields["impute"]
         if self.impute not in ("error", "median", "zero", "indicator"):
             raise _refuse(f"impute is {_quote(self.impute)}")
         self.sparse = fields.get("sparse", False)
         self.inputs, last = fields["inputs"], -1
         for place, x in enumerate(self.inputs):
             _fields(x, "an input", {"column": int, "name": str, "kind": str, "categories": list, "rare": bool, "fill": float},
-                    ["column", "name", "kind"], ["rare"], version)
-            x["kind"] = {"symbolic": "categorical"}.get(x["kind"], x["kind"])
+                    ["column", "name", "kind"])
             categories = x.get("categories", [])
             if x["column"] <= last or x["kind"] not in ("numeric", "categorical") or (x["kind"] == "categorical") != bool(categories) or \
                     x["kind"] == "numeric" and x.get("rare") or not all(c.__class__ is str for c in categories) or \
@@ -1123,13 +1136,11 @@ class _Probability:
 
 # ---- The model file ----
 
-# The top-level fields in their order: the name, whether each element has a line, the version that added it,
-# whether it must be there.
-_TOP = (("schema", False, 1, True), ("features", False, 1, True), ("offset", False, 1, True), ("weights", False, 1, True),
-        ("points", True, 1, True), ("history", True, 2, False), ("members", True, 1, True), ("training", False, 1, True),
-        ("fingerprints", False, 2, False), ("averages", False, 2, False), ("probability", False, 2, False), ("profile", False, 2, False),
-        ("reference", False, 2, False), ("probes", True, 1, True),
-        ("signature", False, 2, False))
+# The top-level fields in their order: the name, whether each element has a line, whether it must be there.
+_TOP = (("schema", False, True), ("features", False, True), ("offset", False, True), ("weights", False, True),
+        ("points", True, True), ("history", True, False), ("members", True, True), ("training", False, True),
+        ("fingerprints", False, False), ("averages", False, False), ("probability", False, False), ("profile", False, False),
+        ("reference", False, False), ("probes", True, True), ("signature", False, False))
 
 _OPENING = re.compile(rb'\{\n"toptau_model": ([1-9][0-9]{0,8}),\n').match
 _TAIL = re.compile(rb'"checksum": "sha256:([0-9a-f]{64})"\n\}\n').fullmatch
@@ -1143,7 +1154,7 @@ def _read(path: Any) -> bytes:
     try:
         with open(path, "rb") as f:
             head = f.read(64)
-            _version(head)
+            _check_version(head)
             data = head + f.read(MAX_BYTES + 1 - len(head))
     except OSError as e:
         raise Error("the model cannot be read", file=os.fspath(path), fix=str(e.strerror)) from None
@@ -1152,14 +1163,12 @@ def _read(path: Any) -> bytes:
     return data
 
 
-def _version(data: bytes) -> int:
+def _check_version(data: bytes) -> None:
     match = _OPENING(data)
     if match is None:
         raise Error("an empty file, not a toptau model" if not data else "not a toptau model", "a file that toptau train or fit wrote")
-    version = int(match[1])
-    if version > FORMAT:
-        raise Error(f"format {version}, this reader reads up to {FORMAT}", fix="use the reader of the toptau that wrote it")
-    return version
+    if int(match[1]) != FORMAT:
+        raise Error(f"format {match[1].decode()}, this reader reads format {FORMAT}", fix="use the reader of the toptau that wrote it")
 
 
 def _whole(text: str) -> int:
@@ -1203,7 +1212,7 @@ def _json(text: str) -> Any:
 
 def _parse(data: bytes) -> dict:
     """Checks checksum and form of a model file and returns its fields."""
-    version = _version(data)
+    _check_version(data)
     body, tail = data[:-_TAIL_SIZE], _TAIL(data[-_TAIL_SIZE:])
     if tail is None:
         raise _refuse("the end is missing")
@@ -1213,16 +1222,14 @@ def _parse(data: bytes) -> dict:
     if boxes > 1 << 20 and len(body) < 10 * boxes:
         raise _refuse("more lists and objects than a model has")
     lines = iter(body.decode("utf-8").split("\n")[2:])
-    fields: dict = {"toptau_model": version, "digest": "sha256:" + tail[1].decode()}
+    fields: dict = {"digest": "sha256:" + tail[1].decode()}
     line = next(lines)
-    for name, listed, since, required in _TOP:
+    for name, listed, required in _TOP:
         start = f'"{name}": '
         if not line.startswith(start):
             if required:
                 raise _refuse(f"no field {name}")
             continue
-        if since > version:
-            raise _refuse(f"format {version} has no field {name}")
         if listed:
             if line != start + "[":
                 raise _refuse(f"the form of {name}")
@@ -1271,13 +1278,13 @@ class Reason(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """A score, divided among the columns: offset, plus what the columns add, plus rounding."""
+    """A score, divided among the columns: offset, plus what the reasons add in their order, plus rounding."""
 
     score: float
     reasons: list[Reason]  # the largest difference to the average first
     average_score: Optional[float]  # the mean score of the training rows, if the model keeps it
     offset: float  # what belongs to no column
-    rounding: float  # score less the sum of the others, which are rounded in another order
+    rounding: float  # score less the sum of the offset and what the reasons add
     missing: list[str]  # columns whose value is missing
     unknown: list[str]  # columns with a value that training did not have
 
@@ -1316,11 +1323,10 @@ class Model:
             raise refused from None
 
     def _prepare(self, f: dict) -> None:
-        version = f["toptau_model"]
         schema = _fields(f["schema"], "schema", {
             "format": str, "header": bool, "width": int, "columns": list, "label": dict, "positive": list, "missing": list,
             "others": list, "id": list, "group": str, "time": str, "timezone": str, "decimal": str},
-            ["format", "header", "width"], ["id", "group", "time", "timezone", "decimal"], version)
+            ["format", "header", "width"])
         if schema.get("decimal", "") not in ("", ".", ","):
             raise _refuse("the decimal mark")
         self.digest: str = f["digest"]
@@ -1331,17 +1337,17 @@ class Model:
         missing = schema.get("missing", [])
         self._schema = []
         for c in schema.get("columns", []):
-            _fields(c, "a column", {"name": str, "number": int, "kind": str, "part": str, "source": str, "origin": float, "salt": str},
-                    ["name", "number", "kind"], ["part", "source", "origin", "salt"], version)
-            c["kind"] = {"symbolic": "categorical"}.get(c["kind"], c["kind"])
+            _fields(c, "a column", {"name": str, "number": int, "kind": str, "part": str, "source": str, "origin": float, "salt": str, "unit": str},
+                    ["name", "number", "kind"])
             part = c.get("part", "")
-            if c["kind"] not in ("numeric", "categorical") or c["kind"] == "numeric" and "salt" in c or bool(part) != ("source" in c) or \
+            if c["kind"] not in ("numeric", "categorical") or c["kind"] == "numeric" and "salt" in c or \
+                    "unit" in c and (c["kind"] != "numeric" or part or c["unit"] not in _UNITS) or bool(part) != ("source" in c) or \
                     part and part not in (_NUMERIC_PARTS if c["kind"] == "numeric" else _TEXT_PARTS):
                 raise _refuse(f"column {_quote(c['name'])} of the schema")
             self._schema.append(_Column(c, missing, schema.get("decimal", "")))
         if len({c.name for c in self._schema}) != len(self._schema):
             raise _refuse("two columns of one name")
-        features = self._features = _Features(f["features"], self._schema, version)
+        features = self._features = _Features(f["features"], self._schema)
         if features.sparse != (schema["format"] == "libsvm") or features.sparse and self._schema:
             raise _refuse("the features do not fit the schema")
         self._sparse = features.sparse
@@ -1377,7 +1383,7 @@ class Model:
         """The operating points by name. The first is the default."""
         for p in f["points"]:
             _fields(p, "a point", {"name": str, "threshold": float, "goal": object, "source": str, "guarantee": dict, "segment": str,
-                                   "segments": list, "entity": str, "day": str}, ["name", "threshold"], ["entity", "day"], version)
+                                   "segments": list, "entity": str, "day": str}, ["name", "threshold"])
             segments = {}
             for s in p.get("segments", []):
                 _fields(s, "a segment", {"value": str, "threshold": float, "guarantee": dict}, ["value", "threshold"])
@@ -1510,13 +1516,13 @@ class Model:
                 for mean in block.explain(x, adds):
                     rest += mean
         offset = self._offset + rest
-        total = offset
-        for a in adds:
-            total += a
         average = self._averages[1] if self._averages else [0.0] * len(names)
         texts, missing, unknown = self._described(record, x, entries)
         reasons = [Reason(name, text, a, a - b) for name, text, a, b in zip(names, texts, adds, average) if a != 0 or a - b != 0]
         reasons.sort(key=lambda r: -abs(r.above_average))
+        total = offset
+        for r in reasons:
+            total += r.adds
         return Explanation(score, reasons, self._averages[0] if self._averages else None, offset, score - total, missing, unknown)
 
     def _described(self, record: Any, x: list, entries: list) -> tuple[list[str], list[str], list[str]]:
