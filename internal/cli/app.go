@@ -62,6 +62,8 @@ type Flags struct {
 	Quiet   bool             `short:"q" help:"Show no progress on standard error."`
 	Threads *int             `placeholder:"N" help:"Use at most N threads, and at most one per processor. Results do not depend on it (default: all processors)."`
 	Version kong.VersionFlag `help:"Print the version."`
+
+	ProgressLines bool `hidden:"" help:"Print progress as JSON lines on standard error, for programs."`
 }
 
 // Main runs a command with the process's arguments, streams and signals, and exits.
@@ -239,6 +241,9 @@ func (s *Session) runVerb(args []string) (err error) {
 	}
 	s.JSON = flags.JSON
 	s.Progress = newProgress(s.Stderr, flags.Quiet || flags.JSON)
+	if flags.ProgressLines {
+		s.Progress = &Progress{w: s.Stderr, lines: true}
+	}
 	s.shown.Store(s.Progress)
 	if err := s.checkFiles(s.app.filesOf(parsed)); err != nil {
 		return err
