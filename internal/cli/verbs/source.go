@@ -11,7 +11,7 @@ import (
 // Source are the flags and arguments that name the labelled rows of a verb: files, or a table of a database. The same verbs work on
 // both. Fields of a verb that a source cannot honour are hidden by the command (cli.App.Hidden).
 type Source interface {
-	// Named returns what is known before the rows are opened.
+	// Named describes the rows before they are opened.
 	Named() Named
 	// Open opens the rows. The caller closes them.
 	Open(s *cli.Session, use Use) (Rows, error)
@@ -24,7 +24,7 @@ type EntrySource interface {
 	Entries(s *cli.Session, signed VerifyFlags, o *toptau.EvaluateOptions) ([]toptau.Entry, error)
 }
 
-// Named is what is known of rows before they are opened.
+// Named describes rows that are not yet open.
 type Named struct {
 	Given   bool   // rows were named; verbs may work without
 	Date    string // the day on which they were last written; "": not known
