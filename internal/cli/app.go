@@ -41,6 +41,8 @@ type App struct {
 	// alone or after their type and a dot, are no flags.
 	Options map[string]Option
 	Hidden  []string
+
+	needs map[*kong.Flag]string // the flag without which a flag has no meaning; "": none
 }
 
 // Option describes a flag that has no tags of its own.
@@ -52,6 +54,7 @@ type Option struct {
 	Short       rune
 	Whole       bool   // a repeatable flag whose values are not split at commas
 	File        string // as the struct tag file
+	Needs       string // as the struct tag needs
 	Required    bool
 	Values      []string // what shells complete; nil: files, or nothing
 }
@@ -112,6 +115,7 @@ func (a *App) Parser(options ...kong.Option) (*kong.Kong, error) {
 // describeOptions attaches the Options to the flags without help. A flag without a description is an error, so that no field
 // becomes a flag by accident.
 func (a *App) describeOptions(parser *kong.Kong) error {
+	a.needs = map[*kong.Flag]string{}
 	for _, verb := range parser.Model.Leaves(false) {
 		if lines := a.Examples[verb.Name]; lines != nil {
 			verb.Detail = "Examples:\n\n    " + strings.Join(lines, "\n    ")
@@ -125,6 +129,9 @@ func (a *App) describeOptions(parser *kong.Kong) error {
 					}
 				}
 				option.describe(f)
+				a.needs[f] = option.Needs
+			} else {
+				a.needs[f] = f.Tag.Get("needs")
 			}
 			switch {
 			case f.PlaceHolder == "BYTES":
@@ -226,6 +233,9 @@ func (s *Session) runVerb(args []string) (err error) {
 		return &diag.Error{Kind: diag.Usage, Found: err.Error(), Hint: s.helpHint(err)}
 	}
 	if err := checkEmpty(parsed); err != nil {
+		return err
+	}
+	if err := s.app.checkNeeds(parsed); err != nil {
 		return err
 	}
 	s.flags = map[string]bool{}

@@ -20,9 +20,9 @@ type Threshold[S Source] struct {
 	Model   string `file:"in" xor:"scores" placeholder:"MODEL" help:"Give this model a new operating point, or change one."`
 	Score   string `default:"score" placeholder:"COL" help:"The column of scores, without --model (default ${default})."`
 	Scores  string `file:"in" xor:"scores" placeholder:"FILE" help:"A file with the scores, joined to DATA by --id, a column row, or position (CSV with a column score)."`
-	Remove  string `placeholder:"NAME" help:"Remove this operating point of --model."`
-	Default string `placeholder:"NAME" help:"Make this operating point of --model the default."`
-	Note    string `placeholder:"TEXT" help:"Write this next to the change in the model's history, for example the date."`
+	Remove  string `needs:"model" placeholder:"NAME" help:"Remove this operating point of --model."`
+	Default string `needs:"model" placeholder:"NAME" help:"Make this operating point of --model the default."`
+	Note    string `needs:"model" placeholder:"TEXT" help:"Write this next to the change in the model's history, for example the date."`
 	Output  string `file:"out" short:"o" placeholder:"MODEL" help:"Write the model with the new point here."`
 	toptau.ThresholdOptions
 	GoalFlags
@@ -93,6 +93,8 @@ func (c *Threshold[S]) check() error {
 	switch {
 	case !c.Rows.Named().Given && !c.edits():
 		return usage("", "no data", "held-out labelled rows")
+	case c.Model == "" && (c.Sign != nil || c.VerifyKey != nil):
+		return usage("model", "", "the model that is signed")
 	case c.Output != "" && c.Model == "":
 		return usage("model", "", "the model to write to "+diag.Quote(c.Output))
 	case c.Output == "" && c.Model != "":
@@ -101,17 +103,6 @@ func (c *Threshold[S]) check() error {
 		return usage("model", "", "the model that gets the operating point")
 	case c.Replace != "" && c.Remove == c.Replace:
 		return usage("remove", "the point that is replaced", "another point")
-	case c.Model != "":
-		return nil
-	}
-	for _, flag := range []struct {
-		param string
-		given bool
-	}{{"sign", c.Sign != nil}, {"verify-key", c.VerifyKey != nil}, {"force", c.Force}, {"replace", c.Replace != ""},
-		{"remove", c.Remove != ""}, {"default", c.Default != ""}, {"note", c.Note != ""}} {
-		if flag.given {
-			return usage("model", "", "a model for "+cli.Spell(flag.param))
-		}
 	}
 	return nil
 }

@@ -26,8 +26,8 @@ import (
 
 // connectionFlags name the servers of a database.
 type connectionFlags struct {
-	DSNEnv         []string      `group:"Connection" name:"dsn-env" sep:"none" placeholder:"NAME" help:"The environment variable with the connection string of a server; repeatable: each server has a part of the rows."`
-	DSNFile        string        `group:"Connection" name:"dsn-file" file:"in" placeholder:"FILE" help:"A file with the connection strings of servers, one a line. Lines that begin with # are comments."`
+	DSNEnv         []string      `group:"Connection" name:"dsn-env" xor:"dsn" sep:"none" placeholder:"NAME" help:"The environment variable with the connection string of a server; repeatable: each server has a part of the rows."`
+	DSNFile        string        `group:"Connection" name:"dsn-file" xor:"dsn" file:"in" placeholder:"FILE" help:"A file with the connection strings of servers, one a line. Lines that begin with # are comments."`
 	Plain          bool          `group:"Connection" help:"Accept connections without encryption to other hosts."`
 	MaxConnections int           `group:"Connection" name:"max-connections" placeholder:"N" help:"Run at most N statements at the same time (default: one on each server)."`
 	Timeout        time.Duration `group:"Connection" default:"1h" placeholder:"TIME" help:"Cancel a statement after this time: 90s, 10m (default 1h)."`
@@ -68,8 +68,6 @@ func connections(file string, names []string, env, path, param string) ([]string
 // connectionStrings reads connection strings from environment variables or from a file. No error contains them.
 func connectionStrings(names []string, env, path, file string) (list []string, err error) {
 	switch {
-	case len(names) > 0 && path != "":
-		return nil, &diag.Error{Kind: diag.Usage, Param: env, Found: "together with " + cli.Spell(file), Expected: "only one of the two"}
 	case len(names) > 0:
 		for _, name := range names {
 			value := strings.TrimSpace(os.Getenv(name))
