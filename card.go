@@ -40,8 +40,7 @@ func StatementTitles() []string {
 
 // NewCard describes a model for people who decide about its use, with measurements on d, which may be nil. d should be
 // rows that took no part in training.
-func NewCard(ctx context.Context, m *Model, d *Data, o CardOptions) (out *Card, err error) {
-	defer checkStored(d, &out, &err)
+func NewCard(ctx context.Context, m *Model, d *Data, o CardOptions) (*Card, error) {
 	inspection, err := Inspect(m)
 	if err != nil {
 		return nil, err

@@ -23,7 +23,7 @@ import (
 type elsewhere struct{ large.Rows }
 
 func (e elsewhere) Source(ctx context.Context, p large.Part, m *feature.Map, s matrix.Storage, of method.Population) (certified.Source, error) {
-	blocks, err := m.InBlocks(e.Rows.(tabled).d.table, s)
+	blocks, err := m.InBlocks(e.Rows.(tabled).d.frame, s)
 	if err != nil {
 		return nil, err
 	}

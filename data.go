@@ -21,7 +21,8 @@ type Format = schema.Format
 
 // Data is a labelled table in memory, or in a packed file.
 type Data struct {
-	table   *table.Table
+	frame   *table.Frame
+	table   *table.Table // the head of frame; of a packed file with the columns that a verb loads
 	info    table.Info
 	seconds float64 // time spent reading
 
@@ -35,8 +36,8 @@ type Data struct {
 
 // packMatrix packs all rows. With release it frees the columns as it packs them.
 func (d *Data) packMatrix(ctx context.Context, m *feature.Map, s matrix.Storage, release bool) (*matrix.Matrix, error) {
-	if !release {
-		x, err := m.MatrixContext(ctx, d.table, nil, s)
+	if !release || d.frame.InFile() {
+		x, err := m.MatrixOf(ctx, d.frame, s)
 		return x, d.inFile(err)
 	}
 	x, err := m.Consume(ctx, d.table, s)
@@ -77,12 +78,48 @@ func readData(open func() (*table.Reader, error), o table.Options) (*Data, error
 		return nil, &diag.Error{Kind: diag.Usage, Param: "labels-file", Expected: "the labels, because those of the training data are in a separate file",
 			Fixes: []diag.Fix{{Param: "labels-file", Value: "FILE"}}, Hint: "or put the label into the file"}
 	}
-	t, info, err := r.ReadAll()
+	f, info, err := r.ReadFrame()
 	if err != nil {
 		return nil, err
 	}
-	return &Data{table: t, info: *info, seconds: time.Since(start).Seconds()}, nil
+	return &Data{frame: f, table: f.Head(), info: *info, seconds: time.Since(start).Seconds()}, nil
 }
+
+// Close closes the packed file that the data stay in, if there is one. The data cannot be used afterwards.
+func (d *Data) Close() error { return d.frame.Close() }
+
+// onTable returns d with another table in memory.
+func (d *Data) onTable(t *table.Table) *Data {
+	view := *d
+	view.frame, view.table = t.Frame(), t
+	return &view
+}
+
+// inMemory returns d with all values in memory.
+func (d *Data) inMemory() (*Data, error) {
+	if d == nil || !d.frame.InFile() {
+		return d, nil
+	}
+	t, err := d.frame.Load()
+	if err != nil {
+		return nil, err
+	}
+	return d.onTable(t), nil
+}
+
+// with returns d with some columns in its table, by their names or numbers. Columns that it does not have are left out.
+func (d *Data) with(names ...string) (*Data, error) {
+	t, err := d.frame.With(names...)
+	if err != nil || t == d.table {
+		return d, err
+	}
+	view := *d
+	view.table = t
+	return &view, nil
+}
+
+// row returns a table with one row.
+func (d *Data) row(row int) (*table.Table, error) { return d.frame.Select([]int{row}) }
 
 // tableOptions returns the options for reading a file in the way that m's training file was read.
 func tableOptions(m *Model, f Format) (table.Options, error) {
@@ -178,7 +215,7 @@ func (r Rows) Data() (*Data, error) {
 	if id := textOf("id", r.ID); id != nil {
 		t.ID = []table.Text{*id}
 	}
-	return &Data{table: t, info: info}, nil
+	return &Data{frame: t.Frame(), table: t, info: info}, nil
 }
 
 // numericColumn returns the values of a numeric column.

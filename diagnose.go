@@ -42,9 +42,7 @@ const zeroAdvice = "use patmat-np or patmat, whose optimum is never at zero unle
 // linear score separates the classes at the top, and whether the data are large enough for the rates.
 //
 // If ctx is cancelled, Diagnose returns an error.
-func Diagnose(ctx context.Context, d *Data, o DiagnoseOptions) (out *result.Diagnosis, err error) {
-	defer checkStored(d, &out, &err)
-
+func Diagnose(ctx context.Context, d *Data, o DiagnoseOptions) (*result.Diagnosis, error) {
 	if o.Goal != (Goal{}) {
 		if err := o.Goal.Check(); err != nil {
 			return nil, err

@@ -46,25 +46,14 @@ type rowScores struct {
 
 // arranged returns d with its columns in the order of a model's schema. Both share their values.
 func (d *Data) arranged(m *Model) *Data {
-	columns := m.Schema().Columns
-	same := len(columns) == len(d.table.Columns)
-	for i := 0; same && i < len(columns); i++ {
-		same = columns[i].Name == d.table.Columns[i].Name
-	}
-	if same || d.table.Sparse != nil {
-		return d
-	}
-	t := *d.table
-	t.Columns = nil
-	for _, c := range columns {
-		i := slices.IndexFunc(d.table.Columns, func(known table.Column) bool { return known.Name == c.Name })
-		if i < 0 {
-			return d // scoring reports the missing column
-		}
-		t.Columns = append(t.Columns, d.table.Columns[i])
+	var names []string
+	for _, c := range m.Schema().Columns {
+		names = append(names, c.Name)
 	}
 	view := *d
-	view.table = &t
+	if view.frame = d.frame.Arrange(names); !view.frame.InFile() {
+		view.table = view.frame.Head()
+	}
 	return &view
 }
 
@@ -97,14 +86,18 @@ func (e *Entry) scoresOf(d *Data) (*rowScores, error) {
 // columnScores returns the values of a numeric column.
 func (e *Entry) columnScores(d *Data) (*rowScores, error) {
 	var names []string
-	for i := range d.table.Columns {
-		c := &d.table.Columns[i]
-		if c.Kind == schema.Categorical {
+	columns := d.frame.Shape().Columns
+	for i := range columns {
+		if columns[i].Kind == schema.Categorical {
 			continue
 		}
-		if c.Name != e.Column {
-			names = append(names, c.Name)
+		if columns[i].Name != e.Column {
+			names = append(names, columns[i].Name)
 			continue
+		}
+		c, err := d.frame.LoadColumn(i)
+		if err != nil {
+			return nil, err
 		}
 		scores := c.AllValues()
 		if row := slices.IndexFunc(scores, math.IsNaN); row >= 0 {
@@ -163,8 +156,12 @@ func pickValues(list []float64, places []int) []float64 {
 
 // selectRows returns some rows of d. The result keeps their numbers in d, so that scores of all rows of d can
 // be joined to it.
-func (d *Data) selectRows(rows []int) *Data {
-	part := &Data{table: d.table.Select(rows), info: d.info, whole: d, wholeRows: rows}
+func (d *Data) selectRows(rows []int) (*Data, error) {
+	t, err := d.frame.Select(rows)
+	if err != nil {
+		return nil, err
+	}
+	part := &Data{frame: t.Frame(), table: t, info: d.info, whole: d, wholeRows: rows}
 	part.info.Rows, part.info.Positives, part.info.Digest, part.info.Warnings = len(rows), 0, "", nil
 	for _, class := range part.table.Label {
 		if class == table.Positive {
@@ -172,7 +169,7 @@ func (d *Data) selectRows(rows []int) *Data {
 		}
 	}
 	part.info.Negatives = len(rows) - part.info.Positives
-	return part
+	return part, nil
 }
 
 // Values of result.Joined.By.

@@ -79,9 +79,7 @@ type ranking struct {
 //
 // It compares several entries by the goal's criterion. The intervals of the differences to o.Against come
 // from one paired bootstrap, which resamples groups if the data have a column Format.Group.
-func Evaluate(ctx context.Context, d *Data, entries []Entry, o EvaluateOptions) (out *Evaluation, err error) {
-	defer checkStored(d, &out, &err)
-
+func Evaluate(ctx context.Context, d *Data, entries []Entry, o EvaluateOptions) (*Evaluation, error) {
 	if err := checkEntries(entries); err != nil {
 		return nil, err
 	}
@@ -138,6 +136,9 @@ func (e *Evaluation) setUnits(entries []Entry, o EvaluateOptions) error {
 		entity = point.Entity
 	}
 	var err error
+	if e.data, err = e.data.with(slices.Concat([]string{entity, o.Value}, o.By)...); err != nil {
+		return err
+	}
 	if e.units, err = newUnits(e.data, entity); err != nil {
 		return err
 	}
@@ -237,7 +238,10 @@ func countValues(r *result.Measured, m *Model, c *feature.Counts) []diag.Warning
 func (e *Evaluation) measureModel(k *ranking, r *result.Measured, o EvaluateOptions) ([]diag.Warning, error) {
 	var warnings []diag.Warning
 	d := k.data
-	r.TrainingRows = overlap(k.Model, d)
+	var err error
+	if r.TrainingRows, err = overlap(k.Model, d); err != nil {
+		return nil, err
+	}
 	if found := foundInTraining(k.Model, d, r.TrainingRows); found != "" {
 		warnings = append(warnings, diag.Warning{Code: "training-rows", Text: found + "; expect worse results on new rows"})
 	}
@@ -539,7 +543,7 @@ func splitByClass(label []table.Class, weight, z []float64) metric.Scores {
 func scoreRows(m *Model, d *Data) ([]float64, *feature.Counts, error) {
 	scorer := m.TableScorer(feature.Key{})
 	z := make([]float64, d.Len())
-	if err := scorer.Scores(d.table, z); err != nil {
+	if err := scorer.ScoresOf(d.frame, z); err != nil {
 		return nil, nil, err
 	}
 	return z, &scorer.Row.Counts, nil

@@ -47,8 +47,7 @@ type shapes struct {
 const ExploredRows = 20000
 
 // Explore measures a ranking as Evaluate does and returns an Explorer of it.
-func Explore(ctx context.Context, d *Data, e Entry, o EvaluateOptions) (out *Explorer, err error) {
-	defer checkStored(d, &out, &err)
+func Explore(ctx context.Context, d *Data, e Entry, o EvaluateOptions) (*Explorer, error) {
 	measured, err := Evaluate(ctx, d, []Entry{e}, o)
 	if err != nil {
 		return nil, err
@@ -235,8 +234,7 @@ func (x *Explorer) AboveThreshold(t float64) int {
 
 // OverTime tests whether the scores of the negatives, or of all rows, change over time. It returns nil without a
 // time column.
-func (x *Explorer) OverTime(all bool) (out *calibrate.Trend, err error) {
-	defer checkStored(x.first.data, &out, &err)
+func (x *Explorer) OverTime(all bool) (*calibrate.Trend, error) {
 	population := method.Negatives
 	if all {
 		population = method.AllRows
@@ -247,8 +245,7 @@ func (x *Explorer) OverTime(all bool) (out *calibrate.Trend, err error) {
 
 // Monitor compares the rows in the order of their times, or of the data, with what the model keeps, as the function Monitor
 // does with rows that arrive. It returns nil without a model, and an error if the model keeps nothing to compare with.
-func (x *Explorer) Monitor(ctx context.Context) (out *result.Monitoring, err error) {
-	defer checkStored(x.first.data, &out, &err)
+func (x *Explorer) Monitor(ctx context.Context) (*result.Monitoring, error) {
 	m, t := x.first.Model, x.first.data.table
 	if m == nil {
 		return nil, nil
@@ -273,7 +270,10 @@ func (x *Explorer) Monitor(ctx context.Context) (out *result.Monitoring, err err
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		part := t.Select(rows)
+		part, err := x.first.data.frame.Select(rows)
+		if err != nil {
+			return nil, err
+		}
 		b := &monitor.Batch{Table: part, Label: func(i int) table.Class { return part.Label[i] }}
 		if part.Time != nil {
 			b.Time = func(i int) string { return part.Time.Values[i] }
@@ -306,7 +306,6 @@ func (x *Explorer) Findings(feature.Key) (*report.Findings, error) {
 // Shapes returns what the main columns and pairs of columns add to the scores, measured on at most 20,000 rows. It
 // returns nothing without a model. The key keeps packages of other modules out.
 func (x *Explorer) Shapes(feature.Key) (columns []report.Shape, pairs []report.PairShape, err error) {
-	defer checkStored(x.first.data, &columns, &err)
 	s, err := x.shapes()
 	if err != nil {
 		return nil, nil, err
@@ -320,8 +319,10 @@ func (x *Explorer) measureShapes() (*shapes, error) {
 	if m == nil {
 		return s, nil
 	}
-	var err error
-	sample := x.first.data.selectRows(spacedRows(x.first.data.Len(), ExploredRows))
+	sample, err := x.first.data.selectRows(spacedRows(x.first.data.Len(), ExploredRows))
+	if err != nil {
+		return nil, err
+	}
 	s.columns, s.pairs, err = mainShapes(m, sample, exploredColumns)
 	return s, err
 }

@@ -26,7 +26,6 @@ const (
 // Ranked lists at most limit rows of a class from a place of the list on, 1 for the row with the highest score. An
 // entity is listed by the row with its highest score. more reports whether rows of the class follow.
 func (x *Explorer) Ranked(class RowClass, from, limit int) (rows []result.RankedRow, more bool, err error) {
-	defer checkStored(x.first.data, &rows, &err)
 	if class != AllRows && class != PositiveRows && class != NegativeRows {
 		return nil, false, &diag.Error{Kind: diag.Usage, Param: "class", Found: diag.Quote(string(class)),
 			Expected: "all, positive or negative"}
@@ -36,11 +35,9 @@ func (x *Explorer) Ranked(class RowClass, from, limit int) (rows []result.Ranked
 		return nil, false, &diag.Error{Kind: diag.Usage, Param: "from", Found: strconv.Itoa(from),
 			Expected: "a place of the list, from 1"}
 	}
-	var reasons *reasoner
+	var reasons *tableReasons
 	if m := x.Model(); m != nil {
-		if reasons, err = newReasoner(m.TableScorer(feature.Key{}), m.Averages()); err != nil {
-			return nil, false, err
-		}
+		reasons = newTableReasons(m)
 	}
 	for place := from; place <= len(order); place++ {
 		unit := order[place-1]
@@ -62,24 +59,24 @@ func (x *Explorer) Ranked(class RowClass, from, limit int) (rows []result.Ranked
 }
 
 // ranked describes a row, or the row with the highest score of an entity.
-func (x *Explorer) ranked(place, unit int, e *reasoner) (result.RankedRow, error) {
+func (x *Explorer) ranked(place, unit int, e *tableReasons) (result.RankedRow, error) {
 	row := x.topRow(unit)
-	t := x.first.data.table
-	r := result.RankedRow{Place: place, Row: x.first.data.rowNumber(row), Line: t.LineOf(row),
+	t, err := x.first.data.row(row)
+	if err != nil {
+		return result.RankedRow{}, err
+	}
+	r := result.RankedRow{Place: place, Row: x.first.data.rowNumber(row), Line: t.LineOf(0),
 		Score: x.first.z[row]}
 	for _, c := range t.ID {
-		r.ID = append(r.ID, c.Values[row])
+		r.ID = append(r.ID, c.Values[0])
 	}
 	if e == nil {
 		return r, nil
 	}
-	if _, err := e.scorer.Score(t, row); err != nil {
-		return r, x.first.data.inFile(err)
+	if r.Reasons, err = e.of(t, 0, exploredReasons); err != nil {
+		err = x.first.data.inFile(err)
 	}
-	e.division.Row(&e.scorer.Row, e.adds)
-	list := reasonsOf(e.division.Columns, e.adds, e.values(t, row, nil), e.averages)
-	r.Reasons = list[:min(len(list), exploredReasons)]
-	return r, nil
+	return r, err
 }
 
 // topRow returns the row with the highest score of a unit.
@@ -98,35 +95,21 @@ func (x *Explorer) topRow(unit int) int {
 
 // WhatIf scores a row (1-based) after some of its values were changed, by column: numbers as text, categories, or ""
 // for a missing value. Columns of times and addresses have the derived values, as in Model.ScoreFields.
-func (x *Explorer) WhatIf(row int, changes map[string]string) (out *result.WhatIf, err error) {
-	defer checkStored(x.first.data, &out, &err)
+func (x *Explorer) WhatIf(row int, changes map[string]string) (*result.WhatIf, error) {
 	r, err := x.changedRow(row, changes)
 	if err != nil {
 		return nil, err
 	}
 	w := &result.WhatIf{Row: row, Former: x.first.z[row-1]}
-	if w.Score, err = r.scorer.ScoreFields(r.fields); err != nil {
+	if w.Explanation, err = r.scorer.ExplainFields(r.fields); err != nil {
 		return nil, err
 	}
-	m := x.Model()
-	division, err := feature.NewContributions(m.Features(feature.Key{}), m.TableScorer(feature.Key{}).Weights)
-	if err != nil {
-		return nil, err
-	}
-	adds := make([]float64, len(division.Columns))
-	division.Row(r.scorer.Encoded(feature.Key{}), adds)
-	inputs := m.Features(feature.Key{}).Inputs
-	values := make([]string, len(inputs))
+	inputs := x.Model().Features(feature.Key{}).Inputs
 	for i := range inputs {
 		in := &inputs[i]
-		values[i] = r.fields[in.Column]
 		w.Inputs = append(w.Inputs, result.WhatIfCell{Column: in.Name, Numeric: in.Kind == schema.Numeric,
-			Value: values[i], Former: r.former[in.Column],
+			Value: r.fields[in.Column], Former: r.former[in.Column],
 			Categories: in.Categories[:min(len(in.Categories), knownCategories)]})
-	}
-	w.Reasons = reasonsOf(division.Columns, adds, values, m.Averages())
-	if a := m.Averages(); a != nil {
-		w.Average = &a.Score
 	}
 	return w, nil
 }
@@ -139,23 +122,27 @@ type changedRow struct {
 
 // changedRow returns a row (1-based) with changed values.
 func (x *Explorer) changedRow(row int, changes map[string]string) (*changedRow, error) {
-	m, t := x.Model(), x.first.data.table
+	m, d := x.Model(), x.first.data
 	switch {
 	case m == nil:
 		return nil, &diag.Error{Kind: diag.Usage, Found: "scores without a model",
 			Expected: "a model, to score other values"}
-	case t.Sparse != nil:
+	case d.table.Sparse != nil:
 		return nil, &diag.Error{Kind: diag.Usage, Found: "rows of index:value",
 			Expected: "rows of columns, to change values"}
-	case row < 1 || row > t.Rows():
+	case row < 1 || row > d.Len():
 		return nil, &diag.Error{Kind: diag.Usage, Param: "row", Found: strconv.Itoa(row),
-			Expected: fmt.Sprintf("a row from 1 to %d", t.Rows())}
+			Expected: fmt.Sprintf("a row from 1 to %d", d.Len())}
+	}
+	t, err := d.row(row - 1)
+	if err != nil {
+		return nil, err
 	}
 	r := &changedRow{scorer: m.NewScorer()}
 	known := 0
 	for i := range t.Columns {
 		c := &t.Columns[i]
-		field := c.Text(row - 1)
+		field := c.Text(0)
 		r.former = append(r.former, field)
 		if value, changed := changes[c.Name]; changed {
 			field = value
@@ -176,8 +163,7 @@ func (x *Explorer) changedRow(row int, changes map[string]string) (*changedRow, 
 
 // Curve returns the score of a row, with changed values as in WhatIf, as a function of one of its columns: over values
 // that the data have, or over the categories that the model knows.
-func (x *Explorer) Curve(row int, changes map[string]string, column string) (out *result.ScoreCurve, err error) {
-	defer checkStored(x.first.data, &out, &err)
+func (x *Explorer) Curve(row int, changes map[string]string, column string) (*result.ScoreCurve, error) {
 	r, err := x.changedRow(row, changes)
 	if err != nil {
 		return nil, err
@@ -207,7 +193,11 @@ func (x *Explorer) Curve(row int, changes map[string]string, column string) (out
 		}
 		return c, nil
 	}
-	for _, value := range x.curveValues(in.Column, c.Value) {
+	values, err := x.curveValues(in.Column, c.Value)
+	if err != nil {
+		return nil, err
+	}
+	for _, value := range values {
 		z, err := score(strconv.FormatFloat(value, 'g', -1, 64))
 		if err != nil {
 			return nil, err
@@ -218,11 +208,14 @@ func (x *Explorer) Curve(row int, changes map[string]string, column string) (out
 }
 
 // curveValues returns ascending values of a numeric column at even ranks, and the value in use.
-func (x *Explorer) curveValues(column int, current string) []float64 {
-	t := x.first.data.table
+func (x *Explorer) curveValues(column int, current string) ([]float64, error) {
+	c, err := x.first.data.frame.LoadColumn(column)
+	if err != nil {
+		return nil, err
+	}
 	var values []float64
-	for _, row := range spacedRows(t.Rows(), ExploredRows) {
-		if v := t.Columns[column].Value(row); !math.IsNaN(v) {
+	for _, row := range spacedRows(x.first.data.Len(), ExploredRows) {
+		if v := c.Value(row); !math.IsNaN(v) {
 			values = append(values, v)
 		}
 	}
@@ -235,5 +228,5 @@ func (x *Explorer) curveValues(column int, current string) []float64 {
 		chosen = append(chosen, v)
 	}
 	slices.Sort(chosen)
-	return slices.Compact(chosen)
+	return slices.Compact(chosen), nil
 }

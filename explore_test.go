@@ -239,9 +239,9 @@ func TestWhatIfScoresLikeAFile(t *testing.T) {
 			for _, r := range w.Reasons {
 				sum += r.AboveAverage
 			}
-			if w.Average == nil || math.Abs(*w.Average+sum-w.Score) > 1e-9 {
+			if w.AverageScore == nil || math.Abs(*w.AverageScore+sum-w.Score) > 1e-9 {
 				t.Errorf("%s, row %d: the average and the reasons add up to %v, the score is %v", encoding, c.row,
-					*w.Average+sum, w.Score)
+					*w.AverageScore+sum, w.Score)
 			}
 			for _, column := range []string{"x", "kind"} {
 				curve, err := x.Curve(c.row, c.changes, column)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 
 	"toptau/internal/feature"
 	"toptau/internal/parallel"
@@ -18,37 +19,43 @@ import (
 // in the cache.
 const fingerprintRows = 1 << 10
 
-// sketchRows returns a sketch of some rows of a table (ascending; nil: all) as the map m reads them. Each
-// processor adds chunks to its own sketch, and the sketches are merged. The result does not depend on their
-// number.
-func sketchRows(m *feature.Map, t *table.Table, rows []int, newSketch func() *sketch.Sketch) *sketch.Sketch {
-	chunks := (t.Rows() + fingerprintRows - 1) / fingerprintRows
-	workers := max(1, min(runtime.GOMAXPROCS(0), chunks))
+// sketchRows returns a sketch of some rows (ascending; nil: all) as the map m reads them. Each processor adds blocks
+// to its own sketch, and the sketches are merged. The result does not depend on their number.
+func sketchRows(m *feature.Map, from *table.Frame, rows []int, newSketch func() *sketch.Sketch) (*sketch.Sketch, error) {
+	workers := max(1, min(runtime.GOMAXPROCS(0), from.Blocks()))
 	parts := make([]*sketch.Sketch, workers)
-	parallel.For(workers, func(w int) {
+	err := parallel.ForErr(workers, func(w int) error {
 		parts[w] = newSketch()
-		sketchChunks(m.NewFingerprinter(t), t.Rows(), rows, w, workers, parts[w])
+		for block := w; block < from.Blocks(); block += workers {
+			t, err := from.Block(block, m.InputColumns())
+			if err != nil {
+				return err
+			}
+			sketchBlock(m.NewFingerprinter(t), t.Rows(), block*from.BlockRows(), rows, parts[w])
+		}
+		return nil
 	})
 	for _, part := range parts[1:] {
-		parts[0].Merge(part)
+		if err == nil {
+			parts[0].Merge(part)
+		}
 	}
-	return parts[0]
+	return parts[0], err
 }
 
-// sketchChunks adds the rows of every step-th chunk, starting with chunk first. n is the number of rows of
-// the table.
-func sketchChunks(f *feature.Fingerprinter, n int, rows []int, first, step int, to *sketch.Sketch) {
+// sketchBlock adds the n rows of a block, whose first row has the number start.
+func sketchBlock(f *feature.Fingerprinter, n, start int, rows []int, to *sketch.Sketch) {
 	hashes := make([]uint64, fingerprintRows)
-	next := 0
-	for begin := first * fingerprintRows; begin < n; begin += step * fingerprintRows {
+	next, _ := slices.BinarySearch(rows, start)
+	for begin := 0; begin < n; begin += fingerprintRows {
 		hashes = hashes[:min(fingerprintRows, n-begin)]
 		f.Hash(begin, hashes)
 		for i, h := range hashes {
 			if rows != nil {
-				for next < len(rows) && rows[next] < begin+i {
+				for next < len(rows) && rows[next] < start+begin+i {
 					next++
 				}
-				if next == len(rows) || rows[next] != begin+i {
+				if next == len(rows) || rows[next] != start+begin+i {
 					continue
 				}
 			}
@@ -57,44 +64,55 @@ func sketchChunks(f *feature.Fingerprinter, n int, rows []int, first, step int, 
 	}
 }
 
-// fingerprints returns a sample of the hashes of training rows: some rows of a table (nil: all), and all rows
-// of the validation table if there is one.
-func fingerprints(m *feature.Map, t *table.Table, rows []int, validation *table.Table) *model.Fingerprints {
-	s := sketchRows(m, t, rows, sketch.New)
+// fingerprints returns a sample of the hashes of training rows: some rows (nil: all), and all rows of the validation
+// data if there are any.
+func fingerprints(m *feature.Map, t *table.Frame, rows []int, validation *Data) (*model.Fingerprints, error) {
+	s, err := sketchRows(m, t, rows, sketch.New)
+	if err != nil {
+		return nil, err
+	}
 	if validation != nil {
-		s.Merge(sketchRows(m, validation, nil, sketch.New))
+		known, err := sketchRows(m, validation.frame, nil, sketch.New)
+		if err != nil {
+			return nil, err
+		}
+		s.Merge(known)
 	}
 	f := &model.Fingerprints{Rows: s.Rows, Sampled: s.Sampled(), Cut: s.Cut}
 	for k, list := range s.Hashes() {
 		f.Hashes[k] = list
 	}
-	return f
+	return f, nil
 }
 
 // overlap compares the rows of d with those that trained the model. It returns nil if the model has no
 // fingerprints.
-func overlap(m *Model, d *Data) *result.Overlap {
+func overlap(m *Model, d *Data) (*result.Overlap, error) {
 	if m.Fingerprints() == nil {
-		return nil
+		return nil, nil
 	}
-	return overlapOf(m.Fingerprints(), m.Features(feature.Key{}), d.table, nil)
+	return overlapOf(m.Fingerprints(), m.Features(feature.Key{}), d.frame, nil)
 }
 
-// overlapOf compares some rows of a table (ascending; nil: all) with fingerprints.
-func overlapOf(f *model.Fingerprints, features *feature.Map, t *table.Table, rows []int) *result.Overlap {
+// overlapOf compares some rows (ascending; nil: all) with fingerprints.
+func overlapOf(f *model.Fingerprints, features *feature.Map, t *table.Frame, rows []int) (*result.Overlap, error) {
 	var hashes [sketch.MostCounted][]uint64
 	for k, list := range f.Hashes {
 		hashes[k] = list
 	}
 	trained := sketch.Restore(f.Cut, f.Rows, hashes)
-	o := trained.Compare(sketchRows(features, t, rows, trained.Like), f.Sampled)
+	s, err := sketchRows(features, t, rows, trained.Like)
+	if err != nil {
+		return nil, err
+	}
+	o := trained.Compare(s, f.Sampled)
 	r := &result.Overlap{Compared: o.Compared, Matched: o.Matched, Expected: o.Expected, Estimate: math.Round(o.Shared), P: o.P,
 		Excess: o.Excess()}
 	if !math.IsInf(o.Smallest, 0) {
 		smallest := math.Ceil(o.Smallest)
 		r.Smallest = &smallest
 	}
-	return r
+	return r, nil
 }
 
 // overlapWarning returns the text about an excess of training rows among some number of rows.

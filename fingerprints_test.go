@@ -31,7 +31,10 @@ func TestFingerprintsOnRepeatedRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	start := time.Now()
-	all := fingerprints(m, d.table, nil, nil)
+	all, err := fingerprints(m, d.frame, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Logf("%d rows hashed in %v (reading took %.2f s): cut at %.3g of all, %d distinct once, %d rows sampled", d.Len(),
 		time.Since(start), d.seconds, float64(all.Cut)/(1<<48), len(all.Hashes[0]), all.Sampled)
 
@@ -42,7 +45,7 @@ func TestFingerprintsOnRepeatedRows(t *testing.T) {
 	if err := m.Check(later.table); err != nil {
 		t.Fatal(err)
 	}
-	if r := overlapOf(all, m, later.table, nil); r.Excess {
+	if r, err := overlapOf(all, m, later.frame, nil); err != nil || r.Excess {
 		t.Errorf("the test file: %+v", r)
 	} else {
 		t.Logf("the test file: %+v", r)

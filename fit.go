@@ -51,9 +51,8 @@ type Fitted struct {
 //
 // If ctx is cancelled while the rows are encoded, Fit returns an error. Later it returns the best result so
 // far with Stopped set to result.Cancelled.
-func Fit(ctx context.Context, d *Data, p method.Problem, o FitOptions) (out *Fitted, err error) {
-	defer checkStored(d, &out, &err)
-	p, err = p.Complete()
+func Fit(ctx context.Context, d *Data, p method.Problem, o FitOptions) (*Fitted, error) {
+	p, err := p.Complete()
 	if err != nil {
 		return nil, err
 	}
@@ -68,15 +67,19 @@ func Fit(ctx context.Context, d *Data, p method.Problem, o FitOptions) (out *Fit
 	features := encoded.features
 	var prints *model.Fingerprints
 	if !o.NoFingerprints { // before packMatrix may free the columns
-		known := d.table
+		known := d.frame
 		if d.rows != nil {
-			known = encoded.rows
+			known = encoded.rows.Frame()
 		}
-		prints = fingerprints(features, known, nil, nil)
+		if prints, err = fingerprints(features, known, nil, nil); err != nil {
+			return nil, err
+		}
 	}
 	var profile *model.Profile
 	if !o.NoProfile {
-		profile = monitor.NewProfile(features, encoded.typical, nil, o.Seed)
+		if profile, err = monitor.NewProfile(features, encoded.typical.Frame(), nil, o.Seed); err != nil {
+			return nil, err
+		}
 	}
 	leaks := tune.Leaks(encoded.rows) // before packMatrix may free the columns
 	sample := averageSample(features, encoded.typical, nil)

@@ -43,18 +43,6 @@ func Pack(ctx context.Context, paths []string, out string, f Format, progress fu
 		Document: result.Document{Warnings: append([]diag.Warning{}, info.Warnings...)}}, nil
 }
 
-// checkStored is deferred by every function that reads the values of a table. If some could not be read, it replaces the result and the
-// error: what was computed from such values is nothing.
-func checkStored[T any](d *Data, out *T, err *error) {
-	if d == nil || d.table == nil {
-		return
-	}
-	if failed := d.table.Failure(); failed != nil {
-		var none T
-		*out, *err = none, failed
-	}
-}
-
 // LargeData returns rows that stay where they are, for Fit, Train, Evaluate, Threshold, Diagnose and Verify. Other
 // programs than those of this module cannot make such rows.
 func LargeData(ctx context.Context, rows large.Rows) (*Data, error) {
@@ -75,7 +63,7 @@ func LargeData(ctx context.Context, rows large.Rows) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.table, d.seconds = sample.Table, time.Since(start).Seconds()
+	d.frame, d.table, d.seconds = sample.Table.Frame(), sample.Table, time.Since(start).Seconds()
 	return d, nil
 }
 
@@ -85,7 +73,7 @@ const shownRows = 1000
 // Bytes of memory that a verb needs for a row of a packed file, about: scores, their order, labels and weights.
 const (
 	measuredBytes = 100
-	trainedBytes  = 100 // and 8 for each column
+	trainedBytes  = 100 // and 8 for each column, and the columns of the file
 )
 
 // elsewhere returns the rows of d if they do not fit into that number of bytes (0: half of the free memory) at some bytes
@@ -94,7 +82,7 @@ func (d *Data) elsewhere(perRow, most int64) large.Rows {
 	switch {
 	case d.rows != nil:
 		return d.rows
-	case !d.table.Stored():
+	case !d.frame.InFile():
 		return nil
 	}
 	if perRow*int64(d.Len()) <= memory.ForRows(most) {
@@ -105,7 +93,7 @@ func (d *Data) elsewhere(perRow, most int64) large.Rows {
 
 // stored returns the rows of a packed file.
 func (d *Data) stored() large.Rows {
-	return large.OfTable(d.table, d.info.Schema, d.digest())
+	return large.OfTable(d.frame, d.info.Schema, d.digest())
 }
 
 // forModel returns rows that a model can score, with columns in its order.
@@ -142,7 +130,7 @@ func (d *Data) encode(ctx context.Context, o feature.Options) (*encoding, error)
 			rows = nil
 		}
 		e.rows, e.typical = sample.Weighted(), sample.Proportional().Table
-	case d.table.Stored():
+	case d.frame.InFile():
 		var err error
 		if e.rows, err = d.sample(); err != nil {
 			return nil, err
@@ -166,13 +154,12 @@ func (d *Data) encode(ctx context.Context, o feature.Options) (*encoding, error)
 
 // sample returns evenly spaced rows of a stored table, in memory.
 func (d *Data) sample() (*table.Table, error) {
-	n := min(d.Len(), max(1, sampleCells/max(1, len(d.table.Columns))))
+	n := min(d.Len(), max(1, sampleCells/max(1, len(d.info.Schema.Columns))))
 	rows := make([]int, n)
 	for i := range rows {
 		rows[i] = int(int64(i) * int64(d.Len()) / int64(n))
 	}
-	sample := d.table.Select(rows)
-	return sample, d.inFile(d.table.Failure())
+	return d.frame.Select(rows)
 }
 
 // fitsMemory reports whether the matrix of all rows, and what a solver needs besides, takes at most that number of bytes (0:
@@ -181,10 +168,10 @@ func (d *Data) fitsMemory(m *feature.Map, s matrix.Storage, most int64) bool {
 	switch {
 	case d.rows != nil:
 		return false
-	case !d.table.Stored():
+	case !d.frame.InFile():
 		return true
 	}
-	return m.MatrixBytes(d.table, d.Len(), s) <= memory.ForRows(most)
+	return m.MatrixBytes(d.frame.Shape(), d.Len(), s) <= memory.ForRows(most)
 }
 
 // startRows are the rows of each class of a sample whose solution starts the solve on all rows: as many of the larger
@@ -216,9 +203,9 @@ func (d *Data) startSample(ctx context.Context, m *feature.Map, s matrix.Storage
 		}
 		seen[class]++
 	}
-	sample := d.table.Select(rows)
-	d.table.ForgetChunks()
-	if err := d.table.Failure(); err != nil {
+	sample, err := d.frame.Select(rows)
+	d.frame.ForgetChunks()
+	if err != nil {
 		return nil, err
 	}
 	return m.MatrixContext(ctx, sample, nil, s)

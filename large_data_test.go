@@ -80,7 +80,7 @@ func TestVerbsOnRowsElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := toptau.LargeData(ctx, database{rows.OfTable(read, info.Schema, "sha256:"+info.Digest)})
+	d, err := toptau.LargeData(ctx, database{rows.OfTable(read.Frame(), info.Schema, "sha256:"+info.Digest)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,7 +237,7 @@ func TestEncodingOfAllRowsEverywhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	elsewhere, err := toptau.LargeData(ctx, drawn{rows.OfTable(inMemory, info.Schema, "sha256:"+info.Digest)})
+	elsewhere, err := toptau.LargeData(ctx, drawn{rows.OfTable(inMemory.Frame(), info.Schema, "sha256:"+info.Digest)})
 	if err != nil {
 		t.Fatal(err)
 	}

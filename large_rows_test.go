@@ -217,7 +217,7 @@ func TestLargeRowsCountTheirValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	elsewhere, err := toptau.LargeData(ctx, uncounted{rows.OfTable(sample, info.Schema, "test: rows")})
+	elsewhere, err := toptau.LargeData(ctx, uncounted{rows.OfTable(sample.Frame(), info.Schema, "test: rows")})
 	if err != nil {
 		t.Fatal(err)
 	}

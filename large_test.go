@@ -3,10 +3,6 @@ package toptau_test
 import (
 	"bytes"
 	"context"
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"go/types"
 	"io"
 	"math"
 	"os"
@@ -164,56 +160,5 @@ func TestDamagedPackedFile(t *testing.T) {
 	}
 	if _, err := toptau.Diagnose(ctx, d, toptau.DiagnoseOptions{}); err == nil || !strings.Contains(err.Error(), "block 1 of 2") {
 		t.Errorf("diagnose: %v", err)
-	}
-}
-
-// Every exported function that reads the values of a table and returns an error checks whether all of them could be read.
-func TestFunctionsCheckStoredValues(t *testing.T) {
-	exempt := map[string]string{
-		"Explorer.Budget": "reads scores", "Explorer.Cheapest": "reads scores", "Explorer.Findings": "reads scores",
-	}
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	checked := 0
-	for _, name := range files {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, d := range file.Decls {
-			f, ok := d.(*ast.FuncDecl)
-			if !ok || !f.Name.IsExported() {
-				continue
-			}
-			title, signature := f.Name.Name, types.ExprString(f.Type)
-			reads := strings.Contains(signature, "d *Data")
-			if f.Recv != nil {
-				of := strings.TrimPrefix(types.ExprString(f.Recv.List[0].Type), "*")
-				title, reads = of+"."+title, reads || of == "Explorer"
-			}
-			calls := false
-			ast.Inspect(f, func(n ast.Node) bool {
-				call, ok := n.(*ast.CallExpr)
-				if ok {
-					of := types.ExprString(call.Fun)
-					calls, reads = calls || of == "checkStored", reads || strings.HasSuffix(of, ".ReadAll")
-				}
-				return true
-			})
-			if reads && !calls && exempt[title] == "" && strings.Contains(signature, "error") {
-				t.Errorf("%s does not call checkStored", title)
-			}
-			if calls {
-				checked++
-			}
-		}
-	}
-	if checked < 10 {
-		t.Errorf("%d functions call checkStored", checked)
 	}
 }

@@ -90,7 +90,9 @@ func evaluateLarge(ctx context.Context, d *Data, rows large.Rows, entries []Entr
 		r.Curves = curvesOf(k.rank, o.Curves)
 	}
 	if d.rows == nil {
-		r.TrainingRows = overlap(m, d.arranged(m))
+		if r.TrainingRows, err = overlap(m, d.arranged(m)); err != nil {
+			return nil, err
+		}
 	}
 	if found := foundInTraining(m, d, r.TrainingRows); found != "" {
 		e.Warnings = append(e.Warnings, diag.Warning{Code: "training-rows", Text: found + "; expect worse results on new rows"})
@@ -150,7 +152,10 @@ func thresholdLarge(ctx context.Context, d *Data, rows large.Rows, e Entry, g Go
 	delta := o.Delta
 	var known *result.Overlap
 	if d.rows == nil {
-		known = overlap(e.Model, d.arranged(e.Model))
+		var err error
+		if known, err = overlap(e.Model, d.arranged(e.Model)); err != nil {
+			return nil, err
+		}
 	}
 	against := reasonAgainst(e.Model, d, known, o.Force)
 	switch {

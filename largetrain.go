@@ -57,8 +57,8 @@ func trainLarge(ctx context.Context, d *Data, rows large.Rows, goal Goal, o Trai
 	if err != nil {
 		return nil, d.inFile(err)
 	}
-	searched := *d // the counts are those of all rows
-	searched.table, searched.rows = found.Sample.Table, nil
+	searched := *d.onTable(found.Sample.Table) // the counts are those of all rows
+	searched.rows = nil
 	counts := tune.CountClasses(found.Sample.Table.Label)
 	sampled := searched // with its own counts
 	sampled.info.Rows, sampled.info.Positives, sampled.info.Negatives = counts.Rows(), counts.Positives, counts.Negatives

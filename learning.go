@@ -25,15 +25,23 @@ const (
 // one, a quarter of d.
 func learningCurve(ctx context.Context, d *Data, found *tune.Found, o TrainOptions, t *Trained) ([]result.LearningPoint, error) {
 	test, rest := t.Test, d
+	var err error
 	switch {
 	case found.TestRows != nil:
-		rest = d.selectRows(found.Rows)
+		if rest, err = d.selectRows(found.Rows); err != nil {
+			return nil, err
+		}
 	case test == nil:
 		parts, err := cutOf(d, o.Seed, 1-learningTest, learningTest)
 		if err != nil {
 			return nil, err
 		}
-		rest, test = d.selectRows(parts[0]), d.selectRows(parts[1])
+		if rest, err = d.selectRows(parts[0]); err != nil {
+			return nil, err
+		}
+		if test, err = d.selectRows(parts[1]); err != nil {
+			return nil, err
+		}
 	}
 	options := TrainOptions{Surrogate: o.Surrogate, Scale: o.Scale, Impute: o.Impute, ClassWeight: o.ClassWeight, Folds: o.Folds,
 		Validation: o.Validation, Entity: o.Entity, Value: o.Value, NoFingerprints: true, NoProfile: true, Seed: o.Seed}
@@ -45,7 +53,10 @@ func learningCurve(ctx context.Context, d *Data, found *tune.Found, o TrainOptio
 		if err != nil {
 			return nil, err
 		}
-		half := last.selectRows(parts[0])
+		half, err := last.selectRows(parts[0])
+		if err != nil {
+			return nil, err
+		}
 		if half.Positives() < learningPositives {
 			break
 		}

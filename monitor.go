@@ -445,7 +445,7 @@ type BaselineOptions struct {
 // Baseline returns the model with a reference and a profile of the rows of r, which need no labels. They must be
 // rows that the model meets when all is well, and must not have trained it. Monitor compares later rows with
 // them.
-func Baseline(ctx context.Context, m *Model, r io.Reader, o BaselineOptions) (out *Model, err error) {
+func Baseline(ctx context.Context, m *Model, r io.Reader, o BaselineOptions) (*Model, error) {
 	options, err := tableOptions(m, o.Format)
 	if err != nil {
 		return nil, err
@@ -465,23 +465,30 @@ func Baseline(ctx context.Context, m *Model, r io.Reader, o BaselineOptions) (ou
 		}
 		return nil, err
 	}
-	t, _, err := reader.ReadAll()
+	rows, _, err := reader.ReadFrame()
 	if err != nil {
 		return nil, err
 	}
-	d := &Data{table: t}
-	defer checkStored(d, &out, &err)
-	if known := overlap(m, d); known != nil && known.Excess {
+	defer rows.Close()
+	t := rows.Head()
+	d := &Data{frame: rows, table: t}
+	known, err := overlap(m, d)
+	if err != nil {
+		return nil, err
+	}
+	if known != nil && known.Excess {
 		return nil, &diag.Error{Kind: diag.Data, File: t.File, Found: overlapWarning(known, t.Rows()), Expected: "rows that did not train the model"}
 	}
 	scorer := m.TableScorer(feature.Key{})
 	z := make([]float64, t.Rows())
-	if err := scorer.Scores(t, z); err != nil {
+	if err := scorer.ScoresOf(rows, z); err != nil {
 		return nil, d.inFile(err)
 	}
 	profile := m.Profile()
 	if !o.NoProfile {
-		profile = monitor.NewProfile(scorer.Map, t, nil, o.Seed)
+		if profile, err = monitor.NewProfile(scorer.Map, rows, nil, o.Seed); err != nil {
+			return nil, err
+		}
 	}
 	return m.WithBaseline(profile, calibrate.NewReference(z, o.Seed, "a baseline"))
 }

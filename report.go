@@ -12,6 +12,7 @@ import (
 	"toptau/internal/detmath"
 	"toptau/internal/plot"
 	"toptau/internal/report"
+	"toptau/internal/table"
 	"toptau/internal/text"
 	"toptau/method"
 	"toptau/metric"
@@ -326,11 +327,17 @@ func mainShapes(m *Model, d *Data, limit int) ([]report.Shape, []report.PairShap
 		return nil, nil, err
 	}
 	pairs := newPairEffects(e.scorer)
-	for row := range d.Len() {
-		if err := e.addRow(d.table, row); err != nil {
-			return nil, nil, d.inFile(err)
+	err = d.frame.Scan(e.scorer.Map.InputColumns(), func(t *table.Table, _ int) error {
+		for row := range t.Rows() {
+			if err := e.addRow(t, row); err != nil {
+				return err
+			}
+			pairs.addRow(&e.scorer.Row)
 		}
-		pairs.addRow(&e.scorer.Row)
+		return nil
+	})
+	if err != nil {
+		return nil, nil, d.inFile(err)
 	}
 	var shapes []report.Shape
 	for _, c := range e.columns().Columns {

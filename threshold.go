@@ -52,9 +52,7 @@ func (c *Calibrated) WithPoint(m *Model) (*Model, error) {
 //
 // If the requested guarantee is impossible, Threshold returns a threshold without a guarantee, and an error
 // that matches ErrNoGuarantee and contains the reason.
-func Threshold(ctx context.Context, d *Data, e Entry, g Goal, o ThresholdOptions) (out *Calibrated, err error) {
-	defer checkStored(d, &out, &err)
-
+func Threshold(ctx context.Context, d *Data, e Entry, g Goal, o ThresholdOptions) (*Calibrated, error) {
 	if err := g.Check(); err != nil {
 		return nil, err
 	}
@@ -90,6 +88,9 @@ func Threshold(ctx context.Context, d *Data, e Entry, g Goal, o ThresholdOptions
 		return nil, err
 	}
 	c := &calibrating{data: d, scores: scores.values, goal: g, options: o}
+	if d, err = d.with(o.Entity); err != nil {
+		return nil, err
+	}
 	counted, err := newUnits(d, o.Entity)
 	if err != nil {
 		return nil, err
@@ -105,7 +106,9 @@ func Threshold(ctx context.Context, d *Data, e Entry, g Goal, o ThresholdOptions
 	}
 	var known *result.Overlap
 	if e.Model != nil {
-		known = overlap(e.Model, d)
+		if known, err = overlap(e.Model, d); err != nil {
+			return nil, err
+		}
 		c.against = reasonAgainst(e.Model, d, known, o.Force)
 	}
 	if c.against == "" {

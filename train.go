@@ -137,17 +137,20 @@ type Trained struct {
 // ErrNoGuarantee.
 //
 // If ctx is cancelled after a first model is complete, Train returns the best model so far with Stopped set.
-func Train(ctx context.Context, d *Data, goal Goal, o TrainOptions) (out *Trained, err error) {
-	for _, rows := range []*Data{d, o.Validation, o.Test, o.Calibration} {
-		defer checkStored(rows, &out, &err)
-	}
-
+func Train(ctx context.Context, d *Data, goal Goal, o TrainOptions) (*Trained, error) {
 	start := time.Now()
 	if o.Seed == 0 {
 		o.Seed = 1
 	}
-	if rows := d.elsewhere(trainedBytes+8*int64(len(d.table.Columns)), o.Memory); rows != nil {
+	perRow := trainedBytes + 8*int64(len(d.info.Schema.Columns)) + d.frame.Bytes()/int64(max(1, d.Len()))
+	if rows := d.elsewhere(perRow, o.Memory); rows != nil {
 		return trainLarge(ctx, d, rows, goal, o)
+	}
+	for _, part := range []**Data{&d, &o.Validation, &o.Test, &o.Calibration} {
+		var err error
+		if *part, err = (*part).inMemory(); err != nil {
+			return nil, err
+		}
 	}
 	options, err := o.searchOptions(goal)
 	if err != nil {
@@ -166,7 +169,9 @@ func Train(ctx context.Context, d *Data, goal Goal, o TrainOptions) (out *Traine
 	}
 	trained := &Trained{Result: newTraining(found, o), Test: o.Test, data: d, heldOut: found.HeldOut.Units}
 	if found.TestRows != nil {
-		trained.Test = d.selectRows(found.TestRows)
+		if trained.Test, err = d.selectRows(found.TestRows); err != nil {
+			return nil, err
+		}
 	}
 	if trained.Model, err = trainedModel(found, o, d); err != nil {
 		return nil, err
@@ -202,8 +207,7 @@ func (o *TrainOptions) groupEntities(d *Data) (*Data, error) {
 		if *part == nil || (*part).table.Group != nil {
 			continue
 		}
-		grouped := **part
-		t := *grouped.table
+		t := *(*part).table
 		names, err := tune.FindColumn(&t, "entity", o.Entity)
 		if err != nil {
 			return nil, err
@@ -212,8 +216,7 @@ func (o *TrainOptions) groupEntities(d *Data) (*Data, error) {
 		for row := range t.Group.Values {
 			t.Group.Values[row] = names.Text(row)
 		}
-		grouped.table = &t
-		*part = &grouped
+		*part = (*part).onTable(&t)
 	}
 	return d, nil
 }
@@ -283,17 +286,17 @@ func (o *TrainOptions) searchOptions(goal Goal) (tune.SearchOptions, error) {
 func trainedModel(f *tune.Found, o TrainOptions, d *Data) (*model.Model, error) {
 	m := modelParts(d, f.Map, f.W, o.Seed)
 	m.Offset = f.Offset
+	var err error
 	if !o.NoFingerprints {
-		var validation *table.Table
-		if o.Validation != nil {
-			validation = o.Validation.table
+		if m.Fingerprints, err = fingerprints(f.Map, d.frame, f.Rows, o.Validation); err != nil {
+			return nil, err
 		}
-		m.Fingerprints = fingerprints(f.Map, d.table, f.Rows, validation)
 	}
 	if !o.NoProfile {
-		m.Profile = monitor.NewProfile(f.Map, d.table, without(d.table.Labelled(), f.TestRows), o.Seed)
+		if m.Profile, err = monitor.NewProfile(f.Map, d.frame, without(d.table.Labelled(), f.TestRows), o.Seed); err != nil {
+			return nil, err
+		}
 	}
-	var err error
 	if m.Reference, err = o.referenceOf(&m, f, d); err != nil {
 		return nil, err
 	}

@@ -140,7 +140,7 @@ func (u *units) data(d *Data) *Data {
 	if u.table.Time != nil {
 		t.Time = &table.Text{Name: u.table.Time.Name}
 	}
-	view := &Data{table: t, info: d.info}
+	view := &Data{frame: t.Frame(), table: t, info: d.info}
 	view.info.Rows, view.info.Positives, view.info.Negatives = len(u.Label), 0, 0
 	for unit, row := range u.First {
 		t.Line = append(t.Line, u.table.LineOf(row))

@@ -88,9 +88,7 @@ const (
 //
 // The certificate must be about the problem in o, and about the rows and weights of d, which must be those of
 // the fit. Otherwise Verify returns an error, and also if (p, a) is infeasible.
-func Verify(ctx context.Context, m *Model, d *Data, c *model.Certificate, o VerifyOptions) (out *result.Verification, err error) {
-	defer checkStored(d, &out, &err)
-
+func Verify(ctx context.Context, m *Model, d *Data, c *model.Certificate, o VerifyOptions) (*result.Verification, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
@@ -141,10 +139,10 @@ func (d *Data) proofData(ctx context.Context, of method.Population, m *Model, st
 		}
 		return proof.Asked(certified.ForProof(source), s.Positives.Whole, s.Population.Whole), s.Positives, s.Population, named, nil
 	}
-	if err := features.Check(d.table); err != nil {
+	if err := features.Check(d.frame.Shape()); err != nil {
 		return nil, positives, population, nil, err
 	}
-	list, err := features.InBlocks(d.table, storage)
+	list, err := features.InBlocks(d.frame, storage)
 	if err != nil {
 		return nil, positives, population, nil, err
 	}

@@ -116,7 +116,7 @@ func (t *BudgetTest) Evidence() BudgetEvidence {
 	}
 	s := &t.Starts[best/len(budgetFactors)]
 	logs = append(logs, detmath.Log((1-budgetFirst)/float64(t.Blocks+1))) // of starts to come
-	return BudgetEvidence{Log: logSum(logs), Since: s.From, Events: s.Before + s.Events, Rows: t.Rows - s.From}
+	return BudgetEvidence{Log: detmath.LogSum(logs), Since: s.From, Events: s.Before + s.Events, Rows: t.Rows - s.From}
 }
 
 // logCapital returns the logarithm of the capital of a start and an alternative. An alternative above 1 never
@@ -158,9 +158,9 @@ func (t *BudgetTest) merge() {
 		own, other = append(own, t.logCapital(older+1, j)), append(other, t.logCapital(older, j))
 	}
 	for j := range budgetFactors {
-		keep.Capital[j] = stored(logOf(keep.Capital[j]) + logSum([]float64{own[j], other[j]}) - own[j])
+		keep.Capital[j] = stored(logOf(keep.Capital[j]) + detmath.LogSum([]float64{own[j], other[j]}) - own[j])
 	}
-	if logSum(other) >= logSum(own) {
+	if detmath.LogSum(other) >= detmath.LogSum(own) {
 		keep.Before = from.Before + from.Events - keep.Events
 		keep.From = from.From
 	}

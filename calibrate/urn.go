@@ -198,7 +198,7 @@ func (u *Urn) weigh(m int, counts []int) UrnEvidence {
 	}
 	s, event := &u.Starts[best/len(u.events)], best%len(u.events)
 	reserve := -detmath.Log(float64(u.Blocks + 2)) // the capital of starts to come
-	v := UrnEvidence{Log: logSum(append(u.scratch, reserve)), Event: event, Since: s.Row, Rows: m - s.Row,
+	v := UrnEvidence{Log: detmath.LogSum(append(u.scratch, reserve)), Event: event, Since: s.Row, Rows: m - s.Row,
 		Ins: make([]int, len(counts)), Before: make([]float64, len(counts))}
 	for e, n := range s.Counts {
 		v.Ins[e], v.Before[e] = counts[e]-n, float64(u.events[e].Mass+n)/float64(u.rows+1+s.Row)
@@ -218,26 +218,16 @@ func (u *Urn) merge(m int) {
 	n := len(u.events)
 	logs := func(start int) []float64 { return u.scratch[start*n : (start+1)*n] }
 	from, to := older, older+1
-	if logSum(logs(from)) >= logSum(logs(to)) {
+	if detmath.LogSum(logs(from)) >= detmath.LogSum(logs(to)) {
 		from, to = to, from
 	}
 	keep := &u.Starts[to]
 	for e := range keep.Capital {
 		own, other := logs(to)[e], logs(from)[e]
-		keep.Capital[e] = stored(logOf(keep.Capital[e]) + logSum([]float64{own, other}) - own)
+		keep.Capital[e] = stored(logOf(keep.Capital[e]) + detmath.LogSum([]float64{own, other}) - own)
 	}
 	u.prepare(keep)
 	u.Starts = slices.Delete(u.Starts, from, from+1)
-}
-
-// logSum returns the logarithm of the sum of numbers given by their logarithms.
-func logSum(logs []float64) float64 {
-	top := slices.Max(logs)
-	sum := 0.0
-	for _, x := range logs {
-		sum += detmath.Exp(x - top)
-	}
-	return top + detmath.Log(sum)
 }
 
 // logBeta returns the logarithm of the beta function of numbers above 0.

@@ -93,6 +93,16 @@ function withPoint(text, mark) {
   return whole.replaceAll(group, "") + rest.replace(mark, ".");
 }
 
+const UNITS = ["%", "$", "€", "£", "¥"];
+
+/** Returns a number without the unit after it, or before it and after its sign. */
+function withoutUnit(text, unit) {
+  const b = trimBlanks(text);
+  if (b.endsWith(unit)) return trimBlanks(b.slice(0, -unit.length));
+  const sign = /^[+-]?/.exec(b)[0];
+  return b.startsWith(unit, sign.length) ? sign + trimBlanks(b.slice(sign.length + unit.length)) : b;
+}
+
 /** Returns sign, digits without zeros at the end, and exponent: x = 0.DIGITS * 10^exponent. */
 function digitsOf(x) {
   const [, sign, first, rest = "", exponent] = /^(-?)(.)(?:\.(.*))?e(.*)$/.exec(x.toExponential());
@@ -374,6 +384,7 @@ class Column {
     this.source = c.source ?? c.name; // the column of a record that the value comes from
     this.origin = c.origin ?? 0;
     this.salt = c.salt ?? "";
+    this.unit = c.unit ?? ""; // that numbers in texts may have
     this.missing = new Set(["", ...missing.map(trimBlanks)]);
     this.missingNumbers = [...this.missing].map(parseNumber).filter((x) => !Number.isNaN(x));
     this.input = -1; // its place in the features
@@ -434,8 +445,12 @@ class Column {
     const text = this.text(value);
     if (this.isMissing(text)) return NaN;
     if (this.part) return this.timeOf(text);
-    const x = parseField(typeof value === "string" ? withPoint(text, this.mark) : text);
-    if (x === undefined) throw this.error(quote(text), "a number");
+    let x = parseField(typeof value === "string" ? withPoint(text, this.mark) : text);
+    if (x === undefined && this.unit) {
+      const number = parseNumber(withPoint(withoutUnit(text, this.unit), this.mark));
+      if (!Number.isNaN(number)) x = number;
+    }
+    if (x === undefined) throw this.error(quote(text), this.unit ? `a number, with or without ${this.unit}` : "a number");
     return x;
   }
 
@@ -1071,13 +1086,13 @@ function parseFile(bytes) {
  */
 
 /**
- * A score, divided among the columns: offset, plus what the columns add, plus rounding.
+ * A score, divided among the columns: offset, plus what the reasons add in their order, plus rounding.
  * @typedef {object} Explanation
  * @property {number} score
  * @property {{column: string, value: string, adds: number, aboveAverage: number}[]} reasons the largest difference to the average row first
  * @property {number|null} averageScore the mean score of the training rows, if the model keeps it
  * @property {number} offset what belongs to no column
- * @property {number} rounding score less the sum of the others, which are rounded in another order
+ * @property {number} rounding score less the sum of the offset and what the reasons add
  * @property {string[]} missing columns whose value is missing
  * @property {string[]} unknown columns with a value that training did not have
  */
@@ -1158,9 +1173,9 @@ export class Model {
     if (!missing.every(TESTS.text)) throw refuse("spellings of missing values");
     this.digest = f.digest;
     this.#schema = (schema.columns ?? []).map((c) => {
-      fields(c, "a column", { name: "text!", number: "whole!", kind: "text!", part: "text", source: "text", origin: "number", salt: "text" });
+      fields(c, "a column", { name: "text!", number: "whole!", kind: "text!", part: "text", source: "text", origin: "number", salt: "text", unit: "text" });
       const known = c.kind === "numeric" ? NUMERIC_PARTS : TEXT_PARTS;
-      if (!["numeric", "categorical"].includes(c.kind) || (c.kind === "numeric" && "salt" in c) || "part" in c !== "source" in c || ("part" in c && !known.includes(c.part))) {
+      if (!["numeric", "categorical"].includes(c.kind) || (c.kind === "numeric" && "salt" in c) || ("unit" in c && (c.kind !== "numeric" || "part" in c || !UNITS.includes(c.unit))) || "part" in c !== "source" in c || ("part" in c && !known.includes(c.part))) {
         throw refuse(`column ${quote(c.name)} of the schema`);
       }
       return new Column(c, missing, schema.decimal ?? "");
@@ -1375,7 +1390,6 @@ export class Model {
     }
     for (const block of blocks) if (block instanceof Leaves) rest = block.divideSteps(x, adds, rest);
     const offset = this.#offset + rest;
-    const total = adds.reduce((sum, a) => sum + a, offset);
     const missing = [];
     const unknown = [];
     let texts;
@@ -1401,6 +1415,7 @@ export class Model {
       if (adds[j] !== 0 || aboveAverage !== 0) reasons.push({ column, value: texts[j], adds: adds[j], aboveAverage });
     });
     reasons.sort((a, b) => Math.abs(b.aboveAverage) - Math.abs(a.aboveAverage));
+    const total = reasons.reduce((sum, r) => sum + r.adds, offset);
     return { score, reasons, averageScore: this.#averages?.score ?? null, offset, rounding: score - total, missing, unknown };
   }
 }

@@ -106,6 +106,10 @@ test("times, addresses, nested names, and true and false", () => {
   }
   const nested = Model.parse(sealed(content("complete").replaceAll('"name":"bytes"', '"name":"flow.bytes"')));
   assert.equal(nested.score({ ...row, flow: { bytes: 7.5 } }), model().score({ ...row, bytes: 7.5 }));
+  const priced = Model.parse(sealed(content("complete").replace('"number":1,"kind":"numeric"', '"number":1,"kind":"numeric","unit":"$"')));
+  for (const bytes of ["$ 7.5", "7.5$", "+$7.5", 7.5]) assert.equal(priced.score({ ...row, bytes }), model().score({ ...row, bytes: 7.5 }), String(bytes));
+  assert.throws(() => priced.score({ ...row, bytes: "7.5 €" }), /with or without \$/);
+  assert.throws(() => Model.parse(sealed(content("complete").replace('"number":1,"kind":"numeric"', '"number":1,"kind":"numeric","unit":"x"'))), /column "bytes"/);
   const flags = Model.parse(sealed(content("complete").replaceAll('"http"', '"True"')));
   assert.equal(flags.score({ ...row, service: true }), flags.score({ ...row, service: "True" }));
 });

@@ -1,6 +1,9 @@
 package detmath
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // ln 2 in two parts: the product of the first with any exponent is exact.
 const (
@@ -79,4 +82,14 @@ func logOnePlus(f, c float64, k int) float64 {
 	e := float64(k)
 	small := float64(s*(half+r)) + (float64(e*ln2Low) + c)
 	return float64(e*ln2High) - ((half - small) - f)
+}
+
+// LogSum returns the logarithm of the sum of numbers given by their logarithms, at least one.
+func LogSum(logs []float64) float64 {
+	top := slices.Max(logs)
+	sum := 0.0
+	for _, x := range logs {
+		sum += Exp(x - top)
+	}
+	return top + Log(sum)
 }

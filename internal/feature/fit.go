@@ -57,9 +57,6 @@ func FitContext(ctx context.Context, t *table.Table, s schema.Schema, rows []int
 	if ctx.Err() != nil {
 		return nil, nil, context.Cause(ctx)
 	}
-	if err := t.Failure(); err != nil {
-		return nil, nil, err
-	}
 	if t.Sparse == nil && o.Impute == schema.ImputeError {
 		f.addMedians()
 	}

@@ -39,69 +39,85 @@ func (m *Measured) Has(encode Encode, kind schema.Kind) bool {
 	return encode == EncodeRaw || kind == schema.Categorical && !encode.Boosted()
 }
 
-// measuredRows is the number of rows that MeasureTable reads together.
+// measuredRows is the number of rows that Measure decodes together.
 const measuredRows = 1 << 12
 
-// MeasureTable measures the columns of the rows of a table for which in holds. It reads each column two or three times in the order
-// of the rows, so values may stay in a file. The numbers have the bits of a Fit to these rows in memory.
+// Measure measures the columns of the rows for which in holds. It reads each column two or three times in the order of the rows, so
+// values may stay in a file. The numbers have the bits of a Fit to these rows in memory.
 //
 // Errors: diag.Data for missing values under schema.ImputeError.
-func MeasureTable(ctx context.Context, t *table.Table, in func(row int) bool, o Options) (*Measured, error) {
+func Measure(ctx context.Context, f *table.Frame, in func(row int) bool, o Options) (*Measured, error) {
 	o, err := o.Check()
 	if err != nil {
 		return nil, err
 	}
-	m := &Measured{Columns: make([]MeasuredColumn, len(t.Columns))}
+	head, columns := f.Head(), f.Shape().Columns
+	m := &Measured{Columns: make([]MeasuredColumn, len(columns))}
 	var mass detmath.Sum
-	for row := range t.Rows() {
+	for row := range f.Rows() {
 		if in(row) {
 			m.Rows++
-			mass.Add(weightAt(t.Weight, row))
+			mass.Add(weightAt(head.Weight, row))
 		}
 	}
 	m.Mass = mass.Value()
-	errs := make([]error, len(t.Columns))
-	parallel.For(len(t.Columns), func(j int) {
-		r := &columnReader{ctx: ctx, t: t, column: &t.Columns[j], in: in, measured: m, o: o}
+	err = parallel.ForErr(len(columns), func(j int) error {
+		r := &columnReader{ctx: ctx, f: f, head: head, column: &columns[j], at: j, in: in, measured: m, o: o}
 		switch {
 		case !m.Has(o.Encode, r.column.Kind):
+			return nil
 		case r.column.Kind == schema.Categorical:
-			errs[j] = r.categories(&m.Columns[j])
-		default:
-			errs[j] = r.numbers(&m.Columns[j])
+			return r.categories(&m.Columns[j])
 		}
+		return r.numbers(&m.Columns[j])
 	})
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
-	}
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	return m, t.Failure()
+	return m, err
 }
 
 // columnReader measures one column.
 type columnReader struct {
 	ctx      context.Context
-	t        *table.Table
-	column   *table.Column
+	f        *table.Frame
+	head     *table.Table
+	column   *table.Column // without values
+	at       int           // its place
 	in       func(row int) bool
 	measured *Measured
 	o        Options
 }
 
-// eachNumber calls visit for the values of the rows in their order, NaN for missing ones.
-func (r *columnReader) eachNumber(visit func(row int, x, weight float64)) {
-	space := make([]float64, measuredRows)
-	for first := 0; first < r.t.Rows() && r.ctx.Err() == nil; first += measuredRows {
-		for i, x := range r.column.Range(first, min(measuredRows, r.t.Rows()-first), space) {
-			if row := first + i; r.in(row) {
-				visit(row, x, weightAt(r.t.Weight, row))
+// eachPart calls visit for some rows after the other. Row 0 of the column is row start, and n rows from first on are the part.
+func (r *columnReader) eachPart(visit func(c *table.Column, start, first, n int) error) error {
+	for block := range r.f.Blocks() {
+		if r.ctx.Err() != nil {
+			return context.Cause(r.ctx)
+		}
+		c, err := r.f.Column(block, r.at)
+		if err != nil {
+			return err
+		}
+		start := block * r.f.BlockRows()
+		rows := min(r.f.BlockRows(), r.f.Rows()-start)
+		for first := 0; first < rows; first += measuredRows {
+			if err := visit(&c, start, first, min(measuredRows, rows-first)); err != nil {
+				return err
 			}
 		}
 	}
+	return nil
+}
+
+// eachNumber calls visit for the values of the rows in their order, NaN for missing ones.
+func (r *columnReader) eachNumber(visit func(row int, x, weight float64)) error {
+	space := make([]float64, measuredRows)
+	return r.eachPart(func(c *table.Column, start, first, n int) error {
+		for i, x := range c.Range(first, n, space) {
+			if row := start + first + i; r.in(row) {
+				visit(row, x, weightAt(r.head.Weight, row))
+			}
+		}
+		return nil
+	})
 }
 
 // numbers measures a numeric column as momentsOf does.
@@ -109,7 +125,7 @@ func (r *columnReader) numbers(c *MeasuredColumn) error {
 	refused := -1
 	low, high := math.Inf(1), math.Inf(-1)
 	var present, missing detmath.Sum
-	r.eachNumber(func(row int, x, weight float64) {
+	err := r.eachNumber(func(row int, x, weight float64) {
 		if x == x {
 			low, high = min(low, x), max(high, x)
 			present.Add(weight)
@@ -122,12 +138,16 @@ func (r *columnReader) numbers(c *MeasuredColumn) error {
 	})
 	c.MissingMass = missing.Value()
 	switch {
+	case err != nil:
+		return err
 	case refused >= 0 && r.o.Impute == schema.ImputeError:
-		return missingError(r.t, refused, r.column)
+		return missingError(r.head, refused, r.column)
 	case c.Missing == r.measured.Rows:
 		return nil
 	case r.o.Impute == schema.ImputeMedian:
-		c.Fill = r.median(low, high, present.Value())
+		if c.Fill, err = r.median(low, high, present.Value()); err != nil {
+			return err
+		}
 	}
 	mass := r.measured.Mass
 	if r.o.Impute == schema.ImputeIndicator {
@@ -139,9 +159,9 @@ func (r *columnReader) numbers(c *MeasuredColumn) error {
 		return nil
 	}
 	u := unit(max(math.Abs(low), math.Abs(high)))
-	sum := func(term func(x float64) float64) float64 {
+	sum := func(term func(x float64) float64) (float64, error) {
 		var s detmath.Sum
-		r.eachNumber(func(_ int, x, weight float64) {
+		err := r.eachNumber(func(_ int, x, weight float64) {
 			if x != x {
 				if x = c.Fill; r.o.Impute == schema.ImputeIndicator {
 					return
@@ -149,12 +169,17 @@ func (r *columnReader) numbers(c *MeasuredColumn) error {
 			}
 			s = s.Plus(float64(weight * term(float64(u*x))))
 		})
-		return s.Value()
+		return s.Value(), err
 	}
-	mean := sum(func(x float64) float64 { return x }) / mass
-	c.SD = math.Sqrt(sum(func(x float64) float64 { d := x - mean; return float64(d * d) })/mass) / u
+	mean, err := sum(func(x float64) float64 { return x })
+	if err != nil {
+		return err
+	}
+	mean /= mass
+	squares, err := sum(func(x float64) float64 { d := x - mean; return float64(d * d) })
+	c.SD = math.Sqrt(squares/mass) / u
 	c.Mean, c.Constant = mean/u, c.SD == 0
-	return nil
+	return err
 }
 
 // orderedBits maps numbers to whole numbers in the same order.
@@ -175,9 +200,9 @@ func fromOrderedBits(b uint64) float64 {
 }
 
 // median returns what medianOf returns, by counting: four passes find the 64 bits of the value, 16 at a time.
-func (r *columnReader) median(low, high, mass float64) float64 {
+func (r *columnReader) median(low, high, mass float64) (float64, error) {
 	if low == high {
-		return low
+		return low, nil
 	}
 	half, below, prefix := mass/2, 0.0, uint64(0)
 	next := math.Inf(1) // the smallest value above those with the prefix
@@ -185,11 +210,14 @@ func (r *columnReader) median(low, high, mass float64) float64 {
 	reached := 0.0
 	for shift := 48; shift >= 0; shift -= 16 {
 		clear(masses)
-		r.eachNumber(func(_ int, x, weight float64) {
+		err := r.eachNumber(func(_ int, x, weight float64) {
 			if b := orderedBits(x); x == x && (shift == 48 || b>>(shift+16) == prefix) {
 				masses[b>>shift&0xffff] += weight
 			}
 		})
+		if err != nil {
+			return 0, err
+		}
 		bucket := 0
 		for last, m := range masses {
 			if m == 0 {
@@ -205,17 +233,17 @@ func (r *columnReader) median(low, high, mass float64) float64 {
 	}
 	x := fromOrderedBits(prefix)
 	if reached != half {
-		return x
+		return x, nil
 	}
-	r.eachNumber(func(_ int, v, _ float64) {
+	err := r.eachNumber(func(_ int, v, _ float64) {
 		if v > x {
 			next = min(next, v)
 		}
 	})
 	if math.IsInf(next, 1) {
-		return x
+		return x, err
 	}
-	return float64(x/2) + float64(next/2)
+	return float64(x/2) + float64(next/2), err
 }
 
 // categories measures a categorical column.
@@ -223,25 +251,25 @@ func (r *columnReader) categories(c *MeasuredColumn) error {
 	sums := make([]detmath.Sum, len(r.column.Dictionary))
 	var missing detmath.Sum
 	codes := make([]int32, measuredRows)
-	for first := 0; first < r.t.Rows() && r.ctx.Err() == nil; first += measuredRows {
-		some := codes[:min(measuredRows, r.t.Rows()-first)]
-		r.column.ReadCodes(first, some)
-		for i, code := range some {
-			row := first + i
-			switch weight := weightAt(r.t.Weight, row); {
+	err := r.eachPart(func(column *table.Column, start, first, n int) error {
+		column.ReadCodes(first, codes[:n])
+		for i, code := range codes[:n] {
+			row := start + first + i
+			switch weight := weightAt(r.head.Weight, row); {
 			case !r.in(row):
 			case code >= 0:
 				sums[code].Add(weight)
 			case r.o.Impute == schema.ImputeError:
-				return missingError(r.t, row, r.column)
+				return missingError(r.head, row, r.column)
 			default:
 				c.Missing++
 				missing.Add(weight)
 			}
 		}
-	}
+		return nil
+	})
 	c.setCategories(r.column.Dictionary, sums, missing)
-	return nil
+	return err
 }
 
 func (c *MeasuredColumn) setCategories(names []string, masses []detmath.Sum, missing detmath.Sum) {

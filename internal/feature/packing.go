@@ -20,6 +20,7 @@ import (
 type packing struct {
 	m      *Map
 	t      *table.Table
+	first  int   // the number of row 0 of the table, in the matrix
 	rows   []int // of the table; nil: all
 	to     *matrix.Builder
 	levels [][]int32     // by input: from the codes of a categorical column to resolved ones
@@ -146,6 +147,9 @@ func (p *packing) costly() bool {
 // addBatch packs the rows of a batch.
 func (p *packing) addBatch(b *batch) error {
 	if b.done {
+		for i := range b.Sources {
+			b.Sources[i] += p.first
+		}
 		p.to.AddBatch(&b.Batch)
 		return nil
 	}
@@ -169,12 +173,20 @@ func (p *packing) addRow(row int) error {
 		e.Found, e.Expected = "a row without a label", "a label in every training row"
 		return e
 	}
-	p.to.Add(class == table.Positive, e.Dense, e.Cols, e.Values, weightAt(p.t.Weight, row), row)
+	p.to.Add(class == table.Positive, e.Dense, e.Cols, e.Values, weightAt(p.t.Weight, row), p.first+row)
 	return nil
 }
 
 // run encodes and packs all rows. It calls before with each batch before that is packed.
 func (p *packing) run(ctx context.Context, before func(b *batch)) (*matrix.Matrix, error) {
+	if err := p.addRows(ctx, before); err != nil {
+		return nil, err
+	}
+	return p.to.Build()
+}
+
+// addRows encodes and packs the rows of the table.
+func (p *packing) addRows(ctx context.Context, before func(b *batch)) error {
 	rows, size := rowCount(p.t, p.rows), p.batchRows()
 	batches := (rows + size - 1) / size
 	workers := 1
@@ -186,17 +198,14 @@ func (p *packing) run(ctx context.Context, before func(b *batch)) (*matrix.Matri
 	defer ahead.Stop()
 	for b := ahead.Next(); b != nil; b = ahead.Next() {
 		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+			return context.Cause(ctx)
 		}
 		before(b)
 		if err := p.addBatch(b); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	if err := p.t.Failure(); err != nil {
-		return nil, err
-	}
-	return p.to.Build()
+	return nil
 }
 
 // Matrix encodes some rows of a labelled table (nil: all) into a matrix with the given storage. A row's
@@ -215,6 +224,36 @@ func (m *Map) MatrixContext(ctx context.Context, t *table.Table, rows []int, s m
 		return nil, err
 	}
 	return p.run(ctx, func(*batch) {})
+}
+
+// MatrixOf is MatrixContext for all rows, which may stay in a file.
+func (m *Map) MatrixOf(ctx context.Context, f *table.Frame, s matrix.Storage) (*matrix.Matrix, error) {
+	p, err := m.newPacking(f.Shape(), nil, s)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.checkMemory(p.t, f.Rows(), s, 0); err != nil {
+		return nil, err
+	}
+	err = f.Scan(m.InputColumns(), func(t *table.Table, first int) error {
+		p.t, p.first = t, first
+		return p.addRows(ctx, func(*batch) {})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return p.to.Build()
+}
+
+// InputColumns returns the places of the columns that the map reads.
+func (m *Map) InputColumns() []int {
+	list := make([]int, 0, len(m.Inputs))
+	for k := range m.Inputs {
+		if !m.Sparse {
+			list = append(list, m.Inputs[k].Column)
+		}
+	}
+	return list
 }
 
 // MatrixPart is Matrix for all rows of a table that may have rows of one class alone.

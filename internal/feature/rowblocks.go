@@ -12,15 +12,15 @@ import (
 	"toptau/schema"
 )
 
-// RowBlocks are the rows of a table as matrices of some rows each. They are encoded whenever they are read, so that only
+// RowBlocks are the rows of a frame as matrices of some rows each. They are encoded whenever they are read, so that only
 // a few are in memory. It is a certified.Blocks. A row's source is its number in the table, from 0.
 //
 // Raw float32 columns of a packed file take a short way: from the bytes of the file to panels, column by column, in
 // memory that is used again. The values are the same to the bit.
 type RowBlocks struct {
+	rows    *table.Frame
 	packing packing
 	storage matrix.Storage
-	size    int                // rows of a block
 	keep    func(row int) bool // nil: all rows
 	direct  []directColumn     // the short way; nil: there is none
 
@@ -32,33 +32,27 @@ type RowBlocks struct {
 
 // directColumn is a column of a matrix that takes the short way.
 type directColumn struct {
-	column       *table.Column
+	column       int
 	shift, scale float64
 }
 
-// blockRows is the number of rows of a block of a table in memory. Chosen by hand, like that of packed files.
-const blockRows = 1 << 15
-
-// InBlocks returns the rows of a labelled table as blocks with the given storage.
-func (m *Map) InBlocks(t *table.Table, s matrix.Storage) (*RowBlocks, error) {
-	p, err := m.newPacking(t, nil, s)
+// InBlocks returns labelled rows as blocks with the given storage.
+func (m *Map) InBlocks(f *table.Frame, s matrix.Storage) (*RowBlocks, error) {
+	p, err := m.newPacking(f.Shape(), nil, s)
 	if err != nil {
 		return nil, err
 	}
-	b := &RowBlocks{packing: *p, storage: s, size: t.BlockRows(), busy: map[*matrix.Matrix]*blockReader{}}
-	if b.size == 0 {
-		b.size = blockRows
-	}
-	if s == matrix.Float32 && t.Stored() {
-		if b.direct = m.directColumns(t); b.direct != nil {
-			t.ForgetChunks()
+	b := &RowBlocks{rows: f, packing: *p, storage: s, busy: map[*matrix.Matrix]*blockReader{}}
+	if s == matrix.Float32 && f.InFile() {
+		if b.direct = m.directColumns(f); b.direct != nil {
+			f.ForgetChunks()
 		}
 	}
 	return b, nil
 }
 
 // directColumns returns the columns of the matrix if all of them are numeric columns that stay in a packed file.
-func (m *Map) directColumns(t *table.Table) (list []directColumn) {
+func (m *Map) directColumns(f *table.Frame) (list []directColumn) {
 	if m.Sparse || len(m.Blocks) != 1 {
 		return nil
 	}
@@ -68,11 +62,10 @@ func (m *Map) directColumns(t *table.Table) (list []directColumn) {
 	}
 	for i, k := range b.Inputs {
 		in := &m.Inputs[k]
-		c := &t.Columns[in.Column]
-		if in.Kind != schema.Numeric || !c.InFile() {
+		if in.Kind != schema.Numeric || !f.StaysInFile(in.Column) {
 			return nil
 		}
-		d := directColumn{c, 0, 1} // x - 0 and x / 1 are x, bit for bit
+		d := directColumn{in.Column, 0, 1} // x - 0 and x / 1 are x, bit for bit
 		if b.Scale != nil {
 			d.shift, d.scale = b.Shift[i], b.Scale[i]
 		}
@@ -83,11 +76,11 @@ func (m *Map) directColumns(t *table.Table) (list []directColumn) {
 
 // Where returns the blocks with some of their rows alone. Rows that are left out need no label.
 func (b *RowBlocks) Where(keep func(row int) bool) *RowBlocks {
-	return &RowBlocks{packing: b.packing, storage: b.storage, size: b.size, keep: keep, direct: b.direct, busy: map[*matrix.Matrix]*blockReader{}}
+	return &RowBlocks{rows: b.rows, packing: b.packing, storage: b.storage, keep: keep, direct: b.direct, busy: map[*matrix.Matrix]*blockReader{}}
 }
 
 // Count returns the number of blocks.
-func (b *RowBlocks) Count() int { return (b.packing.t.Rows() + b.size - 1) / b.size }
+func (b *RowBlocks) Count() int { return b.rows.Blocks() }
 
 // Read encodes a block. Its memory may be used again after Done.
 func (b *RowBlocks) Read(ctx context.Context, block int) (*matrix.Matrix, error) {
@@ -97,16 +90,18 @@ func (b *RowBlocks) Read(ctx context.Context, block int) (*matrix.Matrix, error)
 			return x, err
 		}
 	}
-	first := block * b.size
-	end := min(first+b.size, b.packing.t.Rows())
-	rows := make([]int, 0, end-first)
-	for row := first; row < end; row++ {
-		if b.keep == nil || b.keep(row) {
-			rows = append(rows, row)
+	p := b.packing
+	var err error
+	if p.t, err = b.rows.Block(block, p.m.InputColumns()); err != nil {
+		return nil, err
+	}
+	p.first = block * b.rows.BlockRows()
+	p.rows, p.row, p.alone = make([]int, 0, p.t.Rows()), Encoded{}, true
+	for row := range p.t.Rows() {
+		if b.keep == nil || b.keep(p.first+row) {
+			p.rows = append(p.rows, row)
 		}
 	}
-	p := b.packing
-	p.rows, p.row, p.alone = rows, Encoded{}, true
 	p.to = matrix.NewBuilder(p.m.Layout(), b.storage)
 	p.to.Part()
 	return p.run(ctx, func(*batch) {})
@@ -164,9 +159,9 @@ func (b *RowBlocks) readDirect(block int) (*matrix.Matrix, error) {
 
 // fill fills the frame of a reader.
 func (b *RowBlocks) fill(r *blockReader, block int) (*matrix.Matrix, error) {
-	first := block * b.size
-	n := min(b.size, b.packing.t.Rows()-first)
-	if !r.classify(b.packing.t, first, n, b.keep) {
+	first := block * b.rows.BlockRows()
+	n := min(b.rows.BlockRows(), b.rows.Rows()-first)
+	if !r.classify(b.rows.Head(), first, n, b.keep) {
 		return nil, nil
 	}
 	x := r.frame.Reset(r.sources, r.weights)
@@ -175,7 +170,7 @@ func (b *RowBlocks) fill(r *blockReader, block int) (*matrix.Matrix, error) {
 	}
 	for j := range b.direct {
 		c := &b.direct[j]
-		if err := c.column.ReadChunk(block, &r.chunk); err != nil {
+		if err := b.rows.ReadChunk(block, c.column, &r.chunk); err != nil {
 			return nil, err
 		}
 		if !r.standardise(c) {

@@ -38,7 +38,20 @@ func (s *Scorer) Scores(t *table.Table, dst []float64) error {
 	if err := s.Map.Check(t); err != nil {
 		return err
 	}
+	return s.scoreRows(NewBatch(s), t, dst)
+}
+
+// ScoresOf is Scores for rows that may stay in a file.
+func (s *Scorer) ScoresOf(f *table.Frame, dst []float64) error {
+	if err := s.Map.Check(f.Shape()); err != nil {
+		return err
+	}
 	b := NewBatch(s)
+	return f.Scan(s.Map.InputColumns(), func(t *table.Table, first int) error { return s.scoreRows(b, t, dst[first:]) })
+}
+
+// scoreRows writes the score of every row of t to dst. The batch may be nil.
+func (s *Scorer) scoreRows(b *Batch, t *table.Table, dst []float64) error {
 	for first := 0; first < t.Rows(); first += BatchRows {
 		z := dst[first:min(first+BatchRows, t.Rows())]
 		if b != nil && b.Score(t, first, z) {

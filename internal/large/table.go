@@ -23,14 +23,15 @@ import (
 // tableRows are the rows of a table, whose features may stay in a packed file. Every pass reads and encodes the file
 // again, some blocks at a time, so the memory does not depend on the number of rows apart from the labels.
 type tableRows struct {
-	t      *table.Table
+	f      *table.Frame
+	t      *table.Table // the head of f
 	schema schema.Schema
 	name   string
 }
 
 // OfTable returns the rows of a table with its schema. A row without a group has the hash of its number.
-func OfTable(t *table.Table, s schema.Schema, name string) Rows {
-	return &tableRows{t, s, name}
+func OfTable(f *table.Frame, s schema.Schema, name string) Rows {
+	return &tableRows{f, f.Head(), s, name}
 }
 
 func (r *tableRows) Schema() schema.Schema { return r.schema }
@@ -115,15 +116,15 @@ func (r *tableRows) Sample(ctx context.Context, p Part, rows int) (*Sample, erro
 		s.Share[class] = float64(len(some)) / float64(max(1, n))
 	}
 	slices.Sort(taken)
-	s.Table = r.t.Select(taken)
-	if err := r.t.Failure(); err != nil {
+	var err error
+	if s.Table, err = r.f.Select(taken); err != nil {
 		return nil, err
 	}
 	return s, ctx.Err()
 }
 
 func (r *tableRows) Measure(ctx context.Context, p Part, o feature.Options) (*feature.Measured, error) {
-	return feature.MeasureTable(ctx, r.t, r.in(p), o)
+	return feature.Measure(ctx, r.f, r.in(p), o)
 }
 
 // sampleSizes divides the rows of a sample among the classes, negatives first: all positives up to half of it, and as
@@ -172,7 +173,7 @@ func (r *tableRows) Source(ctx context.Context, p Part, m *feature.Map, s matrix
 	if err != nil {
 		return nil, err
 	}
-	blocks, err := m.InBlocks(r.t, s)
+	blocks, err := m.InBlocks(r.f, s)
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +204,7 @@ func sum(a, b threshold.Population) threshold.Population {
 }
 
 func (r *tableRows) Scores(ctx context.Context, p Part, m *model.Model) (Scores, error) {
-	if err := m.Features(feature.Key{}).Check(r.t); err != nil {
+	if err := m.Features(feature.Key{}).Check(r.f.Shape()); err != nil {
 		return nil, err
 	}
 	in := r.in(p)
@@ -227,41 +228,44 @@ func (s *tableScores) Values() *feature.Counts {
 	return &s.values
 }
 
-// visit calls add for the rows of the part in a run of rows, with their scores. It adds to the counts of the scorer.
-func (s *tableScores) visit(scorer *feature.Scorer, first, end int, add func(row int, z float64)) error {
-	batch := feature.NewBatch(scorer)
+// visit calls add for the rows of the part in a block, with their scores. It adds to the counts of the scorer.
+func (s *tableScores) visit(scorer *feature.Scorer, batch *feature.Batch, block int, add func(row int, z float64)) error {
+	t, err := s.f.Block(block, scorer.Map.InputColumns())
+	if err != nil {
+		return err
+	}
+	start := block * s.f.BlockRows()
 	var scores [feature.BatchRows]float64
 	var inside [feature.BatchRows]bool
-	for ; first < end; first += feature.BatchRows {
-		z := scores[:min(feature.BatchRows, end-first)]
+	for first := 0; first < t.Rows(); first += feature.BatchRows {
+		z := scores[:min(feature.BatchRows, t.Rows()-first)]
 		some := false
 		for i := range z {
-			inside[i] = s.in(first + i)
+			inside[i] = s.in(start + first + i)
 			some = some || inside[i]
 		}
 		if !some {
 			continue
 		}
-		done := batch != nil && batch.Score(s.t, first, z)
+		done := batch != nil && batch.Score(t, first, z)
 		for i := range z {
 			if !inside[i] {
 				continue
 			}
 			if !done {
-				var err error
-				if z[i], err = scorer.Score(s.t, first+i); err != nil {
-					return diag.At(err, diag.Error{File: s.t.File})
+				if z[i], err = scorer.Score(t, first+i); err != nil {
+					return diag.At(err, diag.Error{File: t.File})
 				}
 			}
-			add(first+i, z[i]+0) // -0 becomes 0
+			add(start+first+i, z[i]+0) // -0 becomes 0
 		}
 	}
-	return s.t.Failure()
+	return nil
 }
 
-// runRows is the number of rows that a goroutine counts before the counts are merged: blocks of a packed file have
-// 32,768, and the merging of some thousand cells should take less time than their rows.
-const runRows = 1 << 17
+// runBlocks is the number of blocks that a goroutine counts before the counts are merged: blocks of a packed file have
+// 32,768 rows, and the merging of some thousand cells should take less time than their rows.
+const runBlocks = 4
 
 // run is what a goroutine found in a run of rows.
 type run struct {
@@ -274,7 +278,7 @@ type run struct {
 
 // eachRun visits runs of rows, some at a time, and calls merge for them in their order.
 func (s *tableScores) eachRun(ctx context.Context, cells int, add func(r *run, row int, z float64), merge func(r *run)) error {
-	n := (s.t.Rows() + runRows - 1) / runRows
+	n := (s.f.Blocks() + runBlocks - 1) / runBlocks
 	s.values = feature.Counts{}
 	ahead := parallel.NewOrdered(n, runtime.GOMAXPROCS(0), func() *run { return &run{cells: make([]Cell, cells)} },
 		func(k int, r *run) {
@@ -283,7 +287,11 @@ func (s *tableScores) eachRun(ctx context.Context, cells int, add func(r *run, r
 			}
 			r.scores, r.all = r.scores[:0], 0
 			scorer := s.model.TableScorer(feature.Key{})
-			r.err = s.visit(scorer, k*runRows, min((k+1)*runRows, s.t.Rows()), func(row int, z float64) { add(r, row, z) })
+			batch := feature.NewBatch(scorer)
+			r.err = nil
+			for block := k * runBlocks; block < min((k+1)*runBlocks, s.f.Blocks()) && r.err == nil; block++ {
+				r.err = s.visit(scorer, batch, block, func(row int, z float64) { add(r, row, z) })
+			}
 			r.values = scorer.Row.Counts
 		})
 	defer ahead.Stop()

@@ -52,7 +52,7 @@ func TestGuaranteeHoldsOnPartsByHash(t *testing.T) {
 	violations := 0
 	for draw := range draws {
 		x, s, m := uniformRows(t, rand.New(rand.NewPCG(uint64(draw), 7)), 1500, 0)
-		c, err := Threshold(context.Background(), OfTable(x, s, "rows"), Part{Buckets / 4, Buckets / 2}, m, metric.Goal{Kind: metric.GoalMaxFPR, Rate: alpha}, delta)
+		c, err := Threshold(context.Background(), OfTable(x.Frame(), s, "rows"), Part{Buckets / 4, Buckets / 2}, m, metric.Goal{Kind: metric.GoalMaxFPR, Rate: alpha}, delta)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +76,7 @@ func TestPartsAndSamples(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, groups := range []int{0, 20} {
 		x, s, _ := uniformRows(t, r, 20_000, groups)
-		rows := OfTable(x, s, "rows").(*tableRows)
+		rows := OfTable(x.Frame(), s, "rows").(*tableRows)
 		parts := []Part{{0, Buckets / 10}, {Buckets / 10, Buckets / 2}, {Buckets / 2, Buckets}}
 		total, seen := 0, map[string]int{}
 		for k, p := range parts {
@@ -117,7 +117,7 @@ func TestPartsAndSamples(t *testing.T) {
 func TestSourceOfAPart(t *testing.T) {
 	ctx := context.Background()
 	x, s, m := uniformRows(t, rand.New(rand.NewPCG(5, 5)), 70_000, 0)
-	rows := OfTable(x, s, "rows").(*tableRows)
+	rows := OfTable(x.Frame(), s, "rows").(*tableRows)
 	p := Part{Buckets / 3, Buckets / 2}
 	source, err := rows.Source(ctx, p, m.Features(feature.Key{}), matrix.Float64, method.Negatives)
 	if err != nil {

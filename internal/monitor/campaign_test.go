@@ -200,7 +200,7 @@ func everything(rows int, delta string) func(testing.TB, *model.Model, int) int 
 	return func(t testing.TB, _ *model.Model, s int) int {
 		random := rand.New(rand.NewPCG(uint64(s), 30))
 		data, z := correlated(random, 4000)
-		profile := NewProfile(wide, data, nil, uint64(s+1))
+		profile := profileOf(t, wide, data, uint64(s+1))
 		m := with(t, wideModel, profile, calibrate.NewReference(z, uint64(s+1), "test"), metric.RateGoal(metric.GoalMaxFPR, "1%"))
 		w, err := New(m, Options{FalseAlarm: threshold.MustRate(delta), Seed: uint64(s + 1)})
 		if err != nil {

@@ -144,7 +144,7 @@ func (t *meanTest) evidence(gaps []int) (meanEvidence, []bet) {
 			best = i
 		}
 	}
-	v := meanEvidence{Log: logSum(append(logs, detmath.Log(t.prior/(float64(t.Blocks+1)+t.prior)))), Bet: best, Since: bets[best].Since}
+	v := meanEvidence{Log: detmath.LogSum(append(logs, detmath.Log(t.prior/(float64(t.Blocks+1)+t.prior)))), Bet: best, Since: bets[best].Since}
 	if since := rows - v.Since; since > 0 {
 		v.Shift = (sum-bets[best].Sum)/float64(since) - bets[best].Sum/float64(t.rows+v.Since)
 	}
@@ -183,7 +183,7 @@ func (t *meanTest) endBlock(gaps []int) meanEvidence {
 	t.Blocks++
 	copy(t.Before, gaps)
 	for i := range bets {
-		bets[i].Log = logSum([]float64{bets[i].Log, t.start(i, t.Blocks)})
+		bets[i].Log = detmath.LogSum([]float64{bets[i].Log, t.start(i, t.Blocks)})
 	}
 	t.Bets = bets
 	return v
@@ -206,14 +206,4 @@ func (t *meanTest) restore(s *meanState, gaps []int, rows, blocks int) error {
 	}
 	t.meanState = *s
 	return nil
-}
-
-// logSum returns the logarithm of the sum of numbers given by their logarithms.
-func logSum(logs []float64) float64 {
-	top := slices.Max(logs)
-	sum := 0.0
-	for _, x := range logs {
-		sum += detmath.Exp(x - top)
-	}
-	return top + detmath.Log(sum)
 }

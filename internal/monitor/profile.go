@@ -23,17 +23,21 @@ const (
 	profileStream = 0x70726f66696c65 // separates the random numbers of a seed; "profile" in ASCII
 )
 
-// NewProfile describes the columns of some rows of a table (ascending; nil: all). Which ranks and categories it
+// NewProfile describes the columns of some rows (ascending; nil: all). Which ranks and categories it
 // keeps is chosen from a quarter of the rows, and the other rows are counted: only then are the counts those of
 // exchangeable rows (see calibrate.Urn). It returns nil for LIBSVM indices and if there are fewer than two rows.
-func NewProfile(m *feature.Map, t *table.Table, rows []int, seed uint64) *model.Profile {
+func NewProfile(m *feature.Map, f *table.Frame, rows []int, seed uint64) (*model.Profile, error) {
 	if m.Sparse || len(m.Inputs) == 0 {
-		return nil
+		return nil, nil
 	}
 	random := rand.New(rand.NewPCG(seed, profileStream))
-	planned, counted := sampleRows(t.Rows(), rows, random)
+	rows, planned, counted := sampleRows(f.Rows(), rows, random)
 	if len(planned) == 0 || len(counted) == 0 {
-		return nil
+		return nil, nil
+	}
+	t, err := f.Select(rows)
+	if err != nil {
+		return nil, err
 	}
 	p := &model.Profile{Rows: len(counted)}
 	columns := min(len(m.Inputs), model.ProfileColumns)
@@ -57,11 +61,12 @@ func NewProfile(m *feature.Map, t *table.Table, rows []int, seed uint64) *model.
 		keepRanks(&c, keys, ranks, random)
 		p.Columns = append(p.Columns, c)
 	}
-	return p
+	return p, nil
 }
 
-// sampleRows divides at most profileRows of the rows at random into those that plan and those that are counted.
-func sampleRows(n int, rows []int, random *rand.Rand) (planned, counted []int) {
+// sampleRows draws at most profileRows of the rows at random, and divides their places into those that plan and those that are
+// counted.
+func sampleRows(n int, rows []int, random *rand.Rand) (drawn, planned, counted []int) {
 	if rows != nil {
 		n = len(rows)
 	}
@@ -75,13 +80,15 @@ func sampleRows(n int, rows []int, random *rand.Rand) (planned, counted []int) {
 		if rows != nil {
 			row = rows[i]
 		}
+		place := len(drawn)
+		drawn = append(drawn, row)
 		if random.IntN(plannedPart) == 0 {
-			planned = append(planned, row)
+			planned = append(planned, place)
 		} else {
-			counted = append(counted, row)
+			counted = append(counted, place)
 		}
 	}
-	return planned, counted
+	return drawn, planned, counted
 }
 
 // numberKeys returns the numbers of a column in some rows, +Inf for missing ones.

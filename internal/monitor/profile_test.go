@@ -62,7 +62,7 @@ func fitted(t testing.TB, data *table.Table) *feature.Map {
 
 func TestProfileOf200ColumnsHasAtMost100KB(t *testing.T) {
 	data := mixedTable(3000, 200, 1)
-	p := NewProfile(fitted(t, data), data, nil, 1)
+	p := profileOf(t, fitted(t, data), data, 1)
 	text, err := json.Marshal(p)
 	if err != nil {
 		t.Fatal(err)
@@ -76,8 +76,8 @@ func TestProfileOf200ColumnsHasAtMost100KB(t *testing.T) {
 // planned rows must end the cells of counted ones up to chance.
 func TestProfileRanks(t *testing.T) {
 	data := mixedTable(20_000, 3, 1)
-	p := NewProfile(fitted(t, data), data, nil, 1)
-	again := NewProfile(fitted(t, data), data, nil, 1)
+	p := profileOf(t, fitted(t, data), data, 1)
+	again := profileOf(t, fitted(t, data), data, 1)
 	a, _ := json.Marshal(p)
 	if b, _ := json.Marshal(again); string(a) != string(b) {
 		t.Error("two profiles of the same rows differ")
@@ -94,4 +94,13 @@ func TestProfileRanks(t *testing.T) {
 	if c := p.Columns[2]; c.Cells[0] > 2 || c.Cells[len(c.Cells)-1] != model.MissingCell {
 		t.Errorf("cells %v, want one of the most frequent categories first, missing values last", c.Cells)
 	}
+}
+
+func profileOf(t testing.TB, m *feature.Map, data *table.Table, seed uint64) *model.Profile {
+	t.Helper()
+	p, err := NewProfile(m, data.Frame(), nil, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }

@@ -90,7 +90,7 @@ func (w *scoreWatch) endBlock(whole bool) {
 
 func (w *scoreWatch) weigh(levels calibrate.UrnEvidence, shift meanEvidence) {
 	w.now, w.shift = levels, shift
-	w.now.Log = logSum([]float64{levels.Log + detmath.Log(1-onMean), shift.Log + detmath.Log(onMean)})
+	w.now.Log = detmath.LogSum([]float64{levels.Log + detmath.Log(1-onMean), shift.Log + detmath.Log(onMean)})
 	w.since = levels.Since
 	if shift.Log > levels.Log {
 		w.since = shift.Since

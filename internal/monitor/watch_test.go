@@ -33,7 +33,7 @@ func modelOf(t testing.TB, training, baseline *table.Table, budget string) *mode
 		weights[i] = 1 / math.Sqrt(float64(len(weights)))
 	}
 	p := model.Parts{Schema: s, Features: features, Weights: weights, Training: model.Training{Rows: training.Rows()},
-		Profile: NewProfile(features, baseline, nil, 1)}
+		Profile: profileOf(t, features, baseline, 1)}
 	scorer := feature.Scorer{Map: features, Weights: weights}
 	z := make([]float64, baseline.Rows())
 	if err := scorer.Scores(baseline, z); err != nil {

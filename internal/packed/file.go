@@ -162,6 +162,15 @@ func (f *File) rowsOf(block int) int {
 // Bytes returns the number of bytes of chunks that were read.
 func (f *File) Bytes() int64 { return f.bytes.Load() }
 
+// ColumnBytes returns the size of the chunks of a column.
+func (f *File) ColumnBytes(column int) int64 {
+	bytes := int64(0)
+	for at := column; at < len(f.places); at += len(f.head.Columns) {
+		bytes += int64(f.places[at].length)
+	}
+	return bytes
+}
+
 // Chunk is the values of a column in a block.
 type Chunk struct {
 	Dictionary []string  // of texts: the distinct values in order of appearance

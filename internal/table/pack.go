@@ -10,10 +10,6 @@ import (
 
 // Value returns a value of a numeric column: finite, or NaN for a missing value.
 func (c *Column) Value(row int) float64 {
-	if c.stored != nil {
-		var space [1]float64
-		return c.stored.numbers(row, 1, space[:])[0]
-	}
 	if c.segments == nil {
 		return c.Values[row]
 	}
@@ -22,11 +18,6 @@ func (c *Column) Value(row int) float64 {
 
 // Code returns a value of a categorical column: the index in Dictionary, or -1 for a missing value.
 func (c *Column) Code(row int) int32 {
-	if c.stored != nil {
-		var space [1]int32
-		c.stored.wholes(row, space[:])
-		return space[0]
-	}
 	if c.segments == nil {
 		return c.Codes[row]
 	}
@@ -49,7 +40,7 @@ func (c *Column) Text(row int) string {
 
 // AllValues returns the values of all rows of a numeric column. The caller must not change them.
 func (c *Column) AllValues() []float64 {
-	if c.segments == nil && c.stored == nil {
+	if c.segments == nil {
 		return c.Values
 	}
 	return c.AppendValues(nil)
@@ -57,12 +48,6 @@ func (c *Column) AllValues() []float64 {
 
 // AppendValues appends the values of all rows of a numeric column.
 func (c *Column) AppendValues(to []float64) []float64 {
-	if c.stored != nil {
-		n, rows := len(to), c.stored.file.Rows()
-		to = slices.Grow(to, rows)[:n+rows]
-		c.stored.numbers(0, rows, to[n:])
-		return to
-	}
 	if c.segments == nil {
 		return append(to, c.Values...)
 	}
@@ -77,9 +62,6 @@ func (c *Column) AppendValues(to []float64) []float64 {
 // Range returns the values of a numeric column in n rows from first on, without a copy or in space, which
 // must have at least n elements. The caller must not change them.
 func (c *Column) Range(first, n int, space []float64) []float64 {
-	if c.stored != nil {
-		return c.stored.numbers(first, n, space)
-	}
 	if c.segments == nil {
 		return c.Values[first : first+n]
 	}
@@ -97,10 +79,6 @@ func (c *Column) Range(first, n int, space []float64) []float64 {
 
 // ReadCodes writes the codes of a categorical column to dst, from row first on.
 func (c *Column) ReadCodes(first int, dst []int32) {
-	if c.stored != nil {
-		c.stored.wholes(first, dst)
-		return
-	}
 	if c.segments == nil {
 		copy(dst, c.Codes[first:])
 		return

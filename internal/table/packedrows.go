@@ -13,12 +13,10 @@ import (
 // looksPacked reports whether a file is a packed one.
 func looksPacked(p prefix, _ *Options) bool { return packed.Is(p.bytes) }
 
-// packedRows reads the rows of a packed file. If the whole file becomes a packed table, columns of features stay in
-// the file: see storedColumn.
+// packedRows reads the rows of a packed file. If the whole file becomes a Frame, columns of features stay in the file.
 type packedRows struct {
 	*columnRows
 	source *packedSource
-	stays  bool // the file stays open for a table
 }
 
 func newPackedRows(r *Reader, _ prefix, _ io.Reader) (rowSource, error) {
@@ -29,7 +27,7 @@ func newPackedRows(r *Reader, _ prefix, _ io.Reader) (rowSource, error) {
 	r.in.source = file.Source()
 	s := &packedRows{source: &packedSource{file: file}}
 	r.in.closers = append(r.in.closers, func() error {
-		if s.stays {
+		if r.stays == file {
 			return nil
 		}
 		return file.Close()
@@ -41,7 +39,7 @@ func newPackedRows(r *Reader, _ prefix, _ io.Reader) (rowSource, error) {
 // appendRows implements rowSource.
 func (s *packedRows) appendRows(t *Table, limit int) error {
 	r := s.reader
-	if limit == math.MaxInt && r.packs && !r.several && r.first == nil && t.Rows() == 0 && s.roles.weight < 0 && s.numbers == nil {
+	if limit == math.MaxInt && r.framed && !r.several && r.first == nil && t.Rows() == 0 && s.roles.weight < 0 && s.numbers == nil {
 		return s.appendStored(t)
 	}
 	return s.columnRows.appendRows(t, limit)
@@ -49,7 +47,6 @@ func (s *packedRows) appendRows(t *Table, limit int) error {
 
 // appendStored appends all rows. The values of features that are columns of the file are not read: they stay there.
 func (s *packedRows) appendStored(t *Table) error {
-	stored := &storedFile{File: s.source.file}
 	needed := make([]bool, len(s.columns)) // by column: some role needs its values
 	features := s.roles.features
 	keep := make([]bool, len(features)) // by feature: it stays in the file
@@ -62,7 +59,7 @@ func (s *packedRows) appendStored(t *Table) error {
 			kind = packed.Texts
 		}
 		if keep[k] = s.columns[i].Kind == kind && !s.derived[k].changes(); keep[k] {
-			t.Columns[k].stored = &storedColumn{file: stored, column: i}
+			t.Columns[k].stored = &storedColumn{column: i}
 		}
 		needed[i] = needed[i] || !keep[k] || kind == packed.Texts
 	}
@@ -78,7 +75,7 @@ func (s *packedRows) appendStored(t *Table) error {
 	t.Label = make([]Class, 0, s.source.file.Rows())
 	err := s.columnRows.appendRows(t, math.MaxInt)
 	if err == io.EOF {
-		t.storage, s.stays = stored, true
+		s.reader.stays = s.source.file
 	}
 	return err
 }

@@ -62,20 +62,66 @@ func TestPackedFileIsItsSource(t *testing.T) {
 		}
 		for _, packs := range []bool{false, true} {
 			o.Packed = packs
-			got, gotInfo, err := Read(out, o)
+			f, gotInfo := readFrame(t, out, o)
+			if f.InFile() != (roles.Weight == "") {
+				t.Errorf("in the file: %v", f.InFile())
+			}
+			got, err := f.Load()
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got.Stored() != (packs && roles.Weight == "") {
-				t.Errorf("stored: %v", got.Stored())
-			}
 			sameRows(t, want, got)
+			sameBlocks(t, want, f)
 			gotInfo.File, gotInfo.Format, gotInfo.Delimiter, gotInfo.Warnings = wantInfo.File, wantInfo.Format, wantInfo.Delimiter, wantInfo.Warnings
 			wantSame(t, wantInfo, gotInfo)
-			if err := got.Failure(); err != nil {
-				t.Error(err)
-			}
 		}
+	}
+}
+
+func readFrame(t *testing.T, path string, o Options) (*Frame, *Info) {
+	t.Helper()
+	r, err := Open(path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, info, err := r.ReadFrame()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f, info
+}
+
+// sameBlocks compares the blocks of a frame, and rows that it selects, with a table in memory and its own blocks.
+func sameBlocks(t *testing.T, want *Table, got *Frame) {
+	t.Helper()
+	columns := make([]int, len(want.Columns))
+	rows := []int{want.Rows() - 1}
+	for k := range columns {
+		columns[k] = k
+		rows = append(rows, k*7919%want.Rows())
+	}
+	for _, f := range []*Frame{got, want.Frame()} {
+		end := 0
+		err := f.Scan(columns, func(part *Table, first int) error {
+			if first != end {
+				t.Fatalf("a block from row %d on after row %d", first, end)
+			}
+			end = first + part.Rows()
+			some := make([]int, part.Rows())
+			for i := range some {
+				some[i] = first + i
+			}
+			sameRows(t, want.Select(some), part)
+			return nil
+		})
+		if err != nil || end != want.Rows() {
+			t.Fatalf("%d of %d rows: %v", end, want.Rows(), err)
+		}
+		some, err := f.Select(rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sameRows(t, want.Select(rows), some)
 	}
 }
 
@@ -132,20 +178,15 @@ func TestPackedFileWithASchema(t *testing.T) {
 	}
 	sameRows(t, want, got)
 	o = Options{Format: schema.Format{Label: "label", Positive: []string{"bad"}, Missing: reading.Missing, Drop: []string{"id"}}, Packed: true}
-	if got, _, err = Read(out, o); err != nil {
-		t.Fatal(err)
-	}
+	f, _ := readFrame(t, out, o)
 	if err := os.Truncate(out, 1000); err != nil {
 		t.Fatal(err)
 	}
-	for k := range got.Columns {
-		if c := &got.Columns[k]; c.Kind == schema.Numeric {
-			for row := range got.Rows() {
-				c.Value(row)
-			}
+	_, loaded := f.Load()
+	_, selected := f.Select([]int{f.Rows() - 1})
+	for _, err := range []error{loaded, selected, f.Scan([]int{0}, func(*Table, int) error { return nil })} {
+		if err == nil || !strings.Contains(err.Error(), "the end of the file") {
+			t.Errorf("the error is %v", err)
 		}
-	}
-	if err := got.Failure(); err == nil || !strings.Contains(err.Error(), "the end of the file") {
-		t.Errorf("the failure is %v", err)
 	}
 }

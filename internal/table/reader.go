@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"toptau/diag"
+	"toptau/internal/packed"
 	"toptau/schema"
 )
 
@@ -36,6 +37,8 @@ type Reader struct {
 	several    bool         // several files make the table
 	digests    bytes.Buffer // of the files that were closed
 	packs      bool         // all rows go to one table with packed columns
+	framed     bool         // features may stay in a packed file
+	stays      *packed.File // the file that stays open for a Frame; nil: none
 	ended      error        // the error that ended the rows, io.EOF at the end
 	finished   bool         // the end has been checked
 	label      string       // the name of the label column
@@ -351,6 +354,21 @@ func Read(path string, o Options) (*Table, *Info, error) {
 	}
 	defer r.Close()
 	return r.ReadAll()
+}
+
+// ReadFrame reads the remaining rows. Features that are columns of one packed file stay there, unless the rows have
+// weights. Derived features are in memory.
+func (r *Reader) ReadFrame() (*Frame, *Info, error) {
+	r.framed = true
+	t, info, err := r.ReadAll()
+	if err != nil {
+		return nil, nil, err
+	}
+	f := t.Frame()
+	if f.file = r.stays; f.file != nil {
+		f.columns, t.Columns = t.Columns, nil
+	}
+	return f, info, nil
 }
 
 // ReadAll reads the remaining rows into one table.

@@ -34,8 +34,7 @@ type Table struct {
 	Text    []string       // the text of the row, without the end of its line; nil unless Options.Text
 	Bad     []BadRow       // with KeepBadRow: rows that could not be read, in their order; not counted by Rows
 
-	storage         *storedFile // of the stored columns; nil: there are none
-	first, adjacent int         // if Line is nil: the line of the first row, and the number of rows
+	first, adjacent int // if Line is nil: the line of the first row, and the number of rows
 }
 
 // Rows returns the number of rows.
@@ -82,7 +81,7 @@ type Column struct {
 	Dictionary []string  // categorical: the values, those of the Schema first, then in order of first appearance
 
 	segments []packed.Segment // instead of Values and Codes
-	stored   *storedColumn    // instead of all three
+	stored   *storedColumn    // of a Frame: the values stay in a file
 }
 
 // Text is a column that is kept as text and is not a feature.

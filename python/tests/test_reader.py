@@ -139,6 +139,16 @@ class Scores(unittest.TestCase):
         self.assertEqual(sum(r.adds for r in e.reasons) + e.offset + e.rounding, e.score)
         self.assertEqual(model().explain({"bytes": 5, "service": "?", "zero": 0}).unknown, ["service"])
 
+    def test_units(self):
+        kind = '"number":1,"kind":"numeric"'
+        m = toptau.Model.from_bytes(sealed(content("complete").decode().replace(kind, kind + ',"unit":"$"')))
+        for value in ("$ 7.5", "7.5$", "+$7.5", 7.5):
+            self.assertEqual(m.score({"bytes": value, "service": "http", "zero": 0}), model().score({"bytes": 7.5, "service": "http", "zero": 0}))
+        with self.assertRaisesRegex(toptau.Error, "with or without [$]"):
+            m.score({"bytes": "7.5 €", "service": "http", "zero": 0})
+        with self.assertRaisesRegex(toptau.Error, 'column "bytes"'):
+            toptau.Model.from_bytes(sealed(content("complete").decode().replace(kind, kind + ',"unit":"x"')))
+
     def test_nested_names_as_in_json_lines(self):
         text = content("complete").decode().replace('"name":"bytes"', '"name":"flow.bytes"')
         m = toptau.Model.from_bytes(sealed(text))

@@ -130,6 +130,17 @@ def _with_point(text: str, mark: str) -> str:
     return whole.replace(group, "") + point.replace(",", ".") + fraction
 
 
+_UNITS = ("%", "$", "€", "£", "¥")
+
+
+def _without_unit(text: str, unit: str) -> str:
+    """Returns a number without the unit after it, or before it and after its sign."""
+    if text.endswith(unit):
+        return text[:-len(unit)].strip(" \t")
+    sign = text[:1] if text[:1] in ("+", "-") else ""
+    return sign + text[len(sign) + len(unit):].strip(" \t") if text[len(sign):].startswith(unit) else text
+
+
 def _digits(x: float) -> tuple[str, str, int]:
     """Returns sign, digits without zeros at their ends, and exponent: x = 0.DIGITS * 10^exponent."""
     sign, digits, exponent = decimal.Decimal(repr(x)).as_tuple()
@@ -307,6 +318,7 @@ class _Column:
         self.numeric = fields["kind"] == "numeric"
         self.source = fields.get("source") or self.name  # the column of a record that the value comes from
         self.mark = decimal  # of numbers in texts
+        self.unit = fields.get("unit", "")  # that numbers in texts may have
         self.origin, self.salt = float(fields.get("origin", 0)), fields.get("salt", "")
         self.missing = {text.strip(" \t") for text in missing} | {""}
         self.missing_numbers = [x for x in map(_parse_number, self.missing) if x is not None]
@@ -368,8 +380,10 @@ class _Column:
             if self.part:
                 return self._part_of(value)
             x = _parse_field(_with_point(value, self.mark))
+            if x is None and self.unit:
+                x = _parse_number(_with_point(_without_unit(value, self.unit), self.mark))
             if x is None:
-                raise self.error(value, "a number")
+                raise self.error(value, f"a number, with or without {self.unit}" if self.unit else "a number")
             return x
         if _is_na(value):
             return NAN
@@ -1264,13 +1278,13 @@ class Reason(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """A score, divided among the columns: offset, plus what the columns add, plus rounding."""
+    """A score, divided among the columns: offset, plus what the reasons add in their order, plus rounding."""
 
     score: float
     reasons: list[Reason]  # the largest difference to the average first
     average_score: Optional[float]  # the mean score of the training rows, if the model keeps it
     offset: float  # what belongs to no column
-    rounding: float  # score less the sum of the others, which are rounded in another order
+    rounding: float  # score less the sum of the offset and what the reasons add
     missing: list[str]  # columns whose value is missing
     unknown: list[str]  # columns with a value that training did not have
 
@@ -1323,10 +1337,11 @@ class Model:
         missing = schema.get("missing", [])
         self._schema = []
         for c in schema.get("columns", []):
-            _fields(c, "a column", {"name": str, "number": int, "kind": str, "part": str, "source": str, "origin": float, "salt": str},
+            _fields(c, "a column", {"name": str, "number": int, "kind": str, "part": str, "source": str, "origin": float, "salt": str, "unit": str},
                     ["name", "number", "kind"])
             part = c.get("part", "")
-            if c["kind"] not in ("numeric", "categorical") or c["kind"] == "numeric" and "salt" in c or bool(part) != ("source" in c) or \
+            if c["kind"] not in ("numeric", "categorical") or c["kind"] == "numeric" and "salt" in c or \
+                    "unit" in c and (c["kind"] != "numeric" or part or c["unit"] not in _UNITS) or bool(part) != ("source" in c) or \
                     part and part not in (_NUMERIC_PARTS if c["kind"] == "numeric" else _TEXT_PARTS):
                 raise _refuse(f"column {_quote(c['name'])} of the schema")
             self._schema.append(_Column(c, missing, schema.get("decimal", "")))
@@ -1501,13 +1516,13 @@ class Model:
                 for mean in block.explain(x, adds):
                     rest += mean
         offset = self._offset + rest
-        total = offset
-        for a in adds:
-            total += a
         average = self._averages[1] if self._averages else [0.0] * len(names)
         texts, missing, unknown = self._described(record, x, entries)
         reasons = [Reason(name, text, a, a - b) for name, text, a, b in zip(names, texts, adds, average) if a != 0 or a - b != 0]
         reasons.sort(key=lambda r: -abs(r.above_average))
+        total = offset
+        for r in reasons:
+            total += r.adds
         return Explanation(score, reasons, self._averages[0] if self._averages else None, offset, score - total, missing, unknown)
 
     def _described(self, record: Any, x: list, entries: list) -> tuple[list[str], list[str], list[str]]:
@@ -1639,6 +1654,10 @@ class Model:
     def __repr__(self) -> str:
         what = f"{len(self.columns)} columns" if not self._sparse else "LIBSVM indices"
         return f"<toptau.Model {os.fspath(self.path)}: {what}, points {', '.join(self.points) or 'none'}, {self.digest[:19]}>"
+
+    def to_bytes(self) -> bytes:
+        """Returns the content of the model file."""
+        return self._data
 
     # ---- What pickle, copy and scikit-learn call ----
 

@@ -86,7 +86,7 @@ func TestMeasureAllRows(t *testing.T) {
 		}
 		for _, impute := range []schema.Impute{schema.ImputeIndicator, schema.ImputeMedian, schema.ImputeZero} {
 			o := feature.Options{Impute: impute}
-			want, err := feature.MeasureTable(ctx, data, func(int) bool { return true }, o)
+			want, err := feature.Measure(ctx, data.Frame(), func(int) bool { return true }, o)
 			if err != nil {
 				t.Fatal(err)
 			}

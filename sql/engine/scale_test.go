@@ -245,11 +245,15 @@ func measurePacked(t *testing.T, file *os.File, rows int) {
 	os.Remove(text)
 	t.Logf("packed %d rows in %.1f s", rows, time.Since(begin).Seconds())
 	for _, columns := range []int{7, scaleColumns} {
-		data, info, err := table.Read(packed, table.Options{Packed: true, Format: schema.Format{Label: "y", Drop: droppedColumns(columns)}})
+		reader, err := table.Open(packed, table.Options{Packed: true, Format: schema.Format{Label: "y", Drop: droppedColumns(columns)}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !data.Stored() {
+		data, info, err := reader.ReadFrame()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !data.InFile() {
 			t.Fatal("the columns are in memory")
 		}
 		all := large.OfTable(data, info.Schema, "events")

@@ -45,7 +45,7 @@ func (r *Rows) Measure(ctx context.Context, p large.Part, o feature.Options) (*f
 	}
 	m := &feature.Measured{Rows: positives.Rows + negatives.Rows, Mass: positives.Mass + negatives.Mass,
 		Columns: make([]feature.MeasuredColumn, len(r.layout.features))}
-	near, err := feature.MeasureTable(ctx, sample.Weighted(), func(int) bool { return true }, o)
+	near, err := feature.Measure(ctx, sample.Weighted().Frame(), func(int) bool { return true }, o)
 	if err != nil {
 		return nil, err
 	}
