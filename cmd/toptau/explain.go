@@ -24,11 +24,11 @@ import (
 type explainCommand struct {
 	Model   string   `file:"in" arg:"" help:"A model file."`
 	Data    []string `file:"in" arg:"" help:"Rows to explain, with or without labels; - is standard input."`
-	At      string   `placeholder:"NAME" help:"The operating point whose threshold is shown (default: the model's first)."`
-	Best    int      `placeholder:"N" help:"Explain only the N rows with the highest scores, best first."`
+	At      string   `xor:"at" placeholder:"NAME" help:"The operating point whose threshold is shown (default: the model's first)."`
+	Best    int      `xor:"best" placeholder:"N" help:"Explain only the N rows with the highest scores, best first."`
 	Top     int      `placeholder:"N" help:"Columns to show, those that matter most (default 5 for a row, 20 with --columns; --json has all)."`
-	Columns bool     `help:"Show what each column does to the scores of all rows, instead of single rows."`
-	CSV     bool     `name:"csv" help:"Print CSV: one line per row and column, with the column's value and what it adds."`
+	Columns bool     `xor:"at,best,csv" help:"Show what each column does to the scores of all rows, instead of single rows."`
+	CSV     bool     `name:"csv" xor:"csv" help:"Print CSV: one line per row and column, with the column's value and what it adds."`
 	badRowFlags
 	verbs.VerifyFlags
 	schema.Format
@@ -40,12 +40,10 @@ func (c *explainCommand) Run(s *cli.Session) error {
 		return &diag.Error{Kind: diag.Usage, Param: "best", Found: fmt.Sprint(c.Best), Expected: "at least 1"}
 	case c.Top < 0:
 		return &diag.Error{Kind: diag.Usage, Param: "top", Found: fmt.Sprint(c.Top), Expected: "at least 1"}
-	case c.CSV && (s.JSON || c.Columns):
-		return &diag.Error{Kind: diag.Usage, Param: "csv", Found: "together with --json or --columns", Expected: "rows as CSV"}
+	case c.CSV && s.JSON:
+		return &diag.Error{Kind: diag.Usage, Param: "csv", Found: "together with --json", Expected: "one of the two"}
 	case c.CSV && c.OnError == toptau.EmptyBadRows:
 		return &diag.Error{Kind: diag.Usage, Param: "on-error", Found: "empty together with --csv", Expected: "stop or skip"}
-	case c.Columns && (c.Best > 0 || c.At != ""):
-		return &diag.Error{Kind: diag.Usage, Param: "columns", Found: "together with --best or --at", Expected: "all rows, or some"}
 	}
 	m, err := c.Load(c.Model)
 	if err != nil {
