@@ -1,0 +1,83 @@
+package trees
+
+import (
+	"math"
+	"slices"
+	"sort"
+
+	"toptau/internal/parallel"
+)
+
+// Sizes of histograms.
+const (
+	valueBins = 254     // bins of values at most: with the one for missing values, a bin is a byte
+	allBins   = 1 << 18 // bins of all columns, about: a histogram then takes 6 MB, and a tree keeps one for each open node
+	fewBins   = 32      // bins that few rows, or one of many columns, have nevertheless
+	rowsOfBin = 16      // rows for each further bin: finer thresholds follow noise; chosen by hand, as fewBins
+	binRows   = 1 << 17 // rows whose values place the bins, at equal distances; chosen by hand
+	passCells = 1 << 15 // rows times columns of a pass that is divided among processors; chosen by hand
+)
+
+// binned is a column of training rows in at most 255 bins.
+type binned struct {
+	edges   []float64 // ascending: bin b holds the values x with edges[b-1] < x <= edges[b]; the last bin has no edge
+	bins    []uint8   // by row; count() for a missing value
+	missing bool      // some value is missing
+}
+
+// count returns the number of bins of values.
+func (c *binned) count() int { return len(c.edges) + 1 }
+
+// binnedOf divides a column into bins; NaN is a missing value. A column of few values has a bin for each.
+// Otherwise the bins hold about equally many rows. Edges are short decimals between two values, so that model
+// files stay small. There are at most the given number of bins.
+func binnedOf(x []float64, most int) binned {
+	var c binned
+	stride := max(1, len(x)/binRows)
+	sample := make([]float64, 0, len(x)/stride+1)
+	for i := 0; i < len(x); i += stride {
+		if !math.IsNaN(x[i]) {
+			sample = append(sample, x[i])
+		}
+	}
+	slices.Sort(sample)
+	values := Tally(sample)
+	c.edges = edgesOf(values, float64(len(sample)), min(most, max(fewBins, len(sample)/rowsOfBin)))
+	c.bins = make([]uint8, len(x))
+	for i, v := range x {
+		if math.IsNaN(v) {
+			c.bins[i], c.missing = uint8(c.count()), true
+		} else {
+			c.bins[i] = uint8(sort.SearchFloat64s(c.edges, v))
+		}
+	}
+	return c
+}
+
+// edgesOf returns the edges between at most the given number of bins of sorted values.
+func edgesOf(values []ValueMass, total float64, bins int) []float64 {
+	var edges []float64
+	few := len(values) <= bins
+	below, next := 0.0, total/float64(bins)
+	for i := 0; i+1 < len(values); i++ {
+		below += values[i].Mass
+		if !few && below < next {
+			continue
+		}
+		edges = append(edges, roundThreshold(values[i].X, values[i+1].X, .5))
+		if len(edges) == bins-1 {
+			break
+		}
+		// The rows that are left are divided equally among the bins that are left.
+		next = below + (total-below)/float64(bins-len(edges))
+	}
+	return edges
+}
+
+// binAll bins every column.
+func binAll(x [][]float64) []binned {
+	columns := make([]binned, len(x))
+	most := min(valueBins, max(fewBins, allBins/max(1, len(x))))
+	parallel.For(len(x), func(j int) { columns[j] = binnedOf(x[j], most) })
+	return columns
+}
