@@ -14,6 +14,7 @@ import (
 	"toptau/diag"
 	"toptau/internal/cli"
 	"toptau/internal/dialect"
+	"toptau/internal/large"
 	"toptau/internal/text"
 	"toptau/model"
 	"toptau/result"
@@ -252,12 +253,12 @@ func (f *sourceFlags) open(s *cli.Session, data string, m *model.Model) (*source
 		e.Close()
 		return nil, err
 	}
-	d, err := toptau.LargeData(s, r)
+	d, err := large.Data(s, r)
 	if err != nil {
 		e.Close()
 		return nil, err
 	}
-	return &source{Data: d, rows: r, engine: e, watcher: w, table: f.Table, key: f.Key, started: started}, nil
+	return &source{Data: d.(*toptau.Data), rows: r, engine: e, watcher: w, table: f.Table, key: f.Key, started: started}, nil
 }
 
 // scanTable returns the table with the roles of its columns. A model provides the label that it was trained with.
