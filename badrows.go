@@ -74,8 +74,7 @@ func (s *Stream) passBadRow(file string, bad table.BadRow, yield func(*result.Ro
 	if s.options.OnError != EmptyBadRows || s.options.Best > 0 {
 		return true, nil
 	}
-	r := result.Row{Number: s.totals.Rows, Err: err, ID: bad.ID, Input: make([]string, len(s.kept)), Decisions: make([]bool, len(s.points)),
-		Contributions: make([]float64, len(s.Columns)), Values: make([]string, len(s.Columns))}
+	r := result.Row{Number: s.totals.Rows, Err: err, ID: bad.ID, Input: make([]string, len(s.kept)), Decisions: make([]bool, len(s.points))}
 	if len(r.ID) < len(s.ID) {
 		r.ID = make([]string, len(s.ID))
 	}

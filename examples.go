@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"toptau/internal/feature"
 	"toptau/internal/table"
 	"toptau/result"
 )
@@ -15,10 +14,7 @@ const exampleReasons = 5
 // examples lists the units whose scores are most telling: the highest false alarms, the highest positives
 // found, and the lowest positives missed, at most limit of each.
 func (k *ranking) examples(u *units, alarms []bool, limit int) ([]result.Example, error) {
-	reasons, err := newReasoner(k.Model.TableScorer(feature.Key{}), k.Model.Averages())
-	if err != nil {
-		return nil, err
-	}
+	reasons := newTableReasons(k.Model)
 	z := u.scores(k.z)
 	top := make([]int, len(z)) // by unit: the row of its score
 	if u.Rows() {
@@ -59,18 +55,16 @@ func (k *ranking) examples(u *units, alarms []bool, limit int) ([]result.Example
 }
 
 // example describes a row with its reasons.
-func (k *ranking) example(kind result.ExampleKind, row int, e *reasoner) (result.Example, error) {
+func (k *ranking) example(kind result.ExampleKind, row int, e *tableReasons) (result.Example, error) {
 	t, err := k.data.row(row)
 	if err != nil {
 		return result.Example{}, err
 	}
-	if _, err := e.scorer.Score(t, 0); err != nil {
+	list, err := e.of(t, 0, exampleReasons)
+	if err != nil {
 		return result.Example{}, k.data.inFile(err)
 	}
-	e.division.Row(&e.scorer.Row, e.adds)
-	list := reasonsOf(e.division.Columns, e.adds, e.values(t, 0, nil), e.averages)
-	x := result.Example{Kind: kind, Row: k.data.rowNumber(row), Line: t.LineOf(0), Score: k.z[row],
-		Reasons: list[:min(len(list), exampleReasons)]}
+	x := result.Example{Kind: kind, Row: k.data.rowNumber(row), Line: t.LineOf(0), Score: k.z[row], Reasons: list}
 	for _, c := range t.ID {
 		x.ID = append(x.ID, c.Values[0])
 	}

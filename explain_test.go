@@ -71,14 +71,15 @@ func TestExplain(t *testing.T) {
 		rows, _ := scoreAll(t, m, path, toptau.ScoreOptions{Explain: true})
 		sum := 0.0
 		for i := range rows {
-			sum += rows[i].Offset
-			total, magnitude := rows[i].Offset, math.Abs(rows[i].Offset)
-			for _, adds := range rows[i].Contributions {
-				total += adds
-				magnitude += math.Abs(adds)
+			e := rows[i].Explanation
+			sum += e.Offset
+			total, magnitude := e.Offset, math.Abs(e.Offset)
+			for _, r := range e.Reasons {
+				total += r.Adds
+				magnitude += math.Abs(r.Adds)
 			}
-			if total+rows[i].Rounding != rows[i].Score || math.Abs(rows[i].Rounding) >= 1e-12*magnitude {
-				t.Fatalf("%s, row %d: contributions of %v and rounding of %v for a score of %v", encoding, i+1, total, rows[i].Rounding, rows[i].Score)
+			if total+e.Rounding != rows[i].Score || e.Score != rows[i].Score || math.Abs(e.Rounding) >= 1e-12*magnitude {
+				t.Fatalf("%s, row %d: reasons of %v and rounding of %v for a score of %v", encoding, i+1, total, e.Rounding, rows[i].Score)
 			}
 		}
 		mean := sum / float64(len(rows))

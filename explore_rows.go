@@ -35,11 +35,9 @@ func (x *Explorer) Ranked(class RowClass, from, limit int) (rows []result.Ranked
 		return nil, false, &diag.Error{Kind: diag.Usage, Param: "from", Found: strconv.Itoa(from),
 			Expected: "a place of the list, from 1"}
 	}
-	var reasons *reasoner
+	var reasons *tableReasons
 	if m := x.Model(); m != nil {
-		if reasons, err = newReasoner(m.TableScorer(feature.Key{}), m.Averages()); err != nil {
-			return nil, false, err
-		}
+		reasons = newTableReasons(m)
 	}
 	for place := from; place <= len(order); place++ {
 		unit := order[place-1]
@@ -61,7 +59,7 @@ func (x *Explorer) Ranked(class RowClass, from, limit int) (rows []result.Ranked
 }
 
 // ranked describes a row, or the row with the highest score of an entity.
-func (x *Explorer) ranked(place, unit int, e *reasoner) (result.RankedRow, error) {
+func (x *Explorer) ranked(place, unit int, e *tableReasons) (result.RankedRow, error) {
 	row := x.topRow(unit)
 	t, err := x.first.data.row(row)
 	if err != nil {
@@ -75,13 +73,10 @@ func (x *Explorer) ranked(place, unit int, e *reasoner) (result.RankedRow, error
 	if e == nil {
 		return r, nil
 	}
-	if _, err := e.scorer.Score(t, 0); err != nil {
-		return r, x.first.data.inFile(err)
+	if r.Reasons, err = e.of(t, 0, exploredReasons); err != nil {
+		err = x.first.data.inFile(err)
 	}
-	e.division.Row(&e.scorer.Row, e.adds)
-	list := reasonsOf(e.division.Columns, e.adds, e.values(t, 0, nil), e.averages)
-	r.Reasons = list[:min(len(list), exploredReasons)]
-	return r, nil
+	return r, err
 }
 
 // topRow returns the row with the highest score of a unit.
@@ -106,28 +101,15 @@ func (x *Explorer) WhatIf(row int, changes map[string]string) (*result.WhatIf, e
 		return nil, err
 	}
 	w := &result.WhatIf{Row: row, Former: x.first.z[row-1]}
-	if w.Score, err = r.scorer.ScoreFields(r.fields); err != nil {
+	if w.Explanation, err = r.scorer.ExplainFields(r.fields); err != nil {
 		return nil, err
 	}
-	m := x.Model()
-	division, err := feature.NewContributions(m.Features(feature.Key{}), m.TableScorer(feature.Key{}).Weights)
-	if err != nil {
-		return nil, err
-	}
-	adds := make([]float64, len(division.Columns))
-	division.Row(r.scorer.Encoded(feature.Key{}), adds)
-	inputs := m.Features(feature.Key{}).Inputs
-	values := make([]string, len(inputs))
+	inputs := x.Model().Features(feature.Key{}).Inputs
 	for i := range inputs {
 		in := &inputs[i]
-		values[i] = r.fields[in.Column]
 		w.Inputs = append(w.Inputs, result.WhatIfCell{Column: in.Name, Numeric: in.Kind == schema.Numeric,
-			Value: values[i], Former: r.former[in.Column],
+			Value: r.fields[in.Column], Former: r.former[in.Column],
 			Categories: in.Categories[:min(len(in.Categories), knownCategories)]})
-	}
-	w.Reasons = reasonsOf(division.Columns, adds, values, m.Averages())
-	if a := m.Averages(); a != nil {
-		w.Average = &a.Score
 	}
 	return w, nil
 }

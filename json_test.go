@@ -36,19 +36,25 @@ with ` + "`schema_version` and `error`" + `, see [Failure](#failure). ` + "`comp
 
 // jsonNotes follows the objects.
 const jsonNotes = `
-## Lines of score
+## Lines of score and explain
 
-` + "`toptau score --json`" + ` prints one line per row: ` + "`schema_version`, `row`" + ` (from 1), ` + "`id` and `input`" + ` (with --id and --keep: objects that
-contain the row's text in each column), ` + "`score`, `decision`" + ` at the chosen operating point, and ` + "`decisions`" + `, an object that contains the
-decision at each operating point. With --impute, ` + "`imputed`" + ` lists the columns whose missing value was imputed. With --on-error empty, a row
-that has no score has the score and decision ` + "`null`" + ` and an ` + "`error`" + ` with the reason.
+` + "`toptau score --json`" + ` and ` + "`toptau explain --json`" + ` without --columns print one line per row, with the parts that apply. The server
+answers NDJSON with the same lines, and JSON with a list of the same objects.
 
-## Lines of explain
-
-` + "`toptau explain --json`" + ` without --columns prints one line per row: ` + "`schema_version`, `row`, `id`, `score`, `threshold`, `decision`" + `,
-` + "`average_score`, `offset`" + ` and ` + "`terms`" + `, a list of ` + "`{column, value, adds, above_average}`" + ` with the largest difference to the average
-training row first. The offset and what the terms add sum to the score, and so do average_score and what they add above the average.
-` + "`average_score`" + ` is null if the model keeps no averages; above_average is then the same as adds.
+| field | meaning |
+| --- | --- |
+| ` + "`schema_version`" + `, ` + "`row`" + ` | 2, except in a list; the number of the row, from 1 |
+| ` + "`id`" + ` | the row's value in the column that identifies rows; with several columns an object with the value in each |
+| ` + "`input`" + ` | with --keep: an object with the row's text in each other column |
+| ` + "`entity`" + `, ` + "`day`" + `, ` + "`rows`" + `, ` + "`alerts`" + ` | the entity whose rows were merged, their number, and the number of alerts among them |
+| ` + "`score`" + `, ` + "`probability`" + ` | the model's score; with --probability the probability that the row is positive |
+| ` + "`decision`" + `, ` + "`decisions`" + `, ` + "`threshold`" + ` | the decision at the chosen operating point, an object with that at each point, and the threshold for this row |
+| ` + "`tail`" + ` | from the server, with a guarantee: at most this fraction of the calibration scores are as high |
+| ` + "`held_back`" + ` | an alert limit held the alert back, with the reason; then all decisions are false |
+| ` + "`average_score`" + ` | with reasons: the mean score of the training rows; absent if the model keeps no averages |
+| ` + "`offset`" + `, ` + "`reasons`" + `, ` + "`rounding`" + ` | a list of [Reason](#reason), the largest difference to the average training row first. ` + "`offset`" + `, what all reasons add, in their order, and ` + "`rounding`" + ` sum to the score |
+| ` + "`imputed`" + `, ` + "`missing`" + `, ` + "`unknown`" + ` | columns whose missing value --impute replaced; from the server, columns whose value is missing, or does not occur in the training data |
+| ` + "`error`" + ` | a [Problem](#problem): why the row has no score. The fields from ` + "`entity`" + ` on are then absent |
 
 ## Tables of score, and points of threshold
 

@@ -13,6 +13,7 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/feature"
+	"toptau/internal/reason"
 	"toptau/internal/table"
 	"toptau/internal/text"
 	"toptau/model"
@@ -55,13 +56,12 @@ type ScoreOptions struct {
 
 // Stream scores rows as it reads them. The exported fields name the parts of every row.
 type Stream struct {
-	Time    string   // the column of times; "": none
-	ID      []string // columns that identify a row; empty: rows are identified by their number
-	Kept    []string // with Keep: the input's other columns
-	Points  []string // operating points, the chosen one first
-	Entity  string   // the column by whose values rows are merged; "": rows are not merged
-	Daily   bool     // rows are merged by day, too
-	Columns []string // with Explain: columns that have weights; LIBSVM: indices
+	Time   string   // the column of times; "": none
+	ID     []string // columns that identify a row; empty: rows are identified by their number
+	Kept   []string // with Keep: the input's other columns
+	Points []string // operating points, the chosen one first
+	Entity string   // the column by whose values rows are merged; "": rows are not merged
+	Daily  bool     // rows are merged by day, too
 
 	ctx         context.Context
 	model       *model.Model
@@ -73,7 +73,7 @@ type Stream struct {
 	totals      result.Scoring
 	row         result.Row
 	kept        []int                       // positions of the columns in Kept
-	reasons     *reasoner                   // with Explain
+	divider     *reason.Divider             // with Explain
 	probability func(score float64) float64 // with Probability
 	best        bestRows
 	entities    *entities // nil: rows
@@ -205,33 +205,12 @@ func (s *Stream) bindColumns(t *table.Table) error {
 		s.batch = feature.NewBatch(s.scorer)
 		return nil
 	}
-	var err error
-	if s.reasons, err = newReasoner(s.scorer, s.model.Averages()); err != nil {
-		return err
-	}
-	s.Columns, s.row.Contributions = s.reasons.division.Columns, s.reasons.adds
+	s.divider, s.row.Explanation = s.model.Divider(feature.Key{}, s.scorer), &result.Explanation{}
 	return nil
 }
 
 // HasProbability reports whether rows have a probability.
 func (s *Stream) HasProbability() bool { return s.probability != nil }
-
-// Reasons lists what columns add to the score of a row of a stream with Explain, the largest difference to the
-// average training row first.
-func (s *Stream) Reasons(r *result.Row) []result.Reason {
-	return reasonsOf(s.Columns, r.Contributions, r.Values, s.model.Averages())
-}
-
-// AverageScore returns the mean score of the training rows, and whether the model keeps it. The score of a row
-// is this mean plus what its columns add above the average. Without it, it is the row's Offset plus what its
-// columns add.
-func (s *Stream) AverageScore() (score float64, known bool) {
-	a := s.model.Averages()
-	if a == nil {
-		return 0, false
-	}
-	return a.Score, true
-}
 
 // Rows yields the scored rows. It can be used once. A row is valid until the next one is yielded, unless it
 // is cloned. With Best, rows are yielded at the end of the input, highest scores first, ties in the order of
@@ -385,14 +364,9 @@ func (s *Stream) fillRow(t *table.Table, row int, z float64) {
 	for _, i := range s.kept {
 		r.Input = append(r.Input, t.Raw[row][i])
 	}
-	if e := s.reasons; e != nil {
-		r.Offset = s.scorer.Offset + e.division.Row(&s.scorer.Row, e.adds)
-		sum := r.Offset
-		for _, adds := range e.adds {
-			sum += adds
-		}
-		r.Rounding = r.Score - sum
-		r.Values = e.values(t, row, r.Values[:0])
+	if s.divider != nil {
+		r.Explanation.Score = z
+		s.divider.Explain(t, row, 0, r.Explanation)
 	}
 	if s.probability != nil {
 		p := s.probability(z)

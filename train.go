@@ -406,7 +406,7 @@ func newTraining(f *tune.Found, o TrainOptions) result.Training {
 		Goal: f.Goal, Training: countsOf(f.Training), Calibration: someCounts(f.Calibration), Validation: someCounts(f.Validation),
 		Test: someCounts(f.TestCounts), Folds: f.Folds, FoldRows: f.FoldRows, Criterion: f.Criterion.Text, Budgets: f.Criterion.Budgets,
 		NotTried: untried(f), CrossValidation: f.Choice.Score, Choice: f.Choice.Choice, Why: choiceText(f), Threshold: f.Threshold.Value, ThresholdNote: thresholdText(f),
-		Certified: f.Threshold.Certified, Delta: o.Delta, Expected: expectedOf(&f.Threshold), OverTime: f.Threshold.OverTime,
+		Certified: f.Threshold.Certified, Delta: o.Delta, Expected: expectedOf(&f.Threshold), Price: f.Price, OverTime: f.Threshold.OverTime,
 		OutOfFoldGoal: f.OutOfFold.Goal, OutOfFoldDecisions: f.OutOfFold.AtThreshold, Features: f.Map.Cols(), Seed: o.Seed,
 		Unit: unitOf(f.Units, len(f.Units.Of)), Value: o.Value, OutOfFoldValue: f.OutOfFold.Value,
 		SecondsSearch: f.SecondsSearch, SecondsRefit: f.SecondsRefit,

@@ -341,8 +341,9 @@ func newReading(t *testing.T, modelPath, path string) *reading {
 		if len(j.want.Explain) == j.Explain {
 			continue
 		}
-		divided := readerDivided{Score: hexBits(row.Score), Offset: hexBits(row.Offset), Rounding: hexBits(row.Rounding)}
-		for _, r := range stream.Reasons(row) {
+		e := row.Explanation
+		divided := readerDivided{Score: hexBits(row.Score), Offset: hexBits(e.Offset), Rounding: hexBits(e.Rounding)}
+		for _, r := range e.Reasons {
 			divided.Reasons = append(divided.Reasons, [4]string{r.Column, r.Value, hexBits(r.Adds), hexBits(r.AboveAverage)})
 		}
 		divided.Missing, divided.Unknown = missingAndUnknown(t, m, j.Rows[len(j.want.Explain)])

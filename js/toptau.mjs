@@ -1086,13 +1086,13 @@ function parseFile(bytes) {
  */
 
 /**
- * A score, divided among the columns: offset, plus what the columns add, plus rounding.
+ * A score, divided among the columns: offset, plus what the reasons add in their order, plus rounding.
  * @typedef {object} Explanation
  * @property {number} score
  * @property {{column: string, value: string, adds: number, aboveAverage: number}[]} reasons the largest difference to the average row first
  * @property {number|null} averageScore the mean score of the training rows, if the model keeps it
  * @property {number} offset what belongs to no column
- * @property {number} rounding score less the sum of the others, which are rounded in another order
+ * @property {number} rounding score less the sum of the offset and what the reasons add
  * @property {string[]} missing columns whose value is missing
  * @property {string[]} unknown columns with a value that training did not have
  */
@@ -1390,7 +1390,6 @@ export class Model {
     }
     for (const block of blocks) if (block instanceof Leaves) rest = block.divideSteps(x, adds, rest);
     const offset = this.#offset + rest;
-    const total = adds.reduce((sum, a) => sum + a, offset);
     const missing = [];
     const unknown = [];
     let texts;
@@ -1416,6 +1415,7 @@ export class Model {
       if (adds[j] !== 0 || aboveAverage !== 0) reasons.push({ column, value: texts[j], adds: adds[j], aboveAverage });
     });
     reasons.sort((a, b) => Math.abs(b.aboveAverage) - Math.abs(a.aboveAverage));
+    const total = reasons.reduce((sum, r) => sum + r.adds, offset);
     return { score, reasons, averageScore: this.#averages?.score ?? null, offset, rounding: score - total, missing, unknown };
   }
 }

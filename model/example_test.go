@@ -35,13 +35,13 @@ func ExampleModel_Explain() {
 		fmt.Println(err)
 		return
 	}
-	for _, term := range e.Terms {
-		fmt.Printf("%-16s %6.3f\n", term.Name, term.Product)
+	for _, r := range e.Reasons {
+		fmt.Printf("%-16s %6.3f\n", r.Column, r.Adds)
 	}
 	fmt.Printf("%-16s %6.3f\n%-16s %6.3f\n", "offset", e.Offset, "score", e.Score)
 	// Output:
+	// service           0.500
 	// bytes             0.149
-	// service missing   0.500
 	// offset           -0.250
 	// score             0.399
 }

@@ -31,6 +31,8 @@ type Model struct {
 	readers []*table.FieldReader // by column
 	used    []bool               // by column: it has a weight
 	scorers sync.Pool            // of *Scorer
+
+	division func() *feature.Contributions // the first call computes it
 }
 
 // Parts are the content of a new model. Only packages of this module can fill in Features.
@@ -76,6 +78,10 @@ func newModel(p Parts) *Model {
 		m.readers = append(m.readers, table.NewFieldReader(&c, p.Schema.Missing, ""))
 	}
 	m.scorers.New = func() any { return m.NewScorer() }
+	m.division = sync.OnceValue(func() *feature.Contributions {
+		d, _ := feature.NewContributions(p.Features, p.Weights) // checked: a weight for each feature
+		return d
+	})
 	return m
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/feature"
+	"toptau/internal/reason"
 	"toptau/internal/table"
 	"toptau/schema"
 )
@@ -59,7 +60,7 @@ type Scorer struct {
 	entries []entry
 	text    []byte
 
-	weights []feature.Weight // set by the first explanation
+	divider *reason.Divider // set by the first explanation
 }
 
 // entry is a non-zero value of a LIBSVM record.
@@ -162,10 +163,6 @@ func (s *Scorer) scoreRow() (float64, error) {
 	s.inner.Row.Counts.Reset()
 	return s.inner.Score(&s.row, 0)
 }
-
-// Encoded returns the last record as it was encoded, which is valid until the next one. The key keeps packages of
-// other modules out.
-func (s *Scorer) Encoded(feature.Key) *feature.Encoded { return &s.inner.Row }
 
 // Missing returns the columns whose value was missing in the last record.
 func (s *Scorer) Missing() []string { return s.counted(func(t feature.Tally) int { return t.Missing }) }

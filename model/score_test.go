@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"toptau/diag"
+	"toptau/result"
 )
 
 // The training columns: bytes has mean 5, deviation sqrt(5) over the values that are there; weights are bytes
@@ -95,19 +96,20 @@ func TestExplain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum := 0.0
-	for _, term := range e.Terms {
-		sum += term.Product
+	sum := e.Offset
+	for _, r := range e.Reasons {
+		sum += r.Adds
 	}
-	if score, _ := m.Score(record); score != e.Score || sum+e.Offset != score {
-		t.Errorf("score %v, explained %v, terms add up to %v", score, e.Score, sum+e.Offset)
+	if score, _ := m.Score(record); score != e.Score || sum+e.Rounding != score {
+		t.Errorf("score %v, explained %v, reasons add up to %v and %v", score, e.Score, sum, e.Rounding)
 	}
-	want := []Term{
-		{Name: "bytes", Column: "bytes", Value: e.Terms[0].Value, Weight: 1.0 / 3, Product: e.Terms[0].Product},
-		{Name: "service=http", Column: "service", Value: 1, Weight: 0.125, Product: 0.125},
+	bytes := e.Reasons[0].Adds
+	want := []result.Reason{
+		{Column: "bytes", Value: "7.5", Adds: bytes, AboveAverage: bytes},
+		{Column: "service", Value: "http", Adds: 0.125, AboveAverage: 0.125},
 	}
-	if diff := cmp.Diff(want, e.Terms); diff != "" {
-		t.Errorf("terms (-want +got):\n%s", diff)
+	if diff := cmp.Diff(want, e.Reasons); diff != "" {
+		t.Errorf("reasons (-want +got):\n%s", diff)
 	}
 }
 

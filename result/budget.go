@@ -62,12 +62,10 @@ type RankedRow struct {
 
 // WhatIf is a row whose values may have been changed, with its score.
 type WhatIf struct {
-	Row     int          `json:"row"`     // 1-based number of the row in the data
-	Score   float64      `json:"score"`   // with the changed values
-	Former  float64      `json:"former"`  // with the values of the data
-	Average *float64     `json:"average"` // mean score of the training rows; null: not known
-	Reasons []Reason     `json:"reasons"` // what the columns add with the changed values, the largest first
-	Inputs  []WhatIfCell `json:"inputs"`  // columns that can be changed, in the order of the file
+	Row         int          `json:"row"`    // 1-based number of the row in the data
+	Former      float64      `json:"former"` // the score with the values of the data
+	Explanation              // of the score with the changed values
+	Inputs      []WhatIfCell `json:"inputs"` // columns that can be changed, in the order of the file
 }
 
 // WhatIfCell is a value of a row that can be changed.

@@ -45,11 +45,17 @@ type Row struct {
 	// why the row has no score; the fields after Input are then zero
 	Err error `json:"-"`
 
-	Contributions []float64 `json:"contributions,omitempty"` // what each column adds to the score
-	Values        []string  `json:"values,omitempty"`        // text of each of these columns' values; "" if missing
-	Offset        float64   `json:"offset,omitempty"`        // part of the score that belongs to no column
-	// the score less the sum of Offset and the Contributions in their order, which are rounded in another order
-	Rounding float64 `json:"rounding,omitempty"`
+	Explanation *Explanation `json:"explanation,omitempty"` // what each column adds to the score, if requested
+}
+
+// Explanation divides a score among columns. Offset, what the reasons add, in their order, and Rounding sum to the score.
+// So do AverageScore and what they add above the average, apart from rounding.
+type Explanation struct {
+	Score        float64  `json:"score"`         // the model's score
+	AverageScore *float64 `json:"average_score"` // mean score of the training rows; null: the model keeps no averages
+	Offset       float64  `json:"offset"`        // part of the score that belongs to no column
+	Reasons      []Reason `json:"reasons"`       // what columns add, the largest difference to the average training row first
+	Rounding     float64  `json:"rounding"`      // the score less the sum of the offset and what all reasons add
 }
 
 // Merged describes the rows of an entity that became one. Its Decisions are those of any of the rows.
@@ -63,8 +69,12 @@ type Merged struct {
 // Clone returns a copy that stays valid after the next row.
 func (r *Row) Clone() Row {
 	c := *r
-	c.ID, c.Input, c.Decisions, c.Contributions = slices.Clone(r.ID), slices.Clone(r.Input), slices.Clone(r.Decisions), slices.Clone(r.Contributions)
-	c.Values, c.Imputed = slices.Clone(r.Values), slices.Clone(r.Imputed)
+	c.ID, c.Input, c.Decisions, c.Imputed = slices.Clone(r.ID), slices.Clone(r.Input), slices.Clone(r.Decisions), slices.Clone(r.Imputed)
+	if r.Explanation != nil {
+		e := *r.Explanation
+		e.Reasons = slices.Clone(e.Reasons)
+		c.Explanation = &e
+	}
 	return c
 }
 

@@ -22,8 +22,8 @@ import (
 // alertFlags limit the number of alerts.
 type alertFlags struct {
 	AlertLimit alertlimit.Limit `group:"Alert limit" name:"alert-limit" placeholder:"N/TIME" help:"At most N alerts in each hour, day or week, such as 200/day: the highest scores above the operating point, as far as that can be known when a row comes. Others are held back. Replicas get a part of N each."`
-	Expect     int              `group:"Alert limit" placeholder:"ROWS" help:"With --alert-limit: about how many rows come in an hour, day or week. It is corrected as rows come."`
-	State      string           `group:"Alert limit" file:"out" placeholder:"FILE" help:"With --alert-limit: keep count here, also over restarts and crashes. Each process needs a file of its own."`
+	Expect     int              `group:"Alert limit" needs:"alert-limit" placeholder:"ROWS" help:"With --alert-limit: about how many rows come in an hour, day or week. It is corrected as rows come."`
+	State      string           `group:"Alert limit" needs:"alert-limit" file:"out" placeholder:"FILE" help:"With --alert-limit: keep count here, also over restarts and crashes. Each process needs a file of its own."`
 }
 
 // zoneFlag is the flag of verbs without the format of a file, which has it too.
@@ -39,15 +39,7 @@ func (f *alertFlags) options(timezone string) (alertlimit.Options, error) {
 	zone, err := time.LoadLocation(timezone)
 	switch {
 	case !f.limited():
-		for _, flag := range []struct {
-			param string
-			set   bool
-		}{{"expect", f.Expect != 0}, {"state", f.State != ""}} {
-			if flag.set {
-				err := &diag.Error{Kind: diag.Usage, Param: flag.param, Found: "without a limit", Fixes: []diag.Fix{{Param: "alert-limit", Value: "200/day"}}}
-				return alertlimit.Options{}, err
-			}
-		}
+		return alertlimit.Options{}, nil
 	case f.State == "" || f.State == "-":
 		return alertlimit.Options{}, &diag.Error{Kind: diag.Usage, Param: "state", Fixes: []diag.Fix{{Param: "state", Value: "alerts.state"}}}
 	case err != nil:

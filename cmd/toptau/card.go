@@ -56,14 +56,14 @@ func (c *cardCommand) Run(s *cli.Session) error {
 	date := c.ReportDate
 	if c.Data != "" {
 		c.Kept = append(c.Kept, c.By...)
-		format, err := formatFor(c.Format, m)
+		format, err := verbs.FormatFor(c.Format, m)
 		if err != nil {
 			return err
 		}
 		if data, err = toptau.Read(s, c.Data, format); err != nil {
 			return err
 		}
-		date = cmp.Or(date, fileDate(c.Data))
+		date = cmp.Or(date, verbs.FileDate(c.Data))
 	}
 	card, err := toptau.NewCard(s, m, data, toptau.CardOptions{Name: filepath.Base(c.Model), Statements: given,
 		By: c.By, Confidence: c.Confidence, Date: date})

@@ -13,13 +13,11 @@ import (
 	"toptau/internal/memory"
 	"toptau/method"
 	"toptau/result"
-	"toptau/schema"
 	"toptau/threshold"
 )
 
 // compareCommand trains every learner on every encoding and evaluates them on a test part.
 type compareCommand struct {
-	Data []string `file:"in" arg:"" help:"Labelled data: files, directories or patterns, read as one table; - is standard input."`
 	verbs.GoalFlags
 	Scores     []string `file:"scores" sep:"none" placeholder:"NAME=FILE" help:"Another program's scores of the rows of --test, or of DATA without it (CSV with a column score), joined by --id; repeatable."`
 	Against    string   `default:"logistic" placeholder:"NAME" help:"The entry that the others are compared with (default logistic)."`
@@ -29,7 +27,7 @@ type compareCommand struct {
 	Measure    string   `name:"test" file:"in" group:"Data" placeholder:"FILE" help:"The test part (default: a quarter of DATA)."`
 	toptau.TrainOptions
 	verbs.ReplaceFlag
-	schema.Format
+	verbs.Files
 }
 
 // comparedFraction is the fraction of the rows that compare sets aside without --test.
@@ -50,7 +48,7 @@ func (c *compareCommand) Run(s *cli.Session) error {
 	if err := atomicfile.Check(c.Report); err != nil {
 		return err
 	}
-	others, err := readScores(s, c.Scores, toptau.Format{})
+	others, err := verbs.ReadScores(s, c.Scores)
 	if err != nil {
 		return err
 	}
@@ -67,16 +65,20 @@ func (c *compareCommand) Run(s *cli.Session) error {
 		}
 		verbs.ShowProgress(s, now)
 	}
-	keepCounted(&c.Format, &c.TrainOptions)
-	data, err := readParts(s, memory.Unknown, c.Data, c.Format, part{c.Choose, &c.Validation}, part{c.Measure, &c.Test})
+	rows, err := c.Open(s, verbs.Use{Verb: "compare", Memory: memory.Unknown, Entity: c.Entity, Value: c.Value})
 	if err != nil {
-		return nameKept(err, c.Entity, c.Value)
+		return err
+	}
+	if c.Validation, err = rows.Part(s, c.Choose); err != nil {
+		return err
+	}
+	if c.Test, err = rows.Part(s, c.Measure); err != nil {
+		return err
 	}
 	if c.Measure == "" && c.TestFraction.IsZero() {
 		c.TestFraction = threshold.MustRate(comparedFraction)
 	}
-	s.Progress.Start()
-	trained, err := toptau.Train(s, data, goal, c.TrainOptions)
+	trained, err := toptau.Train(s, rows.Data(), goal, c.TrainOptions)
 	if err != nil {
 		return err
 	}
@@ -126,24 +128,6 @@ func (c *compareCommand) checkAgainst(others []toptau.Entry) error {
 		return nil
 	}
 	return diag.OneOf("against", c.Against, known)
-}
-
-// readScores reads entries of --scores NAME=FILE.
-func readScores(s *cli.Session, list []string, f toptau.Format) ([]toptau.Entry, error) {
-	var entries []toptau.Entry
-	for _, arg := range list {
-		name, path, found := strings.Cut(arg, "=")
-		if !found || name == "" || path == "" {
-			return nil, &diag.Error{Kind: diag.Usage, Param: "scores", Found: diag.Quote(arg), Expected: "NAME=FILE",
-				Hint: "for example gbdt=gbdt.csv"}
-		}
-		entry, err := toptau.ReadScores(s, name, path, f)
-		if err != nil {
-			return nil, err
-		}
-		entries = append(entries, entry)
-	}
-	return entries, nil
 }
 
 func printComparison(s *cli.Session, r *result.Training, e *result.Evaluation) {

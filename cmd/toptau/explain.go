@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -25,11 +24,11 @@ import (
 type explainCommand struct {
 	Model   string   `file:"in" arg:"" help:"A model file."`
 	Data    []string `file:"in" arg:"" help:"Rows to explain, with or without labels; - is standard input."`
-	At      string   `placeholder:"NAME" help:"The operating point whose threshold is shown (default: the model's first)."`
-	Best    int      `placeholder:"N" help:"Explain only the N rows with the highest scores, best first."`
+	At      string   `xor:"at" placeholder:"NAME" help:"The operating point whose threshold is shown (default: the model's first)."`
+	Best    int      `xor:"best" placeholder:"N" help:"Explain only the N rows with the highest scores, best first."`
 	Top     int      `placeholder:"N" help:"Columns to show, those that matter most (default 5 for a row, 20 with --columns; --json has all)."`
-	Columns bool     `help:"Show what each column does to the scores of all rows, instead of single rows."`
-	CSV     bool     `name:"csv" help:"Print CSV: one line per row and column, with the column's value and what it adds."`
+	Columns bool     `xor:"at,best,csv" help:"Show what each column does to the scores of all rows, instead of single rows."`
+	CSV     bool     `name:"csv" xor:"csv" help:"Print CSV: one line per row and column, with the column's value and what it adds."`
 	badRowFlags
 	verbs.VerifyFlags
 	schema.Format
@@ -41,12 +40,10 @@ func (c *explainCommand) Run(s *cli.Session) error {
 		return &diag.Error{Kind: diag.Usage, Param: "best", Found: fmt.Sprint(c.Best), Expected: "at least 1"}
 	case c.Top < 0:
 		return &diag.Error{Kind: diag.Usage, Param: "top", Found: fmt.Sprint(c.Top), Expected: "at least 1"}
-	case c.CSV && (s.JSON || c.Columns):
-		return &diag.Error{Kind: diag.Usage, Param: "csv", Found: "together with --json or --columns", Expected: "rows as CSV"}
+	case c.CSV && s.JSON:
+		return &diag.Error{Kind: diag.Usage, Param: "csv", Found: "together with --json", Expected: "one of the two"}
 	case c.CSV && c.OnError == toptau.EmptyBadRows:
 		return &diag.Error{Kind: diag.Usage, Param: "on-error", Found: "empty together with --csv", Expected: "stop or skip"}
-	case c.Columns && (c.Best > 0 || c.At != ""):
-		return &diag.Error{Kind: diag.Usage, Param: "columns", Found: "together with --best or --at", Expected: "all rows, or some"}
 	}
 	m, err := c.Load(c.Model)
 	if err != nil {
@@ -58,7 +55,7 @@ func (c *explainCommand) Run(s *cli.Session) error {
 	var w verbs.RowWriter = &explanations{w: s.Stdout, top: cmp.Or(c.Top, 5)}
 	switch {
 	case s.JSON:
-		w = &jsonExplanations{w: cli.JSONLines{W: s.Stdout}}
+		w = verbs.NewRowWriter(s.Stdout, "", true, verbs.ExtraColumns{})
 	case c.CSV:
 		w = &csvExplanations{w: csv.NewWriter(s.Stdout), top: cmp.Or(c.Top, 5)}
 	}
@@ -143,16 +140,16 @@ func (e *explanations) Write(r *result.Row) error {
 	if !r.Decisions[0] {
 		sign = "not above"
 	}
-	list := e.stream.Reasons(r)
+	list := r.Explanation.Reasons
 	shown := list[:min(e.top, len(list))]
 	rest := r.Score
 	base := ""
-	if average, known := e.stream.AverageScore(); known {
-		rest -= average
-		base = fmt.Sprintf("average row %+.4g, ", average)
-	} else if r.Offset != 0 {
-		rest -= r.Offset
-		base = fmt.Sprintf("offset %+.4g, ", r.Offset)
+	if average := r.Explanation.AverageScore; average != nil {
+		rest -= *average
+		base = fmt.Sprintf("average row %+.4g, ", *average)
+	} else if offset := r.Explanation.Offset; offset != 0 {
+		rest -= offset
+		base = fmt.Sprintf("offset %+.4g, ", offset)
 	}
 	var terms []string
 	for _, c := range shown {
@@ -170,49 +167,6 @@ func (e *explanations) Write(r *result.Row) error {
 func (e *explanations) Flush() {}
 
 func (e *explanations) End() error { return nil }
-
-// jsonExplanations prints one object a row.
-type jsonExplanations struct {
-	w      io.Writer
-	stream *toptau.Stream
-}
-
-func (e *jsonExplanations) Begin(s *toptau.Stream) error {
-	e.stream = s
-	return nil
-}
-
-func (e *jsonExplanations) Write(r *result.Row) error {
-	if r.Err != nil {
-		return json.NewEncoder(e.w).Encode(struct {
-			SchemaVersion result.Version `json:"schema_version"`
-			Row           int            `json:"row"`
-			ID            []string       `json:"id,omitempty"`
-			Score         *float64       `json:"score"`
-			Error         string         `json:"error"`
-		}{result.Version{}, r.Number, r.ID, nil, verbs.ReasonText(r.Err)})
-	}
-	var average *float64
-	if score, known := e.stream.AverageScore(); known {
-		average = &score
-	}
-	return json.NewEncoder(e.w).Encode(struct {
-		SchemaVersion result.Version  `json:"schema_version"`
-		Row           int             `json:"row"`
-		ID            []string        `json:"id,omitempty"`
-		Score         float64         `json:"score"`
-		Threshold     float64         `json:"threshold"`
-		Decision      bool            `json:"decision"`
-		Average       *float64        `json:"average_score"`
-		Offset        float64         `json:"offset"`
-		Terms         []result.Reason `json:"terms"`
-		Rounding      float64         `json:"rounding"`
-	}{result.Version{}, r.Number, r.ID, r.Score, r.Threshold, r.Decisions[0], average, r.Offset, e.stream.Reasons(r), r.Rounding})
-}
-
-func (e *jsonExplanations) Flush() {}
-
-func (e *jsonExplanations) End() error { return nil }
 
 // csvExplanations prints one line for each of a row's main columns.
 type csvExplanations struct {
@@ -241,7 +195,7 @@ func (e *csvExplanations) Write(r *result.Row) error {
 	}
 	number := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 	fields = append(fields, number(r.Score), number(r.Threshold), decision)
-	list := e.stream.Reasons(r)
+	list := r.Explanation.Reasons
 	for i, c := range list[:min(e.top, len(list))] {
 		line := append(slices.Clip(fields), strconv.Itoa(i+1), c.Column, c.Value, number(c.Adds), number(c.AboveAverage))
 		if err := e.w.Write(line); err != nil {

@@ -28,16 +28,16 @@ type monitorCommand struct {
 	Data       []string       `file:"in" arg:"" help:"Rows in the order in which they arrived: data that the model scores, or the output of score. Files, directories or patterns; - is standard input."`
 	At         string         `placeholder:"NAME" help:"The operating point (default: the model's first)."`
 	FalseAlarm threshold.Rate `name:"false-alarm" placeholder:"RATE" help:"The probability that any alarm is ever raised if nothing changes and rows are independent (default 1%)."`
-	Block      string         `placeholder:"ROWS|TIME" help:"Rows depend on each other: compare the mean scores of blocks of this many rows, or of this time on the time column (500, 7d, 12h). Only scores are watched then."`
-	State      string         `file:"out" placeholder:"FILE" help:"Go on with the monitor of this file if it exists, and write it. At most 64 KB."`
-	Report     string         `file:"out" placeholder:"FILE" help:"Write a self-contained HTML page: what changed, since when, how sure, what to do."`
-	Labels     string         `file:"in" placeholder:"FILE" help:"Labels of rows of this or earlier runs, as they become known: CSV with the columns of --id and label."`
+	Block      string         `xor:"block" placeholder:"ROWS|TIME" help:"Rows depend on each other: compare the mean scores of blocks of this many rows, or of this time on the time column (500, 7d, 12h). Only scores are watched then."`
+	State      string         `xor:"state" file:"out" placeholder:"FILE" help:"Go on with the monitor of this file if it exists, and write it. At most 64 KB."`
+	Report     string         `xor:"report" file:"out" placeholder:"FILE" help:"Write a self-contained HTML page: what changed, since when, how sure, what to do."`
+	Labels     string         `xor:"labels" file:"in" placeholder:"FILE" help:"Labels of rows of this or earlier runs, as they become known: CSV with the columns of --id and label."`
 	Audit      threshold.Rate `placeholder:"RATE" help:"Choose this fraction of the rows by a hash of their ids. Their labels measure recall, and may calibrate a threshold."`
-	Audited    string         `file:"out" placeholder:"FILE" help:"With --audit: write the audited rows here, as CSV, to be labelled."`
+	Audited    string         `xor:"audited" needs:"audit" file:"out" placeholder:"FILE" help:"With --audit: write the audited rows here, as CSV, to be labelled."`
 	OnError    toptau.BadRows `group:"Bad rows" name:"on-error" placeholder:"stop|skip" help:"A row that has no score: stop, or skip it (default stop)."`
-	Baseline   bool           `help:"Instead of watching, write the model with these rows as what later rows are compared with. They need no labels and must not have trained it."`
-	NoProfile  bool           `name:"no-profile" help:"With --baseline: keep scores only, no quantiles and masses of columns."`
-	Output     string         `file:"out" short:"o" placeholder:"MODEL" help:"With --baseline: write the model here; - is standard output."`
+	Baseline   bool           `and:"baseline" xor:"state,report,labels,audited,block" help:"Instead of watching, write the model with these rows as what later rows are compared with. They need no labels and must not have trained it."`
+	NoProfile  bool           `name:"no-profile" needs:"baseline" help:"With --baseline: keep scores only, no quantiles and masses of columns."`
+	Output     string         `and:"baseline" file:"out" short:"o" placeholder:"MODEL" help:"With --baseline: write the model here; - is standard output."`
 	Seed       uint64         `placeholder:"N" help:"The seed of tie-breakers and of the audit (default 1)."`
 	verbs.SignFlags
 	verbs.VerifyFlags
@@ -97,23 +97,6 @@ func profiledColumns(m *model.Model) int {
 
 // check refuses flags that do not go together.
 func (c *monitorCommand) check() error {
-	if c.Baseline != (c.Output != "") {
-		e := &diag.Error{Kind: diag.Usage, Param: "baseline", Found: "without a file", Expected: "a file for the model", Fixes: []diag.Fix{{Param: "output", Value: "MODEL"}}}
-		if !c.Baseline {
-			e.Param, e.Found, e.Expected, e.Fixes = "output", "without a model to write", "the flag that makes one", []diag.Fix{{Param: "baseline"}}
-		}
-		return e
-	}
-	if c.Audited != "" && c.Audit.IsZero() {
-		return &diag.Error{Kind: diag.Usage, Param: "audited", Found: c.Audited, Expected: "the fraction of the rows to audit", Fixes: []diag.Fix{{Param: "audit", Value: "0.5%"}}}
-	}
-	if c.Baseline {
-		for _, used := range []struct{ flag, value string }{{"state", c.State}, {"report", c.Report}, {"labels", c.Labels}, {"audited", c.Audited}, {"block", c.Block}} {
-			if used.value != "" {
-				return &diag.Error{Kind: diag.Usage, Param: used.flag, Found: used.value, Expected: "no baseline, which watches nothing"}
-			}
-		}
-	}
 	if err := checkState(c.State); err != nil {
 		return err
 	}
@@ -174,7 +157,7 @@ func (c *monitorCommand) watch(s *cli.Session, m *model.Model, in io.Reader) err
 		}
 	}
 	if c.Report != "" {
-		page := report.Monitoring(r, c.Model, c.Data[0], fileDate(c.Data[0]))
+		page := report.Monitoring(r, c.Model, c.Data[0], verbs.FileDate(c.Data[0]))
 		if err := outputs.Add(c.Report, cli.WriteTo(page)); err != nil {
 			return err
 		}

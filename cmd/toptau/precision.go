@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"toptau"
-	"toptau/diag"
 	"toptau/internal/cli"
 	"toptau/internal/cli/verbs"
 	"toptau/internal/text"
@@ -19,9 +18,6 @@ var precisionBudgets = []float64{0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1}
 
 // printPrecision scores all rows and prints the precision to expect for budgets, from the probabilities.
 func (c *scoreCommand) printPrecision(s *cli.Session, m *model.Model) error {
-	if c.Best > 0 || c.Keep || c.Output != "" {
-		return &diag.Error{Kind: diag.Usage, Param: "precision", Found: "together with --best, --keep or --output", Expected: "a table instead of rows"}
-	}
 	in, err := openRows(s, c.Data)
 	if err != nil {
 		return err

@@ -26,14 +26,14 @@ type scoreCommand struct {
 	Model       string         `file:"in" arg:"" help:"A model file."`
 	Data        []string       `file:"in" arg:"" help:"Data to score, with or without labels: files, directories or patterns; - is standard input, whose rows are scored as they arrive."`
 	At          string         `placeholder:"NAME" help:"The operating point of the decision column (default: the model's first)."`
-	Best        int            `placeholder:"N" help:"Print only the N rows with the highest scores, best first."`
+	Best        int            `xor:"best" placeholder:"N" help:"Print only the N rows with the highest scores, best first."`
 	Probability bool           `help:"Also print the probability that a row is positive."`
 	Prevalence  threshold.Rate `placeholder:"RATE" help:"With --probability or --precision: the fraction of positives among the rows (default: as in training)."`
-	Precision   bool           `help:"Instead of rows print what to expect for budgets: lowest score, probability there, precision."`
+	Precision   bool           `xor:"best,keep,output" help:"Instead of rows print what to expect for budgets: lowest score, probability there, precision."`
 	Entity      string         `placeholder:"COL" help:"Merge the rows of each value of this column, with --time those of each day: print the one with the highest score, with the number of rows and alerts. It comes at the end of the input."`
 	OnlyAlerts  bool           `name:"only-alerts" help:"Print only rows with an alert, as they come. If the operating point counts entities, or with --entity, print only the first alert of each entity (and day)."`
-	Keep        bool           `help:"Pass the other columns of the input through."`
-	Output      string         `file:"rows" short:"o" placeholder:"FILE" help:"Write here instead of standard output, as a Parquet file if the name ends in .parquet. The file appears when it is complete."`
+	Keep        bool           `xor:"keep" help:"Pass the other columns of the input through."`
+	Output      string         `file:"rows" xor:"output" short:"o" placeholder:"FILE" help:"Write here instead of standard output, as a Parquet file if the name ends in .parquet. The file appears when it is complete."`
 	badRowFlags
 	alertFlags
 	verbs.VerifyFlags
@@ -202,16 +202,4 @@ func openRows(s *cli.Session, paths []string) (io.ReadCloser, error) {
 		}
 	}
 	return stdin{s.Stdin}, nil
-}
-
-// readData reads files as one labelled table.
-func readData(s *cli.Session, paths []string, f toptau.Format) (*toptau.Data, error) {
-	if len(paths) == 1 {
-		return toptau.Read(s, paths[0], f)
-	}
-	files, err := toptau.OpenFiles(paths...)
-	if err != nil {
-		return nil, err
-	}
-	return toptau.ReadFrom(s, files, f)
 }

@@ -34,9 +34,9 @@ type serveCommand struct {
 	TokenFile         string        `file:"in" group:"Network" placeholder:"FILE" help:"Clients must send this token: Authorization: Bearer TOKEN. It is read again when the file changes."`
 	ScoreTokenFile    string        `file:"in" group:"Network" placeholder:"FILE" help:"A further token, which allows scores and descriptions of models alone: no reload, labels, monitor or metrics."`
 	MetricsListen     string        `group:"Network" placeholder:"ADDRESS" help:"Serve /metrics, /livez and /readyz here, without a token, and /metrics no longer at --listen."`
-	TLSCert           string        `file:"in" group:"Network" name:"tls-cert" placeholder:"FILE" help:"Serve HTTPS with this certificate (PEM). It is read again when the file changes."`
-	TLSKey            string        `file:"in" group:"Network" name:"tls-key" placeholder:"FILE" help:"The key of the certificate."`
-	ClientCA          string        `file:"in" group:"Network" name:"client-ca" placeholder:"FILE" help:"Clients must have a certificate of one of these authorities."`
+	TLSCert           string        `file:"in" group:"Network" name:"tls-cert" and:"tls" placeholder:"FILE" help:"Serve HTTPS with this certificate (PEM). It is read again when the file changes."`
+	TLSKey            string        `file:"in" group:"Network" name:"tls-key" and:"tls" placeholder:"FILE" help:"The key of the certificate."`
+	ClientCA          string        `file:"in" group:"Network" name:"client-ca" needs:"tls-cert" placeholder:"FILE" help:"Clients must have a certificate of one of these authorities."`
 	Insecure          bool          `group:"Network" help:"Let other machines connect without a token or a client certificate."`
 	Watch             time.Duration `group:"Models" placeholder:"TIME" help:"Look at the model files this often, and reload those that changed: 2s. SIGHUP and POST /v1/reload also reload."`
 	AllowSchemaChange bool          `group:"Models" help:"Let a reload replace a model by one that needs further columns or lacks operating points."`
@@ -197,15 +197,8 @@ func (c *serveCommand) options(s *cli.Session) (o serve.Options, err error) {
 
 // certificates returns the settings of TLS, nil without it.
 func (c *serveCommand) certificates() (*tls.Config, error) {
-	if c.TLSCert == "" && c.TLSKey == "" && c.ClientCA == "" {
+	if c.TLSCert == "" {
 		return nil, nil
-	}
-	if c.TLSCert == "" || c.TLSKey == "" {
-		missing := "tls-cert"
-		if c.TLSCert != "" {
-			missing = "tls-key"
-		}
-		return nil, &diag.Error{Kind: diag.Usage, Param: missing, Expected: "a certificate and its key"}
 	}
 	return serve.TLS(c.TLSCert, c.TLSKey, c.ClientCA)
 }

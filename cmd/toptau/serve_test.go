@@ -165,15 +165,10 @@ func TestServeAnswersWhatScorePrints(t *testing.T) {
 			}
 			lines.WriteString("}\n")
 		}
-		status, got := p.post(t, "/v1/models/"+name+"/score", "application/x-ndjson", lines.Bytes())
-		answers := strings.Split(strings.TrimSpace(got), "\n")
-		scores := strings.Split(strings.TrimSpace(want), "\n")[1:]
-		if status != 200 || len(answers) != len(scores) {
-			t.Fatalf("%s: status %d, %d lines for %d rows", name, status, len(answers), len(scores))
-		}
-		for i, line := range answers {
-			if score := strings.Split(scores[i], ",")[1]; !strings.Contains(line, `"score":`+score+`,`) {
-				t.Fatalf("%s: line %d: %s, want %s", name, i+1, line, score)
+		for query, verb := range map[string]string{"": "score", "?explain=1000": "explain"} {
+			want := string(toptauIn(t, dir, verb, file, "flows.csv", "--json"))
+			if status, got := p.post(t, "/v1/models/"+name+"/score"+query, "application/x-ndjson", lines.Bytes()); status != 200 || got != want {
+				t.Errorf("%s: status %d, %d bytes differ from the %d of %s: %.500s, want %.500s", name, status, len(got), len(want), verb, got, want)
 			}
 		}
 	}
@@ -181,7 +176,7 @@ func TestServeAnswersWhatScorePrints(t *testing.T) {
 		t.Errorf("exit code %d:\n%s", code, p.log())
 	}
 	scored, err := os.ReadFile(filepath.Join(dir, "scored.jsonl"))
-	if n := bytes.Count(scored, []byte("\n")); err != nil || n != 3*2*2000 {
+	if n := bytes.Count(scored, []byte("\n")); err != nil || n != 3*3*2000 {
 		t.Errorf("%d lines in the scored log, %v", n, err)
 	}
 }

@@ -13,18 +13,13 @@ import (
 // watchFlags watch the rows that a server scores.
 type watchFlags struct {
 	Monitor    string         `group:"Monitor" file:"dir" placeholder:"DIR" help:"Watch what is scored, as monitor does: /monitor is the page, POST /v1/labels takes labels. The states are kept in this directory."`
-	FalseAlarm threshold.Rate `group:"Monitor" name:"false-alarm" placeholder:"RATE" help:"With --monitor: the probability that any alarm is ever raised if nothing changes, for each model (default 1%)."`
-	Audit      threshold.Rate `group:"Monitor" placeholder:"RATE" help:"With --monitor: choose this fraction of the rows by a hash of their ids, and list them in DIR/NAME.audited.jsonl to be labelled."`
+	FalseAlarm threshold.Rate `group:"Monitor" name:"false-alarm" needs:"monitor" placeholder:"RATE" help:"With --monitor: the probability that any alarm is ever raised if nothing changes, for each model (default 1%)."`
+	Audit      threshold.Rate `group:"Monitor" needs:"monitor" placeholder:"RATE" help:"With --monitor: choose this fraction of the rows by a hash of their ids, and list them in DIR/NAME.audited.jsonl to be labelled."`
 }
 
 // serve sets the option that watches. The caller closes the result.
 func (f *watchFlags) serve(s *cli.Session, o *serve.Options) (io.Closer, error) {
 	if f.Monitor == "" {
-		for param, rate := range map[string]threshold.Rate{"false-alarm": f.FalseAlarm, "audit": f.Audit} {
-			if !rate.IsZero() {
-				return io.NopCloser(nil), &diag.Error{Kind: diag.Usage, Param: param, Found: "without a monitor", Fixes: []diag.Fix{{Param: "monitor", Value: "DIR"}}}
-			}
-		}
 		return io.NopCloser(nil), nil
 	}
 	w, err := serve.NewWatches(f.Monitor, monitor.Options{FalseAlarm: f.FalseAlarm, Audit: f.Audit}, func(name string, err error) {

@@ -29,7 +29,7 @@ type uiCommand struct {
 	Files   []string `file:"in" arg:"" name:"[model] data" help:"A model file and labelled rows, or rows with scores alone; - is standard input."`
 	Score   string   `default:"score" placeholder:"COL" help:"The column of scores, without a model (default ${default})."`
 	Output  string   `file:"out" short:"o" placeholder:"MODEL" help:"Write the model with the operating points that the page saves here."`
-	HeldOut string   `file:"in" name:"held-out" placeholder:"DATA" help:"Other labelled rows that the page does not show: with --delta they give saved points a guarantee."`
+	HeldOut string   `file:"in" name:"held-out" needs:"delta" placeholder:"DATA" help:"Other labelled rows that the page does not show: with --delta they give saved points a guarantee."`
 	Port    int      `placeholder:"N" help:"Listen on this port of the loopback address (default: a random one)."`
 	Entity  string   `placeholder:"COL" help:"One alert per value of this column counts, with --time one a day (default: as the model's default point counts)."`
 	Delta   threshold.Rate
@@ -94,8 +94,6 @@ func (c *uiCommand) check() error {
 		return usage("port", strconv.Itoa(c.Port), "a number from 1 to 65535")
 	case c.HeldOut != "" && c.Output == "":
 		return usage("output", "", "the file for the model with saved points")
-	case c.HeldOut != "" && c.Delta.IsZero():
-		return usage("delta", "", "the probability with which the guarantee of a saved point may fail")
 	case c.HeldOut == "" && !c.Delta.IsZero():
 		return usage("held-out", "", "other rows for the guarantee, because a person who looks at rows chooses by them")
 	}
@@ -116,14 +114,16 @@ func (c *uiCommand) options(s *cli.Session) (*ui.Options, error) {
 		if c.model, err = c.Load(c.Files[0]); err != nil {
 			return nil, err
 		}
-		if format, err = formatFor(format, c.model); err != nil {
+		if format, err = verbs.FormatFor(format, c.model); err != nil {
 			return nil, err
 		}
 		entry = toptau.Entry{Model: c.model}
 	} else if model.IsFile(path) {
 		return nil, &diag.Error{Kind: diag.Usage, File: path, Found: "a model without data", Expected: "a model and labelled rows"}
 	}
-	format.Kept = append(format.Kept, keptColumns(c.Entity)...)
+	if c.Entity != "" {
+		format.Kept = append(format.Kept, c.Entity)
+	}
 	if c.model == nil {
 		c.data, err = toptau.ReadScored(s, path, c.Score, format)
 	} else {
@@ -139,7 +139,7 @@ func (c *uiCommand) options(s *cli.Session) (*ui.Options, error) {
 	}
 	s.Progress.Show(-1, "scoring %s", path)
 	x, err := toptau.Explore(s, c.data, entry, toptau.EvaluateOptions{Entity: c.Entity,
-		ReportDate: fileDate(path)})
+		ReportDate: verbs.FileDate(path)})
 	if err != nil {
 		return nil, err
 	}

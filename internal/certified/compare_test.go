@@ -28,8 +28,8 @@ func compared() []instance {
 	}
 }
 
-// middleAndMost returns the median, the largest value and the sum.
-func middleAndMost(values []float64) (middle, largest, total float64) {
+// middleAndLargest returns the median, the largest value and the sum.
+func middleAndLargest(values []float64) (middle, largest, total float64) {
 	if len(values) == 0 {
 		return 0, 0, 0
 	}

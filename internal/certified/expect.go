@@ -32,6 +32,47 @@ type classSample struct {
 // corners are where the hinges of a point have theirs: the edge of the threshold's band, and the threshold.
 type corners struct{ edge, t float64 }
 
+// zone is where the corner of a hinge is expected among the scores of a class.
+type zone struct {
+	centre, reach, width float64   // of the smoothed hinge: it is at most reach from the centre
+	noise                float64   // how far the true one may be from the centre
+	cuts                 []float64 // for the true one, and over all scores
+}
+
+const (
+	// knotsOfWidth is the number of knots in the width of a hinge, and mostKnots that in a zone. With leastKnots in a width, hinges
+	// between knots cost the bound about an eighth more than smooth ones: the part is 2/leastKnots^2.
+	knotsOfWidth = 32
+	leastKnots   = 4
+	mostKnots    = 256
+)
+
+// knots returns scores between which the corner is expected.
+func (z zone) knots() []float64 {
+	reach := z.reach + float64(z.width/2)
+	count := math.Ceil(2 * reach / z.width * knotsOfWidth)
+	near := Bin{Low: z.centre - reach, High: z.centre + reach}
+	return near.cutsInside(int(math.Min(mostKnots, count)))
+}
+
+// request asks for the sums over the intervals between ends, which are knots and an infinite one.
+func (z zone) request(ends []float64) Request {
+	finite := slices.DeleteFunc(slices.Clone(ends), func(x float64) bool { return math.IsInf(x, 0) })
+	return Request{Groups: ends, Moments: true, Origin: z.centre, Cuts: ascending(append(finite, z.cuts...))}
+}
+
+// around asks for rows of the zone, for the second derivative.
+func (z zone) around(h smoothed.Hinge, sign float64) Want {
+	w := Want{Low: z.centre - z.width, High: z.centre + z.width, Order: Spread, Limit: curvatureRows}
+	switch {
+	case h.Square && sign > 0: // it is not smoothed
+		w.Low, w.High = z.centre-z.noise, math.Inf(1)
+	case h.Square:
+		w.Low, w.High = math.Inf(-1), z.centre+z.noise
+	}
+	return w
+}
+
 // edgeDeviations is the error of a sample's edge that is allowed for, in standard deviations. edgeOfStep is the part of the change of the
 // sample's edge from one point to the next that the change on all rows may differ by. Chosen by hand.
 const (

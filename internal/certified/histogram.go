@@ -318,3 +318,55 @@ func (b *Bin) cutsInside(count int) []float64 {
 	}
 	return append(cuts, math.Nextafter(b.High, math.Inf(1)))
 }
+
+// divided returns the histogram with finer bins in the place of some of its bins. Finer bins elsewhere are
+// ignored. An empty histogram becomes the finer one.
+func (h histogram) divided(large, finer histogram) (out histogram) {
+	if len(h) == 0 {
+		return finer
+	}
+	for _, b := range h {
+		if len(large) == 0 || b.Low != large[0].Low {
+			out = append(out, b)
+			continue
+		}
+		large = large[1:]
+		for len(finer) > 0 && finer[0].Low < b.Low {
+			finer = finer[1:]
+		}
+		for len(finer) > 0 && finer[0].High <= b.High {
+			out, finer = append(out, finer[0]), finer[1:]
+		}
+	}
+	return out
+}
+
+// quantileEnds returns up to count ends of bins that divide the highest rows of an interval, most of them, into
+// parts of about equal numbers of rows.
+func (h histogram) quantileEnds(low, high float64, count, most int) (ends []float64) {
+	var inside histogram
+	total := 0
+	for k := len(h) - 1; k >= 0 && total < most; k-- {
+		if b := h[k]; b.Low < high && b.High >= low {
+			inside = append(inside, b)
+			total += b.Rows
+		}
+	}
+	rows, part := 0, 0
+	for _, b := range inside { // from the highest
+		rows += b.Rows
+		if want := float64(part+1) * float64(total) / float64(count); float64(rows) >= want {
+			if b.Low > low && b.Low < high {
+				ends = append(ends, b.Low)
+			}
+			part = int(float64(rows) * float64(count) / float64(total))
+		}
+	}
+	return ends
+}
+
+// ascending sorts ends and drops equal ones.
+func ascending(ends []float64) []float64 {
+	slices.Sort(ends)
+	return slices.Compact(ends)
+}

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"toptau/internal/certified/linalg"
-	"toptau/internal/detmath"
 )
 
 const (
@@ -18,6 +17,35 @@ const (
 	lineNoise     = 1e-12 // relative width of a bracket that rounding cannot shrink
 )
 
+// lineSearch finds the best point between two points, or on a ray.
+type lineSearch struct {
+	*state
+	eval *evaluator
+}
+
+// searchLine returns the point on the ray from one point through another at which F seems smallest; nil: it is one
+// of the two, or evaluating it would cost a pass. upper is F at the first.
+func (ls *lineSearch) searchLine(from *Point, to evaluation, upper float64) (next *Point, err error) {
+	if !ls.shape.KeepsScores {
+		return nil, nil
+	}
+	var alpha float64
+	switch {
+	case isZero(from.W):
+		alpha = ls.bestOnRay(&to)
+	case ls.useGroups:
+		if alpha, err = ls.bestByTrial(from, to.at, upper, to.f); err != nil {
+			return nil, err
+		}
+	default:
+		alpha = ls.bestOnHeld(from, to.at, lineSlack*(math.Min(ls.upper, to.f)-ls.lower))
+	}
+	if alpha == 0 || alpha == 1 {
+		return nil, nil
+	}
+	return pointBetween(from, to.at, alpha), nil
+}
+
 // line is F on the ray from + alpha (to - from), on the rows held and the groups. F is convex on it. So two
 // tangents with slopes of opposite sign bound it from below by the point where they meet, and F is evaluated
 // there next.
@@ -25,7 +53,7 @@ const (
 // The rows held are those that matter at both ends, or nearly so. A restricted problem on them is a lower bound
 // of F, and a good guess of where F is smallest. Whether it is right is seen when F is evaluated there.
 type line struct {
-	s                     *solver
+	s                     *state
 	pos, pop              segment
 	norm, slope, constant float64   // of the term in lambda
 	at                    []float64 // scores at the current alpha
@@ -37,33 +65,33 @@ type segment struct{ from, delta, weights []float64 }
 
 // bestOnHeld returns the alpha at which F, on the rows held, is smallest on the ray from one point through
 // another, to within slack. It returns 1 if to is as good.
-func (s *solver) bestOnHeld(from, to *Point, slack float64) (alpha float64) {
+func (ls *lineSearch) bestOnHeld(from, to *Point, slack float64) (alpha float64) {
 	step := make([]float64, len(from.W))
 	for j := range step {
 		step[j] = to.W[j] - from.W[j]
 	}
-	l := &line{s: s, norm: s.form.Lambda * linalg.Dot(step, step), slope: s.form.Lambda * linalg.Dot(from.W, step),
-		constant: s.form.Lambda / 2 * linalg.Dot(from.W, from.W)}
+	l := &line{s: ls.state, norm: ls.form.Lambda * linalg.Dot(step, step), slope: ls.form.Lambda * linalg.Dot(from.W, step),
+		constant: ls.form.Lambda / 2 * linalg.Dot(from.W, from.W)}
 	alpha = 1
-	s.withGroups(func() {
-		l.pos, l.pop = s.pos.segment(from.W, to.W), s.pop.segment(from.W, to.W)
-		if linalg.Sum(l.pop.weights) >= s.form.Kappa {
+	ls.withGroups(func() {
+		l.pos, l.pop = ls.pos.segment(from.W, to.W), ls.pop.segment(from.W, to.W)
+		if linalg.Sum(l.pop.weights) >= ls.form.Kappa {
 			alpha = l.minimise(slack)
 		}
 	})
 	return alpha
 }
 
-// crowdedTrials is the number of points of a line at which F is evaluated where not all rows that matter are held.
+// groupTrials is the number of points of a line at which F is evaluated where not all rows that matter are held.
 // Chosen by hand: each one costs a few sweeps over the scores, and no pass.
-const crowdedTrials = 9
+const groupTrials = 9
 
 // bestByTrial returns about the alpha at which F is smallest on the ray from one point through another, from values
 // of F: rows held and groups are not enough to tell where many rows matter. It is a search by parabolas, in a
 // bracket around the best value. first and last are F at the two points.
-func (s *solver) bestByTrial(from, to *Point, first, last float64) (float64, error) {
+func (ls *lineSearch) bestByTrial(from, to *Point, first, last float64) (float64, error) {
 	value := func(alpha float64) (float64, error) {
-		points, err := s.evaluate(0, pointBetween(from, to, alpha))
+		points, err := ls.eval.evaluate(0, pointBetween(from, to, alpha))
 		if err != nil {
 			return 0, err
 		}
@@ -72,7 +100,7 @@ func (s *solver) bestByTrial(from, to *Point, first, last float64) (float64, err
 	type trial struct{ alpha, f float64 }
 	a, b, c := trial{0, first}, trial{.5, 0}, trial{1, last}
 	var err error
-	for k := range crowdedTrials {
+	for k := range groupTrials {
 		next := b.alpha
 		if k > 0 {
 			// The vertex of the parabola through the three, kept off their neighbourhood.
@@ -222,87 +250,4 @@ func (l *line) minimise(slack float64) float64 {
 		return at1 // not worth another evaluation
 	}
 	return best.alpha
-}
-
-// The grid of a search on a ray from 0: factors of a point whose scores have standard deviation 1. Chosen by
-// hand; the search then narrows the best one.
-const (
-	rayDecades    = 6  // on each side of 1
-	raySteps      = 5  // a decade
-	rayNarrowings = 24 // by the golden ratio: to a part in 1e5 of a step
-)
-
-// evaluateRay returns the best point on the ray from 0 through another one, found from the scores at that one:
-// scores on a ray are multiples of each other. It evaluates F there.
-func (s *solver) evaluateRay(through *Point, limit int) (evaluation, error) {
-	points, err := s.evaluate(0, through)
-	if err != nil {
-		return evaluation{}, err
-	}
-	best := pointBetween(s.zero, through, s.bestOnRay(&points[0]))
-	if points, err = s.evaluate(limit, best); err != nil {
-		return evaluation{}, err
-	}
-	return points[0], nil
-}
-
-// bestOnRay returns the factor of a point at which the upper bound of F is smallest.
-func (s *solver) bestOnRay(e *evaluation) float64 {
-	var mass, mean, square float64
-	for _, b := range e.pop {
-		mass, mean, square = mass+b.Mass, mean+b.Score, square+b.Square
-	}
-	mean /= mass
-	spread := math.Sqrt(math.Max(0, square/mass-float64(mean*mean)))
-	if !(spread > 0) || math.IsInf(spread, 1) {
-		return 1
-	}
-	var z, weights, scaled []float64 // of the positives, if all are held
-	if s.allPositivesHeld() {
-		z, scaled, weights = make([]float64, s.pos.N), make([]float64, s.pos.N), s.pos.Weight
-		s.pos.scores(e.at.W, z)
-	}
-	half := s.form.Lambda / 2 * linalg.Dot(e.at.W, e.at.W)
-	value := func(alpha float64) float64 {
-		t := e.pop.scaled(alpha).threshold(&s.form).high
-		var loss float64
-		if z != nil {
-			for i, v := range z {
-				scaled[i] = alpha * v
-			}
-			loss = s.form.MeanLoss(t, scaled, weights, 1)
-		} else {
-			_, loss, _ = e.pos.scaled(alpha).loss(s.form.Squared, t, t)
-		}
-		return loss/s.shape.Positives.Mass + float64(alpha*alpha*half)
-	}
-	// The grid, in logarithms. Where all long points are as good, rounding must not choose the longest.
-	step := math.Ln10 / raySteps
-	at := func(x float64) float64 { return value(detmath.Exp(x) / spread) }
-	first, best := s.atZero, -rayDecades*step
-	for k := -rayDecades * raySteps; k <= rayDecades*raySteps; k++ {
-		if v := at(float64(k) * step); s.beats(v, detmath.Exp(float64(k)*step), first) {
-			first, best = v, float64(k)*step
-		}
-	}
-	// Golden section between the neighbours.
-	const golden = .6180339887498949
-	lo, hi := best-step, best+step
-	a, b := hi-float64(golden*(hi-lo)), lo+float64(golden*(hi-lo))
-	fa, fb := at(a), at(b)
-	for range rayNarrowings {
-		if fa <= fb {
-			hi, b, fb = b, a, fa
-			a = hi - float64(golden*(hi-lo))
-			fa = at(a)
-		} else {
-			lo, a, fa = a, b, fb
-			b = lo + float64(golden*(hi-lo))
-			fb = at(b)
-		}
-	}
-	if fa <= fb {
-		return detmath.Exp(a) / spread
-	}
-	return detmath.Exp(b) / spread
 }

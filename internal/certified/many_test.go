@@ -165,8 +165,8 @@ func slackPart(t *testing.T, s *section) {
 		}
 		solver := newSolver(context.Background(), NewMemory(x, o.Problem().Definition().Population), f, Options{})
 		solver.startAtZero()
-		solver.precise = true
-		exact, err := solver.evaluate(0, newPoint(r.W))
+		solver.eval.precise = true
+		exact, err := solver.eval.evaluate(0, newPoint(r.W))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -196,13 +196,13 @@ func slackOf(t *testing.T, s *solver, exact evaluation, count int, focused bool)
 		slices.Sort(list)
 		return slices.Compact(list)
 	}
-	answers, err := s.ask(Query{At: exact.at, Positives: Request{Cuts: cuts(exact.pos, 1+exact.t)},
+	answers, err := s.eval.ask(Query{At: exact.at, Positives: Request{Cuts: cuts(exact.pos, 1+exact.t)},
 		Population: Request{Cuts: cuts(exact.pop, exact.edge)}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	e := evaluation{at: exact.at, pos: newHistogram(answers[0].Positives.Bins), pop: newHistogram(answers[0].Population.Bins)}
-	s.bound(&e)
+	s.eval.bound(&e)
 	if noise := 1e-12 * exact.f; e.f < exact.fLow-noise || e.fLow > exact.f+noise {
 		t.Errorf("F is between %g and %g, with %d intervals between %g and %g", exact.fLow, exact.f, count, e.fLow, e.f)
 	}

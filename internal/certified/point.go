@@ -1,6 +1,11 @@
 package certified
 
-import "slices"
+import (
+	"math"
+	"slices"
+
+	"toptau/internal/certified/linalg"
+)
 
 // Point is a point w, with the scores of all rows there if its source keeps them. Evaluating F at a point
 // whose scores are kept costs no pass. A Point belongs to one source.
@@ -40,3 +45,7 @@ func between(from, to []float64, alpha float64) []float64 {
 	}
 	return w
 }
+
+func square(w []float64) float64 { return linalg.Dot(w, w) }
+
+func isFinite(v float64) bool { return math.Abs(v) <= math.MaxFloat64 }

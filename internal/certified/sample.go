@@ -57,18 +57,18 @@ func startFromSample(ctx context.Context, p method.Problem, small *matrix.Matrix
 	source := NewMemory(small, p.Definition().Population)
 	s := newSolver(ctx, source, f, Options{Gap: sampleGap, MaxPasses: samplePasses})
 	if worthSmoothing(whole, shape) {
-		if err := s.startWide(); err != nil {
+		if err := s.start.startWide(); err != nil {
 			return nil, source.visits
 		}
-		if s.last, err = s.descend(*s.start); err != nil {
+		if s.descent.last, err = s.descent.descend(*s.start.from); err != nil {
 			return nil, source.visits
 		}
-		if s.last.width > 0 {
+		if s.descent.last.width > 0 {
 			// A point belongs to its source: the large problem gets one of its own.
-			return &start{at: newPoint(s.last.at.W), width: s.last.width, shift: s.last.shift}, source.visits
+			return &start{at: newPoint(s.descent.last.at.W), width: s.descent.last.width, shift: s.descent.last.shift}, source.visits
 		}
 	}
-	s.start = nil
+	s.start.from = nil
 	if err := s.solve(); err != nil || isZero(s.best.at.W) {
 		return nil, source.visits
 	}
@@ -90,21 +90,6 @@ func manyOnTop(f *form.Form, shape Shape) bool {
 		least = topAtOnce * float64(shape.Cols)
 	}
 	return shape.Positives.Rows+shape.Population.Rows > sampleAbove && f.Kappa >= least
-}
-
-// startWide makes a descent on the smoothed problem the start: from the best point on the ray through the difference
-// of the means, or from w = 0, with wide hinges.
-func (s *solver) startWide() error {
-	s.startAtZero()
-	e, err := s.startOnRay()
-	if err != nil {
-		return err
-	}
-	s.start = &start{at: e.at, width: firstWidth * s.atZero, shift: s.pos.Shift}
-	if e.f >= s.atZero {
-		s.start.at = s.zero
-	}
-	return nil
 }
 
 // thinned returns a sample of a large matrix, or nil.

@@ -4,21 +4,22 @@ import (
 	"math"
 
 	"toptau/internal/certified/form"
-	"toptau/internal/certified/linalg"
 	"toptau/internal/certified/restricted"
-	"toptau/internal/objective"
 )
 
-// NormProof shows how short a solution W of a problem with lambda = 0 is. (P, A) is a dual point of the same
-// problem with Lambda > 0, whose value D bounds F(w) + Lambda/2 |w|^2 from below. So a w with F(w) <= F(W) has
-// |w|^2 >= 2 (D - F(W))/Lambda.
-type NormProof struct {
-	Lambda float64
-	P, A   Sparse
-	// More of the dual point: multipliers of groups of rows; from SolveSource only.
-	GroupsP, GroupsA []GroupValue
-
-	Bound float64 // every w with F(w) <= F(W) has |w| >= Bound; 0 proves nothing
+// run solves the problem. A cancelled context is not an error.
+func (s *solver) run() (Result, error) {
+	err := s.solve()
+	if err == nil {
+		err = s.shorten()
+	}
+	if err != nil && !isCancelled(err) {
+		return Result{}, err
+	}
+	s.shrinkBall()
+	r := s.result()
+	r.Cancelled = err != nil
+	return r, nil
 }
 
 const (
@@ -137,13 +138,13 @@ func (s *solver) improveFrom(zero *solver) error {
 	if !zero.endedByDescent() {
 		return s.improve()
 	}
-	from := zero.last
+	from := zero.descent.last
 	from.at = zero.best.at
 	var err error
-	if s.last, err = s.descend(from); err != nil || s.done() || s.form.Squared {
+	if s.descent.last, err = s.descent.descend(from); err != nil || s.done() || s.form.Squared {
 		return err
 	}
-	if err := s.addNearRows(s.best); err != nil {
+	if err := s.eval.addNearRows(s.best); err != nil {
 		return err
 	}
 	return s.improve()
@@ -153,8 +154,6 @@ func (s *solver) improveFrom(zero *solver) error {
 func (s *solver) normIsTight() bool {
 	return 2*(s.upper-s.lower) <= float64(normLoss*s.form.Lambda*square(s.best.at.W))
 }
-
-func square(w []float64) float64 { return linalg.Dot(w, w) }
 
 // withLambda returns a solver of the problem with another lambda. It starts from the best point and the dual
 // point of this solve, and shares its rows.
@@ -186,9 +185,6 @@ func (s *solver) withLambda(lambda float64) *solver {
 	return a
 }
 
-// endedByDescent reports whether the lower bound is that of a smoothed problem, which holds no rows.
-func (s *solver) endedByDescent() bool { return len(s.dual.p.groups) > 0 && s.dual.p.entries == 0 }
-
 // acceptShort takes over the best point of a problem with lambda, and its proof, if that point is as good as
 // allowed.
 func (s *solver) acceptShort(a *solver, allowed float64) bool {
@@ -203,32 +199,4 @@ func (s *solver) acceptShort(a *solver, allowed float64) bool {
 		s.norm = NormProof{Lambda: a.form.Lambda, P: r.P, A: r.A, GroupsP: r.GroupsP, GroupsA: r.GroupsA, Bound: normBound(a.lower, s.upper, a.form.Lambda)}
 	}
 	return true
-}
-
-// normBoundAt returns the bound of a norm's proof at a point whose objective is known.
-func normBoundAt(o *objective.Objective, at objective.Value, proof *NormProof) (float64, error) {
-	p, a, err := expandBoth(o, proof.P, proof.A)
-	if err != nil {
-		return 0, err
-	}
-	dual, err := o.DualInBall(p, a, 0) // for its parts
-	if err != nil {
-		return 0, err
-	}
-	return normBound(dual.Gain-square(dual.V)/(2*proof.Lambda), at.F, proof.Lambda), nil
-}
-
-// normBound returns the root of 2 (d - f)/lambda, or 0.
-func normBound(d, f, lambda float64) float64 { return math.Sqrt(math.Max(0, 2*(d-f)/lambda)) }
-
-// valueHeld returns F on the rows held and the groups, a lower bound of F.
-func (s *solver) valueHeld(w []float64) (value float64) {
-	s.withGroups(func() {
-		z, positives := make([]float64, s.pop.N), make([]float64, s.pos.N)
-		s.pop.Times(w, z)
-		s.pos.Times(w, positives)
-		t, _, _ := s.form.Threshold(z, s.pop.Weight, nil)
-		value = s.form.MeanLoss(t, positives, s.pos.Weight, s.shape.Positives.Mass)
-	})
-	return value
 }

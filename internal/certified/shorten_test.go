@@ -160,7 +160,7 @@ func shortestPart(t *testing.T, s *section) {
 			}
 		}
 	}
-	middle, most, _ := middleAndMost(ratios)
+	middle, most, _ := middleAndLargest(ratios)
 	s.paragraph(fmt.Sprintf(`%d problems, and %d more whose optimum is w = 0. The ratio is %.4f in the median and %.4g at most, for %.1f more
 		passes on average.`, problems, zeros, middle, most, float64(passes)/float64(problems)))
 	s.list("Ratios above 1.01", longer)
@@ -191,7 +191,7 @@ func solveOnly(t *testing.T, o *objective.Objective) (Result, time.Duration) {
 	began := processor()
 	s := newSolver(ctx, NewMemory(o.Matrix(), o.Problem().Definition().Population), f, Options{})
 	if small := thinned(o.Matrix()); small != nil {
-		s.start, _ = startFromSample(ctx, o.Problem(), small, &f, s.source.Shape())
+		s.start.from, _ = startFromSample(ctx, o.Problem(), small, &f, s.source.Shape())
 	}
 	if err := s.solve(); err != nil && !isCancelled(err) {
 		t.Fatal(err)

@@ -18,7 +18,7 @@ import (
 // smoothedAt evaluates a problem smoothed over a width.
 func smoothedAt(t *testing.T, s *solver, w []float64, width float64) *smoothedPoint {
 	t.Helper()
-	e, err := s.evaluateSmoothed(newPoint(w), width)
+	e, err := s.descent.evaluateSmoothed(newPoint(w), width)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,13 +52,13 @@ func TestSmoothed(t *testing.T) {
 			}
 			s := newSolver(context.Background(), memory, f, Options{})
 			s.startAtZero()
-			s.precise = true
-			s.holdNothing(linalg.NewShift(len(w)))
+			s.eval.precise = true
+			s.empty(&s.shape, linalg.NewShift(len(w)))
 			at := smoothedAt(t, s, w, .3)
 			checkDerivatives(t, label(n), smoothedAt(t, s, w, .3).Evaluation,
 				func(w []float64) float64 { return smoothedAt(t, s, w, .3).Value })
 			s.lower = math.Inf(-1)
-			bound := s.acceptSmoothBound(at)
+			bound := s.descent.acceptSmoothBound(at)
 			result := s.result()
 			memory.divide(result.GroupsP, 0, x.Positives.Rows(), &result.P)
 			memory.divide(result.GroupsA, memory.first(), x.Rows(), &result.A)
@@ -84,9 +84,9 @@ func checkAtOnce(t *testing.T, name string, exact *solver, o *objective.Objectiv
 	source := &remote{Memory: memory}
 	s := newSolver(context.Background(), source, exact.form, Options{Gap: 1e-2})
 	s.startAtZero()
-	s.holdNothing(linalg.NewShift(x.Cols()))
+	s.empty(&s.shape, linalg.NewShift(x.Cols()))
 	sample := &matrix.Matrix{Positives: x.Positives.Every(1, 2), Negatives: x.Negatives.Every(1, 2)}
-	s.expected = newExpectation(sample, o.Problem().Definition().Population, s.form, s.shape)
+	s.eval.expected = newExpectation(sample, o.Problem().Definition().Population, s.form, s.shape)
 	got := smoothedAt(t, s, want.W, want.Hinge.Width)
 	if source.asked > 3 { // more than 1 if the sample was far off
 		t.Errorf("%s: %d questions", name, source.asked)
@@ -100,7 +100,7 @@ func checkAtOnce(t *testing.T, name string, exact *solver, o *objective.Objectiv
 		t.Errorf("%s: gradient off by %g of %g", name, math.Sqrt(square(g)), math.Sqrt(square(h)))
 	}
 	s.lower = math.Inf(-1)
-	bound := s.acceptSmoothBound(got)
+	bound := s.descent.acceptSmoothBound(got)
 	result := s.result()
 	memory.divide(result.GroupsP, 0, x.Positives.Rows(), &result.P)
 	memory.divide(result.GroupsA, memory.first(), x.Rows(), &result.A)

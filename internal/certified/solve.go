@@ -3,84 +3,28 @@ package certified
 import (
 	"context"
 	"math"
+	"slices"
 
 	"toptau/internal/certified/form"
-	"toptau/internal/matrix"
+	"toptau/internal/certified/restricted"
+	"toptau/method"
 )
 
-// Options are the settings of a solve. The zero value means the defaults.
-type Options struct {
-	Gap        float64        // gap of the decrease at which to stop; 0: 1e-6
-	MaxPasses  int            // passes over the population after which to stop; 0: no limit
-	MaxSystems int            // Newton systems after which to stop, at the end of a round; 0: no limit
-	Progress   func(Progress) // called after every round; nil: not
-	Start      []float64      // SolveSource: a direction to start in; nil: the difference of the class means
-	Sample     *matrix.Matrix // SolveSource: some rows of each class, whose solution is a start; nil: none
-}
-
-// Progress is the state of a solve.
-type Progress struct {
-	Round, Passes int
-	Systems       int // Newton systems so far
-	Upper, Lower  float64
-	AtZero        float64
-	WorkingSet    int
-}
-
-func (o Options) gap() float64 {
-	if o.Gap > 0 {
-		return o.Gap
-	}
-	return 1e-6
-}
-
-// problem is the problem of a solve, with facts about its data that cost no pass.
-type problem struct {
-	form   form.Form
-	shape  Shape
-	atZero float64 // F(0)
-	zero   *Point  // w = 0
-}
-
-// effort counts what a solve costs.
-type effort struct {
-	rounds, systems int
-	passesBefore    int     // passes over the source before this solve
-	readsBefore     float64 // row reads of the source before this solve
-}
-
-// solver is a solve in progress.
+// solver is a solve in progress: its parts find a start, evaluate F, search lines and descend on the smoothed problem. It
+// solves the problem restricted to the rows held until the bounds meet.
 type solver struct {
-	ctx    context.Context
-	source Source
-	opt    Options
-	problem
-	bounds
-	workingSet
-	effort
+	*state
+	eval    *evaluator
+	line    lineSearch
+	descent *descent
+	start   *starter
 
-	start    *start      // where to start; nil: along the difference of the means
-	last     start       // where the descent on the smoothed problem ended; width 0: there was none
-	precise  bool        // bound F up to rounding
-	claims   bool        // bound F as narrowly as a certificate claims it
-	enough   func() bool // a further reason to stop; nil: none
-	solution *Point      // the last solution of a restricted problem
-	norm     NormProof   // for lambda = 0: how short the best point is
-	lastGap  float64     // difference of the bounds at the last scan
-	scratch  []float64   // scores of the rows held
-
-	// sample stands for the source where a question would cost a pass and the answer only chooses where to start; nil: there is none.
-	sample   *Memory
-	expected *expectation // of the scores at the next point; nil: nothing but what is held
-
-	lastEdge, lastTop float64 // of the last evaluation: the edge, and the highest score
+	solution *Point    // the last solution of a restricted problem
+	norm     NormProof // for lambda = 0: how short the best point is
+	lastGap  float64   // difference of the bounds at the last scan
 }
 
 const (
-	// doneMargin is the part of the target at which the solver stops. The certificate is recomputed apart
-	// from the solver, and the rest allows for its rounding.
-	doneMargin = .95
-
 	// innerOfGap and innerOfTarget are the tolerance of the inner solves, as parts of the difference of the
 	// bounds and of the target. A tolerance relative to the restricted problem's own value made no progress
 	// at first, while few rows are held. On nine hard instances .3, .1, .03 and .003 of the gap took 81, 71,
@@ -92,25 +36,52 @@ const (
 	// roundsWithNoRow such rounds the solve ends.
 	tightening      = 100
 	roundsWithNoRow = 3
-
-	// leastTarget is the smallest target, as a part of gap F(0): where F(0) is all but optimal the possible
-	// decrease is rounding.
-	leastTarget = 1e-3
 )
 
-// target returns the difference of the bounds at which the solve is done.
-func (s *solver) target() float64 {
-	return math.Max(s.opt.gap()*(s.atZero-math.Max(s.lower, 0)), leastTarget*s.opt.gap()*s.atZero)
+// formOn returns the form of a problem on a source's data.
+func formOn(source Source, p method.Problem) (form.Form, error) {
+	bound, err := p.Rule().Bind(source.Shape().Population)
+	if err != nil {
+		return form.Form{}, err
+	}
+	return form.Bind(p, bound)
 }
 
-func (s *solver) done() bool {
-	return s.upper-s.lower <= doneMargin*s.target() || s.enough != nil && s.enough()
+// newSolver returns a solver that counts passes from here on.
+func newSolver(ctx context.Context, source Source, f form.Form, opt Options) *solver {
+	s := &state{ctx: ctx, source: source, opt: opt, problem: problem{form: f}}
+	s.passesBefore, s.readsBefore = source.Readings()
+	eval := &evaluator{state: s}
+	line, descent := lineSearch{s, eval}, &descent{state: s, eval: eval}
+	start := &starter{state: s, eval: eval, line: line, descent: descent}
+	return &solver{state: s, eval: eval, line: line, descent: descent, start: start, lastGap: math.Inf(1)}
+}
+
+// result returns the best point and bounds so far.
+func (s *solver) result() Result {
+	passes, reads := s.source.Readings()
+	r := Result{
+		W: slices.Clone(s.best.at.W), Threshold: s.best.t, Objective: s.upper, LowerBound: s.lower, AtZero: s.atZero,
+		Passes: passes - s.passesBefore, RowReads: reads - s.readsBefore, Iterations: s.systems, Rounds: s.rounds,
+		Norm: s.norm, requestedGap: s.opt.gap(),
+	}
+	if s.pop != nil {
+		r.WorkingSet = s.pop.N
+		rows := max(1, s.shape.Population.Rows+s.shape.Positives.Rows)
+		r.RowReads += s.pop.Visits / float64(rows)
+		r.P, r.GroupsP = s.pos.multipliers(s.dual.p)
+		r.A, r.GroupsA = s.pop.multipliers(s.dual.a)
+	}
+	if s.form.Lambda == 0 {
+		r.BallRadius = s.radius
+	}
+	return r
 }
 
 // solve finds a start and improves it. An error of the context ends it early; the solver then has the best
 // point and bounds so far.
 func (s *solver) solve() error {
-	if err := s.chooseStart(); err != nil {
+	if err := s.start.chooseStart(); err != nil {
 		return err
 	}
 	return s.improve()
@@ -148,20 +119,29 @@ func (s *solver) improve() error {
 	return nil
 }
 
-// limitReached reports whether the solve has made all passes or solved all Newton systems that it may.
-func (s *solver) limitReached() bool {
-	passes, _ := s.source.Readings()
-	return s.opt.MaxPasses > 0 && passes-s.passesBefore >= s.opt.MaxPasses ||
-		s.opt.MaxSystems > 0 && s.systems >= s.opt.MaxSystems
+// solveRestricted solves the problem on the rows held and the groups, and returns the point to look at next.
+func (s *solver) solveRestricted(tolerance float64) (w []float64) {
+	s.withGroups(func() {
+		var attempts []restricted.Result
+		w, attempts = s.solveOnRows(s.form, tolerance)
+		for k := range attempts {
+			s.acceptBound(&attempts[k])
+		}
+	})
+	return w
 }
 
-func (s *solver) report() {
-	if s.opt.Progress == nil {
-		return
+// pointAt returns the point of a solution of the restricted problem. It may be the best point, if that is
+// optimal on the rows held, w = 0, where a cold start begins, or the last solution. Then its scores may be
+// kept.
+func (s *solver) pointAt(w []float64) *Point {
+	for _, p := range []*Point{s.best.at, s.zero, s.solution} {
+		if p != nil && slices.Equal(w, p.W) {
+			return p
+		}
 	}
-	passes, _ := s.source.Readings()
-	s.opt.Progress(Progress{Round: s.rounds, Passes: passes, Systems: s.systems, Upper: s.upper, Lower: s.lower,
-		AtZero: s.atZero, WorkingSet: s.pop.N})
+	s.solution = newPoint(w)
+	return s.solution
 }
 
 // slowRound is the ratio of successive gaps above which a round counts as slow: the number of near rows is
@@ -177,7 +157,7 @@ func (s *solver) scan(to *Point) (int, error) {
 		s.limits.near = min(2*s.limits.near, s.limits.held)
 	}
 	s.lastGap = gap
-	points, err := s.evaluateForViolators(to)
+	points, err := s.eval.evaluateForViolators(to)
 	if err != nil {
 		return 0, err
 	}
@@ -186,12 +166,12 @@ func (s *solver) scan(to *Point) (int, error) {
 		return 0, err
 	}
 	// A source that keeps scores has those of every point of the line.
-	next, err := s.searchLine(from, points[0], upper)
+	next, err := s.line.searchLine(from, points[0], upper)
 	if err != nil {
 		return 0, err
 	}
 	if next != nil {
-		if points, err = s.evaluateForViolators(next); err != nil {
+		if points, err = s.eval.evaluateForViolators(next); err != nil {
 			return 0, err
 		}
 		if err := s.addPoint(points[0]); err != nil {
@@ -204,32 +184,9 @@ func (s *solver) scan(to *Point) (int, error) {
 // addPoint keeps a point if it is the best so far, and adds the rows that matter there.
 func (s *solver) addPoint(e evaluation) error {
 	s.accept(e)
-	s.crowded = s.crowded || e.above > s.limits.held
-	if !s.crowded {
+	s.useGroups = s.useGroups || e.above > s.limits.held
+	if !s.useGroups {
 		s.addViolators(e)
 	}
-	return s.addNearRows(e)
-}
-
-// searchLine returns the point on the ray from one point through another at which F seems smallest; nil: it is one
-// of the two, or evaluating it would cost a pass. upper is F at the first.
-func (s *solver) searchLine(from *Point, to evaluation, upper float64) (next *Point, err error) {
-	if !s.shape.KeepsScores {
-		return nil, nil
-	}
-	var alpha float64
-	switch {
-	case isZero(from.W):
-		alpha = s.bestOnRay(&to)
-	case s.crowded:
-		if alpha, err = s.bestByTrial(from, to.at, upper, to.f); err != nil {
-			return nil, err
-		}
-	default:
-		alpha = s.bestOnHeld(from, to.at, lineSlack*(math.Min(s.upper, to.f)-s.lower))
-	}
-	if alpha == 0 || alpha == 1 {
-		return nil, nil
-	}
-	return pointBetween(from, to.at, alpha), nil
+	return s.eval.addNearRows(e)
 }

@@ -22,15 +22,15 @@ type lineModel struct {
 type lineRows struct{ z, v, m []float64 }
 
 // newLineModel returns the model of a step from a point whose rows near the corners are given.
-func (s *solver) newLineModel(now *smoothedPoint, positives, population []smoothed.Row, step []float64) *lineModel {
-	l := &lineModel{form: s.form, mass: s.shape.Positives.Mass}
-	l.onCorners = l.population.add(population, &s.expected.population, now.W, step, func(z float64) bool {
+func newLineModel(p *problem, sample *expectation, now *smoothedPoint, positives, population []smoothed.Row, step []float64) *lineModel {
+	l := &lineModel{form: p.form, mass: p.shape.Positives.Mass}
+	l.onCorners = l.population.add(population, &sample.population, now.W, step, func(z float64) bool {
 		return now.Hinge.Curvature(z-now.Level) > 0
-	}, s.shape.Population.Mass)
-	l.onCorners += l.positives.add(positives, &s.expected.positives, now.W, step, func(z float64) bool {
+	}, p.shape.Population.Mass)
+	l.onCorners += l.positives.add(positives, &sample.positives, now.W, step, func(z float64) bool {
 		return now.Loss.Curvature(1+now.Top-z) > 0
-	}, s.shape.Positives.Mass)
-	l.penalty = [2]float64{s.form.Lambda * linalg.Dot(now.W, step), s.form.Lambda * square(step)}
+	}, p.shape.Positives.Mass)
+	l.penalty = [2]float64{p.form.Lambda * linalg.Dot(now.W, step), p.form.Lambda * square(step)}
 	return l
 }
 

@@ -203,7 +203,7 @@ func summary(all []measured, of func(m *measured) bool) []string {
 			reached++
 		}
 	}
-	middle, largest, total := middleAndMost(took)
+	middle, largest, total := middleAndLargest(took)
 	return []string{fmt.Sprintf("%d of %d", reached, len(took)), fmt.Sprintf("%.1f", float64(passes)/float64(len(took))), fmt.Sprint(most),
 		fmt.Sprintf("%.0f", reads), fmt.Sprintf("%.2f", middle), fmt.Sprintf("%.2f", largest), fmt.Sprintf("%.1f", total)}
 }

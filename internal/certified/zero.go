@@ -14,29 +14,6 @@ import (
 	"toptau/threshold"
 )
 
-// Verdict is the answer to the question whether w = 0 is a global minimiser.
-type Verdict int
-
-const (
-	Undecided Verdict = iota
-	ZeroIsOptimal
-	ZeroIsNotOptimal
-)
-
-// String returns yes, no or undecided.
-func (v Verdict) String() string {
-	return [...]string{"undecided", "yes", "no"}[v]
-}
-
-// Answer returns the verdict for reports; nil means undecided.
-func (v Verdict) Answer() *bool {
-	if v == Undecided {
-		return nil
-	}
-	yes := v == ZeroIsOptimal
-	return &yes
-}
-
 // Zero is the decision whether w = 0 minimises the objective, with its proof.
 //
 // With a mean of the largest scores, w = 0 is optimal if and only if the mean m of the positives is in the
@@ -224,8 +201,6 @@ func gradientAtZero(ctx context.Context, source Source, size []float64) (Zero, e
 	return z, nil
 }
 
-func isFinite(v float64) bool { return math.Abs(v) <= math.MaxFloat64 }
-
 // positivesAsHull decides for all rows as population (the paper's Corollary topmean). The positives, in
 // proportion to their weights, are weights a if their mass is at least kappa.
 func positivesAsHull(source *Memory) Zero {
@@ -271,10 +246,10 @@ func hullOfPopulation(ctx context.Context, data Source, f form.Form, opt Options
 	}
 	z := Zero{Scale: scale}
 	s := newSolver(ctx, source, f, opt)
-	s.precise = true // the verdict may hang on the last digits
+	s.eval.precise = true // the verdict may hang on the last digits
 	s.enough = func() bool { return s.upper < 1-hullMargin || 1-s.lower <= hullMargin }
 	if manyOnTop(&f, source.Shape()) { // as a training problem does
-		if err := s.startWide(); err != nil && !isCancelled(err) {
+		if err := s.start.startWide(); err != nil && !isCancelled(err) {
 			return z, err
 		}
 	}
@@ -286,7 +261,7 @@ func hullOfPopulation(ctx context.Context, data Source, f form.Form, opt Options
 	}
 	if s.upper < 1 {
 		// Check the direction on the data, apart from the solver.
-		e, err := s.evaluate(0, s.best.at)
+		e, err := s.eval.evaluate(0, s.best.at)
 		if err != nil {
 			z.Cancelled = true
 			return z, failure(ctx, err)

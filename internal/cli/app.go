@@ -37,9 +37,12 @@ type App struct {
 	Examples    map[string][]string
 
 	// Options describes the flags of fields without tags, those of the library's option structs that verbs embed. The key
-	// is a flag's name, or a verb's name, a space and a flag's name. Fields whose type or name is in Hidden are no flags.
+	// is a flag's name, or a verb's name, a space and a flag's name. Fields whose name is in Hidden,
+	// alone or after their type and a dot, are no flags.
 	Options map[string]Option
 	Hidden  []string
+
+	needs map[*kong.Flag]string // the flag without which a flag has no meaning; "": none
 }
 
 // Option describes a flag that has no tags of its own.
@@ -51,6 +54,7 @@ type Option struct {
 	Short       rune
 	Whole       bool   // a repeatable flag whose values are not split at commas
 	File        string // as the struct tag file
+	Needs       string // as the struct tag needs
 	Required    bool
 	Values      []string // what shells complete; nil: files, or nothing
 }
@@ -61,6 +65,8 @@ type Flags struct {
 	Quiet   bool             `short:"q" help:"Show no progress on standard error."`
 	Threads *int             `placeholder:"N" help:"Use at most N threads, and at most one per processor. Results do not depend on it (default: all processors)."`
 	Version kong.VersionFlag `help:"Print the version."`
+
+	ProgressLines bool `hidden:"" help:"Print progress as JSON lines on standard error, for programs."`
 }
 
 // Main runs a command with the process's arguments, streams and signals, and exits.
@@ -92,7 +98,11 @@ func (a *App) Parser(options ...kong.Option) (*kong.Kong, error) {
 	}
 	hidden := make([]string, len(a.Hidden))
 	for i, name := range a.Hidden {
-		hidden[i] = `\.` + name + "$"
+		if verb, field, found := strings.Cut(name, "."); found {
+			hidden[i] = "^" + verb + `(\[.*\])?\.` + field + "$" // verbs are generic types
+		} else {
+			hidden[i] = `\.` + name + "$"
+		}
 	}
 	all := []kong.Option{kong.Name(a.Name), kong.Description(a.Description), kong.UsageOnError(), vars,
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}), kong.PostBuild(a.describeOptions)}
@@ -105,6 +115,7 @@ func (a *App) Parser(options ...kong.Option) (*kong.Kong, error) {
 // describeOptions attaches the Options to the flags without help. A flag without a description is an error, so that no field
 // becomes a flag by accident.
 func (a *App) describeOptions(parser *kong.Kong) error {
+	a.needs = map[*kong.Flag]string{}
 	for _, verb := range parser.Model.Leaves(false) {
 		if lines := a.Examples[verb.Name]; lines != nil {
 			verb.Detail = "Examples:\n\n    " + strings.Join(lines, "\n    ")
@@ -118,6 +129,9 @@ func (a *App) describeOptions(parser *kong.Kong) error {
 					}
 				}
 				option.describe(f)
+				a.needs[f] = option.Needs
+			} else {
+				a.needs[f] = f.Tag.Get("needs")
 			}
 			switch {
 			case f.PlaceHolder == "BYTES":
@@ -221,6 +235,9 @@ func (s *Session) runVerb(args []string) (err error) {
 	if err := checkEmpty(parsed); err != nil {
 		return err
 	}
+	if err := s.app.checkNeeds(parsed); err != nil {
+		return err
+	}
 	s.flags = map[string]bool{}
 	for _, f := range parsed.Flags() {
 		s.flags[f.Name] = true
@@ -234,6 +251,9 @@ func (s *Session) runVerb(args []string) (err error) {
 	}
 	s.JSON = flags.JSON
 	s.Progress = newProgress(s.Stderr, flags.Quiet || flags.JSON)
+	if flags.ProgressLines {
+		s.Progress = &Progress{w: s.Stderr, lines: true}
+	}
 	s.shown.Store(s.Progress)
 	if err := s.checkFiles(s.app.filesOf(parsed)); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -16,6 +17,7 @@ type Progress struct {
 	started time.Time
 	last    time.Time // when the line was last written
 	shown   bool      // the line is on the screen
+	lines   bool      // each is a line of JSON instead
 
 	remaining remaining
 }
@@ -59,12 +61,24 @@ func (p *Progress) Show(done float64, format string, args ...any) {
 	if now.Sub(p.last) < 200*time.Millisecond {
 		return
 	}
-	p.last, p.shown = now, true
+	p.last = now
+	if p.lines {
+		line, _ := json.Marshal(progressLine{done, fmt.Sprintf(format, args...)}) // of a number and a text: no error
+		fmt.Fprintf(p.w, "%s\n", line)
+		return
+	}
+	p.shown = true
 	left := ""
 	if d, known := p.remaining.estimate(now.Sub(p.started), done); known {
 		left = ", about " + timeLeft(d) + " left"
 	}
 	fmt.Fprintf(p.w, "\r\x1b[K%s%s", fmt.Sprintf(format, printableArgs(args)...), left)
+}
+
+// progressLine is a line of progress for programs.
+type progressLine struct {
+	Done float64 `json:"progress"` // 0 to 1, negative if unknown
+	Text string  `json:"text"`
 }
 
 // Clear removes the line.

@@ -17,6 +17,17 @@ func TestProgressIsSilentWithoutATerminal(t *testing.T) {
 	}
 }
 
+func TestProgressLines(t *testing.T) {
+	var b strings.Builder
+	p := &Progress{w: &b, lines: true}
+	p.Start()
+	p.Show(0.5, "fold %d \"x\"", 2)
+	p.Clear()
+	if want := `{"progress":0.5,"text":"fold 2 \"x\""}` + "\n"; b.String() != want {
+		t.Errorf("printed %q, want %q", b.String(), want)
+	}
+}
+
 // The raw estimates of a search were 34 s, 143 s, 57 s and 28 s within half a minute. What is shown moves slowly.
 func TestTimeLeftIsSteady(t *testing.T) {
 	var r remaining

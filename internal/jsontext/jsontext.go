@@ -1,5 +1,5 @@
-// Package jsontext scans JSON (RFC 8259) in place: no tree, no map, no reflection. Numbers stay text, so that
-// each reader decides how they are rounded.
+// Package jsontext scans JSON (RFC 8259) in place, and writes its texts and numbers: no tree, no map, no reflection.
+// Numbers stay text, so that each reader decides how they are rounded.
 package jsontext
 
 import (

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"toptau/internal/jsontext"
+	"toptau/internal/scoredrow"
 	"toptau/model"
 )
 
@@ -22,17 +24,17 @@ func (r *rows) appendJSON(b []byte, point int) []byte {
 			b = append(b, ',')
 		}
 		first = false
-		b = r.appendResult(b, point, c, row, bad)
+		b = r.appendResult(b, r.b.inList, point, c, row, bad)
 	})
 	b = append(b, `],"warnings":[`...)
 	if r.s.extra > 0 {
 		b = append(b, `{"code":"extra-columns","text":`...)
-		b = appendText(b, strconv.Itoa(r.s.extra)+" values of columns that the model does not have were ignored")
+		b = jsontext.AppendText(b, strconv.Itoa(r.s.extra)+" values of columns that the model does not have were ignored")
 		b = append(b, '}')
 	}
 	if n := len(r.bad); n > 0 && r.rowOptions.bad == skipRows {
 		b = append(b, `{"code":"rejected-rows","text":`...)
-		b = appendText(b, strconv.Itoa(n)+" rows without a score were left out")
+		b = jsontext.AppendText(b, strconv.Itoa(n)+" rows without a score were left out")
 		b = append(b, '}')
 	}
 	return append(b, "]}\n"...)
@@ -42,7 +44,7 @@ func (r *rows) appendJSON(b []byte, point int) []byte {
 func (r *rows) appendLines(b []byte, point int) []byte {
 	r.each(func(c *chunk, row int, bad *rowProblem) {
 		if bad == nil || r.rowOptions.bad != skipRows {
-			b = append(r.appendResult(b, point, c, row, bad), '\n')
+			b = append(r.appendResult(b, r.b.inLines, point, c, row, bad), '\n')
 		}
 	})
 	return b
@@ -70,109 +72,41 @@ func (r *rows) each(yield func(c *chunk, row int, bad *rowProblem)) {
 }
 
 // appendResult appends the result of a row.
-func (r *rows) appendResult(b []byte, point int, c *chunk, row int, bad *rowProblem) []byte {
-	b = append(b, `{"row":`...)
-	if bad != nil {
-		b = strconv.AppendInt(b, int64(bad.row), 10)
-		b = append(b, `,"error":`...)
-		return append(bad.appendError(b, r.terse), '}')
+func (r *rows) appendResult(b []byte, f *scoredrow.Format, point int, c *chunk, row int, bad *rowProblem) []byte {
+	out := &r.out
+	if *out = (scoredrow.Row{ID: out.ID[:0], Decisions: out.Decisions[:0], Missing: out.Missing[:0], Unknown: out.Unknown[:0]}); bad != nil {
+		out.Number, out.Problem = bad.row, bad.appendError(nil, r.terse)
+		return f.Append(b, out)
 	}
-	b = strconv.AppendInt(b, int64(c.number[row]), 10)
+	out.Number = c.number[row]
 	if id := c.id[row]; id.form != noID {
-		b = append(b, `,"id":`...)
-		if id.form == textID {
-			b = appendText(b, string(c.textOf(id)))
-		} else {
-			b = append(b, c.textOf(id)...)
-		}
+		out.ID = append(out.ID, scoredrow.Value{Text: c.textOf(id), JSON: id.form == rawID})
 	}
-	v := &c.verdicts[row]
-	b = append(b, `,"score":`...)
-	b = appendNumber(b, v.Score)
-	b = append(b, `,"decision":`...)
-	b = strconv.AppendBool(b, v.Alert)
-	b = append(b, `,"decisions":{`...)
 	var segment []byte
 	if r.b.plan.segment >= 0 {
 		segment = c.textOf(c.segment[row])
 	}
+	v := &c.verdicts[row]
+	out.Score, out.Decision, out.Threshold, out.HeldBack = v.Score, v.Alert, v.Threshold, v.HeldBack
 	for k := range r.b.points {
-		if k > 0 {
-			b = append(b, ',')
-		}
-		b = append(append(b, r.b.quoted[k]...), ':')
-		b = strconv.AppendBool(b, v.HeldBack == "" && r.b.alertAt(k, v.Score, segment))
+		out.Decisions = append(out.Decisions, v.HeldBack == "" && r.b.alertAt(k, v.Score, segment))
 	}
-	b = append(b, `},"threshold":`...)
-	b = appendNumber(b, v.Threshold)
-	if tail, known := tailOf(guaranteeOf(&r.b.points[point], segment), v.Score); known {
-		b = append(b, `,"tail":`...)
-		b = strconv.AppendFloat(b, tail, 'g', 6, 64)
-	}
-	if v.HeldBack != "" {
-		b = append(b, `,"held_back":`...)
-		b = appendText(b, v.HeldBack)
-	}
+	out.Tail = tailOf(guaranteeOf(&r.b.points[point], segment), v.Score)
 	if r.explain > 0 {
-		b = appendExplanation(b, r, c, row)
+		out.Explanation = &c.explained[row]
 	}
-	b = appendOddities(b, r, c, row, false)
-	b = appendOddities(b, r, c, row, true)
-	return append(b, '}')
-}
-
-func appendExplanation(b []byte, r *rows, c *chunk, row int) []byte {
-	first := 0
-	if row > 0 {
-		first = c.ends[row-1]
-	}
-	columns := r.b.division().Columns
-	average := r.b.model.Averages() != nil
-	b = append(b, `,"explain":[`...)
-	for i, t := range c.terms[first:c.ends[row]] {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, `{"column":`...)
-		b = appendText(b, columns[t.column])
-		b = append(b, `,"adds":`...)
-		b = appendNumber(b, t.adds)
-		if average {
-			b = append(b, `,"above_average":`...)
-			b = appendNumber(b, t.above)
-		}
-		b = append(b, '}')
-	}
-	b = append(b, `],"rest":`...)
-	return appendNumber(b, c.rest[row])
-}
-
-// appendOddities appends the columns whose value is missing, or unknown.
-func appendOddities(b []byte, r *rows, c *chunk, row int, unknown bool) []byte {
-	none := true
 	first, _ := slices.BinarySearchFunc(c.odd, row, func(o oddity, row int) int { return o.row - row })
 	for _, o := range c.odd[first:] {
-		if o.row != row {
-			break
-		}
-		if o.unknown != unknown {
-			continue
-		}
 		switch {
-		case !none:
-			b = append(b, ',')
-		case unknown:
-			b = append(b, `,"unknown":[`...)
+		case o.row != row:
+			return f.Append(b, out)
+		case o.unknown:
+			out.Unknown = append(out.Unknown, r.b.plan.inputName(o.input))
 		default:
-			b = append(b, `,"missing":[`...)
+			out.Missing = append(out.Missing, r.b.plan.inputName(o.input))
 		}
-		none = false
-		b = appendText(b, r.b.plan.inputName(o.input))
 	}
-	if none {
-		return b
-	}
-	return append(b, ']')
+	return f.Append(b, out)
 }
 
 // appendCSV appends the rows as `toptau score` prints them: the id or the number, the score, the decision,
@@ -231,7 +165,7 @@ func (r *rows) appendCSV(b []byte, point int) []byte {
 			b = strconv.AppendInt(b, int64(c.number[row]), 10)
 		}
 		v := &c.verdicts[row]
-		b = bit(appendNumber(append(b, ','), v.Score), v.Alert)
+		b = bit(jsontext.AppendNumber(append(b, ','), v.Score), v.Alert)
 		for k := range r.b.points {
 			if k != point {
 				b = bit(b, v.HeldBack == "" && r.b.alertAt(k, v.Score, c.textOf(c.segment[row])))
@@ -260,18 +194,18 @@ func guaranteeOf(p *model.Point, segment []byte) *model.Guarantee {
 
 // tailOf returns a bound on the fraction of calibration scores that are as high as a score: (1 + number at or
 // above it) / (n + 1), where the number is rounded up to one that the model keeps. A later negative has a
-// tail of at most x with probability at most x.
-func tailOf(g *model.Guarantee, score float64) (tail float64, known bool) {
+// tail of at most x with probability at most x. It is 0 if it is not known.
+func tailOf(g *model.Guarantee, score float64) float64 {
 	if g == nil || g.Calibration == nil {
-		return 0, false
+		return 0
 	}
 	c := g.Calibration
 	// The last kept score below this one: those at or above this one rank above it.
 	i, _ := slices.BinarySearch(c.Scores, score)
 	if i == 0 {
-		return 1, true
+		return 1
 	}
-	return float64(1+c.Above[i-1]) / float64(c.Rows+1), true
+	return float64(1+c.Above[i-1]) / float64(c.Rows+1)
 }
 
 // resultWidth returns about the bytes of a result.

@@ -93,15 +93,15 @@ func BenchmarkHandler(b *testing.B) {
 		for _, n := range []int{1, 1000} {
 			object, csvText := benchmarkBody(n)
 			for _, form := range []struct {
-				contentType string
-				body        []byte
-			}{{"application/json", object}, {"text/csv", csvText}} {
+				name, query, contentType string
+				body                     []byte
+			}{{"json", "", "application/json", object}, {"reasons", "?explain=3", "application/json", object}, {"csv", "", "text/csv", csvText}} {
 				if form.body == nil {
 					continue
 				}
-				b.Run(fmt.Sprintf("%s/%d/%s", encoding, n, form.contentType[strings.Index(form.contentType, "/")+1:]), func(b *testing.B) {
+				b.Run(fmt.Sprintf("%s/%d/%s", encoding, n, form.name), func(b *testing.B) {
 					reader := bytes.NewReader(form.body)
-					r := httptest.NewRequest("POST", "/v1/score", nil)
+					r := httptest.NewRequest("POST", "/v1/score"+form.query, nil)
 					r.Header.Set("Content-Type", form.contentType)
 					r.Host, r.ContentLength = "localhost", int64(len(form.body))
 					b.ReportAllocs()

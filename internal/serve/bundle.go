@@ -7,6 +7,8 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/feature"
+	"toptau/internal/jsontext"
+	"toptau/internal/scoredrow"
 	"toptau/model"
 	"toptau/schema"
 )
@@ -19,14 +21,14 @@ type bundle struct {
 	version     string // the first 12 digits of the digest
 	plan        *plan
 	points      []model.Point
-	quoted      [][]byte      // by point: its name as JSON
-	head        []byte        // the start of an answer as JSON, up to the name of the point
+	quoted      [][]byte          // by point: its name as JSON
+	head        []byte            // the start of an answer as JSON, up to the name of the point
+	inList      *scoredrow.Format // of results
+	inLines     *scoredrow.Format
 	impute      schema.Impute // what becomes of missing values
 	categorical bool          // some feature is a category
 	loaded      time.Time
 
-	divide   sync.Once
-	divided  *feature.Contributions
 	counters *modelCounters
 
 	chunks    sync.Pool // of *chunk
@@ -49,10 +51,13 @@ func newBundle(name string, m *model.Model, id string) (*bundle, error) {
 	if b.plan, err = newPlan(m, id); err != nil {
 		return nil, err
 	}
+	var names []string
 	for i := range b.points {
-		b.quoted = append(b.quoted, appendText(nil, b.points[i].Name))
+		names = append(names, b.points[i].Name)
+		b.quoted = append(b.quoted, jsontext.AppendText(nil, b.points[i].Name))
 	}
-	b.head = append([]byte(`{"schema_version":2,"model":`), appendText(nil, name)...)
+	b.inList, b.inLines = scoredrow.NewFormat(false, nil, nil, names), scoredrow.NewFormat(true, nil, nil, names)
+	b.head = append([]byte(`{"schema_version":2,"model":`), jsontext.AppendText(nil, name)...)
 	b.head = append(append(b.head, `,"digest":"`...), b.digest...)
 	b.head = append(b.head, `","at":`...)
 	for _, c := range b.plan.columns {
@@ -72,15 +77,6 @@ func (b *bundle) pointOf(name string) (int, bool) {
 		}
 	}
 	return 0, false
-}
-
-// division returns what divides scores among columns. The first call computes it.
-func (b *bundle) division() *feature.Contributions {
-	b.divide.Do(func() {
-		s := b.model.TableScorer(feature.Key{})
-		b.divided, _ = feature.NewContributions(s.Map, s.Weights) // the model has as many weights as features
-	})
-	return b.divided
 }
 
 // alertAt reports whether a score is above an operating point's threshold.

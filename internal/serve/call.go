@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"toptau/diag"
+	"toptau/internal/jsontext"
 )
 
 // env is what all requests share.
@@ -392,7 +393,7 @@ func (c *call) fail(err error) {
 	}
 	document := p.document(c.env.options.TerseErrors)
 	if strings.HasPrefix(c.r.URL.Path, "/v2") { // the Open Inference Protocol has a text
-		document = append(appendText([]byte(`{"error":`), p.shown(c.env.options.TerseErrors).Error()), "}\n"...)
+		document = append(jsontext.AppendText([]byte(`{"error":`), p.shown(c.env.options.TerseErrors).Error()), "}\n"...)
 	}
 	c.answer(p.status, contentTypes[mediaJSON], document)
 }

@@ -11,6 +11,7 @@ import (
 	"toptau/internal/feature"
 	"toptau/internal/jsontext"
 	"toptau/internal/table"
+	"toptau/result"
 	"toptau/schema"
 )
 
@@ -31,9 +32,8 @@ type chunk struct {
 	odd      []oddity  // in the order of the rows
 	verdicts []Verdict // by row, after they were decided; those without a score are zero
 
-	terms []term    // with explanations: the columns listed, row by row
-	ends  []int     // by row: where its terms end
-	rest  []float64 // by row: the score less its terms
+	unknown   []unknownValue       // in the order of the rows
+	explained []result.Explanation // by row, with explanations
 }
 
 // span is a text in chunk.text.
@@ -57,11 +57,21 @@ type oddity struct {
 	unknown    bool
 }
 
-// term is what a column adds to a score.
-type term struct {
-	column int
-	adds   float64
-	above  float64 // the same, less what the column adds to the average training row
+// unknownValue is the text of a category without a weight.
+type unknownValue struct {
+	row, column int // of the table
+	text        span
+}
+
+// unknownText returns the text of a row's unknown category, "" without one. A row that was refused may have left others in
+// its place, which come before.
+func (c *chunk) unknownText(row int, column string) string {
+	for _, v := range slices.Backward(c.unknown) {
+		if v.row == row && c.t.Columns[v.column].Name == column {
+			return string(c.textOf(v.text))
+		}
+	}
+	return ""
 }
 
 func (c *chunk) textOf(s span) []byte { return c.text[s.first:s.end] }
@@ -79,7 +89,7 @@ func (p *plan) newChunk() *chunk {
 
 // reset empties a chunk and keeps its memory.
 func (c *chunk) reset() {
-	c.rows, c.text, c.odd, c.terms, c.ends, c.rest = 0, c.text[:0], c.odd[:0], c.terms[:0], c.ends[:0], c.rest[:0]
+	c.rows, c.text, c.odd, c.unknown, c.explained = 0, c.text[:0], c.odd[:0], c.unknown[:0], c.explained[:0]
 	c.verdicts = c.verdicts[:0]
 	if s := c.t.Sparse; s != nil {
 		s.Start, s.Index, s.Value = s.Start[:1], s.Index[:0], s.Value[:0]
@@ -181,6 +191,7 @@ func (c *chunk) put(p *plan, f int, row int, k jsontext.Kind, value []byte) erro
 			code, known := t.codes[string(category)]
 			if !known {
 				code = int32(len(t.codes)) // unknownCategory
+				c.unknown = append(c.unknown, unknownValue{row, t.column, c.keepText(category, textID)})
 			}
 			column.Codes[row] = code
 		}

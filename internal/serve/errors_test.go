@@ -182,7 +182,7 @@ func TestOptionsMayComeAfterTheRows(t *testing.T) {
 	row := jsonObject(fixtureRows(1, 3)[0])
 	status, answer, _ := s.post(t, "/v1/score", "application/json", []byte(`{"rows": [`+row+`, {}], "explain": 2, "bad_rows": "empty", "at": "regions"}`))
 	r := parse(t, answer)
-	if status != 200 || r.At != "regions" || len(r.Results) != 2 || len(r.Results[0].Explain) != 2 || r.Results[1].Error == nil {
+	if status != 200 || r.At != "regions" || len(r.Results) != 2 || len(r.Results[0].Reasons) != 2 || r.Results[1].Error == nil {
 		t.Errorf("%d: %s", status, answer)
 	}
 	// A column may have the name of an option.
@@ -213,11 +213,11 @@ func TestSegments(t *testing.T) {
 func TestTailIsABound(t *testing.T) {
 	g := &model.Guarantee{Calibration: &calibrate.Sample{Rows: 9, Above: []int{8, 4, 0}, Scores: []float64{1, 5, 9}}}
 	for score, want := range map[float64]float64{0: 1, 1: 1, 2: 0.9, 5: 0.9, 6: 0.5, 9: 0.5, 10: 0.1} {
-		if got, known := tailOf(g, score); !known || math.Abs(got-want) > 1e-15 {
+		if got := tailOf(g, score); math.Abs(got-want) > 1e-15 {
 			t.Errorf("score %v: %v, want %v", score, got, want)
 		}
 	}
-	if _, known := tailOf(nil, 1); known {
+	if tailOf(nil, 1) != 0 {
 		t.Error("a tail without a guarantee")
 	}
 }

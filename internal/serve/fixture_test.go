@@ -20,6 +20,7 @@ import (
 	"toptau"
 	"toptau/method"
 	"toptau/model"
+	"toptau/result"
 	"toptau/schema"
 	"toptau/threshold"
 )
@@ -240,17 +241,13 @@ type results struct {
 	Results []struct {
 		Row       int
 		ID        any
-		Score     json.Number
+		Score     json.Number `json:"score"`
 		Decision  bool
 		Decisions map[string]bool
 		Threshold float64
 		Tail      *float64
 		HeldBack  string `json:"held_back"`
-		Explain   []struct {
-			Column string
-			Adds   float64
-		}
-		Rest    float64
+		result.Explanation
 		Missing []string
 		Unknown []string
 		Error   *struct{ Kind, Message, Column string }

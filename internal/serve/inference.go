@@ -353,11 +353,11 @@ func (q *inference) wanted(name string) (wanted, binary bool) {
 
 // format appends the outputs: as JSON, or after the JSON as little-endian numbers.
 func (q *inference) format(b []byte, r *rows, _ int) ([]byte, []string) {
-	b = appendText(append(b, `{"model_name":`...), r.b.name)
+	b = jsontext.AppendText(append(b, `{"model_name":`...), r.b.name)
 	b = append(append(b, `,"model_version":"`...), r.b.version...)
 	b = append(b, '"')
 	if q.id != "" {
-		b = appendText(append(b, `,"id":`...), q.id)
+		b = jsontext.AppendText(append(b, `,"id":`...), q.id)
 	}
 	b = append(b, `,"outputs":[`...)
 	var tail []byte
@@ -371,7 +371,7 @@ func (q *inference) format(b []byte, r *rows, _ int) ([]byte, []string) {
 			b = append(b, ',')
 		}
 		first = false
-		b = appendText(append(b, `{"name":`...), t.Name)
+		b = jsontext.AppendText(append(b, `{"name":`...), t.Name)
 		b = append(append(b, `,"datatype":"`...), t.Datatype...)
 		b = strconv.AppendInt(append(b, `","shape":[`...), int64(r.n), 10)
 		if binary {

@@ -373,11 +373,11 @@ func TestStreamAnswersAtOnce(t *testing.T) {
 		if i > 0 {
 			fmt.Fprintln(out, jsonObject(rows[i]))
 		}
-		if line := next(); !strings.Contains(line, `"score":`+want[i]+",") || !strings.HasPrefix(line, fmt.Sprintf(`{"row":%d,`, 2*i+1)) {
+		if line := next(); !strings.Contains(line, `"score":`+want[i]+",") || !strings.HasPrefix(line, fmt.Sprintf(`{"schema_version":2,"row":%d,`, 2*i+1)) {
 			t.Fatalf("line %d: %s, want %s", i+1, line, want[i])
 		}
 		fmt.Fprintln(out, []string{"x", "{}", "[]", `{"d1": 1`, "\xff"}[i%5])
-		if line := next(); !strings.HasPrefix(line, fmt.Sprintf(`{"row":%d,"error":{`, 2*i+2)) {
+		if line := next(); !strings.HasPrefix(line, fmt.Sprintf(`{"schema_version":2,"row":%d,"error":{`, 2*i+2)) {
 			t.Fatalf("the line after %d: %s", i+1, line)
 		}
 	}

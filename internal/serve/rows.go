@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"toptau/diag"
+	"toptau/internal/scoredrow"
 	words "toptau/internal/text"
 )
 
@@ -52,6 +53,7 @@ type rows struct {
 	bad     []rowProblem
 	reserve func(bytes int64) error         // counts memory; nil: not counted
 	between func(c *chunk, last bool) error // is called with each full chunk before it is scored
+	out     scoredrow.Row                   // the last result
 }
 
 // open returns the chunk and the place for the next row.

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"sync"
 	"time"
+	"toptau/internal/jsontext"
 )
 
 // scoredLog writes a line for each scored row. Each Write has whole lines, so that a killed process leaves no
@@ -41,24 +42,24 @@ func (l *scoredLog) write(c *call, r *rows, point int) {
 		b = append(b, `{"time":"`...)
 		b = c.start.UTC().AppendFormat(b, "2006-01-02T15:04:05.000Z")
 		b = append(b, `","request_id":`...)
-		b = appendText(b, c.id)
+		b = jsontext.AppendText(b, c.id)
 		b = append(b, `,"row":`...)
 		b = strconv.AppendInt(b, int64(k.number[row]), 10)
 		if id := k.id[row]; id.form == textID {
-			b = appendText(append(b, `,"id":`...), string(k.textOf(id)))
+			b = jsontext.AppendText(append(b, `,"id":`...), string(k.textOf(id)))
 		} else if id.form == rawID {
 			b = append(append(b, `,"id":`...), k.textOf(id)...)
 		}
 		b = append(b, `,"model":`...)
-		b = appendText(b, r.b.name)
+		b = jsontext.AppendText(b, r.b.name)
 		b = append(b, `,"digest":"`...)
 		b = append(append(b, r.b.digest...), `","at":`...)
 		b = append(b, r.b.quoted[point]...)
 		v := &k.verdicts[row]
-		b = appendNumber(append(b, `,"score":`...), v.Score)
+		b = jsontext.AppendNumber(append(b, `,"score":`...), v.Score)
 		b = strconv.AppendBool(append(b, `,"decision":`...), v.Alert)
 		if v.HeldBack != "" {
-			b = appendText(append(b, `,"held_back":`...), v.HeldBack)
+			b = jsontext.AppendText(append(b, `,"held_back":`...), v.HeldBack)
 		}
 		b = append(b, "}\n"...)
 	})

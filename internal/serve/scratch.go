@@ -1,12 +1,13 @@
 package serve
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
 	"toptau/internal/feature"
 	"toptau/internal/jsontext"
+	"toptau/internal/reason"
+	"toptau/result"
 	"toptau/schema"
 )
 
@@ -24,9 +25,9 @@ type scratch struct {
 	lacking, lacked []int    // fields that the row, and an earlier one, does not have
 	lack            *problem // of lacked
 
-	scorer *feature.Scorer
-	batch  *feature.Batch // nil: rows are scored one by one
-	adds   []float64      // with explanations, by column
+	scorer  *feature.Scorer
+	batch   *feature.Batch  // nil: rows are scored one by one
+	divider *reason.Divider // with explanations
 }
 
 func (b *bundle) newScratch() *scratch {
@@ -91,32 +92,23 @@ func (s *scratch) findOddities(c *chunk) {
 }
 
 // explain lists the columns that distinguish a row's score most from that of the average training row.
-func (s *scratch) explain(c *chunk, row, most int) {
-	if c.score[row] != c.score[row] {
-		c.ends, c.rest = append(c.ends, len(c.terms)), append(c.rest, 0)
+func (s *scratch) explain(c *chunk, row, limit int) {
+	if s.divider == nil {
+		s.divider = s.bundle.model.Divider(feature.Key{}, s.scorer)
+	}
+	if len(c.explained) < cap(c.explained) { // with the memory of an earlier row
+		c.explained = c.explained[:len(c.explained)+1]
+	} else {
+		c.explained = append(c.explained, result.Explanation{})
+	}
+	e := &c.explained[len(c.explained)-1]
+	if e.Score = c.score[row]; e.Score != e.Score {
 		return
 	}
-	d := s.bundle.division()
-	s.adds = append(s.adds[:0], make([]float64, len(d.Columns))...)
-	d.Row(&s.scorer.Row, s.adds)
-	first := len(c.terms)
-	for j, x := range s.adds {
-		above := x
-		if a := s.bundle.model.Averages(); a != nil {
-			above -= a.Adds[j]
-		}
-		if x != 0 || above != 0 {
-			c.terms = append(c.terms, term{j, x, above})
+	s.divider.Explain(&c.t, row, limit, e)
+	for i := range e.Reasons {
+		if r := &e.Reasons[i]; r.Value == unknownCategory {
+			r.Value = c.unknownText(row, r.Column)
 		}
 	}
-	slices.SortStableFunc(c.terms[first:], func(a, b term) int {
-		return cmp.Compare(math.Abs(b.above),
-			math.Abs(a.above))
-	})
-	c.terms = c.terms[:min(len(c.terms), first+most)]
-	rest := c.score[row]
-	for _, t := range c.terms[first:] {
-		rest -= t.adds
-	}
-	c.ends, c.rest = append(c.ends, len(c.terms)), append(c.rest, rest)
 }

@@ -408,7 +408,7 @@ func (r *rows) appendOutput(b []byte, c *chunk, row, i int, raw bool) []byte {
 	case i == 0 && raw:
 		return binary.LittleEndian.AppendUint64(b, math.Float64bits(v.Score))
 	case i == 0:
-		return appendNumber(b, v.Score)
+		return jsontext.AppendNumber(b, v.Score)
 	case i > 1:
 		yes = v.HeldBack == "" && r.b.alertAt(i-2, v.Score, c.textOf(c.segment[row]))
 	}

@@ -343,7 +343,7 @@ func reasonFigure(w *result.WhatIf) plot.Figure {
 	d := &plot.DotPlot{X: plot.Axis{Label: "adds to the score"}, Rules: []plot.Rule{{At: 0}},
 		Text: plot.Caption{Title: "What the columns add to this score",
 			Description: "What the main columns add to the score of the row. The form has the numbers."}}
-	if w.Average != nil {
+	if w.AverageScore != nil {
 		d.X.Label = "adds to the score, against the average row"
 	}
 	for i := range w.Reasons[:min(len(w.Reasons), shownReasons)] {

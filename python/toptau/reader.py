@@ -1278,13 +1278,13 @@ class Reason(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """A score, divided among the columns: offset, plus what the columns add, plus rounding."""
+    """A score, divided among the columns: offset, plus what the reasons add in their order, plus rounding."""
 
     score: float
     reasons: list[Reason]  # the largest difference to the average first
     average_score: Optional[float]  # the mean score of the training rows, if the model keeps it
     offset: float  # what belongs to no column
-    rounding: float  # score less the sum of the others, which are rounded in another order
+    rounding: float  # score less the sum of the offset and what the reasons add
     missing: list[str]  # columns whose value is missing
     unknown: list[str]  # columns with a value that training did not have
 
@@ -1516,13 +1516,13 @@ class Model:
                 for mean in block.explain(x, adds):
                     rest += mean
         offset = self._offset + rest
-        total = offset
-        for a in adds:
-            total += a
         average = self._averages[1] if self._averages else [0.0] * len(names)
         texts, missing, unknown = self._described(record, x, entries)
         reasons = [Reason(name, text, a, a - b) for name, text, a, b in zip(names, texts, adds, average) if a != 0 or a - b != 0]
         reasons.sort(key=lambda r: -abs(r.above_average))
+        total = offset
+        for r in reasons:
+            total += r.adds
         return Explanation(score, reasons, self._averages[0] if self._averages else None, offset, score - total, missing, unknown)
 
     def _described(self, record: Any, x: list, entries: list) -> tuple[list[str], list[str], list[str]]:
@@ -1654,6 +1654,10 @@ class Model:
     def __repr__(self) -> str:
         what = f"{len(self.columns)} columns" if not self._sparse else "LIBSVM indices"
         return f"<toptau.Model {os.fspath(self.path)}: {what}, points {', '.join(self.points) or 'none'}, {self.digest[:19]}>"
+
+    def to_bytes(self) -> bytes:
+        """Returns the content of the model file."""
+        return self._data
 
     # ---- What pickle, copy and scikit-learn call ----
 

@@ -56,7 +56,7 @@ func ChooseShift(centre []float64, n int, features func(i int, dst []float64)) *
 	}
 	var different int
 	for j, values := range columns {
-		common, times := mostCommon(values)
+		common, times := commonest(values)
 		f.Common[j] = common
 		different += count - times
 	}
@@ -68,8 +68,8 @@ func ChooseShift(centre []float64, n int, features func(i int, dst []float64)) *
 	return f
 }
 
-// mostCommon sorts the values and returns the most common one, the smallest of several.
-func mostCommon(values []float64) (common float64, times int) {
+// commonest sorts the values and returns the most common one, the smallest of several.
+func commonest(values []float64) (common float64, times int) {
 	slices.Sort(values)
 	for i := 0; i < len(values); {
 		k := i

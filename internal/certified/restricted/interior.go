@@ -71,9 +71,9 @@ const (
 	// boundary itself.
 	leastSigma = 1e-8
 
-	// hopeless ends a run when its complementarity gap is this part of the tolerance and the bounds still
+	// roundingLimit ends a run when its complementarity gap is this part of the tolerance and the bounds still
 	// have not met: rounding allows no more.
-	hopeless = 1e-4
+	roundingLimit = 1e-4
 
 	// leastStep is the step length below which the method has stalled. Chosen by hand.
 	leastStep = 1e-10
@@ -162,7 +162,7 @@ func (v *interior) run(tolerance float64, limit int, stop func() bool) {
 			v.best.Closed = true
 			return
 		}
-		if mu*v.count/v.Mass < hopeless*tolerance || step >= limit || !(mu > 0) || math.IsInf(mu, 0) || stop() {
+		if mu*v.count/v.Mass < roundingLimit*tolerance || step >= limit || !(mu > 0) || math.IsInf(mu, 0) || stop() {
 			return
 		}
 		if !v.advance(mu) {

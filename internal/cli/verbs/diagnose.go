@@ -1,10 +1,45 @@
 package verbs
 
 import (
+	"toptau"
 	"toptau/internal/cli"
 	"toptau/internal/text"
 	"toptau/result"
 )
+
+// Diagnose reports what can work before anything is fitted.
+type Diagnose[S Source] struct {
+	toptau.DiagnoseOptions
+	GoalFlags
+	Rows S `embed:""`
+}
+
+// Run diagnoses and prints.
+func (c *Diagnose[S]) Run(s *cli.Session) error {
+	var err error
+	if c.Goal, err = c.Optional(); err != nil {
+		return err
+	}
+	rows, err := c.Rows.Open(s, Use{Verb: "diagnose", Impute: c.Impute, Memory: c.Memory})
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	c.ReleaseData, c.Progress = true, rows.Show
+	d, err := toptau.Diagnose(s, rows.Data(), c.DiagnoseOptions)
+	if err != nil {
+		return err
+	}
+	if d.Database, err = rows.Finish(s); err != nil {
+		return err
+	}
+	if s.JSON {
+		return s.Emit(d)
+	}
+	PrintDiagnosis(s, d)
+	rows.Print(s)
+	return nil
+}
 
 // PrintDiagnosis prints what the methods can achieve.
 func PrintDiagnosis(s *cli.Session, d *result.Diagnosis) {

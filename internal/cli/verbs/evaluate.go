@@ -5,13 +5,92 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
 	"toptau"
+	"toptau/internal/atomicfile"
 	"toptau/internal/cli"
 	"toptau/internal/report"
 	"toptau/internal/text"
 	"toptau/metric"
 	"toptau/result"
 )
+
+// errGateClosed is the error of a verb that has printed the reason.
+var errGateClosed = &cli.Exit{Code: 4, Reason: "the new model may not replace the old one"}
+
+// Evaluate measures models and the scores of other programs on the same rows.
+type Evaluate[S EntrySource] struct {
+	Report string `file:"out" placeholder:"FILE" help:"Write a self-contained HTML page with curves, intervals and the model card."`
+	toptau.EvaluateOptions
+	GoalFlags
+	VerifyFlags
+	Rows S `embed:""`
+}
+
+// Run evaluates, writes and prints.
+func (c *Evaluate[S]) Run(s *cli.Session) error {
+	var err error
+	if c.Goal, err = c.Optional(); err != nil {
+		return err
+	}
+	if err := atomicfile.Check(c.Report); err != nil {
+		return err
+	}
+	if c.Report != "" && c.ReportDate == "" {
+		c.ReportDate = c.Rows.Named().Date
+	}
+	entries, err := c.Rows.Entries(s, c.VerifyFlags, &c.EvaluateOptions)
+	if err != nil {
+		return err
+	}
+	use := Use{Verb: "evaluate", Memory: c.Memory, Entity: c.Entity, Value: c.Value, By: c.By}
+	for i := range entries {
+		if m := entries[i].Model; m != nil {
+			use.Models = append(use.Models, m)
+		}
+	}
+	rows, err := c.Rows.Open(s, use)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	e, err := toptau.Evaluate(s, rows.Data(), entries, c.EvaluateOptions)
+	if err != nil {
+		return err
+	}
+	if e.Database, err = rows.Finish(s); err != nil {
+		return err
+	}
+	if c.Report != "" {
+		if err := s.WriteFile(c.Report, e.WriteReport); err != nil {
+			return err
+		}
+	}
+	if s.JSON {
+		if err := s.Emit(e.Evaluation); err != nil {
+			return err
+		}
+	} else if !s.StdoutTaken {
+		c.print(s, e)
+		rows.Print(s)
+	}
+	if e.Gate != nil && !e.Gate.Passed {
+		return errGateClosed
+	}
+	return nil
+}
+
+func (c *Evaluate[S]) print(s *cli.Session, e *toptau.Evaluation) {
+	PrintEvaluation(s, e)
+	if !c.Prevalence.IsZero() {
+		for _, line := range e.Summary {
+			s.Printf("%s\n", line)
+		}
+	}
+	if c.Report != "" {
+		s.Printf("report: %s\n", c.Report)
+	}
+}
 
 // PrintEvaluation prints the measurements of all entries.
 func PrintEvaluation(s *cli.Session, e *toptau.Evaluation) {

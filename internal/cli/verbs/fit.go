@@ -6,11 +6,78 @@ import (
 
 	"toptau"
 	"toptau/diag"
+	"toptau/internal/atomicfile"
 	"toptau/internal/cli"
 	"toptau/internal/text"
 	"toptau/method"
 	"toptau/result"
 )
+
+// Fit solves one problem on all rows.
+type Fit[S Source] struct {
+	Output      string `file:"out" short:"o" placeholder:"MODEL" help:"Write the model here; - is standard output."`
+	Certificate string `file:"out" placeholder:"FILE" help:"Write the dual point that proves the lower bound, for verify (certified)."`
+	Trace       string `file:"out" placeholder:"FILE" help:"Write the objective after each step as CSV (adam, sgd)."`
+	method.Problem
+	toptau.FitOptions
+	ReplaceFlag
+	Rows S `embed:""`
+	SignFlags
+}
+
+// Run fits, writes and prints.
+func (c *Fit[S]) Run(s *cli.Session) error {
+	if err := atomicfile.Check(c.Output, c.Trace, c.Certificate); err != nil {
+		return err
+	}
+	key, err := c.Key(c.Output, c.Certificate)
+	if err != nil {
+		return err
+	}
+	rows, err := c.Rows.Open(s, Use{Verb: "fit", Impute: c.Impute, Memory: c.Memory})
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	c.ReleaseData = true
+	c.Progress = func(now result.Progress) {
+		s.FinishAfterSignal("writing what the solver has reached")
+		rows.Show(now)
+	}
+	fitted, err := toptau.Fit(s, rows.Data(), c.Problem, c.FitOptions)
+	if err != nil {
+		return err
+	}
+	r := &fitted.Result
+	if r.Database, err = rows.Finish(s); err != nil {
+		return err
+	}
+	if err := SignFitted(fitted, key); err != nil {
+		return err
+	}
+	var kept []string
+	if r.Stopped != "" {
+		kept = KeepExisting(c.ReplacePartial, &c.Output, &c.Certificate, &c.Trace)
+	}
+	if err := WriteFitted(s, fitted, c.Output, c.Certificate, c.Trace); err != nil {
+		return err
+	}
+	if s.JSON {
+		err = s.Emit(r)
+	} else if !s.StdoutTaken {
+		PrintFit(s, r, c.Output)
+		rows.Print(s)
+	}
+	switch {
+	case err != nil:
+		return err
+	case c.Certificate != "" && fitted.Certificate == nil:
+		return NoCertificate(r)
+	case r.Stopped != "":
+		return &cli.Interrupted{Words: PartialText(kept, c.Output, c.Certificate, c.Trace)}
+	}
+	return nil
+}
 
 // NoCertificate is the error of a fit that has no certificate. The model was written.
 func NoCertificate(r *result.Fit) error {

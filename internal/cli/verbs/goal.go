@@ -17,12 +17,12 @@ type ReplaceFlag struct {
 
 // GoalFlags set the goal. Exactly one is given, with Of after TopCount and Alerts.
 type GoalFlags struct {
-	MaxFPR      string `group:"Goal" name:"max-fpr" placeholder:"RATE" help:"At most this fraction of the negatives raises a false alarm: 0.1% or 0.001."`
-	Top         string `group:"Goal" placeholder:"RATE" help:"Review the best fraction of all rows: 1% or 0.01."`
-	TopCount    string `group:"Goal" name:"top-count" placeholder:"N" help:"Review the best N of every M rows, with --of M."`
-	Alerts      string `group:"Goal" placeholder:"N" help:"Raise N alerts in a period with M rows, with --of M."`
+	MaxFPR      string `group:"Goal" xor:"goal" name:"max-fpr" placeholder:"RATE" help:"At most this fraction of the negatives raises a false alarm: 0.1% or 0.001."`
+	Top         string `group:"Goal" xor:"goal" placeholder:"RATE" help:"Review the best fraction of all rows: 1% or 0.01."`
+	TopCount    string `group:"Goal" xor:"goal" name:"top-count" placeholder:"N" help:"Review the best N of every M rows, with --of M."`
+	Alerts      string `group:"Goal" xor:"goal" placeholder:"N" help:"Raise N alerts in a period with M rows, with --of M."`
 	Of          string `group:"Goal" placeholder:"M" help:"The number of rows that --top-count or --alerts counts from."`
-	AbsoluteTop bool   `group:"Goal" name:"absolute-top" help:"Find positives above every negative."`
+	AbsoluteTop bool   `group:"Goal" xor:"goal" name:"absolute-top" help:"Find positives above every negative."`
 }
 
 // given returns the kinds of goals whose flags are set.
@@ -72,14 +72,11 @@ func (f GoalFlags) OrReplaced(m *model.Model, replaced string) (metric.Goal, err
 	return point.Goal, nil
 }
 
-// Optional returns the goal, or the zero Goal if no flag is set.
+// Optional returns the goal, or the zero Goal if no flag is set. The flag parser refuses two goals.
 func (f GoalFlags) Optional() (metric.Goal, error) {
 	given := f.given()
 	counted := f.TopCount != "" || f.Alerts != ""
 	switch {
-	case len(given) > 1:
-		return metric.Goal{}, &diag.Error{Kind: diag.Usage, Param: string(given[0]), Found: "together with " + cli.Spell(string(given[1])),
-			Expected: "exactly one goal", Hint: "a model file can hold further operating points"}
 	case f.Of != "" && !counted:
 		return metric.Goal{}, &diag.Error{Kind: diag.Usage, Param: "of", Found: f.Of, Expected: "a count to take from that many rows",
 			Fixes: []diag.Fix{{Param: "top-count", Value: "N"}, {Param: "alerts", Value: "N"}}}

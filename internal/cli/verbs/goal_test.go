@@ -15,9 +15,6 @@ func TestGoalFlagsWrong(t *testing.T) {
 	}{
 		{GoalFlags{}, "no goal, expected a goal (--max-fpr"},
 		{GoalFlags{Of: "10"}, "--of 10, expected a count to take from that many rows (use --top-count N or --alerts N)"},
-		{GoalFlags{MaxFPR: "1%", Top: "1%"}, "--max-fpr together with --top, expected exactly one goal"},
-		{GoalFlags{Alerts: "5", TopCount: "5", Of: "10"}, "--top-count together with --alerts"},
-		{GoalFlags{Top: "1%", AbsoluteTop: true}, "--top together with --absolute-top"},
 		{GoalFlags{Top: "1%", Of: "10"}, "--of 10, expected a count"},
 		{GoalFlags{Alerts: "5"}, "missing --of, expected the number of rows that --alerts counts from"},
 		{GoalFlags{Alerts: "0", Of: "10"}, "--alerts 0, expected a whole number above 0"},

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"toptau"
-	"toptau/diag"
 	"toptau/internal/cli"
 	"toptau/internal/text"
 	"toptau/result"
@@ -13,20 +12,13 @@ import (
 // Inspect shows what a model file contains.
 type Inspect struct {
 	Model  string `file:"in" arg:"" help:"A model file."`
-	Redact bool   `help:"Write a copy that has hashes instead of category names, no fingerprints and no profile. It scores every row the same."`
-	Output string `file:"out" short:"o" placeholder:"MODEL" help:"With --redact: write the copy here; - is standard output."`
+	Redact bool   `and:"redact" help:"Write a copy that has hashes instead of category names, no fingerprints and no profile. It scores every row the same."`
+	Output string `and:"redact" file:"out" short:"o" placeholder:"MODEL" help:"With --redact: write the copy here; - is standard output."`
 	SignFlags
 	VerifyFlags
 }
 
 func (c *Inspect) Run(s *cli.Session) error {
-	if c.Redact != (c.Output != "") {
-		e := &diag.Error{Kind: diag.Usage, Param: "redact", Found: "without a file", Expected: "a file for the copy", Fixes: []diag.Fix{{Param: "output", Value: "MODEL"}}}
-		if !c.Redact {
-			e.Param, e.Found, e.Expected, e.Fixes = "output", "without a copy to write", "the flag that makes one", []diag.Fix{{Param: "redact"}}
-		}
-		return e
-	}
 	key, err := c.Key(c.Output)
 	if err != nil {
 		return err

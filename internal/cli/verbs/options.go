@@ -74,7 +74,7 @@ var Options = map[string]cli.Option{
 	"sample-rows":          {Group: "Data", Placeholder: "N", Help: "If the rows stay in their file: search on a sample of this many, before the chosen methods are fitted to all (default 200,000)."},
 	"label-delay":          {Group: "Data", Placeholder: "TIME", Help: "With --time: labels are known only after this time (30d, 2w, 36h), so rows of that time before the test part or a validation period take no part in the training that is measured there."},
 	"delta":                {Placeholder: "RATE", Help: "Guarantee the goal with confidence 1 - RATE: 5% or 0.05."},
-	"out-of-fold":          {Help: "With --delta: take the threshold from out-of-fold scores. That needs no rows of its own and is not certified."},
+	"out-of-fold":          {Needs: "delta", Help: "With --delta: take the threshold from out-of-fold scores. That needs no rows of its own and is not certified."},
 	"calibration-fraction": {Placeholder: "RATE", Help: "Set aside this fraction of the rows that the budget counts, for the threshold (default: as many as help)."},
 	"prevalence":           {Placeholder: "RATE", Help: "The fraction of positives that the summary assumes (default: that of the data)."},
 	"learning-curve":       {Help: "Also fit the chosen learner to an eighth, a quarter, half and all of the rows: what would more rows bring?"},
@@ -83,7 +83,7 @@ var Options = map[string]cli.Option{
 
 	"against":    {Placeholder: "NAME", Help: "The entry that the others are compared with, by its name, or a model file (default: the first; compare: logistic)."},
 	"gate":       {Help: "Decide whether the first model may replace --against; exit code 4 if not. Its loss must be below --margin, and its threshold must keep its goal."},
-	"margin":     {Placeholder: "RATE", Default: "2%", Help: "With --gate: the largest loss of the criterion, at the lower end of the paired interval (default 2%)."},
+	"margin":     {Needs: "gate", Placeholder: "RATE", Default: "2%", Help: "With --gate: the largest loss of the criterion, at the lower end of the paired interval (default 2%)."},
 	"confidence": {Placeholder: "C", Default: "0.95", Help: "The confidence of the intervals (default 0.95)."},
 	"replicates": {Placeholder: "N", Default: "2000", Help: "Replicates of the bootstrap (default 2000)."},
 	"curves":     {Placeholder: "N", Help: "With --json: ROC, PR and P-tau curves with at most N points each."},
@@ -101,9 +101,9 @@ var Options = map[string]cli.Option{
 	"examples":         {Placeholder: "N", Help: "List the N highest false alarms and positives found and the N lowest positives missed, with reasons."},
 
 	"name":     {Placeholder: "NAME", Default: "threshold", Help: "The name of the new operating point (default threshold)."},
-	"replace":  {Placeholder: "NAME", Help: "Replace this operating point of --model instead of adding one. Its goal is the default."},
+	"replace":  {Needs: "model", Placeholder: "NAME", Help: "Replace this operating point of --model instead of adding one. Its goal is the default."},
 	"segments": {Help: "Also compute a threshold for each value of the --segment column (on if --segment is set)."},
-	"force":    {Help: "Certify even on rows that look as if they had trained the model, because they are other rows with equal values."},
+	"force":    {Needs: "model", Help: "Certify even on rows that look as if they had trained the model, because they are other rows with equal values."},
 
 	"dialect":     {Placeholder: "NAME", Help: "sql: the database (default postgres).", Values: []string{"postgres", "sqlite", "duckdb", "clickhouse", "trino", "spark"}},
 	"table":       {Placeholder: "NAME", Help: "sql: the table to read, perhaps with a schema: main.flows (default rows)."},

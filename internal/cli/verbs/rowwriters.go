@@ -12,6 +12,7 @@ import (
 	"toptau/diag"
 	"toptau/internal/cli"
 	"toptau/internal/parquet"
+	"toptau/internal/scoredrow"
 	"toptau/result"
 )
 
@@ -220,65 +221,27 @@ func (p *parquetRows) End() error { return p.w.Close() }
 // jsonRows prints one object a line.
 type jsonRows struct {
 	w      io.Writer
-	stream *toptau.Stream
+	format *scoredrow.Format
 	line   []byte
+	row    scoredrow.Row
 }
 
 func (j *jsonRows) Begin(s *toptau.Stream) error {
-	j.stream = s
+	j.format = scoredrow.NewFormat(true, s.ID, s.Kept, s.Points)
 	return nil
 }
 
 func (j *jsonRows) Write(r *result.Row) error {
-	b := append(j.line[:0], `{"schema_version":2,"row":`...)
-	b = strconv.AppendInt(b, int64(r.Number), 10)
-	b = appendStrings(b, "id", j.stream.ID, r.ID)
-	b = appendStrings(b, "input", j.stream.Kept, r.Input)
+	out := scoredrow.Row{Number: r.Number, ID: scoredrow.Texts(j.row.ID, r.ID), Input: scoredrow.Texts(j.row.Input, r.Input)}
 	if r.Err != nil {
-		b = append(b, `,"score":null,"decision":null,"error":`...)
-		j.line = append(appendJSON(b, ReasonText(r.Err)), "}\n"...)
-		_, err := j.w.Write(j.line)
-		return err
+		out.Problem = problemOf(r.Err)
+	} else {
+		out.Merged, out.Score, out.Probability, out.Threshold = r.Merged, r.Score, r.Probability, r.Threshold
+		out.Decision, out.Decisions, out.HeldBack, out.Imputed = r.Decisions[0], r.Decisions, r.HeldBack, r.Imputed
+		out.Explanation = r.Explanation
 	}
-	if u := r.Merged; u != nil {
-		b = appendJSON(append(b, `,"entity":`...), u.Entity)
-		if j.stream.Daily {
-			b = appendJSON(append(b, `,"day":`...), u.Day)
-		}
-		b = strconv.AppendInt(append(b, `,"rows":`...), int64(u.Rows), 10)
-		b = strconv.AppendInt(append(b, `,"alerts":`...), int64(u.Alerts), 10)
-	}
-	b = append(b, `,"score":`...)
-	b = strconv.AppendFloat(b, r.Score, 'g', -1, 64)
-	if r.Probability != nil {
-		b = append(b, `,"probability":`...)
-		b = strconv.AppendFloat(b, *r.Probability, 'g', 6, 64)
-	}
-	b = append(b, `,"decision":`...)
-	b = strconv.AppendBool(b, r.Decisions[0])
-	b = append(b, `,"decisions":{`...)
-	for k, name := range j.stream.Points {
-		if k > 0 {
-			b = append(b, ',')
-		}
-		b = append(appendJSON(b, name), ':')
-		b = strconv.AppendBool(b, r.Decisions[k])
-	}
-	b = append(b, '}')
-	if r.HeldBack != "" {
-		b = appendJSON(append(b, `,"held_back":`...), r.HeldBack)
-	}
-	if len(r.Imputed) > 0 {
-		b = append(b, `,"imputed":[`...)
-		for k, name := range r.Imputed {
-			if k > 0 {
-				b = append(b, ',')
-			}
-			b = appendJSON(b, name)
-		}
-		b = append(b, ']')
-	}
-	j.line = append(b, "}\n"...)
+	j.row = out
+	j.line = append(j.format.Append(j.line[:0], &j.row), '\n')
 	_, err := j.w.Write(j.line)
 	return err
 }
@@ -287,20 +250,16 @@ func (j *jsonRows) Flush() {}
 
 func (j *jsonRows) End() error { return nil }
 
-// appendStrings appends ,"name":{"column":"value",...}, or nothing without columns.
-func appendStrings(b []byte, name string, columns, values []string) []byte {
-	if len(columns) == 0 {
-		return b
+// problemOf returns the error of a row as JSON, without the file.
+func problemOf(err error) []byte {
+	e := diag.Of(err)
+	if e == nil {
+		e = &diag.Error{Kind: diag.Data, Found: err.Error()}
 	}
-	b = append(b, `,"`+name+`":{`...)
-	for i, column := range columns {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(appendJSON(b, column), ':')
-		b = appendJSON(b, values[i])
-	}
-	return append(b, '}')
+	placed := *e
+	placed.File, placed.Row = "", 0
+	text, _ := json.Marshal(result.NewFailure(&placed, ReasonText(err)).Error) // texts and numbers cannot fail
+	return text
 }
 
 // ReasonText returns the text of a row's error without its file and line.
@@ -312,9 +271,4 @@ func ReasonText(err error) string {
 	reason := *e
 	reason.File, reason.Line = "", 0
 	return reason.Text(cli.Spell)
-}
-
-func appendJSON(b []byte, text string) []byte {
-	quoted, _ := json.Marshal(text) // a string cannot fail
-	return append(b, quoted...)
 }

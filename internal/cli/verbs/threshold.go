@@ -1,13 +1,243 @@
 package verbs
 
 import (
+	"crypto/ed25519"
 	"fmt"
+
+	"toptau"
+	"toptau/diag"
+	"toptau/internal/atomicfile"
 	"toptau/internal/cli"
 	"toptau/internal/report"
 	"toptau/internal/text"
 	"toptau/metric"
+	"toptau/model"
 	"toptau/result"
 )
+
+// Threshold computes a threshold, and changes the operating points of a model.
+type Threshold[S Source] struct {
+	Model   string `file:"in" xor:"scores" placeholder:"MODEL" help:"Give this model a new operating point, or change one."`
+	Score   string `default:"score" placeholder:"COL" help:"The column of scores, without --model (default ${default})."`
+	Scores  string `file:"in" xor:"scores" placeholder:"FILE" help:"A file with the scores, joined to DATA by --id, a column row, or position (CSV with a column score)."`
+	Remove  string `needs:"model" placeholder:"NAME" help:"Remove this operating point of --model."`
+	Default string `needs:"model" placeholder:"NAME" help:"Make this operating point of --model the default."`
+	Note    string `needs:"model" placeholder:"TEXT" help:"Write this next to the change in the model's history, for example the date."`
+	Output  string `file:"out" short:"o" placeholder:"MODEL" help:"Write the model with the new point here."`
+	toptau.ThresholdOptions
+	GoalFlags
+	SignFlags
+	VerifyFlags
+	Rows S `embed:""`
+}
+
+// Run computes or edits, writes and prints.
+func (c *Threshold[S]) Run(s *cli.Session) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	c.Segments = c.Segments || c.Rows.Named().Segment != ""
+	if err := atomicfile.Check(c.Output); err != nil {
+		return err
+	}
+	if c.edits() {
+		return c.editPoints(s)
+	}
+	if c.Model != "" {
+		return c.addPoint(s)
+	}
+	goal, err := c.Required()
+	if err != nil {
+		return err
+	}
+	rows, err := c.Rows.Open(s, Use{Verb: "threshold", Memory: c.Memory, Entity: c.Entity})
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	entry := toptau.Entry{Name: c.Score, Column: c.Score}
+	if c.Scores != "" {
+		if entry, err = toptau.ReadScores(s, "scores", c.Scores, toptau.Format{}); err != nil {
+			return err
+		}
+	}
+	computed, guarantee := toptau.Threshold(s, rows.Data(), entry, goal, c.ThresholdOptions)
+	if computed == nil {
+		return guarantee
+	}
+	if computed.Result.Database, err = rows.Finish(s); err != nil {
+		return err
+	}
+	return c.report(s, rows, &computed.Result, guarantee)
+}
+
+// report prints a threshold. It returns the error of a guarantee that is impossible.
+func (c *Threshold[S]) report(s *cli.Session, rows Rows, r *result.Threshold, guarantee error) error {
+	guarantee = ReportThreshold(s, r, c.Output, guarantee)
+	if !s.JSON && !s.StdoutTaken {
+		rows.Print(s)
+	}
+	return guarantee
+}
+
+// edits reports whether points are only removed or reordered, which needs no data.
+func (c *Threshold[S]) edits() bool {
+	return !c.Rows.Named().Given && (c.Remove != "" || c.Default != "")
+}
+
+// check refuses flags that contradict each other.
+func (c *Threshold[S]) check() error {
+	usage := func(param, found, expected string) error {
+		return &diag.Error{Kind: diag.Usage, Param: param, Found: found, Expected: expected}
+	}
+	switch {
+	case !c.Rows.Named().Given && !c.edits():
+		return usage("", "no data", "held-out labelled rows")
+	case c.Model == "" && (c.Sign != nil || c.VerifyKey != nil):
+		return usage("model", "", "the model that is signed")
+	case c.Output != "" && c.Model == "":
+		return usage("model", "", "the model to write to "+diag.Quote(c.Output))
+	case c.Output == "" && c.Model != "":
+		return usage("output", "", "the file to write the model to: models are never edited in place")
+	case c.Model == "" && c.Score == "":
+		return usage("model", "", "the model that gets the operating point")
+	case c.Replace != "" && c.Remove == c.Replace:
+		return usage("remove", "the point that is replaced", "another point")
+	}
+	return nil
+}
+
+// editPoints removes a point or sets the default.
+func (c *Threshold[S]) editPoints(s *cli.Session) error {
+	key, err := c.Key(c.Output)
+	if err != nil {
+		return err
+	}
+	m, err := c.Load(c.Model)
+	if err != nil {
+		return err
+	}
+	changed, err := c.edited(m)
+	if err != nil {
+		return err
+	}
+	warnings, err := c.write(s, m, changed, key)
+	if err != nil {
+		return err
+	}
+	if s.JSON {
+		return s.Emit(struct {
+			SchemaVersion result.Version  `json:"schema_version"`
+			Warnings      result.Warnings `json:"warnings"`
+			Points        []model.Point   `json:"points"`
+			History       []model.Change  `json:"history"`
+		}{result.Version{}, warnings, changed.Points(), changed.History()})
+	}
+	for i, p := range changed.Points() {
+		mark := ""
+		if i == 0 {
+			mark = ", the default"
+		}
+		s.Printf("point        %s: threshold %v, %s%s\n", p.Name, p.Threshold, GoalText(p.Goal), mark)
+	}
+	s.Printf("model        %s\n", c.Output)
+	PrintWarnings(s, warnings)
+	return nil
+}
+
+// edited returns the model after --remove and --default.
+func (c *Threshold[S]) edited(m *model.Model) (*model.Model, error) {
+	for _, step := range []struct {
+		param, name string
+		change      func(*model.Model, string) (*model.Model, error)
+	}{{"remove", c.Remove, (*model.Model).WithoutPoint}, {"default", c.Default, (*model.Model).WithDefault}} {
+		if step.name == "" {
+			continue
+		}
+		var err error
+		if m, err = step.change(m, step.name); err != nil {
+			if e := diag.Of(err); e != nil && e.Param == "" {
+				named := *e
+				named.Param, named.Found = step.param, diag.Quote(step.name)
+				return nil, &named
+			}
+			return nil, err
+		}
+		if m, err = c.noted(m); err != nil {
+			return nil, err
+		}
+	}
+	if len(m.Points()) == 0 {
+		return nil, &diag.Error{Kind: diag.Usage, Param: "remove", Found: diag.Quote(c.Remove) + ", the only operating point", Expected: "another one to be left"}
+	}
+	return m, nil
+}
+
+// noted returns the model with --note next to its last change.
+func (c *Threshold[S]) noted(m *model.Model) (*model.Model, error) {
+	if c.Note == "" {
+		return m, nil
+	}
+	return m.WithNote(c.Note)
+}
+
+// write signs and writes a model, and warns if that drops a signature.
+func (c *Threshold[S]) write(s *cli.Session, from, to *model.Model, key ed25519.PrivateKey) ([]diag.Warning, error) {
+	to, err := Sign(to, key)
+	if err == nil {
+		err = s.WriteFile(c.Output, cli.WriteTo(to))
+	}
+	return Unsigned(from, key, c.Model, c.Output), err
+}
+
+// addPoint writes the model with a new operating point, or with one in the place of another.
+func (c *Threshold[S]) addPoint(s *cli.Session) error {
+	key, err := c.Key(c.Output)
+	if err != nil {
+		return err
+	}
+	m, err := c.Load(c.Model)
+	if err != nil {
+		return err
+	}
+	goal, err := c.OrReplaced(m, c.Replace)
+	if err != nil {
+		return err
+	}
+	if _, taken := m.Point(c.Name); taken && c.Replace == "" {
+		return &diag.Error{Kind: diag.Usage, Param: "name", Found: diag.Quote(c.Name) + ", which the model has", Expected: "a new name",
+			Fixes: []diag.Fix{{Param: "replace", Value: c.Name}}}
+	}
+	rows, err := c.Rows.Open(s, Use{Verb: "threshold", Models: []*model.Model{m}, Memory: c.Memory, Entity: c.Entity, Replace: c.Replace})
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	computed, guarantee := toptau.Threshold(s, rows.Data(), toptau.Entry{Model: m}, goal, c.ThresholdOptions)
+	if computed == nil {
+		return guarantee
+	}
+	r := &computed.Result
+	if r.Database, err = rows.Finish(s); err != nil {
+		return err
+	}
+	further, err := computed.WithPoint(m)
+	if err == nil {
+		further, err = c.noted(further)
+	}
+	if err == nil {
+		further, err = c.edited(further)
+	}
+	if err != nil {
+		return err
+	}
+	warnings, err := c.write(s, m, further, key)
+	if err != nil {
+		return err
+	}
+	r.Warnings = append(r.Warnings, warnings...)
+	return c.report(s, rows, r, guarantee)
+}
 
 // errNoGuarantee is the error after the object that has the reason.
 var errNoGuarantee = &cli.Exit{Code: 3, Reason: "the requested guarantee is impossible"}

@@ -1,14 +1,137 @@
 package verbs
 
 import (
+	"cmp"
+	"context"
 	"fmt"
+	"io"
 	"strings"
+
+	"toptau"
+	"toptau/diag"
+	"toptau/internal/atomicfile"
 	"toptau/internal/cli"
 	"toptau/internal/report"
 	"toptau/internal/text"
 	"toptau/metric"
 	"toptau/result"
 )
+
+// errSetAside is the error of a verb that has the warning in its JSON object.
+var errSetAside = &cli.Exit{Code: 1, Reason: "the model was written to another file"}
+
+// Train chooses a model for a goal, fits it and reports what to expect of it.
+type Train[S Source] struct {
+	Output     string `file:"out" short:"o" placeholder:"MODEL" help:"Write the model here; - is standard output."`
+	Report     string `file:"out" placeholder:"FILE" help:"Write a self-contained HTML page: what to expect, candidates, curves, the model."`
+	ReportDate string `name:"report-date" placeholder:"TEXT" help:"The date in the report (default: that of the data file)."`
+	GoalFlags
+	Choose    string `name:"validation" file:"in" group:"Data" placeholder:"FILE" help:"Rows that choose the model, instead of a cross-validation."`
+	Calibrate string `name:"calibration" file:"in" group:"Data" placeholder:"FILE" help:"Rows that give the threshold and nothing else."`
+	Measure   string `name:"test" file:"in" group:"Data" placeholder:"FILE" help:"Rows that measure the chosen model."`
+	toptau.TrainOptions
+	ReplaceFlag
+	SignFlags
+	Rows S `embed:""`
+}
+
+// Run trains, writes and prints.
+func (c *Train[S]) Run(s *cli.Session) error {
+	goal, err := c.Required()
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.Check(c.Output, c.Report); err != nil {
+		return err
+	}
+	key, err := c.Key(c.Output)
+	if err != nil {
+		return err
+	}
+	rows, err := c.Rows.Open(s, Use{Verb: "train", Impute: c.Impute, Memory: c.Memory, Entity: c.Entity, Value: c.Value})
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	if err := c.readParts(s, rows); err != nil {
+		return err
+	}
+	c.Progress = func(now result.Progress) {
+		if now.Usable {
+			s.FinishAfterSignal("the best model so far is fitted to all rows")
+		}
+		rows.Show(now)
+	}
+	trained, err := toptau.Train(s, rows.Data(), goal, c.TrainOptions)
+	if err != nil {
+		return err
+	}
+	r := &trained.Result
+	if r.Database, err = rows.Finish(s); err != nil {
+		return err
+	}
+	if trained.Model, err = Sign(trained.Model, key); err != nil {
+		return err
+	}
+	var kept []string
+	if r.Stopped != "" {
+		if kept = KeepExisting(c.ReplacePartial, &c.Output, &c.Report); len(kept) > 0 {
+			r.Warnings = append(r.Warnings, diag.Warning{Code: "set-aside", Text: PartialText(kept, c.Output, c.Report)})
+		}
+	}
+	if err := c.write(s, trained); err != nil {
+		return err
+	}
+	if err := c.print(s, r, rows); err != nil {
+		return err
+	}
+	switch {
+	case r.Stopped == result.Cancelled:
+		return &cli.Interrupted{Words: PartialText(kept, c.Output, c.Report)}
+	case len(kept) > 0 && s.JSON:
+		return errSetAside // the object has the warning
+	case len(kept) > 0:
+		return &diag.Error{Kind: diag.IO, File: kept[0], Found: "not replaced, because --max-time ended the search early",
+			Fixes: []diag.Fix{{Param: "replace-partial"}}}
+	}
+	return nil
+}
+
+// readParts reads the parts of the data that have their own files.
+func (c *Train[S]) readParts(s *cli.Session, rows Rows) (err error) {
+	for _, part := range []struct {
+		path string
+		data **toptau.Data
+	}{{c.Choose, &c.Validation}, {c.Measure, &c.Test}, {c.Calibrate, &c.Calibration}} {
+		if *part.data, err = rows.Part(s, part.path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write writes the model and the report.
+func (c *Train[S]) write(s *cli.Session, trained *toptau.Trained) error {
+	if err := s.WriteFile(c.Output, cli.WriteTo(trained.Model)); err != nil || c.Report == "" {
+		return err
+	}
+	date := cmp.Or(c.ReportDate, c.Rows.Named().Date)
+	return s.WriteFile(c.Report, func(w io.Writer) error { return trained.WriteReport(context.WithoutCancel(s), w, date) })
+}
+
+func (c *Train[S]) print(s *cli.Session, r *result.Training, rows Rows) error {
+	switch {
+	case s.JSON:
+		return s.Emit(r)
+	case !s.StdoutTaken:
+		PrintTraining(s, r, c.Output)
+		if c.Report != "" {
+			s.Printf("report: %s\n", c.Report)
+		}
+		rows.Print(s)
+	}
+	return nil
+}
 
 // PrintTraining prints what train chose, and what to expect of it.
 func PrintTraining(s *cli.Session, r *result.Training, output string) {

@@ -2,14 +2,56 @@ package verbs
 
 import (
 	"strings"
+
+	"toptau"
 	"toptau/diag"
 	"toptau/internal/cli"
 	"toptau/internal/text"
 	"toptau/method"
+	"toptau/model"
 	"toptau/result"
 	"toptau/surrogate"
 	"toptau/threshold"
 )
+
+// Verify recomputes a certificate.
+type Verify[S Source] struct {
+	Model       string `file:"in" arg:"" help:"The model that fit wrote."`
+	Rows        S      `embed:""`
+	Certificate string `file:"in" arg:"" help:"The file that fit --certificate wrote."`
+	Memory      int64  `group:"Data" placeholder:"BYTES" help:"Of a packed file: if its rows need more memory than this, such as 300MB, leave them in the file and read it in passes (default: half of the free memory)."`
+	VerifyFlags
+	ProblemFlags
+}
+
+// Run verifies and prints.
+func (c *Verify[S]) Run(s *cli.Session) error {
+	problem, err := c.Problem()
+	if err != nil {
+		return err
+	}
+	m, certificate, err := c.LoadBoth(c.Model, c.Certificate)
+	if err != nil {
+		return err
+	}
+	rows, err := c.Rows.Open(s, Use{Verb: "verify", Models: []*model.Model{m}, Memory: c.Memory})
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	v, err := toptau.Verify(s, m, rows.Data(), certificate, toptau.VerifyOptions{Problem: problem, Memory: c.Memory})
+	if err != nil {
+		return InCertificate(err, c.Certificate)
+	}
+	if v.Database, err = rows.Finish(s); err != nil {
+		return err
+	}
+	err = ReportVerification(s, v, c.Certificate)
+	if !s.JSON {
+		rows.Print(s)
+	}
+	return err
+}
 
 // ProblemFlags name the problem that a certificate must be about, as the flags of fit do.
 type ProblemFlags struct {

@@ -11,14 +11,14 @@ import (
 
 // commands is the command line: one field a verb, each in a file of its name.
 type commands struct {
-	Fit       fitCommand       `cmd:"" help:"Fit one method with given hyperparameters to all rows of a table."`
-	Train     trainCommand     `cmd:"" help:"Choose a model on a sample, and fit, calibrate and measure it on all rows of a table."`
-	Evaluate  evaluateCommand  `cmd:"" help:"Measure a model on all labelled rows of a table."`
-	Threshold thresholdCommand `cmd:"" help:"Give a model an operating point with a guarantee, from all labelled rows of a table."`
-	Verify    verifyCommand    `cmd:"" help:"Recompute both bounds of a certificate from the table."`
-	Diagnose  diagnoseCommand  `cmd:"" help:"Report what the methods can achieve on a table before fitting."`
-	Score     scoreCommand     `cmd:"" help:"Score the rows of a table in the database: into a new table, a file, or as a statement."`
-	Inspect   verbs.Inspect    `cmd:"" help:"Show what a model file contains and what in it may be personal, or write a copy without category names."`
+	Fit       verbs.Fit[source]        `cmd:"" help:"Fit one method with given hyperparameters to all rows of a table."`
+	Train     verbs.Train[source]      `cmd:"" help:"Choose a model on a sample, and fit, calibrate and measure it on all rows of a table."`
+	Evaluate  verbs.Evaluate[measured] `cmd:"" help:"Measure a model on all labelled rows of a table."`
+	Threshold verbs.Threshold[source]  `cmd:"" help:"Give a model an operating point with a guarantee, from all labelled rows of a table that no model saw."`
+	Verify    verbs.Verify[source]     `cmd:"" help:"Recompute both bounds of a certificate from the table."`
+	Diagnose  verbs.Diagnose[source]   `cmd:"" help:"Report what the methods can achieve on a table before fitting."`
+	Score     scoreCommand             `cmd:"" help:"Score the rows of a table in the database: into a new table, a file, or as a statement."`
+	Inspect   verbs.Inspect            `cmd:"" help:"Show what a model file contains and what in it may be personal, or write a copy without category names."`
 
 	cli.Flags
 }
@@ -39,10 +39,12 @@ func app() *cli.App {
 		Hidden: slices.Concat(verbs.HiddenFields, hidden), Orientation: orientation, Examples: examples}
 }
 
-// hidden are the fields of the library's options that need all rows in memory.
+// hidden are the fields of verbs and of the library's options that need files, or all rows in memory.
 var hidden = []string{"Entity", "Value", "LabelDelay", "OutOfFold", "LearningCurve", "MaxTime", "ReportDate", "Memory",
 	"Iterations", "Step", "Minibatches", "Stratified", "Start", "Solver",
-	"By", "Simultaneous", "Against", "Gate", "Margin", "Replicates", "Examples", "Segments"}
+	"By", "Simultaneous", "Against", "Gate", "Margin", "Replicates", "Examples", "Segments",
+	"Train.Choose", "Train.Calibrate", "Train.Measure", "Fit.Trace", "Evaluate.Report", "Threshold.Score", "Threshold.Scores",
+	"Threshold.Remove", "Threshold.Default"}
 
 // options returns the descriptions of flags. Some of toptau's are about files.
 func options() map[string]cli.Option {

@@ -16,16 +16,19 @@ import (
 // docs/results/sql.md. What a fit needs depends on the data.
 type expected struct {
 	Statements, Scans string
+	encodes           bool // missing values need a policy
 	key               bool // the key must differ in every row, which is checked
 }
 
-var (
-	planFit      = expected{"12 to 25", "8 to 15", true}
-	planTrain    = expected{"40 to 90", "30 to 80", true}
-	planMeasure  = expected{"8 to 16", "7 to 16", false}
-	planVerify   = expected{"6 to 10", "4 to 8", true}
-	planDiagnose = expected{"20 to 60", "15 to 50", false}
-)
+// plans has what each verb needs.
+var plans = map[string]expected{
+	"fit":       {"12 to 25", "8 to 15", true, true},
+	"train":     {"40 to 90", "30 to 80", true, true},
+	"evaluate":  {"8 to 16", "7 to 16", false, false},
+	"threshold": {"8 to 16", "7 to 16", false, false},
+	"verify":    {"6 to 10", "4 to 8", false, true},
+	"diagnose":  {"20 to 60", "15 to 50", true, false},
+}
 
 // planned is what --dry-run prints.
 type planned struct {
@@ -40,8 +43,8 @@ type planned struct {
 }
 
 // plan prints what a verb would ask the first server. It reads the catalogue and no row.
-func (f *sourceFlags) plan(s *cli.Session, data string, m *model.Model, e expected) error {
-	kind, file, err := kindOf(data)
+func (f *source) plan(s *cli.Session, m *model.Model, e expected) error {
+	kind, file, err := kindOf(f.Database)
 	if err != nil {
 		return err
 	}

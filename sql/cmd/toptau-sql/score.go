@@ -35,19 +35,16 @@ type scoreCommand struct {
 	Keep        []string       `group:"Table" placeholder:"COLS" help:"Columns to pass through, besides the key; repeatable."`
 	At          string         `placeholder:"NAME" help:"The operating point of the decision column (default: the model's first)."`
 	OnError     toptau.BadRows `name:"on-error" placeholder:"stop|skip|empty" help:"A row that has no score: stop, skip it, or write it without a score (default stop)."`
-	Output      string         `file:"rows" short:"o" placeholder:"FILE" help:"Write the scored rows here instead of standard output, as a Parquet file if the name ends in .parquet."`
-	Print       bool           `help:"Print the statement that scores the rows, and do not connect."`
-	Into        string         `placeholder:"TABLE" help:"Let the database write the scored rows to this new table. No row leaves it, and nothing else in toptau-sql writes to a database."`
-	IntoDSNEnv  []string       `group:"Connection" name:"into-dsn-env" sep:"none" placeholder:"NAME" help:"With --into: the environment variable with the connection string of a role that may create the table; repeatable (default: that of the rows)."`
-	IntoDSNFile string         `group:"Connection" name:"into-dsn-file" file:"in" placeholder:"FILE" help:"With --into: a file with these connection strings, one a line."`
+	Output      string         `file:"rows" xor:"write" short:"o" placeholder:"FILE" help:"Write the scored rows here instead of standard output, as a Parquet file if the name ends in .parquet."`
+	Print       bool           `xor:"write" help:"Print the statement that scores the rows, and do not connect."`
+	Into        string         `xor:"write" placeholder:"TABLE" help:"Let the database write the scored rows to this new table. No row leaves it, and nothing else in toptau-sql writes to a database."`
+	IntoDSNEnv  []string       `group:"Connection" name:"into-dsn-env" xor:"into-dsn" needs:"into" sep:"none" placeholder:"NAME" help:"With --into: the environment variable with the connection string of a role that may create the table; repeatable (default: that of the rows)."`
+	IntoDSNFile string         `group:"Connection" name:"into-dsn-file" xor:"into-dsn" needs:"into" file:"in" placeholder:"FILE" help:"With --into: a file with these connection strings, one a line."`
 	connectionFlags
 	verbs.VerifyFlags
 }
 
 func (c *scoreCommand) Run(s *cli.Session) error {
-	if err := c.check(); err != nil {
-		return err
-	}
 	kind, file, err := kindOf(c.Data)
 	if err != nil {
 		return err
@@ -95,22 +92,6 @@ func (c *scoreCommand) Run(s *cli.Session) error {
 		return err
 	}
 	return s.WriteFile(cmp.Or(c.Output, "-"), func(out io.Writer) error { return c.stream(s, e, scored, out) })
-}
-
-// check refuses flags that contradict each other.
-func (c *scoreCommand) check() error {
-	usage := func(param, found, expected string) error {
-		return &diag.Error{Kind: diag.Usage, Param: param, Found: found, Expected: expected}
-	}
-	switch {
-	case c.Into != "" && c.Output != "":
-		return usage("into", "together with --output", "only one of the two")
-	case c.Print && (c.Into != "" || c.Output != ""):
-		return usage("print", "together with --into or --output", "only one of them")
-	case c.Into == "" && (len(c.IntoDSNEnv) > 0 || c.IntoDSNFile != ""):
-		return usage("into", "", "the table that the connection is for")
-	}
-	return nil
 }
 
 // scoring is the statement that scores rows.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"toptau"
 	"toptau/diag"
 	"toptau/internal/cli"
+	"toptau/internal/cli/verbs"
 	"toptau/internal/dialect"
 	"toptau/internal/large"
 	"toptau/internal/text"
@@ -25,8 +27,8 @@ import (
 
 // connectionFlags name the servers of a database.
 type connectionFlags struct {
-	DSNEnv         []string      `group:"Connection" name:"dsn-env" sep:"none" placeholder:"NAME" help:"The environment variable with the connection string of a server; repeatable: each server has a part of the rows."`
-	DSNFile        string        `group:"Connection" name:"dsn-file" file:"in" placeholder:"FILE" help:"A file with the connection strings of servers, one a line. Lines that begin with # are comments."`
+	DSNEnv         []string      `group:"Connection" name:"dsn-env" xor:"dsn" sep:"none" placeholder:"NAME" help:"The environment variable with the connection string of a server; repeatable: each server has a part of the rows."`
+	DSNFile        string        `group:"Connection" name:"dsn-file" xor:"dsn" file:"in" placeholder:"FILE" help:"A file with the connection strings of servers, one a line. Lines that begin with # are comments."`
 	Plain          bool          `group:"Connection" help:"Accept connections without encryption to other hosts."`
 	MaxConnections int           `group:"Connection" name:"max-connections" placeholder:"N" help:"Run at most N statements at the same time (default: one on each server)."`
 	Timeout        time.Duration `group:"Connection" default:"1h" placeholder:"TIME" help:"Cancel a statement after this time: 90s, 10m (default 1h)."`
@@ -67,8 +69,6 @@ func connections(file string, names []string, env, path, param string) ([]string
 // connectionStrings reads connection strings from environment variables or from a file. No error contains them.
 func connectionStrings(names []string, env, path, file string) (list []string, err error) {
 	switch {
-	case len(names) > 0 && path != "":
-		return nil, &diag.Error{Kind: diag.Usage, Param: env, Found: "together with " + cli.Spell(file), Expected: "only one of the two"}
 	case len(names) > 0:
 		for _, name := range names {
 			value := strings.TrimSpace(os.Getenv(name))
@@ -174,8 +174,9 @@ type roleFlags struct {
 	Group       string
 }
 
-// sourceFlags name labelled rows in a database.
-type sourceFlags struct {
+// source names labelled rows in a database. It is a verbs.Source.
+type source struct {
+	Database string `arg:"" name:"data" help:"The kind of database: postgres:, clickhouse:, trino: or spark:, or duckdb:FILE."`
 	tableFlags
 	connectionFlags
 	roleFlags
@@ -205,15 +206,31 @@ func kindOf(data string) (kind, file string, err error) {
 	return name, "", nil
 }
 
-// source is an open table.
-type source struct {
-	*toptau.Data
-	rows    *scan.Rows
+// measured names the model and the rows of evaluate. It is a verbs.EntrySource.
+type measured struct {
+	Model string `file:"in" arg:"" help:"A model file."`
+	source
+}
+
+// Entries loads the model.
+func (f measured) Entries(_ *cli.Session, signed verbs.VerifyFlags, _ *toptau.EvaluateOptions) ([]toptau.Entry, error) {
+	m, err := signed.Load(f.Model)
+	return []toptau.Entry{{Name: strings.TrimSuffix(filepath.Base(f.Model), ".json"), Model: m}}, err
+}
+
+// Named returns that rows were named: the flag parser requires it.
+func (f source) Named() verbs.Named { return verbs.Named{Given: true} }
+
+// rows is an open table.
+type rows struct {
+	data    *toptau.Data
+	scanned *scan.Rows
 	engine  *engine.Engine
 	watcher *watcher
 	table   string
 	key     string
 	started time.Time
+	asked   *result.Database // set by Finish
 
 	keyCheck scan.KeyCheck
 	refused  error // why the key was not checked
@@ -222,11 +239,42 @@ type source struct {
 // openEngine connects. Tests replace it.
 var openEngine = engine.Open
 
-// open connects to the database and reads what its catalogue and the statistics of the columns say. m is the model that the rows are for,
-// or nil.
-func (f *sourceFlags) open(s *cli.Session, data string, m *model.Model) (*source, error) {
+// errPlanShown ends a dry run.
+var errPlanShown = &cli.Exit{Reason: "the plan was printed"}
+
+// Open connects to the database and reads what its catalogue and the statistics of the columns say. With --dry-run it prints the plan.
+func (f source) Open(s *cli.Session, use verbs.Use) (verbs.Rows, error) {
+	var m *model.Model
+	if len(use.Models) > 0 {
+		m = use.Models[0]
+	}
+	e := plans[use.Verb]
+	if f.DryRun {
+		if err := f.plan(s, m, e); err != nil {
+			return nil, err
+		}
+		return nil, errPlanShown
+	}
+	r, err := f.open(s, m)
+	if err != nil {
+		return nil, err
+	}
+	if e.encodes {
+		err = r.refuseMissing(use.Impute)
+	}
+	if err == nil && e.key {
+		err = r.checkKey(s)
+	}
+	if err != nil {
+		r.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+func (f *source) open(s *cli.Session, m *model.Model) (*rows, error) {
 	started := time.Now()
-	kind, file, err := kindOf(data)
+	kind, file, err := kindOf(f.Database)
 	if err != nil {
 		return nil, err
 	}
@@ -258,11 +306,11 @@ func (f *sourceFlags) open(s *cli.Session, data string, m *model.Model) (*source
 		e.Close()
 		return nil, err
 	}
-	return &source{Data: d.(*toptau.Data), rows: r, engine: e, watcher: w, table: f.Table, key: f.Key, started: started}, nil
+	return &rows{data: d.(*toptau.Data), scanned: r, engine: e, watcher: w, table: f.Table, key: f.Key, started: started}, nil
 }
 
 // scanTable returns the table with the roles of its columns. A model provides the label that it was trained with.
-func (f *sourceFlags) scanTable(m *model.Model) (scan.Table, error) {
+func (f *source) scanTable(m *model.Model) (scan.Table, error) {
 	path, err := f.path()
 	if err != nil {
 		return scan.Table{}, err
@@ -298,14 +346,14 @@ func (f *sourceFlags) scanTable(m *model.Model) (scan.Table, error) {
 }
 
 // checkKey fails if several rows have the same key. Models that are made or verified row by row need it.
-func (c *source) checkKey(s *cli.Session) (err error) {
+func (c *rows) checkKey(s *cli.Session) (err error) {
 	c.watcher.at("checking the key", 0)
-	c.keyCheck, c.refused, err = c.rows.CheckKey(s)
+	c.keyCheck, c.refused, err = c.scanned.CheckKey(s)
 	return err
 }
 
 // printKey prints how it is known that the key differs in every row.
-func (c *source) printKey(s *cli.Session) {
+func (c *rows) printKey(s *cli.Session) {
 	each := ""
 	if len(c.engine.Shards) > 1 {
 		each = " on each server"
@@ -321,11 +369,11 @@ func (c *source) printKey(s *cli.Session) {
 }
 
 // refuseMissing fails if a column has missing values and there is no policy for them.
-func (c *source) refuseMissing(policy schema.Impute) error {
+func (c *rows) refuseMissing(policy schema.Impute) error {
 	if policy != "" && policy != schema.ImputeError {
 		return nil
 	}
-	for _, column := range c.rows.Columns() {
+	for _, column := range c.scanned.Columns() {
 		if column.Missing > 0 {
 			return &diag.Error{Kind: diag.Data, File: c.table, Column: column.Name, Found: text.Plural(column.Missing, "missing value"), Expected: "a value in every row",
 				Fixes: []diag.Fix{{Param: "impute", Value: string(schema.ImputeMedian)}, {Param: "impute", Value: string(schema.ImputeIndicator)}}}
@@ -337,30 +385,48 @@ func (c *source) refuseMissing(policy schema.Impute) error {
 // lastCheck is the time that the last statement may take after an interruption.
 const lastCheck = time.Minute
 
-// finish checks that the rows are still those of the beginning, ends the display of progress, and returns what was asked of
+// Data returns the rows for the library.
+func (c *rows) Data() *toptau.Data { return c.data }
+
+// Part refuses a file: all rows are in the table.
+func (c *rows) Part(_ *cli.Session, path string) (*toptau.Data, error) {
+	if path == "" {
+		return nil, nil
+	}
+	return nil, &diag.Error{Kind: diag.Usage, Found: diag.Quote(path) + " with a table", Expected: "all rows in the table"}
+}
+
+// Show shows the progress of the library next to that of the statements.
+func (c *rows) Show(now result.Progress) { c.watcher.at(now.Stage, now.Fraction) }
+
+// Close closes the connections.
+func (c *rows) Close() { c.engine.Close() }
+
+// Finish checks that the rows are still those of the beginning, ends the display of progress, and returns what was asked of
 // the database.
-func (c *source) finish(s *cli.Session) (*result.Database, error) {
+func (c *rows) Finish(s *cli.Session) (*result.Database, error) {
 	var ctx context.Context = s
 	if ctx.Err() != nil { // a result of an interrupted run is about the same rows, too
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastCheck)
 		defer cancel()
 		ctx = last
 	}
-	if err := c.rows.Check(ctx); err != nil {
+	if err := c.scanned.Check(ctx); err != nil {
 		return nil, err
 	}
 	s.Progress.Clear()
-	t := c.rows.Traffic()
+	t := c.scanned.Traffic()
 	received, sent := c.engine.Bytes()
 	r := &result.Database{Engine: c.engine.Dialect.Name, Table: c.table, Servers: len(c.engine.Shards), Statements: t.Statements, Scans: t.Scans,
 		Lookups: t.Lookups, Rows: t.Rows, Received: received, Sent: sent, SecondsWaiting: t.Waiting.Seconds(), KeyCheck: string(c.keyCheck)}
 	r.SecondsOwn = max(0, time.Since(c.started).Seconds()-r.SecondsWaiting)
+	c.asked = r
 	return r, nil
 }
 
-// printDatabase prints what was asked of the database.
-func (c *source) printDatabase(s *cli.Session, r *result.Database) {
-	servers := ""
+// Print prints what was asked of the database.
+func (c *rows) Print(s *cli.Session) {
+	r, servers := c.asked, ""
 	if r.Servers > 1 {
 		servers = fmt.Sprintf(" on %d servers", r.Servers)
 	}

@@ -1,0 +1,214 @@
+package verbs
+
+import (
+	"cmp"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"toptau"
+	"toptau/diag"
+	"toptau/internal/cli"
+	"toptau/internal/memory"
+	"toptau/internal/table"
+	"toptau/internal/text"
+	"toptau/model"
+	"toptau/result"
+	"toptau/schema"
+)
+
+// Files name labelled rows in files.
+type Files struct {
+	Data []string `file:"in" arg:"" help:"Labelled data: files, directories or patterns, read as one table; - is standard input."`
+	schema.Format
+}
+
+// Named describes the files.
+func (f Files) Named() Named {
+	if len(f.Data) == 0 {
+		return Named{Segment: f.Segment}
+	}
+	return Named{Given: true, Date: FileDate(f.Data[0]), Segment: f.Segment}
+}
+
+// Open reads the files.
+func (f Files) Open(s *cli.Session, use Use) (Rows, error) {
+	return readFiles(s, f.Data, f.Format, use)
+}
+
+// HeldOutFiles name rows that a threshold is computed from, or none.
+type HeldOutFiles struct {
+	Data []string `file:"in" arg:"" optional:"" help:"Held-out labelled rows: with scores, or for --model with the model's columns; - is standard input. None with --remove and --default."`
+	schema.Format
+}
+
+// Named describes the files.
+func (f HeldOutFiles) Named() Named { return Files(f).Named() }
+
+// Open reads the files.
+func (f HeldOutFiles) Open(s *cli.Session, use Use) (Rows, error) { return Files(f).Open(s, use) }
+
+// File names labelled rows in one file, before other arguments.
+type File struct {
+	Data string `file:"in" arg:"" help:"The data it was fitted to."`
+	schema.Format
+}
+
+// Named describes the file.
+func (f File) Named() Named {
+	return Named{Given: true, Date: FileDate(f.Data), Segment: f.Segment}
+}
+
+// Open reads the file.
+func (f File) Open(s *cli.Session, use Use) (Rows, error) {
+	return readFiles(s, []string{f.Data}, f.Format, use)
+}
+
+// fileRows are rows of files, in memory or packed.
+type fileRows struct {
+	s      *cli.Session
+	format schema.Format // of a further part
+	data   *toptau.Data
+}
+
+func (r *fileRows) Data() *toptau.Data { return r.data }
+
+func (r *fileRows) Part(s *cli.Session, path string) (*toptau.Data, error) {
+	if path == "" {
+		return nil, nil
+	}
+	return toptau.Read(s, path, r.format)
+}
+
+func (r *fileRows) Show(now result.Progress) { ShowProgress(r.s, now) }
+
+func (r *fileRows) Finish(s *cli.Session) (*result.Database, error) {
+	s.Progress.Clear()
+	return nil, nil
+}
+
+func (r *fileRows) Print(*cli.Session) {}
+
+func (r *fileRows) Close() {}
+
+// readFiles reads files for a use.
+func readFiles(s *cli.Session, paths []string, f schema.Format, use Use) (Rows, error) {
+	named := []string{use.Entity, use.Value}
+	if use.Replace != "" {
+		point, _ := use.Models[0].Point(use.Replace)
+		use.Entity = cmp.Or(use.Entity, point.Entity)
+		if !f.NoTime {
+			f.Time = cmp.Or(f.Time, point.Day)
+		}
+	}
+	f.Kept = append(slices.Clone(use.By), nonEmpty(use.Entity, use.Value)...)
+	if len(use.Models) == 0 {
+		f.Drop = append(f.Drop, nonEmpty(use.Entity)...) // it is no feature
+	} else {
+		var err error
+		if f, err = FormatFor(f, use.Models[0], use.Models[1:]...); err != nil {
+			return nil, err
+		}
+	}
+	paths, readAs, err := packLarge(s, paths, f, use.Memory)
+	if err != nil {
+		return nil, err
+	}
+	data, err := read(s, paths, readAs)
+	if err != nil {
+		return nil, nameKept(err, named[0], named[1])
+	}
+	s.Progress.Start()
+	return &fileRows{s, f.Like(*data.Format().Schema()), data}, nil
+}
+
+// read reads files as one labelled table.
+func read(s *cli.Session, paths []string, f schema.Format) (*toptau.Data, error) {
+	if len(paths) == 1 {
+		return toptau.Read(s, paths[0], f)
+	}
+	files, err := toptau.OpenFiles(paths...)
+	if err != nil {
+		return nil, err
+	}
+	return toptau.ReadFrom(s, files, f)
+}
+
+// nonEmpty returns the names that are not empty.
+func nonEmpty(names ...string) []string {
+	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
+}
+
+// nameKept names the flag in an error about a column that the reader was to keep.
+func nameKept(err error, entity, value string) error {
+	e := diag.Of(err)
+	if e == nil || e.Param != "" {
+		return err
+	}
+	named := *e
+	switch e.Found {
+	case diag.Quote(entity):
+		named.Param = "entity"
+	case diag.Quote(value):
+		named.Param = "value"
+	}
+	return &named
+}
+
+// FormatFor returns a format for reading rows that models score.
+func FormatFor(f schema.Format, m *model.Model, others ...*model.Model) (schema.Format, error) {
+	own := m.Format(others...)
+	switch {
+	case own.Segment == "" || f.Segment == own.Segment:
+	case f.Segment == "":
+		f.Segment = own.Segment
+	default:
+		return f, &diag.Error{Kind: diag.Usage, Param: "segment", Found: diag.Quote(f.Segment),
+			Expected: diag.Quote(own.Segment) + ", the column of the model's thresholds", Hint: "use that, or set none"}
+	}
+	if point, _ := m.Point(""); point.Entity != "" {
+		f.Kept = append(f.Kept, point.Entity)
+		if !f.NoTime {
+			f.Time = cmp.Or(f.Time, point.Day)
+		}
+	}
+	return f.Like(*own.Schema()), nil
+}
+
+// FileDate returns the day on which a file was last written, "" if that is not known.
+func FileDate(path string) string {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	return info.ModTime().UTC().Format(time.DateOnly)
+}
+
+// packLarge returns the path of a temporary packed file and the format for it if the data does not fit into some bytes of memory (0:
+// half of the free memory), otherwise what it was given. It prints on standard error what it packed. The file is removed at the end.
+func packLarge(s *cli.Session, paths []string, f schema.Format, bytes int64) ([]string, schema.Format, error) {
+	files, err := table.OpenFiles(paths...)
+	if err != nil || f.FileColumn != "" {
+		return paths, f, err
+	}
+	fits, err := files.FitMemory(f, bytes)
+	if err != nil || fits {
+		return paths, f, err
+	}
+	s.Progress.Start()
+	path, readAs, remove, err := table.PackTemporary(files, table.Options{Format: f, Context: s}, func(rows int, done float64) {
+		s.Progress.Show(done, "packing: %s rows", text.Count(rows))
+	})
+	s.Progress.Clear()
+	if err != nil {
+		return paths, f, err
+	}
+	s.AtEnd(remove)
+	size := int64(0)
+	if info, err := os.Stat(path); err == nil {
+		size = info.Size()
+	}
+	s.PrintError(strings.Join(paths, ", ") + " does not fit into memory: packed it into " + path + " (" + memory.Size(size) + ") for this run")
+	return []string{path}, readAs, nil
+}

@@ -1,0 +1,46 @@
+package jsontext
+
+import (
+	"strconv"
+	"unicode/utf8"
+)
+
+// AppendText appends a text as JSON. Bytes that are not UTF-8 become U+FFFD.
+func AppendText[T string | []byte](b []byte, text T) []byte {
+	const hex = "0123456789abcdef"
+	b = append(b, '"')
+	done := 0
+	for i := 0; i < len(text); {
+		c := text[i]
+		if c >= 0x20 && c != '"' && c != '\\' && c < 0x7f {
+			i++
+			continue
+		}
+		if c >= utf8.RuneSelf {
+			r, size := utf8.DecodeRuneInString(string(text[i:min(len(text), i+utf8.UTFMax)]))
+			if r == utf8.RuneError && size == 1 {
+				b = append(append(b, text[done:i]...), `\ufffd`...)
+				i++
+				done = i
+				continue
+			}
+			i += size
+			continue
+		}
+		b = append(b, text[done:i]...)
+		switch c {
+		case '"', '\\':
+			b = append(b, '\\', c)
+		case '\n':
+			b = append(b, '\\', 'n')
+		default:
+			b = append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+		}
+		i++
+		done = i
+	}
+	return append(append(b, text[done:]...), '"')
+}
+
+// AppendNumber appends the shortest decimal that is read as x, which must be finite.
+func AppendNumber(b []byte, x float64) []byte { return strconv.AppendFloat(b, x, 'g', -1, 64) }

@@ -1,0 +1,411 @@
+"""Classifiers with the conventions of scikit-learn."""
+
+from __future__ import annotations
+
+import html
+import os
+import re
+import tempfile
+import warnings
+from fractions import Fraction
+from typing import Any, Optional
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import (_check_feature_names, _check_sample_weight, _get_feature_names, _num_samples, check_is_fitted, column_or_1d,
+                                      indexable)
+
+from . import calibration, command
+from .frames import Frame, column_of
+from .reader import Error, Explanation, Model, _text
+
+_NO_FILE = "the rows are in memory"
+NOT_KEYWORDS = {
+    "help": "it is that of Python", "version": "it is that of the package", "json": "the result is result_", "output": "save writes the model",
+    "report": "the method report returns the page", "label": "it is y", "labels_file": "it is y", "positive": "it is classes_[1]",
+    "format": _NO_FILE, "delimiter": _NO_FILE, "header": _NO_FILE, "width": _NO_FILE, "file_column": _NO_FILE, "replace_partial": _NO_FILE,
+    "no_time": "time is not set then",
+}
+"""The options of train that are no keywords of TopTauClassifier, with the reason."""
+
+
+class TopTauWarning(UserWarning):
+    """A warning of ``toptau``. ``code`` identifies it and does not change between versions."""
+
+    def __init__(self, text: str, code: str = ""):
+        super().__init__(text)
+        self.code = code
+
+
+class _Thresholded(ClassifierMixin, BaseEstimator):
+    """A binary classifier that decides by decision_function > 0."""
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Returns the class of each row: ``classes_[1]`` where the score is above the threshold."""
+        check_is_fitted(self)
+        return self.classes_[(self.decision_function(X) > 0).astype(int)]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse = False
+        return tags
+
+    def _set_classes(self, y: Any, rows: int) -> np.ndarray:
+        """Sets classes_ and returns for each row whether it is of the second."""
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        y = column_or_1d(y, warn=True)
+        if len(y) != rows:
+            raise ValueError(f"Found input variables with inconsistent numbers of samples: {[rows, len(y)]}")
+        if y.dtype.kind == "f" and not np.isfinite(y).all():
+            bad = int(np.flatnonzero(~np.isfinite(y))[0])
+            raise ValueError(f"Input y contains {'NaN' if np.isnan(y[bad]) else 'infinity'}: row {bad + 1}")
+        check_classification_targets(y)
+        classes, codes = np.unique(y, return_inverse=True)
+        if len(classes) > 2:
+            raise ValueError(f"Only binary classification is supported. The type of the target is {type_of_target(y)}.")
+        if len(classes) < 2:
+            raise ValueError(f"y has one class, {classes[0]!r}: a classifier needs rows of two classes")
+        self.classes_ = classes
+        return codes.ravel() == 1
+
+
+class TopTauClassifier(_Thresholded):
+    """A linear classifier for the top of the ranking, which ``toptau train`` chooses, fits and gives a threshold.
+
+    Set one goal: ``max_fpr="0.1%"`` (at most this fraction of the negatives raises a false alarm), ``top="1%"`` (review the best fraction of all
+    rows), ``top_count=N, of=M``, ``alerts=N, of=M``, or ``absolute_top=True``. ``delta="5%"`` guarantees it with confidence 95 %, for new rows
+    from the same distribution; it is an error if there are too few rows. Every other keyword is the option of ``toptau train`` of the same
+    name, with underscores for dashes: a flag is True, several values are a list, ``monotone={"age": "+"}``. Columns are named as in X; the columns
+    of an array are x0, x1 and so on. ``validation``, ``calibration`` and ``test`` are paths or
+    pairs (X, y). ``quiet=True`` shows no progress bar, which
+    needs tqdm.
+
+    X is a data frame (pandas, polars, pyarrow and all others with the Arrow stream), a 2-D array, a list of dicts or a list of lists. A column
+    holds numbers, texts, booleans or times, and a category type of a frame is kept. y has two classes, of which ``classes_[1]`` is the positive one.
+
+    Attributes after fit: ``classes_``, ``n_features_in_``, ``feature_names_in_`` (if X has names), ``model_`` (a ``toptau.Model``), ``threshold_`` (of the
+    model's scores), ``guarantee_`` (a dict, None without delta) and ``result_`` (the object that ``toptau train --json`` prints).
+
+    Training runs in another process; memory goes back when it ends. Scoring runs in this process, with the bits of ``toptau score``.
+    """
+
+    def __init__(self, *, max_fpr=None, top=None, top_count=None, alerts=None, of=None, absolute_top=False, delta=None, out_of_fold=False,
+                 calibration=None, calibration_fraction=None, validation=None, test=None, test_fraction=None, method=None, surrogate=None, class_weight=None, folds=None,
+                 encoding=None, scale=None, impute=None, monotone=None, max_size=None, prevalence=None, learning_curve=False, max_time=None,
+                 entity=None, value=None, weight=None, group=None, segment=None, time=None, timezone=None, label_delay=None, drop=None, id=None, missing=None,
+                 categorical=None, date=None, address=None, numeric=None, decimal=None, memory=None, sample_rows=None, no_fingerprints=False, no_profile=False, sign=None, report_date=None,
+                 seed=None, threads=None, quiet=False):
+        vars(self).update((name, value) for name, value in locals().items() if name not in ("self", "__class__"))
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, time: Any = None, entity: Any = None) -> TopTauClassifier:
+        """Trains on rows X with labels y and returns self.
+
+        sample_weight has importance weights. Rows of one group are never split between folds. time orders the rows. With entity, one alert
+        per entity counts, with time one a day. Each has a value per row; the keywords group, time and entity name a column of X instead.
+
+        Raises Error with the row of X, from 1. Warnings are TopTauWarning.
+        """
+        frame = self._frame(X, reset=True)
+        positive = self._set_classes(y, len(frame))
+        added = {"weight": None if sample_weight is None else _check_sample_weight(sample_weight, np.empty((len(frame), 0))),
+                 "group": groups, "time": time, "entity": entity}
+        with tempfile.TemporaryDirectory(prefix="toptau-") as folder:
+            table = _Table(folder, frame, self.classes_, positive, added)
+            options = self._options(frame, {name for name, values in added.items() if values is not None}, table)
+            model, report = os.path.join(folder, "model.json"), os.path.join(folder, "report.html")
+            path = table.write("rows.parquet", frame, positive, added)
+            try:
+                self.result_ = command.run(["train", *options, *table.flags, "--output", model, "--report", report, "--", path], folder, bar=not self.quiet)
+            except Error as e:
+                raise frame.with_row(e) from None
+            with open(model, "rb") as f:
+                self.model_ = Model.from_bytes(f.read(), "model.json")
+            with open(report, encoding="utf-8") as f:
+                self._report = f.read()
+        for w in self.result_["warnings"]:
+            fixes = command.fixes_of(w)
+            warnings.warn(TopTauWarning(w["text"] + (f" ({fixes})" if fixes else ""), w["code"]), stacklevel=2)
+        return self
+
+    def _options(self, frame: Frame, taken: set, table: _Table) -> list[str]:
+        """Returns the keywords as options of the program."""
+        out = []
+        for name, value in self.get_params(deep=False).items():
+            if value is None or value is False or name == "quiet":
+                continue
+            if name in taken:
+                raise Error(f"{name}={value!r} and {name} of fit", "one of them")
+            if name in ("validation", "calibration", "test") and isinstance(value, tuple):
+                value = table.write_part(name + ".parquet", *value)
+            if name == "class_weight" and isinstance(value, dict):
+                value = float(value[self.classes_[1]] / value[self.classes_[0]])
+            if isinstance(value, dict):
+                value = [f"{column}={ {1: '+', -1: '-'}.get(sign, sign)}" for column, sign in value.items()]
+            flag = "--" + name.replace("_", "-")
+            if value is True:
+                out.append(flag)
+            else:
+                out += [f"{flag}={v}" for v in (value if isinstance(value, (list, tuple)) else [value])]
+        named = {str(c) for c in (self.categorical if isinstance(self.categorical, (list, tuple)) else [self.categorical])}
+        roles = {getattr(self, role) for role in ("entity", "weight", "group", "segment", "time")}
+        return out + [f"--categorical={name}" for name in frame.categorical if name not in named and name not in roles]
+
+    def _frame(self, X: Any, reset: bool) -> Frame:
+        """Returns the columns of X, whose names and number must be those of fit."""
+        frame = Frame(X)
+        if frame.named and _get_feature_names(X) is None:  # a list of dicts, or a frame that scikit-learn does not know
+            if reset:
+                self.feature_names_in_ = np.array(frame.columns, dtype=object)
+        else:
+            _check_feature_names(self, X, reset=reset)
+        n = len(frame.columns)
+        if reset:
+            self.n_features_in_ = n
+        elif n != self.n_features_in_:
+            raise ValueError(f"X has {n} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input.")
+        if n == 0:
+            raise ValueError(f"0 feature(s) (shape=({len(frame)}, 0)) while a minimum of 1 is required.")
+        if len(frame) == 0:
+            raise ValueError(f"Found array with 0 sample(s) (shape=(0, {n})) while a minimum of 1 is required.")
+        return frame
+
+    def _rows(self, X: Any) -> Frame:
+        check_is_fitted(self, "model_")
+        frame = self._frame(X, reset=False)
+        frame.check_whole(name for name in self.model_.columns if name in frame.values)
+        return frame.with_text_times()
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """Returns the score of each row, with the bits of ``toptau score``."""
+        return self._scores(self._rows(X))
+
+    def _scores(self, rows: Frame) -> np.ndarray:
+        try:
+            return self.model_.decision_function(rows)
+        except Error as e:
+            e.fix = command.spelled(e.fix)
+            raise rows.with_row(e) from None
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Returns score - threshold of each row."""
+        rows = self._rows(X)
+        return self._scores(rows) - self._thresholds(rows)
+
+    def _thresholds(self, rows: Frame) -> Any:
+        point = self.model_.point()
+        if not point.segments:
+            return point.threshold
+        return np.array([point.segments.get(_text(v).strip(" \t"), point.threshold) for v in rows[point.segment].tolist()])
+
+    @available_if(lambda self: not hasattr(self, "model_") or self.model_.has_probability)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Returns the probabilities of both classes. ``train`` fits them if there are 20 rows of each class."""
+        rows = self._rows(X)
+        p = np.array(self.model_.probability_of(self._scores(rows)))
+        return np.column_stack([1 - p, p])
+
+    @property
+    def threshold_(self) -> float:
+        """The threshold of the model's scores."""
+        check_is_fitted(self)
+        return self.model_.point().threshold
+
+    @property
+    def guarantee_(self) -> Optional[dict]:
+        """The guarantee of the threshold, None without delta."""
+        check_is_fitted(self)
+        return self.model_.point().guarantee
+
+    def explain(self, X: Any) -> list[Explanation]:
+        """Returns for each row what each column adds to its score."""
+        rows = self._rows(X)
+        self._scores(rows)  # an error has the row
+        return [self.model_.explain({name: rows[name][i] for name in rows.columns}) for i in range(len(rows))]
+
+    def report(self, path: Any = None) -> str:
+        """Returns the page about the training: what to expect, candidates, curves, the model. With path, also writes it."""
+        check_is_fitted(self)
+        if path is not None:
+            with open(path, "w", encoding="utf-8") as f:
+                f.write(self._report)
+        return self._report
+
+    def save(self, path: Any) -> None:
+        """Writes the model file, which ``toptau`` and ``toptau.Model`` read."""
+        check_is_fitted(self)
+        with open(path, "wb") as f:
+            f.write(self.model_.to_bytes())
+
+    def to_onnx(self, path: Any, *, tensor: bool = False) -> None:
+        """Writes the model as ONNX. tensor: one input X with all columns instead of one input a column."""
+        self._export("onnx", path, ["--tensor"] if tensor else [])
+
+    def to_sql(self, *, dialect: str = "postgres", table: str = "rows", name: Optional[str] = None, keep: Any = ()) -> str:
+        """Returns a statement that scores the rows of a table. name: it creates a view of this name; keep: columns to pass through."""
+        options = [f"--dialect={dialect}", f"--table={table}"] + ([f"--name={name}"] if name else []) + [f"--keep={c}" for c in keep]
+        return self._export("sql", None, options)
+
+    def _export(self, target: str, path: Any, options: list) -> str:
+        with tempfile.TemporaryDirectory(prefix="toptau-") as folder:
+            model, out = os.path.join(folder, "model.json"), os.path.join(folder, "export")
+            self.save(model)
+            command.run(["export", model, target, "--output", out if path is None else os.path.abspath(os.fspath(path)), *options], folder)
+            if path is not None:
+                return ""
+            with open(out, encoding="utf-8") as f:
+                return f.read()
+
+    def _repr_html_(self) -> str:
+        """Returns what a notebook shows: the summary and the chart of the report."""
+        if not hasattr(self, "model_"):
+            return f"<pre>{html.escape(repr(self))}</pre>"
+        style = re.search(r"<style>.*?</style>", self._report, re.S)
+        chart = re.search(r"<svg.*?</svg>", self._report, re.S)
+        lines = "".join(f"<li>{html.escape(line)}</li>" for line in self.result_["summary"])
+        return f'<div><ul>{lines}</ul><div style="max-width:420px">{style[0] if style else ""}{chart[0] if chart else ""}</div></div>'
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.impute not in (None, "error")
+        tags.input_tags.string = True
+        return tags
+
+
+class _Table:
+    """The files of a training: columns of X and, after them, the label and the values of roles."""
+
+    def __init__(self, folder: str, frame: Frame, classes: np.ndarray, positive: np.ndarray, added: dict):
+        self.folder, self.classes = folder, classes
+        names = list(frame.columns)
+        self.names = {}
+        for role in ["label", *(role for role, values in added.items() if values is not None)]:
+            name = role
+            while name in names:
+                name += "_"
+            names.append(name)
+            self.names[role] = name
+        self.flags = [f"--{role}={name}" for role, name in self.names.items()]
+        # Texts stay what they are, so that the model finds them in files. Other labels become 0 and 1.
+        self.texts = all(isinstance(c, str) and c.strip() == c != "" and not c.startswith("!") for c in classes)
+        if self.texts:
+            self.flags.append(f"--positive={classes[1]}")
+
+    def write(self, name: str, frame: Frame, positive: np.ndarray, added: dict) -> str:
+        label = self.classes.astype(object)[positive.astype(int)] if self.texts else positive.astype(np.int64)
+        more = {self.names["label"]: label}
+        for role, values in added.items():
+            if values is not None:
+                values = column_of(values)
+                if len(values) != len(frame):
+                    raise ValueError(f"{role} has {len(values)} values, expected {len(frame)}, one for each row of X")
+                more[self.names[role]] = values
+        path = os.path.join(self.folder, name)
+        try:
+            with open(path, "wb") as f:
+                frame.write(f, more)
+        except OSError as e:
+            raise Error(f"the rows cannot be written to {self.folder}: {e.strerror}", fix="set the variable TMPDIR to a directory with space") from None
+        return path
+
+    def write_part(self, name: str, X: Any, y: Any) -> str:
+        y = np.asarray(y)
+        unknown = ~np.isin(y, self.classes)
+        if unknown.any():
+            raise Error(f"the label {y[unknown][0]!r} of {name.split('.')[0]}", "one of " + ", ".join(map(repr, self.classes.tolist())),
+                        row=int(np.flatnonzero(unknown)[0]) + 1)
+        return self.write(name, Frame(X), y == self.classes[1], {})
+
+
+class GuaranteedThreshold(MetaEstimatorMixin, _Thresholded):
+    """Gives any binary classifier a threshold that keeps a budget, with a guarantee if delta is set.
+
+    Set one goal, as for TopTauClassifier. ``fit`` draws calibration rows (calibration_fraction, by default a quarter, and more if delta needs
+    more), fits a clone of the estimator to the others, and takes an order statistic of the calibration scores. The estimator is never fitted again
+    to them. The threshold and its bound are those of ``toptau threshold``, to the bit; no program is needed.
+
+    With ``prefit=True`` the estimator is fitted already, and fit takes rows that it has never seen: neither its fit nor the choice of its
+    hyperparameters. The guarantee holds for new rows from the distribution of these rows, if they are independent.
+
+    Attributes after fit: ``estimator_``, ``classes_``, ``threshold_`` (of the estimator's scores: its decision function, or else the probability of
+    ``classes_[1]``), ``guarantee_`` (a dict, None without delta) and ``calibration_rows_`` (places in X).
+    """
+
+    def __init__(self, estimator, *, max_fpr=None, top=None, top_count=None, alerts=None, of=None, absolute_top=False, delta=None,
+                 calibration_fraction=None, prefit=False, seed=1):
+        vars(self).update((name, value) for name, value in locals().items() if name not in ("self", "__class__"))
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> GuaranteedThreshold:
+        """Fits the estimator and the threshold, and returns self. sample_weight and fit_params are for the estimator's fit.
+
+        Raises Error if the calibration rows are too few for the guarantee; it names how many are needed.
+        """
+        goal = calibration.goal_of(self.max_fpr, self.top, self.top_count, self.alerts, self.of, self.absolute_top)
+        delta = None if self.delta is None else calibration.rate_of(self.delta, "delta")
+        X, y = indexable(X, y)
+        rows = _num_samples(X)
+        if rows == 0:
+            raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
+        positive = self._set_classes(y, rows)
+        if self.prefit:
+            check_is_fitted(self.estimator)
+            if list(self.estimator.classes_) != list(self.classes_):
+                raise Error(f"the classes {list(self.classes_)}", f"those of the estimator: {list(self.estimator.classes_)}")
+            self.estimator_, self.calibration_rows_ = self.estimator, np.arange(rows)
+        else:
+            self.calibration_rows_, others = self._split(positive, goal, delta)
+            if sample_weight is not None:
+                fit_params["sample_weight"] = _check_sample_weight(sample_weight, np.empty((rows, 0)))[others]
+            self.estimator_ = clone(self.estimator).fit(_safe_indexing(X, others), _safe_indexing(y, others), **fit_params)
+        scores = self._scores(X if self.prefit else _safe_indexing(X, self.calibration_rows_))
+        if not goal.counts_all:
+            scores = scores[~positive[self.calibration_rows_]]
+        self.threshold_, self.guarantee_ = calibration.threshold(scores, goal, delta)
+        if hasattr(self.estimator_, "n_features_in_"):
+            self.n_features_in_ = self.estimator_.n_features_in_
+        if hasattr(self.estimator_, "feature_names_in_"):
+            self.feature_names_in_ = self.estimator_.feature_names_in_
+        return self
+
+    def _split(self, positive: np.ndarray, goal: calibration.Goal, delta: Optional[Fraction]) -> tuple[np.ndarray, np.ndarray]:
+        """Returns the places of the calibration rows and of the others: drawn by class if the goal counts negatives, else from all rows."""
+        random = np.random.RandomState(self.seed)
+        needed = calibration.needed(goal.alpha, delta) if delta is not None and goal.alpha is not None else 1
+        chosen = []
+        for places in [np.arange(len(positive))] if goal.counts_all else [np.flatnonzero(~positive), np.flatnonzero(positive)]:
+            n = len(places)
+            if self.calibration_fraction is not None:
+                take = int(calibration.rate_of(self.calibration_fraction, "calibration_fraction") * n)
+            else:
+                take = max(-(-n // 4), min(needed, n // 2) if not chosen else 0)
+            chosen.append(random.permutation(places)[:max(take, 1)])
+        drawn = np.sort(np.concatenate(chosen))
+        others = np.setdiff1d(np.arange(len(positive)), drawn)
+        if len(np.unique(positive[others])) < 2:
+            raise Error(f"{len(others)} rows left to fit the estimator, of one class", "rows of both classes", fix="more rows")
+        return drawn, others
+
+    def _scores(self, X: Any) -> np.ndarray:
+        if hasattr(self.estimator_, "decision_function"):
+            return np.asarray(self.estimator_.decision_function(X), dtype=np.float64)
+        return np.asarray(self.estimator_.predict_proba(X), dtype=np.float64)[:, 1]
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Returns the estimator's score - threshold of each row."""
+        check_is_fitted(self, "threshold_")
+        return self._scores(X) - self.threshold_
+
+    @available_if(lambda self: hasattr(getattr(self, "estimator_", self.estimator), "predict_proba"))
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Returns what the estimator returns."""
+        check_is_fitted(self, "threshold_")
+        return self.estimator_.predict_proba(X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(self.estimator).input_tags
+        return tags
