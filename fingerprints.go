@@ -31,7 +31,7 @@ func sketchRows(m *feature.Map, from *table.Frame, rows []int, newSketch func() 
 			if err != nil {
 				return err
 			}
-			sketchBlock(m.NewFingerprinter(t), t.Rows(), block*from.BlockRows(), rows, parts[w])
+			sketchBlock(feature.NewFingerprinter(m, t), t.Rows(), block*from.BlockRows(), rows, parts[w])
 		}
 		return nil
 	})
