@@ -149,7 +149,7 @@ func Train(ctx context.Context, d *Data, goal Goal, o TrainOptions) (*Trained, e
 	return o.describe(ctx, found, start)
 }
 
-// describe returns the model that a search found, with what is known about it.
+// describe returns the model that a search found, with its evidence, warnings and summary.
 func (o TrainOptions) describe(ctx context.Context, s *searched, start time.Time) (*Trained, error) {
 	d, found := s.data, s.Found
 	trained := &Trained{Result: newTraining(found, o), Test: o.Test, data: s.shown, heldOut: found.HeldOut.Units}
