@@ -80,12 +80,16 @@ func thresholdText(f *tune.Found) string {
 		return fmt.Sprintf("not guaranteed: order statistic %d of %s; these rows also chose the model (docs/results/guarantee.md counts how "+
 			"often such thresholds exceed the budget)", t.Order, rows)
 	}
-	if t.Refitted {
-		return fmt.Sprintf("not guaranteed: score %d from the top of %s; the model is fitted again to all rows, so new data may exceed the budget",
-			t.Rows-t.Order+1, rows)
+	score := fmt.Sprintf("score %d", t.Rows-t.Order+1)
+	if t.Between {
+		score = fmt.Sprintf("between scores %d and %d", t.Rows-t.Order+1, t.Rows-t.Order+2)
 	}
-	return fmt.Sprintf("not guaranteed: score %d from the top of %s; the budget is kept on average, so expect new data to exceed it "+
-		"about half the time", t.Rows-t.Order+1, rows)
+	if t.Refitted {
+		return fmt.Sprintf("not guaranteed: %s from the top of %s; the model is fitted again to all rows, so new data may exceed the budget",
+			score, rows)
+	}
+	return fmt.Sprintf("not guaranteed: %s from the top of %s; the budget is kept on average, so expect new data to exceed it "+
+		"about half the time", score, rows)
 }
 
 // untried lists the learners on encodings that were not fitted. It adds the reason unless time was up.

@@ -28,6 +28,7 @@ type summaryFacts struct {
 
 	Delta       threshold.Rate   // of the requested guarantee; zero: none was requested
 	Guarantee   *model.Guarantee // guarantee of the threshold, or nil
+	Price       *result.Price    // of the guarantee; nil: not known
 	NoGuarantee string           // the reason why there is no guarantee, as a clause
 
 	Prevalence      float64 // assumed fraction of positives
@@ -50,7 +51,7 @@ type summaryFacts struct {
 func summary(f summaryFacts) []string {
 	var lines []string
 	for _, line := range []string{
-		f.goalLine(), f.unitLine(), f.precisionLine(), f.recallLine(), f.valueLine(), f.falseAlarmLine(), f.workLine(), f.guaranteeLine(), f.prevalenceLine(),
+		f.goalLine(), f.unitLine(), f.precisionLine(), f.recallLine(), f.valueLine(), f.falseAlarmLine(), f.workLine(), f.guaranteeLine(), f.priceLine(), f.prevalenceLine(),
 		f.basisLine(), f.choiceLine(), f.leakageLine(), f.cautionLine(),
 	} {
 		if line != "" {
@@ -268,6 +269,17 @@ func (f *summaryFacts) prevalenceLine() string {
 	return fmt.Sprintf("Assumes %s positives, %s.", text.Percent(f.Prevalence), origin)
 }
 
+// priceLine describes what the guarantee costs.
+func (f *summaryFacts) priceLine() string {
+	p := f.Price
+	if p == nil {
+		return ""
+	}
+	return fmt.Sprintf("Its price: %s expected instead of %s, which finds %s instead of %s of the positives out of fold; with twice the rows %s, which finds %s.",
+		text.Percent(p.Certified.Rate), text.Percent(p.Plain.Rate), text.Percent(p.Certified.Found), text.Percent(p.Plain.Found),
+		text.Percent(p.Doubled.Rate), text.Percent(p.Doubled.Found))
+}
+
 func (f *summaryFacts) basisLine() string {
 	if f.Basis == "" {
 		return ""
@@ -311,7 +323,7 @@ func amount(x float64) string {
 func trainSummary(f *tune.Found, o TrainOptions, d *Data, m *Model, leaks []tune.Leak, warnings int) []string {
 	goal, _ := m.Point("")
 	expected := expectedOf(&f.Threshold)
-	facts := summaryFacts{Goal: f.Goal, Unit: unitOf(f.Units, d.Len()), Value: f.OutOfFold.Value, ValueName: o.Value, Delta: o.Delta, Guarantee: goal.Guarantee, Warnings: warnings, Expected: &expected, Leaks: leaks,
+	facts := summaryFacts{Goal: f.Goal, Unit: unitOf(f.Units, d.Len()), Value: f.OutOfFold.Value, ValueName: o.Value, Delta: o.Delta, Guarantee: goal.Guarantee, Price: f.Price, Warnings: warnings, Expected: &expected, Leaks: leaks,
 		Decisions: f.OutOfFold.AtThreshold, Basis: "out-of-fold scores of the rows that chose the model"}
 	if o.Validation != nil {
 		facts.Basis = "the validation part, which chose the model"

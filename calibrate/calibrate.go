@@ -25,8 +25,8 @@ import (
 // calibration rows. Its JSON is that of model files.
 type Guarantee struct {
 	Certified bool            `json:"certified"`     // the calibration rows were used for nothing else and are enough
-	Kind      metric.GoalKind `json:"kind"`          // metric.GoalMaxFPR, GoalTop or GoalAbsoluteTop
-	Rate      threshold.Rate  `json:"rate,omitzero"` // alpha; unset for GoalAbsoluteTop
+	Kind      metric.GoalKind `json:"kind"`          // metric.GoalMaxFPR, GoalTop, GoalAbsoluteTop, GoalMinPrecision or GoalMinRecall
+	Rate      threshold.Rate  `json:"rate,omitzero"` // alpha, or the lowest precision or recall; unset for GoalAbsoluteTop
 	Delta     threshold.Rate  `json:"delta"`         // one minus the confidence
 	Negatives int             `json:"n_negatives"`   // among the calibration rows; GoalTop: the caller sets it
 	Order     int             `json:"order"`         // k: the threshold is the k-th smallest calibration score
@@ -35,15 +35,17 @@ type Guarantee struct {
 	// Calibration holds some of the calibration scores, so that later scores can be compared with them. nil:
 	// not kept.
 	Calibration *Sample `json:"calibration,omitempty"`
+
+	// GoalMinPrecision: the number of calibration rows, and the thresholds of the sequence down to the accepted one.
+	Rows   int      `json:"rows,omitempty"`
+	Tested []Alerts `json:"tested,omitempty"`
+	// With GoalMinPrecision: the evidence for a lowest recall. Both hold together with confidence 1 - Delta.
+	Recall *Guarantee `json:"recall,omitempty"`
 }
 
-// Population returns the rows whose scores calibrated the threshold: all rows for GoalTop, otherwise the
-// negatives.
+// Population returns the rows whose scores calibrated the threshold: those of Goal.Population.
 func (g *Guarantee) Population() method.Population {
-	if g.Kind == metric.GoalTop {
-		return method.AllRows
-	}
-	return method.Negatives
+	return metric.Goal{Kind: g.Kind}.Population()
 }
 
 // N returns the number of calibration scores. It is 0 if it is unknown: for GoalTop without Calibration.
@@ -51,7 +53,9 @@ func (g *Guarantee) N() int {
 	switch {
 	case g.Calibration != nil:
 		return g.Calibration.Rows
-	case g.Kind != metric.GoalTop:
+	case g.Kind == metric.GoalMinPrecision:
+		return g.Rows
+	case g.Population() == method.Negatives:
 		return g.Negatives
 	}
 	return 0
@@ -73,5 +77,5 @@ func rowsOf(p method.Population) string {
 	if p == method.AllRows {
 		return "rows"
 	}
-	return "negatives"
+	return p.String()
 }

@@ -7,6 +7,7 @@ import (
 
 	"toptau/internal/binomial"
 	"toptau/metric"
+	"toptau/threshold"
 )
 
 const (
@@ -23,15 +24,25 @@ const (
 // Check recomputes the evidence and returns an error for a contradiction: an order that the rule does not
 // give for these numbers, a bound that is not the binomial tail, a sample of another number of rows. It
 // returns the threshold if the calibration scores have it, and whether they do. Certified is not checked.
-func (g *Guarantee) Check() (threshold float64, known bool, err error) {
+func (g *Guarantee) Check() (at float64, known bool, err error) {
 	if err := g.Calibration.Check(); err != nil {
 		return 0, false, err
+	}
+	if g.Kind == metric.GoalMinPrecision {
+		if g.Rate.IsZero() || g.Delta.IsZero() {
+			return 0, false, fmt.Errorf("no rate or no delta")
+		}
+		at, err = g.checkPrecision()
+		return at, err == nil, err
+	}
+	if g.Rows != 0 || len(g.Tested) > 0 || g.Recall != nil {
+		return 0, false, fmt.Errorf("evidence for a precision, and the kind %q", g.Kind)
 	}
 	n := g.claimed()
 	if n < 0 || n > mostClaimed || g.Order < 1 || g.Order > mostClaimed || n > 0 && g.Order > n {
 		return 0, false, fmt.Errorf("order %d of %d calibration scores", g.Order, n)
 	}
-	if n == 0 && g.Kind != metric.GoalTop {
+	if n == 0 && g.Kind != metric.GoalTop { // of GoalTop, order and bound give it
 		return 0, false, fmt.Errorf("no calibration scores")
 	}
 	if !(g.Bound >= 0 && g.Bound <= 1) {
@@ -43,7 +54,7 @@ func (g *Guarantee) Check() (threshold float64, known bool, err error) {
 	switch {
 	case g.Kind == metric.GoalAbsoluteTop && g.Rate.IsZero():
 		err = g.checkAbsolute(n)
-	case (g.Kind == metric.GoalTop || g.Kind == metric.GoalMaxFPR) && !g.Rate.IsZero():
+	case (g.Kind == metric.GoalTop || g.Kind == metric.GoalMaxFPR || g.Kind == metric.GoalMinRecall && n > 0) && !g.Rate.IsZero():
 		err = g.checkOrder(n)
 	default:
 		err = fmt.Errorf("kind %q with rate %q", g.Kind, g.Rate)
@@ -57,13 +68,17 @@ func (g *Guarantee) Check() (threshold float64, known bool, err error) {
 	if !slices.Equal(g.Calibration.Above, sampledRanks(n, g.Order)) {
 		return 0, false, fmt.Errorf("the sample of the calibration scores has other ranks than order %d of %d leaves", g.Order, n)
 	}
-	return g.Calibration.Scores[slices.Index(g.Calibration.Above, n-g.Order)], true, nil
+	score := g.Calibration.Scores[slices.Index(g.Calibration.Above, n-g.Order)]
+	if g.Kind == metric.GoalMinRecall {
+		score = justBelow(score)
+	}
+	return score, true, nil
 }
 
 // claimed returns the number of calibration scores without the sample where possible, so that the sample can
 // be checked.
 func (g *Guarantee) claimed() int {
-	if g.Kind == metric.GoalTop {
+	if g.Kind == metric.GoalTop || g.Kind == metric.GoalMinRecall {
 		return g.N()
 	}
 	return g.Negatives
@@ -85,30 +100,33 @@ func (g *Guarantee) checkOrder(n int) error {
 	if n == 0 {
 		n = g.findN()
 	}
-	m := n - g.Order // calibration scores that may lie above
+	m, alpha := n-g.Order, g.Rate // calibration scores that may lie above
+	if g.Kind == metric.GoalMinRecall {
+		m, alpha = g.Order-1, g.Rate.Complement() // below
+	}
 	if m < 0 {
 		return fmt.Errorf("order %d of %d calibration scores", g.Order, n)
 	}
-	if tail := binomial.AtMost(n, m, g.Rate.Float64()); !near(g.Bound, tail) {
+	if tail := binomial.AtMost(n, m, alpha.Float64()); !near(g.Bound, tail) {
 		return fmt.Errorf("the binomial tail of order %d of %d at rate %s is %.6g, the file has %.6g", g.Order, n, g.Rate, tail, g.Bound)
 	}
-	if !g.atMost(n, m, 1) {
+	if !g.atMost(n, m, alpha, 1) {
 		return fmt.Errorf("the binomial tail of order %d of %d at rate %s is %.6g, above delta %s", g.Order, n, g.Rate, g.Bound, g.Delta)
 	}
-	if g.Order > 1 && m+1 < n && g.atMost(n, m+1, -1) {
-		return fmt.Errorf("order %d of %d at rate %s and delta %s; the rule gives a lower one", g.Order, n, g.Rate, g.Delta)
+	if m+1 < n && g.atMost(n, m+1, alpha, -1) {
+		return fmt.Errorf("order %d of %d at rate %s and delta %s; the rule gives another one", g.Order, n, g.Rate, g.Delta)
 	}
 	return nil
 }
 
-// atMost reports whether P(Bin(n, Rate) <= m) <= Delta. If the exact answer takes too long, float64 decides
+// atMost reports whether P(Bin(n, alpha) <= m) <= Delta. If the exact answer takes too long, float64 decides
 // in favour of the claim: sign is 1 if a tail of at most Delta supports the claim and -1 if it contradicts
 // it.
-func (g *Guarantee) atMost(n, m, sign int) bool {
+func (g *Guarantee) atMost(n, m int, alpha threshold.Rate, sign int) bool {
 	if m <= mostWide {
-		return tailAtMost(n, m, g.Rate, g.Delta)
+		return tailAtMost(n, m, alpha, g.Delta)
 	}
-	return binomial.AtMost(n, m, g.Rate.Float64()) <= g.Delta.Float64()*(1+float64(float64(sign)*doubtful))
+	return binomial.AtMost(n, m, alpha.Float64()) <= g.Delta.Float64()*(1+float64(float64(sign)*doubtful))
 }
 
 // findN returns the smallest number of scores at which the tail of the order reaches the bound: P(Bin(n,

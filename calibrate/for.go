@@ -19,7 +19,8 @@ type Threshold struct {
 	Goal       metric.Goal
 	Population method.Population // the rows whose scores gave it
 	Rows       int               // their number
-	Order      int               // Value is the Order-th smallest of their scores
+	Order      int               // Value is the Order-th smallest of their scores, or between that and the next smaller one
+	Between    bool              // which of the two
 	Expected   Expectation       // the rate that the goal bounds, on new rows, with metric.DefaultConfidence
 	Unresolved bool              // the rows cannot resolve the budget: Expected.Rate is above it
 	Guarantee  *Guarantee        // nil: none
@@ -28,7 +29,7 @@ type Threshold struct {
 
 // For returns the threshold for a goal from scores of the goal's population (Goal.Population).
 //
-// Without delta it is the score whose expected rate on new rows is at most the goal's: see Sorted.Plain. For
+// Without delta it is the threshold whose expected rate on new rows is the goal's: see Sorted.Plain. For
 // GoalAbsoluteTop it is the largest negative score.
 //
 // With delta it is certified, if the scores were used for nothing else: the Neyman-Pearson umbrella (Tong, Feng and
@@ -40,6 +41,9 @@ type Threshold struct {
 // alpha. Guarantee.Bound is the exact binomial tail at k. It holds for any distribution of scores; tied scores only make
 // it safer, because a score equal to the threshold is not an alert. For GoalAbsoluteTop the threshold is the largest
 // negative score, and with confidence 1 - delta the false positive rate is at most Bound = 1 - delta^(1/n).
+//
+// For GoalMinRecall the umbrella is mirrored (see Sorted.recall): with confidence 1 - delta at least the rate of new
+// positives is found. GoalMinPrecision needs labelled rows: see Precision.
 //
 // With fewer than Needed scores it returns the plain threshold together with a *diag.Error of kind Guarantee that
 // names the number needed. Other errors come without a threshold.
@@ -57,6 +61,11 @@ func For(g metric.Goal, delta threshold.Rate, s *Sorted) (*Threshold, error) {
 	var t *Threshold
 	var err error
 	switch {
+	case g.Kind == metric.GoalMinPrecision:
+		return nil, &diag.Error{Kind: diag.Usage, Param: string(g.Kind), Found: "from the scores of one population",
+			Expected: "labelled rows, for Precision"}
+	case g.Kind == metric.GoalMinRecall:
+		t, err = s.recall(g.Rate, delta)
 	case g.Kind == metric.GoalAbsoluteTop:
 		t, err = s.absoluteTop(delta)
 	case delta.IsZero():
@@ -70,17 +79,21 @@ func For(g metric.Goal, delta threshold.Rate, s *Sorted) (*Threshold, error) {
 	return t, err
 }
 
-// Plain returns the threshold whose expected rate on a new row is at most alpha: the j-th largest of n scores,
+// Plain returns the threshold whose expected rate on a new row is alpha, between two order statistics. With n scores
+// in descending order, h = alpha (n+1), j = floor(h) and f = h - j it is
 //
-//	j = floor(alpha (n+1)), at least 1.
+//	z_(j) + f (z_(j+1) - z_(j))
 //
-// A new score that is exchangeable with these is above the j-th largest with probability j/(n+1), less if scores are
-// tied. For j = 1 that may exceed alpha: n scores cannot resolve a rate below 1/(n+1). The rate itself is random:
-// Expected has its interval.
+// (Hyndman and Fan, The American Statistician 50, 1996, type 6). A new score that is exchangeable with these is above
+// z_(j) with probability j/(n+1), less if scores are tied. In between the rate depends on the distribution: for h < 2.3
+// the weight f (j+1) / (j+f), which is exact for exponential tails, replaces f. The ratio of the rate to alpha is then
+// 0.95 to 1.02 for tails from uniform to Student's t with 3 degrees of freedom (TestPlainUsesItsBudget), and
+// up to 1.14 for h < 2.3 and uniform tails. For h < 1 no threshold that gives an alert keeps the budget: Plain returns
+// z_(1), and Unresolved. The rate itself is random: Expected has its interval.
 //
-// For rows with weights it is the smallest score such that the mass of the scores at or above it is at most
-// alpha (M + u), where M is the mass of all scores and u = sum of squared weights / M the expected weight of a new row
-// that is drawn by mass. Equal weights change nothing.
+// For rows with weights, j is the number of largest scores whose mass is at most alpha (M + u), where M is the mass of
+// all scores and u = sum of squared weights / M the expected weight of a new row that is drawn by mass, and f is the
+// rest of that mass as a fraction of the next weight. Equal weights change nothing.
 func (s *Sorted) Plain(alpha threshold.Rate) (*Threshold, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -88,26 +101,63 @@ func (s *Sorted) Plain(alpha threshold.Rate) (*Threshold, error) {
 	if alpha.IsZero() {
 		return nil, unset("alpha")
 	}
-	j := alpha.Floor(s.n + 1)
-	if s.weights != nil {
-		j = s.within(alpha)
+	j, f := s.within(alpha)
+	order := s.n + 1 - max(1, j)
+	if j == 0 || j == s.n || f == 0 {
+		t, _, err := s.statistic(order, nil)
+		if err == nil {
+			t.Unresolved = j == 0
+		}
+		return t, err
 	}
-	t, _, err := s.statistic(s.n+1-max(1, j), nil)
-	if err == nil {
-		t.Unresolved = t.Expected.Rate > alpha.Float64()
+	z, err := s.orders([]int{order, order - 1})
+	if err != nil {
+		return nil, err
 	}
-	return t, err
+	return &Threshold{Value: between(z[0], z[1], f) + 0, Population: s.population, Rows: s.n, Order: order, Between: true,
+		Expected: s.expectedBetween(alpha, order)}, nil
 }
 
-// within returns the number of largest scores with weights whose mass is within Plain's budget.
-func (s *Sorted) within(alpha threshold.Rate) (j int) {
-	allowed := float64(alpha.Float64() * (s.mass + s.squares/s.mass))
+// exactTails is the h from which Plain's type 6 is within 5 % of the budget.
+const exactTails = 2.3
+
+// within returns the number of largest scores within Plain's budget, and the weight of the next one.
+func (s *Sorted) within(alpha threshold.Rate) (j int, weight float64) {
+	if s.weights == nil {
+		j = alpha.Floor(s.n + 1)
+		if j == 0 || j == alpha.Ceil(s.n+1) {
+			return j, 0
+		}
+		h := float64(alpha.Float64() * float64(s.n+1))
+		return j, tailWeight(float64(j), h-float64(j))
+	}
+	expected := s.squares / s.mass
+	allowed := float64(alpha.Float64() * (s.mass + expected))
 	above := 0.0
 	for j < s.n && above+s.weights[s.n-1-j] <= allowed {
 		above += s.weights[s.n-1-j]
 		j++
 	}
-	return j
+	if j == s.n {
+		return j, 0
+	}
+	return j, tailWeight(above/expected, (allowed-above)/s.weights[s.n-1-j])
+}
+
+// tailWeight returns the weight of the next smaller score for h = j + f.
+func tailWeight(j, f float64) float64 {
+	if f = min(max(f, 0), 1); f > 0 && j+f < exactTails {
+		f = float64(f*(j+1)) / (j + f)
+	}
+	return min(f, 1)
+}
+
+// between returns the number between two scores of which the lower one has a weight.
+func between(high, low, weight float64) float64 {
+	if high == low || math.IsInf(low, 0) || math.IsInf(high, 0) {
+		return high
+	}
+	return max(low, min(high, float64(high*(1-weight))+float64(low*weight)))
 }
 
 // certified returns the threshold of the umbrella.
@@ -183,28 +233,46 @@ type Expectation struct {
 // of them. Ties make the rate smaller, so that the lower end does not hold then. For weighted scores n and j
 // are effective numbers, rounded, and the interval is approximate.
 func (s *Sorted) expected(order int, confidence float64) Expectation {
-	n, j := s.n, s.n+1-order
-	rate := float64(j) / float64(n+1)
+	rate := float64(s.n+1-order) / float64(s.n+1)
+	j, n := s.effective(order)
 	if s.weights != nil {
-		above := 0.0
-		for i := s.n - 1; i >= order-1; i-- {
-			above += s.weights[i]
-		}
-		effective := s.mass * (s.mass / s.squares)
-		effectiveAbove := above * (s.mass / s.squares)
-		rate = effectiveAbove / (effective + 1)
-		n = max(1, int(math.Round(effective)))
-		j = min(n, max(1, int(math.Round(effectiveAbove))))
+		rate = j / (n + 1)
 	}
-	low, _ := metric.ClopperPearson(j, n, confidence)
-	_, high := metric.ClopperPearson(j-1, n, confidence)
+	low, _ := metric.ClopperPearson(wholeRows(j), wholeRows(n), confidence)
+	_, high := metric.ClopperPearson(wholeRows(j)-1, wholeRows(n), confidence)
 	return Expectation{Rate: rate, Low: low, High: high, Confidence: confidence}
 }
 
+// expectedBetween is expected for a threshold from an order statistic to the next smaller one. The rate is from that of
+// the first to that of the second, so the lower end of the one and the upper end of the other hold together.
+func (s *Sorted) expectedBetween(alpha threshold.Rate, order int) Expectation {
+	j, n := s.effective(order)
+	low, high := metric.ClopperPearson(min(wholeRows(j), wholeRows(n)), wholeRows(n), metric.DefaultConfidence)
+	return Expectation{Rate: alpha.Float64(), Low: low, High: high, Confidence: metric.DefaultConfidence}
+}
+
+// effective returns the effective numbers of scores at or above an order, and of all.
+func (s *Sorted) effective(order int) (above, all float64) {
+	if s.weights == nil {
+		return float64(s.n + 1 - order), float64(s.n)
+	}
+	for i := s.n - 1; i >= order-1; i-- {
+		above += s.weights[i]
+	}
+	rows := s.mass / s.squares
+	return above * rows, s.mass * rows
+}
+
+func wholeRows(effective float64) int { return max(1, int(math.Round(effective))) }
+
 // tooFew returns the error for fewer calibration scores than needed.
 func tooFew(n, needed int, alpha, delta threshold.Rate, p method.Population) error {
+	what := "keep a rate of"
+	if p == method.Positives {
+		what = "miss at most a fraction of"
+	}
 	return &diag.Error{Kind: diag.Guarantee, Found: fmt.Sprintf("%d calibration %s", n, rowsOf(p)),
-		Expected: fmt.Sprintf("at least %d to keep a rate of %s with confidence 1 - %s", needed, alpha, delta),
+		Expected: fmt.Sprintf("at least %d to %s %s with confidence 1 - %s", needed, what, alpha, delta),
 		Hint:     "the plain threshold is returned without a guarantee"}
 }
 

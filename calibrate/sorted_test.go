@@ -1,6 +1,7 @@
 package calibrate
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -53,7 +54,7 @@ func TestWeightsOfPlainThresholds(t *testing.T) {
 				t.Fatal(err)
 			}
 			got, err := s.Plain(rate(goal))
-			if err != nil || got.Value != want.Value || got.Order != want.Order {
+			if err != nil || math.Abs(got.Value-want.Value) > 1e-9 || got.Order != want.Order {
 				t.Errorf("n %d, %s: %+v, %v, want %+v", n, goal, got, err, want)
 			}
 		}

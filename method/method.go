@@ -14,12 +14,16 @@ type Population int
 const (
 	AllRows   Population = iota // positives and negatives, as in Accuracy at the Top
 	Negatives                   // negatives only, as in ranking and Neyman-Pearson classification
+	Positives                   // positives only: a goal for the recall
 )
 
-// String returns "all" or "negatives".
+// String returns "all", "negatives" or "positives".
 func (p Population) String() string {
-	if p == Negatives {
+	switch p {
+	case Negatives:
 		return "negatives"
+	case Positives:
+		return "positives"
 	}
 	return "all"
 }
@@ -159,15 +163,17 @@ func ByName[S ~string](name S) (Method, error) {
 // MarshalText returns String.
 func (p Population) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
-// UnmarshalText reads "all" or "negatives".
+// UnmarshalText reads what String returns.
 func (p *Population) UnmarshalText(text []byte) error {
 	switch string(text) {
 	case "all":
 		*p = AllRows
 	case "negatives":
 		*p = Negatives
+	case "positives":
+		*p = Positives
 	default:
-		return badValue("population", diag.Quote(string(text)), "all or negatives")
+		return badValue("population", diag.Quote(string(text)), "all, negatives or positives")
 	}
 	return nil
 }

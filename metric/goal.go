@@ -13,7 +13,8 @@ import (
 	"toptau/threshold"
 )
 
-// GoalKind is what a budget is counted in. Its text is the name of the parameter that sets it.
+// GoalKind is what a budget is counted in, or the rate that a threshold must reach. Its text is the name of the
+// parameter that sets it.
 type GoalKind string
 
 const (
@@ -23,11 +24,14 @@ const (
 	GoalTopCount    GoalKind = "top-count"    // the best Count of every Of rows
 	GoalAlerts      GoalKind = "alerts"       // Count alerts in a period of Of rows
 	GoalAbsoluteTop GoalKind = "absolute-top" // above every negative
+
+	GoalMinPrecision GoalKind = "min-precision" // at least a fraction of the alerts is real
+	GoalMinRecall    GoalKind = "min-recall"    // at least a fraction of the positives is found
 )
 
 // GoalKinds returns all kinds in the order in which they are shown.
 func GoalKinds() []GoalKind {
-	return []GoalKind{GoalMaxFPR, GoalTop, GoalTopCount, GoalAlerts, GoalAbsoluteTop}
+	return []GoalKind{GoalMaxFPR, GoalTop, GoalTopCount, GoalAlerts, GoalAbsoluteTop, GoalMinPrecision, GoalMinRecall}
 }
 
 // Goal is the budget that a model is trained for. It is plain data, and equal goals are equal with ==.
@@ -37,13 +41,14 @@ func GoalKinds() []GoalKind {
 // takes one.
 type Goal struct {
 	Kind      GoalKind
-	Rate      threshold.Rate // the fraction of the negatives (GoalMaxFPR) or of all rows (GoalTop)
+	Rate      threshold.Rate // the fraction of the negatives (GoalMaxFPR) or of all rows (GoalTop); the lowest precision or recall
 	Count, Of int64          // 0 < Count < Of
+	Recall    threshold.Rate // with GoalMinPrecision: the lowest recall; unset: none
 
 	invalid string // the text of a rate that RateGoal could not read
 }
 
-// RateGoal returns a goal of kind GoalMaxFPR or GoalTop with a rate written as "1%", "0.01" or "1/100". A
+// RateGoal returns a goal of a kind with a rate, which is written as "1%", "0.01" or "1/100". A
 // text that is not a rate gives a goal that Check refuses.
 func RateGoal(kind GoalKind, rate string) Goal {
 	r, err := threshold.ParseRate(rate)
@@ -64,9 +69,12 @@ func (g Goal) Check() error {
 	wrong := func(found, expected string) error {
 		return &diag.Error{Kind: diag.Usage, Param: string(g.Kind), Found: found, Expected: expected}
 	}
+	if !g.Recall.IsZero() && g.Kind != GoalMinPrecision {
+		return wrong("with a recall", "a recall with a precision only")
+	}
 	unused := !g.Rate.IsZero() || g.Count != 0 || g.Of != 0
 	switch g.Kind {
-	case GoalMaxFPR, GoalTop:
+	case GoalMaxFPR, GoalTop, GoalMinPrecision, GoalMinRecall:
 		switch {
 		case g.invalid != "" || g.Rate.IsZero():
 			_, err := threshold.ParseRate(g.invalid)
@@ -100,16 +108,22 @@ func (g Goal) Check() error {
 	return nil
 }
 
-// fraction returns the goal's rate, the zero Rate for GoalAbsoluteTop.
+// IsBudget reports whether the goal limits the alerts: the others are about precision and recall.
+func (g Goal) IsBudget() bool { return g.Kind != GoalMinPrecision && g.Kind != GoalMinRecall }
+
+// fraction returns the goal's rate, the zero Rate for GoalAbsoluteTop and for goals that are no budgets.
 func (g Goal) fraction() (threshold.Rate, error) {
+	if !g.IsBudget() {
+		return threshold.Rate{}, nil
+	}
 	if g.Count == 0 {
 		return g.Rate, nil
 	}
 	return threshold.ParseRate(strconv.FormatInt(g.Count, 10) + "/" + strconv.FormatInt(g.Of, 10))
 }
 
-// Tau returns the goal's rate as an exact fraction: 800 of 4000 is 0.2. It is unset (IsZero) for
-// GoalAbsoluteTop and for goals that Check refuses.
+// Tau returns the rate of a budget as an exact fraction: 800 of 4000 is 0.2. It is unset (IsZero) for
+// GoalAbsoluteTop, for goals that are no budgets and for goals that Check refuses.
 func (g Goal) Tau() threshold.Rate {
 	rate, err := g.fraction()
 	if err != nil {
@@ -130,9 +144,15 @@ func (g Goal) Criterion() Criterion {
 	return Top()
 }
 
-// Population returns the rows that the goal's budget counts: all rows for fractions of all rows, otherwise the
-// negatives.
+// Population returns the rows whose scores give the goal's threshold: all rows for fractions of all rows and for
+// precision, the positives for recall, otherwise the negatives.
 func (g Goal) Population() method.Population {
+	switch g.Kind {
+	case GoalMinPrecision:
+		return method.AllRows
+	case GoalMinRecall:
+		return method.Positives
+	}
 	if g.Criterion().Name == AtQuantile {
 		return method.AllRows
 	}
@@ -192,6 +212,14 @@ func (g Goal) String() string {
 		return aim + fmt.Sprintf("in %s alerts per %s rows (%s)", text.Count(g.Count), text.Count(g.Of), percent(g.Tau()))
 	case GoalAbsoluteTop:
 		return aim + "above every negative"
+	case GoalMinPrecision:
+		text := aim + "with at least " + percent(g.Rate) + " of the alerts real"
+		if !g.Recall.IsZero() {
+			text += ", and at least " + percent(g.Recall) + " of the positives found"
+		}
+		return text
+	case GoalMinRecall:
+		return "as few alerts as possible with at least " + percent(g.Rate) + " of the positives found"
 	}
 	return "no goal"
 }
@@ -212,10 +240,11 @@ func percent(rate threshold.Rate) string {
 
 // goalJSON is the form of a goal in files and results.
 type goalJSON struct {
-	Kind  GoalKind       `json:"kind"`            // max-fpr, top, top-count, alerts or absolute-top
-	Rate  threshold.Rate `json:"rate,omitzero"`   // max-fpr: the fraction of the negatives; top: of all rows
-	Count int64          `json:"count,omitempty"` // top-count: the best count of every of rows; alerts: count alerts
-	Of    int64          `json:"of,omitempty"`    // top-count, alerts: rows
+	Kind   GoalKind       `json:"kind"`            // max-fpr, top, top-count, alerts, absolute-top, min-precision or min-recall
+	Rate   threshold.Rate `json:"rate,omitzero"`   // max-fpr: the fraction of the negatives; top: of all rows; min-precision, min-recall: it
+	Count  int64          `json:"count,omitempty"` // top-count: the best count of every of rows; alerts: count alerts
+	Of     int64          `json:"of,omitempty"`    // top-count, alerts: rows
+	Recall threshold.Rate `json:"recall,omitzero"` // min-precision: the lowest recall, if there is one
 }
 
 // MarshalJSON writes {"kind":"max-fpr","rate":"0.01"}, {"kind":"alerts","count":50,"of":2000000},
@@ -224,7 +253,7 @@ func (g Goal) MarshalJSON() ([]byte, error) {
 	if g == (Goal{}) {
 		return []byte("null"), nil
 	}
-	return json.Marshal(goalJSON{g.Kind, g.Rate, g.Count, g.Of})
+	return json.Marshal(goalJSON{g.Kind, g.Rate, g.Count, g.Of, g.Recall})
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
@@ -239,7 +268,7 @@ func (g *Goal) UnmarshalJSON(data []byte) error {
 	if err := decoder.Decode(&fields); err != nil {
 		return err
 	}
-	read := Goal{Kind: fields.Kind, Rate: fields.Rate, Count: fields.Count, Of: fields.Of}
+	read := Goal{Kind: fields.Kind, Rate: fields.Rate, Count: fields.Count, Of: fields.Of, Recall: fields.Recall}
 	if err := read.Check(); err != nil {
 		return err
 	}

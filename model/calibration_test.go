@@ -47,9 +47,9 @@ func TestGuaranteeKeepsItsCalibration(t *testing.T) {
 		t.Errorf("%+v, %v", again, err)
 	}
 	for want, change := range map[string]func(*Guarantee){
-		`kind "max-fpr"`:                     func(g *Guarantee) { g.Kind = "max-fpr" },
-		"401 negatives among 400":            func(g *Guarantee) { g.Negatives = 401 },
-		"not the calibration score of order": func(g *Guarantee) { g.Calibration = shifted(g.Calibration) },
+		`kind "max-fpr"`:                      func(g *Guarantee) { g.Kind = "max-fpr" },
+		"401 negatives among 400":             func(g *Guarantee) { g.Negatives = 401 },
+		"not the one of the guarantee (order": func(g *Guarantee) { g.Calibration = shifted(g.Calibration) },
 		"out of order": func(g *Guarantee) {
 			g.Calibration = &calibrate.Sample{Rows: 3, Above: []int{1, 0}, Scores: []float64{2, 1}}
 		},

@@ -7,6 +7,7 @@ import (
 
 	"toptau/method"
 	"toptau/metric"
+	"toptau/threshold"
 )
 
 // check recomputes the evidence of an operating point and reports the first contradiction between the numbers
@@ -40,7 +41,7 @@ func (p *Point) check() error {
 }
 
 // checkGuarantee recomputes a guarantee of the point or of one of its segments.
-func (p *Point) checkGuarantee(g *Guarantee, threshold float64) error {
+func (p *Point) checkGuarantee(g *Guarantee, at float64) error {
 	if g == nil {
 		return nil
 	}
@@ -48,8 +49,18 @@ func (p *Point) checkGuarantee(g *Guarantee, threshold float64) error {
 	if err := goal.Check(); err != nil {
 		return fmt.Errorf("a guarantee without a valid goal: %w", err)
 	}
-	kinds := map[method.Criterion]metric.GoalKind{method.AtNP: metric.GoalMaxFPR, method.AtQuantile: metric.GoalTop, method.AtTop: metric.GoalAbsoluteTop}
-	if kind := kinds[goal.Criterion().Name]; g.Kind != kind || g.Rate != goal.Tau() {
+	kind, rate := goal.Kind, goal.Tau()
+	switch {
+	case !goal.IsBudget():
+		rate = goal.Rate
+	case goal.Population() == method.AllRows:
+		kind = metric.GoalTop
+	}
+	var recall threshold.Rate
+	if g.Recall != nil {
+		recall = g.Recall.Rate
+	}
+	if g.Kind != kind || g.Rate != rate || recall != goal.Recall {
 		return fmt.Errorf("a guarantee of kind %q with rate %q for another goal: %s", g.Kind, g.Rate, goal)
 	}
 	if !g.Certified {
@@ -59,8 +70,8 @@ func (p *Point) checkGuarantee(g *Guarantee, threshold float64) error {
 	if err != nil {
 		return fmt.Errorf("the guarantee contradicts itself: %w", err)
 	}
-	if known && score != threshold {
-		return fmt.Errorf("the threshold %v is not the calibration score of order %d, which is %v", threshold, g.Order, score)
+	if known && score != at {
+		return fmt.Errorf("the threshold %v is not the one of the guarantee (order %d), which is %v", at, g.Order, score)
 	}
 	if n := g.N(); g.Negatives < 0 || n > 0 && g.Negatives > n {
 		return fmt.Errorf("%d negatives among %d calibration rows", g.Negatives, n)

@@ -57,6 +57,7 @@ type Training struct {
 	LearningCurve []LearningPoint `json:"learning_curve,omitempty"`
 	// goal's criterion on out-of-fold scores
 	OutOfFoldGoal metric.Result `json:"out_of_fold_goal"`
+	Price         *Price        `json:"price,omitempty"` // of a guarantee
 	// decisions of the threshold on out-of-fold scores
 	OutOfFoldDecisions metric.Confusion `json:"out_of_fold_at_threshold"`
 	// with value: fraction of the amounts that the threshold finds on out-of-fold scores
@@ -76,6 +77,20 @@ type Training struct {
 	SecondsSearch float64 `json:"seconds_search"` // time spent on candidates
 	SecondsRefit  float64 `json:"seconds_refit"`  // time spent fitting the choice again
 	Seconds       float64 `json:"seconds_total"`  // total time
+}
+
+// Price is what a guarantee costs on out-of-fold scores: the fraction of the positives found at the expected rate of
+// thresholds. The rows that calibrate do not train, which is not part of it.
+type Price struct {
+	Plain     PriceAt `json:"plain"`     // without the guarantee
+	Certified PriceAt `json:"certified"` // the threshold
+	Doubled   PriceAt `json:"doubled"`   // with twice the rows
+}
+
+// PriceAt is one threshold of a Price.
+type PriceAt struct {
+	Rate  float64 `json:"rate"`  // expected rate that the goal bounds
+	Found float64 `json:"found"` // fraction of the positives
 }
 
 // LearningPoint is a model that was fitted to a part of the rows, measured on the same other rows as all points.

@@ -55,6 +55,24 @@ func ParseRate(text string) (Rate, error) {
 	return rate, nil
 }
 
+// Complement returns 1 - r, exactly; unset for an unset rate.
+func (r Rate) Complement() Rate {
+	q, ok := new(big.Rat).SetString(r.fraction)
+	if !ok {
+		return Rate{}
+	}
+	return newRate(q.Sub(big.NewRat(1, 1), q))
+}
+
+// Over returns r / n, exactly; n is above 0.
+func (r Rate) Over(n int64) Rate {
+	q, ok := new(big.Rat).SetString(r.fraction)
+	if !ok {
+		return Rate{}
+	}
+	return newRate(q.Quo(q, big.NewRat(n, 1)))
+}
+
 // RateOf returns the rate whose decimal is the shortest that reads back as f: RateOf(0.07) is exactly 7/100.
 func RateOf(f float64) (Rate, error) {
 	return ParseRate(strconv.FormatFloat(f, 'g', -1, 64))

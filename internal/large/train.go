@@ -41,11 +41,9 @@ type Trained struct {
 	Training    Part
 }
 
-// Parts of the rows.
+// Parts of the rows for a plain threshold.
 const (
-	// calibrationBudget is the number of calibration rows within the budget beyond which more bring little: 1.64 /
-	// sqrt(1000) = 5 % of the budget are the price of a guarantee at delta = 5 %.
-	calibrationBudget = 1000
+	calibrationBudget = 1000 // rows within the budget beyond which more bring little: the rate then varies by 3 %
 	mostCalibration   = 0.25 // of the rows
 )
 
@@ -92,9 +90,6 @@ func (t *training) divide(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := checkWeights(positives, negatives); err != nil {
-		return err
-	}
 	test := int(math.Round(float64(o.TestShare.Float64() * Buckets)))
 	n := negatives.Rows
 	if t.of() == method.AllRows {
@@ -113,18 +108,24 @@ func (t *training) divide(ctx context.Context) error {
 
 // calibrationShare returns the fraction of the rows for the threshold, of n rows that the budget counts.
 func (t *training) calibrationShare(n int) (float64, error) {
-	o := &t.options
-	needed, wanted := 1, math.MaxInt
-	if tau := o.Goal.Tau(); !tau.IsZero() {
-		if !o.Delta.IsZero() {
-			var err error
-			if needed, err = calibrate.Needed(tau, o.Delta); err != nil {
-				return 0, err
-			}
+	o, tau := &t.options, t.options.Goal.Tau()
+	share := mostCalibration
+	needed := 1
+	switch {
+	case tau.IsZero():
+	case o.Delta.IsZero():
+		share = min(share, math.Ceil(calibrationBudget/tau.Float64())/float64(max(1, n)))
+	default:
+		size, err := calibrate.Size(n, tau, o.Delta)
+		if err != nil {
+			return 0, err
 		}
-		wanted = max(needed, int(math.Ceil(calibrationBudget/tau.Float64())))
+		if needed, err = calibrate.Needed(tau, o.Delta); err != nil {
+			return 0, err
+		}
+		// Parts are made by hash. Three standard deviations more are almost always enough for the order statistic.
+		share = min(0.9, (float64(size)+3*math.Sqrt(float64(size)))/float64(max(1, n)))
 	}
-	share := min(mostCalibration, float64(wanted)/float64(max(1, n)))
 	if !o.CalibrationShare.IsZero() {
 		share = o.CalibrationShare.Float64()
 	}

@@ -10,6 +10,7 @@ import (
 	"toptau/internal/parallel"
 	"toptau/internal/table"
 	"toptau/metric"
+	"toptau/result"
 	"toptau/threshold"
 )
 
@@ -158,7 +159,7 @@ func (c *calibration) evaluateOutOfFold() error {
 			return err
 		}
 	case c.parts.scheme != SchemeCrossFitted:
-		if at, err = c.pooledThreshold(); err != nil {
+		if at, err = c.pooledThreshold(c.found.Threshold.Expected.Rate); err != nil {
 			return err
 		}
 	}
@@ -167,13 +168,16 @@ func (c *calibration) evaluateOutOfFold() error {
 	}
 	*e, err = c.pooled.ranking.evaluate(c.found.Goal, at, c.parts.options.Seed)
 	e.AtThreshold.Threshold = value
-	return err
+	if err != nil {
+		return err
+	}
+	return c.setPrice()
 }
 
-// pooledThreshold returns the threshold on the pooled scores of the cross-validation, which have units of
-// their own, at the rate that is expected of the model's threshold.
-func (c *calibration) pooledThreshold() (float64, error) {
-	rate, err := threshold.RateOf(c.found.Threshold.Expected.Rate)
+// pooledThreshold returns the threshold for a rate on the pooled scores of the cross-validation, which have units of
+// their own.
+func (c *calibration) pooledThreshold(expected float64) (float64, error) {
+	rate, err := threshold.RateOf(expected)
 	if err != nil {
 		return 0, err
 	}
@@ -187,6 +191,37 @@ func (c *calibration) pooledThreshold() (float64, error) {
 		return 0, err
 	}
 	return at.Value, nil
+}
+
+// setPrice compares the certified threshold with a plain one, and with that of twice the rows, on the pooled scores.
+func (c *calibration) setPrice() error {
+	t, o := &c.found.Threshold, &c.parts.options
+	tau := o.Goal.Tau()
+	if !t.Certified || tau.IsZero() {
+		return nil
+	}
+	rows := 2 * t.Rows
+	if s := c.parts; s.data.Calibration == nil && o.CalibrationShare.IsZero() {
+		var err error
+		if rows, err = calibrate.Size(2*(t.Rows+s.populationSize(s.data.Table, s.training)), tau, o.Delta); err != nil {
+			return err
+		}
+	}
+	p := &result.Price{Plain: result.PriceAt{Rate: tau.Float64()}, Certified: result.PriceAt{Rate: t.Expected.Rate},
+		Doubled: result.PriceAt{Rate: calibrate.CertifiedRate(rows, tau, o.Delta)}}
+	for _, at := range []*result.PriceAt{&p.Plain, &p.Certified, &p.Doubled} {
+		z, err := c.pooledThreshold(at.Rate)
+		if err != nil {
+			return err
+		}
+		counts, err := c.pooled.ranking.At(z, 0)
+		if err != nil {
+			return err
+		}
+		at.Found = counts.TruePositiveRate.Rate
+	}
+	c.found.Price = p
+	return nil
 }
 
 // scoreTable scores rows of a table with the model.

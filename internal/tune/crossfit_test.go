@@ -55,11 +55,11 @@ func TestCrossFitByHand(t *testing.T) {
 		offset += fit.Intercept / 10
 	}
 	slices.Sort(negatives)
-	want := negatives[510-25] // floor(0.05 x 511) = 25
+	want := negatives[510-25] + float64(0.55*(negatives[510-26]-negatives[510-25])) // 0.05 x 511 = 25.55
 	if math.Abs(f.Threshold.Value-want) > 1e-6 {
 		t.Errorf("threshold %v, want %v", f.Threshold.Value, want)
 	}
-	if got := f.Threshold.Expected.Rate; math.Abs(got-25.0/511) > 1e-12 {
+	if got := f.Threshold.Expected.Rate; math.Abs(got-0.05) > 1e-12 {
 		t.Errorf("expected rate %v", got)
 	}
 	model, fitted := scoresOf(t, m, mean, offset, data), scoresOf(t, f.Map, f.W, f.Offset, data)

@@ -42,13 +42,9 @@ const (
 	crossFitRows  = 40_000
 )
 
-// calibrationBudget is the number of calibration rows within the budget beyond which more bring little: at
-// delta = 5 % the guarantee then costs 1.64/sqrt(1000) = 5 % of the budget.
-const calibrationBudget = 1000
-
-// minTrainingRows must remain for training before more than a quarter of the rows is set aside. Chosen by
-// hand.
-const minTrainingRows = 100_000
+// minTrainingRows of the rows that the budget counts must remain for training. Chosen by hand: with fewer of a class,
+// differences between models are mostly noise (fewPositives).
+const minTrainingRows = 30
 
 // calibrationStream and the other streams separate the random numbers of one seed. Their values spell
 // "calib", "fold" and "judg".
@@ -70,6 +66,7 @@ type parts struct {
 	calibration       []int // of Data.Calibration if that is set, otherwise of Data.Table; nil: none
 	calibrationCounts Counts
 	calibrationUnits  Counts // the same rows as units
+	costly            bool   // they are more than half of the rows that the budget counts
 }
 
 // divide sets the test part and the calibration rows aside.
@@ -203,32 +200,38 @@ func (s *parts) againstGuarantee() string {
 	return AgainstGuarantee(view, s.countsAllRows(), fitted, false)
 }
 
-// setAsideCertified takes calibrationBudget rows within the budget: at most a quarter of the rows, or up to
-// half if minTrainingRows remain.
+// setAsideCertified takes as many rows as calibrate.Size returns, or the fraction in the options.
 func (s *parts) setAsideCertified() error {
 	o := &s.options
-	needed, wanted := 1, math.MaxInt
-	if tau := o.Goal.Tau(); !tau.IsZero() {
+	tau := o.Goal.Tau()
+	n := s.populationSize(s.data.Table, s.training)
+	size, needed := n/4, 1 // above every negative
+	if !tau.IsZero() {
 		var err error
 		if needed, err = calibrate.Needed(tau, o.Delta); err != nil {
 			return err
 		}
-		wanted = max(needed, int(math.Ceil(calibrationBudget/tau.Float64())))
+		if size, err = calibrate.Size(n, tau, o.Delta); err != nil {
+			return err
+		}
 	}
 	if s.data.Calibration != nil {
 		return s.useCalibrationFile(needed)
 	}
-	n := s.populationSize(s.data.Table, s.training)
-	most, share := max(n/4, min(n/2, n-minTrainingRows)), "a quarter"
-	if !o.CalibrationShare.IsZero() {
-		most = o.CalibrationShare.Floor(n)
-		wanted, share = most, o.CalibrationShare.String()
+	if share := o.CalibrationShare; !share.IsZero() {
+		if size = share.Floor(n); size < needed {
+			return noGuarantee(fmt.Sprintf("it needs %s %s, and %s of the %s outside the test part is %s", text.Count(needed),
+				s.populationName(), share, text.Count(n), text.Count(size)))
+		}
+	} else if n-minTrainingRows < size {
+		return noGuarantee(fmt.Sprintf("it needs %s %s and %d more that train, and there are %s outside the test part", text.Count(needed),
+			s.populationName(), minTrainingRows, text.Count(n)))
 	}
-	if most < needed {
-		return noGuarantee(fmt.Sprintf("it needs %s %s, and %s of the %s outside the test part is %s", text.Count(needed),
-			s.populationName(), share, text.Count(n), text.Count(most)))
+	s.costly = size > n/2
+	if s.data.Table.Group != nil && size < n {
+		size++ // Cut rounds, and one less could cost an order
 	}
-	return s.takeCalibration(min(most, wanted))
+	return s.takeCalibration(size)
 }
 
 // useCalibrationFile takes the rows of the calibration table.

@@ -7,6 +7,7 @@ import (
 	"toptau/internal/feature"
 	"toptau/method"
 	"toptau/metric"
+	"toptau/result"
 	"toptau/surrogate"
 	"toptau/threshold"
 )
@@ -71,6 +72,7 @@ type Found struct {
 	Scheme     Scheme // of the threshold
 	CrossFolds int    // folds of SchemeCrossFitted
 	Threshold  Threshold
+	Price      *result.Price      // of a guarantee; nil: none, or not known
 	sample     *calibrationSample // the scores that gave Threshold
 	OutOfFold  Evaluation         // on rows that did not fit the scores but helped to choose the model
 	Test       *Evaluation        // nil without a test part

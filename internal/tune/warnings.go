@@ -58,9 +58,13 @@ func (f *Found) addWarnings(s *parts, outOfFold int) {
 	}
 	if p := &f.Threshold; p.Unresolved {
 		tau := p.Goal.Tau()
-		f.warn("budget-below-one-row", "%s %s are too few for a rate of %s: the threshold is their largest score, which a new row "+
-			"exceeds with probability 1/%d; %s are needed", text.Count(p.Rows), s.populationName(), tau, p.Rows+1,
-			text.Count(rowsForOne(tau)-1))
+		f.warn("budget-below-one-row", "%s %s are too few for a rate of %s: on average only a threshold without alerts keeps it. This one is "+
+			"their largest score, which a new row exceeds with probability 1/%d; %s are needed", text.Count(p.Rows), s.populationName(),
+			tau, p.Rows+1, text.Count(rowsForOne(tau)-1))
+	}
+	if s.costly {
+		f.warn("costly-guarantee", "the guarantee takes %s of the %s %s outside the test part: the model is fitted to the others",
+			text.Count(f.CalibrationUnits.Rows()), text.Count(f.CalibrationUnits.Rows()+s.populationSize(t, s.training)), s.populationName())
 	}
 	untried := 0
 	for _, u := range f.NotTried {

@@ -19,7 +19,7 @@ import pytest
 np = pytest.importorskip("numpy")
 pytest.importorskip("sklearn", "1.6")
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, PACKAGE)
+sys.path.append(PACKAGE)  # after an installed wheel
 from sklearn.base import clone  # noqa: E402
 from sklearn.ensemble import HistGradientBoostingClassifier  # noqa: E402
 from sklearn.linear_model import LogisticRegression  # noqa: E402

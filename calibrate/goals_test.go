@@ -1,0 +1,269 @@
+package calibrate
+
+import (
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"toptau/diag"
+	"toptau/metric"
+	"toptau/threshold"
+)
+
+// mixture is a distribution of labelled scores: normal ones with a shift of the positives, in steps if tied.
+type mixture struct {
+	prevalence, shift, step float64
+}
+
+// draw returns labelled scores of rows.
+func (d mixture) draw(r *rand.Rand, rows int) (positives, negatives []float64) {
+	for range rows {
+		z := r.NormFloat64()
+		real := r.Float64() < d.prevalence
+		if real {
+			z += d.shift
+		}
+		if d.step > 0 {
+			z = float64(math.Floor(z/d.step) * d.step)
+		}
+		if real {
+			positives = append(positives, z)
+		} else {
+			negatives = append(negatives, z)
+		}
+	}
+	return positives, negatives
+}
+
+// rates returns the true recall and precision of score > t.
+func (d mixture) rates(t float64) (recall, precision float64) {
+	if d.step > 0 { // a score in steps is above t if the score itself reaches the next step
+		k := math.Floor(t / d.step)
+		for float64(k*d.step) <= t {
+			k++
+		}
+		t = float64(k * d.step)
+	}
+	above := func(shift float64) float64 { return math.Erfc((t-shift)/math.Sqrt2) / 2 }
+	recall = above(d.shift)
+	found := float64(d.prevalence * recall)
+	return recall, found / (found + float64((1-d.prevalence)*above(0)))
+}
+
+// violationsAllowed is the largest number of violations in a simulation: delta and three standard errors.
+func violationsAllowed(draws int, delta float64) int {
+	return int(float64(draws)*delta + 3*math.Sqrt(float64(draws)*delta*(1-delta)))
+}
+
+// With confidence 1 - delta the recall is at least the rate, also with tied scores; the threshold of the score itself
+// would fail on them.
+func TestRecallBySimulation(t *testing.T) {
+	const draws = 2000
+	for _, d := range []mixture{{shift: 2}, {shift: 2, step: 0.1}, {shift: 2, step: 0.5}, {shift: 2, step: 100}} {
+		for _, n := range []int{59, 60, 200} {
+			r := rand.New(rand.NewPCG(uint64(n), 21))
+			d.prevalence = 1
+			broken, naive := 0, 0
+			for range draws {
+				z, _ := d.draw(r, n)
+				at, err := thresholdOf(z, metric.RateGoal(metric.GoalMinRecall, "95%"), "5%")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if recall, _ := d.rates(at.Value); recall < 0.95 {
+					broken++
+				}
+				if recall, _ := d.rates(math.Nextafter(at.Value, math.Inf(1))); recall < 0.95 {
+					naive++
+				}
+				if value, known, err := at.Guarantee.Check(); err != nil || !known || value != at.Value {
+					t.Fatalf("%v, %v, %v; the threshold is %v", value, known, err, at.Value)
+				}
+			}
+			t.Logf("%+v, %d positives: %d of %d violations, %d without ties counted", d, n, broken, draws, naive)
+			if broken > violationsAllowed(draws, 0.05) {
+				t.Errorf("%+v, %d positives: %d of %d violations", d, n, broken, draws)
+			}
+			if d.step >= 0.5 && naive <= violationsAllowed(draws, 0.05) {
+				t.Errorf("%+v, %d positives: %d violations with ties left out: the test cannot fail", d, n, naive)
+			}
+		}
+	}
+	_, err := thresholdOf(make([]float64, 58), metric.RateGoal(metric.GoalMinRecall, "95%"), "5%")
+	if e := diag.Of(err); e == nil || e.Kind != diag.Guarantee || !strings.Contains(err.Error(), "59") {
+		t.Error(err)
+	}
+}
+
+// The plain threshold for a recall misses 1 - rate of the positives on average.
+func TestPlainRecallUsesItsBudget(t *testing.T) {
+	const draws = 2000
+	d := mixture{prevalence: 1, shift: 1}
+	for _, n := range []int{50, 333} {
+		r := rand.New(rand.NewPCG(uint64(n), 22))
+		sum := 0.0
+		for range draws {
+			z, _ := d.draw(r, n)
+			at, err := thresholdOf(z, metric.RateGoal(metric.GoalMinRecall, "90%"), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			recall, _ := d.rates(at.Value)
+			sum += 1 - recall
+		}
+		if missed := sum / draws; missed < 0.095 || missed > 0.105 {
+			t.Errorf("%d positives: %.4f missed on average, want 0.1", n, missed)
+		}
+	}
+}
+
+// The precision of certified thresholds is at least the rate in all but a fraction delta of the draws, with ties, and
+// most draws have a threshold. Plain thresholds are near the rate.
+func TestPrecisionBySimulation(t *testing.T) {
+	const draws, delta = 2000, 0.1
+	for _, c := range []struct {
+		mixture
+		rows   int
+		rate   string
+		most   float64 // fraction of the draws without a threshold
+		recall string
+	}{
+		{mixture{0.1, 2.5, 0}, 1500, "80%", 0.2, ""}, {mixture{0.1, 2.5, 0.25}, 1500, "80%", 0.2, ""}, {mixture{0.3, 2.5, 0}, 300, "75%", 0.2, ""},
+		{mixture{0.3, 3, 0}, 600, "80%", 0.2, "80%"},
+	} {
+		r := rand.New(rand.NewPCG(uint64(c.rows), 23))
+		goal := metric.RateGoal(metric.GoalMinPrecision, c.rate)
+		if c.recall != "" {
+			goal.Recall = rate(c.recall)
+		}
+		var sequence []float64
+		broken, none, found := 0, 0, 0.0
+		plain, plains := 0.0, 0
+		for draw := range draws {
+			if draw%20 == 0 {
+				p, n := c.draw(r, c.rows)
+				var err error
+				if sequence, err = PrecisionSequence(goal.Rate, p, n); err != nil {
+					t.Fatal(err)
+				}
+				if at, err := PlainPrecision(goal.Rate, p, n); err == nil {
+					_, precision := c.rates(at.Threshold)
+					plain += precision
+					plains++
+				}
+			}
+			p, n := c.draw(r, c.rows)
+			at, err := ForLabelled(goal, rate("10%"), sequence, p, n)
+			if err != nil {
+				if e := diag.Of(err); e == nil || e.Kind != diag.Guarantee {
+					t.Fatal(err)
+				}
+				none++
+				continue
+			}
+			recall, precision := c.rates(at.Value)
+			if precision < goal.Rate.Float64() || !goal.Recall.IsZero() && recall < goal.Recall.Float64() {
+				broken++
+			}
+			found += recall
+			if value, known, err := at.Guarantee.Check(); err != nil || !known || value != at.Value {
+				t.Fatalf("%v, %v, %v; the threshold is %v", value, known, err, at.Value)
+			}
+		}
+		t.Logf("%+v: %d of %d violations, %d without a threshold; recall %.3f; plain precision %.3f", c, broken, draws, none,
+			found/float64(draws-none), plain/float64(plains))
+		if broken > violationsAllowed(draws, delta) {
+			t.Errorf("%+v: %d of %d violations", c, broken, draws)
+		}
+		if float64(none) > c.most*draws {
+			t.Errorf("%+v: %d of %d draws without a threshold", c, none, draws)
+		}
+		if mean := plain / float64(plains); math.Abs(mean-goal.Rate.Float64()) > 0.05 {
+			t.Errorf("%+v: plain thresholds have a precision of %.3f", c, mean)
+		}
+	}
+}
+
+// What no threshold can reach is refused with the numbers: equal scores, no positives, too few alerts, both rates.
+func TestUnreachablePrecision(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 24))
+	positives, negatives := mixture{prevalence: 0.2, shift: 2}.draw(r, 1000)
+	equal := slices.Repeat([]float64{1}, 100)
+	sequence, err := PrecisionSequence(rate("80%"), positives, negatives)
+	if err != nil {
+		t.Fatal(err)
+	}
+	both := metric.RateGoal(metric.GoalMinPrecision, "80%")
+	both.Recall = rate("97%")
+	for name, c := range map[string]struct {
+		call func() error
+		says string
+	}{
+		"equal scores": {func() error {
+			_, err := PlainPrecision(rate("80%"), equal, equal)
+			return err
+		}, "100 of 200 alerts are real"},
+		"no positives": {func() error {
+			_, err := ForLabelled(metric.RateGoal(metric.GoalMinPrecision, "80%"), rate("10%"), sequence, nil, negatives)
+			return err
+		}, "at least 11 alerts"},
+		"both": {func() error {
+			_, err := ForLabelled(both, rate("10%"), sequence, positives, negatives)
+			return err
+		}, "no threshold reaches a precision of 0.8 and a recall of 0.97"},
+		"both, plain": {func() error {
+			_, err := ForLabelled(both, threshold.Rate{}, nil, positives, negatives)
+			return err
+		}, "no threshold reaches a precision of 0.8 and a recall of 0.97"},
+	} {
+		e := diag.Of(c.call())
+		if e == nil || e.Kind != diag.Guarantee || !strings.Contains(e.Error(), c.says) {
+			t.Errorf("%s: %v", name, e)
+		}
+	}
+}
+
+// Each number of a precision's evidence, when changed, is refused.
+func TestPrecisionClaims(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 25))
+	d := mixture{prevalence: 0.3, shift: 3}
+	goal := metric.RateGoal(metric.GoalMinPrecision, "80%")
+	goal.Recall = rate("80%")
+	p, n := d.draw(r, 1000)
+	sequence, err := PrecisionSequence(goal.Rate, p, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, n = d.draw(r, 1000)
+	at, err := ForLabelled(goal, rate("10%"), sequence, p, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := len(at.Guarantee.Tested) - 1
+	for name, edit := range map[string]func(*Guarantee){
+		"rate":       func(g *Guarantee) { g.Rate = rate("95%") },
+		"delta":      func(g *Guarantee) { g.Delta = rate("1e-6") },
+		"bound":      func(g *Guarantee) { g.Bound *= 0.9 },
+		"rows":       func(g *Guarantee) { g.Rows = 100 },
+		"negatives":  func(g *Guarantee) { g.Negatives = 0 },
+		"real":       func(g *Guarantee) { g.Tested[last].Real-- },
+		"alerts":     func(g *Guarantee) { g.Tested[last].Rows++ },
+		"order":      func(g *Guarantee) { slices.Reverse(g.Tested) },
+		"none":       func(g *Guarantee) { g.Tested = nil },
+		"recall":     func(g *Guarantee) { g.Recall.Rate = rate("99%") },
+		"no recall":  func(g *Guarantee) { g.Recall.Delta = rate("10%") },
+		"other kind": func(g *Guarantee) { g.Kind = metric.GoalMaxFPR },
+	} {
+		edited := *at.Guarantee
+		edited.Tested = slices.Clone(edited.Tested)
+		recall := *edited.Recall
+		edited.Recall = &recall
+		edit(&edited)
+		if _, _, err := edited.Check(); err == nil || reflect.DeepEqual(edited, *at.Guarantee) {
+			t.Errorf("%s passes", name)
+		}
+	}
+}

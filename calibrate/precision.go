@@ -1,0 +1,316 @@
+package calibrate
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"toptau/diag"
+	"toptau/internal/binomial"
+	"toptau/method"
+	"toptau/metric"
+	"toptau/threshold"
+)
+
+// Alerts are the rows above a threshold.
+type Alerts struct {
+	Threshold float64 `json:"threshold"`
+	Rows      int     `json:"alerts"`
+	Real      int     `json:"real"` // positives among them
+}
+
+// precision returns the fraction of the alerts that is real, 0 without alerts.
+func (a *Alerts) precision() float64 { return float64(a.Real) / float64(max(1, a.Rows)) }
+
+// labelledScore is the score of a row with its label.
+type labelledScore struct {
+	score float64
+	real  bool
+}
+
+// ranked returns the alerts above the midpoints between the distinct scores, from the top; the last ones are all rows.
+func ranked(positives, negatives []float64) ([]Alerts, error) {
+	rows := make([]labelledScore, 0, len(positives)+len(negatives))
+	for _, class := range [][]float64{positives, negatives} {
+		real := len(rows) < len(positives)
+		for i, z := range class {
+			if math.IsNaN(z) || math.IsInf(z, 0) {
+				return nil, notANumber(i)
+			}
+			rows = append(rows, labelledScore{z, real})
+		}
+	}
+	slices.SortFunc(rows, func(a, b labelledScore) int {
+		switch {
+		case a.score > b.score:
+			return -1
+		case a.score < b.score:
+			return 1
+		}
+		return 0
+	})
+	var list []Alerts
+	real := 0
+	for i, r := range rows {
+		if r.real {
+			real++
+		}
+		switch {
+		case i+1 == len(rows):
+			list = append(list, Alerts{justBelow(r.score), i + 1, real})
+		case rows[i+1].score < r.score:
+			list = append(list, Alerts{between(r.score, rows[i+1].score, 0.5), i + 1, real})
+		}
+	}
+	return list, nil
+}
+
+// PlainPrecision returns the lowest threshold at which the precision is at least rate on these labelled scores, with its
+// alerts. The precision is that of the isotonic fit (Zadrozny and Elkan 2002): where it would rise towards lower scores,
+// adjacent groups are pooled, so that one lucky row at the top decides nothing. A threshold within a pooled group
+// is allowed, because all its rows count alike. The precision on new rows is about rate on average, without a guarantee.
+// If no group reaches rate, the error is of kind Guarantee, with the best group.
+func PlainPrecision(rate threshold.Rate, positives, negatives []float64) (Alerts, error) {
+	list, err := ranked(positives, negatives)
+	if err != nil {
+		return Alerts{}, err
+	}
+	if len(list) == 0 {
+		return Alerts{}, &diag.Error{Kind: diag.Data, Found: "no calibration scores", Expected: "labelled rows"}
+	}
+	p := rate.Float64()
+	var before Alerts // of the pooled groups so far
+	for _, end := range pooled(list) {
+		group := list[end]
+		size, real := float64(group.Rows-before.Rows), float64(group.Real-before.Real)
+		if group.precision() >= p {
+			before = group
+			continue
+		}
+		if before.Rows == 0 {
+			return Alerts{}, unreachable(rate, group)
+		}
+		// Of size rows of this group, x keep the precision: before.Real + x real/size >= p (before.Rows + x).
+		x := (float64(before.Real) - float64(p*float64(before.Rows))) / (p - real/size)
+		last := before
+		for _, a := range list {
+			if a.Rows > before.Rows && float64(a.Rows-before.Rows) <= x {
+				last = a
+			}
+		}
+		return last, nil
+	}
+	return before, nil
+}
+
+// pooled returns the last index of each group of the isotonic fit, from the top: their precisions fall.
+func pooled(list []Alerts) (ends []int) {
+	slope := func(from, to int) float64 { // precision of the rows after from up to to
+		var a Alerts
+		if from >= 0 {
+			a = list[from]
+		}
+		return float64(list[to].Real-a.Real) / float64(list[to].Rows-a.Rows)
+	}
+	for i := range list {
+		ends = append(ends, i)
+		for n := len(ends); n > 1; n = len(ends) {
+			first := -1
+			if n > 2 {
+				first = ends[n-3]
+			}
+			if slope(first, ends[n-2]) > slope(ends[n-2], ends[n-1]) {
+				break
+			}
+			ends = append(ends[:n-2], i)
+		}
+	}
+	return ends
+}
+
+func unreachable(rate threshold.Rate, best Alerts) error {
+	return &diag.Error{Kind: diag.Guarantee,
+		Found: fmt.Sprintf("no threshold has a precision of %s: at best %d of %d alerts are real", rate, best.Real, best.Rows),
+		Hint:  "set a lower precision"}
+}
+
+// precisionSteps is the number of thresholds of a sequence. Chosen by hand.
+const precisionSteps = 40
+
+// PrecisionSequence returns thresholds for Precision, in descending order, from labelled scores that are not used to test
+// them: out of fold, or of a part of the calibration rows. It starts where the precision exceeds rate by most standard
+// errors, because the very top never has enough alerts, and ends at twice the alerts of the plain threshold.
+func PrecisionSequence(rate threshold.Rate, positives, negatives []float64) ([]float64, error) {
+	list, err := ranked(positives, negatives)
+	if err != nil {
+		return nil, err
+	}
+	plain, err := PlainPrecision(rate, positives, negatives)
+	if err != nil {
+		return nil, err
+	}
+	p := rate.Float64()
+	start, best := 0, math.Inf(-1)
+	for i, a := range list {
+		if margin := (float64(a.Real) - float64(p*float64(a.Rows))) / math.Sqrt(float64(a.Rows)); a.Rows <= plain.Rows && margin > best {
+			start, best = i, margin
+		}
+	}
+	first := list[start].Rows
+	step := max(1, (2*plain.Rows-first)/precisionSteps)
+	sequence := []float64{list[start].Threshold}
+	next := first + step
+	for _, a := range list[start+1:] {
+		if a.Rows >= next && a.Rows <= 2*plain.Rows {
+			sequence = append(sequence, a.Threshold)
+			next = a.Rows + step
+		}
+	}
+	return sequence, nil
+}
+
+// accepted returns the thresholds of a descending sequence, down to the lowest whose precision on new rows is at least
+// rate with confidence 1 - delta, by learn-then-test with a fixed sequence (Angelopoulos, Bates, Candes, Jordan and Lei,
+// arXiv 2110.01052). For each threshold, M calibration rows of both classes in their natural mix lie above it, K of
+// them positive, and
+//
+//	P(Bin(M, rate) >= K) <= delta
+//
+// rejects that the precision is below rate: given M, K is binomial. The test goes down the sequence and stops at the
+// first threshold that it does not reject, so the probability that any accepted one is wrong is at most delta. The
+// precision need not be monotone.
+func accepted(rate, delta threshold.Rate, sequence []float64, positives, negatives *Sorted) (list []Alerts, first Alerts) {
+	for i, at := range sequence {
+		a := Alerts{Threshold: at, Real: positives.Above(at)}
+		a.Rows = a.Real + negatives.Above(at)
+		if i == 0 {
+			first = a
+		}
+		if !a.certifies(rate, delta) {
+			break
+		}
+		list = append(list, a)
+	}
+	return list, first
+}
+
+// certifies reports whether P(Bin(Rows, rate) >= Real) <= delta.
+func (a *Alerts) certifies(rate, delta threshold.Rate) bool {
+	return tailAtMost(a.Rows, a.Rows-a.Real, rate.Complement(), delta)
+}
+
+// ForLabelled returns the threshold for a goal of kind GoalMinPrecision from labelled scores of both classes in their
+// natural mix.
+//
+// Without delta it is PlainPrecision's. With delta it is the lowest accepted one of a sequence that was fixed without a
+// look at these rows (PrecisionSequence): the precision on new rows is at least the goal's with confidence 1 - delta.
+// With a lowest recall, precision and recall hold together with that confidence: each is tested at delta/2.
+//
+// If no threshold can be certified, or none reaches both, the error is of kind Guarantee, without a threshold.
+func ForLabelled(g metric.Goal, delta threshold.Rate, sequence, positives, negatives []float64) (*Threshold, error) {
+	if err := g.Check(); err != nil {
+		return nil, err
+	}
+	p, err := Sort(positives, nil, method.Positives)
+	if err != nil {
+		return nil, err
+	}
+	n, err := Sort(negatives, nil, method.Negatives)
+	if err != nil {
+		return nil, err
+	}
+	each := delta
+	if !g.Recall.IsZero() {
+		each = delta.Over(2)
+	}
+	var last Alerts
+	var guarantee *Guarantee
+	if delta.IsZero() {
+		if last, err = PlainPrecision(g.Rate, positives, negatives); err != nil {
+			return nil, err
+		}
+	} else {
+		list, first := accepted(g.Rate, each, sequence, p, n)
+		if len(list) == 0 {
+			return nil, uncertain(g.Rate, each, first)
+		}
+		last = list[len(list)-1]
+		guarantee = &Guarantee{Certified: true, Kind: g.Kind, Rate: g.Rate, Delta: delta, Negatives: n.n, Rows: n.n + p.n, Tested: list,
+			Bound: binomial.AtLeast(last.Rows, last.Real, g.Rate.Float64())}
+	}
+	low, high := metric.ClopperPearson(last.Real, last.Rows, metric.DefaultConfidence)
+	t := &Threshold{Value: last.Threshold, Goal: g, Population: method.AllRows, Rows: n.n + p.n, Order: n.n + p.n - last.Rows, Guarantee: guarantee,
+		Expected: Expectation{Rate: last.precision(), Low: low, High: high, Confidence: metric.DefaultConfidence}}
+	if g.Recall.IsZero() {
+		return t, nil
+	}
+	recall, err := For(metric.Goal{Kind: metric.GoalMinRecall, Rate: g.Recall}, each, p)
+	if err != nil {
+		return nil, err
+	}
+	if recall.Value < t.Value {
+		return nil, notBoth(g, last, recall.Value, p, n)
+	}
+	if guarantee != nil {
+		guarantee.Recall = recall.Guarantee
+	}
+	return t, nil
+}
+
+// uncertain returns the error for a precision that the calibration rows cannot certify.
+func uncertain(rate, delta threshold.Rate, first Alerts) error {
+	needed, err := Needed(rate.Complement(), delta)
+	if err != nil {
+		return err
+	}
+	return &diag.Error{Kind: diag.Guarantee, Found: fmt.Sprintf("no threshold has a precision of %s with confidence 1 - %s: where it is clearest, %d of %d alerts "+
+		"among the calibration rows are real", rate, delta, first.Real, first.Rows),
+		Expected: fmt.Sprintf("at least %d alerts if all are real, and more otherwise", needed), Hint: "get more rows, or set a lower precision"}
+}
+
+// notBoth returns the error for a precision and a recall that no threshold reaches, with the best pairs.
+func notBoth(g metric.Goal, precise Alerts, at float64, p, n *Sorted) error {
+	found := float64(p.Above(precise.Threshold)) / float64(p.n)
+	recalled := Alerts{Real: p.Above(at), Rows: p.Above(at) + n.Above(at)}
+	return &diag.Error{Kind: diag.Guarantee, Found: fmt.Sprintf("no threshold reaches a precision of %s and a recall of %s", g.Rate, g.Recall),
+		Hint: fmt.Sprintf("on these rows a precision of %.3g comes with a recall of %.3g, and a recall of %.3g with a precision of %.3g",
+			precise.precision(), found, float64(recalled.Real)/float64(p.n), recalled.precision())}
+}
+
+// checkPrecision checks the evidence for a lowest precision, and for a lowest recall together with it. It returns the
+// threshold.
+func (g *Guarantee) checkPrecision() (at float64, err error) {
+	delta := g.Delta
+	if g.Recall != nil {
+		delta = delta.Over(2)
+	}
+	before := Alerts{Threshold: math.Inf(1)}
+	for _, a := range g.Tested {
+		if !(a.Threshold < before.Threshold) || math.IsInf(a.Threshold, 0) || a.Real < before.Real || a.Rows-a.Real < before.Rows-before.Real || a.Rows > g.Rows {
+			return 0, fmt.Errorf("tested thresholds out of order: %d of %d alerts above %v", a.Real, a.Rows, a.Threshold)
+		}
+		if !a.certifies(g.Rate, delta) {
+			return 0, fmt.Errorf("%d real alerts of %d do not certify a precision of %s at delta %s", a.Real, a.Rows, g.Rate, delta)
+		}
+		before = a
+	}
+	if len(g.Tested) == 0 || len(g.Tested) > mostTested || before.Real > g.Rows-g.Negatives || before.Rows-before.Real > g.Negatives {
+		return 0, fmt.Errorf("%d tested thresholds, the last with %d alerts of %d calibration rows", len(g.Tested), before.Rows, g.Rows)
+	}
+	if bound := binomial.AtLeast(before.Rows, before.Real, g.Rate.Float64()); !near(g.Bound, bound) {
+		return 0, fmt.Errorf("the binomial tail of %d real alerts of %d is %.6g, the file has %.6g", before.Real, before.Rows, bound, g.Bound)
+	}
+	if r := g.Recall; r != nil {
+		lowest, known, err := r.Check()
+		if err != nil {
+			return 0, err
+		}
+		if r.Kind != metric.GoalMinRecall || r.Delta != delta || !known || lowest < before.Threshold || r.N() != g.Rows-g.Negatives {
+			return 0, fmt.Errorf("a recall of %s at delta %s that does not hold at the threshold", r.Rate, r.Delta)
+		}
+	}
+	return before.Threshold, nil
+}
+
+// mostTested limits the thresholds of a sequence in a file.
+const mostTested = 1000
