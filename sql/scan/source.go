@@ -226,7 +226,7 @@ func (s *Source) Scan(ctx context.Context, queries []certified.Query) ([]certifi
 	return answers, nil
 }
 
-// askMemory answers what the queries ask about the positives.
+// askMemory answers the queries about the positives.
 func (s *Source) askMemory(ctx context.Context, queries []certified.Query, answers []certified.Answer) error {
 	asked := make([]certified.Query, 0, len(queries))
 	var which []int
@@ -254,7 +254,7 @@ type batchOfPlans struct {
 	finish []func()
 }
 
-// add answers what is known of a request about a class, and adds the rest to the plans.
+// add answers a request about a class for the rows by number, and adds the rest to the plans.
 func (s *Source) add(b *batchOfPlans, c *class, q *certified.Query, request *certified.Request, to *certified.ClassAnswer) error {
 	for _, id := range slices.Sorted(slices.Values(request.Numbers)) {
 		if id < 0 || id >= len(c.known) {
