@@ -248,7 +248,7 @@ func (s *Source) askMemory(ctx context.Context, queries []certified.Query, answe
 	return nil
 }
 
-// batchOfPlans is the statements of a call of Scan, and what is done after them.
+// batchOfPlans is the statements of a call of Scan, and the functions that finish their answers.
 type batchOfPlans struct {
 	plans  []*plan
 	finish []func()
