@@ -148,6 +148,8 @@ func thresholdLarge(ctx context.Context, d *Data, rows large.Rows, e Entry, g Go
 		return nil, notLarge("segment")
 	case o.Entity != "":
 		return nil, notLarge("entity")
+	case !g.IsBudget():
+		return nil, notLarge(string(g.Kind))
 	}
 	delta := o.Delta
 	var known *result.Overlap
