@@ -1,4 +1,4 @@
-.PHONY: build dist dist-check test check demo docs fuzz fuzz-long hostile bench bench-smoke large parquet load quality thresholds integration ui-test monitor paper paper-stability sql sql-duckdb sql-test databases duckdb trino spark scale
+.PHONY: build dist dist-check wheels python-test test check demo docs fuzz fuzz-long hostile bench bench-smoke large parquet load quality thresholds integration ui-test monitor paper paper-stability sql sql-duckdb sql-test databases duckdb trino spark scale
 
 BUILD = CGO_ENABLED=0 go build -trimpath
 
@@ -13,6 +13,12 @@ dist-check: ## builds the release again in another directory and compares all ch
 	rm -rf dist/again && mkdir -p dist/again && git archive HEAD | tar xf - -C dist/again
 	cd dist/again && SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) go run ./internal/release/cmd -version '$(VERSION)' -o ../again-dist
 	cmp dist/SHA256SUMS dist/again-dist/SHA256SUMS && rm -rf dist/again dist/again-dist
+
+wheels: ## wheels of the Python package for six platforms, in dist: make wheels VERSION=v0.2.0; without VERSION a development version
+	python3 python/wheels.py --version '$(VERSION)' -o dist
+
+python-test: ## the Python package from its wheel, in fresh environments with several versions and frames: ten minutes; needs pip
+	bash python/tests/run all
 
 test: ## the README's test command
 	go test ./...

@@ -116,7 +116,7 @@ func columnsMoved(m *Model) []result.Moved {
 	list := []result.Moved{}
 	words := map[feature.Direction]string{feature.Mixed: "mixed", feature.Rising: "rises",
 		feature.Falling: "falls", feature.Flat: "flat"}
-	for k, d := range features.Directions(m.TableScorer(feature.Key{}).Weights) {
+	for k, d := range feature.Directions(features, m.TableScorer(feature.Key{}).Weights) {
 		in := &features.Inputs[k]
 		direction := words[d]
 		if in.Kind == schema.Categorical {

@@ -52,7 +52,7 @@ func TestFingerprintsOnRepeatedRows(t *testing.T) {
 	}
 
 	hashes := make([]uint64, d.Len())
-	m.NewFingerprinter(d.table).Hash(0, hashes)
+	feature.NewFingerprinter(m, d.table).Hash(0, hashes)
 	r := rand.New(rand.NewPCG(1, 1))
 	alarms, found, draws := 0, 0, 200
 	for draw := range draws {

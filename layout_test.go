@@ -47,6 +47,7 @@ var order = []string{
 	"toptau/internal/parquet",
 	"toptau/internal/table",
 	"toptau/internal/simulate",
+	"toptau/internal/feature/trees",
 	"toptau/internal/feature",
 	"toptau/internal/reason",
 	"toptau/model",

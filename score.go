@@ -447,7 +447,7 @@ func talliesText(m *feature.Map, counts feature.Counts, unknown bool) string {
 		}
 		return t.Missing
 	}
-	list := slices.DeleteFunc(m.Tallies(counts), func(t feature.Tally) bool { return count(t) == 0 })
+	list := slices.DeleteFunc(counts.Tallies(m), func(t feature.Tally) bool { return count(t) == 0 })
 	slices.SortStableFunc(list, func(a, b feature.Tally) int { return cmp.Compare(count(b), count(a)) })
 	var names []string
 	for _, t := range list[:min(len(list), tallyColumns)] {

@@ -19,6 +19,7 @@ import (
 
 	"toptau"
 	"toptau/internal/feature"
+	"toptau/internal/feature/trees"
 	"toptau/internal/modeltest"
 	"toptau/internal/portable"
 	"toptau/method"
@@ -164,7 +165,7 @@ func manyTrees(t *testing.T, data []byte) *model.Model {
 		block.Inputs = append(block.Inputs, k)
 	}
 	for range 500 {
-		var tree feature.Tree
+		var tree trees.Tree
 		var grow func(leaves int)
 		grow = func(leaves int) {
 			if leaves == 1 {

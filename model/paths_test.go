@@ -193,7 +193,7 @@ func TestCountsInALaterFile(t *testing.T) {
 	later.WriteString("b,,0\n")
 	scores, scorer := streamed(t, m, "later.csv", later.String(), 4096)
 	want := []feature.Tally{{Column: "x", Missing: 1}, {Column: "s", Unknown: 70_000}}
-	if got := scorer.Map.Tallies(scorer.Row.Counts); !slices.Equal(got, want) {
+	if got := scorer.Row.Counts.Tallies(scorer.Map); !slices.Equal(got, want) {
 		t.Errorf("counts %+v, want %+v", got, want)
 	}
 	known, err := m.Score(map[string]string{"x": "", "s": "b"})

@@ -173,7 +173,7 @@ func (s *Scorer) Unknown() []string { return s.counted(func(t feature.Tally) int
 
 func (s *Scorer) counted(count func(feature.Tally) int) []string {
 	var names []string
-	for _, t := range s.inner.Map.Tallies(s.inner.Row.Counts) {
+	for _, t := range s.inner.Row.Counts.Tallies(s.inner.Map) {
 		if count(t) > 0 {
 			names = append(names, t.Column)
 		}

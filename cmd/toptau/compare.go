@@ -23,8 +23,8 @@ type compareCommand struct {
 	Against    string   `default:"logistic" placeholder:"NAME" help:"The entry that the others are compared with (default logistic)."`
 	Report     string   `file:"out" placeholder:"FILE" help:"Write a self-contained HTML page with the comparison."`
 	Replicates int      `default:"2000" placeholder:"N" help:"Replicates of the bootstrap (default 2000)."`
-	Choose     string   `name:"validation" file:"in" group:"Data" placeholder:"FILE" help:"Rows that choose the settings, instead of a cross-validation."`
-	Measure    string   `name:"test" file:"in" group:"Data" placeholder:"FILE" help:"The test part (default: a quarter of DATA)."`
+	Choose     string   `name:"validation" file:"in" group:"Parts" placeholder:"FILE" help:"Rows that choose the settings, instead of a cross-validation."`
+	Measure    string   `name:"test" file:"in" group:"Parts" placeholder:"FILE" help:"The test part (default: a quarter of DATA)."`
 	toptau.TrainOptions
 	verbs.ReplaceFlag
 	verbs.Files

@@ -3,6 +3,8 @@
 package main
 
 import (
+	"slices"
+
 	"toptau/internal/cli"
 	"toptau/internal/cli/verbs"
 )
@@ -48,8 +50,14 @@ func main() { app().Main() }
 func app() *cli.App {
 	var c commands
 	return &cli.App{Name: "toptau", Description: description, Verbs: &c, Flags: &c.Flags,
-		Options: verbs.Options, Hidden: verbs.HiddenFields, Orientation: orientation, Examples: examples}
+		Options: verbs.Options, Hidden: slices.Concat(verbs.HiddenFields, hidden), Orientation: orientation, Examples: examples}
 }
+
+// hidden are the fields of options that are no flags because nobody would miss them: what is detected, what belongs to rows that a
+// model scores, and what the search decides better.
+var hidden = []string{"Train.ReportDate", "Train.NoTime", "Fit.NoTime", "Diagnose.NoTime", "compareCommand.NoTime",
+	"Train.Surrogate", "compareCommand.Surrogate", "Train.Scale", "compareCommand.Scale", "Train.CalibrationFraction",
+	"compareCommand.CalibrationFraction"}
 
 // errAlarm is the error of a verb that has printed the reason.
 var errAlarm = &cli.Exit{Code: 4, Reason: "an alarm"}

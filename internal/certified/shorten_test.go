@@ -75,6 +75,9 @@ func TestShorten(t *testing.T) {
 // TestShortest solves every method with lambda = 0. |w| is within 1 % of its bound, and no point that a search
 // finds is as good and shorter than the bound.
 func TestShortest(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: many solves with lambda = 0")
+	}
 	r := rand.New(rand.NewPCG(33, 1))
 	d, null := nullColumns(33)
 	x := d.matrix(t, matrix.Float64)

@@ -65,6 +65,7 @@ type Flags struct {
 	Quiet   bool             `short:"q" help:"Show no progress on standard error."`
 	Threads *int             `placeholder:"N" help:"Use at most N threads, and at most one per processor. Results do not depend on it (default: all processors)."`
 	Version kong.VersionFlag `help:"Print the version."`
+	HelpAll helpAll          `name:"help-all" help:"Show the help with every flag."`
 
 	ProgressLines bool `hidden:"" help:"Print progress as JSON lines on standard error, for programs."`
 }
@@ -105,7 +106,7 @@ func (a *App) Parser(options ...kong.Option) (*kong.Kong, error) {
 		}
 	}
 	all := []kong.Option{kong.Name(a.Name), kong.Description(a.Description), kong.UsageOnError(), vars,
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}), kong.PostBuild(a.describeOptions)}
+		kong.ConfigureHelp(helpOptions), kong.Help(printHelp), kong.PostBuild(a.describeOptions)}
 	if len(hidden) > 0 {
 		all = append(all, kong.IgnoreFields(hidden...))
 	}

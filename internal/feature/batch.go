@@ -3,6 +3,7 @@ package feature
 import (
 	"math"
 
+	"toptau/internal/feature/trees"
 	"toptau/internal/kernel"
 	"toptau/internal/matrix"
 	"toptau/internal/table"
@@ -19,9 +20,8 @@ type batch struct {
 	space      []float64 // for numbers that are unpacked or imputed
 	codeSpace  []int32
 	denseSpace []float64
-	nodes      []int32    // of the rows in a tree
-	keys       []uint64   // of the inputs of one block's trees, row by row
-	leaves     [][]uint32 // by block of trees: the columns of a row's leaves, row by row
+	leaves     [][]uint32     // by block of trees: the columns of a row's leaves, row by row
+	treeSpace  []*trees.Space // by block of trees
 	row        Encoded
 }
 
@@ -29,7 +29,7 @@ type batch struct {
 func (p *packing) newBatch(rows int) *batch {
 	k := len(p.m.Inputs)
 	return &batch{numbers: make([][]float64, k), codes: make([][]int32, k), space: make([]float64, k*rows),
-		codeSpace: make([]int32, k*rows), denseSpace: make([]float64, p.m.dense*rows), nodes: make([]int32, rows)}
+		codeSpace: make([]int32, k*rows), denseSpace: make([]float64, p.m.dense*rows)}
 }
 
 // encode overwrites b with at most size rows of the packing, from the first on.
@@ -50,7 +50,7 @@ func (b *batch) classify(t *table.Table) bool {
 			return false
 		}
 		b.Positive = append(b.Positive, t.Label[row] == table.Positive)
-		b.Weights = append(b.Weights, weightAt(t.Weight, row))
+		b.Weights = append(b.Weights, trees.WeightAt(t.Weight, row))
 	}
 	return true
 }
@@ -74,7 +74,7 @@ func (b *batch) resolve(p *packing) bool {
 					b.codes[k][i] = column.Code(row)
 				}
 			}
-			if !p.m.resolveCodes(p.levels[k], b.codes[k]) {
+			if !resolveCodes(p.levels[k], b.codes[k], p.m.Impute) {
 				return false
 			}
 			continue
@@ -122,14 +122,14 @@ func fill(dst, values []float64, standIn float64) {
 
 // resolveCodes turns codes of a column into resolved ones. It returns false for a missing value under
 // schema.ImputeError.
-func (m *Map) resolveCodes(levels, codes []int32) bool {
+func resolveCodes(levels, codes []int32, policy schema.Impute) bool {
 	for i, c := range codes {
 		switch {
 		case c >= 0:
 			codes[i] = levels[c]
-		case m.Impute == schema.ImputeError:
+		case policy == schema.ImputeError:
 			return false
-		case m.Impute == schema.ImputeMedian:
+		case policy == schema.ImputeMedian:
 			codes[i] = 0 // the most frequent category
 		default:
 			codes[i] = codeMissing
@@ -158,8 +158,8 @@ func (b *batch) encodeEntries(p *packing) bool {
 		for j, block := range p.m.Blocks {
 			switch {
 			case p.m.runs[j].dense:
-			case p.trees[j].trees != nil && p.trees[j].complete(e):
-				e.addOnes(b.leaves[j][i*len(p.trees[j].trees):][:len(p.trees[j].trees)])
+			case p.trees[j].rows != nil && p.trees[j].complete(e):
+				e.addOnes(b.leaves[j][i*len(p.trees[j].first):][:len(p.trees[j].first)])
 			case block.encode(p.m, p.t, row, uint32(p.m.runs[j].first), e) != nil:
 				return false
 			}
@@ -174,24 +174,29 @@ func (b *batch) encodeEntries(p *packing) bool {
 // missing values are wrong.
 func (b *batch) findLeaves(p *packing) {
 	if b.leaves == nil {
-		b.leaves = make([][]uint32, len(p.trees))
+		b.leaves, b.treeSpace = make([][]uint32, len(p.trees)), make([]*trees.Space, len(p.trees))
 	}
 	n := len(b.Sources)
 	for j := range p.trees {
 		t := &p.trees[j]
-		if t.trees == nil {
+		if t.rows == nil {
 			continue
 		}
-		count := len(t.trees)
+		if b.treeSpace[j] == nil {
+			b.treeSpace[j] = t.rows.NewSpace()
+		}
+		count := len(t.first)
 		if len(b.leaves[j]) < n*count {
 			b.leaves[j] = make([]uint32, n*count)
 		}
-		b.keys = t.readKeys(b.numbers, n, b.keys)
-		for i, columns := range t.columns {
-			t.find(i, b.keys, b.nodes[:n])
-			for row, node := range b.nodes[:n] {
-				b.leaves[j][row*count+i] = columns[node]
-			}
+		for first := 0; first < n; first += trees.BatchRows {
+			to := b.leaves[j][first*count:]
+			t.rows.Leaves(b.numbers, first, min(trees.BatchRows, n-first), b.treeSpace[j], func(tree int, leaves []uint8) {
+				column := t.first[tree]
+				for row, leaf := range leaves {
+					to[row*count+tree] = column + uint32(leaf)
+				}
+			})
 		}
 	}
 }
@@ -233,4 +238,22 @@ func (b *NumericBlock) encodeColumn(i int, x, dst []float64) bool {
 		}
 	}
 	return true
+}
+
+// resolveIndices is Encoded.resolveIndices for all rows of a batch.
+func (b *batch) resolveIndices(p *packing) {
+	if len(p.m.Inputs) == 0 {
+		return
+	}
+	n, e := len(b.Sources), &b.row
+	e.reset(p.m)
+	for k := range p.m.Inputs {
+		b.numbers[k] = b.space[k*n : (k+1)*n]
+	}
+	for i, row := range b.Sources {
+		e.resolveIndices(p.m, p.t.Sparse, row)
+		for k, x := range e.numbers {
+			b.numbers[k][i] = x
+		}
+	}
 }

@@ -40,7 +40,7 @@ func mixedTable(r *rand.Rand, rows int) *table.Table {
 
 // rowByRow is Matrix without batches.
 func rowByRow(m *Map, t *table.Table, rows []int) (*matrix.Matrix, error) {
-	p, err := m.newPacking(t, rows, matrix.Float32)
+	p, err := newPacking(m, t, rows, matrix.Float32)
 	if err != nil {
 		return nil, err
 	}

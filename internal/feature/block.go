@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 
 	"toptau/internal/matrix"
 	"toptau/internal/table"
@@ -36,18 +34,6 @@ type Weight struct {
 	Input int    // the input it belongs to, so that contributions can be added up by column; -1 for an index of LIBSVM or a leaf
 }
 
-// kinds has a function for each kind of block that this version can read. It returns an empty block.
-var kinds = map[string]func() Block{
-	numericKind:   func() Block { return new(NumericBlock) },
-	oneHotKind:    func() Block { return new(OneHotBlock) },
-	sparseKind:    func() Block { return new(SparseBlock) },
-	scorecardKind: func() Block { return new(ScorecardBlock) },
-	leavesKind:    func() Block { return new(LeavesBlock) },
-}
-
-// Kinds returns the kinds of blocks that this version can read, in alphabetical order.
-func Kinds() []string { return slices.Sorted(maps.Keys(kinds)) }
-
 // blocks is the list of a map's blocks. In a model file each is an object whose first field is its kind.
 type blocks []Block
 
@@ -67,27 +53,6 @@ func (b blocks) MarshalJSON() ([]byte, error) {
 		list[i] = blockFile{Kind: block.Kind(), Block: content}
 	}
 	return marshal(list)
-}
-
-// UnmarshalJSON refuses unknown kinds and fields.
-func (b *blocks) UnmarshalJSON(data []byte) error {
-	var list []blockFile
-	if err := unmarshalStrict(data, &list); err != nil {
-		return err
-	}
-	*b = make(blocks, len(list))
-	for i, file := range list {
-		empty, known := kinds[file.Kind]
-		if !known {
-			return fmt.Errorf("feature block of kind %q is not known to this version", file.Kind)
-		}
-		block := empty()
-		if err := unmarshalStrict(file.Block, block); err != nil {
-			return fmt.Errorf("feature block %q: %w", file.Kind, err)
-		}
-		(*b)[i] = block
-	}
-	return nil
 }
 
 // marshal is json.Marshal without escapes for HTML, so that names stay readable.

@@ -7,11 +7,11 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
-	"sort"
 	"strings"
 	"testing"
 
 	"toptau/diag"
+	"toptau/internal/feature/trees"
 	"toptau/internal/table"
 	"toptau/schema"
 )
@@ -64,12 +64,16 @@ func logLoss(t *testing.T, data *table.Table, m *Map, w []float64, intercept flo
 // divided among processors, and with more than one tree grows on.
 func TestBoostingIsDeterministic(t *testing.T) {
 	some := randomTable(rand.New(rand.NewPCG(4, 4)), 6000, false)
-	many := randomTable(rand.New(rand.NewPCG(4, 5)), growRows+9999, false)
-	for _, c := range []struct {
+	many := randomTable(rand.New(rand.NewPCG(4, 5)), trees.GrowRows+9999, false)
+	cases := []struct {
 		data   *table.Table
 		e      Encode
 		rounds int
-	}{{some, EncodeAdditive, 8}, {some, EncodePairs, 8}, {some, EncodeBoosted, 8}, {many, EncodeBoosted, 2}, {many, EncodeLeaves, 0}} {
+	}{{some, EncodeAdditive, 8}, {some, EncodePairs, 8}, {some, EncodeBoosted, 8}, {many, EncodeBoosted, 2}, {many, EncodeLeaves, 0}}
+	if testing.Short() {
+		cases = cases[:3]
+	}
+	for _, c := range cases {
 		written := func() string {
 			m := fit(t, c.data, Options{Encode: c.e, Impute: schema.ImputeIndicator, Rounds: c.rounds, Trees: 2})
 			text, err := json.Marshal(m)
@@ -93,8 +97,8 @@ func TestBoostingIsDeterministic(t *testing.T) {
 // Trees that grow on samples of very many rows are about those of all rows: they lower the loss as much on others.
 func TestSamplesGrowGoodTrees(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 6))
-	many, others := randomTable(r, 3*growRows/2, false), randomTable(r, 20_000, false)
-	few := make([]int, growRows) // grow trees together
+	many, others := randomTable(r, 3*trees.GrowRows/2, false), randomTable(r, 20_000, false)
+	few := make([]int, trees.GrowRows) // grow trees together
 	for i := range few {
 		few[i] = i
 	}
@@ -116,45 +120,6 @@ func TestSamplesGrowGoodTrees(t *testing.T) {
 	}
 	if sampled, whole := loss(nil), loss(few); sampled > 1.01*whole {
 		t.Errorf("loss %v with trees on samples, %v with trees on as many rows", sampled, whole)
-	}
-}
-
-// The first tree on one column splits where the gain is largest, computed here for every edge of a bin.
-func TestFirstSplitIsTheBest(t *testing.T) {
-	r := rand.New(rand.NewPCG(6, 1))
-	for trial := range 20 {
-		data := tableOf(number("x", steps(200)...))
-		for i := range data.Label {
-			data.Label[i] = table.Class(indicator(r.Float64() < 1/(1+math.Exp(float64(trial*10-i)/30))))
-		}
-		data.Label[0], data.Label[199] = table.Negative, table.Positive
-		m := fit(t, data, Options{Encode: EncodeAdditive, Rounds: 1})
-		x := data.Columns[0].Values
-		p, n := 0.0, float64(len(x))
-		for _, label := range data.Label {
-			p += float64(indicator(label == table.Positive)) / n
-		}
-		best, at := 0.0, 0
-		c := binnedOf(x, valueBins)
-		for _, edge := range c.edges {
-			k := sort.SearchFloat64s(x, edge)
-			if k < int(boosting.rows) || k > len(x)-int(boosting.rows) {
-				continue
-			}
-			g := 0.0
-			for _, label := range data.Label[:k] {
-				g += p - float64(indicator(label == table.Positive))
-			}
-			h := p * (1 - p)
-			gain := g*g/(h*float64(k)+boosting.ridge) + g*g/(h*(n-float64(k))+boosting.ridge)
-			if gain > best*(1+1e-12) {
-				best, at = gain, k
-			}
-		}
-		tree := leavesOf(t, m).Trees[0]
-		if !(tree.At[0] >= x[at-1] && tree.At[0] < x[at]) {
-			t.Errorf("trial %d: split at %v, want between %v and %v", trial, tree.At[0], x[at-1], x[at])
-		}
 	}
 }
 
@@ -224,8 +189,8 @@ func TestAdditiveModelsAddCurves(t *testing.T) {
 func TestPairsReadTwoColumns(t *testing.T) {
 	data := randomTable(rand.New(rand.NewPCG(3, 2)), 800, false)
 	for _, tree := range leavesOf(t, fit(t, data, Options{Encode: EncodePairs, Impute: schema.ImputeIndicator, Rounds: 30})).Trees {
-		if tree.leaves > 4 || len(tree.Ask) > 7 {
-			t.Errorf("a tree of %d leaves", tree.leaves)
+		if tree.Leaves() > 4 || len(tree.Ask) > 7 {
+			t.Errorf("a tree of %d leaves", tree.Leaves())
 		}
 	}
 }
@@ -238,7 +203,11 @@ func TestCodesByHand(t *testing.T) {
 	add := func(text string, positives, negatives int) {
 		for i := range positives + negatives {
 			texts = append(texts, text)
-			labels = append(labels, table.Class(indicator(i < positives)))
+			class := table.Negative
+			if i < positives {
+				class = table.Positive
+			}
+			labels = append(labels, class)
 		}
 	}
 	add("a", 8, 2)
@@ -289,41 +258,6 @@ func TestOrderedCodesIgnoreTheOwnLabel(t *testing.T) {
 			t.Errorf("row %d: no code depends on the label", row)
 		}
 		data.Label[row], data.Label[other] = data.Label[other], data.Label[row]
-	}
-}
-
-func TestBinsHoldTheirValues(t *testing.T) {
-	r := rand.New(rand.NewPCG(7, 7))
-	for trial := range 30 {
-		n := 1 + r.IntN(3000)
-		x := make([]float64, n)
-		for i := range x {
-			x[i] = math.Round(math.Exp(3*r.NormFloat64())*10) / 10
-			if trial%2 == 0 && r.IntN(5) == 0 {
-				x[i] = missing
-			}
-		}
-		most := []int{valueBins, 40}[trial%2]
-		c := binnedOf(x, most)
-		if c.count() > most || !slices.IsSorted(c.edges) {
-			t.Fatalf("%d bins, edges %v", c.count(), c.edges)
-		}
-		filled := make([]int, c.count()+1)
-		for i, v := range x {
-			bin := int(c.bins[i])
-			filled[bin]++
-			switch {
-			case v != v:
-				if bin != c.count() {
-					t.Fatalf("a missing value in bin %d", bin)
-				}
-			case bin > 0 && v <= c.edges[bin-1] || bin < len(c.edges) && v > c.edges[bin]:
-				t.Fatalf("%v in bin %d of %v", v, bin, c.edges)
-			}
-		}
-		if slices.Min(filled[:c.count()]) == 0 && !math.IsNaN(slices.Max(x)) {
-			t.Errorf("an empty bin of %d", c.count())
-		}
 	}
 }
 

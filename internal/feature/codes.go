@@ -1,49 +1,15 @@
 package feature
 
 import (
-	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"strconv"
 
+	"toptau/diag"
+	"toptau/internal/feature/trees"
 	"toptau/internal/table"
 	"toptau/schema"
 )
-
-// CategoryCodes are the numbers by which trees order the categories of an input: the fraction of positives,
-// drawn towards that of all rows. A missing value has none and is missing for the trees too.
-type CategoryCodes struct {
-	Input   int       `json:"input"`
-	Values  []float64 `json:"values"`  // one for each of Input.Categories
-	Unknown float64   `json:"unknown"` // of a category that training did not have
-}
-
-// number returns the code of a resolved category.
-func (c *CategoryCodes) number(code int32) float64 {
-	switch {
-	case code >= 0:
-		return c.Values[code]
-	case code == codeUnknown:
-		return c.Unknown
-	}
-	return math.NaN()
-}
-
-func (c *CategoryCodes) check(m *Map) error {
-	if c.Input < 0 || c.Input >= len(m.Inputs) || m.Inputs[c.Input].Kind != schema.Categorical {
-		return fmt.Errorf("codes of input %d, which is not categorical", c.Input)
-	}
-	if n := len(m.Inputs[c.Input].Categories); len(c.Values) != n {
-		return fmt.Errorf("%d codes for %d categories", len(c.Values), n)
-	}
-	for _, v := range append([]float64{c.Unknown}, c.Values...) {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return errors.New("a code that is not finite")
-		}
-	}
-	return nil
-}
 
 // Smoothing of codes, chosen by hand.
 const (
@@ -83,8 +49,8 @@ func (f *fitter) codes(k int, positive []bool) (CategoryCodes, []float64) {
 		}
 		return codeMissing
 	}
-	weights := unitWeights(f.weights) // so that priorRows are rows
-	prior := positiveShare(positive, weights)
+	weights := trees.UnitWeights(f.weights) // so that priorRows are rows
+	prior := trees.PositiveFraction(positive, weights)
 	type tally struct {
 		mass, positive float64
 		rows           int
@@ -94,7 +60,7 @@ func (f *fitter) codes(k int, positive []bool) (CategoryCodes, []float64) {
 		return (s.positive + float64(priorRows*prior)) / (s.mass + priorRows)
 	}
 	add := func(s *tally, i int) {
-		w := weightAt(weights, i)
+		w := trees.WeightAt(weights, i)
 		s.rows++
 		s.mass += w
 		if positive[i] {
@@ -139,20 +105,11 @@ func shortCode(x float64) float64 {
 	return y
 }
 
-// positiveShare returns the fraction of the mass that is positive.
-func positiveShare(positive []bool, weights []float64) float64 {
-	var c counts
-	for i, p := range positive {
-		c.add(p, weightAt(weights, i))
-	}
-	return c.positive / c.mass
-}
-
 // labels returns whether each training row is positive, or an error unless every row has a label and both
 // classes occur.
 func (f *fitter) labels() ([]bool, error) {
 	positive := make([]bool, len(f.rows))
-	some := [2]bool{}
+	some := [2]bool{} // negative, positive
 	for i, row := range f.rows {
 		if row >= len(f.t.Label) || f.t.Label[row] == table.Unknown {
 			e := errorAt(f.t, row)
@@ -160,10 +117,16 @@ func (f *fitter) labels() ([]bool, error) {
 			return nil, e
 		}
 		positive[i] = f.t.Label[row] == table.Positive
-		some[indicator(positive[i])] = true
+		some[0], some[1] = some[0] || !positive[i], some[1] || positive[i]
 	}
 	if !some[0] || !some[1] {
 		return nil, errOneClass()
 	}
 	return positive, nil
+}
+
+// errOneClass is the error of a fit on rows of one class.
+func errOneClass() error {
+	return &diag.Error{Kind: diag.Data, Found: "rows of one class", Expected: "rows of both classes",
+		Fixes: []diag.Fix{{Param: "label"}, {Param: "positive"}}}
 }

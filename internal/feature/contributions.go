@@ -1,6 +1,10 @@
 package feature
 
-import "fmt"
+import (
+	"fmt"
+
+	"toptau/internal/feature/trees"
+)
 
 // Contributions divides scores of one weight vector among columns: the inputs of the map, or if it has none,
 // the raw indices of LIBSVM with a weight.
@@ -23,7 +27,7 @@ type Contributions struct {
 
 type explainedTree struct {
 	block *LeavesBlock // if it is the first of its block; otherwise nil
-	tree  *Tree
+	tree  *trees.Tree
 	means []float64 // by node
 }
 
@@ -44,7 +48,7 @@ func NewContributions(m *Map, weights []float64) (*Contributions, error) {
 		c.column = append(c.column, w.Input)
 	}
 	for t := range m.trees(weights) {
-		explained := explainedTree{tree: t.tree, means: t.tree.means(t.weights)}
+		explained := explainedTree{tree: t.tree, means: t.tree.Means(t.weights)}
 		if t.first {
 			explained.block = t.block
 		}
@@ -64,22 +68,6 @@ func NewContributions(m *Map, weights []float64) (*Contributions, error) {
 // inTree marks a weight that is divided along a path.
 const inTree = -2
 
-// means returns v of every node.
-func (t *Tree) means(w []float64) []float64 {
-	means, masses := make([]float64, len(t.nodes)), make([]float64, len(t.nodes))
-	for i := len(t.nodes) - 1; i >= 0; i-- { // children come after their parent
-		n := &t.nodes[i]
-		if n.input < 0 {
-			means[i], masses[i] = w[n.next], t.Mass[n.next]
-			continue
-		}
-		left, right := i+1, int(n.next)
-		masses[i] = masses[left] + masses[right]
-		means[i] = means[left] + float64((means[right]-means[left])*(masses[right]/masses[i]))
-	}
-	return means
-}
-
 // Row overwrites dst, one element for each of Columns, with the contributions to the score of an encoded row,
 // and returns the rest.
 func (c *Contributions) Row(e *Encoded, dst []float64) (rest float64) {
@@ -97,16 +85,7 @@ func (c *Contributions) Row(e *Encoded, dst []float64) (rest float64) {
 			block.readCodes(e) // each block has codes of its own
 		}
 		rest += c.trees[i].means[0]
-		c.trees[i].walk(e.numbers, dst)
+		c.trees[i].tree.AddSteps(e.numbers, c.trees[i].means, dst)
 	}
 	return rest
-}
-
-func (t *explainedTree) walk(numbers, dst []float64) {
-	for i := 0; t.tree.nodes[i].input >= 0; {
-		n := &t.tree.nodes[i]
-		child := n.child(i, numbers[n.input])
-		dst[n.input] += t.means[child] - t.means[i]
-		i = child
-	}
 }

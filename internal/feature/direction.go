@@ -2,8 +2,8 @@ package feature
 
 import (
 	"math"
-	"slices"
 
+	"toptau/internal/feature/trees"
 	"toptau/schema"
 )
 
@@ -20,7 +20,7 @@ const (
 // Directions returns the direction of each input. Rising, Falling and Flat are proved from the weights: every term of the
 // score moves in this direction. A sum may rise although one of its terms falls; it is then Mixed. Categorical
 // inputs are Mixed.
-func (m *Map) Directions(weights []float64) []Direction {
+func Directions(m *Map, weights []float64) []Direction {
 	moves := make([]moves, len(m.Inputs))
 	for i, b := range m.Blocks {
 		w := weights[m.runs[i].first:m.runs[i].end]
@@ -38,8 +38,8 @@ func (m *Map) Directions(weights []float64) []Direction {
 		case *LeavesBlock:
 			for j := range b.Trees {
 				t := &b.Trees[j]
-				addTree(t, w[:t.leaves], moves)
-				w = w[t.leaves:]
+				addTree(t, w[:t.Leaves()], moves)
+				w = w[t.Leaves():]
 			}
 		case *OneHotBlock:
 		default: // an encoding that this function does not know proves nothing
@@ -104,21 +104,13 @@ func (m *moves) addCard(c *Card, w []float64) {
 	}
 }
 
-// addTree adds the moves of a tree: from any leaf on the left of a node to any on its right. It goes through the nodes
-// in their order and not down the tree, which in a file may be as deep as it has nodes.
-func addTree(t *Tree, w []float64, list []moves) {
-	low, high := make([]float64, len(t.nodes)), make([]float64, len(t.nodes)) // of the leaves below each node
-	for i, n := range slices.Backward(t.nodes) {
-		if n.input < 0 {
-			low[i], high[i] = w[n.next], w[n.next]
-			continue
+// addTree adds the moves of a tree: from any leaf on the left of a node to any on its right.
+func addTree(t *trees.Tree, w []float64, list []moves) {
+	t.Sides(w, func(input int, at float64, left, right [2]float64) {
+		if at == math.MaxFloat64 { // only a missing value goes right
+			return
 		}
-		left, right := i+1, int(n.next)
-		low[i], high[i] = min(low[left], low[right]), max(high[left], high[right])
-		if n.at == math.MaxFloat64 { // only a missing value goes right
-			continue
-		}
-		list[n.input].step(low[left], high[right])
-		list[n.input].step(high[left], low[right])
-	}
+		list[input].step(left[0], right[1])
+		list[input].step(left[1], right[0])
+	})
 }

@@ -33,7 +33,7 @@ func TestDirectionsHold(t *testing.T) {
 				slices.Sort(w)
 			}
 		}
-		directions := m.Directions(w)
+		directions := Directions(m, w)
 		if o.Monotone != nil {
 			want := Rising
 			if o.Monotone[0].Falling {

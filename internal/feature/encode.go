@@ -1,9 +1,11 @@
 package feature
 
 import (
-	"iter"
+	"math"
+	"slices"
 
 	"toptau/internal/table"
+	"toptau/schema"
 )
 
 // Encoded is one encoded row, in float64 before rounding. It keeps its memory, so that the next row is
@@ -62,7 +64,7 @@ type Tally struct {
 }
 
 // Tallies lists the columns with missing or unknown values in the order of the table.
-func (m *Map) Tallies(c Counts) []Tally {
+func (c Counts) Tallies(m *Map) []Tally {
 	var list []Tally
 	for k := range c.Missing {
 		if c.Missing[k]+c.Unknown[k] > 0 {
@@ -81,7 +83,7 @@ func (m *Map) Tallies(c Counts) []Tally {
 // after scaling.
 func (m *Map) Encode(t *table.Table, row int, dst *Encoded) error {
 	dst.reset(m)
-	if err := m.resolve(t, row, dst); err != nil {
+	if err := dst.resolve(m, t, row); err != nil {
 		return err
 	}
 	for i, b := range m.Blocks {
@@ -117,26 +119,74 @@ func (e *Encoded) countMissing(input int) {
 func (e *Encoded) countUnknown(input int) { e.Counts.Unknown[input]++ }
 func (e *Encoded) countUnknownIndex()     { e.Counts.UnknownIndices++ }
 
-// values yields every value of an encoded row in the order of the weights, rounded to float32 as a matrix
-// stores it. Zeros of sparse and coded blocks are left out: they change no sum.
-func (m *Map) values(e *Encoded) iter.Seq2[int, float64] {
-	return func(yield func(col int, x float64) bool) {
-		dense, sparse := 0, 0
-		for _, run := range m.runs {
-			if run.dense {
-				for col := run.first; col < run.end; col++ {
-					if !yield(col, float64(float32(e.Dense[dense]))) {
-						return
-					}
-					dense++
+// resolve reads the row's value of every input into dst.numbers and dst.codes and applies the policy for
+// missing values. A missing number stays NaN under schema.ImputeIndicator.
+func (dst *Encoded) resolve(m *Map, t *table.Table, row int) error {
+	if m.Sparse {
+		dst.resolveIndices(m, t.Sparse, row)
+		return nil
+	}
+	for k := range m.Inputs {
+		in := &m.Inputs[k]
+		column := &t.Columns[in.Column]
+		if in.Kind == schema.Numeric {
+			x := column.Value(row)
+			if math.IsNaN(x) {
+				if m.Impute == schema.ImputeError {
+					return missingError(t, row, column)
 				}
-				continue
+				dst.countMissing(k)
+				if m.Impute != schema.ImputeIndicator {
+					x = in.Fill
+				}
 			}
-			for ; sparse < len(e.Cols) && int(e.Cols[sparse]) < run.end; sparse++ {
-				if !yield(int(e.Cols[sparse]), float64(float32(e.Values[sparse]))) {
-					return
+			dst.numbers[k] = x
+			continue
+		}
+		code := codeMissing
+		if c := column.Code(row); c >= 0 {
+			known := false
+			if code, known = in.codes[column.Dictionary[c]]; !known {
+				code = codeUnknown
+				if !in.Rare {
+					dst.countUnknown(k)
 				}
+			}
+		} else {
+			if m.Impute == schema.ImputeError {
+				return missingError(t, row, column)
+			}
+			dst.countMissing(k)
+			if m.Impute == schema.ImputeMedian {
+				code = 0 // the most frequent category
 			}
 		}
+		dst.codes[k] = code
 	}
+	return nil
+}
+
+// resolveIndices writes the inputs' values of a row of indices to numbers. It counts indices that do not
+// occur in the training data unless a sparse block counts them.
+func (dst *Encoded) resolveIndices(m *Map, s *table.Sparse, row int) {
+	clear(dst.numbers)
+	k := 0
+	for e := s.Start[row]; e < s.Start[row+1]; e++ {
+		column := int(s.Index[e])
+		for k < len(m.Inputs) && m.Inputs[k].Column < column {
+			k++
+		}
+		switch {
+		case k < len(m.Inputs) && m.Inputs[k].Column == column:
+			dst.numbers[k] = s.Value[e]
+		case len(m.Inputs) > 0 && m.sparseBlock() == nil && s.Value[e] != 0 && !isDropped(m, column):
+			dst.countUnknownIndex()
+		}
+	}
+}
+
+// isDropped reports whether a column of the training data is not in use.
+func isDropped(m *Map, column int) bool {
+	_, found := slices.BinarySearchFunc(m.Dropped, column, func(d Dropped, column int) int { return d.Column - column })
+	return found
 }

@@ -352,7 +352,7 @@ func TestCountsAdd(t *testing.T) {
 		total.Add(e.Counts)
 	}
 	want := []Tally{{Column: "x", Missing: 1}, {Column: "s", Missing: 1, Unknown: 1}}
-	if got := m.Tallies(total); !slices.Equal(got, want) || total.Rows != 2 {
+	if got := total.Tallies(m); !slices.Equal(got, want) || total.Rows != 2 {
 		t.Errorf("%+v of %d rows, want %+v", got, total.Rows, want)
 	}
 }

@@ -50,7 +50,7 @@ type Fingerprinter struct {
 }
 
 // NewFingerprinter prepares the hashes of the table's categories.
-func (m *Map) NewFingerprinter(t *table.Table) *Fingerprinter {
+func NewFingerprinter(m *Map, t *table.Table) *Fingerprinter {
 	f := &Fingerprinter{m: m, t: t}
 	if m.Sparse {
 		return f
@@ -62,7 +62,7 @@ func (m *Map) NewFingerprinter(t *table.Table) *Fingerprinter {
 			continue
 		}
 		seed, dictionary := inputSeed(k), t.Columns[in.Column].Dictionary
-		for c, code := range in.levels(dictionary) {
+		for c, code := range in.Levels(dictionary) {
 			bits := uint64(unknownBits)
 			if code != codeUnknown {
 				text := fnv.New64a()
@@ -119,7 +119,7 @@ func (f *Fingerprinter) hashIndices(first int, dst []uint64) {
 	for i := range dst {
 		for e := s.Start[first+i]; e < s.Start[first+i+1]; e++ {
 			index := s.Index[e] + 1
-			known := block != nil && block.find(index) >= 0 || f.m.inputOf(index) >= 0
+			known := block != nil && block.find(index) >= 0 || inputOf(f.m, index) >= 0
 			if s.Value[e] != 0 && known {
 				dst[i] += numberHash(inputSeed(int(index)), s.Value[e])
 			}

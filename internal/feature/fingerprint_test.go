@@ -11,7 +11,7 @@ import (
 
 func hashes(m *Map, t *table.Table) []uint64 {
 	list := make([]uint64, t.Rows())
-	f := m.NewFingerprinter(t)
+	f := NewFingerprinter(m, t)
 	for first := 0; first < len(list); first += 3 {
 		f.Hash(first, list[first:min(first+3, len(list))])
 	}

@@ -10,6 +10,7 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/detmath"
+	"toptau/internal/feature/trees"
 	"toptau/internal/table"
 	"toptau/internal/text"
 	"toptau/schema"
@@ -89,7 +90,7 @@ func newFitter(t *table.Table, rows []int, o Options) *fitter {
 	f.rows = make([]int, 0, n)
 	for i := range n {
 		row := rowAt(rows, i)
-		if w := weightAt(t.Weight, row); w > 0 {
+		if w := trees.WeightAt(t.Weight, row); w > 0 {
 			f.rows = append(f.rows, row)
 			if t.Weight != nil {
 				f.weights = append(f.weights, w)
@@ -124,7 +125,7 @@ func (f *fitter) columns() error {
 		f.m.Blocks = append(f.m.Blocks, &b.scorecard)
 	}
 	if len(b.treeInputs) > 0 {
-		leaves, err := f.trees(&b)
+		leaves, err := f.grow(&b)
 		if err != nil {
 			return err
 		}
@@ -146,26 +147,6 @@ type columnBlocks struct {
 
 	treeInputs []int
 	treeValues [][]float64 // of treeInputs, on the training rows; nil of categorical ones
-}
-
-// trees grows random or boosted trees.
-func (f *fitter) trees(b *columnBlocks) (*LeavesBlock, error) {
-	if !f.o.Encode.Boosted() {
-		return f.leaves(b.treeInputs, b.treeValues)
-	}
-	positive, err := f.labels()
-	if err != nil {
-		return nil, err
-	}
-	var codes []CategoryCodes
-	for i, k := range b.treeInputs {
-		if f.m.Inputs[k].Kind == schema.Categorical {
-			var c CategoryCodes
-			c, b.treeValues[i] = f.codes(k, positive)
-			codes = append(codes, c)
-		}
-	}
-	return f.boost(b.treeInputs, b.treeValues, codes, positive)
 }
 
 func (f *fitter) drop(j int, reason string) {
@@ -204,7 +185,7 @@ func (f *fitter) addNumeric(j int, c *measured, b *columnBlocks) {
 		}
 	}
 	if indicator {
-		b.onehot.Columns = append(b.onehot.Columns, OneHot{Input: k, Missing: true, Scale: f.scales([]float64{c.MissingMass})})
+		b.onehot.Columns = append(b.onehot.Columns, OneHot{Input: k, Missing: true, Scale: f.o.scales([]float64{c.MissingMass}, f.allMass())})
 	}
 }
 
@@ -243,7 +224,7 @@ func (f *fitter) mass(picked func(row int) bool) float64 {
 	var s detmath.Sum
 	for i, row := range f.rows {
 		if picked(row) {
-			s.Add(weightAt(f.weights, i))
+			s.Add(trees.WeightAt(f.weights, i))
 		}
 	}
 	return s.Value()
@@ -267,7 +248,7 @@ func (f *fitter) addCategorical(j int, c *measured, b *columnBlocks) {
 	var masses []float64
 	kept := f.frequent(order, c.Masses)
 	if in.Rare = len(kept) < len(order); in.Rare {
-		f.noteRare(columnLabel(column), len(order), len(kept))
+		f.rare = append(f.rare, warnRare(columnLabel(column), len(order), len(kept), f.allRows()))
 	}
 	if len(kept) == 0 {
 		f.drop(j, "rare values")
@@ -297,7 +278,7 @@ func (f *fitter) addCategorical(j int, c *measured, b *columnBlocks) {
 		}
 		masses = append(masses, rare.Value())
 	}
-	b.onehot.Columns = append(b.onehot.Columns, OneHot{Input: k, Missing: level, Scale: f.scales(masses)})
+	b.onehot.Columns = append(b.onehot.Columns, OneHot{Input: k, Missing: level, Scale: f.o.scales(masses, f.allMass())})
 }
 
 // byMass returns the codes of the categories that occur by descending mass, those of equal mass by the bytes
@@ -317,11 +298,11 @@ func byMass(masses []float64, names []string) []int {
 
 // scales returns the standard deviations sqrt(p (1 - p)) of one-hot columns of the given masses; nil unless
 // they are scaled.
-func (f *fitter) scales(masses []float64) []float64 {
-	if f.o.Scale != schema.ScaleAll {
+func (o Options) scales(masses []float64, total float64) []float64 {
+	if o.Scale != schema.ScaleAll {
 		return nil
 	}
-	return deviations(masses, f.allMass())
+	return deviations(masses, total)
 }
 
 // deviations returns the standard deviations of indicators by their masses.

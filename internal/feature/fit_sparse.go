@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"toptau/internal/detmath"
+	"toptau/internal/feature/trees"
+	"toptau/internal/table"
 	"toptau/schema"
 )
 
@@ -18,8 +20,9 @@ import (
 func (f *fitter) indices() {
 	seen, total := newRanks(f.t.Sparse, f.rows), f.mass(func(int) bool { return true })
 	f.never = f.t.Sparse.Cols - seen.count
-	columns := f.spreads(seen)
-	deviations := f.deviations(columns, seen, total)
+	of := indexFitter{f.t.Sparse, f.rows, f.weights}
+	columns := of.spreads(seen)
+	deviations := of.deviations(columns, seen, total)
 	block := new(SparseBlock)
 	changed := false
 	for k, column := range seen.indices() {
@@ -43,6 +46,13 @@ func (f *fitter) indices() {
 	f.m.Blocks = blocks{block}
 }
 
+// indexFitter measures the indices of the training rows.
+type indexFitter struct {
+	s       *table.Sparse
+	rows    []int
+	weights []float64
+}
+
 // spread is the result of the first pass for one index, over the rows in which it is not zero. There is one
 // for each index that occurs, by rank.
 type spread struct {
@@ -62,8 +72,8 @@ func (c *spread) safe() bool {
 }
 
 // spreads is the first pass: it reads the entries of the training rows in order. first is multiplied by unit.
-func (f *fitter) spreads(seen *ranks) []spread {
-	s := f.t.Sparse
+func (f *indexFitter) spreads(seen *ranks) []spread {
+	s := f.s
 	columns := make([]spread, seen.count)
 	for i := range columns {
 		columns[i].low, columns[i].high, columns[i].least = math.Inf(1), math.Inf(-1), math.Inf(1)
@@ -106,14 +116,14 @@ func (f *fitter) spreads(seen *ranks) []spread {
 }
 
 // scaledFirst computes first from the weighted products with unit, one by one.
-func (f *fitter) scaledFirst(columns []spread, seen *ranks) {
+func (f *indexFitter) scaledFirst(columns []spread, seen *ranks) {
 	units := make([]float64, len(columns))
 	for i := range columns {
 		columns[i].first, units[i] = detmath.Sum{}, columns[i].unit()
 	}
-	s := f.t.Sparse
+	s := f.s
 	for i, row := range f.rows {
-		weight := weightAt(f.weights, i)
+		weight := trees.WeightAt(f.weights, i)
 		for e := s.Start[row]; e < s.Start[row+1]; e++ {
 			if x := s.Value[e]; x != 0 {
 				k := seen.rankOf(s.Index[e])
@@ -130,18 +140,18 @@ type deviation struct {
 }
 
 // deviations returns the standard deviations of the indices that occur.
-func (f *fitter) deviations(columns []spread, seen *ranks, total float64) []float64 {
+func (f *indexFitter) deviations(columns []spread, seen *ranks, total float64) []float64 {
 	sums := make([]deviation, len(columns))
 	for i := range sums {
 		sums[i].unit, sums[i].mean = columns[i].unit(), columns[i].first.Value()/total
 	}
-	s := f.t.Sparse
+	s := f.s
 	var masses []detmath.Sum // with weights: the mass of the rows in which an index is not zero
 	if f.weights != nil {
 		masses = make([]detmath.Sum, len(columns))
 	}
 	for i, row := range f.rows {
-		values, weight := s.Value[s.Start[row]:s.Start[row+1]], weightAt(f.weights, i)
+		values, weight := s.Value[s.Start[row]:s.Start[row+1]], trees.WeightAt(f.weights, i)
 		for e, index := range s.Index[s.Start[row]:s.Start[row+1]][:len(values)] {
 			if values[e] == 0 {
 				continue

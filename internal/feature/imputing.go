@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"toptau/diag"
+	"toptau/internal/feature/trees"
 	"toptau/schema"
 )
 
@@ -23,7 +24,7 @@ func (f *fitter) addMedians() {
 		var values, weights []float64
 		for i := 0; i < len(f.rows); i += step {
 			values = append(values, f.t.Columns[in.Column].Value(f.rows[i]))
-			weights = append(weights, weightAt(f.weights, i))
+			weights = append(weights, trees.WeightAt(f.weights, i))
 		}
 		in.Fill = medianOf(values, weights)
 	}

@@ -57,52 +57,8 @@ func indexColumns(t *table.Table, e Encode) (*table.Table, error) {
 	return &out, nil
 }
 
-// resolveIndices writes the inputs' values of a row of indices to dst.numbers. It counts indices that do not
-// occur in the training data unless a sparse block counts them.
-func (m *Map) resolveIndices(s *table.Sparse, row int, dst *Encoded) {
-	clear(dst.numbers)
-	k := 0
-	for e := s.Start[row]; e < s.Start[row+1]; e++ {
-		column := int(s.Index[e])
-		for k < len(m.Inputs) && m.Inputs[k].Column < column {
-			k++
-		}
-		switch {
-		case k < len(m.Inputs) && m.Inputs[k].Column == column:
-			dst.numbers[k] = s.Value[e]
-		case len(m.Inputs) > 0 && m.sparseBlock() == nil && s.Value[e] != 0 && !m.dropped(column):
-			dst.countUnknownIndex()
-		}
-	}
-}
-
-// sparseBlock returns the block of raw indices, nil if there is none.
-func (m *Map) sparseBlock() *SparseBlock {
-	for _, b := range m.Blocks {
-		if b, ok := b.(*SparseBlock); ok {
-			return b
-		}
-	}
-	return nil
-}
-
-// dropped reports whether a column of the training data is not in use.
-func (m *Map) dropped(column int) bool {
-	_, found := slices.BinarySearchFunc(m.Dropped, column, func(d Dropped, column int) int { return d.Column - column })
-	return found
-}
-
-// inputOf returns the input of an index, counted from 1; -1 for none.
-func (m *Map) inputOf(index uint32) int {
-	k, found := slices.BinarySearchFunc(m.Inputs, int(index)-1, func(in Input, column int) int { return in.Column - column })
-	if !m.Sparse || !found {
-		return -1
-	}
-	return k
-}
-
 // checkIndices checks a map of indices.
-func (m *Map) checkIndices() error {
+func checkIndices(m *Map) error {
 	for k := range m.Inputs {
 		if m.Inputs[k].Kind != schema.Numeric {
 			return fmt.Errorf("index %q is not numeric", m.Inputs[k].Name)
@@ -116,22 +72,4 @@ func (m *Map) checkIndices() error {
 		}
 	}
 	return nil
-}
-
-// resolveIndices is Map.resolveIndices for all rows of a batch.
-func (b *batch) resolveIndices(p *packing) {
-	if len(p.m.Inputs) == 0 {
-		return
-	}
-	n, e := len(b.Sources), &b.row
-	e.reset(p.m)
-	for k := range p.m.Inputs {
-		b.numbers[k] = b.space[k*n : (k+1)*n]
-	}
-	for i, row := range b.Sources {
-		p.m.resolveIndices(p.t.Sparse, row, e)
-		for k, x := range e.numbers {
-			b.numbers[k][i] = x
-		}
-	}
 }

@@ -29,53 +29,6 @@ const (
 	codeUnknown int32 = -2
 )
 
-// resolve reads the row's value of every input into dst.numbers and dst.codes and applies the policy for
-// missing values. A missing number stays NaN under schema.ImputeIndicator.
-func (m *Map) resolve(t *table.Table, row int, dst *Encoded) error {
-	if m.Sparse {
-		m.resolveIndices(t.Sparse, row, dst)
-		return nil
-	}
-	for k := range m.Inputs {
-		in := &m.Inputs[k]
-		column := &t.Columns[in.Column]
-		if in.Kind == schema.Numeric {
-			x := column.Value(row)
-			if math.IsNaN(x) {
-				if m.Impute == schema.ImputeError {
-					return missingError(t, row, column)
-				}
-				dst.countMissing(k)
-				if m.Impute != schema.ImputeIndicator {
-					x = in.Fill
-				}
-			}
-			dst.numbers[k] = x
-			continue
-		}
-		code := codeMissing
-		if c := column.Code(row); c >= 0 {
-			known := false
-			if code, known = in.codes[column.Dictionary[c]]; !known {
-				code = codeUnknown
-				if !in.Rare {
-					dst.countUnknown(k)
-				}
-			}
-		} else {
-			if m.Impute == schema.ImputeError {
-				return missingError(t, row, column)
-			}
-			dst.countMissing(k)
-			if m.Impute == schema.ImputeMedian {
-				code = 0 // the most frequent category
-			}
-		}
-		dst.codes[k] = code
-	}
-	return nil
-}
-
 // Category returns the text of a category of the input at a column of the table, or "" if the input has no
 // such category. Text of a column that is not in use returns "". It does not allocate.
 func (m *Map) Category(column int, text []byte) string {
@@ -92,12 +45,7 @@ func (m *Map) Category(column int, text []byte) string {
 
 // Levels returns, for each category of a dictionary, its position among the categories of a categorical input, or
 // -2 for one that has none. A missing value has the code -1.
-func (m *Map) Levels(input int, dictionary []string) []int32 {
-	return m.Inputs[input].levels(dictionary)
-}
-
-// levels are the resolved values of the codes of a categorical column with a dictionary.
-func (in *Input) levels(dictionary []string) []int32 {
+func (in *Input) Levels(dictionary []string) []int32 {
 	list := make([]int32, len(dictionary))
 	for c, category := range dictionary {
 		code, known := in.codes[category]

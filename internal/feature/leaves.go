@@ -3,11 +3,11 @@ package feature
 import (
 	"errors"
 	"fmt"
-	"iter"
 	"math"
 	"slices"
 	"strconv"
 
+	"toptau/internal/feature/trees"
 	"toptau/internal/matrix"
 	"toptau/internal/table"
 	"toptau/schema"
@@ -21,77 +21,9 @@ const leavesKind = "leaves"
 type LeavesBlock struct {
 	Inputs []int           `json:"inputs"`          // the inputs that the trees test
 	Codes  []CategoryCodes `json:"codes,omitempty"` // of the categorical ones, in their order
-	Trees  []Tree          `json:"trees"`
+	Trees  []trees.Tree    `json:"trees"`
 
 	groups []matrix.Group // by position in Trees; set by check
-}
-
-// Tree is a binary tree in preorder: a node, the nodes of its left side, the nodes of its right side. A row
-// goes left if its value is at most the threshold. A missing value goes right, except at the nodes listed in
-// MissingLeft. Leaves are numbered in their order, from 0.
-type Tree struct {
-	Ask         []int     `json:"ask"`                    // for each node a position in LeavesBlock.Inputs; -1: a leaf
-	At          []float64 `json:"at"`                     // the threshold of each inner node, in their order
-	MissingLeft []int     `json:"missing_left,omitempty"` // inner nodes, counted from 0 in their order, ascending
-	Mass        []float64 `json:"mass"`                   // of the training rows in each leaf, about; explanations use it as weight
-
-	nodes  []treeNode // by position in Ask; set by check
-	leaves int
-}
-
-// treeNode is a node in the form for scoring.
-type treeNode struct {
-	at          float64
-	input       int32 // of the map; -1: a leaf
-	next        int32 // the first node of the right side; of a leaf: its number
-	missingLeft bool
-}
-
-// weightedTree is a tree of a block with the weights of its leaves.
-type weightedTree struct {
-	block   *LeavesBlock
-	tree    *Tree
-	weights []float64
-	first   bool // of its block
-}
-
-// trees yields the trees of all blocks in the order of their weights.
-func (m *Map) trees(weights []float64) iter.Seq[weightedTree] {
-	return func(yield func(weightedTree) bool) {
-		for i, b := range m.Blocks {
-			block, ok := b.(*LeavesBlock)
-			if !ok {
-				continue
-			}
-			w := weights[m.runs[i].first:m.runs[i].end]
-			for k := range block.Trees {
-				tree := &block.Trees[k]
-				if !yield(weightedTree{block, tree, w[:tree.leaves], k == 0}) {
-					return
-				}
-				w = w[tree.leaves:]
-			}
-		}
-	}
-}
-
-// child returns the node after node i, which is n, for a value.
-func (n *treeNode) child(i int, x float64) int {
-	if x <= n.at || n.missingLeft && x != x {
-		return i + 1
-	}
-	return int(n.next)
-}
-
-// leaf returns the leaf of a row of resolved numbers.
-func (t *Tree) leaf(numbers []float64) int32 {
-	for i := 0; ; {
-		n := &t.nodes[i]
-		if n.input < 0 {
-			return n.next
-		}
-		i = n.child(i, numbers[n.input])
-	}
 }
 
 // Kind returns "leaves".
@@ -102,7 +34,7 @@ func (b *LeavesBlock) Spec() matrix.BlockSpec { return matrix.CodedSpec(b.groups
 
 func (b *LeavesBlock) appendWeights(_ *Map, list []Weight) []Weight {
 	for i := range b.Trees {
-		for leaf := range b.Trees[i].leaves {
+		for leaf := range b.Trees[i].Leaves() {
 			list = append(list, Weight{Name: "tree " + strconv.Itoa(i+1) + " leaf " + strconv.Itoa(leaf+1), Input: -1})
 		}
 	}
@@ -113,9 +45,9 @@ func (b *LeavesBlock) encode(_ *Map, _ *table.Table, _ int, first uint32, dst *E
 	b.readCodes(dst)
 	for i := range b.Trees {
 		t := &b.Trees[i]
-		dst.Cols = append(dst.Cols, first+uint32(t.leaf(dst.numbers)))
+		dst.Cols = append(dst.Cols, first+uint32(t.Leaf(dst.numbers)))
 		dst.Values = append(dst.Values, 1)
-		first += uint32(t.leaves)
+		first += uint32(t.Leaves())
 	}
 	return nil
 }
@@ -156,55 +88,10 @@ func (b *LeavesBlock) check(m *Map) error {
 	}
 	b.groups = make([]matrix.Group, len(b.Trees))
 	for i := range b.Trees {
-		if err := b.Trees[i].prepare(b.Inputs); err != nil {
+		if err := b.Trees[i].Prepare(b.Inputs); err != nil {
 			return fmt.Errorf("tree %d: %w", i+1, err)
 		}
-		b.groups[i] = matrix.Group{Levels: b.Trees[i].leaves}
-	}
-	return nil
-}
-
-// prepare checks that the lists are one complete tree and sets nodes.
-func (t *Tree) prepare(inputs []int) error {
-	t.nodes, t.leaves = make([]treeNode, len(t.Ask)), 0
-	var open []int // nodes whose right side is still to come
-	asking, left := 0, t.MissingLeft
-	for i, ask := range t.Ask {
-		if ask >= 0 {
-			if ask >= len(inputs) || asking >= len(t.At) || math.IsNaN(t.At[asking]) || math.IsInf(t.At[asking], 0) {
-				return fmt.Errorf("node %d tests input %d with %d thresholds", i, ask, len(t.At))
-			}
-			t.nodes[i] = treeNode{at: t.At[asking], input: int32(inputs[ask])}
-			if len(left) > 0 && left[0] == asking {
-				t.nodes[i].missingLeft, left = true, left[1:]
-			}
-			open = append(open, i)
-			asking++
-			continue
-		}
-		t.nodes[i] = treeNode{input: -1, next: int32(t.leaves)}
-		t.leaves++
-		if last := len(open) - 1; last >= 0 {
-			t.nodes[open[last]].next = int32(i + 1)
-			open = open[:last]
-		} else if i != len(t.Ask)-1 {
-			return errors.New("nodes after the last leaf")
-		}
-	}
-	switch {
-	case t.leaves != asking+1:
-		return fmt.Errorf("%d leaves for %d inner nodes", t.leaves, asking)
-	case asking != len(t.At):
-		return fmt.Errorf("%d thresholds for %d inner nodes", len(t.At), asking)
-	case len(left) > 0:
-		return fmt.Errorf("missing values at node %d", left[0])
-	case len(t.Mass) != t.leaves:
-		return fmt.Errorf("%d masses for %d leaves", len(t.Mass), t.leaves)
-	}
-	for _, mass := range t.Mass {
-		if !(mass > 0) || math.IsInf(mass, 1) {
-			return fmt.Errorf("a leaf of mass %v", mass)
-		}
+		b.groups[i] = matrix.Group{Levels: b.Trees[i].Leaves()}
 	}
 	return nil
 }
@@ -214,9 +101,9 @@ func (b *LeavesBlock) probeValues(input int) []float64 {
 	const shown = 16
 	var list []float64
 	for i := range b.Trees {
-		for _, n := range b.Trees[i].nodes {
-			if n.input == int32(input) && n.at < math.MaxFloat64 {
-				list = append(list, n.at)
+		for in, at := range b.Trees[i].Tests() {
+			if in == input && at < math.MaxFloat64 {
+				list = append(list, at)
 			}
 		}
 	}
@@ -232,4 +119,50 @@ func (b *LeavesBlock) probeValues(input int) []float64 {
 		list = list[:shown]
 	}
 	return append(list, ends...)
+}
+
+// rows returns the trees for many rows at a time, with the weights of their leaves or nil; nil: they are too large.
+func (b *LeavesBlock) rows(w []float64) *trees.Rows {
+	values, codes := make([][]float64, len(b.Inputs)), b.Codes
+	for i, k := range b.Inputs {
+		if len(codes) > 0 && codes[0].Input == k {
+			values[i] = append(slices.Clone(codes[0].Values), codes[0].Unknown)
+			codes = codes[1:]
+		}
+	}
+	return trees.NewRows(b.Trees, b.Inputs, values, w)
+}
+
+// CategoryCodes are the numbers by which trees order the categories of an input: the fraction of positives,
+// drawn towards that of all rows. A missing value has none and is missing for the trees too.
+type CategoryCodes struct {
+	Input   int       `json:"input"`
+	Values  []float64 `json:"values"`  // one for each of Input.Categories
+	Unknown float64   `json:"unknown"` // of a category that training did not have
+}
+
+// number returns the code of a resolved category.
+func (c *CategoryCodes) number(code int32) float64 {
+	switch {
+	case code >= 0:
+		return c.Values[code]
+	case code == codeUnknown:
+		return c.Unknown
+	}
+	return math.NaN()
+}
+
+func (c *CategoryCodes) check(m *Map) error {
+	if c.Input < 0 || c.Input >= len(m.Inputs) || m.Inputs[c.Input].Kind != schema.Categorical {
+		return fmt.Errorf("codes of input %d, which is not categorical", c.Input)
+	}
+	if n := len(m.Inputs[c.Input].Categories); len(c.Values) != n {
+		return fmt.Errorf("%d codes for %d categories", len(c.Values), n)
+	}
+	for _, v := range append([]float64{c.Unknown}, c.Values...) {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return errors.New("a code that is not finite")
+		}
+	}
+	return nil
 }

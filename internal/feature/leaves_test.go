@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"toptau/diag"
+	"toptau/internal/feature/trees"
 	"toptau/internal/matrix"
 	"toptau/internal/table"
 	"toptau/schema"
@@ -100,11 +101,11 @@ func TestTreesFindTheBorder(t *testing.T) {
 		t.Fatalf("%d trees", len(b.Trees))
 	}
 	for i := range b.Trees {
-		held := make([]int, b.Trees[i].leaves)
+		held := make([]int, b.Trees[i].Leaves())
 		for _, x := range data.Columns[0].Values {
-			held[b.Trees[i].leaf([]float64{x})]++
+			held[b.Trees[i].Leaf([]float64{x})]++
 		}
-		if slices.Min(held) < leafRows {
+		if slices.Min(held) < trees.MinLeafRows {
 			t.Errorf("tree %d: a leaf of %d rows", i+1, slices.Min(held))
 		}
 	}
@@ -118,8 +119,8 @@ func TestTreesHaveTheRequestedLeaves(t *testing.T) {
 	b := leavesOf(t, fit(t, data, Options{Encode: EncodeLeaves, Impute: schema.ImputeIndicator, Trees: 7, Leaves: 33}))
 	left := 0
 	for i := range b.Trees {
-		if b.Trees[i].leaves != 33 {
-			t.Errorf("tree %d: %d leaves", i+1, b.Trees[i].leaves)
+		if b.Trees[i].Leaves() != 33 {
+			t.Errorf("tree %d: %d leaves", i+1, b.Trees[i].Leaves())
 		}
 		left += len(b.Trees[i].MissingLeft)
 	}
@@ -142,7 +143,7 @@ func TestTreesSplitMissingValues(t *testing.T) {
 	b := leavesOf(t, fit(t, data, Options{Encode: EncodeLeaves, Impute: schema.ImputeIndicator, Trees: 5}))
 	for i := range b.Trees {
 		tree := &b.Trees[i]
-		if own := tree.leaf([]float64{missing}); own == tree.leaf([]float64{1e9}) || own == tree.leaf([]float64{-5}) {
+		if own := tree.Leaf([]float64{missing}); own == tree.Leaf([]float64{1e9}) || own == tree.Leaf([]float64{-5}) {
 			t.Errorf("tree %d: %+v", i+1, *tree)
 		}
 	}
@@ -177,27 +178,6 @@ func TestTreesAreDeterministic(t *testing.T) {
 	o.Seed = 6
 	if slices.Equal(leavesOf(t, fit(t, data, o)).Trees[0].At, whole.Trees[0].At) {
 		t.Error("the seed does not matter")
-	}
-}
-
-func TestThresholdsAreShortAndInside(t *testing.T) {
-	r := rand.New(rand.NewPCG(8, 8))
-	for range 2000 {
-		low := math.Ldexp(r.Float64()-.5, r.IntN(200)-100)
-		high := low + math.Ldexp(r.Float64(), r.IntN(200)-150)
-		if x := roundThreshold(low, high, r.Float64()); low < high && !(low <= x && x < high) {
-			t.Fatalf("%v is not in [%v, %v)", x, low, high)
-		}
-	}
-	if x := roundThreshold(1, 2, 1./3); x != 1.333 {
-		t.Errorf("%v", x)
-	}
-	next := math.Nextafter(1, 2)
-	if x := roundThreshold(1, next, .9); x != 1 {
-		t.Errorf("%v", x)
-	}
-	if x := roundThreshold(-math.MaxFloat64, math.MaxFloat64, .5); x != 0 {
-		t.Errorf("%v", x)
 	}
 }
 
@@ -296,44 +276,5 @@ func TestGoldenTrees(t *testing.T) {
 	got, err := json.Marshal(m.Blocks[0])
 	if err != nil || string(got) != goldenGrown {
 		t.Errorf("%v\n%s\nwant\n%s", err, got, goldenGrown)
-	}
-}
-
-// TestRowsToGrow checks the sample of rows that grows random trees: its size, its classes and what its rows stand for.
-func TestRowsToGrow(t *testing.T) {
-	if rows, mass := rowsToGrow(make([]bool, growRows)); rows != nil || mass != [2]float64{1, 1} {
-		t.Errorf("few rows: a sample of %d rows that stand for %v", len(rows), mass)
-	}
-	for _, c := range []struct {
-		rows, every int // the distance between two positives
-		kept        int // positives
-	}{
-		{200_000, 50, 4_000},           // all positives
-		{200_000, 2, growRows / 2},     // equally many of both classes
-		{1_000_000, 3, growRows / 2},   // positives up to one half
-		{200_000, 1, growRows},         // no negative: the others cannot fill their half
-		{growRows + 1, 100_000_000, 1}, // one positive, in the first row
-	} {
-		positive := make([]bool, c.rows)
-		for i := 0; i < c.rows; i += c.every {
-			positive[i] = true
-		}
-		rows, mass := rowsToGrow(positive)
-		kept, total := 0, 0
-		for _, row := range rows {
-			kept += int(indicator(positive[row]))
-		}
-		for _, p := range positive {
-			total += int(indicator(p))
-		}
-		if len(rows) != growRows || kept != c.kept || !slices.IsSorted(rows) {
-			t.Errorf("%+v: a sample of %d rows, %d positive", c, len(rows), kept)
-		}
-		if whole := float64(len(rows)-kept)*mass[0] + float64(kept)*mass[1]; c.every > 1 && math.Abs(whole-float64(c.rows)) > 1e-6 {
-			t.Errorf("%+v: the sample stands for %v rows", c, whole)
-		}
-		if math.Abs(float64(kept)*mass[1]-float64(total)) > 1e-6 {
-			t.Errorf("%+v: positives of mass %v", c, mass[1])
-		}
 	}
 }

@@ -25,9 +25,7 @@ type Map struct {
 	Dropped  []Dropped     `json:"dropped"`            // the columns not in use
 	Blocks   blocks        `json:"blocks"`
 
-	runs  []run // of Blocks, by position
-	cols  int   // number of weights
-	dense int   // number of dense values in a row
+	layout // of Blocks
 
 	boosting *Boosting // of a map that Fit made with a boosted encoding
 }
@@ -36,29 +34,11 @@ type Map struct {
 // boosted encoding. Models do not keep it.
 func (m *Map) Boosting() *Boosting { return m.boosting }
 
-// run is the weights of a block: first <= col < end.
-type run struct {
-	dense      bool
-	first, end int
-}
-
 // Dropped is a column without a weight, with the reason.
 type Dropped struct {
 	Column int    `json:"column"` // position among the table's columns, 0-based
 	Name   string `json:"name"`
 	Reason string `json:"reason"` // "constant", "no values", "rare values"
-}
-
-// Cols returns the number of weights.
-func (m *Map) Cols() int { return m.cols }
-
-// Layout describes the blocks for package matrix.
-func (m *Map) Layout() matrix.Layout {
-	layout := make(matrix.Layout, len(m.Blocks))
-	for i, b := range m.Blocks {
-		layout[i] = b.Spec()
-	}
-	return layout
 }
 
 // Weights describes every weight, in order.
@@ -71,7 +51,7 @@ func (m *Map) Weights() []Weight {
 }
 
 // title returns the name of an input for people.
-func (m *Map) title(input int) string {
+func title(m *Map, input int) string {
 	if m.Numbered {
 		return "column " + m.Inputs[input].Name
 	}
@@ -148,7 +128,7 @@ func (m *Map) prepare() error {
 		return fmt.Errorf("scale %q, impute %q", m.Scale, m.Impute)
 	}
 	if m.Sparse {
-		if err := m.checkIndices(); err != nil {
+		if err := checkIndices(m); err != nil {
 			return err
 		}
 	}
@@ -163,7 +143,7 @@ func (m *Map) prepare() error {
 			return fmt.Errorf("input %q: %w", in.Name, err)
 		}
 	}
-	m.runs, m.cols, m.dense = make([]run, len(m.Blocks)), 0, 0
+	m.layout = layout{blocks: m.Blocks, runs: make([]run, len(m.Blocks))}
 	for i, b := range m.Blocks {
 		if err := b.check(m); err != nil {
 			return fmt.Errorf("feature block %d (%s): %w", i+1, b.Kind(), err)

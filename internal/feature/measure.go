@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"toptau/internal/detmath"
+	"toptau/internal/feature/trees"
 	"toptau/internal/kernel"
 	"toptau/internal/parallel"
 	"toptau/internal/table"
@@ -113,7 +114,7 @@ func (f *fitter) measureNumbers(column *table.Column, space *columnSpace) (c mea
 		c.card = newCard(0, values, weights, f.binsPerColumn(), indicator)
 	}
 	if f.o.leaves() || f.o.Encode.Boosted() {
-		c.treeValues = f.filled(column, f.standIn(c.Fill), nil)
+		c.treeValues = f.filled(column, f.o.replacement(c.Fill), nil)
 	}
 	return c
 }
@@ -150,9 +151,9 @@ func complete(values []float64) bool {
 	return ordered
 }
 
-// standIn returns the number that replaces a missing value; NaN if none does.
-func (f *fitter) standIn(fill float64) float64 {
-	if f.o.Impute == schema.ImputeIndicator {
+// replacement returns the number that replaces a missing value; NaN if none does.
+func (o Options) replacement(fill float64) float64 {
+	if o.Impute == schema.ImputeIndicator {
 		return math.NaN()
 	}
 	return fill
@@ -181,10 +182,10 @@ func (f *fitter) measureCodes(column *table.Column) (c measured) {
 				return measured{err: missingError(f.t, row, column)}
 			}
 			c.Missing++
-			missing.Add(weightAt(f.weights, i))
+			missing.Add(trees.WeightAt(f.weights, i))
 			continue
 		}
-		sums[code].Add(weightAt(f.weights, i))
+		sums[code].Add(trees.WeightAt(f.weights, i))
 	}
 	c.setCategories(column.Dictionary, sums, missing)
 	return c

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"toptau/internal/detmath"
+	"toptau/internal/feature/trees"
 	"toptau/internal/parallel"
 	"toptau/internal/table"
 	"toptau/schema"
@@ -57,7 +58,7 @@ func Measure(ctx context.Context, f *table.Frame, in func(row int) bool, o Optio
 	for row := range f.Rows() {
 		if in(row) {
 			m.Rows++
-			mass.Add(weightAt(head.Weight, row))
+			mass.Add(trees.WeightAt(head.Weight, row))
 		}
 	}
 	m.Mass = mass.Value()
@@ -113,7 +114,7 @@ func (r *columnReader) eachNumber(visit func(row int, x, weight float64)) error 
 	return r.eachPart(func(c *table.Column, start, first, n int) error {
 		for i, x := range c.Range(first, n, space) {
 			if row := start + first + i; r.in(row) {
-				visit(row, x, weightAt(r.head.Weight, row))
+				visit(row, x, trees.WeightAt(r.head.Weight, row))
 			}
 		}
 		return nil
@@ -255,7 +256,7 @@ func (r *columnReader) categories(c *MeasuredColumn) error {
 		column.ReadCodes(first, codes[:n])
 		for i, code := range codes[:n] {
 			row := start + first + i
-			switch weight := weightAt(r.head.Weight, row); {
+			switch weight := trees.WeightAt(r.head.Weight, row); {
 			case !r.in(row):
 			case code >= 0:
 				sums[code].Add(weight)
@@ -300,7 +301,7 @@ func (m *Map) Rescaled(all *Measured) (*Map, error) {
 			n := OneHotBlock{Columns: slices.Clone(b.Columns)}
 			for j := range n.Columns {
 				if c := &n.Columns[j]; c.Scale != nil {
-					c.Scale = m.scalesOf(c, all)
+					c.Scale = scalesOf(m, c, all)
 				}
 			}
 			scaled.Blocks[i] = &n
@@ -310,7 +311,7 @@ func (m *Map) Rescaled(all *Measured) (*Map, error) {
 }
 
 // scalesOf returns the scales of the levels of a column on all rows.
-func (m *Map) scalesOf(c *OneHot, all *Measured) []float64 {
+func scalesOf(m *Map, c *OneHot, all *Measured) []float64 {
 	in := &m.Inputs[c.Input]
 	column := &all.Columns[in.Column]
 	var masses []float64

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"toptau/internal/detmath"
+	"toptau/internal/feature/trees"
 	"toptau/internal/kernel"
 )
 
@@ -92,20 +93,13 @@ func massOfAll(x, weights []float64) float64 {
 	return mass.Value()
 }
 
-func weightAt(weights []float64, i int) float64 {
-	if weights == nil {
-		return 1
-	}
-	return weights[i]
-}
-
 // medianOf returns the weighted median: the smallest value up to which at least half of the mass lies. If
 // exactly half lies up to it, the median is the mean of it and the next value.
 func medianOf(x, weights []float64) float64 {
 	order := make([]int, 0, len(x))
 	var mass detmath.Sum
 	for i := range x {
-		if m := weightAt(weights, i); m > 0 {
+		if m := trees.WeightAt(weights, i); m > 0 {
 			order = append(order, i)
 			mass.Add(m)
 		}
@@ -114,7 +108,7 @@ func medianOf(x, weights []float64) float64 {
 	half := mass.Value() / 2
 	var below detmath.Sum
 	for k, i := range order {
-		below.Add(weightAt(weights, i))
+		below.Add(trees.WeightAt(weights, i))
 		switch reached := below.Value(); {
 		case reached == half && k+1 < len(order):
 			return float64(x[i]/2) + float64(x[order[k+1]]/2)

@@ -9,18 +9,18 @@ import (
 	"toptau/schema"
 )
 
-// signs returns the direction of each of the inputs that trees test, nil if none has one.
-func (f *fitter) signs(inputs []int) ([]int8, error) {
-	if len(f.o.Monotone) == 0 {
+// signsOf returns the direction of each of the inputs that trees test, nil if none has one.
+func signsOf(t *table.Table, signs []Sign, m *Map, inputs []int) ([]int8, error) {
+	if len(signs) == 0 {
 		return nil, nil
 	}
 	list := make([]int8, len(inputs))
-	for _, s := range f.o.Monotone {
-		column, err := signedColumn(f.t, s)
+	for _, s := range signs {
+		column, err := signedColumn(t, s)
 		if err != nil {
 			return nil, err
 		}
-		k := slices.IndexFunc(inputs, func(k int) bool { return f.m.Inputs[k].Column == column })
+		k := slices.IndexFunc(inputs, func(k int) bool { return m.Inputs[k].Column == column })
 		if k < 0 {
 			continue // constant in training: the score does not depend on it
 		}

@@ -29,7 +29,7 @@ func (b *NumericBlock) Spec() matrix.BlockSpec {
 
 func (b *NumericBlock) appendWeights(m *Map, list []Weight) []Weight {
 	for _, k := range b.Inputs {
-		list = append(list, Weight{Name: m.title(k), Input: k})
+		list = append(list, Weight{Name: title(m, k), Input: k})
 	}
 	return list
 }

@@ -65,7 +65,7 @@ func (b *OneHotBlock) Spec() matrix.BlockSpec { return matrix.CodedSpec(b.groups
 
 func (b *OneHotBlock) appendWeights(m *Map, list []Weight) []Weight {
 	for _, c := range b.Columns {
-		title := m.title(c.Input)
+		title := title(m, c.Input)
 		for _, category := range m.Inputs[c.Input].Categories {
 			list = append(list, Weight{Name: title + "=" + category, Input: c.Input})
 		}

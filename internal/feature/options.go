@@ -42,6 +42,12 @@ type Options struct {
 	Monotone []Sign
 }
 
+// Defaults of random trees.
+const (
+	defaultTrees  = 60
+	defaultLeaves = 160
+)
+
 func (o Options) scorecard() bool { return o.Encode == EncodeScorecard || o.Encode == EncodeBoth }
 func (o Options) leaves() bool    { return o.Encode == EncodeLeaves || o.Encode == EncodeBoth }
 

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 
+	"toptau/internal/feature/trees"
 	"toptau/internal/matrix"
 	"toptau/internal/memory"
 	"toptau/internal/parallel"
@@ -25,28 +26,23 @@ type packing struct {
 	to     *matrix.Builder
 	levels [][]int32     // by input: from the codes of a categorical column to resolved ones
 	mixed  []int         // the inputs that blocks which are not dense read
-	trees  []packedTrees // by block; empty for all but trees that read numeric inputs alone
+	trees  []packedTrees // by block; without rows for all but trees that read numeric inputs alone and are not too large
 	row    Encoded       // scratch
 	alone  bool          // one goroutine encodes
 }
 
 // packedTrees are the trees of a block.
 type packedTrees struct {
-	keyedTrees
-	columns [][]uint32 // by tree: the column of each leaf, at the place of its node
+	rows   *trees.Rows
+	inputs []int
+	first  []uint32 // by tree: the column of its first leaf
 }
 
 func newPackedTrees(block *LeavesBlock, first uint32) packedTrees {
-	p := packedTrees{keyedTrees: newKeyedTrees(block), columns: make([][]uint32, len(block.Trees))}
+	p := packedTrees{rows: block.rows(nil), inputs: block.Inputs}
 	for i := range block.Trees {
-		tree := &block.Trees[i]
-		p.columns[i] = make([]uint32, len(tree.nodes))
-		for k := range tree.nodes {
-			if n := &tree.nodes[k]; n.input < 0 {
-				p.columns[i][k] = first + uint32(n.next)
-			}
-		}
-		first += uint32(tree.leaves)
+		p.first = append(p.first, first)
+		first += uint32(block.Trees[i].Leaves())
 	}
 	return p
 }
@@ -61,14 +57,14 @@ func (p *packedTrees) complete(row *Encoded) bool {
 	return true
 }
 
-func (m *Map) newPacking(t *table.Table, rows []int, s matrix.Storage) (*packing, error) {
+func newPacking(m *Map, t *table.Table, rows []int, s matrix.Storage) (*packing, error) {
 	if err := m.Check(t); err != nil {
 		return nil, err
 	}
 	p := &packing{m: m, t: t, rows: rows, to: matrix.NewBuilder(m.Layout(), s), levels: make([][]int32, len(m.Inputs))}
 	for k := range m.Inputs {
 		if in := &m.Inputs[k]; in.Kind == schema.Categorical {
-			p.levels[k] = in.levels(t.Columns[in.Column].Dictionary)
+			p.levels[k] = in.Levels(t.Columns[in.Column].Dictionary)
 		}
 	}
 	p.trees = make([]packedTrees, len(m.Blocks))
@@ -90,8 +86,8 @@ func (m *Map) newPacking(t *table.Table, rows []int, s matrix.Storage) (*packing
 }
 
 // checkMemory returns an error if a matrix takes more memory than is free and than the table will release.
-func (m *Map) checkMemory(t *table.Table, rows int, s matrix.Storage, released int64) error {
-	bytes := m.rowBytes(t, s)
+func checkMemory(m *Map, t *table.Table, rows int, s matrix.Storage, released int64) error {
+	bytes := rowBytes(m, t, s)
 	short := memory.Shortage(fmt.Sprintf("a matrix of %d rows by %d columns", rows, m.cols), bytes*int64(rows)-released,
 		func(free int64) string { return fmt.Sprintf("about %d rows fit", (free+released)/bytes) })
 	if short == nil {
@@ -103,11 +99,11 @@ func (m *Map) checkMemory(t *table.Table, rows int, s matrix.Storage, released i
 
 // MatrixBytes returns about the memory of a matrix of some rows, and of what a solver keeps for them.
 func (m *Map) MatrixBytes(t *table.Table, rows int, s matrix.Storage) int64 {
-	return m.rowBytes(t, s) * int64(rows)
+	return rowBytes(m, t, s) * int64(rows)
 }
 
 // rowBytes returns about the memory of a row in a matrix.
-func (m *Map) rowBytes(t *table.Table, s matrix.Storage) int64 {
+func rowBytes(m *Map, t *table.Table, s matrix.Storage) int64 {
 	size := int64(4)
 	if s == matrix.Float64 {
 		size = 8
@@ -173,7 +169,7 @@ func (p *packing) addRow(row int) error {
 		e.Found, e.Expected = "a row without a label", "a label in every training row"
 		return e
 	}
-	p.to.Add(class == table.Positive, e.Dense, e.Cols, e.Values, weightAt(p.t.Weight, row), p.first+row)
+	p.to.Add(class == table.Positive, e.Dense, e.Cols, e.Values, trees.WeightAt(p.t.Weight, row), p.first+row)
 	return nil
 }
 
@@ -216,11 +212,11 @@ func (m *Map) Matrix(t *table.Table, rows []int, s matrix.Storage) (*matrix.Matr
 
 // MatrixContext is Matrix with a context. If ctx ends, it returns the cause.
 func (m *Map) MatrixContext(ctx context.Context, t *table.Table, rows []int, s matrix.Storage) (*matrix.Matrix, error) {
-	p, err := m.newPacking(t, rows, s)
+	p, err := newPacking(m, t, rows, s)
 	if err != nil {
 		return nil, err
 	}
-	if err := m.checkMemory(t, rowCount(t, rows), s, 0); err != nil {
+	if err := checkMemory(m, t, rowCount(t, rows), s, 0); err != nil {
 		return nil, err
 	}
 	return p.run(ctx, func(*batch) {})
@@ -228,11 +224,11 @@ func (m *Map) MatrixContext(ctx context.Context, t *table.Table, rows []int, s m
 
 // MatrixOf is MatrixContext for all rows, which may stay in a file.
 func (m *Map) MatrixOf(ctx context.Context, f *table.Frame, s matrix.Storage) (*matrix.Matrix, error) {
-	p, err := m.newPacking(f.Shape(), nil, s)
+	p, err := newPacking(m, f.Shape(), nil, s)
 	if err != nil {
 		return nil, err
 	}
-	if err := m.checkMemory(p.t, f.Rows(), s, 0); err != nil {
+	if err := checkMemory(m, p.t, f.Rows(), s, 0); err != nil {
 		return nil, err
 	}
 	err = f.Scan(m.InputColumns(), func(t *table.Table, first int) error {
@@ -258,11 +254,11 @@ func (m *Map) InputColumns() []int {
 
 // MatrixPart is Matrix for all rows of a table that may have rows of one class alone.
 func (m *Map) MatrixPart(t *table.Table, s matrix.Storage) (*matrix.Matrix, error) {
-	p, err := m.newPacking(t, nil, s)
+	p, err := newPacking(m, t, nil, s)
 	if err != nil {
 		return nil, err
 	}
-	if err := m.checkMemory(t, t.Rows(), s, 0); err != nil {
+	if err := checkMemory(m, t, t.Rows(), s, 0); err != nil {
 		return nil, err
 	}
 	p.to.Part()
@@ -274,7 +270,7 @@ func (m *Map) MatrixPart(t *table.Table, s matrix.Storage) (*matrix.Matrix, erro
 // lines and weights.
 func (m *Map) Consume(ctx context.Context, t *table.Table, s matrix.Storage) (*matrix.Matrix, error) {
 	defer func() { t.Columns = nil }()
-	p, err := m.newPacking(t, nil, s)
+	p, err := newPacking(m, t, nil, s)
 	if err != nil {
 		return nil, err
 	}
@@ -282,7 +278,7 @@ func (m *Map) Consume(ctx context.Context, t *table.Table, s matrix.Storage) (*m
 	if t.Sparse == nil {
 		released = t.FeatureBytes()
 	}
-	if err := m.checkMemory(t, t.Rows(), s, released); err != nil {
+	if err := checkMemory(m, t, t.Rows(), s, released); err != nil {
 		return nil, err
 	}
 	return p.run(ctx, func(b *batch) { t.Release(b.Sources[0]) })

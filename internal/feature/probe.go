@@ -17,55 +17,63 @@ const probeRows = 8
 // from a row. missing reports whether a text is read as a missing value.
 func (m *Map) Probes(columns int, missing func(text string) bool) [][]string {
 	if m.Sparse {
-		return m.sparseProbes()
+		return (&prober{m, func(text string) bool { return text == "" }}).sparse()
 	}
-	centre, step := m.spread()
+	p := prober{m, missing}
+	centre, step := p.spread()
 	rows := make([][]string, probeRows)
-	for p := range rows {
+	for i := range rows {
 		row := make([]string, columns)
 		for j := range row {
 			row[j] = "0" // columns without a weight
 		}
 		for k := range m.Inputs {
-			row[m.Inputs[k].Column] = m.probe(p, k, centre[k], step[k], missing)
+			row[m.Inputs[k].Column] = p.probe(i, k, centre[k], step[k])
 		}
-		rows[p] = row
+		rows[i] = row
 	}
 	return rows
 }
 
-// probe returns the text of input k in probe p.
-func (m *Map) probe(p, k int, centre, step float64, missing func(string) bool) string {
+// prober makes the records of a map.
+type prober struct {
+	m       *Map
+	missing func(text string) bool
+}
+
+// probe returns the text of input k in record i.
+func (p *prober) probe(i, k int, centre, step float64) string {
+	m, missing := p.m, p.missing
 	in := &m.Inputs[k]
-	if p == probeRows-1 && m.Impute != schema.ImputeError {
+	if i == probeRows-1 && m.Impute != schema.ImputeError {
 		return "" // missing
 	}
-	if list := m.probeValues(k); len(list) > 0 {
-		for i := range list {
-			text := strconv.FormatFloat(list[(p*(len(list)/probeRows+1)+k+i)%len(list)], 'g', -1, 64)
+	if list := p.values(k); len(list) > 0 {
+		for j := range list {
+			text := strconv.FormatFloat(list[(i*(len(list)/probeRows+1)+k+j)%len(list)], 'g', -1, 64)
 			if !missing(text) {
 				return text
 			}
 		}
 	}
 	if in.Kind == schema.Numeric {
-		text := probeNumber(centre, step, p, k)
-		for i := 1; missing(text) && i < 100; i++ {
-			text = probeNumber(centre+float64(step*float64(i)/128), step, p, k)
+		text := probeNumber(centre, step, i, k)
+		for more := 1; missing(text) && more < 100; more++ {
+			text = probeNumber(centre+float64(step*float64(more)/128), step, i, k)
 		}
 		return text
 	}
-	if p == probeRows-2 {
+	if i == probeRows-2 {
 		return in.unknownText(missing)
 	}
 	last := len(in.Categories) - 1
-	return in.Categories[(p*last+k)/(probeRows-3)%(last+1)]
+	return in.Categories[(i*last+k)/(probeRows-3)%(last+1)]
 }
 
-// probeValues returns values of an input that exercise its blocks; nil if the blocks ask for none.
-func (m *Map) probeValues(k int) []float64 {
+// values returns values of an input that exercise its blocks; nil if the blocks ask for none.
+func (p *prober) values(k int) []float64 {
 	var list []float64
-	for _, b := range m.Blocks {
+	for _, b := range p.m.Blocks {
 		if b, ok := b.(interface{ probeValues(input int) []float64 }); ok {
 			list = append(list, b.probeValues(k)...)
 		}
@@ -94,7 +102,8 @@ func (in *Input) unknownText(missing func(string) bool) string {
 
 // spread returns where the values of each input lie, as far as the blocks know: shift and scale, otherwise 0
 // and 1.
-func (m *Map) spread() (centre, step []float64) {
+func (p *prober) spread() (centre, step []float64) {
+	m := p.m
 	centre, step = make([]float64, len(m.Inputs)), make([]float64, len(m.Inputs))
 	for k := range step {
 		step[k] = 1
@@ -109,28 +118,28 @@ func (m *Map) spread() (centre, step []float64) {
 	return centre, step
 }
 
-// sparseProbes returns records with entries at indices far apart: multiples of their scale, and values that
+// sparse returns records with entries at indices far apart: multiples of their scale, and values that
 // exercise the inputs' blocks.
-func (m *Map) sparseProbes() [][]string {
-	rows := make([][]string, probeRows)
-	for p := range rows {
+func (p *prober) sparse() [][]string {
+	m, rows := p.m, make([][]string, probeRows)
+	for row := range rows {
 		values := map[uint32]string{}
-		for _, k := range spreadOver(len(m.Inputs), p) {
-			values[uint32(m.Inputs[k].Column+1)] = m.probe(p, k, 0, 1, func(text string) bool { return text == "" })
+		for _, k := range spreadOver(len(m.Inputs), row) {
+			values[uint32(m.Inputs[k].Column+1)] = p.probe(row, k, 0, 1)
 		}
 		if block := m.sparseBlock(); block != nil {
-			for _, i := range spreadOver(len(block.Index), p) {
+			for _, i := range spreadOver(len(block.Index), row) {
 				step := 1.0
 				if block.Scale != nil {
 					step = block.Scale[i]
 				}
-				values[block.Index[i]] = probeNumber(0, step, p+1, i)
+				values[block.Index[i]] = probeNumber(0, step, row+1, i)
 			}
 		}
-		rows[p] = []string{}
+		rows[row] = []string{}
 		for _, index := range slices.Sorted(maps.Keys(values)) {
 			if text := values[index]; text != "" {
-				rows[p] = append(rows[p], strconv.FormatUint(uint64(index), 10)+":"+text)
+				rows[row] = append(rows[row], strconv.FormatUint(uint64(index), 10)+":"+text)
 			}
 		}
 	}

@@ -31,17 +31,17 @@ func (f *fitter) frequent(order []int, masses []float64) []int {
 	return order
 }
 
-// noteRare adds a warning about the rare names of a column.
-func (f *fitter) noteRare(name string, names, kept int) {
+// warnRare returns a warning about the rare names of a column.
+func warnRare(name string, names, kept, rows int) diag.Warning {
 	w := diag.Warning{Code: "rare_values", Text: fmt.Sprintf("column %q has %s different values: the %s of fewer than %d rows share one feature",
 		name, text.Count(names), text.Count(names-kept), leastRows)}
 	if kept == 0 {
 		w.Text = fmt.Sprintf("column %q has %s different values, none in %d rows: left out", name, text.Count(names), leastRows)
 	}
-	if ManyCategories(names, f.allRows()) {
+	if ManyCategories(names, rows) {
 		w.Code = "many_categories"
 		w.Text += "; it may be an identifier"
 		w.Fixes = []diag.Fix{{Param: "id", Value: name}, {Param: "drop", Value: name}}
 	}
-	f.rare = append(f.rare, w)
+	return w
 }

@@ -38,13 +38,13 @@ type directColumn struct {
 
 // InBlocks returns labelled rows as blocks with the given storage.
 func (m *Map) InBlocks(f *table.Frame, s matrix.Storage) (*RowBlocks, error) {
-	p, err := m.newPacking(f.Shape(), nil, s)
+	p, err := newPacking(m, f.Shape(), nil, s)
 	if err != nil {
 		return nil, err
 	}
 	b := &RowBlocks{rows: f, packing: *p, storage: s, busy: map[*matrix.Matrix]*blockReader{}}
 	if s == matrix.Float32 && f.InFile() {
-		if b.direct = m.directColumns(f); b.direct != nil {
+		if b.direct = directColumns(m, f); b.direct != nil {
 			f.ForgetChunks()
 		}
 	}
@@ -52,7 +52,7 @@ func (m *Map) InBlocks(f *table.Frame, s matrix.Storage) (*RowBlocks, error) {
 }
 
 // directColumns returns the columns of the matrix if all of them are numeric columns that stay in a packed file.
-func (m *Map) directColumns(f *table.Frame) (list []directColumn) {
+func directColumns(m *Map, f *table.Frame) (list []directColumn) {
 	if m.Sparse || len(m.Blocks) != 1 {
 		return nil
 	}

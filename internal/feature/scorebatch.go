@@ -4,13 +4,14 @@ import (
 	"math"
 	"math/bits"
 
+	"toptau/internal/feature/trees"
 	"toptau/internal/matrix"
 	"toptau/internal/table"
 	"toptau/schema"
 )
 
-// BatchRows is the number of rows that a Batch scores at a time: their columns fit into the cache of a core.
-const BatchRows = 256
+// BatchRows is the number of rows that a Batch scores at a time.
+const BatchRows = trees.BatchRows
 
 // Batch scores rows of the tables of one reader, whose dictionaries only grow, column by column. Terms are added
 // to the score of a row in the order of the weights, as Scorer does, so that scores have the same bits.
@@ -50,11 +51,11 @@ func NewBatch(s *Scorer) *Batch {
 		case *ScorecardBlock:
 			b.blocks = append(b.blocks, newBatchCards(block, w))
 		case *LeavesBlock:
-			trees := newBatchTrees(block, w)
-			if trees == nil {
+			rows := block.rows(w)
+			if rows == nil {
 				return nil
 			}
-			b.blocks = append(b.blocks, trees)
+			b.blocks = append(b.blocks, &batchTrees{rows, rows.NewSpace()})
 		case *OneHotBlock:
 			b.blocks = append(b.blocks, newBatchLevels(m, block, w))
 		default:
@@ -235,7 +236,7 @@ func newBatchCards(block *ScorecardBlock, w []float64) *batchCards {
 		for k := range c.keys {
 			c.keys[k] = math.MaxUint64
 			if k < last {
-				c.keys[k], c.knots[k] = orderKey(card.Knots[k]), card.Knots[k]
+				c.keys[k], c.knots[k] = trees.OrderKey(card.Knots[k]), card.Knots[k]
 				c.widths[k] = card.Knots[k+1] - card.Knots[k]
 				c.fast = c.fast && !math.IsInf(c.widths[k], 0)
 			}
@@ -289,7 +290,7 @@ func (c *batchCard) addFast(x, z []float64) {
 			if outside {
 				v = min(max(v, first), last)
 			}
-			key := orderKey(v)
+			key := trees.OrderKey(v)
 			i := uint64(0)
 			if c.many {
 				i = c.keysUpTo(key, 0, 16)
@@ -303,4 +304,15 @@ func (c *batchCard) addFast(x, z []float64) {
 		}
 		z[row] = z[row] + float64((1-f)*w[level]) + float64(f*w[level+1]) // f and 1-f are exact in float32
 	}
+}
+
+// batchTrees are the trees of a LeavesBlock.
+type batchTrees struct {
+	rows  *trees.Rows
+	space *trees.Space
+}
+
+func (t *batchTrees) addTerms(b *Batch, z []float64) bool {
+	t.rows.AddTerms(b.numbers, b.codes, z, t.space)
+	return true
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"toptau/internal/detmath"
+	"toptau/internal/feature/trees"
 	"toptau/internal/matrix"
 	"toptau/internal/table"
 	"toptau/schema"
@@ -116,7 +117,7 @@ func (b *ScorecardBlock) Spec() matrix.BlockSpec { return matrix.CodedSpec(b.gro
 
 func (b *ScorecardBlock) appendWeights(m *Map, list []Weight) []Weight {
 	for _, c := range b.Columns {
-		title := m.title(c.Input)
+		title := title(m, c.Input)
 		for _, x := range c.Knots {
 			list = append(list, Weight{Name: title + " at " + shortest(x), Input: c.Input})
 		}
@@ -234,10 +235,10 @@ func newCard(input int, x, weights []float64, bins int, missing bool) Card {
 	c := Card{Input: input, Missing: missing}
 	values := distinct(x, weights)
 	total := massOf(values)
-	var rest []valueMass
+	var rest []trees.ValueMass
 	for _, v := range values {
-		if float64(atomPart*v.mass) >= total {
-			c.Atoms = append(c.Atoms, v.x)
+		if float64(atomPart*v.Mass) >= total {
+			c.Atoms = append(c.Atoms, v.X)
 		} else {
 			rest = append(rest, v)
 		}
@@ -248,74 +249,57 @@ func newCard(input int, x, weights []float64, bins int, missing bool) Card {
 	}
 	c.Atoms = make([]float64, len(values))
 	for i, v := range values {
-		c.Atoms[i] = v.x
+		c.Atoms[i] = v.X
 	}
 	return c
 }
 
-// valueMass is a value and the mass of the rows that have it.
-type valueMass struct{ x, mass float64 }
-
-func massOf(list []valueMass) float64 {
+func massOf(list []trees.ValueMass) float64 {
 	var total detmath.Sum
 	for _, v := range list {
-		total.Add(v.mass)
+		total.Add(v.Mass)
 	}
 	return total.Value()
 }
 
 // distinct returns the different values in ascending order. Masses are summed in the order of the rows.
-func distinct(x, weights []float64) []valueMass {
+func distinct(x, weights []float64) []trees.ValueMass {
 	if weights == nil {
-		return tally(slices.Sorted(slices.Values(x)))
+		return trees.Tally(slices.Sorted(slices.Values(x)))
 	}
 	order := make([]int32, len(x))
 	for i := range order {
 		order[i] = int32(i)
 	}
 	slices.SortFunc(order, func(a, b int32) int { return cmp.Or(cmp.Compare(x[a], x[b]), cmp.Compare(a, b)) })
-	var list []valueMass
+	var list []trees.ValueMass
 	for i := 0; i < len(order); {
 		v := x[order[i]] + 0 // no negative zero
 		var mass detmath.Sum
 		for ; i < len(order) && x[order[i]] == v; i++ {
-			mass.Add(weightAt(weights, int(order[i])))
+			mass.Add(trees.WeightAt(weights, int(order[i])))
 		}
-		list = append(list, valueMass{v, mass.Value()})
-	}
-	return list
-}
-
-// tally is distinct for sorted values of weight 1.
-func tally(x []float64) []valueMass {
-	var list []valueMass
-	for first := 0; first < len(x); {
-		end := first + 1
-		for end < len(x) && x[end] == x[first] {
-			end++
-		}
-		list = append(list, valueMass{x[first] + 0, float64(end - first)}) // no negative zero
-		first = end
+		list = append(list, trees.ValueMass{X: v, Mass: mass.Value()})
 	}
 	return list
 }
 
 // quantiles returns the distinct quantiles at 0, 1/bins, ..., 1 of at least two values. There are at least
 // two.
-func quantiles(list []valueMass, bins int) []float64 {
+func quantiles(list []trees.ValueMass, bins int) []float64 {
 	total := massOf(list)
-	knots := []float64{list[0].x}
+	knots := []float64{list[0].X}
 	var below detmath.Sum
 	j := 1
 	for i, v := range list {
-		below.Add(v.mass)
+		below.Add(v.Mass)
 		reached := float64(float64(bins) * below.Value())
 		last := i == len(list)-1
 		if reached < float64(float64(j)*total) && !last {
 			continue
 		}
-		if v.x > knots[len(knots)-1] {
-			knots = append(knots, v.x)
+		if v.X > knots[len(knots)-1] {
+			knots = append(knots, v.X)
 		}
 		for ; j <= bins && (reached >= float64(float64(j)*total) || last); j++ {
 		}

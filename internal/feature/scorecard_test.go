@@ -274,7 +274,7 @@ func TestScorecardProbes(t *testing.T) {
 	if slices.Contains(texts, "-1") || len(slices.Compact(slices.Sorted(slices.Values(texts)))) < 5 {
 		t.Errorf("%q", texts)
 	}
-	if got := fmt.Sprint(m.probeValues(0)); !strings.HasPrefix(got, "[-1 0 ") || !strings.HasSuffix(got, " 75 -3]") {
+	if got := fmt.Sprint((&prober{m: m}).values(0)); !strings.HasPrefix(got, "[-1 0 ") || !strings.HasSuffix(got, " 75 -3]") {
 		t.Errorf("%s", got)
 	}
 }

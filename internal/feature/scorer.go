@@ -84,12 +84,3 @@ func (s *Scorer) Score(t *table.Table, row int) (float64, error) {
 // Values yields the encoded values of the last row, by weight in order, without the zeros of sparse and coded
 // blocks. The products with the weights add up to the score without its offset.
 func (s *Scorer) Values() iter.Seq2[int, float64] { return s.Map.values(&s.Row) }
-
-// dot returns x'w of an encoded row.
-func (m *Map) dot(e *Encoded, w []float64) float64 {
-	z := 0.0
-	for col, x := range m.values(e) {
-		z += float64(x * w[col])
-	}
-	return z
-}

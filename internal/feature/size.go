@@ -2,19 +2,6 @@ package feature
 
 import "slices"
 
-// Trees returns the number of trees and of their leaves.
-func (m *Map) Trees() (trees, leaves int) {
-	for _, b := range m.Blocks {
-		if b, ok := b.(*LeavesBlock); ok {
-			trees += len(b.Trees)
-			for i := range b.Trees {
-				leaves += b.Trees[i].leaves
-			}
-		}
-	}
-	return trees, leaves
-}
-
 // weightBytes is the length of a weight in a model file: 17 digits, a sign, a point and a comma.
 const weightBytes = 20
 

@@ -31,7 +31,7 @@ func (b *SparseBlock) Spec() matrix.BlockSpec {
 
 func (b *SparseBlock) appendWeights(m *Map, list []Weight) []Weight {
 	for _, index := range b.Index {
-		list = append(list, Weight{Name: indexName(index), Input: m.inputOf(index)})
+		list = append(list, Weight{Name: indexName(index), Input: inputOf(m, index)})
 	}
 	return list
 }
@@ -124,4 +124,13 @@ func ascending(list []uint32) bool {
 		previous = index
 	}
 	return true
+}
+
+// inputOf returns the input of an index, counted from 1; -1 for none.
+func inputOf(m *Map, index uint32) int {
+	k, found := slices.BinarySearchFunc(m.Inputs, int(index)-1, func(in Input, column int) int { return in.Column - column })
+	if !m.Sparse || !found {
+		return -1
+	}
+	return k
 }

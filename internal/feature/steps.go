@@ -19,11 +19,11 @@ func (c *Contributions) Steps(input int) (edges, adds []float64, ok bool) {
 	var trees []*explainedTree
 	for i := range c.trees {
 		own, other := false, false
-		for _, n := range c.trees[i].tree.nodes {
-			own = own || n.input == int32(input)
-			other = other || n.input >= 0 && n.input != int32(input)
-			if n.input == int32(input) && n.at < math.MaxFloat64 {
-				edges = append(edges, n.at)
+		for in, at := range c.trees[i].tree.Tests() {
+			own = own || in == input
+			other = other || in != input
+			if in == input && at < math.MaxFloat64 {
+				edges = append(edges, at)
 			}
 		}
 		if own && other {
@@ -46,7 +46,7 @@ func (c *Contributions) Steps(input int) (edges, adds []float64, ok bool) {
 		}
 		dst[input] = 0
 		for _, t := range trees {
-			t.walk(numbers, dst)
+			t.tree.AddSteps(numbers, t.means, dst)
 		}
 		adds = append(adds, dst[input])
 	}
@@ -72,7 +72,7 @@ func PairsOf(m *Map, weights []float64) *Pairs {
 	p := &Pairs{}
 	known := map[[2]int]int{}
 	for of := range m.trees(weights) {
-		t := pairTree{of, make([]int, of.tree.leaves)}
+		t := pairTree{of, make([]int, of.tree.Leaves())}
 		if !p.read(&t, known) {
 			return nil
 		}
@@ -84,42 +84,24 @@ func PairsOf(m *Map, weights []float64) *Pairs {
 	return p
 }
 
-// read finds the pairs of a tree. It returns false if more than two inputs lead to a leaf. It goes through the nodes
-// in their order and not down the tree, which in a file may be as deep as it has nodes.
+// read finds the pairs of a tree. It returns false if more than two inputs lead to a leaf.
 func (p *Pairs) read(t *pairTree, known map[[2]int]int) bool {
-	const none = -1
-	nodes := t.tree.nodes
-	paths := make([][2]int, len(nodes)) // by node: the inputs that lead to it
-	paths[0] = [2]int{none, none}
-	for i := range nodes {
-		n, path := &nodes[i], paths[i]
-		if in := int(n.input); in >= 0 {
-			switch {
-			case path[0] == in || path[1] == in:
-			case path[0] == none:
-				path[0] = in
-			case path[1] == none:
-				path[1] = in
-			default:
-				return false
-			}
-			paths[i+1], paths[n.next] = path, path
+	pairs, ok := t.tree.PairsOfLeaves()
+	for leaf, pair := range pairs {
+		t.pair[leaf] = -1
+		if pair[1] < 0 {
 			continue
 		}
-		t.pair[n.next] = none
-		if path[1] == none {
-			continue
-		}
-		key := [2]int{min(path[0], path[1]), max(path[0], path[1])}
+		key := [2]int{min(pair[0], pair[1]), max(pair[0], pair[1])}
 		k, found := known[key]
 		if !found {
 			k = len(p.Inputs)
 			known[key] = k
 			p.Inputs = append(p.Inputs, key)
 		}
-		t.pair[n.next] = k
+		t.pair[leaf] = k
 	}
-	return true
+	return ok
 }
 
 // Row overwrites dst, one element for each pair, with what the pairs add to the score of an encoded row.
@@ -128,7 +110,7 @@ func (p *Pairs) Row(e *Encoded, dst []float64) {
 	for i := range p.trees {
 		t := &p.trees[i]
 		t.block.readCodes(e)
-		leaf := t.tree.leaf(e.numbers)
+		leaf := t.tree.Leaf(e.numbers)
 		if k := t.pair[leaf]; k >= 0 {
 			dst[k] += t.weights[leaf]
 		}
@@ -140,47 +122,34 @@ func (p *Pairs) Row(e *Encoded, dst []float64) {
 func (p *Pairs) Function(pair int) (x, y []float64, at func(x, y float64) float64) {
 	a, b := p.Inputs[pair][0], p.Inputs[pair][1]
 	var trees []*pairTree
+	inputs := 0 // the largest that a test reads
 	for i := range p.trees {
 		t := &p.trees[i]
 		if !slices.Contains(t.pair, pair) {
 			continue
 		}
 		trees = append(trees, t)
-		for _, n := range t.tree.nodes {
+		for in, at := range t.tree.Tests() {
+			inputs = max(inputs, in)
 			switch {
-			case n.input == int32(a) && n.at < math.MaxFloat64:
-				x = append(x, n.at)
-			case n.input == int32(b) && n.at < math.MaxFloat64:
-				y = append(y, n.at)
+			case in == a && at < math.MaxFloat64:
+				x = append(x, at)
+			case in == b && at < math.MaxFloat64:
+				y = append(y, at)
 			}
 		}
 	}
 	slices.Sort(x)
 	slices.Sort(y)
 	return slices.Compact(x), slices.Compact(y), func(x, y float64) (adds float64) {
+		numbers := make([]float64, 1+max(a, b, inputs))
+		numbers[a], numbers[b] = x, y
 		for _, t := range trees {
-			adds += t.at(pair, a, x, b, y)
+			// A leaf of the pair is reached through tests of the two inputs alone.
+			if leaf := t.tree.Leaf(numbers); t.pair[leaf] == pair {
+				adds += t.weights[leaf]
+			}
 		}
 		return adds
-	}
-}
-
-// at returns what the tree adds to a pair at two values.
-func (t *pairTree) at(pair, a int, x float64, b int, y float64) float64 {
-	for i := 0; ; {
-		n := &t.tree.nodes[i]
-		switch int(n.input) {
-		case -1:
-			if t.pair[n.next] == pair {
-				return t.weights[n.next]
-			}
-			return 0
-		case a:
-			i = n.child(i, x)
-		case b:
-			i = n.child(i, y)
-		default:
-			return 0 // this side reads another input
-		}
 	}
 }

@@ -77,7 +77,7 @@ func TestPairsAddUp(t *testing.T) {
 			total += adds
 		}
 		for i := range p.trees {
-			if leaf := p.trees[i].tree.leaf(e.numbers); p.trees[i].pair[leaf] < 0 {
+			if leaf := p.trees[i].tree.Leaf(e.numbers); p.trees[i].pair[leaf] < 0 {
 				total += p.trees[i].weights[leaf]
 			}
 		}

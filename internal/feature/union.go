@@ -71,11 +71,3 @@ func Union(maps []*Map) (union *Map, places [][]int, err error) {
 	}
 	return union, places, union.prepare()
 }
-
-// kindOrder returns the position of a block's kind in a map.
-func kindOrder(b Block) int {
-	return slices.Index([]string{numericKind, sparseKind, scorecardKind, leavesKind, oneHotKind}, b.Kind())
-}
-
-// Columns returns the weights of block i: first <= column < end.
-func (m *Map) Columns(i int) (first, end int) { return m.runs[i].first, m.runs[i].end }

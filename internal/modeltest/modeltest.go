@@ -13,6 +13,7 @@ import (
 	"toptau/calibrate"
 	"toptau/diag"
 	"toptau/internal/feature"
+	"toptau/internal/feature/trees"
 	"toptau/internal/table"
 	"toptau/metric"
 	"toptau/model"
@@ -463,7 +464,7 @@ func (b *builder) leaves(inputs []int, boosted bool) feature.Block {
 		}
 	}
 	for range 1 + b.r.IntN(6) {
-		var t feature.Tree
+		var t trees.Tree
 		inner := 0
 		var grow func(depth int)
 		grow = func(depth int) {

@@ -123,7 +123,7 @@ func (c *columnWatch) count(t *table.Table, m *feature.Map, first, end, number i
 		}
 		return
 	}
-	for _, level := range m.Levels(c.profile.Input, column.Dictionary[len(c.places):]) {
+	for _, level := range m.Inputs[c.profile.Input].Levels(column.Dictionary[len(c.places):]) {
 		c.places = append(c.places, c.placeOf(level))
 	}
 	c.codes = slices.Grow(c.codes[:0], n)[:n]

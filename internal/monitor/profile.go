@@ -49,7 +49,7 @@ func NewProfile(m *feature.Map, f *table.Frame, rows []int, seed uint64) (*model
 		var plan, keys []float64
 		var ranks []int
 		if in.Kind == schema.Categorical {
-			levels := m.Levels(k, t.Columns[in.Column].Dictionary)
+			levels := m.Inputs[k].Levels(t.Columns[in.Column].Dictionary)
 			plan, keys = categoryKeys(&t.Columns[in.Column], levels, planned), categoryKeys(&t.Columns[in.Column], levels, counted)
 			c.Cells, ranks = chooseCells(plan, len(keys), min(model.ProfileCategories, room/cellBytes))
 			toCells(keys, c.Cells)

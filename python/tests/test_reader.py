@@ -16,7 +16,7 @@ import tracemalloc
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.dirname(HERE))
+sys.path.append(os.path.dirname(HERE))  # after an installed wheel
 from toptau import reader as toptau  # noqa: E402
 
 TESTDATA = os.path.join(HERE, "..", "..", "model", "testdata")

@@ -9,7 +9,7 @@ import warnings
 import pytest
 
 sklearn = pytest.importorskip("sklearn")
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # after an installed wheel
 from sklearn.naive_bayes import GaussianNB  # noqa: E402
 from sklearn.utils.estimator_checks import estimator_checks_generator  # noqa: E402
 

@@ -12,7 +12,7 @@ import (
 
 // ReplaceFlag is for verbs whose interrupted runs write what they have.
 type ReplaceFlag struct {
-	ReplacePartial bool `name:"replace-partial" help:"Let the results of an interrupted run replace existing files (default: they get names that end in .partial)."`
+	ReplacePartial bool `group:"Interruption" name:"replace-partial" help:"Let the results of an interrupted run replace existing files (default: they get names that end in .partial)."`
 }
 
 // GoalFlags set the goal. Exactly one is given, with Of after TopCount and Alerts.

@@ -26,9 +26,9 @@ type Train[S Source] struct {
 	Report     string `file:"out" placeholder:"FILE" help:"Write a self-contained HTML page: what to expect, candidates, curves, the model."`
 	ReportDate string `name:"report-date" placeholder:"TEXT" help:"The date in the report (default: that of the data file)."`
 	GoalFlags
-	Choose    string `name:"validation" file:"in" group:"Data" placeholder:"FILE" help:"Rows that choose the model, instead of a cross-validation."`
-	Calibrate string `name:"calibration" file:"in" group:"Data" placeholder:"FILE" help:"Rows that give the threshold and nothing else."`
-	Measure   string `name:"test" file:"in" group:"Data" placeholder:"FILE" help:"Rows that measure the chosen model."`
+	Choose    string `name:"validation" file:"in" group:"Parts" placeholder:"FILE" help:"Rows that choose the model, instead of a cross-validation."`
+	Calibrate string `name:"calibration" file:"in" group:"Parts" placeholder:"FILE" help:"Rows that give the threshold and nothing else."`
+	Measure   string `name:"test" file:"in" group:"Parts" placeholder:"FILE" help:"Rows that measure the chosen model."`
 	toptau.TrainOptions
 	ReplaceFlag
 	SignFlags

@@ -16,6 +16,7 @@ import (
 	"toptau/internal/cli"
 	"toptau/internal/cli/verbs"
 	"toptau/internal/dialect"
+	"toptau/internal/large"
 	"toptau/internal/text"
 	"toptau/model"
 	"toptau/result"
@@ -300,12 +301,12 @@ func (f *source) open(s *cli.Session, m *model.Model) (*rows, error) {
 		e.Close()
 		return nil, err
 	}
-	d, err := toptau.LargeData(s, r)
+	d, err := large.Data(s, r)
 	if err != nil {
 		e.Close()
 		return nil, err
 	}
-	return &rows{data: d, scanned: r, engine: e, watcher: w, table: f.Table, key: f.Key, started: started}, nil
+	return &rows{data: d.(*toptau.Data), scanned: r, engine: e, watcher: w, table: f.Table, key: f.Key, started: started}, nil
 }
 
 // scanTable returns the table with the roles of its columns. A model provides the label that it was trained with.

@@ -1,4 +1,4 @@
-package feature
+package trees
 
 import (
 	"math"
@@ -41,7 +41,7 @@ func binnedOf(x []float64, most int) binned {
 		}
 	}
 	slices.Sort(sample)
-	values := tally(sample)
+	values := Tally(sample)
 	c.edges = edgesOf(values, float64(len(sample)), min(most, max(fewBins, len(sample)/rowsOfBin)))
 	c.bins = make([]uint8, len(x))
 	for i, v := range x {
@@ -55,16 +55,16 @@ func binnedOf(x []float64, most int) binned {
 }
 
 // edgesOf returns the edges between at most the given number of bins of sorted values.
-func edgesOf(values []valueMass, total float64, bins int) []float64 {
+func edgesOf(values []ValueMass, total float64, bins int) []float64 {
 	var edges []float64
 	few := len(values) <= bins
 	below, next := 0.0, total/float64(bins)
 	for i := 0; i+1 < len(values); i++ {
-		below += values[i].mass
+		below += values[i].Mass
 		if !few && below < next {
 			continue
 		}
-		edges = append(edges, roundThreshold(values[i].x, values[i+1].x, .5))
+		edges = append(edges, roundThreshold(values[i].X, values[i+1].X, .5))
 		if len(edges) == bins-1 {
 			break
 		}

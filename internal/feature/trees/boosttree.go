@@ -1,4 +1,4 @@
-package feature
+package trees
 
 import (
 	"math"
@@ -75,7 +75,7 @@ func (t *boostGrower) grow(random *rand.PCG) boostedTree {
 	t.nodes[0].value = t.valueOf(&t.nodes[0], root)
 	t.nodes[0].cells = t.histogram(0, len(t.rows))
 	t.search(0)
-	for leaves := 1; leaves < t.shape.leaves; leaves++ {
+	for leaves := 1; leaves < t.shape.Leaves; leaves++ {
 		best := -1
 		for i := range t.nodes {
 			if n := &t.nodes[i]; n.left == 0 && n.best.gain > 0 && (best < 0 || n.best.gain > t.nodes[best].best.gain) {
@@ -85,7 +85,7 @@ func (t *boostGrower) grow(random *rand.PCG) boostedTree {
 		if best < 0 {
 			break
 		}
-		t.divide(best, leaves+1 < t.shape.leaves)
+		t.divide(best, leaves+1 < t.shape.Leaves)
 	}
 	tree := boostedTree{Tree: Tree{At: []float64{}}}
 	t.appendNode(0, &tree)
@@ -97,8 +97,8 @@ func (t *boostGrower) grow(random *rand.PCG) boostedTree {
 func (t *boostGrower) drawRows(random *rand.PCG) {
 	t.rows, t.left = t.rows[:0], t.left[:0]
 	for i, positive := range t.positive {
-		share := t.share[indicator(positive)]
-		if share == 1 || float64(random.Uint64()>>11)/(1<<53) < share {
+		kept := t.kept[indicator(positive)]
+		if kept == 1 || float64(random.Uint64()>>11)/(1<<53) < kept {
 			t.rows = append(t.rows, int32(i))
 		} else {
 			t.left = append(t.left, int32(i))
@@ -116,7 +116,7 @@ func (t *boostGrower) addLeft(tree *boostedTree) {
 		for _, row := range t.left[k*block : min(len(t.left), (k+1)*block)] {
 			leaf := t.leafOf(int(row))
 			t.scores[row] += tree.values[leaf]
-			mass[leaf] += weightAt(t.weights, int(row))
+			mass[leaf] += WeightAt(t.weights, int(row))
 		}
 	})
 	for i, m := range masses { // in the order of the blocks
@@ -140,7 +140,7 @@ func (t *boostGrower) leafOf(row int) int {
 // drawColumns draws the columns of the tree.
 func (t *boostGrower) drawColumns(random *rand.PCG) {
 	d := len(t.columns)
-	count := int(math.Ceil(boosting.columnShare * float64(d)))
+	count := int(math.Ceil(boosting.columns * float64(d)))
 	if count == d {
 		for j := range t.asked {
 			t.asked[j] = true
@@ -244,7 +244,7 @@ func (t *boostGrower) eachColumn(rows int, do func(j int)) {
 func (t *boostGrower) search(node int) {
 	n := &t.nodes[node]
 	n.best = boostSplit{}
-	if n.sum.rows < 2*boosting.rows || t.shape.depth > 0 && n.depth >= t.shape.depth {
+	if n.sum.rows < 2*boosting.rows || t.shape.Depth > 0 && n.depth >= t.shape.Depth {
 		return
 	}
 	t.eachColumn(t.cells/max(1, len(t.columns)), func(j int) { t.found[j] = t.searchColumn(n, j) })
@@ -330,7 +330,7 @@ func (t *boostGrower) divide(node int, further bool) {
 	t.nodes[node].left, t.nodes[node].right = at, at+1
 	cells := n.cells
 	t.nodes[node].cells = nil
-	if !further || t.shape.depth > 0 && n.depth+1 >= t.shape.depth {
+	if !further || t.shape.Depth > 0 && n.depth+1 >= t.shape.Depth {
 		t.release(cells)
 		return
 	}
@@ -354,11 +354,11 @@ func (t *boostGrower) appendNode(node int, tree *boostedTree) {
 	n := &t.nodes[node]
 	if n.left == 0 {
 		n.leaf = len(tree.values)
-		value := float64(t.shape.rate * n.value)
+		value := float64(t.shape.Rate * n.value)
 		mass := 0.0
 		for _, row := range t.rows[n.first:n.end] {
 			t.scores[row] += value
-			mass += weightAt(t.weights, int(row))
+			mass += WeightAt(t.weights, int(row))
 		}
 		tree.Ask, tree.Mass, tree.values = append(tree.Ask, -1), append(tree.Mass, mass), append(tree.values, value)
 		return

@@ -1,4 +1,4 @@
-package feature
+package trees
 
 import (
 	"math"
@@ -72,9 +72,9 @@ func curve(column int, c *binned, splits []int, weights []float64) Tree {
 	missing := 0.0
 	for row, bin := range c.bins {
 		if int(bin) == c.count() {
-			missing += weightAt(weights, row)
+			missing += WeightAt(weights, row)
 		} else {
-			masses[sort.SearchInts(splits, int(bin))] += weightAt(weights, row)
+			masses[sort.SearchInts(splits, int(bin))] += WeightAt(weights, row)
 		}
 	}
 	if c.missing {

@@ -1,4 +1,4 @@
-package feature
+package trees
 
 import (
 	"math"
@@ -8,20 +8,28 @@ import (
 	"toptau/internal/kernel"
 )
 
-// batchTrees are the trees of a LeavesBlock. A tree is evaluated from the leaves up, on one byte for each row: the code
-// of an input is the number of thresholds below its value, among those of a group of trees. So a test is a comparison of
-// bytes, which vectors do for many rows at a time, and all rows take the same steps.
-type batchTrees struct {
-	inputs []batchInput
-	groups []treeGroup
+// BatchRows is the number of rows that Rows evaluates at a time: their columns fit into the cache of a core.
+const BatchRows = 256
 
+// Rows finds the leaves of many rows at a time. A tree is evaluated from the leaves up, on one byte for each row: the code
+// of an input is the number of thresholds below its value, among those of a group of trees. So a test is a comparison of
+// bytes, which vectors do for many rows at a time, and all rows take the same steps. It does not change, so
+// goroutines share it, each with a Space.
+type Rows struct {
+	inputs []rowsInput
+	groups []treeGroup
+	slots  int
+}
+
+// Space is the memory of an evaluation.
+type Space struct {
 	ranks []uint16 // by input and row
 	codes []uint8  // likewise, of a group
 	space []uint8  // what kernel.Choose works on: numbers of leaves, results of treesAtOnce trees, results of nodes
 }
 
-// batchInput is an input of the trees with its distinct thresholds.
-type batchInput struct {
+// rowsInput is an input of the trees with its distinct thresholds.
+type rowsInput struct {
 	input  int
 	keys   []uint64         // ascending, then larger than all; a power of two, more than there are thresholds
 	few    *[fewKeys]uint64 // the keys, if there are not more
@@ -31,11 +39,11 @@ type batchInput struct {
 // treeGroup has trees that together have at most kernel.MaxCode thresholds of an input.
 type treeGroup struct {
 	codes [][]uint8 // by input: the code of each rank
-	trees []batchTree
+	trees []program
 }
 
-// batchTree is a program that leaves the number of each row's leaf in a result, with the term of each leaf.
-type batchTree struct {
+// program leaves the number of each row's leaf in a result, with the term of each leaf.
+type program struct {
 	choices []kernel.Choice
 	result  int32 // offset in the space
 	step    int32 // 0 for a tree of one leaf
@@ -48,76 +56,90 @@ const mostLeaves = math.MaxUint8 + 1
 // treesAtOnce is the number of trees whose terms are added in one pass over the rows.
 const treesAtOnce = 4
 
-// Places in the space.
+// Places in Space.space.
 const (
 	firstResult = mostLeaves * kernel.ChoiceRows // after a constant for each leaf
 	firstSlot   = firstResult + treesAtOnce*BatchRows
 )
 
-// newBatchTrees returns nil if a tree has more than mostLeaves leaves or more than kernel.MaxCode thresholds of an
-// input, or an input too many thresholds for ranks.
-func newBatchTrees(block *LeavesBlock, w []float64) *batchTrees {
-	p := &batchTrees{inputs: make([]batchInput, len(block.Inputs))}
-	thresholds := make([][]uint64, len(block.Inputs))
-	for i := range block.Trees {
-		tree := &block.Trees[i]
+// NewRows prepares trees that test inputs of a map, given by their numbers. values has, for each categorical input, the
+// numbers of its categories and of an unknown one; nil: the input is a number. w has the weights of the leaves of all
+// trees; nil: only leaves are wanted. It returns nil if a tree has more than mostLeaves leaves or more than
+// kernel.MaxCode thresholds of an input, or an input too many thresholds for ranks.
+func NewRows(trees []Tree, inputs []int, values [][]float64, w []float64) *Rows {
+	p := &Rows{inputs: make([]rowsInput, len(inputs))}
+	thresholds := make([][]uint64, len(inputs))
+	for i := range trees {
+		tree := &trees[i]
 		if tree.leaves > mostLeaves {
 			return nil
 		}
 		for k := range tree.nodes {
 			if n := &tree.nodes[k]; n.input >= 0 {
-				thresholds[tree.Ask[k]] = append(thresholds[tree.Ask[k]], orderKey(n.at))
+				thresholds[tree.Ask[k]] = append(thresholds[tree.Ask[k]], OrderKey(n.at))
 			}
 		}
 	}
-	codes := block.Codes
 	for i, list := range thresholds {
 		slices.Sort(list)
-		list = slices.Compact(list)
-		if len(list) >= math.MaxUint16 {
+		thresholds[i] = slices.Compact(list)
+		if len(thresholds[i]) >= math.MaxUint16 {
 			return nil
 		}
-		in := &p.inputs[i]
-		in.input, in.keys = block.Inputs[i], make([]uint64, 1<<bits.Len(uint(len(list))))
-		for k := range in.keys {
-			in.keys[k] = math.MaxUint64
-		}
-		copy(in.keys, list)
-		if len(in.keys) <= fewKeys {
-			in.few = new([fewKeys]uint64)
-			copy(in.few[:], in.keys)
-		}
-		thresholds[i] = list
-		if len(codes) > 0 && codes[0].Input == in.input {
-			for _, value := range append(slices.Clone(codes[0].Values), codes[0].Unknown) {
-				in.values = append(in.values, in.rank(value))
-			}
-			codes = codes[1:]
-		}
+		p.inputs[i] = newRowsInput(inputs[i], thresholds[i], values[i])
 	}
-	slots := 0
-	for trees := block.Trees; len(trees) > 0; {
+	for len(trees) > 0 {
 		g, n := newTreeGroup(trees, thresholds)
 		if n == 0 {
 			return nil
 		}
 		for i := range n {
-			g.trees = append(g.trees, g.program(&trees[i], thresholds, w, &slots))
-			w = w[trees[i].leaves:]
+			var own []float64
+			if w != nil {
+				own, w = w, w[trees[i].leaves:]
+			}
+			g.trees = append(g.trees, g.compile(&trees[i], thresholds, own, &p.slots))
 		}
 		p.groups, trees = append(p.groups, g), trees[n:]
-	}
-	p.ranks, p.codes = make([]uint16, len(p.inputs)*BatchRows), make([]uint8, len(p.inputs)*BatchRows)
-	p.space = make([]uint8, firstSlot+slots*BatchRows)
-	for i := range firstResult {
-		p.space[i] = uint8(i / kernel.ChoiceRows)
 	}
 	return p
 }
 
+func newRowsInput(input int, thresholds []uint64, values []float64) rowsInput {
+	in := rowsInput{input: input, keys: make([]uint64, 1<<bits.Len(uint(len(thresholds))))}
+	for k := range in.keys {
+		in.keys[k] = math.MaxUint64
+	}
+	copy(in.keys, thresholds)
+	if len(in.keys) <= fewKeys {
+		in.few = new([fewKeys]uint64)
+		copy(in.few[:], in.keys)
+	}
+	for _, value := range values {
+		in.values = append(in.values, in.rank(value))
+	}
+	return in
+}
+
+// NewSpace returns memory for evaluations.
+func (p *Rows) NewSpace() *Space {
+	s := &Space{ranks: make([]uint16, len(p.inputs)*BatchRows), codes: make([]uint8, len(p.inputs)*BatchRows),
+		space: make([]uint8, firstSlot+p.slots*BatchRows)}
+	for i := range firstResult {
+		s.space[i] = uint8(i / kernel.ChoiceRows)
+	}
+	return s
+}
+
+// OrderKey returns a whole number that orders floats. NaN has that of some number above or below all.
+func OrderKey(x float64) uint64 {
+	b := math.Float64bits(x + 0) // -0 + 0 is 0
+	return b ^ (uint64(int64(b)>>63) | 1<<63)
+}
+
 // rank returns the number of thresholds below a value. It searches without branches.
-func (in *batchInput) rank(value float64) uint16 {
-	key, i := orderKey(value), 0
+func (in *rowsInput) rank(value float64) uint16 {
+	key, i := OrderKey(value), 0
 	for step := len(in.keys) / 2; step > 0; step /= 2 {
 		_, below := bits.Sub64(in.keys[i+step-1], key, 0)
 		i += step & -int(below)
@@ -129,12 +151,12 @@ func (in *batchInput) rank(value float64) uint16 {
 const fewKeys = 1024
 
 // rankAll writes the ranks of values.
-func (in *batchInput) rankAll(values []float64, ranks []uint16) {
+func (in *rowsInput) rankAll(values []float64, ranks []uint16) {
 	done := 0
 	if in.few != nil {
 		for ; done+4 <= len(values); done += 4 {
 			x, to := values[done:][:4], ranks[done:][:4]
-			x0, x1, x2, x3 := orderKey(x[0]), orderKey(x[1]), orderKey(x[2]), orderKey(x[3])
+			x0, x1, x2, x3 := OrderKey(x[0]), OrderKey(x[1]), OrderKey(x[2]), OrderKey(x[3])
 			var i0, i1, i2, i3 uint64
 			for step := uint64(len(in.keys)) / 2; step > 0; step /= 2 {
 				_, below0 := bits.Sub64(in.few[(i0+step-1)%fewKeys], x0, 0)
@@ -196,13 +218,13 @@ func newTreeGroup(trees []Tree, thresholds [][]uint64) (g treeGroup, n int) {
 
 // placeOf returns the position of a node's threshold among those of its input.
 func placeOf(n *treeNode, thresholds []uint64) int {
-	place, _ := slices.BinarySearch(thresholds, orderKey(n.at))
+	place, _ := slices.BinarySearch(thresholds, OrderKey(n.at))
 	return place
 }
 
-// program compiles a tree: the nodes in the order of their numbers backwards, so that both sides come before a node.
-func (g *treeGroup) program(tree *Tree, thresholds [][]uint64, w []float64, slots *int) batchTree {
-	t := batchTree{terms: new([mostLeaves]float64)}
+// compile compiles a tree: the nodes in the order of their numbers backwards, so that both sides come before a node.
+func (g *treeGroup) compile(tree *Tree, thresholds [][]uint64, w []float64, slots *int) program {
+	t := program{terms: new([mostLeaves]float64)}
 	type operand struct {
 		at, step int32
 	}
@@ -211,7 +233,9 @@ func (g *treeGroup) program(tree *Tree, thresholds [][]uint64, w []float64, slot
 	for k := len(tree.nodes) - 1; k >= 0; k-- {
 		n := &tree.nodes[k]
 		if n.input < 0 {
-			t.terms[n.next] = float64(float64(float32(1)) * w[n.next])
+			if w != nil {
+				t.terms[n.next] = float64(float64(float32(1)) * w[n.next])
+			}
 			stack = append(stack, operand{at: n.next * kernel.ChoiceRows})
 			continue
 		}
@@ -238,17 +262,18 @@ func (g *treeGroup) program(tree *Tree, thresholds [][]uint64, w []float64, slot
 	return t
 }
 
-func (p *batchTrees) addTerms(b *Batch, z []float64) bool {
-	n := len(z)
+// evaluate calls do with the programs of up to treesAtOnce trees after they ran on n rows from a first one, n at most
+// BatchRows. numbers and codes have the values of rows by input of the map; a code below 0 is an unknown category.
+func (p *Rows) evaluate(numbers [][]float64, codes [][]int32, first, n int, s *Space, do func(trees []program)) {
 	for i := range p.inputs {
 		in := &p.inputs[i]
-		ranks := p.ranks[i*BatchRows:][:n]
+		ranks := s.ranks[i*BatchRows:][:n]
 		if in.values == nil {
-			in.rankAll(b.numbers[in.input][:n], ranks)
+			in.rankAll(numbers[in.input][first:first+n], ranks)
 			continue
 		}
-		for row, code := range b.codes[in.input][:n] {
-			if code == codeUnknown {
+		for row, code := range codes[in.input][first : first+n] {
+			if code < 0 {
 				code = int32(len(in.values) - 1)
 			}
 			ranks[row] = in.values[code]
@@ -257,24 +282,48 @@ func (p *batchTrees) addTerms(b *Batch, z []float64) bool {
 	for g := range p.groups {
 		group := &p.groups[g]
 		for i, table := range group.codes {
-			codes := p.codes[i*BatchRows:][:n]
-			for row, rank := range p.ranks[i*BatchRows:][:n] {
+			codes := s.codes[i*BatchRows:][:n]
+			for row, rank := range s.ranks[i*BatchRows:][:n] {
 				codes[row] = table[rank]
 			}
 		}
 		for trees := group.trees; len(trees) > 0; trees = trees[min(treesAtOnce, len(trees)):] {
-			p.addTrees(trees[:min(treesAtOnce, len(trees))], z)
+			some := trees[:min(treesAtOnce, len(trees))]
+			for i := range some {
+				kernel.Choose(some[i].choices, s.codes, s.space, n)
+			}
+			do(some)
 		}
 	}
-	return true
 }
 
-// addTrees adds the terms of up to treesAtOnce trees in their order.
-func (p *batchTrees) addTrees(trees []batchTree, z []float64) {
-	for i := range trees {
-		kernel.Choose(trees[i].choices, p.codes, p.space, len(z))
-	}
-	leaves := func(i int) []uint8 { return p.space[trees[i].result:][:len(z)] }
+// AddTerms adds the weights of the leaves of rows to z, tree by tree. Values must not be missing.
+func (p *Rows) AddTerms(numbers [][]float64, codes [][]int32, z []float64, s *Space) {
+	p.evaluate(numbers, codes, 0, len(z), s, func(trees []program) { addTerms(trees, z, s) })
+}
+
+// noLeaves are the numbers of the leaves of rows in a tree of one leaf.
+var noLeaves [BatchRows]uint8
+
+// Leaves calls visit with the numbers of the leaves of n rows from a first one in each tree, in their order; n is at most
+// BatchRows. The leaf of a row with a missing value is any.
+func (p *Rows) Leaves(numbers [][]float64, first, n int, s *Space, visit func(tree int, leaves []uint8)) {
+	tree := 0
+	p.evaluate(numbers, nil, first, n, s, func(trees []program) {
+		for i := range trees {
+			if trees[i].step == 0 {
+				visit(tree, noLeaves[:n])
+			} else {
+				visit(tree, s.space[trees[i].result:][:n])
+			}
+			tree++
+		}
+	})
+}
+
+// addTerms adds the terms of up to treesAtOnce trees in their order.
+func addTerms(trees []program, z []float64, s *Space) {
+	leaves := func(i int) []uint8 { return s.space[trees[i].result:][:len(z)] }
 	if len(trees) == treesAtOnce && trees[0].step&trees[1].step&trees[2].step&trees[3].step != 0 {
 		first, second, third, fourth := leaves(0), leaves(1), leaves(2), leaves(3)
 		a, b, c, d := trees[0].terms, trees[1].terms, trees[2].terms, trees[3].terms

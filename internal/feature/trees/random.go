@@ -1,4 +1,4 @@
-package feature
+package trees
 
 import (
 	"context"
@@ -12,20 +12,18 @@ import (
 
 // Sizes of the random trees.
 const (
-	defaultTrees  = 60
-	defaultLeaves = 160
-	leafRows      = 5 // fewest rows of a leaf; chosen by hand, as the next
-	rounds        = 5 // most rounds of draws in a node until a split divides it
+	MinLeafRows = 5 // fewest rows of a leaf of a random tree; chosen by hand, as the next
+	drawRounds  = 5 // most rounds of draws in a node until a split divides it
 
-	// growRows is the number of rows that grow a random or a boosted tree, at most: several hundred for each leaf. On
+	// GrowRows is the number of rows that grow a random or a boosted tree, at most: several hundred for each leaf. On
 	// 980,000 rows of detectors random trees take a fifth of the time, and find as many positives.
-	growRows = 1 << 17
+	GrowRows = 1 << 17
 )
 
 // forest is the training rows, column by column, and the settings of the trees.
 type forest struct {
 	ctx      context.Context
-	columns  []ranked // by input of the block
+	columns  []ranked // by column
 	positive []bool
 	weights  []float64  // nil: all 1
 	mass     [2]float64 // that a row of weight 1 stands for: a negative, a positive
@@ -33,46 +31,43 @@ type forest struct {
 	tries    int        // columns that a node tries
 }
 
-// leaves grows the trees on inputs (positions in Map.Inputs) with the values x. Every tree uses the same rows: all, or
-// a sample of very many.
+// Training is the rows that grow trees.
+type Training struct {
+	Columns  [][]float64 // by column and row; NaN is a missing value
+	Positive []bool
+	Weights  []float64 // nil: all 1
+}
+
+// Random returns random trees with more than one leaf, or the cause if ctx ends. Every tree uses the same rows: all, or a
+// sample of very many.
 //
 // A tree is an extremely randomised tree (Geurts, Ernst, Wehenkel 2006). A node draws columns, and for each a
 // threshold uniform between its smallest and largest value in the node, until sqrt(d) of them split it into
-// parts of at least leafRows rows. It takes the split that lowers the weighted Gini impurity most. The node
+// parts of at least MinLeafRows rows. It takes the split that lowers the weighted Gini impurity most. The node
 // with the largest gain is split next, until the tree has enough leaves or no node can be split. Missing
 // values go to the side with the larger gain, and a split of missing values from all others is tried as well.
 //
 // Tree i draws from PCG(seed, i) alone, so the trees do not depend on the number of threads.
-func (f *fitter) leaves(inputs []int, x [][]float64) (*LeavesBlock, error) {
-	positive, err := f.labels()
-	if err != nil {
-		return nil, err
-	}
-	rows, mass := rowsToGrow(positive)
-	g := forest{ctx: f.ctx, positive: taken(positive, rows), weights: taken(f.weights, rows), mass: mass, leaves: f.o.Leaves,
-		tries: int(math.Ceil(math.Sqrt(float64(len(inputs)))))}
-	g.columns = make([]ranked, len(x))
-	parallel.For(len(x), func(j int) {
-		if f.ctx.Err() == nil {
-			g.columns[j] = rankedOf(taken(x[j], rows))
+func (r *Training) Random(ctx context.Context, count, leaves int, seed uint64) ([]Tree, error) {
+	rows, mass := rowsToGrow(r.Positive)
+	g := forest{ctx: ctx, positive: taken(r.Positive, rows), weights: taken(r.Weights, rows), mass: mass, leaves: leaves,
+		tries: int(math.Ceil(math.Sqrt(float64(len(r.Columns)))))}
+	g.columns = make([]ranked, len(r.Columns))
+	parallel.For(len(r.Columns), func(j int) {
+		if ctx.Err() == nil {
+			g.columns[j] = rankedOf(taken(r.Columns[j], rows))
 		}
 	})
-	trees := make([]Tree, f.o.Trees)
+	trees := make([]Tree, count)
 	parallel.For(len(trees), func(i int) {
-		if f.ctx.Err() == nil {
-			trees[i] = g.grow(rand.NewPCG(f.o.Seed, uint64(i)))
+		if ctx.Err() == nil {
+			trees[i] = g.grow(rand.NewPCG(seed, uint64(i)))
 		}
 	})
-	if f.ctx.Err() != nil {
-		return nil, context.Cause(f.ctx)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
 	}
-	b := &LeavesBlock{Inputs: inputs}
-	for _, t := range trees {
-		if len(t.Ask) > 1 {
-			b.Trees = append(b.Trees, t)
-		}
-	}
-	return b, nil
+	return slices.DeleteFunc(trees, func(t Tree) bool { return len(t.Ask) == 1 }), nil
 }
 
 // sampleToGrow returns the numbers of negatives and positives, and how many of each grow a tree: all, or of very many
@@ -81,24 +76,24 @@ func sampleToGrow(positive []bool) (total, kept [2]int) {
 	for _, p := range positive {
 		total[indicator(p)]++
 	}
-	if len(positive) <= growRows {
+	if len(positive) <= GrowRows {
 		return total, total
 	}
-	kept[1] = min(total[1], max(growRows/2, growRows-total[0]))
-	kept[0] = growRows - kept[1]
+	kept[1] = min(total[1], max(GrowRows/2, GrowRows-total[0]))
+	kept[0] = GrowRows - kept[1]
 	return total, kept
 }
 
-// sharesToGrow returns the parts of the negatives and of the positives that grow a boosted tree.
-func sharesToGrow(positive []bool) (share [2]float64) {
+// fractionsToGrow returns the fractions of the negatives and of the positives that grow a boosted tree.
+func fractionsToGrow(positive []bool) (fraction [2]float64) {
 	total, kept := sampleToGrow(positive)
-	for c := range share {
-		share[c] = 1
+	for c := range fraction {
+		fraction[c] = 1
 		if kept[c] < total[c] {
-			share[c] = float64(kept[c]) / float64(total[c])
+			fraction[c] = float64(kept[c]) / float64(total[c])
 		}
 	}
-	return share
+	return fraction
 }
 
 // rowsToGrow returns the rows that grow random trees, nil for all, and how many rows a negative and a positive stand
@@ -106,7 +101,7 @@ func sharesToGrow(positive []bool) (share [2]float64) {
 func rowsToGrow(positive []bool) (rows []int, mass [2]float64) {
 	n := len(positive)
 	mass = [2]float64{1, 1}
-	if n <= growRows {
+	if n <= GrowRows {
 		return nil, mass
 	}
 	total, kept := sampleToGrow(positive)
@@ -283,10 +278,10 @@ func (c counts) impurity() float64 {
 func (t *grower) bestSplit(rows []int32) split {
 	var best split
 	whole := t.loadNode(rows)
-	if whole.rows < 2*leafRows || whole.positive <= 0 || whole.positive >= whole.mass {
+	if whole.rows < 2*MinLeafRows || whole.positive <= 0 || whole.positive >= whole.mass {
 		return best
 	}
-	for round := 0; round < rounds && best.gain == 0; round++ {
+	for round := 0; round < drawRounds && best.gain == 0; round++ {
 		for drawn, found := 0, 0; drawn < len(t.order) && found < t.tries; drawn++ {
 			if t.drawSplit(rows, drawn, whole, &best) {
 				found++
@@ -323,7 +318,7 @@ func (t *grower) drawSplit(rows []int32, drawn int, whole counts, best *split) b
 
 func (t *grower) countRows(rows []int32) (c counts) {
 	for _, row := range rows {
-		c.add(t.positive[row], weightAt(t.weights, int(row)))
+		c.add(t.positive[row], WeightAt(t.weights, int(row)))
 	}
 	return c
 }
@@ -412,7 +407,7 @@ func (n *nodeRows) sides(last uint32, missing bool, whole counts) (left, right, 
 func (t *grower) trySplit(s split, some bool, whole counts, best *split) (valid bool) {
 	left, right, missing := t.node.sides(s.rank, some, whole)
 	consider := func(left, right counts, missingLeft bool) {
-		if left.rows < leafRows || right.rows < leafRows {
+		if left.rows < MinLeafRows || right.rows < MinLeafRows {
 			return
 		}
 		valid = true

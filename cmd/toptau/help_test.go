@@ -1,0 +1,35 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// The help of a verb with many flags has those that people need first on one screen, and names the rest.
+func TestHelpOfTrainFitsAScreen(t *testing.T) {
+	help := func(args ...string) string {
+		var out, stderr bytes.Buffer
+		if code := app().Run(context.Background(), args, strings.NewReader(""), &out, &stderr); code != 0 {
+			t.Fatalf("%q: exit code %d: %s", args, code, &stderr)
+		}
+		return out.String()
+	}
+	flag := regexp.MustCompile(`(?m)^ +(?:-\w, )?--([a-z-]+)`)
+	ofEveryVerb := len(flag.FindAllString(help("version", "--help"), -1))
+	short, all := help("train", "--help"), help("train", "--help-all")
+	if n := len(flag.FindAllString(short, -1)) - ofEveryVerb; n > 14 {
+		t.Errorf("%d flags on the first screen", n)
+	}
+	if !strings.Contains(short, "toptau train --help-all") || strings.Contains(short, "--monotone") {
+		t.Errorf("the short help:\n%s", short)
+	}
+	if n := len(flag.FindAllString(all, -1)) - ofEveryVerb; n > 57 {
+		t.Errorf("train has %d flags", n)
+	}
+	if !strings.Contains(all, "--monotone") || !strings.Contains(all, "\nSearch\n") {
+		t.Errorf("the whole help:\n%s", all)
+	}
+}

@@ -1,0 +1,83 @@
+package feature
+
+import (
+	"fmt"
+	"slices"
+
+	"toptau/diag"
+	"toptau/internal/feature/trees"
+	"toptau/internal/text"
+	"toptau/schema"
+)
+
+// FirstRounds returns the map with the first trees of a boosted encoding that Fit made. The curves of an additive
+// one stay whole.
+func (m *Map) FirstRounds(rounds int) (*Map, error) {
+	fewer := *m
+	if rounds >= len(m.boosting.Rounds) {
+		return m, nil
+	}
+	fewer.boosting = &Boosting{m.boosting.Intercept, m.boosting.Rounds[:rounds], m.boosting.curves}
+	if block := m.Blocks[0].(*LeavesBlock); !m.boosting.curves {
+		fewer.Blocks = blocks{&LeavesBlock{Inputs: block.Inputs, Codes: block.Codes, Trees: slices.Clone(block.Trees[:rounds])}}
+	}
+	return &fewer, fewer.prepare()
+}
+
+// shapes are the sizes by encoding: trees of one question add curves of single columns, trees of two questions
+// add functions of pairs. Chosen on half of the sets of docs/results/quality.md, which names them: the differences
+// between 16 and 31 leaves, rates of 0.05 and 0.1, and one or three boosters were no more than chance there.
+var shapes = map[Encode]trees.Shape{
+	EncodeAdditive: {Rounds: 300, Leaves: 2, Depth: 1, Rate: 0.1},
+	EncodePairs:    {Rounds: 300, Leaves: 4, Depth: 2, Rate: 0.1},
+	EncodeBoosted:  {Rounds: 300, Leaves: 16, Rate: 0.05},
+}
+
+// DefaultRounds returns the number of trees of a boosted encoding, at most.
+func DefaultRounds(e Encode) int { return shapes[e].Rounds }
+
+// grow grows random or boosted trees on the tree inputs of the columns.
+func (f *fitter) grow(b *columnBlocks) (*LeavesBlock, error) {
+	positive, err := f.labels()
+	if err != nil {
+		return nil, err
+	}
+	block := &LeavesBlock{Inputs: b.treeInputs}
+	rows := trees.Training{Columns: b.treeValues, Positive: positive, Weights: f.weights}
+	if !f.o.Encode.Boosted() {
+		block.Trees, err = rows.Random(f.ctx, f.o.Trees, f.o.Leaves, f.o.Seed)
+		return block, err
+	}
+	for i, k := range b.treeInputs {
+		if f.m.Inputs[k].Kind == schema.Categorical {
+			var c CategoryCodes
+			c, b.treeValues[i] = f.codes(k, positive)
+			block.Codes = append(block.Codes, c)
+		}
+	}
+	return block, f.boost(block, rows)
+}
+
+// boost grows the trees of a boosted encoding and keeps their sum in the map.
+func (f *fitter) boost(block *LeavesBlock, rows trees.Training) error {
+	size := shapes[f.o.Encode]
+	if f.o.Rounds > 0 {
+		size.Rounds = f.o.Rounds
+	}
+	signs, err := signsOf(f.t, f.o.Monotone, f.m, block.Inputs)
+	if err != nil {
+		return err
+	}
+	additive := f.o.Encode == EncodeAdditive
+	sum, err := rows.Boost(f.ctx, size, signs, additive, f.o.Seed)
+	switch {
+	case err != nil:
+		return err
+	case len(sum.Rounds) == 0:
+		return &diag.Error{Kind: diag.Data, Found: fmt.Sprintf("no split of the %s training rows for a tree", text.Count(len(f.rows))),
+			Expected: fmt.Sprintf("columns that tell the classes apart, with %d rows on either side", trees.MinBoostedRows)}
+	}
+	block.Trees = sum.Trees
+	f.m.boosting = &Boosting{Intercept: sum.Intercept, Rounds: sum.Rounds, curves: additive}
+	return nil
+}
