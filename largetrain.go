@@ -8,6 +8,7 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/large"
+	"toptau/internal/leakage"
 	"toptau/internal/text"
 	"toptau/internal/tune"
 	"toptau/result"
@@ -76,7 +77,7 @@ func trainLarge(ctx context.Context, d *Data, rows large.Rows, goal Goal, o Trai
 	if r.Size, err = searched.modelSize(trained.Model); err != nil {
 		return nil, err
 	}
-	leaks := tune.Leaks(searched.table)
+	leaks := leakage.Find(searched.table)
 	r.Warnings = slices.Concat(leakWarnings(leaks), d.warnings(), sampleWarnings(found, r), r.Warnings)
 	r.Summary = trainSummary(found.Found, o, &searched, trained.Model, leaks, len(r.Warnings))
 	r.SecondsRead = d.seconds

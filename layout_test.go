@@ -60,6 +60,7 @@ var order = []string{
 	"toptau/internal/export/golang",
 	"toptau/internal/export/card",
 	"toptau/internal/monitor",
+	"toptau/internal/leakage",
 	"toptau/internal/tune",
 	"toptau/internal/large",
 	"toptau/internal/plot",

@@ -11,6 +11,7 @@ import (
 	"toptau/calibrate"
 	"toptau/diag"
 	"toptau/internal/feature"
+	"toptau/internal/leakage"
 	"toptau/internal/monitor"
 	"toptau/internal/table"
 	"toptau/internal/tune"
@@ -190,7 +191,7 @@ func Train(ctx context.Context, d *Data, goal Goal, o TrainOptions) (*Trained, e
 	if r.Size, err = d.modelSize(trained.Model); err != nil {
 		return nil, err
 	}
-	leaks := tune.Leaks(d.table)
+	leaks := leakage.Find(d.table)
 	r.Warnings = slices.Concat(leakWarnings(leaks), d.warnings(), found.Warnings, r.Warnings)
 	r.Summary = trainSummary(found, o, d, trained.Model, leaks, len(r.Warnings))
 	r.SecondsRead = seconds
