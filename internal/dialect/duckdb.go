@@ -57,6 +57,6 @@ func DuckDB() *Dialect {
 		return "SELECT * REPLACE (" + strings.Join(list, ", ") + ") FROM (" + statement + "\n)"
 	}
 	d.PlanColumn = 1
-	d.MostKeys = 100_000
+	d.MaxKeys = 100_000
 	return d
 }

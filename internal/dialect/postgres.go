@@ -65,7 +65,7 @@ func Postgres() *Dialect {
 		return standardKind(databaseType)
 	}
 	d.Derive = derivePostgres
-	d.MostKeys = 100_000
+	d.MaxKeys = 100_000
 	return d
 }
 

@@ -47,6 +47,6 @@ func Trino() *Dialect {
 		// Each catalogue has an information_schema of its own.
 		return strings.Replace(standardColumns(d, lower), "FROM ", "FROM "+d.Quote(lower[len(lower)-3])+".", 1)
 	}
-	d.MostKeys = 2_000 // 5,000 take ten seconds to plan
+	d.MaxKeys = 2_000 // 5,000 take ten seconds to plan
 	return d
 }

@@ -36,14 +36,14 @@ const (
 	double
 )
 
-// mostPower is the largest power of ten tried. All up to it are exact in float64.
-const mostPower = 1e15
+// maxPower is the largest power of ten tried. All up to it are exact in float64.
+const maxPower = 1e15
 
 // NewNumbers packs at most SegmentRows values. A missing value is NaN, all others are finite.
 func NewNumbers(values []float64) Segment {
 	var space [SegmentRows]int32
 	whole := space[:len(values)]
-	for power := 1.0; power <= mostPower; power *= 10 {
+	for power := 1.0; power <= maxPower; power *= 10 {
 		if largest, ok := kernel.WholeNumbers(values, power, whole); ok {
 			return newWholes(whole, power, largest)
 		}

@@ -98,7 +98,7 @@ func TestWidestTable(t *testing.T) {
 }
 
 // Both ways to read refuse the same category in the same line.
-func TestMostCategories(t *testing.T) {
+func TestMaxCategories(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("s,y\n")
 	for i := range maxCategories + 2 {

@@ -202,8 +202,8 @@ type rowView struct {
 	Reasons string `json:"reasons"`
 }
 
-// mostListed is the number of rows of one answer. Chosen by hand: two screens.
-const mostListed = 50
+// maxListed is the number of rows of one answer. Chosen by hand: two screens.
+const maxListed = 50
 
 // rows answers with a part of the list.
 func (s *Server) rows(r *http.Request) (any, error) {
@@ -215,7 +215,7 @@ func (s *Server) rows(r *http.Request) (any, error) {
 	if err := read(r, &q); err != nil {
 		return nil, err
 	}
-	list, more, err := s.options.Explorer.Ranked(q.Class, q.From, mostListed)
+	list, more, err := s.options.Explorer.Ranked(q.Class, q.From, maxListed)
 	if err != nil {
 		return nil, err
 	}
