@@ -19,7 +19,7 @@ import (
 // Format describes how to read a file. The zero value detects everything except the label. See schema.Format.
 type Format = schema.Format
 
-// Data is a labelled table in memory, or in a packed file.
+// Data is labelled rows in memory, in a packed file or in a database.
 type Data struct {
 	frame   *table.Frame
 	table   *table.Table // the head of frame; of a packed file with the columns that a verb loads
@@ -28,7 +28,7 @@ type Data struct {
 
 	origin string // of rows in a database: the table, its condition and a checksum
 
-	rows large.Rows // rows that are not in the table, which is a sample of them; nil: the table has all rows
+	database large.Rows // rows that are not in the table, which is a sample of them; nil: the table has all rows
 
 	whole     *Data // the data that the rows were selected from, or nil
 	wholeRows []int // the 0-based rows of whole that were selected
