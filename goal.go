@@ -24,3 +24,11 @@ func Alerts(count, of int64) Goal { return metric.CountGoal(metric.GoalAlerts, c
 
 // AbsoluteTop returns the goal of finding as many positives as possible above every negative.
 func AbsoluteTop() Goal { return Goal{Kind: metric.GoalAbsoluteTop} }
+
+// MinPrecision returns the goal of finding as many positives as possible while at least this fraction of the alerts is
+// real. Threshold supports it. The rate is written as in MaxFPR. Goal.Recall may add a lowest recall.
+func MinPrecision(rate string) Goal { return metric.RateGoal(metric.GoalMinPrecision, rate) }
+
+// MinRecall returns the goal of as few alerts as possible while at least this fraction of the positives is found.
+// Threshold supports it. The rate is written as in MaxFPR.
+func MinRecall(rate string) Goal { return metric.RateGoal(metric.GoalMinRecall, rate) }

@@ -33,6 +33,8 @@ func TestWhatNeedsRowsInMemory(t *testing.T) {
 		"gate":                   {data: rows, evaluate: EvaluateOptions{Gate: true}},
 		"against":                {data: rows, evaluate: EvaluateOptions{Against: "old"}},
 		"segment":                {data: rows, entries: []Entry{{Model: m}}, threshold: ThresholdOptions{Segments: true}},
+		"min-precision":          {data: rows, goal: MinPrecision("90%")},
+		"min-recall":             {data: rows, goal: MinRecall("90%")},
 		"report":                 {verb: "report", data: rows},
 		"an exploration":         {verb: "ui", data: rows},
 		"a comparison":           {data: rows, entries: []Entry{{Model: m}, {Model: m}}},

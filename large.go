@@ -161,10 +161,10 @@ func (d *Data) kindOfMatrix(m *feature.Map, s matrix.Storage, most int64) kind {
 }
 
 // startRows are the rows of each class of a sample whose solution starts the solve on all rows: as many of the larger
-// class, and at least startLeast of the smaller one, if it has them. They are those of the solver for data in memory.
+// class, and at least startMin of the smaller one, if it has them. They are those of the solver for data in memory.
 const (
-	startRows  = 100_000
-	startLeast = 4000
+	startRows = 100_000
+	startMin  = 4000
 )
 
 // startSample returns a sample, encoded. Of a packed file it has the rows that the solver takes in memory, so that both have the same
@@ -180,7 +180,7 @@ func (d *Data) startSample(ctx context.Context, m *feature.Map, s matrix.Storage
 	stride := max(1, d.Len()/startRows)
 	var strides, seen [2]int
 	for class, n := range [2]int{d.Len() - d.Positives(), d.Positives()} {
-		strides[class] = max(1, min(stride, n/startLeast))
+		strides[class] = max(1, min(stride, n/startMin))
 	}
 	var rows []int
 	for row, class := range d.table.Label {
