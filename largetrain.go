@@ -50,7 +50,7 @@ func trainLarge(ctx context.Context, d *Data, rows large.Rows, goal Goal, o Trai
 	if err != nil {
 		return nil, err
 	}
-	if options.ClassWeight, err = o.ClassWeight.of(d); err != nil {
+	if options.ClassWeight, err = weightOfPositives(o.ClassWeight, d); err != nil {
 		return nil, err
 	}
 	found, err := large.Train(ctx, rows, large.Options{Search: options, Rows: o.SampleRows})

@@ -62,6 +62,7 @@ var order = []string{
 	"toptau/internal/monitor",
 	"toptau/internal/tune",
 	"toptau/internal/large",
+	"toptau/internal/inspect",
 	"toptau/internal/plot",
 	"toptau/internal/report",
 	"toptau",
