@@ -60,7 +60,7 @@ type tabled struct {
 // moved returns rows elsewhere, and the certificate about them: with keys instead of numbers.
 func moved(t testing.TB, d *Data, c *model.Certificate) (*Data, *model.Certificate) {
 	t.Helper()
-	there, err := LargeData(t.Context(), elsewhere{tabled{d.stored(), d}})
+	there, err := dataOf(t.Context(), elsewhere{tabled{d.rows(), d}})
 	if err != nil {
 		t.Fatal(err)
 	}

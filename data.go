@@ -28,7 +28,7 @@ type Data struct {
 
 	origin string // of rows in a database: the table, its condition and a checksum
 
-	rows large.Rows // rows that are not in the table, which is a sample of them; nil: the table has all rows
+	database large.Rows // rows that are not in the table, which is a sample of them; nil: the table has all rows
 
 	whole     *Data // the data that the rows were selected from, or nil
 	wholeRows []int // the 0-based rows of whole that were selected

@@ -1,6 +1,7 @@
 package toptau
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -9,7 +10,6 @@ import (
 	"toptau/internal/certified"
 	"toptau/internal/feature"
 	"toptau/internal/matrix"
-	"toptau/internal/objective"
 	"toptau/internal/text"
 	"toptau/internal/tune"
 	"toptau/method"
@@ -56,13 +56,7 @@ func Diagnose(ctx context.Context, d *Data, o DiagnoseOptions) (*result.Diagnosi
 	leaks := tune.Leaks(encoded.rows) // before packMatrix may free the columns
 	g := &diagnosing{ctx: ctx, options: o, Diagnosis: result.Diagnosis{Counts: result.Counts{Rows: d.Len(), Positives: d.Positives()},
 		Negatives: d.info.Negatives, Features: features.Cols(), Advice: []string{}}}
-	if d.fitsMemory(features, matrix.Float32, o.Memory) {
-		x, err := d.packMatrix(ctx, features, matrix.Float32, o.ReleaseData)
-		if err != nil {
-			return nil, err
-		}
-		g.inMemory(x)
-	} else if err := g.inPasses(d, features); err != nil {
+	if g.rows, err = d.encoded(ctx, features, matrix.Float32, o.Memory, o.ReleaseData); err != nil {
 		return nil, err
 	}
 	g.Warnings = append(append(leakWarnings(leaks), d.warnings()...), encoded.warnings...)
@@ -87,58 +81,8 @@ func Diagnose(ctx context.Context, d *Data, o DiagnoseOptions) (*result.Diagnosi
 type diagnosing struct {
 	ctx     context.Context
 	options DiagnoseOptions
-	// isZeroOptimal and solve do what package certified does. The first returns why a problem cannot be examined.
-	isZeroOptimal func(p method.Problem) (z certified.Zero, why string, err error)
-	solve         func(p method.Problem, o certified.Options) (certified.Result, error)
+	rows    encodedRows
 	result.Diagnosis
-}
-
-// inMemory examines the rows of a matrix.
-func (g *diagnosing) inMemory(x *matrix.Matrix) {
-	g.isZeroOptimal = func(p method.Problem) (z certified.Zero, why string, err error) {
-		f, err := objective.New(p, x)
-		if err != nil {
-			return z, err.Error(), nil
-		}
-		z, err = certified.IsZeroOptimal(g.ctx, f, certified.Options{})
-		return z, "", err
-	}
-	g.solve = func(p method.Problem, o certified.Options) (certified.Result, error) {
-		f, err := objective.New(p, x)
-		if err != nil {
-			return certified.Result{}, err
-		}
-		return certified.Solve(g.ctx, f, o)
-	}
-}
-
-// inPasses examines rows that do not fit into memory.
-func (g *diagnosing) inPasses(d *Data, features *feature.Map) error {
-	sample, err := d.startSample(g.ctx, features, matrix.Float32)
-	if err != nil {
-		return d.inFile(err)
-	}
-	g.isZeroOptimal = func(p method.Problem) (z certified.Zero, why string, err error) {
-		source, err := d.source(g.ctx, features, matrix.Float32, p.Definition().Population)
-		if err != nil {
-			return z, "", err
-		}
-		if _, err := p.Rule().Bind(source.Shape().Population); err != nil {
-			return z, err.Error(), nil
-		}
-		z, err = certified.IsZeroOptimalSource(g.ctx, source, p, sample, certified.Options{})
-		return z, "", d.inFile(err)
-	}
-	g.solve = func(p method.Problem, o certified.Options) (certified.Result, error) {
-		source, err := d.source(g.ctx, features, matrix.Float32, p.Definition().Population)
-		if err != nil {
-			return certified.Result{}, err
-		}
-		o.Sample = sample
-		r, err := certified.SolveSource(g.ctx, source, p, o)
-		return r, d.inFile(err)
-	}
-	return nil
 }
 
 // exampleK and exampleLambda are the hyperparameters of the examined problems. Whether w = 0 is optimal does
@@ -193,13 +137,17 @@ func (g *diagnosing) judgeMethod(p method.Problem) (result.MethodVerdict, error)
 		v.Evidence = "not convex, so no certificate exists"
 		return v, nil
 	}
-	z, why, err := g.isZeroOptimal(p)
+	s, why, err := g.rows.problem(g.ctx, p)
 	if err != nil {
 		return v, err
 	}
-	if why != "" {
-		v.Evidence = why
+	if why != nil {
+		v.Evidence = why.Error()
 		return v, nil
+	}
+	z, err := s.isZeroOptimal(g.ctx)
+	if err != nil {
+		return v, err
 	}
 	if z.Cancelled {
 		return v, g.ctx.Err()
@@ -261,7 +209,11 @@ const (
 // judgeSeparability solves TopPush without regularisation: its optimum is 0 if every positive can be above
 // every negative.
 func (g *diagnosing) judgeSeparability() error {
-	res, err := g.solve(method.Problem{Method: method.TopPush}, certified.Options{Gap: separabilityGap, MaxPasses: separabilityPasses})
+	s, why, err := g.rows.problem(g.ctx, method.Problem{Method: method.TopPush})
+	if err = cmp.Or(err, why); err != nil {
+		return err
+	}
+	res, err := s.solve(g.ctx, certified.Options{Gap: separabilityGap, MaxPasses: separabilityPasses}, false)
 	if err != nil {
 		return err
 	}

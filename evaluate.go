@@ -9,6 +9,7 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/feature"
+	"toptau/internal/large"
 	"toptau/internal/report"
 	"toptau/internal/table"
 	"toptau/internal/text"
@@ -61,7 +62,7 @@ type Evaluation struct {
 	units    *units
 	date     string    // shown in the report
 	amounts  []float64 // with Value: of each positive unit
-	large    bool      // the rows do not fit into memory, and were counted
+	where    kind      // rows that are not in memory were counted
 }
 
 // ranking is a measured entry.
@@ -83,10 +84,10 @@ func Evaluate(ctx context.Context, d *Data, entries []Entry, o EvaluateOptions) 
 	if err := checkEntries(entries); err != nil {
 		return nil, err
 	}
-	if rows := d.elsewhere(measuredBytes, o.Memory); rows != nil {
-		return evaluateLarge(ctx, d, rows, entries, o)
+	e := &Evaluation{data: d, date: o.ReportDate, where: d.kind(measuredBytes, o.Memory)}
+	if err := (use{verb: "evaluate", data: d, entries: entries, evaluate: o}).check(e.where); err != nil {
+		return nil, err
 	}
-	e := &Evaluation{data: d, date: o.ReportDate}
 	if err := e.setUnits(entries, o); err != nil {
 		return nil, err
 	}
@@ -95,7 +96,7 @@ func Evaluate(ctx context.Context, d *Data, entries []Entry, o EvaluateOptions) 
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if err := e.addEntry(&entries[i], o, len(entries) > 1); err != nil {
+		if err := e.addEntry(ctx, &entries[i], o, len(entries) > 1); err != nil {
 			return nil, err
 		}
 	}
@@ -130,6 +131,9 @@ func Evaluate(ctx context.Context, d *Data, entries []Entry, o EvaluateOptions) 
 
 // setUnits prepares what is counted: rows or entities, and their amounts.
 func (e *Evaluation) setUnits(entries []Entry, o EvaluateOptions) error {
+	if e.where != memoryRows {
+		return nil // rows are counted by their scores
+	}
 	entity := o.Entity
 	if m := entries[0].Model; m != nil && entity == "" {
 		point, _ := m.Point("")
@@ -171,26 +175,18 @@ func checkEntries(entries []Entry) error {
 }
 
 // addEntry measures an entry and adds it. With several entries, warnings begin with its name.
-func (e *Evaluation) addEntry(entry *Entry, o EvaluateOptions, several bool) error {
-	d := e.data
+func (e *Evaluation) addEntry(ctx context.Context, entry *Entry, o EvaluateOptions, several bool) error {
+	k := &ranking{Entry: entry, data: e.data}
 	if entry.Model != nil {
-		d = d.arranged(entry.Model)
+		k.data = e.data.arranged(entry.Model)
 	}
-	s, err := entry.scoresOf(d)
+	r := result.Entry{Name: entry.Name, Kind: result.ScoresEntry, Measured: result.Measured{Points: []result.Decisions{}, Curves: []result.Curve{}}}
+	counts, err := e.rankRows(ctx, k, &r, o)
 	if err != nil {
 		return err
 	}
-	k := &ranking{Entry: entry, data: d, z: s.values, scores: e.units.byClass(s.values)}
-	if k.rank, err = metric.Rank(k.scores); err != nil {
-		return err
-	}
 	auc := k.rank.AUC()
-	r := result.Entry{Name: entry.Name, Kind: result.ScoresEntry, Joined: s.joined, Measured: result.Measured{AUC: auc.Half,
-		AUCAgainst: auc.Against, Distinct: k.rank.Groups(), Points: []result.Decisions{}, Curves: []result.Curve{}}}
-	if k.rank.PositiveMass() > 0 {
-		average := k.rank.AveragePrecision()
-		r.AveragePrecision = &average
-	}
+	r.AUC, r.AUCAgainst, r.Distinct = auc.Half, auc.Against, k.rank.Groups()
 	if err := e.measureCriteria(&r.Measured, k, o); err != nil {
 		return err
 	}
@@ -199,8 +195,8 @@ func (e *Evaluation) addEntry(entry *Entry, o EvaluateOptions, several bool) err
 	}
 	if m := entry.Model; m != nil {
 		r.Kind, r.Setting, r.Features = result.ModelEntry, membersText(m), m.Features(feature.Key{}).Cols()
-		counted := countValues(&r.Measured, m, s.counts)
-		if p := m.Probability(); p != nil {
+		counted := countValues(&r.Measured, m, counts)
+		if p := m.Probability(); p != nil && k.z != nil {
 			addProbabilities(&r.Measured, p, e.data.table, k.z)
 		}
 		warnings, err := e.measureModel(k, &r.Measured, o)
@@ -214,8 +210,10 @@ func (e *Evaluation) addEntry(entry *Entry, o EvaluateOptions, several bool) err
 			e.Warnings = append(e.Warnings, w)
 		}
 	}
-	if err := e.addBreakdowns(k, &r.Measured, o); err != nil {
-		return err
+	if e.where == memoryRows {
+		if err := e.addBreakdowns(k, &r.Measured, o); err != nil {
+			return err
+		}
 	}
 	if from := entry.origin; from != nil {
 		r.Kind, r.Encoding, r.Estimate = from.kind, from.task.Features, &from.estimate
@@ -224,8 +222,45 @@ func (e *Evaluation) addEntry(entry *Entry, o EvaluateOptions, several bool) err
 	return nil
 }
 
-// countValues adds the counts of missing and unknown values, and returns a warning about unknown ones.
+// rankRows ranks the rows of an entry by their scores or, if the rows are not in memory, by counts of their scores. It returns the counts
+// of missing and unknown values, nil if they are not known.
+func (e *Evaluation) rankRows(ctx context.Context, k *ranking, r *result.Entry, o EvaluateOptions) (*feature.Counts, error) {
+	if e.where == memoryRows {
+		s, err := k.scoresOf(k.data)
+		if err != nil {
+			return nil, err
+		}
+		k.z, k.scores, r.Joined = s.values, e.units.byClass(s.values), s.joined
+		if k.rank, err = metric.Rank(k.scores); err == nil && k.rank.PositiveMass() > 0 {
+			average := k.rank.AveragePrecision()
+			r.AveragePrecision = &average
+		}
+		return s.counts, err
+	}
+	_, criteria, err := criteriaFor(k.Model, o.Goal)
+	if err != nil {
+		return nil, err
+	}
+	var at []float64
+	for _, p := range k.Model.Points() {
+		at = append(at, p.Threshold)
+	}
+	measured, err := large.Measure(ctx, k.data.rows(), large.All(), k.Model, criteria, at)
+	if err != nil {
+		return nil, e.data.inFile(err)
+	}
+	k.rank = measured.Ranking
+	auc := k.rank.AUC()
+	within := auc.Half - auc.Against
+	r.AUCWithin = &within
+	return measured.Values, nil
+}
+
+// countValues adds the counts of missing and unknown values (nil: they are not known), and returns a warning about unknown ones.
 func countValues(r *result.Measured, m *Model, c *feature.Counts) []diag.Warning {
+	if c == nil {
+		return nil
+	}
 	missing, unknown := sumOf(c.Missing), sumOf(c.Unknown)+c.UnknownIndices
 	r.Missing, r.Unknown = &missing, &unknown
 	if unknown == 0 {
@@ -247,33 +282,71 @@ func (e *Evaluation) measureModel(k *ranking, r *result.Measured, o EvaluateOpti
 	}
 	points := k.Model.Points()
 	for i := range points {
-		p := &points[i]
-		alarms := e.units.alarms(alarmsAt(p, d, k.z))
-		c, err := e.units.decisions(alarms, o.Confidence)
+		decided, list, err := e.measurePoint(k, &points[i], o)
 		if err != nil {
 			return nil, err
-		}
-		c.Threshold = p.Threshold
-		if i == 0 {
-			k.alarms = alarms
-		}
-		watch := newShiftWatch(p, true)
-		for row, z := range k.z {
-			watch.addRow(d.table, row, z)
-		}
-		shift, list := watch.reports(k.Model.Training())
-		decided := result.Decisions{Name: p.Name, Goal: p.Goal, Decisions: c, Shift: shift}
-		if e.amounts != nil {
-			value, err := metric.FoundValue(e.amounts, e.positivesOf(alarms), o.bootstrap())
-			if err != nil {
-				return nil, err
-			}
-			decided.Value = &value
 		}
 		r.Points = append(r.Points, decided)
 		warnings = append(warnings, list...)
 	}
+	if e.where != memoryRows {
+		warnings = append(warnings, notMeasured(k.Model, d, r)...)
+	}
 	return warnings, nil
+}
+
+// measurePoint counts the decisions of an operating point. The first one decides for breakdowns and examples.
+func (e *Evaluation) measurePoint(k *ranking, p *model.Point, o EvaluateOptions) (result.Decisions, []diag.Warning, error) {
+	decided := result.Decisions{Name: p.Name, Goal: p.Goal, Shift: []result.Shift{}}
+	var err error
+	if e.where != memoryRows {
+		decided.Decisions, err = k.rank.At(p.Threshold, o.Confidence)
+		return decided, nil, err
+	}
+	alarms := e.units.alarms(alarmsAt(p, k.data, k.z))
+	if k.alarms == nil {
+		k.alarms = alarms
+	}
+	if decided.Decisions, err = e.units.decisions(alarms, o.Confidence); err != nil {
+		return decided, nil, err
+	}
+	decided.Decisions.Threshold = p.Threshold
+	watch := newShiftWatch(p, true)
+	for row, z := range k.z {
+		watch.addRow(k.data.table, row, z)
+	}
+	var warnings []diag.Warning
+	decided.Shift, warnings = watch.reports(k.Model.Training())
+	if e.amounts != nil {
+		value, err := metric.FoundValue(e.amounts, e.positivesOf(alarms), o.bootstrap())
+		if err != nil {
+			return decided, nil, err
+		}
+		decided.Value = &value
+	}
+	return decided, warnings, nil
+}
+
+// notMeasured returns a warning about what Evaluate measures of rows in memory alone.
+func notMeasured(m *Model, d *Data, r *result.Measured) []diag.Warning {
+	var list []string
+	if slices.ContainsFunc(m.Points(), func(p model.Point) bool { return p.Guarantee != nil }) {
+		list = append(list, "how the scores differ from those of the calibration rows")
+	}
+	if m.Probability() != nil {
+		list = append(list, "whether the probabilities are right")
+	}
+	if r.Missing == nil {
+		list = append(list, "missing values and values not seen in training")
+	}
+	if d.database != nil {
+		list = append(list, "which of these rows trained the model")
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	return []diag.Warning{{Code: "not-measured", Text: "not measured, because the rows do not fit into memory or are in a database: " +
+		strings.Join(list, "; ")}}
 }
 
 // foundInTraining returns what shows that rows trained the model, "" if nothing does.

@@ -49,8 +49,8 @@ func Explore(ctx context.Context, d *Data, e Entry, o EvaluateOptions) (*Explore
 	if err != nil {
 		return nil, err
 	}
-	if measured.large {
-		return nil, &diag.Error{Kind: diag.Usage, Found: "rows that do not fit into memory", Expected: "rows that do", Hint: "a sample of the rows may be enough"}
+	if err := (use{verb: "ui", data: d}).check(measured.where); err != nil {
+		return nil, err
 	}
 	x := &Explorer{Evaluation: measured, first: measured.rankings[0], counted: d, against: map[method.Population]string{},
 		sorted: map[method.Population]*calibrate.Sorted{}}

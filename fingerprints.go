@@ -85,11 +85,14 @@ func fingerprints(m *feature.Map, t *table.Frame, rows []int, validation *Data) 
 	return f, nil
 }
 
-// overlap compares the rows of d with those that trained the model. It returns nil if the model has no
-// fingerprints.
+// overlap compares the rows of d with those that trained the model. It returns nil if the model has no fingerprints, and for
+// rows in a database.
 func overlap(m *Model, d *Data) (*result.Overlap, error) {
-	if m.Fingerprints() == nil {
+	if m.Fingerprints() == nil || d.database != nil {
 		return nil, nil
+	}
+	if err := m.Features(feature.Key{}).Check(d.frame.Shape()); err != nil {
+		return nil, d.inFile(err)
 	}
 	return overlapOf(m.Fingerprints(), m.Features(feature.Key{}), d.frame, nil)
 }

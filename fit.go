@@ -1,6 +1,7 @@
 package toptau
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -68,7 +69,7 @@ func Fit(ctx context.Context, d *Data, p method.Problem, o FitOptions) (*Fitted,
 	var prints *model.Fingerprints
 	if !o.NoFingerprints { // before packMatrix may free the columns
 		known := d.frame
-		if d.rows != nil {
+		if d.database != nil {
 			known = encoded.rows.Frame()
 		}
 		if prints, err = fingerprints(features, known, nil, nil); err != nil {
@@ -84,11 +85,7 @@ func Fit(ctx context.Context, d *Data, p method.Problem, o FitOptions) (*Fitted,
 	leaks := tune.Leaks(encoded.rows) // before packMatrix may free the columns
 	sample := averageSample(features, encoded.typical, nil)
 	fitted := &Fitted{}
-	solve := fitted.solvePacked
-	if !d.fitsMemory(features, matrixStorage(o.Storage), o.Memory) {
-		solve = fitted.solveBlocks
-	}
-	w, err := solve(ctx, d, p, features, o)
+	w, err := fitted.solve(ctx, d, p, features, o)
 	if err != nil {
 		return nil, err
 	}
@@ -110,48 +107,37 @@ func Fit(ctx context.Context, d *Data, p method.Problem, o FitOptions) (*Fitted,
 	return fitted, err
 }
 
-// solvePacked packs all rows into a matrix, minimises the objective and returns w.
-func (out *Fitted) solvePacked(ctx context.Context, d *Data, p method.Problem, features *feature.Map, o FitOptions) ([]float64, error) {
-	x, err := d.packMatrix(ctx, features, matrixStorage(o.Storage), o.ReleaseData)
+// solve encodes all rows, minimises the objective, records the evidence and returns w.
+func (out *Fitted) solve(ctx context.Context, d *Data, p method.Problem, features *feature.Map, o FitOptions) ([]float64, error) {
+	storage := matrixStorage(o.Storage)
+	if where := d.kindOfMatrix(features, storage, o.Memory); where != memoryRows {
+		if err := (use{verb: "fit", data: d, fit: o}).check(where); err != nil {
+			return nil, err
+		}
+		o.Solver = method.CertifiedSolver
+	}
+	rows, err := d.encoded(ctx, features, storage, o.Memory, o.ReleaseData)
 	if err != nil {
 		return nil, err
 	}
-	f, err := objective.New(p, x)
-	if err != nil {
+	s, why, err := rows.problem(ctx, p)
+	if err = cmp.Or(err, why); err != nil {
 		return nil, err
 	}
-	out.Result = newFitResult(p, f.Threshold().Kappa(), f.Dim(), d, o)
-	return out.solve(ctx, d, f, o)
-}
-
-// solveBlocks is solvePacked for a matrix that does not fit into memory: every pass encodes the rows again.
-func (out *Fitted) solveBlocks(ctx context.Context, d *Data, p method.Problem, features *feature.Map, o FitOptions) ([]float64, error) {
-	if o.Solver != method.CertifiedSolver && o.Solver != method.AutoSolver {
-		return nil, &diag.Error{Kind: diag.Usage, Param: "solver", Found: string(o.Solver) + " with rows that do not fit into memory",
-			Expected: string(method.CertifiedSolver)}
+	if o.Solver == method.AutoSolver {
+		o.Solver = method.CertifiedSolver
+		if features.Cols() > autoFeatures {
+			o.Solver = method.Adam
+		}
 	}
-	population := p.Definition().Population
-	source, err := d.source(ctx, features, matrixStorage(o.Storage), population)
-	if err != nil {
-		return nil, err
+	out.Result = newFitResult(p, s.kappa(), features.Cols(), d, o)
+	switch o.Solver {
+	case method.CertifiedSolver:
+		return out.solveCertified(ctx, d, s, o)
+	case method.SGD:
+		return out.solveBySteps(ctx, s.(packedProblem).f, o, optim.SGD)
 	}
-	bound, err := p.Rule().Bind(source.Shape().Population)
-	if err != nil {
-		return nil, err
-	}
-	out.Result = newFitResult(p, bound.Kappa(), features.Cols(), d, o)
-	out.Result.Settings.Solver = method.CertifiedSolver
-	options := o.certifiedOptions()
-	if options.Sample, err = d.startSample(ctx, features, matrixStorage(o.Storage)); err != nil {
-		return nil, d.inFile(err)
-	}
-	res, err := certified.SolveSource(ctx, source, p, options)
-	if err != nil {
-		return nil, d.inFile(err)
-	}
-	out.record(&res)
-	out.Certificate = newCertificate(d, p, storageName(o.Storage), &res)
-	return res.W, addSourceWeights(out.Certificate, source, &res)
+	return out.solveBySteps(ctx, s.(packedProblem).f, o, optim.Adam)
 }
 
 func (o *FitOptions) featureOptions() feature.Options {
@@ -202,36 +188,14 @@ func newFitResult(p method.Problem, kappa float64, features int, d *Data, o FitO
 		Encoding: encoding, Counts: result.Counts{Rows: d.Len(), Positives: d.Positives()}, Features: features}
 }
 
-// solve minimises f, records the evidence and returns w.
-func (out *Fitted) solve(ctx context.Context, d *Data, f *objective.Objective, o FitOptions) ([]float64, error) {
-	settings := &out.Result.Settings
-	if settings.Solver == method.AutoSolver {
-		settings.Solver = method.CertifiedSolver
-		if f.Dim() > autoFeatures {
-			settings.Solver = method.Adam
-		}
-	}
-	switch settings.Solver {
-	case method.CertifiedSolver:
-		return out.solveCertified(ctx, d, f, o)
-	case method.SGD:
-		return out.solveBySteps(ctx, f, o, optim.SGD)
-	}
-	return out.solveBySteps(ctx, f, o, optim.Adam)
-}
-
-func (out *Fitted) solveCertified(ctx context.Context, d *Data, f *objective.Objective, o FitOptions) ([]float64, error) {
-	res, err := certified.Solve(ctx, f, o.certifiedOptions())
-	if err == nil && (res.Converged || o.MaxPasses == 0) {
-		err = res.ProveZero(ctx, f)
-	}
+func (out *Fitted) solveCertified(ctx context.Context, d *Data, s solvable, o FitOptions) ([]float64, error) {
+	res, err := s.solve(ctx, o.certifiedOptions(), true)
 	if err != nil {
 		return nil, err
 	}
 	out.record(&res)
-	out.Certificate = newCertificate(d, f.Problem(), storageName(o.Storage), &res)
-	addDualWeights(out.Certificate, f, &res)
-	return res.W, nil
+	out.Certificate = newCertificate(d, out.Result.Problem, storageName(o.Storage), &res)
+	return res.W, s.addWeights(out.Certificate, &res)
 }
 
 func (o *FitOptions) certifiedOptions() certified.Options {

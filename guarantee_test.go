@@ -37,7 +37,8 @@ func TestGuaranteeOfSegmentsBySimulation(t *testing.T) {
 		var broken [3]int
 		any := 0
 		segments := &table.Text{Name: "site"}
-		d := &Data{table: &table.Table{Segment: segments}}
+		rows := &table.Table{Segment: segments}
+		d := &Data{frame: rows.Frame(), table: rows}
 		sizes := [3]int{80, 200, 320}
 		for s, n := range sizes {
 			for range n {

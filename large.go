@@ -9,13 +9,11 @@ import (
 	"time"
 
 	"toptau/diag"
-	"toptau/internal/certified"
 	"toptau/internal/feature"
 	"toptau/internal/large"
 	"toptau/internal/matrix"
 	"toptau/internal/memory"
 	"toptau/internal/table"
-	"toptau/method"
 	"toptau/result"
 )
 
@@ -40,16 +38,19 @@ func Pack(ctx context.Context, paths []string, out string, f Format, progress fu
 		Document: result.Document{Warnings: append([]diag.Warning{}, info.Warnings...)}}, nil
 }
 
-// LargeData returns rows that stay where they are, for Fit, Train, Evaluate, Threshold, Diagnose and Verify. Other
-// programs than those of this module cannot make such rows.
-func LargeData(ctx context.Context, rows large.Rows) (*Data, error) {
+func init() {
+	large.Data = func(ctx context.Context, rows large.Rows) (any, error) { return dataOf(ctx, rows) }
+}
+
+// dataOf returns rows in a database, for Fit, Train, Evaluate, Threshold, Diagnose and Verify.
+func dataOf(ctx context.Context, rows large.Rows) (*Data, error) {
 	start := time.Now()
 	positives, negatives, err := rows.Count(ctx, large.All())
 	if err != nil {
 		return nil, err
 	}
 	s := rows.Schema()
-	d := &Data{rows: rows, info: table.Info{Format: s.Format, Header: s.Header, Schema: s, Rows: positives.Rows + negatives.Rows,
+	d := &Data{database: rows, info: table.Info{Format: s.Format, Header: s.Header, Schema: s, Rows: positives.Rows + negatives.Rows,
 		Positives: positives.Rows, Negatives: negatives.Rows}}
 	var found bool
 	if d.info.Digest, found = strings.CutPrefix(rows.Name(), "sha256:"); !found {
@@ -64,7 +65,7 @@ func LargeData(ctx context.Context, rows large.Rows) (*Data, error) {
 	return d, nil
 }
 
-// shownRows is the number of rows in the table of LargeData, which shows what columns there are.
+// shownRows is the number of rows in the table of rows in a database, which shows what columns there are.
 const shownRows = 1000
 
 // Bytes of memory that a verb needs for a row of a packed file, about: scores, their order, labels and weights.
@@ -73,32 +74,24 @@ const (
 	trainedBytes  = 100 // and 8 for each column, and the columns of the file
 )
 
-// elsewhere returns the rows of d if they do not fit into that number of bytes (0: half of the free memory) at some bytes
-// a row. It returns nil for rows that do, and for a table in memory.
-func (d *Data) elsewhere(perRow, most int64) large.Rows {
+// kind returns where the rows of d are for a verb that needs some bytes a row. Rows of a packed file count as rows in memory if
+// they take at most that number of bytes (0: half of the free memory).
+func (d *Data) kind(perRow, most int64) kind {
 	switch {
-	case d.rows != nil:
-		return d.rows
-	case !d.frame.InFile():
-		return nil
+	case d.database != nil:
+		return databaseRows
+	case d.frame.InFile() && perRow*int64(d.Len()) > memory.ForRows(most):
+		return fileRows
 	}
-	if perRow*int64(d.Len()) <= memory.ForRows(most) {
-		return nil
-	}
-	return d.stored()
+	return memoryRows
 }
 
-// stored returns the rows of a packed file.
-func (d *Data) stored() large.Rows {
+// rows returns the rows as an answer to questions.
+func (d *Data) rows() large.Rows {
+	if d.database != nil {
+		return d.database
+	}
 	return large.OfTable(d.frame, d.info.Schema, d.digest())
-}
-
-// forModel returns rows that a model can score, with columns in its order.
-func (d *Data) forModel(rows large.Rows, m *Model) large.Rows {
-	if d.rows != nil {
-		return rows
-	}
-	return d.arranged(m).stored()
 }
 
 // sampleCells bounds the sample of a stored table from which encodings are fitted: 32 MiB of numbers. It has all rows
@@ -116,15 +109,15 @@ type encoding struct {
 // encode fits an encoding. Of rows that are not in memory it sees a sample, and what all rows say about their columns.
 func (d *Data) encode(ctx context.Context, o feature.Options) (*encoding, error) {
 	e := &encoding{rows: d.table, typical: d.table}
-	rows := d.rows
+	var rows large.Rows // that are not all in the sample
 	switch {
-	case rows != nil:
-		sample, err := rows.Sample(ctx, large.All(), 2*startRows)
+	case d.database != nil:
+		sample, err := d.database.Sample(ctx, large.All(), 2*startRows)
 		if err != nil {
 			return nil, err
 		}
-		if sample.Whole() {
-			rows = nil
+		if !sample.Whole() {
+			rows = d.database
 		}
 		e.rows, e.typical = sample.Weighted(), sample.Proportional().Table
 	case d.frame.InFile():
@@ -134,7 +127,7 @@ func (d *Data) encode(ctx context.Context, o feature.Options) (*encoding, error)
 		}
 		e.typical = e.rows
 		if e.rows.Rows() < d.Len() {
-			rows = d.stored()
+			rows = d.rows()
 		}
 	}
 	var err error
@@ -159,16 +152,9 @@ func (d *Data) sample() (*table.Table, error) {
 	return d.frame.Select(rows)
 }
 
-// fitsMemory reports whether the matrix of all rows, and what a solver needs besides, takes at most that number of bytes (0:
-// half of the free memory).
-func (d *Data) fitsMemory(m *feature.Map, s matrix.Storage, most int64) bool {
-	switch {
-	case d.rows != nil:
-		return false
-	case !d.frame.InFile():
-		return true
-	}
-	return m.MatrixBytes(d.frame.Shape(), d.Len(), s) <= memory.ForRows(most)
+// kindOfMatrix is kind for a verb that needs the matrix of all rows, and what a solver keeps for them.
+func (d *Data) kindOfMatrix(m *feature.Map, s matrix.Storage, most int64) kind {
+	return d.kind(m.MatrixBytes(d.frame.Shape(), 1, s), most)
 }
 
 // startRows are the rows of each class of a sample whose solution starts the solve on all rows: as many of the larger
@@ -181,8 +167,8 @@ const (
 // startSample returns a sample, encoded. Of a packed file it has the rows that the solver takes in memory, so that both have the same
 // start.
 func (d *Data) startSample(ctx context.Context, m *feature.Map, s matrix.Storage) (*matrix.Matrix, error) {
-	if d.rows != nil {
-		sample, err := d.rows.Sample(ctx, large.All(), 2*startRows)
+	if d.database != nil {
+		sample, err := d.database.Sample(ctx, large.All(), 2*startRows)
 		if err != nil {
 			return nil, err
 		}
@@ -206,13 +192,4 @@ func (d *Data) startSample(ctx context.Context, m *feature.Map, s matrix.Storage
 		return nil, err
 	}
 	return m.MatrixContext(ctx, sample, nil, s)
-}
-
-// source returns a source over all rows of d, which encodes them in every pass.
-func (d *Data) source(ctx context.Context, m *feature.Map, s matrix.Storage, p method.Population) (certified.Source, error) {
-	rows := d.rows
-	if rows == nil {
-		rows = d.stored()
-	}
-	return rows.Source(ctx, large.All(), m, s, p)
 }

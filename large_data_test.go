@@ -80,10 +80,7 @@ func TestVerbsOnRowsElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := toptau.LargeData(ctx, database{rows.OfTable(read.Frame(), info.Schema, "sha256:"+info.Digest)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := dataOf(t, database{rows.OfTable(read.Frame(), info.Schema, "sha256:"+info.Digest)})
 	if d.Len() != 20_000 || d.Positives() != info.Positives {
 		t.Errorf("%d rows, %d positive", d.Len(), d.Positives())
 	}
@@ -237,10 +234,7 @@ func TestEncodingOfAllRowsEverywhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	elsewhere, err := toptau.LargeData(ctx, drawn{rows.OfTable(inMemory.Frame(), info.Schema, "sha256:"+info.Digest)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	elsewhere := dataOf(t, drawn{rows.OfTable(inMemory.Frame(), info.Schema, "sha256:"+info.Digest)})
 	p := method.Problem{Method: method.TopMean, Tau: threshold.MustRate("5%"), Lambda: 1e-3}
 	for _, impute := range []schema.Impute{schema.ImputeIndicator, schema.ImputeMedian} {
 		var want string
@@ -262,4 +256,14 @@ func TestEncodingOfAllRowsEverywhere(t *testing.T) {
 			}
 		}
 	}
+}
+
+// dataOf returns rows as data of the verbs.
+func dataOf(t *testing.T, of rows.Rows) *toptau.Data {
+	t.Helper()
+	d, err := rows.Data(t.Context(), of)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d.(*toptau.Data)
 }

@@ -218,10 +218,7 @@ func TestLargeRowsCountTheirValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	elsewhere, err := toptau.LargeData(ctx, uncounted{rows.OfTable(sample.Frame(), info.Schema, "test: rows")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	elsewhere := dataOf(t, uncounted{rows.OfTable(sample.Frame(), info.Schema, "test: rows")})
 	e := evaluate(elsewhere, 0)
 	if s := asJSON(t, e.Evaluation); strings.Contains(s, "missing_values") || strings.Contains(s, "unknown_values") {
 		t.Error("values that were not counted are in the output")

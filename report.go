@@ -44,8 +44,8 @@ func (e *Evaluation) WriteReport(w io.Writer) error {
 
 // findings returns what the report shows.
 func (e *Evaluation) findings() (*report.Findings, error) {
-	if e.large {
-		return nil, notLarge("report")
+	if err := (use{verb: "report", data: e.data}).check(e.where); err != nil {
+		return nil, err
 	}
 	first := e.rankings[0]
 	f := &report.Findings{Summary: e.Summary, About: e.about(), Reliability: e.Reliability}

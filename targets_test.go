@@ -12,6 +12,7 @@ import (
 
 	"toptau"
 	"toptau/diag"
+	"toptau/internal/dialect"
 	"toptau/internal/feature"
 	"toptau/internal/modeltest"
 	"toptau/internal/portable"
@@ -51,7 +52,7 @@ func TestEveryBlockHasEveryTarget(t *testing.T) {
 		options toptau.ExportOptions
 	}
 	targets := []target{{"onnx", toptau.ExportOptions{}}, {"c", toptau.ExportOptions{}}, {"go", toptau.ExportOptions{}}, {"card", toptau.ExportOptions{}}}
-	for _, dialect := range []string{"postgres", "sqlite", "duckdb", "clickhouse", "trino", "spark"} {
+	for _, dialect := range dialect.Names() {
 		targets = append(targets, target{"sql", toptau.ExportOptions{Dialect: dialect}})
 	}
 	for _, kind := range known {

@@ -73,67 +73,33 @@ func Threshold(ctx context.Context, d *Data, e Entry, g Goal, o ThresholdOptions
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if rows := d.elsewhere(measuredBytes, o.Memory); rows != nil {
-		out, guarantee := thresholdLarge(ctx, d, rows, e, g, o, replaced)
-		if out != nil {
-			out.warn(e.Model, replaced)
-		}
-		return out, guarantee
-	}
-	scores, err := e.scoresOf(d)
+	rows, err := newCalibrationRows(d, &e, g, o)
 	if err != nil {
 		return nil, err
 	}
-	if err := scores.requireAll(e.Name, "", d, false); err != nil {
-		return nil, err
-	}
-	c := &calibrating{data: d, scores: scores.values, goal: g, options: o}
-	if d, err = d.with(o.Entity); err != nil {
-		return nil, err
-	}
-	counted, err := newUnits(d, o.Entity)
+	known, against, err := thresholdOverlap(&e, d, o.Force)
 	if err != nil {
 		return nil, err
 	}
-	if err := counted.CheckNegatives(d.table.File); err != nil {
-		return nil, err
+	if against == "" {
+		against = rows.unfit()
 	}
-	if !counted.Rows() {
-		if o.Segments {
-			return nil, &diag.Error{Kind: diag.Usage, Param: "entity", Found: "together with segments", Expected: "only one of the two"}
-		}
-		c.data, c.scores = counted.data(d), counted.scores(scores.values)
-	}
-	var known *result.Overlap
-	if e.Model != nil {
-		if known, err = overlap(e.Model, d); err != nil {
-			return nil, err
-		}
-		c.against = reasonAgainst(e.Model, d, known, o.Force)
-	}
-	if c.against == "" {
-		c.against = tune.AgainstGuarantee(c.data.table, g.Population() == method.AllRows, false, counted.Daily)
-	}
-	out, guarantee := c.compute()
+	out, guarantee := rows.calibrate(ctx, against)
 	if out == nil {
-		return nil, guarantee
+		return nil, d.inFile(guarantee)
 	}
-	out.replaces = replaced != nil
+	points := []*model.Point{&out.Point}
+	if out.replaces = replaced != nil; out.replaces {
+		points = append(points, replaced)
+	}
+	counts, err := rows.decisions(ctx, points)
+	if err != nil {
+		return nil, d.inFile(err)
+	}
 	r := &out.Result
-	r.Joined, r.Unit = scores.joined, counted.shown
-	if u := counted.shown; u != nil {
-		out.Point.Entity = u.Entity
-		if u.Per != "" {
-			out.Point.Day = d.table.Time.Name
-		}
-	}
-	if r.Decisions, err = calibrated(counted, d, &out.Point, scores.values); err != nil {
-		return nil, err
-	}
+	r.Decisions = &counts[0]
 	if replaced != nil {
-		if r.Former, err = calibrated(counted, d, replaced, scores.values); err != nil {
-			return nil, err
-		}
+		r.Former = &counts[1]
 	}
 	if e.Model != nil {
 		r.Warnings = append(r.Warnings, d.warnings()...)
@@ -179,13 +145,6 @@ func pointToReplace(e *Entry, o *ThresholdOptions) (model.Point, error) {
 	o.Name = o.Replace
 	o.Entity = cmp.Or(o.Entity, points[0].Entity)
 	return points[0], nil
-}
-
-// calibrated counts the decisions of a point on the calibration rows.
-func calibrated(u *units, d *Data, p *model.Point, z []float64) (*metric.Confusion, error) {
-	c, err := u.decisions(u.alarms(alarmsAt(p, d, z)), 0)
-	c.Threshold = p.Threshold
-	return &c, err
 }
 
 // reasonAgainst returns the reason why rows cannot certify a threshold of the model, "" if there is none.

@@ -115,32 +115,18 @@ func Train(ctx context.Context, d *Data, goal Goal, o TrainOptions) (*Trained, e
 	if o.Seed == 0 {
 		o.Seed = 1
 	}
-	perRow := trainedBytes + 8*int64(len(d.info.Schema.Columns)) + d.frame.Bytes()/int64(max(1, d.Len()))
-	if rows := d.elsewhere(perRow, o.Memory); rows != nil {
-		return trainLarge(ctx, d, rows, goal, o)
-	}
-	for _, part := range []**Data{&d, &o.Validation, &o.Test, &o.Calibration} {
-		var err error
-		if *part, err = (*part).inMemory(); err != nil {
-			return nil, err
-		}
-	}
-	options, err := o.searchOptions(goal)
+	found, err := o.search(ctx, d, goal)
 	if err != nil {
 		return nil, err
 	}
-	if options.ClassWeight, err = weightOfPositives(o.ClassWeight, d); err != nil {
-		return nil, err
-	}
-	if d, err = o.groupEntities(d); err != nil {
-		return nil, err
-	}
-	data, seconds := o.searchData(d)
-	found, err := tune.Search(ctx, data, options)
-	if err != nil {
-		return nil, err
-	}
-	trained := &Trained{Result: newTraining(found, o), Test: o.Test, data: d, heldOut: found.HeldOut.Units}
+	return o.describe(ctx, found, start)
+}
+
+// describe returns the model that a search found, with its evidence, warnings and summary.
+func (o TrainOptions) describe(ctx context.Context, s *searched, start time.Time) (*Trained, error) {
+	d, found := s.data, s.Found
+	trained := &Trained{Result: newTraining(found, o), Test: o.Test, data: s.shown, heldOut: found.HeldOut.Units}
+	var err error
 	if found.TestRows != nil {
 		if trained.Test, err = d.selectRows(found.TestRows); err != nil {
 			return nil, err
@@ -160,14 +146,15 @@ func Train(ctx context.Context, d *Data, goal Goal, o TrainOptions) (*Trained, e
 		}
 	}
 	r := &trained.Result
+	s.record(r)
 	if r.Size, err = d.modelSize(trained.Model); err != nil {
 		return nil, err
 	}
 	leaks := tune.Leaks(d.table)
-	r.Warnings = slices.Concat(leakWarnings(leaks), d.warnings(), found.Warnings, r.Warnings)
+	r.Warnings = slices.Concat(leakWarnings(leaks), d.warnings(), s.warnings(), r.Warnings)
 	r.Summary = trainSummary(found, o, d, trained.Model, leaks, len(r.Warnings))
-	r.SecondsRead = seconds
-	r.Seconds = seconds + time.Since(start).Seconds()
+	r.SecondsRead = s.seconds
+	r.Seconds = s.seconds + time.Since(start).Seconds()
 	return trained, nil
 }
 

@@ -124,8 +124,8 @@ func Verify(ctx context.Context, m *Model, d *Data, c *model.Certificate, o Veri
 func (d *Data) proofData(ctx context.Context, of method.Population, m *Model, storage matrix.Storage, most int64) (
 	rows proof.Data, positives, population threshold.Population, named namedRows, err error) {
 	features := m.Features(feature.Key{})
-	if d.rows != nil {
-		source, err := d.rows.Source(ctx, large.All(), features, storage, of)
+	if d.database != nil {
+		source, err := d.database.Source(ctx, large.All(), features, storage, of)
 		if err != nil {
 			return nil, positives, population, nil, err
 		}
@@ -147,10 +147,10 @@ func (d *Data) proofData(ctx context.Context, of method.Population, m *Model, st
 		return nil, positives, population, nil, err
 	}
 	blocks := proof.Blocks(list)
-	if d.fitsMemory(features, storage, most) {
+	if d.kindOfMatrix(features, storage, most) == memoryRows {
 		blocks = proof.Kept(blocks)
 	}
-	positives, population, err = large.Populations(ctx, d.stored(), large.All(), of)
+	positives, population, err = large.Populations(ctx, d.rows(), large.All(), of)
 	return proof.Rows(blocks, of), positives, population, byNumber, err
 }
 

@@ -116,7 +116,8 @@ func arrive(t testing.TB, r *rand.Rand, n, m, foreign int, calibration, later fu
 
 // Exchangeable scores, however tied, raise a false alarm no more often than the level says.
 func TestArrivalsRaiseFewFalseAlarms(t *testing.T) {
-	const draws, level = 500, 0.05
+	const level = 0.05
+	draws := drawsOf(500)
 	for _, d := range distributions() {
 		for _, size := range [][2]int{{100, 40}, {300, 3000}, {2000, 500}} {
 			r := rand.New(rand.NewPCG(uint64(size[0]), 7))
@@ -126,7 +127,8 @@ func TestArrivalsRaiseFewFalseAlarms(t *testing.T) {
 					alarms++
 				}
 			}
-			allowed := int(draws*level + 3*math.Sqrt(draws*level*(1-level)))
+			mean := level * float64(draws)
+			allowed := int(mean + 3*math.Sqrt(mean*(1-level)))
 			t.Logf("%s, %d after %d: %d of %d false alarms at the level %v", d.name, size[1], size[0], alarms, draws, level)
 			if alarms > allowed {
 				t.Errorf("%s: %d of %d false alarms, at most %d are allowed", d.name, alarms, draws, allowed)

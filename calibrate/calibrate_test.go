@@ -160,11 +160,19 @@ func atLeast(draws int, p float64) int {
 	return c
 }
 
+// drawsOf returns the number of draws of a simulation: a fifth of n with -short.
+func drawsOf(n int) int {
+	if testing.Short() {
+		return n / 5
+	}
+	return n
+}
+
 // Over 2,000 fresh calibration sets, the rate exceeds alpha in at most a fraction delta plus three binomial
 // standard errors. For continuous scores the bound is exact, so it is not exceeded much less often either.
 // The plain threshold fails the same test.
 func TestGuaranteeBySimulation(t *testing.T) {
-	const draws = 2000
+	draws := drawsOf(2000)
 	for _, d := range distributions() {
 		for _, n := range []int{300, 1000, 3000} {
 			t.Run(fmt.Sprintf("%s, %d", d.name, n), func(t *testing.T) {
@@ -192,7 +200,7 @@ func TestGuaranteeBySimulation(t *testing.T) {
 						plainBroken++
 					}
 				}
-				allowed := int(draws*0.05 + 3*math.Sqrt(draws*0.05*0.95)) // delta and three standard errors: 129
+				allowed := int(0.05*float64(draws) + 3*math.Sqrt(0.05*0.95*float64(draws))) // delta and three standard errors: 129 of 2,000
 				t.Logf("%d of %d draws above alpha (at most %d allowed), plain %d", broken, draws, allowed, plainBroken)
 				if broken > allowed {
 					t.Errorf("%d of %d draws exceed alpha, at most %d are allowed", broken, draws, allowed)

@@ -8,7 +8,8 @@ import (
 
 // If the order in time means nothing, P is at most 5 % in at most 5 % of the draws, with and without ties.
 func TestOverTimeRaisesFewFalseAlarms(t *testing.T) {
-	const draws, level = 200, 0.05
+	const level = 0.05
+	draws := drawsOf(200)
 	for _, d := range distributions() {
 		for _, n := range []int{11, 60, 200} {
 			r := rand.New(rand.NewPCG(uint64(n), 11))
@@ -26,7 +27,8 @@ func TestOverTimeRaisesFewFalseAlarms(t *testing.T) {
 					alarms++
 				}
 			}
-			allowed := int(draws*level + 3*math.Sqrt(draws*level*(1-level)))
+			mean := level * float64(draws)
+			allowed := int(mean + 3*math.Sqrt(mean*(1-level)))
 			t.Logf("%s, %d rows: %d of %d false alarms at the level %v", d.name, n, alarms, draws, level)
 			if alarms > allowed {
 				t.Errorf("%s, %d rows: %d of %d false alarms, at most %d are allowed", d.name, n, alarms, draws, allowed)

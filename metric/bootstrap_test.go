@@ -123,6 +123,9 @@ func gapped(s Scores, c Criterion, stratified bool, rng *rand.Rand) (low, high f
 // Replicates in O(log n) have the distribution of masses drawn row by row: two independent sets of replicates
 // agree within the two-sample Kolmogorov-Smirnov bound at level 0.001.
 func TestReplicatesDrawTheMassOfEveryRow(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: a simulation of seconds")
+	}
 	const replicates = 4000
 	bound := 1.95 * math.Sqrt(2.0/replicates)
 	weighted := tiedSample(30, 120, 12, 3)
@@ -181,6 +184,9 @@ func kolmogorov(a, b []float64) float64 {
 
 // The intervals of a number of best rows contain the true rates of rows whose number of positives is left to chance.
 func TestTopCoverage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: a simulation of seconds")
+	}
 	const rows, count, prevalence, samples = 2000, 40, 0.05, 400
 	curve := through(0.001, 0.36)
 	// The rates at the threshold that admits 2 % of the rows, by bisection.

@@ -158,6 +158,9 @@ func (s setting) simulatePair(samples int, better float64) (c coverage, wrong in
 // and many, found rarely or nearly always. With -args -draws 2000 the test prints the table of
 // docs/results/guarantee.md.
 func TestBootstrapCoverage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: a simulation of seconds")
+	}
 	samples, positives, negatives := *draws, []int{5, 10, 15, 30, 100}, []int{200, 2000}
 	truths := []float64{0.2, 0.5, 0.8, 0.95}
 	if samples == 0 {
@@ -179,6 +182,9 @@ func TestBootstrapCoverage(t *testing.T) {
 
 // The same for the difference of two models; and at most 5 % of the verdicts are wrong.
 func TestDifferenceCoverage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: a simulation of seconds")
+	}
 	samples, positives, negatives := *draws, []int{5, 15, 30, 100}, []int{200, 2000}
 	truths := [][2]float64{{0.3, 0.3}, {0.8, 0.8}, {0.3, 0.6}, {0.8, 0.95}}
 	if samples == 0 {

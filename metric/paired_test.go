@@ -227,6 +227,9 @@ func simulatedPair(positives, negatives int, noise float64, seed uint64) PairedS
 // standard errors of the simulation and the 2 % that a percentile bootstrap of 150 positives may lose; and at
 // most 5 % of the verdicts are wrong.
 func TestPairedCoverage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: a simulation of seconds")
+	}
 	const draws = 200
 	c := NP(threshold.MustRate("5%"))
 	for _, noise := range []float64{0.5, 1} {

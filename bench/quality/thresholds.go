@@ -154,6 +154,13 @@ func (h *harness) runThresholds(ctx context.Context, only, chosen []string, seed
 	if err != nil {
 		return err
 	}
+	cells, err := p.csv()
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.Write(strings.TrimSuffix(out, ".md")+".csv", cells); err != nil {
+		return err
+	}
 	return provenance.WritePage(out, []byte(text), "make thresholds")
 }
 

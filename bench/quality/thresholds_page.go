@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	_ "embed"
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -34,9 +36,6 @@ func (p *thresholdPage) page() (string, error) {
 	p.WriteString(thresholdMethod)
 	p.failing()
 	p.means()
-	p.known()
-	p.earlier()
-	p.all()
 	p.described()
 	p.WriteString(thresholdTail)
 	return p.String(), nil
@@ -47,7 +46,9 @@ const thresholdHead = `# How thresholds without a guarantee keep their budget
 Without ` + "`--delta`, `train --max-fpr`" + ` sets a threshold whose expected rate of false alarms on new rows is the budget or a little
 less. This page measures it on rows that took no part in training, choosing or calibrating.
 
-R is the number of false alarms divided by budget x test negatives. R = 1 is exactly the budget.
+R is the number of false alarms divided by budget x test negatives. R = 1 is exactly the budget. [thresholds.csv](thresholds.csv)
+has every cell, on simulated sets with the range of the true rate over draws, and where it was measured R of the earlier rule, which mapped
+the threshold of out-of-fold scores to a model of all rows.
 
 ## Summary
 
@@ -275,7 +276,7 @@ func (p *thresholdPage) means() {
 		name  string
 		value func(f *Figures) string
 	}{{"", func(*Figures) string { return "all" }}, {"scheme: ", func(f *Figures) string { return f.Scheme }},
-		{"", (*Figures).learner}, {"", (*Figures).encoding}, {"", func(f *Figures) string { return f.Scheme + ", " + f.Cell }}}
+		{"", (*Figures).learner}, {"", (*Figures).encoding}}
 	for _, g := range groups {
 		var seen []string
 		for _, f := range p.figures {
@@ -299,55 +300,49 @@ func (p *thresholdPage) means() {
 	}
 }
 
-// known is the table of the simulated sets.
-func (p *thresholdPage) known() {
-	list := selected(p.figures, func(f *Figures) bool { return isSimulated(f.Set) })
-	if len(list) == 0 {
-		return
-	}
-	p.WriteString("\n## Fresh draws with known true rate\n\nThe spread is the 10 % to 90 % range of the true rate over draws, as a multiple of the " +
-		"budget. The interval is the 95 % interval of the\norder statistic, which `train` prints unless a model with trees is fitted again to all rows. It covers if it contains the rate on the 20,000 fresh rows, whose own sampling error lowers the coverage at 0.1 %.\n\n" +
-		"| set | cell | budget | draws | R | spread | scheme | intervals that cover |\n| --- | --- | ---: | ---: | ---: | --- | --- | ---: |\n")
-	for _, f := range list {
-		sorted := slices.Sorted(slices.Values(f.ratios))
-		last := len(sorted) - 1
-		fmt.Fprintf(p, "| %s | %s | %s | %d | %s | %.2f to %.2f | %s | %.1f %% |\n", f.Set, f.Cell, percentBudget(f), f.Seeds, f.ratioText(),
-			sorted[last/10], sorted[last-last/10], f.Scheme, 100*float64(f.Covering)/float64(f.Seeds))
-	}
-}
-
 // both are the cells that were measured under this rule and the one before.
 func (p *thresholdPage) both() (now, then []*Figures) {
 	for _, f := range p.figures {
-		i := slices.IndexFunc(p.before, func(b *Figures) bool { return b.Set == f.Set && b.Cell == f.Cell && b.Budget == f.Budget })
-		if i >= 0 {
-			now, then = append(now, f), append(then, p.before[i])
+		if b := p.earlier(f); b != nil {
+			now, then = append(now, f), append(then, b)
 		}
 	}
 	return now, then
 }
 
-// earlier is the table of cells that were also measured under the rule before.
-func (p *thresholdPage) earlier() {
-	now, then := p.both()
-	if len(now) == 0 {
-		return
+// earlier returns the figures of a cell under the rule before, nil if it was not measured.
+func (p *thresholdPage) earlier(f *Figures) *Figures {
+	i := slices.IndexFunc(p.before, func(b *Figures) bool { return b.Set == f.Set && b.Cell == f.Cell && b.Budget == f.Budget })
+	if i < 0 {
+		return nil
 	}
-	p.WriteString("\n## The earlier rule\n\nThe earlier rule took the threshold from out-of-fold scores and mapped it to a model fitted again to all rows, by the middle and " +
-		"the spread\nof the negatives. Cells measured with both rules, R ± standard error (seeds):\n\n" +
-		"| set | cell | budget | before | now |\n| --- | --- | ---: | ---: | ---: |\n")
-	for i, f := range now {
-		fmt.Fprintf(p, "| %s | %s | %s | %s (%d) | %s (%d) |\n", f.Set, f.Cell, percentBudget(f), then[i].ratioText(), then[i].Seeds,
-			f.ratioText(), f.Seeds)
-	}
+	return p.before[i]
 }
 
-// all lists every cell.
-func (p *thresholdPage) all() {
-	p.WriteString("\n## Every cell\n\n" + cellColumns + "\n" + cellRule + "\n")
+// csv writes docs/results/thresholds.csv: a line for each cell. What was not measured in a cell is empty: the range of the
+// true rate and the coverage on real sets, and the earlier rule in most cells.
+func (p *thresholdPage) csv() ([]byte, error) {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	w.Write(strings.Split("set,cell,budget,ratio,standard_error,seeds,false_alarms,budget_x_calibration,scheme,tied_over_budget,tpr,tpr_at_budget,"+
+		"ratio_10,ratio_90,intervals_that_cover,earlier_ratio,earlier_standard_error,earlier_seeds", ","))
 	for _, f := range p.figures {
-		p.WriteString(f.row() + "\n")
+		line := []string{f.Set, f.Cell, f.Budget, fmt.Sprintf("%.2f", f.Ratio), fmt.Sprintf("%.2f", f.Error), fmt.Sprint(f.Seeds),
+			fmt.Sprintf("%.0f", f.FalseAlarms), fmt.Sprintf("%.3g", f.rate()*f.Calibration), f.Scheme, fmt.Sprintf("%.2f", f.Tied/f.rate()),
+			fmt.Sprintf("%.3f", f.TPR), fmt.Sprintf("%.3f", f.ExactTPR), "", "", "", "", "", ""}
+		if isSimulated(f.Set) {
+			sorted := slices.Sorted(slices.Values(f.ratios))
+			last := len(sorted) - 1
+			line[12], line[13] = fmt.Sprintf("%.2f", sorted[last/10]), fmt.Sprintf("%.2f", sorted[last-last/10])
+			line[14] = fmt.Sprintf("%.3f", float64(f.Covering)/float64(f.Seeds))
+		}
+		if b := p.earlier(f); b != nil {
+			line[15], line[16], line[17] = fmt.Sprintf("%.2f", b.Ratio), fmt.Sprintf("%.2f", b.Error), fmt.Sprint(b.Seeds)
+		}
+		w.Write(line)
 	}
+	w.Flush()
+	return b.Bytes(), w.Error()
 }
 
 // described lists the sets and the trainings that failed.

@@ -235,4 +235,15 @@ func TestThresholdPage(t *testing.T) {
 			t.Errorf("the page lacks %q:\n%s", want, text)
 		}
 	}
+	cells, err := p.csv()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"magic04,average,0.01,0.52,0.01,2,103,50,cross-fitted,0.00,0.000,0.000,,,,", "\ndetectors,default,0.01,0.12,",
+	} {
+		if !strings.Contains(string(cells), want) {
+			t.Errorf("the cells lack %q:\n%s", want, cells)
+		}
+	}
 }

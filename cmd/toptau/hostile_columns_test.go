@@ -46,6 +46,10 @@ func columnInputs() []badInput {
 	plainZ := pq.Data(pq.Plain, large/8, large, z)
 	none := pq.Levels(many, 0)
 	missing := pq.Data(pq.Plain, many, len(none), none)
+	wide, moments := 20_000, 2 // rows of 12,000 columns; columns of times
+	if hostile() {
+		wide, moments = 100_000, 8
+	}
 	texts := pq.PrefixedTexts(1<<16, 1<<16-2)
 	times := pq.Counted(many + 1)
 	list := []badInput{
@@ -65,14 +69,14 @@ func columnInputs() []badInput {
 		parquet("chunks that are one", 1000, all,
 			sameColumns(5000, pq.Column{Physical: pq.Double, Logical: pq.NoLogical, At: 4, Bytes: 8000})),
 		parquet("a billion rows of a run", many, nil, nil),
-		parquet("12,000 columns without a value", 100_000, []string{fit, score, diagnose, pack},
+		parquet("12,000 columns without a value", int64(wide), []string{fit, score, diagnose, pack},
 			sameColumns(12_000, pq.Column{Physical: pq.Double, Logical: pq.NoLogical, Optional: true, Pages: []pq.Page{
-				pq.Data(pq.Plain, 100_000, len(pq.Levels(100_000, 0)), pq.Levels(100_000, 0))}})),
+				pq.Data(pq.Plain, wide, len(pq.Levels(wide, 0)), pq.Levels(wide, 0))}})),
 		parquet("texts of 64 KiB that share their beginnings", 1<<16, all,
 			sameColumns(4, pq.Column{Physical: pq.ByteArray, Logical: pq.UTF8, Codec: pq.Zstd, Pages: []pq.Page{
 				pq.Data(pq.DeltaBytes, 1<<16, len(texts), packZstd(texts))}})),
 		parquet("a billion times, all different", many, all,
-			sameColumns(8, pq.Column{Physical: pq.Int64, Logical: pq.TimestampMillis, Pages: []pq.Page{
+			sameColumns(moments, pq.Column{Physical: pq.Int64, Logical: pq.TimestampMillis, Pages: []pq.Page{
 				pq.Data(pq.Delta, many, len(times), times)}})),
 		parquet("a page of more values than its bytes", many, []string{fit, score},
 			sameColumns(4, pq.Column{Physical: pq.Boolean, Logical: pq.NoLogical, Optional: true, Pages: []pq.Page{missing}})),

@@ -12,9 +12,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -24,6 +26,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"toptau/internal/memory"
+	"toptau/internal/parallel"
 	"toptau/internal/provenance"
 )
 
@@ -299,6 +302,9 @@ func (v *outcome) allowed() int64 { return hostileBase + hostileTimes*v.Data + h
 // TestHostileInputs runs the program on files made to exhaust its memory and measures the peak of each process. None may
 // take more than 300 MB and three times the bytes that carry data, end in a crash, or say something else than is wrong.
 func TestHostileInputs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: more than a hundred processes")
+	}
 	program, err := exec.LookPath(cmp.Or(os.Getenv("TOPTAU_BINARY"), "toptau"))
 	if err != nil {
 		t.Fatal(err)
@@ -306,34 +312,42 @@ func TestHostileInputs(t *testing.T) {
 	dir := t.TempDir()
 	paths := map[string]string{"DATA": filepath.Join(dir, "data.csv"), "MODEL": filepath.Join(dir, "model.json")}
 	measure(paths["DATA"], 1, func(a *attacker) { a.rows(400) })
-	setup := attack(t, program, "fit DATA --method toppush --label y -o MODEL -q", paths)
-	if setup.Exit != 0 {
-		t.Fatal(setup.Said)
+	setup, err := attack(t.Context(), program, "fit DATA --method toppush --label y -o MODEL -q", paths)
+	if err != nil || setup.Exit != 0 {
+		t.Fatal(setup.Said, err)
 	}
 	// A process begins with the peak of the one that started it.
-	if floor := attack(t, program, "--version", paths); floor.Peak > hostileBase/2 {
-		t.Fatalf("the test itself takes %s", memory.Size(floor.Peak))
+	if floor, err := attack(t.Context(), program, "--version", paths); err != nil || floor.Peak > hostileBase/2 {
+		t.Fatalf("the test itself takes %s, %v", memory.Size(floor.Peak), err)
 	}
 	scale := 1
 	if hostile() {
 		scale = 100
 	}
 	state := openState(t, "inputs.jsonl")
+	inputs := slices.DeleteFunc(append(badInputs(), columnInputs()...), func(h badInput) bool { return !strings.Contains(h.name, *hostileOnly) })
 	var table []outcome
 	var names []string
-	for _, h := range append(badInputs(), columnInputs()...) {
-		if *hostileOnly != "" && !strings.Contains(h.name, *hostileOnly) {
-			continue
-		}
-		var list []outcome
+	next := 0
+	err = parallel.InOrder(len(inputs), 4*runtime.NumCPU(), func(i int) (list []outcome, err error) {
+		h := &inputs[i]
 		if kept, done := state.lines[h.name]; !done || json.Unmarshal(kept, &list) != nil {
-			list = h.attackAll(t, program, scale, paths)
+			list, err = h.attackAll(t.Context(), program, scale, paths)
+		}
+		return list, err
+	}, func(list []outcome) {
+		h := &inputs[next]
+		next++
+		if state.lines[h.name] == nil {
 			state.add(t, h.name, list)
 		}
 		for _, v := range list {
 			h.judge(t, &v)
 			table, names = append(table, v), append(names, h.name)
 		}
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	if *hostilePage != "" {
 		if err := provenance.WritePage(*hostilePage, hostileTable(names, table), "make hostile"); err != nil {
@@ -342,26 +356,34 @@ func TestHostileInputs(t *testing.T) {
 	}
 }
 
-// attackAll writes the file and runs all commands on it.
-func (h *badInput) attackAll(t *testing.T, program string, scale int, paths map[string]string) []outcome {
-	file := filepath.Join(filepath.Dir(paths["DATA"]), h.file)
-	defer os.Remove(file)
+// attackAll writes the file into a directory of its own and runs all commands on it.
+func (h *badInput) attackAll(ctx context.Context, program string, scale int, paths map[string]string) ([]outcome, error) {
+	dir, err := os.MkdirTemp(filepath.Dir(paths["DATA"]), "")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, h.file)
 	a := measure(file, scale, h.write)
 	info, err := os.Stat(file)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	paths["FILE"], paths["OUT"] = file, filepath.Join(filepath.Dir(file), "out")
+	paths = maps.Clone(paths)
+	paths["FILE"], paths["OUT"] = file, filepath.Join(dir, "out")
 	var list []outcome
 	for _, run := range h.runs {
-		v := attack(t, program, run, paths)
+		v, err := attack(ctx, program, run, paths)
+		if err != nil {
+			return nil, err
+		}
 		v.Packed, v.All, v.Data = info.Size(), a.all, a.data
 		if h.rows {
 			v.Rows = a.lines
 		}
 		list = append(list, v)
 	}
-	return list
+	return list, nil
 }
 
 func (h *badInput) judge(t *testing.T, v *outcome) {
@@ -412,9 +434,8 @@ func measure(file string, scale int, write func(*attacker)) *attacker {
 }
 
 // attack runs a command.
-func attack(t *testing.T, program, command string, paths map[string]string) outcome {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
+func attack(ctx context.Context, program, command string, paths map[string]string) (outcome, error) {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Minute)
 	defer cancel()
 	var args []string
 	for _, arg := range strings.Fields(command) {
@@ -427,7 +448,7 @@ func attack(t *testing.T, program, command string, paths map[string]string) outc
 	err := cmd.Run()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
-		t.Fatal(err)
+		return outcome{}, err
 	}
 	said := strings.TrimSuffix(errs.String(), "\n")
 	if len(said) > 2000 {
@@ -438,7 +459,7 @@ func attack(t *testing.T, program, command string, paths map[string]string) outc
 	}
 	usage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
 	return outcome{Command: command, Peak: usage.Maxrss << 10, Exit: cmd.ProcessState.ExitCode(), Said: said,
-		Seconds: time.Since(start).Seconds()}
+		Seconds: time.Since(start).Seconds()}, nil
 }
 
 // hostileTable is the page of the results.

@@ -120,6 +120,9 @@ type killed struct {
 
 func TestKillLeavesOldOrNew(t *testing.T) {
 	kills := 12
+	if testing.Short() {
+		kills = 2
+	}
 	if hostile() {
 		kills = 300
 	}

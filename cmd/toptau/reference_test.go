@@ -19,6 +19,6 @@ This page is generated from the flag parser: run ` + "`go test ./cmd/toptau -run
 ` + "`toptau VERB --help`" + ` prints the same.
 
 Exit codes: 0 done; 1 data, file or I/O; 2 flags, hyperparameters or an impossible goal; 3 the requested guarantee is impossible;
-4 evaluate --gate: the new model may not replace the old one; 130 interrupted.
+4 evaluate --gate: the new model may not replace the old one, or monitor: an alarm; 130 interrupted.
 
 `

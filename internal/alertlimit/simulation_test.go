@@ -215,12 +215,15 @@ func (c *scenario) simulate(t testing.TB, days int) (best int, results [3]simRes
 
 // TestSimulation compares the rule with fixed thresholds on simulated streams. With -update it writes the page.
 func TestSimulation(t *testing.T) {
-	days := 10
+	days, cases := 3, scenarios()
+	if testing.Short() {
+		days, cases = 1, cases[:1]
+	}
 	if *update {
 		days = 100
 	}
 	var table strings.Builder
-	for i, c := range scenarios() {
+	for i, c := range cases {
 		best, results := c.simulate(t, days)
 		if most := slices.Max(results[0].alerts); most > simLimit {
 			t.Errorf("%s: %d alerts on a day", c.name, most)

@@ -350,6 +350,9 @@ func compareAnswers(t *testing.T, name string, got, want Answer, numbers *[2][]i
 
 // TestSources solves problems on shards and on a file through Scan alone, and compares with memory.
 func TestSources(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: every method is solved in shards and in files")
+	}
 	r := rand.New(rand.NewPCG(33, 7))
 	for _, weighted := range []bool{false, true} {
 		d := randomRows(r, 60, 700, weighted)

@@ -97,6 +97,7 @@ func ClickHouse() *Dialect {
 		}
 		return "toHour(toDateTime(" + x + "))"
 	}
+	d.Creates = Creates{Table: "CREATE TABLE %s ENGINE = MergeTree ORDER BY tuple() AS\n%s", Rename: "RENAME TABLE %s TO %s"}
 	d.MostKeys = 40_000
 	return d
 }

@@ -23,6 +23,7 @@ import (
 type Dialect struct {
 	Name  string   // as in a data source: "postgres"
 	Title string   // the name for people
+	File  bool     // the database is a file: it has no server, and its path is no secret
 	Notes []string // comments at the start of a model's statement
 
 	Quote  func(name string) string                 // a name of a column
@@ -102,12 +103,26 @@ type Dialect struct {
 	Explain    func(statement string) string
 	PlanColumn int
 
+	// Creates are the statements that create a table from a statement that selects its rows.
+	Creates Creates
+
 	// NaNLast reports that min and max take NaN for the largest number. Elsewhere only a sum shows whether there is one.
 	NaNLast bool
 
 	// MostKeys is the number of literals in a list above which statements become slow, or are refused.
 	MostKeys int
 }
+
+// Creates are the statements that create a table.
+type Creates struct {
+	Begin, End, Undo string // of a transaction; "": there are none
+	Table            string // with its name and what selects the rows
+	Rename           string // with its name and the new one; databases with transactions need it not
+	Parts            int    // max parts of the new name, which has no catalogue; 0: any
+}
+
+// inTransaction creates a table in a transaction.
+var inTransaction = Creates{Begin: "BEGIN", End: "COMMIT", Undo: "ROLLBACK", Table: "CREATE TABLE %s AS\n%s"}
 
 // Kind is the kind of a column.
 type Kind int
@@ -143,6 +158,12 @@ func ByName(name string) (*Dialect, error) {
 		}
 	}
 	return nil, &diag.Error{Kind: diag.Usage, Param: "dialect", Found: diag.Quote(name), Expected: "one of " + strings.Join(Names(), ", ")}
+}
+
+// IsFile reports whether a database is a file.
+func IsFile(name string) bool {
+	d, err := ByName(name)
+	return err == nil && d.File
 }
 
 // Names returns the names of all databases.
@@ -285,21 +306,27 @@ func standardKind(databaseType string) Kind {
 
 // NestedBin compares by halves. The expression has one comparison for each cut.
 func NestedBin(d *Dialect, score string, cuts []float64) string {
-	var write func(b *strings.Builder, first, end int)
-	write = func(b *strings.Builder, first, end int) {
+	return d.Search(score, cuts, strconv.Itoa)
+}
+
+// Search finds the interval of x between ascending cuts by halves: it returns the expression of interval k where the k-th cut,
+// counted from 1, is the last that is at most x.
+func (d *Dialect) Search(x string, cuts []float64, interval func(k int) string) string {
+	var b strings.Builder
+	var write func(first, end int)
+	write = func(first, end int) {
 		if first == end {
-			b.WriteString(strconv.Itoa(first))
+			b.WriteString(interval(first))
 			return
 		}
 		middle := (first + end) / 2
-		b.WriteString("CASE WHEN " + score + " < " + d.Num(cuts[middle]) + " THEN ")
-		write(b, first, middle)
+		b.WriteString("CASE WHEN " + x + " < " + d.Num(cuts[middle]) + " THEN ")
+		write(first, middle)
 		b.WriteString(" ELSE ")
-		write(b, middle+1, end)
+		write(middle+1, end)
 		b.WriteString(" END")
 	}
-	var b strings.Builder
-	write(&b, 0, len(cuts))
+	write(0, len(cuts))
 	return b.String()
 }
 

@@ -9,7 +9,7 @@ import (
 
 // DuckDB is the SQL of DuckDB 1.0 and later.
 func DuckDB() *Dialect {
-	d := base(Dialect{Name: "duckdb", Title: "DuckDB", Quote: doubleQuotes, Text: duckText, Number: float,
+	d := base(Dialect{Name: "duckdb", Title: "DuckDB", File: true, Quote: doubleQuotes, Text: duckText, Number: float,
 		Double: func(c string) string { return "nullif(CAST(" + c + " AS DOUBLE), CAST('NaN' AS DOUBLE))" },
 		String: func(c string) string { return "CAST(" + c + " AS VARCHAR)" },
 		Trim:   func(s string) string { return "trim(" + s + ", ' ' || chr(9))" },
@@ -57,6 +57,7 @@ func DuckDB() *Dialect {
 		return "SELECT * REPLACE (" + strings.Join(list, ", ") + ") FROM (" + statement + "\n)"
 	}
 	d.PlanColumn = 1
+	d.Creates = inTransaction
 	d.MostKeys = 100_000
 	return d
 }

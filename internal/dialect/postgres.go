@@ -65,6 +65,7 @@ func Postgres() *Dialect {
 		return standardKind(databaseType)
 	}
 	d.Derive = derivePostgres
+	d.Creates = inTransaction
 	d.MostKeys = 100_000
 	return d
 }

@@ -62,6 +62,7 @@ func Spark() *Dialect {
 		return standardKind(databaseType)
 	}
 	d.Explain = func(statement string) string { return "EXPLAIN COST " + statement }
+	d.Creates = Creates{Table: "CREATE TABLE %s USING parquet AS\n%s", Rename: "ALTER TABLE %s RENAME TO %s", Parts: 2}
 	d.MostKeys = 10_000
 	return d
 }

@@ -2,7 +2,7 @@ package dialect
 
 // SQLite is the SQL of SQLite 3.40 and later, for the statements of models. Its rows are not read.
 func SQLite() *Dialect {
-	return &Dialect{Name: "sqlite", Title: "SQLite", Quote: doubleQuotes, Text: sqliteText, Number: exactNumber,
+	return &Dialect{Name: "sqlite", Title: "SQLite", File: true, Quote: doubleQuotes, Text: sqliteText, Number: exactNumber,
 		Notes: []string{"A text in a column of numbers is missing, for SQLite keeps any value in any column."},
 		Double: func(c string) string {
 			return "CASE WHEN typeof(" + c + ") IN ('real', 'integer') THEN CAST(" + c + " AS REAL) END"

@@ -65,11 +65,15 @@ func logLoss(t *testing.T, data *table.Table, m *Map, w []float64, intercept flo
 func TestBoostingIsDeterministic(t *testing.T) {
 	some := randomTable(rand.New(rand.NewPCG(4, 4)), 6000, false)
 	many := randomTable(rand.New(rand.NewPCG(4, 5)), trees.GrowRows+9999, false)
-	for _, c := range []struct {
+	cases := []struct {
 		data   *table.Table
 		e      Encode
 		rounds int
-	}{{some, EncodeAdditive, 8}, {some, EncodePairs, 8}, {some, EncodeBoosted, 8}, {many, EncodeBoosted, 2}, {many, EncodeLeaves, 0}} {
+	}{{some, EncodeAdditive, 8}, {some, EncodePairs, 8}, {some, EncodeBoosted, 8}, {many, EncodeBoosted, 2}, {many, EncodeLeaves, 0}}
+	if testing.Short() {
+		cases = cases[:3]
+	}
+	for _, c := range cases {
 		written := func() string {
 			m := fit(t, c.data, Options{Encode: c.e, Impute: schema.ImputeIndicator, Rounds: c.rounds, Trees: 2})
 			text, err := json.Marshal(m)

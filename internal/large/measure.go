@@ -22,9 +22,6 @@ func newCounted(ctx context.Context, rows Rows, p Part, m *model.Model) (*counte
 	if err != nil {
 		return nil, err
 	}
-	if err := checkWeights(positives, negatives); err != nil {
-		return nil, err
-	}
 	sample, err := rows.Sample(ctx, p, sampledScores)
 	if err != nil {
 		return nil, err

@@ -4,22 +4,10 @@ import (
 	"context"
 
 	"toptau/calibrate"
-	"toptau/diag"
 	"toptau/metric"
 	"toptau/model"
 	"toptau/threshold"
 )
-
-// checkWeights refuses rows with weights other than 1: orders of scores are counts of rows.
-func checkWeights(list ...threshold.Population) error {
-	for _, p := range list {
-		if p.Mass != float64(p.Rows) {
-			return &diag.Error{Kind: diag.Usage, Param: "weight", Found: "rows with weights that do not fit into memory",
-				Expected: "rows without weights"}
-		}
-	}
-	return nil
-}
 
 // Calibrated is a threshold from the rows of a part.
 type Calibrated struct {

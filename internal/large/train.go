@@ -90,9 +90,6 @@ func (t *training) divide(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := checkWeights(positives, negatives); err != nil {
-		return err
-	}
 	test := int(math.Round(float64(o.TestShare.Float64() * Buckets)))
 	n := negatives.Rows
 	if t.of() == method.AllRows {

@@ -56,13 +56,16 @@ var testLayouts = map[string]matrix.Layout{
 	"mixed":  {{Kind: matrix.Dense, Cols: 2}, {Kind: matrix.Sparse, Cols: 3}, {Kind: matrix.Dense, Cols: 1}},
 }
 
-// allProblems returns every method with every surrogate and two settings.
+// allProblems returns every method with every surrogate and two settings, the second alone with -short.
 func allProblems(t testing.TB) []method.Problem {
 	t.Helper()
 	var out []method.Problem
 	for _, m := range method.All() {
 		for _, name := range surrogate.Names() {
 			for k := range 2 {
+				if k == 0 && testing.Short() {
+					continue
+				}
 				l, _ := surrogate.ByName(name)
 				h := method.Problem{Lambda: 0.01 * float64(k), Surrogate: l.Name()}
 				if m.UsesTau {

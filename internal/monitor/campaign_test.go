@@ -299,7 +299,7 @@ func TestQuietStreams(t *testing.T) {
 	m := setCampaign(t)
 	for _, c := range quietScenarios(20_000) {
 		streams := 100
-		if strings.Contains(c.name, "together") {
+		if testing.Short() || strings.Contains(c.name, "together") {
 			streams = 20
 		}
 		if n := countAlarms(runScenario(t, m, c, 0, streams)); n > allowed(streams) {

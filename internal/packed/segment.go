@@ -41,38 +41,54 @@ const mostPower = 1e15
 
 // NewNumbers packs at most SegmentRows values. A missing value is NaN, all others are finite.
 func NewNumbers(values []float64) Segment {
-	var space [SegmentRows]int32
-	whole := space[:len(values)]
+	s := numbersIn(values, nil)
+	s.plain = slices.Clone(s.plain)
+	return s
+}
+
+// numbersIn packs values into space, or into memory of their own if it is nil. Values of the form double are not copied.
+func numbersIn(values []float64, space []byte) Segment {
+	var wholes [SegmentRows]int32
+	whole := wholes[:len(values)]
 	for power := 1.0; power <= mostPower; power *= 10 {
 		if largest, ok := kernel.WholeNumbers(values, power, whole); ok {
-			return newWholes(whole, power, largest)
+			return newWholes(whole, power, largest, space)
 		}
 	}
 	if !allFloat32(values) {
-		return Segment{plain: slices.Clone(values), form: double}
+		return Segment{plain: values, form: double}
 	}
-	s := Segment{form: single, data: make([]byte, 4*len(values))}
+	s := Segment{form: single, data: bytesIn(space, 4*len(values))}
 	for i, v := range values {
 		binary.LittleEndian.PutUint32(s.data[4*i:], math.Float32bits(float32(v)))
 	}
 	return s
 }
 
+func bytesIn(space []byte, n int) []byte {
+	if space == nil {
+		return make([]byte, n)
+	}
+	return space[:n]
+}
+
 // newWholes packs whole numbers.
-func newWholes(m []int32, power float64, largest int32) Segment {
+func newWholes(m []int32, power float64, largest int32, space []byte) Segment {
 	s := Segment{power: power, form: decimalForm(largest), gaps: slices.Contains(m, kernel.NoNumber)}
-	s.data = make([]byte, s.size()*len(m))
+	s.data = bytesIn(space, s.size()*len(m))
 	kernel.Narrow(m, s.size(), s.data)
 	return s
 }
 
 // NewCodes packs codes, -1 for a missing value.
-func NewCodes(codes []int32) Segment {
+func NewCodes(codes []int32) Segment { return codesIn(codes, nil) }
+
+func codesIn(codes []int32, space []byte) Segment {
 	largest := int32(1)
 	for _, c := range codes {
 		largest = max(largest, c)
 	}
-	return newWholes(codes, 1, largest)
+	return newWholes(codes, 1, largest, space)
 }
 
 // decimalForm returns the smallest form for whole numbers up to largest and a missing value.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math"
+	"slices"
 	"unicode/utf8"
 
 	"toptau/diag"
@@ -71,15 +72,24 @@ type place struct {
 	sum    uint32
 }
 
-// Writer writes a packed file. It holds one block of rows in memory.
+// Writer writes a packed file. It holds one block of rows in memory: eight bytes for a number, four for a text
+// and the distinct texts.
 type Writer struct {
-	file   *atomicfile.File
-	head   header
-	rows   Values // of the block that is being filled
-	filled int
-	offset int64
-	places []place // by block, then by column
-	chunks [][]byte
+	file    *atomicfile.File
+	head    header
+	columns []openChunk // of the block that is being filled
+	filled  int         // rows
+	encoded [encodedAtOnce][]byte
+	offset  int64
+	places  [][]byte // by block: the places of its chunks, by column, as in the footer
+}
+
+// openChunk has the values of a column in the block that is being filled. Its slices have the capacity of a whole block, so
+// that a file of many columns leaves no garbage.
+type openChunk struct {
+	numbers []float64
+	codes   []int32 // texts by their places in the dictionary
+	texts   dictionary
 }
 
 // Create starts to write a packed file, which appears when Close succeeds. header says that the columns have
@@ -103,9 +113,9 @@ func CreateTemporary(name string, columns []Column, header bool) (*Writer, error
 }
 
 func newWriter(file *atomicfile.File, columns []Column, header bool) (*Writer, error) {
-	w := &Writer{file: file, chunks: make([][]byte, len(columns))}
+	w := &Writer{file: file}
 	w.head.Columns, w.head.Header, w.head.BlockRows = columns, header, blockRows(len(columns))
-	w.rows = Values{Numbers: make([][]float64, len(columns)), Texts: make([][]string, len(columns))}
+	w.columns = openChunks(columns, w.head.BlockRows)
 	start := binary.LittleEndian.AppendUint32([]byte(magic), version)
 	if _, err := file.Write(start); err != nil {
 		file.Close()
@@ -115,18 +125,41 @@ func newWriter(file *atomicfile.File, columns []Column, header bool) (*Writer, e
 	return w, nil
 }
 
+// openChunks returns empty chunks for blocks of some rows. The system provides their memory when it is used.
+func openChunks(columns []Column, rows int) []openChunk {
+	chunks, numbers := make([]openChunk, len(columns)), 0
+	for _, c := range columns {
+		if c.Kind == Numbers {
+			numbers++
+		}
+	}
+	values, codes := make([]float64, numbers*rows), make([]int32, (len(columns)-numbers)*rows)
+	for k, c := range columns {
+		if c.Kind == Numbers {
+			chunks[k].numbers, values = values[:0:rows], values[rows:]
+		} else {
+			chunks[k].codes, codes = codes[:0:rows], codes[rows:]
+		}
+	}
+	return chunks
+}
+
 // Add appends n rows.
 func (w *Writer) Add(n int, v *Values) error {
-	for first := 0; first < n; {
-		take := min(n-first, w.head.BlockRows-w.filled)
-		for k, c := range w.head.Columns {
-			if c.Kind == Numbers {
-				w.rows.Numbers[k] = append(w.rows.Numbers[k], v.Numbers[k][first:first+take]...)
-			} else {
-				w.rows.Texts[k] = append(w.rows.Texts[k], v.Texts[k][first:first+take]...)
+	for next := 0; next < n; {
+		first, last := next, min(n, next+w.head.BlockRows-w.filled)
+		parallel.Ranges(len(w.columns), func(from, to int) {
+			for k := from; k < to; k++ {
+				c := &w.columns[k]
+				if w.head.Columns[k].Kind == Numbers {
+					c.numbers = append(c.numbers, v.Numbers[k][first:last]...)
+				} else {
+					c.codes = c.texts.appendPlaces(c.codes, v.Texts[k][first:last])
+				}
 			}
-		}
-		first, w.filled = first+take, w.filled+take
+		})
+		w.filled += last - first
+		next = last
 		if w.filled == w.head.BlockRows {
 			if err := w.writeBlock(); err != nil {
 				return err
@@ -136,27 +169,30 @@ func (w *Writer) Add(n int, v *Values) error {
 	return nil
 }
 
+// encodedAtOnce is the number of chunks that are encoded in parallel before they are written. Chosen by hand.
+const encodedAtOnce = 64
+
 // writeBlock writes the rows of the block.
 func (w *Writer) writeBlock() error {
-	parallel.For(len(w.chunks), func(k int) {
-		if w.head.Columns[k].Kind == Numbers {
-			w.chunks[k] = appendNumbers(w.chunks[k][:0], w.rows.Numbers[k])
-			w.rows.Numbers[k] = w.rows.Numbers[k][:0]
-		} else {
-			w.chunks[k] = appendTexts(w.chunks[k][:0], w.rows.Texts[k])
-			w.rows.Texts[k] = w.rows.Texts[k][:0]
+	places := make([]byte, 0, placeBytes*len(w.columns))
+	for first := 0; first < len(w.columns); first += encodedAtOnce {
+		columns := w.columns[first:min(first+encodedAtOnce, len(w.columns))]
+		parallel.For(len(columns), func(k int) { w.encoded[k] = columns[k].encode(w.encoded[k][:0]) })
+		for k := range columns {
+			b := w.encoded[k]
+			if len(b) > math.MaxInt32 {
+				return &diag.Error{Kind: diag.Data, Column: w.head.Columns[first+k].Name, Found: "more than 2 GiB of text in 65,536 rows", Expected: "shorter texts"}
+			}
+			places = binary.LittleEndian.AppendUint64(places, uint64(w.offset))
+			places = binary.LittleEndian.AppendUint32(places, uint32(len(b)))
+			places = binary.LittleEndian.AppendUint32(places, crc32.Checksum(b, castagnoli))
+			if _, err := w.file.Write(b); err != nil {
+				return err
+			}
+			w.offset += int64(len(b))
 		}
-	})
-	for k, c := range w.chunks {
-		if len(c) > math.MaxInt32 {
-			return &diag.Error{Kind: diag.Data, Column: w.head.Columns[k].Name, Found: "more than 2 GiB of text in 65,536 rows", Expected: "shorter texts"}
-		}
-		w.places = append(w.places, place{w.offset, uint32(len(c)), crc32.Checksum(c, castagnoli)})
-		if _, err := w.file.Write(c); err != nil {
-			return err
-		}
-		w.offset += int64(len(c))
 	}
+	w.places = append(w.places, places)
 	w.head.Rows += int64(w.filled)
 	w.filled = 0
 	return nil
@@ -173,26 +209,26 @@ func (w *Writer) Commit(source string) error {
 		}
 	}
 	w.head.Source = source
-	footer, err := json.Marshal(&w.head)
+	description, err := json.Marshal(&w.head)
 	if err != nil {
 		return err
 	}
-	footer = append(binary.LittleEndian.AppendUint32(nil, uint32(len(footer))), footer...)
-	for _, p := range w.places {
-		footer = binary.LittleEndian.AppendUint64(footer, uint64(p.offset))
-		footer = binary.LittleEndian.AppendUint32(footer, p.length)
-		footer = binary.LittleEndian.AppendUint32(footer, p.sum)
-	}
-	if len(footer) > math.MaxInt32 {
-		return fmt.Errorf("the index of a packed file has %d bytes", len(footer))
-	}
-	end := binary.LittleEndian.AppendUint64(nil, uint64(w.offset))
-	end = binary.LittleEndian.AppendUint32(end, uint32(len(footer)))
-	end = binary.LittleEndian.AppendUint32(end, crc32.Checksum(footer, castagnoli))
-	for _, b := range [][]byte{footer, append(end, endMagic...)} {
+	footer := append([][]byte{binary.LittleEndian.AppendUint32(nil, uint32(len(description))), description}, w.places...)
+	size, sum := 0, uint32(0)
+	for _, b := range footer {
+		if size += len(b); size > math.MaxInt32 {
+			return fmt.Errorf("the index of a packed file has more than %d bytes", math.MaxInt32)
+		}
+		sum = crc32.Update(sum, castagnoli, b)
 		if _, err := w.file.Write(b); err != nil {
 			return err
 		}
+	}
+	end := binary.LittleEndian.AppendUint64(nil, uint64(w.offset))
+	end = binary.LittleEndian.AppendUint32(end, uint32(size))
+	end = binary.LittleEndian.AppendUint32(end, sum)
+	if _, err := w.file.Write(append(end, endMagic...)); err != nil {
+		return err
 	}
 	return w.file.Commit()
 }
@@ -203,50 +239,88 @@ func (w *Writer) Path() string { return w.file.Path() }
 // Close discards the file unless Commit succeeded. It removes a temporary file.
 func (w *Writer) Close() { w.file.Close() }
 
-// appendNumbers appends the segments of a chunk of numbers: form, decimals and whether some are missing, a byte each and a fourth, then the data.
+// encode appends the bytes of the chunk and empties it.
+func (c *openChunk) encode(b []byte) []byte {
+	if c.numbers != nil {
+		b = appendNumbers(b, c.numbers)
+	} else {
+		b = appendCodes(c.texts.appendTo(b), c.codes)
+	}
+	c.numbers, c.codes = c.numbers[:0], c.codes[:0]
+	c.texts.clear()
+	return b
+}
+
+// appendNumbers appends the segments of a chunk of numbers: form, decimals and whether some are missing, a byte each and a
+// fourth, then the data.
 func appendNumbers(b []byte, values []float64) []byte {
-	for len(values) > 0 {
-		n := min(len(values), SegmentRows)
-		s := NewNumbers(values[:n])
+	var space [4 * SegmentRows]byte
+	for part := range slices.Chunk(values, SegmentRows) {
+		s := numbersIn(part, space[:])
 		b = s.appendTo(b)
-		values = values[n:]
 	}
 	return b
 }
 
-// appendTexts appends a chunk of texts: the distinct ones in order of appearance, their number first and the
-// length before each, and then their places as segments of whole numbers. A missing value has the place -1.
-func appendTexts(b []byte, values []string) []byte {
-	list, codes := Distinct(values)
-	b = binary.AppendUvarint(b, uint64(len(list)))
-	for _, v := range list {
-		b = binary.AppendUvarint(b, uint64(len(v)))
-		b = append(b, v...)
-	}
-	for len(codes) > 0 {
-		n := min(len(codes), SegmentRows)
-		s := NewCodes(codes[:n])
+// appendCodes appends the segments of a chunk of texts.
+func appendCodes(b []byte, codes []int32) []byte {
+	var space [4 * SegmentRows]byte
+	for part := range slices.Chunk(codes, SegmentRows) {
+		s := codesIn(part, space[:])
 		b = s.appendTo(b)
-		codes = codes[n:]
 	}
 	return b
+}
+
+// dictionary has the distinct texts of some rows in order of appearance. The empty text, which is a missing value, has
+// the place -1.
+type dictionary struct {
+	list   []string
+	places map[string]int32
+}
+
+// appendPlaces appends the places of texts.
+func (d *dictionary) appendPlaces(to []int32, texts []string) []int32 {
+	for _, text := range texts {
+		place, known := int32(-1), text == ""
+		if !known {
+			place, known = d.places[text]
+		}
+		if !known {
+			if d.places == nil {
+				d.places = map[string]int32{}
+			}
+			place = int32(len(d.list))
+			d.places[text] = place
+			d.list = append(d.list, text)
+		}
+		to = append(to, place)
+	}
+	return to
+}
+
+// appendTo appends the number of texts, then each with its length before it.
+func (d *dictionary) appendTo(b []byte) []byte {
+	b = binary.AppendUvarint(b, uint64(len(d.list)))
+	for _, text := range d.list {
+		b = binary.AppendUvarint(b, uint64(len(text)))
+		b = append(b, text...)
+	}
+	return b
+}
+
+func (d *dictionary) clear() {
+	clear(d.list)
+	clear(d.places)
+	d.list = d.list[:0]
 }
 
 // Distinct returns the distinct texts in order of appearance, and the place of each text among them. The empty text,
 // which is a missing value, has the place -1.
 func Distinct(texts []string) (list []string, places []int32) {
-	places = make([]int32, len(texts))
-	known := map[string]int32{"": -1}
-	for i, text := range texts {
-		place, ok := known[text]
-		if !ok {
-			place = int32(len(list))
-			known[text] = place
-			list = append(list, text)
-		}
-		places[i] = place
-	}
-	return list, places
+	var d dictionary
+	places = d.appendPlaces(make([]int32, 0, len(texts)), texts)
+	return d.list, places
 }
 
 // validName reports whether a column of a packed file may have a name.

@@ -313,11 +313,7 @@ func (b *builder) card(c *feature.Card) error {
 	}
 	input := b.input[c.Input]
 	if len(c.Knots) == 0 {
-		t := &Steps{Input: input, Terms: w, Missing: missing}
-		for i := 1; i < len(c.Atoms); i++ {
-			t.Cuts = append(t.Cuts, firstNearer(c.Atoms[i-1], c.Atoms[i]))
-		}
-		b.p.Terms = append(b.p.Terms, t)
+		b.p.Terms = append(b.p.Terms, &Steps{Input: input, Cuts: Nearer(c.Atoms), Terms: w, Missing: missing})
 		return nil
 	}
 	for i := 1; i < len(c.Knots); i++ {
@@ -332,6 +328,14 @@ func (b *builder) card(c *feature.Card) error {
 	}
 	b.p.Terms = append(b.p.Terms, t)
 	return nil
+}
+
+// Nearer returns for each atom but the first the smallest number that belongs to it and not to the one before.
+func Nearer(atoms []float64) (cuts []float64) {
+	for i := 1; i < len(atoms); i++ {
+		cuts = append(cuts, firstNearer(atoms[i-1], atoms[i]))
+	}
+	return cuts
 }
 
 // firstNearer returns the smallest number above the atom a that belongs to the atom b: the halves are compared as in

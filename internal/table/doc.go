@@ -7,7 +7,7 @@
 //
 //  1. The first bytes of a file show gzip and zstd compression, whatever the name, for labels files as well.
 //     Truncated or damaged data are an error. Formats that are often mistaken for tables (zip and
-//     spreadsheets, bzip2, xz, Parquet, UTF-16 text and others) are refused by name.
+//     spreadsheets, bzip2, xz, UTF-16 text and others) are refused by name.
 //  2. The first 256 KiB decide the format. LIBSVM is text in which more than half of the first 1,000 lines are a label without a colon
 //     (and without a comma, unless it is a list of whole numbers) and pairs index:value, with a pair in at least one line. JSON lines begin with an object. Everything else is delimited text, and so is
 //     every text if the delimiter is set.

@@ -384,6 +384,10 @@ func TestFastIsUsed(t *testing.T) {
 
 // TestEveryCut reads texts with something unusual in chunks that end at every place.
 func TestEveryCut(t *testing.T) {
+	step := 1
+	if testing.Short() {
+		step = 5 // chunks of 1, 6, 11, 16 and 21 bytes
+	}
 	for _, text := range []string{
 		"1,a,1\n2,b,0\n3,a,1\n\n4,b,0\n5,a,1\n", "1,a,1\n2,b,0\n3,\"x\ny\",1\n4,b,0\n5,é,1\n6,a,0\n\n\n", "1,a,1\n2,b,0\n3,\xff,1\n4,b,0\n",
 		"1,a,1\n2,b,0\n3,é,1\n4,\xc3,0\n5,\xa9,1\n", "1,a,1\n2,b,0\n3,a\x00,1\n4,b,0\n", "1,a,1\r\n2,b,0\r3,a,1\n4,b\r,0\n5,c,1\n",
@@ -391,7 +395,7 @@ func TestEveryCut(t *testing.T) {
 		"1 1:1\n2 2:1\n1 1:1\n\n2 2:2\n", "1 1:1\n2 2:1\n\n\n", "1 1:1\n2 2:1\n# c\n1 3:3 # d\n2 4:1\n1 1:1 \xff\n", "1 1:1\r2 2:1\r\n1 1:5\n",
 		"1 1:1\n2 2:1\n1#b 1:1\n2 2:1\n",
 	} {
-		for size := range 24 {
+		for size := 0; size < 24; size += step {
 			workers := 1 + size&1
 			for mode, o := range []Options{{Format: schema.Format{Label: "last", Header: "no", Positive: []string{"1"}}},
 				{Format: schema.Format{Label: "last", Header: "no", Positive: []string{"1"}, Drop: []string{"2"}}, Unlabelled: true},
@@ -429,6 +433,9 @@ func TestFastLabelsFile(t *testing.T) {
 
 // TestUnknownLimit reads more unknown values than the limit.
 func TestUnknownLimit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: 65,000 unknown values are compared row by row")
+	}
 	var text strings.Builder
 	for i := range unknownLimit + 500 {
 		fmt.Fprintf(&text, "v%d,%d\n", i%(unknownLimit+200), i%2)

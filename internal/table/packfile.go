@@ -85,6 +85,7 @@ const (
 type filePacker struct {
 	writer *packed.Writer
 	order  []int // by column of the packed file: a feature, or - 1 - a text column
+	rows   packed.Values
 }
 
 func newFilePacker(r *Reader, create func([]packed.Column, bool) (*packed.Writer, error)) (*filePacker, error) {
@@ -103,6 +104,7 @@ func newFilePacker(r *Reader, create func([]packed.Column, bool) (*packed.Writer
 	}
 	slices.SortFunc(p.order, func(a, b int) int { return cmp.Compare(number(a), number(b)) })
 	columns := make([]packed.Column, len(p.order))
+	p.rows = packed.Values{Numbers: make([][]float64, len(p.order)), Texts: make([][]string, len(p.order))}
 	for i, k := range p.order {
 		if k >= 0 {
 			columns[i] = packed.Column{Name: r.table.Columns[k].Name, Kind: packed.Numbers}
@@ -117,13 +119,12 @@ func newFilePacker(r *Reader, create func([]packed.Column, bool) (*packed.Writer
 
 // add appends the rows of a table.
 func (p *filePacker) add(t *Table) error {
-	v := packed.Values{Numbers: make([][]float64, len(p.order)), Texts: make([][]string, len(p.order))}
 	for i, k := range p.order {
 		if k >= 0 {
-			v.Numbers[i] = t.Columns[k].Values
+			p.rows.Numbers[i] = t.Columns[k].Values
 			continue
 		}
-		v.Texts[i] = t.Kept[-1-k].Values
+		p.rows.Texts[i] = t.Kept[-1-k].Values
 	}
-	return p.writer.Add(t.Rows(), &v)
+	return p.writer.Add(t.Rows(), &p.rows)
 }

@@ -31,6 +31,9 @@ func falseAlarms(t *testing.T, f *Found, fresh *table.Table) float64 {
 // delta plus three standard errors of the draws. The same for out-of-fold calibration, which is not
 // certified, is logged with -v.
 func TestGuaranteeHoldsForTheWholeOfSearch(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: 400 searches")
+	}
 	const draws, delta, alpha = 200, 0.1, 0.05
 	fresh := simulated(10, 5000, 12345)
 	violations, outOfFold, plain := 0, 0, 0

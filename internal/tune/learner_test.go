@@ -116,6 +116,9 @@ func mustMethod(t *testing.T, name method.Name) method.Method {
 // TestZeroProofsFollowFromEachOther compares what follows from other numbers of rows on top with a proof of its
 // own, in both orders.
 func TestZeroProofsFollowFromEachOther(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: 240 solves")
+	}
 	x := twoClouds(t, 400)
 	answers := map[bool]int{}
 	up, down := zeroProofs{}, zeroProofs{}

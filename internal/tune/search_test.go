@@ -318,6 +318,9 @@ func modelBytes(t testing.TB, f *Found) []byte {
 }
 
 func TestSearchDoesNotDependOnThreads(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: three searches")
+	}
 	data := simulated(60, 400, 6)
 	o := quick(t, "--top 5%")
 	o.Learners = []method.Name{method.Logistic, method.Ramp, "patmat"}
@@ -559,6 +562,9 @@ var pointers = regexp.MustCompile("0x[0-9a-f]+")
 // A setting that is far behind in the first fold is not fitted in the others, except in comparisons. The reference
 // is always fitted. The ramp may still start from a logistic regression that was dropped.
 func TestSettingsFarBehindAreDropped(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: a search of boosted trees")
+	}
 	data := simulated(300, 900, 7)
 	for i, class := range data.Label { // the classes differ in the sign of a product, which no scale sees
 		x := &data.Columns[2].Values[i]

@@ -14,6 +14,9 @@ import (
 // A limit of the size leaves the candidates that fit, and the sizes are those of the written features and weights,
 // about. A limit below all candidates is an error that names the least one.
 func TestMaxSize(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: two searches of boosted trees")
+	}
 	data := simulated(150, 600, 3)
 	o := SearchOptions{Goal: goalOf(t, "--max-fpr 5%"), Seed: 3, Learners: []method.Name{method.Logistic, method.Boosting},
 		Features: []feature.Encode{feature.EncodeScorecard, feature.EncodeBoosted, feature.EncodePairs}}

@@ -183,6 +183,9 @@ func TestEntitiesAndDaysAreCutByTime(t *testing.T) {
 // A guarantee about entities: the fraction of fresh negative hosts with an alert is above the budget in at most
 // delta of the draws, plus three standard errors.
 func TestGuaranteeOfEntities(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: 100 searches")
+	}
 	const draws, delta, alpha, run = 100, 0.1, 0.1, 4
 	fresh := hosts(mixed(40, 19960, 999), run, 0)
 	rows := fresh.Labelled()

@@ -1,6 +1,6 @@
 """Thresholds with a guarantee: the same as those of ``toptau threshold``, to the bit.
 
-The threshold is the k-th smallest of n scores that were used for nothing else, and the decision is score > threshold. With probability at
+The decision is score > threshold. A certified threshold is the k-th smallest of n scores that were used for nothing else. With probability at
 least 1 - delta over the draw of the scores, a new one is above it with probability at most alpha, if
 P(Bin(n, alpha) <= n - k) <= delta (Tong, Feng and Li, Science Advances 4, 2018).
 """
@@ -62,9 +62,23 @@ def goal_of(max_fpr: Any = None, top: Any = None, top_count: Any = None, alerts:
     return Goal("max-fpr", rate_of(max_fpr, "max_fpr")) if max_fpr is not None else Goal("top", rate_of(top, "top"))
 
 
-def plain_order(n: int, alpha: Fraction) -> int:
-    """Returns the order of the score whose rate is at most alpha on average: the j-th largest, j = floor(alpha (n+1))."""
-    return n + 1 - max(1, math.floor(alpha * (n + 1)))
+def _plain(ordered: list[float], alpha: Fraction) -> float:
+    """Returns the threshold whose expected rate on a new row is alpha.
+
+    With h = alpha (n+1), j = floor(h) and f = h - j it is z_(j) + f (z_(j+1) - z_(j)) of the scores in descending order (type 6 of Hyndman and
+    Fan 1996). For h < 2.3 the weight is f (j+1) / (j+f), which is exact for exponential tails.
+    """
+    n = len(ordered)
+    h = alpha * (n + 1)
+    j = math.floor(h)
+    high = ordered[n - max(1, j)]
+    if j == 0 or j == n or j == h:
+        return high
+    f = min(max(float(alpha) * float(n + 1) - j, 0.0), 1.0)
+    if f > 0 and j + f < 2.3:
+        f = min(f * (j + 1) / (j + f), 1.0)
+    low = ordered[n - j - 1]
+    return high if high == low else max(low, min(high, high * (1 - f) + low * f))
 
 
 def needed(alpha: Fraction, delta: Fraction) -> int:
@@ -97,21 +111,18 @@ def threshold(scores: Any, goal: Goal, delta: Optional[Fraction]) -> tuple[float
         raise Error("no calibration scores", f"scores of {rows} that were used for nothing else")
     if any(not math.isfinite(z) for z in (ordered[0], ordered[-1])) or any(z != z for z in ordered):
         raise Error("a calibration score that is not finite", "finite scores")
+    if delta is None:
+        return (ordered[-1] if goal.alpha is None else _plain(ordered, goal.alpha)) + 0.0, None  # -0 becomes 0
     if goal.alpha is None:
-        order, bound = n, None if delta is None else _absolute_bound(n, float(delta))
-    elif delta is None:
-        order, bound = plain_order(n, goal.alpha), None
+        order, bound = n, _absolute_bound(n, float(delta))
     else:
         found = certified_order(n, goal.alpha, delta)
         if found is None:
             raise Error(f"{n} calibration {rows}", f"at least {needed(goal.alpha, delta)} to keep a rate of {rate_text(goal.alpha)} with confidence "
                         f"1 - {rate_text(delta)}", fix="more rows, a larger rate, or no delta")
         order, bound = found, binomial_at_most(n, n - found, float(goal.alpha))
-    at = ordered[order - 1] + 0.0  # -0 becomes 0
-    if delta is None:
-        return at, None
     guarantee = {"certified": True, "kind": goal.kind, "rate": rate_text(goal.alpha), "delta": rate_text(delta), "n": n, "order": order, "bound": bound}
-    return at, {name: value for name, value in guarantee.items() if value is not None}
+    return ordered[order - 1] + 0.0, {name: value for name, value in guarantee.items() if value is not None}
 
 
 def rate_text(rate: Optional[Fraction]) -> Optional[str]:

@@ -143,7 +143,7 @@ func (r reworded) Unwrap() error { return r.err }
 
 // secretOf returns a connection string if it is a secret. That of an embedded database is the path of a file.
 func secretOf(name, dsn string) string {
-	if name == "duckdb" {
+	if dialect.IsFile(name) {
 		return ""
 	}
 	return dsn

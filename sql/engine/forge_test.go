@@ -46,7 +46,7 @@ func TestForgedCertificates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		there, err := toptau.LargeData(t.Context(), rows)
+		there, err := dataOf(t.Context(), rows)
 		if err != nil {
 			t.Fatal(err)
 		}

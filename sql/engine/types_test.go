@@ -71,7 +71,7 @@ func role(e *engine.Engine, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	d, err := toptau.LargeData(ctx, rows)
+	d, err := dataOf(ctx, rows)
 	if err != nil {
 		return "", err
 	}
@@ -228,4 +228,13 @@ func TestPartsAreThoseOfFiles(t *testing.T) {
 			}
 		}
 	})
+}
+
+// dataOf returns the rows of a table as data of the verbs.
+func dataOf(ctx context.Context, rows large.Rows) (*toptau.Data, error) {
+	d, err := large.Data(ctx, rows)
+	if err != nil {
+		return nil, err
+	}
+	return d.(*toptau.Data), nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"toptau/internal/dialect"
 	"toptau/internal/feature"
+	"toptau/internal/portable"
 )
 
 // cardPiece is the levels of a scorecard: knots, atoms, the missing value. Two numbers of a row give all of its features:
@@ -84,49 +85,8 @@ func (p *cardPiece) choose(d *dialect.Dialect, level func(level int) string, res
 	return b.String() + strings.Repeat(" END", ends)
 }
 
-// search finds the interval of x by halves: it returns the expression of interval k for the k-th cut <= x < the next one.
-func (p *cardPiece) search(d *dialect.Dialect, cuts []float64, interval func(k int) string) string {
-	var b strings.Builder
-	var write func(first, end int)
-	write = func(first, end int) {
-		if first == end {
-			b.WriteString(interval(first))
-			return
-		}
-		middle := (first + end) / 2
-		b.WriteString("CASE WHEN " + p.name + " < " + d.Num(cuts[middle]) + " THEN ")
-		write(first, middle)
-		b.WriteString(" ELSE ")
-		write(middle+1, end)
-		b.WriteString(" END")
-	}
-	write(0, len(cuts))
-	return b.String()
-}
-
-// nearest returns the smallest number for which the next atom is the nearer one, for each atom but the last. Files ask for the
-// smaller half distance, and the smaller atom if they are equal; both sides of that comparison are monotone, so bisection finds
-// exactly where its answer changes.
-func (p *cardPiece) nearest() []float64 {
-	var cuts []float64
-	for i := range max(0, len(p.card.Atoms)-1) {
-		a, next := p.card.Atoms[i], p.card.Atoms[i+1]
-		low, high := a, next
-		for math.Nextafter(low, high) != high {
-			x := float64(low/2) + float64(high/2)
-			if x <= low || x >= high {
-				x = math.Nextafter(low, high)
-			}
-			if float64(next/2)-float64(x/2) < float64(x/2)-float64(a/2) {
-				high = x
-			} else {
-				low = x
-			}
-		}
-		cuts = append(cuts, high)
-	}
-	return cuts
-}
+// nearest returns the smallest number for which the next atom is the nearer one, for each atom but the last.
+func (p *cardPiece) nearest() []float64 { return portable.Nearer(p.card.Atoms) }
 
 // placeOf returns the place of x.
 func (p *cardPiece) placeOf(d *dialect.Dialect) string {
@@ -153,7 +113,7 @@ func (p *cardPiece) fractionOf(d *dialect.Dialect) string {
 	case d.Element != nil:
 		return p.onTheWay(d, of)
 	}
-	way := p.search(d, p.card.Knots, func(k int) string {
+	way := d.Search(p.name, p.card.Knots, func(k int) string {
 		if k == 0 || k == knots {
 			return none
 		}
@@ -191,9 +151,9 @@ func (p *cardPiece) score(d *dialect.Dialect, w []float64) string {
 	if d.Element == nil {
 		weight := func(level int) string { return d.Num(at(level)) }
 		if knots == 0 {
-			return p.choose(d, weight, p.search(d, p.nearest(), weight))
+			return p.choose(d, weight, d.Search(p.name, p.nearest(), weight))
 		}
-		return p.choose(d, weight, p.search(d, p.card.Knots, func(k int) string {
+		return p.choose(d, weight, d.Search(p.name, p.card.Knots, func(k int) string {
 			switch {
 			case k == 0:
 				return weight(0)

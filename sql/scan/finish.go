@@ -292,39 +292,42 @@ type chosen struct {
 	count int
 }
 
+// choose takes the best candidates of a server for a want, the place-th of the plan.
+func (s *Source) choose(p *plan, part *planned, w *certified.Want, shard, place int, cells []cell) chosen {
+	list := p.c.free(part.request.Held, shard, cells, place)
+	c := chosen{count: len(list)}
+	if !math.IsInf(w.Low, -1) || !math.IsInf(w.High, 1) {
+		c.count = 0
+		for j := range cells {
+			c.count += cells[j].counts[place]
+		}
+	}
+	key := func(x candidate) float64 {
+		if w.Order == certified.Nearest {
+			return math.Abs(x.score - w.Centre)
+		}
+		return -x.score
+	}
+	// Equal scores are in the order of the keys, so that the choice depends on neither the database nor its threads.
+	slices.SortFunc(list, func(x, y candidate) int {
+		if w.Order == certified.Spread {
+			return s.rows.layout.compareKeys(x.key, y.key)
+		}
+		return cmp.Or(cmp.Compare(key(x), key(y)), s.rows.layout.compareKeys(x.key, y.key))
+	})
+	c.rows = list[:min(len(list), w.Limit)]
+	return c
+}
+
 // finish makes the answers of a plan: it chooses among the candidates, fetches the rows that are new, and merges the servers.
 func (s *Source) finish(ctx context.Context, p *plan, found [][]cell) error {
 	shards := len(found)
 	picks := make([][]chosen, shards) // by server and want
 	for shard := range found {
-		place := 0
 		for k := range p.parts {
 			part := &p.parts[k]
 			for i := range part.request.Want {
-				w := &part.request.Want[i]
-				list := p.c.free(part.request.Held, shard, found[shard], place)
-				c := chosen{count: len(list)}
-				if !math.IsInf(w.Low, -1) || !math.IsInf(w.High, 1) {
-					c.count = 0
-					for j := range found[shard] {
-						c.count += found[shard][j].counts[place]
-					}
-				}
-				key := func(x candidate) float64 {
-					if w.Order == certified.Nearest {
-						return math.Abs(x.score - w.Centre)
-					}
-					return -x.score
-				}
-				slices.SortFunc(list, func(x, y candidate) int {
-					if w.Order == certified.Spread {
-						return s.rows.layout.compareKeys(x.key, y.key)
-					}
-					return cmp.Or(cmp.Compare(key(x), key(y)), s.rows.layout.compareKeys(x.key, y.key))
-				})
-				c.rows = list[:min(len(list), w.Limit)]
-				picks[shard] = append(picks[shard], c)
-				place++
+				picks[shard] = append(picks[shard], s.choose(p, part, &part.request.Want[i], shard, len(picks[shard]), found[shard]))
 			}
 		}
 	}
@@ -406,73 +409,88 @@ func (s *Source) answerOf(p *plan, k, shard int, cells []cell, picks []chosen) (
 	if k != p.sums {
 		return a
 	}
-	_, rounding := s.encoder.score(p.at.W)
-	a.Rounding = rounding
+	_, a.Rounding = s.encoder.score(p.at.W)
 	ends := edges(r)
-	// lower is the lower end of an interval.
-	lower := func(c *cell) float64 {
-		if c.interval == 0 {
-			return math.Inf(-1)
-		}
-		return ends[c.interval-1]
-	}
-	place := func(list []float64, x float64) int {
-		k, found := slices.BinarySearch(list, x)
-		if found {
-			k++
-		}
-		return k
-	}
 	if r.Sums || len(r.Cuts) > 0 {
-		a.Bins = make([]certified.Bin, len(r.Cuts)+1)
-		for i := range a.Bins {
-			a.Bins[i].Low, a.Bins[i].High = math.Inf(1), math.Inf(-1)
-		}
-		for i := range cells {
-			c := &cells[i]
-			b := &a.Bins[place(r.Cuts, lower(c))]
-			if c.bin.Bad > 0 {
-				a.Bins[0].Bad += c.bin.Bad
-				continue
-			}
-			b.Rows += c.bin.Rows
-			b.Mass += c.bin.Mass
-			b.Score += c.bin.Score
-			b.Square += c.bin.Square
-			b.Low, b.High = min(b.Low, c.bin.Low), max(b.High, c.bin.High)
-		}
+		a.Bins = binsOf(r, ends, cells)
 	}
 	if len(r.Groups) > 1 {
-		a.Groups = make([]certified.Sum, len(r.Groups)-1)
-		for g := range a.Groups {
-			a.Groups[g].Features = make([]float64, s.shape.Cols)
-			if r.Moments {
-				a.Groups[g].Moment = make([]float64, s.shape.Cols)
-			}
-		}
-		for i := range cells {
-			c := &cells[i]
-			g := place(r.Groups, lower(c)) - 1
-			if c.interval == 0 && math.IsInf(r.Groups[0], -1) {
-				g = 0
-			}
-			if !c.free || g < 0 || g >= len(a.Groups) {
-				continue
-			}
-			to := &a.Groups[g]
-			to.Rows += c.bin.Rows
-			to.Mass += c.bin.Mass
-			to.Score += c.bin.Score
-			for j, v := range c.features {
-				to.Features[j] += v
-			}
-			for j, v := range c.moments {
-				to.Moment[j] += v
-			}
-		}
+		a.Groups = s.groupsOf(r, ends, cells)
 		s.subtract(p.c, shard, r, &a, picks)
 	}
 	return a
+}
+
+// lower returns the lower end of a cell's interval. The intervals are between ends, which are the cuts and the ends of the
+// groups together, so each is within one bin and one group.
+func (c *cell) lower(ends []float64) float64 {
+	if c.interval == 0 {
+		return math.Inf(-1)
+	}
+	return ends[c.interval-1]
+}
+
+// intervalOf returns the number of elements of an ascending list that are at most x: intervals contain their lower end.
+func intervalOf(list []float64, x float64) int {
+	k, found := slices.BinarySearch(list, x)
+	if found {
+		k++
+	}
+	return k
+}
+
+// binsOf adds the cells of a server up to the bins between the cuts of a request.
+func binsOf(r *certified.Request, ends []float64, cells []cell) []certified.Bin {
+	bins := make([]certified.Bin, len(r.Cuts)+1)
+	for i := range bins {
+		bins[i].Low, bins[i].High = math.Inf(1), math.Inf(-1)
+	}
+	for i := range cells {
+		c := &cells[i]
+		if c.bin.Bad > 0 { // scores that are not finite are in no interval
+			bins[0].Bad += c.bin.Bad
+			continue
+		}
+		b := &bins[intervalOf(r.Cuts, c.lower(ends))]
+		b.Rows += c.bin.Rows
+		b.Mass += c.bin.Mass
+		b.Score += c.bin.Score
+		b.Square += c.bin.Square
+		b.Low, b.High = min(b.Low, c.bin.Low), max(b.High, c.bin.High)
+	}
+	return bins
+}
+
+// groupsOf adds the cells of a server up to the groups of a request. Rows that are held belong to no group.
+func (s *Source) groupsOf(r *certified.Request, ends []float64, cells []cell) []certified.Sum {
+	groups := make([]certified.Sum, len(r.Groups)-1)
+	for g := range groups {
+		groups[g].Features = make([]float64, s.shape.Cols)
+		if r.Moments {
+			groups[g].Moment = make([]float64, s.shape.Cols)
+		}
+	}
+	for i := range cells {
+		c := &cells[i]
+		g := intervalOf(r.Groups, c.lower(ends)) - 1
+		if c.interval == 0 && math.IsInf(r.Groups[0], -1) {
+			g = 0
+		}
+		if !c.free || g < 0 || g >= len(groups) {
+			continue
+		}
+		to := &groups[g]
+		to.Rows += c.bin.Rows
+		to.Mass += c.bin.Mass
+		to.Score += c.bin.Score
+		for j, v := range c.features {
+			to.Features[j] += v
+		}
+		for j, v := range c.moments {
+			to.Moment[j] += v
+		}
+	}
+	return groups
 }
 
 // subtract takes the rows that are returned out of their groups, by the scores with which the database grouped them.

@@ -224,6 +224,11 @@ func (l *layout) assign(t *Table) (err error) {
 		return &diag.Error{Kind: diag.Usage, Param: "key", Found: fmt.Sprintf("%s of type %s", diag.Quote(t.Key), l.key.database),
 			Expected: "whole numbers or texts, different in every row"}
 	}
+	return l.chooseFeatures(t)
+}
+
+// chooseFeatures makes features of the columns without another role: those that a model reads, or else all but the dropped ones.
+func (l *layout) chooseFeatures(t *Table) error {
 	dropped, err := l.findAll("drop", t.Drop)
 	if err != nil {
 		return err

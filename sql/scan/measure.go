@@ -116,51 +116,15 @@ func (r *Rows) newMoments(c *tableColumn, number, rows int, impute schema.Impute
 
 // measureNumbers runs the statement of some columns.
 func (r *Rows) measureNumbers(ctx context.Context, p large.Part, list []*momentsQuery, m *feature.Measured) error {
-	d := r.dialect
-	var inner, names []string
-	weight := ""
-	if w := r.layout.weight; w != nil {
-		weight = "toptau_m"
-		inner, names = append(inner, d.Cast(w.expr(d))+" AS toptau_m"), append(names, weight)
-	}
-	for k, c := range list {
-		x := c.name
-		if c.filled {
-			x = "coalesce(" + x + ", " + d.Num(c.to.Fill) + ")"
-		}
-		t := "(" + x + " - " + d.Num(c.centre) + ") * " + d.Num(c.unit)
-		if c.small {
-			t = "CASE WHEN abs(" + x + ") < " + d.Num(0x1p-500/c.unit) + " THEN " + d.Num(0) + " ELSE " + t + " END"
-		}
-		inner, names = append(inner, c.value+" AS "+c.name), append(names, c.name, fmt.Sprintf("%s AS toptau_t%d", t, k))
-	}
 	err := r.everywhere(ctx, func(ctx context.Context, shard int) error {
-		from := "(SELECT " + strings.Join(inner, ", ") + " FROM " + r.from(r.is.all, r.part(p), r.upTo(shard)) + ") toptau_a"
-		from = "(SELECT " + strings.Join(names, ", ") + " FROM " + from + d.Fence + ") toptau_b"
 		var q query
 		present := make([]int64, len(list))
-		var parts [][]sql.NullFloat64
-		add := func(term string, most float64, plain bool) {
-			terms := exactTerms(d, term, most, m.Rows, plain)
-			sums := make([]sql.NullFloat64, len(terms))
-			for i := range terms {
-				q.add("sum("+terms[i]+")", &sums[i])
-			}
-			parts = append(parts, sums)
-		}
+		var parts [][]sql.NullFloat64 // for each column its sums, each in exact terms
 		for k, c := range list {
-			t := fmt.Sprintf("toptau_t%d", k)
-			q.add(d.Int("count("+c.name+")"), &present[k])
-			if weight == "" {
-				add(t, 1, c.plain)
-				add(t+" * "+t, 1, c.plain)
-				continue
-			}
-			add(weight+" * "+t, m.Mass, false)
-			add(weight+" * "+t+" * "+t, m.Mass, false)
-			add("CASE WHEN "+t+" = "+t+" THEN "+weight+" END", m.Mass, false)
+			q.add(r.dialect.Int("count("+c.name+")"), &present[k])
+			parts = r.addMoments(&q, parts, k, c, m)
 		}
-		if err := r.one(ctx, shard, &q, from); err != nil {
+		if err := r.one(ctx, shard, &q, r.scaled(list, p, shard)); err != nil {
 			return err
 		}
 		r.lock.Lock()
@@ -181,9 +145,54 @@ func (r *Rows) measureNumbers(ctx context.Context, p large.Part, list []*moments
 	}
 	r.count(func(t *Traffic) { t.Scans++ })
 	for _, c := range list {
-		c.finish(m, weight != "")
+		c.finish(m, r.layout.weight != nil)
 	}
 	return nil
+}
+
+// scaled returns the rows of a server with each column, t = (x - centre) unit of it, and the weight, which is toptau_m.
+func (r *Rows) scaled(list []*momentsQuery, p large.Part, shard int) string {
+	d := r.dialect
+	var inner, names []string
+	if w := r.layout.weight; w != nil {
+		inner, names = append(inner, d.Cast(w.expr(d))+" AS toptau_m"), append(names, "toptau_m")
+	}
+	for k, c := range list {
+		x := c.name
+		if c.filled {
+			x = "coalesce(" + x + ", " + d.Num(c.to.Fill) + ")"
+		}
+		t := "(" + x + " - " + d.Num(c.centre) + ") * " + d.Num(c.unit)
+		if c.small { // its square would be below the smallest double, which the database refuses
+			t = "CASE WHEN abs(" + x + ") < " + d.Num(0x1p-500/c.unit) + " THEN " + d.Num(0) + " ELSE " + t + " END"
+		}
+		inner, names = append(inner, c.value+" AS "+c.name), append(names, c.name, fmt.Sprintf("%s AS toptau_t%d", t, k))
+	}
+	from := "(SELECT " + strings.Join(inner, ", ") + " FROM " + r.from(r.is.all, r.part(p), r.upTo(shard)) + ") toptau_a"
+	return "(SELECT " + strings.Join(names, ", ") + " FROM " + from + d.Fence + ") toptau_b"
+}
+
+// addMoments adds the sums of column k to a statement and to its list of places: those of t and of its square, and with weights
+// those of the products with the weight, and of the weights where t is not missing.
+func (r *Rows) addMoments(q *query, parts [][]sql.NullFloat64, k int, c *momentsQuery, m *feature.Measured) [][]sql.NullFloat64 {
+	add := func(term string, most float64, plain bool) {
+		terms := exactTerms(r.dialect, term, most, m.Rows, plain)
+		sums := make([]sql.NullFloat64, len(terms))
+		for i := range terms {
+			q.add("sum("+terms[i]+")", &sums[i])
+		}
+		parts = append(parts, sums)
+	}
+	t := fmt.Sprintf("toptau_t%d", k)
+	if r.layout.weight == nil {
+		add(t, 1, c.plain)
+		add(t+" * "+t, 1, c.plain)
+		return parts
+	}
+	add("toptau_m * "+t, m.Mass, false)
+	add("toptau_m * "+t+" * "+t, m.Mass, false)
+	add("CASE WHEN "+t+" = "+t+" THEN toptau_m END", m.Mass, false)
+	return parts
 }
 
 // exactTerms returns expressions whose sums over at most that number of rows make up the sum of a term of at most most, and do not

@@ -69,66 +69,21 @@ func plain(statement string) string {
 
 // Tally counts the rows between cuts, in one statement for each server.
 func (s *Scores) Tally(ctx context.Context, cuts []float64) ([]large.Cell, error) {
-	r, d := s.rows, s.rows.dialect
-	cells := newCells(len(cuts) + 1)
-	parts, bad := make([][]large.Cell, len(r.shards)), make([]int, len(r.shards))
-	finite, first := finiteCuts(cuts)
-	bin := "0"
-	if len(finite) > 0 {
-		bin = d.Bin(d, "toptau_s", finite)
-	}
+	r := s.rows
+	tallies := make([]tally, len(r.shards))
 	err := r.everywhere(ctx, func(ctx context.Context, k int) error {
-		var q query
-		var i, scored int64
-		var rows [2]int64
-		var mass [2]sql.NullFloat64
-		var low, high [2]sql.NullFloat64
-		inner := s.score + " AS toptau_s, CASE WHEN " + r.is.positive + " THEN 1 ELSE 0 END AS toptau_y"
-		if w := r.layout.weight; w != nil {
-			inner += ", " + d.Cast(w.expr(d)) + " AS toptau_m"
-		}
-		fenced := "(SELECT " + inner + " FROM " + s.from[k] + d.Fence + ") AS toptau_q"
-		from := "(SELECT toptau_q.*, CASE WHEN toptau_s - toptau_s = " + d.Num(0) + " THEN " + d.Int(bin) + " ELSE -1 END AS toptau_i FROM " + fenced + d.Fence + ") AS toptau_r"
-		q.add("toptau_i", &i)
-		q.add(d.Int("count(*)"), &scored)
-		for class, where := range []string{"toptau_y = " + d.Num(0), "toptau_y = " + d.Num(1)} {
-			q.add(d.Int(d.CountIf(where)), &rows[class])
-			if r.layout.weight != nil {
-				q.add(d.SumIf("toptau_m", where), &mass[class])
-			}
-			q.add("min(CASE WHEN "+where+" THEN toptau_s END)", &low[class])
-			q.add("max(CASE WHEN "+where+" THEN toptau_s END)", &high[class])
-		}
-		parts[k] = newCells(len(cells))
-		reset := func() { parts[k], bad[k] = newCells(len(cells)), 0 }
-		return r.query(ctx, k, "SELECT "+strings.Join(q.columns, ", ")+" FROM "+from+" GROUP BY toptau_i", q.dest, reset, func() error {
-			if i < 0 {
-				bad[k] += int(scored)
-				return nil
-			}
-			c := &parts[k][first+int(i)]
-			for class := range rows {
-				c.Rows[class] += int(rows[class])
-				if r.layout.weight == nil {
-					mass[class].Float64 = float64(rows[class])
-				}
-				c.Mass[class] += mass[class].Float64
-				if rows[class] > 0 {
-					c.Low[class], c.High[class] = min(c.Low[class], low[class].Float64), max(c.High[class], high[class].Float64)
-				}
-			}
-			return nil
-		})
+		tallies[k].reset(cuts)
+		return s.tally(ctx, k, cuts, &tallies[k])
 	})
 	if err != nil {
 		return nil, err
 	}
 	r.count(func(t *Traffic) { t.Scans++ })
-	total := 0
-	for k, part := range parts {
-		total += bad[k]
-		for i := range part {
-			c, o := &cells[i], &part[i]
+	cells, bad := newCells(len(cuts)+1), 0
+	for k := range tallies {
+		bad += tallies[k].bad
+		for i, o := range tallies[k].cells {
+			c := &cells[i]
 			for class := range c.Rows {
 				c.Rows[class] += o.Rows[class]
 				c.Mass[class] += o.Mass[class]
@@ -136,11 +91,85 @@ func (s *Scores) Tally(ctx context.Context, cuts []float64) ([]large.Cell, error
 			}
 		}
 	}
-	if total > 0 {
-		return nil, &diag.Error{Kind: diag.Data, File: r.title(), Found: text.Plural(total, "row") + " without a finite score",
+	if bad > 0 {
+		return nil, &diag.Error{Kind: diag.Data, File: r.title(), Found: text.Plural(bad, "row") + " without a finite score",
 			Expected: "values that the model accepts", Hint: "the model refuses missing or very large values; train with an imputation policy"}
 	}
 	return cells, nil
+}
+
+// tally is what a server counted.
+type tally struct {
+	cells []large.Cell // between the cuts
+	bad   int          // rows without a finite score
+}
+
+func (t *tally) reset(cuts []float64) { *t = tally{cells: newCells(len(cuts) + 1)} }
+
+// tallyRow is the places for a row of the answer: an interval.
+type tallyRow struct {
+	interval, scored int64 // interval -1: scores that are not finite
+	rows             [2]int64
+	mass, low, high  [2]sql.NullFloat64
+}
+
+// tally counts the rows of a server.
+func (s *Scores) tally(ctx context.Context, k int, cuts []float64, to *tally) error {
+	r := s.rows
+	finite, first := finiteCuts(cuts)
+	var q query
+	var row tallyRow
+	s.addTally(&q, &row)
+	statement := "SELECT " + strings.Join(q.columns, ", ") + " FROM " + s.intervals(k, finite) + " GROUP BY toptau_i"
+	return r.query(ctx, k, statement, q.dest, func() { to.reset(cuts) }, func() error {
+		if row.interval < 0 {
+			to.bad += int(row.scored)
+			return nil
+		}
+		c := &to.cells[first+int(row.interval)]
+		for class := range row.rows {
+			c.Rows[class] += int(row.rows[class])
+			if r.layout.weight == nil {
+				row.mass[class].Float64 = float64(row.rows[class])
+			}
+			c.Mass[class] += row.mass[class].Float64
+			if row.rows[class] > 0 {
+				c.Low[class], c.High[class] = min(c.Low[class], row.low[class].Float64), max(c.High[class], row.high[class].Float64)
+			}
+		}
+		return nil
+	})
+}
+
+// intervals returns the rows of a server with score, class, weight and the interval between cuts, -1 for a score that is not finite:
+// z - z is 0 for finite z alone. Fences keep databases from computing the score once for each mention.
+func (s *Scores) intervals(k int, cuts []float64) string {
+	r, d := s.rows, s.rows.dialect
+	bin := "0"
+	if len(cuts) > 0 {
+		bin = d.Bin(d, "toptau_s", cuts)
+	}
+	inner := s.score + " AS toptau_s, CASE WHEN " + r.is.positive + " THEN 1 ELSE 0 END AS toptau_y"
+	if w := r.layout.weight; w != nil {
+		inner += ", " + d.Cast(w.expr(d)) + " AS toptau_m"
+	}
+	fenced := "(SELECT " + inner + " FROM " + s.from[k] + d.Fence + ") AS toptau_q"
+	return "(SELECT toptau_q.*, CASE WHEN toptau_s - toptau_s = " + d.Num(0) + " THEN " + d.Int(bin) + " ELSE -1 END AS toptau_i FROM " + fenced + d.Fence + ") AS toptau_r"
+}
+
+// addTally adds the aggregates of an interval.
+func (s *Scores) addTally(q *query, row *tallyRow) {
+	d := s.rows.dialect
+	q.add("toptau_i", &row.interval)
+	q.add(d.Int("count(*)"), &row.scored)
+	for class, where := range []string{"toptau_y = " + d.Num(0), "toptau_y = " + d.Num(1)} {
+		q.add(d.Int(d.CountIf(where)), &row.rows[class])
+		if s.rows.layout.weight != nil {
+			q.add(d.SumIf("toptau_m", where), &row.mass[class])
+		}
+		q.add("min(CASE WHEN "+where+" THEN toptau_s END)", &row.low[class])
+		q.add("max(CASE WHEN "+where+" THEN toptau_s END)", &row.high[class])
+	}
 }
 
 // newCells returns cells without rows.

@@ -198,69 +198,84 @@ func (s *Source) Scan(ctx context.Context, queries []certified.Query) ([]certifi
 		return nil, err
 	}
 	answers := make([]certified.Answer, len(queries))
+	var b batchOfPlans
 	if s.memory != nil {
-		asked := make([]certified.Query, 0, len(queries))
-		var which []int
-		for k := range queries {
-			if r := &queries[k].Positives; r.Sums || len(r.Cuts)+len(r.Groups)+len(r.Want)+len(r.Numbers) > 0 {
-				asked, which = append(asked, certified.Query{At: queries[k].At, Positives: *r}), append(which, k)
-			}
+		if err := s.askMemory(ctx, queries, answers); err != nil {
+			return nil, err
 		}
-		if len(asked) > 0 {
-			found, err := s.memory.Scan(ctx, asked)
-			if err != nil {
+	} else {
+		for k := range queries {
+			if err := s.add(&b, s.positives, &queries[k], &queries[k].Positives, &answers[k].Positives); err != nil {
 				return nil, err
 			}
-			for i, k := range which {
-				answers[k].Positives = found[i].Positives
-			}
 		}
 	}
-	var plans []*plan
-	var finish []func()
-	for _, population := range []bool{false, true} {
-		c := s.population
-		if !population {
-			if c = s.positives; s.memory != nil {
-				continue
-			}
-		}
-		for k := range queries {
-			q := &queries[k]
-			request, to := &q.Positives, &answers[k].Positives
-			if population {
-				request, to = &q.Population, &answers[k].Population
-			}
-			for _, id := range slices.Sorted(slices.Values(request.Numbers)) {
-				if id < 0 || id >= len(c.known) {
-					return nil, fmt.Errorf("scan: row %d was never returned", id)
-				}
-				to.ByNumber = append(to.ByNumber, c.row(id, 0))
-			}
-			to.Rows, to.Count = make([][]certified.Row, len(request.Want)), make([]int, len(request.Want))
-			if len(request.Want) == 0 && !request.Sums && len(request.Cuts)+len(request.Groups) == 0 {
-				continue
-			}
-			if len(request.Want) > 0 || request.Inside || len(request.Groups) < 2 || len(request.Cuts) <= len(request.Groups) {
-				plans = s.plan(plans, c, q, request, to)
-				continue
-			}
-			// Two statements: one would sum the features of all rows in very many intervals, which took ClickHouse more than twice as long.
-			bins, groups, sums := *request, *request, new(certified.ClassAnswer)
-			bins.Groups, groups.Cuts, groups.Sums = nil, nil, false
-			plans = s.plan(s.plan(plans, c, q, &bins, to), c, q, &groups, sums)
-			finish = append(finish, func() { to.Groups = sums.Groups })
+	for k := range queries {
+		if err := s.add(&b, s.population, &queries[k], &queries[k].Population, &answers[k].Population); err != nil {
+			return nil, err
 		}
 	}
-	for _, p := range plans {
+	for _, p := range b.plans {
 		if err := s.run(ctx, p); err != nil {
 			return nil, err
 		}
 	}
-	for _, f := range finish {
+	for _, f := range b.finish {
 		f()
 	}
 	return answers, nil
+}
+
+// askMemory answers the queries about the positives.
+func (s *Source) askMemory(ctx context.Context, queries []certified.Query, answers []certified.Answer) error {
+	asked := make([]certified.Query, 0, len(queries))
+	var which []int
+	for k := range queries {
+		if r := &queries[k].Positives; r.Sums || len(r.Cuts)+len(r.Groups)+len(r.Want)+len(r.Numbers) > 0 {
+			asked, which = append(asked, certified.Query{At: queries[k].At, Positives: *r}), append(which, k)
+		}
+	}
+	if len(asked) == 0 {
+		return nil
+	}
+	found, err := s.memory.Scan(ctx, asked)
+	if err != nil {
+		return err
+	}
+	for i, k := range which {
+		answers[k].Positives = found[i].Positives
+	}
+	return nil
+}
+
+// batchOfPlans is the statements of a call of Scan, and the functions that finish their answers.
+type batchOfPlans struct {
+	plans  []*plan
+	finish []func()
+}
+
+// add answers a request about a class for the rows by number, and adds the rest to the plans.
+func (s *Source) add(b *batchOfPlans, c *class, q *certified.Query, request *certified.Request, to *certified.ClassAnswer) error {
+	for _, id := range slices.Sorted(slices.Values(request.Numbers)) {
+		if id < 0 || id >= len(c.known) {
+			return fmt.Errorf("scan: row %d was never returned", id)
+		}
+		to.ByNumber = append(to.ByNumber, c.row(id, 0))
+	}
+	to.Rows, to.Count = make([][]certified.Row, len(request.Want)), make([]int, len(request.Want))
+	if len(request.Want) == 0 && !request.Sums && len(request.Cuts)+len(request.Groups) == 0 {
+		return nil
+	}
+	if len(request.Want) > 0 || request.Inside || len(request.Groups) < 2 || len(request.Cuts) <= len(request.Groups) {
+		b.plans = s.plan(b.plans, c, q, request, to)
+		return nil
+	}
+	// Two statements: one would sum the features of all rows in very many intervals, which took ClickHouse more than twice as long.
+	bins, groups, sums := *request, *request, new(certified.ClassAnswer)
+	bins.Groups, groups.Cuts, groups.Sums = nil, nil, false
+	b.plans = s.plan(s.plan(b.plans, c, q, &bins, to), c, q, &groups, sums)
+	b.finish = append(b.finish, func() { to.Groups = sums.Groups })
+	return nil
 }
 
 // row returns a row that is known.

@@ -90,7 +90,7 @@ func (r *fileRows) Finish(s *cli.Session) (*result.Database, error) {
 
 func (r *fileRows) Print(*cli.Session) {}
 
-func (r *fileRows) Close() {}
+func (r *fileRows) Close() { r.data.Close() }
 
 // readFiles reads files for a use.
 func readFiles(s *cli.Session, paths []string, f schema.Format, use Use) (Rows, error) {

@@ -4,6 +4,7 @@ package verbs
 
 import (
 	"toptau/internal/cli"
+	"toptau/internal/dialect"
 	"toptau/internal/text"
 	"toptau/method"
 	"toptau/schema"
@@ -107,7 +108,7 @@ var Options = map[string]cli.Option{
 	"segments": {Help: "Also compute a threshold for each value of the --segment column (on if --segment is set)."},
 	"force":    {Needs: "model", Help: "Certify even on rows that look as if they had trained the model, because they are other rows with equal values."},
 
-	"dialect":     {Placeholder: "NAME", Help: "sql: the database (default postgres).", Values: []string{"postgres", "sqlite", "duckdb", "clickhouse", "trino", "spark"}},
+	"dialect":     {Placeholder: "NAME", Help: "sql: the database (default postgres).", Values: dialect.Names()},
 	"table":       {Placeholder: "NAME", Help: "sql: the table to read, perhaps with a schema: main.flows (default rows)."},
 	"export name": {Placeholder: "NAME", Help: "c: what names begin with; go: the package (default model); sql: create a view of this name."},
 	"export keep": {Placeholder: "COLS", Whole: true, Help: "sql: columns to pass through; repeatable (default: those that identify a row, or else all that the model reads)."},

@@ -226,11 +226,15 @@ func TestDuckDB(t *testing.T) {
 	database(t, "testdata/duckdb", []*servers.Server{s}, map[string]string{"FILE": s.DSN, "LAKE": filepath.Join(t.TempDir(), "lake")})
 }
 
-// TestDuckDBGuide runs the guide's page on DuckDB: it makes the view, and then runs all commands on a lake of two files.
+// TestDuckDBGuide runs the guide's section on DuckDB: it makes the view, and then runs all commands on a lake of two files.
 func TestDuckDBGuide(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/guide/duckdb.md")
+	page, err := os.ReadFile("../../../docs/guide/sql.md")
 	if err != nil {
 		t.Fatal(err)
+	}
+	_, section, found := strings.Cut(string(page), "\n## DuckDB\n")
+	if !found {
+		t.Fatal("the page has no section on DuckDB")
 	}
 	dir := t.TempDir()
 	s := servers.DuckDBFile(t)
@@ -238,7 +242,7 @@ func TestDuckDBGuide(t *testing.T) {
 	s.Run(t, "COPY (SELECT * EXCLUDE (id), id % 2 AS day FROM flows) TO '"+dir+"/flows' (FORMAT parquet, PARTITION_BY (day))")
 	s.Run(t, "DROP TABLE flows")
 	ran := 0
-	for _, block := range strings.Split(string(page), "```")[1:] {
+	for _, block := range strings.Split(section, "```")[1:] {
 		language, text, _ := strings.Cut(block, "\n")
 		switch {
 		case language == "sql":

@@ -28,8 +28,8 @@ func TestFlagsThatNameFilesHaveATag(t *testing.T) {
 const referenceHead = `# toptau-sql
 
 This page is generated from the flag parser: run ` + "`go test -C sql ./cmd/toptau-sql -run CommandReference -update`" + ` to write it again.
-` + "`toptau-sql VERB --help`" + ` prints the same. ` + "`make sql`" + ` builds bin/toptau-sql. The guide has a page for each kind of database:
-[PostgreSQL](../guide/postgresql.md), [ClickHouse](../guide/clickhouse.md), [Trino](../guide/trino.md), [Spark](../guide/spark.md), [DuckDB](../guide/duckdb.md).
+` + "`toptau-sql VERB --help`" + ` prints the same. ` + "`make sql`" + ` builds bin/toptau-sql. [The guide](../guide/sql.md) shows it
+in PostgreSQL, ClickHouse, Trino, Spark and DuckDB.
 
 **The connection.** DATA is the kind of database alone, except duckdb:FILE, which names a file and needs nothing else. Connection strings come from environment variables (--dsn-env) or from a file that
 other users cannot read (--dsn-file), because every user of a machine can read command lines. Several of them name servers that each

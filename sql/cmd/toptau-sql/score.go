@@ -260,22 +260,6 @@ func noScore(key []string) error {
 		Fixes:    []diag.Fix{{Param: "on-error", Value: "empty"}, {Param: "on-error", Value: "skip"}}}
 }
 
-// writing are the statements that create a table in a database.
-type writing struct {
-	begin, end, undo string // of a transaction; "": there are none
-	create           string // of the table, with its name and what selects the rows
-	rename           string // a table, with its name and the new one; databases with transactions need it not
-	parts            int    // most parts of the new name, which has no catalogue; 0: any
-}
-
-var writings = map[string]writing{
-	"postgres":   {begin: "BEGIN", end: "COMMIT", undo: "ROLLBACK", create: "CREATE TABLE %s AS\n%s"},
-	"clickhouse": {create: "CREATE TABLE %s ENGINE = MergeTree ORDER BY tuple() AS\n%s", rename: "RENAME TABLE %s TO %s"},
-	"duckdb":     {begin: "BEGIN", end: "COMMIT", undo: "ROLLBACK", create: "CREATE TABLE %s AS\n%s"},
-	"trino":      {create: "CREATE TABLE %s AS\n%s", rename: "ALTER TABLE %s RENAME TO %s", parts: 1},
-	"spark":      {create: "CREATE TABLE %s USING parquet AS\n%s", rename: "ALTER TABLE %s RENAME TO %s", parts: 2},
-}
-
 // into lets each server write the scores of its rows to a new table. All servers get it, or none.
 func (c *scoreCommand) into(s *cli.Session, kind, file string, d *dialect.Dialect, scored *scoring) error {
 	started := time.Now()
@@ -307,7 +291,7 @@ func (c *scoreCommand) into(s *cli.Session, kind, file string, d *dialect.Dialec
 	if err := scored.check(s, d, servers[0].Query); err != nil {
 		return err
 	}
-	t := &intoTable{dialect: d, words: writings[kind], path: path, servers: servers, onError: c.OnError}
+	t := &intoTable{dialect: d, path: path, servers: servers, onError: c.OnError}
 	r, err := t.write(s, scored)
 	s.Progress.Clear()
 	if err != nil {
@@ -335,7 +319,6 @@ var openWriters = engine.OpenWriters
 // intoTable is a table that servers write.
 type intoTable struct {
 	dialect    *dialect.Dialect
-	words      writing
 	path       []string
 	servers    []*engine.Writer
 	onError    schema.BadRows
@@ -352,7 +335,7 @@ func (t *intoTable) run(ctx context.Context, server *engine.Writer, statement st
 func (t *intoTable) write(ctx context.Context, scored *scoring) (r *result.Scoring, err error) {
 	r = &result.Scoring{Points: scored.points, Positives: make([]int, len(scored.points))}
 	made := t.path
-	if t.words.rename != "" { // the table has its name when it is complete
+	if t.dialect.Creates.Rename != "" { // the table has its name when it is complete
 		made = append(append([]string{}, t.path[:len(t.path)-1]...), t.path[len(t.path)-1]+"_toptau_"+strconv.FormatInt(time.Now().UnixNano(), 36))
 	}
 	defer func() {
@@ -361,12 +344,12 @@ func (t *intoTable) write(ctx context.Context, scored *scoring) (r *result.Scori
 		}
 	}()
 	for _, server := range t.servers {
-		if t.words.begin != "" {
-			if err := t.run(ctx, server, t.words.begin); err != nil {
+		if t.dialect.Creates.Begin != "" {
+			if err := t.run(ctx, server, t.dialect.Creates.Begin); err != nil {
 				return nil, err
 			}
 		}
-		if t.words.rename != "" { // a name that is taken is found before the work
+		if t.dialect.Creates.Rename != "" { // a name that is taken is found before the work
 			if err := t.refuseTaken(ctx, server); err != nil {
 				return nil, err
 			}
@@ -375,7 +358,7 @@ func (t *intoTable) write(ctx context.Context, scored *scoring) (r *result.Scori
 		if t.onError == schema.SkipBadRows {
 			statement = "SELECT * FROM (" + statement + "\n) AS toptau_scored WHERE " + t.dialect.Quote("score") + " IS NOT NULL"
 		}
-		if err := t.run(ctx, server, fmt.Sprintf(t.words.create, t.dialect.Path(made), statement)); err != nil {
+		if err := t.run(ctx, server, fmt.Sprintf(t.dialect.Creates.Table, t.dialect.Path(made), statement)); err != nil {
 			return nil, err
 		}
 		if err := t.count(ctx, server, made, scored, r); err != nil {
@@ -388,13 +371,13 @@ func (t *intoTable) write(ctx context.Context, scored *scoring) (r *result.Scori
 			Fixes: []diag.Fix{{Param: "on-error", Value: "empty"}, {Param: "on-error", Value: "skip"}}}
 	}
 	for _, server := range t.servers {
-		last := t.words.end
-		if t.words.rename != "" {
+		last := t.dialect.Creates.End
+		if t.dialect.Creates.Rename != "" {
 			path := t.path
-			if n := t.words.parts; n > 0 {
+			if n := t.dialect.Creates.Parts; n > 0 {
 				path = path[max(0, len(path)-n):]
 			}
-			last = fmt.Sprintf(t.words.rename, t.dialect.Path(made), t.dialect.Path(path))
+			last = fmt.Sprintf(t.dialect.Creates.Rename, t.dialect.Path(made), t.dialect.Path(path))
 		}
 		if err := t.run(ctx, server, last); err != nil {
 			return nil, err
@@ -453,8 +436,8 @@ const undoTime = 20 * time.Second
 func (t *intoTable) undo(made []string) {
 	ctx, cancel := context.WithTimeout(context.Background(), undoTime)
 	defer cancel()
-	statement := t.words.undo
-	if t.words.rename != "" {
+	statement := t.dialect.Creates.Undo
+	if t.dialect.Creates.Rename != "" {
 		statement = "DROP TABLE IF EXISTS " + t.dialect.Path(made)
 	}
 	for _, server := range t.servers {

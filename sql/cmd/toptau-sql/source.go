@@ -16,6 +16,7 @@ import (
 	"toptau/internal/cli"
 	"toptau/internal/cli/verbs"
 	"toptau/internal/dialect"
+	"toptau/internal/large"
 	"toptau/internal/text"
 	"toptau/model"
 	"toptau/result"
@@ -39,8 +40,8 @@ func (f *connectionFlags) options(kind, file string) (engine.Options, error) {
 	switch {
 	case f.MaxConnections < 0:
 		return o, &diag.Error{Kind: diag.Usage, Param: "max-connections", Found: fmt.Sprint(f.MaxConnections), Expected: "at least 1"}
-	case kind == embedded && file == "":
-		return o, &diag.Error{Kind: diag.Usage, Found: embedded + ": without a file", Expected: embedded + ":FILE"}
+	case dialect.IsFile(kind) && file == "":
+		return o, &diag.Error{Kind: diag.Usage, Found: kind + ": without a file", Expected: kind + ":FILE"}
 	case f.Timeout <= 0:
 		return o, &diag.Error{Kind: diag.Usage, Param: "timeout", Found: f.Timeout.String(), Expected: "a time above 0"}
 	}
@@ -182,15 +183,12 @@ type source struct {
 	DryRun bool `name:"dry-run" help:"Read no rows: print the statements with the database's plan for them, and how many scans to expect."`
 }
 
-// embedded is the kind of database that is a file: DATA names it, for a path is no secret.
-const embedded = "duckdb"
-
-// kindOf returns the dialect of DATA, and the file if it is one. An error does not repeat what may be a connection string.
+// kindOf returns the dialect of DATA, and the file if the database is one: a path is no secret. An error does not repeat what may be a connection string.
 func kindOf(data string) (kind, file string, err error) {
 	name, rest, found := strings.Cut(data, ":")
 	list := strings.Join(engine.Names(), ":, ") + ":"
 	switch {
-	case name == embedded && found:
+	case dialect.IsFile(name) && slices.Contains(dialect.Readers(), name) && found:
 		return name, rest, nil
 	case found && rest != "" && slices.Contains(append(dialect.Readers(), "postgresql"), name):
 		return "", "", &diag.Error{Kind: diag.Usage, Found: name + ": with a connection string", Expected: name + ": alone",
@@ -300,12 +298,12 @@ func (f *source) open(s *cli.Session, m *model.Model) (*rows, error) {
 		e.Close()
 		return nil, err
 	}
-	d, err := toptau.LargeData(s, r)
+	d, err := large.Data(s, r)
 	if err != nil {
 		e.Close()
 		return nil, err
 	}
-	return &rows{data: d, scanned: r, engine: e, watcher: w, table: f.Table, key: f.Key, started: started}, nil
+	return &rows{data: d.(*toptau.Data), scanned: r, engine: e, watcher: w, table: f.Table, key: f.Key, started: started}, nil
 }
 
 // scanTable returns the table with the roles of its columns. A model provides the label that it was trained with.

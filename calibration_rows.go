@@ -1,0 +1,162 @@
+package toptau
+
+import (
+	"context"
+
+	"toptau/diag"
+	"toptau/internal/large"
+	"toptau/internal/tune"
+	"toptau/method"
+	"toptau/metric"
+	"toptau/model"
+	"toptau/result"
+	"toptau/threshold"
+)
+
+// calibrationRows are the rows of a threshold, with their scores or counted by them.
+type calibrationRows interface {
+	// unfit returns why the rows give no guarantee, "" if they may.
+	unfit() string
+	// calibrate returns the threshold. against is a reason why it has no guarantee, "" if there is none. With a result, the error is
+	// about the guarantee.
+	calibrate(ctx context.Context, against string) (*Calibrated, error)
+	// decisions counts the decisions of operating points.
+	decisions(ctx context.Context, points []*model.Point) ([]metric.Confusion, error)
+}
+
+// newCalibrationRows checks the options and scores the rows, or prepares to count them.
+func newCalibrationRows(d *Data, e *Entry, g Goal, o ThresholdOptions) (calibrationRows, error) {
+	where := d.kind(measuredBytes, o.Memory)
+	if err := (use{verb: "threshold", data: d, entries: []Entry{*e}, threshold: o}).check(where); err != nil {
+		return nil, err
+	}
+	if where != memoryRows {
+		return &countedRows{data: d.arranged(e.Model), model: e.Model, goal: g, options: o}, nil
+	}
+	scores, err := e.scoresOf(d)
+	if err != nil {
+		return nil, err
+	}
+	if err := scores.requireAll(e.Name, "", d, false); err != nil {
+		return nil, err
+	}
+	if d, err = d.with(o.Entity); err != nil {
+		return nil, err
+	}
+	s := &scoredRows{all: d, rows: scores, calibrating: calibrating{data: d, scores: scores.values, goal: g, options: o}}
+	if s.counted, err = newUnits(d, o.Entity); err != nil {
+		return nil, err
+	}
+	if err := s.counted.CheckNegatives(d.table.File); err != nil {
+		return nil, err
+	}
+	if s.counted.Rows() {
+		return s, nil
+	}
+	if o.Segments {
+		return nil, &diag.Error{Kind: diag.Usage, Param: "entity", Found: "together with segments", Expected: "only one of the two"}
+	}
+	s.data, s.scores = s.counted.data(d), s.counted.scores(scores.values)
+	return s, nil
+}
+
+// scoredRows are rows in memory.
+type scoredRows struct {
+	calibrating            // of the units
+	all         *Data      // the rows
+	rows        *rowScores // of all
+	counted     *units
+}
+
+func (s *scoredRows) unfit() string {
+	return tune.AgainstGuarantee(s.data.table, s.goal.Population() == method.AllRows, false, s.counted.Daily)
+}
+
+func (s *scoredRows) calibrate(_ context.Context, against string) (*Calibrated, error) {
+	s.against = against
+	out, guarantee := s.compute()
+	if out == nil {
+		return nil, guarantee
+	}
+	out.Result.Joined, out.Result.Unit = s.rows.joined, s.counted.shown
+	if u := s.counted.shown; u != nil {
+		out.Point.Entity = u.Entity
+		if u.Per != "" {
+			out.Point.Day = s.all.table.Time.Name
+		}
+	}
+	return out, guarantee
+}
+
+func (s *scoredRows) decisions(_ context.Context, points []*model.Point) ([]metric.Confusion, error) {
+	list := make([]metric.Confusion, len(points))
+	for i, p := range points {
+		var err error
+		if list[i], err = s.counted.decisions(s.counted.alarms(alarmsAt(p, s.all, s.rows.values)), 0); err != nil {
+			return nil, err
+		}
+		list[i].Threshold = p.Threshold
+	}
+	return list, nil
+}
+
+// countedRows are rows that are not in memory.
+type countedRows struct {
+	data    *Data
+	model   *Model
+	goal    Goal
+	options ThresholdOptions
+	found   *large.Calibrated
+}
+
+func (c *countedRows) unfit() string {
+	t := c.data.table
+	switch {
+	case c.data.database == nil:
+		return tune.AgainstGuarantee(t, c.goal.Population() == method.AllRows, false, false)
+	case t.Group != nil: // of which a sample is known
+		return "several rows may belong to one entity (" + t.Group.Name + ") and are not independent"
+	}
+	return ""
+}
+
+func (c *countedRows) calibrate(ctx context.Context, against string) (*Calibrated, error) {
+	delta := c.options.Delta
+	if against != "" {
+		delta = threshold.Rate{}
+	}
+	var guarantee error
+	c.found, guarantee = large.Threshold(ctx, c.data.rows(), large.All(), c.model, c.goal, delta)
+	if c.found == nil {
+		return nil, guarantee
+	}
+	if against != "" && !c.options.Delta.IsZero() {
+		guarantee = noGuaranteeBecause(against)
+	}
+	out := newCalibrated(c.options, c.found.Threshold, guarantee, c.found.All, c.found.Negatives)
+	if c.data.table.Time != nil {
+		out.Result.Warnings = append(out.Result.Warnings, diag.Warning{Code: "not-measured",
+			Text: "whether scores change over time was not tested, because the rows do not fit into memory"})
+	}
+	return out, guarantee
+}
+
+func (c *countedRows) decisions(ctx context.Context, points []*model.Point) ([]metric.Confusion, error) {
+	var at []float64
+	for _, p := range points {
+		at = append(at, p.Threshold)
+	}
+	return c.found.At(ctx, at...)
+}
+
+// thresholdOverlap compares the calibration rows with those that trained the model of an entry. against is why they cannot certify a
+// threshold of it.
+func thresholdOverlap(e *Entry, d *Data, force bool) (known *result.Overlap, against string, err error) {
+	if e.Model == nil {
+		return nil, "", nil
+	}
+	if known, err = overlap(e.Model, d.arranged(e.Model)); err != nil {
+		return nil, "", err
+	}
+	return known, reasonAgainst(e.Model, d, known, force), nil
+}

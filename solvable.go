@@ -1,0 +1,116 @@
+package toptau
+
+import (
+	"context"
+
+	"toptau/internal/certified"
+	"toptau/internal/feature"
+	"toptau/internal/large"
+	"toptau/internal/matrix"
+	"toptau/internal/objective"
+	"toptau/method"
+	"toptau/model"
+)
+
+// encodedRows are all rows of some data, encoded: a matrix in memory, or rows that every pass encodes again.
+type encodedRows interface {
+	// problem returns a problem on the rows. why is not nil if the rows cannot have it, for example because a class has too few.
+	problem(ctx context.Context, p method.Problem) (s solvable, why, err error)
+}
+
+// solvable is a problem on encoded rows.
+type solvable interface {
+	// kappa returns the mass of the rows above the threshold.
+	kappa() float64
+	// solve minimises the objective with a certificate. With prove, rows in memory take further passes to prove that w = 0 is optimal or
+	// not.
+	solve(ctx context.Context, o certified.Options, prove bool) (certified.Result, error)
+	// isZeroOptimal decides whether w = 0 is optimal.
+	isZeroOptimal(ctx context.Context) (certified.Zero, error)
+	// addWeights adds the dual weights of a result to its certificate.
+	addWeights(c *model.Certificate, r *certified.Result) error
+}
+
+// encoded returns all rows, in memory if their matrix takes at most that number of bytes (0: half of the free memory). With release it
+// frees the columns of a table in memory.
+func (d *Data) encoded(ctx context.Context, m *feature.Map, s matrix.Storage, most int64, release bool) (encodedRows, error) {
+	if d.kindOfMatrix(m, s, most) == memoryRows {
+		x, err := d.packMatrix(ctx, m, s, release)
+		return packedRows{x}, err
+	}
+	sample, err := d.startSample(ctx, m, s)
+	return &passedRows{data: d, features: m, storage: s, sample: sample}, d.inFile(err)
+}
+
+// packedRows are a matrix.
+type packedRows struct{ x *matrix.Matrix }
+
+func (r packedRows) problem(_ context.Context, p method.Problem) (s solvable, why, err error) {
+	f, why := objective.New(p, r.x)
+	return packedProblem{f}, why, nil
+}
+
+type packedProblem struct{ f *objective.Objective }
+
+func (s packedProblem) kappa() float64 { return s.f.Threshold().Kappa() }
+
+func (s packedProblem) solve(ctx context.Context, o certified.Options, prove bool) (certified.Result, error) {
+	r, err := certified.Solve(ctx, s.f, o)
+	if err == nil && prove && (r.Converged || o.MaxPasses == 0) {
+		err = r.ProveZero(ctx, s.f)
+	}
+	return r, err
+}
+
+func (s packedProblem) isZeroOptimal(ctx context.Context) (certified.Zero, error) {
+	return certified.IsZeroOptimal(ctx, s.f, certified.Options{})
+}
+
+func (s packedProblem) addWeights(c *model.Certificate, r *certified.Result) error {
+	addDualWeights(c, s.f, r)
+	return nil
+}
+
+// passedRows are rows in a file or a database.
+type passedRows struct {
+	data     *Data
+	features *feature.Map
+	storage  matrix.Storage
+	sample   *matrix.Matrix // whose solution starts that on all rows
+}
+
+func (r *passedRows) problem(ctx context.Context, p method.Problem) (s solvable, why, err error) {
+	source, err := r.data.rows().Source(ctx, large.All(), r.features, r.storage, p.Definition().Population)
+	if err != nil {
+		return nil, nil, err
+	}
+	bound, why := p.Rule().Bind(source.Shape().Population)
+	if why != nil {
+		return nil, why, nil
+	}
+	return &passedProblem{r, p, source, bound.Kappa()}, nil, nil
+}
+
+type passedProblem struct {
+	*passedRows
+	p      method.Problem
+	source certified.Source
+	mass   float64
+}
+
+func (s *passedProblem) kappa() float64 { return s.mass }
+
+func (s *passedProblem) solve(ctx context.Context, o certified.Options, _ bool) (certified.Result, error) {
+	o.Sample = s.sample
+	r, err := certified.SolveSource(ctx, s.source, s.p, o)
+	return r, s.data.inFile(err)
+}
+
+func (s *passedProblem) isZeroOptimal(ctx context.Context) (certified.Zero, error) {
+	z, err := certified.IsZeroOptimalSource(ctx, s.source, s.p, s.sample, certified.Options{})
+	return z, s.data.inFile(err)
+}
+
+func (s *passedProblem) addWeights(c *model.Certificate, r *certified.Result) error {
+	return addSourceWeights(c, s.source, r)
+}
