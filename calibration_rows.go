@@ -27,7 +27,7 @@ type calibrationRows interface {
 // newCalibrationRows checks the options and scores the rows, or prepares to count them.
 func newCalibrationRows(d *Data, e *Entry, g Goal, o ThresholdOptions) (calibrationRows, error) {
 	where := d.kind(measuredBytes, o.Memory)
-	if err := (use{verb: "threshold", data: d, entries: []Entry{*e}, threshold: o}).check(where); err != nil {
+	if err := (use{verb: "threshold", data: d, entries: []Entry{*e}, threshold: o, goal: g}).check(where); err != nil {
 		return nil, err
 	}
 	if where != memoryRows {
@@ -69,7 +69,7 @@ type scoredRows struct {
 }
 
 func (s *scoredRows) unfit() string {
-	return tune.AgainstGuarantee(s.data.table, s.goal.Population() == method.AllRows, false, s.counted.Daily)
+	return tune.AgainstGuarantee(s.data.table, s.goal.Population() != method.Negatives, false, s.counted.Daily)
 }
 
 func (s *scoredRows) calibrate(_ context.Context, against string) (*Calibrated, error) {

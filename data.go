@@ -19,7 +19,7 @@ import (
 // Format describes how to read a file. The zero value detects everything except the label. See schema.Format.
 type Format = schema.Format
 
-// Data is a labelled table in memory, or in a packed file.
+// Data is labelled rows in memory, in a packed file or in a database.
 type Data struct {
 	frame   *table.Frame
 	table   *table.Table // the head of frame; of a packed file with the columns that a verb loads

@@ -44,7 +44,7 @@ const zeroAdvice = "use patmat-np or patmat, whose optimum is never at zero unle
 // If ctx is cancelled, Diagnose returns an error.
 func Diagnose(ctx context.Context, d *Data, o DiagnoseOptions) (*result.Diagnosis, error) {
 	if o.Goal != (Goal{}) {
-		if err := o.Goal.Check(); err != nil {
+		if err := cmp.Or(o.Goal.Check(), requireBudget(o.Goal)); err != nil {
 			return nil, err
 		}
 	}

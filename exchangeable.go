@@ -142,7 +142,7 @@ func calibrationOverTime(t *table.Table, z []float64, population method.Populati
 	var scores []float64
 	var order []int
 	for row := range z {
-		if population == method.AllRows || t.Label[row] == table.Negative {
+		if counts(population, t.Label[row]) {
 			scores, order = append(scores, z[row]), append(order, times[row])
 		}
 	}

@@ -89,7 +89,7 @@ const (
 // look at these rows.
 func (x *Explorer) Budget(g Goal, delta threshold.Rate, perPeriod float64,
 	costs *metric.Costs) (*result.Budget, error) {
-	if err := g.Check(); err != nil {
+	if err := cmp.Or(g.Check(), requireBudget(g)); err != nil {
 		return nil, err
 	}
 	if g.Kind == metric.NoGoal {

@@ -18,3 +18,11 @@ func Top(rate string) Goal { return metric.RateGoal(metric.GoalTop, rate) }
 // Alerts returns the goal of finding as many positives as possible with count alerts per period, in which of
 // rows arrive.
 func Alerts(count, of int64) Goal { return metric.CountGoal(metric.GoalAlerts, count, of) }
+
+// MinPrecision returns the goal of finding as many positives as possible while at least this fraction of the alerts is
+// real. Threshold supports it. The rate is written as in MaxFPR. Goal.Recall may add a lowest recall.
+func MinPrecision(rate string) Goal { return metric.RateGoal(metric.GoalMinPrecision, rate) }
+
+// MinRecall returns the goal of as few alerts as possible while at least this fraction of the positives is found.
+// Threshold supports it. The rate is written as in MaxFPR.
+func MinRecall(rate string) Goal { return metric.RateGoal(metric.GoalMinRecall, rate) }

@@ -3,6 +3,7 @@ package toptau
 import (
 	"toptau/diag"
 	"toptau/method"
+	"toptau/metric"
 )
 
 // kind is the place of the rows of a verb. Of rows in memory a verb has every score and value. Of others it has a sample, sums, and
@@ -24,6 +25,7 @@ type use struct {
 	fit       FitOptions
 	evaluate  EvaluateOptions
 	threshold ThresholdOptions
+	goal      Goal // of the threshold
 }
 
 // inMemoryOnly lists what needs rows in memory. param is an option or the role of a column, "" for what is named by words.
@@ -49,6 +51,8 @@ var inMemoryOnly = []struct {
 	{param: "gate", used: func(u *use) bool { return u.evaluate.Gate }},
 	{param: "against", used: func(u *use) bool { return u.evaluate.Against != "" }},
 	{param: "segment", used: func(u *use) bool { return u.threshold.Segments || u.decidesBySegment() }},
+	{param: string(metric.GoalMinPrecision), used: func(u *use) bool { return u.goal.Kind == metric.GoalMinPrecision }},
+	{param: string(metric.GoalMinRecall), used: func(u *use) bool { return u.goal.Kind == metric.GoalMinRecall }},
 	{param: "report", used: func(u *use) bool { return u.verb == "report" }},
 	{words: "an exploration", used: func(u *use) bool { return u.verb == "ui" }},
 	{words: "a comparison", used: func(u *use) bool { return u.train.KeepAll || len(u.entries) > 1 }},

@@ -225,34 +225,27 @@ func (f *summaryFacts) guaranteeLine() string {
 	if g := f.Guarantee; g != nil && g.Certified {
 		rows := text.Plural(g.Negatives, "negative")
 		switch {
-		case g.Kind == "top":
+		case g.Kind == metric.GoalTop:
 			rows = report.UnitNames(f.Unit)
+		case g.Kind == metric.GoalMinRecall || g.Kind == metric.GoalMinPrecision:
+			rows = "rows"
 		case f.Unit != nil:
 			rows = text.Count(g.Negatives) + " " + report.NegativeNames(f.Unit)
 		}
 		return fmt.Sprintf("Guaranteed with %s confidence, for %s like the %s that calibrated the threshold: %s.",
-			metric.ConfidenceText(g.Delta.Float64()), report.UnitNames(f.Unit), rows, promiseOf(g))
+			metric.ConfidenceText(g.Delta.Float64()), report.UnitNames(f.Unit), rows, report.PromiseOf(g))
 	}
 	switch {
 	case f.NoGuarantee != "":
 		return "No guarantee: " + f.NoGuarantee + "."
 	case !f.Delta.IsZero():
 		return "No guarantee."
+	case !f.Goal.IsBudget():
+		return "No guarantee was requested: the goal is met on average, so new data may miss it about half the time."
 	case f.Expected != nil && f.Expected.Refitted:
 		return "No guarantee was requested: new data may exceed the budget, by how much is not bounded."
 	}
 	return "No guarantee was requested: the budget is kept on average, so new data may exceed it about half the time."
-}
-
-// promiseOf returns the bound of a guarantee, as a clause.
-func promiseOf(g *model.Guarantee) string {
-	switch g.Kind {
-	case "top":
-		return "at most " + text.Percent(g.Rate.Float64()) + " of all rows become alerts"
-	case "absolute-top":
-		return "at most " + text.Percent(g.Bound) + " of the negatives raise a false alarm"
-	}
-	return "at most " + text.Percent(g.Rate.Float64()) + " of the negatives raise a false alarm"
 }
 
 func (f *summaryFacts) prevalenceLine() string {

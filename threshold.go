@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 
 	"toptau/calibrate"
@@ -46,6 +47,15 @@ func (c *Calibrated) WithPoint(m *Model) (*Model, error) {
 	return m.WithPoint(c.Point)
 }
 
+// requireBudget returns an error for a goal about precision or recall, which only Threshold supports.
+func requireBudget(g Goal) error {
+	if g.IsBudget() {
+		return nil
+	}
+	return &diag.Error{Kind: diag.Usage, Param: string(g.Kind), Found: "a goal about precision or recall", Expected: "a budget",
+		Hint: "train for a budget; threshold then sets the threshold for a precision or a recall, on rows in memory"}
+}
+
 // Threshold computes a decision threshold for any ranking of the rows of d: the scores of a model, of another
 // program, or of a numeric column. The decision is score > threshold. A guarantee assumes that new rows come
 // from the same distribution as the rows of d, and that these neither fitted nor chose the model.
@@ -55,6 +65,9 @@ func (c *Calibrated) WithPoint(m *Model) (*Model, error) {
 func Threshold(ctx context.Context, d *Data, e Entry, g Goal, o ThresholdOptions) (*Calibrated, error) {
 	if err := g.Check(); err != nil {
 		return nil, err
+	}
+	if o.Segments && !g.IsBudget() {
+		return nil, &diag.Error{Kind: diag.Usage, Param: string(g.Kind), Found: "together with segments", Expected: "only one of the two"}
 	}
 	if o.Segments && d.table.Segment == nil {
 		return nil, &diag.Error{Kind: diag.Usage, Param: "segment", Expected: "the column whose values get separate thresholds"}
@@ -217,8 +230,11 @@ func (c *calibrating) compute() (*Calibrated, error) {
 // newCalibrated returns a threshold with its evidence. guarantee is the reason why it has no guarantee. rows are all
 // calibration rows.
 func newCalibrated(o ThresholdOptions, t *calibrate.Threshold, guarantee error, rows, negatives int) *Calibrated {
-	out := &Calibrated{Point: model.Point{Name: o.Name, Threshold: t.Value, Goal: t.Goal, Guarantee: guaranteeOf(t, negatives),
-		Source: fmt.Sprintf("%d calibration rows, %d negative", rows, negatives)}}
+	source := fmt.Sprintf("%d calibration rows, %d negative", rows, negatives)
+	if g := t.Guarantee; g != nil && g.Kind == metric.GoalMinPrecision {
+		source = fmt.Sprintf("%d calibration rows, %d negative; %d others fixed the thresholds that they test", g.Rows, g.Negatives, rows-g.Rows)
+	}
+	out := &Calibrated{Point: model.Point{Name: o.Name, Threshold: t.Value, Goal: t.Goal, Guarantee: guaranteeOf(t, negatives), Source: source}}
 	r := &out.Result
 	population := t.Population.String()
 	*r = result.Threshold{Threshold: t.Value, Goal: t.Goal, Delta: o.Delta, Certified: t.Guarantee != nil, Population: population,
@@ -244,7 +260,10 @@ func evidenceOf(t *calibrate.Threshold, guarantee error) (reason string, order *
 		reason = guarantee.Error()
 	}
 	if g := t.Guarantee; g != nil {
-		order, bound = &g.Order, &g.Bound
+		bound = &g.Bound
+		if g.Order > 0 {
+			order = &g.Order
+		}
 	}
 	return reason, order, bound
 }
@@ -304,6 +323,9 @@ func (c *calibrating) addSegments(out *Calibrated) error {
 
 // onRows returns the threshold of some rows (nil: all). With a threshold, an error is about the guarantee.
 func (c *calibrating) onRows(rows []int) (*calibrate.Threshold, error) {
+	if c.goal.Kind == metric.GoalMinPrecision {
+		return c.precise()
+	}
 	s, err := sortedScores(c.data.table, c.scores, c.goal.Population(), rows)
 	if err != nil {
 		return nil, err
@@ -318,11 +340,53 @@ func (c *calibrating) onRows(rows []int) (*calibrate.Threshold, error) {
 	return t, err
 }
 
+// proposing is the fraction 1/proposing of the rows that fixes which thresholds the others test. Chosen by hand.
+const proposing = 3
+
+// proposingStream separates the choice of these rows from other random numbers. "prec" in ASCII.
+const proposingStream = 0x70726563
+
+// precise returns the threshold for a lowest precision. With delta, a random part of the rows fixes the thresholds
+// that the others test.
+func (c *calibrating) precise() (*calibrate.Threshold, error) {
+	t := c.data.table
+	if t.Weight != nil {
+		return nil, &diag.Error{Kind: diag.Usage, Param: "weight", Found: "rows with weights", Expected: "rows without, for a lowest precision"}
+	}
+	var all, first, others [2][]float64 // negatives, positives
+	random := rand.New(rand.NewPCG(uint64(len(c.scores)), proposingStream))
+	for i, z := range c.scores {
+		if class := t.Label[i]; class == table.Negative || class == table.Positive {
+			part := &others
+			if random.IntN(proposing) == 0 {
+				part = &first
+			}
+			part[class], all[class] = append(part[class], z), append(all[class], z)
+		}
+	}
+	plain, unreachable := calibrate.ForLabelled(c.goal, threshold.Rate{}, nil, all[table.Positive], all[table.Negative])
+	switch {
+	case unreachable != nil || c.options.Delta.IsZero():
+		return plain, unreachable
+	case c.against != "":
+		return plain, noGuaranteeBecause(c.against)
+	}
+	sequence, err := calibrate.PrecisionSequence(c.goal.Rate, first[table.Positive], first[table.Negative])
+	if err != nil {
+		return plain, err
+	}
+	certified, err := calibrate.ForLabelled(c.goal, c.options.Delta, sequence, others[table.Positive], others[table.Negative])
+	if err != nil {
+		return plain, err
+	}
+	return certified, nil
+}
+
 // sortedScores returns the scores of a population, of some rows of a table (nil: all).
 func sortedScores(t *table.Table, z []float64, of method.Population, rows []int) (*calibrate.Sorted, error) {
 	var scores, weights []float64
 	add := func(i int) {
-		if of == method.Negatives && t.Label[i] != table.Negative {
+		if !counts(of, t.Label[i]) {
 			return
 		}
 		scores = append(scores, z[i])
@@ -341,6 +405,11 @@ func sortedScores(t *table.Table, z []float64, of method.Population, rows []int)
 	return calibrate.Sort(scores, weights, of)
 }
 
+// counts reports whether a row of a class belongs to a population.
+func counts(of method.Population, class table.Class) bool {
+	return of == method.AllRows || of == method.Negatives && class == table.Negative || of == method.Positives && class == table.Positive
+}
+
 // guaranteeOf returns a certified guarantee for a model, with the number of negatives among the calibration
 // rows. It returns nil if there is none.
 func guaranteeOf(t *calibrate.Threshold, negatives int) *model.Guarantee {
@@ -348,6 +417,8 @@ func guaranteeOf(t *calibrate.Threshold, negatives int) *model.Guarantee {
 		return nil
 	}
 	kept := *t.Guarantee
-	kept.Negatives = negatives
+	if t.Goal.IsBudget() { // the others have the counts of the rows that they use
+		kept.Negatives = negatives
+	}
 	return &kept
 }

@@ -206,6 +206,9 @@ func (o *TrainOptions) searchOptions(goal Goal) (tune.SearchOptions, error) {
 		return &diag.Error{Kind: diag.Usage, Param: param, Found: "together with " + other, Expected: "only one of the two"}
 	}
 	fraction := !o.CalibrationFraction.IsZero()
+	if err := requireBudget(goal); err != nil {
+		return t, err
+	}
 	switch {
 	case o.SampleRows < 0:
 		return t, &diag.Error{Kind: diag.Usage, Param: "sample-rows", Found: fmt.Sprint(o.SampleRows), Expected: "a number of rows above 0"}

@@ -37,6 +37,8 @@ type Guarantee struct {
 	Calibration *Sample `json:"calibration,omitempty"`
 
 	// GoalMinPrecision: the number of calibration rows, and the thresholds of the sequence down to the accepted one.
+	// GoalMinRecall: the number of calibration positives, and the threshold with those at or above the order statistic.
+	// Later scores are not compared with these rows: Calibration is nil.
 	Rows   int      `json:"rows,omitempty"`
 	Tested []Alerts `json:"tested,omitempty"`
 	// With GoalMinPrecision: the evidence for a lowest recall. Both hold together with confidence 1 - Delta.
@@ -53,7 +55,7 @@ func (g *Guarantee) N() int {
 	switch {
 	case g.Calibration != nil:
 		return g.Calibration.Rows
-	case g.Kind == metric.GoalMinPrecision:
+	case g.Kind == metric.GoalMinPrecision || g.Kind == metric.GoalMinRecall:
 		return g.Rows
 	case g.Population() == method.Negatives:
 		return g.Negatives

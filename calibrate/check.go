@@ -35,7 +35,12 @@ func (g *Guarantee) Check() (at float64, known bool, err error) {
 		at, err = g.checkPrecision()
 		return at, err == nil, err
 	}
-	if g.Rows != 0 || len(g.Tested) > 0 || g.Recall != nil {
+	if g.Kind == metric.GoalMinRecall {
+		if g.Calibration != nil || g.Recall != nil || g.Negatives != 0 || len(g.Tested) != 1 || g.Tested[0].Real != g.Rows-g.Order+1 ||
+			g.Tested[0].Rows != g.Tested[0].Real {
+			return 0, false, fmt.Errorf("order %d of %d calibration positives, and other evidence", g.Order, g.Rows)
+		}
+	} else if g.Rows != 0 || len(g.Tested) > 0 || g.Recall != nil {
 		return 0, false, fmt.Errorf("evidence for a precision, and the kind %q", g.Kind)
 	}
 	n := g.claimed()
@@ -59,8 +64,13 @@ func (g *Guarantee) Check() (at float64, known bool, err error) {
 	default:
 		err = fmt.Errorf("kind %q with rate %q", g.Kind, g.Rate)
 	}
-	if err != nil || g.Calibration == nil {
+	switch {
+	case err != nil:
 		return 0, false, err
+	case g.Kind == metric.GoalMinRecall:
+		return g.Tested[0].Threshold, true, nil
+	case g.Calibration == nil:
+		return 0, false, nil
 	}
 	if g.Calibration.Rows != n {
 		return 0, false, fmt.Errorf("%d calibration scores, and a sample of %d", n, g.Calibration.Rows)
@@ -68,11 +78,7 @@ func (g *Guarantee) Check() (at float64, known bool, err error) {
 	if !slices.Equal(g.Calibration.Above, sampledRanks(n, g.Order)) {
 		return 0, false, fmt.Errorf("the sample of the calibration scores has other ranks than order %d of %d leaves", g.Order, n)
 	}
-	score := g.Calibration.Scores[slices.Index(g.Calibration.Above, n-g.Order)]
-	if g.Kind == metric.GoalMinRecall {
-		score = justBelow(score)
-	}
-	return score, true, nil
+	return g.Calibration.Scores[slices.Index(g.Calibration.Above, n-g.Order)], true, nil
 }
 
 // claimed returns the number of calibration scores without the sample where possible, so that the sample can

@@ -244,18 +244,20 @@ func TestPrecisionClaims(t *testing.T) {
 	}
 	last := len(at.Guarantee.Tested) - 1
 	for name, edit := range map[string]func(*Guarantee){
-		"rate":       func(g *Guarantee) { g.Rate = rate("95%") },
-		"delta":      func(g *Guarantee) { g.Delta = rate("1e-6") },
-		"bound":      func(g *Guarantee) { g.Bound *= 0.9 },
-		"rows":       func(g *Guarantee) { g.Rows = 100 },
-		"negatives":  func(g *Guarantee) { g.Negatives = 0 },
-		"real":       func(g *Guarantee) { g.Tested[last].Real-- },
-		"alerts":     func(g *Guarantee) { g.Tested[last].Rows++ },
-		"order":      func(g *Guarantee) { slices.Reverse(g.Tested) },
-		"none":       func(g *Guarantee) { g.Tested = nil },
-		"recall":     func(g *Guarantee) { g.Recall.Rate = rate("99%") },
-		"no recall":  func(g *Guarantee) { g.Recall.Delta = rate("10%") },
-		"other kind": func(g *Guarantee) { g.Kind = metric.GoalMaxFPR },
+		"rate":                  func(g *Guarantee) { g.Rate = rate("95%") },
+		"delta":                 func(g *Guarantee) { g.Delta = rate("1e-6") },
+		"bound":                 func(g *Guarantee) { g.Bound *= 0.9 },
+		"rows":                  func(g *Guarantee) { g.Rows = 100 },
+		"negatives":             func(g *Guarantee) { g.Negatives = 0 },
+		"real":                  func(g *Guarantee) { g.Tested[last].Real-- },
+		"alerts":                func(g *Guarantee) { g.Tested[last].Rows++ },
+		"order":                 func(g *Guarantee) { slices.Reverse(g.Tested) },
+		"none":                  func(g *Guarantee) { g.Tested = nil },
+		"recall":                func(g *Guarantee) { g.Recall.Rate = rate("99%") },
+		"no recall":             func(g *Guarantee) { g.Recall.Delta = rate("10%") },
+		"other bound of recall": func(g *Guarantee) { g.Recall.Bound /= 2 },
+		"lower recall":          func(g *Guarantee) { g.Recall.Tested = []Alerts{{at.Value - 1, 1, 1}} },
+		"other kind":            func(g *Guarantee) { g.Kind = metric.GoalMaxFPR },
 	} {
 		edited := *at.Guarantee
 		edited.Tested = slices.Clone(edited.Tested)

@@ -35,7 +35,7 @@ func (s *Sorted) recall(rate, delta threshold.Rate) (*Threshold, error) {
 		return t, tooFew(s.n, needed, alpha, delta, s.population)
 	}
 	m := mostAbove(s.n, alpha, delta)
-	t, sample, err := s.statistic(m+1, sampledRanks(s.n, m+1))
+	t, _, err := s.statistic(m+1, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func (s *Sorted) recall(rate, delta threshold.Rate) (*Threshold, error) {
 	t.Value = justBelow(t.Value)
 	t.Expected = s.mirrored().expected(s.n-m, metric.DefaultConfidence).mirrored()
 	t.Guarantee = &Guarantee{Certified: true, Kind: metric.GoalMinRecall, Rate: rate, Delta: delta, Order: m + 1,
-		Bound: binomial.AtMost(s.n, m, alpha.Float64()), Calibration: sample}
+		Bound: binomial.AtMost(s.n, m, alpha.Float64()), Rows: s.n, Tested: []Alerts{{t.Value, s.n - m, s.n - m}}}
 	return t, nil
 }
 

@@ -133,7 +133,7 @@ func (p *Point) checkSource() error {
 		return fmt.Errorf("no guarantee, and the source %q", p.Source)
 	}
 	g := p.Guarantee
-	if g == nil {
+	if g == nil || g.Kind == metric.GoalMinRecall {
 		return nil
 	}
 	var rows, negatives int

@@ -13,6 +13,7 @@ import (
 	"toptau/internal/portable"
 	"toptau/internal/text"
 	"toptau/method"
+	"toptau/metric"
 	"toptau/model"
 	"toptau/schema"
 )
@@ -72,6 +73,13 @@ func pointLines(p *portable.Point) []string {
 func guarantee(g *model.Guarantee) string {
 	if g == nil {
 		return "no guarantee"
+	}
+	switch g.Kind {
+	case metric.GoalMinPrecision:
+		last := g.Tested[len(g.Tested)-1]
+		return fmt.Sprintf("guaranteed with confidence 1 - %s (%d of %d alerts real, bound %.4g)", g.Delta, last.Real, last.Rows, g.Bound)
+	case metric.GoalMinRecall:
+		return fmt.Sprintf("guaranteed with confidence 1 - %s (order %d of %d scores of positives, bound %.4g)", g.Delta, g.Order, g.Rows, g.Bound)
 	}
 	rows := fmt.Sprintf("%s scores of negatives", text.Count(g.Negatives))
 	if g.Population() == method.AllRows {

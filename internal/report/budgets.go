@@ -143,7 +143,7 @@ func CriterionText(g metric.Goal, what string) string {
 		return fmt.Sprintf("%s found at %s false alarms", what, text.Percent(g.Tau().Float64()))
 	case metric.GoalAbsoluteTop:
 		return what + " above every negative"
-	case metric.NoGoal:
+	case metric.NoGoal, metric.GoalMinPrecision, metric.GoalMinRecall:
 		return what + " found"
 	}
 	return fmt.Sprintf("%s found in the top %s of the rows", what, text.Percent(g.Tau().Float64()))

@@ -50,6 +50,36 @@ func boundedRate(g *model.Guarantee) string {
 	return "false positive rate"
 }
 
+// PromiseOf returns what a guarantee promises, as a clause.
+func PromiseOf(g *model.Guarantee) string {
+	switch g.Kind {
+	case metric.GoalTop:
+		return "at most " + text.Percent(g.Rate.Float64()) + " of all rows become alerts"
+	case metric.GoalMinRecall:
+		return "at least " + text.Percent(g.Rate.Float64()) + " of the positives are found"
+	case metric.GoalMinPrecision:
+		promise := "at least " + text.Percent(g.Rate.Float64()) + " of the alerts are real"
+		if g.Recall != nil {
+			promise += ", and " + PromiseOf(g.Recall)
+		}
+		return promise
+	}
+	return "at most " + text.Percent(guaranteedLimit(g)) + " of the negatives raise a false alarm"
+}
+
+// EvidenceOf returns the counts behind a guarantee about precision or recall.
+func EvidenceOf(g *model.Guarantee) string {
+	if g.Kind == metric.GoalMinRecall {
+		return fmt.Sprintf("the threshold is just below score %s of %s positives in ascending order", text.Count(g.Order), text.Count(g.Rows))
+	}
+	last := g.Tested[len(g.Tested)-1]
+	line := fmt.Sprintf("%s of %s alerts among %s calibration rows are real", text.Count(last.Real), text.Count(last.Rows), text.Count(g.Rows))
+	if g.Recall != nil {
+		line += "; " + EvidenceOf(g.Recall)
+	}
+	return line
+}
+
 // guaranteedLimit returns the rate that holds with confidence 1 - delta: the requested one, or the resulting
 // one for the absolute top.
 func guaranteedLimit(g *model.Guarantee) float64 {
@@ -77,6 +107,10 @@ func guaranteeFacts(g *model.Guarantee) []Fact {
 	}
 	evidence := fmt.Sprintf("the threshold is calibration score %s of %s in ascending order", text.Count(g.Order),
 		text.Count(calibrationRows(g)))
+	if goal := (metric.Goal{Kind: g.Kind}); !goal.IsBudget() {
+		claim = fmt.Sprintf("with %s confidence %s", confidence, PromiseOf(g))
+		evidence = EvidenceOf(g)
+	}
 	if !g.Rate.IsZero() {
 		evidence += fmt.Sprintf("; the limit is exceeded with a probability of at most %s", text.Percent(g.Bound))
 	}

@@ -25,6 +25,31 @@ type GoalFlags struct {
 	AbsoluteTop bool   `group:"Goal" xor:"goal" name:"absolute-top" help:"Find positives above every negative."`
 }
 
+// PrecisionFlags set a goal about precision, recall or both, for verbs that support them.
+type PrecisionFlags struct {
+	MinPrecision string `group:"Goal" name:"min-precision" placeholder:"RATE" help:"At least this fraction of the alerts is real: 90% or 0.9."`
+	MinRecall    string `group:"Goal" name:"min-recall" placeholder:"RATE" help:"At least this fraction of the positives is found; with --min-precision both hold, or exit code 3."`
+}
+
+// optional returns the goal, or the zero Goal if no flag is set.
+func (f PrecisionFlags) optional() (metric.Goal, error) {
+	recall := metric.RateGoal(metric.GoalMinRecall, f.MinRecall)
+	switch {
+	case f.MinPrecision == "" && f.MinRecall == "":
+		return metric.Goal{}, nil
+	case f.MinPrecision == "":
+		return checked(recall)
+	case f.MinRecall == "":
+		return checked(metric.RateGoal(metric.GoalMinPrecision, f.MinPrecision))
+	}
+	if err := recall.Check(); err != nil {
+		return metric.Goal{}, err
+	}
+	both := metric.RateGoal(metric.GoalMinPrecision, f.MinPrecision)
+	both.Recall = recall.Rate
+	return checked(both)
+}
+
 // given returns the kinds of goals whose flags are set.
 func (f GoalFlags) given() []metric.GoalKind {
 	set := map[metric.GoalKind]bool{metric.GoalMaxFPR: f.MaxFPR != "", metric.GoalTop: f.Top != "", metric.GoalTopCount: f.TopCount != "",

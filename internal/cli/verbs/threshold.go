@@ -26,6 +26,7 @@ type Threshold[S Source] struct {
 	Output  string `file:"out" short:"o" placeholder:"MODEL" help:"Write the model with the new point here."`
 	toptau.ThresholdOptions
 	GoalFlags
+	PrecisionFlags
 	SignFlags
 	VerifyFlags
 	Rows S `embed:""`
@@ -46,7 +47,7 @@ func (c *Threshold[S]) Run(s *cli.Session) error {
 	if c.Model != "" {
 		return c.addPoint(s)
 	}
-	goal, err := c.Required()
+	goal, err := c.goal(nil)
 	if err != nil {
 		return err
 	}
@@ -69,6 +70,22 @@ func (c *Threshold[S]) Run(s *cli.Session) error {
 		return err
 	}
 	return c.report(s, rows, &computed.Result, guarantee)
+}
+
+// goal returns the goal of the flags, or else that of the point of a model that is replaced.
+func (c *Threshold[S]) goal(m *model.Model) (metric.Goal, error) {
+	goal, err := c.PrecisionFlags.optional()
+	switch given := c.given(); {
+	case err != nil || goal == (metric.Goal{}):
+	case len(given) > 0:
+		return goal, &diag.Error{Kind: diag.Usage, Param: string(given[0]), Found: "together with " + cli.Spell(string(goal.Kind)), Expected: "exactly one goal"}
+	default:
+		return goal, nil
+	}
+	if err != nil {
+		return goal, err
+	}
+	return c.OrReplaced(m, c.Replace)
 }
 
 // report prints a threshold. It returns the error of a guarantee that is impossible.
@@ -200,7 +217,7 @@ func (c *Threshold[S]) addPoint(s *cli.Session) error {
 	if err != nil {
 		return err
 	}
-	goal, err := c.OrReplaced(m, c.Replace)
+	goal, err := c.goal(m)
 	if err != nil {
 		return err
 	}
@@ -261,15 +278,24 @@ func printThreshold(s *cli.Session, r *result.Threshold, output string) {
 	s.Printf("threshold    %v (decide score > threshold)\n", r.Threshold)
 	s.Printf("goal         %s\n", r.Goal)
 	switch {
+	case r.Certified && r.Goal.Kind == metric.GoalMinPrecision:
+		s.Printf("guarantee    confidence 1 - %s: learn-then-test on %s rows, bound %.4g\n", r.Delta, text.Count(r.Rows), *r.Bound)
 	case r.Certified:
 		s.Printf("guarantee    confidence 1 - %s: order %d of %s %s, bound %.4g\n", r.Delta, *r.Order, text.Count(r.Rows), r.Population, *r.Bound)
 	case !r.Goal.Tau().IsZero() && r.Expected.Rate > r.Goal.Tau().Float64():
 		s.Printf("guarantee    none (too few rows for the budget: expect new data to exceed it)\n")
+	case !r.Goal.IsBudget():
+		s.Printf("guarantee    none (new data will miss the goal about half the time)\n")
 	default:
 		s.Printf("guarantee    none (new data will exceed the budget about half the time)\n")
 	}
 	what := "of new negatives raise a false alarm"
-	if r.Population == "all" {
+	switch {
+	case r.Goal.Kind == metric.GoalMinPrecision:
+		what = "of new alerts are real"
+	case r.Goal.Kind == metric.GoalMinRecall:
+		what = "of new positives are found"
+	case r.Population == "all":
 		what = "of new rows become alerts"
 	}
 	s.Printf("expected     %s %s (95 %% CI %s to %s)\n", text.Percent(r.Expected.Rate), what, text.Percent(*r.Expected.Low), text.Percent(*r.Expected.High))

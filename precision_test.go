@@ -1,0 +1,137 @@
+package toptau_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"toptau"
+	"toptau/diag"
+	"toptau/method"
+	"toptau/schema"
+	"toptau/threshold"
+)
+
+// riskRows returns the text of labelled rows with a score: positives are two standard deviations higher.
+func riskRows(seed uint64, rows int, prevalence float64) string {
+	r := rand.New(rand.NewPCG(seed, 31))
+	var b strings.Builder
+	b.WriteString("y,score\n")
+	for range rows {
+		y, z := 0, r.NormFloat64()
+		if r.Float64() < prevalence {
+			y, z = 1, z+2.5
+		}
+		fmt.Fprintf(&b, "%d,%.3f\n", y, z)
+	}
+	return b.String()
+}
+
+// Goals about precision and recall: a threshold with its evidence that a model keeps, or a refusal with the numbers.
+func TestThresholdsForPrecisionAndRecall(t *testing.T) {
+	d := readFile(t, writeFile(t, "rows.csv", riskRows(1, 6000, 0.1)), toptau.Format{Label: "y"})
+	later := readFile(t, writeFile(t, "later.csv", riskRows(2, 20000, 0.1)), toptau.Format{Label: "y"})
+	trained, err := toptau.Train(t.Context(), readFile(t, writeFile(t, "train.csv", riskRows(3, 1000, 0.1)), toptau.Format{Label: "y"}),
+		toptau.MaxFPR("1%"), toptau.TrainOptions{Folds: 2, Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	both := toptau.MinPrecision("70%")
+	both.Recall = threshold.MustRate("40%")
+	for _, c := range []struct {
+		goal              toptau.Goal
+		precision, recall float64 // on later rows, at least
+	}{
+		{toptau.MinRecall("90%"), 0, 0.9}, {toptau.MinPrecision("80%"), 0.8, 0}, {both, 0.7, 0.4},
+	} {
+		for _, delta := range []threshold.Rate{{}, threshold.MustRate("5%")} {
+			out, err := toptau.Threshold(t.Context(), d, toptau.Entry{Model: trained.Model}, c.goal, toptau.ThresholdOptions{Delta: delta})
+			if err != nil {
+				t.Fatal(c.goal, err)
+			}
+			if out.Result.Certified == delta.IsZero() {
+				t.Errorf("%s, delta %s: certified %v", c.goal, delta, out.Result.Certified)
+			}
+			m, err := out.WithPoint(trained.Model)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var file bytes.Buffer
+			if _, err := m.WriteTo(&file); err != nil {
+				t.Fatal(err)
+			}
+			if m, err = toptau.Load(writeFile(t, "m.json", file.String())); err != nil {
+				t.Fatal(err)
+			}
+			e, err := toptau.Evaluate(t.Context(), later, []toptau.Entry{{Model: m}}, toptau.EvaluateOptions{Replicates: 20})
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := e.Points[len(e.Points)-1].Decisions
+			slack := 0.0
+			if delta.IsZero() {
+				slack = 0.05
+			}
+			if at.Precision.Rate < c.precision-slack || at.TruePositiveRate.Rate < c.recall-slack {
+				t.Errorf("%s, delta %s: precision %v, recall %v", c.goal, delta, at.Precision.Rate, at.TruePositiveRate.Rate)
+			}
+			edited := out.Point
+			edited.Threshold -= 0.01
+			if out.Point = edited; !delta.IsZero() {
+				if _, err := out.WithPoint(trained.Model); err == nil {
+					t.Errorf("%s: a lower threshold keeps the guarantee", c.goal)
+				}
+			}
+		}
+	}
+}
+
+// What cannot be reached, and verbs that need a budget, say so.
+func TestGoalsThatAreRefused(t *testing.T) {
+	few := readFile(t, writeFile(t, "few.csv", riskRows(1, 300, 0.1)), toptau.Format{Label: "y"})
+	column := toptau.Entry{Column: "score"}
+	delta := toptau.ThresholdOptions{Delta: threshold.MustRate("5%")}
+	both := toptau.MinPrecision("95%")
+	both.Recall = threshold.MustRate("90%")
+	for name, c := range map[string]struct {
+		call func() error
+		kind diag.Kind
+		says string
+	}{
+		"too few positives": {func() error {
+			_, err := toptau.Threshold(t.Context(), few, column, toptau.MinRecall("95%"), delta)
+			return err
+		}, diag.Guarantee, "at least 59"},
+		"too few alerts": {func() error {
+			out, err := toptau.Threshold(t.Context(), few, column, toptau.MinPrecision("90%"), delta)
+			if out == nil || out.Result.Certified {
+				return errors.New("no plain threshold")
+			}
+			return err
+		}, diag.Guarantee, "at least 29 alerts"},
+		"not both": {func() error {
+			_, err := toptau.Threshold(t.Context(), few, column, both, toptau.ThresholdOptions{})
+			return err
+		}, diag.Guarantee, "no threshold reaches a precision of 0.95 and a recall of 0.9"},
+		"train": {func() error {
+			_, err := toptau.Train(t.Context(), few, toptau.MinRecall("95%"), toptau.TrainOptions{})
+			return err
+		}, diag.Usage, "train for a budget"},
+		"evaluate": {func() error {
+			_, err := toptau.Evaluate(t.Context(), few, []toptau.Entry{column}, toptau.EvaluateOptions{Goal: toptau.MinRecall("95%"), Replicates: 20})
+			return err
+		}, diag.Usage, "train for a budget"},
+		"diagnose": {func() error {
+			_, err := toptau.Diagnose(t.Context(), few, toptau.DiagnoseOptions{Goal: toptau.MinPrecision("95%")})
+			return err
+		}, diag.Usage, "train for a budget"},
+	} {
+		e := diag.Of(c.call())
+		if e == nil || e.Kind != c.kind || !strings.Contains(e.Error(), c.says) {
+			t.Errorf("%s: %v", name, e)
+		}
+	}
+}
