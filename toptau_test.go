@@ -867,3 +867,21 @@ func weights(m *model.Model) []float64 {
 	}
 	return list
 }
+
+// eightProblems are the eight methods with hyperparameters that suit small data.
+var eightProblems = []method.Problem{
+	{Method: method.TopPush, Lambda: 0.001},
+	{Method: method.TopPushK, Lambda: 0.001, K: 5},
+	{Method: method.Grill, Lambda: 0.001, Tau: threshold.MustRate("0.01")},
+	{Method: method.PatMat, Lambda: 0.001, Tau: threshold.MustRate("0.01"), Beta: 1},
+	{Method: method.TopMean, Lambda: 0.001, Tau: threshold.MustRate("0.01")},
+	{Method: method.GrillNP, Lambda: 0.001, Tau: threshold.MustRate("0.01")},
+	{Method: method.PatMatNP, Lambda: 0.001, Tau: threshold.MustRate("0.01"), Beta: 1},
+	{Method: method.TopMeanNP, Lambda: 0.001, Tau: threshold.MustRate("0.01")},
+}
+
+// fitCase is what a test fits.
+type fitCase struct {
+	method.Problem
+	toptau.FitOptions
+}
