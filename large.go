@@ -17,13 +17,10 @@ import (
 	"toptau/result"
 )
 
-// PackResult describes a packed file.
-type PackResult = result.Packed
-
 // Pack writes the rows of some files (see OpenFiles) to a packed file, from which Read takes a table that may be larger than
 // memory. Every column is kept, as numbers or as text, so that the file can be read with any label and roles. Of f only
 // the fields count that say how to read the file: Format, Delimiter, Header, Missing, Drop, Categorical, Numeric.
-func Pack(ctx context.Context, paths []string, out string, f Format, progress func(rows int, done float64)) (*PackResult, error) {
+func Pack(ctx context.Context, paths []string, out string, f Format, progress func(rows int, done float64)) (*result.Packed, error) {
 	start := time.Now()
 	files, err := table.OpenFiles(paths...)
 	if err != nil {
@@ -37,7 +34,7 @@ func Pack(ctx context.Context, paths []string, out string, f Format, progress fu
 	if err != nil {
 		return nil, &diag.Error{Kind: diag.IO, File: out, Err: err}
 	}
-	return &PackResult{Rows: info.Rows, Columns: len(info.Names), Source: "sha256:" + info.Digest, Bytes: written.Size(), Seconds: time.Since(start).Seconds(),
+	return &result.Packed{Rows: info.Rows, Columns: len(info.Names), Source: "sha256:" + info.Digest, Bytes: written.Size(), Seconds: time.Since(start).Seconds(),
 		Document: result.Document{Warnings: append([]diag.Warning{}, info.Warnings...)}}, nil
 }
 

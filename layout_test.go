@@ -63,6 +63,7 @@ var order = []string{
 	"toptau/internal/leakage",
 	"toptau/internal/tune",
 	"toptau/internal/large",
+	"toptau/internal/inspect",
 	"toptau/internal/plot",
 	"toptau/internal/report",
 	"toptau",

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"toptau"
 	"toptau/calibrate"
 	"toptau/diag"
 	"toptau/internal/feature"
@@ -208,7 +207,7 @@ const maxListed = 50
 // rows answers with a part of the list.
 func (s *Server) rows(r *http.Request) (any, error) {
 	var q struct {
-		Class     toptau.RowClass `json:"class"`
+		Class     result.RowClass `json:"class"`
 		From      int             `json:"from"`
 		Threshold float64         `json:"threshold"`
 	}
@@ -416,7 +415,7 @@ func (s *Server) columns(r *http.Request) (any, error) {
 		Note    string   `json:"note"`
 	}{Figures: []figure{}, Pairs: []figure{},
 		Note: "The columns that matter most on these rows come first. Curves are against the mean of the rows, of which at most " +
-			text.Count(toptau.ExploredRows) + " were measured."}
+			text.Count(report.MaxShapeRows) + " were measured."}
 	for i, f := range report.ShapeFigures(shapes) {
 		out.Figures = append(out.Figures, drawn(f, fmt.Sprintf("c%d", i)))
 	}

@@ -3,8 +3,8 @@ package verbs
 import (
 	"fmt"
 
-	"toptau"
 	"toptau/internal/cli"
+	"toptau/internal/inspect"
 	"toptau/internal/text"
 	"toptau/result"
 )
@@ -38,7 +38,7 @@ func (c *Inspect) Run(s *cli.Session) error {
 			return err
 		}
 	}
-	r, err := toptau.Inspect(m)
+	r, err := inspect.Model(m)
 	switch {
 	case err != nil:
 		return err
