@@ -186,7 +186,7 @@ func TestConstantColumnCannotBeFitted(t *testing.T) {
 	d := rowsData(t, toptau.Rows{Columns: []string{"x"}, Numbers: [][]float64{{1}, {1}}, Positive: []bool{true, false}})
 	_, err := toptau.Fit(t.Context(), d, topPush(0), toptau.FitOptions{})
 	wantError(t, err, diag.Data)
-	_, err = toptau.Train(t.Context(), d, toptau.AbsoluteTop(), toptau.TrainOptions{})
+	_, err = toptau.Train(t.Context(), d, (toptau.Goal{Kind: metric.GoalAbsoluteTop}), toptau.TrainOptions{})
 	wantError(t, err, diag.Data)
 }
 
@@ -667,7 +667,7 @@ func TestCancelledTrainChoosesAmongTheFitted(t *testing.T) {
 			cancel()
 		}
 	}
-	trained, err := toptau.Train(ctx, d, toptau.AbsoluteTop(), o)
+	trained, err := toptau.Train(ctx, d, (toptau.Goal{Kind: metric.GoalAbsoluteTop}), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -680,7 +680,7 @@ func TestCancelledTrainChoosesAmongTheFitted(t *testing.T) {
 		}
 	}
 	cancel()
-	_, err = toptau.Train(ctx, d, toptau.AbsoluteTop(), toptau.TrainOptions{})
+	_, err = toptau.Train(ctx, d, (toptau.Goal{Kind: metric.GoalAbsoluteTop}), toptau.TrainOptions{})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("Train with an ended context gives %v", err)
 	}
@@ -742,7 +742,7 @@ func TestTrainWithFilesForValidationAndTest(t *testing.T) {
 	}
 	o := toptau.TrainOptions{Method: []method.Name{method.TopPush}, Encoding: []schema.Encoding{schema.Raw},
 		Validation: part("validation.csv"), Test: part("test.csv")}
-	trained, err := toptau.Train(t.Context(), d, toptau.AbsoluteTop(), o)
+	trained, err := toptau.Train(t.Context(), d, (toptau.Goal{Kind: metric.GoalAbsoluteTop}), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -866,4 +866,22 @@ func weights(m *model.Model) []float64 {
 		list = append(list, w)
 	}
 	return list
+}
+
+// eightProblems are the eight methods with hyperparameters that suit small data.
+var eightProblems = []method.Problem{
+	{Method: method.TopPush, Lambda: 0.001},
+	{Method: method.TopPushK, Lambda: 0.001, K: 5},
+	{Method: method.Grill, Lambda: 0.001, Tau: threshold.MustRate("0.01")},
+	{Method: method.PatMat, Lambda: 0.001, Tau: threshold.MustRate("0.01"), Beta: 1},
+	{Method: method.TopMean, Lambda: 0.001, Tau: threshold.MustRate("0.01")},
+	{Method: method.GrillNP, Lambda: 0.001, Tau: threshold.MustRate("0.01")},
+	{Method: method.PatMatNP, Lambda: 0.001, Tau: threshold.MustRate("0.01"), Beta: 1},
+	{Method: method.TopMeanNP, Lambda: 0.001, Tau: threshold.MustRate("0.01")},
+}
+
+// fitCase is what a test fits.
+type fitCase struct {
+	method.Problem
+	toptau.FitOptions
 }

@@ -1,4 +1,4 @@
-package toptau_test
+package optima_test
 
 import (
 	"encoding/csv"
@@ -26,7 +26,7 @@ import (
 // default it runs all steps on the small sets, a tenth of them on the medium ones, and compares a third of the reference optima
 // and those on ionosphere. That takes half a minute. With
 //
-//	go test -run TestAdam -table ./
+//	go test -C bench ./optima -run TestAdam -table
 //
 // it runs everything in about five minutes (add -timeout 1h on a slow machine) and writes docs/results/adam.md.
 var wholeTable = flag.Bool("table", false, "TestAdam: run every set and every reference optimum, and write docs/results/adam.md")
@@ -107,7 +107,7 @@ func TestAdam(t *testing.T) {
 	var cases []optimum
 	t.Run("never below the certified optimum", func(t *testing.T) { cases = adamAgainstOptima(t) })
 	if *wholeTable && !t.Failed() {
-		if err := provenance.WritePage("docs/results/adam.md", []byte(adamPage(fits, cases)), "go test . -run TestAdam -table"); err != nil {
+		if err := provenance.WritePage("../../docs/results/adam.md", []byte(adamPage(fits, cases)), "go test -C bench ./optima -run TestAdam -table"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -285,7 +285,7 @@ func (c *optimum) fit(t *testing.T, data *toptau.Data) {
 // hingeOptima reads the references for the hinge.
 func hingeOptima(t *testing.T) []optimum {
 	t.Helper()
-	f, err := os.Open("testdata/reference/optima.csv")
+	f, err := os.Open("../../testdata/reference/optima.csv")
 	if err != nil {
 		t.Fatal(err)
 	}

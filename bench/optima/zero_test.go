@@ -1,4 +1,4 @@
-package toptau_test
+package optima_test
 
 import (
 	"bufio"
@@ -25,7 +25,7 @@ import (
 // TestZero compares the answers of Diagnose, Fit and Train to the question whether w = 0 is optimal, on the sets below
 // $TOPTAU_DATA: every convex method, beta from 1e-4 to 10, lambda from 0 to 10. By default it takes 300 rows of five sets. With
 //
-//	go test -run TestZero -zero all -timeout 3h ./
+//	go test -C bench ./optima -run TestZero -zero all -timeout 3h
 //
 // it takes up to 600 rows of every set and writes docs/results/zero.md after each set. Names of sets, separated by commas, measure only
 // these and keep the other rows of the page.
@@ -311,7 +311,7 @@ func TestZero(t *testing.T) {
 			rows[set.name] = zeroRowOf(set.name, d, compareOnZero(t, d, !written))
 			t.Logf("%+v", rows[set.name])
 			if written {
-				if err := provenance.WritePage(zeroFile, []byte(zeroText(rows)), "go test . -run TestZero -zero all"); err != nil {
+				if err := provenance.WritePage(zeroFile, []byte(zeroText(rows)), "go test -C bench ./optima -run TestZero -zero all"); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -320,7 +320,7 @@ func TestZero(t *testing.T) {
 }
 
 // zeroFile is the path of the page.
-const zeroFile = "docs/results/zero.md"
+const zeroFile = "../../docs/results/zero.md"
 
 // zeroRow is the row of a set on the page.
 type zeroRow struct {
