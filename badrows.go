@@ -11,27 +11,17 @@ import (
 	"toptau/schema"
 )
 
-// BadRows is what Score does with a row that has no score: text in a numeric column, a missing value that the
-// model does not impute, a wrong number of fields, a quote that does not end.
-type BadRows string
-
-const (
-	StopAtBadRows BadRows = "stop"  // the first one ends the stream with its error; the default
-	SkipBadRows   BadRows = "skip"  // they are left out
-	EmptyBadRows  BadRows = "empty" // they are yielded without a score, see result.Row.Err
-)
-
-// check returns an error for an unknown policy.
-func (b BadRows) check() error {
+// checkBadRows returns an error for an unknown policy.
+func checkBadRows(b schema.BadRows) error {
 	switch b {
-	case "", StopAtBadRows, SkipBadRows, EmptyBadRows:
+	case "", schema.StopAtBadRows, schema.SkipBadRows, schema.EmptyBadRows:
 		return nil
 	}
 	return &diag.Error{Kind: diag.Usage, Param: "on-error", Found: diag.Quote(string(b)), Expected: "stop, skip or empty"}
 }
 
-// stops reports whether a bad row ends the stream.
-func (b BadRows) stops() bool { return b == "" || b == StopAtBadRows }
+// stopsAt reports whether a bad row ends the stream.
+func stopsAt(b schema.BadRows) bool { return b == "" || b == schema.StopAtBadRows }
 
 // imputeMap lets the stream impute values that are missing where the model refuses them.
 func (s *Stream) imputeMap() error {
@@ -71,7 +61,7 @@ func (s *Stream) passBadRow(file string, bad table.BadRow, yield func(*result.Ro
 			return true, err
 		}
 	}
-	if s.options.OnError != EmptyBadRows || s.options.Best > 0 {
+	if s.options.OnError != schema.EmptyBadRows || s.options.Best > 0 {
 		return true, nil
 	}
 	r := result.Row{Number: s.totals.Rows, Err: err, ID: bad.ID, Input: make([]string, len(s.kept)), Decisions: make([]bool, len(s.points))}

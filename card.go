@@ -8,6 +8,7 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/feature"
+	"toptau/internal/inspect"
 	"toptau/internal/report"
 	"toptau/result"
 	"toptau/schema"
@@ -16,7 +17,7 @@ import (
 // CardOptions are the options of NewCard. The zero value of each is its default.
 type CardOptions struct {
 	Name       string             // of the model
-	Statements []result.Statement // what people state; StatementTitles that are absent are "not stated"
+	Statements []result.Statement // what people state; those of result.StatementTitles that are absent are "not stated"
 	// By are columns by whose values error rates are shown, with intervals that hold together.
 	By         []string
 	Confidence float64 // of the intervals; 0: 0.95
@@ -32,16 +33,10 @@ type Card struct {
 	date     string
 }
 
-// StatementTitles are the statements that every card has, in their order. Others may follow.
-func StatementTitles() []string {
-	return []string{"Purpose", "Not for", "Users", "Origin of the data", "Known limits and risks",
-		"Human oversight", "Contact", "Licence"}
-}
-
 // NewCard describes a model for people who decide about its use, with measurements on d, which may be nil. d should be
 // rows that took no part in training.
 func NewCard(ctx context.Context, m *Model, d *Data, o CardOptions) (*Card, error) {
-	inspection, err := Inspect(m)
+	inspection, err := inspect.Model(m)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +90,7 @@ func NewCard(ctx context.Context, m *Model, d *Data, o CardOptions) (*Card, erro
 // statements returns those of every card in their order, then the others.
 func statements(given []result.Statement) []result.Statement {
 	var list []result.Statement
-	for _, title := range StatementTitles() {
+	for _, title := range result.StatementTitles() {
 		s := result.Statement{Title: title}
 		if i := slices.IndexFunc(given, func(g result.Statement) bool { return g.Title == title }); i >= 0 {
 			s.Text = given[i].Text
@@ -103,7 +98,7 @@ func statements(given []result.Statement) []result.Statement {
 		list = append(list, s)
 	}
 	for _, g := range given {
-		if !slices.Contains(StatementTitles(), g.Title) {
+		if !slices.Contains(result.StatementTitles(), g.Title) {
 			list = append(list, g)
 		}
 	}

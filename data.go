@@ -46,7 +46,7 @@ func (d *Data) packMatrix(ctx context.Context, m *feature.Map, s matrix.Storage,
 	return x, err
 }
 
-// Read reads a labelled file. The path "-" is standard input. An Error gives the file, line and column of a
+// Read reads a labelled file. The path "-" is standard input. A diag.Error gives the file, line and column of a
 // problem, what was found and expected, and how to fix it. errors.Is(err, fs.ErrNotExist) holds for a missing
 // file.
 func Read(ctx context.Context, path string, f Format) (*Data, error) {

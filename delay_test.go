@@ -66,24 +66,24 @@ func TestLabelDelay(t *testing.T) {
 		if n := rows(); n != 50*perDay {
 			t.Errorf("%d rows with a delay", n)
 		}
-		o.LabelDelay = toptau.Delay(70 * 24 * time.Hour)
+		o.LabelDelay = schema.Delay(70 * 24 * time.Hour)
 		if _, err := toptau.Train(t.Context(), d, toptau.MaxFPR("10%"), o); err == nil {
 			t.Error("no rows are left, and it trains")
 		}
 	}
-	var delay toptau.Delay
+	var delay schema.Delay
 	for _, text := range []string{"", "d", "-3d", "30", "1e9w", "30 days"} {
 		if delay.UnmarshalText([]byte(text)) == nil {
 			t.Errorf("%q is a delay of %v", text, time.Duration(delay))
 		}
 	}
 	d := readFile(t, writeFile(t, "f.csv", "n,x,y\n1,1,0\n2,2,1\n3,1,0\n4,2,1\n5,1,0\n6,2,1\n"), toptau.Format{Label: "y", Time: "n"})
-	_, err := toptau.Train(t.Context(), d, toptau.MaxFPR("10%"), toptau.TrainOptions{LabelDelay: toptau.Delay(time.Hour)})
+	_, err := toptau.Train(t.Context(), d, toptau.MaxFPR("10%"), toptau.TrainOptions{LabelDelay: schema.Delay(time.Hour)})
 	if e := diag.Of(err); e == nil || e.Expected != "a date, or seconds since 1970, for the label delay" || e.Line != 2 {
 		t.Errorf("numbers that are no times: %v", err)
 	}
 	plain := readFile(t, writeFile(t, "f.csv", "x,y\n1,0\n2,1\n"), toptau.Format{Label: "y"})
-	_, err = toptau.Train(t.Context(), plain, toptau.MaxFPR("10%"), toptau.TrainOptions{LabelDelay: toptau.Delay(time.Hour)})
+	_, err = toptau.Train(t.Context(), plain, toptau.MaxFPR("10%"), toptau.TrainOptions{LabelDelay: schema.Delay(time.Hour)})
 	if e := diag.Of(err); e == nil || e.Param != "label-delay" {
 		t.Errorf("without a time column: %v", err)
 	}

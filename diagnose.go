@@ -9,9 +9,9 @@ import (
 	"toptau/calibrate"
 	"toptau/internal/certified"
 	"toptau/internal/feature"
+	"toptau/internal/leakage"
 	"toptau/internal/matrix"
 	"toptau/internal/text"
-	"toptau/internal/tune"
 	"toptau/method"
 	"toptau/result"
 	"toptau/schema"
@@ -53,7 +53,7 @@ func Diagnose(ctx context.Context, d *Data, o DiagnoseOptions) (*result.Diagnosi
 		return nil, err
 	}
 	features := encoded.features
-	leaks := tune.Leaks(encoded.rows) // before packMatrix may free the columns
+	leaks := leakage.Find(encoded.rows) // before packMatrix may free the columns
 	g := &diagnosing{ctx: ctx, options: o, Diagnosis: result.Diagnosis{Counts: result.Counts{Rows: d.Len(), Positives: d.Positives()},
 		Negatives: d.info.Negatives, Features: features.Cols(), Advice: []string{}}}
 	if g.rows, err = d.encoded(ctx, features, matrix.Float32, o.Memory, o.ReleaseData); err != nil {

@@ -318,8 +318,8 @@ func editableModels(t *testing.T) map[string]*model.Model {
 		{"plain", MaxFPR("1%")},
 		{"fpr", MaxFPR("2%")},
 		{"share", Top("5%")},
-		{"count", TopCount(80, 1500)},
-		{"top", AbsoluteTop()},
+		{"count", metric.CountGoal(metric.GoalTopCount, 80, 1500)},
+		{"top", Goal{Kind: metric.GoalAbsoluteTop}},
 		{"sites", MaxFPR("3%")},
 	} {
 		name := point.name

@@ -6,6 +6,7 @@ import (
 	"toptau/internal/tune"
 	"toptau/model"
 	"toptau/result"
+	"toptau/schema"
 )
 
 // entities merges the rows of a stream by entity and day, or lets only the first alert of each through.
@@ -42,7 +43,7 @@ func newEntities(p *model.Point, o *ScoreOptions) (*entities, error) {
 		return refuse("explain")
 	case o.HoldBack != nil && !o.OnlyAlerts:
 		return refuse("alert-limit")
-	case o.OnError == EmptyBadRows && !o.OnlyAlerts:
+	case o.OnError == schema.EmptyBadRows && !o.OnlyAlerts:
 		return refuse("on-error")
 	}
 	if e.column == p.Entity {

@@ -113,7 +113,7 @@ func TestEntitiesThatCannotBeMerged(t *testing.T) {
 		"no such column":      {hostRows(2), toptau.ScoreOptions{Entity: "machine"}, "entity", "expected one of the columns"},
 		"no days":             {"x,u,host\n1,2,a\n", toptau.ScoreOptions{Entity: "host"}, "time", "host and day"},
 		"not a date":          {"x,u,host,when\n1,2,a,2026-03-01\n1,2,a,soon\n", toptau.ScoreOptions{Entity: "host"}, "", "soon"},
-		"rows without scores": {hostRows(2), toptau.ScoreOptions{Entity: "host", OnError: toptau.EmptyBadRows}, "on-error", ""},
+		"rows without scores": {hostRows(2), toptau.ScoreOptions{Entity: "host", OnError: schema.EmptyBadRows}, "on-error", ""},
 	} {
 		stream, err := toptau.Score(t.Context(), m, strings.NewReader(test.file), test.o)
 		if err == nil {
@@ -127,7 +127,7 @@ func TestEntitiesThatCannotBeMerged(t *testing.T) {
 	}
 	// A row without a day is left out like other bad rows.
 	file := "x,u,host,when\n1,2,a,2026-03-01\n1,2,a,soon\n"
-	stream, err := toptau.Score(t.Context(), m, strings.NewReader(file), toptau.ScoreOptions{Entity: "host", OnError: toptau.SkipBadRows})
+	stream, err := toptau.Score(t.Context(), m, strings.NewReader(file), toptau.ScoreOptions{Entity: "host", OnError: schema.SkipBadRows})
 	if err != nil {
 		t.Fatal(err)
 	}

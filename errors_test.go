@@ -12,6 +12,7 @@ import (
 	"toptau"
 	"toptau/diag"
 	"toptau/method"
+	"toptau/metric"
 	"toptau/model"
 	"toptau/schema"
 	"toptau/threshold"
@@ -36,7 +37,7 @@ func TestMissingFiles(t *testing.T) {
 		if !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: %v does not match fs.ErrNotExist", name, err)
 		}
-		var e *toptau.Error
+		var e *diag.Error
 		if !errors.As(err, &e) || e.Kind != diag.IO || e.File != missing {
 			t.Errorf("%s: %+v, want an Error of kind io for the file", name, e)
 		}
@@ -90,14 +91,14 @@ func TestNoGuarantee(t *testing.T) {
 	delta := threshold.MustRate("5%")
 	trained, err := toptau.Train(t.Context(), d, toptau.MaxFPR("0.1%"), toptau.TrainOptions{Delta: delta,
 		Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw}})
-	if !errors.Is(err, toptau.ErrNoGuarantee) || trained != nil {
+	if !errors.Is(err, diag.ErrNoGuarantee) || trained != nil {
 		t.Errorf("Train returns %v, %v", trained, err)
 	}
 	wantError(t, err, diag.Guarantee)
 
 	m := fitData(t, d, fitCase{Problem: topPush(0.1)}).Model
 	c, err := toptau.Threshold(t.Context(), separableData(t, 210), toptau.Entry{Model: m}, toptau.MaxFPR("0.1%"), toptau.ThresholdOptions{Delta: delta})
-	if !errors.Is(err, toptau.ErrNoGuarantee) {
+	if !errors.Is(err, diag.ErrNoGuarantee) {
 		t.Errorf("Threshold returns %v", err)
 	}
 	if c == nil || c.Result.Certified || c.Result.Reason == "" || c.Point.Guarantee != nil {
@@ -120,7 +121,7 @@ func TestNoGuarantee(t *testing.T) {
 func TestBadGoals(t *testing.T) {
 	d := separableData(t, 60)
 	entry := toptau.Entry{Column: "a"}
-	for name, g := range map[string]toptau.Goal{"max-fpr": toptau.MaxFPR("often"), "top": toptau.Top("101%"), "top-count": toptau.TopCount(5, 5),
+	for name, g := range map[string]toptau.Goal{"max-fpr": toptau.MaxFPR("often"), "top": toptau.Top("101%"), "top-count": metric.CountGoal(metric.GoalTopCount, 5, 5),
 		"alerts": toptau.Alerts(-1, 10), "no goal": {}} {
 		_, err := toptau.Train(t.Context(), d, g, toptau.TrainOptions{})
 		wantError(t, err, diag.Usage, name)

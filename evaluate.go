@@ -45,7 +45,7 @@ type EvaluateOptions struct {
 	// sum; "": positives are counted.
 	Value string
 	// Gate decides whether the first entry may replace Against, see result.Gate. Margin is the largest loss of the
-	// goal's criterion that it accepts; zero: DefaultMargin.
+	// goal's criterion that it accepts; zero: 2 %.
 	Gate       bool
 	Margin     threshold.Rate
 	ReportDate string // shown in the report, in any form; "": none

@@ -195,7 +195,7 @@ func joinScores(t *testing.T, path string, d *toptau.Data) (string, error) {
 	if d.Len() == 3 {
 		entries = append(entries, toptau.Entry{Name: "right", Scores: []float64{1, -2.5, 1000}})
 	}
-	e, err := toptau.Evaluate(t.Context(), d, entries, toptau.EvaluateOptions{Goal: toptau.AbsoluteTop(), Replicates: 2})
+	e, err := toptau.Evaluate(t.Context(), d, entries, toptau.EvaluateOptions{Goal: (toptau.Goal{Kind: metric.GoalAbsoluteTop}), Replicates: 2})
 	if err != nil {
 		return "", err
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"toptau"
+	"toptau/diag"
 	"toptau/method"
 	"toptau/schema"
 	"toptau/threshold"
@@ -277,7 +278,7 @@ func ExampleThreshold() {
 	options := toptau.ThresholdOptions{Name: "certified", Delta: threshold.MustRate("5%")}
 	for _, rows := range []int{200, 2_000} {
 		c, err := toptau.Threshold(ctx, connections(rows, 7), toptau.Entry{Model: fitted.Model}, toptau.MaxFPR("1%"), options)
-		if err != nil && !errors.Is(err, toptau.ErrNoGuarantee) {
+		if err != nil && !errors.Is(err, diag.ErrNoGuarantee) {
 			log.Fatal(err)
 		}
 		fmt.Printf("%d rows: threshold %.2f, certified %v\n", rows, c.Result.Threshold, c.Result.Certified)

@@ -76,8 +76,8 @@ func (s *shiftWatch) reports(training model.Training) ([]result.Shift, []diag.Wa
 		foreign := 0
 		level := shiftLevel / float64(len(s.parts))
 		if !s.labelled && w.guarantee.Kind != "top" {
-			level /= 2 // the other half is the probability of more positives than mostPositives
-			foreign = mostPositives(w.arrivals.Rows(), training, level)
+			level /= 2 // the other half is the probability of more positives than maxPositives
+			foreign = maxPositives(w.arrivals.Rows(), training, level)
 		}
 		shift := w.arrivals.Shift(foreign)
 		reports = append(reports, result.Shift{Segment: w.segment, P: shift.P, Score: shift.Score, Expected: shift.Expected,
@@ -89,9 +89,9 @@ func (s *shiftWatch) reports(training model.Training) ([]result.Shift, []diag.Wa
 	return reports, warnings
 }
 
-// mostPositives returns the smallest number of positives among n rows that is exceeded with probability at
+// maxPositives returns the smallest number of positives among n rows that is exceeded with probability at
 // most level, if their fraction is that of the training rows.
-func mostPositives(n int, training model.Training, level float64) int {
+func maxPositives(n int, training model.Training, level float64) int {
 	if training.Rows == 0 {
 		return n
 	}

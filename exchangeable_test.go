@@ -145,7 +145,7 @@ func TestShiftBySegment(t *testing.T) {
 	}
 }
 
-func TestMostPositives(t *testing.T) {
+func TestMaxPositives(t *testing.T) {
 	for _, c := range []struct {
 		training model.Training
 		want     int
@@ -153,7 +153,7 @@ func TestMostPositives(t *testing.T) {
 		{model.Training{}, 100}, {model.Training{Rows: 10}, 0}, {model.Training{Rows: 10, Positives: 10}, 100},
 		{model.Training{Rows: 2, Positives: 1}, 63}, // P(Bin(100, 1/2) >= 64) = 0.0033, of 63: 0.006
 	} {
-		if got := mostPositives(100, c.training, 0.005); got != c.want {
+		if got := maxPositives(100, c.training, 0.005); got != c.want {
 			t.Errorf("%+v: %d, want %d", c.training, got, c.want)
 		}
 	}

@@ -37,13 +37,13 @@ func Explain(ctx context.Context, m *Model, r io.Reader, o ExplainOptions) (*res
 	}
 	options.Unlabelled, options.Context = true, ctx
 	options.Text = o.OnReject != nil
-	if err := o.OnError.check(); err != nil {
+	if err := checkBadRows(o.OnError); err != nil {
 		return nil, err
 	}
-	if o.OnError == EmptyBadRows {
-		return nil, &diag.Error{Kind: diag.Usage, Param: "on-error", Found: string(EmptyBadRows), Expected: "stop or skip, for what columns add to all rows"}
+	if o.OnError == schema.EmptyBadRows {
+		return nil, &diag.Error{Kind: diag.Usage, Param: "on-error", Found: string(schema.EmptyBadRows), Expected: "stop or skip, for what columns add to all rows"}
 	}
-	if !o.OnError.stops() {
+	if !stopsAt(o.OnError) {
 		options.OnBadRow = table.KeepBadRow
 	}
 	reader, err := table.NewReader(readerName(r), r, options)
@@ -77,7 +77,7 @@ func Explain(ctx context.Context, m *Model, r io.Reader, o ExplainOptions) (*res
 				return nil, err
 			}
 			err := e.addRow(t, row)
-			if err != nil && !e.checked || err != nil && o.OnError.stops() {
+			if err != nil && !e.checked || err != nil && stopsAt(o.OnError) {
 				return nil, diag.At(err, diag.Error{File: t.File})
 			}
 			if err != nil {
@@ -124,7 +124,7 @@ func (l *leftOut) add(file string, others int, row table.BadRow) error {
 type ExplainOptions struct {
 	Format   Format                      // differences from the format of the training file
 	Impute   schema.Impute               // as ScoreOptions.Impute
-	OnError  BadRows                     // what becomes of rows that have no score: StopAtBadRows or SkipBadRows
+	OnError  schema.BadRows              // what becomes of rows that have no score: schema.StopAtBadRows or schema.SkipBadRows
 	OnReject func(result.Rejected) error // is called with each of these rows; an error ends Explain
 	Progress func(rows int)              // is called with the number of rows read so far
 }

@@ -43,9 +43,6 @@ type shapes struct {
 	pairs   []report.PairShape
 }
 
-// ExploredRows is the largest number of rows that measure the effects of columns. Chosen by hand.
-const ExploredRows = 20000
-
 // Explore measures a ranking as Evaluate does and returns an Explorer of it.
 func Explore(ctx context.Context, d *Data, e Entry, o EvaluateOptions) (*Explorer, error) {
 	measured, err := Evaluate(ctx, d, []Entry{e}, o)
@@ -319,7 +316,7 @@ func (x *Explorer) measureShapes() (*shapes, error) {
 	if m == nil {
 		return s, nil
 	}
-	sample, err := x.first.data.selectRows(spacedRows(x.first.data.Len(), ExploredRows))
+	sample, err := x.first.data.selectRows(spacedRows(x.first.data.Len(), report.MaxShapeRows))
 	if err != nil {
 		return nil, err
 	}

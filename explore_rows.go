@@ -8,25 +8,17 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/feature"
+	"toptau/internal/report"
 	"toptau/internal/table"
 	"toptau/model"
 	"toptau/result"
 	"toptau/schema"
 )
 
-// RowClass selects rows of a list by their label.
-type RowClass string
-
-const (
-	AllRows      RowClass = "all"
-	PositiveRows RowClass = "positive"
-	NegativeRows RowClass = "negative"
-)
-
 // Ranked lists at most limit rows of a class from a place of the list on, 1 for the row with the highest score. An
 // entity is listed by the row with its highest score. more reports whether rows of the class follow.
-func (x *Explorer) Ranked(class RowClass, from, limit int) (rows []result.RankedRow, more bool, err error) {
-	if class != AllRows && class != PositiveRows && class != NegativeRows {
+func (x *Explorer) Ranked(class result.RowClass, from, limit int) (rows []result.RankedRow, more bool, err error) {
+	if class != result.AllRows && class != result.PositiveRows && class != result.NegativeRows {
 		return nil, false, &diag.Error{Kind: diag.Usage, Param: "class", Found: diag.Quote(string(class)),
 			Expected: "all, positive or negative"}
 	}
@@ -42,7 +34,7 @@ func (x *Explorer) Ranked(class RowClass, from, limit int) (rows []result.Ranked
 	for place := from; place <= len(order); place++ {
 		unit := order[place-1]
 		positive := x.units.Label[unit] == table.Positive
-		if class == PositiveRows && !positive || class == NegativeRows && positive {
+		if class == result.PositiveRows && !positive || class == result.NegativeRows && positive {
 			continue
 		}
 		if len(rows) == limit {
@@ -214,7 +206,7 @@ func (x *Explorer) curveValues(column int, current string) ([]float64, error) {
 		return nil, err
 	}
 	var values []float64
-	for _, row := range spacedRows(x.first.data.Len(), ExploredRows) {
+	for _, row := range spacedRows(x.first.data.Len(), report.MaxShapeRows) {
 		if v := c.Value(row); !math.IsNaN(v) {
 			values = append(values, v)
 		}

@@ -11,6 +11,7 @@ import (
 	"toptau"
 	"toptau/diag"
 	"toptau/metric"
+	"toptau/result"
 	"toptau/schema"
 	"toptau/threshold"
 )
@@ -57,8 +58,8 @@ func TestBudgetsAreThoseOfThreshold(t *testing.T) {
 		entry := toptau.Entry{Column: "score"}
 		x := explore(t, d, entry)
 		for _, g := range []toptau.Goal{toptau.Top("1%"), toptau.Top("0.2%"), toptau.MaxFPR("1%"),
-			toptau.MaxFPR("0.05%"), toptau.TopCount(30, 960),
-			toptau.Alerts(50, 7000), toptau.AbsoluteTop()} {
+			toptau.MaxFPR("0.05%"), metric.CountGoal(metric.GoalTopCount, 30, 960),
+			toptau.Alerts(50, 7000), (toptau.Goal{Kind: metric.GoalAbsoluteTop})} {
 			b, err := x.Budget(g, five, 1000, &metric.Costs{Missed: 10, Alert: 1})
 			if err != nil {
 				t.Fatal(c.name, g, err)
@@ -158,7 +159,7 @@ func TestRankedRows(t *testing.T) {
 	last, seen := math.Inf(1), map[int]bool{}
 	positives := 0
 	for from := 1; ; {
-		rows, more, err := x.Ranked(toptau.AllRows, from, 7)
+		rows, more, err := x.Ranked(result.AllRows, from, 7)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -178,7 +179,7 @@ func TestRankedRows(t *testing.T) {
 	if len(seen) != 120 || positives != 20 {
 		t.Errorf("%d rows, %d positive", len(seen), positives)
 	}
-	rows, more, err := x.Ranked(toptau.NegativeRows, 5, 200)
+	rows, more, err := x.Ranked(result.NegativeRows, 5, 200)
 	if err != nil || more || len(rows) < 90 {
 		t.Errorf("%d negatives, more %v, %v", len(rows), more, err)
 	}
@@ -189,7 +190,7 @@ func TestRankedRows(t *testing.T) {
 	}
 	for _, wrong := range []func() error{
 		func() error { _, _, err := x.Ranked("other", 1, 5); return err },
-		func() error { _, _, err := x.Ranked(toptau.AllRows, 0, 5); return err },
+		func() error { _, _, err := x.Ranked(result.AllRows, 0, 5); return err },
 		func() error { _, err := x.WhatIf(1, nil); return err },
 		func() error { _, err := x.Budget(toptau.Goal{}, threshold.MustRate("5%"), 0, nil); return err },
 		func() error { _, err := x.Budget(toptau.Top("1%"), threshold.MustRate("5%"), -1, nil); return err },
@@ -349,7 +350,7 @@ func TestExploringEntities(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, more, err := x.Ranked(toptau.AllRows, 1, 10)
+	rows, more, err := x.Ranked(result.AllRows, 1, 10)
 	if err != nil || more || len(rows) != 5 || rows[0].Score != 59 || rows[4].Score != 55 {
 		t.Errorf("%+v, %v, %v", rows, more, err)
 	}

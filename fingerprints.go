@@ -99,7 +99,7 @@ func overlap(m *Model, d *Data) (*result.Overlap, error) {
 
 // overlapOf compares some rows (ascending; nil: all) with fingerprints.
 func overlapOf(f *model.Fingerprints, features *feature.Map, t *table.Frame, rows []int) (*result.Overlap, error) {
-	var hashes [sketch.MostCounted][]uint64
+	var hashes [sketch.MaxCounted][]uint64
 	for k, list := range f.Hashes {
 		hashes[k] = list
 	}

@@ -11,12 +11,12 @@ import (
 	"toptau/diag"
 	"toptau/internal/certified"
 	"toptau/internal/feature"
+	"toptau/internal/leakage"
 	"toptau/internal/matrix"
 	"toptau/internal/monitor"
 	"toptau/internal/objective"
 	"toptau/internal/optim"
 	"toptau/internal/text"
-	"toptau/internal/tune"
 	"toptau/method"
 	"toptau/model"
 	"toptau/result"
@@ -82,7 +82,7 @@ func Fit(ctx context.Context, d *Data, p method.Problem, o FitOptions) (*Fitted,
 			return nil, err
 		}
 	}
-	leaks := tune.Leaks(encoded.rows) // before packMatrix may free the columns
+	leaks := leakage.Find(encoded.rows) // before packMatrix may free the columns
 	sample := averageSample(features, encoded.typical, nil)
 	fitted := &Fitted{}
 	w, err := fitted.solve(ctx, d, p, features, o)

@@ -10,8 +10,8 @@ import (
 	"toptau/threshold"
 )
 
-// DefaultMargin is the loss that a gate accepts if Margin is not set: two percentage points. Chosen by hand.
-var DefaultMargin = threshold.MustRate("0.02")
+// defaultMargin is the loss that a gate accepts if Margin is not set: two percentage points. Chosen by hand.
+var defaultMargin = threshold.MustRate("0.02")
 
 // gate decides whether the first entry may replace the reference. Both conditions are about evidence, so too few
 // rows keep the gate closed:
@@ -23,7 +23,7 @@ func (e *Evaluation) gate(o EvaluateOptions) *result.Gate {
 	first := &e.Entries[0]
 	margin := o.Margin
 	if margin.IsZero() {
-		margin = DefaultMargin
+		margin = defaultMargin
 	}
 	g := &result.Gate{Entry: first.Name, Against: e.Against, Margin: margin.Float64(), Reasons: []string{}}
 	if first.Difference == nil {

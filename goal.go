@@ -15,15 +15,9 @@ func MaxFPR(rate string) Goal { return metric.RateGoal(metric.GoalMaxFPR, rate) 
 // written as in MaxFPR.
 func Top(rate string) Goal { return metric.RateGoal(metric.GoalTop, rate) }
 
-// TopCount returns the goal of finding as many positives as possible among the count best of every of rows.
-func TopCount(count, of int64) Goal { return metric.CountGoal(metric.GoalTopCount, count, of) }
-
 // Alerts returns the goal of finding as many positives as possible with count alerts per period, in which of
 // rows arrive.
 func Alerts(count, of int64) Goal { return metric.CountGoal(metric.GoalAlerts, count, of) }
-
-// AbsoluteTop returns the goal of finding as many positives as possible above every negative.
-func AbsoluteTop() Goal { return Goal{Kind: metric.GoalAbsoluteTop} }
 
 // MinPrecision returns the goal of finding as many positives as possible while at least this fraction of the alerts is
 // real. Threshold supports it. The rate is written as in MaxFPR. Goal.Recall may add a lowest recall.

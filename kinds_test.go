@@ -9,6 +9,7 @@ import (
 	"toptau/diag"
 	"toptau/internal/table"
 	"toptau/method"
+	"toptau/schema"
 )
 
 // Everything that needs rows in memory is refused for rows in a file and in a database by an error that names both, and is in the
@@ -23,7 +24,7 @@ func TestWhatNeedsRowsInMemory(t *testing.T) {
 		"out-of-fold":            {data: rows, train: TrainOptions{OutOfFold: true}},
 		"entity":                 {data: rows, evaluate: EvaluateOptions{Entity: "host"}},
 		"value":                  {data: rows, train: TrainOptions{Value: "amount"}},
-		"label-delay":            {data: rows, train: TrainOptions{LabelDelay: Delay(time.Hour)}},
+		"label-delay":            {data: rows, train: TrainOptions{LabelDelay: schema.Delay(time.Hour)}},
 		"time":                   {verb: "train", data: timed},
 		"learning-curve":         {data: rows, train: TrainOptions{LearningCurve: true}},
 		"weight":                 {verb: "evaluate", data: timed, entries: []Entry{{Model: m}}},

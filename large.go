@@ -17,13 +17,10 @@ import (
 	"toptau/result"
 )
 
-// PackResult describes a packed file.
-type PackResult = result.Packed
-
 // Pack writes the rows of some files (see OpenFiles) to a packed file, from which Read takes a table that may be larger than
 // memory. Every column is kept, as numbers or as text, so that the file can be read with any label and roles. Of f only
 // the fields count that say how to read the file: Format, Delimiter, Header, Missing, Drop, Categorical, Numeric.
-func Pack(ctx context.Context, paths []string, out string, f Format, progress func(rows int, done float64)) (*PackResult, error) {
+func Pack(ctx context.Context, paths []string, out string, f Format, progress func(rows int, done float64)) (*result.Packed, error) {
 	start := time.Now()
 	files, err := table.OpenFiles(paths...)
 	if err != nil {
@@ -37,7 +34,7 @@ func Pack(ctx context.Context, paths []string, out string, f Format, progress fu
 	if err != nil {
 		return nil, &diag.Error{Kind: diag.IO, File: out, Err: err}
 	}
-	return &PackResult{Rows: info.Rows, Columns: len(info.Names), Source: "sha256:" + info.Digest, Bytes: written.Size(), Seconds: time.Since(start).Seconds(),
+	return &result.Packed{Rows: info.Rows, Columns: len(info.Names), Source: "sha256:" + info.Digest, Bytes: written.Size(), Seconds: time.Since(start).Seconds(),
 		Document: result.Document{Warnings: append([]diag.Warning{}, info.Warnings...)}}, nil
 }
 
@@ -161,10 +158,10 @@ func (d *Data) kindOfMatrix(m *feature.Map, s matrix.Storage, most int64) kind {
 }
 
 // startRows are the rows of each class of a sample whose solution starts the solve on all rows: as many of the larger
-// class, and at least startLeast of the smaller one, if it has them. They are those of the solver for data in memory.
+// class, and at least startMin of the smaller one, if it has them. They are those of the solver for data in memory.
 const (
-	startRows  = 100_000
-	startLeast = 4000
+	startRows = 100_000
+	startMin  = 4000
 )
 
 // startSample returns a sample, encoded. Of a packed file it has the rows that the solver takes in memory, so that both have the same
@@ -180,7 +177,7 @@ func (d *Data) startSample(ctx context.Context, m *feature.Map, s matrix.Storage
 	stride := max(1, d.Len()/startRows)
 	var strides, seen [2]int
 	for class, n := range [2]int{d.Len() - d.Positives(), d.Positives()} {
-		strides[class] = max(1, min(stride, n/startLeast))
+		strides[class] = max(1, min(stride, n/startMin))
 	}
 	var rows []int
 	for row, class := range d.table.Label {

@@ -18,6 +18,7 @@ import (
 	"toptau/internal/simulate"
 	"toptau/internal/table"
 	"toptau/method"
+	"toptau/metric"
 	"toptau/model"
 	"toptau/result"
 	"toptau/schema"
@@ -59,7 +60,7 @@ func TestLargeRowsAreMeasuredExactly(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := readPacked(t, fresh, format)
-	for _, goal := range []toptau.Goal{goal, toptau.Top("1%"), toptau.AbsoluteTop()} {
+	for _, goal := range []toptau.Goal{goal, toptau.Top("1%"), (toptau.Goal{Kind: metric.GoalAbsoluteTop})} {
 		for _, delta := range []string{"", "5%"} {
 			var o toptau.ThresholdOptions
 			if delta != "" {

@@ -4,14 +4,14 @@ import (
 	"fmt"
 
 	"toptau/diag"
+	"toptau/internal/leakage"
 	"toptau/internal/text"
-	"toptau/internal/tune"
 )
 
 // leakWarnings returns a warning for each column that should not be a feature. Without any it is empty, not
 // nil, so JSON has a list.
-func leakWarnings(leaks []tune.Leak) []diag.Warning {
-	return append([]diag.Warning{}, tune.LeakWarnings(leaks)...)
+func leakWarnings(leaks []leakage.Leak) []diag.Warning {
+	return append([]diag.Warning{}, leakage.Warnings(leaks)...)
 }
 
 // leakageLine returns the summary's line about the most severe column, "" if there is none.
@@ -22,16 +22,16 @@ func (f *summaryFacts) leakageLine() string {
 	worst := f.Leaks[0]
 	line := fmt.Sprintf("Column %q ", worst.Column)
 	switch worst.Code {
-	case tune.LeakCopy:
+	case leakage.Copy:
 		line += "copies the label"
-	case tune.LeakSeparates:
+	case leakage.Separates:
 		line += "separates the classes alone"
-	case tune.LeakNumbers:
+	case leakage.Numbers:
 		line += "numbers the rows"
-	case tune.LeakNames:
+	case leakage.Names:
 		line += "has nearly as many categories as rows"
 	}
-	if worst.Code == tune.LeakNames { // its rare categories are no features, so rows without it score alike
+	if worst.Code == leakage.Names { // its rare categories are no features, so rows without it score alike
 		line += ", so it may be an identifier."
 	} else {
 		line += ". If new rows lack it, or it is filled in after the outcome, these numbers do not apply."

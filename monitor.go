@@ -30,8 +30,8 @@ type MonitorOptions struct {
 	Audit      threshold.Rate                 // fraction of the rows, chosen by a hash of their ids, whose labels are representative; zero: none
 	Seed       uint64                         // seed of tie-breakers and of the audit; 0 is 1
 	BlockRows  int                            // compares the mean scores of blocks of this many rows, which may depend on each other; 0: none
-	BlockTime  Delay                          // the same by the time column, if BlockRows is 0
-	OnError    BadRows                        // what becomes of rows that have no score
+	BlockTime  schema.Delay                   // the same by the time column, if BlockRows is 0
+	OnError    schema.BadRows                 // what becomes of rows that have no score
 	Labels     io.Reader                      // CSV with a header: ids as in the rows, and labels in the column "label" or of the label's name
 	State      io.Reader                      // the state of a monitor to go on with; nil: a new one
 	OnAudit    func(*result.AuditedRow) error // is called with each audited row; an error ends the monitor
@@ -57,10 +57,10 @@ func (m *Monitored) WriteTo(w io.Writer) (int64, error) { return m.watch.WriteTo
 // Score. Labels of the rows may be among their columns, or come later, joined by Format.ID. Rows of unknown label
 // are no problem: only the labels of alerts and of audited rows are used.
 func Monitor(ctx context.Context, m *Model, r io.Reader, o MonitorOptions) (*Monitored, error) {
-	if err := o.OnError.check(); err != nil {
+	if err := checkBadRows(o.OnError); err != nil {
 		return nil, err
 	}
-	if o.OnError == EmptyBadRows {
+	if o.OnError == schema.EmptyBadRows {
 		return nil, &diag.Error{Kind: diag.Usage, Param: "on-error", Found: string(o.OnError), Expected: "stop or skip"}
 	}
 	options := monitor.Options{At: o.At, FalseAlarm: o.FalseAlarm, Audit: o.Audit, Seed: o.Seed, BlockRows: o.BlockRows, BlockSpan: time.Duration(o.BlockTime)}
@@ -139,7 +139,7 @@ func openMonitored(ctx context.Context, m *Model, r io.Reader, o *MonitorOptions
 		return nil, err
 	}
 	options.Unlabelled, options.Context, options.Raw = true, ctx, o.OnAudit != nil
-	if !o.OnError.stops() {
+	if !stopsAt(o.OnError) {
 		options.OnBadRow = table.KeepBadRow
 	}
 	names := source.names(o.Format)
@@ -261,7 +261,7 @@ func (in *monitoredRows) scoreChunk(t *table.Table, w *monitor.Watch) error {
 			if err == nil {
 				continue
 			}
-			if in.options.OnError.stops() {
+			if stopsAt(in.options.OnError) {
 				return atScoring(err)
 			}
 			in.scores[row] = math.NaN()

@@ -187,7 +187,7 @@ func TestMonitorErrors(t *testing.T) {
 		{"damaged state", m, rows, MonitorOptions{State: bytes.NewReader(damaged)}, "a state"},
 		{"cut state", m, rows, MonitorOptions{State: bytes.NewReader(state.Bytes()[:100])}, "a state"},
 		{"unknown point", m, rows, MonitorOptions{At: "nowhere"}, "at"},
-		{"blocks of a time that is not there", m, rows, MonitorOptions{BlockTime: Delay(time.Hour), Format: Format{NoTime: true}}, "time"},
+		{"blocks of a time that is not there", m, rows, MonitorOptions{BlockTime: schema.Delay(time.Hour), Format: Format{NoTime: true}}, "time"},
 		{"other blocks", m, rows, MonitorOptions{State: kept(), BlockRows: 500}, "block"},
 		{"neither data nor scores", m, "a,b\n1,2\n", MonitorOptions{}, "x"},
 		{"a missing score", m, "score\n1\n\"\"\n", MonitorOptions{}, "a missing score"},
@@ -198,7 +198,7 @@ func TestMonitorErrors(t *testing.T) {
 			t.Errorf("%s: %v, want %q", test.what, err, test.want)
 		}
 	}
-	if r := watch(t, m, "score\n1\n\"\"\n2\n", MonitorOptions{OnError: SkipBadRows}).Result; r.Rows != 3 || r.Failed != 1 {
+	if r := watch(t, m, "score\n1\n\"\"\n2\n", MonitorOptions{OnError: schema.SkipBadRows}).Result; r.Rows != 3 || r.Failed != 1 {
 		t.Errorf("%d rows, %d without a score", r.Rows, r.Failed)
 	}
 	if len(state.Bytes()) > monitor.StateBytes {

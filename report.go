@@ -82,7 +82,7 @@ func (e *Evaluation) findings() (*report.Findings, error) {
 		if len(e.rankings) == 1 {
 			name = thisModel
 		}
-		if i < mostCurves {
+		if i < maxCurves {
 			addCurves(f, name, k.rank)
 		}
 	}
@@ -99,7 +99,7 @@ func (e *Evaluation) findings() (*report.Findings, error) {
 func (e *Evaluation) about() []string {
 	var list []string
 	for i := range e.Entries {
-		if name := e.Entries[i].Name; name != "" && len(list) < mostCurves {
+		if name := e.Entries[i].Name; name != "" && len(list) < maxCurves {
 			list = append(list, name)
 		}
 	}
@@ -254,9 +254,9 @@ func daysOf(d *Data) int {
 
 const thisModel = "this model"
 
-// mostCurves is the number of entries whose curves are drawn. More lines in one figure cannot be
+// maxCurves is the number of entries whose curves are drawn. More lines in one figure cannot be
 // distinguished.
-const mostCurves = 4
+const maxCurves = 4
 
 // reportGoal returns the goal of the evaluation, or else the goal of the first model's default operating
 // point.

@@ -47,7 +47,7 @@ type ScoreOptions struct {
 	// decisions are false, and the reason is its HeldBack. An error ends the stream.
 	HoldBack func(*Stream, *result.Row) (reason string, err error)
 	Impute   schema.Impute               // median or zero: imputes values that the model refuses if they are missing; see result.Row.Imputed
-	OnError  BadRows                     // what becomes of rows that have no score
+	OnError  schema.BadRows              // what becomes of rows that have no score
 	OnReject func(result.Rejected) error // is called with each of these rows; an error ends the stream
 	// Progress is called with the number of rows so far whenever the stream has yielded the rows that have
 	// arrived, so before it waits for more.
@@ -113,12 +113,12 @@ func Score(ctx context.Context, m *Model, r io.Reader, o ScoreOptions) (*Stream,
 	if err != nil {
 		return nil, err
 	}
-	if err := o.OnError.check(); err != nil {
+	if err := checkBadRows(o.OnError); err != nil {
 		return nil, err
 	}
 	options.Unlabelled, options.Raw, options.Live, options.Context = true, o.Keep, true, ctx
 	options.Text = o.OnReject != nil
-	if !o.OnError.stops() {
+	if !stopsAt(o.OnError) {
 		options.OnBadRow = table.KeepBadRow
 	}
 	s := &Stream{ctx: ctx, model: m, options: o, scorer: m.TableScorer(feature.Key{}), points: points, entities: entities}
@@ -290,7 +290,7 @@ func (s *Stream) scoreChunk(t *table.Table, yield func(*result.Row, error) bool)
 		if s.entities != nil && err == nil {
 			entity, err = s.entities.of(t, row)
 		}
-		if err != nil && s.options.OnError.stops() {
+		if err != nil && stopsAt(s.options.OnError) {
 			return true, diag.At(err, diag.Error{File: t.File})
 		}
 		if err != nil {

@@ -32,7 +32,7 @@ func (o *TrainOptions) search(ctx context.Context, d *Data, goal Goal) (*searche
 	if err != nil {
 		return nil, err
 	}
-	if options.ClassWeight, err = o.ClassWeight.of(d); err != nil {
+	if options.ClassWeight, err = weightOfPositives(o.ClassWeight, d); err != nil {
 		return nil, err
 	}
 	if where != memoryRows {

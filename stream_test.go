@@ -69,7 +69,7 @@ func TestStreamBadRows(t *testing.T) {
 	}
 	var lines []int
 	var texts []string
-	rows, totals, err := scoreText(t, m, flowsWithBadRows, toptau.ScoreOptions{OnError: toptau.SkipBadRows, OnReject: func(r result.Rejected) error {
+	rows, totals, err := scoreText(t, m, flowsWithBadRows, toptau.ScoreOptions{OnError: schema.SkipBadRows, OnReject: func(r result.Rejected) error {
 		lines, texts = append(lines, r.Line), append(texts, r.Text)
 		return nil
 	}})
@@ -79,7 +79,7 @@ func TestStreamBadRows(t *testing.T) {
 	if fmt.Sprint(lines) != "[3 4 5 6]" || texts[0] != ",5,udp,0" || texts[2] != "4,5" || totals.Rows != 6 || totals.Failed != 4 {
 		t.Errorf("rejected %v %q, totals %+v", lines, texts, totals)
 	}
-	rows, _, err = scoreText(t, m, flowsWithBadRows, toptau.ScoreOptions{OnError: toptau.EmptyBadRows, Keep: true, Impute: schema.ImputeMedian})
+	rows, _, err = scoreText(t, m, flowsWithBadRows, toptau.ScoreOptions{OnError: schema.EmptyBadRows, Keep: true, Impute: schema.ImputeMedian})
 	if err != nil || len(rows) != 6 {
 		t.Fatalf("empty: %d rows, %v", len(rows), err)
 	}
@@ -95,7 +95,7 @@ func TestStreamBadRows(t *testing.T) {
 	if fmt.Sprint(rows[2].Input) != "[3 x tcp 0]" {
 		t.Errorf("the input of a bad row: %q", rows[2].Input)
 	}
-	if _, _, err := scoreText(t, m, "bytes,load,proto\nx,1,tcp\n", toptau.ScoreOptions{OnError: toptau.SkipBadRows}); err == nil {
+	if _, _, err := scoreText(t, m, "bytes,load,proto\nx,1,tcp\n", toptau.ScoreOptions{OnError: schema.SkipBadRows}); err == nil {
 		t.Error("a file without any row that fits is no error")
 	}
 	for _, o := range []toptau.ScoreOptions{{OnError: "no"}, {Impute: schema.ImputeIndicator}} {
@@ -104,7 +104,7 @@ func TestStreamBadRows(t *testing.T) {
 		}
 	}
 	stop := errors.New("stop")
-	if _, _, err := scoreText(t, m, flowsWithBadRows, toptau.ScoreOptions{OnError: toptau.SkipBadRows, OnReject: func(result.Rejected) error { return stop }}); err != stop {
+	if _, _, err := scoreText(t, m, flowsWithBadRows, toptau.ScoreOptions{OnError: schema.SkipBadRows, OnReject: func(result.Rejected) error { return stop }}); err != stop {
 		t.Errorf("an error of OnReject: %v", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"toptau/internal/leakage"
 	"toptau/internal/report"
 	"toptau/internal/text"
 	"toptau/internal/tune"
@@ -38,8 +39,8 @@ type summaryFacts struct {
 	Chosen string           // description of the chosen model; "": none was chosen
 	Gain   *result.Estimate // gain over logistic regression on raw columns; nil: not known or no other model
 
-	Leaks    []tune.Leak // columns that should not be features, the worst first
-	Warnings int         // number of warnings printed below the summary
+	Leaks    []leakage.Leak // columns that should not be features, the worst first
+	Warnings int            // number of warnings printed below the summary
 }
 
 // summary returns about ten sentences: what the model does, for which data, and on which rows that was
@@ -313,7 +314,7 @@ func amount(x float64) string {
 
 // trainSummary returns the summary of a trained model. It is about the test part or, without one, the
 // out-of-fold scores.
-func trainSummary(f *tune.Found, o TrainOptions, d *Data, m *Model, leaks []tune.Leak, warnings int) []string {
+func trainSummary(f *tune.Found, o TrainOptions, d *Data, m *Model, leaks []leakage.Leak, warnings int) []string {
 	goal, _ := m.Point("")
 	expected := expectedOf(&f.Threshold)
 	facts := summaryFacts{Goal: f.Goal, Unit: unitOf(f.Units, d.Len()), Value: f.OutOfFold.Value, ValueName: o.Value, Delta: o.Delta, Guarantee: goal.Guarantee, Price: f.Price, Warnings: warnings, Expected: &expected, Leaks: leaks,

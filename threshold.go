@@ -61,7 +61,7 @@ func requireBudget(g Goal) error {
 // from the same distribution as the rows of d, and that these neither fitted nor chose the model.
 //
 // If the requested guarantee is impossible, Threshold returns a threshold without a guarantee, and an error
-// that matches ErrNoGuarantee and contains the reason.
+// that matches diag.ErrNoGuarantee and contains the reason.
 func Threshold(ctx context.Context, d *Data, e Entry, g Goal, o ThresholdOptions) (*Calibrated, error) {
 	if err := g.Check(); err != nil {
 		return nil, err

@@ -186,7 +186,7 @@ func TestConstantColumnCannotBeFitted(t *testing.T) {
 	d := rowsData(t, toptau.Rows{Columns: []string{"x"}, Numbers: [][]float64{{1}, {1}}, Positive: []bool{true, false}})
 	_, err := toptau.Fit(t.Context(), d, topPush(0), toptau.FitOptions{})
 	wantError(t, err, diag.Data)
-	_, err = toptau.Train(t.Context(), d, toptau.AbsoluteTop(), toptau.TrainOptions{})
+	_, err = toptau.Train(t.Context(), d, (toptau.Goal{Kind: metric.GoalAbsoluteTop}), toptau.TrainOptions{})
 	wantError(t, err, diag.Data)
 }
 
@@ -667,7 +667,7 @@ func TestCancelledTrainChoosesAmongTheFitted(t *testing.T) {
 			cancel()
 		}
 	}
-	trained, err := toptau.Train(ctx, d, toptau.AbsoluteTop(), o)
+	trained, err := toptau.Train(ctx, d, (toptau.Goal{Kind: metric.GoalAbsoluteTop}), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -680,7 +680,7 @@ func TestCancelledTrainChoosesAmongTheFitted(t *testing.T) {
 		}
 	}
 	cancel()
-	_, err = toptau.Train(ctx, d, toptau.AbsoluteTop(), toptau.TrainOptions{})
+	_, err = toptau.Train(ctx, d, (toptau.Goal{Kind: metric.GoalAbsoluteTop}), toptau.TrainOptions{})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("Train with an ended context gives %v", err)
 	}
@@ -742,7 +742,7 @@ func TestTrainWithFilesForValidationAndTest(t *testing.T) {
 	}
 	o := toptau.TrainOptions{Method: []method.Name{method.TopPush}, Encoding: []schema.Encoding{schema.Raw},
 		Validation: part("validation.csv"), Test: part("test.csv")}
-	trained, err := toptau.Train(t.Context(), d, toptau.AbsoluteTop(), o)
+	trained, err := toptau.Train(t.Context(), d, (toptau.Goal{Kind: metric.GoalAbsoluteTop}), o)
 	if err != nil {
 		t.Fatal(err)
 	}

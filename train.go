@@ -4,13 +4,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"toptau/calibrate"
 	"toptau/diag"
 	"toptau/internal/feature"
+	"toptau/internal/leakage"
 	"toptau/internal/monitor"
 	"toptau/internal/table"
 	"toptau/internal/tune"
@@ -33,7 +32,7 @@ type TrainOptions struct {
 
 	// ClassWeight is the weight of the positives in logistic regression and the support vector machine. The
 	// methods for the top compare the classes, so that it has no effect on them.
-	ClassWeight ClassWeight
+	ClassWeight method.ClassWeight
 
 	// Monotone lists columns with which the score may only rise, or only fall. The model is then a sum of boosted
 	// trees, or an average of such sums: the other learners do not keep directions.
@@ -46,7 +45,7 @@ type TrainOptions struct {
 	// LabelDelay is the time after which the label of a row is known. Rows of this time before the test part,
 	// and before each validation period, are not used in the training that is measured there. It requires
 	// Format.Time, with dates or seconds since 1970.
-	LabelDelay Delay
+	LabelDelay schema.Delay
 
 	// Entity is a column that names entities. Each raises at most one alert, or one a day if the data have a column
 	// Format.Time. The criterion that chooses the model, the threshold, its guarantee and all rates then count
@@ -84,31 +83,6 @@ type TrainOptions struct {
 	Progress       func(result.Progress) // is called as the training proceeds
 }
 
-// Delay is a time span. As text it may have days and weeks: "30d", "2w", "36h".
-type Delay time.Duration
-
-// UnmarshalText reads what time.ParseDuration reads, and a number of days or weeks.
-func (d *Delay) UnmarshalText(value []byte) error {
-	digits, days := string(value), 0.0
-	if number, found := strings.CutSuffix(digits, "d"); found {
-		digits, days = number, 1
-	} else if number, found := strings.CutSuffix(digits, "w"); found {
-		digits, days = number, 7
-	}
-	var span time.Duration
-	n, err := strconv.ParseFloat(digits, 64)
-	if days == 0 {
-		span, err = time.ParseDuration(digits)
-	} else if n *= days * 24; err == nil && n < 1e6 {
-		span = time.Duration(n * float64(time.Hour))
-	}
-	if err != nil || span <= 0 {
-		return &diag.Error{Kind: diag.Usage, Found: diag.Quote(string(value)), Expected: "a time such as 30d, 2w or 36h"}
-	}
-	*d = Delay(span)
-	return nil
-}
-
 // Trained is a model that Train chose.
 type Trained struct {
 	Model  *Model
@@ -134,7 +108,7 @@ type Trained struct {
 // rows, all rows, each scored by a fit that left it out (in ten folds, with trees in five). The expected rate on new rows is at
 // most the goal's. With Delta, the threshold is the exact order statistic of calibration rows, and certified.
 // If there are too few of them to certify the goal, Train fits nothing and returns an error that matches
-// ErrNoGuarantee.
+// diag.ErrNoGuarantee.
 //
 // If ctx is cancelled after a first model is complete, Train returns the best model so far with Stopped set.
 func Train(ctx context.Context, d *Data, goal Goal, o TrainOptions) (*Trained, error) {
@@ -177,7 +151,7 @@ func (o TrainOptions) describe(ctx context.Context, s *searched, start time.Time
 	if r.Size, err = d.modelSize(trained.Model); err != nil {
 		return nil, err
 	}
-	leaks := tune.Leaks(d.table)
+	leaks := leakage.Find(d.table)
 	r.Warnings = slices.Concat(leakWarnings(leaks), d.warnings(), s.warnings(), r.Warnings)
 	r.Summary = trainSummary(found, o, d, trained.Model, leaks, len(r.Warnings))
 	r.SecondsRead = s.seconds

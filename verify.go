@@ -71,14 +71,14 @@ const (
 	// claimSlack is the largest accepted difference between a claim and its recomputation, relative to max(F(0),
 	// F(w)). They differ because the solver sums in another order. It is a hundredth of Fit's default gap.
 	claimSlack = 1e-8
-	// mostRounding is the largest accepted rounding error of a bound, on the same scale: Fit's default gap. With
+	// maxRounding is the largest accepted rounding error of a bound, on the same scale: Fit's default gap. With
 	// a larger error, a huge radius or huge multipliers could hide any claim in it.
-	mostRounding = 1e-6
+	maxRounding = 1e-6
 	// normSlack is the largest accepted excess of a claimed bound on the norm over its recomputation, as a part of the
-	// bound, and mostNormRounding the largest accepted rounding error, as a part of |w|. A solver stops at a ratio of
+	// bound, and maxNormRounding the largest accepted rounding error, as a part of |w|. A solver stops at a ratio of
 	// |w| to the bound of about 1.005.
-	normSlack        = 1e-6
-	mostNormRounding = 1e-2
+	normSlack       = 1e-6
+	maxNormRounding = 1e-2
 )
 
 // Verify recomputes F(w) of a model and D(p, a) of a certificate from the data, with bounds on all rounding
@@ -284,7 +284,7 @@ func compareClaims(c *model.Certificate, b *proof.Bounds) *result.Verification {
 		require(*c.BallRadius >= 2*b.Norm, "the ball's radius %.17g is less than 2|w| = %.17g", *c.BallRadius, 2*b.Norm)
 	}
 	require(math.Abs(b.AtZero) <= math.MaxFloat64, "the objective at w = 0 is %v", b.AtZero)
-	rounding, most := max(b.FError, b.DError), mostRounding*scale
+	rounding, most := max(b.FError, b.DError), maxRounding*scale
 	require(rounding <= most, "rounding may have changed a bound by %.3g; more than %.3g proves nothing", rounding, most)
 	require(b.D-b.DError <= b.F+b.FError, "the lower bound %.17g is above the objective %.17g", b.D, b.F)
 	require(agree(c.LowerBound, b.D, v.Slack), "the lower bound is %.17g, not %.17g", b.D, c.LowerBound)
@@ -295,7 +295,7 @@ func compareClaims(c *model.Certificate, b *proof.Bounds) *result.Verification {
 // compareNorm compares the bound on the norm with the claim.
 func compareNorm(claim *model.NormProof, bound, rounding float64, v *result.Verification) {
 	v.NormBound, v.NormBoundError, v.ClaimedNormBound = &bound, &rounding, &claim.Bound
-	if most := mostNormRounding * v.NormW; !(rounding <= most) {
+	if most := maxNormRounding * v.NormW; !(rounding <= most) {
 		v.Reasons = append(v.Reasons, fmt.Sprintf("rounding may have changed the bound on the norm by %.3g; more than %.3g proves nothing",
 			rounding, most))
 	}

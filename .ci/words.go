@@ -42,6 +42,9 @@ var prose = []struct{ pattern, instead string }{
 // names are refused as parts of identifiers.
 var names = regexp.MustCompile(`(?i)^(crew|slab|leveller|rounder|nearby)$`)
 
+// bounds are names of limits, which are min and max.
+var bounds = regexp.MustCompile(`^(least|most|Least|Most)[A-Z]`)
+
 var camel = regexp.MustCompile(`[A-Z]?[a-z]+|[A-Z]+`)
 
 func main() {
@@ -130,6 +133,10 @@ func checkGo(path string, text []byte) int {
 		case token.COMMENT, token.STRING:
 			found += check(path, literal, line)
 		case token.IDENT:
+			if bounds.MatchString(literal) {
+				fmt.Printf("%s:%d: name %s: write min or max\n", path, line, literal)
+				found++
+			}
 			for _, part := range camel.FindAllString(literal, -1) {
 				if names.MatchString(part) {
 					fmt.Printf("%s:%d: name %s\n", path, line, literal)

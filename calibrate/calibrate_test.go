@@ -341,7 +341,7 @@ func TestAllowedAtScale(t *testing.T) {
 		alpha string
 	}{{1_000_000, "1%"}, {100_000_000, "0.001%"}, {100_000_000, "10%"}} {
 		alpha, delta := rate(c.alpha), rate("5%")
-		m := mostAbove(c.n, alpha, delta)
+		m := maxAbove(c.n, alpha, delta)
 		at, next := binomial.AtMost(c.n, m, alpha.Float64()), binomial.AtMost(c.n, m+1, alpha.Float64())
 		mean := float64(c.n) * alpha.Float64()
 		if at > 0.05 || next <= 0.05 || float64(m) > mean || float64(m) < mean-2*math.Sqrt(mean) {

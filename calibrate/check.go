@@ -15,10 +15,10 @@ const (
 	// rounding. The tail has a relative error of about 1e-12.
 	claimRounding = 1e-9
 
-	// mostClaimed limits the number of calibration scores and mostWide the terms of a sum with 400 bits, so
+	// maxClaimed limits the number of calibration scores and maxWide the terms of a sum with 400 bits, so
 	// that a small file cannot cause hours of work. No file that can be read has that many rows.
-	mostClaimed = 1 << 40
-	mostWide    = 1 << 18
+	maxClaimed = 1 << 40
+	maxWide    = 1 << 18
 )
 
 // Check recomputes the evidence and returns an error for a contradiction: an order that the rule does not
@@ -44,7 +44,7 @@ func (g *Guarantee) Check() (at float64, known bool, err error) {
 		return 0, false, fmt.Errorf("evidence for a precision, and the kind %q", g.Kind)
 	}
 	n := g.claimed()
-	if n < 0 || n > mostClaimed || g.Order < 1 || g.Order > mostClaimed || n > 0 && g.Order > n {
+	if n < 0 || n > maxClaimed || g.Order < 1 || g.Order > maxClaimed || n > 0 && g.Order > n {
 		return 0, false, fmt.Errorf("order %d of %d calibration scores", g.Order, n)
 	}
 	if n == 0 && g.Kind != metric.GoalTop { // of GoalTop, order and bound give it
@@ -129,7 +129,7 @@ func (g *Guarantee) checkOrder(n int) error {
 // in favour of the claim: sign is 1 if a tail of at most Delta supports the claim and -1 if it contradicts
 // it.
 func (g *Guarantee) atMost(n, m int, alpha threshold.Rate, sign int) bool {
-	if m <= mostWide {
+	if m <= maxWide {
 		return tailAtMost(n, m, alpha, g.Delta)
 	}
 	return binomial.AtMost(n, m, alpha.Float64()) <= g.Delta.Float64()*(1+float64(float64(sign)*doubtful))
@@ -140,7 +140,7 @@ func (g *Guarantee) atMost(n, m int, alpha threshold.Rate, sign int) bool {
 func (g *Guarantee) findN() int {
 	low, high := g.Order, g.Order
 	tail := func(n int) float64 { return binomial.AtMost(n, n-g.Order, g.Rate.Float64()) }
-	for tail(high) < g.Bound*(1-claimRounding) && high < mostClaimed {
+	for tail(high) < g.Bound*(1-claimRounding) && high < maxClaimed {
 		high *= 2
 	}
 	for low < high {

@@ -81,7 +81,7 @@ func TestClaimsOfManyRows(t *testing.T) {
 	done := make(chan string)
 	go func() {
 		var errs []string
-		for _, n := range []int{mostClaimed, mostClaimed + 1, math.MaxInt64} {
+		for _, n := range []int{maxClaimed, maxClaimed + 1, math.MaxInt64} {
 			c := Guarantee{Kind: metric.GoalMaxFPR, Rate: threshold.MustRate("1/2"), Delta: threshold.MustRate("1/2"), Negatives: n, Order: n / 2, Bound: 0.5}
 			_, _, err := c.Check()
 			errs = append(errs, fmt.Sprint(err))

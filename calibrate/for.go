@@ -174,7 +174,7 @@ func (s *Sorted) certified(alpha, delta threshold.Rate) (*Threshold, error) {
 		t.Needed = needed
 		return t, tooFew(s.n, needed, alpha, delta, s.population)
 	}
-	order := s.n - mostAbove(s.n, alpha, delta) // at most the others may lie above the threshold
+	order := s.n - maxAbove(s.n, alpha, delta) // at most the others may lie above the threshold
 	t, sample, err := s.statistic(order, sampledRanks(s.n, order))
 	if err != nil {
 		return nil, err
@@ -276,9 +276,9 @@ func tooFew(n, needed int, alpha, delta threshold.Rate, p method.Population) err
 		Hint:     "the plain threshold is returned without a guarantee"}
 }
 
-// mostAbove returns the largest m with P(Bin(n, alpha) <= m) <= delta: m of n calibration scores may lie
+// maxAbove returns the largest m with P(Bin(n, alpha) <= m) <= delta: m of n calibration scores may lie
 // above the threshold, whose order is n - m. It is at least 0 if n >= Needed.
-func mostAbove(n int, alpha, delta threshold.Rate) int {
+func maxAbove(n int, alpha, delta threshold.Rate) int {
 	return sort.Search(n, func(m int) bool { return !tailAtMost(n, m, alpha, delta) }) - 1
 }
 

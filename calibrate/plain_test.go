@@ -138,13 +138,13 @@ func TestSize(t *testing.T) {
 			t.Fatal(err)
 		}
 		if c.want == 0 { // 1,000 within the budget
-			if m := mostAbove(got, rate(c.alpha), rate("5%")); got > 20_000 || got < 19_900 || mostAbove(got-1, rate(c.alpha), rate("5%")) != m-1 {
+			if m := maxAbove(got, rate(c.alpha), rate("5%")); got > 20_000 || got < 19_900 || maxAbove(got-1, rate(c.alpha), rate("5%")) != m-1 {
 				t.Errorf("of %d rows %d, with %d above", c.n, got, m)
 			}
 			continue
 		}
 		if c.n == 3600 { // half allows 1,568, j = 10, and more
-			if got < c.want || got > c.n/2 || mostAbove(got, rate(c.alpha), rate("5%")) == mostAbove(got-1, rate(c.alpha), rate("5%")) {
+			if got < c.want || got > c.n/2 || maxAbove(got, rate(c.alpha), rate("5%")) == maxAbove(got-1, rate(c.alpha), rate("5%")) {
 				t.Errorf("of %d rows %d", c.n, got)
 			}
 			continue

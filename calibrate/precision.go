@@ -294,7 +294,7 @@ func (g *Guarantee) checkPrecision() (at float64, err error) {
 		}
 		before = a
 	}
-	if len(g.Tested) == 0 || len(g.Tested) > mostTested || before.Real > g.Rows-g.Negatives || before.Rows-before.Real > g.Negatives {
+	if len(g.Tested) == 0 || len(g.Tested) > maxTested || before.Real > g.Rows-g.Negatives || before.Rows-before.Real > g.Negatives {
 		return 0, fmt.Errorf("%d tested thresholds, the last with %d alerts of %d calibration rows", len(g.Tested), before.Rows, g.Rows)
 	}
 	if bound := binomial.AtLeast(before.Rows, before.Real, g.Rate.Float64()); !near(g.Bound, bound) {
@@ -312,5 +312,5 @@ func (g *Guarantee) checkPrecision() (at float64, err error) {
 	return before.Threshold, nil
 }
 
-// mostTested limits the thresholds of a sequence in a file.
-const mostTested = 1000
+// maxTested limits the thresholds of a sequence in a file.
+const maxTested = 1000

@@ -53,8 +53,8 @@ type LabelledScores struct {
 
 // Parameters of the fit, chosen by hand.
 const (
-	mostClassRows    = 20000 // more rows of a class cost seconds and change no probability by more than about 0.004
-	leastClassRows   = 20    // fewer rows of a class show nothing about probabilities
+	maxClassRows     = 20000 // more rows of a class cost seconds and change no probability by more than about 0.004
+	minClassRows     = 20    // fewer rows of a class show nothing about probabilities
 	newtonSteps      = 100   // most steps; about ten are typical
 	newtonTolerance  = 1e-10 // relative decrease that ends the fit
 	reliabilityFolds = 5
@@ -73,7 +73,7 @@ func FitProbability(s LabelledScores, prevalence float64, source string) (*Proba
 	s.Positives, s.PositiveWeights = thinned(s.Positives, s.PositiveWeights)
 	s.Negatives, s.NegativeWeights = thinned(s.Negatives, s.NegativeWeights)
 	m, n := len(s.Positives), len(s.Negatives)
-	if m < leastClassRows || n < leastClassRows {
+	if m < minClassRows || n < minClassRows {
 		return nil, fmt.Errorf("%w: %d positives and %d negatives", ErrFewRows, m, n)
 	}
 	if !(prevalence > 0 && prevalence < 1) {
@@ -86,14 +86,14 @@ func FitProbability(s LabelledScores, prevalence float64, source string) (*Proba
 	return p, nil
 }
 
-// thinned returns at most mostClassRows rows of a class, evenly spaced in their order. The weights of the
+// thinned returns at most maxClassRows rows of a class, evenly spaced in their order. The weights of the
 // negatives make up for it.
 func thinned(z, weights []float64) (taken, takenWeights []float64) {
-	if len(z) <= mostClassRows {
+	if len(z) <= maxClassRows {
 		return z, weights
 	}
-	for i := range mostClassRows {
-		row := i * len(z) / mostClassRows
+	for i := range maxClassRows {
+		row := i * len(z) / maxClassRows
 		taken = append(taken, z[row])
 		if weights != nil {
 			takenWeights = append(takenWeights, weights[row])

@@ -34,7 +34,7 @@ func (s *Sorted) recall(rate, delta threshold.Rate) (*Threshold, error) {
 		t.Needed = needed
 		return t, tooFew(s.n, needed, alpha, delta, s.population)
 	}
-	m := mostAbove(s.n, alpha, delta)
+	m := maxAbove(s.n, alpha, delta)
 	t, _, err := s.statistic(m+1, nil)
 	if err != nil {
 		return nil, err

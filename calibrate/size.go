@@ -13,7 +13,7 @@ const budgetRows = 1000
 
 // CertifiedRate returns the expected rate of a certified threshold from n scores, at least Needed.
 func CertifiedRate(n int, alpha, delta threshold.Rate) float64 {
-	return float64(mostAbove(n, alpha, delta)+1) / float64(n+1)
+	return float64(maxAbove(n, alpha, delta)+1) / float64(n+1)
 }
 
 // Size returns how many of n rows that a budget counts should calibrate a certified threshold: at most half, and at most
@@ -32,6 +32,6 @@ func Size(n int, alpha, delta threshold.Rate) (int, error) {
 	if limit <= needed {
 		return needed, nil
 	}
-	m := mostAbove(limit, alpha, delta)
+	m := maxAbove(limit, alpha, delta)
 	return needed + sort.Search(limit-needed, func(i int) bool { return tailAtMost(needed+i, m, alpha, delta) }), nil
 }

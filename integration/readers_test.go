@@ -228,8 +228,8 @@ func decision(positive bool) int {
 	return 0
 }
 
-// mostRows is the number of rows of each trained model: 20,000 with TOPTAU_INTEGRATION=all, which takes two minutes of processor time.
-func mostRows() int {
+// maxRows is the number of rows of each trained model: 20,000 with TOPTAU_INTEGRATION=all, which takes two minutes of processor time.
+func maxRows() int {
 	if os.Getenv("TOPTAU_INTEGRATION") == "all" {
 		return 20000
 	}
@@ -244,7 +244,7 @@ func TestReadersOnTrainedModels(t *testing.T) {
 	command(t, nil, "go", "build", "-C", "..", "-o", binary, "./cmd/toptau")
 	train, later := filepath.Join(dir, "train.csv"), filepath.Join(dir, "later.csv")
 	writeFlows(t, binary, train, 4000, 1)
-	writeFlows(t, binary, later, mostRows(), 2)
+	writeFlows(t, binary, later, maxRows(), 2)
 	fit := []string{"fit", train, "--label", "label", "--id", "flow", "--drop", "attack", "--date", "time", "--address", "address", "--missing=-", "--missing=n/a", "--method",
 		"topmean-np", "--tau", "1%", "--lambda", "0.001", "--solver", "adam", "--iterations", "20", "--quiet"}
 	var jobs []*reading
@@ -312,7 +312,7 @@ func newReading(t *testing.T, modelPath, path string) *reading {
 	}
 	content := readFile(t, path)
 	if os.Getenv("TOPTAU_INTEGRATION") != "all" {
-		content = firstLines(content, mostRows()+1)
+		content = firstLines(content, maxRows()+1)
 	}
 	j := &reading{Model: modelPath, name: filepath.Base(modelPath), Explain: 50}
 	s := m.Schema()

@@ -92,7 +92,7 @@ func signed(t testing.TB, m *Model, key ed25519.PrivateKey) *Model {
 func complete(t testing.TB) *Model {
 	return signed(t, changed(t, trained(t), func(p *Parts) {
 		p.Fingerprints = &Fingerprints{Rows: 5, Sampled: 5, Cut: 1 << sketch.Bits,
-			Hashes: [sketch.MostCounted]HashList{{1, 0xfedcba987654}, nil, {0x800000000000}}}
+			Hashes: [sketch.MaxCounted]HashList{{1, 0xfedcba987654}, nil, {0x800000000000}}}
 	}), testKey(1))
 }
 

@@ -31,6 +31,12 @@ type Statement struct {
 	Text  string `json:"text"`  // "": not stated
 }
 
+// StatementTitles are the statements that every card has, in their order. Others may follow.
+func StatementTitles() []string {
+	return []string{"Purpose", "Not for", "Users", "Origin of the data", "Known limits and risks",
+		"Human oversight", "Contact", "Licence"}
+}
+
 // Moved is a column with the direction in which the score moves with it.
 type Moved struct {
 	Column string `json:"column"` // name of the column

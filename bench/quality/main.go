@@ -167,7 +167,7 @@ func buildOf() (string, error) {
 // So a run that is cut short has results for every set.
 func jobs(only, chosen []string, seeds [2]int) []job {
 	var list []job
-	for seed := seeds[0]; seed <= min(seeds[1], mostSeeds); seed++ {
+	for seed := seeds[0]; seed <= min(seeds[1], maxSeeds); seed++ {
 		for i := range sets {
 			s := &sets[i]
 			if seed > s.seeds || !slices.Contains(only, s.name) {

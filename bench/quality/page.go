@@ -164,16 +164,16 @@ func (p *page) areas() {
 		if !s.shifted {
 			alike = append(alike, gap.mean)
 		}
-		if gain.mean < leastAim && !slices.Contains(excused, s.name) {
+		if gain.mean < minAim && !slices.Contains(excused, s.name) {
 			below = append(below, fmt.Sprintf("%s (%.1f)", s.name, gain.mean))
 		}
 	}
 	fmt.Fprintf(p, "\nMean over the sets of toptau minus LR: **%+.1f** (goal at least +%g: %s). Of toptau minus GBDT: %+.1f; without the sets with shifted test files %+.1f.\n",
 		estimated(gains).mean, meanAim, verdict(estimated(gains).mean, meanAim), estimated(gaps).mean, estimated(alike).mean)
 	if below == nil {
-		fmt.Fprintf(p, "No set is more than %.1f below LR", -leastAim)
+		fmt.Fprintf(p, "No set is more than %.1f below LR", -minAim)
 	} else {
-		fmt.Fprintf(p, "More than %.1f below LR: %s", -leastAim, strings.Join(below, ", "))
+		fmt.Fprintf(p, "More than %.1f below LR: %s", -minAim, strings.Join(below, ", "))
 	}
 	fmt.Fprintf(p, "; %s, with 10 to 32 positives in the test part, are excluded from this rule.\n\n", strings.Join(excused, " and "))
 	for i := range sets {
@@ -288,7 +288,7 @@ func (p *page) violations() {
 		"model is known without error.\nDraws with replacement have %d negatives and the positives in proportion "+
 		"(%d to %d). Each draw is trained with\n`train --max-fpr 1%% --delta 5%%` and without `--delta`. The default search is too slow for this many "+
 		"runs: these are restricted to\n`--method %s --encoding raw`. A violation is a true rate above 1 %%. Goal: at most %.0f %% of the draws.\n\n",
-		population, drawn, leastDrawn, mostDrawn, restrictedTo, 100*violationAim)
+		population, drawn, minDrawn, maxDrawn, restrictedTo, 100*violationAim)
 	p.WriteString("| set | draws | violations, plain threshold | violations, certified | TPR plain | TPR certified | |\n" +
 		"| --- | ---: | ---: | ---: | ---: | ---: | --- |\n")
 	for _, v := range p.h.broken {

@@ -25,8 +25,8 @@ type set struct {
 	shifted bool     // its test file has positives that training lacks; it neither chose nor judges
 }
 
-// mostSeeds is the largest number of seeds of a set.
-const mostSeeds = 5
+// maxSeeds is the largest number of seeds of a set.
+const maxSeeds = 5
 
 // The budgets of the trainings.
 const (

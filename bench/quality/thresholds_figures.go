@@ -92,26 +92,26 @@ func pooledFigures(set, cell string, rate threshold.Rate, of []AtBudget) *Figure
 
 // The rules by which a cell passes, R with its standard error.
 const (
-	mostRatio        = 1.05 // + 2 standard errors
-	leastRatio       = 0.85 // - 2 standard errors, where the rows can resolve it:
-	leastCalibration = 20   // budget x negatives that calibrate
-	leastExpected    = 100  // budget x negatives of all test parts
-	mostTied         = 0.1  // of the budget
-	passingAim       = 0.95 // of the cells
+	maxRatio       = 1.05 // + 2 standard errors
+	minRatio       = 0.85 // - 2 standard errors, where the rows can resolve it:
+	minCalibration = 20   // budget x negatives that calibrate
+	minExpected    = 100  // budget x negatives of all test parts
+	maxTied        = 0.1  // of the budget
+	passingAim     = 0.95 // of the cells
 )
 
 func (f *Figures) rate() float64 { return threshold.MustRate(f.Budget).Float64() }
 
 // high reports whether the budget is exceeded.
-func (f *Figures) high() bool { return f.Ratio > mostRatio+2*f.Error }
+func (f *Figures) high() bool { return f.Ratio > maxRatio+2*f.Error }
 
 // resolved reports whether the lower rule applies.
 func (f *Figures) resolved() bool {
-	return f.rate()*f.Calibration >= leastCalibration && f.rate()*f.Negatives >= leastExpected && f.Tied < mostTied*f.rate()
+	return f.rate()*f.Calibration >= minCalibration && f.rate()*f.Negatives >= minExpected && f.Tied < maxTied*f.rate()
 }
 
 // low reports whether too much of the budget is left.
-func (f *Figures) low() bool { return f.resolved() && f.Ratio < leastRatio-2*f.Error }
+func (f *Figures) low() bool { return f.resolved() && f.Ratio < minRatio-2*f.Error }
 
 // reason returns the known reasons why R differs from 1, "" if there are none.
 func (f *Figures) reason() string {
@@ -119,13 +119,13 @@ func (f *Figures) reason() string {
 	switch {
 	case f.Expected > 1:
 		why = append(why, fmt.Sprintf("the rows cannot resolve the budget: the expected R is %.2f", f.Expected))
-	case f.rate()*f.Calibration < leastCalibration:
+	case f.rate()*f.Calibration < minCalibration:
 		why = append(why, "few calibration negatives")
 	}
-	if f.rate()*f.Negatives < leastExpected {
+	if f.rate()*f.Negatives < minExpected {
 		why = append(why, "few test negatives")
 	}
-	if f.Tied >= mostTied*f.rate() {
+	if f.Tied >= maxTied*f.rate() {
 		why = append(why, "ties")
 	}
 	return strings.Join(why, ", ")

@@ -43,8 +43,8 @@ func (p *thresholdPage) page() (string, error) {
 
 const thresholdHead = `# How thresholds without a guarantee keep their budget
 
-Without ` + "`--delta`, `train --max-fpr`" + ` sets a threshold whose expected rate of false alarms on new rows is the budget or a little
-less. This page measures it on rows that took no part in training, choosing or calibrating.
+Without ` + "`--delta`, `train --max-fpr`" + ` sets a threshold whose expected rate of false alarms on new rows is the budget.
+This page measures it on rows that took no part in training, choosing or calibrating.
 
 R is the number of false alarms divided by budget x test negatives. R = 1 is exactly the budget. [thresholds.csv](thresholds.csv)
 has every cell, on simulated sets with the range of the true rate over draws, and where it was measured R of the earlier rule, which mapped

@@ -43,8 +43,8 @@ type Violations struct {
 const (
 	population   = 20_000 // rows
 	drawn        = 1600   // negatives of a draw: a quarter is enough for 1 % at delta 5 %, which needs 299
-	mostDrawn    = 1600   // positives
-	leastDrawn   = 40
+	maxDrawn     = 1600   // positives
+	minDrawn     = 40
 	fewest       = 1196 // negatives of a population
 	budget       = "0.01"
 	delta        = "0.05"
@@ -153,7 +153,7 @@ func (u *urn) simulate(ctx context.Context, draws int) (*Violations, error) {
 
 // drawnPositives keeps the classes in proportion, within bounds.
 func (u *urn) drawnPositives() int {
-	return min(mostDrawn, max(leastDrawn, drawn*len(u.positives)/len(u.negatives)))
+	return min(maxDrawn, max(minDrawn, drawn*len(u.positives)/len(u.negatives)))
 }
 
 // draw trains on one resample.

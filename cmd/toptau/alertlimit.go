@@ -189,7 +189,7 @@ func (l *streamLimit) timeOf(column string, r *result.Row) (time.Time, error) {
 		return time.Now(), nil
 	}
 	t, ok := table.ParseTime(r.Time)
-	if ok && t.Unix() >= leastTime {
+	if ok && t.Unix() >= minTime {
 		l.last = t
 	}
 	if l.last.IsZero() {
@@ -199,9 +199,9 @@ func (l *streamLimit) timeOf(column string, r *result.Row) (time.Time, error) {
 	return l.last, nil
 }
 
-// leastTime is the least number that is read as seconds since 1970, a day in 1973. Smaller numbers count something
+// minTime is the least number that is read as seconds since 1970, a day in 1973. Smaller numbers count something
 // else.
-const leastTime = 1e8
+const minTime = 1e8
 
 // Close closes the budget, if there is one.
 func (l *streamLimit) Close() error {

@@ -164,14 +164,14 @@ func readStatements(path string) ([]result.Statement, error) {
 	}
 	if len(list) == 0 {
 		return nil, bad(0, "no statement", fmt.Sprintf("headings such as ## %s",
-			strings.Join(toptau.StatementTitles(), ", ## ")))
+			strings.Join(result.StatementTitles(), ", ## ")))
 	}
 	return list, nil
 }
 
 // knownTitle returns the title of a card that differs from a heading only in its case, or the heading.
 func knownTitle(heading string) string {
-	for _, title := range toptau.StatementTitles() {
+	for _, title := range result.StatementTitles() {
 		if strings.EqualFold(title, heading) {
 			return title
 		}

@@ -42,7 +42,7 @@ func (c *explainCommand) Run(s *cli.Session) error {
 		return &diag.Error{Kind: diag.Usage, Param: "top", Found: fmt.Sprint(c.Top), Expected: "at least 1"}
 	case c.CSV && s.JSON:
 		return &diag.Error{Kind: diag.Usage, Param: "csv", Found: "together with --json", Expected: "one of the two"}
-	case c.CSV && c.OnError == toptau.EmptyBadRows:
+	case c.CSV && c.OnError == schema.EmptyBadRows:
 		return &diag.Error{Kind: diag.Usage, Param: "on-error", Found: "empty together with --csv", Expected: "stop or skip"}
 	}
 	m, err := c.Load(c.Model)

@@ -34,7 +34,7 @@ type monitorCommand struct {
 	Labels     string         `xor:"labels" file:"in" placeholder:"FILE" help:"Labels of rows of this or earlier runs, as they become known: CSV with the columns of --id and label."`
 	Audit      threshold.Rate `placeholder:"RATE" help:"Choose this fraction of the rows by a hash of their ids. Their labels measure recall, and may calibrate a threshold."`
 	Audited    string         `xor:"audited" needs:"audit" file:"out" placeholder:"FILE" help:"With --audit: write the audited rows here, as CSV, to be labelled."`
-	OnError    toptau.BadRows `group:"Bad rows" name:"on-error" placeholder:"stop|skip" help:"A row that has no score: stop, or skip it (default stop)."`
+	OnError    schema.BadRows `group:"Bad rows" name:"on-error" placeholder:"stop|skip" help:"A row that has no score: stop, or skip it (default stop)."`
 	Baseline   bool           `and:"baseline" xor:"state,report,labels,audited,block" help:"Instead of watching, write the model with these rows as what later rows are compared with. They need no labels and must not have trained it."`
 	NoProfile  bool           `name:"no-profile" needs:"baseline" help:"With --baseline: keep scores only, no quantiles and masses of columns."`
 	Output     string         `and:"baseline" file:"out" short:"o" placeholder:"MODEL" help:"With --baseline: write the model here; - is standard output."`
@@ -179,7 +179,7 @@ func (c *monitorCommand) watch(s *cli.Session, m *model.Model, in io.Reader) err
 }
 
 // block returns the length of the blocks in rows or time.
-func (c *monitorCommand) block() (rows int, span toptau.Delay, err error) {
+func (c *monitorCommand) block() (rows int, span schema.Delay, err error) {
 	if c.Block == "" {
 		return 0, 0, nil
 	}

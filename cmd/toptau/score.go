@@ -55,7 +55,7 @@ func (c *scoreCommand) Run(s *cli.Session) error {
 		s.SetResume("rows scored so far were printed")
 	}
 	return s.WriteFile(cmp.Or(c.Output, "-"), func(out io.Writer) (failed error) {
-		w := verbs.NewRowWriter(out, c.Output, s.JSON, verbs.ExtraColumns{Imputed: c.Impute != "", Errors: c.OnError == toptau.EmptyBadRows,
+		w := verbs.NewRowWriter(out, c.Output, s.JSON, verbs.ExtraColumns{Imputed: c.Impute != "", Errors: c.OnError == schema.EmptyBadRows,
 			Limited: c.limited()})
 		o := toptau.ScoreOptions{Format: c.Format, At: c.At, Best: c.Best, Entity: c.Entity, OnlyAlerts: c.OnlyAlerts, Keep: c.Keep,
 			Probability: c.Probability, Prevalence: c.Prevalence,
@@ -81,7 +81,7 @@ func (c *scoreCommand) Run(s *cli.Session) error {
 
 // badRowFlags set what becomes of rows that have no score.
 type badRowFlags struct {
-	OnError toptau.BadRows `group:"Bad rows" name:"on-error" placeholder:"stop|skip|empty" help:"A row that has no score: stop, skip it, or print it without a score (default stop)."`
+	OnError schema.BadRows `group:"Bad rows" name:"on-error" placeholder:"stop|skip|empty" help:"A row that has no score: stop, skip it, or print it without a score (default stop)."`
 	Reject  string         `group:"Bad rows" file:"out" placeholder:"FILE" help:"Write the line number, the reason and the text of each row without a score here, at once. Default of --on-error is then skip."`
 	Impute  schema.Impute  `group:"Bad rows" placeholder:"NAME" help:"median or zero: impute values that the model refuses if they are missing. Such rows are flagged, and no guarantee covers them."`
 }
@@ -93,7 +93,7 @@ func (f *badRowFlags) apply(o *toptau.ScoreOptions) (*rejectFile, error) {
 		return &rejectFile{}, nil
 	}
 	if o.OnError == "" {
-		o.OnError = toptau.SkipBadRows
+		o.OnError = schema.SkipBadRows
 	}
 	r, err := createRejectFile(f.Reject)
 	if err == nil {

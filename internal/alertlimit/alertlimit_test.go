@@ -304,7 +304,7 @@ func TestTailRanks(t *testing.T) {
 			tail.add(z)
 		}
 		tail.fold()
-		if len(tail.Spans) > mostSpans || !tail.valid() || math.Abs(tail.mass()-float64(n)) > 1e-6*float64(n) {
+		if len(tail.Spans) > maxSpans || !tail.valid() || math.Abs(tail.mass()-float64(n)) > 1e-6*float64(n) {
 			t.Fatalf("%d spans with mass %v of %d scores", len(tail.Spans), tail.mass(), n)
 		}
 		for range 50 {

@@ -84,7 +84,7 @@ type stateFile struct {
 }
 
 const (
-	slotBytes    = 128 << 10 // two tails of mostSpans spans of 70 bytes are 72 KB
+	slotBytes    = 128 << 10 // two tails of maxSpans spans of 70 bytes are 72 KB
 	stateVersion = 1
 	stateName    = "toptau-alert-limit"
 )

@@ -28,7 +28,7 @@ type span struct {
 const (
 	tailPrecision = 32   // ranks have an error of 3 %; the rate of alerts is corrected by more than that in each window
 	freshScores   = 1024 // scores that are sorted in at a time; chosen by hand
-	mostSpans     = 512  // about what 10^8 scores need; it bounds the size of the state file
+	maxSpans      = 512  // about what 10^8 scores need; it bounds the size of the state file
 	noMass        = 1e-9
 	widest        = 1e300 // scores are clamped to it, so that the width of a span is finite
 )
@@ -166,7 +166,7 @@ func (t *tail) compress() {
 			joined = append(joined, s)
 		}
 		t.Spans = joined
-		if len(joined) <= mostSpans {
+		if len(joined) <= maxSpans {
 			break
 		}
 	}
@@ -195,7 +195,7 @@ func (t *tail) scale(factor float64) {
 
 // valid reports whether a tail from a file can be one that was written.
 func (t *tail) valid() bool {
-	if !(t.Rows >= 0) || math.IsInf(t.Rows, 0) || len(t.Spans) > mostSpans {
+	if !(t.Rows >= 0) || math.IsInf(t.Rows, 0) || len(t.Spans) > maxSpans {
 		return false
 	}
 	for i, s := range t.Spans {

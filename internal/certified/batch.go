@@ -202,6 +202,6 @@ func (b *batch) scorePoints(points []*Point) {
 func batchSize(x *matrix.Matrix) int {
 	const least, most = 512 << 20, 128
 	scores := float64(8 * (recentPoints + 1) * x.Rows())
-	held := float64(8 * x.Cols() * min(x.Rows(), 2*mostHeld))
+	held := float64(8 * x.Cols() * min(x.Rows(), 2*maxHeld))
 	return int(math.Max(1, math.Min(most, math.Max(least, float64(x.Bytes()))/(scores+held))))
 }

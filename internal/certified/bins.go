@@ -9,16 +9,16 @@ import (
 )
 
 // binStripes is the number of ranges of rows that are summed into bins of their own. The ranges are added in
-// order, so it is part of the order of the sums. leastStripe is the number of rows below which there is one.
+// order, so it is part of the order of the sums. minStripe is the number of rows below which there is one.
 const (
-	binStripes  = 16
-	leastStripe = 1 << 15
+	binStripes = 16
+	minStripe  = 1 << 15
 )
 
 // bins sums the rows into the intervals between the cuts.
 func (c *classScores) bins(r *Request) []Bin {
 	n, stripes := len(c.z), 1
-	if n > leastStripe {
+	if n > minStripe {
 		stripes = binStripes
 	}
 	find := newIntervalFinder(r.Cuts)
@@ -151,7 +151,7 @@ func (f *intervalFinder) interval(z float64) int {
 // in all. A chunk stays in the cache, and is part of the order of the sums.
 const (
 	groupChunk = 64
-	leastChunk = 8192
+	minChunk   = 8192
 )
 
 // sumGroups sums the features of the rows in the intervals between the ends, without the rows that are held
@@ -165,7 +165,7 @@ func (s *Memory) sumGroups(c classScores, first int, r *Request, wanted []int32)
 		taken.Add(int(id))
 	}
 	positives := s.x.Positives.Rows()
-	chunk := max(leastChunk, groupChunk*len(sums))
+	chunk := max(minChunk, groupChunk*len(sums))
 	lists := make([][]int32, len(sums))
 	weights := make([][]float64, len(sums))
 	moments := make([][]float64, len(sums))

@@ -20,8 +20,8 @@ type descent struct {
 // holds for any width.
 const (
 	firstWidth = .05   // a good part of the rows is on a smoothed corner
-	leastWidth = 1e-10 // below it the smoothed problem is the true one up to rounding
-	mostWidth  = 10    // above it widening does not help
+	minWidth   = 1e-10 // below it the smoothed problem is the true one up to rounding
+	maxWidth   = 10    // above it widening does not help
 
 	// rowsPerColumn is the number of rows on smoothed corners, for each column, below which their second
 	// derivative means nothing. The start must have twice as many.
@@ -29,11 +29,11 @@ const (
 
 	descentSteps = 60 // at most
 	patience     = 4  // steps within which the gap or the residual must halve
-	// or the value must fall by leastFall of the gap
-	leastFall = 1e-2
-	// leastNarrowed is the number of times rowsPerColumn that must be left on corners for narrower hinges to be worth their passes,
+	// or the value must fall by minFall of the gap
+	minFall = 1e-2
+	// minNarrowed is the number of times rowsPerColumn that must be left on corners for narrower hinges to be worth their passes,
 	// if the rows on corners can be held instead. Chosen by hand.
-	leastNarrowed = 4
+	minNarrowed = 4
 	// gapOfRows is the gap of the decrease below which a restricted problem is solved rather than hinges widened.
 	gapOfRows = .5
 )
@@ -48,14 +48,14 @@ const (
 const (
 	widening           = 3
 	stalledWidening    = 10
-	mostWidenings      = 2
+	maxWidenings       = 2
 	gapOfWidth         = .25
 	narrowest, widest  = .1, .5
 	sufficientDecrease = 1e-4  // Armijo's constant (Nocedal and Wright, 3.1)
 	valueNoise         = 1e-12 // relative rounding error of a value
 	slopeRisen         = .5    // part of the slope that may be left (Wolfe's second constant)
 	shortening         = .3    // of the bracket of a step that did not lower the value
-	mostShortenings    = 10
+	maxShortenings     = 10
 )
 
 // descend minimises the smoothed problem by Newton's method, and narrows the hinges as far as the gap needs.
@@ -78,9 +78,9 @@ func (d *descent) descend(from start) (start, error) {
 		}
 		// Rows on corners that are few enough can be held, once the bounds mean something.
 		holdable := now.Smooth() <= d.limits.near && d.upper-d.lower < gapOfRows*(d.atZero-d.lower)
-		if hasStalled(gaps) && (holdable || hasStalled(residuals) && !(decrease(values) > leastFall*(d.upper-d.lower))) {
+		if hasStalled(gaps) && (holdable || hasStalled(residuals) && !(decrease(values) > minFall*(d.upper-d.lower))) {
 			// Else it is too far from the smoothed minimum for hinges this narrow.
-			if holdable || !(residual > ofWidth) || widened == mostWidenings {
+			if holdable || !(residual > ofWidth) || widened == maxWidenings {
 				return from, nil
 			}
 			widened++
@@ -95,10 +95,10 @@ func (d *descent) descend(from start) (start, error) {
 		width := from.width
 		if residual < ofWidth {
 			factor := math.Max(narrowest, math.Min(widest, math.Sqrt(gapOfWidth*d.target()/ofWidth)))
-			if !d.shape.KeepsScores && holdable && float64(now.Smooth())*factor < float64(leastNarrowed*rowsPerColumn*len(now.W)) {
+			if !d.shape.KeepsScores && holdable && float64(now.Smooth())*factor < float64(minNarrowed*rowsPerColumn*len(now.W)) {
 				return from, nil
 			}
-			width = math.Max(leastWidth*d.atZero, width*factor)
+			width = math.Max(minWidth*d.atZero, width*factor)
 		}
 		if width < from.width {
 			residuals, values = residuals[:1], nil
@@ -118,7 +118,7 @@ func (d *descent) widen(from *start) (*smoothedPoint, error) {
 		if err != nil {
 			return nil, err
 		}
-		if e.Smooth() >= 2*rowsPerColumn*len(e.W) || from.width > mostWidth*d.atZero {
+		if e.Smooth() >= 2*rowsPerColumn*len(e.W) || from.width > maxWidth*d.atZero {
 			return e, nil
 		}
 		from.width *= widening
@@ -239,7 +239,7 @@ func (d *descent) stepSmoothed(now *smoothedPoint, width *float64, narrower floa
 	}
 	best := now
 	low, high := 0.0, 1.0
-	for range mostShortenings {
+	for range maxShortenings {
 		alpha := low + float64((high-low)*guess)
 		guess = shortening
 		next, err := d.evaluateSmoothed(pointBetween(now.evaluation.at, full, alpha), *width)

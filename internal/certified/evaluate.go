@@ -34,9 +34,9 @@ const (
 	slackOfTarget, slackOfGap           = 1e-2, 1e-3
 	slackOfTargetAtOne, slackOfGapAtOne = .1, 1e-2
 
-	// mostRefinements ends the refinement of bins. Each one divides a bin by at least binCuts, so a few reach
+	// maxRefinements ends the refinement of bins. Each one divides a bin by at least binCuts, so a few reach
 	// the rounding of a score.
-	mostRefinements = 8
+	maxRefinements = 8
 )
 
 func (ev *evaluator) ask(queries ...Query) ([]Answer, error) {
@@ -159,7 +159,7 @@ func (ev *evaluator) evaluationFrom(at *Point, q *Query, a *Answer) evaluation {
 
 // narrowBounds divides the bins that hold corners until the bounds of all evaluations are narrow.
 func (ev *evaluator) narrowBounds(out []evaluation) error {
-	for range mostRefinements {
+	for range maxRefinements {
 		var which []int
 		var queries []Query
 		for k := range out {
@@ -264,7 +264,7 @@ func (ev *evaluator) narrow() error {
 		}
 		ev.best = e[0]
 	}
-	for range mostRefinements {
+	for range maxRefinements {
 		q := ev.refinement(&ev.best)
 		if q == nil {
 			break

@@ -40,11 +40,11 @@ type zone struct {
 }
 
 const (
-	// knotsOfWidth is the number of knots in the width of a hinge, and mostKnots that in a zone. With leastKnots in a width, hinges
-	// between knots cost the bound about an eighth more than smooth ones: the part is 2/leastKnots^2.
+	// knotsOfWidth is the number of knots in the width of a hinge, and maxKnots that in a zone. With minKnots in a width, hinges
+	// between knots cost the bound about an eighth more than smooth ones: the part is 2/minKnots^2.
 	knotsOfWidth = 32
-	leastKnots   = 4
-	mostKnots    = 256
+	minKnots     = 4
+	maxKnots     = 256
 )
 
 // knots returns scores between which the corner is expected.
@@ -52,7 +52,7 @@ func (z zone) knots() []float64 {
 	reach := z.reach + float64(z.width/2)
 	count := math.Ceil(2 * reach / z.width * knotsOfWidth)
 	near := Bin{Low: z.centre - reach, High: z.centre + reach}
-	return near.cutsInside(int(math.Min(mostKnots, count)))
+	return near.cutsInside(int(math.Min(maxKnots, count)))
 }
 
 // request asks for the sums over the intervals between ends, which are knots and an infinite one.
@@ -160,7 +160,7 @@ func (e *expectation) at(w []float64) (o onSample, useful bool) {
 	o.corners = thresholdOf(k)
 	o.noise = math.Max(thresholdOf(k-spread).edge-o.edge, o.edge-thresholdOf(k+spread).edge)
 	low, high := slices.Min(z), slices.Max(z)
-	o.noise = math.Max(o.noise, leastNoise*(high-low))
+	o.noise = math.Max(o.noise, minNoise*(high-low))
 	return o, high > low && isFinite(o.edge)
 }
 
@@ -193,10 +193,10 @@ func (e *expectation) cuts(w []float64) (positives, population []float64) {
 }
 
 // thresholdNoise is the error of the threshold in units of that of the edge: about what it is for scores whose tail falls
-// exponentially. leastNoise is the smallest error, as a part of the range of the scores. Chosen by hand.
+// exponentially. minNoise is the smallest error, as a part of the range of the scores. Chosen by hand.
 const (
 	thresholdNoise = 1.5
-	leastNoise     = 1e-6
+	minNoise       = 1e-6
 )
 
 // around returns where the corners of both classes are expected, with near cuts about them.
@@ -220,14 +220,14 @@ func (e *expectation) zones(w []float64, width float64) (positives, population z
 	level := smoothed.New(e.form, w, width, 1).GuessLevel(o.edge, e.population.z, e.population.m)
 	population.centre += level - o.edge
 	for _, z := range []*zone{&positives, &population} {
-		z.width, z.reach = width, math.Max(z.reach, leastReach*width)
+		z.width, z.reach = width, math.Max(z.reach, minReach*width)
 	}
 	return positives, population, isFinite(population.centre)
 }
 
-// leastReach is the number of widths around its expected place in which the corner of a smoothed hinge is looked for, or more.
+// minReach is the number of widths around its expected place in which the corner of a smoothed hinge is looked for, or more.
 // Chosen by hand.
-const leastReach = .5
+const minReach = .5
 
 // learn keeps the corners of a point that was answered.
 func (e *expectation) learn(w []float64, found corners) {

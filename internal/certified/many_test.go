@@ -128,7 +128,7 @@ func manyPart(t *testing.T, s *section) {
 		t.Logf("%s: %.2fs, %.2fs used, %s", m.name(), m.took.Seconds(), m.used.Seconds(), describe(r))
 		s.row(c.data, c.rule, fmt.Sprintf("%.6g", r.Objective), m.decrease(), fmt.Sprint(r.Passes), fmt.Sprintf("%.1f", r.RowReads),
 			fmt.Sprint(r.Iterations), fmt.Sprint(r.WorkingSet), seconds(m.used), seconds(m.took))
-		if !m.reached() || m.took > 5*time.Second || r.WorkingSet > mostHeld {
+		if !m.reached() || m.took > 5*time.Second || r.WorkingSet > maxHeld {
 			missed = append(missed, fmt.Sprintf("%s: gap of the decrease %s, %s s (%s processor s), %d rows held", m.name(), m.decrease(),
 				seconds(m.took), seconds(m.used), r.WorkingSet))
 		}

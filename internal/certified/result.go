@@ -29,13 +29,13 @@ type Result struct {
 	requestedGap     float64
 }
 
-// leastScale is the F below which the relative gap is measured against a fixed number: on separable data F
+// minScale is the F below which the relative gap is measured against a fixed number: on separable data F
 // tends to 0, and a ratio to it means nothing.
-const leastScale = .01
+const minScale = .01
 
 // RelativeGap returns (F - D)/max(F, 0.01).
 func (r *Result) RelativeGap() float64 {
-	return math.Max(0, r.Objective-r.LowerBound) / math.Max(r.Objective, leastScale)
+	return math.Max(0, r.Objective-r.LowerBound) / math.Max(r.Objective, minScale)
 }
 
 // GapOfDecrease returns (F - D)/(F(0) - D), the fraction of the possible decrease that may be missing. It
@@ -50,7 +50,7 @@ func (r *Result) GapOfDecrease() (float64, bool) {
 // setConverged decides whether the bounds meet.
 func (r *Result) setConverged() {
 	gap, some := r.GapOfDecrease()
-	r.Converged = some && gap <= r.requestedGap || r.Objective-r.LowerBound <= leastTarget*r.requestedGap*r.AtZero ||
+	r.Converged = some && gap <= r.requestedGap || r.Objective-r.LowerBound <= minTarget*r.requestedGap*r.AtZero ||
 		r.Zero == ZeroIsOptimal && r.RelativeGap() <= r.requestedGap
 }
 

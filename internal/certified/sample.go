@@ -20,7 +20,7 @@ const (
 	sampleRows   = 100_000 // rows of the sample
 	sampleGap    = 3e-3    // about the noise of sampling
 	samplePasses = 60      // over the sample, at most
-	leastSample  = 4000    // rows of each class, or all of them
+	minSample    = 4000    // rows of each class, or all of them
 
 	// smoothRows is the mass on top, and the number of positives, per column, from which the smoothed problem
 	// is used: enough rows then lie on a smoothed corner for a second derivative.
@@ -125,5 +125,5 @@ func massOf(p *matrix.ClassRows) float64 {
 
 // every returns every stride-th row of a class, or more of a small class.
 func every(p *matrix.ClassRows, stride int) *matrix.ClassRows {
-	return p.Every(0, max(1, min(stride, p.Rows()/leastSample)))
+	return p.Every(0, max(1, min(stride, p.Rows()/minSample)))
 }

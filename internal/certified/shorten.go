@@ -23,23 +23,23 @@ func (s *solver) run() (Result, error) {
 }
 
 const (
-	// mostExcess is the part of the target that a shorter point may use. It is above doneMargin, so that
+	// maxExcess is the part of the target that a shorter point may use. It is above doneMargin, so that
 	// there is always something to use, and leaves the rest to rounding.
-	mostExcess = .98
-	// leastExcess is the part of the target from which the first lambda is computed, if less is left.
-	leastExcess = .1
+	maxExcess = .98
+	// minExcess is the part of the target from which the first lambda is computed, if less is left.
+	minExcess = .1
 	// normLoss is the part of |w|^2 that the bound may lose: the ratio of |w| to it is then at most 1.005.
 	normLoss = .01
-	// firstPenalty is the smallest lambda |w|^2 that is tried first, in units of solver.leastPenalty.
+	// firstPenalty is the smallest lambda |w|^2 that is tried first, in units of solver.minPenalty.
 	firstPenalty = 4
 	// trialTolerance is the accuracy of the first solve with a lambda, as a part of the excess.
 	trialTolerance = .05
-	// lambdaFall divides lambda if its solution is worse than allowed. leastRaise and mostRaise are the factors
+	// lambdaFall divides lambda if its solution is worse than allowed. minRaise and maxRaise are the factors
 	// between which lambda is raised: with few rows held a solution may be far too short. Most problems need one
 	// or two lambdas. Chosen by hand.
-	lambdaFall            = 3
-	leastRaise, mostRaise = 10, 1e6
-	lambdaTrials          = 20
+	lambdaFall         = 3
+	minRaise, maxRaise = 10, 1e6
+	lambdaTrials       = 20
 	// The bound is left as it is after shortenPasses passes, or after shortenSystems Newton systems or as many as
 	// the problem took. Most problems need one or two passes and 20 systems.
 	shortenPasses  = 10
@@ -59,20 +59,20 @@ func (s *solver) shorten() error {
 	if s.form.Lambda > 0 || s.pop == nil || isZero(s.best.at.W) || !s.done() {
 		return nil
 	}
-	allowed := s.lower + float64(mostExcess*s.target())
-	excess := math.Max(allowed-s.upper, float64(leastExcess*s.target()))
+	allowed := s.lower + float64(maxExcess*s.target())
+	excess := math.Max(allowed-s.upper, float64(minExcess*s.target()))
 	reach := s.form.Reach()
-	penalty := math.Max(2*excess, firstPenalty*s.leastPenalty()) // lambda |w|^2
+	penalty := math.Max(2*excess, firstPenalty*s.minPenalty()) // lambda |w|^2
 	lambda := penalty / math.Min(float64(reach*reach), square(s.best.at.W))
 	tooLarge := math.Inf(1) // the smallest lambda that was
-	mostPasses, mostSystems := s.limitsOfShortening()
+	maxPasses, maxSystems := s.limitsOfShortening()
 	for range lambdaTrials {
 		passes, _ := s.source.Readings()
-		if passes >= mostPasses || s.systems >= mostSystems {
+		if passes >= maxPasses || s.systems >= maxSystems {
 			return nil
 		}
 		a := s.withLambda(lambda)
-		a.opt.MaxPasses, a.opt.MaxSystems = mostPasses-passes, mostSystems-s.systems
+		a.opt.MaxPasses, a.opt.MaxSystems = maxPasses-passes, maxSystems-s.systems
 		var err error
 		w, small, larger := s.best.at.W, true, 0.0
 		if !s.endedByDescent() {
@@ -80,9 +80,9 @@ func (s *solver) shorten() error {
 			small = s.valueHeld(w) <= allowed // as far as the rows held show it
 			larger = penalty / square(w)
 		}
-		raise := small && larger > leastRaise*lambda && larger < math.Min(tooLarge, mostRaise*lambda)
+		raise := small && larger > minRaise*lambda && larger < math.Min(tooLarge, maxRaise*lambda)
 		if small && !raise {
-			a.opt.Gap = normLoss / 2 * math.Max(lambda*square(w), s.leastPenalty()) / (a.atZero - s.lower)
+			a.opt.Gap = normLoss / 2 * math.Max(lambda*square(w), s.minPenalty()) / (a.atZero - s.lower)
 			a.enough = a.normIsTight
 			err = a.improveFrom(s)
 		}
@@ -120,10 +120,10 @@ func (s *solver) limitsOfShortening() (passes, systems int) {
 	return passes, systems
 }
 
-// leastPenalty returns the smallest lambda |w|^2 that proves something. Rounding moves D and F by about 1e-12
+// minPenalty returns the smallest lambda |w|^2 that proves something. Rounding moves D and F by about 1e-12
 // F(0), and the regulariser of a hinge quantile, which is kappa times a largest a_j, by 1e-14 kappa F(0); see
 // docs/reference/certificate.md. Verify refuses a bound that rounding may move by more than 1 %.
-func (s *solver) leastPenalty() float64 {
+func (s *solver) minPenalty() float64 {
 	least := 5e-10
 	if s.form.Kind == form.HingeQuantile {
 		least += float64(2e-12 * s.form.Kappa)
@@ -194,7 +194,7 @@ func (s *solver) acceptShort(a *solver, allowed float64) bool {
 		return false
 	}
 	s.upper, s.best, s.norm = e.f, e, NormProof{}
-	if a.form.Lambda*square(e.at.W) >= s.leastPenalty() {
+	if a.form.Lambda*square(e.at.W) >= s.minPenalty() {
 		r := a.result()
 		s.norm = NormProof{Lambda: a.form.Lambda, P: r.P, A: r.A, GroupsP: r.GroupsP, GroupsA: r.GroupsA, Bound: normBound(a.lower, s.upper, a.form.Lambda)}
 	}

@@ -101,7 +101,7 @@ func (i *sumsBetween) fits(h smoothed.Hinge, corner float64) bool {
 		return corner >= knots[0] && corner <= last
 	}
 	half := float64(h.Width / 2)
-	return corner-half >= knots[0] && corner+half <= last && knots[1]-knots[0] <= h.Width/leastKnots
+	return corner-half >= knots[0] && corner+half <= last && knots[1]-knots[0] <= h.Width/minKnots
 }
 
 // pieces returns the pieces of a hinge between the knots, and the sums on them. Equal neighbours are one.

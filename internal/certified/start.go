@@ -68,11 +68,11 @@ func (st *starter) startSmoothed(first start) (err error) {
 // evaluateStart evaluates F at the best point on the ray through another one. Where each point costs a pass, the solution of a sample
 // is a point to start from as it is, and the rows for the first restricted problem come with it.
 func (st *starter) evaluateStart(through *Point) (evaluation, error) {
-	limit := 2 * leastNear
+	limit := 2 * minNear
 	if st.shape.KeepsScores {
 		return st.line.evaluateRay(through, limit)
 	}
-	if first := st.firstRows(); first <= leastHeld {
+	if first := st.firstRows(); first <= minHeld {
 		limit = first
 	}
 	if st.from == nil || !st.from.solved {
@@ -119,7 +119,7 @@ func (st *starter) startOnRay() (evaluation, error) {
 		return e, nil
 	}
 	// The best rows and the positives near the corner show whether rows are sparse.
-	answers, err := st.eval.ask(Query{At: e.at, Positives: Request{Want: nearest(1+e.t, leastNear, nil)}})
+	answers, err := st.eval.ask(Query{At: e.at, Positives: Request{Want: nearest(1+e.t, minNear, nil)}})
 	if err != nil {
 		return e, err
 	}

@@ -61,9 +61,9 @@ const (
 	// from the solver, and the rest allows for its rounding.
 	doneMargin = .95
 
-	// leastTarget is the smallest target, as a part of gap F(0): where F(0) is all but optimal the possible
+	// minTarget is the smallest target, as a part of gap F(0): where F(0) is all but optimal the possible
 	// decrease is rounding.
-	leastTarget = 1e-3
+	minTarget = 1e-3
 )
 
 // startAtZero makes w = 0 the best point. F(0) must be a candidate: on w8a, TopPush, the upper bound stayed
@@ -79,7 +79,7 @@ func (s *state) startAtZero() {
 
 // target returns the difference of the bounds at which the solve is done.
 func (s *state) target() float64 {
-	return math.Max(s.opt.gap()*(s.atZero-math.Max(s.lower, 0)), leastTarget*s.opt.gap()*s.atZero)
+	return math.Max(s.opt.gap()*(s.atZero-math.Max(s.lower, 0)), minTarget*s.opt.gap()*s.atZero)
 }
 
 func (s *state) done() bool {

@@ -124,11 +124,11 @@ func (l *lineModel) believed(width, narrower float64, columns int) bool {
 }
 
 // A step is full unless the slope at its end is more than overshoot times that at the point, with the other sign. Else it ends where
-// the value is smallest, to lengthNoise of the length, but is at least leastLength. Chosen by hand.
+// the value is smallest, to lengthNoise of the length, but is at least minLength. Chosen by hand.
 const (
 	overshoot   = .5
 	lengthNoise = .1
-	leastLength = 1e-3
+	minLength   = 1e-3
 )
 
 // stepLength returns the part of a step at which to look. The slope at the point is known, with the width there. The model is as far
@@ -138,7 +138,7 @@ func (l *lineModel) stepLength(slope, width, narrower float64) float64 {
 	if l.slope(1, narrower)+off <= overshoot*math.Abs(slope) {
 		return 1
 	}
-	low, high := leastLength, 1.0
+	low, high := minLength, 1.0
 	for high > low*(1+lengthNoise) {
 		if middle := math.Sqrt(low * high); l.slope(middle, narrower)+off > 0 {
 			high = middle

@@ -25,15 +25,15 @@ type limits struct {
 
 const (
 	// rowWork is the number of multiplications that the rows of one class may cost in a Newton system. It
-	// bounds the rows held between leastHeld and mostHeld. All three were chosen by hand.
-	rowWork   = 1e8
-	leastHeld = 20_000
-	mostHeld  = 40_000
+	// bounds the rows held between minHeld and maxHeld. All three were chosen by hand.
+	rowWork = 1e8
+	minHeld = 20_000
+	maxHeld = 40_000
 
-	// leastNear is the number of rows near the corner that are added in one scan if not all rows that matter
+	// minNear is the number of rows near the corner that are added in one scan if not all rows that matter
 	// can be held, or an eighth of the rows that may be held. Chosen by hand.
-	leastNear = 2_000
-	nearPart  = 8
+	minNear  = 2_000
+	nearPart = 8
 
 	// violatorsNear is the number of rows below the edge that are added to all those above it if all rows
 	// that matter are held, or .3 of the number above. With 20, 100, 400 and 1,000 nine hard instances took
@@ -45,16 +45,16 @@ const (
 	firstKappas = 3
 
 	// A scan returns at most scanKappas kappa rows, or scanGrowth times the rows held, but at least
-	// leastScan. An uncapped band brought 210,000 to 230,000 rows in the prototype (kddcup99, beta 1e-4).
+	// minScan. An uncapped band brought 210,000 to 230,000 rows in the prototype (kddcup99, beta 1e-4).
 	scanKappas = 8
 	scanGrowth = 2
-	leastScan  = 1000
+	minScan    = 1000
 )
 
 // limitsFor returns the limits for rows that cost work multiplications each.
 func limitsFor(work float64) limits {
-	held := int(math.Min(mostHeld, math.Max(leastHeld, rowWork/math.Max(work, 1))))
-	return limits{held: held, near: max(leastNear, held/nearPart)}
+	held := int(math.Min(maxHeld, math.Max(minHeld, rowWork/math.Max(work, 1))))
+	return limits{held: held, near: max(minNear, held/nearPart)}
 }
 
 // empty makes the working set empty, for the classes of a source.
@@ -76,7 +76,7 @@ func (w *workingSet) rowLimit(p *problem) int {
 		return 0
 	}
 	most := math.Max(scanKappas*p.form.Kappa, scanGrowth*float64(w.pop.N))
-	return int(math.Min(math.Max(most, leastScan), float64(p.shape.Population.Rows)))
+	return int(math.Min(math.Max(most, minScan), float64(p.shape.Population.Rows)))
 }
 
 // positivesLimit is the number of positives that a scan asks for.

@@ -17,7 +17,7 @@ func ClickHouse() *Dialect {
 		Single: func(x string) string { return "toFloat64(toFloat32(" + x + "))" }, Nest: 12, Width: 10000, TextMax: 262144})
 	stepped := SteppedBin(func(_ *Dialect, x string) string { return "toInt32(floor(" + x + "))" })
 	d.Near = func(d *Dialect, score string, cuts []float64) string {
-		if len(cuts) <= mostNested {
+		if len(cuts) <= maxNested {
 			return countedBin(d, score, cuts)
 		}
 		return stepped(d, score, cuts)
@@ -98,14 +98,14 @@ func ClickHouse() *Dialect {
 		return "toHour(toDateTime(" + x + "))"
 	}
 	d.Creates = Creates{Table: "CREATE TABLE %s ENGINE = MergeTree ORDER BY tuple() AS\n%s", Rename: "RENAME TABLE %s TO %s"}
-	d.MostKeys = 40_000
+	d.MaxKeys = 40_000
 	return d
 }
 
 // searchedBin finds an interval by halves in an array. Both branches of a condition are computed for every row, so a CASE costs as many
 // comparisons as it has cuts. Lambdas name the result of each half: the name of an expression would be replaced by it, twice each time.
 func searchedBin(d *Dialect, score string, cuts []float64) string {
-	if len(cuts) <= mostNested {
+	if len(cuts) <= maxNested {
 		return countedBin(d, score, cuts)
 	}
 	size := 1

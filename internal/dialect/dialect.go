@@ -109,8 +109,8 @@ type Dialect struct {
 	// NaNLast reports that min and max take NaN for the largest number. Elsewhere only a sum shows whether there is one.
 	NaNLast bool
 
-	// MostKeys is the number of literals in a list above which statements become slow, or are refused.
-	MostKeys int
+	// MaxKeys is the number of literals in a list above which statements become slow, or are refused.
+	MaxKeys int
 }
 
 // Creates are the statements that create a table.
@@ -330,15 +330,15 @@ func (d *Dialect) Search(x string, cuts []float64, interval func(k int) string) 
 	return b.String()
 }
 
-// mostNested is the number of cuts up to which they are compared one by one where the database has no function for it. Chosen by
+// maxNested is the number of cuts up to which they are compared one by one where the database has no function for it. Chosen by
 // hand: the text of such an expression has about 40 bytes for each cut.
-const mostNested = 64
+const maxNested = 64
 
 // SteppedBin is for databases without a function that finds intervals. Few cuts are compared; of many cuts, runs at equal distances are
 // computed. A score within rounding of a cut inside a run may then be counted on its other side. Intervals never overlap.
 func SteppedBin(whole func(d *Dialect, x string) string) func(d *Dialect, score string, cuts []float64) string {
 	return func(d *Dialect, score string, cuts []float64) string {
-		if len(cuts) <= mostNested {
+		if len(cuts) <= maxNested {
 			return NestedBin(d, score, cuts)
 		}
 		var b strings.Builder

@@ -58,6 +58,6 @@ func DuckDB() *Dialect {
 	}
 	d.PlanColumn = 1
 	d.Creates = inTransaction
-	d.MostKeys = 100_000
+	d.MaxKeys = 100_000
 	return d
 }

@@ -66,7 +66,7 @@ func Postgres() *Dialect {
 	}
 	d.Derive = derivePostgres
 	d.Creates = inTransaction
-	d.MostKeys = 100_000
+	d.MaxKeys = 100_000
 	return d
 }
 

@@ -19,14 +19,14 @@ func Spark() *Dialect {
 		Single: func(x string) string { return "CAST(CAST(" + x + " AS FLOAT) AS DOUBLE)" }, Once: "monotonically_increasing_id()", Nest: 12,
 		Width: 9000, Folds: true, Never: regexp.MustCompile(`\$\{\S+\}`)})
 	d.Bin = func(d *Dialect, score string, cuts []float64) string {
-		if len(cuts) <= mostNested {
+		if len(cuts) <= maxNested {
 			return NestedBin(d, score, cuts)
 		}
 		return foldedBin(d, score, cuts)
 	}
 	stepped := SteppedBin(func(_ *Dialect, x string) string { return "CAST(floor(" + x + ") AS INT)" })
 	d.Near = func(d *Dialect, score string, cuts []float64) string {
-		if len(runsOf(cuts)) <= mostNested {
+		if len(runsOf(cuts)) <= maxNested {
 			return stepped(d, score, cuts)
 		}
 		return foldedBin(d, score, cuts)
@@ -63,7 +63,7 @@ func Spark() *Dialect {
 	}
 	d.Explain = func(statement string) string { return "EXPLAIN COST " + statement }
 	d.Creates = Creates{Table: "CREATE TABLE %s USING parquet AS\n%s", Rename: "ALTER TABLE %s RENAME TO %s", Parts: 2}
-	d.MostKeys = 10_000
+	d.MaxKeys = 10_000
 	return d
 }
 

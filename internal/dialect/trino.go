@@ -48,6 +48,6 @@ func Trino() *Dialect {
 		return strings.Replace(standardColumns(d, lower), "FROM ", "FROM "+d.Quote(lower[len(lower)-3])+".", 1)
 	}
 	d.Creates = Creates{Table: "CREATE TABLE %s AS\n%s", Rename: "ALTER TABLE %s RENAME TO %s", Parts: 1}
-	d.MostKeys = 2_000 // 5,000 take ten seconds to plan
+	d.MaxKeys = 2_000 // 5,000 take ten seconds to plan
 	return d
 }

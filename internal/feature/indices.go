@@ -18,12 +18,12 @@ import (
 // MB.
 const (
 	maxIndexColumns = 1 << 17
-	leastIndexCells = 1 << 24
+	minIndexCells   = 1 << 24
 	maxIndexCells   = 1 << 26
 )
 
 // indexCells returns the largest number of values to which the indices of a table are expanded.
-func indexCells(s *table.Sparse) int { return min(leastIndexCells+4*len(s.Index), maxIndexCells) }
+func indexCells(s *table.Sparse) int { return min(minIndexCells+4*len(s.Index), maxIndexCells) }
 
 // Encodable reports whether encodings other than raw can be fitted to a table: it has a numeric column, or so
 // few LIBSVM indices that they can be expanded to columns.

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// mostSteps limits the thresholds times trees of a column whose steps are computed: a file may have any number. A
+// maxSteps limits the thresholds times trees of a column whose steps are computed: a file may have any number. A
 // model that train makes has one tree for each column and at most 254 thresholds.
-const mostSteps = 1 << 24
+const maxSteps = 1 << 24
 
 // Steps returns the exact contribution of an input as a function of its value, if that is a step function: adds
 // has a value for each interval, from below edges[0] to above the last edge. An edge belongs to the interval
@@ -33,7 +33,7 @@ func (c *Contributions) Steps(input int) (edges, adds []float64, ok bool) {
 			trees = append(trees, &c.trees[i])
 		}
 	}
-	if len(edges) == 0 || len(edges)*len(trees) > mostSteps {
+	if len(edges) == 0 || len(edges)*len(trees) > maxSteps {
 		return nil, nil, false
 	}
 	slices.Sort(edges)

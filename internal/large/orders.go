@@ -25,9 +25,9 @@ const (
 	cutsAtOnce = 1 << 14
 	// fewScores is the number of scores that are fetched to end a search for one order.
 	fewScores = 20_000
-	// mostRounds bounds the passes of a search. The even ones divide an interval by the bits of its ends, at least by
+	// maxRounds bounds the passes of a search. The even ones divide an interval by the bits of its ends, at least by
 	// 16, so that 2 x 64/4 rounds separate any two numbers.
-	mostRounds = 40
+	maxRounds = 40
 )
 
 // Tally is Scores.Tally. Rows that change between two passes are an error.
@@ -106,7 +106,7 @@ func (c *counted) orders(ctx context.Context, of method.Population, orders []int
 		if open = next; len(open) == 0 {
 			return scores, nil
 		}
-		if round == mostRounds {
+		if round == maxRounds {
 			return nil, &diag.Error{Kind: diag.Data, Found: "scores that counting does not order", Expected: "the same rows in every pass"}
 		}
 		if len(open) == 1 && open[0].rows <= fewScores {

@@ -44,7 +44,7 @@ type Trained struct {
 // Parts of the rows for a plain threshold.
 const (
 	calibrationBudget = 1000 // rows within the budget beyond which more bring little: the rate then varies by 3 %
-	mostCalibration   = 0.25 // of the rows
+	maxCalibration    = 0.25 // of the rows
 )
 
 // Train searches for a model on a sample in memory (tune.Search), fits the chosen members with a certificate again to
@@ -109,7 +109,7 @@ func (t *training) divide(ctx context.Context) error {
 // calibrationShare returns the fraction of the rows for the threshold, of n rows that the budget counts.
 func (t *training) calibrationShare(n int) (float64, error) {
 	o, tau := &t.options, t.options.Goal.Tau()
-	share := mostCalibration
+	share := maxCalibration
 	needed := 1
 	switch {
 	case tau.IsZero():

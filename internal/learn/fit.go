@@ -107,9 +107,9 @@ func badOption(param string, value any, expected string) error {
 	return &diag.Error{Kind: diag.Usage, Param: param, Found: fmt.Sprint(value), Expected: expected}
 }
 
-// leastScale is the smallest scale of gradients, as a part of the gradient of one class. Where the gradients
+// minScale is the smallest scale of gradients, as a part of the gradient of one class. Where the gradients
 // of the classes cancel at the start, their sum is no scale. Chosen by hand.
-const leastScale = 1e-6
+const minScale = 1e-6
 
 // gradientScale returns F at x, where all scores are equal, and the norm of its gradient there: the unit of
 // Tolerance.
@@ -118,7 +118,7 @@ func (f *pointwise) gradientScale(x, g []float64) (value, norm float64) {
 	whole := math.Sqrt(optim.Dot(g, g))
 	clear(g)
 	f.classes[0].addGradient(g[:len(g)-1])
-	return value, max(whole, leastScale*math.Sqrt(optim.Dot(g, g)))
+	return value, max(whole, minScale*math.Sqrt(optim.Dot(g, g)))
 }
 
 // fit runs Newton's method from o.Start.

@@ -14,7 +14,7 @@ import (
 const (
 	manyRows        = 100_000 // rows from which a sample is fitted first
 	sampleEvery     = 8       // rows
-	leastSampled    = 10_000  // rows of a class up to which all are in the sample
+	minSampled      = 10_000  // rows of a class up to which all are in the sample
 	sampleTolerance = 1e-4    // of the fit to the sample
 )
 
@@ -37,7 +37,7 @@ func (o Options) startOf(ctx context.Context, x *matrix.Matrix) *Result {
 
 // sampleClass returns every eighth row of a class with many rows.
 func sampleClass(p *matrix.ClassRows) *matrix.ClassRows {
-	if p.Rows() <= leastSampled {
+	if p.Rows() <= minSampled {
 		return p
 	}
 	return p.Every(0, sampleEvery)

@@ -9,7 +9,7 @@ type edgePredictor struct {
 	margin      float64 // how far below it the next edge is expected at most
 	known       int     // edges seen, up to 2
 	sampleFloor float32 // at the present point: the estimate from a sample
-	mostRows    bool    // most rows had a part in the last threshold: a floor does not pay
+	maxRows     bool    // most rows had a part in the last threshold: a floor does not pay
 }
 
 // The margin follows the largest recent change of the edge. The three numbers were chosen by hand: nearly always one pass
@@ -29,14 +29,14 @@ func (p *edgePredictor) floor() float32 {
 }
 
 // keepsAll reports whether there is no floor that pays.
-func (p *edgePredictor) keepsAll() bool { return p.mostRows || math.IsInf(float64(p.floor()), -1) }
+func (p *edgePredictor) keepsAll() bool { return p.maxRows || math.IsInf(float64(p.floor()), -1) }
 
 // add records the edge of a threshold and whether most rows of the population have a part in it.
-func (p *edgePredictor) add(edge float64, mostRows bool) {
-	p.mostRows = mostRows
+func (p *edgePredictor) add(edge float64, maxRows bool) {
+	p.maxRows = maxRows
 	switch change := math.Abs(edge - p.edge); {
 	case edge-edge != 0: // infinite: all rows matter
-		*p = edgePredictor{sampleFloor: p.sampleFloor, mostRows: mostRows}
+		*p = edgePredictor{sampleFloor: p.sampleFloor, maxRows: maxRows}
 		return
 	case p.known == 0:
 		p.known = 1

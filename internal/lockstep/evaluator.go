@@ -67,7 +67,7 @@ func (e *Evaluator) Evaluate(points []Point) {
 		whole = append(whole, e.evaluate(filtered, false)...)
 	}
 	for len(whole) > 0 {
-		n := min(mostCached(whole[0].Matrix), len(whole))
+		n := min(maxCached(whole[0].Matrix), len(whole))
 		e.evaluate(whole[:n], true)
 		whole = whole[n:]
 	}
@@ -159,9 +159,9 @@ type scratch struct {
 	v       [2][]float32 // by class: coefficients of the losses of all rows
 }
 
-// mostCached returns the number of points that keep all scores at the same time: their scores take no more memory than the
+// maxCached returns the number of points that keep all scores at the same time: their scores take no more memory than the
 // matrix, unless it has few columns.
-func mostCached(x *matrix.Matrix) int {
+func maxCached(x *matrix.Matrix) int {
 	const fewest = 8
 	return int(max(fewest, x.Bytes()/(4*int64(max(1, x.Rows())))))
 }

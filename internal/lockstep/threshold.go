@@ -13,7 +13,7 @@ func (e *Evaluator) findThreshold(p evaluation, n *pointState, s *scratch) {
 	if n.short = !s.computeThreshold(p.subject, n); n.short {
 		return
 	}
-	e.edges[p.Run].add(s.support.Edge, p.mostRows(len(s.support.Rows)))
+	e.edges[p.Run].add(s.support.Edge, p.maxRows(len(s.support.Rows)))
 	n.t = s.support.T
 	first := 0 // the first negative's place in the population
 	if p.countsPositives {
@@ -147,9 +147,9 @@ func sumHalves(x []float64) float64 {
 	return sumHalves(x[:half]) + sumHalves(x[half:])
 }
 
-// mostRows reports whether so large a part of the population determines a threshold that a floor does not pay in the next
+// maxRows reports whether so large a part of the population determines a threshold that a floor does not pay in the next
 // step. rows is the number of rows with a weight in the threshold's gradient.
-func (s *subject) mostRows(rows int) bool {
+func (s *subject) maxRows(rows int) bool {
 	if s.surrogateQuantile {
 		rows *= 2
 	}
@@ -166,7 +166,7 @@ type uniformSupport struct {
 
 // set describes the rows of the support if they are uniform, and reports whether they are.
 func (u *uniformSupport) set(o *subject, s *scratch) bool {
-	u.is = o.hingeQuantile && s.all && o.Weights == nil && o.mostRows(len(s.support.Rows))
+	u.is = o.hingeQuantile && s.all && o.Weights == nil && o.maxRows(len(s.support.Rows))
 	if !u.is {
 		return false
 	}

@@ -17,8 +17,8 @@ type Combinations struct {
 // A combination pays off when several rows share it: otherwise computing its scores takes as long as the rows do. Both limits
 // were chosen by hand.
 const (
-	mostCombinations = 4096 // scores of 24 models then fit in the second cache
-	combinationRows  = 16   // rows per combination, on average
+	maxCombinations = 4096 // scores of 24 models then fit in the second cache
+	combinationRows = 16   // rows per combination, on average
 )
 
 // Count returns the number of combinations.
@@ -37,7 +37,7 @@ func (b *coded) findCombinations(rows int) *Combinations {
 			return nil
 		}
 	}
-	most := min(mostCombinations, rows/combinationRows)
+	most := min(maxCombinations, rows/combinationRows)
 	out := &Combinations{Codes: make([]uint16, panelsOf(rows)*kernel.PanelRows), Start: []int32{0}}
 	number := make(map[string]uint16)
 	var key []byte

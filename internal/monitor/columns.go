@@ -15,7 +15,7 @@ import (
 // number of stored counts for all columns together.
 const (
 	stateCells    = 4000
-	mostEvents    = 8
+	maxEvents     = 8
 	fewestEvents  = 3
 	columnStarts  = 10
 	fewestStarts  = 3
@@ -50,7 +50,7 @@ func newColumnWatches(m *model.Model, features *feature.Map) []columnWatch {
 	}
 	list := make([]columnWatch, len(p.Columns))
 	room := stateCells / max(1, len(list))
-	events := min(mostEvents, max(fewestEvents, room/columnStarts))
+	events := min(maxEvents, max(fewestEvents, room/columnStarts))
 	starts := min(columnStarts, max(fewestStarts, room/events))
 	for i := range list {
 		c := &list[i]

@@ -6,8 +6,8 @@ import (
 	"toptau/internal/detmath"
 )
 
-// mostPoints is the largest number of points of a history. When it is full, every second one is left out.
-const mostPoints = 100
+// maxPoints is the largest number of points of a history. When it is full, every second one is left out.
+const maxPoints = 100
 
 // history is the evidence over time, for the page.
 type history struct {
@@ -35,7 +35,7 @@ func (h *history) add(row int, when string, w *Watch) {
 	}
 	h.points = append(h.points, w.pointNow(row, when))
 	h.alerts = w.alerts
-	if len(h.points) < mostPoints {
+	if len(h.points) < maxPoints {
 		return
 	}
 	h.every *= 2

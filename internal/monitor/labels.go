@@ -16,7 +16,7 @@ import (
 
 const (
 	budgetStarts = 12
-	mostPending  = 900 // rows that wait for a label: 16 characters each in the state
+	maxPending   = 900 // rows that wait for a label: 16 characters each in the state
 	pendingBytes = 12  // 6 of the hash, 5 of the row, 1 of the marks
 )
 
@@ -78,7 +78,7 @@ func audits(h [sha256.Size]byte, rate float64) bool {
 
 // wait adds a row whose label would count.
 func (w *labelWatch) wait(p pendingRow) {
-	if len(w.pending) == mostPending {
+	if len(w.pending) == maxPending {
 		w.pending = slices.Delete(w.pending, 0, 1)
 		w.dropped++
 	}
@@ -133,7 +133,7 @@ func (l *pendingList) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	raw, err := base64.StdEncoding.DecodeString(text)
-	if err != nil || len(raw)%pendingBytes != 0 || len(raw) > mostPending*pendingBytes {
+	if err != nil || len(raw)%pendingBytes != 0 || len(raw) > maxPending*pendingBytes {
 		return errors.New("waiting rows that are not base64 of 12 bytes each")
 	}
 	*l = nil

@@ -202,7 +202,7 @@ func (w *Watch) fill(s *state) error {
 	w.rows, w.failed, w.alerts, w.blocks, w.seen, w.alarms = s.Rows, s.Failed, s.Alerts, s.Blocks, s.Seen, s.Alarms
 	w.lastTime = s.History.LastTime
 	w.history = history{s.History.FirstTime, s.History.Every, s.History.Alerts, s.History.Points}
-	if len(w.history.points) > mostPoints || w.history.every < 0 || len(w.alarms) > streams {
+	if len(w.history.points) > maxPoints || w.history.every < 0 || len(w.alarms) > streams {
 		return fmt.Errorf("%d points and %d alarms", len(w.history.points), len(w.alarms))
 	}
 	l := s.Labels

@@ -135,13 +135,13 @@ func (o *Objective) batchPopulation(positives, negatives []int) threshold.Popula
 
 // tooMany returns the error for more minibatches than possible, with the largest number that is.
 func (o *Objective) tooMany(order shuffle, count int) error {
-	most := o.mostBatches(order, count)
+	most := o.maxBatches(order, count)
 	e := &diag.Error{Kind: diag.Usage, Param: "minibatches", Found: strconv.Itoa(count),
 		Expected: fmt.Sprintf("at most %d: the %s of each minibatch must suffice for the threshold of %s", most,
 			populationName(o.problem.Definition().Population), o.problem.Definition().Title)}
 	if !order.stratified {
 		separate := o.shuffled(0, true)
-		if better := o.mostBatches(separate, count+1); better > most {
+		if better := o.maxBatches(separate, count+1); better > most {
 			e.Fixes = []diag.Fix{{Param: "stratified"}}
 			e.Hint = fmt.Sprintf("%d stratified minibatches are possible", better)
 		}
@@ -149,9 +149,9 @@ func (o *Objective) tooMany(order shuffle, count int) error {
 	return e
 }
 
-// mostBatches returns a possible number of minibatches below count, found by bisection. It is the largest one when their
+// maxBatches returns a possible number of minibatches below count, found by bisection. It is the largest one when their
 // populations shrink evenly.
-func (o *Objective) mostBatches(order shuffle, count int) int {
+func (o *Objective) maxBatches(order shuffle, count int) int {
 	low, high := 1, count // 1 is the full data
 	for low+1 < high {
 		middle := (low + high) / 2

@@ -18,9 +18,9 @@ func LBFGS(ctx context.Context, f Function, x []float64, o Options) Result {
 	return l.result
 }
 
-// leastCurvature is the smallest cosine of s and y of a pair that enters the model. Below it s'y is mostly
+// minCurvature is the smallest cosine of s and y of a pair that enters the model. Below it s'y is mostly
 // rounding error.
-const leastCurvature = 1e-12
+const minCurvature = 1e-12
 
 // lbfgs is the state of a run.
 type lbfgs struct {
@@ -123,7 +123,7 @@ func (l *lbfgs) advance(alpha float64) {
 		next.y[j] = l.g[j] - l.before[j]
 	}
 	product := Dot(next.s, next.y)
-	if !(product > leastCurvature*norm(next.s)*norm(next.y)) || math.IsInf(1/product, 1) {
+	if !(product > minCurvature*norm(next.s)*norm(next.y)) || math.IsInf(1/product, 1) {
 		return
 	}
 	next.rho = 1 / product

@@ -11,7 +11,7 @@ const (
 	smallSlope  = 0.1
 	maxTrials   = 40   // enough to bisect a bracket to the rounding of a float64
 	largestGrow = 10.0 // factor of the step while no upper end is known; chosen by hand
-	leastMove   = 0.05 // part of the bracket that a trial stays away from its ends; chosen by hand
+	minMove     = 0.05 // part of the bracket that a trial stays away from its ends; chosen by hand
 	// valueNoise is the relative rounding error of a sum over many rows. Values that differ by less count as
 	// equal; only slopes then show where the minimum lies.
 	valueNoise = 1e-12
@@ -58,5 +58,5 @@ func nextTrial(low, high trial, k int) float64 {
 		return low.alpha + float64(width/2)
 	}
 	fraction := -low.slope / (high.slope - low.slope)
-	return low.alpha + float64(width*min(max(fraction, leastMove), 1-leastMove))
+	return low.alpha + float64(width*min(max(fraction, minMove), 1-minMove))
 }

@@ -64,8 +64,8 @@ const (
 	tinyStep    = 1e-4 // part of p below which p was far too long: mu becomes ten times as large
 	nearlyWhole = 0.3  // part of p above which mu shrinks by a factor of 100
 	firstMu     = 0.1  // the first mu, in units of |g|/|taken step|, which is a curvature
-	leastMu     = 1e-7 // mu below it, in the same units, becomes 0
-	leastTaken  = 1e-6 // part of p that counts as taken if nothing was
+	minMu       = 1e-7 // mu below it, in the same units, becomes 0
+	minTaken    = 1e-6 // part of p that counts as taken if nothing was
 )
 
 func (n *newton) run(ctx context.Context) {
@@ -154,11 +154,11 @@ func (n *newton) step(ctx context.Context) bool {
 
 // setDamping sets mu for the next step from the part of p that was taken.
 func (n *newton) setDamping(alpha float64) {
-	length := norm(n.p) * max(alpha, leastTaken)
+	length := norm(n.p) * max(alpha, minTaken)
 	switch {
 	case alpha < tinyStep:
 		n.damping = max(10*n.damping, firstMu*norm(n.g)/length)
-	case alpha >= nearlyWhole && n.damping < leastMu*norm(n.g)/length:
+	case alpha >= nearlyWhole && n.damping < minMu*norm(n.g)/length:
 		n.damping = 0
 	case alpha >= nearlyWhole:
 		n.damping /= 100

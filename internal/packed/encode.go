@@ -40,7 +40,7 @@ func readSegment(b []byte, n int) (s Segment, rest []byte, err error) {
 	}
 	s.form, s.gaps, s.power = form(b[0]), b[2] == 1, 1
 	for range b[1] {
-		if s.power *= 10; s.power > mostPower {
+		if s.power *= 10; s.power > maxPower {
 			return s, nil, errSegment
 		}
 	}

@@ -34,9 +34,9 @@ type File struct {
 // Is reports whether a file begins like a packed file.
 func Is(prefix []byte) bool { return strings.HasPrefix(string(prefix), magic[:min(len(magic), 8)]) }
 
-// mostFooter bounds the footer of a packed file, which is read into memory: 1 GiB has the places of 60 million
+// maxFooter bounds the footer of a packed file, which is read into memory: 1 GiB has the places of 60 million
 // chunks.
-const mostFooter = 1 << 30
+const maxFooter = 1 << 30
 
 // New reads the footer of a packed file that is open. The File closes it. Errors are *diag.Error.
 func New(file *os.File) (*File, error) {
@@ -75,7 +75,7 @@ func (f *File) readFooter() error {
 		return f.damaged("no end: the file was cut off or not completed")
 	}
 	offset, length := int64(binary.LittleEndian.Uint64(end)), int64(binary.LittleEndian.Uint32(end[8:]))
-	if offset < int64(prefixBytes) || length > mostFooter || offset+length != size-int64(trailerBytes) {
+	if offset < int64(prefixBytes) || length > maxFooter || offset+length != size-int64(trailerBytes) {
 		return f.damaged("a footer that is not before the end")
 	}
 	footer := make([]byte, length)

@@ -36,8 +36,8 @@ const (
 	double
 )
 
-// mostPower is the largest power of ten tried. All up to it are exact in float64.
-const mostPower = 1e15
+// maxPower is the largest power of ten tried. All up to it are exact in float64.
+const maxPower = 1e15
 
 // NewNumbers packs at most SegmentRows values. A missing value is NaN, all others are finite.
 func NewNumbers(values []float64) Segment {
@@ -50,7 +50,7 @@ func NewNumbers(values []float64) Segment {
 func numbersIn(values []float64, space []byte) Segment {
 	var wholes [SegmentRows]int32
 	whole := wholes[:len(values)]
-	for power := 1.0; power <= mostPower; power *= 10 {
+	for power := 1.0; power <= maxPower; power *= 10 {
 		if largest, ok := kernel.WholeNumbers(values, power, whole); ok {
 			return newWholes(whole, power, largest, space)
 		}

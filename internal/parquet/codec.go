@@ -15,8 +15,8 @@ import (
 
 var errCodec = errors.New("compressed data that is damaged")
 
-// mostRatio bounds the ratio of the content to the compressed bytes. zstd has no bound.
-var mostRatio = map[codec]int{snappyCodec: 64, gzipCodec: 1032, lz4Raw: 255}
+// maxRatio bounds the ratio of the content to the compressed bytes. zstd has no bound.
+var maxRatio = map[codec]int{snappyCodec: 64, gzipCodec: 1032, lz4Raw: 255}
 
 // zstdDecoder decompresses pages of all files, one on each processor at a time. It never writes more than the space that it gets.
 var zstdDecoder = sync.OnceValues(func() (*zstd.Decoder, error) {
@@ -28,7 +28,7 @@ func (s *cursorSpace) unpack(c codec, b []byte, size int) ([]byte, error) {
 	if name, refused := refusedCodecs[c]; refused || c < snappyCodec || c > lz4Raw {
 		return nil, &codecError{cmp.Or(name, fmt.Sprint("codec ", c))}
 	}
-	if most := mostRatio[c]; most > 0 && size > most*len(b)+64 {
+	if most := maxRatio[c]; most > 0 && size > most*len(b)+64 {
 		return nil, errCodec
 	}
 	if err := s.reserve(size); err != nil {

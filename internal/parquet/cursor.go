@@ -108,15 +108,15 @@ func (f *File) newCursor(k int, meta *chunkMeta, form Form) (*cursor, error) {
 	return &cursor{leaf: &f.meta.leaves[k], meta: meta, form: form, file: f.file, at: start, left: meta.bytes, cursorSpace: f.spaces[k]}, nil
 }
 
-// The header of a page is read with some of what follows it. A header with statistics may be longer, up to mostHeader.
+// The header of a page is read with some of what follows it. A header with statistics may be longer, up to maxHeader.
 const (
 	firstHeader = 8 << 10
-	mostHeader  = 64 << 10
+	maxHeader   = 64 << 10
 )
 
 // readHead reads the next page's header and returns it with its length and the first bytes of the page.
 func (c *cursor) readHead(scratch *[]byte) (h pageHead, rest []byte, err error) {
-	for _, most := range []int64{firstHeader, mostHeader} {
+	for _, most := range []int64{firstHeader, maxHeader} {
 		b := grow(scratch, int(min(c.left, most)))
 		if _, err := c.file.ReadAt(b, c.at); err != nil {
 			return h, nil, errors.New("the end of the file in a page")
@@ -377,7 +377,7 @@ func (c *cursor) decode(n int, to *Values, row int) error {
 	if c.indices == nil {
 		step := n
 		if d, ok := c.decoder.(*deltaArrays); ok && d.prefixes != nil {
-			step = 16 // each may have mostText bytes
+			step = 16 // each may have maxText bytes
 		}
 		for done := 0; done < n; done += step {
 			if err := c.decodeValues(min(step, n-done), to, row+done); err != nil {

@@ -430,7 +430,7 @@ func (d *deltaArrays) read(n int, to *values) error {
 			if err != nil {
 				return err
 			}
-			if prefix < 0 || prefix > int64(len(d.last)) || prefix+length > mostText {
+			if prefix < 0 || prefix > int64(len(d.last)) || prefix+length > maxText {
 				return errPage
 			}
 			v = append(d.last[:prefix:prefix], v...)
@@ -441,8 +441,8 @@ func (d *deltaArrays) read(n int, to *values) error {
 	return nil
 }
 
-// mostText bounds a text that is put together from prefixes, so that a short page does not become long.
-const mostText = 1 << 16
+// maxText bounds a text that is put together from prefixes, so that a short page does not become long.
+const maxText = 1 << 16
 
 // streamSplit has all first bytes of the values, then all second ones, and so on.
 type streamSplit struct {

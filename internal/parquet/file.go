@@ -17,8 +17,8 @@ const (
 	magicEncrypted = "PARE"
 )
 
-// mostFooter bounds the footer, which is read into memory.
-const mostFooter = 256 << 20
+// maxFooter bounds the footer, which is read into memory.
+const maxFooter = 256 << 20
 
 // Form is how the values of a column are read.
 type Form int
@@ -91,7 +91,7 @@ func (f *File) readFooter() error {
 	if string(end[4:]) != magic || length > f.size-12 {
 		return f.damaged("no footer: the file was cut off or not completed")
 	}
-	if length > mostFooter {
+	if length > maxFooter {
 		return &diag.Error{Kind: diag.Data, File: f.path, Found: fmt.Sprintf("a footer of %d bytes", length), Expected: "at most 256 MiB"}
 	}
 	footer := make([]byte, length)
@@ -159,11 +159,11 @@ type Values struct {
 	Dictionary []string
 }
 
-// nextValues bounds the values that Next returns, in at least leastRows and at most mostRows rows. Chosen by hand.
+// nextValues bounds the values that Next returns, in at least minRows and at most maxRows rows. Chosen by hand.
 const (
 	nextValues = 1 << 20
-	leastRows  = 64
-	mostRows   = 1 << 16
+	minRows    = 64
+	maxRows    = 1 << 16
 )
 
 // Next reads further rows, each column in its form, into space, whose memory it uses again. It returns the number of
@@ -183,7 +183,7 @@ func (f *File) Next(forms []Form, space []Values) (int, error) {
 			used--
 		}
 	}
-	n := int(min(int64(max(leastRows, min(mostRows, nextValues/max(1, used)))), g.rows-f.done))
+	n := int(min(int64(max(minRows, min(maxRows, nextValues/max(1, used)))), g.rows-f.done))
 	if f.cursors == nil {
 		f.cursors = make([]*cursor, len(f.meta.leaves))
 	}

@@ -111,8 +111,8 @@ func parseMeta(b []byte) (*fileMeta, error) {
 		switch id {
 		case 2:
 			return r.list(kind, func(byte) error {
-				if len(schema) == mostElements {
-					return fmt.Errorf("more than %d columns and groups", mostElements)
+				if len(schema) == maxElements {
+					return fmt.Errorf("more than %d columns and groups", maxElements)
 				}
 				e, err := parseElement(r)
 				schema = append(schema, e)
@@ -193,15 +193,15 @@ func (m *fileMeta) checkOverlap() error {
 	return nil
 }
 
-// mostNames bounds the bytes of all names, in which those of the groups are repeated. A table has the same limit.
-const mostNames = 16 << 20
+// maxNames bounds the bytes of all names, in which those of the groups are repeated. A table has the same limit.
+const maxNames = 16 << 20
 
-// mostElements bounds the entries of the schema. A table has at most 25,000 columns.
-const mostElements = 1 << 16
+// maxElements bounds the entries of the schema. A table has at most 25,000 columns.
+const maxElements = 1 << 16
 
 // addLeaves adds the leaves under a group of n children, and returns the rest of the schema.
 func (m *fileMeta) addLeaves(schema []element, n int, path []string, levels int, refused string, depth int) ([]element, error) {
-	if depth > mostDepth {
+	if depth > maxDepth {
 		return nil, errThrift
 	}
 	for range n {
@@ -229,8 +229,8 @@ func (m *fileMeta) addLeaves(schema []element, n int, path []string, levels int,
 		if e.leaf.refused = why; why == "" {
 			e.leaf.refused = e.leaf.unreadable()
 		}
-		if m.names += len(e.leaf.name); m.names > mostNames {
-			return nil, fmt.Errorf("more than %d MiB of column names", mostNames>>20)
+		if m.names += len(e.leaf.name); m.names > maxNames {
+			return nil, fmt.Errorf("more than %d MiB of column names", maxNames>>20)
 		}
 		m.leaves = append(m.leaves, e.leaf)
 	}

@@ -57,8 +57,8 @@ func writeSample(t testing.TB, seed uint64, rows int) (content []byte, numbers [
 	return b.Bytes(), numbers, texts
 }
 
-// mostRead bounds the rows that a test reads: a file of a few bytes may claim any number of missing values.
-const mostRead = 1 << 19
+// maxRead bounds the rows that a test reads: a file of a few bytes may claim any number of missing values.
+const maxRead = 1 << 19
 
 // readFile reads all columns of a file.
 func readFile(path string) (numbers map[string][]float64, texts map[string][]string, err error) {
@@ -75,7 +75,7 @@ func readFile(path string) (numbers map[string][]float64, texts map[string][]str
 	}
 	for rows := 0; ; {
 		n, err := f.Next(forms, space)
-		if err == io.EOF || rows > mostRead {
+		if err == io.EOF || rows > maxRead {
 			return numbers, texts, nil
 		}
 		rows += n

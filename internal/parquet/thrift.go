@@ -30,8 +30,8 @@ type thriftReader struct {
 	depth int
 }
 
-// mostDepth bounds the nesting of structures; Parquet's have six levels.
-const mostDepth = 32
+// maxDepth bounds the nesting of structures; Parquet's have six levels.
+const maxDepth = 32
 
 func (r *thriftReader) byte() (byte, error) {
 	if len(r.b) == 0 {
@@ -89,7 +89,7 @@ func (r *thriftReader) text(kind byte) (string, error) {
 
 // structure reads a structure. field reads the value of a field of some kind, or calls skip.
 func (r *thriftReader) structure(field func(id int, kind byte) error) error {
-	if r.depth++; r.depth > mostDepth {
+	if r.depth++; r.depth > maxDepth {
 		return errThrift
 	}
 	defer func() { r.depth-- }()
@@ -183,7 +183,7 @@ func (r *thriftReader) skipValue(kind byte, element bool) error {
 		r.b = r.b[n:]
 		return nil
 	case thriftList, thriftSet:
-		if r.depth++; r.depth > mostDepth {
+		if r.depth++; r.depth > maxDepth {
 			return errThrift
 		}
 		defer func() { r.depth-- }()
@@ -197,7 +197,7 @@ func (r *thriftReader) skipValue(kind byte, element bool) error {
 }
 
 func (r *thriftReader) skipMap() error {
-	if r.depth++; r.depth > mostDepth {
+	if r.depth++; r.depth > maxDepth {
 		return errThrift
 	}
 	defer func() { r.depth-- }()

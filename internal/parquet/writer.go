@@ -297,12 +297,12 @@ func equalEight(list []int32) bool {
 	return true
 }
 
-// mostPage bounds a page that is written. Pages aim at a megabyte, and only very long texts make larger ones.
-const mostPage = 256 << 20
+// maxPage bounds a page that is written. Pages aim at a megabyte, and only very long texts make larger ones.
+const maxPage = 256 << 20
 
 // writePage writes a page with its header.
 func (w *Writer) writePage(c *writtenChunk, kind, values, encoding int, page []byte) error {
-	if len(page) > mostPage {
+	if len(page) > maxPage {
 		return fmt.Errorf("a page of %d bytes", len(page))
 	}
 	packed := w.zstd.EncodeAll(page, nil)

@@ -367,9 +367,9 @@ func (s *Series) drawSwatch(c *Canvas, x, y float64, l look, curves int) {
 	}
 }
 
-// mostValues is the largest number of points whose values a page can show. Chosen by hand: two per pixel and a
+// maxValues is the largest number of points whose values a page can show. Chosen by hand: two per pixel and a
 // half of a phone.
-const mostValues = 200
+const maxValues = 200
 
 // writeValues writes the values of a series for scripts of a page.
 func (p *Plot) writeValues(c *Canvas, f *Frame, s *Series) {
@@ -381,7 +381,7 @@ func (p *Plot) writeValues(c *Canvas, f *Frame, s *Series) {
 	if len(s.Values) == len(s.X) {
 		values, label = s.Values, "value"
 	}
-	stride := (n + mostValues - 1) / mostValues
+	stride := (n + maxValues - 1) / maxValues
 	var b strings.Builder
 	write := func(i int) {
 		if at, ok := f.At(s.X[i], s.Y[i]); ok && f.inside(at) {

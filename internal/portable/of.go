@@ -15,12 +15,12 @@ import (
 	"toptau/schema"
 )
 
-// MostColumns is the largest number of columns, or indices of LIBSVM, of a program.
-const MostColumns = 10_000
+// MaxColumns is the largest number of columns, or indices of LIBSVM, of a program.
+const MaxColumns = 10_000
 
 // Of returns the program of a model.
 //
-// Errors (diag.Usage): the model has hashes instead of categories, more than MostColumns columns, or weights so large that a
+// Errors (diag.Usage): the model has hashes instead of categories, more than MaxColumns columns, or weights so large that a
 // score may exceed the range of float64.
 func Of(m *model.Model) (*Program, error) {
 	digest, err := m.Digest()
@@ -152,10 +152,10 @@ func (b *builder) atPlace(place int) int {
 }
 
 func checkWidth(n int) error {
-	if n <= MostColumns {
+	if n <= MaxColumns {
 		return nil
 	}
-	return &diag.Error{Kind: diag.Usage, Found: "a model of " + text.Plural(n, "column"), Expected: "at most " + text.Count(MostColumns),
+	return &diag.Error{Kind: diag.Usage, Found: "a model of " + text.Plural(n, "column"), Expected: "at most " + text.Count(MaxColumns),
 		Hint: "score such rows with toptau"}
 }
 

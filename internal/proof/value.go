@@ -127,8 +127,8 @@ func (e *Prover) valueAt(ctx context.Context) (f, t approx, err error) {
 const (
 	// roundCuts is the number of cuts of a question. Chosen by hand: a database reads each row once for all of them.
 	roundCuts = 1 << 10
-	// mostRounds is the number of questions that look for a corner.
-	mostRounds = 30
+	// maxRounds is the number of questions that look for a corner.
+	maxRounds = 30
 	// narrow is the width of an interval of scores with a corner, relative to its place, that is not divided further. It adds as much
 	// to the error of t, which the comparison of claims allows ten thousand times.
 	narrow = 0x1p-46
@@ -166,7 +166,7 @@ func (e *Prover) corner(ctx context.Context, reached func(mass, sum, square, d f
 			}
 		}
 		low, high := c.list[k].low, c.list[k].high
-		if !(high-low > narrow*max(math.Abs(low), math.Abs(high))) || round == mostRounds {
+		if !(high-low > narrow*max(math.Abs(low), math.Abs(high))) || round == maxRounds {
 			return c, k, nil
 		}
 		cuts, origin = nil, low

@@ -80,6 +80,9 @@ type OperatingPoint struct {
 	Facts     []Fact             // added to those about the point
 }
 
+// MaxShapeRows is the largest number of rows that measure the effects of columns in ui. Chosen by hand.
+const MaxShapeRows = 20000
+
 // Shape is the contribution of one column to the score: a curve over its values, or one value per category.
 type Shape struct {
 	Column     string

@@ -12,9 +12,9 @@ import (
 	"toptau/result"
 )
 
-// mostEvidence is the largest power of ten that the figure of evidence shows. Chosen by hand: far above all that an
+// maxEvidence is the largest power of ten that the figure of evidence shows. Chosen by hand: far above all that an
 // alarm needs.
-const mostEvidence = 15
+const maxEvidence = 15
 
 // changedColumns is the number of columns that sentences name, and listedColumns of those that the page lists.
 const (
@@ -292,14 +292,14 @@ func monitoringEvidence(r *result.Monitoring) Section {
 	}
 	evidence := &plot.Plot{Text: plot.Caption{Title: "Evidence for a change", Description: "Powers of ten, over rows; an alarm needs the value of the horizontal line.",
 		Note: "An unchanged stream of independent rows (or blocks) ever reaches evidence of 1,000 to 1 (3 on this axis) with a probability of at most 1 in 1,000, however often one looks. " +
-			"Columns: the one with the most evidence, less their number. Higher values are drawn at " + strconv.Itoa(mostEvidence) + "."},
+			"Columns: the one with the most evidence, less their number. Higher values are drawn at " + strconv.Itoa(maxEvidence) + "."},
 		X: plot.Axis{Label: "rows"}, Y: plot.Axis{Label: "evidence (power of ten)"}}
 	series := map[string]*plot.Series{"scores": {Name: "scores"}, "columns": {Name: "columns"}, "budget": {Name: "budget"}}
 	alerts := plot.Series{}
 	for _, p := range append([]result.MonitorPoint{{}}, r.History...) { // evidence starts at 10^0
 		for name, y := range map[string]float64{"scores": p.Scores, "columns": p.Columns, "budget": p.Budget} {
 			series[name].X = append(series[name].X, float64(p.Row))
-			series[name].Y = append(series[name].Y, math.Min(y, mostEvidence))
+			series[name].Y = append(series[name].Y, math.Min(y, maxEvidence))
 		}
 		if p.Rows > 0 {
 			alerts.X, alerts.Y = append(alerts.X, float64(p.Row)), append(alerts.Y, share(p.Alerts, p.Rows))

@@ -32,14 +32,14 @@ type job struct {
 	reserved int64
 }
 
-// mostJobs is the number of requests that may wait for their observation; rows of further ones are dropped.
-const mostJobs = 64
+// maxJobs is the number of requests that may wait for their observation; rows of further ones are dropped.
+const maxJobs = 64
 
 // spareWait is the pause between attempts to get a spare slot: short against the time of a large batch.
 const spareWait = time.Millisecond
 
 func newAfter(e *env) *after {
-	a := &after{env: e, jobs: make(chan *job, mostJobs), closing: make(chan struct{}), late: make(chan struct{}),
+	a := &after{env: e, jobs: make(chan *job, maxJobs), closing: make(chan struct{}), late: make(chan struct{}),
 		ended: make(chan struct{})}
 	go a.run()
 	return a

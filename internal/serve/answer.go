@@ -210,6 +210,9 @@ func tailOf(g *model.Guarantee, score float64) float64 {
 
 // resultWidth returns about the bytes of a result.
 func (r *rows) resultWidth() int {
-	const fixed, point, column = 200, 30, 100
-	return fixed + point*len(r.b.points) + column*min(r.explain, len(r.b.plan.columns))
+	const fixed, point, explanation, column = 200, 30, 100, 150
+	if r.explain == 0 {
+		return fixed + point*len(r.b.points)
+	}
+	return fixed + point*len(r.b.points) + explanation + column*min(r.explain, len(r.b.plan.columns))
 }

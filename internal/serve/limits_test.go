@@ -80,15 +80,15 @@ func TestWaitingRequestIsAnswered(t *testing.T) {
 // Bodies, rows and answers have one budget of bytes.
 func TestBytesInFlightAreLimited(t *testing.T) {
 	s := start(t, Options{}, "raw")
-	s.admission.bytes.Store(leastInFlight - 100)
+	s.admission.bytes.Store(minInFlight - 100)
 	row := []byte(jsonObject(fixtureRows(1, 3)[0]))
 	for _, contentType := range []string{"application/json", "application/x-ndjson"} {
 		if status, answer, header := s.post(t, "/v1/score", contentType, row); status != 429 || header.Get("Retry-After") == "" {
 			t.Errorf("%d: %s", status, answer)
 		}
 	}
-	if n := s.admission.bytes.Load(); n != leastInFlight-100 {
-		t.Errorf("%d bytes are still counted", n-leastInFlight+100)
+	if n := s.admission.bytes.Load(); n != minInFlight-100 {
+		t.Errorf("%d bytes are still counted", n-minInFlight+100)
 	}
 }
 

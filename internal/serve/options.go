@@ -51,7 +51,7 @@ const (
 	alwaysWaiting         = 3                     // requests for each slot that may wait for longer than maxBacklog
 	longBody              = 4 << 10               // bytes of a body whose rows take about as long as the rest of the request
 	maxWait               = 100 * time.Millisecond
-	leastInFlight         = 56 << 20 // bytes of bodies, rows and answers
+	minInFlight           = 56 << 20 // bytes of bodies, rows and answers
 	maxConnections        = 4096
 	maxMetricsConnections = 64 // of Options.MetricsApart
 	maxHeader             = 16 << 10
@@ -63,7 +63,7 @@ const (
 
 // InFlight returns the bytes that bodies, rows and answers may take together: 56 MiB, and in any case enough
 // for the largest body, whose rows and answer take about as much.
-func (o Options) InFlight() int64 { return max(leastInFlight, 4*o.MaxBody) }
+func (o Options) InFlight() int64 { return max(minInFlight, 4*o.MaxBody) }
 
 func (o Options) withDefaults() Options {
 	if o.Load == nil {

@@ -68,13 +68,13 @@ func (s *Sketch) Compare(given *Sketch, sampled int) Overlap {
 			excess := (float64(o.Matched)/float64(o.Compared) - o.Expected) / fresh
 			o.Shared = max(0, min(1, excess)) * float64(o.Rows)
 		}
-		o.Smallest = float64(leastMore(doubles)) / (float64(s.Cut) / (1 << Bits)) / fresh
+		o.Smallest = float64(minMore(doubles)) / (float64(s.Cut) / (1 << Bits)) / fresh
 	}
 	return o
 }
 
-// leastMore returns the least number at which a falling tail is at most Level.
-func leastMore(tail func(more int) float64) int {
+// minMore returns the least number at which a falling tail is at most Level.
+func minMore(tail func(more int) float64) int {
 	if tail(0) <= Level {
 		return 0
 	}

@@ -18,8 +18,8 @@ const (
 	// base64.
 	Capacity = 8000
 
-	// MostCounted bounds the counts in Hashes: a value that occurs more often counts as occurring this often.
-	MostCounted = 4
+	// MaxCounted bounds the counts in Hashes: a value that occurs more often counts as occurring this often.
+	MaxCounted = 4
 )
 
 // Sketch is a sample of the rows that were added: all rows whose hash is below Cut. Make it with New.
@@ -38,7 +38,7 @@ func New() *Sketch { return &Sketch{Cut: 1 << Bits, counts: map[uint64]int{}, li
 func (s *Sketch) Like() *Sketch { return &Sketch{Cut: s.Cut, counts: map[uint64]int{}} }
 
 // Restore returns the sketch of rows whose hashes Hashes returned.
-func Restore(cut uint64, rows int, hashes [MostCounted][]uint64) *Sketch {
+func Restore(cut uint64, rows int, hashes [MaxCounted][]uint64) *Sketch {
 	s := &Sketch{Cut: cut, Rows: rows, counts: map[uint64]int{}}
 	for k, list := range hashes {
 		for _, h := range list {
@@ -96,10 +96,10 @@ func (s *Sketch) sorted() []uint64 {
 }
 
 // Hashes returns the hashes of the sample in ascending order, at list[k-1] those that occur k times.
-func (s *Sketch) Hashes() (list [MostCounted][]uint64) {
+func (s *Sketch) Hashes() (list [MaxCounted][]uint64) {
 	s.shrink()
 	for _, h := range s.sorted() {
-		k := min(s.counts[h], MostCounted) - 1
+		k := min(s.counts[h], MaxCounted) - 1
 		list[k] = append(list[k], h)
 	}
 	return list

@@ -60,7 +60,7 @@ func TestSketchIsCanonical(t *testing.T) {
 	}
 	for k, list := range want {
 		for _, h := range list {
-			if min(counts[h], MostCounted) != k+1 {
+			if min(counts[h], MaxCounted) != k+1 {
 				t.Fatalf("hash %d occurs %d times, not %d", h, counts[h], k+1)
 			}
 		}

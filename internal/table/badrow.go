@@ -23,11 +23,11 @@ type BadRow struct {
 	Raw    []string // with Options.Raw: all its fields, or nil
 }
 
-// mostBadLines and mostBadBytes bound a quoted field if bad rows are kept: a quote that does not end must not
+// maxBadLines and maxBadBytes bound a quoted field if bad rows are kept: a quote that does not end must not
 // take the rest of the file with it. Chosen by hand.
 const (
-	mostBadLines = 100
-	mostBadBytes = 1 << 20
+	maxBadLines = 100
+	maxBadBytes = 1 << 20
 )
 
 // keepsBadRows reports whether a bad row is no error.

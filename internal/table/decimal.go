@@ -7,17 +7,17 @@ import (
 )
 
 const (
-	// mostDigits is the number of decimal digits that always fit into a uint64.
-	mostDigits = 19
+	// maxDigits is the number of decimal digits that always fit into a uint64.
+	maxDigits = 19
 
-	// mostPower is the exponent of the largest power of ten that is exact in float64.
-	mostPower = 22
+	// maxPower is the exponent of the largest power of ten that is exact in float64.
+	maxPower = 22
 
 	// exactInteger bounds the integers that are all exact in float64.
 	exactInteger = 1 << 53
 )
 
-// powers holds the powers of ten that are exact in float64, up to mostPower. Its length is a power of two, so
+// powers holds the powers of ten that are exact in float64, up to maxPower. Its length is a power of two, so
 // that a masked index needs no bounds check.
 var powers = [32]float64{
 	1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
@@ -84,7 +84,7 @@ func readNumber(b []byte, p int) (float64, int) {
 		c = text[i&(window-1)]
 		point++
 	}
-	if c|0x20 == 'e' || mantissa > exactInteger || i > mostDigits {
+	if c|0x20 == 'e' || mantissa > exactInteger || i > maxDigits {
 		return readLong(b, p)
 	}
 	v := float64(int64(mantissa)) / powers[(i-point)&(len(powers)-1)]
@@ -128,10 +128,10 @@ func readLong(b []byte, p int) (float64, int) {
 		exponent = point - p
 		digits -= exponent
 	}
-	if digits > mostDigits {
+	if digits > maxDigits {
 		digits -= leadingZeros(b[first:p])
 	}
-	if digits == 0 || digits > mostDigits {
+	if digits == 0 || digits > maxDigits {
 		return 0, begin
 	}
 	if p < len(b) && b[p]|0x20 == 'e' {
@@ -167,7 +167,7 @@ func leadingZeros(text []byte) int {
 	return zeros
 }
 
-// readDigits appends the digits that begin at b[p] to a mantissa, which overflows beyond mostDigits, and
+// readDigits appends the digits that begin at b[p] to a mantissa, which overflows beyond maxDigits, and
 // returns the place after them.
 func readDigits(b []byte, p int, mantissa uint64) (uint64, int) {
 	for p+8 <= len(b) {
@@ -226,9 +226,9 @@ func scaleDecimal(mantissa uint64, exponent int) (float64, bool) {
 		switch {
 		case exponent == 0:
 			return v, true
-		case exponent < 0 && -exponent <= mostPower:
+		case exponent < 0 && -exponent <= maxPower:
 			return v / powers[-exponent], true
-		case exponent > 0 && exponent <= mostPower:
+		case exponent > 0 && exponent <= maxPower:
 			return v * powers[exponent], true
 		}
 	}

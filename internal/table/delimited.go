@@ -265,7 +265,7 @@ func (d *delimited) openQuote(line, field int) error {
 
 // isRunaway reports whether a quoted field is so long that its quote probably does not end.
 func (d *delimited) isRunaway(size int) bool {
-	return d.goesOn && (d.lines.number-d.current.line > mostBadLines || size > mostBadBytes)
+	return d.goesOn && (d.lines.number-d.current.line > maxBadLines || size > maxBadBytes)
 }
 
 // giveBack lets all lines of the last record but its first be read again: an open quote must not take good

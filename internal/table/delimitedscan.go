@@ -136,7 +136,7 @@ func (c *delimitedScan) planColumns(s *delimitedRows) {
 // scan parses a chunk. It returns false if it gives up.
 func (c *delimitedScan) scan(k *chunk) bool {
 	p, b := &k.rows, k.padded()
-	c.prepare(p, c.mostRows(k.text))
+	c.prepare(p, c.maxRows(k.text))
 	whole := ""
 	if c.text {
 		whole = string(k.text)
@@ -167,10 +167,10 @@ func withoutLineEnd(line string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
 }
 
-// mostRows bounds the number of rows in a text without empty lines, so that the memory depends on its bytes,
+// maxRows bounds the number of rows in a text without empty lines, so that the memory depends on its bytes,
 // not its line ends. Every row except the last ends with LF. It has a delimiter after each field except the
 // last, or a byte in its only field; if blanks are the delimiter it has both.
-func (c *delimitedScan) mostRows(text []byte) int {
+func (c *delimitedScan) maxRows(text []byte) int {
 	least := len(c.columns)
 	if c.delimiter == blank {
 		least *= 2

@@ -155,9 +155,9 @@ func ParseDate(text string) (seconds int64, nanos int, ok bool) {
 	return m.seconds, m.nanos, ok
 }
 
-// leastEpoch is the least number that DayOfTime reads as a time since 1970: a day in 1973. Smaller ones count
+// minEpoch is the least number that DayOfTime reads as a time since 1970: a day in 1973. Smaller ones count
 // something else.
-const leastEpoch = 1e8
+const minEpoch = 1e8
 
 // DayOf returns the day of a date in the zone of the table, as 2024-05-31. A date without a zone has the day that is
 // written.
@@ -173,7 +173,7 @@ func (t *Table) DayOfTime(text string) (day string, ok bool) {
 		return day, true
 	}
 	m, ok := parseMoment([]byte(text))
-	return t.dayOf(m), ok && m.seconds >= leastEpoch
+	return t.dayOf(m), ok && m.seconds >= minEpoch
 }
 
 func (t *Table) dayOf(m moment) string {

@@ -252,14 +252,14 @@ func (c *kindCount) countText(field []byte) {
 	c.texts++
 }
 
-// leastRecognised is the number of values, all of them times or addresses, that makes a column one of times or
+// minRecognised is the number of values, all of them times or addresses, that makes a column one of times or
 // addresses. Chosen by hand: a few codes may look like either.
-const leastRecognised = 10
+const minRecognised = 10
 
 // parts returns the features that a column is replaced by, nil if it is a feature itself.
 func (c *kindCount) parts(name string) []schema.Part {
 	switch {
-	case c.seen < leastRecognised:
+	case c.seen < minRecognised:
 		return nil
 	case c.dates == c.seen, c.epochs == c.seen && namesEpoch(name):
 		return timeParts

@@ -98,7 +98,7 @@ func TestWidestTable(t *testing.T) {
 }
 
 // Both ways to read refuse the same category in the same line.
-func TestMostCategories(t *testing.T) {
+func TestMaxCategories(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: a column with as many categories as there may be")
 	}

@@ -7,9 +7,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// mostPacked bounds the plausible ratio of a file's content to its compressed size: gzip reaches 1,032 at
+// maxPacked bounds the plausible ratio of a file's content to its compressed size: gzip reaches 1,032 at
 // most.
-const mostPacked = 1100
+const maxPacked = 1100
 
 // sizeOf returns the expected number of uncompressed bytes of a file, 0 if it is unknown. It serves only to
 // reserve memory: the trailer of a gzip file (the bytes of the last member, in 32 bits) and the header of a
@@ -37,7 +37,7 @@ func sizeOf(f *os.File, compression string, head []byte) int64 {
 	default:
 		return size
 	}
-	if stated/mostPacked > size {
+	if stated/maxPacked > size {
 		return 0
 	}
 	return stated

@@ -14,9 +14,9 @@ import (
 // treeCounts are the numbers of boosted trees that cross-validation compares, smallest first.
 var treeCounts = []int{10, 20, 35, 50, 75, 100, 150, 200, 300}
 
-// mostRefitted is the number of trees whose leaves are fitted again, at most. The fit weighs the leaves itself, so
+// maxRefitted is the number of trees whose leaves are fitted again, at most. The fit weighs the leaves itself, so
 // later trees, which correct the values of the first ones, bring it little. Chosen by hand.
-const mostRefitted = 150
+const maxRefitted = 150
 
 // boostingLearner returns gradient boosting: the sum of the first trees of a boosted encoding with the values
 // that their leaves had when they were grown.

@@ -199,7 +199,7 @@ func (c *candidates) fitTask(ctx context.Context, t *task, progress func(share f
 	list := c.folds.list
 	paths := make([]foldPath, len(list))
 	if sum := findTask(c.plan.tasks, method.Boosting, t.Features); sum != nil && sum != t && sum.best >= 0 {
-		t.trees = min(sum.tried[sum.best].Trees, mostRefitted)
+		t.trees = min(sum.tried[sum.best].Trees, maxRefitted)
 	}
 	err := parallel.ForErr(len(paths), func(i int) error {
 		x, err := list[i].encode(ctx, t.key(), !t.learner.summed)

@@ -125,8 +125,8 @@ func bindProblem(x *matrix.Matrix, batches []*matrix.Matrix, p method.Problem) (
 // takes less time than the rest of a step, so each problem is a group: an interruption then keeps the
 // problems that are finished. The limits were chosen by hand for caches of about 2 MB a processor.
 const (
-	mostRuns   = 32
-	leastRuns  = 8
+	maxRuns    = 32
+	minRuns    = 8
 	groupBytes = 256 << 20
 	smallBytes = 2 << 20
 	tinyBytes  = 256 << 10
@@ -141,11 +141,11 @@ func (s Paper) groupSize(x *matrix.Matrix, runs int) (size, atOnce int) {
 		return 1, processors
 	}
 	if pass <= smallBytes && processors > 1 {
-		return max(1, min(mostRuns, (runs+processors-1)/processors)), processors
+		return max(1, min(maxRuns, (runs+processors-1)/processors)), processors
 	}
 	const kept = 16 // bytes of scores and coefficients for a positive row and run
 	budget := max(x.Bytes()/4, groupBytes) / (kept * int64(x.Positives.Rows()))
-	return max(leastRuns, min(mostRuns, int(budget))), 1
+	return max(minRuns, min(maxRuns, int(budget))), 1
 }
 
 // fitGroup fits some problems in lockstep. The time of the shared passes is divided equally between them.

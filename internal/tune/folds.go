@@ -144,7 +144,7 @@ func (f *folds) add(s *parts, train []int, validationTable *table.Table, validat
 // validationRows returns the number of validation rows of a fold, at most: every setting is measured on them.
 func (p *plan) validationRows() int {
 	tau := p.options.Goal.Tau().Float64()
-	return int(min(mostValidationRows, max(leastValidationRows, math.Ceil(validationBudget/tau))))
+	return int(min(maxValidationRows, max(minValidationRows, math.Ceil(validationBudget/tau))))
 }
 
 // samplePositivesFirst draws at most the given number of rows: positives up to half of it, or more if the

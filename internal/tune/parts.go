@@ -34,12 +34,12 @@ const (
 // no extra rows but fits the model in each fold. With b held-out rows within the budget the rate varies by
 // about 1/sqrt(b). docs/results/thresholds.md measures the rule; the numbers were chosen by hand.
 const (
-	heldShare     = 0.15 // of the rows that the budget counts
-	mostHeldShare = 0.25 // the same for more than crossFitRows rows, where cross-fitting is too slow
-	heldBudget    = 20   // fewest held-out rows within the budget: the rate varies by 22 %
-	leastBudget   = 5    // the same for more than crossFitRows rows: 45 %
-	mostBudget    = 200  // most held-out rows within the budget: 7 %
-	crossFitRows  = 40_000
+	heldShare    = 0.15 // of the rows that the budget counts
+	maxHeldShare = 0.25 // the same for more than crossFitRows rows, where cross-fitting is too slow
+	heldBudget   = 20   // fewest held-out rows within the budget: the rate varies by 22 %
+	minBudget    = 5    // the same for more than crossFitRows rows: 45 %
+	maxBudget    = 200  // most held-out rows within the budget: 7 %
+	crossFitRows = 40_000
 )
 
 // minTrainingRows of the rows that the budget counts must remain for training. Chosen by hand: with fewer of a class,
@@ -261,13 +261,13 @@ func (s *parts) heldOutRows() int {
 	b := s.options.Goal.Tau().Float64()
 	switch {
 	case b == 0 && many: // above every negative
-		return int(mostHeldShare * n)
+		return int(maxHeldShare * n)
 	case b == 0:
 		return 0
 	case b*heldShare*n >= heldBudget:
-		return int(min(heldShare*n, math.Ceil(mostBudget/b)))
-	case many && b*mostHeldShare*n >= leastBudget:
-		return int(min(mostHeldShare*n, math.Ceil(heldBudget/b)))
+		return int(min(heldShare*n, math.Ceil(maxBudget/b)))
+	case many && b*maxHeldShare*n >= minBudget:
+		return int(min(maxHeldShare*n, math.Ceil(heldBudget/b)))
 	}
 	return 0
 }

@@ -17,14 +17,14 @@ import (
 // Defaults of SearchOptions. Numbers of rows and trees were chosen by hand; docs/results/quality.md measures the
 // defaults.
 const (
-	fewRows             = 3000
-	defaultFolds        = 3
-	foldsOfFewRows      = 5
-	defaultFoldRows     = 40_000
-	mostValidationRows  = 200_000 // of a fold
-	leastValidationRows = 50_000  // down to which a fold's rows are sampled
-	validationBudget    = 1000    // rows of a fold within the budget beyond which more do not change the choice
-	defaultTrees        = 60
+	fewRows           = 3000
+	defaultFolds      = 3
+	foldsOfFewRows    = 5
+	defaultFoldRows   = 40_000
+	maxValidationRows = 200_000 // of a fold
+	minValidationRows = 50_000  // down to which a fold's rows are sampled
+	validationBudget  = 1000    // rows of a fold within the budget beyond which more do not change the choice
+	defaultTrees      = 60
 )
 
 // plan holds the checked and completed options with the tasks.

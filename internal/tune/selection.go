@@ -11,16 +11,16 @@ import (
 
 // When another member joins the average.
 const (
-	mostMembers = 3    // more gain little and make the model harder to read
-	nearBest    = 0.02 // a task that is farther below the best must add more than the standard error of its gain
+	maxMembers = 3    // more gain little and make the model harder to read
+	nearBest   = 0.02 // a task that is farther below the best must add more than the standard error of its gain
 
 	// With fewer positives than scarcePositives, and a standard error of the best criterion above nearBest, the choice
-	// among the tasks within it is chance. Up to mostEqual of them are then averaged with the reference. Chosen on
+	// among the tasks within it is chance. Up to maxEqual of them are then averaged with the reference. Chosen on
 	// samples of 280 to 730 rows with 30 or 60 positives, from six of the sets that chose the settings of boosting: on
 	// the other rows this was 0.6 points (standard error over sets 0.3) above the rules for larger data, with the
 	// largest loss of a set 0.05. On three whole sets, with 95 to 201 positives, it lost 0.8 (0.6).
 	scarcePositives = 75
-	mostEqual       = 5
+	maxEqual        = 5
 
 	// With fewer than simplestBelow positives the standard error over folds is itself a guess, and the best of many is good by chance. The
 	// simplest model is kept unless the gain over it exceeds simplestErrors standard errors. On 5 samples each of spambase and magic04 with
@@ -98,7 +98,7 @@ func (s *selection) takeEqual(list []*task) ([]*task, result.Estimate, error) {
 	least, reference := s.BestScore.Mean-s.BestScore.StandardError, s.reference()
 	members := list[:1:1]
 	for _, t := range list[1:] {
-		near := t.score().Mean >= least && len(members) < mostEqual || t == reference
+		near := t.score().Mean >= least && len(members) < maxEqual || t == reference
 		if more := append(slices.Clone(members), t); near && fits(more, s.maxSize) {
 			members = more
 		}
@@ -123,7 +123,7 @@ func (s *selection) reference() *task {
 // is better by chance.
 func (s *selection) addMembers(list []*task) ([]*task, result.Estimate, error) {
 	members, score := list[:1:1], list[0].score()
-	for len(members) < mostMembers {
+	for len(members) < maxMembers {
 		next, best := -1, score
 		for i, t := range list {
 			if slices.Contains(members, t) {

@@ -67,9 +67,9 @@ func momentsOf(t *table.Table) (moments []moment, numbers bool, err error) {
 	return moments, numbers, nil
 }
 
-// leastEpoch is the least number of a time column that is read as seconds since 1970 where a unit matters: a
+// minEpoch is the least number of a time column that is read as seconds since 1970 where a unit matters: a
 // day in 1973. Smaller numbers count something else.
-const leastEpoch = 1e8
+const minEpoch = 1e8
 
 // secondsOf returns the times of the rows in seconds since 1970.
 func secondsOf(t *table.Table) ([]float64, error) {
@@ -82,7 +82,7 @@ func secondsOf(t *table.Table) ([]float64, error) {
 		if seconds[row] = m.seconds + float64(m.nanos)/1e9; !numbers {
 			continue
 		}
-		if m.seconds < leastEpoch {
+		if m.seconds < minEpoch {
 			e := diag.Of(timeError(t, row, false))
 			e.Expected = "a date, or seconds since 1970, for the label delay"
 			return nil, e

@@ -112,8 +112,8 @@ func (u *Units) Amounts(t *table.Table, column string) ([]float64, error) {
 	return sums, nil
 }
 
-// leastValueWeight is the least weight of a positive. Its amount may be 0, which no weight is. Chosen by hand.
-const leastValueWeight = 1e-3
+// minValueWeight is the least weight of a positive. Its amount may be 0, which no weight is. Chosen by hand.
+const minValueWeight = 1e-3
 
 // weightedByValue returns the table with weights by which fits look for the money: a positive weighs its amount,
 // divided by the mean of the positives, and a negative 1. On german, with amounts of credits, such fits found
@@ -135,7 +135,7 @@ func weightedByValue(t *table.Table, column string) (*table.Table, error) {
 	for row := range weighted.Weight {
 		weight := 1.0
 		if t.Label[row] == table.Positive {
-			weight = max(leastValueWeight, amounts[row]/mean)
+			weight = max(minValueWeight, amounts[row]/mean)
 		}
 		if t.Weight != nil {
 			weight *= t.Weight[row]

@@ -250,7 +250,7 @@ func TestWeightsByValue(t *testing.T) {
 		t.Fatal(err, data.Weight)
 	}
 	mean := 110.0 / 3
-	if want := []float64{1, 1, 10 / mean, 1, leastValueWeight, 100 / mean}; !slices.Equal(w.Weight, want) {
+	if want := []float64{1, 1, 10 / mean, 1, minValueWeight, 100 / mean}; !slices.Equal(w.Weight, want) {
 		t.Errorf("%v, want %v", w.Weight, want)
 	}
 	data.Weight = []float64{2, 1, 3, 1, 1, 1}

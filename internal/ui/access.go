@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// mostSessions is the number of tabs that may be open. The oldest one ends if another is opened.
-const mostSessions = 16
+// maxSessions is the number of tabs that may be open. The oldest one ends if another is opened.
+const maxSessions = 16
 
 // access hands out secrets for one-time tokens. It keeps hashes only.
 type access struct {
@@ -46,7 +46,7 @@ func (a *access) exchange(token string) string {
 	}
 	a.token = sha256.Sum256([]byte(newSecret()))
 	session := newSecret()
-	if len(a.sessions) == mostSessions {
+	if len(a.sessions) == maxSessions {
 		a.sessions = a.sessions[1:]
 	}
 	a.sessions = append(a.sessions, sha256.Sum256([]byte(session)))

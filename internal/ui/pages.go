@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"toptau"
 	"toptau/calibrate"
 	"toptau/diag"
 	"toptau/internal/feature"
@@ -202,20 +201,20 @@ type rowView struct {
 	Reasons string `json:"reasons"`
 }
 
-// mostListed is the number of rows of one answer. Chosen by hand: two screens.
-const mostListed = 50
+// maxListed is the number of rows of one answer. Chosen by hand: two screens.
+const maxListed = 50
 
 // rows answers with a part of the list.
 func (s *Server) rows(r *http.Request) (any, error) {
 	var q struct {
-		Class     toptau.RowClass `json:"class"`
+		Class     result.RowClass `json:"class"`
 		From      int             `json:"from"`
 		Threshold float64         `json:"threshold"`
 	}
 	if err := read(r, &q); err != nil {
 		return nil, err
 	}
-	list, more, err := s.options.Explorer.Ranked(q.Class, q.From, mostListed)
+	list, more, err := s.options.Explorer.Ranked(q.Class, q.From, maxListed)
 	if err != nil {
 		return nil, err
 	}
@@ -416,7 +415,7 @@ func (s *Server) columns(r *http.Request) (any, error) {
 		Note    string   `json:"note"`
 	}{Figures: []figure{}, Pairs: []figure{},
 		Note: "The columns that matter most on these rows come first. Curves are against the mean of the rows, of which at most " +
-			text.Count(toptau.ExploredRows) + " were measured."}
+			text.Count(report.MaxShapeRows) + " were measured."}
 	for i, f := range report.ShapeFigures(shapes) {
 		out.Figures = append(out.Figures, drawn(f, fmt.Sprintf("c%d", i)))
 	}

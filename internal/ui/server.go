@@ -82,8 +82,8 @@ const scriptType = "text/javascript; charset=utf-8"
 // Limits of requests. A question has a few hundred bytes, and one with all values of a row that has 25,000 columns
 // about a megabyte. The times are those of a person's browser on the same machine.
 const (
-	mostBody   = 2 << 20
-	mostHeader = 16 << 10
+	maxBody    = 2 << 20
+	maxHeader  = 16 << 10
 	headerTime = 5 * time.Second
 	bodyTime   = 20 * time.Second
 	idleTime   = 2 * time.Minute
@@ -130,7 +130,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.S
 // Serve answers requests until the context ends.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	server := &http.Server{Handler: s, ReadHeaderTimeout: headerTime, ReadTimeout: bodyTime,
-		IdleTimeout: idleTime, MaxHeaderBytes: mostHeader,
+		IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
 		BaseContext: func(net.Listener) context.Context { return ctx }}
 	stopped := make(chan struct{})
 	go func() {
@@ -183,7 +183,7 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request) {
 
 // read decodes the body of a request.
 func read(r *http.Request, to any) error {
-	d := json.NewDecoder(http.MaxBytesReader(nil, r.Body, mostBody))
+	d := json.NewDecoder(http.MaxBytesReader(nil, r.Body, maxBody))
 	d.DisallowUnknownFields()
 	if err := d.Decode(to); err != nil {
 		return &diag.Error{Kind: diag.Usage, Found: "a question that cannot be read", Expected: "JSON", Err: err}

@@ -217,7 +217,7 @@ func TestAccess(t *testing.T) {
 		{"a folder", "GET", "/web/", "", nil, 404},
 		{"no JSON", "POST", "/api/budget", "x", nil, 422},
 		{"an unknown field", "POST", "/api/rows", `{"file":"/etc/passwd"}`, nil, 422},
-		{"a body without end", "POST", "/api/budget", `{"mode":"` + strings.Repeat("x", mostBody) + `"}`, nil, 422},
+		{"a body without end", "POST", "/api/budget", `{"mode":"` + strings.Repeat("x", maxBody) + `"}`, nil, 422},
 	} {
 		status, answer, header := p.do(c.method, c.path, c.body, c.set)
 		if status != c.status {
@@ -242,10 +242,10 @@ func TestAccess(t *testing.T) {
 func TestNumberOfTabs(t *testing.T) {
 	var a access
 	var sessions []string
-	for range mostSessions + 1 {
+	for range maxSessions + 1 {
 		sessions = append(sessions, a.exchange(a.newToken()))
 	}
-	if a.knows(sessions[0]) || !a.knows(sessions[1]) || !a.knows(sessions[mostSessions]) || a.knows("") {
+	if a.knows(sessions[0]) || !a.knows(sessions[1]) || !a.knows(sessions[maxSessions]) || a.knows("") {
 		t.Error("the wrong tabs are known")
 	}
 }
@@ -351,7 +351,7 @@ func TestPanels(t *testing.T) {
 		Next int
 	}
 	p.ask("rows", `{"class":"all","from":1,"threshold":0}`, &list)
-	if len(list.Rows) != mostListed || list.Next != mostListed+1 || list.Rows[0].Reasons == "" ||
+	if len(list.Rows) != maxListed || list.Next != maxListed+1 || list.Rows[0].Reasons == "" ||
 		!strings.HasPrefix(list.Rows[0].Name, "r") {
 		t.Errorf("%+v", list)
 	}

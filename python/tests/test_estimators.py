@@ -77,7 +77,7 @@ def without_file(model):
 
 
 def test_every_option_of_train_is_a_keyword():
-    options = set(re.findall(r"^ +(?:-[a-z], )?(?:    )?--([a-z-]+)", toptau_command("train", "--help"), re.M))
+    options = set(re.findall(r"^(?:  |  -[a-z], |      )--([a-z-]+)", toptau_command("train", "--help-all"), re.M))
     keywords = {name.replace("_", "-") for name in inspect.signature(TopTauClassifier).parameters}
     excluded = {name.replace("_", "-") for name in estimators.NOT_KEYWORDS}
     assert len(options) > 50
@@ -250,7 +250,7 @@ def test_in_the_tools_of_scikit_learn():
         import joblib
 
         with joblib.parallel_backend(backend):
-            search = GridSearchCV(model, {"scale": ["standard", "none"]}, n_jobs=2, cv=2, scoring="average_precision").fit(X, y)
+            search = GridSearchCV(model, {"class_weight": [1, "balanced"]}, n_jobs=2, cv=2, scoring="average_precision").fit(X, y)
         assert search.best_estimator_.predict(X).shape == (len(y),)
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(X, columns=list("abcd"))
@@ -288,12 +288,18 @@ def test_the_end_of_the_program(tmp_path, monkeypatch):
     with pytest.raises(Error, match="cannot be run"):
         TopTauClassifier(**QUICK).fit(X, y)
     program(f"echo $$ >{tmp_path}/pid; exec sleep 60")
-    timer = threading.Timer(1, lambda: os.kill(os.getpid(), signal.SIGINT))
-    timer.start()
-    started = time.monotonic()
+    pressed = []
+
+    def press():  # Ctrl-C once the program runs
+        while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text().strip():
+            time.sleep(0.05)
+        pressed.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=press, daemon=True).start()
     with pytest.raises(KeyboardInterrupt):
         TopTauClassifier(**QUICK).fit(X, y)
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - pressed[0] < 10
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "pid").read_text()), 0)
 

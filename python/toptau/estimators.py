@@ -24,10 +24,9 @@ from .reader import Error, Explanation, Model, _text
 
 _NO_FILE = "the rows are in memory"
 NOT_KEYWORDS = {
-    "help": "it is that of Python", "version": "it is that of the package", "json": "the result is result_", "output": "save writes the model",
+    "help": "it is that of Python", "help_all": "it is that of Python", "version": "it is that of the package", "json": "the result is result_", "output": "save writes the model",
     "report": "the method report returns the page", "label": "it is y", "labels_file": "it is y", "positive": "it is classes_[1]",
     "format": _NO_FILE, "delimiter": _NO_FILE, "header": _NO_FILE, "width": _NO_FILE, "file_column": _NO_FILE, "replace_partial": _NO_FILE,
-    "no_time": "time is not set then",
 }
 """The options of train that are no keywords of TopTauClassifier, with the reason."""
 
@@ -95,10 +94,10 @@ class TopTauClassifier(_Thresholded):
     """
 
     def __init__(self, *, max_fpr=None, top=None, top_count=None, alerts=None, of=None, absolute_top=False, delta=None, out_of_fold=False,
-                 calibration=None, calibration_fraction=None, validation=None, test=None, test_fraction=None, method=None, surrogate=None, class_weight=None, folds=None,
-                 encoding=None, scale=None, impute=None, monotone=None, max_size=None, prevalence=None, learning_curve=False, max_time=None,
+                 calibration=None, validation=None, test=None, test_fraction=None, method=None, class_weight=None, folds=None,
+                 encoding=None, impute=None, monotone=None, max_size=None, prevalence=None, learning_curve=False, max_time=None,
                  entity=None, value=None, weight=None, group=None, segment=None, time=None, timezone=None, label_delay=None, drop=None, id=None, missing=None,
-                 categorical=None, date=None, address=None, numeric=None, decimal=None, memory=None, sample_rows=None, no_fingerprints=False, no_profile=False, sign=None, report_date=None,
+                 categorical=None, date=None, address=None, numeric=None, decimal=None, memory=None, sample_rows=None, no_fingerprints=False, no_profile=False, sign=None,
                  seed=None, threads=None, quiet=False):
         vars(self).update((name, value) for name, value in locals().items() if name not in ("self", "__class__"))
 

@@ -144,7 +144,7 @@ func (t *trial) positivesInHull() error {
 	if err != nil {
 		return err
 	}
-	return t.zeroIsLeast(o)
+	return t.zeroIsMin(o)
 }
 
 // manyPositives tests the corollary on TopMean.
@@ -156,11 +156,11 @@ func (t *trial) manyPositives() error {
 	if t.X.Positives.Rows() < o.Problem().Tau.Ceil(t.X.Rows()) {
 		return nil
 	}
-	return t.zeroIsLeast(o)
+	return t.zeroIsMin(o)
 }
 
-// zeroIsLeast compares F at 0 with F at four points and, for hinge losses, with the certified minimum.
-func (t *trial) zeroIsLeast(o *objective.Objective) error {
+// zeroIsMin compares F at 0 with F at four points and, for hinge losses, with the certified minimum.
+func (t *trial) zeroIsMin(o *objective.Objective) error {
 	zero := o.At(make([]float64, o.Dim()), nil).F
 	for range 4 {
 		w := t.drawWeights(t.draws)

@@ -39,11 +39,11 @@ const cancelTime = 5 * time.Second
 // pause is the time between two questions whether a statement is done. The server waits some time before it answers that it is not.
 const pause = 5 * time.Millisecond
 
-// mostMessage is the length of the longest message that is read, 1 GiB. The library's own limit is 16 MB.
-const mostMessage = 1 << 30
+// maxMessage is the length of the longest message that is read, 1 GiB. The library's own limit is 16 MB.
+const maxMessage = 1 << 30
 
 // messages are the settings of the protocol.
-var messages = &thrift.TConfiguration{MaxMessageSize: mostMessage, MaxFrameSize: mostMessage}
+var messages = &thrift.TConfiguration{MaxMessageSize: maxMessage, MaxFrameSize: maxMessage}
 
 // openSession begins a session with settings.
 func openSession(ctx context.Context, s *session, transport thrift.TTransport, user, password string, settings map[string]string) error {
@@ -320,8 +320,8 @@ const (
 	saslComplete = 5
 )
 
-// mostRefusal is the number of bytes of a refusal that are read.
-const mostRefusal = 1 << 16
+// maxRefusal is the number of bytes of a refusal that are read.
+const maxRefusal = 1 << 16
 
 // saslPlain names the user and the password, by the mechanism PLAIN (RFC 4616). Later messages are frames.
 func saslPlain(c net.Conn, user, password string) error {
@@ -338,7 +338,7 @@ func saslPlain(c net.Conn, user, password string) error {
 	if head[0] == saslComplete && binary.BigEndian.Uint32(head[1:]) == 0 {
 		return nil
 	}
-	refusal := make([]byte, min(mostRefusal, binary.BigEndian.Uint32(head[1:])))
+	refusal := make([]byte, min(maxRefusal, binary.BigEndian.Uint32(head[1:])))
 	if _, err := io.ReadFull(c, refusal); err != nil {
 		return err
 	}

@@ -47,8 +47,8 @@ func ofBins(bins []certified.Bin) *counts {
 	return c
 }
 
-// leastBins is the number of bins from which they say more about where rows are than a sample does.
-const leastBins = 64
+// minBins is the number of bins from which they say more about where rows are than a sample does.
+const minBins = 64
 
 // recentPoints is the number of points whose counts are kept.
 const recentPoints = 4
@@ -61,7 +61,7 @@ func (c *class) remember(at *certified.Point, bins []certified.Bin) {
 			filled++
 		}
 	}
-	if filled < leastBins {
+	if filled < minBins {
 		return
 	}
 	if _, known := c.counts[at]; !known {
@@ -143,10 +143,10 @@ func (s *Source) guess(p *plan, r *certified.Request, w *certified.Want, e *expe
 	return look{interval: s.nearOrHigh(p, r, w, e)}
 }
 
-// leastSpread and spreadPerColumn are the number of rows, the larger of them, that stand for all rows of an interval in the second
+// minSpread and spreadPerColumn are the number of rows, the larger of them, that stand for all rows of an interval in the second
 // derivative. If the sample has as many there, none are fetched. Chosen by hand.
 const (
-	leastSpread     = 2000
+	minSpread       = 2000
 	spreadPerColumn = 20
 )
 
@@ -172,7 +172,7 @@ func (s *Source) spread(p *plan, w *certified.Want, e *expectation) look {
 			}
 		}
 	}
-	enough := min(w.Limit, max(leastSpread, spreadPerColumn*s.shape.Cols))
+	enough := min(w.Limit, max(minSpread, spreadPerColumn*s.shape.Cols))
 	there := e.counts.between(w.Low, w.High)
 	if len(rows) >= enough || most == 1 {
 		return look{interval: interval{1, 0}, fromRows: rows}
@@ -556,7 +556,7 @@ func (s *Source) fetchNew(ctx context.Context, c *class, picks [][]chosen) error
 	err := s.rows.everywhere(ctx, func(ctx context.Context, shard int) error {
 		keys := missing[shard]
 		for len(keys) > 0 {
-			n := min(len(keys), s.rows.dialect.MostKeys)
+			n := min(len(keys), s.rows.dialect.MaxKeys)
 			literals := make([]string, n)
 			for i, key := range keys[:n] {
 				literals[i] = s.rows.literal(key)

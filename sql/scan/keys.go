@@ -114,7 +114,7 @@ func (s *Source) fetchKeys(ctx context.Context, c *class, wanted map[string]bool
 	keys := slices.SortedFunc(maps.Keys(wanted), s.rows.layout.compareKeys)
 	parts := make([]*batch, len(c.numbers))
 	err := s.rows.everywhere(ctx, func(ctx context.Context, shard int) error {
-		for some := range slices.Chunk(keys, s.rows.dialect.MostKeys) {
+		for some := range slices.Chunk(keys, s.rows.dialect.MaxKeys) {
 			literals := make([]string, len(some))
 			for i, key := range some {
 				literals[i] = s.rows.literal(key)

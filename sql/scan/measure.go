@@ -22,8 +22,8 @@ import (
 // measuredColumns is the number of columns that a statement measures. PostgreSQL returns at most 1,664 numbers.
 const measuredColumns = 200
 
-// mostCategories is the number of categories of a column that are read.
-const mostCategories = 1_000_000
+// maxCategories is the number of categories of a column that are read.
+const maxCategories = 1_000_000
 
 // Measure returns what all rows of a part say about their columns: a statement for 200 numeric columns, and one for each categorical
 // column. Databases add numbers in any order, so sums are made exact (see exactTerms): means and deviations are the same in every
@@ -263,7 +263,7 @@ func (r *Rows) measureCategories(ctx context.Context, p large.Part, c *tableColu
 		of := map[string]float64{}
 		blank, blankRows := 0.0, 0
 		statement := "SELECT " + strings.Join(q.columns, ", ") + " FROM (SELECT " + inner + " FROM " + r.from(r.is.all, r.part(p), r.upTo(shard)) +
-			") toptau_a GROUP BY toptau_v LIMIT " + fmt.Sprint(mostCategories+1)
+			") toptau_a GROUP BY toptau_v LIMIT " + fmt.Sprint(maxCategories+1)
 		err := r.query(ctx, shard, statement, q.dest, func() { clear(of); blank, blankRows = 0, 0 }, func() error {
 			if r.layout.weight == nil {
 				mass.Float64 = float64(rows)
@@ -284,8 +284,8 @@ func (r *Rows) measureCategories(ctx context.Context, p large.Part, c *tableColu
 		missing, to.Missing = missing+blank, to.Missing+blankRows
 	}
 	r.count(func(t *Traffic) { t.Scans++ })
-	if len(names) > mostCategories {
-		return &diag.Error{Kind: diag.Data, File: r.title(), Column: c.name, Found: "more than " + text.Count(mostCategories) + " different values",
+	if len(names) > maxCategories {
+		return &diag.Error{Kind: diag.Data, File: r.title(), Column: c.name, Found: "more than " + text.Count(maxCategories) + " different values",
 			Expected: "a column of categories", Fixes: []diag.Fix{{Param: "drop", Value: c.name}}}
 	}
 	to.MissingMass, to.Categories = missing, slices.Sorted(maps.Keys(names))

@@ -330,8 +330,8 @@ func (s *Source) plan(plans []*plan, c *class, q *certified.Query, r *certified.
 	return append(plans, p)
 }
 
-// mostTries is the number of statements that look for wanted rows where the first guess found too few.
-const mostTries = 4
+// maxTries is the number of statements that look for wanted rows where the first guess found too few.
+const maxTries = 4
 
 // run answers a plan.
 func (s *Source) run(ctx context.Context, p *plan) error {
@@ -348,7 +348,7 @@ func (s *Source) run(ctx context.Context, p *plan) error {
 		if err != nil {
 			return err
 		}
-		if try < mostTries && s.tooFew(p, found) {
+		if try < maxTries && s.tooFew(p, found) {
 			continue
 		}
 		return s.finish(ctx, p, found)

@@ -22,10 +22,10 @@ const (
 	// falls with the square of the fraction. Chosen by hand; it decides only the speed.
 	sparseBelow = .35
 
-	// The fraction is estimated from a sample: at most about sampleValues values, from leastSample to
-	// mostSample rows.
-	sampleValues            = 200_000
-	leastSample, mostSample = 100, 800
+	// The fraction is estimated from a sample: at most about sampleValues values, from minSample to
+	// maxSample rows.
+	sampleValues         = 200_000
+	minSample, maxSample = 100, 800
 )
 
 // NewShift returns a shift by the origin of d columns, for dense rows.
@@ -42,7 +42,7 @@ func ChooseShift(centre []float64, n int, features func(i int, dst []float64)) *
 	if n == 0 {
 		return f
 	}
-	most := max(leastSample, min(mostSample, sampleValues/max(d, 1)))
+	most := max(minSample, min(maxSample, sampleValues/max(d, 1)))
 	stride := (n + most - 1) / most
 	columns := make([][]float64, d)
 	row := make([]float64, d)

@@ -67,16 +67,16 @@ const (
 	// instances of the prototype .95 took 208 steps in all and .995 took 220.
 	fractionToBoundary = .95
 
-	// leastSigma keeps the centring parameter positive, so that a perfect predictor does not aim at the
+	// minSigma keeps the centring parameter positive, so that a perfect predictor does not aim at the
 	// boundary itself.
-	leastSigma = 1e-8
+	minSigma = 1e-8
 
 	// roundingLimit ends a run when its complementarity gap is this part of the tolerance and the bounds still
 	// have not met: rounding allows no more.
 	roundingLimit = 1e-4
 
-	// leastStep is the step length below which the method has stalled. Chosen by hand.
-	leastStep = 1e-10
+	// minStep is the step length below which the method has stalled. Chosen by hand.
+	minStep = 1e-10
 
 	// ridgePart is the ridge on the diagonal of w, as a part of the mean diagonal element. It makes the
 	// factorisation of collinear columns possible; refinement against the matrix without it removes its
@@ -99,12 +99,12 @@ const (
 	bandLow          = .1   // products outside [bandLow, bandHigh] times their target are moved to it
 	bandHigh         = 10.0 // a product is lowered by at most bandHigh times its target
 	correctorWeights = 9    // weights of a corrector that are tried, up to 1
-	leastGain        = 1.02 // factor by which the product of the step lengths must grow
+	minGain          = 1.02 // factor by which the product of the step lengths must grow
 	worthAnother     = .006 // growth of the sum of the step lengths below which no further corrector is tried
 )
 
-// mostCentral is the largest central weight, in units of the median weight of the rows.
-const mostCentral = 100
+// maxCentral is the largest central weight, in units of the median weight of the rows.
+const maxCentral = 100
 
 // capped returns the weights, none above most.
 func capped(weights []float64, most float64) []float64 {
@@ -127,7 +127,7 @@ func median(a, b []float64) float64 {
 func newInterior(p Problem, system *rowSystem) *interior {
 	n, m, d := p.Positives.N, p.Population.N, p.Positives.D
 	v := &interior{iterate: newIterate(p), inRows: system}
-	most := mostCentral * median(p.Positives.Weight, p.Population.Weight)
+	most := maxCentral * median(p.Positives.Weight, p.Population.Weight)
 	v.cp, v.cs = capped(p.Positives.Weight, most), capped(p.Population.Weight, most)
 	v.count = linalg.Sum(v.cp) + float64(2*linalg.Sum(v.cs)) + 1
 	if !p.Squared {
@@ -298,7 +298,7 @@ func (v *interior) advance(mu float64) bool {
 	v.solveDirection(c, true, affine)
 	primal, dual := v.lengths(affine)
 	ratio := v.productsAt(affine, primal, dual) / v.count / mu
-	sigma := math.Min(1, math.Max(leastSigma, ratio*ratio*ratio))
+	sigma := math.Min(1, math.Max(minSigma, ratio*ratio*ratio))
 	target := float64(sigma * mu)
 	// Corrector: aims at target, less the second-order term of the affine direction.
 	for i, m := range v.cp {
@@ -314,7 +314,7 @@ func (v *interior) advance(mu float64) bool {
 	step.plus(affine, 1, corrector)
 	primal, dual = v.lengths(step)
 	step, primal, dual = v.addCorrectors(step, primal, dual, target, c, [2]*direction{affine, spare}, corrector)
-	if !(primal > leastStep || dual > leastStep) {
+	if !(primal > minStep || dual > minStep) {
 		return false
 	}
 	v.move(step, math.Min(1, fractionToBoundary*primal), math.Min(1, fractionToBoundary*dual))
@@ -361,7 +361,7 @@ func (v *interior) addCorrectors(step *direction, primal, dual, target float64, 
 				best, spare = spare, best
 			}
 		}
-		if !(bestP*bestD >= leastGain*primal*dual && math.Min(bestP, bestD) > math.Min(primal, dual)) {
+		if !(bestP*bestD >= minGain*primal*dual && math.Min(bestP, bestD) > math.Min(primal, dual)) {
 			break
 		}
 		gain := bestP + bestD - primal - dual

@@ -151,12 +151,12 @@ const newtonRidge = 1e-14
 // The line search finds a zero of the slope by regula falsi, with a bisection whenever the secant lands
 // within closeToEnd of an end of the bracket. It changes only the number of steps. Chosen by hand.
 const (
-	quadratic   = 1e-3  // part of the slope that a full step leaves in the phase of quadratic convergence
-	doublings   = 60    // of the step until the slope is positive
-	trials      = 40    // at most
-	closeToEnd  = .02   // of the bracket
-	flat        = 1e-10 // part of the slope at the bracket's lower end that counts as zero
-	leastWindow = 1e-12 // relative width of a bracket that rounding cannot shrink
+	quadratic  = 1e-3  // part of the slope that a full step leaves in the phase of quadratic convergence
+	doublings  = 60    // of the step until the slope is positive
+	trials     = 40    // at most
+	closeToEnd = .02   // of the bracket
+	flat       = 1e-10 // part of the slope at the bracket's lower end that counts as zero
+	minWindow  = 1e-12 // relative width of a bracket that rounding cannot shrink
 )
 
 // lineSearch returns the length of the step that minimises F along it. It needs only scores: those of the
@@ -209,7 +209,7 @@ func (v *newton) lineSearch(step []float64) float64 {
 			middle = lo + float64((hi-lo)/2)
 		}
 		s := slope(middle)
-		if math.Abs(s) <= flat*math.Abs(first) || hi-lo <= leastWindow*hi {
+		if math.Abs(s) <= flat*math.Abs(first) || hi-lo <= minWindow*hi {
 			return middle
 		}
 		if s < 0 {

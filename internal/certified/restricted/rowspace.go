@@ -20,7 +20,7 @@ type rowSpace struct {
 }
 
 const (
-	leastWide = 256 // columns from which the row space is considered; below it a system of columns is cheap
+	minWide = 256 // columns from which the row space is considered; below it a system of columns is cheap
 	// rowsPerColumn is the largest ratio of rows to columns at which the row space pays: forming G and
 	// changing coordinates must be worth it. Both were chosen by hand.
 	rowsPerColumn = .75
@@ -29,7 +29,7 @@ const (
 // worthwhile reports whether the rows' space is clearly smaller than the columns'.
 func worthwhile(p Problem) bool {
 	d := p.Positives.D
-	return d > leastWide && float64(p.Positives.N+p.Population.N) < rowsPerColumn*float64(d)
+	return d > minWide && float64(p.Positives.N+p.Population.N) < rowsPerColumn*float64(d)
 }
 
 // newRowSpace computes the coordinates of rows of the two classes.

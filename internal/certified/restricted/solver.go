@@ -33,13 +33,13 @@ const (
 	// the prototype.
 	warmRatio = .3
 
-	// A warm start is centred at warmFactor times the gap of the whole problem, between leastGap and mostGap
+	// A warm start is centred at warmFactor times the gap of the whole problem, between minGap and maxGap
 	// in units of Upper. In the prototype factors of 1 and 5 were unreliable and 30 to 1,000 all worked;
 	// 1,000 was the only one without a fallback to a cold start on kddcup99 at small beta, and cost 10 % more
 	// steps than 100.
 	warmFactor = 1000
-	leastGap   = 1e-6
-	mostGap    = 5
+	minGap     = 1e-6
+	maxGap     = 5
 )
 
 // Solve solves a problem until the difference of value and bound is at most tolerance, or stop reports true.
@@ -97,7 +97,7 @@ func solveIn(p Problem, from Start, tolerance float64, space *rowSpace,
 	v := newInterior(p, system)
 	warm := from.Lower >= warmRatio*from.Upper && from.Theta > 0
 	if warm {
-		gap := math.Min(mostGap*from.Upper, warmFactor*math.Max(from.Upper-from.Lower, leastGap*from.Upper))
+		gap := math.Min(maxGap*from.Upper, warmFactor*math.Max(from.Upper-from.Lower, minGap*from.Upper))
 		v.warmStart(from.W, from.Theta, gap)
 		v.run(tolerance, warmSteps, stop)
 		attempts = append(attempts, v.best)

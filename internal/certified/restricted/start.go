@@ -15,14 +15,14 @@ const (
 	// largestFraction is the largest fraction of positives that counts as violated: sum p is at most half of
 	// its cap.
 	largestFraction = .5
-	// leastViolated is the smallest number of violated positives, as a number of rows of weight 1.
-	leastViolated = .3
+	// minViolated is the smallest number of violated positives, as a number of rows of weight 1.
+	minViolated = .3
 	// startFactor is the first gap, the sum of the products over M+, in units of the upper bound. Factors of
 	// 3 to 10 took the same number of steps in the prototype; 1 lost robustness.
 	startFactor = 5
-	// mostBand is the largest part of the population's mass that the band may hold, so that theta stays above
+	// maxBand is the largest part of the population's mass that the band may hold, so that theta stays above
 	// the mean q.
-	mostBand = .9
+	maxBand = .9
 )
 
 // coldStart sets w = 0 and every pair to a product of exactly mu times its central weight. The scores zp, zs of some point, and its
@@ -37,7 +37,7 @@ func (v *interior) coldStart(zp, zs []float64, upper float64) {
 			violated += m
 		}
 	}
-	fraction := math.Min(largestFraction, math.Max(violated/v.Mass, math.Min(largestFraction, leastViolated/v.Mass)))
+	fraction := math.Min(largestFraction, math.Max(violated/v.Mass, math.Min(largestFraction, minViolated/v.Mass)))
 	// Every product is mu times its weight.
 	mu := startFactor * upper * v.Mass / v.count
 	total := fraction * v.Mass // sum p
@@ -49,7 +49,7 @@ func (v *interior) coldStart(zp, zs []float64, upper float64) {
 				above += m
 			}
 		}
-		v.theta = total / math.Min(math.Max(v.Kappa, above), mostBand*rowMass)
+		v.theta = total / math.Min(math.Max(v.Kappa, above), maxBand*rowMass)
 	} else {
 		v.theta = total / v.Kappa
 	}

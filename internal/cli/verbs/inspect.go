@@ -3,8 +3,8 @@ package verbs
 import (
 	"fmt"
 
-	"toptau"
 	"toptau/internal/cli"
+	"toptau/internal/inspect"
 	"toptau/internal/text"
 	"toptau/result"
 )
@@ -38,7 +38,7 @@ func (c *Inspect) Run(s *cli.Session) error {
 			return err
 		}
 	}
-	r, err := toptau.Inspect(m)
+	r, err := inspect.Model(m)
 	switch {
 	case err != nil:
 		return err
@@ -53,8 +53,8 @@ func (c *Inspect) Run(s *cli.Session) error {
 	return nil
 }
 
-// mostListed is the number of columns that are listed without --json.
-const mostListed = 20
+// maxListed is the number of columns that are listed without --json.
+const maxListed = 20
 
 func printInspection(s *cli.Session, r *result.Inspection) {
 	signed := "not signed"
@@ -67,7 +67,7 @@ func printInspection(s *cli.Session, r *result.Inspection) {
 		s.Printf("  %-12s %11s bytes  %s\n", p.Name, text.Count(p.Bytes), p.Content)
 	}
 	s.Printf("columns:\n")
-	for _, c := range r.Columns[:min(len(r.Columns), mostListed)] {
+	for _, c := range r.Columns[:min(len(r.Columns), maxListed)] {
 		kind := c.Kind
 		switch {
 		case c.Hashed:
@@ -79,7 +79,7 @@ func printInspection(s *cli.Session, r *result.Inspection) {
 		}
 		s.Printf("  %s: %s\n", c.Column, kind)
 	}
-	if more := len(r.Columns) - mostListed; more > 0 {
+	if more := len(r.Columns) - maxListed; more > 0 {
 		s.Printf("  and %s more\n", text.Count(more))
 	}
 	if len(r.Personal) == 0 {

@@ -34,7 +34,7 @@ func Write(w io.Writer, p *portable.Program, o Options) error {
 		if texts := p.Texts(); len(texts) > 0 || len(p.Segments()) > 0 {
 			return refuse("columns of text", "leave out tensor: each column is an input of its own")
 		}
-		if p.Width > portable.MostColumns {
+		if p.Width > portable.MaxColumns {
 			return refuse("an index above 10,000", "score such rows with toptau")
 		}
 	}

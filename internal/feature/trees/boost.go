@@ -65,7 +65,7 @@ var boosting = struct {
 }{ridge: 0.1, rows: MinBoostedRows, columns: 0.5}
 
 const (
-	leastGain   = 1e-9         // of a split, so that rounding is no gain
+	minGain     = 1e-9         // of a split, so that rounding is no gain
 	boostStream = 0x626f6f7374 // of the draws of rows and columns; "boost" in ASCII
 )
 

@@ -272,7 +272,7 @@ func (t *boostGrower) searchColumn(n *boostNode, j int) (best boostSplit) {
 		if t.signs != nil && float64(t.signs[j])*(b-a) < 0 {
 			return
 		}
-		if s.gain = t.gainOf(s.left, a) + t.gainOf(right, b) - none; s.gain > max(best.gain, leastGain) {
+		if s.gain = t.gainOf(s.left, a) + t.gainOf(right, b) - none; s.gain > max(best.gain, minGain) {
 			best = s
 		}
 	}

@@ -47,31 +47,31 @@ type program struct {
 	choices []kernel.Choice
 	result  int32 // offset in the space
 	step    int32 // 0 for a tree of one leaf
-	terms   *[mostLeaves]float64
+	terms   *[maxLeaves]float64
 }
 
-// mostLeaves is the number of leaves of a tree whose numbers fit into a byte.
-const mostLeaves = math.MaxUint8 + 1
+// maxLeaves is the number of leaves of a tree whose numbers fit into a byte.
+const maxLeaves = math.MaxUint8 + 1
 
 // treesAtOnce is the number of trees whose terms are added in one pass over the rows.
 const treesAtOnce = 4
 
 // Places in Space.space.
 const (
-	firstResult = mostLeaves * kernel.ChoiceRows // after a constant for each leaf
+	firstResult = maxLeaves * kernel.ChoiceRows // after a constant for each leaf
 	firstSlot   = firstResult + treesAtOnce*BatchRows
 )
 
 // NewRows prepares trees that test inputs of a map, given by their numbers. values has, for each categorical input, the
 // numbers of its categories and of an unknown one; nil: the input is a number. w has the weights of the leaves of all
-// trees; nil: only leaves are wanted. It returns nil if a tree has more than mostLeaves leaves or more than
+// trees; nil: only leaves are wanted. It returns nil if a tree has more than maxLeaves leaves or more than
 // kernel.MaxCode thresholds of an input, or an input too many thresholds for ranks.
 func NewRows(trees []Tree, inputs []int, values [][]float64, w []float64) *Rows {
 	p := &Rows{inputs: make([]rowsInput, len(inputs))}
 	thresholds := make([][]uint64, len(inputs))
 	for i := range trees {
 		tree := &trees[i]
-		if tree.leaves > mostLeaves {
+		if tree.leaves > maxLeaves {
 			return nil
 		}
 		for k := range tree.nodes {
@@ -224,7 +224,7 @@ func placeOf(n *treeNode, thresholds []uint64) int {
 
 // compile compiles a tree: the nodes in the order of their numbers backwards, so that both sides come before a node.
 func (g *treeGroup) compile(tree *Tree, thresholds [][]uint64, w []float64, slots *int) program {
-	t := program{terms: new([mostLeaves]float64)}
+	t := program{terms: new([maxLeaves]float64)}
 	type operand struct {
 		at, step int32
 	}

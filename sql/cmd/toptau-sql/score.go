@@ -23,6 +23,7 @@ import (
 	"toptau/internal/text"
 	"toptau/model"
 	"toptau/result"
+	"toptau/schema"
 	"toptau/sql/engine"
 	"toptau/sql/scan"
 )
@@ -34,7 +35,7 @@ type scoreCommand struct {
 	tableFlags
 	Keep        []string       `group:"Table" placeholder:"COLS" help:"Columns to pass through, besides the key; repeatable."`
 	At          string         `placeholder:"NAME" help:"The operating point of the decision column (default: the model's first)."`
-	OnError     toptau.BadRows `name:"on-error" placeholder:"stop|skip|empty" help:"A row that has no score: stop, skip it, or write it without a score (default stop)."`
+	OnError     schema.BadRows `name:"on-error" placeholder:"stop|skip|empty" help:"A row that has no score: stop, skip it, or write it without a score (default stop)."`
 	Output      string         `file:"rows" xor:"write" short:"o" placeholder:"FILE" help:"Write the scored rows here instead of standard output, as a Parquet file if the name ends in .parquet."`
 	Print       bool           `xor:"write" help:"Print the statement that scores the rows, and do not connect."`
 	Into        string         `xor:"write" placeholder:"TABLE" help:"Let the database write the scored rows to this new table. No row leaves it, and nothing else in toptau-sql writes to a database."`
@@ -193,7 +194,7 @@ func (c *scoring) print(s *cli.Session) error {
 
 // stream writes the rows that the servers score, server by server.
 func (c *scoreCommand) stream(s *cli.Session, e *engine.Engine, scored *scoring, out io.Writer) error {
-	w := verbs.NewRowWriter(out, c.Output, s.JSON, verbs.ExtraColumns{Errors: c.OnError == toptau.EmptyBadRows})
+	w := verbs.NewRowWriter(out, c.Output, s.JSON, verbs.ExtraColumns{Errors: c.OnError == schema.EmptyBadRows})
 	if err := w.Begin(&toptau.Stream{ID: scored.keys, Points: scored.points}); err != nil {
 		return err
 	}
@@ -223,9 +224,9 @@ func (c *scoreCommand) stream(s *cli.Session, e *engine.Engine, scored *scoring,
 			row.Err = noScore(row.ID)
 			failed++
 			switch c.OnError {
-			case toptau.SkipBadRows:
+			case schema.SkipBadRows:
 				return nil
-			case toptau.EmptyBadRows:
+			case schema.EmptyBadRows:
 			default:
 				return row.Err
 			}
@@ -320,7 +321,7 @@ type intoTable struct {
 	dialect    *dialect.Dialect
 	path       []string
 	servers    []*engine.Writer
-	onError    toptau.BadRows
+	onError    schema.BadRows
 	statements int
 }
 
@@ -354,7 +355,7 @@ func (t *intoTable) write(ctx context.Context, scored *scoring) (r *result.Scori
 			}
 		}
 		statement := scored.statement
-		if t.onError == toptau.SkipBadRows {
+		if t.onError == schema.SkipBadRows {
 			statement = "SELECT * FROM (" + statement + "\n) AS toptau_scored WHERE " + t.dialect.Quote("score") + " IS NOT NULL"
 		}
 		if err := t.run(ctx, server, fmt.Sprintf(t.dialect.Creates.Table, t.dialect.Path(made), statement)); err != nil {
@@ -364,7 +365,7 @@ func (t *intoTable) write(ctx context.Context, scored *scoring) (r *result.Scori
 			return nil, err
 		}
 	}
-	if r.Failed > 0 && t.onError != toptau.EmptyBadRows {
+	if r.Failed > 0 && t.onError != schema.EmptyBadRows {
 		return nil, &diag.Error{Kind: diag.Data, Found: text.Plural(r.Failed, "row") + " without a score",
 			Expected: "a value in each column that the model reads, finite and in the range of the training rows' type", Hint: "no table was written",
 			Fixes: []diag.Fix{{Param: "on-error", Value: "empty"}, {Param: "on-error", Value: "skip"}}}

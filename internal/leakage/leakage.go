@@ -1,4 +1,5 @@
-package tune
+// Package leakage finds columns of training rows that reveal the label or the position of a row.
+package leakage
 
 import (
 	"cmp"
@@ -8,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"toptau/schema"
 
 	"toptau/diag"
 	"toptau/internal/feature"
@@ -16,25 +16,26 @@ import (
 	"toptau/internal/table"
 	"toptau/internal/text"
 	"toptau/metric"
+	"toptau/schema"
 )
 
 // Leak is a column that reveals the label or the position of the row. A model that uses it is useless on rows
 // whose label is not known yet.
 type Leak struct {
-	Code   string // LeakCopy, LeakSeparates, LeakNumbers, LeakNames
+	Code   string // Copy, Separates, Numbers, Names
 	Column string
 	Index  bool    // an index of a LIBSVM file, which cannot be dropped by a flag
-	Values int     // LeakCopy: the number of its values
-	AUC    float64 // LeakCopy, LeakSeparates: of the column alone, on rows that did not fit its scores
+	Values int     // Copy: the number of its values
+	AUC    float64 // Copy, Separates: of the column alone, on rows that did not fit its scores
 	Low    float64 // the lower end of its 95 % interval
 }
 
 // Codes of warnings, the most severe first.
 const (
-	LeakCopy      = "column-copies-label"     // each value occurs in one class only
-	LeakSeparates = "column-separates-alone"  // the AUC of the column alone is nearly 1
-	LeakNumbers   = "column-numbers-the-rows" // whole numbers that rise or fall with every row, or a permutation of such
-	LeakNames     = "many_categories"         // nearly as many categories as rows; feature.Fit warns about these
+	Copy      = "column-copies-label"     // each value occurs in one class only
+	Separates = "column-separates-alone"  // the AUC of the column alone is nearly 1
+	Numbers   = "column-numbers-the-rows" // whole numbers that rise or fall with every row, or a permutation of such
+	Names     = "many_categories"         // nearly as many categories as rows; feature.Fit warns about these
 )
 
 // When a column gets a warning. The AUC was chosen on the sets of TestLeaksOnPublicSets, the other numbers by
@@ -43,7 +44,7 @@ const (
 	leakAUC     = 0.998  // of the column alone; legitimate columns of KDD Cup 99 reach 0.9955
 	leakLow     = 0.9    // the lower end of its interval; 36 rows of each class without an error reach it
 	leakCopies  = 100    // most values of a copy, at most a tenth of the rows of the smaller class
-	leakRows    = 50     // fewest rows for LeakNumbers: a few ascending numbers are no evidence
+	leakRows    = 50     // fewest rows for Numbers: a few ascending numbers are no evidence
 	leakScreen  = 1_000  // rows of each class in the first screening
 	leakSample  = 20_000 // rows of each class in the measurement
 	leakPromise = 0.9    // AUC in the screening below which a column is skipped
@@ -51,13 +52,13 @@ const (
 	leakCover   = 1.1    // a permutation of whole numbers may lack a tenth of them
 )
 
-// Leaks returns the columns of a labelled table that should not be features, the most severe first. It
+// Find returns the columns of a labelled table that should not be features, the most severe first. It
 // measures every column alone: each half of the rows scores every value or quantile of the column with its
 // fraction of positives, and the scores are measured on the other half. So a column of names that do not
 // recur is no better than chance, and a column whose extreme values at both ends are positive is found, too.
 // An interval that widens with fewer rows avoids warnings on small tables.
-func Leaks(t *table.Table) []Leak {
-	s := newLeakSearch(t)
+func Find(t *table.Table) []Leak {
+	s := newSearch(t)
 	found := map[int]Leak{}
 	screen, sample := s.halve(leakScreen), s.halve(leakSample)
 	auc := s.measure(s.candidates(&screen), &screen)
@@ -69,9 +70,9 @@ func Leaks(t *table.Table) []Leak {
 		if !(v >= leakAUC && low >= leakLow) {
 			continue
 		}
-		l := Leak{Code: LeakSeparates, Column: s.name(j), Index: t.Sparse != nil, AUC: v, Low: low}
+		l := Leak{Code: Separates, Column: s.name(j), Index: t.Sparse != nil, AUC: v, Low: low}
 		if l.Values = s.copies(j); l.Values > 0 {
-			l.Code = LeakCopy
+			l.Code = Copy
 		}
 		found[j] = l
 	}
@@ -81,12 +82,12 @@ func Leaks(t *table.Table) []Leak {
 			continue
 		}
 		if n := len(c.Dictionary); feature.ManyCategories(n, t.Rows()) {
-			found[j] = Leak{Code: LeakNames, Column: s.name(j)}
+			found[j] = Leak{Code: Names, Column: s.name(j)}
 		} else if numbersRows(c, t.Rows()) {
-			found[j] = Leak{Code: LeakNumbers, Column: s.name(j)}
+			found[j] = Leak{Code: Numbers, Column: s.name(j)}
 		}
 	}
-	grave := []string{LeakCopy, LeakSeparates, LeakNumbers, LeakNames}
+	grave := []string{Copy, Separates, Numbers, Names}
 	places := slices.SortedFunc(maps.Keys(found), func(a, b int) int {
 		x, y := found[a], found[b]
 		return cmp.Or(slices.Index(grave, x.Code)-slices.Index(grave, y.Code), cmp.Compare(y.AUC, x.AUC), a-b)
@@ -98,20 +99,20 @@ func Leaks(t *table.Table) []Leak {
 	return list
 }
 
-// leakSearch measures the columns of one table.
-type leakSearch struct {
+// search measures the columns of one table.
+type search struct {
 	t    *table.Table
 	rows [2]int // rows with a label and a weight above 0, by class
 }
 
-func newLeakSearch(t *table.Table) *leakSearch {
-	s := &leakSearch{t: t}
+func newSearch(t *table.Table) *search {
+	s := &search{t: t}
 	s.eachRow(func(_ int, class table.Class) { s.rows[class]++ })
 	return s
 }
 
 // eachRow calls visit for the rows with a label and a weight above 0.
-func (s *leakSearch) eachRow(visit func(row int, class table.Class)) {
+func (s *search) eachRow(visit func(row int, class table.Class)) {
 	for row, class := range s.t.Label {
 		if class != table.Unknown && (s.t.Weight == nil || s.t.Weight[row] > 0) {
 			visit(row, class)
@@ -123,7 +124,7 @@ func (s *leakSearch) eachRow(visit func(row int, class table.Class)) {
 type halves [2][2][]int
 
 // halve takes at most the given number of evenly spaced rows of each class and deals them to the two halves.
-func (s *leakSearch) halve(most int) (h halves) {
+func (s *search) halve(most int) (h halves) {
 	var passed, taken [2]int
 	s.eachRow(func(row int, class table.Class) {
 		n := min(most, s.rows[class])
@@ -144,7 +145,7 @@ func (h *halves) smaller() int {
 
 // candidates returns the columns that can reach leakPromise. Rows without an entry are equal, so a LIBSVM
 // column that most rows of both classes lack cannot.
-func (s *leakSearch) candidates(h *halves) []int {
+func (s *search) candidates(h *halves) []int {
 	if s.t.Sparse == nil {
 		return indices(len(s.t.Columns))
 	}
@@ -173,7 +174,7 @@ func indices(n int) []int {
 	return list
 }
 
-func (s *leakSearch) name(j int) string {
+func (s *search) name(j int) string {
 	if s.t.Sparse != nil {
 		return strconv.Itoa(j + 1)
 	}
@@ -184,7 +185,7 @@ func (s *leakSearch) name(j int) string {
 const leakBatch = 16
 
 // measure returns the AUC of each column alone. Each half of the rows is scored by the other.
-func (s *leakSearch) measure(columns []int, h *halves) map[int]float64 {
+func (s *search) measure(columns []int, h *halves) map[int]float64 {
 	auc := make(map[int]float64, len(columns))
 	if h.smaller() < 4 {
 		return auc
@@ -305,7 +306,7 @@ func distinct(v []float64) []float64 {
 
 // copies returns the number of values of a column if each occurs in one class only, in all labelled rows. It
 // returns 0 if one occurs in both or there are too many.
-func (s *leakSearch) copies(j int) int {
+func (s *search) copies(j int) int {
 	if s.t.Sparse != nil {
 		return 0
 	}
@@ -377,7 +378,7 @@ func (e *entriesOf) fill(half, class int, x []float64) {
 }
 
 // entries returns the entries of some LIBSVM columns, nil for other tables.
-func (s *leakSearch) entries(columns []int, h *halves) []entriesOf {
+func (s *search) entries(columns []int, h *halves) []entriesOf {
 	t := s.t.Sparse
 	if t == nil {
 		return nil
@@ -405,11 +406,11 @@ func (s *leakSearch) entries(columns []int, h *halves) []entriesOf {
 // leakLines is the number of columns of one kind that get a warning each.
 const leakLines = 3
 
-// LeakWarnings returns the warnings about columns, for each kind the first columns one by one. LeakNames gets
+// Warnings returns the warnings about columns, for each kind the first columns one by one. Names gets
 // none.
-func LeakWarnings(leaks []Leak) []Warning {
-	var list []Warning
-	for len(leaks) > 0 && leaks[0].Code != LeakNames {
+func Warnings(leaks []Leak) []diag.Warning {
+	var list []diag.Warning
+	for len(leaks) > 0 && leaks[0].Code != Names {
 		n := 1
 		for n < len(leaks) && leaks[n].Code == leaks[0].Code {
 			n++
@@ -425,7 +426,7 @@ func LeakWarnings(leaks []Leak) []Warning {
 			if len(names) > 10 {
 				names = append(names[:10:10], "...")
 			}
-			list = append(list, Warning{Code: leaks[0].Code, Text: fmt.Sprintf("the same holds for %s: %s",
+			list = append(list, diag.Warning{Code: leaks[0].Code, Text: fmt.Sprintf("the same holds for %s: %s",
 				text.Plural(n-leakLines, "more column"), strings.Join(names, ", "))})
 		}
 		leaks = leaks[n:]
@@ -433,21 +434,21 @@ func LeakWarnings(leaks []Leak) []Warning {
 	return list
 }
 
-func (l *Leak) warning() Warning {
+func (l *Leak) warning() diag.Warning {
 	name := fmt.Sprintf("column %q", l.Column)
-	w := Warning{Code: l.Code}
+	w := diag.Warning{Code: l.Code}
 	if l.Index {
 		name = "index " + l.Column
 	} else {
 		w.Fixes = []diag.Fix{{Param: "drop", Value: shellArgument(l.Column)}}
 	}
 	switch l.Code {
-	case LeakCopy:
+	case Copy:
 		w.Text = fmt.Sprintf("%s copies the label: each of its %d values occurs in one class only", name, l.Values)
-	case LeakSeparates:
+	case Separates:
 		w.Text = fmt.Sprintf("%s separates the classes alone (AUC %.4f, at least %.3f): is it known before the label?", name, l.AUC,
 			l.Low)
-	case LeakNumbers:
+	case Numbers:
 		w.Text = name + " numbers the rows"
 		w.Fixes = append([]diag.Fix{{Param: "id", Value: shellArgument(l.Column)}}, w.Fixes...)
 	}

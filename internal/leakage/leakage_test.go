@@ -1,4 +1,4 @@
-package tune
+package leakage
 
 import (
 	"fmt"
@@ -58,66 +58,66 @@ func TestLeaks(t *testing.T) {
 		value func(i int, positive bool, r *rand.Rand) any
 		want  string
 	}{
-		{"the label", 400, .5, func(_ int, p bool, _ *rand.Rand) any { return number01(p) }, LeakCopy},
-		{"the label the other way round", 400, .5, func(_ int, p bool, _ *rand.Rand) any { return 7 - number01(p) }, LeakCopy},
-		{"the label in names", 400, .5, func(_ int, p bool, _ *rand.Rand) any { return fmt.Sprint(p) }, LeakCopy},
+		{"the label", 400, .5, func(_ int, p bool, _ *rand.Rand) any { return number01(p) }, Copy},
+		{"the label the other way round", 400, .5, func(_ int, p bool, _ *rand.Rand) any { return 7 - number01(p) }, Copy},
+		{"the label in names", 400, .5, func(_ int, p bool, _ *rand.Rand) any { return fmt.Sprint(p) }, Copy},
 		{"the cause in names", 2000, .3, func(_ int, p bool, r *rand.Rand) any {
 			if !p {
 				return "normal"
 			}
 			return fmt.Sprint("attack ", r.IntN(8))
-		}, LeakCopy},
+		}, Copy},
 		{"the cause in numbers", 2000, .3, func(_ int, p bool, r *rand.Rand) any {
 			if !p {
 				return 4.
 			}
 			return []float64{1, 2, 3, 5, 6}[r.IntN(5)]
-		}, LeakCopy},
+		}, Copy},
 		{"filled in for positives", 2000, .3, func(_ int, p bool, r *rand.Rand) any {
 			if !p {
 				return math.NaN()
 			}
 			return r.NormFloat64()
-		}, LeakSeparates},
+		}, Separates},
 		{"between the negatives", 2000, .3, func(_ int, p bool, r *rand.Rand) any {
 			if p {
 				return r.Float64()
 			}
 			return r.Float64() + 2 - 4*float64(r.IntN(2))
-		}, LeakSeparates},
-		{"rare positives far out", 40000, .01, func(_ int, p bool, r *rand.Rand) any { return r.Float64() + 2*number01(p) }, LeakSeparates},
+		}, Separates},
+		{"rare positives far out", 40000, .01, func(_ int, p bool, r *rand.Rand) any { return r.Float64() + 2*number01(p) }, Separates},
 		{"the label, one in 1,000 wrong", 20000, .5, func(_ int, p bool, r *rand.Rand) any {
 			return number01(p != (r.IntN(1000) == 0))
-		}, LeakSeparates},
+		}, Separates},
 		{"the label, one in 50 wrong", 20000, .5, func(_ int, p bool, r *rand.Rand) any {
 			return number01(p != (r.IntN(50) == 0))
 		}, ""},
 		{"the label in 20 rows", 20, .5, func(_ int, p bool, _ *rand.Rand) any { return number01(p) }, ""},
-		{"a row number", 2000, .1, func(i int, _ bool, _ *rand.Rand) any { return float64(i + 1) }, LeakNumbers},
-		{"falling", 2000, .1, func(i int, _ bool, _ *rand.Rand) any { return float64(-3 * i) }, LeakNumbers},
-		{"a shuffled row number", 2000, .1, func(i int, _ bool, _ *rand.Rand) any { return float64(shuffled[i]) }, LeakNumbers},
+		{"a row number", 2000, .1, func(i int, _ bool, _ *rand.Rand) any { return float64(i + 1) }, Numbers},
+		{"falling", 2000, .1, func(i int, _ bool, _ *rand.Rand) any { return float64(-3 * i) }, Numbers},
+		{"a shuffled row number", 2000, .1, func(i int, _ bool, _ *rand.Rand) any { return float64(shuffled[i]) }, Numbers},
 		{"one number missing and one twice", 2000, .1, func(i int, _ bool, _ *rand.Rand) any { return float64(max(1, shuffled[i])) }, ""},
 		{"a measurement", 2000, .1, func(_ int, _ bool, r *rand.Rand) any { return r.NormFloat64() }, ""},
 		{"a sorted measurement", 2000, .1, func(i int, _ bool, r *rand.Rand) any { return float64(i) + r.Float64() }, ""},
 		{"whole numbers that do not recur", 2000, .1, func(_ int, _ bool, r *rand.Rand) any { return float64(r.IntN(1 << 40)) }, ""},
 		{"a count", 2000, .1, func(_ int, _ bool, r *rand.Rand) any { return float64(r.IntN(50)) }, ""},
 		{"few rows in order", 10, .5, func(i int, _ bool, _ *rand.Rand) any { return float64(i) }, ""},
-		{"a name a row", 2000, .5, func(i int, _ bool, _ *rand.Rand) any { return fmt.Sprint("user ", i) }, LeakNames},
+		{"a name a row", 2000, .5, func(i int, _ bool, _ *rand.Rand) any { return fmt.Sprint("user ", i) }, Names},
 		{"a name in three rows", 6000, .5, func(i int, _ bool, _ *rand.Rand) any { return fmt.Sprint("user ", i/3) }, ""},
 		{"a strong column", 4000, .5, func(_ int, p bool, r *rand.Rand) any { return r.NormFloat64() + 2.5*number01(p) }, ""},
 		{"constant", 400, .5, func(int, bool, *rand.Rand) any { return 1. }, ""},
 		{"nothing", 400, .5, func(int, bool, *rand.Rand) any { return math.NaN() }, ""},
-		{"infinite", 400, .5, func(_ int, p bool, _ *rand.Rand) any { return math.Inf(1 - 2*int(number01(p))) }, LeakCopy},
+		{"infinite", 400, .5, func(_ int, p bool, _ *rand.Rand) any { return math.Inf(1 - 2*int(number01(p))) }, Copy},
 		{"no rows", 0, .5, nil, ""},
 		{"one class", 400, 0, func(_ int, p bool, _ *rand.Rand) any { return number01(p) }, ""},
 	} {
 		d := leakTable(c.rows, c.share, c.value)
 		got := ""
-		for _, l := range Leaks(d) {
+		for _, l := range Find(d) {
 			got += l.Code
 		}
 		if got != c.want {
-			t.Errorf("%s: %q, want %q: %+v", c.name, got, c.want, Leaks(d))
+			t.Errorf("%s: %q, want %q: %+v", c.name, got, c.want, Find(d))
 		}
 	}
 }
@@ -143,11 +143,11 @@ func TestLeaksOfIndices(t *testing.T) {
 		d.Line = append(d.Line, i+1)
 	}
 	var names []string
-	for _, l := range Leaks(d) {
+	for _, l := range Find(d) {
 		names = append(names, l.Code+" "+l.Column)
 	}
 	slices.Sort(names)
-	if want := []string{LeakSeparates + " 5000", LeakSeparates + " 5001"}; !reflect.DeepEqual(names, want) {
+	if want := []string{Separates + " 5000", Separates + " 5001"}; !reflect.DeepEqual(names, want) {
 		t.Errorf("%q, want %q", names, want)
 	}
 }
@@ -162,12 +162,12 @@ func TestLeaksDoNotDependOnThreads(t *testing.T) {
 		}
 		d.Columns = append(d.Columns, c)
 	}
-	want := Leaks(d)
+	want := Find(d)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	if got := Leaks(d); !reflect.DeepEqual(got, want) || len(got) < 20 {
+	if got := Find(d); !reflect.DeepEqual(got, want) || len(got) < 20 {
 		t.Errorf("%d on one thread, %d on several", len(got), len(want))
 	}
-	warnings := LeakWarnings(want)
+	warnings := Warnings(want)
 	if len(warnings) != leakLines+1 || !strings.Contains(warnings[leakLines].Text, "more columns") {
 		t.Errorf("%v", warnings)
 	}
@@ -194,7 +194,10 @@ func TestLeaksOnPublicSets(t *testing.T) {
 		dotted[i] = name + "."
 	}
 	dotted = append(dotted, "perl.")
-	root := dataFile(t)
+	root := os.Getenv("TOPTAU_DATA")
+	if root == "" {
+		t.Skip("TOPTAU_DATA is not set")
+	}
 	for _, c := range []struct {
 		file string
 		o    table.Options
@@ -213,8 +216,8 @@ func TestLeaksOnPublicSets(t *testing.T) {
 		{"german/german.numer_scale", table.Options{}, nil},
 
 		{"cicids2017_web/web_attacks_balanced.csv.gz", table.Options{Format: schema.Format{Label: "Label", Positive: []string{"!BENIGN"}}},
-			[]string{LeakSeparates + " Source IP"}},
-		{"covtype_2vs4/covtype_2vs4.csv.gz", table.Options{Format: schema.Format{Label: "last"}}, []string{LeakSeparates + " Elevation"}},
+			[]string{Separates + " Source IP"}},
+		{"covtype_2vs4/covtype_2vs4.csv.gz", table.Options{Format: schema.Format{Label: "last"}}, []string{Separates + " Elevation"}},
 		{"a9a/a9a.gz", table.Options{}, nil},
 		{"basehock/basehock.svm", table.Options{}, nil},
 		{"oil_spill/oil-spill.csv", table.Options{Format: schema.Format{Label: "last"}}, nil},
@@ -238,7 +241,7 @@ func TestLeaksOnPublicSets(t *testing.T) {
 			continue
 		}
 		var got []string
-		for _, l := range Leaks(d) {
+		for _, l := range Find(d) {
 			got = append(got, l.Code+" "+l.Column)
 		}
 		if !slices.Equal(got, c.want) {

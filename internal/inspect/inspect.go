@@ -1,4 +1,5 @@
-package toptau
+// Package inspect describes what the file of a model contains, and which values in it look personal.
+package inspect
 
 import (
 	"fmt"
@@ -13,10 +14,10 @@ import (
 	"toptau/result"
 )
 
-// Inspect describes what the file of a model contains, and which values in it look personal. These are
+// Model describes what the file of a model contains, and which values in it look personal. These are
 // guesses by form: they find mail addresses, IP addresses, long numbers and names of people, and miss others.
-// Model.Redacted returns a copy without the names of categories.
-func Inspect(m *Model) (*result.Inspection, error) {
+// model.Model.Redacted returns a copy without the names of categories.
+func Model(m *model.Model) (*result.Inspection, error) {
 	sizes, err := m.Sizes()
 	if err != nil {
 		return nil, err
@@ -57,7 +58,7 @@ func Inspect(m *Model) (*result.Inspection, error) {
 }
 
 // profileFindings lists numbers of a profile, which are values of single rows, that look personal.
-func profileFindings(m *Model) []result.PersonalFinding {
+func profileFindings(m *model.Model) []result.PersonalFinding {
 	p := m.Profile()
 	if p == nil {
 		return nil
@@ -80,7 +81,7 @@ func profileFindings(m *Model) []result.PersonalFinding {
 }
 
 // contentOf describes a field of the file.
-func contentOf(m *Model, field string) string {
+func contentOf(m *model.Model, field string) string {
 	s, features := m.Schema(), m.Features(feature.Key{})
 	switch field {
 	case "schema":
