@@ -209,6 +209,9 @@ func (c *calibrating) compute() (*Calibrated, error) {
 		return nil, guarantee
 	}
 	out := newCalibrated(c.options, t, guarantee, d.Len(), d.info.Negatives)
+	if c.against == "" {
+		out.Point.Negatives = calibrate.BestNegatives(negativeScores(d.table, c.scores), calibrate.KeptNegatives)
+	}
 	r := &out.Result
 	var drift *diag.Warning
 	var err error
@@ -380,6 +383,16 @@ func (c *calibrating) precise() (*calibrate.Threshold, error) {
 		return plain, err
 	}
 	return certified, nil
+}
+
+// negativeScores returns the scores of the negatives of a table.
+func negativeScores(t *table.Table, scores []float64) (z []float64) {
+	for i, class := range t.Label {
+		if class == table.Negative {
+			z = append(z, scores[i])
+		}
+	}
+	return z
 }
 
 // sortedScores returns the scores of a population, of some rows of a table (nil: all).

@@ -93,6 +93,19 @@ func (c *calibration) sample() (*calibrationSample, error) {
 	return s, nil
 }
 
+// setNegatives sets Found.Negatives.
+func (c *calibration) setNegatives() {
+	if s := c.parts.scheme; s != SchemeCertified && s != SchemeHeldOut || c.parts.againstGuarantee() != "" {
+		return
+	}
+	label := c.parts.calibrationTable().Label
+	for i, row := range c.found.sample.rows {
+		if label[row] == table.Negative {
+			c.found.Negatives = append(c.found.Negatives, c.found.sample.scores[i])
+		}
+	}
+}
+
 // pooledPopulation returns the pooled scores of the units that the budget counts, with their weights.
 func (c *calibration) pooledPopulation() (scores, weights []float64) {
 	p := &c.pooled.units
