@@ -31,6 +31,11 @@ type ScoreOptions struct {
 	Format Format // differences from the format of the training file
 	At     string // name of the operating point that comes first; "": the model's default
 	Best   int    // yields only this many rows, highest scores first; 0: all rows in their order
+	// MaxFalseDiscoveries yields the longest list, highest scores first, of which at most this fraction is negative on average over
+	// inputs, by the calibration negatives of the operating point; zero: no list. With it or Best the rows have a MaxFalse, if the
+	// point has calibration negatives.
+	MaxFalseDiscoveries threshold.Rate
+	Calibration         *Data // labelled rows that did not train the model: their negatives take the place of the point's
 	// Entity is a column that names entities. Their rows are merged: one row for each entity, or for each entity and
 	// day if the input has the column Format.Time, at the end of the input; see result.Merged. "": rows.
 	Entity string
@@ -76,6 +81,7 @@ type Stream struct {
 	divider     *reason.Divider             // with Explain
 	probability func(score float64) float64 // with Probability
 	best        bestRows
+	lists       *lists    // nil: nothing is known about the best rows
 	entities    *entities // nil: rows
 	watch       *shiftWatch
 	used        bool
@@ -109,6 +115,9 @@ func Score(ctx context.Context, m *Model, r io.Reader, o ScoreOptions) (*Stream,
 	if err != nil {
 		return nil, err
 	}
+	if err := checkList(&o); err != nil {
+		return nil, err
+	}
 	options, err := tableOptions(m, o.Format)
 	if err != nil {
 		return nil, err
@@ -126,6 +135,9 @@ func Score(ctx context.Context, m *Model, r io.Reader, o ScoreOptions) (*Stream,
 		return nil, err
 	}
 	if err := s.imputeMap(); err != nil {
+		return nil, err
+	}
+	if s.lists, err = newLists(m, &points[0], entities, &s.options); err != nil {
 		return nil, err
 	}
 	if s.reader, err = table.NewReader(readerName(r), r, options); err != nil {
@@ -209,6 +221,9 @@ func (s *Stream) bindColumns(t *table.Table) error {
 	return nil
 }
 
+// HasMaxFalse reports whether rows have a MaxFalse.
+func (s *Stream) HasMaxFalse() bool { return s.lists != nil }
+
 // HasProbability reports whether rows have a probability.
 func (s *Stream) HasProbability() bool { return s.probability != nil }
 
@@ -255,15 +270,17 @@ func (s *Stream) Rows() iter.Seq2[*result.Row, error] {
 						s.totals.Positives[k]++
 					}
 				}
-				if s.options.Best > 0 {
-					s.best.offer(r, s.options.Best)
-				} else if !yield(r, nil) {
+				if more, err := s.pass(r, yield); !more {
+					return
+				} else if err != nil {
+					yield(nil, err)
 					return
 				}
 			}
 		}
 		s.finishTotals()
 		slices.SortFunc(s.best, compareRows)
+		s.best, s.totals.List = s.lists.finish(s.best)
 		for i := range s.best {
 			if !yield(&s.best[i], nil) {
 				return
@@ -320,10 +337,8 @@ func (s *Stream) scoreChunk(t *table.Table, yield func(*result.Row, error) bool)
 			s.totals.Units = s.entities.merge(&s.row, entity)
 			continue
 		}
-		if s.options.Best > 0 {
-			s.best.offer(&s.row, s.options.Best)
-		} else if !yield(&s.row, nil) {
-			return false, nil
+		if more, err := s.pass(&s.row, yield); !more || err != nil {
+			return more, err
 		}
 	}
 	for _, b := range bad {
@@ -332,6 +347,19 @@ func (s *Stream) scoreChunk(t *table.Table, yield func(*result.Row, error) bool)
 		}
 	}
 	return true, nil
+}
+
+// pass yields a row, or keeps a copy if it is among the best ones. more is false if the caller left the loop.
+func (s *Stream) pass(r *result.Row, yield func(*result.Row, error) bool) (more bool, err error) {
+	limit := s.lists.length(&s.options)
+	if limit == 0 {
+		return yield(r, nil), nil
+	}
+	candidate, err := s.lists.add(r)
+	if candidate {
+		s.best.offer(r, limit)
+	}
+	return true, err
 }
 
 // scoreRow returns the score of a row. It scores rows together where none of them has a missing value.

@@ -93,7 +93,10 @@ func (b *Batch) Add(z float64) {
 // Reaches reports whether a score is above one of the kept calibration negatives. Others are on no list.
 func (b *Batch) Reaches(z float64) bool { return z > b.negatives.Best[len(b.negatives.Best)-1] }
 
-// Rows returns the number of rows of the delivery.
+// Negatives returns the number of calibration negatives, n.
+func (b *Batch) Negatives() int { return b.negatives.Rows }
+
+// Rows returns the number of rows of the delivery, m.
 func (b *Batch) Rows() int { return b.rows }
 
 // above returns R(k) for the kept negatives.

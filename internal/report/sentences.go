@@ -169,3 +169,23 @@ func ShiftFacts(list []result.Shift, level float64) []Fact {
 	}
 	return facts
 }
+
+// ListText describes the best rows of a delivery. what is "rows", or what an entity is.
+func ListText(l *result.List, what string) string {
+	negatives := fmt.Sprintf("from %s calibration negatives", text.Count(l.Negatives))
+	confidence := metric.ConfidenceText(1 - l.Confidence)
+	switch {
+	case !l.MaxFalseDiscoveries.IsZero() && l.Rows == 0:
+		return fmt.Sprintf("no list: with at most %s false, a list of %s %s has at least %s, and too few score above the calibration negatives (%s)",
+			text.Percent(l.MaxFalseDiscoveries.Float64()), text.Count(l.Batch), what, text.Count(l.Shortest), negatives)
+	case l.MaxFalseDiscoveries.IsZero():
+		return fmt.Sprintf("at most %s of these %s %s are false, with %s confidence (%s; column max_false: of each shorter list)", text.Count(l.MaxFalse),
+			text.Count(l.Rows), what, confidence, negatives)
+	}
+	line := fmt.Sprintf("%s of %s %s: on average at most %s of such a list is false; of this one at most %s, with %s confidence (%s)", text.Count(l.Rows),
+		text.Count(l.Batch), what, text.Percent(l.MaxFalseDiscoveries.Float64()), text.Count(l.MaxFalse), confidence, negatives)
+	if l.Cut {
+		line += "; it ends at the lowest score of a negative that the model keeps, and may be longer with a file of calibration rows"
+	}
+	return line
+}

@@ -25,6 +25,7 @@ type Row struct {
 	Decision    bool    // at the chosen operating point
 	Decisions   []bool  // by operating point
 	Tail        float64 // the largest fraction of calibration scores that are as high; 0: not known
+	MaxFalse    *int    // see result.Row
 	HeldBack    string  // why an alert is held back
 	Explanation *result.Explanation
 
@@ -100,6 +101,9 @@ func (f *Format) Append(b []byte, r *Row) []byte {
 	b = jsontext.AppendNumber(append(b, `},"threshold":`...), r.Threshold)
 	if r.Tail > 0 {
 		b = appendRounded(append(b, `,"tail":`...), r.Tail)
+	}
+	if r.MaxFalse != nil {
+		b = strconv.AppendInt(append(b, `,"max_false":`...), int64(*r.MaxFalse), 10)
 	}
 	if r.HeldBack != "" {
 		b = appendMember(b, "held_back", r.HeldBack)

@@ -103,6 +103,9 @@ func rowColumns(s *toptau.Stream, extra ExtraColumns) []rowColumn {
 			return *r.Probability
 		})
 	}
+	if s.HasMaxFalse() {
+		whole("max_false", func(r *result.Row) int { return *r.MaxFalse })
+	}
 	for k, point := range s.Points {
 		name := "decision"
 		if k > 0 {
@@ -238,7 +241,7 @@ func (j *jsonRows) Write(r *result.Row) error {
 	} else {
 		out.Merged, out.Score, out.Probability, out.Threshold = r.Merged, r.Score, r.Probability, r.Threshold
 		out.Decision, out.Decisions, out.HeldBack, out.Imputed = r.Decisions[0], r.Decisions, r.HeldBack, r.Imputed
-		out.Explanation = r.Explanation
+		out.Explanation, out.MaxFalse = r.Explanation, r.MaxFalse
 	}
 	j.row = out
 	j.line = append(j.format.Append(j.line[:0], &j.row), '\n')
