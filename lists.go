@@ -102,6 +102,35 @@ func negativesOf(m *Model, p *model.Point, d *Data) (*calibrate.Negatives, error
 	return negatives, nil
 }
 
+// listBounds bounds the false ones among the best rows, or units, of the first ranking, as one delivery. It returns nil if its default
+// operating point has no calibration negatives that are like them.
+func (e *Evaluation) listBounds() *calibrate.MaxFalse {
+	first := e.rankings[0]
+	if first.Model == nil || e.Weighted {
+		return nil
+	}
+	p, found := first.Model.Point("")
+	if !found || p.Negatives == nil || p.Entity != e.units.Column || (p.Day != "") != e.units.Daily {
+		return nil
+	}
+	b := p.Negatives.Batch()
+	for _, class := range [][]float64{first.scores.Positives, first.scores.Negatives} {
+		for _, z := range class {
+			b.Add(z)
+		}
+	}
+	return b.MaxFalse(1 - metric.DefaultConfidence)
+}
+
+// boundOf returns the bound for a number of best rows, nil if there are no bounds.
+func boundOf(f *calibrate.MaxFalse, rows float64) *int {
+	if f == nil {
+		return nil
+	}
+	bound := f.Of(int(rows))
+	return &bound
+}
+
 // length returns how many of the best rows a stream keeps.
 func (l *lists) length(o *ScoreOptions) int {
 	if l != nil && !l.options.MaxFalseDiscoveries.IsZero() {
