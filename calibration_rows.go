@@ -43,6 +43,12 @@ func newCalibrationRows(d *Data, e *Entry, g Goal, o ThresholdOptions) (calibrat
 	if d, err = d.with(o.Entity); err != nil {
 		return nil, err
 	}
+	if err := o.checkAudit(g); err != nil {
+		return nil, err
+	}
+	if d, err = trimmed(d, o.Audited); err != nil {
+		return nil, err
+	}
 	s := &scoredRows{all: d, rows: scores, calibrating: calibrating{data: d, scores: scores.values, goal: g, options: o}}
 	if s.counted, err = newUnits(d, o.Entity); err != nil {
 		return nil, err

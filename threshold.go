@@ -28,7 +28,11 @@ type ThresholdOptions struct {
 	Force    bool           // certifies even if fingerprints show that the rows trained the model
 	// Entity is a column that names entities. The budget counts them instead of rows, as EvaluateOptions.Entity.
 	Entity string
-	Memory int64 // of a packed file: rows that need more bytes are scored in passes over the file; 0: half of the free memory
+	// Audit lists this many of the best-scoring negatives in the result, for review. Audited are answers: rows, from 1, of which the
+	// positive ones are left out. The guarantee is then no longer exact; the result says what that costs.
+	Audit   int
+	Audited map[int]bool
+	Memory  int64 // of a packed file: rows that need more bytes are scored in passes over the file; 0: half of the free memory
 }
 
 // Calibrated is a computed threshold.
@@ -211,6 +215,10 @@ func (c *calibrating) compute() (*Calibrated, error) {
 	out := newCalibrated(c.options, t, guarantee, d.Len(), d.info.Negatives)
 	if c.against == "" {
 		out.Point.Negatives = calibrate.BestNegatives(negativeScores(d.table, c.scores), calibrate.KeptNegatives)
+	}
+	c.addAudit(out)
+	if n := c.options.Audit; n > 0 {
+		out.Result.Audit = &result.Audit{Rows: auditRows(d.table, c.scores, n)}
 	}
 	r := &out.Result
 	var drift *diag.Warning

@@ -11,7 +11,8 @@ import (
 )
 
 // HiddenFields are the fields of the library's options that are not flags: data, functions, and what a verb decides.
-var HiddenFields = []string{"Goal", "Progress", "ReleaseData", "KeepAll", "Validation", "Test", "Calibration", "Kept"}
+var HiddenFields = []string{"Goal", "Progress", "ReleaseData", "KeepAll", "Validation", "Test", "Calibration", "Kept",
+	"Audited"}
 
 // Options describes the flags whose names come from the fields of the library's option structs.
 var Options = map[string]cli.Option{
@@ -49,6 +50,7 @@ var Options = map[string]cli.Option{
 	"fit surrogate": {Placeholder: "NAME", Help: "The loss of the paper's methods: hinge, squared-hinge or logistic (default hinge).", Values: []string{"hinge", "squared-hinge", "logistic"}},
 	"fit method":    {Placeholder: "NAME", Required: true, Help: "toppush, toppushk, grill, patmat, topmean, grill-np, patmat-np or topmean-np.", Values: Learners()},
 	"fit lambda":    {Placeholder: "L", Default: "0.001", Help: "The strength of the regularisation lambda/2 |w|^2 (default 0.001)."},
+	"audit":         {Placeholder: "N", Help: "Instead of computing a threshold, print the N negatives with the highest scores as CSV. Write yes or no into the column positive, for --audited."},
 	"tau":           {Placeholder: "RATE", Help: "The fraction on top: 1% or 0.01."},
 	"beta":          {Placeholder: "B", Help: "patmat, patmat-np: the steepness of the surrogate quantile."},
 	"k":             {Placeholder: "K", Short: 'k', Help: "toppushk: the number of negatives that make the threshold."},
