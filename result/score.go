@@ -20,10 +20,10 @@ type Scoring struct {
 	Failed    int      `json:"failed"`          // number of rows that could not be scored
 	HeldBack  int      `json:"held_back"`       // number of rows above the chosen point that an alert limit held back
 	Imputed   int      `json:"imputed"`         // number of rows with values that were imputed although the model refuses missing ones
-	List      *List    `json:"list,omitempty"`  // what is known about the best rows, if something is
+	List      *List    `json:"list,omitempty"`  // bounds of the false rows among the best ones; absent: none
 }
 
-// List is what is known about the best rows of one delivery, by the ranks of its rows among calibration negatives. It assumes that
+// List bounds the false rows among the best ones of one delivery, by their ranks among calibration negatives. It assumes that
 // the negatives of the delivery come from the same distribution as these.
 type List struct {
 	Rows       int     `json:"rows"`        // number of rows (or entities) on the list, those with the highest scores
