@@ -8,6 +8,7 @@ import (
 	"toptau/internal/text"
 	"toptau/internal/tune"
 	"toptau/method"
+	"toptau/metric"
 )
 
 // choiceText returns why a model was chosen: "ramp on scorecard with lambda 0.01 (63.8 % ± 1.6), best of 4;
@@ -73,6 +74,8 @@ func thresholdText(f *tune.Found) string {
 		rows += ", each scored by a fit that did not see it, in " + text.Plural(t.CrossFolds, "fold")
 	}
 	switch {
+	case t.Goal.Kind == metric.GoalCostAlert:
+		return fmt.Sprintf("the highest profit on %s, with %s; new rows bring less than the best of all thresholds", rows, text.Plural(t.Rows-t.Order, "alert"))
 	case t.Certified:
 		return fmt.Sprintf("guaranteed with probability 1 - %s if new rows come from the same distribution: order statistic %d of %s",
 			t.Guarantee.Delta, t.Order, rows)

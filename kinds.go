@@ -40,7 +40,7 @@ var inMemoryOnly = []struct {
 	{param: "entity", used: func(u *use) bool {
 		return u.train.Entity != "" || u.evaluate.Entity != "" || u.threshold.Entity != "" || u.countsEntities()
 	}},
-	{param: "value", used: func(u *use) bool { return u.train.Value != "" || u.evaluate.Value != "" }},
+	{param: "value", used: func(u *use) bool { return u.train.Value != "" || u.evaluate.Value != "" || u.threshold.Value != "" }},
 	{param: "label-delay", used: func(u *use) bool { return u.train.LabelDelay != 0 }},
 	{param: "time", used: func(u *use) bool { return u.verb == "train" && u.data.table.Time != nil }},
 	{param: "learning-curve", used: func(u *use) bool { return u.train.LearningCurve }},

@@ -59,6 +59,8 @@ func newLists(m *Model, p *model.Point, e *entities, o *ScoreOptions) (*lists, e
 // againstLists returns why the rows of a stream are not one list by score, with the option, or "".
 func againstLists(p *model.Point, e *entities, o *ScoreOptions) (param, why string) {
 	switch {
+	case o.RankByValue != "":
+		return "value", "a list is all rows above a score"
 	case o.HoldBack != nil:
 		return "alert-limit", "a list is all rows above a score"
 	case o.OnlyAlerts:
@@ -203,6 +205,9 @@ func checkList(o *ScoreOptions) error {
 		return &diag.Error{Kind: diag.Usage, Param: "max-false-discoveries", Found: "together with " + param, Expected: expected}
 	}
 	switch {
+	case o.RankByValue != "" && (o.Best == 0 || o.Entity != ""):
+		return &diag.Error{Kind: diag.Usage, Param: "value", Found: "without a number of best rows, or with entities", Expected: "a number of best rows",
+			Fixes: []diag.Fix{{Param: "best", Value: "N"}}}
 	case o.MaxFalseDiscoveries.IsZero():
 		return nil
 	case o.Best > 0:

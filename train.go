@@ -207,8 +207,21 @@ func (o *TrainOptions) searchOptions(goal Goal) (tune.SearchOptions, error) {
 		return &diag.Error{Kind: diag.Usage, Param: param, Found: "together with " + other, Expected: "only one of the two"}
 	}
 	fraction := !o.CalibrationFraction.IsZero()
-	if err := requireBudget(goal); err != nil {
+	if goal.Kind != metric.GoalCostAlert {
+		if err := requireBudget(goal); err != nil {
+			return t, err
+		}
+	}
+	if err := checkMoney(goal, o.Value, o.Delta, false); err != nil {
 		return t, err
+	}
+	switch money := goal.Kind == metric.GoalCostAlert; {
+	case money && o.KeepAll:
+		return t, requireBudget(goal) // a comparison
+	case money && o.Calibration != nil:
+		return t, exclusive("calibration", "a cost of alerts")
+	case money && fraction:
+		return t, exclusive("calibration-fraction", "a cost of alerts")
 	}
 	switch {
 	case o.SampleRows < 0:
@@ -386,7 +399,7 @@ func newTraining(f *tune.Found, o TrainOptions) result.Training {
 		NotTried: untried(f), CrossValidation: f.Choice.Score, Choice: f.Choice.Choice, Why: choiceText(f), Threshold: f.Threshold.Value, ThresholdNote: thresholdText(f),
 		Certified: f.Threshold.Certified, Delta: o.Delta, Expected: expectedOf(&f.Threshold), Price: f.Price, OverTime: f.Threshold.OverTime,
 		OutOfFoldGoal: f.OutOfFold.Goal, OutOfFoldDecisions: f.OutOfFold.AtThreshold, Features: f.Map.Cols(), Seed: o.Seed,
-		Unit: unitOf(f.Units, len(f.Units.Of)), Value: o.Value, OutOfFoldValue: f.OutOfFold.Value,
+		Unit: unitOf(f.Units, len(f.Units.Of)), Value: o.Value, OutOfFoldValue: f.OutOfFold.Value, OutOfFoldProfit: f.OutOfFold.Profit,
 		SecondsSearch: f.SecondsSearch, SecondsRefit: f.SecondsRefit,
 	}
 	switch {
@@ -408,7 +421,7 @@ func newTraining(f *tune.Found, o TrainOptions) result.Training {
 		r.Reference = &f.Choice.Reference
 	}
 	if f.Test != nil {
-		r.TestGoal, r.TestDecisions, r.TestValue = &f.Test.Goal, &f.Test.AtThreshold, f.Test.Value
+		r.TestGoal, r.TestDecisions, r.TestValue, r.TestProfit = &f.Test.Goal, &f.Test.AtThreshold, f.Test.Value, f.Test.Profit
 	}
 	if trend := f.Threshold.OverTime; trend != nil {
 		if drift := driftWarning(*trend, f.Threshold.Population); drift != nil {

@@ -47,7 +47,9 @@ type Row struct {
 	Score  float64  `json:"score"`           // the model's score
 	// probability that the row is positive, if requested
 	Probability *float64 `json:"probability,omitempty"`
-	Threshold   float64  `json:"threshold"` // threshold of the chosen operating point for this row
+	// the probability times the amount of the row, if rows are ranked by it
+	ExpectedValue *float64 `json:"expected_value,omitempty"`
+	Threshold     float64  `json:"threshold"` // threshold of the chosen operating point for this row
 	// score > threshold at each operating point, the chosen one first
 	Decisions []bool `json:"decisions"`
 

@@ -35,7 +35,9 @@ type Threshold struct {
 	// number of these rows that trained the model; absent without fingerprints
 	TrainingRows *Overlap `json:"training_rows,omitempty"`
 	Joined       *Joined  `json:"joined,omitempty"` // how scores of a file were joined to the rows
-	Audit        *Audit   `json:"audit,omitempty"`  // the review of negatives, if there was one
+	// cost-alert: what the alerts bring on these rows, which gave the threshold
+	Profit *metric.Profit `json:"profit,omitempty"`
+	Audit  *Audit         `json:"audit,omitempty"` // the review of negatives, if there was one
 }
 
 // Audit describes a review of the best-scoring calibration negatives.

@@ -30,6 +30,8 @@ type scoreCommand struct {
 	Best        int            `xor:"best" placeholder:"N" help:"Print only the N rows with the highest scores, best first."`
 	FalseRate   threshold.Rate `name:"max-false-discoveries" xor:"best" placeholder:"RATE" help:"Print the longest list, best first, of which at most this fraction is false on average: 10% or 0.1. DATA is one delivery of rows. Needs calibration negatives, see --calibration."`
 	Negatives   string         `name:"calibration" file:"in" placeholder:"FILE" help:"With --best or --max-false-discoveries: labelled rows that did not train the model. Their negatives bound the false rows on the list (default: those that the operating point keeps)."`
+	RankBy      string         `name:"rank-by" enum:"score,value" default:"score" placeholder:"score|value" help:"With --best: rank by the score, or by the probability times the amount in the column --value (default score)."`
+	Value       string         `placeholder:"COL" help:"With --rank-by value: the column of amounts."`
 	Probability bool           `help:"Also print the probability that a row is positive."`
 	Prevalence  threshold.Rate `placeholder:"RATE" help:"With --probability or --precision: the fraction of positives among the rows (default: as in training)."`
 	Precision   bool           `xor:"best,keep,output" help:"Instead of rows print what to expect for budgets: lowest score, probability there, precision."`
@@ -46,6 +48,10 @@ type scoreCommand struct {
 func (c *scoreCommand) Run(s *cli.Session) error {
 	if c.Best < 0 {
 		return &diag.Error{Kind: diag.Usage, Param: "best", Found: fmt.Sprint(c.Best), Expected: "at least 1"}
+	}
+	if (c.RankBy == "value") != (c.Value != "") {
+		return &diag.Error{Kind: diag.Usage, Param: "rank-by", Found: diag.Quote(c.RankBy), Expected: "value and a column of amounts, or neither",
+			Fixes: []diag.Fix{{Param: "value", Value: "COL"}}}
 	}
 	m, err := c.Load(c.Model)
 	if err != nil {
@@ -65,7 +71,7 @@ func (c *scoreCommand) Run(s *cli.Session) error {
 		w := verbs.NewRowWriter(out, c.Output, s.JSON, verbs.ExtraColumns{Imputed: c.Impute != "", Errors: c.OnError == schema.EmptyBadRows,
 			Limited: c.limited()})
 		o := toptau.ScoreOptions{Format: c.Format, At: c.At, Best: c.Best, Entity: c.Entity, OnlyAlerts: c.OnlyAlerts, Keep: c.Keep,
-			Probability: c.Probability, Prevalence: c.Prevalence, MaxFalseDiscoveries: c.FalseRate, Calibration: calibration,
+			Probability: c.Probability, Prevalence: c.Prevalence, MaxFalseDiscoveries: c.FalseRate, Calibration: calibration, RankByValue: c.Value,
 			Progress: func(rows int) { s.Progress.Show(-1, "%s rows scored", text.Count(rows)) }}
 		rejects, err := c.badRowFlags.apply(&o)
 		if err != nil {

@@ -189,3 +189,13 @@ func ListText(l *result.List, what string) string {
 	}
 	return line
 }
+
+// ProfitText returns what alerts bring: "1,230 (95 % CI 800 to 1,700), 45 alerts that cost 20 each find 2,130 of 4,000".
+func ProfitText(p *metric.Profit) string {
+	line := text.Number(p.Profit)
+	if i := p.Interval; i != nil {
+		line += fmt.Sprintf(" (%s CI %s to %s)", metric.ConfidenceText(1-i.Confidence), text.Number(i.Low), text.Number(i.High))
+	}
+	return line + fmt.Sprintf(", %s that cost %s each find %s of %s", text.Plural(int(p.Alerts), "alert"), text.Exact(p.Price), text.Number(p.Found),
+		text.Number(p.Possible))
+}

@@ -52,6 +52,9 @@ func (c *calibration) setThreshold() error {
 	}
 	c.found.sample = sample
 	o := &c.parts.options
+	if o.Goal.Kind == metric.GoalCostAlert {
+		return c.setProfitable()
+	}
 	if sample.sorted, err = calibrate.Sort(sample.scores, sample.weights, o.Goal.Population()); err != nil {
 		return err
 	}
@@ -67,6 +70,25 @@ func (c *calibration) setThreshold() error {
 			}
 		}
 	}
+	return c.evaluateOutOfFold()
+}
+
+// setProfitable sets the threshold with the highest profit on the rows that measure the model.
+func (c *calibration) setProfitable() (err error) {
+	if c.parts.scheme == SchemeValidation {
+		if c.pooled, err = c.scoreTable(c.parts.data.Validation, c.parts.data.Validation.Labelled()); err != nil {
+			return err
+		}
+	}
+	if err = c.pooled.setRanking(); err != nil {
+		return err
+	}
+	f, r := c.found, c.pooled.ranking
+	t, err := calibrate.MostProfit(f.Goal, r.Ranking, r.scores, r.amounts)
+	if err != nil {
+		return err
+	}
+	f.Threshold = Threshold{Threshold: *t, Scheme: f.Scheme, CrossFolds: f.CrossFolds, Refitted: f.refitted(), Approximate: true}
 	return c.evaluateOutOfFold()
 }
 

@@ -246,7 +246,7 @@ func (r *foldRows) measure(x *encodedFold, w []float64) (foldScores, float64, er
 	if err != nil {
 		return z, 0, err
 	}
-	v, err := meanCriterion(ranking, r.levels)
+	v, err := meanCriterion(r.plan.options.Goal, ranking, r.levels)
 	return z, v, err
 }
 

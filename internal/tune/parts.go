@@ -10,6 +10,7 @@ import (
 	"toptau/diag"
 	"toptau/internal/table"
 	"toptau/internal/text"
+	"toptau/metric"
 )
 
 // Scheme determines which rows give the threshold, and what the saved model is. In every scheme these rows
@@ -127,6 +128,9 @@ func (s *parts) setAside() error {
 		}
 	}
 	switch {
+	case o.Goal.Kind == metric.GoalCostAlert && s.data.Validation == nil: // it needs both classes, and many positives
+		s.scheme = SchemeCrossFitted
+		return nil
 	case !o.Delta.IsZero() && !o.OutOfFold:
 		s.scheme = SchemeCertified
 		return s.setAsideCertified()

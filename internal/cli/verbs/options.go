@@ -101,6 +101,7 @@ var Options = map[string]cli.Option{
 	"entity":           {Group: "Counting", Placeholder: "COL", Help: "One alert per value of this column counts, with --time one a day: budget, rates and criteria are in entities, not in rows."},
 	"train value":      {Group: "Counting", Placeholder: "COL", Help: "A column of amounts, such as money: the model is chosen by the fraction of the positives' sum found within the budget. Use --drop too if it is no feature."},
 	"compare value":    {Group: "Counting", Placeholder: "COL", Help: "A column of amounts, such as money: the choice and the comparison are about fractions of the positives' sum. Use --drop too if it is no feature."},
+	"threshold value":  {Group: "Counting", Placeholder: "COL", Help: "With --cost-alert: the column of amounts."},
 	"value":            {Group: "Counting", Placeholder: "COL", Help: "A column of amounts, such as money: criteria are fractions of the positives' sum."},
 	"report-date":      {Placeholder: "TEXT", Help: "The date in the report (default: that of the data file)."},
 	"examples":         {Placeholder: "N", Help: "List the N highest false alarms and positives found and the N lowest positives missed, with reasons."},

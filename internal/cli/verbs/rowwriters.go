@@ -103,6 +103,14 @@ func rowColumns(s *toptau.Stream, extra ExtraColumns) []rowColumn {
 			return *r.Probability
 		})
 	}
+	if s.HasExpectedValue() {
+		number("expected_value", 6, func(r *result.Row) float64 {
+			if r.ExpectedValue == nil {
+				return math.NaN()
+			}
+			return *r.ExpectedValue
+		})
+	}
 	if s.HasMaxFalse() {
 		whole("max_false", func(r *result.Row) int { return *r.MaxFalse })
 	}
@@ -241,7 +249,7 @@ func (j *jsonRows) Write(r *result.Row) error {
 	} else {
 		out.Merged, out.Score, out.Probability, out.Threshold = r.Merged, r.Score, r.Probability, r.Threshold
 		out.Decision, out.Decisions, out.HeldBack, out.Imputed = r.Decisions[0], r.Decisions, r.HeldBack, r.Imputed
-		out.Explanation, out.MaxFalse = r.Explanation, r.MaxFalse
+		out.Explanation, out.MaxFalse, out.ExpectedValue = r.Explanation, r.MaxFalse, r.ExpectedValue
 	}
 	j.row = out
 	j.line = append(j.format.Append(j.line[:0], &j.row), '\n')

@@ -65,7 +65,7 @@ func (c *Threshold[S]) Run(s *cli.Session) error {
 	if err != nil {
 		return err
 	}
-	rows, err := c.Rows.Open(s, Use{Verb: "threshold", Memory: c.Memory, Entity: c.Entity})
+	rows, err := c.Rows.Open(s, Use{Verb: "threshold", Memory: c.Memory, Entity: c.Entity, Value: c.Value})
 	if err != nil {
 		return err
 	}
@@ -329,7 +329,7 @@ func (c *Threshold[S]) addPoint(s *cli.Session) error {
 		return &diag.Error{Kind: diag.Usage, Param: "name", Found: diag.Quote(c.Name) + ", which the model has", Expected: "a new name",
 			Fixes: []diag.Fix{{Param: "replace", Value: c.Name}}}
 	}
-	rows, err := c.Rows.Open(s, Use{Verb: "threshold", Models: []*model.Model{m}, Memory: c.Memory, Entity: c.Entity, Replace: c.Replace})
+	rows, err := c.Rows.Open(s, Use{Verb: "threshold", Models: []*model.Model{m}, Memory: c.Memory, Entity: c.Entity, Value: c.Value, Replace: c.Replace})
 	if err != nil {
 		return err
 	}
@@ -388,6 +388,8 @@ func printThreshold(s *cli.Session, r *result.Threshold, output string) {
 		s.Printf("guarantee    confidence 1 - %s: order %d of %s %s, bound %.4g\n", r.Delta, *r.Order, text.Count(r.Rows), r.Population, *r.Bound)
 	case !r.Goal.Tau().IsZero() && r.Expected.Rate > r.Goal.Tau().Float64():
 		s.Printf("guarantee    none (too few rows for the budget: expect new data to exceed it)\n")
+	case r.Goal.Kind == metric.GoalCostAlert:
+		s.Printf("guarantee    none (amounts have no bound)\n")
 	case !r.Goal.IsBudget():
 		s.Printf("guarantee    none (new data will miss the goal about half the time)\n")
 	default:
@@ -406,6 +408,10 @@ func printThreshold(s *cli.Session, r *result.Threshold, output string) {
 	printCalibrated(s, r)
 	if r.Joined != nil {
 		s.Printf("scores       %s\n", report.JoinedText(r.Joined))
+	}
+	if r.Profit != nil {
+		s.Printf("profit       %s\n", report.ProfitText(r.Profit))
+		s.Printf("             on these rows, which gave the threshold: expect less of new ones\n")
 	}
 	if a := r.Audit; a != nil {
 		s.Printf("audited      %s negatives, %s of them positive and left out\n", text.Count(a.Reviewed), text.Count(a.Removed))
