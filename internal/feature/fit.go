@@ -125,6 +125,7 @@ func (f *fitter) columns() error {
 		f.m.Blocks = append(f.m.Blocks, &b.scorecard)
 	}
 	if len(b.treeInputs) > 0 {
+		f.derive(&b)
 		leaves, err := f.grow(&b)
 		if err != nil {
 			return err
