@@ -27,7 +27,7 @@ type batch struct {
 
 // newBatch returns a batch with memory for a number of rows.
 func (p *packing) newBatch(rows int) *batch {
-	k := p.m.numbers()
+	k := numberCount(p.m)
 	return &batch{numbers: make([][]float64, k), codes: make([][]int32, k), space: make([]float64, k*rows),
 		codeSpace: make([]int32, k*rows), denseSpace: make([]float64, p.m.dense*rows)}
 }
@@ -97,7 +97,7 @@ func (b *batch) resolve(p *packing) bool {
 		fill(space, b.numbers[k], in.Fill)
 		b.numbers[k] = space
 	}
-	p.m.deriveRows(b.numbers, func(input int) []float64 { return b.space[input*n:][:n] })
+	deriveRows(p.m, b.numbers, func(input int) []float64 { return b.space[input*n:][:n] })
 	return true
 }
 
@@ -256,7 +256,7 @@ func (b *batch) resolveIndices(p *packing) {
 	}
 	for i, row := range b.Sources {
 		e.resolveIndices(p.m, p.t.Sparse, row)
-		p.m.derive(e.numbers)
+		derive(p.m, e.numbers)
 		for k, x := range e.numbers {
 			b.numbers[k][i] = x
 		}

@@ -93,7 +93,7 @@ func (c *Contributions) Row(e *Encoded, dst []float64) (rest float64) {
 		rest += c.trees[i].means[0]
 		c.trees[i].tree.AddSteps(e.numbers, c.trees[i].means, adds)
 	}
-	c.m.shareDerived(adds)
+	shareDerived(c.m, adds)
 	copy(dst, adds)
 	return rest
 }

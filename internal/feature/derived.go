@@ -3,7 +3,6 @@ package feature
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"toptau/schema"
 )
@@ -60,28 +59,6 @@ type Derivation struct {
 	A, B int
 }
 
-// derive adds the derived columns to what trees read. One of a column that is not in use is left out.
-func (f *fitter) derive(b *columnBlocks) {
-	numeric := len(b.treeInputs)
-	place := func(column int) int {
-		return slices.IndexFunc(b.treeInputs[:numeric], func(k int) bool { return f.m.Inputs[k].Column == column })
-	}
-	for _, d := range f.o.Derived {
-		i, j := place(d.A), place(d.B)
-		if i < 0 || j < 0 {
-			continue
-		}
-		x, y := b.treeValues[i], b.treeValues[j]
-		values := make([]float64, len(x))
-		for row := range values {
-			values[row] = d.Op.Value(x[row], y[row])
-		}
-		b.treeInputs = append(b.treeInputs, f.m.numbers())
-		b.treeValues = append(b.treeValues, values)
-		f.m.Derived = append(f.m.Derived, Derived{d.Op, b.treeInputs[i], b.treeInputs[j]})
-	}
-}
-
 // check returns an error unless a derived column is one of two different numeric inputs.
 func (d *Derived) check(m *Map) error {
 	if d.Op != Difference && d.Op != Product && d.Op != Ratio {
@@ -99,20 +76,20 @@ func (d *Derived) check(m *Map) error {
 }
 
 // isDerived reports whether the number of an input is that of a derived column.
-func (m *Map) isDerived(input int) bool { return input >= len(m.Inputs) }
+func isDerived(m *Map, input int) bool { return input >= len(m.Inputs) }
 
-// numbers returns the number of inputs and derived columns.
-func (m *Map) numbers() int { return len(m.Inputs) + len(m.Derived) }
+// numberCount returns the number of inputs and derived columns.
+func numberCount(m *Map) int { return len(m.Inputs) + len(m.Derived) }
 
 // derive computes the derived columns from the numbers of a resolved row.
-func (m *Map) derive(numbers []float64) {
+func derive(m *Map, numbers []float64) {
 	for i, d := range m.Derived {
 		numbers[len(m.Inputs)+i] = d.Op.Value(numbers[d.A], numbers[d.B])
 	}
 }
 
 // deriveRows is derive for many rows: numbers has their values by input, and space memory for the derived ones.
-func (m *Map) deriveRows(numbers [][]float64, space func(input int) []float64) {
+func deriveRows(m *Map, numbers [][]float64, space func(input int) []float64) {
 	for i, d := range m.Derived {
 		to := space(len(m.Inputs) + i)
 		a, b := numbers[d.A], numbers[d.B]
@@ -124,7 +101,7 @@ func (m *Map) deriveRows(numbers [][]float64, space func(input int) []float64) {
 }
 
 // shareDerived adds half of what each derived column adds to either of its inputs.
-func (m *Map) shareDerived(adds []float64) {
+func shareDerived(m *Map, adds []float64) {
 	for i, d := range m.Derived {
 		half := adds[len(m.Inputs)+i] / 2
 		adds[d.A] += half
@@ -133,7 +110,7 @@ func (m *Map) shareDerived(adds []float64) {
 }
 
 // DerivedNames returns the derived columns as people write them, such as "debt / income".
-func (m *Map) DerivedNames() []string {
+func DerivedNames(m *Map) []string {
 	names := make([]string, len(m.Derived))
 	for i, d := range m.Derived {
 		names[i] = fmt.Sprintf("%s %s %s", title(m, d.A), d.Op, title(m, d.B))

@@ -21,7 +21,7 @@ const (
 // score moves in this direction. A sum may rise although one of its terms falls; it is then Mixed. Categorical
 // inputs are Mixed.
 func Directions(m *Map, weights []float64) []Direction {
-	moves := make([]moves, m.numbers())
+	moves := make([]moves, numberCount(m))
 	for i, b := range m.Blocks {
 		w := weights[m.runs[i].first:m.runs[i].end]
 		switch b := b.(type) {

@@ -96,8 +96,8 @@ func (m *Map) Encode(t *table.Table, row int, dst *Encoded) error {
 }
 
 func (e *Encoded) reset(m *Map) {
-	if len(e.numbers) != m.numbers() || e.Counts.Missing == nil {
-		e.numbers, e.codes = make([]float64, m.numbers()), make([]int32, len(m.Inputs))
+	if len(e.numbers) != numberCount(m) || e.Counts.Missing == nil {
+		e.numbers, e.codes = make([]float64, numberCount(m)), make([]int32, len(m.Inputs))
 		e.Counts = Counts{Missing: make([]int, len(m.Inputs)), Unknown: make([]int, len(m.Inputs))}
 		e.Dense = make([]float64, 0, m.dense)
 	}
@@ -125,7 +125,7 @@ func (e *Encoded) countUnknownIndex()     { e.Counts.UnknownIndices++ }
 func (dst *Encoded) resolve(m *Map, t *table.Table, row int) error {
 	if m.Sparse {
 		dst.resolveIndices(m, t.Sparse, row)
-		m.derive(dst.numbers)
+		derive(m, dst.numbers)
 		return nil
 	}
 	for k := range m.Inputs {
@@ -165,7 +165,7 @@ func (dst *Encoded) resolve(m *Map, t *table.Table, row int) error {
 		}
 		dst.codes[k] = code
 	}
-	m.derive(dst.numbers)
+	derive(m, dst.numbers)
 	return nil
 }
 

@@ -69,10 +69,10 @@ func (b *LeavesBlock) reads(inputs []bool) {
 func (b *LeavesBlock) check(m *Map) error {
 	codes := b.Codes
 	for i, k := range b.Inputs {
-		if k < 0 || k >= m.numbers() || i > 0 && k <= b.Inputs[i-1] {
+		if k < 0 || k >= numberCount(m) || i > 0 && k <= b.Inputs[i-1] {
 			return fmt.Errorf("there is no input %d, or it is out of order", k)
 		}
-		if m.isDerived(k) || m.Inputs[k].Kind == schema.Numeric {
+		if isDerived(m, k) || m.Inputs[k].Kind == schema.Numeric {
 			continue
 		}
 		if len(codes) == 0 || codes[0].Input != k {

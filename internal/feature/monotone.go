@@ -21,7 +21,7 @@ func signsOf(t *table.Table, signs []Sign, m *Map, inputs []int) ([]int8, error)
 		if err != nil {
 			return nil, err
 		}
-		k := slices.IndexFunc(inputs, func(k int) bool { return !m.isDerived(k) && m.Inputs[k].Column == column })
+		k := slices.IndexFunc(inputs, func(k int) bool { return !isDerived(m, k) && m.Inputs[k].Column == column })
 		if k < 0 {
 			continue // constant in training: the score does not depend on it
 		}

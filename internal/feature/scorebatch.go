@@ -41,7 +41,7 @@ func NewBatch(s *Scorer) *Batch {
 		return nil
 	}
 	k := len(m.Inputs)
-	b := &Batch{s: s, numbers: make([][]float64, m.numbers()), space: make([]float64, m.numbers()*BatchRows), levels: make([][]int32, k),
+	b := &Batch{s: s, numbers: make([][]float64, numberCount(m)), space: make([]float64, numberCount(m)*BatchRows), levels: make([][]int32, k),
 		codes: make([][]int32, k), column: make([]float64, BatchRows),
 		unknown: make([]int, k)}
 	for i, block := range m.Blocks {
@@ -133,7 +133,7 @@ func (b *Batch) resolve(t *table.Table, first, n int) bool {
 		}
 		b.unknown[k] = unknown
 	}
-	m.deriveRows(b.numbers, func(input int) []float64 { return b.space[input*BatchRows:][:n] })
+	deriveRows(m, b.numbers, func(input int) []float64 { return b.space[input*BatchRows:][:n] })
 	return !slices.ContainsFunc(b.numbers[len(m.Inputs):], func(x []float64) bool { return !complete(x) })
 }
 

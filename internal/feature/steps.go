@@ -39,7 +39,7 @@ func (c *Contributions) Steps(input int) (edges, adds []float64, ok bool) {
 	}
 	slices.Sort(edges)
 	edges = slices.Compact(edges)
-	numbers, dst := make([]float64, c.m.numbers()), make([]float64, max(c.m.numbers(), len(c.Columns)))
+	numbers, dst := make([]float64, numberCount(c.m)), make([]float64, max(numberCount(c.m), len(c.Columns)))
 	for k := range len(edges) + 1 {
 		numbers[input] = math.MaxFloat64
 		if k < len(edges) {

@@ -52,7 +52,8 @@ const head = `//
 #ifdef __FAST_MATH__
 #error "compile this file without -ffast-math, which changes the scores"
 #endif
-#if defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0
+// 16 is double arithmetic on processors with half precision.
+#if defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0 && __FLT_EVAL_METHOD__ != 16
 #error "this file needs arithmetic in double, such as that of SSE2: -msse2 -mfpmath=sse"
 #endif
 #if defined(__clang__) || !defined(__GNUC__)
