@@ -29,7 +29,7 @@ func Model(m *model.Model) (*result.Inspection, error) {
 	s := m.Schema()
 	training := m.Training()
 	r := &result.Inspection{Format: model.FileVersion, Digest: digest, Signed: m.Signature() != nil, Rows: training.Rows,
-		Positives: training.Positives, Weights: m.Len(), Columns: []result.InspectedColumn{}, Derived: feature.DerivedNames(m.Features(feature.Key{})),
+		Positives: training.Positives, Weights: m.Len(), Columns: []result.InspectedColumn{}, Derived: feature.DerivedNames(feature.MapOf(m.Features())),
 		Personal: []result.PersonalFinding{}}
 	for _, size := range sizes {
 		r.Bytes += size.Bytes
