@@ -475,7 +475,7 @@ func (e *Evaluation) measureCriteria(m *result.Measured, k *ranking, o EvaluateO
 		m.Goal = &result.GoalValue{Goal: o.Goal, Value: value}
 	}
 	if o.Goal.Kind == metric.GoalCostAlert {
-		best, err := k.rank.MostProfit(o.Goal.Cost, k.scores.Positives, e.amounts)
+		best, err := k.rank.MaxProfit(o.Goal.Cost, k.scores.Positives, e.amounts)
 		if err != nil {
 			return err
 		}

@@ -378,7 +378,7 @@ func (c *calibrating) onRows(rows []int) (*calibrate.Threshold, error) {
 		if err != nil {
 			return nil, err
 		}
-		return calibrate.MostProfit(c.goal, r, c.byClass.Positives, c.amounts)
+		return calibrate.MaxProfit(c.goal, r, c.byClass.Positives, c.amounts)
 	}
 	s, err := sortedScores(c.data.table, c.scores, c.goal.Population(), rows)
 	if err != nil {

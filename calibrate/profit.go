@@ -7,17 +7,17 @@ import (
 	"toptau/metric"
 )
 
-// MostProfit returns the threshold with the highest profit on a sample: the amounts of the positives above it less the goal's price of
+// MaxProfit returns the threshold with the highest profit on a sample: the amounts of the positives above it less the goal's price of
 // each alert. scores and amounts are of all positives. Every threshold was tried on the same rows, so new rows bring less than the profit
 // there. It has no guarantee: without a bound of the amounts, one positive can be worth more than all others.
-func MostProfit(g metric.Goal, r *metric.Ranking, scores, amounts []float64) (*Threshold, error) {
+func MaxProfit(g metric.Goal, r *metric.Ranking, scores, amounts []float64) (*Threshold, error) {
 	if err := g.Check(); err != nil {
 		return nil, err
 	}
 	if r.Weighted() {
 		return nil, &diag.Error{Kind: diag.Usage, Param: "weight", Found: "together with a price of alerts", Expected: "rows without weights"}
 	}
-	best, err := r.MostProfit(g.Cost, scores, amounts)
+	best, err := r.MaxProfit(g.Cost, scores, amounts)
 	if err != nil {
 		return nil, err
 	}

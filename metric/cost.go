@@ -80,10 +80,10 @@ func (r *Ranking) cheapest(c Costs, found []float64) (Cheapest, error) {
 	return best, nil
 }
 
-// MostProfit returns the threshold at which the amounts of the positives found less the price of all alerts are highest, with the amounts
+// MaxProfit returns the threshold at which the amounts of the positives found less the price of all alerts are highest, with the amounts
 // that are missed and the price of the alerts as its cost. scores and amounts are of all positives. It is the best of all thresholds on the
 // same rows, as Cheapest.
-func (r *Ranking) MostProfit(price float64, scores, amounts []float64) (Cheapest, error) {
+func (r *Ranking) MaxProfit(price float64, scores, amounts []float64) (Cheapest, error) {
 	order := make([]int, len(scores))
 	for i := range order {
 		order[i] = i
@@ -114,7 +114,8 @@ type Profit struct {
 const ProfitInterval = "bootstrap of alerts at a fixed threshold"
 
 // ProfitAt returns the profit of score > at. scores and amounts are of all positives. In the bootstrap every alert draws an exponential mass, so
-// its number varies, too, as among new rows. The interval knows no larger amounts than those of these rows.
+// its number varies, too, as among new rows, and there is one more alert: false for the lower end, with a typical amount for the upper
+// end. The interval knows no larger amounts than those of these rows.
 func (r *Ranking) ProfitAt(price, at float64, scores, amounts []float64, b Bootstrap) (Profit, error) {
 	b, err := b.check()
 	if err != nil {
@@ -125,12 +126,12 @@ func (r *Ranking) ProfitAt(price, at float64, scores, amounts []float64, b Boots
 		return Profit{}, err
 	}
 	p := Profit{Price: price, Alerts: c.TruePositives + c.FalsePositives}
-	var net []float64 // of each alert
+	var net, found []float64 // of each alert; amounts of the positives among them
 	for i, z := range scores {
 		p.Possible += amounts[i]
 		if z > at {
 			p.Found += amounts[i]
-			net = append(net, amounts[i]-price)
+			net, found = append(net, amounts[i]-price), append(found, amounts[i])
 		}
 	}
 	for range int(c.FalsePositives) {
@@ -140,13 +141,17 @@ func (r *Ranking) ProfitAt(price, at float64, scores, amounts []float64, b Boots
 	if len(net) == 0 {
 		return p, nil
 	}
-	values := make([]float64, b.Replicates)
-	for i := range values {
+	gap := typicalWeight(found)
+	lows, highs := make([]float64, b.Replicates), make([]float64, b.Replicates)
+	for i := range lows {
 		random := stream(b.Seed, i)
+		total := 0.0
 		for _, x := range net {
-			values[i] += float64(x * drawExponential(random))
+			total += float64(x * drawExponential(random))
 		}
+		extra := drawExponential(random)
+		lows[i], highs[i] = total-float64(price*extra), total+float64(gap*extra)
 	}
-	p.Interval = newInterval(ProfitInterval, b, p.Profit, values, slices.Clone(values))
+	p.Interval = newInterval(ProfitInterval, b, p.Profit, lows, highs)
 	return p, nil
 }

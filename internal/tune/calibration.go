@@ -84,7 +84,7 @@ func (c *calibration) setProfitable() (err error) {
 		return err
 	}
 	f, r := c.found, c.pooled.ranking
-	t, err := calibrate.MostProfit(f.Goal, r.Ranking, r.scores, r.amounts)
+	t, err := calibrate.MaxProfit(f.Goal, r.Ranking, r.scores, r.amounts)
 	if err != nil {
 		return err
 	}

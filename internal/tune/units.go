@@ -364,7 +364,7 @@ func (r *ranked) measure(c metric.Criterion) (metric.Result, error) {
 // profit returns the highest profit at a price of alerts, as a fraction of the amounts of all positives. It is at least 0, without
 // alerts.
 func (r *ranked) profit(price float64) (metric.Result, error) {
-	best, err := r.MostProfit(price, r.scores, r.amounts)
+	best, err := r.MaxProfit(price, r.scores, r.amounts)
 	if err != nil {
 		return metric.Result{}, err
 	}
