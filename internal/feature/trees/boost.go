@@ -10,12 +10,17 @@ import (
 	"toptau/internal/parallel"
 )
 
-// Shape is the size of boosted trees.
+// Shape is the size of boosted trees and how they grow.
 type Shape struct {
-	Rounds int     // trees at most
-	Leaves int     // leaves of a tree at most
-	Depth  int     // questions on the way to a leaf at most; 0: no limit
-	Rate   float64 // part of a tree's values that is added (shrinkage)
+	Rounds    int     // trees at most
+	Leaves    int     // leaves of a tree at most
+	Depth     int     // questions on the way to a leaf at most; 0: no limit
+	Rate      float64 // part of a tree's values that is added (shrinkage)
+	Ridge     float64 // added to the sum of curvatures of a leaf
+	MinRows   int64   // rows of a leaf at least
+	Curvature float64 // sum of curvatures of a leaf at least
+	Columns   float64 // fraction of the columns that a tree may ask
+	Rows      float64 // fraction of the rows that grow a tree
 }
 
 // Round is one tree's part of the sum: it adds Values[i] to weight First + i.
@@ -54,16 +59,6 @@ func (r *Training) Boost(ctx context.Context, s Shape, signs []int8, joined bool
 	return out, nil
 }
 
-// MinBoostedRows is the fewest rows of a leaf of a boosted tree.
-const MinBoostedRows = 20
-
-// boosting has the settings of boosting. Chosen on half of the sets of docs/results/quality.md, which names them.
-var boosting = struct {
-	ridge   float64 // added to the sum of curvatures of a leaf
-	rows    int64   // fewest rows of a leaf
-	columns float64 // fraction of the columns that a tree may ask
-}{ridge: 0.1, rows: MinBoostedRows, columns: 0.5}
-
 const (
 	minGain     = 1e-9         // of a split, so that rounding is no gain
 	boostStream = 0x626f6f7374 // of the draws of rows and columns; "boost" in ASCII
@@ -78,8 +73,8 @@ const (
 // leaf adds -rate G/(H + ridge) to z. The node with the largest gain is split next, until the tree has enough
 // leaves.
 //
-// Each tree of very many rows grows on a sample of its own, with all positives up to one half of it. A row of the sample
-// stands for others of its class.
+// Each tree may grow on a sample of its own (stochastic gradient boosting, Friedman 2002): a fraction of the rows and of the
+// columns. Of very many rows the sample has all positives up to one half of it, and a row of it stands for others of its class.
 //
 // g and h are rounded to multiples of 1/unit, so sums are exact in every order. Missing values go to the side
 // that gains more, and the split of missing values from all others is tried as well. Where a column must only
@@ -94,7 +89,7 @@ type booster struct {
 	shape    Shape
 	seed     uint64
 
-	kept   [2]float64 // of the negatives and of the positives that grow a tree
+	kept   [2]float64 // fractions of the negatives and of the positives among very many rows that grow a tree
 	unit   float64
 	scores []float64
 	g, h   []int64 // by row

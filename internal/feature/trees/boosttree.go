@@ -97,7 +97,7 @@ func (t *boostGrower) grow(random *rand.PCG) boostedTree {
 func (t *boostGrower) drawRows(random *rand.PCG) {
 	t.rows, t.left = t.rows[:0], t.left[:0]
 	for i, positive := range t.positive {
-		kept := t.kept[indicator(positive)]
+		kept := t.shape.Rows * t.kept[indicator(positive)]
 		if kept == 1 || float64(random.Uint64()>>11)/(1<<53) < kept {
 			t.rows = append(t.rows, int32(i))
 		} else {
@@ -140,7 +140,7 @@ func (t *boostGrower) leafOf(row int) int {
 // drawColumns draws the columns of the tree.
 func (t *boostGrower) drawColumns(random *rand.PCG) {
 	d := len(t.columns)
-	count := int(math.Ceil(boosting.columns * float64(d)))
+	count := int(math.Ceil(t.shape.Columns * float64(d)))
 	if count == d {
 		for j := range t.asked {
 			t.asked[j] = true
@@ -155,13 +155,13 @@ func (t *boostGrower) drawColumns(random *rand.PCG) {
 
 // valueOf returns the value of a leaf.
 func (t *boostGrower) valueOf(n *boostNode, c cell) float64 {
-	v := -(float64(c.g) / t.unit) / (float64(c.h)/t.unit + boosting.ridge)
+	v := -(float64(c.g) / t.unit) / (float64(c.h)/t.unit + t.shape.Ridge)
 	return min(max(v, n.low), n.high)
 }
 
 // gainOf returns the decrease of the loss by a leaf of a value, times two.
 func (t *boostGrower) gainOf(c cell, value float64) float64 {
-	g, h := float64(c.g)/t.unit, float64(c.h)/t.unit+boosting.ridge
+	g, h := float64(c.g)/t.unit, float64(c.h)/t.unit+t.shape.Ridge
 	return -float64(2*float64(g*value)) - float64(h*float64(value*value))
 }
 
@@ -244,7 +244,7 @@ func (t *boostGrower) eachColumn(rows int, do func(j int)) {
 func (t *boostGrower) search(node int) {
 	n := &t.nodes[node]
 	n.best = boostSplit{}
-	if n.sum.rows < 2*boosting.rows || t.shape.Depth > 0 && n.depth >= t.shape.Depth {
+	if n.sum.rows < 2*t.shape.MinRows || t.shape.Depth > 0 && n.depth >= t.shape.Depth {
 		return
 	}
 	t.eachColumn(t.cells/max(1, len(t.columns)), func(j int) { t.found[j] = t.searchColumn(n, j) })
@@ -262,10 +262,10 @@ func (t *boostGrower) searchColumn(n *boostNode, j int) (best boostSplit) {
 	c := &t.columns[j]
 	cells := n.cells[t.offset[j]:][:c.count()+1]
 	missing := cells[c.count()]
-	none := t.gainOf(n.sum, n.value)
+	none, minCurvature := t.gainOf(n.sum, n.value), int64(t.shape.Curvature*t.unit)
 	consider := func(s boostSplit) {
 		right := n.sum.minus(s.left)
-		if s.left.rows < boosting.rows || right.rows < boosting.rows {
+		if min(s.left.rows, right.rows) < t.shape.MinRows || min(s.left.h, right.h) < minCurvature {
 			return
 		}
 		a, b := t.valueOf(n, s.left), t.valueOf(n, right)

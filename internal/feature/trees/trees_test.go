@@ -18,8 +18,9 @@ func TestFirstSplitIsTheBest(t *testing.T) {
 			x[i], positive[i] = float64(i), r.Float64() < 1/(1+math.Exp(float64(trial*10-i)/30))
 		}
 		positive[0], positive[199] = false, true
+		shape := Shape{Rounds: 1, Leaves: 2, Depth: 1, Rate: .1, Ridge: .1, MinRows: 20, Columns: 1, Rows: 1}
 		rows := Training{Columns: [][]float64{x}, Positive: positive}
-		grown, err := rows.Boost(context.Background(), Shape{Rounds: 1, Leaves: 2, Depth: 1, Rate: .1}, nil, true, 0)
+		grown, err := rows.Boost(context.Background(), shape, nil, true, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -31,7 +32,7 @@ func TestFirstSplitIsTheBest(t *testing.T) {
 		c := binnedOf(x, valueBins)
 		for _, edge := range c.edges {
 			k := sort.SearchFloat64s(x, edge)
-			if k < int(boosting.rows) || k > len(x)-int(boosting.rows) {
+			if k < int(shape.MinRows) || k > len(x)-int(shape.MinRows) {
 				continue
 			}
 			g := 0.0
@@ -39,7 +40,7 @@ func TestFirstSplitIsTheBest(t *testing.T) {
 				g += p - float64(indicator(positive))
 			}
 			h := p * (1 - p)
-			gain := g*g/(h*float64(k)+boosting.ridge) + g*g/(h*(n-float64(k))+boosting.ridge)
+			gain := g*g/(h*float64(k)+shape.Ridge) + g*g/(h*(n-float64(k))+shape.Ridge)
 			if gain > best*(1+1e-12) {
 				best, at = gain, k
 			}
