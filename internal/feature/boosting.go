@@ -40,7 +40,7 @@ func minSide(s trees.Shape) string {
 	if s.Curvature > 0 {
 		return "enough rows of both classes"
 	}
-	return text.Plural(int(s.MinRows), "row")
+	return text.Plural(s.MinRows, "row")
 }
 
 // DefaultRounds returns the number of trees of a boosted encoding, at most.

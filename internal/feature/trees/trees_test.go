@@ -29,10 +29,10 @@ func TestFirstSplitIsTheBest(t *testing.T) {
 			p += float64(indicator(positive)) / n
 		}
 		best, at := 0.0, 0
-		c := binnedOf(x, valueBins)
+		c := binnedOf(x, valueBins, newRowBins(1, len(x))[0])
 		for _, edge := range c.edges {
 			k := sort.SearchFloat64s(x, edge)
-			if k < int(shape.MinRows) || k > len(x)-int(shape.MinRows) {
+			if k < shape.MinRows || k > len(x)-shape.MinRows {
 				continue
 			}
 			g := 0.0
@@ -64,13 +64,14 @@ func TestBinsHoldTheirValues(t *testing.T) {
 			}
 		}
 		most := []int{valueBins, 40}[trial%2]
-		c := binnedOf(x, most)
+		bins := newRowBins(1, n)
+		c := binnedOf(x, most, bins[0])
 		if c.count() > most || !slices.IsSorted(c.edges) {
 			t.Fatalf("%d bins, edges %v", c.count(), c.edges)
 		}
 		filled := make([]int, c.count()+1)
 		for i, v := range x {
-			bin := int(c.bins[i])
+			bin := bins.at(0, i)
 			filled[bin]++
 			switch {
 			case v != v:
