@@ -21,7 +21,7 @@ import (
 )
 
 // publicPackages are the packages that other modules may import, in import order.
-var publicPackages = []string{"diag", "surrogate", "threshold", "method", "schema", "metric", "calibrate", "result", "model", "."}
+var publicPackages = []string{"diag", "surrogate", "threshold", "method", "schema", "metric", "calibrate", "result", "model", ".", "modelcard"}
 
 // TestAPI compares api/*.txt with the documentation of every public package, so that a review sees each change.
 func TestAPI(t *testing.T) {
@@ -79,7 +79,7 @@ func TestParametersAreOptions(t *testing.T) {
 		known[string(kind)] = true
 	}
 	for _, options := range []any{TrainOptions{}, FitOptions{}, EvaluateOptions{}, ThresholdOptions{}, DiagnoseOptions{}, ScoreOptions{},
-		ExplainOptions{}, VerifyOptions{}, MonitorOptions{}, BaselineOptions{}, ExportOptions{}, schema.Format{}, method.Problem{}, method.Settings{}, Entry{}} {
+		ExplainOptions{}, VerifyOptions{}, MonitorOptions{}, ExportOptions{}, schema.Format{}, method.Problem{}, method.Settings{}, Entry{}} {
 		addParams(known, reflect.TypeOf(options))
 	}
 	used := map[string]bool{}

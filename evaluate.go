@@ -573,7 +573,7 @@ func membersText(m *Model) string {
 	members := m.Members()
 	list := make([]string, len(members))
 	for i := range members {
-		list[i] = memberText(&members[i], len(members) > 1)
+		list[i] = report.MemberText(&members[i], len(members) > 1)
 	}
 	return strings.Join(list, "; ")
 }

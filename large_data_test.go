@@ -218,9 +218,7 @@ func TestEncodingOfAllRowsEverywhere(t *testing.T) {
 	if err := os.WriteFile(text, []byte(b.String()+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := toptau.Pack(ctx, []string{text}, packed, toptau.Format{}, nil); err != nil {
-		t.Fatal(err)
-	}
+	packFile(t, text, packed, toptau.Format{})
 	format := toptau.Format{Label: "y"}
 	whole, err := toptau.Read(ctx, text, format)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 
 // newCertificate returns the certificate of a solution without its dual weights.
 func newCertificate(d *Data, p method.Problem, storage method.Storage, res *certified.Result) *model.Certificate {
-	c := &model.Certificate{Format: model.CertificateVersion, Data: d.digest(), Storage: storage, Method: p.Method,
+	c := &model.Certificate{Format: model.CertificateVersion, Data: d.Digest(), Storage: storage, Method: p.Method,
 		Surrogate: p.Surrogate, Lambda: p.Lambda, Tau: p.Tau, Beta: p.Beta, K: p.K, Objective: res.Objective, LowerBound: res.LowerBound}
 	if p.Lambda == 0 {
 		c.BallRadius = &res.BallRadius
@@ -202,10 +202,10 @@ func checkSameRows(m *Model, d *Data, c *model.Certificate) error {
 	t := m.Training()
 	mass, positive := d.masses()
 	switch weighted := d.table.Weight != nil; {
-	case c.Data != d.digest():
-		return differs(diag.Data, "data with the digest "+d.digest(), "the certificate's data, "+diag.Quote(c.Data), "")
-	case t.Digest != "" && t.Digest != d.digest():
-		return differs(diag.Data, "data with the digest "+d.digest(), "the model's training data, "+t.Digest, "")
+	case c.Data != d.Digest():
+		return differs(diag.Data, "data with the digest "+d.Digest(), "the certificate's data, "+diag.Quote(c.Data), "")
+	case t.Digest != "" && t.Digest != d.Digest():
+		return differs(diag.Data, "data with the digest "+d.Digest(), "the model's training data, "+t.Digest, "")
 	case t.Mass > 0 && !weighted:
 		return differs(diag.Usage, "rows without weights", fmt.Sprintf("row weights of sum %v, as in the fit", t.Mass),
 			"the model was fitted with row weights: set the same weight column")
