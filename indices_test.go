@@ -10,6 +10,7 @@ import (
 
 	"toptau"
 	"toptau/method"
+	"toptau/schema"
 	"toptau/model"
 )
 
@@ -36,7 +37,7 @@ func TestTrainOnIndices(t *testing.T) {
 	}
 	path := writeFile(t, "quadrants.svm", b.String())
 	goal := toptau.MaxFPR("2%")
-	o := toptau.TrainOptions{Method: []method.Name{method.Logistic}, Seed: 1}
+	o := toptau.TrainOptions{Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw, schema.Leaves}, Seed: 1}
 	trained, err := toptau.Train(t.Context(), readFile(t, path, toptau.Format{}), goal, o)
 	if err != nil {
 		t.Fatal(err)
