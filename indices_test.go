@@ -10,8 +10,8 @@ import (
 
 	"toptau"
 	"toptau/method"
-	"toptau/schema"
 	"toptau/model"
+	"toptau/schema"
 )
 
 // The positives are in opposite quadrants of two indices. No weighted sum of the indices separates the classes, but trees do. Train
