@@ -23,7 +23,7 @@ type GoalFlags struct {
 	Alerts      string `group:"Goal" xor:"goal" placeholder:"N" help:"Raise N alerts in a period with M rows, with --of M."`
 	Of          string `group:"Goal" placeholder:"M" help:"The number of rows that --top-count or --alerts counts from."`
 	AbsoluteTop bool   `group:"Goal" xor:"goal" name:"absolute-top" help:"Find positives above every negative."`
-	CostAlert   string `group:"Goal" xor:"goal" name:"cost-alert" placeholder:"COST" help:"Earn the most: the amounts of the positives found, in the column --value, less this cost of each alert. train, threshold and evaluate only; no guarantee."`
+	CostAlert   string `group:"Counting" xor:"goal" name:"cost-alert" placeholder:"COST" help:"Earn the most: the amounts of the positives found, in the column --value, less this cost of each alert. train, threshold and evaluate only; no guarantee."`
 }
 
 // PrecisionFlags set a goal about precision, recall or both, for verbs that support them.
