@@ -28,11 +28,11 @@ import (
 func (o *ThresholdOptions) checkAudit(g Goal) error {
 	param := "audit"
 	switch {
-	case o.Audit == 0 && o.Audited == nil:
+	case o.Audit == 0 && o.Reviewed == nil:
 		return nil
 	case o.Audit < 0:
 		return &diag.Error{Kind: diag.Usage, Param: param, Found: fmt.Sprint(o.Audit), Expected: "a number of rows above 0"}
-	case o.Audited != nil:
+	case o.Reviewed != nil:
 		param = "audited"
 	}
 	if g.Population() != method.Negatives {
@@ -90,11 +90,11 @@ func trimmed(d *Data, audited map[int]bool) (*Data, error) {
 
 // addAudit adds what the review did, and what it leaves open.
 func (c *calibrating) addAudit(out *Calibrated) {
-	if c.options.Audited == nil {
+	if c.options.Reviewed == nil {
 		return
 	}
-	a := &result.Audit{Reviewed: len(c.options.Audited)}
-	for _, positive := range c.options.Audited {
+	a := &result.Audit{Reviewed: len(c.options.Reviewed)}
+	for _, positive := range c.options.Reviewed {
 		if positive {
 			a.Removed++
 		}

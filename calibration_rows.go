@@ -49,7 +49,7 @@ func newCalibrationRows(d *Data, e *Entry, g Goal, o ThresholdOptions) (calibrat
 	if err := o.checkAudit(g); err != nil {
 		return nil, err
 	}
-	if d, err = trimmed(d, o.Audited); err != nil {
+	if d, err = trimmed(d, o.Reviewed); err != nil {
 		return nil, err
 	}
 	s := &scoredRows{all: d, rows: scores, calibrating: calibrating{data: d, scores: scores.values, goal: g, options: o}}

@@ -51,7 +51,7 @@ var inMemoryOnly = []struct {
 	{param: "gate", used: func(u *use) bool { return u.evaluate.Gate }},
 	{param: "against", used: func(u *use) bool { return u.evaluate.Against != "" }},
 	{param: "segment", used: func(u *use) bool { return u.threshold.Segments || u.decidesBySegment() }},
-	{param: "audit", used: func(u *use) bool { return u.threshold.Audit != 0 || u.threshold.Audited != nil }},
+	{param: "audit", used: func(u *use) bool { return u.threshold.Audit != 0 || u.threshold.Reviewed != nil }},
 	{param: string(metric.GoalMinPrecision), used: func(u *use) bool { return u.goal.Kind == metric.GoalMinPrecision }},
 	{param: string(metric.GoalMinRecall), used: func(u *use) bool { return u.goal.Kind == metric.GoalMinRecall }},
 	{param: "report", used: func(u *use) bool { return u.verb == "report" }},

@@ -29,11 +29,11 @@ type ThresholdOptions struct {
 	// Entity is a column that names entities. The budget counts them instead of rows, as EvaluateOptions.Entity.
 	Entity string
 	Value  string // GoalCostAlert: the column of amounts
-	// Audit lists this many of the best-scoring negatives in the result, for review. Audited are answers: rows, from 1, of which the
+	// Audit lists this many of the best-scoring negatives in the result, for review. Reviewed are answers: rows, from 1, of which the
 	// positive ones are left out. The guarantee is then no longer exact; the result says what that costs.
-	Audit   int
-	Audited map[int]bool
-	Memory  int64 // of a packed file: rows that need more bytes are scored in passes over the file; 0: half of the free memory
+	Audit    int
+	Reviewed map[int]bool
+	Memory   int64 // of a packed file: rows that need more bytes are scored in passes over the file; 0: half of the free memory
 }
 
 // Calibrated is a computed threshold.

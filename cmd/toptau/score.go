@@ -217,7 +217,7 @@ func writeRows(s *cli.Session, m *model.Model, in io.Reader, o toptau.ScoreOptio
 func printRowWarnings(s *cli.Session, stream *toptau.Stream) {
 	s.Stdout.Flush()
 	totals := stream.Totals()
-	if l := totals.List; l != nil {
+	if l := totals.List; l != nil && (l.MaxFalse < l.Rows || !l.MaxFalseDiscoveries.IsZero()) { // otherwise the column is enough
 		s.PrintError("note: " + report.ListText(l, cmp.Or(stream.Entity, "rows")))
 	}
 	for _, warning := range totals.Warnings {

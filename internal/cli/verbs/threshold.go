@@ -200,7 +200,7 @@ func (c *Threshold[S]) readAnswers() error {
 	if row < 0 || answer < 0 {
 		return wrong(1, strings.Join(header, ","), "columns row and positive")
 	}
-	c.Audited = map[int]bool{}
+	c.Reviewed = map[int]bool{}
 	for {
 		fields, err := r.Read()
 		if errors.Is(err, io.EOF) {
@@ -211,18 +211,18 @@ func (c *Threshold[S]) readAnswers() error {
 			return wrong(line, err.Error(), "CSV")
 		}
 		number, err := strconv.Atoi(fields[row])
-		if _, twice := c.Audited[number]; err != nil || twice {
+		if _, twice := c.Reviewed[number]; err != nil || twice {
 			return wrong(line, diag.Quote(fields[row]), "a row of the data, once")
 		}
 		switch fields[answer] {
 		case "yes", "no":
-			c.Audited[number] = fields[answer] == "yes"
+			c.Reviewed[number] = fields[answer] == "yes"
 		case "": // not reviewed
 		default:
 			return wrong(line, diag.Quote(fields[answer]), "yes, no or nothing")
 		}
 	}
-	if len(c.Audited) == 0 {
+	if len(c.Reviewed) == 0 {
 		return wrong(0, "no answers", "yes or no in the column positive")
 	}
 	return nil
