@@ -155,10 +155,10 @@ func badInputs() []badInput {
 			}
 		}, []string{fit}, -1, "", false},
 		{"NUL bytes", "a.csv.zst", func(a *attacker) { a.many("\x00", 10*a.scale, a.empty) }, []string{fit}, 1, "", false},
-		{"a line without an end", "a.csv.gz", func(a *attacker) { a.many("x", 7*min(a.scale, 10), a.bytes) }, []string{fit}, -1, "", false},
+		{"a line without an end", "a.csv.gz", func(a *attacker) { a.many("x", longLine(), a.bytes) }, []string{fit}, -1, "", false},
 		{"a quote that is never closed", "a.csv.gz", func(a *attacker) {
 			a.text("a,b,y\n1,2,1\n\"")
-			a.many("text\n", 7*min(a.scale, 10), a.bytes)
+			a.many("text\n", longLine(), a.bytes)
 		}, []string{fit}, 1, "does not end", false},
 		{"a field of many megabytes", "a.csv.gz", func(a *attacker) {
 			a.text("a,b,y\n")
@@ -166,12 +166,12 @@ func badInputs() []badInput {
 				a.text("%d,x,%d\n", i%7, i%2)
 			}
 			a.text("3,")
-			a.many("x", 5*min(a.scale, 12), a.bytes)
+			a.many("x", min(longLine(), 30), a.bytes)
 			a.text(",1\n")
 		}, []string{fit, train}, -1, "", false},
 		{"a name of many megabytes", "a.csv.gz", func(a *attacker) {
 			a.text("a,")
-			a.many("x", 5*min(a.scale, 12), a.bytes)
+			a.many("x", min(longLine(), 30), a.bytes)
 			a.text(",y\n")
 			for i := range 40 {
 				a.text("%d,%d,%d\n", i%7, i%5, i%2)
@@ -279,6 +279,14 @@ func badInputs() []badInput {
 		{"1,000,000 threads", "a.csv", func(a *attacker) { a.rows(100_000) },
 			[]string{fit + " --threads 1000000"}, 0, "", false},
 	}
+}
+
+// longLine returns megabytes: in a long run more than a line may have.
+func longLine() int {
+	if hostile() {
+		return 40
+	}
+	return 7
 }
 
 // long returns commands for a long run alone.
