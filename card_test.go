@@ -9,14 +9,15 @@ import (
 
 	"toptau"
 	"toptau/diag"
+	"toptau/modelcard"
 	"toptau/result"
 	"toptau/schema"
 )
 
-func card(t *testing.T, m *toptau.Model, d *toptau.Data, o toptau.CardOptions) (c *toptau.Card, html,
+func card(t *testing.T, m *toptau.Model, d *toptau.Data, o modelcard.Options) (c *modelcard.Card, html,
 	markdown string) {
 	t.Helper()
-	c, err := toptau.NewCard(t.Context(), m, d, o)
+	c, err := modelcard.New(t.Context(), m, d, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +44,7 @@ func TestCard(t *testing.T) {
 	later := readFile(t, writeFile(t, "later.csv", twoColumns(1000, 9)),
 		toptau.Format{Label: "y", Kept: []string{"kind"}})
 	const evil = `<script>alert("1")</script> | **bold** [link](http://x)`
-	c, html, markdown := card(t, trained.Model, later, toptau.CardOptions{Name: "m.json", By: []string{"kind"},
+	c, html, markdown := card(t, trained.Model, later, modelcard.Options{Name: "m.json", By: []string{"kind"},
 		Statements: []result.Statement{{Title: "Not for", Text: "Loans."}, {Title: "Review " + evil, Text: evil}}})
 	for _, want := range []string{"Model card: m.json", "Not for", "Loans.", "not stated",
 		"Known limits and risks", "confidence of 95 %", "Error rates by group",
@@ -75,16 +76,16 @@ func TestCard(t *testing.T) {
 	if by.Together != 5 {
 		t.Errorf("%d intervals hold together, want those of two rates for two kinds and of one for blue, which is always positive", by.Together)
 	}
-	_, html, markdown = card(t, trained.Model, nil, toptau.CardOptions{})
+	_, html, markdown = card(t, trained.Model, nil, modelcard.Options{})
 	if !strings.Contains(html, "Nothing was measured for this card") ||
 		!strings.Contains(markdown, "no labelled rows were given") {
 		t.Error("a card without data does not say so")
 	}
-	if _, err := toptau.NewCard(t.Context(), trained.Model, nil,
-		toptau.CardOptions{By: []string{"kind"}}); diag.Of(err) == nil || diag.Of(err).Param != "by" {
+	if _, err := modelcard.New(t.Context(), trained.Model, nil,
+		modelcard.Options{By: []string{"kind"}}); diag.Of(err) == nil || diag.Of(err).Param != "by" {
 		t.Errorf("groups without data: %v", err)
 	}
-	_, again, _ := card(t, trained.Model, nil, toptau.CardOptions{})
+	_, again, _ := card(t, trained.Model, nil, modelcard.Options{})
 	if again != html {
 		t.Error("the same card has other bytes")
 	}

@@ -278,8 +278,11 @@ func (d *Data) masses() (total, positive float64) {
 	return total, positive
 }
 
-// digest returns the digest of the data in the form that a model keeps, "" if it is not known.
-func (d *Data) digest() string {
+// File returns the file that the data were read from, "" for rows of a program or a database.
+func (d *Data) File() string { return d.table.File }
+
+// Digest returns the digest of the data in the form that a model keeps, "" if it is not known.
+func (d *Data) Digest() string {
 	if d.info.Digest == "" {
 		return ""
 	}

@@ -41,7 +41,7 @@ type modelFact struct {
 }
 
 func factsOf(m *Model) []modelFact {
-	s, f, training := m.Schema(), m.Features(feature.Key{}), m.Training()
+	s, f, training := m.Schema(), feature.MapOf(m.Features()), m.Training()
 	label := ""
 	if s.Label != nil {
 		label = s.Label.Name
@@ -62,6 +62,7 @@ func factsOf(m *Model) []modelFact {
 		{"features", text.Count(m.Len()), true},
 		{"encoding", strings.Join(order, ", "), true},
 		{"scale", string(f.Scale), true},
+		{"derived columns", strings.Join(feature.DerivedNames(f), ", "), true},
 		{"missing values", string(f.Impute), true},
 		{"spellings of missing values", strings.Join(s.Missing, ", "), true},
 		{"offset", strconv.FormatFloat(m.Offset(), 'g', 6, 64), true},
@@ -85,7 +86,7 @@ type columnFeatures struct {
 // columnsIn returns the features of each column that a model uses. Features without a column (leaves of trees,
 // indices) are under "trees" or the name of the index.
 func columnsIn(m *Model) (names []string, columns map[string]*columnFeatures) {
-	f := m.Features(feature.Key{})
+	f := feature.MapOf(m.Features())
 	columns = map[string]*columnFeatures{}
 	of := func(name string) *columnFeatures {
 		c := columns[name]
@@ -100,7 +101,7 @@ func columnsIn(m *Model) (names []string, columns map[string]*columnFeatures) {
 		c := of(in.Name)
 		c.kind, c.categories = in.Kind, in.Categories
 	}
-	weights := m.Parts(feature.Key{}).Weights
+	weights := m.Parts().Weights
 	for i, w := range f.Weights() {
 		name := w.Name
 		switch {

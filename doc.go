@@ -4,13 +4,13 @@
 // It implements the eight methods of "General Framework for Binary Classification on Top Samples": TopPush,
 // TopPushK, Grill, Pat&Mat, TopMean, Grill-NP, Pat&Mat-NP and TopMean-NP.
 //
-// Read and Rows.Data return Data, and Pack writes a file from which Read takes data larger than memory. Train chooses a model
-// for a Goal, and Fit solves one problem with given hyperparameters. Load reads a saved model, and Model.Save
-// writes one. Score applies a model to a stream of rows, and Evaluate measures models and other scores on
-// labelled rows. Explore looks at one ranking in detail. Threshold computes an operating point. Diagnose
-// describes what the methods can achieve, Explain measures the effect of each column, and Diff compares two
-// models. Verify checks the certificate of a fit. Baseline and Monitor watch a model in production, Export
-// writes it for programs without toptau, and NewCard describes it for people.
+// Read and Rows.Data return Data. Train chooses a model for a Goal, and Fit solves one problem with given
+// hyperparameters. Load reads a saved model, and Model.Save writes one. Score applies a model to a stream of
+// rows, and Evaluate measures models and other scores on labelled rows. Explore looks at one ranking in
+// detail. Threshold computes an operating point. Diagnose describes what the methods can achieve, Explain
+// measures the effect of each column, and Diff compares two models. Verify checks the certificate of a fit.
+// Baseline and Monitor watch a model in production, and Export writes it for programs without toptau. Package
+// modelcard describes it for people.
 //
 // Errors that the user can fix have a diag.Error in their chain.
 //

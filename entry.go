@@ -203,7 +203,7 @@ func ReadScores(ctx context.Context, name, path string, f Format) (Entry, error)
 	if err := ctx.Err(); err != nil {
 		return Entry{}, err
 	}
-	names, err := columnsOf(path, f)
+	names, err := table.ColumnNames(path, f)
 	if err != nil {
 		return Entry{}, err
 	}
@@ -324,45 +324,6 @@ func (f *scoreFile) read(d *Data) (*joiner, error) {
 		j.ids, j.rows = nil, &j.table.ID[0]
 	}
 	return j, nil
-}
-
-// ReadScored reads labelled rows with scores in a numeric column of delimited text. Of the other columns it reads only
-// those that the format gives a role, so that ids and features of another program take no memory. The path "-" is
-// standard input, of which it reads all columns.
-func ReadScored(ctx context.Context, path, column string, f Format) (*Data, error) {
-	if path == "-" || f.Format != "" && f.Format != schema.CSV {
-		return Read(ctx, path, f)
-	}
-	names, err := columnsOf(path, f)
-	if err != nil {
-		return nil, err
-	}
-	roles := slices.Concat([]string{column, f.Label, f.Weight, f.Group, f.Segment, f.Time}, f.ID, f.Kept)
-	if !slices.Contains(names, column) {
-		return nil, &diag.Error{Kind: diag.Usage, File: path, Param: "score", Found: diag.Quote(column),
-			Expected: fmt.Sprintf("one of the columns %q", names)}
-	}
-	f.Numeric = append(slices.Clip(f.Numeric), column)
-	for i, name := range names {
-		if number := strconv.Itoa(i + 1); !slices.Contains(roles, name) && !slices.Contains(roles, number) {
-			f.Drop = append(slices.Clip(f.Drop), number) // a name could be read as a list or a range
-		}
-	}
-	return Read(ctx, path, f)
-}
-
-// columnsOf returns the names of a file's columns.
-func columnsOf(path string, f Format) ([]string, error) {
-	if path == "-" {
-		return nil, &diag.Error{Kind: diag.Usage, Found: "scores from standard input", Expected: "a file"}
-	}
-	f.Format, f.Label, f.ID = table.FormatOfColumns(path), "", nil
-	r, err := table.Open(path, table.Options{Format: f, Unlabelled: true})
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	return r.Names(), nil
 }
 
 // labelIn returns the name among names whose column holds labels like d's, "" if there is none.

@@ -17,8 +17,7 @@ import (
 // A guarantee assumes that new rows come from the same distribution as those that calibrated the threshold.
 // Two checks look for evidence against that. One compares calibration scores over time, the other compares
 // them with the scores of new rows. Neither can prove that the assumption holds. If it holds, each check
-// raises a false alarm in at most a fraction shiftLevel of the runs. Chosen by hand.
-const shiftLevel = 0.01
+// raises a false alarm in at most a fraction result.ShiftLevel of the runs.
 
 // shiftWatch compares rows with those that calibrated an operating point. It ignores guarantees without
 // calibration scores.
@@ -74,7 +73,7 @@ func (s *shiftWatch) reports(training model.Training) ([]result.Shift, []diag.Wa
 				"do not predict those of new rows", s.point.Name)})
 		}
 		foreign := 0
-		level := shiftLevel / float64(len(s.parts))
+		level := result.ShiftLevel / float64(len(s.parts))
 		if !s.labelled && w.guarantee.Kind != "top" {
 			level /= 2 // the other half is the probability of more positives than maxPositives
 			foreign = maxPositives(w.arrivals.Rows(), training, level)
@@ -155,7 +154,7 @@ func calibrationOverTime(t *table.Table, z []float64, population method.Populati
 
 // driftWarning returns a warning if the scores change over time, otherwise nil.
 func driftWarning(t calibrate.Trend, population method.Population) *diag.Warning {
-	if t.P > shiftLevel {
+	if t.P > result.ShiftLevel {
 		return nil
 	}
 	first, last := t.Blocks[0], t.Blocks[len(t.Blocks)-1]

@@ -12,6 +12,7 @@ import (
 	"toptau/method"
 	"toptau/metric"
 	"toptau/model"
+	"toptau/result"
 	"toptau/threshold"
 )
 
@@ -71,7 +72,7 @@ func TestShiftRaisesFewFalseAlarms(t *testing.T) {
 				alarms++
 			}
 		}
-		most := int(runs*shiftLevel + 3*math.Sqrt(runs*shiftLevel))
+		most := int(runs*result.ShiftLevel + 3*math.Sqrt(runs*result.ShiftLevel))
 		t.Logf("labelled %v: %d of %d runs raise a false alarm, at most %d may", labelled, alarms, runs, most)
 		if alarms > most {
 			t.Errorf("labelled %v: %d of %d runs raise a false alarm", labelled, alarms, runs)
@@ -102,7 +103,7 @@ func TestShiftWarnings(t *testing.T) {
 			watch.addRow(rows, row, c.score(r))
 		}
 		reports, warnings := watch.reports(training)
-		if len(warnings) != 1 || len(reports) != 1 || reports[0].P > shiftLevel {
+		if len(warnings) != 1 || len(reports) != 1 || reports[0].P > result.ShiftLevel {
 			t.Errorf("%s: %+v, %+v", name, reports, warnings)
 			continue
 		}
@@ -182,7 +183,7 @@ func TestCalibrationOverTime(t *testing.T) {
 		if warning != nil {
 			t.Log(warning.Text)
 		}
-		if report, warning, err := calibrationOverTime(rows, z, method.AllRows); err != nil || report.P > shiftLevel || warning == nil {
+		if report, warning, err := calibrationOverTime(rows, z, method.AllRows); err != nil || report.P > result.ShiftLevel || warning == nil {
 			t.Errorf("all rows: %+v, %+v, %v", report, warning, err)
 		}
 		rows.Time = nil

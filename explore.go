@@ -10,7 +10,6 @@ import (
 
 	"toptau/calibrate"
 	"toptau/diag"
-	"toptau/internal/feature"
 	"toptau/internal/monitor"
 	"toptau/internal/plot"
 	"toptau/internal/report"
@@ -284,9 +283,20 @@ func (x *Explorer) Monitor(ctx context.Context) (*result.Monitoring, error) {
 	return w.Result(), nil
 }
 
-// Findings returns the curves of the ranking with their bands, and the scores by class. The key keeps packages of
-// other modules out.
-func (x *Explorer) Findings(feature.Key) (*report.Findings, error) {
+// The page of internal/ui shows figures of an Explorer that other programs do not get.
+func init() {
+	report.FindingsOf = func(explorer any) (*report.Findings, error) { return explorer.(*Explorer).findings() }
+	report.ShapesOf = func(explorer any) ([]report.Shape, []report.PairShape, error) {
+		s, err := explorer.(*Explorer).shapes()
+		if err != nil {
+			return nil, nil, err
+		}
+		return s.columns, s.pairs, nil
+	}
+}
+
+// findings returns the curves of the ranking with their bands, and the scores by class.
+func (x *Explorer) findings() (*report.Findings, error) {
 	f := &report.Findings{}
 	addCurves(f, "", x.first.rank)
 	if x.Positives == 0 || x.Positives == x.Rows {
@@ -300,16 +310,8 @@ func (x *Explorer) Findings(feature.Key) (*report.Findings, error) {
 	return f, nil
 }
 
-// Shapes returns what the main columns and pairs of columns add to the scores, measured on at most 20,000 rows. It
-// returns nothing without a model. The key keeps packages of other modules out.
-func (x *Explorer) Shapes(feature.Key) (columns []report.Shape, pairs []report.PairShape, err error) {
-	s, err := x.shapes()
-	if err != nil {
-		return nil, nil, err
-	}
-	return s.columns, s.pairs, nil
-}
-
+// measureShapes returns what the main columns and pairs of columns add to the scores, measured on some of the rows. It returns
+// nothing without a model.
 func (x *Explorer) measureShapes() (*shapes, error) {
 	s := &shapes{}
 	m := x.first.Model
@@ -343,10 +345,4 @@ func (x *Explorer) sortRows() []int32 {
 		return cmp.Or(cmp.Compare(x.scores[b], x.scores[a]), cmp.Compare(a, b))
 	})
 	return order
-}
-
-// ShiftFacts describes how these rows differ from those that calibrated an operating point of Points. The key keeps
-// packages of other modules out.
-func (x *Explorer) ShiftFacts(point int, _ feature.Key) []report.Fact {
-	return report.ShiftFacts(x.Points[point].Shift, shiftLevel)
 }

@@ -321,27 +321,6 @@ func TestExploredDriftIsThatOfMonitor(t *testing.T) {
 	}
 }
 
-// Of a file with scores only the columns with a role are read, for every name of the others.
-func TestReadScored(t *testing.T) {
-	path := writeFile(t, "scores.csv", "id,\"a,b\",1-3,risk,fraud,why\nx,1,2,0.5,0,because\ny,1,2,0.7,1,of it\nz,1,2,,0,all\n")
-	f := toptau.Format{Label: "fraud", ID: []string{"id"}}
-	d, err := toptau.ReadScored(t.Context(), path, "risk", f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err = toptau.Explore(t.Context(), d, toptau.Entry{Column: "risk"}, toptau.EvaluateOptions{}); err == nil ||
-		!strings.Contains(err.Error(), "scores.csv:4") || !strings.Contains(err.Error(), "a missing score") {
-		t.Errorf("a missing score: %v", err)
-	}
-	_, err = toptau.Explore(t.Context(), d, toptau.Entry{Column: "1-3"}, toptau.EvaluateOptions{})
-	wantError(t, err, diag.Usage, `one of the numeric columns ["risk"]`)
-	_, err = toptau.ReadScored(t.Context(), path, "score", f)
-	wantError(t, err, diag.Usage, `score "score"`, `"a,b"`)
-	text := writeFile(t, "text.csv", "risk,fraud\n0.5,0\nhigh,1\n")
-	_, err = toptau.ReadScored(t.Context(), text, "risk", toptau.Format{Label: "fraud"})
-	wantError(t, err, diag.Data, "text.csv:3", `"high"`)
-}
-
 // An entity is listed once, by its best row, and budgets count entities.
 func TestExploringEntities(t *testing.T) {
 	d := readFile(t, writeFile(t, "rows.csv", dayRows()), toptau.Format{Label: "y", Kept: []string{"host"}})

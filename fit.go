@@ -310,7 +310,7 @@ func warnOfZero(r *result.Fit) {
 
 // modelParts returns the parts that every model has. The caller adds points and members.
 func modelParts(d *Data, features *feature.Map, w []float64, seed uint64) model.Parts {
-	training := model.Training{Rows: d.Len(), Positives: d.Positives(), Digest: d.digest(), Source: d.origin, Seed: seed}
+	training := model.Training{Rows: d.Len(), Positives: d.Positives(), Digest: d.Digest(), Source: d.origin, Seed: seed}
 	training.Mass, training.PositiveMass = d.masses()
 	return model.Parts{Schema: d.info.Schema, Features: features, Weights: w, Training: training}
 }

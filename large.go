@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -14,29 +13,7 @@ import (
 	"toptau/internal/matrix"
 	"toptau/internal/memory"
 	"toptau/internal/table"
-	"toptau/result"
 )
-
-// Pack writes the rows of some files (see OpenFiles) to a packed file, from which Read takes a table that may be larger than
-// memory. Every column is kept, as numbers or as text, so that the file can be read with any label and roles. Of f only
-// the fields count that say how to read the file: Format, Delimiter, Header, Missing, Drop, Categorical, Numeric.
-func Pack(ctx context.Context, paths []string, out string, f Format, progress func(rows int, done float64)) (*result.Packed, error) {
-	start := time.Now()
-	files, err := table.OpenFiles(paths...)
-	if err != nil {
-		return nil, err
-	}
-	info, err := table.Pack(files, out, table.Options{Format: f, Context: ctx}, progress)
-	if err != nil {
-		return nil, err
-	}
-	written, err := os.Stat(out)
-	if err != nil {
-		return nil, &diag.Error{Kind: diag.IO, File: out, Err: err}
-	}
-	return &result.Packed{Rows: info.Rows, Columns: len(info.Names), Source: "sha256:" + info.Digest, Bytes: written.Size(), Seconds: time.Since(start).Seconds(),
-		Document: result.Document{Warnings: append([]diag.Warning{}, info.Warnings...)}}, nil
-}
 
 func init() {
 	large.Data = func(ctx context.Context, rows large.Rows) (any, error) { return dataOf(ctx, rows) }
@@ -91,7 +68,7 @@ func (d *Data) rows() large.Rows {
 	if d.database != nil {
 		return d.database
 	}
-	return large.OfTable(d.frame, d.info.Schema, d.digest())
+	return large.OfTable(d.frame, d.info.Schema, d.Digest())
 }
 
 // sampleCells bounds the sample of a stored table from which encodings are fitted: 32 MiB of numbers. It has all rows

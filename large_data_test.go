@@ -218,9 +218,7 @@ func TestEncodingOfAllRowsEverywhere(t *testing.T) {
 	if err := os.WriteFile(text, []byte(b.String()+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := toptau.Pack(ctx, []string{text}, packed, toptau.Format{}, nil); err != nil {
-		t.Fatal(err)
-	}
+	packFile(t, text, packed, toptau.Format{})
 	format := toptau.Format{Label: "y"}
 	whole, err := toptau.Read(ctx, text, format)
 	if err != nil {
@@ -248,7 +246,7 @@ func TestEncodingOfAllRowsEverywhere(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m := fitted.Model.Features(feature.Key{})
+			m := feature.MapOf(fitted.Model.Features())
 			if got := asJSON(t, m.Blocks) + asJSON(t, m.Inputs) + asJSON(t, m.Dropped); want == "" {
 				want = got
 			} else if got != want {

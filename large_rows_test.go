@@ -175,9 +175,7 @@ func TestLargeRowsCountTheirValues(t *testing.T) {
 		if err := os.WriteFile(text, []byte(b.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := toptau.Pack(ctx, []string{text}, packed, toptau.Format{}, nil); err != nil {
-			t.Fatal(err)
-		}
+		packFile(t, text, packed, toptau.Format{})
 		return packed
 	}
 	format := toptau.Format{Label: "label"}

@@ -13,11 +13,26 @@ import (
 
 	"toptau"
 	"toptau/internal/simulate"
+	"toptau/internal/table"
 	"toptau/method"
 	"toptau/result"
 	"toptau/schema"
 	"toptau/threshold"
 )
+
+// packFile writes the rows of a file to a packed file.
+func packFile(t *testing.T, text, packed string, f toptau.Format) *table.Info {
+	t.Helper()
+	files, err := table.OpenFiles(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := table.Pack(files, packed, table.Options{Format: f, Context: t.Context()}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info
+}
 
 // simulatedFiles writes simulated rows as text and packed.
 func simulatedFiles(t *testing.T, o simulate.Options) (text, packed string) {
@@ -34,12 +49,8 @@ func simulatedFiles(t *testing.T, o simulate.Options) (text, packed string) {
 	if o.Context {
 		format.Categorical = []string{"flow"} // leading zeros stay
 	}
-	r, err := toptau.Pack(context.Background(), []string{text}, packed, format, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if info, err := os.Stat(packed); err != nil || r.Rows != o.Rows || r.Bytes != info.Size() {
-		t.Fatalf("packed %+v, %v", r, err)
+	if info := packFile(t, text, packed, format); info.Rows != o.Rows {
+		t.Fatalf("packed %+v", info)
 	}
 	return text, packed
 }

@@ -67,6 +67,7 @@ var order = []string{
 	"toptau/internal/plot",
 	"toptau/internal/report",
 	"toptau",
+	"toptau/modelcard",
 	"toptau/internal/serve",
 	"toptau/internal/ui",
 	"toptau/internal/cli",

@@ -22,7 +22,7 @@ import (
 	"toptau/threshold"
 )
 
-// MonitorOptions are the options of Monitor. The zero value of each is its default.
+// MonitorOptions are the options of Monitor and Baseline. The zero value of each is its default.
 type MonitorOptions struct {
 	Format     Format                         // differences from the format of the training file
 	At         string                         // name of the operating point; "": the model's default
@@ -31,6 +31,7 @@ type MonitorOptions struct {
 	Seed       uint64                         // seed of tie-breakers and of the audit; 0 is 1
 	BlockRows  int                            // compares the mean scores of blocks of this many rows, which may depend on each other; 0: none
 	BlockTime  schema.Delay                   // the same by the time column, if BlockRows is 0
+	NoProfile  bool                           // Baseline: keeps scores only
 	OnError    schema.BadRows                 // what becomes of rows that have no score
 	Labels     io.Reader                      // CSV with a header: ids as in the rows, and labels in the column "label" or of the label's name
 	State      io.Reader                      // the state of a monitor to go on with; nil: a new one
@@ -147,7 +148,7 @@ func openMonitored(ctx context.Context, m *Model, r io.Reader, o *MonitorOptions
 	if options.Time == "" && slices.Contains(names, s.Time) {
 		options.Time = s.Time
 	}
-	in := &monitoredRows{model: m, options: o, scorer: m.TableScorer(feature.Key{})}
+	in := &monitoredRows{model: m, options: o, scorer: feature.ScorerOf(m)}
 	if in.reader, err = source.open(options); err == nil {
 		source.forget()
 		return in, nil
@@ -435,17 +436,10 @@ func (o *reopened) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// BaselineOptions are the options of Baseline. The zero value of each is its default.
-type BaselineOptions struct {
-	Format    Format // differences from the format of the training file
-	NoProfile bool   // keeps scores only
-	Seed      uint64 // seed of tie-breakers and samples; 0 is 1
-}
-
 // Baseline returns the model with a reference and a profile of the rows of r, which need no labels. They must be
 // rows that the model meets when all is well, and must not have trained it. Monitor compares later rows with
-// them.
-func Baseline(ctx context.Context, m *Model, r io.Reader, o BaselineOptions) (*Model, error) {
+// them. Of the options, Format, Seed and NoProfile count.
+func Baseline(ctx context.Context, m *Model, r io.Reader, o MonitorOptions) (*Model, error) {
 	options, err := tableOptions(m, o.Format)
 	if err != nil {
 		return nil, err
@@ -479,7 +473,7 @@ func Baseline(ctx context.Context, m *Model, r io.Reader, o BaselineOptions) (*M
 	if known != nil && known.Excess {
 		return nil, &diag.Error{Kind: diag.Data, File: t.File, Found: overlapWarning(known, t.Rows()), Expected: "rows that did not train the model"}
 	}
-	scorer := m.TableScorer(feature.Key{})
+	scorer := feature.ScorerOf(m)
 	z := make([]float64, t.Rows())
 	if err := scorer.ScoresOf(rows, z); err != nil {
 		return nil, d.inFile(err)

@@ -103,14 +103,14 @@ func TestMonitorWithoutReferenceWatchesColumns(t *testing.T) {
 	if w.Result.Scores != nil || w.Result.Columns == nil || w.Result.Warnings[0].Code != "no-reference" {
 		t.Errorf("%+v", w.Result)
 	}
-	b, err := Baseline(t.Context(), m, strings.NewReader(monitoredCSV(3000, 3, 3000, 0)), BaselineOptions{})
+	b, err := Baseline(t.Context(), m, strings.NewReader(monitoredCSV(3000, 3, 3000, 0)), MonitorOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if r := watch(t, b, monitoredCSV(3000, 2, 3000, 0), MonitorOptions{}).Result; r.Scores == nil || r.Scores.Reference != 3000 || r.Alarm() {
 		t.Errorf("%+v", r.Scores)
 	}
-	if _, err := Baseline(t.Context(), m, strings.NewReader(monitoredCSV(4000, 1, 4000, 0)), BaselineOptions{}); err == nil || !strings.Contains(err.Error(), "trained the model") {
+	if _, err := Baseline(t.Context(), m, strings.NewReader(monitoredCSV(4000, 1, 4000, 0)), MonitorOptions{}); err == nil || !strings.Contains(err.Error(), "trained the model") {
 		t.Errorf("a baseline of training rows: %v", err)
 	}
 	bare := monitoredModel(t, TrainOptions{NoProfile: true, NoFingerprints: true})

@@ -6,8 +6,6 @@ import (
 	"math"
 	"path/filepath"
 	"sort"
-	"strconv"
-	"strings"
 
 	"toptau/internal/detmath"
 	"toptau/internal/plot"
@@ -16,8 +14,6 @@ import (
 	"toptau/internal/text"
 	"toptau/method"
 	"toptau/metric"
-	"toptau/model"
-	"toptau/schema"
 	"toptau/threshold"
 )
 
@@ -55,13 +51,13 @@ func (e *Evaluation) findings() (*report.Findings, error) {
 		points := m.Points()
 		for i := range points {
 			f.Points = append(f.Points, report.OperatingPoint{Point: points[i], Decisions: &e.Points[i].Decisions,
-				Facts: report.ShiftFacts(e.Points[i].Shift, shiftLevel), Value: e.Points[i].Value, ValueName: e.Value})
+				Facts: report.ShiftFacts(e.Points[i].Shift), Value: e.Points[i].Value, ValueName: e.Value})
 		}
 		if len(points) > 0 {
 			alarm = &points[0].Threshold
 			f.Title = report.FoundTitle(&e.Points[0].Decisions, points[0].Goal)
 		}
-		f.Model = modelFacts(m)
+		f.Model = report.ModelFacts(m)
 		var err error
 		if f.Shapes, f.Pairs, err = mainShapes(m, first.data, mainColumns); err != nil {
 			return nil, err
@@ -74,7 +70,7 @@ func (e *Evaluation) findings() (*report.Findings, error) {
 			return nil, err
 		}
 	}
-	f.Data, f.Scores = e.dataFacts(), plot.HistogramOf(first.scores, alarm, reportBins)
+	f.Data, f.Scores = report.DataFacts(&e.Evaluation, e.data.info.Schema, e.data.Digest()), plot.HistogramOf(first.scores, alarm, reportBins)
 	goal := e.reportGoal()
 	setGoal(f, goal)
 	for i, k := range e.rankings {
@@ -357,128 +353,4 @@ func mainShapes(m *Model, d *Data, limit int) ([]report.Shape, []report.PairShap
 		}
 	}
 	return shapes, pairs.shapes(), nil
-}
-
-// dataFacts lists facts about the evaluated rows and their scores.
-func (e *Evaluation) dataFacts() []report.Fact {
-	facts := append(schemaFacts(e.data.info.Schema, e.Rows, e.Positives),
-		report.Fact{Name: "distinct scores", Value: text.Count(e.Distinct)},
-		report.Fact{Name: "AUC", Value: fmt.Sprintf("%.4f", e.AUC)})
-	for _, f := range []struct {
-		name  string
-		value *float64
-	}{{"average precision", e.AveragePrecision}, {"Brier score", e.Brier}, {"log loss", e.LogLoss}} {
-		if f.value != nil {
-			facts = append(facts, report.Fact{Name: f.name, Value: text.Number(*f.value)})
-		}
-	}
-	if e.Missing != nil && e.Unknown != nil {
-		facts = append(facts, report.Fact{Name: "missing values", Value: text.Count(*e.Missing)},
-			report.Fact{Name: "values not seen in training", Value: text.Count(*e.Unknown)})
-	}
-	for i := range e.Entries {
-		if j := e.Entries[i].Joined; j != nil {
-			facts = append(facts, report.Fact{Name: "scores of " + e.Entries[i].Name, Value: report.JoinedText(j)})
-		}
-	}
-	if e.Entities > 0 {
-		facts = append(facts, report.Fact{Name: "entities", Value: text.Count(e.Entities)})
-	}
-	return append(facts, report.Fact{Name: "digest", Value: e.data.digest(), Code: true})
-}
-
-// schemaFacts lists the size of the data and the roles of their columns.
-func schemaFacts(s schema.Schema, rows, positives int) []report.Fact {
-	facts := []report.Fact{{Name: "rows", Value: text.Count(rows)},
-		{Name: "positives", Value: fmt.Sprintf("%s (%s)", text.Count(positives), text.Percent(float64(positives)/float64(rows)))},
-		{Name: "format", Value: string(s.Format)}}
-	if len(s.Columns) == 0 {
-		return append(facts, report.Fact{Name: "indices", Value: text.Count(s.Width)})
-	}
-	categorical := 0
-	for _, c := range s.Columns {
-		if c.Kind == schema.Categorical {
-			categorical++
-		}
-	}
-	facts = append(facts, report.Fact{Name: "columns",
-		Value: fmt.Sprintf("%d numeric, %d categorical", len(s.Columns)-categorical, categorical)})
-	if s.Label != nil {
-		facts = append(facts, report.Fact{Name: "label", Value: s.Label.Name})
-	}
-	return append(facts, report.Fact{Name: "positive labels", Value: strings.Join(s.Positive, ", ")})
-}
-
-// modelFacts lists the training data, methods and certificates of a model.
-func modelFacts(m *Model) []report.Fact {
-	training, members := m.Training(), m.Members()
-	facts := []report.Fact{
-		{Name: "trained on", Value: fmt.Sprintf("%s rows, %s positive", text.Count(training.Rows),
-			text.Count(training.Positives))},
-		{Name: "training data", Value: training.Digest, Code: true},
-		{Name: "features", Value: text.Count(m.Len())},
-		{Name: "seed", Value: strconv.FormatUint(training.Seed, 10)},
-	}
-	for _, c := range m.History() {
-		facts = append(facts, report.Fact{Name: "changed", Value: historyText(&c)})
-	}
-	for i := range members {
-		member := &members[i]
-		name := "method"
-		if len(members) > 1 {
-			name = fmt.Sprintf("member %d", i+1)
-		}
-		facts = append(facts, report.Fact{Name: name, Value: memberText(member, len(members) > 1)})
-		if c := member.Evidence; c != nil {
-			facts = append(facts, report.Fact{Name: "certificate", Value: evidenceText(c)})
-		}
-	}
-	if len(members) > 1 {
-		facts = append(facts, report.Fact{Name: "certificate", Value: "none for the average; each is about one member"})
-	}
-	return facts
-}
-
-// memberText returns a member's method with its hyperparameters, its solver and, if there are several, its
-// fraction of the average.
-func memberText(m *model.Member, several bool) string {
-	line := string(m.Method)
-	if m.Surrogate != "" {
-		line += " (" + string(m.Surrogate) + ")"
-	}
-	line += ", " + m.Hyperparameters()
-	if m.Anchor != 0 {
-		line += fmt.Sprintf(", anchored at logistic regression with lambda %v", m.Anchor)
-	}
-	line += "; solver " + string(m.Settings.Solver)
-	if several {
-		line += "; " + text.Percent(m.Share) + " of the average"
-	}
-	return line
-}
-
-func evidenceText(c *model.Evidence) string {
-	if c.Lower == nil {
-		return fmt.Sprintf("objective %.8g, without a lower bound", c.Objective)
-	}
-	return fmt.Sprintf("objective %.8g; no w has less than %.8g", c.Objective, *c.Lower)
-}
-
-// historyText describes a change of the operating points.
-func historyText(c *model.Change) string {
-	line := ""
-	switch c.Action {
-	case model.PointAdded:
-		line = fmt.Sprintf("%s added at %.6g", c.Name, *c.Threshold)
-	case model.PointReplaced:
-		line = fmt.Sprintf("%s at %.6g instead of %.6g", c.Name, *c.Threshold, *c.Former)
-	case model.PointRemoved:
-		line = fmt.Sprintf("%s at %.6g removed", c.Name, *c.Former)
-	default:
-		line = c.Name + " made the default"
-	}
-	if c.Note != "" {
-		line += " (" + c.Note + ")"
-	}
-	return line
 }

@@ -160,7 +160,7 @@ func (f *summaryFacts) recallLine() string {
 	return rateLine("%s of the positives are found", f.Decisions.TruePositiveRate)
 }
 
-// refittedSpread describes the measured rates of refitted models, which have no interval: 0.2 from TestSpreadOfRefittedThresholds,
+// refittedSpread describes the measured rates of refitted models, which have no interval: 0.2 measured with 3,000 rows,
 // 3 from docs/results/thresholds.md.
 const refittedSpread = "the trees are then fitted again to all rows, and rates of 0.2 to 3 times the budget were measured where the signal is weak"
 

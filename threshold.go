@@ -174,7 +174,7 @@ func reasonAgainst(m *Model, d *Data, known *result.Overlap, force bool) string 
 // trainedOn reports whether d is the file that the model was trained on.
 func trainedOn(m *Model, d *Data) bool {
 	digest := m.Training().Digest
-	return digest != "" && digest == d.digest()
+	return digest != "" && digest == d.Digest()
 }
 
 // warnOfSameRows returns a warning for each point of the model that was calibrated on the same rows as a

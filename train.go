@@ -104,9 +104,9 @@ type Trained struct {
 //     columns unless the gain over it exceeds the gain's standard error.
 //  5. It fits the choice again, as one linear model.
 //
-// The threshold comes from scores of rows that the model did not see: rows held out for it or, without such
-// rows, all rows, each scored by a fit that left it out (in ten folds, with trees in five). The expected rate on new rows is at
-// most the goal's. With Delta, the threshold is the exact order statistic of calibration rows, and certified.
+// The threshold comes from scores of rows that the model did not see: 15 % of the rows that the budget counts, held out before
+// anything is fitted. Where these are too few, all rows give it, each scored by a fit that left it out. The expected rate on
+// new rows is the goal's. With Delta, the threshold is the exact order statistic of calibration rows, and certified.
 // If there are too few of them to certify the goal, Train fits nothing and returns an error that matches
 // diag.ErrNoGuarantee.
 //
@@ -298,7 +298,7 @@ func (o *TrainOptions) referenceOf(p *model.Parts, f *tune.Found, d *Data) (*cal
 	default:
 		return nil, nil
 	}
-	scorer := feature.Scorer{Map: p.Features, Weights: p.Weights, Offset: p.Offset}
+	scorer := feature.Scorer{Map: feature.MapOf(p.Features), Weights: p.Weights, Offset: p.Offset}
 	z := make([]float64, len(rows))
 	for i, row := range rows {
 		var err error

@@ -42,9 +42,9 @@ func (t *Trained) findings(ctx context.Context, date string) (*report.Findings, 
 		return e.findings()
 	}
 	point, _ := t.Model.Point("")
-	f := &report.Findings{Title: report.FoundTitle(&t.Result.OutOfFoldDecisions, point.Goal), Model: modelFacts(t.Model),
+	f := &report.Findings{Title: report.FoundTitle(&t.Result.OutOfFoldDecisions, point.Goal), Model: report.ModelFacts(t.Model),
 		About: []string{fmt.Sprintf("%s training rows", text.Count(t.Result.Training.Rows))},
-		Data:  schemaFacts(t.data.info.Schema, t.data.Len(), t.data.Positives())}
+		Data:  report.SchemaFacts(t.data.info.Schema, t.data.Len(), t.data.Positives())}
 	if date != "" {
 		f.About = append(f.About, date)
 	}

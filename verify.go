@@ -20,7 +20,7 @@ import (
 
 // newCertificate returns the certificate of a solution without its dual weights.
 func newCertificate(d *Data, p method.Problem, storage method.Storage, res *certified.Result) *model.Certificate {
-	c := &model.Certificate{Format: model.CertificateVersion, Data: d.digest(), Storage: storage, Method: p.Method,
+	c := &model.Certificate{Format: model.CertificateVersion, Data: d.Digest(), Storage: storage, Method: p.Method,
 		Surrogate: p.Surrogate, Lambda: p.Lambda, Tau: p.Tau, Beta: p.Beta, K: p.K, Objective: res.Objective, LowerBound: res.LowerBound}
 	if p.Lambda == 0 {
 		c.BallRadius = &res.BallRadius
@@ -123,7 +123,7 @@ func Verify(ctx context.Context, m *Model, d *Data, c *model.Certificate, o Veri
 // blocks, which stay in memory if they fit; a database is asked.
 func (d *Data) proofData(ctx context.Context, of method.Population, m *Model, storage matrix.Storage, most int64) (
 	rows proof.Data, positives, population threshold.Population, named namedRows, err error) {
-	features := m.Features(feature.Key{})
+	features := feature.MapOf(m.Features())
 	if d.database != nil {
 		source, err := d.database.Source(ctx, large.All(), features, storage, of)
 		if err != nil {
@@ -170,7 +170,7 @@ func verifyBounds(ctx context.Context, problem method.Problem, m *Model, d *Data
 	if err != nil {
 		return nil, err
 	}
-	prover, err := proof.New(rows, problem, positives, population, m.Parts(feature.Key{}).Weights)
+	prover, err := proof.New(rows, problem, positives, population, m.Parts().Weights)
 	if err != nil {
 		return nil, err
 	}
@@ -202,10 +202,10 @@ func checkSameRows(m *Model, d *Data, c *model.Certificate) error {
 	t := m.Training()
 	mass, positive := d.masses()
 	switch weighted := d.table.Weight != nil; {
-	case c.Data != d.digest():
-		return differs(diag.Data, "data with the digest "+d.digest(), "the certificate's data, "+diag.Quote(c.Data), "")
-	case t.Digest != "" && t.Digest != d.digest():
-		return differs(diag.Data, "data with the digest "+d.digest(), "the model's training data, "+t.Digest, "")
+	case c.Data != d.Digest():
+		return differs(diag.Data, "data with the digest "+d.Digest(), "the certificate's data, "+diag.Quote(c.Data), "")
+	case t.Digest != "" && t.Digest != d.Digest():
+		return differs(diag.Data, "data with the digest "+d.Digest(), "the model's training data, "+t.Digest, "")
 	case t.Mass > 0 && !weighted:
 		return differs(diag.Usage, "rows without weights", fmt.Sprintf("row weights of sum %v, as in the fit", t.Mass),
 			"the model was fitted with row weights: set the same weight column")

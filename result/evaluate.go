@@ -76,6 +76,10 @@ type Decisions struct {
 	Shift []Shift            `json:"shift"` // these rows against the calibration rows, for each guarantee
 }
 
+// ShiftLevel is the probability of a false alarm of a check whether new rows are like those that calibrated a threshold: a Shift with at
+// most this probability is a sign of a difference. Chosen by hand.
+const ShiftLevel = 0.01
+
 // Shift is the largest difference between the scores of these rows and those of the calibration rows.
 type Shift struct {
 	Segment *string `json:"segment"` // value of the segment column; null: all rows

@@ -14,6 +14,7 @@ import (
 	"toptau/internal/atomicfile"
 	"toptau/internal/cli"
 	"toptau/internal/cli/verbs"
+	"toptau/modelcard"
 	"toptau/result"
 	"toptau/schema"
 )
@@ -65,7 +66,7 @@ func (c *cardCommand) Run(s *cli.Session) error {
 		}
 		date = cmp.Or(date, verbs.FileDate(c.Data))
 	}
-	card, err := toptau.NewCard(s, m, data, toptau.CardOptions{Name: filepath.Base(c.Model), Statements: given,
+	card, err := modelcard.New(s, m, data, modelcard.Options{Name: filepath.Base(c.Model), Statements: given,
 		By: c.By, Confidence: c.Confidence, Date: date})
 	if err != nil {
 		return err

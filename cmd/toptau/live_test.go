@@ -45,8 +45,8 @@ func liveCommand(t *testing.T, dir string, stdin io.Reader, args ...string) (lin
 				t.Fatalf("the output ended: %s", &said)
 			}
 			return text
-		case <-time.After(20 * time.Second):
-			t.Fatal("no line within 20 s")
+		case <-time.After(patient):
+			t.Fatal("no line came")
 			return ""
 		}
 	}

@@ -62,7 +62,7 @@ func (c *monitorCommand) Run(s *cli.Session) error {
 	}
 	defer in.Close()
 	if c.Baseline {
-		if m, err = toptau.Baseline(s, m, in, toptau.BaselineOptions{Format: c.Format, NoProfile: c.NoProfile, Seed: c.Seed}); err != nil {
+		if m, err = toptau.Baseline(s, m, in, toptau.MonitorOptions{Format: c.Format, NoProfile: c.NoProfile, Seed: c.Seed}); err != nil {
 			return err
 		}
 		if m, err = verbs.Sign(m, key); err != nil {

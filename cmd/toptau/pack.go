@@ -1,10 +1,15 @@
 package main
 
 import (
-	"toptau"
+	"os"
+	"time"
+
+	"toptau/diag"
 	"toptau/internal/cli"
 	"toptau/internal/memory"
+	"toptau/internal/table"
 	"toptau/internal/text"
+	"toptau/result"
 	"toptau/schema"
 )
 
@@ -22,15 +27,26 @@ type packCommand struct {
 }
 
 func (c *packCommand) Run(s *cli.Session) error {
-	f := toptau.Format{Format: c.FileFormat, Delimiter: c.Delimiter, Header: c.Header, Missing: c.Missing, Drop: c.Drop,
+	f := schema.Format{Format: c.FileFormat, Delimiter: c.Delimiter, Header: c.Header, Missing: c.Missing, Drop: c.Drop,
 		Categorical: c.Categorical, Numeric: c.Numeric}
 	s.Progress.Start()
-	r, err := toptau.Pack(s, c.Data, c.Output, f, func(rows int, done float64) {
+	start := time.Now()
+	files, err := table.OpenFiles(c.Data...)
+	if err != nil {
+		return err
+	}
+	info, err := table.Pack(files, c.Output, table.Options{Format: f, Context: s}, func(rows int, done float64) {
 		s.Progress.Show(done, "%s rows", text.Count(rows))
 	})
 	if err != nil {
 		return err
 	}
+	written, err := os.Stat(c.Output)
+	if err != nil {
+		return &diag.Error{Kind: diag.IO, File: c.Output, Err: err}
+	}
+	r := &result.Packed{Rows: info.Rows, Columns: len(info.Names), Source: "sha256:" + info.Digest, Bytes: written.Size(),
+		Seconds: time.Since(start).Seconds(), Document: result.Document{Warnings: append([]diag.Warning{}, info.Warnings...)}}
 	s.Progress.Clear()
 	if s.JSON {
 		return s.Emit(r)

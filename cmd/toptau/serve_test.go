@@ -70,7 +70,7 @@ func startServe(t *testing.T, dir string, args ...string) *serveProcess {
 		}
 	case <-p.ended:
 		t.Fatalf("the server ended: %s", p.log())
-	case <-time.After(20 * time.Second):
+	case <-time.After(patient):
 		t.Fatal("the server does not listen")
 	}
 	return p
@@ -85,7 +85,7 @@ func (p *serveProcess) log() string {
 // waitLog waits for a text in the log.
 func (p *serveProcess) waitLog(t *testing.T, text string) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !strings.Contains(p.log(), text); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(patient); !strings.Contains(p.log(), text); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("no %q in the log:\n%s", text, p.log())
 		}
@@ -112,7 +112,7 @@ func (p *serveProcess) end(t *testing.T, s syscall.Signal) int {
 	p.Process.Signal(s)
 	select {
 	case <-p.ended:
-	case <-time.After(20 * time.Second):
+	case <-time.After(patient):
 		t.Fatalf("the server goes on:\n%s", p.log())
 	}
 	p.Wait()
@@ -211,7 +211,7 @@ func TestServeReloads(t *testing.T) {
 	}
 	replace(raw)
 	p.Process.Signal(syscall.SIGHUP)
-	for end := time.Now().Add(20 * time.Second); strings.Count(p.log(), "the model was replaced") < 2; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(patient); strings.Count(p.log(), "the model was replaced") < 2; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("the model was not replaced again:\n%s", p.log())
 		}

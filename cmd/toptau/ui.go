@@ -124,12 +124,13 @@ func (c *uiCommand) options(s *cli.Session) (*ui.Options, error) {
 	if c.Entity != "" {
 		format.Kept = append(format.Kept, c.Entity)
 	}
+	readAs := format
 	if c.model == nil {
-		c.data, err = toptau.ReadScored(s, path, c.Score, format)
-	} else {
-		c.data, err = toptau.Read(s, path, format)
+		if readAs, err = verbs.ScoredFormat(format, path, c.Score); err != nil {
+			return nil, err
+		}
 	}
-	if err != nil {
+	if c.data, err = toptau.Read(s, path, readAs); err != nil {
 		return nil, err
 	}
 	if c.HeldOut != "" {

@@ -113,6 +113,27 @@ func (a *App) Parser(options ...kong.Option) (*kong.Kong, error) {
 	return kong.New(a.Verbs, append(all, options...)...)
 }
 
+// Parse parses the words of a command with every rule on flags, and runs nothing.
+func (a *App) Parse(args []string) error {
+	parser, err := a.Parser(kong.Exit(func(int) {}))
+	if err == nil {
+		_, err = a.parse(parser, args)
+	}
+	return err
+}
+
+// parse parses the words of a command: also the rules that kong does not know.
+func (a *App) parse(parser *kong.Kong, args []string) (*kong.Context, error) {
+	parsed, err := parser.Parse(interleaved(parser.Model, args))
+	if err != nil {
+		return nil, &diag.Error{Kind: diag.Usage, Found: err.Error(), Hint: a.helpHint(err)}
+	}
+	if err := checkEmpty(parsed); err != nil {
+		return nil, err
+	}
+	return parsed, a.checkNeeds(parsed)
+}
+
 // describeOptions attaches the Options to the flags without help. A flag without a description is an error, so that no field
 // becomes a flag by accident.
 func (a *App) describeOptions(parser *kong.Kong) error {
@@ -229,14 +250,8 @@ func (s *Session) runVerb(args []string) (err error) {
 		}
 		args = []string{args[1], "--help"}
 	}
-	parsed, err := parser.Parse(interleaved(parser.Model, args))
+	parsed, err := s.app.parse(parser, args)
 	if err != nil {
-		return &diag.Error{Kind: diag.Usage, Found: err.Error(), Hint: s.helpHint(err)}
-	}
-	if err := checkEmpty(parsed); err != nil {
-		return err
-	}
-	if err := s.app.checkNeeds(parsed); err != nil {
 		return err
 	}
 	s.flags = map[string]bool{}
@@ -263,13 +278,13 @@ func (s *Session) runVerb(args []string) (err error) {
 }
 
 // helpHint names the verb whose help to read.
-func (s *Session) helpHint(err error) string {
+func (a *App) helpHint(err error) string {
 	verb := ""
 	var parse *kong.ParseError
 	if errors.As(err, &parse) && parse.Context != nil && parse.Context.Command() != "" {
 		verb = strings.Fields(parse.Context.Command())[0] + " "
 	}
-	return "see " + s.app.Name + " " + verb + "--help"
+	return "see " + a.Name + " " + verb + "--help"
 }
 
 // wantsJSON looks for --json before the flags are parsed, so that a wrong flag is reported in JSON too.

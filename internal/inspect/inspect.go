@@ -29,7 +29,8 @@ func Model(m *model.Model) (*result.Inspection, error) {
 	s := m.Schema()
 	training := m.Training()
 	r := &result.Inspection{Format: model.FileVersion, Digest: digest, Signed: m.Signature() != nil, Rows: training.Rows,
-		Positives: training.Positives, Weights: m.Len(), Columns: []result.InspectedColumn{}, Personal: []result.PersonalFinding{}}
+		Positives: training.Positives, Weights: m.Len(), Columns: []result.InspectedColumn{}, Derived: feature.DerivedNames(feature.MapOf(m.Features())),
+		Personal: []result.PersonalFinding{}}
 	for _, size := range sizes {
 		r.Bytes += size.Bytes
 		r.Parts = append(r.Parts, result.InspectedPart{Name: size.Field, Bytes: size.Bytes, Content: contentOf(m, size.Field)})
@@ -66,7 +67,7 @@ func profileFindings(m *model.Model) []result.PersonalFinding {
 	var list []result.PersonalFinding
 	values := 0
 	for i := range p.Columns {
-		in := &m.Features(feature.Key{}).Inputs[p.Columns[i].Input]
+		in := &feature.MapOf(m.Features()).Inputs[p.Columns[i].Input]
 		var numbers []string
 		for _, x := range p.Columns[i].Values {
 			numbers = append(numbers, strconv.FormatFloat(x, 'f', -1, 64))
@@ -82,7 +83,7 @@ func profileFindings(m *model.Model) []result.PersonalFinding {
 
 // contentOf describes a field of the file.
 func contentOf(m *model.Model, field string) string {
-	s, features := m.Schema(), m.Features(feature.Key{})
+	s, features := m.Schema(), feature.MapOf(m.Features())
 	switch field {
 	case "schema":
 		return text.Plural(len(s.Columns), "column") + " that are features, the label, " + text.Plural(len(s.Others), "other column")
@@ -95,7 +96,11 @@ func contentOf(m *model.Model, field string) string {
 		for _, b := range features.Blocks {
 			kinds = append(kinds, b.Kind())
 		}
-		return fmt.Sprintf("%s (%s), %s", text.Plural(len(kinds), "block"), strings.Join(kinds, ", "), pluralOf(categories, "category", "categories"))
+		content := fmt.Sprintf("%s (%s), %s", text.Plural(len(kinds), "block"), strings.Join(kinds, ", "), pluralOf(categories, "category", "categories"))
+		if n := len(features.Derived); n > 0 {
+			content += ", " + text.Plural(n, "derived column")
+		}
+		return content
 	case "weights":
 		return text.Plural(m.Len(), "weight")
 	case "points":

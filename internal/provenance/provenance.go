@@ -11,9 +11,12 @@ import (
 	"time"
 )
 
+// Older is what the line of a page says once its code has changed.
+const Older = "; the code that it measures has changed since"
+
 // Line matches the line below the title of a page of results. Its groups are the command, the commit, the day, and what is
 // said about later changes.
-var Line = regexp.MustCompile(`(?m)^Measured with (` + "`[^`\n]+`" + `|[^` + "`\n" + `]+) at commit ([0-9a-f]{7,40}) on (\d{4}-\d\d-\d\d)(; the code that it measures has changed since)?\.$`)
+var Line = regexp.MustCompile(`(?m)^Measured with (` + "`[^`\n]+`" + `|[^` + "`\n" + `]+) at commit ([0-9a-f]{7,40}) on (\d{4}-\d\d-\d\d)(` + Older + `)?\.$`)
 
 // WritePage writes a page of results that a command of this source measured just now, with the line below its title.
 func WritePage(path string, page []byte, command string) error {

@@ -151,9 +151,9 @@ func ProbabilityText(m *result.Measured) string {
 		text.Percent(float64(positives)/n), text.Percent(expected/n), inside, text.Plural(len(m.Reliability), "group"))
 }
 
-// ShiftFacts describes how rows differ from those that calibrated a threshold. A probability above level is no sign of a
-// difference.
-func ShiftFacts(list []result.Shift, level float64) []Fact {
+// ShiftFacts describes how rows differ from those that calibrated a threshold. A probability above result.ShiftLevel
+// is no sign of a difference.
+func ShiftFacts(list []result.Shift) []Fact {
 	var facts []Fact
 	for _, s := range list {
 		name := "rows here against calibration"
@@ -161,7 +161,7 @@ func ShiftFacts(list []result.Shift, level float64) []Fact {
 			name += ", " + *s.Segment
 		}
 		line := "no sign of a difference"
-		if s.P <= level {
+		if s.P <= result.ShiftLevel {
 			line = fmt.Sprintf("%s here, %s there above a score of %.4g; probability at most %s if the rows are alike",
 				text.Percent(s.Seen), text.Percent(s.Expected), s.Score, text.SmallProbability(s.P))
 		}

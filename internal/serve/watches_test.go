@@ -18,7 +18,7 @@ import (
 
 // baselined returns a fixture's model with a baseline.
 func baselined(t *testing.T, rows int, seed uint64) *toptau.Model {
-	m, err := toptau.Baseline(t.Context(), fixtureModel(t, "raw"), bytes.NewReader(fixtureCSV(fixtureRows(rows, seed))), toptau.BaselineOptions{})
+	m, err := toptau.Baseline(t.Context(), fixtureModel(t, "raw"), bytes.NewReader(fixtureCSV(fixtureRows(rows, seed))), toptau.MonitorOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 // By hand: the model is the mean of the fits of ten folds, intercepts included, and the threshold is the j-th
 // largest of the scores that the negatives have from the fit that did not see them, j = floor(b (n+1)).
 func TestCrossFitByHand(t *testing.T) {
-	data := simulated(90, 510, 1)
+	data := simulated(90, 210, 1)
 	f := find(t, data, linear(t, "--max-fpr 5%", method.Logistic))
 	if f.Scheme != SchemeCrossFitted || f.Members[0].Folds != 10 || f.Calibration.Rows() != 0 {
 		t.Fatalf("%s, %d folds, %s set aside", f.Scheme, f.Members[0].Folds, f.Calibration)
@@ -55,7 +55,7 @@ func TestCrossFitByHand(t *testing.T) {
 		offset += fit.Intercept / 10
 	}
 	slices.Sort(negatives)
-	want := negatives[510-25] + float64(0.55*(negatives[510-26]-negatives[510-25])) // 0.05 x 511 = 25.55
+	want := negatives[210-10] + float64(0.55*(negatives[210-11]-negatives[210-10])) // 0.05 x 211 = 10.55
 	if math.Abs(f.Threshold.Value-want) > 1e-6 {
 		t.Errorf("threshold %v, want %v", f.Threshold.Value, want)
 	}
@@ -79,10 +79,11 @@ func TestSchemes(t *testing.T) {
 		scheme    Scheme
 		rows      int // that give the threshold
 	}{
-		{"--max-fpr 5%", 2000, "", SchemeCrossFitted, 2000},
+		{"--max-fpr 5%", 306, "", SchemeCrossFitted, 306},
+		{"--max-fpr 5%", 320, "", SchemeHeldOut, 48},
 		{"--max-fpr 5%", 3000, "", SchemeHeldOut, 450},
 		{"--max-fpr 5%", 3000, "10%", SchemeHeldOut, 300},
-		{"--top 5%", 2500, "", SchemeCrossFitted, 2600},
+		{"--top 5%", 200, "", SchemeCrossFitted, 300},
 		{"--top 5%", 2900, "", SchemeHeldOut, 450},
 		{"--absolute-top", 3000, "", SchemeCrossFitted, 3000},
 	} {

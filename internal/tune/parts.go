@@ -21,7 +21,8 @@ const (
 	// SchemeCertified sets rows aside before anything is fitted. The order statistic of their scores has a
 	// guarantee.
 	SchemeCertified Scheme = "certified"
-	// SchemeHeldOut sets rows aside in the same way. The threshold's expected rate is the budget.
+	// SchemeHeldOut sets rows aside in the same way. The threshold's expected rate is the budget. Training loses no positive
+	// if the budget counts negatives.
 	SchemeHeldOut Scheme = "held-out"
 	// SchemeCrossFitted saves the mean of models fitted in folds. Each row is scored by the model that did not
 	// see it.
@@ -30,16 +31,15 @@ const (
 	SchemeValidation Scheme = "validation"
 )
 
-// When rows are held out for a plain threshold, and how many. The alternative is cross-fitting, which needs
-// no extra rows but fits the model in each fold. With b held-out rows within the budget the rate varies by
-// about 1/sqrt(b). docs/results/thresholds.md measures the rule; the numbers were chosen by hand.
+// When rows are held out for a plain threshold, and how many. A held-out row is scored by the saved model, so the rate at
+// the threshold is unbiased and has an exact interval for every model. The alternative is cross-fitting: it needs no extra
+// rows, but fits the model in each fold, and is biased where a fit to all rows replaces the mean of the fits. Decision 7 has
+// the measurements.
 const (
-	heldShare    = 0.15 // of the rows that the budget counts
-	maxHeldShare = 0.25 // the same for more than crossFitRows rows, where cross-fitting is too slow
-	heldBudget   = 20   // fewest held-out rows within the budget: the rate varies by 22 %
-	minBudget    = 5    // the same for more than crossFitRows rows: 45 %
-	maxBudget    = 200  // most held-out rows within the budget: 7 %
-	crossFitRows = 40_000
+	heldShare    = 0.15   // of the rows that the budget counts
+	heldBudget   = 2.3    // fewest held-out rows within the budget: calibrate.Sorted.Plain is unbiased from there
+	maxBudget    = 200    // most held-out rows within the budget: the rate varies by 7 %
+	crossFitRows = 40_000 // beyond which cross-fitting is too slow for a threshold above every negative
 )
 
 // minTrainingRows of the rows that the budget counts must remain for training. Chosen by hand: with fewer of a class,
@@ -250,24 +250,18 @@ func (s *parts) useCalibrationFile(needed int) error {
 	return nil
 }
 
-// heldOutRows returns how many rows to hold out for a plain threshold, 0 if cross-fitting serves the goal
-// better.
+// heldOutRows returns how many rows to hold out for a plain threshold, 0 if there are too few for that.
 func (s *parts) heldOutRows() int {
 	n := float64(s.populationSize(s.data.Table, s.training))
 	if share := s.options.CalibrationShare; !share.IsZero() {
 		return int(share.Float64() * n)
 	}
-	many := len(s.training) > crossFitRows
-	b := s.options.Goal.Tau().Float64()
-	switch {
-	case b == 0 && many: // above every negative
-		return int(maxHeldShare * n)
-	case b == 0:
-		return 0
-	case b*heldShare*n >= heldBudget:
-		return int(min(heldShare*n, math.Ceil(maxBudget/b)))
-	case many && b*maxHeldShare*n >= minBudget:
-		return int(min(maxHeldShare*n, math.Ceil(heldBudget/b)))
+	held := heldShare * n
+	switch b := s.options.Goal.Tau().Float64(); {
+	case b == 0 && len(s.training) > crossFitRows: // above every negative
+		return int(held)
+	case float64(b*held) >= heldBudget:
+		return int(min(held, math.Ceil(maxBudget/b)))
 	}
 	return 0
 }

@@ -11,7 +11,6 @@ import (
 
 	"toptau/calibrate"
 	"toptau/diag"
-	"toptau/internal/feature"
 	"toptau/internal/plot"
 	"toptau/internal/report"
 	"toptau/internal/text"
@@ -41,7 +40,7 @@ type figures struct {
 }
 
 func (s *Server) drawFigures() (*figures, error) {
-	f, err := s.options.Explorer.Findings(feature.Key{})
+	f, err := report.FindingsOf(s.options.Explorer)
 	if err != nil {
 		return nil, err
 	}
@@ -405,7 +404,7 @@ func (s *Server) columns(r *http.Request) (any, error) {
 	if err := read(r, &none); err != nil {
 		return nil, err
 	}
-	shapes, pairs, err := s.options.Explorer.Shapes(feature.Key{})
+	shapes, pairs, err := report.ShapesOf(s.options.Explorer)
 	if err != nil {
 		return nil, err
 	}
@@ -519,7 +518,7 @@ func (s *Server) compared() report.Section {
 	part := report.Section{Title: "Against calibration and training"}
 	add := func(name, value string) { part.Facts = append(part.Facts, report.Fact{Name: name, Value: value}) }
 	for i := range x.Points {
-		facts := x.ShiftFacts(i, feature.Key{})
+		facts := report.ShiftFacts(x.Points[i].Shift)
 		if len(facts) == 0 {
 			add(x.Points[i].Name, "nothing to compare with: the point has no guarantee, so the model keeps no calibration scores")
 		}

@@ -2,8 +2,10 @@ package verbs
 
 import (
 	"cmp"
+	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -174,6 +176,31 @@ func FormatFor(f schema.Format, m *model.Model, others ...*model.Model) (schema.
 		}
 	}
 	return f.Like(*own.Schema()), nil
+}
+
+// ScoredFormat returns a format for reading labelled rows with scores in a numeric column of delimited text. Of the other
+// columns it keeps only those that the format gives a role, so that ids and features of another program take no memory. Of standard
+// input all columns are read.
+func ScoredFormat(f schema.Format, path, column string) (schema.Format, error) {
+	if path == "-" || f.Format != "" && f.Format != schema.CSV {
+		return f, nil
+	}
+	names, err := table.ColumnNames(path, f)
+	if err != nil {
+		return f, err
+	}
+	roles := slices.Concat([]string{column, f.Label, f.Weight, f.Group, f.Segment, f.Time}, f.ID, f.Kept)
+	if !slices.Contains(names, column) {
+		return f, &diag.Error{Kind: diag.Usage, File: path, Param: "score", Found: diag.Quote(column),
+			Expected: fmt.Sprintf("one of the columns %q", names)}
+	}
+	f.Numeric = append(slices.Clip(f.Numeric), column)
+	for i, name := range names {
+		if number := strconv.Itoa(i + 1); !slices.Contains(roles, name) && !slices.Contains(roles, number) {
+			f.Drop = append(slices.Clip(f.Drop), number) // a name could be read as a list or a range
+		}
+	}
+	return f, nil
 }
 
 // FileDate returns the day on which a file was last written, "" if that is not known.

@@ -17,3 +17,6 @@ func TestMain(m *testing.M) {
 func TestTranscripts(t *testing.T) { clitest.RunTranscripts(t, nil) }
 
 func TestFlagsThatNameFilesHaveATag(t *testing.T) { clitest.CheckFileTags(t, app()) }
+
+// Every command of toptau-paper that a page names parses.
+func TestCommandsInPages(t *testing.T) { clitest.CheckPages(t, "../../..", 5, app) }

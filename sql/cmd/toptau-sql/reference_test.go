@@ -80,3 +80,6 @@ Exit codes: 0 done; 1 data, database, file or I/O; 2 flags, hyperparameters or a
 impossible; 130 interrupted.
 
 `
+
+// Every command of toptau-sql that a page names parses.
+func TestCommandsInPages(t *testing.T) { clitest.CheckPages(t, "../../..", 20, app) }

@@ -1,4 +1,6 @@
-package toptau
+// Package modelcard describes a model for people who decide about its use: what it was trained on, what is guaranteed, what
+// was measured, and what people state about it.
+package modelcard
 
 import (
 	"context"
@@ -6,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"toptau"
 	"toptau/diag"
 	"toptau/internal/feature"
 	"toptau/internal/inspect"
@@ -14,8 +17,8 @@ import (
 	"toptau/schema"
 )
 
-// CardOptions are the options of NewCard. The zero value of each is its default.
-type CardOptions struct {
+// Options are the options of New. The zero value of each is its default.
+type Options struct {
 	Name       string             // of the model
 	Statements []result.Statement // what people state; those of result.StatementTitles that are absent are "not stated"
 	// By are columns by whose values error rates are shown, with intervals that hold together.
@@ -28,31 +31,32 @@ type CardOptions struct {
 type Card struct {
 	result.Card
 
-	model    *Model
-	measured *Evaluation // nil: without data
+	model    *toptau.Model
+	data     *toptau.Data       // nil: none
+	measured *toptau.Evaluation // of the data
 	date     string
 }
 
-// NewCard describes a model for people who decide about its use, with measurements on d, which may be nil. d should be
+// New describes a model for people who decide about its use, with measurements on d, which may be nil. d should be
 // rows that took no part in training.
-func NewCard(ctx context.Context, m *Model, d *Data, o CardOptions) (*Card, error) {
+func New(ctx context.Context, m *toptau.Model, d *toptau.Data, o Options) (*Card, error) {
 	inspection, err := inspect.Model(m)
 	if err != nil {
 		return nil, err
 	}
-	c := &Card{model: m, date: o.Date}
+	c := &Card{model: m, data: d, date: o.Date}
 	c.Card = result.Card{Name: o.Name, Inspection: *inspection, Statements: statements(o.Statements),
 		Columns: columnsMoved(m),
 		Members: []string{}, History: []string{}, Certificates: []string{}}
 	members := m.Members()
 	for i := range members {
-		c.Members = append(c.Members, memberText(&members[i], len(members) > 1))
+		c.Members = append(c.Members, report.MemberText(&members[i], len(members) > 1))
 		if e := members[i].Evidence; e != nil {
-			c.Certificates = append(c.Certificates, evidenceText(e))
+			c.Certificates = append(c.Certificates, report.EvidenceText(e))
 		}
 	}
 	for _, change := range m.History() {
-		c.History = append(c.History, historyText(&change))
+		c.History = append(c.History, report.HistoryText(&change))
 	}
 	for _, p := range m.Points() {
 		point := result.CardPoint{Name: p.Name, Goal: p.Goal, Threshold: p.Threshold, Source: p.Source,
@@ -73,14 +77,14 @@ func NewCard(ctx context.Context, m *Model, d *Data, o CardOptions) (*Card, erro
 		}
 		return c, nil
 	}
-	if c.measured, err = Evaluate(ctx, d, []Entry{{Model: m}}, EvaluateOptions{By: o.By, Simultaneous: true,
+	if c.measured, err = toptau.Evaluate(ctx, d, []toptau.Entry{{Model: m}}, toptau.EvaluateOptions{By: o.By, Simultaneous: true,
 		Confidence: o.Confidence}); err != nil {
 		return nil, err
 	}
-	c.Data = &result.CardData{File: filepath.Base(d.table.File), Digest: d.digest(),
+	c.Data = &result.CardData{File: filepath.Base(d.File()), Digest: d.Digest(),
 		Evaluation: &c.measured.Evaluation}
 	c.Warnings = c.measured.Warnings
-	if known := c.measured.TrainingRows; trainedOn(m, d) && known != nil && !known.Excess { // too few rows for the fingerprints
+	if known := c.measured.TrainingRows; m.Training().Digest == d.Digest() && d.Digest() != "" && known != nil && !known.Excess { // too few rows for the fingerprints
 		c.Warnings = append(c.Warnings, diag.Warning{Code: "training-rows",
 			Text: "these are the rows that the model was trained on; expect worse results on new rows"})
 	}
@@ -106,12 +110,12 @@ func statements(given []result.Statement) []result.Statement {
 }
 
 // columnsMoved returns the directions of the columns that the model uses.
-func columnsMoved(m *Model) []result.Moved {
-	features := m.Features(feature.Key{})
+func columnsMoved(m *toptau.Model) []result.Moved {
+	features := feature.MapOf(m.Features())
 	list := []result.Moved{}
 	words := map[feature.Direction]string{feature.Mixed: "mixed", feature.Rising: "rises",
 		feature.Falling: "falls", feature.Flat: "flat"}
-	for k, d := range feature.Directions(features, m.TableScorer(feature.Key{}).Weights) {
+	for k, d := range feature.Directions(features, feature.ScorerOf(m).Weights) {
 		in := &features.Inputs[k]
 		direction := words[d]
 		if in.Kind == schema.Categorical {
@@ -124,18 +128,18 @@ func columnsMoved(m *Model) []result.Moved {
 
 // page returns the card as a page.
 func (c *Card) page() report.Page {
-	f := &report.CardFindings{Card: &c.Card, Date: c.date, Model: modelFacts(c.model)}
+	f := &report.CardFindings{Card: &c.Card, Date: c.date, Model: report.ModelFacts(c.model)}
 	points := c.model.Points()
 	for i := range points {
 		p := report.OperatingPoint{Point: points[i]}
 		if c.measured != nil {
 			p.Decisions = &c.measured.Points[i].Decisions
-			p.Facts = report.ShiftFacts(c.measured.Points[i].Shift, shiftLevel)
+			p.Facts = report.ShiftFacts(c.measured.Points[i].Shift)
 		}
 		f.Points = append(f.Points, p)
 	}
 	if c.measured != nil {
-		f.Data = c.measured.dataFacts()
+		f.Data = report.DataFacts(&c.measured.Evaluation, *c.data.Format().Schema(), c.data.Digest())
 	}
 	return f.Page()
 }
