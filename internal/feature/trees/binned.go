@@ -3,6 +3,7 @@ package trees
 import (
 	"math"
 	"slices"
+	"sync"
 
 	"toptau/internal/parallel"
 )
@@ -149,9 +150,15 @@ func edgesOf(values []ValueMass, total float64, bins int) []float64 {
 }
 
 // binAll bins every column.
-func binAll(x [][]float64) ([]binned, rowBins) {
-	columns, bins := make([]binned, len(x)), newRowBins(len(x), len(x[0]))
-	most := min(valueBins, max(fewBins, allBins/max(1, len(x))))
-	parallel.For(len(x), func(j int) { columns[j] = binnedOf(x[j], most, bins[j/blockColumns][j%blockColumns:]) })
+func binAll(list []Column, rows int) ([]binned, rowBins) {
+	columns, bins := make([]binned, len(list)), newRowBins(len(list), rows)
+	most := min(valueBins, max(fewBins, allBins/max(1, len(list))))
+	spaces := sync.Pool{New: func() any { return new([]float64) }}
+	parallel.For(len(list), func(j int) {
+		space := spaces.Get().(*[]float64)
+		*space = slices.Grow((*space)[:0], rows)[:rows]
+		columns[j] = binnedOf(list[j](*space), most, bins[j/blockColumns][j%blockColumns:])
+		spaces.Put(space)
+	})
 	return columns, bins
 }
