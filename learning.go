@@ -12,7 +12,7 @@ import (
 	"toptau/schema"
 )
 
-// The parts of a learning curve. Each model has twice the rows of the one before. Chosen by hand.
+// The parts of a learning curve. Each model has twice the rows of the one before. Chosen by hand (a change moves results).
 const (
 	learningHalvings  = 3      // the smallest part is an eighth of the rows
 	learningPositives = 30     // parts with fewer positives are left out

@@ -95,7 +95,7 @@ func (r *rows) appendResult(b []byte, f *scoredrow.Format, point int, c *chunk, 
 	if r.explain > 0 {
 		out.Explanation = &c.explained[row]
 	}
-	first, _ := slices.BinarySearchFunc(c.odd, row, func(o oddity, row int) int { return o.row - row })
+	first, _ := slices.BinarySearchFunc(c.odd, row, func(o oddValue, row int) int { return o.row - row })
 	for _, o := range c.odd[first:] {
 		switch {
 		case o.row != row:

@@ -44,11 +44,11 @@ type Evaluation struct {
 }
 
 // manyIndices limits the LIBSVM indices (or words of texts) up to which all encodings are tried by default. A
-// row has few of them, so most would have a single level. Chosen by hand.
+// row has few of them, so most would have a single level. Chosen by hand (a change moves results).
 const manyIndices = 1000
 
 // manyColumns limits the columns up to which all encodings are tried by default: scales and trees take
-// several kilobytes per column and fold. Chosen by hand.
+// several kilobytes per column and fold. Chosen by hand (a change moves results).
 const manyColumns = 10_000
 
 // defaultEncodings are tried if none is named.

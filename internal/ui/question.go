@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"toptau"
 	"toptau/diag"
 	"toptau/internal/text"
 	"toptau/metric"
@@ -82,7 +83,7 @@ func (s *Server) goalOf(q *budgetQuestion, a *asked) (metric.Goal, error) {
 	case "max-fpr":
 		kind = metric.GoalMaxFPR
 	case "cost":
-		return s.cheapestGoal(a)
+		return a.cheapestGoal(s.options.Explorer)
 	default:
 		return metric.Goal{}, &diag.Error{Kind: diag.Usage, Found: "mode " + diag.Quote(q.Mode),
 			Expected: "top, max-fpr or cost"}
@@ -102,15 +103,14 @@ func (s *Server) goalOf(q *budgetQuestion, a *asked) (metric.Goal, error) {
 		if kind != metric.GoalTop {
 			break
 		}
-		return s.countGoal(q, a)
+		return a.countGoal(q, s.options.Explorer.Rows)
 	}
 	return metric.Goal{}, &diag.Error{Kind: diag.Usage, Found: "a budget by " + diag.Quote(q.By),
 		Expected: "position, rate, rows or alerts"}
 }
 
 // cheapestGoal returns the number of alerts that costs least on these rows.
-func (s *Server) cheapestGoal(a *asked) (metric.Goal, error) {
-	x := s.options.Explorer
+func (a *asked) cheapestGoal(x *toptau.Explorer) (metric.Goal, error) {
 	if a.costs == nil {
 		return metric.Goal{}, &diag.Error{Kind: diag.Usage, Found: "no prices",
 			Expected: "the price of a missed positive and of an alert"}
@@ -137,8 +137,8 @@ func (s *Server) cheapestGoal(a *asked) (metric.Goal, error) {
 }
 
 // countGoal returns a goal that is a number of rows, or of alerts a day.
-func (s *Server) countGoal(q *budgetQuestion, a *asked) (metric.Goal, error) {
-	name, of, kind := "rows", int64(s.options.Explorer.Rows), metric.GoalTopCount
+func (a *asked) countGoal(q *budgetQuestion, rows int) (metric.Goal, error) {
+	name, of, kind := "rows", int64(rows), metric.GoalTopCount
 	if q.By == "alerts" {
 		name, of, kind = "alerts a day", int64(math.Round(a.perDay)), metric.GoalAlerts
 		if of == 0 {
