@@ -148,7 +148,7 @@ func (o TrainOptions) describe(ctx context.Context, s *searched, start time.Time
 	}
 	r := &trained.Result
 	s.record(r)
-	if r.Size, err = d.modelSize(trained.Model); err != nil {
+	if r.Size, err = modelSize(d, trained.Model); err != nil {
 		return nil, err
 	}
 	leaks := leakage.Find(d.table)

@@ -134,7 +134,7 @@ func unreachable(rate threshold.Rate, best Alerts) error {
 		Hint:  "set a lower precision"}
 }
 
-// precisionSteps is the number of thresholds of a sequence. Chosen by hand.
+// precisionSteps is the number of thresholds of a sequence. Chosen by hand (a change moves results).
 const precisionSteps = 40
 
 // PrecisionSequence returns thresholds for Precision, in descending order, from labelled scores that are not used to test

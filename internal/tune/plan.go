@@ -14,7 +14,7 @@ import (
 	"toptau/method"
 )
 
-// Defaults of SearchOptions. Numbers of rows and trees were chosen by hand; docs/results/quality.md measures the
+// Defaults of SearchOptions. Numbers of rows and trees were chosen by hand (a change moves results); docs/results/quality.md measures the
 // defaults.
 const (
 	defaultFolds      = 5

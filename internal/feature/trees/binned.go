@@ -13,8 +13,8 @@ const (
 	valueBins = 254     // bins of values at most: with the one for missing values, a bin is a byte
 	allBins   = 1 << 18 // bins of all columns, about: a histogram then takes 2 MB, and a tree keeps one for each open node
 	fewBins   = 32      // bins that few rows, or one of many columns, have nevertheless
-	rowsOfBin = 16      // rows for each further bin: finer thresholds follow noise; chosen by hand, as fewBins
-	binRows   = 1 << 17 // rows whose values place the bins, at equal distances; chosen by hand
+	rowsOfBin = 16      // rows for each further bin: finer thresholds follow noise; chosen by hand (a change moves results), as fewBins
+	binRows   = 1 << 17 // rows whose values place the bins, at equal distances; chosen by hand (a change moves results)
 	passCells = 1 << 15 // rows times columns of a pass that is divided among processors; chosen by hand
 	minPart   = 1 << 14 // rows of a part of a pass that is divided by rows; chosen by hand
 

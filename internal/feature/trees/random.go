@@ -12,7 +12,7 @@ import (
 
 // Sizes of the random trees.
 const (
-	MinLeafRows = 5 // fewest rows of a leaf of a random tree; chosen by hand, as the next
+	MinLeafRows = 5 // fewest rows of a leaf of a random tree; chosen by hand (a change moves results), as the next
 	drawRounds  = 5 // most rounds of draws in a node until a split divides it
 
 	// GrowRows is the number of rows that grow a random or a boosted tree, at most: several hundred for each leaf. On
