@@ -338,6 +338,9 @@ func trainSummary(f *tune.Found, o TrainOptions, d *Data, m *Model, leaks []leak
 	for i := range f.Members {
 		c := &f.Candidates[f.Members[i].Candidate]
 		names[i] = fmt.Sprintf("%s on %s", learnerTitle(c.Learner), c.Features)
+		if c.Derived {
+			names[i] += " with derived columns"
+		}
 	}
 	facts.Chosen = strings.Join(names, "")
 	if len(names) > 1 {

@@ -117,6 +117,7 @@ type Candidate struct {
 	// ramp: lambda of the logistic regression that it starts from
 	Anchor          *float64  `json:"anchor,omitempty"`
 	Trees           *int      `json:"trees,omitempty"`  // of boosting
+	Derived         bool      `json:"derived"`          // its trees also read derived columns
 	Bytes           *int64    `json:"bytes,omitempty"`  // of the model's features and weights in a file, about
 	Status          string    `json:"status"`           // fitted, skipped or unfinished
 	Reason          string    `json:"reason,omitempty"` // why it was skipped
@@ -148,6 +149,9 @@ type Choice struct {
 	// the reference is kept: the gain over it does not exceed its standard error
 	Guarded bool      `json:"guarded"`
 	Gain    *Estimate `json:"gain,omitempty"` // gain of the best model over the reference
+	// boosters with derived columns are taken instead of those without, because the gain exceeds its standard error
+	Derived     bool      `json:"derived"`
+	DerivedGain *Estimate `json:"derived_gain,omitempty"` // absent: not tried, or dropped after the first fold
 }
 
 // Scheme is the way in which a threshold was computed: certified, held-out, cross-fitted or validation.
