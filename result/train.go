@@ -127,6 +127,14 @@ type Candidate struct {
 	SecondsFit      float64   `json:"seconds_fit"`      // time spent in all folds
 }
 
+// Features returns the encoding in words: "boosted", or "boosted with derived columns".
+func (c *Candidate) Features() string {
+	if c.Derived {
+		return string(c.Encoding) + " with derived columns"
+	}
+	return string(c.Encoding)
+}
+
 // Member is a fitted model in the average.
 type Member struct {
 	Candidate int     `json:"candidate"` // index into candidates
