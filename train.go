@@ -24,7 +24,7 @@ import (
 
 // TrainOptions are the options of Train. The zero value of each is its default.
 type TrainOptions struct {
-	Method    []method.Name     // learners; nil: Logistic and Boosting, with KeepAll also SVM, Ramp and the goal's convex methods
+	Method    []method.Name     // learners; nil: Logistic and Boosting, with Encoding or KeepAll also Ramp and the goal's convex methods
 	Encoding  []schema.Encoding // encodings to try; nil: raw, boosted and stochastic
 	Surrogate surrogate.Name    // loss of the paper's methods; default hinge
 	Scale     schema.Scale      // features to standardise; default schema.ScaleStandard

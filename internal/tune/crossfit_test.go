@@ -105,7 +105,7 @@ func TestSchemes(t *testing.T) {
 // The folds of the search score each row for the threshold of boosters, which are then fitted once. A limit of their rows, which makes
 // them samples, takes other folds.
 func TestSearchScoresGiveTheThreshold(t *testing.T) {
-	data := simulated(90, 510, 1)
+	data := simulated(90, 250, 1)
 	o := SearchOptions{Goal: goalOf(t, "--max-fpr 5%"), Seed: 3, Learners: []method.Name{method.Boosting}, Feature: feature.Options{Rounds: 20},
 		Features: []feature.Encode{feature.EncodeBoosted}}
 	f := find(t, data, o)
@@ -132,7 +132,7 @@ func TestSearchScoresGiveTheThreshold(t *testing.T) {
 		}
 	}
 	slices.Sort(negatives)
-	want := negatives[510-25] + float64(0.55*(negatives[510-26]-negatives[510-25])) // 0.05 x 511 = 25.55
+	want := negatives[250-12] + float64(0.55*(negatives[250-13]-negatives[250-12])) // 0.05 x 251 = 12.55
 	if math.Abs(f.Threshold.Value-want) > 1e-9 || f.CrossFolds != 5 || f.Members[0].Folds != 0 || !f.Threshold.Refitted {
 		t.Errorf("threshold %v of %d folds, want %v", f.Threshold.Value, f.CrossFolds, want)
 	}
@@ -140,8 +140,8 @@ func TestSearchScoresGiveTheThreshold(t *testing.T) {
 	if got := scoresOf(t, f.Map, f.W, f.Offset, data); !slices.Equal(got, scoresOf(t, m, w, intercept, data)) {
 		t.Error("the model is not one fit to all rows")
 	}
-	o.FoldRows = 300
-	if f = find(t, data, o); f.CrossFolds != labelFolds || f.FoldRows != 300 {
+	o.FoldRows = 200
+	if f = find(t, data, o); f.CrossFolds != labelFolds || f.FoldRows != 200 {
 		t.Errorf("%d folds after samples of %d rows", f.CrossFolds, f.FoldRows)
 	}
 }

@@ -180,8 +180,8 @@ func (p *plan) learners() ([]learner, error) {
 	return list, nil
 }
 
-// learnerNames resolves the default and AllLearners. With KeepAll the reference is always there, and by default
-// both baselines and the learners that look at the top: all are compared.
+// learnerNames resolves the default and AllLearners. On encodings that are named, and in a comparison, the learners that look at the
+// top are there by default. With KeepAll the reference is always there, and by default both baselines.
 func learnerNames(o *SearchOptions) ([]method.Name, error) {
 	names := o.Learners
 	switch {
@@ -198,7 +198,7 @@ func learnerNames(o *SearchOptions) ([]method.Name, error) {
 		}
 	case names == nil && len(o.Feature.Monotone) > 0:
 		names = []method.Name{method.Boosting}
-	case names == nil && !o.KeepAll:
+	case names == nil && o.Features == nil && !o.KeepAll:
 		names = []method.Name{method.Logistic, method.Boosting}
 	case names == nil:
 		names = []method.Name{method.Logistic, method.Boosting, method.Ramp}

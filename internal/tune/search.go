@@ -17,7 +17,7 @@ import (
 type SearchOptions struct {
 	Goal      metric.Goal
 	Features  []feature.Encode // nil: raw, and boosted and stochastic if the columns allow them
-	Learners  []method.Name    // nil: logistic and boosting, with KeepAll also those that look at the top; see Learners and AllLearners
+	Learners  []method.Name    // nil: logistic and boosting, with Features or KeepAll also ramp and the goal's convex methods; see Learners and AllLearners
 	Surrogate surrogate.Name   // of the methods; "": hinge
 	Feature   feature.Options  // Encode, Derived and Seed are ignored; Trees 0: 60
 	Derive    schema.Derive    // derived columns that boosters try; "": schema.DeriveNone

@@ -24,7 +24,7 @@ const (
 	maxEqual        = 5
 
 	// With fewer than simplestBelow positives the standard error over folds is itself a guess, and the best of many is good by chance. The
-	// simplest model is kept unless the gain over it exceeds simplestErrors standard errors.
+	// simplest model is kept unless the gain over it exceeds simplestErrors standard errors. Decision 6 has the measurements.
 	simplestBelow  = 10
 	simplestErrors = 2
 )

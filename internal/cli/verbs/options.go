@@ -67,7 +67,7 @@ var Options = map[string]cli.Option{
 	"train seed":    {Group: "Search", Placeholder: "N", Default: "1", Help: "The seed of every random choice (default 1)."},
 	"seed":          {Placeholder: "N", Default: "1", Help: "The seed of every random choice (default 1)."},
 
-	"method":               {Group: "Search", Placeholder: "NAMES", Help: "Only these learners: logistic, svm, ramp, boosting, the eight methods, or all (default: logistic and boosting).", Values: Learners()},
+	"method":               {Group: "Search", Placeholder: "NAMES", Help: "Only these learners: logistic, svm, ramp, boosting, the eight methods, or all (default: logistic and boosting; with --encoding also ramp and the convex methods for the goal).", Values: Learners()},
 	"compare method":       {Group: "Search", Placeholder: "NAMES", Help: "Only these learners, and logistic as the reference: svm, ramp, boosting, the eight methods, or all (default: svm, boosting, ramp and the convex methods for the goal).", Values: Learners()},
 	"train encoding":       {Group: "Search", Placeholder: "NAMES", Help: "Only these encodings: raw, scorecard, leaves, scorecard+leaves, boosted, stochastic, pairs, additive (default: raw, boosted and stochastic).", Values: text.Strings(schema.Encodings())},
 	"compare encoding":     {Group: "Search", Placeholder: "NAMES", Help: "Only these encodings: raw, scorecard, leaves, scorecard+leaves, boosted, stochastic, pairs, additive (default: raw, boosted and stochastic).", Values: text.Strings(schema.Encodings())},

@@ -147,3 +147,21 @@ func TestRowsToGrow(t *testing.T) {
 		}
 	}
 }
+
+func TestSortNumbers(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	for trial := range 40 {
+		x := make([]float64, r.IntN(4*radixRows))
+		for i := range x {
+			x[i] = math.Ldexp(r.NormFloat64(), r.IntN(1+50*trial)) / float64(1+trial%3)
+			if trial%2 == 0 {
+				x[i] = math.Trunc(x[i])
+			}
+		}
+		want := slices.Clone(x)
+		slices.Sort(want)
+		if sortNumbers(x); !slices.Equal(x, want) {
+			t.Fatalf("trial %d: not sorted", trial)
+		}
+	}
+}
