@@ -179,7 +179,7 @@ func (c *candidates) limit(ctx context.Context) (context.Context, context.Cancel
 func (c *candidates) refitTime(t *task) time.Duration {
 	seconds := t.slowest
 	for _, r := range c.folds.list {
-		seconds += r.secondsToEncode(t.Features) / float64(len(c.folds.list))
+		seconds += r.secondsToEncode(t.key()) / float64(len(c.folds.list))
 	}
 	seconds /= float64(min(runtime.GOMAXPROCS(0), len(c.folds.list)))
 	fold := max(1, len(c.folds.list[0].train))
@@ -202,7 +202,11 @@ var errZeroOptimal = errors.New("its optimum is w = 0, so it cannot rank")
 func (c *candidates) fitTask(ctx context.Context, t *task, progress func(share float64)) error {
 	list := c.folds.list
 	paths := make([]foldPath, len(list))
-	if sum := findTask(c.plan.tasks, method.Boosting, t.Features); sum != nil && sum != t && sum.best >= 0 {
+	if t.Derived {
+		if err := c.checkDerived(ctx, t); err != nil {
+			return err
+		}
+	} else if sum := findTask(c.plan.tasks, method.Boosting, t.Features); sum != nil && sum != t && sum.best >= 0 {
 		t.trees = min(sum.tried[sum.best].Trees, maxRefitted)
 	}
 	encode := func(packed bool) error {
@@ -415,6 +419,9 @@ func (c *candidates) ending(t *task) func() bool {
 // grid returns the settings of a task. The ramp starts from the best logistic regression on its encoding.
 func (c *candidates) grid(t *task) ([]Setting, error) {
 	grid := t.learner.grid(t.Features)
+	if t.Derived {
+		grid = slices.DeleteFunc(grid, func(s Setting) bool { return s.Trees > t.limit })
+	}
 	if t.Learner != method.Ramp {
 		return grid, nil
 	}
