@@ -132,14 +132,28 @@ func (g Goal) Tau() threshold.Rate {
 	return rate
 }
 
+// Alpha returns the fraction of the goal's population that may be on the wrong side of the threshold: Tau for a budget, 1 minus the
+// rate for GoalMinRecall. It is unset for GoalAbsoluteTop and GoalMinPrecision.
+func (g Goal) Alpha() threshold.Rate {
+	if g.Kind == GoalMinRecall {
+		return g.Rate.Complement()
+	}
+	return g.Tau()
+}
+
 // Criterion returns the criterion that measures the goal: Positives@NP for GoalMaxFPR, Positives@Quantile for
-// fractions of all rows, Positives@Top for GoalAbsoluteTop, each with the goal's rate.
+// fractions of all rows, Positives@Top for GoalAbsoluteTop, Positives@Precision and Negatives@Recall for the others, each with
+// the goal's rate.
 func (g Goal) Criterion() Criterion {
 	switch g.Kind {
 	case GoalMaxFPR:
 		return NP(g.Tau())
 	case GoalTop, GoalTopCount, GoalAlerts:
 		return Quantile(g.Tau())
+	case GoalMinPrecision:
+		return Precision(g.Rate)
+	case GoalMinRecall:
+		return Recall(g.Rate)
 	}
 	return Top()
 }
@@ -191,6 +205,10 @@ func (g Goal) Threshold(r *Ranking) (float64, error) {
 		return 0, err
 	}
 	c := g.Criterion()
+	if !g.IsBudget() {
+		res, err := r.Positives(c)
+		return res.Threshold, err
+	}
 	if r.mass(c) == 0 {
 		return 0, &diag.Error{Kind: diag.Data, Found: "no rows that the budget counts", Expected: "a negative at least"}
 	}
