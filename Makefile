@@ -1,4 +1,4 @@
-.PHONY: build dist dist-check wheels python-test test check demo docs fuzz fuzz-long hostile bench bench-smoke large parquet load quality thresholds integration ui-test monitor paper paper-stability sql sql-duckdb sql-test databases duckdb trino spark scale
+.PHONY: build dist dist-check wheels python-test site site-test test check demo docs fuzz fuzz-long hostile bench bench-smoke large parquet load quality thresholds integration ui-test monitor paper paper-stability sql sql-duckdb sql-test databases duckdb trino spark scale
 
 BUILD = CGO_ENABLED=0 go build -trimpath
 
@@ -19,6 +19,12 @@ wheels: ## wheels of the Python package for six platforms, in dist: make wheels 
 
 python-test: ## the Python package from its wheel, in fresh environments with several versions and frames: ten minutes; needs pip
 	bash python/tests/run all
+
+site: ## the documentation as a site with search, in dist/site; needs Python with venv and pip
+	bash site/build
+
+site-test: site ## the site in a real browser: links, a phone, dark mode, the search; needs Chromium and npm
+	bash integration/ui/run site
 
 test: ## the README's test command
 	go test ./...

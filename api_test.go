@@ -58,6 +58,89 @@ func TestAPI(t *testing.T) {
 	}
 }
 
+// No public function, method or field has a type of an internal package: other modules could not name it.
+func TestPublicTypes(t *testing.T) {
+	for _, pkg := range publicPackages {
+		paths, err := filepath.Glob(pkg + "/*.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range paths {
+			if strings.HasSuffix(path, "_test.go") {
+				continue
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			hidden := map[string]bool{} // names of internal packages
+			for _, i := range file.Imports {
+				if name, err := strconv.Unquote(i.Path.Value); err == nil && strings.Contains(name, "/internal/") {
+					hidden[name[strings.LastIndexByte(name, '/')+1:]] = true
+				}
+			}
+			for _, d := range file.Decls {
+				for _, name := range hiddenTypes(d, hidden) {
+					t.Errorf("%s: the public interface has %s", path, name)
+				}
+			}
+		}
+	}
+}
+
+// hiddenTypes lists the types of internal packages in what godoc shows of a declaration.
+func hiddenTypes(d ast.Decl, hidden map[string]bool) (list []string) {
+	look := func(n ast.Node) {
+		ast.Inspect(n, func(n ast.Node) bool {
+			s, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			if x, ok := s.X.(*ast.Ident); ok && hidden[x.Name] {
+				list = append(list, x.Name+"."+s.Sel.Name)
+			}
+			return false
+		})
+	}
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		if d.Name.IsExported() && (d.Recv == nil || ast.IsExported(typeName(d.Recv.List[0].Type))) {
+			look(d.Type)
+		}
+	case *ast.GenDecl:
+		for _, s := range d.Specs {
+			s, ok := s.(*ast.TypeSpec)
+			if !ok || !s.Name.IsExported() {
+				continue
+			}
+			record, ok := s.Type.(*ast.StructType)
+			if !ok {
+				look(s.Type)
+				continue
+			}
+			for _, f := range record.Fields.List {
+				if len(f.Names) == 0 || slices.ContainsFunc(f.Names, (*ast.Ident).IsExported) {
+					look(f.Type)
+				}
+			}
+		}
+	}
+	return list
+}
+
+// typeName returns the name of a receiver's type.
+func typeName(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return typeName(e.X)
+	case *ast.IndexExpr:
+		return typeName(e.X)
+	case *ast.Ident:
+		return e.Name
+	}
+	return ""
+}
+
 // furtherParams are names of parameters that are no field of an option struct.
 var furtherParams = map[string]string{
 	"score":    "Entry.Column: the flag says what the column holds",

@@ -30,7 +30,7 @@ func (s *Stream) imputeMap() error {
 	}
 	var err error
 	s.scorer.Map, err = s.scorer.Map.Imputing(s.options.Impute)
-	s.imputes = err == nil && s.model.Features(feature.Key{}).Impute == schema.ImputeError
+	s.imputes = err == nil && feature.MapOf(s.model.Features()).Impute == schema.ImputeError
 	return err
 }
 

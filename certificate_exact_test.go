@@ -73,7 +73,7 @@ type exactProblem struct {
 
 // bindProblem encodes and packs all rows and binds the problem to them.
 func bindProblem(ctx context.Context, p method.Problem, storage method.Storage, m *Model, d *Data) (*objective.Objective, error) {
-	features := m.Features(feature.Key{})
+	features := feature.MapOf(m.Features())
 	if err := features.Check(d.table); err != nil {
 		return nil, err
 	}
@@ -440,7 +440,7 @@ func (e *exactProblem) normDefect(c *model.NormProof, v *result.Verification, sq
 
 // exactDefect returns what is wrong with a verification that accepts a certificate, "" if both bounds hold.
 func exactDefect(m *model.Model, d *Data, c *model.Certificate, v *result.Verification) string {
-	parts := m.Parts(feature.Key{})
+	parts := m.Parts()
 	problem, err := parts.Members[0].Problem.Complete() // the model's, not the certificate's
 	if err != nil {
 		return err.Error()

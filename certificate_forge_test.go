@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"toptau/internal/feature"
 	"toptau/method"
 	"toptau/model"
 	"toptau/result"
@@ -271,7 +270,7 @@ func TestForgedCertificates(t *testing.T) {
 // copyCase copies the true case.
 func (f *forgery) copyCase(t testing.TB) {
 	f.c, f.data = reread(t, f.of.certificate), f.of.data
-	f.parts = f.of.model.Parts(feature.Key{})
+	f.parts = f.of.model.Parts()
 	claims := *f.parts.Members[0].Evidence
 	claims.RelativeGap, claims.GapOfDecrease = nil, nil // the gaps would contradict another objective or bound
 	f.parts.Members[0].Evidence = &claims

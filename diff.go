@@ -41,7 +41,7 @@ type modelFact struct {
 }
 
 func factsOf(m *Model) []modelFact {
-	s, f, training := m.Schema(), m.Features(feature.Key{}), m.Training()
+	s, f, training := m.Schema(), feature.MapOf(m.Features()), m.Training()
 	label := ""
 	if s.Label != nil {
 		label = s.Label.Name
@@ -85,7 +85,7 @@ type columnFeatures struct {
 // columnsIn returns the features of each column that a model uses. Features without a column (leaves of trees,
 // indices) are under "trees" or the name of the index.
 func columnsIn(m *Model) (names []string, columns map[string]*columnFeatures) {
-	f := m.Features(feature.Key{})
+	f := feature.MapOf(m.Features())
 	columns = map[string]*columnFeatures{}
 	of := func(name string) *columnFeatures {
 		c := columns[name]
@@ -100,7 +100,7 @@ func columnsIn(m *Model) (names []string, columns map[string]*columnFeatures) {
 		c := of(in.Name)
 		c.kind, c.categories = in.Kind, in.Categories
 	}
-	weights := m.Parts(feature.Key{}).Weights
+	weights := m.Parts().Weights
 	for i, w := range f.Weights() {
 		name := w.Name
 		switch {

@@ -194,7 +194,7 @@ func (e *Evaluation) addEntry(ctx context.Context, entry *Entry, o EvaluateOptio
 		r.Curves = curvesOf(k.rank, o.Curves)
 	}
 	if m := entry.Model; m != nil {
-		r.Kind, r.Setting, r.Features = result.ModelEntry, membersText(m), m.Features(feature.Key{}).Cols()
+		r.Kind, r.Setting, r.Features = result.ModelEntry, membersText(m), feature.MapOf(m.Features()).Cols()
 		counted := countValues(&r.Measured, m, counts)
 		if p := m.Probability(); p != nil && k.z != nil {
 			addProbabilities(&r.Measured, p, e.data.table, k.z)
@@ -266,7 +266,7 @@ func countValues(r *result.Measured, m *Model, c *feature.Counts) []diag.Warning
 	if unknown == 0 {
 		return nil
 	}
-	return []diag.Warning{unknownWarning(m.Features(feature.Key{}), *c, unknown)}
+	return []diag.Warning{unknownWarning(feature.MapOf(m.Features()), *c, unknown)}
 }
 
 // measureModel measures the operating points, and looks for rows that trained the model.
@@ -614,7 +614,7 @@ func splitByClass(label []table.Class, weight, z []float64) metric.Scores {
 
 // scoreRows returns the scores of all rows, and counts of missing and unknown values.
 func scoreRows(m *Model, d *Data) ([]float64, *feature.Counts, error) {
-	scorer := m.TableScorer(feature.Key{})
+	scorer := feature.ScorerOf(m)
 	z := make([]float64, d.Len())
 	if err := scorer.ScoresOf(d.frame, z); err != nil {
 		return nil, nil, err

@@ -157,7 +157,7 @@ type effectInput struct {
 type sampledRow struct{ values, adds []float64 }
 
 func newEffects(m *Model, impute schema.Impute) (*effects, error) {
-	scorer := m.TableScorer(feature.Key{})
+	scorer := feature.ScorerOf(m)
 	if impute != "" {
 		var err error
 		if scorer.Map, err = scorer.Map.Imputing(impute); err != nil {

@@ -96,7 +96,7 @@ func (x *Explorer) WhatIf(row int, changes map[string]string) (*result.WhatIf, e
 	if w.Explanation, err = r.scorer.ExplainFields(r.fields); err != nil {
 		return nil, err
 	}
-	inputs := x.Model().Features(feature.Key{}).Inputs
+	inputs := feature.MapOf(x.Model().Features()).Inputs
 	for i := range inputs {
 		in := &inputs[i]
 		w.Inputs = append(w.Inputs, result.WhatIfCell{Column: in.Name, Numeric: in.Kind == schema.Numeric,
@@ -160,7 +160,7 @@ func (x *Explorer) Curve(row int, changes map[string]string, column string) (*re
 	if err != nil {
 		return nil, err
 	}
-	inputs := x.Model().Features(feature.Key{}).Inputs
+	inputs := feature.MapOf(x.Model().Features()).Inputs
 	at := slices.IndexFunc(inputs, func(in feature.Input) bool { return in.Name == column })
 	if at < 0 {
 		return nil, &diag.Error{Kind: diag.Usage, Column: column, Found: "no such column",

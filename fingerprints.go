@@ -91,10 +91,10 @@ func overlap(m *Model, d *Data) (*result.Overlap, error) {
 	if m.Fingerprints() == nil || d.database != nil {
 		return nil, nil
 	}
-	if err := m.Features(feature.Key{}).Check(d.frame.Shape()); err != nil {
+	if err := feature.MapOf(m.Features()).Check(d.frame.Shape()); err != nil {
 		return nil, d.inFile(err)
 	}
-	return overlapOf(m.Fingerprints(), m.Features(feature.Key{}), d.frame, nil)
+	return overlapOf(m.Fingerprints(), feature.MapOf(m.Features()), d.frame, nil)
 }
 
 // overlapOf compares some rows (ascending; nil: all) with fingerprints.

@@ -72,7 +72,7 @@ train, compare, fit and diagnose first print warnings about columns that should 
 
 * ` + "`column-copies-label`" + `: at most 100 values, each in only one class.
 * ` + "`column-numbers-the-rows`" + `: whole numbers that rise or fall with every row, or a permutation of such numbers.
-* ` + "`many_categories`" + `: more categories than half of the rows.
+* ` + "`many-categories`" + `: more categories than half of the rows.
 * ` + "`column-separates-alone`" + `: the column alone separates the classes.
 
 At most three columns of each kind have their own warning, and one more warning names the others. To measure what a column knows

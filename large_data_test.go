@@ -246,7 +246,7 @@ func TestEncodingOfAllRowsEverywhere(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m := fitted.Model.Features(feature.Key{})
+			m := feature.MapOf(fitted.Model.Features())
 			if got := asJSON(t, m.Blocks) + asJSON(t, m.Inputs) + asJSON(t, m.Dropped); want == "" {
 				want = got
 			} else if got != want {

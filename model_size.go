@@ -15,7 +15,7 @@ const sizeRows = 1000
 func (d *Data) modelSize(m *Model) (result.ModelSize, error) {
 	var s result.ModelSize
 	var err error
-	scorer := m.TableScorer(feature.Key{})
+	scorer := feature.ScorerOf(m)
 	s.Trees, s.Leaves = scorer.Map.Trees()
 	if s.Bytes, err = m.WriteTo(io.Discard); err != nil {
 		return s, err

@@ -148,7 +148,7 @@ func openMonitored(ctx context.Context, m *Model, r io.Reader, o *MonitorOptions
 	if options.Time == "" && slices.Contains(names, s.Time) {
 		options.Time = s.Time
 	}
-	in := &monitoredRows{model: m, options: o, scorer: m.TableScorer(feature.Key{})}
+	in := &monitoredRows{model: m, options: o, scorer: feature.ScorerOf(m)}
 	if in.reader, err = source.open(options); err == nil {
 		source.forget()
 		return in, nil
@@ -473,7 +473,7 @@ func Baseline(ctx context.Context, m *Model, r io.Reader, o MonitorOptions) (*Mo
 	if known != nil && known.Excess {
 		return nil, &diag.Error{Kind: diag.Data, File: t.File, Found: overlapWarning(known, t.Rows()), Expected: "rows that did not train the model"}
 	}
-	scorer := m.TableScorer(feature.Key{})
+	scorer := feature.ScorerOf(m)
 	z := make([]float64, t.Rows())
 	if err := scorer.ScoresOf(rows, z); err != nil {
 		return nil, d.inFile(err)

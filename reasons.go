@@ -42,8 +42,8 @@ func averagesOf(p *model.Parts, sample *table.Table) (*model.Averages, error) {
 	if sample == nil || sample.Rows() == 0 {
 		return nil, nil
 	}
-	scorer := feature.Scorer{Map: p.Features, Weights: p.Weights, Offset: p.Offset}
-	division, err := feature.NewContributions(p.Features, p.Weights)
+	scorer := feature.Scorer{Map: feature.MapOf(p.Features), Weights: p.Weights, Offset: p.Offset}
+	division, err := feature.NewContributions(scorer.Map, p.Weights)
 	if err != nil {
 		return nil, err
 	}
@@ -79,8 +79,15 @@ type tableReasons struct {
 }
 
 func newTableReasons(m *model.Model) *tableReasons {
-	s := m.TableScorer(feature.Key{})
-	return &tableReasons{s, m.Divider(feature.Key{}, s)}
+	s := feature.ScorerOf(m)
+	return &tableReasons{s, newDivider(m, s)}
+}
+
+// newDivider returns a divider of the scores of a model's scorer.
+func newDivider(m *model.Model, s *feature.Scorer) *reason.Divider {
+	division, _ := feature.NewContributions(s.Map, s.Weights) // a model has a weight for each feature
+	score, adds := m.Averages().Means()
+	return reason.New(s, division, score, adds)
 }
 
 // of returns at most limit reasons of a row.

@@ -121,7 +121,7 @@ func Score(ctx context.Context, m *Model, r io.Reader, o ScoreOptions) (*Stream,
 	if !stopsAt(o.OnError) {
 		options.OnBadRow = table.KeepBadRow
 	}
-	s := &Stream{ctx: ctx, model: m, options: o, scorer: m.TableScorer(feature.Key{}), points: points, entities: entities}
+	s := &Stream{ctx: ctx, model: m, options: o, scorer: feature.ScorerOf(m), points: points, entities: entities}
 	if s.probability, err = o.probabilities(m); err != nil {
 		return nil, err
 	}
@@ -205,7 +205,7 @@ func (s *Stream) bindColumns(t *table.Table) error {
 		s.batch = feature.NewBatch(s.scorer)
 		return nil
 	}
-	s.divider, s.row.Explanation = s.model.Divider(feature.Key{}, s.scorer), &result.Explanation{}
+	s.divider, s.row.Explanation = newDivider(s.model, s.scorer), &result.Explanation{}
 	return nil
 }
 

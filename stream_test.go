@@ -201,12 +201,12 @@ func TestDerivedColumnsScoreTheSameBits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x, err := m.Features(feature.Key{}).Matrix(read, nil, matrix.Float32)
+		x, err := feature.MapOf(m.Features()).Matrix(read, nil, matrix.Float32)
 		if err != nil {
 			t.Fatal(err)
 		}
 		packed := map[float64]int{}
-		parts := m.Parts(feature.Key{})
+		parts := m.Parts()
 		for _, class := range []*matrix.ClassRows{x.Positives, x.Negatives} {
 			z := make([]float64, class.Rows())
 			class.Scores(parts.Weights, z)

@@ -58,8 +58,8 @@ func TestEveryBlockHasEveryTarget(t *testing.T) {
 	for _, kind := range known {
 		r := rand.New(rand.NewPCG(1, 1))
 		m := modeltest.NewWith(r, modeltest.Options{Blocks: []string{kind}, Sparse: kind == "sparse", Plain: true}).Model
-		parts := m.Parts(feature.Key{})
-		if _, err := feature.NewContributions(parts.Features, parts.Weights); err != nil {
+		parts := m.Parts()
+		if _, err := feature.NewContributions(feature.MapOf(parts.Features), parts.Weights); err != nil {
 			t.Errorf("%s has no explanation: %v", kind, err)
 		}
 		for _, target := range targets {

@@ -18,7 +18,6 @@ import (
 
 	"toptau"
 	"toptau/diag"
-	"toptau/internal/feature"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/model"
@@ -377,7 +376,7 @@ func TestBestKeepsTheFirstOfTheStableOrder(t *testing.T) {
 // withPoints returns the model with two operating points: one for all rows and one with a threshold for each site.
 func withPoints(t *testing.T, m *model.Model) *model.Model {
 	t.Helper()
-	p := m.Parts(feature.Key{})
+	p := m.Parts()
 	p.Points[0].Name = "general"
 	p.Points = append(p.Points, model.Point{Name: "by site", Threshold: 1e6, Goal: toptau.MaxFPR("5%"), Source: "test", Segment: "site",
 		Segments: []model.Segment{{Value: "north", Threshold: -1e6}, {Value: "south", Threshold: p.Points[0].Threshold}}})

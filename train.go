@@ -298,7 +298,7 @@ func (o *TrainOptions) referenceOf(p *model.Parts, f *tune.Found, d *Data) (*cal
 	default:
 		return nil, nil
 	}
-	scorer := feature.Scorer{Map: p.Features, Weights: p.Weights, Offset: p.Offset}
+	scorer := feature.Scorer{Map: feature.MapOf(p.Features), Weights: p.Weights, Offset: p.Offset}
 	z := make([]float64, len(rows))
 	for i, row := range rows {
 		var err error

@@ -123,7 +123,7 @@ func Verify(ctx context.Context, m *Model, d *Data, c *model.Certificate, o Veri
 // blocks, which stay in memory if they fit; a database is asked.
 func (d *Data) proofData(ctx context.Context, of method.Population, m *Model, storage matrix.Storage, most int64) (
 	rows proof.Data, positives, population threshold.Population, named namedRows, err error) {
-	features := m.Features(feature.Key{})
+	features := feature.MapOf(m.Features())
 	if d.database != nil {
 		source, err := d.database.Source(ctx, large.All(), features, storage, of)
 		if err != nil {
@@ -170,7 +170,7 @@ func verifyBounds(ctx context.Context, problem method.Problem, m *Model, d *Data
 	if err != nil {
 		return nil, err
 	}
-	prover, err := proof.New(rows, problem, positives, population, m.Parts(feature.Key{}).Weights)
+	prover, err := proof.New(rows, problem, positives, population, m.Parts().Weights)
 	if err != nil {
 		return nil, err
 	}

@@ -125,8 +125,8 @@ func average(t *testing.T, data []byte) *model.Model {
 	var parts []model.Parts
 	var maps []*feature.Map
 	for _, e := range []schema.Encoding{schema.Raw, schema.Scorecard, schema.Leaves} {
-		parts = append(parts, train([]schema.Encoding{e}, "service", `odd "kind"`)(t, data).Parts(feature.Key{}))
-		maps = append(maps, parts[len(parts)-1].Features)
+		parts = append(parts, train([]schema.Encoding{e}, "service", `odd "kind"`)(t, data).Parts())
+		maps = append(maps, feature.MapOf(parts[len(parts)-1].Features))
 	}
 	union, places, err := feature.Union(maps)
 	if err != nil {
@@ -158,10 +158,10 @@ func average(t *testing.T, data []byte) *model.Model {
 func manyTrees(t *testing.T, data []byte) *model.Model {
 	t.Helper()
 	base := train([]schema.Encoding{schema.Scorecard}, "service", `odd "kind"`)(t, data)
-	p := base.Parts(feature.Key{})
+	p, encoding := base.Parts(), feature.MapOf(base.Features())
 	r := rand.New(rand.NewPCG(5, 64))
 	block := &feature.LeavesBlock{}
-	for k := range p.Features.Inputs {
+	for k := range encoding.Inputs {
 		block.Inputs = append(block.Inputs, k)
 	}
 	for range 500 {
@@ -180,13 +180,14 @@ func manyTrees(t *testing.T, data []byte) *model.Model {
 		grow(64)
 		block.Trees = append(block.Trees, tree)
 	}
-	m := &feature.Map{Scale: p.Features.Scale, Impute: p.Features.Impute, Inputs: p.Features.Inputs, Dropped: p.Features.Dropped, Blocks: []feature.Block{block}}
+	m := &feature.Map{Scale: encoding.Scale, Impute: encoding.Impute, Inputs: encoding.Inputs, Dropped: encoding.Dropped, Blocks: []feature.Block{block}}
 	content, err := m.MarshalJSON()
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Features = &feature.Map{}
-	if err := p.Features.UnmarshalJSON(content); err != nil {
+	read := &feature.Map{}
+	p.Features = read
+	if err := read.UnmarshalJSON(content); err != nil {
 		t.Fatal(err)
 	}
 	p.Weights, p.Averages, p.Members = make([]float64, p.Features.Cols()), nil, nil
@@ -252,7 +253,7 @@ var flowJobs = sync.OnceValue(func() func(t *testing.T) []job {
 			}
 			m := kind.train(t, data)
 			var blocks []string
-			for _, b := range m.Features(feature.Key{}).Blocks {
+			for _, b := range feature.MapOf(m.Features()).Blocks {
 				blocks = append(blocks, b.Kind())
 			}
 			for _, want := range kind.blocks {

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"toptau/calibrate"
-	"toptau/internal/feature"
 	"toptau/metric"
 	"toptau/threshold"
 )
@@ -30,7 +29,7 @@ func TestGuaranteeKeepsItsCalibration(t *testing.T) {
 		t.Fatal(err)
 	}
 	with := func(change func(*Guarantee)) (*Model, error) {
-		parts := trained(t).Parts(feature.Key{})
+		parts := trained(t).Parts()
 		g := *at.Guarantee
 		g.Negatives = 300
 		change(&g)

@@ -103,7 +103,7 @@ func checkOthers(s *schema.Schema) error {
 }
 
 func (p *Parts) checkWeights() error {
-	if p.Features == nil || p.Features.Cols() == 0 {
+	if p.encoding() == nil || p.Features.Cols() == 0 {
 		return errors.New("no features")
 	}
 	if n := p.Features.Cols(); len(p.Weights) != n {
@@ -118,7 +118,7 @@ func (p *Parts) checkWeights() error {
 		return fmt.Errorf("offset %v", p.Offset)
 	}
 	row := p.emptyRow()
-	return p.Features.Check(&row) // the features fit the schema
+	return p.encoding().Check(&row) // the features fit the schema
 }
 
 func (p *Parts) checkPoints() error {
@@ -158,7 +158,7 @@ func (p *Parts) checkAverages() error {
 	if a == nil {
 		return nil
 	}
-	if a.Rows < 1 || a.Rows > p.Training.Rows || len(a.Adds) != len(p.Features.Inputs) || !finite(a.Score) ||
+	if a.Rows < 1 || a.Rows > p.Training.Rows || len(a.Adds) != len(p.encoding().Inputs) || !finite(a.Score) ||
 		slices.ContainsFunc(a.Adds, func(x float64) bool { return !finite(x) }) {
 		return fmt.Errorf("averages of %d rows and %d columns", a.Rows, len(a.Adds))
 	}
@@ -183,7 +183,7 @@ func (p *Parts) checkMembers() error {
 	share := 0.0
 	for i := range p.Members {
 		member := &p.Members[i]
-		if err := member.check(len(p.Features.Blocks)); err != nil {
+		if err := member.check(len(p.encoding().Blocks)); err != nil {
 			return fmt.Errorf("member %d: %w", i+1, err)
 		}
 		share += member.Share

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"toptau/internal/feature"
 	"toptau/internal/reason"
 	"toptau/result"
 )
@@ -33,16 +32,8 @@ func (s *Scorer) ExplainFields(fields []string) (e result.Explanation, err error
 
 func (s *Scorer) explainLast(e *result.Explanation) {
 	if s.divider == nil {
-		s.divider = s.m.Divider(feature.Key{}, s.inner)
+		score, adds := s.m.Averages().Means()
+		s.divider = reason.New(s.inner, s.m.division(), score, adds)
 	}
 	s.divider.Explain(&s.row, 0, 0, e)
-}
-
-// Divider divides the scores of a scorer of the model among columns, for one goroutine. The key keeps packages of other
-// modules out.
-func (m *Model) Divider(_ feature.Key, s *feature.Scorer) *reason.Divider {
-	if a := m.parts.Averages; a != nil {
-		return reason.New(s, m.division(), &a.Score, a.Adds)
-	}
-	return reason.New(s, m.division(), nil, nil)
 }

@@ -13,10 +13,10 @@ import (
 // recognised among rows that should be new. Anyone with the model can test whether a row that they know was
 // probably in the training data.
 type Fingerprints struct {
-	Rows    int                         `json:"rows"`    // number of hashed rows
-	Sampled int                         `json:"sampled"` // number of them whose hash is below Cut
-	Cut     uint64                      `json:"cut"`     // at most 2^48
-	Hashes  [sketch.MaxCounted]HashList `json:"hashes"`  // of the sampled rows: hashes that occur once, twice, 3 times, more often
+	Rows    int         `json:"rows"`    // number of hashed rows
+	Sampled int         `json:"sampled"` // number of them whose hash is below Cut
+	Cut     uint64      `json:"cut"`     // at most 2^48
+	Hashes  [4]HashList `json:"hashes"`  // of the sampled rows: hashes that occur once, twice, 3 times, more often
 }
 
 // HashList has hashes of 48 bits in ascending order. In a file it is base64 of 6 bytes for each, the most
@@ -24,6 +24,8 @@ type Fingerprints struct {
 type HashList []uint64
 
 const hashBytes = sketch.Bits / 8
+
+var _ = [sketch.MaxCounted]HashList(Fingerprints{}.Hashes)
 
 // MarshalJSON writes base64.
 func (l HashList) MarshalJSON() ([]byte, error) {
@@ -76,7 +78,7 @@ func (f *Fingerprints) check() error {
 		}
 		counted += (k + 1) * len(list)
 	}
-	last := f.Hashes[sketch.MaxCounted-1]
+	last := f.Hashes[len(f.Hashes)-1]
 	if counted > f.Sampled || len(last) == 0 && counted < f.Sampled {
 		return fmt.Errorf("fingerprints of %d rows, and %d sampled", counted, f.Sampled)
 	}

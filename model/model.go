@@ -35,10 +35,10 @@ type Model struct {
 	division func() *feature.Contributions // the first call computes it
 }
 
-// Parts are the content of a new model. Only packages of this module can fill in Features.
+// Parts are the content of a new model.
 type Parts struct {
 	Schema       schema.Schema // without dictionaries: the features hold the categories that have weights
-	Features     *feature.Map
+	Features     Features
 	Weights      []float64 // one for each feature, finite
 	Offset       float64   // added to every score
 	Points       []Point   // operating points with different names; the first is the default
@@ -66,8 +66,8 @@ func New(p Parts) (*Model, error) {
 func newModel(p Parts) *Model {
 	m := &Model{parts: p, missing: missingValuesOf(p.Schema.Missing)}
 	m.used = make([]bool, len(p.Schema.Columns))
-	if p.Features != nil { // checked later
-		for _, in := range p.Features.Inputs {
+	if f := p.encoding(); f != nil { // checked later
+		for _, in := range f.Inputs {
 			if in.Column < len(m.used) {
 				m.used[in.Column] = true
 			}
@@ -79,23 +79,29 @@ func newModel(p Parts) *Model {
 	}
 	m.scorers.New = func() any { return m.NewScorer() }
 	m.division = sync.OnceValue(func() *feature.Contributions {
-		d, _ := feature.NewContributions(p.Features, p.Weights) // checked: a weight for each feature
+		d, _ := feature.NewContributions(p.encoding(), p.Weights) // checked: a weight for each feature
 		return d
 	})
 	return m
 }
 
-// Parts returns a copy of what the model was made from. The key keeps packages of other modules out.
-func (m *Model) Parts(feature.Key) Parts { return m.parts.clone() }
+// Parts returns a copy of what the model was made from.
+func (m *Model) Parts() Parts { return m.parts.clone() }
 
-// TableScorer returns a scorer of tables that were read with Schema, for one goroutine. The key keeps
-// packages of other modules out.
-func (m *Model) TableScorer(feature.Key) *feature.Scorer {
-	return &feature.Scorer{Map: m.parts.Features, Weights: m.parts.Weights, Offset: m.parts.Offset}
+// Features are the features of a model, one for each weight. Only packages of this module can make them.
+type Features interface {
+	Cols() int       // the number of features
+	Names() []string // their names
 }
 
-// Features returns the encoding. The key keeps packages of other modules out.
-func (m *Model) Features(feature.Key) *feature.Map { return m.parts.Features }
+// Features returns the encoding.
+func (m *Model) Features() Features { return m.parts.Features }
+
+// Vector returns the weights in the order of the features. It must not be changed.
+func (m *Model) Vector() []float64 { return m.parts.Weights }
+
+// encoding returns the features, nil if there are none.
+func (p *Parts) encoding() *feature.Map { return feature.MapOf(p.Features) }
 
 func (p Parts) clone() Parts {
 	p.Schema = cloneSchema(p.Schema)
@@ -119,7 +125,7 @@ func (m *Model) Schema() schema.Schema {
 	for j := range s.Columns {
 		s.Columns[j].Unused = true
 	}
-	for _, in := range m.parts.Features.Inputs {
+	for _, in := range m.parts.encoding().Inputs {
 		if in.Column < len(s.Columns) {
 			s.Columns[in.Column].Dictionary, s.Columns[in.Column].Unused = in.Categories, false
 		}
@@ -382,6 +388,14 @@ type Averages struct {
 	Rows  int       `json:"rows"`  // training rows that were averaged: a sample of many rows
 	Score float64   `json:"score"` // their mean score
 	Adds  []float64 `json:"adds"`  // by input of the features: the mean of what it adds to the score
+}
+
+// Means returns the mean score and what each input adds to it, nil if they are not known.
+func (a *Averages) Means() (score *float64, adds []float64) {
+	if a == nil {
+		return nil, nil
+	}
+	return &a.Score, a.Adds
 }
 
 // Probe is a synthetic record with its score. The fields are in the order of Schema.Columns; LIBSVM:

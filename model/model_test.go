@@ -70,7 +70,7 @@ func trained(t testing.TB) *Model {
 
 // changed returns a model made from changed parts.
 func changed(t testing.TB, m *Model, change func(*Parts)) *Model {
-	p := m.Parts(feature.Key{})
+	p := m.Parts()
 	change(&p)
 	m, err := New(p)
 	if err != nil {
@@ -99,7 +99,7 @@ func complete(t testing.TB) *Model {
 // extended is a model with every field.
 func extended(t testing.TB) *Model {
 	return signed(t, changed(t, complete(t), func(p *Parts) {
-		p.Averages = &Averages{Rows: 3, Score: 0.125, Adds: make([]float64, len(p.Features.Inputs))}
+		p.Averages = &Averages{Rows: 3, Score: 0.125, Adds: make([]float64, len(p.encoding().Inputs))}
 		p.Averages.Adds[0] = -0.5
 		p.Probability = &calibrate.Probability{Method: calibrate.Isotonic, Knots: []calibrate.Knot{{Score: -1, Probability: 0.01}, {Score: 2.5, Probability: 0.75}},
 			Scale: 0.5, Prevalence: 0.25, Rows: 40, Positives: 10, Source: "held-out rows",
@@ -350,7 +350,7 @@ func TestBrokenPartsMakeNoModel(t *testing.T) {
 		"certificate":   func(p *Parts) { p.Members[0].Evidence = &Evidence{Bounds: result.Bounds{Objective: math.Inf(1)}} },
 		"unnamed point": func(p *Parts) { p.Points[0].Name = "" },
 	} {
-		p := trained(t).Parts(feature.Key{})
+		p := trained(t).Parts()
 		spoil(&p)
 		if m, err := New(p); m != nil || err == nil {
 			t.Errorf("%s: %v", name, err)

@@ -70,7 +70,7 @@ func reloaded(t testing.TB, m *Model) *Model {
 // streamed scores text in chunks by a model.
 func streamed(t testing.TB, m *Model, name, text string, chunk int) ([]float64, *feature.Scorer) {
 	trained := m.Schema()
-	scorer := m.TableScorer(feature.Key{})
+	scorer := feature.ScorerOf(m)
 	r, err := table.NewReader(name, strings.NewReader(text), table.Options{Schema: &trained, Unlabelled: true})
 	if err != nil {
 		t.Fatal(err)
@@ -223,7 +223,7 @@ func TestNumbersAreReadAlike(t *testing.T) {
 		if fileError != nil {
 			continue
 		}
-		scorer := m.TableScorer(feature.Key{})
+		scorer := feature.ScorerOf(m)
 		z := make([]float64, 1)
 		if err := scorer.Scores(part, z); err != nil || z[0] != one {
 			t.Errorf("%q: record %v, file %v, %v", field, one, z[0], err)
@@ -269,7 +269,7 @@ func TestKddcup99(t *testing.T) {
 	}
 	m, _, fitted := modelOf(t, data, info.Schema, feature.Options{})
 	want := packedScores(t, m, data, fitted)
-	scorer := reloaded(t, m).TableScorer(feature.Key{})
+	scorer := feature.ScorerOf(reloaded(t, m))
 	got := make([]float64, data.Rows())
 	if err := scorer.Scores(data, got); err != nil {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 // NaN.
 func (m *Model) newProbes() []Probe {
 	var list []Probe
-	for _, fields := range m.parts.Features.Probes(len(m.parts.Schema.Columns), m.missing.text) {
+	for _, fields := range m.parts.encoding().Probes(len(m.parts.Schema.Columns), m.missing.text) {
 		score, err := m.ScoreFields(fields)
 		if err != nil {
 			score = math.NaN()

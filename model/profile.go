@@ -73,11 +73,11 @@ func (p *Parts) checkProfile() error {
 	last := -1
 	for i := range f.Columns {
 		c := &f.Columns[i]
-		if c.Input <= last || c.Input >= len(p.Features.Inputs) {
+		if c.Input <= last || c.Input >= len(p.encoding().Inputs) {
 			return fmt.Errorf("profile of input %d", c.Input)
 		}
 		last = c.Input
-		in := &p.Features.Inputs[c.Input]
+		in := &p.encoding().Inputs[c.Input]
 		if err := c.check(f.Rows, in.Kind == schema.Categorical, len(in.Categories)); err != nil {
 			return fmt.Errorf("profile of %q: %w", in.Name, err)
 		}

@@ -31,7 +31,7 @@ func (m *Model) Redacted() (*Model, error) {
 			c.Salt = salts[j]
 		}
 	}
-	p.Features, err = m.parts.Features.Renamed(func(in *feature.Input, category string) string {
+	p.Features, err = m.parts.encoding().Renamed(func(in *feature.Input, category string) string {
 		if salts[in.Column] == "" {
 			return category // is a hash already
 		}

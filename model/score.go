@@ -72,7 +72,7 @@ type entry struct {
 // NewScorer returns a Scorer.
 func (m *Model) NewScorer() *Scorer {
 	p := &m.parts
-	s := &Scorer{m: m, inner: m.TableScorer(feature.Key{})}
+	s := &Scorer{m: m, inner: feature.ScorerOf(m)}
 	s.row = p.emptyRow()
 	s.fields = make([]string, len(p.Schema.Columns))
 	return s

@@ -111,11 +111,11 @@ func statements(given []result.Statement) []result.Statement {
 
 // columnsMoved returns the directions of the columns that the model uses.
 func columnsMoved(m *toptau.Model) []result.Moved {
-	features := m.Features(feature.Key{})
+	features := feature.MapOf(m.Features())
 	list := []result.Moved{}
 	words := map[feature.Direction]string{feature.Mixed: "mixed", feature.Rising: "rises",
 		feature.Falling: "falls", feature.Flat: "flat"}
-	for k, d := range feature.Directions(features, m.TableScorer(feature.Key{}).Weights) {
+	for k, d := range feature.Directions(features, feature.ScorerOf(m).Weights) {
 		in := &features.Inputs[k]
 		direction := words[d]
 		if in.Kind == schema.Categorical {

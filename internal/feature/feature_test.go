@@ -107,7 +107,7 @@ func TestStandardScaling(t *testing.T) {
 	if diff := cmp.Diff(wantDropped, m.Dropped); diff != "" {
 		t.Errorf("dropped (-want +got):\n%s", diff)
 	}
-	wantWarnings := []diag.Warning{{Code: "dropped_columns",
+	wantWarnings := []diag.Warning{{Code: "dropped-columns",
 		Text: "dropped 2 constant columns: zero, same"}}
 	if diff := cmp.Diff(wantWarnings, warnings); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)
@@ -333,7 +333,7 @@ func TestColumnsThatMayBeIdentifiers(t *testing.T) {
 		values[i] = strings.Repeat("x", i%800+1)
 	}
 	_, warnings, err := Fit(tableOf(symbol("host", values...)), named, nil, Options{})
-	if err != nil || len(warnings) != 1 || warnings[0].Code != "many_categories" ||
+	if err != nil || len(warnings) != 1 || warnings[0].Code != "many-categories" ||
 		!strings.Contains(warnings[0].Text, `"host" has 800`) {
 		t.Errorf("%v, %v", warnings, err)
 	}

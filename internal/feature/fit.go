@@ -328,7 +328,7 @@ func (f *fitter) warnings() []diag.Warning {
 			if n > 1 {
 				what = strings.Replace(what, "column", "columns", 1)
 			}
-			list = append(list, diag.Warning{Code: "dropped_columns",
+			list = append(list, diag.Warning{Code: "dropped-columns",
 				Text: fmt.Sprintf("dropped %s %s: %s", text.Count(n), what, enumerate(names[reason]))})
 		}
 	}
@@ -338,12 +338,12 @@ func (f *fitter) warnings() []diag.Warning {
 		if f.never == 1 {
 			noun = "index"
 		}
-		list = append(list, diag.Warning{Code: "unused_indices",
+		list = append(list, diag.Warning{Code: "unused-indices",
 			Text: fmt.Sprintf("dropped %s %s without a value in the training rows", text.Count(f.never), noun)})
 	}
 	for _, in := range f.m.Inputs {
 		if n := len(in.Categories); ManyCategories(n, f.allRows()) {
-			list = append(list, diag.Warning{Code: "many_categories",
+			list = append(list, diag.Warning{Code: "many-categories",
 				Text:  fmt.Sprintf("column %q has %s different values in %s rows: it may be an identifier", in.Name, text.Count(n), text.Count(f.allRows())),
 				Fixes: []diag.Fix{{Param: "id", Value: in.Name}, {Param: "drop", Value: in.Name}}})
 		}

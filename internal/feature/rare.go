@@ -33,13 +33,13 @@ func (f *fitter) frequent(order []int, masses []float64) []int {
 
 // warnRare returns a warning about the rare names of a column.
 func warnRare(name string, names, kept, rows int) diag.Warning {
-	w := diag.Warning{Code: "rare_values", Text: fmt.Sprintf("column %q has %s different values: the %s of fewer than %d rows share one feature",
+	w := diag.Warning{Code: "rare-values", Text: fmt.Sprintf("column %q has %s different values: the %s of fewer than %d rows share one feature",
 		name, text.Count(names), text.Count(names-kept), minRows)}
 	if kept == 0 {
 		w.Text = fmt.Sprintf("column %q has %s different values, none in %d rows: left out", name, text.Count(names), minRows)
 	}
 	if ManyCategories(names, rows) {
-		w.Code = "many_categories"
+		w.Code = "many-categories"
 		w.Text += "; it may be an identifier"
 		w.Fixes = []diag.Fix{{Param: "id", Value: name}, {Param: "drop", Value: name}}
 	}

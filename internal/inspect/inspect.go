@@ -66,7 +66,7 @@ func profileFindings(m *model.Model) []result.PersonalFinding {
 	var list []result.PersonalFinding
 	values := 0
 	for i := range p.Columns {
-		in := &m.Features(feature.Key{}).Inputs[p.Columns[i].Input]
+		in := &feature.MapOf(m.Features()).Inputs[p.Columns[i].Input]
 		var numbers []string
 		for _, x := range p.Columns[i].Values {
 			numbers = append(numbers, strconv.FormatFloat(x, 'f', -1, 64))
@@ -82,7 +82,7 @@ func profileFindings(m *model.Model) []result.PersonalFinding {
 
 // contentOf describes a field of the file.
 func contentOf(m *model.Model, field string) string {
-	s, features := m.Schema(), m.Features(feature.Key{})
+	s, features := m.Schema(), feature.MapOf(m.Features())
 	switch field {
 	case "schema":
 		return text.Plural(len(s.Columns), "column") + " that are features, the label, " + text.Plural(len(s.Others), "other column")

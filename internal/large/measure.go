@@ -27,7 +27,7 @@ func newCounted(ctx context.Context, rows Rows, p Part, m *model.Model) (*counte
 		return nil, err
 	}
 	z := make([]float64, sample.Table.Rows())
-	if err := m.TableScorer(feature.Key{}).Scores(sample.Table, z); err != nil {
+	if err := feature.ScorerOf(m).Scores(sample.Table, z); err != nil {
 		return nil, err
 	}
 	s, err := rows.Scores(ctx, p, m)

@@ -204,7 +204,7 @@ func sum(a, b threshold.Population) threshold.Population {
 }
 
 func (r *tableRows) Scores(ctx context.Context, p Part, m *model.Model) (Scores, error) {
-	if err := m.Features(feature.Key{}).Check(r.f.Shape()); err != nil {
+	if err := feature.MapOf(m.Features()).Check(r.f.Shape()); err != nil {
 		return nil, err
 	}
 	in := r.in(p)
@@ -286,7 +286,7 @@ func (s *tableScores) eachRun(ctx context.Context, cells int, add func(r *run, r
 				r.cells[i] = emptyCell
 			}
 			r.scores, r.all = r.scores[:0], 0
-			scorer := s.model.TableScorer(feature.Key{})
+			scorer := feature.ScorerOf(s.model)
 			batch := feature.NewBatch(scorer)
 			r.err = nil
 			for block := k * runBlocks; block < min((k+1)*runBlocks, s.f.Blocks()) && r.err == nil; block++ {

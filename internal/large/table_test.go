@@ -119,7 +119,7 @@ func TestSourceOfAPart(t *testing.T) {
 	x, s, m := uniformRows(t, rand.New(rand.NewPCG(5, 5)), 70_000, 0)
 	rows := OfTable(x.Frame(), s, "rows").(*tableRows)
 	p := Part{Buckets / 3, Buckets / 2}
-	source, err := rows.Source(ctx, p, m.Features(feature.Key{}), matrix.Float64, method.Negatives)
+	source, err := rows.Source(ctx, p, feature.MapOf(m.Features()), matrix.Float64, method.Negatives)
 	if err != nil {
 		t.Fatal(err)
 	}

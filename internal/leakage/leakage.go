@@ -35,7 +35,7 @@ const (
 	Copy      = "column-copies-label"     // each value occurs in one class only
 	Separates = "column-separates-alone"  // the AUC of the column alone is nearly 1
 	Numbers   = "column-numbers-the-rows" // whole numbers that rise or fall with every row, or a permutation of such
-	Names     = "many_categories"         // nearly as many categories as rows; feature.Fit warns about these
+	Names     = "many-categories"         // nearly as many categories as rows; feature.Fit warns about these
 )
 
 // When a column gets a warning. The AUC was chosen on the sets of TestLeaksOnPublicSets, the other numbers by

@@ -72,8 +72,9 @@ func try(r *rand.Rand, o Options) *Case {
 	b.parts.Features = &b.m
 	content, err := b.m.MarshalJSON() // reading sets what scoring needs
 	if err == nil {
-		b.parts.Features = &feature.Map{}
-		err = b.parts.Features.UnmarshalJSON(content)
+		read := &feature.Map{}
+		err = read.UnmarshalJSON(content)
+		b.parts.Features = read
 	}
 	if err != nil {
 		panic(err)

@@ -267,7 +267,7 @@ var (
 func setCampaign(t testing.TB) *model.Model {
 	data, _ := correlated(rand.New(rand.NewPCG(1, 1)), 2000)
 	wideModel = modelOf(t, data, data, "1%")
-	wide = wideModel.Features(feature.Key{})
+	wide = feature.MapOf(wideModel.Features())
 	return bare(t)
 }
 

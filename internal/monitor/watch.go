@@ -89,7 +89,7 @@ func New(m *model.Model, o Options) (*Watch, error) {
 	if err != nil {
 		return nil, err
 	}
-	features := m.Features(feature.Key{})
+	features := feature.MapOf(m.Features())
 	w := &Watch{model: m, digest: digest, idKey: fmt.Sprint(digest, o.Seed), features: features, point: point, options: o,
 		scores: newScoreWatch(m, &point), columns: newColumnWatches(m, features), labels: newLabelWatch(&point)}
 	if o.BlockRows > 0 || o.BlockSpan > 0 {

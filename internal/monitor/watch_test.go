@@ -51,7 +51,7 @@ func modelOf(t testing.TB, training, baseline *table.Table, budget string) *mode
 // batchOf returns the rows of a table as they arrive.
 func batchOf(t testing.TB, m *model.Model, data *table.Table) *Batch {
 	b := &Batch{Table: data, Scores: make([]float64, data.Rows()), Alerts: make([]bool, data.Rows())}
-	if err := m.TableScorer(feature.Key{}).Scores(data, b.Scores); err != nil {
+	if err := feature.ScorerOf(m).Scores(data, b.Scores); err != nil {
 		t.Fatal(err)
 	}
 	point, _ := m.Point("")

@@ -27,7 +27,7 @@ func Of(m *model.Model) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &builder{m: m, s: m.Schema(), features: m.Features(feature.Key{}), weights: m.Parts(feature.Key{}).Weights,
+	b := &builder{m: m, s: m.Schema(), features: feature.MapOf(m.Features()), weights: m.Parts().Weights,
 		p: &Program{Digest: digest, Offset: m.Offset()}}
 	b.missing()
 	if err := b.inputs(); err != nil {

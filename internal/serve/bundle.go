@@ -29,6 +29,8 @@ type bundle struct {
 	categorical bool          // some feature is a category
 	loaded      time.Time
 
+	division func() *feature.Contributions // of scores among columns; the first call computes it
+
 	counters *modelCounters
 
 	chunks    sync.Pool // of *chunk
@@ -38,11 +40,15 @@ type bundle struct {
 // newBundle prepares a model. id is Options.ID.
 func newBundle(name string, m *model.Model, id string) (*bundle, error) {
 	b := &bundle{name: name, model: m, points: m.Points(), loaded: time.Now(),
-		impute: m.Features(feature.Key{}).Impute}
+		impute: feature.MapOf(m.Features()).Impute}
 	if len(b.points) == 0 {
 		return nil, &diag.Error{Kind: diag.Model, Found: "the model " + diag.Quote(name) + " without an operating point",
 			Expected: "at least one"}
 	}
+	b.division = sync.OnceValue(func() *feature.Contributions {
+		d, _ := feature.NewContributions(feature.MapOf(m.Features()), m.Vector()) // a model has a weight for each feature
+		return d
+	})
 	var err error
 	if b.digest, err = m.Digest(); err != nil {
 		return nil, err

@@ -53,7 +53,7 @@ const unknownCategory = "\xff"
 // "id".
 func newPlan(m *model.Model, id string) (*plan, error) {
 	p := &plan{schema: m.Schema(), index: map[string]int{}, segment: -1, id: -1,
-		inputs: m.Features(feature.Key{}).Inputs}
+		inputs: feature.MapOf(m.Features()).Inputs}
 	s := &p.schema
 	for j := range s.Columns {
 		c := &s.Columns[j]

@@ -31,7 +31,7 @@ type scratch struct {
 }
 
 func (b *bundle) newScratch() *scratch {
-	s := &scratch{bundle: b, set: make([]uint32, len(b.plan.fields)), scorer: b.model.TableScorer(feature.Key{})}
+	s := &scratch{bundle: b, set: make([]uint32, len(b.plan.fields)), scorer: feature.ScorerOf(b.model)}
 	s.batch = feature.NewBatch(s.scorer)
 	return s
 }
@@ -94,7 +94,8 @@ func (s *scratch) findOddities(c *chunk) {
 // explain lists the columns that distinguish a row's score most from that of the average training row.
 func (s *scratch) explain(c *chunk, row, limit int) {
 	if s.divider == nil {
-		s.divider = s.bundle.model.Divider(feature.Key{}, s.scorer)
+		score, adds := s.bundle.model.Averages().Means()
+		s.divider = reason.New(s.scorer, s.bundle.division(), score, adds)
 	}
 	if len(c.explained) < cap(c.explained) { // with the memory of an earlier row
 		c.explained = c.explained[:len(c.explained)+1]
