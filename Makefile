@@ -1,4 +1,4 @@
-.PHONY: build dist dist-check wheels python-test site site-test test check demo docs fuzz fuzz-long hostile bench bench-smoke large parquet load quality thresholds integration ui-test monitor paper paper-stability sql sql-duckdb sql-test databases duckdb trino spark scale
+.PHONY: build dist dist-check wheels python-test site site-test apidiff test check demo docs fuzz fuzz-long hostile bench bench-smoke large parquet load quality thresholds integration ui-test monitor paper paper-stability sql sql-duckdb sql-test databases duckdb trino spark scale
 
 BUILD = CGO_ENABLED=0 go build -trimpath
 
@@ -28,6 +28,9 @@ site-test: site ## the site in a real browser: links, a phone, dark mode, the se
 
 test: ## the README's test command
 	go test ./...
+
+apidiff: ## what changed in the public Go API since a tag: make apidiff BASE=v0.2.0; needs a network once
+	bash .ci/apidiff '$(BASE)'
 
 check: ## everything that decides whether a change lands
 	bash .ci/run
