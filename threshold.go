@@ -29,6 +29,17 @@ type ThresholdOptions struct {
 	// Entity is a column that names entities. The budget counts them instead of rows, as EvaluateOptions.Entity.
 	Entity string
 	Memory int64 // of a packed file: rows that need more bytes are scored in passes over the file; 0: half of the free memory
+	// Prevalence is the fraction of positives at which a lowest precision is meant: it then holds wherever at least this fraction of
+	// the rows is positive, whatever it is in d. Zero: as in d.
+	Prevalence threshold.Rate
+}
+
+// withPrevalence returns the goal with the prevalence if it is a precision.
+func withPrevalence(g Goal, prevalence threshold.Rate) Goal {
+	if g.Kind == metric.GoalMinPrecision && !prevalence.IsZero() {
+		g.Prevalence = prevalence
+	}
+	return g
 }
 
 // Calibrated is a computed threshold.
@@ -47,13 +58,13 @@ func (c *Calibrated) WithPoint(m *Model) (*Model, error) {
 	return m.WithPoint(c.Point)
 }
 
-// requireBudget returns an error for a goal about precision or recall, which only Threshold supports.
+// requireBudget returns an error for a goal about precision or recall, for functions that only know budgets.
 func requireBudget(g Goal) error {
 	if g.IsBudget() {
 		return nil
 	}
 	return &diag.Error{Kind: diag.Usage, Param: string(g.Kind), Found: "a goal about precision or recall", Expected: "a budget",
-		Hint: "train for a budget; threshold then sets the threshold for a precision or a recall, on rows in memory"}
+		Hint: "train, threshold, evaluate and compare know these goals"}
 }
 
 // Threshold computes a decision threshold for any ranking of the rows of d: the scores of a model, of another
@@ -63,6 +74,10 @@ func requireBudget(g Goal) error {
 // If the requested guarantee is impossible, Threshold returns a threshold without a guarantee, and an error
 // that matches diag.ErrNoGuarantee and contains the reason.
 func Threshold(ctx context.Context, d *Data, e Entry, g Goal, o ThresholdOptions) (*Calibrated, error) {
+	if !o.Prevalence.IsZero() && g.Kind != metric.GoalMinPrecision {
+		return nil, &diag.Error{Kind: diag.Usage, Param: "prevalence", Found: "with another goal", Expected: "a lowest precision"}
+	}
+	g = withPrevalence(g, o.Prevalence)
 	if err := g.Check(); err != nil {
 		return nil, err
 	}
@@ -371,7 +386,7 @@ func (c *calibrating) precise() (*calibrate.Threshold, error) {
 	case c.against != "":
 		return plain, noGuaranteeBecause(c.against)
 	}
-	sequence, err := calibrate.PrecisionSequence(c.goal.Rate, first[table.Positive], first[table.Negative])
+	sequence, err := calibrate.PrecisionSequence(c.goal, c.options.Delta, first[table.Positive], first[table.Negative])
 	if err != nil {
 		return plain, err
 	}

@@ -134,13 +134,18 @@ func unreachable(rate threshold.Rate, best Alerts) error {
 		Hint:  "set a lower precision"}
 }
 
+// maxBounds limits how many bounds of a precision a sequence computes.
+const maxBounds = 1000
+
 // precisionSteps is the number of thresholds of a sequence. Chosen by hand.
 const precisionSteps = 40
 
-// PrecisionSequence returns thresholds for Precision, in descending order, from labelled scores that are not used to test
-// them: out of fold, or of a part of the calibration rows. It starts where the precision exceeds rate by most standard
-// errors, because the very top never has enough alerts, and ends at twice the alerts of the plain threshold.
-func PrecisionSequence(rate threshold.Rate, positives, negatives []float64) ([]float64, error) {
+// PrecisionSequence returns thresholds for ForLabelled, in descending order, from labelled scores that are not used to test
+// them: out of fold, or of a part of the calibration rows. It starts where the precision exceeds the goal's by most standard
+// errors, because the very top never has enough alerts, and ends at twice the alerts of the plain threshold. With a prevalence it
+// starts where the bound of the precision is highest.
+func PrecisionSequence(g metric.Goal, delta threshold.Rate, positives, negatives []float64) ([]float64, error) {
+	rate := g.RateOn(len(positives), len(negatives))
 	list, err := ranked(positives, negatives)
 	if err != nil {
 		return nil, err
@@ -150,10 +155,15 @@ func PrecisionSequence(rate threshold.Rate, positives, negatives []float64) ([]f
 		return nil, err
 	}
 	p := rate.Float64()
+	margin := func(a *Alerts) float64 { return (float64(a.Real) - float64(p*float64(a.Rows))) / math.Sqrt(float64(a.Rows)) }
+	stride := 1
+	if test := newPrecisionTest(g, delta, len(positives), len(negatives)); !g.Prevalence.IsZero() {
+		margin, stride = test.bound, 1+len(list)/maxBounds
+	}
 	start, best := 0, math.Inf(-1)
-	for i, a := range list {
-		if margin := (float64(a.Real) - float64(p*float64(a.Rows))) / math.Sqrt(float64(a.Rows)); a.Rows <= plain.Rows && margin > best {
-			start, best = i, margin
+	for i := 0; i < len(list) && list[i].Rows <= plain.Rows; i += stride {
+		if m := margin(&list[i]); m > best {
+			start, best = i, m
 		}
 	}
 	first := list[start].Rows
@@ -198,6 +208,16 @@ func (t *precisionTest) allowed(recall float64) float64 {
 	return float64(recall*float64(at/(1-at))) * ((1 - p) / p)
 }
 
+// atPrevalence returns the precision at the test's prevalence of the rates that have a precision among the calibration rows.
+func (t *precisionTest) atPrevalence(precision float64) float64 {
+	if t.prevalence.IsZero() || t.positives == 0 || precision == 0 {
+		return precision
+	}
+	at := t.prevalence.Float64()
+	odds := (1 - precision) / precision * ((1 - at) / at) * (float64(t.positives) / float64(t.negatives))
+	return 1 / (1 + odds)
+}
+
 // bounds returns the bounds of the rates at a threshold, each at delta/2.
 func (t *precisionTest) bounds(a *Alerts) (recall, falseAlarms float64) {
 	falseAlarms = 1
@@ -226,8 +246,8 @@ func (t *precisionTest) bound(a *Alerts) float64 {
 		return binomial.AtLeast(a.Rows, a.Real, t.rate.Float64())
 	}
 	recall, falseAlarms := t.bounds(a)
-	found, at := recall, t.prevalence.Float64()
-	found *= at
+	at := t.prevalence.Float64()
+	found := float64(recall * at)
 	return found / (found + float64(falseAlarms*(1-at)))
 }
 
@@ -286,9 +306,13 @@ func ForLabelled(g metric.Goal, delta threshold.Rate, sequence, positives, negat
 		guarantee = &Guarantee{Certified: true, Kind: g.Kind, Rate: g.Rate, Delta: delta, Negatives: n.n, Rows: n.n + p.n, Tested: list,
 			Prevalence: g.Prevalence, Bound: test.bound(&last)}
 	}
-	low, high := metric.ClopperPearson(last.Real, last.Rows, metric.DefaultConfidence)
+	expected := Expectation{Rate: last.precision(), Confidence: metric.DefaultConfidence}
+	expected.Low, expected.High = metric.ClopperPearson(last.Real, last.Rows, metric.DefaultConfidence)
+	for _, x := range []*float64{&expected.Rate, &expected.Low, &expected.High} {
+		*x = test.atPrevalence(*x)
+	}
 	t := &Threshold{Value: last.Threshold, Goal: g, Population: method.AllRows, Rows: n.n + p.n, Order: n.n + p.n - last.Rows, Guarantee: guarantee,
-		Expected: Expectation{Rate: last.precision(), Low: low, High: high, Confidence: metric.DefaultConfidence}}
+		Expected: expected}
 	if g.Recall.IsZero() {
 		return t, nil
 	}
@@ -348,7 +372,7 @@ func (g *Guarantee) checkPrecision() (at float64, err error) {
 		}
 		before = a
 	}
-	if len(g.Tested) == 0 || len(g.Tested) > maxTested {
+	if len(g.Tested) == 0 || len(g.Tested) > maxTested || g.Order != 0 {
 		return 0, fmt.Errorf("%d tested thresholds, the last with %d alerts of %d calibration rows", len(g.Tested), before.Rows, g.Rows)
 	}
 	if bound := test.bound(&before); !near(g.Bound, bound) {
@@ -359,7 +383,7 @@ func (g *Guarantee) checkPrecision() (at float64, err error) {
 		if err != nil {
 			return 0, err
 		}
-		if r.Kind != metric.GoalMinRecall || r.Delta != test.delta || !known || lowest < before.Threshold || r.N() != g.Rows-g.Negatives {
+		if r.Kind != metric.GoalMinRecall || !r.Certified || r.Delta != test.delta || !known || lowest < before.Threshold || r.N() != g.Rows-g.Negatives {
 			return 0, fmt.Errorf("a recall of %s at delta %s that does not hold at the threshold", r.Rate, r.Delta)
 		}
 	}

@@ -60,7 +60,7 @@ func (p *Point) checkGuarantee(g *Guarantee, at float64) error {
 	if g.Recall != nil {
 		recall = g.Recall.Rate
 	}
-	if g.Kind != kind || g.Rate != rate || recall != goal.Recall {
+	if g.Kind != kind || g.Rate != rate || recall != goal.Recall || g.Prevalence != goal.Prevalence {
 		return fmt.Errorf("a guarantee of kind %q with rate %q for another goal: %s", g.Kind, g.Rate, goal)
 	}
 	if !g.Certified {

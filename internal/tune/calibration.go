@@ -126,7 +126,7 @@ func (c *calibration) pooledPopulation() (scores, weights []float64) {
 // cross-validation, on the model's scale. A scale that is a little wrong costs power, and no validity.
 func (c *calibration) sequence() ([]float64, error) {
 	p := &c.pooled.units
-	list, err := calibrate.PrecisionSequence(c.found.Goal.RateOn(len(p.Positives), len(p.Negatives)), p.Positives, p.Negatives)
+	list, err := calibrate.PrecisionSequence(c.found.Goal, c.parts.options.Delta, p.Positives, p.Negatives)
 	for i := range list {
 		list[i] = c.pooled.middle + float64(c.pooled.spread*list[i])
 	}
@@ -186,7 +186,8 @@ func (c *calibration) overTime(s *calibrationSample) (*calibrate.Trend, error) {
 }
 
 // evaluateOutOfFold measures the model on rows that did not fit it. If other rows gave the threshold, it
-// measures the cross-validation's scores at the false positive rate that the threshold is expected to have.
+// measures the cross-validation's scores at the false positive rate or recall that the threshold is expected to have. For a
+// lowest precision these rows are of both classes, and measure the model themselves.
 func (c *calibration) evaluateOutOfFold() error {
 	e, value := &c.found.OutOfFold, c.found.Threshold.Value
 	at := value
@@ -196,8 +197,15 @@ func (c *calibration) evaluateOutOfFold() error {
 		if c.pooled, err = c.scoreTable(c.parts.data.Validation, c.parts.data.Validation.Labelled()); err != nil {
 			return err
 		}
+	case c.found.MeasuredOnCalibration():
+		measured, err := c.scoreTable(c.parts.calibrationTable(), c.parts.calibration)
+		if err != nil {
+			return err
+		}
+		*e, err = measured.ranking.evaluate(c.found.Goal, value, c.parts.options.Seed)
+		return err
 	case c.parts.scheme != SchemeCrossFitted:
-		if at, err = c.pooledThreshold(c.found.Threshold.expectedFraction()); err != nil {
+		if at, err = c.pooledThreshold(c.found.Threshold.Expected.Rate); err != nil {
 			return err
 		}
 	}
@@ -212,13 +220,9 @@ func (c *calibration) evaluateOutOfFold() error {
 	return c.setPrice()
 }
 
-// expectedFraction returns the fraction of the threshold's population that is expected on its side: alerts of negatives or of all
-// rows, and positives that are found.
-func (t *Threshold) expectedFraction() float64 {
-	if t.Goal.Kind == metric.GoalMinPrecision {
-		return float64(t.Rows-t.Order) / float64(t.Rows)
-	}
-	return t.Expected.Rate
+// MeasuredOnCalibration reports whether OutOfFold was measured on the calibration rows.
+func (f *Found) MeasuredOnCalibration() bool {
+	return f.Goal.Kind == metric.GoalMinPrecision && (f.Scheme == SchemeCertified || f.Scheme == SchemeHeldOut)
 }
 
 // pooledThreshold returns the threshold for a fraction of the population on the pooled scores of the cross-validation, which have

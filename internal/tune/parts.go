@@ -247,14 +247,17 @@ func (s *parts) setAsideLabelled() error {
 	if err != nil {
 		return err
 	}
-	needed := Counts{positives, negatives}
+	needed, wanted := Counts{positives, negatives}, text.Plural(positives, "positive")
+	if negatives > 0 {
+		wanted = needed.String()
+	}
 	t := s.data.Table
 	if s.data.Calibration != nil {
 		if err := s.useCalibrationFile(1); err != nil {
 			return err
 		}
 		if n := s.calibrationUnits; n.Positives < needed.Positives || n.Negatives < needed.Negatives {
-			return inFile(noGuarantee(fmt.Sprintf("it needs at least %s, and the calibration file has %s", needed, n)), s.data.Calibration)
+			return inFile(noGuarantee(fmt.Sprintf("it needs at least %s, and the calibration file has %s", wanted, n)), s.data.Calibration)
 		}
 		return nil
 	}
@@ -266,7 +269,7 @@ func (s *parts) setAsideLabelled() error {
 	}
 	share := float64(size) / float64(max(1, n.Rows()))
 	if held := (Counts{int(share * float64(n.Positives)), int(share * float64(n.Negatives))}); held.Positives < needed.Positives || held.Negatives < needed.Negatives {
-		return noGuarantee(fmt.Sprintf("it needs at least %s that do not train, and %s of the rows outside the test part has %s", needed, part, held))
+		return noGuarantee(fmt.Sprintf("it needs at least %s that do not train, and %s of the rows outside the test part have %s", wanted, part, held))
 	}
 	s.costly = true
 	return s.takeCalibration(size)

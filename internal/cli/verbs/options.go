@@ -79,7 +79,7 @@ var Options = map[string]cli.Option{
 	"delta":                {Placeholder: "RATE", Help: "Guarantee the goal with confidence 1 - RATE: 5% or 0.05."},
 	"out-of-fold":          {Group: "Threshold", Needs: "delta", Help: "With --delta: take the threshold from out-of-fold scores. That needs no rows of its own and is not certified."},
 	"calibration-fraction": {Group: "Threshold", Placeholder: "RATE", Help: "Set aside this fraction of the rows that the budget counts, for the threshold (default: as many as help)."},
-	"prevalence":           {Group: "Counting", Placeholder: "RATE", Help: "The fraction of positives that the summary assumes (default: that of the data)."},
+	"prevalence":           {Group: "Counting", Placeholder: "RATE", Help: "The fraction of positives that the summary assumes (default: that of the data). With --min-precision the precision is meant at this fraction, and holds for every larger one."},
 	"learning-curve":       {Group: "Search", Help: "Also fit the chosen learner to an eighth, a quarter, half and all of the rows: what would more rows bring?"},
 	"max-size":             {Group: "Search", Placeholder: "BYTES", Help: "Choose among models whose features and weights take about this size at most, such as 50kB."},
 	"max-time":             {Group: "Search", Placeholder: "TIME", Help: "Return the best model so far after this time: 2m, 90s."},
