@@ -62,6 +62,7 @@ func factsOf(m *Model) []modelFact {
 		{"features", text.Count(m.Len()), true},
 		{"encoding", strings.Join(order, ", "), true},
 		{"scale", string(f.Scale), true},
+		{"derived columns", strings.Join(feature.DerivedNames(f), ", "), true},
 		{"missing values", string(f.Impute), true},
 		{"spellings of missing values", strings.Join(s.Missing, ", "), true},
 		{"offset", strconv.FormatFloat(m.Offset(), 'g', 6, 64), true},

@@ -75,9 +75,9 @@ func Export(w io.Writer, m *Model, target string, o ExportOptions) (*result.Expo
 	if m.Probability() != nil {
 		r.Warnings = append(r.Warnings, diag.Warning{Code: "no-probabilities", Text: "the export has scores and decisions, no probabilities"})
 	}
-	if derived := p.Derived(); derived > 0 {
+	if parts := p.Parts(); parts > 0 {
 		r.Warnings = append(r.Warnings, diag.Warning{Code: "derived-columns", Text: fmt.Sprintf("%s of times or addresses: callers provide "+
-			"the derived values, as the head of the file describes", text.Plural(derived, "input"))})
+			"the derived values, as the head of the file describes", text.Plural(parts, "input"))})
 	}
 	return r, nil
 }

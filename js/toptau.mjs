@@ -687,14 +687,14 @@ class Scorecard {
 class Leaves {
   constructor(block, features) {
     fields(block, "a leaves block", { inputs: "list!", codes: "list", trees: "list!" });
-    const inputs = ascending(places(block.inputs, features.inputs.length, "inputs"), "inputs");
+    const inputs = ascending(places(block.inputs, features.inputs.length + features.derived.length, "inputs"), "inputs");
     this.codes = (block.codes ?? []).map((c) => {
       fields(c, "codes", { input: "whole!", values: "list!", unknown: "number!" });
       const [k] = places([c.input], features.inputs.length, "input");
       if (numbers(c.values, "values").length !== (features.inputs[k].categories?.length ?? 0)) throw refuse("codes do not fit the categories");
       return { k, values: c.values, unknown: c.unknown };
     });
-    const categorical = inputs.filter((k) => features.inputs[k].kind === "categorical");
+    const categorical = inputs.filter((k) => features.inputs[k]?.kind === "categorical");
     if (categorical.length !== this.codes.length || categorical.some((k, i) => k !== this.codes[i].k)) throw refuse("codes do not fit the inputs of the trees");
     let count = 0;
     for (const tree of block.trees) {
@@ -834,7 +834,7 @@ const BLOCKS = new Map(Object.entries({ numeric: Numeric, onehot: OneHot, scorec
 /** The encoding of records: inputs and blocks. */
 class Features {
   constructor(f, columns) {
-    fields(f, "features", { scale: "text!", impute: "text!", numbered: "flag", medians: "flag", sparse: "flag", inputs: "list!", dropped: "list!", blocks: "list!" });
+    fields(f, "features", { scale: "text!", impute: "text!", numbered: "flag", medians: "flag", sparse: "flag", inputs: "list!", derived: "list", dropped: "list!", blocks: "list!" });
     this.impute = f.impute;
     if (!["error", "median", "zero", "indicator"].includes(this.impute)) throw refuse(`impute is ${quote(f.impute)}`);
     this.sparse = f.sparse ?? false;
@@ -854,6 +854,14 @@ class Features {
       if (column === undefined || column.name !== input.name || column.numeric !== numeric) throw refuse(`input ${quote(input.name)} does not fit the schema`);
       column.use(place, input, this.impute);
     }
+    this.derived = (f.derived ?? []).map((d) => {
+      fields(d, "a derived column", { op: "text!", a: "whole!", b: "whole!" });
+      const [a, b] = places([d.a, d.b], this.inputs.length, "a derived column");
+      if (!["-", "*", "/"].includes(d.op) || a === b || [a, b].some((k) => this.inputs[k].kind !== "numeric")) {
+        throw refuse("a derived column that is none of two numeric inputs");
+      }
+      return { op: d.op, a, b };
+    });
     this.dropped = f.dropped.map((d) => fields(d, "a dropped column", { column: "whole!", name: "text!", reason: "text!" }).column);
     this.width = 0;
     this.blocks = f.blocks.map((b) => {
@@ -867,6 +875,11 @@ class Features {
     });
   }
 
+  /** Returns the values of the inputs, and of the derived columns after them. */
+  derive(x) {
+    return this.derived.length === 0 ? x : x.concat(this.derived.map(({ op, a, b }) => derivedValue(op, x[a], x[b])));
+  }
+
   setWeights(weights) {
     let first = 0;
     for (const block of this.blocks) {
@@ -874,6 +887,17 @@ class Features {
       first += block.width;
     }
   }
+}
+
+/** Whether a derived column uses a number: 0, or an absolute value from 2^-500 to 2^500. */
+const isPart = (x) => x === 0 || (Math.abs(x) >= 2 ** -500 && Math.abs(x) <= 2 ** 500);
+
+/** Returns the value of a derived column, NaN if it is missing. */
+function derivedValue(op, a, b) {
+  if (!isPart(a) || !isPart(b)) return NaN;
+  if (op === "-") return a - b;
+  if (op === "*") return a * b;
+  return b === 0 ? NaN : a / b;
 }
 
 // ---- Probabilities: exp and log as toptau computes them, so that every bit is the same ----
@@ -1309,6 +1333,7 @@ export class Model {
 
   #score(x, entries) {
     let z = 0;
+    x = this.#features.derive(x);
     for (const block of this.#features.blocks) z = block.add(x, z, entries);
     z += this.#offset;
     if (!Number.isFinite(z)) throw new ToptauError("a score that is not finite", "values like those of the training data");
@@ -1372,12 +1397,13 @@ export class Model {
    * @returns {Explanation}
    */
   explain(record) {
-    const [x, entries] = this.#read(record);
-    const score = this.#score(x, entries);
-    const { blocks, inputs, dropped } = this.#features;
+    const [values, entries] = this.#read(record);
+    const score = this.#score(values, entries);
+    const x = this.#features.derive(values);
+    const { blocks, inputs, derived, dropped } = this.#features;
     const sparse = blocks.find((b) => b instanceof Sparse);
     const names = inputs.length > 0 || !this.#sparse ? inputs.map((input) => input.name) : sparse.index.map((i) => `index ${i}`);
-    const adds = new Array(names.length).fill(0);
+    const adds = new Array(names.length + derived.length).fill(0);
     let rest = 0;
     for (const block of blocks) {
       if (block instanceof Sparse) {
@@ -1389,6 +1415,11 @@ export class Model {
       } else if (!(block instanceof Leaves)) block.divide(x, adds);
     }
     for (const block of blocks) if (block instanceof Leaves) rest = block.divideSteps(x, adds, rest);
+    for (const [i, { a, b }] of derived.entries()) {
+      const half = adds[names.length + i] / 2;
+      adds[a] += half;
+      adds[b] += half;
+    }
     const offset = this.#offset + rest;
     const missing = [];
     const unknown = [];

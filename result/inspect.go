@@ -12,6 +12,7 @@ type Inspection struct {
 	Weights   int               `json:"weights"`   // number of weights
 	Parts     []InspectedPart   `json:"parts"`     // fields of the file in their order
 	Columns   []InspectedColumn `json:"columns"`   // columns that are features, in the order of the training file
+	Derived   []string          `json:"derived"`   // differences, products and ratios of two columns that the model reads, such as "debt / income"
 	Personal  []PersonalFinding `json:"personal"`  // what may be personal
 }
 

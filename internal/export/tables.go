@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"toptau/internal/feature"
 	"toptau/internal/portable"
 )
 
@@ -15,6 +16,7 @@ type Tables struct {
 	Nodes   []TableNode
 	Words   []Word // the categories of all texts; those of an input are sorted by bytes
 	Inputs  []TableInput
+	Derived []portable.Derived
 }
 
 // Op is a step of the score. Its numbers begin at Numbers[At].
@@ -46,8 +48,11 @@ const (
 	OpTree
 )
 
+// Ops are the operations of derived columns, by the numbers that the tables give them.
+var Ops = []feature.Op{feature.Difference, feature.Product, feature.Ratio}
+
 // TableNode is a node of a tree. A row goes to the next node if value Input is at most At, otherwise Jump nodes ahead. The values are
-// those of the inputs, with NaN for a missing one; then NaN; then those of the inputs again, with minus infinity for a missing one.
+// those of the inputs and derived columns, with NaN for a missing one; then NaN; then the first again, with minus infinity for a missing one.
 // So no node needs a branch: a missing value goes right, or left at a node that reads the second list. A leaf reads the NaN and has
 // the jump 0, so that a row stays there, and At is its term. Several trees can then be followed at a time, which takes half as long.
 type TableNode struct {
@@ -70,7 +75,7 @@ type TableInput struct {
 
 // NewTables returns the tables of a program.
 func NewTables(p *portable.Program) *Tables {
-	t := &Tables{Inputs: make([]TableInput, len(p.Inputs))}
+	t := &Tables{Inputs: make([]TableInput, len(p.Inputs)), Derived: p.Derived}
 	for i, k := range p.Numbers() {
 		t.Inputs[k] = TableInput{Input: &p.Inputs[k], Position: i}
 	}
@@ -109,6 +114,7 @@ func (t *Tables) term(term portable.Term) {
 		t.op(OpCard, term.Input, len(term.Knots), len(term.Atoms), []float64{term.Low, term.High}, term.Knots, term.Atoms, term.Weights,
 			[]float64{term.Missing})
 	case *portable.Trees:
+		values := len(t.Inputs) + len(t.Derived)
 		for _, c := range term.Codes {
 			t.op(OpCodes, c.Input, 0, 0, c.Values)
 		}
@@ -117,9 +123,9 @@ func (t *Tables) term(term portable.Term) {
 			for k, n := range term.Trees[i].Nodes {
 				switch {
 				case n.Input < 0:
-					t.Nodes = append(t.Nodes, TableNode{n.Term, len(t.Inputs), 0})
+					t.Nodes = append(t.Nodes, TableNode{n.Term, values, 0})
 				case n.MissingLeft:
-					t.Nodes = append(t.Nodes, TableNode{n.At, len(t.Inputs) + 1 + n.Input, n.Right - k})
+					t.Nodes = append(t.Nodes, TableNode{n.At, values + 1 + n.Input, n.Right - k})
 				default:
 					t.Nodes = append(t.Nodes, TableNode{n.At, n.Input, n.Right - k})
 				}

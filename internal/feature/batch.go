@@ -15,7 +15,7 @@ type batch struct {
 	matrix.Batch
 	done bool // the rows are encoded; otherwise only Sources is set
 
-	numbers    [][]float64 // by input: the resolved rows, as in Encoded
+	numbers    [][]float64 // by input and derived column: the resolved rows, as in Encoded
 	codes      [][]int32
 	space      []float64 // for numbers that are unpacked or imputed
 	codeSpace  []int32
@@ -27,7 +27,7 @@ type batch struct {
 
 // newBatch returns a batch with memory for a number of rows.
 func (p *packing) newBatch(rows int) *batch {
-	k := len(p.m.Inputs)
+	k := numberCount(p.m)
 	return &batch{numbers: make([][]float64, k), codes: make([][]int32, k), space: make([]float64, k*rows),
 		codeSpace: make([]int32, k*rows), denseSpace: make([]float64, p.m.dense*rows)}
 }
@@ -97,6 +97,7 @@ func (b *batch) resolve(p *packing) bool {
 		fill(space, b.numbers[k], in.Fill)
 		b.numbers[k] = space
 	}
+	deriveRows(p.m, b.numbers, func(input int) []float64 { return b.space[input*n:][:n] })
 	return true
 }
 
@@ -250,8 +251,12 @@ func (b *batch) resolveIndices(p *packing) {
 	for k := range p.m.Inputs {
 		b.numbers[k] = b.space[k*n : (k+1)*n]
 	}
+	for k := range p.m.Derived {
+		b.numbers[len(p.m.Inputs)+k] = b.space[(len(p.m.Inputs)+k)*n:][:n]
+	}
 	for i, row := range b.Sources {
 		e.resolveIndices(p.m, p.t.Sparse, row)
+		derive(p.m, e.numbers)
 		for k, x := range e.numbers {
 			b.numbers[k][i] = x
 		}

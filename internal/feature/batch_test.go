@@ -59,7 +59,8 @@ func TestBatches(t *testing.T) {
 	data := mixedTable(r, 2111)
 	scattered := r.Perm(data.Rows())[:1500]
 	for _, o := range []Options{{Impute: schema.ImputeIndicator}, {Impute: schema.ImputeZero, Scale: schema.ScaleNone}, {Impute: schema.ImputeMedian, Scale: schema.ScaleAll},
-		{Impute: schema.ImputeIndicator, Encode: EncodeScorecard}, {Impute: schema.ImputeZero, Encode: EncodeLeaves}} {
+		{Impute: schema.ImputeIndicator, Encode: EncodeScorecard}, {Impute: schema.ImputeZero, Encode: EncodeLeaves},
+		{Impute: schema.ImputeIndicator, Encode: EncodeBoosted, Rounds: 5, Derived: []Derivation{{Ratio, 4, 1}}}} {
 		m, _, err := Fit(data, named, nil, o)
 		if err != nil {
 			t.Fatal(err)

@@ -49,7 +49,7 @@ func (f *fitter) grow(b *columnBlocks) (*LeavesBlock, error) {
 		return block, err
 	}
 	for i, k := range b.treeInputs {
-		if f.m.Inputs[k].Kind == schema.Categorical {
+		if !isDerived(f.m, k) && f.m.Inputs[k].Kind == schema.Categorical {
 			var c CategoryCodes
 			c, b.treeValues[i] = f.codes(k, positive)
 			block.Codes = append(block.Codes, c)

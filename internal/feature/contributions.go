@@ -12,7 +12,8 @@ import (
 //   - A product x w of a weight of a column belongs to that column.
 //   - A leaf's weight is divided along the path to it. Let v(node) be the mean of the weights of the leaves
 //     below a node, weighted by their mass in training. A step from a node that tests an input to its child
-//     adds v(child) - v(node) to that input; v(root) belongs to no input (Saabas 2014).
+//     adds v(child) - v(node) to that input; v(root) belongs to no input (Saabas 2014). What a derived column adds belongs
+//     to its two inputs in equal parts.
 //   - A raw index of LIBSVM in a map with inputs belongs to the input with the same index, or to none.
 //
 // The contributions and the rest add up to the score without its offset, apart from rounding.
@@ -80,12 +81,19 @@ func (c *Contributions) Row(e *Encoded, dst []float64) (rest float64) {
 			rest += float64(x * c.weights[col])
 		}
 	}
+	adds := dst
+	if len(c.m.Derived) > 0 {
+		e.adds = append(append(e.adds[:0], dst...), make([]float64, len(c.m.Derived))...)
+		adds = e.adds
+	}
 	for i := range c.trees {
 		if block := c.trees[i].block; block != nil {
 			block.readCodes(e) // each block has codes of its own
 		}
 		rest += c.trees[i].means[0]
-		c.trees[i].tree.AddSteps(e.numbers, c.trees[i].means, dst)
+		c.trees[i].tree.AddSteps(e.numbers, c.trees[i].means, adds)
 	}
+	shareDerived(c.m, adds)
+	copy(dst, adds)
 	return rest
 }

@@ -42,7 +42,11 @@ func TestContributionsAddUp(t *testing.T) {
 	for trial, encode := range []Encode{EncodeRaw, EncodeScorecard, EncodeLeaves, EncodeBoth, EncodeRaw, EncodeBoosted, EncodePairs, EncodeAdditive} {
 		sparse := trial == 4
 		data := randomTable(r, 300, sparse)
-		m := fit(t, data, Options{Encode: encode, Impute: schema.ImputeIndicator, Trees: 6, Leaves: 25})
+		o := Options{Encode: encode, Impute: schema.ImputeIndicator, Trees: 6, Leaves: 25}
+		if trial%2 == 1 {
+			o.Derived = someDerived
+		}
+		m := fit(t, data, o)
 		w := make([]float64, m.Cols())
 		for j := range w {
 			w[j] = r.Float64() - .5

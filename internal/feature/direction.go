@@ -21,7 +21,7 @@ const (
 // score moves in this direction. A sum may rise although one of its terms falls; it is then Mixed. Categorical
 // inputs are Mixed.
 func Directions(m *Map, weights []float64) []Direction {
-	moves := make([]moves, len(m.Inputs))
+	moves := make([]moves, numberCount(m))
 	for i, b := range m.Blocks {
 		w := weights[m.runs[i].first:m.runs[i].end]
 		switch b := b.(type) {
@@ -48,8 +48,13 @@ func Directions(m *Map, weights []float64) []Direction {
 			}
 		}
 	}
-	list := make([]Direction, len(moves))
-	for k, mv := range moves {
+	for i, d := range m.Derived { // it moves with either input, up where that is positive and down where it is negative
+		if of := moves[len(m.Inputs)+i]; of.up || of.down {
+			moves[d.A].up, moves[d.A].down, moves[d.B].up, moves[d.B].down = true, true, true, true
+		}
+	}
+	list := make([]Direction, len(m.Inputs))
+	for k, mv := range moves[:len(m.Inputs)] {
 		switch {
 		case m.Inputs[k].Kind == schema.Categorical || mv.up && mv.down:
 		case mv.up:

@@ -20,6 +20,7 @@ func TestDirectionsHold(t *testing.T) {
 		o.Encode = []Encode{EncodeRaw, EncodeScorecard, EncodeAdditive, EncodeBoosted}[trial%4]
 		if trial%4 > 1 {
 			o.Monotone = []Sign{{Column: "x1", Falling: trial%8 > 3}}
+			o.Derived = []Derivation{{Ratio, 0, 6}}
 		}
 		m := fit(t, data, o)
 		var w []float64

@@ -17,8 +17,9 @@ type Encoded struct {
 	Counts Counts    // over all rows encoded so far
 
 	absent  []int     // inputs whose value is missing in the row
-	numbers []float64 // the row's numeric inputs; NaN is a missing value that no policy replaced
+	numbers []float64 // the row's numeric inputs and derived columns; NaN is a missing value that no policy replaced
 	codes   []int32   // the row's categorical inputs
+	adds    []float64 // what inputs and derived columns add; see Contributions.Row
 }
 
 // addOnes adds entries of value 1.
@@ -95,8 +96,8 @@ func (m *Map) Encode(t *table.Table, row int, dst *Encoded) error {
 }
 
 func (e *Encoded) reset(m *Map) {
-	if len(e.numbers) != len(m.Inputs) || e.Counts.Missing == nil {
-		e.numbers, e.codes = make([]float64, len(m.Inputs)), make([]int32, len(m.Inputs))
+	if len(e.numbers) != numberCount(m) || e.Counts.Missing == nil {
+		e.numbers, e.codes = make([]float64, numberCount(m)), make([]int32, len(m.Inputs))
 		e.Counts = Counts{Missing: make([]int, len(m.Inputs)), Unknown: make([]int, len(m.Inputs))}
 		e.Dense = make([]float64, 0, m.dense)
 	}
@@ -124,6 +125,7 @@ func (e *Encoded) countUnknownIndex()     { e.Counts.UnknownIndices++ }
 func (dst *Encoded) resolve(m *Map, t *table.Table, row int) error {
 	if m.Sparse {
 		dst.resolveIndices(m, t.Sparse, row)
+		derive(m, dst.numbers)
 		return nil
 	}
 	for k := range m.Inputs {
@@ -163,6 +165,7 @@ func (dst *Encoded) resolve(m *Map, t *table.Table, row int) error {
 		}
 		dst.codes[k] = code
 	}
+	derive(m, dst.numbers)
 	return nil
 }
 

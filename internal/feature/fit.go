@@ -125,6 +125,7 @@ func (f *fitter) columns() error {
 		f.m.Blocks = append(f.m.Blocks, &b.scorecard)
 	}
 	if len(b.treeInputs) > 0 {
+		f.addDerived(&b)
 		leaves, err := f.grow(&b)
 		if err != nil {
 			return err
@@ -147,6 +148,28 @@ type columnBlocks struct {
 
 	treeInputs []int
 	treeValues [][]float64 // of treeInputs, on the training rows; nil of categorical ones
+}
+
+// addDerived adds the derived columns to what trees read. One of a column that is not in use is left out.
+func (f *fitter) addDerived(b *columnBlocks) {
+	numeric := len(b.treeInputs)
+	place := func(column int) int {
+		return slices.IndexFunc(b.treeInputs[:numeric], func(k int) bool { return f.m.Inputs[k].Column == column })
+	}
+	for _, d := range f.o.Derived {
+		i, j := place(d.A), place(d.B)
+		if i < 0 || j < 0 {
+			continue
+		}
+		x, y := b.treeValues[i], b.treeValues[j]
+		values := make([]float64, len(x))
+		for row := range values {
+			values[row] = d.Op.Value(x[row], y[row])
+		}
+		b.treeInputs = append(b.treeInputs, numberCount(f.m))
+		b.treeValues = append(b.treeValues, values)
+		f.m.Derived = append(f.m.Derived, Derived{d.Op, b.treeInputs[i], b.treeInputs[j]})
+	}
 }
 
 func (f *fitter) drop(j int, reason string) {

@@ -19,7 +19,7 @@ const leavesKind = "leaves"
 // for the others. The trees divide the space of the inputs: random trees that of the numeric ones, boosted
 // trees also that of the categorical ones, which have codes. A linear model on them adds one weight per tree.
 type LeavesBlock struct {
-	Inputs []int           `json:"inputs"`          // the inputs that the trees test
+	Inputs []int           `json:"inputs"`          // the inputs and derived columns that the trees test
 	Codes  []CategoryCodes `json:"codes,omitempty"` // of the categorical ones, in their order
 	Trees  []trees.Tree    `json:"trees"`
 
@@ -69,10 +69,10 @@ func (b *LeavesBlock) reads(inputs []bool) {
 func (b *LeavesBlock) check(m *Map) error {
 	codes := b.Codes
 	for i, k := range b.Inputs {
-		if k < 0 || k >= len(m.Inputs) || i > 0 && k <= b.Inputs[i-1] {
+		if k < 0 || k >= numberCount(m) || i > 0 && k <= b.Inputs[i-1] {
 			return fmt.Errorf("there is no input %d, or it is out of order", k)
 		}
-		if m.Inputs[k].Kind == schema.Numeric {
+		if isDerived(m, k) || m.Inputs[k].Kind == schema.Numeric {
 			continue
 		}
 		if len(codes) == 0 || codes[0].Input != k {

@@ -22,6 +22,7 @@ type Map struct {
 	Medians  bool          `json:"medians,omitempty"`  // Input.Fill is the median of the training rows even if Impute does not use it
 	Sparse   bool          `json:"sparse,omitempty"`   // made from indices (LIBSVM) instead of columns
 	Inputs   []Input       `json:"inputs"`             // the columns in use, in the order of the table; indices only where they are encoded
+	Derived  []Derived     `json:"derived,omitempty"`  // the numbers that are computed from two inputs
 	Dropped  []Dropped     `json:"dropped"`            // the columns not in use
 	Blocks   blocks        `json:"blocks"`
 
@@ -141,6 +142,11 @@ func (m *Map) prepare() error {
 		last = in.Column
 		if err := in.prepare(); err != nil {
 			return fmt.Errorf("input %q: %w", in.Name, err)
+		}
+	}
+	for i := range m.Derived {
+		if err := m.Derived[i].check(m); err != nil {
+			return err
 		}
 	}
 	m.layout = layout{blocks: m.Blocks, runs: make([]run, len(m.Blocks))}

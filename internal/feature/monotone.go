@@ -9,7 +9,8 @@ import (
 	"toptau/schema"
 )
 
-// signsOf returns the direction of each of the inputs that trees test, nil if none has one.
+// signsOf returns the direction of each of the inputs that trees test, nil if none has one. A column with a direction
+// must not be part of a derived one, which has none.
 func signsOf(t *table.Table, signs []Sign, m *Map, inputs []int) ([]int8, error) {
 	if len(signs) == 0 {
 		return nil, nil
@@ -20,7 +21,7 @@ func signsOf(t *table.Table, signs []Sign, m *Map, inputs []int) ([]int8, error)
 		if err != nil {
 			return nil, err
 		}
-		k := slices.IndexFunc(inputs, func(k int) bool { return m.Inputs[k].Column == column })
+		k := slices.IndexFunc(inputs, func(k int) bool { return !isDerived(m, k) && m.Inputs[k].Column == column })
 		if k < 0 {
 			continue // constant in training: the score does not depend on it
 		}

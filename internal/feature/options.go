@@ -26,13 +26,14 @@ const (
 // Options are the settings of a fit. The zero value is raw columns with standard scaling, and missing values
 // are errors.
 type Options struct {
-	Scale  schema.Scale    // default schema.ScaleStandard; without effect on scorecards and leaves
-	Impute schema.Impute   // default schema.ImputeError
-	Encode schema.Encoding // default EncodeRaw
-	Trees  int             // EncodeLeaves: number of trees, default 60
-	Leaves int             // EncodeLeaves: most leaves of a tree, default 160
-	Rounds int             // boosted encodings: number of trees at most, see shapes for the defaults
-	Seed   uint64          // encodings with trees: seed of the random draws
+	Scale   schema.Scale    // default schema.ScaleStandard; without effect on scorecards and leaves
+	Impute  schema.Impute   // default schema.ImputeError
+	Encode  schema.Encoding // default EncodeRaw
+	Trees   int             // EncodeLeaves: number of trees, default 60
+	Leaves  int             // EncodeLeaves: most leaves of a tree, default 160
+	Rounds  int             // boosted encodings: number of trees at most, see shapes for the defaults
+	Derived []Derivation    // what trees read besides the columns
+	Seed    uint64          // encodings with trees: seed of the random draws
 
 	// Measured describes the columns of all rows, if Fit sees a sample of them; nil: Fit sees all.
 	Measured *Measured

@@ -68,7 +68,7 @@ func newPacking(m *Map, t *table.Table, rows []int, s matrix.Storage) (*packing,
 		}
 	}
 	p.trees = make([]packedTrees, len(m.Blocks))
-	reads := make([]bool, len(m.Inputs))
+	reads := make([]bool, numberCount(m))
 	for i, b := range m.Blocks {
 		if b, ok := b.(*LeavesBlock); ok && len(b.Codes) == 0 {
 			p.trees[i] = newPackedTrees(b, uint32(m.runs[i].first))
@@ -126,7 +126,7 @@ func rowBytes(m *Map, t *table.Table, s matrix.Storage) int64 {
 // (2^15 values are 256 KB).
 func (p *packing) batchRows() int {
 	const values, least, most = 1 << 15, 64, 1 << 9
-	return max(least, min(most, values/(len(p.m.Inputs)+1)))
+	return max(least, min(most, values/(numberCount(p.m)+1)))
 }
 
 // costly reports whether encoding is slow enough for several goroutines.

@@ -3,6 +3,7 @@ package feature
 import (
 	"math"
 	"math/bits"
+	"slices"
 
 	"toptau/internal/feature/trees"
 	"toptau/internal/matrix"
@@ -19,7 +20,7 @@ type Batch struct {
 	s      *Scorer
 	blocks []batchBlock
 
-	numbers [][]float64 // by input
+	numbers [][]float64 // by input and derived column
 	space   []float64   // for numbers
 	levels  [][]int32   // by input: the resolved value of each code
 	codes   [][]int32   // by input: the resolved rows
@@ -40,7 +41,7 @@ func NewBatch(s *Scorer) *Batch {
 		return nil
 	}
 	k := len(m.Inputs)
-	b := &Batch{s: s, numbers: make([][]float64, k), space: make([]float64, k*BatchRows), levels: make([][]int32, k),
+	b := &Batch{s: s, numbers: make([][]float64, numberCount(m)), space: make([]float64, numberCount(m)*BatchRows), levels: make([][]int32, k),
 		codes: make([][]int32, k), column: make([]float64, BatchRows),
 		unknown: make([]int, k)}
 	for i, block := range m.Blocks {
@@ -132,7 +133,8 @@ func (b *Batch) resolve(t *table.Table, first, n int) bool {
 		}
 		b.unknown[k] = unknown
 	}
-	return true
+	deriveRows(m, b.numbers, func(input int) []float64 { return b.space[input*BatchRows:][:n] })
+	return !slices.ContainsFunc(b.numbers[len(m.Inputs):], func(x []float64) bool { return !complete(x) })
 }
 
 // batchNumbers are the columns of a NumericBlock.

@@ -11,9 +11,10 @@ const maxSteps = 1 << 24
 
 // Steps returns the exact contribution of an input as a function of its value, if that is a step function: adds
 // has a value for each interval, from below edges[0] to above the last edge. An edge belongs to the interval
-// below it. ok is false if a scale or a linear feature reads the input, or a tree reads it with another one.
+// below it. ok is false if a scale, a linear feature or a derived column reads the input, or a tree reads it with another one.
 func (c *Contributions) Steps(input int) (edges, adds []float64, ok bool) {
-	if slices.Contains(c.column, input) {
+	derived := func(d Derived) bool { return d.A == input || d.B == input }
+	if slices.Contains(c.column, input) || slices.ContainsFunc(c.m.Derived, derived) {
 		return nil, nil, false
 	}
 	var trees []*explainedTree
@@ -38,7 +39,7 @@ func (c *Contributions) Steps(input int) (edges, adds []float64, ok bool) {
 	}
 	slices.Sort(edges)
 	edges = slices.Compact(edges)
-	numbers, dst := make([]float64, len(c.m.Inputs)), make([]float64, max(len(c.m.Inputs), len(c.Columns)))
+	numbers, dst := make([]float64, numberCount(c.m)), make([]float64, max(numberCount(c.m), len(c.Columns)))
 	for k := range len(edges) + 1 {
 		numbers[input] = math.MaxFloat64
 		if k < len(edges) {
@@ -67,8 +68,11 @@ type pairTree struct {
 }
 
 // PairsOf returns the pairs of a weight vector, nil unless at most two inputs lead to each leaf of the trees, and
-// two to some.
+// two to some. Derived columns are no inputs of which pairs could be shown.
 func PairsOf(m *Map, weights []float64) *Pairs {
+	if len(m.Derived) > 0 {
+		return nil
+	}
 	p := &Pairs{}
 	known := map[[2]int]int{}
 	for of := range m.trees(weights) {

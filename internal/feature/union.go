@@ -13,12 +13,12 @@ import (
 func Union(maps []*Map) (union *Map, places [][]int, err error) {
 	first := maps[0]
 	for _, m := range maps { // raw indices have no inputs, encoded ones have
-		if len(m.Inputs) > len(first.Inputs) {
+		if len(m.Inputs) > len(first.Inputs) || len(m.Derived) > len(first.Derived) {
 			first = m
 		}
 	}
 	union = &Map{Scale: first.Scale, Impute: first.Impute, Numbered: first.Numbered, Medians: first.Medians, Sparse: first.Sparse,
-		Inputs: first.Inputs, Dropped: first.Dropped}
+		Inputs: first.Inputs, Derived: first.Derived, Dropped: first.Dropped}
 	type entry struct {
 		block   Block
 		written []byte
@@ -35,6 +35,9 @@ func Union(maps []*Map) (union *Map, places [][]int, err error) {
 			return nil, nil, err
 		}
 		rawIndices := m.Sparse && len(m.Inputs) == 0
+		if len(m.Derived) > 0 && !slices.Equal(m.Derived, first.Derived) {
+			return nil, nil, errors.New("maps of different derived columns")
+		}
 		if !rawIndices && !bytes.Equal(inputs, same) || m.Impute != first.Impute || m.Sparse != first.Sparse {
 			return nil, nil, errors.New("maps of different inputs")
 		}

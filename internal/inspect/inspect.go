@@ -29,7 +29,8 @@ func Model(m *model.Model) (*result.Inspection, error) {
 	s := m.Schema()
 	training := m.Training()
 	r := &result.Inspection{Format: model.FileVersion, Digest: digest, Signed: m.Signature() != nil, Rows: training.Rows,
-		Positives: training.Positives, Weights: m.Len(), Columns: []result.InspectedColumn{}, Personal: []result.PersonalFinding{}}
+		Positives: training.Positives, Weights: m.Len(), Columns: []result.InspectedColumn{}, Derived: feature.DerivedNames(feature.MapOf(m.Features())),
+		Personal: []result.PersonalFinding{}}
 	for _, size := range sizes {
 		r.Bytes += size.Bytes
 		r.Parts = append(r.Parts, result.InspectedPart{Name: size.Field, Bytes: size.Bytes, Content: contentOf(m, size.Field)})
@@ -95,7 +96,11 @@ func contentOf(m *model.Model, field string) string {
 		for _, b := range features.Blocks {
 			kinds = append(kinds, b.Kind())
 		}
-		return fmt.Sprintf("%s (%s), %s", text.Plural(len(kinds), "block"), strings.Join(kinds, ", "), pluralOf(categories, "category", "categories"))
+		content := fmt.Sprintf("%s (%s), %s", text.Plural(len(kinds), "block"), strings.Join(kinds, ", "), pluralOf(categories, "category", "categories"))
+		if n := len(features.Derived); n > 0 {
+			content += ", " + text.Plural(n, "derived column")
+		}
+		return content
 	case "weights":
 		return text.Plural(m.Len(), "weight")
 	case "points":

@@ -68,6 +68,7 @@ func try(r *rand.Rand, o Options) *Case {
 	} else {
 		b.columns()
 	}
+	b.derived()
 	b.blocks()
 	b.parts.Features = &b.m
 	content, err := b.m.MarshalJSON() // reading sets what scoring needs
@@ -170,7 +171,7 @@ func (b *builder) columns() {
 			column.Kind = schema.Categorical
 		}
 		if !b.o.Plain && b.chance(0.1) {
-			b.derived(column)
+			b.partsOf(column)
 			continue
 		}
 		b.column(column, nil)
@@ -186,8 +187,8 @@ func (b *builder) columns() {
 	}
 }
 
-// derived appends the parts of a column of times or addresses.
-func (b *builder) derived(c schema.Column) {
+// partsOf appends the parts of a column of times or addresses.
+func (b *builder) partsOf(c schema.Column) {
 	parts := []schema.Part{schema.Hour, schema.Weekday, schema.Day, schema.Seconds}
 	if c.Kind == schema.Categorical {
 		parts = []schema.Part{schema.Net8, schema.Net16, schema.Net24, schema.Range}
@@ -322,6 +323,40 @@ func (b *builder) blocks() {
 	}
 }
 
+// derived makes the derived columns of the map. Only trees read them.
+func (b *builder) derived() {
+	numeric := b.inputs(schema.Numeric)
+	if len(numeric) < 2 || b.chance(0.3) {
+		return
+	}
+	for range 1 + b.r.IntN(4) {
+		first := b.r.IntN(len(numeric))
+		second := (first + 1 + b.r.IntN(len(numeric)-1)) % len(numeric)
+		op := []feature.Op{feature.Difference, feature.Product, feature.Ratio}[b.r.IntN(3)]
+		b.m.Derived = append(b.m.Derived, feature.Derived{Op: op, A: numeric[first], B: numeric[second]})
+	}
+	for _, k := range numeric {
+		b.note(k, 0, feature.MinPart, -feature.MaxPart)
+	}
+}
+
+// threshold returns a threshold of an input, or of a derived column, which some values hit.
+func (b *builder) threshold(input int) float64 {
+	at := b.number()
+	if input < len(b.m.Inputs) {
+		b.note(input, at, math.Nextafter(at, math.Inf(1)))
+		return at
+	}
+	d := b.m.Derived[input-len(b.m.Inputs)]
+	x, y := b.number(), b.number()
+	b.note(d.A, x)
+	b.note(d.B, y)
+	if v := d.Op.Value(x, y); !math.IsNaN(v) {
+		return v
+	}
+	return at
+}
+
 func (b *builder) inputs(kind schema.Kind) (list []int) {
 	for k, in := range b.m.Inputs {
 		if in.Kind == kind {
@@ -358,7 +393,18 @@ func (b *builder) block(kind string) feature.Block {
 		inputs = append(slices.Clone(numeric), b.inputs(schema.Categorical)...)
 		slices.Sort(inputs)
 	}
+	for i := range b.m.Derived {
+		inputs = append(inputs, len(b.m.Inputs)+i)
+	}
 	return b.leaves(inputs, kind == "boosted")
+}
+
+// input returns an input; a derived column is a numeric one.
+func (b *builder) input(k int) feature.Input {
+	if k < len(b.m.Inputs) {
+		return b.m.Inputs[k]
+	}
+	return feature.Input{Kind: schema.Numeric}
 }
 
 func (b *builder) note(input int, x ...float64) {
@@ -456,7 +502,7 @@ func (b *builder) leaves(inputs []int, boosted bool) feature.Block {
 	}
 	block := &feature.LeavesBlock{Inputs: inputs}
 	for _, k := range inputs {
-		if in := b.m.Inputs[k]; in.Kind == schema.Categorical {
+		if in := b.input(k); in.Kind == schema.Categorical {
 			c := feature.CategoryCodes{Input: k, Unknown: 0.125}
 			for range in.Categories {
 				c.Values = append(c.Values, math.Round(b.r.Float64()*100)/100)
@@ -474,11 +520,11 @@ func (b *builder) leaves(inputs []int, boosted bool) feature.Block {
 				return
 			}
 			ask := b.r.IntN(len(inputs))
-			at := b.number()
-			if b.m.Inputs[inputs[ask]].Kind == schema.Categorical {
+			var at float64
+			if b.input(inputs[ask]).Kind == schema.Categorical {
 				at = math.Round(b.r.Float64()*100) / 100
 			} else {
-				b.note(inputs[ask], at, math.Nextafter(at, math.Inf(1)))
+				at = b.threshold(inputs[ask])
 			}
 			t.Ask, t.At = append(t.Ask, ask), append(t.At, at)
 			if boosted && b.chance(0.4) {

@@ -8,13 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"toptau/internal/feature"
 	"toptau/internal/modeltest"
 	"toptau/internal/portable"
 )
 
 // score runs a program. It returns NaN for a record without a score.
 func score(p *portable.Program, values []portable.Value) float64 {
-	numbers, levels := make([]float64, len(p.Inputs)), make([]int, len(p.Inputs))
+	numbers, levels := make([]float64, len(p.Inputs)+len(p.Derived)), make([]int, len(p.Inputs))
 	for k, in := range p.Inputs {
 		v := values[k]
 		missing := v.Text == nil
@@ -37,6 +38,9 @@ func score(p *portable.Program, values []portable.Value) float64 {
 		default:
 			return math.NaN()
 		}
+	}
+	for i, d := range p.Derived {
+		numbers[len(p.Inputs)+i] = derived(d, numbers)
 	}
 	z := 0.0
 	for _, t := range p.Terms {
@@ -84,6 +88,24 @@ func score(p *portable.Program, values []portable.Value) float64 {
 		}
 	}
 	return z + p.Offset
+}
+
+func derived(d portable.Derived, numbers []float64) float64 {
+	a, b := numbers[d.A], numbers[d.B]
+	for _, x := range []float64{a, b} {
+		if !(x == 0 || math.Abs(x) >= feature.MinPart && math.Abs(x) <= feature.MaxPart) {
+			return math.NaN()
+		}
+	}
+	switch {
+	case d.Op == feature.Difference:
+		return a - b
+	case d.Op == feature.Product:
+		return a * b
+	case b == 0:
+		return math.NaN()
+	}
+	return a / b
 }
 
 func addCard(z float64, t *portable.Card, x float64) float64 {

@@ -33,6 +33,7 @@ func Of(m *model.Model) (*Program, error) {
 	if err := b.inputs(); err != nil {
 		return nil, err
 	}
+	b.derived()
 	for _, block := range b.features.Blocks {
 		if err := b.block(block); err != nil {
 			return nil, err
@@ -52,7 +53,7 @@ type builder struct {
 	features *feature.Map
 	weights  []float64 // those of the blocks that are still to come
 	p        *Program
-	input    []int // by position in features.Inputs: that in Program.Inputs; -1: no block reads it
+	input    []int // by position in features.Inputs, then of derived columns: the number in Program
 }
 
 // missing reads the spellings of a missing value. No index of LIBSVM is missing.
@@ -144,6 +145,14 @@ func (b *builder) indices() error {
 		b.input = append(b.input, b.atPlace(in.Column))
 	}
 	return nil
+}
+
+// derived lists the derived columns.
+func (b *builder) derived() {
+	for i, d := range b.features.Derived {
+		b.p.Derived = append(b.p.Derived, Derived{d.Op, b.input[d.A], b.input[d.B]})
+		b.input = append(b.input, len(b.p.Inputs)+i)
+	}
 }
 
 func (b *builder) atPlace(place int) int {

@@ -5,12 +5,14 @@
 // the model refuses, a number that is too large) has none here either; exports return NaN or NULL for it.
 //
 //	read each input: a missing value, or a number between Low and High, or a category
+//	compute the derived columns from them
 //	score = 0
 //	for each term in order: add its one or more products to score, each product and each sum rounded to float64
 //	score = score + Offset
 package portable
 
 import (
+	"toptau/internal/feature"
 	"toptau/model"
 	"toptau/schema"
 )
@@ -19,6 +21,7 @@ import (
 type Program struct {
 	Digest  string  // of the model: "sha256:..."
 	Inputs  []Input // the columns that the score needs, in the order of the schema
+	Derived []Derived
 	Terms   []Term
 	Offset  float64
 	Points  []Point
@@ -35,9 +38,9 @@ type Program struct {
 
 // Input is a column that the score needs.
 type Input struct {
-	Name   string      // of the column; a derived one has a name of its own, such as "seen hour"; LIBSVM: "index 17"
+	Name   string      // of the column; a part has a name of its own, such as "seen hour"; LIBSVM: "index 17"
 	Place  int         // in a record of all columns of the schema, from 0; LIBSVM: the index minus 1
-	Part   schema.Part // what is derived from the values of the column Source; callers provide the derived value
+	Part   schema.Part // what is taken from the values of the column Source; callers provide the part
 	Source string
 	Origin float64 // Part Seconds: what they count from, in seconds since 1970
 
@@ -56,6 +59,14 @@ const (
 	Filled                // Input.Fill or the first category takes its place
 	Kept                  // terms have a value for it
 )
+
+// Derived is a number that is computed from two numbers, after what their policies do to missing values: A - B, A * B or A / B,
+// rounded to float64. It is missing if a part is missing, if a part is neither 0 nor of an absolute value from feature.MinPart to
+// feature.MaxPart, and if B of a ratio is 0. Trees read derived column i as the input len(Inputs) + i.
+type Derived struct {
+	Op   feature.Op
+	A, B int // positions in Inputs
+}
 
 // Term is one of *Number, *Level, *Absent, *Card, *Steps and *Trees.
 type Term interface {
@@ -130,7 +141,7 @@ type Tree struct {
 // Node is a leaf or a test. A number x goes to the next node in the list if x <= At, or if it is missing and MissingLeft is
 // set, otherwise to the node Right.
 type Node struct {
-	Input       int // -1: a leaf
+	Input       int // or a derived column; -1: a leaf
 	At          float64
 	Right       int
 	MissingLeft bool
@@ -180,8 +191,8 @@ func (p *Program) Segments() (names []string) {
 	return names
 }
 
-// Derived returns the number of inputs that are derived from other columns.
-func (p *Program) Derived() (n int) {
+// Parts returns the number of inputs that are parts of times or addresses.
+func (p *Program) Parts() (n int) {
 	for k := range p.Inputs {
 		if p.Inputs[k].Part != schema.Whole {
 			n++

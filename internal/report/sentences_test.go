@@ -1,11 +1,13 @@
 package report_test
 
 import (
+	"strings"
 	"testing"
 
 	"toptau/internal/report"
 	"toptau/metric"
 	"toptau/result"
+	"toptau/threshold"
 )
 
 // Each conclusion with the numbers of both sides.
@@ -66,5 +68,33 @@ func TestOverlapText(t *testing.T) {
 		if got := report.OverlapText(o); got != want {
 			t.Errorf("%s\nwant %s", got, want)
 		}
+	}
+}
+
+// Sentences about a monitor name bounds as they count ("or more"), put an alarm after the start of its change, and have the condition
+// of their probability.
+func TestMonitoringSentences(t *testing.T) {
+	alarm := result.MonitorAlarm{Stream: "scores", Row: 1000, Since: 400}
+	r := &result.Monitoring{Rows: 30_000, FalseAlarm: threshold.MustRate("1%"), Alarms: []result.MonitorAlarm{alarm},
+		Scores: &result.MonitorScores{Evidence: result.Evidence{Since: 20_000}, Levels: []result.ScoreLevel{{Score: 0.5, Seen: 1, Expected: 0.0075}}}}
+	sentences := report.MonitoringSummary(r)
+	for i, want := range []string{
+		"Scores changed after row 400 (alarm at row 1,000) and most of all after row 20,000: 100 % of the rows score 0.5 or more, before 0.75 %.",
+		"Independent rows that have not changed would ever raise any alarm with a probability of at most 1 %.",
+	} {
+		if i >= len(sentences) || !strings.HasPrefix(sentences[i], want) {
+			t.Errorf("%q, want %q", sentences, want)
+		}
+	}
+	r.Block = "7d"
+	if got := report.MonitoringSummary(r)[1]; !strings.HasPrefix(got, "Blocks of 7d that have not changed") {
+		t.Error(got)
+	}
+	three := 3.0
+	r.Columns = &result.MonitorColumns{List: []result.MonitorColumn{{Column: "x", Evidence: result.Evidence{Alarm: true, Since: 90}, Kind: result.AtLeastValue,
+		AtLeast: &three, Seen: 1, Expected: 0.0075}}}
+	r.Alarms = []result.MonitorAlarm{{Stream: "columns", Row: 100, Column: "x"}}
+	if got := report.MonitoringSummary(r)[0]; got != "Changed columns (first alarm at row 100): x (3 or more: 100 %, before 0.75 %, after row 90)." {
+		t.Error(got)
 	}
 }

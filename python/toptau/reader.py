@@ -770,14 +770,15 @@ class _Leaves:
     """One weight for each leaf of each tree.
 
     A node is (input, threshold, left, right): a row goes left if its value is at most the threshold. Where a
-    missing value goes left, the node tests the negative value, which is at an input after the others, and its
+    missing value goes left, the node tests the negative value, which is after the inputs and derived columns, and its
     sides are exchanged: -x <= -(the next number above the threshold) is false exactly if x is missing or at
     most the threshold.
     """
 
     def __init__(self, block: dict, features: _Features):
         _fields(block, "a leaves block", {"inputs": list, "codes": list, "trees": list}, ["inputs", "trees"])
-        self.inputs = _ascending(_places(block["inputs"], len(features.inputs), "inputs"), "inputs")
+        count = len(features.inputs) + len(features.derived)
+        self.inputs = _ascending(_places(block["inputs"], count, "inputs"), "inputs")
         self.codes = []  # input, numbers of its categories, of unknown and of missing ones
         for c in block.get("codes", []):
             _fields(c, "codes", {"input": int, "values": list, "unknown": float}, ["input", "values", "unknown"])
@@ -786,10 +787,9 @@ class _Leaves:
             if len(values) != len(features.inputs[k].get("categories", [])):
                 raise _refuse("codes do not fit the categories")
             self.codes.append((k, values + [float(c["unknown"]), NAN]))
-        if [k for k, _ in self.codes] != [k for k in self.inputs if features.inputs[k]["kind"] == "categorical"]:
+        if [k for k, _ in self.codes] != [k for k in self.inputs if k < len(features.inputs) and features.inputs[k]["kind"] == "categorical"]:
             raise _refuse("codes do not fit the inputs of the trees")
         self.trees, self.flipped = [], []  # nodes from the last to the first; inputs of which the negative is tested
-        count = len(features.inputs)
         self.width = 0
         for t in block["trees"]:
             _fields(t, "a tree", {"ask": list, "at": list, "missing_left": list, "mass": list}, ["ask", "at", "mass"])
@@ -979,7 +979,7 @@ class _Features:
 
     def __init__(self, fields: dict, columns: list[_Column]):
         _fields(fields, "features", {"scale": str, "impute": str, "numbered": bool, "medians": bool, "sparse": bool, "inputs": list,
-                                     "dropped": list, "blocks": list}, ["scale", "impute", "inputs", "dropped", "blocks"])
+                                     "derived": list, "dropped": list, "blocks": list}, ["scale", "impute", "inputs", "dropped", "blocks"])
         self.impute = fields["impute"]
         if self.impute not in ("error", "median", "zero", "indicator"):
             raise _refuse(f"impute is {_quote(self.impute)}")
@@ -1002,6 +1002,13 @@ class _Features:
                 raise _refuse(f"input {_quote(x['name'])} does not fit the schema")
             columns[last].use(place, x, self.impute)
         self.names = [x["name"] for x in self.inputs]
+        self.derived = []  # operation and places of two inputs
+        for d in fields.get("derived", []):
+            _fields(d, "a derived column", {"op": str, "a": int, "b": int}, ["op", "a", "b"])
+            a, b = _places([d["a"], d["b"]], len(self.inputs), "a derived column")
+            if d["op"] not in ("-", "*", "/") or a == b or any(self.inputs[k]["kind"] != "numeric" for k in (a, b)):
+                raise _refuse("a derived column that is none of two numeric inputs")
+            self.derived.append((d["op"], a, b))
         self.dropped = {_fields(d, "a dropped column", {"column": int, "name": str, "reason": str}, ["column"])["column"] for d in fields["dropped"]}
         self.blocks = []
         for b in fields["blocks"]:
@@ -1012,6 +1019,45 @@ class _Features:
                 raise _refuse(f"a {b['kind']} block of indices")
             self.blocks.append(_BLOCKS[b["kind"]](b["block"], self))
         self.width = sum(b.width for b in self.blocks)
+
+    def derive(self, x: list) -> list:
+        """Returns the values of the inputs of one row, and of the derived columns after them."""
+        return x + [_derived(op, x[a], x[b]) for op, a, b in self.derived] if self.derived else x
+
+    def derive_rows(self, x: list) -> list:
+        """The same for arrays with the values of many rows."""
+        x = list(x)
+        for op, a, b in self.derived:
+            u, v = x[a], x[b]
+            used = _are_parts(u) & _are_parts(v)
+            if op == "-":
+                values = u - v
+            elif op == "*":
+                values = u * v
+            else:
+                used &= v != 0
+                values = u / v
+            x.append(np.where(used, values, NAN))
+        return x
+
+
+_MIN_PART, _MAX_PART = 2.0**-500, 2.0**500  # the absolute values other than 0 that derived columns use
+
+
+def _derived(op: str, a: float, b: float) -> float:
+    """Returns the value of a derived column, NaN if it is missing."""
+    if not (a == 0 or _MIN_PART <= abs(a) <= _MAX_PART) or not (b == 0 or _MIN_PART <= abs(b) <= _MAX_PART):
+        return NAN
+    if op == "-":
+        return a - b
+    if op == "*":
+        return a * b
+    return a / b if b != 0 else NAN
+
+
+def _are_parts(x: Any) -> Any:
+    size = np.abs(x)
+    return (x == 0) | (size >= _MIN_PART) & (size <= _MAX_PART)
 
 
 # ---- Probabilities: exp and log as toptau computes them, so that every bit is the same ----
@@ -1485,7 +1531,7 @@ class Model:
         return x
 
     def _score(self, x: list, entries: list) -> float:
-        z = 0.0
+        z, x = 0.0, self._features.derive(x)
         for block in self._features.blocks:
             # Not sum, which rounds in another way from Python 3.12 on.
             z = reduce(add, [p for _, p in block.terms(entries)] if block.__class__ is _Sparse else block.products(x), z)
@@ -1498,6 +1544,7 @@ class Model:
         """Returns what each column adds to the score of one record, as ``toptau explain`` does."""
         x, entries = self._read(record)
         score = self._score(x, entries)
+        x = self._features.derive(x)
         names = self._features.names or [f"index {i}" for i in self._indices]
         adds, rest = [0.0] * len(names), 0.0
         for block in self._features.blocks:
@@ -1511,10 +1558,15 @@ class Model:
             elif block.__class__ is not _Leaves:
                 for k, product in zip(block.owners, block.products(x)):
                     adds[k] += product
+        adds += [0.0] * len(self._features.derived)
         for block in self._features.blocks:
             if block.__class__ is _Leaves:
                 for mean in block.explain(x, adds):
                     rest += mean
+        for i, (_, a, b) in enumerate(self._features.derived):
+            half = adds[len(names) + i] / 2
+            adds[a] += half
+            adds[b] += half
         offset = self._offset + rest
         average = self._averages[1] if self._averages else [0.0] * len(names)
         texts, missing, unknown = self._described(record, x, entries)
@@ -1588,6 +1640,7 @@ class Model:
         else:
             x = [c.read_all(rows.column(c.source, first, n), first + 1) for c in self._schema]
             x = [x[j] for j in self._used] if self._used else x
+        x = self._features.derive_rows(x)
         z = np.zeros(n)
         try:
             for block in self._features.blocks:

@@ -21,7 +21,20 @@ var (
 // and have possible values. root is the directory of the repository.
 func CheckPages(t *testing.T, root string, atLeast int, app func() *cli.App) {
 	t.Helper()
-	name, found := app().Name, 0
+	name := app().Name
+	found := EachCommand(t, root, name, func(path string, args []string) {
+		if err := app().Parse(args); err != nil && !lacksWord.MatchString(err.Error()) {
+			t.Errorf("%s: %s %s: %v", path, name, strings.Join(args, " "), err)
+		}
+	})
+	if found < atLeast {
+		t.Errorf("%d commands of %s were found, expected at least %d", found, name, atLeast)
+	}
+}
+
+// EachCommand visits the commands of a program that the pages of the repository name, and returns their number.
+func EachCommand(t *testing.T, root, program string, visit func(path string, args []string)) (found int) {
+	t.Helper()
 	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "docs/*/*/*.md", "repro/*.md"} {
 		pages, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil || len(pages) == 0 {
@@ -35,17 +48,13 @@ func CheckPages(t *testing.T, root string, atLeast int, app func() *cli.App) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, args := range commandsIn(string(text), name) {
+			for _, args := range commandsIn(string(text), program) {
 				found++
-				if err := app().Parse(args); err != nil && !lacksWord.MatchString(err.Error()) {
-					t.Errorf("%s: %s %s: %v", path, name, strings.Join(args, " "), err)
-				}
+				visit(path, args)
 			}
 		}
 	}
-	if found < atLeast {
-		t.Errorf("%d commands of %s were found, expected at least %d", found, name, atLeast)
-	}
+	return found
 }
 
 // commandsIn returns the words after the name of a program wherever a page calls it: at the start of inline code, or in a line of
@@ -58,7 +67,7 @@ func commandsIn(page, program string) (calls [][]string) {
 			return
 		}
 		args := words(m[1])
-		if end := slices.IndexFunc(args, func(w string) bool { return strings.ContainsAny(w, "|>;&#") && !strings.Contains(w, " ") }); end >= 0 {
+		if end := slices.IndexFunc(args, func(w string) bool { return strings.ContainsAny(w, ">;&#") || w == "|" }); end >= 0 {
 			args = args[:end] // the rest is the shell's, or a comment
 		}
 		if !synopsisWord.MatchString(strings.Join(args, " ")) {

@@ -2,6 +2,7 @@ package verbs
 
 import (
 	"fmt"
+	"strings"
 
 	"toptau/internal/cli"
 	"toptau/internal/inspect"
@@ -81,6 +82,13 @@ func printInspection(s *cli.Session, r *result.Inspection) {
 	}
 	if more := len(r.Columns) - maxListed; more > 0 {
 		s.Printf("  and %s more\n", text.Count(more))
+	}
+	if n := len(r.Derived); n > 0 {
+		list := strings.Join(r.Derived[:min(n, maxListed)], ", ")
+		if n > maxListed {
+			list += " and " + text.Count(n-maxListed) + " more"
+		}
+		s.Printf("derived columns: %s\n", list)
 	}
 	if len(r.Personal) == 0 {
 		s.Printf("nothing looks personal, by its form\n")

@@ -6,9 +6,11 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"toptau/internal/export"
+	"toptau/internal/feature"
 	"toptau/internal/portable"
 )
 
@@ -26,7 +28,7 @@ func Write(w io.Writer, p *portable.Program, o Options) error {
 	b.template(head)
 	b.names()
 	b.tables()
-	b.template(walker)
+	b.template(walker, export.Float(feature.MinPart), export.Float(feature.MaxPart))
 	b.thresholds()
 	return b.w.Flush()
 }
@@ -50,7 +52,8 @@ const head = `//
 #ifdef __FAST_MATH__
 #error "compile this file without -ffast-math, which changes the scores"
 #endif
-#if defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0
+// 16 is double arithmetic on processors with half precision.
+#if defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0 && __FLT_EVAL_METHOD__ != 16
 #error "this file needs arithmetic in double, such as that of SSE2: -msse2 -mfpmath=sse"
 #endif
 #if defined(__clang__) || !defined(__GNUC__)
@@ -144,9 +147,15 @@ static double MODEL_tree(const struct MODEL_node *n, const double *x) {
 	return n->at;
 }
 
+// Whether a derived column uses a number: 0, or an absolute value from 2^-500 to 2^500.
+static int MODEL_is_part(double x) {
+	double size = x < 0 ? -x : x;
+	return x == 0 || (%s <= size && size <= %s);
+}
+
 double MODEL_score_sized(const double *numbers, const char *const *texts, const size_t *sizes) {
 	const double nan = MODEL_zero() / MODEL_zero();
-	double x[2 * MODEL_INPUTS + 1], *left = x + MODEL_INPUTS + 1, z = 0;
+	double x[2 * MODEL_VALUES + 1], *left = x + MODEL_VALUES + 1, z = 0;
 	int level[MODEL_INPUTS], i, k;
 	for (i = 0; i < MODEL_INPUTS; i++) {
 		const struct MODEL_input *in = &MODEL_inputs[i];
@@ -169,7 +178,18 @@ double MODEL_score_sized(const double *numbers, const char *const *texts, const 
 		}
 		left[i] = x[i] == x[i] ? x[i] : -1 / MODEL_zero();
 	}
-	x[MODEL_INPUTS] = nan;
+	for (i = 0; i < MODEL_DERIVED; i++) {
+		const struct MODEL_derived *d = &MODEL_deriveds[i];
+		k = MODEL_INPUTS + i;
+		x[k] = nan;
+		if (MODEL_is_part(x[d->a]) && MODEL_is_part(x[d->b])) {
+			if (d->op == MODEL_DIFFERENCE) x[k] = x[d->a] - x[d->b];
+			else if (d->op == MODEL_PRODUCT) x[k] = x[d->a] * x[d->b];
+			else if (x[d->b] != 0) x[k] = x[d->a] / x[d->b];
+		}
+		left[k] = x[k] == x[k] ? x[k] : -1 / MODEL_zero();
+	}
+	x[MODEL_VALUES] = nan;
 	for (i = 0; i < MODEL_OPS; i++) {
 		const struct MODEL_op *op = &MODEL_ops[i];
 		const double *d = MODEL_table + op->at;
@@ -262,18 +282,20 @@ func (b *writer) names() {
 double MODEL_score_sized(const double *numbers, const char *const *texts, const size_t *sizes);
 double MODEL_threshold(int point, const char *segment);
 
-enum { MODEL_INPUTS = %d, MODEL_TEXTS = %d, MODEL_OPS = %d, MODEL_MISSING_TEXTS = %d, MODEL_MISSING_NUMBERS = %d };
+enum { MODEL_INPUTS = %d, MODEL_DERIVED = %d, MODEL_VALUES = MODEL_INPUTS + MODEL_DERIVED, MODEL_TEXTS = %d, MODEL_OPS = %d, MODEL_MISSING_TEXTS = %d, MODEL_MISSING_NUMBERS = %d };
 enum { MODEL_NUMBER, MODEL_LEVEL, MODEL_ABSENT, MODEL_STEPS, MODEL_CARD, MODEL_CODES, MODEL_TREE };
 enum { MODEL_REFUSED, MODEL_FILLED, MODEL_KEPT };
+enum { MODEL_DIFFERENCE, MODEL_PRODUCT, MODEL_RATIO };
 
 struct MODEL_op { int kind, input, at, n, m; };
 struct MODEL_node { double at; int input, jump; };
 struct MODEL_word { const char *text; size_t size; int level; };
 struct MODEL_input { int text, position, policy; double fill, low, high; int first, count; };
+struct MODEL_derived { int op, a, b; };
 struct MODEL_segment { int point; const char *text; size_t size; double threshold; };
 
 static const double MODEL_offset = %s;
-`, len(b.p.Inputs), len(texts), len(b.t.Ops), len(b.p.MissingTexts), len(b.p.MissingNumbers), export.Float(b.p.Offset))
+`, len(b.p.Inputs), len(b.p.Derived), len(texts), len(b.t.Ops), len(b.p.MissingTexts), len(b.p.MissingNumbers), export.Float(b.p.Offset))
 }
 
 // tables writes the tables. Each ends with an element that is not used, since C has no empty arrays; gcc warns of columns that a
@@ -285,6 +307,9 @@ func (b *writer) tables() {
 	array(b, "struct MODEL_input", "inputs", "{0, 0, 0, 0, 0, 0, 0, 0}", b.t.Inputs, func(in export.TableInput) string {
 		return fmt.Sprintf("{%d, %d, %d, %s, %s, %s, %d, %d}", truth(in.Text), in.Position, in.Missing, export.Float(in.Fill), export.Float(in.Low),
 			export.Float(in.High), in.First, in.Count)
+	})
+	array(b, "struct MODEL_derived", "deriveds", "{0, 0, 0}", b.t.Derived, func(d portable.Derived) string {
+		return fmt.Sprintf("{%d, %d, %d}", slices.Index(export.Ops, d.Op), d.A, d.B)
 	})
 	array(b, "double", "table", "0, 0, 0, 0", b.t.Numbers, number)
 	array(b, "struct MODEL_node", "nodes", "{0, 0, 0}", b.t.Nodes, func(n export.TableNode) string {

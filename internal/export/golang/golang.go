@@ -8,6 +8,7 @@ import (
 	"go/token"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -63,6 +64,11 @@ const (
 	filled
 )
 
+const (
+	difference = iota
+	product
+)
+
 type op struct{ kind, input, at, n, m int }
 
 type node struct {
@@ -103,8 +109,9 @@ func (p *Point) Decide(score float64, segment string) bool {
 // missing). It returns NaN if the model refuses a value: infinite or too large, or missing where that is not allowed. It panics if
 // there are fewer values. It may be called by many goroutines.
 func Score(numbers []float64, texts []string) float64 {
-	var x [2*len(inputs) + 1]float64
-	left := x[len(inputs)+1:]
+	const values = len(inputs) + len(deriveds)
+	var x [2*values + 1]float64
+	left := x[values+1:]
 	var level [len(inputs) + 1]int
 	for i := range inputs {
 		in := &inputs[i]
@@ -132,7 +139,14 @@ func Score(numbers []float64, texts []string) float64 {
 			left[i] = math.Inf(-1)
 		}
 	}
-	x[len(inputs)] = math.NaN()
+	for i := range deriveds {
+		v := deriveds[i].value(x[:])
+		x[len(inputs)+i], left[len(inputs)+i] = v, v
+		if math.IsNaN(v) {
+			left[len(inputs)+i] = math.Inf(-1)
+		}
+	}
+	x[values] = math.NaN()
 	z := 0.0
 	for i := 0; i < len(ops); i++ {
 		o := &ops[i]
@@ -177,6 +191,29 @@ func Score(numbers []float64, texts []string) float64 {
 		}
 	}
 	return z + offset
+}
+
+// derived is a number made of two: their difference, product or ratio.
+type derived struct{ op, a, b int }
+
+// value returns NaN if a part is missing, or neither 0 nor of an absolute value from 2^-500 to 2^500, or a divisor of 0.
+func (d *derived) value(x []float64) float64 {
+	a, b := x[d.a], x[d.b]
+	switch {
+	case !isPart(a) || !isPart(b):
+	case d.op == difference:
+		return a - b
+	case d.op == product:
+		return a * b
+	case b != 0:
+		return a / b
+	}
+	return math.NaN()
+}
+
+func isPart(x float64) bool {
+	size := math.Abs(x)
+	return x == 0 || 0x1p-500 <= size && size <= 0x1p500
 }
 
 // level returns the level of a text: a category, then the missing value, then any other text.
@@ -305,6 +342,9 @@ func (b *writer) tables() {
 		}
 		return fmt.Sprintf("{%t, %d, %d, %s, %s, %s, %s}", in.Text, in.Position, in.Missing, export.Float(in.Fill), export.Float(in.Low),
 			export.Float(in.High), words)
+	})
+	array(b, "deriveds", "[...]derived", b.t.Derived, func(d portable.Derived) string {
+		return fmt.Sprintf("{%d, %d, %d}", slices.Index(export.Ops, d.Op), d.A, d.B)
 	})
 	array(b, "table", "[]float64", b.t.Numbers, func(x float64) string {
 		if math.IsNaN(x) {

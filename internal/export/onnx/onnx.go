@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"toptau/internal/export"
+	"toptau/internal/feature"
 	"toptau/internal/portable"
 )
 
@@ -38,7 +39,7 @@ func Write(w io.Writer, p *portable.Program, o Options) error {
 			return refuse("an index above 10,000", "score such rows with toptau")
 		}
 	}
-	b := &builder{p: p, columns: make([]int64, len(p.Inputs)), text: make([]string, len(p.Inputs))}
+	b := &builder{p: p, columns: make([]int64, len(p.Inputs)+len(p.Derived)), text: make([]string, len(p.Inputs))}
 	if err := b.inputs(o.Tensor); err != nil {
 		return err
 	}
@@ -62,13 +63,13 @@ type builder struct {
 	p *portable.Program
 	g graph
 
-	columns []int64  // by input: the column of a number in numbers
+	columns []int64  // by input, then by derived column: the column of a number among the features
 	text    []string // by input: the tensor of a text
 	numbers string   // the numbers after the policy for missing values; NaN is one that is kept
 	refused []string // columns of 0, or NaN where the record has no score
 
 	forest   forest
-	features []string // columns that trees read: numbers, then codes
+	features []string // columns that trees read: numbers, derived columns, then codes
 	width    int64    // of them
 	pending  []pending
 	names    []string // tensors of the terms in order
@@ -161,6 +162,38 @@ func (b *builder) policies(x string, numbers []int) {
 	b.refused = append(b.refused, g.node("ReduceSum", []string{nan, g.list(1)}, attribute("keepdims", 1)))
 	b.numbers = g.where(missing, g.row(fill), x)
 	b.features, b.width = []string{b.numbers}, int64(len(numbers))
+	for _, op := range export.Ops {
+		b.derive(op)
+	}
+}
+
+// derive adds the derived columns of an operation.
+func (b *builder) derive(op feature.Op) {
+	g := &b.g
+	var first, second []int64
+	for i, d := range b.p.Derived {
+		if d.Op == op {
+			b.columns[len(b.p.Inputs)+i] = b.width + int64(len(first))
+			first, second = append(first, b.columns[d.A]), append(second, b.columns[d.B])
+		}
+	}
+	if len(first) == 0 {
+		return
+	}
+	zero := g.scalar(0)
+	inside := func(x string) string { // false for NaN
+		size := g.node("Abs", []string{x})
+		return g.op2("And", g.op2("GreaterOrEqual", size, g.scalar(feature.MinPart)), g.op2("LessOrEqual", size, g.scalar(feature.MaxPart)))
+	}
+	x, y := g.pick(b.numbers, first), g.pick(b.numbers, second)
+	usedY := inside(y)
+	if op != feature.Ratio {
+		usedY = g.op2("Or", usedY, g.op2("Equal", y, zero))
+	}
+	used := g.op2("And", g.op2("Or", inside(x), g.op2("Equal", x, zero)), usedY)
+	name := map[feature.Op]string{feature.Difference: "Sub", feature.Product: "Mul", feature.Ratio: "Div"}[op]
+	b.features = append(b.features, g.where(used, g.op2(name, x, y), g.scalar(math.NaN())))
+	b.width += int64(len(first))
 }
 
 // missingTexts returns the texts that are a missing value. Spellings with blanks at their ends are not among them: there is no

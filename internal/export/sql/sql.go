@@ -16,6 +16,7 @@ import (
 
 	"toptau/internal/dialect"
 	"toptau/internal/export"
+	"toptau/internal/feature"
 	"toptau/internal/portable"
 	"toptau/internal/text"
 )
@@ -47,6 +48,7 @@ func Write(w io.Writer, p *portable.Program, o Options) error {
 		return err
 	}
 	b.read()
+	b.derive()
 	b.sum()
 	statement, err := b.statement()
 	if err != nil {
@@ -70,7 +72,7 @@ type builder struct {
 
 	keep           []string   // columns that are passed through
 	levels         [][]column // from the table upwards; level 0 reads the table
-	numbers, texts []string   // by input: its column after the policies
+	numbers, texts []string   // by input: its column after the policies; numbers also of derived columns
 	terms          []column   // terms of the sum, in order
 	count          int
 }
@@ -94,7 +96,7 @@ func (b *builder) at(level int, prefix, expr string, uses ...string) string {
 const (
 	levelTable  = iota // columns of the table itself
 	levelInputs        // after the policies
-	levelPlaces        // places on scorecards, codes of texts, encoded numbers
+	levelPlaces        // places on scorecards, codes of texts, encoded numbers, derived columns
 	levelFirst         // differences to knots; numbers rounded to float32 except for ties
 	levelSecond        // fractions; float32: the other side of a tie
 	levelThird         // float32
@@ -111,7 +113,7 @@ func (b *builder) check() error {
 	if p.Columns == nil {
 		return b.refuse("rows of LIBSVM indices, which have no columns", "export the model to C, Go or ONNX")
 	}
-	if len(p.Inputs) > b.Width/4 {
+	if len(p.Inputs)+len(p.Derived) > b.Width/4 {
 		return b.refuse("a model of "+text.Plural(len(p.Inputs), "column"), "export the model to C, Go or ONNX")
 	}
 	if b.keep = b.o.Keep; b.keep == nil {
@@ -189,6 +191,22 @@ func (b *builder) read() {
 		b.levels[levelInputs] = append(b.levels[levelInputs], column{b.numbers[k] + "_ok",
 			fmt.Sprintf("CASE WHEN %s THEN %s WHEN %s THEN %s END", missing, refused, inside, b.Number(0)), []string{raw}})
 		b.term(b.numbers[k]+"_ok", b.numbers[k]+"_ok")
+	}
+}
+
+// derive adds the derived columns.
+func (b *builder) derive() {
+	for _, d := range b.p.Derived {
+		x, y := b.numbers[d.A], b.numbers[d.B]
+		part := func(x string) string {
+			return fmt.Sprintf("abs(%s) BETWEEN %s AND %s", x, b.Number(feature.MinPart), b.Number(feature.MaxPart))
+		}
+		orZero := func(x string) string { return fmt.Sprintf("(%s = %s OR %s)", x, b.Number(0), part(x)) }
+		second := orZero(y)
+		if d.Op == feature.Ratio {
+			second = part(y)
+		}
+		b.numbers = append(b.numbers, b.at(levelPlaces, "m", fmt.Sprintf("CASE WHEN %s AND %s THEN %s %s %s END", orZero(x), second, x, d.Op, y), x, y))
 	}
 }
 
