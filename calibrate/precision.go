@@ -155,7 +155,9 @@ func PrecisionSequence(g metric.Goal, delta threshold.Rate, positives, negatives
 		return nil, err
 	}
 	p := rate.Float64()
-	margin := func(a *Alerts) float64 { return (float64(a.Real) - float64(p*float64(a.Rows))) / math.Sqrt(float64(a.Rows)) }
+	margin := func(a *Alerts) float64 {
+		return (float64(a.Real) - float64(p*float64(a.Rows))) / math.Sqrt(float64(a.Rows))
+	}
 	stride := 1
 	if test := newPrecisionTest(g, delta, len(positives), len(negatives)); !g.Prevalence.IsZero() {
 		margin, stride = test.bound, 1+len(list)/maxBounds

@@ -8,7 +8,7 @@ import (
 	"toptau/threshold"
 )
 
-// Precise returns the criterion Positives@Precision(tau), with a margin of so many standard errors: a threshold with K of M rows above
+// Precise returns the criterion Positives@Precision(tau), with a margin of a number of standard errors: a threshold with K of M rows above
 // it positive counts if
 //
 //	K - tau M >= errors sqrt(M tau (1 - tau)).
