@@ -92,7 +92,7 @@ var Options = map[string]cli.Option{
 	"curves":     {Placeholder: "N", Help: "With --json: ROC, PR and P-tau curves with at most N points each."},
 
 	"by":               {Placeholder: "COL", Whole: true, Help: "Count found positives and false alarms by the values of this column, feature or not; repeatable."},
-	"simultaneous":     {Help: "With --by: the intervals of all values and columns together have the confidence (Bonferroni)."},
+	"simultaneous":     {Help: "With --by: the intervals of all values and columns together have the confidence (Bonferroni). With --segment: the guarantees of all segments together have the confidence of --delta (Sidak)."},
 	"threshold entity": {Group: "Counting", Placeholder: "COL", Help: "The budget counts one alert per value of this column, with --time one a day, instead of rows. The point keeps this."},
 	"train entity":     {Group: "Counting", Placeholder: "COL", Help: "One alert per value of this column counts, with --time one a day: in the choice, the threshold and its guarantee. It is never a feature, and is the --group unless that is set."},
 	"compare entity":   {Group: "Counting", Placeholder: "COL", Help: "One alert per value of this column counts, with --time one a day: in the choice and on the test part. It is never a feature, and is the --group unless that is set."},

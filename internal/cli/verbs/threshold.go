@@ -286,6 +286,9 @@ func printThreshold(s *cli.Session, r *result.Threshold, output string) {
 	if r.Joined != nil {
 		s.Printf("scores       %s\n", report.JoinedText(r.Joined))
 	}
+	if d := r.SegmentsDelta; !d.IsZero() {
+		s.Printf("segments     all guarantees together hold with %s confidence\n", metric.ConfidenceText(d.Float64()))
+	}
 	for _, v := range r.Segments {
 		evidence := "no guarantee"
 		if v.Certified {
