@@ -11,6 +11,7 @@ import (
 	"toptau"
 	"toptau/method"
 	"toptau/model"
+	"toptau/schema"
 )
 
 // The positives are in opposite quadrants of two indices. No weighted sum of the indices separates the classes, but trees do. Train
@@ -36,7 +37,7 @@ func TestTrainOnIndices(t *testing.T) {
 	}
 	path := writeFile(t, "quadrants.svm", b.String())
 	goal := toptau.MaxFPR("2%")
-	o := toptau.TrainOptions{Method: []method.Name{method.Logistic}, Seed: 1}
+	o := toptau.TrainOptions{Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw, schema.Leaves}, Seed: 1}
 	trained, err := toptau.Train(t.Context(), readFile(t, path, toptau.Format{}), goal, o)
 	if err != nil {
 		t.Fatal(err)

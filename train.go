@@ -24,8 +24,8 @@ import (
 
 // TrainOptions are the options of Train. The zero value of each is its default.
 type TrainOptions struct {
-	Method    []method.Name     // learners; nil: Logistic, Boosting, Ramp and the goal's convex methods
-	Encoding  []schema.Encoding // encodings to try; nil: raw, scorecard, pairs, boosted and leaves
+	Method    []method.Name     // learners; nil: Logistic and Boosting, with Encoding or KeepAll also Ramp and the goal's convex methods
+	Encoding  []schema.Encoding // encodings to try; nil: raw, boosted and stochastic
 	Surrogate surrogate.Name    // loss of the paper's methods; default hinge
 	Scale     schema.Scale      // features to standardise; default schema.ScaleStandard
 	Impute    schema.Impute     // treatment of missing values; default schema.ImputeError
@@ -38,7 +38,7 @@ type TrainOptions struct {
 	// trees, or an average of such sums: the other learners do not keep directions.
 	Monotone []schema.Sign
 
-	Folds        int            // number of folds of the cross-validation; 0: 3, or 5 for fewer than 3,000 rows
+	Folds        int            // number of folds of the cross-validation; 0: 5
 	Validation   *Data          // rows that choose the model instead of a cross-validation; read with d.Format
 	Test         *Data          // rows that measure the chosen model; read with d.Format
 	TestFraction threshold.Rate // fraction of the rows to set aside as the test part, with Format.Time the latest ones; zero: none

@@ -249,7 +249,7 @@ func TestReadersOnTrainedModels(t *testing.T) {
 		"topmean-np", "--tau", "1%", "--lambda", "0.001", "--solver", "adam", "--iterations", "20", "--quiet"}
 	var jobs []*reading
 	for _, impute := range []string{"indicator", "median", "zero"} {
-		for _, encoding := range []string{"raw", "scorecard", "leaves", "scorecard+leaves", "boosted", "pairs", "additive"} {
+		for _, encoding := range []string{"raw", "scorecard", "leaves", "scorecard+leaves", "boosted", "stochastic", "pairs", "additive"} {
 			if impute != "indicator" && encoding != "raw" && encoding != "boosted" {
 				continue
 			}

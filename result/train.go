@@ -141,13 +141,13 @@ type Member struct {
 // Choice holds the reasons for a choice.
 type Choice struct {
 	Best     int  `json:"best"`     // candidate with the best criterion
-	Of       int  `json:"of"`       // number of combinations of learner and encoding
+	Of       int  `json:"of"`       // number of models compared: a learner on an encoding, or the mean of the boosters
 	Averaged bool `json:"averaged"` // an average is chosen, not the best candidate alone
-	// the standard error of the best candidate is so large that all candidates within it are averaged
+	// the standard error of the best is so large that all models within it are averaged
 	Uncertain bool `json:"uncertain"`
 	// the reference is kept: the gain over it does not exceed its standard error
 	Guarded bool      `json:"guarded"`
-	Gain    *Estimate `json:"gain,omitempty"` // gain of the best candidate or average over the reference
+	Gain    *Estimate `json:"gain,omitempty"` // gain of the best model over the reference
 }
 
 // Scheme is the way in which a threshold was computed: certified, held-out, cross-fitted or validation.

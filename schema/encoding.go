@@ -15,17 +15,20 @@ const (
 	Leaves          Encoding = "leaves"           // indicators of the leaves of random trees
 	ScorecardLeaves Encoding = "scorecard+leaves" // both
 	Boosted         Encoding = "boosted"          // indicators of the leaves of boosted trees
+	Stochastic      Encoding = "stochastic"       // the same, where each tree grows on a sample of the rows and columns
 	Pairs           Encoding = "pairs"            // the same, where each tree reads at most two columns
 	Additive        Encoding = "additive"         // a step function of each column, found by boosting
 )
 
 // Encodings returns all encodings.
 func Encodings() []Encoding {
-	return []Encoding{Raw, Scorecard, Leaves, ScorecardLeaves, Boosted, Pairs, Additive}
+	return []Encoding{Raw, Scorecard, Leaves, ScorecardLeaves, Boosted, Stochastic, Pairs, Additive}
 }
 
 // Boosted reports whether boosting finds the features. It reads categorical columns too.
-func (e Encoding) Boosted() bool { return e == Boosted || e == Pairs || e == Additive }
+func (e Encoding) Boosted() bool {
+	return e == Boosted || e == Stochastic || e == Pairs || e == Additive
+}
 
 // Sign is the direction in which the score may move with a numeric column.
 type Sign struct {

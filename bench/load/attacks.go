@@ -541,7 +541,7 @@ func (c *campaign) measureAttacks() error {
 	if len(wrong) > 0 {
 		summary = "unexpected: " + strings.Join(wrong, "; ")
 	}
-	c.page.goal("slow, broken and hostile clients", "no crash, no failed request of a healthy client", fmt.Sprintf("%d kinds of attacks, no crash, %d requests of the healthy client failed; %s; at most %s MB",
+	c.page.goal(bad == 0 && len(wrong) == 0, "slow, broken and hostile clients", "no crash, no failed request of a healthy client", fmt.Sprintf("%d kinds of attacks, no crash, %d requests of the healthy client failed; %s; at most %s MB",
 		len(attacks()), bad, summary, mega(s.memory("VmHWM"))), "attacks")
 	return nil
 }

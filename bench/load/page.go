@@ -15,7 +15,7 @@ import (
 // page collects what was measured.
 type page struct {
 	short  float64 // campaign.short
-	goals  [][4]string
+	goals  [][5]string
 	tables map[string]*resultTable
 }
 
@@ -43,8 +43,12 @@ func (t *resultTable) row(values ...any) {
 }
 
 // goal adds a line of the table of goals.
-func (p *page) goal(what, goal, measured, stage string) {
-	p.goals = append(p.goals, [4]string{what, goal, measured, "`go run -C bench ./load -only " + stage + "`"})
+func (p *page) goal(met bool, what, goal, measured, stage string) {
+	verdict := "met"
+	if !met {
+		verdict = "**missed**"
+	}
+	p.goals = append(p.goals, [5]string{what, goal, measured, verdict, "`go run -C bench ./load -only " + stage + "`"})
 }
 
 func writeTable(b *strings.Builder, header []string, rows [][]string) {
@@ -113,7 +117,7 @@ empty handler, which is measured at the same time.
 	for i := range p.goals {
 		rows[i] = p.goals[i][:]
 	}
-	writeTable(&b, []string{"what", "goal", "measured", "command"}, rows)
+	writeTable(&b, []string{"what", "goal", "measured", "", "command"}, rows)
 	for _, c := range chapters {
 		if t := p.tables[c.stage]; t != nil {
 			b.WriteString(c.text + "\n\n")

@@ -25,7 +25,7 @@ var cases = []struct{ name, data, command string }{
 	{"sgd, minibatches", "flows.csv", "fit DATA --label label --method topmean --tau 5% --solver sgd --iterations 30 --minibatches 4 --start random -o MODEL"},
 	{"scorecard", "mixed.csv", "fit DATA --label label --drop weight --impute median --encoding scorecard --method toppush -o MODEL --certificate CERTIFICATE"},
 	{"leaves", "flows.csv", "fit DATA --label label --encoding leaves --method topmean-np --tau 5% --solver adam --iterations 30 -o MODEL"},
-	{"boosted", "mixed.csv", "train DATA --label label --drop weight --impute indicator --max-fpr 5% --method boosting --encoding boosted,pairs,additive -o MODEL"},
+	{"boosted", "mixed.csv", "train DATA --label label --drop weight --impute indicator --max-fpr 5% --method boosting --encoding boosted,stochastic,pairs,additive -o MODEL"},
 	{"libsvm", "flows.svm", "fit DATA --method patmat-np --tau 2% --beta 1 -o MODEL --certificate CERTIFICATE"},
 	{"train, cross-fitted", "flows.csv", "train DATA --label label --max-fpr 1% --method logistic,ramp --encoding raw,scorecard -o MODEL"},
 	{"train, guarantee", "flows.csv", "train DATA --label label --max-fpr 5% --delta 5% --method logistic,topmean-np --encoding raw -o MODEL"},

@@ -16,7 +16,7 @@ import (
 	"toptau/schema"
 )
 
-var boostedEncodings = []Encode{EncodeAdditive, EncodePairs, EncodeBoosted}
+var boostedEncodings = []Encode{EncodeAdditive, EncodePairs, EncodeBoosted, EncodeStochastic}
 
 // The sum that boosting itself predicts is the score of the map with the weights of Boosting, and it ranks rows
 // whose classes differ.
@@ -36,6 +36,32 @@ func TestBoostingLowersTheLoss(t *testing.T) {
 				t.Errorf("%s: loss %v after %d rounds, %v before", e, loss, rounds, last)
 			}
 			last = loss
+		}
+	}
+}
+
+// The scores by rounds are those of the map with the weights of these rounds, to the bit, also of rows with missing values and
+// of categories.
+func TestBoostingScores(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for _, e := range boostedEncodings {
+		data := randomTable(r, 700, false)
+		m := fit(t, data, Options{Encode: e, Impute: schema.ImputeIndicator, Rounds: 30})
+		rows, rounds := r.Perm(data.Rows())[:600], []int{1, 7, 30, 40}
+		list, err := m.BoostingScores(t.Context(), data, rows, rounds)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, n := range rounds {
+			s, err := NewScorer(m, m.Boosting().Weights(n, m.Cols()), 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, row := range rows {
+				if z, err := s.Score(data, row); err != nil || z != list[k][i] {
+					t.Fatalf("%s, %d rounds, row %d: %v, want %v (%v)", e, n, row, list[k][i], z, err)
+				}
+			}
 		}
 	}
 }
@@ -69,9 +95,9 @@ func TestBoostingIsDeterministic(t *testing.T) {
 		data   *table.Table
 		e      Encode
 		rounds int
-	}{{some, EncodeAdditive, 8}, {some, EncodePairs, 8}, {some, EncodeBoosted, 8}, {many, EncodeBoosted, 2}, {many, EncodeLeaves, 0}}
+	}{{some, EncodeAdditive, 8}, {some, EncodePairs, 8}, {some, EncodeBoosted, 8}, {some, EncodeStochastic, 8}, {many, EncodeBoosted, 2}, {many, EncodeStochastic, 2}, {many, EncodeLeaves, 0}}
 	if testing.Short() {
-		cases = cases[:3]
+		cases = cases[:4]
 	}
 	for _, c := range cases {
 		written := func() string {

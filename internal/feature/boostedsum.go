@@ -1,7 +1,11 @@
 package feature
 
 import (
+	"context"
+
 	"toptau/internal/feature/trees"
+	"toptau/internal/matrix"
+	"toptau/internal/table"
 )
 
 // Boosting is what a fit keeps of the trees of a boosted encoding: the sum of trees that gradient boosting
@@ -21,4 +25,47 @@ func (b *Boosting) Weights(rounds, cols int) []float64 {
 		}
 	}
 	return w
+}
+
+// BoostingScores returns the scores that rows of a labelled table have with the first rounds of Boosting, without its
+// intercept, for each of some numbers of rounds. They are those of a matrix of the rows with Boosting.Weights, to the bit.
+func (m *Map) BoostingScores(ctx context.Context, t *table.Table, rows []int, rounds []int) ([][]float64, error) {
+	p, err := newPacking(m, t, rows, matrix.Float32)
+	if err != nil {
+		return nil, err
+	}
+	scores, weights := make([][]float64, len(rounds)), make([][]float64, len(rounds))
+	for k, n := range rounds {
+		scores[k], weights[k] = make([]float64, 0, rowCount(t, rows)), m.boosting.Weights(n, m.cols)
+	}
+	add := func(cols []uint32) {
+		for k, w := range weights {
+			trees := cols
+			if !m.boosting.curves { // the weights of later trees are 0
+				trees = cols[:min(rounds[k], len(cols))]
+			}
+			z := 0.0
+			for _, col := range trees {
+				z += w[col]
+			}
+			scores[k] = append(scores[k], z)
+		}
+	}
+	err = p.encodeRows(ctx, func(b *batch) error {
+		for i, row := range b.Sources {
+			switch {
+			case !b.done:
+				if err := m.Encode(t, row, &p.row); err != nil {
+					return err
+				}
+				add(p.row.Cols)
+			case i == 0:
+				add(b.Cols[:b.Ends[0]])
+			default:
+				add(b.Cols[b.Ends[i-1]:b.Ends[i]])
+			}
+		}
+		return nil
+	})
+	return scores, err
 }

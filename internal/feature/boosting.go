@@ -24,13 +24,23 @@ func (m *Map) FirstRounds(rounds int) (*Map, error) {
 	return &fewer, fewer.prepare()
 }
 
-// shapes are the sizes by encoding: trees of one question add curves of single columns, trees of two questions
-// add functions of pairs. Chosen on half of the sets of docs/results/quality.md, which names them: the differences
-// between 16 and 31 leaves, rates of 0.05 and 0.1, and one or three boosters were no more than chance there.
+// shapes are the sizes by encoding. Trees of one question add curves of single columns, and trees of two questions add
+// functions of pairs. Boosted and stochastic trees differ in every setting, so that their mean is better than either
+// (decision 9): where two columns of many decide, every tree must be able to ask both; where each of many columns has a
+// part, trees on samples are better.
 var shapes = map[Encode]trees.Shape{
-	EncodeAdditive: {Rounds: 300, Leaves: 2, Depth: 1, Rate: 0.1},
-	EncodePairs:    {Rounds: 300, Leaves: 4, Depth: 2, Rate: 0.1},
-	EncodeBoosted:  {Rounds: 300, Leaves: 16, Rate: 0.05},
+	EncodeAdditive:   {Rounds: 300, Leaves: 2, Depth: 1, Rate: 0.1, Ridge: 0.1, MinRows: 20, Columns: 0.5, Rows: 1},
+	EncodePairs:      {Rounds: 300, Leaves: 4, Depth: 2, Rate: 0.1, Ridge: 0.1, MinRows: 20, Columns: 0.5, Rows: 1},
+	EncodeBoosted:    {Rounds: 300, Leaves: 16, Rate: 0.05, Ridge: 0.1, MinRows: 20, Columns: 1, Rows: 1},
+	EncodeStochastic: {Rounds: 300, Leaves: 64, Depth: 6, Rate: 0.05, Ridge: 1, MinRows: 1, Curvature: 1, Columns: 0.6, Rows: 0.8},
+}
+
+// minSide returns what a leaf needs, in words.
+func minSide(s trees.Shape) string {
+	if s.Curvature > 0 {
+		return "enough rows of both classes"
+	}
+	return text.Plural(s.MinRows, "row")
 }
 
 // DefaultRounds returns the number of trees of a boosted encoding, at most.
@@ -75,7 +85,7 @@ func (f *fitter) boost(block *LeavesBlock, rows trees.Training) error {
 		return err
 	case len(sum.Rounds) == 0:
 		return &diag.Error{Kind: diag.Data, Found: fmt.Sprintf("no split of the %s training rows for a tree", text.Count(len(f.rows))),
-			Expected: fmt.Sprintf("columns that tell the classes apart, with %d rows on either side", trees.MinBoostedRows)}
+			Expected: "columns that tell the classes apart, with " + minSide(size) + " on either side"}
 	}
 	block.Trees = sum.Trees
 	f.m.boosting = &Boosting{Intercept: sum.Intercept, Rounds: sum.Rounds, curves: additive}

@@ -14,13 +14,14 @@ import (
 type Encode = schema.Encoding
 
 const (
-	EncodeRaw       = schema.Raw       // NumericBlock, or SparseBlock for LIBSVM
-	EncodeScorecard = schema.Scorecard // ScorecardBlock
-	EncodeLeaves    = schema.Leaves    // LeavesBlock
-	EncodeBoth      = schema.ScorecardLeaves
-	EncodeBoosted   = schema.Boosted  // LeavesBlock, with the categories
-	EncodePairs     = schema.Pairs    // the same of trees with two questions
-	EncodeAdditive  = schema.Additive // the same with one tree per column
+	EncodeRaw        = schema.Raw       // NumericBlock, or SparseBlock for LIBSVM
+	EncodeScorecard  = schema.Scorecard // ScorecardBlock
+	EncodeLeaves     = schema.Leaves    // LeavesBlock
+	EncodeBoth       = schema.ScorecardLeaves
+	EncodeBoosted    = schema.Boosted    // LeavesBlock, with the categories
+	EncodeStochastic = schema.Stochastic // the same, where trees grow on samples of the rows and columns
+	EncodePairs      = schema.Pairs      // the same of trees with two questions
+	EncodeAdditive   = schema.Additive   // the same with one tree per column
 )
 
 // Options are the settings of a fit. The zero value is raw columns with standard scaling, and missing values

@@ -183,6 +183,14 @@ func (p *packing) run(ctx context.Context, before func(b *batch)) (*matrix.Matri
 
 // addRows encodes and packs the rows of the table.
 func (p *packing) addRows(ctx context.Context, before func(b *batch)) error {
+	return p.encodeRows(ctx, func(b *batch) error {
+		before(b)
+		return p.addBatch(b)
+	})
+}
+
+// encodeRows encodes the rows of the table and calls do with each batch, in their order.
+func (p *packing) encodeRows(ctx context.Context, do func(b *batch) error) error {
 	rows, size := rowCount(p.t, p.rows), p.batchRows()
 	batches := (rows + size - 1) / size
 	workers := 1
@@ -196,8 +204,7 @@ func (p *packing) addRows(ctx context.Context, before func(b *batch)) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		before(b)
-		if err := p.addBatch(b); err != nil {
+		if err := do(b); err != nil {
 			return err
 		}
 	}

@@ -2,7 +2,6 @@ package tune
 
 import (
 	"context"
-	"slices"
 
 	"toptau/diag"
 	"toptau/internal/feature"
@@ -22,9 +21,8 @@ const maxRefitted = 150
 // that their leaves had when they were grown.
 func boostingLearner(rounds int) learner {
 	return learner{
-		name:    method.Boosting,
-		summed:  true,
-		patient: true,
+		name:   method.Boosting,
+		summed: true,
 		grid: func(e feature.Encode) []Setting {
 			most := rounds
 			if most == 0 {
@@ -50,22 +48,6 @@ func boostingLearner(rounds int) learner {
 
 // suits reports whether a learner can be fitted on an encoding.
 func (l *learner) suits(e feature.Encode) bool { return !l.summed || e.Boosted() }
-
-// worthwhile reports whether a learner is tried on an encoding that is not named, next to others.
-func (l *learner) worthwhile(e feature.Encode, others []learner) bool {
-	switch {
-	case e == feature.EncodeLeaves && l.name == method.Ramp:
-		return false // it gained nothing over logistic regression there, at twice the time
-	case !e.Boosted() || l.summed:
-		return true
-	case l.name != method.Logistic || !slices.Contains(refitted, e):
-		return false
-	}
-	return slices.ContainsFunc(others, func(l learner) bool { return l.summed }) // it chooses the number of trees
-}
-
-// refitted are the boosted encodings whose leaves logistic regression fits again by default.
-var refitted = []feature.Encode{feature.EncodeBoosted}
 
 // checkSigns returns an error if columns have a direction that a learner in the options would not keep, or if there
 // are no such columns.

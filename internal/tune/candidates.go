@@ -25,7 +25,7 @@ type candidates struct {
 	plan         *plan
 	folds        *folds
 	trainingRows int // of the final fit
-	finalFits    int // that a member needs then, at least
+	finalFits    int // that a member needs then, at least, unless the folds have its out-of-fold scores
 	progress     *meter
 
 	list              []Candidate // every setting tried, task by task
@@ -127,7 +127,7 @@ func workOf(tasks []*task) []float64 {
 		switch {
 		case t.Features == feature.EncodeRaw:
 			list = append(list, 1)
-		case t.Learner == method.Logistic && t.Features != feature.EncodeScorecard:
+		case t.Features.ReadsLabels():
 			list = append(list, 8) // trees are grown
 		default:
 			list = append(list, 2)
@@ -165,7 +165,11 @@ func (c *candidates) limit(ctx context.Context) (context.Context, context.Cancel
 	if o.MaxTime == 0 || !c.usable() {
 		return context.WithCancel(ctx)
 	}
-	final := time.Duration(c.finalFits) * c.refitTime(rankTasks(c.plan.tasks)[0])
+	best := rankTasks(c.plan.tasks)[0]
+	final := c.refitTime(best)
+	if !c.folds.serve(best) {
+		final *= time.Duration(c.finalFits)
+	}
 	return context.WithDeadline(ctx, c.plan.start.Add(o.MaxTime-final))
 }
 
@@ -219,9 +223,12 @@ func (c *candidates) fitTask(ctx context.Context, t *task, progress func(share f
 	if err != nil {
 		return err
 	}
-	if t.learner.fitAll != nil {
+	switch {
+	case t.learner.summed:
+		t.sumTogether(ctx, grid, paths)
+	case t.learner.fitAll != nil:
 		t.fitTogether(ctx, grid, paths, progress)
-	} else {
+	default:
 		c.fitInOrder(ctx, t, grid, paths, progress)
 	}
 	if t.best < 0 && ctx.Err() == nil {
@@ -241,7 +248,7 @@ func (c *candidates) fitInOrder(ctx context.Context, t *task, grid []Setting, pa
 		case ends():
 			candidate.Status, candidate.Reason = Skipped, "weaker settings before it were already worse"
 		default:
-			t.fitSetting(ctx, &candidate, paths, c.bar(t))
+			t.fitSetting(ctx, &candidate, paths)
 		}
 		t.tried = append(t.tried, candidate)
 		progress(float64(k+1) / float64(len(grid)))
@@ -283,6 +290,30 @@ func (t *task) fitTogether(ctx context.Context, grid []Setting, paths []foldPath
 	}
 }
 
+// sumTogether scores the rows of each fold with all numbers of boosted trees. The encoding has grown the trees.
+func (t *task) sumTogether(ctx context.Context, grid []Setting, paths []foldPath) {
+	start := time.Now()
+	rounds, outcomes := make([]int, len(grid)), make([][]foldOutcome, len(grid)) // by setting, and fold
+	for k := range grid {
+		rounds[k], outcomes[k] = grid[k].Trees, make([]foldOutcome, len(paths))
+	}
+	parallel.For(len(paths), func(i int) {
+		list, err := paths[i].fold.scoresByRounds(ctx, paths[i].x, rounds)
+		for k := range grid {
+			o := &outcomes[k][i]
+			if o.err = err; err == nil {
+				o.scores, o.value, o.err = paths[i].fold.measure(list[k])
+			}
+		}
+	})
+	seconds := time.Since(start).Seconds() / float64(len(grid))
+	for k, setting := range grid {
+		candidate := Candidate{Task: t.Task, Setting: setting, Status: Unfinished, Seconds: seconds}
+		t.judge(ctx, &candidate, paths, outcomes[k])
+		t.tried = append(t.tried, candidate)
+	}
+}
+
 // When a path of settings ends before its last one. Settings run from the largest penalty to the smallest.
 // The numbers were chosen by hand so that no choice changed on the sets of docs/results/quality.md.
 const (
@@ -291,13 +322,10 @@ const (
 	clearlyLess = 0.02  // below the best by this, or by one standard error if that is more
 )
 
-// ending returns the rule by which a task's path ends. That of boosting never ends early. A baseline's ends, from flatLambda on, when the
+// ending returns the rule by which a task's path ends. A baseline's ends, from flatLambda on, when the
 // criterion is clearly below its best. The ramp's ends when it is no better than the logistic regression that
 // it starts from.
 func (c *candidates) ending(t *task) func() bool {
-	if t.learner.patient {
-		return func() bool { return false }
-	}
 	bar := -1.0
 	if t.Learner == method.Ramp {
 		if anchor := findTask(c.plan.tasks, method.Logistic, t.Features); anchor.best >= 0 {
@@ -306,8 +334,6 @@ func (c *candidates) ending(t *task) func() bool {
 	}
 	worse := func(c *Candidate) bool {
 		switch {
-		case c.behind:
-			return t.Learner == method.Ramp || c.Lambda <= flatLambda
 		case c.Status != Fitted:
 			return false
 		case t.Learner == method.Ramp:
@@ -319,9 +345,6 @@ func (c *candidates) ending(t *task) func() bool {
 	}
 	return func() bool {
 		n := len(t.tried)
-		if n > 0 && t.best >= 0 && t.tried[n-1].behind && worse(&t.tried[n-1]) {
-			return true // past its best, and far behind
-		}
 		for k := n - patience; k < n; k++ {
 			if k < 0 || !worse(&t.tried[k]) {
 				return false
@@ -338,35 +361,13 @@ func (c *candidates) grid(t *task) ([]Setting, error) {
 		return grid, nil
 	}
 	anchor := findTask(c.plan.tasks, method.Logistic, t.Features)
-	if anchor == nil || anchor.best < 0 && anchor.bestFirst < 0 {
+	if anchor == nil || anchor.best < 0 {
 		return nil, errors.New("there is no logistic regression to start from")
 	}
-	best := anchor.best
-	if best < 0 {
-		best = anchor.bestFirst
-	}
 	for i := range grid {
-		grid[i].Anchor = anchor.tried[best].Lambda
+		grid[i].Anchor = anchor.tried[anchor.best].Lambda
 	}
 	return grid, nil
-}
-
-// When a setting is dropped after the first fold. A task that is farther behind rarely joins an average, and two
-// thirds of its time are saved. On mammography, spambase, higgs_7k, cicids2017_web and magic04 (two seeds each) no choice
-// changed, and the trainings took 8 % less processor time.
-const (
-	behindBy     = 0.05 // of the criterion
-	behindErrors = 3    // standard errors of the best task's criterion, if that is more
-)
-
-// bar returns the criterion in the first fold below which a setting of a task is dropped.
-func (c *candidates) bar(t *task) float64 {
-	list := rankTasks(c.plan.tasks)
-	if c.plan.options.KeepAll || len(list) == 0 || list[0] == t || t.isReference() {
-		return -1
-	}
-	best := list[0].score()
-	return best.Folds[0] - max(behindBy, behindErrors*best.StandardError)
 }
 
 // methodValues limits the matrix values up to which the paper's methods are tried by default: beyond, their
@@ -429,7 +430,9 @@ func (p *foldPath) outcome(f *Fit, err error) (o foldOutcome) {
 		return o
 	}
 	o.zero = f.Certified != nil && f.Certified.Zero == certified.ZeroIsOptimal
-	o.scores, o.value, o.err = p.fold.measure(p.x, f.W)
+	z := scoreMatrix(p.x.validation, f.W)
+	z.intercept = -f.At.T
+	o.scores, o.value, o.err = p.fold.measure(z)
 	return o
 }
 
@@ -447,7 +450,7 @@ func newFoldPath(t *task, r *foldRows, x *encodedFold, classWeight float64) fold
 		if w := x.logistic[lambda]; w != nil {
 			return w, nil
 		}
-		// Logistic regression was dropped after the first fold, or never scored: it is fitted here.
+		// Logistic regression was never scored: it is fitted here.
 		logistic := convexLearner(method.Logistic, learn.Logistic, classWeight)
 		f, err := logistic.fitOne(ctx, x.train, Setting{Lambda: lambda}, fitOptions{features: x.features, tolerance: searchTolerance})
 		if err == nil {
@@ -456,7 +459,7 @@ func newFoldPath(t *task, r *foldRows, x *encodedFold, classWeight float64) fold
 		return f.W, err
 	}
 	p := foldPath{fold: r, x: x, options: fitOptions{features: x.features, anchor: anchor, tolerance: searchTolerance, gap: foldGap}}
-	if t.learner.start == nil {
+	if t.learner.start == nil || t.learner.summed {
 		return p
 	}
 	fit := t.learner.start(x.train, p.options)
@@ -485,33 +488,19 @@ func (t *task) margin() float64 {
 	return smallGain * t.score().StandardError
 }
 
-// fitSetting fits a candidate in every fold and scores it, or in the first alone if it is below bar there. Every
-// other fold is fitted even if another one failed: a fit may start from the one before, so skipping some would
-// make later settings depend on the timing.
-func (t *task) fitSetting(ctx context.Context, c *Candidate, paths []foldPath, bar float64) {
+// fitSetting fits a candidate in every fold and scores it. Every fold is fitted even if another one failed: a fit may
+// start from the one before, so skipping some would make later settings depend on the timing.
+func (t *task) fitSetting(ctx context.Context, c *Candidate, paths []foldPath) {
 	start := time.Now()
 	defer func() { c.Seconds = time.Since(start).Seconds() }()
 	outcomes := make([]foldOutcome, len(paths))
-	fit := func(i int) {
+	parallel.For(len(paths), func(i int) {
 		start := time.Now()
 		fit, err := paths[i].fit(ctx, c.Setting)
 		seconds := time.Since(start).Seconds()
 		outcomes[i] = paths[i].outcome(&fit, err)
 		outcomes[i].seconds = seconds
-	}
-	first := 0 // the fold from which on all folds are fitted together
-	if bar > 0 && len(paths) > 1 {
-		fit(0)
-		if o := &outcomes[0]; o.err == nil && o.value < bar {
-			c.drop(o.value, bar)
-			if t.bestFirst < 0 || o.value > t.tried[t.bestFirst].first {
-				t.bestFirst = len(t.tried)
-			}
-			return
-		}
-		first = 1
-	}
-	parallel.For(len(paths)-first, func(i int) { fit(first + i) })
+	})
 	t.judge(ctx, c, paths, outcomes)
 }
 

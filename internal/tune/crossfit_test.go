@@ -101,3 +101,47 @@ func TestSchemes(t *testing.T) {
 		}
 	}
 }
+
+// The folds of the search score each row for the threshold of boosters, which are then fitted once. A limit of their rows, which makes
+// them samples, takes other folds.
+func TestSearchScoresGiveTheThreshold(t *testing.T) {
+	data := simulated(90, 250, 1)
+	o := SearchOptions{Goal: goalOf(t, "--max-fpr 5%"), Seed: 3, Learners: []method.Name{method.Boosting}, Feature: feature.Options{Rounds: 20},
+		Features: []feature.Encode{feature.EncodeBoosted}}
+	f := find(t, data, o)
+	trees := f.Candidates[f.Members[0].Candidate].Trees
+	folds, err := Cut{Seed: 3}.Folds(data.Label, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fit := func(rows []int) (*feature.Map, []float64, float64) {
+		m, _, err := feature.Fit(data, schema.Schema{}, rows, feature.Options{Encode: feature.EncodeBoosted, Rounds: trees, Seed: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m, m.Boosting().Weights(trees, m.Cols()), m.Boosting().Intercept
+	}
+	var negatives []float64
+	for _, fold := range folds {
+		m, w, intercept := fit(fold.Train)
+		z := scoresOf(t, m, w, intercept, data)
+		for _, row := range fold.Validation {
+			if data.Label[row] == table.Negative {
+				negatives = append(negatives, z[row])
+			}
+		}
+	}
+	slices.Sort(negatives)
+	want := negatives[250-12] + float64(0.55*(negatives[250-13]-negatives[250-12])) // 0.05 x 251 = 12.55
+	if math.Abs(f.Threshold.Value-want) > 1e-9 || f.CrossFolds != 5 || f.Members[0].Folds != 0 || !f.Threshold.Refitted {
+		t.Errorf("threshold %v of %d folds, want %v", f.Threshold.Value, f.CrossFolds, want)
+	}
+	m, w, intercept := fit(nil)
+	if got := scoresOf(t, f.Map, f.W, f.Offset, data); !slices.Equal(got, scoresOf(t, m, w, intercept, data)) {
+		t.Error("the model is not one fit to all rows")
+	}
+	o.FoldRows = 200
+	if f = find(t, data, o); f.CrossFolds != labelFolds || f.FoldRows != 200 {
+		t.Errorf("%d folds after samples of %d rows", f.CrossFolds, f.FoldRows)
+	}
+}

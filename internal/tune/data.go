@@ -43,29 +43,24 @@ type Evaluation struct {
 	Value       *metric.Proportion // with SearchOptions.Value: the amounts found at the model's threshold
 }
 
-// manyIndices limits the LIBSVM indices (or words of texts) up to which all encodings are tried by default. A
+// manyIndices limits the LIBSVM indices (or words of texts) up to which boosted trees are tried by default. A
 // row has few of them, so most would have a single level. Chosen by hand.
 const manyIndices = 1000
 
-// manyColumns limits the columns up to which all encodings are tried by default: scales and trees take
-// several kilobytes per column and fold. Chosen by hand.
+// manyColumns limits the columns up to which boosted trees are tried by default: they take several kilobytes per
+// column and fold. Chosen by hand.
 const manyColumns = 10_000
 
-// defaultEncodings are tried if none is named.
-var defaultEncodings = []feature.Encode{feature.EncodeRaw, feature.EncodeScorecard, feature.EncodePairs, feature.EncodeBoosted,
-	feature.EncodeLeaves}
+// averaged are the encodings whose boosters make up one mean.
+var averaged = []feature.Encode{feature.EncodeBoosted, feature.EncodeStochastic}
 
-// encodingsFor returns the encodings that can differ on a table and are worth their time.
+// encodingsFor returns the encodings that are tried on a table if none is named.
 func encodingsFor(t *table.Table) []feature.Encode {
-	switch {
-	case t.Sparse != nil && (t.Sparse.Cols > manyIndices || !feature.Encodable(t)) || len(t.Columns) > manyColumns:
-		return []feature.Encode{feature.EncodeRaw}
-	case !feature.Encodable(t): // only categories, which scales and random trees do not read
-		return slices.DeleteFunc(slices.Clone(defaultEncodings), func(e feature.Encode) bool {
-			return e == feature.EncodeScorecard || e == feature.EncodeLeaves
-		})
+	list := []feature.Encode{feature.EncodeRaw}
+	if t.Sparse != nil && (t.Sparse.Cols > manyIndices || !feature.Encodable(t)) || len(t.Columns) > manyColumns {
+		return list
 	}
-	return defaultEncodings
+	return append(list, averaged...)
 }
 
 // countLabelled counts the classes of all rows.

@@ -45,9 +45,9 @@ func TestEncodingsThatAreTried(t *testing.T) {
 		t    *table.Table
 		want string
 	}{
-		{&table.Table{Columns: []table.Column{number, category}, Line: []int{1, 2}}, "[raw scorecard pairs boosted leaves]"},
-		{&table.Table{Columns: []table.Column{category}, Line: []int{1, 2}}, "[raw pairs boosted]"},
-		{&table.Table{Sparse: &table.Sparse{Cols: 300, Start: []int64{0, 0}}, Line: []int{1}}, "[raw scorecard pairs boosted leaves]"},
+		{&table.Table{Columns: []table.Column{number, category}, Line: []int{1, 2}}, "[raw boosted stochastic]"},
+		{&table.Table{Columns: []table.Column{category}, Line: []int{1, 2}}, "[raw boosted stochastic]"},
+		{&table.Table{Sparse: &table.Sparse{Cols: 300, Start: []int64{0, 0}}, Line: []int{1}}, "[raw boosted stochastic]"},
 		{&table.Table{Sparse: &table.Sparse{Cols: 3000, Start: []int64{0, 0}}, Line: []int{1}}, "[raw]"},
 	} {
 		if got := fmt.Sprint(encodingsFor(test.t)); got != test.want {

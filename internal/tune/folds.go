@@ -21,6 +21,7 @@ import (
 type folds struct {
 	list       []*foldRows
 	sampled    int    // training rows per fold if folds are samples; 0: all rows
+	complete   bool   // the folds fit all rows but their own, and each training row is a validation row of one
 	validation Counts // of the validation table
 	warnings   []Warning
 }
@@ -43,7 +44,7 @@ type foldRows struct {
 type encodedFold struct {
 	features          *feature.Map
 	columnBytes       float64               // see feature.Map.ColumnBytes
-	train, validation *matrix.Matrix        // train is nil until a task needs it
+	train, validation *matrix.Matrix        // nil until a task needs them
 	logistic          map[float64][]float64 // weights of logistic regression by lambda, where the ramp starts
 }
 
@@ -86,6 +87,11 @@ func newFolds(s *parts) (*folds, error) {
 		return nil, &diag.Error{Kind: diag.Data, File: t.File, Found: "no fold with rows of both classes on both sides",
 			Expected: expected, Fixes: []diag.Fix{{Param: "validation", Value: "FILE"}}}
 	}
+	covered := 0
+	for _, r := range f.list {
+		covered += len(r.validation)
+	}
+	f.complete = f.sampled == 0 && s.cut.Time == nil && covered == len(s.training)
 	if missing := len(list) - len(f.list); missing > 0 {
 		f.warnings = append(f.warnings, Warning{Code: "folds-lack-a-class",
 			Text: text.Plural(missing, "fold") + " left out of the cross-validation: one side has rows of a single class"})
@@ -98,9 +104,6 @@ func (s *parts) foldCount() (int, error) {
 	k := s.options.Folds
 	if k == 0 {
 		k = defaultFolds
-		if len(s.training) < fewRows {
-			k = foldsOfFewRows
-		}
 	}
 	if k < 2 {
 		return 0, &diag.Error{Kind: diag.Usage, Param: "folds", Found: strconv.Itoa(k), Expected: "at least 2"}
@@ -180,8 +183,8 @@ func drawRows(label []table.Class, rows []int, most, positives int, random *rand
 	return kept
 }
 
-// encode returns the fold in an encoding, which it fits once. train requests the matrix of the training rows.
-func (r *foldRows) encode(ctx context.Context, key encodingKey, train bool) (*encodedFold, error) {
+// encode returns the fold in an encoding, which it fits once. packed requests the matrices of the rows.
+func (r *foldRows) encode(ctx context.Context, key encodingKey, packed bool) (*encodedFold, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	data := r.plan.fitted
@@ -192,11 +195,15 @@ func (r *foldRows) encode(ctx context.Context, key encodingKey, train bool) (*en
 			return nil, err
 		}
 	}
-	if train && x.train == nil {
-		defer r.time(key.encode, time.Now())
+	if packed && x.train == nil {
+		start := time.Now()
 		var err error
 		if x.train, err = x.features.MatrixContext(ctx, data, r.train, matrix.Float32); err != nil {
 			return nil, inFile(err, data)
+		}
+		r.time(key.encode, start)
+		if x.validation, err = x.features.MatrixContext(ctx, r.validationTable, r.validation, matrix.Float32); err != nil {
+			return nil, inFile(err, r.validationTable)
 		}
 	}
 	r.encoded[key] = x
@@ -217,13 +224,8 @@ func (r *foldRows) newEncodedFold(ctx context.Context, key encodingKey) (*encode
 	if err != nil {
 		return nil, err
 	}
-	if x.columnBytes, err = x.features.ColumnBytes(); err != nil {
-		return nil, err
-	}
-	if x.validation, err = x.features.MatrixContext(ctx, r.validationTable, r.validation, matrix.Float32); err != nil {
-		return nil, inFile(err, r.validationTable)
-	}
-	return x, nil
+	x.columnBytes, err = x.features.ColumnBytes()
+	return x, err
 }
 
 // time adds the time since start to that of an encoding.
@@ -238,9 +240,8 @@ func (r *foldRows) secondsToEncode(e feature.Encode) float64 {
 	return r.seconds[e]
 }
 
-// measure scores the validation rows and computes the criterion.
-func (r *foldRows) measure(x *encodedFold, w []float64) (foldScores, float64, error) {
-	z := scoreMatrix(x.validation, w)
+// measure computes the criterion of scores of the validation rows.
+func (r *foldRows) measure(z foldScores) (foldScores, float64, error) {
 	z.setUnits()
 	ranking, err := r.rank(z.negatives, z.positives)
 	if err != nil {
@@ -248,6 +249,28 @@ func (r *foldRows) measure(x *encodedFold, w []float64) (foldScores, float64, er
 	}
 	v, err := meanCriterion(ranking, r.levels)
 	return z, v, err
+}
+
+// scoresByRounds returns the scores of the validation rows with the first trees of a boosted encoding, for several numbers of
+// trees.
+func (r *foldRows) scoresByRounds(ctx context.Context, x *encodedFold, rounds []int) ([]foldScores, error) {
+	list, err := x.features.BoostingScores(ctx, r.validationTable, r.validation, rounds)
+	if err != nil {
+		return nil, inFile(err, r.validationTable)
+	}
+	scores := make([]foldScores, len(rounds))
+	for k, z := range list {
+		s := &scores[k]
+		s.intercept = x.features.Boosting().Intercept
+		for i, row := range r.validation {
+			if r.validationTable.Label[row] == table.Positive {
+				s.positives = append(s.positives, z[i])
+			} else {
+				s.negatives = append(s.negatives, z[i])
+			}
+		}
+	}
+	return scores, nil
 }
 
 // criterion describes the criterion by the fold's budgets.

@@ -33,10 +33,9 @@ func Learners() []method.Name {
 
 // learner fits linear models of one kind to an encoded matrix. It has either start or fitAll.
 type learner struct {
-	name    method.Name
-	grid    func(e feature.Encode) []Setting
-	patient bool // try the whole grid: a poor setting does not announce poorer ones
-	summed  bool // the fit is the sum of boosted trees, which the encoding knows: it needs no matrix
+	name   method.Name
+	grid   func(e feature.Encode) []Setting
+	summed bool // the fit is the sum of boosted trees, which the encoding knows: it needs no matrix
 	// start returns the function that fits settings on one matrix, one after the other. A path of settings may
 	// end before its last one.
 	start func(x *matrix.Matrix, o fitOptions) fitFunc

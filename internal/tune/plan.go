@@ -18,9 +18,7 @@ import (
 // Defaults of SearchOptions. Numbers of rows and trees were chosen by hand; docs/results/quality.md measures the
 // defaults.
 const (
-	fewRows           = 3000
-	defaultFolds      = 3
-	foldsOfFewRows    = 5
+	defaultFolds      = 5
 	defaultFoldRows   = 40_000
 	maxValidationRows = 200_000 // of a fold
 	minValidationRows = 50_000  // down to which a fold's rows are sampled
@@ -86,7 +84,8 @@ func newPlan(d Data, o SearchOptions) (*plan, error) {
 	return p, p.listTasks()
 }
 
-// listTasks pairs learners with encodings, in the order of stage.
+// listTasks pairs learners with encodings, in the order of stage. Unless both are named, boosting takes the boosted encodings and
+// the other learners the others; a comparison tries all on encodings that are named.
 func (p *plan) listTasks() error {
 	learners, err := p.learners()
 	if err != nil {
@@ -100,14 +99,14 @@ func (p *plan) listTasks() error {
 	for i := range learners {
 		l := &learners[i]
 		for _, e := range encodings {
-			if !l.suits(e) || p.options.Features == nil && !l.worthwhile(e, learners) {
+			if !l.suits(e) || (p.options.Features == nil || p.options.Learners == nil && !p.options.KeepAll) && l.summed != e.Boosted() {
 				continue
 			}
 			if l.name == method.Ramp && !anchored {
 				anchor := convexLearner(method.Logistic, learn.Logistic, p.options.ClassWeight)
-				p.tasks = append(p.tasks, &task{Task: Task{anchor.name, e}, learner: anchor, anchorOnly: true, best: -1, bestFirst: -1})
+				p.tasks = append(p.tasks, &task{Task: Task{anchor.name, e}, learner: anchor, anchorOnly: true, best: -1})
 			}
-			p.tasks = append(p.tasks, &task{Task: Task{l.name, e}, learner: *l, best: -1, bestFirst: -1})
+			p.tasks = append(p.tasks, &task{Task: Task{l.name, e}, learner: *l, best: -1})
 		}
 	}
 	if len(p.tasks) == 0 {
@@ -122,22 +121,17 @@ func (p *plan) listTasks() error {
 // stage returns the place of a task: cheap and promising ones first, a task after those it starts from, and the
 // reference before all.
 func stage(t *task) int {
-	random := t.Features == feature.EncodeLeaves || t.Features == feature.EncodeBoth
 	switch {
-	case t.Learner == method.Logistic && t.Features == feature.EncodeRaw:
+	case t.isReference():
 		return 0
 	case t.Learner == method.Boosting:
 		return 1
-	case t.Learner == method.Logistic && !random:
-		return 2
-	case t.Learner == method.Ramp && !random:
-		return 3
 	case t.Learner == method.Logistic:
-		return 4
+		return 2
 	case t.Learner == method.Ramp:
-		return 5
+		return 3
 	}
-	return 6
+	return 4
 }
 
 // encodings returns the encodings in the options, or those that the table's columns allow.
@@ -191,8 +185,8 @@ func (p *plan) learners() ([]learner, error) {
 	return list, nil
 }
 
-// learnerNames resolves the default and AllLearners. With KeepAll the reference is always there, and by default
-// both baselines: the others are compared with them.
+// learnerNames resolves the default and AllLearners. On encodings that are named, and in a comparison, the learners that look at the
+// top are there by default. With KeepAll the reference is always there, and by default both baselines.
 func learnerNames(o *SearchOptions) ([]method.Name, error) {
 	names := o.Learners
 	switch {
@@ -209,6 +203,8 @@ func learnerNames(o *SearchOptions) ([]method.Name, error) {
 		}
 	case names == nil && len(o.Feature.Monotone) > 0:
 		names = []method.Name{method.Boosting}
+	case names == nil && o.Features == nil && !o.KeepAll:
+		names = []method.Name{method.Logistic, method.Boosting}
 	case names == nil:
 		names = []method.Name{method.Logistic, method.Boosting, method.Ramp}
 		for _, m := range method.All() {

@@ -83,7 +83,7 @@ func (r *refit) fitModel(ctx context.Context) error {
 // fitInTime drops the members for which no time is left; if that is all of them, the best task for which there is time
 // takes their place. It returns the number of folds of a cross-fit; an interrupted search takes few.
 func (r *refit) fitInTime(ctx context.Context) (folds int, err error) {
-	folds = r.selection.crossFitFolds()
+	folds = r.selection.crossFitFolds(r.folds)
 	if r.parts.scheme != SchemeCrossFitted {
 		folds = 1
 	} else if ctx.Err() != nil {
@@ -91,10 +91,14 @@ func (r *refit) fitInTime(ctx context.Context) (folds int, err error) {
 		r.cancelled = true // also if the search itself had ended
 	}
 	members := r.selection.members
-	late := func(members []*task) bool {
+	late := func(members []member) bool {
 		var needed time.Duration
-		for _, t := range members {
-			needed += r.candidates.refitTime(t) * time.Duration(r.parts.finalFits(folds))
+		for _, m := range members {
+			fits := r.parts.finalFits(folds)
+			if r.folds.serve(m.task) {
+				fits = 1
+			}
+			needed += r.candidates.refitTime(m.task) * time.Duration(fits)
 		}
 		limit := r.parts.options.MaxTime
 		return limit > 0 && time.Since(r.parts.start)+needed > limit
@@ -117,13 +121,15 @@ func (r *refit) fitInTime(ctx context.Context) (folds int, err error) {
 }
 
 // quickest returns the best task that is not late, alone. If all are late it returns the quickest one.
-func (r *refit) quickest(late func([]*task) bool) []*task {
+func (r *refit) quickest(late func([]member) bool) []member {
 	list := rankTasks(r.parts.tasks)
-	if i := slices.IndexFunc(list, func(t *task) bool { return !late([]*task{t}) }); i >= 0 {
-		return list[i : i+1]
+	for _, t := range list {
+		if alone := equalMembers([]*task{t}); !late(alone) {
+			return alone
+		}
 	}
-	least := slices.MinFunc(list, func(a, b *task) int { return cmp.Compare(r.candidates.refitTime(a), r.candidates.refitTime(b)) })
-	return []*task{least}
+	fastest := slices.MinFunc(list, func(a, b *task) int { return cmp.Compare(r.candidates.refitTime(a), r.candidates.refitTime(b)) })
+	return equalMembers([]*task{fastest})
 }
 
 // encodedRows are training rows in one encoding.
@@ -167,10 +173,9 @@ func (e *encodedRows) pack(ctx context.Context, data *table.Table, rows []int, t
 }
 
 // newMember describes a selected task as it is fitted again.
-func (r *refit) newMember(t *task) Member {
-	setting := r.refitSetting(t)
-	return Member{Candidate: t.first + t.best, Lambda: setting.Lambda, Anchor: setting.Anchor,
-		Share: 1 / float64(len(r.selection.members)), Spread: 1}
+func (r *refit) newMember(t member) Member {
+	setting := r.refitSetting(t.task)
+	return Member{Candidate: t.first + t.best, Lambda: setting.Lambda, Anchor: setting.Anchor, Share: t.share, Spread: 1}
 }
 
 // fitOnce fits each member to all training rows.
@@ -180,12 +185,12 @@ func (r *refit) fitOnce(ctx context.Context) error {
 	members := r.selection.members
 	for j, t := range members {
 		begin := time.Now()
-		rows, err := r.encode(ctx, known, t)
+		rows, err := r.encode(ctx, known, t.task)
 		if err != nil {
 			return err
 		}
 		m := r.newMember(t)
-		if m.Fit, err = r.fitTask(ctx, t, rows, lastTolerance); err != nil {
+		if m.Fit, err = r.fitTask(ctx, t.task, rows, lastTolerance); err != nil {
 			return err
 		}
 		m.Seconds = time.Since(begin).Seconds()

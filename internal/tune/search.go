@@ -15,14 +15,14 @@ import (
 // SearchOptions are the options of Search. The zero value with a Goal is the default.
 type SearchOptions struct {
 	Goal      metric.Goal
-	Features  []feature.Encode // nil: raw, scorecard, pairs, boosted and leaves if the columns allow them
-	Learners  []method.Name    // nil: logistic, boosting, ramp and the convex methods for the goal's criterion; see Learners and AllLearners
+	Features  []feature.Encode // nil: raw, and boosted and stochastic if the columns allow them
+	Learners  []method.Name    // nil: logistic and boosting, with Features or KeepAll also ramp and the goal's convex methods; see Learners and AllLearners
 	Surrogate surrogate.Name   // of the methods; "": hinge
 	Feature   feature.Options  // Encode and Seed are ignored; Trees 0: 60
 
 	TestShare  threshold.Rate // fraction of the rows set aside for a final measurement; unset: none
 	LabelDelay time.Duration  // time until a label is known; 0: at once
-	Folds      int            // 0: 3, or 5 for fewer than fewRows rows
+	Folds      int            // 0: 5
 	FoldRows   int            // training rows per fold at most; 0: defaultFoldRows
 
 	// ClassWeight is the weight of the positives in logistic regression and the support vector machine, relative
@@ -95,13 +95,14 @@ type Found struct {
 //     goal that is a fraction of all rows the sample keeps the proportion of the classes.
 //  3. Candidates are compared by Criterion: the mean fraction of positives found at ten budgets around the
 //     goal's, averaged over the folds. A candidate that gives all rows the same score cannot be chosen.
-//     A setting that is far behind in the first fold is not fitted in the others. Of several numbers of boosted
-//     trees the smallest within a tenth of a standard error of the best is taken.
-//  4. The best candidate is averaged with up to two of other encodings or learners while the average of their
-//     out-of-fold scores improves. With 10 to 74 positives and a standard error above two points it is averaged
-//     with up to four others within a standard error, and with logistic regression on raw columns.
-//  5. Without such an average, logistic regression on raw columns is kept unless the gain over it exceeds its
-//     standard error over the folds, or twice that with fewer than 10 positives.
+//     Of several numbers of boosted trees the smallest within a tenth of a standard error of the best is taken, for
+//     each kind of trees by itself.
+//  4. The boosters on boosted and on stochastic trees are one candidate: the equal mean of their scores, each on the
+//     scale of its out-of-fold negatives. The best candidate is chosen. With 10 to 74 positives and a standard error
+//     above two points it is averaged with up to four others within a standard error, and with logistic regression
+//     on raw columns.
+//  5. With fewer than 200 positives, and without such an average, logistic regression on raw columns is kept unless
+//     the gain over it exceeds its standard error over the folds, or twice that with fewer than 10 positives.
 //  6. The selected candidates are fitted again to all training rows, once or in folds (see Scheme).
 //
 // If ctx or MaxTime ends the search, it continues with what is finished and sets Cancelled or TimeUp. If

@@ -94,7 +94,7 @@ func goalOf(t testing.TB, text string) metric.Goal {
 
 // quick are options that take little time: few small trees, two learners.
 func quick(t testing.TB, goal string) SearchOptions {
-	return SearchOptions{Goal: goalOf(t, goal), Seed: 3, Learners: []method.Name{method.Logistic, method.Ramp},
+	return SearchOptions{Goal: goalOf(t, goal), Seed: 3, Learners: []method.Name{method.Logistic, method.Ramp}, Features: []feature.Encode{feature.EncodeRaw, feature.EncodeScorecard},
 		Feature: feature.Options{Trees: 8, Leaves: 12}}
 }
 
@@ -218,12 +218,11 @@ func TestEncodingIsChosen(t *testing.T) {
 // Fitted once, the model's score is the sum over its members of share (z - middle) / spread.
 func TestAverageIsTheSumOfItsMembers(t *testing.T) {
 	data := simulated(200, 1000, 5)
-	o := quick(t, "--max-fpr 5%")
-	o.Features = []feature.Encode{feature.EncodeRaw, feature.EncodeScorecard, feature.EncodeLeaves}
+	o := SearchOptions{Goal: goalOf(t, "--max-fpr 5%"), Seed: 3, Feature: feature.Options{Rounds: 30}}
 	o.CalibrationShare = threshold.MustRate("10%")
 	f := find(t, data, o)
-	if len(f.Members) < 2 {
-		t.Fatalf("no average: %+v", f.Choice)
+	if len(f.Members) != 2 || f.Members[0].Share != 0.5 || f.Choice.Of != 2 {
+		t.Fatalf("not the mean of both boosters: %+v", f.Choice)
 	}
 	want := make([]float64, data.Rows())
 	shares := 0.0
@@ -386,7 +385,7 @@ func TestCancelledSearchKeepsWhatIsFinished(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !f.Cancelled || f.TimeUp || len(f.NotTried) != 3 || f.NotTried[0].String() != "ramp on raw" ||
+	if !f.Cancelled || f.TimeUp || len(f.NotTried) != 2 || f.NotTried[0].String() != "ramp on raw" ||
 		!strings.Contains(warned(f), "stopped-early") {
 		t.Errorf("cancelled %v, not tried %v, %s", f.Cancelled, f.NotTried, warned(f))
 	}
@@ -400,7 +399,7 @@ func TestTimeIsUp(t *testing.T) {
 	o := quick(t, "--max-fpr 5%")
 	o.MaxTime = time.Nanosecond
 	f := find(t, simulated(60, 240, 1), o)
-	if !f.TimeUp || f.Cancelled || len(f.NotTried) != 4 || len(f.Members) != 1 || !strings.Contains(warned(f), "time-is-up") {
+	if !f.TimeUp || f.Cancelled || len(f.NotTried) != 3 || len(f.Members) != 1 || !strings.Contains(warned(f), "time-is-up") {
 		t.Errorf("time up %v, not tried %v, %s", f.TimeUp, f.NotTried, warned(f))
 	}
 }
@@ -524,13 +523,13 @@ func TestSearchProgress(t *testing.T) {
 	find(t, simulated(60, 240, 1), o)
 	done, share := 0, 0.0
 	for _, p := range seen {
-		if p.Done < done || p.Share < share || p.Of != 6 {
+		if p.Done < done || p.Share < share || p.Of != 5 {
 			t.Errorf("%+v after %d, %v", p, done, share)
 		}
 		done, share = p.Done, p.Share
 	}
-	if done != 6 || math.Abs(share-1) > 1e-9 || seen[0].Stage != "fit" || seen[len(seen)-1].Stage != "evaluate" {
-		t.Errorf("%d of 6, %v, %+v", done, share, seen[len(seen)-1])
+	if done != 5 || math.Abs(share-1) > 1e-9 || seen[0].Stage != "fit" || seen[len(seen)-1].Stage != "evaluate" {
+		t.Errorf("%d of 5, %v, %+v", done, share, seen[len(seen)-1])
 	}
 }
 
@@ -562,42 +561,3 @@ func TestFoldsOfSamples(t *testing.T) {
 
 // pointers are addresses in printed values.
 var pointers = regexp.MustCompile("0x[0-9a-f]+")
-
-// A setting that is far behind in the first fold is not fitted in the others, except in comparisons. The reference
-// is always fitted. The ramp may still start from a logistic regression that was dropped.
-func TestSettingsFarBehindAreDropped(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short: a search of boosted trees")
-	}
-	data := simulated(300, 900, 7)
-	for i, class := range data.Label { // the classes differ in the sign of a product, which no scale sees
-		x := &data.Columns[2].Values[i]
-		if (*x*data.Columns[3].Values[i] > 0) != (class == table.Positive) {
-			*x = -*x
-		}
-	}
-	o := SearchOptions{Goal: goalOf(t, "--max-fpr 5%"), Seed: 3, Learners: []method.Name{method.Logistic, method.Boosting, method.Ramp}}
-	f := find(t, data, o)
-	dropped, reference := 0, 0
-	for i := range f.Candidates {
-		c := &f.Candidates[i]
-		switch {
-		case c.Status == Skipped && strings.HasPrefix(c.Reason, "far behind in the first fold"):
-			dropped++
-		case c.Learner == method.Logistic && c.Features == feature.EncodeRaw && c.Status == Fitted:
-			reference++
-		}
-	}
-	if dropped == 0 || reference == 0 || f.Choice.Reference < 0 {
-		t.Errorf("%d dropped, %d settings of the reference", dropped, reference)
-	}
-	if best := f.Candidates[f.Members[0].Candidate].Features; !best.Boosted() {
-		t.Errorf("%s was chosen", best)
-	}
-	o.KeepAll = true
-	for _, c := range find(t, data, o).Candidates {
-		if c.behind {
-			t.Errorf("%s was dropped from a comparison", c.String())
-		}
-	}
-}

@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"slices"
 
 	"toptau/internal/feature"
@@ -9,23 +10,21 @@ import (
 	"toptau/result"
 )
 
-// When another member joins the average.
+// Rules for few positives.
 const (
-	maxMembers = 3    // more gain little and make the model harder to read
-	nearBest   = 0.02 // a task that is farther below the best must add more than the standard error of its gain
+	// With fewer positives than guardBelow a gain over the simplest model within its standard error is no more than chance, and the
+	// simplest is kept. With more the best candidate is taken: there the rule lost more than it won (decision 6).
+	guardBelow = 200
 
-	// With fewer positives than scarcePositives, and a standard error of the best criterion above nearBest, the choice
-	// among the tasks within it is chance. Up to maxEqual of them are then averaged with the reference. Chosen on
-	// samples of 280 to 730 rows with 30 or 60 positives, from six of the sets that chose the settings of boosting: on
-	// the other rows this was 0.6 points (standard error over sets 0.3) above the rules for larger data, with the
-	// largest loss of a set 0.05. On three whole sets, with 95 to 201 positives, it lost 0.8 (0.6).
+	// With fewer positives than scarcePositives, and a standard error of the best criterion above largeError, the choice
+	// among the candidates within it is chance. Up to maxEqual of them are then averaged with the reference. Chosen on
+	// samples of 280 to 730 rows with 30 or 60 positives, from six of the sets that chose the settings of boosting.
 	scarcePositives = 75
+	largeError      = 0.02
 	maxEqual        = 5
 
 	// With fewer than simplestBelow positives the standard error over folds is itself a guess, and the best of many is good by chance. The
-	// simplest model is kept unless the gain over it exceeds simplestErrors standard errors. On 5 samples each of spambase and magic04 with
-	// 5 positives in 50 rows this found 46.1 % of the other positives at 5 %, the average of equals 45.4 %, and neither rule 40.6 %. With
-	// 20 positives in 200 rows it was 58.2, 62.1 and 61.2 %, so that it ends before.
+	// simplest model is kept unless the gain over it exceeds simplestErrors standard errors. Decision 6 has the measurements.
 	simplestBelow  = 10
 	simplestErrors = 2
 )
@@ -48,40 +47,101 @@ type selection struct {
 	Choice
 	tasks   []*task
 	folds   []*foldRows
-	maxSize int64   // bytes of the model, at most; 0: no limit
-	members []*task // whose best candidates are averaged
+	maxSize int64    // bytes of the model, at most; 0: no limit
+	members []member // whose best candidates are averaged
 }
 
-// selectMembers applies rules 4 and 5 of Search.
+// member is a task with its weight in the average.
+type member struct {
+	*task
+	share float64
+}
+
+// contender is what the choice compares: a task alone, or the mean of the boosters.
+type contender struct {
+	members []member
+	score   result.Estimate // out of fold
+}
+
+// selectMembers applies rules 4 to 6 of Search.
 func selectMembers(tasks []*task, folds []*foldRows, maxSize int64) (*selection, error) {
 	s := &selection{tasks: tasks, folds: folds, maxSize: maxSize}
-	list := rankTasks(tasks)
-	best := list[0]
-	s.Best, s.Of = best.first+best.best, len(list)
-	s.BestScore, s.Reference, s.Collapsed = best.score(), -1, collapsedTasks(tasks)
-	s.Uncertain = s.uncertain(list)
-	var err error
-	if s.Uncertain {
-		s.members, s.Score, err = s.takeEqual(list)
-	} else {
-		s.members, s.Score, err = s.addMembers(list)
-	}
+	best := rankTasks(tasks)[0]
+	s.Best, s.BestScore, s.Reference, s.Collapsed = best.first+best.best, best.score(), -1, collapsedTasks(tasks)
+	list, err := s.contenders()
 	if err != nil {
 		return nil, err
 	}
+	s.Of = len(list)
+	s.members, s.Score = list[0].members, list[0].score
+	if s.Uncertain = isUncertain(list); s.Uncertain {
+		if s.members, s.Score, err = s.takeEqual(list); err != nil {
+			return nil, err
+		}
+	}
 	s.Averaged, s.Average = len(s.members) > 1, s.Score
-	for _, t := range s.members {
-		s.Members = append(s.Members, t.Task)
+	for _, m := range s.members {
+		s.Members = append(s.Members, m.Task)
 	}
 	s.guard()
 	return s, nil
 }
 
-// uncertain reports whether the choice is chance: positives are few, the standard error of the best is large, and others
+// contenders returns what can be chosen, the best first. The boosters of encodings in averaged are one contender, their equal mean: no
+// choice is made between them, because choosing loses more than the better one wins (decision 9).
+func (s *selection) contenders() ([]contender, error) {
+	var list []contender
+	var boosters []*task
+	ranked := rankTasks(s.tasks)
+	for _, t := range ranked {
+		if t.Learner == method.Boosting && slices.Contains(averaged, t.Features) {
+			boosters = append(boosters, t)
+		}
+	}
+	together := len(boosters) > 1 && fits(boosters, s.maxSize)
+	if together {
+		slices.SortStableFunc(boosters, func(a, b *task) int { return cmp.Compare(a.first, b.first) })
+		members := equalMembers(boosters)
+		score, err := s.averageOf(members)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, contender{members, score})
+	}
+	for _, t := range ranked {
+		if !together || !slices.Contains(boosters, t) {
+			list = append(list, contender{equalMembers([]*task{t}), t.score()})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b contender) int { return cmp.Compare(b.score.Mean, a.score.Mean) })
+	return list, nil
+}
+
+// equalMembers gives tasks the same share.
+func equalMembers(tasks []*task) []member {
+	var list []member
+	for _, t := range tasks {
+		list = append(list, member{t, 1 / float64(len(tasks))})
+	}
+	return list
+}
+
+// tasksOf returns the tasks of members.
+func tasksOf(members []member) []*task {
+	var list []*task
+	for _, m := range members {
+		list = append(list, m.task)
+	}
+	return list
+}
+
+// isUncertain reports whether the choice is chance: positives are few, the standard error of the best is large, and others
 // are within it.
-func (s *selection) uncertain(list []*task) bool {
-	positives, e := positivesOf(list[0]), s.BestScore.StandardError
-	return positives >= simplestBelow && positives < scarcePositives && e > nearBest && len(list) > 1 && list[1].score().Mean >= s.BestScore.Mean-e
+func isUncertain(list []contender) bool {
+	best := list[0].score
+	positives := positivesOf(list[0].members[0].task)
+	return positives >= simplestBelow && positives < scarcePositives && best.StandardError > largeError && len(list) > 1 &&
+		list[1].score.Mean >= best.Mean-best.StandardError
 }
 
 // positivesOf returns the number of positives whose scores out of fold choose the model.
@@ -92,15 +152,23 @@ func positivesOf(t *task) (positives int) {
 	return positives
 }
 
-// takeEqual returns the tasks within a standard error of the best, and the reference, as far as they fit into the
-// model.
-func (s *selection) takeEqual(list []*task) ([]*task, result.Estimate, error) {
-	least, reference := s.BestScore.Mean-s.BestScore.StandardError, s.reference()
-	members := list[:1:1]
-	for _, t := range list[1:] {
-		near := t.score().Mean >= least && len(members) < maxEqual || t == reference
-		if more := append(slices.Clone(members), t); near && fits(more, s.maxSize) {
-			members = more
+// takeEqual returns the members of the contenders within a standard error of the best, and the reference, as far as they fit into
+// the model. Each contender has the same part.
+func (s *selection) takeEqual(list []contender) ([]member, result.Estimate, error) {
+	lowest, reference := list[0].score.Mean-list[0].score.StandardError, s.reference()
+	equal := list[:1:1]
+	tasks := tasksOf(list[0].members)
+	for _, c := range list[1:] {
+		more := append(slices.Clone(tasks), tasksOf(c.members)...)
+		near := c.score.Mean >= lowest && len(equal) < maxEqual || c.members[0].task == reference
+		if near && fits(more, s.maxSize) {
+			equal, tasks = append(equal, c), more
+		}
+	}
+	var members []member
+	for _, c := range equal {
+		for _, m := range c.members {
+			members = append(members, member{m.task, m.share / float64(len(equal))})
 		}
 	}
 	score, err := s.averageOf(members)
@@ -116,55 +184,23 @@ func (s *selection) reference() *task {
 	return t
 }
 
-// addMembers starts with the best task. It adds the task whose average with the members has the highest
-// criterion out of fold, as long as the criterion improves and the model is not too large (Caruana and others
-// 2004). A task that is far
-// below the best alone must gain more than the gain's standard error: where positives are few, some average
-// is better by chance.
-func (s *selection) addMembers(list []*task) ([]*task, result.Estimate, error) {
-	members, score := list[:1:1], list[0].score()
-	for len(members) < maxMembers {
-		next, best := -1, score
-		for i, t := range list {
-			if slices.Contains(members, t) {
-				continue
-			}
-			average, err := s.averageOf(append(members, t))
-			if err != nil {
-				return nil, score, err
-			}
-			if !fits(append(members, t), s.maxSize) {
-				continue
-			}
-			gain, near := gainOf(average, score), list[0].score().Mean-t.score().Mean <= nearBest
-			if average.Mean > best.Mean && (near || gain.Mean > gain.StandardError) {
-				next, best = i, average
-			}
-		}
-		if next < 0 {
-			break
-		}
-		members, score = append(members, list[next]), best
-		members = members[:len(members):len(members)]
-	}
-	return members, score, nil
-}
-
 // guard keeps logistic regression on raw columns, the simplest model, unless the gain over it exceeds its standard error
-// (simplestErrors of them with very few positives), or the choice is uncertain and it is a member anyhow.
+// (simplestErrors of them with very few positives), the choice is uncertain and it is a member anyhow, or positives are many.
 func (s *selection) guard() {
 	reference := s.reference()
 	if reference == nil {
 		return
 	}
 	s.Reference = reference.first + reference.best
-	if len(s.members) == 1 && s.members[0] == reference {
+	if len(s.members) == 1 && s.members[0].task == reference {
 		return
 	}
 	gain := gainOf(s.Score, reference.score())
 	s.Gain = &gain
-	if s.Guarded = !s.Uncertain && gain.Mean <= float64(guardErrors(positivesOf(reference))*gain.StandardError); s.Guarded {
-		s.members, s.Score = []*task{reference}, reference.score()
+	positives := positivesOf(reference)
+	s.Guarded = !s.Uncertain && positives < guardBelow && gain.Mean <= float64(guardErrors(positives)*gain.StandardError)
+	if s.Guarded {
+		s.members, s.Score = equalMembers([]*task{reference}), reference.score()
 	}
 }
 
@@ -177,23 +213,23 @@ func guardErrors(positives int) float64 {
 }
 
 // keepForTime replaces the members by the first of them, or by another task, and recomputes the score.
-func (s *selection) keepForTime(members []*task, candidates []Candidate) (err error) {
-	if !slices.Contains(s.members, members[0]) {
+func (s *selection) keepForTime(members []member, candidates []Candidate) (err error) {
+	if !slices.Contains(tasksOf(s.members), members[0].task) {
 		s.Instead = &members[0].Task
 	}
-	s.members, s.ForTime = members, len(members)
-	if s.Score, err = s.averageOf(members); err == nil && s.Reference >= 0 {
+	s.members, s.ForTime = equalMembers(tasksOf(members)), len(members)
+	if s.Score, err = s.averageOf(s.members); err == nil && s.Reference >= 0 {
 		gain := gainOf(s.Score, candidates[s.Reference].Estimate)
 		s.Gain = &gain
 	}
 	return err
 }
 
-// averageOf returns the criterion of the equal average of the tasks' best candidates, out of fold.
-func (s *selection) averageOf(tasks []*task) (result.Estimate, error) {
+// averageOf returns the criterion of the average of the members' best candidates, out of fold.
+func (s *selection) averageOf(members []member) (result.Estimate, error) {
 	values, positives := make([]float64, len(s.folds)), 0
 	for i, r := range s.folds {
-		z := blendScores(tasks, i)
+		z := blendScores(members, i)
 		ranking, err := r.rank(z[0], z[1])
 		if err != nil {
 			return result.Estimate{}, err
@@ -208,16 +244,15 @@ func (s *selection) averageOf(tasks []*task) (result.Estimate, error) {
 
 // blendScores averages the members' scores of a fold's validation rows, negatives and positives. Each
 // member's scores are first put in common units: minus the middle of its negatives, divided by their spread.
-func blendScores(tasks []*task, fold int) (z [2][]float64) {
-	share := 1 / float64(len(tasks))
-	for _, t := range tasks {
-		f := &t.scores[fold]
+func blendScores(members []member, fold int) (z [2][]float64) {
+	for _, m := range members {
+		f := &m.scores[fold]
 		for class, scores := range [2][]float64{f.negatives, f.positives} {
 			if z[class] == nil {
 				z[class] = make([]float64, len(scores))
 			}
 			for i, v := range scores {
-				z[class][i] += float64(share * ((v - f.middle) / f.spread))
+				z[class][i] += float64(m.share * ((v - f.middle) / f.spread))
 			}
 		}
 	}

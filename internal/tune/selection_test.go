@@ -2,7 +2,6 @@ package tune
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -81,23 +80,21 @@ func TestChoice(t *testing.T) {
 		order []string
 		want  string
 	}{
-		// Independent errors of about the same size: the average is better than each, and never of more than three.
-		{"average", map[string]float64{"raw logistic": 3, "scorecard logistic": 0.8, "leaves logistic": 0.8, "raw ramp": 0.8,
-			"leaves ramp": 0.8}, []string{"raw logistic", "scorecard logistic", "leaves logistic", "raw ramp", "leaves ramp"}, "3"},
-		// The others are far worse: no average.
-		{"alone", map[string]float64{"raw logistic": 8, "scorecard logistic": 0.3, "leaves logistic": 8},
-			[]string{"raw logistic", "scorecard logistic", "leaves logistic"}, "logistic on scorecard"},
-		// Equal ones: the gain is no more than chance.
-		{"guard", map[string]float64{"raw logistic": 0.001, "scorecard logistic": 0.001},
+		// The boosters are one contender, their mean: better than each, and never without the worse one.
+		{"mean", map[string]float64{"raw logistic": 3, "boosted boosting": 0.6, "stochastic boosting": 0.8},
+			[]string{"raw logistic", "boosted boosting", "stochastic boosting"}, "boosting on boosted, boosting on stochastic"},
+		{"mean, or another", map[string]float64{"raw logistic": 3, "leaves logistic": 0.1, "boosted boosting": 0.6, "stochastic boosting": 0.8},
+			[]string{"raw logistic", "boosted boosting", "stochastic boosting", "leaves logistic"}, "logistic on leaves"},
+		{"one booster", map[string]float64{"raw logistic": 8, "pairs boosting": 0.5, "boosted boosting": 0.3},
+			[]string{"raw logistic", "pairs boosting", "boosted boosting"}, "boosting on boosted"},
+		// Equal ones: the first. With fewer positives a gain that is no more than chance would not count either.
+		{"equal", map[string]float64{"raw logistic": 0.001, "scorecard logistic": 0.001},
 			[]string{"raw logistic", "scorecard logistic"}, "logistic on raw"},
 		// Without the reference there is no guard.
 		{"no reference", map[string]float64{"raw svm": 0.5, "scorecard svm": 0.4}, []string{"raw svm", "scorecard svm"}, ""},
 	} {
 		s := selectFrom(t, test.noise, test.order...)
 		got := memberNames(s)
-		if test.want == "3" {
-			got = fmt.Sprint(len(s.members))
-		}
 		if test.want != "" && got != test.want {
 			t.Errorf("%s: %s (%+v), want %s", test.name, memberNames(s), s.Choice, test.want)
 		}
@@ -110,17 +107,22 @@ func TestChoice(t *testing.T) {
 // A gain that is there on average but not beyond its standard error is not taken.
 func TestGuard(t *testing.T) {
 	for _, test := range []struct {
-		folds []float64 // of the other task; logistic on raw has 0.5 in each
-		want  string
+		folds     []float64 // of the other task; logistic on raw has 0.5 in each
+		positives int       // of a fold
+		want      string
 	}{
-		{[]float64{0.6, 0.6, 0.61}, "logistic on leaves"},
-		{[]float64{0.9, 0.45, 0.45}, "logistic on raw"},
-		{[]float64{0.5, 0.5, 0.5}, "logistic on raw"},
+		{[]float64{0.6, 0.6, 0.61}, 66, "logistic on leaves"},
+		{[]float64{0.9, 0.45, 0.45}, 66, "logistic on raw"},
+		{[]float64{0.5, 0.5, 0.5}, 66, "logistic on raw"},
+		{[]float64{0.9, 0.45, 0.45}, 67, "logistic on leaves"}, // 201 positives
 	} {
 		tasks, folds := fakeTasks(t, map[string]float64{"raw logistic": 1, "leaves logistic": 0.9}, "raw logistic", "leaves logistic")
 		reference, other := tasks[0], tasks[1]
 		reference.tried[0].Estimate, other.tried[0].Estimate = averageScore([]float64{0.5, 0.5, 0.5}, 600), averageScore(test.folds, 600)
-		s := &selection{tasks: tasks, folds: folds, members: []*task{other}}
+		for i := range folds {
+			reference.scores[i].positives = reference.scores[i].positives[:test.positives]
+		}
+		s := &selection{tasks: tasks, folds: folds, members: equalMembers([]*task{other})}
 		s.Score = other.score()
 		s.guard()
 		if got := memberNames(s); got != test.want || s.Gain == nil || s.Guarded != (got == "logistic on raw") {
@@ -154,7 +156,7 @@ func TestPathsEnd(t *testing.T) {
 		{rampLearner(goalOf(t, "--max-fpr 1%")), []step{{0.1, 0.6}, {0.01, 0.59}}, true},
 		{rampLearner(goalOf(t, "--max-fpr 1%")), []step{{0.1, 0.6}, {0.01, 0.61}, {0.001, 0.3}}, false},
 	} {
-		run := &task{Task: Task{test.learner.name, feature.EncodeLeaves}, learner: test.learner, best: -1, bestFirst: -1}
+		run := &task{Task: Task{test.learner.name, feature.EncodeLeaves}, learner: test.learner, best: -1}
 		for _, st := range test.steps {
 			tried := Candidate{Status: Fitted, Setting: Setting{Lambda: st.lambda}, Estimate: result.Estimate{Mean: st.mean}}
 			if run.best < 0 || tried.Mean > run.score().Mean {
@@ -234,7 +236,7 @@ func TestFitInTime(t *testing.T) {
 			tried.list = append(tried.list, task.tried...)
 		}
 		p := &parts{plan: &plan{options: SearchOptions{MaxTime: c.limit}, tasks: tasks, start: time.Now()}, scheme: SchemeHeldOut}
-		r := &refit{parts: p, selection: s, candidates: tried}
+		r := &refit{parts: p, selection: s, candidates: tried, folds: tried.folds}
 		folds, err := r.fitInTime(context.Background())
 		if err != nil || folds != 1 || len(s.members) != 1 {
 			t.Fatalf("%+v: %d folds, %d members, %v", c, folds, len(s.members), err)

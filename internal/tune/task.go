@@ -39,15 +39,6 @@ type Candidate struct {
 
 	// Bytes is about the size of the model in a file. It is set if Status is Fitted.
 	Bytes int64
-
-	behind bool    // dropped after the first fold
-	first  float64 // the criterion there
-}
-
-// drop marks a candidate that is too far behind in the first fold.
-func (c *Candidate) drop(first, bar float64) {
-	c.Status, c.behind, c.first = Skipped, true, first
-	c.Reason = fmt.Sprintf("far behind in the first fold: %s, and %s is needed there", text.Percent(first), text.Percent(bar))
 }
 
 // String returns "logistic on scorecard with lambda 0.001".
@@ -78,7 +69,6 @@ type task struct {
 	tried       []Candidate
 	trees       int          // on a boosted encoding: the number of its trees; 0: the default
 	best        int          // index into tried; -1: none
-	bestFirst   int          // of the settings dropped after the first fold: index of the best there; -1: none
 	first       int          // index of tried[0] in Found.Candidates
 	scores      []foldScores // of the best setting, for each fold
 	slowest     float64      // seconds of the slowest fit of a setting in a fold
@@ -91,7 +81,7 @@ type encodingKey struct {
 	trees  int
 }
 
-// isReference reports whether the task is the one that others are compared with: it is always fitted.
+// isReference reports whether the task is the one that others are compared with.
 func (t *task) isReference() bool {
 	return t.Learner == method.Logistic && t.Features == feature.EncodeRaw
 }
@@ -169,6 +159,7 @@ func findTask(tasks []*task, name method.Name, e feature.Encode) *task {
 // foldScores holds the scores of a fold's validation rows, with what makes them comparable between folds.
 type foldScores struct {
 	positives, negatives []float64
+	intercept            float64 // of the fit, if it has one; the scores are without it
 	middle, spread       float64 // the median of the negatives, and the distance from there to their 95 % quantile
 }
 

@@ -70,7 +70,7 @@ func TestForgedCertificates(t *testing.T) {
 			if _, holds := verify(fitted.Certificate); !holds {
 				t.Errorf("%s: a true certificate does not hold", p.Method)
 			}
-			for range 100 {
+			for range 30 {
 				c := *fitted.Certificate
 				forge(r, &c, len(data.Names()))
 				forged++

@@ -232,7 +232,7 @@ func candidateLines(r *result.Training) []string {
 				best = i
 			}
 		}
-		name := fmt.Sprintf("%-10s %-9s", first.Method, first.Encoding)
+		name := fmt.Sprintf("%-10s %-10s", first.Method, first.Encoding)
 		switch {
 		case best >= 0:
 			lines = append(lines, fmt.Sprintf("%s %s, best of %d%s", name, candidateText(&r.Candidates[best]), tried, memberMark(r, best)))

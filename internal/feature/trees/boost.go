@@ -10,12 +10,17 @@ import (
 	"toptau/internal/parallel"
 )
 
-// Shape is the size of boosted trees.
+// Shape is the size of boosted trees and how they grow.
 type Shape struct {
-	Rounds int     // trees at most
-	Leaves int     // leaves of a tree at most
-	Depth  int     // questions on the way to a leaf at most; 0: no limit
-	Rate   float64 // part of a tree's values that is added (shrinkage)
+	Rounds    int     // trees at most
+	Leaves    int     // leaves of a tree at most
+	Depth     int     // questions on the way to a leaf at most; 0: no limit
+	Rate      float64 // part of a tree's values that is added (shrinkage)
+	Ridge     float64 // added to the sum of curvatures of a leaf
+	MinRows   int     // rows of a leaf at least
+	Curvature float64 // sum of curvatures of a leaf at least
+	Columns   float64 // fraction of the columns that a tree may ask
+	Rows      float64 // fraction of the rows that grow a tree
 }
 
 // Round is one tree's part of the sum: it adds Values[i] to weight First + i.
@@ -35,14 +40,15 @@ type Boosted struct {
 // fall; nil: no limits. With joined set, trees of one question become one tree for each column. If ctx ends,
 // Boost returns the cause. Without a split that gains anything there are no trees.
 func (r *Training) Boost(ctx context.Context, s Shape, signs []int8, joined bool, seed uint64) (Boosted, error) {
-	b := booster{ctx: ctx, columns: binAll(r.Columns), signs: signs, positive: r.Positive, weights: UnitWeights(r.Weights), shape: s, seed: seed}
+	b := booster{ctx: ctx, signs: signs, positive: r.Positive, weights: UnitWeights(r.Weights), shape: s, seed: seed}
+	b.columns, b.bins = binAll(r.Columns)
 	intercept, trees := b.run(s.Rounds)
 	if ctx.Err() != nil {
 		return Boosted{}, context.Cause(ctx)
 	}
 	out := Boosted{Intercept: intercept}
 	if joined {
-		out.Trees, out.Rounds = curves(b.columns, trees, b.weights)
+		out.Trees, out.Rounds = curves(&b, trees)
 		return out, nil
 	}
 	first := 0
@@ -53,16 +59,6 @@ func (r *Training) Boost(ctx context.Context, s Shape, signs []int8, joined bool
 	}
 	return out, nil
 }
-
-// MinBoostedRows is the fewest rows of a leaf of a boosted tree.
-const MinBoostedRows = 20
-
-// boosting has the settings of boosting. Chosen on half of the sets of docs/results/quality.md, which names them.
-var boosting = struct {
-	ridge   float64 // added to the sum of curvatures of a leaf
-	rows    int64   // fewest rows of a leaf
-	columns float64 // fraction of the columns that a tree may ask
-}{ridge: 0.1, rows: MinBoostedRows, columns: 0.5}
 
 const (
 	minGain     = 1e-9         // of a split, so that rounding is no gain
@@ -78,28 +74,32 @@ const (
 // leaf adds -rate G/(H + ridge) to z. The node with the largest gain is split next, until the tree has enough
 // leaves.
 //
-// Each tree of very many rows grows on a sample of its own, with all positives up to one half of it. A row of the sample
-// stands for others of its class.
+// Each tree may grow on a sample of its own (stochastic gradient boosting, Friedman 2002): a fraction of the rows and of the
+// columns. Of very many rows the sample has all positives up to one half of it, and a row of it stands for others of its class.
 //
-// g and h are rounded to multiples of 1/unit, so sums are exact in every order. Missing values go to the side
+// g and h are rounded to multiples of 1/unit, so sums are exact in every order. The unit of a tree is as large as 32 bits allow for
+// the sums of its rows. Missing values go to the side
 // that gains more, and the split of missing values from all others is tried as well. Where a column must only
 // raise or lower the score, a split that does the opposite gains nothing, and the values of the leaves on both
 // sides stay on their side of the middle between the two.
 type booster struct {
 	ctx      context.Context
 	columns  []binned
+	bins     rowBins
 	signs    []int8 // by column: 1 where the score may only rise with it, -1 where it may only fall; nil: none
 	positive []bool
 	weights  []float64 // of mean 1; nil: all 1
 	shape    Shape
 	seed     uint64
 
-	kept   [2]float64 // of the negatives and of the positives that grow a tree
-	unit   float64
+	kept   [2]float64 // fractions of the negatives and of the positives among very many rows that grow a tree
 	scores []float64
-	g, h   []int64 // by row
-	offset []int   // by column: its first cell in a histogram
-	cells  int     // of a histogram
+	gh     [][2]float64 // g and h by row, of rows that grow the tree
+	of     []cell       // the same, rounded
+	offset []int        // by column: its first cell in a histogram
+	cells  int          // of a histogram
+
+	ridge, curvature, minGain float64 // those of the shape, in units of the tree
 }
 
 // boostedTree is a tree with its values.
@@ -112,8 +112,7 @@ type boostedTree struct {
 func (b *booster) run(rounds int) (intercept float64, trees []boostedTree) {
 	n := len(b.positive)
 	b.kept = fractionsToGrow(b.positive)
-	b.unit = b.fixedPoint()
-	b.g, b.h = make([]int64, n), make([]int64, n)
+	b.gh, b.of = make([][2]float64, n), make([]cell, n)
 	b.offset = make([]int, len(b.columns))
 	for j := range b.columns {
 		b.offset[j] = b.cells
@@ -136,24 +135,12 @@ func (b *booster) run(rounds int) (intercept float64, trees []boostedTree) {
 	return intercept, trees
 }
 
-// fixedPoint returns the largest power of two up to 2^40 with which no sum of |g| or h overflows.
-func (b *booster) fixedPoint() float64 {
-	var total detmath.Sum
-	for i, positive := range b.positive {
-		total.Add(WeightAt(b.weights, i) / b.kept[indicator(positive)])
-	}
-	unit := float64(1 << 40)
-	for float64(unit*total.Value()) > 1<<61 {
-		unit /= 2
-	}
-	return unit
-}
-
-// differentiate computes g and h at the scores of some rows. A drawn row stands for others of its class.
+// differentiate computes g and h at the scores of some rows, and rounds them. A drawn row stands for others of its class.
 func (b *booster) differentiate(rows []int32) {
 	const block = 1 << 12
-	parallel.For((len(rows)+block-1)/block, func(k int) {
-		for _, i := range rows[k*block : min(len(rows), (k+1)*block)] {
+	sums := make([][2]float64, (len(rows)+block-1)/block) // of |g| and h, by block
+	parallel.Blocks(len(rows), block, func(k, first, last int) {
+		for _, i := range rows[first:last] {
 			e := detmath.Exp(-math.Abs(b.scores[i]))
 			rate := 1 / (1 + e) // of the likelier class
 			h := float64(float64(e*rate) * rate)
@@ -168,8 +155,34 @@ func (b *booster) differentiate(rows []int32) {
 					g = -rate
 				}
 			}
-			m := float64(WeightAt(b.weights, int(i)) / b.kept[indicator(b.positive[i])] * b.unit)
-			b.g[i], b.h[i] = int64(float64(m*g)), int64(float64(m*h))
+			m := WeightAt(b.weights, int(i)) / b.kept[indicator(b.positive[i])]
+			b.gh[i] = [2]float64{float64(m * g), float64(m * h)}
+			sums[k][0] += math.Abs(b.gh[i][0])
+			sums[k][1] += b.gh[i][1]
+		}
+	})
+	unit := b.fixUnit(sums)
+	parallel.Blocks(len(rows), block, func(_, first, last int) {
+		for _, i := range rows[first:last] {
+			g, h := float64(b.gh[i][0]*unit), float64(b.gh[i][1]*unit)
+			b.of[i] = packCell(int64(g+math.Copysign(0.5, g)), int64(h+0.5))
 		}
 	})
 }
+
+// fixUnit sets the settings in units of a tree, whose rows have the given sums of |g| and h. It returns the largest power of two with
+// which both stay below 2^30. Each row adds half a unit by rounding, so that sums of up to 2^31 rows fit into a cell.
+func (b *booster) fixUnit(sums [][2]float64) float64 {
+	var total [2]float64
+	for _, s := range sums {
+		total[0] += s[0]
+		total[1] += s[1]
+	}
+	_, exponent := math.Frexp(max(total[0], total[1], math.Ldexp(1, -minUnitExponent))) // total < 2^exponent
+	unit := math.Ldexp(1, 30-exponent)
+	b.ridge, b.curvature, b.minGain = float64(b.shape.Ridge*unit), float64(b.shape.Curvature*unit), float64(minGain*unit)
+	return unit
+}
+
+// minUnitExponent limits the units of trees that have nothing left to gain: their sums are taken as at least 2^-minUnitExponent.
+const minUnitExponent = 20

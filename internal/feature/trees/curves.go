@@ -9,7 +9,8 @@ import (
 // curves joins the trees of an additive sum, which ask one question each, to one tree for each column. Its
 // leaves are the intervals between the column's thresholds, and the missing values. So the model is one step
 // function per column, and each round adds to one of them.
-func curves(columns []binned, trees []boostedTree, weights []float64) ([]Tree, []Round) {
+func curves(b *booster, trees []boostedTree) ([]Tree, []Round) {
+	columns := b.columns
 	splits := make([][]int, len(columns)) // by column: the last bins of the left sides
 	for i := range trees {
 		column, bin := stump(columns, &trees[i])
@@ -29,7 +30,7 @@ func curves(columns []binned, trees []boostedTree, weights []float64) ([]Tree, [
 		}
 		slices.Sort(splits[j])
 		splits[j] = slices.Compact(splits[j])
-		tree := curve(j, &columns[j], splits[j], weights)
+		tree := b.curve(j, splits[j])
 		list = append(list, tree)
 		first[j], next = next, next+len(tree.Mass)
 	}
@@ -66,15 +67,15 @@ func stump(columns []binned, t *boostedTree) (column, bin int) {
 
 // curve returns the tree of a column: balanced over its intervals, with the missing values on the right of the
 // first question if training has some.
-func curve(column int, c *binned, splits []int, weights []float64) Tree {
-	tree := Tree{At: []float64{}}
+func (b *booster) curve(column int, splits []int) Tree {
+	c, tree := &b.columns[column], Tree{At: []float64{}}
 	masses := make([]float64, len(splits)+1)
 	missing := 0.0
-	for row, bin := range c.bins {
-		if int(bin) == c.count() {
-			missing += WeightAt(weights, row)
+	for row := range b.positive {
+		if bin := b.bins.at(column, row); bin == c.count() {
+			missing += WeightAt(b.weights, row)
 		} else {
-			masses[sort.SearchInts(splits, int(bin))] += WeightAt(weights, row)
+			masses[sort.SearchInts(splits, bin)] += WeightAt(b.weights, row)
 		}
 	}
 	if c.missing {

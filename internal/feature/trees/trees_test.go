@@ -18,8 +18,9 @@ func TestFirstSplitIsTheBest(t *testing.T) {
 			x[i], positive[i] = float64(i), r.Float64() < 1/(1+math.Exp(float64(trial*10-i)/30))
 		}
 		positive[0], positive[199] = false, true
+		shape := Shape{Rounds: 1, Leaves: 2, Depth: 1, Rate: .1, Ridge: .1, MinRows: 20, Columns: 1, Rows: 1}
 		rows := Training{Columns: [][]float64{x}, Positive: positive}
-		grown, err := rows.Boost(context.Background(), Shape{Rounds: 1, Leaves: 2, Depth: 1, Rate: .1}, nil, true, 0)
+		grown, err := rows.Boost(context.Background(), shape, nil, true, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -28,10 +29,10 @@ func TestFirstSplitIsTheBest(t *testing.T) {
 			p += float64(indicator(positive)) / n
 		}
 		best, at := 0.0, 0
-		c := binnedOf(x, valueBins)
+		c := binnedOf(x, valueBins, newRowBins(1, len(x))[0])
 		for _, edge := range c.edges {
 			k := sort.SearchFloat64s(x, edge)
-			if k < int(boosting.rows) || k > len(x)-int(boosting.rows) {
+			if k < shape.MinRows || k > len(x)-shape.MinRows {
 				continue
 			}
 			g := 0.0
@@ -39,7 +40,7 @@ func TestFirstSplitIsTheBest(t *testing.T) {
 				g += p - float64(indicator(positive))
 			}
 			h := p * (1 - p)
-			gain := g*g/(h*float64(k)+boosting.ridge) + g*g/(h*(n-float64(k))+boosting.ridge)
+			gain := g*g/(h*float64(k)+shape.Ridge) + g*g/(h*(n-float64(k))+shape.Ridge)
 			if gain > best*(1+1e-12) {
 				best, at = gain, k
 			}
@@ -63,13 +64,14 @@ func TestBinsHoldTheirValues(t *testing.T) {
 			}
 		}
 		most := []int{valueBins, 40}[trial%2]
-		c := binnedOf(x, most)
+		bins := newRowBins(1, n)
+		c := binnedOf(x, most, bins[0])
 		if c.count() > most || !slices.IsSorted(c.edges) {
 			t.Fatalf("%d bins, edges %v", c.count(), c.edges)
 		}
 		filled := make([]int, c.count()+1)
 		for i, v := range x {
-			bin := int(c.bins[i])
+			bin := bins.at(0, i)
 			filled[bin]++
 			switch {
 			case v != v:
@@ -142,6 +144,24 @@ func TestRowsToGrow(t *testing.T) {
 		}
 		if math.Abs(float64(kept)*mass[1]-float64(total)) > 1e-6 {
 			t.Errorf("%+v: positives of mass %v", c, mass[1])
+		}
+	}
+}
+
+func TestSortNumbers(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	for trial := range 40 {
+		x := make([]float64, r.IntN(4*radixRows))
+		for i := range x {
+			x[i] = math.Ldexp(r.NormFloat64(), r.IntN(1+50*trial)) / float64(1+trial%3)
+			if trial%2 == 0 {
+				x[i] = math.Trunc(x[i])
+			}
+		}
+		want := slices.Clone(x)
+		slices.Sort(want)
+		if sortNumbers(x); !slices.Equal(x, want) {
+			t.Fatalf("trial %d: not sorted", trial)
 		}
 	}
 }
