@@ -123,7 +123,11 @@ func TestPlainRecallUsesItsBudget(t *testing.T) {
 // The precision of certified thresholds is at least the rate in all but a fraction delta of the draws, with ties, and
 // most draws have a threshold. Plain thresholds are near the rate.
 func TestPrecisionBySimulation(t *testing.T) {
-	const draws, delta = 2000, 0.1
+	const delta = 0.1
+	draws := 2000
+	if testing.Short() {
+		draws = 300
+	}
 	for _, c := range []struct {
 		mixture
 		rows   int
@@ -186,7 +190,7 @@ func TestPrecisionBySimulation(t *testing.T) {
 		if broken > violationsAllowed(draws, delta) {
 			t.Errorf("%+v: %d of %d violations", c, broken, draws)
 		}
-		if float64(none) > c.most*draws {
+		if float64(none) > c.most*float64(draws) {
 			t.Errorf("%+v: %d of %d draws without a threshold", c, none, draws)
 		}
 		if mean := plain / float64(plains); c.rows > 400 && c.step == 0 && math.Abs(mean-goal.Rate.Float64()) > 0.05 {
