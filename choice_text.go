@@ -8,6 +8,7 @@ import (
 	"toptau/internal/text"
 	"toptau/internal/tune"
 	"toptau/method"
+	"toptau/metric"
 )
 
 // choiceText returns why a model was chosen: "the mean of boosting on boosted and boosting on stochastic (63.8 % ± 1.6),
@@ -64,8 +65,11 @@ func thresholdText(f *tune.Found) string {
 	t := &f.Threshold
 	unit := unitOf(f.Units, 0)
 	rows := report.NegativeNames(unit)
-	if t.Population == method.AllRows {
+	switch t.Population {
+	case method.AllRows:
 		rows = report.UnitNames(unit)
+	case method.Positives:
+		rows = method.Positives.String()
 	}
 	rows = text.Count(t.Rows) + " " + rows
 	switch t.Scheme {
@@ -79,6 +83,13 @@ func thresholdText(f *tune.Found) string {
 		rows += ", each scored by a fit that did not see it, in " + text.Plural(t.CrossFolds, "fold")
 	}
 	switch {
+	case t.Certified && t.Goal.Kind == metric.GoalMinPrecision:
+		last := t.Guarantee.Tested[len(t.Guarantee.Tested)-1]
+		return fmt.Sprintf("guaranteed with probability 1 - %s if new rows come from the same distribution: %s of %s alerts are real, of %s",
+			t.Guarantee.Delta, text.Count(last.Real), text.Count(last.Rows), rows)
+	case t.Goal.Kind == metric.GoalMinPrecision:
+		return fmt.Sprintf("not guaranteed: %s alerts of %s; the precision is kept on average, so expect new data to miss it about half the time",
+			text.Count(t.Rows-t.Order), rows)
 	case t.Certified:
 		return fmt.Sprintf("guaranteed with probability 1 - %s if new rows come from the same distribution: order statistic %d of %s",
 			t.Guarantee.Delta, t.Order, rows)
@@ -89,6 +100,10 @@ func thresholdText(f *tune.Found) string {
 	score := fmt.Sprintf("score %d", t.Rows-t.Order+1)
 	if t.Between {
 		score = fmt.Sprintf("between scores %d and %d", t.Rows-t.Order+1, t.Rows-t.Order+2)
+	}
+	if t.Goal.Kind == metric.GoalMinRecall {
+		return fmt.Sprintf("not guaranteed: %s from the top of %s; the recall is kept on average, so expect new data to miss it about half the time",
+			score, rows)
 	}
 	if t.Refitted {
 		return fmt.Sprintf("not guaranteed: %s from the top of %s; the model is fitted again to all rows, so new data may exceed the budget",

@@ -171,7 +171,12 @@ func (f *summaryFacts) falseAlarmLine() string {
 	}
 	rows := report.NegativeNames(f.Unit)
 	what := "of new " + rows + " to raise a false alarm"
-	if e.Population == method.AllRows.String() {
+	switch {
+	case f.Goal.Kind == metric.GoalMinPrecision:
+		rows, what = report.UnitNames(f.Unit), "of new alerts to be real"
+	case f.Goal.Kind == metric.GoalMinRecall:
+		rows, what = method.Positives.String(), "of new positives to be found"
+	case e.Population == method.AllRows.String():
 		rows = report.UnitNames(f.Unit)
 		what = "of new " + rows + " to become alerts"
 	}
@@ -180,6 +185,10 @@ func (f *summaryFacts) falseAlarmLine() string {
 		string(tune.SchemeCrossFitted): "each scored by fits that did not see it",
 		string(tune.SchemeValidation):  "of the validation part, which also chose the model",
 	}[string(e.Scheme)]
+	if e.Refitted && !f.Goal.IsBudget() {
+		return fmt.Sprintf("Expect about %s %s, from %s %s %s. The trees are then fitted again to all rows, so that is not exact.", text.Percent(e.Rate), what,
+			text.Count(e.Rows), rows, origin)
+	}
 	if e.Refitted {
 		return fmt.Sprintf("Expect about %s %s, from %s %s %s. That is not an interval: %s.", text.Percent(e.Rate), what, text.Count(e.Rows), rows, origin, refittedSpread)
 	}
@@ -319,7 +328,9 @@ func trainSummary(f *tune.Found, o TrainOptions, d *Data, m *Model, leaks []leak
 	expected := expectedOf(&f.Threshold)
 	facts := summaryFacts{Goal: f.Goal, Unit: unitOf(f.Units, d.Len()), Value: f.OutOfFold.Value, ValueName: o.Value, Delta: o.Delta, Guarantee: goal.Guarantee, Price: f.Price, Warnings: warnings, Expected: &expected, Leaks: leaks,
 		Decisions: f.OutOfFold.AtThreshold, Basis: "out-of-fold scores of the rows that chose the model"}
-	if o.Validation != nil {
+	if f.MeasuredOnCalibration() {
+		facts.Basis = "the calibration rows"
+	} else if o.Validation != nil {
 		facts.Basis = "the validation part, which chose the model"
 	}
 	if f.Test != nil {

@@ -74,7 +74,9 @@ type TrainOptions struct {
 	// MaxSize is the number of bytes that the model's features and weights may take in a file, about. Zero: no limit.
 	MaxSize int64
 
-	Prevalence     threshold.Rate        // fraction of positives that the summary assumes; zero: as in the rows
+	// Prevalence is the fraction of positives that the summary assumes. A lowest precision as goal then holds wherever at least this
+	// fraction of the rows is positive. Zero: as in the rows.
+	Prevalence     threshold.Rate
 	KeepAll        bool                  // returns every learner and encoding at its best setting in Trained.All
 	SampleRows     int                   // rows on which the search runs if not all fit into memory; 0: 200,000
 	Memory         int64                 // of a packed file: rows that need more bytes stay in the file; 0: half of the free memory
@@ -109,7 +111,7 @@ type Trained struct {
 //
 // The threshold comes from scores of rows that the model did not see: 15 % of the rows that the budget counts, held out before
 // anything is fitted. Where these are too few, all rows give it, each scored by a fit that left it out. The expected rate on
-// new rows is the goal's. With Delta, the threshold is the exact order statistic of calibration rows, and certified.
+// new rows is the goal's. A lowest precision comes from the scores of all rows in this way. With Delta, the threshold is the exact order statistic of calibration rows, and certified.
 // If there are too few of them to certify the goal, Train fits nothing and returns an error that matches
 // diag.ErrNoGuarantee.
 //
@@ -119,7 +121,7 @@ func Train(ctx context.Context, d *Data, goal Goal, o TrainOptions) (*Trained, e
 	if o.Seed == 0 {
 		o.Seed = 1
 	}
-	found, err := o.search(ctx, d, goal)
+	found, err := o.search(ctx, d, withPrevalence(goal, o.Prevalence))
 	if err != nil {
 		return nil, err
 	}
@@ -210,9 +212,6 @@ func (o *TrainOptions) searchOptions(goal Goal) (tune.SearchOptions, error) {
 		return &diag.Error{Kind: diag.Usage, Param: param, Found: "together with " + other, Expected: "only one of the two"}
 	}
 	fraction := !o.CalibrationFraction.IsZero()
-	if err := requireBudget(goal); err != nil {
-		return t, err
-	}
 	switch {
 	case o.SampleRows < 0:
 		return t, &diag.Error{Kind: diag.Usage, Param: "sample-rows", Found: fmt.Sprint(o.SampleRows), Expected: "a number of rows above 0"}

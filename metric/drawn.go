@@ -27,6 +27,8 @@ func (d *drawn) criterion(c Criterion) (low, high float64) {
 		tau = one / (r.NegativeMass() + one)
 	}
 	switch {
+	case c.Name == AtPrecision:
+		return d.precision(tau)
 	case r.weighted:
 		return d.rows(c, func(mass float64) float64 { return float64(tau * mass) })
 	case c.Name == AtQuantile:
@@ -195,26 +197,40 @@ func (d *drawn) edge(s search, budgets [2]float64, want [2]bool, paper bool, fou
 	}
 }
 
-// rows draws a replicate of weighted rows, each of which draws a mass. budget is a function of the
-// population's mass.
-func (d *drawn) rows(c Criterion, budget func(mass float64) float64) (low, high float64) {
+// groups draws the mass of each group, cumulated, and of the gap of each class. With weights every row draws a mass.
+func (d *drawn) groups() (gaps [2]float64) {
 	r := d.r
 	size := len(r.scores) + 1
 	if d.positives == nil {
 		d.positives, d.negatives = make([]float64, size), make([]float64, size)
 	}
-	var gaps [2]float64
 	for class, mass := range [2][]float64{d.positives, d.negatives} {
 		clear(mass)
-		groups, weights := r.rows.groups[class], r.rows.weights[class]
-		for i, g := range groups {
-			mass[g+1] += float64(weights[i] * drawExponential(d.rng))
+		gaps[class] = 1
+		if r.weighted {
+			groups, weights := r.rows.groups[class], r.rows.weights[class]
+			for i, g := range groups {
+				mass[g+1] += float64(weights[i] * drawExponential(d.rng))
+			}
+			gaps[class] = typicalWeight(weights)
+		} else {
+			counts := [2][]float64{r.positives, r.negatives}[class]
+			for g := 1; g < size; g++ {
+				mass[g] = drawGamma(d.rng, int(counts[g]-counts[g-1]))
+			}
 		}
 		for g := 1; g < size; g++ {
 			mass[g] += mass[g-1]
 		}
-		gaps[class] = float64(typicalWeight(weights) * drawExponential(d.rng))
+		gaps[class] *= drawExponential(d.rng)
 	}
+	return gaps
+}
+
+// rows draws a replicate of weighted rows. budget is a function of the population's mass.
+func (d *drawn) rows(c Criterion, budget func(mass float64) float64) (low, high float64) {
+	r := d.r
+	gaps := d.groups()
 	again := Ranking{scores: r.scores, positives: d.positives, negatives: d.negatives}
 	mass := again.mass(c) + gaps[1]
 	total := again.PositiveMass() + gaps[0]

@@ -44,7 +44,7 @@ func (o *order) same(other *order) bool {
 }
 
 func newPairing(s PairedScores, c Criterion, r *Ranking, budget float64) *pairing {
-	p := &pairing{criterion: c, counts: r.counts, fixed: !r.weighted && s.PositiveGroups == nil && s.PositiveValues == nil,
+	p := &pairing{criterion: c, counts: r.counts, fixed: !r.weighted && s.PositiveGroups == nil && s.PositiveValues == nil && c.Name != AtPrecision,
 		values: s.PositiveValues, budget: budget,
 		gaps: [2]float64{1, 1}, tau: c.Tau.Float64()}
 	if p.values != nil {
@@ -333,6 +333,9 @@ func lowestOpen(limits [3]float64, open [3]bool) float64 {
 // found returns the mass of the rows that one model finds within the budget, as a fraction of the positives'
 // mass: with no gap above all rows, with the negatives' gap there, and with the positives' gap.
 func (d *drawing) found(o *order) [3]float64 {
+	if d.criterion.Name == AtPrecision {
+		return d.preciselyFound(o)
+	}
 	limits := [3]float64{d.budget, d.budget - d.gap[1], d.budget}
 	if d.criterion.Name == AtQuantile {
 		limits[positivesAbove] -= d.gap[0]

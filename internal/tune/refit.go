@@ -69,7 +69,15 @@ func (r *refit) fitModel(ctx context.Context) error {
 	if r.pooled, err = r.selection.pool(); err != nil {
 		return err
 	}
-	return r.fitOnce(ctx)
+	if err = r.fitOnce(ctx); err != nil {
+		return err
+	}
+	r.pooled.spread = 1
+	if len(r.members) == 1 { // otherwise the model has the units of the pooled scores
+		r.pooled.middle, r.pooled.spread = r.selection.members[0].units()
+		r.pooled.middle += r.model.Offset
+	}
+	return nil
 }
 
 // fitInTime drops the members for which no time is left; if that is all of them, the best task for which there is time

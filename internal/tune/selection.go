@@ -268,6 +268,8 @@ type pooledScores struct {
 	units   metric.Scores // of what is counted; without entities these are the rows
 	amounts []float64     // of the positive units; nil: none
 	ranking *ranked       // of the units; nil until it is needed
+
+	middle, spread float64 // middle + spread z is a score z on the model's scale, if other rows gave the threshold
 }
 
 // setRanking sorts the units.

@@ -355,10 +355,15 @@ func rankUnits(s metric.Scores, amounts []float64) (*ranked, error) {
 // measure returns a criterion: a fraction of the positives, or of their amounts.
 func (r *ranked) measure(c metric.Criterion) (metric.Result, error) {
 	result, err := r.Positives(c)
-	if err != nil || r.amounts == nil {
-		return result, err
+	return r.valued(result), err
+}
+
+// valued returns a criterion as a fraction of the positives' amounts if there are any.
+func (r *ranked) valued(result metric.Result) metric.Result {
+	if r.amounts == nil {
+		return result
 	}
-	return result.Valued(r.scores, r.amounts), nil
+	return result.Valued(r.scores, r.amounts)
 }
 
 // evaluate measures a goal's criterion and the decisions at a threshold.

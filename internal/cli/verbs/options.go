@@ -80,7 +80,7 @@ var Options = map[string]cli.Option{
 	"delta":                {Placeholder: "RATE", Help: "Guarantee the goal with confidence 1 - RATE: 5% or 0.05."},
 	"out-of-fold":          {Group: "Threshold", Needs: "delta", Help: "With --delta: take the threshold from out-of-fold scores. That needs no rows of its own and is not certified."},
 	"calibration-fraction": {Group: "Threshold", Placeholder: "RATE", Help: "Set aside this fraction of the rows that the budget counts, for the threshold (default: as many as help)."},
-	"prevalence":           {Group: "Counting", Placeholder: "RATE", Help: "The fraction of positives that the summary assumes (default: that of the data)."},
+	"prevalence":           {Group: "Counting", Placeholder: "RATE", Help: "The fraction of positives that the summary assumes (default: that of the data). With --min-precision the precision is meant at this fraction, and holds for every larger one."},
 	"learning-curve":       {Group: "Search", Help: "Also fit the chosen learner to an eighth, a quarter, half and all of the rows: what would more rows bring?"},
 	"max-size":             {Group: "Search", Placeholder: "BYTES", Help: "Choose among models whose features and weights take about this size at most, such as 50kB."},
 	"max-time":             {Group: "Search", Placeholder: "TIME", Help: "Return the best model so far after this time: 2m, 90s."},
@@ -93,7 +93,7 @@ var Options = map[string]cli.Option{
 	"curves":     {Placeholder: "N", Help: "With --json: ROC, PR and P-tau curves with at most N points each."},
 
 	"by":               {Placeholder: "COL", Whole: true, Help: "Count found positives and false alarms by the values of this column, feature or not; repeatable."},
-	"simultaneous":     {Help: "With --by: the intervals of all values and columns together have the confidence (Bonferroni)."},
+	"simultaneous":     {Help: "With --by: the intervals of all values and columns together have the confidence (Bonferroni). With --segment: the guarantees of all segments together have the confidence of --delta (Sidak)."},
 	"threshold entity": {Group: "Counting", Placeholder: "COL", Help: "The budget counts one alert per value of this column, with --time one a day, instead of rows. The point keeps this."},
 	"train entity":     {Group: "Counting", Placeholder: "COL", Help: "One alert per value of this column counts, with --time one a day: in the choice, the threshold and its guarantee. It is never a feature, and is the --group unless that is set."},
 	"compare entity":   {Group: "Counting", Placeholder: "COL", Help: "One alert per value of this column counts, with --time one a day: in the choice and on the test part. It is never a feature, and is the --group unless that is set."},
