@@ -85,7 +85,13 @@ func (c *Threshold[S]) goal(m *model.Model) (metric.Goal, error) {
 	if err != nil {
 		return goal, err
 	}
-	return c.OrReplaced(m, c.Replace)
+	goal, err = c.OrReplaced(m, c.Replace)
+	if e := diag.Of(err); e != nil && (c.Remove != "" || c.Default != "") {
+		hinted := *e
+		hinted.Hint = "DATA is for a new point: leave it out to remove a point or to change the default alone"
+		return goal, &hinted
+	}
+	return goal, err
 }
 
 // report prints a threshold. It returns the error of a guarantee that is impossible.
