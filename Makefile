@@ -1,4 +1,4 @@
-.PHONY: build dist dist-check wheels python-test site site-test apidiff test check demo docs fuzz fuzz-long hostile bench bench-smoke large parquet load quality thresholds integration ui-test monitor paper paper-stability sql sql-duckdb sql-test databases duckdb trino spark scale
+.PHONY: build dist dist-check wheels python-test site site-test apidiff test check demo docs fuzz fuzz-long hostile bench bench-smoke large parquet load quality thresholds intervals precision integration ui-test monitor paper paper-stability sql sql-duckdb sql-test databases duckdb trino spark scale
 
 BUILD = CGO_ENABLED=0 go build -trimpath
 
@@ -72,6 +72,14 @@ quality: ## the default next to logistic regression and boosting, into docs/resu
 
 thresholds: ## how plain thresholds keep their budget on untouched rows, into docs/results/thresholds.md: an hour or two on two cores
 	go run -C bench -buildvcs=false ./quality -thresholds -o ../docs/results/thresholds.md
+
+intervals: ## coverage of the printed intervals on sets with a weak signal, for docs/guide/guarantees.md: three hours
+	go test . -run TestIntervalsCover -intervals 50 -v -count 1 -timeout 0
+
+precision: ## thresholds for a lowest precision next to Bonferroni and MAPIE, for docs/results/guarantee.md: two minutes; needs TOPTAU_DATA, Python with mapie
+	mkdir -p .campaigns
+	go run -C bench -buildvcs=false ./precision > .campaigns/precision.json
+	python3 bench/precision/mapie.py .campaigns/precision.json
 
 integration: ## exports in all the programs that read them, with 20,000 rows, NSL-KDD and 400 random models: an hour; writes docs/results/exports.md
 	bash integration/scripts/install.sh

@@ -29,6 +29,14 @@ func choiceText(f *tune.Found) string {
 	} else {
 		list = append(list, fmt.Sprintf("%s (%s), best of %d", chosen, score, c.Of))
 	}
+	if c.DerivedGain != nil {
+		kept := "left out, no more than chance"
+		if c.Derived {
+			kept = "kept"
+		}
+		list = append(list, fmt.Sprintf("derived columns bring %s ± %s points: %s", text.Points(c.DerivedGain.Mean),
+			strings.TrimPrefix(text.Points(c.DerivedGain.StandardError), "+"), kept))
+	}
 	if c.Gain != nil {
 		gain := fmt.Sprintf("%s ± %s points over logistic on raw", text.Points(c.Gain.Mean), strings.TrimPrefix(text.Points(c.Gain.StandardError), "+"))
 		switch {
@@ -57,8 +65,11 @@ func thresholdText(f *tune.Found) string {
 	t := &f.Threshold
 	unit := unitOf(f.Units, 0)
 	rows := report.NegativeNames(unit)
-	if t.Population == method.AllRows {
+	switch t.Population {
+	case method.AllRows:
 		rows = report.UnitNames(unit)
+	case method.Positives:
+		rows = method.Positives.String()
 	}
 	rows = text.Count(t.Rows) + " " + rows
 	switch t.Scheme {
@@ -74,6 +85,13 @@ func thresholdText(f *tune.Found) string {
 	switch {
 	case t.Goal.Kind == metric.GoalCostAlert:
 		return fmt.Sprintf("the highest profit on %s, with %s; new rows bring less than the best of all thresholds", rows, text.Plural(t.Rows-t.Order, "alert"))
+	case t.Certified && t.Goal.Kind == metric.GoalMinPrecision:
+		last := t.Guarantee.Tested[len(t.Guarantee.Tested)-1]
+		return fmt.Sprintf("guaranteed with probability 1 - %s if new rows come from the same distribution: %s of %s alerts are real, of %s",
+			t.Guarantee.Delta, text.Count(last.Real), text.Count(last.Rows), rows)
+	case t.Goal.Kind == metric.GoalMinPrecision:
+		return fmt.Sprintf("not guaranteed: %s alerts of %s; the precision is kept on average, so expect new data to miss it about half the time",
+			text.Count(t.Rows-t.Order), rows)
 	case t.Certified:
 		return fmt.Sprintf("guaranteed with probability 1 - %s if new rows come from the same distribution: order statistic %d of %s",
 			t.Guarantee.Delta, t.Order, rows)
@@ -84,6 +102,10 @@ func thresholdText(f *tune.Found) string {
 	score := fmt.Sprintf("score %d", t.Rows-t.Order+1)
 	if t.Between {
 		score = fmt.Sprintf("between scores %d and %d", t.Rows-t.Order+1, t.Rows-t.Order+2)
+	}
+	if t.Goal.Kind == metric.GoalMinRecall {
+		return fmt.Sprintf("not guaranteed: %s from the top of %s; the recall is kept on average, so expect new data to miss it about half the time",
+			score, rows)
 	}
 	if t.Refitted {
 		return fmt.Sprintf("not guaranteed: %s from the top of %s; the model is fitted again to all rows, so new data may exceed the budget",

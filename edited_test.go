@@ -340,11 +340,18 @@ func editableModels(t *testing.T) map[string]*model.Model {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return map[string]*model.Model{"fit and threshold": m, "train with delta": trained.Model}
+	both := MinPrecision("60%")
+	both.Recall = threshold.MustRate("30%")
+	precise, err := Train(t.Context(), read("more.csv", table(3000), nil), both, TrainOptions{Method: []method.Name{method.Logistic},
+		Encoding: []schema.Encoding{schema.Raw}, Folds: 2, Delta: threshold.MustRate("10%")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string]*model.Model{"fit and threshold": m, "train with delta": trained.Model, "train for a precision and a recall": precise.Model}
 }
 
 // recomputed matches the fields that Read computes again. An accepted edit of one of them means the same as before.
-var recomputed = regexp.MustCompile(`^(points\.\*(\.segments\.\*)?\.guarantee\.(certified|kind|rate|delta|n_negatives|order|bound|calibration\.rows|calibration\.above.*)` +
+var recomputed = regexp.MustCompile(`^(points\.\*(\.segments\.\*)?\.guarantee\.(recall\.)?(certified|kind|rate|delta|n_negatives|order|bound|rows|prevalence|calibration\.rows|calibration\.above.*)` +
 	`|points\.\*\.goal|toptau_model|checksum|weights|offset|features\.blocks|probes\.\*\.score|fingerprints\.(rows|sampled|cut|hashes))$`)
 
 func TestEditedModels(t *testing.T) {

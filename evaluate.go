@@ -445,7 +445,7 @@ func criteriaFor(m *Model, goal Goal) (own *metric.Criterion, list []metric.Crit
 		}
 	}
 	if goal != (metric.Goal{}) && goal.Kind != metric.GoalCostAlert {
-		if err := cmp.Or(goal.Check(), requireBudget(goal)); err != nil {
+		if err := goal.Check(); err != nil {
 			return nil, nil, err
 		}
 		c := goal.Criterion()

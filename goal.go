@@ -2,7 +2,7 @@ package toptau
 
 import "toptau/metric"
 
-// Goal is the budget that a model is trained for. Goals can be compared with ==. Every function that takes a
+// Goal is what a model is trained for: a budget, or a lowest precision or recall. Goals can be compared with ==. Every function that takes a
 // goal checks it.
 type Goal = metric.Goal
 
@@ -24,9 +24,9 @@ func Alerts(count, of int64) Goal { return metric.CountGoal(metric.GoalAlerts, c
 func CostAlert(cost float64) Goal { return Goal{Kind: metric.GoalCostAlert, Cost: cost} }
 
 // MinPrecision returns the goal of finding as many positives as possible while at least this fraction of the alerts is
-// real. Threshold supports it. The rate is written as in MaxFPR. Goal.Recall may add a lowest recall.
+// real. The rate is written as in MaxFPR. Goal.Recall may add a lowest recall.
 func MinPrecision(rate string) Goal { return metric.RateGoal(metric.GoalMinPrecision, rate) }
 
 // MinRecall returns the goal of as few alerts as possible while at least this fraction of the positives is found.
-// Threshold supports it. The rate is written as in MaxFPR.
+// The rate is written as in MaxFPR.
 func MinRecall(rate string) Goal { return metric.RateGoal(metric.GoalMinRecall, rate) }

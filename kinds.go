@@ -25,7 +25,7 @@ type use struct {
 	fit       FitOptions
 	evaluate  EvaluateOptions
 	threshold ThresholdOptions
-	goal      Goal // of the threshold
+	goal      Goal // of the training or the threshold
 }
 
 // inMemoryOnly lists what needs rows in memory. param is an option or the role of a column, "" for what is named by words.

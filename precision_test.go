@@ -89,6 +89,76 @@ func TestThresholdsForPrecisionAndRecall(t *testing.T) {
 	}
 }
 
+// Train for a precision, a recall and both: later rows keep the goal, and every verb knows the model.
+func TestTrainForGoals(t *testing.T) {
+	later := readFile(t, writeFile(t, "later.csv", riskRows(2, 20000, 0.1)), toptau.Format{Label: "y"})
+	d := readFile(t, writeFile(t, "train.csv", riskRows(3, 4000, 0.1)), toptau.Format{Label: "y"})
+	options := toptau.TrainOptions{Folds: 2, Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw}}
+	reference, err := toptau.Train(t.Context(), d, toptau.MaxFPR("1%"), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	both := toptau.MinPrecision("70%")
+	both.Recall = threshold.MustRate("40%")
+	for _, c := range []struct {
+		goal                          toptau.Goal
+		prevalence                    string
+		precision, recall, prevailing float64 // on later rows, at least
+		criterion                     string
+	}{
+		{toptau.MinRecall("90%"), "", 0, 0.9, 0, "negatives@recall(0.9)"},
+		{toptau.MinPrecision("80%"), "", 0.8, 0, 0, "positives@precision(0.8)"},
+		{both, "", 0.7, 0.4, 0, "positives@precision(0.7)"},
+		{toptau.MinPrecision("60%"), "5%", 0, 0, 0.6, "positives@precision(0.6)"},
+	} {
+		for _, delta := range []threshold.Rate{{}, threshold.MustRate("5%")} {
+			o := options
+			o.Delta = delta
+			if c.prevalence != "" {
+				o.Prevalence = threshold.MustRate(c.prevalence)
+			}
+			trained, err := toptau.Train(t.Context(), d, c.goal, o)
+			if err != nil {
+				t.Fatal(c.goal, delta, err)
+			}
+			r := &trained.Result
+			if r.Certified == delta.IsZero() || r.OutOfFoldGoal.Criterion != c.criterion {
+				t.Errorf("%s, delta %s: certified %v, measured by %s", c.goal, delta, r.Certified, r.OutOfFoldGoal.Criterion)
+			}
+			var file, page bytes.Buffer
+			if _, err := trained.Model.WriteTo(&file); err != nil {
+				t.Fatal(err)
+			}
+			m, err := toptau.Load(writeFile(t, "m.json", file.String()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := trained.WriteReport(t.Context(), &page, ""); err != nil || !strings.Contains(page.String(), "at least") {
+				t.Error(err)
+			}
+			e, err := toptau.Evaluate(t.Context(), later, []toptau.Entry{{Name: "new", Model: m}, {Name: "old", Model: reference.Model}},
+				toptau.EvaluateOptions{Replicates: 200, Against: "old", Gate: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.Entries[0].Goal.Value.Criterion != c.criterion || e.Entries[0].Difference.Rate != 0 { // both models order by the only column
+				t.Errorf("%s: compared by %s, %+v", c.goal, e.Entries[0].Goal.Value.Criterion, e.Entries[0].Difference)
+			}
+			at := e.Entries[0].Points[0].Decisions
+			slack := 0.0
+			if delta.IsZero() {
+				slack = 0.05
+			} else if !e.Gate.Passed {
+				t.Errorf("%s: %v", c.goal, e.Gate.Reasons)
+			}
+			tpr, fpr := at.TruePositiveRate.Rate, at.FalsePositiveRate.Rate
+			if at.Precision.Rate < c.precision-slack || tpr < c.recall-slack || .05*tpr/(.05*tpr+.95*fpr) < c.prevailing-slack {
+				t.Errorf("%s, delta %s: precision %v, recall %v, false alarms %v", c.goal, delta, at.Precision.Rate, tpr, fpr)
+			}
+		}
+	}
+}
+
 // What cannot be reached, and verbs that need a budget, say so.
 func TestGoalsThatAreRefused(t *testing.T) {
 	few := readFile(t, writeFile(t, "few.csv", riskRows(1, 300, 0.1)), toptau.Format{Label: "y"})
@@ -117,17 +187,21 @@ func TestGoalsThatAreRefused(t *testing.T) {
 			return err
 		}, diag.Guarantee, "no threshold reaches a precision of 0.95 and a recall of 0.9"},
 		"train": {func() error {
-			_, err := toptau.Train(t.Context(), few, toptau.MinRecall("95%"), toptau.TrainOptions{})
+			_, err := toptau.Train(t.Context(), few, toptau.MinRecall("95%"), toptau.TrainOptions{Delta: threshold.MustRate("5%")})
 			return err
-		}, diag.Usage, "train for a budget"},
-		"evaluate": {func() error {
-			_, err := toptau.Evaluate(t.Context(), few, []toptau.Entry{column}, toptau.EvaluateOptions{Goal: toptau.MinRecall("95%"), Replicates: 20})
+		}, diag.Guarantee, "it needs 59 positives"},
+		"train for a precision": {func() error {
+			_, err := toptau.Train(t.Context(), few, toptau.MinPrecision("95%"), toptau.TrainOptions{Delta: threshold.MustRate("5%")})
 			return err
-		}, diag.Usage, "train for a budget"},
+		}, diag.Guarantee, "at least 59 positives that do not train"},
+		"prevalence of a budget": {func() error {
+			_, err := toptau.Threshold(t.Context(), few, column, toptau.MaxFPR("5%"), toptau.ThresholdOptions{Prevalence: threshold.MustRate("1%")})
+			return err
+		}, diag.Usage, "expected a lowest precision"},
 		"diagnose": {func() error {
 			_, err := toptau.Diagnose(t.Context(), few, toptau.DiagnoseOptions{Goal: toptau.MinPrecision("95%")})
 			return err
-		}, diag.Usage, "train for a budget"},
+		}, diag.Usage, "train, threshold, evaluate and compare know these goals"},
 	} {
 		e := diag.Of(c.call())
 		if e == nil || e.Kind != c.kind || !strings.Contains(e.Error(), c.says) {

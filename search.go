@@ -25,7 +25,7 @@ type searched struct {
 func (o *TrainOptions) search(ctx context.Context, d *Data, goal Goal) (*searched, error) {
 	perRow := trainedBytes + 8*int64(len(d.info.Schema.Columns)) + d.frame.Bytes()/int64(max(1, d.Len()))
 	where := d.kind(perRow, o.Memory)
-	if err := (use{verb: "train", data: d, train: *o}).check(where); err != nil {
+	if err := (use{verb: "train", data: d, train: *o, goal: goal}).check(where); err != nil {
 		return nil, err
 	}
 	options, err := o.searchOptions(goal)

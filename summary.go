@@ -181,7 +181,12 @@ func (f *summaryFacts) falseAlarmLine() string {
 	}
 	rows := report.NegativeNames(f.Unit)
 	what := "of new " + rows + " to raise a false alarm"
-	if e.Population == method.AllRows.String() {
+	switch {
+	case f.Goal.Kind == metric.GoalMinPrecision:
+		rows, what = report.UnitNames(f.Unit), "of new alerts to be real"
+	case f.Goal.Kind == metric.GoalMinRecall:
+		rows, what = method.Positives.String(), "of new positives to be found"
+	case e.Population == method.AllRows.String():
 		rows = report.UnitNames(f.Unit)
 		what = "of new " + rows + " to become alerts"
 	}
@@ -190,6 +195,10 @@ func (f *summaryFacts) falseAlarmLine() string {
 		string(tune.SchemeCrossFitted): "each scored by fits that did not see it",
 		string(tune.SchemeValidation):  "of the validation part, which also chose the model",
 	}[string(e.Scheme)]
+	if e.Refitted && !f.Goal.IsBudget() {
+		return fmt.Sprintf("Expect about %s %s, from %s %s %s. The trees are then fitted again to all rows, so that is not exact.", text.Percent(e.Rate), what,
+			text.Count(e.Rows), rows, origin)
+	}
 	if e.Refitted {
 		return fmt.Sprintf("Expect about %s %s, from %s %s %s. That is not an interval: %s.", text.Percent(e.Rate), what, text.Count(e.Rows), rows, origin, refittedSpread)
 	}
@@ -331,7 +340,9 @@ func trainSummary(f *tune.Found, o TrainOptions, d *Data, m *Model, leaks []leak
 	expected := expectedOf(&f.Threshold)
 	facts := summaryFacts{Goal: f.Goal, Unit: unitOf(f.Units, d.Len()), Value: f.OutOfFold.Value, ValueName: o.Value, Profit: f.OutOfFold.Profit, Delta: o.Delta, Guarantee: goal.Guarantee, Price: f.Price, Warnings: warnings, Expected: &expected, Leaks: leaks,
 		Decisions: f.OutOfFold.AtThreshold, Basis: "out-of-fold scores of the rows that chose the model"}
-	if o.Validation != nil {
+	if f.MeasuredOnCalibration() {
+		facts.Basis = "the calibration rows"
+	} else if o.Validation != nil {
 		facts.Basis = "the validation part, which chose the model"
 	}
 	if f.Test != nil {
@@ -349,7 +360,7 @@ func trainSummary(f *tune.Found, o TrainOptions, d *Data, m *Model, leaks []leak
 	names := make([]string, len(f.Members))
 	for i := range f.Members {
 		c := &f.Candidates[f.Members[i].Candidate]
-		names[i] = fmt.Sprintf("%s on %s", learnerTitle(c.Learner), c.Features)
+		names[i] = learnerTitle(c.Learner) + strings.TrimPrefix(c.Task.String(), string(c.Learner))
 	}
 	facts.Chosen = strings.Join(names, "")
 	if len(names) > 1 {

@@ -25,7 +25,10 @@ type ThresholdOptions struct {
 	Replace  string         // name of a point of the model that is replaced, instead of Name
 	Delta    threshold.Rate // requests a guarantee that may fail with this probability; zero: no guarantee
 	Segments bool           // adds a threshold for each value of Format.Segment, each with Delta
-	Force    bool           // certifies even if fingerprints show that the rows trained the model
+	// Simultaneous makes the guarantees of all segments hold together with confidence 1 - Delta (Sidak). It requires Segments and
+	// Delta.
+	Simultaneous bool
+	Force        bool // certifies even if fingerprints show that the rows trained the model
 	// Entity is a column that names entities. The budget counts them instead of rows, as EvaluateOptions.Entity.
 	Entity string
 	Value  string // GoalCostAlert: the column of amounts
@@ -34,6 +37,17 @@ type ThresholdOptions struct {
 	Audit    int
 	Reviewed map[int]bool
 	Memory   int64 // of a packed file: rows that need more bytes are scored in passes over the file; 0: half of the free memory
+	// Prevalence is the fraction of positives at which a lowest precision is meant: it then holds wherever at least this fraction of
+	// the rows is positive, whatever it is in d. Zero: as in d.
+	Prevalence threshold.Rate
+}
+
+// withPrevalence returns the goal with the prevalence if it is a precision.
+func withPrevalence(g Goal, prevalence threshold.Rate) Goal {
+	if g.Kind == metric.GoalMinPrecision && !prevalence.IsZero() {
+		g.Prevalence = prevalence
+	}
+	return g
 }
 
 // Calibrated is a computed threshold.
@@ -52,7 +66,7 @@ func (c *Calibrated) WithPoint(m *Model) (*Model, error) {
 	return m.WithPoint(c.Point)
 }
 
-// requireBudget returns an error for a goal about precision or recall, which only Threshold supports.
+// requireBudget returns an error for a goal about precision or recall, for functions that only know budgets.
 func requireBudget(g Goal) error {
 	if g.IsBudget() {
 		return nil
@@ -62,7 +76,7 @@ func requireBudget(g Goal) error {
 			Hint: "train, threshold and evaluate support it, on rows in memory with a column of amounts"}
 	}
 	return &diag.Error{Kind: diag.Usage, Param: string(g.Kind), Found: "a goal about precision or recall", Expected: "a budget",
-		Hint: "train for a budget; threshold then sets the threshold for a precision or a recall, on rows in memory"}
+		Hint: "train, threshold, evaluate and compare know these goals"}
 }
 
 // checkMoney returns an error for a goal about money with what does not go with it.
@@ -90,11 +104,18 @@ func checkMoney(g Goal, value string, delta threshold.Rate, weighted bool) error
 // If the requested guarantee is impossible, Threshold returns a threshold without a guarantee, and an error
 // that matches diag.ErrNoGuarantee and contains the reason.
 func Threshold(ctx context.Context, d *Data, e Entry, g Goal, o ThresholdOptions) (*Calibrated, error) {
+	if !o.Prevalence.IsZero() && g.Kind != metric.GoalMinPrecision {
+		return nil, &diag.Error{Kind: diag.Usage, Param: "prevalence", Found: "with another goal", Expected: "a lowest precision"}
+	}
+	g = withPrevalence(g, o.Prevalence)
 	if err := g.Check(); err != nil {
 		return nil, err
 	}
 	if o.Segments && !g.IsBudget() {
 		return nil, &diag.Error{Kind: diag.Usage, Param: string(g.Kind), Found: "together with segments", Expected: "only one of the two"}
+	}
+	if o.Simultaneous && (!o.Segments || o.Delta.IsZero()) {
+		return nil, &diag.Error{Kind: diag.Usage, Param: "simultaneous", Found: "without segments or without delta", Expected: "both"}
 	}
 	if o.Segments && d.table.Segment == nil {
 		return nil, &diag.Error{Kind: diag.Usage, Param: "segment", Expected: "the column whose values get separate thresholds"}
@@ -233,7 +254,7 @@ type calibrating struct {
 // guarantee that is impossible.
 func (c *calibrating) compute() (*Calibrated, error) {
 	d := c.data
-	t, guarantee := c.onRows(nil)
+	t, guarantee := c.onRows(nil, c.options.Delta)
 	if t == nil {
 		return nil, guarantee
 	}
@@ -328,10 +349,14 @@ func (c *calibrating) addSegments(out *Calibrated) error {
 	}
 	slices.SortFunc(values, cmp.Compare)
 	r := &out.Result
+	deltas, err := c.deltasOf(values, rows)
+	if err != nil {
+		return err
+	}
 	var first error
 	certified := 0
-	for _, value := range values {
-		t, guarantee := c.onRows(rows[value])
+	for i, value := range values {
+		t, guarantee := c.onRows(rows[value], deltas[i])
 		if e := diag.Of(guarantee); e != nil {
 			named := *e
 			named.Found = fmt.Sprintf("segment %q: %s", value, e.Found)
@@ -359,7 +384,10 @@ func (c *calibrating) addSegments(out *Calibrated) error {
 		out.Point.Segments = append(out.Point.Segments, model.Segment{Value: value, Threshold: t.Value,
 			Guarantee: guaranteeOf(t, s.Negatives)})
 	}
-	if certified > 1 {
+	switch {
+	case c.options.Simultaneous && certified > 0:
+		out.Point.SegmentsDelta, r.SegmentsDelta = c.options.Delta, c.options.Delta
+	case certified > 1:
 		delta := c.options.Delta.Float64()
 		r.Warnings = append(r.Warnings, diag.Warning{Code: "joint-confidence",
 			Text: fmt.Sprintf("each of the %s holds with a confidence of %s; all of them together with at least %s",
@@ -368,8 +396,30 @@ func (c *calibrating) addSegments(out *Calibrated) error {
 	return first
 }
 
+// deltasOf returns the delta of each segment.
+func (c *calibrating) deltasOf(values []string, rows map[string][]int) ([]threshold.Rate, error) {
+	if !c.options.Simultaneous || c.against != "" {
+		return slices.Repeat([]threshold.Rate{c.options.Delta}, len(values)), nil
+	}
+	sizes := make([]int, len(values))
+	for i, value := range values {
+		for _, row := range rows[value] {
+			if counts(c.goal.Population(), c.data.table.Label[row]) {
+				sizes[i]++
+			}
+		}
+	}
+	deltas, err := calibrate.Jointly(sizes, c.goal.Alpha(), c.options.Delta)
+	for i := range deltas {
+		if deltas[i].IsZero() { // too few rows: the error has the number that is needed if the segment were the only one
+			deltas[i] = c.options.Delta.Over(int64(len(values)))
+		}
+	}
+	return deltas, err
+}
+
 // onRows returns the threshold of some rows (nil: all). With a threshold, an error is about the guarantee.
-func (c *calibrating) onRows(rows []int) (*calibrate.Threshold, error) {
+func (c *calibrating) onRows(rows []int, delta threshold.Rate) (*calibrate.Threshold, error) {
 	switch c.goal.Kind {
 	case metric.GoalMinPrecision:
 		return c.precise()
@@ -384,8 +434,8 @@ func (c *calibrating) onRows(rows []int) (*calibrate.Threshold, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.against == "" || c.options.Delta.IsZero() {
-		return calibrate.For(c.goal, c.options.Delta, s)
+	if c.against == "" || delta.IsZero() {
+		return calibrate.For(c.goal, delta, s)
 	}
 	t, err := calibrate.For(c.goal, threshold.Rate{}, s)
 	if err == nil {
@@ -394,7 +444,7 @@ func (c *calibrating) onRows(rows []int) (*calibrate.Threshold, error) {
 	return t, err
 }
 
-// proposing is the fraction 1/proposing of the rows that fixes which thresholds the others test. Chosen by hand.
+// proposing is the fraction 1/proposing of the rows that fixes which thresholds the others test. Chosen by hand (a change moves results).
 const proposing = 3
 
 // proposingStream separates the choice of these rows from other random numbers. "prec" in ASCII.
@@ -425,7 +475,7 @@ func (c *calibrating) precise() (*calibrate.Threshold, error) {
 	case c.against != "":
 		return plain, noGuaranteeBecause(c.against)
 	}
-	sequence, err := calibrate.PrecisionSequence(c.goal.Rate, first[table.Positive], first[table.Negative])
+	sequence, err := calibrate.PrecisionSequence(c.goal, c.options.Delta, first[table.Positive], first[table.Negative])
 	if err != nil {
 		return plain, err
 	}

@@ -38,6 +38,9 @@ type TrainOptions struct {
 	// trees, or an average of such sums: the other learners do not keep directions.
 	Monotone []schema.Sign
 
+	// Derive lets the boosters also read derived columns, each of which is computed from two columns; default schema.DeriveNone.
+	Derive schema.Derive
+
 	Folds        int            // number of folds of the cross-validation; 0: 5
 	Validation   *Data          // rows that choose the model instead of a cross-validation; read with d.Format
 	Test         *Data          // rows that measure the chosen model; read with d.Format
@@ -71,7 +74,9 @@ type TrainOptions struct {
 	// MaxSize is the number of bytes that the model's features and weights may take in a file, about. Zero: no limit.
 	MaxSize int64
 
-	Prevalence     threshold.Rate        // fraction of positives that the summary assumes; zero: as in the rows
+	// Prevalence is the fraction of positives that the summary assumes. A lowest precision as goal then holds wherever at least this
+	// fraction of the rows is positive. Zero: as in the rows.
+	Prevalence     threshold.Rate
 	KeepAll        bool                  // returns every learner and encoding at its best setting in Trained.All
 	SampleRows     int                   // rows on which the search runs if not all fit into memory; 0: 200,000
 	Memory         int64                 // of a packed file: rows that need more bytes stay in the file; 0: half of the free memory
@@ -106,7 +111,7 @@ type Trained struct {
 //
 // The threshold comes from scores of rows that the model did not see: 15 % of the rows that the budget counts, held out before
 // anything is fitted. Where these are too few, all rows give it, each scored by a fit that left it out. The expected rate on
-// new rows is the goal's. With Delta, the threshold is the exact order statistic of calibration rows, and certified.
+// new rows is the goal's. A lowest precision comes from the scores of all rows in this way. With Delta, the threshold is the exact order statistic of calibration rows, and certified.
 // If there are too few of them to certify the goal, Train fits nothing and returns an error that matches
 // diag.ErrNoGuarantee.
 //
@@ -116,7 +121,7 @@ func Train(ctx context.Context, d *Data, goal Goal, o TrainOptions) (*Trained, e
 	if o.Seed == 0 {
 		o.Seed = 1
 	}
-	found, err := o.search(ctx, d, goal)
+	found, err := o.search(ctx, d, withPrevalence(goal, o.Prevalence))
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +153,7 @@ func (o TrainOptions) describe(ctx context.Context, s *searched, start time.Time
 	}
 	r := &trained.Result
 	s.record(r)
-	if r.Size, err = d.modelSize(trained.Model); err != nil {
+	if r.Size, err = modelSize(d, trained.Model); err != nil {
 		return nil, err
 	}
 	leaks := leakage.Find(d.table)
@@ -201,17 +206,12 @@ func (o *TrainOptions) searchData(d *Data) (data tune.Data, seconds float64) {
 // searchOptions checks the options and returns them for package tune.
 func (o *TrainOptions) searchOptions(goal Goal) (tune.SearchOptions, error) {
 	t := tune.SearchOptions{Goal: goal, Learners: o.Method, Features: o.Encoding, Surrogate: o.Surrogate,
-		Feature: feature.Options{Scale: o.Scale, Impute: o.Impute, Seed: o.Seed, Monotone: o.Monotone}, Folds: o.Folds, TestShare: o.TestFraction, LabelDelay: time.Duration(o.LabelDelay), Delta: o.Delta,
+		Feature: feature.Options{Scale: o.Scale, Impute: o.Impute, Seed: o.Seed, Monotone: o.Monotone}, Derive: o.Derive, Folds: o.Folds, TestShare: o.TestFraction, LabelDelay: time.Duration(o.LabelDelay), Delta: o.Delta,
 		OutOfFold: o.OutOfFold, CalibrationShare: o.CalibrationFraction, Entity: o.Entity, Value: o.Value, MaxSize: o.MaxSize, KeepAll: o.KeepAll, MaxTime: o.MaxTime, Seed: o.Seed}
 	exclusive := func(param, other string) error {
 		return &diag.Error{Kind: diag.Usage, Param: param, Found: "together with " + other, Expected: "only one of the two"}
 	}
 	fraction := !o.CalibrationFraction.IsZero()
-	if goal.Kind != metric.GoalCostAlert {
-		if err := requireBudget(goal); err != nil {
-			return t, err
-		}
-	}
 	if err := checkMoney(goal, o.Value, o.Delta, false); err != nil {
 		return t, err
 	}
@@ -367,7 +367,11 @@ func entryName(t tune.Task, several bool) string {
 	if !several || t.Features == schema.Raw {
 		return string(t.Learner)
 	}
-	return string(t.Learner) + "/" + string(t.Features)
+	name := string(t.Learner) + "/" + string(t.Features)
+	if t.Derived {
+		name += "/derived"
+	}
+	return name
 }
 
 // trainedMember returns the description of a member of the average that a model keeps.
@@ -446,7 +450,7 @@ func someCounts(c tune.Counts) *result.Counts {
 
 func candidateOf(c *tune.Candidate) result.Candidate {
 	r := result.Candidate{Encoding: c.Features, Problem: method.Problem{Method: c.Learner, Lambda: c.Lambda}, Status: string(c.Status),
-		Reason: c.Reason, Constant: c.Constant, ZeroIsOptimal: c.ZeroOptimal, SecondsFit: c.Seconds}
+		Derived: c.Derived, Reason: c.Reason, Constant: c.Constant, ZeroIsOptimal: c.ZeroOptimal, SecondsFit: c.Seconds}
 	if c.Problem != nil {
 		r.Problem = *c.Problem
 	}

@@ -43,6 +43,8 @@ type Guarantee struct {
 	Tested []Alerts `json:"tested,omitempty"`
 	// With GoalMinPrecision: the evidence for a lowest recall. Both hold together with confidence 1 - Delta.
 	Recall *Guarantee `json:"recall,omitempty"`
+	// GoalMinPrecision: the fraction of positives from which on the precision holds. Unset: that of the calibration rows.
+	Prevalence threshold.Rate `json:"prevalence,omitzero"`
 }
 
 // Population returns the rows whose scores calibrated the threshold: those of Goal.Population.

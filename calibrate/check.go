@@ -35,6 +35,9 @@ func (g *Guarantee) Check() (at float64, known bool, err error) {
 		at, err = g.checkPrecision()
 		return at, err == nil, err
 	}
+	if !g.Prevalence.IsZero() {
+		return 0, false, fmt.Errorf("a prevalence, and the kind %q", g.Kind)
+	}
 	if g.Kind == metric.GoalMinRecall {
 		if g.Calibration != nil || g.Recall != nil || g.Negatives != 0 || len(g.Tested) != 1 || g.Tested[0].Real != g.Rows-g.Order+1 ||
 			g.Tested[0].Rows != g.Tested[0].Real {

@@ -134,13 +134,18 @@ func unreachable(rate threshold.Rate, best Alerts) error {
 		Hint:  "set a lower precision"}
 }
 
-// precisionSteps is the number of thresholds of a sequence. Chosen by hand.
+// maxBounds limits how many bounds of a precision a sequence computes.
+const maxBounds = 1000
+
+// precisionSteps is the number of thresholds of a sequence. Chosen by hand (a change moves results).
 const precisionSteps = 40
 
-// PrecisionSequence returns thresholds for Precision, in descending order, from labelled scores that are not used to test
-// them: out of fold, or of a part of the calibration rows. It starts where the precision exceeds rate by most standard
-// errors, because the very top never has enough alerts, and ends at twice the alerts of the plain threshold.
-func PrecisionSequence(rate threshold.Rate, positives, negatives []float64) ([]float64, error) {
+// PrecisionSequence returns thresholds for ForLabelled, in descending order, from labelled scores that are not used to test
+// them: out of fold, or of a part of the calibration rows. It starts where the precision exceeds the goal's by most standard
+// errors, because the very top never has enough alerts, and ends at twice the alerts of the plain threshold. With a prevalence it
+// starts where the bound of the precision is highest.
+func PrecisionSequence(g metric.Goal, delta threshold.Rate, positives, negatives []float64) ([]float64, error) {
+	rate := g.RateOn(len(positives), len(negatives))
 	list, err := ranked(positives, negatives)
 	if err != nil {
 		return nil, err
@@ -150,10 +155,17 @@ func PrecisionSequence(rate threshold.Rate, positives, negatives []float64) ([]f
 		return nil, err
 	}
 	p := rate.Float64()
+	margin := func(a *Alerts) float64 {
+		return (float64(a.Real) - float64(p*float64(a.Rows))) / math.Sqrt(float64(a.Rows))
+	}
+	stride := 1
+	if test := newPrecisionTest(g, delta, len(positives), len(negatives)); !g.Prevalence.IsZero() {
+		margin, stride = test.bound, 1+len(list)/maxBounds
+	}
 	start, best := 0, math.Inf(-1)
-	for i, a := range list {
-		if margin := (float64(a.Real) - float64(p*float64(a.Rows))) / math.Sqrt(float64(a.Rows)); a.Rows <= plain.Rows && margin > best {
-			start, best = i, margin
+	for i := 0; i < len(list) && list[i].Rows <= plain.Rows; i += stride {
+		if m := margin(&list[i]); m > best {
+			start, best = i, m
 		}
 	}
 	first := list[start].Rows
@@ -169,24 +181,90 @@ func PrecisionSequence(rate threshold.Rate, positives, negatives []float64) ([]f
 	return sequence, nil
 }
 
-// accepted returns the thresholds of a descending sequence, down to the lowest whose precision on new rows is at least
-// rate with confidence 1 - delta, by learn-then-test with a fixed sequence (Angelopoulos, Bates, Candes, Jordan and Lei,
-// arXiv 2110.01052). For each threshold, M calibration rows of both classes in their natural mix lie above it, K of
-// them positive, and
+// precisionTest tests whether the precision at a threshold is at least rate. Of M calibration rows of both classes in their
+// natural mix that lie above the threshold, K are positive, and
 //
 //	P(Bin(M, rate) >= K) <= delta
 //
-// rejects that the precision is below rate: given M, K is binomial. The test goes down the sequence and stops at the
-// first threshold that it does not reject, so the probability that any accepted one is wrong is at most delta. The
-// precision need not be monotone.
-func accepted(rate, delta threshold.Rate, sequence []float64, positives, negatives *Sorted) (list []Alerts, first Alerts) {
+// rejects that the precision is lower: given M, K is binomial.
+//
+// With a prevalence, the precision is that of rows of which this fraction is positive, and of every larger one. The exact lower bound of the
+// true positive rate and the upper bound of the false positive rate, each at delta/2, give it. The mix of the calibration rows does
+// not matter.
+type precisionTest struct {
+	rate, delta, prevalence threshold.Rate
+	positives, negatives    int // calibration rows; only used with a prevalence
+}
+
+// newPrecisionTest returns the test of a goal. With a lowest recall, half of delta is left for that.
+func newPrecisionTest(g metric.Goal, delta threshold.Rate, positives, negatives int) precisionTest {
+	if !g.Recall.IsZero() {
+		delta = delta.Over(2)
+	}
+	return precisionTest{g.Rate, delta, g.Prevalence, positives, negatives}
+}
+
+// allowed returns the largest false positive rate with the precision, at a true positive rate.
+func (t *precisionTest) allowed(recall float64) float64 {
+	p, at := t.rate.Float64(), t.prevalence.Float64()
+	return float64(recall*float64(at/(1-at))) * ((1 - p) / p)
+}
+
+// atPrevalence returns the precision at the test's prevalence of the rates that have a precision among the calibration rows.
+func (t *precisionTest) atPrevalence(precision float64) float64 {
+	if t.prevalence.IsZero() || t.positives == 0 || precision == 0 {
+		return precision
+	}
+	at := t.prevalence.Float64()
+	odds := (1 - precision) / precision * ((1 - at) / at) * (float64(t.positives) / float64(t.negatives))
+	return 1 / (1 + odds)
+}
+
+// bounds returns the bounds of the rates at a threshold, each at delta/2.
+func (t *precisionTest) bounds(a *Alerts) (recall, falseAlarms float64) {
+	falseAlarms = 1
+	tail := t.delta.Float64() / 2
+	if a.Real > 0 {
+		recall = binomial.SolveAtLeast(t.positives, a.Real, tail)
+	}
+	if a.Rows-a.Real < t.negatives {
+		falseAlarms = binomial.SolveAtMost(t.negatives, a.Rows-a.Real, tail)
+	}
+	return recall, falseAlarms
+}
+
+// passes reports whether the precision is certified.
+func (t *precisionTest) passes(a *Alerts) bool {
+	if t.prevalence.IsZero() {
+		return tailAtMost(a.Rows, a.Rows-a.Real, t.rate.Complement(), t.delta)
+	}
+	recall, falseAlarms := t.bounds(a)
+	return falseAlarms <= t.allowed(recall)
+}
+
+// bound returns the binomial tail, or with a prevalence the lower bound of the precision.
+func (t *precisionTest) bound(a *Alerts) float64 {
+	if t.prevalence.IsZero() {
+		return binomial.AtLeast(a.Rows, a.Real, t.rate.Float64())
+	}
+	recall, falseAlarms := t.bounds(a)
+	at := t.prevalence.Float64()
+	found := float64(recall * at)
+	return found / (found + float64(falseAlarms*(1-at)))
+}
+
+// accepted returns the thresholds of a descending sequence, down to the lowest whose precision on new rows is at least
+// rate with confidence 1 - delta, by learn-then-test with a fixed sequence (Angelopoulos, Bates, Candes, Jordan and Lei,
+// arXiv 2110.01052). It goes down the sequence and stops at the first threshold that does not pass, so the probability that any accepted
+// one is wrong is at most delta. The precision need not be monotone.
+func (t *precisionTest) accepted(sequence []float64, positives, negatives *Sorted) (list []Alerts, first Alerts) {
 	for i, at := range sequence {
 		a := Alerts{Threshold: at, Real: positives.Above(at)}
 		a.Rows = a.Real + negatives.Above(at)
 		if i == 0 {
 			first = a
 		}
-		if !a.certifies(rate, delta) {
+		if !t.passes(&a) {
 			break
 		}
 		list = append(list, a)
@@ -194,13 +272,8 @@ func accepted(rate, delta threshold.Rate, sequence []float64, positives, negativ
 	return list, first
 }
 
-// certifies reports whether P(Bin(Rows, rate) >= Real) <= delta.
-func (a *Alerts) certifies(rate, delta threshold.Rate) bool {
-	return tailAtMost(a.Rows, a.Rows-a.Real, rate.Complement(), delta)
-}
-
-// ForLabelled returns the threshold for a goal of kind GoalMinPrecision from labelled scores of both classes in their
-// natural mix.
+// ForLabelled returns the threshold for a goal of kind GoalMinPrecision from labelled scores of both classes, in their
+// natural mix if the goal has no prevalence.
 //
 // Without delta it is PlainPrecision's. With delta it is the lowest accepted one of a sequence that was fixed without a
 // look at these rows (PrecisionSequence): the precision on new rows is at least the goal's with confidence 1 - delta.
@@ -219,32 +292,33 @@ func ForLabelled(g metric.Goal, delta threshold.Rate, sequence, positives, negat
 	if err != nil {
 		return nil, err
 	}
-	each := delta
-	if !g.Recall.IsZero() {
-		each = delta.Over(2)
-	}
+	test := newPrecisionTest(g, delta, p.n, n.n)
 	var last Alerts
 	var guarantee *Guarantee
 	if delta.IsZero() {
-		if last, err = PlainPrecision(g.Rate, positives, negatives); err != nil {
+		if last, err = PlainPrecision(g.RateOn(p.n, n.n), positives, negatives); err != nil {
 			return nil, err
 		}
 	} else {
-		list, first := accepted(g.Rate, each, sequence, p, n)
+		list, first := test.accepted(sequence, p, n)
 		if len(list) == 0 {
-			return nil, uncertain(g.Rate, each, first)
+			return nil, uncertain(g, test.delta, first)
 		}
 		last = list[len(list)-1]
 		guarantee = &Guarantee{Certified: true, Kind: g.Kind, Rate: g.Rate, Delta: delta, Negatives: n.n, Rows: n.n + p.n, Tested: list,
-			Bound: binomial.AtLeast(last.Rows, last.Real, g.Rate.Float64())}
+			Prevalence: g.Prevalence, Bound: test.bound(&last)}
 	}
-	low, high := metric.ClopperPearson(last.Real, last.Rows, metric.DefaultConfidence)
+	expected := Expectation{Rate: last.precision(), Confidence: metric.DefaultConfidence}
+	expected.Low, expected.High = metric.ClopperPearson(last.Real, last.Rows, metric.DefaultConfidence)
+	for _, x := range []*float64{&expected.Rate, &expected.Low, &expected.High} {
+		*x = test.atPrevalence(*x)
+	}
 	t := &Threshold{Value: last.Threshold, Goal: g, Population: method.AllRows, Rows: n.n + p.n, Order: n.n + p.n - last.Rows, Guarantee: guarantee,
-		Expected: Expectation{Rate: last.precision(), Low: low, High: high, Confidence: metric.DefaultConfidence}}
+		Expected: expected}
 	if g.Recall.IsZero() {
 		return t, nil
 	}
-	recall, err := For(metric.Goal{Kind: metric.GoalMinRecall, Rate: g.Recall}, each, p)
+	recall, err := For(metric.Goal{Kind: metric.GoalMinRecall, Rate: g.Recall}, test.delta, p)
 	if err != nil {
 		return nil, err
 	}
@@ -258,14 +332,20 @@ func ForLabelled(g metric.Goal, delta threshold.Rate, sequence, positives, negat
 }
 
 // uncertain returns the error for a precision that the calibration rows cannot certify.
-func uncertain(rate, delta threshold.Rate, first Alerts) error {
-	needed, err := Needed(rate.Complement(), delta)
+func uncertain(g metric.Goal, delta threshold.Rate, first Alerts) error {
+	g.Recall = threshold.Rate{}
+	positives, negatives, err := NeededLabelled(g, delta)
 	if err != nil {
 		return err
 	}
-	return &diag.Error{Kind: diag.Guarantee, Found: fmt.Sprintf("no threshold has a precision of %s with confidence 1 - %s: where it is clearest, %d of %d alerts "+
-		"among the calibration rows are real", rate, delta, first.Real, first.Rows),
-		Expected: fmt.Sprintf("at least %d alerts if all are real, and more otherwise", needed), Hint: "get more rows, or set a lower precision"}
+	expected, at := fmt.Sprintf("at least %d alerts if all are real, and more otherwise", positives), ""
+	if !g.Prevalence.IsZero() {
+		expected = fmt.Sprintf("at least %d negatives if none is an alert, and more otherwise", negatives)
+		at = " at a prevalence of " + g.Prevalence.String()
+	}
+	return &diag.Error{Kind: diag.Guarantee, Found: fmt.Sprintf("no threshold has a precision of %s%s with confidence 1 - %s: where it is clearest, %d of %d alerts "+
+		"among the calibration rows are real", g.Rate, at, delta, first.Real, first.Rows),
+		Expected: expected, Hint: "get more rows, or set a lower precision"}
 }
 
 // notBoth returns the error for a precision and a recall that no threshold reaches, with the best pairs.
@@ -280,32 +360,32 @@ func notBoth(g metric.Goal, precise Alerts, at float64, p, n *Sorted) error {
 // checkPrecision checks the evidence for a lowest precision, and for a lowest recall together with it. It returns the
 // threshold.
 func (g *Guarantee) checkPrecision() (at float64, err error) {
-	delta := g.Delta
+	test := precisionTest{g.Rate, g.Delta, g.Prevalence, g.Rows - g.Negatives, g.Negatives}
 	if g.Recall != nil {
-		delta = delta.Over(2)
+		test.delta = g.Delta.Over(2)
 	}
 	before := Alerts{Threshold: math.Inf(1)}
 	for _, a := range g.Tested {
 		if !(a.Threshold < before.Threshold) || math.IsInf(a.Threshold, 0) || a.Real < before.Real || a.Rows-a.Real < before.Rows-before.Real || a.Rows > g.Rows {
 			return 0, fmt.Errorf("tested thresholds out of order: %d of %d alerts above %v", a.Real, a.Rows, a.Threshold)
 		}
-		if !a.certifies(g.Rate, delta) {
-			return 0, fmt.Errorf("%d real alerts of %d do not certify a precision of %s at delta %s", a.Real, a.Rows, g.Rate, delta)
+		if a.Real > test.positives || a.Rows-a.Real > test.negatives || !test.passes(&a) {
+			return 0, fmt.Errorf("%d real alerts of %d do not certify a precision of %s at delta %s", a.Real, a.Rows, g.Rate, test.delta)
 		}
 		before = a
 	}
-	if len(g.Tested) == 0 || len(g.Tested) > maxTested || before.Real > g.Rows-g.Negatives || before.Rows-before.Real > g.Negatives {
+	if len(g.Tested) == 0 || len(g.Tested) > maxTested || g.Order != 0 {
 		return 0, fmt.Errorf("%d tested thresholds, the last with %d alerts of %d calibration rows", len(g.Tested), before.Rows, g.Rows)
 	}
-	if bound := binomial.AtLeast(before.Rows, before.Real, g.Rate.Float64()); !near(g.Bound, bound) {
-		return 0, fmt.Errorf("the binomial tail of %d real alerts of %d is %.6g, the file has %.6g", before.Real, before.Rows, bound, g.Bound)
+	if bound := test.bound(&before); !near(g.Bound, bound) {
+		return 0, fmt.Errorf("the bound of %d real alerts of %d is %.6g, the file has %.6g", before.Real, before.Rows, bound, g.Bound)
 	}
 	if r := g.Recall; r != nil {
 		lowest, known, err := r.Check()
 		if err != nil {
 			return 0, err
 		}
-		if r.Kind != metric.GoalMinRecall || r.Delta != delta || !known || lowest < before.Threshold || r.N() != g.Rows-g.Negatives {
+		if r.Kind != metric.GoalMinRecall || !r.Certified || r.Delta != test.delta || !known || lowest < before.Threshold || r.N() != g.Rows-g.Negatives {
 			return 0, fmt.Errorf("a recall of %s at delta %s that does not hold at the threshold", r.Rate, r.Delta)
 		}
 	}

@@ -35,15 +35,23 @@ const (
 	AtTop      Criterion = iota // positives above the highest negative (equation problem_top)
 	AtQuantile                  // positives above the tau-quantile of all scores (problem_aatp_orig)
 	AtNP                        // positives above the tau-quantile of the negatives' scores (problem_np)
+
+	// Criteria that no method of the paper optimises.
+	AtPrecision // positives above the lowest score at which a fraction tau of the rows above is positive
+	AtRecall    // negatives below the highest score above which a fraction tau of the positives lies
 )
 
-// String returns "positives@top", "positives@quantile" or "positives@np".
+// String returns "positives@top", "positives@quantile", "positives@np", "positives@precision" or "negatives@recall".
 func (c Criterion) String() string {
 	switch c {
 	case AtQuantile:
 		return "positives@quantile"
 	case AtNP:
 		return "positives@np"
+	case AtPrecision:
+		return "positives@precision"
+	case AtRecall:
+		return "negatives@recall"
 	default:
 		return "positives@top"
 	}

@@ -72,6 +72,9 @@ func (r *Ranking) Bootstrap(c Criterion, b Bootstrap) (Result, error) {
 		res.NoInterval = res.Undefined
 		return res, nil
 	}
+	if c.Name == AtRecall {
+		r, c = r.mirrored(), NP(c.Tau.Complement())
+	}
 	res.Interval = r.interval(b, res.Rate, func(d *drawn) (low, high float64) { return d.criterion(c) })
 	return res, nil
 }

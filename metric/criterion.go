@@ -33,6 +33,12 @@ func (r *Ranking) Positives(c Criterion) (Result, error) {
 	if err := c.check(); err != nil {
 		return Result{}, err
 	}
+	switch c.Name {
+	case AtPrecision:
+		return r.Precise(c.Tau, 0), nil
+	case AtRecall:
+		return r.spared(c)
+	}
 	res := Result{Criterion: c.String(), Rule: Above, Threshold: math.Inf(-1)}
 	if c.Paper {
 		res.Rule = AtOrAbove

@@ -27,6 +27,8 @@ func (d *drawn) criterion(c Criterion) (low, high float64) {
 		tau = one / (r.NegativeMass() + one)
 	}
 	switch {
+	case c.Name == AtPrecision:
+		return d.precision(tau)
 	case r.weighted:
 		return d.rows(c, func(mass float64) float64 { return float64(tau * mass) })
 	case c.Name == AtQuantile:
@@ -100,7 +102,7 @@ func (d *drawn) edges(budget float64, paper, fixed bool) topDraw {
 	gap, other = float64(gap*p.scale), float64(other*n.scale)
 	s := search{p: p, n: n, high: len(r.scores)}
 	// The budget ends between these groups in nearly every replicate, so the search tries them first. 8 standard
-	// deviations and 40 rows were chosen by hand; another choice changes the speed and the draws, not their
+	// deviations and 40 rows were chosen by hand (a change moves results); another choice changes the speed and the draws, not their
 	// distribution.
 	slack := float64(8*math.Sqrt(budget+1)) + 40
 	for i, rows := range [2]float64{budget + slack, budget - slack} {
@@ -195,26 +197,40 @@ func (d *drawn) edge(s search, budgets [2]float64, want [2]bool, paper bool, fou
 	}
 }
 
-// rows draws a replicate of weighted rows, each of which draws a mass. budget is a function of the
-// population's mass.
-func (d *drawn) rows(c Criterion, budget func(mass float64) float64) (low, high float64) {
+// groups draws the mass of each group, cumulated, and of the gap of each class. With weights every row draws a mass.
+func (d *drawn) groups() (gaps [2]float64) {
 	r := d.r
 	size := len(r.scores) + 1
 	if d.positives == nil {
 		d.positives, d.negatives = make([]float64, size), make([]float64, size)
 	}
-	var gaps [2]float64
 	for class, mass := range [2][]float64{d.positives, d.negatives} {
 		clear(mass)
-		groups, weights := r.rows.groups[class], r.rows.weights[class]
-		for i, g := range groups {
-			mass[g+1] += float64(weights[i] * drawExponential(d.rng))
+		gaps[class] = 1
+		if r.weighted {
+			groups, weights := r.rows.groups[class], r.rows.weights[class]
+			for i, g := range groups {
+				mass[g+1] += float64(weights[i] * drawExponential(d.rng))
+			}
+			gaps[class] = typicalWeight(weights)
+		} else {
+			counts := [2][]float64{r.positives, r.negatives}[class]
+			for g := 1; g < size; g++ {
+				mass[g] = drawGamma(d.rng, int(counts[g]-counts[g-1]))
+			}
 		}
 		for g := 1; g < size; g++ {
 			mass[g] += mass[g-1]
 		}
-		gaps[class] = float64(typicalWeight(weights) * drawExponential(d.rng))
+		gaps[class] *= drawExponential(d.rng)
 	}
+	return gaps
+}
+
+// rows draws a replicate of weighted rows. budget is a function of the population's mass.
+func (d *drawn) rows(c Criterion, budget func(mass float64) float64) (low, high float64) {
+	r := d.r
+	gaps := d.groups()
 	again := Ranking{scores: r.scores, positives: d.positives, negatives: d.negatives}
 	mass := again.mass(c) + gaps[1]
 	total := again.PositiveMass() + gaps[0]

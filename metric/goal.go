@@ -47,6 +47,9 @@ type Goal struct {
 	Count, Of int64          // 0 < Count < Of
 	Recall    threshold.Rate // with GoalMinPrecision: the lowest recall; unset: none
 	Cost      float64        // GoalCostAlert: of an alert, in the unit of the amounts
+	// With GoalMinPrecision: the fraction of positives at which the precision is meant. It then holds for every larger fraction, too.
+	// Unset: that of the rows.
+	Prevalence threshold.Rate
 
 	invalid string // the text of a rate that RateGoal could not read
 }
@@ -77,6 +80,9 @@ func (g Goal) Check() error {
 	}
 	if g.Cost != 0 && g.Kind != GoalCostAlert {
 		return wrong("with a cost", "a cost of alerts alone")
+	}
+	if !g.Prevalence.IsZero() && g.Kind != GoalMinPrecision {
+		return wrong("with a prevalence", "a prevalence with a precision only")
 	}
 	unused := !g.Rate.IsZero() || g.Count != 0 || g.Of != 0
 	switch g.Kind {
@@ -147,14 +153,43 @@ func (g Goal) Tau() threshold.Rate {
 	return rate
 }
 
+// Alpha returns the fraction of the goal's population that may be on the wrong side of the threshold: Tau for a budget, 1 minus the
+// rate for GoalMinRecall. It is unset for GoalAbsoluteTop and GoalMinPrecision.
+func (g Goal) Alpha() threshold.Rate {
+	if g.Kind == GoalMinRecall {
+		return g.Rate.Complement()
+	}
+	return g.Tau()
+}
+
+// RateOn returns the lowest precision on a sample with these numbers of rows: Rate, or with Prevalence the precision of the same
+// true and false positive rates.
+func (g Goal) RateOn(positives, negatives int) threshold.Rate {
+	if g.Prevalence.IsZero() || positives == 0 || negatives == 0 {
+		return g.Rate
+	}
+	p, at := g.Rate.Float64(), g.Prevalence.Float64()
+	odds := float64(p/(1-p)) * float64((1-at)/at) * (float64(positives) / float64(negatives))
+	r, err := threshold.ParseRate(strconv.FormatFloat(min(max(odds/(1+odds), 1e-9), 1-1e-9), 'g', 9, 64))
+	if err != nil {
+		return g.Rate
+	}
+	return r
+}
+
 // Criterion returns the criterion that measures the goal: Positives@NP for GoalMaxFPR, Positives@Quantile for
-// fractions of all rows, Positives@Top for GoalAbsoluteTop, each with the goal's rate.
+// fractions of all rows, Positives@Top for GoalAbsoluteTop, Positives@Precision and Negatives@Recall for the others, each with
+// the goal's rate.
 func (g Goal) Criterion() Criterion {
 	switch g.Kind {
 	case GoalMaxFPR:
 		return NP(g.Tau())
 	case GoalTop, GoalTopCount, GoalAlerts:
 		return Quantile(g.Tau())
+	case GoalMinPrecision:
+		return Precision(g.Rate)
+	case GoalMinRecall:
+		return Recall(g.Rate)
 	}
 	return Top()
 }
@@ -206,6 +241,10 @@ func (g Goal) Threshold(r *Ranking) (float64, error) {
 		return 0, err
 	}
 	c := g.Criterion()
+	if !g.IsBudget() {
+		res, err := r.Positives(c)
+		return res.Threshold, err
+	}
 	if r.mass(c) == 0 {
 		return 0, &diag.Error{Kind: diag.Data, Found: "no rows that the budget counts", Expected: "a negative at least"}
 	}
@@ -231,6 +270,9 @@ func (g Goal) String() string {
 		text := aim + "with at least " + percent(g.Rate) + " of the alerts real"
 		if !g.Recall.IsZero() {
 			text += ", and at least " + percent(g.Recall) + " of the positives found"
+		}
+		if !g.Prevalence.IsZero() {
+			text += ", where at least " + percent(g.Prevalence) + " of the rows are positive"
 		}
 		return text
 	case GoalMinRecall:
@@ -263,6 +305,8 @@ type goalJSON struct {
 	Of     int64          `json:"of,omitempty"`    // top-count, alerts: rows
 	Recall threshold.Rate `json:"recall,omitzero"` // min-precision: the lowest recall, if there is one
 	Cost   float64        `json:"cost,omitempty"`  // cost-alert: of an alert
+
+	Prevalence threshold.Rate `json:"prevalence,omitzero"` // min-precision: the fraction of positives at which it is meant, if not that of the rows
 }
 
 // MarshalJSON writes {"kind":"max-fpr","rate":"0.01"}, {"kind":"alerts","count":50,"of":2000000},
@@ -271,7 +315,7 @@ func (g Goal) MarshalJSON() ([]byte, error) {
 	if g == (Goal{}) {
 		return []byte("null"), nil
 	}
-	return json.Marshal(goalJSON{g.Kind, g.Rate, g.Count, g.Of, g.Recall, g.Cost})
+	return json.Marshal(goalJSON{g.Kind, g.Rate, g.Count, g.Of, g.Recall, g.Cost, g.Prevalence})
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
@@ -286,7 +330,7 @@ func (g *Goal) UnmarshalJSON(data []byte) error {
 	if err := decoder.Decode(&fields); err != nil {
 		return err
 	}
-	read := Goal{Kind: fields.Kind, Rate: fields.Rate, Count: fields.Count, Of: fields.Of, Recall: fields.Recall, Cost: fields.Cost}
+	read := Goal{Kind: fields.Kind, Rate: fields.Rate, Count: fields.Count, Of: fields.Of, Recall: fields.Recall, Prevalence: fields.Prevalence, Cost: fields.Cost}
 	if err := read.Check(); err != nil {
 		return err
 	}

@@ -43,9 +43,14 @@ const (
 	AtTop      = method.AtTop      // Positives@Top: fraction of positives above the largest negative
 	AtQuantile = method.AtQuantile // Positives@Quantile: fraction of positives in the top tau of all rows
 	AtNP       = method.AtNP       // Positives@NP: fraction of positives at a false positive rate of at most tau
+
+	// Criteria of goals that are no budgets.
+	AtPrecision = method.AtPrecision // Positives@Precision: fraction of positives found with a precision of at least tau
+	AtRecall    = method.AtRecall    // Negatives@Recall: fraction of negatives without an alert at a recall of at least tau
 )
 
-// Criterion is one of the paper's three criteria with its rate. The zero value is Positives@Top.
+// Criterion is one of the paper's three criteria, or that of a lowest precision or recall, with its rate. The zero value is
+// Positives@Top.
 type Criterion struct {
 	Name  method.Criterion
 	Tau   threshold.Rate // unused by AtTop
@@ -61,6 +66,14 @@ func Quantile(tau threshold.Rate) Criterion { return Criterion{Name: AtQuantile,
 // NP returns the criterion Positives@NP(tau): the true positive rate at a false positive rate of at most tau.
 // Ties count against the model.
 func NP(tau threshold.Rate) Criterion { return Criterion{Name: AtNP, Tau: tau} }
+
+// Precision returns the criterion Positives@Precision(tau): the fraction of positives above the lowest threshold at which at
+// least tau of the rows above are positive; 0 without such a threshold.
+func Precision(tau threshold.Rate) Criterion { return Criterion{Name: AtPrecision, Tau: tau} }
+
+// Recall returns the criterion Negatives@Recall(tau): the fraction of negatives below the highest threshold above which at least
+// tau of the positives are. It is Positives@NP(1 - tau) with the classes exchanged and the scores negated.
+func Recall(tau threshold.Rate) Criterion { return Criterion{Name: AtRecall, Tau: tau} }
 
 // AsInPaper returns the criterion with the paper's count.
 func (c Criterion) AsInPaper() Criterion {
@@ -83,9 +96,11 @@ func (c Criterion) String() string {
 // check returns an error for a criterion that cannot be computed on any data.
 func (c Criterion) check() error {
 	switch {
-	case c.Name < AtTop || c.Name > AtNP:
+	case c.Name < AtTop || c.Name > AtRecall:
 		return &diag.Error{Kind: diag.Usage, Found: fmt.Sprintf("criterion %d", int(c.Name)),
-			Expected: "positives@top, positives@quantile or positives@np"}
+			Expected: "positives@top, positives@quantile, positives@np, positives@precision or negatives@recall"}
+	case c.Paper && c.Name > AtNP:
+		return &diag.Error{Kind: diag.Usage, Found: c.Name.String() + " as in the paper", Expected: "one of the paper's criteria"}
 	case c.Name != AtTop && c.Tau.IsZero():
 		return &diag.Error{Kind: diag.Usage, Found: c.Name.String() + " without a rate",
 			Expected: "a rate in (0,1)"}

@@ -106,6 +106,9 @@ func PairedBootstrap(s PairedScores, c Criterion, reference int, b Bootstrap) (P
 	if err := s.check(reference); err != nil {
 		return Paired{}, err
 	}
+	if c.Name == AtRecall {
+		return pairedRecall(s, c, reference, b)
+	}
 	out := Paired{scores: s, bootstrap: b}
 	var first *Ranking
 	for m := range s.Positives {

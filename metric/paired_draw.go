@@ -44,7 +44,7 @@ func (o *order) same(other *order) bool {
 }
 
 func newPairing(s PairedScores, c Criterion, r *Ranking, budget float64) *pairing {
-	p := &pairing{criterion: c, counts: r.counts, fixed: !r.weighted && s.PositiveGroups == nil && s.PositiveValues == nil,
+	p := &pairing{criterion: c, counts: r.counts, fixed: !r.weighted && s.PositiveGroups == nil && s.PositiveValues == nil && c.Name != AtPrecision,
 		values: s.PositiveValues, budget: budget,
 		gaps: [2]float64{1, 1}, tau: c.Tau.Float64()}
 	if p.values != nil {
@@ -319,9 +319,23 @@ const (
 	positivesAbove // counts towards the budget of Positives@Quantile only
 )
 
+// lowestOpen returns the lowest of the limits that are open, infinity without one.
+func lowestOpen(limits [3]float64, open [3]bool) float64 {
+	lowest := math.Inf(1)
+	for k, limit := range limits {
+		if open[k] {
+			lowest = min(lowest, limit)
+		}
+	}
+	return lowest
+}
+
 // found returns the mass of the rows that one model finds within the budget, as a fraction of the positives'
 // mass: with no gap above all rows, with the negatives' gap there, and with the positives' gap.
 func (d *drawing) found(o *order) [3]float64 {
+	if d.criterion.Name == AtPrecision {
+		return d.preciselyFound(o)
+	}
 	limits := [3]float64{d.budget, d.budget - d.gap[1], d.budget}
 	if d.criterion.Name == AtQuantile {
 		limits[positivesAbove] -= d.gap[0]
@@ -331,17 +345,8 @@ func (d *drawing) found(o *order) [3]float64 {
 	for k, limit := range limits {
 		open[k] = limit >= 0
 	}
-	lowest := func() (least float64) {
-		least = math.Inf(1)
-		for k, limit := range limits {
-			if open[k] {
-				least = min(least, limit)
-			}
-		}
-		return least
-	}
 	var positives, population, before float64
-	next := lowest()
+	next := lowestOpen(limits, open)
 	for i := 0; i < len(o.rows) && !math.IsInf(next, 1); {
 		if i >= o.prefix && !d.complete {
 			d.drawRest()
@@ -373,7 +378,7 @@ func (d *drawing) found(o *order) [3]float64 {
 				out[k] = positives
 			}
 		}
-		next = lowest()
+		next = lowestOpen(limits, open)
 	}
 	for k := range out {
 		if open[k] {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"toptau/calibrate"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/threshold"
@@ -81,7 +82,7 @@ func (p *Point) checkGuarantee(g *Guarantee, at float64) error {
 	if g.Recall != nil {
 		recall = g.Recall.Rate
 	}
-	if g.Kind != kind || g.Rate != rate || recall != goal.Recall {
+	if g.Kind != kind || g.Rate != rate || recall != goal.Recall || g.Prevalence != goal.Prevalence {
 		return fmt.Errorf("a guarantee of kind %q with rate %q for another goal: %s", g.Kind, g.Rate, goal)
 	}
 	if !g.Certified {
@@ -104,12 +105,16 @@ func (p *Point) checkGuarantee(g *Guarantee, at float64) error {
 // parts of its calibration rows.
 func (p *Point) checkSegmentRows() error {
 	var first *Guarantee
+	var deltas []threshold.Rate
 	negatives, rows := 0, 0
 	for _, g := range p.guarantees() {
 		if first == nil {
 			first = g
 		}
-		if g.Delta != first.Delta {
+		if g != p.Guarantee {
+			deltas = append(deltas, g.Delta)
+		}
+		if p.SegmentsDelta.IsZero() && g.Delta != first.Delta {
 			return fmt.Errorf("guarantees with delta %s and %s at one point", first.Delta, g.Delta)
 		}
 		if g == p.Guarantee {
@@ -124,6 +129,9 @@ func (p *Point) checkSegmentRows() error {
 				return errors.New("more calibration rows in the segments than in all")
 			}
 		}
+	}
+	if joint := p.SegmentsDelta; !joint.IsZero() && (len(deltas) == 0 || !calibrate.HoldTogether(deltas, joint)) {
+		return fmt.Errorf("guarantees of %d segments that do not hold together at delta %s", len(deltas), joint)
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"toptau/metric"
 	"toptau/result"
 	"toptau/schema"
+	"toptau/threshold"
 )
 
 // FileVersion is the version of the files that this package writes and reads.
@@ -307,6 +308,8 @@ type Point struct {
 
 	Segment  string    `json:"segment,omitempty"`  // the column whose values have separate thresholds
 	Segments []Segment `json:"segments,omitempty"` // in ascending order of Value; other values use Threshold
+	// SegmentsDelta is the probability with which the guarantee of any segment may fail. Unset: each has its own.
+	SegmentsDelta threshold.Rate `json:"segments_delta,omitzero"`
 	// The budget counts entities, each with the largest score of its rows: the values of this column.
 	Entity string `json:"entity,omitempty"`
 	Day    string `json:"day,omitempty"` // column of times: an entity counts once on each of its days

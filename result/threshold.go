@@ -25,6 +25,8 @@ type Threshold struct {
 	Bound    *float64  `json:"bound,omitempty"`
 	Needed   int       `json:"needed,omitempty"` // smallest number of rows that can certify the goal
 	Segments []Segment `json:"segments"`         // thresholds for the values of the segment column
+	// the probability with which the guarantee of any segment may fail; missing: each has its own
+	SegmentsDelta threshold.Rate `json:"segments_delta,omitzero"`
 	// decisions on these rows; their intervals take the threshold as fixed, although it comes from these rows
 	Decisions *metric.Confusion `json:"decisions"`
 	Former    *metric.Confusion `json:"former,omitempty"` // decisions of the point that is replaced

@@ -42,7 +42,7 @@ type Violations struct {
 
 const (
 	population   = 20_000 // rows
-	drawn        = 1600   // negatives of a draw: a quarter is enough for 1 % at delta 5 %, which needs 299
+	drawn        = 1600   // negatives of a draw: 773 of them give a threshold for 1 % at delta 5 %
 	maxDrawn     = 1600   // positives
 	minDrawn     = 40
 	fewest       = 1196 // negatives of a population

@@ -167,7 +167,11 @@ func CriterionText(g metric.Goal, what string) string {
 		return fmt.Sprintf("%s found at %s false alarms", what, text.Percent(g.Tau().Float64()))
 	case metric.GoalAbsoluteTop:
 		return what + " above every negative"
-	case metric.NoGoal, metric.GoalMinPrecision, metric.GoalMinRecall:
+	case metric.GoalMinPrecision:
+		return fmt.Sprintf("%s found with %s of the alerts real", what, text.Percent(g.Rate.Float64()))
+	case metric.GoalMinRecall:
+		return fmt.Sprintf("negatives without an alert, with %s of the positives found", text.Percent(g.Rate.Float64()))
+	case metric.NoGoal:
 		return what + " found"
 	}
 	return fmt.Sprintf("%s found in the top %s of the rows", what, text.Percent(g.Tau().Float64()))
@@ -210,7 +214,7 @@ func CandidateSection(r *result.Training) Section {
 	best, order := map[[2]string]int{}, [][2]string{}
 	for i := range r.Candidates {
 		c := &r.Candidates[i]
-		key := [2]string{string(c.Method), string(c.Encoding)}
+		key := [2]string{string(c.Method), c.Features()}
 		if c.CrossValidation == nil || c.Constant {
 			continue
 		}

@@ -59,6 +59,9 @@ func PromiseOf(g *model.Guarantee) string {
 		return "at least " + text.Percent(g.Rate.Float64()) + " of the positives are found"
 	case metric.GoalMinPrecision:
 		promise := "at least " + text.Percent(g.Rate.Float64()) + " of the alerts are real"
+		if !g.Prevalence.IsZero() {
+			promise += " wherever at least " + text.Percent(g.Prevalence.Float64()) + " of the rows are positive"
+		}
 		if g.Recall != nil {
 			promise += ", and " + PromiseOf(g.Recall)
 		}

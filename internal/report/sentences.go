@@ -57,7 +57,7 @@ func VerdictText(v *result.Verdict, e *result.Evaluation) (conclusion, evidence 
 		findEntry(e, v.Against).Goal.Value.Numerator, differenceText(v, &value))
 	if v.Verdict == metric.Undecided {
 		positives := value.Denominator
-		if e.Value != "" {
+		if counted(e) != "positives" {
 			positives = float64(e.Positives)
 		}
 		return fmt.Sprintf("inconclusive with %.6g positives", positives), evidence
@@ -91,10 +91,13 @@ func differenceText(v *result.Verdict, value *metric.Result) string {
 	return s
 }
 
-// counted names what the criterion counts: positives, or the column of their amounts.
+// counted names what the criterion counts: positives, the column of their amounts or, for a lowest recall, negatives.
 func counted(e *result.Evaluation) string {
-	if e.Value != "" {
+	switch g := e.Entries[0].Goal; {
+	case e.Value != "":
 		return e.Value
+	case g != nil && g.Goal.Kind == metric.GoalMinRecall:
+		return "negatives without an alert"
 	}
 	return "positives"
 }

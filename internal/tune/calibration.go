@@ -9,6 +9,7 @@ import (
 	"toptau/internal/feature"
 	"toptau/internal/parallel"
 	"toptau/internal/table"
+	"toptau/method"
 	"toptau/metric"
 	"toptau/result"
 	"toptau/threshold"
@@ -33,6 +34,9 @@ type calibrationSample struct {
 	sorted          *calibrate.Sorted
 	rows            []int     // of each score, a row of the unit; nil for SchemeCrossFitted
 	ofRows          []float64 // the scores of parts.calibration
+
+	// For a lowest precision: the same scores by class, and with delta the thresholds that they test.
+	positives, negatives, sequence []float64
 }
 
 // calibration sets the threshold of a fitted model and measures it.
@@ -57,6 +61,11 @@ func (c *calibration) setThreshold() error {
 	}
 	if sample.sorted, err = calibrate.Sort(sample.scores, sample.weights, o.Goal.Population()); err != nil {
 		return err
+	}
+	if o.Goal.Kind == metric.GoalMinPrecision && !o.Delta.IsZero() {
+		if sample.sequence, err = c.sequence(); err != nil {
+			return err
+		}
 	}
 	t := &c.found.Threshold
 	if *t, err = c.found.thresholdFor(o.Goal, o.Delta); err != nil {
@@ -99,6 +108,7 @@ func (c *calibration) sample() (*calibrationSample, error) {
 	switch c.parts.scheme {
 	case SchemeCrossFitted:
 		s.scores, s.weights = c.pooledPopulation()
+		s.positives, s.negatives = c.pooled.units.Positives, c.pooled.units.Negatives
 		return s, nil
 	case SchemeValidation:
 		t = c.parts.data.Validation
@@ -109,6 +119,13 @@ func (c *calibration) sample() (*calibrationSample, error) {
 		return nil, err
 	}
 	s.rows, s.scores = c.parts.countedPopulation(t, rows, s.ofRows)
+	for i, row := range s.rows {
+		if t.Label[row] == table.Positive {
+			s.positives = append(s.positives, s.scores[i])
+		} else {
+			s.negatives = append(s.negatives, s.scores[i])
+		}
+	}
 	if t.Weight != nil {
 		s.weights = pickFloats(t.Weight, rows)
 	}
@@ -131,10 +148,24 @@ func (c *calibration) setNegatives() {
 // pooledPopulation returns the pooled scores of the units that the budget counts, with their weights.
 func (c *calibration) pooledPopulation() (scores, weights []float64) {
 	p := &c.pooled.units
-	if c.parts.countsAllRows() {
+	switch c.parts.options.Goal.Population() {
+	case method.AllRows:
 		return slices.Concat(p.Negatives, p.Positives), slices.Concat(p.NegativeWeights, p.PositiveWeights)
+	case method.Positives:
+		return p.Positives, p.PositiveWeights
 	}
 	return p.Negatives, p.NegativeWeights
+}
+
+// sequence returns the thresholds that the calibration rows test for a lowest precision. They come from the scores of the
+// cross-validation, on the model's scale. A scale that is a little wrong costs power, and no validity.
+func (c *calibration) sequence() ([]float64, error) {
+	p := &c.pooled.units
+	list, err := calibrate.PrecisionSequence(c.found.Goal, c.parts.options.Delta, p.Positives, p.Negatives)
+	for i := range list {
+		list[i] = c.pooled.middle + float64(c.pooled.spread*list[i])
+	}
+	return list, err
 }
 
 // PlainThreshold returns the model's threshold for a goal without a guarantee. It comes from the rows that gave the
@@ -154,7 +185,14 @@ func (f *Found) PlainThreshold(g metric.Goal) (Threshold, error) {
 // thresholdFor returns the model's threshold for a goal of the same population. Out-of-fold scores with delta give an
 // order statistic, too.
 func (f *Found) thresholdFor(g metric.Goal, delta threshold.Rate) (Threshold, error) {
-	t, err := calibrate.For(g, delta, f.sample.sorted)
+	s := f.sample
+	var t *calibrate.Threshold
+	var err error
+	if g.Kind == metric.GoalMinPrecision {
+		t, err = calibrate.ForLabelled(g, delta, s.sequence, s.positives, s.negatives)
+	} else {
+		t, err = calibrate.For(g, delta, s.sorted)
+	}
 	if err != nil {
 		return Threshold{}, err
 	}
@@ -183,7 +221,8 @@ func (c *calibration) overTime(s *calibrationSample) (*calibrate.Trend, error) {
 }
 
 // evaluateOutOfFold measures the model on rows that did not fit it. If other rows gave the threshold, it
-// measures the cross-validation's scores at the false positive rate that the threshold is expected to have.
+// measures the cross-validation's scores at the false positive rate or recall that the threshold is expected to have. For a
+// lowest precision these rows are of both classes, and measure the model themselves.
 func (c *calibration) evaluateOutOfFold() error {
 	e, value := &c.found.OutOfFold, c.found.Threshold.Value
 	at := value
@@ -193,6 +232,13 @@ func (c *calibration) evaluateOutOfFold() error {
 		if c.pooled, err = c.scoreTable(c.parts.data.Validation, c.parts.data.Validation.Labelled()); err != nil {
 			return err
 		}
+	case c.found.MeasuredOnCalibration():
+		measured, err := c.scoreTable(c.parts.calibrationTable(), c.parts.calibration)
+		if err != nil {
+			return err
+		}
+		*e, err = measured.ranking.evaluate(c.found.Goal, value, c.parts.options.Seed)
+		return err
 	case c.parts.scheme != SchemeCrossFitted:
 		if at, err = c.pooledThreshold(c.found.Threshold.Expected.Rate); err != nil {
 			return err
@@ -209,8 +255,13 @@ func (c *calibration) evaluateOutOfFold() error {
 	return c.setPrice()
 }
 
-// pooledThreshold returns the threshold for a rate on the pooled scores of the cross-validation, which have units of
-// their own.
+// MeasuredOnCalibration reports whether OutOfFold was measured on the calibration rows.
+func (f *Found) MeasuredOnCalibration() bool {
+	return f.Goal.Kind == metric.GoalMinPrecision && (f.Scheme == SchemeCertified || f.Scheme == SchemeHeldOut)
+}
+
+// pooledThreshold returns the threshold for a fraction of the population on the pooled scores of the cross-validation, which have
+// units of their own.
 func (c *calibration) pooledThreshold(expected float64) (float64, error) {
 	rate, err := threshold.RateOf(expected)
 	if err != nil {
@@ -221,7 +272,12 @@ func (c *calibration) pooledThreshold(expected float64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	at, err := sorted.Plain(rate)
+	var at *calibrate.Threshold
+	if c.found.Goal.Kind == metric.GoalMinRecall {
+		at, err = calibrate.For(metric.Goal{Kind: metric.GoalMinRecall, Rate: rate}, threshold.Rate{}, sorted)
+	} else {
+		at, err = sorted.Plain(rate)
+	}
 	if err != nil {
 		return 0, err
 	}

@@ -34,8 +34,22 @@ const fewLevels = 3
 // level is one budget.
 type level = metric.Criterion
 
-// levels returns the budgets that the units of a part can resolve: at least one unit, and at most half of them.
+// oddsFactors are the precisions as multiples of the goal's odds p / (1 - p). The average over several chooses better than one, as
+// for budgets.
+var oddsFactors = []float64{0.25, 0.5, 1, 2, 4}
+
+// passingErrors is the margin, in standard errors, by which a precision must pass out of fold: one lucky row decides nothing.
+const passingErrors = 1
+
+// levels returns the budgets that the units of a part can resolve: at least one unit, and at most half of them. For a lowest
+// recall these are fractions of the positives that may be missed.
 func levels(g metric.Goal, negatives, positives int) []level {
+	switch g.Kind {
+	case metric.GoalMinPrecision:
+		return precisionLevels(g.RateOn(positives, negatives))
+	case metric.GoalMinRecall:
+		return recallLevels(g, positives)
+	}
 	base := g.Criterion()
 	rows := negatives
 	if base.Name == metric.AtQuantile {
@@ -54,6 +68,30 @@ func levels(g metric.Goal, negatives, positives int) []level {
 		return list
 	}
 	return slices.Concat(list, levelsByRows(base.Name, rows))
+}
+
+// precisionLevels returns the lowest precisions around a goal's.
+func precisionLevels(rate threshold.Rate) (list []level) {
+	odds := rate.Float64() / (1 - rate.Float64())
+	for _, factor := range oddsFactors {
+		if p, err := threshold.ParseRate(strconv.FormatFloat(float64(factor*odds)/(1+float64(factor*odds)), 'g', 6, 64)); err == nil {
+			list = append(list, metric.Precision(p))
+		}
+	}
+	return list
+}
+
+// recallLevels returns the lowest recalls around a goal's: levels of the mirrored problem.
+func recallLevels(g metric.Goal, positives int) (list []level) {
+	for _, l := range levels(metric.Goal{Kind: metric.GoalMaxFPR, Rate: g.Alpha()}, positives, 0) {
+		if !l.Tau.IsZero() { // a recall of 1 is no rate
+			list = append(list, metric.Recall(l.Tau.Complement()))
+		}
+	}
+	if len(list) == 0 {
+		list = append(list, metric.Recall(g.Rate)) // nothing may be missed
+	}
+	return list
 }
 
 // timesRate returns a multiple of a rate as a short decimal.
@@ -113,10 +151,17 @@ func describeCriterion(list []level, o *SearchOptions, daily bool) Criterion {
 	for _, l := range list {
 		c.Budgets = append(c.Budgets, strings.Replace(l.String(), "positives@", name, 1))
 	}
+	if list[0].Name == metric.AtRecall {
+		c.Text = "mean fraction of negatives without an alert"
+	}
 	first, last := text.Percent(list[0].Tau.Float64()), text.Percent(list[len(list)-1].Tau.Float64())
 	switch list[0].Name {
 	case metric.AtTop:
 		c.Text += " above all negatives, or all but a few"
+	case metric.AtPrecision:
+		c.Text += fmt.Sprintf(" where at least %s to %s of the alerts are real", first, last)
+	case metric.AtRecall:
+		c.Text += fmt.Sprintf(" at recalls of %s to %s", first, last)
 	case metric.AtQuantile:
 		c.Text += fmt.Sprintf(" in the top %s to %s of the rows", first, last)
 	default:
@@ -139,8 +184,11 @@ func meanCriterion(g metric.Goal, r *ranked, list []level) (float64, error) {
 	}
 	var total float64
 	for _, l := range list {
-		res, err := r.measure(l)
-		if err != nil {
+		var res metric.Result
+		var err error
+		if l.Name == metric.AtPrecision {
+			res = r.valued(r.Precise(l.Tau, passingErrors))
+		} else if res, err = r.measure(l); err != nil {
 			return 0, err
 		}
 		total += res.Rate // an undefined one is 0 for every candidate

@@ -5,6 +5,7 @@ import (
 
 	"toptau/calibrate"
 	"toptau/internal/table"
+	"toptau/method"
 	"toptau/metric"
 )
 
@@ -17,7 +18,7 @@ type HeldOut struct {
 
 // setHeldOut sets Found.HeldOut. The scores of a cross-fit and of a validation table are on the model's scale.
 // If other rows gave the threshold, these are the scores of the cross-validation. They are moved and stretched
-// so that the median and the 95 % quantile of their negatives are those of the negatives that were held out.
+// so that the median and the 95 % quantile of their negatives are those of the negatives that were held out, or of the positives.
 func (c *calibration) setHeldOut() {
 	p := &c.pooled.scores
 	h := &c.found.HeldOut
@@ -33,9 +34,13 @@ func (c *calibration) setHeldOut() {
 		return
 	}
 	var held foldScores
+	class, all := table.Negative, p.Negatives
+	if c.found.Goal.Population() == method.Positives {
+		class, all = table.Positive, p.Positives
+	}
 	t := c.parts.calibrationTable()
 	for i, row := range c.parts.calibration {
-		if t.Label[row] == table.Negative {
+		if t.Label[row] == class {
 			held.negatives = append(held.negatives, c.found.sample.ofRows[i])
 		}
 	}
@@ -43,7 +48,7 @@ func (c *calibration) setHeldOut() {
 		h.LabelledScores, h.Units = calibrate.LabelledScores{}, metric.Scores{}
 		return
 	}
-	pooled := foldScores{negatives: p.Negatives, positives: p.Positives}
+	pooled := foldScores{negatives: all, positives: p.Positives}
 	pooled.setUnits()
 	held.positives = held.negatives
 	held.setUnits()
@@ -56,5 +61,5 @@ func (c *calibration) setHeldOut() {
 	}
 	h.Positives, h.Negatives = moved(p.Positives), moved(p.Negatives)
 	h.Units.Positives, h.Units.Negatives = moved(h.Units.Positives), moved(h.Units.Negatives)
-	h.Source = "scores of the cross-validation, on the scale of the negatives that were held out"
+	h.Source = "scores of the cross-validation, on the scale of the rows that were held out"
 }

@@ -213,7 +213,10 @@ func rampLearner(g metric.Goal) learner {
 // the rate of one row in rows, or in 1,000 if there are more.
 func rampRates(g metric.Goal, rows int) []threshold.Rate {
 	tau := g.Tau()
-	if tau.IsZero() {
+	switch {
+	case g.Kind == metric.GoalMinRecall:
+		tau, _ = threshold.ParseRate("10%") // by hand: the false alarms at the recall are not known
+	case tau.IsZero():
 		tau, _ = threshold.ParseRate(fmt.Sprintf("1/%d", max(2, min(rows, 1000))))
 	}
 	var rates []threshold.Rate

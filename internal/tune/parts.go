@@ -10,6 +10,7 @@ import (
 	"toptau/diag"
 	"toptau/internal/table"
 	"toptau/internal/text"
+	"toptau/method"
 	"toptau/metric"
 )
 
@@ -43,7 +44,7 @@ const (
 	crossFitRows = 40_000 // beyond which cross-fitting is too slow for a threshold above every negative
 )
 
-// minTrainingRows of the rows that the budget counts must remain for training. Chosen by hand: with fewer of a class,
+// minTrainingRows of the rows that the budget counts must remain for training. Chosen by hand (a change moves results): with fewer of a class,
 // differences between models are mostly noise (fewPositives).
 const minTrainingRows = 30
 
@@ -154,11 +155,11 @@ func (s *parts) setAside() error {
 
 // requireOutOfFoldRows returns an error if the out-of-fold scores are too few for their order statistic.
 func (s *parts) requireOutOfFoldRows() error {
-	tau := s.options.Goal.Tau()
-	if tau.IsZero() {
+	alpha := s.options.Goal.Alpha()
+	if alpha.IsZero() {
 		return nil
 	}
-	needed, err := calibrate.Needed(tau, s.options.Delta)
+	needed, err := calibrate.Needed(alpha, s.options.Delta)
 	if err != nil {
 		return err
 	}
@@ -184,16 +185,16 @@ func (s *parts) againstGuarantee() string {
 		t = s.data.Calibration
 	}
 	fitted := s.data.Calibration == nil
-	c := s.counted[t]
+	c, all := s.counted[t], s.options.Goal.Population() != method.Negatives
 	if c.Rows() {
-		return AgainstGuarantee(t, s.countsAllRows(), fitted, false)
+		return AgainstGuarantee(t, all, fitted, false)
 	}
 	first, _ := c.collapse(t, t.Labelled(), nil)
 	view := &table.Table{Group: &table.Text{Name: c.Column, Values: c.entities(first)}}
 	for _, row := range first {
 		view.Label = append(view.Label, t.Label[row])
 	}
-	why := AgainstGuarantee(view, s.countsAllRows(), fitted, c.Daily)
+	why := AgainstGuarantee(view, all, fitted, c.Daily)
 	if why != "" || t.Group == nil || t.Group.Name == c.Column {
 		return why
 	}
@@ -201,21 +202,24 @@ func (s *parts) againstGuarantee() string {
 	for _, row := range first {
 		view.Group.Values = append(view.Group.Values, t.Group.Values[row])
 	}
-	return AgainstGuarantee(view, s.countsAllRows(), fitted, false)
+	return AgainstGuarantee(view, all, fitted, false)
 }
 
 // setAsideCertified takes as many rows as calibrate.Size returns, or the fraction in the options.
 func (s *parts) setAsideCertified() error {
 	o := &s.options
-	tau := o.Goal.Tau()
+	if o.Goal.Kind == metric.GoalMinPrecision {
+		return s.setAsideLabelled()
+	}
+	alpha := o.Goal.Alpha()
 	n := s.populationSize(s.data.Table, s.training)
 	size, needed := n/4, 1 // above every negative
-	if !tau.IsZero() {
+	if !alpha.IsZero() {
 		var err error
-		if needed, err = calibrate.Needed(tau, o.Delta); err != nil {
+		if needed, err = calibrate.Needed(alpha, o.Delta); err != nil {
 			return err
 		}
-		if size, err = calibrate.Size(n, tau, o.Delta); err != nil {
+		if size, err = calibrate.Size(n, alpha, o.Delta); err != nil {
 			return err
 		}
 	}
@@ -235,6 +239,42 @@ func (s *parts) setAsideCertified() error {
 	if s.data.Table.Group != nil && size < n {
 		size++ // Cut rounds, and one less could cost an order
 	}
+	return s.takeCalibration(size)
+}
+
+// setAsideLabelled takes a random part of all rows, for a lowest precision: half of them, or as many as calibrate.SizeLabelled
+// returns. Its classes are in their natural mix.
+func (s *parts) setAsideLabelled() error {
+	o := &s.options
+	positives, negatives, err := calibrate.NeededLabelled(o.Goal, o.Delta)
+	if err != nil {
+		return err
+	}
+	needed, wanted := Counts{positives, negatives}, text.Plural(positives, "positive")
+	if negatives > 0 {
+		wanted = needed.String()
+	}
+	t := s.data.Table
+	if s.data.Calibration != nil {
+		if err := s.useCalibrationFile(1); err != nil {
+			return err
+		}
+		if n := s.calibrationUnits; n.Positives < needed.Positives || n.Negatives < needed.Negatives {
+			return inFile(noGuarantee(fmt.Sprintf("it needs at least %s, and the calibration file has %s", wanted, n)), s.data.Calibration)
+		}
+		return nil
+	}
+	first, _ := s.countedPopulation(t, s.population(t, s.training), nil)
+	n := CountRows(t.Label, first)
+	size, part := calibrate.SizeLabelled(n.Rows(), n.Positives, o.Goal), "half"
+	if share := o.CalibrationShare; !share.IsZero() {
+		size, part = share.Floor(n.Rows()), share.String()
+	}
+	share := float64(size) / float64(max(1, n.Rows()))
+	if held := (Counts{int(share * float64(n.Positives)), int(share * float64(n.Negatives))}); held.Positives < needed.Positives || held.Negatives < needed.Negatives {
+		return noGuarantee(fmt.Sprintf("it needs at least %s that do not train, and %s of the rows outside the test part have %s", wanted, part, held))
+	}
+	s.costly = true
 	return s.takeCalibration(size)
 }
 
@@ -261,8 +301,8 @@ func (s *parts) heldOutRows() int {
 		return int(share.Float64() * n)
 	}
 	held := heldShare * n
-	switch b := s.options.Goal.Tau().Float64(); {
-	case b == 0 && len(s.training) > crossFitRows: // above every negative
+	switch b := s.options.Goal.Alpha().Float64(); {
+	case b == 0 && len(s.training) > crossFitRows: // above every negative, or a precision
 		return int(held)
 	case float64(b*held) >= heldBudget:
 		return int(min(held, math.Ceil(maxBudget/b)))

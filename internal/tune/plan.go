@@ -12,9 +12,11 @@ import (
 	"toptau/internal/table"
 	"toptau/internal/text"
 	"toptau/method"
+	"toptau/metric"
+	"toptau/schema"
 )
 
-// Defaults of SearchOptions. Numbers of rows and trees were chosen by hand; docs/results/quality.md measures the
+// Defaults of SearchOptions. Numbers of rows and trees were chosen by hand (a change moves results); docs/results/quality.md measures the
 // defaults.
 const (
 	defaultFolds      = 5
@@ -47,8 +49,20 @@ func newPlan(d Data, o SearchOptions) (*plan, error) {
 		return nil, &diag.Error{Kind: diag.Usage, Param: "delta", Expected: "the probability with which the guarantee may fail",
 			Fixes: []diag.Fix{{Param: "delta", Value: "5%"}}, Hint: "an out-of-fold threshold needs it"}
 	}
+	if o.Goal.Kind == metric.GoalMinPrecision && o.OutOfFold {
+		return nil, &diag.Error{Kind: diag.Usage, Param: "out-of-fold", Found: "with min-precision", Expected: "rows that do not choose the model"}
+	}
+	if o.Goal.Kind == metric.GoalMinPrecision && d.Table.Weight != nil {
+		return nil, &diag.Error{Kind: diag.Usage, Param: "weight", Found: "rows with weights", Expected: "rows without, for a lowest precision"}
+	}
+	if o.Goal.Kind == metric.GoalMinRecall && o.Value != "" {
+		return nil, &diag.Error{Kind: diag.Usage, Param: "value", Found: "with min-recall", Expected: "a goal that finds as many positives as possible"}
+	}
 	if o.MaxTime < 0 {
 		return nil, &diag.Error{Kind: diag.Usage, Param: "max-time", Found: o.MaxTime.String(), Expected: "a time above 0"}
+	}
+	if o.Derive != "" && o.Derive != schema.DeriveNone && o.Derive != schema.DerivePairs {
+		return nil, diag.OneOf("derive", string(o.Derive), []string{string(schema.DeriveNone), string(schema.DerivePairs)})
 	}
 	if o.FoldRows == 0 {
 		p.options.FoldRows = defaultFoldRows
@@ -94,9 +108,9 @@ func (p *plan) listTasks() error {
 			}
 			if l.name == method.Ramp && !anchored {
 				anchor := convexLearner(method.Logistic, learn.Logistic, p.options.ClassWeight)
-				p.tasks = append(p.tasks, &task{Task: Task{anchor.name, e}, learner: anchor, anchorOnly: true, best: -1})
+				p.tasks = append(p.tasks, &task{Task: Task{Learner: anchor.name, Features: e}, learner: anchor, anchorOnly: true, best: -1})
 			}
-			p.tasks = append(p.tasks, &task{Task: Task{l.name, e}, learner: *l, best: -1})
+			p.tasks = append(p.tasks, &task{Task: Task{Learner: l.name, Features: e}, learner: *l, best: -1})
 		}
 	}
 	if len(p.tasks) == 0 {
@@ -104,6 +118,7 @@ func (p *plan) listTasks() error {
 			Expected: "a learner that can use " + text.List(text.Strings(encodings), "or"),
 			Fixes:    []diag.Fix{{Param: "encoding", Value: string(feature.EncodeBoosted)}}}
 	}
+	p.tasks = append(p.tasks, p.deriveTasks()...)
 	slices.SortStableFunc(p.tasks, func(a, b *task) int { return stage(a) - stage(b) })
 	return nil
 }
@@ -225,16 +240,27 @@ func (p *plan) tooLarge(t *task, n int) bool {
 	return err == nil && p.options.Learners == nil && n > methodValues
 }
 
-// countsAllRows reports whether the goal's budget is a fraction of all rows, not of the negatives.
+// countsAllRows reports whether all rows are the goal's population: its budget is a fraction of them, or it is a precision.
 func (p *plan) countsAllRows() bool { return p.options.Goal.Population() == method.AllRows }
 
-// population returns the rows whose units the goal's budget counts: the negatives or all rows. Of entities it
+// counts reports whether a row of a class is in the goal's population.
+func (p *plan) counts(class table.Class) bool {
+	switch p.options.Goal.Population() {
+	case method.AllRows:
+		return true
+	case method.Positives:
+		return class == table.Positive
+	}
+	return class == table.Negative
+}
+
+// population returns the rows whose units the goal counts: the negatives, the positives or all rows. Of entities it
 // returns all rows, because the classes of an entity's rows may differ.
 func (p *plan) population(t *table.Table, rows []int) []int {
-	if p.countsAllRows() || p.options.Entity != "" {
+	if p.options.Entity != "" {
 		return slices.Clone(rows)
 	}
-	return slices.DeleteFunc(slices.Clone(rows), func(row int) bool { return t.Label[row] != table.Negative })
+	return slices.DeleteFunc(slices.Clone(rows), func(row int) bool { return !p.counts(t.Label[row]) })
 }
 
 // countedPopulation returns a row for each unit that the goal's budget counts, with the units' scores. It is given
@@ -246,7 +272,7 @@ func (p *plan) countedPopulation(t *table.Table, rows []int, z []float64) (first
 	}
 	units, scores := c.collapse(t, rows, z)
 	for i, row := range units {
-		if p.countsAllRows() || t.Label[row] == table.Negative {
+		if p.counts(t.Label[row]) {
 			first, top = append(first, row), append(top, scores[i])
 		}
 	}
@@ -261,7 +287,7 @@ func (p *plan) populationSize(t *table.Table, rows []int) int {
 
 // populationName returns "negatives" or "rows", with entities "negatives (one for each host)".
 func (p *plan) populationName() string {
-	name := "negatives"
+	name := p.options.Goal.Population().String()
 	if p.countsAllRows() {
 		name = "rows"
 	}
@@ -280,10 +306,16 @@ func (p *plan) labelsOf(rows []int) []table.Class {
 	return label
 }
 
-// fitEncoding fits an encoding to rows of a table.
-func (p *plan) fitEncoding(ctx context.Context, t *table.Table, rows []int, key encodingKey) (*feature.Map,
+// fitEncoding fits an encoding to rows of a table. derivations returns the derived columns if the encoding has some.
+func (p *plan) fitEncoding(ctx context.Context, t *table.Table, rows []int, key encodingKey, derivations func() ([]feature.Derivation, error)) (*feature.Map,
 	[]Warning, error) {
 	o := p.options.Feature
+	if key.derived {
+		var err error
+		if o.Derived, err = derivations(); err != nil {
+			return nil, nil, err
+		}
+	}
 	o.Encode, o.Seed = key.encode, p.options.Seed
 	if key.trees > 0 {
 		o.Rounds = key.trees

@@ -69,7 +69,15 @@ func (r *refit) fitModel(ctx context.Context) error {
 	if r.pooled, err = r.selection.pool(); err != nil {
 		return err
 	}
-	return r.fitOnce(ctx)
+	if err = r.fitOnce(ctx); err != nil {
+		return err
+	}
+	r.pooled.spread = 1
+	if len(r.members) == 1 { // otherwise the model has the units of the pooled scores
+		r.pooled.middle, r.pooled.spread = r.selection.members[0].units()
+		r.pooled.middle += r.model.Offset
+	}
+	return nil
 }
 
 // fitInTime drops the members for which no time is left; if that is all of them, the best task for which there is time
@@ -141,7 +149,7 @@ func (r *refit) encode(ctx context.Context, known encodedParts, t *task) (*encod
 		return rows, rows.pack(ctx, r.parts.fitted, r.parts.training, t)
 	}
 	data := r.parts.fitted
-	m, warnings, err := r.parts.fitEncoding(ctx, data, r.parts.training, key)
+	m, warnings, err := r.parts.fitEncoding(ctx, data, r.parts.training, key, r.folds.derivations)
 	if err != nil {
 		return nil, err
 	}

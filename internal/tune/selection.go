@@ -66,7 +66,10 @@ type contender struct {
 // selectMembers applies rules 4 to 6 of Search.
 func selectMembers(tasks []*task, folds []*foldRows, maxSize int64) (*selection, error) {
 	s := &selection{tasks: tasks, folds: folds, maxSize: maxSize}
-	best := rankTasks(tasks)[0]
+	if err := s.settleDerived(); err != nil {
+		return nil, err
+	}
+	best := rankTasks(s.tasks)[0]
 	s.Best, s.BestScore, s.Reference, s.Collapsed = best.first+best.best, best.score(), -1, collapsedTasks(tasks)
 	list, err := s.contenders()
 	if err != nil {
@@ -265,6 +268,8 @@ type pooledScores struct {
 	units   metric.Scores // of what is counted; without entities these are the rows
 	amounts []float64     // of the positive units; nil: none
 	ranking *ranked       // of the units; nil until it is needed
+
+	middle, spread float64 // middle + spread z is a score z on the model's scale, if other rows gave the threshold
 }
 
 // setRanking sorts the units.

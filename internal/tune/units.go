@@ -112,7 +112,7 @@ func (u *Units) Amounts(t *table.Table, column string) ([]float64, error) {
 	return sums, nil
 }
 
-// minValueWeight is the least weight of a positive. Its amount may be 0, which no weight is. Chosen by hand.
+// minValueWeight is the least weight of a positive. Its amount may be 0, which no weight is. Chosen by hand (a change moves results).
 const minValueWeight = 1e-3
 
 // weightedByValue returns the table with weights by which fits look for the money: a positive weighs its amount,
@@ -355,10 +355,15 @@ func rankUnits(s metric.Scores, amounts []float64) (*ranked, error) {
 // measure returns a criterion: a fraction of the positives, or of their amounts.
 func (r *ranked) measure(c metric.Criterion) (metric.Result, error) {
 	result, err := r.Positives(c)
-	if err != nil || r.amounts == nil {
-		return result, err
+	return r.valued(result), err
+}
+
+// valued returns a criterion as a fraction of the positives' amounts if there are any.
+func (r *ranked) valued(result metric.Result) metric.Result {
+	if r.amounts == nil {
+		return result
 	}
-	return result.Valued(r.scores, r.amounts), nil
+	return result.Valued(r.scores, r.amounts)
 }
 
 // profit returns the highest profit at a price of alerts, as a fraction of the amounts of all positives. It is at least 0, without

@@ -7,6 +7,7 @@ import (
 	"toptau/internal/binomial"
 	"toptau/internal/table"
 	"toptau/internal/text"
+	"toptau/metric"
 	"toptau/threshold"
 )
 
@@ -42,7 +43,7 @@ func (f *Found) addWarnings(s *parts, outOfFold int) {
 	if auc, chance := f.chance(); chance {
 		f.warn("no-signal", "no signal beyond chance: out of fold a positive scores above a negative in %s of the pairs (50 %% by chance), "+
 			"and as many are found in random rows; more rows or other columns are needed", text.Percent(auc))
-	} else if f.OutOfFold.Goal.Defined() && f.OutOfFold.Goal.Numerator == 0 {
+	} else if f.Goal.Kind != metric.GoalMinRecall && f.OutOfFold.Goal.Defined() && f.OutOfFold.Goal.Numerator == 0 {
 		f.warn("nothing-found", "no positive is within the budget out of fold: the model is of no use for this goal")
 	}
 	if f.Test == nil && f.TestCounts.Rows() > 0 {
@@ -56,7 +57,10 @@ func (f *Found) addWarnings(s *parts, outOfFold int) {
 			}
 		}
 	}
-	if p := &f.Threshold; p.Unresolved {
+	if p := &f.Threshold; p.Unresolved && p.Goal.Kind == metric.GoalMinRecall {
+		f.warn("budget-below-one-row", "%s positives are too few for a recall of %s: the threshold is just below their smallest score, which a new one misses "+
+			"with probability 1/%d; %s are needed", text.Count(p.Rows), p.Goal.Rate, p.Rows+1, text.Count(rowsForOne(p.Goal.Alpha())-1))
+	} else if p.Unresolved {
 		tau := p.Goal.Tau()
 		f.warn("budget-below-one-row", "%s %s are too few for a rate of %s: on average only a threshold without alerts keeps it. This one is "+
 			"their largest score, which a new row exceeds with probability 1/%d; %s are needed", text.Count(p.Rows), s.populationName(),

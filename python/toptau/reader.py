@@ -1429,7 +1429,7 @@ class Model:
         """The operating points by name. The first is the default."""
         for p in f["points"]:
             _fields(p, "a point", {"name": str, "threshold": float, "goal": object, "source": str, "guarantee": dict,
-                                   "negatives": dict, "segment": str, "segments": list, "entity": str, "day": str}, ["name", "threshold"])
+                                   "negatives": dict, "segment": str, "segments": list, "segments_delta": str, "entity": str, "day": str}, ["name", "threshold"])
             segments = {}
             for s in p.get("segments", []):
                 _fields(s, "a segment", {"value": str, "threshold": float, "guarantee": dict}, ["value", "threshold"])

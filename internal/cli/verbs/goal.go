@@ -15,7 +15,7 @@ type ReplaceFlag struct {
 	ReplacePartial bool `group:"Interruption" name:"replace-partial" help:"Let the results of an interrupted run replace existing files (default: they get names that end in .partial)."`
 }
 
-// GoalFlags set the goal. Exactly one is given, with Of after TopCount and Alerts.
+// GoalFlags set the goal. Exactly one is given, with Of after TopCount and Alerts; MinPrecision and MinRecall may be given together.
 type GoalFlags struct {
 	MaxFPR      string `group:"Goal" xor:"goal" name:"max-fpr" placeholder:"RATE" help:"At most this fraction of the negatives raises a false alarm: 0.1% or 0.001."`
 	Top         string `group:"Goal" xor:"goal" placeholder:"RATE" help:"Review the best fraction of all rows: 1% or 0.01."`
@@ -24,37 +24,16 @@ type GoalFlags struct {
 	Of          string `group:"Goal" placeholder:"M" help:"The number of rows that --top-count or --alerts counts from."`
 	AbsoluteTop bool   `group:"Goal" xor:"goal" name:"absolute-top" help:"Find positives above every negative."`
 	CostAlert   string `group:"Counting" xor:"goal" name:"cost-alert" placeholder:"COST" help:"Earn the most: the amounts of the positives found, in the column --value, less this cost of each alert. train, threshold and evaluate only; no guarantee."`
-}
 
-// PrecisionFlags set a goal about precision, recall or both, for verbs that support them.
-type PrecisionFlags struct {
 	MinPrecision string `group:"Goal" name:"min-precision" placeholder:"RATE" help:"At least this fraction of the alerts is real: 90% or 0.9."`
 	MinRecall    string `group:"Goal" name:"min-recall" placeholder:"RATE" help:"At least this fraction of the positives is found; with --min-precision both hold, or exit code 3."`
-}
-
-// optional returns the goal, or the zero Goal if no flag is set.
-func (f PrecisionFlags) optional() (metric.Goal, error) {
-	recall := metric.RateGoal(metric.GoalMinRecall, f.MinRecall)
-	switch {
-	case f.MinPrecision == "" && f.MinRecall == "":
-		return metric.Goal{}, nil
-	case f.MinPrecision == "":
-		return checked(recall)
-	case f.MinRecall == "":
-		return checked(metric.RateGoal(metric.GoalMinPrecision, f.MinPrecision))
-	}
-	if err := recall.Check(); err != nil {
-		return metric.Goal{}, err
-	}
-	both := metric.RateGoal(metric.GoalMinPrecision, f.MinPrecision)
-	both.Recall = recall.Rate
-	return checked(both)
 }
 
 // given returns the kinds of goals whose flags are set.
 func (f GoalFlags) given() []metric.GoalKind {
 	set := map[metric.GoalKind]bool{metric.GoalMaxFPR: f.MaxFPR != "", metric.GoalTop: f.Top != "", metric.GoalTopCount: f.TopCount != "",
-		metric.GoalAlerts: f.Alerts != "", metric.GoalAbsoluteTop: f.AbsoluteTop, metric.GoalCostAlert: f.CostAlert != ""}
+		metric.GoalAlerts: f.Alerts != "", metric.GoalAbsoluteTop: f.AbsoluteTop, metric.GoalMinPrecision: f.MinPrecision != "",
+		metric.GoalMinRecall: f.MinRecall != "", metric.GoalCostAlert: f.CostAlert != ""}
 	var kinds []metric.GoalKind
 	for _, kind := range metric.GoalKinds() {
 		if set[kind] {
@@ -69,7 +48,7 @@ func (f GoalFlags) Required() (metric.Goal, error) {
 	g, err := f.Optional()
 	if err == nil && g == (metric.Goal{}) {
 		err = &diag.Error{Kind: diag.Usage, Found: "no goal", Expected: "a goal",
-			Hint: "--max-fpr 0.1%, --top 1%, --top-count 800 --of 4000, --alerts 50 --of 2000000 or --absolute-top"}
+			Hint: "--max-fpr 0.1%, --top 1%, --top-count 800 --of 4000, --alerts 50 --of 2000000, --absolute-top, --min-precision 90% or --min-recall 95%"}
 	}
 	return g, err
 }
@@ -111,8 +90,22 @@ func (f GoalFlags) Optional() (metric.Goal, error) {
 	case counted && f.Of == "":
 		return metric.Goal{}, &diag.Error{Kind: diag.Usage, Param: "of", Expected: "the number of rows that " + cli.Spell(string(given[0])) + " counts from",
 			Fixes: []diag.Fix{{Param: "of", Value: "2000000"}}}
+	case len(given) > 1 && given[0] != metric.GoalMinPrecision:
+		return metric.Goal{}, &diag.Error{Kind: diag.Usage, Param: string(given[0]), Found: "together with " + cli.Spell(string(given[1])), Expected: "exactly one goal"}
 	}
 	switch kind := given[0]; kind {
+	case metric.GoalMinPrecision:
+		goal := metric.RateGoal(kind, f.MinPrecision)
+		if f.MinRecall != "" {
+			recall, err := checked(metric.RateGoal(metric.GoalMinRecall, f.MinRecall))
+			if err != nil {
+				return recall, err
+			}
+			goal.Recall = recall.Rate
+		}
+		return checked(goal)
+	case metric.GoalMinRecall:
+		return checked(metric.RateGoal(kind, f.MinRecall))
 	case metric.GoalMaxFPR:
 		return checked(metric.RateGoal(kind, f.MaxFPR))
 	case metric.GoalTop:

@@ -34,7 +34,6 @@ type Threshold[S Source] struct {
 	Output  string `file:"out" short:"o" placeholder:"MODEL" help:"Write the model with the new point here."`
 	toptau.ThresholdOptions
 	GoalFlags
-	PrecisionFlags
 	SignFlags
 	VerifyFlags
 	Rows S `embed:""`
@@ -61,7 +60,7 @@ func (c *Threshold[S]) Run(s *cli.Session) error {
 	if c.Model != "" {
 		return c.addPoint(s)
 	}
-	goal, err := c.goal(nil)
+	goal, err := c.OrReplaced(nil, c.Replace)
 	if err != nil {
 		return err
 	}
@@ -84,28 +83,6 @@ func (c *Threshold[S]) Run(s *cli.Session) error {
 		return err
 	}
 	return c.report(s, rows, &computed.Result, guarantee)
-}
-
-// goal returns the goal of the flags, or else that of the point of a model that is replaced.
-func (c *Threshold[S]) goal(m *model.Model) (metric.Goal, error) {
-	goal, err := c.PrecisionFlags.optional()
-	switch given := c.given(); {
-	case err != nil || goal == (metric.Goal{}):
-	case len(given) > 0:
-		return goal, &diag.Error{Kind: diag.Usage, Param: string(given[0]), Found: "together with " + cli.Spell(string(goal.Kind)), Expected: "exactly one goal"}
-	default:
-		return goal, nil
-	}
-	if err != nil {
-		return goal, err
-	}
-	goal, err = c.OrReplaced(m, c.Replace)
-	if e := diag.Of(err); e != nil && (c.Remove != "" || c.Default != "") {
-		hinted := *e
-		hinted.Hint = "DATA is for a new point: leave it out to remove a point or to change the default alone"
-		return goal, &hinted
-	}
-	return goal, err
 }
 
 // report prints a threshold. It returns the error of a guarantee that is impossible.
@@ -327,7 +304,12 @@ func (c *Threshold[S]) addPoint(s *cli.Session) error {
 	if err != nil {
 		return err
 	}
-	goal, err := c.goal(m)
+	goal, err := c.OrReplaced(m, c.Replace)
+	if e := diag.Of(err); e != nil && (c.Remove != "" || c.Default != "") {
+		hinted := *e
+		hinted.Hint = "DATA is for a new point: leave it out to remove a point or to change the default alone"
+		return &hinted
+	}
 	if err != nil {
 		return err
 	}
@@ -421,6 +403,9 @@ func printThreshold(s *cli.Session, r *result.Threshold, output string) {
 	}
 	if a := r.Audit; a != nil {
 		s.Printf("audited      %s negatives, %s of them positive and left out\n", text.Count(a.Reviewed), text.Count(a.Removed))
+	}
+	if d := r.SegmentsDelta; !d.IsZero() {
+		s.Printf("segments     all guarantees together hold with %s confidence\n", metric.ConfidenceText(d.Float64()))
 	}
 	for _, v := range r.Segments {
 		evidence := "no guarantee"
