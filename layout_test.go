@@ -78,6 +78,7 @@ var order = []string{
 	"toptau/cmd/toptau",
 	"toptau/internal/plot/plottest",
 	"toptau/internal/modeltest",
+	"toptau/internal/packed/packedtest",
 	"toptau/internal/parquet/parquettest",
 }
 

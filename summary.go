@@ -157,7 +157,7 @@ func (f *summaryFacts) precisionLine() string {
 func ofThousand(fraction float64) string { return amount(math.Round(1000 * fraction)) }
 
 func (f *summaryFacts) recallLine() string {
-	return rateLine("%s of the positives are found", f.Decisions.TruePositiveRate)
+	return rateLine("%s of the "+report.PositiveNames(f.Unit)+" are found", f.Decisions.TruePositiveRate)
 }
 
 // refittedSpread describes the measured rates of refitted models, which have no interval: 0.2 measured with 3,000 rows,
@@ -167,7 +167,7 @@ const refittedSpread = "the trees are then fitted again to all rows, and rates o
 func (f *summaryFacts) falseAlarmLine() string {
 	e := f.Expected
 	if f.Measured || e == nil {
-		return rateLine("%s of the negatives raise a false alarm", f.Decisions.FalsePositiveRate)
+		return rateLine("%s of the "+report.NegativeNames(f.Unit)+" raise a false alarm", f.Decisions.FalsePositiveRate)
 	}
 	rows := report.NegativeNames(f.Unit)
 	what := "of new " + rows + " to raise a false alarm"
@@ -269,7 +269,7 @@ func (f *summaryFacts) prevalenceLine() string {
 	case f.PrevalenceHere:
 		origin = "as in these rows"
 	}
-	return fmt.Sprintf("Assumes %s positives, %s.", text.Percent(f.Prevalence), origin)
+	return fmt.Sprintf("Assumes %s %s, %s.", text.Percent(f.Prevalence), report.PositiveNames(f.Unit), origin)
 }
 
 // priceLine describes what the guarantee costs.

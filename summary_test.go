@@ -70,6 +70,12 @@ These numbers only apply to data like this; see the 2 notes below.`
 	if got := strings.Join(summary(f), "\n"); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
+	f.Unit = &result.Unit{Entity: "host", Per: "day", Rows: 5000}
+	if lines := summary(f); lines[3] != "75 % of the positive host-days are found (150 of 200; 95 % CI 68.4 % to 80.8 %)." ||
+		!strings.HasPrefix(lines[4], "0.735 % of the negative host-days raise") || lines[7] != "Assumes 2 % positive host-days, as in training." {
+		t.Errorf("of entities:\n%s", strings.Join(lines, "\n"))
+	}
+	f.Unit = nil
 	f.Prevalence, f.PrevalenceGiven, f.Warnings, f.Gain = 0.0001, true, 1, nil
 	f.Guarantee, f.NoGuarantee = nil, "a quarter of the 40 negatives is 10, and the guarantee needs 299"
 	f.Goal = Alerts(50, 2000000)

@@ -207,7 +207,7 @@ func attacks() []attack {
 		{"4,000 connections that send nothing", func(a string, _ *campaign) (int, *tally) {
 			return hold(a, 4000, 20*time.Second, func(net.Conn, <-chan struct{}) {})
 		}, "closed 408"},
-		{"5,000 idle connections of 6 addresses, each after one request", idleConnections, "200 new-200"},
+		{"5,000 idle connections of 6 addresses, each after one request", idleConnections, "200 new-200 new-429"},
 		{"200 senders of a header, a byte every 0.2 s", func(a string, _ *campaign) (int, *tally) {
 			return hold(a, 200, 20*time.Second, func(conn net.Conn, ended <-chan struct{}) {
 				trickle(conn, ended, "POST /v1/score HTTP/1.1\r\nHost: localhost\r\nX: "+strings.Repeat("x", 1000), 200*time.Millisecond)

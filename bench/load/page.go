@@ -75,7 +75,8 @@ of the same library that answers the same requests with nothing. Medians of 7 ro
 
 Open loop: requests with one row are sent at random times, whether or not the ones before are answered, and times count from the
 moment when a request was due. "Sent late" is the part of it that the generator causes, whose timers of the kernel have steps of about a millisecond;
-"from the sending" leaves it out.`},
+"from the sending" leaves it out. A request takes the server tens of microseconds, so that times of milliseconds are those in which other
+programs have its processor: the last column is how long it was ready to run and did not.`},
 	{"overload", `## Overload
 
 Batches of 100 rows with one reason each (columns and data, values rounded so that a body is short), to a model of boosted trees. Peak: 4

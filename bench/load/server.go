@@ -123,6 +123,20 @@ func (s *server) processorTime() time.Duration {
 	return time.Duration(user+system) * time.Second / ticks
 }
 
+// waited returns how long threads of the process were ready to run while others had the processor.
+func (s *server) waited() time.Duration {
+	sum := int64(0)
+	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", s.process.Process.Pid))
+	for _, path := range tasks {
+		if stat, err := os.ReadFile(path); err == nil {
+			var ran, waited int64
+			fmt.Sscan(string(stat), &ran, &waited)
+			sum += waited
+		}
+	}
+	return time.Duration(sum)
+}
+
 // memory returns a value of /proc/PID/status in bytes: VmRSS, the memory in use, or VmHWM, the most so far.
 func (s *server) memory(name string) int64 {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.process.Process.Pid))

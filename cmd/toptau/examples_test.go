@@ -84,6 +84,11 @@ func TestBashCompletion(t *testing.T) {
 	}
 }
 
+// firstTab loads the script for zsh as the first Tab does, with the functions of zsh's completion that it calls.
+const firstTab = `fpath=($1 $fpath); autoload -Uz _toptau; compdef() {}
+_describe() { print verbs }; _arguments() { print flags }
+CURRENT=2; words=(toptau ""); _toptau; CURRENT=3; words=(toptau train ""); _toptau`
+
 // The scripts for zsh and fish name every verb, and are accepted by these shells where they are installed.
 func TestOtherCompletions(t *testing.T) {
 	for _, shell := range []string{"zsh", "fish"} {
@@ -100,12 +105,19 @@ func TestOtherCompletions(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		file := filepath.Join(t.TempDir(), "script")
+		dir := t.TempDir()
+		file := filepath.Join(dir, "_toptau")
 		if err := os.WriteFile(file, script.Bytes(), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		if out, err := exec.Command(path, "-n", file).CombinedOutput(); err != nil {
 			t.Errorf("%s: %v: %s", shell, err, out)
+		}
+		if shell != "zsh" {
+			continue
+		}
+		if out, err := exec.Command(path, "-f", "-c", firstTab, "zsh", dir).CombinedOutput(); err != nil || string(out) != "verbs\nflags\n" {
+			t.Errorf("the first two completions in zsh: %v: %s", err, out)
 		}
 	}
 }

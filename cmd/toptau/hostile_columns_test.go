@@ -13,6 +13,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"toptau/internal/packed/packedtest"
 	pq "toptau/internal/parquet/parquettest"
 )
 
@@ -126,8 +127,107 @@ func columnInputs() []badInput {
 		compressed("JSON lines: rows of zeros", "a.jsonl.gz", all, func(a *attacker) {
 			a.many(`{"a":0,"b":0,"s":"k","y":1}`+"\n"+`{"a":1,"b":0,"s":"k","y":0}`+"\n", 4*a.scale, a.bytes)
 		}),
+		compressed("JSON lines: other keys in every row", "a.jsonl.gz", []string{fit, score}, func(a *attacker) {
+			for i := range 5000 * a.scale {
+				a.text(`{"a":%d,"b":%d,"s":"k","y":%d,"k%d":1}`+"\n", i%7, i%5, i%2, i)
+			}
+		}),
+		compressed("JSON lines: 24,000 keys once, then few", "a.jsonl.gz", []string{fit, score}, func(a *attacker) {
+			a.text(`{"a":1,"b":1,"s":"k0","y":1`)
+			for i := range 24_000 {
+				a.text(`,"k%d":1`, i)
+			}
+			a.text("}\n")
+			a.many(`{"a":2,"b":1,"s":"k1","y":0}`+"\n", 4*a.scale, a.bytes)
+		}),
+		compressed("JSON lines: newlines", "a.jsonl.zst", []string{fit}, func(a *attacker) {
+			for i := range 100 {
+				a.text(`{"a":%d,"b":%d,"s":"k0","y":%d}`+"\n", i%7, i%5, i%2)
+			}
+			a.many("\n", 10*a.scale, a.empty)
+		}),
+		compressed("JSON lines: a text without an end", "a.jsonl.gz", []string{fit}, func(a *attacker) {
+			a.text(`{"a":1,"b":1,"y":1,"s":"`)
+			a.many(`\u0041`, 4*a.scale, a.bytes)
+		}),
+		compressed("JSON lines: objects in objects", "a.jsonl.gz", []string{fit}, func(a *attacker) { a.many(`{"a":`, 4*a.scale, a.bytes) }),
+		compressed("LIBSVM: labels alone", "a.svm.zst", []string{"fit FILE" + indices}, func(a *attacker) {
+			a.text("1 1:1\n0 1:2\n")
+			a.many("1\n0\n", 4*a.scale, a.bytes)
+		}),
+		compressed("LIBSVM: a row of 100,000 indices, many times", "a.svm.zst", []string{"fit FILE" + indices}, func(a *attacker) {
+			var row strings.Builder
+			for i := range 100_000 {
+				fmt.Fprintf(&row, " %d:1", 1+i)
+			}
+			for i := range 4 * a.scale {
+				a.text("%d%s\n", i%2, row.String())
+			}
+		}),
+		compressed("quotes", "a.csv.gz", []string{fit}, func(a *attacker) {
+			a.text("a,b,s,y\n1,1,k0,1\n2,2,")
+			a.many(`""`, 4*a.scale, a.bytes)
+		}),
+		compressed("days, all different", "a.csv.gz", []string{fit, "train FILE --top 10% --label y --time s -o OUT -q"}, func(a *attacker) {
+			a.text("a,b,s,y\n")
+			for i := range 3000 * a.scale {
+				a.text("%d,%d,%04d-%02d-%02dT%02d:%02d:00Z,%d\n", i%7, i%5, 1000+i/2232%9000, 1+i/186%12, 1+i/6%28, i%24, i%60, i%2)
+			}
+		}),
+		compressed("addresses, all different", "a.csv.gz", []string{fit}, func(a *attacker) {
+			a.text("a,b,s,y\n")
+			for i := range 3000 * a.scale {
+				a.text("%d,%d,10.%d.%d.%d,%d\n", i%7, i%5, i>>16&255, i>>8&255, i&255, i%2)
+			}
+		}),
+		compressed("a group, an entity and a segment in every row", "a.csv.gz", []string{
+			"train FILE --top 10% --label y --group id --drop s -o OUT -q", "evaluate MODEL FILE --by id -q", "train FILE --top 10% --label y --entity id --drop s -o OUT -q",
+			"threshold FILE --model MODEL --max-fpr 1% --segment id -o OUT"}, func(a *attacker) {
+			a.text("a,b,s,y,id\n")
+			for i := range 2000 * a.scale {
+				a.text("%d,%d,k%d,%d,i%d\n", i%7, i%5, i%3, i%2, i)
+			}
+		}),
+		packedInput("more rows than numbers have", all, `"rows":288230376151711744`, repeated(4096, "numbers"), nil),
+		packedInput("12,000 columns of 20 rows", all, `"rows":20`, repeated(12_000, "numbers"), func(i int) []byte {
+			return packedtest.Numbers(20, func(j int) byte { return byte(j >> (i & 1) & 1) })
+		}),
+		packedInput("rows of a byte", all, `"rows":200000`, repeated(4, "numbers"), func(i int) []byte {
+			return packedtest.Numbers(min(1<<16, 200_000-i/4<<16), func(j int) byte { return byte(j >> (3 - i%4) & 1) })
+		}),
+		packedInput("dictionaries of empty texts", all, `"rows":2`, []string{"numbers", "numbers", "texts", "numbers"}, func(i int) []byte {
+			if i != 2 {
+				return packedtest.Numbers(2, func(j int) byte { return byte(j) })
+			}
+			return packedtest.Texts(2, make([]string, 900_000))
+		}),
+		packedInput("columns without a kind", all, `"rows":1`, make([]string, 60_000), nil),
 	)
 }
+
+// packedInput is a packed file of columns with the kinds given, whose chunks are in the order of the file: those of a block, then the next. The
+// first columns have the names of the model's columns and of the label.
+func packedInput(name string, runs []string, rows string, kinds []string, chunk func(i int) []byte) badInput {
+	return badInput{name: "packed: " + name, file: "a.ttp", exit: -1, runs: runs, write: func(a *attacker) {
+		columns := make([]string, len(kinds))
+		for i, kind := range kinds {
+			columns[i] = fmt.Sprintf(`{"name":"c%d","kind":%q}`, i, kind)
+			if i < 4 {
+				columns[i] = fmt.Sprintf(`{"name":%q,"kind":%q}`, "absy"[i:i+1], kind)
+			}
+		}
+		header := fmt.Sprintf(`{"header":true,"block_rows":65536,%s,"columns":[%s]}`, rows, strings.Join(columns, ","))
+		var n int
+		fmt.Sscanf(rows, `"rows":%d`, &n)
+		var chunks [][]byte
+		for i := 0; chunk != nil && i < (n+1<<16-1)>>16*len(kinds); i++ {
+			chunks = append(chunks, chunk(i))
+		}
+		a.empty(packedtest.Sealed([]byte(header), chunks))
+	}}
+}
+
+func repeated(n int, kind string) []string { return slices.Repeat([]string{kind}, n) }
 
 // tableColumns are the columns of the model, and a label, in a number of rows that cost nothing.
 func tableColumns(rows int64) []pq.Column {

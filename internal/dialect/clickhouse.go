@@ -46,8 +46,8 @@ func ClickHouse() *Dialect {
 	d.Int = func(x string) string { return "toInt64(" + x + ")" }
 	d.Round = roundBySum // 18.16 rounds ties away from 0
 	d.Checksum = func(columns []string) string { return "toString(sum(cityHash64(" + strings.Join(columns, ", ") + ")))" }
-	d.Hashed = func(databaseType, column string) string { // 18.16 hashes neither decimals nor UUIDs
-		if strings.Contains(databaseType, "Decimal") || strings.Contains(databaseType, "UUID") {
+	d.Hashed = func(databaseType, column string) string { // 18.16 hashes neither decimals nor UUIDs, nor NULL in arrays
+		if strings.Contains(databaseType, "Decimal") || strings.Contains(databaseType, "UUID") || strings.HasPrefix(databaseType, "Array(Nullable(") {
 			return "toString(" + column + ")"
 		}
 		return column
@@ -96,6 +96,19 @@ func ClickHouse() *Dialect {
 			return "toDayOfMonth(" + x + ")"
 		}
 		return "toHour(toDateTime(" + x + "))"
+	}
+	d.Arrays = &Arrays{
+		Element: func(databaseType string) string {
+			of, found := strings.CutPrefix(databaseType, "Array(")
+			if !found {
+				return ""
+			}
+			return strings.TrimSuffix(of, ")")
+		},
+		Length: func(x string) string { return "length(" + x + ")" },
+		At: func(x string, k int) string {
+			return fmt.Sprintf("if(length(%[1]s) >= %[2]d, %[1]s[%[2]d], NULL)", x, k)
+		},
 	}
 	d.Creates = Creates{Table: "CREATE TABLE %s ENGINE = MergeTree ORDER BY tuple() AS\n%s", Rename: "RENAME TABLE %s TO %s"}
 	d.MaxKeys = 40_000

@@ -97,6 +97,8 @@ type Dialect struct {
 	Kind func(databaseType string) Kind
 	// Derive returns a part of a Time or an Address, as files have it; nil: Kind returns neither. A part of a time is an Int, or a Text.
 	Derive func(part schema.Part, databaseType, x string) string
+	// Arrays reads columns of several numbers; nil: it cannot.
+	Arrays *Arrays
 	// Texts returns a statement with some of its columns as texts; nil: drivers convert all types to texts.
 	Texts func(statement string, columns []string) string
 	// Explain returns the statement that describes how another one would run. Its answer has PlanColumn columns before the text.
@@ -111,6 +113,14 @@ type Dialect struct {
 
 	// MaxKeys is the number of literals in a list above which statements become slow, or are refused.
 	MaxKeys int
+}
+
+// Arrays reads columns of several numbers.
+type Arrays struct {
+	Element func(databaseType string) string // the type of the elements; "": it is no array
+	Length  func(x string) string            // NULL or 0 for NULL
+	At      func(x string, k int) string     // the k-th element, from 1; NULL if there is none
+	Whole   func(x string) string            // the array as a value that is read once for all elements; nil: any is
 }
 
 // Creates are the statements that create a table.
@@ -136,10 +146,11 @@ const (
 	Text                // a text
 	Time                // a date, or a date with a time: its parts are features, as in files
 	Address             // an IP address: the same
+	Array               // several numbers, each of which is a column
 )
 
 func (k Kind) String() string {
-	return [...]string{"other", "whole number", "number", "number", "boolean", "text", "time", "address"}[k]
+	return [...]string{"other", "whole number", "number", "number", "boolean", "text", "time", "address", "array"}[k]
 }
 
 // all are the databases.
@@ -229,16 +240,42 @@ func (d *Dialect) Path(parts []string) string {
 	return strings.Join(quoted, ".")
 }
 
-// With returns a table with more columns, which are expressions on its own, by their names.
-func (d *Dialect) With(path, names, exprs []string) string {
-	if len(names) == 0 {
+// Column is a column that is derived from one of a table: a part of a time or an address, or an element of an array.
+type Column struct {
+	Name, Source, Type string      // Type is that of the source
+	Part               schema.Part // of a time or an address
+	Element            int         // of an array, from 1; 0: it is a part
+}
+
+// With returns a table with more columns.
+func (d *Dialect) With(path []string, derived []Column) string {
+	if len(derived) == 0 {
 		return d.Path(path)
 	}
-	list := "*"
-	for i, name := range names {
-		list += ", " + exprs[i] + " AS " + d.Quote(name)
+	from, list := d.Path(path), "*"
+	var arrays []string
+	whole := map[string]string{} // the names of arrays that are read once
+	for _, c := range derived {
+		source := d.Quote(c.Source)
+		if c.Element > 0 && d.Arrays.Whole != nil {
+			if whole[source] == "" {
+				whole[source] = fmt.Sprintf("toptau_a%d", len(arrays))
+				arrays = append(arrays, d.Arrays.Whole(source)+" AS "+whole[source])
+			}
+			source = whole[source]
+		}
+		expr := ""
+		if c.Element > 0 {
+			expr = d.Arrays.At(source, c.Element)
+		} else {
+			expr = d.Derive(c.Part, c.Type, source)
+		}
+		list += ", " + expr + " AS " + d.Quote(c.Name)
 	}
-	return "(SELECT " + list + " FROM " + d.Path(path) + ") AS " + d.Quote(path[len(path)-1])
+	if len(arrays) > 0 {
+		from = "(SELECT *, " + strings.Join(arrays, ", ") + " FROM " + from + d.Fence + ") AS toptau_a"
+	}
+	return "(SELECT " + list + " FROM " + from + ") AS " + d.Quote(path[len(path)-1])
 }
 
 // Part returns the condition that a bucket is at least from and below to; "": all buckets are.
@@ -403,4 +440,17 @@ func runsOf(cuts []float64) (runs []run) {
 		first += r.count
 	}
 	return runs
+}
+
+// bracketArrays are those whose types end with [], or with a length in brackets, and whose elements are x[k].
+func bracketArrays(length func(x string) string) *Arrays {
+	return &Arrays{Length: length,
+		Element: func(databaseType string) string {
+			of, size, found := strings.Cut(databaseType, "[")
+			if !found || strings.Count(size, "]") != 1 {
+				return "" // not an array, or one of arrays
+			}
+			return of
+		},
+		At: func(x string, k int) string { return fmt.Sprintf("%s[%d]", x, k) }}
 }

@@ -48,6 +48,7 @@ func DuckDB() *Dialect {
 		}
 		return "date_part('" + string(part) + "', CAST(" + x + " AS TIMESTAMP))"
 	}
+	d.Arrays = bracketArrays(func(x string) string { return "len(" + x + ")" })
 	// The driver has types of its own for decimals, UUIDs and integers of 128 bits.
 	d.Texts = func(statement string, columns []string) string {
 		list := make([]string, len(columns))

@@ -65,6 +65,8 @@ func Postgres() *Dialect {
 		return standardKind(databaseType)
 	}
 	d.Derive = derivePostgres
+	d.Arrays = bracketArrays(func(x string) string { return "array_length(" + x + ", 1)" })
+	d.Arrays.Whole = func(x string) string { return x + "[:]" } // a long array is stored apart, and would be fetched for each element
 	d.Creates = inTransaction
 	d.MaxKeys = 100_000
 	return d

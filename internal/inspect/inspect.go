@@ -58,6 +58,10 @@ func Model(m *model.Model) (*result.Inspection, error) {
 	return r, nil
 }
 
+// minPersonal is the fraction of the numbers of a column from which on they look like those of people: phone and account numbers
+// have about the same length, while amounts and rates have digits of any number.
+const minPersonal = 0.9
+
 // profileFindings lists numbers of a profile, which are values of single rows, that look personal.
 func profileFindings(m *model.Model) []result.PersonalFinding {
 	p := m.Profile()
@@ -73,7 +77,11 @@ func profileFindings(m *model.Model) []result.PersonalFinding {
 			numbers = append(numbers, strconv.FormatFloat(x, 'f', -1, 64))
 		}
 		values += len(numbers)
-		list = append(list, personalValues("profile of column "+in.Name, in.Name, numbers)...)
+		for _, f := range personalValues("profile of column "+in.Name, in.Name, numbers) {
+			if float64(f.Values) >= minPersonal*float64(f.Of) {
+				list = append(list, f)
+			}
+		}
 	}
 	if values > 0 {
 		list = append(list, result.PersonalFinding{Place: "profile", Kind: "numbers of single training rows", Values: values, Of: values})

@@ -336,27 +336,32 @@ func quantile(delays []int, q float64) int {
 	return 0
 }
 
-// TestStreamsForADWIN writes the scores of the streams of delayScenarios that shift, without their references, for adwin.py.
+// TestStreamsForADWIN writes scores of streams for adwin.py, without their references: those of delayScenarios that shift, and those of
+// quietScenarios that are continuous with 30,000 reference rows.
 func TestStreamsForADWIN(t *testing.T) {
 	dir := os.Getenv("TOPTAU_STREAMS")
 	if dir == "" {
 		t.Skip("TOPTAU_STREAMS is not set")
 	}
-	const change, rows, streams, n = 20_000, 30_000, 200, 2990
-	for _, shift := range []float64{0.1, 0.2} {
-		file, err := os.Create(filepath.Join(dir, fmt.Sprintf("shift %g-%d-%d.f64", shift, change, rows)))
+	const change = 20_000
+	for _, of := range []struct {
+		name                 string
+		shift                float64
+		streams, rows, first int // rows of the stream, and of the reference before it
+	}{{"shift 0.1", 0.1, 200, 30_000, 2990}, {"shift 0.2", 0.2, 200, 30_000, 2990}, {"quiet", 0, 1000, change, 30_000}} {
+		file, err := os.Create(filepath.Join(dir, fmt.Sprintf("%s-%d-%d.f64", of.name, change, of.rows)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for s := range streams {
-			random := rand.New(rand.NewPCG(uint64(s), n))
-			for range n {
+		for s := range of.streams {
+			random := rand.New(rand.NewPCG(uint64(s), uint64(of.first)))
+			for range of.first {
 				random.NormFloat64() // the reference
 			}
-			z := make([]float64, rows)
+			z := make([]float64, of.rows)
 			for i := range z {
 				if z[i] = random.NormFloat64(); i >= change {
-					z[i] += shift
+					z[i] += of.shift
 				}
 			}
 			if err := binary.Write(file, binary.LittleEndian, z); err != nil {

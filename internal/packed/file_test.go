@@ -2,19 +2,17 @@ package packed
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"hash/crc32"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"toptau/diag"
+	"toptau/internal/packed/packedtest"
 )
 
 func openFile(path string) (*File, error) {
@@ -204,25 +202,11 @@ func FuzzFile(f *testing.F) {
 
 // sealed returns a file with a header, and chunks in their order, with the places and the checksums that belong to them.
 func sealed(head header, chunks [][]byte) []byte {
-	b := binary.LittleEndian.AppendUint32([]byte(magic), version)
-	var places []byte
-	for _, c := range chunks {
-		places = binary.LittleEndian.AppendUint64(places, uint64(len(b)))
-		places = binary.LittleEndian.AppendUint32(places, uint32(len(c)))
-		places = binary.LittleEndian.AppendUint32(places, crc32.Checksum(c, castagnoli))
-		b = append(b, c...)
-	}
 	text, err := json.Marshal(head)
 	if err != nil {
 		panic(err)
 	}
-	footer := slices.Concat(binary.LittleEndian.AppendUint32(nil, uint32(len(text))), text, places)
-	at := len(b)
-	b = append(b, footer...)
-	b = binary.LittleEndian.AppendUint64(b, uint64(at))
-	b = binary.LittleEndian.AppendUint32(b, uint32(len(footer)))
-	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(footer, castagnoli))
-	return append(b, endMagic...)
+	return packedtest.Sealed(text, chunks)
 }
 
 // Rows and columns whose product overflows are an error.
@@ -242,7 +226,7 @@ func TestFooterThatOverflows(t *testing.T) {
 	}
 }
 
-// FuzzSealed reads files whose checksums are right, so that everything behind them is reached.
+// FuzzSealed reads files whose checksums are right, so that everything after them is reached.
 func FuzzSealed(f *testing.F) {
 	columns, v := sample(1, 2*SegmentRows)
 	content, err := os.ReadFile(write(f, columns, v, 2*SegmentRows))

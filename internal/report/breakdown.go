@@ -32,11 +32,16 @@ func UnitNames(u *result.Unit) string {
 }
 
 // NegativeNames returns "negatives", "negative hosts" or "negative host-days".
-func NegativeNames(u *result.Unit) string {
+func NegativeNames(u *result.Unit) string { return classNames("negative", u) }
+
+// PositiveNames returns "positives", "positive hosts" or "positive host-days".
+func PositiveNames(u *result.Unit) string { return classNames("positive", u) }
+
+func classNames(class string, u *result.Unit) string {
 	if u == nil {
-		return "negatives"
+		return class + "s"
 	}
-	return "negative " + UnitNames(u)
+	return class + " " + UnitNames(u)
 }
 
 // UnitRule describes units.

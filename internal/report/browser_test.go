@@ -54,6 +54,7 @@ for (const width of widths) {
     result.after = explorer.querySelector("dl").textContent;
     result.said = slider.getAttribute("aria-valuetext");
     result.buttons = page.querySelectorAll("button.save").length;
+    result.chart = page.querySelector(".summary svg").getBoundingClientRect().bottom;
     let saved = "";
     view.HTMLAnchorElement.prototype.click = function() { saved = this.download + " " + decodeURIComponent(this.href); };
     page.querySelector(".table + button.save").click();
@@ -149,6 +150,7 @@ func TestPageInABrowser(t *testing.T) {
 		Trouble, Cut, Lost                    []string
 		Tip, Before, After, Saved, Said       string
 		Buttons                               int
+		Chart                                 float64
 	}
 	if err := json.Unmarshal([]byte(html.UnescapeString(text)), &found); err != nil || len(found) != 3 {
 		t.Fatalf("the frames reported %q: %v", text, err)
@@ -159,6 +161,9 @@ func TestPageInABrowser(t *testing.T) {
 		}
 		if f.Figures != strings.Count(page, "<svg ") || f.Texts < 100 || f.Height < 1000 {
 			t.Errorf("at %d pixels: %d figures, %d texts, %d high", f.Width, f.Figures, f.Texts, f.Height)
+		}
+		if f.Chart > 900 {
+			t.Errorf("at %d pixels the chart of the summary ends at %.0f, below the first screen", f.Width, f.Chart)
 		}
 		if len(f.Cut) > 0 {
 			t.Errorf("at %d pixels these are cut off: %q", f.Width, f.Cut)

@@ -100,6 +100,7 @@ func TestErrorsOfRequests(t *testing.T) {
 			if header.Get("Content-Type") != "application/json" || header.Get("X-Request-Id") == "" {
 				t.Errorf("headers %v", header)
 			}
+			s.otherClient(t)
 		})
 	}
 	t.Run("methods", func(t *testing.T) {

@@ -264,7 +264,7 @@ func TestBrowsersOfOtherSites(t *testing.T) {
 	for _, test := range []struct {
 		host, origin string
 		want         int
-	}{{"", "", 200}, {"localhost:80", "http://localhost:80", 200}, {"evil.example", "", 403}, {"", "https://evil.example", 403}, {"", "null", 403}, {"[::1]:8080", "", 200}} {
+	}{{"", "", 200}, {"localhost:80", "http://localhost:80", 200}, {"evil.example", "", 403}, {"localhost.example", "", 403}, {"", "https://evil.example", 403}, {"", "null", 403}, {"[::1]:8080", "", 200}} {
 		r, _ := http.NewRequest("POST", s.url+"/v1/score", bytes.NewReader(row))
 		r.Header.Set("Content-Type", "application/json")
 		if test.host != "" {

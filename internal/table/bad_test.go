@@ -216,11 +216,11 @@ func TestBadDelimited(t *testing.T) {
 	}
 }
 
-// TestLongLines lowers the limit of 64 MiB.
+// TestLongLines lowers the limit of 32 MiB.
 func TestLongLines(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"1,1\n" + strings.Repeat("x", 300_000) + "\n",
-			"t:2: a line longer than 64 MiB, expected a text file with lines (is this a binary file?)"},
+			"t:2: a line longer than 32 MiB, expected a text file with lines (is this a binary file?)"},
 		{"1,1\n1,\"" + strings.Repeat("x\n", 60_000) + "\"\n",
 			`t:2: column "2": a quoted field that does not end, expected a closing double quote` +
 				` (a quote inside a quoted field is written "")`},
@@ -234,10 +234,10 @@ func TestLongLines(t *testing.T) {
 		wantError(t, err, c.want)
 	}
 	if testing.Short() {
-		t.Skip("64 MiB")
+		t.Skip("32 MiB")
 	}
 	_, _, err := readText(strings.Repeat("x", MaxLine+1), Options{Format: schema.Format{Label: "last"}})
-	wantError(t, err, "t:1: a line longer than 64 MiB, expected a text file with lines (is this a binary file?)")
+	wantError(t, err, "t:1: a line longer than 32 MiB, expected a text file with lines (is this a binary file?)")
 }
 
 // distinctLabels returns rows whose labels are all different except for the first two.

@@ -333,7 +333,7 @@ func (d *delimited) failure(err error) error {
 // lineFailure returns the error that ended a stream of lines, with its line.
 func lineFailure(file string, l *lines, err error) error {
 	if err == errLongLine {
-		err = &diag.Error{Kind: diag.Data, File: file, Found: "a line longer than 64 MiB",
+		err = &diag.Error{Kind: diag.Data, File: file, Found: "a line longer than 32 MiB",
 			Expected: "a text file with lines", Hint: "is this a binary file?"}
 	}
 	return diag.At(err, diag.Error{Line: l.number + 1})

@@ -24,7 +24,7 @@
 //
 //  1. Text is UTF-8, with or without a byte order mark. NUL bytes and bytes that are not UTF-8 are errors.
 //  2. A line ends with LF, CRLF or a lone CR, in any mixture. The last line may lack its end. The first line
-//     is line 1. A line, and a record with line ends inside quotes, has at most 64 MiB.
+//     is line 1. A line, and a record with line ends inside quotes, has at most 32 MiB.
 //  3. Empty lines (nothing, or only blanks and tabs) before the first and after the last row are ignored.
 //     Elsewhere they are errors.
 //

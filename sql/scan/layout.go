@@ -44,8 +44,9 @@ type tableColumn struct {
 	database string // the type's name in the catalogue
 	role     role
 
-	part   schema.Part  // of a time or an address: the column is derived
-	source *tableColumn // of which it is a part
+	part    schema.Part  // of a time or an address: the column is derived
+	element int          // of an array, from 1: the column is derived
+	source  *tableColumn // of which it is a part or an element
 
 	missing     int  // NULL and NaN, or blank texts
 	padded      bool // some texts have blanks around them, which are not part of the category
@@ -91,7 +92,14 @@ func (r *Rows) readLayout(ctx context.Context) (*layout, error) {
 		}
 		l.columns = columns
 	}
-	l.columns = withParts(r.dialect, l.columns)
+	elements := named(r.table.Columns)
+	if r.table.Columns == nil {
+		var err error
+		if elements, err = r.readLengths(ctx, l); err != nil {
+			return nil, err
+		}
+	}
+	l.columns = withElements(r.dialect, withParts(r.dialect, l.columns), elements)
 	return l, l.assign(&r.table)
 }
 
@@ -124,33 +132,33 @@ func withParts(d *dialect.Dialect, columns []*tableColumn) (list []*tableColumn)
 	return list
 }
 
-// derived returns the names and the expressions of the parts that are used.
-func (l *layout) derived(d *dialect.Dialect, used func(c *tableColumn) bool) (names, exprs []string) {
+// derived returns the parts and elements that are used.
+func (l *layout) derived(used func(c *tableColumn) bool) (list []dialect.Column) {
 	for _, c := range l.columns {
 		if c.source != nil && used(c) {
-			names, exprs = append(names, c.name), append(exprs, d.Derive(c.part, c.database, d.Quote(c.source.name)))
+			list = append(list, dialect.Column{Name: c.name, Source: c.source.name, Type: c.source.database, Part: c.part, Element: c.element})
 		}
 	}
-	return names, exprs
+	return list
 }
 
-// Catalogue is the columns of a table, with the parts of its times and addresses.
+// Catalogue is the columns of a table, with the parts of its times and addresses, and elements of its arrays.
 type Catalogue struct {
 	d      *dialect.Dialect
 	path   []string
 	layout *layout
 }
 
-// ReadCatalogue reads the columns of a table. query runs a statement.
+// ReadCatalogue reads the columns of a table. Of arrays it has those elements that are among names. query runs a statement.
 func ReadCatalogue(ctx context.Context, d *dialect.Dialect, query func(ctx context.Context, statement string, dest []any, each func() error) error,
-	path []string) (*Catalogue, error) {
+	path, names []string) (*Catalogue, error) {
 	l := &layout{}
 	var name, kind string
 	err := query(ctx, d.Columns(d, path), []any{&name, &kind}, func() error {
 		l.columns = append(l.columns, newColumn(d, name, kind, len(l.columns)+1))
 		return nil
 	})
-	l.columns = withParts(d, l.columns)
+	l.columns = withElements(d, withParts(d, l.columns), named(names))
 	return &Catalogue{d, path, l}, err
 }
 
@@ -160,10 +168,9 @@ func (c *Catalogue) Names() []string { return c.layout.names() }
 // Booleans returns the names of the columns of true and false.
 func (c *Catalogue) Booleans() []string { return c.layout.booleans() }
 
-// From returns the table with those parts that are among the columns.
+// From returns the table with those parts and elements that are among the columns.
 func (c *Catalogue) From(columns []string) string {
-	names, exprs := c.layout.derived(c.d, func(c *tableColumn) bool { return slices.Contains(columns, c.name) })
-	return c.d.With(c.path, names, exprs)
+	return c.d.With(c.path, c.layout.derived(func(c *tableColumn) bool { return slices.Contains(columns, c.name) }))
 }
 
 func newColumn(d *dialect.Dialect, name, kind string, number int) *tableColumn {
@@ -255,9 +262,9 @@ func (l *layout) chooseFeatures(t *Table) error {
 		switch {
 		case t.Columns != nil && !read[c] || taken(c) || c.source != nil && t.Columns == nil && (taken(c.source) || categories[c.source]):
 			continue
-		case (c.kind == dialect.Time || c.kind == dialect.Address) && !categories[c]:
+		case (c.kind == dialect.Time || c.kind == dialect.Address || c.kind == dialect.Array) && !categories[c]:
 			continue // its parts are features
-		case c.kind == dialect.Other:
+		case c.kind == dialect.Other || c.kind == dialect.Array:
 			refused = append(refused, c)
 			continue
 		case c.kind == dialect.Text || categories[c]:
@@ -311,9 +318,8 @@ func (l *layout) schema(t *Table) schema.Schema {
 	used := map[*tableColumn]bool{}
 	width := 0
 	for _, c := range l.columns {
-		if c.source == nil {
-			width++
-		} else if c.role != ignored {
+		width = max(width, c.number)
+		if c.source != nil && c.role != ignored {
 			used[c.source] = true
 		}
 	}
@@ -323,11 +329,11 @@ func (l *layout) schema(t *Table) schema.Schema {
 		switch {
 		case c.role != ignored:
 			column := schema.Column{Name: c.name, Number: c.number, Kind: c.role.kind(), Part: c.part}
-			if c.source != nil {
+			if c.part != schema.Whole {
 				column.Source = c.source.name
 			}
 			s.Columns = append(s.Columns, column)
-		case c != l.label && c.source == nil && !used[c]:
+		case c != l.label && (c.source == nil && c.kind != dialect.Array && !used[c] || c.element > 0):
 			s.Others = append(s.Others, schema.Name{Name: c.name, Number: c.number})
 		}
 	}
@@ -594,7 +600,7 @@ func (r *Rows) checked() (list []string) {
 		if c.source != nil {
 			continue // the checksum has the column itself
 		}
-		if c.role != ignored || c.kind == dialect.Time || c.kind == dialect.Address || c == l.key || c == l.label || c == l.weight || c == l.group {
+		if c.role != ignored || c.kind == dialect.Time || c.kind == dialect.Address || c.kind == dialect.Array || c == l.key || c == l.label || c == l.weight || c == l.group {
 			column := r.dialect.Quote(c.name)
 			if r.dialect.Hashed != nil {
 				column = r.dialect.Hashed(c.database, column)

@@ -51,16 +51,13 @@ func Open(ctx context.Context, d *dialect.Dialect, shards []Conn, t Table) (*Row
 	r := &Rows{dialect: d, shards: shards, table: t, tables: map[string]*table.Table{}}
 	var err error
 	if r.layout, err = r.readLayout(ctx); err != nil {
-		return nil, err
+		return nil, r.withWhere(ctx, err)
 	}
 	if r.is, err = r.layout.conditions(d, &t); err != nil {
 		return nil, err
 	}
 	if r.stats, err = r.readStatistics(ctx); err != nil {
-		if t.Where != "" && !shards[0].Lost(err) && shards[0].Reconnect(ctx) == nil { // the error ended the transaction
-			err = cmp.Or(CheckWhere(ctx, d, shards[0].Query, t.Name, t.Where), err)
-		}
-		return nil, err
+		return nil, r.withWhere(ctx, err)
 	}
 	for class, rows := range r.stats.rows {
 		if rows == 0 {
@@ -69,6 +66,15 @@ func Open(ctx context.Context, d *dialect.Dialect, shards []Conn, t Table) (*Row
 		}
 	}
 	return r, nil
+}
+
+// withWhere returns the error that names the user's condition, if the database does not take it, or else err.
+func (r *Rows) withWhere(ctx context.Context, err error) error {
+	first := r.shards[0]
+	if diag.Of(err) != nil && diag.Of(err).Kind == diag.Usage || r.table.Where == "" || first.Lost(err) || first.Reconnect(ctx) != nil { // the error ended the transaction
+		return err
+	}
+	return cmp.Or(CheckWhere(ctx, r.dialect, first.Query, r.table.Name, r.table.Where), err)
 }
 
 // CheckWhere returns an error that names the user's condition if the database does not take it. query runs a statement.
@@ -165,8 +171,7 @@ func (r *Rows) from(conditions ...string) string {
 		conditions = append(conditions, "("+r.table.Where+"\n)") // a comment in it ends with its line
 	}
 	conditions = slices.DeleteFunc(conditions, func(c string) bool { return c == "" })
-	names, exprs := r.layout.derived(r.dialect, func(c *tableColumn) bool { return c.role != ignored })
-	from := r.dialect.With(r.table.Name, names, exprs)
+	from := r.dialect.With(r.table.Name, r.layout.derived(func(c *tableColumn) bool { return c.role != ignored }))
 	if len(conditions) > 0 {
 		from += " WHERE " + strings.Join(conditions, " AND ")
 	}

@@ -73,7 +73,8 @@ for three minutes, and every pause is announced. All servers answer, or the verb
 in a fit of a file: fit reads all rows once more for numbers, once for each categorical column, and about three times for each median. The knots of
 scorecards come from the sample.
 
-**Types of columns.** The table at the end of this head lists what becomes of each type. Booleans are the numbers 1 and 0, as in files. All columns of
+**Types of columns.** The table at the end of this head lists what becomes of each type. Booleans are the numbers 1 and 0, as in files.
+An array of numbers is a column for each of its elements, at most 500; the guide has a statement for longer ones. All columns of
 other types are refused at once, and --drop takes them as a list: --drop seen,payload.
 
 Exit codes: 0 done; 1 data, database, file or I/O; 2 flags, hyperparameters or an impossible goal; 3 the requested guarantee is

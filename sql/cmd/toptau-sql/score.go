@@ -112,7 +112,7 @@ type asks func(ctx context.Context, statement string, dest []any, each func() er
 // check fails if the table, or a column that is read, is not there. The names of both are clearer than the error of a long statement.
 // The statement is written again for the types of the columns.
 func (c *scoring) check(ctx context.Context, d *dialect.Dialect, ask asks) error {
-	catalogue, err := scan.ReadCatalogue(ctx, d, ask, c.path)
+	catalogue, err := scan.ReadCatalogue(ctx, d, ask, c.path, c.columns)
 	there := catalogue.Names()
 	switch {
 	case err != nil:
