@@ -46,7 +46,7 @@ func (c *Threshold[S]) Run(s *cli.Session) error {
 	if c.Model != "" {
 		return c.addPoint(s)
 	}
-	goal, err := c.OrReplaced(nil, c.Replace)
+	goal, err := c.goal(nil)
 	if err != nil {
 		return err
 	}
@@ -71,22 +71,9 @@ func (c *Threshold[S]) Run(s *cli.Session) error {
 	return c.report(s, rows, &computed.Result, guarantee)
 }
 
-<<<<<<< HEAD
-=======
 // goal returns the goal of the flags, or else that of the point of a model that is replaced.
 func (c *Threshold[S]) goal(m *model.Model) (metric.Goal, error) {
-	goal, err := c.PrecisionFlags.optional()
-	switch given := c.given(); {
-	case err != nil || goal == (metric.Goal{}):
-	case len(given) > 0:
-		return goal, &diag.Error{Kind: diag.Usage, Param: string(given[0]), Found: "together with " + cli.Spell(string(goal.Kind)), Expected: "exactly one goal"}
-	default:
-		return goal, nil
-	}
-	if err != nil {
-		return goal, err
-	}
-	goal, err = c.OrReplaced(m, c.Replace)
+	goal, err := c.OrReplaced(m, c.Replace)
 	if e := diag.Of(err); e != nil && (c.Remove != "" || c.Default != "") {
 		hinted := *e
 		hinted.Hint = "DATA is for a new point: leave it out to remove a point or to change the default alone"
@@ -95,7 +82,6 @@ func (c *Threshold[S]) goal(m *model.Model) (metric.Goal, error) {
 	return goal, err
 }
 
->>>>>>> main
 // report prints a threshold. It returns the error of a guarantee that is impossible.
 func (c *Threshold[S]) report(s *cli.Session, rows Rows, r *result.Threshold, guarantee error) error {
 	guarantee = ReportThreshold(s, r, c.Output, guarantee)
@@ -225,7 +211,7 @@ func (c *Threshold[S]) addPoint(s *cli.Session) error {
 	if err != nil {
 		return err
 	}
-	goal, err := c.OrReplaced(m, c.Replace)
+	goal, err := c.goal(m)
 	if err != nil {
 		return err
 	}
