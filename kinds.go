@@ -60,7 +60,9 @@ var inMemoryOnly = []struct {
 }
 
 // aims reports whether the goal of the call is of a kind.
-func (u *use) aims(kind metric.GoalKind) bool { return u.goal.Kind == kind || u.evaluate.Goal.Kind == kind }
+func (u *use) aims(kind metric.GoalKind) bool {
+	return u.goal.Kind == kind || u.evaluate.Goal.Kind == kind
+}
 
 // countsEntities reports whether the first model counts entities and not rows.
 func (u *use) countsEntities() bool {
