@@ -29,6 +29,14 @@ func choiceText(f *tune.Found) string {
 	} else {
 		list = append(list, fmt.Sprintf("%s (%s), best of %d", chosen, score, c.Of))
 	}
+	if c.DerivedGain != nil {
+		kept := "left out, no more than chance"
+		if c.Derived {
+			kept = "kept"
+		}
+		list = append(list, fmt.Sprintf("derived columns bring %s ± %s points: %s", text.Points(c.DerivedGain.Mean),
+			strings.TrimPrefix(text.Points(c.DerivedGain.StandardError), "+"), kept))
+	}
 	if c.Gain != nil {
 		gain := fmt.Sprintf("%s ± %s points over logistic on raw", text.Points(c.Gain.Mean), strings.TrimPrefix(text.Points(c.Gain.StandardError), "+"))
 		switch {

@@ -158,11 +158,8 @@ type Rows struct {
 // rows, a column name is missing or used twice, or a number or weight is out of range.
 func (r Rows) Data() (*Data, error) {
 	n := len(r.Positive)
-	for name, length := range map[string]int{"rows of numbers": len(r.Numbers), "rows of texts": len(r.Texts), "weights": len(r.Weight),
-		"groups": len(r.Group), "times": len(r.Time), "ids": len(r.ID)} {
-		if length != n && (length != 0 || name == "rows of numbers" && len(r.Columns) > 0 || name == "rows of texts" && len(r.TextColumns) > 0) {
-			return nil, badRows(fmt.Sprintf("%d %s and %d labels", length, name, n), "one for each row")
-		}
+	if err := r.check(); err != nil {
+		return nil, err
 	}
 	t := &table.Table{Line: make([]int, n), Weight: slices.Clone(r.Weight)}
 	info := table.Info{Format: schema.CSV, Header: true, Rows: n,
@@ -200,11 +197,6 @@ func (r Rows) Data() (*Data, error) {
 	if info.Positives == 0 || info.Negatives == 0 {
 		return nil, badRows(fmt.Sprintf("%d rows, %d of them positive", n, info.Positives), "rows of both classes")
 	}
-	for i, w := range r.Weight {
-		if !(w >= 0) || math.IsInf(w, 1) {
-			return nil, badRows(fmt.Sprintf("weight %v of row %d", w, i+1), "a finite number of at least 0")
-		}
-	}
 	textOf := func(name string, values []string) *table.Text {
 		if values == nil {
 			return nil
@@ -216,6 +208,26 @@ func (r Rows) Data() (*Data, error) {
 		t.ID = []table.Text{*id}
 	}
 	return &Data{frame: t.Frame(), table: t, info: info}, nil
+}
+
+// check returns an error for lengths that differ, and for weights out of range.
+func (r *Rows) check() error {
+	for _, part := range []struct {
+		name   string
+		length int
+		needed bool
+	}{{"rows of numbers", len(r.Numbers), len(r.Columns) > 0}, {"rows of texts", len(r.Texts), len(r.TextColumns) > 0},
+		{"weights", len(r.Weight), false}, {"groups", len(r.Group), false}, {"times", len(r.Time), false}, {"ids", len(r.ID), false}} {
+		if n := len(r.Positive); part.length != n && (part.length != 0 || part.needed) {
+			return badRows(fmt.Sprintf("%d %s and %d labels", part.length, part.name, n), "one for each row")
+		}
+	}
+	for i, w := range r.Weight {
+		if !(w >= 0) || math.IsInf(w, 1) {
+			return badRows(fmt.Sprintf("weight %v of row %d", w, i+1), "a finite number of at least 0")
+		}
+	}
+	return nil
 }
 
 // numericColumn returns the values of a numeric column.

@@ -64,27 +64,8 @@ func Explain(ctx context.Context, m *Model, r io.Reader, o ExplainOptions) (*res
 		if err != nil {
 			return nil, err
 		}
-		for row := range t.Rows() + 1 {
-			for ; len(t.Bad) > 0 && t.Bad[0].Before == row; t.Bad = t.Bad[1:] {
-				if err := left.add(t.File, e.rows, t.Bad[0]); err != nil {
-					return nil, err
-				}
-			}
-			if row == t.Rows() {
-				break
-			}
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			err := e.addRow(t, row)
-			if err != nil && !e.checked || err != nil && stopsAt(o.OnError) {
-				return nil, diag.At(err, diag.Error{File: t.File})
-			}
-			if err != nil {
-				if err := left.add(t.File, e.rows, unscored(t, row, err)); err != nil {
-					return nil, err
-				}
-			}
+		if err := e.addTable(ctx, t, &left); err != nil {
+			return nil, err
 		}
 		if o.Progress != nil {
 			o.Progress(e.rows)
@@ -99,6 +80,34 @@ func Explain(ctx context.Context, m *Model, r io.Reader, o ExplainOptions) (*res
 		c.Warnings = append(c.Warnings, rejectedWarning(left.rows, left.first))
 	}
 	return c, nil
+}
+
+// addTable adds the rows of a table, and counts those that are left out.
+func (e *effects) addTable(ctx context.Context, t *table.Table, left *leftOut) error {
+	for row := range t.Rows() + 1 {
+		for ; len(t.Bad) > 0 && t.Bad[0].Before == row; t.Bad = t.Bad[1:] {
+			if err := left.add(t.File, e.rows, t.Bad[0]); err != nil {
+				return err
+			}
+		}
+		if row == t.Rows() {
+			break
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		err := e.addRow(t, row)
+		if err == nil {
+			continue
+		}
+		if !e.checked || stopsAt(left.options.OnError) {
+			return diag.At(err, diag.Error{File: t.File})
+		}
+		if err := left.add(t.File, e.rows, unscored(t, row, err)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // leftOut counts the rows that Explain leaves out.

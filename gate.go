@@ -10,7 +10,7 @@ import (
 	"toptau/threshold"
 )
 
-// defaultMargin is the loss that a gate accepts if Margin is not set: two percentage points. Chosen by hand.
+// defaultMargin is the loss that a gate accepts if Margin is not set: two percentage points. Chosen by hand (a change moves results).
 var defaultMargin = threshold.MustRate("0.02")
 
 // gate decides whether the first entry may replace the reference. Both conditions are about evidence, so too few

@@ -12,7 +12,7 @@ import (
 	"toptau/schema"
 )
 
-// The parts of a learning curve. Each model has twice the rows of the one before. Chosen by hand.
+// The parts of a learning curve. Each model has twice the rows of the one before. Chosen by hand (a change moves results).
 const (
 	learningHalvings  = 3      // the smallest part is an eighth of the rows
 	learningPositives = 30     // parts with fewer positives are left out
@@ -24,45 +24,17 @@ const (
 // rows, each in the way of Train, and measures all models on the same other rows: the test part or, without
 // one, a quarter of d.
 func learningCurve(ctx context.Context, d *Data, found *tune.Found, o TrainOptions, t *Trained) ([]result.LearningPoint, error) {
-	test, rest := t.Test, d
-	var err error
-	switch {
-	case found.TestRows != nil:
-		if rest, err = d.selectRows(found.Rows); err != nil {
-			return nil, err
-		}
-	case test == nil:
-		parts, err := cutOf(d, o.Seed, 1-learningTest, learningTest)
-		if err != nil {
-			return nil, err
-		}
-		if rest, err = d.selectRows(parts[0]); err != nil {
-			return nil, err
-		}
-		if test, err = d.selectRows(parts[1]); err != nil {
-			return nil, err
-		}
+	rest, test, err := learningRows(d, found, o.Seed, t.Test)
+	if err != nil {
+		return nil, err
+	}
+	sizes, err := halvings(rest, o.Seed^learningStream)
+	if err != nil {
+		return nil, err
 	}
 	options := TrainOptions{Surrogate: o.Surrogate, Scale: o.Scale, Impute: o.Impute, ClassWeight: o.ClassWeight, Folds: o.Folds,
 		Validation: o.Validation, Entity: o.Entity, Value: o.Value, NoFingerprints: true, NoProfile: true, Seed: o.Seed}
 	options.Method, options.Encoding = chosenTasks(found)
-	sizes := []*Data{rest}
-	for len(sizes) <= learningHalvings {
-		last := sizes[len(sizes)-1]
-		parts, err := cutOf(last, o.Seed^learningStream, 0.5, 0.5)
-		if err != nil {
-			return nil, err
-		}
-		half, err := last.selectRows(parts[0])
-		if err != nil {
-			return nil, err
-		}
-		if half.Positives() < learningPositives {
-			break
-		}
-		sizes = append(sizes, half)
-	}
-	slices.Reverse(sizes)
 	var entries []Entry
 	for i, part := range sizes {
 		if o.Progress != nil {
@@ -85,6 +57,48 @@ func learningCurve(ctx context.Context, d *Data, found *tune.Found, o TrainOptio
 			TestRows: test.Len(), Value: e.Entries[i].Goal.Value, Difference: e.Entries[i].Difference}
 	}
 	return points, nil
+}
+
+// learningRows returns the rows that train the models of a learning curve, and those that measure them.
+func learningRows(d *Data, found *tune.Found, seed uint64, given *Data) (rest, test *Data, err error) {
+	switch {
+	case found.TestRows != nil:
+		rest, err = d.selectRows(found.Rows)
+		return rest, given, err
+	case given != nil:
+		return d, given, nil
+	}
+	parts, err := cutOf(d, seed, 1-learningTest, learningTest)
+	if err != nil {
+		return nil, nil, err
+	}
+	if rest, err = d.selectRows(parts[0]); err != nil {
+		return nil, nil, err
+	}
+	test, err = d.selectRows(parts[1])
+	return rest, test, err
+}
+
+// halvings returns parts of the rows, the smallest first, each with half of the rows of the next one.
+func halvings(rows *Data, seed uint64) ([]*Data, error) {
+	sizes := []*Data{rows}
+	for len(sizes) <= learningHalvings {
+		last := sizes[len(sizes)-1]
+		parts, err := cutOf(last, seed, 0.5, 0.5)
+		if err != nil {
+			return nil, err
+		}
+		half, err := last.selectRows(parts[0])
+		if err != nil {
+			return nil, err
+		}
+		if half.Positives() < learningPositives {
+			break
+		}
+		sizes = append(sizes, half)
+	}
+	slices.Reverse(sizes)
+	return sizes, nil
 }
 
 // chosenTasks returns the learners and encodings of the chosen model.

@@ -12,7 +12,7 @@ import (
 const sizeRows = 1000
 
 // modelSize measures a model on rows of the data that it was trained on.
-func (d *Data) modelSize(m *Model) (result.ModelSize, error) {
+func modelSize(d *Data, m *Model) (result.ModelSize, error) {
 	var s result.ModelSize
 	var err error
 	scorer := feature.ScorerOf(m)

@@ -300,48 +300,64 @@ func (in *monitoredRows) auditedRow(t *table.Table, b *monitor.Batch, i, first i
 	return r
 }
 
-// readLabels reads labels by id. Those of earlier runs are counted at once, the others when their rows come.
-func (in *monitoredRows) readLabels(w *monitor.Watch, from io.Reader) error {
-	name := readerName(from)
-	failure := func(line int, column, found, expected string) error {
-		return &diag.Error{Kind: diag.Data, File: name, Line: line, Column: column, Found: found, Expected: expected}
-	}
-	s := in.model.Schema()
+// labelFile is a file of labels that are joined by id.
+type labelFile struct {
+	name   string
+	header []string
+	ids    []int // places of the ids in a record
+	label  int   // place of the label
+}
+
+func (f *labelFile) failure(line int, column, found, expected string) error {
+	return &diag.Error{Kind: diag.Data, File: f.name, Line: line, Column: column, Found: found, Expected: expected}
+}
+
+// newLabelFile finds the columns of a file of labels.
+func (in *monitoredRows) newLabelFile(name string, r *csv.Reader) (*labelFile, error) {
+	f, s := &labelFile{name: name}, in.model.Schema()
 	ids := in.options.Format.ID
 	if len(ids) == 0 {
 		ids = s.ID
 	}
 	if len(ids) == 0 {
-		return &diag.Error{Kind: diag.Usage, Param: "labels", Found: name, Expected: "the columns by which labels are joined", Fixes: []diag.Fix{{Param: "id", Value: "COL"}}}
+		return nil, &diag.Error{Kind: diag.Usage, Param: "labels", Found: name, Expected: "the columns by which labels are joined", Fixes: []diag.Fix{{Param: "id", Value: "COL"}}}
 	}
-	r := csv.NewReader(from)
-	r.ReuseRecord = true
 	header, err := r.Read()
 	if err != nil {
-		return failure(1, "", "no header", "the names of the columns: the ids and label")
+		return nil, f.failure(1, "", "no header", "the names of the columns: the ids and label")
 	}
-	header = slices.Clone(header)
-	var places []int
+	f.header = slices.Clone(header)
 	for _, id := range ids {
-		i := slices.Index(header, id)
+		i := slices.Index(f.header, id)
 		if i < 0 {
-			return failure(1, "", fmt.Sprintf("no column %q among %q", id, header), "the ids of the rows")
+			return nil, f.failure(1, "", fmt.Sprintf("no column %q among %q", id, f.header), "the ids of the rows")
 		}
-		places = append(places, i)
+		f.ids = append(f.ids, i)
 	}
-	label := slices.Index(header, in.options.Format.Label)
-	if label < 0 && s.Label != nil {
-		label = slices.Index(header, s.Label.Name)
+	f.label = slices.Index(f.header, in.options.Format.Label)
+	if f.label < 0 && s.Label != nil {
+		f.label = slices.Index(f.header, s.Label.Name)
 	}
-	if label < 0 {
-		label = slices.Index(header, labelColumn)
+	if f.label < 0 {
+		f.label = slices.Index(f.header, labelColumn)
 	}
-	if label < 0 {
-		return failure(1, "", fmt.Sprintf("no column %q among %q", labelColumn, header), "the labels")
+	if f.label < 0 {
+		return nil, f.failure(1, "", fmt.Sprintf("no column %q among %q", labelColumn, f.header), "the labels")
+	}
+	return f, nil
+}
+
+// readLabels reads labels by id. Those of earlier runs are counted at once, the others when their rows come.
+func (in *monitoredRows) readLabels(w *monitor.Watch, from io.Reader) error {
+	r := csv.NewReader(from)
+	r.ReuseRecord = true
+	f, err := in.newLabelFile(readerName(from), r)
+	if err != nil {
+		return err
 	}
 	positive := in.options.Format.Positive
 	if positive == nil {
-		positive = s.Positive
+		positive = in.model.Schema().Positive
 	}
 	in.labels = map[string]bool{}
 	for {
@@ -355,17 +371,17 @@ func (in *monitoredRows) readLabels(w *monitor.Watch, from io.Reader) error {
 			if errors.As(err, &place) {
 				line, err = place.Line, place.Err
 			}
-			return failure(line, "", err.Error(), "fields as in the header")
+			return f.failure(line, "", err.Error(), "fields as in the header")
 		}
-		class := table.ClassOf(positive, record[label])
+		class := table.ClassOf(positive, record[f.label])
 		if class == table.Unknown {
-			if strings.TrimSpace(record[label]) == "" {
+			if strings.TrimSpace(record[f.label]) == "" {
 				continue // not known yet
 			}
-			return failure(line, header[label], diag.Quote(record[label]), "a label of the training file")
+			return f.failure(line, f.header[f.label], diag.Quote(record[f.label]), "a label of the training file")
 		}
 		var parts []string
-		for _, i := range places {
+		for _, i := range f.ids {
 			parts = append(parts, strings.TrimSpace(record[i]))
 		}
 		id := strings.Join(parts, "\x00")

@@ -348,7 +348,7 @@ func trainSummary(f *tune.Found, o TrainOptions, d *Data, m *Model, leaks []leak
 	names := make([]string, len(f.Members))
 	for i := range f.Members {
 		c := &f.Candidates[f.Members[i].Candidate]
-		names[i] = fmt.Sprintf("%s on %s", learnerTitle(c.Learner), c.Features)
+		names[i] = learnerTitle(c.Learner) + strings.TrimPrefix(c.Task.String(), string(c.Learner))
 	}
 	facts.Chosen = strings.Join(names, "")
 	if len(names) > 1 {

@@ -390,7 +390,7 @@ func (c *calibrating) onRows(rows []int, delta threshold.Rate) (*calibrate.Thres
 	return t, err
 }
 
-// proposing is the fraction 1/proposing of the rows that fixes which thresholds the others test. Chosen by hand.
+// proposing is the fraction 1/proposing of the rows that fixes which thresholds the others test. Chosen by hand (a change moves results).
 const proposing = 3
 
 // proposingStream separates the choice of these rows from other random numbers. "prec" in ASCII.

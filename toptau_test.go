@@ -233,7 +233,7 @@ func TestFilesAreReadAsInTraining(t *testing.T) {
 	if e.Unknown == nil || *e.Unknown != 1 {
 		t.Errorf("%s unknown values, want 1: violet", asJSON(t, e.Unknown))
 	}
-	for _, code := range []string{"extra_columns", "reordered_columns"} {
+	for _, code := range []string{"extra-columns", "reordered-columns"} {
 		if !slices.ContainsFunc(e.Warnings, func(w diag.Warning) bool { return w.Code == code }) {
 			t.Errorf("no warning %s among %v", code, e.Warnings)
 		}

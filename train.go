@@ -38,6 +38,9 @@ type TrainOptions struct {
 	// trees, or an average of such sums: the other learners do not keep directions.
 	Monotone []schema.Sign
 
+	// Derive lets the boosters also read derived columns, each of which is computed from two columns; default schema.DeriveNone.
+	Derive schema.Derive
+
 	Folds        int            // number of folds of the cross-validation; 0: 5
 	Validation   *Data          // rows that choose the model instead of a cross-validation; read with d.Format
 	Test         *Data          // rows that measure the chosen model; read with d.Format
@@ -150,7 +153,7 @@ func (o TrainOptions) describe(ctx context.Context, s *searched, start time.Time
 	}
 	r := &trained.Result
 	s.record(r)
-	if r.Size, err = d.modelSize(trained.Model); err != nil {
+	if r.Size, err = modelSize(d, trained.Model); err != nil {
 		return nil, err
 	}
 	leaks := leakage.Find(d.table)
@@ -203,7 +206,7 @@ func (o *TrainOptions) searchData(d *Data) (data tune.Data, seconds float64) {
 // searchOptions checks the options and returns them for package tune.
 func (o *TrainOptions) searchOptions(goal Goal) (tune.SearchOptions, error) {
 	t := tune.SearchOptions{Goal: goal, Learners: o.Method, Features: o.Encoding, Surrogate: o.Surrogate,
-		Feature: feature.Options{Scale: o.Scale, Impute: o.Impute, Seed: o.Seed, Monotone: o.Monotone}, Folds: o.Folds, TestShare: o.TestFraction, LabelDelay: time.Duration(o.LabelDelay), Delta: o.Delta,
+		Feature: feature.Options{Scale: o.Scale, Impute: o.Impute, Seed: o.Seed, Monotone: o.Monotone}, Derive: o.Derive, Folds: o.Folds, TestShare: o.TestFraction, LabelDelay: time.Duration(o.LabelDelay), Delta: o.Delta,
 		OutOfFold: o.OutOfFold, CalibrationShare: o.CalibrationFraction, Entity: o.Entity, Value: o.Value, MaxSize: o.MaxSize, KeepAll: o.KeepAll, MaxTime: o.MaxTime, Seed: o.Seed}
 	exclusive := func(param, other string) error {
 		return &diag.Error{Kind: diag.Usage, Param: param, Found: "together with " + other, Expected: "only one of the two"}
@@ -352,7 +355,11 @@ func entryName(t tune.Task, several bool) string {
 	if !several || t.Features == schema.Raw {
 		return string(t.Learner)
 	}
-	return string(t.Learner) + "/" + string(t.Features)
+	name := string(t.Learner) + "/" + string(t.Features)
+	if t.Derived {
+		name += "/derived"
+	}
+	return name
 }
 
 // trainedMember returns the description of a member of the average that a model keeps.
@@ -431,7 +438,7 @@ func someCounts(c tune.Counts) *result.Counts {
 
 func candidateOf(c *tune.Candidate) result.Candidate {
 	r := result.Candidate{Encoding: c.Features, Problem: method.Problem{Method: c.Learner, Lambda: c.Lambda}, Status: string(c.Status),
-		Reason: c.Reason, Constant: c.Constant, ZeroIsOptimal: c.ZeroOptimal, SecondsFit: c.Seconds}
+		Derived: c.Derived, Reason: c.Reason, Constant: c.Constant, ZeroIsOptimal: c.ZeroOptimal, SecondsFit: c.Seconds}
 	if c.Problem != nil {
 		r.Problem = *c.Problem
 	}

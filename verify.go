@@ -121,7 +121,7 @@ func Verify(ctx context.Context, m *Model, d *Data, c *model.Certificate, o Veri
 
 // proofData returns the rows for a proof, with their weights and the way in which a certificate names them. Rows of a table are read in
 // blocks, which stay in memory if they fit; a database is asked.
-func (d *Data) proofData(ctx context.Context, of method.Population, m *Model, storage matrix.Storage, most int64) (
+func proofData(ctx context.Context, d *Data, of method.Population, m *Model, storage matrix.Storage, most int64) (
 	rows proof.Data, positives, population threshold.Population, named namedRows, err error) {
 	features := feature.MapOf(m.Features())
 	if d.database != nil {
@@ -156,7 +156,7 @@ func (d *Data) proofData(ctx context.Context, of method.Population, m *Model, st
 
 // verifyBounds recomputes both bounds, and that of the norm if there is one, and compares them with the claims.
 func verifyBounds(ctx context.Context, problem method.Problem, m *Model, d *Data, c *model.Certificate, radius float64, most int64) (*result.Verification, error) {
-	rows, positives, population, named, err := d.proofData(ctx, problem.Definition().Population, m, matrixStorage(c.Storage), most)
+	rows, positives, population, named, err := proofData(ctx, d, problem.Definition().Population, m, matrixStorage(c.Storage), most)
 	if err != nil {
 		return nil, err
 	}

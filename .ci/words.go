@@ -40,7 +40,7 @@ var prose = []struct{ pattern, instead string }{
 }
 
 // names are refused as parts of identifiers.
-var names = regexp.MustCompile(`(?i)^(crew|slab|leveller|rounder|nearby)$`)
+var names = regexp.MustCompile(`(?i)^(crew|slab|leveller|rounder|nearby|sought|oddity|hopeless|crowded)$`)
 
 // bounds are names of limits, which are min and max.
 var bounds = regexp.MustCompile(`^(least|most|Least|Most)[A-Z]`)

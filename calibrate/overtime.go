@@ -22,7 +22,7 @@ type Block struct {
 }
 
 const (
-	trendBlocks       = 5     // chosen by hand
+	trendBlocks       = 5     // chosen by hand (a change moves results)
 	trendPermutations = 499   // the smallest p-value is 2/500
 	trendRows         = 10000 // of more rows, this many are compared, evenly spaced in time
 	trendTop          = 10    // the highest tenth

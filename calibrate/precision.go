@@ -137,7 +137,7 @@ func unreachable(rate threshold.Rate, best Alerts) error {
 // maxBounds limits how many bounds of a precision a sequence computes.
 const maxBounds = 1000
 
-// precisionSteps is the number of thresholds of a sequence. Chosen by hand.
+// precisionSteps is the number of thresholds of a sequence. Chosen by hand (a change moves results).
 const precisionSteps = 40
 
 // PrecisionSequence returns thresholds for ForLabelled, in descending order, from labelled scores that are not used to test

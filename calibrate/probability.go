@@ -51,7 +51,7 @@ type LabelledScores struct {
 	PositiveWeights, NegativeWeights []float64
 }
 
-// Parameters of the fit, chosen by hand.
+// Parameters of the fit, chosen by hand (a change moves results).
 const (
 	maxClassRows     = 20000 // more rows of a class cost seconds and change no probability by more than about 0.004
 	minClassRows     = 20    // fewer rows of a class show nothing about probabilities

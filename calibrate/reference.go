@@ -20,7 +20,7 @@ type Reference struct {
 	Source string   `json:"source"` // the rows, in words
 }
 
-// referenceGrowth is the ratio of neighbouring kept ranks near the top: 53 scores of 30,000 rows. Chosen by hand,
+// referenceGrowth is the ratio of neighbouring kept ranks near the top: 53 scores of 30,000 rows. Chosen by hand (a change moves results),
 // so that the number above any score is known to an eighth. The constant is part of the format of model files.
 const referenceGrowth = 1.25
 

@@ -138,7 +138,7 @@ func TestTritonClient(t *testing.T) {
 	t.Logf("%s", out)
 }
 
-// The example of nginx in the guide starts and passes requests on, with a body, a token and the client's Host.
+// The example of nginx starts and passes requests with bodies on. Its Host is needed: toptau refuses that of the upstream.
 func TestNginx(t *testing.T) {
 	nginx, err := exec.LookPath("nginx")
 	if err != nil {

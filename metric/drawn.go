@@ -102,7 +102,7 @@ func (d *drawn) edges(budget float64, paper, fixed bool) topDraw {
 	gap, other = float64(gap*p.scale), float64(other*n.scale)
 	s := search{p: p, n: n, high: len(r.scores)}
 	// The budget ends between these groups in nearly every replicate, so the search tries them first. 8 standard
-	// deviations and 40 rows were chosen by hand; another choice changes the speed and the draws, not their
+	// deviations and 40 rows were chosen by hand (a change moves results); another choice changes the speed and the draws, not their
 	// distribution.
 	slack := float64(8*math.Sqrt(budget+1)) + 40
 	for i, rows := range [2]float64{budget + slack, budget - slack} {

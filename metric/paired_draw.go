@@ -319,6 +319,17 @@ const (
 	positivesAbove // counts towards the budget of Positives@Quantile only
 )
 
+// lowestOpen returns the lowest of the limits that are open, infinity without one.
+func lowestOpen(limits [3]float64, open [3]bool) float64 {
+	lowest := math.Inf(1)
+	for k, limit := range limits {
+		if open[k] {
+			lowest = min(lowest, limit)
+		}
+	}
+	return lowest
+}
+
 // found returns the mass of the rows that one model finds within the budget, as a fraction of the positives'
 // mass: with no gap above all rows, with the negatives' gap there, and with the positives' gap.
 func (d *drawing) found(o *order) [3]float64 {
@@ -334,17 +345,8 @@ func (d *drawing) found(o *order) [3]float64 {
 	for k, limit := range limits {
 		open[k] = limit >= 0
 	}
-	lowest := func() (least float64) {
-		least = math.Inf(1)
-		for k, limit := range limits {
-			if open[k] {
-				least = min(least, limit)
-			}
-		}
-		return least
-	}
 	var positives, population, before float64
-	next := lowest()
+	next := lowestOpen(limits, open)
 	for i := 0; i < len(o.rows) && !math.IsInf(next, 1); {
 		if i >= o.prefix && !d.complete {
 			d.drawRest()
@@ -376,7 +378,7 @@ func (d *drawing) found(o *order) [3]float64 {
 				out[k] = positives
 			}
 		}
-		next = lowest()
+		next = lowestOpen(limits, open)
 	}
 	for k := range out {
 		if open[k] {

@@ -77,7 +77,7 @@ type Decisions struct {
 }
 
 // ShiftLevel is the probability of a false alarm of a check whether new rows are like those that calibrated a threshold: a Shift with at
-// most this probability is a sign of a difference. Chosen by hand.
+// most this probability is a sign of a difference. Chosen by hand (a change moves results).
 const ShiftLevel = 0.01
 
 // Shift is the largest difference between the scores of these rows and those of the calibration rows.

@@ -116,14 +116,23 @@ type Candidate struct {
 	method.Problem
 	// ramp: lambda of the logistic regression that it starts from
 	Anchor          *float64  `json:"anchor,omitempty"`
-	Trees           *int      `json:"trees,omitempty"`  // of boosting
-	Bytes           *int64    `json:"bytes,omitempty"`  // of the model's features and weights in a file, about
-	Status          string    `json:"status"`           // fitted, skipped or unfinished
-	Reason          string    `json:"reason,omitempty"` // why it was skipped
-	CrossValidation *Estimate `json:"cross_validation"` // criterion; null: not fitted in all folds
-	Constant        bool      `json:"constant"`         // all scores of a fold are equal, so it cannot be chosen
-	ZeroIsOptimal   bool      `json:"zero_is_optimal"`  // w = 0 is proven to be a global minimum in every fold
-	SecondsFit      float64   `json:"seconds_fit"`      // time spent in all folds
+	Trees           *int      `json:"trees,omitempty"`   // of boosting
+	Derived         bool      `json:"derived,omitempty"` // its trees also read derived columns
+	Bytes           *int64    `json:"bytes,omitempty"`   // of the model's features and weights in a file, about
+	Status          string    `json:"status"`            // fitted, skipped or unfinished
+	Reason          string    `json:"reason,omitempty"`  // why it was skipped
+	CrossValidation *Estimate `json:"cross_validation"`  // criterion; null: not fitted in all folds
+	Constant        bool      `json:"constant"`          // all scores of a fold are equal, so it cannot be chosen
+	ZeroIsOptimal   bool      `json:"zero_is_optimal"`   // w = 0 is proven to be a global minimum in every fold
+	SecondsFit      float64   `json:"seconds_fit"`       // time spent in all folds
+}
+
+// Features returns the encoding in words: "boosted", or "boosted with derived columns".
+func (c *Candidate) Features() string {
+	if c.Derived {
+		return string(c.Encoding) + " with derived columns"
+	}
+	return string(c.Encoding)
 }
 
 // Member is a fitted model in the average.
@@ -148,6 +157,9 @@ type Choice struct {
 	// the reference is kept: the gain over it does not exceed its standard error
 	Guarded bool      `json:"guarded"`
 	Gain    *Estimate `json:"gain,omitempty"` // gain of the best model over the reference
+	// boosters with derived columns are taken instead of those without, because the gain exceeds its standard error
+	Derived     bool      `json:"derived,omitempty"`
+	DerivedGain *Estimate `json:"derived_gain,omitempty"` // absent: not tried, or dropped after the first fold
 }
 
 // Scheme is the way in which a threshold was computed: certified, held-out, cross-fitted or validation.

@@ -30,6 +30,14 @@ func (e Encoding) Boosted() bool {
 	return e == Boosted || e == Stochastic || e == Pairs || e == Additive
 }
 
+// Derive is the set of derived columns that train tries.
+type Derive string
+
+const (
+	DeriveNone  Derive = "none"
+	DerivePairs Derive = "pairs" // differences, products and ratios of the strongest numeric columns
+)
+
 // Sign is the direction in which the score may move with a numeric column.
 type Sign struct {
 	Column  string // its name, or its number if columns have no names

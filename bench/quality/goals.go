@@ -1,7 +1,8 @@
 package main
 
 import (
-	"encoding/json"
+	"fmt"
+	"strings"
 
 	"toptau/metric"
 )
@@ -60,12 +61,16 @@ var excused = []string{"oil_spill", "ionosphere"}
 
 // goalOf reads a goal as the results name it: "--max-fpr 0.01".
 func goalOf(name string) (goal metric.Goal, err error) {
-	content, err := json.Marshal(name)
-	if err == nil {
-		err = json.Unmarshal(content, &goal)
+	words := strings.Fields(name)
+	kind := metric.GoalKind(strings.TrimPrefix(words[0], "--"))
+	if len(words) == 2 {
+		goal = metric.RateGoal(kind, words[1])
+		return goal, goal.Check()
 	}
-	if err == nil {
-		err = goal.Check()
+	var count, of int64
+	if _, err := fmt.Sscanf(strings.Join(words[1:], " "), "%d --of %d", &count, &of); err != nil {
+		return goal, err
 	}
-	return goal, err
+	goal = metric.CountGoal(kind, count, of)
+	return goal, goal.Check()
 }

@@ -304,3 +304,14 @@ func TestViolationsAreThoseOfThePopulation(t *testing.T) {
 		t.Errorf("a set with 300 negatives is resampled (%v)", err)
 	}
 }
+
+// Every goal of a set is one that trainings take.
+func TestGoalsAreRead(t *testing.T) {
+	for i := range sets {
+		for _, name := range sets[i].goals {
+			if goal, err := goalOf(name); err != nil || goal.Tau().IsZero() {
+				t.Errorf("%s: %s: %v, %v", sets[i].name, name, goal, err)
+			}
+		}
+	}
+}

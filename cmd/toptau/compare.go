@@ -55,6 +55,25 @@ func (c *compareCommand) Run(s *cli.Session) error {
 	if err := c.checkAgainst(others); err != nil {
 		return err
 	}
+	trained, err := c.train(s, goal)
+	if err != nil {
+		return err
+	}
+	e, err := toptau.Evaluate(context.WithoutCancel(s), trained.Test, append(trained.All, others...),
+		toptau.EvaluateOptions{Goal: goal, Against: c.Against, Replicates: c.Replicates, Seed: c.Seed,
+			Value: c.Value, Entity: c.Entity})
+	if err != nil {
+		return err
+	}
+	if len(others) > 0 && c.Measure == "" {
+		e.Warnings = append(e.Warnings, diag.Warning{Code: "scores-of-training-rows", Text: "the test rows were drawn from the data: " +
+			"scores of a program that was trained on these rows are too good", Fixes: []diag.Fix{{Param: "test", Value: "FILE"}}})
+	}
+	return c.show(s, trained, e)
+}
+
+// train trains every learner and encoding.
+func (c *compareCommand) train(s *cli.Session, goal toptau.Goal) (*toptau.Trained, error) {
 	c.KeepAll = true
 	if learner, _, _ := strings.Cut(c.Against, "/"); c.Method != nil && c.Method[0] != "all" && slices.Contains(verbs.Learners(), learner) && !slices.Contains(c.Method, method.Name(learner)) {
 		c.Method = append(c.Method, method.Name(learner)) // the reference is compared, too
@@ -67,32 +86,23 @@ func (c *compareCommand) Run(s *cli.Session) error {
 	}
 	rows, err := c.Open(s, verbs.Use{Verb: "compare", Memory: memory.Unknown, Entity: c.Entity, Value: c.Value})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if c.Validation, err = rows.Part(s, c.Choose); err != nil {
-		return err
+		return nil, err
 	}
 	if c.Test, err = rows.Part(s, c.Measure); err != nil {
-		return err
+		return nil, err
 	}
 	if c.Measure == "" && c.TestFraction.IsZero() {
 		c.TestFraction = threshold.MustRate(comparedFraction)
 	}
-	trained, err := toptau.Train(s, rows.Data(), goal, c.TrainOptions)
-	if err != nil {
-		return err
-	}
-	s.Progress.Clear()
-	e, err := toptau.Evaluate(context.WithoutCancel(s), trained.Test, append(trained.All, others...),
-		toptau.EvaluateOptions{Goal: goal, Against: c.Against, Replicates: c.Replicates, Seed: c.Seed,
-			Value: c.Value, Entity: c.Entity})
-	if err != nil {
-		return err
-	}
-	if len(others) > 0 && c.Measure == "" {
-		e.Warnings = append(e.Warnings, diag.Warning{Code: "scores-of-training-rows", Text: "the test rows were drawn from the data: " +
-			"scores of a program that was trained on these rows are too good", Fixes: []diag.Fix{{Param: "test", Value: "FILE"}}})
-	}
+	defer s.Progress.Clear()
+	return toptau.Train(s, rows.Data(), goal, c.TrainOptions)
+}
+
+// show writes the report and prints the comparison.
+func (c *compareCommand) show(s *cli.Session, trained *toptau.Trained, e *toptau.Evaluation) (err error) {
 	r := &trained.Result
 	var kept []string
 	if r.Stopped != "" {

@@ -103,6 +103,7 @@ func (c *monitorCommand) check() error {
 	return atomicfile.Check(c.Report, c.State)
 }
 
+// watch compares rows with what the model keeps.
 func (c *monitorCommand) watch(s *cli.Session, m *model.Model, in io.Reader) error {
 	rows, span, err := c.block()
 	if err != nil {
@@ -126,8 +127,6 @@ func (c *monitorCommand) watch(s *cli.Session, m *model.Model, in io.Reader) err
 		defer f.Close()
 		*file.to = f
 	}
-	outputs := s.Outputs()
-	defer outputs.Discard()
 	var audited [][]string
 	o.OnAudit = func(row *result.AuditedRow) error {
 		if audited == nil {
@@ -146,23 +145,7 @@ func (c *monitorCommand) watch(s *cli.Session, m *model.Model, in io.Reader) err
 	}
 	s.Progress.Clear()
 	r := &watched.Result
-	if c.Audited != "" {
-		if err := outputs.Add(c.Audited, func(w io.Writer) error { return csv.NewWriter(w).WriteAll(audited) }); err != nil {
-			return err
-		}
-	}
-	if c.State != "" {
-		if err := outputs.Add(c.State, cli.WriteTo(watched)); err != nil {
-			return err
-		}
-	}
-	if c.Report != "" {
-		page := report.Monitoring(r, c.Model, c.Data[0], verbs.FileDate(c.Data[0]))
-		if err := outputs.Add(c.Report, cli.WriteTo(page)); err != nil {
-			return err
-		}
-	}
-	if err := outputs.Publish(); err != nil {
+	if err := c.writeFiles(s, watched, audited); err != nil {
 		return err
 	}
 	if s.JSON {
@@ -176,6 +159,29 @@ func (c *monitorCommand) watch(s *cli.Session, m *model.Model, in io.Reader) err
 		return errAlarm
 	}
 	return nil
+}
+
+// writeFiles writes the audited rows, the state and the report, all or none.
+func (c *monitorCommand) writeFiles(s *cli.Session, watched *toptau.Monitored, audited [][]string) error {
+	outputs := s.Outputs()
+	defer outputs.Discard()
+	if c.Audited != "" {
+		if err := outputs.Add(c.Audited, func(w io.Writer) error { return csv.NewWriter(w).WriteAll(audited) }); err != nil {
+			return err
+		}
+	}
+	if c.State != "" {
+		if err := outputs.Add(c.State, cli.WriteTo(watched)); err != nil {
+			return err
+		}
+	}
+	if c.Report != "" {
+		page := report.Monitoring(&watched.Result, c.Model, c.Data[0], verbs.FileDate(c.Data[0]))
+		if err := outputs.Add(c.Report, cli.WriteTo(page)); err != nil {
+			return err
+		}
+	}
+	return outputs.Publish()
 }
 
 // block returns the length of the blocks in rows or time.

@@ -65,30 +65,20 @@ func (c *serveCommand) Run(s *cli.Session) (failed error) {
 		return err
 	}
 	setCollector(o)
-	var logs []io.Closer
-	defer func() {
-		for _, l := range logs {
-			l.Close()
+	o.Log = s.Stderr
+	for _, log := range []struct {
+		path string
+		to   *io.Writer
+	}{{c.Log, &o.Log}, {c.ScoredLog, &o.ScoredLog}} {
+		if log.path == "" {
+			continue
 		}
-	}()
-	open := func(path string, to *io.Writer) error {
-		if path == "" {
-			return nil
-		}
-		l, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o640)
+		l, err := os.OpenFile(log.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o640)
 		if err != nil {
-			return &diag.Error{Kind: diag.IO, File: path, Found: "the log cannot be opened", Err: err}
+			return &diag.Error{Kind: diag.IO, File: log.path, Found: "the log cannot be opened", Err: err}
 		}
-		logs, *to = append(logs, l), l
-		return nil
-	}
-	if c.Log == "" {
-		o.Log = s.Stderr
-	} else if err := open(c.Log, &o.Log); err != nil {
-		return err
-	}
-	if err := open(c.ScoredLog, &o.ScoredLog); err != nil {
-		return err
+		defer l.Close()
+		*log.to = l
 	}
 	limit, err := c.alertFlags.serve(&o, c.Timezone)
 	if err != nil {

@@ -100,6 +100,26 @@ func (c *uiCommand) check() error {
 	return atomicfile.Check(c.Output)
 }
 
+// read reads the rows and, if there are any, those for guarantees.
+func (c *uiCommand) read(s *cli.Session, path string, format schema.Format) (err error) {
+	if c.Entity != "" {
+		format.Kept = append(format.Kept, c.Entity)
+	}
+	readAs := format
+	if c.model == nil {
+		if readAs, err = verbs.ScoredFormat(format, path, c.Score); err != nil {
+			return err
+		}
+	}
+	if c.data, err = toptau.Read(s, path, readAs); err != nil {
+		return err
+	}
+	if c.HeldOut != "" {
+		c.held, err = toptau.Read(s, c.HeldOut, format)
+	}
+	return err
+}
+
 // options reads the files and returns what the page shows.
 func (c *uiCommand) options(s *cli.Session) (*ui.Options, error) {
 	key, err := c.Key(c.Output)
@@ -121,22 +141,8 @@ func (c *uiCommand) options(s *cli.Session) (*ui.Options, error) {
 	} else if model.IsFile(path) {
 		return nil, &diag.Error{Kind: diag.Usage, File: path, Found: "a model without data", Expected: "a model and labelled rows"}
 	}
-	if c.Entity != "" {
-		format.Kept = append(format.Kept, c.Entity)
-	}
-	readAs := format
-	if c.model == nil {
-		if readAs, err = verbs.ScoredFormat(format, path, c.Score); err != nil {
-			return nil, err
-		}
-	}
-	if c.data, err = toptau.Read(s, path, readAs); err != nil {
+	if err := c.read(s, path, format); err != nil {
 		return nil, err
-	}
-	if c.HeldOut != "" {
-		if c.held, err = toptau.Read(s, c.HeldOut, format); err != nil {
-			return nil, err
-		}
 	}
 	s.Progress.Show(-1, "scoring %s", path)
 	x, err := toptau.Explore(s, c.data, entry, toptau.EvaluateOptions{Entity: c.Entity,

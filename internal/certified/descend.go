@@ -237,12 +237,18 @@ func (d *descent) stepSmoothed(now *smoothedPoint, width *float64, narrower floa
 		*width = narrower
 		return first, nil
 	}
+	return d.shorten(now, full, step, slope, noise, guess, *width)
+}
+
+// shorten searches the line from a point to the end of a step for a point where the value has fallen enough and the slope has risen.
+// slope is that at the start, guess is where to look first, and differences within noise are none.
+func (d *descent) shorten(now *smoothedPoint, full *Point, step []float64, slope, noise, guess, width float64) (*smoothedPoint, error) {
 	best := now
 	low, high := 0.0, 1.0
 	for range maxShortenings {
 		alpha := low + float64((high-low)*guess)
 		guess = shortening
-		next, err := d.evaluateSmoothed(pointBetween(now.evaluation.at, full, alpha), *width)
+		next, err := d.evaluateSmoothed(pointBetween(now.evaluation.at, full, alpha), width)
 		if err != nil {
 			return nil, err
 		}

@@ -97,26 +97,12 @@ func (ls *lineSearch) bestByTrial(from, to *Point, first, last float64) (float64
 		}
 		return points[0].f, nil
 	}
-	type trial struct{ alpha, f float64 }
 	a, b, c := trial{0, first}, trial{.5, 0}, trial{1, last}
 	var err error
 	for k := range groupTrials {
 		next := b.alpha
 		if k > 0 {
-			// The vertex of the parabola through the three, kept off their neighbourhood.
-			u, v := b.alpha-a.alpha, c.alpha-b.alpha
-			left, right := (b.f-a.f)/u, (c.f-b.f)/v
-			next = b.alpha + float64(v/2)
-			if curvature := (right - left) / (u + v); curvature > 0 {
-				next = a.alpha + float64(u/2) - left/(2*curvature)
-			}
-			least := float64(closest * (c.alpha - a.alpha))
-			next = math.Min(c.alpha-least, math.Max(a.alpha+least, next))
-			if math.Abs(next-b.alpha) < least {
-				if next = b.alpha + least; v < u {
-					next = b.alpha - least
-				}
-			}
+			next = nextTrial(a, b, c)
 		}
 		f, e := value(next)
 		if err = e; err != nil {
@@ -154,8 +140,29 @@ func (ls *lineSearch) bestByTrial(from, to *Point, first, last float64) (float64
 	return 1, nil
 }
 
+// trial is a value of F on a line.
+type trial struct{ alpha, f float64 }
+
 // closest is how near a trial may come to an earlier one, as a part of the bracket.
 const closest = .05
+
+// nextTrial returns the vertex of the parabola through three trials, kept off their neighbourhood.
+func nextTrial(a, b, c trial) float64 {
+	u, v := b.alpha-a.alpha, c.alpha-b.alpha
+	left, right := (b.f-a.f)/u, (c.f-b.f)/v
+	next := b.alpha + float64(v/2)
+	if curvature := (right - left) / (u + v); curvature > 0 {
+		next = a.alpha + float64(u/2) - left/(2*curvature)
+	}
+	minDistance := float64(closest * (c.alpha - a.alpha))
+	next = math.Min(c.alpha-minDistance, math.Max(a.alpha+minDistance, next))
+	if math.Abs(next-b.alpha) < minDistance {
+		if next = b.alpha + minDistance; v < u {
+			next = b.alpha - minDistance
+		}
+	}
+	return next
+}
 
 // segment returns the scores of the rows on a line.
 func (h *heldRows) segment(from, to []float64) segment {

@@ -260,20 +260,11 @@ func hullOfPopulation(ctx context.Context, data Source, f form.Form, opt Options
 		return z, err
 	}
 	if s.upper < 1 {
-		// Check the direction on the data, apart from the solver.
-		e, err := s.eval.evaluate(0, s.best.at)
-		if err != nil {
+		if err := s.proveDirection(&z, mean); err != nil {
 			z.Cancelled = true
 			return z, failure(ctx, err)
 		}
-		size := math.Abs(e[0].t)
-		w := s.best.at.W
-		for j, v := range w {
-			size += math.Abs(float64(v * mean[j]))
-		}
-		z.Advantage = linalg.Dot(mean, w) - e[0].t
-		if z.Advantage > float64(sumRounding*size) && isFinite(size) {
-			z.Verdict, z.W = ZeroIsNotOptimal, w
+		if z.Verdict == ZeroIsNotOptimal {
 			return z, nil
 		}
 	}
@@ -289,6 +280,25 @@ func hullOfPopulation(ctx context.Context, data Source, f form.Form, opt Options
 		z.Verdict = ZeroIsOptimal
 	}
 	return z, nil
+}
+
+// proveDirection evaluates the best direction on the data, apart from the solver. The mean's score above the threshold, by more than
+// its rounding, proves that w = 0 is not optimal.
+func (s *solver) proveDirection(z *Zero, mean []float64) error {
+	e, err := s.eval.evaluate(0, s.best.at)
+	if err != nil {
+		return err
+	}
+	size := math.Abs(e[0].t)
+	w := s.best.at.W
+	for j, v := range w {
+		size += math.Abs(float64(v * mean[j]))
+	}
+	z.Advantage = linalg.Dot(mean, w) - e[0].t
+	if z.Advantage > float64(sumRounding*size) && isFinite(size) {
+		z.Verdict, z.W = ZeroIsNotOptimal, w
+	}
+	return nil
 }
 
 // failure returns the error of a pass, nil if the context ended it: the verdict is then open.

@@ -6,6 +6,7 @@ import (
 	"toptau/internal/feature/trees"
 	"toptau/internal/matrix"
 	"toptau/internal/table"
+	"toptau/schema"
 )
 
 // Boosting is what a fit keeps of the trees of a boosted encoding: the sum of trees that gradient boosting
@@ -25,6 +26,28 @@ func (b *Boosting) Weights(rounds, cols int) []float64 {
 		}
 	}
 	return w
+}
+
+// Strength is how far the questions about a numeric column move the sum of boosted trees.
+type Strength struct {
+	Column int // position among the table's columns
+	Name   string
+	Gain   float64
+}
+
+// Strengths returns the strength of each numeric input of a map that Fit made with a boosted encoding.
+func Strengths(m *Map) []Strength {
+	gains := make([]float64, numberCount(m))
+	for t := range m.trees(m.boosting.Weights(len(m.boosting.Rounds), m.cols)) {
+		t.tree.AddGains(t.weights, gains)
+	}
+	var list []Strength
+	for k := range m.Inputs {
+		if in := &m.Inputs[k]; in.Kind == schema.Numeric {
+			list = append(list, Strength{in.Column, in.Name, gains[k]})
+		}
+	}
+	return list
 }
 
 // BoostingScores returns the scores that rows of a labelled table have with the first rounds of Boosting, without its

@@ -61,7 +61,9 @@ func (f *fitter) grow(b *columnBlocks) (*LeavesBlock, error) {
 	for i, k := range b.treeInputs {
 		if !isDerived(f.m, k) && f.m.Inputs[k].Kind == schema.Categorical {
 			var c CategoryCodes
-			c, b.treeValues[i] = f.codes(k, positive)
+			var numbers []float64
+			c, numbers = f.codes(k, positive)
+			b.treeValues[i] = func([]float64) []float64 { return numbers }
 			block.Codes = append(block.Codes, c)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"toptau/schema"
 )
 
-// Smoothing of codes, chosen by hand.
+// Smoothing of codes, chosen by hand (a change moves results).
 const (
 	priorRows = 10           // rows of the prior that each category starts with
 	codeRows  = 10           // a category with fewer rows has the code of the prior: its labels would show through

@@ -147,7 +147,7 @@ type columnBlocks struct {
 	onehot    OneHotBlock
 
 	treeInputs []int
-	treeValues [][]float64 // of treeInputs, on the training rows; nil of categorical ones
+	treeValues []trees.Column // of treeInputs, on the training rows; nil of categorical ones
 }
 
 // addDerived adds the derived columns to what trees read. One of a column that is not in use is left out.
@@ -161,13 +161,15 @@ func (f *fitter) addDerived(b *columnBlocks) {
 		if i < 0 || j < 0 {
 			continue
 		}
-		x, y := b.treeValues[i], b.treeValues[j]
-		values := make([]float64, len(x))
-		for row := range values {
-			values[row] = d.Op.Value(x[row], y[row])
-		}
+		first, second := b.treeValues[i], b.treeValues[j]
 		b.treeInputs = append(b.treeInputs, numberCount(f.m))
-		b.treeValues = append(b.treeValues, values)
+		b.treeValues = append(b.treeValues, func(space []float64) []float64 {
+			x, y := first(space), second(nil)
+			for row := range x {
+				x[row] = d.Op.Value(x[row], y[row])
+			}
+			return x
+		})
 		f.m.Derived = append(f.m.Derived, Derived{d.Op, b.treeInputs[i], b.treeInputs[j]})
 	}
 }
@@ -195,7 +197,8 @@ func (f *fitter) addNumeric(j int, c *measured, b *columnBlocks) {
 	}
 	if f.o.leaves() || f.o.Encode.Boosted() {
 		b.treeInputs = append(b.treeInputs, k)
-		b.treeValues = append(b.treeValues, c.treeValues)
+		fill := f.o.replacement(c.Fill)
+		b.treeValues = append(b.treeValues, func(space []float64) []float64 { return f.filled(&f.t.Columns[j], fill, space) })
 	}
 	if f.o.Encode != EncodeRaw {
 		return

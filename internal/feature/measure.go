@@ -18,8 +18,7 @@ type measured struct {
 	MeasuredColumn
 	err error
 
-	card       Card      // for a scorecard, without its input
-	treeValues []float64 // for trees: the values, missing ones replaced or NaN
+	card Card // for a scorecard, without its input
 }
 
 func (c *MeasuredColumn) setMoments(m moments) { c.Mean, c.SD, c.Constant = m.mean, m.sd, m.constant }
@@ -112,9 +111,6 @@ func (f *fitter) measureNumbers(column *table.Column, space *columnSpace) (c mea
 	}
 	if f.o.scorecard() {
 		c.card = newCard(0, values, weights, f.binsPerColumn(), indicator)
-	}
-	if f.o.leaves() || f.o.Encode.Boosted() {
-		c.treeValues = f.filled(column, f.o.replacement(c.Fill), nil)
 	}
 	return c
 }

@@ -213,14 +213,14 @@ func beyond(x, side float64) float64 {
 	return x
 }
 
-// Bins of a scorecard: intervals between quantiles. Chosen by hand; docs/results/quality.md has results with them.
+// Bins of a scorecard: intervals between quantiles. Chosen by hand (a change moves results); docs/results/quality.md has results with them.
 const (
 	bins        = 16
 	binsOfMany  = 8 // if there are more than manyColumns numeric columns
 	manyColumns = 40
 )
 
-// atomPart: a value that at least one row in atomPart has becomes an atom. Chosen by hand.
+// atomPart: a value that at least one row in atomPart has becomes an atom. Chosen by hand (a change moves results).
 const atomPart = 20
 
 // newCard returns the scale of an input from its values on the training rows. None is missing; nil weights

@@ -149,7 +149,7 @@ func (c *counted) refine(ctx context.Context, cells []Cell) ([]Cell, error) {
 			continue
 		}
 		low, high := cells[i].ends(method.AllRows)
-		s := sought{low: low, high: high}
+		s := interval{low: low, high: high}
 		cuts = s.appendCuts(cuts, n, false)
 		divided = append(divided, i)
 	}

@@ -23,6 +23,8 @@ type counted struct {
 const (
 	// cutsAtOnce bounds the cuts of a question: a database answers 16,384 cells with half a megabyte.
 	cutsAtOnce = 1 << 14
+	// minCuts is the number of cuts of an interval, also of one among many.
+	minCuts = 16
 	// fewScores is the number of scores that are fetched to end a search for one order.
 	fewScores = 20_000
 	// maxRounds bounds the passes of a search. The even ones divide an interval by the bits of its ends, at least by
@@ -74,15 +76,15 @@ func (c *Cell) ends(of method.Population) (low, high float64) {
 	return c.Low[table.Negative], c.High[table.Negative]
 }
 
-// sought is an interval of scores with orders that are not known yet.
-type sought struct {
+// interval is an interval of scores with orders whose scores are not known yet.
+type interval struct {
 	low, high float64 // scores of rows
 	below     int     // rows below low
 	rows      int     // from low to high
 	places    []int   // of the orders in the list of the caller
 }
 
-// Orders returns the scores of some orders among a population: for k the k-th smallest score. Every pass counts the
+// orders returns the scores of some orders among a population: for k the k-th smallest score. Every pass counts the
 // rows between cuts that divide the intervals with these orders further, until an order is the smallest or the largest
 // score of its interval.
 func (c *counted) orders(ctx context.Context, of method.Population, orders []int) ([]float64, error) {
@@ -92,14 +94,14 @@ func (c *counted) orders(ctx context.Context, of method.Population, orders []int
 		places[i] = i
 	}
 	slices.SortStableFunc(places, func(a, b int) int { return cmp.Compare(orders[a], orders[b]) })
-	open := []sought{{low: math.Inf(-1), high: math.Inf(1), rows: c.size(of), places: places}}
+	open := []interval{{low: math.Inf(-1), high: math.Inf(1), rows: c.size(of), places: places}}
 	cuts := c.start
 	for round := 1; ; round++ {
 		cells, err := c.Tally(ctx, cuts)
 		if err != nil {
 			return nil, err
 		}
-		var next []sought
+		var next []interval
 		for k := range open {
 			next = append(next, open[k].divide(cuts, cells, of, orders, scores)...)
 		}
@@ -112,15 +114,16 @@ func (c *counted) orders(ctx context.Context, of method.Population, orders []int
 		if len(open) == 1 && open[0].rows <= fewScores {
 			return scores, c.fetch(ctx, of, &open[0], orders, scores)
 		}
+		// Each interval gets an equal part of the cuts. Even rounds divide by bits, which ends where scores are close to each other.
 		cuts = nil
 		for k := range open {
-			cuts = open[k].appendCuts(cuts, max(16, cutsAtOnce/4/len(open)), round%2 == 0)
+			cuts = open[k].appendCuts(cuts, max(minCuts, cutsAtOnce/4/len(open)), round%2 == 0)
 		}
 	}
 }
 
 // divide finds the cells of an interval that hold its orders. Orders that are at an end of their cell are known.
-func (s *sought) divide(cuts []float64, cells []Cell, of method.Population, orders []int, scores []float64) (open []sought) {
+func (s *interval) divide(cuts []float64, cells []Cell, of method.Population, orders []int, scores []float64) (open []interval) {
 	first := cellOf(cuts, s.low)
 	if math.IsInf(s.low, -1) {
 		first = 0
@@ -129,7 +132,7 @@ func (s *sought) divide(cuts []float64, cells []Cell, of method.Population, orde
 	for i := first; i < len(cells) && len(places) > 0; i++ {
 		n := cells[i].rowsOf(of)
 		low, high := cells[i].ends(of)
-		part := sought{low: low, high: high, below: below, rows: n}
+		part := interval{low: low, high: high, below: below, rows: n}
 		for ; len(places) > 0 && orders[places[0]] <= below+n; places = places[1:] {
 			switch place := places[0]; {
 			case low == high || orders[place] == below+1:
@@ -150,7 +153,7 @@ func (s *sought) divide(cuts []float64, cells []Cell, of method.Population, orde
 
 // appendCuts appends cuts that divide the interval in about n, and separate it from the scores around it. They are
 // equally far apart, or by their bits.
-func (s *sought) appendCuts(cuts []float64, n int, bits bool) []float64 {
+func (s *interval) appendCuts(cuts []float64, n int, bits bool) []float64 {
 	add := func(x float64) {
 		if len(cuts) == 0 || x > cuts[len(cuts)-1] {
 			cuts = append(cuts, x)
@@ -161,10 +164,10 @@ func (s *sought) appendCuts(cuts []float64, n int, bits bool) []float64 {
 	add(after) // many rows may have the smallest or the largest score
 	from, to := ordered(s.low), ordered(s.high)
 	for i := 1; i < n; i++ {
-		share := float64(i) / float64(n)
-		x := s.low + float64((s.high-s.low)*share)
+		fraction := float64(i) / float64(n)
+		x := s.low + float64((s.high-s.low)*fraction)
 		if bits || math.IsInf(s.high-s.low, 1) {
-			x = unordered(from + uint64(float64(float64(to-from)*share)))
+			x = unordered(from + uint64(float64(float64(to-from)*fraction)))
 		}
 		if x > after && x < s.high {
 			add(x)
@@ -193,7 +196,7 @@ func unordered(b uint64) float64 {
 }
 
 // fetch fetches the scores of an interval.
-func (c *counted) fetch(ctx context.Context, of method.Population, s *sought, orders []int, scores []float64) error {
+func (c *counted) fetch(ctx context.Context, of method.Population, s *interval, orders []int, scores []float64) error {
 	classes := []table.Class{table.Negative}
 	if of == method.AllRows {
 		classes = append(classes, table.Positive)

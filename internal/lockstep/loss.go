@@ -149,6 +149,8 @@ func (j *denseJob) compute(k *worker, stripe int) bool {
 
 func (j *denseJob) addTo(k *worker, stripe int, g []float64) { k.addGroupSums(stripe, g) }
 
+// copyCoefficients lays the coefficients of some panels out as the kernels read them: for each panel and model those of its rows, with
+// zeros for the rows that the last panel does not have.
 func (j *denseJob) copyCoefficients(k *worker, first, end int) {
 	models := k.passes.models
 	k.z = resize(k.z, (end-first)*models*kernel.PanelRows)
@@ -156,7 +158,8 @@ func (j *denseJob) copyCoefficients(k *worker, first, end int) {
 		from, to := k.passes.rows.PanelRows(panel)
 		for h := range j.coefficients {
 			v := k.z[((panel-first)*models+h)*kernel.PanelRows:][:kernel.PanelRows]
-			clear(v[copy(v, j.coefficients[h].V[from:to]):])
+			n := copy(v, j.coefficients[h].V[from:to])
+			clear(v[n:])
 		}
 	}
 }

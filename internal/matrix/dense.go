@@ -80,6 +80,7 @@ func (d *dense[T]) appendEntries(i int, e *rowEntries) {
 	}
 }
 
+// take copies some rows into panels of their own. In a panel, the values of a row are kernel.PanelRows apart.
 func (d *dense[T]) take(rows []int) block {
 	out := &dense[T]{width: d.width, rows: len(rows)}
 	out.memory.reserve(panelsOf(len(rows)) * kernel.PanelRows * d.width)
@@ -88,7 +89,7 @@ func (d *dense[T]) take(rows []int) block {
 			out.panels = append(out.panels, out.memory.alloc(d.width*kernel.PanelRows))
 		}
 		src := d.panels[from/kernel.PanelRows][from%kernel.PanelRows:]
-		dst := out.panels[len(out.panels)-1][to%kernel.PanelRows:]
+		dst := out.panels[to/kernel.PanelRows][to%kernel.PanelRows:]
 		for j := 0; j < d.width*kernel.PanelRows; j += kernel.PanelRows {
 			dst[j] = src[j]
 		}

@@ -49,16 +49,16 @@ type blockState struct {
 
 const (
 	// firstBlocks is the number of blocks that the later ones are compared with. Of the orders of 12 blocks and 5 later ones, one in
-	// 6,188 has the later ones on top, so fewer first blocks would find changes late. Chosen by hand.
+	// 6,188 has the later ones on top, so fewer first blocks would find changes late. Chosen by hand (a change moves results).
 	firstBlocks = 12
-	// priorWholeBlocks is the number of whole blocks in which half of the capital starts. Chosen by hand.
+	// priorWholeBlocks is the number of whole blocks in which half of the capital starts. Chosen by hand (a change moves results).
 	priorWholeBlocks = 20
 	// blockTies is the stream of tie-breakers of blocks.
 	blockTies = scoreTies - 1
 )
 
 // blockShifts are the shifts that are bet on, in standard deviations of the values of blocks. Small ones need more blocks than there
-// are, and a shift of rows is a larger one of blocks. Chosen by hand.
+// are, and a shift of rows is a larger one of blocks. Chosen by hand (a change moves results).
 var blockShifts = []meanBet{{1, 0.4}, {2, 0.3}, {4, 0.3}}
 
 // blockText describes the length of blocks.

@@ -62,13 +62,13 @@ type meanEvidence struct {
 const (
 	// meanBlock is the number of rows between two looks at the scores.
 	meanBlock = 100
-	// priorBlocks is the number of blocks in which half of the capital starts: 20,000 rows. Chosen by hand.
+	// priorBlocks is the number of blocks in which half of the capital starts: 20,000 rows. Chosen by hand (a change moves results).
 	priorBlocks = 200
 )
 
 // meanShifts are the bets on the mean of all rows. A true shift
 // between two of them loses at most a ninth of the evidence per row. Smaller shifts are below the size of an alarm, larger ones
-// need few rows anyway, so the middle ones have more. Chosen by hand.
+// need few rows anyway, so the middle ones have more. Chosen by hand (a change moves results).
 var meanShifts = []meanBet{{1. / 16, 0.1}, {1. / 8, 0.3}, {1. / 4, 0.3}, {1. / 2, 0.2}, {1, 0.1}}
 
 // massesOf returns the gaps between all reference rows that each gap between the kept ones has.

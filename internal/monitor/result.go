@@ -11,6 +11,7 @@ import (
 	"toptau/model"
 	"toptau/result"
 	"toptau/schema"
+	"toptau/threshold"
 )
 
 // confidence is that of the intervals of precision, recall and false positive rate.
@@ -25,11 +26,11 @@ func (w *Watch) Result() *result.Monitoring {
 		r.Alarms = append(r.Alarms, result.MonitorAlarm{Stream: a.Stream, Column: a.Column, Others: a.Others, Row: a.Row, Time: a.Time, Since: a.Since,
 			SinceTime: w.history.timeOf(a.Since), Log10: a.Log10, Open: i >= len(w.alarms)})
 	}
-	if w.byBlocks() {
+	if w.scores.byBlocks() {
 		r.Block, r.Blocks = blockText(w.options.BlockRows, w.options.BlockSpan), w.scores.blocks.Blocks
 	}
 	r.Scores, r.Columns, r.Budget = w.scoresNow(), w.columnsNow(), w.budgetNow()
-	r.Labels, r.Audit = w.labels.now95(), w.auditNow()
+	r.Labels, r.Audit = w.labels.now95(), w.labels.auditNow(w.options.Audit)
 	r.Warnings = w.warnings()
 	return r
 }
@@ -158,11 +159,12 @@ func (w *labelWatch) now95() result.MonitorLabels {
 	return r
 }
 
-func (w *Watch) auditNow() *result.MonitorAudit {
-	if !w.Audits() {
+// auditNow describes the audited rows, nil if there is no audit.
+func (w *labelWatch) auditNow(audit threshold.Rate) *result.MonitorAudit {
+	if audit.IsZero() {
 		return nil
 	}
-	a := w.labels.audited
+	a := w.audited
 	rate := func(class int) result.AuditRate {
 		r := result.AuditRate{Count: a[class][1], Of: a[class][0] + a[class][1], High: 1}
 		if r.Of > 0 {
@@ -170,7 +172,7 @@ func (w *Watch) auditNow() *result.MonitorAudit {
 		}
 		return r
 	}
-	r := &result.MonitorAudit{Rate: w.options.Audit, Marked: w.labels.marked, Labelled: w.labels.labelled, Recall: rate(1), FPR: rate(0)}
+	r := &result.MonitorAudit{Rate: audit, Marked: w.marked, Labelled: w.labelled, Recall: rate(1), FPR: rate(0)}
 	r.Positives = r.Recall.Of
 	return r
 }
@@ -199,7 +201,7 @@ func (w *Watch) warnings() []diag.Warning {
 	if w.scores == nil {
 		warn("no-reference", "the model has no reference scores, so that scores are not watched", diag.Fix{Param: "baseline"})
 	}
-	if w.byBlocks() {
+	if w.scores.byBlocks() {
 		b := w.scores.blocks
 		warn("blocks-of-scores", "with blocks only the scores are watched: the evidence on columns and the budget needs independent rows")
 		if b.mean == nil {

@@ -10,14 +10,14 @@ import (
 )
 
 // scoreShares are the fractions of reference scores above the levels that are watched, from one half to the rows
-// on top. Chosen by hand (docs/results/monitor.md).
+// on top. Chosen by hand (a change moves results) (docs/results/monitor.md).
 var scoreShares = []float64{0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.003}
 
 // scoreStarts is the number of starts of the evidence on scores: changes are dated to a third of their age after
 // thousands of blocks.
 const scoreStarts = 20
 
-// onMean is the fraction of the capital that bets on the mean, the rest on levels. Chosen by hand: most changes move all scores.
+// onMean is the fraction of the capital that bets on the mean, the rest on levels. Chosen by hand (a change moves results): most changes move all scores.
 const onMean = 0.75
 
 // scoreWatch is the evidence on scores.

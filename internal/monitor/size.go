@@ -2,7 +2,7 @@ package monitor
 
 import "math"
 
-// Sizes that a change needs for an alarm, chosen by hand.
+// Sizes that a change needs for an alarm, chosen by hand (a change moves results).
 const (
 	rateRatio  = 1.2  // of alert rates, or its inverse
 	rankShift  = 0.1  // of the fraction of rows on one side of a level

@@ -93,7 +93,7 @@ func (w *Watch) WriteTo(to io.Writer) (int64, error) {
 		History: historyState{w.history.firstTime, w.lastTime, w.history.every, w.history.alerts, w.history.points}}
 	if w.scores != nil {
 		u := urnStateOf(w.scores.gaps, w.scores.urn)
-		if s.Scores = &u; w.byBlocks() {
+		if s.Scores = &u; w.scores.byBlocks() {
 			s.Block = w.scores.blocks.state()
 		} else {
 			s.Mean = &w.scores.mean.meanState
@@ -211,7 +211,7 @@ func (w *Watch) fill(s *state) error {
 	var err error
 	if w.scores != nil {
 		w.scores.gaps, w.scores.urn, err = s.Scores.urn(w.scores.reference.Rows, w.scores.events, len(w.scores.gaps), scoreStarts, s.Rows)
-		if err == nil && w.byBlocks() {
+		if err == nil && w.scores.byBlocks() {
 			err = w.scores.blocks.restore(s.Block, w.scores.gaps)
 		} else if err == nil {
 			err = w.scores.mean.restore(s.Mean, w.scores.gaps, s.Rows, s.Rows/meanBlock)

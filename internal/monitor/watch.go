@@ -14,7 +14,7 @@ import (
 )
 
 // blockRows is the number of rows between two starts of the evidence on levels, columns and the budget. Scores and the budget are
-// looked at after every meanBlock rows, which divides it. Chosen by hand.
+// looked at after every meanBlock rows, which divides it. Chosen by hand (a change moves results).
 const blockRows = 1000
 
 // streams is the number of streams of evidence that share delta: scores, columns, the budget.
@@ -128,7 +128,7 @@ func (w *Watch) Add(b *Batch, audited func(i int)) {
 	number := w.rows // of row 0
 	for first := 0; first < n; {
 		end := min(n, first+meanBlock-w.rows%meanBlock)
-		if w.byBlocks() {
+		if w.scores.byBlocks() {
 			end = w.scores.blocks.until(b, first, end, w.scores.gaps)
 		}
 		w.addRows(b, first, end, number, audited)
@@ -272,11 +272,11 @@ func (w *Watch) refresh() {
 }
 
 // byBlocks reports whether the evidence compares blocks of rows.
-func (w *Watch) byBlocks() bool { return w.scores != nil && w.scores.blocks != nil }
+func (s *scoreWatch) byBlocks() bool { return s != nil && s.blocks != nil }
 
 // needed returns the logarithm that the evidence of a stream must reach.
 func (w *Watch) needed(parts int) float64 {
-	if !w.byBlocks() { // otherwise there are only the scores
+	if !w.scores.byBlocks() { // otherwise there are only the scores
 		parts *= streams
 	}
 	return detmath.Log(float64(parts) / w.options.FalseAlarm.Float64())

@@ -240,38 +240,37 @@ func (d *hybrid) read(n int, to *values) error {
 	return err
 }
 
-// delta decodes whole numbers by their differences (DELTA_BINARY_PACKED).
+// delta decodes whole numbers by their differences (DELTA_BINARY_PACKED). A block has the smallest of its differences and is divided into
+// parts of equal size, each with the width in bits of what its differences exceed that by.
 type delta struct {
-	b        []byte
-	block    int // numbers in a block
-	minis    int // parts of a block
-	left     int // numbers left
-	value    int64
-	first    bool
-	least    int64 // the least difference of the block
-	widths   []byte
-	mini     int // parts begun
-	miniLeft int
-	bit      int
+	b        []byte // what is not read yet
+	block    int    // numbers in a block
+	parts    int    // of a block
+	left     int    // numbers that are not returned yet
+	value    int64  // the last number
+	first    bool   // the first number, which is no difference, is not returned yet
+	smallest int64  // difference of the block
+	widths   []byte // of the parts of the block
+	begun    int    // parts of the block; all: the next number begins a block
+	partLeft int    // numbers of the part that are not returned yet
+	bit      int    // place of the next number in the part
 }
 
+// newDelta reads the header of a page.
 func newDelta(b []byte) (*delta, error) {
 	d := &delta{b: b, first: true}
-	var err error
-	if d.block, err = d.uvarint(); err != nil {
-		return nil, err
+	for _, to := range []*int{&d.block, &d.parts, &d.left} {
+		var err error
+		if *to, err = d.uvarint(); err != nil {
+			return nil, err
+		}
 	}
-	if d.minis, err = d.uvarint(); err != nil {
-		return nil, err
-	}
-	if d.left, err = d.uvarint(); err != nil {
-		return nil, err
-	}
-	if d.minis == 0 || d.minis > 1<<16 || d.block%d.minis != 0 || d.block/d.minis%8 != 0 || d.block == 0 {
+	if d.parts == 0 || d.parts > 1<<16 || d.block%d.parts != 0 || d.block/d.parts%8 != 0 || d.block == 0 {
 		return nil, errPage
 	}
+	var err error
 	d.value, err = d.varint()
-	d.mini = d.minis
+	d.begun = d.parts
 	return d, err
 }
 
@@ -303,40 +302,41 @@ func (d *delta) next() (int64, error) {
 		d.first = false
 		return d.value, nil
 	}
-	if d.miniLeft == 0 {
-		if err := d.nextMini(); err != nil {
+	if d.partLeft == 0 {
+		if err := d.nextPart(); err != nil {
 			return 0, err
 		}
 	}
-	width := int(d.widths[d.mini-1])
+	width := int(d.widths[d.begun-1])
 	v, ok := bitsAt(d.b, d.bit, width)
 	if !ok {
 		return 0, errPage
 	}
 	d.bit += width
-	if d.miniLeft--; d.miniLeft == 0 {
-		d.b = d.b[min(len(d.b), d.block/d.minis*width/8):]
+	if d.partLeft--; d.partLeft == 0 {
+		d.b = d.b[min(len(d.b), d.block/d.parts*width/8):]
 		d.bit = 0
 	}
-	d.value += d.least + int64(v)
+	d.value += d.smallest + int64(v)
 	return d.value, nil
 }
 
-func (d *delta) nextMini() (err error) {
-	if d.mini == d.minis {
-		if d.least, err = d.varint(); err != nil {
+// nextPart starts a part, and a block if the last one is complete.
+func (d *delta) nextPart() (err error) {
+	if d.begun == d.parts {
+		if d.smallest, err = d.varint(); err != nil {
 			return err
 		}
-		if len(d.b) < d.minis {
+		if len(d.b) < d.parts {
 			return errPage
 		}
-		d.widths, d.b, d.mini = d.b[:d.minis], d.b[d.minis:], 0
+		d.widths, d.b, d.begun = d.b[:d.parts], d.b[d.parts:], 0
 	}
-	if d.widths[d.mini] > 64 {
+	if d.widths[d.begun] > 64 {
 		return errPage
 	}
-	d.mini++
-	d.miniLeft, d.bit = d.block/d.minis, 0
+	d.begun++
+	d.partLeft, d.bit = d.block/d.parts, 0
 	return nil
 }
 
@@ -375,8 +375,8 @@ func (d *delta) rest() ([]byte, error) {
 			return nil, err
 		}
 	}
-	if d.miniLeft > 0 { // the last part is padded
-		d.b = d.b[min(len(d.b), d.block/d.minis*int(d.widths[d.mini-1])/8):]
+	if d.partLeft > 0 { // the last part is padded
+		d.b = d.b[min(len(d.b), d.block/d.parts*int(d.widths[d.begun-1])/8):]
 	}
 	return d.b, nil
 }

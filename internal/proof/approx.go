@@ -26,12 +26,12 @@ func (a approx) times(b approx) approx {
 
 // over returns a/b. Since a/b - q = (a - q b)/b, the error is at most (a.e + |q| b.e)/(|b.x| - b.e).
 func (a approx) over(b approx) approx {
-	least := float64((math.Abs(b.x) - b.e) * (1 - 0x1p-48))
-	if !(least > 0) {
+	divisor := float64((math.Abs(b.x) - b.e) * (1 - 0x1p-48))
+	if !(divisor > 0) {
 		return approx{math.NaN(), math.Inf(1)}
 	}
 	q := a.x / b.x
-	return rounded(q, (a.e+float64(math.Abs(q)*b.e))/least)
+	return rounded(q, (a.e+float64(math.Abs(q)*b.e))/divisor)
 }
 
 // root returns the square root of a number of at least 0: |sqrt(a) - sqrt(a.x)| is at most a.e/sqrt(a.x), and at most sqrt(a.e).

@@ -120,6 +120,7 @@ func (d *asked) cells(ctx context.Context, population bool, w, cuts []float64, o
 	return out, nil
 }
 
+// sums adds the rows with multipliers of their own, and the members of groups.
 func (d *asked) sums(ctx context.Context, population bool, cols int, m *Multipliers, c *caps) (*sums, error) {
 	s := newSums(cols)
 	numbers := make([]int, 0, len(m.Single))
@@ -132,56 +133,69 @@ func (d *asked) sums(ctx context.Context, population bool, cols int, m *Multipli
 		if err != nil {
 			return nil, err
 		}
-		r := row{number: -1, cols: make([]uint32, cols)}
-		for k := range r.cols {
-			r.cols[k] = uint32(k)
-		}
-		for k, own := range named {
-			if k > 0 && own.Number <= named[k-1].Number {
-				return nil, &diag.Error{Kind: diag.Data, Found: "a row twice", Expected: "each row once"}
-			}
-			r.weight, r.values = own.Weight, own.Features
-			if err := s.add(&r, m.Single[own.Number], c); err != nil {
-				return nil, err
-			}
-			s.single++
+		if err := s.addNamed(named, cols, m, c); err != nil {
+			return nil, err
 		}
 	}
 	// Rows that nobody names may be as long as any.
-	largest := d.source.Largest()
-	s.longest, s.below, s.belowShift = max(s.longest, normAbove(largest)), tally{}, tally{}
-	if len(m.Groups) == 0 {
-		return s, nil
+	s.longest, s.below, s.belowShift = max(s.longest, normAbove(d.source.Largest())), tally{}, tally{}
+	if len(m.Groups) > 0 {
+		if err := d.addGroups(ctx, s, population, m, append(numbers, m.Held...), c); err != nil {
+			return nil, err
+		}
 	}
+	return s, nil
+}
+
+// addGroups adds the members of all groups, without the rows held.
+func (d *asked) addGroups(ctx context.Context, s *sums, population bool, m *Multipliers, held []int, c *caps) error {
 	var ends []float64
 	for _, g := range m.Groups {
 		ends = append(ends, g.Low, g.High)
 	}
 	ends = slices.Compact(ends)
 	origin := m.Groups[0].Origin
-	held := append(numbers, m.Held...)
 	answers, err := d.source.Grouped(ctx, population, m.At, ends, held, origin)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for i := range m.Groups {
 		g := &m.Groups[i]
 		k, _ := slices.BinarySearch(ends, g.Low)
 		b := &answers[k]
 		if err := b.check(); err != nil {
-			return nil, err
+			return err
 		}
 		if b.Rows == 0 {
 			continue
 		}
 		if g.Slope != 0 && len(held) > 0 {
-			return nil, infeasible("a group of rows of a database with a slope and rows held", "one of both")
+			return infeasible("a group of rows of a database with a slope and rows held", "one of both")
 		}
-		if err := s.addGroup(i, g, b, d.mass(population, &b.Between), origin, largest, c); err != nil {
-			return nil, err
+		if err := s.addGroup(i, g, b, d.mass(population, &b.Between), origin, d.source.Largest(), c); err != nil {
+			return err
 		}
 	}
-	return s, nil
+	return nil
+}
+
+// addNamed adds rows with multipliers of their own, in the order of their numbers.
+func (d *sums) addNamed(named []NamedRow, cols int, m *Multipliers, c *caps) error {
+	r := row{number: -1, cols: make([]uint32, cols)}
+	for k := range r.cols {
+		r.cols[k] = uint32(k)
+	}
+	for k, own := range named {
+		if k > 0 && own.Number <= named[k-1].Number {
+			return &diag.Error{Kind: diag.Data, Found: "a row twice", Expected: "each row once"}
+		}
+		r.weight, r.values = own.Weight, own.Features
+		if err := d.add(&r, m.Single[own.Number], c); err != nil {
+			return err
+		}
+		d.single++
+	}
+	return nil
 }
 
 // addGroup adds the members of a group: rows of weight m with the multipliers m (rate + slope (z - origin)).

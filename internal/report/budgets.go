@@ -190,7 +190,7 @@ func CandidateSection(r *result.Training) Section {
 	best, order := map[[2]string]int{}, [][2]string{}
 	for i := range r.Candidates {
 		c := &r.Candidates[i]
-		key := [2]string{string(c.Method), string(c.Encoding)}
+		key := [2]string{string(c.Method), c.Features()}
 		if c.CrossValidation == nil || c.Constant {
 			continue
 		}

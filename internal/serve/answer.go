@@ -95,7 +95,7 @@ func (r *rows) appendResult(b []byte, f *scoredrow.Format, point int, c *chunk, 
 	if r.explain > 0 {
 		out.Explanation = &c.explained[row]
 	}
-	first, _ := slices.BinarySearchFunc(c.odd, row, func(o oddity, row int) int { return o.row - row })
+	first, _ := slices.BinarySearchFunc(c.odd, row, func(o oddValue, row int) int { return o.row - row })
 	for _, o := range c.odd[first:] {
 		switch {
 		case o.row != row:
@@ -112,31 +112,14 @@ func (r *rows) appendResult(b []byte, f *scoredrow.Format, point int, c *chunk, 
 // appendCSV appends the rows as `toptau score` prints them: the id or the number, the score, the decision,
 // and those of the other operating points.
 func (r *rows) appendCSV(b []byte, point int) []byte {
-	withID, withError, held := false, false, false
+	withID, withError, held := false, r.rowOptions.bad == emptyRows, false
 	for _, c := range r.chunks {
 		for row := range c.rows {
 			withID = withID || c.id[row].form != noID
 			held = held || c.verdicts[row].HeldBack != ""
 		}
 	}
-	withError = r.rowOptions.bad == emptyRows
-	name := "row"
-	if withID {
-		name = r.b.plan.fields[r.b.plan.id].name
-	}
-	b = append(appendField(b, name), ",score,decision"...)
-	for k := range r.b.points {
-		if k != point {
-			b = appendField(append(b, ','), "decision_"+r.b.points[k].Name)
-		}
-	}
-	if held {
-		b = append(b, ",held_back"...)
-	}
-	if withError {
-		b = append(b, ",error"...)
-	}
-	b = append(b, '\n')
+	b = r.appendHeader(b, point, withID, held, withError)
 	bit := func(b []byte, yes bool) []byte {
 		if yes {
 			return append(b, ",1"...)
@@ -180,6 +163,27 @@ func (r *rows) appendCSV(b []byte, point int) []byte {
 		b = append(b, '\n')
 	})
 	return b
+}
+
+// appendHeader appends the names of the columns of appendCSV.
+func (r *rows) appendHeader(b []byte, point int, withID, held, withError bool) []byte {
+	name := "row"
+	if withID {
+		name = r.b.plan.fields[r.b.plan.id].name
+	}
+	b = append(appendField(b, name), ",score,decision"...)
+	for k := range r.b.points {
+		if k != point {
+			b = appendField(append(b, ','), "decision_"+r.b.points[k].Name)
+		}
+	}
+	if held {
+		b = append(b, ",held_back"...)
+	}
+	if withError {
+		b = append(b, ",error"...)
+	}
+	return append(b, '\n')
 }
 
 // guaranteeOf returns the guarantee of a point for a row, nil without one.

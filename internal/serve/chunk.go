@@ -23,14 +23,14 @@ type chunk struct {
 	t        table.Table
 	rows     int // complete rows
 	capacity int
-	number   []int     // by row: its number in the request, from 1
-	score    []float64 // by row; NaN: the row has none
-	id       []span    // by row
-	segment  []span    // by row
-	optional []int     // plan.optional
-	text     []byte    // what the spans are of
-	odd      []oddity  // in the order of the rows
-	verdicts []Verdict // by row, after they were decided; those without a score are zero
+	number   []int      // by row: its number in the request, from 1
+	score    []float64  // by row; NaN: the row has none
+	id       []span     // by row
+	segment  []span     // by row
+	optional []int      // plan.optional
+	text     []byte     // what the spans are of
+	odd      []oddValue // in the order of the rows
+	verdicts []Verdict  // by row, after they were decided; those without a score are zero
 
 	unknown   []unknownValue       // in the order of the rows
 	explained []result.Explanation // by row, with explanations
@@ -51,8 +51,8 @@ const (
 	rawID // a number or true: JSON as it is
 )
 
-// oddity is a missing or an unknown value.
-type oddity struct {
+// oddValue is a missing or an unknown value.
+type oddValue struct {
 	row, input int
 	unknown    bool
 }

@@ -43,6 +43,15 @@ func decimal(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 // metricsText returns all metrics in a fixed order, in the text format of Prometheus, version 0.0.4.
 func metricsText(e *env, models *registry, l *connections) string {
 	w := &metricsWriter{}
+	w.requests(e, models)
+	w.models(e, models)
+	w.load(e, l)
+	writeProcess(&w.b)
+	return w.b.String()
+}
+
+// requests writes the counts and times of requests.
+func (w *metricsWriter) requests(e *env, models *registry) {
 	w.family("requests_total", "counter", "Requests by model, endpoint and status code.")
 	write := func(model string, c *requestCounts) {
 		for at := range endpoints {
@@ -80,7 +89,10 @@ func metricsText(e *env, models *registry, l *connections) string {
 			endpointNames[at])
 		w.sample("request_seconds_count", count(sum), "endpoint", endpointNames[at])
 	}
-	w.models(e, models)
+}
+
+// load writes what is in flight, and what was refused.
+func (w *metricsWriter) load(e *env, l *connections) {
 	w.family("queue", "gauge", "Requests that wait for a slot.")
 	w.sample("queue", strconv.FormatInt(e.admission.waiting.Load(), 10))
 	w.family("inflight", "gauge", "Requests that are being handled.")
@@ -103,32 +115,11 @@ func metricsText(e *env, models *registry, l *connections) string {
 		w.sample("connections_shed_total", count(evicted), "how", "closed")
 		w.sample("connections_shed_total", count(refused), "how", "refused")
 	}
-	writeProcess(&w.b)
-	return w.b.String()
 }
 
 // models writes the metrics of the served models.
 func (w *metricsWriter) models(e *env, models *registry) {
-	named := func(family, name, label, help string) {
-		w.family(name, "counter", help)
-		for _, m := range models.list {
-			m.counts.mu.Lock()
-			var labels []string
-			for key := range m.counts.named {
-				if f, l, _ := strings.Cut(key, "\x00"); f == family {
-					labels = append(labels, l)
-				}
-			}
-			m.counts.mu.Unlock()
-			slices.Sort(labels)
-			for _, l := range labels {
-				n := m.counts.counter(family, l).Load()
-				if n > 0 || family == "alerts" {
-					w.sample(name, count(n), "model", m.name, label, l)
-				}
-			}
-		}
-	}
+	named := func(family, name, label, help string) { w.named(models, family, name, label, help) }
 	w.family("rows_total", "counter", "Rows with a score.")
 	for _, m := range models.list {
 		w.sample("rows_total", count(m.counts.rows.Load()), "model", m.name)
@@ -147,6 +138,47 @@ func (w *metricsWriter) models(e *env, models *registry) {
 		w.family("clock_steps_total", "counter", "Readings of the clock that the alert limit did not follow.")
 		w.sample("clock_steps_total", strconv.Itoa(status.ClockSteps))
 	}
+	w.scores(models)
+	w.evidence(e)
+	named("missing", "missing_total", "column", "Missing values.")
+	named("unknown", "unknown_total", "column", "Values that the training data did not have.")
+	w.shadows(models)
+	w.family("model_info", "gauge", "The model that is served.")
+	for _, m := range models.list {
+		w.sample("model_info", "1", "model", m.name, "digest", m.current().digest)
+	}
+	w.family("reloads_total", "counter", "Reloads of model files by result.")
+	for _, m := range models.list {
+		for i := range m.counts.reloads {
+			w.sample("reloads_total", count(m.counts.reloads[i].Load()), "model", m.name, "result", reloadNames[i])
+		}
+	}
+}
+
+// named writes a family of counters by a label: an operating point, a reason or a column.
+func (w *metricsWriter) named(models *registry, family, name, label, help string) {
+	w.family(name, "counter", help)
+	for _, m := range models.list {
+		m.counts.mu.Lock()
+		var labels []string
+		for key := range m.counts.named {
+			if f, l, _ := strings.Cut(key, "\x00"); f == family {
+				labels = append(labels, l)
+			}
+		}
+		m.counts.mu.Unlock()
+		slices.Sort(labels)
+		for _, l := range labels {
+			n := m.counts.counter(family, l).Load()
+			if n > 0 || family == "alerts" {
+				w.sample(name, count(n), "model", m.name, label, l)
+			}
+		}
+	}
+}
+
+// scores writes the histograms of the scores.
+func (w *metricsWriter) scores(models *registry) {
 	w.family("score", "histogram",
 		"Scores, in the gaps of the scores that the model's guarantee keeps and its thresholds.")
 	for _, m := range models.list {
@@ -161,33 +193,25 @@ func (w *metricsWriter) models(e *env, models *registry) {
 		}
 		w.sample("score_count", count(sum), "model", m.name)
 	}
-	if e.options.Monitor != nil {
-		evidence := e.options.Monitor.Evidence()
-		w.family("evidence_log10", "gauge", "Evidence that something changed, as a power of ten. An unchanged stream ever reaches x with a probability of at most 10^-x.")
-		for _, e := range evidence {
-			w.sample("evidence_log10", decimal(e.Log10), "model", e.Model, "stream", e.Stream)
-		}
-		w.family("alarm", "gauge", "Whether the monitor raised an alarm.")
-		for _, e := range evidence {
-			alarm := "0"
-			if e.Alarm {
-				alarm = "1"
-			}
-			w.sample("alarm", alarm, "model", e.Model, "stream", e.Stream)
-		}
+}
+
+// evidence writes the evidence of the monitor, if there is one.
+func (w *metricsWriter) evidence(e *env) {
+	if e.options.Monitor == nil {
+		return
 	}
-	named("missing", "missing_total", "column", "Missing values.")
-	named("unknown", "unknown_total", "column", "Values that the training data did not have.")
-	w.shadows(models)
-	w.family("model_info", "gauge", "The model that is served.")
-	for _, m := range models.list {
-		w.sample("model_info", "1", "model", m.name, "digest", m.current().digest)
+	evidence := e.options.Monitor.Evidence()
+	w.family("evidence_log10", "gauge", "Evidence that something changed, as a power of ten. An unchanged stream ever reaches x with a probability of at most 10^-x.")
+	for _, e := range evidence {
+		w.sample("evidence_log10", decimal(e.Log10), "model", e.Model, "stream", e.Stream)
 	}
-	w.family("reloads_total", "counter", "Reloads of model files by result.")
-	for _, m := range models.list {
-		for i := range m.counts.reloads {
-			w.sample("reloads_total", count(m.counts.reloads[i].Load()), "model", m.name, "result", reloadNames[i])
+	w.family("alarm", "gauge", "Whether the monitor raised an alarm.")
+	for _, e := range evidence {
+		alarm := "0"
+		if e.Alarm {
+			alarm = "1"
 		}
+		w.sample("alarm", alarm, "model", e.Model, "stream", e.Stream)
 	}
 }
 

@@ -78,21 +78,8 @@ func newPlan(m *model.Model, id string) (*plan, error) {
 	for i := range p.fields {
 		p.order = append(p.order, i)
 	}
-	for _, point := range m.Points() {
-		if point.Segment == "" {
-			continue
-		}
-		i := p.fieldOf(point.Segment)
-		if p.segment >= 0 && p.segment != i {
-			return nil, &diag.Error{Kind: diag.Model,
-				Found: "operating points with segments of the columns " + diag.Quote(p.fields[p.segment].name) +
-					" and " + diag.Quote(point.Segment), Expected: "one segment column"}
-		}
-		if p.segment < 0 && !p.fields[i].required {
-			p.fields[i].required = true
-			p.order = append(p.order, i)
-		}
-		p.segment = i
+	if err := p.addSegment(m.Points()); err != nil {
+		return nil, err
 	}
 	if id == "" && len(s.ID) == 1 {
 		id = s.ID[0]
@@ -116,6 +103,27 @@ func newPlan(m *model.Model, id string) (*plan, error) {
 	p.nested = slices.Compact(p.nested)
 	p.width = 8*len(p.columns) + 64 // 64: score, number, places of texts
 	return p, nil
+}
+
+// addSegment adds the column by which operating points have thresholds.
+func (p *plan) addSegment(points []model.Point) error {
+	for _, point := range points {
+		if point.Segment == "" {
+			continue
+		}
+		i := p.fieldOf(point.Segment)
+		if p.segment >= 0 && p.segment != i {
+			return &diag.Error{Kind: diag.Model,
+				Found: "operating points with segments of the columns " + diag.Quote(p.fields[p.segment].name) +
+					" and " + diag.Quote(point.Segment), Expected: "one segment column"}
+		}
+		if p.segment < 0 && !p.fields[i].required {
+			p.fields[i].required = true
+			p.order = append(p.order, i)
+		}
+		p.segment = i
+	}
+	return nil
 }
 
 // addColumn adds a feature to the table.

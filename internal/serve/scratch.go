@@ -49,7 +49,7 @@ func (s *scratch) scoreChunk(c *chunk, explain int, bad func(row int, err error)
 				bad(row, err)
 			}
 			if s.scorer.Row.Counts.UnknownIndices > 0 {
-				c.odd = append(c.odd, oddity{row, indexInput, true})
+				c.odd = append(c.odd, oddValue{row, indexInput, true})
 				s.scorer.Row.Counts.UnknownIndices = 0
 			}
 			if explain > 0 {
@@ -75,19 +75,19 @@ func (s *scratch) findOddities(c *chunk) {
 		if in.Kind != schema.Categorical {
 			for row, x := range column.Values[:c.rows] {
 				if x != x {
-					c.odd = append(c.odd, oddity{row, k, false})
+					c.odd = append(c.odd, oddValue{row, k, false})
 				}
 			}
 			continue
 		}
 		for row, code := range column.Codes[:c.rows] {
 			if code < 0 || int(code) == len(column.Dictionary)-1 && !in.Rare {
-				c.odd = append(c.odd, oddity{row, k, code >= 0})
+				c.odd = append(c.odd, oddValue{row, k, code >= 0})
 			}
 		}
 	}
 	if c.rows > 1 {
-		slices.SortStableFunc(c.odd, func(a, b oddity) int { return a.row - b.row })
+		slices.SortStableFunc(c.odd, func(a, b oddValue) int { return a.row - b.row })
 	}
 }
 

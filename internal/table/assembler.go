@@ -212,7 +212,7 @@ func (a *assembler) kindOf(column int, c kindCount) schema.Kind {
 			" write them in one unit", diag.Quote(a.names.all[column])))
 	}
 	if 2*c.commas > c.seen {
-		a.reader.warn("decimal_comma", fmt.Sprintf("column %s is read as categorical: its values look like numbers"+
+		a.reader.warn("decimal-comma", fmt.Sprintf("column %s is read as categorical: its values look like numbers"+
 			" with commas", diag.Quote(a.names.all[column])))
 		a.reader.warnings[len(a.reader.warnings)-1].Fixes = []diag.Fix{{Param: "decimal", Value: ",", When: "if the comma is the decimal mark"},
 			{Param: "decimal", Value: ".", When: "if it separates groups of three digits"}}
@@ -631,7 +631,7 @@ func (a *assembler) checkEnd() error { return nil }
 // finish implements rowSource.
 func (a *assembler) finish() {
 	if a.zeroWeight > 0 {
-		a.reader.warn("zero_weight",
+		a.reader.warn("zero-weight",
 			fmt.Sprintf("%s: %s of weight 0 left out", a.reader.file, text.Plural(a.zeroWeight, "row")))
 	}
 }

@@ -13,7 +13,7 @@ import (
 const (
 	// headRows is the number of rows that decide the header and the kinds of the columns. Fewer rows decide
 	// if their text or fields take more than headBytes. With a Schema, which has the kinds, headRowsSchema
-	// rows decide the header. All three are chosen by hand.
+	// rows decide the header. All three are chosen by hand (a change moves results).
 	headRows       = 10_000
 	headRowsSchema = 100
 	headBytes      = 64 << 20
@@ -253,7 +253,7 @@ func (c *kindCount) countText(field []byte) {
 }
 
 // minRecognised is the number of values, all of them times or addresses, that makes a column one of times or
-// addresses. Chosen by hand: a few codes may look like either.
+// addresses. Chosen by hand (a change moves results): a few codes may look like either.
 const minRecognised = 10
 
 // parts returns the features that a column is replaced by, nil if it is a feature itself.

@@ -276,7 +276,7 @@ func (s *jsonRows) finish() {
 			list = append(list, path)
 		}
 		slices.Sort(list)
-		s.reader.warn("extra_columns", fmt.Sprintf("%s: ignored, because the first rows do not have %s: %s",
+		s.reader.warn("extra-columns", fmt.Sprintf("%s: ignored, because the first rows do not have %s: %s",
 			s.reader.file, themOrIt(len(list)), quotedList(list, 20)))
 	}
 }

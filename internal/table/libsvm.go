@@ -315,7 +315,7 @@ func (s *libsvmRows) checkEnd() error {
 // finish implements rowSource.
 func (s *libsvmRows) finish() {
 	if s.beyond > 0 {
-		s.reader.warn("extra_features", fmt.Sprintf(
+		s.reader.warn("extra-features", fmt.Sprintf(
 			"%s: %s beyond the model's %d features ignored, the first in line %d",
 			s.reader.file, text.Plural(s.beyond, "value"), s.limit, s.beyondFirst))
 	}

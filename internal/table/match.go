@@ -181,11 +181,11 @@ func (g *matching) warn(r *Reader) {
 		who, where = r.first.file, r.first.file
 	}
 	if len(g.extra) > 0 {
-		r.warn("extra_columns", fmt.Sprintf("%s: ignored, because %s does not know %s: %s",
+		r.warn("extra-columns", fmt.Sprintf("%s: ignored, because %s does not know %s: %s",
 			r.file, who, themOrIt(len(g.extra)), quotedList(g.extra, 20)))
 	}
 	if len(g.reordered) > 0 {
-		r.warn("reordered_columns", fmt.Sprintf("%s: matched by name in another order than in %s: %s",
+		r.warn("reordered-columns", fmt.Sprintf("%s: matched by name in another order than in %s: %s",
 			r.file, where, quotedList(g.reordered, 20)))
 	}
 }

@@ -320,7 +320,7 @@ func TestWeights(t *testing.T) {
 	wantSame(t, []float64{2, 0.5}, x.Weight)
 	wantSame(t, []float64{1, 3}, x.Columns[0].Values)
 	wantSame(t, []int{2, 4}, x.Line)
-	wantSame(t, []diag.Warning{{Code: "zero_weight", Text: "t: 1 row of weight 0 left out"}}, info.Warnings)
+	wantSame(t, []diag.Warning{{Code: "zero-weight", Text: "t: 1 row of weight 0 left out"}}, info.Warnings)
 	if info.Rows != 2 || info.Negatives != 1 {
 		t.Errorf("%+v", info)
 	}

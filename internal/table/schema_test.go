@@ -50,8 +50,8 @@ func TestMatchByName(t *testing.T) {
 	wantSame(t, []string{"9", "8"}, x.ID[0].Values)
 	wantSame(t, [][]string{{"7", "0", "1", "3", "w", "9"}, {"8", "0", "0", "4", "u", "8"}}, x.Raw)
 	wantSame(t, []diag.Warning{
-		{Code: "extra_columns", Text: `t: ignored, because the model does not know it: "new"`},
-		{Code: "reordered_columns", Text: `t: matched by name in another order than in training: "c"`},
+		{Code: "extra-columns", Text: `t: ignored, because the model does not know it: "new"`},
+		{Code: "reordered-columns", Text: `t: matched by name in another order than in training: "c"`},
 	}, info.Warnings)
 
 	x, _ = mustRead(t, "a,b,c\n3,,1\n", Options{Schema: m, Unlabelled: true})
@@ -132,7 +132,7 @@ func TestSparseBeyondTraining(t *testing.T) {
 	m := trained(t, "1 1:1 4:1\n0 2:1\n", Options{})
 	x, info := mustRead(t, "1 1:2 5:1\n0 4:1 7:1 8:1\n1\n", Options{Schema: m})
 	wantSame(t, &Sparse{Cols: 4, Start: []int64{0, 1, 2, 2}, Index: []uint32{0, 3}, Value: []float64{2, 1}}, x.Sparse)
-	wantSame(t, []diag.Warning{{Code: "extra_features", Text: "t: 3 values beyond the model's 4 features ignored, the first in line 1"}},
+	wantSame(t, []diag.Warning{{Code: "extra-features", Text: "t: 3 values beyond the model's 4 features ignored, the first in line 1"}},
 		info.Warnings)
 }
 

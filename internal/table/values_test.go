@@ -192,7 +192,7 @@ func TestFilesLackUnusedColumns(t *testing.T) {
 func TestDecimalMarks(t *testing.T) {
 	german := "a;y\n1,5;1\n-1.234,25;0\n 1.000.000 ;0\n7;1\n"
 	_, info := mustRead(t, german, Options{Format: schema.Format{Label: "y"}})
-	if len(info.Warnings) != 1 || info.Warnings[0].Code != "decimal_comma" || len(info.Warnings[0].Fixes) != 2 {
+	if len(info.Warnings) != 1 || info.Warnings[0].Code != "decimal-comma" || len(info.Warnings[0].Fixes) != 2 {
 		t.Error(info.Warnings)
 	}
 	x, info := mustRead(t, german, Options{Format: schema.Format{Label: "y", Decimal: ","}})

@@ -179,7 +179,7 @@ func (c *candidates) limit(ctx context.Context) (context.Context, context.Cancel
 func (c *candidates) refitTime(t *task) time.Duration {
 	seconds := t.slowest
 	for _, r := range c.folds.list {
-		seconds += r.secondsToEncode(t.Features) / float64(len(c.folds.list))
+		seconds += r.secondsToEncode(t.key()) / float64(len(c.folds.list))
 	}
 	seconds /= float64(min(runtime.GOMAXPROCS(0), len(c.folds.list)))
 	fold := max(1, len(c.folds.list[0].train))
@@ -202,19 +202,35 @@ var errZeroOptimal = errors.New("its optimum is w = 0, so it cannot rank")
 func (c *candidates) fitTask(ctx context.Context, t *task, progress func(share float64)) error {
 	list := c.folds.list
 	paths := make([]foldPath, len(list))
-	if sum := findTask(c.plan.tasks, method.Boosting, t.Features); sum != nil && sum != t && sum.best >= 0 {
-		t.trees = min(sum.tried[sum.best].Trees, maxRefitted)
-	}
-	err := parallel.ForErr(len(paths), func(i int) error {
-		x, err := list[i].encode(ctx, t.key(), !t.learner.summed)
-		if err != nil {
+	if t.Derived {
+		if err := c.checkDerived(ctx, t); err != nil {
 			return err
 		}
-		paths[i] = newFoldPath(t, list[i], x, c.plan.options.ClassWeight)
+	} else if sum := findTask(c.plan.tasks, method.Boosting, t.Features); sum != nil && sum != t && sum.best >= 0 {
+		t.trees = min(sum.tried[sum.best].Trees, maxRefitted)
+	}
+	encode := func(packed bool) error {
+		err := parallel.ForErr(len(paths), func(i int) error {
+			x, err := list[i].encode(ctx, t.key(), packed)
+			if err != nil {
+				return err
+			}
+			paths[i] = newFoldPath(t, list[i], x, c.plan.options.ClassWeight)
+			return nil
+		})
+		if err != nil {
+			return &encodingError{err, c.plan.options.Features != nil || t.Features == feature.EncodeRaw}
+		}
 		return nil
-	})
-	if err != nil {
-		return &encodingError{err, c.plan.options.Features != nil || t.Features == feature.EncodeRaw}
+	}
+	if err := encode(false); err != nil {
+		return err
+	}
+	apart := t.learner.start != nil && !t.learner.summed && c.tooLargeTogether(paths)
+	if !apart && !t.learner.summed {
+		if err := encode(true); err != nil {
+			return err
+		}
 	}
 	if x := paths[0].x.train; x != nil && c.plan.tooLarge(t, x.Cols()*x.Rows()) {
 		return skipReason(ctx, t, x)
@@ -228,6 +244,10 @@ func (c *candidates) fitTask(ctx context.Context, t *task, progress func(share f
 		t.sumTogether(ctx, grid, paths)
 	case t.learner.fitAll != nil:
 		t.fitTogether(ctx, grid, paths, progress)
+	case apart:
+		if err := c.fitApart(ctx, t, grid, paths, progress); err != nil {
+			return err
+		}
 	default:
 		c.fitInOrder(ctx, t, grid, paths, progress)
 	}
@@ -253,6 +273,48 @@ func (c *candidates) fitInOrder(ctx context.Context, t *task, grid []Setting, pa
 		t.tried = append(t.tried, candidate)
 		progress(float64(k+1) / float64(len(grid)))
 	}
+}
+
+// togetherBytes limits the matrices of all folds that are in memory at a time. Beyond, folds are fitted one after the other.
+var togetherBytes int64 = 256 << 20 // tests change it
+
+// tooLargeTogether reports whether the matrices of the folds take too much memory at the same time.
+func (c *candidates) tooLargeTogether(paths []foldPath) bool {
+	bytes := int64(0)
+	for _, p := range paths {
+		bytes += p.x.features.MatrixBytes(c.plan.fitted, len(p.fold.train)+len(p.fold.validation), matrix.Float32)
+	}
+	return len(paths) > 1 && bytes > togetherBytes
+}
+
+// fitApart is fitInOrder with the matrices of one fold in memory at a time. A path then ends with its last setting.
+func (c *candidates) fitApart(ctx context.Context, t *task, grid []Setting, paths []foldPath, progress func(share float64)) error {
+	outcomes := make([][]foldOutcome, len(grid)) // by setting and fold
+	for k := range outcomes {
+		outcomes[k] = make([]foldOutcome, len(paths))
+	}
+	for i := range paths {
+		r := paths[i].fold
+		x, err := r.encode(ctx, t.key(), true)
+		if err != nil {
+			return err
+		}
+		path := newFoldPath(t, r, x, c.plan.options.ClassWeight)
+		for k := range grid {
+			outcomes[k][i] = path.fitOne(ctx, grid[k])
+			progress(float64(i*len(grid)+k+1) / float64(len(paths)*len(grid)))
+		}
+		x.train, x.validation = nil, nil
+	}
+	for k, setting := range grid {
+		candidate := Candidate{Task: t.Task, Setting: setting, Status: Unfinished}
+		for _, o := range outcomes[k] {
+			candidate.Seconds += o.seconds
+		}
+		t.judge(ctx, &candidate, paths, outcomes[k])
+		t.tried = append(t.tried, candidate)
+	}
+	return nil
 }
 
 // fitTogether fits all settings of a fold at the same time, in all folds. A setting that an interruption left
@@ -357,6 +419,9 @@ func (c *candidates) ending(t *task) func() bool {
 // grid returns the settings of a task. The ramp starts from the best logistic regression on its encoding.
 func (c *candidates) grid(t *task) ([]Setting, error) {
 	grid := t.learner.grid(t.Features)
+	if t.Derived {
+		grid = slices.DeleteFunc(grid, func(s Setting) bool { return s.Trees > t.limit })
+	}
 	if t.Learner != method.Ramp {
 		return grid, nil
 	}
@@ -436,6 +501,16 @@ func (p *foldPath) outcome(f *Fit, err error) (o foldOutcome) {
 	return o
 }
 
+// fitOne fits a setting and measures it.
+func (p *foldPath) fitOne(ctx context.Context, s Setting) foldOutcome {
+	start := time.Now()
+	fit, err := p.fit(ctx, s)
+	seconds := time.Since(start).Seconds()
+	o := p.outcome(&fit, err)
+	o.seconds = seconds
+	return o
+}
+
 // Precision of the fits. A criterion that counts rows does not see more than the first: on magic04 no criterion moved
 // by more than 0.15 points against ten times the precision. The final fit is reported with its certificate.
 const (
@@ -459,7 +534,7 @@ func newFoldPath(t *task, r *foldRows, x *encodedFold, classWeight float64) fold
 		return f.W, err
 	}
 	p := foldPath{fold: r, x: x, options: fitOptions{features: x.features, anchor: anchor, tolerance: searchTolerance, gap: foldGap}}
-	if t.learner.start == nil || t.learner.summed {
+	if t.learner.start == nil || x.train == nil {
 		return p
 	}
 	fit := t.learner.start(x.train, p.options)
@@ -494,13 +569,7 @@ func (t *task) fitSetting(ctx context.Context, c *Candidate, paths []foldPath) {
 	start := time.Now()
 	defer func() { c.Seconds = time.Since(start).Seconds() }()
 	outcomes := make([]foldOutcome, len(paths))
-	parallel.For(len(paths), func(i int) {
-		start := time.Now()
-		fit, err := paths[i].fit(ctx, c.Setting)
-		seconds := time.Since(start).Seconds()
-		outcomes[i] = paths[i].outcome(&fit, err)
-		outcomes[i].seconds = seconds
-	})
+	parallel.For(len(paths), func(i int) { outcomes[i] = paths[i].fitOne(ctx, c.Setting) })
 	t.judge(ctx, c, paths, outcomes)
 }
 

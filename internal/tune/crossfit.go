@@ -182,7 +182,7 @@ func (r *refit) fitFold(ctx context.Context, fold Fold, known encodedParts, scor
 			rows = &encodedRows{features: known[key].features}
 			var err error
 			if t.Features.ReadsLabels() {
-				if rows.features, _, err = r.parts.fitEncoding(ctx, data, fold.Train, key); err != nil {
+				if rows.features, _, err = r.parts.fitEncoding(ctx, data, fold.Train, key, r.folds.derivations); err != nil {
 					return nil, err
 				}
 			}

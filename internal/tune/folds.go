@@ -35,9 +35,10 @@ type foldRows struct {
 
 	mu        sync.Mutex
 	encoded   map[encodingKey]*encodedFold
-	seconds   map[feature.Encode]float64 // time to fit an encoding and to encode the training rows
-	levels    []level                    // budgets that the units of the validation rows can resolve
-	*counting                            // of the validation rows
+	strengths []feature.Strength      // of the columns, in the first trees; nil until derived columns are tried
+	seconds   map[encodingKey]float64 // time to fit an encoding and to encode the training rows
+	levels    []level                 // budgets that the units of the validation rows can resolve
+	*counting                         // of the validation rows
 }
 
 // encodedFold is a fold in one encoding, fitted on its training rows.
@@ -124,7 +125,7 @@ func (s *parts) foldCount() (int, error) {
 // add appends a fold and samples its rows if there are very many.
 func (f *folds) add(s *parts, train []int, validationTable *table.Table, validation []int, number uint64) {
 	r := &foldRows{plan: s.plan, validationTable: validationTable, encoded: map[encodingKey]*encodedFold{},
-		seconds: map[feature.Encode]float64{}}
+		seconds: map[encodingKey]float64{}}
 	draw := samplePositivesFirst
 	if s.countsAllRows() { // a fraction of all rows depends on how many of them are positive
 		draw = sampleProportionally
@@ -201,7 +202,7 @@ func (r *foldRows) encode(ctx context.Context, key encodingKey, packed bool) (*e
 		if x.train, err = x.features.MatrixContext(ctx, data, r.train, matrix.Float32); err != nil {
 			return nil, inFile(err, data)
 		}
-		r.time(key.encode, start)
+		r.time(key, start)
 		if x.validation, err = x.features.MatrixContext(ctx, r.validationTable, r.validation, matrix.Float32); err != nil {
 			return nil, inFile(err, r.validationTable)
 		}
@@ -215,12 +216,12 @@ func (r *foldRows) newEncodedFold(ctx context.Context, key encodingKey) (*encode
 	x := &encodedFold{logistic: map[float64][]float64{}}
 	var err error
 	start := time.Now()
-	if more := r.encoded[encodingKey{encode: key.encode}]; more != nil && key.trees > 0 {
+	if more := r.encoded[key.whole()]; more != nil && key.trees > 0 {
 		x.features, err = more.features.FirstRounds(key.trees)
 	} else {
-		x.features, _, err = r.plan.fitEncoding(ctx, r.plan.fitted, r.train, key)
+		x.features, _, err = r.plan.fitEncoding(ctx, r.plan.fitted, r.train, key, r.derivations)
 	}
-	r.time(key.encode, start)
+	r.time(key, start)
 	if err != nil {
 		return nil, err
 	}
@@ -229,15 +230,15 @@ func (r *foldRows) newEncodedFold(ctx context.Context, key encodingKey) (*encode
 }
 
 // time adds the time since start to that of an encoding.
-func (r *foldRows) time(e feature.Encode, start time.Time) {
-	r.seconds[e] += time.Since(start).Seconds()
+func (r *foldRows) time(key encodingKey, start time.Time) {
+	r.seconds[key.whole()] += time.Since(start).Seconds()
 }
 
 // secondsToEncode returns the time to fit an encoding and to encode the training rows.
-func (r *foldRows) secondsToEncode(e feature.Encode) float64 {
+func (r *foldRows) secondsToEncode(key encodingKey) float64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.seconds[e]
+	return r.seconds[key.whole()]
 }
 
 // measure computes the criterion of scores of the validation rows.

@@ -44,7 +44,7 @@ const (
 	crossFitRows = 40_000 // beyond which cross-fitting is too slow for a threshold above every negative
 )
 
-// minTrainingRows of the rows that the budget counts must remain for training. Chosen by hand: with fewer of a class,
+// minTrainingRows of the rows that the budget counts must remain for training. Chosen by hand (a change moves results): with fewer of a class,
 // differences between models are mostly noise (fewPositives).
 const minTrainingRows = 30
 

@@ -13,9 +13,10 @@ import (
 	"toptau/internal/text"
 	"toptau/method"
 	"toptau/metric"
+	"toptau/schema"
 )
 
-// Defaults of SearchOptions. Numbers of rows and trees were chosen by hand; docs/results/quality.md measures the
+// Defaults of SearchOptions. Numbers of rows and trees were chosen by hand (a change moves results); docs/results/quality.md measures the
 // defaults.
 const (
 	defaultFolds      = 5
@@ -59,6 +60,9 @@ func newPlan(d Data, o SearchOptions) (*plan, error) {
 	}
 	if o.MaxTime < 0 {
 		return nil, &diag.Error{Kind: diag.Usage, Param: "max-time", Found: o.MaxTime.String(), Expected: "a time above 0"}
+	}
+	if o.Derive != "" && o.Derive != schema.DeriveNone && o.Derive != schema.DerivePairs {
+		return nil, diag.OneOf("derive", string(o.Derive), []string{string(schema.DeriveNone), string(schema.DerivePairs)})
 	}
 	if o.FoldRows == 0 {
 		p.options.FoldRows = defaultFoldRows
@@ -104,9 +108,9 @@ func (p *plan) listTasks() error {
 			}
 			if l.name == method.Ramp && !anchored {
 				anchor := convexLearner(method.Logistic, learn.Logistic, p.options.ClassWeight)
-				p.tasks = append(p.tasks, &task{Task: Task{anchor.name, e}, learner: anchor, anchorOnly: true, best: -1})
+				p.tasks = append(p.tasks, &task{Task: Task{Learner: anchor.name, Features: e}, learner: anchor, anchorOnly: true, best: -1})
 			}
-			p.tasks = append(p.tasks, &task{Task: Task{l.name, e}, learner: *l, best: -1})
+			p.tasks = append(p.tasks, &task{Task: Task{Learner: l.name, Features: e}, learner: *l, best: -1})
 		}
 	}
 	if len(p.tasks) == 0 {
@@ -114,6 +118,7 @@ func (p *plan) listTasks() error {
 			Expected: "a learner that can use " + text.List(text.Strings(encodings), "or"),
 			Fixes:    []diag.Fix{{Param: "encoding", Value: string(feature.EncodeBoosted)}}}
 	}
+	p.tasks = append(p.tasks, p.deriveTasks()...)
 	slices.SortStableFunc(p.tasks, func(a, b *task) int { return stage(a) - stage(b) })
 	return nil
 }
@@ -301,10 +306,16 @@ func (p *plan) labelsOf(rows []int) []table.Class {
 	return label
 }
 
-// fitEncoding fits an encoding to rows of a table.
-func (p *plan) fitEncoding(ctx context.Context, t *table.Table, rows []int, key encodingKey) (*feature.Map,
+// fitEncoding fits an encoding to rows of a table. derivations returns the derived columns if the encoding has some.
+func (p *plan) fitEncoding(ctx context.Context, t *table.Table, rows []int, key encodingKey, derivations func() ([]feature.Derivation, error)) (*feature.Map,
 	[]Warning, error) {
 	o := p.options.Feature
+	if key.derived {
+		var err error
+		if o.Derived, err = derivations(); err != nil {
+			return nil, nil, err
+		}
+	}
 	o.Encode, o.Seed = key.encode, p.options.Seed
 	if key.trees > 0 {
 		o.Rounds = key.trees

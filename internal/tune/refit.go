@@ -149,7 +149,7 @@ func (r *refit) encode(ctx context.Context, known encodedParts, t *task) (*encod
 		return rows, rows.pack(ctx, r.parts.fitted, r.parts.training, t)
 	}
 	data := r.parts.fitted
-	m, warnings, err := r.parts.fitEncoding(ctx, data, r.parts.training, key)
+	m, warnings, err := r.parts.fitEncoding(ctx, data, r.parts.training, key, r.folds.derivations)
 	if err != nil {
 		return nil, err
 	}

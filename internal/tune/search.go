@@ -8,6 +8,7 @@ import (
 	"toptau/method"
 	"toptau/metric"
 	"toptau/result"
+	"toptau/schema"
 	"toptau/surrogate"
 	"toptau/threshold"
 )
@@ -18,7 +19,8 @@ type SearchOptions struct {
 	Features  []feature.Encode // nil: raw, and boosted and stochastic if the columns allow them
 	Learners  []method.Name    // nil: logistic and boosting, with Features or KeepAll also ramp and the goal's convex methods; see Learners and AllLearners
 	Surrogate surrogate.Name   // of the methods; "": hinge
-	Feature   feature.Options  // Encode and Seed are ignored; Trees 0: 60
+	Feature   feature.Options  // Encode, Derived and Seed are ignored; Trees 0: 60
+	Derive    schema.Derive    // derived columns that boosters try; "": schema.DeriveNone
 
 	TestShare  threshold.Rate // fraction of the rows set aside for a final measurement; unset: none
 	LabelDelay time.Duration  // time until a label is known; 0: at once
@@ -101,6 +103,8 @@ type Found struct {
 //     scale of its out-of-fold negatives. The best candidate is chosen. With 10 to 74 positives and a standard error
 //     above two points it is averaged with up to four others within a standard error, and with logistic regression
 //     on raw columns.
+//     With derived columns the boosters are fitted a second time, dropped after the first fold if they are no better there, and
+//     kept instead of the others if their gain over all folds exceeds its standard error.
 //  5. With fewer than 200 positives, and without such an average, logistic regression on raw columns is kept unless
 //     the gain over it exceeds its standard error over the folds, or twice that with fewer than 10 positives.
 //  6. The selected candidates are fitted again to all training rows, once or in folds (see Scheme).

@@ -561,3 +561,15 @@ func TestFoldsOfSamples(t *testing.T) {
 
 // pointers are addresses in printed values.
 var pointers = regexp.MustCompile("0x[0-9a-f]+")
+
+// Folds that are too large to be in memory together are fitted one after the other, with the same model.
+func TestFoldsApart(t *testing.T) {
+	data := simulated(60, 240, 1)
+	together := find(t, data, quick(t, "--max-fpr 5%"))
+	defer func(before int64) { togetherBytes = before }(togetherBytes)
+	togetherBytes = 0
+	apart := find(t, data, quick(t, "--max-fpr 5%"))
+	if a, b := modelBytes(t, together), modelBytes(t, apart); !bytes.Equal(a, b) {
+		t.Errorf("%+v, and %+v apart", together.Choice, apart.Choice)
+	}
+}

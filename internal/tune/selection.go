@@ -66,7 +66,10 @@ type contender struct {
 // selectMembers applies rules 4 to 6 of Search.
 func selectMembers(tasks []*task, folds []*foldRows, maxSize int64) (*selection, error) {
 	s := &selection{tasks: tasks, folds: folds, maxSize: maxSize}
-	best := rankTasks(tasks)[0]
+	if err := s.settleDerived(); err != nil {
+		return nil, err
+	}
+	best := rankTasks(s.tasks)[0]
 	s.Best, s.BestScore, s.Reference, s.Collapsed = best.first+best.best, best.score(), -1, collapsedTasks(tasks)
 	list, err := s.contenders()
 	if err != nil {

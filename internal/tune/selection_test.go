@@ -26,7 +26,7 @@ func fakeTasks(t *testing.T, noise map[string]float64, order ...string) ([]*task
 	}
 	for k, name := range order {
 		e, learner, _ := strings.Cut(name, " ")
-		task := &task{Task: Task{method.Name(learner), feature.Encode(e)}, first: k}
+		task := &task{Task: Task{Learner: method.Name(learner), Features: feature.Encode(e)}, first: k}
 		task.tried = []Candidate{{Task: task.Task, Status: Fitted}}
 		random := rand.New(rand.NewPCG(uint64(k), 9))
 		var values []float64
@@ -140,7 +140,7 @@ func TestTiesGoToTheFirst(t *testing.T) {
 }
 
 func TestPathsEnd(t *testing.T) {
-	logistic := &task{Task: Task{method.Logistic, feature.EncodeLeaves}, best: 0,
+	logistic := &task{Task: Task{Learner: method.Logistic, Features: feature.EncodeLeaves}, best: 0,
 		tried: []Candidate{{Status: Fitted, Estimate: result.Estimate{Mean: 0.6}}}}
 	c := &candidates{plan: &plan{tasks: []*task{logistic}}}
 	type step struct{ lambda, mean float64 }
@@ -156,7 +156,7 @@ func TestPathsEnd(t *testing.T) {
 		{rampLearner(goalOf(t, "--max-fpr 1%")), []step{{0.1, 0.6}, {0.01, 0.59}}, true},
 		{rampLearner(goalOf(t, "--max-fpr 1%")), []step{{0.1, 0.6}, {0.01, 0.61}, {0.001, 0.3}}, false},
 	} {
-		run := &task{Task: Task{test.learner.name, feature.EncodeLeaves}, learner: test.learner, best: -1}
+		run := &task{Task: Task{Learner: test.learner.name, Features: feature.EncodeLeaves}, learner: test.learner, best: -1}
 		for _, st := range test.steps {
 			tried := Candidate{Status: Fitted, Setting: Setting{Lambda: st.lambda}, Estimate: result.Estimate{Mean: st.mean}}
 			if run.best < 0 || tried.Mean > run.score().Mean {

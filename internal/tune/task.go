@@ -15,10 +15,16 @@ import (
 type Task struct {
 	Learner  method.Name
 	Features feature.Encode
+	Derived  bool // trees also read derived columns
 }
 
 // String returns "logistic on scorecard".
-func (t Task) String() string { return fmt.Sprintf("%s on %s", t.Learner, t.Features) }
+func (t Task) String() string {
+	if t.Derived {
+		return fmt.Sprintf("%s on %s with derived columns", t.Learner, t.Features)
+	}
+	return fmt.Sprintf("%s on %s", t.Learner, t.Features)
+}
 
 // Untried is a task without a usable setting.
 type Untried struct {
@@ -68,6 +74,7 @@ type task struct {
 
 	tried       []Candidate
 	trees       int          // on a boosted encoding: the number of its trees; 0: the default
+	limit       int          // with derived columns: the number of trees that are grown in the folds
 	best        int          // index into tried; -1: none
 	first       int          // index of tried[0] in Found.Candidates
 	scores      []foldScores // of the best setting, for each fold
@@ -77,9 +84,13 @@ type task struct {
 
 // encodingKey is an encoding with the number of trees of a boosted one, 0 for the default.
 type encodingKey struct {
-	encode feature.Encode
-	trees  int
+	encode  feature.Encode
+	trees   int
+	derived bool
 }
+
+// whole returns the key of the encoding with all trees.
+func (k encodingKey) whole() encodingKey { return encodingKey{encode: k.encode, derived: k.derived} }
 
 // isReference reports whether the task is the one that others are compared with.
 func (t *task) isReference() bool {
@@ -87,11 +98,11 @@ func (t *task) isReference() bool {
 }
 
 // key returns the encoding that the search fits the task on.
-func (t *task) key() encodingKey { return encodingKey{t.Features, t.trees} }
+func (t *task) key() encodingKey { return encodingKey{t.Features, cmp.Or(t.trees, t.limit), t.Derived} }
 
 // refitKey returns the encoding that the best setting needs.
 func (t *task) refitKey() encodingKey {
-	return encodingKey{t.Features, max(t.trees, t.tried[t.best].Trees)}
+	return encodingKey{t.Features, max(t.trees, t.tried[t.best].Trees), t.Derived}
 }
 
 // hasIntercept reports whether the threshold of the fit is minus an intercept.
@@ -146,10 +157,10 @@ func collapsedTasks(tasks []*task) []string {
 	return names
 }
 
-// findTask returns the task of a learner on an encoding, or nil.
+// findTask returns the task of a learner on an encoding without derived columns, or nil.
 func findTask(tasks []*task, name method.Name, e feature.Encode) *task {
 	for _, t := range tasks {
-		if t.Learner == name && t.Features == e {
+		if t.Task == (Task{Learner: name, Features: e}) {
 			return t
 		}
 	}

@@ -112,7 +112,7 @@ func (u *Units) Amounts(t *table.Table, column string) ([]float64, error) {
 	return sums, nil
 }
 
-// minValueWeight is the least weight of a positive. Its amount may be 0, which no weight is. Chosen by hand.
+// minValueWeight is the least weight of a positive. Its amount may be 0, which no weight is. Chosen by hand (a change moves results).
 const minValueWeight = 1e-3
 
 // weightedByValue returns the table with weights by which fits look for the money: a positive weighs its amount,

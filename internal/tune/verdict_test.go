@@ -43,10 +43,10 @@ func pairOf(t *testing.T, found ...int) *metric.Paired {
 func TestVerdicts(t *testing.T) {
 	raw, leaves := feature.EncodeRaw, feature.EncodeLeaves
 	entries := []Ranked{
-		{"logistic", result.BaselineEntry, Task{method.Logistic, raw}, 0.1},
-		{"ramp", result.MethodEntry, Task{method.Ramp, raw}, 0.2},
-		{"logistic/leaves", result.BaselineEntry, Task{method.Logistic, leaves}, 0.3},
-		{"ramp/leaves", result.MethodEntry, Task{method.Ramp, leaves}, 0.4},
+		{"logistic", result.BaselineEntry, Task{Learner: method.Logistic, Features: raw}, 0.1},
+		{"ramp", result.MethodEntry, Task{Learner: method.Ramp, Features: raw}, 0.2},
+		{"logistic/leaves", result.BaselineEntry, Task{Learner: method.Logistic, Features: leaves}, 0.3},
+		{"ramp/leaves", result.MethodEntry, Task{Learner: method.Ramp, Features: leaves}, 0.4},
 		{"chosen", result.ChosenEntry, Task{}, 0.4},
 	}
 	for _, c := range []struct {

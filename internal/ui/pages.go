@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"toptau"
 	"toptau/calibrate"
 	"toptau/diag"
 	"toptau/internal/plot"
@@ -39,8 +40,8 @@ type figures struct {
 	Scores *figure `json:"scores"`
 }
 
-func (s *Server) drawFigures() (*figures, error) {
-	f, err := report.FindingsOf(s.options.Explorer)
+func drawFigures(x *toptau.Explorer) (*figures, error) {
+	f, err := report.FindingsOf(x)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +99,7 @@ func (s *Server) overview(r *http.Request) (any, error) {
 		report.UnitsText(x.Unit, x.Rows),
 		fmt.Sprintf("%s positive (%s)", text.Count(x.Positives), text.Percent(x.Prevalence)),
 		fmt.Sprintf("AUC %.4f", x.AUC)},
-		Model: x.Model() != nil, Start: s.start(), Confidences: s.confidences(),
+		Model: x.Model() != nil, Start: s.start(), Confidences: confidences(s.savedPoints()),
 		Positions: map[string]int{"top": len(s.positions("top")), "max-fpr": len(s.positions("max-fpr"))},
 		Points:    s.pointViews(), Unsaved: s.options.Unsaved,
 		Warnings: []string{}}
@@ -120,10 +121,10 @@ func (s *Server) curves(r *http.Request) (any, error) {
 }
 
 // confidences returns the choices of delta: common ones, and those of the model's guarantees.
-func (s *Server) confidences() []fact {
+func confidences(points []model.Point) []fact {
 	deltas := []threshold.Rate{threshold.MustRate("10%"), threshold.MustRate("5%"), threshold.MustRate("1%"),
 		threshold.MustRate("0.1%")}
-	for _, p := range s.savedPoints() {
+	for _, p := range points {
 		if g := p.Guarantee; g != nil && !slices.Contains(deltas, g.Delta) {
 			deltas = append(deltas, g.Delta)
 		}
@@ -468,10 +469,10 @@ func (s *Server) drift(r *http.Request) (any, error) {
 	var parts []report.Section
 	if x.Model() != nil {
 		var err error
-		if parts, err = s.monitored(r.Context()); err != nil {
+		if parts, err = monitored(r.Context(), x); err != nil {
 			return nil, err
 		}
-		parts = append(parts, s.compared())
+		parts = append(parts, compared(x))
 	}
 	over := report.Section{Title: "Scores over time"}
 	trend, err := x.OverTime(true)
@@ -497,8 +498,8 @@ func (s *Server) drift(r *http.Request) (any, error) {
 }
 
 // monitored returns the sections of a monitor that sees these rows one after the other.
-func (s *Server) monitored(ctx context.Context) ([]report.Section, error) {
-	m, err := s.options.Explorer.Monitor(ctx)
+func monitored(ctx context.Context, x *toptau.Explorer) ([]report.Section, error) {
+	m, err := x.Monitor(ctx)
 	if diag.Of(err) != nil && diag.Of(err).Kind == diag.Model {
 		return []report.Section{{Title: "Evidence of a change",
 			Paragraphs: []string{"The model keeps nothing that rows can be compared with."}}}, nil
@@ -513,8 +514,7 @@ func (s *Server) monitored(ctx context.Context) ([]report.Section, error) {
 }
 
 // compared returns what the operating points and fingerprints show about these rows.
-func (s *Server) compared() report.Section {
-	x := s.options.Explorer
+func compared(x *toptau.Explorer) report.Section {
 	part := report.Section{Title: "Against calibration and training"}
 	add := func(name, value string) { part.Facts = append(part.Facts, report.Fact{Name: name, Value: value}) }
 	for i := range x.Points {

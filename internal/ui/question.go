@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"toptau"
 	"toptau/diag"
 	"toptau/internal/text"
 	"toptau/metric"
@@ -76,36 +77,13 @@ func (s *Server) ask(q *budgetQuestion) (*asked, error) {
 
 // goalOf returns the goal of a question.
 func (s *Server) goalOf(q *budgetQuestion, a *asked) (metric.Goal, error) {
-	x := s.options.Explorer
 	kind := metric.GoalTop
 	switch q.Mode {
 	case "top":
 	case "max-fpr":
 		kind = metric.GoalMaxFPR
 	case "cost":
-		if a.costs == nil {
-			return metric.Goal{}, &diag.Error{Kind: diag.Usage, Found: "no prices",
-				Expected: "the price of a missed positive and of an alert"}
-		}
-		if x.Weighted {
-			return metric.Goal{}, &diag.Error{Kind: diag.Usage, Found: "rows with weights",
-				Expected: "rows that are counted, to find the cheapest budget"}
-		}
-		best, err := x.Cheapest(*a.costs)
-		if err != nil {
-			return metric.Goal{}, err
-		}
-		a.best = &best
-		switch {
-		case best.Alerts == 0:
-			return metric.Goal{}, &diag.Error{Kind: diag.Usage,
-				Found:    "prices at which no alert is worth its price on these rows",
-				Expected: "a higher price of a missed positive"}
-		case math.IsInf(best.Threshold, -1):
-			return metric.Goal{}, &diag.Error{Kind: diag.Usage,
-				Found: "prices at which it is cheapest to look at every row", Expected: "a higher price of an alert"}
-		}
-		return checked(metric.CountGoal(metric.GoalTopCount, int64(best.Alerts), int64(x.Rows)))
+		return a.cheapestGoal(s.options.Explorer)
 	default:
 		return metric.Goal{}, &diag.Error{Kind: diag.Usage, Found: "mode " + diag.Quote(q.Mode),
 			Expected: "top, max-fpr or cost"}
@@ -125,27 +103,57 @@ func (s *Server) goalOf(q *budgetQuestion, a *asked) (metric.Goal, error) {
 		if kind != metric.GoalTop {
 			break
 		}
-		name, of := "rows", int64(x.Rows)
-		kind = metric.GoalTopCount
-		if q.By == "alerts" {
-			name, of, kind = "alerts a day", int64(math.Round(a.perDay)), metric.GoalAlerts
-			if of == 0 {
-				return metric.Goal{}, &diag.Error{Kind: diag.Usage, Param: "rows a day",
-					Expected: "the number that alerts are counted from"}
-			}
-		}
-		n, err := number(name, q.Value)
-		if err != nil {
-			return metric.Goal{}, err
-		}
-		if n != math.Floor(n) || n > 1<<53 {
-			return metric.Goal{}, &diag.Error{Kind: diag.Usage, Param: name, Found: q.Value,
-				Expected: "a whole number"}
-		}
-		return checked(metric.CountGoal(kind, int64(n), of))
+		return a.countGoal(q, s.options.Explorer.Rows)
 	}
 	return metric.Goal{}, &diag.Error{Kind: diag.Usage, Found: "a budget by " + diag.Quote(q.By),
 		Expected: "position, rate, rows or alerts"}
+}
+
+// cheapestGoal returns the number of alerts that costs least on these rows.
+func (a *asked) cheapestGoal(x *toptau.Explorer) (metric.Goal, error) {
+	if a.costs == nil {
+		return metric.Goal{}, &diag.Error{Kind: diag.Usage, Found: "no prices",
+			Expected: "the price of a missed positive and of an alert"}
+	}
+	if x.Weighted {
+		return metric.Goal{}, &diag.Error{Kind: diag.Usage, Found: "rows with weights",
+			Expected: "rows that are counted, to find the cheapest budget"}
+	}
+	best, err := x.Cheapest(*a.costs)
+	if err != nil {
+		return metric.Goal{}, err
+	}
+	a.best = &best
+	switch {
+	case best.Alerts == 0:
+		return metric.Goal{}, &diag.Error{Kind: diag.Usage,
+			Found:    "prices at which no alert is worth its price on these rows",
+			Expected: "a higher price of a missed positive"}
+	case math.IsInf(best.Threshold, -1):
+		return metric.Goal{}, &diag.Error{Kind: diag.Usage,
+			Found: "prices at which it is cheapest to look at every row", Expected: "a higher price of an alert"}
+	}
+	return checked(metric.CountGoal(metric.GoalTopCount, int64(best.Alerts), int64(x.Rows)))
+}
+
+// countGoal returns a goal that is a number of rows, or of alerts a day.
+func (a *asked) countGoal(q *budgetQuestion, rows int) (metric.Goal, error) {
+	name, of, kind := "rows", int64(rows), metric.GoalTopCount
+	if q.By == "alerts" {
+		name, of, kind = "alerts a day", int64(math.Round(a.perDay)), metric.GoalAlerts
+		if of == 0 {
+			return metric.Goal{}, &diag.Error{Kind: diag.Usage, Param: "rows a day",
+				Expected: "the number that alerts are counted from"}
+		}
+	}
+	n, err := number(name, q.Value)
+	if err != nil {
+		return metric.Goal{}, err
+	}
+	if n != math.Floor(n) || n > 1<<53 {
+		return metric.Goal{}, &diag.Error{Kind: diag.Usage, Param: name, Found: q.Value, Expected: "a whole number"}
+	}
+	return checked(metric.CountGoal(kind, int64(n), of))
 }
 
 func checked(g metric.Goal) (metric.Goal, error) { return g, g.Check() }

@@ -99,7 +99,7 @@ func New(address net.Addr, o Options) (s *Server, open string, err error) {
 	}
 	port := strconv.Itoa(tcp.Port)
 	s.hosts = []string{net.JoinHostPort(tcp.IP.String(), port), "localhost:" + port}
-	s.figures = sync.OnceValues(s.drawFigures)
+	s.figures = sync.OnceValues(func() (*figures, error) { return drawFigures(o.Explorer) })
 	go s.figures() // an error is that of the question for them
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", s.file("index.html"))

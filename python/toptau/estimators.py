@@ -95,7 +95,7 @@ class TopTauClassifier(_Thresholded):
 
     def __init__(self, *, max_fpr=None, top=None, top_count=None, alerts=None, of=None, absolute_top=False, delta=None, out_of_fold=False,
                  calibration=None, validation=None, test=None, test_fraction=None, method=None, class_weight=None, folds=None,
-                 encoding=None, impute=None, monotone=None, max_size=None, prevalence=None, learning_curve=False, max_time=None,
+                 encoding=None, derive=None, impute=None, monotone=None, max_size=None, prevalence=None, learning_curve=False, max_time=None,
                  entity=None, value=None, weight=None, group=None, segment=None, time=None, timezone=None, label_delay=None, drop=None, id=None, missing=None,
                  categorical=None, date=None, address=None, numeric=None, decimal=None, memory=None, sample_rows=None, no_fingerprints=False, no_profile=False, sign=None,
                  seed=None, threads=None, quiet=False):

@@ -350,10 +350,10 @@ func (v *interior) addCorrectors(step *direction, primal, dual, target float64, 
 		v.solveDirection(c, false, corrector)
 		// A weight near 0 keeps the step, a weight of 1 adds the whole corrector. Take the one with the
 		// longest steps.
-		least := float64(primal * dual)
+		lowest := float64(primal * dual)
 		bestP, bestD := 0.0, 0.0
 		for k := range correctorWeights {
-			omega := least + float64((1-least)*float64(k)/(correctorWeights-1))
+			omega := lowest + float64((1-lowest)*float64(k)/(correctorWeights-1))
 			spare.plus(step, omega, corrector)
 			lp, ld := v.lengths(spare)
 			if lp*ld > bestP*bestD {

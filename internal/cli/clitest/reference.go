@@ -3,6 +3,7 @@ package clitest
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,7 +57,10 @@ func Reference(model *kong.Application, before string) string {
 		fmt.Fprintf(&b, "| [%s](#%s) | %s |\n", verb.Name, verb.Name, cell(verb.Help))
 	}
 	b.WriteString("\n## Flags of every verb\n")
-	writeFlags(&b, model.Flags, "")
+	writeFlags(&b, model.Flags)
+	shared := sharedFlags(verbs)
+	b.WriteString("\n## Flags of several verbs\n\nThe verbs that have them list their names.\n")
+	writeFlags(&b, shared)
 	for _, verb := range verbs {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n    %s\n", verb.Name, verb.Help, verb.Summary())
 		if len(verb.Positional) > 0 {
@@ -69,7 +73,7 @@ func Reference(model *kong.Application, before string) string {
 			if group != "" {
 				fmt.Fprintf(&b, "\n%s:\n", group)
 			}
-			writeFlags(&b, verb.Flags, group)
+			writeGroup(&b, verb.Flags, group, shared)
 		}
 	}
 	return b.String()
@@ -93,33 +97,75 @@ func groupOf(f *kong.Flag) string {
 	return f.Group.Title
 }
 
-// writeFlags writes the table of the flags of a group.
-func writeFlags(b *strings.Builder, flags []*kong.Flag, group string) {
-	var rows []string
+// minSharing is the number of verbs from which a flag with the same row in all of them is described once.
+const minSharing = 4
+
+// sharedFlags returns the flags that several verbs have with the same description, in the order in which verbs first have them.
+func sharedFlags(verbs []*kong.Node) (list []*kong.Flag) {
+	number := map[string]int{}
+	for _, verb := range verbs {
+		for _, f := range verb.Flags {
+			number[flagRow(f)]++
+		}
+	}
+	for _, verb := range verbs {
+		for _, f := range verb.Flags {
+			if row := flagRow(f); number[row] >= minSharing && groupOf(f) != "Goal" { // goals are what a verb is about
+				list = append(list, f)
+				delete(number, row)
+			}
+		}
+	}
+	return list
+}
+
+// writeGroup writes the flags of a group: a table, and the names of those that are shared.
+func writeGroup(b *strings.Builder, flags []*kong.Flag, group string, shared []*kong.Flag) {
+	var own []*kong.Flag
+	var others []string
 	for _, f := range flags {
-		if groupOf(f) != group {
-			continue
-		}
-		name := "--" + f.Name
-		if !f.IsBool() {
-			name += " " + placeholder(f)
-		}
-		if f.Short != 0 {
-			name = "-" + string(f.Short) + ", " + name
-		}
-		meaning := f.Help
-		value := f.Default
 		switch {
-		case f.Required:
-			value = "required"
-		case value != "":
-			value = "`" + value + "`"
+		case groupOf(f) != group:
+		case slices.ContainsFunc(shared, func(s *kong.Flag) bool { return flagRow(s) == flagRow(f) }):
+			others = append(others, "`--"+f.Name+"`")
+		default:
+			own = append(own, f)
 		}
-		rows = append(rows, fmt.Sprintf("| `%s` | %s | %s |\n", cell(name), value, cell(meaning)))
 	}
-	if rows != nil {
-		b.WriteString("\n| flag | default | meaning |\n| --- | --- | --- |\n" + strings.Join(rows, ""))
+	writeFlags(b, own)
+	if others != nil {
+		fmt.Fprintf(b, "\n[Shared](#flags-of-several-verbs): %s.\n", strings.Join(others, ", "))
 	}
+}
+
+// writeFlags writes a table of flags.
+func writeFlags(b *strings.Builder, flags []*kong.Flag) {
+	if len(flags) == 0 {
+		return
+	}
+	b.WriteString("\n| flag | default | meaning |\n| --- | --- | --- |\n")
+	for _, f := range flags {
+		b.WriteString(flagRow(f))
+	}
+}
+
+// flagRow describes a flag as a row of a table.
+func flagRow(f *kong.Flag) string {
+	name := "--" + f.Name
+	if !f.IsBool() {
+		name += " " + placeholder(f)
+	}
+	if f.Short != 0 {
+		name = "-" + string(f.Short) + ", " + name
+	}
+	value := f.Default
+	switch {
+	case f.Required:
+		value = "required"
+	case value != "":
+		value = "`" + value + "`"
+	}
+	return fmt.Sprintf("| `%s` | %s | %s |\n", cell(name), value, cell(f.Help))
 }
 
 // placeholder returns the name of a flag's value: N for a number with a default and no name.

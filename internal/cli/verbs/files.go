@@ -119,7 +119,7 @@ func readFiles(s *cli.Session, paths []string, f schema.Format, use Use) (Rows, 
 	}
 	data, err := read(s, paths, readAs)
 	if err != nil {
-		return nil, nameKept(err, named[0], named[1])
+		return nil, withFlagOfColumn(err, named[0], named[1])
 	}
 	s.Progress.Start()
 	return &fileRows{s, f.Like(*data.Format().Schema()), data}, nil
@@ -142,8 +142,8 @@ func nonEmpty(names ...string) []string {
 	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
 }
 
-// nameKept names the flag in an error about a column that the reader was to keep.
-func nameKept(err error, entity, value string) error {
+// withFlagOfColumn names the flag in an error about a column that the reader was to keep.
+func withFlagOfColumn(err error, entity, value string) error {
 	e := diag.Of(err)
 	if e == nil || e.Param != "" {
 		return err

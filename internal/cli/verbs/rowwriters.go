@@ -53,78 +53,83 @@ type rowColumn struct {
 // rowColumns returns the columns of the rows of a stream.
 func rowColumns(s *toptau.Stream, extra ExtraColumns) []rowColumn {
 	var list []rowColumn
-	add := func(name string, text func(r *result.Row) string) {
-		list = append(list, rowColumn{name: name, kind: parquet.Text, text: text})
-	}
-	whole := func(name string, value func(r *result.Row) int) {
-		list = append(list, rowColumn{name: name, kind: parquet.Whole,
-			text: func(r *result.Row) string { return strconv.Itoa(value(r)) },
-			put:  func(w *parquet.Writer, column int, r *result.Row) { w.SetWhole(column, int64(value(r))) }})
-	}
-	number := func(name string, digits int, value func(r *result.Row) float64) {
-		list = append(list, rowColumn{name: name, kind: parquet.Double,
-			text: func(r *result.Row) string {
-				v := value(r)
-				if v != v {
-					return ""
-				}
-				return strconv.FormatFloat(v, 'g', digits, 64)
-			},
-			put: func(w *parquet.Writer, column int, r *result.Row) { w.SetNumber(column, value(r)) }})
-	}
+	add := func(c rowColumn) { list = append(list, c) }
 	if len(s.ID) == 0 {
-		whole("row", func(r *result.Row) int { return r.Number })
+		add(wholeColumn("row", func(r *result.Row) int { return r.Number }))
 	}
 	for k, name := range s.ID {
-		add(name, func(r *result.Row) string { return r.ID[k] })
+		add(textColumn(name, func(r *result.Row) string { return r.ID[k] }))
 	}
 	for k, name := range s.Kept {
-		add(name, func(r *result.Row) string { return r.Input[k] })
+		add(textColumn(name, func(r *result.Row) string { return r.Input[k] }))
 	}
 	if s.Entity != "" {
-		add(s.Entity, func(r *result.Row) string { return r.Merged.Entity })
+		add(textColumn(s.Entity, func(r *result.Row) string { return r.Merged.Entity }))
 		if s.Daily {
-			add("day", func(r *result.Row) string { return r.Merged.Day })
+			add(textColumn("day", func(r *result.Row) string { return r.Merged.Day }))
 		}
-		whole("rows", func(r *result.Row) int { return r.Merged.Rows })
-		whole("alerts", func(r *result.Row) int { return r.Merged.Alerts })
+		add(wholeColumn("rows", func(r *result.Row) int { return r.Merged.Rows }))
+		add(wholeColumn("alerts", func(r *result.Row) int { return r.Merged.Alerts }))
 	}
-	number("score", -1, func(r *result.Row) float64 {
+	add(numberColumn("score", -1, func(r *result.Row) float64 {
 		if r.Err != nil {
 			return math.NaN()
 		}
 		return r.Score
-	})
+	}))
 	if s.HasProbability() {
-		number("probability", 6, func(r *result.Row) float64 {
+		add(numberColumn("probability", 6, func(r *result.Row) float64 {
 			if r.Probability == nil {
 				return math.NaN()
 			}
 			return *r.Probability
-		})
+		}))
 	}
 	for k, point := range s.Points {
 		name := "decision"
 		if k > 0 {
 			name += "_" + point
 		}
-		list = append(list, decisionColumn(name, k))
+		add(decisionColumn(name, k))
 	}
 	if extra.Limited {
-		add("held_back", func(r *result.Row) string { return r.HeldBack })
+		add(textColumn("held_back", func(r *result.Row) string { return r.HeldBack }))
 	}
 	if extra.Imputed {
-		add("imputed", func(r *result.Row) string { return strings.Join(r.Imputed, ";") })
+		add(textColumn("imputed", func(r *result.Row) string { return strings.Join(r.Imputed, ";") }))
 	}
 	if extra.Errors {
-		add("error", func(r *result.Row) string {
+		add(textColumn("error", func(r *result.Row) string {
 			if r.Err == nil {
 				return ""
 			}
 			return ReasonText(r.Err)
-		})
+		}))
 	}
 	return list
+}
+
+func textColumn(name string, text func(r *result.Row) string) rowColumn {
+	return rowColumn{name: name, kind: parquet.Text, text: text}
+}
+
+func wholeColumn(name string, value func(r *result.Row) int) rowColumn {
+	return rowColumn{name: name, kind: parquet.Whole,
+		text: func(r *result.Row) string { return strconv.Itoa(value(r)) },
+		put:  func(w *parquet.Writer, column int, r *result.Row) { w.SetWhole(column, int64(value(r))) }}
+}
+
+// numberColumn is a column of numbers with some digits; -1: as many as needed. NaN is an empty field.
+func numberColumn(name string, digits int, value func(r *result.Row) float64) rowColumn {
+	return rowColumn{name: name, kind: parquet.Double,
+		text: func(r *result.Row) string {
+			v := value(r)
+			if v != v {
+				return ""
+			}
+			return strconv.FormatFloat(v, 'g', digits, 64)
+		},
+		put: func(w *parquet.Writer, column int, r *result.Row) { w.SetNumber(column, value(r)) }}
 }
 
 // decisionColumn is the column of the decisions at operating point k.

@@ -46,7 +46,7 @@ func (c *Threshold[S]) Run(s *cli.Session) error {
 	if c.Model != "" {
 		return c.addPoint(s)
 	}
-	goal, err := c.goal(nil)
+	goal, err := c.OrReplaced(nil, c.Replace)
 	if err != nil {
 		return err
 	}
@@ -69,17 +69,6 @@ func (c *Threshold[S]) Run(s *cli.Session) error {
 		return err
 	}
 	return c.report(s, rows, &computed.Result, guarantee)
-}
-
-// goal returns the goal of the flags, or else that of the point of a model that is replaced.
-func (c *Threshold[S]) goal(m *model.Model) (metric.Goal, error) {
-	goal, err := c.OrReplaced(m, c.Replace)
-	if e := diag.Of(err); e != nil && (c.Remove != "" || c.Default != "") {
-		hinted := *e
-		hinted.Hint = "DATA is for a new point: leave it out to remove a point or to change the default alone"
-		return goal, &hinted
-	}
-	return goal, err
 }
 
 // report prints a threshold. It returns the error of a guarantee that is impossible.
@@ -211,7 +200,12 @@ func (c *Threshold[S]) addPoint(s *cli.Session) error {
 	if err != nil {
 		return err
 	}
-	goal, err := c.goal(m)
+	goal, err := c.OrReplaced(m, c.Replace)
+	if e := diag.Of(err); e != nil && (c.Remove != "" || c.Default != "") {
+		hinted := *e
+		hinted.Hint = "DATA is for a new point: leave it out to remove a point or to change the default alone"
+		return &hinted
+	}
 	if err != nil {
 		return err
 	}

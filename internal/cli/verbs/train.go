@@ -219,7 +219,7 @@ func candidateLines(r *result.Training) []string {
 	for i := 0; i < len(r.Candidates); {
 		first := &r.Candidates[i]
 		best, tried, reason := -1, 0, ""
-		for ; i < len(r.Candidates) && r.Candidates[i].Method == first.Method && r.Candidates[i].Encoding == first.Encoding; i++ {
+		for ; i < len(r.Candidates) && r.Candidates[i].Method == first.Method && r.Candidates[i].Features() == first.Features(); i++ {
 			c := &r.Candidates[i]
 			if c.CrossValidation == nil {
 				if c.Reason != "" {
@@ -232,7 +232,7 @@ func candidateLines(r *result.Training) []string {
 				best = i
 			}
 		}
-		name := fmt.Sprintf("%-10s %-10s", first.Method, first.Encoding)
+		name := fmt.Sprintf("%-10s %-10s", first.Method, first.Features())
 		switch {
 		case best >= 0:
 			lines = append(lines, fmt.Sprintf("%s %s, best of %d%s", name, candidateText(&r.Candidates[best]), tried, memberMark(r, best)))

@@ -11,7 +11,7 @@ import (
 func BenchmarkBoost(b *testing.B) {
 	const rows, columns, rounds = 100_000, 28, 10
 	r := rand.New(rand.NewPCG(1, 28))
-	training := Training{Columns: make([][]float64, columns), Positive: make([]bool, rows)}
+	training := Training{Columns: make([]Column, columns), Positive: make([]bool, rows)}
 	sum := make([]float64, rows)
 	for j := range training.Columns {
 		x := make([]float64, rows)
@@ -21,7 +21,7 @@ func BenchmarkBoost(b *testing.B) {
 				sum[i] += x[i] * x[i] / 4
 			}
 		}
-		training.Columns[j] = x
+		training.Columns[j] = func([]float64) []float64 { return x }
 	}
 	for i := range sum {
 		training.Positive[i] = sum[i]+r.NormFloat64() > 3

@@ -3,6 +3,7 @@ package trees
 import (
 	"math"
 	"slices"
+	"sync"
 
 	"toptau/internal/parallel"
 )
@@ -12,8 +13,8 @@ const (
 	valueBins = 254     // bins of values at most: with the one for missing values, a bin is a byte
 	allBins   = 1 << 18 // bins of all columns, about: a histogram then takes 2 MB, and a tree keeps one for each open node
 	fewBins   = 32      // bins that few rows, or one of many columns, have nevertheless
-	rowsOfBin = 16      // rows for each further bin: finer thresholds follow noise; chosen by hand, as fewBins
-	binRows   = 1 << 17 // rows whose values place the bins, at equal distances; chosen by hand
+	rowsOfBin = 16      // rows for each further bin: finer thresholds follow noise; chosen by hand (a change moves results), as fewBins
+	binRows   = 1 << 17 // rows whose values place the bins, at equal distances; chosen by hand (a change moves results)
 	passCells = 1 << 15 // rows times columns of a pass that is divided among processors; chosen by hand
 	minPart   = 1 << 14 // rows of a part of a pass that is divided by rows; chosen by hand
 
@@ -149,9 +150,15 @@ func edgesOf(values []ValueMass, total float64, bins int) []float64 {
 }
 
 // binAll bins every column.
-func binAll(x [][]float64) ([]binned, rowBins) {
-	columns, bins := make([]binned, len(x)), newRowBins(len(x), len(x[0]))
-	most := min(valueBins, max(fewBins, allBins/max(1, len(x))))
-	parallel.For(len(x), func(j int) { columns[j] = binnedOf(x[j], most, bins[j/blockColumns][j%blockColumns:]) })
+func binAll(list []Column, rows int) ([]binned, rowBins) {
+	columns, bins := make([]binned, len(list)), newRowBins(len(list), rows)
+	most := min(valueBins, max(fewBins, allBins/max(1, len(list))))
+	spaces := sync.Pool{New: func() any { return new([]float64) }}
+	parallel.For(len(list), func(j int) {
+		space := spaces.Get().(*[]float64)
+		*space = slices.Grow((*space)[:0], rows)[:rows]
+		columns[j] = binnedOf(list[j](*space), most, bins[j/blockColumns][j%blockColumns:])
+		spaces.Put(space)
+	})
 	return columns, bins
 }

@@ -41,7 +41,7 @@ type Boosted struct {
 // Boost returns the cause. Without a split that gains anything there are no trees.
 func (r *Training) Boost(ctx context.Context, s Shape, signs []int8, joined bool, seed uint64) (Boosted, error) {
 	b := booster{ctx: ctx, signs: signs, positive: r.Positive, weights: UnitWeights(r.Weights), shape: s, seed: seed}
-	b.columns, b.bins = binAll(r.Columns)
+	b.columns, b.bins = binAll(r.Columns, len(r.Positive))
 	intercept, trees := b.run(s.Rounds)
 	if ctx.Err() != nil {
 		return Boosted{}, context.Cause(ctx)

@@ -12,7 +12,7 @@ import (
 
 // Sizes of the random trees.
 const (
-	MinLeafRows = 5 // fewest rows of a leaf of a random tree; chosen by hand, as the next
+	MinLeafRows = 5 // fewest rows of a leaf of a random tree; chosen by hand (a change moves results), as the next
 	drawRounds  = 5 // most rounds of draws in a node until a split divides it
 
 	// GrowRows is the number of rows that grow a random or a boosted tree, at most: several hundred for each leaf. On
@@ -31,9 +31,13 @@ type forest struct {
 	tries    int        // columns that a node tries
 }
 
+// Column returns the values of a column by row, in the memory of space if that suffices; NaN is a missing value. It is called when
+// they are needed, so that few columns are in memory as numbers.
+type Column func(space []float64) []float64
+
 // Training is the rows that grow trees.
 type Training struct {
-	Columns  [][]float64 // by column and row; NaN is a missing value
+	Columns  []Column
 	Positive []bool
 	Weights  []float64 // nil: all 1
 }
@@ -55,7 +59,7 @@ func (r *Training) Random(ctx context.Context, count, leaves int, seed uint64) (
 	g.columns = make([]ranked, len(r.Columns))
 	parallel.For(len(r.Columns), func(j int) {
 		if ctx.Err() == nil {
-			g.columns[j] = rankedOf(taken(r.Columns[j], rows))
+			g.columns[j] = rankedOf(taken(r.Columns[j](nil), rows))
 		}
 	})
 	trees := make([]Tree, count)

@@ -61,9 +61,27 @@ func (t *Tree) AddSteps(numbers, means, dst []float64) {
 	}
 }
 
+// AddGains adds, for each inner node, the part of the variance of the weights that its question explains to the element of dst of its
+// input: m_l m_r / (m_l + m_r) (v_l - v_r)^2 with the masses and means of both sides.
+func (t *Tree) AddGains(w, dst []float64) {
+	means, masses := t.meansAndMasses(w)
+	for i := range t.nodes {
+		if n := &t.nodes[i]; n.input >= 0 {
+			left, right := i+1, int(n.next)
+			d := means[left] - means[right]
+			dst[n.input] += float64(masses[left] * (masses[right] / masses[i]) * float64(d*d))
+		}
+	}
+}
+
 // Means returns, for each node, the mean of the weights of the leaves below it, weighted by their mass in training.
 func (t *Tree) Means(w []float64) []float64 {
-	means, masses := make([]float64, len(t.nodes)), make([]float64, len(t.nodes))
+	means, _ := t.meansAndMasses(w)
+	return means
+}
+
+func (t *Tree) meansAndMasses(w []float64) (means, masses []float64) {
+	means, masses = make([]float64, len(t.nodes)), make([]float64, len(t.nodes))
 	for i := len(t.nodes) - 1; i >= 0; i-- { // children come after their parent
 		n := &t.nodes[i]
 		if n.input < 0 {
@@ -74,7 +92,7 @@ func (t *Tree) Means(w []float64) []float64 {
 		masses[i] = masses[left] + masses[right]
 		means[i] = means[left] + float64((means[right]-means[left])*(masses[right]/masses[i]))
 	}
-	return means
+	return means, masses
 }
 
 // Tests yields the input and the threshold of each inner node, in their order.

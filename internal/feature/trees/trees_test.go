@@ -19,7 +19,7 @@ func TestFirstSplitIsTheBest(t *testing.T) {
 		}
 		positive[0], positive[199] = false, true
 		shape := Shape{Rounds: 1, Leaves: 2, Depth: 1, Rate: .1, Ridge: .1, MinRows: 20, Columns: 1, Rows: 1}
-		rows := Training{Columns: [][]float64{x}, Positive: positive}
+		rows := Training{Columns: []Column{func([]float64) []float64 { return x }}, Positive: positive}
 		grown, err := rows.Boost(context.Background(), shape, nil, true, 0)
 		if err != nil {
 			t.Fatal(err)
