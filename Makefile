@@ -79,7 +79,7 @@ intervals: ## coverage of the printed intervals on sets with a weak signal, for 
 precision: ## thresholds for a lowest precision next to Bonferroni and MAPIE, for docs/results/guarantee.md: two minutes; needs TOPTAU_DATA, Python with mapie
 	mkdir -p .campaigns
 	go run -C bench -buildvcs=false ./precision > .campaigns/precision.json
-	python3 bench/precision/mapie.py .campaigns/precision.json
+	python3 bench/precision/controller.py .campaigns/precision.json
 
 integration: ## exports in all the programs that read them, with 20,000 rows, NSL-KDD and 400 random models: an hour; writes docs/results/exports.md
 	bash integration/scripts/install.sh

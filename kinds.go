@@ -51,12 +51,17 @@ var inMemoryOnly = []struct {
 	{param: "gate", used: func(u *use) bool { return u.evaluate.Gate }},
 	{param: "against", used: func(u *use) bool { return u.evaluate.Against != "" }},
 	{param: "segment", used: func(u *use) bool { return u.threshold.Segments || u.decidesBySegment() }},
-	{param: string(metric.GoalMinPrecision), used: func(u *use) bool { return u.goal.Kind == metric.GoalMinPrecision }},
-	{param: string(metric.GoalMinRecall), used: func(u *use) bool { return u.goal.Kind == metric.GoalMinRecall }},
+	{param: string(metric.GoalMinPrecision), used: func(u *use) bool { return u.aims(metric.GoalMinPrecision) }},
+	{param: string(metric.GoalMinRecall), used: func(u *use) bool { return u.aims(metric.GoalMinRecall) }},
 	{param: "report", used: func(u *use) bool { return u.verb == "report" }},
 	{words: "an exploration", used: func(u *use) bool { return u.verb == "ui" }},
 	{words: "a comparison", used: func(u *use) bool { return u.train.KeepAll || len(u.entries) > 1 }},
 	{words: "scores without a model", used: func(u *use) bool { return len(u.entries) > 0 && u.entries[0].Model == nil }},
+}
+
+// aims reports whether the goal of the call is of a kind.
+func (u *use) aims(kind metric.GoalKind) bool {
+	return u.goal.Kind == kind || u.evaluate.Goal.Kind == kind
 }
 
 // countsEntities reports whether the first model counts entities and not rows.

@@ -1,4 +1,4 @@
-"""The thresholds of MAPIE's controller on the draws of bench/precision: python3 mapie.py draws.json; needs mapie and numpy."""
+"""The thresholds of MAPIE's controller on the draws of bench/precision: python3 controller.py draws.json; needs mapie and numpy."""
 import json
 import sys
 
@@ -7,14 +7,15 @@ from mapie.risk_control import BinaryClassificationController
 
 for s in json.load(open(sys.argv[1])):
     scores, labels = numpy.array(s["scores"]), numpy.array(s["labels"])
-    # The controller searches a grid of probabilities: ranks are spread evenly over it.
+    # The controller searches a grid of probabilities. These are ranks, and the grid has 40 steps around the fraction of positives.
     ranks = (numpy.argsort(numpy.argsort(scores)) + 0.5) / len(scores)
     p = float(s["rate"])
+    grid = numpy.linspace(max(0, 1 - 2 * labels.mean()), 1, 41)[:-1]
     recall, broken, none = 0.0, 0, 0
     for d in s["draws"]:
         rows = numpy.array(d["rows"])
         c = BinaryClassificationController(lambda x: numpy.column_stack([1 - x, x]), "precision", target_level=p,
-                                           confidence_level=0.9, best_predict_param_choice="recall")
+                                           confidence_level=0.9, best_predict_param_choice="recall", list_predict_params=grid)
         c.calibrate(ranks[rows], labels[rows])
         if c.best_predict_param is None:
             none += 1
