@@ -40,7 +40,16 @@ func newCalibrationRows(d *Data, e *Entry, g Goal, o ThresholdOptions) (calibrat
 	if err := scores.requireAll(e.Name, "", d, false); err != nil {
 		return nil, err
 	}
-	if d, err = d.with(o.Entity); err != nil {
+	if d, err = d.with(o.Entity, o.Value); err != nil {
+		return nil, err
+	}
+	if err := checkMoney(g, o.Value, o.Delta, d.table.Weight != nil); err != nil {
+		return nil, err
+	}
+	if err := o.checkAudit(g); err != nil {
+		return nil, err
+	}
+	if d, err = trimmed(d, o.Reviewed); err != nil {
 		return nil, err
 	}
 	s := &scoredRows{all: d, rows: scores, calibrating: calibrating{data: d, scores: scores.values, goal: g, options: o}}
@@ -49,6 +58,12 @@ func newCalibrationRows(d *Data, e *Entry, g Goal, o ThresholdOptions) (calibrat
 	}
 	if err := s.counted.CheckNegatives(d.table.File); err != nil {
 		return nil, err
+	}
+	if g.Kind == metric.GoalCostAlert {
+		s.byClass = s.counted.byClass(scores.values)
+		if s.amounts, err = s.counted.amounts(d, o.Value); err != nil {
+			return nil, err
+		}
 	}
 	if s.counted.Rows() {
 		return s, nil

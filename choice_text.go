@@ -83,6 +83,8 @@ func thresholdText(f *tune.Found) string {
 		rows += ", each scored by a fit that did not see it, in " + text.Plural(t.CrossFolds, "fold")
 	}
 	switch {
+	case t.Goal.Kind == metric.GoalCostAlert:
+		return fmt.Sprintf("the highest profit on %s, with %s; new rows bring less than the best of all thresholds", rows, text.Plural(t.Rows-t.Order, "alert"))
 	case t.Certified && t.Goal.Kind == metric.GoalMinPrecision:
 		last := t.Guarantee.Tested[len(t.Guarantee.Tested)-1]
 		return fmt.Sprintf("guaranteed with probability 1 - %s if new rows come from the same distribution: %s of %s alerts are real, of %s",

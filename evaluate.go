@@ -91,6 +91,12 @@ func Evaluate(ctx context.Context, d *Data, entries []Entry, o EvaluateOptions) 
 	if err := e.setUnits(entries, o); err != nil {
 		return nil, err
 	}
+	if err := checkMoney(o.Goal, o.Value, threshold.Rate{}, d.table.Weight != nil); err != nil {
+		return nil, err
+	}
+	if o.Goal.Kind == metric.GoalCostAlert && len(entries) > 1 {
+		return nil, &diag.Error{Kind: diag.Usage, Param: string(o.Goal.Kind), Found: "with several entries", Expected: "one", Hint: "a comparison needs a budget"}
+	}
 	e.SecondsRead, e.Warnings, e.Verdicts = d.seconds, d.warnings(), []result.Verdict{}
 	for i := range entries {
 		if err := ctx.Err(); err != nil {
@@ -323,8 +329,21 @@ func (e *Evaluation) measurePoint(k *ranking, p *model.Point, o EvaluateOptions)
 			return decided, nil, err
 		}
 		decided.Value = &value
+		if decided.Profit, err = e.profitAt(k, p, o); err != nil {
+			return decided, nil, err
+		}
 	}
 	return decided, warnings, nil
+}
+
+// profitAt returns what the alerts of a point bring at the price of the goal, or else of the point's goal; nil without a price.
+func (e *Evaluation) profitAt(k *ranking, p *model.Point, o EvaluateOptions) (*metric.Profit, error) {
+	price := cmp.Or(o.Goal.Cost, p.Goal.Cost)
+	if price == 0 || k.rank.Weighted() || p.Segment != "" {
+		return nil, nil
+	}
+	profit, err := k.rank.ProfitAt(price, p.Threshold, k.scores.Positives, e.amounts, o.bootstrap())
+	return &profit, err
 }
 
 // notMeasured returns a warning about what Evaluate measures of rows in memory alone.
@@ -425,7 +444,7 @@ func criteriaFor(m *Model, goal Goal) (own *metric.Criterion, list []metric.Crit
 			rates = []threshold.Rate{point.Goal.Tau()}
 		}
 	}
-	if goal != (metric.Goal{}) {
+	if goal != (metric.Goal{}) && goal.Kind != metric.GoalCostAlert {
 		if err := goal.Check(); err != nil {
 			return nil, nil, err
 		}
@@ -454,6 +473,17 @@ func (e *Evaluation) measureCriteria(m *result.Measured, k *ranking, o EvaluateO
 			return err
 		}
 		m.Goal = &result.GoalValue{Goal: o.Goal, Value: value}
+	}
+	if o.Goal.Kind == metric.GoalCostAlert {
+		best, err := k.rank.MaxProfit(o.Goal.Cost, k.scores.Positives, e.amounts)
+		if err != nil {
+			return err
+		}
+		profit, err := k.rank.ProfitAt(o.Goal.Cost, best.Threshold, k.scores.Positives, e.amounts, o.bootstrap())
+		if err != nil {
+			return err
+		}
+		m.BestProfit, profit.Interval = &profit, nil // these rows chose the threshold
 	}
 	for _, c := range list {
 		value, err := e.criterion(k, c, o)

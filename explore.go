@@ -32,6 +32,7 @@ type Explorer struct {
 	scores  []float64 // of the counted, in their order
 	sorted  map[method.Population]*calibrate.Sorted
 	against map[method.Population]string // why the rows that a budget counts cannot carry a guarantee, "" if they can
+	bounds  *calibrate.MaxFalse          // of the counted; nil: not known
 	byScore func() []int32               // the counted in the order of falling scores
 	shapes  func() (*shapes, error)
 }
@@ -67,6 +68,7 @@ func Explore(ctx context.Context, d *Data, e Entry, o EvaluateOptions) (*Explore
 		}
 		x.against[of] = cmp.Or(trained, tune.AgainstGuarantee(x.counted.table, of == method.AllRows, false, x.units.Daily))
 	}
+	x.bounds = x.listBounds()
 	x.byScore = sync.OnceValue(x.sortRows)
 	go x.byScore() // the list is wanted soon, and other answers do not need it
 	x.shapes = sync.OnceValues(x.measureShapes)
@@ -154,6 +156,7 @@ func (x *Explorer) side(t *calibrate.Threshold) (result.BudgetSide, error) {
 	}
 	s := result.BudgetSide{Threshold: t.Value, Alerts: c.TruePositives + c.FalsePositives, Expected: t.Expected,
 		Found: c.TruePositiveRate, Precision: c.Precision, FalseAlarms: c.FalsePositiveRate}
+	s.MaxFalse = boundOf(x.bounds, s.Alerts)
 	if t.Population == method.Negatives && s.FalseAlarms.Interval != nil {
 		s.FalseAlarms.Interval = &metric.Interval{Kind: "beta distribution of an order statistic",
 			Low: s.Expected.Low, High: s.Expected.High,
@@ -302,7 +305,7 @@ func (x *Explorer) findings() (*report.Findings, error) {
 	if x.Positives == 0 || x.Positives == x.Rows {
 		return f, nil
 	}
-	if err := addBudgets(f, x.first.rank, x.data, Goal{}); err != nil {
+	if err := addBudgets(f, x.first.rank, x.bounds, x.data, Goal{}); err != nil {
 		return nil, err
 	}
 	f.Recall[0].Name = ""

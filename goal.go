@@ -19,6 +19,10 @@ func Top(rate string) Goal { return metric.RateGoal(metric.GoalTop, rate) }
 // rows arrive.
 func Alerts(count, of int64) Goal { return metric.CountGoal(metric.GoalAlerts, count, of) }
 
+// CostAlert returns the goal of the highest sum of amounts found, less this cost of each alert. Train, Threshold and Evaluate support it,
+// with a column of amounts.
+func CostAlert(cost float64) Goal { return Goal{Kind: metric.GoalCostAlert, Cost: cost} }
+
 // MinPrecision returns the goal of finding as many positives as possible while at least this fraction of the alerts is
 // real. The rate is written as in MaxFPR. Goal.Recall may add a lowest recall.
 func MinPrecision(rate string) Goal { return metric.RateGoal(metric.GoalMinPrecision, rate) }

@@ -50,6 +50,8 @@ answers NDJSON with the same lines, and JSON with a list of the same objects.
 | ` + "`score`" + `, ` + "`probability`" + ` | the model's score; with --probability the probability that the row is positive |
 | ` + "`decision`" + `, ` + "`decisions`" + `, ` + "`threshold`" + ` | the decision at the chosen operating point, an object with that at each point, and the threshold for this row |
 | ` + "`tail`" + ` | from the server, with a guarantee: at most this fraction of the calibration scores are as high |
+| ` + "`expected_value`" + ` | with --rank-by value: the probability times the amount |
+| ` + "`max_false`" + ` | with --best or --max-false-discoveries: at most this many of the rows down to this one are negative, with 95 % confidence for all rows together; absent if the operating point has no calibration negatives |
 | ` + "`held_back`" + ` | an alert limit held the alert back, with the reason; then all decisions are false |
 | ` + "`average_score`" + ` | with reasons: the mean score of the training rows; absent if the model keeps no averages |
 | ` + "`offset`" + `, ` + "`reasons`" + `, ` + "`rounding`" + ` | a list of [Reason](#reason), the largest difference to the average training row first. ` + "`offset`" + `, what all reasons add, in their order, and ` + "`rounding`" + ` sum to the score |

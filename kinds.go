@@ -40,7 +40,7 @@ var inMemoryOnly = []struct {
 	{param: "entity", used: func(u *use) bool {
 		return u.train.Entity != "" || u.evaluate.Entity != "" || u.threshold.Entity != "" || u.countsEntities()
 	}},
-	{param: "value", used: func(u *use) bool { return u.train.Value != "" || u.evaluate.Value != "" }},
+	{param: "value", used: func(u *use) bool { return u.train.Value != "" || u.evaluate.Value != "" || u.threshold.Value != "" }},
 	{param: "label-delay", used: func(u *use) bool { return u.train.LabelDelay != 0 }},
 	{param: "time", used: func(u *use) bool { return u.verb == "train" && u.data.table.Time != nil }},
 	{param: "learning-curve", used: func(u *use) bool { return u.train.LearningCurve }},
@@ -51,6 +51,7 @@ var inMemoryOnly = []struct {
 	{param: "gate", used: func(u *use) bool { return u.evaluate.Gate }},
 	{param: "against", used: func(u *use) bool { return u.evaluate.Against != "" }},
 	{param: "segment", used: func(u *use) bool { return u.threshold.Segments || u.decidesBySegment() }},
+	{param: "audit", used: func(u *use) bool { return u.threshold.Audit != 0 || u.threshold.Reviewed != nil }},
 	{param: string(metric.GoalMinPrecision), used: func(u *use) bool { return u.aims(metric.GoalMinPrecision) }},
 	{param: string(metric.GoalMinRecall), used: func(u *use) bool { return u.aims(metric.GoalMinRecall) }},
 	{param: "report", used: func(u *use) bool { return u.verb == "report" }},

@@ -34,6 +34,7 @@ func TestWhatNeedsRowsInMemory(t *testing.T) {
 		"gate":                   {data: rows, evaluate: EvaluateOptions{Gate: true}},
 		"against":                {data: rows, evaluate: EvaluateOptions{Against: "old"}},
 		"segment":                {data: rows, entries: []Entry{{Model: m}}, threshold: ThresholdOptions{Segments: true}},
+		"audit":                  {data: rows, threshold: ThresholdOptions{Audit: 5}},
 		"min-precision":          {data: rows, goal: MinPrecision("90%")},
 		"min-recall":             {data: rows, goal: MinRecall("90%")},
 		"report":                 {verb: "report", data: rows},

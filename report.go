@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"sort"
 
+	"toptau/calibrate"
 	"toptau/internal/detmath"
 	"toptau/internal/plot"
 	"toptau/internal/report"
@@ -82,7 +83,7 @@ func (e *Evaluation) findings() (*report.Findings, error) {
 			addCurves(f, name, k.rank)
 		}
 	}
-	if err := addBudgets(f, first.rank, e.data, goal); err != nil {
+	if err := addBudgets(f, first.rank, e.listBounds(), e.data, goal); err != nil {
 		return nil, err
 	}
 	for _, warning := range e.Warnings {
@@ -117,16 +118,16 @@ func addCurves(f *report.Findings, name string, rank *metric.Ranking) {
 }
 
 // addBudgets adds the band of the first ROC curve, and what budgets find: the curve, the slider and the table.
-func addBudgets(f *report.Findings, rank *metric.Ranking, d *Data, goal metric.Goal) error {
+func addBudgets(f *report.Findings, rank *metric.Ranking, bounds *calibrate.MaxFalse, d *Data, goal metric.Goal) error {
 	if err := addROCBand(&f.ROC[0], rank); err != nil {
 		return err
 	}
-	explorer, err := explorerOf(rank)
+	explorer, err := explorerOf(rank, bounds)
 	if err != nil {
 		return err
 	}
 	f.Recall = []report.Curve{recallByBudget(rank, explorer)}
-	f.Budgets, err = budgetsOf(rank, d, goal)
+	f.Budgets, err = budgetsOf(rank, bounds, d, goal)
 	f.Budgets.Explorer = explorer
 	return err
 }
@@ -180,7 +181,7 @@ var reportBudgets = []string{"0.1%", "0.2%", "0.5%", "1%", "2%", "5%"}
 
 // budgetsOf measures what budgets find. Alerts are counted per day if the data have dates, otherwise for the
 // goal's period, or for 100,000 rows.
-func budgetsOf(rank *metric.Ranking, d *Data, goal metric.Goal) (report.Budgets, error) {
+func budgetsOf(rank *metric.Ranking, bounds *calibrate.MaxFalse, d *Data, goal metric.Goal) (report.Budgets, error) {
 	all := rank.PositiveMass() + rank.NegativeMass()
 	b := report.Budgets{Period: text.Count(summaryRows) + " rows"}
 	periods := all / summaryRows
@@ -205,14 +206,14 @@ func budgetsOf(rank *metric.Ranking, d *Data, goal metric.Goal) (report.Budgets,
 			}
 		}
 		b.Rows = append(b.Rows, report.BudgetRow{Fraction: rate.Float64(), PerPeriod: s.Budget / periods, Threshold: s.Threshold,
-			Found: s.TruePositiveRate, Precision: s.Precision})
+			Found: s.TruePositiveRate, Precision: s.Precision, Alerts: s.Budget, MaxFalse: boundOf(bounds, s.Budget)})
 	}
 	return b, nil
 }
 
 // explorerOf returns the positions of the slider: about a hundred numbers of alerts with equal ratios. Weighted rows
 // have none, because their bootstrap takes seconds for each position.
-func explorerOf(rank *metric.Ranking) (*report.Explorer, error) {
+func explorerOf(rank *metric.Ranking, bounds *calibrate.MaxFalse) (*report.Explorer, error) {
 	all := rank.PositiveMass() + rank.NegativeMass()
 	if rank.Weighted() || rank.PositiveMass() == 0 || rank.NegativeMass() == 0 {
 		return nil, nil
@@ -227,7 +228,7 @@ func explorerOf(rank *metric.Ranking) (*report.Explorer, error) {
 			x.Start = len(x.Rows)
 		}
 		x.Rows = append(x.Rows, report.BudgetRow{Fraction: alerts / all, Alerts: alerts, Threshold: s.Threshold, Found: s.TruePositiveRate,
-			Precision: s.Precision, Alarms: s.FalsePositiveRate})
+			Precision: s.Precision, Alarms: s.FalsePositiveRate, MaxFalse: boundOf(bounds, alerts)})
 	}
 	return x, nil
 }

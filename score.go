@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"slices"
 	"strings"
 
@@ -16,6 +17,7 @@ import (
 	"toptau/internal/reason"
 	"toptau/internal/table"
 	"toptau/internal/text"
+	"toptau/internal/tune"
 	"toptau/model"
 	"toptau/result"
 	"toptau/schema"
@@ -31,6 +33,14 @@ type ScoreOptions struct {
 	Format Format // differences from the format of the training file
 	At     string // name of the operating point that comes first; "": the model's default
 	Best   int    // yields only this many rows, highest scores first; 0: all rows in their order
+	// MaxFalseDiscoveries yields the longest list, highest scores first, of which at most this fraction is negative on average over
+	// inputs, by the calibration negatives of the operating point; zero: no list. With it or Best the rows have a MaxFalse, if the
+	// point has calibration negatives.
+	MaxFalseDiscoveries threshold.Rate
+	// RankByValue is a column of amounts. Best then yields the rows with the highest expected amount, which is the probability that the row is
+	// positive times its amount, and rows have an ExpectedValue. Such a list has no MaxFalse.
+	RankByValue string
+	Calibration *Data // labelled rows that did not train the model: their negatives take the place of the point's
 	// Entity is a column that names entities. Their rows are merged: one row for each entity, or for each entity and
 	// day if the input has the column Format.Time, at the end of the input; see result.Merged. "": rows.
 	Entity string
@@ -76,6 +86,7 @@ type Stream struct {
 	divider     *reason.Divider             // with Explain
 	probability func(score float64) float64 // with Probability
 	best        bestRows
+	lists       *lists    // nil: nothing is known about the best rows
 	entities    *entities // nil: rows
 	watch       *shiftWatch
 	used        bool
@@ -109,6 +120,12 @@ func Score(ctx context.Context, m *Model, r io.Reader, o ScoreOptions) (*Stream,
 	if err != nil {
 		return nil, err
 	}
+	if err := checkList(&o); err != nil {
+		return nil, err
+	}
+	if o.RankByValue != "" {
+		o.Probability, o.Format.Kept = true, append(slices.Clip(o.Format.Kept), o.RankByValue)
+	}
 	options, err := tableOptions(m, o.Format)
 	if err != nil {
 		return nil, err
@@ -126,6 +143,9 @@ func Score(ctx context.Context, m *Model, r io.Reader, o ScoreOptions) (*Stream,
 		return nil, err
 	}
 	if err := s.imputeMap(); err != nil {
+		return nil, err
+	}
+	if s.lists, err = newLists(m, &points[0], entities, &s.options); err != nil {
 		return nil, err
 	}
 	if s.reader, err = table.NewReader(readerName(r), r, options); err != nil {
@@ -182,6 +202,11 @@ func (s *Stream) bindColumns(t *table.Table) error {
 	for _, c := range t.ID {
 		s.ID = append(s.ID, c.Name)
 	}
+	if s.options.RankByValue != "" {
+		if _, err := tune.FindColumn(t, "value", s.options.RankByValue); err != nil {
+			return err
+		}
+	}
 	if s.entities != nil {
 		if err := s.entities.check(t); err != nil {
 			return err
@@ -208,6 +233,12 @@ func (s *Stream) bindColumns(t *table.Table) error {
 	s.divider, s.row.Explanation = newDivider(s.model, s.scorer), &result.Explanation{}
 	return nil
 }
+
+// HasMaxFalse reports whether rows have a MaxFalse.
+func (s *Stream) HasMaxFalse() bool { return s.lists != nil }
+
+// HasExpectedValue reports whether rows have an ExpectedValue.
+func (s *Stream) HasExpectedValue() bool { return s.options.RankByValue != "" }
 
 // HasProbability reports whether rows have a probability.
 func (s *Stream) HasProbability() bool { return s.probability != nil }
@@ -255,15 +286,17 @@ func (s *Stream) Rows() iter.Seq2[*result.Row, error] {
 						s.totals.Positives[k]++
 					}
 				}
-				if s.options.Best > 0 {
-					s.best.offer(r, s.options.Best)
-				} else if !yield(r, nil) {
+				if more, err := s.pass(r, yield); !more {
+					return
+				} else if err != nil {
+					yield(nil, err)
 					return
 				}
 			}
 		}
 		s.finishTotals()
 		slices.SortFunc(s.best, compareRows)
+		s.best, s.totals.List = s.lists.finish(s.best)
 		for i := range s.best {
 			if !yield(&s.best[i], nil) {
 				return
@@ -305,6 +338,16 @@ func (s *Stream) scoreChunk(t *table.Table, yield func(*result.Row, error) bool)
 			s.watch.addRow(t, row, z)
 		}
 		s.fillRow(t, row, z)
+		if err := s.fillValue(t, row); err != nil {
+			if stopsAt(s.options.OnError) {
+				return true, diag.At(err, diag.Error{File: t.File})
+			}
+			s.totals.Rows--
+			if more, err := s.passBadRow(t.File, unscored(t, row, err), yield); !more || err != nil {
+				return more, err
+			}
+			continue
+		}
 		if s.options.OnlyAlerts && s.row.Decisions[0] && s.entities.alerted(entity) {
 			continue // no alert that a limit counts
 		}
@@ -320,10 +363,8 @@ func (s *Stream) scoreChunk(t *table.Table, yield func(*result.Row, error) bool)
 			s.totals.Units = s.entities.merge(&s.row, entity)
 			continue
 		}
-		if s.options.Best > 0 {
-			s.best.offer(&s.row, s.options.Best)
-		} else if !yield(&s.row, nil) {
-			return false, nil
+		if more, err := s.pass(&s.row, yield); !more || err != nil {
+			return more, err
 		}
 	}
 	for _, b := range bad {
@@ -332,6 +373,19 @@ func (s *Stream) scoreChunk(t *table.Table, yield func(*result.Row, error) bool)
 		}
 	}
 	return true, nil
+}
+
+// pass yields a row, or keeps a copy if it is among the best ones. more is false if the caller left the loop.
+func (s *Stream) pass(r *result.Row, yield func(*result.Row, error) bool) (more bool, err error) {
+	limit := s.lists.length(&s.options)
+	if limit == 0 {
+		return yield(r, nil), nil
+	}
+	candidate, err := s.lists.add(r)
+	if candidate {
+		s.best.offer(r, limit)
+	}
+	return true, err
 }
 
 // scoreRow returns the score of a row. It scores rows together where none of them has a missing value.
@@ -377,6 +431,21 @@ func (s *Stream) fillRow(t *table.Table, row int, z float64) {
 	for k := range s.points {
 		r.Decisions[k] = s.points[k].Decide(z, segment)
 	}
+}
+
+// fillValue adds the expected amount of the row that was scored last.
+func (s *Stream) fillValue(t *table.Table, row int) error {
+	if s.options.RankByValue == "" {
+		return nil
+	}
+	column := t.Find(s.options.RankByValue)
+	x, found := column.Number(row)
+	if !found || !(x >= 0) || math.IsInf(x, 0) {
+		return &diag.Error{Kind: diag.Data, Line: t.LineOf(row), Column: column.Name, Found: diag.Quote(column.Text(row)), Expected: "an amount of at least 0"}
+	}
+	expected := float64(*s.row.Probability * x)
+	s.row.ExpectedValue = &expected
+	return nil
 }
 
 // holdBack lets the caller hold back the row that was scored last, and counts its alerts.
@@ -474,8 +543,13 @@ func sumOf(counts []int) int {
 // Totals returns the counts and warnings of the rows so far. They are complete after the end of Rows.
 func (s *Stream) Totals() result.Scoring { return s.totals }
 
-// compareRows orders rows by falling score. The earlier row wins a tie.
+// compareRows orders rows by falling score, or by falling expected value. The earlier row wins a tie.
 func compareRows(a, b result.Row) int {
+	if a.ExpectedValue != nil && b.ExpectedValue != nil {
+		if c := cmp.Compare(*b.ExpectedValue, *a.ExpectedValue); c != 0 {
+			return c
+		}
+	}
 	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Number, b.Number))
 }
 

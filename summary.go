@@ -22,6 +22,7 @@ type summaryFacts struct {
 	Unit      *result.Unit       // what all rates count; nil: rows
 	Value     *metric.Proportion // amounts found; nil: there are none
 	ValueName string             // their column
+	Profit    *metric.Profit     // with a cost of alerts; nil: there is none
 	Decisions metric.Confusion   // decisions on the rows of Basis; undefined rates are left out of the summary
 	Basis     string             // the measured rows: "the test part", "out-of-fold scores of the training rows"
 	Measured  bool               // the rows of Basis took no part in training, so rates are not estimates
@@ -52,7 +53,7 @@ type summaryFacts struct {
 func summary(f summaryFacts) []string {
 	var lines []string
 	for _, line := range []string{
-		f.goalLine(), f.unitLine(), f.precisionLine(), f.recallLine(), f.valueLine(), f.falseAlarmLine(), f.workLine(), f.guaranteeLine(), f.priceLine(), f.prevalenceLine(),
+		f.goalLine(), f.unitLine(), f.precisionLine(), f.recallLine(), f.valueLine(), f.profitLine(), f.falseAlarmLine(), f.workLine(), f.guaranteeLine(), f.priceLine(), f.prevalenceLine(),
 		f.basisLine(), f.choiceLine(), f.leakageLine(), f.cautionLine(),
 	} {
 		if line != "" {
@@ -87,6 +88,15 @@ func (f *summaryFacts) valueLine() string {
 		return ""
 	}
 	return rateLine("%s of the positives' "+f.ValueName+" is found", *f.Value)
+}
+
+// profitLine returns what the alerts bring.
+func (f *summaryFacts) profitLine() string {
+	p := f.Profit
+	if p == nil {
+		return ""
+	}
+	return "Profit: " + report.ProfitText(p) + "."
 }
 
 // confidence returns the confidence of the intervals.
@@ -250,6 +260,8 @@ func (f *summaryFacts) guaranteeLine() string {
 		return "No guarantee: " + f.NoGuarantee + "."
 	case !f.Delta.IsZero():
 		return "No guarantee."
+	case f.Goal.Kind == metric.GoalCostAlert:
+		return "No guarantee: amounts have no bound, so no threshold can promise a profit. Most money of one delivery may be in few rows."
 	case !f.Goal.IsBudget():
 		return "No guarantee was requested: the goal is met on average, so new data may miss it about half the time."
 	case f.Expected != nil && f.Expected.Refitted:
@@ -326,7 +338,7 @@ func amount(x float64) string {
 func trainSummary(f *tune.Found, o TrainOptions, d *Data, m *Model, leaks []leakage.Leak, warnings int) []string {
 	goal, _ := m.Point("")
 	expected := expectedOf(&f.Threshold)
-	facts := summaryFacts{Goal: f.Goal, Unit: unitOf(f.Units, d.Len()), Value: f.OutOfFold.Value, ValueName: o.Value, Delta: o.Delta, Guarantee: goal.Guarantee, Price: f.Price, Warnings: warnings, Expected: &expected, Leaks: leaks,
+	facts := summaryFacts{Goal: f.Goal, Unit: unitOf(f.Units, d.Len()), Value: f.OutOfFold.Value, ValueName: o.Value, Profit: f.OutOfFold.Profit, Delta: o.Delta, Guarantee: goal.Guarantee, Price: f.Price, Warnings: warnings, Expected: &expected, Leaks: leaks,
 		Decisions: f.OutOfFold.AtThreshold, Basis: "out-of-fold scores of the rows that chose the model"}
 	if f.MeasuredOnCalibration() {
 		facts.Basis = "the calibration rows"
@@ -334,7 +346,7 @@ func trainSummary(f *tune.Found, o TrainOptions, d *Data, m *Model, leaks []leak
 		facts.Basis = "the validation part, which chose the model"
 	}
 	if f.Test != nil {
-		facts.Decisions, facts.Value, facts.Basis, facts.Measured = f.Test.AtThreshold, f.Test.Value, "the test part", true
+		facts.Decisions, facts.Value, facts.Profit, facts.Basis, facts.Measured = f.Test.AtThreshold, f.Test.Value, f.Test.Profit, "the test part", true
 	}
 	if t := &f.Threshold; !t.Certified && t.Guarantee != nil {
 		facts.NoGuarantee = "the threshold comes from out-of-fold scores of rows that also chose the model"

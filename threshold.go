@@ -31,7 +31,12 @@ type ThresholdOptions struct {
 	Force        bool // certifies even if fingerprints show that the rows trained the model
 	// Entity is a column that names entities. The budget counts them instead of rows, as EvaluateOptions.Entity.
 	Entity string
-	Memory int64 // of a packed file: rows that need more bytes are scored in passes over the file; 0: half of the free memory
+	Value  string // GoalCostAlert: the column of amounts
+	// Audit lists this many of the best-scoring negatives in the result, for review. Reviewed are answers: rows, from 1, of which the
+	// positive ones are left out. The guarantee is then no longer exact; the result says what that costs.
+	Audit    int
+	Reviewed map[int]bool
+	Memory   int64 // of a packed file: rows that need more bytes are scored in passes over the file; 0: half of the free memory
 	// Prevalence is the fraction of positives at which a lowest precision is meant: it then holds wherever at least this fraction of
 	// the rows is positive, whatever it is in d. Zero: as in d.
 	Prevalence threshold.Rate
@@ -66,8 +71,30 @@ func requireBudget(g Goal) error {
 	if g.IsBudget() {
 		return nil
 	}
+	if g.Kind == metric.GoalCostAlert {
+		return &diag.Error{Kind: diag.Usage, Param: string(g.Kind), Found: "a goal about money", Expected: "a budget",
+			Hint: "train, threshold and evaluate support it, on rows in memory with a column of amounts"}
+	}
 	return &diag.Error{Kind: diag.Usage, Param: string(g.Kind), Found: "a goal about precision or recall", Expected: "a budget",
 		Hint: "train, threshold, evaluate and compare know these goals"}
+}
+
+// checkMoney returns an error for a goal about money with what does not go with it.
+func checkMoney(g Goal, value string, delta threshold.Rate, weighted bool) error {
+	refuse := func(found, expected string, fixes ...diag.Fix) error {
+		return &diag.Error{Kind: diag.Usage, Param: string(g.Kind), Found: found, Expected: expected, Fixes: fixes}
+	}
+	switch {
+	case g.Kind != metric.GoalCostAlert:
+		return nil
+	case value == "":
+		return refuse("without amounts", "a column of amounts", diag.Fix{Param: "value", Value: "COL"})
+	case !delta.IsZero():
+		return refuse("together with delta", "no delta: amounts have no bound, so no guarantee holds for every distribution of them")
+	case weighted:
+		return refuse("together with row weights", "rows without")
+	}
+	return nil
 }
 
 // Threshold computes a decision threshold for any ranking of the rows of d: the scores of a model, of another
@@ -218,6 +245,8 @@ type calibrating struct {
 	scores  []float64 // one score for each row
 	goal    Goal
 	options ThresholdOptions
+	byClass metric.Scores // GoalCostAlert: scores of the units, with the amounts of the positives
+	amounts []float64
 	against string // reason why the rows give no guarantee; "": there is none
 }
 
@@ -230,6 +259,24 @@ func (c *calibrating) compute() (*Calibrated, error) {
 		return nil, guarantee
 	}
 	out := newCalibrated(c.options, t, guarantee, d.Len(), d.info.Negatives)
+	if c.against == "" {
+		out.Point.Negatives = calibrate.BestNegatives(negativeScores(d.table, c.scores), calibrate.KeptNegatives)
+	}
+	if c.goal.Kind == metric.GoalCostAlert {
+		ranking, err := metric.Rank(c.byClass)
+		if err != nil {
+			return nil, err
+		}
+		profit, err := ranking.ProfitAt(c.goal.Cost, t.Value, c.byClass.Positives, c.amounts, metric.Bootstrap{})
+		if err != nil {
+			return nil, err
+		}
+		out.Result.Profit = &profit
+	}
+	c.addAudit(out)
+	if n := c.options.Audit; n > 0 {
+		out.Result.Audit = &result.Audit{Rows: auditRows(d.table, c.scores, n)}
+	}
 	r := &out.Result
 	var drift *diag.Warning
 	var err error
@@ -373,8 +420,15 @@ func (c *calibrating) deltasOf(values []string, rows map[string][]int) ([]thresh
 
 // onRows returns the threshold of some rows (nil: all). With a threshold, an error is about the guarantee.
 func (c *calibrating) onRows(rows []int, delta threshold.Rate) (*calibrate.Threshold, error) {
-	if c.goal.Kind == metric.GoalMinPrecision {
+	switch c.goal.Kind {
+	case metric.GoalMinPrecision:
 		return c.precise()
+	case metric.GoalCostAlert:
+		r, err := metric.Rank(c.byClass)
+		if err != nil {
+			return nil, err
+		}
+		return calibrate.MaxProfit(c.goal, r, c.byClass.Positives, c.amounts)
 	}
 	s, err := sortedScores(c.data.table, c.scores, c.goal.Population(), rows)
 	if err != nil {
@@ -430,6 +484,16 @@ func (c *calibrating) precise() (*calibrate.Threshold, error) {
 		return plain, err
 	}
 	return certified, nil
+}
+
+// negativeScores returns the scores of the negatives of a table.
+func negativeScores(t *table.Table, scores []float64) (z []float64) {
+	for i, class := range t.Label {
+		if class == table.Negative {
+			z = append(z, scores[i])
+		}
+	}
+	return z
 }
 
 // sortedScores returns the scores of a population, of some rows of a table (nil: all).

@@ -212,6 +212,17 @@ func (o *TrainOptions) searchOptions(goal Goal) (tune.SearchOptions, error) {
 		return &diag.Error{Kind: diag.Usage, Param: param, Found: "together with " + other, Expected: "only one of the two"}
 	}
 	fraction := !o.CalibrationFraction.IsZero()
+	if err := checkMoney(goal, o.Value, o.Delta, false); err != nil {
+		return t, err
+	}
+	switch money := goal.Kind == metric.GoalCostAlert; {
+	case money && o.KeepAll:
+		return t, requireBudget(goal) // a comparison
+	case money && o.Calibration != nil:
+		return t, exclusive("calibration", "a cost of alerts")
+	case money && fraction:
+		return t, exclusive("calibration-fraction", "a cost of alerts")
+	}
 	switch {
 	case o.SampleRows < 0:
 		return t, &diag.Error{Kind: diag.Usage, Param: "sample-rows", Found: fmt.Sprint(o.SampleRows), Expected: "a number of rows above 0"}
@@ -280,6 +291,7 @@ func trainedModel(f *tune.Found, o TrainOptions, d *Data) (*model.Model, error) 
 		}
 	}
 	m.Points[0].Guarantee = guaranteeOf(&f.Threshold.Threshold, f.CalibrationUnits.Negatives)
+	m.Points[0].Negatives = calibrate.BestNegatives(f.Negatives, calibrate.KeptNegatives)
 	for i := range f.Members {
 		m.Members = append(m.Members, trainedMember(&f.Candidates[f.Members[i].Candidate], &f.Members[i], o.Seed))
 	}
@@ -391,7 +403,7 @@ func newTraining(f *tune.Found, o TrainOptions) result.Training {
 		NotTried: untried(f), CrossValidation: f.Choice.Score, Choice: f.Choice.Choice, Why: choiceText(f), Threshold: f.Threshold.Value, ThresholdNote: thresholdText(f),
 		Certified: f.Threshold.Certified, Delta: o.Delta, Expected: expectedOf(&f.Threshold), Price: f.Price, OverTime: f.Threshold.OverTime,
 		OutOfFoldGoal: f.OutOfFold.Goal, OutOfFoldDecisions: f.OutOfFold.AtThreshold, Features: f.Map.Cols(), Seed: o.Seed,
-		Unit: unitOf(f.Units, len(f.Units.Of)), Value: o.Value, OutOfFoldValue: f.OutOfFold.Value,
+		Unit: unitOf(f.Units, len(f.Units.Of)), Value: o.Value, OutOfFoldValue: f.OutOfFold.Value, OutOfFoldProfit: f.OutOfFold.Profit,
 		SecondsSearch: f.SecondsSearch, SecondsRefit: f.SecondsRefit,
 	}
 	switch {
@@ -413,7 +425,7 @@ func newTraining(f *tune.Found, o TrainOptions) result.Training {
 		r.Reference = &f.Choice.Reference
 	}
 	if f.Test != nil {
-		r.TestGoal, r.TestDecisions, r.TestValue = &f.Test.Goal, &f.Test.AtThreshold, f.Test.Value
+		r.TestGoal, r.TestDecisions, r.TestValue, r.TestProfit = &f.Test.Goal, &f.Test.AtThreshold, f.Test.Value, f.Test.Profit
 	}
 	if trend := f.Threshold.OverTime; trend != nil {
 		if drift := driftWarning(*trend, f.Threshold.Population); drift != nil {

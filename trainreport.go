@@ -73,5 +73,5 @@ func (t *Trained) addHeldOut(f *report.Findings, at float64, goal metric.Goal) e
 	}
 	addCurves(f, "held-out scores", rank)
 	f.Scores = plot.HistogramOf(s, &at, reportBins)
-	return addBudgets(f, rank, t.data, goal)
+	return addBudgets(f, rank, nil, t.data, goal)
 }

@@ -61,6 +61,9 @@ func For(g metric.Goal, delta threshold.Rate, s *Sorted) (*Threshold, error) {
 	var t *Threshold
 	var err error
 	switch {
+	case g.Kind == metric.GoalCostAlert:
+		return nil, &diag.Error{Kind: diag.Usage, Param: string(g.Kind), Found: "from the scores of one population",
+			Expected: "labelled rows with amounts, for MaxProfit"}
 	case g.Kind == metric.GoalMinPrecision:
 		return nil, &diag.Error{Kind: diag.Usage, Param: string(g.Kind), Found: "from the scores of one population",
 			Expected: "labelled rows, for Precision"}

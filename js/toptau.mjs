@@ -1225,7 +1225,7 @@ export class Model {
   }
 
   #addPoint(p) {
-    fields(p, "a point", { name: "text!", threshold: "number!", goal: "any", source: "text", guarantee: "object", segment: "text", segments: "list", segments_delta: "text", entity: "text", day: "text" });
+    fields(p, "a point", { name: "text!", threshold: "number!", goal: "any", source: "text", guarantee: "object", negatives: "object", segment: "text", segments: "list", segments_delta: "text", entity: "text", day: "text" });
     const segments = new Map();
     for (const s of p.segments ?? []) {
       fields(s, "a segment", { value: "text!", threshold: "number!", guarantee: "object" });

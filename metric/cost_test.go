@@ -2,6 +2,7 @@ package metric
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -67,4 +68,92 @@ func TestNoThresholdIsCheaper(t *testing.T) {
 			t.Fatalf("%+v costs %v", best, c.Of(d))
 		}
 	})
+}
+
+// MaxProfit is the best of all thresholds, and ProfitAt is the sum of the amounts of its alerts less their price.
+func TestMaxProfitIsTheBest(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		score := rapid.Custom(func(t *rapid.T) float64 { return float64(rapid.IntRange(0, 9).Draw(t, "score")) })
+		s := Scores{Positives: rapid.SliceOfN(score, 1, 12).Draw(t, "positives"), Negatives: rapid.SliceOfN(score, 1, 12).Draw(t, "negatives")}
+		amounts := make([]float64, len(s.Positives))
+		for i := range amounts {
+			amounts[i] = float64(rapid.IntRange(0, 30).Draw(t, "amount"))
+		}
+		price := float64(rapid.IntRange(1, 20).Draw(t, "price"))
+		r, err := Rank(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		best, err := r.MaxProfit(price, s.Positives, amounts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		highest := math.Inf(-1)
+		for at := -1.0; at <= 9; at++ {
+			profit := 0.0
+			for i, z := range s.Positives {
+				if z > at {
+					profit += amounts[i] - price
+				}
+			}
+			for _, z := range s.Negatives {
+				if z > at {
+					profit -= price
+				}
+			}
+			p, err := r.ProfitAt(price, at, s.Positives, amounts, Bootstrap{Replicates: 100})
+			if err != nil || p.Profit != profit {
+				t.Fatalf("profit %v at %v, want %v; %v", p.Profit, at, profit, err)
+			}
+			highest = max(highest, profit)
+		}
+		total := 0.0
+		for _, a := range amounts {
+			total += a
+		}
+		if total-best.Cost != highest {
+			t.Fatalf("the best profit is %v, not %v", highest, total-best.Cost)
+		}
+	})
+}
+
+// The interval of a profit at a fixed threshold covers the expected profit of as many new rows.
+func TestProfitIntervalCovers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a simulation")
+	}
+	const draws, rows, price, rate, real, mean = 1000, 2000, 5.0, 0.05, 0.4, 20.0
+	r := rand.New(rand.NewPCG(1, 2))
+	want := rows * rate * (real*mean - price)
+	covered := 0
+	for draw := range draws {
+		var s Scores
+		var amounts []float64
+		for range rows {
+			z := 0.0
+			if r.Float64() < rate {
+				z = 1
+			}
+			if z == 1 && r.Float64() < real || z == 0 && r.Float64() < 0.01 {
+				s.Positives, amounts = append(s.Positives, z), append(amounts, mean*r.ExpFloat64())
+			} else {
+				s.Negatives = append(s.Negatives, z)
+			}
+		}
+		ranking, err := Rank(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := ranking.ProfitAt(price, 0.5, s.Positives, amounts, Bootstrap{Replicates: 400, Seed: uint64(draw)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Interval.Low <= want && want <= p.Interval.High {
+			covered++
+		}
+	}
+	t.Logf("%d of %d intervals cover", covered, draws)
+	if covered < 925 { // 95 % less 3.5 standard errors
+		t.Errorf("%d of %d intervals cover", covered, draws)
+	}
 }

@@ -27,11 +27,13 @@ const (
 
 	GoalMinPrecision GoalKind = "min-precision" // at least a fraction of the alerts is real
 	GoalMinRecall    GoalKind = "min-recall"    // at least a fraction of the positives is found
+
+	GoalCostAlert GoalKind = "cost-alert" // the highest sum of amounts found, less the cost of the alerts
 )
 
 // GoalKinds returns all kinds in the order in which they are shown.
 func GoalKinds() []GoalKind {
-	return []GoalKind{GoalMaxFPR, GoalTop, GoalTopCount, GoalAlerts, GoalAbsoluteTop, GoalMinPrecision, GoalMinRecall}
+	return []GoalKind{GoalMaxFPR, GoalTop, GoalTopCount, GoalAlerts, GoalAbsoluteTop, GoalMinPrecision, GoalMinRecall, GoalCostAlert}
 }
 
 // Goal is the budget that a model is trained for. It is plain data, and equal goals are equal with ==.
@@ -44,6 +46,7 @@ type Goal struct {
 	Rate      threshold.Rate // the fraction of the negatives (GoalMaxFPR) or of all rows (GoalTop); the lowest precision or recall
 	Count, Of int64          // 0 < Count < Of
 	Recall    threshold.Rate // with GoalMinPrecision: the lowest recall; unset: none
+	Cost      float64        // GoalCostAlert: of an alert, in the unit of the amounts
 	// With GoalMinPrecision: the fraction of positives at which the precision is meant. It then holds for every larger fraction, too.
 	// Unset: that of the rows.
 	Prevalence threshold.Rate
@@ -74,6 +77,9 @@ func (g Goal) Check() error {
 	}
 	if !g.Recall.IsZero() && g.Kind != GoalMinPrecision {
 		return wrong("with a recall", "a recall with a precision only")
+	}
+	if g.Cost != 0 && g.Kind != GoalCostAlert {
+		return wrong("with a cost", "a cost of alerts alone")
 	}
 	if !g.Prevalence.IsZero() && g.Kind != GoalMinPrecision {
 		return wrong("with a prevalence", "a prevalence with a precision only")
@@ -106,6 +112,13 @@ func (g Goal) Check() error {
 		if unused {
 			return wrong("with a rate or a count", "neither")
 		}
+	case GoalCostAlert:
+		if unused {
+			return wrong("with a rate or a count", "neither")
+		}
+		if !(g.Cost > 0 && g.Cost <= maxCost) {
+			return wrong(text.Exact(g.Cost), "an amount above 0, at most 1e15")
+		}
 	case NoGoal:
 		return &diag.Error{Kind: diag.Usage, Found: "no goal", Expected: "a goal", Fixes: goalFixes}
 	default:
@@ -114,8 +127,10 @@ func (g Goal) Check() error {
 	return nil
 }
 
-// IsBudget reports whether the goal limits the alerts: the others are about precision and recall.
-func (g Goal) IsBudget() bool { return g.Kind != GoalMinPrecision && g.Kind != GoalMinRecall }
+// IsBudget reports whether the goal limits the alerts: the others are about precision, recall and money.
+func (g Goal) IsBudget() bool {
+	return g.Kind != GoalMinPrecision && g.Kind != GoalMinRecall && g.Kind != GoalCostAlert
+}
 
 // fraction returns the goal's rate, the zero Rate for GoalAbsoluteTop and for goals that are no budgets.
 func (g Goal) fraction() (threshold.Rate, error) {
@@ -183,7 +198,7 @@ func (g Goal) Criterion() Criterion {
 // precision, the positives for recall, otherwise the negatives.
 func (g Goal) Population() method.Population {
 	switch g.Kind {
-	case GoalMinPrecision:
+	case GoalMinPrecision, GoalCostAlert:
 		return method.AllRows
 	case GoalMinRecall:
 		return method.Positives
@@ -262,6 +277,8 @@ func (g Goal) String() string {
 		return text
 	case GoalMinRecall:
 		return "as few alerts as possible with at least " + percent(g.Rate) + " of the positives found"
+	case GoalCostAlert:
+		return "the highest sum of amounts found, less " + text.Exact(g.Cost) + " for each alert"
 	}
 	return "no goal"
 }
@@ -282,11 +299,12 @@ func percent(rate threshold.Rate) string {
 
 // goalJSON is the form of a goal in files and results.
 type goalJSON struct {
-	Kind   GoalKind       `json:"kind"`            // max-fpr, top, top-count, alerts, absolute-top, min-precision or min-recall
+	Kind   GoalKind       `json:"kind"`            // max-fpr, top, top-count, alerts, absolute-top, min-precision, min-recall or cost-alert
 	Rate   threshold.Rate `json:"rate,omitzero"`   // max-fpr: the fraction of the negatives; top: of all rows; min-precision, min-recall: it
 	Count  int64          `json:"count,omitempty"` // top-count: the best count of every of rows; alerts: count alerts
 	Of     int64          `json:"of,omitempty"`    // top-count, alerts: rows
 	Recall threshold.Rate `json:"recall,omitzero"` // min-precision: the lowest recall, if there is one
+	Cost   float64        `json:"cost,omitempty"`  // cost-alert: of an alert
 
 	Prevalence threshold.Rate `json:"prevalence,omitzero"` // min-precision: the fraction of positives at which it is meant, if not that of the rows
 }
@@ -297,7 +315,7 @@ func (g Goal) MarshalJSON() ([]byte, error) {
 	if g == (Goal{}) {
 		return []byte("null"), nil
 	}
-	return json.Marshal(goalJSON{g.Kind, g.Rate, g.Count, g.Of, g.Recall, g.Prevalence})
+	return json.Marshal(goalJSON{g.Kind, g.Rate, g.Count, g.Of, g.Recall, g.Cost, g.Prevalence})
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
@@ -312,7 +330,7 @@ func (g *Goal) UnmarshalJSON(data []byte) error {
 	if err := decoder.Decode(&fields); err != nil {
 		return err
 	}
-	read := Goal{Kind: fields.Kind, Rate: fields.Rate, Count: fields.Count, Of: fields.Of, Recall: fields.Recall, Prevalence: fields.Prevalence}
+	read := Goal{Kind: fields.Kind, Rate: fields.Rate, Count: fields.Count, Of: fields.Of, Recall: fields.Recall, Prevalence: fields.Prevalence, Cost: fields.Cost}
 	if err := read.Check(); err != nil {
 		return err
 	}

@@ -145,6 +145,9 @@ func (r *Ranking) Rows() (positives, negatives int) { return r.counts[0], r.coun
 // Weighted reports whether some row has a weight other than 1.
 func (r *Ranking) Weighted() bool { return r.weighted }
 
+// Lowest returns the lowest score of a ranking with rows.
+func (r *Ranking) Lowest() float64 { return r.scores[len(r.scores)-1] }
+
 // Groups returns the number of distinct scores.
 func (r *Ranking) Groups() int { return len(r.scores) }
 

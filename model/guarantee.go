@@ -38,7 +38,28 @@ func (p *Point) check() error {
 	if err := p.checkSegmentRows(); err != nil {
 		return err
 	}
+	if err := p.checkNegatives(); err != nil {
+		return err
+	}
 	return p.checkSource()
+}
+
+// checkNegatives compares the kept scores of negatives with the guarantee for a budget, which has the same rows.
+func (p *Point) checkNegatives() error {
+	if err := p.Negatives.Check(); err != nil {
+		return fmt.Errorf("the negatives of the calibration rows: %w", err)
+	}
+	g := p.Guarantee
+	if p.Negatives == nil || g == nil || !p.Goal.IsBudget() {
+		return nil
+	}
+	if g.Negatives != p.Negatives.Rows {
+		return fmt.Errorf("the scores of %d negatives, and a guarantee from %d", p.Negatives.Rows, g.Negatives)
+	}
+	if g.Population() == method.Negatives && g.Calibration != nil {
+		return p.Negatives.Fits(g.Calibration)
+	}
+	return nil
 }
 
 // checkGuarantee recomputes a guarantee of the point or of one of its segments.

@@ -302,8 +302,12 @@ type Point struct {
 	Goal      metric.Goal `json:"goal"`                // what the threshold is for; the zero Goal: the threshold of a training problem
 	Source    string      `json:"source"`              // how the threshold was computed and on which rows, in words
 	Guarantee *Guarantee  `json:"guarantee,omitempty"` // nil: no guarantee
-	Segment   string      `json:"segment,omitempty"`   // the column whose values have separate thresholds
-	Segments  []Segment   `json:"segments,omitempty"`  // in ascending order of Value; other values use Threshold
+	// The best scores of the negatives of these rows, for statements about lists; nil: not known, or not of rows that were used
+	// for nothing else.
+	Negatives *calibrate.Negatives `json:"negatives,omitempty"`
+
+	Segment  string    `json:"segment,omitempty"`  // the column whose values have separate thresholds
+	Segments []Segment `json:"segments,omitempty"` // in ascending order of Value; other values use Threshold
 	// SegmentsDelta is the probability with which the guarantee of any segment may fail. Unset: each has its own.
 	SegmentsDelta threshold.Rate `json:"segments_delta,omitzero"`
 	// The budget counts entities, each with the largest score of its rows: the values of this column.

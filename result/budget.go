@@ -26,10 +26,11 @@ type BudgetSide struct {
 	Alerts    float64 `json:"alerts"`    // number of these rows above it, or their mass
 	// rate of the population above it, on new rows like these
 	Expected    calibrate.Expectation `json:"expected"`
-	Found       metric.Proportion     `json:"found"`            // positives above it
-	Precision   metric.Proportion     `json:"precision"`        // positives among the rows above it
-	FalseAlarms metric.Proportion     `json:"false_alarms"`     // negatives above it
-	Period      *Period               `json:"period,omitempty"` // with a number of rows in a period
+	Found       metric.Proportion     `json:"found"`               // positives above it
+	Precision   metric.Proportion     `json:"precision"`           // positives among the rows above it
+	FalseAlarms metric.Proportion     `json:"false_alarms"`        // negatives above it
+	MaxFalse    *int                  `json:"max_false,omitempty"` // without labels: at most this many negatives above it, see List; absent: not known
+	Period      *Period               `json:"period,omitempty"`    // with a number of rows in a period
 }
 
 // Period is what a threshold means for a number of new rows, for example those of a day. As many of them are

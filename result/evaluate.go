@@ -43,6 +43,8 @@ type Measured struct {
 	// number of different scores; with auc_within, of intervals
 	Distinct int        `json:"distinct_scores"`
 	Goal     *GoalValue `json:"goal"` // the goal's criterion on these rows; null: no goal was set
+	// with a cost of alerts: the highest profit of all thresholds on these rows
+	BestProfit *metric.Profit `json:"best_profit,omitempty"`
 	// criteria with thresholds from these rows and bootstrap intervals
 	Criteria []metric.Result `json:"criteria"`
 	// decisions of the model's operating points on these rows
@@ -73,7 +75,9 @@ type Decisions struct {
 	Decisions metric.Confusion `json:"decisions"` // counts and rates of score > threshold, with exact intervals
 	// with a column of amounts: the positives' sum above the threshold
 	Value *metric.Proportion `json:"value,omitempty"`
-	Shift []Shift            `json:"shift"` // these rows against the calibration rows, for each guarantee
+	// with a column of amounts and a cost of alerts: what the alerts bring
+	Profit *metric.Profit `json:"profit,omitempty"`
+	Shift  []Shift        `json:"shift"` // these rows against the calibration rows, for each guarantee
 }
 
 // ShiftLevel is the probability of a false alarm of a check whether new rows are like those that calibrated a threshold: a Shift with at

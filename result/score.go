@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"toptau/diag"
+	"toptau/threshold"
 )
 
 // Scoring holds the totals of a stream of scored rows: `score`. It is complete after the last row.
@@ -19,6 +20,21 @@ type Scoring struct {
 	Failed    int      `json:"failed"`          // number of rows that could not be scored
 	HeldBack  int      `json:"held_back"`       // number of rows above the chosen point that an alert limit held back
 	Imputed   int      `json:"imputed"`         // number of rows with values that were imputed although the model refuses missing ones
+	List      *List    `json:"list,omitempty"`  // bounds of the false rows among the best ones; absent: none
+}
+
+// List bounds the false rows among the best ones of one delivery, by their ranks among calibration negatives. It assumes that
+// the negatives of the delivery come from the same distribution as these.
+type List struct {
+	Rows       int     `json:"rows"`        // number of rows (or entities) on the list, those with the highest scores
+	MaxFalse   int     `json:"max_false"`   // at most this many of them are negative
+	Confidence float64 `json:"confidence"`  // probability that this bound and those of all shorter and longer lists hold together
+	Batch      int     `json:"n"`           // rows (or entities) of the delivery
+	Negatives  int     `json:"n_negatives"` // calibration negatives
+	// the fraction of the list that is negative at most on average over deliveries; unset: the length was given
+	MaxFalseDiscoveries threshold.Rate `json:"max_false_discoveries,omitzero"`
+	Shortest            int            `json:"shortest,omitempty"` // with it: no list for this fraction is shorter
+	Cut                 bool           `json:"cut,omitempty"`      // with it: the list may be longer with more kept scores of calibration negatives
 }
 
 // Row is a scored row. It is valid until the stream yields the next row. The lines of `score --json` have the
@@ -31,9 +47,14 @@ type Row struct {
 	Score  float64  `json:"score"`           // the model's score
 	// probability that the row is positive, if requested
 	Probability *float64 `json:"probability,omitempty"`
-	Threshold   float64  `json:"threshold"` // threshold of the chosen operating point for this row
+	// the probability times the amount of the row, if rows are ranked by it
+	ExpectedValue *float64 `json:"expected_value,omitempty"`
+	Threshold     float64  `json:"threshold"` // threshold of the chosen operating point for this row
 	// score > threshold at each operating point, the chosen one first
 	Decisions []bool `json:"decisions"`
+
+	// at most this many of the rows up to this one are negative, see List; nil: not known
+	MaxFalse *int `json:"max_false,omitempty"`
 
 	// entity whose rows were merged into this one, which is the one with the highest score; nil: none were
 	Merged *Merged `json:"merged,omitempty"`

@@ -37,6 +37,27 @@ type Threshold struct {
 	// number of these rows that trained the model; absent without fingerprints
 	TrainingRows *Overlap `json:"training_rows,omitempty"`
 	Joined       *Joined  `json:"joined,omitempty"` // how scores of a file were joined to the rows
+	// cost-alert: what the alerts bring on these rows, which gave the threshold
+	Profit *metric.Profit `json:"profit,omitempty"`
+	Audit  *Audit         `json:"audit,omitempty"` // the review of negatives, if there was one
+}
+
+// Audit describes a review of the best-scoring calibration negatives.
+type Audit struct {
+	Rows       []AuditRow `json:"rows,omitempty"`       // negatives to review, the best first
+	Reviewed   int        `json:"reviewed,omitempty"`   // reviewed negatives
+	Removed    int        `json:"removed,omitempty"`    // positives among them, which were left out
+	Unreviewed int        `json:"unreviewed,omitempty"` // negatives that were not reviewed
+	Reaches    bool       `json:"reaches,omitempty"`    // the threshold is among the reviewed rows
+	// probability that the guarantee fails if positives are as frequent among the others as among the reviewed ones; absent: not known
+	MaxTail float64 `json:"max_tail,omitempty"`
+}
+
+// AuditRow is a calibration negative to review.
+type AuditRow struct {
+	Row   int      `json:"row"`          // 1-based number of the row
+	ID    []string `json:"id,omitempty"` // values of the columns that identify it
+	Score float64  `json:"score"`        // its score
 }
 
 // Segment is the threshold for one value of the segment column. The guarantees of all m segments hold

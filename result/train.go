@@ -62,15 +62,19 @@ type Training struct {
 	OutOfFoldDecisions metric.Confusion `json:"out_of_fold_at_threshold"`
 	// with value: fraction of the amounts that the threshold finds on out-of-fold scores
 	OutOfFoldValue *metric.Proportion `json:"out_of_fold_value,omitempty"`
+	// with a cost of alerts: the profit of the threshold on out-of-fold scores, which gave it
+	OutOfFoldProfit *metric.Profit `json:"out_of_fold_profit,omitempty"`
 	// goal's criterion on the test part, with its threshold from there
 	TestGoal *metric.Result `json:"test_goal,omitempty"`
 	// decisions of the threshold on the test part
 	TestDecisions *metric.Confusion `json:"test_at_threshold,omitempty"`
 	// with value: fraction of the amounts that the threshold finds on the test part
 	TestValue *metric.Proportion `json:"test_value,omitempty"`
-	Features  int                `json:"d"`    // number of features
-	Size      ModelSize          `json:"size"` // size of the model
-	Seed      uint64             `json:"seed"` // seed of every random choice
+	// with a cost of alerts: the profit of the threshold on the test part
+	TestProfit *metric.Profit `json:"test_profit,omitempty"`
+	Features   int            `json:"d"`    // number of features
+	Size       ModelSize      `json:"size"` // size of the model
+	Seed       uint64         `json:"seed"` // seed of every random choice
 	// "", cancelled or time-up: the choice is among finished candidates
 	Stopped       Stop    `json:"stopped"`
 	SecondsRead   float64 `json:"seconds_read"`   // time spent reading

@@ -14,6 +14,7 @@ import (
 	"toptau/internal/atomicfile"
 	"toptau/internal/cli"
 	"toptau/internal/cli/verbs"
+	"toptau/internal/report"
 	"toptau/internal/text"
 	"toptau/model"
 	"toptau/result"
@@ -27,6 +28,10 @@ type scoreCommand struct {
 	Data        []string       `file:"in" arg:"" help:"Data to score, with or without labels: files, directories or patterns; - is standard input, whose rows are scored as they arrive."`
 	At          string         `placeholder:"NAME" help:"The operating point of the decision column (default: the model's first)."`
 	Best        int            `xor:"best" placeholder:"N" help:"Print only the N rows with the highest scores, best first."`
+	FalseRate   threshold.Rate `name:"max-false-discoveries" xor:"best" placeholder:"RATE" help:"Print the longest list, best first, of which at most this fraction is false on average: 10% or 0.1. DATA is one delivery of rows. Needs calibration negatives, see --calibration."`
+	Negatives   string         `name:"calibration" file:"in" placeholder:"FILE" help:"With --best or --max-false-discoveries: labelled rows that did not train the model. Their negatives bound the false rows on the list (default: those that the operating point keeps)."`
+	RankBy      string         `name:"rank-by" enum:"score,value" default:"score" placeholder:"score|value" help:"With --best: rank by the score, or by the probability times the amount in the column --value (default score)."`
+	Value       string         `placeholder:"COL" help:"With --rank-by value: the column of amounts."`
 	Probability bool           `help:"Also print the probability that a row is positive."`
 	Prevalence  threshold.Rate `placeholder:"RATE" help:"With --probability or --precision: the fraction of positives among the rows (default: as in training)."`
 	Precision   bool           `xor:"best,keep,output" help:"Instead of rows print what to expect for budgets: lowest score, probability there, precision."`
@@ -44,6 +49,10 @@ func (c *scoreCommand) Run(s *cli.Session) error {
 	if c.Best < 0 {
 		return &diag.Error{Kind: diag.Usage, Param: "best", Found: fmt.Sprint(c.Best), Expected: "at least 1"}
 	}
+	if (c.RankBy == "value") != (c.Value != "") {
+		return &diag.Error{Kind: diag.Usage, Param: "rank-by", Found: diag.Quote(c.RankBy), Expected: "value and a column of amounts, or neither",
+			Fixes: []diag.Fix{{Param: "value", Value: "COL"}}}
+	}
 	m, err := c.Load(c.Model)
 	if err != nil {
 		return err
@@ -51,14 +60,18 @@ func (c *scoreCommand) Run(s *cli.Session) error {
 	if c.Precision {
 		return c.printPrecision(s, m)
 	}
-	if c.Best == 0 && (c.Output == "" || c.Output == "-") {
+	calibration, err := c.calibration(s, m)
+	if err != nil {
+		return err
+	}
+	if c.Best == 0 && c.FalseRate.IsZero() && (c.Output == "" || c.Output == "-") {
 		s.SetResume("rows scored so far were printed")
 	}
 	return s.WriteFile(cmp.Or(c.Output, "-"), func(out io.Writer) (failed error) {
 		w := verbs.NewRowWriter(out, c.Output, s.JSON, verbs.ExtraColumns{Imputed: c.Impute != "", Errors: c.OnError == schema.EmptyBadRows,
 			Limited: c.limited()})
 		o := toptau.ScoreOptions{Format: c.Format, At: c.At, Best: c.Best, Entity: c.Entity, OnlyAlerts: c.OnlyAlerts, Keep: c.Keep,
-			Probability: c.Probability, Prevalence: c.Prevalence,
+			Probability: c.Probability, Prevalence: c.Prevalence, MaxFalseDiscoveries: c.FalseRate, Calibration: calibration, RankByValue: c.Value,
 			Progress: func(rows int) { s.Progress.Show(-1, "%s rows scored", text.Count(rows)) }}
 		rejects, err := c.badRowFlags.apply(&o)
 		if err != nil {
@@ -77,6 +90,38 @@ func (c *scoreCommand) Run(s *cli.Session) error {
 		defer in.Close()
 		return writeRows(s, m, in, o, w)
 	})
+}
+
+// calibration reads the rows of --calibration, nil without it, and refuses a list of rows that may never end.
+func (c *scoreCommand) calibration(s *cli.Session, m *model.Model) (*toptau.Data, error) {
+	if !c.FalseRate.IsZero() && !regular(s, c.Data) {
+		return nil, &diag.Error{Kind: diag.Usage, Param: "max-false-discoveries", Found: "with rows that arrive one by one", Expected: "a file: the list depends on all its rows",
+			Hint: "for a stream, threshold --min-precision sets a threshold with a guarantee"}
+	}
+	if c.Negatives == "" {
+		return nil, nil
+	}
+	format, err := verbs.FormatFor(c.Format, m)
+	if err != nil {
+		return nil, err
+	}
+	return toptau.Read(s, c.Negatives, format)
+}
+
+// regular reports whether all rows are there: they are in files, not in a pipe or a terminal.
+func regular(s *cli.Session, paths []string) bool {
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if f, ok := s.Stdin.(*os.File); ok && path == "-" {
+			info, err = f.Stat()
+		} else if path == "-" {
+			return false
+		}
+		if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+			return false
+		}
+	}
+	return true
 }
 
 // badRowFlags set what becomes of rows that have no score.
@@ -171,7 +216,11 @@ func writeRows(s *cli.Session, m *model.Model, in io.Reader, o toptau.ScoreOptio
 // printRowWarnings prints the warnings of a stream on standard error.
 func printRowWarnings(s *cli.Session, stream *toptau.Stream) {
 	s.Stdout.Flush()
-	for _, warning := range stream.Totals().Warnings {
+	totals := stream.Totals()
+	if l := totals.List; l != nil && (l.MaxFalse < l.Rows || !l.MaxFalseDiscoveries.IsZero()) { // otherwise the column is enough
+		s.PrintError("note: " + report.ListText(l, cmp.Or(stream.Entity, "rows")))
+	}
+	for _, warning := range totals.Warnings {
 		s.PrintError("note: " + s.Note(warning))
 	}
 }

@@ -29,15 +29,29 @@ type BudgetRow struct {
 	Found     metric.Proportion
 	Precision metric.Proportion
 	Alarms    metric.Proportion // negatives among the alerts
+	MaxFalse  *int              // at most this many of the alerts are false, by calibration negatives alone; nil: not known
 }
 
-// budgetNames are the names of the texts of a position of the slider.
-var budgetNames = []string{"alerts", "score from", "positives found", "precision", "false alarms"}
+// names returns the names of the texts of a position of the slider.
+func (r *BudgetRow) names() []string {
+	list := []string{"alerts", "score from", "positives found", "precision", "false alarms"}
+	if r.MaxFalse != nil {
+		list = append(list, falseAtMost)
+	}
+	return list
+}
+
+// falseAtMost is the name of MaxFalse.
+const falseAtMost = "false at most, without labels"
 
 // cells returns the texts of a position of the slider.
 func (r *BudgetRow) cells() []string {
-	return []string{fmt.Sprintf("%s (%s of all rows)", text.Number(r.Alerts), text.Percent(r.Fraction)), text.Exact(r.Threshold),
+	list := []string{fmt.Sprintf("%s (%s of all rows)", text.Number(r.Alerts), text.Percent(r.Fraction)), text.Exact(r.Threshold),
 		CountedRate(r.Found), CountedRate(r.Precision), CountedRate(r.Alarms)}
+	if r.MaxFalse != nil {
+		list = append(list, text.Count(*r.MaxFalse))
+	}
+	return list
 }
 
 // CountedRate returns a rate with its counts and its interval: "63.8 % (128 of 200), 56.7 % to 70.4 %".
@@ -59,6 +73,12 @@ func (b *Budgets) section() Section {
 		return s
 	}
 	t := Table{Header: []string{"budget", "alerts per " + b.Period, "score from about", "positives found", "precision"}, Numbers: []int{0, 1, 2, 3, 4}}
+	bounded := b.Rows[0].MaxFalse != nil
+	if bounded {
+		t.Header, t.Numbers = append(t.Header, falseAtMost), append(t.Numbers, len(t.Numbers))
+		s.Notes = append(s.Notes, "False at most: a bound from the scores of calibration negatives alone, as it would be for rows without labels. The bounds of all "+
+			"lengths hold together with 95 % confidence, if these negatives come from the same distribution.")
+	}
 	rate := func(p metric.Proportion) string {
 		if !p.Defined() {
 			return "none"
@@ -70,7 +90,11 @@ func (b *Budgets) section() Section {
 		return line
 	}
 	for _, r := range b.Rows {
-		t.Rows = append(t.Rows, []string{text.Percent(r.Fraction), text.Number(r.PerPeriod), text.Significant(r.Threshold, 4), rate(r.Found), rate(r.Precision)})
+		cells := []string{text.Percent(r.Fraction), text.Number(r.PerPeriod), text.Significant(r.Threshold, 4), rate(r.Found), rate(r.Precision)}
+		if bounded {
+			cells = append(cells, fmt.Sprintf("%s of %s", text.Count(*r.MaxFalse), text.Number(r.Alerts)))
+		}
+		t.Rows = append(t.Rows, cells)
 	}
 	s.Tables = []Table{t}
 	return s

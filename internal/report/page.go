@@ -207,7 +207,7 @@ func (e *Explorer) view() *explorerView {
 		cells = append(cells, e.Rows[i].cells())
 	}
 	data, _ := json.Marshal(cells) // strings cannot fail
-	return &explorerView{Data: string(data), Names: budgetNames, Last: len(cells) - 1, Start: e.Start}
+	return &explorerView{Data: string(data), Names: e.Rows[0].names(), Last: len(cells) - 1, Start: e.Start}
 }
 
 // view returns the table in the form that the template needs.

@@ -172,3 +172,33 @@ func ShiftFacts(list []result.Shift) []Fact {
 	}
 	return facts
 }
+
+// ListText describes the best rows of a delivery. what is "rows", or what an entity is.
+func ListText(l *result.List, what string) string {
+	negatives := fmt.Sprintf("from %s calibration negatives", text.Count(l.Negatives))
+	confidence := metric.ConfidenceText(1 - l.Confidence)
+	switch {
+	case !l.MaxFalseDiscoveries.IsZero() && l.Rows == 0:
+		return fmt.Sprintf("no list: with at most %s false, a list of %s %s has at least %s, and too few score above the calibration negatives (%s)",
+			text.Percent(l.MaxFalseDiscoveries.Float64()), text.Count(l.Batch), what, text.Count(l.Shortest), negatives)
+	case l.MaxFalseDiscoveries.IsZero():
+		return fmt.Sprintf("at most %s of the best %s %s are false, with %s confidence (%s; column max_false: of each shorter list)", text.Count(l.MaxFalse),
+			text.Count(l.Rows), what, confidence, negatives)
+	}
+	line := fmt.Sprintf("%s of %s %s: on average at most %s of such a list is false; of this one at most %s, with %s confidence (%s)", text.Count(l.Rows),
+		text.Count(l.Batch), what, text.Percent(l.MaxFalseDiscoveries.Float64()), text.Count(l.MaxFalse), confidence, negatives)
+	if l.Cut {
+		line += "; it ends at the lowest score of a negative that the model keeps, and may be longer with a file of calibration rows"
+	}
+	return line
+}
+
+// ProfitText returns what alerts bring: "1,230 (95 % CI 800 to 1,700), 45 alerts that cost 20 each find 2,130 of 4,000".
+func ProfitText(p *metric.Profit) string {
+	line := text.Number(p.Profit)
+	if i := p.Interval; i != nil {
+		line += fmt.Sprintf(" (%s CI %s to %s)", metric.ConfidenceText(1-i.Confidence), text.Number(i.Low), text.Number(i.High))
+	}
+	return line + fmt.Sprintf(", %s that cost %s each find %s of %s", text.Plural(int(p.Alerts), "alert"), text.Exact(p.Price), text.Number(p.Found),
+		text.Number(p.Possible))
+}

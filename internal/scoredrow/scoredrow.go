@@ -18,15 +18,17 @@ type Row struct {
 
 	Problem []byte // why the row has no score, as JSON; nil: it has one. Otherwise the fields below are not read
 
-	Merged      *result.Merged // the entity whose rows were merged
-	Score       float64
-	Probability *float64
-	Threshold   float64 // of the chosen operating point
-	Decision    bool    // at the chosen operating point
-	Decisions   []bool  // by operating point
-	Tail        float64 // the largest fraction of calibration scores that are as high; 0: not known
-	HeldBack    string  // why an alert is held back
-	Explanation *result.Explanation
+	Merged        *result.Merged // the entity whose rows were merged
+	Score         float64
+	Probability   *float64
+	ExpectedValue *float64 // see result.Row
+	Threshold     float64  // of the chosen operating point
+	Decision      bool     // at the chosen operating point
+	Decisions     []bool   // by operating point
+	Tail          float64  // the largest fraction of calibration scores that are as high; 0: not known
+	MaxFalse      *int     // see result.Row
+	HeldBack      string   // why an alert is held back
+	Explanation   *result.Explanation
 
 	Imputed, Missing, Unknown []string // columns with such values
 }
@@ -89,6 +91,9 @@ func (f *Format) Append(b []byte, r *Row) []byte {
 	if r.Probability != nil {
 		b = appendRounded(append(b, `,"probability":`...), *r.Probability)
 	}
+	if r.ExpectedValue != nil {
+		b = appendRounded(append(b, `,"expected_value":`...), *r.ExpectedValue)
+	}
 	b = strconv.AppendBool(append(b, `,"decision":`...), r.Decision)
 	b = append(b, `,"decisions":{`...)
 	for k, decision := range r.Decisions {
@@ -100,6 +105,9 @@ func (f *Format) Append(b []byte, r *Row) []byte {
 	b = jsontext.AppendNumber(append(b, `},"threshold":`...), r.Threshold)
 	if r.Tail > 0 {
 		b = appendRounded(append(b, `,"tail":`...), r.Tail)
+	}
+	if r.MaxFalse != nil {
+		b = strconv.AppendInt(append(b, `,"max_false":`...), int64(*r.MaxFalse), 10)
 	}
 	if r.HeldBack != "" {
 		b = appendMember(b, "held_back", r.HeldBack)

@@ -56,6 +56,9 @@ func (c *calibration) setThreshold() error {
 	}
 	c.found.sample = sample
 	o := &c.parts.options
+	if o.Goal.Kind == metric.GoalCostAlert {
+		return c.setProfitable()
+	}
 	if sample.sorted, err = calibrate.Sort(sample.scores, sample.weights, o.Goal.Population()); err != nil {
 		return err
 	}
@@ -76,6 +79,25 @@ func (c *calibration) setThreshold() error {
 			}
 		}
 	}
+	return c.evaluateOutOfFold()
+}
+
+// setProfitable sets the threshold with the highest profit on the rows that measure the model.
+func (c *calibration) setProfitable() (err error) {
+	if c.parts.scheme == SchemeValidation {
+		if c.pooled, err = c.scoreTable(c.parts.data.Validation, c.parts.data.Validation.Labelled()); err != nil {
+			return err
+		}
+	}
+	if err = c.pooled.setRanking(); err != nil {
+		return err
+	}
+	f, r := c.found, c.pooled.ranking
+	t, err := calibrate.MaxProfit(f.Goal, r.Ranking, r.scores, r.amounts)
+	if err != nil {
+		return err
+	}
+	f.Threshold = Threshold{Threshold: *t, Scheme: f.Scheme, CrossFolds: f.CrossFolds, Refitted: f.refitted(), Approximate: true}
 	return c.evaluateOutOfFold()
 }
 
@@ -108,6 +130,19 @@ func (c *calibration) sample() (*calibrationSample, error) {
 		s.weights = pickFloats(t.Weight, rows)
 	}
 	return s, nil
+}
+
+// setNegatives sets Found.Negatives.
+func (c *calibration) setNegatives() {
+	if s := c.parts.scheme; s != SchemeCertified && s != SchemeHeldOut || c.parts.againstGuarantee() != "" {
+		return
+	}
+	label := c.parts.calibrationTable().Label
+	for i, row := range c.found.sample.rows {
+		if label[row] == table.Negative {
+			c.found.Negatives = append(c.found.Negatives, c.found.sample.scores[i])
+		}
+	}
 }
 
 // pooledPopulation returns the pooled scores of the units that the budget counts, with their weights.

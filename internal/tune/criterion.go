@@ -138,6 +138,11 @@ func wholeMass(weights []float64, rows int) int {
 
 // describeCriterion describes the criterion with the budgets of a fold.
 func describeCriterion(list []level, o *SearchOptions, daily bool) Criterion {
+	if o.Goal.Kind == metric.GoalCostAlert {
+		price := exactNumber(o.Goal.Cost)
+		return Criterion{Text: "highest sum of " + o.Value + " found less " + price + " for each alert, as a fraction of that of all positives",
+			Budgets: []string{"profit@cost-alert(" + price + ")"}}
+	}
 	c := Criterion{Text: "mean fraction of positives found"}
 	name := "positives@"
 	if o.Value != "" {
@@ -172,7 +177,11 @@ func describeCriterion(list []level, o *SearchOptions, daily bool) Criterion {
 }
 
 // meanCriterion returns the criterion on one fold.
-func meanCriterion(r *ranked, list []level) (float64, error) {
+func meanCriterion(g metric.Goal, r *ranked, list []level) (float64, error) {
+	if g.Kind == metric.GoalCostAlert {
+		profit, err := r.profit(g.Cost)
+		return profit.Rate, err
+	}
 	var total float64
 	for _, l := range list {
 		var res metric.Result

@@ -41,6 +41,7 @@ type Evaluation struct {
 	Goal        metric.Result      // the goal's criterion; the threshold comes from these rows
 	AtThreshold metric.Confusion   // decisions at the model's threshold, with Clopper-Pearson intervals
 	Value       *metric.Proportion // with SearchOptions.Value: the amounts found at the model's threshold
+	Profit      *metric.Profit     // metric.GoalCostAlert: at the model's threshold
 }
 
 // manyIndices limits the LIBSVM indices (or words of texts) up to which boosted trees are tried by default. A

@@ -248,7 +248,7 @@ func (r *foldRows) measure(z foldScores) (foldScores, float64, error) {
 	if err != nil {
 		return z, 0, err
 	}
-	v, err := meanCriterion(ranking, r.levels)
+	v, err := meanCriterion(r.plan.options.Goal, ranking, r.levels)
 	return z, v, err
 }
 

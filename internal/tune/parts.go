@@ -129,6 +129,9 @@ func (s *parts) setAside() error {
 		}
 	}
 	switch {
+	case o.Goal.Kind == metric.GoalCostAlert && s.data.Validation == nil: // it needs both classes, and many positives
+		s.scheme = SchemeCrossFitted
+		return nil
 	case !o.Delta.IsZero() && !o.OutOfFold:
 		s.scheme = SchemeCertified
 		return s.setAsideCertified()

@@ -79,6 +79,7 @@ type Found struct {
 	OutOfFold  Evaluation         // on rows that did not fit the scores but helped to choose the model
 	Test       *Evaluation        // nil without a test part
 	HeldOut    HeldOut            // labelled scores of rows for probabilities
+	Negatives  []float64          // scores of the negatives that were used for the threshold only; nil: none, or not independent
 	Units      *Units             // of Data.Table
 
 	Warnings                    []Warning
@@ -152,6 +153,7 @@ func Search(ctx context.Context, d Data, o SearchOptions) (*Found, error) {
 		return nil, err
 	}
 	c.setHeldOut()
+	c.setNegatives()
 	if err := c.evaluateTest(); err != nil {
 		return nil, err
 	}

@@ -237,7 +237,7 @@ func (s *selection) averageOf(members []member) (result.Estimate, error) {
 		if err != nil {
 			return result.Estimate{}, err
 		}
-		if values[i], err = meanCriterion(ranking, r.levels); err != nil {
+		if values[i], err = meanCriterion(r.plan.options.Goal, ranking, r.levels); err != nil {
 			return result.Estimate{}, err
 		}
 		positives += len(z[1])

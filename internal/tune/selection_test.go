@@ -42,7 +42,7 @@ func fakeTasks(t *testing.T, noise map[string]float64, order ...string) ([]*task
 			if err != nil {
 				t.Fatal(err)
 			}
-			v, err := meanCriterion(ranking, r.levels)
+			v, err := meanCriterion(metric.Goal{}, ranking, r.levels)
 			if err != nil {
 				t.Fatal(err)
 			}

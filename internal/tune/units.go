@@ -366,14 +366,45 @@ func (r *ranked) valued(result metric.Result) metric.Result {
 	return result.Valued(r.scores, r.amounts)
 }
 
+// profit returns the highest profit at a price of alerts, as a fraction of the amounts of all positives. It is at least 0, without
+// alerts.
+func (r *ranked) profit(price float64) (metric.Result, error) {
+	best, err := r.MaxProfit(price, r.scores, r.amounts)
+	if err != nil {
+		return metric.Result{}, err
+	}
+	total := 0.0
+	for _, a := range r.amounts {
+		total += a
+	}
+	return metric.Result{Criterion: fmt.Sprintf("profit@cost-alert(%v)", price), Rule: metric.Above, Threshold: best.Threshold, Admitted: best.Alerts, Budget: best.Alerts,
+		Proportion: metric.Proportion{Numerator: total - best.Cost, Denominator: total, Rate: (total - best.Cost) / total}}, nil
+}
+
 // evaluate measures a goal's criterion and the decisions at a threshold.
 func (r *ranked) evaluate(goal metric.Goal, at float64, seed uint64) (e Evaluation, err error) {
 	e.Ranking = r.Ranking
+	if goal.Kind == metric.GoalCostAlert {
+		if e.Goal, err = r.profit(goal.Cost); err != nil {
+			return e, err
+		}
+		profit, err := r.ProfitAt(goal.Cost, at, r.scores, r.amounts, metric.Bootstrap{Seed: seed})
+		if err != nil {
+			return e, err
+		}
+		e.Profit = &profit
+		return e, r.evaluateAt(&e, at, seed)
+	}
 	if e.Goal, err = r.measure(goal.Criterion()); err != nil {
 		return e, err
 	}
+	return e, r.evaluateAt(&e, at, seed)
+}
+
+// evaluateAt measures the decisions at a threshold.
+func (r *ranked) evaluateAt(e *Evaluation, at float64, seed uint64) (err error) {
 	if e.AtThreshold, err = r.At(at, 0); err != nil || r.amounts == nil {
-		return e, err
+		return err
 	}
 	found := make([]bool, len(r.scores))
 	for i, z := range r.scores {
@@ -381,5 +412,5 @@ func (r *ranked) evaluate(goal metric.Goal, at float64, seed uint64) (e Evaluati
 	}
 	value, err := metric.FoundValue(r.amounts, found, metric.Bootstrap{Seed: seed})
 	e.Value = &value
-	return e, err
+	return err
 }

@@ -229,7 +229,7 @@ func TestCriterionFollowsTheMoney(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			v, err := meanCriterion(r, list)
+			v, err := meanCriterion(metric.Goal{}, r, list)
 			if err != nil {
 				t.Fatal(err)
 			}

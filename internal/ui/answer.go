@@ -33,6 +33,9 @@ func budgetLines(b *result.Budget) []line {
 	add("positives found", func(s *result.BudgetSide) string { return report.CountedRate(s.Found) })
 	add("precision", func(s *result.BudgetSide) string { return report.CountedRate(s.Precision) })
 	add("false alarms", func(s *result.BudgetSide) string { return report.CountedRate(s.FalseAlarms) })
+	if b.Plain.MaxFalse != nil {
+		add("false at most, without labels", func(s *result.BudgetSide) string { return text.Count(*s.MaxFalse) })
+	}
 	add(expected, func(s *result.BudgetSide) string {
 		return fmt.Sprintf("%s, %s to %s", text.Percent(s.Expected.Rate), text.Percent(s.Expected.Low),
 			text.Percent(s.Expected.High))

@@ -1428,8 +1428,8 @@ class Model:
         self.points: dict[str, Point] = {}
         """The operating points by name. The first is the default."""
         for p in f["points"]:
-            _fields(p, "a point", {"name": str, "threshold": float, "goal": object, "source": str, "guarantee": dict, "segment": str,
-                                   "segments": list, "segments_delta": str, "entity": str, "day": str}, ["name", "threshold"])
+            _fields(p, "a point", {"name": str, "threshold": float, "goal": object, "source": str, "guarantee": dict,
+                                   "negatives": dict, "segment": str, "segments": list, "segments_delta": str, "entity": str, "day": str}, ["name", "threshold"])
             segments = {}
             for s in p.get("segments", []):
                 _fields(s, "a segment", {"value": str, "threshold": float, "guarantee": dict}, ["value", "threshold"])

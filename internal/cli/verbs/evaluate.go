@@ -149,6 +149,9 @@ func printDecisions(s *cli.Session, p *result.Decisions, value string) {
 	if p.Value != nil {
 		s.Printf("  %-15s  %s\n", value+" found", RateText(*p.Value))
 	}
+	if p.Profit != nil {
+		s.Printf("  %-15s  %s\n", "profit", report.ProfitText(p.Profit))
+	}
 	s.Printf("  false alarms     %s\n", RateText(p.Decisions.FalsePositiveRate))
 	s.Printf("  precision        %s\n", RateText(p.Decisions.Precision))
 	s.Printf("  %s\n", intervalNote(p.Decisions.TruePositiveRate))
@@ -202,6 +205,9 @@ func printCriteria(s *cli.Session, e *toptau.Evaluation) {
 	if e.Goal != nil {
 		s.Printf("goal: %s\n", e.Goal.Goal)
 		s.Printf("  %-26s %s\n", e.Goal.Value.Criterion, RateText(e.Goal.Value.Proportion))
+	}
+	if e.BestProfit != nil {
+		s.Printf("the highest profit of all thresholds on these rows: %s\n", report.ProfitText(e.BestProfit))
 	}
 	s.Printf("with other thresholds, taken from these rows themselves:\n")
 	for _, c := range e.Criteria {

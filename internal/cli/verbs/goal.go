@@ -23,6 +23,7 @@ type GoalFlags struct {
 	Alerts      string `group:"Goal" xor:"goal" placeholder:"N" help:"Raise N alerts in a period with M rows, with --of M."`
 	Of          string `group:"Goal" placeholder:"M" help:"The number of rows that --top-count or --alerts counts from."`
 	AbsoluteTop bool   `group:"Goal" xor:"goal" name:"absolute-top" help:"Find positives above every negative."`
+	CostAlert   string `group:"Counting" xor:"goal" name:"cost-alert" placeholder:"COST" help:"Earn the most: the amounts of the positives found, in the column --value, less this cost of each alert. train, threshold and evaluate only; no guarantee."`
 
 	MinPrecision string `group:"Goal" name:"min-precision" placeholder:"RATE" help:"At least this fraction of the alerts is real: 90% or 0.9."`
 	MinRecall    string `group:"Goal" name:"min-recall" placeholder:"RATE" help:"At least this fraction of the positives is found; with --min-precision both hold, or exit code 3."`
@@ -32,7 +33,7 @@ type GoalFlags struct {
 func (f GoalFlags) given() []metric.GoalKind {
 	set := map[metric.GoalKind]bool{metric.GoalMaxFPR: f.MaxFPR != "", metric.GoalTop: f.Top != "", metric.GoalTopCount: f.TopCount != "",
 		metric.GoalAlerts: f.Alerts != "", metric.GoalAbsoluteTop: f.AbsoluteTop, metric.GoalMinPrecision: f.MinPrecision != "",
-		metric.GoalMinRecall: f.MinRecall != ""}
+		metric.GoalMinRecall: f.MinRecall != "", metric.GoalCostAlert: f.CostAlert != ""}
 	var kinds []metric.GoalKind
 	for _, kind := range metric.GoalKinds() {
 		if set[kind] {
@@ -111,6 +112,12 @@ func (f GoalFlags) Optional() (metric.Goal, error) {
 		return checked(metric.RateGoal(kind, f.Top))
 	case metric.GoalAbsoluteTop:
 		return metric.Goal{Kind: kind}, nil
+	case metric.GoalCostAlert:
+		cost, err := strconv.ParseFloat(f.CostAlert, 64)
+		if err != nil {
+			return metric.Goal{}, &diag.Error{Kind: diag.Usage, Param: string(kind), Found: diag.Quote(f.CostAlert), Expected: "an amount above 0, such as 20"}
+		}
+		return checked(metric.Goal{Kind: kind, Cost: cost})
 	default:
 		text := f.TopCount
 		if kind == metric.GoalAlerts {

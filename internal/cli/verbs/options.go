@@ -11,7 +11,8 @@ import (
 )
 
 // HiddenFields are the fields of the library's options that are not flags: data, functions, and what a verb decides.
-var HiddenFields = []string{"Goal", "Progress", "ReleaseData", "KeepAll", "Validation", "Test", "Calibration", "Kept"}
+var HiddenFields = []string{"Goal", "Progress", "ReleaseData", "KeepAll", "Validation", "Test", "Calibration", "Kept",
+	"Reviewed"}
 
 // Options describes the flags whose names come from the fields of the library's option structs.
 var Options = map[string]cli.Option{
@@ -46,26 +47,27 @@ var Options = map[string]cli.Option{
 	"monotone":        {Group: "Features", Placeholder: "COL=+|-", Whole: true, Help: "The score may only rise (+) or only fall (-) with this numeric column; repeatable. The model is then a sum of boosted trees."},
 	"no-fingerprints": {Group: "Features", Help: "Keep no hashes of training rows in the model. Then nobody can test whether a row was among them, nor can threshold and evaluate."},
 
-	"fit surrogate": {Placeholder: "NAME", Help: "The loss of the paper's methods: hinge, squared-hinge or logistic (default hinge).", Values: []string{"hinge", "squared-hinge", "logistic"}},
-	"fit method":    {Placeholder: "NAME", Required: true, Help: "toppush, toppushk, grill, patmat, topmean, grill-np, patmat-np or topmean-np.", Values: Learners()},
-	"fit lambda":    {Placeholder: "L", Default: "0.001", Help: "The strength of the regularisation lambda/2 |w|^2 (default 0.001)."},
-	"tau":           {Placeholder: "RATE", Help: "The fraction on top: 1% or 0.01."},
-	"beta":          {Placeholder: "B", Help: "patmat, patmat-np: the steepness of the surrogate quantile."},
-	"k":             {Placeholder: "K", Short: 'k', Help: "toppushk: the number of negatives that make the threshold."},
-	"surrogate":     {Group: "Search", Placeholder: "NAME", Help: "The loss of the paper's methods: hinge, squared-hinge or logistic (default hinge).", Values: []string{"hinge", "squared-hinge", "logistic"}},
-	"solver":        {Group: "Solver", Placeholder: "NAME", Help: "auto, certified, adam or sgd (default auto: certified where it applies).", Values: []string{"auto", "certified", "adam", "sgd"}},
-	"gap":           {Group: "Solver", Placeholder: "G", Help: "certified: the fraction of the possible decrease that may be missed (default 1e-6)."},
-	"max-passes":    {Group: "Solver", Placeholder: "N", Help: "certified: stop after N passes over the data."},
-	"iterations":    {Group: "Solver", Placeholder: "N", Help: "adam, sgd: steps (default 1000)."},
-	"step":          {Group: "Solver", Placeholder: "S", Help: "adam, sgd: the step size (default 0.01)."},
-	"minibatches":   {Group: "Solver", Placeholder: "N", Help: "adam, sgd: split the rows into N minibatches."},
-	"stratified":    {Group: "Solver", Help: "adam, sgd: give every minibatch its fraction of the positives."},
-	"start":         {Group: "Solver", Placeholder: "NAME", Help: "adam, sgd: the first w: zero or random, uniform in [-1,1] (default zero).", Values: []string{"zero", "random"}},
-	"storage":       {Group: "Solver", Placeholder: "NAME", Help: "How the packed matrix is stored: float32 or float64 (default float32).", Values: []string{"float32", "float64"}},
-	"fit memory":    {Group: "Solver", Placeholder: "BYTES", Help: "Of a packed file: hold at most this much of the encoded rows in memory, such as 300MB; larger data is encoded again in each pass (default: half of the free memory)."},
-	"memory":        {Group: "Data", Placeholder: "BYTES", Help: "Of a packed file: if its rows need more memory than this, such as 300MB, leave them in the file and read it in passes (default: half of the free memory)."},
-	"train seed":    {Group: "Search", Placeholder: "N", Default: "1", Help: "The seed of every random choice (default 1)."},
-	"seed":          {Placeholder: "N", Default: "1", Help: "The seed of every random choice (default 1)."},
+	"fit surrogate":   {Placeholder: "NAME", Help: "The loss of the paper's methods: hinge, squared-hinge or logistic (default hinge).", Values: []string{"hinge", "squared-hinge", "logistic"}},
+	"fit method":      {Placeholder: "NAME", Required: true, Help: "toppush, toppushk, grill, patmat, topmean, grill-np, patmat-np or topmean-np.", Values: Learners()},
+	"fit lambda":      {Placeholder: "L", Default: "0.001", Help: "The strength of the regularisation lambda/2 |w|^2 (default 0.001)."},
+	"threshold audit": {Placeholder: "N", Help: "Instead of computing a threshold, print the N negatives with the highest scores as CSV. Write yes or no into the column positive, for --audited."},
+	"tau":             {Placeholder: "RATE", Help: "The fraction on top: 1% or 0.01."},
+	"beta":            {Placeholder: "B", Help: "patmat, patmat-np: the steepness of the surrogate quantile."},
+	"k":               {Placeholder: "K", Short: 'k', Help: "toppushk: the number of negatives that make the threshold."},
+	"surrogate":       {Group: "Search", Placeholder: "NAME", Help: "The loss of the paper's methods: hinge, squared-hinge or logistic (default hinge).", Values: []string{"hinge", "squared-hinge", "logistic"}},
+	"solver":          {Group: "Solver", Placeholder: "NAME", Help: "auto, certified, adam or sgd (default auto: certified where it applies).", Values: []string{"auto", "certified", "adam", "sgd"}},
+	"gap":             {Group: "Solver", Placeholder: "G", Help: "certified: the fraction of the possible decrease that may be missed (default 1e-6)."},
+	"max-passes":      {Group: "Solver", Placeholder: "N", Help: "certified: stop after N passes over the data."},
+	"iterations":      {Group: "Solver", Placeholder: "N", Help: "adam, sgd: steps (default 1000)."},
+	"step":            {Group: "Solver", Placeholder: "S", Help: "adam, sgd: the step size (default 0.01)."},
+	"minibatches":     {Group: "Solver", Placeholder: "N", Help: "adam, sgd: split the rows into N minibatches."},
+	"stratified":      {Group: "Solver", Help: "adam, sgd: give every minibatch its fraction of the positives."},
+	"start":           {Group: "Solver", Placeholder: "NAME", Help: "adam, sgd: the first w: zero or random, uniform in [-1,1] (default zero).", Values: []string{"zero", "random"}},
+	"storage":         {Group: "Solver", Placeholder: "NAME", Help: "How the packed matrix is stored: float32 or float64 (default float32).", Values: []string{"float32", "float64"}},
+	"fit memory":      {Group: "Solver", Placeholder: "BYTES", Help: "Of a packed file: hold at most this much of the encoded rows in memory, such as 300MB; larger data is encoded again in each pass (default: half of the free memory)."},
+	"memory":          {Group: "Data", Placeholder: "BYTES", Help: "Of a packed file: if its rows need more memory than this, such as 300MB, leave them in the file and read it in passes (default: half of the free memory)."},
+	"train seed":      {Group: "Search", Placeholder: "N", Default: "1", Help: "The seed of every random choice (default 1)."},
+	"seed":            {Placeholder: "N", Default: "1", Help: "The seed of every random choice (default 1)."},
 
 	"method":               {Group: "Search", Placeholder: "NAMES", Help: "Only these learners: logistic, svm, ramp, boosting, the eight methods, or all (default: logistic and boosting; with --encoding also ramp and the convex methods for the goal).", Values: Learners()},
 	"compare method":       {Group: "Search", Placeholder: "NAMES", Help: "Only these learners, and logistic as the reference: svm, ramp, boosting, the eight methods, or all (default: svm, boosting, ramp and the convex methods for the goal).", Values: Learners()},
@@ -100,6 +102,7 @@ var Options = map[string]cli.Option{
 	"entity":           {Group: "Counting", Placeholder: "COL", Help: "One alert per value of this column counts, with --time one a day: budget, rates and criteria are in entities, not in rows."},
 	"train value":      {Group: "Counting", Placeholder: "COL", Help: "A column of amounts, such as money: the model is chosen by the fraction of the positives' sum found within the budget. Use --drop too if it is no feature."},
 	"compare value":    {Group: "Counting", Placeholder: "COL", Help: "A column of amounts, such as money: the choice and the comparison are about fractions of the positives' sum. Use --drop too if it is no feature."},
+	"threshold value":  {Group: "Counting", Placeholder: "COL", Help: "With --cost-alert: the column of amounts."},
 	"value":            {Group: "Counting", Placeholder: "COL", Help: "A column of amounts, such as money: criteria are fractions of the positives' sum."},
 	"report-date":      {Placeholder: "TEXT", Help: "The date in the report (default: that of the data file)."},
 	"examples":         {Placeholder: "N", Help: "List the N highest false alarms and positives found and the N lowest positives missed, with reasons."},

@@ -85,6 +85,17 @@ func rowColumns(s *toptau.Stream, extra ExtraColumns) []rowColumn {
 			return *r.Probability
 		}))
 	}
+	if s.HasExpectedValue() {
+		add(numberColumn("expected_value", 6, func(r *result.Row) float64 {
+			if r.ExpectedValue == nil {
+				return math.NaN()
+			}
+			return *r.ExpectedValue
+		}))
+	}
+	if s.HasMaxFalse() {
+		add(wholeColumn("max_false", func(r *result.Row) int { return *r.MaxFalse }))
+	}
 	for k, point := range s.Points {
 		name := "decision"
 		if k > 0 {
@@ -243,7 +254,7 @@ func (j *jsonRows) Write(r *result.Row) error {
 	} else {
 		out.Merged, out.Score, out.Probability, out.Threshold = r.Merged, r.Score, r.Probability, r.Threshold
 		out.Decision, out.Decisions, out.HeldBack, out.Imputed = r.Decisions[0], r.Decisions, r.HeldBack, r.Imputed
-		out.Explanation = r.Explanation
+		out.Explanation, out.MaxFalse, out.ExpectedValue = r.Explanation, r.MaxFalse, r.ExpectedValue
 	}
 	j.row = out
 	j.line = append(j.format.Append(j.line[:0], &j.row), '\n')

@@ -2,7 +2,14 @@ package verbs
 
 import (
 	"crypto/ed25519"
+	"encoding/csv"
+	"errors"
 	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
 
 	"toptau"
 	"toptau/diag"
@@ -23,6 +30,7 @@ type Threshold[S Source] struct {
 	Remove  string `needs:"model" placeholder:"NAME" help:"Remove this operating point of --model."`
 	Default string `needs:"model" placeholder:"NAME" help:"Make this operating point of --model the default."`
 	Note    string `needs:"model" placeholder:"TEXT" help:"Write this next to the change in the model's history, for example the date."`
+	Answers string `name:"audited" file:"in" placeholder:"FILE" help:"Leave out the negatives that a review found to be positive: the CSV that --audit printed, with yes or no in the column positive."`
 	Output  string `file:"out" short:"o" placeholder:"MODEL" help:"Write the model with the new point here."`
 	toptau.ThresholdOptions
 	GoalFlags
@@ -36,12 +44,18 @@ func (c *Threshold[S]) Run(s *cli.Session) error {
 	if err := c.check(); err != nil {
 		return err
 	}
+	if err := c.readAnswers(); err != nil {
+		return err
+	}
 	c.Segments = c.Segments || c.Rows.Named().Segment != ""
 	if err := atomicfile.Check(c.Output); err != nil {
 		return err
 	}
 	if c.edits() {
 		return c.editPoints(s)
+	}
+	if c.Audit != 0 {
+		return c.printAudit(s)
 	}
 	if c.Model != "" {
 		return c.addPoint(s)
@@ -50,7 +64,7 @@ func (c *Threshold[S]) Run(s *cli.Session) error {
 	if err != nil {
 		return err
 	}
-	rows, err := c.Rows.Open(s, Use{Verb: "threshold", Memory: c.Memory, Entity: c.Entity})
+	rows, err := c.Rows.Open(s, Use{Verb: "threshold", Memory: c.Memory, Entity: c.Entity, Value: c.Value})
 	if err != nil {
 		return err
 	}
@@ -97,12 +111,102 @@ func (c *Threshold[S]) check() error {
 		return usage("model", "", "the model that is signed")
 	case c.Output != "" && c.Model == "":
 		return usage("model", "", "the model to write to "+diag.Quote(c.Output))
-	case c.Output == "" && c.Model != "":
+	case c.Audit != 0 && (c.Output != "" || c.Answers != ""):
+		return usage("audit", "together with a threshold", "the rows to review alone")
+	case c.Output == "" && c.Model != "" && c.Audit == 0:
 		return usage("output", "", "the file to write the model to: models are never edited in place")
 	case c.Model == "" && c.Score == "":
 		return usage("model", "", "the model that gets the operating point")
 	case c.Replace != "" && c.Remove == c.Replace:
 		return usage("remove", "the point that is replaced", "another point")
+	}
+	return nil
+}
+
+// printAudit prints the negatives to review as CSV.
+func (c *Threshold[S]) printAudit(s *cli.Session) error {
+	use, entry := Use{Verb: "threshold", Memory: c.Memory, Entity: c.Entity}, toptau.Entry{Name: c.Score, Column: c.Score}
+	if c.Model != "" {
+		m, err := c.Load(c.Model)
+		if err != nil {
+			return err
+		}
+		use.Models, entry = []*model.Model{m}, toptau.Entry{Model: m}
+	}
+	rows, err := c.Rows.Open(s, use)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	if c.Scores != "" {
+		if entry, err = toptau.ReadScores(s, "scores", c.Scores, toptau.Format{}); err != nil {
+			return err
+		}
+	}
+	goal := metric.Goal{Kind: metric.GoalAbsoluteTop} // which the list does not depend on
+	computed, err := toptau.Threshold(s, rows.Data(), entry, goal, toptau.ThresholdOptions{Audit: c.Audit, Memory: c.Memory, Entity: c.Entity})
+	if err != nil {
+		return err
+	}
+	if s.JSON {
+		return s.Emit(computed.Result.Audit)
+	}
+	w := csv.NewWriter(s.Stdout)
+	ids := rows.Data().Format().ID
+	w.Write(slices.Concat([]string{"row"}, ids, []string{"score", "positive"}))
+	for _, r := range computed.Result.Audit.Rows {
+		w.Write(slices.Concat([]string{strconv.Itoa(r.Row)}, r.ID, []string{text.Exact(r.Score), ""}))
+	}
+	w.Flush()
+	return w.Error()
+}
+
+// readAnswers reads --audited.
+func (c *Threshold[S]) readAnswers() error {
+	if c.Answers == "" {
+		return nil
+	}
+	file, err := os.Open(c.Answers)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	wrong := func(line int, found, expected string) error {
+		return &diag.Error{Kind: diag.Data, File: c.Answers, Line: line, Found: found, Expected: expected}
+	}
+	r := csv.NewReader(file)
+	header, err := r.Read()
+	if err != nil {
+		return wrong(1, "no CSV", "the file that --audit printed")
+	}
+	row, answer := slices.Index(header, "row"), slices.Index(header, "positive")
+	if row < 0 || answer < 0 {
+		return wrong(1, strings.Join(header, ","), "columns row and positive")
+	}
+	c.Reviewed = map[int]bool{}
+	for {
+		fields, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		line, _ := r.FieldPos(0)
+		if err != nil {
+			return wrong(line, err.Error(), "CSV")
+		}
+		number, err := strconv.Atoi(fields[row])
+		if _, twice := c.Reviewed[number]; err != nil || twice {
+			return wrong(line, diag.Quote(fields[row]), "a row of the data, once")
+		}
+		switch fields[answer] {
+		case "yes", "no":
+			c.Reviewed[number] = fields[answer] == "yes"
+		case "": // not reviewed
+		default:
+			return wrong(line, diag.Quote(fields[answer]), "yes, no or nothing")
+		}
+	}
+	if len(c.Reviewed) == 0 {
+		return wrong(0, "no answers", "yes or no in the column positive")
 	}
 	return nil
 }
@@ -213,7 +317,7 @@ func (c *Threshold[S]) addPoint(s *cli.Session) error {
 		return &diag.Error{Kind: diag.Usage, Param: "name", Found: diag.Quote(c.Name) + ", which the model has", Expected: "a new name",
 			Fixes: []diag.Fix{{Param: "replace", Value: c.Name}}}
 	}
-	rows, err := c.Rows.Open(s, Use{Verb: "threshold", Models: []*model.Model{m}, Memory: c.Memory, Entity: c.Entity, Replace: c.Replace})
+	rows, err := c.Rows.Open(s, Use{Verb: "threshold", Models: []*model.Model{m}, Memory: c.Memory, Entity: c.Entity, Value: c.Value, Replace: c.Replace})
 	if err != nil {
 		return err
 	}
@@ -272,6 +376,8 @@ func printThreshold(s *cli.Session, r *result.Threshold, output string) {
 		s.Printf("guarantee    confidence 1 - %s: order %d of %s %s, bound %.4g\n", r.Delta, *r.Order, text.Count(r.Rows), r.Population, *r.Bound)
 	case !r.Goal.Tau().IsZero() && r.Expected.Rate > r.Goal.Tau().Float64():
 		s.Printf("guarantee    none (too few rows for the budget: expect new data to exceed it)\n")
+	case r.Goal.Kind == metric.GoalCostAlert:
+		s.Printf("guarantee    none (amounts have no bound)\n")
 	case !r.Goal.IsBudget():
 		s.Printf("guarantee    none (new data will miss the goal about half the time)\n")
 	default:
@@ -290,6 +396,13 @@ func printThreshold(s *cli.Session, r *result.Threshold, output string) {
 	printCalibrated(s, r)
 	if r.Joined != nil {
 		s.Printf("scores       %s\n", report.JoinedText(r.Joined))
+	}
+	if r.Profit != nil {
+		s.Printf("profit       %s\n", report.ProfitText(r.Profit))
+		s.Printf("             on these rows, which gave the threshold: expect less of new ones\n")
+	}
+	if a := r.Audit; a != nil {
+		s.Printf("audited      %s negatives, %s of them positive and left out\n", text.Count(a.Reviewed), text.Count(a.Removed))
 	}
 	if d := r.SegmentsDelta; !d.IsZero() {
 		s.Printf("segments     all guarantees together hold with %s confidence\n", metric.ConfidenceText(d.Float64()))

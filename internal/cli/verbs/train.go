@@ -155,6 +155,9 @@ func PrintTraining(s *cli.Session, r *result.Training, output string) {
 		if r.TestValue != nil {
 			s.Printf("  %-15s  %s\n", r.Value+" found", RateText(*r.TestValue))
 		}
+		if r.TestProfit != nil {
+			s.Printf("  %-15s  %s\n", "profit", report.ProfitText(r.TestProfit))
+		}
 		s.Printf("  false alarms     %s\n", RateText(c.FalsePositiveRate))
 		s.Printf("  precision        %s\n", RateText(c.Precision))
 		s.Printf("  %-16s %s\n", r.TestGoal.Criterion, RateText(r.TestGoal.Proportion))

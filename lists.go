@@ -1,0 +1,219 @@
+package toptau
+
+import (
+	"fmt"
+	"math"
+
+	"toptau/calibrate"
+	"toptau/diag"
+	"toptau/internal/memory"
+	"toptau/internal/text"
+	"toptau/metric"
+	"toptau/model"
+	"toptau/result"
+	"toptau/schema"
+)
+
+// lists bounds the false ones among the best rows of a stream, by calibration negatives: those of the operating point, or of other
+// rows. The rows of the stream are one delivery.
+type lists struct {
+	options *ScoreOptions
+	batch   *calibrate.Batch
+	held    int64 // bytes of the rows that may be on the list
+}
+
+// newLists returns nil if nothing is known about lists. It is an error if they were requested.
+func newLists(m *Model, p *model.Point, e *entities, o *ScoreOptions) (*lists, error) {
+	wanted := !o.MaxFalseDiscoveries.IsZero()
+	if !wanted && (o.Best == 0 || o.Calibration == nil && p.Negatives == nil) {
+		if o.Calibration != nil {
+			return nil, &diag.Error{Kind: diag.Usage, Param: "calibration", Found: "without a list", Expected: "a number of best rows, or a fraction of false ones"}
+		}
+		return nil, nil
+	}
+	if param, why := againstLists(p, e, o); why != "" {
+		if wanted || o.Calibration != nil {
+			return nil, &diag.Error{Kind: diag.Usage, Param: param, Found: "together with a list", Expected: "one of the two", Hint: why}
+		}
+		return nil, nil
+	}
+	negatives := p.Negatives
+	if o.Calibration != nil {
+		var err error
+		if negatives, err = negativesOf(m, p, o.Calibration); err != nil {
+			return nil, err
+		}
+	}
+	if negatives == nil {
+		return nil, &diag.Error{Kind: diag.Guarantee, Found: "no list: the operating point " + diag.Quote(p.Name) + " keeps no calibration negatives",
+			Expected: "negatives that were used for nothing else", Fixes: []diag.Fix{{Param: "calibration", Value: "FILE"}},
+			Hint: "or one that threshold added with held-out rows"}
+	}
+	if needed := int(min(math.Ceil(1/o.MaxFalseDiscoveries.Float64()), math.MaxInt32)) - 1; wanted && negatives.Rows < needed {
+		return nil, &diag.Error{Kind: diag.Guarantee, Found: fmt.Sprintf("no list: %s, and at most %s false needs %s", text.Plural(negatives.Rows, "calibration negative"),
+			text.Percent(o.MaxFalseDiscoveries.Float64()), text.Count(needed)), Expected: "more of them, or a larger fraction"}
+	}
+	return &lists{options: o, batch: negatives.Batch()}, nil
+}
+
+// againstLists returns why the rows of a stream are not one list by score, with the option, or "".
+func againstLists(p *model.Point, e *entities, o *ScoreOptions) (param, why string) {
+	switch {
+	case o.RankByValue != "":
+		return "value", "a list is all rows above a score"
+	case o.HoldBack != nil:
+		return "alert-limit", "a list is all rows above a score"
+	case o.OnlyAlerts:
+		return "only-alerts", "a list is all rows above a score"
+	case o.Impute != "":
+		return "impute", "rows with imputed values are not like the calibration negatives"
+	case e == nil && p.Entity != "":
+		return "best", fmt.Sprintf("the calibration negatives are values of %s: merge the rows by it", p.Entity)
+	case e != nil && (e.column != p.Entity || e.daily != (p.Day != "")):
+		return "entity", "the calibration negatives were not merged like this"
+	}
+	return "", ""
+}
+
+// negativesOf returns the best scores of the negatives of labelled rows that did not train a model, or of their entities.
+func negativesOf(m *Model, p *model.Point, d *Data) (*calibrate.Negatives, error) {
+	e := Entry{Model: m}
+	options := ThresholdOptions{Entity: p.Entity}
+	rows, err := newCalibrationRows(d, &e, metric.Goal{Kind: metric.GoalAbsoluteTop}, options)
+	if err != nil {
+		return nil, err
+	}
+	scored, ok := rows.(*scoredRows)
+	if !ok {
+		return nil, &diag.Error{Kind: diag.Usage, Param: "calibration", Found: "rows that do not fit into memory", Expected: string(memoryRows), Hint: "a sample of the rows may be enough"}
+	}
+	_, against, err := thresholdOverlap(&e, d, false)
+	if err != nil {
+		return nil, err
+	}
+	if against == "" {
+		against = scored.unfit()
+	}
+	if against != "" {
+		return nil, &diag.Error{Kind: diag.Guarantee, Param: "calibration", Found: "no list: " + against, Expected: "held-out rows that were used for nothing else"}
+	}
+	negatives := calibrate.BestNegatives(negativeScores(scored.data.table, scored.scores), math.MaxInt)
+	if negatives == nil {
+		return nil, &diag.Error{Kind: diag.Data, File: d.table.File, Found: "no negatives", Expected: "negatives that were used for nothing else"}
+	}
+	return negatives, nil
+}
+
+// listBounds bounds the false ones among the best rows, or units, of the first ranking, as one delivery. It returns nil if its default
+// operating point has no calibration negatives that are like them.
+func (e *Evaluation) listBounds() *calibrate.MaxFalse {
+	first := e.rankings[0]
+	if first.Model == nil || e.Weighted {
+		return nil
+	}
+	p, found := first.Model.Point("")
+	if !found || p.Negatives == nil || p.Entity != e.units.Column || (p.Day != "") != e.units.Daily {
+		return nil
+	}
+	b := p.Negatives.Batch()
+	for _, class := range [][]float64{first.scores.Positives, first.scores.Negatives} {
+		for _, z := range class {
+			b.Add(z)
+		}
+	}
+	return b.MaxFalse(1 - metric.DefaultConfidence)
+}
+
+// boundOf returns the bound for a number of best rows, nil if there are no bounds.
+func boundOf(f *calibrate.MaxFalse, rows float64) *int {
+	if f == nil {
+		return nil
+	}
+	bound := f.Of(int(rows))
+	return &bound
+}
+
+// length returns how many of the best rows a stream keeps.
+func (l *lists) length(o *ScoreOptions) int {
+	if l != nil && !l.options.MaxFalseDiscoveries.IsZero() {
+		return math.MaxInt
+	}
+	return o.Best
+}
+
+// add counts a row of the delivery. It returns whether the row may be on the list.
+func (l *lists) add(r *result.Row) (bool, error) {
+	if l == nil {
+		return true, nil
+	}
+	l.batch.Add(r.Score)
+	if l.options.MaxFalseDiscoveries.IsZero() {
+		return true, nil
+	}
+	if !l.batch.Reaches(r.Score) {
+		return false, nil
+	}
+	before := l.held
+	l.held += rowBytes(r)
+	if before>>listStep != l.held>>listStep { // the garbage collector takes as much again
+		if short := memory.Shortage("the rows that may be on the list", l.held, func(int64) string {
+			return "a number of best rows takes less"
+		}); short != nil {
+			return false, short
+		}
+	}
+	return true, nil
+}
+
+// listStep is the logarithm of the bytes after which the free memory is measured again: 32 MiB. Chosen by hand.
+const listStep = 25
+
+// rowBytes returns about how many bytes a clone of a row takes.
+func rowBytes(r *result.Row) int64 {
+	bytes := 400 + len(r.Decisions)
+	for _, list := range [][]string{r.ID, r.Input} {
+		for _, value := range list {
+			bytes += 16 + len(value)
+		}
+	}
+	return int64(bytes)
+}
+
+// finish cuts the rows, the best first, to the list, and gives each its bound.
+func (l *lists) finish(rows []result.Row) ([]result.Row, *result.List) {
+	if l == nil {
+		return rows, nil
+	}
+	r := &result.List{Confidence: metric.DefaultConfidence, Batch: l.batch.Rows(), Negatives: l.batch.Negatives(),
+		MaxFalseDiscoveries: l.options.MaxFalseDiscoveries}
+	if l.batch.Rows() > 0 && !r.MaxFalseDiscoveries.IsZero() {
+		found := l.batch.Discoveries(r.MaxFalseDiscoveries)
+		rows, r.Shortest, r.Cut = rows[:found.Rows], found.Shortest, found.Cut
+	}
+	bounds := l.batch.MaxFalse(1 - r.Confidence)
+	for i := range rows {
+		bound := bounds.Of(i + 1)
+		rows[i].MaxFalse = &bound
+	}
+	r.Rows, r.MaxFalse = len(rows), bounds.Of(len(rows))
+	return rows, r
+}
+
+// checkList returns an error for options of lists that do not go together.
+func checkList(o *ScoreOptions) error {
+	usage := func(param, expected string) error {
+		return &diag.Error{Kind: diag.Usage, Param: "max-false-discoveries", Found: "together with " + param, Expected: expected}
+	}
+	switch {
+	case o.RankByValue != "" && (o.Best == 0 || o.Entity != ""):
+		return &diag.Error{Kind: diag.Usage, Param: "value", Found: "without a number of best rows, or with entities", Expected: "a number of best rows",
+			Fixes: []diag.Fix{{Param: "best", Value: "N"}}}
+	case o.MaxFalseDiscoveries.IsZero():
+		return nil
+	case o.Best > 0:
+		return usage("a number of best rows", "one of the two")
+	case o.OnError == schema.EmptyBadRows:
+		return usage("rows without a score", "skip them, or stop")
+	}
+	return nil
+}
