@@ -34,7 +34,6 @@ type harness struct {
 	idle   bool   // compute nothing
 	first  bool   // train for the first goal of each set only
 	models string // directory for the models; "": they are not kept
-	last   int    // seed
 	rule   string // the name of the threshold rule, part of the path of kept results
 
 	mu     sync.Mutex
@@ -114,7 +113,6 @@ func (h *harness) run(ctx context.Context, only, chosen []string, seeds [2]int, 
 	if h.build, err = buildOf(); err != nil {
 		return err
 	}
-	h.last = min(seeds[1], maxSeeds)
 	list := jobs(only, chosen, seeds)
 	if h.first {
 		list = slices.DeleteFunc(list, func(j job) bool { return j.goal != "" && j.goal != j.set.goals[0] })

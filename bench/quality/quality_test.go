@@ -286,7 +286,7 @@ func TestViolationsAreThoseOfThePopulation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if first.Kept != draws || first.Broken > 1 || first.Recall <= 0 || first.Recall > first.PlainTPR {
+	if first.Kept != draws || first.Broken > 1 || first.Recall <= 0 || first.Recall > first.PlainTPR+0.01 { // their rows differ
 		t.Errorf("%+v", first)
 	}
 	again, err := u.simulate(context.Background(), draws)
