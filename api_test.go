@@ -144,6 +144,7 @@ func typeName(e ast.Expr) string {
 // furtherParams are names of parameters that are no field of an option struct.
 var furtherParams = map[string]string{
 	"score":    "Entry.Column: the flag says what the column holds",
+	"audited":  "a file of answers on the command line: ThresholdOptions.Reviewed in Go",
 	"taus":     "the rates of internal/learn",
 	"baseline": "a flag of monitor: Baseline in Go",
 	"block":    "a flag of monitor: BlockRows or BlockTime in Go",
