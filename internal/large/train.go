@@ -286,6 +286,7 @@ func (t *training) measure(ctx context.Context) error {
 		at.Scheme, at.Certified = tune.SchemeCertified, true
 	}
 	f.Threshold, f.Scheme = at, at.Scheme
+	f.Negatives = nil // those of the sample, scored by the model of the sample
 	f.OutOfFold.AtThreshold.Threshold = at.Value
 	if t.out.Test.From == t.out.Test.To {
 		return nil
