@@ -423,7 +423,7 @@ func DeriveText(c *schema.Column, text string, missing func(string) bool) (strin
 		v, ok = d.number([]byte(text))
 		value = strconv.FormatFloat(v, 'g', -1, 64)
 	} else {
-		value, ok = d.category([]byte(text))
+		value, ok = d.category(trimField([]byte(text)))
 	}
 	if !ok {
 		return "", &diag.Error{Kind: diag.Data, Column: c.Source, Found: diag.Quote(text), Expected: d.expected()}
