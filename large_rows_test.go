@@ -78,6 +78,7 @@ func TestLargeRowsAreMeasuredExactly(t *testing.T) {
 			if a, b := asJSON(t, got.Result), asJSON(t, want.Result); a != b {
 				t.Errorf("%s, delta %q:\n%s\nin memory\n%s", goal, delta, a, b)
 			}
+			want.Point.Negatives = nil // scores in order, which passes over the rows do not keep
 			if a, b := asJSON(t, got.Point), asJSON(t, want.Point); a != b {
 				t.Errorf("%s, delta %q: point\n%s\nin memory\n%s", goal, delta, a, b)
 			}
