@@ -202,3 +202,14 @@ func TestDays(t *testing.T) {
 		}
 	}
 }
+
+// A record's category is hashed as a file's field is: without the blanks around it.
+func TestHashesOfPaddedCategories(t *testing.T) {
+	c := &schema.Column{Name: "colour", Kind: schema.Categorical, Salt: "salt"}
+	for _, field := range []string{"red", " red", "red\t", " \tred  "} {
+		got, err := DeriveText(c, field, func(string) bool { return false })
+		if want := HashName("salt", "red"); err != nil || got != want {
+			t.Errorf("%q: %q, %v; expected %q", field, got, err, want)
+		}
+	}
+}
