@@ -198,8 +198,14 @@ var errTooLarge = errors.New("too slow for this much data unless the method is s
 // errZeroOptimal is why a method that would be too slow was skipped.
 var errZeroOptimal = errors.New("its optimum is w = 0, so it cannot rank")
 
+// errFewPositives is why only the simplest model is tried.
+var errFewPositives = errors.New("with so few positives the simplest model is kept, unless methods are named")
+
 // fitTask fits a task's settings in all folds.
 func (c *candidates) fitTask(ctx context.Context, t *task, progress func(share float64)) error {
+	if c.plan.tooFewPositives(t) {
+		return errFewPositives
+	}
 	list := c.folds.list
 	paths := make([]foldPath, len(list))
 	if t.Derived {

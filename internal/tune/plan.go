@@ -240,6 +240,13 @@ func (p *plan) tooLarge(t *task, n int) bool {
 	return err == nil && p.options.Learners == nil && n > methodValues
 }
 
+// tooFewPositives reports whether a task is skipped because the table has simplestOnly positives or fewer.
+func (p *plan) tooFewPositives(t *task) bool {
+	o := &p.options
+	return !t.isReference() && o.Learners == nil && o.Features == nil && !o.KeepAll && len(o.Feature.Monotone) == 0 &&
+		countLabelled(p.data.Table).Positives <= simplestOnly
+}
+
 // countsAllRows reports whether all rows are the goal's population: its budget is a fraction of them, or it is a precision.
 func (p *plan) countsAllRows() bool { return p.options.Goal.Population() == method.AllRows }
 

@@ -22,7 +22,7 @@ func fakeTasks(t *testing.T, noise map[string]float64, order ...string) ([]*task
 	var tasks []*task
 	var folds []*foldRows
 	for range 3 {
-		folds = append(folds, &foldRows{levels: []level{metric.NP(rateOf(t, "10%"))}, counting: &counting{}})
+		folds = append(folds, &foldRows{plan: &plan{}, levels: []level{metric.NP(rateOf(t, "10%"))}, counting: &counting{}})
 	}
 	for k, name := range order {
 		e, learner, _ := strings.Cut(name, " ")
