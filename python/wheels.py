@@ -33,6 +33,7 @@ Version: {version}
 Summary: Classifiers for the top of the list: as many positives as possible within a budget of alerts, with a guarantee
 License-Expression: BSD-3-Clause
 License-File: LICENSE
+License-File: THIRD-PARTY-LICENSES
 Requires-Python: >=3.9
 Requires-Dist: scikit-learn>=1.6
 Provides-Extra: progress
@@ -75,7 +76,8 @@ def write(folder: str, version: str, system: str, arch: str, binary: bytes) -> s
     files = {"toptau/" + name: read(HERE, "toptau", name).encode() for name in sorted(os.listdir(os.path.join(HERE, "toptau"))) if name.endswith(".py")}
     files["toptau/reader.py"] = re.sub(rb'(?m)^__version__ = ".*"$', f'__version__ = "{version}"'.encode(), files["toptau/reader.py"])
     files[script] = binary
-    files[info + "/licenses/LICENSE"] = read(SOURCE, "LICENSE").encode()
+    for name in ("LICENSE", "THIRD-PARTY-LICENSES"):
+        files[f"{info}/licenses/{name}"] = read(SOURCE, name).encode()
     files[info + "/METADATA"] = METADATA.format(version=version, readme=read(HERE, "README.md")).encode()
     files[info + "/WHEEL"] = ("Wheel-Version: 1.0\nGenerator: toptau\nRoot-Is-Purelib: false\n" + "".join(f"Tag: py3-none-{tag}\n" for tag in tags)).encode()
     record = [f"{name},sha256={base64.urlsafe_b64encode(hashlib.sha256(b).digest()).rstrip(b'=').decode()},{len(b)}\n" for name, b in files.items()]

@@ -179,7 +179,7 @@ func (o *Options) build(ctx context.Context, work string, t Target) (built, erro
 // pages are the documents of every archive. The command of this machine prints the manual page and the completions.
 func (o *Options) pages(ctx context.Context, work string) ([]file, error) {
 	var list []file
-	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md"} {
+	for _, name := range []string{"LICENSE", "THIRD-PARTY-LICENSES", "README.md", "CHANGELOG.md"} {
 		content, err := os.ReadFile(filepath.Join(o.Source, name))
 		if err != nil {
 			return nil, err
