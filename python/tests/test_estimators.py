@@ -85,6 +85,14 @@ def test_every_option_of_train_is_a_keyword():
     assert keywords | excluded == options
 
 
+def test_goals_of_precision_and_recall():
+    X, _ = drawn(400)
+    y = np.where(X[:, 0] > np.quantile(X[:, 0], 0.8), "yes", "no")
+    for goal in (dict(min_precision="80%"), dict(min_recall="90%"), dict(min_precision="60%", min_recall="60%")):
+        alerts, real = TopTauClassifier(**{**QUICK, "max_fpr": None, **goal}).fit(X, y).predict(X) == "yes", y == "yes"
+        assert (alerts & real).sum() >= 0.55 * alerts.sum() > 0 and (alerts & real).sum() >= 0.55 * real.sum()
+
+
 def test_a_frame_trains_the_model_of_its_file(tmp_path):
     X, y = mixed()
     options = dict(QUICK, encoding="raw,scorecard", impute="indicator")

@@ -77,7 +77,8 @@ class TopTauClassifier(_Thresholded):
     """A linear classifier for the top of the ranking, which ``toptau train`` chooses, fits and gives a threshold.
 
     Set one goal: ``max_fpr="0.1%"`` (at most this fraction of the negatives raises a false alarm), ``top="1%"`` (review the best fraction of all
-    rows), ``top_count=N, of=M``, ``alerts=N, of=M``, or ``absolute_top=True``. ``delta="5%"`` guarantees it with confidence 95 %, for new rows
+    rows), ``top_count=N, of=M``, ``alerts=N, of=M``, ``absolute_top=True``, ``min_precision="90%"``, ``min_recall="95%"`` or both of them, or
+    ``cost_alert=20`` with ``value`` (the amounts found less the cost of the alerts). ``delta="5%"`` guarantees it with confidence 95 %, for new rows
     from the same distribution; it is an error if there are too few rows. Every other keyword is the option of ``toptau train`` of the same
     name, with underscores for dashes: a flag is True, several values are a list, ``monotone={"age": "+"}``. Columns are named as in X; the columns
     of an array are x0, x1 and so on. ``validation``, ``calibration`` and ``test`` are paths or
@@ -93,10 +94,10 @@ class TopTauClassifier(_Thresholded):
     Training runs in another process; memory goes back when it ends. Scoring runs in this process, with the bits of ``toptau score``.
     """
 
-    def __init__(self, *, max_fpr=None, top=None, top_count=None, alerts=None, of=None, absolute_top=False, delta=None, out_of_fold=False,
-                 calibration=None, validation=None, test=None, test_fraction=None, method=None, class_weight=None, folds=None,
-                 encoding=None, derive=None, impute=None, monotone=None, max_size=None, prevalence=None, learning_curve=False, max_time=None,
-                 entity=None, value=None, weight=None, group=None, segment=None, time=None, timezone=None, label_delay=None, drop=None, id=None, missing=None,
+    def __init__(self, *, max_fpr=None, top=None, top_count=None, alerts=None, of=None, absolute_top=False, min_precision=None, min_recall=None,
+                 cost_alert=None, delta=None, out_of_fold=False, calibration=None, validation=None, test=None, test_fraction=None,
+                 method=None, class_weight=None, folds=None, encoding=None, derive=None, impute=None, monotone=None, max_size=None,
+                 prevalence=None, learning_curve=False, max_time=None, entity=None, value=None, weight=None, group=None, segment=None, time=None, timezone=None, label_delay=None, drop=None, id=None, missing=None,
                  categorical=None, date=None, address=None, numeric=None, decimal=None, memory=None, sample_rows=None, no_fingerprints=False, no_profile=False, sign=None,
                  seed=None, threads=None, quiet=False):
         vars(self).update((name, value) for name, value in locals().items() if name not in ("self", "__class__"))
