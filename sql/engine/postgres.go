@@ -77,8 +77,12 @@ func openPostgres(ctx context.Context, e *Engine, dsn string, o *Options) (scan.
 	}
 	c.explain = func(err error) error {
 		var of *pgconn.PgError
-		if errors.As(err, &of) && of.Code == "57014" && strings.Contains(of.Message, "statement timeout") {
-			return &diag.Error{Kind: diag.IO, File: c.title, Found: "a statement was cancelled after statement_timeout", Err: errors.New(of.Message),
+		if errors.As(err, &of) && of.Code == "57014" {
+			found := "a statement was cancelled after statement_timeout"
+			if !strings.Contains(of.Message, "statement timeout") { // of a limit that fires between two statements, too
+				found = "a statement was cancelled, by statement_timeout or another session"
+			}
+			return &diag.Error{Kind: diag.IO, File: c.title, Found: found, Err: errors.New(of.Message),
 				Expected: "a longer statement_timeout of the role, or a longer --timeout",
 				Hint:     "ALTER ROLE ... SET statement_timeout = '1h', or ?statement_timeout=3600000 in the connection string"}
 		}

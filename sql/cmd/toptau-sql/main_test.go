@@ -201,7 +201,7 @@ func database(t *testing.T, dir string, list []*servers.Server, variables map[st
 func TestPostgres(t *testing.T) {
 	s := servers.Postgres(t, servers.PostgresOptions{TLS: true})
 	plain := strings.Replace(s.ReadOnly, "sslmode=verify-full", "sslmode=disable", 1)
-	database(t, "testdata/postgres", []*servers.Server{s}, map[string]string{"READER": s.ReadOnly, "WRITER": s.DSN, "PLAIN": plain,
+	database(t, "testdata/postgres", []*servers.Server{s}, map[string]string{"READER": s.ReadOnly, "WRITER": s.DSN, "PLAIN": plain, "HURRIED": s.ReadOnly + "&statement_timeout=1",
 		"WRONG": strings.Replace(s.ReadOnly, "reader:", "reader:x", 1)})
 }
 
