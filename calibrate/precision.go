@@ -216,7 +216,7 @@ func (t *precisionTest) atPrevalence(precision float64) float64 {
 		return precision
 	}
 	at := t.prevalence.Float64()
-	odds := (1 - precision) / precision * ((1 - at) / at) * (float64(t.positives) / float64(t.negatives))
+	odds := float64((1 - precision) / precision * ((1 - at) / at) * (float64(t.positives) / float64(t.negatives)))
 	return 1 / (1 + odds)
 }
 

@@ -169,7 +169,7 @@ func (g Goal) RateOn(positives, negatives int) threshold.Rate {
 		return g.Rate
 	}
 	p, at := g.Rate.Float64(), g.Prevalence.Float64()
-	odds := float64(p/(1-p)) * float64((1-at)/at) * (float64(positives) / float64(negatives))
+	odds := float64(float64(p/(1-p)) * float64((1-at)/at) * (float64(positives) / float64(negatives)))
 	r, err := threshold.ParseRate(strconv.FormatFloat(min(max(odds/(1+odds), 1e-9), 1-1e-9), 'g', 9, 64))
 	if err != nil {
 		return g.Rate

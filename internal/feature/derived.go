@@ -103,7 +103,7 @@ func deriveRows(m *Map, numbers [][]float64, space func(input int) []float64) {
 // shareDerived adds half of what each derived column adds to either of its inputs.
 func shareDerived(m *Map, adds []float64) {
 	for i, d := range m.Derived {
-		half := adds[len(m.Inputs)+i] / 2
+		half := float64(adds[len(m.Inputs)+i] / 2)
 		adds[d.A] += half
 		adds[d.B] += half
 	}

@@ -124,7 +124,7 @@ func (t *training) calibrationShare(n int) (float64, error) {
 			return 0, err
 		}
 		// Parts are made by hash. Three standard deviations more are almost always enough for the order statistic.
-		share = min(0.9, (float64(size)+3*math.Sqrt(float64(size)))/float64(max(1, n)))
+		share = min(0.9, (float64(size)+float64(3*math.Sqrt(float64(size))))/float64(max(1, n)))
 	}
 	if !o.CalibrationShare.IsZero() {
 		share = o.CalibrationShare.Float64()
