@@ -34,13 +34,20 @@ func For(n int, do func(i int)) {
 // begun may be skipped; smaller ones never are.
 func ForErr(n int, do func(i int) error) error {
 	errs := make([]error, n)
-	var failed atomic.Bool
+	var failed atomic.Int64 // the smallest index with an error
+	failed.Store(int64(n))
 	For(n, func(i int) {
-		if failed.Load() {
+		if int64(i) > failed.Load() {
 			return
 		}
-		if errs[i] = do(i); errs[i] != nil {
-			failed.Store(true)
+		if errs[i] = do(i); errs[i] == nil {
+			return
+		}
+		for {
+			smallest := failed.Load()
+			if int64(i) >= smallest || failed.CompareAndSwap(smallest, int64(i)) {
+				return
+			}
 		}
 	})
 	for _, err := range errs {

@@ -156,6 +156,9 @@ func FuzzLabels(f *testing.F) {
 // The memory of a decoder follows its body: at most four times its bytes, apart from what a scratch and a reader of
 // tables take for any body.
 func TestMemoryOfDecoders(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: short tests run under the race detector, which takes memory of its own")
+	}
 	const most = 1 << 20
 	fill := func(before, element, after string) []byte {
 		n := (most - len(before) - len(after)) / (len(element) + 1)
