@@ -16,8 +16,8 @@ import (
 
 // Derived columns. The boosters grow a second time with the difference, the product and the ratio of each two of the strongest
 // numeric columns. A column is as strong as the questions of the first trees that ask it separate the scores; in a fold these
-// are the trees of the fold. The second boosters have at most half as many trees again as the first. They are dropped after the first fold if they are behind there. They take the
-// place of the first ones if their gain over all folds exceeds its standard error.
+// are the trees of the fold. The second boosters have at most half as many trees again as the first. They are dropped after the first
+// fold if they are behind there. They take the place of the first ones if their gain over all folds exceeds its standard error.
 
 // strongest is the number of columns that are combined.
 const strongest = 6
