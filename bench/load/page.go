@@ -76,7 +76,9 @@ of the same library that answers the same requests with nothing. Medians of 7 ro
 Open loop: requests with one row are sent at random times, whether or not the ones before are answered, and times count from the
 moment when a request was due. "Sent late" is the part of it that the generator causes, whose timers of the kernel have steps of about a millisecond;
 "from the sending" leaves it out. A request takes the server tens of microseconds, so that times of milliseconds are those in which other
-programs have its processor: the last column is how long it was ready to run and did not.`},
+programs have its processor: the last column is how long it was ready to run and did not. A processor profile at half load (November 2026)
+has 50 % in net/http (system calls of reading and writing 18 %), 37 % in the server's own code and less than 3 % in the garbage collector; four times as
+much memory between collections (GOGC=400) does not change the times.`},
 	{"overload", `## Overload
 
 Batches of 100 rows with one reason each (columns and data, values rounded so that a body is short), to a model of boosted trees. Peak: 4
