@@ -1,4 +1,4 @@
-# An image that holds the program alone and runs it as a user without rights:
+# An image that has the program and the licences alone and runs it as a user without rights:
 #
 #     docker build -t toptau . && docker run --rm -v "$PWD:/work" toptau score model.json flows.csv
 #
@@ -10,6 +10,7 @@ RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o /toptau ./cmd/toptau
 
 FROM scratch
 COPY --from=build /toptau /toptau
+COPY LICENSE THIRD-PARTY-LICENSES /licenses/
 USER 65532:65532
 WORKDIR /work
 ENTRYPOINT ["/toptau"]

@@ -5,13 +5,15 @@ BUILD = CGO_ENABLED=0 go build -trimpath
 build: ## a static binary, bin/toptau
 	$(BUILD) -o bin/toptau ./cmd/toptau
 
-dist: ## the files of a release for six platforms, in dist: make dist VERSION=v0.2.0, or at a tag
+RELEASE = go run -C release . -version '$(VERSION)' $(if $(URL),-url '$(URL)') $(if $(MAINTAINER),-maintainer '$(MAINTAINER)')
+
+dist: ## the files of a release for six platforms, in dist: make dist VERSION=v0.2.0, or at a tag; needs Python for the wheels
 	rm -rf dist
-	go run ./internal/release/cmd -version '$(VERSION)' -o dist
+	$(RELEASE) -o ../dist
 
 dist-check: ## builds the release again in another directory and compares all checksums; needs dist of a committed source
 	rm -rf dist/again && mkdir -p dist/again && git archive HEAD | tar xf - -C dist/again
-	cd dist/again && SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) go run ./internal/release/cmd -version '$(VERSION)' -o ../again-dist
+	cd dist/again && SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(RELEASE) -o ../../again-dist
 	cmp dist/SHA256SUMS dist/again-dist/SHA256SUMS && rm -rf dist/again dist/again-dist
 
 wheels: ## wheels of the Python package for six platforms, in dist: make wheels VERSION=v0.2.0; without VERSION a development version

@@ -73,8 +73,6 @@ var order = []string{
 	"toptau/internal/cli",
 	"toptau/internal/cli/verbs",
 	"toptau/internal/cli/clitest",
-	"toptau/internal/release",
-	"toptau/internal/release/cmd",
 	"toptau/cmd/toptau",
 	"toptau/internal/plot/plottest",
 	"toptau/internal/modeltest",

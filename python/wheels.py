@@ -60,10 +60,11 @@ def python_version(release: str) -> str:
 
 
 def compiled(system: str, arch: str, release: str, folder: str) -> bytes:
-    """Returns the static binary for a platform."""
+    """Returns the static binary for a platform. Its version is set as in release/release.go."""
     path = os.path.join(folder, f"{system}-{arch}")
     env = {**os.environ, "CGO_ENABLED": "0", "GOOS": system, "GOARCH": arch, "GOFLAGS": "", "GOAMD64": "v1", "GOARM64": "v8.0", "GOEXPERIMENT": "", "GOWORK": "off"}
-    link = "-s -w -buildid=" + (f" -X toptau/internal/cli.release={release}" if release else "")
+    module = re.search(r"(?m)^module (\S+)$", read(SOURCE, "go.mod"))[1]
+    link = "-s -w -buildid=" + (f" -X {module}/internal/cli.release={release}" if release else "")
     subprocess.run(["go", "build", "-trimpath", "-buildvcs=false", "-ldflags", link, "-o", path, "./cmd/toptau"], cwd=SOURCE, env=env, check=True)
     with open(path, "rb") as f:
         return f.read()
@@ -96,6 +97,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--version", default="")
     parser.add_argument("-o", "--output", default="dist")
+    parser.add_argument("--binaries", default="", help="a folder with the programs of the release: linux-amd64, windows-amd64.exe")
     parser.add_argument("--only", default="", help="some platforms: linux-amd64,darwin-arm64")
     args = parser.parse_args()
     version = python_version(args.version)
@@ -103,7 +105,12 @@ def main() -> None:
     os.makedirs(args.output, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         for system, arch in chosen:
-            path = write(args.output, version, system, arch, compiled(system, arch, args.version, folder))
+            if args.binaries:
+                with open(os.path.join(args.binaries, f"{system}-{arch}" + (".exe" if system == "windows" else "")), "rb") as f:
+                    binary = f.read()
+            else:
+                binary = compiled(system, arch, args.version, folder)
+            path = write(args.output, version, system, arch, binary)
             print(f"{path}: {os.path.getsize(path) / 1e6:.1f} MB")
 
 

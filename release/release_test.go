@@ -1,4 +1,4 @@
-package release
+package main
 
 import (
 	"archive/tar"
@@ -22,35 +22,48 @@ import (
 
 var at = time.Date(2026, 1, 2, 3, 4, 6, 0, time.UTC)
 
-// Two copies of the source in different directories give the same files, to the byte.
+const maintainer = "Someone <someone@example.org>"
+
+// Two copies of the source in different directories give the same files, to the byte, with a signature.
 func TestTwoDirectoriesGiveTheSameFiles(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the command twice")
 	}
-	copied := filepath.Join(t.TempDir(), "elsewhere")
-	copySource(t, "../..", copied)
-	here := Target{runtime.GOOS, runtime.GOARCH}
-	var sums [2]string
-	var dirs [2]string
-	for i, source := range []string{"../..", copied} {
-		dirs[i] = filepath.Join(t.TempDir(), "dist")
-		if err := Make(t.Context(), Options{Source: source, Dir: dirs[i], Version: "v9.8.7", Time: at, Targets: []Target{here}}); err != nil {
-			t.Fatal(err)
+	for _, command := range []string{"python3", "ssh-keygen"} {
+		if _, err := exec.LookPath(command); err != nil {
+			t.Skip(command + " is missing")
 		}
-		content, err := os.ReadFile(filepath.Join(dirs[i], "SHA256SUMS"))
+	}
+	copied := filepath.Join(t.TempDir(), "elsewhere")
+	copySource(t, "..", copied)
+	here := Target{runtime.GOOS, runtime.GOARCH}
+	key := filepath.Join(t.TempDir(), "key")
+	run(t, "", nil, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "release", "-f", key)
+	var sums, dirs [2]string
+	for i, source := range []string{"..", copied} {
+		dirs[i] = filepath.Join(t.TempDir(), "dist")
+		err := Make(t.Context(), Options{Source: source, Dir: dirs[i], Version: cli.Next, Time: at, Targets: []Target{here}, Maintainer: maintainer,
+			URL: "https://example.org/files", Key: key})
 		if err != nil {
 			t.Fatal(err)
 		}
-		sums[i] = string(content)
+		sums[i] = string(readFile(t, dirs[i], "SHA256SUMS"))
 	}
-	if sums[0] != sums[1] {
-		t.Errorf("%s\ninstead of\n%s", sums[1], sums[0])
+	// The copy is in no repository, so its statement has no commit.
+	statement := regexp.MustCompile(`(?m)^.*intoto.*\n`)
+	if a, b := statement.ReplaceAllString(sums[0], ""), statement.ReplaceAllString(sums[1], ""); a != b {
+		t.Errorf("%s\ninstead of\n%s", b, a)
 	}
 	checkArchive(t, dirs[0], here)
+	checkSignature(t, dirs[0], key)
+	checkStatement(t, dirs[0], sums[0])
+	checkFormulas(t, dirs[0], sums[0], here)
 	if here.OS == "linux" {
-		checkImage(t, filepath.Join(dirs[0], "toptau-v9.8.7-oci.tar"))
+		checkImage(t, filepath.Join(dirs[0], "toptau-"+cli.Next+"-oci.tar"))
+		checkPackages(t, dirs[0])
 	}
-	if err := Make(t.Context(), Options{Source: "../..", Dir: dirs[0], Version: "v9.8.7"}); err == nil || !strings.Contains(err.Error(), "has files already") {
+	t.Run("npm", func(t *testing.T) { checkNPM(t, dirs[0], here) })
+	if err := Make(t.Context(), Options{Source: "..", Dir: dirs[0], Version: cli.Next}); err == nil || !strings.Contains(err.Error(), "has files already") {
 		t.Errorf("a directory with files: %v", err)
 	}
 }
@@ -84,7 +97,7 @@ func copySource(t *testing.T, from, to string) {
 // checkArchive checks the names, modes and times of an archive, runs its program and reads the list of its modules.
 func checkArchive(t *testing.T, dir string, here Target) {
 	t.Helper()
-	name := "toptau-v9.8.7-" + here.String()
+	name := "toptau-" + cli.Next + "-" + here.String()
 	files, modes := map[string][]byte{}, map[string]fs.FileMode{}
 	if here.OS == "windows" {
 		r, err := zip.OpenReader(filepath.Join(dir, name+".zip"))
@@ -125,7 +138,7 @@ func checkArchive(t *testing.T, dir string, here Target) {
 	if err == nil {
 		err = json.Unmarshal(out, &b)
 	}
-	if err != nil || b.Version != "v9.8.7" || b.Go != runtime.Version() || len(b.Modules) == 0 {
+	if err != nil || b.Version != cli.Next || b.Go != runtime.Version() || len(b.Modules) == 0 {
 		t.Errorf("version: %s, %v", out, err)
 	}
 	var list bom
@@ -198,20 +211,20 @@ func checkImage(t *testing.T, path string) {
 	if err != nil || config.RootFS.DiffIDs[0] != "sha256:"+sha256Hex(layer) || config.Config.User != imageUser || config.Config.Entrypoint[0] != "/toptau" {
 		t.Errorf("%+v, %v", config, err)
 	}
-	if _, modes := untar(t, bytes.NewReader(layer)); modes["toptau"] != 0o755 {
+	if files, modes := untar(t, bytes.NewReader(layer)); modes["toptau"] != 0o755 || len(files["licenses/LICENSE"]) == 0 || len(files["licenses/THIRD-PARTY-LICENSES"]) == 0 {
 		t.Error(modes)
 	}
 }
 
 func TestVersionsAndTimes(t *testing.T) {
 	for _, version := range []string{"0.2.0", "v0.2", "v0.2.0 ", "v0.2.0'x", "latest", "-v"} {
-		if err := Make(t.Context(), Options{Source: "../..", Dir: filepath.Join(t.TempDir(), "dist"), Version: version}); err == nil || !strings.Contains(err.Error(), "is not a version") {
+		if err := Make(t.Context(), Options{Source: "..", Dir: filepath.Join(t.TempDir(), "dist"), Version: version}); err == nil || !strings.Contains(err.Error(), "is not a version") {
 			t.Errorf("%q: %v", version, err)
 		}
 	}
 	for text, want := range map[string]int64{"1800000000": 1800000000, "1": 315532800} {
 		t.Setenv("SOURCE_DATE_EPOCH", text)
-		if got := sourceTime(t.Context(), "../.."); got.Unix() != want {
+		if got := sourceTime(t.Context(), ".."); got.Unix() != want {
 			t.Errorf("%s: %v", text, got)
 		}
 	}
@@ -219,7 +232,7 @@ func TestVersionsAndTimes(t *testing.T) {
 
 // The readers in Python and JavaScript have the version of this source.
 func TestReadersHaveTheVersion(t *testing.T) {
-	for path, pattern := range map[string]string{"../../python/toptau/reader.py": `(?m)^__version__ = "([^"]*)"$`, "../../js/package.json": `"version": "([^"]*)"`} {
+	for path, pattern := range map[string]string{"../python/toptau/reader.py": `(?m)^__version__ = "([^"]*)"$`, "../js/package.json": `"version": "([^"]*)"`} {
 		content, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)

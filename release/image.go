@@ -1,4 +1,4 @@
-package release
+package main
 
 import (
 	"cmp"
@@ -55,14 +55,16 @@ const ociType = "application/vnd.oci.image."
 // imageUser is the user and group of the image: not root, and the number that images without a distribution usually have.
 const imageUser = "65532:65532"
 
-// image writes an OCI layout in a tar file: one index with an image for each of the programs, which is all that the image holds.
-func (o *Options) image(programs []built) error {
+// image writes an OCI layout in a tar file: one index with an image for each of the programs, which has that program and the licences.
+func (o *Options) image(programs []built, pages []file) error {
 	l := &layout{blobs: map[string][]byte{}}
 	labels := map[string]string{"org.opencontainers.image.title": "toptau", "org.opencontainers.image.version": o.Version,
 		"org.opencontainers.image.licenses": "BSD-3-Clause", "org.opencontainers.image.created": o.Time.Format(time.RFC3339)}
 	index := manifest{SchemaVersion: 2, MediaType: ociType + "index.v1+json"}
 	for _, p := range programs {
-		layer, err := tarOf([]file{{name: "toptau", content: p.program, executable: true}}, o.Time)
+		layer, err := tarOf([]file{{name: "toptau", content: p.program, executable: true},
+			{name: "licenses/LICENSE", content: page(pages, "LICENSE")},
+			{name: "licenses/THIRD-PARTY-LICENSES", content: page(pages, "THIRD-PARTY-LICENSES")}}, o.Time)
 		if err != nil {
 			return err
 		}

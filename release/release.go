@@ -1,7 +1,11 @@
-// Package release makes the files of a release: archives for every platform, an image for containers, lists of what is linked in, and
-// checksums. The same source, version and Go give the same bytes in any directory. It needs Go and no network. The product does
-// not import it.
-package release
+// Command release makes the files of a release: archives, packages for Debian and RPM, wheels, packages for npm, formulas for Homebrew and
+// Scoop, an image for containers, lists of what is linked in, a provenance statement, checksums and their signature:
+//
+//	go run -C release . -version v0.2.0 -o ../dist
+//
+// The same source, version, Go and zlib of Python give the same bytes in any directory. It is a module of its own, so that the modules of the
+// packager are none of the product's.
+package main
 
 import (
 	"context"
@@ -14,10 +18,11 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/mod/modfile"
 )
 
 // Target is a platform.
@@ -30,12 +35,17 @@ var Targets = []Target{{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64
 
 // Options describe a release.
 type Options struct {
-	Source  string    // the module's directory
-	Dir     string    // where the files go; it must not exist or be empty
-	Version string    // "v0.2.0"; "": the tag of the commit that is checked out
-	Time    time.Time // of all files, in whole seconds; zero: SOURCE_DATE_EPOCH, the time of the commit, or 1980
-	Targets []Target  // nil: all
-	Log     func(string)
+	Source     string    // the directory of the main module
+	Dir        string    // where the files go; it must not exist or be empty
+	Version    string    // "v0.2.0"; "": the tag of the commit that is checked out
+	Time       time.Time // of all files, in whole seconds; zero: SOURCE_DATE_EPOCH, the time of the commit, or 1980
+	Targets    []Target  // nil: all
+	Maintainer string    // of the packages, as "Name <address>"
+	URL        string    // the address where the files will be; "": none, and no formulas
+	Key        string    // a private key for ssh-keygen, or the public key of one in an agent; "": no signature
+	Log        func(string)
+
+	module string // path of the main module
 }
 
 var versions = regexp.MustCompile(`^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$`)
@@ -83,15 +93,43 @@ func Make(ctx context.Context, o Options) error {
 		}
 		if t.OS == "linux" {
 			images = append(images, b)
+			if err := o.packages(work, b, pages); err != nil {
+				return err
+			}
 		}
-	}
-	if len(images) > 0 {
-		o.Log("writing the image")
-		if err := o.image(images); err != nil {
+		if err := o.npmProgram(b, pages); err != nil {
 			return err
 		}
 	}
-	return o.checksums()
+	if err := o.npm(pages); err != nil {
+		return err
+	}
+	o.Log("writing the wheels")
+	if err := o.wheels(ctx, work); err != nil {
+		return err
+	}
+	if len(images) > 0 {
+		o.Log("writing the image")
+		if err := o.image(images, pages); err != nil {
+			return err
+		}
+	}
+	if o.URL == "" {
+		o.Log("no formulas for Homebrew and Scoop: they need the address of the files, -url")
+	} else if err := o.formulas(); err != nil {
+		return err
+	}
+	if err := o.provenance(ctx); err != nil {
+		return err
+	}
+	if err := o.checksums(); err != nil {
+		return err
+	}
+	if o.Key == "" {
+		o.Log("not signed: " + keyVariable + " names no key")
+		return nil
+	}
+	return o.sign(ctx)
 }
 
 // complete checks the options and fills in the version, the time and the targets.
@@ -111,6 +149,14 @@ func (o *Options) complete(ctx context.Context) error {
 	}
 	if o.Targets == nil {
 		o.Targets = Targets
+	}
+	content, err := os.ReadFile(filepath.Join(o.Source, "go.mod"))
+	if err != nil {
+		return err
+	}
+	o.module = modfile.ModulePath(content)
+	if o.URL == "" && strings.HasPrefix(o.module, "github.com/") {
+		o.URL = "https://" + o.module + "/releases/download/" + o.Version
 	}
 	if list, err := os.ReadDir(o.Dir); err == nil && len(list) > 0 {
 		return fmt.Errorf("%s has files already: remove it first", o.Dir)
@@ -146,7 +192,7 @@ func (o *Options) compile(ctx context.Context, work string, t Target) (string, e
 		return path, nil
 	}
 	c := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-mod=readonly",
-		"-ldflags", "-s -w -buildid= -X toptau/internal/cli.release="+o.Version, "-o", path, "./cmd/toptau")
+		"-ldflags", "-s -w -buildid= -X "+o.module+"/internal/cli.release="+o.Version, "-o", path, "./cmd/toptau")
 	c.Dir = o.Source
 	c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+t.OS, "GOARCH="+t.Arch, "GOFLAGS=", "GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GOPROXY=off", "GOTOOLCHAIN=local", "GOWORK=off")
 	if out, err := c.CombinedOutput(); err != nil {
@@ -208,6 +254,16 @@ func (o *Options) pages(ctx context.Context, work string) ([]file, error) {
 	return list, nil
 }
 
+// page returns the content of a document of every archive.
+func page(pages []file, name string) []byte {
+	for _, f := range pages {
+		if f.name == name {
+			return f.content
+		}
+	}
+	return nil
+}
+
 // archive writes the archive of a target and the list of what is linked into its program.
 func (o *Options) archive(b built, pages []file) error {
 	name := "toptau-" + o.Version + "-" + b.String()
@@ -233,22 +289,52 @@ func (o *Options) put(name string, content []byte) error {
 	return os.WriteFile(filepath.Join(o.Dir, name), content, 0o644)
 }
 
-// checksums writes SHA256SUMS, which sha256sum -c reads.
-func (o *Options) checksums() error {
-	list, err := os.ReadDir(o.Dir)
+// wheels writes the wheels with the programs that are in work already.
+func (o *Options) wheels(ctx context.Context, work string) error {
+	dir, err := filepath.Abs(o.Dir)
 	if err != nil {
 		return err
 	}
-	var lines []string
-	for _, entry := range list {
+	var only []string
+	for _, t := range o.Targets {
+		only = append(only, t.String())
+	}
+	c := exec.CommandContext(ctx, "python3", "python/wheels.py", "--version", o.Version, "--binaries", work, "--only", strings.Join(only, ","), "-o", dir)
+	c.Dir = o.Source
+	if out, err := c.CombinedOutput(); err != nil {
+		return fmt.Errorf("python3 python/wheels.py: %w\n%s", err, out)
+	}
+	return nil
+}
+
+// digest is a written file with its SHA-256 in hexadecimal digits.
+type digest struct{ name, sha256 string }
+
+// digests returns all files that are written so far, by name.
+func (o *Options) digests() ([]digest, error) {
+	entries, err := os.ReadDir(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	var list []digest
+	for _, entry := range entries {
 		content, err := os.ReadFile(filepath.Join(o.Dir, entry.Name()))
 		if err != nil {
-			return err
+			return nil, err
 		}
-		lines = append(lines, sha256Hex(content)+"  "+entry.Name()+"\n")
+		list = append(list, digest{entry.Name(), sha256Hex(content)})
 	}
-	slices.SortFunc(lines, func(a, b string) int { return strings.Compare(a[66:], b[66:]) })
-	return o.put("SHA256SUMS", []byte(strings.Join(lines, "")))
+	return list, nil
+}
+
+// checksums writes SHA256SUMS, which sha256sum -c reads.
+func (o *Options) checksums() error {
+	list, err := o.digests()
+	var text strings.Builder
+	for _, d := range list {
+		text.WriteString(d.sha256 + "  " + d.name + "\n")
+	}
+	return errors.Join(err, o.put("SHA256SUMS", []byte(text.String())))
 }
 
 func sha256Hex(content []byte) string {

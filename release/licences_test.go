@@ -1,4 +1,4 @@
-package release
+package main
 
 import (
 	"flag"
@@ -37,7 +37,7 @@ func TestThirdPartyLicences(t *testing.T) {
 	var modules []string
 	for _, system := range []string{"linux", "darwin", "windows"} {
 		c := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Dir}}{{end}}{{end}}", "./cmd/toptau")
-		c.Dir, c.Env = "../..", append(os.Environ(), "GOOS="+system, "CGO_ENABLED=0")
+		c.Dir, c.Env = "..", append(os.Environ(), "GOOS="+system, "CGO_ENABLED=0")
 		out, err := c.Output()
 		if err != nil {
 			t.Fatal(err)
@@ -67,13 +67,13 @@ func TestThirdPartyLicences(t *testing.T) {
 			fmt.Fprintf(&text, "\n%s\n%s\n\n%s", name, strings.Repeat("=", len(name)), strings.ReplaceAll(strings.TrimSpace(string(content)), "\r\n", "\n")+"\n")
 		}
 	}
-	const path = "../../THIRD-PARTY-LICENSES"
+	const path = "../THIRD-PARTY-LICENSES"
 	if *update {
 		if err := os.WriteFile(path, []byte(text.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if got, err := os.ReadFile(path); err != nil || string(got) != text.String() {
-		t.Errorf("THIRD-PARTY-LICENSES is not what the program contains: go test ./internal/release -run Licences -update (%v)", err)
+		t.Errorf("THIRD-PARTY-LICENSES is not what the program contains: go test -C release -run Licences -update (%v)", err)
 	}
 }
