@@ -34,16 +34,13 @@ func dataOf(ctx context.Context, rows large.Rows) (*Data, error) {
 		d.origin = rows.Name()
 		d.info.Digest = fmt.Sprintf("%x", sha256.Sum256([]byte(d.origin)))
 	}
-	sample, err := rows.Sample(ctx, large.All(), shownRows)
+	sample, err := rows.Sample(ctx, large.All(), 0) // the columns
 	if err != nil {
 		return nil, err
 	}
 	d.frame, d.table, d.seconds = sample.Table.Frame(), sample.Table, time.Since(start).Seconds()
 	return d, nil
 }
-
-// shownRows is the number of rows in the table of rows in a database, which shows what columns there are.
-const shownRows = 1000
 
 // Bytes of memory that a verb needs for a row of a packed file, about: scores, their order, labels and weights.
 const (
@@ -141,15 +138,11 @@ const (
 	startMin  = 4000
 )
 
-// startSample returns a sample, encoded. Of a packed file it has the rows that the solver takes in memory, so that both have the same
-// start.
-func (d *Data) startSample(ctx context.Context, m *feature.Map, s matrix.Storage) (*matrix.Matrix, error) {
+// startSample returns a sample for the start of a solve. Of a packed file it has the rows that the solver takes in memory, so that both
+// have the same start.
+func (d *Data) startSample(ctx context.Context) (*large.Sample, error) {
 	if d.database != nil {
-		sample, err := d.database.Sample(ctx, large.All(), 2*startRows)
-		if err != nil {
-			return nil, err
-		}
-		return m.MatrixContext(ctx, sample.Table, nil, s)
+		return d.database.Sample(ctx, large.All(), 2*startRows)
 	}
 	stride := max(1, d.Len()/startRows)
 	var strides, seen [2]int
@@ -165,8 +158,5 @@ func (d *Data) startSample(ctx context.Context, m *feature.Map, s matrix.Storage
 	}
 	sample, err := d.frame.Select(rows)
 	d.frame.ForgetChunks()
-	if err != nil {
-		return nil, err
-	}
-	return m.MatrixContext(ctx, sample, nil, s)
+	return &large.Sample{Table: sample}, err
 }

@@ -38,8 +38,19 @@ func (d *Data) encoded(ctx context.Context, m *feature.Map, s matrix.Storage, mo
 		x, err := d.packMatrix(ctx, m, s, release)
 		return packedRows{x}, err
 	}
-	sample, err := d.startSample(ctx, m, s)
-	return &passedRows{data: d, features: m, storage: s, sample: sample}, d.inFile(err)
+	sample, err := d.startSample(ctx)
+	if err != nil {
+		return nil, d.inFile(err)
+	}
+	x, err := m.MatrixContext(ctx, sample.Table, nil, s)
+	if err != nil {
+		return nil, d.inFile(err)
+	}
+	passed := &passedRows{data: d, features: m, storage: s, sample: x}
+	if d.database != nil && sample.Whole() && len(sample.Table.ID) == 1 {
+		return &fewRows{passed, sample.Table.ID[0].Values}, nil
+	}
+	return passed, nil
 }
 
 // packedRows are a matrix.
@@ -113,4 +124,50 @@ func (s *passedProblem) isZeroOptimal(ctx context.Context) (certified.Zero, erro
 
 func (s *passedProblem) addWeights(c *model.Certificate, r *certified.Result) error {
 	return addSourceWeights(c, s.source, r)
+}
+
+// fewRows are all rows of a small table in a database, with their keys. Their problem is solved in memory, as that of a file. The database's scores are
+// compared with those in memory.
+type fewRows struct {
+	*passedRows
+	keys []string
+}
+
+func (r *fewRows) problem(ctx context.Context, p method.Problem) (s solvable, why, err error) {
+	passed, why, err := r.passedRows.problem(ctx, p)
+	if why != nil || err != nil {
+		return nil, why, err
+	}
+	f, why := objective.New(p, r.sample)
+	return &fewProblem{packedProblem{f}, passed.(*passedProblem).source, r.keys}, why, nil
+}
+
+type fewProblem struct {
+	packedProblem
+	source certified.Source
+	keys   []string
+}
+
+func (s *fewProblem) solve(ctx context.Context, o certified.Options, prove bool) (certified.Result, error) {
+	r, err := s.packedProblem.solve(ctx, o, prove)
+	if err == nil {
+		err = certified.CompareScores(context.WithoutCancel(ctx), s.source, s.f, r.W, r.Threshold)
+	}
+	return r, err
+}
+
+// addWeights names the rows by their keys, with which the database verifies the certificate.
+func (s *fewProblem) addWeights(c *model.Certificate, r *certified.Result) error {
+	addDualWeights(c, s.f, r)
+	lists := []*model.DualWeights{&c.P, &c.A}
+	if c.Norm != nil {
+		lists = append(lists, &c.Norm.P, &c.Norm.A)
+	}
+	for _, w := range lists {
+		for _, row := range w.Rows {
+			w.Keys = append(w.Keys, s.keys[row-1])
+		}
+		w.Rows = []int{}
+	}
+	return nil
 }

@@ -31,6 +31,9 @@ type Rows struct {
 	stats   *statistics
 	tables  map[string]*table.Table // samples and positives that were fetched, by what was asked
 
+	few      large.Rows // of a small table, in memory; nil: they were not read
+	fewTable *table.Table
+
 	lock    sync.Mutex
 	traffic Traffic
 	running int       // statements
@@ -321,6 +324,12 @@ func population(rows int, mass, least float64, whole bool) threshold.Population 
 
 // Count returns the number and the weights of the rows of a part, by class. A part that is not all rows costs one statement.
 func (r *Rows) Count(ctx context.Context, p large.Part) (positives, negatives threshold.Population, err error) {
+	if few, err := r.partOfFew(ctx, p); few != nil || err != nil {
+		if err == nil {
+			positives, negatives, err = few.Count(ctx, p)
+		}
+		return positives, negatives, err
+	}
 	s := r.stats
 	if where := r.part(p); where != "" {
 		if s, err = r.countPart(ctx, where); err != nil {
@@ -359,6 +368,12 @@ type batch struct {
 	features int
 }
 
+func newBatch(features int) *batch {
+	b := &batch{features: features}
+	b.reset()
+	return b
+}
+
 // reset makes a batch empty.
 func (b *batch) reset() {
 	*b = batch{features: b.features, numbers: make([][]float64, b.features), texts: make([][]string, b.features)}
@@ -367,8 +382,7 @@ func (b *batch) reset() {
 // fetch reads the rows of a server for which a condition holds, in the order of their keys.
 func (r *Rows) fetch(ctx context.Context, shard int, conditions ...string) (*batch, error) {
 	d, l := r.dialect, r.layout
-	b := &batch{features: len(l.features)}
-	b.reset()
+	b := newBatch(len(l.features))
 	var q query
 	var key, group string
 	var weight, positive float64

@@ -11,8 +11,18 @@ import (
 )
 
 // Sample returns at most that number of rows of a part: all positives if they are at most half of them, and other rows by the
-// hash of their keys. It costs two statements for each server; the positives are kept and fetched once.
+// hash of their keys. It costs two statements for each server, and one for a small table, whose rows are kept; the positives are kept and
+// fetched once. A sample without rows has the columns, and costs nothing.
 func (r *Rows) Sample(ctx context.Context, p large.Part, rows int) (*large.Sample, error) {
+	if rows == 0 {
+		return &large.Sample{Table: r.layout.tableOf(r.title(), newBatch(len(r.layout.features)))}, nil
+	}
+	if r.areFew() {
+		if _, err := r.readFew(ctx); err != nil {
+			return nil, err
+		}
+		return r.few.Sample(ctx, p, rows)
+	}
 	positives, negatives, err := r.Count(ctx, p)
 	if err != nil {
 		return nil, err
@@ -37,12 +47,8 @@ func (r *Rows) Sample(ctx context.Context, p large.Part, rows int) (*large.Sampl
 // has are all there. A column that is no key therefore never passes, and a single pair of rows with equal keys passes only if no
 // sample has it.
 func (r *Rows) checkKeys(keys []string) error {
-	seen := make(map[string]bool, len(keys))
-	for _, key := range keys {
-		if seen[key] {
-			return r.twice(key)
-		}
-		seen[key] = true
+	if repeated, _, one := r.layout.repeatedIn(keys); repeated > 0 {
+		return r.twice(one)
 	}
 	return nil
 }

@@ -85,12 +85,12 @@ func catalogue(d *dialect.Dialect) func(dest []any, each func() error) error {
 	return rowsOf([]any{"id", types[0]}, []any{"it's", types[1]}, []any{`a "b"`, types[2]}, []any{"x`y", types[3]}, []any{"service", types[4]})
 }
 
-// counted answers the statistics: 90 negatives, 10 positives, a largest key, a checksum.
+// counted answers the statistics of a table that is not read as a whole: 900,000 negatives, 100,000 positives, a largest key, a checksum.
 func counted(d *dialect.Dialect, checksum string) func(dest []any, each func() error) error {
 	if d.NaNLast { // no sums
-		return rowsOf([]any{90, 10, 0, "100", checksum, 100, -1.5, 8.0, 100, 0.0, 3.0, 97, 0, 0})
+		return rowsOf([]any{900_000, 100_000, 0, "100", checksum, 1_000_000, -1.5, 8.0, 1_000_000, 0.0, 3.0, 999_997, 0, 0})
 	}
-	return rowsOf([]any{90, 10, 0, "100", checksum, 100, -1.5, 8.0, 40.0, 100, 0.0, 3.0, 20.0, 97, 0, 0})
+	return rowsOf([]any{900_000, 100_000, 0, "100", checksum, 1_000_000, -1.5, 8.0, 40.0, 1_000_000, 0.0, 3.0, 20.0, 999_997, 0, 0})
 }
 
 func openFake(t *testing.T, name string, answers ...func(dest []any, each func() error) error) (*Rows, *fakeConn) {

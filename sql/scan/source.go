@@ -76,6 +76,12 @@ type sampled struct {
 // Source answers the solver's questions about the rows of a part. It fetches the positives and a sample of the others, unless
 // Sample did.
 func (r *Rows) Source(ctx context.Context, p large.Part, m *feature.Map, s matrix.Storage, of method.Population) (certified.Source, error) {
+	if few, err := r.partOfFew(ctx, p); few != nil || err != nil {
+		if err != nil {
+			return nil, err
+		}
+		return few.Source(ctx, p, m, s, of)
+	}
 	return r.NewSource(ctx, p, m, s, of)
 }
 
@@ -116,8 +122,10 @@ func (r *Rows) NewSource(ctx context.Context, p large.Part, m *feature.Map, stor
 	}
 	s.positives.addSample(x.Positives, sample.Table, sample.Share[1])
 	if 8*positives.Rows*m.Cols() <= heldBytes {
-		t, err := r.sampleClass(ctx, p, table.Positive, positives.Rows, positives.Rows)
-		if err != nil {
+		t := r.fewTable
+		if t != nil {
+			t = ofClass(t, table.Positive)
+		} else if t, err = r.sampleClass(ctx, p, table.Positive, positives.Rows, positives.Rows); err != nil {
 			return nil, err
 		}
 		if x, err = m.MatrixPart(t, storage); err != nil {

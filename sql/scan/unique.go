@@ -57,6 +57,12 @@ func (r *Rows) CheckKey(ctx context.Context) (check KeyCheck, refused error, err
 			continue
 		}
 		check = KeyCounted
+		if r.areFew() {
+			if _, err := r.readFew(ctx); err != nil {
+				return "", nil, err
+			}
+			break
+		}
 		parts := (r.stats.rows[0]+r.stats.rows[1])/len(r.shards)/keysCounted + 1
 		for part := range parts {
 			repeated, err := r.repeatedKeys(ctx, k, large.Part{From: part * large.Buckets / parts, To: (part + 1) * large.Buckets / parts})
@@ -96,8 +102,12 @@ func (r *Rows) repeatedKeys(ctx context.Context, shard int, p large.Part) (repea
 	if keys == 0 {
 		return nil, nil
 	}
-	found := text.Plural(int(rows), "row") + " with " + text.Plural(int(keys), "repeated value") + ", for example " + diag.Quote(r.readable(one.text))
-	return r.repeated(found), nil
+	return r.severalTimes(int(keys), int(rows), one.text), nil
+}
+
+// severalTimes is the error for some repeated keys of some rows.
+func (r *Rows) severalTimes(keys, rows int, one string) error {
+	return r.repeated(text.Plural(rows, "row") + " with " + text.Plural(keys, "repeated value") + ", for example " + diag.Quote(r.readable(one)))
 }
 
 // readable returns a key as the table has it.

@@ -1,0 +1,82 @@
+package scan
+
+import (
+	"context"
+
+	"toptau/internal/large"
+	"toptau/internal/table"
+)
+
+// fewRows is the number of rows up to which a table is read as a whole, once: as many as the sample has from which a larger one is
+// searched and encoded.
+const fewRows = 200_000
+
+// areFew reports whether all rows are read as a whole where single rows are needed.
+func (r *Rows) areFew() bool {
+	rows := r.stats.rows[0] + r.stats.rows[1]
+	return rows <= fewRows && 8*rows*len(r.layout.features) <= heldBytes
+}
+
+// partOfFew returns the rows of a small table for a question about a part of it. nil: the database is asked. All questions about parts have
+// to go to one of them, for they divide rows by different hashes.
+func (r *Rows) partOfFew(ctx context.Context, p large.Part) (large.Rows, error) {
+	if p == large.All() || !r.areFew() {
+		return nil, nil
+	}
+	_, err := r.readFew(ctx)
+	return r.few, err
+}
+
+// readFew reads all rows in one statement for each server, unless they were read. It fails if they are not those of the start, or if two
+// have the same key.
+func (r *Rows) readFew(ctx context.Context) (*table.Table, error) {
+	if r.fewTable != nil {
+		return r.fewTable, nil
+	}
+	b, err := r.fetchAll(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var rows [2]int
+	for _, class := range b.label {
+		rows[class]++
+	}
+	if rows != r.stats.rows {
+		return nil, r.changed()
+	}
+	if repeated, rows, one := r.layout.repeatedIn(b.keys); repeated > 0 {
+		return nil, r.severalTimes(repeated, rows, one)
+	}
+	t := r.layout.tableOf(r.title(), b)
+	r.few, r.fewTable = large.OfTable(t.Frame(), r.Schema(), r.Name()), t
+	return t, nil
+}
+
+// ofClass returns the rows of a class.
+func ofClass(t *table.Table, class table.Class) *table.Table {
+	var rows []int
+	for row, c := range t.Label {
+		if c == class {
+			rows = append(rows, row)
+		}
+	}
+	return t.Select(rows)
+}
+
+// repeatedIn counts the keys that are there several times, and their rows. one is the first of them.
+func (l *layout) repeatedIn(keys []string) (repeated, rows int, one string) {
+	count := make(map[string]int, len(keys))
+	for _, key := range keys {
+		count[key]++
+	}
+	for key, n := range count {
+		if n < 2 {
+			continue
+		}
+		if repeated == 0 || l.compareKeys(key, one) < 0 {
+			one = key
+		}
+		repeated, rows = repeated+1, rows+n
+	}
+	return repeated, rows, one
+}
