@@ -149,7 +149,10 @@ func edgesOf(values []ValueMass, total float64, bins int) []float64 {
 	return edges
 }
 
-// binAll bins every column.
+// BinBytes returns the memory of the bins of a row.
+func BinBytes(columns int) int { return (columns + blockColumns - 1) / blockColumns * blockColumns }
+
+// binAll bins every column, and forgets what reads them: a column may hold its values.
 func binAll(list []Column, rows int) ([]binned, rowBins) {
 	columns, bins := make([]binned, len(list)), newRowBins(len(list), rows)
 	most := min(valueBins, max(fewBins, allBins/max(1, len(list))))
@@ -158,6 +161,7 @@ func binAll(list []Column, rows int) ([]binned, rowBins) {
 		space := spaces.Get().(*[]float64)
 		*space = slices.Grow((*space)[:0], rows)[:rows]
 		columns[j] = binnedOf(list[j](*space), most, bins[j/blockColumns][j%blockColumns:])
+		list[j] = nil
 		spaces.Put(space)
 	})
 	return columns, bins
