@@ -64,7 +64,11 @@ func (f *fitter) grow(inputs []int) (*LeavesBlock, error) {
 			return nil, err
 		}
 		c, numbers := f.codes(k, column, positive)
-		rows.Columns[i] = func([]float64) []float64 { return numbers }
+		rows.Columns[i] = func([]float64) []float64 {
+			x := numbers
+			numbers = nil // trees read each column once
+			return x
+		}
 		block.Codes = append(block.Codes, c)
 	}
 	if f.o.Encode.Boosted() {

@@ -40,10 +40,11 @@ func newRowBins(columns, rows int) rowBins {
 	return b
 }
 
+// of returns the bins of a column, at distances of blockColumns.
+func (b rowBins) of(column int) []uint8 { return b[column/blockColumns][column%blockColumns:] }
+
 // at returns the bin of a row.
-func (b rowBins) at(column, row int) int {
-	return int(b[column/blockColumns][row*blockColumns+column%blockColumns])
-}
+func (b rowBins) at(column, row int) int { return int(b.of(column)[row*blockColumns]) }
 
 // count returns the number of bins of values.
 func (c *binned) count() int { return len(c.edges) + 1 }
@@ -152,7 +153,7 @@ func edgesOf(values []ValueMass, total float64, bins int) []float64 {
 // BinBytes returns the memory of the bins of a row.
 func BinBytes(columns int) int { return (columns + blockColumns - 1) / blockColumns * blockColumns }
 
-// binAll bins every column, and forgets what reads them: a column may hold its values.
+// binAll bins every column.
 func binAll(list []Column, rows int) ([]binned, rowBins) {
 	columns, bins := make([]binned, len(list)), newRowBins(len(list), rows)
 	most := min(valueBins, max(fewBins, allBins/max(1, len(list))))
@@ -161,7 +162,6 @@ func binAll(list []Column, rows int) ([]binned, rowBins) {
 		space := spaces.Get().(*[]float64)
 		*space = slices.Grow((*space)[:0], rows)[:rows]
 		columns[j] = binnedOf(list[j](*space), most, bins[j/blockColumns][j%blockColumns:])
-		list[j] = nil
 		spaces.Put(space)
 	})
 	return columns, bins
