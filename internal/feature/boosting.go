@@ -107,6 +107,7 @@ func (f *fitter) treeColumn(k int) trees.Column {
 // boost grows the trees of a boosted encoding and keeps their sum in the map.
 func (f *fitter) boost(block *LeavesBlock, rows trees.Training) error {
 	size := shapes[f.o.Encode]
+	size.Most = trees.GrowRows
 	if f.o.Rounds > 0 {
 		size.Rounds = f.o.Rounds
 	}

@@ -21,6 +21,7 @@ type Shape struct {
 	Curvature float64 // sum of curvatures of a leaf at least
 	Columns   float64 // fraction of the columns that a tree may ask
 	Rows      float64 // fraction of the rows that grow a tree
+	Most      int     // rows that grow a tree, at most; 0: no limit
 }
 
 // Round is one tree's part of the sum: it adds Values[i] to weight First + i.
@@ -112,7 +113,7 @@ type boostedTree struct {
 // run grows the trees.
 func (b *booster) run(rounds int) (intercept float64, trees []boostedTree) {
 	n := len(b.positive)
-	b.kept = fractionsToGrow(b.positive)
+	b.kept = fractionsToGrow(b.positive, b.shape.Most)
 	b.gh, b.of = make([][2]float64, n), make([]cell, n)
 	b.offset = make([]int, len(b.columns))
 	for j := range b.columns {
