@@ -99,7 +99,7 @@ type booster struct {
 	of     []cell       // the same, rounded
 	offset []int        // by column that the tree asks: its first cell in a histogram
 
-	cells, mostCells int // of a histogram: of the tree's columns, and of all
+	cells, maxCells int // of a histogram: of the tree's columns, and of all
 
 	ridge, curvature, minGain float64 // those of the shape, in units of the tree
 }
@@ -117,7 +117,7 @@ func (b *booster) run(rounds int) (intercept float64, trees []boostedTree) {
 	b.gh, b.of = make([][2]float64, n), make([]cell, n)
 	b.offset = make([]int, len(b.columns))
 	for j := range b.columns {
-		b.mostCells += b.columns[j].count() + 1
+		b.maxCells += b.columns[j].count() + 1
 	}
 	p := PositiveFraction(b.positive, b.weights)
 	intercept = detmath.Log(p) - detmath.Log(1-p)

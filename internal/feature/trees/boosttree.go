@@ -233,7 +233,7 @@ func (t *boostGrower) newCells() []cell {
 		clear(cells[:t.cells])
 		return cells
 	}
-	return make([]cell, t.mostCells+maxBins) // every column has maxBins cells from its first on, for indices without checks
+	return make([]cell, t.maxCells+maxBins) // every column has maxBins cells from its first on, for indices without checks
 }
 
 // histogram sums the rows first to end by column and bin. Where columns are few the rows are divided among processors, too.
