@@ -1,4 +1,4 @@
-.PHONY: build dist dist-check wheels python-test site site-test apidiff test check demo docs fuzz fuzz-long hostile bench bench-smoke large parquet load quality thresholds intervals precision integration ui-test monitor paper paper-stability sql sql-duckdb sql-test databases duckdb trino spark scale
+.PHONY: build dist dist-check wheels python-test site site-test apidiff test check demo docs fuzz fuzz-long hostile bench bench-smoke large parquet boosting load quality thresholds intervals precision integration ui-test monitor paper paper-stability sql sql-duckdb sql-test databases duckdb trino spark scale
 
 BUILD = CGO_ENABLED=0 go build -trimpath
 
@@ -66,6 +66,8 @@ large: build ## passes and fits of a packed file of 10 GB, which takes as much d
 parquet: ## Parquet files next to DuckDB and CSV, into docs/results/parquet.md: ten minutes, 4 GB of disk; needs Python with venv and pip
 	go run -C bench -buildvcs=false ./parquet -o ../docs/results/parquet.md
 
+boosting: ## growing boosted trees next to LightGBM and xgboost, into docs/results/boosting.md: ten minutes of processor time; needs Python with venv and pip
+	go run -C bench -buildvcs=false ./boosting -o ../docs/results/boosting.md
 load: ## toptau serve under load and under attack, into docs/results/serve.md: eight minutes, a quiet machine
 	go run -C bench -buildvcs=false ./load -o ../docs/results/serve.md
 

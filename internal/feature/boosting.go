@@ -46,33 +46,68 @@ func minSide(s trees.Shape) string {
 // DefaultRounds returns the number of trees of a boosted encoding, at most.
 func DefaultRounds(e Encode) int { return shapes[e].Rounds }
 
-// grow grows random or boosted trees on the tree inputs of the columns.
-func (f *fitter) grow(b *columnBlocks) (*LeavesBlock, error) {
+// grow grows random or boosted trees on some inputs.
+func (f *fitter) grow(inputs []int) (*LeavesBlock, error) {
 	positive, err := f.labels()
 	if err != nil {
 		return nil, err
 	}
-	block := &LeavesBlock{Inputs: b.treeInputs}
-	rows := trees.Training{Columns: b.treeValues, Positive: positive, Weights: f.weights}
-	if !f.o.Encode.Boosted() {
-		block.Trees, err = rows.Random(f.ctx, f.o.Trees, f.o.Leaves, f.o.Seed)
-		return block, err
+	block := &LeavesBlock{Inputs: inputs}
+	rows := trees.Training{Columns: make([]trees.Column, len(inputs)), Positive: positive, Weights: f.weights}
+	for i, k := range inputs {
+		if isDerived(f.m, k) || f.m.Inputs[k].Kind != schema.Categorical {
+			rows.Columns[i] = f.treeColumn(k)
+			continue
+		}
+		column, err := f.column(f.m.Inputs[k].Column)
+		if err != nil {
+			return nil, err
+		}
+		c, numbers := f.codes(k, column, positive)
+		rows.Columns[i] = func([]float64) []float64 {
+			x := numbers
+			numbers = nil // trees read each column once
+			return x
+		}
+		block.Codes = append(block.Codes, c)
 	}
-	for i, k := range b.treeInputs {
-		if !isDerived(f.m, k) && f.m.Inputs[k].Kind == schema.Categorical {
-			var c CategoryCodes
-			var numbers []float64
-			c, numbers = f.codes(k, positive)
-			b.treeValues[i] = func([]float64) []float64 { return numbers }
-			block.Codes = append(block.Codes, c)
+	if f.o.Encode.Boosted() {
+		err = f.boost(block, rows)
+	} else {
+		block.Trees, err = rows.Random(f.ctx, f.o.Trees, f.o.Leaves, f.o.Seed)
+	}
+	return block, err
+}
+
+// treeColumn returns what trees read of a number, on the training rows.
+func (f *fitter) treeColumn(k int) trees.Column {
+	if !isDerived(f.m, k) {
+		in := &f.m.Inputs[k]
+		fill := f.o.replacement(in.Fill)
+		return func(space []float64) []float64 {
+			column, err := f.column(in.Column)
+			if err != nil {
+				f.fail(err)
+				return make([]float64, len(f.rows))
+			}
+			return f.filled(column, fill, space)
 		}
 	}
-	return block, f.boost(block, rows)
+	d := f.m.Derived[k-len(f.m.Inputs)]
+	first, second := f.treeColumn(d.A), f.treeColumn(d.B)
+	return func(space []float64) []float64 {
+		x, y := first(space), second(nil)
+		for row := range x {
+			x[row] = d.Op.Value(x[row], y[row])
+		}
+		return x
+	}
 }
 
 // boost grows the trees of a boosted encoding and keeps their sum in the map.
 func (f *fitter) boost(block *LeavesBlock, rows trees.Training) error {
 	size := shapes[f.o.Encode]
+	size.Most = trees.GrowRows
 	if f.o.Rounds > 0 {
 		size.Rounds = f.o.Rounds
 	}

@@ -25,9 +25,8 @@ const (
 // The number of a row comes from the rows before it in a random order (Prokhorenkova and others 2018):
 //
 //	(positives before + priorRows * prior) / (rows before + priorRows)
-func (f *fitter) codes(k int, positive []bool) (CategoryCodes, []float64) {
+func (f *fitter) codes(k int, column *table.Column, positive []bool) (CategoryCodes, []float64) {
 	in := &f.m.Inputs[k]
-	column := &f.t.Columns[in.Column]
 	position := make(map[string]int32, len(in.Categories))
 	for i, category := range in.Categories {
 		position[category] = int32(i)

@@ -24,10 +24,10 @@ type Contributions struct {
 	weights []float64
 	column  []int // by weight: its column, -1 or inTree
 	trees   []explainedTree
+	steps   [][]trees.Step // by weight of a leaf
 }
 
 type explainedTree struct {
-	block *LeavesBlock // if it is the first of its block; otherwise nil
 	tree  *trees.Tree
 	means []float64 // by node
 }
@@ -48,13 +48,13 @@ func NewContributions(m *Map, weights []float64) (*Contributions, error) {
 		}
 		c.column = append(c.column, w.Input)
 	}
+	var leaves [][]trees.Step // of all trees
 	for t := range m.trees(weights) {
 		explained := explainedTree{tree: t.tree, means: t.tree.Means(t.weights)}
-		if t.first {
-			explained.block = t.block
-		}
 		c.trees = append(c.trees, explained)
+		leaves = append(leaves, t.tree.LeafSteps(explained.means)...)
 	}
+	c.steps = make([][]trees.Step, m.Cols())
 	for i, b := range m.Blocks {
 		if _, ok := b.(*LeavesBlock); !ok {
 			continue
@@ -62,6 +62,7 @@ func NewContributions(m *Map, weights []float64) (*Contributions, error) {
 		for col := m.runs[i].first; col < m.runs[i].end; col++ {
 			c.column[col] = inTree
 		}
+		leaves = leaves[copy(c.steps[m.runs[i].first:m.runs[i].end], leaves):]
 	}
 	return c, nil
 }
@@ -87,11 +88,12 @@ func (c *Contributions) Row(e *Encoded, dst []float64) (rest float64) {
 		adds = e.adds
 	}
 	for i := range c.trees {
-		if block := c.trees[i].block; block != nil {
-			block.readCodes(e) // each block has codes of its own
-		}
 		rest += c.trees[i].means[0]
-		c.trees[i].tree.AddSteps(e.numbers, c.trees[i].means, adds)
+	}
+	for col := range c.m.values(e) {
+		for _, s := range c.steps[col] {
+			adds[s.Input] += s.Add
+		}
 	}
 	shareDerived(c.m, adds)
 	copy(dst, adds)

@@ -81,6 +81,9 @@ type fitter struct {
 	m       *Map
 	rare    []diag.Warning // about columns with rare names
 	never   int            // LIBSVM: number of indices without a value
+
+	frame *table.Frame            // Regrow: the rows of t, whose values may stay in a file; nil: t has them
+	fail  context.CancelCauseFunc // ends ctx with the error of a column of frame
 }
 
 func newFitter(t *table.Table, rows []int, o Options) *fitter {
@@ -126,7 +129,7 @@ func (f *fitter) columns() error {
 	}
 	if len(b.treeInputs) > 0 {
 		f.addDerived(&b)
-		leaves, err := f.grow(&b)
+		leaves, err := f.grow(b.treeInputs)
 		if err != nil {
 			return err
 		}
@@ -147,7 +150,6 @@ type columnBlocks struct {
 	onehot    OneHotBlock
 
 	treeInputs []int
-	treeValues []trees.Column // of treeInputs, on the training rows; nil of categorical ones
 }
 
 // addDerived adds the derived columns to what trees read. One of a column that is not in use is left out.
@@ -161,15 +163,7 @@ func (f *fitter) addDerived(b *columnBlocks) {
 		if i < 0 || j < 0 {
 			continue
 		}
-		first, second := b.treeValues[i], b.treeValues[j]
 		b.treeInputs = append(b.treeInputs, numberCount(f.m))
-		b.treeValues = append(b.treeValues, func(space []float64) []float64 {
-			x, y := first(space), second(nil)
-			for row := range x {
-				x[row] = d.Op.Value(x[row], y[row])
-			}
-			return x
-		})
 		f.m.Derived = append(f.m.Derived, Derived{d.Op, b.treeInputs[i], b.treeInputs[j]})
 	}
 }
@@ -197,8 +191,6 @@ func (f *fitter) addNumeric(j int, c *measured, b *columnBlocks) {
 	}
 	if f.o.leaves() || f.o.Encode.Boosted() {
 		b.treeInputs = append(b.treeInputs, k)
-		fill := f.o.replacement(c.Fill)
-		b.treeValues = append(b.treeValues, func(space []float64) []float64 { return f.filled(&f.t.Columns[j], fill, space) })
 	}
 	if f.o.Encode != EncodeRaw {
 		return
@@ -288,7 +280,6 @@ func (f *fitter) addCategorical(j int, c *measured, b *columnBlocks) {
 	f.m.Inputs = append(f.m.Inputs, in)
 	if f.o.Encode.Boosted() {
 		b.treeInputs = append(b.treeInputs, k)
-		b.treeValues = append(b.treeValues, nil)
 		return
 	}
 	if f.o.Impute == schema.ImputeMedian {

@@ -312,15 +312,20 @@ func (c *candidates) fitApart(ctx context.Context, t *task, grid []Setting, path
 		}
 		x.train, x.validation = nil, nil
 	}
+	t.judgeAll(ctx, grid, paths, outcomes, 0)
+	return nil
+}
+
+// judgeAll judges settings by their outcomes in the folds. Each took some seconds besides those of its own fits.
+func (t *task) judgeAll(ctx context.Context, grid []Setting, paths []foldPath, outcomes [][]foldOutcome, seconds float64) {
 	for k, setting := range grid {
-		candidate := Candidate{Task: t.Task, Setting: setting, Status: Unfinished}
+		candidate := Candidate{Task: t.Task, Setting: setting, Status: Unfinished, Seconds: seconds}
 		for _, o := range outcomes[k] {
 			candidate.Seconds += o.seconds
 		}
 		t.judge(ctx, &candidate, paths, outcomes[k])
 		t.tried = append(t.tried, candidate)
 	}
-	return nil
 }
 
 // fitTogether fits all settings of a fold at the same time, in all folds. A setting that an interruption left
@@ -349,13 +354,8 @@ func (t *task) fitTogether(ctx context.Context, grid []Setting, paths []foldPath
 			}
 		}
 	})
-	seconds := time.Since(start).Seconds() / float64(len(grid))
-	t.slowest = seconds
-	for k, setting := range grid {
-		candidate := Candidate{Task: t.Task, Setting: setting, Status: Unfinished, Seconds: seconds}
-		t.judge(ctx, &candidate, paths, outcomes[k])
-		t.tried = append(t.tried, candidate)
-	}
+	t.slowest = time.Since(start).Seconds() / float64(len(grid))
+	t.judgeAll(ctx, grid, paths, outcomes, t.slowest)
 }
 
 // sumTogether scores the rows of each fold with all numbers of boosted trees. The encoding has grown the trees.
@@ -374,12 +374,7 @@ func (t *task) sumTogether(ctx context.Context, grid []Setting, paths []foldPath
 			}
 		}
 	})
-	seconds := time.Since(start).Seconds() / float64(len(grid))
-	for k, setting := range grid {
-		candidate := Candidate{Task: t.Task, Setting: setting, Status: Unfinished, Seconds: seconds}
-		t.judge(ctx, &candidate, paths, outcomes[k])
-		t.tried = append(t.tried, candidate)
-	}
+	t.judgeAll(ctx, grid, paths, outcomes, time.Since(start).Seconds()/float64(len(grid)))
 }
 
 // When a path of settings ends before its last one. Settings run from the largest penalty to the smallest.

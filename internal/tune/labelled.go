@@ -63,3 +63,19 @@ func (c *calibration) setHeldOut() {
 	h.Units.Positives, h.Units.Negatives = moved(h.Units.Positives), moved(h.Units.Negatives)
 	h.Source = "scores of the cross-validation, on the scale of the rows that were held out"
 }
+
+// Rescore makes HeldOut the scores of a table's rows, which did not fit the members.
+func (f *Found) Rescore(t *table.Table, source string) error {
+	rows := t.Labelled()
+	z, err := f.scores(t, rows)
+	if err != nil {
+		return inFile(err, t)
+	}
+	var s metric.Scores
+	for i, row := range rows {
+		appendScore(&s, t, row, z[i])
+	}
+	f.HeldOut = HeldOut{LabelledScores: calibrate.LabelledScores{Positives: s.Positives, Negatives: s.Negatives,
+		PositiveWeights: s.PositiveWeights, NegativeWeights: s.NegativeWeights}, Units: s, Source: source}
+	return nil
+}

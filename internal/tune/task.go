@@ -106,7 +106,7 @@ func (t *task) refitKey() encodingKey {
 }
 
 // hasIntercept reports whether the threshold of the fit is minus an intercept.
-func (t *task) hasIntercept() bool {
+func (t *Task) hasIntercept() bool {
 	return t.Learner == method.Logistic || t.Learner == method.Boosting
 }
 

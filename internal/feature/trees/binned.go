@@ -40,10 +40,11 @@ func newRowBins(columns, rows int) rowBins {
 	return b
 }
 
+// of returns the bins of a column, at distances of blockColumns.
+func (b rowBins) of(column int) []uint8 { return b[column/blockColumns][column%blockColumns:] }
+
 // at returns the bin of a row.
-func (b rowBins) at(column, row int) int {
-	return int(b[column/blockColumns][row*blockColumns+column%blockColumns])
-}
+func (b rowBins) at(column, row int) int { return int(b.of(column)[row*blockColumns]) }
 
 // count returns the number of bins of values.
 func (c *binned) count() int { return len(c.edges) + 1 }
@@ -148,6 +149,9 @@ func edgesOf(values []ValueMass, total float64, bins int) []float64 {
 	}
 	return edges
 }
+
+// BinBytes returns the memory of the bins of a row.
+func BinBytes(columns int) int { return (columns + blockColumns - 1) / blockColumns * blockColumns }
 
 // binAll bins every column.
 func binAll(list []Column, rows int) ([]binned, rowBins) {

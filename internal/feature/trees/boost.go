@@ -21,6 +21,7 @@ type Shape struct {
 	Curvature float64 // sum of curvatures of a leaf at least
 	Columns   float64 // fraction of the columns that a tree may ask
 	Rows      float64 // fraction of the rows that grow a tree
+	Most      int     // rows that grow a tree, at most; 0: no limit
 }
 
 // Round is one tree's part of the sum: it adds Values[i] to weight First + i.
@@ -96,8 +97,9 @@ type booster struct {
 	scores []float64
 	gh     [][2]float64 // g and h by row, of rows that grow the tree
 	of     []cell       // the same, rounded
-	offset []int        // by column: its first cell in a histogram
-	cells  int          // of a histogram
+	offset []int        // by column that the tree asks: its first cell in a histogram
+
+	cells, maxCells int // of a histogram: of the tree's columns, and of all
 
 	ridge, curvature, minGain float64 // those of the shape, in units of the tree
 }
@@ -111,12 +113,11 @@ type boostedTree struct {
 // run grows the trees.
 func (b *booster) run(rounds int) (intercept float64, trees []boostedTree) {
 	n := len(b.positive)
-	b.kept = fractionsToGrow(b.positive)
+	b.kept = fractionsToGrow(b.positive, b.shape.Most)
 	b.gh, b.of = make([][2]float64, n), make([]cell, n)
 	b.offset = make([]int, len(b.columns))
 	for j := range b.columns {
-		b.offset[j] = b.cells
-		b.cells += b.columns[j].count() + 1
+		b.maxCells += b.columns[j].count() + 1
 	}
 	p := PositiveFraction(b.positive, b.weights)
 	intercept = detmath.Log(p) - detmath.Log(1-p)
@@ -139,23 +140,23 @@ func (b *booster) run(rounds int) (intercept float64, trees []boostedTree) {
 func (b *booster) differentiate(rows []int32) {
 	const block = 1 << 12
 	sums := make([][2]float64, (len(rows)+block-1)/block) // of |g| and h, by block
+	mass := [2]float64{1 / b.kept[0], 1 / b.kept[1]}      // of a row without a weight, by class
 	parallel.Blocks(len(rows), block, func(k, first, last int) {
 		for _, i := range rows[first:last] {
-			e := detmath.Exp(-math.Abs(b.scores[i]))
+			score := b.scores[i]
+			e := detmath.Exp(-math.Abs(score))
 			rate := 1 / (1 + e) // of the likelier class
-			h := float64(float64(e*rate) * rate)
-			p := rate
-			if b.scores[i] < 0 {
-				p = float64(e * rate)
+			other := float64(e * rate)
+			// The rate of the class that the row has not, as bits: without branches, which a processor would guess wrong.
+			class := uint64(indicator(b.positive[i]))
+			unlikely := -(math.Float64bits(score)>>63 ^ class) // all bits where the row has the likelier class
+			wrong := math.Float64bits(rate)&^unlikely | math.Float64bits(other)&unlikely
+			g := math.Float64frombits(wrong | class<<63)
+			h := float64(other * rate)
+			m := mass[class]
+			if b.weights != nil {
+				m = b.weights[i] / b.kept[class]
 			}
-			g := p
-			if b.positive[i] {
-				g = -float64(e * rate)
-				if b.scores[i] < 0 {
-					g = -rate
-				}
-			}
-			m := WeightAt(b.weights, int(i)) / b.kept[indicator(b.positive[i])]
 			b.gh[i] = [2]float64{float64(m * g), float64(m * h)}
 			sums[k][0] += math.Abs(b.gh[i][0])
 			sums[k][1] += b.gh[i][1]

@@ -76,21 +76,21 @@ func (r *Training) Random(ctx context.Context, count, leaves int, seed uint64) (
 
 // sampleToGrow returns the numbers of negatives and positives, and how many of each grow a tree: all, or of very many
 // rows positives up to one half, as in the folds of a search.
-func sampleToGrow(positive []bool) (total, kept [2]int) {
+func sampleToGrow(positive []bool, most int) (total, kept [2]int) {
 	for _, p := range positive {
 		total[indicator(p)]++
 	}
-	if len(positive) <= GrowRows {
+	if len(positive) <= most || most == 0 {
 		return total, total
 	}
-	kept[1] = min(total[1], max(GrowRows/2, GrowRows-total[0]))
-	kept[0] = GrowRows - kept[1]
+	kept[1] = min(total[1], max(most/2, most-total[0]))
+	kept[0] = most - kept[1]
 	return total, kept
 }
 
 // fractionsToGrow returns the fractions of the negatives and of the positives that grow a boosted tree.
-func fractionsToGrow(positive []bool) (fraction [2]float64) {
-	total, kept := sampleToGrow(positive)
+func fractionsToGrow(positive []bool, most int) (fraction [2]float64) {
+	total, kept := sampleToGrow(positive, most)
 	for c := range fraction {
 		fraction[c] = 1
 		if kept[c] < total[c] {
@@ -108,7 +108,7 @@ func rowsToGrow(positive []bool) (rows []int, mass [2]float64) {
 	if n <= GrowRows {
 		return nil, mass
 	}
-	total, kept := sampleToGrow(positive)
+	total, kept := sampleToGrow(positive, GrowRows)
 	var seen [2]int
 	for i, p := range positive {
 		c := indicator(p)

@@ -61,6 +61,30 @@ func (t *Tree) AddSteps(numbers, means, dst []float64) {
 	}
 }
 
+// Step is what a question adds to its input.
+type Step struct {
+	Input int32
+	Add   float64
+}
+
+// LeafSteps returns the steps of AddSteps by leaf.
+func (t *Tree) LeafSteps(means []float64) [][]Step {
+	list := make([][]Step, 0, t.leaves)
+	var visit func(i int, path []Step)
+	visit = func(i int, path []Step) {
+		n := &t.nodes[i]
+		if n.input < 0 {
+			list = append(list, slices.Clone(path))
+			return
+		}
+		for _, child := range [2]int{i + 1, int(n.next)} {
+			visit(child, append(path, Step{n.input, means[child] - means[i]}))
+		}
+	}
+	visit(0, nil)
+	return list
+}
+
 // AddGains adds, for each inner node, the part of the variance of the weights that its question explains to the element of dst of its
 // input: m_l m_r / (m_l + m_r) (v_l - v_r)^2 with the masses and means of both sides.
 func (t *Tree) AddGains(w, dst []float64) {

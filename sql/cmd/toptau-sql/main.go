@@ -59,7 +59,7 @@ func options() map[string]cli.Option {
 	change("categorical", cli.Option{Placeholder: "COLS", Whole: true, Help: "Columns of numbers whose values are categories; repeatable."})
 	change("weight", cli.Option{Placeholder: "COL", Help: "A column of importance weights."})
 	change("group", cli.Option{Placeholder: "COL", Help: "A column whose equal values are never split between parts (default: the key)."})
-	all["sample-rows"] = cli.Option{Placeholder: "N", Help: "Search on a sample of N rows (default 200,000). Fits, thresholds and measurements use all rows."}
+	all["sample-rows"] = cli.Option{Placeholder: "N", Help: "Search on a sample of N rows (default 200,000). Fits, thresholds and measurements use all rows; trees keep the sample."}
 	return all
 }
 
