@@ -43,12 +43,13 @@ func TestAPI(t *testing.T) {
 	if err != nil || len(files) != len(publicPackages) {
 		t.Errorf("%q in api, expected one for each of %q: %v", files, publicPackages, err)
 	}
-	out, err := exec.Command("go", "list", "./...").Output()
+	out, err := exec.Command("go", "list", "-f", "{{.Module.Path}} {{.ImportPath}}", "./...").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range strings.Fields(string(out)) {
-		name := strings.TrimPrefix(strings.TrimPrefix(path, "toptau"), "/")
+	for line := range strings.Lines(string(out)) {
+		module, path, _ := strings.Cut(strings.TrimSpace(line), " ")
+		name := strings.TrimPrefix(strings.TrimPrefix(path, module), "/")
 		if name == "" {
 			name = "."
 		}

@@ -4,7 +4,7 @@
 export type Value = string | number | bigint | boolean | Date | null | undefined;
 
 /** One row: by column, or the values in the order of Model.columns. */
-export type Row = { readonly [column: string]: Value } | ReadonlyMap<string, Value> | ArrayLike<Value>;
+export type Row = { readonly [column: string]: Value } | ReadonlyMap<string, Value> | readonly Value[] | Float32Array | Float64Array;
 
 /** What is known of the place of a problem. Rows count from 1. */
 export interface Place {

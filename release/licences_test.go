@@ -77,3 +77,30 @@ func TestThirdPartyLicences(t *testing.T) {
 		t.Errorf("THIRD-PARTY-LICENSES is not what the program contains: go test -C release -run Licences -update (%v)", err)
 	}
 }
+
+// mozilla is the licence of files that may be linked into any program while they are unchanged.
+var mozilla = regexp.MustCompile(`Mozilla Public License, version 2\.0`)
+
+// The command for databases contains more modules. Their licences are of the same kinds, or Mozilla's.
+func TestLicencesOfTheCommandForDatabases(t *testing.T) {
+	c := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Replace}}{{if not .Main}}{{.Path}}={{.Dir}}{{end}}{{end}}{{end}}", "./cmd/toptau-sql")
+	c.Dir, c.Env = "../sql", append(os.Environ(), "CGO_ENABLED=0")
+	out, err := c.Output()
+	if err != nil {
+		t.Skip("the modules of sql cannot be had")
+	}
+	modules := strings.Fields(string(out))
+	slices.Sort(modules)
+	for _, module := range slices.Compact(modules) {
+		name, dir, _ := strings.Cut(module, "=")
+		files, err := licenceFiles(dir)
+		if err != nil || len(files) == 0 {
+			t.Errorf("%s: no licence in %s (%v)", name, dir, err)
+		}
+		for _, file := range files {
+			if content, err := os.ReadFile(file); err != nil || !permissive.Match(content) && !mozilla.Match(content) {
+				t.Errorf("%s: a licence of another kind in %s (%v)", name, file, err)
+			}
+		}
+	}
+}
