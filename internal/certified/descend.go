@@ -12,7 +12,8 @@ import (
 type descent struct {
 	*state
 	eval *evaluator
-	last start // where the descent ended; width 0: there was none
+	last start      // where the descent ended; width 0: there was none
+	end  evaluation // of that point; at nil: there was none
 }
 
 // The widths are relative to F(0), which is about the size of the scores' range that matters. These numbers
@@ -69,11 +70,14 @@ func (d *descent) descend(from start) (start, error) {
 	gaps, residuals, widened := []float64{math.Inf(1)}, []float64{math.Inf(1)}, 0
 	var values []float64 // of the smoothed problem, with the present width
 	for range descentSteps {
-		from.at = now.evaluation.at
+		from.at, d.end = now.evaluation.at, now.evaluation
 		residual, ofWidth := d.acceptSmoothed(now)
 		gaps = append(gaps, d.upper-d.lower)
 		residuals, values = append(residuals, residual), append(values, now.Value)
 		if d.report(); d.done() || d.limitReached() || now.Smooth() < rowsPerColumn*len(now.W) {
+			return from, nil
+		}
+		if d.zeroSeemsOptimal() && (hasStalled(gaps) || d.upper-d.lower < gapOfRows*d.atZero) {
 			return from, nil
 		}
 		// Rows on corners that are few enough can be held, once the bounds mean something.
@@ -110,6 +114,11 @@ func (d *descent) descend(from start) (start, error) {
 	}
 	return from, nil
 }
+
+// zeroSeemsOptimal reports whether no point was better than w = 0. Wider hinges are then of no use: near 0 a
+// point and a width that grow together have the same multipliers. Nor need the hinges become narrow. Some
+// thousand rows near the corner can move a mean to that of the positives.
+func (d *descent) zeroSeemsOptimal() bool { return isZero(d.best.at.W) }
 
 // widen evaluates the start, with hinges wide enough for a second derivative.
 func (d *descent) widen(from *start) (*smoothedPoint, error) {

@@ -102,6 +102,11 @@ func (s *solver) improve() error {
 		if err := s.ctx.Err(); err != nil {
 			return err
 		}
+		if s.useGroups && isZero(w) && tolerance > innerOfTarget*s.target() {
+			// The scores at w = 0 are all equal and show no rows to add.
+			tighter /= tightening
+			continue
+		}
 		added, err := s.scan(s.pointAt(w))
 		if err != nil {
 			return err

@@ -62,6 +62,9 @@ func (st *starter) startSmoothed(first start) (err error) {
 	if st.descent.last, err = st.descent.descend(first); err != nil || st.done() {
 		return err
 	}
+	if isZero(st.best.at.W) && st.descent.end.at != nil {
+		return st.eval.addNearRows(st.descent.end)
+	}
 	return st.eval.addNearRows(st.best)
 }
 
