@@ -56,10 +56,10 @@ func (f *fitter) grow(inputs []int) (*LeavesBlock, error) {
 	rows := trees.Training{Columns: make([]trees.Column, len(inputs)), Positive: positive, Weights: f.weights}
 	for i, k := range inputs {
 		if isDerived(f.m, k) || f.m.Inputs[k].Kind != schema.Categorical {
-			rows.Columns[i] = f.treeColumn(k)
+			rows.Columns[i] = treeColumn(f, k)
 			continue
 		}
-		column, err := f.column(f.m.Inputs[k].Column)
+		column, err := readColumn(f, f.m.Inputs[k].Column)
 		if err != nil {
 			return nil, err
 		}
@@ -80,12 +80,12 @@ func (f *fitter) grow(inputs []int) (*LeavesBlock, error) {
 }
 
 // treeColumn returns what trees read of a number, on the training rows.
-func (f *fitter) treeColumn(k int) trees.Column {
+func treeColumn(f *fitter, k int) trees.Column {
 	if !isDerived(f.m, k) {
 		in := &f.m.Inputs[k]
 		fill := f.o.replacement(in.Fill)
 		return func(space []float64) []float64 {
-			column, err := f.column(in.Column)
+			column, err := readColumn(f, in.Column)
 			if err != nil {
 				f.fail(err)
 				return make([]float64, len(f.rows))
@@ -94,7 +94,7 @@ func (f *fitter) treeColumn(k int) trees.Column {
 		}
 	}
 	d := f.m.Derived[k-len(f.m.Inputs)]
-	first, second := f.treeColumn(d.A), f.treeColumn(d.B)
+	first, second := treeColumn(f, d.A), treeColumn(f, d.B)
 	return func(space []float64) []float64 {
 		x, y := first(space), second(nil)
 		for row := range x {

@@ -12,15 +12,15 @@ import (
 
 // RegrownBytes returns about the memory that Regrow takes for each row: a byte for each bin, and the numbers of rows, scores,
 // gradients and weights.
-func (m *Map) RegrownBytes() int64 { return int64(trees.BinBytes(numberCount(m))) + 90 }
+func RegrownBytes(m *Map) int64 { return int64(trees.BinBytes(numberCount(m))) + 90 }
 
-// Regrow returns a map that Fit made with boosted trees on a sample, with as many trees that grow on other rows: some rows of f, in ascending
+// Regrow returns the map m that Fit made with boosted trees on a sample, with as many trees that grow on other rows: some rows of f, in ascending
 // order, of which one stands for mass[class] rows of its class. The values may stay in a file, which is read column by column.
 // Inputs, categories and what replaces missing values are those of the sample. The codes of categories, bins and trees come from
 // the rows. Of the options Encode, Seed and Monotone count.
 //
 // Errors: diag.Data for missing values under schema.ImputeError, for a damaged file, and if no split gains anything.
-func (m *Map) Regrow(ctx context.Context, f *table.Frame, rows []int, mass [2]float64, o Options) (*Map, error) {
+func Regrow(ctx context.Context, m *Map, f *table.Frame, rows []int, mass [2]float64, o Options) (*Map, error) {
 	more := *m
 	t := f.Shape()
 	t.Label = f.Head().Label
@@ -43,8 +43,8 @@ func (m *Map) Regrow(ctx context.Context, f *table.Frame, rows []int, mass [2]fl
 	return &more, more.prepare()
 }
 
-// column returns a column with its values. Those of a file are read, and missing ones may be an error.
-func (f *fitter) column(j int) (*table.Column, error) {
+// readColumn returns a column with its values. Those of a file are read, and missing ones may be an error.
+func readColumn(f *fitter, j int) (*table.Column, error) {
 	if f.frame == nil {
 		return &f.t.Columns[j], nil
 	}

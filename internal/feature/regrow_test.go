@@ -36,7 +36,7 @@ func TestRegrow(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, m := range []*Map{whole, few} {
-			grown, err := m.Regrow(t.Context(), data.Frame(), rows, [2]float64{1, 1}, Options{Encode: e, Seed: 3})
+			grown, err := Regrow(t.Context(), m, data.Frame(), rows, [2]float64{1, 1}, Options{Encode: e, Seed: 3})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -45,7 +45,7 @@ func TestRegrow(t *testing.T) {
 			}
 		}
 		few.Impute = schema.ImputeError
-		_, err = few.Regrow(t.Context(), data.Frame(), rows, [2]float64{1, 1}, Options{Encode: e, Seed: 3})
+		_, err = Regrow(t.Context(), few, data.Frame(), rows, [2]float64{1, 1}, Options{Encode: e, Seed: 3})
 		if err == nil || !strings.Contains(err.Error(), "missing value") {
 			t.Errorf("%s: %v for missing values", e, err)
 		}

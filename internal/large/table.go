@@ -129,9 +129,9 @@ func (r *tableRows) draw(p Part, rows int) (taken []int, share [2]float64) {
 
 // Regrow grows the trees of m again on the rows of a part, or on a sample of as many as fit into some bytes.
 func (r *tableRows) Regrow(ctx context.Context, p Part, m *feature.Map, o feature.Options, bytes int64) (*feature.Map, int, error) {
-	rows, share := r.draw(p, int(bytes/m.RegrownBytes()))
+	rows, share := r.draw(p, int(bytes/feature.RegrownBytes(m)))
 	mass := [2]float64{1 / share[table.Negative], 1 / share[table.Positive]}
-	grown, err := m.Regrow(ctx, r.f, rows, mass, o)
+	grown, err := feature.Regrow(ctx, m, r.f, rows, mass, o)
 	return grown, len(rows), err
 }
 

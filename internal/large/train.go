@@ -229,7 +229,7 @@ func (t *training) regrow(ctx context.Context, j, sampled int) error {
 	m := &f.Members[j]
 	rows, can := t.rows.(Grower)
 	bytes := memory.ForRows(t.memory)
-	if !can || bytes/m.Features.RegrownBytes() <= int64(sampled) {
+	if !can || bytes/feature.RegrownBytes(m.Features) <= int64(sampled) {
 		return nil
 	}
 	o := t.options.Feature
