@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"strconv"
 
 	"toptau/diag"
 	"toptau/internal/text"
@@ -51,34 +50,6 @@ func (a *assembler) join(first rowSource) {
 }
 
 func (a *assembler) assembled() *assembler { return a }
-
-// row is a row of a file: its fields as text, or as finite numbers.
-type row struct {
-	line   int   // on which it begins, 1-based
-	starts []int // the line on which each field begins; nil: all on line
-	fields [][]byte
-	values []float64 // instead of fields
-	points []bool    // by column: a number of JSON, which has a point; nil: texts
-}
-
-// lineOf returns the line on which a field begins.
-func (r *row) lineOf(column int) int {
-	if column >= 0 && column < len(r.starts) {
-		return r.starts[column]
-	}
-	return r.line
-}
-
-// textOf returns a field as text, that of a number in its shortest form; nil for a column that the file lacks.
-func (r *row) textOf(column int) []byte {
-	switch {
-	case column < 0:
-		return nil
-	case r.values != nil:
-		return strconv.AppendFloat(nil, r.values[column], 'g', -1, 64)
-	}
-	return r.fields[column]
-}
 
 // newAssembler gives the columns their roles and kinds, and prepares the reader's table and schema. counts
 // describes the first rows by column and decides the kinds; nil: all columns are numeric.

@@ -264,12 +264,3 @@ func missingLabel(m *schema.Schema, n *names) error {
 		diag.Fix{Param: "labels-file", Value: "FILE"})
 	return e
 }
-
-// wrongFormat is the error of a file that stores its rows differently from the model's training file.
-func (r *Reader) wrongFormat() error {
-	expected := "a file with columns, as the model was trained on"
-	if r.options.Schema.Sparse() {
-		expected = "a LIBSVM file, as the model was trained on"
-	}
-	return &diag.Error{Kind: diag.Model, File: r.file, Found: r.format.words, Expected: expected}
-}
