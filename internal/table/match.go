@@ -198,7 +198,7 @@ func themOrIt(n int) string {
 }
 
 // matchSchema finds the features and the label of a schema in the file.
-func (a *assembler) matchSchema() error {
+func (a setup) matchSchema() error {
 	o, m, r := &a.reader.options, a.reader.options.Schema, a.reader
 	if m.Sparse() {
 		return r.wrongFormat()

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+
 	"toptau/diag"
 	"toptau/internal/text"
 	"toptau/schema"
@@ -59,7 +60,7 @@ func (r *Reader) start() error {
 	if err := r.startLabels(); err != nil {
 		return err
 	}
-	p, source, err := r.readPrefix()
+	p, source, err := r.in.readPrefix(r.options.Live)
 	if err != nil {
 		return err
 	}
@@ -67,9 +68,9 @@ func (r *Reader) start() error {
 		r.format = detectFormat(p, &r.options)
 	}
 	if r.first != nil && r.format.name != r.first.format.name {
-		return r.otherFormat()
+		return &diag.Error{Kind: diag.Data, File: r.file, Found: r.format.words, Expected: r.first.format.words + ", as in " + r.first.file}
 	}
-	if err := r.checkPartitionFormat(); err != nil {
+	if err := r.in.checkPartitionFormat(r.format); err != nil {
 		return err
 	}
 	r.schema.Format = r.format.name
@@ -78,14 +79,14 @@ func (r *Reader) start() error {
 }
 
 // readPrefix returns what decides the format, and a reader of the whole file.
-func (r *Reader) readPrefix() (prefix, io.Reader, error) {
-	if r.options.Live {
-		r.in.readAhead()
+func (in *input) readPrefix(live bool) (prefix, io.Reader, error) {
+	if live {
+		in.readAhead()
 	}
-	if r.in.live != nil {
-		return r.in.live.readFirstLine(r.in)
+	if in.live != nil {
+		return in.live.readFirstLine(in)
 	}
-	return readPrefix(r.in)
+	return readPrefix(in)
 }
 
 // startLabels prepares labels and missing values from the options and the schema.
@@ -122,11 +123,11 @@ func (r *Reader) startLabels() error {
 }
 
 // checkPartitionFormat refuses partitions around files of a format that has no columns for them.
-func (r *Reader) checkPartitionFormat() error {
-	if len(r.in.partitions) == 0 || r.format.name == schema.Parquet {
+func (in *input) checkPartitionFormat(f *format) error {
+	if len(in.partitions) == 0 || f.name == schema.Parquet {
 		return nil
 	}
-	return &diag.Error{Kind: diag.Data, File: r.file, Found: r.format.words + " in " + keysOf(r.in.partitions), Expected: "Parquet files",
+	return &diag.Error{Kind: diag.Data, File: in.file, Found: f.words + " in " + keysOf(in.partitions), Expected: "Parquet files",
 		Hint: "give the files themselves; then their folders are no columns"}
 }
 

@@ -3,6 +3,7 @@ package table
 import (
 	"math"
 	"slices"
+
 	"toptau/diag"
 	"toptau/internal/packed"
 )

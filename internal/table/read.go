@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+
 	"toptau/diag"
 	"toptau/schema"
 )
@@ -237,11 +238,6 @@ func (r *Reader) closeFile(file *Reader) {
 	r.schema.Width = max(r.schema.Width, file.schema.Width)
 	fmt.Fprintln(&r.digests, file.in.sum())
 	file.in.Close()
-}
-
-// otherFormat is the error of a file that differs in its format from the first one.
-func (r *Reader) otherFormat() error {
-	return &diag.Error{Kind: diag.Data, File: r.file, Found: r.format.words, Expected: r.first.format.words + ", as in " + r.first.file}
 }
 
 // ColumnNames returns the names of the columns of a file of delimited text.
