@@ -19,12 +19,13 @@ func parseGoal(t *testing.T, text string) (g Goal) {
 	switch words := strings.Fields(text); len(words) {
 	case 1:
 		g.Kind = GoalKind(words[0][2:])
-	case 2:
+	default:
 		g = RateGoal(GoalKind(words[0][2:]), words[1])
-	default: // --alerts 50 --of 2000
-		g.Kind = GoalKind(words[0][2:])
-		if _, err := fmt.Sscan(words[1]+" "+words[3], &g.Count, &g.Of); err != nil {
-			t.Fatal(err)
+		if words[0] == "--alerts" { // --alerts 50/2000
+			g = Goal{Kind: GoalAlerts}
+			if _, err := fmt.Sscanf(words[1], "%d/%d", &g.Count, &g.Of); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	return g
@@ -109,12 +110,12 @@ func TestGoalOnScores(t *testing.T) {
 		undefined bool
 	}{
 		{"--absolute-top", 1, 8, false},
-		{"--max-fpr 0.1", 1, 8, false},        // floor(5 x 0.1) = 0 negatives
-		{"--max-fpr 0.2", 3, 5, false},        // one negative
-		{"--max-fpr 0.6", 3, 4, false},        // three negatives: the tie at 4 admits two
-		{"--top 0.25", 1, 7, false},           // two rows
-		{"--top-count 4 --of 8", 3, 5, false}, // four rows
-		{"--alerts 1 --of 100", 0, 9, true},   // no row at all
+		{"--max-fpr 0.1", 1, 8, false}, // floor(5 x 0.1) = 0 negatives
+		{"--max-fpr 0.2", 3, 5, false}, // one negative
+		{"--max-fpr 0.6", 3, 4, false}, // three negatives: the tie at 4 admits two
+		{"--top 0.25", 1, 7, false},    // two rows
+		{"--top 4/8", 3, 5, false},     // four rows
+		{"--alerts 1/100", 0, 9, true}, // no row at all
 	}
 	for _, test := range tests {
 		g := parseGoal(t, test.goal)
@@ -187,11 +188,11 @@ func TestGoalFitsMethods(t *testing.T) {
 		return strings.Join(names, " ")
 	}
 	for text, want := range map[string]string{
-		"--absolute-top":         "toppush toppushk",
-		"--max-fpr 1%":           "grill-np patmat-np topmean-np",
-		"--top 1%":               "grill patmat topmean",
-		"--alerts 5 --of 1000":   "grill patmat topmean",
-		"--top-count 5 --of 100": "grill patmat topmean",
+		"--absolute-top":  "toppush toppushk",
+		"--max-fpr 1%":    "grill-np patmat-np topmean-np",
+		"--top 1%":        "grill patmat topmean",
+		"--alerts 5/1000": "grill patmat topmean",
+		"--top 5/100":     "grill patmat topmean",
 	} {
 		if got := fits(text); got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)

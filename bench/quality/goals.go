@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"strings"
 
 	"toptau/metric"
@@ -61,16 +60,10 @@ var excused = []string{"oil_spill", "ionosphere"}
 
 // goalOf reads a goal as the results name it: "--max-fpr 0.01".
 func goalOf(name string) (goal metric.Goal, err error) {
-	words := strings.Fields(name)
-	kind := metric.GoalKind(strings.TrimPrefix(words[0], "--"))
-	if len(words) == 2 {
-		goal = metric.RateGoal(kind, words[1])
-		return goal, goal.Check()
+	kind, rate, _ := strings.Cut(strings.TrimPrefix(name, "--"), " ")
+	goal = metric.Goal{Kind: metric.GoalKind(kind)}
+	if rate != "" {
+		goal = metric.RateGoal(goal.Kind, rate)
 	}
-	var count, of int64
-	if _, err := fmt.Sscanf(strings.Join(words[1:], " "), "%d --of %d", &count, &of); err != nil {
-		return goal, err
-	}
-	goal = metric.CountGoal(kind, count, of)
 	return goal, goal.Check()
 }

@@ -34,7 +34,7 @@ const (
 	percent   = "--max-fpr 0.01"
 	five      = "--max-fpr 0.05"
 	topShare  = "--top 0.01"
-	topAmount = "--top-count 800 --of 4000"
+	topAmount = "--top 800/4000"
 )
 
 // sets are the sets of the protocol, the quick ones first.

@@ -30,7 +30,7 @@ var examples = map[string][]string{
 		"toptau explain m.json new.csv --columns"},
 	"evaluate": {"toptau evaluate m.json later.csv --by category --report page.html",
 		"toptau evaluate m.json later.csv --scores gbdt=gbdt.csv --id flow --max-fpr 1%",
-		"toptau evaluate m.json later.csv --entity host --time when --alerts 50 --of 2000",
+		"toptau evaluate m.json later.csv --entity host --time when --alerts 50/2000",
 		"toptau evaluate new.json later.csv --against old.json --gate"},
 	"ui": {"toptau ui m.json later.csv", "toptau ui m.json later.csv --held-out held.csv --delta 5% -o m2.json",
 		"toptau ui scores.csv --score score --label y"},

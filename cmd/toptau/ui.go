@@ -224,8 +224,10 @@ func (c *uiCommand) withPoint(ctx context.Context, r ui.SaveRequest) (*model.Mod
 func (c *uiCommand) certify(g metric.Goal, delta threshold.Rate) string {
 	goal := ""
 	switch g.Kind {
-	case metric.GoalTopCount, metric.GoalAlerts:
-		goal = fmt.Sprintf("%s %d --of %d", cli.Spell(string(g.Kind)), g.Count, g.Of)
+	case metric.GoalTopCount:
+		goal = fmt.Sprintf("--top %d/%d", g.Count, g.Of)
+	case metric.GoalAlerts:
+		goal = fmt.Sprintf("--alerts %d/%d", g.Count, g.Of)
 	case metric.GoalAbsoluteTop:
 		goal = cli.Spell(string(g.Kind))
 	default:

@@ -17,9 +17,9 @@ import (
 	"strings"
 	"testing"
 
-	"toptau/schema"
-
 	"github.com/google/go-cmp/cmp"
+
+	"toptau/schema"
 )
 
 // reading is a way to read a file. All ways return the same.

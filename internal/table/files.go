@@ -14,7 +14,6 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/text"
-	"toptau/schema"
 )
 
 // Files is several files that a Reader reads as one table: NewReader accepts it as its source. The first file
@@ -180,130 +179,75 @@ func (f *Files) Digest(ctx context.Context) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// FilePart is the rows of a table from one of several files.
-type FilePart struct {
-	First int // the first of the rows
-	File  string
-}
-
-// FileOf returns the file of a row.
-func (t *Table) FileOf(row int) string {
-	name := t.File
-	for _, p := range t.Parts {
-		if p.First > row {
-			break
-		}
-		name = p.File
-	}
-	return name
-}
-
-// newFilesReader starts to read the files.
-func newFilesReader(f *Files, o Options, p chunkPolicy) (*Reader, error) {
-	if len(f.paths) > 1 && o.LabelsFile != "" {
-		return nil, &diag.Error{Kind: diag.Usage, Param: "labels-file", Found: fmt.Sprintf("with %d files", len(f.paths)), Expected: "one file with rows"}
-	}
-	size := int64(0)
-	if len(f.paths) > 1 {
-		size = f.size()
-	}
-	in, err := f.openInput(f.paths[0])
+// expandDirectory adds the files of a directory in the order of their paths, and those of its folders that are partitions.
+func (f *Files) expandDirectory(path string, above []partition) (found []string, err error) {
+	entries, err := os.ReadDir(path) // sorted by name
 	if err != nil {
-		return nil, err
+		return nil, openFailure(path, err)
 	}
-	if len(f.paths) > 1 {
-		in.size = size
+	for _, e := range entries {
+		if setAside(e.Name()) {
+			continue
+		}
+		name := filepath.Join(path, e.Name())
+		info, err := os.Stat(name) // of what a link points to
+		if err != nil {
+			return nil, openFailure(name, err)
+		}
+		if !info.IsDir() {
+			if found = append(found, name); len(above) > 0 {
+				f.partitions[name] = slices.Clone(above)
+			}
+		} else if p, ok := splitPartition(e.Name()); ok {
+			below, err := f.expandDirectory(name, append(slices.Clip(above), p))
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, below...)
+		}
 	}
-	r, err := newReader(in, o, p)
-	if err != nil {
-		return nil, err
-	}
-	r.files, r.table.File, r.more, r.several = f, f.Name(), f.paths[1:], len(f.paths) > 1
-	return r, nil
+	return found, nil
 }
 
-// appendRows appends rows of the current file, and of the next ones, until t has limit rows.
-func (r *Reader) appendRows(t *Table, limit int) error {
-	for {
-		current, first := r.active, t.Rows()
-		err := current.rows.appendRows(t, limit)
-		if t.Rows() > first && r.several {
-			t.Parts = append(t.Parts, FilePart{First: first, File: current.file})
-		}
-		r.appendFileName(t, current.file)
-		if err != io.EOF || len(r.more) == 0 {
-			return err
-		}
-		if err := r.openNext(); err != nil {
-			return err
-		}
+// checkPartitions checks that all files have the keys of the first one, and finds the keys whose values are numbers.
+func (f *Files) checkPartitions() error {
+	if len(f.partitions) == 0 {
+		return nil
 	}
-}
-
-// appendFileName extends the text columns that hold the name of the file.
-func (r *Reader) appendFileName(t *Table, file string) {
-	if r.options.FileColumn == "" {
-		return
+	first := f.partitions[f.paths[0]]
+	numeric := make([]bool, len(first))
+	for k := range numeric {
+		numeric[k] = true
 	}
-	for _, c := range t.fileTexts() {
-		for len(c.Values) < t.Rows() {
-			c.Values = append(c.Values, file)
+	for _, path := range f.paths {
+		list := f.partitions[path]
+		if !slices.EqualFunc(list, first, func(a, b partition) bool { return a.key == b.key }) {
+			return &diag.Error{Kind: diag.Data, File: path, Found: "in " + keysOf(list), Expected: keysOf(first) + ", as " + f.paths[0]}
+		}
+		for k, p := range list {
+			_, what := parseNumber([]byte(p.value))
+			numeric[k] = numeric[k] && (p.missing || what == number)
 		}
 	}
-}
-
-// openNext makes the next file the current one.
-func (r *Reader) openNext() error {
-	last := r.active
-	if err := last.rows.checkEnd(); err != nil {
-		return err
-	}
-	if last != r {
-		r.closeFile(last)
-	}
-	in, err := r.files.openInput(r.more[0])
-	if err != nil {
-		return err
-	}
-	r.more = r.more[1:]
-	in.context, in.before, in.size, in.stored = r.options.Context, last.in.before+last.in.count, r.in.size, in.stored+last.in.stored
-	next := &Reader{file: in.file, options: r.options, in: in, policy: r.policy, table: Table{File: in.file}, packs: r.packs,
-		several: true, first: r}
-	if next.options.Schema == nil && r.format.name != schema.LIBSVM {
-		like := r.schema
-		for _, c := range r.table.Columns {
-			like.Columns = append(like.Columns, schema.Column{Name: c.Name, Number: c.Number, Kind: c.Kind, Part: c.Part,
-				Source: c.Source, Origin: c.Origin})
-		}
-		next.options.Schema = &like
-	}
-	if r.options.texts { // what is text in the first file is text in all of them
-		for i := range r.table.Kept {
-			next.options.Kept = append(next.options.Kept, r.table.Kept[i].Name)
+	for _, list := range f.partitions {
+		for k := range list {
+			list[k].numeric = numeric[k]
 		}
 	}
-	r.active = next
-	if err := next.start(); err != nil {
-		return err
-	}
-	next.options.Schema, next.options.Kept, next.labels = r.options.Schema, r.options.Kept, r.labels
-	next.rows.join(r.rows)
 	return nil
 }
 
-// closeFile adds what the end of one of several files shows to r, and closes it.
-func (r *Reader) closeFile(file *Reader) {
-	file.rows.finish()
-	r.warnings = append(r.warnings, file.warnings...)
-	r.schema.Width = max(r.schema.Width, file.schema.Width)
-	fmt.Fprintln(&r.digests, file.in.sum())
-	file.in.Close()
+// Keys returns the names of the columns whose values are in the names of folders.
+func (f *Files) Keys() []string {
+	var keys []string
+	for _, list := range f.partitions { // which all have the same keys
+		for _, p := range list {
+			keys = append(keys, p.key)
+		}
+		break
+	}
+	return keys
 }
 
-// otherFormat is the error of a file that differs in its format from the first one.
-func (r *Reader) otherFormat() error {
-	return &diag.Error{Kind: diag.Data, File: r.file, Found: r.format.words, Expected: r.first.format.words + ", as in " + r.first.file}
-}
-
-// isFileColumn reports whether a reference means the column of file names.
-func (o *Options) isFileColumn(ref string) bool { return ref != "" && ref == o.FileColumn }
+// Partition describes the partition of a file, "" if it has none.
+func (f *Files) Partition(path string) string { return describePartitions(f.partitions[path]) }

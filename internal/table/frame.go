@@ -288,13 +288,6 @@ func (f *Frame) Arrange(names []string) *Frame {
 	return &Frame{head: f.head, file: f.file, columns: columns}
 }
 
-// storedColumn is a column whose values stay in a packed file. The file keeps the chunks that were read last, so that
-// reading rows in their order is fast, and reading others is slow.
-type storedColumn struct {
-	column int
-	codes  [][]int32 // of a categorical column, by block: the codes in the table of the block's texts
-}
-
 // described returns the column without its values.
 func (c *Column) described() Column {
 	return Column{Name: c.Name, Part: c.Part, Source: c.Source, Origin: c.Origin, Salt: c.Salt, Number: c.Number, Kind: c.Kind,

@@ -320,3 +320,134 @@ func (s *libsvmRows) finish() {
 			s.reader.file, text.Plural(s.beyond, "value"), s.limit, s.beyondFirst))
 	}
 }
+
+// nextIsScanned reports whether the next rows are those of a scanned chunk.
+func (s *libsvmRows) nextIsScanned() bool { return s.chunks.nextIsScanned(s.lines, s.empty == 0) }
+
+// appendChunk appends rows of the current chunk until t has limit rows.
+func (s *libsvmRows) appendChunk(t *Table, limit int) error {
+	c, x := s.chunks.current, t.Sparse
+	p, first, before := &c.rows, c.rows.taken, s.lines.number
+	s.begun = true
+	if first == 0 && p.beyond > 0 {
+		if s.beyond == 0 {
+			s.beyondFirst = before + p.beyondFirst + 1
+		}
+		s.beyond += p.beyond
+	}
+	begin := p.entriesBefore(first)
+	shift := int64(len(x.Index)) - int64(begin)
+	for ; p.taken < p.count && t.Rows()+len(t.Bad) < limit; p.taken++ {
+		s.lines.number = before + p.taken - first + 1
+		class, err := s.classOf(p, c.text)
+		if err != nil {
+			return err
+		}
+		s.widen(x, int(p.top[p.taken]))
+		x.Start = append(x.Start, shift+int64(p.start[p.taken]))
+		t.Label = append(t.Label, class)
+		t.Line = append(t.Line, s.lines.number)
+	}
+	end := p.entriesBefore(p.taken)
+	x.Index = append(x.Index, p.index[begin:end]...)
+	x.Value = append(x.Value, p.value[begin:end]...)
+	if s.reader.options.Raw {
+		t.Raw = append(t.Raw, p.raw[first:p.taken]...)
+	}
+	if s.reader.options.Text {
+		t.Text = append(t.Text, p.text[first:p.taken]...)
+	}
+	if p.taken == p.count {
+		s.chunks.markRead()
+	}
+	return nil
+}
+
+// classOf returns the class of the next row.
+func (s *libsvmRows) classOf(p *chunkRows, text []byte) (Class, error) {
+	if s.reader.labelsFile == nil {
+		return p.classOf(s.reader.labels, text, p.taken), nil
+	}
+	label, err := s.labelOf(nil)
+	if err != nil {
+		return Unknown, err
+	}
+	return s.reader.countLabel(label), nil
+}
+
+// reserve reserves memory for more rows and entries, for all of them if the size of the file is known.
+func (s *libsvmRows) reserve(t *Table, rows, entries int, bytes int64) {
+	x := t.Sparse
+	if need := t.Rows() + rows; need > cap(t.Line) {
+		n := s.reader.in.expect(need, cap(t.Line), bytes)
+		t.Line, t.Label, x.Start = withCapacity(t.Line, n), withCapacity(t.Label, n), withCapacity(x.Start, n+1)
+		if s.reader.options.Raw {
+			t.Raw = withCapacity(t.Raw, n)
+		}
+	}
+	if need := len(x.Index) + entries; need > cap(x.Index) {
+		n := s.reader.in.expect(need, cap(x.Index), bytes)
+		x.Index, x.Value = withCapacity(x.Index, n), withCapacity(x.Value, n)
+	}
+}
+
+func (s *libsvmRows) newScan() *libsvmScan {
+	o := &s.reader.options
+	return &libsvmScan{limit: s.limit, beyond: o.Schema != nil, labels: s.reader.labelsFile == nil,
+		unlabelled: o.Unlabelled, raw: o.Raw, text: o.Text, missing: s.reader.missing}
+}
+
+// looksLIBSVM reports whether more than half of the first lines are index:value pairs, with or without a
+// label without a colon before them, and at least one line has a pair. A delimiter in the options excludes
+// LIBSVM.
+func looksLIBSVM(p prefix, o *Options) bool {
+	if !o.detectsDelimiter() {
+		return false
+	}
+	good, bad, pairs := 0, 0, 0
+	for _, line := range p.lines(1000) {
+		if i := bytes.IndexByte(line, '#'); i >= 0 {
+			line = line[:i]
+		}
+		tokens := bytes.Fields(line)
+		if len(tokens) == 0 {
+			continue
+		}
+		n := 0
+		for _, t := range tokens {
+			if looksPair(t) {
+				n++
+			}
+		}
+		if n == len(tokens) || n == len(tokens)-1 && looksLabel(tokens[0]) {
+			good++
+			pairs += n
+		} else {
+			bad++
+		}
+	}
+	return good > bad && pairs > 0
+}
+
+// looksLabel reports whether a token may be a label of LIBSVM. Several labels are whole numbers with commas between
+// them; other texts with commas are fields, of which the last has a blank before a time such as 10:05.
+func looksLabel(token []byte) bool {
+	if bytes.IndexByte(token, ':') >= 0 {
+		return false
+	}
+	return bytes.IndexByte(token, ',') < 0 || len(bytes.Trim(token, "+-0123456789,")) == 0 && !bytes.ContainsAny(token[1:], "+-")
+}
+
+// looksPair reports whether a token is digits, a colon and a value that may be a number.
+func looksPair(token []byte) bool {
+	index, value, ok := bytes.Cut(token, []byte{':'})
+	if !ok || len(index) == 0 || bytes.ContainsAny(value, ":,;|\"") {
+		return false
+	}
+	for i, c := range index {
+		if (c < '0' || c > '9') && !(i == 0 && c == '-') {
+			return false
+		}
+	}
+	return true
+}

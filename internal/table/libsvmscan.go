@@ -22,12 +22,6 @@ type libsvmScan struct {
 	missing    *missingSpellings
 }
 
-func (s *libsvmRows) newScan() *libsvmScan {
-	o := &s.reader.options
-	return &libsvmScan{limit: s.limit, beyond: o.Schema != nil, labels: s.reader.labelsFile == nil,
-		unlabelled: o.Unlabelled, raw: o.Raw, text: o.Text, missing: s.reader.missing}
-}
-
 // scan parses a chunk. It returns false if it gives up.
 func (c *libsvmScan) scan(k *chunk) bool {
 	p, b := &k.rows, k.padded()
@@ -78,8 +72,6 @@ func (c *libsvmScan) prepare(p *chunkRows, rows int) {
 		p.raw = resized(p.raw, rows)
 	}
 }
-
-func isLineEnd(c byte) bool { return c == '\n' || c == '\r' }
 
 // label parses the label of a line that begins at a place and returns the start of its entries, -1 if it
 // gives up. A first token with a colon is an entry. After the label only numbers are accepted, so only the
@@ -231,4 +223,12 @@ func (c *libsvmScan) value(b []byte, at int) (float64, int) {
 		return 0, -1
 	}
 	return v, end
+}
+
+// entriesBefore returns the number of entries in the rows before a row of LIBSVM text.
+func (p *chunkRows) entriesBefore(row int) int {
+	if row == 0 {
+		return 0
+	}
+	return int(p.start[row-1])
 }

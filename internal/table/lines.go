@@ -221,3 +221,5 @@ func (l *lines) fill() {
 	l.end += n
 	l.failed = err
 }
+
+func isLineEnd(c byte) bool { return c == '\n' || c == '\r' }

@@ -198,7 +198,7 @@ func themOrIt(n int) string {
 }
 
 // matchSchema finds the features and the label of a schema in the file.
-func (a *assembler) matchSchema() error {
+func (a setup) matchSchema() error {
 	o, m, r := &a.reader.options, a.reader.options.Schema, a.reader
 	if m.Sparse() {
 		return r.wrongFormat()
@@ -263,13 +263,4 @@ func missingLabel(m *schema.Schema, n *names) error {
 	e.Fixes = append(e.Fixes, diag.Fix{Param: "label", Value: "COLUMN"},
 		diag.Fix{Param: "labels-file", Value: "FILE"})
 	return e
-}
-
-// wrongFormat is the error of a file that stores its rows differently from the model's training file.
-func (r *Reader) wrongFormat() error {
-	expected := "a file with columns, as the model was trained on"
-	if r.options.Schema.Sparse() {
-		expected = "a LIBSVM file, as the model was trained on"
-	}
-	return &diag.Error{Kind: diag.Model, File: r.file, Found: r.format.words, Expected: expected}
 }

@@ -7,7 +7,6 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/text"
-	"toptau/schema"
 )
 
 // names resolves references to columns.
@@ -124,20 +123,6 @@ func (n *names) unknownColumn(param, ref string) *diag.Error {
 		e.Hint = fmt.Sprintf("did you mean %s?", diag.Quote(near))
 	}
 	return e
-}
-
-// ColumnNames returns the names of the columns of a file of delimited text.
-func ColumnNames(path string, f schema.Format) ([]string, error) {
-	if path == "-" {
-		return nil, &diag.Error{Kind: diag.Usage, Found: "scores from standard input", Expected: "a file"}
-	}
-	f.Format, f.Label, f.ID = FormatOfColumns(path), "", nil
-	r, err := Open(path, Options{Format: f, Unlabelled: true})
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	return r.Names(), nil
 }
 
 // quotedList lists at most limit names.

@@ -2,12 +2,9 @@ package table
 
 import (
 	"context"
-	"slices"
-	"strconv"
 	"strings"
 
 	"toptau/diag"
-	"toptau/internal/text"
 	"toptau/schema"
 )
 
@@ -26,37 +23,6 @@ type Options struct {
 	Packed     bool            // store columns and lines in few bytes, for the methods of Column and LineOf
 
 	texts bool // columns that would not be numeric features are kept as text instead
-}
-
-// check checks everything that can be checked without the file.
-func (o *Options) check() error {
-	if !o.detectsFormat() && formatNamed(o.Format.Format) == nil {
-		return usage("format", string(o.Format.Format), formatList())
-	}
-	headers := []schema.Header{schema.AutoHeader, "auto", schema.HasHeader, schema.NoHeader}
-	if !slices.Contains(headers, o.Header) {
-		return usage("header", string(o.Header), "auto, yes or no")
-	}
-	if _, err := delimiterOf(o.Delimiter); err != nil {
-		return err
-	}
-	if o.Decimal != "" && o.Decimal != "," && o.Decimal != "." {
-		return usage("decimal", o.Decimal, "the decimal mark of numbers: , or .")
-	}
-	if o.Label != "" && o.LabelsFile != "" {
-		return &diag.Error{Kind: diag.Usage, Found: "a label column and a labels file", Expected: "one of the two"}
-	}
-	if o.NoTime && o.Time != "" {
-		return &diag.Error{Kind: diag.Usage, Param: "no-time", Found: "together with the column of times " + diag.Quote(o.Time), Expected: "one of the two"}
-	}
-	if o.Width < 0 || o.Width > MaxFeatures {
-		return usage("width", strconv.Itoa(o.Width), "a number of features from 1 to "+text.Count(MaxFeatures))
-	}
-	if _, err := loadZone(o.Timezone); err != nil {
-		return err
-	}
-	_, err := parseRule(o.Positive)
-	return err
 }
 
 // delimiterOf returns the delimiter's byte, 0 if it is to be detected.
@@ -94,3 +60,9 @@ func (o *Options) detectsDelimiter() bool { return o.Delimiter == "" || o.Delimi
 func usage(param, value, expected string) error {
 	return &diag.Error{Kind: diag.Usage, Param: param, Found: diag.Quote(value), Expected: expected}
 }
+
+// keepsBadRows reports whether a bad row is no error.
+func (o *Options) keepsBadRows() bool { return o.OnBadRow == KeepBadRow }
+
+// isFileColumn reports whether a reference means the column of file names.
+func (o *Options) isFileColumn(ref string) bool { return ref != "" && ref == o.FileColumn }

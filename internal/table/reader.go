@@ -2,11 +2,9 @@ package table
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
-	"math"
 	"slices"
 
 	"toptau/diag"
@@ -63,116 +61,6 @@ type Info struct {
 	Warnings     []diag.Warning
 }
 
-// NewReader detects the format of r and reads the first rows. file is the name of r in errors. If it is
-// empty, the name is that of r's method Name, which files have. Errors are *diag.Error.
-func NewReader(file string, r io.Reader, o Options) (*Reader, error) {
-	if err := o.check(); err != nil {
-		return nil, err
-	}
-	if files, ok := r.(*Files); ok {
-		return newFilesReader(files, o, defaultPolicy())
-	}
-	if named, ok := r.(interface{ Name() string }); ok && file == "" {
-		file = named.Name()
-	}
-	in, err := newInput(file, r)
-	if err != nil {
-		return nil, err
-	}
-	return newReader(in, o, defaultPolicy())
-}
-
-// Open opens the files of a path (see OpenFiles), or standard input for "-", and returns their NewReader.
-func Open(path string, o Options) (*Reader, error) {
-	if err := o.check(); err != nil {
-		return nil, err
-	}
-	files, err := OpenFiles(path)
-	if err != nil {
-		return nil, err
-	}
-	return newFilesReader(files, o, defaultPolicy())
-}
-
-// newReader starts to read. It closes its input if that fails.
-func newReader(in *input, o Options, p chunkPolicy) (*Reader, error) {
-	in.context = o.Context
-	r := &Reader{file: in.file, options: o, in: in, policy: p, table: Table{File: in.file}}
-	r.active = r
-	if err := r.start(); err != nil {
-		r.Close()
-		return nil, err
-	}
-	return r, nil
-}
-
-// start detects the format and prepares labels and rows.
-func (r *Reader) start() error {
-	if err := r.startLabels(); err != nil {
-		return err
-	}
-	p, source, err := r.readPrefix()
-	if err != nil {
-		return err
-	}
-	if r.format = formatNamed(r.options.Format.Format); r.format == nil {
-		r.format = detectFormat(p, &r.options)
-	}
-	if r.first != nil && r.format.name != r.first.format.name {
-		return r.otherFormat()
-	}
-	if err := r.checkPartitionFormat(); err != nil {
-		return err
-	}
-	r.schema.Format = r.format.name
-	r.rows, err = r.format.newRows(r, p, source)
-	return err
-}
-
-// readPrefix returns what decides the format, and a reader of the whole file.
-func (r *Reader) readPrefix() (prefix, io.Reader, error) {
-	if r.options.Live {
-		r.in.readAhead()
-	}
-	if r.in.live != nil {
-		return r.in.live.readFirstLine(r.in)
-	}
-	return readPrefix(r.in)
-}
-
-// startLabels prepares labels and missing values from the options and the schema.
-func (r *Reader) startLabels() error {
-	o := &r.options
-	spellings, positive := o.Missing, o.Positive
-	if o.Schema != nil {
-		spellings = slices.Concat(o.Schema.Missing, o.Missing)
-		if len(positive) == 0 {
-			positive = o.Schema.Positive
-		}
-	}
-	r.schema = schema.Schema{Positive: positive, Missing: spellings}
-	r.schema.Decimal = o.Decimal
-	if o.Schema != nil {
-		r.schema.Decimal = cmp.Or(o.Decimal, o.Schema.Decimal)
-	}
-	r.missing = newMissing(spellings)
-	r.missing.setDecimal(r.schema.Decimal)
-	rule, err := parseRule(positive)
-	if err != nil {
-		return err
-	}
-	r.labels = newLabels(rule, o.Unlabelled)
-	if o.LabelsFile == "" {
-		return nil
-	}
-	if o.LabelsFile == "-" && r.file == "-" {
-		return &diag.Error{Kind: diag.Usage, Found: "standard input for the data and the labels",
-			Expected: "different files"}
-	}
-	r.labelsFile, err = openLabels(o.LabelsFile)
-	return err
-}
-
 // refuseColumns refuses options that name columns, for a format without names. label is Options.Label, or ""
 // if the format accepts it.
 func (r *Reader) refuseColumns(label string) error {
@@ -200,81 +88,6 @@ func (r *Reader) refusal(param string) error {
 
 // defaultChunk is the number of rows that Next returns by default.
 const defaultChunk = 1000
-
-// Next returns at least one and at most maxRows further rows (by default 1,000), valid until the following
-// call. With Options.Live it does not wait for more rows if it has some, and returns those before an error. It returns io.EOF at the end, or a *diag.Error, which every further call returns again. An error that
-// only the whole file shows, such as a class without rows, takes the place of io.EOF.
-func (r *Reader) Next(maxRows int) (*Table, error) {
-	if maxRows <= 0 {
-		maxRows = defaultChunk
-	}
-	for r.ended == nil {
-		r.table.reset()
-		r.ended = r.appendRows(&r.table, maxRows)
-		if r.options.Live && r.ended != nil {
-			r.table.truncate(len(r.table.Line)) // rows before an error count, for a stream
-		} else if r.labels.bad || r.ended != nil && r.ended != io.EOF {
-			continue // bad labels are counted to the end, for the message
-		}
-		if n := r.table.Rows(); n+len(r.table.Bad) > 0 {
-			r.total += n
-			if err := r.active.in.checkExpansion(r.total, nil); err != nil {
-				r.ended = err
-				return nil, err
-			}
-			return &r.table, nil
-		}
-	}
-	return nil, r.finish()
-}
-
-// finish checks at the end, once, what only the whole file shows. It returns io.EOF or the error.
-func (r *Reader) finish() error {
-	if r.finished || r.ended != io.EOF {
-		return r.ended
-	}
-	r.finished = true
-	if err := r.checkEnd(); err != nil {
-		r.ended = err
-		return err
-	}
-	r.rows.finish()
-	if r.active != r {
-		r.closeFile(r.active)
-	}
-	return r.ended
-}
-
-func (r *Reader) checkEnd() error {
-	if r.labelsFile != nil {
-		if err := r.labelsFile.checkEnd(r.file); err != nil {
-			return err
-		}
-	}
-	if r.total == 0 && !r.labels.bad {
-		e := &diag.Error{Kind: diag.Data, File: r.file, Found: "no rows", Expected: "rows"}
-		if r.options.Weight != "" {
-			e.Found, e.Expected = "no row with a weight above 0", "some"
-		}
-		return e
-	}
-	if err := r.active.rows.checkEnd(); err != nil || r.options.Unlabelled {
-		return err
-	}
-	e := diag.Error{Kind: diag.Data, File: r.file, Column: r.label}
-	if r.labelsFile != nil {
-		e.File = r.labelsFile.file
-	}
-	if r.options.Schema == nil || len(r.options.Positive) > 0 {
-		if err := r.labels.checkRule(e); err != nil {
-			return err
-		}
-	}
-	if err := r.labels.checkPair(e); err != nil || r.options.Schema != nil {
-		return err
-	}
-	return r.labels.checkClasses(e)
-}
 
 // countLabel counts the label of a row and returns its class. nil is a missing label.
 func (r *Reader) countLabel(label []byte) Class {
@@ -314,80 +127,51 @@ func (r *Reader) Schema() schema.Schema {
 	return s
 }
 
-// Info returns a description of the file. It is complete at the end.
-func (r *Reader) Info() Info {
-	i := Info{
-		File: r.file, Format: r.format.name, Header: r.schema.Header, Compression: r.in.compression,
-		Names: r.Names(),
-		Rows:  r.total, Positives: r.labels.counts[Positive], Negatives: r.labels.counts[Negative],
-		Unknowns: r.labels.unknown, Labels: r.labels.list(), Digest: r.Digest(), Schema: r.Schema(),
-		Warnings: r.warnings,
+// keepBadRow adds a bad row to the table, from which it removes what the row has left. It returns err if the
+// row is not the cause.
+func (r *Reader) keepBadRow(t *Table, err error, bad BadRow) error {
+	e := diag.Of(err)
+	if !r.options.keepsBadRows() || e == nil || e.Kind != diag.Data || e.File != r.file || e.Line == 0 {
+		return err
 	}
-	if d, ok := r.rows.(*delimitedRows); ok {
-		i.Delimiter = delimiterName(d.records.delimiter)
-	}
-	if r.labelsFile != nil {
-		i.LabelsDigest = r.labelsFile.in.sum()
-	}
-	return i
+	t.truncate(len(t.Line))
+	bad.Before, bad.Err = len(t.Line), err
+	t.Bad = append(t.Bad, bad)
+	return nil
 }
 
-// Close closes the file. The tables that were returned stay valid.
-func (r *Reader) Close() error {
-	err := r.in.Close()
-	if r.active != nil && r.active != r {
-		r.active.in.Close()
+// wrongFormat is the error of a file that stores its rows differently from the model's training file.
+func (r *Reader) wrongFormat() error {
+	expected := "a file with columns, as the model was trained on"
+	if r.options.Schema.Sparse() {
+		expected = "a LIBSVM file, as the model was trained on"
 	}
-	if r.labelsFile != nil {
-		if e := r.labelsFile.in.Close(); err == nil {
-			err = e
-		}
-	}
-	return err
+	return &diag.Error{Kind: diag.Model, File: r.file, Found: r.format.words, Expected: expected}
 }
 
-// Read reads a whole file, or standard input for "-", into one table.
-func Read(path string, o Options) (*Table, *Info, error) {
-	r, err := Open(path, o)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer r.Close()
-	return r.ReadAll()
+// format is a way to store a table. A further format needs a file that reads it and a line in formats.
+type format struct {
+	name    schema.FileFormat
+	words   string // how messages describe such a file
+	detects func(p prefix, o *Options) bool
+	newRows func(r *Reader, p prefix, source io.Reader) (rowSource, error)
 }
 
-// ReadFrame reads the remaining rows. Features that are columns of one packed file stay there, unless the rows have
-// weights. Derived features are in memory.
-func (r *Reader) ReadFrame() (*Frame, *Info, error) {
-	r.framed = true
-	t, info, err := r.ReadAll()
-	if err != nil {
-		return nil, nil, err
-	}
-	f := t.Frame()
-	if f.file = r.stays; f.file != nil {
-		f.columns, t.Columns = t.Columns, nil
-	}
-	return f, info, nil
-}
+// rowSource reads the rows of one format. Formats with columns embed an assembler, which implements
+// everything except appendRows.
+type rowSource interface {
+	// appendRows appends rows to t until it has limit rows. It returns io.EOF after the last row of the file.
+	appendRows(t *Table, limit int) error
 
-// ReadAll reads the remaining rows into one table.
-func (r *Reader) ReadAll() (*Table, *Info, error) {
-	r.packs = r.options.Packed
-	t, err := r.Next(math.MaxInt)
-	if err != nil && err != io.EOF {
-		return nil, nil, err
-	}
-	if err := r.finish(); err != io.EOF {
-		return nil, nil, err
-	}
-	if err := t.checkWeights(r.options.Weight); err != nil {
-		return nil, nil, err
-	}
-	if r.packs {
-		t.pack(true)
-		t.dropLines()
-	}
-	info, whole := r.Info(), *t // the copy does not keep the Reader in memory
-	return &whole, &info, nil
+	// checkEnd returns an error that only the end of the file shows.
+	checkEnd() error
+
+	// finish adds to the reader's schema and warnings what only the end of the file shows.
+	finish()
+
+	// join lets the source continue the table of the first of several files. The columns match already.
+	join(first rowSource)
+
+	// columnNames returns the names of all columns of the file.
+	columnNames() []string
 }

@@ -12,13 +12,13 @@ import (
 	"strings"
 	"testing"
 
-	"toptau/diag"
-	"toptau/internal/packed"
-	"toptau/schema"
-
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/klauspost/compress/zstd"
+
+	"toptau/diag"
+	"toptau/internal/packed"
+	"toptau/schema"
 )
 
 // readText reads text as the file "t".

@@ -43,17 +43,6 @@ func sizeOf(f *os.File, compression string, head []byte) int64 {
 	return stated
 }
 
-// expect returns a new capacity for a slice with count elements from the first bytes of a file: the expected
-// number for the whole file and 3 % more, or a quarter more than the old capacity if the size of the file is
-// unknown or was wrong.
-func (in *input) expect(count, capacity int, bytes int64) int {
-	least := max(count, capacity+capacity/4)
-	if in.size <= bytes || bytes == 0 {
-		return least
-	}
-	return max(count, int(1.03*float64(count)*(float64(in.size)/float64(bytes)))+16)
-}
-
 // withCapacity returns s with a capacity. The memory after its length is not written, so that the system
 // provides it only when it is used.
 func withCapacity[T any](s []T, capacity int) []T {

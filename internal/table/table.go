@@ -199,3 +199,45 @@ func (t *Table) textsWhere(which func(*Text) bool) []*Text {
 	}
 	return all
 }
+
+// FilePart is the rows of a table from one of several files.
+type FilePart struct {
+	First int // the first of the rows
+	File  string
+}
+
+// FileOf returns the file of a row.
+func (t *Table) FileOf(row int) string {
+	name := t.File
+	for _, p := range t.Parts {
+		if p.First > row {
+			break
+		}
+		name = p.File
+	}
+	return name
+}
+
+// truncate removes the values after a number of rows.
+func (t *Table) truncate(rows int) {
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		c.Values, c.Codes = c.Values[:min(rows, len(c.Values))], c.Codes[:min(rows, len(c.Codes))]
+	}
+	if s := t.Sparse; s != nil {
+		s.Start = s.Start[:rows+1]
+		s.Index, s.Value = s.Index[:s.Start[rows]], s.Value[:s.Start[rows]]
+	}
+	for _, c := range t.texts() {
+		c.Values = c.Values[:min(rows, len(c.Values))]
+	}
+	t.Label = t.Label[:min(rows, len(t.Label))]
+	t.Weight, t.Raw, t.Text = t.Weight[:min(rows, len(t.Weight))], t.Raw[:min(rows, len(t.Raw))], t.Text[:min(rows, len(t.Text))]
+}
+
+// storedColumn is a column whose values stay in a packed file. The file keeps the chunks that were read last, so that
+// reading rows in their order is fast, and reading others is slow.
+type storedColumn struct {
+	column int
+	codes  [][]int32 // of a categorical column, by block: the codes in the table of the block's texts
+}

@@ -41,21 +41,3 @@ func WithoutUnit(field, unit string) string {
 	}
 	return field
 }
-
-// countUnit counts a text that is a number with a unit, if it is the unit of the first such text.
-func (c *kindCount) countUnit(field []byte, missing *missingSpellings) {
-	unit, rest := trimUnit(field)
-	if _, what := missing.parse(rest); unit == "" || what != number {
-		return
-	}
-	c.anyUnit++
-	if c.unit == "" {
-		c.unit = unit
-	}
-	if c.unit == unit {
-		c.units++
-	}
-}
-
-// hasUnit reports whether more than half of the values are numbers with the same unit.
-func (c *kindCount) hasUnit() bool { return 2*c.units > c.seen }

@@ -71,14 +71,8 @@ func parseGoal(text string) (g metric.Goal, err error) {
 	switch kind := metric.GoalKind(strings.TrimPrefix(words[0], "--")); len(words) {
 	case 1:
 		g = metric.Goal{Kind: kind}
-	case 2:
+	default:
 		g = metric.RateGoal(kind, words[1])
-	default: // --alerts 50 --of 2000
-		var count, of int64
-		if _, err := fmt.Sscan(words[1]+" "+words[3], &count, &of); err != nil {
-			return g, err
-		}
-		g = metric.CountGoal(kind, count, of)
 	}
 	return g, g.Check()
 }

@@ -373,8 +373,8 @@ def test_thresholds_are_those_of_the_program(tmp_path, seed):
     delta, rate = str(r.choice(["5%", "0.1", "1/3", "1e-3"])), str(r.choice(["5%", "1%", "1/7", "10%"]))
     scores, y = r.normal(size=n).round(1 + 16 * (seed % 2)), r.random(n) < 0.2
     (tmp_path / "s.csv").write_text("score,y\n" + "".join(f"{s!r},{int(t)}\n" for s, t in zip(scores.tolist(), y)))
-    flags = {"alerts": ["--alerts", "30", "--of", "1000"], "absolute-top": ["--absolute-top"]}.get(kind, ["--" + kind, rate])
-    goal = calibration.goal_of(**{"max-fpr": dict(max_fpr=rate), "top": dict(top=rate), "alerts": dict(alerts=30, of=1000),
+    flags = {"alerts": ["--alerts", "30/1000"], "absolute-top": ["--absolute-top"]}.get(kind, ["--" + kind, rate])
+    goal = calibration.goal_of(**{"max-fpr": dict(max_fpr=rate), "top": dict(top=rate), "alerts": dict(alerts="30/1000"),
                                   "absolute-top": dict(absolute_top=True)}[kind])
     counted = scores if goal.counts_all else scores[~y]
     for with_delta in (False, True):

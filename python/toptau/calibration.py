@@ -44,19 +44,17 @@ class Goal(NamedTuple):
         return self.kind == "top"
 
 
-def goal_of(max_fpr: Any = None, top: Any = None, top_count: Any = None, alerts: Any = None, of: Any = None, absolute_top: bool = False) -> Goal:
+def goal_of(max_fpr: Any = None, top: Any = None, alerts: Any = None, absolute_top: bool = False) -> Goal:
     """Returns the one goal that is set."""
-    given = [name for name, value in (("max_fpr", max_fpr), ("top", top), ("top_count", top_count), ("alerts", alerts),
+    given = [name for name, value in (("max_fpr", max_fpr), ("top", top), ("alerts", alerts),
                                       ("absolute_top", absolute_top or None)) if value is not None]
     if len(given) != 1:
         raise Error(f"the goals {', '.join(given)}" if given else "no goal", "one goal", fix='max_fpr="0.1%", top="1%" or absolute_top=True')
-    count = top_count if top_count is not None else alerts
-    if (count is None) != (of is None):
-        raise Error("of without top_count or alerts" if count is None else f"{given[0]} without of", "both: top_count=N or alerts=N, of=M")
-    if count is not None:
-        if not 0 < count < of:
-            raise Error(f"{given[0]}={count}, of={of}", "two counts above 0, the first below the second")
-        return Goal("top", Fraction(count, of))
+    if alerts is not None:
+        count, slash, of = str(alerts).partition("/")
+        if not (slash and count.isdecimal() and of.isdecimal() and 0 < int(count) < int(of)):
+            raise Error(f"alerts={alerts!r}", "N alerts in a period with M rows, as the text N/M such as '50/2000000'")
+        return Goal("top", Fraction(int(count), int(of)))
     if absolute_top:
         return Goal("absolute-top", None)
     return Goal("max-fpr", rate_of(max_fpr, "max_fpr")) if max_fpr is not None else Goal("top", rate_of(top, "top"))

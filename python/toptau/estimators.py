@@ -77,7 +77,7 @@ class TopTauClassifier(_Thresholded):
     """A linear classifier for the top of the ranking, which ``toptau train`` chooses, fits and gives a threshold.
 
     Set one goal: ``max_fpr="0.1%"`` (at most this fraction of the negatives raises a false alarm), ``top="1%"`` (review the best fraction of all
-    rows), ``top_count=N, of=M``, ``alerts=N, of=M``, ``absolute_top=True``, ``min_precision="90%"``, ``min_recall="95%"`` or both of them, or
+    rows), ``alerts="50/2000000"`` (N alerts in a period with M rows), ``absolute_top=True``, ``min_precision="90%"``, ``min_recall="95%"`` or both of them, or
     ``cost_alert=20`` with ``value`` (the amounts found less the cost of the alerts). ``delta="5%"`` guarantees it with confidence 95 %, for new rows
     from the same distribution; it is an error if there are too few rows. Every other keyword is the option of ``toptau train`` of the same
     name, with underscores for dashes: a flag is True, several values are a list, ``monotone={"age": "+"}``. Columns are named as in X; the columns
@@ -94,7 +94,7 @@ class TopTauClassifier(_Thresholded):
     Training runs in another process; memory goes back when it ends. Scoring runs in this process, with the bits of ``toptau score``.
     """
 
-    def __init__(self, *, max_fpr=None, top=None, top_count=None, alerts=None, of=None, absolute_top=False, min_precision=None, min_recall=None,
+    def __init__(self, *, max_fpr=None, top=None, alerts=None, absolute_top=False, min_precision=None, min_recall=None,
                  cost_alert=None, delta=None, out_of_fold=False, calibration=None, validation=None, test=None, test_fraction=None,
                  method=None, class_weight=None, folds=None, encoding=None, derive=None, impute=None, monotone=None, max_size=None,
                  prevalence=None, learning_curve=False, max_time=None, entity=None, value=None, weight=None, group=None, segment=None, time=None, timezone=None, label_delay=None, drop=None, id=None, missing=None,
@@ -335,7 +335,7 @@ class GuaranteedThreshold(MetaEstimatorMixin, _Thresholded):
     ``classes_[1]``), ``guarantee_`` (a dict, None without delta) and ``calibration_rows_`` (places in X).
     """
 
-    def __init__(self, estimator, *, max_fpr=None, top=None, top_count=None, alerts=None, of=None, absolute_top=False, delta=None,
+    def __init__(self, estimator, *, max_fpr=None, top=None, alerts=None, absolute_top=False, delta=None,
                  calibration_fraction=None, prefit=False, seed=1):
         vars(self).update((name, value) for name, value in locals().items() if name not in ("self", "__class__"))
 
@@ -344,7 +344,7 @@ class GuaranteedThreshold(MetaEstimatorMixin, _Thresholded):
 
         Raises Error if the calibration rows are too few for the guarantee; it names how many are needed.
         """
-        goal = calibration.goal_of(self.max_fpr, self.top, self.top_count, self.alerts, self.of, self.absolute_top)
+        goal = calibration.goal_of(self.max_fpr, self.top, self.alerts, self.absolute_top)
         delta = None if self.delta is None else calibration.rate_of(self.delta, "delta")
         X, y = indexable(X, y)
         rows = _num_samples(X)

@@ -15,13 +15,11 @@ type ReplaceFlag struct {
 	ReplacePartial bool `group:"Interruption" name:"replace-partial" help:"Let the results of an interrupted run replace existing files (default: they get names that end in .partial)."`
 }
 
-// GoalFlags set the goal. Exactly one is given, with Of after TopCount and Alerts; MinPrecision and MinRecall may be given together.
+// GoalFlags set the goal. Exactly one is given; MinPrecision and MinRecall may be given together.
 type GoalFlags struct {
 	MaxFPR      string `group:"Goal" xor:"goal" name:"max-fpr" placeholder:"RATE" help:"At most this fraction of the negatives raises a false alarm: 0.1% or 0.001."`
-	Top         string `group:"Goal" xor:"goal" placeholder:"RATE" help:"Review the best fraction of all rows: 1% or 0.01."`
-	TopCount    string `group:"Goal" xor:"goal" name:"top-count" placeholder:"N" help:"Review the best N of every M rows, with --of M."`
-	Alerts      string `group:"Goal" xor:"goal" placeholder:"N" help:"Raise N alerts in a period with M rows, with --of M."`
-	Of          string `group:"Goal" placeholder:"M" help:"The number of rows that --top-count or --alerts counts from."`
+	Top         string `group:"Goal" xor:"goal" placeholder:"RATE" help:"Review the best fraction of all rows: 1%, 0.01, or 800/4000 for the best 800 of every 4000."`
+	Alerts      string `group:"Goal" xor:"goal" placeholder:"N/M" help:"Raise N alerts in a period with M rows: 50/2000000."`
 	AbsoluteTop bool   `group:"Goal" xor:"goal" name:"absolute-top" help:"Find positives above every negative."`
 	CostAlert   string `group:"Counting" xor:"goal" name:"cost-alert" placeholder:"COST" help:"Earn the most: the amounts of the positives found, in the column --value, less this cost of each alert. train, threshold and evaluate only; no guarantee."`
 
@@ -31,7 +29,7 @@ type GoalFlags struct {
 
 // given returns the kinds of goals whose flags are set.
 func (f GoalFlags) given() []metric.GoalKind {
-	set := map[metric.GoalKind]bool{metric.GoalMaxFPR: f.MaxFPR != "", metric.GoalTop: f.Top != "", metric.GoalTopCount: f.TopCount != "",
+	set := map[metric.GoalKind]bool{metric.GoalMaxFPR: f.MaxFPR != "", metric.GoalTop: f.Top != "",
 		metric.GoalAlerts: f.Alerts != "", metric.GoalAbsoluteTop: f.AbsoluteTop, metric.GoalMinPrecision: f.MinPrecision != "",
 		metric.GoalMinRecall: f.MinRecall != "", metric.GoalCostAlert: f.CostAlert != ""}
 	var kinds []metric.GoalKind
@@ -48,7 +46,7 @@ func (f GoalFlags) Required() (metric.Goal, error) {
 	g, err := f.Optional()
 	if err == nil && g == (metric.Goal{}) {
 		err = &diag.Error{Kind: diag.Usage, Found: "no goal", Expected: "a goal",
-			Hint: "--max-fpr 0.1%, --top 1%, --top-count 800 --of 4000, --alerts 50 --of 2000000, --absolute-top, --min-precision 90% or --min-recall 95%"}
+			Hint: "--max-fpr 0.1%, --top 1%, --alerts 50/2000000, --absolute-top, --min-precision 90% or --min-recall 95%"}
 	}
 	return g, err
 }
@@ -80,16 +78,9 @@ func (f GoalFlags) OrReplaced(m *model.Model, replaced string) (metric.Goal, err
 // Optional returns the goal, or the zero Goal if no flag is set. The flag parser refuses two goals.
 func (f GoalFlags) Optional() (metric.Goal, error) {
 	given := f.given()
-	counted := f.TopCount != "" || f.Alerts != ""
 	switch {
-	case f.Of != "" && !counted:
-		return metric.Goal{}, &diag.Error{Kind: diag.Usage, Param: "of", Found: f.Of, Expected: "a count to take from that many rows",
-			Fixes: []diag.Fix{{Param: "top-count", Value: "N"}, {Param: "alerts", Value: "N"}}}
 	case len(given) == 0:
 		return metric.Goal{}, nil
-	case counted && f.Of == "":
-		return metric.Goal{}, &diag.Error{Kind: diag.Usage, Param: "of", Expected: "the number of rows that " + cli.Spell(string(given[0])) + " counts from",
-			Fixes: []diag.Fix{{Param: "of", Value: "2000000"}}}
 	case len(given) > 1 && given[0] != metric.GoalMinPrecision:
 		return metric.Goal{}, &diag.Error{Kind: diag.Usage, Param: string(given[0]), Found: "together with " + cli.Spell(string(given[1])), Expected: "exactly one goal"}
 	}
@@ -119,26 +110,32 @@ func (f GoalFlags) Optional() (metric.Goal, error) {
 		}
 		return checked(metric.Goal{Kind: kind, Cost: cost})
 	default:
-		text := f.TopCount
-		if kind == metric.GoalAlerts {
-			text = f.Alerts
-		}
-		count, err := countFlag(string(kind), text)
-		if err != nil {
-			return metric.Goal{}, err
-		}
-		of, err := countFlag("of", f.Of)
-		if err != nil {
-			return metric.Goal{}, err
-		}
-		return checked(metric.CountGoal(kind, count, of))
+		return alertsGoal(f.Alerts)
 	}
+}
+
+// alertsGoal returns the goal of a text N/M.
+func alertsGoal(text string) (metric.Goal, error) {
+	n, m, found := strings.Cut(text, "/")
+	if !found {
+		return metric.Goal{}, &diag.Error{Kind: diag.Usage, Param: string(metric.GoalAlerts), Found: text, Expected: "N/M: N alerts in a period with M rows",
+			Fixes: []diag.Fix{{Param: string(metric.GoalAlerts), Value: "50/2000000"}}}
+	}
+	count, err := wholeNumber(string(metric.GoalAlerts), n)
+	if err != nil {
+		return metric.Goal{}, err
+	}
+	of, err := wholeNumber(string(metric.GoalAlerts), m)
+	if err != nil {
+		return metric.Goal{}, err
+	}
+	return checked(metric.CountGoal(metric.GoalAlerts, count, of))
 }
 
 func checked(g metric.Goal) (metric.Goal, error) { return g, g.Check() }
 
-// countFlag parses a positive whole number.
-func countFlag(param, text string) (int64, error) {
+// wholeNumber parses a positive whole number of a flag.
+func wholeNumber(param, text string) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err == nil && n > 0 {
 		return n, nil

@@ -1,0 +1,94 @@
+package table
+
+import (
+	"math"
+	"slices"
+
+	"toptau/diag"
+	"toptau/internal/packed"
+)
+
+// partitionedFile is a columnFile with a constant column for each partition.
+type partitionedFile struct {
+	columnFile
+	partitions []partition
+	texts      []bool // by partition
+	block      columnBlock
+}
+
+// withPartitions adds the partitions of the reader's file to its columns.
+func withPartitions(r *Reader, file columnFile) (columnFile, error) {
+	list := r.in.partitions
+	if len(list) == 0 {
+		return file, nil
+	}
+	columns, _ := file.described()
+	for i, p := range list {
+		if slices.ContainsFunc(columns, func(c packed.Column) bool { return c.Name == p.key }) {
+			return nil, &diag.Error{Kind: diag.Data, File: r.file, Column: p.key, Found: "a column of the file that its folder names, too",
+				Expected: "one of both", Hint: "rename the folders or the column, or give the files themselves"}
+		}
+		if slices.ContainsFunc(list[:i], func(q partition) bool { return q.key == p.key }) {
+			return nil, &diag.Error{Kind: diag.Data, File: r.file, Column: p.key, Found: "two folders with the key", Expected: "one"}
+		}
+	}
+	s := &partitionedFile{columnFile: file, partitions: list, texts: make([]bool, len(list))}
+	for k, p := range list {
+		s.texts[k] = !p.numeric
+	}
+	return s, nil
+}
+
+func (s *partitionedFile) described() ([]packed.Column, bool) {
+	columns, named := s.columnFile.described()
+	columns = slices.Clone(columns)
+	for k, p := range s.partitions {
+		kind := packed.Numbers
+		if s.texts[k] {
+			kind = packed.Texts
+		}
+		columns = append(columns, packed.Column{Name: p.key, Kind: kind})
+	}
+	return columns, named
+}
+
+// asTexts implements what columnRows asks of files whose numbers can be read as texts.
+func (s *partitionedFile) asTexts(column int) {
+	columns, _ := s.columnFile.described()
+	if k := column - len(columns); k >= 0 {
+		s.texts[k] = true
+	} else if f, ok := s.columnFile.(interface{ asTexts(column int) }); ok {
+		f.asTexts(column)
+	}
+}
+
+func (s *partitionedFile) next(used []bool) (*columnBlock, error) {
+	n := len(used) - len(s.partitions)
+	block, err := s.columnFile.next(used[:n])
+	if err != nil {
+		return nil, err
+	}
+	s.block.rows, s.block.columns = block.rows, append(s.block.columns[:0], block.columns...)
+	for k, p := range s.partitions {
+		s.block.columns = append(s.block.columns, p.values(block.rows, s.texts[k]))
+	}
+	return &s.block, nil
+}
+
+// values returns the value of the partition in some rows.
+func (p *partition) values(rows int, asText bool) (c blockColumn) {
+	if asText {
+		c.codes = make([]int32, rows)
+		c.dictionary = []string{p.value}
+		if p.missing {
+			c.codes, c.dictionary = slices.Repeat([]int32{-1}, rows), nil
+		}
+		return c
+	}
+	v := math.NaN()
+	if !p.missing {
+		v, _ = parseNumber([]byte(p.value))
+	}
+	c.numbers = slices.Repeat([]float64{v}, rows)
+	return c
+}

@@ -1,0 +1,52 @@
+package table
+
+import (
+	"bytes"
+	"strconv"
+)
+
+// row is a row of a file: its fields as text, or as finite numbers.
+type row struct {
+	line   int   // on which it begins, 1-based
+	starts []int // the line on which each field begins; nil: all on line
+	fields [][]byte
+	values []float64 // instead of fields
+	points []bool    // by column: a number of JSON, which has a point; nil: texts
+}
+
+// lineOf returns the line on which a field begins.
+func (r *row) lineOf(column int) int {
+	if column >= 0 && column < len(r.starts) {
+		return r.starts[column]
+	}
+	return r.line
+}
+
+// textOf returns a field as text, that of a number in its shortest form; nil for a column that the file lacks.
+func (r *row) textOf(column int) []byte {
+	switch {
+	case column < 0:
+		return nil
+	case r.values != nil:
+		return strconv.AppendFloat(nil, r.values[column], 'g', -1, 64)
+	}
+	return r.fields[column]
+}
+
+// size returns the memory of a record, with 24 bytes for the header of each field.
+func (r *row) size() int {
+	size := 0
+	for _, f := range r.fields {
+		size += len(f) + 24
+	}
+	return size
+}
+
+// clone returns a copy that does not share memory with the reader.
+func (r *row) clone() row {
+	c := row{line: r.line, starts: append([]int(nil), r.starts...)}
+	for _, f := range r.fields {
+		c.fields = append(c.fields, bytes.Clone(f))
+	}
+	return c
+}
