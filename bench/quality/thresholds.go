@@ -28,7 +28,7 @@ import (
 
 // plainRule names the rule for thresholds without a guarantee. It is part of the path of kept results, so a
 // new rule needs a new name.
-const plainRule = "saved-model"
+const plainRule = "held-out"
 
 // budgets are the false positive rates of the page.
 var budgets = rates("0.001", "0.01", "0.05")
