@@ -38,7 +38,8 @@ var (
 		"serve.md":       {"bench/load", "internal/serve", "internal/feature", "internal/monitor"},
 		"alertlimit.md":  {"internal/alertlimit"}, "monitor.md": {"internal/monitor"},
 		"large.md": append([]string{"bench/large"}, passes...), "sql.md": append([]string{"sql", "internal/dialect"}, passes...),
-		"parquet.md": {"bench/parquet", "internal/parquet", "internal/table"}, "hostile.md": {"internal/table", "internal/parquet", "internal/packed", "model"},
+		"boosting.md": {"bench/boosting", "internal/feature/trees"},
+		"parquet.md":  {"bench/parquet", "internal/parquet", "internal/table"}, "hostile.md": {"internal/table", "internal/parquet", "internal/packed", "model"},
 		"exports.md": {"integration", "internal/export", "internal/portable", "internal/modeltest", "python/toptau/reader.py", "js"},
 		"paper.md":   papers, "theorems.md": papers,
 	}

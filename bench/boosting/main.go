@@ -96,7 +96,7 @@ Machine: %d processors of %s, %s, with %s. Load average at the start: %s.
 
 %s simulated rows of %d columns, whose signal is in eight. Each library grows %d and %d trees with 255 bins, at least 20 rows a leaf
 (xgboost has no such limit), all rows and all columns. A cell is the difference, in nanoseconds of processor time for each row and tree:
-so bins do not count. It is that of the fastest of %d interleaved rounds. Processors that are shared with other work slow all of them.
+so bins do not count. The fastest of the interleaved rounds counts (-rounds %d). Processors that are shared with other work slow all of them.
 
 | leaves | threads | toptau | LightGBM | xgboost | toptau / LightGBM | toptau / xgboost |
 | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
