@@ -287,6 +287,8 @@ def _address_part(part: str, text: str) -> Optional[str]:
     head, percent, zone = text.partition("%")
     if len(text) > 60 or percent and (not zone or ":" not in head):
         return None
+    if "." in head and any(len(n) > 1 and n[0] == "0" for n in head.rpartition(":")[2].split(".")):
+        return None  # ipaddress of Python 3.9.4 and older reads such numbers
     try:
         address = ipaddress.ip_address(head)
     except ValueError:
