@@ -67,7 +67,7 @@ func (s packedProblem) kappa() float64 { return s.f.Threshold().Kappa() }
 
 func (s packedProblem) solve(ctx context.Context, o certified.Options, prove bool) (certified.Result, error) {
 	r, err := certified.Solve(ctx, s.f, o)
-	if err == nil && prove && (r.Converged || o.MaxPasses == 0) {
+	if err == nil && prove && o.MaxPasses == 0 {
 		err = r.ProveZero(ctx, s.f)
 	}
 	return r, err

@@ -60,6 +60,7 @@ func solveUncertified(ctx context.Context, o *objective.Objective, opt Options, 
 	}
 	source := newMemory(o.Matrix(), read, o.Problem().Definition().Population)
 	s := newSolver(ctx, source, f, opt)
+	s.strict = opt.MaxPasses > 0
 	if small := thinned(o.Matrix()); small != nil {
 		var visits float64
 		small = representative(small, o.Problem().Definition().Population, source.Shape())
@@ -87,6 +88,7 @@ func SolveSource(ctx context.Context, source Source, p method.Problem, opt Optio
 		return Result{}, err
 	}
 	s := newSolver(ctx, source, f, opt)
+	s.strict = opt.MaxPasses > 0
 	shape := source.Shape()
 	if x := opt.Sample; x != nil {
 		population := p.Definition().Population
@@ -104,7 +106,7 @@ func SolveSource(ctx context.Context, source Source, p method.Problem, opt Optio
 	switch {
 	case s.start.from != nil:
 	case worthSmoothing(&f, shape):
-		if err := s.start.startWide(); err != nil && !isCancelled(err) {
+		if err := s.start.startWide(); err != nil && !endsEarly(err) {
 			return Result{}, err
 		}
 	}

@@ -40,6 +40,10 @@ const (
 )
 
 func (ev *evaluator) ask(queries ...Query) ([]Answer, error) {
+	kept := !slices.ContainsFunc(queries, func(q Query) bool { return !q.At.kept() })
+	if ev.strict && !ev.claims && !kept && ev.passesLeft() <= 0 {
+		return nil, errPasses
+	}
 	answers, err := ev.source.Scan(ev.ctx, queries)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package certified
 
 import (
+	"errors"
 	"math"
 
 	"toptau/internal/certified/form"
@@ -13,12 +14,12 @@ func (s *solver) run() (Result, error) {
 	if err == nil {
 		err = s.shorten()
 	}
-	if err != nil && !isCancelled(err) {
+	if err != nil && !endsEarly(err) {
 		return Result{}, err
 	}
 	s.shrinkBall()
 	r := s.result()
-	r.Cancelled = err != nil
+	r.Cancelled = isCancelled(err)
 	return r, nil
 }
 
@@ -84,7 +85,9 @@ func (s *solver) shorten() error {
 		if small && !raise {
 			a.opt.Gap = normLoss / 2 * math.Max(lambda*square(w), s.minPenalty()) / (a.atZero - s.lower)
 			a.enough = a.normIsTight
-			err = a.improveFrom(s)
+			if err = a.improveFrom(s); errors.Is(err, errPasses) {
+				err = nil
+			}
 		}
 		s.systems += a.systems
 		s.rounds += a.rounds
@@ -161,6 +164,7 @@ func (s *solver) withLambda(lambda float64) *solver {
 	f := s.form
 	f.Lambda = lambda
 	a := newSolver(s.ctx, s.source, f, Options{})
+	a.strict = s.strict
 	if s.opt.Progress != nil {
 		a.opt.Progress = func(Progress) { s.report() } // the bounds of this solve, which stay
 	}

@@ -13,7 +13,7 @@ import (
 // Options are the settings of a solve. The zero value means the defaults.
 type Options struct {
 	Gap        float64        // gap of the decrease at which to stop; 0: 1e-6
-	MaxPasses  int            // passes over the population after which to stop; 0: no limit
+	MaxPasses  int            // passes over the population, those for the final F included; 0: no limit
 	MaxSystems int            // Newton systems after which to stop, at the end of a round; 0: no limit
 	Progress   func(Progress) // called after every round; nil: not
 	Start      []float64      // SolveSource: a direction to start in; nil: the difference of the class means
@@ -54,6 +54,7 @@ type state struct {
 	effort
 
 	enough func() bool // a further reason to stop; nil: none
+	strict bool        // no question may exceed Options.MaxPasses; else a round is finished
 }
 
 const (
@@ -88,10 +89,24 @@ func (s *state) done() bool {
 
 // limitReached reports whether the solve has made all passes or solved all Newton systems that it may.
 func (s *state) limitReached() bool {
-	passes, _ := s.source.Readings()
-	return s.opt.MaxPasses > 0 && passes-s.passesBefore >= s.opt.MaxPasses ||
-		s.opt.MaxSystems > 0 && s.systems >= s.opt.MaxSystems
+	return s.opt.MaxPasses > 0 && s.passesLeft() <= 0 || s.opt.MaxSystems > 0 && s.systems >= s.opt.MaxSystems
 }
+
+// passesLeft returns the number of passes that Options.MaxPasses leaves. A strict limit keeps one for the final F.
+func (s *state) passesLeft() int {
+	passes, _ := s.source.Readings()
+	left := s.opt.MaxPasses - (passes - s.passesBefore)
+	if s.strict {
+		left--
+	}
+	return left
+}
+
+// errPasses ends a solve before a pass that Options.MaxPasses does not allow.
+var errPasses = errors.New("no passes left")
+
+// endsEarly reports whether an error ends a solve with the best point and bounds so far.
+func endsEarly(err error) bool { return isCancelled(err) || errors.Is(err, errPasses) }
 
 func (s *state) report() {
 	if s.opt.Progress == nil {

@@ -72,11 +72,17 @@ func decideZero(o *objective.Objective, r *Result, read reader) error {
 }
 
 // ProveZero replaces the verdict of a solve that found nothing below F(0) by that of IsZeroOptimal. A small
-// decrease can hide between two bounds, and IsZeroOptimal does not depend on lambda. It costs a few passes,
-// and none if the solve found a smaller F.
+// decrease can hide between two bounds, and IsZeroOptimal does not depend on lambda. It costs one pass if the
+// multipliers of the solve prove it, a few if not, and none if the solve found a smaller F.
 func (r *Result) ProveZero(ctx context.Context, o *objective.Objective) error {
 	if r.Zero == ZeroIsNotOptimal || r.Cancelled {
 		return nil
+	}
+	if r.Zero == ZeroIsOptimal {
+		proven, err := r.provesZero(ctx, o)
+		if proven || err != nil {
+			return err
+		}
 	}
 	z, err := IsZeroOptimal(ctx, o, Options{})
 	if err != nil {
@@ -88,6 +94,21 @@ func (r *Result) ProveZero(ctx context.Context, o *objective.Objective) error {
 	}
 	r.setConverged()
 	return nil
+}
+
+// provesZero reports whether the multipliers of the population are weights that prove that w = 0 is optimal; see Zero.
+func (r *Result) provesZero(ctx context.Context, o *objective.Objective) (bool, error) {
+	source := NewMemory(o.Matrix(), o.Problem().Definition().Population)
+	if len(r.A.Rows) == 0 || source.all && source.shape[0].Mass >= o.Threshold().Kappa() {
+		return false, nil // IsZeroOptimal knows without a pass
+	}
+	mean, population, err := source.Means(ctx)
+	if err != nil {
+		return false, failure(ctx, err)
+	}
+	r.Passes++
+	scale := spread(source, population)
+	return isFinite(scale) && source.distance(mean, r.A) <= float64(zeroTolerance*scale), nil
 }
 
 // IsZeroOptimal decides whether w = 0 minimises the objective. It costs a few passes, often two if the answer

@@ -57,7 +57,7 @@ var Options = map[string]cli.Option{
 	"surrogate":       {Group: "Search", Placeholder: "NAME", Help: "The loss of the paper's methods: hinge, squared-hinge or logistic (default hinge).", Values: []string{"hinge", "squared-hinge", "logistic"}},
 	"solver":          {Group: "Solver", Placeholder: "NAME", Help: "auto, certified, adam or sgd (default auto: certified where it applies).", Values: []string{"auto", "certified", "adam", "sgd"}},
 	"gap":             {Group: "Solver", Placeholder: "G", Help: "certified: the fraction of the possible decrease that may be missed (default 1e-6)."},
-	"max-passes":      {Group: "Solver", Placeholder: "N", Help: "certified: stop after N passes over the data."},
+	"max-passes":      {Group: "Solver", Placeholder: "N", Help: "certified: stop after at most N passes over the data; both bounds hold."},
 	"iterations":      {Group: "Solver", Placeholder: "N", Help: "adam, sgd: steps (default 1000)."},
 	"step":            {Group: "Solver", Placeholder: "S", Help: "adam, sgd: the step size (default 0.01)."},
 	"minibatches":     {Group: "Solver", Placeholder: "N", Help: "adam, sgd: split the rows into N minibatches."},
