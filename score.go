@@ -323,11 +323,8 @@ func (s *Stream) scoreChunk(t *table.Table, yield func(*result.Row, error) bool)
 		if s.entities != nil && err == nil {
 			entity, err = s.entities.of(t, row)
 		}
-		if err != nil && stopsAt(s.options.OnError) {
-			return true, diag.At(err, diag.Error{File: t.File})
-		}
 		if err != nil {
-			if more, err := s.passBadRow(t.File, unscored(t, row, err), yield); !more || err != nil {
+			if more, err := s.refuseRow(t, row, err, yield); !more || err != nil {
 				return more, err
 			}
 			continue
@@ -339,11 +336,10 @@ func (s *Stream) scoreChunk(t *table.Table, yield func(*result.Row, error) bool)
 		}
 		s.fillRow(t, row, z)
 		if err := s.fillValue(t, row); err != nil {
-			if stopsAt(s.options.OnError) {
-				return true, diag.At(err, diag.Error{File: t.File})
+			if !stopsAt(s.options.OnError) {
+				s.totals.Rows--
 			}
-			s.totals.Rows--
-			if more, err := s.passBadRow(t.File, unscored(t, row, err), yield); !more || err != nil {
+			if more, err := s.refuseRow(t, row, err, yield); !more || err != nil {
 				return more, err
 			}
 			continue
@@ -373,6 +369,14 @@ func (s *Stream) scoreChunk(t *table.Table, yield func(*result.Row, error) bool)
 		}
 	}
 	return true, nil
+}
+
+// refuseRow ends the stream at a row that cannot be scored, or passes the row on as a bad one.
+func (s *Stream) refuseRow(t *table.Table, row int, err error, yield func(*result.Row, error) bool) (more bool, _ error) {
+	if stopsAt(s.options.OnError) {
+		return true, diag.At(err, diag.Error{File: t.File})
+	}
+	return s.passBadRow(t.File, unscored(t, row, err), yield)
 }
 
 // pass yields a row, or keeps a copy if it is among the best ones. more is false if the caller left the loop.

@@ -104,21 +104,9 @@ func checkMoney(g Goal, value string, delta threshold.Rate, weighted bool) error
 // If the requested guarantee is impossible, Threshold returns a threshold without a guarantee, and an error
 // that matches diag.ErrNoGuarantee and contains the reason.
 func Threshold(ctx context.Context, d *Data, e Entry, g Goal, o ThresholdOptions) (*Calibrated, error) {
-	if !o.Prevalence.IsZero() && g.Kind != metric.GoalMinPrecision {
-		return nil, &diag.Error{Kind: diag.Usage, Param: "prevalence", Found: "with another goal", Expected: "a lowest precision"}
-	}
-	g = withPrevalence(g, o.Prevalence)
-	if err := g.Check(); err != nil {
+	g, err := checkThreshold(d, g, &o)
+	if err != nil {
 		return nil, err
-	}
-	if o.Segments && !g.IsBudget() {
-		return nil, &diag.Error{Kind: diag.Usage, Param: string(g.Kind), Found: "together with segments", Expected: "only one of the two"}
-	}
-	if o.Simultaneous && (!o.Segments || o.Delta.IsZero()) {
-		return nil, &diag.Error{Kind: diag.Usage, Param: "simultaneous", Found: "without segments or without delta", Expected: "both"}
-	}
-	if o.Segments && d.table.Segment == nil {
-		return nil, &diag.Error{Kind: diag.Usage, Param: "segment", Expected: "the column whose values get separate thresholds"}
 	}
 	var replaced *model.Point
 	if o.Replace != "" {
@@ -168,6 +156,27 @@ func Threshold(ctx context.Context, d *Data, e Entry, g Goal, o ThresholdOptions
 	}
 	out.warn(e.Model, replaced)
 	return out, guarantee
+}
+
+// checkThreshold returns the goal with its prevalence, or what is wrong with the options of Threshold.
+func checkThreshold(d *Data, g Goal, o *ThresholdOptions) (Goal, error) {
+	if !o.Prevalence.IsZero() && g.Kind != metric.GoalMinPrecision {
+		return g, &diag.Error{Kind: diag.Usage, Param: "prevalence", Found: "with another goal", Expected: "a lowest precision"}
+	}
+	g = withPrevalence(g, o.Prevalence)
+	if err := g.Check(); err != nil {
+		return g, err
+	}
+	if o.Segments && !g.IsBudget() {
+		return g, &diag.Error{Kind: diag.Usage, Param: string(g.Kind), Found: "together with segments", Expected: "only one of the two"}
+	}
+	if o.Simultaneous && (!o.Segments || o.Delta.IsZero()) {
+		return g, &diag.Error{Kind: diag.Usage, Param: "simultaneous", Found: "without segments or without delta", Expected: "both"}
+	}
+	if o.Segments && d.table.Segment == nil {
+		return g, &diag.Error{Kind: diag.Usage, Param: "segment", Expected: "the column whose values get separate thresholds"}
+	}
+	return g, nil
 }
 
 // addOverlap adds how many of the rows trained the model.

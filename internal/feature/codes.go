@@ -27,17 +27,7 @@ const (
 //	(positives before + priorRows * prior) / (rows before + priorRows)
 func (f *fitter) codes(k int, column *table.Column, positive []bool) (CategoryCodes, []float64) {
 	in := &f.m.Inputs[k]
-	position := make(map[string]int32, len(in.Categories))
-	for i, category := range in.Categories {
-		position[category] = int32(i)
-	}
-	levels := make([]int32, len(column.Dictionary))
-	for c, text := range column.Dictionary {
-		levels[c] = codeUnknown
-		if i, known := position[text]; known {
-			levels[c] = i
-		}
-	}
+	levels := levelsOf(in, column)
 	code := func(i int) int32 {
 		c := column.Code(f.rows[i])
 		switch {
@@ -93,6 +83,22 @@ func (f *fitter) codes(k int, column *table.Column, positive []bool) (CategoryCo
 		add(&seen[c], i)
 	}
 	return codes, ordered
+}
+
+// levelsOf returns the index of each value of a column's dictionary in the categories of its input, codeUnknown for a value without one.
+func levelsOf(in *Input, column *table.Column) []int32 {
+	position := make(map[string]int32, len(in.Categories))
+	for i, category := range in.Categories {
+		position[category] = int32(i)
+	}
+	levels := make([]int32, len(column.Dictionary))
+	for c, text := range column.Dictionary {
+		levels[c] = codeUnknown
+		if i, known := position[text]; known {
+			levels[c] = i
+		}
+	}
+	return levels
 }
 
 // shortCode rounds a code to six digits, so that model files stay small.

@@ -30,16 +30,8 @@ func Union(maps []*Map) (union *Map, places [][]int, err error) {
 		return nil, nil, err
 	}
 	for i, m := range maps {
-		same, err := marshal(m.Inputs)
-		if err != nil {
+		if err := checkJoins(m, first, inputs); err != nil {
 			return nil, nil, err
-		}
-		rawIndices := m.Sparse && len(m.Inputs) == 0
-		if len(m.Derived) > 0 && !slices.Equal(m.Derived, first.Derived) {
-			return nil, nil, errors.New("maps of different derived columns")
-		}
-		if !rawIndices && !bytes.Equal(inputs, same) || m.Impute != first.Impute || m.Sparse != first.Sparse {
-			return nil, nil, errors.New("maps of different inputs")
 		}
 		for _, b := range m.Blocks {
 			written, err := marshal(b)
@@ -73,4 +65,20 @@ func Union(maps []*Map) (union *Map, places [][]int, err error) {
 		}
 	}
 	return union, places, union.prepare()
+}
+
+// checkJoins returns an error unless a map reads the same inputs as first, whose inputs are also given as JSON.
+func checkJoins(m, first *Map, inputs []byte) error {
+	same, err := marshal(m.Inputs)
+	if err != nil {
+		return err
+	}
+	rawIndices := m.Sparse && len(m.Inputs) == 0
+	if len(m.Derived) > 0 && !slices.Equal(m.Derived, first.Derived) {
+		return errors.New("maps of different derived columns")
+	}
+	if !rawIndices && !bytes.Equal(inputs, same) || m.Impute != first.Impute || m.Sparse != first.Sparse {
+		return errors.New("maps of different inputs")
+	}
+	return nil
 }

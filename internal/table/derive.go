@@ -55,97 +55,110 @@ func parseDate(b []byte) (moment, bool) {
 	if len(b) >= 10 && b[2] == '.' && b[5] == '.' {
 		b = slices.Concat(b[6:10], []byte{'-'}, b[3:5], []byte{'-'}, b[:2], b[10:])
 	}
-	digits := func(n int) (int64, bool) {
-		if len(b) < n {
-			return 0, false
-		}
-		v := int64(0)
-		for _, c := range b[:n] {
-			if c-'0' > 9 {
-				return 0, false
-			}
-			v = 10*v + int64(c-'0')
-		}
-		b = b[n:]
-		return v, true
-	}
-	skip := func(options string) bool {
-		if len(b) == 0 || strings.IndexByte(options, b[0]) < 0 {
-			return false
-		}
-		b = b[1:]
-		return true
-	}
-	year, a := digits(4)
-	month, c := int64(0), a && skip("-")
-	if c {
-		month, c = digits(2)
-	}
-	day, d := int64(0), c && skip("-")
-	if d {
-		day, d = digits(2)
-	}
-	if !d || month < 1 || month > 12 || day < 1 || day > daysOf(year, month) {
+	s := dateScan{rest: b}
+	year := s.number(4)
+	s.expect("-")
+	month := s.number(2)
+	s.expect("-")
+	day := s.number(2)
+	if s.wrong || month < 1 || month > 12 || day < 1 || day > daysOf(year, month) {
 		return m, false
 	}
 	m.seconds = 86400 * daysBefore(year, month, day)
-	if len(b) == 0 {
+	if len(s.rest) == 0 {
 		return m, true
 	}
-	hour, ok := int64(0), skip("T ")
-	if ok {
-		hour, ok = digits(2)
+	s.expect("T ")
+	m.seconds += s.hoursAndMinutes()
+	if s.wrong || len(s.rest) == 0 {
+		return m, !s.wrong
 	}
-	minute := int64(0)
-	if ok = ok && skip(":"); ok {
-		minute, ok = digits(2)
-	}
-	if !ok || hour > 23 || minute > 59 {
-		return m, false
-	}
-	m.seconds += 3600*hour + 60*minute
-	if len(b) == 0 {
-		return m, true
-	}
-	second, ok := int64(0), skip(":")
-	if ok {
-		second, ok = digits(2)
-	}
-	if !ok || second > 59 {
-		return m, false
-	}
+	s.expect(":")
+	second := s.number(2)
 	m.seconds += second
-	if skip(".,") {
-		n, unit := 0, 100_000_000
-		for ; len(b) > 0 && b[0]-'0' <= 9; b = b[1:] {
-			n += unit * int(b[0]-'0')
-			unit /= 10
+	m.nanos = s.fraction()
+	m.zoned = len(s.rest) > 0
+	m.zone = s.zone()
+	m.seconds -= m.zone
+	return m, !s.wrong && second <= 59
+}
+
+// dateScan reads a date from the left. wrong is set by the first part that is not as expected, and stays.
+type dateScan struct {
+	rest  []byte
+	wrong bool
+}
+
+// number reads n digits.
+func (s *dateScan) number(n int) int64 {
+	if len(s.rest) < n {
+		s.wrong = true
+		return 0
+	}
+	v := int64(0)
+	for _, c := range s.rest[:n] {
+		if c-'0' > 9 {
+			s.wrong = true
+			return 0
 		}
-		if m.nanos = n; unit == 100_000_000 {
-			return m, false
+		v = 10*v + int64(c-'0')
+	}
+	s.rest = s.rest[n:]
+	return v
+}
+
+// skip reads one of some characters, and reports whether it is there.
+func (s *dateScan) skip(options string) bool {
+	for i := range len(options) {
+		if len(s.rest) > 0 && s.rest[0] == options[i] {
+			s.rest = s.rest[1:]
+			return true
 		}
 	}
-	switch m.zoned = len(b) > 0; {
-	case len(b) == 0 || len(b) == 1 && b[0] == 'Z':
-		return m, true
-	case len(b) != 6 || b[0] != '+' && b[0] != '-':
-		return m, false
+	return false
+}
+
+func (s *dateScan) expect(options string) { s.wrong = !s.skip(options) || s.wrong }
+
+// hoursAndMinutes reads HH:MM and returns its seconds.
+func (s *dateScan) hoursAndMinutes() int64 {
+	hour := s.number(2)
+	s.expect(":")
+	minute := s.number(2)
+	s.wrong = s.wrong || hour > 23 || minute > 59
+	return 3600*hour + 60*minute
+}
+
+// fraction reads the fraction of a second, if there is one, and returns its nanoseconds. Digits after the ninth do not count.
+func (s *dateScan) fraction() int {
+	if !s.skip(".,") {
+		return 0
+	}
+	n, unit := 0, 100_000_000
+	for ; len(s.rest) > 0 && s.rest[0]-'0' <= 9; s.rest = s.rest[1:] {
+		n += unit * int(s.rest[0]-'0')
+		unit /= 10
+	}
+	s.wrong = s.wrong || unit == 100_000_000
+	return n
+}
+
+// zone reads nothing, Z or +HH:MM to the end, and returns the seconds that the zone is ahead of UTC.
+func (s *dateScan) zone() int64 {
+	switch {
+	case len(s.rest) == 0 || string(s.rest) == "Z":
+		return 0
+	case len(s.rest) != 6:
+		s.wrong = true
+		return 0
 	}
 	sign := int64(1)
-	if b[0] == '-' {
+	if s.skip("-") {
 		sign = -1
+	} else {
+		s.expect("+")
 	}
-	b = b[1:]
-	hour, ok = digits(2)
-	if ok = ok && skip(":"); ok {
-		minute, ok = digits(2)
-	}
-	if !ok || hour > 23 || minute > 59 {
-		return m, false
-	}
-	m.zone = sign * (3600*hour + 60*minute)
-	m.seconds -= m.zone
-	return m, true
+	return sign * s.hoursAndMinutes()
 }
 
 // ParseDate parses a date such as 2024-05-31, 2024-05-31 23:59:59.5 or 2024-05-31T23:59:59+02:00 and returns the

@@ -71,6 +71,35 @@ func rowColumns(s *toptau.Stream, extra ExtraColumns) []rowColumn {
 		add(wholeColumn("rows", func(r *result.Row) int { return r.Merged.Rows }))
 		add(wholeColumn("alerts", func(r *result.Row) int { return r.Merged.Alerts }))
 	}
+	list = append(list, scoreColumns(s)...)
+	for k, point := range s.Points {
+		name := "decision"
+		if k > 0 {
+			name += "_" + point
+		}
+		add(decisionColumn(name, k))
+	}
+	if extra.Limited {
+		add(textColumn("held_back", func(r *result.Row) string { return r.HeldBack }))
+	}
+	if extra.Imputed {
+		add(textColumn("imputed", func(r *result.Row) string { return strings.Join(r.Imputed, ";") }))
+	}
+	if extra.Errors {
+		add(textColumn("error", func(r *result.Row) string {
+			if r.Err == nil {
+				return ""
+			}
+			return ReasonText(r.Err)
+		}))
+	}
+	return list
+}
+
+// scoreColumns returns the columns of the score and what follows from it.
+func scoreColumns(s *toptau.Stream) []rowColumn {
+	var list []rowColumn
+	add := func(c rowColumn) { list = append(list, c) }
 	add(numberColumn("score", -1, func(r *result.Row) float64 {
 		if r.Err != nil {
 			return math.NaN()
@@ -95,27 +124,6 @@ func rowColumns(s *toptau.Stream, extra ExtraColumns) []rowColumn {
 	}
 	if s.HasMaxFalse() {
 		add(wholeColumn("max_false", func(r *result.Row) int { return *r.MaxFalse }))
-	}
-	for k, point := range s.Points {
-		name := "decision"
-		if k > 0 {
-			name += "_" + point
-		}
-		add(decisionColumn(name, k))
-	}
-	if extra.Limited {
-		add(textColumn("held_back", func(r *result.Row) string { return r.HeldBack }))
-	}
-	if extra.Imputed {
-		add(textColumn("imputed", func(r *result.Row) string { return strings.Join(r.Imputed, ";") }))
-	}
-	if extra.Errors {
-		add(textColumn("error", func(r *result.Row) string {
-			if r.Err == nil {
-				return ""
-			}
-			return ReasonText(r.Err)
-		}))
 	}
 	return list
 }
