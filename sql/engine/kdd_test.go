@@ -99,7 +99,7 @@ func secondsOfAScan(t *testing.T, d database, name string, encoding schema.Encod
 		}
 		return total
 	}
-	least := [2]float64{math.Inf(1), math.Inf(1)}
+	least := [5]float64{math.Inf(1), math.Inf(1), math.Inf(1), math.Inf(1), math.Inf(1)}
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 5 {
 		least[0] = min(least[0], cost(func() {
@@ -121,7 +121,22 @@ func secondsOfAScan(t *testing.T, d database, name string, encoding schema.Encod
 				t.Fatal(err)
 			}
 		}))
+		var ends []float64
+		for k := range 17 {
+			ends = append(ends, float64(k)-8)
+		}
+		ends[0], ends[16] = math.Inf(-1), math.Inf(1)
+		for k, r := range []certified.Request{{Groups: ends}, {Groups: ends, Moments: true, Origin: .5}, {Groups: ends, Cuts: ends[1:16], Moments: true}} {
+			least[2+k] = min(least[2+k], cost(func() {
+				if _, err := source.Scan(ctx, []certified.Query{{At: &certified.Point{W: w}, Population: r}}); err != nil {
+					t.Fatal(err)
+				}
+			}))
+		}
 	}
 	t.Logf("%s, %s, %s: the sum of all columns %.2f s, a scan with %d weights and 4,096 bins %.2f s (%.1f times)", d.name, name, encoding,
 		least[0], m.Cols(), least[1], least[1]/least[0])
+	for k, what := range []string{"16 groups", "with moments", "with moments and counts"} {
+		t.Logf("  %s %.2f s (%.1f times)", what, least[2+k], least[2+k]/least[0])
+	}
 }

@@ -39,8 +39,8 @@ func app() *cli.App {
 		Hidden: slices.Concat(verbs.HiddenFields, hidden), Orientation: orientation, Examples: examples}
 }
 
-// hidden are the fields of verbs and of the library's options that need files, or all rows in memory.
-var hidden = []string{"Entity", "Value", "LabelDelay", "OutOfFold", "LearningCurve", "MaxTime", "ReportDate", "Memory",
+// hidden are the fields of verbs and of the library's options that need files, or all rows in memory, or models that no database computes.
+var hidden = []string{"Entity", "Value", "LabelDelay", "Derive", "OutOfFold", "LearningCurve", "MaxTime", "ReportDate", "Memory",
 	"Iterations", "Step", "Minibatches", "Stratified", "Start", "Solver",
 	"By", "Simultaneous", "Against", "Gate", "Margin", "Replicates", "Examples", "Segments",
 	"Train.Choose", "Train.Calibrate", "Train.Measure", "Fit.Trace", "Evaluate.Report", "Threshold.Score", "Threshold.Scores",
