@@ -68,6 +68,7 @@ parquet: ## Parquet files next to DuckDB and CSV, into docs/results/parquet.md: 
 
 boosting: ## growing boosted trees next to LightGBM and xgboost, into docs/results/boosting.md: ten minutes of processor time; needs Python with venv and pip
 	go run -C bench -buildvcs=false ./boosting -o ../docs/results/boosting.md
+
 load: ## toptau serve under load and under attack, into docs/results/serve.md: eight minutes, a quiet machine
 	go run -C bench -buildvcs=false ./load -o ../docs/results/serve.md
 
