@@ -29,6 +29,7 @@ type Data struct {
 	origin string // of rows in a database: the table, its condition and a checksum
 
 	database large.Rows // rows that are not in the table, which is a sample of them; nil: the table has all rows
+	mass     [2]float64 // of rows in a database: the sum of the weights of each class, as the database adds them; 0 without weights
 
 	whole     *Data // the data that the rows were selected from, or nil
 	wholeRows []int // the 0-based rows of whole that were selected
@@ -281,6 +282,9 @@ func (d *Data) Positives() int { return d.info.Positives }
 // masses returns the sums of the weights of all rows and of the positives. Both are 0 if rows have no
 // weights.
 func (d *Data) masses() (total, positive float64) {
+	if d.database != nil {
+		return d.mass[table.Negative] + d.mass[table.Positive], d.mass[table.Positive]
+	}
 	for i, m := range d.table.Weight {
 		total += m
 		if d.table.Label[i] == table.Positive {

@@ -38,6 +38,9 @@ func dataOf(ctx context.Context, rows large.Rows) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
+	if sample.Table.Weight != nil {
+		d.mass[table.Positive], d.mass[table.Negative] = positives.Mass, negatives.Mass
+	}
 	d.frame, d.table, d.seconds = sample.Table.Frame(), sample.Table, time.Since(start).Seconds()
 	return d, nil
 }

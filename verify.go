@@ -201,6 +201,10 @@ func checkSameRows(m *Model, d *Data, c *model.Certificate) error {
 	}
 	t := m.Training()
 	mass, positive := d.masses()
+	differ := func(a, b float64) bool { return a != b }
+	if d.database != nil { // which adds in an order of its own
+		differ = func(a, b float64) bool { return !(math.Abs(a-b) <= float64(d.Len())*0x1p-52*b) }
+	}
 	switch weighted := d.table.Weight != nil; {
 	case c.Data != d.Digest():
 		return differs(diag.Data, "data with the digest "+d.Digest(), "the certificate's data, "+diag.Quote(c.Data), "")
@@ -214,7 +218,7 @@ func checkSameRows(m *Model, d *Data, c *model.Certificate) error {
 	case t.Rows > 0 && (t.Rows != d.Len() || t.Positives != d.Positives()):
 		return differs(diag.Data, fmt.Sprintf("%d rows, %d positive", d.Len(), d.Positives()),
 			fmt.Sprintf("%d rows, %d positive, as in the fit", t.Rows, t.Positives), "read the data with the options of the fit")
-	case t.Rows > 0 && (mass != t.Mass || positive != t.PositiveMass):
+	case t.Rows > 0 && (differ(mass, t.Mass) || differ(positive, t.PositiveMass)):
 		return differs(diag.Usage, fmt.Sprintf("row weights of sum %v, positives %v", mass, positive),
 			fmt.Sprintf("%v and %v, as in the fit", t.Mass, t.PositiveMass), "set the fit's weight column")
 	}
