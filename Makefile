@@ -78,7 +78,7 @@ quality: ## the default next to logistic regression and boosting, into docs/resu
 thresholds: ## how plain thresholds keep their budget on untouched rows, into docs/results/thresholds.md: an hour or two on two cores
 	go run -C bench -buildvcs=false ./quality -thresholds -o ../docs/results/thresholds.md
 
-intervals: ## coverage of the printed intervals on sets with a weak signal, for docs/guide/guarantees.md: three hours
+intervals: ## coverage of the printed intervals on sets with a weak signal, for docs/guide/guarantees.md: half an hour
 	go test . -run TestIntervalsCover -intervals 50 -v -count 1 -timeout 0
 
 precision: ## thresholds for a lowest precision next to Bonferroni and MAPIE, for docs/results/guarantee.md: two minutes; needs TOPTAU_DATA, Python with mapie
