@@ -301,6 +301,7 @@ def test_the_end_of_the_program(tmp_path, monkeypatch):
     def press():  # Ctrl-C once the program runs
         while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text().strip():
             time.sleep(0.05)
+        time.sleep(0.5)  # an interruption just before the wait for the program is noticed only when that ends
         pressed.append(time.monotonic())
         os.kill(os.getpid(), signal.SIGINT)
 
