@@ -66,7 +66,7 @@ func run(page io.Writer, python string, rows, rounds int) error {
 		return err
 	}
 	if python == "" {
-		if python, err = newPython(filepath.Join(dir, "python")); err != nil {
+		if python, err = machine.NewPython(filepath.Join(dir, "python"), "lightgbm", "xgboost-cpu", "numpy"); err != nil {
 			return fmt.Errorf("no Python with lightgbm and xgboost (%w); give one with -python", err)
 		}
 	}
@@ -126,18 +126,6 @@ so bins do not count. The fastest of the interleaved rounds counts (-rounds %d).
 		}
 	}
 	return nil
-}
-
-// newPython makes an environment with what the script imports.
-func newPython(dir string) (string, error) {
-	python := filepath.Join(dir, "bin", "python")
-	for _, c := range [][]string{{"python3", "-m", "venv", dir}, {python, "-m", "pip", "install", "-q", "lightgbm", "xgboost-cpu", "numpy"}} {
-		if out, err := exec.Command(c[0], c[1:]...).CombinedOutput(); err != nil {
-			lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-			return "", fmt.Errorf("%s: %w: %s", c[0], err, lines[len(lines)-1])
-		}
-	}
-	return python, nil
 }
 
 // newTraining simulates rows and writes them for the script.

@@ -1,9 +1,12 @@
 // Package machine describes what a benchmark runs on, as far as Linux reports it, and returns the processor time that it has
-// used. It also writes the page of results.
+// used. It also makes an environment of Python and writes the page of results.
 package machine
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"syscall"
@@ -48,6 +51,19 @@ func ProcessorTime() time.Duration {
 		return 0
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// NewPython makes an environment of Python with some packages in a directory, and returns the path of its program.
+func NewPython(dir string, packages ...string) (string, error) {
+	python := filepath.Join(dir, "bin", "python")
+	install := append([]string{python, "-m", "pip", "install", "-q"}, packages...)
+	for _, c := range [][]string{{"python3", "-m", "venv", dir}, install} {
+		if out, err := exec.Command(c[0], c[1:]...).CombinedOutput(); err != nil {
+			lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+			return "", fmt.Errorf("%s: %w: %s", c[0], err, lines[len(lines)-1])
+		}
+	}
+	return python, nil
 }
 
 // WritePage writes the page of results of a command to a file, or to standard output if the path is "".

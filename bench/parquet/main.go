@@ -80,7 +80,7 @@ func run(page io.Writer, dir, python, only string, rows, rounds int) error {
 		return err
 	}
 	if python == "" {
-		if python, err = newPython(filepath.Join(scratch, "python")); err != nil {
+		if python, err = machine.NewPython(filepath.Join(scratch, "python"), "duckdb", "pyarrow", "numpy"); err != nil {
 			fmt.Fprintf(os.Stderr, "skipped: no Python with pyarrow and duckdb (%v); give one with -python\n", err)
 			return nil
 		}
@@ -130,18 +130,6 @@ The texts as CSV are slow because a piece of text (256 kB) has 900 rows, in whic
 half of the time looks them up, an eighth computes the digest. Pieces of 1 MiB were no clear gain.
 `)
 	return nil
-}
-
-// newPython makes an environment with what the script imports.
-func newPython(dir string) (string, error) {
-	python := filepath.Join(dir, "bin", "python")
-	for _, c := range [][]string{{"python3", "-m", "venv", dir}, {python, "-m", "pip", "install", "-q", "duckdb", "pyarrow", "numpy"}} {
-		if out, err := exec.Command(c[0], c[1:]...).CombinedOutput(); err != nil {
-			lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-			return "", fmt.Errorf("%s: %w: %s", c[0], err, lines[len(lines)-1])
-		}
-	}
-	return python, nil
 }
 
 // cost is what a reading took.
