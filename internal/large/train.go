@@ -25,12 +25,12 @@ import (
 // Options are the options of Train.
 type Options struct {
 	Search tune.SearchOptions // of the search on the sample; the parts are made here
-	Rows   int                // of the sample; 0: 200,000
+	Rows   int                // of the sample; 0: DefaultSample
 	Memory int64              // bytes that rows may take where they grow trees again; 0: half of the free memory
 }
 
-// defaultSample is the number of rows of the search's sample. The folds of a search have fewer.
-const defaultSample = 200_000
+// DefaultSample is the number of rows of the search's sample. The folds of a search have fewer.
+const DefaultSample = 200_000
 
 // Trained is the model that Train chose.
 type Trained struct {
@@ -59,7 +59,7 @@ const (
 func Train(ctx context.Context, rows Rows, o Options) (*Trained, error) {
 	t := &training{rows: rows, options: o.Search, size: o.Rows, memory: o.Memory}
 	if t.size == 0 {
-		t.size = defaultSample
+		t.size = DefaultSample
 	}
 	if err := t.divide(ctx); err != nil {
 		return nil, err

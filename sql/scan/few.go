@@ -7,14 +7,10 @@ import (
 	"toptau/internal/table"
 )
 
-// fewRows is the number of rows up to which a table is read as a whole, once: as many as the sample has from which a larger one is
-// searched and encoded.
-const fewRows = 200_000
-
-// areFew reports whether all rows are read as a whole where single rows are needed.
+// areFew reports whether all rows are read as a whole, once, where single rows are needed: as many as the sample of a larger table has.
 func (r *Rows) areFew() bool {
 	rows := r.stats.rows[0] + r.stats.rows[1]
-	return rows <= fewRows && 8*rows*len(r.layout.features) <= heldBytes
+	return rows <= large.DefaultSample && 8*rows*len(r.layout.features) <= heldBytes
 }
 
 // partOfFew returns the rows of a small table for a question about a part of it. nil: the database is asked. All questions about parts have
