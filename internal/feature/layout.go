@@ -74,7 +74,6 @@ type weightedTree struct {
 	block   *LeavesBlock
 	tree    *trees.Tree
 	weights []float64
-	first   bool // of its block
 }
 
 // trees yields the trees of all blocks in the order of their weights.
@@ -88,7 +87,7 @@ func (l *layout) trees(weights []float64) iter.Seq[weightedTree] {
 			w := weights[l.runs[i].first:l.runs[i].end]
 			for k := range block.Trees {
 				tree := &block.Trees[k]
-				if !yield(weightedTree{block, tree, w[:tree.Leaves()], k == 0}) {
+				if !yield(weightedTree{block, tree, w[:tree.Leaves()]}) {
 					return
 				}
 				w = w[tree.Leaves():]
