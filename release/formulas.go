@@ -10,7 +10,7 @@ import (
 
 // brew is the formula of Homebrew. It installs the program of a release instead of building it.
 var brew = template.Must(template.New("brew").Parse(`class Toptau < Formula
-  desc "Classifiers for the top of the list, with a budget and a guarantee"
+  desc "{{.Title}}"
   homepage "{{.Homepage}}"
   version "{{.Version}}"
   license "BSD-3-Clause"
@@ -71,7 +71,7 @@ func (o *Options) formulas() error {
 	if homepage == "" {
 		homepage = o.URL
 	}
-	windows := scoop{Version: o.Version[1:], Description: "Classifiers for the top of the list, with a budget and a guarantee", Homepage: homepage,
+	windows := scoop{Version: o.Version[1:], Description: title, Homepage: homepage,
 		License: "BSD-3-Clause", Architecture: map[string]scoopTarget{}, Bin: "toptau.exe"}
 	systems := []brewSystem{{Name: "macos"}, {Name: "linux"}}
 	for _, t := range o.Targets {
@@ -89,9 +89,9 @@ func (o *Options) formulas() error {
 	}
 	var formula bytes.Buffer
 	err = brew.Execute(&formula, struct {
-		Homepage, Version string
-		Systems           []brewSystem
-	}{homepage, strings.TrimPrefix(o.Version, "v"), slices.DeleteFunc(systems, func(s brewSystem) bool { return len(s.Programs) == 0 })})
+		Title, Homepage, Version string
+		Systems                  []brewSystem
+	}{title, homepage, strings.TrimPrefix(o.Version, "v"), slices.DeleteFunc(systems, func(s brewSystem) bool { return len(s.Programs) == 0 })})
 	if err != nil {
 		return err
 	}

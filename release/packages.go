@@ -22,6 +22,9 @@ within a review capacity or a budget of false alarms. With a guarantee,
 the threshold keeps the budget on new data with the stated confidence.`
 )
 
+// title is the summary as a sentence without a full stop.
+var title = strings.ToUpper(summary[:1]) + summary[1:]
+
 // overrides are findings of lintian that are so on purpose.
 const overrides = `# A program in Go without C needs no library.
 toptau: statically-linked-binary *usr/bin/toptau*
@@ -40,7 +43,7 @@ func (o *Options) packages(work string, b built, pages []file) error {
 	for _, format := range []string{"deb", "rpm"} {
 		info := nfpm.WithDefaults(&nfpm.Info{Name: "toptau", Arch: b.Arch, Platform: b.OS, Version: o.Version, Release: "1", Section: "science", Priority: "optional",
 			Maintainer: o.Maintainer, Description: summary + "\n" + description, Homepage: o.homepage(), License: "BSD-3-Clause", MTime: o.Time, DisableGlobbing: true})
-		info.RPM.Summary, info.RPM.BuildHost, info.RPM.Packager, info.RPM.Group = strings.ToUpper(summary[:1])+summary[1:], "reproducible", o.Maintainer, "Applications/Engineering"
+		info.RPM.Summary, info.RPM.BuildHost, info.RPM.Packager, info.RPM.Group = title, "reproducible", o.Maintainer, "Applications/Engineering"
 		if format == "rpm" {
 			info.Description = description
 		}
