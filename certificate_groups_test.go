@@ -27,7 +27,6 @@ func TestCertificateOfAFitInPasses(t *testing.T) {
 	for _, p := range []method.Problem{
 		{Method: method.TopMeanNP, Tau: threshold.MustRate("1%"), Lambda: 1e-3},
 		{Method: method.PatMatNP, Tau: threshold.MustRate("40%"), Beta: 1, Lambda: 1e-3},
-		{Method: method.TopMeanNP, Tau: threshold.MustRate("40%"), Lambda: 1e-3},
 		{Method: method.PatMat, Tau: threshold.MustRate("40%"), Beta: 1, Lambda: 1e-3, Surrogate: surrogate.SquaredHinge.Name()},
 	} {
 		p.Surrogate = max(p.Surrogate, surrogate.Hinge.Name())

@@ -48,13 +48,13 @@ func modelBytes(t *testing.T, m *model.Model) []byte {
 	return b.Bytes()
 }
 
-// sameForAllThreads calls compute with 1, 2 and 8 threads, twice with the last, and compares what it returns.
+// sameForAllThreads calls compute with 1, 2 and 8 threads and compares what it returns.
 func sameForAllThreads(t *testing.T, compute func() []byte) {
 	t.Helper()
 	before := runtime.GOMAXPROCS(0)
 	defer runtime.GOMAXPROCS(before)
 	var first []byte
-	for _, threads := range []int{1, 2, 8, 8} {
+	for _, threads := range []int{1, 2, 8} {
 		runtime.GOMAXPROCS(threads)
 		got := compute()
 		if first == nil {
@@ -148,11 +148,11 @@ func TestFitDoesNotDependOnThreads(t *testing.T) {
 		"mixed":  func() *toptau.Data { return readFile(t, mixed, toptau.Format{Label: "y"}) },
 		"sparse": func() *toptau.Data { return readFile(t, sparse, toptau.Format{}) },
 	}
-	full := method.Settings{Solver: method.Adam, Iterations: 12}
-	minibatches := method.Settings{Solver: method.Adam, Iterations: 12, Minibatches: 3, Seed: 5}
+	full := method.Settings{Solver: method.Adam, Iterations: 6}
+	minibatches := method.Settings{Solver: method.Adam, Iterations: 6, Minibatches: 3, Seed: 5}
 	random := method.Settings{Solver: method.SGD, Iterations: 6, Step: 1, Minibatches: 2, Stratified: true, Start: method.RandomStart,
 		Seed: 6}
-	certified := method.Settings{Solver: method.CertifiedSolver, MaxPasses: 4}
+	certified := method.Settings{Solver: method.CertifiedSolver, MaxPasses: 3}
 	float64s := full
 	float64s.Storage = method.Float64
 	tau := threshold.MustRate
@@ -239,7 +239,7 @@ func TestBuildsAgree(t *testing.T) {
 	}
 	standard := build{"v1", "v1", ""}
 	want := standard.outputs(t)
-	for _, b := range []build{{"v3", "v3", ""}, {"v1 purego", "v1", "purego"}, {"v3 purego", "v3", "purego"}} {
+	for _, b := range []build{{"v3", "v3", ""}, {"v1 purego", "v1", "purego"}} {
 		t.Run(b.name, func(t *testing.T) {
 			got := b.outputs(t)
 			for i := range want {

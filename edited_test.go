@@ -26,7 +26,7 @@ import (
 // mean the same. go test makes 1,000 edits, 100 with -short and 20,000 with TOPTAU_HOSTILE=long, and -args -edits N another number. -args
 // -update-edits rewrites the list.
 var (
-	edits       = flag.Int("edits", 0, "edited models; 0: 1,000, 100 with -short, or 20,000 with TOPTAU_HOSTILE=long")
+	edits       = flag.Int("edits", 0, "edited models; 0: 500, 50 with -short, or 20,000 with TOPTAU_HOSTILE=long")
 	updateEdits = flag.Bool("update-edits", false, "rewrite the list of undetectable edits in docs/reference/model.md")
 )
 
@@ -357,9 +357,9 @@ var recomputed = regexp.MustCompile(`^(points\.\*(\.segments\.\*)?\.guarantee\.(
 func TestEditedModels(t *testing.T) {
 	n := *edits
 	if n == 0 {
-		n = 1000
+		n = 500
 		if testing.Short() {
-			n = 100
+			n = 50
 		}
 		if os.Getenv("TOPTAU_HOSTILE") == "long" {
 			n = 20000

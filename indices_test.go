@@ -17,6 +17,9 @@ import (
 // The positives are in opposite quadrants of two indices. No weighted sum of the indices separates the classes, but trees do. Train
 // chooses leaves, and the saved model scores files and single records of index:value alike.
 func TestTrainOnIndices(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: a search")
+	}
 	var b strings.Builder
 	var lines []string
 	r := rand.New(rand.NewPCG(3, 1))

@@ -188,6 +188,9 @@ func (d drawn) Sample(ctx context.Context, p rows.Part, _ int) (*rows.Sample, er
 // The same rows give the same encoding in memory, in a packed file and elsewhere: shift, scale, fills and categories are those of all
 // rows, also where only a sample is in memory.
 func TestEncodingOfAllRowsEverywhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: 170,000 rows")
+	}
 	ctx := context.Background()
 	var b strings.Builder
 	b.WriteString("y,high,const_in_most,gap,far,color")

@@ -149,6 +149,9 @@ func TestPackedFileGivesTheSameResults(t *testing.T) {
 
 // A packed file that is damaged is an error of every verb, with the block and the column.
 func TestDamagedPackedFile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: 21 commands")
+	}
 	ctx := context.Background()
 	_, packed := simulatedFiles(t, simulate.Options{Kind: "detectors", Rows: 30_000, Seed: 4})
 	d, err := toptau.Read(ctx, packed, toptau.Format{Label: "label"})

@@ -58,7 +58,7 @@ func TestParquetGivesTheModelOfTheCSV(t *testing.T) {
 	}
 	dir := t.TempDir()
 	var text strings.Builder
-	content := randomParquet(t, rand.New(rand.NewPCG(3, 4)), 4000, &text)
+	content := randomParquet(t, rand.New(rand.NewPCG(3, 4)), 2000, &text)
 	files := map[string]string{"rows.csv": text.String(), "rows.parquet": string(content)}
 	for _, c := range []struct {
 		name  string

@@ -91,6 +91,9 @@ func TestThresholdsForPrecisionAndRecall(t *testing.T) {
 
 // Train for a precision, a recall and both: later rows keep the goal, and every verb knows the model.
 func TestTrainForGoals(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: eight trainings")
+	}
 	later := readFile(t, writeFile(t, "later.csv", riskRows(2, 20000, 0.1)), toptau.Format{Label: "y"})
 	d := readFile(t, writeFile(t, "train.csv", riskRows(3, 4000, 0.1)), toptau.Format{Label: "y"})
 	options := toptau.TrainOptions{Folds: 2, Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw}}

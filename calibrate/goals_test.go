@@ -61,7 +61,7 @@ func violationsAllowed(draws int, delta float64) int {
 // With confidence 1 - delta the recall is at least the rate, also with tied scores; the threshold of the score itself
 // would fail on them.
 func TestRecallBySimulation(t *testing.T) {
-	const draws = 2000
+	draws := drawsOf(2000)
 	for _, d := range []mixture{{shift: 2}, {shift: 2, step: 0.1}, {shift: 2, step: 0.5}, {shift: 2, step: 100}} {
 		for _, n := range []int{59, 60, 200} {
 			r := rand.New(rand.NewPCG(uint64(n), 21))

@@ -54,7 +54,7 @@ func TestJointlyByHand(t *testing.T) {
 // Every guarantee of disjoint sets together fails in at most a fraction delta of the draws, at sizes around the minimum, with ties and
 // with equal scores. Separate guarantees at delta would fail more often.
 func TestJointlyBySimulation(t *testing.T) {
-	const draws = 2000
+	draws := drawsOf(2000)
 	alpha, delta := rate("10%"), rate("10%")
 	for _, c := range []struct {
 		sizes []int

@@ -61,7 +61,7 @@ func drawnTail(r *rand.Rand, n int, d tail) *Sorted {
 
 // The mean rate of a plain threshold is its budget, and the printed interval holds the rate as often as it states.
 func TestPlainUsesItsBudget(t *testing.T) {
-	const draws = 2000
+	draws := drawsOf(2000)
 	for _, c := range []struct {
 		alpha   string
 		n       int
@@ -87,13 +87,14 @@ func TestPlainUsesItsBudget(t *testing.T) {
 					t.Fatalf("expected rate %v", at.Expected.Rate)
 				}
 			}
-			mean := sum / draws
-			error2 := 2 * math.Sqrt((squares/draws-mean*mean)/draws)
+			n := float64(draws)
+			mean := sum / n
+			error2 := 2 * math.Sqrt((squares/n-mean*mean)/n)
 			t.Logf("%s of %d, %s: rate / budget %.3f +- %.3f, %d of %d outside of the interval", c.alpha, c.n, d.name, mean, error2, outside, draws)
 			if mean < 0.93-error2 || mean > c.highest+error2 {
 				t.Errorf("%s of %d, %s: rate / budget %.3f +- %.3f", c.alpha, c.n, d.name, mean, error2)
 			}
-			if allowed := draws * (1 - metric.DefaultConfidence); float64(outside) > allowed+3*math.Sqrt(allowed) {
+			if allowed := n * (1 - metric.DefaultConfidence); float64(outside) > allowed+3*math.Sqrt(allowed) {
 				t.Errorf("%s of %d, %s: %d of %d rates outside of the interval", c.alpha, c.n, d.name, outside, draws)
 			}
 		}

@@ -20,6 +20,9 @@ import (
 // The consumer of docs/guide/service.md, killed at random moments while the server is restarted: every row has one
 // answer, that of toptau score, and no row is scored again after it was acknowledged.
 func TestKillConsumerLosesNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: kills processes")
+	}
 	const rows, batch, kills = 20_000, 100, 20
 	s := newLimitedServer(t, "1000000/week")
 	page, err := os.ReadFile("../../docs/guide/service.md")

@@ -14,6 +14,9 @@ import (
 
 // Every verb that reads data refuses a packed file with a block that cannot be read, and writes nothing.
 func TestDamagedPackedFile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: 21 commands")
+	}
 	dir := t.TempDir()
 	t.Setenv("XDG_CACHE_HOME", dir)
 	path := func(name string) string { return filepath.Join(dir, name) }

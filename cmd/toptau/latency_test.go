@@ -35,6 +35,9 @@ type latency struct {
 // TestKillLatency measures how long SIGINT takes in each phase of each verb. It decides nothing but that the process ends
 // as a whole run or with exit code 130.
 func TestKillLatency(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: kills processes")
+	}
 	rows, each := 1500, 1
 	if hostile() {
 		rows, each = 60_000, 5
@@ -128,6 +131,9 @@ func TestKillLatency(t *testing.T) {
 
 // What the solver has reached is kept, next to an existing model unless the flag says otherwise.
 func TestKillInTheSolverKeepsWhatItHas(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: kills processes")
+	}
 	dir := t.TempDir()
 	mustRun(t, dir, "generate", "detectors", "--rows", "1000", "--positives", "8%", "-o", "d.csv")
 	args := strings.Fields("fit d.csv --label label --method topmean-np --tau 5% --solver adam --iterations 1000000000 -o m.json")

@@ -158,6 +158,9 @@ func (s *limitedServer) checkLogs(t *testing.T) (lines int) {
 // A server that is killed at random moments under load never has more alerts in a window than its limit, and its state
 // and its logs are whole. TOPTAU_HOSTILE=long kills it two hundred times.
 func TestKillServeKeepsTheAlertLimit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: kills processes")
+	}
 	kills, limit := 10, 1000
 	if hostile() {
 		kills, limit = 200, 60_000

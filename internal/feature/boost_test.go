@@ -122,6 +122,9 @@ func TestBoostingIsDeterministic(t *testing.T) {
 
 // Trees that grow on samples of very many rows are about those of all rows: they lower the loss as much on others.
 func TestSamplesGrowGoodTrees(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: 200,000 rows")
+	}
 	r := rand.New(rand.NewPCG(4, 6))
 	many, others := randomTable(r, 3*trees.GrowRows/2, false), randomTable(r, 20_000, false)
 	few := make([]int, trees.GrowRows) // grow trees together

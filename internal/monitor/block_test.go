@@ -120,6 +120,9 @@ func lateBlocks() (list []scenario) {
 
 // TestQuietBlocks is the small part of the campaign.
 func TestQuietBlocks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: hundreds of streams")
+	}
 	m := setCampaign(t)
 	const streams = 100
 	for _, c := range quietBlocks(20_000) {

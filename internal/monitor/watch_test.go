@@ -131,6 +131,9 @@ func testSameBits(t *testing.T, o Options) {
 
 // TestStateOf200Columns has all that a state can hold.
 func TestStateOf200Columns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: 240,000 rows")
+	}
 	m := modelOf(t, mixedTable(1000, 200, 1), mixedTable(4000, 200, 2), "1%")
 	w, err := New(m, Options{Audit: threshold.MustRate("50%")})
 	if err != nil {

@@ -56,6 +56,9 @@ func withPairs(t *testing.T) SearchOptions {
 
 // Where a ratio decides, the boosters with derived columns are kept, and the same bytes come from any number of threads.
 func TestDerivedColumnsAreKept(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: two searches")
+	}
 	data := ruled(2500, 6, 0, 1, func(x []float64) float64 {
 		if r := x[2] / x[4]; 1 < r && r < 1.5 {
 			return 0.8
