@@ -25,7 +25,7 @@ import (
 var floors = map[string]struct{ percent, methods int }{
 	"toptau/internal/certified": {10, 25},
 	"toptau/internal/feature":   {10, 25},
-	"toptau/internal/tune":      {16, 25},
+	"toptau/internal/tune":      {10, 25},
 	"toptau/internal/table":     {10, 25},
 	"toptau/internal/serve":     {10, 25},
 }
