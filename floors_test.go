@@ -28,6 +28,10 @@ var floors = map[string]struct{ percent, methods int }{
 	"toptau/internal/tune":      {10, 25},
 	"toptau/internal/table":     {10, 25},
 	"toptau/internal/serve":     {10, 25},
+	"toptau/internal/matrix":    {15, 25},
+	"toptau/internal/lockstep":  {25, 25},
+	"toptau/internal/objective": {10, 25},
+	"toptau/metric":             {11, 25},
 }
 
 // TestLayoutOfFiles checks that the files of a package have an order in which most uses point one way.
