@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,6 +23,9 @@ import (
 
 // publicPackages are the packages that other modules may import, in import order.
 var publicPackages = []string{"diag", "surrogate", "threshold", "method", "schema", "metric", "calibrate", "result", "model", ".", "modelcard"}
+
+// maxNames is the most exported names of package toptau, which a reader shall have in mind.
+const maxNames = 42
 
 // TestAPI compares api/*.txt with the documentation of every public package, so that a review sees each change.
 func TestAPI(t *testing.T) {
@@ -38,6 +42,13 @@ func TestAPI(t *testing.T) {
 			name = "toptau"
 		}
 		compareGenerated(t, "api/"+name+".txt", string(text))
+	}
+	short, err := exec.Command("go", "doc").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if names := regexp.MustCompile(`(?m)^ *(func|type|const|var) `).FindAll(short, -1); len(names) > maxNames {
+		t.Errorf("package toptau has %d exported names, more than %d", len(names), maxNames)
 	}
 	files, err := filepath.Glob("api/*.txt")
 	if err != nil || len(files) != len(publicPackages) {
@@ -164,7 +175,7 @@ func TestParametersAreOptions(t *testing.T) {
 		known[string(kind)] = true
 	}
 	for _, options := range []any{TrainOptions{}, FitOptions{}, EvaluateOptions{}, ThresholdOptions{}, DiagnoseOptions{}, ScoreOptions{},
-		ExplainOptions{}, VerifyOptions{}, MonitorOptions{}, ExportOptions{}, schema.Format{}, method.Problem{}, method.Settings{}, Entry{}} {
+		ExplainOptions{}, MonitorOptions{}, ExportOptions{}, schema.Format{}, method.Problem{}, method.Settings{}, Entry{}} {
 		addParams(known, reflect.TypeOf(options))
 	}
 	used := map[string]bool{}

@@ -26,7 +26,7 @@ type calibrationRows interface {
 
 // newCalibrationRows checks the options and scores the rows, or prepares to count them.
 func newCalibrationRows(d *Data, e *Entry, g Goal, o ThresholdOptions) (calibrationRows, error) {
-	where := d.kind(measuredBytes, o.Memory)
+	where := d.kind(measuredBytes)
 	if err := (use{verb: "threshold", data: d, entries: []Entry{*e}, threshold: o, goal: g}).check(where); err != nil {
 		return nil, err
 	}

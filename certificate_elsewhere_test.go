@@ -90,7 +90,7 @@ func (f *forgery) verifyElsewhere(t testing.TB, c *model.Certificate) (*result.V
 		return nil, err
 	}
 	d, c := moved(t, f.data, c)
-	return Verify(context.Background(), m, d, c, f.options)
+	return Verify(context.Background(), m, d, c, f.problem)
 }
 
 func listed(class *matrix.ClassRows) (list []classRow) {
@@ -235,7 +235,7 @@ func TestNamesOfRowsElsewhere(t *testing.T) {
 	} {
 		d, moved := moved(t, c.data, reread(t, c.certificate))
 		change(&moved.A)
-		if v, err := Verify(t.Context(), c.model, d, moved, VerifyOptions{}); err == nil {
+		if v, err := Verify(t.Context(), c.model, d, moved, nil); err == nil {
 			t.Errorf("%s: holds %v", name, v.Holds)
 		} else {
 			t.Log(name, ": ", err)

@@ -129,7 +129,7 @@ func TestTrueCertificatesHold(t *testing.T) {
 	cases := trueCases(t, ifHostile(2, 40), 24)
 	worst, norms, longest := 0.0, 0, 1.0
 	for _, c := range cases {
-		v, err := Verify(t.Context(), c.model, c.data, reread(t, c.certificate), VerifyOptions{})
+		v, err := Verify(t.Context(), c.model, c.data, reread(t, c.certificate), nil)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -197,8 +197,8 @@ type forgery struct {
 	parts   model.Parts
 	c       *model.Certificate
 	data    *Data
-	text    []byte // of the certificate's file; nil: c
-	options VerifyOptions
+	text    []byte          // of the certificate's file; nil: c
+	problem *method.Problem // that Verify gets
 }
 
 // forge is a kind of forgery. make reports whether it applies to a case. An accepted certificate of any kind must agree with
@@ -249,7 +249,7 @@ func TestForgedCertificates(t *testing.T) {
 			defect := ""
 			if forges[kind].false {
 				defect = "it is false"
-			} else if f.options.Problem == nil {
+			} else if f.problem == nil {
 				defect = exactDefect(f.model(), f.data, c, v)
 			}
 			if defect != "" {
@@ -303,7 +303,7 @@ func (f *forgery) verify(t testing.TB) (*model.Certificate, *result.Verification
 	if err != nil {
 		return nil, nil, err
 	}
-	v, err := Verify(context.Background(), m, f.data, c, f.options)
+	v, err := Verify(context.Background(), m, f.data, c, f.problem)
 	return c, v, err
 }
 
@@ -326,7 +326,7 @@ func (f *forgery) honest() bool {
 	if err != nil {
 		return true
 	}
-	if v, err := Verify(context.Background(), m, f.data, f.c, f.options); err == nil {
+	if v, err := Verify(context.Background(), m, f.data, f.c, f.problem); err == nil {
 		f.c.Objective, f.c.LowerBound = v.Objective, *v.Lower
 		if v.NormBound != nil {
 			f.c.Norm.Bound = *v.NormBound
@@ -695,7 +695,7 @@ var forges = []forge{
 	{"another problem in the options", true, func(f *forgery) bool {
 		other := f.parts.Members[0].Problem
 		other.Lambda += pick(f.Rand, 0.1, math.NaN(), math.Inf(1))
-		f.options.Problem = &other
+		f.problem = &other
 		return true
 	}},
 	{"rows without their weights", true, func(f *forgery) bool {
@@ -802,7 +802,7 @@ func FuzzCertificateFile(f *testing.F) {
 		if _, err := loadText(t, again); err != nil {
 			t.Fatalf("a certificate that was written cannot be read: %v", err)
 		}
-		v, err := Verify(t.Context(), of.model, of.data, c, VerifyOptions{})
+		v, err := Verify(t.Context(), of.model, of.data, c, nil)
 		if err != nil || !v.Holds {
 			return
 		}
@@ -841,7 +841,7 @@ func FuzzCertificateNumbers(f *testing.F) {
 		if err != nil {
 			return
 		}
-		v, err := Verify(t.Context(), m, forged.data, forged.c, VerifyOptions{})
+		v, err := Verify(t.Context(), m, forged.data, forged.c, nil)
 		if err != nil || !v.Holds {
 			return
 		}

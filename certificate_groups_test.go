@@ -30,7 +30,9 @@ func TestCertificateOfAFitInPasses(t *testing.T) {
 		{Method: method.PatMat, Tau: threshold.MustRate("40%"), Beta: 1, Lambda: 1e-3, Surrogate: surrogate.SquaredHinge.Name()},
 	} {
 		p.Surrogate = max(p.Surrogate, surrogate.Hinge.Name())
-		fitted, err := toptau.Fit(ctx, read(packed), p, toptau.FitOptions{Memory: 1})
+		inPasses := read(packed)
+		inPasses.LimitMemory(1)
+		fitted, err := toptau.Fit(ctx, inPasses, p, toptau.FitOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +50,7 @@ func TestCertificateOfAFitInPasses(t *testing.T) {
 		var b bytes.Buffer
 		c.WriteTo(&b)
 		t.Logf("%s %s: %d and %d groups, %d bytes", p.Method, p.Surrogate, len(c.P.Groups), len(c.A.Groups), b.Len())
-		v, err := toptau.Verify(ctx, fitted.Model, read(packed), c, toptau.VerifyOptions{Memory: 1})
+		v, err := toptau.Verify(ctx, fitted.Model, inPasses, c, nil)
 		if err != nil {
 			t.Errorf("%s %s: %v", p.Method, p.Surrogate, err)
 			continue
@@ -57,7 +59,7 @@ func TestCertificateOfAFitInPasses(t *testing.T) {
 			t.Errorf("%s %s: %v", p.Method, p.Surrogate, v.Reasons)
 		}
 		t.Logf("  F %.12g (claimed %.12g) within %.2g, D %.12g (%.12g) within %.2g", v.Objective, v.ClaimedObjective, v.ObjectiveError, *v.Lower, v.ClaimedLowerBound, v.LowerBoundError)
-		other, err := toptau.Verify(ctx, fitted.Model, read(text), c, toptau.VerifyOptions{})
+		other, err := toptau.Verify(ctx, fitted.Model, read(text), c, nil)
 		if err != nil || other.Holds != v.Holds || math.Abs(other.Objective-v.Objective) > other.ObjectiveError+v.ObjectiveError ||
 			math.Abs(*other.Lower-*v.Lower) > other.LowerBoundError+v.LowerBoundError {
 			t.Errorf("%s %s: from the text %+v, in passes %+v, %v", p.Method, p.Surrogate, other, v, err)

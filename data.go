@@ -25,6 +25,7 @@ type Data struct {
 	table   *table.Table // the head of frame; of a packed file with the columns that a verb loads
 	info    table.Info
 	seconds float64 // time spent reading
+	memory  int64   // bytes that rows of a packed file may take in memory; 0: half of the free memory
 
 	origin string // of rows in a database: the table, its condition and a checksum
 
@@ -88,6 +89,10 @@ func readData(open func() (*table.Reader, error), o table.Options) (*Data, error
 
 // Close closes the packed file that the data stay in, if there is one. The data cannot be used afterwards.
 func (d *Data) Close() error { return d.frame.Close() }
+
+// LimitMemory sets how many bytes the rows of a packed file may take in memory. Verbs leave rows that need more in the file, and read
+// them in passes. 0, as at first, is half of the free memory.
+func (d *Data) LimitMemory(bytes int64) { d.memory = bytes }
 
 // onTable returns d with another table in memory.
 func (d *Data) onTable(t *table.Table) *Data {

@@ -26,7 +26,6 @@ type DiagnoseOptions struct {
 	Scale       schema.Scale          // as in FitOptions
 	Impute      schema.Impute         // as in FitOptions
 	ReleaseData bool                  // as in FitOptions
-	Memory      int64                 // as in FitOptions
 	Progress    func(result.Progress) // is called before each method
 }
 
@@ -56,7 +55,7 @@ func Diagnose(ctx context.Context, d *Data, o DiagnoseOptions) (*result.Diagnosi
 	leaks := leakage.Find(encoded.rows) // before packMatrix may free the columns
 	g := &diagnosing{ctx: ctx, options: o, Diagnosis: result.Diagnosis{Counts: result.Counts{Rows: d.Len(), Positives: d.Positives()},
 		Negatives: d.info.Negatives, Features: features.Cols(), Advice: []string{}}}
-	if g.rows, err = d.encoded(ctx, features, matrix.Float32, o.Memory, o.ReleaseData); err != nil {
+	if g.rows, err = d.encoded(ctx, features, matrix.Float32, o.ReleaseData); err != nil {
 		return nil, err
 	}
 	g.Warnings = append(append(leakWarnings(leaks), d.warnings()...), encoded.warnings...)

@@ -6,6 +6,7 @@ import (
 
 	"toptau"
 	"toptau/method"
+	"toptau/model"
 	"toptau/schema"
 )
 
@@ -18,12 +19,12 @@ func TestDiff(t *testing.T) {
 	}
 	rows := twoColumns(500, 1)
 	before := fit(rows, schema.Raw)
-	if d := toptau.Diff(before, before); !d.Same || len(d.Facts)+len(d.Columns)+len(d.Points) > 0 {
+	if d := model.Diff(before, before); !d.Same || len(d.Facts)+len(d.Columns)+len(d.Points) > 0 {
 		t.Errorf("a model differs from itself: %+v", d)
 	}
 	changes := func(after *toptau.Model) string {
 		var b strings.Builder
-		d := toptau.Diff(before, after)
+		d := model.Diff(before, after)
 		if d.Same {
 			b.WriteString("same ")
 		}

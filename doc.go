@@ -6,9 +6,9 @@
 //
 // Read and Rows.Data return Data. Train chooses a model for a Goal, and Fit solves one problem with given
 // hyperparameters. Load reads a saved model, and Model.Save writes one. Score applies a model to a stream of
-// rows, and Evaluate measures models and other scores on labelled rows. Explore looks at one ranking in
-// detail. Threshold computes an operating point. Diagnose describes what the methods can achieve, Explain
-// measures the effect of each column, and Diff compares two models. Verify checks the certificate of a fit.
+// rows, and Evaluate measures models and other scores on labelled rows. Evaluation.Explore looks at one ranking
+// in detail. Threshold computes an operating point. Diagnose describes what the methods can achieve, Explain
+// measures the effect of each column, and model.Diff compares two models. Verify checks the certificate of a fit.
 // Baseline and Monitor watch a model in production, and Export writes it for programs without toptau. Package
 // modelcard describes it for people.
 //

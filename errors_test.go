@@ -25,7 +25,10 @@ func TestMissingFiles(t *testing.T) {
 		"Read":            func() error { _, err := toptau.Read(t.Context(), missing, toptau.Format{Label: "y"}); return err },
 		"Load":            func() error { _, err := toptau.Load(missing); return err },
 		"LoadCertificate": func() error { _, err := model.LoadCertificate(missing); return err },
-		"ReadScores":      func() error { _, err := toptau.ReadScores(t.Context(), "m", missing, toptau.Format{}); return err },
+		"a file of scores": func() error {
+			_, err := toptau.Evaluate(t.Context(), separableData(t, 200), []toptau.Entry{{File: missing}}, toptau.EvaluateOptions{})
+			return err
+		},
 		"Read with a labels file": func() error {
 			data := writeFile(t, "d.csv", "1\n2\n")
 			_, err := toptau.Read(t.Context(), data, toptau.Format{LabelsFile: missing})
@@ -56,11 +59,10 @@ func TestEndedContext(t *testing.T) {
 	cancel()
 	entry := toptau.Entry{Model: fitted.Model}
 	for name, call := range map[string]func() error{
-		"Read":       func() error { _, err := toptau.Read(ctx, path, smallFormat); return err },
-		"ReadFrom":   func() error { _, err := toptau.ReadFrom(ctx, strings.NewReader(smallTable), smallFormat); return err },
-		"ReadScores": func() error { _, err := toptau.ReadScores(ctx, "m", path, toptau.Format{}); return err },
-		"Train":      func() error { _, err := toptau.Train(ctx, d, toptau.Top("10%"), toptau.TrainOptions{}); return err },
-		"Fit":        func() error { _, err := toptau.Fit(ctx, d, topPush(0.1), toptau.FitOptions{}); return err },
+		"Read":     func() error { _, err := toptau.Read(ctx, path, smallFormat); return err },
+		"ReadFrom": func() error { _, err := toptau.ReadFrom(ctx, strings.NewReader(smallTable), smallFormat); return err },
+		"Train":    func() error { _, err := toptau.Train(ctx, d, toptau.Top("10%"), toptau.TrainOptions{}); return err },
+		"Fit":      func() error { _, err := toptau.Fit(ctx, d, topPush(0.1), toptau.FitOptions{}); return err },
 		"Evaluate": func() error {
 			_, err := toptau.Evaluate(ctx, d, []toptau.Entry{entry}, toptau.EvaluateOptions{})
 			return err
@@ -71,7 +73,7 @@ func TestEndedContext(t *testing.T) {
 		},
 		"Diagnose": func() error { _, err := toptau.Diagnose(ctx, d, toptau.DiagnoseOptions{}); return err },
 		"Verify": func() error {
-			_, err := toptau.Verify(ctx, fitted.Model, d, fitted.Certificate, toptau.VerifyOptions{})
+			_, err := toptau.Verify(ctx, fitted.Model, d, fitted.Certificate, nil)
 			return err
 		},
 		"Explain": func() error {

@@ -50,7 +50,6 @@ type EvaluateOptions struct {
 	Margin     threshold.Rate
 	ReportDate string // shown in the report, in any form; "": none
 	Examples   int    // most false alarms, found and missed positives to list with reasons; 0: none
-	Memory     int64  // of a packed file: rows that need more bytes are counted in passes over the file; 0: half of the free memory
 }
 
 // Evaluation is the result of Evaluate. It keeps the rankings for WriteReport.
@@ -84,7 +83,7 @@ func Evaluate(ctx context.Context, d *Data, entries []Entry, o EvaluateOptions) 
 	if err := checkEntries(entries); err != nil {
 		return nil, err
 	}
-	e := &Evaluation{data: d, date: o.ReportDate, where: d.kind(measuredBytes, o.Memory)}
+	e := &Evaluation{data: d, date: o.ReportDate, where: d.kind(measuredBytes)}
 	if err := (use{verb: "evaluate", data: d, entries: entries, evaluate: o}).check(e.where); err != nil {
 		return nil, err
 	}
@@ -200,7 +199,7 @@ func (e *Evaluation) addEntry(ctx context.Context, entry *Entry, o EvaluateOptio
 		r.Curves = curvesOf(k.rank, o.Curves)
 	}
 	if m := entry.Model; m != nil {
-		r.Kind, r.Setting, r.Features = result.ModelEntry, membersText(m), feature.MapOf(m.Features()).Cols()
+		r.Kind, r.Setting, r.Features = result.ModelEntry, model.MembersText(m.Members()), feature.MapOf(m.Features()).Cols()
 		counted := countValues(&r.Measured, m, counts)
 		if p := m.Probability(); p != nil && k.z != nil {
 			addProbabilities(&r.Measured, p, e.data.table, k.z)
@@ -596,16 +595,6 @@ func entitiesOf(t *table.Table) (positives, negatives []int, entities int) {
 		}
 	}
 	return positives, negatives, len(numbers)
-}
-
-// membersText lists a model's members with their hyperparameters.
-func membersText(m *Model) string {
-	members := m.Members()
-	list := make([]string, len(members))
-	for i := range members {
-		list[i] = report.MemberText(&members[i], len(members) > 1)
-	}
-	return strings.Join(list, "; ")
 }
 
 // summaryFacts returns the facts of the summary, which is about the first model's default operating point.

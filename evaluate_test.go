@@ -116,10 +116,7 @@ func TestScoresMeasureAsTheirModel(t *testing.T) {
 		scores[i] = row.Score
 		fmt.Fprintf(&file, "%d,%v\n", row.Number, row.Score)
 	}
-	fromFile, err := toptau.ReadScores(t.Context(), "file", writeFile(t, "scores.csv", file.String()), toptau.Format{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fromFile := toptau.Entry{Name: "file", File: writeFile(t, "scores.csv", file.String())}
 	for _, d := range []*toptau.Data{all, trained.Test} {
 		e := evaluateEntries(t, d, toptau.EvaluateOptions{Replicates: 100}, toptau.Entry{Name: "model", Model: trained.Model},
 			toptau.Entry{Name: "memory", Scores: scores}, fromFile)
@@ -187,11 +184,7 @@ func TestEvaluateDrawsEntities(t *testing.T) {
 // joinScores joins a file to the rows and describes how. For a data set of three rows it checks that the scores rank them as 1,
 // -2.5 and 1000 do.
 func joinScores(t *testing.T, path string, d *toptau.Data) (string, error) {
-	entry, err := toptau.ReadScores(t.Context(), "m", path, toptau.Format{})
-	if err != nil {
-		return "", err
-	}
-	entries := []toptau.Entry{entry}
+	entries := []toptau.Entry{{Name: "m", File: path}}
 	if d.Len() == 3 {
 		entries = append(entries, toptau.Entry{Name: "right", Scores: []float64{1, -2.5, 1000}})
 	}
@@ -205,8 +198,8 @@ func joinScores(t *testing.T, path string, d *toptau.Data) (string, error) {
 	return report.JoinedText(e.Entries[0].Joined), nil
 }
 
-// TestReadScores covers every way to join scores to rows, and every way in which that fails.
-func TestReadScores(t *testing.T) {
+// TestScoresOfFiles covers every way to join scores to rows, and every way in which that fails.
+func TestScoresOfFiles(t *testing.T) {
 	plain := "x,y\n1,1\n2,0\n3,0\n"
 	named := "key,x,y\na,1,1\nb,2,0\nc,3,0\n"
 	id := toptau.Format{Label: "y", ID: []string{"key"}}
@@ -267,7 +260,7 @@ func TestReadScores(t *testing.T) {
 
 // Scores in the wrong order are refused even without ids and labels if there are enough rows to see it. Scores in the right
 // order never are.
-func TestReadScoresInAnotherOrder(t *testing.T) {
+func TestScoresOfFilesInAnotherOrder(t *testing.T) {
 	d := readFile(t, writeFile(t, "data.csv", overlapping(4000, 1)), toptau.Format{Label: "y"})
 	lines := strings.Split(strings.TrimSpace(overlapping(4000, 1)), "\n")[1:]
 	scores := make([]string, len(lines))

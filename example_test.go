@@ -110,14 +110,14 @@ func ExampleVerify() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	v, err := toptau.Verify(ctx, fitted.Model, data, fitted.Certificate, toptau.VerifyOptions{})
+	v, err := toptau.Verify(ctx, fitted.Model, data, fitted.Certificate, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Printf("holds: %v, objective %.3f, at least %.3f for every w\n", v.Holds, v.Objective, *v.Lower)
 
 	fitted.Certificate.LowerBound = 1.1 * v.Objective // a false claim
-	v, err = toptau.Verify(ctx, fitted.Model, data, fitted.Certificate, toptau.VerifyOptions{})
+	v, err = toptau.Verify(ctx, fitted.Model, data, fitted.Certificate, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

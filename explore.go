@@ -43,29 +43,28 @@ type shapes struct {
 	pairs   []report.PairShape
 }
 
-// Explore measures a ranking as Evaluate does and returns an Explorer of it.
-func Explore(ctx context.Context, d *Data, e Entry, o EvaluateOptions) (*Explorer, error) {
-	measured, err := Evaluate(ctx, d, []Entry{e}, o)
-	if err != nil {
+// Explore returns an Explorer of the first entry.
+func (e *Evaluation) Explore() (*Explorer, error) {
+	d := e.data
+	if err := (use{verb: "ui", data: d}).check(e.where); err != nil {
 		return nil, err
 	}
-	if err := (use{verb: "ui", data: d}).check(measured.where); err != nil {
-		return nil, err
-	}
-	x := &Explorer{Evaluation: measured, first: measured.rankings[0], counted: d, against: map[method.Population]string{},
+	x := &Explorer{Evaluation: e, first: e.rankings[0], counted: d, against: map[method.Population]string{},
 		sorted: map[method.Population]*calibrate.Sorted{}}
 	x.scores = x.units.scores(x.first.z)
 	if !x.units.Rows() {
 		x.counted = x.units.data(d)
 	}
 	var trained string
-	if m := e.Model; m != nil {
+	if m := x.first.Model; m != nil {
 		trained = reasonAgainst(m, d, x.TrainingRows, false)
 	}
 	for _, of := range []method.Population{method.Negatives, method.AllRows} {
-		if x.sorted[of], err = sortedScores(x.counted.table, x.scores, of, nil); err != nil {
+		sorted, err := sortedScores(x.counted.table, x.scores, of, nil)
+		if err != nil {
 			return nil, err
 		}
+		x.sorted[of] = sorted
 		x.against[of] = cmp.Or(trained, tune.AgainstGuarantee(x.counted.table, of == method.AllRows, false, x.units.Daily))
 	}
 	x.bounds = x.listBounds()

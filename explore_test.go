@@ -34,7 +34,16 @@ func normalScores(r *rand.Rand, positives, negatives int, rounded bool) toptau.R
 
 func explore(t *testing.T, d *toptau.Data, e toptau.Entry) *toptau.Explorer {
 	t.Helper()
-	x, err := toptau.Explore(t.Context(), d, e, toptau.EvaluateOptions{Replicates: 50})
+	return exploreWith(t, d, e, toptau.EvaluateOptions{Replicates: 50})
+}
+
+func exploreWith(t testing.TB, d *toptau.Data, e toptau.Entry, o toptau.EvaluateOptions) *toptau.Explorer {
+	t.Helper()
+	measured, err := toptau.Evaluate(t.Context(), d, []toptau.Entry{e}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := measured.Explore()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -324,11 +333,7 @@ func TestExploredDriftIsThatOfMonitor(t *testing.T) {
 // An entity is listed once, by its best row, and budgets count entities.
 func TestExploringEntities(t *testing.T) {
 	d := readFile(t, writeFile(t, "rows.csv", dayRows()), toptau.Format{Label: "y", Kept: []string{"host"}})
-	x, err := toptau.Explore(t.Context(), d, toptau.Entry{Column: "score"},
-		toptau.EvaluateOptions{Entity: "host", Replicates: 50})
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := exploreWith(t, d, toptau.Entry{Column: "score"}, toptau.EvaluateOptions{Entity: "host", Replicates: 50})
 	rows, more, err := x.Ranked(result.AllRows, 1, 10)
 	if err != nil || more || len(rows) != 5 || rows[0].Score != 59 || rows[4].Score != 55 {
 		t.Errorf("%+v, %v, %v", rows, more, err)
@@ -345,11 +350,7 @@ func BenchmarkBudget(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	x, err := toptau.Explore(b.Context(), d, toptau.Entry{Column: "score"},
-		toptau.EvaluateOptions{Replicates: 50})
-	if err != nil {
-		b.Fatal(err)
-	}
+	x := exploreWith(b, d, toptau.Entry{Column: "score"}, toptau.EvaluateOptions{Replicates: 50})
 	for _, g := range []toptau.Goal{toptau.Top("0.01%"), toptau.Top("1%"), toptau.Top("50%"),
 		toptau.MaxFPR("0.1%")} {
 		b.Run(g.String(), func(b *testing.B) {

@@ -33,7 +33,6 @@ type FitOptions struct {
 	// ReleaseData lets Fit free the columns of the data as it packs them, which lowers the peak of memory. The
 	// data cannot be used afterwards.
 	ReleaseData    bool
-	Memory         int64                 // of a packed file: the largest matrix, in bytes, that is held in memory; 0: half of the free memory
 	NoFingerprints bool                  // leaves hashes of training rows out of the model
 	NoProfile      bool                  // leaves order statistics of columns out of the model
 	Progress       func(result.Progress) // is called as the fit proceeds
@@ -110,13 +109,13 @@ func Fit(ctx context.Context, d *Data, p method.Problem, o FitOptions) (*Fitted,
 // solve encodes all rows, minimises the objective, records the evidence and returns w.
 func (out *Fitted) solve(ctx context.Context, d *Data, p method.Problem, features *feature.Map, o FitOptions) ([]float64, error) {
 	storage := matrixStorage(o.Storage)
-	if where := d.kindOfMatrix(features, storage, o.Memory); where != memoryRows {
+	if where := d.kindOfMatrix(features, storage); where != memoryRows {
 		if err := (use{verb: "fit", data: d, fit: o}).check(where); err != nil {
 			return nil, err
 		}
 		o.Solver = method.CertifiedSolver
 	}
-	rows, err := d.encoded(ctx, features, storage, o.Memory, o.ReleaseData)
+	rows, err := d.encoded(ctx, features, storage, o.ReleaseData)
 	if err != nil {
 		return nil, err
 	}

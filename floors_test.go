@@ -25,9 +25,13 @@ import (
 var floors = map[string]struct{ percent, methods int }{
 	"toptau/internal/certified": {10, 25},
 	"toptau/internal/feature":   {10, 25},
-	"toptau/internal/tune":      {16, 25},
+	"toptau/internal/tune":      {10, 25},
 	"toptau/internal/table":     {10, 25},
 	"toptau/internal/serve":     {10, 25},
+	"toptau/internal/matrix":    {15, 25},
+	"toptau/internal/lockstep":  {25, 25},
+	"toptau/internal/objective": {10, 25},
+	"toptau/metric":             {11, 25},
 }
 
 // TestLayoutOfFiles checks that the files of a package have an order in which most uses point one way.

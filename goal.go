@@ -2,8 +2,8 @@ package toptau
 
 import "toptau/metric"
 
-// Goal is what a model is trained for: a budget, or a lowest precision or recall. Goals can be compared with ==. Every function that takes a
-// goal checks it.
+// Goal is what a model is trained for: a budget, or a lowest precision or recall. The functions below return the frequent goals; the fields
+// of a Goal describe all. Goals can be compared with ==. Every function that takes a goal checks it.
 type Goal = metric.Goal
 
 // MaxFPR returns the goal of finding as many positives as possible while at most this fraction of the
@@ -18,10 +18,6 @@ func Top(rate string) Goal { return metric.RateGoal(metric.GoalTop, rate) }
 // Alerts returns the goal of finding as many positives as possible with count alerts per period, in which of
 // rows arrive.
 func Alerts(count, of int64) Goal { return metric.CountGoal(metric.GoalAlerts, count, of) }
-
-// CostAlert returns the goal of the highest sum of amounts found, less this cost of each alert. Train, Threshold and Evaluate support it,
-// with a column of amounts.
-func CostAlert(cost float64) Goal { return Goal{Kind: metric.GoalCostAlert, Cost: cost} }
 
 // MinPrecision returns the goal of finding as many positives as possible while at least this fraction of the alerts is
 // real. The rate is written as in MaxFPR. Goal.Recall may add a lowest recall.

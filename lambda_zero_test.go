@@ -109,7 +109,7 @@ func TestWithoutRegularisation(t *testing.T) {
 					t.Errorf("%s, %s: %v\n%s", p.Method, p.Surrogate, err, table)
 					continue
 				}
-				v, err := toptau.Verify(t.Context(), f.Model, d, f.Certificate, toptau.VerifyOptions{})
+				v, err := toptau.Verify(t.Context(), f.Model, d, f.Certificate, nil)
 				if err != nil {
 					t.Errorf("%s, %s: %v\n%s", p.Method, p.Surrogate, err, table)
 				} else if !v.Holds {

@@ -52,12 +52,12 @@ const (
 )
 
 // kind returns where the rows of d are for a verb that needs some bytes a row. Rows of a packed file count as rows in memory if
-// they take at most that number of bytes (0: half of the free memory).
-func (d *Data) kind(perRow, most int64) kind {
+// they fit into the limit.
+func (d *Data) kind(perRow int64) kind {
 	switch {
 	case d.database != nil:
 		return databaseRows
-	case d.frame.InFile() && perRow*int64(d.Len()) > memory.ForRows(most):
+	case d.frame.InFile() && perRow*int64(d.Len()) > memory.ForRows(d.memory):
 		return fileRows
 	}
 	return memoryRows
@@ -130,8 +130,8 @@ func (d *Data) sample() (*table.Table, error) {
 }
 
 // kindOfMatrix is kind for a verb that needs the matrix of all rows, and what a solver keeps for them.
-func (d *Data) kindOfMatrix(m *feature.Map, s matrix.Storage, most int64) kind {
-	return d.kind(m.MatrixBytes(d.frame.Shape(), 1, s), most)
+func (d *Data) kindOfMatrix(m *feature.Map, s matrix.Storage) kind {
+	return d.kind(m.MatrixBytes(d.frame.Shape(), 1, s))
 }
 
 // startRows are the rows of each class of a sample whose solution starts the solve on all rows: as many of the larger

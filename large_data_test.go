@@ -96,7 +96,7 @@ func TestVerbsOnRowsElsewhere(t *testing.T) {
 		if len(fitted.Certificate.A.Keys)+len(fitted.Certificate.A.Groups) == 0 {
 			t.Error("the certificate names rows by numbers")
 		}
-		v, err := toptau.Verify(ctx, fitted.Model, d, fitted.Certificate, toptau.VerifyOptions{})
+		v, err := toptau.Verify(ctx, fitted.Model, d, fitted.Certificate, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +105,7 @@ func TestVerbsOnRowsElsewhere(t *testing.T) {
 		}
 		forged := *fitted.Certificate
 		forged.LowerBound += 1e-3
-		if v, err = toptau.Verify(ctx, fitted.Model, d, &forged, toptau.VerifyOptions{}); err != nil || v.Holds {
+		if v, err = toptau.Verify(ctx, fitted.Model, d, &forged, nil); err != nil || v.Holds {
 			t.Errorf("%s: a forged bound holds: %v", p.Method, err)
 		}
 		forged = *fitted.Certificate
@@ -113,7 +113,7 @@ func TestVerbsOnRowsElsewhere(t *testing.T) {
 		for i, a := range fitted.Certificate.A.Values {
 			forged.A.Values[i] = a * 0.9
 		}
-		if v, err = toptau.Verify(ctx, fitted.Model, d, &forged, toptau.VerifyOptions{}); err == nil && v.Holds {
+		if v, err = toptau.Verify(ctx, fitted.Model, d, &forged, nil); err == nil && v.Holds {
 			t.Errorf("%s: forged multipliers hold", p.Method)
 		}
 		c, err := toptau.Threshold(ctx, d, toptau.Entry{Model: fitted.Model}, goal, toptau.ThresholdOptions{Delta: threshold.MustRate("5%")})
@@ -240,12 +240,14 @@ func TestEncodingOfAllRowsEverywhere(t *testing.T) {
 	for _, impute := range []schema.Impute{schema.ImputeIndicator, schema.ImputeMedian} {
 		var want string
 		for _, from := range []struct {
-			name string
-			data *toptau.Data
-			o    toptau.FitOptions
-		}{{"memory", whole, toptau.FitOptions{}}, {"packed file", stored, toptau.FitOptions{}}, {"packed file in blocks", stored, toptau.FitOptions{Memory: 1}}, {"elsewhere", elsewhere, toptau.FitOptions{}}} {
-			from.o.Solver, from.o.MaxPasses, from.o.Impute, from.o.Scale = method.CertifiedSolver, 1, impute, schema.ScaleAll
-			fitted, err := toptau.Fit(ctx, from.data, p, from.o)
+			name   string
+			data   *toptau.Data
+			memory int64
+		}{{"memory", whole, 0}, {"packed file", stored, 0}, {"packed file in blocks", stored, 1}, {"elsewhere", elsewhere, 0}} {
+			o := toptau.FitOptions{Impute: impute, Scale: schema.ScaleAll}
+			o.Solver, o.MaxPasses = method.CertifiedSolver, 1
+			from.data.LimitMemory(from.memory)
+			fitted, err := toptau.Fit(ctx, from.data, p, o)
 			if err != nil {
 				t.Fatal(err)
 			}

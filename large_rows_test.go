@@ -67,11 +67,12 @@ func TestLargeRowsAreMeasuredExactly(t *testing.T) {
 			if delta != "" {
 				o.Delta = threshold.MustRate(delta)
 			}
+			d.LimitMemory(0)
 			want, err := toptau.Threshold(ctx, d, toptau.Entry{Model: fitted.Model}, goal, o)
 			if err != nil {
 				t.Fatal(err)
 			}
-			o.Memory = 1
+			d.LimitMemory(1)
 			got, err := toptau.Threshold(ctx, d, toptau.Entry{Model: fitted.Model}, goal, o)
 			if err != nil {
 				t.Fatal(err)
@@ -85,7 +86,8 @@ func TestLargeRowsAreMeasuredExactly(t *testing.T) {
 			}
 		}
 		evaluate := func(memory int64) *toptau.Evaluation {
-			e, err := toptau.Evaluate(ctx, d, []toptau.Entry{{Model: fitted.Model}}, toptau.EvaluateOptions{Goal: goal, Memory: memory, Curves: 50})
+			d.LimitMemory(memory)
+			e, err := toptau.Evaluate(ctx, d, []toptau.Entry{{Model: fitted.Model}}, toptau.EvaluateOptions{Goal: goal, Curves: 50})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -114,7 +116,7 @@ func TestLargeRowsAreMeasuredExactly(t *testing.T) {
 	for param, o := range map[string]toptau.EvaluateOptions{
 		"by": {By: []string{"x1"}}, "examples": {Examples: 3}, "value": {Value: "x1"}, "entity": {Entity: "x1"},
 	} {
-		o.Memory = 1
+		d.LimitMemory(1)
 		_, err := toptau.Evaluate(ctx, d, []toptau.Entry{{Model: fitted.Model}}, o)
 		if e := diag.Of(err); e == nil || e.Param != param || !strings.Contains(err.Error(), "memory") {
 			t.Errorf("%s: %v", param, err)
@@ -131,8 +133,9 @@ func TestTrainOnLargeRows(t *testing.T) {
 	ctx := context.Background()
 	_, packed := simulatedFiles(t, simulate.Options{Kind: "detectors", Rows: 40_000, Seed: 10})
 	d := readPacked(t, packed, toptau.Format{Label: "label"})
+	d.LimitMemory(1)
 	goal := toptau.MaxFPR("1%")
-	o := toptau.TrainOptions{Memory: 1, SampleRows: 6_000, TestFraction: threshold.MustRate("20%"), Delta: threshold.MustRate("5%"),
+	o := toptau.TrainOptions{SampleRows: 6_000, TestFraction: threshold.MustRate("20%"), Delta: threshold.MustRate("5%"),
 		Method: []method.Name{method.Logistic, method.TopMeanNP}, Encoding: []schema.Encoding{schema.Raw}}
 	train := func() *toptau.Trained {
 		trained, err := toptau.Train(ctx, d, goal, o)
@@ -164,7 +167,8 @@ func TestTreesGrowOnLargeRows(t *testing.T) {
 	_, packed := simulatedFiles(t, simulate.Options{Kind: "detectors", Rows: 30_000, Seed: 12})
 	d := readPacked(t, packed, toptau.Format{Label: "label"})
 	train := func(memory int64) *toptau.Trained {
-		trained, err := toptau.Train(context.Background(), d, toptau.MaxFPR("1%"), toptau.TrainOptions{Memory: memory, SampleRows: 4_000, Folds: 2,
+		d.LimitMemory(memory)
+		trained, err := toptau.Train(context.Background(), d, toptau.MaxFPR("1%"), toptau.TrainOptions{SampleRows: 4_000, Folds: 2,
 			Method: []method.Name{method.Boosting}, Encoding: []schema.Encoding{schema.Boosted, schema.Stochastic}})
 		if err != nil {
 			t.Fatal(err)
@@ -226,7 +230,8 @@ func TestLargeRowsCountTheirValues(t *testing.T) {
 	}
 	fresh := readPacked(t, file([]string{"red", "green", "mauve", "blue", "red"}), format)
 	evaluate := func(d *toptau.Data, memory int64) *toptau.Evaluation {
-		e, err := toptau.Evaluate(ctx, d, []toptau.Entry{{Model: fitted.Model}}, toptau.EvaluateOptions{Goal: goal, Memory: memory, Replicates: 10})
+		d.LimitMemory(memory)
+		e, err := toptau.Evaluate(ctx, d, []toptau.Entry{{Model: fitted.Model}}, toptau.EvaluateOptions{Goal: goal, Replicates: 10})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -72,9 +72,10 @@ func TestPackedFileGivesTheSameResults(t *testing.T) {
 		return d
 	}
 	problem := method.Problem{Method: method.TopMeanNP, Tau: threshold.MustRate("1%"), Lambda: 1e-3}
-	fit := func(path string, o toptau.FitOptions) *toptau.Fitted {
-		o.Encoding = schema.Scorecard
-		fitted, err := toptau.Fit(ctx, read(path), problem, o)
+	fit := func(path string, memory int64) *toptau.Fitted {
+		d := read(path)
+		d.LimitMemory(memory)
+		fitted, err := toptau.Fit(ctx, d, problem, toptau.FitOptions{Encoding: schema.Scorecard})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +88,7 @@ func TestPackedFileGivesTheSameResults(t *testing.T) {
 		}
 		return b.String()
 	}
-	whole, other := fit(text, toptau.FitOptions{}), fit(packed, toptau.FitOptions{})
+	whole, other := fit(text, 0), fit(packed, 0)
 	if bytesOf(whole.Model) != bytesOf(other.Model) || bytesOf(whole.Certificate) != bytesOf(other.Certificate) {
 		t.Error("the packed file gives another model or certificate")
 	}
@@ -113,7 +114,7 @@ func TestPackedFileGivesTheSameResults(t *testing.T) {
 		t.Error("the packed file gives other scores")
 	}
 
-	blocks := fit(packed, toptau.FitOptions{Memory: 1})
+	blocks := fit(packed, 1)
 	f, g := &blocks.Result, &whole.Result
 	if *f.Converged != true || math.Abs(f.Objective-g.Objective) > 1e-6*g.AtZero || *f.Lower > g.Objective*(1+1e-12) {
 		t.Errorf("bounds %.15g and %.15g, in memory %.15g and %.15g", f.Objective, *f.Lower, g.Objective, *g.Lower)
@@ -121,7 +122,7 @@ func TestPackedFileGivesTheSameResults(t *testing.T) {
 	if blocks.Certificate == nil {
 		t.Fatalf("no certificate: %v", f.Warnings)
 	}
-	v, err := toptau.Verify(ctx, blocks.Model, read(text), blocks.Certificate, toptau.VerifyOptions{})
+	v, err := toptau.Verify(ctx, blocks.Model, read(text), blocks.Certificate, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +134,9 @@ func TestPackedFileGivesTheSameResults(t *testing.T) {
 	for name, c := range map[string]*toptau.Fitted{"in passes": blocks, "in memory": whole} {
 		var bounds [2]*result.Verification
 		for k, memory := range []int64{0, 1} {
-			v, err := toptau.Verify(ctx, c.Model, read(packed), c.Certificate, toptau.VerifyOptions{Memory: memory})
+			d := read(packed)
+			d.LimitMemory(memory)
+			v, err := toptau.Verify(ctx, c.Model, d, c.Certificate, nil)
 			if err != nil || !v.Holds {
 				t.Fatalf("fitted %s, memory %d: %v, %v", name, memory, v, err)
 			}
@@ -168,7 +171,8 @@ func TestDamagedPackedFile(t *testing.T) {
 	}
 	problem := method.Problem{Method: method.TopMeanNP, Tau: threshold.MustRate("1%"), Lambda: 1e-3}
 	for name, memory := range map[string]int64{"in memory": 0, "in blocks": 1} {
-		if _, err := toptau.Fit(ctx, d, problem, toptau.FitOptions{Memory: memory}); err == nil || !strings.Contains(err.Error(), "block 1 of 2") {
+		d.LimitMemory(memory)
+		if _, err := toptau.Fit(ctx, d, problem, toptau.FitOptions{}); err == nil || !strings.Contains(err.Error(), "block 1 of 2") {
 			t.Errorf("fit %s: %v", name, err)
 		}
 	}

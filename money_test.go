@@ -48,7 +48,7 @@ func TestProfitAgainstBudgets(t *testing.T) {
 			own := make([]float64, *profitSplits)
 			profits := make([][]float64, len(budgets))
 			for seed := range own {
-				own[seed] = profitOnTest(t, d, toptau.CostAlert(cost), cost, uint64(seed+1))
+				own[seed] = profitOnTest(t, d, toptau.Goal{Kind: metric.GoalCostAlert, Cost: cost}, cost, uint64(seed+1))
 				for i, b := range budgets {
 					profits[i] = append(profits[i], profitOnTest(t, d, toptau.Top(b), cost, uint64(seed+1)))
 				}

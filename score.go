@@ -317,49 +317,7 @@ func (s *Stream) scoreChunk(t *table.Table, yield func(*result.Row, error) bool)
 				return more, err
 			}
 		}
-		z, err := s.scoreRow(t, row)
-		err = atScoring(err)
-		entity := result.Merged{}
-		if s.entities != nil && err == nil {
-			entity, err = s.entities.of(t, row)
-		}
-		if err != nil {
-			if more, err := s.refuseRow(t, row, err, yield); !more || err != nil {
-				return more, err
-			}
-			continue
-		}
-		s.totals.Rows++
-		s.fillImputed()
-		if len(s.row.Imputed) == 0 {
-			s.watch.addRow(t, row, z)
-		}
-		s.fillRow(t, row, z)
-		if err := s.fillValue(t, row); err != nil {
-			if !stopsAt(s.options.OnError) {
-				s.totals.Rows--
-			}
-			if more, err := s.refuseRow(t, row, err, yield); !more || err != nil {
-				return more, err
-			}
-			continue
-		}
-		if s.options.OnlyAlerts && s.row.Decisions[0] && s.entities.alerted(entity) {
-			continue // no alert that a limit counts
-		}
-		if err := s.holdBack(); err != nil {
-			return true, err
-		}
-		switch {
-		case s.options.OnlyAlerts && !s.row.Decisions[0]:
-			continue
-		case s.options.OnlyAlerts:
-			s.entities.addAlert(entity)
-		case s.entities != nil:
-			s.totals.Units = s.entities.merge(&s.row, entity)
-			continue
-		}
-		if more, err := s.pass(&s.row, yield); !more || err != nil {
+		if more, err := s.scoreAndPass(t, row, yield); !more || err != nil {
 			return more, err
 		}
 	}
@@ -369,6 +327,47 @@ func (s *Stream) scoreChunk(t *table.Table, yield func(*result.Row, error) bool)
 		}
 	}
 	return true, nil
+}
+
+// scoreAndPass scores a row and yields it, unless it is no alert or is merged with others of its entity.
+func (s *Stream) scoreAndPass(t *table.Table, row int, yield func(*result.Row, error) bool) (more bool, err error) {
+	z, err := s.scoreRow(t, row)
+	err = atScoring(err)
+	entity := result.Merged{}
+	if s.entities != nil && err == nil {
+		entity, err = s.entities.of(t, row)
+	}
+	if err != nil {
+		return s.refuseRow(t, row, err, yield)
+	}
+	s.totals.Rows++
+	s.fillImputed()
+	if len(s.row.Imputed) == 0 {
+		s.watch.addRow(t, row, z)
+	}
+	s.fillRow(t, row, z)
+	if err := s.fillValue(t, row); err != nil {
+		if !stopsAt(s.options.OnError) {
+			s.totals.Rows--
+		}
+		return s.refuseRow(t, row, err, yield)
+	}
+	if s.options.OnlyAlerts && s.row.Decisions[0] && s.entities.alerted(entity) {
+		return true, nil // no alert that a limit counts
+	}
+	if err := s.holdBack(); err != nil {
+		return true, err
+	}
+	switch {
+	case s.options.OnlyAlerts && !s.row.Decisions[0]:
+		return true, nil
+	case s.options.OnlyAlerts:
+		s.entities.addAlert(entity)
+	case s.entities != nil:
+		s.totals.Units = s.entities.merge(&s.row, entity)
+		return true, nil
+	}
+	return s.pass(&s.row, yield)
 }
 
 // refuseRow ends the stream at a row that cannot be scored, or passes the row on as a bad one.

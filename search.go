@@ -24,7 +24,7 @@ type searched struct {
 // members again, give the threshold and measure it, in passes.
 func (o *TrainOptions) search(ctx context.Context, d *Data, goal Goal) (*searched, error) {
 	perRow := trainedBytes + 8*int64(len(d.info.Schema.Columns)) + d.frame.Bytes()/int64(max(1, d.Len()))
-	where := d.kind(perRow, o.Memory)
+	where := d.kind(perRow)
 	if err := (use{verb: "train", data: d, train: *o, goal: goal}).check(where); err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (o *TrainOptions) search(ctx context.Context, d *Data, goal Goal) (*searche
 
 // searchSample is search for rows that do not fit into memory.
 func (o *TrainOptions) searchSample(ctx context.Context, d *Data, options tune.SearchOptions) (*searched, error) {
-	found, err := large.Train(ctx, d.rows(), large.Options{Search: options, Rows: o.SampleRows, Memory: o.Memory})
+	found, err := large.Train(ctx, d.rows(), large.Options{Search: options, Rows: o.SampleRows, Memory: d.memory})
 	if err != nil {
 		return nil, d.inFile(err)
 	}

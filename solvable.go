@@ -31,10 +31,9 @@ type solvable interface {
 	addWeights(c *model.Certificate, r *certified.Result) error
 }
 
-// encoded returns all rows, in memory if their matrix takes at most that number of bytes (0: half of the free memory). With release it
-// frees the columns of a table in memory.
-func (d *Data) encoded(ctx context.Context, m *feature.Map, s matrix.Storage, most int64, release bool) (encodedRows, error) {
-	if d.kindOfMatrix(m, s, most) == memoryRows {
+// encoded returns all rows, in memory if their matrix fits into the limit. With release it frees the columns of a table in memory.
+func (d *Data) encoded(ctx context.Context, m *feature.Map, s matrix.Storage, release bool) (encodedRows, error) {
+	if d.kindOfMatrix(m, s) == memoryRows {
 		x, err := d.packMatrix(ctx, m, s, release)
 		return packedRows{x}, err
 	}

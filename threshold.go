@@ -36,7 +36,6 @@ type ThresholdOptions struct {
 	// positive ones are left out. The guarantee is then no longer exact; the result says what that costs.
 	Audit    int
 	Reviewed map[int]bool
-	Memory   int64 // of a packed file: rows that need more bytes are scored in passes over the file; 0: half of the free memory
 	// Prevalence is the fraction of positives at which a lowest precision is meant: it then holds wherever at least this fraction of
 	// the rows is positive, whatever it is in d. Zero: as in d.
 	Prevalence threshold.Rate

@@ -79,7 +79,6 @@ type TrainOptions struct {
 	Prevalence     threshold.Rate
 	KeepAll        bool                  // returns every learner and encoding at its best setting in Trained.All
 	SampleRows     int                   // rows on which the search runs if not all fit into memory; 0: 200,000
-	Memory         int64                 // of a packed file: rows that need more bytes stay in the file; 0: half of the free memory
 	LearningCurve  bool                  // also fits the chosen learners to parts of the rows, see result.LearningPoint
 	MaxTime        time.Duration         // time after which the best model so far is returned; 0: no limit
 	NoFingerprints bool                  // leaves hashes of training rows out of the model

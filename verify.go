@@ -59,14 +59,6 @@ func rowsOf(f *objective.Objective) []int {
 	return rows
 }
 
-// VerifyOptions are the options of Verify.
-type VerifyOptions struct {
-	// Problem is the problem that the certificate must be about. The default is the problem of the model's only
-	// member. Verify then compares the objective and the lower bound that the model records, too.
-	Problem *method.Problem
-	Memory  int64 // of a packed file: rows that need more bytes are read in passes; 0: half of the free memory
-}
-
 const (
 	// claimSlack is the largest accepted difference between a claim and its recomputation, relative to max(F(0),
 	// F(w)). They differ because the solver sums in another order. It is a hundredth of Fit's default gap.
@@ -86,16 +78,17 @@ const (
 // reports whether the certificate holds. At lambda = 0 that requires a radius of at least 2|w|. If the
 // certificate bounds the norm, Verify checks that, too.
 //
-// The certificate must be about the problem in o, and about the rows and weights of d, which must be those of
-// the fit. Otherwise Verify returns an error, and also if (p, a) is infeasible.
-func Verify(ctx context.Context, m *Model, d *Data, c *model.Certificate, o VerifyOptions) (*result.Verification, error) {
+// The certificate must be about the given problem, and about the rows and weights of d, which must be those of
+// the fit. Otherwise Verify returns an error, and also if (p, a) is infeasible. If problem is nil, it is that of
+// the model's only member, and Verify also compares the objective and the lower bound that the model records.
+func Verify(ctx context.Context, m *Model, d *Data, c *model.Certificate, problem *method.Problem) (*result.Verification, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
 	if err := checkSameRows(m, d, c); err != nil {
 		return nil, err
 	}
-	problem, member, err := verifiedProblem(c, m, o)
+	verified, member, err := verifiedProblem(c, m, problem)
 	if err != nil {
 		return nil, err
 	}
@@ -103,11 +96,11 @@ func Verify(ctx context.Context, m *Model, d *Data, c *model.Certificate, o Veri
 	if c.BallRadius != nil {
 		radius = *c.BallRadius
 	}
-	v, err := verifyBounds(ctx, problem, m, d, c, radius, o.Memory)
+	v, err := verifyBounds(ctx, verified, m, d, c, radius)
 	if err != nil {
 		return nil, d.inFile(err)
 	}
-	v.Problem = result.VerifiedProblem{Problem: problem, Storage: c.Storage, Counts: result.Counts{Rows: d.Len(), Positives: d.Positives()}}
+	v.Problem = result.VerifiedProblem{Problem: verified, Storage: c.Storage, Counts: result.Counts{Rows: d.Len(), Positives: d.Positives()}}
 	if d.table.Weight != nil {
 		mass, _ := d.masses()
 		v.Problem.Mass = &mass
@@ -121,7 +114,7 @@ func Verify(ctx context.Context, m *Model, d *Data, c *model.Certificate, o Veri
 
 // proofData returns the rows for a proof, with their weights and the way in which a certificate names them. Rows of a table are read in
 // blocks, which stay in memory if they fit; a database is asked.
-func proofData(ctx context.Context, d *Data, of method.Population, m *Model, storage matrix.Storage, most int64) (
+func proofData(ctx context.Context, d *Data, of method.Population, m *Model, storage matrix.Storage) (
 	rows proof.Data, positives, population threshold.Population, named namedRows, err error) {
 	features := feature.MapOf(m.Features())
 	if d.database != nil {
@@ -147,7 +140,7 @@ func proofData(ctx context.Context, d *Data, of method.Population, m *Model, sto
 		return nil, positives, population, nil, err
 	}
 	blocks := proof.Blocks(list)
-	if d.kindOfMatrix(features, storage, most) == memoryRows {
+	if d.kindOfMatrix(features, storage) == memoryRows {
 		blocks = proof.Kept(blocks)
 	}
 	positives, population, err = large.Populations(ctx, d.rows(), large.All(), of)
@@ -155,8 +148,8 @@ func proofData(ctx context.Context, d *Data, of method.Population, m *Model, sto
 }
 
 // verifyBounds recomputes both bounds, and that of the norm if there is one, and compares them with the claims.
-func verifyBounds(ctx context.Context, problem method.Problem, m *Model, d *Data, c *model.Certificate, radius float64, most int64) (*result.Verification, error) {
-	rows, positives, population, named, err := proofData(ctx, d, problem.Definition().Population, m, matrixStorage(c.Storage), most)
+func verifyBounds(ctx context.Context, problem method.Problem, m *Model, d *Data, c *model.Certificate, radius float64) (*result.Verification, error) {
+	rows, positives, population, named, err := proofData(ctx, d, problem.Definition().Population, m, matrixStorage(c.Storage))
 	if err != nil {
 		return nil, err
 	}
@@ -225,9 +218,9 @@ func checkSameRows(m *Model, d *Data, c *model.Certificate) error {
 	return nil
 }
 
-// verifiedProblem returns the certificate's problem, and the model's only member unless o has a problem. It
-// returns an error if the certificate is about another problem than o or the member.
-func verifiedProblem(c *model.Certificate, m *Model, o VerifyOptions) (method.Problem, *model.Member, error) {
+// verifiedProblem returns the certificate's problem, and the model's only member unless a problem is given. It
+// returns an error if the certificate is about another problem than that or the member's.
+func verifiedProblem(c *model.Certificate, m *Model, given *method.Problem) (method.Problem, *model.Member, error) {
 	got, err := c.Problem().Complete()
 	if err == nil {
 		err = certified.Possible(got)
@@ -238,8 +231,8 @@ func verifiedProblem(c *model.Certificate, m *Model, o VerifyOptions) (method.Pr
 	var want method.Problem
 	var member *model.Member
 	whose := "as given"
-	if o.Problem != nil {
-		if want, err = o.Problem.Complete(); err != nil {
+	if given != nil {
+		if want, err = given.Complete(); err != nil {
 			return got, nil, err
 		}
 	} else {

@@ -7,6 +7,11 @@ require (
 	toptau v0.0.0
 )
 
-require github.com/klauspost/compress v1.20.3 // indirect
+require (
+	github.com/klauspost/compress v1.20.3 // indirect
+	toptau/sql v0.0.0
+)
 
 replace toptau => ../
+
+replace toptau/sql => ../sql

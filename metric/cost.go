@@ -58,7 +58,7 @@ func (r *Ranking) Cheapest(c Costs) (Cheapest, error) {
 }
 
 // cheapest is Cheapest for positives that are worth what found adds up: of those in the first g groups. The last one is of all.
-func (r *Ranking) cheapest(c Costs, found []float64) (Cheapest, error) {
+func (r *tieGroups) cheapest(c Costs, found []float64) (Cheapest, error) {
 	if err := c.Check(); err != nil {
 		return Cheapest{}, err
 	}

@@ -17,7 +17,7 @@ type Group struct {
 // their scores. Thresholds between two groups, and everything that is computed from them, are exact. Within a group the
 // rows count as tied, so an area lies between the one with ties against the ranking and the one with ties for it.
 func RankGroups(groups []Group) (*Ranking, error) {
-	r := &Ranking{whole: [2]bool{true, true}, positives: []float64{0}, negatives: []float64{0}}
+	r := &Ranking{tieGroups: tieGroups{whole: [2]bool{true, true}, positives: []float64{0}, negatives: []float64{0}}}
 	last := math.Inf(1)
 	for i := len(groups) - 1; i >= 0; i-- {
 		g := &groups[i]

@@ -64,28 +64,28 @@ func (r *Ranking) Positives(c Criterion) (Result, error) {
 }
 
 // undefined returns why a criterion has no value on this sample at any budget, "" if it has one.
-func (r *Ranking) undefined(c Criterion) string {
-	switch {
-	case r.PositiveMass() == 0:
+func (r *tieGroups) undefined(c Criterion) string {
+	switch positives, negatives := r.totals(); {
+	case positives == 0:
 		return "there are no positives"
-	case c.Name != AtQuantile && r.NegativeMass() == 0:
+	case c.Name != AtQuantile && negatives == 0:
 		return "there are no negatives"
 	}
 	return ""
 }
 
 // cumulated returns the mass of the criterion's population in groups 0..g-1.
-func (r *Ranking) cumulated(c Criterion, g int) float64 {
+func (r *tieGroups) cumulated(c Criterion, g int) float64 {
 	if c.Name == AtQuantile {
 		return r.positives[g] + r.negatives[g]
 	}
 	return r.negatives[g]
 }
 
-func (r *Ranking) mass(c Criterion) float64 { return r.cumulated(c, len(r.scores)) }
+func (r *tieGroups) mass(c Criterion) float64 { return r.cumulated(c, len(r.scores)) }
 
 // counted reports whether masses of the criterion's population are whole numbers.
-func (r *Ranking) counted(c Criterion) bool {
+func (r *tieGroups) counted(c Criterion) bool {
 	return r.whole[1] && (c.Name != AtQuantile || r.whole[0])
 }
 
@@ -93,7 +93,7 @@ func (r *Ranking) counted(c Criterion) bool {
 const maxWhole = 1 << 53
 
 // budget returns B, or K in the paper's count; 0 for Positives@Top.
-func (r *Ranking) budget(c Criterion) float64 {
+func (r *tieGroups) budget(c Criterion) float64 {
 	mass := r.mass(c)
 	whole := r.counted(c) && mass < maxWhole
 	switch {
@@ -109,7 +109,7 @@ func (r *Ranking) budget(c Criterion) float64 {
 
 // firstOut returns the group of the threshold: the first at which the mass exceeds B, or in the paper's count
 // the first at which it reaches K. For Positives@Top both are the group of the largest negative.
-func (r *Ranking) firstOut(c Criterion, budget float64) int {
+func (r *tieGroups) firstOut(c Criterion, budget float64) int {
 	slack := 0.0
 	if !r.counted(c) {
 		slack = float64(tolerance * budget)

@@ -68,7 +68,7 @@ func (r *Ranking) PTau() Curve {
 }
 
 // steps sets the points of a curve whose Y is the precision, and its area.
-func (r *Ranking) steps(c *Curve, x func(g int) float64) {
+func (r *tieGroups) steps(c *Curve, x func(g int) float64) {
 	last := 0.0
 	for g := 1; g <= len(r.scores); g++ {
 		top := r.positives[g] + r.negatives[g]
@@ -83,7 +83,7 @@ func (r *Ranking) steps(c *Curve, x func(g int) float64) {
 }
 
 // score returns the threshold above which groups 0..g-1 lie.
-func (r *Ranking) score(g int) float64 {
+func (r *tieGroups) score(g int) float64 {
 	if g == len(r.scores) {
 		return math.Inf(-1)
 	}

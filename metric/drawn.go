@@ -74,7 +74,7 @@ func (d *drawn) classes(tau float64, paper bool) (low, high float64) {
 
 // beyond counts the positives above the k-th largest negative, and in the paper's count also those equal to
 // it. It counts all positives if there are fewer than k negatives.
-func (r *Ranking) beyond(k int, paper bool) int {
+func (r *tieGroups) beyond(k int, paper bool) int {
 	if k == 0 {
 		return 0
 	}
@@ -231,9 +231,10 @@ func (d *drawn) groups() (gaps [2]float64) {
 func (d *drawn) rows(c Criterion, budget func(mass float64) float64) (low, high float64) {
 	r := d.r
 	gaps := d.groups()
-	again := Ranking{scores: r.scores, positives: d.positives, negatives: d.negatives}
+	again := tieGroups{scores: r.scores, positives: d.positives, negatives: d.negatives}
 	mass := again.mass(c) + gaps[1]
-	total := again.PositiveMass() + gaps[0]
+	all, _ := again.totals()
+	total := all + gaps[0]
 	if c.Name == AtQuantile {
 		mass += gaps[0]
 	}
@@ -247,7 +248,7 @@ func (d *drawn) rows(c Criterion, budget func(mass float64) float64) (low, high 
 }
 
 // found returns the mass of the positives within a budget of the population.
-func (r *Ranking) found(c Criterion, budget float64) float64 {
+func (r *tieGroups) found(c Criterion, budget float64) float64 {
 	if budget < 0 {
 		return 0
 	}

@@ -50,8 +50,8 @@ func (r *Ranking) spared(c Criterion) (Result, error) {
 // mirrored returns the ranking by the negated scores with the classes exchanged.
 func (r *Ranking) mirrored() *Ranking {
 	n := len(r.scores)
-	m := &Ranking{scores: make([]float64, n), positives: make([]float64, n+1), negatives: make([]float64, n+1),
-		counts: [2]int{r.counts[1], r.counts[0]}, weighted: r.weighted, whole: [2]bool{r.whole[1], r.whole[0]}}
+	m := &Ranking{counts: [2]int{r.counts[1], r.counts[0]}, weighted: r.weighted,
+		tieGroups: tieGroups{make([]float64, n), make([]float64, n+1), make([]float64, n+1), [2]bool{r.whole[1], r.whole[0]}}}
 	for g := range n {
 		m.scores[g] = -r.scores[n-1-g] + 0
 		m.positives[g+1] = r.NegativeMass() - r.negatives[n-1-g]

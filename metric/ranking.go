@@ -17,17 +17,20 @@ type Scores struct {
 }
 
 // Ranking is a labelled sample sorted once by score. It is immutable and safe for concurrent use.
-//
-// Rows of equal score form one group, and groups are in descending order of score. positives[g] and
-// negatives[g] are the mass of the class in groups 0..g-1, so index len(scores) means all rows.
 type Ranking struct {
+	tieGroups
+	counts   [2]int // rows: positives, negatives
+	weighted bool   // some weight is not 1
+	rows     rows   // the sorted rows themselves; only when weighted (the bootstrap draws a mass for each)
+}
+
+// tieGroups are the masses of both classes by score. Rows of equal score form one group, and groups are in descending order of
+// score. positives[g] and negatives[g] are the mass of the class in groups 0..g-1, so index len(scores) means all rows.
+type tieGroups struct {
 	scores    []float64 // distinct, descending
 	positives []float64 // cumulated mass, len(scores)+1, starts with 0
 	negatives []float64
-	counts    [2]int  // rows: positives, negatives
-	weighted  bool    // some weight is not 1
-	whole     [2]bool // all weights of the class are whole numbers
-	rows      rows    // the sorted rows themselves; only when weighted (the bootstrap draws a mass for each)
+	whole     [2]bool // all masses of the class are whole numbers: positives, negatives
 }
 
 // rows contains the group and the weight of each row of a weighted sample, by class.
@@ -45,12 +48,12 @@ func Rank(s Scores) (*Ranking, error) {
 	}
 	r := &Ranking{counts: [2]int{len(s.Positives), len(s.Negatives)}}
 	r.weighted = !allOnes(s.PositiveWeights) || !allOnes(s.NegativeWeights)
-	r.whole = [2]bool{allWhole(s.PositiveWeights), allWhole(s.NegativeWeights)}
 	if r.weighted {
-		r.merge(sortWeighted(s.Positives, s.PositiveWeights), sortWeighted(s.Negatives, s.NegativeWeights))
+		r.tieGroups, r.rows = mergeClasses(sortWeighted(s.Positives, s.PositiveWeights), sortWeighted(s.Negatives, s.NegativeWeights))
 	} else {
-		r.merge(sorted{scores: sortPlain(s.Positives)}, sorted{scores: sortPlain(s.Negatives)})
+		r.tieGroups, _ = mergeClasses(sorted{scores: sortPlain(s.Positives)}, sorted{scores: sortPlain(s.Negatives)})
 	}
+	r.whole = [2]bool{allWhole(s.PositiveWeights), allWhole(s.NegativeWeights)}
 	return r, nil
 }
 
@@ -97,8 +100,8 @@ func sortWeighted(scores, weights []float64) sorted {
 	return s
 }
 
-// merge builds the groups of both classes.
-func (r *Ranking) merge(p, n sorted) {
+// mergeClasses builds the groups of both classes, and lists the rows if they have weights.
+func mergeClasses(p, n sorted) (r tieGroups, list rows) {
 	r.positives, r.negatives = append(r.positives, 0), append(r.negatives, 0)
 	classes := [2]sorted{p, n}
 	var at [2]int
@@ -110,9 +113,9 @@ func (r *Ranking) merge(p, n sorted) {
 			for ; at[class] < len(rows.scores) && rows.scores[at[class]] == score; at[class]++ {
 				m := rows.weight(at[class])
 				mass[class] += m
-				if r.weighted {
-					r.rows.groups[class] = append(r.rows.groups[class], group)
-					r.rows.weights[class] = append(r.rows.weights[class], m)
+				if rows.weights != nil {
+					list.groups[class] = append(list.groups[class], group)
+					list.weights[class] = append(list.weights[class], m)
 				}
 			}
 		}
@@ -120,6 +123,7 @@ func (r *Ranking) merge(p, n sorted) {
 		r.positives = append(r.positives, mass[0])
 		r.negatives = append(r.negatives, mass[1])
 	}
+	return r, list
 }
 
 // nextScore returns the largest score that is not merged yet.
@@ -151,8 +155,13 @@ func (r *Ranking) Lowest() float64 { return r.scores[len(r.scores)-1] }
 // Groups returns the number of distinct scores.
 func (r *Ranking) Groups() int { return len(r.scores) }
 
+// totals returns the masses of all positives and negatives.
+func (r *tieGroups) totals() (positives, negatives float64) {
+	return r.positives[len(r.scores)], r.negatives[len(r.scores)]
+}
+
 // above returns the number of groups with score > t.
-func (r *Ranking) above(t float64) int {
+func (r *tieGroups) above(t float64) int {
 	return sort.Search(len(r.scores), func(g int) bool { return r.scores[g] <= t })
 }
 

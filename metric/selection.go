@@ -45,7 +45,7 @@ func (r *Ranking) TopFraction(tau threshold.Rate) (Selection, error) {
 	return r.selection(r.budget(c)), nil
 }
 
-func (r *Ranking) selection(budget float64) Selection {
+func (r *tieGroups) selection(budget float64) Selection {
 	g := sort.Search(len(r.scores), func(g int) bool { // the group of the last place
 		return r.positives[g+1]+r.negatives[g+1] >= budget
 	})
@@ -65,11 +65,12 @@ func (r *Ranking) selection(budget float64) Selection {
 }
 
 // selected returns a selection with its rates.
-func (r *Ranking) selected(budget, tp, fp float64) Selection {
+func (r *tieGroups) selected(budget, tp, fp float64) Selection {
+	positives, negatives := r.totals()
 	return Selection{Budget: budget, TruePositives: tp, FalsePositives: fp,
 		Precision:         proportion(tp, budget, "the budget is 0"),
-		TruePositiveRate:  proportion(tp, r.PositiveMass(), "there are no positives"),
-		FalsePositiveRate: proportion(fp, r.NegativeMass(), "there are no negatives"),
+		TruePositiveRate:  proportion(tp, positives, "there are no positives"),
+		FalsePositiveRate: proportion(fp, negatives, "there are no negatives"),
 	}
 }
 

@@ -3,6 +3,7 @@ package model
 import (
 	"cmp"
 	"crypto/ed25519"
+	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"toptau/diag"
 	"toptau/internal/feature"
 	"toptau/internal/table"
+	"toptau/internal/text"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/result"
@@ -350,6 +352,32 @@ type Member struct {
 	Share    float64         `json:"share"`                 // its weight in the average; the weights sum to 1
 	Settings method.Settings `json:"solver"`                // how it was solved
 	Evidence *Evidence       `json:"certificate,omitempty"` // nil: no objective was evaluated
+}
+
+// Text returns the method with its hyperparameters, its solver and, if there are several members, its fraction of the average.
+func (m *Member) Text() string {
+	line := string(m.Method)
+	if m.Surrogate != "" {
+		line += " (" + string(m.Surrogate) + ")"
+	}
+	line += ", " + m.Hyperparameters()
+	if m.Anchor != 0 {
+		line += fmt.Sprintf(", anchored at logistic regression with lambda %v", m.Anchor)
+	}
+	line += "; solver " + string(m.Settings.Solver)
+	if m.Share < 1 {
+		line += "; " + text.Percent(m.Share) + " of the average"
+	}
+	return line
+}
+
+// MembersText returns the texts of members in one line.
+func MembersText(members []Member) string {
+	list := make([]string, len(members))
+	for i := range members {
+		list[i] = members[i].Text()
+	}
+	return strings.Join(list, "; ")
 }
 
 // Evidence holds the objective of a member on its training rows, with bounds.

@@ -50,7 +50,7 @@ func New(ctx context.Context, m *toptau.Model, d *toptau.Data, o Options) (*Card
 		Members: []string{}, History: []string{}, Certificates: []string{}}
 	members := m.Members()
 	for i := range members {
-		c.Members = append(c.Members, report.MemberText(&members[i], len(members) > 1))
+		c.Members = append(c.Members, members[i].Text())
 		if e := members[i].Evidence; e != nil {
 			c.Certificates = append(c.Certificates, report.EvidenceText(e))
 		}

@@ -10,7 +10,6 @@ import (
 	"toptau/internal/atomicfile"
 	"toptau/internal/cli"
 	"toptau/internal/cli/verbs"
-	"toptau/internal/memory"
 	"toptau/method"
 	"toptau/result"
 	"toptau/threshold"
@@ -26,6 +25,7 @@ type compareCommand struct {
 	Choose     string   `name:"validation" file:"in" group:"Parts" placeholder:"FILE" help:"Rows that choose the settings, instead of a cross-validation."`
 	Measure    string   `name:"test" file:"in" group:"Parts" placeholder:"FILE" help:"The test part (default: a quarter of DATA)."`
 	toptau.TrainOptions
+	verbs.MemoryFlag
 	verbs.ReplaceFlag
 	verbs.Files
 }
@@ -48,7 +48,7 @@ func (c *compareCommand) Run(s *cli.Session) error {
 	if err := atomicfile.Check(c.Report); err != nil {
 		return err
 	}
-	others, err := verbs.ReadScores(s, c.Scores)
+	others, err := verbs.ReadScores(c.Scores)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (c *compareCommand) train(s *cli.Session, goal toptau.Goal) (*toptau.Traine
 		}
 		verbs.ShowProgress(s, now)
 	}
-	rows, err := c.Open(s, verbs.Use{Verb: "compare", Memory: memory.Unknown, Entity: c.Entity, Value: c.Value})
+	rows, err := c.Open(s, verbs.Use{Verb: "compare", InMemory: true, Memory: c.Memory, Entity: c.Entity, Value: c.Value})
 	if err != nil {
 		return nil, err
 	}

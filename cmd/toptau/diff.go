@@ -3,10 +3,10 @@ package main
 import (
 	"fmt"
 
-	"toptau"
 	"toptau/internal/cli"
 	"toptau/internal/cli/verbs"
 	"toptau/internal/text"
+	"toptau/model"
 	"toptau/result"
 )
 
@@ -27,7 +27,7 @@ func (c *diffCommand) Run(s *cli.Session) error {
 	if err != nil {
 		return err
 	}
-	d := toptau.Diff(before, after)
+	d := model.Diff(before, after)
 	if s.JSON {
 		return s.Emit(d)
 	}

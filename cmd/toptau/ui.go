@@ -145,8 +145,12 @@ func (c *uiCommand) options(s *cli.Session) (*ui.Options, error) {
 		return nil, err
 	}
 	s.Progress.Show(-1, "scoring %s", path)
-	x, err := toptau.Explore(s, c.data, entry, toptau.EvaluateOptions{Entity: c.Entity,
+	measured, err := toptau.Evaluate(s, c.data, []toptau.Entry{entry}, toptau.EvaluateOptions{Entity: c.Entity,
 		ReportDate: verbs.FileDate(path)})
+	if err != nil {
+		return nil, err
+	}
+	x, err := measured.Explore()
 	if err != nil {
 		return nil, err
 	}

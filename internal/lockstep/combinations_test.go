@@ -103,7 +103,7 @@ func TestCombinationsNextToOtherBlocks(t *testing.T) {
 	}
 	layout := matrix.Layout{{Kind: matrix.Dense, Cols: 40}, matrix.CodedSpec(combinedGroups), {Kind: matrix.Sparse, Cols: 20}}
 	p := s.rows(t, layout, matrix.Float32)
-	if NewPasses(p).stripes() < 3 || p.Block(1).Combinations() == nil {
+	if NewPasses(p).stripes().Count() < 3 || p.Block(1).Combinations() == nil {
 		t.Fatal("too few rows for three stripes, or no combinations")
 	}
 	w, c := models(p, 9)

@@ -15,9 +15,9 @@ type gradientsJob struct{ coefficients []Coefficients }
 // coefficient. addTo handles the other blocks.
 func (j *gradientsJob) compute(k *worker, stripe int) bool {
 	p := k.passes
-	_, end := p.stripe(stripe)
+	_, end := p.stripes().Of(stripe)
 	k.seek(j.coefficients, stripe)
-	k.growLanes()
+	k.panels.grow()
 	step := max(kernel.Streams, k.groupPanels())
 	any := false
 	for first := k.nextPanel(j.coefficients, end); first < end; first = k.nextPanel(j.coefficients, end) {
@@ -42,20 +42,20 @@ func (j *gradientsJob) compute(k *worker, stripe int) bool {
 			h += width
 		}
 		if spread {
-			k.accumulate(first, to, kernel.AccumulateTileFromMemory)
+			k.panels.accumulate(first, to, k.z, kernel.AccumulateTileFromMemory)
 		}
 	}
 	return any
 }
 
 func (j *gradientsJob) addTo(k *worker, stripe int, g []float64) {
-	k.addPanelSums(g)
+	k.panels.addTo(g)
 	for b, block := range k.passes.blocks {
 		if block.Panels != nil {
 			continue
 		}
 		if c := block.Combinations(); c != nil {
-			_, end := k.passes.stripe(stripe)
+			_, end := k.passes.stripes().Of(stripe)
 			k.seek(j.coefficients, stripe)
 			s := &k.combinations[b]
 			for h := range j.coefficients {
@@ -70,7 +70,7 @@ func (j *gradientsJob) addTo(k *worker, stripe int, g []float64) {
 
 // seek moves every model to its first coefficient in the stripe.
 func (k *worker) seek(c []Coefficients, stripe int) {
-	first, _ := k.passes.stripe(stripe)
+	first, _ := k.passes.stripes().Of(stripe)
 	k.next = resize(k.next, k.passes.models)
 	for h := range c {
 		k.next[h], _ = slices.BinarySearch(c[h].Rows, int32(first*kernel.PanelRows))
@@ -113,36 +113,11 @@ func (k *worker) addFewRows(c []Coefficients, h, width, first, end int) bool {
 	}
 	for ; width > 0; width-- {
 		for ; k.next[h] < len(c[h].Rows) && int(c[h].Rows[k.next[h]]) < limit; k.next[h]++ {
-			k.addRow(int(c[h].Rows[k.next[h]]), c[h].V[k.next[h]], h)
+			k.panels.addRow(int(c[h].Rows[k.next[h]]), c[h].V[k.next[h]], h)
 		}
 		h++
 	}
 	return true
-}
-
-// addRow adds v times a row to the lanes of model h.
-func (k *worker) addRow(row int, v float32, h int) {
-	panel := row / kernel.PanelRows
-	for b, block := range k.passes.blocks {
-		if block.Panels == nil {
-			continue
-		}
-		x, _ := block.Panels.Span(panel, panel+1)
-		kernel.AccumulateTileRow(x, row%kernel.PanelRows, v, k.passes.models, h, k.blockLanes(b))
-	}
-}
-
-// growLanes makes space for the sums of the float32 panels.
-func (k *worker) growLanes() {
-	if n := k.passes.panelCols * k.passes.models * kernel.TileLanes; len(k.lanes) < n {
-		k.lanes = make([]float32, n)
-	}
-}
-
-// blockLanes returns the lanes of block b, which has float32 panels.
-func (k *worker) blockLanes(b int) []float32 {
-	size := k.passes.models * kernel.TileLanes
-	return k.lanes[k.passes.panelCol[b]*size:][:k.passes.blocks[b].Cols*size]
 }
 
 // spreadCoefficients writes the coefficients of width models in the panels from first up to end to z.
@@ -158,39 +133,10 @@ func (k *worker) spreadCoefficients(c []Coefficients, h, width, first, end int) 
 	}
 }
 
-// tileGradient is kernel.AccumulateTile for panels in cache, kernel.AccumulateTileFromMemory for others.
-type tileGradient func(x, v []float32, models int, lanes []float32)
-
-// accumulate adds the float32 panels from first up to end with the coefficients in z.
-func (k *worker) accumulate(first, end int, add tileGradient) {
-	models := k.passes.models
-	for b, block := range k.passes.blocks {
-		if block.Panels == nil {
-			continue
-		}
-		for panel := first; panel < end; {
-			x, n := block.Panels.Span(panel, end)
-			v := k.z[(panel-first)*models*kernel.PanelRows:][:n*models*kernel.PanelRows]
-			add(x, v, models, k.blockLanes(b))
-			panel += n
-		}
-	}
-}
-
-// addPanelSums adds the sums of the float32 panels to g and clears them.
-func (k *worker) addPanelSums(g []float64) {
-	for b, block := range k.passes.blocks {
-		if block.Panels != nil {
-			first := block.First * k.passes.models
-			kernel.ReduceTile(k.blockLanes(b), g[first:first+block.Cols*k.passes.models])
-		}
-	}
-}
-
 // addExactSums adds the sums of block b in the exact arithmetic, model after model.
 func (k *worker) addExactSums(c []Coefficients, stripe, b int, g []float64) {
 	block, models := k.passes.blocks[b], k.passes.models
-	_, end := k.passes.stripe(stripe)
+	_, end := k.passes.stripes().Of(stripe)
 	k.v = resize(k.v, kernel.PanelRows)
 	k.g = resize(k.g, block.Cols)
 	k.seek(c, stripe)

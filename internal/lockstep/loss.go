@@ -70,7 +70,7 @@ func (j *lossJob) compute(k *worker, stripe int) bool {
 		j.requests[h].Loss.stripes[stripe] = lossSums{}
 	}
 	any := false
-	first, end := k.passes.stripe(stripe)
+	first, end := k.passes.stripes().Of(stripe)
 	step := j.groupPanels(k)
 	for ; first < end; first += step {
 		group := min(first+step, end)
@@ -137,7 +137,7 @@ type denseJob struct{ coefficients []Coefficients }
 
 func (j *denseJob) compute(k *worker, stripe int) bool {
 	k.openGradient()
-	first, end := k.passes.stripe(stripe)
+	first, end := k.passes.stripes().Of(stripe)
 	step := max(kernel.Streams, (&lossJob{}).groupPanels(k))
 	for ; first < end; first += step {
 		group := min(first+step, end)
@@ -166,7 +166,7 @@ func (j *denseJob) copyCoefficients(k *worker, first, end int) {
 
 // openGradient prepares the sums of a stripe.
 func (k *worker) openGradient() {
-	k.growLanes()
+	k.panels.grow()
 	k.found = resize(k.found, k.passes.models)
 	for h := range k.found {
 		c := &k.found[h]
@@ -176,7 +176,7 @@ func (k *worker) openGradient() {
 
 // addGroup adds the panels from first up to end with the coefficients in z. Those of exact blocks are listed for addGroupSums.
 func (k *worker) addGroup(first, end int, add tileGradient) {
-	k.accumulate(first, end, add)
+	k.panels.accumulate(first, end, k.z, add)
 	for b, block := range k.passes.blocks {
 		if c := block.Combinations(); c != nil {
 			k.combinations[b].addPanels(c, c.Codes[first*kernel.PanelRows:end*kernel.PanelRows], k.z, k.passes.models)
@@ -203,7 +203,7 @@ func (k *worker) listCoefficients(first, end int) {
 
 // addGroupSums adds the sums of all groups of a stripe to g and clears them.
 func (k *worker) addGroupSums(stripe int, g []float64) {
-	k.addPanelSums(g)
+	k.panels.addTo(g)
 	for b, block := range k.passes.blocks {
 		if block.Panels != nil {
 			continue

@@ -84,19 +84,19 @@ func (p *Passes) run(j job, models int, cost float64, g []float64) {
 		g[k] += 0 // -0 becomes 0: columns without a contribution end like columns that gain zeros
 	}
 	p.job, p.models = j, models
-	workers := parallel.Workers(p.stripes(), cost)
+	workers := parallel.Workers(p.stripes().Count(), cost)
 	if g != nil {
 		workers = max(1, min(workers, matrix.AffordableWorkers(p.rows, p.sumsBytes())))
 	}
 	for len(p.workers) < workers {
-		p.workers = append(p.workers, &worker{passes: p, group: p.rows.GroupPanels()})
+		p.workers = append(p.workers, &worker{passes: p, group: p.rows.GroupPanels(), panels: laneSums{passes: p}})
 	}
 	for _, k := range p.workers[:workers] {
 		if g != nil && k.sums == nil {
 			k.makeSums()
 		}
 	}
-	p.sum.Run(p, p.stripes(), workers, g)
+	p.sum.Run(p, p.stripes().Count(), workers, g)
 	p.job = nil
 }
 
@@ -119,26 +119,15 @@ func (p *Passes) cost(models int) float64 {
 	return float64(p.rows.Cost() * max(1, float64(models)/4))
 }
 
-// stripePanels returns the number of panels of a stripe. Where all columns are float32 panels it is smaller than that of
-// exact passes: reducing the lanes of many models takes little of the time, and two threads get more equal shares.
-func (p *Passes) stripePanels() int {
+// stripes returns the stripes of a pass. Where all columns are float32 panels they are smaller than those of exact passes:
+// reducing the lanes of many models takes little of the time, and two threads get more equal shares.
+func (p *Passes) stripes() matrix.Stripes {
 	const values, rows = 1 << 16, 512
 	n := matrix.StripePanels(p.rows.Cols())
 	if p.panelCols == p.rows.Cols() {
 		n = min(n, max(rows, values/max(p.rows.Cols(), 1)+kernel.PanelRows-1)/kernel.PanelRows)
 	}
-	return n
-}
-
-func (p *Passes) stripes() int {
-	n := p.stripePanels()
-	return (p.rows.Panels() + n - 1) / n
-}
-
-// stripe returns the panels of stripe s: from first up to, but not including, end.
-func (p *Passes) stripe(s int) (first, end int) {
-	n := p.stripePanels()
-	return s * n, min((s+1)*n, p.rows.Panels())
+	return matrix.Stripes{Panels: p.rows.Panels(), Size: n}
 }
 
 // prepareWeights rounds the weights for the float32 panels and computes the scores of combinations.
@@ -210,7 +199,7 @@ func (p *Passes) LossGradients(requests []Request, g []float64) {
 	p.prepareWeights(requests)
 	for i := range requests {
 		r := requests[i].Loss
-		r.stripes = resize(r.stripes, p.stripes())
+		r.stripes = resize(r.stripes, p.stripes().Count())
 	}
 	cost := p.cost(len(requests))
 	if g != nil {
@@ -228,7 +217,7 @@ func (p *Passes) LossGradients(requests []Request, g []float64) {
 func (p *Passes) openCandidates(requests []Request) {
 	for i := range requests {
 		if c := requests[i].Candidates; c != nil {
-			c.stripes = resize(c.stripes, p.stripes())
+			c.stripes = resize(c.stripes, p.stripes().Count())
 		}
 	}
 }

@@ -169,7 +169,7 @@ func TestBitsDependOnTheModelAlone(t *testing.T) {
 	for _, layout := range []matrix.Layout{{{Kind: matrix.Dense, Cols: 520}},
 		{{Kind: matrix.Dense, Cols: 100}, {Kind: matrix.Sparse, Cols: 320}, {Kind: matrix.Dense, Cols: 100}}} {
 		p := s.rows(t, layout, matrix.Float32)
-		if NewPasses(p).stripes() < 3 {
+		if NewPasses(p).stripes().Count() < 3 {
 			t.Fatal("too few rows for three stripes")
 		}
 		w, c := models(p, 9)

@@ -14,7 +14,7 @@ type worker struct {
 	exact []float64 // of one model: scores of the group in one exact block
 
 	// Sums of a stripe.
-	lanes        []float32         // of float32 panels
+	panels       laneSums          // of float32 panels
 	combinations []combinationSums // by block
 	sums         []matrix.Sums     // by block: of the others; nil until the first gradient
 	g            []float64         // of one model and block: from sums
@@ -52,7 +52,7 @@ type scoresJob struct{ requests []Request }
 
 func (j *scoresJob) compute(k *worker, stripe int) bool {
 	k.openFilters(j.requests, stripe)
-	first, end := k.passes.stripe(stripe)
+	first, end := k.passes.stripes().Of(stripe)
 	step := k.groupPanels()
 	for ; first < end; first += step {
 		group := min(first+step, end)

@@ -365,7 +365,7 @@ func TestNoAllocationInACodedPass(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := m.Negatives
-		if p.stripes() < 3 {
+		if p.stripes().Count() < 3 {
 			t.Fatal("the part is too small to be split")
 		}
 		w, v := randomVector(1, spec.Cols), randomVector(2, p.Rows())

@@ -17,7 +17,7 @@ func (p *ClassRows) AddGradient(rows []int32, v, g []float64) {
 	c.gradient = gradientJob{rows, v[:len(rows)]}
 	c.run(&c.gradient, p.Cost()*float64(len(rows))/float64(p.rows), g[:p.cols], 1)
 	c.gradient = gradientJob{}
-	p.giveBack(c)
+	c.giveBack()
 }
 
 // Sum is a weighted sum of rows, with the arguments of AddGradient.
@@ -29,7 +29,7 @@ type Sum struct {
 // AddGradients is AddGradient for several sums in one pass, with its bits: each stripe is read for all of them in turn.
 func (p *ClassRows) AddGradients(sums []Sum) {
 	c := p.borrow()
-	defer p.giveBack(c)
+	defer c.giveBack()
 	jobs, rows := c.manyGradient[:0], 0
 	for _, s := range sums {
 		if len(s.Rows) > 0 {
@@ -64,7 +64,7 @@ type gradientJob struct {
 
 // compute adds neighbouring panels with active rows in one call.
 func (j *gradientJob) compute(k *worker, stripe int) bool {
-	first, end := k.rows.stripe(stripe)
+	first, end := k.rows.stripes().Of(stripe)
 	at, _ := slices.BinarySearch(j.rows, int32(first*kernel.PanelRows))
 	limit, _ := slices.BinarySearch(j.rows, int32(min(end*kernel.PanelRows, k.rows.rows))) // rows fit in int32: see Builder
 	any := false

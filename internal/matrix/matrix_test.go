@@ -265,8 +265,8 @@ func split(t *testing.T) {
 // withThreads returns the results for every number of threads.
 func withThreads(t *testing.T, p *ClassRows, w, v []float64) [][]float64 {
 	t.Helper()
-	if p.stripes() < 3 {
-		t.Fatalf("only %d stripes", p.stripes())
+	if p.stripes().Count() < 3 {
+		t.Fatalf("only %d stripes", p.stripes().Count())
 	}
 	var want [][]float64
 	for _, threads := range []int{1, 2, 8} {
@@ -373,8 +373,8 @@ func TestWideParts(t *testing.T) {
 	g := make([]float64, cols)
 	narrow := &sparseSums[float32]{block, make([]float64, cols*kernel.Lanes), make([]bool, groupsOf(cols))}
 	padded := append(v, make([]float64, kernel.PanelRows)...)
-	for stripe := range p.stripes() {
-		first, end := p.stripe(stripe)
+	for stripe := range p.stripes().Count() {
+		first, end := p.stripes().Of(stripe)
 		for panel := first; panel < end; panel++ {
 			narrow.AddPanel(panel, padded[panel*kernel.PanelRows:][:kernel.PanelRows], kernel.PanelRows)
 		}
@@ -580,7 +580,7 @@ func TestNoAllocationInAPass(t *testing.T) {
 	}
 	for _, layout := range []Layout{{{Kind: Dense, Cols: 500}}, {{Kind: Sparse, Cols: 500}}} {
 		p := s.build(t, layout, Float32).Negatives
-		if p.stripes() < 3 {
+		if p.stripes().Count() < 3 {
 			t.Fatal("the part is too small to be split")
 		}
 		w, v := randomVector(1, 500), randomVector(2, p.Rows())

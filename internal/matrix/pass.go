@@ -17,7 +17,7 @@ func (p *ClassRows) Pass(w []float64, f RowFunc, g []float64) {
 	c.both = bothJob{w[:p.cols], f}
 	c.run(&c.both, 2*p.Cost(), g[:p.cols], 1)
 	c.both = bothJob{}
-	p.giveBack(c)
+	c.giveBack()
 }
 
 // bothJob is one call of Pass.
@@ -28,7 +28,7 @@ type bothJob struct {
 
 // compute reads groups of panels while few rows are active, and single panels where most are.
 func (j *bothJob) compute(k *worker, stripe int) bool {
-	first, end := k.rows.stripe(stripe)
+	first, end := k.rows.stripes().Of(stripe)
 	any := false
 	for first < end {
 		var active bool

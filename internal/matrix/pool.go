@@ -40,14 +40,14 @@ type worker struct {
 }
 
 func newWorker(p *ClassRows) *worker {
-	k := &worker{rows: p, group: p.GroupPanels(), callback: p.callbackPanels()}
+	k := &worker{rows: p, group: p.GroupPanels(), callback: callbackPanels(p)}
 	k.z = make([]float64, k.group*kernel.PanelRows)
 	k.v = make([]float64, k.group*kernel.PanelRows)
 	k.active = make([]bool, k.group)
 	return k
 }
 
-// borrow returns a pass that no other goroutine uses. giveBack ends its use.
+// borrow returns a pass that no other goroutine uses. Its method giveBack ends the use.
 func (p *ClassRows) borrow() *pass {
 	if c := p.idle.Take(); c != nil {
 		return c
@@ -55,7 +55,7 @@ func (p *ClassRows) borrow() *pass {
 	return &pass{rows: p}
 }
 
-func (p *ClassRows) giveBack(c *pass) { p.idle.Put(c) }
+func (c *pass) giveBack() { c.rows.idle.Put(c) }
 
 // run does a job on all stripes with the number of workers that pays off for reading some bytes, and adds its sums to g,
 // which holds models gradients or is nil. The result does not depend on the number of workers.
@@ -63,9 +63,9 @@ func (c *pass) run(j job, bytes float64, g []float64, models int) {
 	for k := range g {
 		g[k] += 0 // -0 becomes 0: columns without a contribution end like columns that gain zeros
 	}
-	workers := parallel.Workers(c.rows.stripes(), bytes)
+	workers := parallel.Workers(c.rows.stripes().Count(), bytes)
 	if g != nil {
-		workers = max(1, min(workers, c.rows.affordable(models)))
+		workers = max(1, min(workers, c.affordable(models)))
 	}
 	for len(c.workers) < workers {
 		c.workers = append(c.workers, newWorker(c.rows))
@@ -76,7 +76,7 @@ func (c *pass) run(j job, bytes float64, g []float64, models int) {
 		}
 	}
 	c.job = j
-	c.sum.Run(c, c.rows.stripes(), workers, g)
+	c.sum.Run(c, c.rows.stripes().Count(), workers, g)
 	c.job = nil
 }
 
@@ -86,12 +86,12 @@ func (c *pass) Compute(worker, stripe int) bool { return c.job.compute(c.workers
 func (c *pass) AddTo(worker, stripe int, g []float64) { c.job.addTo(c.workers[worker], stripe, g) }
 
 // affordable returns the number of workers whose sums take at most a quarter of the rows' memory, or 64 MB.
-func (p *ClassRows) affordable(models int) int {
-	perWorker := int64(8 * p.cols * max(models, 1))
-	for _, b := range p.blocks {
+func (c *pass) affordable(models int) int {
+	perWorker := int64(8 * c.rows.cols * max(models, 1))
+	for _, b := range c.rows.blocks {
 		perWorker += b.sumsBytes()
 	}
-	return AffordableWorkers(p, perWorker)
+	return AffordableWorkers(c.rows, perWorker)
 }
 
 // AffordableWorkers returns the number of workers of some bytes each that together take at most a quarter of the rows'

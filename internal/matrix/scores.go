@@ -12,7 +12,7 @@ func (p *ClassRows) Scores(w, z []float64) {
 	c.scores = scoresJob{w[:p.cols], z[:p.rows]}
 	c.run(&c.scores, p.Cost(), nil, 1)
 	c.scores = scoresJob{}
-	p.giveBack(c)
+	c.giveBack()
 }
 
 // ScoresOf is Scores for several weight vectors in one pass: z[h] receives the scores of w[h], with the bits of Scores. A few
@@ -31,7 +31,7 @@ func (p *ClassRows) ScoresOf(w, z [][]float64) {
 		c.run(&c.manyScores, p.Cost()*float64(len(jobs)), nil, 1)
 	}
 	clear(jobs)
-	p.giveBack(c)
+	c.giveBack()
 }
 
 func allZero(w []float64) bool {
@@ -47,7 +47,7 @@ func allZero(w []float64) bool {
 type scoresJob struct{ w, z []float64 }
 
 func (j *scoresJob) compute(k *worker, stripe int) bool {
-	first, end := k.rows.stripe(stripe)
+	first, end := k.rows.stripes().Of(stripe)
 	j.scorePanels(k, first, end)
 	return false
 }
@@ -76,7 +76,7 @@ type manyScoresJob []scoresJob
 
 // compute reads as many panels at a time as stay in cache from one weight vector to the next.
 func (j *manyScoresJob) compute(k *worker, stripe int) bool {
-	first, end := k.rows.stripe(stripe)
+	first, end := k.rows.stripes().Of(stripe)
 	for ; first < end; first += k.group {
 		for h := range *j {
 			(*j)[h].scorePanels(k, first, min(first+k.group, end))

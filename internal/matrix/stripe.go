@@ -14,39 +14,41 @@ func StripePanels(cols int) int {
 	return panelsOf(max(rows, values/max(cols, 1), cols/wide))
 }
 
-// stripes returns the number of stripes.
-func (p *ClassRows) stripes() int {
-	n := StripePanels(p.cols)
-	return (p.Panels() + n - 1) / n
+// Stripes are the panels of a class in runs of Size panels. The last one may have fewer.
+type Stripes struct{ Panels, Size int }
+
+// Count returns the number of stripes.
+func (s Stripes) Count() int { return (s.Panels + s.Size - 1) / s.Size }
+
+// Of returns the panels of a stripe: from first up to, but not including, end.
+func (s Stripes) Of(stripe int) (first, end int) {
+	return stripe * s.Size, min((stripe+1)*s.Size, s.Panels)
 }
 
-// stripe returns the panels of stripe s: from first up to, but not including, end.
-func (p *ClassRows) stripe(s int) (first, end int) {
-	n := StripePanels(p.cols)
-	return s * n, min((s+1)*n, p.Panels())
-}
+// stripes returns the stripes of a pass.
+func (p *ClassRows) stripes() Stripes { return Stripes{p.Panels(), StripePanels(p.cols)} }
 
 // GroupPanels returns the number of panels that a pass reads before it uses them a second time. They must stay in the second
 // cache (1 MB on the machines measured, shared with scores and lanes), and their scores and coefficients in the first.
 func (p *ClassRows) GroupPanels() int {
 	const bytes, most = 160 << 10, 16
-	return max(1, min(most, int(bytes/p.panelCost())))
+	return max(1, min(most, p.panelsIn(bytes)))
 }
 
 // callbackPanels returns that number for passes that call a RowFunc in between, during which nothing is read. Groups that
 // fill less than half of the first cache keep the processor reading; with 28 KB, the whole cache, a pass took 1.3 to 1.4
 // times as long (bench/tried.md).
-func (p *ClassRows) callbackPanels() int {
+func callbackPanels(p *ClassRows) int {
 	const bytes = 14 << 10
-	if n := int(bytes / p.panelCost()); n > 0 {
+	if n := p.panelsIn(bytes); n > 0 {
 		return min(n, p.GroupPanels())
 	}
 	return p.GroupPanels()
 }
 
-// panelCost returns Cost for one panel.
-func (p *ClassRows) panelCost() float64 {
-	return max(1, p.Cost()/float64(max(p.rows, 1))*kernel.PanelRows)
+// panelsIn returns the number of panels whose Cost is at most some bytes.
+func (p *ClassRows) panelsIn(bytes float64) int {
+	return int(bytes / max(1, p.Cost()/float64(max(p.rows, 1))*kernel.PanelRows))
 }
 
 // Cost returns the bytes that a pass reads, or the number of bytes that take the same time to read.

@@ -36,7 +36,7 @@ const feasibilitySlack = 1e-12
 // lambda = 0 only points with v = 0 are feasible; DualInBall has no such condition. Methods that are not convex, and rules
 // without a known r(a), have no dual.
 func (o *Objective) Dual(p, a []float64) (Dual, error) {
-	d, err := o.gain(p, a)
+	d, err := (&dualPoint{o, p, a}).gain()
 	if err != nil {
 		return Dual{}, err
 	}
@@ -62,7 +62,7 @@ func (o *Objective) DualInBall(p, a []float64, radius float64) (Dual, error) {
 	if !(radius >= 0) || math.IsInf(radius, 1) {
 		return Dual{}, infeasible("radius %g", radius, "a finite radius of at least 0", "")
 	}
-	d, err := o.gain(p, a)
+	d, err := (&dualPoint{o, p, a}).gain()
 	if err != nil {
 		return Dual{}, err
 	}
@@ -79,63 +79,70 @@ func (o *Objective) DualInBall(p, a []float64, radius float64) (Dual, error) {
 	return d, nil
 }
 
-// gain checks (p, a), moves it onto constraints that rounding breaks, and returns all of the dual value except for the norm.
-func (o *Objective) gain(p, a []float64) (Dual, error) {
+// dualPoint is a point (p, a) of the dual problem.
+type dualPoint struct {
+	of   *Objective
+	p, a []float64
+}
+
+// gain checks the point, moves it onto constraints that rounding breaks, and returns all of the dual value except for the norm.
+func (d *dualPoint) gain() (Dual, error) {
+	o := d.of
 	if !o.problem.Definition().Convex {
 		return Dual{}, fmt.Errorf("%s is not convex and has no dual", o.problem.Definition().Title)
 	}
-	p, err := o.feasibleP(p)
-	if err != nil {
+	if err := d.clipP(); err != nil {
 		return Dual{}, err
 	}
-	d := Dual{P: sum(len(p), func(i int) float64 { return p[i] }), V: make([]float64, o.Dim())}
-	if d.P == 0 {
-		return d, nil // 0 <= F for any a
+	value := Dual{P: sum(len(d.p), func(i int) float64 { return d.p[i] }), V: make([]float64, o.Dim())}
+	if value.P == 0 {
+		return value, nil // 0 <= F for any a
 	}
-	a, err = o.feasibleA(a)
-	if err != nil {
+	if err := d.clipA(); err != nil {
 		return Dual{}, err
 	}
-	r := o.rule.Regulariser(a, o.weights)
+	r := o.rule.Regulariser(d.a, o.weights)
 	if math.IsNaN(r) {
 		return Dual{}, fmt.Errorf("%s with the %s surrogate has no known dual", o.problem.Definition().Title, o.loss.Name())
 	}
 	total := o.positives.Total
 	steepest := o.loss.Properties().MaxDerivative
-	conjugates := sum(len(p), func(i int) float64 {
+	conjugates := sum(len(d.p), func(i int) float64 {
 		m := o.positives.Of(i)
-		slope := min(float64(p[i]*total)/m, steepest) // at its cap, p_i M+/m_i may round to just above it
+		slope := min(float64(d.p[i]*total)/m, steepest) // at its cap, p_i M+/m_i may round to just above it
 		return float64(m*o.loss.Conjugate(slope)) / total
 	})
-	d.Gain = -float64(d.P*r) - conjugates
-	o.direction(p, a, d.P, d.V)
-	return d, nil
+	value.Gain = -float64(value.P*r) - conjugates
+	d.addDirection(value.P, value.V)
+	return value, nil
 }
 
-// direction adds sum p_i x_i - P sum a_j x_j to v. It overwrites p and a.
-func (o *Objective) direction(p, a []float64, total float64, v []float64) {
+// addDirection adds sum p_i x_i - P sum a_j x_j to v. It overwrites p and a.
+func (d *dualPoint) addDirection(total float64, v []float64) {
+	p, a := d.p, d.a
 	for j := range a {
 		a[j] *= -total
 	}
-	if o.problem.Definition().Population != method.Negatives {
+	if d.of.problem.Definition().Population != method.Negatives {
 		for i := range p {
 			p[i] += a[i]
 		}
 		a = a[len(p):]
 	}
-	o.addRows(o.x.Positives, p, v)
-	o.addRows(o.x.Negatives, a, v)
+	d.of.addRows(d.of.x.Positives, p, v)
+	d.of.addRows(d.of.x.Negatives, a, v)
 }
 
-// feasibleP checks p and returns it cut to its caps.
-func (o *Objective) feasibleP(p []float64) ([]float64, error) {
-	if len(p) != o.x.Positives.Rows() {
-		return nil, infeasible("p has %g elements", float64(len(p)),
+// clipP checks p and replaces it by a copy cut to its caps.
+func (d *dualPoint) clipP() error {
+	o := d.of
+	if len(d.p) != o.x.Positives.Rows() {
+		return infeasible("p has %g elements", float64(len(d.p)),
 			fmt.Sprintf("one for each of %d positives", o.x.Positives.Rows()), "")
 	}
-	out := make([]float64, len(p))
+	out := make([]float64, len(d.p))
 	slope := o.loss.Properties().MaxDerivative
-	for i, x := range p {
+	for i, x := range d.p {
 		cap := math.Inf(1)
 		if !math.IsInf(slope, 1) {
 			cap = float64(slope*o.positives.Of(i)) / o.positives.Total
@@ -143,36 +150,39 @@ func (o *Objective) feasibleP(p []float64) ([]float64, error) {
 		name := func() string { return fmt.Sprintf("p of positive %d (%s)", i+1, at(o.x.Positives, i)) }
 		x, err := clip(name, x, cap)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		out[i] = x
 	}
-	return out, nil
+	d.p = out
+	return nil
 }
 
-// feasibleA checks a and returns it within its caps and with sum 1 up to the last bits: what clipping takes away is
+// clipA checks a and replaces it by a copy within its caps and with sum 1 up to the last bits: what clipping takes away is
 // spread over the distances to the caps.
-func (o *Objective) feasibleA(a []float64) ([]float64, error) {
-	if len(a) != o.population.Rows {
-		return nil, infeasible("a has %g elements", float64(len(a)),
+func (d *dualPoint) clipA() error {
+	o := d.of
+	if len(d.a) != o.population.Rows {
+		return infeasible("a has %g elements", float64(len(d.a)),
 			fmt.Sprintf("one for each of %d rows of the population", o.population.Rows), "")
 	}
-	total := sum(len(a), func(j int) float64 { return a[j] })
+	total := sum(len(d.a), func(j int) float64 { return d.a[j] })
 	if !(math.Abs(total-1) <= feasibilitySlack) {
-		return nil, infeasible("sum of a is %.17g", total, "1", "")
+		return infeasible("sum of a is %.17g", total, "1", "")
 	}
-	out := make([]float64, len(a))
+	out := make([]float64, len(d.a))
 	limit := func(j int) float64 { return o.rule.Cap(weight(o.weights, j)) }
-	for j, x := range a {
-		name := func() string { return fmt.Sprintf("a of %s", o.populationRow(j)) }
+	for j, x := range d.a {
+		name := func() string { return fmt.Sprintf("a of %s", d.populationRow(j)) }
 		x, err := clip(name, x, limit(j))
 		if err != nil {
-			return nil, err
+			return err
 		}
 		out[j] = x
 	}
 	spread(out, limit)
-	return out, nil
+	d.a = out
+	return nil
 }
 
 // spread changes a by at most feasibilitySlack so that its sum is 1: downwards by a factor, upwards in proportion to the
@@ -215,7 +225,8 @@ func weight(weights []float64, i int) float64 {
 }
 
 // populationRow returns the name of row j of the population.
-func (o *Objective) populationRow(j int) string {
+func (d *dualPoint) populationRow(j int) string {
+	o := d.of
 	positives := o.x.Positives.Rows()
 	switch {
 	case o.problem.Definition().Population == method.Negatives:

@@ -305,10 +305,11 @@ func TestRoundingIsFeasible(t *testing.T) {
 	if _, err := o.Dual(p, a); err != nil {
 		t.Error(err)
 	}
-	a, err = o.feasibleA(a)
-	if err != nil {
+	point := &dualPoint{of: o, a: a}
+	if err := point.clipA(); err != nil {
 		t.Fatal(err)
 	}
+	a = point.a
 	for _, aj := range a {
 		if aj > 1.0/3 {
 			t.Errorf("a = %v is above its cap", aj)

@@ -25,9 +25,9 @@ func (o *Objective) Minibatches(count int, seed uint64, stratified bool) ([]*Obj
 		return nil, &diag.Error{Kind: diag.Usage, Param: "minibatches", Found: strconv.Itoa(count),
 			Expected: fmt.Sprintf("between 1 and %d, the number of rows", o.Rows())}
 	}
-	order := o.shuffled(seed, stratified)
-	if !o.possible(order, count) {
-		return nil, o.tooMany(order, count)
+	order := newShuffle(o, seed, stratified)
+	if !order.possible(count) {
+		return nil, order.tooMany(count)
 	}
 	batches := make([]*Objective, count)
 	for b := range batches {
@@ -42,16 +42,17 @@ func (o *Objective) Minibatches(count int, seed uint64, stratified bool) ([]*Obj
 	return batches, nil
 }
 
-// shuffle holds the rows of a matrix in random order. Positives are numbered from 0, negatives after them. In a stratified
+// shuffle holds the rows of an objective in random order. Positives are numbered from 0, negatives after them. In a stratified
 // shuffle each class is shuffled by itself.
 type shuffle struct {
+	of         *Objective
 	rows       []int
 	positives  int
 	stratified bool
 }
 
-func (o *Objective) shuffled(seed uint64, stratified bool) shuffle {
-	s := shuffle{rows: make([]int, o.Rows()), positives: o.x.Positives.Rows(), stratified: stratified}
+func newShuffle(o *Objective, seed uint64, stratified bool) *shuffle {
+	s := &shuffle{of: o, rows: make([]int, o.Rows()), positives: o.x.Positives.Rows(), stratified: stratified}
 	for i := range s.rows {
 		s.rows[i] = i
 	}
@@ -74,7 +75,7 @@ func permute(rows []int, random *rand.PCG) {
 }
 
 // batch returns the positives and negatives of minibatch b of count, ascending.
-func (s shuffle) batch(b, count int) (positives, negatives []int) {
+func (s *shuffle) batch(b, count int) (positives, negatives []int) {
 	var rows []int
 	if s.stratified {
 		extra := s.positives % count // minibatches with one more positive; those with one more negative come after them
@@ -106,17 +107,18 @@ func evenRange(n, b, count int) (first, end int) {
 }
 
 // possible reports whether the rule binds to the population of every minibatch.
-func (o *Objective) possible(order shuffle, count int) bool {
+func (s *shuffle) possible(count int) bool {
 	for b := range count {
-		if _, err := o.problem.Rule().Bind(o.batchPopulation(order.batch(b, count))); err != nil {
+		if _, err := s.of.problem.Rule().Bind(s.population(s.batch(b, count))); err != nil {
 			return false
 		}
 	}
 	return true
 }
 
-// batchPopulation describes the population of one minibatch.
-func (o *Objective) batchPopulation(positives, negatives []int) threshold.Population {
+// population describes the population of one minibatch.
+func (s *shuffle) population(positives, negatives []int) threshold.Population {
+	o := s.of
 	if o.problem.Definition().Population == method.Negatives {
 		positives = nil
 	}
@@ -134,14 +136,13 @@ func (o *Objective) batchPopulation(positives, negatives []int) threshold.Popula
 }
 
 // tooMany returns the error for more minibatches than possible, with the largest number that is.
-func (o *Objective) tooMany(order shuffle, count int) error {
-	most := o.maxBatches(order, count)
+func (s *shuffle) tooMany(count int) error {
+	most, o := s.maxBatches(count), s.of
 	e := &diag.Error{Kind: diag.Usage, Param: "minibatches", Found: strconv.Itoa(count),
 		Expected: fmt.Sprintf("at most %d: the %s of each minibatch must suffice for the threshold of %s", most,
 			populationName(o.problem.Definition().Population), o.problem.Definition().Title)}
-	if !order.stratified {
-		separate := o.shuffled(0, true)
-		if better := o.maxBatches(separate, count+1); better > most {
+	if !s.stratified {
+		if better := newShuffle(o, 0, true).maxBatches(count + 1); better > most {
 			e.Fixes = []diag.Fix{{Param: "stratified"}}
 			e.Hint = fmt.Sprintf("%d stratified minibatches are possible", better)
 		}
@@ -151,11 +152,11 @@ func (o *Objective) tooMany(order shuffle, count int) error {
 
 // maxBatches returns a possible number of minibatches below count, found by bisection. It is the largest one when their
 // populations shrink evenly.
-func (o *Objective) maxBatches(order shuffle, count int) int {
+func (s *shuffle) maxBatches(count int) int {
 	low, high := 1, count // 1 is the full data
 	for low+1 < high {
 		middle := (low + high) / 2
-		if o.possible(order, middle) {
+		if s.possible(middle) {
 			low = middle
 		} else {
 			high = middle

@@ -42,12 +42,17 @@ type Objective struct {
 	positives  Mass
 	negatives  Mass
 
-	z       []float64 // scores, positives first; then the coefficients of X'v in their place
 	weights []float64 // of the population; nil when all are 1
-	support threshold.Support
-	rows    []int32 // rows of one class that have a coefficient
 	visits  int64
 	active  int64
+	scratch
+}
+
+// scratch is the space of one evaluation.
+type scratch struct {
+	z       []float64 // scores, positives first; then the coefficients of X'v in their place
+	support threshold.Support
+	rows    []int32 // rows of one class that have a coefficient
 }
 
 // Terms are the properties of an objective, for evaluators with an arithmetic of their own (package lockstep).
@@ -245,14 +250,13 @@ func (o *Objective) value(w []float64, positives, negatives float64) Value {
 // Release gives the scratch space back. The next evaluation borrows or allocates it again.
 func (o *Objective) Release() {
 	ReturnScores(o.z)
-	o.z, o.support, o.rows = nil, threshold.Support{}, nil
+	o.scratch = scratch{}
 }
 
 // TakeScratch moves the scratch space of another objective to o, which saves the next evaluation an allocation.
 func (o *Objective) TakeScratch(from *Objective) {
 	ReturnScores(o.z)
-	o.z, o.support, o.rows = from.z, from.support, from.rows
-	from.z, from.support, from.rows = nil, threshold.Support{}, nil
+	o.scratch, from.scratch = from.scratch, scratch{}
 }
 
 // spareScores holds score space between evaluations: the runs of a grid evaluate the same rows exactly now and then, and each
@@ -284,14 +288,14 @@ func (o *Objective) computeScores(w []float64) {
 }
 
 // growScores makes z hold n scores, whose contents are not kept.
-func (o *Objective) growScores(n int) {
-	if o.z == nil {
-		o.z = BorrowScores()
+func (s *scratch) growScores(n int) {
+	if s.z == nil {
+		s.z = BorrowScores()
 	}
-	if n > cap(o.z) {
-		o.z = make([]float64, n)
+	if n > cap(s.z) {
+		s.z = make([]float64, n)
 	}
-	o.z = o.z[:n]
+	s.z = s.z[:n]
 }
 
 // meanLoss returns the weighted mean of the surrogate at the margins sign (z - t) of one class, or 0 when the class is empty.
@@ -344,16 +348,16 @@ func (o *Objective) gradient(t float64, grad []float64) {
 
 // addRows adds X'v to g and returns the number of rows that it reads, those whose v is not 0. It moves these to the front of
 // v.
-func (o *Objective) addRows(rows *matrix.ClassRows, v, g []float64) int64 {
-	o.rows = o.rows[:0]
+func (s *scratch) addRows(rows *matrix.ClassRows, v, g []float64) int64 {
+	s.rows = s.rows[:0]
 	for i, x := range v {
 		if x != 0 {
-			v[len(o.rows)] = x
-			o.rows = append(o.rows, int32(i))
+			v[len(s.rows)] = x
+			s.rows = append(s.rows, int32(i))
 		}
 	}
-	rows.AddGradient(o.rows, v[:len(o.rows)], g)
-	return int64(len(o.rows))
+	rows.AddGradient(s.rows, v[:len(s.rows)], g)
+	return int64(len(s.rows))
 }
 
 // Norm returns the l2 norm of w, summed pairwise. It does not overflow unless the norm itself does.

@@ -80,7 +80,7 @@ func ModelFacts(m *model.Model) []Fact {
 		if len(members) > 1 {
 			name = fmt.Sprintf("member %d", i+1)
 		}
-		facts = append(facts, Fact{Name: name, Value: MemberText(member, len(members) > 1)})
+		facts = append(facts, Fact{Name: name, Value: member.Text()})
 		if c := member.Evidence; c != nil {
 			facts = append(facts, Fact{Name: "certificate", Value: EvidenceText(c)})
 		}
@@ -89,24 +89,6 @@ func ModelFacts(m *model.Model) []Fact {
 		facts = append(facts, Fact{Name: "certificate", Value: "none for the average; each is about one member"})
 	}
 	return facts
-}
-
-// MemberText returns a member's method with its hyperparameters, its solver and, if there are several, its
-// fraction of the average.
-func MemberText(m *model.Member, several bool) string {
-	line := string(m.Method)
-	if m.Surrogate != "" {
-		line += " (" + string(m.Surrogate) + ")"
-	}
-	line += ", " + m.Hyperparameters()
-	if m.Anchor != 0 {
-		line += fmt.Sprintf(", anchored at logistic regression with lambda %v", m.Anchor)
-	}
-	line += "; solver " + string(m.Settings.Solver)
-	if several {
-		line += "; " + text.Percent(m.Share) + " of the average"
-	}
-	return line
 }
 
 // EvidenceText returns the bounds of a fit.

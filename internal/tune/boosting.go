@@ -3,7 +3,6 @@ package tune
 import (
 	"context"
 
-	"toptau/diag"
 	"toptau/internal/feature"
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
@@ -50,22 +49,3 @@ func BoostingFit(m *feature.Map, trees int) Fit {
 
 // suits reports whether a learner can be fitted on an encoding.
 func (l *learner) suits(e feature.Encode) bool { return !l.summed || e.Boosted() }
-
-// checkSigns returns an error if columns have a direction that a learner in the options would not keep, or if there
-// are no such columns.
-func (p *plan) checkSigns() error {
-	o := &p.options
-	if len(o.Feature.Monotone) == 0 {
-		return nil
-	}
-	if err := feature.CheckSigns(p.data.Table, o.Feature.Monotone); err != nil {
-		return err
-	}
-	for _, name := range o.Learners {
-		if name != method.Boosting {
-			return &diag.Error{Kind: diag.Usage, Param: "method", Found: string(name) + " together with monotone",
-				Expected: string(method.Boosting), Hint: "only boosting keeps the directions of columns"}
-		}
-	}
-	return nil
-}

@@ -1,43 +1,15 @@
 package tune
 
 import (
-	"runtime"
 	"slices"
 
 	"toptau/calibrate"
-	"toptau/diag"
-	"toptau/internal/feature"
-	"toptau/internal/parallel"
 	"toptau/internal/table"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/result"
 	"toptau/threshold"
 )
-
-// Threshold is an operating point. Without a guarantee the expected rate on new rows is at most the budget,
-// but the rate itself has no bound.
-type Threshold struct {
-	calibrate.Threshold        // with the evidence for a guarantee that was requested
-	Scheme              Scheme // which rows gave it
-	CrossFolds          int    // SchemeCrossFitted: the folds
-	Approximate         bool   // the interval of Expected is not exact
-	Refitted            bool   // a member was fitted again to all rows: the interval of Expected is about other fits
-	Certified           bool
-	OutOfFold           bool             // the order statistic of out-of-fold scores
-	OverTime            *calibrate.Trend // of the calibration scores; nil without a time column
-}
-
-// calibrationSample holds the model's scores on units that it did not see and that the goal's budget counts.
-type calibrationSample struct {
-	scores, weights []float64 // weights nil: 1 each
-	sorted          *calibrate.Sorted
-	rows            []int     // of each score, a row of the unit; nil for SchemeCrossFitted
-	ofRows          []float64 // the scores of parts.calibration
-
-	// For a lowest precision: the same scores by class, and with delta the thresholds that they test.
-	positives, negatives, sequence []float64
-}
 
 // calibration sets the threshold of a fitted model and measures it.
 type calibration struct {
@@ -168,44 +140,6 @@ func (c *calibration) sequence() ([]float64, error) {
 	return list, err
 }
 
-// PlainThreshold returns the model's threshold for a goal without a guarantee. It comes from the rows that gave the
-// model's own threshold. The model stays the one chosen for Found.Goal. A goal whose budget counts other rows than
-// Found.Goal is an error.
-func (f *Found) PlainThreshold(g metric.Goal) (Threshold, error) {
-	if err := g.Check(); err != nil {
-		return Threshold{}, err
-	}
-	if g.Population() != f.Goal.Population() {
-		return Threshold{}, &diag.Error{Kind: diag.Usage, Param: string(g.Kind), Found: "for a model whose goal is " + f.Goal.String(),
-			Expected: "a goal that counts the same rows"}
-	}
-	return f.thresholdFor(g, threshold.Rate{})
-}
-
-// thresholdFor returns the model's threshold for a goal of the same population. Out-of-fold scores with delta give an
-// order statistic, too.
-func (f *Found) thresholdFor(g metric.Goal, delta threshold.Rate) (Threshold, error) {
-	s := f.sample
-	var t *calibrate.Threshold
-	var err error
-	if g.Kind == metric.GoalMinPrecision {
-		t, err = calibrate.ForLabelled(g, delta, s.sequence, s.positives, s.negatives)
-	} else {
-		t, err = calibrate.For(g, delta, s.sorted)
-	}
-	if err != nil {
-		return Threshold{}, err
-	}
-	return Threshold{Threshold: *t, Scheme: f.Scheme, CrossFolds: f.CrossFolds, Refitted: f.refitted(),
-		Approximate: f.Scheme == SchemeCrossFitted || f.Scheme == SchemeValidation || f.sample.weights != nil && delta.IsZero()}, nil
-}
-
-// refitted reports whether out-of-fold scores give the threshold and a member is one fit to all rows, not the mean of the fits that
-// gave these scores.
-func (f *Found) refitted() bool {
-	return f.Scheme == SchemeCrossFitted && slices.ContainsFunc(f.Members, func(m Member) bool { return m.Folds == 0 })
-}
-
 // overTime compares the calibration scores over time; nil without a time column.
 func (c *calibration) overTime(s *calibrationSample) (*calibrate.Trend, error) {
 	times, err := Timeline(c.parts.data.Table)
@@ -253,11 +187,6 @@ func (c *calibration) evaluateOutOfFold() error {
 		return err
 	}
 	return c.setPrice()
-}
-
-// MeasuredOnCalibration reports whether OutOfFold was measured on the calibration rows.
-func (f *Found) MeasuredOnCalibration() bool {
-	return f.Goal.Kind == metric.GoalMinPrecision && (f.Scheme == SchemeCertified || f.Scheme == SchemeHeldOut)
 }
 
 // pooledThreshold returns the threshold for a fraction of the population on the pooled scores of the cross-validation, which have
@@ -350,26 +279,4 @@ func (c *calibration) evaluateTest() error {
 	e, err := measured.ranking.evaluate(f.Goal, f.Threshold.Value, c.parts.options.Seed)
 	f.Test = &e
 	return err
-}
-
-// scores returns the model's scores of some rows of a table.
-func (m *LinearModel) scores(t *table.Table, rows []int) ([]float64, error) {
-	if err := m.Map.Check(t); err != nil {
-		return nil, inFile(err, t)
-	}
-	z := make([]float64, len(rows))
-	chunks := min(runtime.GOMAXPROCS(0), len(rows))
-	err := parallel.ForErr(chunks, func(k int) error {
-		scorer, err := feature.NewScorer(m.Map, m.W, m.Offset)
-		if err != nil {
-			return err
-		}
-		for i := k * len(rows) / chunks; i < (k+1)*len(rows)/chunks; i++ {
-			if z[i], err = scorer.Score(t, rows[i]); err != nil {
-				return inFile(err, t)
-			}
-		}
-		return nil
-	})
-	return z, err
 }

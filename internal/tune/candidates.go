@@ -10,9 +10,7 @@ import (
 	"time"
 
 	"toptau/diag"
-	"toptau/internal/certified"
 	"toptau/internal/feature"
-	"toptau/internal/learn"
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
 	"toptau/internal/parallel"
@@ -436,10 +434,6 @@ func (c *candidates) grid(t *task) ([]Setting, error) {
 	return grid, nil
 }
 
-// methodValues limits the matrix values up to which the paper's methods are tried by default: beyond, their
-// certified optimum costs more time than it gains (docs/results/quality.md).
-const methodValues = 100_000
-
 // zeroValues limits the matrix values up to which a skipped method is checked for w = 0 being its optimum.
 // Chosen by hand: the check takes seconds there.
 const zeroValues = 5_000_000
@@ -464,93 +458,8 @@ func skipReason(ctx context.Context, t *task, x *matrix.Matrix) error {
 	return errZeroOptimal
 }
 
-// foldPath is a task in one fold.
-type foldPath struct {
-	fold    *foldRows
-	x       *encodedFold
-	options fitOptions
-	fit     fitFunc // nil: the learner fits all settings at the same time
-}
-
-// foldOutcome is a setting in one fold.
-type foldOutcome struct {
-	scores foldScores
-	value  float64 // of the criterion
-	zero   bool    // w = 0 is a certified optimum
-	err    error
-
-	seconds float64 // of the fit alone
-}
-
 // errInterrupted is the outcome of a setting that the context left without a fit.
 var errInterrupted = errors.New("interrupted")
-
-// outcome measures a fit on the fold's validation rows.
-func (p *foldPath) outcome(f *Fit, err error) (o foldOutcome) {
-	if err == nil {
-		if whole, _ := finiteWeights(f.W); !whole {
-			err = errors.New("its weights are not finite")
-		}
-	}
-	if o.err = err; err != nil {
-		return o
-	}
-	o.zero = f.Certified != nil && f.Certified.Zero == certified.ZeroIsOptimal
-	z := scoreMatrix(p.x.validation, f.W)
-	z.intercept = -f.At.T
-	o.scores, o.value, o.err = p.fold.measure(z)
-	return o
-}
-
-// fitOne fits a setting and measures it.
-func (p *foldPath) fitOne(ctx context.Context, s Setting) foldOutcome {
-	start := time.Now()
-	fit, err := p.fit(ctx, s)
-	seconds := time.Since(start).Seconds()
-	o := p.outcome(&fit, err)
-	o.seconds = seconds
-	return o
-}
-
-// Precision of the fits. A criterion that counts rows does not see more than the first: on magic04 no criterion moved
-// by more than 0.15 points against ten times the precision. The final fit is reported with its certificate.
-const (
-	searchTolerance = 1e-3 // of fits that only give scores to other rows
-	foldTolerance   = 1e-4 // of fits whose mean is the model
-	lastTolerance   = 1e-6
-	foldGap         = 1e-2 // of certified optima in folds
-)
-
-func newFoldPath(t *task, r *foldRows, x *encodedFold, classWeight float64) foldPath {
-	anchor := func(ctx context.Context, lambda float64) ([]float64, error) {
-		if w := x.logistic[lambda]; w != nil {
-			return w, nil
-		}
-		// Logistic regression was never scored: it is fitted here.
-		logistic := convexLearner(method.Logistic, learn.Logistic, classWeight)
-		f, err := logistic.fitOne(ctx, x.train, Setting{Lambda: lambda}, fitOptions{features: x.features, tolerance: searchTolerance})
-		if err == nil {
-			x.logistic[lambda] = f.W
-		}
-		return f.W, err
-	}
-	p := foldPath{fold: r, x: x, options: fitOptions{features: x.features, anchor: anchor, tolerance: searchTolerance, gap: foldGap}}
-	if t.learner.start == nil || x.train == nil {
-		return p
-	}
-	fit := t.learner.start(x.train, p.options)
-	p.fit = fit
-	if t.Learner == method.Logistic {
-		p.fit = func(ctx context.Context, setting Setting) (Fit, error) {
-			f, err := fit(ctx, setting)
-			if err == nil {
-				x.logistic[setting.Lambda] = f.W
-			}
-			return f, err
-		}
-	}
-	return p
-}
 
 // smallGain is the part of a standard error by which more trees must be better than fewer.
 const smallGain = 0.1

@@ -10,7 +10,6 @@ import (
 	"toptau/internal/matrix"
 	"toptau/internal/parallel"
 	"toptau/internal/table"
-	"toptau/metric"
 )
 
 // Cross-fitting. The selected members are fitted in K folds. A row of fold k has the out-of-fold score
@@ -53,11 +52,6 @@ func (s *selection) crossFitFolds(folds *folds) int {
 		return labelFolds
 	}
 	return crossFitFolds
-}
-
-// serve reports whether the out-of-fold scores of the search can give the threshold.
-func (f *folds) serve(t *task) bool {
-	return f.complete && t.Features.ReadsLabels() && t.hasIntercept()
 }
 
 // foldFit is one member fitted in one fold.
@@ -286,22 +280,4 @@ func (r *refit) poolCrossFit(rows []int, scores [][]float64) {
 		appendScore(&r.pooled.scores, data, row, score)
 	}
 	r.pooled.setUnits(r.parts.counted[data], data, rows)
-}
-
-// setUnits sets the scores of the units from those of rows.
-func (p *pooledScores) setUnits(c *counted, t *table.Table, rows []int) {
-	n := c.newCounting(t, rows)
-	p.units, p.amounts = n.scores(p.scores.Negatives, p.scores.Positives), n.amounts
-}
-
-// appendScore adds the score of a table's row.
-func appendScore(s *metric.Scores, t *table.Table, row int, score float64) {
-	list, weights := &s.Negatives, &s.NegativeWeights
-	if t.Label[row] == table.Positive {
-		list, weights = &s.Positives, &s.PositiveWeights
-	}
-	*list = append(*list, score)
-	if t.Weight != nil {
-		*weights = append(*weights, t.Weight[row])
-	}
 }

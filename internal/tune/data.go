@@ -4,14 +4,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"toptau/schema"
 
 	"toptau/diag"
 	"toptau/internal/feature"
-	"toptau/internal/matrix"
 	"toptau/internal/table"
 	"toptau/method"
 	"toptau/metric"
+	"toptau/schema"
 )
 
 // Data holds the rows that a search may use. A part with its own table is not cut from Table.
@@ -66,14 +65,6 @@ func encodingsFor(t *table.Table) []feature.Encode {
 
 // countLabelled counts the classes of all rows.
 func countLabelled(t *table.Table) Counts { return CountRows(t.Label, t.Labelled()) }
-
-// scoreMatrix returns the scores of all rows of a matrix.
-func scoreMatrix(x *matrix.Matrix, w []float64) foldScores {
-	s := foldScores{positives: make([]float64, x.Positives.Rows()), negatives: make([]float64, x.Negatives.Rows())}
-	x.Positives.Scores(w, s.positives)
-	x.Negatives.Scores(w, s.negatives)
-	return s
-}
 
 // inFile adds the file's name to an error about one of its rows.
 func inFile(err error, t *table.Table) error { return diag.At(err, diag.Error{File: t.File}) }

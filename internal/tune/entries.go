@@ -4,18 +4,6 @@ import (
 	"context"
 )
 
-// Entry is the best setting of one learner on one encoding, fitted once to all training rows. It has no
-// threshold.
-type Entry struct {
-	Member // a single one, with Share 1
-	LinearModel
-	Status Status
-	Reason string // why there is no model
-	Score  float64
-	Task   Task
-	Tried  int // settings that were fitted
-}
-
 // entries fits the best setting of every task, encoding by encoding, so that the rows are in memory in one
 // encoding at a time. They come in the order of the tasks.
 func (r *refit) entries(ctx context.Context) ([]Entry, error) {

@@ -278,3 +278,8 @@ func (r *foldRows) scoresByRounds(ctx context.Context, x *encodedFold, rounds []
 func (r *foldRows) criterion() Criterion {
 	return describeCriterion(r.levels, &r.plan.options, r.validationTable.Time != nil)
 }
+
+// serve reports whether the out-of-fold scores of the search can give the threshold.
+func (f *folds) serve(t *task) bool {
+	return f.complete && t.Features.ReadsLabels() && t.hasIntercept()
+}

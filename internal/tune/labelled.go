@@ -9,13 +9,6 @@ import (
 	"toptau/metric"
 )
 
-// HeldOut are labelled scores on the scale of the model, of rows that did not fit the models that scored them.
-type HeldOut struct {
-	calibrate.LabelledScores
-	Units  metric.Scores // the same for what is counted, see Units
-	Source string        // which rows these are, in words
-}
-
 // setHeldOut sets Found.HeldOut. The scores of a cross-fit and of a validation table are on the model's scale.
 // If other rows gave the threshold, these are the scores of the cross-validation. They are moved and stretched
 // so that the median and the 95 % quantile of their negatives are those of the negatives that were held out, or of the positives.
@@ -62,20 +55,4 @@ func (c *calibration) setHeldOut() {
 	h.Positives, h.Negatives = moved(p.Positives), moved(p.Negatives)
 	h.Units.Positives, h.Units.Negatives = moved(h.Units.Positives), moved(h.Units.Negatives)
 	h.Source = "scores of the cross-validation, on the scale of the rows that were held out"
-}
-
-// Rescore makes HeldOut the scores of a table's rows, which did not fit the members.
-func (f *Found) Rescore(t *table.Table, source string) error {
-	rows := t.Labelled()
-	z, err := f.scores(t, rows)
-	if err != nil {
-		return inFile(err, t)
-	}
-	var s metric.Scores
-	for i, row := range rows {
-		appendScore(&s, t, row, z[i])
-	}
-	f.HeldOut = HeldOut{LabelledScores: calibrate.LabelledScores{Positives: s.Positives, Negatives: s.Negatives,
-		PositiveWeights: s.PositiveWeights, NegativeWeights: s.NegativeWeights}, Units: s, Source: source}
-	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"toptau/diag"
 	"toptau/internal/certified"
 	"toptau/internal/feature"
 	"toptau/internal/learn"
@@ -19,17 +18,6 @@ import (
 	"toptau/surrogate"
 	"toptau/threshold"
 )
-
-// AllLearners is a name in SearchOptions.Learners: every learner for which the goal has a rate.
-const AllLearners method.Name = "all"
-
-// Baselines returns the learners that users have today. The first is the reference.
-func Baselines() []method.Name { return []method.Name{method.Logistic, method.SVM} }
-
-// Learners returns the names that SearchOptions.Learners may contain, without AllLearners.
-func Learners() []method.Name {
-	return append([]method.Name{method.Logistic, method.SVM, method.Ramp, method.Boosting}, method.Names()...)
-}
 
 // learner fits linear models of one kind to an encoded matrix. It has either start or fitAll.
 type learner struct {
@@ -120,25 +108,6 @@ func lambdaGrid(list []float64) []Setting {
 		grid = append(grid, Setting{Lambda: lambda})
 	}
 	return grid
-}
-
-// newLearner returns a learner by name.
-func newLearner(name method.Name, o *SearchOptions) (learner, error) {
-	switch name {
-	case method.Logistic:
-		return convexLearner(name, learn.Logistic, o.ClassWeight), nil
-	case method.SVM:
-		return convexLearner(name, learn.SquaredHinge, o.ClassWeight), nil
-	case method.Ramp:
-		return rampLearner(o.Goal), nil
-	case method.Boosting:
-		return boostingLearner(o.Feature.Rounds), nil
-	}
-	m, err := method.ByName(name)
-	if err != nil {
-		return learner{}, diag.OneOf("method", string(name), text.Strings(append(Learners(), AllLearners)))
-	}
-	return methodLearner(m, o.Goal, o.Surrogate)
 }
 
 // convexLearner returns logistic regression or the support vector machine with squared hinge. positive is the

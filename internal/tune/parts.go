@@ -347,3 +347,33 @@ func (s *parts) calibrationTable() *table.Table {
 	}
 	return s.data.Table
 }
+
+// leaveOut removes from the training rows those whose labels are not known at the start of the test part.
+func (s *parts) leaveOut() error {
+	if s.delay == nil {
+		return nil
+	}
+	start := math.Inf(1)
+	switch t := s.data.Test; {
+	case s.test != nil:
+		start = s.delay.startOf(s.test)
+	case t != nil && t.Time != nil:
+		seconds, err := secondsOf(t)
+		if err != nil {
+			return err
+		}
+		start = slices.Min(seconds)
+	}
+	known := s.delay.known(s.training, start)
+	s.unknown = len(s.training) - len(known)
+	s.training = known
+	return nil
+}
+
+// delayText counts the rows that the delay leaves out; "" for none.
+func (s *parts) delayText() string {
+	if s.unknown == 0 {
+		return ""
+	}
+	return text.Plural(s.unknown, "row") + " of the label delay before the test part left out of the training"
+}

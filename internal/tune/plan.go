@@ -234,6 +234,10 @@ func learnerNames(o *SearchOptions) ([]method.Name, error) {
 	return append(missing, names...), nil
 }
 
+// methodValues limits the matrix values up to which the paper's methods are tried by default: beyond, their
+// certified optimum costs more time than it gains (docs/results/quality.md).
+const methodValues = 100_000
+
 // tooLarge reports whether a task is skipped on n values of a fold: a method that was not asked for by name.
 func (p *plan) tooLarge(t *task, n int) bool {
 	_, err := method.ByName(t.Learner)
@@ -346,4 +350,45 @@ func (p *plan) requireBothClasses(rows []int, what string) error {
 		e.Hint = fmt.Sprintf("the file has %s", all)
 	}
 	return e
+}
+
+// countedIn returns the units of a table, which it makes once.
+func (p *plan) countedIn(t *table.Table) (*counted, error) {
+	if c := p.counted[t]; c != nil {
+		return c, nil
+	}
+	units, err := NewUnits(t, p.options.Entity)
+	if err != nil {
+		return nil, err
+	}
+	if err := units.CheckNegatives(t.File); err != nil {
+		return nil, err
+	}
+	c := &counted{Units: units}
+	if p.options.Value != "" {
+		if c.amounts, err = units.Amounts(t, p.options.Value); err != nil {
+			return nil, err
+		}
+	}
+	p.counted[t] = c
+	return c, nil
+}
+
+// checkSigns returns an error if columns have a direction that a learner in the options would not keep, or if there
+// are no such columns.
+func (p *plan) checkSigns() error {
+	o := &p.options
+	if len(o.Feature.Monotone) == 0 {
+		return nil
+	}
+	if err := feature.CheckSigns(p.data.Table, o.Feature.Monotone); err != nil {
+		return err
+	}
+	for _, name := range o.Learners {
+		if name != method.Boosting {
+			return &diag.Error{Kind: diag.Usage, Param: "method", Found: string(name) + " together with monotone",
+				Expected: string(method.Boosting), Hint: "only boosting keeps the directions of columns"}
+		}
+	}
+	return nil
 }

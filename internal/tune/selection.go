@@ -266,32 +266,6 @@ func blendScores(members []member, fold int) (z [2][]float64) {
 	return z
 }
 
-// pooledScores are scores of the model, or of the models it is the mean of, on rows that did not fit them.
-type pooledScores struct {
-	scores  metric.Scores // of the rows
-	units   metric.Scores // of what is counted; without entities these are the rows
-	amounts []float64     // of the positive units; nil: none
-	ranking *ranked       // of the units; nil until it is needed
-
-	middle, spread float64 // middle + spread z is a score z on the model's scale, if other rows gave the threshold
-}
-
-// setRanking sorts the units.
-func (p *pooledScores) setRanking() (err error) {
-	if p.ranking == nil {
-		p.ranking, err = rankUnits(p.units, p.amounts)
-	}
-	return err
-}
-
-// addScores appends scores of one class with their weights.
-func addScores(to, from *metric.Scores) {
-	to.Negatives = append(to.Negatives, from.Negatives...)
-	to.Positives = append(to.Positives, from.Positives...)
-	to.NegativeWeights = append(to.NegativeWeights, from.NegativeWeights...)
-	to.PositiveWeights = append(to.PositiveWeights, from.PositiveWeights...)
-}
-
 // pool returns the out-of-fold scores of the members' average in all folds.
 func (s *selection) pool() (*pooledScores, error) {
 	var p pooledScores
@@ -303,4 +277,13 @@ func (s *selection) pool() (*pooledScores, error) {
 		p.amounts = append(p.amounts, r.amounts...)
 	}
 	return &p, p.setRanking()
+}
+
+// fits reports whether the best candidates of tasks fit into one model of the given size; 0: no limit.
+func fits(tasks []*task, most int64) bool {
+	var total int64
+	for _, t := range tasks {
+		total += t.tried[t.best].Bytes
+	}
+	return most == 0 || total <= most
 }

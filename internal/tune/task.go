@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"toptau/internal/feature"
+	"toptau/internal/matrix"
 	"toptau/internal/text"
 	"toptau/method"
 	"toptau/result"
@@ -195,4 +196,12 @@ func (z *foldScores) constant() bool {
 	first := z.positives[0]
 	other := func(v float64) bool { return v != first }
 	return !slices.ContainsFunc(z.positives, other) && !slices.ContainsFunc(z.negatives, other)
+}
+
+// scoreMatrix returns the scores of all rows of a matrix.
+func scoreMatrix(x *matrix.Matrix, w []float64) foldScores {
+	s := foldScores{positives: make([]float64, x.Positives.Rows()), negatives: make([]float64, x.Negatives.Rows())}
+	x.Positives.Scores(w, s.positives)
+	x.Negatives.Scores(w, s.negatives)
+	return s
 }

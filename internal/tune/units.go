@@ -175,28 +175,6 @@ func (c *counted) effective() float64 {
 	return sum / squares * sum
 }
 
-// countedIn returns the units of a table, which it makes once.
-func (p *plan) countedIn(t *table.Table) (*counted, error) {
-	if c := p.counted[t]; c != nil {
-		return c, nil
-	}
-	units, err := NewUnits(t, p.options.Entity)
-	if err != nil {
-		return nil, err
-	}
-	if err := units.CheckNegatives(t.File); err != nil {
-		return nil, err
-	}
-	c := &counted{Units: units}
-	if p.options.Value != "" {
-		if c.amounts, err = units.Amounts(t, p.options.Value); err != nil {
-			return nil, err
-		}
-	}
-	p.counted[t] = c
-	return c, nil
-}
-
 // collapse returns a row for each unit among some rows, its first positive one or else its first, with the
 // largest of the unit's scores. The scores may be nil.
 func (c *counted) collapse(t *table.Table, rows []int, z []float64) (first []int, top []float64) {

@@ -1,7 +1,6 @@
 package tune
 
 import (
-	"fmt"
 	"math"
 
 	"toptau/internal/binomial"
@@ -15,13 +14,34 @@ import (
 // one positive is then more than 3 points.
 const fewPositives = 30
 
-func (f *Found) warn(code, format string, args ...any) {
-	f.Warnings = append(f.Warnings, Warning{Code: code, Text: fmt.Sprintf(format, args...)})
-}
-
 // addWarnings lists what limits the result. outOfFold is the number of positives whose scores chose the
 // model.
 func (f *Found) addWarnings(s *parts, outOfFold int) {
+	f.warnOfRows(s, outOfFold)
+	if auc, chance := f.chance(); chance {
+		f.warn("no-signal", "no signal beyond chance: out of fold a positive scores above a negative in %s of the pairs (50 %% by chance), "+
+			"and as many are found in random rows; more rows or other columns are needed", text.Percent(auc))
+	} else if f.Goal.Kind != metric.GoalMinRecall && f.OutOfFold.Goal.Defined() && f.OutOfFold.Goal.Numerator == 0 {
+		f.warn("nothing-found", "no positive is within the budget out of fold: the model is of no use for this goal")
+	}
+	f.warnOfOtherParts(s)
+	f.warnOfThreshold(s)
+	untried := 0
+	for _, u := range f.NotTried {
+		if u.Reason == "" {
+			untried++
+		}
+	}
+	switch {
+	case f.Cancelled:
+		f.warn("stopped-early", "stopped early: %s not tried", text.Plural(untried, "combination"))
+	case f.TimeUp:
+		f.warn("time-is-up", "time is up: %s not tried", text.Plural(untried, "combination"))
+	}
+}
+
+// warnOfRows lists what is wrong with the rows that fit and choose the model.
+func (f *Found) warnOfRows(s *parts, outOfFold int) {
 	t := s.data.Table
 	if unlabelled := t.Rows() - countLabelled(t).Rows(); unlabelled > 0 {
 		f.warn("unlabelled-rows", "ignored %s without a label", text.Plural(unlabelled, "row"))
@@ -40,12 +60,11 @@ func (f *Found) addWarnings(s *parts, outOfFold int) {
 		f.warn("folds-are-samples", "each fold fitted a sample of %s rows; the selected model was fitted to all %s",
 			text.Count(f.FoldRows), text.Count(len(s.training)))
 	}
-	if auc, chance := f.chance(); chance {
-		f.warn("no-signal", "no signal beyond chance: out of fold a positive scores above a negative in %s of the pairs (50 %% by chance), "+
-			"and as many are found in random rows; more rows or other columns are needed", text.Percent(auc))
-	} else if f.Goal.Kind != metric.GoalMinRecall && f.OutOfFold.Goal.Defined() && f.OutOfFold.Goal.Numerator == 0 {
-		f.warn("nothing-found", "no positive is within the budget out of fold: the model is of no use for this goal")
-	}
+}
+
+// warnOfOtherParts lists what is wrong with the test and the validation part.
+func (f *Found) warnOfOtherParts(s *parts) {
+	t := s.data.Table
 	if f.Test == nil && f.TestCounts.Rows() > 0 {
 		f.warn("test-part-lacks-a-class", "nothing was measured on the test part: it has %s", f.TestCounts)
 	}
@@ -57,6 +76,10 @@ func (f *Found) addWarnings(s *parts, outOfFold int) {
 			}
 		}
 	}
+}
+
+// warnOfThreshold lists what is wrong with the rows that give the threshold.
+func (f *Found) warnOfThreshold(s *parts) {
 	if p := &f.Threshold; p.Unresolved && p.Goal.Kind == metric.GoalMinRecall {
 		f.warn("budget-below-one-row", "%s positives are too few for a recall of %s: the threshold is just below their smallest score, which a new one misses "+
 			"with probability 1/%d; %s are needed", text.Count(p.Rows), p.Goal.Rate, p.Rows+1, text.Count(rowsForOne(p.Goal.Alpha())-1))
@@ -68,19 +91,7 @@ func (f *Found) addWarnings(s *parts, outOfFold int) {
 	}
 	if s.costly {
 		f.warn("costly-guarantee", "the guarantee takes %s of the %s %s outside the test part: the model is fitted to the others",
-			text.Count(f.CalibrationUnits.Rows()), text.Count(f.CalibrationUnits.Rows()+s.populationSize(t, s.training)), s.populationName())
-	}
-	untried := 0
-	for _, u := range f.NotTried {
-		if u.Reason == "" {
-			untried++
-		}
-	}
-	switch {
-	case f.Cancelled:
-		f.warn("stopped-early", "stopped early: %s not tried", text.Plural(untried, "combination"))
-	case f.TimeUp:
-		f.warn("time-is-up", "time is up: %s not tried", text.Plural(untried, "combination"))
+			text.Count(f.CalibrationUnits.Rows()), text.Count(f.CalibrationUnits.Rows()+s.populationSize(s.data.Table, s.training)), s.populationName())
 	}
 }
 

@@ -66,11 +66,21 @@ func start(t *testing.T, o Options) *page {
 	} else {
 		o.Points = fitted.Model.Points()
 	}
-	if o.Explorer, err = toptau.Explore(t.Context(), d, entry,
-		toptau.EvaluateOptions{Replicates: 50}); err != nil {
+	o.Explorer = exploreRows(t, d, entry)
+	return serve(t, o)
+}
+
+func exploreRows(t testing.TB, d *toptau.Data, e toptau.Entry) *toptau.Explorer {
+	t.Helper()
+	measured, err := toptau.Evaluate(t.Context(), d, []toptau.Entry{e}, toptau.EvaluateOptions{Replicates: 50})
+	if err != nil {
 		t.Fatal(err)
 	}
-	return serve(t, o)
+	x, err := measured.Explore()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
 }
 
 func serve(t *testing.T, o Options) *page {
@@ -478,10 +488,7 @@ func FuzzQuestions(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	x, err := toptau.Explore(f.Context(), d, toptau.Entry{Model: fitted.Model}, toptau.EvaluateOptions{Replicates: 50})
-	if err != nil {
-		f.Fatal(err)
-	}
+	x := exploreRows(f, d, toptau.Entry{Model: fitted.Model})
 	s, _, err := New(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1}, Options{Explorer: x, Points: fitted.Model.Points()})
 	if err != nil {
 		f.Fatal(err)

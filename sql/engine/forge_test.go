@@ -61,7 +61,7 @@ func TestForgedCertificates(t *testing.T) {
 				t.Fatal(err)
 			}
 			verify := func(c *model.Certificate) (lower float64, holds bool) {
-				v, err := toptau.Verify(t.Context(), fitted.Model, there, c, toptau.VerifyOptions{})
+				v, err := toptau.Verify(t.Context(), fitted.Model, there, c, nil)
 				if err != nil {
 					return 0, false
 				}

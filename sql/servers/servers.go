@@ -51,7 +51,7 @@ func needs(t testing.TB, found bool, program, install string) {
 	if !found {
 		t.Skipf("%s is not installed: run %s", program, install)
 	}
-	if testing.Short() {
+	if testing.Testing() && testing.Short() {
 		t.Skipf("%s is not started with -short", program)
 	}
 }

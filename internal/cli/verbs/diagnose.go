@@ -10,6 +10,7 @@ import (
 // Diagnose reports what can work before anything is fitted.
 type Diagnose[S Source] struct {
 	toptau.DiagnoseOptions
+	MemoryFlag
 	GoalFlags
 	Rows S `embed:""`
 }

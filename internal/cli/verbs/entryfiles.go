@@ -9,6 +9,7 @@ import (
 	"toptau/diag"
 	"toptau/internal/atomicfile"
 	"toptau/internal/cli"
+	"toptau/internal/table"
 	"toptau/model"
 	"toptau/schema"
 )
@@ -63,7 +64,7 @@ func (f EntryFiles) Entries(s *cli.Session, signed VerifyFlags, o *toptau.Evalua
 		}
 		entries = append(entries, toptau.Entry{Name: name, Model: m})
 	}
-	scores, err := ReadScores(s, f.Scores)
+	scores, err := ReadScores(f.Scores)
 	return append(entries, scores...), err
 }
 
@@ -94,7 +95,7 @@ func entryNames(paths []string) []string {
 }
 
 // ReadScores reads the entries of --scores NAME=FILE.
-func ReadScores(s *cli.Session, list []string) ([]toptau.Entry, error) {
+func ReadScores(list []string) ([]toptau.Entry, error) {
 	var entries []toptau.Entry
 	for _, arg := range list {
 		name, path, found := strings.Cut(arg, "=")
@@ -102,11 +103,10 @@ func ReadScores(s *cli.Session, list []string) ([]toptau.Entry, error) {
 			return nil, &diag.Error{Kind: diag.Usage, Param: "scores", Found: diag.Quote(arg), Expected: "NAME=FILE",
 				Hint: "for example gbdt=gbdt.csv"}
 		}
-		entry, err := toptau.ReadScores(s, name, path, toptau.Format{})
-		if err != nil {
+		if _, err := table.ColumnNames(path, schema.Format{}); err != nil { // before anything long starts
 			return nil, err
 		}
-		entries = append(entries, entry)
+		entries = append(entries, toptau.Entry{Name: name, File: path})
 	}
 	return entries, nil
 }

@@ -22,6 +22,7 @@ var errGateClosed = &cli.Exit{Code: 4, Reason: "the new model may not replace th
 type Evaluate[S EntrySource] struct {
 	Report string `file:"out" placeholder:"FILE" help:"Write a self-contained HTML page with curves, intervals and the model card."`
 	toptau.EvaluateOptions
+	MemoryFlag
 	GoalFlags
 	VerifyFlags
 	Rows S `embed:""`

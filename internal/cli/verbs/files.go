@@ -113,14 +113,18 @@ func readFiles(s *cli.Session, paths []string, f schema.Format, use Use) (Rows, 
 			return nil, err
 		}
 	}
-	paths, readAs, err := packLarge(s, paths, f, use.Memory)
-	if err != nil {
-		return nil, err
+	readAs := f
+	if !use.InMemory {
+		var err error
+		if paths, readAs, err = packLarge(s, paths, f, use.Memory); err != nil {
+			return nil, err
+		}
 	}
 	data, err := read(s, paths, readAs)
 	if err != nil {
 		return nil, withFlagOfColumn(err, named[0], named[1])
 	}
+	data.LimitMemory(use.Memory)
 	s.Progress.Start()
 	return &fileRows{s, f.Like(*data.Format().Schema()), data}, nil
 }

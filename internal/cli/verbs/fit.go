@@ -20,6 +20,7 @@ type Fit[S Source] struct {
 	Trace       string `file:"out" placeholder:"FILE" help:"Write the objective after each step as CSV (adam, sgd)."`
 	method.Problem
 	toptau.FitOptions
+	MemoryFlag
 	ReplaceFlag
 	Rows S `embed:""`
 	SignFlags

@@ -64,8 +64,6 @@ var Options = map[string]cli.Option{
 	"stratified":      {Group: "Solver", Help: "adam, sgd: give every minibatch its fraction of the positives."},
 	"start":           {Group: "Solver", Placeholder: "NAME", Help: "adam, sgd: the first w: zero or random, uniform in [-1,1] (default zero).", Values: []string{"zero", "random"}},
 	"storage":         {Group: "Solver", Placeholder: "NAME", Help: "How the packed matrix is stored: float32 or float64 (default float32).", Values: []string{"float32", "float64"}},
-	"fit memory":      {Group: "Solver", Placeholder: "BYTES", Help: "Of a packed file: hold at most this much of the encoded rows in memory, such as 300MB; larger data is encoded again in each pass (default: half of the free memory)."},
-	"memory":          {Group: "Data", Placeholder: "BYTES", Help: "Of a packed file: if its rows need more memory than this, such as 300MB, leave them in the file and read it in passes (default: half of the free memory)."},
 	"train seed":      {Group: "Search", Placeholder: "N", Default: "1", Help: "The seed of every random choice (default 1)."},
 	"seed":            {Placeholder: "N", Default: "1", Help: "The seed of every random choice (default 1)."},
 

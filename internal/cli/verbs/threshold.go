@@ -33,6 +33,7 @@ type Threshold[S Source] struct {
 	Answers string `name:"audited" file:"in" placeholder:"FILE" help:"Leave out the negatives that a review found to be positive: the CSV that --audit printed, with yes or no in the column positive."`
 	Output  string `file:"out" short:"o" placeholder:"MODEL" help:"Write the model with the new point here."`
 	toptau.ThresholdOptions
+	MemoryFlag
 	GoalFlags
 	SignFlags
 	VerifyFlags
@@ -71,9 +72,7 @@ func (c *Threshold[S]) Run(s *cli.Session) error {
 	defer rows.Close()
 	entry := toptau.Entry{Name: c.Score, Column: c.Score}
 	if c.Scores != "" {
-		if entry, err = toptau.ReadScores(s, "scores", c.Scores, toptau.Format{}); err != nil {
-			return err
-		}
+		entry = toptau.Entry{Name: "scores", File: c.Scores}
 	}
 	computed, guarantee := toptau.Threshold(s, rows.Data(), entry, goal, c.ThresholdOptions)
 	if computed == nil {
@@ -139,12 +138,10 @@ func (c *Threshold[S]) printAudit(s *cli.Session) error {
 	}
 	defer rows.Close()
 	if c.Scores != "" {
-		if entry, err = toptau.ReadScores(s, "scores", c.Scores, toptau.Format{}); err != nil {
-			return err
-		}
+		entry = toptau.Entry{Name: "scores", File: c.Scores}
 	}
 	goal := metric.Goal{Kind: metric.GoalAbsoluteTop} // which the list does not depend on
-	computed, err := toptau.Threshold(s, rows.Data(), entry, goal, toptau.ThresholdOptions{Audit: c.Audit, Memory: c.Memory, Entity: c.Entity})
+	computed, err := toptau.Threshold(s, rows.Data(), entry, goal, toptau.ThresholdOptions{Audit: c.Audit, Entity: c.Entity})
 	if err != nil {
 		return err
 	}

@@ -30,6 +30,7 @@ type Train[S Source] struct {
 	Calibrate string `name:"calibration" file:"in" group:"Parts" placeholder:"FILE" help:"Rows that give the threshold and nothing else."`
 	Measure   string `name:"test" file:"in" group:"Parts" placeholder:"FILE" help:"Rows that measure the chosen model."`
 	toptau.TrainOptions
+	MemoryFlag
 	ReplaceFlag
 	SignFlags
 	Rows S `embed:""`

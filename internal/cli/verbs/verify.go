@@ -19,7 +19,7 @@ type Verify[S Source] struct {
 	Model       string `file:"in" arg:"" help:"The model that fit wrote."`
 	Rows        S      `embed:""`
 	Certificate string `file:"in" arg:"" help:"The file that fit --certificate wrote."`
-	Memory      int64  `group:"Data" placeholder:"BYTES" help:"Of a packed file: if its rows need more memory than this, such as 300MB, leave them in the file and read it in passes (default: half of the free memory)."`
+	MemoryFlag
 	VerifyFlags
 	ProblemFlags
 }
@@ -39,7 +39,7 @@ func (c *Verify[S]) Run(s *cli.Session) error {
 		return err
 	}
 	defer rows.Close()
-	v, err := toptau.Verify(s, m, rows.Data(), certificate, toptau.VerifyOptions{Problem: problem, Memory: c.Memory})
+	v, err := toptau.Verify(s, m, rows.Data(), certificate, problem)
 	if err != nil {
 		return InCertificate(err, c.Certificate)
 	}

@@ -1,4 +1,4 @@
-package toptau
+package model
 
 import (
 	"cmp"
@@ -11,7 +11,6 @@ import (
 
 	"toptau/internal/feature"
 	"toptau/internal/text"
-	"toptau/model"
 	"toptau/result"
 	"toptau/schema"
 )
@@ -58,7 +57,7 @@ func factsOf(m *Model) []modelFact {
 	facts := []modelFact{
 		{"training rows", fmt.Sprintf("%s, %s positive", text.Count(training.Rows), text.Count(training.Positives)), false},
 		{"training data", training.Digest, false},
-		{"method", membersText(m), false},
+		{"method", MembersText(m.Members()), false},
 		{"features", text.Count(m.Len()), true},
 		{"encoding", strings.Join(order, ", "), true},
 		{"scale", string(f.Scale), true},
@@ -275,15 +274,15 @@ func pointChanges(before, after *Model) []result.PointChange {
 }
 
 // samePoint reports whether two points decide and claim the same.
-func samePoint(a, b *model.Point) bool {
+func samePoint(a, b *Point) bool {
 	x, _ := json.Marshal(a) // points of models can be marshalled
 	y, _ := json.Marshal(b)
 	return string(x) == string(y)
 }
 
 // guaranteeChange describes what changed about a guarantee.
-func guaranteeChange(before, after *model.Guarantee) string {
-	words := func(g *model.Guarantee) string {
+func guaranteeChange(before, after *Guarantee) string {
+	words := func(g *Guarantee) string {
 		if g == nil {
 			return ""
 		}
