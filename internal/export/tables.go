@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"toptau/internal/feature"
+	"toptau/internal/feature/trees"
 	"toptau/internal/portable"
 )
 
@@ -22,7 +23,7 @@ type Tables struct {
 // Op is a step of the score. Its numbers begin at Numbers[At].
 type Op struct {
 	Kind  OpKind
-	Input int // in Program.Inputs; Tree: the first of its nodes
+	Input int // in Program.Inputs; Tree: the first of its nodes, the root
 	At    int
 	N, M  int
 }
@@ -35,7 +36,7 @@ type Op struct {
 //	steps   N cuts, N+1 terms, the term of a missing value
 //	card    low, high, N knots, M atoms, N+M weights, the term of a missing value
 //	codes   the number of each level; it becomes the number of the text
-//	tree    none
+//	tree    none; N is the largest number of steps to a leaf
 type OpKind int
 
 const (
@@ -51,13 +52,14 @@ const (
 // Ops are the operations of derived columns, by the numbers that the tables give them.
 var Ops = []feature.Op{feature.Difference, feature.Product, feature.Ratio}
 
-// TableNode is a node of a tree. A row goes to the next node if value Input is at most At, otherwise Jump nodes ahead. The values are
+// TableNode is a node of a tree. A row goes to node Next if value Input is at most At, otherwise to the one after that. The values are
 // those of the inputs and derived columns, with NaN for a missing one; then NaN; then the first again, with minus infinity for a missing one.
-// So no node needs a branch: a missing value goes right, or left at a node that reads the second list. A leaf reads the NaN and has
-// the jump 0, so that a row stays there, and At is its term. Several trees can then be followed at a time, which takes half as long.
+// So no node needs a branch, which a processor would guess wrong half of the time: a missing value goes right, or left at a node that
+// reads the second list. A leaf reads the NaN and is itself the node after Next, so that a row stays there, and At is its term. Several trees can
+// then be followed at a time, each as many steps as the deepest has, which takes a third of the time.
 type TableNode struct {
 	At          float64
-	Input, Jump int
+	Input, Next int
 }
 
 // Word is a category of a text and its level.
@@ -114,22 +116,34 @@ func (t *Tables) term(term portable.Term) {
 		t.op(OpCard, term.Input, len(term.Knots), len(term.Atoms), []float64{term.Low, term.High}, term.Knots, term.Atoms, term.Weights,
 			[]float64{term.Missing})
 	case *portable.Trees:
-		values := len(t.Inputs) + len(t.Derived)
 		for _, c := range term.Codes {
 			t.op(OpCodes, c.Input, 0, 0, c.Values)
 		}
 		for i := range term.Trees {
-			t.op(OpTree, len(t.Nodes), 0, 0)
-			for k, n := range term.Trees[i].Nodes {
-				switch {
-				case n.Input < 0:
-					t.Nodes = append(t.Nodes, TableNode{n.Term, values, 0})
-				case n.MissingLeft:
-					t.Nodes = append(t.Nodes, TableNode{n.At, values + 1 + n.Input, n.Right - k})
-				default:
-					t.Nodes = append(t.Nodes, TableNode{n.At, n.Input, n.Right - k})
-				}
-			}
+			t.tree(term.Trees[i].Nodes)
+		}
+	}
+}
+
+// tree adds a tree.
+func (t *Tables) tree(nodes []portable.Node) {
+	right := make([]int, len(nodes))
+	for k, n := range nodes {
+		right[k] = n.Right
+	}
+	places, depth := trees.Siblings(right)
+	first, values := len(t.Nodes), len(t.Inputs)+len(t.Derived)
+	t.op(OpTree, first, depth, 0)
+	t.Nodes = append(t.Nodes, make([]TableNode, len(nodes))...)
+	for k, n := range nodes {
+		place := first + places[k]
+		switch {
+		case n.Input < 0:
+			t.Nodes[place] = TableNode{n.Term, values, place - 1}
+		case n.MissingLeft:
+			t.Nodes[place] = TableNode{n.At, values + 1 + n.Input, first + places[k+1]}
+		default:
+			t.Nodes[place] = TableNode{n.At, n.Input, first + places[k+1]}
 		}
 	}
 }

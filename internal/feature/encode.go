@@ -19,6 +19,7 @@ type Encoded struct {
 	absent  []int     // inputs whose value is missing in the row
 	numbers []float64 // the row's numeric inputs and derived columns; NaN is a missing value that no policy replaced
 	codes   []int32   // the row's categorical inputs
+	walked  []float64 // scratch of a LeavesBlock: the numbers as trees.Walk reads them
 	adds    []float64 // what inputs and derived columns add; see Contributions.Row
 }
 

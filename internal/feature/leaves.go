@@ -23,7 +23,8 @@ type LeavesBlock struct {
 	Codes  []CategoryCodes `json:"codes,omitempty"` // of the categorical ones, in their order
 	Trees  []trees.Tree    `json:"trees"`
 
-	groups []matrix.Group // by position in Trees; set by check
+	groups []matrix.Group // by position in Trees; set by check, as walk
+	walk   *trees.Walk
 }
 
 // Kind returns "leaves".
@@ -43,11 +44,10 @@ func (b *LeavesBlock) appendWeights(_ *Map, list []Weight) []Weight {
 
 func (b *LeavesBlock) encode(_ *Map, _ *table.Table, _ int, first uint32, dst *Encoded) error {
 	b.readCodes(dst)
-	for i := range b.Trees {
-		t := &b.Trees[i]
-		dst.Cols = append(dst.Cols, first+uint32(t.Leaf(dst.numbers)))
+	dst.walked = b.walk.Row(dst.numbers, dst.walked[:0])
+	dst.Cols = b.walk.Leaves(dst.walked, first, dst.Cols)
+	for range b.Trees {
 		dst.Values = append(dst.Values, 1)
-		first += uint32(t.Leaves())
 	}
 	return nil
 }
@@ -93,6 +93,7 @@ func (b *LeavesBlock) check(m *Map) error {
 		}
 		b.groups[i] = matrix.Group{Levels: b.Trees[i].Leaves()}
 	}
+	b.walk = trees.NewWalk(b.Trees, numberCount(m))
 	return nil
 }
 

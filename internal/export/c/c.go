@@ -125,26 +125,48 @@ static double MODEL_card(double z, const double *d, int knots, int atoms, double
 	return z + MODEL_product(f, weight[i + 1]);
 }
 
-// Adds the leaves of four trees, which are followed together, because each step waits for memory. x has the value of each input,
-// NaN if it is missing, then NaN, then the same values with -infinity for a missing one. A leaf compares with the NaN and jumps nowhere.
+// Adds the leaves of eight trees, which are followed together, because each step waits for memory: as many steps as the deepest has.
+// x has the value of each input, NaN if it is missing, then NaN, then the same values with -infinity for a missing one. Both sides of a
+// node are next to each other, so a step has no branch. A leaf compares with the NaN and leads to itself.
 static double MODEL_trees(double z, const struct MODEL_op *op, const double *x) {
 	const struct MODEL_node *a = MODEL_nodes + op[0].input, *b = MODEL_nodes + op[1].input;
 	const struct MODEL_node *c = MODEL_nodes + op[2].input, *d = MODEL_nodes + op[3].input;
-	while ((a->jump | b->jump | c->jump | d->jump) != 0) {
-		a += x[a->input] <= a->at ? 1 : a->jump;
-		b += x[b->input] <= b->at ? 1 : b->jump;
-		c += x[c->input] <= c->at ? 1 : c->jump;
-		d += x[d->input] <= d->at ? 1 : d->jump;
+	const struct MODEL_node *e = MODEL_nodes + op[4].input, *f = MODEL_nodes + op[5].input;
+	const struct MODEL_node *g = MODEL_nodes + op[6].input, *h = MODEL_nodes + op[7].input;
+	int steps = 0, i;
+	for (i = 0; i < 8; i++)
+		if (op[i].n > steps) steps = op[i].n;
+	while (steps-- > 0) {
+		a = MODEL_STEP(a);
+		b = MODEL_STEP(b);
+		c = MODEL_STEP(c);
+		d = MODEL_STEP(d);
+		e = MODEL_STEP(e);
+		f = MODEL_STEP(f);
+		g = MODEL_STEP(g);
+		h = MODEL_STEP(h);
 	}
 	z = z + a->at;
 	z = z + b->at;
 	z = z + c->at;
-	return z + d->at;
+	z = z + d->at;
+	z = z + e->at;
+	z = z + f->at;
+	z = z + g->at;
+	return z + h->at;
 }
 
-static double MODEL_tree(const struct MODEL_node *n, const double *x) {
-	while (n->jump != 0) n += x[n->input] <= n->at ? 1 : n->jump;
+static double MODEL_tree(const struct MODEL_op *op, const double *x) {
+	const struct MODEL_node *n = MODEL_nodes + op->input;
+	int steps = op->n;
+	while (steps-- > 0) n = MODEL_STEP(n);
 	return n->at;
+}
+
+// Whether MODEL_trees can add this many trees from step i on.
+static int MODEL_are_trees(int i, int count) {
+	while (count > 0 && i < MODEL_OPS && MODEL_ops[i].kind == MODEL_TREE) i++, count--;
+	return count == 0;
 }
 
 // Whether a derived column uses a number: 0, or an absolute value from 2^-500 to 2^500.
@@ -212,11 +234,11 @@ double MODEL_score_sized(const double *numbers, const char *const *texts, const 
 			left[op->input] = k ? -1 / MODEL_zero() : x[op->input];
 			break;
 		case MODEL_TREE:
-			if (i + 3 < MODEL_OPS && op[1].kind == MODEL_TREE && op[2].kind == MODEL_TREE && op[3].kind == MODEL_TREE) {
+			if (MODEL_are_trees(i, 8)) {
 				z = MODEL_trees(z, op, x);
-				i += 3;
+				i += 7;
 			} else {
-				z = z + MODEL_tree(MODEL_nodes + op->input, x);
+				z = z + MODEL_tree(op, x);
 			}
 			break;
 		}
@@ -288,7 +310,8 @@ enum { MODEL_REFUSED, MODEL_FILLED, MODEL_KEPT };
 enum { MODEL_DIFFERENCE, MODEL_PRODUCT, MODEL_RATIO };
 
 struct MODEL_op { int kind, input, at, n, m; };
-struct MODEL_node { double at; int input, jump; };
+struct MODEL_node { double at; int input, next; };
+#define MODEL_STEP(n) (MODEL_nodes + ((n)->next + !(x[(n)->input] <= (n)->at)))
 struct MODEL_word { const char *text; size_t size; int level; };
 struct MODEL_input { int text, position, policy; double fill, low, high; int first, count; };
 struct MODEL_derived { int op, a, b; };
@@ -313,7 +336,7 @@ func (b *writer) tables() {
 	})
 	array(b, "double", "table", "0, 0, 0, 0", b.t.Numbers, number)
 	array(b, "struct MODEL_node", "nodes", "{0, 0, 0}", b.t.Nodes, func(n export.TableNode) string {
-		return fmt.Sprintf("{%s, %d, %d}", export.Float(n.At), n.Input, n.Jump)
+		return fmt.Sprintf("{%s, %d, %d}", export.Float(n.At), n.Input, n.Next)
 	})
 	array(b, "struct MODEL_op", "ops", "{0, 0, 0, 0, 0}", b.t.Ops, func(o export.Op) string {
 		return fmt.Sprintf("{%d, %d, %d, %d, %d}", o.Kind, o.Input, o.At, o.N, o.M)

@@ -73,7 +73,7 @@ type op struct{ kind, input, at, n, m int }
 
 type node struct {
 	at          float64
-	input, jump int32
+	input, next int32
 }
 
 type word struct {
@@ -182,11 +182,11 @@ func Score(numbers []float64, texts []string) float64 {
 				x[o.input], left[o.input] = d[l], d[l]
 			}
 		case opTree:
-			if i+3 < len(ops) && ops[i+1].kind == opTree && ops[i+2].kind == opTree && ops[i+3].kind == opTree {
+			if areTrees(ops[i:], 8) {
 				z = trees(z, ops[i:], x[:])
-				i += 3
+				i += 7
 			} else {
-				z += leaf(o.input, x[:])
+				z += leaf(o, x[:])
 			}
 		}
 	}
@@ -254,35 +254,46 @@ func card(z float64, d []float64, knots, atoms int, x float64) float64 {
 	return z + float64(f*weight[i+1])
 }
 
-// trees adds the leaves of four trees, which are followed together, because each step waits for memory. x has the value of each
-// input, NaN if it is missing, then NaN, then the same values with minus infinity for a missing one. A leaf compares with the NaN and
-// jumps nowhere.
+// trees adds the leaves of eight trees, which are followed together, because each step waits for memory: as many steps as the deepest
+// has. x has the value of each input, NaN if it is missing, then NaN, then the same values with minus infinity for a missing one. Both sides
+// of a node are next to each other, so a step has no branch. A leaf compares with the NaN and leads to itself.
 func trees(z float64, o []op, x []float64) float64 {
-	a, b, c, d := o[0].input, o[1].input, o[2].input, o[3].input
-	for nodes[a].jump|nodes[b].jump|nodes[c].jump|nodes[d].jump != 0 {
-		a += nodes[a].step(x)
-		b += nodes[b].step(x)
-		c += nodes[c].step(x)
-		d += nodes[d].step(x)
+	o = o[:8]
+	a, b, c, d, e, f, g, h := o[0].input, o[1].input, o[2].input, o[3].input, o[4].input, o[5].input, o[6].input, o[7].input
+	for range max(o[0].n, o[1].n, o[2].n, o[3].n, o[4].n, o[5].n, o[6].n, o[7].n) {
+		a, b, c, d = nodes[a].step(x), nodes[b].step(x), nodes[c].step(x), nodes[d].step(x)
+		e, f, g, h = nodes[e].step(x), nodes[f].step(x), nodes[g].step(x), nodes[h].step(x)
 	}
 	z += nodes[a].at
 	z += nodes[b].at
 	z += nodes[c].at
-	return z + nodes[d].at
+	z += nodes[d].at
+	z += nodes[e].at
+	z += nodes[f].at
+	z += nodes[g].at
+	return z + nodes[h].at
 }
 
+// step returns the next node.
 func (n *node) step(x []float64) int {
+	right := 1
 	if x[n.input] <= n.at {
-		return 1
+		right = 0
 	}
-	return int(n.jump)
+	return int(n.next) + right
 }
 
-func leaf(i int, x []float64) float64 {
-	for nodes[i].jump != 0 {
-		i += nodes[i].step(x)
+func leaf(o *op, x []float64) float64 {
+	n := o.input
+	for range o.n {
+		n = nodes[n].step(x)
 	}
-	return nodes[i].at
+	return nodes[n].at
+}
+
+// areTrees reports whether trees can add this many steps.
+func areTrees(o []op, count int) bool {
+	return len(o) >= count && !slices.ContainsFunc(o[:count], func(o op) bool { return o.kind != opTree })
 }
 `
 
@@ -353,7 +364,7 @@ func (b *writer) tables() {
 		return export.Float(x)
 	})
 	array(b, "nodes", "[]node", b.t.Nodes, func(n export.TableNode) string {
-		return fmt.Sprintf("{%s, %d, %d}", export.Float(n.At), n.Input, n.Jump)
+		return fmt.Sprintf("{%s, %d, %d}", export.Float(n.At), n.Input, n.Next)
 	})
 	array(b, "ops", "[]op", b.t.Ops, func(o export.Op) string {
 		return fmt.Sprintf("{%d, %d, %d, %d, %d}", o.Kind, o.Input, o.At, o.N, o.M)
