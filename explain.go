@@ -35,7 +35,7 @@ func Explain(ctx context.Context, m *Model, r io.Reader, o ExplainOptions) (*res
 	if err != nil {
 		return nil, err
 	}
-	options.Unlabelled, options.Context = true, ctx
+	options.Unlabelled, options.Undigested, options.Context = true, true, ctx
 	options.Text = o.OnReject != nil
 	if err := checkBadRows(o.OnError); err != nil {
 		return nil, err

@@ -133,7 +133,7 @@ func Score(ctx context.Context, m *Model, r io.Reader, o ScoreOptions) (*Stream,
 	if err := checkBadRows(o.OnError); err != nil {
 		return nil, err
 	}
-	options.Unlabelled, options.Raw, options.Live, options.Context = true, o.Keep, true, ctx
+	options.Unlabelled, options.Raw, options.Live, options.Undigested, options.Context = true, o.Keep, true, true, ctx
 	options.Text = o.OnReject != nil
 	if !stopsAt(o.OnError) {
 		options.OnBadRow = table.KeepBadRow

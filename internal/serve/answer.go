@@ -138,12 +138,12 @@ func (r *rows) appendCSV(b []byte, point int) []byte {
 				}
 				e := *bad.shown(r.terse)
 				e.Row = 0
-				b = append(appendField(append(b, ','), e.Error()), '\n')
+				b = append(scoredrow.AppendField(append(b, ','), e.Error()), '\n')
 			}
 			return
 		}
 		if withID {
-			b = appendField(b, string(c.textOf(c.id[row])))
+			b = scoredrow.AppendField(b, string(c.textOf(c.id[row])))
 		} else {
 			b = strconv.AppendInt(b, int64(c.number[row]), 10)
 		}
@@ -155,7 +155,7 @@ func (r *rows) appendCSV(b []byte, point int) []byte {
 			}
 		}
 		if held {
-			b = appendField(append(b, ','), v.HeldBack)
+			b = scoredrow.AppendField(append(b, ','), v.HeldBack)
 		}
 		if withError {
 			b = append(b, ',')
@@ -171,10 +171,10 @@ func (r *rows) appendHeader(b []byte, point int, withID, held, withError bool) [
 	if withID {
 		name = r.b.plan.fields[r.b.plan.id].name
 	}
-	b = append(appendField(b, name), ",score,decision"...)
+	b = append(scoredrow.AppendField(b, name), ",score,decision"...)
 	for k := range r.b.points {
 		if k != point {
-			b = appendField(append(b, ','), "decision_"+r.b.points[k].Name)
+			b = scoredrow.AppendField(append(b, ','), "decision_"+r.b.points[k].Name)
 		}
 	}
 	if held {

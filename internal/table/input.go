@@ -26,7 +26,7 @@ type input struct {
 	context     context.Context // ends reading; nil: nothing does
 	reader      io.Reader
 	compression string // "", "gzip" or "zstd"
-	digest      hash.Hash
+	digest      hash.Hash // nil: not needed
 	source      string      // the digest of the file that this one was packed from; "": it is itself the source
 	partitions  []partition // that the folders of the file stand for
 	live        *live       // reader, if rows are to be returned as they arrive; otherwise nil
@@ -208,7 +208,9 @@ func (in *input) Read(p []byte) (int, error) {
 		return 0, in.context.Err()
 	}
 	n, err := in.reader.Read(p)
-	in.digest.Write(p[:n])
+	if in.digest != nil {
+		in.digest.Write(p[:n])
+	}
 	in.count += int64(n)
 	if err != nil && in.context != nil && in.context.Err() != nil {
 		return n, in.context.Err()
@@ -236,9 +238,9 @@ func (in *input) failure(err error) error {
 	return e
 }
 
-// sum returns the digest of the bytes read so far, in hexadecimal.
+// sum returns the digest of the bytes read so far, in hexadecimal; "" without one.
 func (in *input) sum() string {
-	if in.source != "" {
+	if in.source != "" || in.digest == nil {
 		return in.source
 	}
 	sum := hex.EncodeToString(in.digest.Sum(nil))

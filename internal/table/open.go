@@ -57,6 +57,9 @@ func newReader(in *input, o Options, p chunkPolicy) (*Reader, error) {
 
 // start detects the format and prepares labels and rows.
 func (r *Reader) start() error {
+	if r.options.Undigested {
+		r.in.digest = nil
+	}
 	if err := r.startLabels(); err != nil {
 		return err
 	}

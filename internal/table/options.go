@@ -20,6 +20,7 @@ type Options struct {
 	Live       bool            // Next returns the rows that have arrived instead of waiting for more
 	OnBadRow   BadRowPolicy    // what Next does with a row that cannot be read
 	Text       bool            // keep the text of every row in Table.Text
+	Undigested bool            // leave the digest of the file empty, which spares reading a Parquet file twice
 	Packed     bool            // store columns and lines in few bytes, for the methods of Column and LineOf
 
 	texts bool // columns that would not be numeric features are kept as text instead

@@ -36,8 +36,10 @@ func newParquetRows(r *Reader, _ prefix, rest io.Reader) (rowSource, error) {
 
 // checkEnd implements rowSource.
 func (s *parquetRows) checkEnd() error {
-	if _, err := io.Copy(io.Discard, s.rest); err != nil {
-		return err
+	if !s.reader.options.Undigested {
+		if _, err := io.Copy(io.Discard, s.rest); err != nil {
+			return err
+		}
 	}
 	return s.columnRows.checkEnd()
 }

@@ -55,7 +55,7 @@ type Info struct {
 	Negatives    int
 	Unknowns     int          // rows whose class is Unknown
 	Labels       []LabelCount // the most frequent first; at most 1,000
-	Digest       string       // SHA-256 of the uncompressed bytes in hexadecimal
+	Digest       string       // SHA-256 of the uncompressed bytes in hexadecimal; see Options.Undigested
 	LabelsDigest string       // the same of the labels file; "" without one
 	Schema       schema.Schema
 	Warnings     []diag.Warning
@@ -108,9 +108,9 @@ func (r *Reader) Names() []string { return r.rows.columnNames() }
 func (r *Reader) Warnings() []diag.Warning { return r.warnings }
 
 // Digest returns the SHA-256 of the uncompressed bytes in hexadecimal. It is valid at the end.
-// That of several files is the digest of their digests, each with a line end.
+// That of several files is the digest of their digests, each with a line end. It is empty with Options.Undigested.
 func (r *Reader) Digest() string {
-	if !r.several {
+	if !r.several || r.options.Undigested {
 		return r.in.sum()
 	}
 	sum := sha256.Sum256(append([]byte(r.in.sum()+"\n"), r.digests.Bytes()...))

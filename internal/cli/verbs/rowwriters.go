@@ -1,7 +1,7 @@
 package verbs
 
 import (
-	"encoding/csv"
+	"bufio"
 	"encoding/json"
 	"io"
 	"math"
@@ -32,7 +32,7 @@ func NewRowWriter(out io.Writer, output string, json bool, extra ExtraColumns) R
 	case strings.HasSuffix(output, ".parquet"):
 		return &parquetRows{out: out, extra: extra}
 	}
-	return &csvRows{w: csv.NewWriter(out), extra: extra}
+	return &csvRows{w: bufio.NewWriter(out), extra: extra}
 }
 
 // ExtraColumns are the columns of scored rows that flags ask for.
@@ -44,10 +44,10 @@ type ExtraColumns struct {
 
 // rowColumn is a column of scored rows: text, or a number or a truth value, which a row without a score does not have.
 type rowColumn struct {
-	name string
-	text func(r *result.Row) string
-	kind parquet.Type
-	put  func(w *parquet.Writer, column int, r *result.Row) // nil: the text
+	name   string
+	append func(line []byte, r *result.Row) []byte // the field of CSV
+	kind   parquet.Type
+	put    func(w *parquet.Writer, column int, r *result.Row)
 }
 
 // rowColumns returns the columns of the rows of a stream.
@@ -128,25 +128,27 @@ func scoreColumns(s *toptau.Stream) []rowColumn {
 	return list
 }
 
-func textColumn(name string, text func(r *result.Row) string) rowColumn {
-	return rowColumn{name: name, kind: parquet.Text, text: text}
+func textColumn(name string, value func(r *result.Row) string) rowColumn {
+	return rowColumn{name: name, kind: parquet.Text,
+		append: func(line []byte, r *result.Row) []byte { return scoredrow.AppendField(line, value(r)) },
+		put:    func(w *parquet.Writer, column int, r *result.Row) { w.SetText(column, value(r)) }}
 }
 
 func wholeColumn(name string, value func(r *result.Row) int) rowColumn {
 	return rowColumn{name: name, kind: parquet.Whole,
-		text: func(r *result.Row) string { return strconv.Itoa(value(r)) },
-		put:  func(w *parquet.Writer, column int, r *result.Row) { w.SetWhole(column, int64(value(r))) }}
+		append: func(line []byte, r *result.Row) []byte { return strconv.AppendInt(line, int64(value(r)), 10) },
+		put:    func(w *parquet.Writer, column int, r *result.Row) { w.SetWhole(column, int64(value(r))) }}
 }
 
 // numberColumn is a column of numbers with some digits; -1: as many as needed. NaN is an empty field.
 func numberColumn(name string, digits int, value func(r *result.Row) float64) rowColumn {
 	return rowColumn{name: name, kind: parquet.Double,
-		text: func(r *result.Row) string {
+		append: func(line []byte, r *result.Row) []byte {
 			v := value(r)
 			if v != v {
-				return ""
+				return line
 			}
-			return strconv.FormatFloat(v, 'g', digits, 64)
+			return strconv.AppendFloat(line, v, 'g', digits, 64)
 		},
 		put: func(w *parquet.Writer, column int, r *result.Row) { w.SetNumber(column, value(r)) }}
 }
@@ -154,14 +156,14 @@ func numberColumn(name string, digits int, value func(r *result.Row) float64) ro
 // decisionColumn is the column of the decisions at operating point k.
 func decisionColumn(name string, k int) rowColumn {
 	return rowColumn{name: name, kind: parquet.Boolean,
-		text: func(r *result.Row) string {
+		append: func(line []byte, r *result.Row) []byte {
 			switch {
 			case r.Err != nil:
-				return ""
+				return line
 			case r.Decisions[k]:
-				return "1"
+				return append(line, '1')
 			}
-			return "0"
+			return append(line, '0')
 		},
 		put: func(w *parquet.Writer, column int, r *result.Row) {
 			if r.Err != nil {
@@ -174,34 +176,36 @@ func decisionColumn(name string, k int) rowColumn {
 
 // csvRows prints a header and one line a row.
 type csvRows struct {
-	w       *csv.Writer
+	w       *bufio.Writer
 	extra   ExtraColumns
 	columns []rowColumn
-	fields  []string
 }
 
 func (c *csvRows) Begin(s *toptau.Stream) error {
 	c.columns = rowColumns(s, c.extra)
-	c.fields = make([]string, len(c.columns))
-	for k := range c.columns {
-		c.fields[k] = c.columns[k].name
-	}
-	return c.w.Write(c.fields)
+	return c.writeLine(func(line []byte, column *rowColumn) []byte { return scoredrow.AppendField(line, column.name) })
 }
 
 func (c *csvRows) Write(r *result.Row) error {
+	return c.writeLine(func(line []byte, column *rowColumn) []byte { return column.append(line, r) })
+}
+
+// writeLine writes a line with a field of each column.
+func (c *csvRows) writeLine(field func(line []byte, column *rowColumn) []byte) error {
+	line := c.w.AvailableBuffer()
 	for k := range c.columns {
-		c.fields[k] = c.columns[k].text(r)
+		if k > 0 {
+			line = append(line, ',')
+		}
+		line = field(line, &c.columns[k])
 	}
-	return c.w.Write(c.fields)
+	_, err := c.w.Write(append(line, '\n'))
+	return err
 }
 
 func (c *csvRows) Flush() { c.w.Flush() }
 
-func (c *csvRows) End() error {
-	c.w.Flush()
-	return c.w.Error()
-}
+func (c *csvRows) End() error { return c.w.Flush() }
 
 // parquetRows writes a Parquet file.
 type parquetRows struct {
@@ -229,11 +233,7 @@ func (p *parquetRows) Begin(s *toptau.Stream) (err error) {
 
 func (p *parquetRows) Write(r *result.Row) error {
 	for k := range p.columns {
-		if c := &p.columns[k]; c.put != nil {
-			c.put(p.w, k, r)
-		} else {
-			p.w.SetText(k, c.text(r))
-		}
+		p.columns[k].put(p.w, k, r)
 	}
 	return p.w.EndRow()
 }
