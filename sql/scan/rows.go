@@ -33,6 +33,8 @@ type Rows struct {
 
 	few      large.Rows // of a small table, in memory; nil: they were not read
 	fewTable *table.Table
+	fewShard []int          // the server of each row
+	fewRow   map[string]int // by the key
 
 	lock    sync.Mutex
 	traffic Traffic
@@ -364,6 +366,7 @@ type batch struct {
 	groups  []string
 	numbers [][]float64 // by feature
 	texts   [][]string
+	shard   []int // the server
 
 	features int
 }
@@ -411,6 +414,7 @@ func (r *Rows) fetch(ctx context.Context, shard int, conditions ...string) (*bat
 	err := r.query(ctx, shard, "SELECT "+strings.Join(q.columns, ", ")+" FROM "+r.from(conditions...), q.dest, b.reset, func() error {
 		b.keys = append(b.keys, strings.Clone(key))
 		b.label = append(b.label, table.Class(positive))
+		b.shard = append(b.shard, shard)
 		if l.weight != nil {
 			b.weight = append(b.weight, weight)
 		}
@@ -499,7 +503,7 @@ func (b *batch) sort(l *layout) {
 
 // take keeps some rows, in an order.
 func (b *batch) take(order []int) {
-	b.keys, b.label = taken(b.keys, order), taken(b.label, order)
+	b.keys, b.label, b.shard = taken(b.keys, order), taken(b.label, order), taken(b.shard, order)
 	b.weight, b.groups = taken(b.weight, order), taken(b.groups, order)
 	for i := range b.numbers {
 		b.numbers[i], b.texts[i] = taken(b.numbers[i], order), taken(b.texts[i], order)
@@ -519,7 +523,7 @@ func taken[T any](list []T, order []int) []T {
 
 // appendBatch adds the rows of another batch.
 func (b *batch) appendBatch(o *batch) {
-	b.keys, b.label = append(b.keys, o.keys...), append(b.label, o.label...)
+	b.keys, b.label, b.shard = append(b.keys, o.keys...), append(b.label, o.label...), append(b.shard, o.shard...)
 	b.weight, b.groups = append(b.weight, o.weight...), append(b.groups, o.groups...)
 	for i := range b.numbers {
 		b.numbers[i], b.texts[i] = append(b.numbers[i], o.numbers[i]...), append(b.texts[i], o.texts[i]...)
