@@ -87,6 +87,9 @@ func Open(ctx context.Context, name string, o Options) (*Engine, error) {
 // Bytes returns the bytes received and sent over all connections.
 func (e *Engine) Bytes() (received, sent int64) { return e.bytes.received.Load(), e.bytes.sent.Load() }
 
+// BytesRead returns the bytes that an embedded database read from files, as the system counts them; 0 where it does not.
+func (e *Engine) BytesRead() int64 { return e.bytes.read.Load() }
+
 // Close closes all connections.
 func (e *Engine) Close() (err error) {
 	for _, c := range e.close {
@@ -295,8 +298,8 @@ func (c *conn) Compile(ctx context.Context, on bool) error {
 	return c.reworded(err)
 }
 
-// counter counts the bytes of connections.
-type counter struct{ received, sent atomic.Int64 }
+// counter counts the bytes of connections, and those of files.
+type counter struct{ received, sent, read atomic.Int64 }
 
 // dial connects and counts.
 func (c *counter) dial(ctx context.Context, network, address string) (net.Conn, error) {

@@ -195,6 +195,37 @@ func TestFaults(t *testing.T) {
 	}, clouds(30_000, 4, .05))
 }
 
+// TestIdleSessions lets PostgreSQL end a session that does nothing in its transaction, as a search does. The fit goes on in a new snapshot
+// if it has the rows of the first one, and ends with an error if it has not.
+func TestIdleSessions(t *testing.T) {
+	s := servers.Postgres(t, servers.PostgresOptions{Settings: []string{"idle_in_transaction_session_timeout = 1000"}})
+	s.Load(t, clouds(30_000, 4, .05))
+	d := database{"postgres", []*servers.Server{s}}
+	want, _, err := fitClouds(t, d, 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	idle := func(change string) func() {
+		return func() {
+			if change != "" {
+				s.Run(t, change)
+			}
+			time.Sleep(2 * time.Second)
+		}
+	}
+	got, rows, err := fitClouds(t, d, 1, idle(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows.Traffic().Retries == 0 || !got.Converged || got.LowerBound > want.Objective || want.LowerBound > got.Objective {
+		t.Errorf("%d retries, converged %v, F %v D %v, without the pause F %v D %v", rows.Traffic().Retries, got.Converged, got.Objective, got.LowerBound, want.Objective, want.LowerBound)
+	}
+	_, _, err = fitClouds(t, d, 1, idle("UPDATE clouds SET ca = ca + 1 WHERE k = 10"))
+	if e := diag.Of(err); e == nil || e.Kind != diag.Data || e.Found != "the data changed while they were read" {
+		t.Errorf("after a change: %v", err)
+	}
+}
+
 // TestOddNumbers expects errors that name the column and the count.
 func TestOddNumbers(t *testing.T) {
 	odd := clouds(2000, 3, .2)

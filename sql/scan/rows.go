@@ -217,6 +217,9 @@ func (r *Rows) query(ctx context.Context, shard int, statement string, dest []an
 				return &diag.Error{Kind: diag.IO, File: r.dialect.Title, Found: "the server is away", Err: again,
 					Expected: "an answer within " + sumOf(pauses).String(), Hint: "run the command again when the server is back"}
 			}
+			if diag.Of(again) != nil { // the rows changed, which matters more than how the server was lost
+				return again
+			}
 			return errors.Join(err, again)
 		}
 		if reset != nil {

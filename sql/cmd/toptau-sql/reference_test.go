@@ -62,7 +62,7 @@ workers (max_parallel_workers_per_gather), ClickHouse, Trino and Spark always. S
 to run, so the last digits of a fit do, too. Its bounds hold either way. For equal bytes on one PostgreSQL server, set
 max_parallel_workers_per_gather to 0 in the connection string.
 
-**Changes while rows are read.** A snapshot hides them in PostgreSQL. Elsewhere, also in Parquet files that DuckDB reads, rows with larger keys than at the start are left out,
+**Changes while rows are read.** A snapshot hides them in PostgreSQL; if its session ends early, the checksum of all rows is compared. Elsewhere, also in Parquet files that DuckDB reads, rows with larger keys than at the start are left out,
 and counts and checksums are compared at the end. A difference is an error, and nothing is written. Spark keeps a list of a table's files for
 a session: files that are added are not read, and a file that is removed meanwhile is Spark's own error.
 
