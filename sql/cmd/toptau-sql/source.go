@@ -290,9 +290,7 @@ func (f *source) open(s *cli.Session, m *model.Model) (*rows, error) {
 		return nil, err
 	}
 	w := watch(s, e, f.MaxConnections)
-	t.Away = func(pause time.Duration) {
-		s.PrintError("note: the connection to the server was lost; the next attempt is in " + pause.String())
-	}
+	t.Away = noteLost(s)
 	r, err := scan.Open(s, e.Dialect, e.Shards, t)
 	if err != nil {
 		e.Close()
@@ -304,6 +302,13 @@ func (f *source) open(s *cli.Session, m *model.Model) (*rows, error) {
 		return nil, err
 	}
 	return &rows{data: d.(*toptau.Data), scanned: r, engine: e, watcher: w, table: f.Table, key: f.Key, started: started}, nil
+}
+
+// noteLost prints that a server was lost, and when it is asked again.
+func noteLost(s *cli.Session) func(pause time.Duration) {
+	return func(pause time.Duration) {
+		s.PrintError("note: the connection to the server was lost; the next attempt is in " + pause.String())
+	}
 }
 
 // scanTable returns the table with the roles of its columns. A model provides the label that it was trained with.
