@@ -250,7 +250,8 @@ func (c *conn) Lost(err error) bool {
 
 // lostText recognises errors of servers that end.
 func lostText(said string) bool {
-	for _, part := range []string{"conn closed", "terminating connection", "the database system is", "unexpected packet", "connection reset", "broken pipe", "stopped SparkContext"} {
+	for _, part := range []string{"conn closed", "terminating connection", "the database system is", "unexpected packet", "connection reset", "broken pipe", "stopped SparkContext",
+		"All connection tries failed", "Connection refused", "Attempt to read after eof", "Connection reset by peer"} { // between servers of ClickHouse
 		if strings.Contains(said, part) {
 			return true
 		}
