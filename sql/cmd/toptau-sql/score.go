@@ -288,10 +288,10 @@ func (c *scoreCommand) into(s *cli.Session, kind, file string, d *dialect.Dialec
 			server.Close()
 		}
 	}()
-	if err := scored.check(s, d, servers[0].Query); err != nil {
+	t := &intoTable{dialect: d, path: path, servers: servers, onError: c.OnError, away: noteLost(s)}
+	if err := t.again(s, servers[0], func(bool) error { return scored.check(s, d, servers[0].Query) }); err != nil {
 		return err
 	}
-	t := &intoTable{dialect: d, path: path, servers: servers, onError: c.OnError, away: noteLost(s)}
 	r, err := t.write(s, scored)
 	s.Progress.Clear()
 	if err != nil {
