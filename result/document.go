@@ -46,6 +46,8 @@ type Database struct {
 	Rows       int    `json:"rows_fetched"`   // number of single rows that left the database
 	Received   int64  `json:"bytes_received"` // bytes that came from the database, with those of the protocol
 	Sent       int64  `json:"bytes_sent"`     // bytes that went to it
+	// bytes that DuckDB, which has no server, read from its files; 0 where the system does not count them
+	Read int64 `json:"bytes_read,omitempty"`
 	// time during which at least one statement was not answered
 	SecondsWaiting float64 `json:"seconds_database"`
 	SecondsOwn     float64 `json:"seconds_own"` // the rest of the time

@@ -77,10 +77,33 @@ func openDuckDB(ctx context.Context, e *Engine, file string, o *Options) (scan.C
 		return nil, nil, err
 	}
 	c := &conn{title: e.Dialect.Title, db: db, timeout: o.timeout()}
-	to, closing, err := c.opened(ctx)
+	_, closing, err := c.opened(ctx)
 	if err != nil && strings.Contains(err.Error(), "version") {
 		err = &diag.Error{Kind: diag.Data, File: file, Err: err, Expected: "a file of DuckDB 1.5 or older",
 			Hint: "in the newer DuckDB: ATTACH 'old.duckdb' (STORAGE_VERSION 'v1.4.0'); COPY FROM DATABASE rows TO old; or write Parquet"}
 	}
-	return to, closing, err
+	return readingConn{c, &e.bytes}, closing, err
+}
+
+// readingConn counts the bytes that its statements read from files. DuckDB keeps what it read of its own file, and counts neither that nor
+// Parquet files well itself.
+type readingConn struct {
+	*conn
+	bytes *counter
+}
+
+func (c readingConn) Query(ctx context.Context, statement string, dest []any, each func() error) error {
+	before := bytesRead()
+	err := c.conn.Query(ctx, statement, dest, each)
+	c.bytes.read.Add(bytesRead() - before)
+	return err
+}
+
+// bytesRead returns the bytes that this process has read so far; 0 on systems without proc(5).
+func bytesRead() (n int64) {
+	text, err := os.ReadFile("/proc/self/io")
+	if err == nil {
+		fmt.Sscanf(string(text), "rchar: %d", &n)
+	}
+	return n
 }

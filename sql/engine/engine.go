@@ -87,6 +87,9 @@ func Open(ctx context.Context, name string, o Options) (*Engine, error) {
 // Bytes returns the bytes received and sent over all connections.
 func (e *Engine) Bytes() (received, sent int64) { return e.bytes.received.Load(), e.bytes.sent.Load() }
 
+// BytesRead returns the bytes that an embedded database read from files, as the system counts them; 0 where it does not.
+func (e *Engine) BytesRead() int64 { return e.bytes.read.Load() }
+
 // Close closes all connections.
 func (e *Engine) Close() (err error) {
 	for _, c := range e.close {
@@ -247,7 +250,8 @@ func (c *conn) Lost(err error) bool {
 
 // lostText recognises errors of servers that end.
 func lostText(said string) bool {
-	for _, part := range []string{"conn closed", "terminating connection", "the database system is", "unexpected packet", "connection reset", "broken pipe", "stopped SparkContext"} {
+	for _, part := range []string{"conn closed", "terminating connection", "the database system is", "unexpected packet", "connection reset", "broken pipe", "stopped SparkContext",
+		"All connection tries failed", "Connection refused", "Attempt to read after eof", "Connection reset by peer"} { // between servers of ClickHouse
 		if strings.Contains(said, part) {
 			return true
 		}
@@ -295,8 +299,8 @@ func (c *conn) Compile(ctx context.Context, on bool) error {
 	return c.reworded(err)
 }
 
-// counter counts the bytes of connections.
-type counter struct{ received, sent atomic.Int64 }
+// counter counts the bytes of connections, and those of files.
+type counter struct{ received, sent, read atomic.Int64 }
 
 // dial connects and counts.
 func (c *counter) dial(ctx context.Context, network, address string) (net.Conn, error) {

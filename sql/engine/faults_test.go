@@ -35,7 +35,7 @@ func clouds(rows, columns int, positive float64) servers.Table {
 			label[i] = 1
 		}
 		for j := range values {
-			values[j][i] = r.NormFloat64() + .6*float64(label[i])/math.Sqrt(float64(1+j))
+			values[j][i] = r.NormFloat64() + 3*float64(label[i])/math.Sqrt(float64(1+j))
 		}
 	}
 	t := servers.Table{Name: "clouds", Key: "k", Rows: rows, Columns: []servers.Column{
@@ -61,14 +61,19 @@ func (c *faultyConn) Query(ctx context.Context, statement string, dest []any, ea
 	return c.Conn.Query(ctx, statement, dest, each)
 }
 
-// fitClouds opens the table, does something at the server's at-th statement from then on, and fits.
+// fitClouds opens the table, does something at the first server's at-th statement from then on, and fits.
 func fitClouds(t *testing.T, d database, at int, do func()) (certified.Result, *scan.Rows, error) {
+	t.Helper()
+	return fitTable(t, d, "clouds", at, do)
+}
+
+func fitTable(t *testing.T, d database, name string, at int, do func()) (certified.Result, *scan.Rows, error) {
 	t.Helper()
 	ctx := context.Background()
 	e := d.open(t)
 	faulty := &faultyConn{Conn: e.Shards[0], do: do}
 	e.Shards[0] = faulty
-	rows, err := scan.Open(ctx, e.Dialect, e.Shards, scan.Table{Name: []string{"clouds"}, Key: "k", Label: "y"})
+	rows, err := scan.Open(ctx, e.Dialect, e.Shards, scan.Table{Name: []string{name}, Key: "k", Label: "y"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,6 +154,9 @@ func TestFaults(t *testing.T) {
 				t.Fatal(err)
 			}
 			same(t, got)
+			if d.name == "postgres" { // the next fit is compared, too
+				s.Run(t, "DELETE FROM clouds WHERE k > 100000000")
+			}
 		})
 		t.Run("a row is added among the others", func(t *testing.T) {
 			got, _, err := fitClouds(t, d, 2, func() { s.Run(t, "INSERT INTO clouds VALUES (15, 0, 1, 1, 1, 1)") })
@@ -193,6 +201,94 @@ func TestFaults(t *testing.T) {
 			}
 		})
 	}, clouds(30_000, 4, .05))
+}
+
+// TestThreeServers fits a table on three servers of ClickHouse, named one by one and as a Distributed table, and kills one of them in the
+// middle. The bounds are those of one server with all rows.
+func TestThreeServers(t *testing.T) {
+	three := servers.ClickHouse(t, 3)
+	of := clouds(30_000, 4, .05)
+	for i, s := range three {
+		s.Load(t, of.Part(i, len(three)))
+	}
+	whole := of
+	whole.Name = "whole"
+	three[0].Load(t, whole)
+	three[0].Run(t, "CREATE TABLE together AS clouds ENGINE = Distributed(all, default, clouds)")
+	one := database{"clickhouse", three[:1]}
+	want, _, err := fitTable(t, one, "whole", 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, of := range []struct {
+		name, table string
+		d           database
+	}{{"named", "clouds", database{"clickhouse", three}}, {"Distributed", "together", one}} {
+		for _, killed := range []string{"not", "before", "during"} { // a statement
+			t.Run(of.name+", killed "+killed, func(t *testing.T) {
+				at, ended := 0, make(chan struct{})
+				if killed != "not" {
+					at = 2
+				}
+				got, rows, err := fitTable(t, of.d, of.table, at, func() {
+					if killed == "before" {
+						three[1].Kill()
+					}
+					go func() {
+						defer close(ended)
+						time.Sleep(30 * time.Millisecond)
+						three[1].Kill()
+						three[1].Start(t)
+					}()
+				})
+				if at > 0 {
+					<-ended
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				retries := rows.Traffic().Retries
+				t.Logf("F %.12g D %.12g, on one server F %.12g D %.12g, %d statements, %d repeated", got.Objective, got.LowerBound, want.Objective, want.LowerBound, rows.Traffic().Statements, retries)
+				if !got.Converged || got.LowerBound > want.Objective || want.LowerBound > got.Objective {
+					t.Error("the bounds do not meet")
+				}
+				if killed == "before" && retries == 0 {
+					t.Error("no statement was repeated")
+				}
+			})
+		}
+	}
+}
+
+// TestIdleSessions lets PostgreSQL end a session that does nothing in its transaction, as a search does. The fit goes on in a new snapshot
+// if it has the rows of the first one, and ends with an error if it has not.
+func TestIdleSessions(t *testing.T) {
+	s := servers.Postgres(t, servers.PostgresOptions{Settings: []string{"idle_in_transaction_session_timeout = 1000"}})
+	s.Load(t, clouds(30_000, 4, .05))
+	d := database{"postgres", []*servers.Server{s}}
+	want, _, err := fitClouds(t, d, 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	idle := func(change string) func() {
+		return func() {
+			if change != "" {
+				s.Run(t, change)
+			}
+			time.Sleep(2 * time.Second)
+		}
+	}
+	got, rows, err := fitClouds(t, d, 1, idle(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows.Traffic().Retries == 0 || !got.Converged || got.LowerBound > want.Objective || want.LowerBound > got.Objective {
+		t.Errorf("%d retries, converged %v, F %v D %v, without the pause F %v D %v", rows.Traffic().Retries, got.Converged, got.Objective, got.LowerBound, want.Objective, want.LowerBound)
+	}
+	_, _, err = fitClouds(t, d, 1, idle("UPDATE clouds SET ca = ca + 1 WHERE k = 10"))
+	if e := diag.Of(err); e == nil || e.Kind != diag.Data || e.Found != "the data changed while they were read" {
+		t.Errorf("after a change: %v", err)
+	}
 }
 
 // TestOddNumbers expects errors that name the column and the count.

@@ -2,6 +2,7 @@ package scan
 
 import (
 	"context"
+	"slices"
 
 	"toptau/internal/large"
 	"toptau/internal/table"
@@ -43,9 +44,52 @@ func (r *Rows) readFew(ctx context.Context) (*table.Table, error) {
 	if repeated, rows, one := r.layout.repeatedIn(b.keys); repeated > 0 {
 		return nil, r.severalTimes(repeated, rows, one)
 	}
+	b.sort(r.layout) // the solution does not depend on how the servers divide the rows
 	t := r.layout.tableOf(r.title(), b)
-	r.few, r.fewTable = large.OfTable(t.Frame(), r.Schema(), r.Name()), t
+	r.few, r.fewTable, r.fewShard = large.OfTable(t.Frame(), r.Schema(), r.Name()), t, b.shard
+	r.fewRow = make(map[string]int, len(b.keys))
+	for row, key := range b.keys {
+		r.fewRow[key] = row
+	}
 	return t, nil
+}
+
+// byKey returns the rows of a class of a server with some keys, in the order of the keys. A small table that was read is not asked again.
+func (r *Rows) byKey(ctx context.Context, shard int, where string, keys []string) (*table.Table, error) {
+	if r.fewTable != nil {
+		var rows []int
+		for _, key := range keys {
+			row, there := r.fewRow[key]
+			if there && r.fewShard[row] == shard && r.isOfClass(where, r.fewTable.Label[row]) {
+				rows = append(rows, row)
+			}
+		}
+		return r.fewTable.Select(rows), nil
+	}
+	all := newBatch(len(r.layout.features))
+	for some := range slices.Chunk(keys, r.dialect.MaxKeys) {
+		literals := make([]string, len(some))
+		for i, key := range some {
+			literals[i] = r.literal(key)
+		}
+		b, err := r.fetch(ctx, shard, r.dialect.Among(r.dialect.Quote(r.layout.key.name), literals), where)
+		if err != nil {
+			return nil, err
+		}
+		all.appendBatch(b)
+	}
+	return r.layout.tableOf(r.title(), all), nil
+}
+
+// isOfClass reports whether a class has rows with a label.
+func (r *Rows) isOfClass(where string, label table.Class) bool {
+	switch where {
+	case r.is.positive:
+		return label == table.Positive
+	case r.is.negative:
+		return label == table.Negative
+	}
+	return true
 }
 
 // ofClass returns the rows of a class.

@@ -10,6 +10,7 @@ import (
 	"toptau/internal/certified"
 	"toptau/internal/large"
 	"toptau/internal/matrix"
+	"toptau/internal/table"
 )
 
 // counts estimate the number of rows up to a score, by linear interpolation.
@@ -534,7 +535,7 @@ func (s *Source) subtract(c *class, shard int, r *certified.Request, a *certifie
 
 // fetchNew fetches the chosen rows that are not known yet, and numbers them in the order of their keys.
 func (s *Source) fetchNew(ctx context.Context, c *class, picks [][]chosen) error {
-	parts := make([]*batch, len(picks))
+	parts := make([]*table.Table, len(picks))
 	lookups := false
 	missing := make([][]string, len(picks))
 	for shard := range picks {
@@ -554,62 +555,56 @@ func (s *Source) fetchNew(ctx context.Context, c *class, picks [][]chosen) error
 		return nil
 	}
 	err := s.rows.everywhere(ctx, func(ctx context.Context, shard int) error {
-		keys := missing[shard]
-		for len(keys) > 0 {
-			n := min(len(keys), s.rows.dialect.MaxKeys)
-			literals := make([]string, n)
-			for i, key := range keys[:n] {
-				literals[i] = s.rows.literal(key)
-			}
-			b, err := s.rows.fetch(ctx, shard, s.rows.dialect.Among(s.rows.dialect.Quote(s.rows.layout.key.name), literals), c.where)
-			if err != nil {
-				return err
-			}
-			if !slices.Equal(b.keys, keys[:n]) {
-				return s.rows.wrongKeys(b.keys)
-			}
-			if parts[shard] == nil {
-				parts[shard] = b
-			} else {
-				parts[shard].appendBatch(b)
-			}
-			keys = keys[n:]
+		t, err := s.rows.byKey(ctx, shard, c.where, missing[shard])
+		if err != nil {
+			return err
 		}
+		if found := t.ID[0].Values; !slices.Equal(found, missing[shard]) {
+			return s.rows.wrongKeys(found)
+		}
+		parts[shard] = t
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	s.rows.count(func(t *Traffic) { t.Lookups++ })
-	for shard, b := range parts {
-		if b == nil {
-			continue
-		}
-		if err := s.keep(c, shard, b); err != nil {
+	return s.keepAll(c, parts)
+}
+
+// keepAll numbers rows of all servers that were looked up.
+func (s *Source) keepAll(c *class, parts []*table.Table) error {
+	if s.rows.fewTable == nil {
+		s.rows.count(func(t *Traffic) { t.Lookups++ })
+	}
+	for shard, t := range parts {
+		if err := s.keep(c, shard, t); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// keep numbers rows that were fetched.
-func (s *Source) keep(c *class, shard int, b *batch) error {
-	t := s.rows.layout.tableOf(s.rows.title(), b)
+// keep numbers rows.
+func (s *Source) keep(c *class, shard int, t *table.Table) error {
+	if t.Rows() == 0 {
+		return nil
+	}
+	keys := t.ID[0].Values
 	x, err := s.m.MatrixPart(t, s.storage)
 	if err != nil {
 		return err
 	}
-	at := make([]knownRow, len(b.keys))
+	at := make([]knownRow, len(keys))
 	for _, rows := range []*matrix.ClassRows{x.Positives, x.Negatives} {
 		for i := range rows.Rows() {
 			weight := 1.0
 			if w := rows.Weights(); w != nil {
 				weight = w[i]
 			}
-			at[rows.Source(i)] = knownRow{shard: shard, key: b.keys[rows.Source(i)], x: rows, at: i, weight: weight}
+			at[rows.Source(i)] = knownRow{shard: shard, key: keys[rows.Source(i)], x: rows, at: i, weight: weight}
 		}
 	}
-	for i, key := range b.keys {
+	for i, key := range keys {
 		c.numbers[shard][key] = len(c.known)
 		c.known = append(c.known, at[i])
 	}

@@ -12,6 +12,7 @@ import (
 	"toptau/diag"
 	"toptau/internal/dialect"
 	"toptau/internal/large"
+	"toptau/internal/table"
 )
 
 var _ large.Keyed = (*Source)(nil)
@@ -112,36 +113,13 @@ func (s *Source) fetchKeys(ctx context.Context, c *class, wanted map[string]bool
 		return nil
 	}
 	keys := slices.SortedFunc(maps.Keys(wanted), s.rows.layout.compareKeys)
-	parts := make([]*batch, len(c.numbers))
-	err := s.rows.everywhere(ctx, func(ctx context.Context, shard int) error {
-		for some := range slices.Chunk(keys, s.rows.dialect.MaxKeys) {
-			literals := make([]string, len(some))
-			for i, key := range some {
-				literals[i] = s.rows.literal(key)
-			}
-			b, err := s.rows.fetch(ctx, shard, s.rows.dialect.Among(s.rows.dialect.Quote(s.rows.layout.key.name), literals), c.where)
-			if err != nil {
-				return err
-			}
-			if parts[shard] == nil {
-				parts[shard] = b
-			} else {
-				parts[shard].appendBatch(b)
-			}
-		}
-		return nil
+	parts := make([]*table.Table, len(c.numbers))
+	err := s.rows.everywhere(ctx, func(ctx context.Context, shard int) (err error) {
+		parts[shard], err = s.rows.byKey(ctx, shard, c.where, keys)
+		return err
 	})
 	if err != nil {
 		return err
 	}
-	s.rows.count(func(t *Traffic) { t.Lookups++ })
-	for shard, b := range parts {
-		if len(b.keys) == 0 {
-			continue
-		}
-		if err := s.keep(c, shard, b); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.keepAll(c, parts)
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -33,6 +32,8 @@ type Rows struct {
 
 	few      large.Rows // of a small table, in memory; nil: they were not read
 	fewTable *table.Table
+	fewShard []int          // the server of each row
+	fewRow   map[string]int // by the key
 
 	lock    sync.Mutex
 	traffic Traffic
@@ -197,39 +198,6 @@ const (
 	countSeed  = 3 // of keys that are counted; spreadSeed is 2
 )
 
-// pauses are the times after which a statement is repeated whose server was lost: together three minutes, in which a server restarts.
-var pauses = []time.Duration{time.Second, 4 * time.Second, 15 * time.Second, 40 * time.Second, 60 * time.Second, 60 * time.Second}
-
-// query runs a statement on a server, and again if the server was lost, provided that the rows are still those of the start. reset
-// forgets the rows of the first attempt; nil: there is nothing to forget.
-func (r *Rows) query(ctx context.Context, shard int, statement string, dest []any, reset func(), each func() error) error {
-	conn := r.shards[shard]
-	for attempt := 0; ; attempt++ {
-		err := r.timed(ctx, conn, statement, dest, each)
-		if err == nil || attempt == len(pauses) || ctx.Err() != nil || !conn.Lost(err) {
-			return err
-		}
-		r.count(func(t *Traffic) { t.Retries++ })
-		if again := r.reconnect(ctx, shard, attempt); again != nil {
-			if conn.Lost(again) {
-				return &diag.Error{Kind: diag.IO, File: r.dialect.Title, Found: "the server is away", Err: again,
-					Expected: "an answer within " + sumOf(pauses).String(), Hint: "run the command again when the server is back"}
-			}
-			return errors.Join(err, again)
-		}
-		if reset != nil {
-			reset()
-		}
-	}
-}
-
-func sumOf(list []time.Duration) (sum time.Duration) {
-	for _, t := range list {
-		sum += t
-	}
-	return sum
-}
-
 // timed runs a statement once.
 func (r *Rows) timed(ctx context.Context, conn Conn, statement string, dest []any, each func() error) error {
 	r.count(func(*Traffic) {
@@ -245,31 +213,6 @@ func (r *Rows) timed(ctx context.Context, conn Conn, statement string, dest []an
 			t.Waiting += time.Since(r.since)
 		}
 	})
-	return err
-}
-
-// reconnect waits until a server is there again, and compares its rows with those of the start.
-func (r *Rows) reconnect(ctx context.Context, shard, attempt int) error {
-	var err error
-	for ; attempt < len(pauses); attempt++ {
-		if r.table.Away != nil {
-			r.table.Away(pauses[attempt])
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(pauses[attempt]):
-		}
-		if err = r.shards[shard].Reconnect(ctx); err != nil {
-			continue
-		}
-		if r.stats == nil || len(r.stats.checksums) <= shard {
-			return nil
-		}
-		if err = r.checkShard(ctx, shard); err == nil || !r.shards[shard].Lost(err) {
-			return err
-		}
-	}
 	return err
 }
 
@@ -364,6 +307,7 @@ type batch struct {
 	groups  []string
 	numbers [][]float64 // by feature
 	texts   [][]string
+	shard   []int // the server
 
 	features int
 }
@@ -411,6 +355,7 @@ func (r *Rows) fetch(ctx context.Context, shard int, conditions ...string) (*bat
 	err := r.query(ctx, shard, "SELECT "+strings.Join(q.columns, ", ")+" FROM "+r.from(conditions...), q.dest, b.reset, func() error {
 		b.keys = append(b.keys, strings.Clone(key))
 		b.label = append(b.label, table.Class(positive))
+		b.shard = append(b.shard, shard)
 		if l.weight != nil {
 			b.weight = append(b.weight, weight)
 		}
@@ -499,7 +444,7 @@ func (b *batch) sort(l *layout) {
 
 // take keeps some rows, in an order.
 func (b *batch) take(order []int) {
-	b.keys, b.label = taken(b.keys, order), taken(b.label, order)
+	b.keys, b.label, b.shard = taken(b.keys, order), taken(b.label, order), taken(b.shard, order)
 	b.weight, b.groups = taken(b.weight, order), taken(b.groups, order)
 	for i := range b.numbers {
 		b.numbers[i], b.texts[i] = taken(b.numbers[i], order), taken(b.texts[i], order)
@@ -519,7 +464,7 @@ func taken[T any](list []T, order []int) []T {
 
 // appendBatch adds the rows of another batch.
 func (b *batch) appendBatch(o *batch) {
-	b.keys, b.label = append(b.keys, o.keys...), append(b.label, o.label...)
+	b.keys, b.label, b.shard = append(b.keys, o.keys...), append(b.label, o.label...), append(b.shard, o.shard...)
 	b.weight, b.groups = append(b.weight, o.weight...), append(b.groups, o.groups...)
 	for i := range b.numbers {
 		b.numbers[i], b.texts[i] = append(b.numbers[i], o.numbers[i]...), append(b.texts[i], o.texts[i]...)

@@ -188,6 +188,9 @@ func TestStatements(t *testing.T) {
 
 // A statement whose server was lost is repeated, if the rows are still the same.
 func TestRetries(t *testing.T) {
+	if sum := sumOf(pauses); sum < 2*time.Minute {
+		t.Errorf("a server that was lost has only %v to come back", sum)
+	}
 	pauses = []time.Duration{1, 1, 1}
 	lost := func([]any, func() error) error { return errLost }
 	count := rowsOf([]any{50, 5})

@@ -73,7 +73,7 @@ func (r *Rows) CheckKey(ctx context.Context) (check KeyCheck, refused error, err
 				return "", nil, err
 			case err != nil:
 				if r.shards[k].Steady() { // the error ended the transaction
-					if again := r.reconnect(ctx, k, 0); again != nil {
+					if again := r.renew(ctx, k); again != nil {
 						return "", nil, errors.Join(err, again)
 					}
 				}

@@ -62,12 +62,12 @@ workers (max_parallel_workers_per_gather), ClickHouse, Trino and Spark always. S
 to run, so the last digits of a fit do, too. Its bounds hold either way. For equal bytes on one PostgreSQL server, set
 max_parallel_workers_per_gather to 0 in the connection string.
 
-**Changes while rows are read.** A snapshot hides them in PostgreSQL. Elsewhere, also in Parquet files that DuckDB reads, rows with larger keys than at the start are left out,
+**Changes while rows are read.** A snapshot hides them in PostgreSQL; if its session ends early, the checksum of all rows is compared. Elsewhere, also in Parquet files that DuckDB reads, rows with larger keys than at the start are left out,
 and counts and checksums are compared at the end. A difference is an error, and nothing is written. Spark keeps a list of a table's files for
 a session: files that are added are not read, and a file that is removed meanwhile is Spark's own error.
 
 **Interruptions and lost servers.** A statement whose server was lost is repeated six times with growing pauses,
-for three minutes, and every pause is announced. All servers answer, or the verb fails. In PostgreSQL a shorter statement_timeout of the role stays in force, and the error names it. Ctrl-C cancels the statement. Files appear complete or not at all, and so does the table of --into.
+for three minutes, and every pause is announced. score --into writes the part of such a server again. All servers answer, or the verb fails. In PostgreSQL a shorter statement_timeout of the role stays in force, and the error names it. Ctrl-C cancels the statement. Files appear complete or not at all, and so does the table of --into.
 
 **Scaling and samples.** A search, and the start of a fit, see a sample. Means, deviations, medians of --impute and categories are those of all rows, as
 in a fit of a file: fit reads all rows once more for numbers, once for each categorical column, and about three times for each median. The knots of

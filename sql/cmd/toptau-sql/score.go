@@ -288,10 +288,10 @@ func (c *scoreCommand) into(s *cli.Session, kind, file string, d *dialect.Dialec
 			server.Close()
 		}
 	}()
-	if err := scored.check(s, d, servers[0].Query); err != nil {
+	t := &intoTable{dialect: d, path: path, servers: servers, onError: c.OnError, away: noteLost(s)}
+	if err := t.again(s, servers[0], func(bool) error { return scored.check(s, d, servers[0].Query) }); err != nil {
 		return err
 	}
-	t := &intoTable{dialect: d, path: path, servers: servers, onError: c.OnError}
 	r, err := t.write(s, scored)
 	s.Progress.Clear()
 	if err != nil {
@@ -322,6 +322,7 @@ type intoTable struct {
 	path       []string
 	servers    []*engine.Writer
 	onError    schema.BadRows
+	away       func(pause time.Duration)
 	statements int
 }
 
@@ -331,11 +332,22 @@ func (t *intoTable) run(ctx context.Context, server *engine.Writer, statement st
 	return server.Exec(ctx, statement)
 }
 
+// again does some work on a server, and again if the server was lost and is back.
+func (t *intoTable) again(ctx context.Context, server *engine.Writer, work func(repeated bool) error) error {
+	return scan.Again(ctx, t.dialect.Title, server.Lost, t.away, func(attempt int) error {
+		if attempt > 0 {
+			if err := server.Reconnect(ctx); err != nil {
+				return err
+			}
+		}
+		return work(attempt > 0)
+	})
+}
+
 // write creates the table on all servers, and removes it from all if one of them fails.
 func (t *intoTable) write(ctx context.Context, scored *scoring) (r *result.Scoring, err error) {
-	r = &result.Scoring{Points: scored.points, Positives: make([]int, len(scored.points))}
 	made := t.path
-	if t.dialect.Creates.Rename != "" { // the table has its name when it is complete
+	if t.renames() {
 		made = append(append([]string{}, t.path[:len(t.path)-1]...), t.path[len(t.path)-1]+"_toptau_"+strconv.FormatInt(time.Now().UnixNano(), 36))
 	}
 	defer func() {
@@ -343,58 +355,110 @@ func (t *intoTable) write(ctx context.Context, scored *scoring) (r *result.Scori
 			t.undo(made)
 		}
 	}()
-	for _, server := range t.servers {
-		if t.dialect.Creates.Begin != "" {
-			if err := t.run(ctx, server, t.dialect.Creates.Begin); err != nil {
-				return nil, err
+	counts := make([][]int64, len(t.servers))
+	for k, server := range t.servers {
+		err := t.again(ctx, server, func(repeated bool) (err error) {
+			if repeated && t.renames() { // what the lost connection left
+				if err := t.run(ctx, server, "DROP TABLE IF EXISTS "+t.dialect.Path(made)); err != nil {
+					return err
+				}
 			}
-		}
-		if t.dialect.Creates.Rename != "" { // a name that is taken is found before the work
-			if err := t.refuseTaken(ctx, server); err != nil {
-				return nil, err
-			}
-		}
-		statement := scored.statement
-		if t.onError == schema.SkipBadRows {
-			statement = "SELECT * FROM (" + statement + "\n) AS toptau_scored WHERE " + t.dialect.Quote("score") + " IS NOT NULL"
-		}
-		if err := t.run(ctx, server, fmt.Sprintf(t.dialect.Creates.Table, t.dialect.Path(made), statement)); err != nil {
-			return nil, err
-		}
-		if err := t.count(ctx, server, made, scored, r); err != nil {
+			counts[k], err = t.create(ctx, server, made, scored)
+			return err
+		})
+		if err != nil {
 			return nil, err
 		}
 	}
-	if r.Failed > 0 && t.onError != schema.EmptyBadRows {
+	if r = t.sum(scored, counts); r.Failed > 0 && t.onError != schema.EmptyBadRows {
 		return nil, &diag.Error{Kind: diag.Data, Found: text.Plural(r.Failed, "row") + " without a score",
 			Expected: "a value in each column that the model reads, finite and in the range of the training rows' type", Hint: "no table was written",
 			Fixes: []diag.Fix{{Param: "on-error", Value: "empty"}, {Param: "on-error", Value: "skip"}}}
 	}
-	for _, server := range t.servers {
-		last := t.dialect.Creates.End
-		if t.dialect.Creates.Rename != "" {
-			path := t.path
-			if n := t.dialect.Creates.Parts; n > 0 {
-				path = path[max(0, len(path)-n):]
+	for k, server := range t.servers {
+		err := t.again(ctx, server, func(repeated bool) error {
+			if repeated {
+				if done, err := t.exists(ctx, server); done || err != nil { // the answer was lost, not the work
+					return err
+				}
+				if !t.renames() { // the transaction ended with its connection
+					var err error
+					if counts[k], err = t.create(ctx, server, made, scored); err != nil {
+						return err
+					}
+				}
 			}
-			last = fmt.Sprintf(t.dialect.Creates.Rename, t.dialect.Path(made), t.dialect.Path(path))
-		}
-		if err := t.run(ctx, server, last); err != nil {
+			return t.complete(ctx, server, made)
+		})
+		if err != nil {
 			return nil, err
 		}
 	}
-	return r, nil
+	return t.sum(scored, counts), nil
 }
 
-// count adds the rows of a server's new table, in the order of the columns: keys, score, decisions.
-func (t *intoTable) count(ctx context.Context, server *engine.Writer, made []string, scored *scoring, r *result.Scoring) error {
+// renames reports whether the table gets its name when it is complete. Elsewhere it appears with the end of a transaction.
+func (t *intoTable) renames() bool { return t.dialect.Creates.Rename != "" }
+
+// create creates the table on a server, and counts its rows.
+func (t *intoTable) create(ctx context.Context, server *engine.Writer, made []string, scored *scoring) ([]int64, error) {
+	if begin := t.dialect.Creates.Begin; begin != "" {
+		if err := t.run(ctx, server, begin); err != nil {
+			return nil, err
+		}
+	}
+	if t.renames() { // a name that is taken is found before the work
+		if taken, err := t.exists(ctx, server); err != nil {
+			return nil, err
+		} else if taken {
+			return nil, &diag.Error{Kind: diag.Usage, Param: "into", Found: diag.Quote(strings.Join(t.path, ".")) + ", a table that exists", Expected: "a new name", Hint: "nothing was changed"}
+		}
+	}
+	statement := scored.statement
+	if t.onError == schema.SkipBadRows {
+		statement = "SELECT * FROM (" + statement + "\n) AS toptau_scored WHERE " + t.dialect.Quote("score") + " IS NOT NULL"
+	}
+	if err := t.run(ctx, server, fmt.Sprintf(t.dialect.Creates.Table, t.dialect.Path(made), statement)); err != nil {
+		return nil, err
+	}
+	return t.count(ctx, server, made, scored)
+}
+
+// complete gives the table of a server its name.
+func (t *intoTable) complete(ctx context.Context, server *engine.Writer, made []string) error {
+	last := t.dialect.Creates.End
+	if t.renames() {
+		path := t.path
+		if n := t.dialect.Creates.Parts; n > 0 {
+			path = path[max(0, len(path)-n):]
+		}
+		last = fmt.Sprintf(t.dialect.Creates.Rename, t.dialect.Path(made), t.dialect.Path(path))
+	}
+	return t.run(ctx, server, last)
+}
+
+// sum adds the counts of the servers.
+func (t *intoTable) sum(scored *scoring, counts [][]int64) *result.Scoring {
+	r := &result.Scoring{Points: scored.points, Positives: make([]int, len(scored.points))}
+	for _, n := range counts {
+		r.Rows += int(n[0])
+		r.Failed += int(n[0] - n[1])
+		for i := range r.Positives {
+			r.Positives[i] += int(n[2+i])
+		}
+	}
+	return r
+}
+
+// count counts the rows of a server's new table, those with a score, and those of each decision. Its columns are keys, score, decisions.
+func (t *intoTable) count(ctx context.Context, server *engine.Writer, made []string, scored *scoring) ([]int64, error) {
 	d := t.dialect
 	columns, err := server.Columns(ctx, "SELECT * FROM "+d.Path(made)+" WHERE 1 = 0")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if len(columns) != len(scored.keys)+1+len(scored.points) {
-		return &diag.Error{Kind: diag.IO, Found: fmt.Sprintf("a new table of %d columns", len(columns)), Expected: fmt.Sprint(len(scored.keys) + 1 + len(scored.points))}
+		return nil, &diag.Error{Kind: diag.IO, Found: fmt.Sprintf("a new table of %d columns", len(columns)), Expected: fmt.Sprint(len(scored.keys) + 1 + len(scored.points))}
 	}
 	score, decisions := columns[len(scored.keys)], columns[len(scored.keys)+1:]
 	counts := make([]int64, 2+len(decisions))
@@ -407,26 +471,19 @@ func (t *intoTable) count(ctx context.Context, server *engine.Writer, made []str
 		dest[i] = &counts[i]
 	}
 	t.statements++
-	if err := server.Query(ctx, "SELECT "+strings.Join(list, ", ")+" FROM "+d.Path(made), dest, func() error { return nil }); err != nil {
-		return err
-	}
-	r.Rows += int(counts[0])
-	r.Failed += int(counts[0] - counts[1])
-	for i := range decisions {
-		r.Positives[i] += int(counts[2+i])
-	}
-	return nil
+	err = server.Query(ctx, "SELECT "+strings.Join(list, ", ")+" FROM "+d.Path(made), dest, func() error { return nil })
+	return counts, err
 }
 
-// refuseTaken fails if a table of the name exists.
-func (t *intoTable) refuseTaken(ctx context.Context, server *engine.Writer) error {
+// exists reports whether there is a table of the name.
+func (t *intoTable) exists(ctx context.Context, server *engine.Writer) (bool, error) {
 	var name, kind string
 	found := errors.New("found")
 	err := server.Query(ctx, t.dialect.Columns(t.dialect, t.path), []any{&name, &kind}, func() error { return found })
 	if errors.Is(err, found) {
-		return &diag.Error{Kind: diag.Usage, Param: "into", Found: diag.Quote(strings.Join(t.path, ".")) + ", a table that exists", Expected: "a new name", Hint: "nothing was changed"}
+		return true, nil
 	}
-	return err
+	return false, err
 }
 
 // undoTime is the time that removing an unfinished table may take.

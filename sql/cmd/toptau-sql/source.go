@@ -290,9 +290,7 @@ func (f *source) open(s *cli.Session, m *model.Model) (*rows, error) {
 		return nil, err
 	}
 	w := watch(s, e, f.MaxConnections)
-	t.Away = func(pause time.Duration) {
-		s.PrintError("note: the server is away; the next attempt is in " + pause.String())
-	}
+	t.Away = noteLost(s)
 	r, err := scan.Open(s, e.Dialect, e.Shards, t)
 	if err != nil {
 		e.Close()
@@ -304,6 +302,13 @@ func (f *source) open(s *cli.Session, m *model.Model) (*rows, error) {
 		return nil, err
 	}
 	return &rows{data: d.(*toptau.Data), scanned: r, engine: e, watcher: w, table: f.Table, key: f.Key, started: started}, nil
+}
+
+// noteLost prints that a server was lost, and when it is asked again.
+func noteLost(s *cli.Session) func(pause time.Duration) {
+	return func(pause time.Duration) {
+		s.PrintError("note: the connection to the server was lost; the next attempt is in " + pause.String())
+	}
 }
 
 // scanTable returns the table with the roles of its columns. A model provides the label that it was trained with.
@@ -415,7 +420,7 @@ func (c *rows) Finish(s *cli.Session) (*result.Database, error) {
 	t := c.scanned.Traffic()
 	received, sent := c.engine.Bytes()
 	r := &result.Database{Engine: c.engine.Dialect.Name, Table: c.table, Servers: len(c.engine.Shards), Statements: t.Statements, Scans: t.Scans,
-		Lookups: t.Lookups, Rows: t.Rows, Received: received, Sent: sent, SecondsWaiting: t.Waiting.Seconds(), KeyCheck: string(c.keyCheck)}
+		Lookups: t.Lookups, Rows: t.Rows, Received: received, Sent: sent, Read: c.engine.BytesRead(), SecondsWaiting: t.Waiting.Seconds(), KeyCheck: string(c.keyCheck)}
 	r.SecondsOwn = max(0, time.Since(c.started).Seconds()-r.SecondsWaiting)
 	c.asked = r
 	return r, nil
@@ -429,8 +434,14 @@ func (c *rows) Print(s *cli.Session) {
 	}
 	s.Printf("database: %s%s, %s: %s of all rows, %s of single rows\n", r.Engine, servers, text.Plural(r.Statements, "statement"),
 		text.Plural(r.Scans, "scan"), text.Plural(r.Lookups, "lookup"))
-	s.Printf("  %.2f s in the database, %.2f s here; %s left it, %s received, %s sent\n", r.SecondsWaiting, r.SecondsOwn,
-		text.Plural(r.Rows, "row"), byteText(r.Received), byteText(r.Sent))
+	bytes := ", " + byteText(r.Received) + " received, " + byteText(r.Sent) + " sent"
+	if c.engine.Dialect.File {
+		bytes = "" // it reads files in this process
+		if r.Read > 0 {
+			bytes = ", it read " + byteText(r.Read) + " from files"
+		}
+	}
+	s.Printf("  %.2f s in the database, %.2f s here; %s left it%s\n", r.SecondsWaiting, r.SecondsOwn, text.Plural(r.Rows, "row"), bytes)
 	c.printKey(s)
 }
 
