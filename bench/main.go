@@ -11,10 +11,10 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
-	"strings"
 	"time"
 
 	"toptau/bench/machine"
+	"toptau/internal/provenance"
 )
 
 func main() {
@@ -104,11 +104,7 @@ func (b *bench) run(only, out string) error {
 	if out == "" {
 		return nil
 	}
-	table, err := b.table()
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(strings.TrimSuffix(out, ".md")+".csv", table, 0o644); err != nil {
+	if err := provenance.WriteTable(provenance.TableOf(out), b.table()); err != nil {
 		return err
 	}
 	return machine.WritePage(out, []byte(b.page(before, machine.Load())), "make bench")

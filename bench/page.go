@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"encoding/csv"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -123,17 +121,14 @@ func (c *comparison) reached() string {
 }
 
 // table is docs/results/performance.csv: every line.
-func (b *bench) table() ([]byte, error) {
-	var out bytes.Buffer
-	w := csv.NewWriter(&out)
+func (b *bench) table() [][]string {
 	rows := [][]string{{"group", "comparison", "reached", "unit", "details", "goal", "verdict"}}
 	for _, s := range b.sections {
 		for _, l := range s.lines {
 			rows = append(rows, []string{s.title, l.what, number(l.reached), strings.TrimSpace(l.unit), l.beside, l.goal.String(), l.verdict()})
 		}
 	}
-	err := w.WriteAll(rows)
-	return out.Bytes(), err
+	return rows
 }
 
 // describeMachine returns a description of the machine.

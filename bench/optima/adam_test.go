@@ -108,11 +108,12 @@ func TestAdam(t *testing.T) {
 	var cases []optimum
 	t.Run("never below the certified optimum", func(t *testing.T) { cases = adamAgainstOptima(t) })
 	if *wholeTable && !t.Failed() {
-		writeCSV(t, "adam-fits.csv", realTable(fits))
-		writeCSV(t, "adam-optima.csv", optimaTable("data set, method, lambda", cases, func(c *optimum) string {
+		all := optimaTable("data set, method, lambda", cases, func(c *optimum) string {
 			return fmt.Sprintf("%s %s, %s, %v", c.set, c.preprocessing, c.problem.Definition().Title, c.problem.Lambda)
-		}))
-		if err := provenance.WritePage("../../docs/results/adam.md", []byte(adamPage(fits, cases)), "go test -C bench ./optima -run TestAdam -table"); err != nil {
+		})
+		const results = "../../docs/results/"
+		if err := errors.Join(provenance.WriteTable(results+"adam-fits.csv", realTable(fits)), provenance.WriteTable(results+"adam-optima.csv", all),
+			provenance.WritePage(results+"adam.md", []byte(adamPage(fits, cases)), "go test -C bench ./optima -run TestAdam -table")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -408,18 +409,6 @@ func (p *page) table(lines [][]string) {
 		}
 	}
 	p.line("")
-}
-
-// writeCSV writes a table next to the page.
-func writeCSV(t *testing.T, name string, lines [][]string) {
-	t.Helper()
-	file, err := os.Create("../../docs/results/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(csv.NewWriter(file).WriteAll(lines), file.Close()); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // prose writes text in lines of at most 120 characters. Further lines of a list item are indented.
