@@ -72,7 +72,7 @@ const flagTable = "\n| flag | meaning |\n| --- | --- |\n"
 
 // writeVerb writes the section of a verb: a table of its arguments and own flags, and the names of those that are shared.
 func writeVerb(b *strings.Builder, verb *kong.Node, shared []*kong.Flag) {
-	fmt.Fprintf(b, "\n## %s\n\n%s\n\n    %s\n", verb.Name, verb.Help, verb.Summary())
+	fmt.Fprintf(b, "\n## %s\n\n`%s`: %s\n", verb.Name, verb.Summary(), verb.Help)
 	var own []*kong.Flag
 	var others []string
 	for _, f := range byGroup(verb.Flags) {
