@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"regexp"
@@ -459,7 +460,6 @@ func compareList(t *testing.T, accepted map[string][]string) {
 	for _, match := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(list, -1) {
 		known[match[1]] = true
 	}
-	var fields []string
 	for field, what := range accepted {
 		slices.Sort(what)
 		if !known[field] && !*updateEdits {
@@ -470,11 +470,23 @@ func compareList(t *testing.T, accepted map[string][]string) {
 	if !*updateEdits {
 		return
 	}
-	for field := range known {
-		fields = append(fields, "* `"+field+"`\n")
+	var lines strings.Builder // one for each field of the file
+	part := ""
+	for _, field := range slices.Sorted(maps.Keys(known)) {
+		top, _, _ := strings.Cut(field, ".")
+		switch top {
+		case part:
+			lines.WriteString(", ")
+		default:
+			if part != "" {
+				lines.WriteString("\n")
+			}
+			lines.WriteString("* ")
+			part = top
+		}
+		lines.WriteString("`" + field + "`")
 	}
-	slices.Sort(fields)
-	text := before + listBegin + strings.Join(fields, "") + listEnd + after
+	text := before + listBegin + lines.String() + "\n" + listEnd + after
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -18,19 +18,26 @@ var update = flag.Bool("update", false, "write the generated files: docs/referen
 
 // jsonResults lists the types of the results in the order of the page.
 var jsonResults = []string{"Training", "Fit", "Evaluation", "Threshold", "Columns", "ModelDifference", "Diagnosis", "Verification", "Inspection", "Card",
-	"Monitoring", "Packed", "Export", "Failure"}
+	"Monitoring", "Packed", "Export"}
+
+// commonFields are in every result. The introduction describes them once.
+var commonFields = []string{"schema_version", "warnings", "database"}
 
 const jsonIntroduction = `# The objects of --json
 
 This page is generated from the comments of package ` + "`result`" + `: run ` + "`go test . -run TestJSONReference -update`" + ` to write it again.
 
 With ` + "`--json`" + ` a command prints exactly one object on standard output, also if it fails. ` + "`score` and `explain`" + ` print one object
-per row.
-` + "`schema_version`" + ` is 2. It grows when a field changes its meaning or goes, and not when a field is added, so programs should ignore
+per row. Every object has ` + "`schema_version`" + `, which is 2, and the objects of verbs also have these fields:
+
+| field | type | meaning |
+| --- | --- | --- |
+COMMON
+The version grows when a field changes its meaning or goes, and not when a field is added, so programs should ignore
 fields that they do not know. A value that is unknown is ` + "`null`" + `, and a field that does not apply is absent. NaN and infinities never
 occur. Rates that were given exactly are text (` + "`\"0.01\"`, `\"1/3\"`" + `), because a number cannot hold 1/3. Measured rates are numbers.
 Only fields that begin with ` + "`seconds_`" + ` may differ between two runs with the same data, options and seed. A failure is an object
-with ` + "`schema_version` and `error`" + `, see [Failure](#failure). ` + "`compare`" + ` prints the [Training](#training) of its first part
+with ` + "`schema_version` and `error`" + `, a [Problem](#problem). ` + "`compare`" + ` prints the [Training](#training) of its first part
 (` + "`null`" + ` for saved models) and the [Evaluation](#evaluation) as ` + "`training` and `evaluation`" + `.
 `
 
@@ -84,7 +91,12 @@ end of its 95 % interval is at least 0.9, which takes 36 rows of each class. The
 covtype_2vs4 it names the elevation (0.9991), which is an honest measurement. Weaker leaks pass: the difficulty level of NSL-KDD has
 0.987 for r2l and u2r, less than honest columns have on KDD Cup 99.
 
-# Parts of the objects
+## Parts of the objects
+
+Each part has a row in bold, and below it its fields.
+
+| field | type | meaning |
+| --- | --- | --- |
 `
 
 // TestJSONReference compares docs/reference/json.md with the comments of package result.
@@ -93,16 +105,24 @@ func TestJSONReference(t *testing.T) {
 	for _, name := range []string{"result", "metric", "calibrate", "method", "diag"} {
 		r.packages[name] = parsePackage(t, name)
 	}
-	r.WriteString(jsonIntroduction)
 	for _, name := range jsonResults {
 		r.queued = append(r.queued, "result."+name)
 	}
-	for _, name := range jsonResults {
-		r.writeType("result." + name)
+	isCommon := func(f jsonField) bool { return slices.Contains(commonFields, f.name) }
+	before, after, _ := strings.Cut(jsonIntroduction, "COMMON")
+	r.WriteString(before)
+	r.writeFields(slices.DeleteFunc(r.fieldsOf(r.queued[0]), func(f jsonField) bool { return !isCommon(f) || f.name == "schema_version" }))
+	r.WriteString(after)
+	for _, name := range r.queued[:len(jsonResults)] {
+		fmt.Fprintf(r, "\n## %s\n\n%s\n\n| field | type | meaning |\n| --- | --- | --- |\n", r.title(name), r.doc(name))
+		r.writeFields(slices.DeleteFunc(r.fieldsOf(name), isCommon))
 	}
 	r.WriteString(jsonNotes)
+	r.link("result.Problem") // of a Failure
 	for k := len(jsonResults); k < len(r.queued); k++ {
-		r.writeType(r.queued[k])
+		name := r.queued[k]
+		fmt.Fprintf(r, "| <a id=\"%s\"></a>**%s** | | %s |\n", anchor(r.title(name)), r.title(name), strings.ReplaceAll(r.doc(name), "|", `\|`))
+		r.writeFields(r.fieldsOf(name))
 	}
 	compareGenerated(t, "docs/reference/json.md", r.String())
 }
@@ -161,7 +181,8 @@ func parsePackage(t *testing.T, dir string) *jsonPackage {
 				for _, spec := range d.Specs {
 					if s, ok := spec.(*ast.TypeSpec); ok {
 						p.types[s.Name.Name] = s
-						p.docs[s.Name.Name] = oneLine(d.Doc.Text() + s.Doc.Text())
+						first, _, _ := strings.Cut(d.Doc.Text()+s.Doc.Text(), "\n\n")
+						p.docs[s.Name.Name] = oneLine(first)
 					}
 				}
 			case *ast.FuncDecl:
@@ -192,15 +213,19 @@ type jsonReference struct {
 	queued   []string
 }
 
-// writeType writes the section of a type.
-func (r *jsonReference) writeType(name string) {
+// doc returns the first paragraph of the comment of a type.
+func (r *jsonReference) doc(name string) string {
 	pkg, short, _ := strings.Cut(name, ".")
 	doc := r.packages[pkg].docs[short]
 	if doc == "" {
 		r.t.Errorf("%s has no comment", name)
 	}
-	fmt.Fprintf(r, "\n## %s\n\n", r.title(name))
-	fmt.Fprintf(r, "%s\n\n| field | type | meaning |\n| --- | --- | --- |\n", doc)
+	return doc
+}
+
+// fieldsOf returns the fields of a type, which all have comments.
+func (r *jsonReference) fieldsOf(name string) []jsonField {
+	pkg, short, _ := strings.Cut(name, ".")
 	fields := r.fields(pkg, short)
 	if len(fields) == 0 {
 		r.t.Errorf("%s has no fields", name)
@@ -209,6 +234,13 @@ func (r *jsonReference) writeType(name string) {
 		if f.meaning == "" {
 			r.t.Errorf("%s: the field %s has no comment", name, f.name)
 		}
+	}
+	return fields
+}
+
+// writeFields writes the rows of fields.
+func (r *jsonReference) writeFields(fields []jsonField) {
+	for _, f := range fields {
 		fmt.Fprintf(r, "| `%s` | %s | %s |\n", f.name, f.kind, strings.ReplaceAll(f.meaning, "|", `\|`))
 	}
 }
@@ -299,7 +331,7 @@ func (r *jsonReference) embedded(pkg string, e ast.Expr) []jsonField {
 	return nil
 }
 
-// kind describes a type as JSON, and queues types that get a section.
+// kind describes a type as JSON, and queues types that the page describes.
 func (r *jsonReference) kind(pkg string, e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.StarExpr:
@@ -350,11 +382,14 @@ func (r *jsonReference) named(pkg, short string) string {
 	return r.link(pkg + "." + short)
 }
 
-// link returns a link to the section of a type.
+// link returns a link to the description of a type.
 func (r *jsonReference) link(name string) string {
 	if !slices.Contains(r.queued, name) {
 		r.queued = append(r.queued, name)
 	}
 	title := r.title(name)
-	return fmt.Sprintf("[%s](#%s)", title, strings.ReplaceAll(strings.ToLower(title), ".", ""))
+	return fmt.Sprintf("[%s](#%s)", title, anchor(title))
 }
+
+// anchor returns the anchor of a title.
+func anchor(title string) string { return strings.ReplaceAll(strings.ToLower(title), ".", "") }

@@ -1,5 +1,5 @@
 // Command bench measures toptau against the limits of the machine and against other programs, and writes
-// docs/results/performance.md. "make bench" at the root of the repository runs it.
+// docs/results/performance.md and .csv. "make bench" at the root of the repository runs it.
 //
 // Everything is a ratio of two things that run in turns, A B A B, so that a machine that is busy or slow changes both.
 // OpenBLAS, LIBLINEAR and real data (TOPTAU_DATA) are used where they are installed, and skipped with a message otherwise.
@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"toptau/bench/machine"
+	"toptau/internal/provenance"
 )
 
 func main() {
@@ -21,7 +22,7 @@ func main() {
 	quick := flag.Bool("quick", false, "a few turns of each comparison: for a look, not for the page")
 	megabytes := flag.Int("mb", b.bytes/1e6, "size of the arrays in million bytes; must be beyond the last cache")
 	only := flag.String("only", "", "one group of comparisons")
-	out := flag.String("o", "", "write the page here")
+	out := flag.String("o", "", "write the page here, and next to it the table of all comparisons as CSV")
 	peak := flag.String("peak", "", "train on this file, print the peak of memory, and nothing else")
 	task := flag.String("task", "", "run one grid for -only kernels, and nothing else")
 	flag.Parse()
@@ -102,6 +103,9 @@ func (b *bench) run(only, out string) error {
 	fmt.Printf("%.0f seconds\n", time.Since(start).Seconds())
 	if out == "" {
 		return nil
+	}
+	if err := provenance.WriteTable(provenance.TableOf(out), b.table()); err != nil {
+		return err
 	}
 	return machine.WritePage(out, []byte(b.page(before, machine.Load())), "make bench")
 }

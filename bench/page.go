@@ -1,10 +1,10 @@
 package main
 
 import (
-	_ "embed"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -12,18 +12,13 @@ import (
 	"toptau/bench/machine"
 )
 
-// tried lists what was tried where a goal is missed, and the kernels. It is written by hand.
-//
-//go:embed tried.md
-var tried string
-
 // page is docs/results/performance.md.
 func (b *bench) page(before, after string) string {
 	var p strings.Builder
 	p.WriteString(`# Performance
 
 Each number is a ratio of two things that ran in turns, A B A B, on one thread
-unless the line names two: the ratio of the fastest turns, and in the next column the median of the ratios of the pairs. The
+unless the line names two: the ratio of the fastest turns. The CSV also has the median of the ratios of the pairs. The
 probe reads the same bytes once, in order, with loads of 256 bits, and adds them up; a pass that fetches ahead or reads in
 several places at once can be faster. X w and X'v use the exact arithmetic (float64 products and sums of float32 values),
 several models the fast one (float32, fused multiply-add). One thread is measured by its processor time, which includes page
@@ -46,21 +41,94 @@ take their share of the memory's speed and of the caches, so a page to be publis
 			}
 		}
 	}
-	fmt.Fprintf(&p, "%d of %d goals are met.\n", met, goals)
+	fmt.Fprintf(&p, `## Goals
+
+%d of %d goals are met. The table has the comparisons with a goal. Those that differ only in d, the number of columns, are one row.
+[performance.csv](performance.csv) has every comparison with its details, and those without a goal.
+[What was tried](../../bench/tried.md) where a goal is missed is a page of its own.
+
+| comparison | reached | goal | met |
+| --- | --- | --- | ---: |
+`, met, goals)
+	var notes []string
 	for _, s := range b.sections {
-		fmt.Fprintf(&p, "\n## %s\n", s.title)
-		if len(s.lines) > 0 {
-			p.WriteString("\n| what | reached | details | goal | |\n| --- | ---: | --- | --- | --- |\n")
+		fmt.Fprintf(&p, "| **%s** | | | |\n", s.title)
+		for _, c := range s.comparisons() {
+			fmt.Fprintf(&p, "| %s | %s | %s | %d of %d |\n", c.name(), c.reached(), c.goal, c.met, c.number)
 		}
-		for _, l := range s.lines {
-			fmt.Fprintf(&p, "| %s | %s%s | %s | %s | %s |\n", l.what, number(l.reached), l.unit, l.beside, l.goal, l.verdict())
+		notes = append(notes, s.notes...)
+	}
+	for _, n := range notes {
+		fmt.Fprintf(&p, "\n%s\n", n)
+	}
+	return p.String()
+}
+
+// columnsOf is the part of a line's name that says on how many columns it was measured.
+var columnsOf = regexp.MustCompile(`, d = (\d+)`)
+
+// comparison joins the lines of a section that have the same name but for the number of columns, and the same goal.
+type comparison struct {
+	what, unit string
+	columns    string  // numbers of columns, as text
+	low, high  float64 // of the results
+	goal       goal
+	number     int // of lines
+	met        int
+}
+
+// comparisons returns those of the lines that have a goal, in their order.
+func (s *section) comparisons() (list []comparison) {
+	place := map[comparison]int{}
+	for _, l := range s.lines {
+		if l.goal == reported {
+			continue
 		}
-		for _, n := range s.notes {
-			fmt.Fprintf(&p, "\n%s\n", n)
+		key := comparison{what: columnsOf.ReplaceAllString(l.what, ""), unit: l.unit, goal: l.goal}
+		k, found := place[key]
+		if !found {
+			k = len(list)
+			place[key] = k
+			c := key
+			c.low, c.high = l.reached, l.reached
+			list = append(list, c)
+		}
+		c := &list[k]
+		if d := columnsOf.FindStringSubmatch(l.what); d != nil {
+			c.columns += ", " + d[1]
+		}
+		c.low, c.high = min(c.low, l.reached), max(c.high, l.reached)
+		c.number++
+		if l.verdict() == "met" {
+			c.met++
 		}
 	}
-	p.WriteString("\n" + tried)
-	return p.String()
+	return list
+}
+
+func (c *comparison) name() string {
+	if c.columns == "" {
+		return c.what
+	}
+	return c.what + ", d = " + strings.TrimPrefix(c.columns, ", ")
+}
+
+func (c *comparison) reached() string {
+	if c.number == 1 {
+		return number(c.low) + c.unit
+	}
+	return number(c.low) + " to " + number(c.high) + c.unit
+}
+
+// table is docs/results/performance.csv: every line.
+func (b *bench) table() [][]string {
+	rows := [][]string{{"group", "comparison", "reached", "unit", "details", "goal", "verdict"}}
+	for _, s := range b.sections {
+		for _, l := range s.lines {
+			rows = append(rows, []string{s.title, l.what, number(l.reached), strings.TrimSpace(l.unit), l.beside, l.goal.String(), l.verdict()})
+		}
+	}
+	return rows
 }
 
 // describeMachine returns a description of the machine.

@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -14,35 +15,39 @@ import (
 
 var results = flag.String("results", "", "write the sizes and times of the trained models to this page")
 
-// measurement is a line of the page.
+// measurement is the result of a model in a program.
 type measurement struct {
-	engine, model, line string
+	engine, model string
+	rows          int
+	answer        answer
+	different     int
 }
 
 var measurements []measurement
 
-// addResult keeps the result of a job for the page and returns its line.
+// addResult keeps the result of a job for the page and returns it as a line.
 func addResult(e engine, j job, a answer, different int) string {
-	line := fmt.Sprintf("| %s | %s | ", e.name, j.name)
-	if a.refused != nil {
-		line += "refused: " + a.refused.Error() + " | | | |"
-	} else {
-		bits := "all"
-		if different > 0 {
-			bits = "all but " + text.Count(different)
-		}
-		one := ""
-		if a.oneRow > 0 {
-			one = fmt.Sprintf("%.3f ms", 1e3*a.oneRow)
-		}
-		all := ""
-		if a.seconds > 0 {
-			all = fmt.Sprintf("%.3f s", a.seconds)
-		}
-		line += fmt.Sprintf("%s of %s | %s KB | %s | %s |", bits, text.Count(len(j.rows)), text.Count((a.bytes+999)/1000), all, one)
+	a.scores, a.decisions = nil, nil
+	m := measurement{e.name, j.name, len(j.rows), a, different}
+	measurements = append(measurements, m)
+	return strings.Join(m.cells(), ", ")
+}
+
+// tableHead names the cells of a measurement.
+var tableHead = []string{"model", "program", "same_bits", "bytes", "seconds_all_rows", "seconds_one_row", "refused"}
+
+func (m *measurement) cells() []string {
+	if m.answer.refused != nil {
+		return []string{m.model, m.engine, "", "", "", "", m.answer.refused.Error()}
 	}
-	measurements = append(measurements, measurement{e.name, j.name, line})
-	return line
+	measured := func(seconds float64, digits int) string {
+		if seconds <= 0 {
+			return ""
+		}
+		return fmt.Sprintf("%.*f", digits, seconds)
+	}
+	return []string{m.model, m.engine, fmt.Sprintf("%d of %d", m.rows-m.different, m.rows), fmt.Sprint(m.answer.bytes),
+		measured(m.answer.seconds, 3), measured(m.answer.oneRow, 6), ""}
 }
 
 // TestMain writes the page after all tests.
@@ -50,7 +55,11 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	code := m.Run()
 	if *results != "" && code == 0 {
-		if err := provenance.WritePage(*results, []byte(page()), "make integration"); err != nil {
+		rows := [][]string{tableHead}
+		for i := range measurements {
+			rows = append(rows, measurements[i].cells())
+		}
+		if err := errors.Join(provenance.WritePage(*results, []byte(page()), "make integration"), provenance.WriteTable(provenance.TableOf(*results), rows)); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = 1
 		}
@@ -71,22 +80,44 @@ Seconds are those of the processor on one thread, for one statement or call with
 read the statement; other programs used the machine at the same time. One row is a call with one row, the mean of 200. Rows with
 U+0000 are left out in PostgreSQL. Empty: not measured.
 
-| model | program | same bits | size | all rows | one row |
-| --- | --- | --- | ---: | ---: | ---: |
+[exports.csv](exports.csv) has every model in every program. The table has the range over the models that a program scores.
+A statement above the default limit of ClickHouse (262,144 bytes) is refused, and so are columns of text as one tensor.
+
+| program | models | rows with the same bits | size | all rows | one row | refuses |
+| --- | ---: | ---: | ---: | ---: | ---: | --- |
 `)
-	var models []string
+	var programs []string
 	for _, m := range measurements {
-		if !slices.Contains(models, m.model) {
-			models = append(models, m.model)
+		if !slices.Contains(programs, m.engine) {
+			programs = append(programs, m.engine)
 		}
 	}
-	for _, name := range models {
+	for _, name := range programs {
+		models, rows, same := 0, 0, 0
+		var kilobytes, all, one []float64
+		var refused []string
 		for _, m := range measurements {
-			if m.model == name {
-				rest := strings.TrimPrefix(m.line, "| "+m.engine+" | "+m.model+" | ")
-				b.WriteString("| " + name + " | " + m.engine + " | " + rest + "\n")
+			switch {
+			case m.engine != name:
+			case m.answer.refused != nil:
+				refused = append(refused, m.model)
+			default:
+				models, rows, same = models+1, rows+m.rows, same+m.rows-m.different
+				kilobytes = append(kilobytes, float64((m.answer.bytes+999)/1000))
+				all, one = append(all, m.answer.seconds), append(one, 1e3*m.answer.oneRow)
 			}
 		}
+		fmt.Fprintf(&b, "| %s | %d | %s of %s | %s | %s | %s | %s |\n", name, models, text.Count(same), text.Count(rows), span("%.0f", kilobytes, "KB"),
+			span("%.3f", all, "s"), span("%.3f", one, "ms"), strings.Join(refused, ", "))
 	}
 	return b.String()
+}
+
+// span returns the smallest and the largest number of a list, without those that were not measured.
+func span(format string, list []float64, unit string) string {
+	list = slices.DeleteFunc(slices.Clone(list), func(x float64) bool { return x <= 0 })
+	if len(list) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(format+" to "+format+" %s", slices.Min(list), slices.Max(list), unit)
 }

@@ -21,6 +21,7 @@ import (
 
 	"toptau"
 	"toptau/bench/machine"
+	"toptau/internal/provenance"
 	"toptau/internal/simulate"
 	"toptau/method"
 	"toptau/schema"
@@ -111,6 +112,12 @@ func run(output, only, program string, short float64) (failed error) {
 		}
 		if err := c.stopAll(); err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
+		}
+	}
+	if t := c.page.tables["attacks"]; t != nil && output != "" {
+		path := strings.TrimSuffix(output, ".md") + "-attacks.csv"
+		if err := provenance.WriteTable(path, append([][]string{t.header}, t.rows...)); err != nil {
+			return err
 		}
 	}
 	return machine.WritePage(output, []byte(c.page.text()), "make load")

@@ -228,10 +228,6 @@ func modelTable(models []model) string {
 	return b.String()
 }
 
-// Scans of a fit in extrapolations: of one whose top fits into the solver's working set, and of one whose top does not. The measured
-// fits have 8 to 10, and 89.
-const fewScans, manyScans = 10, 90
-
 // usual is the mean statement of the fits of an engine with the most rows.
 func usual(list []measurement, engine string) measurement {
 	var last measurement
@@ -246,28 +242,26 @@ func usual(list []measurement, engine string) measurement {
 // bytesOfValue is that of a column of the measured tables: float32.
 const bytesOfValue = 4
 
+// extrapolatedTable has the predicted seconds of a scan by the rows of a server.
 func extrapolatedTable(models []model, list []measurement, cores float64) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "| engine, 28 columns, %.0f processors a server | rows | servers | rows a server | GB a server | a scan | a fit of %d scans | of %d |\n", cores, fewScans, manyScans)
-	b.WriteString("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n")
+	head, rule := "| rows a server | GB |", "| --- | ---: |"
 	for _, m := range models {
-		used := cores
-		if m.engine == "postgres" {
-			used = 1 // measured with one process for a statement
-		}
-		for _, rows := range []float64{1e9, 1e11} {
-			for _, servers := range []float64{1, 10, 100, 1000} {
-				if m.engine == "packed" && servers > 1 {
-					continue
-				}
-				each := rows / servers
-				statement := usual(list, m.engine)
-				statement.rows, statement.shards, statement.columns = each, 1, columns
-				scan := m.seconds(statement) / used
-				fmt.Fprintf(&b, "| %s | %s | %.0f | %s | %s | %s | %s | %s |\n", titles[m.engine], count(rows), servers, count(each),
-					digits(each*columns*bytesOfValue/1e9), duration(scan), duration(scan*fewScans), duration(scan*manyScans))
+		head, rule = head+" "+titles[m.engine]+" |", rule+" ---: |"
+	}
+	b.WriteString(head + "\n" + rule + "\n")
+	for _, rows := range []float64{1e6, 1e7, 1e8, 1e9, 1e10} {
+		fmt.Fprintf(&b, "| %s | %s |", count(rows), digits(rows*columns*bytesOfValue/1e9))
+		for _, m := range models {
+			used := cores
+			if m.engine == "postgres" {
+				used = 1 // measured with one process for a statement
 			}
+			statement := usual(list, m.engine)
+			statement.rows, statement.shards, statement.columns = rows, 1, columns
+			fmt.Fprintf(&b, " %s |", duration(m.seconds(statement)/used))
 		}
+		b.WriteString("\n")
 	}
 	return b.String()
 }

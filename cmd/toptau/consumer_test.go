@@ -10,14 +10,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 )
 
-// The consumer of docs/guide/service.md, killed at random moments while the server is restarted: every row has one
+// The consumer of docs/examples, killed at random moments while the server is restarted: every row has one
 // answer, that of toptau score, and no row is scored again after it was acknowledged.
 func TestKillConsumerLosesNothing(t *testing.T) {
 	if testing.Short() {
@@ -25,20 +24,8 @@ func TestKillConsumerLosesNothing(t *testing.T) {
 	}
 	const rows, batch, kills = 20_000, 100, 20
 	s := newLimitedServer(t, "1000000/week")
-	page, err := os.ReadFile("../../docs/guide/service.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	blocks := fileBlocks.FindAllSubmatch(page, -1)
-	found := slices.IndexFunc(blocks, func(b [][]byte) bool { return string(b[2]) == "consumer.go" })
-	if found < 0 {
-		t.Fatal("the page has no consumer.go")
-	}
-	source, program := filepath.Join(s.dir, "consumer.go"), filepath.Join(s.dir, "consumer")
-	if err := os.WriteFile(source, blocks[found][3], 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command("go", "build", "-o", program, source).CombinedOutput(); err != nil {
+	program := filepath.Join(s.dir, "consumer")
+	if out, err := exec.Command("go", "build", "-o", program, "../../docs/examples/consumer.go").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	var queue, table bytes.Buffer

@@ -375,7 +375,8 @@ func TestHostileInputs(t *testing.T) {
 		t.Fatal(err)
 	}
 	if *hostilePage != "" {
-		if err := provenance.WritePage(*hostilePage, hostileTable(names, table), "make hostile"); err != nil {
+		page, rows := hostileResults(names, table)
+		if err := errors.Join(provenance.WritePage(*hostilePage, page, "make hostile"), provenance.WriteTable(provenance.TableOf(*hostilePage), rows)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -514,8 +515,8 @@ func attack(ctx context.Context, program, command string, paths map[string]strin
 		Seconds: (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()}, nil
 }
 
-// hostileTable is the page of the results: a table of files by verb, and one of the other inputs.
-func hostileTable(names []string, list []outcome) []byte {
+// hostileResults returns the page of the results and its table: a row for each file.
+func hostileResults(names []string, list []outcome) (page []byte, table [][]string) {
 	verbs := []string{"fit", "train", "compare", "diagnose", "verify", "score", "evaluate", "threshold", "explain", "monitor", "card", "pack"}
 	type row struct {
 		peak    map[string]int64
@@ -542,6 +543,48 @@ func hostileTable(names []string, list []outcome) []byte {
 			peak, slowest, processes = max(peak, v.Peak), max(slowest, v.Seconds), processes+1
 		}
 	}
+	type family struct {
+		name           string
+		files, refused int
+		peak           int64
+		peakOf         string
+		seconds        float64
+		slowest        string
+	}
+	var families []*family
+	table = [][]string{append(append([]string{"input", "file_bytes", "bytes_before_compression"}, verbs...), "seconds", "message")}
+	for _, name := range order {
+		r := rows[name]
+		k := slices.IndexFunc(families, func(f *family) bool { return f.name == familyOf(name) })
+		if k < 0 {
+			k, families = len(families), append(families, &family{name: familyOf(name)})
+		}
+		f, all := families[k], true
+		f.files++
+		cells := []string{name, fmt.Sprint(r.first.Packed), fmt.Sprint(r.first.All)}
+		for _, verb := range verbs {
+			cell := ""
+			if p := r.peak[verb]; p > 0 {
+				cell = fmt.Sprint((p + 500_000) / 1_000_000)
+				if r.refused[verb] {
+					cell = "(" + cell + ")"
+				}
+				all = all && r.refused[verb]
+				if p > f.peak {
+					f.peak, f.peakOf = p, name
+				}
+			}
+			cells = append(cells, cell)
+		}
+		if all {
+			f.refused++
+		}
+		if r.seconds > f.seconds {
+			f.seconds, f.slowest = r.seconds, name
+		}
+		said := []rune(strings.ReplaceAll(strings.TrimPrefix(r.first.Said, "toptau: "), "\n", " "))
+		table = append(table, append(cells, fmt.Sprintf("%.1f", r.seconds), string(said[:min(len(said), 160)])))
+	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `# Hostile inputs
 
@@ -553,28 +596,29 @@ This command writes the page; the tests run it with smaller files and fewer verb
 
     TOPTAU_HOSTILE=long go test ./cmd/toptau -run TestHostileInputs -timeout 0 -hostile-scale %d -hostile-page ../../docs/results/hostile.md
 
-Cells are the peak memory of the process in MB (resident set, as the system counts it); in parentheses if the command refused the file. "s" are the
-most seconds of a processor that any of the verbs took. The message is that of the first verb. Where the certified solver would take minutes, fit
-has ADAM, and diagnose and compare are left out.
+[hostile.csv](hostile.csv) has each file: the peak memory of every verb's process in MB (resident set, as the system counts it), in
+parentheses if the verb refused the file, the most seconds of a processor that any verb took, and the message of the first verb. Where
+the certified solver would take minutes, fit has ADAM, and diagnose and compare are left out.
 
+| files | number | refused by all verbs | highest peak | most seconds |
+| --- | ---: | ---: | --- | --- |
 `, len(order), small, memory.Size(peak), slowest, processes, hostileSeconds, cmp.Or(*hostileScale, 100))
-	fmt.Fprintf(&b, "| input | file | before compression | %s | s | message |\n| --- | ---: | ---: |%s ---: | --- |\n", strings.Join(verbs, " | "),
-		strings.Repeat(" ---: |", len(verbs)))
-	for _, name := range order {
-		r := rows[name]
-		fmt.Fprintf(&b, "| %s | %s | %s |", name, memory.Size(r.first.Packed), memory.Size(r.first.All))
-		for _, verb := range verbs {
-			cell := ""
-			if p := r.peak[verb]; p > 0 {
-				cell = fmt.Sprint((p + 500_000) / 1_000_000)
-				if r.refused[verb] {
-					cell = "(" + cell + ")"
-				}
-			}
-			fmt.Fprintf(&b, " %s |", cell)
-		}
-		said := []rune(strings.ReplaceAll(strings.TrimPrefix(r.first.Said, "toptau: "), "\n", " "))
-		fmt.Fprintf(&b, " %.1f | %s |\n", r.seconds, strings.ReplaceAll(string(said[:min(len(said), 160)]), "|", `\|`))
+	for _, f := range families {
+		fmt.Fprintf(&b, "| %s | %d | %d | %d MB, %s | %.1f s, %s |\n", f.name, f.files, f.refused, (f.peak+500_000)/1_000_000, f.peakOf, f.seconds, f.slowest)
 	}
-	return b.Bytes()
+	return b.Bytes(), table
+}
+
+// familyOf returns what kind of file an input is, by its name.
+func familyOf(name string) string {
+	before, _, _ := strings.Cut(name, ":")
+	switch {
+	case before != name:
+		return before
+	case strings.HasPrefix(name, "LIBSVM"), strings.Contains(name, "index"):
+		return "LIBSVM"
+	case strings.HasPrefix(name, "a model"), strings.HasPrefix(name, "a certificate"), strings.HasPrefix(name, "a device"):
+		return "models, certificates and devices"
+	}
+	return "CSV and its compression"
 }

@@ -23,7 +23,7 @@ type commands struct {
 	Diff       diffCommand                         `cmd:"" help:"Show what differs between two models: columns, encodings, weights, thresholds."`
 	Threshold  verbs.Threshold[verbs.HeldOutFiles] `cmd:"" help:"Compute a threshold with a guarantee, for any scores or as a new operating point of a model."`
 	Diagnose   verbs.Diagnose[verbs.Files]         `cmd:"" help:"Report what the methods can achieve on some data before fitting."`
-	Monitor    monitorCommand                      `cmd:"" help:"Watch a model in production: alarms about scores, columns and the budget, with a stated chance of being false."`
+	Monitor    monitorCommand                      `cmd:"" help:"Watch a model in production: alarms about scores, columns and the budget, with a stated probability that any of them is false."`
 	Inspect    verbs.Inspect                       `cmd:"" help:"Show what a model file contains and what in it may be personal, or write a copy without category names."`
 	Export     exportCommand                       `cmd:"" help:"Write a model for programs without toptau: ONNX, SQL, C, Go, or points for people."`
 	Card       cardCommand                         `cmd:"" help:"Write a model card for people who decide about a model: purpose, guarantees and their limits, error rates by group, what it must not be used for."`

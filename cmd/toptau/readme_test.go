@@ -22,7 +22,7 @@ var pageFiles = map[string]string{
 }
 
 // TestREADME runs every command in the console blocks of README.md and docs/guide/*.md and compares the output. The commands of a
-// page run in order in one directory, which has the readers of models in Python and JavaScript. Commands on TOPTAU_DATA run only
+// page run in order in one directory, which has the readers of models in Python and JavaScript and the programs of docs/examples. Commands on TOPTAU_DATA run only
 // where it is set. A block of code whose first line is a comment with a file name is a file in that directory. Python runs only
 // where TOPTAU_PYTHON is an interpreter with pandas and scikit-learn, and node, curl and jq only where they are installed; without
 // them, the rest of the page is not run. A server that a page has started ends with the page if its number is in serve.pid.
@@ -44,7 +44,7 @@ func TestREADME(t *testing.T) {
 }
 
 // fileBlocks match a block of code whose first line names a file: the comment sign, the name, the rest.
-var fileBlocks = regexp.MustCompile("(?s)```(?:python|js|go|awk|ini)\n((?:#|//) )([a-z]+[.](?:py|mjs|go|awk|service))(\n.*?)```")
+var fileBlocks = regexp.MustCompile("(?s)```(?:python|js|go|awk)\n((?:#|//) )([a-z]+[.](?:py|mjs|go|awk))(\n.*?)```")
 
 // pageRun is the state of a page whose commands are run.
 type pageRun struct {
@@ -73,7 +73,7 @@ func runPage(t *testing.T, path string) {
 			t.Fatal(err)
 		}
 	}
-	copyReaders(t, module)
+	copyPrograms(t, module)
 	for name, text := range pageFiles {
 		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
@@ -98,19 +98,21 @@ func runPage(t *testing.T, path string) {
 	}
 }
 
-// copyReaders copies the packages for Python and JavaScript into the page's directory.
-func copyReaders(t *testing.T, module string) {
+// copyPrograms copies the packages for Python and JavaScript and the consumer of a queue into the page's directory.
+func copyPrograms(t *testing.T, module string) {
 	t.Helper()
 	err := os.CopyFS("toptau", os.DirFS(filepath.Join(module, "python", "toptau")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(filepath.Join(module, "js", "toptau.mjs"))
-	if err == nil {
-		err = os.WriteFile("toptau.mjs", text, 0o644)
-	}
-	if err != nil {
-		t.Fatal(err)
+	for _, path := range []string{"js/toptau.mjs", "docs/examples/consumer.go"} {
+		text, err := os.ReadFile(filepath.Join(module, path))
+		if err == nil {
+			err = os.WriteFile(filepath.Base(path), text, 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -127,7 +127,7 @@ func regular(s *cli.Session, paths []string) bool {
 // badRowFlags set what becomes of rows that have no score.
 type badRowFlags struct {
 	OnError schema.BadRows `group:"Bad rows" name:"on-error" placeholder:"stop|skip|empty" help:"A row that has no score: stop, skip it, or print it without a score (default stop)."`
-	Reject  string         `group:"Bad rows" file:"out" placeholder:"FILE" help:"Write the line number, the reason and the text of each row without a score here, at once. Default of --on-error is then skip."`
+	Reject  string         `group:"Bad rows" file:"out" placeholder:"FILE" help:"Write the line number, the reason and the text of each row without a score here, at once. The default of --on-error is then skip."`
 	Impute  schema.Impute  `group:"Bad rows" placeholder:"NAME" help:"median or zero: impute values that the model refuses if they are missing. Such rows are flagged, and no guarantee covers them."`
 }
 

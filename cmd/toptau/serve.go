@@ -41,10 +41,10 @@ type serveCommand struct {
 	Watch             time.Duration `group:"Models" placeholder:"TIME" help:"Look at the model files this often, and reload those that changed: 2s. SIGHUP and POST /v1/reload also reload."`
 	AllowSchemaChange bool          `group:"Models" help:"Let a reload replace a model by one that needs further columns or lacks operating points."`
 	MaxBody           int64         `group:"Limits" placeholder:"BYTES" default:"4MiB" help:"The largest body, and line of a stream (default 4MiB)."`
-	MaxRows           int           `group:"Limits" placeholder:"N" default:"10000" help:"The most rows in a request; streams have no limit (default 10000)."`
-	Queue             int           `group:"Limits" placeholder:"N" default:"64" help:"The most requests that wait for a processor. Further ones are refused with 429 (default 64)."`
-	Timeout           time.Duration `group:"Limits" placeholder:"TIME" default:"5s" help:"The most time for a request, streams excepted (default 5s)."`
-	PerAddress        int           `group:"Limits" placeholder:"N" default:"1024" help:"The most connections of a client address, of 4,096 in all. At a limit the connection that was idle longest is closed (default 1024)."`
+	MaxRows           int           `group:"Limits" placeholder:"N" default:"10000" help:"At most this many rows in a request; streams have no limit (default 10000)."`
+	Queue             int           `group:"Limits" placeholder:"N" default:"64" help:"At most this many requests wait for a processor. Further ones are refused with 429 (default 64)."`
+	Timeout           time.Duration `group:"Limits" placeholder:"TIME" default:"5s" help:"End a request after this time, streams excepted (default 5s)."`
+	PerAddress        int           `group:"Limits" placeholder:"N" default:"1024" help:"At most this many connections of a client address, of 4,096 in all. At a limit the connection that was idle longest is closed (default 1024)."`
 	Drain             time.Duration `group:"Limits" placeholder:"TIME" default:"5s" help:"After SIGTERM, still accept connections this long with /readyz at 503 (default 5s)."`
 	Log               string        `file:"out" group:"Logs" placeholder:"FILE" help:"Append events and requests here as JSON lines (default: standard error)."`
 	ScoredLog         string        `file:"out" group:"Logs" placeholder:"FILE" help:"Append each row's time, id, digest, score and decision here as JSON lines."`

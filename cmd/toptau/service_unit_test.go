@@ -15,22 +15,15 @@ import (
 	"time"
 )
 
-// unitBlock matches the unit file of docs/guide/service.md.
-var unitBlock = regexp.MustCompile("(?s)```ini\n# toptau.service\n(.*?)```")
-
 // execStart matches the command of a unit file.
 var execStart = regexp.MustCompile(`(?s)\nExecStart=(.*?[^\\])\n`)
 
-// The unit file of docs/guide/service.md: its command starts a server that takes the token, and the tools of systemd
+// The unit file of docs/examples: its command starts a server that takes the token, and the tools of systemd
 // find nothing wrong with it where they are installed.
 func TestServiceUnit(t *testing.T) {
-	page, err := os.ReadFile("../../docs/guide/service.md")
+	unit, err := os.ReadFile("../../docs/examples/toptau.service")
 	if err != nil {
 		t.Fatal(err)
-	}
-	unit := unitBlock.FindSubmatch(page)
-	if unit == nil {
-		t.Fatal("the page has no unit file")
 	}
 	s := newLimitedServer(t, "1/day") // for its model
 	program, err := exec.LookPath("toptau")
@@ -48,7 +41,7 @@ func TestServiceUnit(t *testing.T) {
 	address := l.Addr().String()
 	l.Close()
 	text := strings.NewReplacer("/usr/local/bin/toptau", program, "/etc/toptau/model.json", filepath.Join(s.dir, "m.json"),
-		"127.0.0.1:8080", address).Replace("\n" + string(unit[1]))
+		"127.0.0.1:8080", address).Replace(string(unit))
 	t.Run("command", func(t *testing.T) {
 		m := execStart.FindStringSubmatch(text)
 		if m == nil {

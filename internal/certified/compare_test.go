@@ -43,10 +43,10 @@ func adamPart(t *testing.T, s *section) {
 		passes and seconds until the certified solver is at or below it, at the end of a round. Lambda is 0.001. Times are without
 		packing. Processor seconds are those of both cores, and are the better measure on a shared machine; seconds by the clock
 		follow them. Target: no slower anywhere, and at least 10 times fewer passes.`)
-	s.table([]string{"set", "rule", "F(0)", "ADAM best F", "ADAM passes", "ADAM processor s", "ADAM s", "certified F",
+	lines := [][]string{{"set", "rule", "F(0)", "ADAM best F", "ADAM passes", "ADAM processor s", "ADAM s", "certified F",
 		"passes until below", "processor s until below", "s until below", "times fewer passes", "passes to the end",
-		"processor s to the end", "s to the end"})
-	var slower, slowerByClock, more []string
+		"processor s to the end", "s to the end"}}
+	var slower, more []string
 	count := 0
 	for _, name := range []string{"mammography", "magic04", "a9a", "w8a", "covtype_2vs4", "nsl_kdd", "kddcup99"} {
 		x := standardised(t, name)
@@ -78,22 +78,19 @@ func adamPart(t *testing.T, s *section) {
 			if never || belowUsed > slowUsed {
 				slower = append(slower, against(name, in, belowUsed, slowUsed))
 			}
-			if never || below > slow {
-				slowerByClock = append(slowerByClock, against(name, in, below, slow))
-			}
 			t.Logf("%s %s: ADAM %g in %.2fs, below after %d passes, %.2fs", name, in.rule, adam.Best.F, slow.Seconds(),
 				passes, below.Seconds())
-			s.row(name, in.rule, fmt.Sprintf("%.4g", m.AtZero), fmt.Sprintf("%.6g", adam.Best.F), fmt.Sprint(adam.Passes),
+			lines = append(lines, []string{name, in.rule, fmt.Sprintf("%.4g", m.AtZero), fmt.Sprintf("%.6g", adam.Best.F), fmt.Sprint(adam.Passes),
 				seconds(slowUsed), seconds(slow), fmt.Sprintf("%.6g", m.Objective), fmt.Sprint(passes), seconds(belowUsed), seconds(below),
-				fmt.Sprintf("%.0f", float64(adam.Passes)/float64(passes)), fmt.Sprint(m.Passes), seconds(allUsed), seconds(m.took))
+				fmt.Sprintf("%.0f", float64(adam.Passes)/float64(passes)), fmt.Sprint(m.Passes), seconds(allUsed), seconds(m.took)})
 		}
 	}
-	s.paragraph(fmt.Sprintf(`No slower by processor time in %d of %d and by the clock in %d of %d. At least 10 times fewer passes in %d of
-		%d.`, count-len(slower), count, count-len(slowerByClock), count, count-len(more), count))
+	s.paragraph(fmt.Sprintf(`No slower by processor time in %d of %d. At least 10 times fewer passes in %d of %d.
+		[certified-adam.csv](certified-adam.csv) has every problem.`, count-len(slower), count, count-len(more), count))
 	s.list("Slower by processor time", slower)
-	s.list("Slower by the clock", slowerByClock)
 	s.list("Not 10 times fewer passes", more)
 	s.write(t, "Compared with ADAM")
+	writeCSV(t, "certified-adam.csv", lines)
 }
 
 func against(set string, in instance, a, b time.Duration) string {

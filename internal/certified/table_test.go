@@ -1,8 +1,6 @@
 package certified
 
 import (
-	"bytes"
-	"encoding/csv"
 	"flag"
 	"fmt"
 	"math"
@@ -196,14 +194,9 @@ func setsCSV(all []measured) [][]string {
 }
 
 // writeCSV writes a table next to the page.
-func writeCSV(t *testing.T, name string, lines [][]string) {
+func writeCSV(t *testing.T, name string, rows [][]string) {
 	t.Helper()
-	var b bytes.Buffer
-	err := csv.NewWriter(&b).WriteAll(lines)
-	if err == nil {
-		err = os.WriteFile(filepath.Join(filepath.Dir(pageFile), name), b.Bytes(), 0o644)
-	}
-	if err != nil {
+	if err := provenance.WriteTable(filepath.Join(filepath.Dir(pageFile), name), rows); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -65,7 +65,7 @@ type Flags struct {
 	Quiet   bool             `short:"q" help:"Show no progress on standard error."`
 	Threads *int             `placeholder:"N" help:"Use at most N threads, and at most one per processor. Results do not depend on it (default: all processors)."`
 	Version kong.VersionFlag `help:"Print the version."`
-	HelpAll helpAll          `name:"help-all" help:"Show the help with every flag."`
+	HelpAll helpAll          `name:"help-all" help:"Show this help with every flag."`
 
 	ProgressLines bool `hidden:"" help:"Print progress as JSON lines on standard error, for programs."`
 }
@@ -138,6 +138,7 @@ func (a *App) parse(parser *kong.Kong, args []string) (*kong.Context, error) {
 // becomes a flag by accident.
 func (a *App) describeOptions(parser *kong.Kong) error {
 	a.needs = map[*kong.Flag]string{}
+	parser.Model.HelpFlag.Help = "Show this help."
 	for _, verb := range parser.Model.Leaves(false) {
 		if lines := a.Examples[verb.Name]; lines != nil {
 			verb.Detail = "Examples:\n\n    " + strings.Join(lines, "\n    ")

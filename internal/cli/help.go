@@ -49,6 +49,6 @@ func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 	if err := kong.DefaultHelpPrinter(options, ctx); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(ctx.Stdout, "\n%d more flags, about %s: %s %s --help-all\n", more, strings.Join(groups, ", "), ctx.Model.Name, verb.Name)
+	_, err := fmt.Fprintf(ctx.Stdout, "\n%d more flags, in the groups %s: %s %s --help-all\n", more, strings.Join(groups, ", "), ctx.Model.Name, verb.Name)
 	return err
 }

@@ -3,6 +3,8 @@
 package provenance
 
 import (
+	"bytes"
+	"encoding/csv"
 	"fmt"
 	"os"
 	"os/exec"
@@ -26,6 +28,18 @@ func WritePage(path string, page []byte, command string) error {
 	}
 	return os.WriteFile(path, mark(page, line), 0o644)
 }
+
+// WriteTable writes the rows of a page of results as CSV. The first one names the columns.
+func WriteTable(path string, rows [][]string) error {
+	var b bytes.Buffer
+	if err := csv.NewWriter(&b).WriteAll(rows); err != nil {
+		return err
+	}
+	return os.WriteFile(path, b.Bytes(), 0o644)
+}
+
+// TableOf returns the path of the table next to a page: page.csv for page.md.
+func TableOf(page string) string { return strings.TrimSuffix(page, ".md") + ".csv" }
 
 // today returns the line of a run that ends now.
 func today(command string) (string, error) {

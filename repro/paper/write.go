@@ -11,6 +11,9 @@ import (
 	"toptau/internal/report"
 )
 
+// longTable is the number of rows from which on a Markdown page names the CSV file of a table instead of showing it.
+const longTable = 40
+
 // writeResults writes every piece and the page, and returns the names of the files.
 func writeResults(dir string, st *study, res *Result) ([]string, error) {
 	var files []string
@@ -31,7 +34,11 @@ func writeResults(dir string, st *study, res *Result) ([]string, error) {
 		section := report.Section{Title: p.Title, Paragraphs: p.Text, Notes: p.Notes}
 		for _, t := range p.Tables {
 			text.WriteByte('\n')
-			text.Write(markdown(t.Table))
+			if len(t.Table.Rows) > longTable {
+				fmt.Fprintf(&text, "%s [%s.csv](%s.csv) has the %d rows, as does index.html.\n", t.Table.Caption, t.Name, t.Name, len(t.Table.Rows))
+			} else {
+				text.Write(markdown(t.Table))
+			}
 			section.Tables = append(section.Tables, t.Table)
 			if err := writeFile(t.Name+".csv", commaSeparated(t.Table)); err != nil {
 				return nil, err

@@ -56,38 +56,55 @@ func Reference(model *kong.Application, before string) string {
 		verbs = append(verbs, verb)
 		fmt.Fprintf(&b, "| [%s](#%s) | %s |\n", verb.Name, verb.Name, cell(verb.Help))
 	}
-	b.WriteString("\n## Flags of every verb\n")
+	b.WriteString("\n## Flags of every verb\n" + flagTable)
 	writeFlags(&b, model.Flags)
 	shared := sharedFlags(verbs)
-	b.WriteString("\n## Flags of several verbs\n\nThe verbs that have them list their names.\n")
+	b.WriteString("\n## Flags of several verbs\n\nThe verbs that have them list their names.\n" + flagTable)
 	writeFlags(&b, shared)
 	for _, verb := range verbs {
-		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n    %s\n", verb.Name, verb.Help, verb.Summary())
-		if len(verb.Positional) > 0 {
-			b.WriteString("\n| argument | meaning |\n| --- | --- |\n")
-			for _, argument := range verb.Positional {
-				fmt.Fprintf(&b, "| `%s` | %s |\n", argument.Summary(), cell(argument.Help))
-			}
-		}
-		for _, group := range groupsOf(verb.Flags) {
-			if group != "" {
-				fmt.Fprintf(&b, "\n%s:\n", group)
-			}
-			writeGroup(&b, verb.Flags, group, shared)
-		}
+		writeVerb(&b, verb, shared)
 	}
 	return b.String()
 }
 
-// groupsOf returns the groups of flags in the order of the help. The flags without a group are first.
-func groupsOf(flags []*kong.Flag) []string {
-	groups, seen := []string{""}, map[string]bool{"": true}
-	for _, f := range flags {
-		if name := groupOf(f); !seen[name] {
-			groups, seen[name] = append(groups, name), true
+// flagTable is the head of a table of flags. A row in bold names a group.
+const flagTable = "\n| flag | meaning |\n| --- | --- |\n"
+
+// writeVerb writes the section of a verb: a table of its arguments and own flags, and the names of those that are shared.
+func writeVerb(b *strings.Builder, verb *kong.Node, shared []*kong.Flag) {
+	fmt.Fprintf(b, "\n## %s\n\n`%s`: %s\n", verb.Name, verb.Summary(), verb.Help)
+	var own []*kong.Flag
+	var others []string
+	for _, f := range byGroup(verb.Flags) {
+		if slices.ContainsFunc(shared, func(s *kong.Flag) bool { return flagRow(s) == flagRow(f) }) {
+			others = append(others, "`--"+f.Name+"`")
+		} else {
+			own = append(own, f)
 		}
 	}
-	return groups
+	if len(verb.Positional)+len(own) > 0 {
+		b.WriteString(flagTable)
+	}
+	for _, argument := range verb.Positional {
+		fmt.Fprintf(b, "| `%s` | %s |\n", argument.Summary(), cell(argument.Help))
+	}
+	writeFlags(b, own)
+	if others != nil {
+		fmt.Fprintf(b, "\n[Shared](#flags-of-several-verbs): %s.\n", strings.Join(others, ", "))
+	}
+}
+
+// byGroup returns flags by group, in the order in which the help first has one of a group. Those without a group are first.
+func byGroup(flags []*kong.Flag) []*kong.Flag {
+	place := map[string]int{"": 0}
+	for _, f := range flags {
+		if name := groupOf(f); name != "" && place[name] == 0 {
+			place[name] = len(place)
+		}
+	}
+	flags = slices.Clone(flags)
+	slices.SortStableFunc(flags, func(a, b *kong.Flag) int { return place[groupOf(a)] - place[groupOf(b)] })
+	return flags
 }
 
 func groupOf(f *kong.Flag) string {
@@ -98,9 +115,9 @@ func groupOf(f *kong.Flag) string {
 }
 
 // minSharing is the number of verbs from which a flag with the same row in all of them is described once.
-const minSharing = 4
+const minSharing = 3
 
-// sharedFlags returns the flags that several verbs have with the same description, in the order in which verbs first have them.
+// sharedFlags returns the flags that several verbs have with the same description, by group.
 func sharedFlags(verbs []*kong.Node) (list []*kong.Flag) {
 	number := map[string]int{}
 	for _, verb := range verbs {
@@ -110,41 +127,23 @@ func sharedFlags(verbs []*kong.Node) (list []*kong.Flag) {
 	}
 	for _, verb := range verbs {
 		for _, f := range verb.Flags {
-			if row := flagRow(f); number[row] >= minSharing && groupOf(f) != "Goal" { // goals are what a verb is about
+			if row := flagRow(f); number[row] >= minSharing {
 				list = append(list, f)
 				delete(number, row)
 			}
 		}
 	}
-	return list
+	return byGroup(list)
 }
 
-// writeGroup writes the flags of a group: a table, and the names of those that are shared.
-func writeGroup(b *strings.Builder, flags []*kong.Flag, group string, shared []*kong.Flag) {
-	var own []*kong.Flag
-	var others []string
-	for _, f := range flags {
-		switch {
-		case groupOf(f) != group:
-		case slices.ContainsFunc(shared, func(s *kong.Flag) bool { return flagRow(s) == flagRow(f) }):
-			others = append(others, "`--"+f.Name+"`")
-		default:
-			own = append(own, f)
-		}
-	}
-	writeFlags(b, own)
-	if others != nil {
-		fmt.Fprintf(b, "\n[Shared](#flags-of-several-verbs): %s.\n", strings.Join(others, ", "))
-	}
-}
-
-// writeFlags writes a table of flags.
+// writeFlags writes the rows of flags, with a row in bold before each group.
 func writeFlags(b *strings.Builder, flags []*kong.Flag) {
-	if len(flags) == 0 {
-		return
-	}
-	b.WriteString("\n| flag | default | meaning |\n| --- | --- | --- |\n")
+	group := ""
 	for _, f := range flags {
+		if name := groupOf(f); name != group {
+			group = name
+			fmt.Fprintf(b, "| **%s** | |\n", group)
+		}
 		b.WriteString(flagRow(f))
 	}
 }
@@ -158,14 +157,14 @@ func flagRow(f *kong.Flag) string {
 	if f.Short != 0 {
 		name = "-" + string(f.Short) + ", " + name
 	}
-	value := f.Default
+	help := cell(f.Help)
 	switch {
 	case f.Required:
-		value = "required"
-	case value != "":
-		value = "`" + value + "`"
+		help += " Required."
+	case f.Default != "" && !strings.Contains(help, "default"):
+		help += " The default is " + f.Default + "."
 	}
-	return fmt.Sprintf("| `%s` | %s | %s |\n", cell(name), value, cell(f.Help))
+	return fmt.Sprintf("| `%s` | %s |\n", cell(name), help)
 }
 
 // placeholder returns the name of a flag's value: N for a number with a default and no name.

@@ -47,7 +47,7 @@ type Use struct {
 
 // MemoryFlag limits the memory of rows.
 type MemoryFlag struct {
-	Memory int64 `group:"Data" placeholder:"BYTES" help:"Of a packed file: if its rows need more memory than this, such as 300MB, leave them in the file and read it in passes (default: half of the free memory)."`
+	Memory int64 `group:"Data" placeholder:"BYTES" help:"Leave rows that need more memory than this, such as 300MB, in their file, and read it in passes (default: half of the free memory)."`
 }
 
 // Rows are open rows.

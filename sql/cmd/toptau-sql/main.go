@@ -42,6 +42,7 @@ func app() *cli.App {
 // hidden are the fields of verbs and of the library's options that need files, or all rows in memory, or models that no database computes.
 var hidden = []string{"Entity", "Value", "LabelDelay", "Derive", "OutOfFold", "LearningCurve", "MaxTime", "ReportDate", "Memory",
 	"Iterations", "Step", "Minibatches", "Stratified", "Start", "Solver",
+	"CostAlert", "MinPrecision", "MinRecall", "Audit", "Answers",
 	"By", "Simultaneous", "Against", "Gate", "Margin", "Replicates", "Examples", "Segments",
 	"Train.Choose", "Train.Calibrate", "Train.Measure", "Fit.Trace", "Evaluate.Report", "Threshold.Score", "Threshold.Scores",
 	"Threshold.Remove", "Threshold.Default"}
@@ -49,16 +50,13 @@ var hidden = []string{"Entity", "Value", "LabelDelay", "Derive", "OutOfFold", "L
 // options returns the descriptions of flags. Some of toptau's are about files.
 func options() map[string]cli.Option {
 	all := maps.Clone(verbs.Options)
-	change := func(name string, o cli.Option) {
-		o.Group = "Table"
-		all[name] = o
-	}
-	change("label", cli.Option{Placeholder: "COL", Help: "The column of the label. Rows where it is NULL are left out (default: that of the model)."})
-	change("positive", cli.Option{Placeholder: "VALUE", Whole: true, Help: "A label of the positive class; repeatable (default: that of the model, or else 1 or true)."})
-	change("drop", cli.Option{Placeholder: "COLS", Whole: true, Help: "Columns to leave out; repeatable."})
-	change("categorical", cli.Option{Placeholder: "COLS", Whole: true, Help: "Columns of numbers whose values are categories; repeatable."})
-	change("weight", cli.Option{Placeholder: "COL", Help: "A column of importance weights."})
-	change("group", cli.Option{Placeholder: "COL", Help: "A column whose equal values are never split between parts (default: the key)."})
+	all["label"] = cli.Option{Placeholder: "COL", Help: "The column of the label. Rows where it is NULL are left out (default: that of the model)."}
+	all["positive"] = cli.Option{Placeholder: "VALUE", Whole: true, Help: "A label of the positive class; repeatable (default: that of the model, or else 1 or true)."}
+	all["drop"] = cli.Option{Placeholder: "COLS", Whole: true, Help: "Columns to leave out; repeatable."}
+	all["categorical"] = cli.Option{Group: "Table", Placeholder: "COLS", Whole: true, Help: "Columns of numbers whose values are categories; repeatable."}
+	all["weight"] = cli.Option{Group: "Table", Placeholder: "COL", Help: "A column of importance weights."}
+	all["group"] = cli.Option{Group: "Table", Placeholder: "COL", Help: "A column whose equal values are never split between parts (default: the key)."}
+	all["prevalence"] = cli.Option{Group: "Counting", Placeholder: "RATE", Help: "The fraction of positives that the summary assumes (default: that of the data)."}
 	all["sample-rows"] = cli.Option{Placeholder: "N", Help: "Search on a sample of N rows (default 200,000). Fits, thresholds and measurements use all rows; trees keep the sample."}
 	return all
 }

@@ -83,4 +83,4 @@ impossible; 130 interrupted.
 `
 
 // Every command of toptau-sql that a page names parses.
-func TestCommandsInPages(t *testing.T) { clitest.CheckPages(t, "../../..", 20, app) }
+func TestCommandsInPages(t *testing.T) { clitest.CheckPages(t, "../../..", 15, app) }

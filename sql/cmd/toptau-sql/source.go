@@ -27,8 +27,8 @@ import (
 
 // connectionFlags name the servers of a database.
 type connectionFlags struct {
-	DSNEnv         []string      `group:"Connection" name:"dsn-env" xor:"dsn" sep:"none" placeholder:"NAME" help:"The environment variable with the connection string of a server; repeatable: each server has a part of the rows."`
-	DSNFile        string        `group:"Connection" name:"dsn-file" xor:"dsn" file:"in" placeholder:"FILE" help:"A file with the connection strings of servers, one a line. Lines that begin with # are comments."`
+	DSNEnv         []string      `name:"dsn-env" xor:"dsn" sep:"none" placeholder:"NAME" help:"The environment variable with the connection string of a server; repeatable: each server has a part of the rows."`
+	DSNFile        string        `name:"dsn-file" xor:"dsn" file:"in" placeholder:"FILE" help:"A file with the connection strings of servers, one a line. Lines that begin with # are comments."`
 	Plain          bool          `group:"Connection" help:"Accept connections without encryption to other hosts."`
 	MaxConnections int           `group:"Connection" name:"max-connections" placeholder:"N" help:"Run at most N statements at the same time (default: one on each server)."`
 	Timeout        time.Duration `group:"Connection" default:"1h" placeholder:"TIME" help:"Cancel a statement after this time: 90s, 10m (default 1h)."`
@@ -113,8 +113,8 @@ func connectionStrings(names []string, env, path, file string) (list []string, e
 
 // tableFlags name the rows.
 type tableFlags struct {
-	Table    string `group:"Table" required:"" placeholder:"NAME" help:"The table or view, perhaps with its schema: public.flows. A part of the name with a dot is in double quotes."`
-	Key      string `group:"Table" placeholder:"COL" help:"A column with a different value in each row: whole numbers or texts."`
+	Table    string `required:"" placeholder:"NAME" help:"The table or view, perhaps with its schema: public.flows. A part of the name with a dot is in double quotes."`
+	Key      string `placeholder:"COL" help:"A column with a different value in each row: whole numbers or texts."`
 	WhereSQL string `group:"Table" name:"where-sql" placeholder:"SQL" help:"Only rows for which this condition holds, in the database's SQL. It is put into parentheses, not checked, and recorded in the model."`
 }
 
