@@ -134,9 +134,9 @@ func (b *bench) tile() error {
 				}
 			})).swapped()
 			rate := float64(work) / 1e9 / slices.Min(o.measured)
-			b.compare(fmt.Sprintf("scores of %d models, share of the multiply-add peak, d = %d", models, d), o, atLeast(0.9),
+			b.compare(fmt.Sprintf("scores of %d models, fraction of the multiply-add peak, d = %d", models, d), o, atLeast(0.9),
 				fmt.Sprintf("peak %.0f GFMA/s", rate))
-			b.compare(fmt.Sprintf("gradients of %d models, share of the multiply-add peak, d = %d", models, d),
+			b.compare(fmt.Sprintf("gradients of %d models, fraction of the multiply-add peak, d = %d", models, d),
 				b.race(peak, worked(func() {
 					for range rounds {
 						kernel.AccumulateTile(x, all, models, lanes)

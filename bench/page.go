@@ -23,7 +23,7 @@ probe reads the same bytes once, in order, with loads of 256 bits, and adds them
 several places at once can be faster. X w and X'v use the exact arithmetic (float64 products and sums of float32 values),
 several models the fast one (float32, fused multiply-add). One thread is measured by its processor time, which includes page
 faults and the collector but not the time of other processes; two threads are measured by the clock. Other processes still
-take their share of the memory's speed and of the caches, so a page to be published needs a quiet machine.
+take a part of the speed of the memory and of the caches, so a page to be published needs a quiet machine.
 
 `)
 	fmt.Fprintf(&p, "## Machine\n\n%s\n\n", describeMachine(before, after, b.bytes))

@@ -36,7 +36,7 @@ other users cannot read (--dsn-file), because every user of a machine can read c
 have a part of the rows. They appear in no output, model, report or error. A connection without encryption to another host is an
 error unless --plain accepts it.
 
-**DuckDB** is in builds by ` + "`make sql-duckdb`" + ` only. Others print statements for it (score --print), and say so for the rest.
+**DuckDB** is in builds by ` + "`make sql-duckdb`" + ` only. Others print statements for it (score --print) and refuse the rest.
 
 **Spark** is reached through its Thrift server, with the protocol of HiveServer2. The connection string is
 spark://user:password@host:10000/database. tls=true encrypts the connection, and ca=FILE names the certificates that are trusted. sasl=false is for servers
@@ -54,7 +54,7 @@ rows near the threshold. Every verb prints the number of rows and bytes, and --j
 **The key** is a column with a different value in every row: whole numbers or texts. NULL is an error. fit, train and verify fail if
 rows have the same key. In PostgreSQL a primary key or a unique index of the column answers that from the catalogue. Elsewhere a
 statement groups the rows of each server by their keys, 50 million rows at a time. The output and key_check in --json say which it was.
-If the database refuses to group, for want of memory for example, the output says that too, and the verb goes on. Rows of different
+If the database refuses to group, for want of memory for example, the output notes it, and the verb goes on. Rows of different
 servers with equal keys are found if a sample has them, and all verbs fail for a column of which a sample has repeated values.
 
 **Parallel statements.** A server runs one statement at a time, and divides it among its own processors: PostgreSQL by its parallel
