@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"toptau/internal/atomicfile"
 	"toptau/internal/plot"
@@ -34,7 +35,7 @@ func writeResults(dir string, st *study, res *Result) ([]string, error) {
 		section := report.Section{Title: p.Title, Paragraphs: p.Text, Notes: p.Notes}
 		for _, t := range p.Tables {
 			text.WriteByte('\n')
-			if len(t.Table.Rows) > longTable {
+			if len(t.Table.Rows) > longTable || slices.Contains(p.Aside, t.Name) {
 				fmt.Fprintf(&text, "%s [%s.csv](%s.csv) has the %d rows, as does index.html.\n", t.Table.Caption, t.Name, t.Name, len(t.Table.Rows))
 			} else {
 				text.Write(markdown(t.Table))
