@@ -319,7 +319,7 @@ func editableModels(t *testing.T) map[string]*model.Model {
 		{"plain", MaxFPR("1%")},
 		{"fpr", MaxFPR("2%")},
 		{"share", Top("5%")},
-		{"count", metric.CountGoal(metric.GoalTopCount, 80, 1500)},
+		{"count", metric.CountGoal(metric.GoalTop, 80, 1500)},
 		{"top", Goal{Kind: metric.GoalAbsoluteTop}},
 		{"sites", MaxFPR("3%")},
 	} {

@@ -123,7 +123,7 @@ func TestNoGuarantee(t *testing.T) {
 func TestBadGoals(t *testing.T) {
 	d := separableData(t, 60)
 	entry := toptau.Entry{Column: "a"}
-	for name, g := range map[string]toptau.Goal{"max-fpr": toptau.MaxFPR("often"), "top": toptau.Top("101%"), "top-count": metric.CountGoal(metric.GoalTopCount, 5, 5),
+	for name, g := range map[string]toptau.Goal{"max-fpr": toptau.MaxFPR("often"), "top": toptau.Top("101%"), "5 of 5": metric.CountGoal(metric.GoalTop, 5, 5),
 		"alerts": toptau.Alerts(-1, 10), "no goal": {}} {
 		_, err := toptau.Train(t.Context(), d, g, toptau.TrainOptions{})
 		wantError(t, err, diag.Usage, name)

@@ -67,7 +67,7 @@ func TestBudgetsAreThoseOfThreshold(t *testing.T) {
 		entry := toptau.Entry{Column: "score"}
 		x := explore(t, d, entry)
 		for _, g := range []toptau.Goal{toptau.Top("1%"), toptau.Top("0.2%"), toptau.MaxFPR("1%"),
-			toptau.MaxFPR("0.05%"), metric.CountGoal(metric.GoalTopCount, 30, 960),
+			toptau.MaxFPR("0.05%"), metric.CountGoal(metric.GoalTop, 30, 960),
 			toptau.Alerts(50, 7000), (toptau.Goal{Kind: metric.GoalAbsoluteTop})} {
 			b, err := x.Budget(g, five, 1000, &metric.Costs{Missed: 10, Alert: 1})
 			if err != nil {

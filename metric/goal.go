@@ -20,8 +20,7 @@ type GoalKind string
 const (
 	NoGoal          GoalKind = ""             // the zero value: no goal was set
 	GoalMaxFPR      GoalKind = "max-fpr"      // at most a fraction of the negatives
-	GoalTop         GoalKind = "top"          // a fraction of all rows
-	GoalTopCount    GoalKind = "top-count"    // the best Count of every Of rows
+	GoalTop         GoalKind = "top"          // a fraction of all rows, or the best Count of every Of rows
 	GoalAlerts      GoalKind = "alerts"       // Count alerts in a period of Of rows
 	GoalAbsoluteTop GoalKind = "absolute-top" // above every negative
 
@@ -33,14 +32,14 @@ const (
 
 // GoalKinds returns all kinds in the order in which they are shown.
 func GoalKinds() []GoalKind {
-	return []GoalKind{GoalMaxFPR, GoalTop, GoalTopCount, GoalAlerts, GoalAbsoluteTop, GoalMinPrecision, GoalMinRecall, GoalCostAlert}
+	return []GoalKind{GoalMaxFPR, GoalTop, GoalAlerts, GoalAbsoluteTop, GoalMinPrecision, GoalMinRecall, GoalCostAlert}
 }
 
 // Goal is the budget that a model is trained for. It is plain data, and equal goals are equal with ==.
 //
-// GoalMaxFPR and GoalTop use Rate, GoalTopCount and GoalAlerts use Count and Of, GoalAbsoluteTop uses none of
-// them; fields that a kind does not use are zero. Check validates a goal, and so does every function that
-// takes one.
+// GoalMaxFPR uses Rate, GoalAlerts uses Count and Of, GoalTop uses Rate or else Count and Of, and GoalAbsoluteTop
+// uses none of them; fields that a goal does not use are zero. Check validates a goal, and so does every function
+// that takes one.
 type Goal struct {
 	Kind      GoalKind
 	Rate      threshold.Rate // the fraction of the negatives (GoalMaxFPR) or of all rows (GoalTop); the lowest precision or recall
@@ -64,7 +63,7 @@ func RateGoal(kind GoalKind, rate string) Goal {
 	return Goal{Kind: kind, Rate: r}
 }
 
-// CountGoal returns a goal of kind GoalTopCount or GoalAlerts.
+// CountGoal returns a goal of kind GoalTop or GoalAlerts.
 func CountGoal(kind GoalKind, count, of int64) Goal { return Goal{Kind: kind, Count: count, Of: of} }
 
 // goalFixes are examples of goals.
@@ -72,57 +71,70 @@ var goalFixes = []diag.Fix{{Param: "max-fpr", Value: "0.1%"}, {Param: "top", Val
 
 // Check returns an error of kind usage for a goal that is impossible for any data.
 func (g Goal) Check() error {
-	wrong := func(found, expected string) error {
-		return &diag.Error{Kind: diag.Usage, Param: string(g.Kind), Found: found, Expected: expected}
+	counted := g.Count != 0 || g.Of != 0
+	switch {
+	case !g.Recall.IsZero() && g.Kind != GoalMinPrecision:
+		return g.wrong("with a recall", "a recall with a precision only")
+	case g.Cost != 0 && g.Kind != GoalCostAlert:
+		return g.wrong("with a cost", "a cost of alerts alone")
+	case !g.Prevalence.IsZero() && g.Kind != GoalMinPrecision:
+		return g.wrong("with a prevalence", "a prevalence with a precision only")
 	}
-	if !g.Recall.IsZero() && g.Kind != GoalMinPrecision {
-		return wrong("with a recall", "a recall with a precision only")
-	}
-	if g.Cost != 0 && g.Kind != GoalCostAlert {
-		return wrong("with a cost", "a cost of alerts alone")
-	}
-	if !g.Prevalence.IsZero() && g.Kind != GoalMinPrecision {
-		return wrong("with a prevalence", "a prevalence with a precision only")
-	}
-	unused := !g.Rate.IsZero() || g.Count != 0 || g.Of != 0
 	switch g.Kind {
-	case GoalMaxFPR, GoalTop, GoalMinPrecision, GoalMinRecall:
+	case GoalMaxFPR, GoalMinPrecision, GoalMinRecall:
+		if err := g.checkRate(); err != nil || !counted {
+			return err
+		}
+		return g.wrong("with a rate and a count", "a rate")
+	case GoalTop:
+		if counted {
+			return g.checkCounts()
+		}
+		return g.checkRate()
+	case GoalAlerts:
+		return g.checkCounts()
+	case GoalAbsoluteTop, GoalCostAlert:
 		switch {
-		case g.invalid != "" || g.Rate.IsZero():
-			_, err := threshold.ParseRate(g.invalid)
-			e := *diag.Of(err)
-			e.Param, e.Found = string(g.Kind), diag.Quote(g.invalid)
-			return &e
-		case g.Count != 0 || g.Of != 0:
-			return wrong("with a rate and a count", "a rate")
+		case counted || !g.Rate.IsZero():
+			return g.wrong("with a rate or a count", "neither")
+		case g.Kind == GoalCostAlert && !(g.Cost > 0 && g.Cost <= maxCost):
+			return g.wrong(text.Exact(g.Cost), "an amount above 0, at most 1e15")
 		}
-	case GoalTopCount, GoalAlerts:
-		counts := fmt.Sprintf("%d of %d", g.Count, g.Of)
-		switch _, err := g.fraction(); {
-		case !g.Rate.IsZero():
-			return wrong("with a rate and a count", "a count")
-		case g.Count <= 0 || g.Of <= 0:
-			return wrong(counts, "two counts above 0")
-		case g.Count >= g.Of:
-			return wrong(counts, "a count below the number of rows it is taken from")
-		case err != nil:
-			return wrong(counts, "a rate that can be represented exactly")
-		}
-	case GoalAbsoluteTop:
-		if unused {
-			return wrong("with a rate or a count", "neither")
-		}
-	case GoalCostAlert:
-		if unused {
-			return wrong("with a rate or a count", "neither")
-		}
-		if !(g.Cost > 0 && g.Cost <= maxCost) {
-			return wrong(text.Exact(g.Cost), "an amount above 0, at most 1e15")
-		}
+		return nil
 	case NoGoal:
 		return &diag.Error{Kind: diag.Usage, Found: "no goal", Expected: "a goal", Fixes: goalFixes}
-	default:
-		return &diag.Error{Kind: diag.Usage, Found: "a goal of kind " + diag.Quote(string(g.Kind)), Expected: "a goal", Fixes: goalFixes}
+	}
+	return &diag.Error{Kind: diag.Usage, Found: "a goal of kind " + diag.Quote(string(g.Kind)), Expected: "a goal", Fixes: goalFixes}
+}
+
+// wrong returns an error about the goal's parameter.
+func (g Goal) wrong(found, expected string) error {
+	return &diag.Error{Kind: diag.Usage, Param: string(g.Kind), Found: found, Expected: expected}
+}
+
+// checkRate returns an error if the text of the rate was none.
+func (g Goal) checkRate() error {
+	if g.invalid == "" && !g.Rate.IsZero() {
+		return nil
+	}
+	_, err := threshold.ParseRate(g.invalid)
+	e := *diag.Of(err)
+	e.Param, e.Found = string(g.Kind), diag.Quote(g.invalid)
+	return &e
+}
+
+// checkCounts returns an error if Count of Of is no fraction.
+func (g Goal) checkCounts() error {
+	counts := fmt.Sprintf("%d of %d", g.Count, g.Of)
+	switch _, err := g.fraction(); {
+	case !g.Rate.IsZero():
+		return g.wrong("with a rate and a count", "one of the two")
+	case g.Count <= 0 || g.Of <= 0:
+		return g.wrong(counts, "two counts above 0")
+	case g.Count >= g.Of:
+		return g.wrong(counts, "a count below the number of rows it is taken from")
+	case err != nil:
+		return g.wrong(counts, "a rate that can be represented exactly")
 	}
 	return nil
 }
@@ -184,7 +196,7 @@ func (g Goal) Criterion() Criterion {
 	switch g.Kind {
 	case GoalMaxFPR:
 		return NP(g.Tau())
-	case GoalTop, GoalTopCount, GoalAlerts:
+	case GoalTop, GoalAlerts:
 		return Quantile(g.Tau())
 	case GoalMinPrecision:
 		return Precision(g.Rate)
@@ -259,9 +271,10 @@ func (g Goal) String() string {
 	case GoalMaxFPR:
 		return aim + "with at most " + percent(g.Rate) + " of the negatives as false alarms"
 	case GoalTop:
+		if g.Count > 0 {
+			return aim + fmt.Sprintf("in the top %s of %s rows (%s)", text.Count(g.Count), text.Count(g.Of), percent(g.Tau()))
+		}
 		return aim + "in the top " + percent(g.Rate) + " of the rows"
-	case GoalTopCount:
-		return aim + fmt.Sprintf("in the top %s of %s rows (%s)", text.Count(g.Count), text.Count(g.Of), percent(g.Tau()))
 	case GoalAlerts:
 		return aim + fmt.Sprintf("in %s alerts per %s rows (%s)", text.Count(g.Count), text.Count(g.Of), percent(g.Tau()))
 	case GoalAbsoluteTop:
@@ -299,10 +312,10 @@ func percent(rate threshold.Rate) string {
 
 // goalJSON is the form of a goal in files and results.
 type goalJSON struct {
-	Kind   GoalKind       `json:"kind"`            // max-fpr, top, top-count, alerts, absolute-top, min-precision, min-recall or cost-alert
-	Rate   threshold.Rate `json:"rate,omitzero"`   // max-fpr: the fraction of the negatives; top: of all rows; min-precision, min-recall: it
-	Count  int64          `json:"count,omitempty"` // top-count: the best count of every of rows; alerts: count alerts
-	Of     int64          `json:"of,omitempty"`    // top-count, alerts: rows
+	Kind   GoalKind       `json:"kind"`            // max-fpr, top, alerts, absolute-top, min-precision, min-recall or cost-alert
+	Rate   threshold.Rate `json:"rate,omitzero"`   // max-fpr: the fraction of the negatives; top: of all rows, unless it has a count; min-precision, min-recall: it
+	Count  int64          `json:"count,omitempty"` // top: the best count of every of rows; alerts: count alerts
+	Of     int64          `json:"of,omitempty"`    // top, alerts: rows
 	Recall threshold.Rate `json:"recall,omitzero"` // min-precision: the lowest recall, if there is one
 	Cost   float64        `json:"cost,omitempty"`  // cost-alert: of an alert
 

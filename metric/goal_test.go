@@ -38,7 +38,7 @@ func TestGoals(t *testing.T) {
 	}{
 		{RateGoal(GoalMaxFPR, "0.1%"), `{"kind":"max-fpr","rate":"0.001"}`, "at most 0.1 % of the negatives", "0.001"},
 		{RateGoal(GoalTop, "1/3"), `{"kind":"top","rate":"1/3"}`, "top 1/3 of", "1/3"},
-		{CountGoal(GoalTopCount, 800, 4000), `{"kind":"top-count","count":800,"of":4000}`,
+		{CountGoal(GoalTop, 800, 4000), `{"kind":"top","count":800,"of":4000}`,
 			"top 800 of 4,000 rows (20 %)", "0.2"},
 		{CountGoal(GoalAlerts, 50, 2000000), `{"kind":"alerts","count":50,"of":2000000}`,
 			"50 alerts per 2,000,000 rows (0.0025 %)", "0.000025"},
@@ -80,8 +80,8 @@ func TestGoalLiteralsAreChecked(t *testing.T) {
 	rate := threshold.MustRate("1%")
 	for _, g := range []Goal{
 		{}, {Kind: GoalMaxFPR}, {Kind: GoalTop}, {Kind: GoalAlerts}, {Kind: GoalAlerts, Count: 3}, {Kind: "99", Rate: rate},
-		{Kind: GoalTop, Rate: rate, Count: 1, Of: 2}, {Kind: GoalTopCount, Rate: rate, Count: 1, Of: 2},
-		{Kind: GoalAbsoluteTop, Rate: rate}, {Kind: GoalTopCount, Count: -1, Of: 5}, {Kind: GoalTopCount, Count: 5, Of: 5},
+		{Kind: GoalTop, Rate: rate, Count: 1, Of: 2}, {Kind: GoalTop, Rate: rate, Count: 1, Of: 2},
+		{Kind: GoalAbsoluteTop, Rate: rate}, {Kind: GoalTop, Count: -1, Of: 5}, {Kind: GoalTop, Count: 5, Of: 5},
 	} {
 		if e := diag.Of(g.Check()); e == nil || e.Kind != diag.Usage {
 			t.Errorf("%#v: %v", g, g.Check())
@@ -142,7 +142,7 @@ func TestGoalThresholdIsTheLowest(t *testing.T) {
 		s := Scores{Positives: draw("positives"), Negatives: draw("negatives")}
 		of := rapid.Int64Range(2, 12).Draw(t, "of")
 		count := rapid.Int64Range(1, of-1).Draw(t, "count")
-		g := Goal{Kind: GoalTopCount, Count: count, Of: of}
+		g := Goal{Kind: GoalTop, Count: count, Of: of}
 		population := append(append([]float64{}, s.Positives...), s.Negatives...)
 		if rapid.Bool().Draw(t, "np") {
 			g = Goal{Kind: GoalMaxFPR, Rate: g.Tau()}

@@ -227,12 +227,10 @@ func (c *uiCommand) withPoint(ctx context.Context, r ui.SaveRequest) (*model.Mod
 // certify returns the command that computes a threshold with a guarantee.
 func (c *uiCommand) certify(g metric.Goal, delta threshold.Rate) string {
 	goal := ""
-	switch g.Kind {
-	case metric.GoalTopCount:
-		goal = fmt.Sprintf("--top %d/%d", g.Count, g.Of)
-	case metric.GoalAlerts:
-		goal = fmt.Sprintf("--alerts %d/%d", g.Count, g.Of)
-	case metric.GoalAbsoluteTop:
+	switch {
+	case g.Count > 0:
+		goal = fmt.Sprintf("%s %d/%d", cli.Spell(string(g.Kind)), g.Count, g.Of)
+	case g.Kind == metric.GoalAbsoluteTop:
 		goal = cli.Spell(string(g.Kind))
 	default:
 		goal = fmt.Sprintf("%s %s", cli.Spell(string(g.Kind)), g.Rate)

@@ -57,7 +57,7 @@ func descending(a, b float64) int {
 // rank returns the mass above a score and the mass of scores equal to it.
 func (t *tail) rank(score float64) (above, equal float64) {
 	score = min(max(score, -widest), widest)
-	above, equal = t.spanRank(score)
+	above, equal = t.rankInSpans(score)
 	first, found := slices.BinarySearchFunc(t.fresh, score, descending)
 	above += float64(first)
 	for ; found && first < len(t.fresh) && t.fresh[first] == score; first++ {
@@ -66,9 +66,9 @@ func (t *tail) rank(score float64) (above, equal float64) {
 	return above, equal
 }
 
-// spanRank returns the masses of the spans alone.
-func (t *tail) spanRank(score float64) (above, equal float64) {
-	// The first span that does not lie above the score.
+// rankInSpans is rank without the fresh scores. In the span of a score, the part of the mass above it is that of the width above it.
+func (t *tail) rankInSpans(score float64) (above, equal float64) {
+	// at is the first span that does not lie above the score.
 	at, _ := slices.BinarySearchFunc(t.Spans, score, func(s span, score float64) int {
 		if s.Low > score {
 			return -1
@@ -83,7 +83,7 @@ func (t *tail) spanRank(score float64) (above, equal float64) {
 		above += float64(s.Mass * ((s.High - score) / (s.High - s.Low)))
 		at++
 	}
-	if at < len(t.Spans) && t.Spans[at].High == score && t.Spans[at].Low == score {
+	if at < len(t.Spans) && t.Spans[at].High == score && t.Spans[at].Low == score { // all of the span is at the score
 		equal = t.Spans[at].Mass
 	}
 	return above, equal
@@ -134,8 +134,8 @@ func (t *tail) merge(other *tail) {
 	}
 	last := 0.0 // mass at or above the cut before
 	for i, cut := range cuts {
-		above, equal := t.spanRank(cut)
-		a, e := other.spanRank(cut)
+		above, equal := t.rankInSpans(cut)
+		a, e := other.rankInSpans(cut)
 		above, equal = above+a, equal+e
 		if i > 0 {
 			keep(span{cuts[i-1], cut, above - last})

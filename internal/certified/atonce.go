@@ -21,8 +21,8 @@ func (d *descent) evaluateAtOnce(at *Point, width float64) (*smoothedPoint, erro
 	}
 	q := Query{At: at, Positives: positives.request(append([]float64{math.Inf(-1)}, positives.knots()...)),
 		Population: population.request(append(population.knots(), math.Inf(1)))}
-	answers, err := d.eval.ask(q, Query{At: at, Positives: Request{Want: []Want{positives.around(e.Loss, -1)}},
-		Population: Request{Want: []Want{population.around(e.Hinge, 1)}}})
+	answers, err := d.eval.ask(q, Query{At: at, Positives: Request{Want: []Want{positives.rowsWanted(e.Loss, -1)}},
+		Population: Request{Want: []Want{population.rowsWanted(e.Hinge, 1)}}})
 	if err != nil {
 		return nil, err
 	}

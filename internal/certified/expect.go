@@ -61,8 +61,8 @@ func (z zone) request(ends []float64) Request {
 	return Request{Groups: ends, Moments: true, Origin: z.centre, Cuts: ascending(append(finite, z.cuts...))}
 }
 
-// around asks for rows of the zone, for the second derivative.
-func (z zone) around(h smoothed.Hinge, sign float64) Want {
+// rowsWanted requests rows of the zone, for the second derivative.
+func (z zone) rowsWanted(h smoothed.Hinge, sign float64) Want {
 	w := Want{Low: z.centre - z.width, High: z.centre + z.width, Order: Spread, Limit: curvatureRows}
 	switch {
 	case h.Square && sign > 0: // it is not smoothed
@@ -164,9 +164,9 @@ func (e *expectation) at(w []float64) (o onSample, useful bool) {
 	return o, high > low && isFinite(o.edge)
 }
 
-// on returns what to expect on all rows, with the error, of a number that is now on the sample. before and was are those of the last
+// onAllRows returns the number to expect on all rows, with its error, where the sample has now. before and was are the numbers of the last
 // point on the sample and on all rows: the numbers of neighbouring points change by about as much on all rows as on the sample.
-func (e *expectation) on(now, before, was, noise float64) (expected, off float64) {
+func (e *expectation) onAllRows(now, before, was, noise float64) (expected, off float64) {
 	step := now - before
 	if byStep := math.Abs(step) * edgeOfStep; e.known && byStep < noise {
 		return was + step, byStep
@@ -188,7 +188,7 @@ func (e *expectation) cuts(w []float64) (positives, population []float64) {
 	if !useful {
 		return nil, nil
 	}
-	pos, pop := e.around(&o, nearCuts)
+	pos, pop := e.zonesAround(&o, nearCuts)
 	return pos.cuts, pop.cuts
 }
 
@@ -199,24 +199,25 @@ const (
 	minNoise       = 1e-6
 )
 
-// around returns where the corners of both classes are expected, with near cuts about them.
-func (e *expectation) around(o *onSample, near int) (positives, population zone) {
-	edge, noise := e.on(o.edge, e.sampled.edge, e.last.edge, o.noise)
-	t, noiseOfT := e.on(o.t, e.sampled.t, e.last.t, thresholdNoise*o.noise)
-	at := func(c *classSample, corner, off float64) zone {
-		about := Bin{Low: corner - off, High: corner + off}
-		return zone{centre: corner, noise: off, reach: off, cuts: ascending(append(c.cuts(corner, farCuts), about.cutsInside(near)...))}
+// zonesAround returns where the corners of both classes are expected on all rows: the positives' hinge has its corner at 1 + t, that of
+// the population at the edge. Each zone has near cuts between its ends and others over all scores of the sample.
+func (e *expectation) zonesAround(o *onSample, near int) (positives, population zone) {
+	edge, edgeError := e.onAllRows(o.edge, e.sampled.edge, e.last.edge, o.noise)
+	t, errorOfT := e.onAllRows(o.t, e.sampled.t, e.last.t, thresholdNoise*o.noise)
+	zoneOf := func(c *classSample, corner, off float64) zone {
+		ends := Bin{Low: corner - off, High: corner + off}
+		return zone{centre: corner, noise: off, reach: off, cuts: ascending(append(c.cuts(corner, farCuts), ends.cutsInside(near)...))}
 	}
-	return at(&e.positives, 1+t, noiseOfT), at(&e.population, edge, noise)
+	return zoneOf(&e.positives, 1+t, errorOfT), zoneOf(&e.population, edge, edgeError)
 }
 
-// zones is around for hinges that are smoothed over a width.
+// zones is zonesAround for hinges that are smoothed over a width.
 func (e *expectation) zones(w []float64, width float64) (positives, population zone, useful bool) {
 	o, useful := e.at(w)
 	if !useful {
 		return positives, population, false
 	}
-	positives, population = e.around(&o, smoothedCuts)
+	positives, population = e.zonesAround(&o, smoothedCuts)
 	level := smoothed.New(e.form, w, width, 1).GuessLevel(o.edge, e.population.z, e.population.m)
 	population.centre += level - o.edge
 	for _, z := range []*zone{&positives, &population} {

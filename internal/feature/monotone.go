@@ -36,10 +36,10 @@ func signsOf(t *table.Table, signs []Sign, m *Map, inputs []int) ([]int8, error)
 // CheckSigns returns an error unless the signs are those of numeric columns of a table. Indices of LIBSVM are
 // checked by Fit.
 func CheckSigns(t *table.Table, signs []Sign) error {
+	if t.Sparse != nil {
+		return nil
+	}
 	for _, s := range signs {
-		if t.Sparse != nil {
-			continue
-		}
 		if _, err := signedColumn(t, s); err != nil {
 			return err
 		}

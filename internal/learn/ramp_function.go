@@ -104,15 +104,18 @@ func (f *ramp) Aim(p []float64) {
 	}
 }
 
-// Along evaluates the thresholds once, and the ramp once for each positive and tau.
+// Along returns F(x + alpha p) and its derivative in alpha. With scores z + alpha dz and thresholds t_k(alpha), K of them,
+//
+//	F = 1/(K M+) sum over k and positives of m_i sigmoid((t_k - z_i - alpha dz_i) / width) + lambda/2 |x - anchor + alpha p|^2.
+//
+// It reads no row.
 func (f *ramp) Along(alpha float64) (value, slope float64) {
 	f.moveScores(f.trial, alpha)
 	f.findThresholds(f.trial)
 	dz := f.dz[f.first:]
 	for k := range f.rules {
 		s := &f.support[k]
-		// dt is the derivative of t_k along p.
-		dt := 0.0
+		dt := 0.0 // the derivative of t_k along p
 		for q, row := range s.Rows {
 			dt += float64(s.A[q] * dz[row])
 		}
@@ -129,9 +132,9 @@ func (f *ramp) Along(alpha float64) (value, slope float64) {
 		slope += part.second / f.width
 	}
 	taus := float64(len(f.rules))
-	ww, wp, pp := f.square[0], f.square[1], f.square[2]
-	value = value/taus + float64(f.lambda/2*(ww+float64(alpha*(float64(2*wp)+float64(alpha*pp)))))
-	slope = slope/taus + float64(f.lambda*(wp+float64(alpha*pp)))
+	dd, dp, pp := f.square[0], f.square[1], f.square[2] // d = x - anchor
+	value = value/taus + float64(f.lambda/2*(dd+float64(alpha*(float64(2*dp)+float64(alpha*pp)))))
+	slope = slope/taus + float64(f.lambda*(dp+float64(alpha*pp)))
 	return value, slope
 }
 

@@ -111,10 +111,13 @@ func (k *worker) useScores(requests []Request, stripe, first, end int) {
 	_, to := k.passes.rows.PanelRows(end - 1)
 	k.filterScores(requests, stripe, first, end)
 	for h := range requests {
-		r := &requests[h]
-		z := k.z[h*kernel.PanelRows:]
-		for row := from; r.Keep != nil && row < to; row += kernel.PanelRows {
-			copy(r.Keep[row:min(row+kernel.PanelRows, to)], z[(row-from)*k.passes.models:])
+		keep := requests[h].Keep
+		if keep == nil {
+			continue
+		}
+		z := k.z[h*kernel.PanelRows:] // panel by panel, and in each model by model
+		for row := from; row < to; row += kernel.PanelRows {
+			copy(keep[row:min(row+kernel.PanelRows, to)], z[(row-from)*k.passes.models:])
 		}
 	}
 }

@@ -50,7 +50,7 @@ const (
 func newLabelWatch(p *model.Point) *labelWatch {
 	w := &labelWatch{}
 	switch p.Goal.Kind {
-	case metric.GoalMaxFPR, metric.GoalTop, metric.GoalTopCount, metric.GoalAlerts:
+	case metric.GoalMaxFPR, metric.GoalTop, metric.GoalAlerts:
 		if tau := p.Goal.Tau(); p.Entity == "" && !tau.IsZero() && tau.Float64() < 1 {
 			w.budget, w.rate = p.Goal.Kind, tau.Float64()
 			w.test = calibrate.NewBudgetTest(w.rate, budgetStarts)

@@ -84,7 +84,7 @@ func (n *newton) run(ctx context.Context) {
 			continue
 		case n.result.Gradient <= n.o.Tolerance:
 			n.result.Reason = Converged
-			if n.vanishes(ctx) {
+			if n.hasNoMinimum(ctx) {
 				n.result.Reason = NoMinimum
 			}
 		case ctx.Err() != nil:
@@ -165,9 +165,10 @@ func (n *newton) setDamping(alpha float64) {
 	}
 }
 
-// vanishes reports whether a small gradient has faded on the way down without end, rather than at a minimum.
-// There the curvature fades as well, and the Newton step does not shrink.
-func (n *newton) vanishes(ctx context.Context) bool {
+// hasNoMinimum reports whether the gradient is small because the function falls without end and flattens, not because
+// a minimum is near. The curvature flattens as well there, so that an undamped Newton step stays long, and the function
+// recognises its direction.
+func (n *newton) hasNoMinimum(ctx context.Context) bool {
 	if n.f.Bounded() || n.result.Gradient == 0 {
 		return false
 	}

@@ -139,7 +139,7 @@ func (t *Table) FeatureBytes() int64 {
 }
 
 // Release releases the packed values of the features in the rows before row (see Options.Packed) and returns
-// their bytes. They must not be read afterwards.
+// their bytes. They must not be read afterwards. Calls come with ascending rows: it stops at the segments of the call before.
 func (t *Table) Release(row int) int64 {
 	freed := int64(0)
 	for k := range t.Columns {

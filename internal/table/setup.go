@@ -36,7 +36,8 @@ func newAssembler(r *Reader, n *names, counts []kindCount) (*assembler, error) {
 	return a.assembler, nil
 }
 
-// chooseFeatures makes features of all columns without another role in a training file.
+// chooseFeatures makes features of all columns without another role in a training file. A column of times or addresses becomes its
+// parts. With Options.texts a column that is not numeric is kept as text instead. counts may be nil: then all columns are numeric.
 func (a setup) chooseFeatures(counts []kindCount) error {
 	o := &a.reader.options
 	if a.roles.label < 0 && o.LabelsFile == "" && !o.Unlabelled {
@@ -46,7 +47,7 @@ func (a setup) chooseFeatures(counts []kindCount) error {
 		return err
 	}
 	columns := a.roles.features
-	a.roles.features = nil
+	a.roles.features = nil // addFeature and addParts list them again
 	for _, i := range columns {
 		c := Column{Name: a.names.all[i], Number: i + 1, Kind: schema.Numeric}
 		if o.texts && counts != nil && (counts[i].parts(c.Name) != nil || a.kindOf(i, counts[i]) == schema.Categorical) {

@@ -133,12 +133,12 @@ func (a *asked) cheapestGoal(x *toptau.Explorer) (metric.Goal, error) {
 		return metric.Goal{}, &diag.Error{Kind: diag.Usage,
 			Found: "prices at which it is cheapest to look at every row", Expected: "a higher price of an alert"}
 	}
-	return checked(metric.CountGoal(metric.GoalTopCount, int64(best.Alerts), int64(x.Rows)))
+	return checked(metric.CountGoal(metric.GoalTop, int64(best.Alerts), int64(x.Rows)))
 }
 
 // countGoal returns a goal that is a number of rows, or of alerts a day.
 func (a *asked) countGoal(q *budgetQuestion, rows int) (metric.Goal, error) {
-	name, of, kind := "rows", int64(rows), metric.GoalTopCount
+	name, of, kind := "rows", int64(rows), metric.GoalTop
 	if q.By == "alerts" {
 		name, of, kind = "alerts a day", int64(math.Round(a.perDay)), metric.GoalAlerts
 		if of == 0 {

@@ -4,8 +4,14 @@ import (
 	"context"
 	"slices"
 
+	"toptau/internal/certified"
+	"toptau/internal/feature"
 	"toptau/internal/large"
+	"toptau/internal/matrix"
 	"toptau/internal/table"
+	"toptau/method"
+	"toptau/model"
+	"toptau/threshold"
 )
 
 // areFew reports whether all rows are read as a whole, once, where single rows are needed: as many as the sample of a larger table has.
@@ -14,14 +20,38 @@ func (r *Rows) areFew() bool {
 	return rows <= large.DefaultSample && 8*rows*len(r.layout.features) <= heldBytes
 }
 
-// partOfFew returns the rows of a small table for a question about a part of it. nil: the database is asked. All questions about parts have
-// to go to one of them, for they divide rows by different hashes.
-func (r *Rows) partOfFew(ctx context.Context, p large.Part) (large.Rows, error) {
+// partOfFew returns the rows of a small table, which answer a question about a part of it. nil: the database is asked. All questions about
+// parts have to go to one of them, for they divide rows by different hashes. If the rows cannot be read, each answer is that error.
+func (r *Rows) partOfFew(ctx context.Context, p large.Part) large.Rows {
 	if p == large.All() || !r.areFew() {
-		return nil, nil
+		return nil
 	}
-	_, err := r.readFew(ctx)
-	return r.few, err
+	if _, err := r.readFew(ctx); err != nil {
+		return unreadable{r, err}
+	}
+	return r.few
+}
+
+// unreadable are rows that could not be read.
+type unreadable struct {
+	*Rows
+	err error
+}
+
+func (u unreadable) Count(context.Context, large.Part) (positives, negatives threshold.Population, err error) {
+	return positives, negatives, u.err
+}
+
+func (u unreadable) Measure(context.Context, large.Part, feature.Options) (*feature.Measured, error) {
+	return nil, u.err
+}
+
+func (u unreadable) Scores(context.Context, large.Part, *model.Model) (large.Scores, error) {
+	return nil, u.err
+}
+
+func (u unreadable) Source(context.Context, large.Part, *feature.Map, matrix.Storage, method.Population) (certified.Source, error) {
+	return nil, u.err
 }
 
 // readFew reads all rows in one statement for each server, unless they were read. It fails if they are not those of the start, or if two

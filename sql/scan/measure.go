@@ -31,10 +31,7 @@ const maxCategories = 1_000_000
 //
 // Errors: diag.Data for missing values that the options refuse, and for more than a million categories.
 func (r *Rows) Measure(ctx context.Context, p large.Part, o feature.Options) (*feature.Measured, error) {
-	if few, err := r.partOfFew(ctx, p); few != nil || err != nil {
-		if err != nil {
-			return nil, err
-		}
+	if few := r.partOfFew(ctx, p); few != nil {
 		return few.Measure(ctx, p, o)
 	}
 	o, err := o.Check()

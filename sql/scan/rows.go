@@ -267,11 +267,8 @@ func population(rows int, mass, least float64, whole bool) threshold.Population 
 
 // Count returns the number and the weights of the rows of a part, by class. A part that is not all rows costs one statement.
 func (r *Rows) Count(ctx context.Context, p large.Part) (positives, negatives threshold.Population, err error) {
-	if few, err := r.partOfFew(ctx, p); few != nil || err != nil {
-		if err == nil {
-			positives, negatives, err = few.Count(ctx, p)
-		}
-		return positives, negatives, err
+	if few := r.partOfFew(ctx, p); few != nil {
+		return few.Count(ctx, p)
 	}
 	s := r.stats
 	if where := r.part(p); where != "" {

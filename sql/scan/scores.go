@@ -29,10 +29,7 @@ type Scores struct {
 //
 // Errors: diag.Usage for a model that the database does not compute.
 func (r *Rows) Scores(ctx context.Context, p large.Part, m *model.Model) (large.Scores, error) {
-	if few, err := r.partOfFew(ctx, p); few != nil || err != nil {
-		if err != nil {
-			return nil, err
-		}
+	if few := r.partOfFew(ctx, p); few != nil {
 		return few.Scores(ctx, p, m)
 	}
 	program, err := portable.Of(m)

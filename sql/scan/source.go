@@ -76,10 +76,7 @@ type sampled struct {
 // Source answers the solver's questions about the rows of a part. It fetches the positives and a sample of the others, unless
 // Sample did.
 func (r *Rows) Source(ctx context.Context, p large.Part, m *feature.Map, s matrix.Storage, of method.Population) (certified.Source, error) {
-	if few, err := r.partOfFew(ctx, p); few != nil || err != nil {
-		if err != nil {
-			return nil, err
-		}
+	if few := r.partOfFew(ctx, p); few != nil {
 		return few.Source(ctx, p, m, s, of)
 	}
 	return r.NewSource(ctx, p, m, s, of)

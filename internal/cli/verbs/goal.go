@@ -100,7 +100,7 @@ func (f GoalFlags) Optional() (metric.Goal, error) {
 	case metric.GoalMaxFPR:
 		return checked(metric.RateGoal(kind, f.MaxFPR))
 	case metric.GoalTop:
-		return checked(metric.RateGoal(kind, f.Top))
+		return topGoal(f.Top)
 	case metric.GoalAbsoluteTop:
 		return metric.Goal{Kind: kind}, nil
 	case metric.GoalCostAlert:
@@ -112,6 +112,17 @@ func (f GoalFlags) Optional() (metric.Goal, error) {
 	default:
 		return alertsGoal(f.Alerts)
 	}
+}
+
+// topGoal returns the goal of a rate, or of a text N/M with counts of rows.
+func topGoal(text string) (metric.Goal, error) {
+	n, m, _ := strings.Cut(text, "/")
+	count, noCount := strconv.ParseInt(n, 10, 64)
+	of, noRows := strconv.ParseInt(m, 10, 64)
+	if noCount == nil && noRows == nil && 0 < count && count < of {
+		return checked(metric.CountGoal(metric.GoalTop, count, of))
+	}
+	return checked(metric.RateGoal(metric.GoalTop, text))
 }
 
 // alertsGoal returns the goal of a text N/M.
