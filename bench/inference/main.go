@@ -35,8 +35,8 @@ import (
 
 func main() {
 	log.SetFlags(0)
-	rows := flag.Int("rows", 20_000, "rows that are scored")
-	rounds := flag.Int("rounds", 5, "interleaved rounds; the fastest counts")
+	rows := flag.Int("rows", 8_000, "rows that are scored")
+	rounds := flag.Int("rounds", 3, "interleaved rounds; the fastest counts")
 	python := flag.String("python", "", "a Python with lightgbm, xgboost, treelite and onnxruntime (default: a new environment)")
 	output := flag.String("o", "", "write the page here")
 	flag.Parse()

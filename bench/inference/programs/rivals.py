@@ -3,7 +3,8 @@
 Usage: rivals.py train DIR LEAVES DEPTH TREES
        rivals.py score DIR PROGRAM
 
-DIR has training.csv and rows.csv, whose last column is the label. The first form writes xgboost.json and lightgbm.txt there. The second prints the processor microseconds of a row in one call with all rows, and in calls with one row each.
+DIR has training.csv and rows.csv, whose last column is the label. The first form writes xgboost.json and lightgbm.txt there. The second
+prints the processor microseconds of a row in one call with all rows, and in calls with one row each.
 """
 import ctypes
 import os
