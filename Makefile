@@ -1,4 +1,4 @@
-.PHONY: build dist dist-check wheels python-test site site-test apidiff test check demo docs fuzz fuzz-long hostile bench bench-smoke large parquet boosting load quality thresholds intervals precision integration ui-test monitor paper paper-stability sql sql-duckdb sql-test databases duckdb trino spark scale
+.PHONY: build dist dist-check wheels python-test site site-test apidiff test check demo docs fuzz fuzz-long hostile bench bench-smoke large parquet boosting inference load quality thresholds intervals precision integration ui-test monitor paper paper-stability sql sql-duckdb sql-test databases duckdb trino spark scale
 
 BUILD = CGO_ENABLED=0 go build -trimpath
 
@@ -68,6 +68,9 @@ parquet: ## Parquet files next to DuckDB and CSV, into docs/results/parquet.md: 
 
 boosting: ## growing boosted trees next to LightGBM and xgboost, into docs/results/boosting.md: ten minutes of processor time; needs Python with venv and pip
 	go run -C bench -buildvcs=false ./boosting -o ../docs/results/boosting.md
+
+inference: ## scoring with boosted trees, the library and exports next to xgboost, LightGBM and treelite, into docs/results/inference.md: three minutes of processor time; needs gcc, Python with venv and pip
+	go run -C bench -buildvcs=false ./inference -o ../docs/results/inference.md
 
 load: ## toptau serve under load and under attack, into docs/results/serve.md: eight minutes, a quiet machine
 	go run -C bench -buildvcs=false ./load -o ../docs/results/serve.md

@@ -7,7 +7,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -156,43 +155,6 @@ func TestTrainOnLargeRows(t *testing.T) {
 	again := train()
 	if asJSON(t, again.Model.Points()) != asJSON(t, trained.Model.Points()) {
 		t.Error("another model from the same rows")
-	}
-}
-
-// The trees of a search on a sample grow again on all rows of a file, or on as many as fit into memory, and the same on any number of threads.
-func TestTreesGrowOnLargeRows(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short")
-	}
-	_, packed := simulatedFiles(t, simulate.Options{Kind: "detectors", Rows: 30_000, Seed: 12})
-	d := readPacked(t, packed, toptau.Format{Label: "label"})
-	train := func(memory int64) *toptau.Trained {
-		d.LimitMemory(memory)
-		trained, err := toptau.Train(context.Background(), d, toptau.MaxFPR("1%"), toptau.TrainOptions{SampleRows: 4_000, Folds: 2,
-			Method: []method.Name{method.Boosting}, Encoding: []schema.Encoding{schema.Boosted, schema.Stochastic}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return trained
-	}
-	for _, c := range []struct {
-		memory int64
-		words  string
-	}{{1, "keeps its fit to the sample"}, {1_200_000, "grew again on"}, {4_000_000, "was fitted to all"}} {
-		trained := train(c.memory)
-		r := &trained.Result
-		if i := slices.IndexFunc(r.Warnings, func(w diag.Warning) bool { return strings.Contains(w.Text, c.words) }); i < 0 {
-			t.Errorf("%d bytes: %v", c.memory, r.Warnings)
-		}
-		if c.memory == 1 {
-			continue
-		}
-		before := runtime.GOMAXPROCS(1)
-		again := train(c.memory)
-		runtime.GOMAXPROCS(before)
-		if asJSON(t, again.Model.Points()) != asJSON(t, trained.Model.Points()) {
-			t.Errorf("%d bytes: another model on one thread", c.memory)
-		}
 	}
 }
 

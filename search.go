@@ -53,7 +53,7 @@ func (o *TrainOptions) search(ctx context.Context, d *Data, goal Goal) (*searche
 
 // searchSample is search for rows that do not fit into memory.
 func (o *TrainOptions) searchSample(ctx context.Context, d *Data, options tune.SearchOptions) (*searched, error) {
-	found, err := large.Train(ctx, d.rows(), large.Options{Search: options, Rows: o.SampleRows, Memory: d.memory})
+	found, err := large.Train(ctx, d.rows(), large.Options{Search: options, Rows: o.SampleRows})
 	if err != nil {
 		return nil, d.inFile(err)
 	}
@@ -89,13 +89,8 @@ func (s *searched) warnings() []diag.Warning {
 		}
 	}
 	all, sampled := s.Training.Rows(), 0
-	part := 0 // rows on which trees grew, if not all fit into memory
 	for _, n := range s.fitted {
-		switch {
-		case n == all || n == 0:
-		case n > s.shown.Len():
-			part = n
-		default:
+		if n != all && n > 0 {
 			sampled++
 		}
 	}
@@ -103,12 +98,10 @@ func (s *searched) warnings() []diag.Warning {
 		return list
 	}
 	words := "searched on a sample of " + text.Count(s.shown.Len()) + " of " + text.Count(all) + " training rows"
-	switch {
-	case sampled == 0 && part > 0:
-		words += "; the chosen trees grew again on " + text.Count(part) + ", as many as fit into memory"
-	case sampled == 0:
+	switch sampled {
+	case 0:
 		words += "; the chosen model was fitted to all"
-	case sampled == len(s.fitted):
+	case len(s.fitted):
 		words += "; the chosen model keeps its fit to the sample"
 	default:
 		words += fmt.Sprintf("; %d of the %d members keep their fit to the sample", sampled, len(s.fitted))

@@ -269,7 +269,7 @@ func TestOrderedCodesIgnoreTheOwnLabel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, x := f.codes(0, &data.Columns[2], positive)
+		_, x := f.codes(0, positive)
 		return x
 	}
 	before := ordered()

@@ -59,11 +59,7 @@ func (f *fitter) grow(inputs []int) (*LeavesBlock, error) {
 			rows.Columns[i] = treeColumn(f, k)
 			continue
 		}
-		column, err := readColumn(f, f.m.Inputs[k].Column)
-		if err != nil {
-			return nil, err
-		}
-		c, numbers := f.codes(k, column, positive)
+		c, numbers := f.codes(k, positive)
 		rows.Columns[i] = func([]float64) []float64 {
 			x := numbers
 			numbers = nil // trees read each column once
@@ -84,14 +80,7 @@ func treeColumn(f *fitter, k int) trees.Column {
 	if !isDerived(f.m, k) {
 		in := &f.m.Inputs[k]
 		fill := f.o.replacement(in.Fill)
-		return func(space []float64) []float64 {
-			column, err := readColumn(f, in.Column)
-			if err != nil {
-				f.fail(err)
-				return make([]float64, len(f.rows))
-			}
-			return f.filled(column, fill, space)
-		}
+		return func(space []float64) []float64 { return f.filled(&f.t.Columns[in.Column], fill, space) }
 	}
 	d := f.m.Derived[k-len(f.m.Inputs)]
 	first, second := treeColumn(f, d.A), treeColumn(f, d.B)

@@ -25,8 +25,9 @@ const (
 // The number of a row comes from the rows before it in a random order (Prokhorenkova and others 2018):
 //
 //	(positives before + priorRows * prior) / (rows before + priorRows)
-func (f *fitter) codes(k int, column *table.Column, positive []bool) (CategoryCodes, []float64) {
+func (f *fitter) codes(k int, positive []bool) (CategoryCodes, []float64) {
 	in := &f.m.Inputs[k]
+	column := &f.t.Columns[in.Column]
 	levels := levelsOf(in, column)
 	code := func(i int) int32 {
 		c := column.Code(f.rows[i])

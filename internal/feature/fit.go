@@ -81,9 +81,6 @@ type fitter struct {
 	m       *Map
 	rare    []diag.Warning // about columns with rare names
 	never   int            // LIBSVM: number of indices without a value
-
-	frame *table.Frame            // Regrow: the rows of t, whose values may stay in a file; nil: t has them
-	fail  context.CancelCauseFunc // ends ctx with the error of a column of frame
 }
 
 func newFitter(t *table.Table, rows []int, o Options) *fitter {

@@ -40,13 +40,6 @@ type Rows interface {
 	Scores(ctx context.Context, p Part, m *model.Model) (Scores, error)
 }
 
-// Grower is rows on which boosted trees can grow where they are.
-type Grower interface {
-	// Regrow grows the boosted trees of a map again on the rows of a part, or on a sample of as many as fit into some bytes. It
-	// returns the number of these rows. Encode, Seed and Monotone of the options count.
-	Regrow(ctx context.Context, p Part, m *feature.Map, o feature.Options, bytes int64) (*feature.Map, int, error)
-}
-
 // Data makes a *toptau.Data of rows in a database. Package toptau sets it: a function there would show Rows, and Rows shows the
 // solver's questions, in the documentation of the library.
 var Data func(ctx context.Context, rows Rows) (any, error)

@@ -100,16 +100,6 @@ func (r *tableRows) Count(ctx context.Context, p Part) (positives, negatives thr
 }
 
 func (r *tableRows) Sample(ctx context.Context, p Part, rows int) (*Sample, error) {
-	taken, share := r.draw(p, rows)
-	t, err := r.f.Select(taken)
-	if err != nil {
-		return nil, err
-	}
-	return &Sample{t, share}, ctx.Err()
-}
-
-// draw returns the rows of a sample in ascending order, with the share of each class.
-func (r *tableRows) draw(p Part, rows int) (taken []int, share [2]float64) {
 	in := r.in(p)
 	var counts [2]int
 	for row, class := range r.t.Label {
@@ -118,21 +108,19 @@ func (r *tableRows) draw(p Part, rows int) (taken []int, share [2]float64) {
 		}
 	}
 	wanted := sampleSizes(counts, rows)
+	var taken []int
+	s := &Sample{}
 	for class, n := range counts {
 		some := r.hashed(in, table.Class(class), n, wanted[class])
 		taken = append(taken, some...)
-		share[class] = float64(len(some)) / float64(max(1, n))
+		s.Share[class] = float64(len(some)) / float64(max(1, n))
 	}
 	slices.Sort(taken)
-	return taken, share
-}
-
-// Regrow grows the trees of m again on the rows of a part, or on a sample of as many as fit into some bytes.
-func (r *tableRows) Regrow(ctx context.Context, p Part, m *feature.Map, o feature.Options, bytes int64) (*feature.Map, int, error) {
-	rows, share := r.draw(p, int(bytes/feature.RegrownBytes(m)))
-	mass := [2]float64{1 / share[table.Negative], 1 / share[table.Positive]}
-	grown, err := feature.Regrow(ctx, m, r.f, rows, mass, o)
-	return grown, len(rows), err
+	var err error
+	if s.Table, err = r.f.Select(taken); err != nil {
+		return nil, err
+	}
+	return s, ctx.Err()
 }
 
 func (r *tableRows) Measure(ctx context.Context, p Part, o feature.Options) (*feature.Measured, error) {

@@ -11,7 +11,6 @@ import (
 	"toptau/internal/certified"
 	"toptau/internal/feature"
 	"toptau/internal/matrix"
-	"toptau/internal/memory"
 	"toptau/internal/table"
 	"toptau/internal/text"
 	"toptau/internal/tune"
@@ -26,7 +25,6 @@ import (
 type Options struct {
 	Search tune.SearchOptions // of the search on the sample; the parts are made here
 	Rows   int                // of the sample; 0: DefaultSample
-	Memory int64              // bytes that rows may take where they grow trees again; 0: half of the free memory
 }
 
 // DefaultSample is the number of rows of the search's sample. The folds of a search have fewer.
@@ -51,13 +49,13 @@ const (
 
 // Train searches for a model on a sample in memory (tune.Search), fits the chosen members with a certificate again to
 // all rows of the training part, and takes the threshold from all rows of the calibration part and the final
-// measurement from all rows of the test part. Sums of boosted trees grow again, with as many trees, if the rows are a Grower.
-// Other members, and those whose encoding the rows cannot compute where they are, keep the fit to the sample. Parts are made by hash,
-// so they share no group.
+// measurement from all rows of the test part. Members without a certificate, and those whose encoding the rows cannot
+// compute where they are, keep the fit to the sample. Boosted trees on all rows found no more positives (decision 9). Parts are
+// made by hash, so they share no group.
 //
 // Errors of kind diag.Guarantee: with SearchOptions.Delta, if the rows cannot give the guarantee. Then nothing is fitted.
 func Train(ctx context.Context, rows Rows, o Options) (*Trained, error) {
-	t := &training{rows: rows, options: o.Search, size: o.Rows, memory: o.Memory}
+	t := &training{rows: rows, options: o.Search, size: o.Rows}
 	if t.size == 0 {
 		t.size = DefaultSample
 	}
@@ -79,7 +77,6 @@ type training struct {
 	rows    Rows
 	options tune.SearchOptions
 	size    int
-	memory  int64
 	held    *table.Table // the sample of the calibration part
 	out     Trained
 
@@ -181,7 +178,7 @@ func (t *training) sample(ctx context.Context, p Part, size int) (*Sample, error
 	return s.Proportional(), nil
 }
 
-// refit fits the members with a certificate and the sums of boosted trees again, to all rows of the training part.
+// refit fits the members with a certificate again, to all rows of the training part.
 func (t *training) refit(ctx context.Context) error {
 	f := t.out.Found
 	positives, negatives, err := t.rows.Count(ctx, t.out.Training)
@@ -197,12 +194,6 @@ func (t *training) refit(ctx context.Context) error {
 	}
 	for j := range f.Members {
 		m := &f.Members[j]
-		if f.Candidates[m.Candidate].Learner == method.Boosting && m.Features != nil {
-			if err := t.regrow(ctx, j, sampled); err != nil {
-				return err
-			}
-			continue
-		}
 		problem := f.Candidates[m.Candidate].Problem
 		if problem == nil || certified.Possible(*problem) != nil || m.Features == nil {
 			continue
@@ -221,25 +212,6 @@ func (t *training) refit(ctx context.Context) error {
 		return nil
 	}
 	return f.Rescore(t.held, "rows that were held out for the threshold")
-}
-
-// regrow grows the trees of a member again if that takes more than the rows of the sample.
-func (t *training) regrow(ctx context.Context, j, sampled int) error {
-	f := t.out.Found
-	m := &f.Members[j]
-	rows, can := t.rows.(Grower)
-	bytes := memory.ForRows(t.memory)
-	if !can || bytes/feature.RegrownBytes(m.Features) <= int64(sampled) {
-		return nil
-	}
-	o := t.options.Feature
-	o.Encode, o.Seed = f.Candidates[m.Candidate].Features, t.options.Seed
-	features, n, err := rows.Regrow(ctx, t.out.Training, m.Features, o, bytes)
-	if err != nil {
-		return err
-	}
-	m.Features, t.out.Fitted[j] = features, n
-	return f.Refit(j, tune.BoostingFit(features, len(features.Boosting().Rounds)))
 }
 
 // refitGap is the gap of a refitted member, that of the search's own last fits.

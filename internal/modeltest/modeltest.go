@@ -510,7 +510,7 @@ func (b *builder) leaves(inputs []int, boosted bool) feature.Block {
 			block.Codes = append(block.Codes, c)
 		}
 	}
-	for range 1 + b.r.IntN(6) {
+	for range 1 + b.r.IntN(12) { // eight are followed together
 		var t trees.Tree
 		inner := 0
 		var grow func(depth int)

@@ -36,15 +36,13 @@ func boostingLearner(rounds int) learner {
 			return append(grid, Setting{Trees: most})
 		},
 		start: func(_ *matrix.Matrix, o fitOptions) fitFunc {
-			return func(_ context.Context, s Setting) (Fit, error) { return BoostingFit(o.features, s.Trees), nil }
+			return func(_ context.Context, s Setting) (Fit, error) {
+				b := o.features.Boosting()
+				return Fit{W: b.Weights(s.Trees, o.features.Cols()), At: objective.Value{T: -b.Intercept}, Solver: "boosting",
+					Iterations: min(s.Trees, len(b.Rounds))}, nil
+			}
 		},
 	}
-}
-
-// BoostingFit is the fit of the first trees of a boosted encoding.
-func BoostingFit(m *feature.Map, trees int) Fit {
-	b := m.Boosting()
-	return Fit{W: b.Weights(trees, m.Cols()), At: objective.Value{T: -b.Intercept}, Solver: "boosting", Iterations: min(trees, len(b.Rounds))}
 }
 
 // suits reports whether a learner can be fitted on an encoding.

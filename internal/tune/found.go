@@ -138,12 +138,10 @@ func (f *Found) refitted() bool {
 	return f.Scheme == SchemeCrossFitted && slices.ContainsFunc(f.Members, func(m Member) bool { return m.Folds == 0 })
 }
 
-// Refit replaces the fit of a member by one to other rows, on the member's features. The members must be single fits.
+// Refit replaces the fit of a member by one to other rows, with the same features. The members must be single fits,
+// and the fit's learner one without an intercept.
 func (f *Found) Refit(member int, fit Fit) error {
 	f.Members[member].Fit = fit
-	if c := &f.Candidates[f.Members[member].Candidate]; len(f.Members) == 1 && c.hasIntercept() {
-		f.Offset = -fit.At.T
-	}
 	var terms []term
 	for j := range f.Members {
 		terms = append(terms, f.Members[j].term(j))

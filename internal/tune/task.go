@@ -107,7 +107,7 @@ func (t *task) refitKey() encodingKey {
 }
 
 // hasIntercept reports whether the threshold of the fit is minus an intercept.
-func (t *Task) hasIntercept() bool {
+func (t *task) hasIntercept() bool {
 	return t.Learner == method.Logistic || t.Learner == method.Boosting
 }
 

@@ -150,9 +150,6 @@ func edgesOf(values []ValueMass, total float64, bins int) []float64 {
 	return edges
 }
 
-// BinBytes returns the memory of the bins of a row.
-func BinBytes(columns int) int { return (columns + blockColumns - 1) / blockColumns * blockColumns }
-
 // binAll bins every column.
 func binAll(list []Column, rows int) ([]binned, rowBins) {
 	columns, bins := make([]binned, len(list)), newRowBins(len(list), rows)
