@@ -25,8 +25,8 @@ type input struct {
 	file        string
 	context     context.Context // ends reading; nil: nothing does
 	reader      io.Reader
-	compression string // "", "gzip" or "zstd"
-	digest      hash.Hash // nil: not needed
+	compression string      // "", "gzip" or "zstd"
+	digest      hash.Hash   // nil: not needed
 	source      string      // the digest of the file that this one was packed from; "": it is itself the source
 	partitions  []partition // that the folders of the file stand for
 	live        *live       // reader, if rows are to be returned as they arrive; otherwise nil
