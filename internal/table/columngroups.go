@@ -113,6 +113,19 @@ func (s *columnRows) appendGroupFeatures(t *Table, file groupedFile, g *rowGroup
 	return nil
 }
 
+// everyRow returns the rows from 0 to n - 1.
+func (s *columnRows) everyRow(n int) []int {
+	if known := s.every.Load(); known != nil && len(*known) >= n {
+		return (*known)[:n:n]
+	}
+	rows := make([]int, n)
+	for i := range rows {
+		rows[i] = i
+	}
+	s.every.Store(&rows)
+	return rows
+}
+
 // appendColumn appends the rows of a group to feature k.
 func (s *columnRows) appendColumn(to *Column, k int, file groupedFile, g *rowGroup) error {
 	column := s.roles.features[k]
@@ -134,16 +147,13 @@ func (s *columnRows) appendColumn(to *Column, k int, file groupedFile, g *rowGro
 		}()
 	}
 	left := g.rows
-	var rows []int // of the values
 	return file.readColumn(column, func(first, n int, values *blockColumn) error {
 		if err := s.ended(); err != nil {
 			return err
 		}
-		rows = rows[:0]
-		if g.rows == nil {
-			for i := range n {
-				rows = append(rows, i)
-			}
+		rows := s.everyRow(n)
+		if g.rows != nil {
+			rows = nil
 		}
 		for len(left) > 0 && left[0] < first+n {
 			rows, left = append(rows, left[0]-first), left[1:]

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"toptau/diag"
 	"toptau/internal/packed"
@@ -83,7 +84,8 @@ type columnRows struct {
 	parsed  [][]float64             // by feature: the number of a text of block
 	numbers []float64               // the spellings of a missing value that are numbers
 
-	idle parallel.Spares[Column] // memory for a column of a group
+	idle  parallel.Spares[Column] // memory for a column of a group
+	every atomic.Pointer[[]int]   // 0, 1, 2, ...; nil: not needed yet
 }
 
 // unset is a code of a block whose code in the table is not known yet.
