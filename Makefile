@@ -63,7 +63,7 @@ bench-smoke: ## a minute of small benchmarks against bench/baseline.txt; ratios 
 large: build ## passes and fits of a packed file of 10 GB, which takes as much disk and is removed: half an hour, or less with ROWS=9000000; prints the figures of docs/results/large.md
 	go run -C bench -buildvcs=false ./large -toptau ../bin/toptau $(if $(ROWS),-rows $(ROWS))
 
-parquet: ## Parquet files next to DuckDB and CSV, into docs/results/parquet.md: ten minutes, 4 GB of disk; needs Python with venv and pip
+parquet: build ## Parquet files next to DuckDB and CSV, into docs/results/parquet.md: ten minutes, 4 GB of disk; needs Python with venv and pip
 	go run -C bench -buildvcs=false ./parquet -o ../docs/results/parquet.md
 
 boosting: ## growing boosted trees next to LightGBM and xgboost, into docs/results/boosting.md: ten minutes of processor time; needs Python with venv and pip

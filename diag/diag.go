@@ -158,6 +158,9 @@ func (e *Error) Is(target error) bool { return target == ErrNoGuarantee && e.Kin
 
 // Of returns the Error in err's chain, or nil.
 func Of(err error) *Error {
+	if err == nil { // e would be allocated
+		return nil
+	}
 	var e *Error
 	if errors.As(err, &e) {
 		return e

@@ -48,6 +48,8 @@ def write(folder, rows):
             add("optional-" + codec, pyarrow.table(arrays, schema=schema(double, True)), codec, use_dictionary=False)
         add("missing-snappy", pyarrow.table(some, schema=schema(double, True)), "snappy", use_dictionary=False)
         add("dictionary-snappy", pyarrow.table(arrays, schema=schema(double, True)), "snappy", use_dictionary=True)
+        label = pyarrow.array((random.random(n) < 0.005).astype("int64"))
+        add("labelled-snappy", pyarrow.table(arrays + [label], names=names + ["y"]), "snappy", use_dictionary=False)
         add("texts-snappy", pyarrow.table(texts, schema=schema(text, True)), "snappy", use_dictionary=True)
     for w in writers.values():
         w.close()

@@ -18,6 +18,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -35,9 +36,11 @@ func main() {
 	dir := flag.String("dir", "", "keep the files in this directory (default: a temporary one)")
 	python := flag.String("python", "", "a Python with pyarrow and duckdb (default: a new environment)")
 	output := flag.String("o", "", "write the page here")
+	program := flag.String("toptau", "../bin/toptau", "the program")
 	flag.Parse()
+	debug.SetGCPercent(10) // as in the program
 	var page bytes.Buffer
-	if err := run(&page, *dir, *python, *only, *rows, *rounds); err != nil {
+	if err := run(&page, *program, *dir, *python, *only, *rows, *rounds); err != nil {
 		log.Fatal(err)
 	}
 	if err := machine.WritePage(*output, page.Bytes(), "make parquet"); err != nil {
@@ -66,7 +69,7 @@ var files = []struct{ name, words string }{
 	{"texts.csv", "the texts as CSV"},
 }
 
-func run(page io.Writer, dir, python, only string, rows, rounds int) error {
+func run(page io.Writer, program, dir, python, only string, rows, rounds int) error {
 	scratch, err := os.MkdirTemp("", "parquet-")
 	if err != nil {
 		return err
@@ -85,7 +88,7 @@ func run(page io.Writer, dir, python, only string, rows, rounds int) error {
 			return nil
 		}
 	}
-	if _, err := os.Stat(filepath.Join(dir, "texts.csv")); err != nil {
+	if _, err := os.Stat(filepath.Join(dir, labelled)); err != nil {
 		write := exec.Command(python, script, "write", dir, fmt.Sprint(rows))
 		write.Stderr = os.Stderr
 		if err := write.Run(); err != nil {
@@ -122,6 +125,11 @@ A Parquet file gives the same bytes of a model as a CSV file with its rows (`+"`
 			continue
 		}
 		if err := measure(page, duck, filepath.Join(dir, f.name), f.words, rows, rounds); err != nil {
+			return err
+		}
+	}
+	if strings.Contains(labelled, only) {
+		if err := measureVerbs(page, program, duck, scratch, filepath.Join(dir, labelled), rounds); err != nil {
 			return err
 		}
 	}

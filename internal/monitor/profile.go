@@ -35,10 +35,6 @@ func NewProfile(m *feature.Map, f *table.Frame, rows []int, seed uint64) (*model
 	if len(planned) == 0 || len(counted) == 0 {
 		return nil, nil
 	}
-	t, err := f.Select(rows)
-	if err != nil {
-		return nil, err
-	}
 	p := &model.Profile{Rows: len(counted)}
 	columns := min(len(m.Inputs), model.ProfileColumns)
 	room := max(fewestRanks*rankBytes, profileBytes/columns)
@@ -46,15 +42,19 @@ func NewProfile(m *feature.Map, f *table.Frame, rows []int, seed uint64) (*model
 		k := j * len(m.Inputs) / columns // evenly spaced if there are too many
 		in := &m.Inputs[k]
 		c := model.ProfiledColumn{Input: k}
+		column, err := f.SelectColumn(in.Column, rows)
+		if err != nil {
+			return nil, err
+		}
 		var plan, keys []float64
 		var ranks []int
 		if in.Kind == schema.Categorical {
-			levels := m.Inputs[k].Levels(t.Columns[in.Column].Dictionary)
-			plan, keys = categoryKeys(&t.Columns[in.Column], levels, planned), categoryKeys(&t.Columns[in.Column], levels, counted)
+			levels := m.Inputs[k].Levels(column.Dictionary)
+			plan, keys = categoryKeys(&column, levels, planned), categoryKeys(&column, levels, counted)
 			c.Cells, ranks = chooseCells(plan, len(keys), min(model.ProfileCategories, room/cellBytes))
 			toCells(keys, c.Cells)
 		} else {
-			plan, keys = numberKeys(&t.Columns[in.Column], planned), numberKeys(&t.Columns[in.Column], counted)
+			plan, keys = numberKeys(&column, planned), numberKeys(&column, counted)
 			slices.Sort(plan)
 			ranks = numberRanks(plan, len(keys), min(model.ProfileRanks, room/rankBytes))
 		}

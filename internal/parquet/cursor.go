@@ -16,6 +16,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"toptau/diag"
 	"toptau/internal/kernel"
 	"toptau/internal/memory"
 )
@@ -40,27 +41,32 @@ type cursor struct {
 	texts         []string
 }
 
-// cursorSpace is memory that the cursors of a column use one after the other, for all row groups. What a file can make large
-// is taken from the budget first.
+// cursorSpace is memory that cursors use one after the other. What a file can make large is taken from the budget first.
 type cursorSpace struct {
 	budget       *budget
 	page         []byte // the content of a page
+	pageTaken    int    // bytes taken for page, which may be larger since an earlier budget
 	dictionary   int64  // bytes taken for dictionaries
 	level, index []int32
 	raw          values
 	text         textColumn
 }
 
+// renew prepares for another column, whose pages count from the start.
+func (s *cursorSpace) renew(limit int64) {
+	s.budget, s.pageTaken, s.dictionary, s.text.taken = &budget{limit: limit}, 0, 0, 0
+}
+
 // reserve makes the space for a page large enough.
 func (s *cursorSpace) reserve(size int) error {
-	if cap(s.page) >= size {
-		s.page = s.page[:cap(s.page)]
-		return nil
+	if size > s.pageTaken {
+		if err := s.budget.take(int64(size - s.pageTaken)); err != nil {
+			return err
+		}
+		s.pageTaken = size
 	}
-	if err := s.budget.take(int64(size - cap(s.page))); err != nil {
-		return err
-	}
-	s.page = make([]byte, size)
+	grow(&s.page, size)
+	s.page = s.page[:cap(s.page)]
 	return nil
 }
 
@@ -93,8 +99,14 @@ func (e *budgetError) Error() string {
 	return "pages and dictionaries that take more than " + memory.Size(e.limit) + " together"
 }
 
-// newCursor returns a cursor over a chunk.
-func (f *File) newCursor(k int, meta *chunkMeta, form Form) (*cursor, error) {
+// newCursor returns a cursor over the chunk of a column in the row group that is read.
+func (f *File) newCursor(k int, form Form, space *cursorSpace) (*cursor, error) {
+	l := &f.meta.leaves[k]
+	if l.refused != "" {
+		return nil, &diag.Error{Kind: diag.Data, File: f.path, Column: l.name, Found: l.refused, Expected: "numbers, texts or times",
+			Fixes: []diag.Fix{{Param: "drop", Value: l.name}}}
+	}
+	meta := &f.meta.groups[f.group].chunks[k]
 	start := meta.start()
 	if meta.elsewhere {
 		return nil, errors.New("a chunk in another file")
@@ -102,10 +114,7 @@ func (f *File) newCursor(k int, meta *chunkMeta, form Form) (*cursor, error) {
 	if start < int64(len(magic)) || meta.bytes > f.size-start {
 		return nil, errors.New("a chunk outside the file")
 	}
-	if f.spaces[k] == nil {
-		f.spaces[k] = &cursorSpace{budget: &f.budget}
-	}
-	return &cursor{leaf: &f.meta.leaves[k], meta: meta, form: form, file: f.file, at: start, left: meta.bytes, cursorSpace: f.spaces[k]}, nil
+	return &cursor{leaf: l, meta: meta, form: form, file: f.file, at: start, left: meta.bytes, cursorSpace: space}, nil
 }
 
 // The header of a page is read with some of what follows it. A header with statistics may be longer, up to maxHeader.
@@ -419,6 +428,14 @@ func (c *cursor) decode(n int, to *Values, row int) error {
 
 // decodeValues appends n values that are not indices.
 func (c *cursor) decodeValues(n int, to *Values, row int) error {
+	if c.form == Numbers && c.leaf.isFloat() { // decoded where they are needed
+		first, v := len(to.Numbers), values{floats: to.Numbers}
+		if err := c.decoder.read(n, &v); err != nil {
+			return err
+		}
+		to.Numbers = v.floats
+		return checkFinite(v.floats[first:], row)
+	}
 	c.raw.ints, c.raw.floats, c.raw.bytes = c.raw.ints[:0], c.raw.floats[:0], c.raw.bytes[:0]
 	err := c.decoder.read(n, &c.raw)
 	if err != nil {
@@ -462,14 +479,7 @@ func spread[T any](list []T, k, present int, level []int32, full int, missing T)
 func (l *leaf) numbers(v *values, n int, to []float64, row int) ([]float64, error) {
 	switch l.physical {
 	case floats, doubles:
-		if low, high, ordered := kernel.Extent(v.floats); !ordered || math.IsInf(low, 0) || math.IsInf(high, 0) {
-			for i, x := range v.floats {
-				if math.IsInf(x, 0) {
-					return nil, &valueError{row: row + i, found: fmt.Sprint(x), expected: "a finite number"}
-				}
-			}
-		}
-		return append(to, v.floats...), nil
+		return append(to, v.floats...), checkFinite(v.floats, row)
 	case boolean, int32s, int64s:
 		return l.wholes(v.ints, to, row)
 	}
@@ -489,6 +499,22 @@ func (l *leaf) numbers(v *values, n int, to []float64, row int) ([]float64, erro
 		to = append(to, float64(unscaled)/math.Pow10(l.scale))
 	}
 	return to, nil
+}
+
+// isFloat reports whether the values are floating-point numbers.
+func (l *leaf) isFloat() bool { return l.physical == floats || l.physical == doubles }
+
+// checkFinite returns an error if one of some values, the first of which is that of a row, is infinite.
+func checkFinite(list []float64, row int) error {
+	if low, high, ordered := kernel.Extent(list); ordered && !math.IsInf(low, -1) && !math.IsInf(high, 1) {
+		return nil
+	}
+	for i, x := range list {
+		if math.IsInf(x, 0) {
+			return &valueError{row: row + i, found: fmt.Sprint(x), expected: "a finite number"}
+		}
+	}
+	return nil
 }
 
 // wholes appends whole numbers, scaled if they are decimals.

@@ -72,8 +72,9 @@ func (d *plainValues) read(n int, to *values) error {
 	case doubles:
 		first := len(to.floats)
 		to.floats = slices.Grow(to.floats, n)[:first+n]
-		for i := range to.floats[first:] {
-			to.floats[first+i] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:]))
+		list := to.floats[first:]
+		for i := range list {
+			list[i] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:][:8]))
 		}
 	default:
 		for i := 0; i < size; i += d.width {

@@ -45,7 +45,8 @@ type File struct {
 	group   int // row group that is read
 	done    int64
 	cursors []*cursor
-	spaces  []*cursorSpace // by column
+	spaces  []*cursorSpace // by column, for Next
+	idle    parallel.Spares[columnSpace]
 	budget  budget
 	bytes   int64 // of the row groups before
 }
@@ -196,20 +197,19 @@ func (f *File) Next(forms []Form, space []Values) (int, error) {
 		}
 		if f.cursors[k] == nil {
 			if f.done > 0 {
-				return f.inColumn(k, errors.New("a column that was left out before"))
+				return f.inColumn(k, f.done, errors.New("a column that was left out before"))
 			}
-			if why := f.meta.leaves[k].refused; why != "" {
-				return &diag.Error{Kind: diag.Data, File: f.path, Column: f.meta.leaves[k].name, Found: why, Expected: "numbers, texts or times",
-					Fixes: []diag.Fix{{Param: "drop", Value: f.meta.leaves[k].name}}}
+			if f.spaces[k] == nil {
+				f.spaces[k] = &cursorSpace{budget: &f.budget}
 			}
-			c, err := f.newCursor(k, &g.chunks[k], forms[k])
+			c, err := f.newCursor(k, forms[k], f.spaces[k])
 			if err != nil {
-				return f.inColumn(k, err)
+				return f.inColumn(k, f.done, err)
 			}
 			f.cursors[k] = c
 		}
 		if err := f.cursors[k].fill(n, &space[k]); err != nil {
-			return f.inColumn(k, err)
+			return f.inColumn(k, f.done, err)
 		}
 		return nil
 	})
@@ -217,15 +217,53 @@ func (f *File) Next(forms []Form, space []Values) (int, error) {
 	return n, err
 }
 
-// inColumn is the error of a column in the row group.
-func (f *File) inColumn(k int, err error) error {
+// GroupEnds reports whether the rows that Next returned last are the end of a row group.
+func (f *File) GroupEnds() bool { return f.done == f.meta.groups[f.group].rows }
+
+// columnSpace is what ReadColumn uses for one column after the other.
+type columnSpace struct {
+	cursorSpace
+	values Values
+}
+
+// ReadColumn reads a column of the row group whose rows Next returned last, from its first row on. It calls do with some values at
+// a time, which are valid during the call, and the number of the rows before them. It may be called for several columns at
+// the same time. The memory does not grow with the columns, unlike that of Next, which needs a page of each.
+func (f *File) ReadColumn(k int, form Form, do func(first, n int, v *Values) error) error {
+	s := f.idle.Take()
+	if s == nil {
+		s = &columnSpace{}
+	}
+	defer f.idle.Put(s)
+	s.renew(f.budget.limit)
+	c, err := f.newCursor(k, form, &s.cursorSpace)
+	if err != nil {
+		return f.inColumn(k, 0, err)
+	}
+	rows := int(f.meta.groups[f.group].rows)
+	for first := 0; first < rows; first += maxRows {
+		n := min(maxRows, rows-first)
+		if err := c.fill(n, &s.values); err != nil {
+			return f.inColumn(k, int64(first), err)
+		}
+		if err := do(first, n, &s.values); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inColumn is the error of a column in the row group, at or after a number of its rows.
+func (f *File) inColumn(k int, done int64, err error) error {
 	var value *valueError
 	var packed *codecError
 	var large *budgetError
 	l := &f.meta.leaves[k]
 	switch {
+	case diag.Of(err) != nil:
+		return err
 	case errors.As(err, &value):
-		return &diag.Error{Kind: diag.Data, File: f.path, Row: int(f.before()) + value.row + 1, Column: l.name, Found: value.found,
+		return &diag.Error{Kind: diag.Data, File: f.path, Row: int(f.before()+done) + value.row + 1, Column: l.name, Found: value.found,
 			Expected: value.expected, Fixes: value.fixes(l.name)}
 	case errors.As(err, &packed):
 		return &diag.Error{Kind: diag.Data, File: f.path, Column: l.name, Found: err.Error(), Expected: "another codec",
@@ -239,9 +277,9 @@ func (f *File) inColumn(k int, err error) error {
 	return e
 }
 
-// before returns the number of rows before those that are read.
+// before returns the number of rows before the row group.
 func (f *File) before() int64 {
-	rows := f.done
+	rows := int64(0)
 	for _, g := range f.meta.groups[:f.group] {
 		rows += g.rows
 	}

@@ -67,7 +67,7 @@ func (a *assembler) appendAll(t *Table, limit int, rows rowReader) error {
 			return nil
 		}
 		if limit == math.MaxInt {
-			if err := a.reader.outlook.check(t, a.reader.in, rows.consumed()+a.reader.in.before); err != nil {
+			if err := a.reader.outlook.check(t, t.Rows(), a.reader.in, rows.consumed()+a.reader.in.before); err != nil {
 				return err
 			}
 		}

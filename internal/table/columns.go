@@ -7,9 +7,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"toptau/diag"
 	"toptau/internal/packed"
+	"toptau/internal/parallel"
 	"toptau/schema"
 )
 
@@ -23,6 +25,17 @@ type columnFile interface {
 	rewind()
 	// consumed returns the bytes of the file so far.
 	consumed() int64
+}
+
+// groupedFile is a columnFile whose rows form groups, in which columns can be read one after the other: whole files
+// then need the memory of a few columns instead of that of a row of pages.
+type groupedFile interface {
+	columnFile
+	// groupEnds reports whether the rows that next returned last are the end of a group.
+	groupEnds() bool
+	// readColumn calls do with the values of a column in that group, some rows at a time, and the number of the rows before them.
+	// It may be called for several columns at the same time.
+	readColumn(column int, do func(first, n int, values *blockColumn) error) error
 }
 
 // columnBlock is some rows of a columnFile.
@@ -70,6 +83,9 @@ type columnRows struct {
 	whole   [][]int32               // by feature: codes of block to those of the table, or unset
 	parsed  [][]float64             // by feature: the number of a text of block
 	numbers []float64               // the spellings of a missing value that are numbers
+
+	idle  parallel.Spares[Column] // memory for a column of a group
+	every atomic.Pointer[[]int]   // 0, 1, 2, ...; nil: not needed yet
 }
 
 // unset is a code of a block whose code in the table is not known yet.
@@ -179,6 +195,9 @@ func (s *columnRows) onlyText(column int) bool {
 
 // appendRows implements rowSource.
 func (s *columnRows) appendRows(t *Table, limit int) error {
+	if file, ok := s.file.(groupedFile); ok && limit == math.MaxInt {
+		return s.appendGroups(t, file)
+	}
 	packer := packer{on: s.reader.packs}
 	for t.Rows() < limit {
 		if s.block == nil || s.taken == s.block.rows {
@@ -202,11 +221,11 @@ func (s *columnRows) nextBlock(t *Table, whole bool) error {
 	if s.block != nil {
 		s.before += s.block.rows
 	}
-	if c := s.reader.options.Context; c != nil && c.Err() != nil {
-		return c.Err()
+	if err := s.ended(); err != nil {
+		return err
 	}
 	if whole && t.Rows() > 0 {
-		if err := s.reader.outlook.check(t, s.reader.in, s.file.consumed()+s.reader.in.before); err != nil {
+		if err := s.reader.outlook.check(t, t.Rows(), s.reader.in, s.file.consumed()+s.reader.in.before); err != nil {
 			return err
 		}
 	}
@@ -222,23 +241,34 @@ func (s *columnRows) nextBlock(t *Table, whole bool) error {
 		if i < 0 {
 			continue
 		}
-		n := len(s.block.columns[i].dictionary)
 		if s.kept != nil && s.kept[k] {
 			if err := s.keepCodes(&t.Columns[k], k, s.block.columns[i].dictionary); err != nil {
 				return err
 			}
 			continue
 		}
-		if s.kinds[k] == schema.Categorical {
-			s.whole[k] = slices.Grow(s.whole[k][:0], n)[:n]
-			for code := range s.whole[k] {
-				s.whole[k][code] = unset
-			}
-		} else {
-			s.parsed[k] = nil
-		}
+		s.forgetTexts(k, len(s.block.columns[i].dictionary))
 	}
 	return nil
+}
+
+// ended returns the error of the options' context.
+func (s *columnRows) ended() error {
+	if c := s.reader.options.Context; c != nil {
+		return c.Err()
+	}
+	return nil
+}
+
+// forgetTexts prepares feature k for another dictionary, of n texts.
+func (s *columnRows) forgetTexts(k, n int) {
+	s.parsed[k] = nil
+	if s.kinds[k] == schema.Categorical {
+		s.whole[k] = slices.Grow(s.whole[k][:0], n)[:n]
+		for code := range s.whole[k] {
+			s.whole[k][code] = unset
+		}
+	}
 }
 
 // keepCodes keeps the codes of the texts of a block for a column that stays in the file.
@@ -249,7 +279,7 @@ func (s *columnRows) keepCodes(to *Column, k int, dictionary []string) error {
 	codes := make([]int32, len(dictionary))
 	for i, text := range dictionary {
 		var err error
-		if codes[i], err = s.codeOf(k, to, []byte(text), s.line(0)); err != nil {
+		if codes[i], err = s.codeOf(k, to, []byte(text), s.before+1); err != nil {
 			return err
 		}
 	}
@@ -262,22 +292,9 @@ func (s *columnRows) line(row int) int { return s.before + row + 1 }
 
 // appendPart appends n rows of the block, from row first on.
 func (s *columnRows) appendPart(t *Table, first, n int) error {
-	rows, err := s.weigh(t, first, n)
+	rows, err := s.appendRoles(t, first, n)
 	if err != nil {
 		return err
-	}
-	for _, row := range rows {
-		class, err := s.classOf(row)
-		if err != nil {
-			return err
-		}
-		t.Label = append(t.Label, class)
-		if !s.adjacent {
-			t.Line = append(t.Line, s.line(row))
-		}
-	}
-	if s.adjacent {
-		t.first, t.adjacent = 1, len(t.Label)
 	}
 	for k, i := range s.roles.features {
 		if s.kept != nil && s.kept[k] {
@@ -287,12 +304,35 @@ func (s *columnRows) appendPart(t *Table, first, n int) error {
 			t.Columns[k].appendMissing(len(rows))
 			continue
 		}
-		if err := s.appendFeature(&t.Columns[k], k, &s.block.columns[i], rows, len(rows) == n); err != nil {
+		if err := s.appendFeature(&t.Columns[k], k, &s.block.columns[i], rows, len(rows) == n, s.before); err != nil {
 			return err
 		}
 	}
-	s.appendTexts(t, rows)
 	return nil
+}
+
+// appendRoles appends everything but the features of n rows of the block, from row first on, and returns those of a weight
+// above 0.
+func (s *columnRows) appendRoles(t *Table, first, n int) ([]int, error) {
+	rows, err := s.weigh(t, first, n)
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range rows {
+		class, err := s.classOf(row)
+		if err != nil {
+			return nil, err
+		}
+		t.Label = append(t.Label, class)
+		if !s.adjacent {
+			t.Line = append(t.Line, s.line(row))
+		}
+	}
+	if s.adjacent {
+		t.first, t.adjacent = 1, len(t.Label)
+	}
+	s.appendTexts(t, rows)
+	return rows, nil
 }
 
 // weigh appends the weights of rows and returns those of a weight above 0, in the block.
@@ -365,14 +405,15 @@ func (s *columnRows) classOf(row int) (Class, error) {
 	return s.reader.labels.count(tally), nil
 }
 
-// appendFeature appends some rows of the block to a feature; adjacent says that they follow each other.
-func (s *columnRows) appendFeature(to *Column, k int, from *blockColumn, rows []int, adjacent bool) error {
+// appendFeature appends some rows of a column to a feature. before is the number of rows of the file before the column's;
+// adjacent says that the rows follow each other.
+func (s *columnRows) appendFeature(to *Column, k int, from *blockColumn, rows []int, adjacent bool, before int) error {
 	switch {
 	case len(rows) == 0:
 		return nil
 	case s.kinds[k] == schema.Categorical:
 		for _, row := range rows {
-			code, err := s.codeAt(k, to, from, row)
+			code, err := s.codeAt(k, to, from, row, before+row+1)
 			if err != nil {
 				return err
 			}
@@ -381,7 +422,7 @@ func (s *columnRows) appendFeature(to *Column, k int, from *blockColumn, rows []
 		return nil
 	case from.numbers == nil || s.derived[k].part != schema.Whole:
 		for _, row := range rows {
-			v, err := s.numberAt(k, from, row)
+			v, err := s.numberAt(k, from, row, before+row+1)
 			if err != nil {
 				return err
 			}
@@ -413,17 +454,17 @@ func (c *Column) appendMissing(n int) {
 	}
 }
 
-// codeAt returns the code of a row in the dictionary of a categorical feature.
-func (s *columnRows) codeAt(k int, to *Column, from *blockColumn, row int) (int32, error) {
+// codeAt returns the code of a row, which has a line, in the dictionary of a categorical feature.
+func (s *columnRows) codeAt(k int, to *Column, from *blockColumn, row, line int) (int32, error) {
 	if from.numbers != nil {
-		return s.codeOf(k, to, []byte(from.textOf(row)), s.line(row))
+		return s.codeOf(k, to, []byte(from.textOf(row)), line)
 	}
 	code := from.codes[row]
 	if code < 0 {
 		return -1, nil
 	}
 	if s.whole[k][code] == unset {
-		whole, err := s.codeOf(k, to, []byte(from.dictionary[code]), s.line(row))
+		whole, err := s.codeOf(k, to, []byte(from.dictionary[code]), line)
 		if err != nil {
 			return 0, err
 		}
@@ -432,8 +473,8 @@ func (s *columnRows) codeAt(k int, to *Column, from *blockColumn, row int) (int3
 	return s.whole[k][code], nil
 }
 
-// numberAt returns the number that a text stands for, or what a feature takes from a time.
-func (s *columnRows) numberAt(k int, from *blockColumn, i int) (float64, error) {
+// numberAt returns the number that a text in a line stands for, or what a feature takes from a time.
+func (s *columnRows) numberAt(k int, from *blockColumn, i, line int) (float64, error) {
 	code := int32(-1)
 	if from.numbers == nil {
 		if code = from.codes[i]; code < 0 {
@@ -449,7 +490,7 @@ func (s *columnRows) numberAt(k int, from *blockColumn, i int) (float64, error) 
 			return v, nil
 		}
 	}
-	v, err := s.numberOf(k, &row{line: s.line(i)}, []byte(from.textOf(i)))
+	v, err := s.numberOf(k, &row{line: line}, []byte(from.textOf(i)))
 	if err == nil && code >= 0 {
 		s.parsed[k][code] = v
 	}

@@ -227,13 +227,16 @@ func (f *Frame) Select(rows []int) (*Table, error) {
 	t.Columns = make([]Column, len(f.columns))
 	return t, parallel.ForErr(len(f.columns), func(i int) error {
 		var err error
-		t.Columns[i], err = f.selectColumn(i, rows)
+		t.Columns[i], err = f.SelectColumn(i, rows)
 		return err
 	})
 }
 
-// selectColumn returns the values of a column in some rows. It reads each of their blocks once.
-func (f *Frame) selectColumn(column int, rows []int) (Column, error) {
+// SelectColumn returns a column with its values in some rows, in the order given. It reads each of their blocks once.
+func (f *Frame) SelectColumn(column int, rows []int) (Column, error) {
+	if f.file == nil {
+		return f.head.Columns[column].selectRows(rows), nil
+	}
 	places := make([]int, len(rows))
 	for i := range places {
 		places[i] = i

@@ -71,7 +71,7 @@ func (s *libsvmRows) appendRows(t *Table, limit int) error {
 			return nil
 		}
 		if whole {
-			if err := s.reader.outlook.check(t, s.reader.in, s.chunks.consumed()); err != nil {
+			if err := s.reader.outlook.check(t, t.Rows(), s.reader.in, s.chunks.consumed()); err != nil {
 				return err
 			}
 		}

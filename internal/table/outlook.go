@@ -21,9 +21,9 @@ const (
 	outlookStep  = 128 << 20
 )
 
-// check returns an error if the remaining rows will not fit into the free memory. t was read from the first
+// check returns an error if the remaining rows will not fit into the free memory. t, of about some rows, was read from the first
 // bytes of the text. If the size of the file is unknown, only the rows up to the next comparison count.
-func (o *outlook) check(t *Table, in *input, bytes int64) error {
+func (o *outlook) check(t *Table, count int, in *input, bytes int64) error {
 	if rows := t.Rows(); rows >= o.dueRows {
 		o.dueRows = rows + rows/4
 		if err := in.checkExpansion(rows, t); err != nil {
@@ -41,9 +41,9 @@ func (o *outlook) check(t *Table, in *input, bytes int64) error {
 	ratio := float64(end) / float64(bytes)
 	// The garbage collector leaves about a tenth unused.
 	need := int64(1.1 * (ratio - 1) * float64(held))
-	what := fmt.Sprintf(rows, text.Plural(int(ratio*float64(t.Rows())), "row"))
+	what := fmt.Sprintf(rows, text.Plural(int(ratio*float64(count)), "row"))
 	short := memory.Shortage(what, need, func(free int64) string {
-		fit := float64(t.Rows()) * (1 + float64(free)/(1.1*float64(held)))
+		fit := float64(count) * (1 + float64(free)/(1.1*float64(held)))
 		return fmt.Sprintf("about %s fit", text.Plural(int(fit), "row"))
 	})
 	if short == nil {

@@ -94,15 +94,17 @@ func (c *Column) ReadCodes(first int, dst []int32) {
 // pack moves rows into packed segments: as many as fill segments, or all of them at the end of the file.
 func (t *Table) pack(end bool) {
 	for k := range t.Columns {
-		c := &t.Columns[k]
-		if c.stored != nil {
-			continue
-		}
-		if c.Kind == schema.Categorical {
-			c.Codes = packRows(&c.segments, c.Codes, packed.NewCodes, end)
-		} else {
-			c.Values = packRows(&c.segments, c.Values, packed.NewNumbers, end)
-		}
+		t.Columns[k].pack(end)
+	}
+}
+
+func (c *Column) pack(end bool) {
+	switch {
+	case c.stored != nil:
+	case c.Kind == schema.Categorical:
+		c.Codes = packRows(&c.segments, c.Codes, packed.NewCodes, end)
+	default:
+		c.Values = packRows(&c.segments, c.Values, packed.NewNumbers, end)
 	}
 }
 

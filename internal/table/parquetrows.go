@@ -79,6 +79,26 @@ func (s *parquetSource) asTexts(column int) {
 	s.forms[column], s.columns[column].Kind = parquet.Texts, packed.Texts
 }
 
+func (s *parquetSource) groupEnds() bool { return s.file.GroupEnds() }
+
+func (s *parquetSource) readColumn(column int, do func(first, n int, values *blockColumn) error) error {
+	return s.file.ReadColumn(column, s.forms[column], func(first, n int, v *parquet.Values) error {
+		c := blockOf(s.forms[column], v)
+		return do(first, n, &c)
+	})
+}
+
+// blockOf returns the values of a column that were read in a form.
+func blockOf(form parquet.Form, v *parquet.Values) blockColumn {
+	switch form {
+	case parquet.Numbers:
+		return blockColumn{numbers: v.Numbers}
+	case parquet.Texts:
+		return blockColumn{codes: v.Codes, dictionary: v.Dictionary}
+	}
+	return blockColumn{}
+}
+
 func (s *parquetSource) next(used []bool) (*columnBlock, error) {
 	for k := range used {
 		if s.used[k] = parquet.Skip; used[k] {
@@ -90,15 +110,8 @@ func (s *parquetSource) next(used []bool) (*columnBlock, error) {
 		return nil, err
 	}
 	s.block.rows = n
-	for k, v := range s.space {
-		c := blockColumn{}
-		switch s.used[k] {
-		case parquet.Numbers:
-			c.numbers = v.Numbers
-		case parquet.Texts:
-			c.codes, c.dictionary = v.Codes, v.Dictionary
-		}
-		s.block.columns[k] = c
+	for k := range s.space {
+		s.block.columns[k] = blockOf(s.used[k], &s.space[k])
 	}
 	return &s.block, nil
 }

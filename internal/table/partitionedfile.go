@@ -10,14 +10,15 @@ import (
 
 // partitionedFile is a columnFile with a constant column for each partition.
 type partitionedFile struct {
-	columnFile
+	groupedFile
 	partitions []partition
 	texts      []bool // by partition
 	block      columnBlock
+	group      int // rows of the group so far
 }
 
 // withPartitions adds the partitions of the reader's file to its columns.
-func withPartitions(r *Reader, file columnFile) (columnFile, error) {
+func withPartitions(r *Reader, file groupedFile) (columnFile, error) {
 	list := r.in.partitions
 	if len(list) == 0 {
 		return file, nil
@@ -32,7 +33,7 @@ func withPartitions(r *Reader, file columnFile) (columnFile, error) {
 			return nil, &diag.Error{Kind: diag.Data, File: r.file, Column: p.key, Found: "two folders with the key", Expected: "one"}
 		}
 	}
-	s := &partitionedFile{columnFile: file, partitions: list, texts: make([]bool, len(list))}
+	s := &partitionedFile{groupedFile: file, partitions: list, texts: make([]bool, len(list))}
 	for k, p := range list {
 		s.texts[k] = !p.numeric
 	}
@@ -40,7 +41,7 @@ func withPartitions(r *Reader, file columnFile) (columnFile, error) {
 }
 
 func (s *partitionedFile) described() ([]packed.Column, bool) {
-	columns, named := s.columnFile.described()
+	columns, named := s.groupedFile.described()
 	columns = slices.Clone(columns)
 	for k, p := range s.partitions {
 		kind := packed.Numbers
@@ -54,26 +55,54 @@ func (s *partitionedFile) described() ([]packed.Column, bool) {
 
 // asTexts implements what columnRows asks of files whose numbers can be read as texts.
 func (s *partitionedFile) asTexts(column int) {
-	columns, _ := s.columnFile.described()
+	columns, _ := s.groupedFile.described()
 	if k := column - len(columns); k >= 0 {
 		s.texts[k] = true
-	} else if f, ok := s.columnFile.(interface{ asTexts(column int) }); ok {
+	} else if f, ok := s.groupedFile.(interface{ asTexts(column int) }); ok {
 		f.asTexts(column)
 	}
 }
 
+func (s *partitionedFile) rewind() {
+	s.group = 0
+	s.groupedFile.rewind()
+}
+
 func (s *partitionedFile) next(used []bool) (*columnBlock, error) {
+	if s.group > 0 && s.groupEnds() {
+		s.group = 0
+	}
 	n := len(used) - len(s.partitions)
-	block, err := s.columnFile.next(used[:n])
+	block, err := s.groupedFile.next(used[:n])
 	if err != nil {
 		return nil, err
 	}
+	s.group += block.rows
 	s.block.rows, s.block.columns = block.rows, append(s.block.columns[:0], block.columns...)
 	for k, p := range s.partitions {
 		s.block.columns = append(s.block.columns, p.values(block.rows, s.texts[k]))
 	}
 	return &s.block, nil
 }
+
+func (s *partitionedFile) readColumn(column int, do func(first, n int, values *blockColumn) error) error {
+	columns, _ := s.groupedFile.described()
+	if column < len(columns) {
+		return s.groupedFile.readColumn(column, do)
+	}
+	k := column - len(columns)
+	for first := 0; first < s.group; first += constantRows {
+		n := min(constantRows, s.group-first)
+		c := s.partitions[k].values(n, s.texts[k])
+		if err := do(first, n, &c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// constantRows is the number of rows that readColumn repeats the value of a partition for. Chosen by hand.
+const constantRows = 1 << 15
 
 // values returns the value of the partition in some rows.
 func (p *partition) values(rows int, asText bool) (c blockColumn) {

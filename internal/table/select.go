@@ -9,18 +9,7 @@ import (
 func (t *Table) Select(rows []int) *Table {
 	s := &Table{File: t.File, Zone: t.Zone, Label: selectRows(t.Label, rows), Weight: selectRows(t.Weight, rows), Raw: selectRows(t.Raw, rows)}
 	s.Columns = make([]Column, len(t.Columns))
-	parallel.For(len(t.Columns), func(i int) {
-		c := &t.Columns[i]
-		column := Column{Name: c.Name, Number: c.Number, Kind: c.Kind, Dictionary: c.Dictionary, Part: c.Part, Source: c.Source, Origin: c.Origin, Salt: c.Salt, Unit: c.Unit}
-		for _, row := range rows {
-			if c.Kind == schema.Categorical {
-				column.Codes = append(column.Codes, c.Code(row))
-			} else {
-				column.Values = append(column.Values, c.Value(row))
-			}
-		}
-		s.Columns[i] = column
-	})
+	parallel.For(len(t.Columns), func(i int) { s.Columns[i] = t.Columns[i].selectRows(rows) })
 	if x := t.Sparse; x != nil {
 		s.Sparse = &Sparse{Cols: x.Cols, Start: make([]int64, 1, len(rows)+1)}
 		for _, row := range rows {
@@ -50,6 +39,19 @@ func (t *Table) Select(rows []int) *Table {
 		s.Line[i] = t.LineOf(row)
 	}
 	return s
+}
+
+// selectRows returns the column with the values of some rows.
+func (c *Column) selectRows(rows []int) Column {
+	column := Column{Name: c.Name, Number: c.Number, Kind: c.Kind, Dictionary: c.Dictionary, Part: c.Part, Source: c.Source, Origin: c.Origin, Salt: c.Salt, Unit: c.Unit}
+	for _, row := range rows {
+		if c.Kind == schema.Categorical {
+			column.Codes = append(column.Codes, c.Code(row))
+		} else {
+			column.Values = append(column.Values, c.Value(row))
+		}
+	}
+	return column
 }
 
 func (c *Text) selectRows(rows []int) *Text {
