@@ -39,7 +39,7 @@ var (
 		"alertlimit.md":  {"internal/alertlimit"}, "monitor.md": {"internal/monitor"},
 		"large.md": append([]string{"bench/large"}, passes...), "sql.md": append([]string{"sql", "internal/dialect"}, passes...),
 		"boosting.md": {"bench/boosting", "internal/feature/trees"}, "inference.md": {"bench/inference", "internal/feature", "internal/export", "internal/portable", "model"},
-		"parquet.md":  {"bench/parquet", "internal/parquet", "internal/table"}, "hostile.md": {"internal/table", "internal/parquet", "internal/packed", "model"},
+		"parquet.md": {"bench/parquet", "internal/parquet", "internal/table"}, "hostile.md": {"internal/table", "internal/parquet", "internal/packed", "model"},
 		"exports.md": {"integration", "internal/export", "internal/portable", "internal/modeltest", "python/toptau/reader.py", "js"},
 		"paper.md":   papers, "theorems.md": papers,
 	}
