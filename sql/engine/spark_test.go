@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -262,4 +264,61 @@ func TestSparkLake(t *testing.T) {
 	if err := rows.Check(ctx); diag.Of(err) == nil || !strings.Contains(err.Error(), "does not exist") {
 		t.Errorf("a file was replaced: %v", err)
 	}
+}
+
+// TestSparkWorkers fits on two workers of Spark, processes of their own, and kills one in the middle. The bounds are those of one process.
+func TestSparkWorkers(t *testing.T) {
+	of := clouds(30_000, 4, .05)
+	one := database{"spark", []*servers.Server{spark(t)}}
+	one.servers[0].Load(t, of)
+	want, _, err := fitClouds(t, one, 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one.servers[0].Kill()
+	two := database{"spark", []*servers.Server{spark(t, "spark.master=local-cluster[2,1,700]", "spark.executor.memory=600m")}}
+	two.servers[0].Load(t, of)
+	for _, at := range []int{0, 2} {
+		begin := time.Now()
+		got, rows, err := fitClouds(t, two, at, func() {
+			workers := executors(two.servers[0].Process())
+			if len(workers) != 2 {
+				t.Fatalf("%d workers", len(workers))
+			}
+			time.AfterFunc(50*time.Millisecond, func() { syscall.Kill(workers[0], syscall.SIGKILL) })
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("killed at %d, %.0f s: F %.12g D %.12g, in one process F %.12g D %.12g, %d statements, %d repeated", at, time.Since(begin).Seconds(), got.Objective, got.LowerBound, want.Objective, want.LowerBound,
+			rows.Traffic().Statements, rows.Traffic().Retries)
+		if !got.Converged || got.LowerBound > want.Objective || want.LowerBound > got.Objective {
+			t.Error("the bounds do not meet")
+		}
+	}
+}
+
+// executors returns the processes of Spark's executors that a process has started, through others.
+func executors(root int) (list []int) {
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	parent := map[int]int{}
+	for _, path := range stats {
+		text, _ := os.ReadFile(path)
+		var pid, of int
+		var state string
+		fmt.Sscanf(string(text), "%d", &pid)
+		fmt.Sscan(string(text[bytes.LastIndexByte(text, ')')+1:]), &state, &of)
+		parent[pid] = of
+	}
+	for pid := range parent {
+		command, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		above := pid
+		for above > 1 && above != root {
+			above = parent[above]
+		}
+		if above == root && bytes.HasPrefix(command, []byte("/")) && bytes.Contains(command, []byte("CoarseGrainedExecutorBackend")) {
+			list = append(list, pid)
+		}
+	}
+	return list
 }

@@ -131,6 +131,36 @@ func (e *encoder) addLevels(b *feature.OneHotBlock, inputs []input, storage matr
 	}
 }
 
+// computed returns columns of the features of numbers, on the columns of the encoder. The pieces of a copy read them, so that a statement
+// that sums features and their moments computes each once a row.
+func (e *encoder) computed() (list []column, by *encoder) {
+	pieces := slices.Clone(e.pieces)
+	for k, p := range pieces {
+		if p, ok := p.(*numericPiece); ok {
+			list = append(list, column{fmt.Sprintf("toptau_v%d", k), p.value(e.d)})
+			named := *p
+			named.computed = list[len(list)-1].name
+			pieces[k] = &named
+		}
+	}
+	c := *e
+	c.pieces = pieces
+	return list, &c
+}
+
+// reads reports whether a feature that is not computed reads a column.
+func (e *encoder) reads(k int) bool {
+	return slices.ContainsFunc(e.pieces, func(p piece) bool {
+		switch p := p.(type) {
+		case *levelPiece:
+			return p.name == e.columns[k].name
+		case *cardPiece:
+			return p.name == e.columns[k].name
+		}
+		return false
+	})
+}
+
 // score returns w'x as an expression, and a bound on its rounding error for all rows.
 func (e *encoder) score(w []float64) (expr string, rounding float64) {
 	var terms []string
@@ -247,6 +277,7 @@ type numericPiece struct {
 	scaled       bool
 	shift, scale float64
 	single       bool
+	computed     string // the column of a subquery that has the feature, where it is summed
 }
 
 func (p *numericPiece) width() int { return 1 }
@@ -283,12 +314,18 @@ func (p *numericPiece) score(d *dialect.Dialect, w []float64) string {
 	if w[0] == 0 {
 		return ""
 	}
+	if p.computed != "" {
+		return p.computed + " * " + d.Num(w[0])
+	}
 	shift, scale := p.scaling()
 	x, smallest := p.distance(d, shift)
 	return p.unless(d, d.Factor(x, scale, p.single, smallest)) + " * " + d.Num(w[0])
 }
 
 func (p *numericPiece) values(d *dialect.Dialect, list []string) []string {
+	if p.computed != "" {
+		return append(list, p.computed)
+	}
 	return append(list, p.value(d))
 }
 

@@ -402,7 +402,8 @@ func (s *Source) statement(p *plan, shard int, c *cell) (statement string, dest 
 			a.spread = a.spread || l.buckets > 0
 		}
 	}
-	from := a.intervals(a.scores(a.places(a.columns())))
+	a.encoder = s.encoder
+	from := a.intervals(a.scores(a.features(a.places(a.columns()))))
 	return a.aggregates(from, c)
 }
 
@@ -411,6 +412,7 @@ func (s *Source) statement(p *plan, shard int, c *cell) (statement string, dest 
 type asked struct {
 	*Source
 	*plan
+	encoder *encoder
 	shard   int
 	request *certified.Request // of the sums; nil: none
 	ends    []float64          // of the intervals
@@ -468,6 +470,33 @@ func (a *asked) places(from string) string {
 		list = append(list, column.expr+" AS "+column.name)
 	}
 	return "(SELECT " + strings.Join(list, ", ") + " FROM " + from + a.rows.dialect.Fence + ") toptau_u"
+}
+
+// features adds the features of numbers, if they are summed, and leaves out the columns that nothing else reads.
+func (a *asked) features(from string) string {
+	if !a.grouped {
+		return from
+	}
+	computed, by := a.encoder.computed()
+	if len(computed) == 0 {
+		return from
+	}
+	list := slices.Clone(a.names)
+	var names []column
+	for k, column := range a.encoder.columns {
+		if by.reads(k) {
+			list, names = append(list, column.name), append(names, column)
+		}
+	}
+	for _, column := range by.places {
+		list = append(list, column.name)
+	}
+	for _, column := range computed {
+		list, names = append(list, column.expr+" AS "+column.name), append(names, column)
+	}
+	by.columns = names
+	a.encoder = by
+	return "(SELECT " + strings.Join(list, ", ") + " FROM " + from + a.rows.dialect.Fence + ") toptau_v"
 }
 
 // scores adds the scores, and what the features read if they are summed. Other scores than those that matter are left out.

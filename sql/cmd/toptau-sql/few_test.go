@@ -87,13 +87,16 @@ func TestSmallTables(t *testing.T) {
 			}
 			var r struct {
 				Database struct {
-					Rows    int `json:"rows_fetched"`
-					Lookups int `json:"lookups"`
+					Rows       int `json:"rows_fetched"`
+					Lookups    int `json:"lookups"`
+					Statements int `json:"statements"`
+					Scans      int `json:"scans"`
 				} `json:"database"`
 			}
 			if err := json.Unmarshal([]byte(stdout.String()), &r); err != nil {
 				t.Fatal(err)
 			}
+			t.Logf("%s: %d statements, %d scans", args[0], r.Database.Statements, r.Database.Scans)
 			if r.Database.Rows != of.Rows || r.Database.Lookups != 0 {
 				t.Errorf("%s: %d rows left the database, %d lookups", args[0], r.Database.Rows, r.Database.Lookups)
 			}
@@ -114,6 +117,7 @@ func TestSmallTables(t *testing.T) {
 			}
 			once("verify", model, data, certificate)
 		}
+		once("diagnose", data, "--label", "attack", "--impute", "indicator")
 		once("train", data, "--label", "attack", "--max-fpr", "2%", "--method", "logistic,topmean-np", "--encoding", "raw", "--impute", "indicator", "-o", model)
 	})
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // expected is about how many statements a verb needs, and how many of them read all rows, as measured with the examples of
-// docs/results/sql.md. What a fit needs depends on the data.
+// docs/results/sql.md. What a fit needs depends on the data. A small table is one of at most large.DefaultSample rows.
 type expected struct {
 	Statements, Scans string
 	encodes           bool // missing values need a policy
@@ -22,12 +22,12 @@ type expected struct {
 
 // plans has what each verb needs.
 var plans = map[string]expected{
-	"fit":       {"12 to 25", "8 to 15", true, true},
-	"train":     {"40 to 90", "30 to 80", true, true},
+	"fit":       {"12 to 25 (small table: 5)", "8 to 15 (small table: 3 or 4)", true, true},
+	"train":     {"40 to 90 (small table: 4)", "30 to 80 (small table: 2 to 5)", true, true},
 	"evaluate":  {"8 to 16", "7 to 16", false, false},
 	"threshold": {"8 to 16", "7 to 16", false, false},
 	"verify":    {"6 to 10", "4 to 8", false, true},
-	"diagnose":  {"20 to 60", "15 to 50", true, false},
+	"diagnose":  {"20 to 60 (small table: 5)", "15 to 50 (small table: 3 or 4)", true, false},
 }
 
 // planned is what --dry-run prints.
