@@ -337,25 +337,27 @@ func (s *columnRows) appendRoles(t *Table, first, n int) ([]int, error) {
 
 // weigh appends the weights of rows and returns those of a weight above 0, in the block.
 func (s *columnRows) weigh(t *Table, first, n int) (rows []int, err error) {
+	k := s.roles.weight
+	if k < 0 {
+		return s.everyRow(first + n)[first:], nil
+	}
 	r := row{}
 	for i := first; i < first+n; i++ {
-		if k := s.roles.weight; k >= 0 {
-			r.line = s.line(i)
-			weight, err := s.weightAt(&s.block.columns[k], i, &r, k)
-			if err != nil {
-				return nil, err
-			}
-			if weight == 0 {
-				if l := s.reader.labelsFile; l != nil {
-					if _, err := l.nextFor(s.reader.file); err != nil {
-						return nil, err
-					}
-				}
-				s.zeroWeight++
-				continue
-			}
-			t.Weight = append(t.Weight, weight)
+		r.line = s.line(i)
+		weight, err := s.weightAt(&s.block.columns[k], i, &r, k)
+		if err != nil {
+			return nil, err
 		}
+		if weight == 0 {
+			if l := s.reader.labelsFile; l != nil {
+				if _, err := l.nextFor(s.reader.file); err != nil {
+					return nil, err
+				}
+			}
+			s.zeroWeight++
+			continue
+		}
+		t.Weight = append(t.Weight, weight)
 		rows = append(rows, i)
 	}
 	return rows, nil
