@@ -110,8 +110,8 @@ Machine: %d processors of %s, %s, with %s. Load average at the start: %s.
 
 %s rows of %d columns. Each reader adds up every column of numbers, or the lengths of the texts of every column. A cell has
 millions of values a second: of processor time with one thread / of wall time with two threads. It is the fastest of %d interleaved
-rounds, with the file in the memory of the system. "columns" is `+"`internal/parquet`"+` alone. "rows" is what `+"`score`"+` reads: with
-roles, kinds and checks of the columns, and with the digest of the file. The last column divides our processor time by DuckDB's: that of
+rounds, with the file in the memory of the system. "columns" is `+"`internal/parquet`"+` alone. "rows" is a stream of rows with
+roles, kinds and checks of the columns, and with the digest of the file, which `+"`score`"+` leaves out. The last column divides our processor time by DuckDB's: that of
 "columns", or that of "rows" for CSV.
 
 A Parquet file gives the same bytes of a model as a CSV file with its rows (`+"`TestParquetGivesTheModelOfTheCSV`"+`).

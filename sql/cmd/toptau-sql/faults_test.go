@@ -100,17 +100,17 @@ func TestIntoLostServers(t *testing.T) {
 	trainModel(t, model, of)
 	for _, kind := range []struct {
 		name, sum, tables string
-		start             func() []*servers.Server
+		start             func(t *testing.T) []*servers.Server
 	}{
 		{"postgres", "SELECT count(*), sum(hashtext(id || ':' || score)) FROM ", "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY relname",
-			func() []*servers.Server {
+			func(t *testing.T) []*servers.Server {
 				return []*servers.Server{servers.Postgres(t, servers.PostgresOptions{}), servers.Postgres(t, servers.PostgresOptions{})}
 			}},
 		{"clickhouse", "SELECT count(), sum(cityHash64(id, score)) FROM ", "SELECT name FROM system.tables WHERE database = 'default' ORDER BY name",
-			func() []*servers.Server { return servers.ClickHouse(t, 3) }},
+			func(t *testing.T) []*servers.Server { return servers.ClickHouse(t, 3) }},
 	} {
 		t.Run(kind.name, func(t *testing.T) {
-			list := kind.start()
+			list := kind.start(t)
 			first, last := list[0], list[len(list)-1]
 			args := []string{"score", model, kind.name + ":", "--table", "flows", "--key", "id"}
 			for i, s := range list {
