@@ -90,7 +90,7 @@ func (r *Rows) byKey(ctx context.Context, shard int, where string, keys []string
 		var rows []int
 		for _, key := range keys {
 			row, there := r.fewRow[key]
-			if there && r.fewShard[row] == shard && r.isOfClass(where, r.fewTable.Label[row]) {
+			if there && r.fewShard[row] == shard && r.is.hold(where, r.fewTable.Label[row]) {
 				rows = append(rows, row)
 			}
 		}
@@ -109,17 +109,6 @@ func (r *Rows) byKey(ctx context.Context, shard int, where string, keys []string
 		all.appendBatch(b)
 	}
 	return r.layout.tableOf(r.title(), all), nil
-}
-
-// isOfClass reports whether a class has rows with a label.
-func (r *Rows) isOfClass(where string, label table.Class) bool {
-	switch where {
-	case r.is.positive:
-		return label == table.Positive
-	case r.is.negative:
-		return label == table.Negative
-	}
-	return true
 }
 
 // ofClass returns the rows of a class.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"math"
 	"slices"
-	"strings"
 
 	"toptau/internal/certified"
 	"toptau/internal/large"
@@ -141,7 +140,7 @@ func (s *Source) guess(p *plan, r *certified.Request, w *certified.Want, e *expe
 	case w.Order == certified.Spread:
 		return s.spread(p, w, e)
 	}
-	return look{interval: s.nearOrHigh(p, r, w, e)}
+	return look{interval: nearOrHigh(p, r, w, e)}
 }
 
 // minSpread and spreadPerColumn are the number of rows, the larger of them, that stand for all rows of an interval in the second
@@ -186,7 +185,7 @@ func (s *Source) spread(p *plan, w *certified.Want, e *expectation) look {
 }
 
 // nearOrHigh returns the interval of scores in which enough rows are expected.
-func (s *Source) nearOrHigh(p *plan, r *certified.Request, w *certified.Want, e *expectation) interval {
+func nearOrHigh(p *plan, r *certified.Request, w *certified.Want, e *expectation) interval {
 	whole := interval{w.Low, w.High}
 	stands := 1.0
 	if !e.exact {
@@ -241,7 +240,7 @@ func (s *Source) nearOrHigh(p *plan, r *certified.Request, w *certified.Want, e 
 }
 
 // tooFew widens the intervals of wants for which a statement found clearly fewer rows than there are, and reports whether it did.
-func (s *Source) tooFew(p *plan, found [][]cell) (again bool) {
+func (p *plan) tooFew(found [][]cell) (again bool) {
 	place := 0
 	for k := range p.parts {
 		part := &p.parts[k]
@@ -609,18 +608,4 @@ func (s *Source) keep(c *class, shard int, t *table.Table) error {
 		c.known = append(c.known, at[i])
 	}
 	return nil
-}
-
-// wrongKeys is the error for rows that are not those asked for by their keys.
-func (r *Rows) wrongKeys(keys []string) error {
-	for i := 1; i < len(keys); i++ {
-		if keys[i] == keys[i-1] {
-			name := keys[i]
-			if text, err := unhex(name); err == nil && !strings.HasPrefix(r.literal(name), name) {
-				name = text
-			}
-			return r.twice(name)
-		}
-	}
-	return r.changed()
 }

@@ -2,15 +2,11 @@ package scan
 
 import (
 	"context"
-	"encoding/hex"
 	"fmt"
 	"maps"
-	"math/big"
 	"slices"
-	"unicode/utf8"
 
 	"toptau/diag"
-	"toptau/internal/dialect"
 	"toptau/internal/large"
 	"toptau/internal/table"
 )
@@ -73,7 +69,7 @@ func (s *Source) finder(ctx context.Context, population bool, keys []string) (ma
 	}
 	wanted := map[string]bool{}
 	for _, key := range keys {
-		if !s.validKey(key) {
+		if !s.rows.validKey(key) {
 			return nil, &diag.Error{Kind: diag.Data, File: s.rows.title(), Found: "the key " + diag.Quote(key), Expected: "a key of the kind that the table has"}
 		}
 		wanted[key] = true
@@ -95,16 +91,6 @@ func (s *Source) finder(ctx context.Context, population bool, keys []string) (ma
 		}
 	}
 	return find, nil
-}
-
-// validKey reports whether a text may be a key. Keys come from files, and become part of statements.
-func (s *Source) validKey(key string) bool {
-	if s.rows.layout.key.kind == dialect.Int {
-		n, whole := new(big.Int).SetString(key, 10)
-		return whole && n.String() == key && n.BitLen() <= 64
-	}
-	b, err := hex.DecodeString(key)
-	return err == nil && utf8.Valid(b)
 }
 
 // fetchKeys fetches the rows of a class with some keys, wherever they are.

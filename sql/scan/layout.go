@@ -458,7 +458,7 @@ func (r *Rows) readStatistics(ctx context.Context) (*statistics, error) {
 		c.least, c.most = math.Inf(1), math.Inf(-1)
 	}
 	for k := range r.shards {
-		if err := r.readShard(ctx, k, s); err != nil {
+		if err := s.addShard(ctx, r, k); err != nil {
 			return nil, err
 		}
 	}
@@ -470,8 +470,8 @@ func (r *Rows) readStatistics(ctx context.Context) (*statistics, error) {
 	return s, nil
 }
 
-// readShard adds what a server has to the statistics.
-func (r *Rows) readShard(ctx context.Context, k int, s *statistics) error {
+// addShard adds what a server has to the statistics.
+func (s *statistics) addShard(ctx context.Context, r *Rows, k int) error {
 	d, l := r.dialect, r.layout
 	var q query
 	var counts classCounts
@@ -515,7 +515,7 @@ func (r *Rows) readShard(ctx context.Context, k int, s *statistics) error {
 			odd = append(odd, c)
 		}
 	}
-	return r.readOdd(ctx, k, odd)
+	return readOdd(ctx, r, k, odd)
 }
 
 // valueCounts are the places for the counts and bounds of a column, in a row of an answer.
@@ -556,7 +556,7 @@ func (n *valueCounts) merge(c *tableColumn, rows int, nanLast bool) bool {
 }
 
 // readOdd counts the values of columns that are not finite numbers. NaN is a missing value, an infinite number is an error.
-func (r *Rows) readOdd(ctx context.Context, shard int, columns []*tableColumn) error {
+func readOdd(ctx context.Context, r *Rows, shard int, columns []*tableColumn) error {
 	if len(columns) == 0 {
 		return nil
 	}
@@ -593,24 +593,6 @@ func (r *Rows) readOdd(ctx context.Context, shard int, columns []*tableColumn) e
 	return nil
 }
 
-// checked lists the columns whose values make the checksum.
-func (r *Rows) checked() (list []string) {
-	l := r.layout
-	for _, c := range l.columns {
-		if c.source != nil {
-			continue // the checksum has the column itself
-		}
-		if c.role != ignored || c.kind == dialect.Time || c.kind == dialect.Address || c.kind == dialect.Array || c == l.key || c == l.label || c == l.weight || c == l.group {
-			column := r.dialect.Quote(c.name)
-			if r.dialect.Hashed != nil {
-				column = r.dialect.Hashed(c.database, column)
-			}
-			list = append(list, column)
-		}
-	}
-	return list
-}
-
 // query is a SELECT of expressions, with the places for their values.
 type query struct {
 	columns []string
@@ -620,19 +602,6 @@ type query struct {
 func (q *query) add(expr string, dest any) {
 	q.columns = append(q.columns, expr)
 	q.dest = append(q.dest, dest)
-}
-
-// one runs a query whose answer is one row.
-func (r *Rows) one(ctx context.Context, shard int, q *query, from string) error {
-	count := 0
-	err := r.query(ctx, shard, "SELECT "+strings.Join(q.columns, ", ")+" FROM "+from, q.dest, func() { count = 0 }, func() error {
-		count++
-		return nil
-	})
-	if err == nil && count != 1 {
-		err = fmt.Errorf("an aggregate gave %d rows", count)
-	}
-	return err
 }
 
 // tableOf makes a table of rows, as a reader of files would.

@@ -41,32 +41,3 @@ func sumOf(list []time.Duration) (sum time.Duration) {
 	}
 	return sum
 }
-
-// query runs a statement on a server, and again if the server was lost, provided that the rows are still those of the start. reset
-// forgets the rows of an earlier attempt; nil: there is nothing to forget.
-func (r *Rows) query(ctx context.Context, shard int, statement string, dest []any, reset func(), each func() error) error {
-	conn := r.shards[shard]
-	return Again(ctx, r.dialect.Title, conn.Lost, r.table.Away, func(attempt int) error {
-		if attempt > 0 {
-			if err := r.renew(ctx, shard); err != nil {
-				return err
-			}
-			r.count(func(t *Traffic) { t.Retries++ })
-			if reset != nil {
-				reset()
-			}
-		}
-		return r.timed(ctx, conn, statement, dest, each)
-	})
-}
-
-// renew connects to a server again, and compares its rows with those of the start.
-func (r *Rows) renew(ctx context.Context, shard int) error {
-	if err := r.shards[shard].Reconnect(ctx); err != nil {
-		return err
-	}
-	if r.stats == nil || len(r.stats.checksums) <= shard {
-		return nil
-	}
-	return r.checkShard(ctx, shard)
-}

@@ -48,6 +48,7 @@ func (r *Rows) Measure(ctx context.Context, p large.Part, o feature.Options) (*f
 	}
 	m := &feature.Measured{Rows: positives.Rows + negatives.Rows, Mass: positives.Mass + negatives.Mass,
 		Columns: make([]feature.MeasuredColumn, len(r.layout.features))}
+	of := measuring{rows: r, part: p, m: m}
 	near, err := feature.Measure(ctx, sample.Weighted().Frame(), func(int) bool { return true }, o)
 	if err != nil {
 		return nil, err
@@ -60,24 +61,31 @@ func (r *Rows) Measure(ctx context.Context, p large.Part, o feature.Options) (*f
 		switch {
 		case !m.Has(o.Encode, c.role.kind()):
 		case c.role == category:
-			if err := r.measureCategories(ctx, p, c, &m.Columns[i]); err != nil {
+			if err := of.categories(ctx, c, &m.Columns[i]); err != nil {
 				return nil, err
 			}
 		default:
 			if o.Impute == schema.ImputeMedian {
-				if m.Columns[i].Fill, err = r.median(ctx, p, c, sample.Table.Columns[i].Values, near.Columns[i].Fill); err != nil {
+				if m.Columns[i].Fill, err = of.median(ctx, c, sample.Table.Columns[i].Values, near.Columns[i].Fill); err != nil {
 					return nil, err
 				}
 			}
-			numbers = append(numbers, r.newMoments(c, len(numbers), m.Rows, o.Impute, &near.Columns[i], &m.Columns[i]))
+			numbers = append(numbers, of.newMoments(c, len(numbers), o.Impute, &near.Columns[i], &m.Columns[i]))
 		}
 	}
 	for some := range slices.Chunk(numbers, measuredColumns) {
-		if err := r.measureNumbers(ctx, p, some, m); err != nil {
+		if err := of.numbers(ctx, some); err != nil {
 			return nil, err
 		}
 	}
 	return m, nil
+}
+
+// measuring is the measurement of the columns of a part.
+type measuring struct {
+	rows *Rows
+	part large.Part
+	m    *feature.Measured
 }
 
 // momentsQuery measures a numeric column by sums of t = (x - centre) unit, which is at most about 1.
@@ -93,8 +101,8 @@ type momentsQuery struct {
 	sums         [3]big.Float // of t, of its square and, with weights, of the weights of the rows that count; times weights
 }
 
-func (r *Rows) newMoments(c *tableColumn, number, rows int, impute schema.Impute, near, to *feature.MeasuredColumn) *momentsQuery {
-	d := r.dialect
+func (o *measuring) newMoments(c *tableColumn, number int, impute schema.Impute, near, to *feature.MeasuredColumn) *momentsQuery {
+	d := o.rows.dialect
 	q := &momentsQuery{to: to, name: fmt.Sprintf("toptau_x%d", number), value: d.Cast(c.expr(d)), low: c.least, high: c.most}
 	if c.missing > 0 {
 		q.value, q.filled = d.Double(c.expr(d)), impute != schema.ImputeIndicator
@@ -112,22 +120,23 @@ func (r *Rows) newMoments(c *tableColumn, number, rows int, impute schema.Impute
 	radius := max(q.high-q.centre, q.centre-q.low)
 	_, exponent := math.Frexp(radius)
 	q.unit = math.Ldexp(1, min(-exponent, 1000))
-	q.plain = whole && r.layout.weight == nil && float64(rows)*radius*radius < 1<<53
+	q.plain = whole && o.rows.layout.weight == nil && float64(o.m.Rows)*radius*radius < 1<<53
 	q.small = d.Checks && q.centre == 0 && !whole
 	return q
 }
 
-// measureNumbers runs the statement of some columns.
-func (r *Rows) measureNumbers(ctx context.Context, p large.Part, list []*momentsQuery, m *feature.Measured) error {
+// numbers runs the statement of some columns.
+func (o *measuring) numbers(ctx context.Context, list []*momentsQuery) error {
+	r := o.rows
 	err := r.everywhere(ctx, func(ctx context.Context, shard int) error {
 		var q query
 		present := make([]int64, len(list))
 		var parts [][]sql.NullFloat64 // for each column its sums, each in exact terms
 		for k, c := range list {
 			q.add(r.dialect.Int("count("+c.name+")"), &present[k])
-			parts = r.addMoments(&q, parts, k, c, m)
+			parts = o.addMoments(&q, parts, k, c)
 		}
-		if err := r.one(ctx, shard, &q, r.scaled(list, p, shard)); err != nil {
+		if err := r.one(ctx, shard, &q, o.scaled(list, shard)); err != nil {
 			return err
 		}
 		r.lock.Lock()
@@ -148,14 +157,14 @@ func (r *Rows) measureNumbers(ctx context.Context, p large.Part, list []*moments
 	}
 	r.count(func(t *Traffic) { t.Scans++ })
 	for _, c := range list {
-		c.finish(m, r.layout.weight != nil)
+		c.finish(o.m, r.layout.weight != nil)
 	}
 	return nil
 }
 
 // scaled returns the rows of a server with each column, t = (x - centre) unit of it, and the weight, which is toptau_m.
-func (r *Rows) scaled(list []*momentsQuery, p large.Part, shard int) string {
-	d := r.dialect
+func (o *measuring) scaled(list []*momentsQuery, shard int) string {
+	r, d := o.rows, o.rows.dialect
 	var inner, names []string
 	if w := r.layout.weight; w != nil {
 		inner, names = append(inner, d.Cast(w.expr(d))+" AS toptau_m"), append(names, "toptau_m")
@@ -171,13 +180,14 @@ func (r *Rows) scaled(list []*momentsQuery, p large.Part, shard int) string {
 		}
 		inner, names = append(inner, c.value+" AS "+c.name), append(names, c.name, fmt.Sprintf("%s AS toptau_t%d", t, k))
 	}
-	from := "(SELECT " + strings.Join(inner, ", ") + " FROM " + r.from(r.is.all, r.part(p), r.upTo(shard)) + ") toptau_a"
+	from := "(SELECT " + strings.Join(inner, ", ") + " FROM " + r.from(r.is.all, r.part(o.part), r.upTo(shard)) + ") toptau_a"
 	return "(SELECT " + strings.Join(names, ", ") + " FROM " + from + d.Fence + ") toptau_b"
 }
 
 // addMoments adds the sums of column k to a statement and to its list of places: those of t and of its square, and with weights
 // those of the products with the weight, and of the weights where t is not missing.
-func (r *Rows) addMoments(q *query, parts [][]sql.NullFloat64, k int, c *momentsQuery, m *feature.Measured) [][]sql.NullFloat64 {
+func (o *measuring) addMoments(q *query, parts [][]sql.NullFloat64, k int, c *momentsQuery) [][]sql.NullFloat64 {
+	r, m := o.rows, o.m
 	add := func(term string, most float64, plain bool) {
 		terms := exactTerms(r.dialect, term, most, m.Rows, plain)
 		sums := make([]sql.NullFloat64, len(terms))
@@ -247,9 +257,9 @@ func (c *momentsQuery) finish(m *feature.Measured, weighted bool) {
 	to.Constant = to.SD == 0
 }
 
-// measureCategories counts the categories of a column.
-func (r *Rows) measureCategories(ctx context.Context, p large.Part, c *tableColumn, to *feature.MeasuredColumn) error {
-	d := r.dialect
+// categories counts the categories of a column.
+func (o *measuring) categories(ctx context.Context, c *tableColumn, to *feature.MeasuredColumn) error {
+	r, d := o.rows, o.rows.dialect
 	names, missing := map[string]float64{}, 0.0
 	for shard := range r.shards {
 		var q query
@@ -265,7 +275,7 @@ func (r *Rows) measureCategories(ctx context.Context, p large.Part, c *tableColu
 		}
 		of := map[string]float64{}
 		blank, blankRows := 0.0, 0
-		statement := "SELECT " + strings.Join(q.columns, ", ") + " FROM (SELECT " + inner + " FROM " + r.from(r.is.all, r.part(p), r.upTo(shard)) +
+		statement := "SELECT " + strings.Join(q.columns, ", ") + " FROM (SELECT " + inner + " FROM " + r.from(r.is.all, r.part(o.part), r.upTo(shard)) +
 			") toptau_a GROUP BY toptau_v LIMIT " + fmt.Sprint(maxCategories+1)
 		err := r.query(ctx, shard, statement, q.dest, func() { clear(of); blank, blankRows = 0, 0 }, func() error {
 			if r.layout.weight == nil {

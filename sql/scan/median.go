@@ -6,8 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-
-	"toptau/internal/large"
 )
 
 // medianCuts is the number of cuts of a statement that looks for a median, and medianTries the number of such statements. The
@@ -26,8 +24,8 @@ type valueCell struct {
 
 // median returns the median of a column on the rows of a part, as feature.Fit defines it: the smallest value up to which half of the mass
 // lies, or the mean of it and the next value if exactly half does. near are values of a sample, and guess is their median.
-func (r *Rows) median(ctx context.Context, p large.Part, c *tableColumn, near []float64, guess float64) (float64, error) {
-	d := r.dialect
+func (o *measuring) median(ctx context.Context, c *tableColumn, near []float64, guess float64) (float64, error) {
+	d := o.rows.dialect
 	value := d.Cast(c.expr(d))
 	if c.missing > 0 {
 		value = d.Double(c.expr(d))
@@ -41,7 +39,7 @@ func (r *Rows) median(ctx context.Context, p large.Part, c *tableColumn, near []
 	low, high := math.Inf(-1), math.Inf(1)
 	below, half := 0.0, math.NaN()
 	for range medianTries {
-		cells, err := r.countValues(ctx, p, value, cuts, low, high)
+		cells, err := o.countValues(ctx, value, cuts, low, high)
 		if err != nil {
 			return 0, err
 		}
@@ -58,7 +56,7 @@ func (r *Rows) median(ctx context.Context, p large.Part, c *tableColumn, near []
 			at++
 		}
 		if len(cells) == 0 {
-			return 0, r.changed()
+			return 0, o.rows.changed()
 		}
 		found := cells[at]
 		if found.low == found.high {
@@ -66,7 +64,7 @@ func (r *Rows) median(ctx context.Context, p large.Part, c *tableColumn, near []
 				return found.low, nil
 			}
 			if at+1 == len(cells) {
-				next, err := r.countValues(ctx, p, value, nil, math.Nextafter(found.high, math.Inf(1)), math.Inf(1))
+				next, err := o.countValues(ctx, value, nil, math.Nextafter(found.high, math.Inf(1)), math.Inf(1))
 				if err != nil || next[0].mass == 0 {
 					return found.low, err
 				}
@@ -106,8 +104,8 @@ func between(low, high float64) []float64 {
 }
 
 // countValues counts the values of an interval between cuts: a cell below the first one, and one from each on.
-func (r *Rows) countValues(ctx context.Context, p large.Part, value string, cuts []float64, low, high float64) ([]valueCell, error) {
-	d := r.dialect
+func (o *measuring) countValues(ctx context.Context, value string, cuts []float64, low, high float64) ([]valueCell, error) {
+	r, d := o.rows, o.rows.dialect
 	whole := make([]valueCell, len(cuts)+1)
 	for i := range whole {
 		whole[i] = valueCell{low: math.Inf(1), high: math.Inf(-1)}
@@ -117,7 +115,7 @@ func (r *Rows) countValues(ctx context.Context, p large.Part, value string, cuts
 		if w := r.layout.weight; w != nil {
 			inner += ", " + d.Cast(w.expr(d)) + " AS toptau_m"
 		}
-		from := "(SELECT " + inner + " FROM " + r.from(r.is.all, r.part(p), r.upTo(shard)) + d.Fence + ") toptau_a"
+		from := "(SELECT " + inner + " FROM " + r.from(r.is.all, r.part(o.part), r.upTo(shard)) + d.Fence + ") toptau_a"
 		where := []string{"toptau_x IS NOT NULL"}
 		if !math.IsInf(low, 0) {
 			where = append(where, "toptau_x >= "+d.Num(low))

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"time"
 
 	"toptau/diag"
 	"toptau/internal/dialect"
@@ -22,23 +20,15 @@ import (
 
 // Rows are the rows of a table. They implement large.Rows, and serve one goroutine at a time.
 type Rows struct {
-	dialect *dialect.Dialect
-	shards  []Conn
-	table   Table
-	layout  *layout
-	is      conditions
-	stats   *statistics
-	tables  map[string]*table.Table // samples and positives that were fetched, by what was asked
+	connections
+	relation
+	stats  *statistics
+	tables map[string]*table.Table // samples and positives that were fetched, by what was asked
 
 	few      large.Rows // of a small table, in memory; nil: they were not read
 	fewTable *table.Table
 	fewShard []int          // the server of each row
 	fewRow   map[string]int // by the key
-
-	lock    sync.Mutex
-	traffic Traffic
-	running int       // statements
-	since   time.Time // the first of them
 }
 
 var _ large.Rows = (*Rows)(nil)
@@ -52,7 +42,8 @@ func Open(ctx context.Context, d *dialect.Dialect, shards []Conn, t Table) (*Row
 	if len(shards) == 0 || len(t.Name) == 0 {
 		return nil, &diag.Error{Kind: diag.Usage, Param: "table", Expected: "the name of a table"}
 	}
-	r := &Rows{dialect: d, shards: shards, table: t, tables: map[string]*table.Table{}}
+	r := &Rows{connections: connections{shards: shards, system: d.Title, away: t.Away}, relation: relation{dialect: d, table: t},
+		tables: map[string]*table.Table{}}
 	var err error
 	if r.layout, err = r.readLayout(ctx); err != nil {
 		return nil, r.withWhere(ctx, err)
@@ -63,6 +54,7 @@ func Open(ctx context.Context, d *dialect.Dialect, shards []Conn, t Table) (*Row
 	if r.stats, err = r.readStatistics(ctx); err != nil {
 		return nil, r.withWhere(ctx, err)
 	}
+	r.same = r.checkShard
 	for class, rows := range r.stats.rows {
 		if rows == 0 {
 			return nil, &diag.Error{Kind: diag.Data, File: r.title(), Column: r.layout.label.name,
@@ -95,12 +87,6 @@ func CheckWhere(ctx context.Context, d *dialect.Dialect, query func(ctx context.
 	return &diag.Error{Kind: diag.Usage, Param: "where-sql", Found: diag.Quote(where), Expected: "a condition on the columns of the table in " + d.Title + "'s SQL", Err: err}
 }
 
-// title is the table's name for people.
-func (r *Rows) title() string { return strings.Join(r.table.Name, ".") }
-
-// Schema describes the columns that a model may read.
-func (r *Rows) Schema() schema.Schema { return r.layout.schema(&r.table) }
-
 // Name identifies the rows: the database, the table with its condition, and the checksum of what was read.
 func (r *Rows) Name() string {
 	name := r.dialect.Name + ":" + r.title()
@@ -108,19 +94,6 @@ func (r *Rows) Name() string {
 		name += " where " + r.table.Where
 	}
 	return name + " checksum " + strings.Join(r.stats.checksums, "+")
-}
-
-// Traffic returns what was asked so far.
-func (r *Rows) Traffic() Traffic {
-	r.lock.Lock()
-	defer r.lock.Unlock()
-	return r.traffic
-}
-
-func (r *Rows) count(change func(t *Traffic)) {
-	r.lock.Lock()
-	defer r.lock.Unlock()
-	change(&r.traffic)
 }
 
 // Columns lists the columns that a model may read, with the numbers of missing values.
@@ -155,12 +128,6 @@ func (r *Rows) Check(ctx context.Context) error {
 	return nil
 }
 
-// changed is the error for rows that are not those of the start.
-func (r *Rows) changed() error {
-	return &diag.Error{Kind: diag.Data, File: r.title(), Found: "the data changed while they were read", Expected: "the same rows throughout",
-		Hint: "repeat, or name a condition that leaves new rows out"}
-}
-
 // upTo leaves out rows that were added after the start, where keys ascend and nothing else does.
 func (r *Rows) upTo(shard int) string {
 	if r.shards[shard].Steady() || r.layout.key.kind != dialect.Int || r.stats == nil || r.stats.last[shard] == "" {
@@ -169,52 +136,12 @@ func (r *Rows) upTo(shard int) string {
 	return r.dialect.Quote(r.layout.key.name) + " <= " + r.stats.last[shard]
 }
 
-// from returns the table with conditions; "" are none.
-func (r *Rows) from(conditions ...string) string {
-	if r.table.Where != "" {
-		conditions = append(conditions, "("+r.table.Where+"\n)") // a comment in it ends with its line
-	}
-	conditions = slices.DeleteFunc(conditions, func(c string) bool { return c == "" })
-	from := r.dialect.With(r.table.Name, r.layout.derived(func(c *tableColumn) bool { return c.role != ignored }))
-	if len(conditions) > 0 {
-		from += " WHERE " + strings.Join(conditions, " AND ")
-	}
-	return from
-}
-
-// part returns the condition of a part.
-func (r *Rows) part(p large.Part) string {
-	of := r.layout.key
-	if r.layout.group != nil {
-		of = r.layout.group
-	}
-	return dialect.Part(r.dialect.Bucket(r.dialect.Quote(of.name), partSeed), p.From, p.To)
-}
-
 // Seeds of the hashes: that of parts, and an independent one of samples.
 const (
 	partSeed   = 0
 	sampleSeed = 1
 	countSeed  = 3 // of keys that are counted; spreadSeed is 2
 )
-
-// timed runs a statement once.
-func (r *Rows) timed(ctx context.Context, conn Conn, statement string, dest []any, each func() error) error {
-	r.count(func(*Traffic) {
-		if r.running++; r.running == 1 {
-			r.since = time.Now()
-		}
-	})
-	err := conn.Query(ctx, statement, dest, each)
-	r.count(func(t *Traffic) {
-		t.Statements++
-		t.Sent += int64(len(statement))
-		if r.running--; r.running == 0 { // servers that answer at the same time are waited for once
-			t.Waiting += time.Since(r.since)
-		}
-	})
-	return err
-}
 
 // checkShard fails if the rows of a server are not those that Open saw.
 func (r *Rows) checkShard(ctx context.Context, shard int) error {
@@ -228,36 +155,6 @@ func (r *Rows) checkShard(ctx context.Context, shard int) error {
 		return r.changed()
 	}
 	return nil
-}
-
-// everywhere runs do for all servers at once and returns the first error in their order.
-func (r *Rows) everywhere(ctx context.Context, do func(ctx context.Context, k int) error) error {
-	if len(r.shards) == 1 {
-		return do(ctx, 0)
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	errs := make([]error, len(r.shards))
-	var wait sync.WaitGroup
-	for k := range r.shards {
-		wait.Go(func() {
-			if errs[k] = do(ctx, k); errs[k] != nil {
-				cancel()
-			}
-		})
-	}
-	wait.Wait()
-	for _, err := range errs { // a cancelled one is not the cause
-		if err != nil && ctx.Err() != nil && !strings.Contains(err.Error(), context.Canceled.Error()) {
-			return err
-		}
-	}
-	return cmp.Or(errs...)
-}
-
-// compile lets the servers compile the expressions of the next statements, or not.
-func (r *Rows) compile(ctx context.Context, on bool) error {
-	return r.everywhere(ctx, func(ctx context.Context, k int) error { return r.shards[k].Compile(ctx, on) })
 }
 
 // population returns the numbers of some rows.
@@ -378,27 +275,6 @@ func (r *Rows) fetch(ctx context.Context, shard int, conditions ...string) (*bat
 	r.count(func(t *Traffic) { t.Rows += len(b.keys) })
 	b.sort(l)
 	return b, nil
-}
-
-// keyText returns a key as a text that sorts, compares and travels: decimal digits, or a text's bytes as hexadecimal digits.
-func (r *Rows) keyText(name string) string {
-	if r.layout.key.kind == dialect.Int {
-		return r.dialect.Whole(name)
-	}
-	return r.dialect.Hex(r.dialect.String(name))
-}
-
-// literal returns the literal of a key.
-func (r *Rows) literal(key string) string {
-	if r.layout.key.kind == dialect.Int {
-		return key
-	}
-	text, err := unhex(key)
-	if err != nil {
-		return "NULL"
-	}
-	literal, _ := r.dialect.Text(text)
-	return literal
 }
 
 func unhex(s string) (string, error) {

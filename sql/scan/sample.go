@@ -43,16 +43,6 @@ func (r *Rows) Sample(ctx context.Context, p large.Part, rows int) (*large.Sampl
 	return s, r.checkKeys(s.Table.ID[0].Values)
 }
 
-// checkKeys fails if two rows of a sample have the same key. Rows are drawn by the hash of their keys, so the rows of a key that a sample
-// has are all there. A column that is no key therefore never passes, and a single pair of rows with equal keys passes only if no
-// sample has it.
-func (r *Rows) checkKeys(keys []string) error {
-	if repeated, _, one := r.layout.repeatedIn(keys); repeated > 0 {
-		return r.twice(one)
-	}
-	return nil
-}
-
 // The hash that divides rows into parts is that of the databases.
 const _ = uint(large.Buckets-dialect.Buckets) + uint(dialect.Buckets-large.Buckets)
 

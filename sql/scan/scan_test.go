@@ -149,7 +149,7 @@ func TestStatements(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := &Source{rows: rows, part: rows.part(large.Part{From: 100, To: 2000}), m: m, encoder: e, population: rows.newClass(rows.is.negative, 90)}
+			s := &Source{rows: rows, part: rows.part(large.Part{From: 100, To: 2000}), m: m, encoder: e, population: newClass(rows.is.negative, 90, 1)}
 			w := make([]float64, m.Cols())
 			for j := range w {
 				w[j] = float64(j) - 1.5

@@ -97,10 +97,10 @@ func (r *Rows) NewSource(ctx context.Context, p large.Part, m *feature.Map, stor
 	if err := r.compile(ctx, len(e.places) == 0 && (positives.Rows+negatives.Rows)/len(r.shards) >= compiledRows); err != nil {
 		return nil, err
 	}
-	s.positives = r.newClass(r.is.positive, positives.Rows)
-	s.population = r.newClass(r.is.negative, negatives.Rows)
+	s.positives = newClass(r.is.positive, positives.Rows, len(r.shards))
+	s.population = newClass(r.is.negative, negatives.Rows, len(r.shards))
 	if of == method.AllRows {
-		s.population = r.newClass(r.is.all, positives.Rows+negatives.Rows)
+		s.population = newClass(r.is.all, positives.Rows+negatives.Rows, len(r.shards))
 		s.shape.Population = population(positives.Rows+negatives.Rows, positives.Mass+negatives.Mass,
 			min(positives.MinWeight, negatives.MinWeight), positives.Whole && negatives.Whole)
 	}
@@ -136,9 +136,9 @@ func (r *Rows) NewSource(ctx context.Context, p large.Part, m *feature.Map, stor
 	return s, nil
 }
 
-func (r *Rows) newClass(where string, rows int) *class {
+func newClass(where string, rows, servers int) *class {
 	c := &class{where: where, rows: rows, counts: map[*certified.Point]*counts{}}
-	for range r.shards {
+	for range servers {
 		c.numbers = append(c.numbers, map[string]int{})
 	}
 	return c
@@ -353,7 +353,7 @@ func (s *Source) run(ctx context.Context, p *plan) error {
 		if err != nil {
 			return err
 		}
-		if try < maxTries && s.tooFew(p, found) {
+		if try < maxTries && p.tooFew(found) {
 			continue
 		}
 		return s.finish(ctx, p, found)

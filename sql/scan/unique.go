@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"toptau/diag"
 	"toptau/internal/dialect"
 	"toptau/internal/large"
-	"toptau/internal/text"
 )
 
 // KeyCheck is how it is known that a key differs in every row.
@@ -103,30 +101,4 @@ func (r *Rows) repeatedKeys(ctx context.Context, shard int, p large.Part) (repea
 		return nil, nil
 	}
 	return r.severalTimes(int(keys), int(rows), one.text), nil
-}
-
-// severalTimes is the error for some repeated keys of some rows.
-func (r *Rows) severalTimes(keys, rows int, one string) error {
-	return r.repeated(text.Plural(rows, "row") + " with " + text.Plural(keys, "repeated value") + ", for example " + diag.Quote(r.readable(one)))
-}
-
-// readable returns a key as the table has it.
-func (r *Rows) readable(key string) string {
-	if r.layout.key.kind == dialect.Text {
-		if s, err := unhex(key); err == nil {
-			return s
-		}
-	}
-	return key
-}
-
-// twice is the error for a key of two rows.
-func (r *Rows) twice(key string) error {
-	return r.repeated(diag.Quote(r.readable(key)) + " in more than one row")
-}
-
-// repeated is the error for a key that is not one.
-func (r *Rows) repeated(found string) error {
-	return &diag.Error{Kind: diag.Data, File: r.title(), Column: r.layout.key.name, Found: found, Expected: "a key that differs in every row",
-		Hint: "name another column, or leave repeated rows out", Fixes: []diag.Fix{{Param: "key", Value: "COL"}, {Param: "where-sql", Value: "SQL"}}}
 }
