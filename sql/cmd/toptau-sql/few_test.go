@@ -49,7 +49,16 @@ func smallTables(t *testing.T, of servers.Table, test func(t *testing.T, list []
 }
 
 // otherSource matches what names the rows in a model.
-var otherSource = regexp.MustCompile(`"(digest|source|checksum)":"[^"]*"`)
+var otherSource = regexp.MustCompile(`"(digest|source|checksum)": ?"[^"]*",?`)
+
+func modelBytes(t *testing.T, m *toptau.Model) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if _, err := m.WriteTo(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
 
 // TestSmallTables checks that the rows of a small table leave the database once, and that fit's model is toptau's of a file of the same
 // rows: it has the same bytes but for the name of the rows and its checksums.
@@ -72,10 +81,7 @@ func TestSmallTables(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want[encoding], err = json.Marshal(fitted.Model)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want[encoding] = modelBytes(t, fitted.Model)
 	}
 	smallTables(t, of, func(t *testing.T, _ []*servers.Server, data string, flags []string) {
 		model, certificate := filepath.Join(t.TempDir(), "m.json"), filepath.Join(t.TempDir(), "c.json")
@@ -108,11 +114,7 @@ func TestSmallTables(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := json.Marshal(saved)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got, want := otherSource.ReplaceAll(got, nil), otherSource.ReplaceAll(want[encoding], nil); !bytes.Equal(got, want) {
+			if got, want := otherSource.ReplaceAll(modelBytes(t, saved), nil), otherSource.ReplaceAll(want[encoding], nil); !bytes.Equal(got, want) {
 				t.Errorf("%s: the model is not that of the file:\n%s\n%s", encoding, got, want)
 			}
 			once("verify", model, data, certificate)
