@@ -305,9 +305,13 @@ def test_the_end_of_the_program(tmp_path, monkeypatch):
         pressed.append(time.monotonic())
         os.kill(os.getpid(), signal.SIGINT)
 
-    threading.Thread(target=press, daemon=True).start()
-    with pytest.raises(KeyboardInterrupt):
-        TopTauClassifier(**QUICK).fit(X, y)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore Ctrl-C
+    try:
+        threading.Thread(target=press, daemon=True).start()
+        with pytest.raises(KeyboardInterrupt):
+            TopTauClassifier(**QUICK).fit(X, y)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert time.monotonic() - pressed[0] < 10
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "pid").read_text()), 0)
