@@ -320,6 +320,15 @@ type countedConn struct {
 	*counter
 }
 
+// SyscallConn lets a driver see that its connection is lost. Without it ClickHouse's keeps those of a server that was killed.
+func (c countedConn) SyscallConn() (syscall.RawConn, error) {
+	raw, ok := c.Conn.(syscall.Conn)
+	if !ok {
+		return nil, errors.ErrUnsupported
+	}
+	return raw.SyscallConn()
+}
+
 func (c countedConn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
 	c.received.Add(int64(n))
