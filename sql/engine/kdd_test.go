@@ -41,8 +41,8 @@ func TestKDDAnswers(t *testing.T) {
 }
 
 // TestSecondsOfAScan prints what a statement of the solver costs the database, next to its own sum of all columns: processor seconds of the
-// server, which say more than wall time on a busy machine. They take turns, and the least of five counts. kddcup99 has columns of levels;
-// TOPTAU_SQL=results adds a million rows of 28 single precision numbers, and takes minutes.
+// server, which say more than wall time on a busy machine. They take turns, and the least of five counts. kddcup99 has columns of levels; the
+// simulated table has a million rows of 28 single precision numbers.
 func TestSecondsOfAScan(t *testing.T) {
 	if os.Getenv("TOPTAU_SQL") != "results" {
 		t.Skip("a measurement, with TOPTAU_SQL=results")

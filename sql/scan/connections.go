@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// connections are those to the servers that have the rows. They repeat statements of servers that were lost, and count what is asked.
+// connections are those to the servers that have the rows. They repeat statements of servers that were lost, and count them all.
 type connections struct {
 	shards []Conn
 	system string                                     // of the database system
-	away   func(pause time.Duration)                  // is told of a lost server; nil: nobody is
+	away   func(pause time.Duration)                  // is called when a server was lost; nil: there is no notice
 	same   func(ctx context.Context, shard int) error // fails if the rows are not those of the start; nil: there is no start yet
 
 	lock    sync.Mutex
