@@ -197,21 +197,16 @@ func (p *program) fastest() float64 {
 
 // train returns the sum of boosted trees alone, without a search.
 func train(path string, encoding schema.Encoding) (*model.Model, error) {
-	r, err := table.Open(path, table.Options{Format: schema.Format{Label: "label"}})
+	t, info, err := table.Read(path, table.Options{Format: schema.Format{Label: "label"}})
 	if err != nil {
 		return nil, err
 	}
-	defer r.Close()
-	t, err := r.Next(math.MaxInt32)
-	if err != nil {
-		return nil, err
-	}
-	features, _, err := feature.Fit(t, r.Schema(), nil, feature.Options{Encode: encoding, Rounds: trees})
+	features, _, err := feature.Fit(t, info.Schema, nil, feature.Options{Encode: encoding, Rounds: trees})
 	if err != nil {
 		return nil, err
 	}
 	b := features.Boosting()
-	return model.New(model.Parts{Schema: r.Schema(), Features: features, Weights: b.Weights(trees, features.Cols()), Offset: b.Intercept})
+	return model.New(model.Parts{Schema: info.Schema, Features: features, Weights: b.Weights(trees, features.Cols()), Offset: b.Intercept})
 }
 
 // compile writes the exports of a model and returns the programs that score with it.
@@ -273,12 +268,7 @@ type scoredRows struct {
 
 func readRows(path string, m *model.Model) (*scoredRows, error) {
 	s := m.Schema()
-	r, err := table.Open(path, table.Options{Schema: &s, Unlabelled: true})
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	t, err := r.Next(math.MaxInt32)
+	t, _, err := table.Read(path, table.Options{Schema: &s, Unlabelled: true})
 	if err != nil {
 		return nil, err
 	}

@@ -138,11 +138,13 @@ func (s *columnRows) appendColumn(to *Column, k int, file groupedFile, g *rowGro
 		if space == nil {
 			space = &Column{}
 		}
-		space.Values, space.Codes = append(space.Values[:0], to.Values...), append(space.Codes[:0], to.Codes...)
-		to.Values, to.Codes, space.Values, space.Codes = space.Values, space.Codes, to.Values, to.Codes
-		defer func() { // only what is not packed yet stays with the column
+		exchange := func() {
 			space.Values, space.Codes = append(space.Values[:0], to.Values...), append(space.Codes[:0], to.Codes...)
 			to.Values, to.Codes, space.Values, space.Codes = space.Values, space.Codes, to.Values, to.Codes
+		}
+		exchange()
+		defer func() { // only what is not packed yet stays with the column
+			exchange()
 			s.idle.Put(space)
 		}()
 	}
