@@ -160,6 +160,9 @@ func TestTrainOnLargeRows(t *testing.T) {
 
 // Missing and unknown values are counted while the rows of a packed file are scored. What is not measured is absent and named.
 func TestLargeRowsCountTheirValues(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fits many models")
+	}
 	ctx := context.Background()
 	file := func(colours []string) string {
 		var b strings.Builder

@@ -172,6 +172,9 @@ func drawsOf(n int) int {
 // standard errors. For continuous scores the bound is exact, so it is not exceeded much less often either.
 // The plain threshold fails the same test.
 func TestGuaranteeBySimulation(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a simulation")
+	}
 	draws := drawsOf(2000)
 	for _, d := range distributions() {
 		for _, n := range []int{300, 1000, 3000} {

@@ -120,7 +120,7 @@ func run(output, only, program string, short float64) (failed error) {
 			return err
 		}
 	}
-	return machine.WritePage(output, []byte(c.page.text()), "make load")
+	return machine.WritePage(output, []byte(c.page.text()), "make measure WHAT=load")
 }
 
 // end kills what still runs and removes the files.

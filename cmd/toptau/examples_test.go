@@ -15,6 +15,9 @@ import (
 
 // Every verb has examples in its help, and their flags exist.
 func TestExamplesParse(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
 	parser, err := app().Parser()
 	if err != nil {
 		t.Fatal(err)

@@ -149,6 +149,9 @@ func serveModels(t *testing.T) (dir string, data []byte) {
 
 // The answer to CSV is the output of score, byte by byte, and the lines of JSON have its scores.
 func TestServeAnswersWhatScorePrints(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
 	dir, data := serveModels(t)
 	p := startServe(t, dir, "m.json", "card.json", "--name", "trees=leaves.json", "--listen", "127.0.0.1:0", "--scored-log", "scored.jsonl")
 	for name, file := range map[string]string{"m": "m.json", "card": "card.json", "trees": "leaves.json"} {
@@ -183,6 +186,9 @@ func TestServeAnswersWhatScorePrints(t *testing.T) {
 
 // A model is replaced after SIGHUP and when its file changes, and a damaged file is refused.
 func TestServeReloads(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
 	dir, _ := serveModels(t)
 	p := startServe(t, dir, "m.json", "--listen", "unix:"+filepath.Join(dir, "s"), "--watch", "30ms")
 	replace := func(content []byte) {
@@ -229,6 +235,9 @@ func TestServeReloads(t *testing.T) {
 
 // A second signal ends the server although a request is open.
 func TestServeSecondSignal(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
 	dir, _ := serveModels(t)
 	p := startServe(t, dir, "m.json", "--listen", "127.0.0.1:0", "--drain", "1m")
 	p.Process.Signal(syscall.SIGTERM)

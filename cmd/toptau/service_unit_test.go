@@ -21,6 +21,9 @@ var execStart = regexp.MustCompile(`(?s)\nExecStart=(.*?[^\\])\n`)
 // The unit file of docs/examples: its command starts a server that takes the token, and the tools of systemd
 // find nothing wrong with it where they are installed.
 func TestServiceUnit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
 	unit, err := os.ReadFile("../../docs/examples/toptau.service")
 	if err != nil {
 		t.Fatal(err)

@@ -65,6 +65,9 @@ func openPage(t *testing.T, address string) (base, session string) {
 // A point that the page saves is a point that score uses: plain on the rows that were looked at, and with a guarantee on
 // held-out rows. Ctrl-C ends the page with exit code 0.
 func TestPageSavesPoints(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
 	dir := liveModel(t)
 	rowsOfTwo(t, filepath.Join(dir, "later.csv"), 3000, 0)
 	rowsOfTwo(t, filepath.Join(dir, "held.csv"), 4000, 3)
