@@ -5,13 +5,13 @@ import (
 	"math"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 
 	"toptau/diag"
 	"toptau/internal/packed"
 	"toptau/internal/parallel"
+	"toptau/internal/text"
 	"toptau/schema"
 )
 
@@ -60,7 +60,7 @@ func (c *blockColumn) textOf(row int) string {
 		return ""
 	}
 	if v := c.numbers[row]; v == v {
-		return strconv.FormatFloat(v, 'g', -1, 64)
+		return text.Decimal(v)
 	}
 	return ""
 }
@@ -71,6 +71,7 @@ type columnRows struct {
 	file    columnFile
 	columns []packed.Column
 	used    []bool
+	spelled []bool // by column: numbers of the file that are read as texts, with all digits
 	block   *columnBlock
 	taken   int // rows of block
 	before  int // rows of the blocks before
@@ -111,7 +112,7 @@ func newColumnRows(r *Reader, file columnFile) (*columnRows, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &columnRows{file: file, columns: columns, used: make([]bool, len(columns)), tallies: map[float64]*labelTally{}}
+	s := &columnRows{file: file, columns: columns, used: make([]bool, len(columns)), spelled: make([]bool, len(columns)), tallies: map[float64]*labelTally{}}
 	for k, c := range columns { // texts of the first block show times and addresses
 		s.used[k] = c.Kind == packed.Texts && o.Schema == nil
 	}
@@ -175,6 +176,7 @@ func (s *columnRows) markUsed() {
 		for i := range s.columns {
 			if s.columns[i].Kind == packed.Numbers && s.onlyText(i) {
 				f.asTexts(i)
+				s.spelled[i] = true
 			}
 		}
 		s.columns, _ = s.file.described()
@@ -279,7 +281,7 @@ func (s *columnRows) keepCodes(to *Column, k int, dictionary []string) error {
 	codes := make([]int32, len(dictionary))
 	for i, text := range dictionary {
 		var err error
-		if codes[i], err = s.codeOf(k, to, []byte(text), s.before+1); err != nil {
+		if codes[i], err = s.codeOf(k, to, s.categoryText(k, text), s.before+1); err != nil {
 			return err
 		}
 	}
@@ -459,20 +461,28 @@ func (c *Column) appendMissing(n int) {
 // codeAt returns the code of a row, which has a line, in the dictionary of a categorical feature.
 func (s *columnRows) codeAt(k int, to *Column, from *blockColumn, row, line int) (int32, error) {
 	if from.numbers != nil {
-		return s.codeOf(k, to, []byte(from.textOf(row)), line)
+		return s.codeOf(k, to, s.numberText(k, []byte(from.textOf(row))), line)
 	}
 	code := from.codes[row]
 	if code < 0 {
 		return -1, nil
 	}
 	if s.whole[k][code] == unset {
-		whole, err := s.codeOf(k, to, []byte(from.dictionary[code]), line)
+		whole, err := s.codeOf(k, to, s.categoryText(k, from.dictionary[code]), line)
 		if err != nil {
 			return 0, err
 		}
 		s.whole[k][code] = whole
 	}
 	return s.whole[k][code], nil
+}
+
+// categoryText returns the text of a category of feature k from a dictionary, which may be that of a column of numbers.
+func (s *columnRows) categoryText(k int, text string) []byte {
+	if s.spelled[s.roles.features[k]] {
+		return s.numberText(k, []byte(text))
+	}
+	return []byte(text)
 }
 
 // numberAt returns the number that a text in a line stands for, or what a feature takes from a time.

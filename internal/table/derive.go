@@ -1,6 +1,7 @@
 package table
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"math"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"toptau/diag"
+	"toptau/internal/text"
 	"toptau/schema"
 )
 
@@ -296,6 +298,36 @@ func (d derivation) category(field []byte) (string, bool) {
 	return value, ok
 }
 
+// numberText returns the text that a number has as a category, from its decimal text: 3 is the category 3, or 3.0 if a model knows only
+// that, because programs write columns of doubles so. It may append to decimal.
+func (d derivation) numberText(decimal []byte, known func(category []byte) bool) []byte {
+	name := func(text []byte) []byte {
+		if d.salt == "" {
+			return text
+		}
+		return []byte(HashName(d.salt, string(text)))
+	}
+	if d.part != schema.Whole || bytes.IndexByte(decimal, '.') >= 0 || known(name(decimal)) {
+		return decimal
+	}
+	if point := append(decimal, ".0"...); known(name(point)) {
+		return point
+	}
+	return decimal
+}
+
+// DecimalText returns text.Decimal of a number of JSON. Whole numbers keep all their digits.
+func DecimalText(field []byte) []byte {
+	if bytes.IndexAny(field, ".eE") < 0 && string(field) != "-0" {
+		return field
+	}
+	v, what := parseNumber(field)
+	if what != number {
+		return field
+	}
+	return text.AppendDecimal(nil, v)
+}
+
 // hashBytes is the number of bytes of a hash of a name: two of a million names are equal by chance with
 // probability 1e-17.
 const hashBytes = 12
@@ -422,24 +454,24 @@ func isEpoch(b []byte) bool {
 // missing value. missing reports whether a text is a missing value.
 //
 // Errors: diag.Data if the text is not a time or an address.
-func DeriveText(c *schema.Column, text string, missing func(string) bool) (string, error) {
+func DeriveText(c *schema.Column, field string, missing func(string) bool) (string, error) {
 	d := derivationOf(c)
 	if !d.changes() {
-		return text, nil
+		return field, nil
 	}
-	if missing(text) {
+	if missing(field) {
 		return "", nil
 	}
 	value, ok := "", false
 	if c.Kind == schema.Numeric {
 		var v float64
-		v, ok = d.number([]byte(text))
+		v, ok = d.number([]byte(field))
 		value = strconv.FormatFloat(v, 'g', -1, 64)
 	} else {
-		value, ok = d.category(trimField([]byte(text)))
+		value, ok = d.category(trimField([]byte(field)))
 	}
 	if !ok {
-		return "", &diag.Error{Kind: diag.Data, Column: c.Source, Found: diag.Quote(text), Expected: d.expected()}
+		return "", &diag.Error{Kind: diag.Data, Column: c.Source, Found: diag.Quote(field), Expected: d.expected()}
 	}
 	return value, nil
 }
