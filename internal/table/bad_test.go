@@ -155,9 +155,6 @@ func TestBadDelimited(t *testing.T) {
 		{"same name twice", "a,b,a,y\n1,2,3,1\n", named,
 			`t:1: the name "a" for columns 1 and 3, expected different names (use --header no if the` +
 				" line is a row; otherwise rename one)"},
-		{"name is another's number", "a,,2,y\n1,2,3,1\n", named,
-			`t:1: the name "2" for columns 2 and 3, expected different names (use --header no if the` +
-				" line is a row; otherwise rename one)"},
 		{"a header with numbers", "0,1,label\n1,2,1\n3,4,0\n", Options{Format: schema.Format{Label: "last", Positive: []string{"1"}}},
 			`t:1: column "3": the label "label", expected a number, as the other labels are (use` +
 				" --header yes if this line names the columns or --header no otherwise)"},

@@ -48,7 +48,8 @@
 //     of its fields, or if none of its fields is a number or a spelling of a missing value and either some
 //     column is numeric in the rows below, or none is, there are at least two rows, and the names are not
 //     empty, all different and not repeated in their columns. A first row whose label is text is an error if
-//     all other labels of the head are numbers: it may be a header.
+//     all other labels of the head are numbers: it may be a header. So is one of the numbers 0, 1, 2, ... or 1, 2, 3, ... (see
+//     numbersColumns).
 //  8. An empty name is replaced by the column's number. Two columns of the same name are an error. Without a
 //     header the names are the numbers.
 //

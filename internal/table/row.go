@@ -7,7 +7,7 @@ type row struct {
 	line   int   // on which it begins, 1-based
 	starts []int // the line on which each field begins; nil: all on line
 	fields [][]byte
-	points []bool    // by column: a number of JSON, whose mark is a point; nil: texts
+	points []bool // by column: a number of JSON, whose mark is a point; nil: texts
 }
 
 // lineOf returns the line on which a field begins.
