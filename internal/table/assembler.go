@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"toptau/diag"
+	"toptau/internal/packed"
 	"toptau/internal/text"
 	"toptau/schema"
 )
@@ -30,10 +31,11 @@ type assembler struct {
 	reader     *Reader
 	names      *names
 	roles      *roles
-	kinds      []schema.Kind // by feature
-	derived    []derivation  // by feature: how its values come from the fields of its column
-	headerLine int           // a first row that may be an unrecognised header; 0: none
-	zeroWeight int           // rows left out for their weight of 0
+	kinds      []schema.Kind   // by feature
+	derived    []derivation    // by feature: how its values come from the fields of its column
+	headerLine int             // a first row that may be an unrecognised header; 0: none
+	zeroWeight int             // rows left out for their weight of 0
+	packing    []packed.Column // with Options.texts, by column: how it is packed
 
 	*dictionaries
 }

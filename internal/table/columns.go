@@ -126,6 +126,9 @@ func newColumnRows(r *Reader, file columnFile) (*columnRows, error) {
 	if s.assembler, err = newAssembler(r, n, counts); err != nil {
 		return nil, err
 	}
+	if err := s.checkTexts(); err != nil {
+		return nil, err
+	}
 	for _, text := range r.missing.all {
 		if v, what := parseNumber([]byte(text)); what == number {
 			s.numbers = append(s.numbers, v)
@@ -137,14 +140,42 @@ func newColumnRows(r *Reader, file columnFile) (*columnRows, error) {
 	return s, nil
 }
 
+// checkTexts refuses to take the texts of rows from numbers that have others, so that no two names become one.
+func (s *columnRows) checkTexts() error {
+	t := &s.reader.table
+	for _, c := range t.Kept {
+		if s.columns[c.Number-1].Respelled {
+			t.respelled = append(t.respelled, c.Name)
+		}
+	}
+	for _, r := range []struct {
+		param   string
+		columns []int
+	}{{"id", s.roles.ids}, {"group", []int{s.roles.group}}, {"segment", []int{s.roles.segment}}} {
+		for _, i := range r.columns {
+			if i >= 0 && s.columns[i].Respelled {
+				return Respelled(s.reader.file, r.param, s.columns[i].Name)
+			}
+		}
+	}
+	return nil
+}
+
+// Respelled is the error of a parameter that needs the texts of a packed column of numbers that are not kept.
+func Respelled(file, param, name string) error {
+	return &diag.Error{Kind: diag.Data, File: file, Param: param, Found: diag.Quote(name) + ", whose packed numbers have lost their texts, such as 1.50",
+		Expected: "texts or whole numbers", Hint: "pack the source again with this column as categorical"}
+}
+
 // consumed returns the bytes of the file so far.
 func (s *columnRows) consumed() int64 { return s.file.consumed() }
 
 // countKind describes a column as the first rows of a text file would: a column of texts is categorical unless all of
 // them are times or addresses.
 func (s *columnRows) countKind(c *kindCount, column int, missing *missingSpellings) {
-	if s.columns[column].Kind == packed.Numbers {
-		c.seen, c.numbers = 1, 1
+	source := &s.columns[column]
+	if source.Kind == packed.Numbers {
+		c.seen, c.numbers, c.exact = 1, 1, !source.Respelled
 		return
 	}
 	if s.block != nil && s.used[column] {
@@ -152,6 +183,9 @@ func (s *columnRows) countKind(c *kindCount, column int, missing *missingSpellin
 		for _, text := range dictionary[:min(len(dictionary), headTexts)] {
 			c.count([]byte(text), missing)
 		}
+	}
+	if source.Numeric {
+		return
 	}
 	// Texts that look like numbers stay texts: the file says so.
 	c.texts, c.numbers, c.commas, c.epochs, c.booleans = c.seen, 0, 0, 0, 0

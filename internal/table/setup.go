@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"toptau/diag"
+	"toptau/internal/packed"
 	"toptau/schema"
 )
 
@@ -37,7 +38,7 @@ func newAssembler(r *Reader, n *names, counts []kindCount) (*assembler, error) {
 }
 
 // chooseFeatures makes features of all columns without another role in a training file. A column of times or addresses becomes its
-// parts. With Options.texts a column that is not numeric is kept as text instead. counts may be nil: then all columns are numeric.
+// parts. counts may be nil: then all columns are numeric.
 func (a setup) chooseFeatures(counts []kindCount) error {
 	o := &a.reader.options
 	if a.roles.label < 0 && o.LabelsFile == "" && !o.Unlabelled {
@@ -46,27 +47,58 @@ func (a setup) chooseFeatures(counts []kindCount) error {
 	if err := a.roles.takeFeatures(a.names); err != nil {
 		return err
 	}
+	if o.texts && counts != nil {
+		a.choosePacking(counts)
+		return nil
+	}
 	columns := a.roles.features
 	a.roles.features = nil // addFeature and addParts list them again
 	for _, i := range columns {
 		c := Column{Name: a.names.all[i], Number: i + 1, Kind: schema.Numeric}
-		if o.texts && counts != nil && (counts[i].parts(c.Name) != nil || a.kindOf(i, counts[i]) == schema.Categorical) {
-			a.roles.kept = append(a.roles.kept, i)
-			continue
-		}
 		if parts := a.partsOf(i, counts); parts != nil {
 			a.addParts(c, parts)
 			continue
 		}
 		if counts != nil {
 			c.Kind = a.kindOf(i, counts[i])
-			if c.Kind == schema.Numeric && counts[i].hasUnit() {
-				c.Unit = counts[i].unit
+			if c.Kind == schema.Numeric {
+				c.Unit = counts[i].commonUnit()
 			}
 		}
 		a.addFeature(c)
 	}
 	return a.checkDerivedNames()
+}
+
+// choosePacking makes features of columns of numbers, and keeps the texts of the others. Whole numbers keep their texts if a number does
+// not give one back, or if the options name them. Those that do are features that are also kept, so that all rows can be checked.
+func (a setup) choosePacking(counts []kindCount) {
+	named := map[int]bool{}
+	for _, ref := range a.reader.options.spelled {
+		if i, ok := a.names.find(ref); ok {
+			named[i] = true
+		}
+	}
+	a.packing = make([]packed.Column, len(a.names.all))
+	columns := a.roles.features
+	a.roles.features = nil
+	for _, i := range columns {
+		name, c, as := a.names.all[i], &counts[i], &a.packing[i]
+		kind := a.kindOf(i, *c)
+		as.Name, as.Kind = name, packed.Numbers
+		whole := c.numbers > 0 && c.whole == c.numbers
+		switch {
+		case kind == schema.Categorical || c.parts(name) != nil || named[i] || whole && c.spelled > 0:
+			as.Kind, as.Numeric = packed.Texts, kind == schema.Numeric && c.numbers == c.seen && c.seen > 0
+			a.roles.kept = append(a.roles.kept, i)
+			continue
+		case whole && !c.exact:
+			a.roles.kept = append(a.roles.kept, i)
+		default:
+			as.Respelled = !c.exact && c.seen > 0
+		}
+		a.addFeature(Column{Name: name, Number: i + 1, Kind: schema.Numeric, Unit: c.commonUnit()})
+	}
 }
 
 // addFeature makes a feature of a training file.
