@@ -149,9 +149,6 @@ func TestBadDelimited(t *testing.T) {
 			`t: column "y": the same column as label and weight, expected different columns`},
 		{"categorical and numeric", "a,y\n1,1\n", Options{Format: schema.Format{Label: "y", Categorical: []string{"a"}, Numeric: []string{"1"}}},
 			`t: column "a": the same column as categorical and numeric, expected different columns`},
-		{"no feature", "a,y\n1,1\n2,0\n", Options{Format: schema.Format{Label: "y", ID: []string{"a"}}},
-			"t: no column left for features, expected at least one besides the label and the columns" +
-				" with other roles"},
 		{"same name twice", "a,b,a,y\n1,2,3,1\n", named,
 			`t:1: the name "a" for columns 1 and 3, expected different names (use --header no if the` +
 				" line is a row; otherwise rename one)"},

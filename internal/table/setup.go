@@ -44,9 +44,7 @@ func (a setup) chooseFeatures(counts []kindCount) error {
 	if a.roles.label < 0 && o.LabelsFile == "" && !o.Unlabelled {
 		return noLabel(a.names)
 	}
-	if err := a.roles.takeFeatures(a.names); err != nil {
-		return err
-	}
+	a.roles.takeFeatures(a.names)
 	if o.texts && counts != nil {
 		a.choosePacking(counts)
 		return nil
