@@ -265,7 +265,14 @@ func (a *assembler) notNumber(r *row, k int, field []byte, what numeral) error {
 	e := &diag.Error{Kind: diag.Data, File: a.reader.file, Line: r.lineOf(column), Column: a.names.all[column],
 		Found: diag.Quote(string(field)), Expected: expectedNumber(what, a.derived[k].unit),
 		Fixes: []diag.Fix{{Param: "missing", Value: shellQuote(field)}}}
-	if what == notNumber {
+	plain, written := plainNumber(field) // no advice to read a debit as a missing value
+	switch {
+	case what == notNumber && written:
+		e.Fixes, e.Hint = nil, "write it as "+plain
+	case what == notNumber && a.reader.missing.decimal == 0 && isMarked(field) && a.reader.options.Schema == nil:
+		e.Fixes = decimalFixes
+	}
+	if e.Fixes != nil && what == notNumber {
 		if a.reader.options.Schema == nil {
 			e.Fixes = append(e.Fixes, diag.Fix{Param: "categorical", Value: shellQuote([]byte(a.names.all[column]))})
 		}

@@ -18,7 +18,9 @@ type kindCount struct {
 	whole     int  // numbers that are nothing but digits, with or without a sign
 	spelled   int  // those whose text differs from that of the number, such as 007 and identifiers of 19 digits
 	exact     bool // the numbers of the file have no other text
-	epochs    int  // numbers that may be times
+	forPeople int  // texts that are numbers as people write them (see plainNumber), and the first of them
+	example   string
+	epochs    int // numbers that may be times
 	dates     int
 	addresses int
 
@@ -51,7 +53,18 @@ func (c *kindCount) count(field []byte, missing *missingSpellings) {
 		c.commas++
 	}
 	c.countUnit(field, missing)
+	c.countForPeople(field)
 	c.countText(field)
+}
+
+// countForPeople counts a text that is a number as people write it.
+func (c *kindCount) countForPeople(field []byte) {
+	if _, ok := plainNumber(field); !ok {
+		return
+	}
+	if c.forPeople++; c.forPeople == 1 {
+		c.example = string(field)
+	}
 }
 
 // countJSON counts a value of JSON.
@@ -63,6 +76,7 @@ func (c *kindCount) countJSON(kind jsontext.Kind, value []byte, missing *missing
 		c.countNumber(value)
 	default:
 		c.countUnit(value, missing.pointed())
+		c.countForPeople(value)
 		c.countText(value)
 	}
 	c.seen++

@@ -169,18 +169,25 @@ func (a setup) kindOf(column int, c kindCount) schema.Kind {
 	if c.hasUnit() {
 		return schema.Numeric
 	}
-	if 2*c.anyUnit > c.seen {
-		a.reader.warn("units", fmt.Sprintf("column %s is read as categorical: its values are numbers with different units, such as $3.20 and 3 €;"+
-			" write them in one unit", diag.Quote(a.names.all[column])))
-	}
-	if 2*c.commas > c.seen {
-		a.reader.warn("decimal-comma", fmt.Sprintf("column %s is read as categorical: its values look like numbers"+
-			" with commas", diag.Quote(a.names.all[column])))
-		a.reader.warnings[len(a.reader.warnings)-1].Fixes = []diag.Fix{{Param: "decimal", Value: ",", When: "if the comma is the decimal mark"},
-			{Param: "decimal", Value: ".", When: "if it separates groups of three digits"}}
+	name := diag.Quote(a.names.all[column])
+	switch {
+	case 2*c.anyUnit > c.seen:
+		a.reader.warn("units", "column "+name+" is read as categorical: its values are numbers with different units, such as $3.20 and 3 €;"+
+			" write them in one unit")
+	case 2*c.commas > c.seen:
+		a.reader.warn("decimal-comma", "column "+name+" is read as categorical: its values look like numbers with commas")
+		a.reader.warnings[len(a.reader.warnings)-1].Fixes = decimalFixes
+	case 2*(c.numbers+c.forPeople) > c.seen:
+		plain, _ := plainNumber([]byte(c.example))
+		a.reader.warn("numbers-for-people", fmt.Sprintf("column %s is read as categorical: its values look like numbers; write %s as %s",
+			name, diag.Quote(c.example), plain))
 	}
 	return schema.Categorical
 }
+
+// decimalFixes are the fixes for numbers with commas.
+var decimalFixes = []diag.Fix{{Param: "decimal", Value: ",", When: "if the comma is the decimal mark"},
+	{Param: "decimal", Value: ".", When: "if it separates groups of three digits"}}
 
 // addTextColumns makes the columns that are kept as text.
 func (a setup) addTextColumns() {

@@ -332,3 +332,32 @@ func TestNumbersAsCategories(t *testing.T) {
 		t.Errorf("Parquet: %s, want %s", got, want)
 	}
 }
+
+// Numbers as people write them are named, with the form to write. No advice makes a gap of a debit.
+func TestNumbersForPeople(t *testing.T) {
+	o := Options{Format: schema.Format{Label: "y", Header: "yes"}}
+	for field, want := range map[string]string{"1\u00a0123": "1123", "1 123,5": "1123.5", "1'123.5": "1123.5", "1\u202f123\u202f456": "1123456", "(774.82)": "-774.82",
+		"774.82-": "-774.82", "\u2212774.82": "-774.82", "($1,774.82)": "-1774.82", "12": "", "1.5": "", "1,5": "", "3 €": "", "10 5": "", "a 123": "", "-": "", "()": "", "12-05": ""} {
+		if got, ok := plainNumber([]byte(field)); got != want || ok != (want != "") {
+			t.Errorf("%q: %q, want %q", field, got, want)
+		}
+		if want == "" {
+			continue
+		}
+		x, info := mustRead(t, strings.Repeat("\""+field+"\",1\n7,0\n\""+field+"\",0\n", 3), Options{Format: schema.Format{Label: "last", Header: "no"}})
+		if len(info.Warnings) != 1 || x.Columns[0].Kind != schema.Categorical || !strings.HasSuffix(info.Warnings[0].Text,
+			fmt.Sprintf("its values look like numbers; write %q as %s", field, want)) {
+			t.Errorf("%q: %v", field, info.Warnings)
+		}
+		_, _, err := readText("a,y\n1,1\n2,0\n\""+field+"\",0\n", o)
+		if err == nil || !strings.Contains(err.Error(), "expected a number (write it as "+want+")") {
+			t.Errorf("%q: %v", field, err)
+		}
+	}
+	_, _, err := readText("a,y\n1,1\n2,0\n\"1,234\",0\n", o)
+	wantError(t, err, `t:4: column "a": "1,234", expected a number (use --decimal , if the comma is the decimal mark, --decimal . if it separates groups of three digits or --categorical a)`)
+	_, info := mustRead(t, "a,b,y\nred,1-2,1\n10 5,(x),0\n", o)
+	if len(info.Warnings) > 0 {
+		t.Error(info.Warnings)
+	}
+}
