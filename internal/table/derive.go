@@ -262,10 +262,10 @@ func floorDiv(a, b int64) int64 {
 
 var weekdays = [7]string{"thu", "fri", "sat", "sun", "mon", "tue", "wed"} // 1970-01-01 was a Thursday
 
-// timeParts and addressParts are the features of a column of times or addresses. Seconds since the start are a
-// feature only if the column is named as a date: the scores of later rows would follow a trend.
+// timeParts and addressParts are the features of a column of times or addresses. The day of the month and the seconds are features only
+// if the column is named as a date: later rows have other days, and their scores would follow a trend.
 var (
-	timeParts    = []schema.Part{schema.Hour, schema.Weekday, schema.Day}
+	timeParts    = []schema.Part{schema.Hour, schema.Weekday}
 	addressParts = []schema.Part{schema.Net8, schema.Net16, schema.Net24, schema.Range}
 )
 

@@ -166,7 +166,7 @@ func (r *roles) forceKinds(o *Options, n *names) error {
 		param string
 		refs  []string
 		parts []schema.Part
-	}{{"date", o.Date, append(slices.Clone(timeParts), schema.Seconds)}, {"address", o.Address, addressParts}} {
+	}{{"date", o.Date, append(slices.Clone(timeParts), schema.Day, schema.Seconds)}, {"address", o.Address, addressParts}} {
 		columns, err := n.findAll(f.param, f.refs)
 		if err != nil {
 			return err

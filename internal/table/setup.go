@@ -118,18 +118,21 @@ func (a setup) partsOf(column int, counts []kindCount) []schema.Part {
 	}
 	name := a.names.all[column]
 	parts = counts[column].parts(name)
-	switch {
-	case parts == nil:
+	if parts == nil {
 		return nil
-	case parts[0] == schema.Hour:
-		a.reader.warn("times", fmt.Sprintf("column %s is read as times: the hour, the weekday and the day of the month are features", diag.Quote(name)))
-	default:
-		a.reader.warn("addresses", fmt.Sprintf("column %s is read as IP addresses: their networks and ranges are features", diag.Quote(name)))
 	}
-	fixes := []diag.Fix{{Param: "categorical", Value: shellQuote([]byte(name)), When: "otherwise"}}
+	quoted := shellQuote([]byte(name))
+	otherwise := diag.Fix{Param: "categorical", Value: quoted, When: "otherwise"}
 	if counts[column].numbers > 0 {
-		fixes[0].Param = "numeric"
+		otherwise.Param = "numeric"
 	}
+	code, what := "addresses", "IP addresses: their networks and ranges are features"
+	fixes := []diag.Fix{otherwise}
+	if parts[0] == schema.Hour {
+		code, what = "times", "times: the hour and the weekday are features"
+		fixes = []diag.Fix{{Param: "time", Value: quoted, When: "to order the rows"}, {Param: "drop", Value: quoted, When: "to leave it out"}, otherwise}
+	}
+	a.reader.warn(code, fmt.Sprintf("column %s is read as %s", diag.Quote(name), what))
 	a.reader.warnings[len(a.reader.warnings)-1].Fixes = fixes
 	return parts
 }
