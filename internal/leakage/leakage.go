@@ -473,7 +473,7 @@ func Warnings(leaks []Leak) []diag.Warning {
 }
 
 func (l *Leak) warning() diag.Warning {
-	name := fmt.Sprintf("column %q", l.Column)
+	name := "column " + diag.Quote(l.Column)
 	w := diag.Warning{Code: l.Code}
 	if l.Index {
 		name = "index " + l.Column
