@@ -27,6 +27,16 @@ function refused(data, pattern = /^m\.json: /) {
 
 const row = { bytes: "5", service: "http", zero: "0", label: "normal" };
 
+test("a number is one category however it is written", () => {
+  for (const [known, unknown] of [["3", "3.0"], ["3.0", "3"]]) {
+    const m = Model.parse(sealed(content("complete").replaceAll("http", known)));
+    const want = m.score({ ...row, service: known });
+    for (const service of [3, 3n, 3.0]) assert.equal(m.score({ ...row, service }), want);
+    assert.notEqual(m.score({ ...row, service: unknown }), want); // a text is what is written
+  }
+  assert.equal(model().explain({ ...row, bytes: 1e6 }).reasons.find((r) => r.column === "bytes")?.value, "1000000");
+});
+
 test("scores by hand", () => {
   const scaled = (x) => Math.fround((x - 5) / Math.sqrt(5)) * (1 / 3);
   for (const [bytes, service, want] of [

@@ -19,6 +19,7 @@ import (
 	"toptau/diag"
 	"toptau/internal/kernel"
 	"toptau/internal/memory"
+	"toptau/internal/text"
 )
 
 // cursor reads the chunk of a column from its start.
@@ -668,7 +669,7 @@ func (l *leaf) text(v *values, i, row int) (string, error) {
 		if x[0] != x[0] {
 			return "", nil
 		}
-		return strconv.FormatFloat(x[0], 'g', -1, 64), nil
+		return text.Decimal(x[0]), nil
 	}
 	b := v.bytes[i]
 	if !utf8.Valid(b) {

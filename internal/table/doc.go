@@ -48,7 +48,8 @@
 //     of its fields, or if none of its fields is a number or a spelling of a missing value and either some
 //     column is numeric in the rows below, or none is, there are at least two rows, and the names are not
 //     empty, all different and not repeated in their columns. A first row whose label is text is an error if
-//     all other labels of the head are numbers: it may be a header.
+//     all other labels of the head are numbers: it may be a header. So is one of the numbers 0, 1, 2, ... or 1, 2, 3, ... (see
+//     numbersColumns).
 //  8. An empty name is replaced by the column's number. Two columns of the same name are an error. Without a
 //     header the names are the numbers.
 //
@@ -85,7 +86,9 @@
 //     group, a segment or a spelling of a missing value. So ", " separates values like ",", and a record from a
 //     program or a database has the category of a file. Only ids, columns that are kept, and raw fields keep the
 //     blanks inside quotes.
-//  7. The values of a categorical column get codes in order of first appearance.
+//  7. The values of a categorical column get codes in order of first appearance. A number that is not a text (of JSON, Parquet or
+//     a packed file) is the category of its shortest decimal text: 3 and 3.0 are "3". If a model knows "3.0" and not "3", they are
+//     "3.0". The text "3.0" stays "3.0". Groups and segments have the same text. Ids have the text of the file.
 //  8. A weight is a finite number of at least 0. Rows of weight 0 are left out and counted in a warning.
 //
 // # Labels

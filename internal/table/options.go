@@ -23,7 +23,8 @@ type Options struct {
 	Undigested bool            // leave the digest of the file empty, which spares reading a Parquet file twice
 	Packed     bool            // store columns and lines in few bytes, for the methods of Column and LineOf
 
-	texts bool // columns that would not be numeric features are kept as text instead
+	texts   bool     // to pack: columns that would not be numeric features are kept as text instead
+	spelled []string // with texts: columns that are kept as text though they are numbers
 }
 
 // delimiterOf returns the delimiter's byte, 0 if it is to be detected.

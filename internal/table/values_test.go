@@ -282,3 +282,82 @@ func TestUnitsAndDatesAsWritten(t *testing.T) {
 		}
 	}
 }
+
+// A number is one category, group and segment however a program writes it, and a text is what is written. Ids keep their text.
+func TestNumbersAsCategories(t *testing.T) {
+	const rows = `{"id":1000000,"site":8,"code":3,"y":1}` + "\n" + `{"id":4000123412340000017,"site":8.0,"code":3.0,"y":0}` + "\n" + `{"id":3.10,"code":30e-1,"y":0}` + "\n" +
+		`{"id":"x","code":"3","y":0}` + "\n" + `{"id":"","code":-0.0,"y":0}` + "\n"
+	o := Options{Format: schema.Format{Label: "y", Categorical: []string{"code"}, ID: []string{"id"}, Segment: "site", Kept: []string{"code"}}}
+	x, _ := mustRead(t, rows, o)
+	got := fmt.Sprint(x.Columns[0].Codes, x.Columns[0].Dictionary, x.Segment.Values, x.ID[0].Values, x.Kept[0].Values)
+	if want := "[0 0 0 0 1] [3 0] [8 8   ] [1000000 4000123412340000017 3.10 x ] [3 3.0 30e-1 3 -0.0]"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	// A model of texts with a point, which a program wrote for a column of doubles.
+	for _, c := range []struct{ known, other string }{{"3", "3.0"}, {"3.0", "3"}} {
+		_, info := mustRead(t, "code,y\n"+c.known+",1\n"+c.known+",0\n", Options{Format: schema.Format{Label: "y", Header: "yes", Categorical: []string{"code"}}})
+		x, _ := mustRead(t, `{"code":3,"y":1}`+"\n"+`{"code":3.0,"y":0}`+"\n"+`{"code":"`+c.other+`","y":0}`+"\n",
+			Options{Schema: &info.Schema})
+		if got := fmt.Sprint(x.Columns[0].Codes, x.Columns[0].Dictionary); got != fmt.Sprintf("[0 0 1] [%s %s]", c.known, c.other) {
+			t.Errorf("a model of %s: %s", c.known, got)
+		}
+		r := NewFieldReader(&schema.Column{Salt: "s"}, nil, "")
+		hash := HashName("s", c.known)
+		if text := r.NumberText([]byte("3"), func(b []byte) bool { return string(b) == hash }); string(text) != c.known {
+			t.Errorf("a hash of %s: %s", c.known, text)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "codes.parquet")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	w, _ := parquet.NewWriter(f, []parquet.WriteColumn{{Name: "code"}, {Name: "id", Type: parquet.Whole}, {Name: "y", Type: parquet.Boolean}})
+	for i, v := range []float64{3, 1000000, 0.5} {
+		w.SetNumber(0, v)
+		w.SetWhole(1, 4000123412340000000+int64(i))
+		w.SetTruth(2, i == 0)
+		w.EndRow()
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	o.Segment = ""
+	y, _, err := Read(path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := fmt.Sprint(y.Columns[0].Dictionary, y.ID[0].Values), "[3 1000000 0.5] [4000123412340000000 4000123412340000001 4000123412340000002]"; got != want {
+		t.Errorf("Parquet: %s, want %s", got, want)
+	}
+}
+
+// Numbers as people write them are named, with the form to write. No advice makes a gap of a debit.
+func TestNumbersForPeople(t *testing.T) {
+	o := Options{Format: schema.Format{Label: "y", Header: "yes"}}
+	for field, want := range map[string]string{"1\u00a0123": "1123", "1 123,5": "1123.5", "1'123.5": "1123.5", "1\u202f123\u202f456": "1123456", "(774.82)": "-774.82",
+		"774.82-": "-774.82", "\u2212774.82": "-774.82", "($1,774.82)": "-1774.82", "12": "", "1.5": "", "1,5": "", "3 €": "", "10 5": "", "a 123": "", "-": "", "()": "", "12-05": ""} {
+		if got, ok := plainNumber([]byte(field)); got != want || ok != (want != "") {
+			t.Errorf("%q: %q, want %q", field, got, want)
+		}
+		if want == "" {
+			continue
+		}
+		x, info := mustRead(t, strings.Repeat("\""+field+"\",1\n7,0\n\""+field+"\",0\n", 3), Options{Format: schema.Format{Label: "last", Header: "no"}})
+		if len(info.Warnings) != 1 || x.Columns[0].Kind != schema.Categorical || !strings.HasSuffix(info.Warnings[0].Text,
+			fmt.Sprintf("its values look like numbers; write %q as %s", field, want)) {
+			t.Errorf("%q: %v", field, info.Warnings)
+		}
+		_, _, err := readText("a,y\n1,1\n2,0\n\""+field+"\",0\n", o)
+		if err == nil || !strings.Contains(err.Error(), "expected a number (write it as "+want+")") {
+			t.Errorf("%q: %v", field, err)
+		}
+	}
+	_, _, err := readText("a,y\n1,1\n2,0\n\"1,234\",0\n", o)
+	wantError(t, err, `t:4: column "a": "1,234", expected a number (use --decimal , if the comma is the decimal mark, --decimal . if it separates groups of three digits or --categorical a)`)
+	_, info := mustRead(t, "a,b,y\nred,1-2,1\n10 5,(x),0\n", o)
+	if len(info.Warnings) > 0 {
+		t.Error(info.Warnings)
+	}
+}

@@ -1,10 +1,13 @@
 package tune
 
 import (
+	"fmt"
 	"slices"
 
 	"toptau/calibrate"
+	"toptau/diag"
 	"toptau/internal/table"
+	"toptau/internal/text"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/result"
@@ -41,7 +44,7 @@ func (c *calibration) setThreshold() error {
 	}
 	t := &c.found.Threshold
 	if *t, err = c.found.thresholdFor(o.Goal, o.Delta); err != nil {
-		return err
+		return c.withGroups(err)
 	}
 	if t.Guarantee != nil {
 		t.OutOfFold, t.Certified = o.OutOfFold, !o.OutOfFold
@@ -187,6 +190,20 @@ func (c *calibration) evaluateOutOfFold() error {
 		return err
 	}
 	return c.setPrice()
+}
+
+// withGroups adds to the error of a sample without scores that there are too few groups for one.
+func (c *calibration) withGroups(err error) error {
+	groups := map[string]bool{}
+	for _, name := range c.parts.cut.Group {
+		groups[name] = true
+	}
+	if len(groups) == 0 || len(c.found.sample.scores) > 0 {
+		return err
+	}
+	t := c.parts.data.Table
+	return diag.At(err, diag.Error{File: t.File, Hint: fmt.Sprintf("%s are too few for folds and a part for the threshold, because a group stays in one of them",
+		text.Plural(len(groups), "group"))})
 }
 
 // pooledThreshold returns the threshold for a fraction of the population on the pooled scores of the cross-validation, which have

@@ -148,6 +148,9 @@ func weightedByValue(t *table.Table, column string) (*table.Table, error) {
 // FindColumn returns a column by its name or its number in the file. param names the option in errors.
 func FindColumn(t *table.Table, param, name string) (*table.Found, error) {
 	if c := t.Find(name); c != nil {
+		if param == "entity" && t.Respelled(c.Name) {
+			return nil, table.Respelled(t.File, param, name)
+		}
 		return c, nil
 	}
 	return nil, &diag.Error{Kind: diag.Usage, File: t.File, Param: param, Found: diag.Quote(name),

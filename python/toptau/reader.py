@@ -143,28 +143,19 @@ def _without_unit(text: str, unit: str) -> str:
 
 def _digits(x: float) -> tuple[str, str, int]:
     """Returns sign, digits without zeros at their ends, and exponent: x = 0.DIGITS * 10^exponent."""
-    sign, digits, exponent = decimal.Decimal(repr(x)).as_tuple()
+    sign, digits, exponent = decimal.Decimal(repr(x + 0.0)).as_tuple()  # 0 has no sign
     text = "".join(map(str, digits))
     bare = text.rstrip("0")
     return "-" if sign else "", bare, len(text) + int(exponent) if bare else 1
 
 
 def _plain(x: float) -> str:
-    """Returns a float in its shortest form without an exponent: the text of a number in a categorical column."""
+    """Returns a float in its shortest form without an exponent: the text of a number in a categorical column and in reasons."""
     sign, digits, point = _digits(x)
     if point <= 0:
         return f"{sign}0.{'0' * -point}{digits}"
     whole = digits[:point].ljust(point, "0")
     return sign + whole + ("." + digits[point:] if len(digits) > point else "")
-
-
-def _shortest(x: float) -> str:
-    """Returns a float in its shortest form, with an exponent if it is below -4 or above 5, as toptau prints it."""
-    sign, digits, point = _digits(x)
-    if -4 < point <= 6 or not digits:
-        return _plain(x)
-    mantissa = digits[0] + ("." + digits[1:] if len(digits) > 1 else "")
-    return f"{sign}{mantissa}e{'-' if point < 1 else '+'}{abs(point - 1):02d}"
 
 
 def _is_na(value: Any) -> bool:
@@ -187,7 +178,8 @@ def _text(value: Any) -> str:
     if hasattr(value, "__index__"):
         return str(index(value))
     if isinstance(value, decimal.Decimal) and value.is_finite():
-        return format(value, "f")
+        text = format(value + 0, "f")
+        return text.rstrip("0").rstrip(".") if "." in text else text
     if isinstance(value, (datetime.datetime, datetime.date)):
         return str(value)
     try:
@@ -422,7 +414,9 @@ class _Column:
                     raise self.error(x, "a finite number")
                 if x != x or x in self.missing_numbers:
                     return None
-                value = _plain(x)
+                value = self._number_text(_plain(x))
+            elif hasattr(value, "__index__") or isinstance(value, decimal.Decimal):
+                value = self._number_text(_text(value))
             else:
                 if isinstance(value, (datetime.datetime, datetime.date)) and not self.part:
                     raise self.error(value, "a text")
@@ -445,6 +439,11 @@ class _Column:
                 raise Error(_quote(value), "an IP address", column=self.source)
             value = found
         return self._spelled(value)
+
+    def _number_text(self, text: str) -> str:
+        """Returns the text of a number, 3 for 3 and 3.0, as a category: 3.0 if the model knows only that."""
+        known = self.categories
+        return text + ".0" if "." not in text and self._spelled(text) not in known and self._spelled(text + ".0") in known else text
 
     def code(self, value: Any) -> int:
         return self._code_of(self.category(value))
@@ -622,7 +621,7 @@ class _Numeric:
 
     def too_large(self, x: list, values: list[float]) -> Error:
         k = next(k for k, v in zip(self.owners, values) if not abs(v) < 3.4028235677973366e38)
-        return Error(f"{_shortest(x[k])} is too large to be scored", "a value that stays below 3e+38 after scaling", column=self.names[k])
+        return Error(f"{float(x[k])!r} is too large to be scored", "a value that stays below 3e+38 after scaling", column=self.names[k])
 
     def add_rows(self, x: list, z: Any) -> Any:
         for (k, shift, scale), w in zip(self.parts, self.weights):
@@ -953,7 +952,7 @@ class _Sparse:
         return out
 
     def too_large(self, index: int, value: float) -> Error:
-        return Error(f"{_shortest(value)} is too large to be scored", "a value that stays below 3e+38 after scaling",
+        return Error(f"{float(value)!r} is too large to be scored", "a value that stays below 3e+38 after scaling",
                      column=f"index {index}")
 
     def add_entries(self, rows: Any, index: Any, values: Any, z: Any) -> Any:
@@ -1586,14 +1585,14 @@ class Model:
             if not any(b.__class__ is _Sparse for b in self._features.blocks):
                 known = self._places.keys() | {d + 1 for d in self._features.dropped}
             unknown = any(v != 0 and i not in known for i, v in entries)
-            return [_shortest(values.get(i, 0.0)) for i in (self._places or self._indices)], [], ["index"] if unknown else []
+            return [_plain(values.get(i, 0.0)) for i in (self._places or self._indices)], [], ["index"] if unknown else []
         texts, missing, unknown = [], [], []
         for c, value in zip(self._schema, self._values(record)):
             if c.input is None:
                 continue
             if c.numeric:
                 number = c.number(value)
-                text = None if number != number else _shortest(number)
+                text = None if number != number else _plain(number)
             else:
                 text = c.category(value)
                 if text is not None and text not in c.categories and not self._features.inputs[c.input].get("rare"):

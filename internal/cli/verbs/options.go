@@ -34,7 +34,7 @@ var Options = map[string]cli.Option{
 	"missing":             {Group: "Data", Placeholder: "VALUE", Whole: true, Help: "A spelling of a missing value, besides the empty field; repeatable."},
 	"categorical":         {Group: "Data", Placeholder: "COLS", Whole: true, Help: "Columns whose values are categories even if they look like numbers."},
 	"numeric":             {Group: "Data", Placeholder: "COLS", Whole: true, Help: "Columns whose values are numbers."},
-	"date":                {Group: "Data", Placeholder: "COLS", Whole: true, Help: "Columns of times (2024-05-31 23:59:59, or seconds since 1970): hour, weekday, day of the month and seconds are features. The first three also without the flag, if all first values are times."},
+	"date":                {Group: "Data", Placeholder: "COLS", Whole: true, Help: "Columns of times (2024-05-31 23:59:59, or seconds since 1970): hour, weekday, day of the month and seconds are features. The first two also without the flag, if all first values are times."},
 	"address":             {Group: "Data", Placeholder: "COLS", Whole: true, Help: "Columns of IP addresses: the networks /8, /16 and /24 (IPv6: /32, /48, /64) and the range are features (default: if all first values are addresses)."},
 	"width":               {Group: "Data", Placeholder: "N", Help: "LIBSVM: the number of features (default: the largest index)."},
 	"monitor labels-file": {Group: "Data", Placeholder: "FILE", File: "in", Help: "A file with one label per row of the data."},
