@@ -108,7 +108,7 @@ func Evaluate(ctx context.Context, d *Data, entries []Entry, o EvaluateOptions) 
 	first := e.rankings[0].rank
 	positives, negatives := first.Rows()
 	e.Counts = result.Counts{Rows: positives + negatives, Positives: positives}
-	e.Weighted, e.Prevalence = first.Weighted(), first.PositiveMass()/(first.PositiveMass()+first.NegativeMass())
+	e.Weighted, e.Prevalence = first.Weighted(), first.PositiveMass()/first.Mass()
 	if len(entries) > 1 {
 		if err := e.compareEntries(o); err != nil {
 			return nil, err
@@ -608,6 +608,7 @@ func (e *Evaluation) summaryFacts(prevalence threshold.Rate) summaryFacts {
 	}
 	if !prevalence.IsZero() {
 		f.Prevalence, f.PrevalenceGiven = prevalence.Float64(), true
+		f.Decisions = f.Decisions.Mixed(f.Prevalence, nil)
 	}
 	return f
 }

@@ -166,7 +166,7 @@ func (x *Explorer) side(t *calibrate.Threshold) (result.BudgetSide, error) {
 
 // period returns what a threshold means for a number of new rows.
 func (x *Explorer) period(s *result.BudgetSide, rows float64, costs *metric.Costs, all bool) *result.Period {
-	mass := x.first.rank.PositiveMass() + x.first.rank.NegativeMass()
+	mass := x.first.rank.Mass()
 	within := func(mean, low, high float64) result.Amount { return result.Amount{Mean: mean, Low: &low, High: &high} }
 	positives, negatives := float64(x.Prevalence*rows), float64((1-x.Prevalence)*rows)
 	found := float64(s.Found.Rate * positives)
@@ -304,7 +304,7 @@ func (x *Explorer) findings() (*report.Findings, error) {
 	if x.Positives == 0 || x.Positives == x.Rows {
 		return f, nil
 	}
-	if err := addBudgets(f, x.first.rank, x.bounds, x.data, Goal{}); err != nil {
+	if err := addBudgets(f, x.first.rank, x.bounds, x.data, Goal{}, x.first.rank.Mass()); err != nil {
 		return nil, err
 	}
 	f.Recall[0].Name = ""

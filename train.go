@@ -96,6 +96,7 @@ type Trained struct {
 
 	data    *Data         // the rows given to Train
 	heldOut metric.Scores // labelled scores of units that did not fit them, on the model's scale
+	mass    float64       // of all units
 }
 
 // Train chooses a model for a goal and fits it.
@@ -130,7 +131,7 @@ func Train(ctx context.Context, d *Data, goal Goal, o TrainOptions) (*Trained, e
 // describe returns the model that a search found, with its evidence, warnings and summary.
 func (o TrainOptions) describe(ctx context.Context, s *searched, start time.Time) (*Trained, error) {
 	d, found := s.data, s.Found
-	trained := &Trained{Result: newTraining(found, o), Test: o.Test, data: s.shown, heldOut: found.HeldOut.Units}
+	trained := &Trained{Result: newTraining(found, o), Test: o.Test, data: s.shown, heldOut: found.HeldOut.Units, mass: found.Mass}
 	var err error
 	if found.TestRows != nil {
 		if trained.Test, err = d.selectRows(found.TestRows); err != nil {
@@ -397,7 +398,7 @@ func trainedMember(c *tune.Candidate, t *tune.Member, seed uint64) model.Member 
 // newTraining returns the result of a search. Train adds the summary, warnings of the data and times.
 func newTraining(f *tune.Found, o TrainOptions) result.Training {
 	r := result.Training{
-		Goal: f.Goal, Training: countsOf(f.Training), Calibration: someCounts(f.Calibration), Validation: someCounts(f.Validation),
+		Goal: f.Goal, Prevalence: f.Prevalence, Training: countsOf(f.Training), Calibration: someCounts(f.Calibration), Validation: someCounts(f.Validation),
 		Test: someCounts(f.TestCounts), Folds: f.Folds, FoldRows: f.FoldRows, Criterion: f.Criterion.Text, Budgets: f.Criterion.Budgets,
 		NotTried: untried(f), CrossValidation: f.Choice.Score, Choice: f.Choice.Choice, Why: choiceText(f), Threshold: f.Threshold.Value, ThresholdNote: thresholdText(f),
 		Certified: f.Threshold.Certified, Delta: o.Delta, Expected: expectedOf(&f.Threshold), Price: f.Price, OverTime: f.Threshold.OverTime,

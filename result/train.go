@@ -11,9 +11,11 @@ import (
 // Training is the result of choosing a model for a goal: `train`.
 type Training struct {
 	Document
-	Goal     metric.Goal `json:"goal"`     // goal of the model
-	Summary  []string    `json:"summary"`  // what to expect, in sentences
-	Training Counts      `json:"training"` // rows that fit the model
+	Goal    metric.Goal `json:"goal"`    // goal of the model
+	Summary []string    `json:"summary"` // what to expect, in sentences
+	// fraction of all rows that is positive, or of what is counted; the test part, and for min-precision held-out calibration rows, have their own
+	Prevalence float64 `json:"prevalence"`
+	Training   Counts  `json:"training"` // rows that fit the model
 	// training rows on which the search ran, if not all fit into memory
 	Sample *Counts `json:"sample,omitempty"`
 	// rows that are only used for the threshold
@@ -58,7 +60,7 @@ type Training struct {
 	// goal's criterion on out-of-fold scores
 	OutOfFoldGoal metric.Result `json:"out_of_fold_goal"`
 	Price         *Price        `json:"price,omitempty"` // of a guarantee
-	// decisions of the threshold on out-of-fold scores
+	// decisions of the threshold on out-of-fold scores; their precision is for the prevalence and the expected rate of false alarms
 	OutOfFoldDecisions metric.Confusion `json:"out_of_fold_at_threshold"`
 	// with value: fraction of the amounts that the threshold finds on out-of-fold scores
 	OutOfFoldValue *metric.Proportion `json:"out_of_fold_value,omitempty"`

@@ -78,6 +78,7 @@ type training struct {
 	options tune.SearchOptions
 	size    int
 	held    *table.Table // the sample of the calibration part
+	whole   [2]float64   // masses of all negatives and positives
 	out     Trained
 
 	measured *feature.Measured // of the training part; nil: no member needed it
@@ -92,6 +93,7 @@ func (t *training) divide(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	t.whole = [2]float64{negatives.Mass, positives.Mass}
 	test := int(math.Round(float64(o.TestShare.Float64() * Buckets)))
 	n := negatives.Rows
 	if t.of() == method.AllRows {
@@ -159,6 +161,7 @@ func (t *training) search(ctx context.Context) error {
 	if o.ClassWeight != 0 { // it is about all rows
 		o.ClassWeight *= sample.Share[table.Positive] / sample.Share[table.Negative]
 	}
+	o.Whole = t.whole
 	o.Delta, o.TestShare, o.CalibrationShare, o.OutOfFold = threshold.Rate{}, threshold.Rate{}, threshold.Rate{}, false
 	found, err := tune.Search(ctx, tune.Data{Table: sample.Table, Schema: t.rows.Schema(), Calibration: held.Table}, o)
 	if err != nil {
@@ -292,6 +295,7 @@ func (t *training) measure(ctx context.Context) error {
 	}
 	f.Threshold, f.Scheme = at, at.Scheme
 	f.Negatives = nil // those of the sample, scored by the model of the sample
+	f.OutOfFold.AtThreshold = f.Among(f.Prevalence)
 	f.OutOfFold.AtThreshold.Threshold = at.Value
 	if t.out.Test.From == t.out.Test.To {
 		return nil

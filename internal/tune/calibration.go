@@ -184,10 +184,19 @@ func (c *calibration) evaluateOutOfFold() error {
 	if err = c.pooled.setRanking(); err != nil {
 		return err
 	}
-	*e, err = c.pooled.ranking.evaluate(c.found.Goal, at, c.parts.options.Seed)
-	e.AtThreshold.Threshold = value
-	if err != nil {
+	r := *c.pooled.ranking
+	if c.found.Goal.Kind != metric.GoalCostAlert { // which counts alerts of these rows
+		r.Ranking = r.Mixed(c.found.Prevalence)
+	}
+	*e, err = r.evaluate(c.found.Goal, at, c.parts.options.Seed)
+	if e.AtThreshold.Threshold = value; err != nil {
 		return err
+	}
+	e.AtThreshold = c.found.Among(c.found.Prevalence)
+	if c.parts.scheme != SchemeCrossFitted && c.parts.scheme != SchemeValidation {
+		if err := c.widen(&e.AtThreshold, r.Ranking); err != nil {
+			return err
+		}
 	}
 	return c.setPrice()
 }
@@ -204,6 +213,31 @@ func (c *calibration) withGroups(err error) error {
 	t := c.parts.data.Table
 	return diag.At(err, diag.Error{File: t.File, Hint: fmt.Sprintf("%s are too few for folds and a part for the threshold, because a group stays in one of them",
 		text.Plural(len(groups), "group"))})
+}
+
+// widen adds to the intervals of decisions that other rows gave the threshold, so that its place among the scores of r is not exact: it
+// has the expected rate, within an interval. A precision at the expected rate of false alarms has that already.
+func (c *calibration) widen(d *metric.Confusion, r *metric.Ranking) error {
+	var tpr, fpr, precision []metric.Proportion
+	for _, rate := range []float64{c.found.Threshold.Expected.Low, c.found.Threshold.Expected.High} {
+		if !(rate > 0 && rate < 1) {
+			continue // the rates there are those next to it
+		}
+		at, err := c.pooledThreshold(rate)
+		if err != nil {
+			return err
+		}
+		end, err := r.At(at, 0)
+		if err != nil {
+			return err
+		}
+		tpr, fpr, precision = append(tpr, end.TruePositiveRate), append(fpr, end.FalsePositiveRate), append(precision, end.Precision)
+	}
+	d.TruePositiveRate, d.FalsePositiveRate = d.TruePositiveRate.Moved(tpr...), d.FalsePositiveRate.Moved(fpr...)
+	if c.found.expectedAlarms() == nil {
+		d.Precision = d.Precision.Moved(precision...)
+	}
+	return nil
 }
 
 // pooledThreshold returns the threshold for a fraction of the population on the pooled scores of the cross-validation, which have

@@ -7,6 +7,7 @@ import (
 	"toptau/calibrate"
 	"toptau/diag"
 	"toptau/internal/table"
+	"toptau/method"
 	"toptau/metric"
 	"toptau/result"
 	"toptau/threshold"
@@ -41,6 +42,8 @@ type Found struct {
 	HeldOut    HeldOut            // labelled scores of rows for probabilities
 	Negatives  []float64          // scores of the negatives that were used for the threshold only; nil: none, or not independent
 	Units      *Units             // of Data.Table
+	Mass       float64            // of all its units with a label, of which the fraction Prevalence is positive
+	Prevalence float64            // precisions and budgets are for this fraction, unless the test part measured them
 
 	Warnings                    []Warning
 	Cancelled                   bool // the context ended the search early
@@ -163,4 +166,23 @@ func (f *Found) Rescore(t *table.Table, source string) error {
 	f.HeldOut = HeldOut{LabelledScores: calibrate.LabelledScores{Positives: s.Positives, Negatives: s.Negatives,
 		PositiveWeights: s.PositiveWeights, NegativeWeights: s.NegativeWeights}, Units: s, Source: source}
 	return nil
+}
+
+// expectedAlarms returns the expected false positive rate of the threshold, nil if its expected rate is about other rows than negatives.
+func (f *Found) expectedAlarms() *metric.Proportion {
+	t := &f.Threshold
+	if f.Goal.Population() != method.Negatives || !f.Goal.IsBudget() {
+		return nil
+	}
+	p := &metric.Proportion{Rate: t.Expected.Rate, NoInterval: "the model was fitted again after other fits gave the threshold"}
+	if !t.Refitted {
+		p.Interval = &metric.Interval{Low: t.Expected.Low, High: t.Expected.High, Confidence: t.Expected.Confidence}
+	}
+	return p
+}
+
+// Among returns the decisions OutOfFold.AtThreshold, with the false positive rate that is expected of the threshold, among rows of which
+// the fraction prevalence is positive. A search makes them for Prevalence.
+func (f *Found) Among(prevalence float64) metric.Confusion {
+	return f.OutOfFold.AtThreshold.Mixed(prevalence, f.expectedAlarms())
 }

@@ -110,6 +110,23 @@ func (p *plan) divide() (*parts, error) {
 	return s, s.setAside()
 }
 
+// whole returns the mass of all units with a label, and the fraction of it that is positive.
+func (p *plan) whole() (mass, prevalence float64) {
+	masses, t := p.options.Whole, p.data.Table
+	if masses == [2]float64{} {
+		first, _ := p.counted[t].collapse(t, t.Labelled(), nil)
+		for _, row := range first {
+			weight := 1.0
+			if t.Weight != nil {
+				weight = t.Weight[row]
+			}
+			masses[t.Label[row]] += weight
+		}
+	}
+	mass = masses[0] + masses[1]
+	return mass, masses[1] / mass
+}
+
 // finalFits returns how often the final fit fits a member, at most: once, or in each fold of a cross-fit and to all rows.
 func (s *parts) finalFits(folds int) int {
 	if s.scheme == SchemeCrossFitted {

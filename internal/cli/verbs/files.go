@@ -51,20 +51,28 @@ func (f HeldOutFiles) Named() Named { return Files(f).Named() }
 // Open reads the files.
 func (f HeldOutFiles) Open(s *cli.Session, use Use) (Rows, error) { return Files(f).Open(s, use) }
 
-// File names labelled rows in one file, before other arguments.
-type File struct {
-	Data string `file:"in" arg:"" help:"The data it was fitted to."`
+// CertifiedFiles name labelled rows in files, and then a certificate. It is a CertifiedSource.
+type CertifiedFiles struct {
+	Files []string `file:"in" arg:"" name:"data ... certificate" help:"The data it was fitted to: files, directories or patterns, read as one table; and then the file that fit --certificate wrote."`
 	schema.Format
 }
 
-// Named describes the file.
-func (f File) Named() Named {
-	return Named{Given: true, Date: FileDate(f.Data), Segment: f.Segment}
-}
+// data returns the names of the files without the certificate.
+func (f CertifiedFiles) data() Files { return Files{f.Files[:len(f.Files)-1], f.Format} }
 
-// Open reads the file.
-func (f File) Open(s *cli.Session, use Use) (Rows, error) {
-	return readFiles(s, []string{f.Data}, f.Format, use)
+// Named describes the files.
+func (f CertifiedFiles) Named() Named { return f.data().Named() }
+
+// Open reads the files.
+func (f CertifiedFiles) Open(s *cli.Session, use Use) (Rows, error) { return f.data().Open(s, use) }
+
+// CertificateFile returns the last file.
+func (f CertifiedFiles) CertificateFile() (string, error) {
+	last := f.Files[len(f.Files)-1]
+	if len(f.Files) == 1 {
+		return "", &diag.Error{Kind: diag.Usage, Found: "one file, " + diag.Quote(last) + ", after the model", Expected: "the data and a certificate"}
+	}
+	return last, nil
 }
 
 // fileRows are rows of files, in memory or packed.

@@ -24,6 +24,12 @@ type EntrySource interface {
 	Entries(s *cli.Session, signed VerifyFlags, o *toptau.EvaluateOptions) ([]toptau.Entry, error)
 }
 
+// CertifiedSource names the rows of a fit and the certificate about them.
+type CertifiedSource interface {
+	Source
+	CertificateFile() (string, error)
+}
+
 // Named describes rows that are not yet open.
 type Named struct {
 	Given   bool   // rows were named; verbs may work without

@@ -215,6 +215,15 @@ func (f measured) Entries(_ *cli.Session, signed verbs.VerifyFlags, _ *toptau.Ev
 	return []toptau.Entry{{Name: strings.TrimSuffix(filepath.Base(f.Model), ".json"), Model: m}}, err
 }
 
+// certified names the rows of verify and the certificate. It is a verbs.CertifiedSource.
+type certified struct {
+	source
+	Certificate string `file:"in" arg:"" help:"The file that fit --certificate wrote."`
+}
+
+// CertificateFile returns the name of the certificate.
+func (f certified) CertificateFile() (string, error) { return f.Certificate, nil }
+
 // Named returns that rows were named: the flag parser requires it.
 func (f source) Named() verbs.Named { return verbs.Named{Given: true} }
 
