@@ -174,7 +174,7 @@ func (c *calibration) evaluateOutOfFold() error {
 		*e, err = measured.ranking.evaluate(c.found.Goal, value, c.parts.options.Seed)
 		return err
 	case c.parts.scheme != SchemeCrossFitted:
-		if at, err = c.pooledThreshold(c.found.Threshold.Expected.Rate); err != nil {
+		if at, err = c.pooledThreshold(&c.found.Threshold.Expected); err != nil {
 			return err
 		}
 	}
@@ -189,15 +189,18 @@ func (c *calibration) evaluateOutOfFold() error {
 	return c.setPrice()
 }
 
-// pooledThreshold returns the threshold for a fraction of the population on the pooled scores of the cross-validation, which have
-// units of their own.
-func (c *calibration) pooledThreshold(expected float64) (float64, error) {
-	rate, err := threshold.RateOf(expected)
+// pooledThreshold returns the threshold for an expected fraction of the population on the pooled scores of the cross-validation, which have
+// units of their own. With tied scores it is between two groups of equal scores, as the expected one is.
+func (c *calibration) pooledThreshold(expected *calibrate.Expectation) (float64, error) {
+	z, weights := c.pooledPopulation()
+	sorted, err := calibrate.Sort(z, weights, c.found.Goal.Population())
 	if err != nil {
 		return 0, err
 	}
-	z, weights := c.pooledPopulation()
-	sorted, err := calibrate.Sort(z, weights, c.found.Goal.Population())
+	if expected.Tied != nil {
+		return sorted.Nearest(expected.Rate), nil
+	}
+	rate, err := threshold.RateOf(expected.Rate)
 	if err != nil {
 		return 0, err
 	}
@@ -227,10 +230,21 @@ func (c *calibration) setPrice() error {
 			return err
 		}
 	}
-	p := &result.Price{Plain: result.PriceAt{Rate: tau.Float64()}, Certified: result.PriceAt{Rate: t.Expected.Rate},
-		Doubled: result.PriceAt{Rate: calibrate.CertifiedRate(rows, tau, o.Delta)}}
-	for _, at := range []*result.PriceAt{&p.Plain, &p.Certified, &p.Doubled} {
-		z, err := c.pooledThreshold(at.Rate)
+	doubled, err := threshold.RateOf(calibrate.CertifiedRate(rows, tau, o.Delta))
+	if err != nil {
+		return err
+	}
+	p := &result.Price{}
+	expected := []*calibrate.Expectation{&t.Expected}
+	for _, rate := range []threshold.Rate{tau, doubled} {
+		plain, err := c.found.sample.sorted.Plain(rate)
+		if err != nil {
+			return err
+		}
+		expected = append(expected, &plain.Expected)
+	}
+	for i, at := range []*result.PriceAt{&p.Certified, &p.Plain, &p.Doubled} {
+		z, err := c.pooledThreshold(expected[i])
 		if err != nil {
 			return err
 		}
@@ -238,7 +252,7 @@ func (c *calibration) setPrice() error {
 		if err != nil {
 			return err
 		}
-		at.Found = counts.TruePositiveRate.Rate
+		*at = result.PriceAt{Rate: expected[i].Rate, Found: counts.TruePositiveRate.Rate}
 	}
 	c.found.Price = p
 	return nil
