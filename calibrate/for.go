@@ -1,6 +1,7 @@
 package calibrate
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -48,7 +49,7 @@ type Threshold struct {
 // With fewer than Needed scores it returns the plain threshold together with a *diag.Error of kind Guarantee that
 // names the number needed. Other errors come without a threshold.
 func For(g metric.Goal, delta threshold.Rate, s *Sorted) (*Threshold, error) {
-	if err := g.Check(); err != nil {
+	if err := cmp.Or(g.Check(), CheckDelta(delta)); err != nil {
 		return nil, err
 	}
 	if err := s.check(); err != nil {

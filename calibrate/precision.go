@@ -1,6 +1,7 @@
 package calibrate
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -281,7 +282,7 @@ func (t *precisionTest) accepted(sequence []float64, positives, negatives *Sorte
 //
 // If no threshold can be certified, or none reaches both, the error is of kind Guarantee, without a threshold.
 func ForLabelled(g metric.Goal, delta threshold.Rate, sequence, positives, negatives []float64) (*Threshold, error) {
-	if err := g.Check(); err != nil {
+	if err := cmp.Or(g.Check(), CheckDelta(delta)); err != nil {
 		return nil, err
 	}
 	p, err := Sort(positives, nil, method.Positives)
