@@ -247,11 +247,13 @@ type Expectation struct {
 	Tied       *Tied   `json:"tied,omitempty"`
 }
 
-// Tied describes a threshold that several of the rows that gave it score exactly. The rate is then below that of their
-// order, or for a lowest recall above it.
+// Tied describes a threshold at which scores are tied. More or fewer alerts would take all of them, so the rate is below that of the
+// order, and a recall or precision is above the goal.
 type Tied struct {
-	Equal   int `json:"equal"`   // number of rows with the score of the threshold; recall: with the smallest score above it
-	Counted int `json:"counted"` // number of rows above the threshold
+	// number of rows with the score of the threshold; recall: with the smallest score above it; precision: with the largest one below it, 0: there
+	// is none
+	Equal   int `json:"equal"`
+	Counted int `json:"counted"` // number of rows above the threshold; recall and precision: of positives
 }
 
 // expected returns the mean j/(n+1) of the rate of score > threshold on new rows if the threshold is the j-th largest of n scores, and

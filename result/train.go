@@ -176,7 +176,7 @@ type Expected struct {
 	Low        *float64 `json:"low"`        // ends of an interval that holds it with probability confidence; null: the model was refitted
 	High       *float64 `json:"high"`       // the upper end
 	Confidence float64  `json:"confidence"` // of the interval
-	// several of the rows that gave the threshold score exactly that; absent: at most one does
+	// scores are tied at the threshold; absent: they are not
 	Tied *calibrate.Tied `json:"tied,omitempty"`
 	// members with trees were fitted again to all rows after other fits gave the threshold, so the rate has no interval
 	Refitted   bool   `json:"refitted"`

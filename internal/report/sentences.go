@@ -227,6 +227,10 @@ func WithoutGuarantee(g metric.Goal, e *result.Expected, unit *result.Unit) stri
 		return fmt.Sprintf("too few %s for the %s, so new data may %s it", rows, kept, missed)
 	case unresolved:
 		return fmt.Sprintf("too few %s for the %s, so expect new data to %s it", rows, kept, missed)
+	case e.Tied != nil && g.Kind == metric.GoalMinPrecision && e.Tied.Equal == 0:
+		return "all " + UnitNames(unit) + " are alerts, so expect a higher precision"
+	case e.Tied != nil && g.Kind == metric.GoalMinPrecision:
+		return fmt.Sprintf("the next %s %s score the same, so expect a higher precision", text.Count(e.Tied.Equal), UnitNames(unit))
 	case e.Tied != nil && g.Kind == metric.GoalMinRecall:
 		return fmt.Sprintf("%s of %s %s have the lowest score above it, so expect to find more", text.Count(e.Tied.Equal), text.Count(e.Rows), rows)
 	case e.Tied != nil:
