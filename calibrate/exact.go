@@ -22,9 +22,6 @@ func Needed(alpha, delta threshold.Rate) (int, error) {
 	if delta.IsZero() {
 		return 0, unset("delta")
 	}
-	if err := CheckDelta(delta); err != nil {
-		return 0, err
-	}
 	ratio := detmath.Log(delta.Float64()) / detmath.Log1p(-alpha.Float64())
 	if ratio >= math.MaxInt64/2 {
 		return math.MaxInt64, nil
