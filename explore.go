@@ -146,8 +146,8 @@ func (x *Explorer) Budget(g Goal, delta threshold.Rate, perPeriod float64,
 }
 
 // side measures a threshold that is an order statistic of the population. The intervals are for this threshold on new
-// rows. They are those of a fixed threshold, and cover also for an order statistic (TestIntervalsOfBudgetsCover): the
-// rate of the population that it comes from has a beta distribution, and the other class does not know it.
+// rows. They are those of a fixed threshold, and cover also for an order statistic (TestIntervalsOfBudgetsCover): that
+// of the population is the expected rate's, and the other class does not know the threshold.
 func (x *Explorer) side(t *calibrate.Threshold) (result.BudgetSide, error) {
 	c, err := x.first.rank.At(t.Value, metric.DefaultConfidence)
 	if err != nil {
@@ -157,9 +157,8 @@ func (x *Explorer) side(t *calibrate.Threshold) (result.BudgetSide, error) {
 		Found: c.TruePositiveRate, Precision: c.Precision, FalseAlarms: c.FalsePositiveRate}
 	s.MaxFalse = boundOf(x.bounds, s.Alerts)
 	if t.Population == method.Negatives && s.FalseAlarms.Interval != nil {
-		s.FalseAlarms.Interval = &metric.Interval{Kind: "beta distribution of an order statistic",
-			Low: s.Expected.Low, High: s.Expected.High,
-			Confidence: s.Expected.Confidence}
+		s.FalseAlarms.Interval = &metric.Interval{Kind: "clopper-pearson at an order statistic",
+			Low: s.Expected.Low, High: s.Expected.High, Confidence: s.Expected.Confidence}
 	}
 	return s, nil
 }

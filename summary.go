@@ -154,12 +154,7 @@ func (f *summaryFacts) falseAlarmLine() string {
 	if e.Refitted {
 		return fmt.Sprintf("Expect about %s %s, from %s %s %s. That is not an interval: %s.", text.Percent(e.Rate), what, text.Count(e.Rows), rows, origin, refittedSpread)
 	}
-	about := ""
-	if e.Approximate {
-		about = "about "
-	}
-	return fmt.Sprintf("Expect %s %s (%s CI %s%s to %s), from %s %s %s.", text.Percent(e.Rate), what, text.Percent(e.Confidence), about,
-		text.Percent(*e.Low), text.Percent(*e.High), text.Count(e.Rows), rows, origin)
+	return fmt.Sprintf("Expect %s %s %s, from %s %s %s.", text.Percent(e.Rate), what, report.ExpectedInterval(e), text.Count(e.Rows), rows, origin)
 }
 
 // rateLine returns a rate with its counts and interval, "" if it is undefined.
@@ -213,12 +208,10 @@ func (f *summaryFacts) guaranteeLine() string {
 		return "No guarantee."
 	case f.Goal.Kind == metric.GoalCostAlert:
 		return "No guarantee: amounts have no bound, so no threshold can promise a profit. Most money of one delivery may be in few rows."
-	case !f.Goal.IsBudget():
-		return "No guarantee was requested: the goal is met on average, so new data may miss it about half the time."
-	case f.Expected != nil && f.Expected.Refitted:
-		return "No guarantee was requested: new data may exceed the budget, by how much is not bounded."
+	case f.Expected == nil:
+		return "No guarantee was requested."
 	}
-	return "No guarantee was requested: the budget is kept on average, so new data may exceed it about half the time."
+	return "No guarantee was requested: " + report.WithoutGuarantee(f.Goal, f.Expected, f.Unit) + "."
 }
 
 func (f *summaryFacts) prevalenceLine() string {

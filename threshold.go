@@ -163,7 +163,7 @@ func checkThreshold(d *Data, g Goal, o *ThresholdOptions) (Goal, error) {
 		return g, &diag.Error{Kind: diag.Usage, Param: "prevalence", Found: "with another goal", Expected: "a lowest precision"}
 	}
 	g = withPrevalence(g, o.Prevalence)
-	if err := g.Check(); err != nil {
+	if err := cmp.Or(g.Check(), calibrate.CheckDelta(o.Delta)); err != nil {
 		return g, err
 	}
 	if o.Segments && !g.IsBudget() {

@@ -1,6 +1,7 @@
 package toptau
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -212,7 +213,7 @@ func (o *TrainOptions) searchOptions(goal Goal) (tune.SearchOptions, error) {
 		return &diag.Error{Kind: diag.Usage, Param: param, Found: "together with " + other, Expected: "only one of the two"}
 	}
 	fraction := !o.CalibrationFraction.IsZero()
-	if err := checkMoney(goal, o.Value, o.Delta, false); err != nil {
+	if err := cmp.Or(checkMoney(goal, o.Value, o.Delta, false), calibrate.CheckDelta(o.Delta)); err != nil {
 		return t, err
 	}
 	switch money := goal.Kind == metric.GoalCostAlert; {

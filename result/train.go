@@ -174,10 +174,12 @@ type Scheme string
 // Expected is the expected rate of a threshold on new rows like those that gave it: the fraction of negatives
 // that raise a false alarm or, for a goal in fractions of all rows, the fraction of rows that become alerts.
 type Expected struct {
-	Rate       float64  `json:"rate"`       // its mean
+	Rate       float64  `json:"rate"`       // its mean; with tied that of the rows
 	Low        *float64 `json:"low"`        // ends of an interval that holds it with probability confidence; null: the model was refitted
 	High       *float64 `json:"high"`       // the upper end
 	Confidence float64  `json:"confidence"` // of the interval
+	// scores are tied at the threshold; absent: they are not
+	Tied *calibrate.Tied `json:"tied,omitempty"`
 	// members with trees were fitted again to all rows after other fits gave the threshold, so the rate has no interval
 	Refitted   bool   `json:"refitted"`
 	Scheme     Scheme `json:"scheme"`     // how the threshold was computed
@@ -189,7 +191,7 @@ type Expected struct {
 
 // NewExpected returns an expected rate. That of a refitted model has no interval: the order statistic's is about other fits.
 func NewExpected(e calibrate.Expectation, refitted bool) Expected {
-	x := Expected{Rate: e.Rate, Confidence: e.Confidence, Refitted: refitted}
+	x := Expected{Rate: e.Rate, Confidence: e.Confidence, Tied: e.Tied, Refitted: refitted}
 	if !refitted {
 		x.Low, x.High = &e.Low, &e.High
 	}

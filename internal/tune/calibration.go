@@ -177,7 +177,7 @@ func (c *calibration) evaluateOutOfFold() error {
 		*e, err = measured.ranking.evaluate(c.found.Goal, value, c.parts.options.Seed)
 		return err
 	case c.parts.scheme != SchemeCrossFitted:
-		if at, err = c.pooledThreshold(c.found.Threshold.Expected.Rate); err != nil {
+		if at, err = c.pooledThreshold(&c.found.Threshold.Expected); err != nil {
 			return err
 		}
 	}
@@ -223,7 +223,9 @@ func (c *calibration) widen(d *metric.Confusion, r *metric.Ranking) error {
 		if !(rate > 0 && rate < 1) {
 			continue // the rates there are those next to it
 		}
-		at, err := c.pooledThreshold(rate)
+		expected := c.found.Threshold.Expected
+		expected.Rate = rate
+		at, err := c.pooledThreshold(&expected)
 		if err != nil {
 			return err
 		}
@@ -240,15 +242,18 @@ func (c *calibration) widen(d *metric.Confusion, r *metric.Ranking) error {
 	return nil
 }
 
-// pooledThreshold returns the threshold for a fraction of the population on the pooled scores of the cross-validation, which have
-// units of their own.
-func (c *calibration) pooledThreshold(expected float64) (float64, error) {
-	rate, err := threshold.RateOf(expected)
+// pooledThreshold returns the threshold for an expected fraction of the population on the pooled scores of the cross-validation, which have
+// units of their own. With tied scores it is between two groups of equal scores, as the expected one is.
+func (c *calibration) pooledThreshold(expected *calibrate.Expectation) (float64, error) {
+	z, weights := c.pooledPopulation()
+	sorted, err := calibrate.Sort(z, weights, c.found.Goal.Population())
 	if err != nil {
 		return 0, err
 	}
-	z, weights := c.pooledPopulation()
-	sorted, err := calibrate.Sort(z, weights, c.found.Goal.Population())
+	if expected.Tied != nil {
+		return sorted.Nearest(expected.Rate), nil
+	}
+	rate, err := threshold.RateOf(expected.Rate)
 	if err != nil {
 		return 0, err
 	}
@@ -278,10 +283,21 @@ func (c *calibration) setPrice() error {
 			return err
 		}
 	}
-	p := &result.Price{Plain: result.PriceAt{Rate: tau.Float64()}, Certified: result.PriceAt{Rate: t.Expected.Rate},
-		Doubled: result.PriceAt{Rate: calibrate.CertifiedRate(rows, tau, o.Delta)}}
-	for _, at := range []*result.PriceAt{&p.Plain, &p.Certified, &p.Doubled} {
-		z, err := c.pooledThreshold(at.Rate)
+	doubled, err := threshold.RateOf(calibrate.CertifiedRate(rows, tau, o.Delta))
+	if err != nil {
+		return err
+	}
+	p := &result.Price{}
+	expected := []*calibrate.Expectation{&t.Expected}
+	for _, rate := range []threshold.Rate{tau, doubled} {
+		plain, err := c.found.sample.sorted.Plain(rate)
+		if err != nil {
+			return err
+		}
+		expected = append(expected, &plain.Expected)
+	}
+	for i, at := range []*result.PriceAt{&p.Certified, &p.Plain, &p.Doubled} {
+		z, err := c.pooledThreshold(expected[i])
 		if err != nil {
 			return err
 		}
@@ -289,7 +305,7 @@ func (c *calibration) setPrice() error {
 		if err != nil {
 			return err
 		}
-		at.Found = counts.TruePositiveRate.Rate
+		*at = result.PriceAt{Rate: expected[i].Rate, Found: counts.TruePositiveRate.Rate}
 	}
 	c.found.Price = p
 	return nil

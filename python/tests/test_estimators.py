@@ -471,6 +471,8 @@ def test_calibration_rows_are_never_fitted():
     assert model.guarantee_["n"] == len(model.calibration_rows_) == 150
     with pytest.raises(Error, match="expected at least 59 to keep a rate of 0.05 with confidence 1 - 0.05"):
         GuaranteedThreshold(GaussianNB(), max_fpr="5%", delta="5%").fit(X[:60], y[:60])
+    with pytest.raises(Error, match="delta='95%', the probability with which the guarantee fails, .*did you mean delta='5%'"):
+        GuaranteedThreshold(GaussianNB(), max_fpr="5%", delta="95%").fit(X, y)
     with pytest.raises(Error, match="no goal"):
         GuaranteedThreshold(GaussianNB()).fit(X, y)
     with pytest.raises(ValueError, match="not fitted"):

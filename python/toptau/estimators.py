@@ -345,7 +345,7 @@ class GuaranteedThreshold(MetaEstimatorMixin, _Thresholded):
         Raises Error if the calibration rows are too few for the guarantee; it names how many are needed.
         """
         goal = calibration.goal_of(self.max_fpr, self.top, self.alerts, self.absolute_top)
-        delta = None if self.delta is None else calibration.rate_of(self.delta, "delta")
+        delta = None if self.delta is None else calibration.delta_of(self.delta)
         X, y = indexable(X, y)
         rows = _num_samples(X)
         if rows == 0:

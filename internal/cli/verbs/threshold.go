@@ -371,14 +371,10 @@ func printThreshold(s *cli.Session, r *result.Threshold, output string) {
 		s.Printf("guarantee    confidence 1 - %s: learn-then-test on %s rows, bound %.4g\n", r.Delta, text.Count(r.Rows), *r.Bound)
 	case r.Certified:
 		s.Printf("guarantee    confidence 1 - %s: order %d of %s %s, bound %.4g\n", r.Delta, *r.Order, text.Count(r.Rows), r.Population, *r.Bound)
-	case !r.Goal.Tau().IsZero() && r.Expected.Rate > r.Goal.Tau().Float64():
-		s.Printf("guarantee    none (too few rows for the budget: expect new data to exceed it)\n")
 	case r.Goal.Kind == metric.GoalCostAlert:
 		s.Printf("guarantee    none (amounts have no bound)\n")
-	case !r.Goal.IsBudget():
-		s.Printf("guarantee    none (new data will miss the goal about half the time)\n")
 	default:
-		s.Printf("guarantee    none (new data will exceed the budget about half the time)\n")
+		s.Printf("guarantee    none (%s)\n", report.WithoutGuarantee(r.Goal, &r.Expected, r.Unit))
 	}
 	what := "of new negatives raise a false alarm"
 	switch {
@@ -389,7 +385,7 @@ func printThreshold(s *cli.Session, r *result.Threshold, output string) {
 	case r.Population == "all":
 		what = "of new rows become alerts"
 	}
-	s.Printf("expected     %s %s (95 %% CI %s to %s)\n", text.Percent(r.Expected.Rate), what, text.Percent(*r.Expected.Low), text.Percent(*r.Expected.High))
+	s.Printf("expected     %s %s %s\n", text.Percent(r.Expected.Rate), what, report.ExpectedInterval(&r.Expected))
 	printCalibrated(s, r)
 	if r.Joined != nil {
 		s.Printf("scores       %s\n", report.JoinedText(r.Joined))
