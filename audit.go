@@ -46,7 +46,8 @@ func (o *ThresholdOptions) checkAudit(g Goal) error {
 }
 
 // auditRows returns the negatives with the highest scores, the best first.
-func auditRows(t *table.Table, scores []float64, n int) []result.AuditRow {
+func auditRows(d *Data, scores []float64, n int) []result.AuditRow {
+	t := d.table
 	var rows []result.AuditRow
 	for row, class := range t.Label {
 		if class == table.Negative {
@@ -61,6 +62,7 @@ func auditRows(t *table.Table, scores []float64, n int) []result.AuditRow {
 		for _, c := range t.ID {
 			rows[i].ID = append(rows[i].ID, c.Values[rows[i].Row-1])
 		}
+		rows[i].Row = d.rowNumber(rows[i].Row - 1)
 	}
 	return rows
 }

@@ -1,6 +1,7 @@
 package toptau
 
 import (
+	"cmp"
 	"context"
 
 	"toptau/diag"
@@ -68,7 +69,7 @@ func newCalibrationRows(d *Data, e *Entry, g Goal, o ThresholdOptions) (calibrat
 	if s.counted.Rows() {
 		return s, nil
 	}
-	if o.Segments {
+	if o.Segments && o.Entity != "" {
 		return nil, &diag.Error{Kind: diag.Usage, Param: "entity", Found: "together with segments", Expected: "only one of the two"}
 	}
 	s.data, s.scores = s.counted.data(d), s.counted.scores(scores.values)
@@ -84,7 +85,8 @@ type scoredRows struct {
 }
 
 func (s *scoredRows) unfit() string {
-	return tune.AgainstGuarantee(s.data.table, s.goal.Population() != method.Negatives, false, s.counted.Daily)
+	of := s.goal.Population()
+	return cmp.Or(s.counted.AgainstCopies(of), tune.AgainstGuarantee(s.data.table, of != method.Negatives, false, s.counted.Daily))
 }
 
 func (s *scoredRows) calibrate(_ context.Context, against string) (*Calibrated, error) {
@@ -94,6 +96,7 @@ func (s *scoredRows) calibrate(_ context.Context, against string) (*Calibrated, 
 		return nil, guarantee
 	}
 	out.Result.Joined, out.Result.Unit = s.rows.joined, s.counted.shown
+	out.Result.Warnings = append(out.Result.Warnings, s.counted.copies(out.Result.Certified)...)
 	if u := s.counted.shown; u != nil {
 		out.Point.Entity = u.Entity
 		if u.Per != "" {

@@ -97,6 +97,9 @@ func Evaluate(ctx context.Context, d *Data, entries []Entry, o EvaluateOptions) 
 		return nil, &diag.Error{Kind: diag.Usage, Param: string(o.Goal.Kind), Found: "with several entries", Expected: "one", Hint: "a comparison needs a budget"}
 	}
 	e.SecondsRead, e.Warnings, e.Verdicts = d.seconds, d.warnings(), []result.Verdict{}
+	if e.units != nil && d.whole == nil { // otherwise a note about all rows says so
+		e.Warnings = append(e.Warnings, e.units.copies(false)...)
+	}
 	for i := range entries {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -318,7 +321,9 @@ func (e *Evaluation) measurePoint(k *ranking, p *model.Point, o EvaluateOptions)
 	decided.Decisions.Threshold = p.Threshold
 	watch := newShiftWatch(p, true)
 	for row, z := range k.z {
-		watch.addRow(k.data.table, row, z)
+		if e.units.Counts(row) {
+			watch.addRow(k.data.table, row, z)
+		}
 	}
 	var warnings []diag.Warning
 	decided.Shift, warnings = watch.reports(k.Model.Training())

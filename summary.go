@@ -353,7 +353,7 @@ func trainSummary(f *tune.Found, o TrainOptions, d *Data, m *Model, leaks []leak
 	}
 	if facts.PrevalenceGiven = !o.Prevalence.IsZero(); facts.PrevalenceGiven {
 		facts.Prevalence = o.Prevalence.Float64()
-	} else if facts.Prevalence = prevalenceOf(d); facts.Unit != nil {
+	} else if facts.Prevalence = prevalenceOf(d); !f.Units.Rows() && d.table.Weight == nil {
 		n := tune.CountClasses(f.Units.Label)
 		facts.Prevalence = float64(n.Positives) / float64(n.Rows())
 	}

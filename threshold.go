@@ -283,7 +283,7 @@ func (c *calibrating) compute() (*Calibrated, error) {
 	}
 	c.addAudit(out)
 	if n := c.options.Audit; n > 0 {
-		out.Result.Audit = &result.Audit{Rows: auditRows(d.table, c.scores, n)}
+		out.Result.Audit = &result.Audit{Rows: auditRows(d, c.scores, n)}
 	}
 	r := &out.Result
 	var drift *diag.Warning

@@ -46,6 +46,9 @@ func (f *Found) warnOfRows(s *parts, outOfFold int) {
 	if unlabelled := t.Rows() - countLabelled(t).Rows(); unlabelled > 0 {
 		f.warn("unlabelled-rows", "ignored %s without a label", text.Plural(unlabelled, "row"))
 	}
+	if words := s.counted[t].CopiesText(f.Threshold.Certified); words != "" {
+		f.warn("copies", "%s", words)
+	}
 	if words := s.delayText(); words != "" {
 		f.warn("label-delay", "%s", words)
 	}
