@@ -140,6 +140,16 @@ func (c *countedRows) unfit() string {
 
 func (c *countedRows) calibrate(ctx context.Context, against string) (*Calibrated, error) {
 	delta := c.options.Delta
+	var copies bool
+	if c.data.database == nil || !delta.IsZero() && against == "" { // without a guarantee, a database is not asked
+		var err error
+		if copies, err = c.data.copiesElsewhere(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if copies && against == "" {
+		against = large.AgainstCopies
+	}
 	if against != "" {
 		delta = threshold.Rate{}
 	}
@@ -152,6 +162,9 @@ func (c *countedRows) calibrate(ctx context.Context, against string) (*Calibrate
 		guarantee = noGuaranteeBecause(against)
 	}
 	out := newCalibrated(c.options, c.found.Threshold, guarantee, c.found.All, c.found.Negatives)
+	if copies {
+		out.Result.Warnings = append(out.Result.Warnings, large.CopiesWarning)
+	}
 	if c.data.table.Time != nil {
 		out.Result.Warnings = append(out.Result.Warnings, diag.Warning{Code: "not-measured",
 			Text: "whether scores change over time was not tested, because the rows do not fit into memory"})

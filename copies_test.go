@@ -4,12 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 
 	"toptau"
 	"toptau/diag"
+	"toptau/internal/large"
+	"toptau/internal/table"
 	"toptau/method"
 	"toptau/schema"
 	"toptau/threshold"
@@ -50,8 +53,9 @@ func copied(t testing.TB, rows toptau.Rows, weighted bool, times func(row int) i
 	return d
 }
 
-func once(int) int { return 1 }
-func five(int) int { return 5 }
+func once(int) int  { return 1 }
+func twice(int) int { return 2 }
+func five(int) int  { return 5 }
 
 // fewTwice has 1 in 22 rows twice.
 func fewTwice(row int) int { return 1 + max(0, 1-row%22) }
@@ -206,5 +210,55 @@ func TestGuaranteeOnFewCopiesHolds(t *testing.T) {
 	}
 	if broken > 60 {
 		t.Errorf("%d of 400 promises broken", broken)
+	}
+}
+
+// Rows that do not fit into memory: copies rule out a guarantee, in a file and elsewhere.
+func TestCopiesOutsideMemory(t *testing.T) {
+	ctx := t.Context()
+	rows := drawnRows(3000, 5)
+	trained, err := toptau.Train(ctx, copied(t, drawnRows(500, 6), false, once), toptau.MaxFPR("5%"),
+		toptau.TrainOptions{Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, times := range []func(int) int{once, twice} {
+		var text strings.Builder
+		text.WriteString("a,b,c,y\n")
+		for i, x := range rows.Numbers {
+			for range times(i) {
+				fmt.Fprintf(&text, "%v,%v,%v,%v\n", x[0], x[1], x[2], rows.Positive[i])
+			}
+		}
+		packed := filepath.Join(t.TempDir(), "rows.ttp")
+		format := toptau.Format{Label: "y"}
+		packFile(t, writeFile(t, "rows.csv", text.String()), packed, format)
+		file := readPacked(t, packed, format)
+		file.LimitMemory(1)
+		inMemory, info, err := table.Read(packed, table.Options{Format: format})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, d := range map[string]*toptau.Data{"file": file, "elsewhere": dataOf(t, database{large.OfTable(inMemory.Frame(), info.Schema, "")})} {
+			copies := times(0) == 2
+			for _, delta := range []threshold.Rate{{}, threshold.MustRate("10%")} {
+				out, err := toptau.Threshold(ctx, d, toptau.Entry{Model: trained.Model}, toptau.MaxFPR("5%"), toptau.ThresholdOptions{Delta: delta})
+				if out == nil || errors.Is(err, diag.ErrNoGuarantee) != (copies && !delta.IsZero()) {
+					t.Errorf("%s, copies %v, delta %q: %v", name, copies, delta, err)
+				}
+				got, err := toptau.Train(ctx, d, toptau.MaxFPR("5%"), toptau.TrainOptions{Delta: delta, SampleRows: 4000,
+					Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw}})
+				if errors.Is(err, diag.ErrNoGuarantee) != (copies && !delta.IsZero()) {
+					t.Errorf("%s, copies %v, delta %q: %v", name, copies, delta, err)
+				}
+				if err == nil && (warningOf(got.Result.Warnings, "copies") != "") != copies {
+					t.Errorf("%s, copies %v: %v", name, copies, got.Result.Warnings)
+				}
+			}
+		}
+		e, err := toptau.Evaluate(ctx, file, []toptau.Entry{{Model: trained.Model}}, toptau.EvaluateOptions{})
+		if err != nil || (warningOf(e.Warnings, "copies") != "") != (times(0) == 2) {
+			t.Error(err)
+		}
 	}
 }

@@ -1,11 +1,13 @@
 package toptau
 
 import (
+	"context"
 	"math"
 	"slices"
 	"strconv"
 
 	"toptau/diag"
+	"toptau/internal/large"
 	"toptau/internal/table"
 	"toptau/internal/tune"
 	"toptau/metric"
@@ -47,6 +49,31 @@ func (d *Data) rowUnits() (*tune.Units, error) {
 		return of, err
 	}
 	return of.Copies.Units(d.frame)
+}
+
+// copiesInFile looks for copies among all rows of a file. It returns nil for rows in a database.
+func (d *Data) copiesInFile() (*tune.Copies, error) {
+	if d.database != nil {
+		return nil, nil
+	}
+	if d.table.Group != nil {
+		return &tune.Copies{}, nil
+	}
+	c, err := tune.FindCopies(d.frame)
+	return &c, err
+}
+
+// copiesElsewhere looks for copies among rows that are not in memory: all rows of a file, and a sample of those in a database.
+func (d *Data) copiesElsewhere(ctx context.Context) (bool, error) {
+	if c, err := d.copiesInFile(); c != nil || err != nil {
+		return c.Found(), err
+	}
+	sample, err := d.database.Sample(ctx, large.All(), large.DefaultSample)
+	if err != nil {
+		return false, err
+	}
+	units, err := tune.RowUnits(sample.Table.Frame())
+	return err == nil && units.Copies.Found(), err
 }
 
 // copies returns a warning about copies, nil if there are none.
