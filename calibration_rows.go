@@ -18,6 +18,8 @@ import (
 type calibrationRows interface {
 	// unfit returns why the rows give no guarantee, "" if they may.
 	unfit() string
+	// repeatedIDs returns a warning about identifiers that repeat, nil if they all differ.
+	repeatedIDs() *diag.Warning
 	// calibrate returns the threshold. against is a reason why it has no guarantee, "" if there is none. With a result, the error is
 	// about the guarantee.
 	calibrate(ctx context.Context, against string) (*Calibrated, error)
@@ -84,9 +86,11 @@ type scoredRows struct {
 	counted     *units
 }
 
+func (s *scoredRows) repeatedIDs() *diag.Warning { return s.counted.IDWarning(s.all.table) }
+
 func (s *scoredRows) unfit() string {
 	of := s.goal.Population()
-	return cmp.Or(s.counted.AgainstCopies(of), tune.AgainstGuarantee(s.data.table, of != method.Negatives, false, s.counted.Daily))
+	return cmp.Or(s.counted.AgainstCopies(of), s.counted.AgainstIDs(s.all.table, of, false), tune.AgainstGuarantee(s.data.table, of != method.Negatives, false, s.counted.Daily))
 }
 
 func (s *scoredRows) calibrate(_ context.Context, against string) (*Calibrated, error) {
@@ -127,11 +131,17 @@ type countedRows struct {
 	found   *large.Calibrated
 }
 
+// rowsOnly counts each row.
+var rowsOnly tune.Units
+
+func (c *countedRows) repeatedIDs() *diag.Warning { return rowsOnly.IDWarning(c.data.table) }
+
 func (c *countedRows) unfit() string {
 	t := c.data.table
 	switch {
 	case c.data.database == nil:
-		return tune.AgainstGuarantee(t, c.goal.Population() == method.AllRows, false, false)
+		of := c.goal.Population()
+		return cmp.Or(rowsOnly.AgainstIDs(t, of, false), tune.AgainstGuarantee(t, of == method.AllRows, false, false))
 	case t.Group != nil: // of which a sample is known
 		return "several rows may belong to one entity (" + t.Group.Name + ") and are not independent"
 	}

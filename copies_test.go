@@ -262,3 +262,54 @@ func TestCopiesOutsideMemory(t *testing.T) {
 		}
 	}
 }
+
+// Identifiers that repeat rule out a guarantee, and the error and the note name the options that know them. Identifiers that differ, or that
+// are given as entities, pass.
+func TestRepeatedIDs(t *testing.T) {
+	ctx := t.Context()
+	rows := drawnRows(2000, 7)
+	var text strings.Builder
+	text.WriteString("row,card,a,b,y\n")
+	for i, x := range rows.Numbers {
+		fmt.Fprintf(&text, "%d,k%d,%v,%v,%v\n", i, i%500, x[0], x[1], rows.Positive[i])
+	}
+	path := writeFile(t, "rows.csv", text.String())
+	delta := threshold.MustRate("10%")
+	for _, c := range []struct {
+		format toptau.Format
+		entity string
+		want   string // part of the reason against a guarantee
+		note   bool
+	}{
+		{toptau.Format{ID: []string{"row"}, Drop: []string{"card"}}, "", "", false},
+		{toptau.Format{ID: []string{"row", "card"}}, "", "", false},
+		{toptau.Format{ID: []string{"card"}, Drop: []string{"row"}}, "", "values of card and are not independent", true},
+		{toptau.Format{ID: []string{"row"}, Kept: []string{"card"}, Drop: []string{"card"}}, "card", "", false},
+	} {
+		c.format.Label = "y"
+		d := readFile(t, path, c.format)
+		for _, certified := range []bool{true, false} {
+			var o toptau.ThresholdOptions
+			o.Entity = c.entity
+			train := toptau.TrainOptions{Entity: c.entity, Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw}}
+			if certified {
+				o.Delta, train.Delta = delta, delta
+			}
+			refused := certified && c.want != ""
+			trained, err := toptau.Train(ctx, d, toptau.MaxFPR("10%"), train)
+			if errors.Is(err, diag.ErrNoGuarantee) != refused || refused && (!strings.Contains(err.Error(), c.want) || len(diag.Of(err).Fixes) != 2) {
+				t.Errorf("%v: train: %v", c.format.ID, err)
+			}
+			if err == nil && (warningOf(trained.Result.Warnings, "repeated-ids") != "") != c.note {
+				t.Errorf("%v: train: %v", c.format.ID, trained.Result.Warnings)
+			}
+			out, err := toptau.Threshold(ctx, d, toptau.Entry{Column: "a"}, toptau.MaxFPR("10%"), o)
+			if errors.Is(err, diag.ErrNoGuarantee) != refused || out == nil || refused && !strings.Contains(err.Error(), c.want) {
+				t.Fatalf("%v: threshold: %v", c.format.ID, err)
+			}
+			if (warningOf(out.Result.Warnings, "repeated-ids") != "") != c.note {
+				t.Errorf("%v: threshold: %v", c.format.ID, out.Result.Warnings)
+			}
+		}
+	}
+}

@@ -149,6 +149,9 @@ func Threshold(ctx context.Context, d *Data, e Entry, g Goal, o ThresholdOptions
 	if replaced != nil {
 		r.Former = &counts[1]
 	}
+	if w := rows.repeatedIDs(); w != nil {
+		r.Warnings = append(r.Warnings, *w)
+	}
 	if e.Model != nil {
 		r.Warnings = append(r.Warnings, d.warnings()...)
 		out.addOverlap(known, d.Len())

@@ -129,6 +129,10 @@ func (s *parts) setAside() error {
 		if why := s.againstGuarantee(); why != "" {
 			return &diag.Error{Kind: diag.Guarantee, Found: "no guarantee: " + why, Hint: budgetOnAverage}
 		}
+		t := s.calibrationTable()
+		if why := s.counted[t].AgainstIDs(t, o.Goal.Population(), s.data.Calibration == nil); why != "" {
+			return &diag.Error{Kind: diag.Guarantee, Found: "no guarantee: " + why, Hint: budgetOnAverage, Fixes: IDFixes(t)}
+		}
 	}
 	switch {
 	case o.Goal.Kind == metric.GoalCostAlert && s.data.Validation == nil: // it needs both classes, and many positives

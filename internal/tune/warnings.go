@@ -49,6 +49,9 @@ func (f *Found) warnOfRows(s *parts, outOfFold int) {
 	if words := s.counted[t].CopiesText(f.Threshold.Certified); words != "" {
 		f.warn("copies", "%s", words)
 	}
+	if w := s.counted[t].IDWarning(t); w != nil {
+		f.Warnings = append(f.Warnings, *w)
+	}
 	if words := s.delayText(); words != "" {
 		f.warn("label-delay", "%s", words)
 	}
