@@ -14,6 +14,7 @@ import (
 	"toptau/internal/large"
 	"toptau/internal/table"
 	"toptau/method"
+	"toptau/result"
 	"toptau/schema"
 	"toptau/threshold"
 )
@@ -153,6 +154,29 @@ func TestThresholdOnCopies(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A review of a row counts for its copies.
+func TestReviewOfCopies(t *testing.T) {
+	rows := drawnRows(3000, 8)
+	top := 0 // of the negatives that are there twice
+	for i, positive := range rows.Positive {
+		if i%22 == 0 && !positive && (rows.Positive[top] || rows.Numbers[i][0] > rows.Numbers[top][0]) {
+			top = i
+		}
+	}
+	var list [2]result.Threshold
+	for i, times := range []func(int) int{once, fewTwice} {
+		out, err := toptau.Threshold(t.Context(), copied(t, rows, false, times), toptau.Entry{Column: "a"}, toptau.MaxFPR("5%"),
+			toptau.ThresholdOptions{Reviewed: map[int]bool{1 + rowsBefore(top, times): true}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		list[i] = out.Result
+	}
+	if a, b := list[0], list[1]; a.Threshold != b.Threshold || a.Rows != b.Rows || a.Negatives != b.Negatives {
+		t.Errorf("once %s, copies %s", marshal(t, a), marshal(t, b))
 	}
 }
 
