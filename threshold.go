@@ -149,6 +149,9 @@ func Threshold(ctx context.Context, d *Data, e Entry, g Goal, o ThresholdOptions
 	if replaced != nil {
 		r.Former = &counts[1]
 	}
+	if w := rows.repeatedIDs(); w != nil {
+		r.Warnings = append(r.Warnings, *w)
+	}
 	if e.Model != nil {
 		r.Warnings = append(r.Warnings, d.warnings()...)
 		out.addOverlap(known, d.Len())
@@ -283,7 +286,7 @@ func (c *calibrating) compute() (*Calibrated, error) {
 	}
 	c.addAudit(out)
 	if n := c.options.Audit; n > 0 {
-		out.Result.Audit = &result.Audit{Rows: auditRows(d.table, c.scores, n)}
+		out.Result.Audit = &result.Audit{Rows: auditRows(d, c.scores, n)}
 	}
 	r := &out.Result
 	var drift *diag.Warning

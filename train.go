@@ -285,7 +285,7 @@ func trainedModel(f *tune.Found, o TrainOptions, d *Data) (*model.Model, error) 
 		return nil, err
 	}
 	m.Points = []model.Point{{Name: "goal", Threshold: f.Threshold.Value, Goal: f.Goal, Source: thresholdText(f)}}
-	if u := f.Units; !u.Rows() {
+	if u := f.Units; u.Column != "" {
 		m.Points[0].Entity = u.Column
 		if u.Daily {
 			m.Points[0].Day = d.table.Time.Name

@@ -37,7 +37,7 @@ func OverlapText(o *result.Overlap) string {
 	case o.Smallest == nil:
 		return "unknown: all training rows are repeated, so fresh rows look like them"
 	}
-	return fmt.Sprintf("none noticed; fewer than about %s would not be", text.Number(*o.Smallest))
+	return fmt.Sprintf("no equal rows noticed; fewer than about %s would not be", text.Number(*o.Smallest))
 }
 
 // VerdictText returns a verdict's conclusion and the numbers of both sides, which are "" if nothing was

@@ -32,7 +32,12 @@ type Sketch struct {
 }
 
 // New returns an empty sketch of at most Capacity hashes.
-func New() *Sketch { return &Sketch{Cut: 1 << Bits, counts: map[uint64]int{}, limit: Capacity} }
+func New() *Sketch { return Sized(Capacity) }
+
+// Sized returns an empty sketch of at most a number of hashes.
+func Sized(hashes int) *Sketch {
+	return &Sketch{Cut: 1 << Bits, counts: map[uint64]int{}, limit: hashes}
+}
 
 // Like returns an empty sketch of all hashes below the cut of s, to compare with it.
 func (s *Sketch) Like() *Sketch { return &Sketch{Cut: s.Cut, counts: map[uint64]int{}} }

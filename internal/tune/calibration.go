@@ -102,7 +102,7 @@ func (c *calibration) sample() (*calibrationSample, error) {
 		}
 	}
 	if t.Weight != nil {
-		s.weights = pickFloats(t.Weight, rows)
+		s.weights = pickFloats(t.Weight, s.rows)
 	}
 	return s, nil
 }

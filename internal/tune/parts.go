@@ -78,9 +78,11 @@ func (p *plan) divide() (*parts, error) {
 	if t.Group != nil {
 		s.cut.Group = t.Group.Values
 	}
-	if c := p.counted[t]; c.Daily && t.Group != nil && t.Group.Name == c.Column {
+	c := p.counted[t]
+	if c.Daily && t.Group != nil && t.Group.Name == c.Column {
 		s.cut.Group = c.unitNames()
 	}
+	s.cut.Copies = c.copies()
 	var err error
 	if s.cut.Time, err = Timeline(t); err != nil {
 		return nil, err
@@ -144,6 +146,10 @@ func (s *parts) setAside() error {
 		if why := s.againstGuarantee(); why != "" {
 			return &diag.Error{Kind: diag.Guarantee, Found: "no guarantee: " + why, Hint: budgetOnAverage}
 		}
+		t := s.calibrationTable()
+		if why := s.counted[t].AgainstIDs(t, o.Goal.Population(), s.data.Calibration == nil); why != "" {
+			return &diag.Error{Kind: diag.Guarantee, Found: "no guarantee: " + why, Hint: budgetOnAverage, Fixes: IDFixes(t)}
+		}
 	}
 	switch {
 	case o.Goal.Kind == metric.GoalCostAlert && s.data.Validation == nil: // it needs both classes, and many positives
@@ -203,7 +209,10 @@ func (s *parts) againstGuarantee() string {
 	}
 	fitted := s.data.Calibration == nil
 	c, all := s.counted[t], s.options.Goal.Population() != method.Negatives
-	if c.Rows() {
+	if why := c.AgainstCopies(s.options.Goal.Population()); why != "" {
+		return why
+	}
+	if c.Column == "" {
 		return AgainstGuarantee(t, all, fitted, false)
 	}
 	first, _ := c.collapse(t, t.Labelled(), nil)
@@ -341,9 +350,9 @@ func (s *parts) takeCalibration(size int) error {
 		}
 		s.calibration, s.training = s.population(t, divided[0]), divided[1]
 	} else {
-		shuffle(rows, rand.New(rand.NewPCG(s.options.Seed, calibrationStream)))
-		s.calibration = rows[:size]
-		slices.Sort(s.calibration)
+		units, _ := s.counted[t].collapse(t, rows, nil)
+		shuffle(units, rand.New(rand.NewPCG(s.options.Seed, calibrationStream)))
+		s.calibration = s.counted[t].rowsOf(units[:size], rows)
 		s.training = without(s.training, s.calibration)
 	}
 	s.countCalibration(t)

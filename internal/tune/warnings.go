@@ -46,6 +46,12 @@ func (f *Found) warnOfRows(s *parts, outOfFold int) {
 	if unlabelled := t.Rows() - countLabelled(t).Rows(); unlabelled > 0 {
 		f.warn("unlabelled-rows", "ignored %s without a label", text.Plural(unlabelled, "row"))
 	}
+	if words := s.counted[t].CopiesText(f.Threshold.Certified); words != "" {
+		f.warn("copies", "%s", words)
+	}
+	if w := s.counted[t].IDWarning(t); w != nil {
+		f.Warnings = append(f.Warnings, *w)
+	}
 	if words := s.delayText(); words != "" {
 		f.warn("label-delay", "%s", words)
 	}
