@@ -1292,7 +1292,11 @@ export class Model {
     } else if (typeof record !== "object" || record === null) {
       throw new ToptauError(`a row of type ${typeof record}`, "an object by column, or a list of values");
     }
-    const values = this.#schema.map((c) => byName(c.source));
+    let values = this.#schema.map((c) => byName(c.source));
+    if (values.includes(undefined) && !isList(record)) {
+      record = trimmed(record);
+      values = this.#schema.map((c) => byName(c.source));
+    }
     if (values.includes(undefined)) {
       const needed = new Set(this.#schema.filter((c) => c.input >= 0).map((c) => c.source));
       const absent = [...needed].filter((name) => byName(name) === undefined);
@@ -1360,7 +1364,7 @@ export class Model {
     return eachRow(rows, (record) => {
       const score = this.score(record);
       if (point.segments.size === 0) return score > point.threshold;
-      let value = valueOf(record, point.segment);
+      let value = valueOf(record, point.segment) ?? valueOf(trimmed(record), point.segment);
       if (isList(record)) value = this.columns.includes(point.segment) ? record[this.columns.indexOf(point.segment)] : undefined;
       if (value === undefined) throw new ToptauError(`rows without ${quote(point.segment)}`, "the column of the segments");
       return score > (point.segments.get(trimBlanks(textOf(value))) ?? point.threshold);
@@ -1488,6 +1492,18 @@ function valueOf(record, name) {
     if (Object.hasOwn(record, head) && TESTS.object(record[head])) return valueOf(record[head], name.slice(dot + 1));
   }
   return undefined;
+}
+
+/** Returns a record whose names, those with dots, have no blanks at their ends, as names of a file. */
+function trimmed(record) {
+  const entries = paths(record, "");
+  return entries.some(([path]) => path !== trimBlanks(path)) ? new Map(entries.map(([path, value]) => [trimBlanks(path), value])) : record;
+}
+
+function paths(record, before) {
+  const pairs = record instanceof Map ? [...record] : Object.entries(record);
+  const isNested = (value) => TESTS.object(value) && Object.keys(value).length > 0; // a Date has no keys
+  return pairs.flatMap(([name, value]) => (isNested(value) ? paths(value, `${before}${name}.`) : [[`${before}${name}`, value]]));
 }
 
 /** Returns what a function returns for each row. Errors name the row, from 1. */

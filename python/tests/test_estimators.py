@@ -194,6 +194,23 @@ def test_a_more_frequent_positive_class():
             assert not [w for w in found if getattr(w.message, "code", "") == "positive-class"]
 
 
+def test_names_without_blanks_at_their_ends():
+    pandas = pytest.importorskip("pandas")
+    X, y = drawn()
+    plain = pandas.DataFrame(X, columns=list("abcd"))
+    padded = plain.rename(columns={"a": " a", "d": "d\t"})
+    want = TopTauClassifier(**QUICK).fit(plain, y)
+    for fitted in (plain, padded, padded.to_dict("records")):
+        model = TopTauClassifier(**QUICK).fit(fitted, y)
+        assert model.model_.to_bytes() == want.model_.to_bytes() and list(model.feature_names_in_) == list("abcd")
+        for rows in (plain, padded, padded.to_dict("records")):
+            assert (model.decision_function(rows) == want.decision_function(plain)).all()
+    with pytest.raises(Error, match='column "a": two columns of this name'):
+        TopTauClassifier(**QUICK).fit(padded.assign(a=0), y)
+    with pytest.raises(ValueError, match="feature names should match"):
+        want.predict(padded.rename(columns={" a": "e"}))
+
+
 def test_errors_have_the_row_and_the_keyword():
     X, y = drawn()
     bad = X.copy()

@@ -192,11 +192,12 @@ class TopTauClassifier(_Thresholded):
     def _frame(self, X: Any, reset: bool) -> Frame:
         """Returns the columns of X, whose names and number must be those of fit."""
         frame = Frame(X)
-        if frame.named and _get_feature_names(X) is None:  # a list of dicts, or a frame that scikit-learn does not know
-            if reset:
-                self.feature_names_in_ = np.array(frame.columns, dtype=object)
-        else:
-            _check_feature_names(self, X, reset=reset)
+        # Names are compared without blanks. scikit-learn does not know the names of a list of dicts, or of some frames.
+        if reset or not (frame.named and frame.columns == list(getattr(self, "feature_names_in_", ()))):
+            if not frame.named or _get_feature_names(X) is not None:
+                _check_feature_names(self, X, reset=reset)
+        if reset and frame.named:
+            self.feature_names_in_ = np.array(frame.columns, dtype=object)
         n = len(frame.columns)
         if reset:
             self.n_features_in_ = n
