@@ -1190,7 +1190,7 @@ export class Model {
 
   /** @private */
   constructor(f) {
-    const schema = fields(f.schema, "schema", { format: "text!", header: "flag!", width: "whole!", columns: "list", label: "object", positive: "list", missing: "list",
+    const schema = fields(f.schema, "schema", { format: "text!", header: "flag!", width: "whole!", columns: "list", label: "object", positive: "list", labels: "list", other_labels: "whole", missing: "list",
                                                 others: "list", id: "list", group: "text", time: "text", timezone: "text", decimal: "text" });
     if (!["", ".", ","].includes(schema.decimal ?? "")) throw refuse("the decimal mark");
     const missing = schema.missing ?? [];

@@ -123,8 +123,9 @@
 //     extra columns are ignored and columns in another order are matched by name, each with a warning.
 //  3. Values that are not in a dictionary get codes after it: the first 65,536 of a column one code each, all
 //     others the next code together.
-//  4. LIBSVM entries above the training width are ignored and counted in a warning.
-//  5. ID, Group and Time are those of the schema if the file has these columns and the options set none. Weight,
+//  4. Labels are checked against those of the training file, see knownlabels.go.
+//  5. LIBSVM entries above the training width are ignored and counted in a warning.
+//  6. ID, Group and Time are those of the schema if the file has these columns and the options set none. Weight,
 //     Segment and Kept come from the options alone.
 //
 // # How rows become a table
