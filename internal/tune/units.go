@@ -304,10 +304,10 @@ func (n *counting) rank(negatives, positives []float64) (*ranked, error) {
 	return rankUnits(n.scores(negatives, positives), n.amounts)
 }
 
-// masses returns the weight of the units of each class in whole rows: negatives, positives.
-func (n *counting) masses(rows Counts) (negatives, positives int) {
+// resolved returns how many units of each class resolve rates: negatives, positives.
+func (n *counting) resolved(rows Counts) (negatives, positives int) {
 	if n.units[0] == nil {
-		return wholeMass(n.weights[0], rows.Negatives), wholeMass(n.weights[1], rows.Positives)
+		return effectiveRows(n.weights[0], rows.Negatives), effectiveRows(n.weights[1], rows.Positives)
 	}
 	for _, class := range n.label {
 		if class == table.Positive {
