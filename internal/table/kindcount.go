@@ -17,6 +17,7 @@ type kindCount struct {
 	epochs    int // numbers that may be times
 	dates     int
 	addresses int
+	spelled   int // numbers that are texts in a format that has numbers
 
 	booleans int     // texts that are true, false, t or f
 	words    bool    // one of them is true or false
@@ -58,6 +59,9 @@ func (c *kindCount) countJSON(kind jsontext.Kind, value []byte, missing *missing
 	case kind == jsontext.Number:
 		c.countNumber(value)
 	default:
+		if what == number {
+			c.spelled++
+		}
 		c.countUnit(value, missing.pointed())
 		c.countText(value)
 	}

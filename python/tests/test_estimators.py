@@ -194,6 +194,20 @@ def test_a_more_frequent_positive_class():
             assert not [w for w in found if getattr(w.message, "code", "") == "positive-class"]
 
 
+def test_texts_that_are_numbers():
+    pandas = pytest.importorskip("pandas")
+    X, y = drawn()
+    numbers = pandas.DataFrame({"a": X[:, 0].round(3), "b": X[:, 1].round(1)})
+    texts = numbers.astype({"a": str})
+    want = TopTauClassifier(**QUICK).fit(numbers, y)
+    with pytest.warns(TopTauWarning, match='column "a" has texts that are numbers, and is read as numeric .set categorical="a"'):
+        model = TopTauClassifier(**QUICK).fit(texts, y)
+    assert (model.score_samples(texts) == want.score_samples(numbers)).all() and (model.score_samples(numbers) == want.score_samples(numbers)).all()
+    codes = texts.assign(a=[f"{i % 7}" for i in range(len(y))])
+    for options, frame in ((dict(categorical="a"), codes), ({}, codes.astype({"a": "category"}))):
+        assert not TopTauClassifier(**QUICK, **options).fit(frame, y).model_._schema[0].numeric
+
+
 def test_names_without_blanks_at_their_ends():
     pandas = pytest.importorskip("pandas")
     X, y = drawn()
