@@ -208,5 +208,11 @@ func NewLabelReader(s *schema.Schema, positive []string) (*LabelReader, error) {
 // ClassOf returns the class of a label, Unknown if the rule does not have it.
 func (r *LabelReader) ClassOf(label string) Class { return r.labels.classOf([]byte(label)) }
 
+// Add counts some rows with a label.
+func (r *LabelReader) Add(label string, rows int) { r.labels.tallyOf([]byte(label)).Count += rows }
+
+// Kept returns the labels that a schema keeps, and the number of rows with others.
+func (r *LabelReader) Kept() ([]LabelCount, int) { return r.labels.kept() }
+
 // Check returns an error of labels that are probably wrong, or a warning of others that training did not have. e has their place.
 func (r *LabelReader) Check(e diag.Error) (*diag.Warning, error) { return r.labels.checkKnown(e) }
