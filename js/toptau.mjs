@@ -1189,7 +1189,7 @@ export class Model {
 
   /** @private */
   constructor(f) {
-    const schema = fields(f.schema, "schema", { format: "text!", header: "flag!", width: "whole!", columns: "list", label: "object", positive: "list", missing: "list",
+    const schema = fields(f.schema, "schema", { format: "text!", header: "flag!", width: "whole!", columns: "list", label: "object", positive: "list", labels: "list", other_labels: "whole", missing: "list",
                                                 others: "list", id: "list", group: "text", time: "text", timezone: "text", decimal: "text" });
     if (!["", ".", ","].includes(schema.decimal ?? "")) throw refuse("the decimal mark");
     const missing = schema.missing ?? [];
@@ -1291,7 +1291,11 @@ export class Model {
     } else if (typeof record !== "object" || record === null) {
       throw new ToptauError(`a row of type ${typeof record}`, "an object by column, or a list of values");
     }
-    const values = this.#schema.map((c) => byName(c.source));
+    let values = this.#schema.map((c) => byName(c.source));
+    if (values.includes(undefined) && !isList(record)) {
+      record = trimmed(record);
+      values = this.#schema.map((c) => byName(c.source));
+    }
     if (values.includes(undefined)) {
       const needed = new Set(this.#schema.filter((c) => c.input >= 0).map((c) => c.source));
       const absent = [...needed].filter((name) => byName(name) === undefined);
@@ -1359,7 +1363,7 @@ export class Model {
     return eachRow(rows, (record) => {
       const score = this.score(record);
       if (point.segments.size === 0) return score > point.threshold;
-      let value = valueOf(record, point.segment);
+      let value = valueOf(record, point.segment) ?? valueOf(trimmed(record), point.segment);
       if (isList(record)) value = this.columns.includes(point.segment) ? record[this.columns.indexOf(point.segment)] : undefined;
       if (value === undefined) throw new ToptauError(`rows without ${quote(point.segment)}`, "the column of the segments");
       return score > (point.segments.get(trimBlanks(textOf(value))) ?? point.threshold);
@@ -1487,6 +1491,18 @@ function valueOf(record, name) {
     if (Object.hasOwn(record, head) && TESTS.object(record[head])) return valueOf(record[head], name.slice(dot + 1));
   }
   return undefined;
+}
+
+/** Returns a record whose names, those with dots, have no blanks at their ends, as names of a file. */
+function trimmed(record) {
+  const entries = paths(record, "");
+  return entries.some(([path]) => path !== trimBlanks(path)) ? new Map(entries.map(([path, value]) => [trimBlanks(path), value])) : record;
+}
+
+function paths(record, before) {
+  const pairs = record instanceof Map ? [...record] : Object.entries(record);
+  const isNested = (value) => TESTS.object(value) && Object.keys(value).length > 0; // a Date has no keys
+  return pairs.flatMap(([name, value]) => (isNested(value) ? paths(value, `${before}${name}.`) : [[`${before}${name}`, value]]));
 }
 
 /** Returns what a function returns for each row. Errors name the row, from 1. */

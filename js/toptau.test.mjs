@@ -116,6 +116,11 @@ test("times, addresses, nested names, and true and false", () => {
   }
   const nested = Model.parse(sealed(content("complete").replaceAll('"name":"bytes"', '"name":"flow.bytes"')));
   assert.equal(nested.score({ ...row, flow: { bytes: 7.5 } }), model().score({ ...row, bytes: 7.5 }));
+  for (const padded of [{ ...row, " flow": { "bytes ": 7.5 } }, { " flow.bytes ": 7.5, "service\t": "http" }, new Map([[" flow.bytes", 7.5], ["service", "http"]])]) {
+    assert.equal(nested.score(padded), model().score({ ...row, bytes: 7.5 }));
+  }
+  assert.throws(() => nested.score({ ...row, " flow": { " bytes": 7.5 } }), /rows without "flow.bytes"/);
+  assert.equal(m.score({ " at": new Date("2024-05-31T13:00:00Z"), src: record.src, agent: record.agent }), m.score(record));
   const priced = Model.parse(sealed(content("complete").replace('"number":1,"kind":"numeric"', '"number":1,"kind":"numeric","unit":"$"')));
   for (const bytes of ["$ 7.5", "7.5$", "+$7.5", 7.5]) assert.equal(priced.score({ ...row, bytes }), model().score({ ...row, bytes: 7.5 }), String(bytes));
   assert.throws(() => priced.score({ ...row, bytes: "7.5 €" }), /with or without \$/);

@@ -114,7 +114,7 @@ func (p Parts) clone() Parts {
 
 func cloneSchema(s schema.Schema) schema.Schema {
 	s.Columns, s.Others = slices.Clone(s.Columns), slices.Clone(s.Others)
-	s.Positive, s.Missing, s.ID = slices.Clone(s.Positive), slices.Clone(s.Missing), slices.Clone(s.ID)
+	s.Positive, s.Missing, s.ID, s.Labels = slices.Clone(s.Positive), slices.Clone(s.Missing), slices.Clone(s.ID), slices.Clone(s.Labels)
 	for j := range s.Columns {
 		s.Columns[j].Dictionary, s.Columns[j].Unused = nil, false
 	}

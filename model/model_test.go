@@ -101,6 +101,8 @@ func extended(t testing.TB) *Model {
 	return signed(t, changed(t, complete(t), func(p *Parts) {
 		p.Averages = &Averages{Rows: 3, Score: 0.125, Adds: make([]float64, len(p.encoding().Inputs))}
 		p.Averages.Adds[0] = -0.5
+		p.Schema.Labels = []schema.LabelCount{{Value: "normal", Count: 2}, {Value: "attack", Count: 1}}
+		p.Schema.OtherLabels = 2
 		p.Probability = &calibrate.Probability{Method: calibrate.Isotonic, Knots: []calibrate.Knot{{Score: -1, Probability: 0.01}, {Score: 2.5, Probability: 0.75}},
 			Scale: 0.5, Prevalence: 0.25, Rows: 40, Positives: 10, Source: "held-out rows",
 			Reliability: []calibrate.Reliability{{Rows: 40, Positives: 10, Predicted: 0.26, Observed: 0.25, Low: 0.125, High: 0.5}}}
@@ -349,6 +351,11 @@ func TestBrokenPartsMakeNoModel(t *testing.T) {
 		"no features":   func(p *Parts) { p.Features = nil },
 		"certificate":   func(p *Parts) { p.Members[0].Evidence = &Evidence{Bounds: result.Bounds{Objective: math.Inf(1)}} },
 		"unnamed point": func(p *Parts) { p.Points[0].Name = "" },
+		"a label twice": func(p *Parts) {
+			p.Schema.Labels = []schema.LabelCount{{Value: "a", Count: 1}, {Value: "a", Count: 2}}
+		},
+		"other labels":    func(p *Parts) { p.Schema.OtherLabels = 1 },
+		"too many labels": func(p *Parts) { p.Schema.Labels = make([]schema.LabelCount, 101) },
 	} {
 		p := trained(t).Parts()
 		spoil(&p)

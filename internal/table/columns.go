@@ -92,9 +92,6 @@ type columnRows struct {
 // unset is a code of a block whose code in the table is not known yet.
 const unset = -2
 
-// headTexts is the number of distinct texts that decide whether a column has times or addresses. Chosen by hand (a change moves results).
-const headTexts = 1000
-
 func newColumnRows(r *Reader, file columnFile) (*columnRows, error) {
 	o := &r.options
 	columns, named := file.described()
@@ -121,7 +118,7 @@ func newColumnRows(r *Reader, file columnFile) (*columnRows, error) {
 	}
 	counts := make([]kindCount, len(columns))
 	for k := range columns {
-		s.countKind(&counts[k], k, r.missing)
+		s.countKind(&counts[k], k, r)
 	}
 	if s.assembler, err = newAssembler(r, n, counts); err != nil {
 		return nil, err
@@ -170,25 +167,32 @@ func Respelled(file, param, name string) error {
 // consumed returns the bytes of the file so far.
 func (s *columnRows) consumed() int64 { return s.file.consumed() }
 
-// countKind describes a column as the first rows of a text file would: a column of texts is categorical unless all of
-// them are times or addresses.
-func (s *columnRows) countKind(c *kindCount, column int, missing *missingSpellings) {
+// countKind describes a column as the first rows of a text file would. Texts that look like numbers stay categories in a packed file, unless it
+// says that they are numbers, because pack has made numbers of all others; and in the names of folders, of which all decide.
+func (s *columnRows) countKind(c *kindCount, column int, r *Reader) {
 	source := &s.columns[column]
 	if source.Kind == packed.Numbers {
 		c.seen, c.numbers, c.exact = 1, 1, !source.Respelled
 		return
 	}
 	if s.block != nil && s.used[column] {
-		dictionary := s.block.columns[column].dictionary
-		for _, text := range dictionary[:min(len(dictionary), headTexts)] {
-			c.count([]byte(text), missing)
+		values := &s.block.columns[column]
+		for _, code := range values.codes[:min(len(values.codes), r.policy.head)] {
+			if code >= 0 {
+				c.count([]byte(values.dictionary[code]), r.missing)
+			}
 		}
 	}
 	if source.Numeric {
 		return
 	}
-	// Texts that look like numbers stay texts: the file says so.
-	c.texts, c.numbers, c.commas, c.epochs, c.booleans = c.seen, 0, 0, 0, 0
+	folder := column >= len(s.columns)-len(r.in.partitions)
+	if c.asTexts = c.numbers; folder {
+		c.asTexts = 0
+	}
+	if folder || r.format.name == schema.Packed {
+		c.texts, c.numbers, c.commas, c.epochs, c.booleans = c.seen, 0, 0, 0, 0
+	}
 }
 
 // markUsed marks the columns that have a role, and forgets the first block, which lacks some of them.

@@ -23,6 +23,7 @@ type kindCount struct {
 	epochs    int // numbers that may be times
 	dates     int
 	addresses int
+	asTexts   int // numbers that are texts in a format that has numbers
 
 	booleans int     // texts that are true, false, t or f
 	words    bool    // one of them is true or false
@@ -75,6 +76,9 @@ func (c *kindCount) countJSON(kind jsontext.Kind, value []byte, missing *missing
 	case kind == jsontext.Number:
 		c.countNumber(value)
 	default:
+		if what == number {
+			c.asTexts++
+		}
 		c.countUnit(value, missing.pointed())
 		c.countForPeople(value)
 		c.countText(value)

@@ -98,8 +98,10 @@ func (r *Reader) startLabels() error {
 	spellings, positive := o.Missing, o.Positive
 	if o.Schema != nil {
 		spellings = slices.Concat(o.Schema.Missing, o.Missing)
-		if len(positive) == 0 {
-			positive = o.Schema.Positive
+	}
+	for _, trained := range []*schema.Schema{o.Schema, o.LabelsOf} {
+		if len(positive) == 0 && trained != nil {
+			positive = trained.Positive
 		}
 	}
 	r.schema = schema.Schema{Positive: positive, Missing: spellings}
@@ -114,6 +116,9 @@ func (r *Reader) startLabels() error {
 		return err
 	}
 	r.labels = newLabels(rule, o.Unlabelled)
+	if trained := o.trainedLabels(); trained != nil {
+		r.labels.known = newKnownLabels(trained, len(o.Positive) > 0)
+	}
 	if o.LabelsFile == "" {
 		return nil
 	}

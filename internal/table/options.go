@@ -15,6 +15,7 @@ type Options struct {
 
 	Schema     *schema.Schema  // read the file as a training file: match its columns, kinds and label rule
 	Unlabelled bool            // the label column may be absent; missing and other labels are Unknown
+	LabelsOf   *schema.Schema  // check the labels against those of this training file; nil: those of Schema, unless Unlabelled is set
 	Raw        bool            // keep every field in Table.Raw
 	Context    context.Context // reading fails with its error once it ends; nil: never
 	Live       bool            // Next returns the rows that have arrived instead of waiting for more
@@ -68,3 +69,11 @@ func (o *Options) keepsBadRows() bool { return o.OnBadRow == KeepBadRow }
 
 // isFileColumn reports whether a reference means the column of file names.
 func (o *Options) isFileColumn(ref string) bool { return ref != "" && ref == o.FileColumn }
+
+// trainedLabels returns the schema whose labels those of the file are checked against, nil for none.
+func (o *Options) trainedLabels() *schema.Schema {
+	if o.LabelsOf == nil && !o.Unlabelled {
+		return o.Schema
+	}
+	return o.LabelsOf
+}

@@ -161,17 +161,23 @@ func (a setup) checkDerivedNames() error {
 	return nil
 }
 
-// kindOf returns the kind of a column: numeric if more than half of the values counted are numbers.
+// kindOf returns the kind of a column: numeric if more than half of the values counted are numbers. Numbers that the file has as texts
+// may be meant as either, so a note says what they became.
 func (a setup) kindOf(column int, c kindCount) schema.Kind {
 	if k, ok := a.roles.forced[column]; ok {
 		return k
 	}
-	if c.seen == 0 || c.isNumeric() {
+	note := func(read, param string) {
+		if name := a.names.all[column]; 2*c.asTexts > c.seen && !a.reader.options.texts {
+			a.reader.warn("numbers-as-text", fmt.Sprintf("column %s has texts that are numbers, and is read as %s", diag.Quote(name), read))
+			a.reader.warnings[len(a.reader.warnings)-1].Fixes = []diag.Fix{{Param: param, Value: shellQuote([]byte(name)), When: "otherwise"}}
+		}
+	}
+	if c.seen == 0 || c.isNumeric() || c.hasUnit() {
+		note("numeric", "categorical")
 		return schema.Numeric
 	}
-	if c.hasUnit() {
-		return schema.Numeric
-	}
+	note("categorical", "numeric")
 	name := diag.Quote(a.names.all[column])
 	switch {
 	case 2*c.anyUnit > c.seen:

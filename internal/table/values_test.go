@@ -120,6 +120,81 @@ func TestBooleansAreWholeColumns(t *testing.T) {
 	wantError(t, err, `t:3: column "a": "maybe", expected a number (use --missing maybe)`)
 }
 
+// Texts of a Parquet file are numbers where those of a CSV file are, also if they are rare among the distinct texts. A note offers the other reading.
+func TestTextsThatAreNumbers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.parquet")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	w, err := parquet.NewWriter(f, []parquet.WriteColumn{{Name: "number", Type: parquet.Text}, {Name: "code", Type: parquet.Text},
+		{Name: "flag", Type: parquet.Text}, {Name: "y", Type: parquet.Whole}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var csv, lines strings.Builder
+	csv.WriteString("number,code,flag,y\n")
+	for i := range 40 {
+		row := []string{fmt.Sprintf(" %d.5", i), "ok", []string{"True", "false"}[i%2], fmt.Sprint(i % 2)}
+		if i%10 == 3 {
+			row[1] = fmt.Sprint(400 + i) // four distinct numbers and one text
+		}
+		for k, v := range row[:3] {
+			w.SetText(k, v)
+		}
+		w.SetWhole(3, int64(i%2))
+		if err := w.EndRow(); err != nil {
+			t.Fatal(err)
+		}
+		csv.WriteString(strings.Join(row, ",") + "\n")
+		fmt.Fprintf(&lines, "{\"number\": %q, \"y\": %s}\n", row[0], row[3])
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	describe := func(x *Table) (s string) {
+		for _, c := range x.Columns {
+			s += fmt.Sprint(c.Name, c.Kind, c.Values, c.Codes)
+		}
+		return s
+	}
+	o := Options{Format: schema.Format{Label: "y"}}
+	want, info := mustRead(t, csv.String(), o)
+	got, typed, err := Read(path, o)
+	if err != nil || describe(got) != describe(want) {
+		t.Errorf("%v: %s, want %s", err, describe(got), describe(want))
+	}
+	if len(info.Warnings) != 0 || len(typed.Warnings) != 1 || typed.Warnings[0].Code != "numbers-as-text" || typed.Warnings[0].Fixes[0].Param != "categorical" {
+		t.Errorf("%v, %v", info.Warnings, typed.Warnings)
+	}
+	_, info = mustRead(t, lines.String(), o)
+	if len(info.Warnings) != 1 || info.Warnings[0].Fixes[0].Param != "numeric" {
+		t.Errorf("JSON: %v", info.Warnings)
+	}
+	for _, to := range []schema.Kind{schema.Categorical, schema.Numeric} { // no note for a choice
+		o.Categorical, o.Numeric = []string{"number"}, nil
+		if to == schema.Numeric {
+			o.Categorical, o.Numeric = nil, []string{"number"}
+		}
+		if got, info, err := Read(path, o); err != nil || got.Columns[0].Kind != to || len(info.Warnings) != 0 {
+			t.Errorf("%s: %v, %v", to, err, info)
+		}
+	}
+	out := path + ".packed"
+	o = Options{Format: schema.Format{Categorical: []string{"number"}}}
+	files, err := OpenFiles(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Pack(files, out, o, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got, info, err := Read(out, Options{Format: schema.Format{Label: "y"}}); err != nil || got.Columns[0].Kind != schema.Categorical || info.Warnings[0].Fixes[0].Param != "numeric" {
+		t.Errorf("packed: %v, %v", err, info)
+	}
+}
+
 // Line ends in quotes: CRLF is LF, and a lone CR stays one.
 func TestLineEndsInQuotes(t *testing.T) {
 	x, _ := mustRead(t, "a,y\r\"o\rn\",1\r\"t\r\nw\",0\r\"l\nf\",0\r\"o\rn\",1\n", Options{Format: schema.Format{Label: "y"}})

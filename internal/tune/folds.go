@@ -141,7 +141,7 @@ func (f *folds) add(s *parts, train []int, validationTable *table.Table, validat
 		return draw(label, rows, most, random(validationStream))
 	})
 	r.counting = units.newCounting(validationTable, r.validation)
-	negatives, positives := r.masses(CountRows(validationTable.Label, r.validation))
+	negatives, positives := r.resolved(CountRows(validationTable.Label, r.validation))
 	r.levels = levels(s.options.Goal, negatives, positives)
 	if len(r.train) < len(train) {
 		f.sampled = max(f.sampled, len(r.train))

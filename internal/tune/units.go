@@ -351,13 +351,12 @@ func (n *counting) rank(negatives, positives []float64) (*ranked, error) {
 	return rankUnits(n.scores(negatives, positives), n.amounts)
 }
 
-// masses returns the weight of the units of each class in whole rows: negatives, positives.
-func (n *counting) masses(rows Counts) (negatives, positives int) {
-	if n.units[0] == nil {
-		return wholeMass(n.weights[0], rows.Negatives), wholeMass(n.weights[1], rows.Positives)
+// resolved returns how many units of each class resolve rates: negatives, positives.
+func (n *counting) resolved(rows Counts) (negatives, positives int) {
+	if n.units[0] != nil {
+		rows = CountClasses(n.label)
 	}
-	units := CountClasses(n.label)
-	return wholeMass(n.weights[0], units.Negatives), wholeMass(n.weights[1], units.Positives)
+	return effectiveRows(n.weights[0], rows.Negatives), effectiveRows(n.weights[1], rows.Positives)
 }
 
 // ranked are units sorted by score, with the amounts of the positives.

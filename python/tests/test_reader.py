@@ -156,6 +156,11 @@ class Scores(unittest.TestCase):
         record = {"flow": {"bytes": 7.5}, "service": "http", "zero": 0}
         self.assertEqual(m.score(record), model().score({"bytes": 7.5, "service": "http", "zero": 0}))
         self.assertEqual(set(m.decision_function([record] * 70)), {m.score(record)})
+        for padded in ({" flow": {"bytes ": 7.5}, "\tservice": "http"}, {" flow.bytes ": 7.5, "service": "http", " zero": 0}):
+            self.assertEqual(m.score(padded), m.score(record))
+            self.assertEqual(set(m.decision_function([padded] * 70)), {m.score(record)})
+        with self.assertRaisesRegex(toptau.Error, 'rows without "flow.bytes"'):
+            m.score({" flow": {" bytes": 7.5}, "service": "http"})
 
 
 class Values(unittest.TestCase):
@@ -342,6 +347,9 @@ class Neighbours(unittest.TestCase):
             self.assertEqual(list(m.decision_function(f[:10])), want[:10])
         self.assertEqual(m.score(frame.iloc[0]), want[0])
         self.assertEqual(len(frame[m.predict(frame)]), sum(z > 0.1 for z in want))
+        self.assertEqual(list(m.decision_function(frame.rename(columns={"bytes": " bytes", "service": "service\t"}))), want)
+        with self.assertRaisesRegex(toptau.Error, "two columns of this name"):
+            m.decision_function(frame.assign(**{" bytes": 0}))
         with self.assertRaisesRegex(toptau.Error, 'rows without "bytes"'):
             m.decision_function(frame[["service", "zero"]])
         with self.assertRaisesRegex(toptau.Error, "two columns of this name"):

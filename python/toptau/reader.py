@@ -1371,7 +1371,8 @@ class Model:
 
     def _prepare(self, f: dict) -> None:
         schema = _fields(f["schema"], "schema", {
-            "format": str, "header": bool, "width": int, "columns": list, "label": dict, "positive": list, "missing": list,
+            "format": str, "header": bool, "width": int, "columns": list, "label": dict, "positive": list, "labels": list, "other_labels": int,
+            "missing": list,
             "others": list, "id": list, "group": str, "time": str, "timezone": str, "decimal": str},
             ["format", "header", "width"])
         if schema.get("decimal", "") not in ("", ".", ","):
@@ -1488,6 +1489,7 @@ class Model:
         try:
             return [record[name] for name in self._sources]
         except KeyError:
+            record = _trimmed(record)
             found = {name: _nested(record, name) for name in self.columns}
             self._require([name for name, value in found.items() if value is _ABSENT])
             return [None if found[name] is _ABSENT else found[name] for name in self._sources]
@@ -1776,12 +1778,31 @@ def _nested(record: Any, name: str) -> Any:
         return _ABSENT
 
 
+def _trimmed(record: Any) -> Any:
+    """Returns a record whose names, those with dots, have no blanks at their ends, as names of a file."""
+    return {path.strip(" \t"): value for path, value in _paths(record, "")} if _is_padded(record) else record
+
+
+def _is_padded(record: Any) -> bool:
+    return any(name.__class__ is str and name != name.strip(" \t") or isinstance(record[name], Mapping) and _is_padded(record[name])
+               for name in record.keys())
+
+
+def _paths(record: Any, before: str) -> Iterable[tuple[str, Any]]:
+    for name in record.keys():
+        if isinstance(record[name], Mapping):
+            yield from _paths(record[name], f"{before}{name}.")
+        else:
+            yield f"{before}{name}", record[name]
+
+
 class _Rows:
     """The rows of any input that the methods of Model accept, by column or by row."""
 
     def __init__(self, model: Model, X: Any):
         self.model, self.frame, self.array, self.records = model, None, None, None
         self.matrix = None  # of scipy, by row
+        self.trimmed = False  # the records have names without blanks
         if hasattr(X, "tocsr") and model._sparse:
             self.matrix = X.tocsr().sorted_indices()
             self.count = X.shape[0]
@@ -1817,7 +1838,12 @@ class _Rows:
         """Returns the frame's name of each column. A model without names matches columns of other names by number."""
         model = self.model
         if model.header or any(isinstance(c, str) for c in self.columns):
-            return {c: c for c in self.columns}
+            names: dict = {}
+            for c in self.columns:
+                name = c.strip(" \t") if isinstance(c, str) else c
+                if names.setdefault(name, c) != c and name in model.columns:
+                    raise Error("two columns of this name", "one", column=name)
+            return names
         shift = model._width + 1
         if model._label and len(self.columns) == model._width - 1:
             shift = model._label["number"]  # the label's column is the absent one
@@ -1844,6 +1870,9 @@ class _Rows:
             try:
                 return [row[name] for row in rows]
             except KeyError:
+                if not self.trimmed:
+                    self.trimmed, self.records = True, [_trimmed(row) for row in self.records]
+                    return self.column(name, first, n)
                 return [self._value(row, name, first + i) for i, row in enumerate(rows)]
         if name not in self.model.columns:
             raise Error("rows without names", f"rows by name, with the column {_quote(name)} of the segments")

@@ -305,6 +305,9 @@ func (f *source) open(s *cli.Session, m *model.Model) (*rows, error) {
 		e.Close()
 		return nil, err
 	}
+	for _, w := range r.Notes() {
+		s.PrintError("note: " + w.Text)
+	}
 	d, err := large.Data(s, r)
 	if err != nil {
 		e.Close()
@@ -330,6 +333,7 @@ func (f *source) scanTable(m *model.Model) (scan.Table, error) {
 		Where: f.WhereSQL}
 	if m != nil {
 		trained := m.Schema()
+		t.Trained, t.Again = &trained, t.Positive != nil
 		if trained.Label != nil {
 			t.Label = cmp.Or(t.Label, trained.Label.Name)
 		}
