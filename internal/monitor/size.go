@@ -21,7 +21,7 @@ func (w *Watch) scoresChanged() bool {
 		return true
 	}
 	for e := range s.events {
-		p, q := s.now.Before[e], fraction(s.now.Ins[e], s.now.Rows)
+		p, q := s.rates(e)
 		if shifted(p, q) || e == s.atPoint && (q > p*rateRatio || q < p/rateRatio) {
 			return true
 		}
@@ -35,7 +35,7 @@ func (w *Watch) columnChanged(c *columnWatch) bool {
 		return false
 	}
 	for e := range c.events {
-		if p, q := c.now.Before[e], fraction(c.now.Ins[e], c.now.Rows); w.noSize || shifted(p, q) || (q > p*shareRatio || q < p/shareRatio) && (q-p > shareShift || p-q > shareShift) {
+		if p, q := c.rates(e); w.noSize || shifted(p, q) || (q > p*shareRatio || q < p/shareRatio) && (q-p > shareShift || p-q > shareShift) {
 			return true
 		}
 	}
