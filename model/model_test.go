@@ -105,6 +105,7 @@ func extended(t testing.TB) *Model {
 			Scale: 0.5, Prevalence: 0.25, Rows: 40, Positives: 10, Source: "held-out rows",
 			Reliability: []calibrate.Reliability{{Rows: 40, Positives: 10, Predicted: 0.26, Observed: 0.25, Low: 0.125, High: 0.5}}}
 		p.Points[0].Entity, p.Points[0].Day = "host", "time"
+		p.Points[0].UpTo = 0.0625
 		at, former := p.Points[0].Threshold, 0.5
 		p.History = []Change{{Action: PointReplaced, Name: p.Points[0].Name, Threshold: &at, Former: &former, FormerSource: "training rows", Note: "2026-11-22"},
 			{Action: PointFirst, Name: p.Points[0].Name}}

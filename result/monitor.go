@@ -126,6 +126,8 @@ type MonitorBudget struct {
 	Evidence
 	Kind metric.GoalKind `json:"kind"` // what the budget counts: max-fpr: false alarms; otherwise alerts
 	Rate float64         `json:"rate"` // the budget, as a fraction
+	// the rate that it must exceed: the budget or, for a threshold without a guarantee, the upper end of its expected rate
+	Bound float64 `json:"bound"`
 	// number of known false alarms, or of alerts, since the most probable start of the change
 	Events int `json:"events"`
 }

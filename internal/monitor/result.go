@@ -106,7 +106,7 @@ func (w *Watch) budgetNow() *result.MonitorBudget {
 	if l.test == nil {
 		return nil
 	}
-	return &result.MonitorBudget{Evidence: w.evidence(l.now.Log, 1, w.budgetBroken(), l.now.Since, l.now.Rows), Kind: l.budget, Rate: l.rate, Events: l.now.Events}
+	return &result.MonitorBudget{Evidence: w.evidence(l.now.Log, 1, w.budgetBroken(), l.now.Since, l.now.Rows), Kind: l.budget, Rate: l.rate, Bound: l.bound, Events: l.now.Events}
 }
 
 func (w *labelWatch) now95() result.MonitorLabels {
@@ -174,6 +174,10 @@ func (w *Watch) warnings() []diag.Warning {
 	}
 	if w.point.Entity != "" {
 		warn("entity-budget", "the budget of point "+diag.Quote(w.point.Name)+" counts values of "+diag.Quote(w.point.Entity)+", not rows; it is not watched")
+	}
+	if l := w.labels; l.test != nil && l.bound > float64(looseBudget*l.rate) {
+		warn("loose-budget", fmt.Sprintf("the threshold has no guarantee and few calibration rows: the budget of %s is broken only if more than %s is proven",
+			text.Percent(l.rate), text.Percent(l.bound)))
 	}
 	if w.failed > 0 {
 		warn("rows-without-score", text.Plural(w.failed, "row")+" had no score")

@@ -242,7 +242,7 @@ func (w *Watch) fill(s *state) error {
 			}
 			starts = append(starts, calibrate.BudgetStart{Row: start[0], Events: start[1], From: start[2], Before: start[3], Capital: start[4:]})
 		}
-		w.labels.test, err = calibrate.RestoreBudgetTest(w.labels.rate, budgetStarts, b.Rows, b.Blocks, starts)
+		w.labels.test, err = calibrate.RestoreBudgetTest(w.labels.bound, budgetStarts, b.Rows, b.Blocks, starts)
 	}
 	return err
 }

@@ -230,7 +230,11 @@ func budgetSentence(b *result.MonitorBudget, a result.MonitorAlarm) string {
 	if b.Kind != metric.GoalMaxFPR {
 		what, alarms = "of the rows are alerts", "alerts"
 	}
-	return fmt.Sprintf("The budget of %s is broken %s: %s %s (%s %s in %s rows).", text.Percent(b.Rate), changedText(&b.Evidence, a),
+	upTo := ""
+	if b.Bound > b.Rate {
+		upTo = fmt.Sprintf(" (without a guarantee, up to %s was expected)", text.Percent(b.Bound))
+	}
+	return fmt.Sprintf("The budget of %s%s is broken %s: %s %s (%s %s in %s rows).", text.Percent(b.Rate), upTo, changedText(&b.Evidence, a),
 		text.Percent(share(b.Events, b.Rows)), what, text.Count(b.Events), alarms, text.Count(b.Rows))
 }
 
