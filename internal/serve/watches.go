@@ -27,7 +27,7 @@ import (
 const saveEvery = time.Minute
 
 // Watches is a Monitor that watches each model as `toptau monitor` does. Its states are files NAME.monitor of a
-// directory, and the audited rows lines of NAME.audited.jsonl.
+// directory, locked until Close, and the audited rows lines of NAME.audited.jsonl.
 type Watches struct {
 	dir     string
 	options monitor.Options
@@ -35,6 +35,7 @@ type Watches struct {
 
 	mu     sync.Mutex
 	models map[string]*watchedModel
+	locked map[string]func() // by name: releases the state
 }
 
 type watchedModel struct {
@@ -52,7 +53,7 @@ func NewWatches(dir string, o monitor.Options, failed func(name string, err erro
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return nil, &diag.Error{Kind: diag.IO, File: dir, Found: "the directory cannot be made", Err: err}
 	}
-	return &Watches{dir: dir, options: o, failed: failed, models: map[string]*watchedModel{}}, nil
+	return &Watches{dir: dir, options: o, failed: failed, models: map[string]*watchedModel{}, locked: map[string]func(){}}, nil
 }
 
 // Add starts to watch a model, or goes on with its state. Observe does it for models that were not added. An error is
@@ -77,6 +78,13 @@ func (w *Watches) of(name string, m *model.Model, digest string) (*watchedModel,
 	x = &watchedModel{name: name, digest: digest, model: m, saved: time.Now()}
 	x.point, _ = m.Point(w.options.At)
 	path := w.path(name, ".monitor")
+	if w.locked[name] == nil {
+		release, err := atomicfile.LockReplaced(path)
+		if err != nil {
+			return nil, err
+		}
+		w.locked[name] = release
+	}
 	data, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -175,6 +183,10 @@ func (w *Watches) Close() error {
 	for _, x := range w.sorted() {
 		w.save(x)
 	}
+	for _, release := range w.locked {
+		release()
+	}
+	clear(w.locked)
 	return nil
 }
 
