@@ -16,6 +16,7 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/atomicfile"
+	"toptau/internal/jsontext"
 	"toptau/internal/monitor"
 	"toptau/internal/report"
 	"toptau/internal/text"
@@ -141,7 +142,7 @@ func (w *Watches) Observe(r Request, rows Observed) {
 			Decision bool    `json:"decision"`
 		}{when, x.name, x.digest, rows.IDs[i], rows.Scores[i], b.Alerts[i]})
 		if err == nil {
-			audited.Write(append(line, '\n'))
+			audited.Write(append(jsontext.Printable(line), '\n'))
 		}
 	})
 	if audited.Len() > 0 {
@@ -229,10 +230,14 @@ func (w *Watches) WriteJSON(to io.Writer) error {
 	for i, name := range names {
 		models[name] = list[i]
 	}
-	return json.NewEncoder(to).Encode(struct {
+	text, err := json.Marshal(struct {
 		result.Document
 		Models map[string]*result.Monitoring `json:"models"`
 	}{Models: models})
+	if err == nil {
+		_, err = to.Write(append(jsontext.Printable(text), '\n'))
+	}
+	return err
 }
 
 // WritePage implements Monitor: the page of the model, or one with the sections of several.
