@@ -4,8 +4,9 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-	"toptau/diag"
 	"unicode/utf8"
+
+	"toptau/diag"
 )
 
 // The scanner accepts what encoding/json accepts, apart from nesting beyond 64 levels, NUL and half

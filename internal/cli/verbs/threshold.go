@@ -327,7 +327,7 @@ func (c *Threshold[S]) addPoint(s *cli.Session) error {
 	if r.Database, err = rows.Finish(s); err != nil {
 		return err
 	}
-	if guarantee != nil { // whoever reads the model would take the point for a guaranteed one
+	if guarantee != nil { // its user would take the point for a guaranteed one
 		r.Warnings = append(r.Warnings, diag.Warning{Code: "no-model", Text: "no model was written: its point would not have the guarantee"})
 		return c.report(s, rows, r, "", guarantee)
 	}
