@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"toptau/diag"
+	"toptau/internal/feature"
 	"toptau/internal/large"
 	"toptau/internal/tune"
 	"toptau/method"
@@ -175,11 +176,40 @@ func (c *countedRows) calibrate(ctx context.Context, against string) (*Calibrate
 	if copies {
 		out.Result.Warnings = append(out.Result.Warnings, large.CopiesWarning)
 	}
-	if c.data.table.Time != nil {
-		out.Result.Warnings = append(out.Result.Warnings, diag.Warning{Code: "not-measured",
-			Text: "whether scores change over time was not tested, because the rows do not fit into memory"})
+	drift, err := c.overTime(ctx, out)
+	if err != nil {
+		return nil, err
+	}
+	if drift != nil {
+		out.Result.Warnings = append(out.Result.Warnings, *drift)
 	}
 	return out, guarantee
+}
+
+// trendSample is the number of rows by which scores of rows that are not in memory are compared over time. Of more than 10,000 the test
+// takes no more (calibrate.OverTime).
+const trendSample = 20_000
+
+// overTime compares the scores of a sample over time, if there is a column of times.
+func (c *countedRows) overTime(ctx context.Context, out *Calibrated) (*diag.Warning, error) {
+	if c.data.table.Time == nil {
+		return nil, nil
+	}
+	sample, err := c.data.rows().Sample(ctx, large.All(), trendSample)
+	if err != nil {
+		return nil, err
+	}
+	t, population := sample.Table, c.found.Threshold.Population
+	if population == method.AllRows {
+		t = sample.Proportional().Table
+	}
+	z := make([]float64, t.Rows())
+	if err := feature.ScorerOf(c.model).Scores(t, z); err != nil {
+		return nil, err
+	}
+	var drift *diag.Warning
+	out.Result.OverTime, drift, err = calibrationOverTime(t, z, population)
+	return drift, err
 }
 
 func (c *countedRows) decisions(ctx context.Context, points []*model.Point) ([]metric.Confusion, error) {

@@ -49,14 +49,6 @@ func modelBytes(t *testing.T, m *model.Model) []byte {
 }
 
 // sameForAllThreads calls compute with 1, 2 and 8 threads and compares what it returns.
-// ifLong returns the size of a test: the second one where TOPTAU_LONG is set, as in make nightly.
-func ifLong(short, long int) int {
-	if os.Getenv("TOPTAU_LONG") != "" {
-		return long
-	}
-	return short
-}
-
 func sameForAllThreads(t *testing.T, compute func() []byte) {
 	t.Helper()
 	before := runtime.GOMAXPROCS(0)
@@ -242,7 +234,7 @@ type build struct {
 // Generated data, models, scores and results have the same bytes with builds for the oldest CPUs, for CPUs with fused
 // multiply-add, and without our assembly.
 func TestBuildsAgree(t *testing.T) {
-	if ifLong(0, 1) == 0 {
+	if toptau.IfLong(0, 1) == 0 {
 		t.Skip("TOPTAU_LONG is not set: compiles the program three times; .ci/nofma looks at the instructions")
 	}
 	if runtime.GOARCH != "amd64" {

@@ -358,7 +358,7 @@ var recomputed = regexp.MustCompile(`^(points\.\*(\.segments\.\*)?\.guarantee\.(
 func TestEditedModels(t *testing.T) {
 	n := *edits
 	if n == 0 {
-		n = ifLong(150, 500)
+		n = IfLong(150, 500)
 		if testing.Short() {
 			n = 50
 		}

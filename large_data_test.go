@@ -74,7 +74,7 @@ func TestVerbsOnRowsElsewhere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short")
 	}
-	ctx, n := context.Background(), ifLong(8_000, 20_000)
+	ctx, n := context.Background(), toptau.IfLong(8_000, 20_000)
 	text, _ := simulatedFiles(t, simulate.Options{Kind: "detectors", Rows: n, Seed: 11})
 	read, info, err := table.Read(text, table.Options{Format: schema.Format{Label: "label"}, Packed: true})
 	if err != nil {
@@ -191,7 +191,7 @@ func TestEncodingOfAllRowsEverywhere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: 170,000 rows")
 	}
-	if ifLong(0, 1) == 0 {
+	if toptau.IfLong(0, 1) == 0 {
 		t.Skip("TOPTAU_LONG is not set: 170,000 rows")
 	}
 	ctx := context.Background()

@@ -313,7 +313,7 @@ func newCalibrated(o ThresholdOptions, t *calibrate.Threshold, guarantee error, 
 	if g := t.Guarantee; g != nil && g.Kind == metric.GoalMinPrecision {
 		source = fmt.Sprintf("%d calibration rows, %d negative; %d others fixed the thresholds that they test", g.Rows, g.Negatives, rows-g.Rows)
 	}
-	out := &Calibrated{Point: model.Point{Name: o.Name, Threshold: t.Value, Goal: t.Goal, Guarantee: guaranteeOf(t, negatives), Source: source}}
+	out := &Calibrated{Point: model.Point{Name: o.Name, Threshold: t.Value, Goal: t.Goal, Guarantee: guaranteeOf(t, negatives), UpTo: upTo(t), Source: source}}
 	r := &out.Result
 	population := t.Population.String()
 	*r = result.Threshold{Threshold: t.Value, Goal: t.Goal, Delta: o.Delta, Certified: t.Guarantee != nil, Population: population,
@@ -324,6 +324,14 @@ func newCalibrated(o ThresholdOptions, t *calibrate.Threshold, guarantee error, 
 	}
 	r.Reason, r.Order, r.Bound = evidenceOf(t, guarantee)
 	return out
+}
+
+// upTo returns model.Point.UpTo of a threshold.
+func upTo(t *calibrate.Threshold) float64 {
+	if t.Guarantee != nil || !t.Goal.IsBudget() {
+		return 0
+	}
+	return t.Expected.High
 }
 
 // noGuaranteeBecause is the error about a guarantee that the rows cannot carry.
@@ -392,6 +400,7 @@ func (c *calibrating) addSegments(out *Calibrated) error {
 			}
 		}
 		r.Segments = append(r.Segments, s)
+		out.Point.UpTo = max(out.Point.UpTo, upTo(t))
 		out.Point.Segments = append(out.Point.Segments, model.Segment{Value: value, Threshold: t.Value,
 			Guarantee: guaranteeOf(t, s.Negatives)})
 	}

@@ -292,6 +292,7 @@ func trainedModel(f *tune.Found, o TrainOptions, d *Data) (*model.Model, error) 
 		}
 	}
 	m.Points[0].Guarantee = guaranteeOf(&f.Threshold.Threshold, f.CalibrationUnits.Negatives)
+	m.Points[0].UpTo = upTo(&f.Threshold.Threshold)
 	m.Points[0].Negatives = calibrate.BestNegatives(f.Negatives, calibrate.KeptNegatives)
 	for i := range f.Members {
 		m.Members = append(m.Members, trainedMember(&f.Candidates[f.Members[i].Candidate], &f.Members[i], o.Seed))

@@ -143,6 +143,9 @@ func (p *Parts) checkPoints() error {
 	names := map[string]bool{}
 	for i := range p.Points {
 		point := &p.Points[i]
+		if !(point.UpTo >= 0 && point.UpTo <= 1) {
+			return fmt.Errorf("operating point %q with a rate up to %v", point.Name, point.UpTo)
+		}
 		if point.Name == "" || names[point.Name] {
 			return fmt.Errorf("operating point %d: the name %q is empty or taken", i+1, point.Name)
 		}

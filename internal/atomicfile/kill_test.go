@@ -28,6 +28,11 @@ func child(what, dir string) {
 	}
 	names := []string{filepath.Join(dir, "c.json"), filepath.Join(dir, "m.json")}
 	switch what {
+	case "lock": // a state that is read and will be replaced
+		if _, err := LockReplaced(names[1]); err != nil {
+			panic(err)
+		}
+		stop()
 	case "half": // a file half written
 		f, err := Create(names[1])
 		if err != nil {

@@ -426,7 +426,7 @@ func (c *call) answerDocument(status int, v any) {
 	if err != nil {
 		panic(err) // the documents of this package can be encoded
 	}
-	c.answer(status, contentTypes[mediaJSON], append(b, '\n'))
+	c.answer(status, contentTypes[mediaJSON], append(jsontext.Printable(b), '\n'))
 }
 
 // panicked answers after a mistake in this program.

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"toptau"
 	"toptau/internal/monitor"
@@ -49,7 +48,8 @@ func TestWatches(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := start(t, Options{Monitor: w, Models: []ModelFile{{"watched", path}}})
+		seen := make(chan int, len(rows))
+		s := start(t, Options{Monitor: counted{w, seen}, Models: []ModelFile{{"watched", path}}})
 		part := rows[1200*run : 1200*(run+1)]
 		for first := 0; first < len(part); first += 400 {
 			s.post(t, "/v1/score", "text/csv", fixtureCSV(part[first:first+400]))
@@ -58,16 +58,16 @@ func TestWatches(t *testing.T) {
 		for i, row := range part {
 			fmt.Fprintf(&labels, "{\"id\": %q, \"label\": %d}\n", row[0], i%2)
 		}
-		for range 500 { // rows are observed after they were answered
-			_, answer, _ := s.get(t, "/v1/monitor")
-			document.Models = nil
-			if err := json.Unmarshal([]byte(answer), &document); err != nil {
-				t.Fatal(err, answer)
-			}
-			if document.Models["watched"].Rows == 1200*(run+1) {
-				break
-			}
-			time.Sleep(10 * time.Millisecond)
+		for n := 0; n < len(part); { // rows are observed after they were answered
+			n += <-seen
+		}
+		_, answer, _ := s.get(t, "/v1/monitor")
+		document.Models = nil
+		if err := json.Unmarshal([]byte(answer), &document); err != nil {
+			t.Fatal(err, answer)
+		}
+		if n := document.Models["watched"].Rows; n != 1200*(run+1) {
+			t.Fatalf("%d rows, want %d", n, 1200*(run+1))
 		}
 		if status, answer, _ := s.post(t, "/v1/labels", "application/x-ndjson", []byte(labels.String())); status != 200 {
 			t.Errorf("%d: %s", status, answer)
@@ -137,5 +137,53 @@ func TestWatchesKeepStatesOfFormerModels(t *testing.T) {
 	files, _ := filepath.Glob(filepath.Join(dir, "a.monitor*"))
 	if len(files) != 2 {
 		t.Errorf("files %v, want the present and the former state", files)
+	}
+}
+
+// counted is a monitor that reports how many rows it has observed.
+type counted struct {
+	*Watches
+	seen chan<- int
+}
+
+func (c counted) Observe(r Request, rows Observed) {
+	c.Watches.Observe(r, rows)
+	c.seen <- len(rows.Scores)
+}
+
+// A state has one user: another server, or a run of monitor --state, gets an error until the first one is closed.
+func TestAStateHasOneUser(t *testing.T) {
+	dir := t.TempDir()
+	m := baselined(t, 300, 5)
+	digest, err := m.Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	watches := func() *Watches {
+		w, err := NewWatches(dir, monitor.Options{}, func(string, error) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w
+	}
+	first, second := watches(), watches()
+	for _, name := range []string{"a", "a", "b"} { // a model may be added again
+		if err := first.Add(name, m, digest); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := second.Add("a", m, digest); err == nil || !strings.Contains(err.Error(), "in use by another process") {
+		t.Errorf("the second server: %v", err)
+	}
+	if err := second.Add("c", m, digest); err != nil {
+		t.Errorf("another model: %v", err)
+	}
+	first.Close()
+	if err := second.Add("a", m, digest); err != nil {
+		t.Errorf("after the first server: %v", err)
+	}
+	second.Close()
+	if left, _ := filepath.Glob(filepath.Join(dir, "*.lock")); left != nil {
+		t.Errorf("left %v", left)
 	}
 }

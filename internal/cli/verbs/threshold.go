@@ -81,12 +81,12 @@ func (c *Threshold[S]) Run(s *cli.Session) error {
 	if computed.Result.Database, err = rows.Finish(s); err != nil {
 		return err
 	}
-	return c.report(s, rows, &computed.Result, guarantee)
+	return c.report(s, rows, &computed.Result, "", guarantee)
 }
 
-// report prints a threshold. It returns the error of a guarantee that is impossible.
-func (c *Threshold[S]) report(s *cli.Session, rows Rows, r *result.Threshold, guarantee error) error {
-	guarantee = ReportThreshold(s, r, c.Output, guarantee)
+// report prints a threshold and where the model is, "" without one. It returns the error of a guarantee that is impossible.
+func (c *Threshold[S]) report(s *cli.Session, rows Rows, r *result.Threshold, output string, guarantee error) error {
+	guarantee = ReportThreshold(s, r, output, guarantee)
 	if !s.JSON && !s.StdoutTaken {
 		rows.Print(s)
 	}
@@ -291,7 +291,7 @@ func (c *Threshold[S]) write(s *cli.Session, from, to *model.Model, key ed25519.
 	return Unsigned(from, key, c.Model, c.Output), err
 }
 
-// addPoint writes the model with a new operating point, or with one in the place of another.
+// addPoint writes the model with a new operating point, or with one in the place of another. Without the guarantee that was requested it writes nothing.
 func (c *Threshold[S]) addPoint(s *cli.Session) error {
 	key, err := c.Key(c.Output)
 	if err != nil {
@@ -327,6 +327,10 @@ func (c *Threshold[S]) addPoint(s *cli.Session) error {
 	if r.Database, err = rows.Finish(s); err != nil {
 		return err
 	}
+	if guarantee != nil { // its user would take the point for a guaranteed one
+		r.Warnings = append(r.Warnings, diag.Warning{Code: "no-model", Text: "no model was written: its point would not have the guarantee"})
+		return c.report(s, rows, r, "", guarantee)
+	}
 	further, err := computed.WithPoint(m)
 	if err == nil {
 		further, err = c.noted(further)
@@ -342,7 +346,7 @@ func (c *Threshold[S]) addPoint(s *cli.Session) error {
 		return err
 	}
 	r.Warnings = append(r.Warnings, warnings...)
-	return c.report(s, rows, r, guarantee)
+	return c.report(s, rows, r, c.Output, nil)
 }
 
 // errNoGuarantee is the error after the object that has the reason.
