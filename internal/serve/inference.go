@@ -169,7 +169,7 @@ func (p openInference) handleInfer(c *call) {
 		c.model = c.model.forRequest(c.id)
 	}
 	q, err := inferenceOf(c)
-	if err == nil && p.admission.full() {
+	if err == nil && p.admission.full(&c.account, c.r.ContentLength) {
 		err = p.admission.refuse(shedQueue)
 	}
 	if err == nil {

@@ -18,7 +18,7 @@ func (p scoring) handle(c *call) {
 	}
 	switch {
 	case err != nil:
-	case p.admission.full(): // before anything is read
+	case p.admission.full(&c.account, c.r.ContentLength): // before anything is read
 		err = p.admission.refuse(shedQueue)
 	case in == mediaLines:
 		p.answerStream(c, o, out)
@@ -93,7 +93,7 @@ func (p *pipeline) scoreRows(c *call, b *bundle, o rowOptions, decode decode) (*
 		}
 		if !last {
 			before := time.Now()
-			p.admission.yield()
+			p.admission.yield(&c.account)
 			c.began = c.began.Add(time.Since(before))
 		}
 		if time.Since(c.start) > p.options.Timeout {

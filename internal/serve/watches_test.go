@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"toptau"
 	"toptau/internal/monitor"
@@ -45,46 +45,45 @@ func TestWatches(t *testing.T) {
 	}
 	rows := fixtureRows(2400, 44)
 	for run := range 2 {
-		w, err := NewWatches(states, o, failed)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := start(t, Options{Monitor: w, Models: []ModelFile{{"watched", path}}})
-		part := rows[1200*run : 1200*(run+1)]
-		for first := 0; first < len(part); first += 400 {
-			s.post(t, "/v1/score", "text/csv", fixtureCSV(part[first:first+400]))
-		}
-		var labels strings.Builder
-		for i, row := range part {
-			fmt.Fprintf(&labels, "{\"id\": %q, \"label\": %d}\n", row[0], i%2)
-		}
-		for range 500 { // rows are observed after they were answered
+		synctest.Test(t, func(t *testing.T) {
+			w, err := NewWatches(states, o, failed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			l := newPipes()
+			s := startOn(t, l, l.transport(), 0, Options{Monitor: w, Models: []ModelFile{{"watched", path}}})
+			part := rows[1200*run : 1200*(run+1)]
+			for first := 0; first < len(part); first += 400 {
+				s.post(t, "/v1/score", "text/csv", fixtureCSV(part[first:first+400]))
+			}
+			var labels strings.Builder
+			for i, row := range part {
+				fmt.Fprintf(&labels, "{\"id\": %q, \"label\": %d}\n", row[0], i%2)
+			}
+			synctest.Wait() // rows are observed after they were answered
 			_, answer, _ := s.get(t, "/v1/monitor")
 			document.Models = nil
-			if err := json.Unmarshal([]byte(answer), &document); err != nil {
+			if err := json.Unmarshal([]byte(answer), &document); err != nil || document.Models["watched"].Rows != 1200*(run+1) {
 				t.Fatal(err, answer)
 			}
-			if document.Models["watched"].Rows == 1200*(run+1) {
-				break
+			if status, answer, _ := s.post(t, "/v1/labels", "application/x-ndjson", []byte(labels.String())); status != 200 {
+				t.Errorf("%d: %s", status, answer)
 			}
-			time.Sleep(10 * time.Millisecond)
-		}
-		if status, answer, _ := s.post(t, "/v1/labels", "application/x-ndjson", []byte(labels.String())); status != 200 {
-			t.Errorf("%d: %s", status, answer)
-		}
-		if _, page, _ := s.get(t, "/monitor"); !strings.Contains(page, "What this page cannot say") {
-			t.Error("no page")
-		}
-		_, metrics, _ := s.get(t, "/metrics")
-		for _, want := range []string{`toptau_evidence_log10{model="watched",stream="scores"} `, `toptau_alarm{model="watched",stream="columns"} 0`} {
-			if !strings.Contains(metrics, want) {
-				t.Errorf("no %s in\n%s", want, metrics)
+			if _, page, _ := s.get(t, "/monitor"); !strings.Contains(page, "What this page cannot say") {
+				t.Error("no page")
 			}
-		}
-		if err := s.stop(); err != nil {
-			t.Fatal(err)
-		}
-		w.Close()
+			_, metrics, _ := s.get(t, "/metrics")
+			for _, want := range []string{`toptau_evidence_log10{model="watched",stream="scores"} `, `toptau_alarm{model="watched",stream="columns"} 0`} {
+				if !strings.Contains(metrics, want) {
+					t.Errorf("no %s in\n%s", want, metrics)
+				}
+			}
+			s.client.CloseIdleConnections()
+			if err := s.stop(); err != nil {
+				t.Fatal(err)
+			}
+			w.Close()
+		})
 	}
 	r := document.Models["watched"]
 	if r.Alarm() || r.Scores == nil || r.Columns == nil || r.Audit.Marked < 150 || r.Audit.Marked > 350 {
