@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -23,6 +24,7 @@ import (
 type client struct {
 	address string
 	from    net.IP // nil: any
+	secret  bool   // with TLS
 	conn    net.Conn
 	reader  *bufio.Reader
 	body    []byte // of the last answer
@@ -55,6 +57,9 @@ func (c *client) do(request []byte) (status int, err error) {
 		}
 		if c.conn, err = dialer.Dial("tcp", c.address); err != nil {
 			return 0, err
+		}
+		if c.secret {
+			c.conn = tls.Client(c.conn, &tls.Config{InsecureSkipVerify: true}) // of this machine
 		}
 		if c.reader == nil {
 			c.reader = newReader(nil)
