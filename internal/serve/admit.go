@@ -117,7 +117,7 @@ func (a *admission) worked(of class, d time.Duration) {
 
 // letRead lets other goroutines run that are ready. A request that has a slot calls it before it computes for long:
 // those that arrived meanwhile then wait in the queue, where they are counted, and not for the scheduler.
-func (a *admission) letRead(body int) {
+func letRead(body int) {
 	if body >= longBody {
 		runtime.Gosched()
 	}
@@ -180,7 +180,7 @@ func (a *admission) enter(x *account, of class, admitted bool) *waiter {
 	a.waiters = append(a.waiters, w)
 	if !admitted {
 		x.waiter = w
-		a.await(x)
+		x.await()
 	}
 	return w
 }
@@ -202,7 +202,7 @@ func (a *admission) remove(w *waiter, result shedReason) {
 	a.waiters = slices.Delete(a.waiters, i, i+1)
 	if x := w.account; x.waiter == w {
 		x.waiter = nil
-		a.awaited(x)
+		x.awaited()
 	}
 	w.result <- result
 }

@@ -148,17 +148,17 @@ func (a *admission) end(x *account) {
 	default:
 		http.NewResponseController(x.w).SetReadDeadline(past)
 	}
-	a.awaited(x)
+	x.awaited()
 	a.drop(x)
 }
 
 // await and awaited begin and end the wait of an account. The caller holds the mutex.
-func (a *admission) await(x *account) {
+func (x *account) await() {
 	x.since = time.Now()
 	x.place = x.of.waits.PushBack(x)
 }
 
-func (a *admission) awaited(x *account) {
+func (x *account) awaited() {
 	if x.place != nil {
 		x.of.waits.Remove(x.place)
 		x.place = nil
@@ -170,12 +170,12 @@ func (a *admission) during(x *account, writes bool, f func()) bool {
 	a.mu.Lock()
 	a.open(x)
 	x.writes = writes
-	a.await(x)
+	x.await()
 	a.mu.Unlock()
 	f()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.awaited(x)
+	x.awaited()
 	return !x.stalled
 }
 

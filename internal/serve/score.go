@@ -81,7 +81,7 @@ func (p *pipeline) scoreRows(c *call, b *bundle, o rowOptions, decode decode) (*
 	if err := c.takeSlot(); err != nil {
 		return nil, err
 	}
-	p.admission.letRead(len(c.body))
+	letRead(len(c.body))
 	if err := c.unzip(); err != nil {
 		return nil, err
 	}

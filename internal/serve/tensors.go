@@ -33,7 +33,7 @@ type tensors struct {
 // or binary.
 type tensor struct {
 	name, datatype string
-	base64         bool // values are texts in base64
+	base64         bool  // values are texts in base64
 	columns        []int // fields; -1: ignored
 	at             int   // in the body: the next value
 	depth          int   // of open lists
