@@ -168,15 +168,18 @@ func (x *account) awaited() {
 // during calls f, which waits for the network. It returns false if the account's bytes were needed meanwhile.
 func (a *admission) during(x *account, writes bool, f func()) bool {
 	a.mu.Lock()
-	a.open(x)
-	x.writes = writes
-	x.await()
+	before := x.stalled // then it waits for the client to read why
+	if !before {
+		a.open(x)
+		x.writes = writes
+		x.await()
+	}
 	a.mu.Unlock()
 	f()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	x.awaited()
-	return !x.stalled
+	return x.stalled == before
 }
 
 // inFlight returns the bytes that are counted.

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -66,6 +67,11 @@ func TestUnfinishedLinesLockNobodyOut(t *testing.T) {
 	}
 }
 
+// at returns the requests of an endpoint with a status.
+func (c *requestCounts) at(e endpoint, status int) uint64 {
+	return c[e][slices.Index(codes[:], status)].Load()
+}
+
 // What has waited longest ends first, with its reason, and only as much as is needed. Lines that fit wait on and are answered.
 func TestLongestWaitEndsFirst(t *testing.T) {
 	withoutClock(t, Options{}, 0, "raw", func(t *testing.T, s *started) {
@@ -87,6 +93,12 @@ func TestLongestWaitEndsFirst(t *testing.T) {
 			want := 200
 			if i < 1 {
 				want = 429
+			}
+			if i == 0 {
+				synctest.Wait()
+				if n, gone := s.models.list[0].counts.requests.at(atScore, 429), s.models.list[0].counts.requests.at(atScore, 499); n != 1 || gone != 0 {
+					t.Errorf("%d requests have the status 429, %d 499", n, gone)
+				}
 			}
 			if text, _ := io.ReadAll(a.Body); a.StatusCode != want || want == 429 && !strings.Contains(string(text), "waited for its client") {
 				t.Errorf("line %d: %d, %s", i, a.StatusCode, text)
@@ -123,7 +135,7 @@ func TestSharesOfTokens(t *testing.T) {
 	withoutClock(t, o, 0, "raw", func(t *testing.T, s *started) {
 		s.unfinished(t, 14, 4<<20-1, "127.0.0.2", scorer)
 		s.unfinished(t, 5, 4<<20-1, "127.0.0.2", operator)
-		if n := s.admission.shed[shedStalled].Load(); n < 5 {
+		if n := s.admission.shed[shedStalled].Load(); n < 4 {
 			t.Errorf("%d lines were ended", n)
 		}
 		<-time.After(time.Second)

@@ -390,6 +390,9 @@ func TestStreamAnswersAtOnce(t *testing.T) {
 	if a.Header.Get("X-Toptau-Digest") != s.models.list[0].current().digest {
 		t.Errorf("headers %v", a.Header)
 	}
+	if n, rejected := s.models.list[0].counts.rows.Load(), s.models.list[0].counts.rejected.Load(); int(n) != len(rows) || int(rejected) != len(rows) {
+		t.Errorf("%d rows were counted, and %d without a score, want %d of each", n, rejected, len(rows))
+	}
 	out.Close()
 	if rest, err := io.ReadAll(answers); err != nil || len(rest) > 0 {
 		t.Errorf("%q, %v", rest, err)

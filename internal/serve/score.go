@@ -70,7 +70,7 @@ func (p *pipeline) score(c *call, o rowOptions, decode decode, format format) er
 	c.out, contentType = format(c.out, r, point)
 	p.scored.write(c, r, point)
 	c.rows = r.n
-	r.count()
+	r.count(0)
 	c.answer(http.StatusOK, contentType, c.out)
 	p.after.hand(c, r, point, 0, decode)
 	return nil

@@ -19,8 +19,7 @@ const streamBuffer = 64 << 10
 // and the stream goes on.
 func (p *pipeline) answerStream(c *call, o rowOptions, out media) {
 	b := c.model.current()
-	r := b.newRows(o, int(^uint(0)>>1))
-	r.terse = p.options.TerseErrors
+	r := &rows{rowOptions: o, b: b, most: int(^uint(0) >> 1), terse: p.options.TerseErrors} // a scratch is large: it has one while it computes
 	defer r.done()
 	point, err := r.point()
 	if err != nil {
@@ -81,6 +80,7 @@ func (p *pipeline) scoreLines(c *call, r *rows, point int, lines []byte) error {
 			return readProblem(io.ErrUnexpectedEOF)
 		}
 		c.began = time.Now()
+		r.takeScratch()
 		before := r.n
 		part := firstLines(lines, chunkRows)
 		lines = lines[len(part):]
@@ -90,13 +90,13 @@ func (p *pipeline) scoreLines(c *call, r *rows, point int, lines []byte) error {
 		p.decide(c, r, point)
 		c.out = r.appendLines(c.out, point)
 		p.scored.write(c, r, point)
-		r.count()
+		r.count(before)
 		c.rows += r.n - before
+		r.giveScratch()
 		c.freeSlot()
 		p.after.handLines(c, r, point, before, part)
 		r.release()
 		r.bad = r.bad[:0]
-		r.s.extra = 0
 	}
 	return nil
 }
