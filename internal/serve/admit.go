@@ -15,11 +15,10 @@ import (
 // budget of bytes (budget.go).
 //
 // A slot that becomes free goes to the client whose last one is longest ago, so that nobody's many requests make others
-// wait; and to a short request before a long one of the same client. When the queue is full, a request of a client with
-// few in it takes the place of the last one of the client with the most.
+// wait, or find the queue full; and to a short request before a long one of the same client.
 type admission struct {
 	slots int
-	queue int   // requests of a class that wait
+	queue int   // requests that wait before another one
 	most  int64 // bytes
 	shed  [shedReasons]atomic.Uint64
 
@@ -64,14 +63,32 @@ func newAdmission(o Options) *admission {
 	return &admission{slots: runtime.GOMAXPROCS(0), queue: o.Queue, most: o.InFlight(), clients: map[whom]*client{}}
 }
 
-// ahead returns the number of waiters that get a slot before a further one of a class, if all are of one client, and how
-// long they need it. The caller holds the mutex.
-func (a *admission) ahead(of class) (n int, work time.Duration) {
+// ahead returns the number of waiters that get a slot before a further one of an account, and how long they need it: those
+// of its client, and of each other client as many. The caller holds the mutex.
+func (a *admission) ahead(x *account, of class) (n int, work time.Duration) {
+	if len(a.waiters) == 0 {
+		return 0, 0
+	}
+	type queued struct {
+		n    int
+		work time.Duration
+	}
+	by := map[whom]queued{}
 	for _, w := range a.waiters {
-		if w.class <= of {
-			n++
-			work += a.work[w.class]
+		if w.class == spare || w.account.by == x.by && w.class > of {
+			continue
 		}
+		q := by[w.account.by]
+		by[w.account.by] = queued{q.n + 1, q.work + a.work[w.class]}
+	}
+	turns := by[x.by].n
+	for key, q := range by {
+		k := q.n
+		if key != x.by {
+			k = min(k, turns+1)
+		}
+		n += k
+		work += q.work * time.Duration(k) / time.Duration(q.n)
 	}
 	return n, work
 }
@@ -82,30 +99,8 @@ func (a *admission) ahead(of class) (n int, work time.Duration) {
 func (a *admission) full(x *account, body int64) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	of := classOfBody(body)
-	n, work := a.ahead(of)
-	if n >= a.queue || n > alwaysWaiting*a.slots && work > maxBacklog*time.Duration(a.slots) {
-		return a.last(of, x) == nil
-	}
-	return false
-}
-
-// last returns the waiter that makes place for a request: the last one of the client with the most, nil if that has hardly
-// more than the request's client. The caller holds the mutex.
-func (a *admission) last(of class, x *account) (last *waiter) {
-	counts := map[whom]int{}
-	for _, w := range a.waiters {
-		if w.class <= of && !w.admitted {
-			counts[w.account.by]++
-		}
-	}
-	most := counts[x.by] + 1
-	for _, w := range a.waiters {
-		if n := counts[w.account.by]; w.class <= of && !w.admitted && (n > most || last != nil && n >= most) {
-			last, most = w, n
-		}
-	}
-	return last
+	n, work := a.ahead(x, classOfBody(body))
+	return n >= a.queue || n > alwaysWaiting*a.slots && work > maxBacklog*time.Duration(a.slots)
 }
 
 // worked notes how long a request had its slot, in a moving average over about 16 requests.
@@ -168,12 +163,8 @@ func (a *admission) enter(x *account, of class, admitted bool) *waiter {
 		return nil
 	}
 	w := &waiter{account: x, class: of, admitted: admitted}
-	if n, _ := a.ahead(of); n >= a.queue && !admitted {
-		last := a.last(of, x)
-		if last == nil {
-			return w
-		}
-		a.remove(last, shedQueue)
+	if n, _ := a.ahead(x, of); n >= a.queue && !admitted {
+		return w
 	}
 	w.result = make(chan shedReason, 1)
 	a.open(x)
@@ -250,7 +241,12 @@ func (a *admission) yield(x *account) {
 func (a *admission) waiting() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	n, _ := a.ahead(long)
+	n := 0
+	for _, w := range a.waiters {
+		if w.class != spare {
+			n++
+		}
+	}
 	return n
 }
 
