@@ -64,14 +64,15 @@ func newAdmission(o Options) *admission {
 }
 
 // ahead returns the number of waiters that get a slot before a further one of an account, and how long they need it: those
-// of its client, and of each other client as many. The caller holds the mutex.
+// of its client, and of each other client as many, or one more if its turn is before. The caller holds the mutex.
 func (a *admission) ahead(x *account, of class) (n int, work time.Duration) {
 	if len(a.waiters) == 0 {
 		return 0, 0
 	}
 	type queued struct {
-		n    int
-		work time.Duration
+		n       int
+		work    time.Duration
+		granted uint64
 	}
 	by := map[whom]queued{}
 	for _, w := range a.waiters {
@@ -79,13 +80,20 @@ func (a *admission) ahead(x *account, of class) (n int, work time.Duration) {
 			continue
 		}
 		q := by[w.account.by]
-		by[w.account.by] = queued{q.n + 1, q.work + a.work[w.class]}
+		by[w.account.by] = queued{q.n + 1, q.work + a.work[w.class], w.account.of.granted}
 	}
-	turns := by[x.by].n
+	turns, granted := by[x.by].n, uint64(0)
+	if c := a.clients[x.by]; c != nil {
+		granted = c.granted
+	}
 	for key, q := range by {
 		k := q.n
-		if key != x.by {
+		switch {
+		case key == x.by:
+		case q.granted <= granted:
 			k = min(k, turns+1)
+		default:
+			k = min(k, turns)
 		}
 		n += k
 		work += q.work * time.Duration(k) / time.Duration(q.n)
