@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 )
 
 // TestMain is also the main function of the processes that tests kill, see child.
@@ -24,7 +23,7 @@ func TestMain(m *testing.M) {
 func child(what, dir string) {
 	stop := func() {
 		fmt.Println("ready")
-		time.Sleep(time.Hour)
+		os.Stdin.Read(make([]byte, 1)) // until the end
 	}
 	names := []string{filepath.Join(dir, "c.json"), filepath.Join(dir, "m.json")}
 	switch what {
@@ -67,6 +66,9 @@ func start(t *testing.T, what, dir string) *exec.Cmd {
 	c.Env = append(os.Environ(), "OUTFILE_CHILD="+what, "OUTFILE_DIR="+dir)
 	out, err := c.StdoutPipe()
 	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Start(); err != nil {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"toptau"
 	"toptau/internal/monitor"
@@ -44,47 +45,45 @@ func TestWatches(t *testing.T) {
 	}
 	rows := fixtureRows(2400, 44)
 	for run := range 2 {
-		w, err := NewWatches(states, o, failed)
-		if err != nil {
-			t.Fatal(err)
-		}
-		seen := make(chan int, len(rows))
-		s := start(t, Options{Monitor: counted{w, seen}, Models: []ModelFile{{"watched", path}}})
-		part := rows[1200*run : 1200*(run+1)]
-		for first := 0; first < len(part); first += 400 {
-			s.post(t, "/v1/score", "text/csv", fixtureCSV(part[first:first+400]))
-		}
-		var labels strings.Builder
-		for i, row := range part {
-			fmt.Fprintf(&labels, "{\"id\": %q, \"label\": %d}\n", row[0], i%2)
-		}
-		for n := 0; n < len(part); { // rows are observed after they were answered
-			n += <-seen
-		}
-		_, answer, _ := s.get(t, "/v1/monitor")
-		document.Models = nil
-		if err := json.Unmarshal([]byte(answer), &document); err != nil {
-			t.Fatal(err, answer)
-		}
-		if n := document.Models["watched"].Rows; n != 1200*(run+1) {
-			t.Fatalf("%d rows, want %d", n, 1200*(run+1))
-		}
-		if status, answer, _ := s.post(t, "/v1/labels", "application/x-ndjson", []byte(labels.String())); status != 200 {
-			t.Errorf("%d: %s", status, answer)
-		}
-		if _, page, _ := s.get(t, "/monitor"); !strings.Contains(page, "What this page cannot say") {
-			t.Error("no page")
-		}
-		_, metrics, _ := s.get(t, "/metrics")
-		for _, want := range []string{`toptau_evidence_log10{model="watched",stream="scores"} `, `toptau_alarm{model="watched",stream="columns"} 0`} {
-			if !strings.Contains(metrics, want) {
-				t.Errorf("no %s in\n%s", want, metrics)
+		synctest.Test(t, func(t *testing.T) {
+			w, err := NewWatches(states, o, failed)
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
-		if err := s.stop(); err != nil {
-			t.Fatal(err)
-		}
-		w.Close()
+			l := newPipes()
+			s := startOn(t, l, l.transport(), 0, Options{Monitor: w, Models: []ModelFile{{"watched", path}}})
+			part := rows[1200*run : 1200*(run+1)]
+			for first := 0; first < len(part); first += 400 {
+				s.post(t, "/v1/score", "text/csv", fixtureCSV(part[first:first+400]))
+			}
+			var labels strings.Builder
+			for i, row := range part {
+				fmt.Fprintf(&labels, "{\"id\": %q, \"label\": %d}\n", row[0], i%2)
+			}
+			synctest.Wait() // rows are observed after they were answered
+			_, answer, _ := s.get(t, "/v1/monitor")
+			document.Models = nil
+			if err := json.Unmarshal([]byte(answer), &document); err != nil || document.Models["watched"].Rows != 1200*(run+1) {
+				t.Fatal(err, answer)
+			}
+			if status, answer, _ := s.post(t, "/v1/labels", "application/x-ndjson", []byte(labels.String())); status != 200 {
+				t.Errorf("%d: %s", status, answer)
+			}
+			if _, page, _ := s.get(t, "/monitor"); !strings.Contains(page, "What this page cannot say") {
+				t.Error("no page")
+			}
+			_, metrics, _ := s.get(t, "/metrics")
+			for _, want := range []string{`toptau_evidence_log10{model="watched",stream="scores"} `, `toptau_alarm{model="watched",stream="columns"} 0`} {
+				if !strings.Contains(metrics, want) {
+					t.Errorf("no %s in\n%s", want, metrics)
+				}
+			}
+			s.client.CloseIdleConnections()
+			if err := s.stop(); err != nil {
+				t.Fatal(err)
+			}
+			w.Close()
+		})
 	}
 	r := document.Models["watched"]
 	if r.Alarm() || r.Scores == nil || r.Columns == nil || r.Audit.Marked < 150 || r.Audit.Marked > 350 {
@@ -138,17 +137,6 @@ func TestWatchesKeepStatesOfFormerModels(t *testing.T) {
 	if len(files) != 2 {
 		t.Errorf("files %v, want the present and the former state", files)
 	}
-}
-
-// counted is a monitor that reports how many rows it has observed.
-type counted struct {
-	*Watches
-	seen chan<- int
-}
-
-func (c counted) Observe(r Request, rows Observed) {
-	c.Watches.Observe(r, rows)
-	c.seen <- len(rows.Scores)
 }
 
 // A state has one user: another server, or a run of monitor --state, gets an error until the first one is closed.
