@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
@@ -68,6 +69,14 @@ func packGzip(b []byte) []byte {
 	return to.Bytes()
 }
 
+func packBrotli(b []byte) []byte {
+	var to bytes.Buffer
+	w := brotli.NewWriterLevel(&to, 1)
+	w.Write(b)
+	w.Close()
+	return to.Bytes()
+}
+
 // columns returns n columns that differ in their names alone.
 func columns(n int, like Column) []Column {
 	list := make([]Column, n)
@@ -82,7 +91,7 @@ func columns(n int, like Column) []Column {
 func TestSmallFilesTakeLittleMemory(t *testing.T) {
 	const page = 256 << 20
 	zeros := make([]byte, page)
-	z, g := packZstd(zeros), packGzip(zeros[:64<<20])
+	z, g, b := packZstd(zeros), packGzip(zeros[:64<<20]), packBrotli(zeros[:64<<20])
 	prefixed := PrefixedTexts(1<<16, 1<<16-2)
 	tiny := Levels(1<<30, 0)
 	for _, c := range []struct {
@@ -94,6 +103,11 @@ func TestSmallFilesTakeLittleMemory(t *testing.T) {
 		{"pages of zstd", page / 8, columns(64, Column{Physical: Double, Logical: NoLogical, Codec: Zstd, Pages: []Page{Data(Plain, page/8, page, z)}}), "take more than"},
 		{"a page of zstd that is larger than it says", 1, columns(1, Column{Physical: Double, Logical: NoLogical, Codec: Zstd, Pages: []Page{Data(Plain, 1, 8, z)}}), "damaged"},
 		{"pages of gzip", page / 32, columns(16, Column{Physical: Double, Logical: NoLogical, Codec: Gzip, Pages: []Page{Data(Plain, page/32, page/4, g)}}), "take more than"},
+		{"pages of Brotli", page / 32, columns(16, Column{Physical: Double, Logical: NoLogical, Codec: Brotli, Pages: []Page{Data(Plain, page/32, page/4, b)}}), "take more than"},
+		{"a page of Brotli that is larger than it says", 1, columns(1, Column{Physical: Double, Logical: NoLogical, Codec: Brotli, Pages: []Page{Data(Plain, 1, 8, b)}}), "damaged"},
+		{"a page of Brotli", 1 << 16, columns(1, Column{Physical: Double, Logical: NoLogical, Codec: Brotli,
+			Pages: []Page{Data(Plain, 1<<16, 1<<19, packBrotli(zeros[:1<<19]))}}), ""},
+		{"a size that LZ4 cannot have", page / 8, columns(1, Column{Physical: Double, Logical: NoLogical, Codec: HadoopLZ4, Pages: []Page{Data(Plain, page/8, page, g[:1<<10])}}), "damaged"},
 		{"a size that gzip cannot have", page / 8, columns(1, Column{Physical: Double, Logical: NoLogical, Codec: Gzip, Pages: []Page{Data(Plain, page/8, page, packGzip(make([]byte, 1<<10)))}}), "damaged"},
 		{"a dictionary of empty texts", 1, columns(1, Column{Physical: ByteArray, Logical: UTF8, Codec: Zstd, Pages: []Page{DictionaryOf(page/4, page, z),
 			Data(Dictionary, 1, 3, packZstd([]byte{1, 2, 0}))}}), "take more than"},
@@ -139,9 +153,10 @@ func FuzzPages(f *testing.F) {
 	f.Add(Int64, TimestampMillis, false, Uncompressed, DataPage, Delta, 9, len(Counted(9)), Counted(9), []byte{})
 	f.Add(Double, NoLogical, true, Uncompressed, DataPage, Plain, 4, len(Levels(4, 0)), Levels(4, 0), []byte{})
 	f.Add(Int32, NoLogical, false, Uncompressed, DataPageV2, Dictionary, 3, 3, []byte{1, 6, 0}, make([]byte, 4))
+	f.Add(ByteArray, TimestampMillis, false, Uncompressed, DataPage, Plain, 1, len(text), text, []byte{})
 	prefixed := PrefixedTexts(9, 20)
 	f.Add(ByteArray, UTF8, false, Uncompressed, DataPage, DeltaBytes, 9, len(prefixed), prefixed, []byte{})
-	for codec, pack := range map[int]func([]byte) []byte{Zstd: packZstd, Gzip: packGzip} {
+	for codec, pack := range map[int]func([]byte) []byte{Zstd: packZstd, Gzip: packGzip, Brotli: packBrotli} {
 		b := pack(make([]byte, 64))
 		f.Add(Double, NoLogical, false, codec, DataPage, Plain, 8, 64, b, []byte{})
 	}

@@ -28,6 +28,7 @@ const (
 	uncompressed codec = 0
 	snappyCodec  codec = 1
 	gzipCodec    codec = 2
+	lzoCodec     codec = 3
 	brotliCodec  codec = 4
 	lz4Hadoop    codec = 5
 	zstdCodec    codec = 6
