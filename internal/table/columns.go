@@ -153,7 +153,7 @@ func (s *columnRows) countKind(c *kindCount, column int, missing *missingSpellin
 		}
 	}
 	// Texts that look like numbers stay texts: the file says so.
-	c.texts, c.numbers, c.commas, c.epochs, c.booleans = c.seen, 0, 0, 0, 0
+	c.texts, c.quoted, c.numbers, c.commas, c.epochs, c.booleans = c.seen, c.numbers, 0, 0, 0, 0
 }
 
 // markUsed marks the columns that have a role, and forgets the first block, which lacks some of them.

@@ -14,6 +14,7 @@ type kindCount struct {
 	anyUnit   int // texts that are numbers with a unit
 	units     int // those with the unit below
 	unit      string
+	quoted    int // texts that look like numbers, in a format that has numbers
 	epochs    int // numbers that may be times
 	dates     int
 	addresses int
@@ -52,12 +53,16 @@ func (c *kindCount) count(field []byte, missing *missingSpellings) {
 
 // countJSON counts a value of JSON.
 func (c *kindCount) countJSON(kind jsontext.Kind, value []byte, missing *missingSpellings) {
-	switch _, what := parseNumber(value); {
+	_, what := parseNumber(value)
+	switch {
 	case kind == jsontext.Null || missing.has(value) || kind == jsontext.Text && what == notANumber:
 		return
 	case kind == jsontext.Number:
 		c.countNumber(value)
 	default:
+		if what == number {
+			c.quoted++
+		}
 		c.countUnit(value, missing.pointed())
 		c.countText(value)
 	}

@@ -139,6 +139,11 @@ func (a setup) kindOf(column int, c kindCount) schema.Kind {
 	if c.hasUnit() {
 		return schema.Numeric
 	}
+	if 2*c.quoted > c.seen {
+		name := a.names.all[column]
+		a.reader.warn("texts-of-numbers", fmt.Sprintf("column %s is read as categorical: it has texts, which look like numbers", diag.Quote(name)))
+		a.reader.warnings[len(a.reader.warnings)-1].Fixes = []diag.Fix{{Param: "numeric", Value: shellQuote([]byte(name)), When: "if they are numbers"}}
+	}
 	if 2*c.anyUnit > c.seen {
 		a.reader.warn("units", fmt.Sprintf("column %s is read as categorical: its values are numbers with different units, such as $3.20 and 3 €;"+
 			" write them in one unit", diag.Quote(a.names.all[column])))
