@@ -19,7 +19,6 @@ type Verify[S Source] struct {
 	Model       string `file:"in" arg:"" help:"The model that fit wrote."`
 	Rows        S      `embed:""`
 	Certificate string `file:"in" arg:"" help:"The file that fit --certificate wrote."`
-	MemoryFlag
 	VerifyFlags
 	ProblemFlags
 }
@@ -34,7 +33,7 @@ func (c *Verify[S]) Run(s *cli.Session) error {
 	if err != nil {
 		return err
 	}
-	rows, err := c.Rows.Open(s, Use{Verb: "verify", Models: []*model.Model{m}, Memory: c.Memory})
+	rows, err := c.Rows.Open(s, Use{Verb: "verify", Models: []*model.Model{m}})
 	if err != nil {
 		return err
 	}
