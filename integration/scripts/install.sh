@@ -73,6 +73,7 @@ if [ $all ]; then
 	pip DuckDB "duckdb, pyarrow" duckdb==2.0.0 pyarrow==26.0.1 numpy==2.4.6
 	pip "ClickHouse, embedded" chdb chdb==4.4.0
 	pip "pandas and scikit-learn" "pandas, sklearn" pandas==3.1.1 scikit-learn==1.9.1
+	pip "the parser of Prometheus" prometheus_client prometheus_client==0.26.0
 	pip "Triton's client and YAML" "tritonclient.http, yaml" "tritonclient[http]==2.73.0" pyyaml==6.0.3
 fi
 rm -f "$log"

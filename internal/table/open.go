@@ -45,7 +45,7 @@ func Open(path string, o Options) (*Reader, error) {
 
 // newReader starts to read. It closes its input if that fails.
 func newReader(in *input, o Options, p chunkPolicy) (*Reader, error) {
-	in.context = o.Context
+	in.context, in.allowed = o.Context, o.Memory
 	r := &Reader{file: in.file, options: o, in: in, policy: p, table: Table{File: in.file}}
 	r.active = r
 	if err := r.start(); err != nil {

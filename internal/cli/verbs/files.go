@@ -124,7 +124,7 @@ func readFiles(s *cli.Session, paths []string, f schema.Format, use Use) (Rows, 
 	readAs := f
 	if !use.InMemory {
 		var err error
-		if paths, readAs, err = packLarge(s, paths, f, use.Memory); err != nil {
+		if paths, readAs, err = packLarge(s, paths, f); err != nil {
 			return nil, err
 		}
 	}
@@ -132,7 +132,6 @@ func readFiles(s *cli.Session, paths []string, f schema.Format, use Use) (Rows, 
 	if err != nil {
 		return nil, withFlagOfColumn(err, named[0], named[1])
 	}
-	data.LimitMemory(use.Memory)
 	s.Progress.Start()
 	return &fileRows{s, f.Like(*data.Format().Schema()), data}, nil
 }
@@ -224,14 +223,14 @@ func FileDate(path string) string {
 	return info.ModTime().UTC().Format(time.DateOnly)
 }
 
-// packLarge returns the path of a temporary packed file and the format for it if the data does not fit into some bytes of memory (0:
-// half of the free memory), otherwise what it was given. It prints on standard error what it packed. The file is removed at the end.
-func packLarge(s *cli.Session, paths []string, f schema.Format, bytes int64) ([]string, schema.Format, error) {
+// packLarge returns the path of a temporary packed file and the format for it if the data does not fit into the memory of the format,
+// otherwise what it was given. It prints on standard error what it packed. The file is removed at the end.
+func packLarge(s *cli.Session, paths []string, f schema.Format) ([]string, schema.Format, error) {
 	files, err := table.OpenFiles(paths...)
 	if err != nil || f.FileColumn != "" {
 		return paths, f, err
 	}
-	fits, err := files.FitMemory(f, bytes)
+	fits, err := files.FitMemory(f, f.Memory)
 	if err != nil || fits {
 		return paths, f, err
 	}

@@ -30,6 +30,7 @@ var Options = map[string]cli.Option{
 	"segment":             {Group: "Data", Placeholder: "COL", Help: "A column whose values may have thresholds of their own. It is never a feature."},
 	"no-time":             {Group: "Data", Help: "Read no column of times, although the model has one: an entity then counts once, not once a day."},
 	"time":                {Group: "Data", Placeholder: "COL", Help: "A column that orders the rows in time. It is never a feature."},
+	"memory":              {Group: "Data", Placeholder: "BYTES", Help: "The memory that rows may take, such as 300MB (default: half of the free memory). Rows that need more stay in their file, which is read in passes. A file that compresses unusually well is read up to it."},
 	"file-column":         {Group: "Data", Placeholder: "NAME", Help: "Call the name of the file NAME, so that --id, --group, --segment and --time can refer to it. It is never a feature."},
 	"missing":             {Group: "Data", Placeholder: "VALUE", Whole: true, Help: "A spelling of a missing value, besides the empty field; repeatable."},
 	"categorical":         {Group: "Data", Placeholder: "COLS", Whole: true, Help: "Columns whose values are categories even if they look like numbers."},

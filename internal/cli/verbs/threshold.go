@@ -33,7 +33,6 @@ type Threshold[S Source] struct {
 	Answers string `name:"audited" file:"in" placeholder:"FILE" help:"Leave out the negatives that a review found to be positive: the CSV that --audit printed, with yes or no in the column positive."`
 	Output  string `file:"out" short:"o" placeholder:"MODEL" help:"Write the model with the new point here."`
 	toptau.ThresholdOptions
-	MemoryFlag
 	GoalFlags
 	SignFlags
 	VerifyFlags
@@ -65,7 +64,7 @@ func (c *Threshold[S]) Run(s *cli.Session) error {
 	if err != nil {
 		return err
 	}
-	rows, err := c.Rows.Open(s, Use{Verb: "threshold", Memory: c.Memory, Entity: c.Entity, Value: c.Value})
+	rows, err := c.Rows.Open(s, Use{Verb: "threshold", Entity: c.Entity, Value: c.Value})
 	if err != nil {
 		return err
 	}
@@ -124,7 +123,7 @@ func (c *Threshold[S]) check() error {
 
 // printAudit prints the negatives to review as CSV.
 func (c *Threshold[S]) printAudit(s *cli.Session) error {
-	use, entry := Use{Verb: "threshold", Memory: c.Memory, Entity: c.Entity}, toptau.Entry{Name: c.Score, Column: c.Score}
+	use, entry := Use{Verb: "threshold", Entity: c.Entity}, toptau.Entry{Name: c.Score, Column: c.Score}
 	if c.Model != "" {
 		m, err := c.Load(c.Model)
 		if err != nil {
@@ -314,7 +313,7 @@ func (c *Threshold[S]) addPoint(s *cli.Session) error {
 		return &diag.Error{Kind: diag.Usage, Param: "name", Found: diag.Quote(c.Name) + ", which the model has", Expected: "a new name",
 			Fixes: []diag.Fix{{Param: "replace", Value: c.Name}}}
 	}
-	rows, err := c.Rows.Open(s, Use{Verb: "threshold", Models: []*model.Model{m}, Memory: c.Memory, Entity: c.Entity, Value: c.Value, Replace: c.Replace})
+	rows, err := c.Rows.Open(s, Use{Verb: "threshold", Models: []*model.Model{m}, Entity: c.Entity, Value: c.Value, Replace: c.Replace})
 	if err != nil {
 		return err
 	}

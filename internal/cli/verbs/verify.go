@@ -18,7 +18,6 @@ import (
 type Verify[S CertifiedSource] struct {
 	Model string `file:"in" arg:"" help:"The model that fit wrote."`
 	Rows  S      `embed:""`
-	MemoryFlag
 	VerifyFlags
 	ProblemFlags
 }
@@ -37,7 +36,7 @@ func (c *Verify[S]) Run(s *cli.Session) error {
 	if err != nil {
 		return err
 	}
-	rows, err := c.Rows.Open(s, Use{Verb: "verify", Models: []*model.Model{m}, Memory: c.Memory})
+	rows, err := c.Rows.Open(s, Use{Verb: "verify", Models: []*model.Model{m}})
 	if err != nil {
 		return err
 	}
