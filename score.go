@@ -298,15 +298,20 @@ func (s *Stream) Rows() iter.Seq2[*result.Row, error] {
 		s.finishTotals()
 		slices.SortFunc(s.best, compareRows)
 		s.best, s.totals.List = s.lists.finish(s.best)
-		if s.tied > 0 {
-			s.totals.Warnings = append(s.totals.Warnings, diag.Warning{Code: "ties", Text: text.Plural(s.tied, "more row") +
-				" with the score of the last one on the list: of equal scores the first in the input are listed"})
-		}
+		s.noteTies()
 		for i := range s.best {
 			if !yield(&s.best[i], nil) {
 				return
 			}
 		}
+	}
+}
+
+// noteTies adds a note if rows rank like the last one on the list.
+func (s *Stream) noteTies() {
+	if s.tied > 0 {
+		s.totals.Warnings = append(s.totals.Warnings, diag.Warning{Code: "ties", Text: text.Plural(s.tied, "more row") +
+			" with the score of the last one on the list: of equal scores the first in the input are listed"})
 	}
 }
 

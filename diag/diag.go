@@ -79,7 +79,7 @@ func (e *Error) Text(spell func(param string) string) string {
 		if found != "" || e.Expected != "" {
 			b.WriteString(": ")
 		}
-		b.WriteString(Cut(causeText(e.Err, spell), longestPart))
+		b.WriteString(cut(causeText(e.Err, spell), longestPart))
 	}
 	if advice := e.Advice(spell); advice != "" {
 		fmt.Fprintf(&b, " (%s)", advice)
@@ -95,8 +95,8 @@ const (
 	quoted      = 60
 )
 
-// Cut returns a text, or its start and "..." if it has more than a number of bytes.
-func Cut(text string, most int) string {
+// cut returns a text, or its start and "..." if it has more than a number of bytes.
+func cut(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}
@@ -109,7 +109,7 @@ func Cut(text string, most int) string {
 // Short returns the error with parts that are cut if they are too long for a message. The value of a fix cannot be cut: it is VALUE.
 func (e *Error) Short() *Error {
 	s := *e
-	s.Column, s.Found, s.Expected, s.Hint = Cut(e.Column, longestName), Cut(e.Found, longestPart), Cut(e.Expected, longestPart), Cut(e.Hint, longestPart)
+	s.Column, s.Found, s.Expected, s.Hint = cut(e.Column, longestName), cut(e.Found, longestPart), cut(e.Expected, longestPart), cut(e.Hint, longestPart)
 	s.Fixes = shortFixes(e.Fixes)
 	return &s
 }
@@ -254,7 +254,7 @@ type Warning struct {
 
 // Words returns the text followed by the fixes. spell returns the caller's spelling of a parameter.
 func (w Warning) Words(spell func(param string) string) string {
-	text := Cut(w.Text, longestPart)
+	text := cut(w.Text, longestPart)
 	if fixes := FixText(shortFixes(w.Fixes), spell); fixes != "" {
 		return text + " (" + fixes + ")"
 	}

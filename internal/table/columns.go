@@ -123,7 +123,7 @@ func newColumnRows(r *Reader, file columnFile) (*columnRows, error) {
 	if s.assembler, err = newAssembler(r, n, counts); err != nil {
 		return nil, err
 	}
-	if err := s.checkTexts(); err != nil {
+	if err := checkTexts(r, s.roles, columns); err != nil {
 		return nil, err
 	}
 	for _, text := range r.missing.all {
@@ -138,20 +138,19 @@ func newColumnRows(r *Reader, file columnFile) (*columnRows, error) {
 }
 
 // checkTexts refuses to take the texts of rows from numbers that have others, so that no two names become one.
-func (s *columnRows) checkTexts() error {
-	t := &s.reader.table
-	for _, c := range t.Kept {
-		if s.columns[c.Number-1].Respelled {
-			t.respelled = append(t.respelled, c.Name)
+func checkTexts(r *Reader, all *roles, columns []packed.Column) error {
+	for _, c := range r.table.Kept {
+		if columns[c.Number-1].Respelled {
+			r.table.respelled = append(r.table.respelled, c.Name)
 		}
 	}
-	for _, r := range []struct {
+	for _, role := range []struct {
 		param   string
 		columns []int
-	}{{"id", s.roles.ids}, {"group", []int{s.roles.group}}, {"segment", []int{s.roles.segment}}} {
-		for _, i := range r.columns {
-			if i >= 0 && s.columns[i].Respelled {
-				return Respelled(s.reader.file, r.param, s.columns[i].Name)
+	}{{"id", all.ids}, {"group", []int{all.group}}, {"segment", []int{all.segment}}} {
+		for _, i := range role.columns {
+			if i >= 0 && columns[i].Respelled {
+				return Respelled(r.file, role.param, columns[i].Name)
 			}
 		}
 	}
@@ -319,7 +318,7 @@ func (s *columnRows) keepCodes(to *Column, k int, dictionary []string) error {
 	codes := make([]int32, len(dictionary))
 	for i, text := range dictionary {
 		var err error
-		if codes[i], err = s.codeOf(k, to, s.categoryText(k, text), s.before+1); err != nil {
+		if codes[i], err = s.codeOf(k, to, categoryText(s, k, text), s.before+1); err != nil {
 			return err
 		}
 	}
@@ -506,7 +505,7 @@ func (s *columnRows) codeAt(k int, to *Column, from *blockColumn, row, line int)
 		return -1, nil
 	}
 	if s.whole[k][code] == unset {
-		whole, err := s.codeOf(k, to, s.categoryText(k, from.dictionary[code]), line)
+		whole, err := s.codeOf(k, to, categoryText(s, k, from.dictionary[code]), line)
 		if err != nil {
 			return 0, err
 		}
@@ -516,7 +515,7 @@ func (s *columnRows) codeAt(k int, to *Column, from *blockColumn, row, line int)
 }
 
 // categoryText returns the text of a category of feature k from a dictionary, which may be that of a column of numbers.
-func (s *columnRows) categoryText(k int, text string) []byte {
+func categoryText(s *columnRows, k int, text string) []byte {
 	if s.spelled[s.roles.features[k]] {
 		return s.numberText(k, []byte(text))
 	}
