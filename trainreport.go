@@ -52,7 +52,7 @@ func (t *Trained) findings(ctx context.Context, date string) (*report.Findings, 
 	f.Points = []report.OperatingPoint{{Point: point, Decisions: c}}
 	if c.IsMixed() {
 		f.Points[0].Note = "The precision is for " + t.wholeText() + ", at the rate of false alarms that is expected on new ones where the goal limits it. " +
-			"The counts are those of the rows that measured."
+			"Its counts are weighted, the others are those of the rows that measured."
 	}
 	if p := t.Model.Probability(); p != nil {
 		f.Reliability = p.Reliability

@@ -175,6 +175,7 @@ func (c *calibration) evaluateOutOfFold() error {
 			return err
 		}
 		*e, err = measured.ranking.evaluate(c.found.Goal, value, c.parts.options.Seed)
+		c.found.measured = e.AtThreshold
 		return err
 	case c.parts.scheme != SchemeCrossFitted:
 		if at, err = c.pooledThreshold(&c.found.Threshold.Expected); err != nil {
@@ -192,12 +193,11 @@ func (c *calibration) evaluateOutOfFold() error {
 	if e.AtThreshold.Threshold = value; err != nil {
 		return err
 	}
-	e.AtThreshold = c.found.Among(c.found.Prevalence)
-	if c.parts.scheme != SchemeCrossFitted && c.parts.scheme != SchemeValidation {
-		if err := c.widen(&e.AtThreshold, r.Ranking); err != nil {
-			return err
-		}
+	c.found.measured = e.AtThreshold
+	if c.found.ends, err = c.ends(&r); err != nil {
+		return err
 	}
+	e.AtThreshold = c.found.Among(c.found.Prevalence)
 	return c.setPrice()
 }
 
@@ -215,10 +215,13 @@ func (c *calibration) withGroups(err error) error {
 		text.Plural(len(groups), "group"))})
 }
 
-// widen adds to the intervals of decisions that other rows gave the threshold, so that its place among the scores of r is not exact: it
-// has the expected rate, within an interval. A precision at the expected rate of false alarms has that already.
-func (c *calibration) widen(d *metric.Confusion, r *metric.Ranking) error {
-	var tpr, fpr, precision []metric.Proportion
+// ends returns the decisions at both ends of the interval for the expected rate, if other rows gave the threshold: its place among the
+// scores of r is then not exact.
+func (c *calibration) ends(r *ranked) ([]metric.Confusion, error) {
+	var list []metric.Confusion
+	if c.parts.scheme == SchemeCrossFitted || c.parts.scheme == SchemeValidation {
+		return nil, nil
+	}
 	for _, rate := range []float64{c.found.Threshold.Expected.Low, c.found.Threshold.Expected.High} {
 		if !(rate > 0 && rate < 1) {
 			continue // the rates there are those next to it
@@ -227,19 +230,15 @@ func (c *calibration) widen(d *metric.Confusion, r *metric.Ranking) error {
 		expected.Rate = rate
 		at, err := c.pooledThreshold(&expected)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		end, err := r.At(at, 0)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		tpr, fpr, precision = append(tpr, end.TruePositiveRate), append(fpr, end.FalsePositiveRate), append(precision, end.Precision)
+		list = append(list, end)
 	}
-	d.TruePositiveRate, d.FalsePositiveRate = d.TruePositiveRate.Moved(tpr...), d.FalsePositiveRate.Moved(fpr...)
-	if c.found.expectedAlarms() == nil {
-		d.Precision = d.Precision.Moved(precision...)
-	}
-	return nil
+	return list, nil
 }
 
 // pooledThreshold returns the threshold for an expected fraction of the population on the pooled scores of the cross-validation, which have

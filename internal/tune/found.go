@@ -38,6 +38,8 @@ type Found struct {
 	Price      *result.Price      // of a guarantee; nil: none, or not known
 	sample     *calibrationSample // the scores that gave Threshold
 	OutOfFold  Evaluation         // on rows that did not fit the scores but helped to choose the model
+	measured   metric.Confusion   // its decisions on these rows
+	ends       []metric.Confusion // the same at the ends of the interval for the expected rate
 	Test       *Evaluation        // nil without a test part
 	HeldOut    HeldOut            // labelled scores of rows for probabilities
 	Negatives  []float64          // scores of the negatives that were used for the threshold only; nil: none, or not independent
@@ -181,8 +183,21 @@ func (f *Found) expectedAlarms() *metric.Proportion {
 	return p
 }
 
-// Among returns the decisions OutOfFold.AtThreshold, with the false positive rate that is expected of the threshold, among rows of which
-// the fraction prevalence is positive. A search makes them for Prevalence.
+// Among returns the decisions of OutOfFold among rows of which the fraction prevalence is positive, at the false positive rate that is
+// expected of the threshold. Their intervals take into account that the threshold came from other rows. A search makes them for Prevalence.
 func (f *Found) Among(prevalence float64) metric.Confusion {
-	return f.OutOfFold.AtThreshold.Mixed(prevalence, f.expectedAlarms())
+	alarms := f.expectedAlarms()
+	c := f.measured.Mixed(prevalence, alarms)
+	var tpr, fpr, precision []metric.Proportion
+	for _, end := range f.ends {
+		tpr, fpr = append(tpr, end.TruePositiveRate), append(fpr, end.FalsePositiveRate)
+		precision = append(precision, end.Mixed(prevalence, nil).Precision)
+	}
+	if len(f.ends) > 0 {
+		c.TruePositiveRate, c.FalsePositiveRate = c.TruePositiveRate.Moved(tpr...), c.FalsePositiveRate.Moved(fpr...)
+	}
+	if len(f.ends) > 0 && alarms == nil { // the interval of alarms is that of the threshold
+		c.Precision = c.Precision.Moved(precision...)
+	}
+	return c
 }
