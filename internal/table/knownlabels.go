@@ -35,7 +35,7 @@ func newKnownLabels(s *schema.Schema, given bool) *knownLabels {
 	if len(s.Labels) == 0 {
 		return nil
 	}
-	k := &knownLabels{others: s.OtherLabels > 0, given: given, apart: mostCompared}
+	k := &knownLabels{others: s.OtherLabels > 0, given: given, apart: maxCompared}
 	for _, c := range s.Labels {
 		v := newLabelValue(c.Value)
 		for _, u := range k.values {
@@ -88,8 +88,8 @@ func digitsOf(label string) string {
 	}, label)
 }
 
-// mostCompared bounds the new labels that are compared with the known ones, and the letters of each.
-const mostCompared = 100
+// maxCompared bounds the new labels that are compared with the known ones, and the letters of each.
+const maxCompared = 100
 
 // checkKnown checks the labels of a file that is read for a model, by the rules above. e names the file and column of the labels.
 func (l *labels) checkKnown(e diag.Error) (*diag.Warning, error) {
@@ -108,7 +108,7 @@ func (l *labels) checkKnown(e diag.Error) (*diag.Warning, error) {
 	if k.given {
 		among = l.unusedValues()
 	}
-	for _, t := range fresh.order[:min(len(fresh.order), mostCompared)] {
+	for _, t := range fresh.order[:min(len(fresh.order), maxCompared)] {
 		if near := k.near(newLabelValue(t.Value), among); near != "" {
 			return nil, misspelled(e, t, near)
 		}

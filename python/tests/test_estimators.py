@@ -219,6 +219,8 @@ def test_names_without_blanks_at_their_ends():
         assert model.model_.to_bytes() == want.model_.to_bytes() and list(model.feature_names_in_) == list("abcd")
         for rows in (plain, padded, padded.to_dict("records")):
             assert (model.decision_function(rows) == want.decision_function(plain)).all()
+    with pytest.warns(UserWarning, match="does not have valid feature names"):  # an array has none: its columns are in order
+        assert (want.decision_function(X) == want.decision_function(plain)).all()
     with pytest.raises(Error, match='column "a": two columns of this name'):
         TopTauClassifier(**QUICK).fit(padded.assign(a=0), y)
     with pytest.raises(ValueError, match="feature names should match"):

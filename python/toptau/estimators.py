@@ -207,6 +207,8 @@ class TopTauClassifier(_Thresholded):
             raise ValueError(f"0 feature(s) (shape=({len(frame)}, 0)) while a minimum of 1 is required.")
         if len(frame) == 0:
             raise ValueError(f"Found array with 0 sample(s) (shape=(0, {n})) while a minimum of 1 is required.")
+        if not reset and not frame.named and hasattr(self, "feature_names_in_"):  # an array after a frame; scikit-learn has warned
+            frame.rename(self.feature_names_in_.tolist())
         return frame
 
     def _rows(self, X: Any) -> Frame:

@@ -108,6 +108,10 @@ class Frame:
         values = np.asarray(column.to_numpy())
         return _checked(values, "int" in kind.lower(), name) if missing and values.dtype.kind == "f" else values
 
+    def rename(self, names: list[str]) -> None:
+        """Gives the columns other names, in their order."""
+        self.columns, self.values = names, dict(zip(names, self.values.values()))
+
     def with_text_times(self) -> Frame:
         """Returns the frame with texts for times, which ``Model`` reads one by one as well as together."""
         for name, v in self.values.items():

@@ -1372,8 +1372,7 @@ class Model:
     def _prepare(self, f: dict) -> None:
         schema = _fields(f["schema"], "schema", {
             "format": str, "header": bool, "width": int, "columns": list, "label": dict, "positive": list, "labels": list, "other_labels": int,
-            "missing": list,
-            "others": list, "id": list, "group": str, "time": str, "timezone": str, "decimal": str},
+            "missing": list, "others": list, "id": list, "group": str, "time": str, "timezone": str, "decimal": str},
             ["format", "header", "width"])
         if schema.get("decimal", "") not in ("", ".", ","):
             raise _refuse("the decimal mark")
