@@ -259,7 +259,7 @@ func attacks() []attack {
 		}, "403 421 400"},
 		{"Content-Length of 10^15", func(a string, _ *campaign) (int, *tally) {
 			return send(a, 200, same([]byte(score+"Content-Length: 1000000000000000\r\n\r\n")))
-		}, "413"},
+		}, "413 503 closed"}, // its connections wait for their client for half a second
 		{"chunks without end", func(a string, _ *campaign) (int, *tally) {
 			return send(a, 20, same([]byte(score+"Transfer-Encoding: chunked\r\n\r\n"+strings.Repeat("100000\r\n"+strings.Repeat(" ", 1<<20)+"\r\n", 8))))
 		}, "413"},
