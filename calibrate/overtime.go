@@ -40,8 +40,7 @@ var trendParts = [...]float64{0.8, 0.1, 0.1}
 //	|the first sum for marks of the highest tenth in place of ranks|
 //
 // The first finds a rise or fall in half of the rows that the second needs, but not a change that ends again. The third finds a rise at
-// the threshold alone. A p-value is (1 + orders with at
-// least the statistic) / 1000. P is the smallest p-value over its part of the level: 0.8, 0.1 and 0.1. If the scores are exchangeable,
+// the threshold alone. A p-value is (1 + orders with at least the statistic) / 1000. P is the smallest p-value over its part of the level: 0.8, 0.1 and 0.1. If the scores are exchangeable,
 // P is at most x with probability at most x. Equal scores, and equal times, have their mean rank. With fewer than two rows per block, P is 1
 // and there are no blocks.
 func OverTime[T cmp.Ordered](scores []float64, order []T) (Trend, error) {

@@ -77,6 +77,13 @@ func (c *monitorCommand) Run(s *cli.Session) error {
 		}
 		return nil
 	}
+	if c.State != "" { // from reading to writing, or rows of a run at the same time would be lost
+		release, err := atomicfile.LockReplaced(c.State)
+		if err != nil {
+			return err
+		}
+		defer release()
+	}
 	return c.watch(s, m, in)
 }
 
@@ -108,13 +115,6 @@ func (c *monitorCommand) watch(s *cli.Session, m *model.Model, in io.Reader) err
 	rows, span, err := c.block()
 	if err != nil {
 		return err
-	}
-	if c.State != "" { // from reading to writing, or rows of a run at the same time would be lost
-		release, err := atomicfile.LockReplaced(c.State)
-		if err != nil {
-			return err
-		}
-		defer release()
 	}
 	o := toptau.MonitorOptions{Format: c.Format, At: c.At, FalseAlarm: c.FalseAlarm, Audit: c.Audit, Seed: c.Seed, OnError: c.OnError,
 		BlockRows: rows, BlockTime: span,
