@@ -114,7 +114,8 @@ func (c *Copies) addIdentified(f *table.Frame, every *feature.Map, sketches []*s
 		return err
 	}
 	for class := range open {
-		if !open[class] || float64(several[class])*sketches[class].Fraction() < fewRepeated || float64(both[class]) > float64((1-minOneLabel)*float64(compared[class])) {
+		few := float64(several[class])*sketches[class].Fraction() < fewRepeated
+		if !open[class] || few || float64(both[class]) > float64((1-minOneLabel)*float64(compared[class])) {
 			continue
 		}
 		if c[class], err = identified(f, rows[class], several[class], sketches[class].Fraction()); err != nil {
