@@ -104,7 +104,9 @@ func TestTrainOnCopies(t *testing.T) {
 	}
 	// The copies follow their rows, so that both have the same parts and measure the same.
 	a, b := &many.Result, &single.Result
-	positives := func(r *result.Training) float64 { return r.TestDecisions.TruePositives + r.TestDecisions.FalseNegatives }
+	positives := func(r *result.Training) float64 {
+		return r.TestDecisions.TruePositives + r.TestDecisions.FalseNegatives
+	}
 	if a.Expected.Rows != b.Expected.Rows || positives(a) != positives(b) || a.Test.Rows != 5*b.Test.Rows || warningOf(a.Warnings, "copies") == "" {
 		t.Errorf("five times: %+v, %+v; once: %+v, %+v", a.Expected, *a.TestDecisions, b.Expected, *b.TestDecisions)
 	}
