@@ -91,7 +91,8 @@ func (s *scoredRows) repeatedIDs() *diag.Warning { return s.counted.IDWarning(s.
 
 func (s *scoredRows) unfit() string {
 	of := s.goal.Population()
-	return cmp.Or(s.counted.AgainstCopies(of), s.counted.AgainstIDs(s.all.table, of, false), tune.AgainstGuarantee(s.data.table, of != method.Negatives, false, s.counted.Daily))
+	return cmp.Or(s.counted.AgainstCopies(of), s.counted.AgainstIDs(s.all.table, of, false),
+		tune.AgainstGuarantee(s.data.table, of != method.Negatives, false, s.counted.Daily))
 }
 
 func (s *scoredRows) calibrate(_ context.Context, against string) (*Calibrated, error) {

@@ -65,7 +65,8 @@ func (e *Evaluation) Explore() (*Explorer, error) {
 			return nil, err
 		}
 		x.sorted[of] = sorted
-		x.against[of] = cmp.Or(trained, x.units.AgainstCopies(of), x.units.AgainstIDs(d.table, of, false), tune.AgainstGuarantee(x.counted.table, of == method.AllRows, false, x.units.Daily))
+		x.against[of] = cmp.Or(trained, x.units.AgainstCopies(of), x.units.AgainstIDs(d.table, of, false),
+			tune.AgainstGuarantee(x.counted.table, of == method.AllRows, false, x.units.Daily))
 	}
 	x.bounds = x.listBounds()
 	x.byScore = sync.OnceValue(x.sortRows)

@@ -103,7 +103,7 @@ type Trained struct {
 // Train chooses a model for a goal and fits it.
 //
 //  1. It sets test and calibration rows aside, before it encodes, fits or chooses anything.
-//  2. It divides the other rows into folds: by Format.Group or Format.Time if the data have such a column.
+//  2. It divides the other rows into folds: by Format.Group or Format.Time if the data have such a column. Copies of a row stay together.
 //  3. It fits every learner on every encoding within the folds, over a grid of settings. It compares them by
 //     the mean fraction of positives found at budgets around the goal's.
 //  4. It averages the best with up to two others if that is better. It keeps logistic regression on raw

@@ -1,5 +1,5 @@
 // Package sketch samples the distinct values of a set by their hashes, and tests whether another set shares
-// more values with it than chance explains.
+// more values with it than chance explains, and whether its rows are copies of each other.
 //
 // The sample has the values with the smallest hashes (bottom-k sampling, Broder 1997). A value that is in two
 // sets is in both samples or in neither, so that the overlap of the samples is an unbiased estimate of the

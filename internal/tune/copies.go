@@ -32,10 +32,10 @@ func (c Copies) Found() bool { return c != Copies{} }
 const (
 	// copyHashes is the number of different rows in a sample, for each class. Chosen by hand for a few megabytes.
 	copyHashes = 1 << 16
-	// nearlyAll is the fraction of rows whose value no other row may have in a column that identifies rows, and mostOneLabel the fraction of
+	// nearlyAll is the fraction of rows whose value no other row may have in a column that identifies rows, and minOneLabel the fraction of
 	// repeated rows that may not occur in the other class. Chosen by hand.
-	nearlyAll    = 0.95
-	mostOneLabel = 0.95
+	nearlyAll   = 0.95
+	minOneLabel = 0.95
 	// repeated is the fraction of different rows that must repeat for the second sign. Chosen by hand: 60 of 5,900 rows of a public set do.
 	repeated = 0.02
 	// unseen is a number of rows that chance may have left out of a sample. The probability of more is 1/1000.
@@ -114,7 +114,8 @@ func (c *Copies) addIdentified(f *table.Frame, every *feature.Map, sketches []*s
 		return err
 	}
 	for class := range open {
-		if !open[class] || float64(several[class])*sketches[class].Fraction() < fewRepeated || float64(both[class]) > float64((1-mostOneLabel)*float64(compared[class])) {
+		few := float64(several[class])*sketches[class].Fraction() < fewRepeated
+		if !open[class] || few || float64(both[class]) > float64((1-minOneLabel)*float64(compared[class])) {
 			continue
 		}
 		if c[class], err = identified(f, rows[class], several[class], sketches[class].Fraction()); err != nil {
@@ -200,8 +201,8 @@ func (c Copies) Units(f *table.Frame) (*Units, error) {
 	return u, err
 }
 
-// mostCopies is the fraction of copies up to which they count once in a calibration. More of them are refused, as rows of one group are.
-const mostCopies = 0.05
+// maxCopies is the fraction of copies up to which they count once in a calibration. More of them are refused, as rows of one group are.
+const maxCopies = 0.05
 
 // AgainstCopies returns why copies rule out a guarantee about a population, "" if they do not.
 func (u *Units) AgainstCopies(of method.Population) string {
@@ -209,7 +210,7 @@ func (u *Units) AgainstCopies(of method.Population) string {
 		return ""
 	}
 	rows, units := u.copied(of)
-	if copies := rows - units; float64(copies) > float64(mostCopies*float64(rows)) {
+	if copies := rows - units; float64(copies) > float64(maxCopies*float64(rows)) {
 		return fmt.Sprintf("%s of the %s %s are copies of others and are not independent", text.Count(copies),
 			text.Count(rows), populationText(of))
 	}

@@ -46,8 +46,15 @@ func (f *Found) warnOfRows(s *parts, outOfFold int) {
 	if unlabelled := t.Rows() - countLabelled(t).Rows(); unlabelled > 0 {
 		f.warn("unlabelled-rows", "ignored %s without a label", text.Plural(unlabelled, "row"))
 	}
-	if words := s.counted[t].CopiesText(f.Threshold.Certified); words != "" {
-		f.warn("copies", "%s", words)
+	for _, part := range []*table.Table{t, s.data.Validation, s.data.Test, s.data.Calibration} {
+		if part == nil {
+			continue
+		}
+		if words := s.counted[part].CopiesText(f.Threshold.Certified && part == s.calibrationTable()); words != "" && part == t {
+			f.warn("copies", "%s", words)
+		} else if words != "" {
+			f.warn("copies", "%s: %s", part.File, words)
+		}
 	}
 	if w := s.counted[t].IDWarning(t); w != nil {
 		f.Warnings = append(f.Warnings, *w)
