@@ -233,7 +233,7 @@ func TestForgedCertificates(t *testing.T) {
 		t.Skip("-short")
 	}
 	cases := trueCases(t, ifHostile(1, 8), 24)
-	forgeries := ifHostile(IfLong(600, 2_000), 20_000)
+	forgeries := ifHostile(IfLong(1_200, 2_000), 20_000)
 	var refused, accepted [2][]int
 	for way := range refused {
 		refused[way], accepted[way] = make([]int, len(forges)), make([]int, len(forges))

@@ -1224,7 +1224,8 @@ export class Model {
   }
 
   #addPoint(p) {
-    fields(p, "a point", { name: "text!", threshold: "number!", goal: "any", source: "text", guarantee: "object", negatives: "object", segment: "text", segments: "list", segments_delta: "text", entity: "text", day: "text" });
+    fields(p, "a point", { name: "text!", threshold: "number!", goal: "any", source: "text", guarantee: "object", negatives: "object", segment: "text", segments: "list", segments_delta: "text", entity: "text", day: "text", up_to: "number" });
+    if (!((p.up_to ?? 0) >= 0 && (p.up_to ?? 0) <= 1)) throw refuse(`a point with a rate up to ${p.up_to}`);
     const segments = new Map();
     for (const s of p.segments ?? []) {
       fields(s, "a segment", { value: "text!", threshold: "number!", guarantee: "object" });

@@ -22,7 +22,7 @@ func rowsOfTwo(t *testing.T, path string, rows, shift int) {
 	b.WriteString("a,score,y\n")
 	for i := range rows {
 		z := (i*7919 + shift) % 1000
-		fmt.Fprintf(&b, "%d,%d.5,%d\n", z, z, z/900)
+		fmt.Fprintf(&b, "%d.%04d,%d.5,%d\n", z, i, z, z/900) // no copies
 	}
 	if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
 		t.Fatal(err)

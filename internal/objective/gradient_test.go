@@ -96,7 +96,7 @@ func slope(o *Objective, w, u []float64) (value float64, smooth bool) {
 			o.computeScores(to)
 			o.support.T = t
 			positives := o.x.Positives.Rows()
-			return o.value(to, o.positiveLoss(o.z[:positives]), o.negativeLoss(o.z[positives:])).F
+			return o.value(to, o.meanLoss(o.z[:positives], o.positives, -1), o.negativeLoss(o.z[positives:])).F
 		}
 		return (move(h) - move(-h)) / (2 * h)
 	}

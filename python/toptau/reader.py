@@ -1430,7 +1430,9 @@ class Model:
         """The operating points by name. The first is the default."""
         for p in f["points"]:
             _fields(p, "a point", {"name": str, "threshold": float, "goal": object, "source": str, "guarantee": dict,
-                                   "negatives": dict, "segment": str, "segments": list, "segments_delta": str, "entity": str, "day": str}, ["name", "threshold"])
+                                   "negatives": dict, "segment": str, "segments": list, "segments_delta": str, "entity": str, "day": str, "up_to": float}, ["name", "threshold"])
+            if not 0 <= p.get("up_to", 0) <= 1:
+                raise _refuse(f"a point with a rate up to {p['up_to']}")
             segments = {}
             for s in p.get("segments", []):
                 _fields(s, "a segment", {"value": str, "threshold": float, "guarantee": dict}, ["value", "threshold"])
