@@ -318,7 +318,7 @@ func (d derivation) numberText(decimal []byte, known func(category []byte) bool)
 
 // DecimalText returns text.Decimal of a number of JSON. Whole numbers keep all their digits.
 func DecimalText(field []byte) []byte {
-	if bytes.IndexAny(field, ".eE") < 0 && string(field) != "-0" {
+	if !bytes.ContainsAny(field, ".eE") && string(field) != "-0" {
 		return field
 	}
 	v, what := parseNumber(field)
