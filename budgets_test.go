@@ -76,7 +76,11 @@ func TestBudgetsOfATrainingHoldOnNewRows(t *testing.T) {
 	}
 	goals := []toptau.Goal{toptau.MaxFPR("0.5%"), toptau.Top("2%"), toptau.Alerts(20, 1000), toptau.MinPrecision("60%"), toptau.MinRecall("70%")}
 	options := []toptau.TrainOptions{{}, {Delta: delta}, {Delta: delta, Calibration: calibration}, {TestFraction: part}, {Delta: delta, TestFraction: part}}
-	if testing.Short() {
+	switch {
+	case toptau.IfLong(0, 1) == 1:
+	case !testing.Short():
+		options = options[1:2]
+	default:
 		goals, options = []toptau.Goal{goals[0], goals[4]}, options[1:2]
 	}
 	for _, goal := range goals {
