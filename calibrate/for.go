@@ -309,7 +309,7 @@ func (s *Sorted) effective(order int) (above, all float64) {
 		above += s.weights[i]
 	}
 	rows := s.mass / s.squares
-	return above * rows, s.mass * rows
+	return float64(above * rows), float64(s.mass * rows)
 }
 
 func wholeRows(effective float64) int { return max(1, int(math.Round(effective))) }
