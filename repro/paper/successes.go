@@ -9,14 +9,13 @@ import (
 	"toptau/internal/certified"
 	"toptau/internal/report"
 	"toptau/internal/text"
-	"toptau/threshold"
 )
 
 // outcomes are the settings of an entry's grid at which a run ended better than w = 0, in the order of the
 // grid. It is nil if they are not known.
 type outcomes []bool
 
-// successCounts are the outcomes by column of Table "fails" and row of the tables.
+// successCounts are the outcomes by column of Table "fails" and entry.
 type successCounts map[string][]outcomes
 
 // printedOutcomes returns the outcomes that a cell of the paper's table describes.
@@ -54,12 +53,8 @@ func printedOutcomes(cell string, e entry) (outcomes, error) {
 func printedSuccesses() (successCounts, error) {
 	counts := successCounts{}
 	for column, set := range failSets {
-		for _, e := range tableEntries() {
-			if e.Implicit {
-				counts[set] = append(counts[set], nil)
-				continue
-			}
-			o, err := printedOutcomes(printedFail(e, column), e)
+		for i, e := range entries() {
+			o, err := printedOutcomes(printedFails[i][column], e)
 			if err != nil {
 				return nil, err
 			}
@@ -110,7 +105,7 @@ func (st *study) successesBy(of func(*Set, entry) outcomes) successCounts {
 		if !slices.Contains(failSets, s.PaperSet) {
 			continue
 		}
-		for _, e := range tableEntries() {
+		for _, e := range entries() {
 			counts[s.PaperSet] = append(counts[s.PaperSet], of(s, e))
 		}
 	}
@@ -119,11 +114,11 @@ func (st *study) successesBy(of func(*Set, entry) outcomes) successCounts {
 
 // tally returns the number of settings with success and of all known settings of a method, and the number of
 // sets with a success and of all known sets.
-func (c successCounts) tally(name string, implicit bool) (settings, ofSettings, sets, ofSets int) {
+func (c successCounts) tally(name string) (settings, ofSettings, sets, ofSets int) {
 	for _, set := range failSets {
 		known, success := false, false
 		for i, o := range c[set] {
-			if e := tableEntries()[i]; string(e.Method.Name) != name || e.Implicit != implicit || o == nil {
+			if string(entries()[i].Method.Name) != name || o == nil {
 				continue
 			}
 			known = true
@@ -148,8 +143,8 @@ func (c successCounts) tally(name string, implicit bool) (settings, ofSettings, 
 // fewer reports whether one method has a lower fraction of successful settings than another. It returns "-"
 // if one is not known, and the fractions otherwise: "yes: 50.0 % and 77.8 %".
 func (c successCounts) fewer(one, other string) string {
-	a, ofA, _, _ := c.tally(one, false)
-	b, ofB, _, _ := c.tally(other, false)
+	a, ofA, _, _ := c.tally(one)
+	b, ofB, _, _ := c.tally(other)
 	if ofA == 0 || ofB == 0 {
 		return "-"
 	}
@@ -165,7 +160,7 @@ func (c successCounts) fewer(one, other string) string {
 func (c successCounts) everywhere() string {
 	var names []string
 	for _, name := range methodNames() {
-		if _, _, sets, of := c.tally(name, false); of > 0 && sets == of {
+		if _, _, sets, of := c.tally(name); of > 0 && sets == of {
 			names = append(names, titleOf(name))
 		}
 	}
@@ -182,7 +177,7 @@ func (c successCounts) upToBeta() string {
 	var others []string
 	for _, set := range failSets {
 		for i, o := range c[set] {
-			if !tableEntries()[i].Method.UsesBeta || o == nil {
+			if !entries()[i].Method.UsesBeta || o == nil {
 				continue
 			}
 			all++
@@ -208,7 +203,7 @@ func (c successCounts) topMeanSucceeds() string {
 	var cells []string
 	for _, set := range failSets {
 		for i, o := range c[set] {
-			if e := tableEntries()[i]; e.Method.Name == "topmean" && slices.Contains(o, true) {
+			if e := entries()[i]; e.Method.Name == "topmean" && slices.Contains(o, true) {
 				cells = append(cells, fmt.Sprintf("τ = %s on %s", e.Tau, set))
 			}
 		}
@@ -231,15 +226,10 @@ func (st *study) addSuccesses(p *Piece) {
 		Header: []string{"method", "paper: settings", "paper: sets", "ADAM: settings", "ADAM: sets", "possible: " +
 			"settings",
 			"possible: sets"}, Numbers: []int{1, 2, 3, 4, 5, 6}}
-	var seen []entry
-	for _, e := range tableEntries() {
-		if e.Tau = (threshold.Rate{}); slices.Contains(seen, e) { // one row for both rates
-			continue
-		}
-		seen = append(seen, e)
-		row := []string{e.Title()}
+	for _, name := range methodNames() {
+		row := []string{titleOf(name)}
 		for _, c := range []successCounts{printed, adam, possible} {
-			settings, ofSettings, sets, ofSets := c.tally(string(e.Method.Name), e.Implicit)
+			settings, ofSettings, sets, ofSets := c.tally(name)
 			if ofSettings == 0 {
 				row = append(row, "-", "-")
 				continue
