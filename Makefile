@@ -1,4 +1,4 @@
-.PHONY: build dist dist-check wheels python-test site site-test apidiff test check demo docs fuzz fuzz-long hostile bench bench-smoke large parquet boosting inference load quality thresholds intervals precision integration ui-test monitor paper paper-stability sql sql-duckdb sql-test databases duckdb trino spark scale
+.PHONY: build dist dist-check wheels python-test site site-test apidiff test check nightly demo docs fuzz fuzz-long hostile measure integration ui-test paper paper-stability sql sql-duckdb sql-test databases duckdb trino spark
 
 BUILD = CGO_ENABLED=0 go build -trimpath
 
@@ -34,8 +34,11 @@ test: ## the README's test command
 apidiff: ## what changed in the public Go API since a tag: make apidiff BASE=v0.2.0; needs a network once
 	bash .ci/apidiff '$(BASE)'
 
-check: ## everything that decides whether a change lands
+check: ## everything that decides whether a change lands: ten minutes
 	bash .ci/run
+
+nightly: ## all other checks, with databases, browsers apart: an hour; continues where it was interrupted; its table is printed
+	bash .ci/nightly
 
 demo:
 	go run ./cmd/toptau demo
@@ -54,50 +57,12 @@ hostile: ## the long campaigns: forged certificates, edited models, hostile file
 	TOPTAU_HOSTILE=long TOPTAU_HOSTILE_DIR=$(CURDIR)/.campaigns/hostile \
 		go test -count 1 -p 1 -timeout 0 -v -run 'Hostile|Forged|Edited|Kill' ./...
 
-bench: ## ratios against the machine's limits and other programs, into docs/results/performance.md: five minutes, a quiet machine
-	go run -C bench . -o ../docs/results/performance.md
-
-bench-smoke: ## a minute of small benchmarks against bench/baseline.txt; ratios only, nothing fails
-	bash bench/smoke.sh
-
-large: build ## passes and fits of a packed file of 10 GB, which takes as much disk and is removed: half an hour, or less with ROWS=9000000; prints the figures of docs/results/large.md
-	go run -C bench -buildvcs=false ./large -toptau ../bin/toptau $(if $(ROWS),-rows $(ROWS))
-
-parquet: build ## Parquet files next to DuckDB and CSV, into docs/results/parquet.md: ten minutes, 4 GB of disk; needs Python with venv and pip
-	go run -C bench -buildvcs=false ./parquet -o ../docs/results/parquet.md
-
-boosting: ## growing boosted trees next to LightGBM and xgboost, into docs/results/boosting.md: ten minutes of processor time; needs Python with venv and pip
-	go run -C bench -buildvcs=false ./boosting -o ../docs/results/boosting.md
-
-inference: ## scoring with boosted trees, the library and exports next to xgboost, LightGBM and treelite, into docs/results/inference.md: three minutes of processor time; needs gcc, Python with venv and pip
-	go run -C bench -buildvcs=false ./inference -o ../docs/results/inference.md
-
-load: ## toptau serve under load and under attack, into docs/results/serve.md: eight minutes, a quiet machine
-	go run -C bench -buildvcs=false ./load -o ../docs/results/serve.md
-
-quality: ## the default next to logistic regression and boosting, into docs/results/quality.md: within the hour on two cores
-	go run -C bench -buildvcs=false ./quality -o ../docs/results/quality.md
-
-thresholds: ## how plain thresholds keep their budget on untouched rows, into docs/results/thresholds.md: an hour or two on two cores
-	go run -C bench -buildvcs=false ./quality -thresholds -o ../docs/results/thresholds.md
-
-intervals: ## coverage of the printed intervals on sets with a weak signal, for docs/guide/guarantees.md: half an hour
-	go test . -run TestIntervalsCover -intervals 50 -v -count 1 -timeout 0
-
-precision: ## thresholds for a lowest precision next to Bonferroni and MAPIE, for docs/results/guarantee.md: two minutes; needs TOPTAU_DATA, Python with mapie
-	mkdir -p .campaigns
-	go run -C bench -buildvcs=false ./precision > .campaigns/precision.json
-	python3 bench/precision/controller.py .campaigns/precision.json
-
 integration: ## exports in all the programs that read them, with 20,000 rows, NSL-KDD and 400 random models: an hour; writes docs/results/exports.md
 	bash integration/scripts/install.sh
 	TOPTAU_INTEGRATION=all TOPTAU_MODELS=400 go test -C integration -count 1 -timeout 3h -v ./... -results ../docs/results/exports.md
 
 ui-test: ## the page of toptau ui in a real browser: a million rows, by keyboard, narrow and wide, light and dark; needs Chromium and npm
 	bash integration/ui/run
-
-monitor: ## false alarms and delays of the monitor, into docs/results/monitor.md: three minutes of processor time; continues where it was interrupted
-	TOPTAU_MONITOR=$(CURDIR)/.campaigns/monitor go test ./internal/monitor -count 1 -timeout 0 -v -run MonitorCampaign
 
 sql: ## bin/toptau-sql, the command for rows in PostgreSQL, ClickHouse, Trino and Spark
 	CGO_ENABLED=0 go build -C sql -trimpath -o ../bin/toptau-sql ./cmd/toptau-sql
@@ -109,6 +74,9 @@ sql-test: ## toptau-sql with real servers, which are installed where that is pos
 	bash sql/scripts/install.sh
 	go vet -C sql ./...
 	go test -C sql -count 1 -timeout 30m ./...
+
+measure: ## a measurement, or their list: make measure WHAT=quality
+	bash bench/measure $(WHAT)
 
 PAPER = bin/toptau-paper
 
@@ -147,8 +115,3 @@ spark: ## the SQL sources in Spark 3.5 with its Thrift server, in 1 GB; needs Ja
 		-run 'TestSpark|TestRandomModelsInSpark|InTheirDatabases/Spark|OtherDatabases/Spark|TestAnswers/spark|TestOddNumbers//spark|TestKDD/spark' \
 		./dialect ./engine ./servers ./cmd/toptau-sql
 
-scale: ## measures statements on up to 10 million rows, and writes the tables of docs/design/scale.md: half an hour, 4 GB of disk
-	rm -f bench/scale/measured.csv
-	TOPTAU_SCALE=$(CURDIR)/bench/scale/measured.csv TOPTAU_SCALE_ROWS=10000000 \
-		go test -C sql -count 1 -timeout 0 -v -run TestScaleMeasurements ./engine
-	go run -C bench ./scale

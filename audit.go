@@ -46,7 +46,8 @@ func (o *ThresholdOptions) checkAudit(g Goal) error {
 }
 
 // auditRows returns the negatives with the highest scores, the best first.
-func auditRows(t *table.Table, scores []float64, n int) []result.AuditRow {
+func auditRows(d *Data, scores []float64, n int) []result.AuditRow {
+	t := d.table
 	var rows []result.AuditRow
 	for row, class := range t.Label {
 		if class == table.Negative {
@@ -61,17 +62,28 @@ func auditRows(t *table.Table, scores []float64, n int) []result.AuditRow {
 		for _, c := range t.ID {
 			rows[i].ID = append(rows[i].ID, c.Values[rows[i].Row-1])
 		}
+		rows[i].Row = d.rowNumber(rows[i].Row - 1)
 	}
 	return rows
 }
 
-// trimmed returns the data without the labels of negatives that a review found to be positive.
+// trimmed returns the data without the labels of negatives that a review found to be positive, and of their copies.
 func trimmed(d *Data, audited map[int]bool) (*Data, error) {
 	if audited == nil {
 		return d, nil
 	}
+	units, err := d.rowUnits()
+	if err != nil {
+		return nil, err
+	}
+	unitOf := func(row int) int {
+		if units.Rows() {
+			return row
+		}
+		return units.Of[row]
+	}
 	t := *d.table
-	removed := 0
+	positive := map[int]bool{}
 	t.Label = slices.Clone(t.Label)
 	for _, row := range slices.Sorted(maps.Keys(audited)) {
 		if row < 1 || row > len(t.Label) || t.Label[row-1] != table.Negative {
@@ -79,12 +91,16 @@ func trimmed(d *Data, audited map[int]bool) (*Data, error) {
 				Hint: "was the review written for other data?"}
 		}
 		if audited[row] {
-			t.Label[row-1] = table.Unknown
-			removed++
+			positive[unitOf(row-1)] = true
 		}
 	}
 	view := d.onTable(&t)
-	view.info.Negatives -= removed
+	for row := range t.Label {
+		if positive[unitOf(row)] {
+			t.Label[row] = table.Unknown
+			view.info.Negatives--
+		}
+	}
 	return view, nil
 }
 

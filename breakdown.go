@@ -58,7 +58,7 @@ func (u *units) breakdown(c *dividedColumn, alarms []bool, confidence float64) (
 	for _, p := range parts {
 		v := result.BreakdownValue{Value: p.name, Others: p.others}
 		v.Rows, v.Positives = len(p.units), p.positives(u)
-		decided, err := countDecisions(u.Label, u.table.Weight, p.units, alarms, confidence)
+		decided, err := countDecisions(u.Label, u.Weights(u.table), p.units, alarms, confidence)
 		if err != nil {
 			return b, err
 		}

@@ -1,9 +1,11 @@
 package toptau
 
 import (
+	"cmp"
 	"context"
 
 	"toptau/diag"
+	"toptau/internal/feature"
 	"toptau/internal/large"
 	"toptau/internal/tune"
 	"toptau/method"
@@ -17,6 +19,8 @@ import (
 type calibrationRows interface {
 	// unfit returns why the rows give no guarantee, "" if they may.
 	unfit() string
+	// repeatedIDs returns a warning about identifiers that repeat, nil if they all differ.
+	repeatedIDs() *diag.Warning
 	// calibrate returns the threshold. against is a reason why it has no guarantee, "" if there is none. With a result, the error is
 	// about the guarantee.
 	calibrate(ctx context.Context, against string) (*Calibrated, error)
@@ -68,7 +72,7 @@ func newCalibrationRows(d *Data, e *Entry, g Goal, o ThresholdOptions) (calibrat
 	if s.counted.Rows() {
 		return s, nil
 	}
-	if o.Segments {
+	if o.Segments && o.Entity != "" {
 		return nil, &diag.Error{Kind: diag.Usage, Param: "entity", Found: "together with segments", Expected: "only one of the two"}
 	}
 	s.data, s.scores = s.counted.data(d), s.counted.scores(scores.values)
@@ -83,8 +87,12 @@ type scoredRows struct {
 	counted     *units
 }
 
+func (s *scoredRows) repeatedIDs() *diag.Warning { return s.counted.IDWarning(s.all.table) }
+
 func (s *scoredRows) unfit() string {
-	return tune.AgainstGuarantee(s.data.table, s.goal.Population() != method.Negatives, false, s.counted.Daily)
+	of := s.goal.Population()
+	return cmp.Or(s.counted.AgainstCopies(of), s.counted.AgainstIDs(s.all.table, of, false),
+		tune.AgainstGuarantee(s.data.table, of != method.Negatives, false, s.counted.Daily))
 }
 
 func (s *scoredRows) calibrate(_ context.Context, against string) (*Calibrated, error) {
@@ -94,6 +102,7 @@ func (s *scoredRows) calibrate(_ context.Context, against string) (*Calibrated, 
 		return nil, guarantee
 	}
 	out.Result.Joined, out.Result.Unit = s.rows.joined, s.counted.shown
+	out.Result.Warnings = append(out.Result.Warnings, s.counted.copies(out.Result.Certified)...)
 	if u := s.counted.shown; u != nil {
 		out.Point.Entity = u.Entity
 		if u.Per != "" {
@@ -124,11 +133,17 @@ type countedRows struct {
 	found   *large.Calibrated
 }
 
+// rowsOnly counts each row.
+var rowsOnly tune.Units
+
+func (c *countedRows) repeatedIDs() *diag.Warning { return rowsOnly.IDWarning(c.data.table) }
+
 func (c *countedRows) unfit() string {
 	t := c.data.table
 	switch {
 	case c.data.database == nil:
-		return tune.AgainstGuarantee(t, c.goal.Population() == method.AllRows, false, false)
+		of := c.goal.Population()
+		return cmp.Or(rowsOnly.AgainstIDs(t, of, false), tune.AgainstGuarantee(t, of == method.AllRows, false, false))
 	case t.Group != nil: // of which a sample is known
 		return "several rows may belong to one entity (" + t.Group.Name + ") and are not independent"
 	}
@@ -137,6 +152,16 @@ func (c *countedRows) unfit() string {
 
 func (c *countedRows) calibrate(ctx context.Context, against string) (*Calibrated, error) {
 	delta := c.options.Delta
+	var copies bool
+	if c.data.database == nil || !delta.IsZero() && against == "" { // without a guarantee, a database is not asked
+		var err error
+		if copies, err = c.data.copiesElsewhere(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if copies && against == "" {
+		against = large.AgainstCopies
+	}
 	if against != "" {
 		delta = threshold.Rate{}
 	}
@@ -149,11 +174,43 @@ func (c *countedRows) calibrate(ctx context.Context, against string) (*Calibrate
 		guarantee = noGuaranteeBecause(against)
 	}
 	out := newCalibrated(c.options, c.found.Threshold, guarantee, c.found.All, c.found.Negatives)
-	if c.data.table.Time != nil {
-		out.Result.Warnings = append(out.Result.Warnings, diag.Warning{Code: "not-measured",
-			Text: "whether scores change over time was not tested, because the rows do not fit into memory"})
+	if copies {
+		out.Result.Warnings = append(out.Result.Warnings, large.CopiesWarning)
+	}
+	drift, err := c.overTime(ctx, out)
+	if err != nil {
+		return nil, err
+	}
+	if drift != nil {
+		out.Result.Warnings = append(out.Result.Warnings, *drift)
 	}
 	return out, guarantee
+}
+
+// trendSample is the number of rows by which scores of rows that are not in memory are compared over time. Of more than 10,000 the test
+// takes no more (calibrate.OverTime).
+const trendSample = 20_000
+
+// overTime compares the scores of a sample over time, if there is a column of times.
+func (c *countedRows) overTime(ctx context.Context, out *Calibrated) (*diag.Warning, error) {
+	if c.data.table.Time == nil {
+		return nil, nil
+	}
+	sample, err := c.data.rows().Sample(ctx, large.All(), trendSample)
+	if err != nil {
+		return nil, err
+	}
+	t, population := sample.Table, c.found.Threshold.Population
+	if population == method.AllRows {
+		t = sample.Proportional().Table
+	}
+	z := make([]float64, t.Rows())
+	if err := feature.ScorerOf(c.model).Scores(t, z); err != nil {
+		return nil, err
+	}
+	var drift *diag.Warning
+	out.Result.OverTime, drift, err = calibrationOverTime(t, z, population)
+	return drift, err
 }
 
 func (c *countedRows) decisions(ctx context.Context, points []*model.Point) ([]metric.Confusion, error) {

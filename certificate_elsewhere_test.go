@@ -195,6 +195,9 @@ func (a *answering) answer(rows []classRow, w []float64, q *certified.Request) (
 
 // Certificates hold about the same rows in a database, with groups and without.
 func TestTrueCertificatesHoldElsewhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fits many models")
+	}
 	worst := 0.0
 	for i, c := range trueCases(t, ifHostile(1, 20), 24) {
 		f := newForgery(t, i, c)

@@ -279,6 +279,9 @@ func init() { forges = append(forges, groupForges...) }
 
 // Certificates whose multipliers are put into groups hold, and both bounds agree with rational numbers.
 func TestTrueGroupsHold(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fits many models")
+	}
 	made := 0
 	for i, c := range trueCases(t, ifHostile(1, 10), 24) {
 		f := &forgery{Rand: rand.New(rand.NewPCG(uint64(i), 9)), t: t, of: c}

@@ -89,9 +89,6 @@ func thresholdText(f *tune.Found) string {
 		last := t.Guarantee.Tested[len(t.Guarantee.Tested)-1]
 		return fmt.Sprintf("guaranteed with probability 1 - %s if new rows come from the same distribution: %s of %s alerts are real, of %s",
 			t.Guarantee.Delta, text.Count(last.Real), text.Count(last.Rows), rows)
-	case t.Goal.Kind == metric.GoalMinPrecision:
-		return fmt.Sprintf("not guaranteed: %s alerts of %s; the precision is kept on average, so expect new data to miss it about half the time",
-			text.Count(t.Rows-t.Order), rows)
 	case t.Certified:
 		return fmt.Sprintf("guaranteed with probability 1 - %s if new rows come from the same distribution: order statistic %d of %s",
 			t.Guarantee.Delta, t.Order, rows)
@@ -99,20 +96,15 @@ func thresholdText(f *tune.Found) string {
 		return fmt.Sprintf("not guaranteed: order statistic %d of %s; these rows also chose the model (docs/results/guarantee.md counts how "+
 			"often such thresholds exceed the budget)", t.Order, rows)
 	}
-	score := fmt.Sprintf("score %d", t.Rows-t.Order+1)
-	if t.Between {
-		score = fmt.Sprintf("between scores %d and %d", t.Rows-t.Order+1, t.Rows-t.Order+2)
+	where := fmt.Sprintf("score %d from the top", t.Rows-t.Order+1)
+	switch {
+	case t.Goal.Kind == metric.GoalMinPrecision:
+		where = text.Plural(t.Rows-t.Order, "alert")
+	case t.Between:
+		where = fmt.Sprintf("between scores %d and %d from the top", t.Rows-t.Order+1, t.Rows-t.Order+2)
 	}
-	if t.Goal.Kind == metric.GoalMinRecall {
-		return fmt.Sprintf("not guaranteed: %s from the top of %s; the recall is kept on average, so expect new data to miss it about half the time",
-			score, rows)
-	}
-	if t.Refitted {
-		return fmt.Sprintf("not guaranteed: %s from the top of %s; the model is fitted again to all rows, so new data may exceed the budget",
-			score, rows)
-	}
-	return fmt.Sprintf("not guaranteed: %s from the top of %s; the budget is kept on average, so expect new data to exceed it "+
-		"about half the time", score, rows)
+	expected := expectedOf(t)
+	return fmt.Sprintf("not guaranteed: %s of %s; %s", where, rows, report.WithoutGuarantee(t.Goal, &expected, unit))
 }
 
 // untried lists the learners on encodings that were not fitted. It adds the reason unless time was up.

@@ -84,14 +84,14 @@ func readData(open func() (*table.Reader, error), o table.Options) (*Data, error
 	if err != nil {
 		return nil, err
 	}
-	return &Data{frame: f, table: f.Head(), info: *info, seconds: time.Since(start).Seconds()}, nil
+	return &Data{frame: f, table: f.Head(), info: *info, memory: o.Memory, seconds: time.Since(start).Seconds()}, nil
 }
 
 // Close closes the packed file that the data stay in, if there is one. The data cannot be used afterwards.
 func (d *Data) Close() error { return d.frame.Close() }
 
-// LimitMemory sets how many bytes the rows of a packed file may take in memory. Verbs leave rows that need more in the file, and read
-// them in passes. 0, as at first, is half of the free memory.
+// LimitMemory sets how many bytes the rows of a packed file may take in memory, which at first are those of Format.Memory. Verbs leave rows that need more in the file, and read
+// them in passes. 0 is half of the free memory.
 func (d *Data) LimitMemory(bytes int64) { d.memory = bytes }
 
 // onTable returns d with another table in memory.

@@ -183,6 +183,9 @@ func TestFitDoesNotDependOnThreads(t *testing.T) {
 }
 
 func TestTrainAndEvaluateDoNotDependOnThreads(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains several models")
+	}
 	path := mixedFile(t)
 	content, err := os.ReadFile(path)
 	if err != nil {
@@ -231,8 +234,8 @@ type build struct {
 // Generated data, models, scores and results have the same bytes with builds for the oldest CPUs, for CPUs with fused
 // multiply-add, and without our assembly.
 func TestBuildsAgree(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short")
+	if toptau.IfLong(0, 1) == 0 {
+		t.Skip("TOPTAU_LONG is not set: compiles the program three times; .ci/nofma looks at the instructions")
 	}
 	if runtime.GOARCH != "amd64" {
 		t.Skipf("GOAMD64 has no effect on %s", runtime.GOARCH)

@@ -178,6 +178,9 @@ func (g *diagnosing) judgeBudgets(rates []threshold.Rate) error {
 	if delta.IsZero() {
 		delta = threshold.MustRate("5%")
 	}
+	if err := calibrate.CheckDelta(delta); err != nil {
+		return err
+	}
 	for _, tau := range rates {
 		needed, err := calibrate.Needed(tau, delta)
 		if err != nil {

@@ -24,10 +24,10 @@ import (
 
 // TestEditedModels edits models at random and gives them a correct checksum. docs/reference/model.md lists the fields whose edits cannot be
 // detected from the file alone. Every accepted edit must be of a field in that list. Edits of the evidence must be refused or
-// mean the same. go test makes 1,000 edits, 100 with -short and 20,000 with TOPTAU_HOSTILE=long, and -args -edits N another number. -args
+// mean the same. go test makes 150 edits, 50 with -short, 500 with TOPTAU_LONG and 20,000 with TOPTAU_HOSTILE=long, and -args -edits N another number. -args
 // -update-edits rewrites the list.
 var (
-	edits       = flag.Int("edits", 0, "edited models; 0: 500, 50 with -short, or 20,000 with TOPTAU_HOSTILE=long")
+	edits       = flag.Int("edits", 0, "edited models; 0: 150, 50 with -short, 500 with TOPTAU_LONG, or 20,000 with TOPTAU_HOSTILE=long")
 	updateEdits = flag.Bool("update-edits", false, "rewrite the list of undetectable edits in docs/reference/model.md")
 )
 
@@ -358,7 +358,7 @@ var recomputed = regexp.MustCompile(`^(points\.\*(\.segments\.\*)?\.guarantee\.(
 func TestEditedModels(t *testing.T) {
 	n := *edits
 	if n == 0 {
-		n = 500
+		n = IfLong(150, 500)
 		if testing.Short() {
 			n = 50
 		}

@@ -97,6 +97,9 @@ func Evaluate(ctx context.Context, d *Data, entries []Entry, o EvaluateOptions) 
 		return nil, &diag.Error{Kind: diag.Usage, Param: string(o.Goal.Kind), Found: "with several entries", Expected: "one", Hint: "a comparison needs a budget"}
 	}
 	e.SecondsRead, e.Warnings, e.Verdicts = d.seconds, d.warnings(), []result.Verdict{}
+	if err := e.warnOfCopies(d); err != nil {
+		return nil, err
+	}
 	for i := range entries {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -108,7 +111,7 @@ func Evaluate(ctx context.Context, d *Data, entries []Entry, o EvaluateOptions) 
 	first := e.rankings[0].rank
 	positives, negatives := first.Rows()
 	e.Counts = result.Counts{Rows: positives + negatives, Positives: positives}
-	e.Weighted, e.Prevalence = first.Weighted(), first.PositiveMass()/(first.PositiveMass()+first.NegativeMass())
+	e.Weighted, e.Prevalence = first.Weighted(), first.PositiveMass()/first.Mass()
 	if len(entries) > 1 {
 		if err := e.compareEntries(o); err != nil {
 			return nil, err
@@ -132,6 +135,23 @@ func Evaluate(ctx context.Context, d *Data, entries []Entry, o EvaluateOptions) 
 		e.Summary = summary(e.summaryFacts(o.Prevalence))
 	}
 	return e, nil
+}
+
+// warnOfCopies adds a warning about copies. Of rows in a database they are not looked for, and of selected rows a note about all says so.
+func (e *Evaluation) warnOfCopies(d *Data) error {
+	switch {
+	case e.units != nil && d.whole == nil:
+		e.Warnings = append(e.Warnings, e.units.copies(false)...)
+	case e.where == fileRows:
+		copies, err := d.copiesInFile()
+		if err != nil {
+			return err
+		}
+		if copies.Found() {
+			e.Warnings = append(e.Warnings, large.CopiesWarning)
+		}
+	}
+	return nil
 }
 
 // setUnits prepares what is counted: rows or entities, and their amounts.
@@ -318,7 +338,9 @@ func (e *Evaluation) measurePoint(k *ranking, p *model.Point, o EvaluateOptions)
 	decided.Decisions.Threshold = p.Threshold
 	watch := newShiftWatch(p, true)
 	for row, z := range k.z {
-		watch.addRow(k.data.table, row, z)
+		if e.units.Counts(row) {
+			watch.addRow(k.data.table, row, z)
+		}
 	}
 	var warnings []diag.Warning
 	decided.Shift, warnings = watch.reports(k.Model.Training())
@@ -608,6 +630,7 @@ func (e *Evaluation) summaryFacts(prevalence threshold.Rate) summaryFacts {
 	}
 	if !prevalence.IsZero() {
 		f.Prevalence, f.PrevalenceGiven = prevalence.Float64(), true
+		f.Decisions = f.Decisions.Mixed(f.Prevalence, nil)
 	}
 	return f
 }

@@ -224,6 +224,8 @@ func TestScoresOfFiles(t *testing.T) {
 		{"the only other column", named, id, "key,gbdt,y\nc,1e3,0\nb,-2.5,0\na,1,1\n", "", "joined by id, labels agree on 3 rows"},
 		{"ids of a file without header", "a,1,1\nb,2,0\nc,3,0\n", toptau.Format{Label: "last", ID: []string{"1"}, Header: "no"},
 			"c,1e3\nb,-2.5\na,1\n", "", "joined by id"},
+		{"ids and labels without features", "key,y\na,1\nb,0\nc,0\n", id, "key,score\na,1\nb,-2.5\nc,1e3\n", "", "joined by id"},
+		{"labels alone", "y\n1\n0\n0\n", toptau.Format{Label: "y"}, "score,y\n1,1\n-2.5,0\n1e3,0\n", "", "joined by position, labels agree on 3 rows"},
 
 		{"shuffled labels", plain, toptau.Format{Label: "y"}, "score,y\n-2.5,0\n1,1\n1e3,0\n",
 			`s.csv:2: column "y": a negative row; 2 of 3 labels differ from those of d.csv, expected positive, as on line 2 there`, ""},
@@ -307,5 +309,48 @@ func TestEvaluateRefuses(t *testing.T) {
 	cancel()
 	if _, err := toptau.Evaluate(ctx, d, []toptau.Entry{{Name: "a", Scores: good}}, ok); !errors.Is(err, context.Canceled) {
 		t.Error(err)
+	}
+}
+
+// Scores of a file give a threshold on rows of ids and labels alone, on which nothing can be trained.
+func TestThresholdWithoutFeatures(t *testing.T) {
+	var labels, scores strings.Builder
+	labels.WriteString("id,y\n")
+	scores.WriteString("id,score\n")
+	for i := range 200 {
+		fmt.Fprintf(&labels, "%d,%d\n", i, min(i%10, 1)^1)
+		fmt.Fprintf(&scores, "%d,%d\n", 199-i, (i*37)%200)
+	}
+	d, err := toptau.Read(t.Context(), writeFile(t, "labels.csv", labels.String()), toptau.Format{Label: "y", ID: []string{"id"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := toptau.Threshold(t.Context(), d, toptau.Entry{Name: "scores", File: writeFile(t, "scores.csv", scores.String())}, toptau.MaxFPR("10%"), toptau.ThresholdOptions{})
+	if err != nil || c.Result.Joined == nil {
+		t.Errorf("%v %v", c, err)
+	}
+	_, err = toptau.Train(t.Context(), d, toptau.MaxFPR("10%"), toptau.TrainOptions{})
+	if err == nil || !strings.Contains(err.Error(), "no column left for features, expected at least one besides the label") {
+		t.Error(err)
+	}
+}
+
+// Too few groups for folds and a part for the threshold are named.
+func TestTooFewGroups(t *testing.T) {
+	for groups, want := range map[int]string{3: "3 groups are too few for folds and a part for the threshold, because a group stays in one of them", 40: ""} {
+		random := rand.New(rand.NewPCG(1, 2))
+		var b strings.Builder
+		b.WriteString("a,g,y\n")
+		for i := range 400 {
+			fmt.Fprintf(&b, "%v,%d,%d\n", random.Float64(), i%groups, 1-min(1, i%10))
+		}
+		d, err := toptau.ReadFrom(t.Context(), strings.NewReader(b.String()), toptau.Format{Label: "y", Group: "g"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = toptau.Train(t.Context(), d, toptau.MaxFPR("5%"), toptau.TrainOptions{Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw}})
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%d groups: %v", groups, err)
+		}
 	}
 }

@@ -57,6 +57,9 @@ func explainFile(t *testing.T, m *toptau.Model, path string, o toptau.ExplainOpt
 // The mean contributions of the columns and the offset add up to the mean score. The strongest column comes first. A scorecard
 // shows both tails. Categories and the missing value have contributions of their own.
 func TestExplain(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains several models")
+	}
 	path := writeFile(t, "rows.csv", twoColumns(3000, 1))
 	d := readFile(t, path, toptau.Format{Label: "y"})
 	for _, encoding := range schema.Encodings() {

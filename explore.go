@@ -65,7 +65,8 @@ func (e *Evaluation) Explore() (*Explorer, error) {
 			return nil, err
 		}
 		x.sorted[of] = sorted
-		x.against[of] = cmp.Or(trained, tune.AgainstGuarantee(x.counted.table, of == method.AllRows, false, x.units.Daily))
+		x.against[of] = cmp.Or(trained, x.units.AgainstCopies(of), x.units.AgainstIDs(d.table, of, false),
+			tune.AgainstGuarantee(x.counted.table, of == method.AllRows, false, x.units.Daily))
 	}
 	x.bounds = x.listBounds()
 	x.byScore = sync.OnceValue(x.sortRows)
@@ -146,8 +147,8 @@ func (x *Explorer) Budget(g Goal, delta threshold.Rate, perPeriod float64,
 }
 
 // side measures a threshold that is an order statistic of the population. The intervals are for this threshold on new
-// rows. They are those of a fixed threshold, and cover also for an order statistic (TestIntervalsOfBudgetsCover): the
-// rate of the population that it comes from has a beta distribution, and the other class does not know it.
+// rows. They are those of a fixed threshold, and cover also for an order statistic (TestIntervalsOfBudgetsCover): that
+// of the population is the expected rate's, and the other class does not know the threshold.
 func (x *Explorer) side(t *calibrate.Threshold) (result.BudgetSide, error) {
 	c, err := x.first.rank.At(t.Value, metric.DefaultConfidence)
 	if err != nil {
@@ -157,16 +158,15 @@ func (x *Explorer) side(t *calibrate.Threshold) (result.BudgetSide, error) {
 		Found: c.TruePositiveRate, Precision: c.Precision, FalseAlarms: c.FalsePositiveRate}
 	s.MaxFalse = boundOf(x.bounds, s.Alerts)
 	if t.Population == method.Negatives && s.FalseAlarms.Interval != nil {
-		s.FalseAlarms.Interval = &metric.Interval{Kind: "beta distribution of an order statistic",
-			Low: s.Expected.Low, High: s.Expected.High,
-			Confidence: s.Expected.Confidence}
+		s.FalseAlarms.Interval = &metric.Interval{Kind: "clopper-pearson at an order statistic",
+			Low: s.Expected.Low, High: s.Expected.High, Confidence: s.Expected.Confidence}
 	}
 	return s, nil
 }
 
 // period returns what a threshold means for a number of new rows.
 func (x *Explorer) period(s *result.BudgetSide, rows float64, costs *metric.Costs, all bool) *result.Period {
-	mass := x.first.rank.PositiveMass() + x.first.rank.NegativeMass()
+	mass := x.first.rank.Mass()
 	within := func(mean, low, high float64) result.Amount { return result.Amount{Mean: mean, Low: &low, High: &high} }
 	positives, negatives := float64(x.Prevalence*rows), float64((1-x.Prevalence)*rows)
 	found := float64(s.Found.Rate * positives)
@@ -304,7 +304,7 @@ func (x *Explorer) findings() (*report.Findings, error) {
 	if x.Positives == 0 || x.Positives == x.Rows {
 		return f, nil
 	}
-	if err := addBudgets(f, x.first.rank, x.bounds, x.data, Goal{}); err != nil {
+	if err := addBudgets(f, x.first.rank, x.bounds, x.data, Goal{}, x.first.rank.Mass()); err != nil {
 		return nil, err
 	}
 	f.Recall[0].Name = ""

@@ -3,11 +3,9 @@ package toptau
 import (
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 
 	"toptau/internal/feature"
-	"toptau/internal/parallel"
 	"toptau/internal/sketch"
 	"toptau/internal/table"
 	"toptau/internal/text"
@@ -15,53 +13,21 @@ import (
 	"toptau/result"
 )
 
-// fingerprintRows is the number of rows that are hashed at a time. Chosen by hand: hashes and keys then stay
-// in the cache.
-const fingerprintRows = 1 << 10
-
-// sketchRows returns a sketch of some rows (ascending; nil: all) as the map m reads them. Each processor adds blocks
-// to its own sketch, and the sketches are merged. The result does not depend on their number.
+// sketchRows returns a sketch of some rows (ascending; nil: all) as the map m reads them.
 func sketchRows(m *feature.Map, from *table.Frame, rows []int, newSketch func() *sketch.Sketch) (*sketch.Sketch, error) {
-	workers := max(1, min(runtime.GOMAXPROCS(0), from.Blocks()))
-	parts := make([]*sketch.Sketch, workers)
-	err := parallel.ForErr(workers, func(w int) error {
-		parts[w] = newSketch()
-		for block := w; block < from.Blocks(); block += workers {
-			t, err := from.Block(block, m.InputColumns())
-			if err != nil {
-				return err
-			}
-			sketchBlock(feature.NewFingerprinter(m, t), t.Rows(), block*from.BlockRows(), rows, parts[w])
+	to := func(int) int { return 0 }
+	if rows != nil {
+		left := slices.Repeat([]int8{-1}, from.Rows())
+		for _, row := range rows {
+			left[row] = 0
 		}
-		return nil
-	})
-	for _, part := range parts[1:] {
-		if err == nil {
-			parts[0].Merge(part)
-		}
+		to = func(row int) int { return int(left[row]) }
 	}
-	return parts[0], err
-}
-
-// sketchBlock adds the n rows of a block, whose first row has the number start.
-func sketchBlock(f *feature.Fingerprinter, n, start int, rows []int, to *sketch.Sketch) {
-	hashes := make([]uint64, fingerprintRows)
-	next, _ := slices.BinarySearch(rows, start)
-	for begin := 0; begin < n; begin += fingerprintRows {
-		hashes = hashes[:min(fingerprintRows, n-begin)]
-		f.Hash(begin, hashes)
-		for i, h := range hashes {
-			if rows != nil {
-				for next < len(rows) && rows[next] < start+begin+i {
-					next++
-				}
-				if next == len(rows) || rows[next] != start+begin+i {
-					continue
-				}
-			}
-			to.Add(h)
-		}
+	list, err := feature.SketchRows(m, from, 1, newSketch, to)
+	if err != nil {
+		return nil, err
 	}
+	return list[0], nil
 }
 
 // fingerprints returns a sample of the hashes of training rows: some rows (nil: all), and all rows of the validation

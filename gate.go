@@ -41,7 +41,7 @@ func (e *Evaluation) gate(o EvaluateOptions) *result.Gate {
 		p := &first.Points[0]
 		rate, what := p.Decisions.FalsePositiveRate, "of the negatives raise a false alarm"
 		if p.Goal.Population() == method.AllRows {
-			rate, what = alertRate(&p.Decisions), "of the rows are alerts"
+			rate, what = p.Decisions.AlertRate(), "of the rows are alerts"
 		}
 		if missed := missedGoal(p); missed != "" {
 			g.Reasons = append(g.Reasons, missed)
@@ -75,16 +75,4 @@ func missedGoal(p *result.Decisions) string {
 		return below(p.Goal.Recall, p.Decisions.TruePositiveRate, found)
 	}
 	return ""
-}
-
-// alertRate returns the fraction of all rows that are alerts, with an exact interval if rows are counted.
-func alertRate(c *metric.Confusion) metric.Proportion {
-	alerts := c.TruePositives + c.FalsePositives
-	all := alerts + c.TrueNegatives + c.FalseNegatives
-	p := metric.Proportion{Numerator: alerts, Denominator: all, Rate: alerts / all}
-	if i := c.FalsePositiveRate.Interval; i != nil {
-		low, high := metric.ClopperPearson(int(alerts), int(all), i.Confidence)
-		p.Interval = &metric.Interval{Kind: metric.FixedInterval, Low: low, High: high, Confidence: i.Confidence}
-	}
-	return p
 }

@@ -27,6 +27,9 @@ func atMostViolations(draws int, delta float64) int {
 // Three segments have thresholds of their own at delta 5 %. Each breaks its budget in at most 5 % of the draws plus three standard
 // errors, and any of them in at most 15 %, with continuous and with tied scores.
 func TestGuaranteeOfSegmentsBySimulation(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a simulation")
+	}
 	const sets, alpha = 2000, 0.05
 	o := ThresholdOptions{Delta: threshold.MustRate("5%"), Segments: true}
 	for _, c := range []struct {

@@ -88,7 +88,7 @@ func TestIntervalsCover(t *testing.T) {
 		if testing.Short() {
 			t.Skip("-short: 20 trainings")
 		}
-		kinds, sets, seeds = kinds[:1], sets[1:2], 20
+		kinds, sets, seeds = kinds[:1], sets[1:2], toptau.IfLong(8, 20)
 	}
 	for _, kind := range kinds {
 		t.Run(kind.name, func(t *testing.T) {

@@ -80,7 +80,9 @@ what to expect of the rows with the highest scores, down to ` + "`score`" + `. `
 train, compare, fit and diagnose first print warnings about columns that should perhaps not be features:
 
 * ` + "`column-copies-label`" + `: at most 100 values, each in only one class.
-* ` + "`column-numbers-the-rows`" + `: whole numbers that rise or fall with every row, or a permutation of such numbers.
+* ` + "`column-numbers-the-rows`" + `: whole numbers that rise or fall with every row, or a permutation of such numbers. Also whole numbers of which
+  none recurs, if the column's name is id, uuid or ends in _id, or if they are spread evenly over their range (200 rows or more; Kolmogorov's
+  test), as identifiers are and measurements are not.
 * ` + "`many-categories`" + `: more categories than half of the rows.
 * ` + "`column-separates-alone`" + `: the column alone separates the classes.
 

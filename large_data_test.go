@@ -74,21 +74,22 @@ func TestVerbsOnRowsElsewhere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short")
 	}
-	ctx := context.Background()
-	text, _ := simulatedFiles(t, simulate.Options{Kind: "detectors", Rows: 20_000, Seed: 11})
+	ctx, n := context.Background(), toptau.IfLong(8_000, 20_000)
+	text, _ := simulatedFiles(t, simulate.Options{Kind: "detectors", Rows: n, Seed: 11})
 	read, info, err := table.Read(text, table.Options{Format: schema.Format{Label: "label"}, Packed: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	d := dataOf(t, database{rows.OfTable(read.Frame(), info.Schema, "sha256:"+info.Digest)})
-	if d.Len() != 20_000 || d.Positives() != info.Positives {
+	if d.Len() != n || d.Positives() != info.Positives {
 		t.Errorf("%d rows, %d positive", d.Len(), d.Positives())
 	}
 	goal := toptau.MaxFPR("1%")
-	for _, p := range []method.Problem{
+	problems := []method.Problem{
 		{Method: method.TopMeanNP, Tau: goal.Tau(), Lambda: 1e-3},
 		{Method: method.PatMatNP, Tau: threshold.MustRate("30%"), Beta: 1, Lambda: 1e-3},
-	} {
+	}
+	for _, p := range problems[:toptau.IfLong(1, 2)] {
 		fitted, err := toptau.Fit(ctx, d, p, toptau.FitOptions{})
 		if err != nil {
 			t.Fatal(err)
@@ -121,7 +122,7 @@ func TestVerbsOnRowsElsewhere(t *testing.T) {
 			t.Errorf("a threshold on the training rows is certified: %v", err)
 		}
 		e, err := toptau.Evaluate(ctx, d, []toptau.Entry{{Model: fitted.Model}}, toptau.EvaluateOptions{Goal: goal})
-		if err != nil || e.Rows != 20_000 || len(e.Warnings) == 0 {
+		if err != nil || e.Rows != n || len(e.Warnings) == 0 {
 			t.Errorf("%+v, %v", e, err)
 		}
 		if math.Abs(c.Result.Decisions.FalsePositiveRate.Rate-0.01) > 1e-4 {
@@ -190,6 +191,9 @@ func (d drawn) Sample(ctx context.Context, p rows.Part, _ int) (*rows.Sample, er
 func TestEncodingOfAllRowsEverywhere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: 170,000 rows")
+	}
+	if toptau.IfLong(0, 1) == 0 {
+		t.Skip("TOPTAU_LONG is not set: 170,000 rows")
 	}
 	ctx := context.Background()
 	var b strings.Builder

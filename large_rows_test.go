@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -123,6 +124,42 @@ func TestLargeRowsAreMeasuredExactly(t *testing.T) {
 	}
 }
 
+// Scores that change over time are found in text, in packed rows and in packed rows that do not fit into memory, and unchanged ones in none.
+func TestDriftIsFoundInEveryKindOfRows(t *testing.T) {
+	for _, drift := range []float64{0, 0.6} {
+		text, packed := filepath.Join(t.TempDir(), "rows.csv"), filepath.Join(t.TempDir(), "rows.ttp")
+		random := rand.New(rand.NewPCG(3, 14))
+		lines := []string{"day,x,y"}
+		for i := range 3000 {
+			y := i % 10 / 9
+			lines = append(lines, fmt.Sprintf("%d,%.1f,%d", i/100, random.NormFloat64()+4*float64(y)+drift*float64(i)/3000, y))
+		}
+		if err := os.WriteFile(text, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f := toptau.Format{Label: "y", Time: "day"}
+		packFile(t, text, packed, f)
+		fitted, err := toptau.Fit(t.Context(), readPacked(t, text, f), method.Problem{Method: method.TopMeanNP, Tau: threshold.MustRate("5%"), Lambda: 1e-3}, toptau.FitOptions{Encoding: schema.Raw, NoFingerprints: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, memory := range map[string]int64{text: 0, packed: 1} {
+			for _, goal := range []toptau.Goal{toptau.MaxFPR("5%"), toptau.Top("5%")} {
+				d := readPacked(t, name, f)
+				d.LimitMemory(memory)
+				got, err := toptau.Threshold(t.Context(), d, toptau.Entry{Model: fitted.Model}, goal, toptau.ThresholdOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				found := slices.ContainsFunc(got.Result.Warnings, func(w diag.Warning) bool { return w.Code == "calibration-drift" })
+				if trend := got.Result.OverTime; found != (drift > 0) || trend == nil || (trend.P <= result.ShiftLevel) != (drift > 0) {
+					t.Errorf("%s, memory %d, %s, drift %v: %+v, warned %v", filepath.Ext(name), memory, goal, drift, trend, found)
+				}
+			}
+		}
+	}
+}
+
 // Train on rows that do not fit into memory searches on a sample, fits the chosen methods to all rows, and keeps the
 // guarantee of its threshold.
 func TestTrainOnLargeRows(t *testing.T) {
@@ -160,6 +197,9 @@ func TestTrainOnLargeRows(t *testing.T) {
 
 // Missing and unknown values are counted while the rows of a packed file are scored. What is not measured is absent and named.
 func TestLargeRowsCountTheirValues(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fits many models")
+	}
 	ctx := context.Background()
 	file := func(colours []string) string {
 		var b strings.Builder

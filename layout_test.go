@@ -84,6 +84,7 @@ var order = []string{
 var mayUse = map[string][]string{
 	"golang.org/x/sys/cpu":            {"toptau/internal/kernel"},
 	"github.com/klauspost/compress":   {"toptau/internal/parquet", "toptau/internal/table"},
+	"github.com/dsnet/compress":       {"toptau/internal/parquet"},
 	"github.com/alecthomas/kong":      {"toptau/internal/cli", "toptau/internal/cli/clitest", "toptau/cmd/toptau"},
 	"github.com/rogpeppe/go-internal": {"toptau/internal/cli/clitest"}, // these are for tests only
 	"github.com/google/go-cmp":        {},

@@ -20,7 +20,7 @@ func (f *summaryFacts) leakageLine() string {
 		return ""
 	}
 	worst := f.Leaks[0]
-	line := fmt.Sprintf("Column %q ", worst.Column)
+	line := "Column " + diag.Quote(worst.Column) + " "
 	switch worst.Code {
 	case leakage.Copy:
 		line += "copies the label"

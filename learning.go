@@ -117,7 +117,11 @@ func chosenTasks(f *tune.Found) (learners []method.Name, encodings []schema.Enco
 
 // cutOf divides the rows of d by the rules of tune.Cut, without order in time.
 func cutOf(d *Data, seed uint64, shares ...float64) ([][]int, error) {
-	cut := tune.Cut{Shares: shares, Seed: seed}
+	units, err := d.rowUnits()
+	if err != nil {
+		return nil, err
+	}
+	cut := tune.Cut{Shares: shares, Seed: seed, Copies: units.Of}
 	if d.table.Group != nil {
 		cut.Group = d.table.Group.Values
 	}

@@ -139,7 +139,7 @@ func openMonitored(ctx context.Context, m *Model, r io.Reader, o *MonitorOptions
 	if err != nil {
 		return nil, err
 	}
-	options.Unlabelled, options.Context, options.Raw = true, ctx, o.OnAudit != nil
+	options.Unlabelled, options.LabelsOf, options.Context, options.Raw = true, options.Schema, ctx, o.OnAudit != nil
 	if !stopsAt(o.OnError) {
 		options.OnBadRow = table.KeepBadRow
 	}
@@ -157,7 +157,7 @@ func openMonitored(ctx context.Context, m *Model, r io.Reader, o *MonitorOptions
 		return nil, err
 	}
 	in.scorer = nil
-	scored := table.Options{Format: o.Format, Unlabelled: true, Context: ctx, OnBadRow: options.OnBadRow, Raw: options.Raw}
+	scored := table.Options{Format: o.Format, Unlabelled: true, LabelsOf: options.Schema, Context: ctx, OnBadRow: options.OnBadRow, Raw: options.Raw}
 	scored.Format.Format, scored.Numeric, scored.Segment = schema.CSV, []string{scoreColumn}, options.Segment
 	scored.Time = options.Time
 	if scored.ID == nil {
@@ -170,9 +170,6 @@ func openMonitored(ctx context.Context, m *Model, r io.Reader, o *MonitorOptions
 		case slices.Contains(names, labelColumn):
 			scored.Label = labelColumn
 		}
-	}
-	if scored.Positive == nil {
-		scored.Positive = s.Positive
 	}
 	for i, name := range names {
 		if name != scoreColumn && name != scored.Label && name != scored.Time && name != scored.Segment && !slices.Contains(scored.ID, name) {
@@ -355,15 +352,20 @@ func (in *monitoredRows) readLabels(w *monitor.Watch, from io.Reader) error {
 	if err != nil {
 		return err
 	}
-	positive := in.options.Format.Positive
-	if positive == nil {
-		positive = in.model.Schema().Positive
+	trained := in.model.Schema()
+	labels, err := table.NewLabelReader(&trained, in.options.Format.Positive)
+	if err != nil {
+		return err
 	}
 	in.labels = map[string]bool{}
 	for {
 		record, err := r.Read()
 		if errors.Is(err, io.EOF) {
-			return nil
+			w, err := labels.Check(diag.Error{Kind: diag.Data, File: f.name, Column: f.header[f.label]})
+			if w != nil {
+				in.warnings = append(in.warnings, *w)
+			}
+			return err
 		}
 		line, _ := r.FieldPos(0)
 		if err != nil {
@@ -373,11 +375,11 @@ func (in *monitoredRows) readLabels(w *monitor.Watch, from io.Reader) error {
 			}
 			return f.failure(line, "", err.Error(), "fields as in the header")
 		}
-		class := table.ClassOf(positive, record[f.label])
+		if strings.TrimSpace(record[f.label]) == "" {
+			continue // not known yet
+		}
+		class := labels.ClassOf(record[f.label])
 		if class == table.Unknown {
-			if strings.TrimSpace(record[f.label]) == "" {
-				continue // not known yet
-			}
 			return f.failure(line, f.header[f.label], diag.Quote(record[f.label]), "a label of the training file")
 		}
 		var parts []string

@@ -205,3 +205,32 @@ func TestMonitorErrors(t *testing.T) {
 		t.Errorf("%d bytes", state.Len())
 	}
 }
+
+// A plain threshold keeps the upper end of the interval that is printed with it, and a monitor's budget is broken above that only.
+func TestBudgetOfAPlainThreshold(t *testing.T) {
+	d, err := ReadFrom(t.Context(), strings.NewReader(monitoredCSV(4000, 1, 4000, 0)), Format{Label: "y", ID: []string{"id"}, Time: "when"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, delta := range []threshold.Rate{{}, threshold.MustRate("10%")} {
+		trained, err := Train(t.Context(), d, MaxFPR("5%"), TrainOptions{Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw}, Delta: delta})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := 0.0
+		if delta.IsZero() {
+			want = *trained.Result.Expected.High
+		}
+		point, _ := trained.Model.Point("")
+		b := watch(t, trained.Model, monitoredCSV(3000, 2, 3000, 0), MonitorOptions{}).Result.Budget
+		if point.UpTo != want || b.Rate != 0.05 || b.Bound != max(b.Rate, want) || b.Alarm {
+			t.Errorf("delta %v: the rate may be up to %v, want %v; the monitor's budget is %+v", delta, point.UpTo, want, b)
+		}
+		for _, shifted := range []bool{false, true} {
+			rows := monitoredCSV(6000, 3, 0, map[bool]float64{true: 1}[shifted])
+			if r := watch(t, trained.Model, rows, MonitorOptions{}).Result; r.Budget.Alarm != shifted {
+				t.Errorf("delta %v, rows that are shifted: %v, budget %+v", delta, shifted, r.Budget)
+			}
+		}
+	}
+}

@@ -115,6 +115,9 @@ var digests = regexp.MustCompile(`sha256:[0-9a-f]{64}`)
 
 // A directory with partitions is data for every verb. The monitor explains why its keys alarm.
 func TestPartitionedDirectoryInEveryVerb(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs every verb")
+	}
 	lake := t.TempDir()
 	random := rand.New(rand.NewPCG(1, 2))
 	for day := range 3 {

@@ -83,7 +83,7 @@ func (e *Evaluation) findings() (*report.Findings, error) {
 			addCurves(f, name, k.rank)
 		}
 	}
-	if err := addBudgets(f, first.rank, e.listBounds(), e.data, goal); err != nil {
+	if err := addBudgets(f, first.rank, e.listBounds(), e.data, goal, first.rank.Mass()); err != nil {
 		return nil, err
 	}
 	for _, warning := range e.Warnings {
@@ -117,8 +117,9 @@ func addCurves(f *report.Findings, name string, rank *metric.Ranking) {
 	}
 }
 
-// addBudgets adds the band of the first ROC curve, and what budgets find: the curve, the slider and the table.
-func addBudgets(f *report.Findings, rank *metric.Ranking, bounds *calibrate.MaxFalse, d *Data, goal metric.Goal) error {
+// addBudgets adds the band of the first ROC curve, and what budgets find: the curve, the slider and the table. rows is the mass of all rows of
+// the data, which the ranking may be a part of.
+func addBudgets(f *report.Findings, rank *metric.Ranking, bounds *calibrate.MaxFalse, d *Data, goal metric.Goal, rows float64) error {
 	if err := addROCBand(&f.ROC[0], rank); err != nil {
 		return err
 	}
@@ -127,7 +128,7 @@ func addBudgets(f *report.Findings, rank *metric.Ranking, bounds *calibrate.MaxF
 		return err
 	}
 	f.Recall = []report.Curve{recallByBudget(rank, explorer)}
-	f.Budgets, err = budgetsOf(rank, bounds, d, goal)
+	f.Budgets, err = budgetsOf(rank, bounds, d, goal, rows)
 	f.Budgets.Explorer = explorer
 	return err
 }
@@ -181,15 +182,15 @@ var reportBudgets = []string{"0.1%", "0.2%", "0.5%", "1%", "2%", "5%"}
 
 // budgetsOf measures what budgets find. Alerts are counted per day if the data have dates, otherwise for the
 // goal's period, or for 100,000 rows.
-func budgetsOf(rank *metric.Ranking, bounds *calibrate.MaxFalse, d *Data, goal metric.Goal) (report.Budgets, error) {
-	all := rank.PositiveMass() + rank.NegativeMass()
+func budgetsOf(rank *metric.Ranking, bounds *calibrate.MaxFalse, d *Data, goal metric.Goal, rows float64) (report.Budgets, error) {
+	all := rank.Mass()
 	b := report.Budgets{Period: text.Count(summaryRows) + " rows"}
 	periods := all / summaryRows
 	if goal.Of > 0 {
 		b.Period, periods = text.Count(goal.Of)+" rows", all/float64(goal.Of)
 	}
 	if days := daysOf(d); days > 0 {
-		b.Period, periods = "day", float64(days)
+		b.Period, periods = "day", float64(days)*(all/rows)
 	}
 	for _, name := range reportBudgets {
 		rate := threshold.MustRate(name)
@@ -214,7 +215,7 @@ func budgetsOf(rank *metric.Ranking, bounds *calibrate.MaxFalse, d *Data, goal m
 // explorerOf returns the positions of the slider: about a hundred numbers of alerts with equal ratios. Weighted rows
 // have none, because their bootstrap takes seconds for each position.
 func explorerOf(rank *metric.Ranking, bounds *calibrate.MaxFalse) (*report.Explorer, error) {
-	all := rank.PositiveMass() + rank.NegativeMass()
+	all := rank.Mass()
 	if rank.Weighted() || rank.PositiveMass() == 0 || rank.NegativeMass() == 0 {
 		return nil, nil
 	}
@@ -298,7 +299,7 @@ func recallByBudget(r *metric.Ranking, x *report.Explorer) report.Curve {
 	if x == nil {
 		for _, p := range r.PTau().Corners().Downsample(reportPoints).Points {
 			// Precision times the rows looked at is the number of positives found.
-			found := p.Y * p.X * (r.PositiveMass() + r.NegativeMass())
+			found := p.Y * p.X * r.Mass()
 			c.Points = append(c.Points, [2]float64{p.X, found / r.PositiveMass()})
 		}
 		return c

@@ -13,6 +13,9 @@ import (
 
 // The report of an additive model draws exact steps, and that of a model of pairs their cells.
 func TestReportOfBoostedModels(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains several models")
+	}
 	d := readFile(t, writeFile(t, "rows.csv", twoColumns(1500, 1)), toptau.Format{Label: "y"})
 	for encoding, want := range map[schema.Encoding][]string{
 		schema.Additive: {"an exact step function of its value"},
@@ -37,6 +40,9 @@ func TestReportOfBoostedModels(t *testing.T) {
 
 // With a direction for a column the score moves only to that side, also in the average of several sums.
 func TestMonotoneTraining(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains several models")
+	}
 	d := readFile(t, writeFile(t, "rows.csv", twoColumns(1500, 1)), toptau.Format{Label: "y"})
 	trained, err := toptau.Train(t.Context(), d, toptau.MaxFPR("10%"), toptau.TrainOptions{Impute: schema.ImputeIndicator,
 		Monotone: []schema.Sign{{Column: "x"}}})

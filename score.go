@@ -86,6 +86,7 @@ type Stream struct {
 	divider     *reason.Divider             // with Explain
 	probability func(score float64) float64 // with Probability
 	best        bestRows
+	tied        int       // rows that are not among them and rank like the last
 	lists       *lists    // nil: nothing is known about the best rows
 	entities    *entities // nil: rows
 	watch       *shiftWatch
@@ -297,11 +298,20 @@ func (s *Stream) Rows() iter.Seq2[*result.Row, error] {
 		s.finishTotals()
 		slices.SortFunc(s.best, compareRows)
 		s.best, s.totals.List = s.lists.finish(s.best)
+		s.noteTies()
 		for i := range s.best {
 			if !yield(&s.best[i], nil) {
 				return
 			}
 		}
+	}
+}
+
+// noteTies adds a note if rows rank like the last one on the list.
+func (s *Stream) noteTies() {
+	if s.tied > 0 {
+		s.totals.Warnings = append(s.totals.Warnings, diag.Warning{Code: "ties", Text: text.Plural(s.tied, "more row") +
+			" with the score of the last one on the list: of equal scores the first in the input are listed"})
 	}
 }
 
@@ -386,7 +396,7 @@ func (s *Stream) pass(r *result.Row, yield func(*result.Row, error) bool) (more 
 	}
 	candidate, err := s.lists.add(r)
 	if candidate {
-		s.best.offer(r, limit)
+		s.best.offer(r, limit, &s.tied)
 	}
 	return true, err
 }
@@ -569,16 +579,21 @@ func (h *bestRows) Pop() any {
 	return last
 }
 
-// offer keeps a copy of r if it is among the limit best rows so far.
-func (h *bestRows) offer(r *result.Row, limit int) {
-	full := len(*h) == limit
-	if full && compareRows(*r, (*h)[0]) > 0 {
+// offer keeps a copy of r if it is among the limit best rows so far. It counts the others that rank like the last one in tied.
+func (h *bestRows) offer(r *result.Row, limit int, tied *int) {
+	if len(*h) < limit {
+		heap.Push(h, r.Clone())
 		return
 	}
-	if full {
-		(*h)[0] = r.Clone()
+	left, better := *r, compareRows(*r, (*h)[0]) < 0
+	if better {
+		left, (*h)[0] = (*h)[0], r.Clone()
 		heap.Fix(h, 0)
-		return
 	}
-	heap.Push(h, r.Clone())
+	last := (*h)[0]
+	if left.Number = last.Number; compareRows(left, last) == 0 {
+		*tied++
+	} else if better {
+		*tied = 0 // they ranked like a row that is not the last any more
+	}
 }

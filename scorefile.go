@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"toptau/diag"
+	"toptau/internal/leakage"
 	"toptau/internal/table"
 	"toptau/metric"
 	"toptau/result"
@@ -111,7 +112,7 @@ func (f *scoreFile) read(d *Data) (*joiner, error) {
 	if len(o.ID) == 0 {
 		if slices.Contains(f.names, rowColumn) {
 			o.ID = []string{rowColumn}
-		} else if i := slices.IndexFunc(f.names, looksLikeID); i >= 0 && len(f.names) > 1 {
+		} else if i := slices.IndexFunc(f.names, leakage.NamesRows); i >= 0 && len(f.names) > 1 {
 			return nil, &diag.Error{Kind: diag.Data, File: f.path, Column: f.names[i], Found: "a column of ids",
 				Expected: "the same column in " + d.table.File + ", read as an id",
 				Fixes:    []diag.Fix{{Param: "id", Value: f.names[i]}}, Hint: "or remove it from both files to join by position"}
@@ -154,12 +155,6 @@ func labelIn(names []string, data *schema.Schema) string {
 		return labelColumn
 	}
 	return ""
-}
-
-// looksLikeID reports whether a column's name is typical of identifiers.
-func looksLikeID(name string) bool {
-	name = strings.ToLower(name)
-	return name == "id" || strings.HasSuffix(name, "_id") || name == "uuid"
 }
 
 // scoreIn returns the column of scores: "score", or the only one that is neither id nor label.

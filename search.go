@@ -53,7 +53,14 @@ func (o *TrainOptions) search(ctx context.Context, d *Data, goal Goal) (*searche
 
 // searchSample is search for rows that do not fit into memory.
 func (o *TrainOptions) searchSample(ctx context.Context, d *Data, options tune.SearchOptions) (*searched, error) {
-	found, err := large.Train(ctx, d.rows(), large.Options{Search: options, Rows: o.SampleRows})
+	if why := rowsOnly.AgainstIDs(d.table, options.Goal.Population(), true); why != "" && !options.Delta.IsZero() {
+		return nil, &diag.Error{Kind: diag.Guarantee, Found: "no guarantee: " + why, Fixes: tune.IDFixes(d.table)}
+	}
+	copies, err := d.copiesInFile()
+	if err != nil {
+		return nil, err
+	}
+	found, err := large.Train(ctx, d.rows(), large.Options{Search: options, Rows: o.SampleRows, Copies: copies})
 	if err != nil {
 		return nil, d.inFile(err)
 	}

@@ -23,7 +23,7 @@ type summaryFacts struct {
 	Value     *metric.Proportion // amounts found; nil: there are none
 	ValueName string             // their column
 	Profit    *metric.Profit     // with a cost of alerts; nil: there is none
-	Decisions metric.Confusion   // decisions on the rows of Basis; undefined rates are left out of the summary
+	Decisions metric.Confusion   // decisions on the rows of Basis, among rows with Prevalence; undefined rates are left out of the summary
 	Basis     string             // the measured rows: "the test part", "out-of-fold scores of the training rows"
 	Measured  bool               // the rows of Basis took no part in training, so rates are not estimates
 	Expected  *result.Expected   // expected rate on new rows, used unless Measured; nil: not known
@@ -46,10 +46,6 @@ type summaryFacts struct {
 
 // summary returns about ten sentences: what the model does, for which data, and on which rows that was
 // measured.
-//
-// The fraction of real alerts is pi TPR / (pi TPR + (1-pi) FPR) at the assumed fraction pi of positives. Its
-// interval combines the ends of intervals for TPR and FPR with half the error each, so it covers with at
-// least the stated confidence.
 func summary(f summaryFacts) []string {
 	var lines []string
 	for _, line := range []string{
@@ -99,67 +95,23 @@ func (f *summaryFacts) profitLine() string {
 	return "Profit: " + report.ProfitText(p) + "."
 }
 
-// confidence returns the confidence of the intervals.
-func (f *summaryFacts) confidence() float64 {
-	for _, p := range []metric.Proportion{f.Decisions.TruePositiveRate, f.Decisions.FalsePositiveRate} {
-		if p.Interval != nil {
-			return p.Interval.Confidence
-		}
-	}
-	return metric.DefaultConfidence
-}
-
-// intervalAt returns the exact interval of a rate at another confidence. For weighted rows it is not known.
-func intervalAt(p metric.Proportion, confidence float64) (low, high float64, known bool) {
-	if !p.Defined() || p.Interval == nil {
-		return 0, 0, false
-	}
-	low, high = metric.ClopperPearson(int(p.Numerator), int(p.Denominator), confidence)
-	return low, high, true
-}
-
-// precisionOf returns the fraction of alerts that are real, NaN if there are no alerts.
-func precisionOf(prevalence, tpr, fpr float64) float64 {
-	hits := float64(prevalence * tpr)
-	return hits / (hits + float64((1-prevalence)*fpr))
-}
-
-// estimated reports whether the false positive rate is the one expected on new rows rather than a measured
-// one.
-func (f *summaryFacts) estimated() bool {
-	return !f.Measured && f.Expected != nil && f.Expected.Population == method.Negatives.String()
-}
-
-// rates returns the true and the false positive rate. They are known if both are defined and there are
-// positives.
-func (f *summaryFacts) rates() (tpr, fpr metric.Proportion, known bool) {
-	tpr, fpr = f.Decisions.TruePositiveRate, f.Decisions.FalsePositiveRate
-	if f.estimated() {
-		fpr.Rate = f.Expected.Rate
-	}
-	return tpr, fpr, tpr.Defined() && fpr.Defined() && tpr.Denominator > 0 && fpr.Denominator > 0 && f.Prevalence > 0
+// known reports whether there are rates of both classes, which the fraction of real alerts needs.
+func (f *summaryFacts) known() bool {
+	tpr, fpr := &f.Decisions.TruePositiveRate, &f.Decisions.FalsePositiveRate
+	return tpr.Defined() && fpr.Defined() && tpr.Denominator > 0 && fpr.Denominator > 0 && f.Prevalence > 0
 }
 
 func (f *summaryFacts) precisionLine() string {
-	tpr, fpr, known := f.rates()
-	if !known {
+	p := &f.Decisions.Precision
+	switch {
+	case !f.known():
 		return ""
-	}
-	if tpr.Rate == 0 && fpr.Rate == 0 {
+	case !p.Defined():
 		return "Nothing scores above the threshold, so there are no alerts."
 	}
-	line := fmt.Sprintf("Of 1,000 alerts, about %s are real", ofThousand(precisionOf(f.Prevalence, tpr.Rate, fpr.Rate)))
-	both := 1 - float64((1-f.confidence())/2)
-	tprLow, tprHigh, ok := intervalAt(tpr, both)
-	fprLow, fprHigh, _ := intervalAt(fpr, both)
-	if f.estimated() { // Expected has an interval for one rate only, so the combined interval is approximate
-		if ok = ok && !f.Expected.Refitted; ok {
-			fprLow, fprHigh = *f.Expected.Low, *f.Expected.High
-		}
-	}
-	if ok && tprHigh > 0 {
-		line += fmt.Sprintf(" (%s CI %s to %s)", metric.ConfidenceText(1-f.confidence()), ofThousand(precisionOf(f.Prevalence, tprLow, fprHigh)),
-			ofThousand(precisionOf(f.Prevalence, tprHigh, fprLow)))
+	line := fmt.Sprintf("Of 1,000 alerts, about %s are real", ofThousand(p.Rate))
+	if i := p.Interval; i != nil {
+		line += fmt.Sprintf(" (%s CI %s to %s)", metric.ConfidenceText(1-i.Confidence), ofThousand(i.Low), ofThousand(i.High))
 	}
 	return line + "."
 }
@@ -202,12 +154,7 @@ func (f *summaryFacts) falseAlarmLine() string {
 	if e.Refitted {
 		return fmt.Sprintf("Expect about %s %s, from %s %s %s. That is not an interval: %s.", text.Percent(e.Rate), what, text.Count(e.Rows), rows, origin, refittedSpread)
 	}
-	about := ""
-	if e.Approximate {
-		about = "about "
-	}
-	return fmt.Sprintf("Expect %s %s (%s CI %s%s to %s), from %s %s %s.", text.Percent(e.Rate), what, text.Percent(e.Confidence), about,
-		text.Percent(*e.Low), text.Percent(*e.High), text.Count(e.Rows), rows, origin)
+	return fmt.Sprintf("Expect %s %s %s, from %s %s %s.", text.Percent(e.Rate), what, report.ExpectedInterval(e), text.Count(e.Rows), rows, origin)
 }
 
 // rateLine returns a rate with its counts and interval, "" if it is undefined.
@@ -227,8 +174,7 @@ const summaryRows = 100000
 
 // workLine returns the expected numbers of alerts and missed positives per period.
 func (f *summaryFacts) workLine() string {
-	tpr, fpr, known := f.rates()
-	if !known {
+	if !f.known() {
 		return ""
 	}
 	rows := float64(summaryRows)
@@ -236,9 +182,9 @@ func (f *summaryFacts) workLine() string {
 		rows = float64(f.Goal.Of)
 	}
 	positives := float64(rows * f.Prevalence)
-	hits := float64(positives * tpr.Rate)
+	hits := float64(positives * f.Decisions.TruePositiveRate.Rate)
 	return fmt.Sprintf("Per %s %s: about %s alerts, %s of them real; %s positives missed.", amount(rows), report.UnitNames(f.Unit),
-		amount(hits+float64((rows-positives)*fpr.Rate)), amount(hits), amount(positives-hits))
+		amount(rows*f.Decisions.AlertRate().Rate), amount(hits), amount(positives-hits))
 }
 
 func (f *summaryFacts) guaranteeLine() string {
@@ -262,12 +208,10 @@ func (f *summaryFacts) guaranteeLine() string {
 		return "No guarantee."
 	case f.Goal.Kind == metric.GoalCostAlert:
 		return "No guarantee: amounts have no bound, so no threshold can promise a profit. Most money of one delivery may be in few rows."
-	case !f.Goal.IsBudget():
-		return "No guarantee was requested: the goal is met on average, so new data may miss it about half the time."
-	case f.Expected != nil && f.Expected.Refitted:
-		return "No guarantee was requested: new data may exceed the budget, by how much is not bounded."
+	case f.Expected == nil:
+		return "No guarantee was requested."
 	}
-	return "No guarantee was requested: the budget is kept on average, so new data may exceed it about half the time."
+	return "No guarantee was requested: " + report.WithoutGuarantee(f.Goal, f.Expected, f.Unit) + "."
 }
 
 func (f *summaryFacts) prevalenceLine() string {
@@ -351,11 +295,16 @@ func trainSummary(f *tune.Found, o TrainOptions, d *Data, m *Model, leaks []leak
 	if t := &f.Threshold; !t.Certified && t.Guarantee != nil {
 		facts.NoGuarantee = "the threshold comes from out-of-fold scores of rows that also chose the model"
 	}
-	if facts.PrevalenceGiven = !o.Prevalence.IsZero(); facts.PrevalenceGiven {
-		facts.Prevalence = o.Prevalence.Float64()
-	} else if facts.Prevalence = prevalenceOf(d); facts.Unit != nil {
-		n := tune.CountClasses(f.Units.Label)
-		facts.Prevalence = float64(n.Positives) / float64(n.Rows())
+	facts.Prevalence = f.Prevalence
+	if facts.PrevalenceHere = f.Test != nil || f.MeasuredOnCalibration(); facts.PrevalenceHere {
+		facts.Prevalence = facts.Decisions.Positive()
+	}
+	if !o.Prevalence.IsZero() {
+		facts.Prevalence, facts.PrevalenceGiven = o.Prevalence.Float64(), true
+		facts.Decisions = f.Among(facts.Prevalence)
+		if f.Test != nil {
+			facts.Decisions = f.Test.AtThreshold.Mixed(facts.Prevalence, nil)
+		}
 	}
 	names := make([]string, len(f.Members))
 	for i := range f.Members {

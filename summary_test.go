@@ -58,7 +58,7 @@ func TestSummary(t *testing.T) {
 			Delta: threshold.MustRate("5%"), Negatives: 3000}, Prevalence: 0.02,
 		Chosen: "logistic on leaves", Gain: &result.Estimate{Mean: 0.042, StandardError: 0.011}, Warnings: 2}
 	want := `Goal: as many positives as possible with at most 1 % of the negatives as false alarms.
-Of 1,000 alerts, about 676 are real (95 % CI 591 to 750).
+Of 1,000 alerts, about 676 are real (95 % CI 610 to 737).
 75 % of the positives are found (150 of 200; 95 % CI 68.4 % to 80.8 %).
 0.735 % of the negatives raise a false alarm (72 of 9,800; 95 % CI 0.575 % to 0.924 %).
 Per 100,000 rows: about 2,220 alerts, 1,500 of them real; 500 positives missed.
@@ -77,6 +77,7 @@ These numbers only apply to data like this; see the 2 notes below.`
 	}
 	f.Unit = nil
 	f.Prevalence, f.PrevalenceGiven, f.Warnings, f.Gain = 0.0001, true, 1, nil
+	f.Decisions = f.Decisions.Mixed(0.0001, nil)
 	f.Guarantee, f.NoGuarantee = nil, "a quarter of the 40 negatives is 10, and the guarantee needs 299"
 	f.Goal = Alerts(50, 2000000)
 	lines := summary(f)
@@ -103,9 +104,9 @@ func TestSummaryOfFewFacts(t *testing.T) {
 	}{
 		"nothing":              {summaryFacts{}, 2, "No guarantee was requested"},
 		"no positives":         {summaryFacts{Decisions: decisionsOn(t, 0, 0, 3, 100, false), Prevalence: 0.1}, 4, "2.91 % of the negatives"},
-		"no alerts":            {summaryFacts{Decisions: decisionsOn(t, 0, 5, 0, 100, false), Prevalence: 0.1}, 7, "there are no alerts"},
-		"no false alarms":      {summaryFacts{Decisions: decisionsOn(t, 5, 0, 0, 100, false), Prevalence: 0.1}, 7, "about 1,000 are real (95 % CI 519 to 1,000)"},
-		"weights":              {summaryFacts{Decisions: decisionsOn(t, 5, 5, 1, 99, true), Prevalence: 0.5}, 7, "about 980 are real."},
+		"no alerts":            {summaryFacts{Decisions: decisionsOn(t, 0, 5, 0, 100, false).Mixed(0.1, nil), Prevalence: 0.1}, 7, "there are no alerts"},
+		"no false alarms":      {summaryFacts{Decisions: decisionsOn(t, 5, 0, 0, 100, false).Mixed(0.1, nil), Prevalence: 0.1}, 7, "about 1,000 are real (95 % CI 519 to 1,000)"},
+		"weights":              {summaryFacts{Decisions: decisionsOn(t, 5, 5, 1, 99, true).Mixed(0.5, nil), Prevalence: 0.5}, 7, "about 980 are real."},
 		"requested, no reason": {summaryFacts{Delta: threshold.MustRate("5%")}, 2, "No guarantee."},
 		"a negative gain":      {summaryFacts{Chosen: "x", Gain: &result.Estimate{Mean: -0.01, StandardError: 0.02}}, 3, "-1.0 ± 2.0 points"},
 		"top": {summaryFacts{Guarantee: &model.Guarantee{Certified: true, Kind: "top", Rate: threshold.MustRate("1/3"),
@@ -136,7 +137,7 @@ func TestSummaryCoversThePrecision(t *testing.T) {
 	missed := 0
 	for range draws {
 		tp, fp := count(40, tpr), count(400, fpr)
-		f := summaryFacts{Decisions: decisionsOn(t, tp, 40-tp, fp, 400-fp, false), Prevalence: prevalence}
+		f := summaryFacts{Decisions: decisionsOn(t, tp, 40-tp, fp, 400-fp, false).Mixed(prevalence, nil), Prevalence: prevalence}
 		_, text, found := strings.Cut(f.precisionLine(), "(95 % CI ")
 		low, high, _ := strings.Cut(strings.TrimSuffix(text, ")."), " to ")
 		a, err1 := strconv.ParseFloat(strings.ReplaceAll(low, ",", ""), 64)
@@ -162,7 +163,9 @@ func TestSummaryStatesTheExpectedRate(t *testing.T) {
 	expectation := calibrate.Expectation{Rate: 0.007, Low: 0.0043, High: 0.0104, Confidence: 0.95}
 	expected := result.NewExpected(expectation, false)
 	expected.Scheme, expected.Population, expected.Rows = "certified", "negatives", 2990
-	f := summaryFacts{Goal: goal, Decisions: decisionsOn(t, 724, 297, 167, 15822, false), Prevalence: 0.05,
+	alarms := &metric.Proportion{Rate: expectation.Rate, Interval: &metric.Interval{Low: expectation.Low, High: expectation.High, Confidence: 0.95}}
+	decisions := decisionsOn(t, 724, 297, 167, 15822, false)
+	f := summaryFacts{Goal: goal, Decisions: decisions.Mixed(0.05, alarms), Prevalence: 0.05,
 		Delta: threshold.MustRate("5%"), Guarantee: &model.Guarantee{Certified: true, Kind: "max-fpr", Rate: threshold.MustRate("1%"),
 			Delta: threshold.MustRate("5%"), Negatives: 2990},
 		Expected: &expected}
@@ -181,6 +184,7 @@ func TestSummaryStatesTheExpectedRate(t *testing.T) {
 	refitted.Scheme, refitted.Population, refitted.Rows = "cross-fitted", "negatives", 2990
 	again := f
 	again.Expected, again.Delta, again.Guarantee = &refitted, threshold.Rate{}, nil
+	again.Decisions = decisions.Mixed(0.05, &metric.Proportion{Rate: expectation.Rate})
 	text = strings.Join(summary(again), "\n")
 	if !strings.Contains(text, "Expect about 0.7 % of new negatives") || !strings.Contains(text, "That is not an interval") ||
 		strings.Contains(text, "real (95") || strings.Contains(text, "kept on average") {

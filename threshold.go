@@ -149,6 +149,9 @@ func Threshold(ctx context.Context, d *Data, e Entry, g Goal, o ThresholdOptions
 	if replaced != nil {
 		r.Former = &counts[1]
 	}
+	if w := rows.repeatedIDs(); w != nil {
+		r.Warnings = append(r.Warnings, *w)
+	}
 	if e.Model != nil {
 		r.Warnings = append(r.Warnings, d.warnings()...)
 		out.addOverlap(known, d.Len())
@@ -163,7 +166,7 @@ func checkThreshold(d *Data, g Goal, o *ThresholdOptions) (Goal, error) {
 		return g, &diag.Error{Kind: diag.Usage, Param: "prevalence", Found: "with another goal", Expected: "a lowest precision"}
 	}
 	g = withPrevalence(g, o.Prevalence)
-	if err := g.Check(); err != nil {
+	if err := cmp.Or(g.Check(), calibrate.CheckDelta(o.Delta)); err != nil {
 		return g, err
 	}
 	if o.Segments && !g.IsBudget() {
@@ -283,7 +286,7 @@ func (c *calibrating) compute() (*Calibrated, error) {
 	}
 	c.addAudit(out)
 	if n := c.options.Audit; n > 0 {
-		out.Result.Audit = &result.Audit{Rows: auditRows(d.table, c.scores, n)}
+		out.Result.Audit = &result.Audit{Rows: auditRows(d, c.scores, n)}
 	}
 	r := &out.Result
 	var drift *diag.Warning
@@ -310,7 +313,7 @@ func newCalibrated(o ThresholdOptions, t *calibrate.Threshold, guarantee error, 
 	if g := t.Guarantee; g != nil && g.Kind == metric.GoalMinPrecision {
 		source = fmt.Sprintf("%d calibration rows, %d negative; %d others fixed the thresholds that they test", g.Rows, g.Negatives, rows-g.Rows)
 	}
-	out := &Calibrated{Point: model.Point{Name: o.Name, Threshold: t.Value, Goal: t.Goal, Guarantee: guaranteeOf(t, negatives), Source: source}}
+	out := &Calibrated{Point: model.Point{Name: o.Name, Threshold: t.Value, Goal: t.Goal, Guarantee: guaranteeOf(t, negatives), UpTo: upTo(t), Source: source}}
 	r := &out.Result
 	population := t.Population.String()
 	*r = result.Threshold{Threshold: t.Value, Goal: t.Goal, Delta: o.Delta, Certified: t.Guarantee != nil, Population: population,
@@ -321,6 +324,14 @@ func newCalibrated(o ThresholdOptions, t *calibrate.Threshold, guarantee error, 
 	}
 	r.Reason, r.Order, r.Bound = evidenceOf(t, guarantee)
 	return out
+}
+
+// upTo returns model.Point.UpTo of a threshold.
+func upTo(t *calibrate.Threshold) float64 {
+	if t.Guarantee != nil || !t.Goal.IsBudget() {
+		return 0
+	}
+	return t.Expected.High
 }
 
 // noGuaranteeBecause is the error about a guarantee that the rows cannot carry.
@@ -389,6 +400,7 @@ func (c *calibrating) addSegments(out *Calibrated) error {
 			}
 		}
 		r.Segments = append(r.Segments, s)
+		out.Point.UpTo = max(out.Point.UpTo, upTo(t))
 		out.Point.Segments = append(out.Point.Segments, model.Segment{Value: value, Threshold: t.Value,
 			Guarantee: guaranteeOf(t, s.Negatives)})
 	}

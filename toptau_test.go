@@ -18,6 +18,7 @@ import (
 
 	"toptau"
 	"toptau/diag"
+	"toptau/internal/text"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/model"
@@ -362,13 +363,31 @@ func TestBestKeepsTheFirstOfTheStableOrder(t *testing.T) {
 		t.Fatalf("%d rows", len(all))
 	}
 	slices.SortStableFunc(all, func(a, b result.Row) int { return cmp.Compare(b.Score, a.Score) })
-	for _, limit := range []int{1, 2, 700, 9_999, 10_000, 20_000} {
+	for _, limit := range []int{1, 2, 700, 833, 9_999, 10_000, 20_000} {
 		best, s := scoreAll(t, m, path, toptau.ScoreOptions{Best: limit})
 		if want := all[:min(limit, len(all))]; !reflect.DeepEqual(best, want) {
 			t.Errorf("the best %d differ from the first of the sorted rows", limit)
 		}
 		if n := s.Totals().Rows; n != 10_000 {
 			t.Errorf("best %d: %d rows scored", limit, n)
+		}
+		tied, note := 0, ""
+		for _, r := range all[min(limit, len(all)):] {
+			if r.Score == all[limit-1].Score {
+				tied++
+			}
+		}
+		for _, w := range s.Totals().Warnings {
+			if w.Code == "ties" {
+				note = w.Text
+			}
+		}
+		want := fmt.Sprintf("%s with the score of the last one on the list: of equal scores the first in the input are listed", text.Plural(tied, "more row"))
+		if tied == 0 {
+			want = ""
+		}
+		if note != want {
+			t.Errorf("best %d: %q, want %q", limit, note, want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package toptau
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -96,12 +97,13 @@ type Trained struct {
 
 	data    *Data         // the rows given to Train
 	heldOut metric.Scores // labelled scores of units that did not fit them, on the model's scale
+	mass    float64       // of all units
 }
 
 // Train chooses a model for a goal and fits it.
 //
 //  1. It sets test and calibration rows aside, before it encodes, fits or chooses anything.
-//  2. It divides the other rows into folds: by Format.Group or Format.Time if the data have such a column.
+//  2. It divides the other rows into folds: by Format.Group or Format.Time if the data have such a column. Copies of a row stay together.
 //  3. It fits every learner on every encoding within the folds, over a grid of settings. It compares them by
 //     the mean fraction of positives found at budgets around the goal's.
 //  4. It averages the best with up to two others if that is better. It keeps logistic regression on raw
@@ -130,7 +132,7 @@ func Train(ctx context.Context, d *Data, goal Goal, o TrainOptions) (*Trained, e
 // describe returns the model that a search found, with its evidence, warnings and summary.
 func (o TrainOptions) describe(ctx context.Context, s *searched, start time.Time) (*Trained, error) {
 	d, found := s.data, s.Found
-	trained := &Trained{Result: newTraining(found, o), Test: o.Test, data: s.shown, heldOut: found.HeldOut.Units}
+	trained := &Trained{Result: newTraining(found, o), Test: o.Test, data: s.shown, heldOut: found.HeldOut.Units, mass: found.Mass}
 	var err error
 	if found.TestRows != nil {
 		if trained.Test, err = d.selectRows(found.TestRows); err != nil {
@@ -211,7 +213,7 @@ func (o *TrainOptions) searchOptions(goal Goal) (tune.SearchOptions, error) {
 		return &diag.Error{Kind: diag.Usage, Param: param, Found: "together with " + other, Expected: "only one of the two"}
 	}
 	fraction := !o.CalibrationFraction.IsZero()
-	if err := checkMoney(goal, o.Value, o.Delta, false); err != nil {
+	if err := cmp.Or(checkMoney(goal, o.Value, o.Delta, false), calibrate.CheckDelta(o.Delta)); err != nil {
 		return t, err
 	}
 	switch money := goal.Kind == metric.GoalCostAlert; {
@@ -283,13 +285,14 @@ func trainedModel(f *tune.Found, o TrainOptions, d *Data) (*model.Model, error) 
 		return nil, err
 	}
 	m.Points = []model.Point{{Name: "goal", Threshold: f.Threshold.Value, Goal: f.Goal, Source: thresholdText(f)}}
-	if u := f.Units; !u.Rows() {
+	if u := f.Units; u.Column != "" {
 		m.Points[0].Entity = u.Column
 		if u.Daily {
 			m.Points[0].Day = d.table.Time.Name
 		}
 	}
 	m.Points[0].Guarantee = guaranteeOf(&f.Threshold.Threshold, f.CalibrationUnits.Negatives)
+	m.Points[0].UpTo = upTo(&f.Threshold.Threshold)
 	m.Points[0].Negatives = calibrate.BestNegatives(f.Negatives, calibrate.KeptNegatives)
 	for i := range f.Members {
 		m.Members = append(m.Members, trainedMember(&f.Candidates[f.Members[i].Candidate], &f.Members[i], o.Seed))
@@ -397,7 +400,7 @@ func trainedMember(c *tune.Candidate, t *tune.Member, seed uint64) model.Member 
 // newTraining returns the result of a search. Train adds the summary, warnings of the data and times.
 func newTraining(f *tune.Found, o TrainOptions) result.Training {
 	r := result.Training{
-		Goal: f.Goal, Training: countsOf(f.Training), Calibration: someCounts(f.Calibration), Validation: someCounts(f.Validation),
+		Goal: f.Goal, Prevalence: f.Prevalence, Training: countsOf(f.Training), Calibration: someCounts(f.Calibration), Validation: someCounts(f.Validation),
 		Test: someCounts(f.TestCounts), Folds: f.Folds, FoldRows: f.FoldRows, Criterion: f.Criterion.Text, Budgets: f.Criterion.Budgets,
 		NotTried: untried(f), CrossValidation: f.Choice.Score, Choice: f.Choice.Choice, Why: choiceText(f), Threshold: f.Threshold.Value, ThresholdNote: thresholdText(f),
 		Certified: f.Threshold.Certified, Delta: o.Delta, Expected: expectedOf(&f.Threshold), Price: f.Price, OverTime: f.Threshold.OverTime,

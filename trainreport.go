@@ -48,7 +48,12 @@ func (t *Trained) findings(ctx context.Context, date string) (*report.Findings, 
 	if date != "" {
 		f.About = append(f.About, date)
 	}
-	f.Points = []report.OperatingPoint{{Point: point, Decisions: &t.Result.OutOfFoldDecisions}}
+	c := &t.Result.OutOfFoldDecisions
+	f.Points = []report.OperatingPoint{{Point: point, Decisions: c}}
+	if c.IsMixed() {
+		f.Points[0].Note = "The precision is for " + t.wholeText() + ", at the rate of false alarms that is expected on new ones where the goal limits it. " +
+			"Its counts are weighted, the others are those of the rows that measured."
+	}
 	if p := t.Model.Probability(); p != nil {
 		f.Reliability = p.Reliability
 	}
@@ -71,7 +76,17 @@ func (t *Trained) addHeldOut(f *report.Findings, at float64, goal metric.Goal) e
 	if err != nil {
 		return err
 	}
-	addCurves(f, "held-out scores", rank)
+	all := rank.Mixed(t.Result.Prevalence) // rows of one class may have been set aside for the threshold
+	addCurves(f, "held-out scores", all)
 	f.Scores = plot.HistogramOf(s, &at, reportBins)
-	return addBudgets(f, rank, nil, t.data, goal)
+	if err := addBudgets(f, all, nil, t.data, goal, t.mass); err != nil || all == rank {
+		return err
+	}
+	f.Budgets.Note = "Budgets, precisions and curves are for " + t.wholeText() + ". The measured rows have another mix, because others were set aside for the threshold."
+	return nil
+}
+
+// wholeText names the rows of the data: "rows of which 3.1 % are positive, as of the whole data".
+func (t *Trained) wholeText() string {
+	return fmt.Sprintf("%s of which %s are positive, as of the whole data", report.UnitNames(t.Result.Unit), text.Percent(t.Result.Prevalence))
 }

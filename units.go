@@ -1,10 +1,13 @@
 package toptau
 
 import (
+	"context"
 	"math"
 	"slices"
 	"strconv"
 
+	"toptau/diag"
+	"toptau/internal/large"
 	"toptau/internal/table"
 	"toptau/internal/tune"
 	"toptau/metric"
@@ -22,16 +25,68 @@ type units struct {
 // new unit on every day.
 func newUnits(d *Data, entity string) (*units, error) {
 	t := d.table
-	of, err := tune.NewUnits(t, entity)
+	var of *tune.Units
+	var err error
+	if entity == "" {
+		of, err = d.rowUnits()
+	} else {
+		of, err = tune.NewUnits(t, entity)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return &units{of, t, unitOf(of, t.Rows())}, nil
 }
 
+// rowUnits returns the rows as units, and copies as one. Of selected rows, all rows decide whether there are copies.
+func (d *Data) rowUnits() (*tune.Units, error) {
+	whole := d
+	for whole.whole != nil {
+		whole = whole.whole
+	}
+	of, err := tune.RowUnits(whole.frame)
+	if err != nil || whole == d {
+		return of, err
+	}
+	return of.Copies.Units(d.frame)
+}
+
+// copiesInFile looks for copies among all rows of a file. It returns nil for rows in a database.
+func (d *Data) copiesInFile() (*tune.Copies, error) {
+	if d.database != nil {
+		return nil, nil
+	}
+	if d.table.Group != nil {
+		return &tune.Copies{}, nil
+	}
+	c, err := tune.FindCopies(d.frame)
+	return &c, err
+}
+
+// copiesElsewhere looks for copies among rows that are not in memory: all rows of a file, and a sample of those in a database.
+func (d *Data) copiesElsewhere(ctx context.Context) (bool, error) {
+	if c, err := d.copiesInFile(); c != nil || err != nil {
+		return c.Found(), err
+	}
+	sample, err := d.database.Sample(ctx, large.All(), large.DefaultSample)
+	if err != nil {
+		return false, err
+	}
+	units, err := tune.RowUnits(sample.Table.Frame())
+	return err == nil && units.Copies.Found(), err
+}
+
+// copies returns a warning about copies, nil if there are none.
+func (u *units) copies(certified bool) []diag.Warning {
+	if words := u.CopiesText(certified); words != "" {
+		return []diag.Warning{{Code: "copies", Text: words}}
+	}
+	return nil
+}
+
 // unitOf describes units that were made of some rows, nil for rows.
 func unitOf(u *tune.Units, rows int) *result.Unit {
-	if u.Rows() {
+	if u.Column == "" {
 		return nil
 	}
 	shown := &result.Unit{Entity: u.Column, Rows: rows}
@@ -75,13 +130,13 @@ func (u *units) rowOf(unit int) int {
 
 // byClass returns the scores of units by class.
 func (u *units) byClass(z []float64) metric.Scores {
-	return splitByClass(u.Label, u.table.Weight, u.scores(z))
+	return splitByClass(u.Label, u.Weights(u.table), u.scores(z))
 }
 
 // groups numbers the units that are drawn together in a bootstrap, by class: those of one entity, or rows with
 // the same value in the group column. Without either it returns nil.
 func (u *units) groups() (positives, negatives []int, entities int) {
-	if u.Rows() {
+	if u.Column == "" {
 		return entitiesOf(u.table)
 	}
 	positives, negatives = []int{}, []int{}
@@ -98,7 +153,7 @@ func (u *units) groups() (positives, negatives []int, entities int) {
 
 // decisions counts the decisions on units.
 func (u *units) decisions(alarms []bool, confidence float64) (metric.Confusion, error) {
-	return countDecisions(u.Label, u.table.Weight, nil, alarms, confidence)
+	return countDecisions(u.Label, u.Weights(u.table), nil, alarms, confidence)
 }
 
 // countDecisions counts decisions on some rows (nil: all). It makes scores of 1 and -1, so that a threshold of
@@ -134,8 +189,15 @@ func countDecisions(label []table.Class, weight []float64, rows []int, alarms []
 	return ranking.At(0, confidence)
 }
 
-// data returns the units as rows of a table that has labels, times and entities.
+// data returns the units as rows of a table that has labels, times and entities. Of copies it has one row each.
 func (u *units) data(d *Data) *Data {
+	if u.Copies.Found() {
+		view := d.onTable(u.table.Select(u.First))
+		view.whole, view.wholeRows = d, u.First
+		counts := tune.CountClasses(u.Label)
+		view.info.Rows, view.info.Positives, view.info.Negatives = len(u.Label), counts.Positives, counts.Negatives
+		return view
+	}
 	t := &table.Table{File: u.table.File, Zone: u.table.Zone, Label: u.Label, Group: &table.Text{Name: u.shown.Entity}}
 	if u.table.Time != nil {
 		t.Time = &table.Text{Name: u.table.Time.Name}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"toptau/diag"
 	"toptau/internal/certified"
@@ -12,6 +13,7 @@ import (
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
 	"toptau/internal/proof"
+	"toptau/internal/table"
 	"toptau/method"
 	"toptau/model"
 	"toptau/result"
@@ -100,7 +102,10 @@ func Verify(ctx context.Context, m *Model, d *Data, c *model.Certificate, proble
 	if err != nil {
 		return nil, d.inFile(err)
 	}
-	v.Problem = result.VerifiedProblem{Problem: verified, Storage: c.Storage, Counts: result.Counts{Rows: d.Len(), Positives: d.Positives()}}
+	v.Problem = result.VerifiedProblem{Problem: verified, Storage: c.Storage, Counts: result.Counts{Rows: d.Len(), Positives: d.Positives()}, PositiveLabels: d.positiveLabels()}
+	if label := d.info.Schema.Label; label != nil {
+		v.Problem.Label = label.Name
+	}
 	if d.table.Weight != nil {
 		mass, _ := d.masses()
 		v.Problem.Mass = &mass
@@ -258,6 +263,20 @@ func verifiedProblem(c *model.Certificate, m *Model, given *method.Problem) (met
 		}
 	}
 	return got, member, nil
+}
+
+// positiveLabels returns the rule for the labels of the positives or, without one, the labels that are positive.
+func (d *Data) positiveLabels() []string {
+	list := slices.Clone(d.info.Schema.Positive)
+	if len(list) > 0 {
+		return list
+	}
+	for _, label := range d.info.Labels {
+		if table.ClassOf(nil, label.Value) == table.Positive {
+			list = append(list, label.Value)
+		}
+	}
+	return list
 }
 
 // badCertificate returns the error for a certificate that contradicts itself or the model.

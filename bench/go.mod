@@ -8,6 +8,7 @@ require (
 )
 
 require (
+	github.com/dsnet/compress v0.0.1 // indirect
 	github.com/klauspost/compress v1.20.3 // indirect
 	toptau/sql v0.0.0
 )

@@ -1,5 +1,5 @@
 // Command bench measures toptau against the limits of the machine and against other programs, and writes
-// docs/results/performance.md and .csv. "make bench" at the root of the repository runs it.
+// docs/results/performance.md and .csv. "make measure WHAT=bench" at the root of the repository runs it.
 //
 // Everything is a ratio of two things that run in turns, A B A B, so that a machine that is busy or slow changes both.
 // OpenBLAS, LIBLINEAR and real data (TOPTAU_DATA) are used where they are installed, and skipped with a message otherwise.
@@ -107,7 +107,7 @@ func (b *bench) run(only, out string) error {
 	if err := provenance.WriteTable(provenance.TableOf(out), b.table()); err != nil {
 		return err
 	}
-	return machine.WritePage(out, []byte(b.page(before, machine.Load())), "make bench")
+	return machine.WritePage(out, []byte(b.page(before, machine.Load())), "make measure WHAT=bench")
 }
 
 // one runs a group on one thread, unless the group sets another number, and returns the memory of earlier groups first.

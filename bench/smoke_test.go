@@ -13,7 +13,7 @@ import (
 	"toptau/schema"
 )
 
-// The smoke test of speed: one small benchmark for each kind of work. "make bench-smoke" compares them with baseline.txt.
+// The smoke test of speed: one small benchmark for each kind of work. "make measure WHAT=smoke" compares them with baseline.txt.
 // Nothing passes or fails by its speed.
 
 // smokeMatrix returns simulated rows.

@@ -77,7 +77,7 @@ func exactTail(n, k int, alpha *big.Rat) *big.Rat {
 func TestOrderAgainstFractions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 40).Draw(t, "n")
-		a, d := rapid.IntRange(1, 19).Draw(t, "alpha"), rapid.IntRange(1, 19).Draw(t, "delta")
+		a, d := rapid.IntRange(1, 19).Draw(t, "alpha"), rapid.IntRange(1, 10).Draw(t, "delta")
 		alpha, delta := big.NewRat(int64(a), 20), big.NewRat(int64(d), 20)
 		scores := make([]float64, n)
 		for i := range scores {
@@ -172,6 +172,9 @@ func drawsOf(n int) int {
 // standard errors. For continuous scores the bound is exact, so it is not exceeded much less often either.
 // The plain threshold fails the same test.
 func TestGuaranteeBySimulation(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a simulation")
+	}
 	draws := drawsOf(2000)
 	for _, d := range distributions() {
 		for _, n := range []int{300, 1000, 3000} {
@@ -374,4 +377,24 @@ func Example() {
 	// Output:
 	// threshold 0.9967: order 599 of 600, certified true, probability of exceeding 1 %: 0.0170
 	// 100 calibration negatives, expected at least 299 to keep a rate of 0.01 with confidence 1 - 0.05 (the plain threshold is returned without a guarantee)
+}
+
+// A delta above one half is meant as a confidence; one half is not.
+func TestDeltaIsNoConfidence(t *testing.T) {
+	s, err := Sort([]float64{1, 2, 3}, nil, method.Negatives)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range []metric.Goal{maxFPR("50%"), {Kind: metric.GoalAbsoluteTop}, metric.RateGoal(metric.GoalMinRecall, "50%")} {
+		_, err := For(g, rate("95%"), s)
+		if e := diag.Of(err); e == nil || e.Kind != diag.Usage || e.Param != "delta" || e.Hint != "did you mean 5%?" {
+			t.Errorf("%s: %v", g, err)
+		}
+		if _, err := For(g, rate("50%"), s); err != nil {
+			t.Errorf("%s: %v", g, err)
+		}
+	}
+	if _, err := ForLabelled(metric.RateGoal(metric.GoalMinPrecision, "50%"), rate("99.9%"), nil, nil, nil); diag.Of(err).Hint != "did you mean 0.1%?" {
+		t.Error(err)
+	}
 }

@@ -3,9 +3,12 @@ package calibrate
 import (
 	"math"
 	"math/big"
+	"strings"
 
+	"toptau/diag"
 	"toptau/internal/binomial"
 	"toptau/internal/detmath"
+	"toptau/internal/text"
 	"toptau/threshold"
 )
 
@@ -31,6 +34,16 @@ func Needed(alpha, delta threshold.Rate) (int, error) {
 		n++
 	}
 	return n, nil
+}
+
+// CheckDelta returns an error for a guarantee that fails more often than it holds: such a delta is meant as the confidence.
+func CheckDelta(delta threshold.Rate) error {
+	if delta.Float64() <= 0.5 {
+		return nil
+	}
+	meant := strings.ReplaceAll(text.Percent(delta.Complement().Float64()), " ", "")
+	return &diag.Error{Kind: diag.Usage, Param: "delta", Found: delta.String() + ", the probability with which the guarantee fails",
+		Expected: "at most 0.5", Hint: "did you mean " + meant + "?"}
 }
 
 // doubtful is the relative distance between tail and delta below which float64 does not decide. The float64

@@ -1,6 +1,7 @@
 package calibrate
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -48,7 +49,7 @@ type Threshold struct {
 // With fewer than Needed scores it returns the plain threshold together with a *diag.Error of kind Guarantee that
 // names the number needed. Other errors come without a threshold.
 func For(g metric.Goal, delta threshold.Rate, s *Sorted) (*Threshold, error) {
-	if err := g.Check(); err != nil {
+	if err := cmp.Or(g.Check(), CheckDelta(delta)); err != nil {
 		return nil, err
 	}
 	if err := s.check(); err != nil {
@@ -117,8 +118,12 @@ func (s *Sorted) Plain(alpha threshold.Rate) (*Threshold, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Threshold{Value: between(z[0], z[1], f) + 0, Population: s.population, Rows: s.n, Order: order, Between: true,
-		Expected: s.expectedBetween(alpha, order)}, nil
+	t := &Threshold{Value: between(z[0], z[1], f) + 0, Population: s.population, Rows: s.n, Order: order, Between: true,
+		Expected: s.around(alpha.Float64(), j, metric.DefaultConfidence)}
+	if t.Value >= z[0] {
+		t.Expected, err = s.expectedTied(t.Value)
+	}
+	return t, err
 }
 
 // exactTails is the h from which Plain's type 6 is within 5 % of the budget.
@@ -208,50 +213,91 @@ func (s *Sorted) statistic(k int, ranks []int) (*Threshold, *Sample, error) {
 	if ranks == nil {
 		sample.Above = []int{s.n - k}
 	}
-	orders := make([]int, 0, len(sample.Above))
+	orders := make([]int, 0, len(sample.Above)+2)
 	for _, above := range sample.Above {
 		orders = append(orders, s.n-above)
 	}
-	var err error
-	if sample.Scores, err = s.orders(orders); err != nil {
+	for _, neighbour := range []int{k - 1, k + 1} {
+		if neighbour >= 1 && neighbour <= s.n {
+			orders = append(orders, neighbour)
+		}
+	}
+	z, err := s.orders(orders)
+	if err != nil {
 		return nil, nil, err
 	}
-	for i := range sample.Scores {
-		sample.Scores[i] += 0 // -0 becomes 0
+	for i := range z {
+		z[i] += 0 // -0 becomes 0
 	}
-	return &Threshold{Value: sample.Scores[slices.Index(orders, k)], Population: s.population, Rows: s.n, Order: k,
-		Expected: s.expected(k, metric.DefaultConfidence)}, sample, nil
+	sample.Scores = z[:len(sample.Above):len(sample.Above)]
+	t := &Threshold{Value: z[slices.Index(orders, k)], Population: s.population, Rows: s.n, Order: k,
+		Expected: s.expected(k)}
+	if slices.Contains(z[len(sample.Above):], t.Value) {
+		t.Expected, err = s.expectedTied(t.Value)
+	}
+	return t, sample, err
 }
 
 // Expectation is the distribution of the rate of score > threshold on new rows.
 type Expectation struct {
-	Rate       float64 `json:"rate"`       // its mean
+	Rate       float64 `json:"rate"`       // its mean; with Tied the fraction of the rows that gave the threshold
 	Low        float64 `json:"low"`        // ends of an interval that holds it with probability Confidence
 	High       float64 `json:"high"`       // the upper end
 	Confidence float64 `json:"confidence"` // of the interval
+	Tied       *Tied   `json:"tied,omitempty"`
 }
 
-// expected returns the mean j/(n+1) and the interval of the rate of score > threshold on new rows, which
-// follows the distribution Beta(j, n+1-j) over the draw of the n scores if the threshold is the j-th largest
-// of them. Ties make the rate smaller, so that the lower end does not hold then. For weighted scores n and j
-// are effective numbers, rounded, and the interval is approximate.
-func (s *Sorted) expected(order int, confidence float64) Expectation {
+// Tied describes a threshold at which scores are tied. More or fewer alerts would take all of them, so the rate is below that of the
+// order, and a recall or precision is above the goal.
+type Tied struct {
+	// number of rows with the score of the threshold; recall: with the smallest score above it; precision: with the largest one below it, 0: there
+	// is none
+	Equal   int `json:"equal"`
+	Counted int `json:"counted"` // number of rows above the threshold; recall and precision: of positives
+}
+
+// expected returns the mean j/(n+1) of the rate of score > threshold on new rows if the threshold is the j-th largest of n scores, and
+// its interval. Without ties the rate has the distribution Beta(j, n+1-j) over the draw of the scores. For weighted
+// scores n and j are effective numbers, rounded, and the interval is approximate.
+func (s *Sorted) expected(order int) Expectation {
 	rate := float64(s.n+1-order) / float64(s.n+1)
-	j, n := s.effective(order)
 	if s.weights != nil {
+		j, n := s.effective(order)
 		rate = j / (n + 1)
 	}
-	low, _ := metric.ClopperPearson(wholeRows(j), wholeRows(n), confidence)
-	_, high := metric.ClopperPearson(wholeRows(j)-1, wholeRows(n), confidence)
-	return Expectation{Rate: rate, Low: low, High: high, Confidence: confidence}
+	return s.around(rate, s.n-order, metric.DefaultConfidence)
 }
 
-// expectedBetween is expected for a threshold from an order statistic to the next smaller one. The rate is from that of
-// the first to that of the second, so the lower end of the one and the upper end of the other hold together.
-func (s *Sorted) expectedBetween(alpha threshold.Rate, order int) Expectation {
-	j, n := s.effective(order)
-	low, high := metric.ClopperPearson(min(wholeRows(j), wholeRows(n)), wholeRows(n), metric.DefaultConfidence)
-	return Expectation{Rate: alpha.Float64(), Low: low, High: high, Confidence: metric.DefaultConfidence}
+// around returns a rate with the interval of a proportion of the scores above the threshold. With a scores above, the rate is at least
+// that of score >= the a-th largest one and at most that of score > the next one. The ends of the interval are those of the two.
+func (s *Sorted) around(rate float64, above int, confidence float64) Expectation {
+	a, n := s.effective(s.n + 1 - above)
+	e := Expectation{Rate: rate, Confidence: metric.DefaultConfidence}
+	e.Low, e.High = metric.ClopperPearson(min(int(math.Round(a)), wholeRows(n)), wholeRows(n), confidence)
+	return e
+}
+
+// tiedConfidence is that of the interval of tied scores, so that it holds with 95 %. Which group of equal scores has the
+// threshold depends on the same scores. The lower end fails with one tail at most, because a group with too many scores above is passed over.
+// The upper end fails with one for each group that may have the threshold: about two (TestIntervalsOfTiedScores). So each tail is a
+// third of 5 %, or half of it where the lower end is 0.
+const tiedConfidence = 1 - 2*(1-metric.DefaultConfidence)/3
+
+// expectedTied is expected for a threshold that is one of several equal scores. The order among them means nothing: a new
+// row that scores the same is not above.
+func (s *Sorted) expectedTied(t float64) (Expectation, error) {
+	above, equal, err := s.count(t)
+	if err != nil {
+		return Expectation{}, err
+	}
+	confidence := tiedConfidence
+	if above == 0 {
+		confidence = metric.DefaultConfidence
+	}
+	a, n := s.effective(s.n + 1 - above)
+	e := s.around(a/n, above, confidence)
+	e.Tied = &Tied{equal, above}
+	return e, nil
 }
 
 // effective returns the effective numbers of scores at or above an order, and of all.
@@ -263,7 +309,7 @@ func (s *Sorted) effective(order int) (above, all float64) {
 		above += s.weights[i]
 	}
 	rows := s.mass / s.squares
-	return above * rows, s.mass * rows
+	return float64(above * rows), float64(s.mass * rows)
 }
 
 func wholeRows(effective float64) int { return max(1, int(math.Round(effective))) }

@@ -56,7 +56,7 @@ func drawnTail(r *rand.Rand, n int, d tail) *Sorted {
 			list[i] = z[n-k]
 		}
 		return list, nil
-	})
+	}, nil)
 }
 
 // The mean rate of a plain threshold is its budget, and the printed interval holds the rate as often as it states.

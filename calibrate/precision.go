@@ -1,6 +1,7 @@
 package calibrate
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -65,11 +66,14 @@ func ranked(positives, negatives []float64) ([]Alerts, error) {
 	return list, nil
 }
 
-// PlainPrecision returns the lowest threshold at which the precision is at least rate on these labelled scores, with its
-// alerts. The precision is that of the isotonic fit (Zadrozny and Elkan 2002): where it would rise towards lower scores,
-// adjacent groups are pooled, so that one lucky row at the top decides nothing. A threshold within a pooled group
-// is allowed, because all its rows count alike. The precision on new rows is about rate on average, without a guarantee.
-// If no group reaches rate, the error is of kind Guarantee, with the best group.
+// PlainPrecision returns the threshold at which the precision on new rows is about rate on average, with its alerts on these labelled
+// scores. It has no guarantee.
+//
+// The excess of k alerts is the number of real ones less rate k. From its peak down, the threshold is at the first alerts whose excess is
+// used up. Later ones may have an excess again, but the lowest threshold that looks precise enough is the luckiest one. The
+// first one is a stopping time: given the scores, real alerts less their probabilities are a martingale, so the excess on new rows is 0 in the mean as it
+// is here. At weak signals the peak itself is luck, and the precision is lower (TestPlainPrecisionIsKept).
+// If no alerts reach rate, the error is of kind Guarantee, with the best ones.
 func PlainPrecision(rate threshold.Rate, positives, negatives []float64) (Alerts, error) {
 	list, err := ranked(positives, negatives)
 	if err != nil {
@@ -79,53 +83,22 @@ func PlainPrecision(rate threshold.Rate, positives, negatives []float64) (Alerts
 		return Alerts{}, &diag.Error{Kind: diag.Data, Found: "no calibration scores", Expected: "labelled rows"}
 	}
 	p := rate.Float64()
-	var before Alerts // of the pooled groups so far
-	for _, end := range pooled(list) {
-		group := list[end]
-		size, real := float64(group.Rows-before.Rows), float64(group.Real-before.Real)
-		if group.precision() >= p {
-			before = group
-			continue
-		}
-		if before.Rows == 0 {
-			return Alerts{}, unreachable(rate, group)
-		}
-		// Of size rows of this group, x keep the precision: before.Real + x real/size >= p (before.Rows + x).
-		x := (float64(before.Real) - float64(p*float64(before.Rows))) / (p - real/size)
-		last := before
-		for _, a := range list {
-			if a.Rows > before.Rows && float64(a.Rows-before.Rows) <= x {
-				last = a
-			}
-		}
-		return last, nil
-	}
-	return before, nil
-}
-
-// pooled returns the last index of each group of the isotonic fit, from the top: their precisions fall.
-func pooled(list []Alerts) (ends []int) {
-	slope := func(from, to int) float64 { // precision of the rows after from up to to
-		var a Alerts
-		if from >= 0 {
-			a = list[from]
-		}
-		return float64(list[to].Real-a.Real) / float64(list[to].Rows-a.Rows)
-	}
+	best, peak, most := 0, 0, math.Inf(-1)
 	for i := range list {
-		ends = append(ends, i)
-		for n := len(ends); n > 1; n = len(ends) {
-			first := -1
-			if n > 2 {
-				first = ends[n-3]
-			}
-			if slope(first, ends[n-2]) > slope(ends[n-2], ends[n-1]) {
-				break
-			}
-			ends = append(ends[:n-2], i)
+		a := &list[i]
+		if a.precision() >= list[best].precision() {
+			best = i
+		}
+		if excess := float64(a.Real) - float64(p*float64(a.Rows)); excess >= most {
+			peak, most = i, excess
 		}
 	}
-	return ends
+	if list[best].precision() < p {
+		return Alerts{}, unreachable(rate, list[best])
+	}
+	for ; list[peak].precision() > p && peak+1 < len(list) && list[peak+1].precision() >= p; peak++ {
+	}
+	return list[peak], nil
 }
 
 func unreachable(rate threshold.Rate, best Alerts) error {
@@ -281,7 +254,7 @@ func (t *precisionTest) accepted(sequence []float64, positives, negatives *Sorte
 //
 // If no threshold can be certified, or none reaches both, the error is of kind Guarantee, without a threshold.
 func ForLabelled(g metric.Goal, delta threshold.Rate, sequence, positives, negatives []float64) (*Threshold, error) {
-	if err := g.Check(); err != nil {
+	if err := cmp.Or(g.Check(), CheckDelta(delta)); err != nil {
 		return nil, err
 	}
 	p, err := Sort(positives, nil, method.Positives)
@@ -295,10 +268,13 @@ func ForLabelled(g metric.Goal, delta threshold.Rate, sequence, positives, negat
 	test := newPrecisionTest(g, delta, p.n, n.n)
 	var last Alerts
 	var guarantee *Guarantee
+	expected := Expectation{Confidence: metric.DefaultConfidence}
 	if delta.IsZero() {
-		if last, err = PlainPrecision(g.RateOn(p.n, n.n), positives, negatives); err != nil {
+		rate := g.RateOn(p.n, n.n)
+		if last, err = PlainPrecision(rate, positives, negatives); err != nil {
 			return nil, err
 		}
+		expected.Rate, expected.Tied = rate.Float64(), tiedBelow(&last, p, n)
 	} else {
 		list, first := test.accepted(sequence, p, n)
 		if len(list) == 0 {
@@ -308,7 +284,9 @@ func ForLabelled(g metric.Goal, delta threshold.Rate, sequence, positives, negat
 		guarantee = &Guarantee{Certified: true, Kind: g.Kind, Rate: g.Rate, Delta: delta, Negatives: n.n, Rows: n.n + p.n, Tested: list,
 			Prevalence: g.Prevalence, Bound: test.bound(&last)}
 	}
-	expected := Expectation{Rate: last.precision(), Confidence: metric.DefaultConfidence}
+	if guarantee != nil || expected.Tied != nil {
+		expected.Rate = last.precision()
+	}
 	expected.Low, expected.High = metric.ClopperPearson(last.Real, last.Rows, metric.DefaultConfidence)
 	for _, x := range []*float64{&expected.Rate, &expected.Low, &expected.High} {
 		*x = test.atPrevalence(*x)
@@ -329,6 +307,23 @@ func ForLabelled(g metric.Goal, delta threshold.Rate, sequence, positives, negat
 		guarantee.Recall = recall.Guarantee
 	}
 	return t, nil
+}
+
+// tiedBelow returns how many of the next lower scores are equal, nil if it is one: alerts without them may be more precise than the goal.
+func tiedBelow(a *Alerts, classes ...*Sorted) *Tied {
+	next, equal := math.Inf(-1), 0
+	for _, s := range classes {
+		if below := s.n - s.Above(a.Threshold); below > 0 {
+			next = max(next, s.z[below-1])
+		}
+	}
+	for _, s := range classes {
+		equal += s.Above(justBelow(next)) - s.Above(next)
+	}
+	if equal == 1 {
+		return nil
+	}
+	return &Tied{equal, a.Real}
 }
 
 // uncertain returns the error for a precision that the calibration rows cannot certify.

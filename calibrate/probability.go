@@ -123,6 +123,12 @@ func newWeightedRows(s LabelledScores, prevalence float64) []weightedRow {
 		}
 	}
 	factor := mass[1] / mass[0] * (1 - prevalence) / prevalence
+	if s.PositiveWeights != nil || s.NegativeWeights != nil { // their mean becomes 1, because targets are smoothed by rows
+		unit := float64(len(rows)) / (mass[0] + mass[1])
+		for i := range rows {
+			rows[i].weight *= unit
+		}
+	}
 	for i := range rows {
 		if !rows[i].positive {
 			rows[i].weight *= factor

@@ -35,13 +35,12 @@ func (s *Sorted) recall(rate, delta threshold.Rate) (*Threshold, error) {
 		return t, tooFew(s.n, needed, alpha, delta, s.population)
 	}
 	m := maxAbove(s.n, alpha, delta)
-	t, _, err := s.statistic(m+1, nil)
+	t, _, err := s.mirrored().statistic(s.n-m, nil)
 	if err != nil {
 		return nil, err
 	}
+	t.unmirror()
 	t.Needed = needed
-	t.Value = justBelow(t.Value)
-	t.Expected = s.mirrored().expected(s.n-m, metric.DefaultConfidence).mirrored()
 	t.Guarantee = &Guarantee{Certified: true, Kind: metric.GoalMinRecall, Rate: rate, Delta: delta, Order: m + 1,
 		Bound: binomial.AtMost(s.n, m, alpha.Float64()), Rows: s.n, Tested: []Alerts{{t.Value, s.n - m, s.n - m}}}
 	return t, nil
@@ -56,10 +55,15 @@ func (s *Sorted) plainRecall(alpha threshold.Rate) (*Threshold, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.Value = justBelow(-t.Value)
-	t.Order = s.n + 1 - t.Order
-	t.Expected = t.Expected.mirrored()
+	t.unmirror()
 	return t, nil
+}
+
+// unmirror turns a threshold of the negated scores into that of the scores.
+func (t *Threshold) unmirror() {
+	t.Value = justBelow(-t.Value)
+	t.Order = t.Rows + 1 - t.Order
+	t.Expected = t.Expected.mirrored(t.Rows)
 }
 
 // mirrored returns the scores with the opposite sign.
@@ -78,10 +82,18 @@ func (s *Sorted) mirrored() *Sorted {
 		}
 		return scores, err
 	}
+	m.count = func(t float64) (above, equal int, err error) {
+		above, equal, err = s.count(-t)
+		return s.n - above - equal, equal, err
+	}
 	return &m
 }
 
-// mirrored returns the distribution of 1 minus the rate.
-func (e Expectation) mirrored() Expectation {
-	return Expectation{Rate: 1 - e.Rate, Low: 1 - e.High, High: 1 - e.Low, Confidence: e.Confidence}
+// mirrored returns the distribution of 1 minus the rate, of that number of rows.
+func (e Expectation) mirrored(rows int) Expectation {
+	m := Expectation{Rate: 1 - e.Rate, Low: 1 - e.High, High: 1 - e.Low, Confidence: e.Confidence}
+	if e.Tied != nil {
+		m.Tied = &Tied{e.Tied.Equal, rows - e.Tied.Counted}
+	}
+	return m
 }

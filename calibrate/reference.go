@@ -2,6 +2,7 @@ package calibrate
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sort"
@@ -16,8 +17,10 @@ import (
 // (Scores[i], Ties[i]). The kept ranks depend on the number of rows alone.
 type Reference struct {
 	Sample
-	Ties   []uint32 `json:"tie"`
-	Source string   `json:"source"` // the rows, in words
+	Ties []uint32 `json:"tie"`
+	// The numbers of rows at the kept scores, as of LevelCounts; absent if no kept score is that of several rows
+	Counts []int  `json:"counts,omitempty"`
+	Source string `json:"source"` // the rows, in words
 }
 
 // referenceGrowth is the ratio of neighbouring kept ranks near the top: 53 scores of 30,000 rows. Chosen by hand (a change moves results),
@@ -40,7 +43,42 @@ func NewReference(scores []float64, seed uint64, source string) *Reference {
 		r.Scores = append(r.Scores, keys[i]+0) // -0 becomes 0
 		r.Ties = append(r.Ties, ties[i])
 	}
+	r.Counts = LevelCounts(keys, r.Above)
 	return r
+}
+
+// LevelCounts returns the number of rows at each of some order statistics, by their values alone, for people. above[i] of the sorted keys
+// rank above the i-th of them, with tie-breakers. Either the rows with its key or more are counted, or those with more than its
+// key, whichever number is nearer to above[i] + 1, which the evidence counts. The first is at least that, the second is less, so the number shows
+// which it is. Missing values (+Inf) are always counted. It returns nil if no other key is equal to one of them.
+func LevelCounts(sorted []float64, above []int) []int {
+	counts, tied := make([]int, len(above)), false
+	for i, e := range above {
+		key, ranked := sorted[len(sorted)-1-e], e+1
+		atLeast := len(sorted) - sort.Search(len(sorted), func(j int) bool { return sorted[j] >= key })
+		more := len(sorted) - sort.Search(len(sorted), func(j int) bool { return sorted[j] > key })
+		if counts[i] = atLeast; atLeast-ranked > ranked-more && !math.IsInf(key, 1) {
+			counts[i] = more
+		}
+		tied = tied || atLeast-more > 1
+	}
+	if !tied {
+		return nil
+	}
+	return counts
+}
+
+// CheckLevelCounts returns an error for counts that LevelCounts does not return for this number of rows.
+func CheckLevelCounts(counts []int, rows, levels int) error {
+	if counts != nil && len(counts) != levels {
+		return fmt.Errorf("%d counts of rows for %d levels", len(counts), levels)
+	}
+	for i, n := range counts {
+		if n < 0 || n > rows || i > 0 && n > counts[i-1] {
+			return fmt.Errorf("a level with %d of %d rows, or out of order", n, rows)
+		}
+	}
+	return nil
 }
 
 // OrderWithTies returns keys in ascending order, equal ones in the order of new uniform tie-breakers.
@@ -98,6 +136,9 @@ func (r *Reference) Check() error {
 		if precedes(r.Scores[i], r.Ties[i], r.Scores[i-1], r.Ties[i-1]) {
 			return fmt.Errorf("reference score %v, or its tie-breaker, is out of order", r.Scores[i])
 		}
+	}
+	if err := CheckLevelCounts(r.Counts, r.Rows, len(r.Scores)); err != nil {
+		return err
 	}
 	if !slices.Equal(r.Above, ranksFromTop(r.Rows, referenceGrowth)) {
 		return fmt.Errorf("the reference has other ranks than %d rows leave", r.Rows)

@@ -2,6 +2,7 @@ package calibrate
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"toptau/diag"
@@ -16,6 +17,7 @@ type Sorted struct {
 	mass, squares float64   // sums of the weights and of their squares
 	n             int
 	orders        func(orders []int) ([]float64, error)
+	count         func(t float64) (above, equal int, err error) // numbers of scores
 	population    method.Population
 }
 
@@ -42,6 +44,10 @@ func Sort(scores, weights []float64, p method.Population) (*Sorted, error) {
 		}
 		return list, nil
 	}
+	s.count = func(t float64) (above, equal int, err error) {
+		above = s.Above(t)
+		return above, s.Above(justBelow(t)) - above, nil
+	}
 	return s, nil
 }
 
@@ -63,9 +69,10 @@ func (s *Sorted) addWeighted(scores, weights []float64) {
 }
 
 // Ordered returns n scores of a population that are not in memory. orders returns the scores of some orders: for k the
-// k-th smallest. Thresholds from them are those that Sort gives for the same scores.
-func Ordered(n int, p method.Population, orders func(orders []int) ([]float64, error)) *Sorted {
-	return &Sorted{n: n, population: p, orders: orders}
+// k-th smallest. count returns the numbers of scores above and equal to one of them. Thresholds are those that Sort gives for the same
+// scores.
+func Ordered(n int, p method.Population, orders func(orders []int) ([]float64, error), count func(t float64) (above, equal int, err error)) *Sorted {
+	return &Sorted{n: n, population: p, orders: orders, count: count}
 }
 
 // Above returns the number of scores in memory above a threshold.
@@ -77,6 +84,31 @@ func (s *Sorted) Above(t float64) int {
 		return -1
 	})
 	return len(s.z) - first
+}
+
+// Nearest returns the threshold in memory that is exceeded by a fraction of the scores as close to rate as their ties allow.
+func (s *Sorted) Nearest(rate float64) float64 {
+	mass := s.mass
+	if s.weights == nil {
+		mass = float64(s.n)
+	}
+	best, least, above := s.z[s.n-1], rate, 0.0
+	for i := s.n - 1; i >= 0; i-- {
+		if s.weights == nil {
+			above++
+		} else {
+			above += s.weights[i]
+		}
+		if i > 0 && s.z[i-1] == s.z[i] {
+			continue
+		}
+		away := math.Abs(above/mass - rate)
+		if away >= least {
+			break
+		}
+		best, least = justBelow(s.z[i]), away
+	}
+	return best
 }
 
 // check returns an error if there are no scores.

@@ -54,6 +54,7 @@ type UrnStart struct {
 	Row     int
 	Counts  []int // by event: arrivals in it up to Row
 	Capital []int // by event: its logarithm at Row, in units of 1/1024, rounded down
+	Kept    []int // further counts of the caller up to Row, which are not evidence
 
 	fixed []float64 // by event: what does not change in the logarithm of the capital
 }
@@ -70,7 +71,7 @@ const priorRows = 100
 // NewUrn returns evidence before the first row. most is the largest number of starts, at least 2.
 func NewUrn(rows int, events []Event, most int) *Urn {
 	u := &Urn{rows: rows, events: events, most: max(2, most)}
-	u.addStart(0, make([]int, len(events)), math.Ln2)
+	u.addStart(0, make([]int, len(events)), nil, math.Ln2)
 	return u
 }
 
@@ -96,8 +97,8 @@ func RestoreUrn(rows int, events []Event, most, blocks int, starts []UrnStart) (
 }
 
 // addStart adds a start after some rows with the fraction exp(-less) of all capital.
-func (u *Urn) addStart(row int, counts []int, less float64) {
-	s := UrnStart{Row: row, Counts: counts, Capital: make([]int, len(u.events))}
+func (u *Urn) addStart(row int, counts, kept []int, less float64) {
+	s := UrnStart{Row: row, Counts: counts, Kept: kept, Capital: make([]int, len(u.events))}
 	for e := range s.Capital {
 		s.Capital[e] = stored(-less - detmath.Log(float64(len(u.events))))
 	}
@@ -139,8 +140,8 @@ type UrnEvidence struct {
 	Ins   []int   // rows since then in each event
 	Rows  int     // rows since then
 
-	// Before has the fraction of rows in each event up to the start: of the reference and of those that arrived.
-	Before []float64
+	Before []int // rows in each event up to the start
+	Kept   []int // of the start; nil: there are none
 }
 
 // Evidence returns the evidence after some rows. gaps has the number of rows in each gap.
@@ -149,8 +150,8 @@ func (u *Urn) Evidence(gaps []int) UrnEvidence {
 	return u.weigh(m, counts)
 }
 
-// EndBlock is Evidence at the end of a block. It adds a start.
-func (u *Urn) EndBlock(gaps []int) UrnEvidence {
+// EndBlock is Evidence at the end of a block. It adds a start, which keeps further counts of the caller.
+func (u *Urn) EndBlock(gaps []int, kept ...int) UrnEvidence {
 	m, counts := u.fill(gaps)
 	evidence := u.weigh(m, counts)
 	if len(u.Starts) == u.most {
@@ -158,7 +159,7 @@ func (u *Urn) EndBlock(gaps []int) UrnEvidence {
 	}
 	u.Blocks++
 	i := float64(u.Blocks)
-	u.addStart(m, counts, detmath.Log(float64((i+1)*(i+2))))
+	u.addStart(m, counts, slices.Clone(kept), detmath.Log(float64((i+1)*(i+2))))
 	return evidence
 }
 
@@ -198,10 +199,10 @@ func (u *Urn) weigh(m int, counts []int) UrnEvidence {
 	}
 	s, event := &u.Starts[best/len(u.events)], best%len(u.events)
 	reserve := -detmath.Log(float64(u.Blocks + 2)) // the capital of starts to come
-	v := UrnEvidence{Log: detmath.LogSum(append(u.scratch, reserve)), Event: event, Since: s.Row, Rows: m - s.Row,
-		Ins: make([]int, len(counts)), Before: make([]float64, len(counts))}
+	v := UrnEvidence{Log: detmath.LogSum(append(u.scratch, reserve)), Event: event, Since: s.Row, Rows: m - s.Row, Kept: s.Kept,
+		Ins: make([]int, len(counts)), Before: s.Counts}
 	for e, n := range s.Counts {
-		v.Ins[e], v.Before[e] = counts[e]-n, float64(u.events[e].Mass+n)/float64(u.rows+1+s.Row)
+		v.Ins[e] = counts[e] - n
 	}
 	return v
 }

@@ -58,7 +58,7 @@ func TestUrnFindsAChange(t *testing.T) {
 		}
 	}
 	v := u.Evidence(gaps)
-	if v.Log < math.Log(1e6) || v.Since < 4500 || v.Since > 5500 || v.Rows != 7000-v.Since || math.Abs(v.Before[0]-0.5) > 0.03 {
+	if v.Log < math.Log(1e6) || v.Since < 4500 || v.Since > 5500 || v.Rows != 7000-v.Since || math.Abs(float64(v.Before[0])/float64(v.Since)-0.5) > 0.03 {
 		t.Errorf("%+v, want strong evidence since row 5,000", v)
 	}
 	if len(u.Starts) != 12 {

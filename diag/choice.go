@@ -20,16 +20,16 @@ func Nearest(ref string, all []string) string {
 	}
 	best, name := (len([]rune(ref))+4)/3, ""
 	for _, candidate := range all {
-		if d := editDistance(strings.ToLower(ref), strings.ToLower(candidate)); d < best {
+		if d := Distance(strings.ToLower(ref), strings.ToLower(candidate)); d < best {
 			best, name = d, candidate
 		}
 	}
 	return name
 }
 
-// editDistance counts the letters to insert, delete, replace or swap with their neighbour in order to get
+// Distance counts the letters to insert, delete, replace or swap with their neighbour in order to get
 // from a to b. Words are cut at 100 letters.
-func editDistance(a, b string) int {
+func Distance(a, b string) int {
 	s, t := []rune(a), []rune(b)
 	s, t = s[:min(len(s), 100)], t[:min(len(t), 100)]
 	cost := make([][]int, len(s)+1) // cost[i][j] is that of the first i and j letters

@@ -6,7 +6,9 @@ package diag
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Kind classifies an error by who can fix it.
@@ -55,6 +57,7 @@ func (e *Error) Error() string { return e.Text(func(param string) string { retur
 //
 // spell returns the caller's spelling of a parameter.
 func (e *Error) Text(spell func(param string) string) string {
+	e = e.Short()
 	var b strings.Builder
 	e.writePlace(&b)
 	found := e.Found
@@ -76,12 +79,52 @@ func (e *Error) Text(spell func(param string) string) string {
 		if found != "" || e.Expected != "" {
 			b.WriteString(": ")
 		}
-		b.WriteString(causeText(e.Err, spell))
+		b.WriteString(cut(causeText(e.Err, spell), longestPart))
 	}
 	if advice := e.Advice(spell); advice != "" {
 		fmt.Fprintf(&b, " (%s)", advice)
 	}
 	return Printable(b.String())
+}
+
+// The bytes of a part of a message, and of a name or a value in it. Data from a file can then not flood a terminal or a log. The longest
+// honest part is a list of 20 names of 60 bytes. Chosen by hand.
+const (
+	longestPart = 2000
+	longestName = 200
+	quoted      = 60
+)
+
+// cut returns a text, or its start and "..." if it has more than a number of bytes.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most] + "..."
+}
+
+// Short returns the error with parts that are cut if they are too long for a message. The value of a fix cannot be cut: it is VALUE.
+func (e *Error) Short() *Error {
+	s := *e
+	s.Column, s.Found, s.Expected, s.Hint = cut(e.Column, longestName), cut(e.Found, longestPart), cut(e.Expected, longestPart), cut(e.Hint, longestPart)
+	s.Fixes = shortFixes(e.Fixes)
+	return &s
+}
+
+func shortFixes(fixes []Fix) []Fix {
+	if !slices.ContainsFunc(fixes, func(f Fix) bool { return len(f.Value) > longestName }) {
+		return fixes
+	}
+	short := slices.Clone(fixes)
+	for i := range short {
+		if len(short[i].Value) > longestName {
+			short[i].Value = "VALUE"
+		}
+	}
+	return short
 }
 
 // Advice returns the fixes and the hint as a clause, "" without any.
@@ -211,18 +254,18 @@ type Warning struct {
 
 // Words returns the text followed by the fixes. spell returns the caller's spelling of a parameter.
 func (w Warning) Words(spell func(param string) string) string {
-	if fixes := FixText(w.Fixes, spell); fixes != "" {
-		return w.Text + " (" + fixes + ")"
+	text := cut(w.Text, longestPart)
+	if fixes := FixText(shortFixes(w.Fixes), spell); fixes != "" {
+		return text + " (" + fixes + ")"
 	}
-	return w.Text
+	return text
 }
 
 // Quote returns text from a file in quotes, escaped, and cut at 60 bytes. A binary file can then not flood a
 // terminal.
 func Quote(text string) string {
-	const limit = 60 // bytes; chosen by hand
-	if len(text) > limit {
-		return fmt.Sprintf("%q...", text[:limit])
+	if len(text) > quoted {
+		return fmt.Sprintf("%q...", text[:quoted])
 	}
 	return fmt.Sprintf("%q", text)
 }

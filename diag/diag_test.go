@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"toptau/diag"
 )
@@ -59,5 +61,27 @@ func TestErrNoGuarantee(t *testing.T) {
 	}
 	if errors.Is(&diag.Error{Kind: diag.Data}, diag.ErrNoGuarantee) {
 		t.Error("another kind matches")
+	}
+}
+
+// A message repeats little of a long name or value, in every part; usual parts are complete.
+func TestMessagesAreBounded(t *testing.T) {
+	long := strings.Repeat("ä", 1<<20)
+	usual := diag.Error{File: "a.csv", Column: strings.Repeat("c", 200), Found: strings.Repeat("f", 2000), Fixes: []diag.Fix{{Param: "drop", Value: strings.Repeat("v", 200)}}}
+	if got := usual.Error(); len(got) < 2400 || strings.Contains(got, "...") {
+		t.Errorf("a message of %d bytes is cut", len(got))
+	}
+	for name, e := range map[string]*diag.Error{"column": {Column: long}, "found": {Found: long}, "expected": {Expected: long}, "hint": {Found: "x", Hint: long},
+		"fix": {Found: "x", Fixes: []diag.Fix{{Param: "drop", Value: long}}}, "cause": {Found: "x", Err: errors.New(long)}, "error in an error": {Err: &diag.Error{Found: long}}} {
+		if got := e.Error(); len(got) > 6500 || !utf8.ValidString(got) || !strings.Contains(got, "...") && !strings.Contains(got, "drop VALUE") {
+			t.Errorf("%s: %d bytes", name, len(got))
+		}
+		if e.Column+e.Found+e.Expected+e.Hint == "" && e.Err == nil {
+			t.Errorf("%s: the error itself changed", name)
+		}
+	}
+	w := diag.Warning{Text: long, Fixes: []diag.Fix{{Param: "drop", Value: long}}}
+	if got := w.Words(flag); len(got) > 2100 || !strings.HasSuffix(got, "... (use --drop VALUE)") {
+		t.Errorf("a note of %d bytes", len(got))
 	}
 }

@@ -5,12 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"text/template"
@@ -186,9 +188,48 @@ func TestNginx(t *testing.T) {
 			t.Fatalf("status %d", a.StatusCode)
 		}
 	}
-	if a, err := http.Get("http://" + front + "/metrics"); err != nil || a.StatusCode != 404 {
-		t.Errorf("the metrics pass through the proxy: %v, %v", a, err)
+	for path, want := range map[string]int{"/v2": 200, "/v2/health/ready": 200, "/v2/models/m": 200, "/metrics": 404, "/v2x": 404} {
+		if a, err := http.Get("http://" + front + path); err != nil || a.StatusCode != want || a.Request.URL.Path != path {
+			t.Errorf("%s: %v, %v", path, a, err)
+		}
 	}
+	manyBehindOneAddress(t, address, front, rows)
+}
+
+// manyBehindOneAddress lets fifty clients send rows through a proxy, while lines without an end that come from the address of
+// the proxy use up the server's budget of bytes. Nobody is refused for want of bytes.
+func manyBehindOneAddress(t *testing.T, address, front string, rows []byte) {
+	line := strings.Repeat(" ", 4<<20-1)
+	for range 14 {
+		c, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if _, err := fmt.Fprintf(c, "POST /v1/score HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\nContent-Length: %d\r\n\r\n%s", 1+len(line), line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	two := rows[:1+bytes.IndexByte(rows, '\n')]
+	two = rows[:len(two)+1+bytes.IndexByte(rows[len(two):], '\n')]
+	var wait sync.WaitGroup
+	for range 50 {
+		wait.Go(func() {
+			for range 20 {
+				a, err := http.Post("http://"+front+"/v1/score", "text/csv", bytes.NewReader(two))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				text, _ := io.ReadAll(a.Body)
+				a.Body.Close()
+				if a.StatusCode != 200 && (a.StatusCode != 429 || strings.Contains(string(text), "bytes")) { // a busy machine refuses a few
+					t.Errorf("%d, %s", a.StatusCode, text)
+				}
+			}
+		})
+	}
+	wait.Wait()
 }
 
 // promtool accepts the metrics of a server that has scored rows.

@@ -106,22 +106,14 @@ function withoutUnit(text, unit) {
 /** Returns sign, digits without zeros at the end, and exponent: x = 0.DIGITS * 10^exponent. */
 function digitsOf(x) {
   const [, sign, first, rest = "", exponent] = /^(-?)(.)(?:\.(.*))?e(.*)$/.exec(x.toExponential());
-  return [sign || (Object.is(x, -0) ? "-" : ""), x === 0 ? "" : first + rest, x === 0 ? 1 : Number(exponent) + 1];
+  return [sign, x === 0 ? "" : first + rest, x === 0 ? 1 : Number(exponent) + 1];
 }
 
-/** Returns a number in its shortest form without an exponent: the text of a number in a categorical column. */
+/** Returns a number in its shortest form without an exponent: the text of a number in a categorical column and in reasons. */
 function plain(x) {
   const [sign, digits, point] = digitsOf(x);
   if (point <= 0) return `${sign}0.${"0".repeat(-point)}${digits}`;
   return sign + digits.slice(0, point).padEnd(point, "0") + (digits.length > point ? "." + digits.slice(point) : "");
-}
-
-/** Returns a number in its shortest form, with an exponent if it is below -4 or above 5, as toptau prints it. */
-function shortest(x) {
-  const [sign, digits, point] = digitsOf(x);
-  if ((-4 < point && point <= 6) || digits === "") return plain(x);
-  const mantissa = digits[0] + (digits.length > 1 ? "." + digits.slice(1) : "");
-  return `${sign}${mantissa}e${point < 1 ? "-" : "+"}${String(Math.abs(point - 1)).padStart(2, "0")}`;
 }
 
 /** Returns the text of a value; "" if it is missing. */
@@ -482,6 +474,7 @@ class Column {
     if (value instanceof Date && !this.part) throw this.error("a Date", "a text");
     let text = trimBlanks(this.text(value));
     if (this.isMissing(text)) return null;
+    if (typeof value === "number" || typeof value === "bigint") text = this.numberText(text);
     if (this.part === "weekday") {
       const [seconds, , zone] = this.time(text);
       const days = Math.floor((seconds + zone) / 86400);
@@ -492,6 +485,12 @@ class Column {
       text = found;
     }
     return this.spelled(text);
+  }
+
+  /** Returns the text of a number, 3 for 3 and 3.0, as a category: 3.0 if the model knows only that. */
+  numberText(text) {
+    const known = (t) => this.categories.has(this.spelled(t));
+    return !text.includes(".") && !known(text) && known(text + ".0") ? text + ".0" : text;
   }
 
   code(category) {
@@ -521,7 +520,7 @@ class Column {
 // the weights, to a sum. divide adds each term to its column. x has the inputs' numbers and codes.
 
 function tooLarge(x, column) {
-  return new ToptauError(`${shortest(x)} is too large to be scored`, "a value that stays below 3e+38 after scaling", { column });
+  return new ToptauError(`${x} is too large to be scored`, "a value that stays below 3e+38 after scaling", { column });
 }
 
 /** (x - shift) / scale, rounded to float32. */
@@ -1190,7 +1189,7 @@ export class Model {
 
   /** @private */
   constructor(f) {
-    const schema = fields(f.schema, "schema", { format: "text!", header: "flag!", width: "whole!", columns: "list", label: "object", positive: "list", missing: "list",
+    const schema = fields(f.schema, "schema", { format: "text!", header: "flag!", width: "whole!", columns: "list", label: "object", positive: "list", labels: "list", other_labels: "whole", missing: "list",
                                                 others: "list", id: "list", group: "text", time: "text", timezone: "text", decimal: "text" });
     if (!["", ".", ","].includes(schema.decimal ?? "")) throw refuse("the decimal mark");
     const missing = schema.missing ?? [];
@@ -1225,7 +1224,8 @@ export class Model {
   }
 
   #addPoint(p) {
-    fields(p, "a point", { name: "text!", threshold: "number!", goal: "any", source: "text", guarantee: "object", negatives: "object", segment: "text", segments: "list", segments_delta: "text", entity: "text", day: "text" });
+    fields(p, "a point", { name: "text!", threshold: "number!", goal: "any", source: "text", guarantee: "object", negatives: "object", segment: "text", segments: "list", segments_delta: "text", entity: "text", day: "text", up_to: "number" });
+    if (!((p.up_to ?? 0) >= 0 && (p.up_to ?? 0) <= 1)) throw refuse(`a point with a rate up to ${p.up_to}`);
     const segments = new Map();
     for (const s of p.segments ?? []) {
       fields(s, "a segment", { value: "text!", threshold: "number!", guarantee: "object" });
@@ -1292,7 +1292,11 @@ export class Model {
     } else if (typeof record !== "object" || record === null) {
       throw new ToptauError(`a row of type ${typeof record}`, "an object by column, or a list of values");
     }
-    const values = this.#schema.map((c) => byName(c.source));
+    let values = this.#schema.map((c) => byName(c.source));
+    if (values.includes(undefined) && !isList(record)) {
+      record = trimmed(record);
+      values = this.#schema.map((c) => byName(c.source));
+    }
     if (values.includes(undefined)) {
       const needed = new Set(this.#schema.filter((c) => c.input >= 0).map((c) => c.source));
       const absent = [...needed].filter((name) => byName(name) === undefined);
@@ -1360,7 +1364,7 @@ export class Model {
     return eachRow(rows, (record) => {
       const score = this.score(record);
       if (point.segments.size === 0) return score > point.threshold;
-      let value = valueOf(record, point.segment);
+      let value = valueOf(record, point.segment) ?? valueOf(trimmed(record), point.segment);
       if (isList(record)) value = this.columns.includes(point.segment) ? record[this.columns.indexOf(point.segment)] : undefined;
       if (value === undefined) throw new ToptauError(`rows without ${quote(point.segment)}`, "the column of the segments");
       return score > (point.segments.get(trimBlanks(textOf(value))) ?? point.threshold);
@@ -1428,13 +1432,13 @@ export class Model {
       const values = new Map(entries);
       const known = (i) => (sparse ? sparse.place.has(i) || sparse.constant.has(i) : this.#places.has(i) || dropped.includes(i - 1));
       if (entries.some(([i, v]) => v !== 0 && !known(i))) unknown.push("index");
-      texts = (inputs.length > 0 ? [...this.#places.keys()] : sparse.index).map((i) => shortest(values.get(i) ?? 0));
+      texts = (inputs.length > 0 ? [...this.#places.keys()] : sparse.index).map((i) => plain(values.get(i) ?? 0));
     } else {
       const values = this.#values(record);
       texts = this.#used.map((j) => {
         const c = this.#schema[j];
         const value = c.numeric ? c.number(values[j]) : c.category(values[j]);
-        const text = value === null || value !== value ? null : c.numeric ? shortest(value) : value;
+        const text = value === null || value !== value ? null : c.numeric ? plain(value) : value;
         if (text === null) missing.push(c.name);
         else if (!c.numeric && !c.categories.has(text) && !c.rare) unknown.push(c.name);
         return text ?? "";
@@ -1488,6 +1492,18 @@ function valueOf(record, name) {
     if (Object.hasOwn(record, head) && TESTS.object(record[head])) return valueOf(record[head], name.slice(dot + 1));
   }
   return undefined;
+}
+
+/** Returns a record whose names, those with dots, have no blanks at their ends, as names of a file. */
+function trimmed(record) {
+  const entries = paths(record, "");
+  return entries.some(([path]) => path !== trimBlanks(path)) ? new Map(entries.map(([path, value]) => [trimBlanks(path), value])) : record;
+}
+
+function paths(record, before) {
+  const pairs = record instanceof Map ? [...record] : Object.entries(record);
+  const isNested = (value) => TESTS.object(value) && Object.keys(value).length > 0; // a Date has no keys
+  return pairs.flatMap(([name, value]) => (isNested(value) ? paths(value, `${before}${name}.`) : [[`${before}${name}`, value]]));
 }
 
 /** Returns what a function returns for each row. Errors name the row, from 1. */

@@ -27,6 +27,16 @@ function refused(data, pattern = /^m\.json: /) {
 
 const row = { bytes: "5", service: "http", zero: "0", label: "normal" };
 
+test("a number is one category however it is written", () => {
+  for (const [known, unknown] of [["3", "3.0"], ["3.0", "3"]]) {
+    const m = Model.parse(sealed(content("complete").replaceAll("http", known)));
+    const want = m.score({ ...row, service: known });
+    for (const service of [3, 3n, 3.0]) assert.equal(m.score({ ...row, service }), want);
+    assert.notEqual(m.score({ ...row, service: unknown }), want); // a text is what is written
+  }
+  assert.equal(model().explain({ ...row, bytes: 1e6 }).reasons.find((r) => r.column === "bytes")?.value, "1000000");
+});
+
 test("scores by hand", () => {
   const scaled = (x) => Math.fround((x - 5) / Math.sqrt(5)) * (1 / 3);
   for (const [bytes, service, want] of [
@@ -106,6 +116,11 @@ test("times, addresses, nested names, and true and false", () => {
   }
   const nested = Model.parse(sealed(content("complete").replaceAll('"name":"bytes"', '"name":"flow.bytes"')));
   assert.equal(nested.score({ ...row, flow: { bytes: 7.5 } }), model().score({ ...row, bytes: 7.5 }));
+  for (const padded of [{ ...row, " flow": { "bytes ": 7.5 } }, { " flow.bytes ": 7.5, "service\t": "http" }, new Map([[" flow.bytes", 7.5], ["service", "http"]])]) {
+    assert.equal(nested.score(padded), model().score({ ...row, bytes: 7.5 }));
+  }
+  assert.throws(() => nested.score({ ...row, " flow": { " bytes": 7.5 } }), /rows without "flow.bytes"/);
+  assert.equal(m.score({ " at": new Date("2024-05-31T13:00:00Z"), src: record.src, agent: record.agent }), m.score(record));
   const priced = Model.parse(sealed(content("complete").replace('"number":1,"kind":"numeric"', '"number":1,"kind":"numeric","unit":"$"')));
   for (const bytes of ["$ 7.5", "7.5$", "+$7.5", 7.5]) assert.equal(priced.score({ ...row, bytes }), model().score({ ...row, bytes: 7.5 }), String(bytes));
   assert.throws(() => priced.score({ ...row, bytes: "7.5 €" }), /with or without \$/);

@@ -72,6 +72,9 @@ func (r *Ranking) Bootstrap(c Criterion, b Bootstrap) (Result, error) {
 		res.NoInterval = res.Undefined
 		return res, nil
 	}
+	if c.Name != AtQuantile && c.Name != AtPrecision {
+		r = perClass(r)
+	}
 	if c.Name == AtRecall {
 		r, c = r.mirrored(), NP(c.Tau.Complement())
 	}

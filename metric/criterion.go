@@ -37,7 +37,9 @@ func (r *Ranking) Positives(c Criterion) (Result, error) {
 	case AtPrecision:
 		return r.Precise(c.Tau, 0), nil
 	case AtRecall:
-		return r.spared(c)
+		return perClass(r).spared(c)
+	case AtTop, AtNP:
+		r = perClass(r)
 	}
 	res := Result{Criterion: c.String(), Rule: Above, Threshold: math.Inf(-1)}
 	if c.Paper {

@@ -34,6 +34,7 @@ type Curve struct {
 // AUC with ties counted as one half (straight lines between the points). It is empty without positives or
 // negatives.
 func (r *Ranking) ROC() Curve {
+	r = perClass(r)
 	c := Curve{Name: "roc", X: "false positive rate", Y: "true positive rate"}
 	if r.PositiveMass() == 0 || r.NegativeMass() == 0 {
 		return c
@@ -62,7 +63,7 @@ func (r *Ranking) PR() Curve {
 // point without rows on top. Its area is the sum of Y_k (X_k - X_(k-1)), the mean precision over tau.
 func (r *Ranking) PTau() Curve {
 	c := Curve{Name: "ptau", X: "tau", Y: "precision"}
-	mass := r.PositiveMass() + r.NegativeMass()
+	mass := r.Mass()
 	r.steps(&c, func(g int) float64 { return (r.positives[g] + r.negatives[g]) / mass })
 	return c
 }
@@ -100,6 +101,7 @@ type AUC struct {
 // It is exact up to one rounding while n+ n- < 2^52 and rows are not weighted; 0 without positives or
 // negatives.
 func (r *Ranking) AUC() AUC {
+	r = perClass(r)
 	if r.PositiveMass() == 0 || r.NegativeMass() == 0 {
 		return AUC{}
 	}

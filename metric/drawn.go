@@ -94,11 +94,16 @@ func (d *drawn) edges(budget float64, paper, fixed bool) topDraw {
 	t := topDraw{positives: r.PositiveMass(), negatives: r.NegativeMass()}
 	if !fixed {
 		all := t.positives + t.negatives
-		t.positives = float64(all * ((positives + gap) / (positives + gap + negatives + other)))
+		a, b := positives+gap, negatives+other
+		if r.measured != nil { // the fraction of positives is known from all rows, not from the measured ones
+			a, b = drawGamma(d.rng, int(t.positives)+1), drawGamma(d.rng, int(t.negatives)+1)
+		}
+		t.positives = float64(all * (a / (a + b)))
 		t.negatives = all - t.positives
 	}
-	p := span{count: r.positives, scale: t.positives / (positives + gap), mass: positives}
-	n := span{count: r.negatives, scale: t.negatives / (negatives + other), mass: negatives}
+	rows := perClass(r)
+	p := span{count: rows.positives, scale: t.positives / (positives + gap), mass: positives}
+	n := span{count: rows.negatives, scale: t.negatives / (negatives + other), mass: negatives}
 	gap, other = float64(gap*p.scale), float64(other*n.scale)
 	s := search{p: p, n: n, high: len(r.scores)}
 	// The budget ends between these groups in nearly every replicate, so the search tries them first. 8 standard
@@ -214,10 +219,16 @@ func (d *drawn) groups() (gaps [2]float64) {
 			}
 			gaps[class] = typicalWeight(weights)
 		} else {
-			counts := [2][]float64{r.positives, r.negatives}[class]
-			for g := 1; g < size; g++ {
-				mass[g] = drawGamma(d.rng, int(counts[g]-counts[g-1]))
+			rows := perClass(r)
+			counts, masses := [2][]float64{rows.positives, rows.negatives}[class], [2][]float64{r.positives, r.negatives}[class]
+			factor := 1.0
+			if all := counts[size-1]; all > 0 {
+				factor = masses[size-1] / all
 			}
+			for g := 1; g < size; g++ {
+				mass[g] = float64(factor * drawGamma(d.rng, int(counts[g]-counts[g-1])))
+			}
+			gaps[class] = factor
 		}
 		for g := 1; g < size; g++ {
 			mass[g] += mass[g-1]

@@ -26,15 +26,38 @@ func proportion(numerator, denominator float64, undefined string) Proportion {
 	return Proportion{Numerator: numerator, Denominator: denominator, Rate: numerator / denominator}
 }
 
+// Moved returns the rate with the interval of a rate whose threshold is not exact either, between thresholds at which the rates of the same
+// rows are ends. The distances from the rate to the ends of both intervals are squared and added (Newcombe 1998). Without an interval it
+// stays so.
+func (p Proportion) Moved(ends ...Proportion) Proportion {
+	if p.Interval == nil {
+		return p
+	}
+	low, high := p.Rate, p.Rate
+	for _, e := range ends {
+		if e.Defined() {
+			low, high = min(low, e.Rate), max(high, e.Rate)
+		}
+	}
+	i := *p.Interval
+	i.Kind = MovedInterval
+	i.Low = max(0, p.Rate-math.Sqrt(float64((p.Rate-i.Low)*(p.Rate-i.Low))+float64((p.Rate-low)*(p.Rate-low))))
+	i.High = min(1, p.Rate+math.Sqrt(float64((i.High-p.Rate)*(i.High-p.Rate))+float64((high-p.Rate)*(high-p.Rate))))
+	p.Interval = &i
+	return p
+}
+
 // Kinds of intervals, as results name them.
 const (
 	BootstrapInterval = "bootstrap of both classes"            // replicates draw the distributions of both classes and with them the threshold
 	FixedInterval     = "clopper-pearson at a fixed threshold" // the threshold was chosen without these rows
+	MixedInterval     = "rates of both classes"                // see Confusion.Mixed
+	MovedInterval     = "rate and threshold"                   // see Proportion.Moved
 )
 
 // Interval is a two-sided confidence interval for a rate.
 type Interval struct {
-	Kind       string  `json:"interval"`             // BootstrapInterval or FixedInterval
+	Kind       string  `json:"interval"`             // how it was computed, such as "bootstrap of both classes"
 	Low        float64 `json:"low"`                  // the lower end
 	High       float64 `json:"high"`                 // the upper end
 	Confidence float64 `json:"confidence"`           // 0.95

@@ -22,6 +22,9 @@ type Ranking struct {
 	counts   [2]int // rows: positives, negatives
 	weighted bool   // some weight is not 1
 	rows     rows   // the sorted rows themselves; only when weighted (the bootstrap draws a mass for each)
+
+	measured   *Ranking // of a ranking that Mixed returned: the one it is made of; otherwise nil
+	prevalence float64  // likewise
 }
 
 // tieGroups are the masses of both classes by score. Rows of equal score form one group, and groups are in descending order of
@@ -142,6 +145,12 @@ func (r *Ranking) PositiveMass() float64 { return r.positives[len(r.scores)] }
 
 // NegativeMass returns the number (or mass) of negatives, n-.
 func (r *Ranking) NegativeMass() float64 { return r.negatives[len(r.scores)] }
+
+// Mass returns the number (or mass) of all rows.
+func (r *tieGroups) Mass() float64 {
+	positives, negatives := r.totals()
+	return positives + negatives
+}
 
 // Rows returns the numbers of positive and negative rows, without weights.
 func (r *Ranking) Rows() (positives, negatives int) { return r.counts[0], r.counts[1] }

@@ -14,6 +14,7 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/atomicfile"
+	"toptau/internal/jsontext"
 	"toptau/internal/memory"
 	"toptau/method"
 	"toptau/surrogate"
@@ -112,7 +113,7 @@ func (c *Certificate) encode() ([]byte, error) {
 	}
 	var b bytes.Buffer
 	err := json.NewEncoder(&b).Encode(c)
-	return b.Bytes(), err
+	return jsontext.Printable(b.Bytes()), err
 }
 
 // readCertificate reads a file of at most 1 GiB that fits into memory.
@@ -336,7 +337,7 @@ func (c *Certificate) unsigned() ([]byte, error) {
 	plain.Signature = nil
 	var b bytes.Buffer
 	err := json.NewEncoder(&b).Encode(&plain)
-	return b.Bytes(), err
+	return jsontext.Printable(b.Bytes()), err
 }
 
 // checkSignature refuses a signature of other content.

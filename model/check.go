@@ -29,6 +29,21 @@ func (p *Parts) check() error {
 	return nil
 }
 
+// checkLabels checks the labels of the training file.
+func checkLabels(s *schema.Schema) error {
+	if len(s.Labels) > schema.MaxLabels || s.OtherLabels < 0 || len(s.Labels) == 0 && s.OtherLabels > 0 {
+		return fmt.Errorf("%d labels and %d rows with others", len(s.Labels), s.OtherLabels)
+	}
+	known := map[string]bool{}
+	for _, l := range s.Labels {
+		if l.Count < 1 || l.Value == "" || known[l.Value] {
+			return fmt.Errorf("label %q of %d rows", l.Value, l.Count)
+		}
+		known[l.Value] = true
+	}
+	return nil
+}
+
 func (p *Parts) checkSchema() error {
 	s := &p.Schema
 	if !slices.Contains(table.Formats(), s.Format) || s.Format == schema.Packed || s.Format == schema.Parquet { // these count as csv
@@ -42,6 +57,9 @@ func (p *Parts) checkSchema() error {
 	}
 	if s.Width < 1 {
 		return fmt.Errorf("schema width %d", s.Width)
+	}
+	if err := checkLabels(s); err != nil {
+		return err
 	}
 	names, last := map[string]bool{}, 0
 	for _, c := range s.Columns {
@@ -125,6 +143,9 @@ func (p *Parts) checkPoints() error {
 	names := map[string]bool{}
 	for i := range p.Points {
 		point := &p.Points[i]
+		if !(point.UpTo >= 0 && point.UpTo <= 1) {
+			return fmt.Errorf("operating point %q with a rate up to %v", point.Name, point.UpTo)
+		}
 		if point.Name == "" || names[point.Name] {
 			return fmt.Errorf("operating point %d: the name %q is empty or taken", i+1, point.Name)
 		}

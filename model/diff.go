@@ -66,6 +66,7 @@ func factsOf(m *Model) []modelFact {
 		{"spellings of missing values", strings.Join(s.Missing, ", "), true},
 		{"offset", strconv.FormatFloat(m.Offset(), 'g', 6, 64), true},
 		{"label", label, false},
+		{"labels", labelNames(&s), false},
 		{"positive labels", strings.Join(s.Positive, ", "), false},
 		{"format", string(s.Format), true},
 	}
@@ -73,6 +74,19 @@ func factsOf(m *Model) []modelFact {
 		return append(facts, modelFact{"probabilities", fmt.Sprintf("%s, for %s positives", p.Method, text.Percent(p.Prevalence)), false})
 	}
 	return append(facts, modelFact{"probabilities", "", false})
+}
+
+// labelNames returns the labels of training in a fixed order, without their counts, which differ from training to training.
+func labelNames(s *schema.Schema) string {
+	var names []string
+	for _, l := range s.Labels {
+		names = append(names, l.Value)
+	}
+	slices.Sort(names)
+	if s.OtherLabels > 0 {
+		names = append(names, "others")
+	}
+	return strings.Join(names, ", ")
 }
 
 // columnFeatures are the features of a column, by name, with their weights.

@@ -16,6 +16,7 @@ import (
 	"toptau/diag"
 	"toptau/internal/atomicfile"
 	"toptau/internal/feature"
+	"toptau/internal/jsontext"
 	"toptau/internal/memory"
 	"toptau/schema"
 )
@@ -319,12 +320,13 @@ func writeField(b *bytes.Buffer, value any) error {
 
 // writeJSON writes compact JSON without escapes for HTML.
 func writeJSON(b *bytes.Buffer, value any) error {
-	encoder := json.NewEncoder(b)
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(value); err != nil {
 		return err
 	}
-	b.Truncate(b.Len() - 1) // the newline
+	b.Write(jsontext.Printable(bytes.TrimSuffix(text.Bytes(), []byte("\n"))))
 	return nil
 }
 

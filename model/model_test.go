@@ -101,18 +101,21 @@ func extended(t testing.TB) *Model {
 	return signed(t, changed(t, complete(t), func(p *Parts) {
 		p.Averages = &Averages{Rows: 3, Score: 0.125, Adds: make([]float64, len(p.encoding().Inputs))}
 		p.Averages.Adds[0] = -0.5
+		p.Schema.Labels = []schema.LabelCount{{Value: "normal", Count: 2}, {Value: "attack", Count: 1}}
+		p.Schema.OtherLabels = 2
 		p.Probability = &calibrate.Probability{Method: calibrate.Isotonic, Knots: []calibrate.Knot{{Score: -1, Probability: 0.01}, {Score: 2.5, Probability: 0.75}},
 			Scale: 0.5, Prevalence: 0.25, Rows: 40, Positives: 10, Source: "held-out rows",
 			Reliability: []calibrate.Reliability{{Rows: 40, Positives: 10, Predicted: 0.26, Observed: 0.25, Low: 0.125, High: 0.5}}}
 		p.Points[0].Entity, p.Points[0].Day = "host", "time"
+		p.Points[0].UpTo = 0.0625
 		at, former := p.Points[0].Threshold, 0.5
 		p.History = []Change{{Action: PointReplaced, Name: p.Points[0].Name, Threshold: &at, Former: &former, FormerSource: "training rows", Note: "2026-11-22"},
 			{Action: PointFirst, Name: p.Points[0].Name}}
 		p.Profile = &Profile{Rows: 30, Columns: []ProfiledColumn{
-			{Input: 0, Rank: []int{1, 15, 24, 30}, Ties: []uint32{7, 9, 5, 4000000000}, Values: []float64{-0.5, 2, 2.25}},
-			{Input: 1, Rank: []int{20, 29, 30}, Ties: []uint32{0, 3, 8}, Cells: []int{0, OtherCell, MissingCell}, At: []int{0, 1, 1}}}}
+			{Input: 0, Rank: []int{1, 15, 24, 30}, Ties: []uint32{7, 9, 5, 4000000000}, Values: []float64{-0.5, 2, 2.25}, Counts: []int{30, 14, 7, 1}},
+			{Input: 1, Rank: []int{20, 29, 30}, Ties: []uint32{0, 3, 8}, Cells: []int{0, OtherCell, MissingCell}, At: []int{0, 1, 1}, Counts: []int{19, 11, 0}}}}
 		p.Reference = &calibrate.Reference{Sample: calibrate.Sample{Rows: 4, Above: []int{3, 2, 1, 0}, Scores: []float64{-1, 0.5, 0.5, 3}},
-			Ties: []uint32{9, 1, 2, 3}, Source: "the test part"}
+			Ties: []uint32{9, 1, 2, 3}, Counts: []int{4, 3, 1, 1}, Source: "the test part"}
 	}), testKey(1))
 }
 
@@ -349,6 +352,11 @@ func TestBrokenPartsMakeNoModel(t *testing.T) {
 		"no features":   func(p *Parts) { p.Features = nil },
 		"certificate":   func(p *Parts) { p.Members[0].Evidence = &Evidence{Bounds: result.Bounds{Objective: math.Inf(1)}} },
 		"unnamed point": func(p *Parts) { p.Points[0].Name = "" },
+		"a label twice": func(p *Parts) {
+			p.Schema.Labels = []schema.LabelCount{{Value: "a", Count: 1}, {Value: "a", Count: 2}}
+		},
+		"other labels":    func(p *Parts) { p.Schema.OtherLabels = 1 },
+		"too many labels": func(p *Parts) { p.Schema.Labels = make([]schema.LabelCount, 101) },
 	} {
 		p := trained(t).Parts()
 		spoil(&p)

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"toptau/calibrate"
 	"toptau/schema"
 )
 
@@ -30,6 +31,9 @@ type ProfiledColumn struct {
 	Values []float64 `json:"values,omitempty"` // numeric: ascending
 	Cells  []int     `json:"cells,omitempty"`  // categorical: positions among the input's categories, and OtherCell, MissingCell
 	At     []int     `json:"at,omitempty"`     // categorical: positions in Cells, ascending
+	// Counts are numbers of rows by their values alone. Categorical: in each of Cells. Numeric: at each of Rank, as of
+	// calibrate.LevelCounts; absent if no kept value is that of several rows.
+	Counts []int `json:"counts,omitempty"`
 }
 
 // Cells that are no categories.
@@ -101,6 +105,9 @@ func (c *ProfiledColumn) check(rows int, categorical bool, categories int) error
 	if err := c.checkCells(categories); err != nil {
 		return err
 	}
+	if err := c.checkCounts(rows); err != nil {
+		return err
+	}
 	if len(c.Values) > n || slices.ContainsFunc(c.Values, func(x float64) bool { return !finite(x) }) {
 		return errors.New("values that are not finite, or too many")
 	}
@@ -109,6 +116,23 @@ func (c *ProfiledColumn) check(rows int, categorical bool, categories int) error
 		if cmp.Or(cmp.Compare(keys[i-1], keys[i]), cmp.Compare(c.Ties[i-1], c.Ties[i])) > 0 {
 			return errors.New("order statistics out of order")
 		}
+	}
+	return nil
+}
+
+func (c *ProfiledColumn) checkCounts(rows int) error {
+	if c.Cells == nil {
+		return calibrate.CheckLevelCounts(c.Counts, rows, len(c.Rank))
+	}
+	total := 0
+	for _, n := range c.Counts {
+		if n < 0 || n > rows-total {
+			return fmt.Errorf("%d rows in a category of %d rows", n, rows)
+		}
+		total += n
+	}
+	if len(c.Counts) != len(c.Cells) || total != rows {
+		return fmt.Errorf("%d of %d rows in %d categories", total, rows, len(c.Counts))
 	}
 	return nil
 }

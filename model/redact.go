@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"toptau/internal/feature"
@@ -12,7 +13,7 @@ import (
 // Redacted returns a copy of the model, not signed, that shows no category: each is replaced by a hash, and rows
 // are hashed when they are scored. Every row has the same score, bit for bit. The copy has no fingerprints of
 // training rows and no profile, whose numbers are values of single rows. The names of columns, of segments and of positive labels stay, because rows are matched by
-// them.
+// them. Of the labels of training, only those that Schema.Positive names stay.
 //
 // The hash keeps a name from being read, not from being guessed: every reader of the file can test
 // whether it contains a given name.
@@ -23,6 +24,7 @@ func (m *Model) Redacted() (*Model, error) {
 	}
 	p := m.parts.clone()
 	p.Fingerprints, p.Profile = nil, nil
+	hideLabels(&p.Schema)
 	salts := make([]string, len(p.Schema.Columns))
 	for j := range p.Schema.Columns {
 		c := &p.Schema.Columns[j]
@@ -41,6 +43,23 @@ func (m *Model) Redacted() (*Model, error) {
 		return nil, err
 	}
 	return New(p)
+}
+
+// hideLabels counts labels that Positive does not name among the other ones. Without Positive, labels are 1, 0, -1, true or false.
+func hideLabels(s *schema.Schema) {
+	if len(s.Positive) == 0 {
+		return
+	}
+	s.Labels = slices.DeleteFunc(s.Labels, func(l schema.LabelCount) bool {
+		hidden := !table.Names(s.Positive, l.Value)
+		if hidden {
+			s.OtherLabels += l.Count
+		}
+		return hidden
+	})
+	if len(s.Labels) == 0 {
+		s.OtherLabels = 0 // nothing is known
+	}
 }
 
 // Size is the number of bytes of a field of the model file.

@@ -11,6 +11,7 @@ import (
 	"toptau/internal/feature"
 	"toptau/internal/reason"
 	"toptau/internal/table"
+	"toptau/internal/text"
 	"toptau/schema"
 )
 
@@ -225,7 +226,9 @@ func (s *Scorer) readNumbers(values []float64) error {
 			column.Codes[0] = -1
 			continue
 		}
-		s.text = strconv.AppendFloat(s.text[:0], x, 'f', -1, 64)
+		s.text = s.m.readers[j].NumberText(text.AppendDecimal(s.text[:0], x), func(category []byte) bool {
+			return s.inner.Map.Category(j, category) != ""
+		})
 		if s.m.parts.Schema.Columns[j].Salt != "" {
 			column.Dictionary[0] = s.category(j, string(s.text))
 		} else {

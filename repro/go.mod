@@ -10,6 +10,7 @@ require (
 )
 
 require (
+	github.com/dsnet/compress v0.0.1 // indirect
 	github.com/klauspost/compress v1.20.3 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/tools v0.30.0 // indirect

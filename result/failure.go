@@ -26,6 +26,7 @@ type Problem struct {
 
 // NewFailure returns the document for an error. message is the line that is printed without --json.
 func NewFailure(e *diag.Error, message string) Failure {
+	e = e.Short()
 	return Failure{Error: Problem{Kind: e.Kind, File: e.File, Line: e.Line, Row: e.Row, Column: e.Column, Param: e.Param, Found: e.Found,
 		Expected: e.Expected, Fixes: e.Fixes, Hint: e.Hint, Message: message}}
 }

@@ -75,7 +75,9 @@ type VerifiedProblem struct {
 	method.Problem
 	Storage method.Storage `json:"storage"` // number type of the packed matrix
 	Counts
-	Mass *float64 `json:"mass,omitempty"` // sum of the row weights; absent without weights
+	Label          string   `json:"label,omitempty"` // the label's column; absent: it has no name
+	PositiveLabels []string `json:"positive_labels"` // labels of the positives; "!x": all labels except x
+	Mass           *float64 `json:"mass,omitempty"`  // sum of the row weights; absent without weights
 }
 
 // Diagnosis describes what the methods can achieve on some data. None of them is fitted for it: `diagnose`.

@@ -74,8 +74,10 @@ type MonitorScores struct {
 
 // ScoreLevel is a level that scores are compared at.
 type ScoreLevel struct {
-	Score    float64 `json:"score"`      // the level
-	Expected float64 `json:"expected"`   // fraction of the rows with this score or more before the change: reference rows, and those that arrived
+	Score float64 `json:"score"` // the level
+	// the fractions are of rows with more than this score; absent: with this score or more
+	MoreThan bool    `json:"more_than,omitempty"`
+	Expected float64 `json:"expected"`   // fraction of the rows before the change: reference rows, and those that arrived
 	Seen     float64 `json:"seen"`       // that fraction since the most probable start of the change
 	All      float64 `json:"seen_total"` // that fraction of all rows
 }
@@ -92,7 +94,7 @@ type MonitorColumns struct {
 type MonitorColumn struct {
 	Column string `json:"column"` // name of the column
 	Evidence
-	// the change with the most evidence: the fraction of rows with a value or more (null: none), in a category, of other
+	// the change with the most evidence: the fraction of rows with a value or more, with more than a value, in a category, of other
 	// values, or missing
 	Kind     ShiftKind `json:"kind"`
 	AtLeast  *float64  `json:"at_least,omitempty"` // the value
@@ -109,12 +111,14 @@ type MonitorColumn struct {
 type ShiftKind string
 
 const (
-	AtLeastValue   ShiftKind = "at-least"            // the fraction of rows with a value or more
-	AtLeastMissing ShiftKind = "at-least-or-missing" // the fraction of rows with a value or more, or without one
-	InCategory     ShiftKind = "category"            // the fraction of rows in a category
-	OtherValues    ShiftKind = "other"               // the fraction of rows with values that the profile does not list
-	MissingValue   ShiftKind = "missing"             // the fraction of missing values
-	NewValues      ShiftKind = "new"                 // the fraction of values beyond all of the profile, which had none
+	AtLeastValue    ShiftKind = "at-least"             // the fraction of rows with a value or more
+	AtLeastMissing  ShiftKind = "at-least-or-missing"  // the fraction of rows with a value or more, or without one
+	MoreThanValue   ShiftKind = "more-than"            // the fraction of rows with more than a value
+	MoreThanMissing ShiftKind = "more-than-or-missing" // the fraction of rows with more than a value, or without one
+	InCategory      ShiftKind = "category"             // the fraction of rows in a category
+	OtherValues     ShiftKind = "other"                // the fraction of rows with values that the profile does not list
+	MissingValue    ShiftKind = "missing"              // the fraction of missing values
+	NewValues       ShiftKind = "new"                  // the fraction of values beyond all of the profile, which had none
 )
 
 // MonitorBudget is the evidence that a budget is broken.
@@ -122,6 +126,8 @@ type MonitorBudget struct {
 	Evidence
 	Kind metric.GoalKind `json:"kind"` // what the budget counts: max-fpr: false alarms; otherwise alerts
 	Rate float64         `json:"rate"` // the budget, as a fraction
+	// the rate that it must exceed: the budget or, for a threshold without a guarantee, the upper end of its expected rate
+	Bound float64 `json:"bound"`
 	// number of known false alarms, or of alerts, since the most probable start of the change
 	Events int `json:"events"`
 }

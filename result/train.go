@@ -11,9 +11,11 @@ import (
 // Training is the result of choosing a model for a goal: `train`.
 type Training struct {
 	Document
-	Goal     metric.Goal `json:"goal"`     // goal of the model
-	Summary  []string    `json:"summary"`  // what to expect, in sentences
-	Training Counts      `json:"training"` // rows that fit the model
+	Goal    metric.Goal `json:"goal"`    // goal of the model
+	Summary []string    `json:"summary"` // what to expect, in sentences
+	// fraction of all rows that is positive, or of what is counted; the test part, and for min-precision held-out calibration rows, have their own
+	Prevalence float64 `json:"prevalence"`
+	Training   Counts  `json:"training"` // rows that fit the model
 	// training rows on which the search ran, if not all fit into memory
 	Sample *Counts `json:"sample,omitempty"`
 	// rows that are only used for the threshold
@@ -58,7 +60,7 @@ type Training struct {
 	// goal's criterion on out-of-fold scores
 	OutOfFoldGoal metric.Result `json:"out_of_fold_goal"`
 	Price         *Price        `json:"price,omitempty"` // of a guarantee
-	// decisions of the threshold on out-of-fold scores
+	// decisions of the threshold on out-of-fold scores; their precision is for the prevalence and the expected rate of false alarms
 	OutOfFoldDecisions metric.Confusion `json:"out_of_fold_at_threshold"`
 	// with value: fraction of the amounts that the threshold finds on out-of-fold scores
 	OutOfFoldValue *metric.Proportion `json:"out_of_fold_value,omitempty"`
@@ -172,10 +174,12 @@ type Scheme string
 // Expected is the expected rate of a threshold on new rows like those that gave it: the fraction of negatives
 // that raise a false alarm or, for a goal in fractions of all rows, the fraction of rows that become alerts.
 type Expected struct {
-	Rate       float64  `json:"rate"`       // its mean
+	Rate       float64  `json:"rate"`       // its mean; with tied that of the rows
 	Low        *float64 `json:"low"`        // ends of an interval that holds it with probability confidence; null: the model was refitted
 	High       *float64 `json:"high"`       // the upper end
 	Confidence float64  `json:"confidence"` // of the interval
+	// scores are tied at the threshold; absent: they are not
+	Tied *calibrate.Tied `json:"tied,omitempty"`
 	// members with trees were fitted again to all rows after other fits gave the threshold, so the rate has no interval
 	Refitted   bool   `json:"refitted"`
 	Scheme     Scheme `json:"scheme"`     // how the threshold was computed
@@ -187,7 +191,7 @@ type Expected struct {
 
 // NewExpected returns an expected rate. That of a refitted model has no interval: the order statistic's is about other fits.
 func NewExpected(e calibrate.Expectation, refitted bool) Expected {
-	x := Expected{Rate: e.Rate, Confidence: e.Confidence, Refitted: refitted}
+	x := Expected{Rate: e.Rate, Confidence: e.Confidence, Tied: e.Tied, Refitted: refitted}
 	if !refitted {
 		x.Low, x.High = &e.Low, &e.High
 	}

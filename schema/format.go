@@ -34,6 +34,7 @@ type Format struct {
 	Address     []string   `json:"address,omitempty"`     // columns of IP addresses: their prefixes become features
 	Numeric     []string   `json:"numeric,omitempty"`     // columns of numbers
 	Width       int        `json:"width,omitempty"`       // LIBSVM: features; 0: the largest index
+	Memory      int64      `json:"-"`                     // bytes that rows may take in memory, also those of a file that compresses unusually well; 0: half of the free memory
 
 	schema *Schema // set by Like
 }

@@ -8,8 +8,12 @@ type Schema struct {
 	Columns  []Column   `json:"columns,omitempty"`  // feature columns in the order of the file; LIBSVM: none
 	Label    *Name      `json:"label,omitempty"`    // the label's column, nil without one
 	Positive []string   `json:"positive,omitempty"` // positive labels, as in Format
-	Missing  []string   `json:"missing,omitempty"`  // spellings of a missing value, as in Format
-	Others   []Name     `json:"others,omitempty"`   // columns that are neither feature nor label
+	// The most frequent values of the label, the most frequent first, and the number of rows with further values. Numbers are in their
+	// shortest form. Empty: not known.
+	Labels      []LabelCount `json:"labels,omitempty"`
+	OtherLabels int          `json:"other_labels,omitempty"`
+	Missing     []string     `json:"missing,omitempty"` // spellings of a missing value, as in Format
+	Others      []Name       `json:"others,omitempty"`  // columns that are neither feature nor label
 
 	// Roles of some of Others in the training file. Files that have these columns are read with the same roles,
 	// unless a Format sets others.

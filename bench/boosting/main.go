@@ -38,7 +38,7 @@ func main() {
 	if err := run(&page, *python, *rows, *rounds); err != nil {
 		log.Fatal(err)
 	}
-	if err := machine.WritePage(*output, page.Bytes(), "make boosting"); err != nil {
+	if err := machine.WritePage(*output, page.Bytes(), "make measure WHAT=boosting"); err != nil {
 		log.Fatal(err)
 	}
 }

@@ -44,7 +44,7 @@ func main() {
 	if err := run(&page, *python, *rows, *rounds); err != nil {
 		log.Fatal(err)
 	}
-	if err := machine.WritePage(*output, page.Bytes(), "make inference"); err != nil {
+	if err := machine.WritePage(*output, page.Bytes(), "make measure WHAT=inference"); err != nil {
 		log.Fatal(err)
 	}
 }

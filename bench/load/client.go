@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -23,6 +24,7 @@ import (
 type client struct {
 	address string
 	from    net.IP // nil: any
+	secret  bool   // with TLS
 	conn    net.Conn
 	reader  *bufio.Reader
 	body    []byte // of the last answer
@@ -46,6 +48,9 @@ func request(method, path, contentType string, body []byte, headers ...string) [
 
 const answerTimeout = 40 * time.Second // longer than every limit of the server
 
+// connect opens a connection. Tests replace it.
+var connect = func(d *net.Dialer, address string) (net.Conn, error) { return d.Dial("tcp", address) }
+
 // do sends a request and returns the status of the answer. After an error the next call connects again.
 func (c *client) do(request []byte) (status int, err error) {
 	if c.conn == nil {
@@ -53,8 +58,11 @@ func (c *client) do(request []byte) (status int, err error) {
 		if c.from != nil {
 			dialer.LocalAddr = &net.TCPAddr{IP: c.from}
 		}
-		if c.conn, err = dialer.Dial("tcp", c.address); err != nil {
+		if c.conn, err = connect(&dialer, c.address); err != nil {
 			return 0, err
+		}
+		if c.secret {
+			c.conn = tls.Client(c.conn, &tls.Config{InsecureSkipVerify: true}) // of this machine
 		}
 		if c.reader == nil {
 			c.reader = newReader(nil)

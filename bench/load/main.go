@@ -1,7 +1,7 @@
 //go:build linux
 
 // Command load measures toptau serve from a second process, on this machine's loopback alone, and writes a page. It
-// ends within about eight minutes.
+// ends within about a quarter of an hour.
 package main
 
 import (
@@ -34,6 +34,7 @@ type campaign struct {
 	toptau  string // the program
 	running []*server
 	short   float64 // factor of all times
+	attack  string  // only attacks with this in their name
 	page    *page
 	data    data
 }
@@ -69,6 +70,7 @@ func main() {
 	only := flag.String("only", "", "only these stages: bits, single, batches, latency, overload, reload, attacks, memory")
 	program := flag.String("toptau", "", "the program (default: it is built)")
 	short := flag.Float64("short", 1, "multiply all times by this, to try the campaign")
+	attack := flag.String("attack", "", "only attacks whose names contain this")
 	empty := flag.String("empty", "", "serve nothing at this address; used by the campaign itself")
 	flag.Parse()
 	if *empty != "" {
@@ -77,7 +79,7 @@ func main() {
 		}
 		return
 	}
-	if err := run(*output, *only, *program, *short); err != nil {
+	if err := run(*output, *only, *program, *attack, *short); err != nil {
 		log.Fatal(err)
 	}
 }
@@ -85,12 +87,12 @@ func main() {
 // notify sends interruptions to a channel.
 func notify(to chan<- os.Signal) { signal.Notify(to, os.Interrupt, syscall.SIGTERM) }
 
-func run(output, only, program string, short float64) (failed error) {
+func run(output, only, program, attack string, short float64) (failed error) {
 	dir, err := os.MkdirTemp("", "load-")
 	if err != nil {
 		return err
 	}
-	c := &campaign{dir: dir, toptau: program, short: short, page: &page{short: short}}
+	c := &campaign{dir: dir, toptau: program, short: short, attack: attack, page: &page{short: short}}
 	stop := make(chan os.Signal, 1)
 	notify(stop)
 	go func() {
@@ -120,7 +122,7 @@ func run(output, only, program string, short float64) (failed error) {
 			return err
 		}
 	}
-	return machine.WritePage(output, []byte(c.page.text()), "make load")
+	return machine.WritePage(output, []byte(c.page.text()), "make measure WHAT=load")
 }
 
 // end kills what still runs and removes the files.

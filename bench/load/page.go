@@ -92,7 +92,7 @@ The file of the model is replaced and POST /v1/reload is sent, again and again, 
 answer is compared with the scores of the model whose digest it names; "mixed" counts answers that differ in a bit.`},
 	{"attacks", `## Slow, broken and hostile clients
 
-What was tried, against the model of leaves on one processor. During each attack a healthy client sends a row 50 times a second.
+What was tried, against the model of leaves on one processor. A short attack is repeated for ten seconds. During each a healthy client sends a row ten times a second.
 [serve-attacks.csv](serve-attacks.csv) has every attack with what came back: statuses, and "closed" for a connection that the server
 ended without an answer. Memory is that of the server after the attack.`},
 	{"memory", `## Memory

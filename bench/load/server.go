@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -24,6 +25,7 @@ import (
 type server struct {
 	address string
 	process *exec.Cmd
+	secret  bool         // it has TLS
 	text    bytes.Buffer // its standard error
 }
 
@@ -63,7 +65,7 @@ func (c *campaign) startEmpty() (*server, error) {
 
 // start starts a server and waits until it answers.
 func (c *campaign) start(process *exec.Cmd, address string) (*server, error) {
-	s := &server{address: address, process: process}
+	s := &server{address: address, process: process, secret: slices.Contains(process.Args, "--tls-cert")}
 	process.Dir = c.dir
 	process.Env = append(os.Environ(), "GOMAXPROCS=1")
 	process.Stderr = &s.text
@@ -72,7 +74,7 @@ func (c *campaign) start(process *exec.Cmd, address string) (*server, error) {
 		return nil, err
 	}
 	c.running = append(c.running, s)
-	probe := &client{address: address}
+	probe := &client{address: address, secret: s.secret}
 	defer probe.close()
 	for range 2000 {
 		if status, err := probe.do(request("GET", "/readyz", "", nil)); err == nil && status == 200 {

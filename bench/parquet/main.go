@@ -43,7 +43,7 @@ func main() {
 	if err := run(&page, *program, *dir, *python, *only, *rows, *rounds); err != nil {
 		log.Fatal(err)
 	}
-	if err := machine.WritePage(*output, page.Bytes(), "make parquet"); err != nil {
+	if err := machine.WritePage(*output, page.Bytes(), "make measure WHAT=parquet"); err != nil {
 		log.Fatal(err)
 	}
 }

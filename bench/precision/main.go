@@ -1,7 +1,7 @@
 // Command precision compares certified thresholds for a lowest precision: learn-then-test with a fixed sequence as in toptau, the
 // same tests with Bonferroni, and MAPIE's controller, on draws of real sets.
 //
-//	make precision   # needs TOPTAU_DATA, and Python with mapie
+//	make measure WHAT=precision   # needs TOPTAU_DATA, and Python with mapie
 //
 // Every other row of a set trains logistic regression on raw columns. The scores of the others are the population: a draw takes
 // calibration rows from it with replacement, and other rows that fix the sequence. The precision and recall of a threshold over

@@ -1,9 +1,9 @@
 // Command quality compares toptau's default at the top of the list with logistic regression and gradient
-// boosting on the benchmark data (TOPTAU_DATA) and writes docs/results/quality.md. Run it with "make quality" at the
+// boosting on the benchmark data (TOPTAU_DATA) and writes docs/results/quality.md. Run it with "make measure WHAT=quality" at the
 // root of the repository. It keeps results in a directory, so an interrupted run continues where it stopped.
 //
 // With -thresholds it measures how well thresholds without a guarantee keep their budget on rows that took no
-// part in training, and writes docs/results/thresholds.md ("make thresholds").
+// part in training, and writes docs/results/thresholds.md ("make measure WHAT=thresholds").
 package main
 
 import (
@@ -129,7 +129,7 @@ func (h *harness) run(ctx context.Context, only, chosen []string, seeds [2]int, 
 	if err := writeChart(out, h.chartRows()); err != nil {
 		return err
 	}
-	return provenance.WritePage(out, []byte(h.page()), "make quality")
+	return provenance.WritePage(out, []byte(h.page()), "make measure WHAT=quality")
 }
 
 // resample counts the violations of every set with enough negatives.

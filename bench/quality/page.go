@@ -61,7 +61,7 @@ A rerun gives the same page except for times.
 const tail = `
 ## Running it again
 
-    make quality                                       # everything; needs TOPTAU_DATA
+    make measure WHAT=quality                          # everything; needs TOPTAU_DATA
     go run -C bench ./quality -sets magic04 -to 2     # a part, to standard error
 
 Results are kept by set and seed in the directory of ` + "`-cache`" + ` and used again by the same build of the program (with ` + "`-keep`" + ` by any build), so an

@@ -161,7 +161,7 @@ func (h *harness) runThresholds(ctx context.Context, only, chosen []string, seed
 	if err := atomicfile.Write(strings.TrimSuffix(out, ".md")+".csv", cells); err != nil {
 		return err
 	}
-	return provenance.WritePage(out, []byte(text), "make thresholds")
+	return provenance.WritePage(out, []byte(text), "make measure WHAT=thresholds")
 }
 
 // computeThresholds computes the runs that wait, as many at a time as there are processors. It ends early

@@ -72,7 +72,7 @@ const thresholdMethod = `
 const thresholdTail = `
 ## Running it again
 
-    make thresholds                                                  # everything; needs TOPTAU_DATA
+    make measure WHAT=thresholds                                     # everything; needs TOPTAU_DATA
     go run -C bench ./quality -thresholds -sets pima -cells default  # a part, to standard error
 
 Results are kept by rule, set, cell and seed in the directory of ` + "`-cache`" + `, so an interrupted run continues where it stopped. A changed

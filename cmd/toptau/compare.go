@@ -25,7 +25,6 @@ type compareCommand struct {
 	Choose     string   `name:"validation" file:"in" group:"Parts" placeholder:"FILE" help:"Rows that choose the settings, instead of a cross-validation."`
 	Measure    string   `name:"test" file:"in" group:"Parts" placeholder:"FILE" help:"The test part (default: a quarter of DATA)."`
 	toptau.TrainOptions
-	verbs.MemoryFlag
 	verbs.ReplaceFlag
 	verbs.Files
 }
@@ -84,7 +83,7 @@ func (c *compareCommand) train(s *cli.Session, goal toptau.Goal) (*toptau.Traine
 		}
 		verbs.ShowProgress(s, now)
 	}
-	rows, err := c.Open(s, verbs.Use{Verb: "compare", InMemory: true, Memory: c.Memory, Entity: c.Entity, Value: c.Value})
+	rows, err := c.Open(s, verbs.Use{Verb: "compare", InMemory: true, Entity: c.Entity, Value: c.Value})
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // The consumer of docs/examples, killed at random moments while the server is restarted: every row has one
@@ -51,15 +50,22 @@ func TestKillConsumerLosesNothing(t *testing.T) {
 	}
 	for k := range kills {
 		c := consumer()
-		time.Sleep(time.Duration(random.Float64() * float64(30*time.Millisecond)))
+		ended := make(chan error, 1)
+		go func() { ended <- c.Wait() }()
+		for range random.IntN(6) {
+			select {
+			case <-s.requests:
+			case err := <-ended: // with the last row
+				ended <- err
+			}
+		}
 		if k%5 == 4 { // the server first, so that the consumer waits for it
 			server.Process.Signal(syscall.SIGKILL)
 			server.Wait()
-			time.Sleep(5 * time.Millisecond)
 			server = s.start(t)
 		}
 		c.Process.Signal(syscall.SIGKILL)
-		c.Wait()
+		<-ended
 	}
 	if err := consumer().Wait(); err != nil {
 		t.Fatal(err)

@@ -49,7 +49,7 @@ var examples = map[string][]string{
 	"card": {"toptau card m.json later.csv --by category --statements statements.md -o card.html",
 		"toptau card m.json --purpose 'Review of network flows' --not-for 'Blocking without a person'"},
 	"diagnose":   {"toptau diagnose flows.csv --label attack"},
-	"verify":     {"toptau verify m.json c.json flows.csv"},
+	"verify":     {"toptau verify m.json flows.csv c.json"},
 	"keygen":     {"toptau keygen team"},
 	"generate":   {"toptau generate detectors --rows 10000 --attacks --context -o flows.csv"},
 	"version":    {"toptau version", "toptau version --json"},

@@ -143,23 +143,26 @@ func (e *explanations) Write(r *result.Row) error {
 	list := r.Explanation.Reasons
 	shown := list[:min(e.top, len(list))]
 	rest := r.Score
-	base := ""
+	var terms []string
 	if average := r.Explanation.AverageScore; average != nil {
-		rest -= *average
-		base = fmt.Sprintf("average row %+.4g, ", *average)
+		if rest -= *average; *average != 0 {
+			terms = append(terms, fmt.Sprintf("average row %+.4g", *average))
+		}
 	} else if offset := r.Explanation.Offset; offset != 0 {
 		rest -= offset
-		base = fmt.Sprintf("offset %+.4g, ", offset)
+		terms = append(terms, fmt.Sprintf("offset %+.4g", offset))
 	}
-	var terms []string
 	for _, c := range shown {
 		rest -= c.AboveAverage
 		terms = append(terms, report.ReasonText(&c))
 	}
-	if others := len(list) - len(shown); others > 0 {
+	switch others := len(list) - len(shown); {
+	case others > 0:
 		terms = append(terms, fmt.Sprintf("%s %+.4g", text.Plural(others, "other column"), rest))
+	case len(list) == 0:
+		terms = append(terms, "no column adds anything")
 	}
-	_, err := fmt.Fprintf(e.w, "%s: score %.6g, %s the threshold %.6g: %s%s\n", cli.Printable(name), r.Score, sign, r.Threshold, base,
+	_, err := fmt.Fprintf(e.w, "%s: score %.6g, %s the threshold %.6g: %s\n", cli.Printable(name), r.Score, sign, r.Threshold,
 		cli.Printable(strings.Join(terms, ", ")))
 	return err
 }

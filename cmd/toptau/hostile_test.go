@@ -350,6 +350,14 @@ func TestHostileInputs(t *testing.T) {
 	scale = cmp.Or(*hostileScale, scale)
 	state := openState(t, "inputs.jsonl")
 	inputs := slices.DeleteFunc(append(badInputs(), columnInputs()...), func(h badInput) bool { return !strings.Contains(h.name, *hostileOnly) })
+	if os.Getenv("TOPTAU_LONG") == "" && !hostile() && *hostileOnly == "" { // make nightly has all
+		for i := range inputs {
+			if 3*i < len(inputs) {
+				inputs[i] = inputs[3*i]
+			}
+		}
+		inputs = inputs[:(len(inputs)+2)/3]
+	}
 	var table []outcome
 	var names []string
 	next := 0

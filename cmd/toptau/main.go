@@ -27,7 +27,7 @@ type commands struct {
 	Inspect    verbs.Inspect                       `cmd:"" help:"Show what a model file contains and what in it may be personal, or write a copy without category names."`
 	Export     exportCommand                       `cmd:"" help:"Write a model for programs without toptau: ONNX, SQL, C, Go, or points for people."`
 	Card       cardCommand                         `cmd:"" help:"Write a model card for people who decide about a model: purpose, guarantees and their limits, error rates by group, what it must not be used for."`
-	Verify     verbs.Verify[verbs.File]            `cmd:"" help:"Recompute both bounds of a certificate from the data."`
+	Verify     verbs.Verify[verbs.CertifiedFiles]  `cmd:"" help:"Recompute both bounds of a certificate from the data."`
 	Keygen     keygenCommand                       `cmd:"" help:"Generate a pair of keys, to sign models and certificates and to check signatures."`
 	Pack       packCommand                         `cmd:"" help:"Pack data into a file from which verbs read a table that may be larger than memory."`
 	Generate   generateCommand                     `cmd:"" help:"Generate simulated data with known truth, as CSV."`

@@ -29,7 +29,7 @@ type monitorCommand struct {
 	At         string         `placeholder:"NAME" help:"The operating point (default: the model's first)."`
 	FalseAlarm threshold.Rate `name:"false-alarm" placeholder:"RATE" help:"The probability that any alarm is ever raised if nothing changes and rows are independent (default 1%)."`
 	Block      string         `xor:"block" placeholder:"ROWS|TIME" help:"Rows depend on each other: compare the mean scores of blocks of this many rows, or of this time on the time column (500, 7d, 12h). Only scores are watched then."`
-	State      string         `xor:"state" file:"out" placeholder:"FILE" help:"Go on with the monitor of this file if it exists, and write it. At most 64 KB."`
+	State      string         `xor:"state" file:"out" placeholder:"FILE" help:"Go on with the monitor of this file if it exists, and write it. At most 64 KB. One run at a time: a second one is an error."`
 	Report     string         `xor:"report" file:"out" placeholder:"FILE" help:"Write a self-contained HTML page: what changed, since when, how sure, what to do."`
 	Labels     string         `xor:"labels" file:"in" placeholder:"FILE" help:"Labels of rows of this or earlier runs, as they become known: CSV with the columns of --id and label."`
 	Audit      threshold.Rate `placeholder:"RATE" help:"Choose this fraction of the rows by a hash of their ids. Their labels measure recall, and may calibrate a threshold."`
@@ -76,6 +76,13 @@ func (c *monitorCommand) Run(s *cli.Session) error {
 				text.Plural(m.Reference().Rows, "row"), text.Plural(profiledColumns(m), "column"))
 		}
 		return nil
+	}
+	if c.State != "" { // from reading to writing, or rows of a run at the same time would be lost
+		release, err := atomicfile.LockReplaced(c.State)
+		if err != nil {
+			return err
+		}
+		defer release()
 	}
 	return c.watch(s, m, in)
 }

@@ -23,12 +23,13 @@ type packCommand struct {
 	Missing     []string          `sep:"none" placeholder:"VALUE" help:"A spelling of a missing value among numbers, besides the empty field; repeatable."`
 	Drop        []string          `sep:"none" placeholder:"COLS" help:"Columns to leave out: a name, or numbers like 1-7,43; repeatable."`
 	Categorical []string          `sep:"none" placeholder:"COLS" help:"Columns to keep as text even if they look like numbers, such as identifiers with leading zeros."`
+	Memory      int64             `placeholder:"BYTES" help:"The memory that the rows of a file that compresses unusually well may take, such as 300MB."`
 	Numeric     []string          `sep:"none" placeholder:"COLS" help:"Columns whose values are numbers."`
 }
 
 func (c *packCommand) Run(s *cli.Session) error {
 	f := schema.Format{Format: c.FileFormat, Delimiter: c.Delimiter, Header: c.Header, Missing: c.Missing, Drop: c.Drop,
-		Categorical: c.Categorical, Numeric: c.Numeric}
+		Categorical: c.Categorical, Numeric: c.Numeric, Memory: c.Memory}
 	s.Progress.Start()
 	start := time.Now()
 	files, err := table.OpenFiles(c.Data...)

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -33,6 +34,11 @@ func TestREADME(t *testing.T) {
 	pages, err := filepath.Glob("../../docs/guide/*.md")
 	if err != nil || len(pages) == 0 {
 		t.Fatal("no pages in docs/guide", err)
+	}
+	if os.Getenv("TOPTAU_LONG") == "" && !*update { // make nightly runs all pages
+		pages = slices.DeleteFunc(pages, func(path string) bool {
+			return !slices.Contains([]string{"tutorial.md", "guarantees.md"}, filepath.Base(path))
+		})
 	}
 	for _, path := range append([]string{"../../README.md"}, pages...) {
 		absolute, err := filepath.Abs(path)

@@ -28,14 +28,15 @@ type serveProcess struct {
 	url    string
 
 	mu    sync.Mutex
-	lines []string // of the log
+	lines []string      // of the log
+	more  chan struct{} // is closed when there is a further line
 	ended chan struct{}
 }
 
 // startServe starts a server in a directory and waits until it listens.
 func startServe(t *testing.T, dir string, args ...string) *serveProcess {
 	t.Helper()
-	p := &serveProcess{Cmd: exec.Command("toptau", append([]string{"serve", "--drain", "50ms"}, args...)...), ended: make(chan struct{}), client: &http.Client{}}
+	p := &serveProcess{Cmd: exec.Command("toptau", append([]string{"serve", "--drain", "50ms"}, args...)...), more: make(chan struct{}), ended: make(chan struct{}), client: &http.Client{}}
 	p.Dir = dir
 	log, err := p.StderrPipe()
 	if err != nil {
@@ -58,6 +59,8 @@ func startServe(t *testing.T, dir string, args ...string) *serveProcess {
 			}
 			p.mu.Lock()
 			p.lines = append(p.lines, s.Text())
+			close(p.more)
+			p.more = make(chan struct{})
 			p.mu.Unlock()
 		}
 	}()
@@ -82,12 +85,20 @@ func (p *serveProcess) log() string {
 	return strings.Join(p.lines, "\n")
 }
 
-// waitLog waits for a text in the log.
-func (p *serveProcess) waitLog(t *testing.T, text string) {
+// waitLog waits until a text is in n lines of the log.
+func (p *serveProcess) waitLog(t *testing.T, n int, text string) {
 	t.Helper()
-	for end := time.Now().Add(patient); !strings.Contains(p.log(), text); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("no %q in the log:\n%s", text, p.log())
+	for late := time.After(patient); ; {
+		p.mu.Lock()
+		more := p.more
+		p.mu.Unlock()
+		if strings.Count(p.log(), text) >= n {
+			return
+		}
+		select {
+		case <-more:
+		case <-late:
+			t.Fatalf("not %d x %q in the log:\n%s", n, text, p.log())
 		}
 	}
 }
@@ -149,6 +160,9 @@ func serveModels(t *testing.T) (dir string, data []byte) {
 
 // The answer to CSV is the output of score, byte by byte, and the lines of JSON have its scores.
 func TestServeAnswersWhatScorePrints(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
 	dir, data := serveModels(t)
 	p := startServe(t, dir, "m.json", "card.json", "--name", "trees=leaves.json", "--listen", "127.0.0.1:0", "--scored-log", "scored.jsonl")
 	for name, file := range map[string]string{"m": "m.json", "card": "card.json", "trees": "leaves.json"} {
@@ -183,6 +197,9 @@ func TestServeAnswersWhatScorePrints(t *testing.T) {
 
 // A model is replaced after SIGHUP and when its file changes, and a damaged file is refused.
 func TestServeReloads(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
 	dir, _ := serveModels(t)
 	p := startServe(t, dir, "m.json", "--listen", "unix:"+filepath.Join(dir, "s"), "--watch", "30ms")
 	replace := func(content []byte) {
@@ -203,19 +220,15 @@ func TestServeReloads(t *testing.T) {
 	}
 	raw := read("m.json")
 	replace(read("card.json"))
-	p.waitLog(t, "the model was replaced")
+	p.waitLog(t, 1, "the model was replaced")
 	replace(raw[:len(raw)-9])
-	p.waitLog(t, "the model was not replaced")
+	p.waitLog(t, 1, "the model was not replaced")
 	if status, answer := p.post(t, "/v1/reload", "", nil); status != 409 || !strings.Contains(answer, `"result":"failed"`) {
 		t.Errorf("%d: %s", status, answer)
 	}
 	replace(raw)
 	p.Process.Signal(syscall.SIGHUP)
-	for end := time.Now().Add(patient); strings.Count(p.log(), "the model was replaced") < 2; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("the model was not replaced again:\n%s", p.log())
-		}
-	}
+	p.waitLog(t, 2, "the model was replaced")
 	// A killed server leaves its socket, and the next one takes it.
 	p.end(t, syscall.SIGKILL)
 	next := startServe(t, dir, "m.json", "--listen", "unix:"+filepath.Join(dir, "s"))
@@ -229,10 +242,13 @@ func TestServeReloads(t *testing.T) {
 
 // A second signal ends the server although a request is open.
 func TestServeSecondSignal(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
 	dir, _ := serveModels(t)
 	p := startServe(t, dir, "m.json", "--listen", "127.0.0.1:0", "--drain", "1m")
 	p.Process.Signal(syscall.SIGTERM)
-	p.waitLog(t, "a second signal")
+	p.waitLog(t, 1, "a second signal")
 	if code := p.end(t, syscall.SIGTERM); code != 130 {
 		t.Errorf("exit code %d", code)
 	}

@@ -38,14 +38,16 @@ func (f *watchFlags) serve(s *cli.Session, o *serve.Options) (io.Closer, error) 
 	for _, served := range o.Models {
 		m, err := o.Load(served.Path)
 		if err != nil {
-			return w, err
+			w.Close()
+			return nil, err
 		}
 		digest, err := m.Digest()
 		if err == nil {
 			err = w.Add(served.Name, m, digest)
 		}
 		if err != nil {
-			return w, diag.At(err, diag.Error{File: served.Path})
+			w.Close()
+			return nil, diag.At(err, diag.Error{File: served.Path})
 		}
 	}
 	o.Monitor = w

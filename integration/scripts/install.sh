@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs the programs in which the exports and the server are tested: databases, ONNX Runtime, compilers, clients, a proxy. Debian's packages need root; Python's go
 # into integration/.engines (or TOPTAU_ENGINES). What cannot be installed is left out with a message, and its tests skip.
-# TOPTAU_INSTALL_SECONDS limits the time of the whole script.
+# TOPTAU_INSTALL_SECONDS limits the time of the whole script. install.sh exports: only what the checks of each change need, for exports to
+# C, SQLite and ONNX.
 set -u
 cd "$(dirname "$0")/.."
 engines=${TOPTAU_ENGINES:-$PWD/.engines}
@@ -38,17 +39,21 @@ debian() { # NAME PROGRAM PACKAGE...
 	fi
 }
 
-if ! ls /usr/bin/gcc /usr/bin/sqlite3 /usr/lib/postgresql/*/bin/postgres /usr/sbin/clickhouse-server >/dev/null 2>&1; then
+all=1
+[ "${1:-}" != exports ] || all=
+if ! ls /usr/bin/gcc /usr/bin/sqlite3 ${all:+/usr/lib/postgresql/*/bin/postgres /usr/sbin/clickhouse-server} >/dev/null 2>&1; then
 	attempt "the list of Debian's packages" apt-get update -q
 fi
 debian gcc /usr/bin/gcc gcc libc6-dev
 debian sqlite3 /usr/bin/sqlite3 sqlite3
-debian PostgreSQL '/usr/lib/postgresql/*/bin/postgres' postgresql
-debian "Node.js" "$(command -v node || echo /usr/bin/node)" nodejs
-debian mandoc /usr/bin/mandoc mandoc
-debian nginx /usr/sbin/nginx nginx-light
-debian promtool /usr/bin/promtool prometheus
-debian "ClickHouse 18.16" /usr/sbin/clickhouse-server clickhouse-server clickhouse-client
+if [ $all ]; then
+	debian PostgreSQL '/usr/lib/postgresql/*/bin/postgres' postgresql
+	debian "Node.js" "$(command -v node || echo /usr/bin/node)" nodejs
+	debian mandoc /usr/bin/mandoc mandoc
+	debian nginx /usr/sbin/nginx nginx-light
+	debian promtool /usr/bin/promtool prometheus
+	debian "ClickHouse 18.16" /usr/sbin/clickhouse-server clickhouse-server clickhouse-client
+fi
 
 if [ ! -x "$engines/venv/bin/python" ]; then
 	mkdir -p "$engines"
@@ -64,9 +69,12 @@ pip() { # NAME MODULE PACKAGE...
 	fi
 }
 pip "ONNX Runtime" "onnxruntime, numpy" onnxruntime==1.32.0 numpy==2.4.6
-pip DuckDB "duckdb, pyarrow" duckdb==2.0.0 pyarrow==26.0.1 numpy==2.4.6
-pip "ClickHouse, embedded" chdb chdb==4.4.0
-pip "pandas and scikit-learn" "pandas, sklearn" pandas==3.1.1 scikit-learn==1.9.1
-pip "Triton's client and YAML" "tritonclient.http, yaml" "tritonclient[http]==2.73.0" pyyaml==6.0.3
+if [ $all ]; then
+	pip DuckDB "duckdb, pyarrow" duckdb==2.0.0 pyarrow==26.0.1 numpy==2.4.6
+	pip "ClickHouse, embedded" chdb chdb==4.4.0
+	pip "pandas and scikit-learn" "pandas, sklearn" pandas==3.1.1 scikit-learn==1.9.1
+	pip "the parser of Prometheus" prometheus_client prometheus_client==0.26.0
+	pip "Triton's client and YAML" "tritonclient.http, yaml" "tritonclient[http]==2.73.0" pyyaml==6.0.3
+fi
 rm -f "$log"
 exit 0

@@ -12,6 +12,9 @@ import (
 // errLocked is the error of openLocked if another process has the file open with OpenExclusive.
 var errLocked = errors.New("locked")
 
+// exclusiveExpected is what the error about a locked file expects.
+const exclusiveExpected = "a file of its own for each process"
+
 // OpenExclusive opens a file for reading and writing, or creates an empty one whose name is then on the disk. No
 // other process can open it in this way until it is closed; the system closes it when the process ends for any
 // reason. It is for small files that a process writes in place for as long as it runs.
@@ -19,7 +22,7 @@ func OpenExclusive(path string) (*os.File, error) {
 	f, err := openLocked(path)
 	switch {
 	case errors.Is(err, errLocked):
-		return nil, &diag.Error{Kind: diag.IO, File: path, Found: "in use by another process", Expected: "a file of its own for each process"}
+		return nil, &diag.Error{Kind: diag.IO, File: path, Found: "in use by another process", Expected: exclusiveExpected}
 	case errors.Is(err, errors.ErrUnsupported):
 		return nil, &diag.Error{Kind: diag.IO, File: path, Found: "on a system or file system without locks",
 			Hint: "use a local disk", Err: err}

@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 )
 
 // TestMain is also the main function of the processes that tests kill, see child.
@@ -24,10 +23,15 @@ func TestMain(m *testing.M) {
 func child(what, dir string) {
 	stop := func() {
 		fmt.Println("ready")
-		time.Sleep(time.Hour)
+		os.Stdin.Read(make([]byte, 1)) // until the end
 	}
 	names := []string{filepath.Join(dir, "c.json"), filepath.Join(dir, "m.json")}
 	switch what {
+	case "lock": // a state that is read and will be replaced
+		if _, err := LockReplaced(names[1]); err != nil {
+			panic(err)
+		}
+		stop()
 	case "half": // a file half written
 		f, err := Create(names[1])
 		if err != nil {
@@ -62,6 +66,9 @@ func start(t *testing.T, what, dir string) *exec.Cmd {
 	c.Env = append(os.Environ(), "OUTFILE_CHILD="+what, "OUTFILE_DIR="+dir)
 	out, err := c.StdoutPipe()
 	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Start(); err != nil {

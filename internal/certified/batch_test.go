@@ -27,6 +27,9 @@ func gridOf(t testing.TB, x *matrix.Matrix) (list []*objective.Objective) {
 // TestSolveAll solves a grid in one batch, on one thread and on several, and each of its problems alone. All
 // bytes agree, and the passes are about those of the longest solve, not the sum.
 func TestSolveAll(t *testing.T) {
+	if testing.Short() {
+		t.Skip("solves many problems")
+	}
 	x := clouds(13, 60, 900, 4, 1).matrix(t, matrix.Float32)
 	list := gridOf(t, x)
 	alone, sum, longest, visits := make([]string, len(list)), 0, 0, 0.
@@ -62,6 +65,9 @@ func TestSolveAll(t *testing.T) {
 
 // TestFewAtATime runs few problems at a time. The results stay, and the passes are the same on every run.
 func TestFewAtATime(t *testing.T) {
+	if testing.Short() {
+		t.Skip("solves many problems")
+	}
 	x := clouds(14, 40, 500, 3, 1).matrix(t, matrix.Float32)
 	list := gridOf(t, x)[:10]
 	run := func(most int) (report string, passes int) {
@@ -92,6 +98,9 @@ func TestFewAtATime(t *testing.T) {
 
 // TestSolveAllEnds stops a list early, cancels one, and passes problems that cannot be solved.
 func TestSolveAllEnds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("solves many problems")
+	}
 	x := clouds(15, 40, 500, 3, 1).matrix(t, matrix.Float32)
 	list := gridOf(t, x)
 	stops := 0

@@ -12,6 +12,9 @@ import (
 // TestCertificateCannotBeFooled changes a certificate in the ways that mistakes could. It must be refused, or
 // have a lower bound that is weaker and never above the optimum.
 func TestCertificateCannotBeFooled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("solves many problems")
+	}
 	d := clouds(31, 40, 300, 4, .9)
 	x := d.matrix(t, matrix.Float64)
 	other := clouds(32, 40, 300, 4, .9).matrix(t, matrix.Float64)

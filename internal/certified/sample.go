@@ -22,17 +22,17 @@ const (
 	samplePasses = 60      // over the sample, at most
 	minSample    = 4000    // rows of each class, or all of them
 
-	// smoothRows is the mass on top, and the number of positives, per column, from which the smoothed problem
+	// smoothRows is the number of rows on top, and the number of positives, per column, from which the smoothed problem
 	// is used: enough rows then lie on a smoothed corner for a second derivative.
 	smoothRows = 20
 
-	// topAtOnce is the mass on top, per column, for quantiles of a source that answers each question with a pass, where Newton steps on the
+	// topAtOnce is the number of rows on top, per column, for quantiles of a source that answers each question with a pass, where Newton steps on the
 	// smoothed problem cost a pass each and rows two. Pat&Mat-NP 0.01 % on 5 million rows of 28 columns took a third of the processor time
 	// of 20. With as few positives per column (kddcup99, 119 columns) it took five times as many passes.
 	topAtOnce = 3
 
-	// smoothTop is the mass on top of a mean from which the smoothed problem is used: fewer rows can be held. A
-	// quantile's band has more rows than its mass on top, often very many. Chosen by hand.
+	// smoothTop is the number of rows on top of a mean from which the smoothed problem is used: fewer rows can be held. A
+	// quantile's band has more rows than it has on top, often very many. Chosen by hand.
 	smoothTop = 2000
 )
 
@@ -89,7 +89,8 @@ func manyOnTop(f *form.Form, shape Shape) bool {
 	case !shape.KeepsScores:
 		least = topAtOnce * float64(shape.Cols)
 	}
-	return shape.Positives.Rows+shape.Population.Rows > sampleAbove && f.Kappa >= least
+	return shape.Positives.Rows+shape.Population.Rows > sampleAbove &&
+		f.Kappa*float64(shape.Population.Rows) >= least*shape.Population.Mass // rows on top: weights count by their ratios
 }
 
 // thinned returns a sample of a large matrix, or nil.

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"toptau/diag"
+	"toptau/internal/jsontext"
 )
 
 // Printable is text that may come from data and goes to a terminal. Every verb of fmt escapes it.
@@ -33,29 +34,12 @@ func printableArgs(args []any) []any {
 	return list
 }
 
-// printableJSON escapes control characters in JSON text. They can only be part of a string, so the value
-// stays the same.
-func printableJSON(text []byte) []byte {
-	if !bytes.ContainsFunc(text, func(c rune) bool { return c >= 0x7f && diag.Unprintable(c) }) {
-		return text
-	}
-	var b bytes.Buffer
-	for _, c := range string(text) {
-		if c >= 0x7f && diag.Unprintable(c) {
-			fmt.Fprintf(&b, `\u%04x`, c)
-		} else {
-			b.WriteRune(c)
-		}
-	}
-	return b.Bytes()
-}
-
 // JSONLines escapes the JSON written to W. Every Write must contain whole values.
 type JSONLines struct{ W io.Writer }
 
 // Write implements io.Writer.
 func (j JSONLines) Write(p []byte) (int, error) {
-	if _, err := j.W.Write(printableJSON(p)); err != nil {
+	if _, err := j.W.Write(jsontext.Printable(p)); err != nil {
 		return 0, err
 	}
 	return len(p), nil

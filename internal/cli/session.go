@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"toptau/diag"
+	"toptau/internal/jsontext"
 )
 
 // Session is one run of a command. Its context ends with the first signal.
@@ -53,7 +54,7 @@ func (s *Session) Emit(v any) error {
 	if err := encoder.Encode(v); err != nil {
 		return err
 	}
-	s.Stdout.Write(printableJSON(text.Bytes())) // Flush returns its error
+	s.Stdout.Write(jsontext.Printable(text.Bytes())) // Flush returns its error
 	return s.Stdout.Flush()
 }
 

@@ -65,9 +65,7 @@ func NewFingerprinter(m *Map, t *table.Table) *Fingerprinter {
 		for c, code := range in.Levels(dictionary) {
 			bits := uint64(unknownBits)
 			if code != codeUnknown {
-				text := fnv.New64a()
-				text.Write([]byte(dictionary[c]))
-				bits = text.Sum64()
+				bits = textHash(dictionary[c])
 			}
 			f.levels[k] = append(f.levels[k], mix(seed^mix(bits)))
 		}
@@ -76,9 +74,26 @@ func NewFingerprinter(m *Map, t *table.Table) *Fingerprinter {
 	return f
 }
 
+// Every returns a map that reads all features of a table, the weights and the times of its rows. It has no weights.
+func Every(t *table.Table) *Map {
+	m := &Map{Sparse: t.Sparse != nil, every: true}
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		in := Input{Column: i, Kind: c.Kind, codes: make(map[string]int32, len(c.Dictionary))}
+		for code, text := range c.Dictionary {
+			in.codes[text] = int32(code)
+		}
+		m.Inputs = append(m.Inputs, in)
+	}
+	return m
+}
+
 // Hash writes the hashes of the rows from first on to dst.
 func (f *Fingerprinter) Hash(first int, dst []uint64) {
 	clear(dst)
+	if f.m.every {
+		f.hashRoles(first, dst)
+	}
 	if f.m.Sparse {
 		f.hashIndices(first, dst)
 	} else {
@@ -87,6 +102,24 @@ func (f *Fingerprinter) Hash(first int, dst []uint64) {
 	for i, sum := range dst {
 		dst[i] = mix(sum ^ golden)
 	}
+}
+
+// hashRoles adds the weights and the times, in places that no column and no index has.
+func (f *Fingerprinter) hashRoles(first int, dst []uint64) {
+	for i := range dst {
+		if f.t.Weight != nil {
+			dst[i] += numberHash(inputSeed(-2), f.t.Weight[first+i])
+		}
+		if f.t.Time != nil {
+			dst[i] += mix(inputSeed(-3) ^ textHash(f.t.Time.Values[first+i]))
+		}
+	}
+}
+
+func textHash(s string) uint64 {
+	text := fnv.New64a()
+	text.Write([]byte(s))
+	return text.Sum64()
 }
 
 func (f *Fingerprinter) hashColumns(first int, dst []uint64) {
@@ -119,7 +152,7 @@ func (f *Fingerprinter) hashIndices(first int, dst []uint64) {
 	for i := range dst {
 		for e := s.Start[first+i]; e < s.Start[first+i+1]; e++ {
 			index := s.Index[e] + 1
-			known := block != nil && block.find(index) >= 0 || inputOf(f.m, index) >= 0
+			known := f.m.every || block != nil && block.find(index) >= 0 || inputOf(f.m, index) >= 0
 			if s.Value[e] != 0 && known {
 				dst[i] += numberHash(inputSeed(int(index)), s.Value[e])
 			}

@@ -43,7 +43,8 @@ func FitContext(ctx context.Context, t *table.Table, s schema.Schema, rows []int
 		return nil, nil, &diag.Error{Kind: diag.Data, Found: "no rows", Expected: "training rows with a positive weight"}
 	}
 	if t.Sparse == nil && len(t.Columns) == 0 {
-		return nil, nil, &diag.Error{Kind: diag.Data, Found: "no columns", Expected: "features; the columns of released data are gone"}
+		return nil, nil, &diag.Error{Kind: diag.Data, Found: "no column left for features",
+			Expected: "at least one besides the label and the columns with other roles", Hint: "data that were released have no columns"}
 	}
 	if t.Sparse != nil && o.Encode != EncodeRaw {
 		if f.t, err = indexColumns(t, o.Encode); err != nil {

@@ -29,6 +29,7 @@ type Map struct {
 	layout // of Blocks
 
 	boosting *Boosting // of a map that Fit made with a boosted encoding
+	every    bool      // of Every: fingerprints have all features
 }
 
 // Boosting returns the sum of trees that boosting itself would predict with, nil unless Fit made the map with a

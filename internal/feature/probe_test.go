@@ -13,6 +13,9 @@ import (
 
 // The probe rows use every block, every input and every tree: some feature of each is not 0 in one of them.
 func TestProbesCoverEverything(t *testing.T) {
+	if testing.Short() {
+		t.Skip("draws many models")
+	}
 	r := rand.New(rand.NewPCG(4, 4))
 	const rows = 400
 	mixed, sparse := &table.Table{}, &table.Table{Sparse: &table.Sparse{Cols: 300, Start: []int64{0}}}

@@ -43,6 +43,11 @@ func Model(m *model.Model) (*result.Inspection, error) {
 			r.Personal = append(r.Personal, personalValues("column "+c.Name, c.FileColumn(), c.Dictionary)...)
 		}
 	}
+	var labels []string
+	for _, l := range s.Labels {
+		labels = append(labels, l.Value)
+	}
+	r.Personal = append(r.Personal, personalValues("labels of training", "", labels)...)
 	for _, p := range m.Points() {
 		var values []string
 		for _, segment := range p.Segments {

@@ -1,11 +1,15 @@
 package jsontext
 
 import (
+	"bytes"
+	"fmt"
 	"strconv"
 	"unicode/utf8"
+
+	"toptau/diag"
 )
 
-// AppendText appends a text as JSON. Bytes that are not UTF-8 become U+FFFD.
+// AppendText appends a text as JSON, with escapes for what diag.Unprintable lists. Bytes that are not UTF-8 become U+FFFD.
 func AppendText[T string | []byte](b []byte, text T) []byte {
 	const hex = "0123456789abcdef"
 	b = append(b, '"')
@@ -23,6 +27,10 @@ func AppendText[T string | []byte](b []byte, text T) []byte {
 				i++
 				done = i
 				continue
+			}
+			if diag.Unprintable(r) {
+				b = fmt.Appendf(append(b, text[done:i]...), `\u%04x`, r)
+				done = i + size
 			}
 			i += size
 			continue
@@ -44,3 +52,21 @@ func AppendText[T string | []byte](b []byte, text T) []byte {
 
 // AppendNumber appends the shortest decimal that is read as x, which must be finite.
 func AppendNumber(b []byte, x float64) []byte { return strconv.AppendFloat(b, x, 'g', -1, 64) }
+
+// Printable escapes what diag.Unprintable lists in JSON. It can only be part of a text, so the value stays the same; encoding/json
+// escapes the characters below U+0020 itself.
+func Printable(json []byte) []byte {
+	bad := func(c rune) bool { return c >= 0x7f && diag.Unprintable(c) }
+	if !bytes.ContainsFunc(json, bad) {
+		return json
+	}
+	var b bytes.Buffer
+	for _, c := range string(json) {
+		if bad(c) {
+			fmt.Fprintf(&b, `\u%04x`, c)
+		} else {
+			b.WriteRune(c)
+		}
+	}
+	return b.Bytes()
+}

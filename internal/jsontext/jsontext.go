@@ -165,6 +165,9 @@ func (s *Scanner) Value() (Kind, []byte, error) {
 		}
 		return Bool, s.Bytes[s.At-5 : s.At], nil
 	}
+	if rest := s.Bytes[s.At:]; len(rest) >= 3 && (bytes.EqualFold(rest[:3], []byte("nan")) || bytes.EqualFold(rest[:3], []byte("inf"))) {
+		return 0, nil, s.Wrong("a value: JSON has no NaN and no infinity, write null")
+	}
 	return 0, nil, s.Wrong("a value")
 }
 

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"toptau/diag"
 )
 
 // The scanner accepts what encoding/json accepts, apart from nesting beyond 64 levels, NUL and half
@@ -58,5 +60,24 @@ func TestErrorsNameThePlace(t *testing.T) {
 		if err := s.Skip(); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
+	}
+}
+
+// Both writers escape what a terminal would obey, and nothing else. The values stay.
+func TestWrittenTextIsPrintable(t *testing.T) {
+	for _, text := range []string{"größe 年齢 \u2026", "a\x1b[31m\u009b\u202e\u2066\x7f\a", "", "\u2028"} {
+		plain, err := json.Marshal(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, written := range [][]byte{Printable(plain), AppendText(nil, text)} {
+			var back string
+			if err := json.Unmarshal(written, &back); err != nil || back != text || strings.ContainsFunc(string(written), diag.Unprintable) {
+				t.Errorf("%q is written as %q, and read as %q (%v)", text, written, back, err)
+			}
+		}
+	}
+	if plain := []byte(`"größe 年齢"`); string(Printable(plain)) != string(plain) {
+		t.Error("letters are escaped")
 	}
 }

@@ -115,6 +115,9 @@ func checkCodes[C Code](t *testing.T, r *rand.Rand, groups, panels, most, offset
 }
 
 func TestCodesHaveTheBitsOfTheDefinition(t *testing.T) {
+	if testing.Short() {
+		t.Skip("draws many rows")
+	}
 	r := newRand(8)
 	for groups := 1; groups <= 40; groups++ {
 		for i, most := range []int{2, 9, 16, 17, 32, 33, 255} {

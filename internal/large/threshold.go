@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"toptau/calibrate"
+	"toptau/method"
 	"toptau/metric"
 	"toptau/model"
 	"toptau/threshold"
@@ -20,7 +21,18 @@ type Calibrated struct {
 // comes with a threshold.
 func (c *counted) threshold(ctx context.Context, g metric.Goal, delta threshold.Rate) (*calibrate.Threshold, error) {
 	of := g.Population()
-	return calibrate.For(g, delta, calibrate.Ordered(c.size(of), of, func(orders []int) ([]float64, error) { return c.orders(ctx, of, orders) }))
+	return calibrate.For(g, delta, calibrate.Ordered(c.size(of), of,
+		func(orders []int) ([]float64, error) { return c.orders(ctx, of, orders) },
+		func(t float64) (above, equal int, err error) { return c.countAt(ctx, of, t) }))
+}
+
+// countAt returns the numbers of scores of a population above and equal to a score. It makes one pass.
+func (c *counted) countAt(ctx context.Context, of method.Population, t float64) (above, equal int, err error) {
+	cells, err := c.around(ctx, nil, []float64{t})
+	if err != nil {
+		return 0, 0, err
+	}
+	return cells[2].rowsOf(of), cells[1].rowsOf(of), nil
 }
 
 // Threshold computes the threshold of a model for a goal from the rows of a part, and counts the decisions at this and

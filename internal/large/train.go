@@ -25,6 +25,7 @@ import (
 type Options struct {
 	Search tune.SearchOptions // of the search on the sample; the parts are made here
 	Rows   int                // of the sample; 0: DefaultSample
+	Copies *tune.Copies       // that all rows have; nil: not known, so that the sample decides
 }
 
 // DefaultSample is the number of rows of the search's sample. The folds of a search have fewer.
@@ -55,7 +56,7 @@ const (
 //
 // Errors of kind diag.Guarantee: with SearchOptions.Delta, if the rows cannot give the guarantee. Then nothing is fitted.
 func Train(ctx context.Context, rows Rows, o Options) (*Trained, error) {
-	t := &training{rows: rows, options: o.Search, size: o.Rows}
+	t := &training{rows: rows, options: o.Search, size: o.Rows, copies: o.Copies}
 	if t.size == 0 {
 		t.size = DefaultSample
 	}
@@ -78,6 +79,8 @@ type training struct {
 	options tune.SearchOptions
 	size    int
 	held    *table.Table // the sample of the calibration part
+	whole   [2]float64   // masses of all negatives and positives
+	copies  *tune.Copies
 	out     Trained
 
 	measured *feature.Measured // of the training part; nil: no member needed it
@@ -92,6 +95,7 @@ func (t *training) divide(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	t.whole = [2]float64{negatives.Mass, positives.Mass}
 	test := int(math.Round(float64(o.TestShare.Float64() * Buckets)))
 	n := negatives.Rows
 	if t.of() == method.AllRows {
@@ -155,17 +159,48 @@ func (t *training) search(ctx context.Context) error {
 		return &diag.Error{Kind: diag.Guarantee, Found: found,
 			Hint: "leave delta out: the threshold then keeps the budget only on average"}
 	}
+	if err := t.refuseCopies(sample.Table); err != nil {
+		return err
+	}
 	o := t.options
 	if o.ClassWeight != 0 { // it is about all rows
 		o.ClassWeight *= sample.Share[table.Positive] / sample.Share[table.Negative]
 	}
+	o.Whole = t.whole
 	o.Delta, o.TestShare, o.CalibrationShare, o.OutOfFold = threshold.Rate{}, threshold.Rate{}, threshold.Rate{}, false
 	found, err := tune.Search(ctx, tune.Data{Table: sample.Table, Schema: t.rows.Schema(), Calibration: held.Table}, o)
 	if err != nil {
 		return err
 	}
+	found.Warnings = slices.DeleteFunc(found.Warnings, func(w tune.Warning) bool { return w.Code == "copies" }) // of the sample
+	if t.copies.Found() {
+		found.Warnings = append(found.Warnings, CopiesWarning)
+	}
 	t.out.Found, t.out.Sample, t.held = found, sample, held.Table
 	return nil
+}
+
+// CopiesWarning is about rows that are not in memory, where equal rows cannot be one unit.
+var CopiesWarning = tune.Warning{Code: "copies", Text: "rows are copies of others, and each counts: copies of training rows are among those that " +
+	"measure a model, so expect worse results on new rows"}
+
+// AgainstCopies is why rows that are not in memory give no guarantee if there are copies among them.
+const AgainstCopies = "rows are copies of others and are not independent"
+
+// refuseCopies looks for copies in a sample if they are not known, and returns an error if they rule out a guarantee.
+func (t *training) refuseCopies(sample *table.Table) error {
+	if t.copies == nil {
+		units, err := tune.RowUnits(sample.Frame())
+		if err != nil {
+			return err
+		}
+		t.copies = &units.Copies
+	}
+	if !t.copies.Found() || t.options.Delta.IsZero() {
+		return nil
+	}
+	return &diag.Error{Kind: diag.Guarantee, Found: "no guarantee: " + AgainstCopies,
+		Hint: "remove the copies, or leave delta out: the threshold then keeps the budget only on average"}
 }
 
 // sample returns rows of a part. If the goal is a fraction of all rows, the sample has both classes in the proportion
@@ -292,6 +327,7 @@ func (t *training) measure(ctx context.Context) error {
 	}
 	f.Threshold, f.Scheme = at, at.Scheme
 	f.Negatives = nil // those of the sample, scored by the model of the sample
+	f.OutOfFold.AtThreshold = f.Among(f.Prevalence)
 	f.OutOfFold.AtThreshold.Threshold = at.Value
 	if t.out.Test.From == t.out.Test.To {
 		return nil

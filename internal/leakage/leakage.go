@@ -28,13 +28,14 @@ type Leak struct {
 	Values int     // Copy: the number of its values
 	AUC    float64 // Copy, Separates: of the column alone, on rows that did not fit its scores
 	Low    float64 // the lower end of its 95 % interval
+	Random bool    // Numbers: in no order
 }
 
 // Codes of warnings, the most severe first.
 const (
 	Copy      = "column-copies-label"     // each value occurs in one class only
 	Separates = "column-separates-alone"  // the AUC of the column alone is nearly 1
-	Numbers   = "column-numbers-the-rows" // whole numbers that rise or fall with every row, or a permutation of such
+	Numbers   = "column-numbers-the-rows" // whole numbers that rise or fall with every row, or a permutation of such, or spread like identifiers
 	Names     = "many-categories"         // nearly as many categories as rows; feature.Fit warns about these
 )
 
@@ -50,6 +51,8 @@ const (
 	leakPromise = 0.9    // AUC in the screening below which a column is skipped
 	leakQuantum = 32     // quantiles of each class that bin a numeric column
 	leakCover   = 1.1    // a permutation of whole numbers may lack a tenth of them
+	leakSpread  = 200    // fewest rows for identifiers in no order: fewer measurements look uniform
+	leakUniform = 1.63   // times 1/sqrt(rows): the critical distance of Kolmogorov's test at 1 %
 )
 
 // Find returns the columns of a labelled table that should not be features, the most severe first. It
@@ -85,6 +88,8 @@ func Find(t *table.Table) []Leak {
 			found[j] = Leak{Code: Names, Column: s.name(j)}
 		} else if numbersRows(c, t.Rows()) {
 			found[j] = Leak{Code: Numbers, Column: s.name(j)}
+		} else if identifiesRows(c, t.Rows()) {
+			found[j] = Leak{Code: Numbers, Column: s.name(j), Random: true}
 		}
 	}
 	grave := []string{Copy, Separates, Numbers, Names}
@@ -332,7 +337,7 @@ func (s *search) copies(j int) int {
 }
 
 // numbersRows reports whether a column's whole numbers rise or fall with every row, or are a permutation of a
-// range that is nearly complete. Other columns without a repeated value are measurements.
+// range that is nearly complete.
 func numbersRows(c *table.Column, rows int) bool {
 	if c.Kind == schema.Categorical || rows < leakRows {
 		return false
@@ -363,6 +368,39 @@ func numbersRows(c *table.Column, rows int) bool {
 		seen[k] = true
 	}
 	return true
+}
+
+// identifiesRows reports whether a column has a different whole number in each row, and its name says that it identifies them or the
+// numbers are uniform on their range, as identifiers are and measurements are not. It looks at evenly spaced rows.
+func identifiesRows(c *table.Column, rows int) bool {
+	named := NamesRows(c.Name)
+	if c.Kind == schema.Categorical || rows < leakRows || rows < leakSpread && !named {
+		return false
+	}
+	values := make([]float64, min(rows, leakSample))
+	for i := range values {
+		v := c.Value(int(int64(i) * int64(rows) / int64(len(values))))
+		if v != math.Trunc(v) || math.Abs(v) > 1<<53 {
+			return false
+		}
+		values[i] = v
+	}
+	slices.Sort(values)
+	low, width, farthest := values[0], values[len(values)-1]-values[0], 0.0
+	for i, v := range values {
+		if i > 0 && v == values[i-1] {
+			return false
+		}
+		uniform := float64((v - low) / width)
+		farthest = max(farthest, math.Abs(uniform-float64(i)/float64(len(values))), math.Abs(uniform-float64(i+1)/float64(len(values))))
+	}
+	return named || float64(farthest*math.Sqrt(float64(len(values)))) < leakUniform
+}
+
+// NamesRows reports whether a column's name is typical of identifiers.
+func NamesRows(name string) bool {
+	name = strings.ToLower(name)
+	return name == "id" || strings.HasSuffix(name, "_id") || name == "uuid"
 }
 
 // entriesOf contains the entries of a LIBSVM column: places in halves[half][class] and the values there.
@@ -435,7 +473,7 @@ func Warnings(leaks []Leak) []diag.Warning {
 }
 
 func (l *Leak) warning() diag.Warning {
-	name := fmt.Sprintf("column %q", l.Column)
+	name := "column " + diag.Quote(l.Column)
 	w := diag.Warning{Code: l.Code}
 	if l.Index {
 		name = "index " + l.Column
@@ -450,6 +488,9 @@ func (l *Leak) warning() diag.Warning {
 			l.Low)
 	case Numbers:
 		w.Text = name + " numbers the rows"
+		if l.Random {
+			w.Text = name + " has a different whole number in each row: is it an identifier?"
+		}
 		w.Fixes = append([]diag.Fix{{Param: "id", Value: shellArgument(l.Column)}}, w.Fixes...)
 	}
 	if l.Index {

@@ -99,7 +99,15 @@ func TestLeaks(t *testing.T) {
 		{"one number missing and one twice", 2000, .1, func(i int, _ bool, _ *rand.Rand) any { return float64(max(1, shuffled[i])) }, ""},
 		{"a measurement", 2000, .1, func(_ int, _ bool, r *rand.Rand) any { return r.NormFloat64() }, ""},
 		{"a sorted measurement", 2000, .1, func(i int, _ bool, r *rand.Rand) any { return float64(i) + r.Float64() }, ""},
-		{"whole numbers that do not recur", 2000, .1, func(_ int, _ bool, r *rand.Rand) any { return float64(r.IntN(1 << 40)) }, ""},
+		{"identifiers in no order", 2000, .1, func(_ int, _ bool, r *rand.Rand) any { return float64(r.IntN(1 << 40)) }, Numbers},
+		{"identifiers in no order and one missing", 2000, .1, func(i int, _ bool, r *rand.Rand) any {
+			return []float64{math.NaN(), float64(r.IntN(1 << 40))}[min(i, 1)]
+		}, ""},
+		{"few whole numbers that do not recur", 100, .1, func(_ int, _ bool, r *rand.Rand) any { return float64(r.IntN(1 << 40)) }, ""},
+		{"amounts that do not recur", 2000, .1, func(_ int, _ bool, r *rand.Rand) any { return math.Round(1e12 * math.Exp(r.NormFloat64())) }, ""},
+		{"sizes that do not recur", 2000, .1, func(_ int, _ bool, r *rand.Rand) any { return math.Round(1e12 + 1e11*r.NormFloat64()) }, ""},
+		{"200 sizes that do not recur", 200, .1, func(_ int, _ bool, r *rand.Rand) any { return math.Round(1e12 + 1e11*r.NormFloat64()) }, ""},
+		{"decimals that do not recur", 2000, .1, func(_ int, _ bool, r *rand.Rand) any { return r.Float64() }, ""},
 		{"a count", 2000, .1, func(_ int, _ bool, r *rand.Rand) any { return float64(r.IntN(50)) }, ""},
 		{"few rows in order", 10, .5, func(i int, _ bool, _ *rand.Rand) any { return float64(i) }, ""},
 		{"a name a row", 2000, .5, func(i int, _ bool, _ *rand.Rand) any { return fmt.Sprint("user ", i) }, Names},
@@ -246,6 +254,29 @@ func TestLeaksOnPublicSets(t *testing.T) {
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s, positive %v: %q, want %q", c.file, c.o.Positive, got, c.want)
+		}
+	}
+}
+
+// A column whose name identifies rows needs fewer rows and no even spread, but a different whole number in each row.
+func TestNamedIdentifiers(t *testing.T) {
+	for name, want := range map[string]bool{"id": true, "Customer_ID": true, "uuid": true, "idle": false, "paid": false} {
+		d := leakTable(60, .3, func(_ int, _ bool, r *rand.Rand) any { return math.Round(1e9 * math.Exp(r.NormFloat64())) })
+		d.Columns[0].Name = name
+		list := Find(d)
+		if got := len(list) == 1 && list[0].Code == Numbers && list[0].Random; got != want || len(list) > 1 {
+			t.Errorf("%s: %+v", name, list)
+		}
+		if !want {
+			continue
+		}
+		w := Warnings(list)[0]
+		if w.Text != fmt.Sprintf("column %q has a different whole number in each row: is it an identifier?", name) || w.Fixes[0].Param != "id" {
+			t.Error(w)
+		}
+		d.Columns[0].Values[7] = d.Columns[0].Values[8]
+		if list := Find(d); len(list) > 0 {
+			t.Errorf("%s with a repeated value: %+v", name, list)
 		}
 	}
 }

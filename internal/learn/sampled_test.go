@@ -39,6 +39,9 @@ func balanced(x *matrix.Matrix) ClassWeights {
 
 // A start from a sample saves steps on all rows and ends at the same minimum.
 func TestStartFromASample(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fits many rows")
+	}
 	x := overlapping(t, 120_000)
 	for _, loss := range []Loss{Logistic, SquaredHinge} {
 		for _, weights := range []ClassWeights{{}, balanced(x)} {

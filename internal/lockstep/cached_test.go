@@ -21,6 +21,9 @@ func TestCachedScoresAgreeWithTheObjective(t *testing.T) {
 }
 
 func TestCachedScoresGiveTheSameBitsAloneAndTogether(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fits many problems")
+	}
 	setLongRows(t)
 	checkBits(t)
 }

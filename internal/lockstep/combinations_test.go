@@ -94,6 +94,9 @@ func checkCombinations(t *testing.T, p *matrix.ClassRows, few bool) {
 // A fast score is that of the tile, then those of the other blocks, each rounded; nothing depends on the other models, on
 // threads, or on passes at the same time.
 func TestCombinationsNextToOtherBlocks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("draws many problems")
+	}
 	split(t)
 	s := repeated(9, 9000, 30, combinedGroups, 0.05)
 	dense := newSample(32, len(s.x), 40, 0.5)

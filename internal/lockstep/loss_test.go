@@ -66,6 +66,9 @@ func inSteps(p *matrix.ClassRows, w []float64, r LossTerm) (loss, slope float64,
 }
 
 func TestLossGradientsIsItsSteps(t *testing.T) {
+	if testing.Short() {
+		t.Skip("draws many problems")
+	}
 	for name, layout := range fastLayouts {
 		rows := 3000
 		if name == "wide" {
@@ -180,6 +183,9 @@ func TestNoAllocationInLossGradients(t *testing.T) {
 
 // Coefficients of all rows give the bits of those that are not zero.
 func TestAddDenseGradientsIsAddGradients(t *testing.T) {
+	if testing.Short() {
+		t.Skip("draws many problems")
+	}
 	split(t)
 	for name, layout := range fastLayouts {
 		rows := 1500

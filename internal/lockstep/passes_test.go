@@ -59,6 +59,9 @@ var fastLayouts = map[string]matrix.Layout{
 }
 
 func TestPassesAreExactOnSmallNumbers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("draws many problems")
+	}
 	for name, layout := range fastLayouts {
 		for _, storage := range []matrix.Storage{matrix.Float32, matrix.Float64} {
 			rows := 3000

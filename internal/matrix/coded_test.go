@@ -136,6 +136,9 @@ func TestPassesOfOneCodedPartAtTheSameTime(t *testing.T) {
 }
 
 func TestCodedSameBitsForAnyThreads(t *testing.T) {
+	if testing.Short() {
+		t.Skip("packs many rows")
+	}
 	split(t)
 	r := rand.New(rand.NewPCG(21, 1))
 	for _, sizes := range [][]int{{16}, {7, 40, 200}, {300, 700}} {
@@ -166,6 +169,9 @@ func TestCodedSameBitsForAnyThreads(t *testing.T) {
 
 // A group with more than 65,535 levels has codes of four bytes, and its columns are summed by wideSums.
 func TestCodedGroupsOfVeryManyLevels(t *testing.T) {
+	if testing.Short() {
+		t.Skip("packs many rows")
+	}
 	split(t)
 	r := rand.New(rand.NewPCG(22, 1))
 	groups := []Group{{Levels: 3}, {Levels: math.MaxUint16}, {Levels: math.MaxUint16 + 1}, {Levels: 70000, Between: true}}

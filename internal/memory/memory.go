@@ -110,6 +110,16 @@ func ForRows(bytes int64) int64 {
 	return bytes
 }
 
+// Permission is the fix for a file that is refused because it needs more than some bytes, which is much for its size: at least four times as
+// many, in a round number.
+func Permission(refused int64) diag.Fix {
+	most := int64(1)
+	for most < 4*refused/1e9 {
+		most *= 10
+	}
+	return diag.Fix{Param: "memory", Value: fmt.Sprintf("%dGB", most), When: "if that is what the file has"}
+}
+
 // Size formats bytes with three significant digits: "1.25 GB".
 func Size(bytes int64) string {
 	v, unit := float64(bytes), "bytes"

@@ -44,7 +44,7 @@ type blockState struct {
 	First  []float64  `json:"first"`             // values of the first blocks
 	Gaps   []int      `json:"gaps,omitempty"`    // later blocks in each gap
 	Mean   *meanState `json:"mean,omitempty"`    // bets
-	Before [][]int    `json:"before,omitempty"`  // by bet: rows in each gap of the scores, up to its most probable start
+	Before [][]int    `json:"before,omitempty"`  // by bet: scoreWatch.counts up to its most probable start
 }
 
 const (
@@ -81,19 +81,19 @@ func (b *blockWatch) prepare() {
 	b.ladder, b.mean = newLadder(keys, ties), newMeanTest(slices.Repeat([]int{1}, firstBlocks+1), priorWholeBlocks, blockShifts)
 }
 
-// add counts a row with the score h. gaps has all rows so far, with this one.
-func (b *blockWatch) add(h float64, gaps []int) {
+// add counts a row with the score h. counts has all rows so far, with this one.
+func (b *blockWatch) add(h float64, counts []int) {
 	b.Rows++
 	b.Sum += h
 	if b.Rows == b.rows {
-		b.endBlock(gaps)
+		b.endBlock(counts)
 	}
 }
 
 // until returns the end of the rows from first on, at most end, that belong to one block of time. It ends the open block if they
 // begin another. A row without a time, or up to one block late, belongs to the open block. If a time is earlier than that, a clock
 // was wrong before: the open block is dropped.
-func (b *blockWatch) until(rows *Batch, first, end int, gaps []int) int {
+func (b *blockWatch) until(rows *Batch, first, end int, counts []int) int {
 	if b.rows > 0 {
 		return end
 	}
@@ -115,7 +115,7 @@ func (b *blockWatch) until(rows *Batch, first, end int, gaps []int) int {
 		case !b.Timed:
 			b.Began = at.UnixNano()
 		case since >= b.span:
-			b.endBlock(gaps)
+			b.endBlock(counts)
 			b.Began += int64(since / b.span * b.span)
 		default:
 			b.Rows, b.Sum, b.Began = 0, 0, at.UnixNano()
@@ -126,7 +126,7 @@ func (b *blockWatch) until(rows *Batch, first, end int, gaps []int) int {
 }
 
 // endBlock takes the value of the open block.
-func (b *blockWatch) endBlock(gaps []int) {
+func (b *blockWatch) endBlock(counts []int) {
 	if b.Rows == 0 {
 		return
 	}
@@ -134,7 +134,7 @@ func (b *blockWatch) endBlock(gaps []int) {
 	b.Rows, b.Sum = 0, 0
 	b.Blocks++
 	if b.mean != nil {
-		b.Gaps[b.ladder.gap(ordinal(value), b.seed, b.Blocks-1, blockTies)]++
+		b.Gaps[b.ladder.gap(ordinal(value), b.seed, b.Blocks-1, blockTies, nil)]++
 		b.mean.endBlock(b.Gaps)
 	} else if b.First = append(b.First, value); len(b.First) == firstBlocks {
 		b.prepare()
@@ -145,7 +145,7 @@ func (b *blockWatch) endBlock(gaps []int) {
 	}
 	for i, bet := range b.mean.Bets {
 		if bet.Since == b.Blocks-firstBlocks {
-			b.Before[i] = slices.Clone(gaps)
+			b.Before[i] = slices.Clone(counts)
 		}
 	}
 	b.now, _ = b.mean.evidence(b.Gaps)
@@ -160,8 +160,8 @@ func (b *blockWatch) state() *blockState {
 	return &s
 }
 
-// restore takes the state of a former watch, or returns an error if it does not fit. gaps has the rows in each gap of the scores.
-func (b *blockWatch) restore(s *blockState, gaps []int) error {
+// restore takes the state of a former watch, or returns an error if it does not fit. The first of the counts are the gaps of the scores.
+func (b *blockWatch) restore(s *blockState, counts []int, gaps int) error {
 	if s == nil || s.Blocks < 0 || s.Rows < 0 || b.rows > 0 && s.Rows >= b.rows || s.NoTime < 0 || len(s.First) != min(s.Blocks, firstBlocks) ||
 		slices.ContainsFunc(append(s.First, s.Sum), func(x float64) bool { return x != x || math.IsInf(x, 0) }) {
 		return fmt.Errorf("other blocks than the options have")
@@ -175,12 +175,17 @@ func (b *blockWatch) restore(s *blockState, gaps []int) error {
 		return fmt.Errorf("%d blocks in %d gaps", sum(s.Gaps), len(s.Gaps))
 	}
 	for _, before := range s.Before {
-		if len(before) != len(gaps) {
+		if len(before) != len(counts) {
 			return fmt.Errorf("a start with %d gaps", len(before))
 		}
-		for j, n := range before {
-			if n < 0 || n > gaps[j] {
-				return fmt.Errorf("%d rows in gap %d before a start, of %d", n, j+1, gaps[j])
+		for j, n := range before[:gaps] {
+			if n < 0 || n > counts[j] {
+				return fmt.Errorf("%d rows in gap %d before a start, of %d", n, j+1, counts[j])
+			}
+		}
+		for _, n := range before[gaps:] {
+			if rows := sum(before[:gaps]); n < -rows || n > rows {
+				return fmt.Errorf("%d tied rows before a start", n)
 			}
 		}
 	}
@@ -194,11 +199,12 @@ func (b *blockWatch) restore(s *blockState, gaps []int) error {
 // lookAtBlocks describes the scores before and after the most probable change between whole blocks. The evidence is on their mean,
 // so the level is that of the threshold.
 func (w *scoreWatch) lookAtBlocks() {
-	before := make([]int, len(w.gaps))
-	v := calibrate.UrnEvidence{Log: w.blocks.now.Log, Event: w.atPoint, Rows: sum(w.gaps), Ins: make([]int, len(w.events)), Before: make([]float64, len(w.events))}
+	before := make([]int, len(w.counts))
+	v := calibrate.UrnEvidence{Log: w.blocks.now.Log, Event: w.atPoint, Rows: sum(w.gaps), Ins: make([]int, len(w.events)), Before: make([]int, len(w.events))}
 	if w.blocks.mean != nil {
 		copy(before, w.blocks.Before[w.blocks.now.Bet])
 	}
+	before, v.Kept = before[:len(w.gaps)], before[len(w.gaps):]
 	v.Since = sum(before)
 	v.Rows -= v.Since
 	all, old := 0.0, 0.0 // sums of h
@@ -208,7 +214,7 @@ func (w *scoreWatch) lookAtBlocks() {
 	}
 	for e, event := range w.events {
 		in := sum(before[event.First:event.End])
-		v.Ins[e], v.Before[e] = sum(w.gaps[event.First:event.End])-in, fraction(in, v.Since)
+		v.Ins[e], v.Before[e] = sum(w.gaps[event.First:event.End])-in, in
 	}
 	shift := 0.0
 	if v.Since > 0 && v.Rows > 0 {

@@ -25,7 +25,7 @@ import (
 )
 
 // The campaign counts false alarms of quiet streams and measures how long changes take to be found. go test runs a
-// small part of it. make monitor runs all of it, goes on where it was interrupted, and writes
+// small part of it. make measure WHAT=monitor runs all of it, goes on where it was interrupted, and writes
 // docs/results/monitor.md. TOPTAU_MONITOR is the directory of its results so far.
 
 // scoreDraw draws a score of a kind of distribution.
@@ -378,7 +378,7 @@ func TestStreamsForADWIN(t *testing.T) {
 func TestMonitorCampaign(t *testing.T) {
 	dir := os.Getenv("TOPTAU_MONITOR")
 	if dir == "" {
-		t.Skip("make monitor runs the campaign")
+		t.Skip("make measure WHAT=monitor runs the campaign")
 	}
 	m := setCampaign(t)
 	const quietStreams, quietRows, delayStreams, step = 1000, 20_000, 200, 100
@@ -451,7 +451,7 @@ func writeResults(t *testing.T, table int, tables ...string) {
 		lines := strings.SplitAfterN(strings.TrimPrefix(old, "\n"), "\n", 3) // header and rule stay
 		data = []byte(before + begin + "\n" + lines[0] + lines[1] + rows + "\n" + end + after)
 	}
-	if err := provenance.WritePage(path, data, "make monitor"); err != nil {
+	if err := provenance.WritePage(path, data, "make measure WHAT=monitor"); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -31,7 +31,8 @@ type columnWatch struct {
 	events  []calibrate.Event
 	starts  int // most
 	gaps    []int
-	missing int
+	values  valueCounts // the last is the number of missing values
+	rows    int         // of the profile
 	unknown int
 	urn     *calibrate.Urn
 	now     calibrate.UrnEvidence
@@ -64,14 +65,33 @@ func newColumnWatches(m *model.Model, features *feature.Map) []columnWatch {
 		if c.profile.Cells != nil {
 			c.place = cellPlaces(c.profile.Cells)
 			c.events = categoryEvents(c.profile, p.Rows, events)
+			c.values = newCellCounts(c.profile, c.events)
 		} else {
 			c.events = numberEvents(c.profile, p.Rows, events)
+			c.values = newLevelCounts(c.profile.Keys(), c.events, c.profile.Counts, func(j int) int { return p.Rows + 1 - c.profile.Rank[j] })
 		}
-		c.starts = starts
+		c.values.reference, c.values.tied = append(c.values.reference, missingRows(c.profile)), append(c.values.tied, 0)
+		c.starts, c.rows = starts, p.Rows
 		c.urn = calibrate.NewUrn(p.Rows, c.events, starts)
 		c.now = c.urn.Evidence(c.gaps)
 	}
 	return list
+}
+
+// missingRows returns the number of rows of the profile whose value is missing.
+func missingRows(c *model.ProfiledColumn) int {
+	if c.Cells != nil {
+		if i := slices.Index(c.Cells, model.MissingCell); i >= 0 {
+			return c.Counts[i]
+		}
+		return 0
+	}
+	if k := len(c.Values); k < len(c.Rank) && c.Counts != nil {
+		return c.Counts[k]
+	} else if k < len(c.Rank) {
+		return 1 // the highest row alone
+	}
+	return 0
 }
 
 // numberEvents returns "above an order statistic" for the lowest, the highest, the one at which missing values
@@ -95,17 +115,21 @@ func numberEvents(c *model.ProfiledColumn, rows, most int) []calibrate.Event {
 	return events
 }
 
-// categoryEvents returns "in a cell" for the cells with the most rows and for the last, where values arrive that
-// the profile does not have.
+// categoryEvents returns "in a cell" for the cells with the most rows and for those after the last order statistic, which had no planned
+// rows. If there are none, only the rows of the last cell with high tie-breakers are there, which mean nothing.
 func categoryEvents(c *model.ProfiledColumn, rows, most int) []calibrate.Event {
 	n := len(c.Rank)
-	events := []calibrate.Event{{First: n, End: n + 1, Mass: rows + 1 - c.Rank[n-1]}}
+	var events []calibrate.Event
+	if len(c.Cells) > n {
+		events = append(events, calibrate.Event{First: n, End: n + 1, Mass: rows + 1 - c.Rank[n-1]})
+	}
+	fixed := len(events)
 	last := 0
 	for j, rank := range c.Rank {
 		events = append(events, calibrate.Event{First: j, End: j + 1, Mass: rank - last})
 		last = rank
 	}
-	slices.SortStableFunc(events[1:], func(a, b calibrate.Event) int { return b.Mass - a.Mass })
+	slices.SortStableFunc(events[fixed:], func(a, b calibrate.Event) int { return b.Mass - a.Mass })
 	return events[:min(len(events), most)]
 }
 
@@ -117,9 +141,9 @@ func (c *columnWatch) count(t *table.Table, m *feature.Map, first, end, number i
 		c.space = slices.Grow(c.space[:0], n)[:n]
 		for i, x := range column.Range(first, n, c.space) {
 			if x != x {
-				c.missing++
+				c.values.tied[len(c.events)]++
 			}
-			c.gaps[c.ladder.gap(ordinal(numberKey(x)), seed, number+first+i, stream)]++
+			c.gaps[c.ladder.gap(ordinal(numberKey(x)), seed, number+first+i, stream, &c.values)]++
 		}
 		return
 	}
@@ -132,24 +156,28 @@ func (c *columnWatch) count(t *table.Table, m *feature.Map, first, end, number i
 	for i, code := range c.codes {
 		p := &missing
 		if code < 0 {
-			c.missing++
+			c.values.tied[len(c.events)]++
 		} else if p = &c.places[code]; p.unknown {
 			c.unknown++
 		}
-		c.gaps[c.ladder.pastTies(p.low, p.key, seed, number+first+i, stream)]++
+		gap := c.ladder.pastTies(p.low, p.key, seed, number+first+i, stream)
+		c.gaps[gap]++
+		c.values.countCell(p.cell, gap)
 	}
 }
 
 // cellPlace is the place of a category among the order statistics.
 type cellPlace struct {
 	key     uint64
+	cell    int
 	low     int  // keys below it
 	unknown bool // training did not have it
 }
 
 func (c *columnWatch) placeOf(level int32) cellPlace {
-	key := ordinal(c.place(level))
-	return cellPlace{key: key, low: c.ladder.lowest(key), unknown: level == model.OtherCell}
+	cell := c.place(level)
+	key := ordinal(cell)
+	return cellPlace{key: key, cell: int(cell), low: c.ladder.lowest(key), unknown: level == model.OtherCell}
 }
 
 // index returns the population stability index of the column's cells, and what it would be by chance:

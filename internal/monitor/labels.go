@@ -24,6 +24,7 @@ const (
 type labelWatch struct {
 	budget   metric.GoalKind // what the budget counts; "": no budget that rows can be compared with
 	rate     float64
+	bound    float64 // rate that the evidence must exceed
 	test     *calibrate.BudgetTest
 	now      calibrate.BudgetEvidence
 	alerts   [2]int // with a label: negative, positive
@@ -46,15 +47,18 @@ const (
 	markAudited = 2
 )
 
-// newLabelWatch returns the watch of a point's budget.
+// newLabelWatch returns the watch of a point's budget. A threshold without a guarantee keeps its budget on average only: the rate of unchanged rows
+// is above it about half of the time. There the evidence must exceed the upper end of the interval that is printed with the threshold.
 func newLabelWatch(p *model.Point) *labelWatch {
 	w := &labelWatch{}
 	switch p.Goal.Kind {
 	case metric.GoalMaxFPR, metric.GoalTop, metric.GoalAlerts:
 		if tau := p.Goal.Tau(); p.Entity == "" && !tau.IsZero() && tau.Float64() < 1 {
 			w.budget, w.rate = p.Goal.Kind, tau.Float64()
-			w.test = calibrate.NewBudgetTest(w.rate, budgetStarts)
-			w.now = w.test.Evidence()
+			if w.bound = max(w.rate, p.UpTo); w.bound < 1 {
+				w.test = calibrate.NewBudgetTest(w.bound, budgetStarts)
+				w.now = w.test.Evidence()
+			}
 		}
 	}
 	return w

@@ -17,8 +17,8 @@ const (
 	profileRows   = 40_000 // largest number of rows of a profile: a fraction of 1 % is then known to 6 %
 	plannedPart   = 4      // of the rows, one in four chooses the ranks and categories that are kept
 	profileBytes  = 90_000 // of all columns in the model file, about; the limit of the format is 100 KB
-	rankBytes     = 40     // of an order statistic, at most
-	cellBytes     = 24     // of a category with its order statistic
+	rankBytes     = 46     // of an order statistic, at most
+	cellBytes     = 30     // of a category with its order statistic
 	fewestRanks   = 3
 	profileStream = 0x70726f66696c65 // separates the random numbers of a seed; "profile" in ASCII
 )
@@ -206,10 +206,12 @@ func scaleRank(rank, m, n int) int { return int(math.Round(float64(rank) / float
 func keepRanks(c *model.ProfiledColumn, keys []float64, ranks []int, random *rand.Rand) {
 	sorted, ties := calibrate.OrderWithTies(keys, random)
 	slices.Sort(ranks)
+	var above []int
 	for _, rank := range slices.Compact(ranks) {
 		if rank < 1 || rank > len(sorted) {
 			continue
 		}
+		above = append(above, len(sorted)-rank)
 		key := sorted[rank-1]
 		c.Rank, c.Ties = append(c.Rank, rank), append(c.Ties, ties[rank-1])
 		switch {
@@ -218,5 +220,13 @@ func keepRanks(c *model.ProfiledColumn, keys []float64, ranks []int, random *ran
 		case !math.IsInf(key, 1):
 			c.Values = append(c.Values, key)
 		}
+	}
+	if c.Cells == nil {
+		c.Counts = calibrate.LevelCounts(sorted, above)
+		return
+	}
+	c.Counts = make([]int, len(c.Cells))
+	for _, cell := range sorted {
+		c.Counts[int(cell)]++
 	}
 }

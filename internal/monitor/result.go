@@ -8,9 +8,7 @@ import (
 	"toptau/diag"
 	"toptau/internal/text"
 	"toptau/metric"
-	"toptau/model"
 	"toptau/result"
-	"toptau/schema"
 	"toptau/threshold"
 )
 
@@ -48,8 +46,9 @@ func (w *Watch) scoresNow() *result.MonitorScores {
 		Reference: s.reference.Rows, Source: s.reference.Source, Level: s.now.Event, AtPoint: s.atPoint, MeanRank: s.meanRank(), MeanShift: s.shift.Shift}
 	total := sum(s.gaps)
 	for e, event := range s.events {
-		l := result.ScoreLevel{Score: s.reference.Scores[event.First-1], Expected: s.now.Before[e]}
-		l.Seen, l.All = fraction(s.now.Ins[e], s.now.Rows), fraction(sum(s.gaps[event.First:event.End]), total)
+		l := result.ScoreLevel{Score: s.reference.Scores[event.First-1], MoreThan: s.values.more[e]}
+		l.Expected, l.Seen = s.rates(e)
+		l.All = fraction(sum(s.gaps[event.First:event.End])+s.values.tied[e], total)
 		r.Levels = append(r.Levels, l)
 	}
 	return r
@@ -80,9 +79,8 @@ func (w *Watch) columnsNow() *result.MonitorColumns {
 	r := &result.MonitorColumns{Rows: profile.Rows}
 	for i := range w.columns {
 		c := &w.columns[i]
-		x := result.MonitorColumn{Column: c.name, Missing: c.missing, Unknown: c.unknown,
+		x := result.MonitorColumn{Column: c.name, Missing: c.missing(), Unknown: c.unknown,
 			Evidence: w.evidence(c.now.Log, len(w.columns), w.columnChanged(c), c.now.Since, c.now.Rows)}
-		x.Expected, x.Seen = c.now.Before[c.now.Event], fraction(c.now.Ins[c.now.Event], c.now.Rows)
 		x.PSI, x.Chance = c.index(profile.Rows)
 		c.describe(&x)
 		r.List = append(r.List, x)
@@ -103,51 +101,12 @@ func compareBools(a, b bool) int {
 	return 1
 }
 
-// describe sets what the event with the most capital is.
-func (c *columnWatch) describe(x *result.MonitorColumn) {
-	event, n := c.events[c.now.Event], len(c.profile.Rank)
-	if c.input.Kind != schema.Categorical {
-		j := event.First - 1
-		switch k := len(c.profile.Values); {
-		case j >= k || j == k-1 && k == n-1:
-			x.Kind = result.MissingValue
-		default:
-			x.AtLeast, x.Kind = &c.profile.Values[j], result.AtLeastValue
-			if k < n || c.missing > 0 {
-				x.Kind = result.AtLeastMissing
-			}
-		}
-		return
-	}
-	if event.First == n {
-		x.Kind = result.NewValues
-		if len(c.profile.Cells) == n+1 { // one cell is left for what the profile does not have
-			x.Kind = kindOfCell(c.profile.Cells[n])
-		}
-		return
-	}
-	cell := c.profile.Cells[event.First]
-	if x.Kind = kindOfCell(cell); x.Kind == result.InCategory {
-		x.Category = c.input.Categories[cell]
-	}
-}
-
-func kindOfCell(cell int) result.ShiftKind {
-	switch cell {
-	case model.MissingCell:
-		return result.MissingValue
-	case model.OtherCell:
-		return result.OtherValues
-	}
-	return result.InCategory
-}
-
 func (w *Watch) budgetNow() *result.MonitorBudget {
 	l := w.labels
 	if l.test == nil {
 		return nil
 	}
-	return &result.MonitorBudget{Evidence: w.evidence(l.now.Log, 1, w.budgetBroken(), l.now.Since, l.now.Rows), Kind: l.budget, Rate: l.rate, Events: l.now.Events}
+	return &result.MonitorBudget{Evidence: w.evidence(l.now.Log, 1, w.budgetBroken(), l.now.Since, l.now.Rows), Kind: l.budget, Rate: l.rate, Bound: l.bound, Events: l.now.Events}
 }
 
 func (w *labelWatch) now95() result.MonitorLabels {
@@ -215,6 +174,10 @@ func (w *Watch) warnings() []diag.Warning {
 	}
 	if w.point.Entity != "" {
 		warn("entity-budget", "the budget of point "+diag.Quote(w.point.Name)+" counts values of "+diag.Quote(w.point.Entity)+", not rows; it is not watched")
+	}
+	if l := w.labels; l.test != nil && l.bound > float64(looseBudget*l.rate) {
+		warn("loose-budget", fmt.Sprintf("the threshold has no guarantee and few calibration rows: the budget of %s is broken only if more than %s is proven",
+			text.Percent(l.rate), text.Percent(l.bound)))
 	}
 	if w.failed > 0 {
 		warn("rows-without-score", text.Plural(w.failed, "row")+" had no score")

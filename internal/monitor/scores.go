@@ -25,7 +25,9 @@ type scoreWatch struct {
 	reference *calibrate.Reference
 	ladder    ladder
 	events    []calibrate.Event
+	counts    []int // gaps, then values.tied
 	gaps      []int
+	values    valueCounts
 	urn       *calibrate.Urn
 	mean      *meanTest
 	now       calibrate.UrnEvidence // its Log is that of both
@@ -41,7 +43,7 @@ func newScoreWatch(m *model.Model, point *model.Point) *scoreWatch {
 	if r == nil {
 		return nil
 	}
-	w := &scoreWatch{reference: r, ladder: newLadder(r.Scores, r.Ties), gaps: make([]int, len(r.Scores)+1)}
+	w := &scoreWatch{reference: r, ladder: newLadder(r.Scores, r.Ties)}
 	var shares []float64
 	for _, p := range m.Points() {
 		if tau := p.Goal.Tau(); !tau.IsZero() { // a rate is fixed before the reference, its threshold is not
@@ -57,8 +59,11 @@ func newScoreWatch(m *model.Model, point *model.Point) *scoreWatch {
 	}
 	slices.Sort(kept)
 	for _, i := range kept {
-		w.events = append(w.events, calibrate.Event{First: i + 1, End: len(w.gaps), Mass: r.Above[i] + 1})
+		w.events = append(w.events, calibrate.Event{First: i + 1, End: len(r.Scores) + 1, Mass: r.Above[i] + 1})
 	}
+	w.values = newLevelCounts(r.Scores, w.events, r.Counts, func(j int) int { return r.Above[j] + 1 })
+	w.counts = make([]int, len(r.Scores)+1+len(w.events))
+	w.gaps, w.values.tied = w.counts[:len(r.Scores)+1], w.counts[len(r.Scores)+1:]
 	w.atPoint = w.nearestEvent(point.Threshold)
 	w.urn, w.mean = calibrate.NewUrn(r.Rows, w.events, scoreStarts), newMeanTest(massesOf(r), priorBlocks, meanShifts)
 	w.look()
@@ -81,11 +86,23 @@ func (w *scoreWatch) endBlock(whole bool) {
 		w.lookAtBlocks()
 		return
 	}
-	levels := w.urn.Evidence
+	var levels calibrate.UrnEvidence
 	if whole {
-		levels = w.urn.EndBlock
+		levels = w.urn.EndBlock(w.gaps, w.values.tied...)
+	} else {
+		levels = w.urn.Evidence(w.gaps)
 	}
-	w.weigh(levels(w.gaps), w.mean.endBlock(w.gaps))
+	w.weigh(levels, w.mean.endBlock(w.gaps))
+}
+
+// rates returns the fractions of rows at a level up to the start of the change and since then. With blocks the reference is not among those
+// before.
+func (w *scoreWatch) rates(e int) (before, since float64) {
+	rows := w.reference.Rows
+	if w.blocks != nil {
+		rows = 0
+	}
+	return w.values.rates(e, &w.now, rows)
 }
 
 func (w *scoreWatch) weigh(levels calibrate.UrnEvidence, shift meanEvidence) {
@@ -131,9 +148,9 @@ func (w *scoreWatch) nearestEvent(threshold float64) int {
 func (w *scoreWatch) count(scores []float64, first int, seed uint64) {
 	for i, z := range scores {
 		if z == z {
-			j := w.ladder.gap(ordinal(z+0), seed, first+i, scoreTies)
+			j := w.ladder.gap(ordinal(z+0), seed, first+i, scoreTies, &w.values)
 			if w.gaps[j]++; w.blocks != nil {
-				w.blocks.add(w.mean.h[j], w.gaps)
+				w.blocks.add(w.mean.h[j], w.counts)
 			}
 		}
 	}

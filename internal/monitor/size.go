@@ -4,11 +4,12 @@ import "math"
 
 // Sizes that a change needs for an alarm, chosen by hand (a change moves results).
 const (
-	rateRatio  = 1.2  // of alert rates, or its inverse
-	rankShift  = 0.1  // of the fraction of rows on one side of a level
-	meanShift  = 0.05 // of the mean of the scores, in standard deviations
-	shareRatio = 2    // of the fraction of a column's rows in an event, or its inverse
-	shareShift = 0.01 // by which that fraction must also differ
+	rateRatio   = 1.2  // of alert rates, or its inverse
+	rankShift   = 0.1  // of the fraction of rows on one side of a level
+	meanShift   = 0.05 // of the mean of the scores, in standard deviations
+	looseBudget = 1.5  // of the rate that evidence must exceed and the budget, above which a note says so
+	shareRatio  = 2    // of the fraction of a column's rows in an event, or its inverse
+	shareShift  = 0.01 // by which that fraction must also differ
 )
 
 // scoresChanged reports whether the evidence on scores is an alarm.
@@ -21,7 +22,7 @@ func (w *Watch) scoresChanged() bool {
 		return true
 	}
 	for e := range s.events {
-		p, q := s.now.Before[e], fraction(s.now.Ins[e], s.now.Rows)
+		p, q := s.rates(e)
 		if shifted(p, q) || e == s.atPoint && (q > p*rateRatio || q < p/rateRatio) {
 			return true
 		}
@@ -35,7 +36,7 @@ func (w *Watch) columnChanged(c *columnWatch) bool {
 		return false
 	}
 	for e := range c.events {
-		if p, q := c.now.Before[e], fraction(c.now.Ins[e], c.now.Rows); w.noSize || shifted(p, q) || (q > p*shareRatio || q < p/shareRatio) && (q-p > shareShift || p-q > shareShift) {
+		if p, q := c.rates(e); w.noSize || shifted(p, q) || (q > p*shareRatio || q < p/shareRatio) && (q-p > shareShift || p-q > shareShift) {
 			return true
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"toptau/calibrate"
@@ -47,16 +48,16 @@ type state struct {
 	History    historyState   `json:"history"`
 }
 
-// urnState has the counts of the gaps; its starts are calibrate.UrnStart as lists: row, counts, capital.
+// urnState has the counts of the gaps, and those by value; its starts are calibrate.UrnStart as lists: row, counts, capital, counts by value.
 type urnState struct {
 	Gaps   []int   `json:"gaps"`
+	Tied   []int   `json:"tied"`
 	Blocks int     `json:"blocks"`
 	Starts [][]int `json:"starts"`
 }
 
 type columnState struct {
 	urnState
-	Missing int `json:"missing,omitempty"`
 	Unknown int `json:"unknown,omitempty"`
 }
 
@@ -92,7 +93,7 @@ func (w *Watch) WriteTo(to io.Writer) (int64, error) {
 		Labels:  labelState{l.alerts, l.audited, l.marked, l.labelled, l.pending, l.dropped},
 		History: historyState{w.history.firstTime, w.lastTime, w.history.every, w.history.alerts, w.history.points}}
 	if w.scores != nil {
-		u := urnStateOf(w.scores.gaps, w.scores.urn)
+		u := urnStateOf(w.scores.gaps, &w.scores.values, w.scores.urn)
 		if s.Scores = &u; w.scores.byBlocks() {
 			s.Block = w.scores.blocks.state()
 		} else {
@@ -101,7 +102,7 @@ func (w *Watch) WriteTo(to io.Writer) (int64, error) {
 	}
 	for i := range w.columns {
 		c := &w.columns[i]
-		s.Columns = append(s.Columns, columnState{urnStateOf(c.gaps, c.urn), c.missing, c.unknown})
+		s.Columns = append(s.Columns, columnState{urnStateOf(c.gaps, &c.values, c.urn), c.unknown})
 	}
 	if t := l.test; t != nil {
 		s.Budget = &budgetState{Rows: t.Rows, Blocks: t.Blocks}
@@ -120,10 +121,15 @@ func (w *Watch) WriteTo(to io.Writer) (int64, error) {
 	return packed.WriteTo(to)
 }
 
-func urnStateOf(gaps []int, u *calibrate.Urn) urnState {
-	s := urnState{Gaps: gaps, Blocks: u.Blocks}
+func urnStateOf(gaps []int, v *valueCounts, u *calibrate.Urn) urnState {
+	s := urnState{Gaps: gaps, Tied: v.tied, Blocks: u.Blocks}
 	for i := range u.Starts {
-		s.Starts = append(s.Starts, append(append([]int{u.Starts[i].Row}, u.Starts[i].Counts...), u.Starts[i].Capital...))
+		start := &u.Starts[i]
+		kept := start.Kept
+		if kept == nil {
+			kept = make([]int, len(v.tied))
+		}
+		s.Starts = append(s.Starts, slices.Concat([]int{start.Row}, start.Counts, start.Capital, kept))
 	}
 	return s
 }
@@ -210,9 +216,9 @@ func (w *Watch) fill(s *state) error {
 	w.labels.pending, w.labels.dropped = l.Pending, l.Dropped
 	var err error
 	if w.scores != nil {
-		w.scores.gaps, w.scores.urn, err = s.Scores.urn(w.scores.reference.Rows, w.scores.events, len(w.scores.gaps), scoreStarts, s.Rows)
+		w.scores.urn, err = s.Scores.urn(w.scores.reference.Rows, w.scores.events, w.scores.gaps, &w.scores.values, scoreStarts, s.Rows)
 		if err == nil && w.scores.byBlocks() {
-			err = w.scores.blocks.restore(s.Block, w.scores.gaps)
+			err = w.scores.blocks.restore(s.Block, w.scores.counts, len(w.scores.gaps))
 		} else if err == nil {
 			err = w.scores.mean.restore(s.Mean, w.scores.gaps, s.Rows, s.Rows/meanBlock)
 		}
@@ -222,8 +228,8 @@ func (w *Watch) fill(s *state) error {
 	}
 	for i := range w.columns {
 		c := &w.columns[i]
-		c.missing, c.unknown = s.Columns[i].Missing, s.Columns[i].Unknown
-		c.gaps, c.urn, err = s.Columns[i].urn(w.model.Profile().Rows, c.events, len(c.gaps), c.starts, s.Rows)
+		c.unknown = s.Columns[i].Unknown
+		c.urn, err = s.Columns[i].urn(w.model.Profile().Rows, c.events, c.gaps, &c.values, c.starts, s.Rows)
 		if err != nil {
 			return fmt.Errorf("column %q: %w", c.input.Name, err)
 		}
@@ -236,39 +242,48 @@ func (w *Watch) fill(s *state) error {
 			}
 			starts = append(starts, calibrate.BudgetStart{Row: start[0], Events: start[1], From: start[2], Before: start[3], Capital: start[4:]})
 		}
-		w.labels.test, err = calibrate.RestoreBudgetTest(w.labels.rate, budgetStarts, b.Rows, b.Blocks, starts)
+		w.labels.test, err = calibrate.RestoreBudgetTest(w.labels.bound, budgetStarts, b.Rows, b.Blocks, starts)
 	}
 	return err
 }
 
-// urn returns the gaps and the evidence of a state.
-func (s *urnState) urn(reference int, events []calibrate.Event, gaps, most, rows int) ([]int, *calibrate.Urn, error) {
+// urn fills the gaps and the counts by value, and returns the evidence of a state.
+func (s *urnState) urn(reference int, events []calibrate.Event, gaps []int, v *valueCounts, most, rows int) (*calibrate.Urn, error) {
 	total := 0
 	for _, n := range s.Gaps {
 		if n < 0 || n > rows {
-			return nil, nil, fmt.Errorf("%d rows in a gap", n)
+			return nil, fmt.Errorf("%d rows in a gap", n)
 		}
 		total += n
 	}
-	if len(s.Gaps) != gaps || total > rows {
-		return nil, nil, fmt.Errorf("%d rows in %d gaps", total, len(s.Gaps))
+	if len(s.Gaps) != len(gaps) || total > rows || len(s.Tied) != len(v.tied) {
+		return nil, fmt.Errorf("%d rows in %d gaps", total, len(s.Gaps))
+	}
+	ins := make([]int, len(v.tied)) // by rank
+	for e, event := range events {
+		ins[e] = sum(s.Gaps[event.First:event.End])
 	}
 	var starts []calibrate.UrnStart
 	for _, start := range s.Starts {
-		if len(start) != 1+2*len(events) {
-			return nil, nil, fmt.Errorf("a start of %d numbers", len(start))
+		if len(start) != 1+2*len(events)+len(v.tied) {
+			return nil, fmt.Errorf("a start of %d numbers", len(start))
 		}
-		for e, event := range events { // rows since the start are not fewer than none
+		u := calibrate.UrnStart{Row: start[0], Counts: start[1 : 1+len(events)], Capital: start[1+len(events) : 1+2*len(events)], Kept: start[1+2*len(events):]}
+		for e := range v.tied { // rows before and since the start are not fewer than none
 			in := 0
-			for _, n := range s.Gaps[event.First:event.End] {
-				in += n
+			if e < len(events) {
+				if in = u.Counts[e]; in > ins[e] || u.Row-in > total-ins[e] {
+					return nil, fmt.Errorf("more rows before a start than in all")
+				}
 			}
-			if start[1+e] > in || start[0]-start[1+e] > total-in {
-				return nil, nil, fmt.Errorf("more rows before a start than in all")
+			before, since := in+u.Kept[e], ins[e]-in+s.Tied[e]-u.Kept[e]
+			if before < 0 || before > u.Row || since < 0 || since > total-u.Row {
+				return nil, fmt.Errorf("%d of %d rows by value before a start, %d of %d since then", before, u.Row, since, total-u.Row)
 			}
 		}
-		starts = append(starts, calibrate.UrnStart{Row: start[0], Counts: start[1 : 1+len(events)], Capital: start[1+len(events):]})
+		starts = append(starts, u)
 	}
-	u, err := calibrate.RestoreUrn(reference, events, most, s.Blocks, starts)
-	return s.Gaps, u, err
+	copy(gaps, s.Gaps)
+	copy(v.tied, s.Tied)
+	return calibrate.RestoreUrn(reference, events, most, s.Blocks, starts)
 }

@@ -39,9 +39,17 @@ func ordinal(x float64) uint64 {
 	return b ^ (uint64(int64(b)>>63) | 1<<63)
 }
 
-// gap returns the gap of a row, as calibrate.Gap does. The tie-breaker is computed only if it is needed.
-func (l *ladder) gap(key uint64, seed uint64, row, stream int) int {
-	return l.pastTies(l.lowest(key), key, seed, row, stream)
+// gap returns the gap of a row, as calibrate.Gap does, and counts it by its value unless v is nil. The tie-breaker is computed only if it is needed.
+func (l *ladder) gap(key uint64, seed uint64, row, stream int, v *valueCounts) int {
+	low := l.lowest(key)
+	if low == len(l.keys) || l.keys[low] != key {
+		return low
+	}
+	gap := l.pastTies(low, key, seed, row, stream)
+	if v != nil {
+		v.countLevel(l.keys, low, gap)
+	}
+	return gap
 }
 
 // lowest returns the number of keys below a key. The values of rows are in no order, so a branch for each comparison

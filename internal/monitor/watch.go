@@ -129,7 +129,7 @@ func (w *Watch) Add(b *Batch, audited func(i int)) {
 	for first := 0; first < n; {
 		end := min(n, first+meanBlock-w.rows%meanBlock)
 		if w.scores.byBlocks() {
-			end = w.scores.blocks.until(b, first, end, w.scores.gaps)
+			end = w.scores.blocks.until(b, first, end, w.scores.counts)
 		}
 		w.addRows(b, first, end, number, audited)
 		if first = end; w.rows%meanBlock == 0 {
@@ -248,7 +248,7 @@ func (w *Watch) endBlock(when string) {
 	columns := whole && w.blocks%columnsBlocks == 0
 	if columns {
 		for i := range w.columns {
-			w.columns[i].now = w.columns[i].urn.EndBlock(w.columns[i].gaps)
+			w.columns[i].now = w.columns[i].urn.EndBlock(w.columns[i].gaps, w.columns[i].values.tied...)
 		}
 		w.history.add(w.rows, when, w)
 	}

@@ -251,7 +251,7 @@ func TestLadder(t *testing.T) {
 		l := newLadder(keys, ties)
 		for row := range 200 {
 			key := []float64{math.Inf(-1), -1.5, 0, 1e-300, 2, math.Inf(1), -7, 1, 5}[random.IntN(9)]
-			if got, want := l.gap(ordinal(key), 9, row, 4), calibrate.Gap(keys, ties, key, tieOf(9, row, 4)); got != want {
+			if got, want := l.gap(ordinal(key), 9, row, 4, nil), calibrate.Gap(keys, ties, key, tieOf(9, row, 4)); got != want {
 				t.Fatalf("%v in %v: gap %d, want %d", key, keys, got, want)
 			}
 		}

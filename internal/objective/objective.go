@@ -215,7 +215,7 @@ func (o *Objective) valueByClass(w []float64) Value {
 	z = o.z[:p.Rows()]
 	p.Scores(w, z)
 	o.visits += int64(o.x.Rows())
-	return o.value(w, o.positiveLoss(z), negatives)
+	return o.value(w, o.meanLoss(z, o.positives, -1), negatives)
 }
 
 // AtScores is At without a gradient for a caller that has the scores of w, positives first: it reads no row.
@@ -226,11 +226,8 @@ func (o *Objective) AtScores(w, z []float64) Value {
 		population = z[positives:]
 	}
 	o.rule.At(population, o.weights, &o.support)
-	return o.value(w, o.positiveLoss(z[:positives]), o.negativeLoss(z[positives:]))
+	return o.value(w, o.meanLoss(z[:positives], o.positives, -1), o.negativeLoss(z[positives:]))
 }
-
-// positiveLoss returns the loss of the positives with scores z at the threshold in support.
-func (o *Objective) positiveLoss(z []float64) float64 { return o.meanLoss(z, o.positives, -1) }
 
 // negativeLoss returns the loss of the negatives, which is 0 for methods without false positives.
 func (o *Objective) negativeLoss(z []float64) float64 {

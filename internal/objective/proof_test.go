@@ -46,6 +46,9 @@ func prove(o *Objective, w, p, a []float64, radius float64) (proof.Bounds, error
 
 // TestProofHoldsWhatAtAndDualCompute compares two ways to the same numbers, on more rows than one block of a sum has.
 func TestProofHoldsWhatAtAndDualCompute(t *testing.T) {
+	if testing.Short() {
+		t.Skip("draws many problems")
+	}
 	forEveryMethod(t, func(t *testing.T, m method.Method, l surrogate.Surrogate) {
 		if !m.Convex || l == surrogate.Logistic {
 			return

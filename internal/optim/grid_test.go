@@ -61,6 +61,9 @@ func tasksOf(t *testing.T, data *matrix.Matrix, minibatches int) []Task {
 }
 
 func TestGridHasTheBytesOfSingleRuns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fits many problems")
+	}
 	data := moons(t, 15000, 20)
 	grids := map[string]func(context.Context, []Task, StepOptions) []Outcome{"adam": AdamGrid, "sgd": SGDGrid}
 	for name, single := range solvers {

@@ -36,7 +36,7 @@ func sample(seed uint64, rows int) ([]Column, *Values) {
 		v.Texts[1] = append(v.Texts[1], []string{"", "tcp", "a \"quoted\", name\n", fmt.Sprint("id", i)}[r.IntN(4)])
 		v.Numbers[2] = append(v.Numbers[2], float64(r.IntN(1000))/100)
 	}
-	return []Column{{"x", Numbers}, {"name", Texts}, {"amount", Numbers}}, v
+	return []Column{{Name: "x", Kind: Numbers}, {Name: "name", Kind: Texts}, {Name: "amount", Kind: Numbers}}, v
 }
 
 func write(t testing.TB, columns []Column, v *Values, rows int) string {
@@ -213,7 +213,7 @@ func sealed(head header, chunks [][]byte) []byte {
 func TestFooterThatOverflows(t *testing.T) {
 	columns := make([]Column, 4096)
 	for i := range columns {
-		columns[i] = Column{fmt.Sprint("c", i), Numbers}
+		columns[i] = Column{Name: fmt.Sprint("c", i), Kind: Numbers}
 	}
 	for _, rows := range []int64{1 << 58, 1 << 62, math.MaxInt64, math.MaxInt64 - 1} {
 		path := filepath.Join(t.TempDir(), "rows.ttp")
@@ -243,7 +243,7 @@ func FuzzSealed(f *testing.F) {
 			if kinds>>k&1 == 1 {
 				kind = Texts
 			}
-			head.Columns = append(head.Columns, Column{fmt.Sprint("c", k), kind})
+			head.Columns = append(head.Columns, Column{Name: fmt.Sprint("c", k), Kind: kind})
 			n := min(int(each), len(content))
 			chunks, content = append(chunks, content[:n]), content[n:]
 		}

@@ -24,8 +24,10 @@ const (
 
 // Column describes a column of a packed file.
 type Column struct {
-	Name string `json:"name"`
-	Kind Kind   `json:"kind"`
+	Name      string `json:"name"`
+	Kind      Kind   `json:"kind"`
+	Numeric   bool   `json:"numeric,omitempty"`   // texts of numbers, such as 007, that a number would not give back
+	Respelled bool   `json:"respelled,omitempty"` // numbers whose texts in the source are not kept, such as 1.50
 }
 
 // header is what the footer of a packed file says in JSON.

@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
@@ -19,6 +20,7 @@ import (
 	"toptau/diag"
 	"toptau/internal/kernel"
 	"toptau/internal/memory"
+	"toptau/internal/text"
 )
 
 // cursor reads the chunk of a column from its start.
@@ -117,6 +119,10 @@ func (f *File) newCursor(k int, form Form, space *cursorSpace) (*cursor, error) 
 	return &cursor{leaf: l, meta: meta, form: form, file: f.file, at: start, left: meta.bytes, cursorSpace: space}, nil
 }
 
+// uncountedHeader bounds the header of a dictionary, which some writers have left out of the bytes of the chunk, so that its last page
+// ends after it. Other readers allow as many bytes.
+const uncountedHeader = 100
+
 // The header of a page is read with some of what follows it. A header with statistics may be longer, up to maxHeader.
 const (
 	firstHeader = 8 << 10
@@ -163,11 +169,12 @@ func (c *cursor) nextPage() error {
 		if err != nil {
 			return err
 		}
-		if int64(h.packed) > c.left {
+		beyond := int64(h.packed) - c.left
+		if beyond > 0 && (beyond > uncountedHeader || !c.hasDictionary) {
 			return fmt.Errorf("a page of %d bytes, %d in the chunk", h.packed, c.left)
 		}
 		at := c.at
-		c.at, c.left = c.at+int64(h.packed), c.left-int64(h.packed)
+		c.at, c.left = c.at+int64(h.packed), max(0, -beyond)
 		if h.kind != dataPage && h.kind != dataPageV2 && h.kind != dictionaryPage { // an index
 			continue
 		}
@@ -231,7 +238,7 @@ func (c *cursor) readDictionary(h *pageHead, b []byte) error {
 	if err != nil {
 		return err
 	}
-	width := max(4, c.leaf.valueWidth()) // of a value, or of the length of a text
+	width := cmp.Or(c.leaf.valueWidth(), 4) // of a value, or of the length of a text
 	if h.values > len(b)/width {
 		return fmt.Errorf("a dictionary of %d values in %d bytes", h.values, len(b))
 	}
@@ -586,7 +593,7 @@ type textColumn struct {
 	list    []string
 	bytes   int64            // of list, without the chunk's dictionary
 	taken   int64            // from the budget
-	codes   map[string]int32 // of texts that are not in the chunk's dictionary
+	codes   map[string]int32 // of texts that are not in the chunk's dictionary, by their bytes in the file
 	numbers map[int64]int32  // likewise, by the number that a text stands for
 	base    int32            // place of the chunk's dictionary in list; -1: not there
 }
@@ -607,7 +614,7 @@ func (c *cursor) addTexts(n int, to []int32, row int) ([]int32, error) {
 	for i := range n {
 		var code int32
 		var known bool
-		if l.physical == byteArrays && l.logical != decimal {
+		if len(v.bytes) > 0 {
 			code, known = t.codes[string(v.bytes[i])]
 		} else if len(v.ints) > 0 {
 			code, known = t.numbers[v.ints[i]]
@@ -626,10 +633,13 @@ func (c *cursor) addTexts(n int, to []int32, row int) ([]int32, error) {
 			}
 			code = int32(len(t.list))
 			t.list = append(t.list, text)
-			if len(v.ints) > 0 {
+			switch {
+			case len(v.ints) > 0:
 				t.numbers[v.ints[i]] = code
-			} else {
+			case l.form() == Texts && l.physical == byteArrays: // the text is the bytes
 				t.codes[text] = code
+			case len(v.bytes) > 0:
+				t.codes[string(v.bytes[i])] = code
 			}
 		}
 		to = append(to, code)
@@ -640,12 +650,17 @@ func (c *cursor) addTexts(n int, to []int32, row int) ([]int32, error) {
 // text returns value i as text.
 func (l *leaf) text(v *values, i, row int) (string, error) {
 	switch {
+	case l.physical == int96s:
+		return julianText(v.bytes[i], row)
 	case l.logical == timestamp:
 		return momentText(v.ints[i], l.unit, l.utc), nil
 	case l.logical == date:
 		return time.Unix(v.ints[i]*86400, 0).UTC().Format(time.DateOnly), nil
 	case l.logical == timeOfDay:
-		return time.Unix(0, 0).UTC().Add(time.Duration(v.ints[i]) * time.Duration(1e9/l.unit)).Format("15:04:05.999999999"), nil
+		if v.ints[i] < 0 || v.ints[i]/l.unit >= 86400 {
+			return "", &valueError{row: row, found: fmt.Sprintf("the time of day %d/%d seconds", v.ints[i], l.unit), expected: "one of 24 hours"}
+		}
+		return time.Unix(0, v.ints[i]*(1e9/l.unit)).UTC().Format("15:04:05.999999999"), nil
 	case l.logical == uuid:
 		h := hex.EncodeToString(v.bytes[i])
 		return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:], nil
@@ -668,7 +683,7 @@ func (l *leaf) text(v *values, i, row int) (string, error) {
 		if x[0] != x[0] {
 			return "", nil
 		}
-		return strconv.FormatFloat(x[0], 'g', -1, 64), nil
+		return text.Decimal(x[0]), nil
 	}
 	b := v.bytes[i]
 	if !utf8.Valid(b) {
@@ -688,9 +703,21 @@ func momentText(v, unit int64, utc bool) string {
 	if rest < 0 {
 		seconds, rest = seconds-1, rest+unit
 	}
-	form := "2006-01-02T15:04:05.999999999"
+	form := momentForm
 	if utc {
 		form += "Z"
 	}
 	return time.Unix(seconds, rest*(1e9/unit)).UTC().Format(form)
+}
+
+const momentForm = "2006-01-02T15:04:05.999999999"
+
+// julianText returns a time of 96 bits: nanoseconds of a day, then its Julian number. No 64 bits hold all of them.
+func julianText(b []byte, row int) (string, error) {
+	const epoch, inDay = 2440588, 86400e9 // the Julian day of 1970-01-01; nanoseconds
+	day, nanos := int64(int32(binary.LittleEndian.Uint32(b[8:]))), binary.LittleEndian.Uint64(b)
+	if day < 0 || nanos >= inDay { // a writer has exceeded its 64 bits
+		return "", &valueError{row: row, found: fmt.Sprintf("nanosecond %d of the Julian day %d", int64(nanos), day), expected: "a time from day 0 on"}
+	}
+	return time.Unix((day-epoch)*86400, int64(nanos)).UTC().Format(momentForm), nil
 }

@@ -27,9 +27,9 @@ var errPage = errors.New("a page that is not well-formed")
 
 // values are decoded values of one of three forms.
 type values struct {
-	ints   []int64 // of boolean, int32s, int64s; of int96s nanoseconds since 1970
+	ints   []int64 // of boolean, int32s, int64s
 	floats []float64
-	bytes  [][]byte
+	bytes  [][]byte // of the others
 }
 
 // decoder decodes the values of a page from the first on.
@@ -61,10 +61,6 @@ func (d *plainValues) read(n int, to *values) error {
 		for i := 0; i < size; i += 8 {
 			to.ints = append(to.ints, int64(binary.LittleEndian.Uint64(b[i:])))
 		}
-	case int96s:
-		for i := 0; i < size; i += 12 {
-			to.ints = append(to.ints, int96(b[i:]))
-		}
 	case floats:
 		first := len(to.floats)
 		to.floats = slices.Grow(to.floats, n)[:first+n]
@@ -82,13 +78,6 @@ func (d *plainValues) read(n int, to *values) error {
 		}
 	}
 	return nil
-}
-
-// int96 returns the nanoseconds since 1970 of a Julian day and the nanoseconds in it.
-func int96(b []byte) int64 {
-	const epoch = 2440588
-	day := int64(int32(binary.LittleEndian.Uint32(b[8:])))
-	return (day-epoch)*86400e9 + int64(binary.LittleEndian.Uint64(b))
 }
 
 // plainArrays are byte arrays, each after its length.
@@ -245,6 +234,7 @@ func (d *hybrid) read(n int, to *values) error {
 // parts of equal size, each with the width in bits of what its differences exceed that by.
 type delta struct {
 	b        []byte // what is not read yet
+	narrow   bool   // numbers of 32 bits, in which sums wrap
 	block    int    // numbers in a block
 	parts    int    // of a block
 	left     int    // numbers that are not returned yet
@@ -257,9 +247,9 @@ type delta struct {
 	bit      int    // place of the next number in the part
 }
 
-// newDelta reads the header of a page.
-func newDelta(b []byte) (*delta, error) {
-	d := &delta{b: b, first: true}
+// newDelta reads the header of a page of numbers, which are narrow if they have 32 bits.
+func newDelta(b []byte, narrow bool) (*delta, error) {
+	d := &delta{b: b, narrow: narrow, first: true}
 	for _, to := range []*int{&d.block, &d.parts, &d.left} {
 		var err error
 		if *to, err = d.uvarint(); err != nil {
@@ -270,7 +260,9 @@ func newDelta(b []byte) (*delta, error) {
 		return nil, errPage
 	}
 	var err error
-	d.value, err = d.varint()
+	if d.value, err = d.varint(); d.narrow && d.value != int64(int32(d.value)) {
+		return nil, errPage
+	}
 	d.begun = d.parts
 	return d, err
 }
@@ -318,7 +310,9 @@ func (d *delta) next() (int64, error) {
 		d.b = d.b[min(len(d.b), d.block/d.parts*width/8):]
 		d.bit = 0
 	}
-	d.value += d.smallest + int64(v)
+	if d.value += d.smallest + int64(v); d.narrow {
+		d.value = int64(int32(d.value))
+	}
 	return d.value, nil
 }
 
@@ -394,7 +388,7 @@ type deltaArrays struct {
 func newDeltaArrays(b []byte, prefixes bool) (*deltaArrays, error) {
 	d := &deltaArrays{}
 	after := func() (*delta, error) {
-		list, err := newDelta(b)
+		list, err := newDelta(b, true)
 		if err != nil {
 			return nil, err
 		}
@@ -490,7 +484,7 @@ func newDecoder(l *leaf, encoding int, b []byte) (decoder, error) {
 		}
 		return &hybrid{b: b[4 : 4+binary.LittleEndian.Uint32(b)], width: 1}, nil
 	case encoding == encodingDelta && (l.physical == int32s || l.physical == int64s):
-		return newDelta(b)
+		return newDelta(b, l.physical == int32s)
 	case encoding == encodingDeltaLength && l.physical == byteArrays:
 		return newDeltaArrays(b, false)
 	case encoding == encodingDeltaBytes && (l.physical == byteArrays || l.physical == fixedArrays):

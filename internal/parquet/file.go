@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"toptau/diag"
+	"toptau/internal/memory"
 	"toptau/internal/parallel"
 )
 
@@ -104,6 +105,9 @@ func (f *File) readFooter() error {
 	}
 	return nil
 }
+
+// Allow lets pages and dictionaries take some bytes of memory, if that is more than the size of the file allows.
+func (f *File) Allow(bytes int64) { f.budget.limit = max(f.budget.limit, bytes) }
 
 // Close closes the file.
 func (f *File) Close() error {
@@ -270,7 +274,8 @@ func (f *File) inColumn(k int, done int64, err error) error {
 			Hint: "write the file again with zstd or snappy"}
 	case errors.As(err, &large): // of all columns together, so it has no column
 		return &diag.Error{Kind: diag.Data, File: f.path, Found: fmt.Sprintf("row group %d of %d: %s", f.group+1, len(f.meta.groups), err),
-			Expected: "smaller pages in a file of this size", Hint: "write the file again with pages of about 1 MiB"}
+			Expected: "smaller pages in a file of this size", Hint: "write the file again with pages of about 1 MiB",
+			Fixes: []diag.Fix{memory.Permission(large.limit)}}
 	}
 	e := f.damaged(fmt.Sprintf("row group %d of %d: %s", f.group+1, len(f.meta.groups), err))
 	e.Column = l.name

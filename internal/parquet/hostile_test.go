@@ -2,6 +2,7 @@ package parquet_test
 
 import (
 	"bytes"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"os"
@@ -18,14 +19,19 @@ import (
 	. "toptau/internal/parquet/parquettest"
 )
 
-// read reads up to most rows of a file, each column in its own form.
-func read(t testing.TB, content []byte, most int) (rows int, err error) {
+func save(t testing.TB, content []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "rows.parquet")
 	if err := os.WriteFile(path, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	file, err := os.Open(path)
+	return path
+}
+
+// read reads up to most rows of a file, each column in its own form.
+func read(t testing.TB, content []byte, most int) (rows int, err error) {
+	t.Helper()
+	file, err := os.Open(save(t, content))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,6 +74,20 @@ func packGzip(b []byte) []byte {
 	return to.Bytes()
 }
 
+// Zeros packed with Brotli, for which no module has a writer that tests could use.
+const (
+	brotliZeros64M  = "cbffff3f002400e2b14072effff8ffff078004401c1680eefd1fffffff00900088c302d0bdffe3ffff1f001200715800baf77ffcffff034002200e0b40f7fe8fffff7f004800c46101e8defff1ffff0f000980382c00ddfbbffcffff032001108705a07bff07"
+	brotliZeros512K = "5bffff074002201e0b24f7fe00"
+)
+
+func unhex(s string) []byte {
+	b, err := hex.DecodeString(s)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
 // columns returns n columns that differ in their names alone.
 func columns(n int, like Column) []Column {
 	list := make([]Column, n)
@@ -82,7 +102,7 @@ func columns(n int, like Column) []Column {
 func TestSmallFilesTakeLittleMemory(t *testing.T) {
 	const page = 256 << 20
 	zeros := make([]byte, page)
-	z, g := packZstd(zeros), packGzip(zeros[:64<<20])
+	z, g, b := packZstd(zeros), packGzip(zeros[:64<<20]), unhex(brotliZeros64M)
 	prefixed := PrefixedTexts(1<<16, 1<<16-2)
 	tiny := Levels(1<<30, 0)
 	for _, c := range []struct {
@@ -94,6 +114,11 @@ func TestSmallFilesTakeLittleMemory(t *testing.T) {
 		{"pages of zstd", page / 8, columns(64, Column{Physical: Double, Logical: NoLogical, Codec: Zstd, Pages: []Page{Data(Plain, page/8, page, z)}}), "take more than"},
 		{"a page of zstd that is larger than it says", 1, columns(1, Column{Physical: Double, Logical: NoLogical, Codec: Zstd, Pages: []Page{Data(Plain, 1, 8, z)}}), "damaged"},
 		{"pages of gzip", page / 32, columns(16, Column{Physical: Double, Logical: NoLogical, Codec: Gzip, Pages: []Page{Data(Plain, page/32, page/4, g)}}), "take more than"},
+		{"pages of Brotli", page / 32, columns(16, Column{Physical: Double, Logical: NoLogical, Codec: Brotli, Pages: []Page{Data(Plain, page/32, page/4, b)}}), "take more than"},
+		{"a page of Brotli that is larger than it says", 1, columns(1, Column{Physical: Double, Logical: NoLogical, Codec: Brotli, Pages: []Page{Data(Plain, 1, 8, b)}}), "damaged"},
+		{"a page of Brotli", 1 << 16, columns(1, Column{Physical: Double, Logical: NoLogical, Codec: Brotli,
+			Pages: []Page{Data(Plain, 1<<16, 1<<19, unhex(brotliZeros512K))}}), ""},
+		{"a size that LZ4 cannot have", page / 8, columns(1, Column{Physical: Double, Logical: NoLogical, Codec: HadoopLZ4, Pages: []Page{Data(Plain, page/8, page, g[:1<<10])}}), "damaged"},
 		{"a size that gzip cannot have", page / 8, columns(1, Column{Physical: Double, Logical: NoLogical, Codec: Gzip, Pages: []Page{Data(Plain, page/8, page, packGzip(make([]byte, 1<<10)))}}), "damaged"},
 		{"a dictionary of empty texts", 1, columns(1, Column{Physical: ByteArray, Logical: UTF8, Codec: Zstd, Pages: []Page{DictionaryOf(page/4, page, z),
 			Data(Dictionary, 1, 3, packZstd([]byte{1, 2, 0}))}}), "take more than"},
@@ -122,6 +147,32 @@ func TestSmallFilesTakeLittleMemory(t *testing.T) {
 	}
 }
 
+// What a user allows in memory is read, although the file is small for it.
+func TestAllowedMemory(t *testing.T) {
+	const page = 8 << 20
+	content := File(page/8, columns(16, Column{Physical: Double, Logical: NoLogical, Codec: Zstd, Pages: []Page{Data(Plain, page/8, page, packZstd(make([]byte, page)))}}))
+	for allowed, want := range map[int64]string{0: "use memory 1GB", 100e6: "take more than", 200e6: ""} {
+		file, err := os.Open(save(t, content))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := parquet.New(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Allow(allowed)
+		forms, space := make([]parquet.Form, 16), make([]parquet.Values, 16)
+		for k := range forms {
+			forms[k] = parquet.Numbers
+		}
+		_, err = f.Next(forms, space)
+		f.Close()
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%d bytes allowed: %v, want %q", allowed, err, want)
+		}
+	}
+}
+
 // allocated returns the bytes that a function allocates in all.
 func allocated(do func() error) (int64, error) {
 	var before, after runtime.MemStats
@@ -139,12 +190,14 @@ func FuzzPages(f *testing.F) {
 	f.Add(Int64, TimestampMillis, false, Uncompressed, DataPage, Delta, 9, len(Counted(9)), Counted(9), []byte{})
 	f.Add(Double, NoLogical, true, Uncompressed, DataPage, Plain, 4, len(Levels(4, 0)), Levels(4, 0), []byte{})
 	f.Add(Int32, NoLogical, false, Uncompressed, DataPageV2, Dictionary, 3, 3, []byte{1, 6, 0}, make([]byte, 4))
+	f.Add(ByteArray, TimestampMillis, false, Uncompressed, DataPage, Plain, 1, len(text), text, []byte{})
 	prefixed := PrefixedTexts(9, 20)
 	f.Add(ByteArray, UTF8, false, Uncompressed, DataPage, DeltaBytes, 9, len(prefixed), prefixed, []byte{})
 	for codec, pack := range map[int]func([]byte) []byte{Zstd: packZstd, Gzip: packGzip} {
 		b := pack(make([]byte, 64))
 		f.Add(Double, NoLogical, false, codec, DataPage, Plain, 8, 64, b, []byte{})
 	}
+	f.Add(Double, NoLogical, false, Brotli, DataPage, Plain, 1<<16, 1<<19, unhex(brotliZeros512K), []byte{})
 	f.Fuzz(func(t *testing.T, physical, logical int, optional bool, codec, kind, encoding, values, size int, content, dictionary []byte) {
 		if values < 0 || size < 0 || values > 1<<31-1 || size > 1<<31-1 {
 			return

@@ -28,6 +28,7 @@ const (
 	uncompressed codec = 0
 	snappyCodec  codec = 1
 	gzipCodec    codec = 2
+	lzoCodec     codec = 3
 	brotliCodec  codec = 4
 	lz4Hadoop    codec = 5
 	zstdCodec    codec = 6
@@ -151,6 +152,9 @@ func (m *fileMeta) check() error {
 	rows := int64(0)
 	for i := range m.groups {
 		g := &m.groups[i]
+		if g.rows == 0 { // nothing of it is read, and writers differ in what its chunks say
+			continue
+		}
 		if g.rows < 0 || len(g.chunks) != len(m.leaves) {
 			return fmt.Errorf("a row group of %d rows with %d columns instead of %d", g.rows, len(g.chunks), len(m.leaves))
 		}
@@ -168,6 +172,9 @@ func (m *fileMeta) check() error {
 			}
 		}
 	}
+	if m.rows == 0 { // some writers count the rows of the groups alone
+		m.rows = rows
+	}
 	if rows != m.rows || len(m.leaves) == 0 {
 		return fmt.Errorf("%d rows in row groups instead of %d, %d columns", rows, m.rows, len(m.leaves))
 	}
@@ -178,6 +185,9 @@ func (m *fileMeta) check() error {
 func (m *fileMeta) checkOverlap() error {
 	var list []*chunkMeta
 	for i := range m.groups {
+		if m.groups[i].rows == 0 {
+			continue
+		}
 		for k := range m.groups[i].chunks {
 			if c := &m.groups[i].chunks[k]; c.bytes > 0 && !c.elsewhere && !c.encrypted {
 				list = append(list, c)
@@ -240,7 +250,11 @@ func (m *fileMeta) addLeaves(schema []element, n int, path []string, levels int,
 // unreadable returns why the values of a leaf cannot be read, "" if they can.
 func (l *leaf) unreadable() string {
 	switch {
-	case l.logical == unknown:
+	case l.logical == unknown,
+		l.logical == date && l.physical != int32s,
+		l.logical == timeOfDay && (l.unit == 0 || l.physical != int32s && l.physical != int64s),
+		l.logical == timestamp && (l.unit == 0 || l.physical != int64s) && l.physical != int96s,
+		(l.logical == uuid || l.logical == float16) && l.physical != fixedArrays:
 		return "values of a kind that is not known"
 	case l.physical == fixedArrays && (l.width <= 0 || l.width > 1<<16):
 		return fmt.Sprintf("values of %d bytes", l.width)
@@ -305,7 +319,7 @@ func parseElement(r *thriftReader) (e element, err error) {
 	if e.isLeaf {
 		switch e.physical {
 		case int96s:
-			e.logical, e.unit, e.utc = timestamp, 1e9, false
+			e.logical = timestamp
 		case boolean, floats, doubles:
 			if e.logical != unknown {
 				e.logical = plain

@@ -7,6 +7,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"toptau/diag"
 )
 
 // figureWidth is the width of every figure in user units. Text of 12 or 13 units is then readable on a phone,
@@ -39,10 +41,10 @@ func position(x float64) string {
 	return strconv.FormatFloat(x+0, 'f', -1, 64) // adding 0 turns -0 into 0
 }
 
-// escape makes text safe inside an element or an attribute. Characters that XML forbids become U+FFFD.
+// escape makes text safe inside an element or an attribute. XML forbids most control characters.
 func escape(text string) string {
 	var b bytes.Buffer
-	_ = xml.EscapeText(&b, []byte(text)) // a bytes.Buffer does not fail
+	_ = xml.EscapeText(&b, []byte(diag.Printable(text))) // a bytes.Buffer does not fail
 	return b.String()
 }
 

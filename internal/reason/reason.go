@@ -11,6 +11,7 @@ import (
 
 	"toptau/internal/feature"
 	"toptau/internal/table"
+	"toptau/internal/text"
 	"toptau/result"
 )
 
@@ -83,5 +84,5 @@ func (d *Divider) value(t *table.Table, row, column int) string {
 		number, _ := strconv.Atoi(strings.TrimPrefix(d.division.Columns[column], "index "))
 		index = number - 1
 	}
-	return strconv.FormatFloat(t.Sparse.At(row, uint32(index)), 'g', -1, 64)
+	return text.Decimal(t.Sparse.At(row, uint32(index)))
 }

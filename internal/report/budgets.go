@@ -18,6 +18,7 @@ type Budgets struct {
 	Rows     []BudgetRow
 	Period   string // "day", or "100,000 rows"
 	Explorer *Explorer
+	Note     string // how they were measured; "": on the rows
 }
 
 // BudgetRow is what one budget finds.
@@ -71,6 +72,9 @@ func (b *Budgets) section() Section {
 	s := Section{Title: "What a budget finds", Explorer: b.Explorer}
 	if len(b.Rows) == 0 {
 		return s
+	}
+	if b.Note != "" {
+		s.Notes = append(s.Notes, b.Note)
 	}
 	t := Table{Header: []string{"budget", "alerts per " + b.Period, "score from about", "positives found", "precision"}, Numbers: []int{0, 1, 2, 3, 4}}
 	bounded := b.Rows[0].MaxFalse != nil
@@ -189,8 +193,7 @@ func FoundTitle(c *metric.Confusion, g metric.Goal) string {
 	}
 	at := text.Percent(alarms.Rate) + " false alarms"
 	if g.Population() == method.AllRows {
-		all := c.TruePositives + c.FalsePositives + c.TrueNegatives + c.FalseNegatives
-		at = text.Percent((c.TruePositives+c.FalsePositives)/all) + " alerts"
+		at = text.Percent(c.AlertRate().Rate) + " alerts"
 	}
 	line := fmt.Sprintf("At %s %s positives are found", at, count)
 	if found.Rate == 1 {

@@ -121,7 +121,7 @@ func (f *CardFindings) limits() Section {
 	}
 	add := func(format string, args ...any) { s.Warnings = append(s.Warnings, fmt.Sprintf(format, args...)) }
 	if certified == 0 {
-		add("No operating point has a guarantee: on new rows a plain threshold exceeds its budget about half the time.")
+		add("No operating point has a guarantee: on new rows a plain threshold may exceed its budget.")
 	} else {
 		add("A guarantee holds for new rows from the distribution of the calibration rows. It fails with the stated probability over the draw of these rows, and " +
 			"says nothing about rows that differ from them: another time, place, population or way of measuring.")

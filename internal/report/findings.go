@@ -78,6 +78,7 @@ type OperatingPoint struct {
 	Value     *metric.Proportion // fraction of an amount that is found; nil if there is no column of amounts
 	ValueName string             // its column
 	Facts     []Fact             // added to those about the point
+	Note      string             // how the decisions were measured; "": they are those of the rows
 }
 
 // MaxShapeRows is the largest number of rows that measure the effects of columns in ui. Chosen by hand.
@@ -196,8 +197,7 @@ func (f *Findings) RecallPlot() *plot.Plot {
 	p.Y = plot.Axis{Label: "positives found", Unit: plot.Percent, Min: 0, Max: 1}
 	f.addBudget(p, true)
 	f.addThreshold(p, func(c *metric.Confusion) (x, y float64) {
-		alerts, all := c.TruePositives+c.FalsePositives, c.TruePositives+c.FalsePositives+c.TrueNegatives+c.FalseNegatives
-		return alerts / all, c.TruePositiveRate.Rate
+		return c.AlertRate().Rate, c.TruePositiveRate.Rate
 	})
 	return p
 }

@@ -24,6 +24,9 @@ func (o *OperatingPoint) section(several bool) Section {
 		s.Figures = append(s.Figures, guaranteeFigure(o.Guarantee, o.Decisions)...)
 	}
 	s.Facts = append(s.Facts, o.Facts...)
+	if o.Note != "" {
+		s.Notes = append(s.Notes, o.Note)
+	}
 	if o.Decisions != nil {
 		s.Figures = append(s.Figures, rateFigure(o.Decisions), falseAlarmFigure(o.Decisions, o.Goal))
 		s.Tables = append(s.Tables, decisionTable(o.Decisions, o.Value, o.ValueName), confusionTable(o.Decisions))

@@ -161,12 +161,20 @@ func evidenceNumber(log10 float64) string {
 
 func scoresSentence(s *result.MonitorScores, a result.MonitorAlarm) string {
 	l := s.Levels[s.Level]
-	sentence := fmt.Sprintf("Scores changed %s: %s of the rows score %s or more, before %s.", changedText(&s.Evidence, a), text.Percent(l.Seen),
-		text.Number(l.Score), text.Percent(l.Expected))
+	sentence := fmt.Sprintf("Scores changed %s: %s of the rows score %s, before %s.", changedText(&s.Evidence, a), text.Percent(l.Seen),
+		levelText(l), text.Percent(l.Expected))
 	if p := s.Levels[s.AtPoint]; s.AtPoint != s.Level {
-		sentence += fmt.Sprintf(" Near the threshold, at %s: %s, before %s.", text.Number(p.Score), text.Percent(p.Seen), text.Percent(p.Expected))
+		sentence += fmt.Sprintf(" Near the threshold, %s: %s, before %s.", levelText(p), text.Percent(p.Seen), text.Percent(p.Expected))
 	}
 	return sentence
+}
+
+// levelText returns "0.5 or more", or "more than 0.5".
+func levelText(l result.ScoreLevel) string {
+	if l.MoreThan {
+		return "more than " + text.Number(l.Score)
+	}
+	return text.Number(l.Score) + " or more"
 }
 
 func columnsSentence(c *result.MonitorColumns, a result.MonitorAlarm) string {
@@ -201,6 +209,10 @@ func changeText(x *result.MonitorColumn) string {
 		what = text.Number(*x.AtLeast) + " or more"
 	case result.AtLeastMissing:
 		what = text.Number(*x.AtLeast) + " or more, or missing"
+	case result.MoreThanValue:
+		what = "more than " + text.Number(*x.AtLeast)
+	case result.MoreThanMissing:
+		what = "more than " + text.Number(*x.AtLeast) + ", or missing"
 	case result.InCategory:
 		what = "= " + x.Category
 	case result.OtherValues:
@@ -218,7 +230,11 @@ func budgetSentence(b *result.MonitorBudget, a result.MonitorAlarm) string {
 	if b.Kind != metric.GoalMaxFPR {
 		what, alarms = "of the rows are alerts", "alerts"
 	}
-	return fmt.Sprintf("The budget of %s is broken %s: %s %s (%s %s in %s rows).", text.Percent(b.Rate), changedText(&b.Evidence, a),
+	upTo := ""
+	if b.Bound > b.Rate {
+		upTo = fmt.Sprintf(" (without a guarantee, up to %s was expected)", text.Percent(b.Bound))
+	}
+	return fmt.Sprintf("The budget of %s%s is broken %s: %s %s (%s %s in %s rows).", text.Percent(b.Rate), upTo, changedText(&b.Evidence, a),
 		text.Percent(share(b.Events, b.Rows)), what, text.Count(b.Events), alarms, text.Count(b.Rows))
 }
 
@@ -257,7 +273,11 @@ func adviceText(r *result.Monitoring) string {
 	case raised["columns"] && raised["scores"]:
 		return "look at the named columns first: one that changed at its source explains scores that changed. If the change is real, label audited rows, calibrate a new threshold, and train again."
 	case raised["columns"]:
-		return "look at the named columns at their source. The scores have not changed so far."
+		scores := "The scores have not changed so far."
+		if r.Scores == nil {
+			scores = "Scores are not watched."
+		}
+		return "look at the named columns at their source. " + scores
 	case raised["scores"]:
 		return "label audited rows: only labels show whether there are more positives or more false alarms. Then calibrate a new threshold or train again."
 	}
@@ -337,12 +357,12 @@ func monitoringScores(r *result.Monitoring) Section {
 		{Name: "mean score", Value: fmt.Sprintf("%+.2f standard deviations from that before", x.MeanShift)},
 		{Name: "evidence", Value: fmt.Sprintf("%s, alarm at %s", evidenceNumber(x.Log10), evidenceNumber(x.Needed))},
 		{Name: "most probable change", Value: sinceText(x.Since, x.SinceTime)}}
-	t := Table{Caption: "Rows with a score or more", Header: []string{"score", "before", "since then", "all rows"}, Numbers: []int{0, 1, 2, 3}}
+	t := Table{Caption: "Rows by score", Header: []string{"score", "before", "since then", "all rows"}, Numbers: []int{1, 2, 3}}
 	for i, l := range x.Levels {
 		if i == x.Level {
 			t.Strong = append(t.Strong, i)
 		}
-		t.Rows = append(t.Rows, []string{text.Number(l.Score), text.Percent(l.Expected), text.Percent(l.Seen), text.Percent(l.All)})
+		t.Rows = append(t.Rows, []string{levelText(l), text.Percent(l.Expected), text.Percent(l.Seen), text.Percent(l.All)})
 	}
 	s.Tables = []Table{t}
 	return s

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"slices"
-	"time"
 
 	"toptau/internal/table"
 	"toptau/schema"
@@ -22,21 +21,18 @@ type after struct {
 
 // job is the rows of a request after its answer. It owns its chunks.
 type job struct {
-	rows     *rows
-	request  Request
-	point    int
-	model    *served
-	before   int    // rows of the stream before these
-	body     []byte // for the shadow
-	decode   decode
-	reserved int64
+	rows    *rows
+	request Request
+	point   int
+	model   *served
+	before  int    // rows of the stream before these
+	body    []byte // for the shadow
+	decode  decode
+	account account
 }
 
 // maxJobs is the number of requests that may wait for their observation; rows of further ones are dropped.
 const maxJobs = 64
-
-// spareWait is the pause between attempts to get a spare slot: short against the time of a large batch.
-const spareWait = time.Millisecond
 
 func newAfter(e *env) *after {
 	a := &after{env: e, jobs: make(chan *job, maxJobs), closing: make(chan struct{}), late: make(chan struct{}),
@@ -52,13 +48,13 @@ func (a *after) hand(c *call, r *rows, point, before int, decode decode) {
 	}
 	j := &job{rows: &rows{rowOptions: r.rowOptions, b: r.b, n: r.n, chunks: r.chunks, bad: r.bad},
 		request: r.request(c, point), point: point,
-		model: c.model, before: before, reserved: c.reserved}
+		model: c.model, before: before, account: c.account}
 	if c.model.shadow != nil {
 		j.body, j.decode = c.body, decode
 	}
 	select {
 	case a.jobs <- j:
-		r.chunks, r.bad, c.reserved, c.body = nil, nil, 0, nil
+		r.chunks, r.bad, c.account, c.body = nil, nil, account{by: c.account.by, w: c.w}, nil
 	default:
 		a.env.metrics.dropped.Add(uint64(r.n - before))
 	}
@@ -69,19 +65,20 @@ func (a *after) handLines(c *call, r *rows, point, before int, lines []byte) {
 	if a.env.options.Monitor == nil && c.model.shadow == nil {
 		return
 	}
-	body, reserved := c.body, c.reserved
-	c.body, c.reserved = nil, 0
+	body, kept := c.body, c.account
+	c.body, c.account = nil, account{by: kept.by, w: kept.w}
 	if c.model.shadow != nil {
 		c.body = bytes.Clone(lines) // the stream goes on with its buffer
 		if c.reserve(int64(len(lines))) != nil {
+			a.env.admission.release(&c.account)
 			a.env.metrics.dropped.Add(uint64(r.n - before))
-			c.body, c.reserved = body, reserved
+			c.body, c.account = body, kept
 			return
 		}
 	}
 	a.hand(c, r, point, before, decodeLines)
-	a.env.admission.bytes.Add(-c.reserved) // if it was not handed over
-	c.body, c.reserved = body, reserved
+	a.env.admission.release(&c.account) // if it was not handed over
+	c.body, c.account = body, kept
 }
 
 func (a *after) run() {
@@ -106,28 +103,14 @@ func (a *after) run() {
 }
 
 func (a *after) do(j *job) {
-	if a.takeSpare() {
+	if a.env.admission.wait(&j.account, spare, a.late) {
 		a.observe(j)
 		a.env.admission.free()
 	} else {
 		a.env.metrics.dropped.Add(uint64(j.rows.n - j.before))
 	}
 	j.rows.release()
-	a.env.admission.bytes.Add(-j.reserved)
-}
-
-// takeSpare takes a slot that no request waits for. It returns false if the time for that is over.
-func (a *after) takeSpare() bool {
-	for {
-		if a.env.admission.waiting.Load() == 0 && a.env.admission.takeFree() {
-			return true
-		}
-		select {
-		case <-a.late:
-			return false
-		case <-time.After(spareWait):
-		}
-	}
+	a.env.admission.release(&j.account)
 }
 
 func (a *after) observe(j *job) {

@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"os"
 	"strings"
@@ -97,43 +98,45 @@ func (t *token) read() error {
 	return nil
 }
 
-// check returns the problem of a request that may not be answered.
-func (a *auth) check(r *http.Request, needs level) *problem {
+// check returns who sends a request, and the problem of one that may not be answered.
+func (a *auth) check(r *http.Request, needs level) (by whom, p *problem) {
 	if needs == nothing {
-		return nil
+		return by, nil
 	}
-	allowed, p := a.levelOf(r)
+	allowed, by, p := a.levelOf(r)
 	switch {
 	case p != nil:
-		return p
+		return by, p
 	case needs <= allowed:
-		return nil
+		return by, nil
 	case len(a.tokens) == 0:
-		return refused(http.StatusForbidden, diag.Usage, "a reload by a client that is not known",
+		return by, refused(http.StatusForbidden, diag.Usage, "a reload by a client that is not known",
 			"a token, a client certificate or a unix socket")
 	}
-	return refused(http.StatusForbidden, diag.Usage, "a token that allows scores alone", "the token of the operator")
+	return by, refused(http.StatusForbidden, diag.Usage, "a token that allows scores alone", "the token of the operator")
 }
 
-// levelOf returns what a client may do.
-func (a *auth) levelOf(r *http.Request) (level, *problem) {
+// levelOf returns what a client may do, and who it is.
+func (a *auth) levelOf(r *http.Request) (allowed level, by whom, p *problem) {
 	if len(a.tokens) == 0 {
-		if p := a.checkBrowser(r); p != nil || !a.trusted {
-			return toOperate, p
+		from, _ := netip.ParseAddrPort(r.RemoteAddr) // none: a unix socket
+		allowed, by.network, p = toOperate, networkOf(from.Addr()), a.checkBrowser(r)
+		if p == nil && a.trusted {
+			allowed = toReload
 		}
-		return toReload, nil
+		return allowed, by, p
 	}
 	text, found := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	digest, allowed := sha256.Sum256([]byte(text)), nothing
+	digest := sha256.Sum256([]byte(text))
 	for _, t := range a.tokens {
-		if found && subtle.ConstantTimeCompare(digest[:], t.digest.Load()[:]) == 1 {
-			allowed = max(allowed, t.allows)
+		if found && subtle.ConstantTimeCompare(digest[:], t.digest.Load()[:]) == 1 && t.allows > allowed {
+			allowed, by.token = t.allows, t
 		}
 	}
 	if allowed == nothing {
-		return nothing, refused(http.StatusUnauthorized, diag.Usage, "no valid token", "Authorization: Bearer TOKEN")
+		p = refused(http.StatusUnauthorized, diag.Usage, "no valid token", "Authorization: Bearer TOKEN")
 	}
-	return allowed, nil
+	return allowed, by, p
 }
 
 // checkBrowser refuses what a page of another site lets a browser send. Without a token, a server on a

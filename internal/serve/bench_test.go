@@ -143,7 +143,7 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	if full { // all requests are refused
-		s.admission.waiting.Store(s.admission.queue)
+		s.admission.queue = 0
 	}
 	s.Serve(context.Background(), l, nil, 0, nil)
 }

@@ -13,6 +13,9 @@ import (
 
 // All forms of bodies give the scores of `toptau score`, to the bit, for every encoding.
 func TestScoresHaveTheSameBits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("draws many models")
+	}
 	rows := fixtureRows(700, 99)
 	rows[3][7], rows[4][7] = "never seen", " http "
 	rows[5][1], rows[6][1], rows[7][1] = "+1", " 7 ", "-0"

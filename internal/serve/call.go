@@ -82,12 +82,13 @@ type call struct {
 	rows     int
 	received int64
 	sent     int64
-	reserved int64         // bytes of the budget
+	account  account       // of the budget
 	zipped   bool          // the body is compressed
 	queued   time.Duration // until there was a slot
 	body     []byte
 	out      []byte
 	slot     bool
+	class    class
 	began    time.Time // of the work with a slot
 }
 
@@ -134,9 +135,7 @@ func (c *call) finish() {
 		c.panicked(mistake)
 	}
 	c.freeSlot()
-	if c.reserved > 0 {
-		e.admission.bytes.Add(-c.reserved)
-	}
+	e.admission.release(&c.account)
 	e.metrics.inflight.Add(-1)
 	took := time.Since(c.start)
 	e.metrics.times[c.at].add(took)
@@ -152,7 +151,7 @@ func (c *call) finish() {
 	if cap(c.out) > keptBuffer {
 		c.out = nil
 	}
-	c.w, c.r, c.model = nil, nil, nil
+	c.w, c.r, c.model, c.account = nil, nil, nil, account{}
 	calls.Put(c)
 	if mistake == http.ErrAbortHandler {
 		panic(mistake) // for net/http, which closes the connection
@@ -204,10 +203,25 @@ func isTrace(t string) bool {
 
 // reserve counts bytes of the call.
 func (c *call) reserve(n int64) error {
-	if !c.env.admission.reserve(n) {
-		return c.env.admission.refuse(shedBytes)
+	if !c.env.admission.reserve(&c.account, n) {
+		return c.env.admission.refuse(c.shortage())
 	}
-	c.reserved += n
+	return nil
+}
+
+// shortage returns why the call has no more bytes.
+func (c *call) shortage() shedReason {
+	if c.account.stalled {
+		return shedStalled
+	}
+	return shedBytes
+}
+
+// waitFor calls f, which waits for the client. It returns an error if the call's bytes were needed meanwhile.
+func (c *call) waitFor(writes bool, f func()) error {
+	if !c.env.admission.during(&c.account, writes, f) {
+		return c.env.admission.refuse(shedStalled)
+	}
 	return nil
 }
 
@@ -220,7 +234,7 @@ func (c *call) readBody() error {
 	if err := c.readEncoding(); err != nil {
 		return err
 	}
-	if !c.env.admission.hasRoom(2 * c.r.ContentLength) { // rows and answer take about as much as the body
+	if !c.env.admission.hasRoom(&c.account, 2*c.r.ContentLength) { // rows and answer take about as much as the body
 		return c.env.admission.refuse(shedBytes)
 	}
 	body, err := c.readAll(c.r.Body, c.body, int(c.r.ContentLength))
@@ -270,9 +284,13 @@ func (c *call) readAll(from io.Reader, body []byte, announced int) ([]byte, erro
 			}
 			counted = n
 		}
-		n, err := from.Read(body[len(body):cap(body)])
+		var n int
+		var err error
+		ended := c.waitFor(false, func() { n, err = from.Read(body[len(body):cap(body)]) })
 		body = body[:len(body)+n]
 		switch {
+		case ended != nil:
+			return body, ended
 		case int64(len(body)) > limit:
 			return body, tooLong(limit)
 		case errors.Is(err, io.EOF):
@@ -305,7 +323,10 @@ func isTimeout(err error) bool {
 // takeSlot waits for a slot.
 func (c *call) takeSlot() error {
 	before := time.Now()
-	reason, ok := c.env.admission.take(c.r.Context().Done())
+	if c.class = classOfBody(c.received); c.zipped {
+		c.class = long
+	}
+	reason, ok := c.env.admission.take(&c.account, c.class, c.r.Context().Done())
 	c.began = time.Now()
 	c.queued = c.began.Sub(before)
 	if !ok {
@@ -318,7 +339,7 @@ func (c *call) takeSlot() error {
 func (c *call) freeSlot() {
 	if c.slot {
 		c.slot = false
-		c.env.admission.worked(time.Since(c.began))
+		c.env.admission.worked(c.class, time.Since(c.began))
 		c.env.admission.free()
 	}
 }
@@ -338,11 +359,27 @@ func (c *call) answer(status int, contentType []string, body []byte) {
 	if status != http.StatusOK {
 		c.w.WriteHeader(status)
 	}
-	n, err := c.w.Write(body)
-	c.sent += int64(n)
-	if err != nil {
+	if c.write(body) != nil {
 		c.status = 499
 	}
+}
+
+// write sends bytes, in pieces of which each is progress.
+func (c *call) write(b []byte) error {
+	for len(b) > 0 {
+		var n int
+		var err error
+		ended := c.waitFor(true, func() { n, err = c.w.Write(b[:min(len(b), streamBuffer)]) })
+		c.sent += int64(n)
+		if err == nil {
+			err = ended
+		}
+		if err != nil {
+			return err
+		}
+		b = b[n:]
+	}
+	return nil
 }
 
 // shortestZipped is the shortest answer that is compressed: in bytes about what a packet carries.
@@ -426,7 +463,7 @@ func (c *call) answerDocument(status int, v any) {
 	if err != nil {
 		panic(err) // the documents of this package can be encoded
 	}
-	c.answer(status, contentTypes[mediaJSON], append(b, '\n'))
+	c.answer(status, contentTypes[mediaJSON], append(jsontext.Printable(b), '\n'))
 }
 
 // panicked answers after a mistake in this program.

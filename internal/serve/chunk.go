@@ -164,7 +164,11 @@ func (c *chunk) put(p *plan, f int, row int, k jsontext.Kind, value []byte) erro
 		c.id[row] = c.keepText(value, form)
 	}
 	if f == p.segment {
-		c.segment[row] = c.keepText(bytes.Trim(value, " \t"), textID)
+		text := bytes.Trim(value, " \t")
+		if k == jsontext.Number {
+			text = table.DecimalText(text)
+		}
+		c.segment[row] = c.keepText(text, textID)
 	}
 	if fd.plain >= 0 {
 		v, err := numberOf(fd.features[0].reader, k, value)
@@ -182,7 +186,7 @@ func (c *chunk) put(p *plan, f int, row int, k jsontext.Kind, value []byte) erro
 			column.Values[row] = v
 			continue
 		}
-		category, err := t.reader.Category(value)
+		category, err := t.categoryOf(k, value)
 		if err != nil {
 			return err
 		}
@@ -275,4 +279,15 @@ func numberOf(r *table.FieldReader, k jsontext.Kind, value []byte) (float64, err
 		return r.Point(value)
 	}
 	return r.Number(value)
+}
+
+// categoryOf reads a category. A number is that of its decimal text, however it is written.
+func (t *target) categoryOf(k jsontext.Kind, value []byte) ([]byte, error) {
+	if k == jsontext.Number {
+		value = t.reader.NumberText(slices.Clip(table.DecimalText(value)), func(category []byte) bool {
+			_, known := t.codes[string(category)]
+			return known
+		})
+	}
+	return t.reader.Category(value)
 }

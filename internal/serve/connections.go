@@ -78,7 +78,10 @@ func (l *connections) Accept() (net.Conn, error) {
 
 // admit returns the connection with a place, nil if there is none.
 func (l *connections) admit(conn net.Conn) *connection {
-	c := &connection{Conn: conn, from: l, key: networkOf(conn)}
+	c := &connection{Conn: conn, from: l}
+	if a, ok := conn.RemoteAddr().(*net.TCPAddr); ok {
+		c.key = networkOf(a.AddrPort().Addr())
+	}
 	l.mu.Lock()
 	if c.of = l.addresses[c.key]; c.of == nil {
 		c.of = &address{}
@@ -108,18 +111,14 @@ func (l *connections) admit(conn net.Conn) *connection {
 	return c
 }
 
-// networkOf returns where a connection comes from.
-func networkOf(c net.Conn) netip.Prefix {
-	a, ok := c.RemoteAddr().(*net.TCPAddr)
-	if !ok {
-		return netip.Prefix{}
-	}
-	ip := a.AddrPort().Addr().Unmap()
+// networkOf returns the network of a client: its address of IPv4, or the network /64 of IPv6, which one client can have.
+func networkOf(ip netip.Addr) netip.Prefix {
+	ip = ip.Unmap()
 	bits := 32
 	if ip.Is6() {
 		bits = 64
 	}
-	p, _ := ip.Prefix(bits) // the bits are valid
+	p, _ := ip.Prefix(bits) // invalid without an address
 	return p
 }
 

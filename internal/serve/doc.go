@@ -7,7 +7,7 @@
 // A file uses files above it in this list, and none uses a file below it.
 //
 //	options, stamp, text, errors     settings and interfaces; whether a file changed; JSON; problems with their status
-//	counts, admit, log               what metrics count; slots, queue and budget of bytes; logs
+//	counts, admit, budget, log       what metrics count; slots and queue; the budget of bytes; logs
 //	plan, bundle, models             how a row becomes features; a model with all that depends on it; the served models
 //	call, auth, connections          one request; who may do what; open connections
 //	chunk, scratch, rows             rows in pieces of at most 256, and what decoding and scoring them needs
@@ -50,6 +50,7 @@
 //
 // # Limits of memory
 //
-// Bodies, decoded rows and answers are counted in one budget of bytes while they exist (admit.go). A request
-// that would exceed it is refused with 429.
+// Bodies, decoded rows and answers are counted in one budget of bytes while they exist (budget.go). When it is
+// used up, what has waited longest for its client ends, and then clients have shares; otherwise a request that
+// would exceed the budget is refused with 429.
 package serve

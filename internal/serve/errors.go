@@ -77,7 +77,7 @@ func (p *problem) document(terse bool) []byte {
 	if err != nil {
 		return []byte(`{"error":{}}`) // cannot happen: the document has texts and numbers alone
 	}
-	return append(b, '\n')
+	return append(jsontext.Printable(b), '\n')
 }
 
 // appendError appends the "error" of a result.
@@ -89,7 +89,7 @@ func (p *problem) appendError(b []byte, terse bool) []byte {
 	if err != nil {
 		return append(b, "{}"...)
 	}
-	return append(b, text...)
+	return append(b, jsontext.Printable(text)...)
 }
 
 func (p *problem) shown(terse bool) *diag.Error {

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"toptau"
 	"toptau/method"
@@ -152,31 +154,42 @@ func saved(t testing.TB, name string) string {
 	return path
 }
 
-// started is a server on a real socket.
+// started is a server on a real socket, or on pipes.
 type started struct {
 	*Server
 	url    string
 	client *http.Client
 	stop   func() error
+	dial   func(from string) net.Conn // on pipes: a connection from an address
 }
 
 // start starts a server with options, with the named fixtures as models if there are none.
 func start(t testing.TB, o Options, names ...string) *started {
 	t.Helper()
-	for _, name := range names {
-		o.Models = append(o.Models, ModelFile{name, saved(t, name)})
-	}
-	s, err := New(o)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	return startOn(t, l, &http.Transport{MaxIdleConnsPerHost: 64}, 0, withModels(t, o, names))
+}
+
+// withModels adds the named fixtures to the models of options.
+func withModels(t testing.TB, o Options, names []string) Options {
+	for _, name := range names {
+		o.Models = append(o.Models, ModelFile{name, saved(t, name)})
+	}
+	return o
+}
+
+func startOn(t testing.TB, l net.Listener, transport *http.Transport, grace time.Duration, o Options) *started {
+	t.Helper()
+	s, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- s.Serve(ctx, l, nil, 0, nil) }()
+	go func() { ended <- s.Serve(ctx, l, nil, grace, nil) }()
 	var once sync.Once
 	stop := func() (err error) {
 		once.Do(func() {
@@ -186,10 +199,69 @@ func start(t testing.TB, o Options, names ...string) *started {
 		return err
 	}
 	t.Cleanup(func() { stop() })
-	transport := &http.Transport{MaxIdleConnsPerHost: 64}
 	t.Cleanup(transport.CloseIdleConnections)
-	return &started{s, "http://" + l.Addr().String(), &http.Client{Transport: transport}, stop}
+	return &started{Server: s, url: "http://" + l.Addr().String(), client: &http.Client{Transport: transport}, stop: stop}
 }
+
+// withoutClock runs a test of a server that listens on pipes, in a bubble whose clock goes on when all wait.
+func withoutClock(t *testing.T, o Options, grace time.Duration, name string, test func(t *testing.T, s *started)) {
+	o = withModels(t, o, []string{name})
+	synctest.Test(t, func(t *testing.T) {
+		l := newPipes()
+		s := startOn(t, l, l.transport(), grace, o)
+		s.dial = l.dial
+		test(t, s)
+	})
+}
+
+// pipes is a listener in memory, whose connections come from any address.
+type pipes struct {
+	offered chan net.Conn
+	closed  chan struct{}
+	close   func()
+}
+
+func newPipes() *pipes {
+	p := &pipes{offered: make(chan net.Conn), closed: make(chan struct{})}
+	p.close = sync.OnceFunc(func() { close(p.closed) })
+	return p
+}
+
+// dial opens a connection from an address. It is closed at once if nobody listens.
+func (p *pipes) dial(from string) net.Conn {
+	near, far := net.Pipe()
+	select {
+	case p.offered <- piped{far, &net.TCPAddr{IP: net.ParseIP(from), Port: 1}}:
+	case <-p.closed:
+		far.Close()
+	}
+	return near
+}
+
+func (p *pipes) transport() *http.Transport {
+	return &http.Transport{MaxIdleConnsPerHost: 64, DialContext: func(context.Context, string, string) (net.Conn, error) {
+		return p.dial("127.0.0.1"), nil
+	}}
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.offered:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error   { p.close(); return nil }
+func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "localhost"} }
+
+type piped struct {
+	net.Conn
+	from net.Addr
+}
+
+func (c piped) RemoteAddr() net.Addr { return c.from }
 
 // post sends a body and returns the answer.
 func (s *started) post(t testing.TB, path, contentType string, body []byte, headers ...string) (int, string, http.Header) {

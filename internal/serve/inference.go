@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/jsontext"
+	words "toptau/internal/text"
 	"toptau/schema"
 )
 
@@ -169,7 +171,7 @@ func (p openInference) handleInfer(c *call) {
 		c.model = c.model.forRequest(c.id)
 	}
 	q, err := inferenceOf(c)
-	if err == nil && p.admission.full() {
+	if err == nil && p.admission.full(&c.account, c.r.ContentLength) {
 		err = p.admission.refuse(shedQueue)
 	}
 	if err == nil {
@@ -259,6 +261,9 @@ func (q *inference) decode(s *scratch, r *rows, body []byte) error {
 			err = q.readOutputs(s)
 		case "parameters":
 			err = s.parameters(func(name, value string) error {
+				if name == "content_type" {
+					return checkContentType(value, "np", "pd", "str")
+				}
 				q.binary = q.binary || name == "binary_data_output" && value == "true"
 				return nil
 			})
@@ -359,7 +364,7 @@ func (q *inference) format(b []byte, r *rows, _ int) ([]byte, []string) {
 	if q.id != "" {
 		b = jsontext.AppendText(append(b, `,"id":`...), q.id)
 	}
-	b = append(b, `,"outputs":[`...)
+	b = append(r.appendOdd(b), `,"outputs":[`...)
 	var tail []byte
 	first := true
 	for i, t := range outputsOf(r.b) {
@@ -394,6 +399,40 @@ func (q *inference) format(b []byte, r *rows, _ int) ([]byte, []string) {
 	}
 	q.c.w.Header()[headerLength] = []string{strconv.Itoa(len(b))}
 	return append(b, tail...), binaryType
+}
+
+// appendOdd appends parameters that name the columns with unknown and missing values, and the number of rows with them:
+// tensors of numbers have no place for what a result in JSON says of its row.
+func (r *rows) appendOdd(b []byte) []byte {
+	var counts [2]map[string]int
+	for _, c := range r.chunks {
+		for _, o := range c.odd {
+			kind := 0
+			if o.unknown {
+				kind = 1
+			}
+			if counts[kind] == nil {
+				counts[kind] = map[string]int{}
+			}
+			counts[kind][r.b.plan.inputName(o.input)]++
+		}
+	}
+	before := `,"parameters":{`
+	for kind, name := range []string{"missing", "unknown"} {
+		if counts[kind] == nil {
+			continue
+		}
+		var columns []string
+		for _, column := range slices.Sorted(maps.Keys(counts[kind])) {
+			columns = append(columns, column+": "+words.Plural(counts[kind][column], "row"))
+		}
+		b = jsontext.AppendText(append(append(b, before...), `"`+name+`":`...), strings.Join(columns, ", "))
+		before = ","
+	}
+	if before == "," {
+		b = append(b, '}')
+	}
+	return b
 }
 
 var binaryType = []string{"application/octet-stream"}

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -136,5 +137,47 @@ func TestConfigurationAndStatistics(t *testing.T) {
 		if status, answer, _ := s.get(t, path); status != 404 || !strings.HasPrefix(answer, `{"error":"`) {
 			t.Errorf("%s: %d, %s", path, status, answer)
 		}
+	}
+}
+
+// One record has one score: as texts, in base64 as MLServer's clients send it, and with binary tensors. Other content types
+// are refused, and values that the model has not seen are named.
+func TestContentTypesOfTensors(t *testing.T) {
+	s := start(t, Options{}, "raw")
+	row := slices.Clone(fixtureRows(5, 3)[0])
+	row[7] = "größe"
+	infer := func(service, parameters, all string) (int, string) {
+		var inputs []string
+		for j, name := range fixtureColumns[:11] {
+			value, more, datatype := strconv.Quote(row[j]), "", "BYTES"
+			switch {
+			case name == "service":
+				value, more = service, `,"parameters":`+parameters
+			case slices.Contains([]string{"amount", "load", "d1", "d2", "d3", "flow.bytes"}, name):
+				datatype, value = "FP64", jsonValue(name, row[j])
+			}
+			inputs = append(inputs, fmt.Sprintf(`{"name":%q,"shape":[1],"datatype":%q,"data":[%s]%s}`, name, datatype, value, more))
+		}
+		status, answer, _ := s.post(t, "/v2/models/raw/infer", "application/json", []byte(`{"parameters":`+all+`,"inputs":[`+strings.Join(inputs, ",")+"]}"))
+		return status, answer
+	}
+	code := base64.StdEncoding.EncodeToString([]byte(row[7]))
+	_, want := infer(`"größe"`, "{}", "{}")
+	for _, test := range []struct{ service, parameters, all string }{{`"größe"`, `{"content_type":"str"}`, `{"content_type":"pd"}`}, {`"größe"`, "null", "null"}, {strconv.Quote(code), `{"content_type":"base64"}`, "{}"}} {
+		if status, got := infer(test.service, test.parameters, test.all); status != 200 || got != want || strings.Contains(got, "unknown") {
+			t.Errorf("%v: %d, %s, want %s", test, status, got, want)
+		}
+	}
+	for _, test := range []struct{ service, parameters, all, want string }{
+		{strconv.Quote(code), `{"content_type":"image/png"}`, "{}", "image/png"}, {strconv.Quote(code), "{}", `{"content_type":"base64"}`, "base64"},
+		{`"größe"`, `{"content_type":"base64"}`, "{}", "expected base64"}, {"7", `{"content_type":"base64"}`, "{}", "expected base64"},
+		{`"/w=="`, `{"content_type":"base64"}`, "{}", "UTF-8"}, {strconv.Quote(code), `{"content_type":7}`, "{}", "content_type"},
+	} {
+		if status, got := infer(test.service, test.parameters, test.all); status != 400 || !strings.Contains(got, test.want) {
+			t.Errorf("%v: %d, %s", test, status, got)
+		}
+	}
+	if status, got := infer(strconv.Quote(code), "{}", "{}"); status != 200 || !strings.Contains(got, `,"parameters":{"unknown":"service: 1 row"},"outputs":`) {
+		t.Errorf("an unseen value: %d, %s", status, got)
 	}
 }

@@ -15,99 +15,109 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
 // occupy takes all slots until the function it returns is called.
 func (s *started) occupy() func() {
-	n := cap(s.admission.slots)
-	for range n {
-		s.admission.slots <- struct{}{}
+	a := s.admission
+	for range a.slots {
+		a.wait(&account{}, short, nil)
 	}
 	return func() {
-		for range n {
-			<-s.admission.slots
+		for range a.slots {
+			a.free()
 		}
 	}
 }
 
 // With all processors busy, requests wait for a tenth of a second; those beyond the queue are refused at once.
 func TestBusyServerRefuses(t *testing.T) {
-	s := start(t, Options{Queue: 2}, "raw")
 	row := []byte(jsonObject(fixtureRows(1, 3)[0]))
-	free := s.occupy()
-	var wait sync.WaitGroup
-	for range 12 {
-		wait.Go(func() {
-			status, answer, header := s.post(t, "/v1/score", "application/json", row)
-			if status != 429 || header.Get("Retry-After") != "1" || !strings.Contains(answer, `"kind":"limit"`) {
-				t.Errorf("%d: %s", status, answer)
-			}
-		})
-	}
-	wait.Wait()
-	if queue, wait := s.admission.shed[shedQueue].Load(), s.admission.shed[shedWait].Load(); queue+wait != 12 || wait < 2 {
-		t.Errorf("%d were refused because of the queue and %d after waiting", queue, wait)
-	}
-	free()
-	if status, answer, _ := s.post(t, "/v1/score", "application/json", row); status != 200 {
-		t.Errorf("afterwards %d: %s", status, answer)
-	}
-	if s.admission.waiting.Load() != 0 || s.admission.bytes.Load() != 0 || len(s.admission.slots) != 0 {
-		t.Errorf("%d wait, %d bytes, %d slots taken", s.admission.waiting.Load(), s.admission.bytes.Load(), len(s.admission.slots))
+	withoutClock(t, Options{Queue: 2}, 0, "raw", func(t *testing.T, s *started) {
+		free, begin := s.occupy(), time.Now()
+		var wait sync.WaitGroup
+		for range 12 {
+			wait.Go(func() {
+				status, answer, header := s.post(t, "/v1/score", "application/json", row)
+				if status != 429 || header.Get("Retry-After") != "1" || !strings.Contains(answer, `"kind":"limit"`) {
+					t.Errorf("%d: %s", status, answer)
+				}
+			})
+		}
+		wait.Wait()
+		if took := time.Since(begin); took != maxWait {
+			t.Errorf("the last was refused after %s", took)
+		}
+		if queue, wait := s.admission.shed[shedQueue].Load(), s.admission.shed[shedWait].Load(); queue != 10 || wait != 2 {
+			t.Errorf("%d were refused because of the queue and %d after waiting", queue, wait)
+		}
+		free()
+		if status, answer, _ := s.post(t, "/v1/score", "application/json", row); status != 200 {
+			t.Errorf("afterwards %d: %s", status, answer)
+		}
+		s.checkIdle(t)
+	})
+}
+
+// checkIdle checks that nothing of any request is left.
+func (s *started) checkIdle(t *testing.T) {
+	t.Helper()
+	synctest.Wait()
+	if a := s.admission; a.waiting() != 0 || a.inFlight() != 0 || a.taken != 0 || len(a.clients) != 0 || s.metrics.inflight.Load() != 0 {
+		t.Errorf("%d wait, %d bytes, %d slots taken, %d clients, %d requests", a.waiting(), a.inFlight(), a.taken, len(a.clients), s.metrics.inflight.Load())
 	}
 }
 
 // A request that waited gets the slot that becomes free.
 func TestWaitingRequestIsAnswered(t *testing.T) {
-	s := start(t, Options{}, "raw")
-	status, answer := 0, ""
-	for range 10 { // a busy machine may take longer than maxWait for anything
+	withoutClock(t, Options{}, 0, "raw", func(t *testing.T, s *started) {
 		free := s.occupy()
 		go func() {
-			for s.admission.waiting.Load() == 0 {
-				time.Sleep(time.Millisecond)
+			synctest.Wait()
+			if n := s.admission.waiting(); n != 1 {
+				t.Errorf("%d requests wait", n)
 			}
 			free()
 		}()
-		if status, answer, _ = s.post(t, "/v1/score", "application/json", []byte(jsonObject(fixtureRows(1, 3)[0]))); status == 200 {
-			return
+		if status, answer, _ := s.post(t, "/v1/score", "application/json", []byte(jsonObject(fixtureRows(1, 3)[0]))); status != 200 {
+			t.Errorf("%d: %s", status, answer)
 		}
-	}
-	t.Errorf("%d: %s", status, answer)
+	})
 }
 
 // Bodies, rows and answers have one budget of bytes.
 func TestBytesInFlightAreLimited(t *testing.T) {
 	s := start(t, Options{}, "raw")
-	s.admission.bytes.Store(minInFlight - 100)
+	s.admission.used = minInFlight - 100
 	row := []byte(jsonObject(fixtureRows(1, 3)[0]))
 	for _, contentType := range []string{"application/json", "application/x-ndjson"} {
 		if status, answer, header := s.post(t, "/v1/score", contentType, row); status != 429 || header.Get("Retry-After") == "" {
 			t.Errorf("%d: %s", status, answer)
 		}
 	}
-	if n := s.admission.bytes.Load(); n != minInFlight-100 {
+	if n := s.admission.inFlight(); n != minInFlight-100 {
 		t.Errorf("%d bytes are still counted", n-minInFlight+100)
 	}
 }
 
-// otherClient scores a row on a connection of its own and returns how long that took.
-func (s *started) otherClient(t *testing.T) time.Duration {
+// otherClient scores a row on a connection of its own.
+func (s *started) otherClient(t *testing.T) {
 	t.Helper()
 	s.client.CloseIdleConnections()
-	begin := time.Now()
 	if status, answer, _ := s.post(t, "/v1/score", "application/json", []byte(jsonObject(fixtureRows(1, 3)[0]))); status != 200 {
 		t.Errorf("another client: %d, %s", status, answer)
 	}
-	return time.Since(begin)
 }
 
 // What clients do wrong or by intent costs the server one connection, and other clients nothing.
 func TestHostileConnections(t *testing.T) {
-	s := start(t, Options{Timeout: 300 * time.Millisecond}, "raw")
+	withoutClock(t, Options{}, 0, "raw", testHostileConnections)
+}
+
+func testHostileConnections(t *testing.T, s *started) {
 	head := "POST /v1/score HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-	slowest := time.Duration(0)
 	for _, test := range []struct{ name, send, want string }{
 		{"a body that stops", head + "Content-Length: 500\r\n\r\n{", "408"},
 		{"a head that stops", "POST /v1/score HTTP/1.1\r\nHost: lo", ""},
@@ -175,37 +185,23 @@ func TestHostileConnections(t *testing.T) {
 		{"another answer in one connection", head + "Content-Length: 2\r\n\r\n{}GET /v1/reload HTTP/1.1\r\nHost: a\r\n\r\n", "422"},
 		{"1,000 options", "POST /v1/score?" + strings.Repeat("a=b&", 1000) + " HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}", "400"},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			c, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer c.Close()
-			c.SetDeadline(time.Now().Add(10 * time.Second))
-			go io.WriteString(c, test.send)
-			line, err := bufio.NewReader(c).ReadString('\n')
-			if (!strings.HasPrefix(line, "HTTP/1.") || !strings.HasPrefix(line[len("HTTP/1.1 "):], test.want)) && !(test.want == "" && err != nil) || errors.Is(err, os.ErrDeadlineExceeded) {
-				t.Errorf("%q, %v", line, err)
-			}
-			slowest = max(slowest, s.otherClient(t))
-		})
+		c := s.dial("127.0.0.2")
+		c.SetDeadline(time.Now().Add(10 * time.Second))
+		go io.WriteString(c, test.send)
+		line, err := bufio.NewReader(c).ReadString('\n')
+		if (!strings.HasPrefix(line, "HTTP/1.") || !strings.HasPrefix(line[len("HTTP/1.1 "):], test.want)) && !(test.want == "" && err != nil) || errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("%s: %q, %v", test.name, line, err)
+		}
+		s.otherClient(t)
+		c.Close()
 	}
-	t.Logf("the slowest answer to another client took %s", slowest)
-	deadline := time.Now().Add(5 * time.Second)
-	for s.metrics.inflight.Load() > 0 && time.Now().Before(deadline) {
-		time.Sleep(10 * time.Millisecond)
-	}
-	if s.metrics.inflight.Load() != 0 || s.admission.bytes.Load() != 0 {
-		t.Errorf("%d requests and %d bytes are still in flight", s.metrics.inflight.Load(), s.admission.bytes.Load())
-	}
+	s.client.CloseIdleConnections()
+	s.checkIdle(t)
 }
 
 // limitedServer serves "ok" on a few connections, and on /wait only after release.
-func limitedServer(t *testing.T, most, perAddress int) (address string, limited *connections, release func()) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+func limitedServer(t *testing.T, most, perAddress int) (dial func(from string) net.Conn, limited *connections, release func()) {
+	l := newPipes()
 	released := make(chan struct{})
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/wait" {
@@ -220,125 +216,116 @@ func limitedServer(t *testing.T, most, perAddress int) (address string, limited 
 	t.Cleanup(func() {
 		release()
 		server.Close()
+		synctest.Wait()
 		if open, idle, _, _ := limited.counts(); open != idle || len(limited.addresses) > open {
 			t.Errorf("%d connections are open, %d idle, of %d addresses", open, idle, len(limited.addresses))
 		}
 	})
-	return l.Addr().String(), limited, release
+	return func(from string) net.Conn {
+		c := l.dial(from)
+		t.Cleanup(func() { c.Close() })
+		return c
+	}, limited, release
 }
 
-// dialFrom opens a connection from a loopback address.
-func dialFrom(t *testing.T, from, to string) net.Conn {
-	t.Helper()
-	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
-	c, err := d.Dial("tcp", to)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Close() })
-	c.SetDeadline(time.Now().Add(10 * time.Second))
-	return c
-}
-
+// ask sends a request and waits until the server has noted its end.
 func ask(c net.Conn, path string) (status int, text string) {
-	io.WriteString(c, "GET "+path+" HTTP/1.1\r\nHost: x\r\n\r\n")
+	go io.WriteString(c, "GET "+path+" HTTP/1.1\r\nHost: x\r\n\r\n") // the server may answer before it reads
 	a, err := http.ReadResponse(bufio.NewReader(c), nil)
 	if err != nil {
 		return 0, err.Error()
 	}
 	body, err := io.ReadAll(a.Body)
+	synctest.Wait()
 	return a.StatusCode, string(body) + a.Header.Get("Retry-After") + fmt.Sprint(err)
 }
 
 // When all connections are open, the one that has been idle longest is closed for a new one.
 func TestLongestIdleConnectionGoes(t *testing.T) {
-	address, limited, _ := limitedServer(t, 20, 20)
-	allIdle := func() { // the server notes it after the answer
-		for open, idle := 1, 0; open != idle; open, idle, _, _ = limited.counts() {
-			time.Sleep(time.Millisecond)
+	synctest.Test(t, func(t *testing.T) {
+		dial, _, _ := limitedServer(t, 20, 20)
+		var open []net.Conn
+		for range 20 {
+			c := dial("127.0.0.1")
+			if status, text := ask(c, "/"); status != 200 {
+				t.Fatalf("%d, %s", status, text)
+			}
+			open = append(open, c)
 		}
-	}
-	var open []net.Conn
-	for range 20 {
-		c := dialFrom(t, "127.0.0.1", address)
-		if status, text := ask(c, "/"); status != 200 {
-			t.Fatalf("%d, %s", status, text)
+		if status, _ := ask(open[0], "/"); status != 200 { // now open[1] has been idle longest
+			t.Fatal(status)
 		}
-		allIdle()
-		open = append(open, c)
-	}
-	if status, _ := ask(open[0], "/"); status != 200 { // now open[1] has been idle longest
-		t.Fatal(status)
-	}
-	allIdle()
-	for range 5 {
-		if status, text := ask(dialFrom(t, "127.0.0.2", address), "/"); status != 200 {
-			t.Errorf("a new connection: %d, %s", status, text)
+		for range 5 {
+			if status, text := ask(dial("127.0.0.2"), "/"); status != 200 {
+				t.Errorf("a new connection: %d, %s", status, text)
+			}
 		}
-		allIdle()
-	}
-	for i, c := range open {
-		if status, _ := ask(c, "/"); (status == 200) != (i == 0 || i > 5) {
-			t.Errorf("connection %d: %d", i, status)
+		for i, c := range open {
+			if status, _ := ask(c, "/"); (status == 200) != (i == 0 || i > 5) {
+				t.Errorf("connection %d: %d", i, status)
+			}
 		}
-	}
+	})
 }
 
 // The connection goes that has been idle longest at the address with the most: a client with one keeps it.
 func TestAddressWithTheMostConnectionsGivesWay(t *testing.T) {
-	address, limited, _ := limitedServer(t, 20, 20)
-	healthy := dialFrom(t, "127.0.0.9", address)
-	if status, text := ask(healthy, "/"); status != 200 {
-		t.Fatalf("%d, %s", status, text)
-	}
-	for i := range 200 {
-		if status, text := ask(dialFrom(t, fmt.Sprintf("127.0.0.%d", 1+i%5), address), "/"); status != 200 {
+	synctest.Test(t, func(t *testing.T) {
+		dial, limited, _ := limitedServer(t, 20, 20)
+		healthy := dial("127.0.0.9")
+		if status, text := ask(healthy, "/"); status != 200 {
 			t.Fatalf("%d, %s", status, text)
 		}
-	}
-	if status, text := ask(healthy, "/"); status != 200 {
-		t.Errorf("the client with one connection: %d, %s", status, text)
-	}
-	if open, _, evicted, refused := limited.counts(); open > 20 || evicted < 180 || refused > 0 {
-		t.Errorf("%d open, %d closed, %d refused", open, evicted, refused)
-	}
+		for i := range 200 {
+			if status, text := ask(dial(fmt.Sprintf("127.0.0.%d", 1+i%5)), "/"); status != 200 {
+				t.Fatalf("%d, %s", status, text)
+			}
+		}
+		if status, text := ask(healthy, "/"); status != 200 {
+			t.Errorf("the client with one connection: %d, %s", status, text)
+		}
+		if open, _, evicted, refused := limited.counts(); open > 20 || evicted < 180 || refused > 0 {
+			t.Errorf("%d open, %d closed, %d refused", open, evicted, refused)
+		}
+	})
 }
 
 // An address has a limit of its own: only its connections are closed for it.
 func TestConnectionsOfAnAddress(t *testing.T) {
-	address, limited, release := limitedServer(t, 100, 10)
-	other := dialFrom(t, "127.0.0.2", address)
-	if status, _ := ask(other, "/"); status != 200 {
-		t.Fatal(status)
-	}
-	for range 50 {
-		if status, text := ask(dialFrom(t, "127.0.0.1", address), "/"); status != 200 {
-			t.Fatalf("%d, %s", status, text)
+	synctest.Test(t, func(t *testing.T) {
+		dial, _, release := limitedServer(t, 100, 10)
+		other := dial("127.0.0.2")
+		if status, _ := ask(other, "/"); status != 200 {
+			t.Fatal(status)
 		}
-	}
-	if status, text := ask(other, "/"); status != 200 {
-		t.Errorf("the other address: %d, %s", status, text)
-	}
-	var wait sync.WaitGroup
-	for range 10 {
-		c := dialFrom(t, "127.0.0.3", address)
-		wait.Go(func() {
-			if status, text := ask(c, "/wait"); status != 200 {
-				t.Errorf("a slow request: %d, %s", status, text)
+		for range 50 {
+			if status, text := ask(dial("127.0.0.1"), "/"); status != 200 {
+				t.Fatalf("%d, %s", status, text)
 			}
-		})
-	}
-	for open, idle := 0, 0; open-idle < 10; open, idle, _, _ = limited.counts() { // until all ten are in a request
-		time.Sleep(time.Millisecond)
-	}
-	if status, text := ask(dialFrom(t, "127.0.0.3", address), "/"); status != 503 || !strings.Contains(text, "too many connections") {
-		t.Errorf("%d, %s", status, text)
-	}
-	if status, text := ask(dialFrom(t, "127.0.0.4", address), "/"); status != 200 {
-		t.Errorf("another address: %d, %s", status, text)
-	}
-	release()
-	wait.Wait()
+		}
+		if status, text := ask(other, "/"); status != 200 {
+			t.Errorf("the other address: %d, %s", status, text)
+		}
+		var wait sync.WaitGroup
+		for range 10 {
+			c := dial("127.0.0.3")
+			wait.Go(func() {
+				io.WriteString(c, "GET /wait HTTP/1.1\r\nHost: x\r\n\r\n")
+				if a, err := http.ReadResponse(bufio.NewReader(c), nil); err != nil || a.StatusCode != 200 {
+					t.Errorf("a slow request: %v, %v", a, err)
+				}
+			})
+		}
+		synctest.Wait() // until all ten are in a request
+		if status, text := ask(dial("127.0.0.3"), "/"); status != 503 || !strings.Contains(text, "too many connections") {
+			t.Errorf("%d, %s", status, text)
+		}
+		if status, text := ask(dial("127.0.0.4"), "/"); status != 200 {
+			t.Errorf("another address: %d, %s", status, text)
+		}
+		release()
+		wait.Wait()
+	})
 }
 
 // Five thousand connections that each sent a request and are idle keep nobody out.
@@ -346,22 +333,21 @@ func TestIdleConnectionsLockNobodyOut(t *testing.T) {
 	if testing.Short() {
 		t.Skip("opens 5,000 connections")
 	}
-	s := start(t, Options{}, "raw")
-	address := strings.TrimPrefix(s.url, "http://")
-	slowest := time.Duration(0)
-	for i := range 5000 {
-		c := dialFrom(t, fmt.Sprintf("127.0.1.%d", 1+i%6), address)
-		if status, text := ask(c, "/livez"); status != 200 {
-			t.Fatalf("connection %d: %d, %s", i, status, text)
+	withoutClock(t, Options{}, 0, "raw", func(t *testing.T, s *started) {
+		for i := range 5000 {
+			c := s.dial(fmt.Sprintf("127.0.1.%d", 1+i%6))
+			t.Cleanup(func() { c.Close() })
+			if status, text := ask(c, "/livez"); status != 200 {
+				t.Fatalf("connection %d: %d, %s", i, status, text)
+			}
+			if i%100 == 99 {
+				s.otherClient(t)
+			}
 		}
-		if i%100 == 99 {
-			slowest = max(slowest, s.otherClient(t))
+		if open, _, evicted, refused := s.connections.Load().counts(); open > maxConnections || evicted < 800 || refused > 0 {
+			t.Errorf("%d connections, %d were closed, %d refused", open, evicted, refused)
 		}
-	}
-	t.Logf("the slowest answer to another client took %s", slowest)
-	if open, _, evicted, refused := s.connections.Load().counts(); open > maxConnections || evicted < 800 || refused > 0 {
-		t.Errorf("%d connections, %d were closed, %d refused", open, evicted, refused)
-	}
+	})
 }
 
 // A stream answers each line as it comes, keeps its order, and goes on after errors.
@@ -404,6 +390,9 @@ func TestStreamAnswersAtOnce(t *testing.T) {
 	if a.Header.Get("X-Toptau-Digest") != s.models.list[0].current().digest {
 		t.Errorf("headers %v", a.Header)
 	}
+	if n, rejected := s.models.list[0].counts.rows.Load(), s.models.list[0].counts.rejected.Load(); int(n) != len(rows) || int(rejected) != len(rows) {
+		t.Errorf("%d rows were counted, and %d without a score, want %d of each", n, rejected, len(rows))
+	}
 	out.Close()
 	if rest, err := io.ReadAll(answers); err != nil || len(rest) > 0 {
 		t.Errorf("%q, %v", rest, err)
@@ -442,57 +431,49 @@ func TestStreamInPieces(t *testing.T) {
 
 // After the signal the server is not ready, answers open requests, and ends.
 func TestDrain(t *testing.T) {
-	s, err := New(Options{Models: []ModelFile{{"raw", saved(t, "raw")}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	row := jsonObject(fixtureRows(1, 3)[0])
+	withoutClock(t, Options{}, 300*time.Millisecond, "raw", func(t *testing.T, s *started) {
+		in, out := io.Pipe()
+		stream, _ := http.NewRequest("POST", s.url+"/v1/score", in)
+		stream.Header.Set("Content-Type", "application/x-ndjson")
+		go fmt.Fprintln(out, row)
+		a, err := s.client.Do(stream)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Body.Close()
+		answers := bufio.NewReader(a.Body)
+		if _, err := answers.ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- s.stop() }()
+		synctest.Wait()
+		for path, want := range map[string]int{"/readyz": 503, "/v2/health/ready": 503, "/livez": 200, "/v1/models": 200} {
+			if status, answer, _ := s.get(t, path); status != want {
+				t.Errorf("%s: %d, %s", path, status, answer)
+			}
+		}
+		select {
+		case err := <-ended:
+			t.Fatalf("the server ended with an open request: %v", err)
+		case <-time.After(400 * time.Millisecond):
+		}
+		fmt.Fprintln(out, row)
+		if line, err := answers.ReadString('\n'); err != nil || !strings.Contains(line, "score") {
+			t.Errorf("%s, %v", line, err)
+		}
+		out.Close()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
 	path := filepath.Join(t.TempDir(), "socket")
 	l, err := Listen("unix:" + path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := &http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return net.Dial("unix", path) }}}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- s.Serve(ctx, l, nil, 300*time.Millisecond, nil) }()
-	in, out := io.Pipe()
-	stream, _ := http.NewRequest("POST", "http://x/v1/score", in)
-	stream.Header.Set("Content-Type", "application/x-ndjson")
-	row := jsonObject(fixtureRows(1, 3)[0])
-	go fmt.Fprintln(out, row)
-	a, err := client.Do(stream)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.Body.Close()
-	answers := bufio.NewReader(a.Body)
-	if _, err := answers.ReadString('\n'); err != nil {
-		t.Fatal(err)
-	}
-	cancel()
-	for !s.draining.Load() {
-		time.Sleep(time.Millisecond)
-	}
-	for path, want := range map[string]int{"/readyz": 503, "/v2/health/ready": 503, "/livez": 200, "/v1/models": 200} {
-		a, err := client.Get("http://x" + path)
-		if err != nil || a.StatusCode != want {
-			t.Errorf("%s: %v, %v", path, a, err)
-		}
-	}
-	time.Sleep(400 * time.Millisecond)
-	select {
-	case err := <-ended:
-		t.Fatalf("the server ended with an open request: %v", err)
-	default:
-	}
-	fmt.Fprintln(out, row)
-	if line, err := answers.ReadString('\n'); err != nil || !strings.Contains(line, "score") {
-		t.Errorf("%s, %v", line, err)
-	}
-	out.Close()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	l.Close()
 	if _, err := os.Stat(path); err == nil {
 		t.Error("the socket is still there")
 	}
@@ -501,8 +482,8 @@ func TestDrain(t *testing.T) {
 // A refusal is the answer to a client that waits for leave to send its body, and keeps the connection of one that sent
 // it.
 func TestRefusalsAndBodies(t *testing.T) {
-	s := start(t, Options{Queue: 1}, "raw")
-	s.admission.waiting.Store(1)
+	s := start(t, Options{}, "raw")
+	s.admission.queue = 0
 	c, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
 	if err != nil {
 		t.Fatal(err)
@@ -524,133 +505,116 @@ func TestRefusalsAndBodies(t *testing.T) {
 	if a, err := http.ReadResponse(in, nil); err != nil || a.StatusCode != 429 {
 		t.Errorf("%v, %v", a, err)
 	}
-	s.admission.waiting.Store(0)
+}
+
+// replica is one of two servers, which are restarted in turns.
+type replica struct {
+	pipes *pipes
+	*started
+	ready atomic.Bool
 }
 
 // Twenty rolling restarts of two servers under load: every answer after the signal ends its connection, and no client
-// sees a reset or a refused connection. Clients send to the servers that are ready, as a balancer does, on connections
-// that they keep.
+// loses a request. Clients send to the servers that are ready, as a balancer does, on connections that they keep.
 func TestRollingRestarts(t *testing.T) {
-	const grace = 500 * time.Millisecond // clients on a busy machine send late
-	restarts := 20
-	if testing.Short() {
-		restarts = 4
-	}
-	path := saved(t, "raw")
-	type replica struct {
-		address string
-		ready   atomic.Bool
-		end     func()
-	}
-	start := func(address string) *replica {
-		s, err := New(Options{Models: []ModelFile{{"raw", path}}})
-		if err != nil {
-			t.Fatal(err)
+	const grace, restarts, clients = 50 * time.Millisecond, 20, 6
+	row := jsonObject(fixtureRows(1, 3)[0])
+	request := fmt.Sprintf("POST /v1/score HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(row), row)
+	o := withModels(t, Options{}, []string{"raw"})
+	synctest.Test(t, func(t *testing.T) {
+		start := func() *replica {
+			l := newPipes()
+			r := &replica{pipes: l, started: startOn(t, l, l.transport(), grace, o)}
+			r.ready.Store(true)
+			return r
 		}
-		l, err := net.Listen("tcp", address)
-		if err != nil {
-			t.Fatal(err)
+		var replicas [2]atomic.Pointer[replica]
+		for i := range replicas {
+			replicas[i].Store(start())
 		}
-		ctx, cancel := context.WithCancel(context.Background())
-		ended := make(chan error, 1)
-		go func() { ended <- s.Serve(ctx, l, nil, grace, nil) }()
-		r := &replica{address: l.Addr().String()}
-		r.ready.Store(true)
-		r.end = func() {
-			cancel()
-			for !s.draining.Load() {
-				time.Sleep(time.Millisecond)
+		ctx, stop := context.WithCancel(t.Context())
+		var answers, closed atomic.Int64
+		var wait sync.WaitGroup
+		for k := range clients {
+			wait.Go(func() {
+				open := map[*replica]net.Conn{}
+				for i := k; ctx.Err() == nil; i++ {
+					r := replicas[i%2].Load()
+					if <-time.After(time.Duration(1+k) * time.Millisecond); !r.ready.Load() {
+						continue
+					}
+					c := open[r]
+					if c == nil {
+						c = r.pipes.dial("127.0.0.1")
+						open[r] = c
+					}
+					_, err := io.WriteString(c, request)
+					a, failed := http.ReadResponse(bufio.NewReader(c), nil)
+					if failed == nil {
+						_, failed = io.Copy(io.Discard, a.Body)
+					}
+					if failed != nil || a.StatusCode != 200 && a.StatusCode != 429 {
+						t.Errorf("%v, %v, %v", a, failed, err)
+						return
+					}
+					if answers.Add(1); a.Close {
+						closed.Add(1)
+						c.Close()
+						delete(open, r)
+					}
+				}
+				for _, c := range open {
+					c.Close()
+				}
+			})
+		}
+		for i := range restarts {
+			<-time.After(20 * time.Millisecond) // all clients are connected
+			old := replicas[i%2].Load()
+			ended := make(chan error, 1)
+			go func() { ended <- old.stop() }()
+			<-time.After(10 * time.Millisecond) // a balancer looks now and then
+			if !old.draining.Load() {
+				t.Error("it is ready after the signal")
 			}
-			r.ready.Store(false) // what a balancer sees at /readyz
+			old.ready.Store(false)
 			if err := <-ended; err != nil {
 				t.Error(err)
 			}
+			replicas[i%2].Store(start())
 		}
-		return r
-	}
-	var replicas [2]atomic.Pointer[replica]
-	for i := range replicas {
-		replicas[i].Store(start("127.0.0.1:0"))
-	}
-	row := jsonObject(fixtureRows(1, 3)[0])
-	request := fmt.Sprintf("POST /v1/score HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(row), row)
-	ctx, stop := context.WithCancel(context.Background())
-	var answers, closed, failed atomic.Int64
-	var wait sync.WaitGroup
-	for k := range 6 {
-		wait.Go(func() {
-			open := map[*replica]net.Conn{}
-			for i := k; ctx.Err() == nil; i++ {
-				r := replicas[i%2].Load()
-				if !r.ready.Load() {
-					continue
-				}
-				c := open[r]
-				if c == nil {
-					var err error
-					if c, err = net.Dial("tcp", r.address); err != nil {
-						failed.Add(1)
-						t.Error(err)
-						continue
-					}
-					open[r] = c
-				}
-				c.SetDeadline(time.Now().Add(20 * time.Second))
-				io.WriteString(c, request)
-				a, err := http.ReadResponse(bufio.NewReader(c), nil)
-				if err == nil {
-					_, err = io.Copy(io.Discard, a.Body)
-				}
-				if err != nil || a.StatusCode != 200 && a.StatusCode != 429 {
-					failed.Add(1)
-					t.Errorf("%v, %v", a, err)
-				}
-				answers.Add(1)
-				if err != nil || a.Close {
-					closed.Add(1)
-					c.Close()
-					delete(open, r)
-				}
-			}
-			for _, c := range open {
-				c.Close()
-			}
-		})
-	}
-	for i := range restarts {
-		old := replicas[i%2].Load()
-		old.end()
-		replicas[i%2].Store(start(old.address))
-	}
-	stop()
-	wait.Wait()
-	t.Logf("%d answers, %d ended their connection, %d failed", answers.Load(), closed.Load(), failed.Load())
-	if closed.Load() == 0 {
-		t.Error("no answer ended its connection")
-	}
-	for i := range replicas {
-		replicas[i].Load().end()
-	}
+		stop()
+		wait.Wait()
+		t.Logf("%d answers, %d ended their connection", answers.Load(), closed.Load())
+		if closed.Load() < restarts {
+			t.Error("too few answers ended their connection")
+		}
+	})
 }
 
 // The queue is short if requests take long: by the time that they would wait, but a few may always wait.
 func TestQueueByTime(t *testing.T) {
-	a := newAdmission(Options{Queue: 64})
-	slots := int64(cap(a.slots))
 	for _, test := range []struct {
 		work time.Duration
-		most int64 // requests that may wait, of 64
-	}{{20 * time.Microsecond, 64}, {time.Millisecond, min(64, 15*slots+1)}, {100 * time.Millisecond, 3*slots + 1}} {
-		for range 200 {
-			a.worked(test.work)
-		}
-		n := int64(0)
-		for ; n <= 100 && !a.full(); n++ {
-			a.waiting.Add(1)
-		}
-		a.waiting.Store(0)
-		if n != test.most {
-			t.Errorf("%d requests of %s may wait, want %d", n, test.work, test.most)
-		}
+		most func(slots int) int // requests that may wait, of 64
+	}{{20 * time.Microsecond, func(int) int { return 64 }}, {time.Millisecond, func(slots int) int { return min(64, 15*slots+1) }},
+		{100 * time.Millisecond, func(slots int) int { return 3*slots + 1 }}} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &started{Server: &Server{env: &env{admission: newAdmission(Options{Queue: 64})}}}
+			a := s.admission
+			defer s.occupy()()
+			for range 200 {
+				a.worked(short, test.work)
+			}
+			n, done := 0, make(chan struct{})
+			for ; n <= 100 && !a.full(&account{}, 0); n++ {
+				go a.take(&account{}, short, done)
+				synctest.Wait()
+			}
+			close(done)
+			if n != test.most(a.slots) {
+				t.Errorf("%d requests of %s may wait, want %d", n, test.work, test.most(a.slots))
+			}
+		})
 	}
 }

@@ -94,11 +94,11 @@ func (w *metricsWriter) requests(e *env, models *registry) {
 // load writes what is in flight, and what was refused.
 func (w *metricsWriter) load(e *env, l *connections) {
 	w.family("queue", "gauge", "Requests that wait for a slot.")
-	w.sample("queue", strconv.FormatInt(e.admission.waiting.Load(), 10))
+	w.sample("queue", strconv.Itoa(e.admission.waiting()))
 	w.family("inflight", "gauge", "Requests that are being handled.")
 	w.sample("inflight", strconv.FormatInt(e.metrics.inflight.Load(), 10))
 	w.family("inflight_bytes", "gauge", "Bytes of bodies, decoded rows and answers.")
-	w.sample("inflight_bytes", strconv.FormatInt(e.admission.bytes.Load(), 10))
+	w.sample("inflight_bytes", strconv.FormatInt(e.admission.inFlight(), 10))
 	w.family("shed_total", "counter", "Requests that were refused under load, by reason.")
 	for i := range e.admission.shed {
 		w.sample("shed_total", count(e.admission.shed[i].Load()), "reason", shedNames[i])

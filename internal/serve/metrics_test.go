@@ -22,7 +22,7 @@ func TestMetricsGolden(t *testing.T) {
 	s.post(t, "/v1/models/raw/score", "application/json", body[:9])
 	s.post(t, "/v2/models/raw/infer", "application/json", body[:9])
 	s.get(t, "/none")
-	for s.models.list[0].counts.shadow.rows.Load() < 50 || s.metrics.inflight.Load() > 0 || s.admission.bytes.Load() > 0 ||
+	for s.models.list[0].counts.shadow.rows.Load() < 50 || s.metrics.inflight.Load() > 0 || s.admission.inFlight() > 0 ||
 		strings.Contains(s.metricsText(), `toptau_connections{state="active"} 1`) {
 		// The shadow works after the answer, and its connection is idle a moment later.
 	}

@@ -421,7 +421,7 @@ func TestMonitorAndShadow(t *testing.T) {
 	if counts.rows.Load() != 600 || counts.failed.Load() != 1 || differences == 0 || counts.raised.Load()+counts.cleared.Load() == 0 {
 		t.Errorf("shadow: %d rows, %d failed, %d raised, %d cleared", counts.rows.Load(), counts.failed.Load(), counts.raised.Load(), counts.cleared.Load())
 	}
-	if n := s.admission.bytes.Load(); n != 0 {
+	if n := s.admission.inFlight(); n != 0 {
 		t.Errorf("%d bytes are still counted", n)
 	}
 }

@@ -2,12 +2,15 @@ package serve
 
 import (
 	"bytes"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 
 	"toptau/diag"
 	"toptau/internal/jsontext"
 	"toptau/internal/table"
+	"toptau/schema"
 )
 
 // monitoring passes labels to Options.Monitor and shows its evidence.
@@ -48,15 +51,21 @@ func (m monitoring) handleLabels(c *call) {
 // readLabels checks all lines and then passes them on, so that an error leaves nothing half done.
 func (m monitoring) readLabels(body []byte) (read, used, unknown int, err error) {
 	var list []label
+	check := map[string]*table.LabelReader{} // by model
 	for number, line := range bytes.Split(body, []byte("\n")) {
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
-		l, err := m.readLabel(line)
+		l, err := m.readLabel(line, check)
 		if err != nil {
 			return 0, 0, 0, atRow(err, number+1)
 		}
 		list = append(list, l)
+	}
+	for _, name := range slices.Sorted(maps.Keys(check)) {
+		if _, err := check[name].Check(diag.Error{Kind: diag.Data}); err != nil {
+			return 0, 0, 0, err
+		}
 	}
 	for _, l := range list {
 		switch {
@@ -74,7 +83,8 @@ type label struct {
 	class     table.Class
 }
 
-func (m monitoring) readLabel(line []byte) (l label, err error) {
+// readLabel reads a line. check collects the labels that are to be checked, by model.
+func (m monitoring) readLabel(line []byte, check map[string]*table.LabelReader) (l label, err error) {
 	sc := jsontext.Scanner{Bytes: line}
 	if err := checkText(line); err != nil {
 		return l, err
@@ -120,19 +130,28 @@ func (m monitoring) readLabel(line []byte) (l label, err error) {
 				"one of /v1/models")
 		}
 	}
-	return label{of.name, *fields[0], classOf(of.current().plan.schema.Positive, *fields[1])}, nil
+	class, err := classOf(of.name, &of.current().plan.schema, *fields[1], check)
+	return label{of.name, *fields[0], class}, err
 }
 
 // classOf returns the class of a label: 1, 0, true and false mean the same for every model, unless its own
 // labels are numbers.
-func classOf(positive []string, text string) table.Class {
-	class := table.ClassOf(nil, text)
-	for _, p := range positive {
-		if _, isNumber := table.ParseNumber([]byte(strings.TrimPrefix(p, "!"))); isNumber || class == table.Unknown {
-			return table.ClassOf(positive, text)
-		}
+func classOf(model string, s *schema.Schema, text string, check map[string]*table.LabelReader) (table.Class, error) {
+	numbers := slices.ContainsFunc(s.Positive, func(p string) bool {
+		_, isNumber := table.ParseNumber([]byte(strings.TrimPrefix(p, "!")))
+		return isNumber
+	})
+	if class := table.ClassOf(nil, text); class != table.Unknown && !numbers {
+		return class, nil
 	}
-	return class
+	if check[model] == nil {
+		r, err := table.NewLabelReader(s, nil)
+		if err != nil {
+			return table.Unknown, err
+		}
+		check[model] = r
+	}
+	return check[model].ClassOf(text), nil
 }
 
 // The page has its style in itself and no script.

@@ -49,7 +49,7 @@ func TestTokenForScores(t *testing.T) {
 	}
 	if s, err := New(Options{ScoreToken: o.ScoreToken, Models: []ModelFile{{"raw", saved(t, "raw")}}}); err != nil {
 		t.Error(err)
-	} else if p := s.auth.check(&http.Request{Header: http.Header{"Authorization": {scores}}}, toReload); p == nil || p.status != 403 {
+	} else if _, p := s.auth.check(&http.Request{Header: http.Header{"Authorization": {scores}}}, toReload); p == nil || p.status != 403 {
 		t.Errorf("a token for scores alone reloads: %v", p)
 	}
 }
@@ -182,7 +182,7 @@ func TestGzip(t *testing.T) {
 			t.Errorf("%d, want %d: %s", status, want, answer)
 		}
 	}
-	if n := s.admission.bytes.Load(); n != 0 {
+	if n := s.admission.inFlight(); n != 0 {
 		t.Errorf("%d bytes are still counted", n)
 	}
 }

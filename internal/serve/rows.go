@@ -154,17 +154,26 @@ func (r *rows) release() {
 
 // newRows returns rows without content.
 func (b *bundle) newRows(o rowOptions, most int) *rows {
-	s, _ := b.scratches.Get().(*scratch)
-	if s == nil {
-		s = b.newScratch()
+	r := &rows{rowOptions: o, b: b, most: most}
+	r.takeScratch()
+	return r
+}
+
+// takeScratch lets rows be decoded and scored.
+func (r *rows) takeScratch() {
+	if r.s, _ = r.b.scratches.Get().(*scratch); r.s == nil {
+		r.s = r.b.newScratch()
 	}
-	s.extra = 0
-	return &rows{rowOptions: o, b: b, s: s, most: most}
+	r.s.extra = 0
 }
 
 // done returns what the rows use.
 func (r *rows) done() {
 	r.release()
+	r.giveScratch()
+}
+
+func (r *rows) giveScratch() {
 	if r.s != nil {
 		r.s.Bytes = nil
 		r.b.scratches.Put(r.s)
@@ -185,10 +194,10 @@ func (r *rows) point() (int, error) {
 	return 0, wrongRequest("the operating point "+diag.Quote(r.at), "one of "+strings.Join(names, ", "))
 }
 
-// count counts the rows of a request.
-func (r *rows) count() {
+// count counts the rows of a request after the first ones, which were counted before.
+func (r *rows) count(before int) {
 	c := r.b.counters
-	c.rows.Add(uint64(r.n - len(r.bad)))
+	c.rows.Add(uint64(r.n - before - len(r.bad)))
 	if n := len(r.bad); n > 0 {
 		c.rejected.Add(uint64(n))
 	}

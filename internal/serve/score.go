@@ -18,7 +18,7 @@ func (p scoring) handle(c *call) {
 	}
 	switch {
 	case err != nil:
-	case p.admission.full(): // before anything is read
+	case p.admission.full(&c.account, c.r.ContentLength): // before anything is read
 		err = p.admission.refuse(shedQueue)
 	case in == mediaLines:
 		p.answerStream(c, o, out)
@@ -70,7 +70,7 @@ func (p *pipeline) score(c *call, o rowOptions, decode decode, format format) er
 	c.out, contentType = format(c.out, r, point)
 	p.scored.write(c, r, point)
 	c.rows = r.n
-	r.count()
+	r.count(0)
 	c.answer(http.StatusOK, contentType, c.out)
 	p.after.hand(c, r, point, 0, decode)
 	return nil
@@ -81,7 +81,7 @@ func (p *pipeline) scoreRows(c *call, b *bundle, o rowOptions, decode decode) (*
 	if err := c.takeSlot(); err != nil {
 		return nil, err
 	}
-	p.admission.letRead(len(c.body))
+	letRead(len(c.body))
 	if err := c.unzip(); err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func (p *pipeline) scoreRows(c *call, b *bundle, o rowOptions, decode decode) (*
 		}
 		if !last {
 			before := time.Now()
-			p.admission.yield()
+			p.admission.yield(&c.account)
 			c.began = c.began.Add(time.Since(before))
 		}
 		if time.Since(c.start) > p.options.Timeout {

@@ -122,10 +122,12 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, to *route) {
 		c.fail(refused(http.StatusMethodNotAllowed, diag.Usage, "the method "+diag.Quote(r.Method), to.method))
 		return
 	}
-	if p := s.auth.check(r, to.needs); p != nil {
+	by, p := s.auth.check(r, to.needs)
+	if p != nil {
 		c.fail(p)
 		return
 	}
+	c.account.by, c.account.w = by, w
 	to.handle(c)
 }
 

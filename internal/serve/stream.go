@@ -19,8 +19,7 @@ const streamBuffer = 64 << 10
 // and the stream goes on.
 func (p *pipeline) answerStream(c *call, o rowOptions, out media) {
 	b := c.model.current()
-	r := b.newRows(o, int(^uint(0)>>1))
-	r.terse = p.options.TerseErrors
+	r := &rows{rowOptions: o, b: b, most: int(^uint(0) >> 1), terse: p.options.TerseErrors} // a scratch is large: it has one while it computes
 	defer r.done()
 	point, err := r.point()
 	if err != nil {
@@ -77,10 +76,11 @@ func (p *pipeline) answerStream(c *call, o rowOptions, out media) {
 // scoreLines scores complete lines and appends their results to c.out.
 func (p *pipeline) scoreLines(c *call, r *rows, point int, lines []byte) error {
 	for len(lines) > 0 {
-		if c.slot = p.admission.wait(c.r.Context().Done()); !c.slot {
+		if c.slot = p.admission.wait(&c.account, short, c.r.Context().Done()); !c.slot {
 			return readProblem(io.ErrUnexpectedEOF)
 		}
 		c.began = time.Now()
+		r.takeScratch()
 		before := r.n
 		part := firstLines(lines, chunkRows)
 		lines = lines[len(part):]
@@ -90,13 +90,13 @@ func (p *pipeline) scoreLines(c *call, r *rows, point int, lines []byte) error {
 		p.decide(c, r, point)
 		c.out = r.appendLines(c.out, point)
 		p.scored.write(c, r, point)
-		r.count()
+		r.count(before)
 		c.rows += r.n - before
+		r.giveScratch()
 		c.freeSlot()
 		p.after.handLines(c, r, point, before, part)
 		r.release()
 		r.bad = r.bad[:0]
-		r.s.extra = 0
 	}
 	return nil
 }
@@ -138,7 +138,11 @@ func (t *stream) unzip() error {
 	if err := c.reserve(unzipBytes); err != nil {
 		return err
 	}
-	z, err := gzip.NewReader(c.r.Body)
+	var z *gzip.Reader
+	var err error
+	if ended := c.waitFor(false, func() { z, err = gzip.NewReader(c.r.Body) }); ended != nil {
+		return ended
+	}
 	if err != nil {
 		return readProblem(err)
 	}
@@ -172,7 +176,11 @@ func (t *stream) next() ([]byte, error) {
 			t.control.SetReadDeadline(time.Now().Add(streamTimeout))
 			renewed = t.length + streamBuffer
 		}
-		n, err := t.in.Read(t.buffer[t.length:])
+		var n int
+		var err error
+		if ended := c.waitFor(false, func() { n, err = t.in.Read(t.buffer[t.length:]) }); ended != nil {
+			return nil, ended
+		}
 		c.received += int64(n)
 		searched := t.length
 		t.length += n
@@ -198,11 +206,12 @@ func (t *stream) send() error {
 		c.status = http.StatusOK
 		c.w.WriteHeader(http.StatusOK)
 	}
-	n, err := c.w.Write(c.out)
-	c.sent += int64(n)
+	err := c.write(c.out)
 	c.out = c.out[:0]
 	if err == nil {
-		err = t.control.Flush()
+		if ended := c.waitFor(true, func() { err = t.control.Flush() }); ended != nil {
+			err = ended
+		}
 	}
 	return err
 }

@@ -1,10 +1,13 @@
 package serve
 
 import (
+	"encoding/base64"
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 
 	"toptau/diag"
 	"toptau/internal/jsontext"
@@ -23,13 +26,14 @@ type tensors struct {
 	r    *rows
 	list []tensor
 	n    int    // rows
-	text []byte // of the last binary number
+	text []byte // of the last binary number, or from base64
 }
 
 // tensor is the values of a column, or of several, row by row. They are read in place: JSON in one list or nested ones,
 // or binary.
 type tensor struct {
 	name, datatype string
+	base64         bool  // values are texts in base64
 	columns        []int // fields; -1: ignored
 	at             int   // in the body: the next value
 	depth          int   // of open lists
@@ -84,16 +88,7 @@ func (t *tensors) readOne() (x tensor, n int, err error) {
 			x.at = s.At
 			values, err = s.countValues(1)
 		case "parameters":
-			err = s.parameters(func(name, value string) error {
-				if name == "binary_data_size" {
-					n, err := strconv.Atoi(value)
-					if err != nil || n < 0 {
-						return wrongRequest("binary_data_size "+diag.Quote(value), "a number of bytes")
-					}
-					x.size = n
-				}
-				return nil
-			})
+			err = s.parameters(x.setParameter)
 		default:
 			err = s.Skip()
 		}
@@ -104,6 +99,9 @@ func (t *tensors) readOne() (x tensor, n int, err error) {
 	}
 	if _, known := tensorTypes[x.datatype]; !known {
 		return x, 0, wrongRequest("the datatype "+diag.Quote(x.datatype), tensorTypeList)
+	}
+	if x.base64 && x.datatype != "BYTES" {
+		return x, 0, wrongRequest("base64 in the tensor "+diag.Quote(x.name)+" of "+x.datatype, "BYTES")
 	}
 	if (x.at < 0) == (x.size < 0) {
 		return x, 0, wrongRequest("the tensor "+diag.Quote(x.name)+" without data, or with two", "its data as JSON or its binary_data_size")
@@ -121,6 +119,30 @@ func (t *tensors) readOne() (x tensor, n int, err error) {
 			fmt.Sprintf("%d, as its shape", shape[0]*width))
 	}
 	return x, shape[0], nil
+}
+
+// setParameter reads a parameter of a tensor.
+func (x *tensor) setParameter(name, value string) error {
+	switch name {
+	case "binary_data_size":
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 0 {
+			return wrongRequest("binary_data_size "+diag.Quote(value), "a number of bytes")
+		}
+		x.size = n
+	case "content_type":
+		x.base64 = value == "base64"
+		return checkContentType(value, "base64", "datetime", "np", "pd", "str")
+	}
+	return nil
+}
+
+// checkContentType refuses a content type, as MLServer's clients send them, that would change what the values mean.
+func checkContentType(value string, known ...string) error {
+	if value == "" || slices.Contains(known, value) {
+		return nil
+	}
+	return wrongRequest("the content_type "+diag.Quote(value), strings.Join(known, ", ")+", or none")
 }
 
 // setColumns finds the columns of a tensor: the one of its name, or all of them.
@@ -216,10 +238,23 @@ func (t *tensors) rows() error {
 }
 
 // next reads the next value of a tensor.
-func (t *tensors) next(x *tensor) (jsontext.Kind, []byte, error) {
+func (t *tensors) next(x *tensor) (k jsontext.Kind, value []byte, err error) {
 	if x.size >= 0 {
-		return t.nextBinary(x)
+		k, value, err = t.nextBinary(x)
+	} else {
+		k, value, err = t.nextJSON(x)
 	}
+	if err != nil || !x.base64 || k == jsontext.Null {
+		return k, value, err
+	}
+	if t.text, err = base64.StdEncoding.AppendDecode(t.text[:0], value); err != nil || k != jsontext.Text {
+		return 0, nil, wrongRequest(diag.Quote(string(value))+" in tensor "+diag.Quote(x.name), "base64")
+	}
+	return k, t.text, checkText(t.text)
+}
+
+// nextJSON reads the next value of a tensor in JSON.
+func (t *tensors) nextJSON(x *tensor) (jsontext.Kind, []byte, error) {
 	s := t.s
 	s.At = x.at
 	for {
@@ -352,10 +387,16 @@ func (s *scratch) countValues(depth int) (int, error) {
 	}
 }
 
-// parameters reads an object of parameters. Those with lists or objects are skipped.
+// parameters reads an object of parameters, or null. Those with lists or objects are skipped.
 func (s *scratch) parameters(each func(name, value string) error) error {
+	if s.Peek() == 'n' {
+		return s.Skip()
+	}
 	if !s.Take('{') {
 		return s.Wrong("an object: {")
+	}
+	if s.Take('}') {
+		return nil
 	}
 	return s.Members(func(key []byte) error {
 		name := string(key)

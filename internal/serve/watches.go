@@ -16,6 +16,7 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/atomicfile"
+	"toptau/internal/jsontext"
 	"toptau/internal/monitor"
 	"toptau/internal/report"
 	"toptau/internal/text"
@@ -27,7 +28,7 @@ import (
 const saveEvery = time.Minute
 
 // Watches is a Monitor that watches each model as `toptau monitor` does. Its states are files NAME.monitor of a
-// directory, and the audited rows lines of NAME.audited.jsonl.
+// directory, locked until Close, and the audited rows lines of NAME.audited.jsonl.
 type Watches struct {
 	dir     string
 	options monitor.Options
@@ -35,6 +36,7 @@ type Watches struct {
 
 	mu     sync.Mutex
 	models map[string]*watchedModel
+	locked map[string]func() // by name: releases the state
 }
 
 type watchedModel struct {
@@ -52,7 +54,7 @@ func NewWatches(dir string, o monitor.Options, failed func(name string, err erro
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return nil, &diag.Error{Kind: diag.IO, File: dir, Found: "the directory cannot be made", Err: err}
 	}
-	return &Watches{dir: dir, options: o, failed: failed, models: map[string]*watchedModel{}}, nil
+	return &Watches{dir: dir, options: o, failed: failed, models: map[string]*watchedModel{}, locked: map[string]func(){}}, nil
 }
 
 // Add starts to watch a model, or goes on with its state. Observe does it for models that were not added. An error is
@@ -77,6 +79,13 @@ func (w *Watches) of(name string, m *model.Model, digest string) (*watchedModel,
 	x = &watchedModel{name: name, digest: digest, model: m, saved: time.Now()}
 	x.point, _ = m.Point(w.options.At)
 	path := w.path(name, ".monitor")
+	if w.locked[name] == nil {
+		release, err := atomicfile.LockReplaced(path)
+		if err != nil {
+			return nil, err
+		}
+		w.locked[name] = release
+	}
 	data, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -133,7 +142,7 @@ func (w *Watches) Observe(r Request, rows Observed) {
 			Decision bool    `json:"decision"`
 		}{when, x.name, x.digest, rows.IDs[i], rows.Scores[i], b.Alerts[i]})
 		if err == nil {
-			audited.Write(append(line, '\n'))
+			audited.Write(append(jsontext.Printable(line), '\n'))
 		}
 	})
 	if audited.Len() > 0 {
@@ -175,6 +184,10 @@ func (w *Watches) Close() error {
 	for _, x := range w.sorted() {
 		w.save(x)
 	}
+	for _, release := range w.locked {
+		release()
+	}
+	clear(w.locked)
 	return nil
 }
 
@@ -217,10 +230,14 @@ func (w *Watches) WriteJSON(to io.Writer) error {
 	for i, name := range names {
 		models[name] = list[i]
 	}
-	return json.NewEncoder(to).Encode(struct {
+	text, err := json.Marshal(struct {
 		result.Document
 		Models map[string]*result.Monitoring `json:"models"`
 	}{Models: models})
+	if err == nil {
+		_, err = to.Write(append(jsontext.Printable(text), '\n'))
+	}
+	return err
 }
 
 // WritePage implements Monitor: the page of the model, or one with the sections of several.

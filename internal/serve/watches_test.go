@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"toptau"
 	"toptau/internal/monitor"
@@ -45,46 +45,45 @@ func TestWatches(t *testing.T) {
 	}
 	rows := fixtureRows(2400, 44)
 	for run := range 2 {
-		w, err := NewWatches(states, o, failed)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := start(t, Options{Monitor: w, Models: []ModelFile{{"watched", path}}})
-		part := rows[1200*run : 1200*(run+1)]
-		for first := 0; first < len(part); first += 400 {
-			s.post(t, "/v1/score", "text/csv", fixtureCSV(part[first:first+400]))
-		}
-		var labels strings.Builder
-		for i, row := range part {
-			fmt.Fprintf(&labels, "{\"id\": %q, \"label\": %d}\n", row[0], i%2)
-		}
-		for range 500 { // rows are observed after they were answered
+		synctest.Test(t, func(t *testing.T) {
+			w, err := NewWatches(states, o, failed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			l := newPipes()
+			s := startOn(t, l, l.transport(), 0, Options{Monitor: w, Models: []ModelFile{{"watched", path}}})
+			part := rows[1200*run : 1200*(run+1)]
+			for first := 0; first < len(part); first += 400 {
+				s.post(t, "/v1/score", "text/csv", fixtureCSV(part[first:first+400]))
+			}
+			var labels strings.Builder
+			for i, row := range part {
+				fmt.Fprintf(&labels, "{\"id\": %q, \"label\": %d}\n", row[0], i%2)
+			}
+			synctest.Wait() // rows are observed after they were answered
 			_, answer, _ := s.get(t, "/v1/monitor")
 			document.Models = nil
-			if err := json.Unmarshal([]byte(answer), &document); err != nil {
+			if err := json.Unmarshal([]byte(answer), &document); err != nil || document.Models["watched"].Rows != 1200*(run+1) {
 				t.Fatal(err, answer)
 			}
-			if document.Models["watched"].Rows == 1200*(run+1) {
-				break
+			if status, answer, _ := s.post(t, "/v1/labels", "application/x-ndjson", []byte(labels.String())); status != 200 {
+				t.Errorf("%d: %s", status, answer)
 			}
-			time.Sleep(10 * time.Millisecond)
-		}
-		if status, answer, _ := s.post(t, "/v1/labels", "application/x-ndjson", []byte(labels.String())); status != 200 {
-			t.Errorf("%d: %s", status, answer)
-		}
-		if _, page, _ := s.get(t, "/monitor"); !strings.Contains(page, "What this page cannot say") {
-			t.Error("no page")
-		}
-		_, metrics, _ := s.get(t, "/metrics")
-		for _, want := range []string{`toptau_evidence_log10{model="watched",stream="scores"} `, `toptau_alarm{model="watched",stream="columns"} 0`} {
-			if !strings.Contains(metrics, want) {
-				t.Errorf("no %s in\n%s", want, metrics)
+			if _, page, _ := s.get(t, "/monitor"); !strings.Contains(page, "What this page cannot say") {
+				t.Error("no page")
 			}
-		}
-		if err := s.stop(); err != nil {
-			t.Fatal(err)
-		}
-		w.Close()
+			_, metrics, _ := s.get(t, "/metrics")
+			for _, want := range []string{`toptau_evidence_log10{model="watched",stream="scores"} `, `toptau_alarm{model="watched",stream="columns"} 0`} {
+				if !strings.Contains(metrics, want) {
+					t.Errorf("no %s in\n%s", want, metrics)
+				}
+			}
+			s.client.CloseIdleConnections()
+			if err := s.stop(); err != nil {
+				t.Fatal(err)
+			}
+			w.Close()
+		})
 	}
 	r := document.Models["watched"]
 	if r.Alarm() || r.Scores == nil || r.Columns == nil || r.Audit.Marked < 150 || r.Audit.Marked > 350 {
@@ -137,5 +136,42 @@ func TestWatchesKeepStatesOfFormerModels(t *testing.T) {
 	files, _ := filepath.Glob(filepath.Join(dir, "a.monitor*"))
 	if len(files) != 2 {
 		t.Errorf("files %v, want the present and the former state", files)
+	}
+}
+
+// A state has one user: another server, or a run of monitor --state, gets an error until the first one is closed.
+func TestAStateHasOneUser(t *testing.T) {
+	dir := t.TempDir()
+	m := baselined(t, 300, 5)
+	digest, err := m.Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	watches := func() *Watches {
+		w, err := NewWatches(dir, monitor.Options{}, func(string, error) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w
+	}
+	first, second := watches(), watches()
+	for _, name := range []string{"a", "a", "b"} { // a model may be added again
+		if err := first.Add(name, m, digest); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := second.Add("a", m, digest); err == nil || !strings.Contains(err.Error(), "in use by another process") {
+		t.Errorf("the second server: %v", err)
+	}
+	if err := second.Add("c", m, digest); err != nil {
+		t.Errorf("another model: %v", err)
+	}
+	first.Close()
+	if err := second.Add("a", m, digest); err != nil {
+		t.Errorf("after the first server: %v", err)
+	}
+	second.Close()
+	if left, _ := filepath.Glob(filepath.Join(dir, "*.lock")); left != nil {
+		t.Errorf("left %v", left)
 	}
 }

@@ -1,5 +1,5 @@
 // Package sketch samples the distinct values of a set by their hashes, and tests whether another set shares
-// more values with it than chance explains.
+// more values with it than chance explains, and whether its rows are copies of each other.
 //
 // The sample has the values with the smallest hashes (bottom-k sampling, Broder 1997). A value that is in two
 // sets is in both samples or in neither, so that the overlap of the samples is an unbiased estimate of the
@@ -32,7 +32,12 @@ type Sketch struct {
 }
 
 // New returns an empty sketch of at most Capacity hashes.
-func New() *Sketch { return &Sketch{Cut: 1 << Bits, counts: map[uint64]int{}, limit: Capacity} }
+func New() *Sketch { return Sized(Capacity) }
+
+// Sized returns an empty sketch of at most a number of hashes.
+func Sized(hashes int) *Sketch {
+	return &Sketch{Cut: 1 << Bits, counts: map[uint64]int{}, limit: hashes}
+}
 
 // Like returns an empty sketch of all hashes below the cut of s, to compare with it.
 func (s *Sketch) Like() *Sketch { return &Sketch{Cut: s.Cut, counts: map[uint64]int{}} }

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"slices"
 
 	"toptau/diag"
+	"toptau/internal/packed"
 	"toptau/internal/text"
 	"toptau/schema"
 )
@@ -29,10 +31,11 @@ type assembler struct {
 	reader     *Reader
 	names      *names
 	roles      *roles
-	kinds      []schema.Kind // by feature
-	derived    []derivation  // by feature: how its values come from the fields of its column
-	headerLine int           // a first row that may be an unrecognised header; 0: none
-	zeroWeight int           // rows left out for their weight of 0
+	kinds      []schema.Kind   // by feature
+	derived    []derivation    // by feature: how its values come from the fields of its column
+	headerLine int             // a first row that may be an unrecognised header; 0: none
+	zeroWeight int             // rows left out for their weight of 0
+	packing    []packed.Column // with Options.texts, by column: how it is packed
 
 	*dictionaries
 }
@@ -124,12 +127,7 @@ func (a *assembler) appendRow(t *Table, r *row) error {
 	if a.roles.weight >= 0 {
 		t.Weight = append(t.Weight, weight)
 	}
-	if r.values != nil {
-		err = a.appendNumbers(t, r)
-	} else {
-		err = a.appendFields(t, r)
-	}
-	if err != nil {
+	if err := a.appendFields(t, r); err != nil {
 		return err
 	}
 	a.appendTexts(t, r)
@@ -143,6 +141,9 @@ func (a *assembler) appendFields(t *Table, r *row) error {
 		c := &t.Columns[k]
 		field := r.textOf(i)
 		if a.kinds[k] == schema.Categorical {
+			if r.isNumber(i) {
+				field = a.numberText(k, DecimalText(field))
+			}
 			code, err := a.codeOf(k, c, field, r.lineOf(i))
 			if err != nil {
 				return err
@@ -170,7 +171,7 @@ func (a *assembler) numberOf(k int, r *row, field []byte) (float64, error) {
 		return v, nil
 	}
 	missing := a.reader.missing
-	if i >= 0 && r.points != nil && r.points[i] {
+	if r.isNumber(i) {
 		missing = missing.pointed()
 	}
 	v, what := missing.numberIn(a.derived[k].unit, field)
@@ -180,25 +181,12 @@ func (a *assembler) numberOf(k int, r *row, field []byte) (float64, error) {
 	return v, nil
 }
 
-// appendNumbers appends the features of a row of numbers.
-func (a *assembler) appendNumbers(t *Table, r *row) error {
-	for k, i := range a.roles.features {
-		c := &t.Columns[k]
-		if a.kinds[k] == schema.Categorical {
-			code, err := a.codeOf(k, c, r.textOf(i), r.lineOf(i))
-			if err != nil {
-				return err
-			}
-			c.Codes = append(c.Codes, code)
-			continue
-		}
-		value := missingNumber
-		if i >= 0 {
-			value = r.values[i]
-		}
-		c.Values = append(c.Values, value)
-	}
-	return nil
+// numberText returns the text that a number has as a category of feature k, from its decimal text.
+func (a *assembler) numberText(k int, field []byte) []byte {
+	return a.derived[k].numberText(slices.Clip(field), func(category []byte) bool {
+		_, known := a.codes[k][string(category)]
+		return known && a.reader.options.Schema != nil
+	})
 }
 
 // codeOf returns the index of a categorical field in the dictionary of feature k, which grows if the field is
@@ -277,7 +265,14 @@ func (a *assembler) notNumber(r *row, k int, field []byte, what numeral) error {
 	e := &diag.Error{Kind: diag.Data, File: a.reader.file, Line: r.lineOf(column), Column: a.names.all[column],
 		Found: diag.Quote(string(field)), Expected: expectedNumber(what, a.derived[k].unit),
 		Fixes: []diag.Fix{{Param: "missing", Value: shellQuote(field)}}}
-	if what == notNumber {
+	plain, written := plainNumber(field) // no advice to read a debit as a missing value
+	switch {
+	case what == notNumber && written:
+		e.Fixes, e.Hint = nil, "write it as "+plain
+	case what == notNumber && a.reader.missing.decimal == 0 && isMarked(field) && a.reader.options.Schema == nil:
+		e.Fixes = decimalFixes
+	}
+	if e.Fixes != nil && what == notNumber {
 		if a.reader.options.Schema == nil {
 			e.Fixes = append(e.Fixes, diag.Fix{Param: "categorical", Value: shellQuote([]byte(a.names.all[column]))})
 		}
@@ -361,7 +356,11 @@ func (a *assembler) appendTexts(t *Table, r *row) {
 		column int
 	}{{t.Group, a.roles.group}, {t.Segment, a.roles.segment}, {t.Time, a.roles.time}} {
 		if c.text != nil {
-			c.text.Values = append(c.text.Values, string(trimField(r.textOf(c.column))))
+			field := trimField(r.textOf(c.column))
+			if r.isNumber(c.column) {
+				field = DecimalText(field)
+			}
+			c.text.Values = append(c.text.Values, string(field))
 		}
 	}
 	for k, i := range a.roles.kept {

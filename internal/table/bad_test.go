@@ -149,14 +149,8 @@ func TestBadDelimited(t *testing.T) {
 			`t: column "y": the same column as label and weight, expected different columns`},
 		{"categorical and numeric", "a,y\n1,1\n", Options{Format: schema.Format{Label: "y", Categorical: []string{"a"}, Numeric: []string{"1"}}},
 			`t: column "a": the same column as categorical and numeric, expected different columns`},
-		{"no feature", "a,y\n1,1\n2,0\n", Options{Format: schema.Format{Label: "y", ID: []string{"a"}}},
-			"t: no column left for features, expected at least one besides the label and the columns" +
-				" with other roles"},
 		{"same name twice", "a,b,a,y\n1,2,3,1\n", named,
 			`t:1: the name "a" for columns 1 and 3, expected different names (use --header no if the` +
-				" line is a row; otherwise rename one)"},
-		{"name is another's number", "a,,2,y\n1,2,3,1\n", named,
-			`t:1: the name "2" for columns 2 and 3, expected different names (use --header no if the` +
 				" line is a row; otherwise rename one)"},
 		{"a header with numbers", "0,1,label\n1,2,1\n3,4,0\n", Options{Format: schema.Format{Label: "last", Positive: []string{"1"}}},
 			`t:1: column "3": the label "label", expected a number, as the other labels are (use` +
@@ -277,7 +271,7 @@ func TestBadLIBSVM(t *testing.T) {
 		{"text as index", fine + "1 x:1\n", Options{},
 			`t:3: "x:1", expected index:value with a whole number as index`},
 		{"query", fine + "1 qid:3 1:1\n", Options{},
-			`t:3: "qid:3", expected index:value with a whole number as index (ranking files are not supported)`},
+			`t:3: "qid:3", expected index:value with a whole number as index (query ids of ranking files are not read: remove them)`},
 		{"text as value", fine + "1 3:x\n", Options{},
 			`t:3: column "3": "x", expected a finite number (a missing value cannot be written here)`},
 		{"no value", fine + "1 3:\n", Options{},
@@ -395,5 +389,26 @@ func TestBadOptions(t *testing.T) {
 		if diag.Of(err).Kind != diag.Usage {
 			t.Error(diag.Of(err).Kind)
 		}
+	}
+}
+
+// Files that are often taken for something else are refused with what to write instead.
+func TestBadFilesSayWhatToWrite(t *testing.T) {
+	for text, want := range map[string]string{
+		"1:2 1:2.616 2:1.3\n0:1 1:0.573 2:-1.1\n": `t:1: a row without a label, expected a label before the first feature ` +
+			"(a weight after the label, as in 1:0.5, is not read: write weights as a column of CSV or Parquet)",
+		"1 qid:0 1:2.616 2:1.3\n0 qid:0 1:0.573\n":        `t:1: "qid:0", expected index:value with a whole number as index (query ids of ranking files are not read: remove them)`,
+		`{"a":1,"y":1}` + "\n" + `{"a":NaN,"y":0}` + "\n": `t:2: column "a": "NaN,\"y\":0}" at byte 6 of the line, expected a value: JSON has no NaN and no infinity, write null`,
+		`{"a":1,"y":1}` + "\n" + `{"a":Infinity}` + "\n":  `t:2: column "a": "Infinity}" at byte 6 of the line, expected a value: JSON has no NaN and no infinity, write null`,
+		`{"a":1,"y":1}` + "\n" + `{"a":x}` + "\n":         `t:2: column "a": "x}" at byte 6 of the line, expected a value`,
+	} {
+		_, _, err := readText(text, Options{Format: schema.Format{Label: "y"}})
+		if strings.HasPrefix(text, "1") {
+			_, _, err = readText(text, Options{})
+		}
+		wantError(t, err, want)
+	}
+	if x, _ := mustRead(t, "1 1:2 2:1\n0 1:1\n", Options{}); x.Rows() != 2 || x.Sparse.Cols != 2 {
+		t.Error("a LIBSVM file is read otherwise")
 	}
 }

@@ -13,6 +13,9 @@ import (
 
 // A file that is read column by column has the rows of one that is read row by row.
 func TestColumnByColumn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads many files")
+	}
 	const rows = 1<<18 + 1<<16 + 77 // three row groups of the writer, each with several parts
 	path := filepath.Join(t.TempDir(), "key=5", "rows.parquet")
 	if err := os.Mkdir(filepath.Dir(path), 0o755); err != nil {

@@ -5,13 +5,13 @@ import (
 	"math"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 
 	"toptau/diag"
 	"toptau/internal/packed"
 	"toptau/internal/parallel"
+	"toptau/internal/text"
 	"toptau/schema"
 )
 
@@ -60,7 +60,7 @@ func (c *blockColumn) textOf(row int) string {
 		return ""
 	}
 	if v := c.numbers[row]; v == v {
-		return strconv.FormatFloat(v, 'g', -1, 64)
+		return text.Decimal(v)
 	}
 	return ""
 }
@@ -71,6 +71,7 @@ type columnRows struct {
 	file    columnFile
 	columns []packed.Column
 	used    []bool
+	spelled []bool // by column: numbers of the file that are read as texts, with all digits
 	block   *columnBlock
 	taken   int // rows of block
 	before  int // rows of the blocks before
@@ -91,9 +92,6 @@ type columnRows struct {
 // unset is a code of a block whose code in the table is not known yet.
 const unset = -2
 
-// headTexts is the number of distinct texts that decide whether a column has times or addresses. Chosen by hand (a change moves results).
-const headTexts = 1000
-
 func newColumnRows(r *Reader, file columnFile) (*columnRows, error) {
 	o := &r.options
 	columns, named := file.described()
@@ -111,7 +109,7 @@ func newColumnRows(r *Reader, file columnFile) (*columnRows, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &columnRows{file: file, columns: columns, used: make([]bool, len(columns)), tallies: map[float64]*labelTally{}}
+	s := &columnRows{file: file, columns: columns, used: make([]bool, len(columns)), spelled: make([]bool, len(columns)), tallies: map[float64]*labelTally{}}
 	for k, c := range columns { // texts of the first block show times and addresses
 		s.used[k] = c.Kind == packed.Texts && o.Schema == nil
 	}
@@ -120,9 +118,12 @@ func newColumnRows(r *Reader, file columnFile) (*columnRows, error) {
 	}
 	counts := make([]kindCount, len(columns))
 	for k := range columns {
-		s.countKind(&counts[k], k, r.missing)
+		s.countKind(&counts[k], k, r)
 	}
 	if s.assembler, err = newAssembler(r, n, counts); err != nil {
+		return nil, err
+	}
+	if err := checkTexts(r, s.roles, columns); err != nil {
 		return nil, err
 	}
 	for _, text := range r.missing.all {
@@ -136,24 +137,61 @@ func newColumnRows(r *Reader, file columnFile) (*columnRows, error) {
 	return s, nil
 }
 
+// checkTexts refuses to take the texts of rows from numbers that have others, so that no two names become one.
+func checkTexts(r *Reader, all *roles, columns []packed.Column) error {
+	for _, c := range r.table.Kept {
+		if columns[c.Number-1].Respelled {
+			r.table.respelled = append(r.table.respelled, c.Name)
+		}
+	}
+	for _, role := range []struct {
+		param   string
+		columns []int
+	}{{"id", all.ids}, {"group", []int{all.group}}, {"segment", []int{all.segment}}} {
+		for _, i := range role.columns {
+			if i >= 0 && columns[i].Respelled {
+				return Respelled(r.file, role.param, columns[i].Name)
+			}
+		}
+	}
+	return nil
+}
+
+// Respelled is the error of a parameter that needs the texts of a packed column of numbers that are not kept.
+func Respelled(file, param, name string) error {
+	return &diag.Error{Kind: diag.Data, File: file, Param: param, Found: diag.Quote(name) + ", whose packed numbers have lost their texts, such as 1.50",
+		Expected: "texts or whole numbers", Hint: "pack the source again with this column as categorical"}
+}
+
 // consumed returns the bytes of the file so far.
 func (s *columnRows) consumed() int64 { return s.file.consumed() }
 
-// countKind describes a column as the first rows of a text file would: a column of texts is categorical unless all of
-// them are times or addresses.
-func (s *columnRows) countKind(c *kindCount, column int, missing *missingSpellings) {
-	if s.columns[column].Kind == packed.Numbers {
-		c.seen, c.numbers = 1, 1
+// countKind describes a column as the first rows of a text file would. Texts that look like numbers stay categories in a packed file, unless it
+// says that they are numbers, because pack has made numbers of all others; and in the names of folders, of which all decide.
+func (s *columnRows) countKind(c *kindCount, column int, r *Reader) {
+	source := &s.columns[column]
+	if source.Kind == packed.Numbers {
+		c.seen, c.numbers, c.exact = 1, 1, !source.Respelled
 		return
 	}
 	if s.block != nil && s.used[column] {
-		dictionary := s.block.columns[column].dictionary
-		for _, text := range dictionary[:min(len(dictionary), headTexts)] {
-			c.count([]byte(text), missing)
+		values := &s.block.columns[column]
+		for _, code := range values.codes[:min(len(values.codes), r.policy.head)] {
+			if code >= 0 {
+				c.count([]byte(values.dictionary[code]), r.missing)
+			}
 		}
 	}
-	// Texts that look like numbers stay texts: the file says so.
-	c.texts, c.numbers, c.commas, c.epochs, c.booleans = c.seen, 0, 0, 0, 0
+	if source.Numeric {
+		return
+	}
+	folder := column >= len(s.columns)-len(r.in.partitions)
+	if c.asTexts = c.numbers; folder {
+		c.asTexts = 0
+	}
+	if folder || r.format.name == schema.Packed {
+		c.texts, c.numbers, c.commas, c.epochs, c.booleans = c.seen, 0, 0, 0, 0
+	}
 }
 
 // markUsed marks the columns that have a role, and forgets the first block, which lacks some of them.
@@ -175,6 +213,7 @@ func (s *columnRows) markUsed() {
 		for i := range s.columns {
 			if s.columns[i].Kind == packed.Numbers && s.onlyText(i) {
 				f.asTexts(i)
+				s.spelled[i] = true
 			}
 		}
 		s.columns, _ = s.file.described()
@@ -279,7 +318,7 @@ func (s *columnRows) keepCodes(to *Column, k int, dictionary []string) error {
 	codes := make([]int32, len(dictionary))
 	for i, text := range dictionary {
 		var err error
-		if codes[i], err = s.codeOf(k, to, []byte(text), s.before+1); err != nil {
+		if codes[i], err = s.codeOf(k, to, categoryText(s, k, text), s.before+1); err != nil {
 			return err
 		}
 	}
@@ -459,20 +498,28 @@ func (c *Column) appendMissing(n int) {
 // codeAt returns the code of a row, which has a line, in the dictionary of a categorical feature.
 func (s *columnRows) codeAt(k int, to *Column, from *blockColumn, row, line int) (int32, error) {
 	if from.numbers != nil {
-		return s.codeOf(k, to, []byte(from.textOf(row)), line)
+		return s.codeOf(k, to, s.numberText(k, []byte(from.textOf(row))), line)
 	}
 	code := from.codes[row]
 	if code < 0 {
 		return -1, nil
 	}
 	if s.whole[k][code] == unset {
-		whole, err := s.codeOf(k, to, []byte(from.dictionary[code]), line)
+		whole, err := s.codeOf(k, to, categoryText(s, k, from.dictionary[code]), line)
 		if err != nil {
 			return 0, err
 		}
 		s.whole[k][code] = whole
 	}
 	return s.whole[k][code], nil
+}
+
+// categoryText returns the text of a category of feature k from a dictionary, which may be that of a column of numbers.
+func categoryText(s *columnRows, k int, text string) []byte {
+	if s.spelled[s.roles.features[k]] {
+		return s.numberText(k, []byte(text))
+	}
+	return []byte(text)
 }
 
 // numberAt returns the number that a text in a line stands for, or what a feature takes from a time.

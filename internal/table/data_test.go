@@ -158,7 +158,7 @@ func TestPublicValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantSame(t, LabelCount{"6.0000", 664}, usps.Labels[3])
+	wantSame(t, LabelCount{Value: "6.0000", Count: 664}, usps.Labels[3])
 	if usps.Digest != "abc9f5c75b997cabe66b5d01727d5a681c69298e1641a8d37b55433a52129dc0" {
 		t.Error(usps.Digest)
 	}

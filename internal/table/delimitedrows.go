@@ -126,6 +126,11 @@ func headerOf(r *Reader, h *head) (*row, error) {
 			}
 		} else {
 			has = o.nameOneOf(h.first.fields) || h.looksHeader() || r.in.live != nil && h.words && hasNumeric(o.Schema)
+			if !has && h.numbersColumns() {
+				return nil, &diag.Error{Kind: diag.Data, File: r.file, Line: h.first.line, Found: "numbers in order, which may be a header or a row",
+					Expected: "to know which", Fixes: []diag.Fix{{Param: "header", Value: "yes", When: "if they name the columns, as pandas does"},
+						{Param: "header", Value: "no", When: "if they are a row"}}}
+			}
 		}
 	}
 	if !has {

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"math"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"toptau/diag"
+	"toptau/internal/text"
 	"toptau/schema"
 )
 
@@ -260,10 +262,10 @@ func floorDiv(a, b int64) int64 {
 
 var weekdays = [7]string{"thu", "fri", "sat", "sun", "mon", "tue", "wed"} // 1970-01-01 was a Thursday
 
-// timeParts and addressParts are the features of a column of times or addresses. Seconds since the start are a
-// feature only if the column is named as a date: the scores of later rows would follow a trend.
+// timeParts and addressParts are the features of a column of times or addresses. The day of the month and the seconds are features only
+// if the column is named as a date: later rows have other days, and their scores would follow a trend.
 var (
-	timeParts    = []schema.Part{schema.Hour, schema.Weekday, schema.Day}
+	timeParts    = []schema.Part{schema.Hour, schema.Weekday}
 	addressParts = []schema.Part{schema.Net8, schema.Net16, schema.Net24, schema.Range}
 )
 
@@ -294,6 +296,36 @@ func (d derivation) category(field []byte) (string, bool) {
 		value = HashName(d.salt, value)
 	}
 	return value, ok
+}
+
+// numberText returns the text that a number has as a category, from its decimal text: 3 is the category 3, or 3.0 if a model knows only
+// that, because programs write columns of doubles so. It may append to decimal.
+func (d derivation) numberText(decimal []byte, known func(category []byte) bool) []byte {
+	name := func(text []byte) []byte {
+		if d.salt == "" {
+			return text
+		}
+		return []byte(HashName(d.salt, string(text)))
+	}
+	if d.part != schema.Whole || bytes.IndexByte(decimal, '.') >= 0 || known(name(decimal)) {
+		return decimal
+	}
+	if point := append(decimal, ".0"...); known(name(point)) {
+		return point
+	}
+	return decimal
+}
+
+// DecimalText returns text.Decimal of a number of JSON. Whole numbers keep all their digits.
+func DecimalText(field []byte) []byte {
+	if !bytes.ContainsAny(field, ".eE") && string(field) != "-0" {
+		return field
+	}
+	v, what := parseNumber(field)
+	if what != number {
+		return field
+	}
+	return text.AppendDecimal(nil, v)
 }
 
 // hashBytes is the number of bytes of a hash of a name: two of a million names are equal by chance with
@@ -422,24 +454,24 @@ func isEpoch(b []byte) bool {
 // missing value. missing reports whether a text is a missing value.
 //
 // Errors: diag.Data if the text is not a time or an address.
-func DeriveText(c *schema.Column, text string, missing func(string) bool) (string, error) {
+func DeriveText(c *schema.Column, field string, missing func(string) bool) (string, error) {
 	d := derivationOf(c)
 	if !d.changes() {
-		return text, nil
+		return field, nil
 	}
-	if missing(text) {
+	if missing(field) {
 		return "", nil
 	}
 	value, ok := "", false
 	if c.Kind == schema.Numeric {
 		var v float64
-		v, ok = d.number([]byte(text))
+		v, ok = d.number([]byte(field))
 		value = strconv.FormatFloat(v, 'g', -1, 64)
 	} else {
-		value, ok = d.category(trimField([]byte(text)))
+		value, ok = d.category(trimField([]byte(field)))
 	}
 	if !ok {
-		return "", &diag.Error{Kind: diag.Data, Column: c.Source, Found: diag.Quote(text), Expected: d.expected()}
+		return "", &diag.Error{Kind: diag.Data, Column: c.Source, Found: diag.Quote(field), Expected: d.expected()}
 	}
 	return value, nil
 }

@@ -121,13 +121,23 @@ func TestDerivedColumns(t *testing.T) {
 	for _, c := range x.Columns {
 		names = append(names, c.Name+":"+string(c.Kind))
 	}
-	want := "when hour:numeric,when weekday:categorical,when day:numeric,src /8:categorical,src /16:categorical,src /24:categorical,src range:categorical," +
-		"start_ts hour:numeric,start_ts weekday:categorical,start_ts day:numeric,code:numeric"
+	want := "when hour:numeric,when weekday:categorical,src /8:categorical,src /16:categorical,src /24:categorical,src range:categorical," +
+		"start_ts hour:numeric,start_ts weekday:categorical,code:numeric"
 	if got := strings.Join(names, ","); got != want {
 		t.Errorf("columns %s\nwant    %s", got, want)
 	}
 	if len(info.Warnings) != 3 {
 		t.Errorf("warnings %v", info.Warnings)
+	}
+	for i, want := range map[int]string{
+		0: `column "when" is read as times: the hour and the weekday are features (use --time when to order the rows, --drop when to leave it out or --categorical when otherwise)`,
+		1: `column "src" is read as IP addresses: their networks and ranges are features (use --categorical src otherwise)`,
+		2: `column "start_ts" is read as times: the hour and the weekday are features ` +
+			"(use --time start_ts to order the rows, --drop start_ts to leave it out or --numeric start_ts otherwise)",
+	} {
+		if got := info.Warnings[i].Words(func(param string) string { return "--" + param }); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
 	}
 	r, err := NewReader("t", strings.NewReader(text.String()), o)
 	if err != nil {
@@ -155,14 +165,14 @@ func TestDerivedColumns(t *testing.T) {
 	_, _, err = readText("when,src,start_ts,code,y\n2024-01-01,10.0.0.1,soon,5,0\n", Options{Schema: &s, Unlabelled: true})
 	wantError(t, err, `t:2: column "start_ts": "soon", expected a time such as 2024-05-31 23:59:59, or seconds since 1970 (use --missing soon)`)
 	_, _, err = readText("src,code,y\n10.0.0.1,5,0\n", Options{Schema: &s, Unlabelled: true})
-	wantError(t, err, `t: missing columns: "when", "start_ts", expected the 11 columns that the model needs`)
+	wantError(t, err, `t: missing columns: "when", "start_ts", expected the 9 columns that the model needs`)
 	o.Categorical, o.Date, o.Numeric = []string{"src"}, []string{"code"}, []string{"start_ts"}
 	x, _ = mustRead(t, text.String(), o)
 	names = nil
 	for _, c := range x.Columns {
 		names = append(names, c.Name)
 	}
-	if got, want := strings.Join(names, ","), "when hour,when weekday,when day,src,start_ts,code hour,code weekday,code day,code seconds"; got != want {
+	if got, want := strings.Join(names, ","), "when hour,when weekday,src,start_ts,code hour,code weekday,code day,code seconds"; got != want {
 		t.Errorf("with options %s, want %s", got, want)
 	}
 }

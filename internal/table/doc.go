@@ -48,7 +48,8 @@
 //     of its fields, or if none of its fields is a number or a spelling of a missing value and either some
 //     column is numeric in the rows below, or none is, there are at least two rows, and the names are not
 //     empty, all different and not repeated in their columns. A first row whose label is text is an error if
-//     all other labels of the head are numbers: it may be a header.
+//     all other labels of the head are numbers: it may be a header. So is one of the numbers 0, 1, 2, ... or 1, 2, 3, ... (see
+//     numbersColumns).
 //  8. An empty name is replaced by the column's number. Two columns of the same name are an error. Without a
 //     header the names are the numbers.
 //
@@ -60,7 +61,8 @@
 //  3. The columns are the keys of the head in the order of their first appearance. Other keys are ignored with a
 //     warning. A key that a row does not have, null and an empty text are missing values.
 //  4. A column is numeric if more than half of its values in the head are JSON numbers. Texts, true and false are
-//     categories. In a numeric column a text is read like a field of delimited text.
+//     categories. In a numeric column a text is read like a field of delimited text. A warning names a column of texts that are
+//     numbers.
 //  5. A model of delimited text with a header reads JSON lines, and the other way round. Columns of the model that
 //     no row of the head has are missing in those rows, but one of them must be there.
 //
@@ -72,7 +74,7 @@
 //     The columns of Kept are also kept as text, in addition to their role.
 //  3. The first 10,000 rows (fewer if they take more than 64 MiB) decide the kinds. A column is numeric if
 //     more than half of its values in these rows are numbers, not counting missing ones, or if there is none.
-//     Otherwise it is categorical. The options Categorical and Numeric take precedence. Text in a numeric
+//     Otherwise it is categorical. Texts of a Parquet file that are numbers count as numbers, with a warning. The options Categorical and Numeric take precedence. Text in a numeric
 //     column is an error anywhere in the file.
 //  4. A number is [+-] digits [. digits] [e [+-] digits] with a digit before the exponent. Its value is the
 //     nearest float64, as strconv.ParseFloat returns it. Hexadecimal numbers and underscores are text. The
@@ -85,7 +87,9 @@
 //     group, a segment or a spelling of a missing value. So ", " separates values like ",", and a record from a
 //     program or a database has the category of a file. Only ids, columns that are kept, and raw fields keep the
 //     blanks inside quotes.
-//  7. The values of a categorical column get codes in order of first appearance.
+//  7. The values of a categorical column get codes in order of first appearance. A number that is not a text (of JSON, Parquet or
+//     a packed file) is the category of its shortest decimal text: 3 and 3.0 are "3". If a model knows "3.0" and not "3", they are
+//     "3.0". The text "3.0" stays "3.0". Groups and segments have the same text. Ids have the text of the file.
 //  8. A weight is a finite number of at least 0. Rows of weight 0 are left out and counted in a warning.
 //
 // # Labels
@@ -123,8 +127,9 @@
 //     extra columns are ignored and columns in another order are matched by name, each with a warning.
 //  3. Values that are not in a dictionary get codes after it: the first 65,536 of a column one code each, all
 //     others the next code together.
-//  4. LIBSVM entries above the training width are ignored and counted in a warning.
-//  5. ID, Group and Time are those of the schema if the file has these columns and the options set none. Weight,
+//  4. Labels are checked against those of the training file, see knownlabels.go.
+//  5. LIBSVM entries above the training width are ignored and counted in a warning.
+//  6. ID, Group and Time are those of the schema if the file has these columns and the options set none. Weight,
 //     Segment and Kept come from the options alone.
 //
 // # How rows become a table

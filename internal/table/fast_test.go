@@ -308,6 +308,9 @@ func FuzzNumber(f *testing.F) {
 // TestHalves reads numbers halfway between two float64, and their neighbours. Only exact arithmetic rounds
 // them correctly.
 func TestHalves(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads every half of many files")
+	}
 	random := rand.New(rand.NewPCG(5, 6))
 	for range 20_000 {
 		// (2^53 + an odd number / 2) 2^-k has at most 19 digits for small k.

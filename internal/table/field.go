@@ -63,6 +63,12 @@ func (r *FieldReader) Category(field []byte) ([]byte, error) {
 	return []byte(value), nil
 }
 
+// NumberText returns what Category needs for a number that is not a text, from its decimal text (see DecimalText): 3, or 3.0 if only that
+// is known. It may append to decimal.
+func (r *FieldReader) NumberText(decimal []byte, known func(category []byte) bool) []byte {
+	return r.derived.numberText(decimal, known)
+}
+
 func (r *FieldReader) wrong(field []byte, expected string) error {
 	return &diag.Error{Kind: diag.Data, Column: r.column, Found: diag.Quote(string(field)), Expected: expected}
 }

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,6 +22,9 @@ func (c *Found) Text(row int) string {
 	}
 	return c.column.Text(row)
 }
+
+// Respelled reports whether a column that was kept has numbers that had other texts before they were packed.
+func (t *Table) Respelled(name string) bool { return slices.Contains(t.respelled, name) }
 
 // Number returns the value of a row as a number, and whether it is one.
 func (c *Found) Number(row int) (float64, bool) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"strconv"
 
 	"toptau/diag"
 )
@@ -26,6 +27,9 @@ type head struct {
 	counts  []kindCount // by column, of the records after the first that have as many fields
 	words   bool        // no field of the first is a number or a spelling of a missing value
 	repeats bool        // a field of the first is empty, equal to another one, or occurs again in its column
+	ordered int         // numbers of the first if they are 0, 1, 2, ... or 1, 2, 3, ...
+	again   []bool      // with them, by column: the field occurs again in the column
+	points  []int       // and the number of fields in the column with a point or an exponent
 	ended   error       // the error that ended the records
 }
 
@@ -102,6 +106,9 @@ func (h *head) readFirst(missing *missingSpellings) {
 		h.repeats = h.repeats || len(f) == 0
 	}
 	h.repeats = h.repeats || len(different) < len(h.first.fields)
+	if h.ordered = inOrder(h.first.fields); h.ordered > 1 {
+		h.again, h.points = make([]bool, len(h.first.fields)), make([]int, len(h.first.fields))
+	}
 }
 
 // countRecord counts the fields of a record after the first.
@@ -114,6 +121,12 @@ func (h *head) countRecord(r *row, missing *missingSpellings) {
 			h.counts[i].count(f, missing)
 		}
 		h.repeats = h.repeats || bytes.Equal(f, h.first.fields[i])
+		if h.ordered > 1 {
+			h.again[i] = h.again[i] || bytes.Equal(f, h.first.fields[i])
+			if bytes.ContainsAny(f, ".eE") {
+				h.points[i]++
+			}
+		}
 	}
 }
 
@@ -144,6 +157,46 @@ func (h *head) looksHeader() bool {
 		}
 	}
 	return h.rows > 1 && !h.repeats
+}
+
+// A row of 0, 1, 2, ... is no coincidence if it has manyNumbers numbers, or three of which one does not occur again in manyRows rows.
+// Chosen by hand.
+const (
+	manyNumbers = 8
+	manyRows    = 50
+)
+
+// numbersColumns reports whether the first record may be a header of numbers, as programs write for columns without names: its numbers
+// are 0, 1, 2, ... or 1, 2, 3, ..., and one is a whole number above other numbers with a point, or they are no coincidence.
+func (h *head) numbersColumns() bool {
+	if h.ordered < 2 {
+		return false
+	}
+	evidence := h.ordered >= manyNumbers
+	for i, again := range h.again {
+		_, what := parseNumber(h.first.fields[i])
+		evidence = evidence || what == number && !again && (2*h.points[i] > h.rows || h.ordered > 2 && h.rows >= manyRows)
+	}
+	return evidence
+}
+
+// inOrder returns the number of numbers in a record if they are 0, 1, 2, ... or 1, 2, 3, ..., otherwise 0.
+func inOrder(fields [][]byte) int {
+	n, first := 0, 0
+	for _, f := range fields {
+		k, err := strconv.Atoi(string(trimBlanks(f)))
+		if err != nil && !looksNumber(f) {
+			continue
+		}
+		if n == 0 {
+			first = k
+		}
+		if err != nil || k != first+n || first != 0 && first != 1 {
+			return 0
+		}
+		n++
+	}
+	return n
 }
 
 // minRecognised is the number of values, all of them times or addresses, that makes a column one of times or

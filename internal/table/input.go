@@ -31,6 +31,7 @@ type input struct {
 	partitions  []partition // that the folders of the file stand for
 	live        *live       // reader, if rows are to be returned as they arrive; otherwise nil
 	regular     bool        // a regular file
+	allowed     int64       // the bytes of memory that rows may take, whatever stored is; 0: not set
 	stored      int64       // the bytes that the file, and those before it, have on the disk; 0 if unknown
 	before      int64       // the bytes of the files before this one, if several make one table
 	count       int64       // bytes read

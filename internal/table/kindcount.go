@@ -2,6 +2,7 @@ package table
 
 import (
 	"toptau/internal/jsontext"
+	"toptau/internal/text"
 	"toptau/schema"
 )
 
@@ -14,9 +15,15 @@ type kindCount struct {
 	anyUnit   int // texts that are numbers with a unit
 	units     int // those with the unit below
 	unit      string
+	whole     int  // numbers that are nothing but digits, with or without a sign
+	spelled   int  // those whose text differs from that of the number, such as 007 and identifiers of 19 digits
+	exact     bool // the numbers of the file have no other text
+	forPeople int  // texts that are numbers as people write them (see plainNumber), and the first of them
+	example   string
 	epochs    int // numbers that may be times
 	dates     int
 	addresses int
+	asTexts   int // numbers that are texts in a format that has numbers
 
 	booleans int     // texts that are true, false, t or f
 	words    bool    // one of them is true or false
@@ -47,7 +54,18 @@ func (c *kindCount) count(field []byte, missing *missingSpellings) {
 		c.commas++
 	}
 	c.countUnit(field, missing)
+	c.countForPeople(field)
 	c.countText(field)
+}
+
+// countForPeople counts a text that is a number as people write it.
+func (c *kindCount) countForPeople(field []byte) {
+	if _, ok := plainNumber(field); !ok {
+		return
+	}
+	if c.forPeople++; c.forPeople == 1 {
+		c.example = string(field)
+	}
 }
 
 // countJSON counts a value of JSON.
@@ -58,7 +76,11 @@ func (c *kindCount) countJSON(kind jsontext.Kind, value []byte, missing *missing
 	case kind == jsontext.Number:
 		c.countNumber(value)
 	default:
+		if what == number {
+			c.asTexts++
+		}
 		c.countUnit(value, missing.pointed())
+		c.countForPeople(value)
 		c.countText(value)
 	}
 	c.seen++
@@ -66,9 +88,25 @@ func (c *kindCount) countJSON(kind jsontext.Kind, value []byte, missing *missing
 
 func (c *kindCount) countNumber(field []byte) {
 	c.numbers++
+	if whole, given := givesBack(field); whole {
+		c.whole++
+		if !given {
+			c.spelled++
+		}
+	}
 	if c.epochs == c.numbers-1 && isEpoch(field) {
 		c.epochs++
 	}
+}
+
+// givesBack reports whether a field is a whole number, and whether its number has the same text.
+func givesBack(field []byte) (whole, given bool) {
+	digits := afterSign(trimBlanks(field))
+	if len(digits) == 0 || len(afterDigits(digits)) > 0 {
+		return false, false
+	}
+	v, what := parseNumber(field)
+	return true, what == number && text.Decimal(v) == string(field)
 }
 
 // countText counts a text, which may be a boolean. It looks for dates and addresses while all texts so far are such.
@@ -124,6 +162,14 @@ func (c *kindCount) countUnit(field []byte, missing *missingSpellings) {
 	if c.unit == unit {
 		c.units++
 	}
+}
+
+// commonUnit returns the unit of more than half of the values, "" without one.
+func (c *kindCount) commonUnit() string {
+	if c.hasUnit() {
+		return c.unit
+	}
+	return ""
 }
 
 // hasUnit reports whether more than half of the values are numbers with the same unit.

@@ -8,14 +8,11 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/text"
+	"toptau/schema"
 )
 
-// LabelCount is a value of the label with the number of its rows. Values that are equal as numbers count as
-// one, spelled as in the first of these rows.
-type LabelCount struct {
-	Value string `json:"value"`
-	Count int    `json:"count"`
-}
+// LabelCount is a value of the label with the number of its rows, spelled as in the first of these rows.
+type LabelCount = schema.LabelCount
 
 // labelLimit bounds the values with separate counts, so that a column of distinct values that is chosen
 // as the label by mistake does not fill the memory.
@@ -132,6 +129,8 @@ type labels struct {
 	counts  [2]int // rows by class
 	unknown int    // rows of unknown class
 	hide    bool   // a label outside the pairs is Unknown instead of bad
+
+	known *knownLabels // of the model that the labels are read for; nil: not known
 }
 
 type labelTally struct {
@@ -264,10 +263,10 @@ func (l *labels) describe() string {
 	return b.String()
 }
 
-// checkRule refuses a value of the rule that never occurs. e names the file and column of the labels.
+// checkRule refuses a value of the rule that never occurs, unless the model knows it. e names the file and column of the labels.
 func (l *labels) checkRule(e diag.Error) error {
 	for i, v := range l.rule.values {
-		if l.hit[i] {
+		if l.hit[i] || l.known != nil && l.known.has(v) {
 			continue
 		}
 		e.Found = "no label " + diag.Quote(v.text)

@@ -143,6 +143,9 @@ func (s *libsvmRows) appendRow(t *Table, text []byte) error {
 		token, rest = cutToken(rest)
 	}
 	label, err := s.labelOf(label)
+	if e, ok := err.(*diag.Error); ok && len(token) > 0 && looksWeighted(token, rest) {
+		e.Hint = "a weight after the label, as in 1:0.5, is not read: write weights as a column of CSV or Parquet"
+	}
 	if err != nil {
 		return err
 	}
@@ -170,6 +173,17 @@ func (s *libsvmRows) appendRow(t *Table, text []byte) error {
 		t.Text = append(t.Text, string(text))
 	}
 	return nil
+}
+
+// looksWeighted reports whether the first pair of a row is a label and its weight: index 0, or one that is not below the next.
+func looksWeighted(token, rest []byte) bool {
+	index := func(pair []byte) int {
+		before, _, _ := bytes.Cut(pair, []byte{':'})
+		n, _ := scanIndex(before)
+		return n
+	}
+	next, _ := cutToken(rest)
+	return index(token) == 0 || len(next) > 0 && index(next) <= index(token)
 }
 
 // labelOf returns the label of a row: the next one of the labels file if there is one, otherwise the one
@@ -241,7 +255,7 @@ func (s *libsvmRows) parsePair(token []byte) (int, float64, error) {
 	case !ok:
 		hint := ""
 		if string(token[:colon]) == "qid" {
-			hint = "ranking files are not supported"
+			hint = "query ids of ranking files are not read: remove them"
 		}
 		return 0, 0, s.wrong(diag.Quote(string(token)), "index:value with a whole number as index", hint)
 	case index == 0:
@@ -415,7 +429,7 @@ func looksLIBSVM(p prefix, o *Options) bool {
 		}
 		n := 0
 		for _, t := range tokens {
-			if looksPair(t) {
+			if looksPair(t) || bytes.HasPrefix(t, []byte("qid:")) { // which is refused by name
 				n++
 			}
 		}

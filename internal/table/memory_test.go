@@ -2,13 +2,18 @@ package table
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/klauspost/compress/gzip"
 
 	"toptau/diag"
 	"toptau/schema"
@@ -190,5 +195,28 @@ func TestRowsForTheSizeOfTheirFile(t *testing.T) {
 	}
 	if err := (&input{stored: 500_000}).checkExpansion(20_000, wide); err == nil {
 		t.Error("300 MB from half a megabyte are accepted")
+	}
+}
+
+// Rows that compress unusually well are refused with a flag that reads them, and with less memory than they need also if it is set.
+func TestMemoryIsThePermission(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "zeros.csv.gz")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := gzip.NewWriter(f)
+	io.WriteString(z, "a,y\n1,1\n")
+	const rows = 1_300_000
+	io.WriteString(z, strings.Repeat("0,0\n", rows-1))
+	if err := errors.Join(z.Close(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for memory, good := range map[int64]bool{0: false, 120e6: false, 200e6: true} {
+		x, _, err := Read(path, Options{Format: schema.Format{Label: "y", Memory: memory}, Packed: true})
+		e := diag.Of(err)
+		if good && (err != nil || x.Rows() != rows) || !good && (e == nil || len(e.Fixes) != 1 || e.Fixes[0].Param != "memory" || e.Fixes[0].Value != "1GB") {
+			t.Errorf("memory %d: %v", memory, err)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package table
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,7 +19,7 @@ type names struct {
 }
 
 // newNames returns the names of width columns from the fields of the header. Without a header, or where a
-// field is empty, the name is the column's number.
+// field is empty, the name is the column's number, after "column" if another column has that name.
 func newNames(file string, header *row, width int) (*names, error) {
 	n := &names{file: file, header: header != nil, index: make(map[string]int, width)}
 	text := 0
@@ -26,6 +27,8 @@ func newNames(file string, header *row, width int) (*names, error) {
 		name := strconv.Itoa(i + 1)
 		if header != nil && len(trimBlanks(header.fields[i])) > 0 {
 			name = string(trimBlanks(header.fields[i]))
+		} else if header != nil && slices.ContainsFunc(header.fields, func(f []byte) bool { return string(trimBlanks(f)) == name }) {
+			name = "column " + name
 		}
 		if text += len(name); text > maxText {
 			return nil, &diag.Error{Kind: diag.Data, File: file, Line: header.lineOf(i),

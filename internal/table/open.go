@@ -45,7 +45,7 @@ func Open(path string, o Options) (*Reader, error) {
 
 // newReader starts to read. It closes its input if that fails.
 func newReader(in *input, o Options, p chunkPolicy) (*Reader, error) {
-	in.context = o.Context
+	in.context, in.allowed = o.Context, o.Memory
 	r := &Reader{file: in.file, options: o, in: in, policy: p, table: Table{File: in.file}}
 	r.active = r
 	if err := r.start(); err != nil {
@@ -98,8 +98,10 @@ func (r *Reader) startLabels() error {
 	spellings, positive := o.Missing, o.Positive
 	if o.Schema != nil {
 		spellings = slices.Concat(o.Schema.Missing, o.Missing)
-		if len(positive) == 0 {
-			positive = o.Schema.Positive
+	}
+	for _, trained := range []*schema.Schema{o.Schema, o.LabelsOf} {
+		if len(positive) == 0 && trained != nil {
+			positive = trained.Positive
 		}
 	}
 	r.schema = schema.Schema{Positive: positive, Missing: spellings}
@@ -114,6 +116,9 @@ func (r *Reader) startLabels() error {
 		return err
 	}
 	r.labels = newLabels(rule, o.Unlabelled)
+	if trained := o.trainedLabels(); trained != nil {
+		r.labels.known = newKnownLabels(trained, len(o.Positive) > 0)
+	}
 	if o.LabelsFile == "" {
 		return nil
 	}

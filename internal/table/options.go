@@ -15,6 +15,7 @@ type Options struct {
 
 	Schema     *schema.Schema  // read the file as a training file: match its columns, kinds and label rule
 	Unlabelled bool            // the label column may be absent; missing and other labels are Unknown
+	LabelsOf   *schema.Schema  // check the labels against those of this training file; nil: those of Schema, unless Unlabelled is set
 	Raw        bool            // keep every field in Table.Raw
 	Context    context.Context // reading fails with its error once it ends; nil: never
 	Live       bool            // Next returns the rows that have arrived instead of waiting for more
@@ -23,7 +24,8 @@ type Options struct {
 	Undigested bool            // leave the digest of the file empty, which spares reading a Parquet file twice
 	Packed     bool            // store columns and lines in few bytes, for the methods of Column and LineOf
 
-	texts bool // columns that would not be numeric features are kept as text instead
+	texts   bool     // to pack: columns that would not be numeric features are kept as text instead
+	spelled []string // with texts: columns that are kept as text though they are numbers
 }
 
 // delimiterOf returns the delimiter's byte, 0 if it is to be detected.
@@ -67,3 +69,11 @@ func (o *Options) keepsBadRows() bool { return o.OnBadRow == KeepBadRow }
 
 // isFileColumn reports whether a reference means the column of file names.
 func (o *Options) isFileColumn(ref string) bool { return ref != "" && ref == o.FileColumn }
+
+// trainedLabels returns the schema whose labels those of the file are checked against, nil for none.
+func (o *Options) trainedLabels() *schema.Schema {
+	if o.LabelsOf == nil && !o.Unlabelled {
+		return o.Schema
+	}
+	return o.LabelsOf
+}

@@ -76,13 +76,13 @@ func (in *input) checkExpansion(rows int, t *Table) error {
 			need += expandedValue * int64(len(t.Sparse.Index))
 		}
 	}
-	most := expandedBase + expandedTimes*max(0, in.stored-1<<20)
+	most := max(in.allowed, expandedBase+expandedTimes*max(0, in.stored-1<<20))
 	if need <= most {
 		return nil
 	}
 	return &diag.Error{Kind: diag.Data, File: in.file,
 		Found:    fmt.Sprintf("a file of %s with more than %s, which need more than %s of memory", memory.Size(in.stored), text.Plural(rows, "row"), memory.Size(most)),
-		Expected: "fewer rows in a file of this size", Hint: "if the rows are what you want, write the file again without compression"}
+		Expected: "fewer rows in a file of this size", Fixes: []diag.Fix{memory.Permission(most)}}
 }
 
 // bytes returns about the memory of a table that is still being read.

@@ -2,9 +2,9 @@ package table
 
 import (
 	"slices"
-	"strconv"
 
 	"toptau/internal/packed"
+	"toptau/internal/text"
 	"toptau/schema"
 )
 
@@ -33,7 +33,7 @@ func (c *Column) Text(row int) string {
 		return ""
 	}
 	if x := c.Value(row); x == x {
-		return strconv.FormatFloat(x, 'g', -1, 64)
+		return text.Decimal(x)
 	}
 	return ""
 }

@@ -23,6 +23,7 @@ func newParquetRows(r *Reader, _ prefix, rest io.Reader) (rowSource, error) {
 		return nil, err
 	}
 	r.in.closers = append(r.in.closers, file.Close)
+	file.Allow(r.options.Memory)
 	source, err := withPartitions(r, newParquetSource(file))
 	if err != nil {
 		return nil, err

@@ -66,12 +66,20 @@ func (r *Reader) checkEnd() error {
 		}
 		return e
 	}
-	if err := r.active.rows.checkEnd(); err != nil || r.options.Unlabelled {
+	if err := r.active.rows.checkEnd(); err != nil {
 		return err
 	}
 	e := diag.Error{Kind: diag.Data, File: r.file, Column: r.label}
 	if r.labelsFile != nil {
 		e.File = r.labelsFile.file
+	}
+	if w, err := r.labels.checkKnown(e); err != nil {
+		return err
+	} else if w != nil {
+		r.warnings = append(r.warnings, *w)
+	}
+	if r.options.Unlabelled {
+		return nil
 	}
 	if r.options.Schema == nil || len(r.options.Positive) > 0 {
 		if err := r.labels.checkRule(e); err != nil {

@@ -120,6 +120,7 @@ func (r *Reader) Digest() string {
 // Schema returns the schema for reading another file the same way. Its dictionaries are complete at the end.
 func (r *Reader) Schema() schema.Schema {
 	s := r.schema
+	s.Labels, s.OtherLabels = r.labels.kept()
 	for _, c := range r.table.Columns {
 		s.Columns = append(s.Columns, schema.Column{Name: c.Name, Number: c.Number, Kind: c.Kind,
 			Part: c.Part, Source: c.Source, Origin: c.Origin, Salt: c.Salt, Unit: c.Unit, Dictionary: slices.Clone(c.Dictionary)})

@@ -170,6 +170,7 @@ func TestKindsAndMissing(t *testing.T) {
 	}, x.Columns)
 	wantSame(t, schema.Schema{
 		Format: "csv", Header: true, Width: 5, Label: &schema.Name{Name: "y", Number: 5}, Missing: []string{"?", "NA", "NaN"},
+		Labels: []LabelCount{{Value: "0", Count: 3}, {Value: "1", Count: 1}},
 		Columns: []schema.Column{{Name: "n", Number: 1, Kind: schema.Numeric}, {Name: "s", Number: 2, Kind: schema.Categorical, Dictionary: []string{"a", "1", "b"}},
 			{Name: "m", Number: 3, Kind: schema.Numeric}, {Name: "f", Number: 4, Kind: schema.Categorical, Dictionary: []string{"1", "2", "3", "4"}}},
 	}, info.Schema)
@@ -362,7 +363,7 @@ func TestLIBSVM(t *testing.T) {
 		Label: []Class{1, 0, 0, 1},
 		Line:  []int{2, 3, 4, 6},
 	}, x)
-	wantSame(t, schema.Schema{Format: "libsvm", Width: 7}, info.Schema)
+	wantSame(t, schema.Schema{Format: "libsvm", Width: 7, Labels: []LabelCount{{Value: "1", Count: 2}, {Value: "-1", Count: 2}}}, info.Schema)
 	x, _ = mustRead(t, "1 1:1\n0 2:1\n", Options{Format: schema.Format{Width: 9}})
 	if x.Sparse.Cols != 9 {
 		t.Error(x.Sparse.Cols)

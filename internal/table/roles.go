@@ -166,7 +166,7 @@ func (r *roles) forceKinds(o *Options, n *names) error {
 		param string
 		refs  []string
 		parts []schema.Part
-	}{{"date", o.Date, append(slices.Clone(timeParts), schema.Seconds)}, {"address", o.Address, addressParts}} {
+	}{{"date", o.Date, append(slices.Clone(timeParts), schema.Day, schema.Seconds)}, {"address", o.Address, addressParts}} {
 		columns, err := n.findAll(f.param, f.refs)
 		if err != nil {
 			return err
@@ -181,16 +181,11 @@ func (r *roles) forceKinds(o *Options, n *names) error {
 	return nil
 }
 
-// takeFeatures makes features of all columns without another role.
-func (r *roles) takeFeatures(n *names) error {
+// takeFeatures makes features of all columns without another role. There may be none: scores of a file can be joined to ids and labels.
+func (r *roles) takeFeatures(n *names) {
 	for i := range n.all {
 		if i != r.label && !r.other[i] {
 			r.features = append(r.features, i)
 		}
 	}
-	if len(r.features) == 0 {
-		return &diag.Error{Kind: diag.Data, File: n.file, Found: "no column left for features",
-			Expected: "at least one besides the label and the columns with other roles"}
-	}
-	return nil
 }

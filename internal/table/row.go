@@ -1,17 +1,13 @@
 package table
 
-import (
-	"bytes"
-	"strconv"
-)
+import "bytes"
 
-// row is a row of a file: its fields as text, or as finite numbers.
+// row is a row of a file: its fields as text.
 type row struct {
 	line   int   // on which it begins, 1-based
 	starts []int // the line on which each field begins; nil: all on line
 	fields [][]byte
-	values []float64 // instead of fields
-	points []bool    // by column: a number of JSON, which has a point; nil: texts
+	points []bool // by column: a number of JSON, whose mark is a point; nil: texts
 }
 
 // lineOf returns the line on which a field begins.
@@ -22,13 +18,13 @@ func (r *row) lineOf(column int) int {
 	return r.line
 }
 
-// textOf returns a field as text, that of a number in its shortest form; nil for a column that the file lacks.
+// isNumber reports whether a field is a number by the format of the file, which a text that looks like one is not.
+func (r *row) isNumber(column int) bool { return column >= 0 && r.points != nil && r.points[column] }
+
+// textOf returns a field as text; nil for a column that the file lacks.
 func (r *row) textOf(column int) []byte {
-	switch {
-	case column < 0:
+	if column < 0 {
 		return nil
-	case r.values != nil:
-		return strconv.AppendFloat(nil, r.values[column], 'g', -1, 64)
 	}
 	return r.fields[column]
 }

@@ -34,7 +34,7 @@ func TestSchemaSurvivesJSON(t *testing.T) {
 	wantSame(t, *m, back)
 	want := `{"format":"csv","header":true,"width":4,"columns":[{"name":"a","number":2,"kind":"numeric"},` +
 		`{"name":"b","number":3,"kind":"categorical"}],"label":{"name":"y","number":4},` +
-		`"missing":["?"],"others":[{"name":"id","number":1}],"id":["id"]}`
+		`"labels":[{"value":"1","count":1},{"value":"0","count":1}],"missing":["?"],"others":[{"name":"id","number":1}],"id":["id"]}`
 	wantSame(t, want, string(text))
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"toptau/diag"
+	"toptau/internal/packed"
 	"toptau/schema"
 )
 
@@ -37,36 +38,65 @@ func newAssembler(r *Reader, n *names, counts []kindCount) (*assembler, error) {
 }
 
 // chooseFeatures makes features of all columns without another role in a training file. A column of times or addresses becomes its
-// parts. With Options.texts a column that is not numeric is kept as text instead. counts may be nil: then all columns are numeric.
+// parts. counts may be nil: then all columns are numeric.
 func (a setup) chooseFeatures(counts []kindCount) error {
 	o := &a.reader.options
 	if a.roles.label < 0 && o.LabelsFile == "" && !o.Unlabelled {
 		return noLabel(a.names)
 	}
-	if err := a.roles.takeFeatures(a.names); err != nil {
-		return err
+	a.roles.takeFeatures(a.names)
+	if o.texts && counts != nil {
+		a.choosePacking(counts)
+		return nil
 	}
 	columns := a.roles.features
 	a.roles.features = nil // addFeature and addParts list them again
 	for _, i := range columns {
 		c := Column{Name: a.names.all[i], Number: i + 1, Kind: schema.Numeric}
-		if o.texts && counts != nil && (counts[i].parts(c.Name) != nil || a.kindOf(i, counts[i]) == schema.Categorical) {
-			a.roles.kept = append(a.roles.kept, i)
-			continue
-		}
 		if parts := a.partsOf(i, counts); parts != nil {
 			a.addParts(c, parts)
 			continue
 		}
 		if counts != nil {
 			c.Kind = a.kindOf(i, counts[i])
-			if c.Kind == schema.Numeric && counts[i].hasUnit() {
-				c.Unit = counts[i].unit
+			if c.Kind == schema.Numeric {
+				c.Unit = counts[i].commonUnit()
 			}
 		}
 		a.addFeature(c)
 	}
 	return a.checkDerivedNames()
+}
+
+// choosePacking makes features of columns of numbers, and keeps the texts of the others. Whole numbers keep their texts if a number does
+// not give one back, or if the options name them. Those that do are features that are also kept, so that all rows can be checked.
+func (a setup) choosePacking(counts []kindCount) {
+	named := map[int]bool{}
+	for _, ref := range a.reader.options.spelled {
+		if i, ok := a.names.find(ref); ok {
+			named[i] = true
+		}
+	}
+	a.packing = make([]packed.Column, len(a.names.all))
+	columns := a.roles.features
+	a.roles.features = nil
+	for _, i := range columns {
+		name, c, as := a.names.all[i], &counts[i], &a.packing[i]
+		kind := a.kindOf(i, *c)
+		as.Name, as.Kind = name, packed.Numbers
+		whole := c.numbers > 0 && c.whole == c.numbers
+		switch {
+		case kind == schema.Categorical || c.parts(name) != nil || named[i] || whole && c.spelled > 0:
+			as.Kind, as.Numeric = packed.Texts, kind == schema.Numeric && c.numbers == c.seen && c.seen > 0
+			a.roles.kept = append(a.roles.kept, i)
+			continue
+		case whole && !c.exact:
+			a.roles.kept = append(a.roles.kept, i)
+		default:
+			as.Respelled = !c.exact && c.seen > 0
+		}
+		a.addFeature(Column{Name: name, Number: i + 1, Kind: schema.Numeric, Unit: c.commonUnit()})
+	}
 }
 
 // addFeature makes a feature of a training file.
@@ -88,18 +118,21 @@ func (a setup) partsOf(column int, counts []kindCount) []schema.Part {
 	}
 	name := a.names.all[column]
 	parts = counts[column].parts(name)
-	switch {
-	case parts == nil:
+	if parts == nil {
 		return nil
-	case parts[0] == schema.Hour:
-		a.reader.warn("times", fmt.Sprintf("column %s is read as times: the hour, the weekday and the day of the month are features", diag.Quote(name)))
-	default:
-		a.reader.warn("addresses", fmt.Sprintf("column %s is read as IP addresses: their networks and ranges are features", diag.Quote(name)))
 	}
-	fixes := []diag.Fix{{Param: "categorical", Value: shellQuote([]byte(name)), When: "otherwise"}}
+	quoted := shellQuote([]byte(name))
+	otherwise := diag.Fix{Param: "categorical", Value: quoted, When: "otherwise"}
 	if counts[column].numbers > 0 {
-		fixes[0].Param = "numeric"
+		otherwise.Param = "numeric"
 	}
+	code, what := "addresses", "IP addresses: their networks and ranges are features"
+	fixes := []diag.Fix{otherwise}
+	if parts[0] == schema.Hour {
+		code, what = "times", "times: the hour and the weekday are features"
+		fixes = []diag.Fix{{Param: "time", Value: quoted, When: "to order the rows"}, {Param: "drop", Value: quoted, When: "to leave it out"}, otherwise}
+	}
+	a.reader.warn(code, fmt.Sprintf("column %s is read as %s", diag.Quote(name), what))
 	a.reader.warnings[len(a.reader.warnings)-1].Fixes = fixes
 	return parts
 }
@@ -128,29 +161,42 @@ func (a setup) checkDerivedNames() error {
 	return nil
 }
 
-// kindOf returns the kind of a column: numeric if more than half of the values counted are numbers.
+// kindOf returns the kind of a column: numeric if more than half of the values counted are numbers. Numbers that the file has as texts
+// may be meant as either, so a note says what they became.
 func (a setup) kindOf(column int, c kindCount) schema.Kind {
 	if k, ok := a.roles.forced[column]; ok {
 		return k
 	}
-	if c.seen == 0 || c.isNumeric() {
+	note := func(read, param string) {
+		if name := a.names.all[column]; 2*c.asTexts > c.seen && !a.reader.options.texts {
+			a.reader.warn("numbers-as-text", fmt.Sprintf("column %s has texts that are numbers, and is read as %s", diag.Quote(name), read))
+			a.reader.warnings[len(a.reader.warnings)-1].Fixes = []diag.Fix{{Param: param, Value: shellQuote([]byte(name)), When: "otherwise"}}
+		}
+	}
+	if c.seen == 0 || c.isNumeric() || c.hasUnit() {
+		note("numeric", "categorical")
 		return schema.Numeric
 	}
-	if c.hasUnit() {
-		return schema.Numeric
-	}
-	if 2*c.anyUnit > c.seen {
-		a.reader.warn("units", fmt.Sprintf("column %s is read as categorical: its values are numbers with different units, such as $3.20 and 3 €;"+
-			" write them in one unit", diag.Quote(a.names.all[column])))
-	}
-	if 2*c.commas > c.seen {
-		a.reader.warn("decimal-comma", fmt.Sprintf("column %s is read as categorical: its values look like numbers"+
-			" with commas", diag.Quote(a.names.all[column])))
-		a.reader.warnings[len(a.reader.warnings)-1].Fixes = []diag.Fix{{Param: "decimal", Value: ",", When: "if the comma is the decimal mark"},
-			{Param: "decimal", Value: ".", When: "if it separates groups of three digits"}}
+	note("categorical", "numeric")
+	name := diag.Quote(a.names.all[column])
+	switch {
+	case 2*c.anyUnit > c.seen:
+		a.reader.warn("units", "column "+name+" is read as categorical: its values are numbers with different units, such as $3.20 and 3 €;"+
+			" write them in one unit")
+	case 2*c.commas > c.seen:
+		a.reader.warn("decimal-comma", "column "+name+" is read as categorical: its values look like numbers with commas")
+		a.reader.warnings[len(a.reader.warnings)-1].Fixes = decimalFixes
+	case 2*(c.numbers+c.forPeople) > c.seen:
+		plain, _ := plainNumber([]byte(c.example))
+		a.reader.warn("numbers-for-people", fmt.Sprintf("column %s is read as categorical: its values look like numbers; write %s as %s",
+			name, diag.Quote(c.example), plain))
 	}
 	return schema.Categorical
 }
+
+// decimalFixes are the fixes for numbers with commas.
+var decimalFixes = []diag.Fix{{Param: "decimal", Value: ",", When: "if the comma is the decimal mark"},
+	{Param: "decimal", Value: ".", When: "if it separates groups of three digits"}}
 
 // addTextColumns makes the columns that are kept as text.
 func (a setup) addTextColumns() {

@@ -34,6 +34,8 @@ type Table struct {
 	Text    []string       // the text of the row, without the end of its line; nil unless Options.Text
 	Bad     []BadRow       // with KeepBadRow: rows that could not be read, in their order; not counted by Rows
 
+	respelled []string // the names of columns in Kept with numbers whose texts a packed file does not have
+
 	first, adjacent int // if Line is nil: the line of the first row, and the number of rows
 }
 

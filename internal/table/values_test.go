@@ -120,6 +120,81 @@ func TestBooleansAreWholeColumns(t *testing.T) {
 	wantError(t, err, `t:3: column "a": "maybe", expected a number (use --missing maybe)`)
 }
 
+// Texts of a Parquet file are numbers where those of a CSV file are, also if they are rare among the distinct texts. A note offers the other reading.
+func TestTextsThatAreNumbers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.parquet")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	w, err := parquet.NewWriter(f, []parquet.WriteColumn{{Name: "number", Type: parquet.Text}, {Name: "code", Type: parquet.Text},
+		{Name: "flag", Type: parquet.Text}, {Name: "y", Type: parquet.Whole}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var csv, lines strings.Builder
+	csv.WriteString("number,code,flag,y\n")
+	for i := range 40 {
+		row := []string{fmt.Sprintf(" %d.5", i), "ok", []string{"True", "false"}[i%2], fmt.Sprint(i % 2)}
+		if i%10 == 3 {
+			row[1] = fmt.Sprint(400 + i) // four distinct numbers and one text
+		}
+		for k, v := range row[:3] {
+			w.SetText(k, v)
+		}
+		w.SetWhole(3, int64(i%2))
+		if err := w.EndRow(); err != nil {
+			t.Fatal(err)
+		}
+		csv.WriteString(strings.Join(row, ",") + "\n")
+		fmt.Fprintf(&lines, "{\"number\": %q, \"y\": %s}\n", row[0], row[3])
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	describe := func(x *Table) (s string) {
+		for _, c := range x.Columns {
+			s += fmt.Sprint(c.Name, c.Kind, c.Values, c.Codes)
+		}
+		return s
+	}
+	o := Options{Format: schema.Format{Label: "y"}}
+	want, info := mustRead(t, csv.String(), o)
+	got, typed, err := Read(path, o)
+	if err != nil || describe(got) != describe(want) {
+		t.Errorf("%v: %s, want %s", err, describe(got), describe(want))
+	}
+	if len(info.Warnings) != 0 || len(typed.Warnings) != 1 || typed.Warnings[0].Code != "numbers-as-text" || typed.Warnings[0].Fixes[0].Param != "categorical" {
+		t.Errorf("%v, %v", info.Warnings, typed.Warnings)
+	}
+	_, info = mustRead(t, lines.String(), o)
+	if len(info.Warnings) != 1 || info.Warnings[0].Fixes[0].Param != "numeric" {
+		t.Errorf("JSON: %v", info.Warnings)
+	}
+	for _, to := range []schema.Kind{schema.Categorical, schema.Numeric} { // no note for a choice
+		o.Categorical, o.Numeric = []string{"number"}, nil
+		if to == schema.Numeric {
+			o.Categorical, o.Numeric = nil, []string{"number"}
+		}
+		if got, info, err := Read(path, o); err != nil || got.Columns[0].Kind != to || len(info.Warnings) != 0 {
+			t.Errorf("%s: %v, %v", to, err, info)
+		}
+	}
+	out := path + ".packed"
+	o = Options{Format: schema.Format{Categorical: []string{"number"}}}
+	files, err := OpenFiles(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Pack(files, out, o, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got, info, err := Read(out, Options{Format: schema.Format{Label: "y"}}); err != nil || got.Columns[0].Kind != schema.Categorical || info.Warnings[0].Fixes[0].Param != "numeric" {
+		t.Errorf("packed: %v, %v", err, info)
+	}
+}
+
 // Line ends in quotes: CRLF is LF, and a lone CR stays one.
 func TestLineEndsInQuotes(t *testing.T) {
 	x, _ := mustRead(t, "a,y\r\"o\rn\",1\r\"t\r\nw\",0\r\"l\nf\",0\r\"o\rn\",1\n", Options{Format: schema.Format{Label: "y"}})
@@ -280,5 +355,84 @@ func TestUnitsAndDatesAsWritten(t *testing.T) {
 		if _, _, ok := ParseDate(text); ok {
 			t.Errorf("%q is a date", text)
 		}
+	}
+}
+
+// A number is one category, group and segment however a program writes it, and a text is what is written. Ids keep their text.
+func TestNumbersAsCategories(t *testing.T) {
+	const rows = `{"id":1000000,"site":8,"code":3,"y":1}` + "\n" + `{"id":4000123412340000017,"site":8.0,"code":3.0,"y":0}` + "\n" + `{"id":3.10,"code":30e-1,"y":0}` + "\n" +
+		`{"id":"x","code":"3","y":0}` + "\n" + `{"id":"","code":-0.0,"y":0}` + "\n"
+	o := Options{Format: schema.Format{Label: "y", Categorical: []string{"code"}, ID: []string{"id"}, Segment: "site", Kept: []string{"code"}}}
+	x, _ := mustRead(t, rows, o)
+	got := fmt.Sprint(x.Columns[0].Codes, x.Columns[0].Dictionary, x.Segment.Values, x.ID[0].Values, x.Kept[0].Values)
+	if want := "[0 0 0 0 1] [3 0] [8 8   ] [1000000 4000123412340000017 3.10 x ] [3 3.0 30e-1 3 -0.0]"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	// A model of texts with a point, which a program wrote for a column of doubles.
+	for _, c := range []struct{ known, other string }{{"3", "3.0"}, {"3.0", "3"}} {
+		_, info := mustRead(t, "code,y\n"+c.known+",1\n"+c.known+",0\n", Options{Format: schema.Format{Label: "y", Header: "yes", Categorical: []string{"code"}}})
+		x, _ := mustRead(t, `{"code":3,"y":1}`+"\n"+`{"code":3.0,"y":0}`+"\n"+`{"code":"`+c.other+`","y":0}`+"\n",
+			Options{Schema: &info.Schema})
+		if got := fmt.Sprint(x.Columns[0].Codes, x.Columns[0].Dictionary); got != fmt.Sprintf("[0 0 1] [%s %s]", c.known, c.other) {
+			t.Errorf("a model of %s: %s", c.known, got)
+		}
+		r := NewFieldReader(&schema.Column{Salt: "s"}, nil, "")
+		hash := HashName("s", c.known)
+		if text := r.NumberText([]byte("3"), func(b []byte) bool { return string(b) == hash }); string(text) != c.known {
+			t.Errorf("a hash of %s: %s", c.known, text)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "codes.parquet")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	w, _ := parquet.NewWriter(f, []parquet.WriteColumn{{Name: "code"}, {Name: "id", Type: parquet.Whole}, {Name: "y", Type: parquet.Boolean}})
+	for i, v := range []float64{3, 1000000, 0.5} {
+		w.SetNumber(0, v)
+		w.SetWhole(1, 4000123412340000000+int64(i))
+		w.SetTruth(2, i == 0)
+		w.EndRow()
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	o.Segment = ""
+	y, _, err := Read(path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := fmt.Sprint(y.Columns[0].Dictionary, y.ID[0].Values), "[3 1000000 0.5] [4000123412340000000 4000123412340000001 4000123412340000002]"; got != want {
+		t.Errorf("Parquet: %s, want %s", got, want)
+	}
+}
+
+// Numbers as people write them are named, with the form to write. No advice makes a gap of a debit.
+func TestNumbersForPeople(t *testing.T) {
+	o := Options{Format: schema.Format{Label: "y", Header: "yes"}}
+	for field, want := range map[string]string{"1\u00a0123": "1123", "1 123,5": "1123.5", "1'123.5": "1123.5", "1\u202f123\u202f456": "1123456", "(774.82)": "-774.82",
+		"774.82-": "-774.82", "\u2212774.82": "-774.82", "($1,774.82)": "-1774.82", "12": "", "1.5": "", "1,5": "", "3 €": "", "10 5": "", "a 123": "", "-": "", "()": "", "12-05": ""} {
+		if got, ok := plainNumber([]byte(field)); got != want || ok != (want != "") {
+			t.Errorf("%q: %q, want %q", field, got, want)
+		}
+		if want == "" {
+			continue
+		}
+		x, info := mustRead(t, strings.Repeat("\""+field+"\",1\n7,0\n\""+field+"\",0\n", 3), Options{Format: schema.Format{Label: "last", Header: "no"}})
+		if len(info.Warnings) != 1 || x.Columns[0].Kind != schema.Categorical || !strings.HasSuffix(info.Warnings[0].Text,
+			fmt.Sprintf("its values look like numbers; write %q as %s", field, want)) {
+			t.Errorf("%q: %v", field, info.Warnings)
+		}
+		_, _, err := readText("a,y\n1,1\n2,0\n\""+field+"\",0\n", o)
+		if err == nil || !strings.Contains(err.Error(), "expected a number (write it as "+want+")") {
+			t.Errorf("%q: %v", field, err)
+		}
+	}
+	_, _, err := readText("a,y\n1,1\n2,0\n\"1,234\",0\n", o)
+	wantError(t, err, `t:4: column "a": "1,234", expected a number (use --decimal , if the comma is the decimal mark, --decimal . if it separates groups of three digits or --categorical a)`)
+	_, info := mustRead(t, "a,b,y\nred,1-2,1\n10 5,(x),0\n", o)
+	if len(info.Warnings) > 0 {
+		t.Error(info.Warnings)
 	}
 }

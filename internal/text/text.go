@@ -90,6 +90,13 @@ func Significant(x float64, digits int) string {
 // rounded one gives another number of alerts.
 func Exact(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
+// Decimal returns the shortest decimal text of a number, without an exponent: 1000000 is an id, and 1e+06 is not. Categories, ids,
+// groups and columns that are kept have it wherever a value is a number and not a text. A zero has no sign.
+func Decimal(x float64) string { return strconv.FormatFloat(x+0, 'f', -1, 64) }
+
+// AppendDecimal appends Decimal.
+func AppendDecimal(b []byte, x float64) []byte { return strconv.AppendFloat(b, x+0, 'f', -1, 64) }
+
 // Fixed returns x with a number of decimals and commas between thousands. A zero has no sign.
 func Fixed(x float64, decimals int) string {
 	written := strconv.FormatFloat(math.Abs(x), 'f', decimals, 64)

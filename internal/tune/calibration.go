@@ -1,10 +1,13 @@
 package tune
 
 import (
+	"fmt"
 	"slices"
 
 	"toptau/calibrate"
+	"toptau/diag"
 	"toptau/internal/table"
+	"toptau/internal/text"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/result"
@@ -41,7 +44,7 @@ func (c *calibration) setThreshold() error {
 	}
 	t := &c.found.Threshold
 	if *t, err = c.found.thresholdFor(o.Goal, o.Delta); err != nil {
-		return err
+		return c.withGroups(err)
 	}
 	if t.Guarantee != nil {
 		t.OutOfFold, t.Certified = o.OutOfFold, !o.OutOfFold
@@ -99,7 +102,7 @@ func (c *calibration) sample() (*calibrationSample, error) {
 		}
 	}
 	if t.Weight != nil {
-		s.weights = pickFloats(t.Weight, rows)
+		s.weights = pickFloats(t.Weight, s.rows)
 	}
 	return s, nil
 }
@@ -172,32 +175,84 @@ func (c *calibration) evaluateOutOfFold() error {
 			return err
 		}
 		*e, err = measured.ranking.evaluate(c.found.Goal, value, c.parts.options.Seed)
+		c.found.measured = e.AtThreshold
 		return err
 	case c.parts.scheme != SchemeCrossFitted:
-		if at, err = c.pooledThreshold(c.found.Threshold.Expected.Rate); err != nil {
+		if at, err = c.pooledThreshold(&c.found.Threshold.Expected); err != nil {
 			return err
 		}
 	}
 	if err = c.pooled.setRanking(); err != nil {
 		return err
 	}
-	*e, err = c.pooled.ranking.evaluate(c.found.Goal, at, c.parts.options.Seed)
-	e.AtThreshold.Threshold = value
-	if err != nil {
+	r := *c.pooled.ranking
+	if c.found.Goal.Kind != metric.GoalCostAlert { // which counts alerts of these rows
+		r.Ranking = r.Mixed(c.found.Prevalence)
+	}
+	*e, err = r.evaluate(c.found.Goal, at, c.parts.options.Seed)
+	if e.AtThreshold.Threshold = value; err != nil {
 		return err
 	}
+	c.found.measured = e.AtThreshold
+	if c.found.ends, err = c.ends(&r); err != nil {
+		return err
+	}
+	e.AtThreshold = c.found.Among(c.found.Prevalence)
 	return c.setPrice()
 }
 
-// pooledThreshold returns the threshold for a fraction of the population on the pooled scores of the cross-validation, which have
-// units of their own.
-func (c *calibration) pooledThreshold(expected float64) (float64, error) {
-	rate, err := threshold.RateOf(expected)
+// withGroups adds to the error of a sample without scores that there are too few groups for one.
+func (c *calibration) withGroups(err error) error {
+	groups := map[string]bool{}
+	for _, name := range c.parts.cut.Group {
+		groups[name] = true
+	}
+	if len(groups) == 0 || len(c.found.sample.scores) > 0 {
+		return err
+	}
+	t := c.parts.data.Table
+	return diag.At(err, diag.Error{File: t.File, Hint: fmt.Sprintf("%s are too few for folds and a part for the threshold, because a group stays in one of them",
+		text.Plural(len(groups), "group"))})
+}
+
+// ends returns the decisions at both ends of the interval for the expected rate, if other rows gave the threshold: its place among the
+// scores of r is then not exact.
+func (c *calibration) ends(r *ranked) ([]metric.Confusion, error) {
+	var list []metric.Confusion
+	if c.parts.scheme == SchemeCrossFitted || c.parts.scheme == SchemeValidation {
+		return nil, nil
+	}
+	for _, rate := range []float64{c.found.Threshold.Expected.Low, c.found.Threshold.Expected.High} {
+		if !(rate > 0 && rate < 1) {
+			continue // the rates there are those next to it
+		}
+		expected := c.found.Threshold.Expected
+		expected.Rate = rate
+		at, err := c.pooledThreshold(&expected)
+		if err != nil {
+			return nil, err
+		}
+		end, err := r.At(at, 0)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, end)
+	}
+	return list, nil
+}
+
+// pooledThreshold returns the threshold for an expected fraction of the population on the pooled scores of the cross-validation, which have
+// units of their own. With tied scores it is between two groups of equal scores, as the expected one is.
+func (c *calibration) pooledThreshold(expected *calibrate.Expectation) (float64, error) {
+	z, weights := c.pooledPopulation()
+	sorted, err := calibrate.Sort(z, weights, c.found.Goal.Population())
 	if err != nil {
 		return 0, err
 	}
-	z, weights := c.pooledPopulation()
-	sorted, err := calibrate.Sort(z, weights, c.found.Goal.Population())
+	if expected.Tied != nil {
+		return sorted.Nearest(expected.Rate), nil
+	}
+	rate, err := threshold.RateOf(expected.Rate)
 	if err != nil {
 		return 0, err
 	}
@@ -227,10 +282,21 @@ func (c *calibration) setPrice() error {
 			return err
 		}
 	}
-	p := &result.Price{Plain: result.PriceAt{Rate: tau.Float64()}, Certified: result.PriceAt{Rate: t.Expected.Rate},
-		Doubled: result.PriceAt{Rate: calibrate.CertifiedRate(rows, tau, o.Delta)}}
-	for _, at := range []*result.PriceAt{&p.Plain, &p.Certified, &p.Doubled} {
-		z, err := c.pooledThreshold(at.Rate)
+	doubled, err := threshold.RateOf(calibrate.CertifiedRate(rows, tau, o.Delta))
+	if err != nil {
+		return err
+	}
+	p := &result.Price{}
+	expected := []*calibrate.Expectation{&t.Expected}
+	for _, rate := range []threshold.Rate{tau, doubled} {
+		plain, err := c.found.sample.sorted.Plain(rate)
+		if err != nil {
+			return err
+		}
+		expected = append(expected, &plain.Expected)
+	}
+	for i, at := range []*result.PriceAt{&p.Certified, &p.Plain, &p.Doubled} {
+		z, err := c.pooledThreshold(expected[i])
 		if err != nil {
 			return err
 		}
@@ -238,7 +304,7 @@ func (c *calibration) setPrice() error {
 		if err != nil {
 			return err
 		}
-		at.Found = counts.TruePositiveRate.Rate
+		*at = result.PriceAt{Rate: expected[i].Rate, Found: counts.TruePositiveRate.Rate}
 	}
 	c.found.Price = p
 	return nil

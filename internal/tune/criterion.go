@@ -124,16 +124,21 @@ func levelsByRows(name method.Criterion, rows int) []level {
 	return list
 }
 
-// wholeMass returns the weight of rows in whole rows. nil weights are 1 each.
-func wholeMass(weights []float64, rows int) int {
-	if weights == nil {
+// effectiveRows returns the number of rows of equal weight that resolve as much as these: (sum w)^2 / sum w^2, which only depends
+// on ratios of weights (Kish, Survey Sampling, 1965, section 11.7). nil weights are 1 each.
+func effectiveRows(weights []float64, rows int) int {
+	var most, sum, squares float64
+	for _, w := range weights {
+		most = max(most, w)
+	}
+	for _, w := range weights {
+		sum += w / most
+		squares += float64((w / most) * (w / most))
+	}
+	if squares == 0 {
 		return rows
 	}
-	var total float64
-	for _, m := range weights {
-		total += m
-	}
-	return int(min(total, math.MaxInt32))
+	return int(math.Round(sum * sum / squares))
 }
 
 // describeCriterion describes the criterion with the budgets of a fold.

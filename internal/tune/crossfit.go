@@ -141,7 +141,7 @@ func (r *refit) searchScores(t *task, scores []float64) {
 func (r *refit) crossFitParts(count int) ([]Fold, error) {
 	s := r.parts
 	t := s.data.Table
-	cut := Cut{Seed: s.options.Seed + 1}
+	cut := Cut{Seed: s.options.Seed + 1, Copies: s.cut.Copies}
 	if t.Group != nil {
 		cut.Group = t.Group.Values
 	}

@@ -109,7 +109,11 @@ func (s *parts) foldCount() (int, error) {
 	if k < 2 {
 		return 0, &diag.Error{Kind: diag.Usage, Param: "folds", Found: strconv.Itoa(k), Expected: "at least 2"}
 	}
-	counts := CountRows(s.data.Table.Label, s.training)
+	rows := s.training
+	if c := s.counted[s.data.Table]; c.Copies.Found() {
+		rows, _ = c.collapse(s.data.Table, rows, nil)
+	}
+	counts := CountRows(s.data.Table.Label, rows)
 	least := min(counts.Positives, counts.Negatives)
 	if least < 2 {
 		return 0, &diag.Error{Kind: diag.Data, File: s.data.Table.File, Found: counts.String(),
@@ -137,7 +141,7 @@ func (f *folds) add(s *parts, train []int, validationTable *table.Table, validat
 		return draw(label, rows, most, random(validationStream))
 	})
 	r.counting = units.newCounting(validationTable, r.validation)
-	negatives, positives := r.masses(CountRows(validationTable.Label, r.validation))
+	negatives, positives := r.resolved(CountRows(validationTable.Label, r.validation))
 	r.levels = levels(s.options.Goal, negatives, positives)
 	if len(r.train) < len(train) {
 		f.sampled = max(f.sampled, len(r.train))

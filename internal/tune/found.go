@@ -7,6 +7,7 @@ import (
 	"toptau/calibrate"
 	"toptau/diag"
 	"toptau/internal/table"
+	"toptau/method"
 	"toptau/metric"
 	"toptau/result"
 	"toptau/threshold"
@@ -37,10 +38,14 @@ type Found struct {
 	Price      *result.Price      // of a guarantee; nil: none, or not known
 	sample     *calibrationSample // the scores that gave Threshold
 	OutOfFold  Evaluation         // on rows that did not fit the scores but helped to choose the model
+	measured   metric.Confusion   // its decisions on these rows
+	ends       []metric.Confusion // the same at the ends of the interval for the expected rate
 	Test       *Evaluation        // nil without a test part
 	HeldOut    HeldOut            // labelled scores of rows for probabilities
 	Negatives  []float64          // scores of the negatives that were used for the threshold only; nil: none, or not independent
 	Units      *Units             // of Data.Table
+	Mass       float64            // of all its units with a label, of which the fraction Prevalence is positive
+	Prevalence float64            // precisions and budgets are for this fraction, unless the test part measured them
 
 	Warnings                    []Warning
 	Cancelled                   bool // the context ended the search early
@@ -163,4 +168,36 @@ func (f *Found) Rescore(t *table.Table, source string) error {
 	f.HeldOut = HeldOut{LabelledScores: calibrate.LabelledScores{Positives: s.Positives, Negatives: s.Negatives,
 		PositiveWeights: s.PositiveWeights, NegativeWeights: s.NegativeWeights}, Units: s, Source: source}
 	return nil
+}
+
+// expectedAlarms returns the expected false positive rate of the threshold, nil if its expected rate is about other rows than negatives.
+func (f *Found) expectedAlarms() *metric.Proportion {
+	t := &f.Threshold
+	if f.Goal.Population() != method.Negatives || !f.Goal.IsBudget() {
+		return nil
+	}
+	p := &metric.Proportion{Rate: t.Expected.Rate, NoInterval: "the model was fitted again after other fits gave the threshold"}
+	if !t.Refitted {
+		p.Interval = &metric.Interval{Low: t.Expected.Low, High: t.Expected.High, Confidence: t.Expected.Confidence}
+	}
+	return p
+}
+
+// Among returns the decisions of OutOfFold among rows of which the fraction prevalence is positive, at the false positive rate that is
+// expected of the threshold. Their intervals take into account that the threshold came from other rows. A search makes them for Prevalence.
+func (f *Found) Among(prevalence float64) metric.Confusion {
+	alarms := f.expectedAlarms()
+	c := f.measured.Mixed(prevalence, alarms)
+	var tpr, fpr, precision []metric.Proportion
+	for _, end := range f.ends {
+		tpr, fpr = append(tpr, end.TruePositiveRate), append(fpr, end.FalsePositiveRate)
+		precision = append(precision, end.Mixed(prevalence, nil).Precision)
+	}
+	if len(f.ends) > 0 {
+		c.TruePositiveRate, c.FalsePositiveRate = c.TruePositiveRate.Moved(tpr...), c.FalsePositiveRate.Moved(fpr...)
+	}
+	if len(f.ends) > 0 && alarms == nil { // the interval of alarms is that of the threshold
+		c.Precision = c.Precision.Moved(precision...)
+	}
+	return c
 }

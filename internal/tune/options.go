@@ -32,6 +32,9 @@ type SearchOptions struct {
 	Delta     threshold.Rate // probability that the threshold's guarantee may fail; unset: no guarantee
 	OutOfFold bool           // with Delta: take the order statistic from out-of-fold scores; never certified
 
+	// Whole has the masses of the negatives and positives of which Data.Table is a sample. Zero: the table has all rows.
+	Whole [2]float64
+
 	// CalibrationShare is the fraction of the rows in the budget's population that is set aside for the
 	// threshold. Unset: as many as are useful.
 	CalibrationShare threshold.Rate

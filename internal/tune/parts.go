@@ -78,9 +78,11 @@ func (p *plan) divide() (*parts, error) {
 	if t.Group != nil {
 		s.cut.Group = t.Group.Values
 	}
-	if c := p.counted[t]; c.Daily && t.Group != nil && t.Group.Name == c.Column {
+	c := p.counted[t]
+	if c.Daily && t.Group != nil && t.Group.Name == c.Column {
 		s.cut.Group = c.unitNames()
 	}
+	s.cut.Copies = c.copies()
 	var err error
 	if s.cut.Time, err = Timeline(t); err != nil {
 		return nil, err
@@ -110,6 +112,23 @@ func (p *plan) divide() (*parts, error) {
 	return s, s.setAside()
 }
 
+// whole returns the mass of all units with a label, and the fraction of it that is positive.
+func (p *plan) whole() (mass, prevalence float64) {
+	masses, t := p.options.Whole, p.data.Table
+	if masses == [2]float64{} {
+		first, _ := p.counted[t].collapse(t, t.Labelled(), nil)
+		for _, row := range first {
+			weight := 1.0
+			if t.Weight != nil {
+				weight = t.Weight[row]
+			}
+			masses[t.Label[row]] += weight
+		}
+	}
+	mass = masses[0] + masses[1]
+	return mass, masses[1] / mass
+}
+
 // finalFits returns how often the final fit fits a member, at most: once, or in each fold of a cross-fit and to all rows.
 func (s *parts) finalFits(folds int) int {
 	if s.scheme == SchemeCrossFitted {
@@ -126,6 +145,10 @@ func (s *parts) setAside() error {
 	if !o.Delta.IsZero() {
 		if why := s.againstGuarantee(); why != "" {
 			return &diag.Error{Kind: diag.Guarantee, Found: "no guarantee: " + why, Hint: budgetOnAverage}
+		}
+		t := s.calibrationTable()
+		if why := s.counted[t].AgainstIDs(t, o.Goal.Population(), s.data.Calibration == nil); why != "" {
+			return &diag.Error{Kind: diag.Guarantee, Found: "no guarantee: " + why, Hint: budgetOnAverage, Fixes: IDFixes(t)}
 		}
 	}
 	switch {
@@ -186,7 +209,10 @@ func (s *parts) againstGuarantee() string {
 	}
 	fitted := s.data.Calibration == nil
 	c, all := s.counted[t], s.options.Goal.Population() != method.Negatives
-	if c.Rows() {
+	if why := c.AgainstCopies(s.options.Goal.Population()); why != "" {
+		return why
+	}
+	if c.Column == "" {
 		return AgainstGuarantee(t, all, fitted, false)
 	}
 	first, _ := c.collapse(t, t.Labelled(), nil)
@@ -324,9 +350,9 @@ func (s *parts) takeCalibration(size int) error {
 		}
 		s.calibration, s.training = s.population(t, divided[0]), divided[1]
 	} else {
-		shuffle(rows, rand.New(rand.NewPCG(s.options.Seed, calibrationStream)))
-		s.calibration = rows[:size]
-		slices.Sort(s.calibration)
+		units, _ := s.counted[t].collapse(t, rows, nil)
+		shuffle(units, rand.New(rand.NewPCG(s.options.Seed, calibrationStream)))
+		s.calibration = s.counted[t].rowsOf(units[:size], rows)
 		s.training = without(s.training, s.calibration)
 	}
 	s.countCalibration(t)

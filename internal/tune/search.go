@@ -64,6 +64,7 @@ func Search(ctx context.Context, d Data, o SearchOptions) (*Found, error) {
 		SecondsSearch: tried.seconds, SecondsRefit: fitted.seconds,
 		Warnings: append(folds.warnings, fitted.warnings...),
 	}
+	found.Mass, found.Prevalence = parts.whole()
 	c := &calibration{parts: parts, found: found, pooled: fitted.pooled, progress: tried.progress}
 	if err := c.setThreshold(); err != nil {
 		return nil, err

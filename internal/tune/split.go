@@ -16,7 +16,7 @@ import (
 // Cut divides rows into parts by these rules, in this order:
 //
 //  1. Rows of an unknown class are in no part.
-//  2. Rows of one group are in one part. Without groups every row is a group.
+//  2. Rows of one group are in one part. Without groups every row is a group, and copies are divided as one row.
 //  3. With Time the parts are consecutive periods, the earliest first, with Shares of the rows. Rows of equal
 //     time are in one part, a group counts at its earliest row, and the classes are not balanced.
 //  4. Otherwise both classes are divided in the proportions of Shares: exactly up to rounding without groups,
@@ -31,6 +31,7 @@ type Cut struct {
 	Seed   uint64
 	Group  []string // one text per row; nil: no groups
 	Time   []int    // one rank per row, see Timeline; nil: no order in time
+	Copies []int    // one number per row, equal for copies, which have one class and one time; nil: no copies
 }
 
 // Counts is the number of rows of each class.
@@ -87,6 +88,8 @@ func (c Cut) Divide(label []table.Class) ([][]int, error) {
 		c.byTime(label, part)
 	case c.Group != nil:
 		c.byGroup(label, part)
+	case c.Copies != nil:
+		c.byCopies(label, part)
 	default:
 		c.byClass(label, part)
 	}
@@ -146,6 +149,9 @@ func (c Cut) check(rows int) error {
 	if c.Time != nil && len(c.Time) != rows {
 		return &diag.Error{Kind: diag.Data, Found: fmt.Sprintf("%d times for %d rows", len(c.Time), rows)}
 	}
+	if c.Copies != nil && len(c.Copies) != rows {
+		return &diag.Error{Kind: diag.Data, Found: fmt.Sprintf("%d numbers of copies for %d rows", len(c.Copies), rows)}
+	}
 	return nil
 }
 
@@ -187,6 +193,25 @@ func (c Cut) byClass(label []table.Class, part []int) {
 				part[row] = p
 			}
 			at += count
+		}
+	}
+}
+
+// byCopies divides the rows of known class as if each were there once.
+func (c Cut) byCopies(label []table.Class, part []int) {
+	places := map[int]int{}
+	var once []table.Class
+	for row, class := range label {
+		if _, known := places[c.Copies[row]]; !known && class != table.Unknown {
+			places[c.Copies[row]] = len(once)
+			once = append(once, class)
+		}
+	}
+	divided := make([]int, len(once))
+	c.byClass(once, divided)
+	for row, class := range label {
+		if class != table.Unknown {
+			part[row] = divided[places[c.Copies[row]]]
 		}
 	}
 }

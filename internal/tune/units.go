@@ -12,23 +12,44 @@ import (
 )
 
 // Units are what budgets and rates count: rows, or entities of which each raises at most one alert (a day). A
-// unit is positive if one of its rows is, and its score is the largest of its rows.
+// unit is positive if one of its rows is, and its score is the largest of its rows. Rows that are copies of each other are one unit.
 type Units struct {
-	Column string        // the entity's; "": every row is a unit, and the other fields but Label are empty
+	Column string        // the entity's; "": every row is a unit, and the other fields but Label are empty if there are no copies
+	Copies Copies        // the classes whose equal rows are one unit
 	Daily  bool          // an entity is a new unit on every day
 	Of     []int         // by row: its unit
 	Label  []table.Class // by unit
 	First  []int         // by unit: its first positive row, or its first row
-	Entity []int         // by unit: the number of the entity
+	Entity []int         // by unit: the number of the entity, of copies that of the unit
+}
+
+// RowUnits returns the rows of a table as units, and copies as one. Rows of a table with groups are not compared.
+func RowUnits(f *table.Frame) (*Units, error) {
+	if f.Head().Group != nil {
+		return Copies{}.Units(f)
+	}
+	c, err := FindCopies(f)
+	if err != nil {
+		return nil, err
+	}
+	return c.Units(f)
+}
+
+// Weights returns the weights of the units, nil if rows have none.
+func (u *Units) Weights(t *table.Table) []float64 {
+	if u.Rows() || t.Weight == nil {
+		return t.Weight
+	}
+	return pickFloats(t.Weight, u.First)
 }
 
 // NewUnits makes the units of a table. entity is a column, or "" for rows. With a time column an entity is a new
 // unit on every day.
 func NewUnits(t *table.Table, entity string) (*Units, error) {
-	u := &Units{Label: t.Label}
 	if entity == "" {
-		return u, nil
+		return RowUnits(t.Frame())
 	}
+	u := &Units{Label: t.Label}
 	if t.Weight != nil {
 		return nil, &diag.Error{Kind: diag.Usage, Param: "entity", Found: "together with row weights", Expected: "one of the two"}
 	}
@@ -69,9 +90,12 @@ func NewUnits(t *table.Table, entity string) (*Units, error) {
 	return u, nil
 }
 
+// Counts reports whether a row is the one of its unit that is counted, where copies are one.
+func (u *Units) Counts(row int) bool { return !u.Copies.Found() || u.First[u.Of[row]] == row }
+
 // CheckNegatives returns an error if every entity of a file has a positive row, so that nothing can be a false alarm.
 func (u *Units) CheckNegatives(file string) error {
-	if u.Rows() || slices.Contains(u.Label, table.Negative) {
+	if u.Column == "" || slices.Contains(u.Label, table.Negative) {
 		return nil
 	}
 	return &diag.Error{Kind: diag.Data, File: file, Column: u.Column, Found: "a positive row for every value",
@@ -90,7 +114,7 @@ func (u *Units) Amounts(t *table.Table, column string) ([]float64, error) {
 	sums := make([]float64, len(u.Label))
 	total := 0.0
 	for row, class := range t.Label {
-		if class != table.Positive {
+		if class != table.Positive || !u.Counts(row) {
 			continue
 		}
 		x, found := values.Number(row)
@@ -148,6 +172,9 @@ func weightedByValue(t *table.Table, column string) (*table.Table, error) {
 // FindColumn returns a column by its name or its number in the file. param names the option in errors.
 func FindColumn(t *table.Table, param, name string) (*table.Found, error) {
 	if c := t.Find(name); c != nil {
+		if param == "entity" && t.Respelled(c.Name) {
+			return nil, table.Respelled(t.File, param, name)
+		}
 		return c, nil
 	}
 	return nil, &diag.Error{Kind: diag.Usage, File: t.File, Param: param, Found: diag.Quote(name),
@@ -199,6 +226,18 @@ func (c *counted) collapse(t *table.Table, rows []int, z []float64) (first []int
 	return first, top
 }
 
+// rowsOf returns those of some ascending rows that are in the units of others, ascending.
+func (c *counted) rowsOf(others, rows []int) []int {
+	if c.Rows() {
+		return slices.Sorted(slices.Values(others))
+	}
+	taken := map[int]bool{}
+	for _, row := range others {
+		taken[c.Of[row]] = true
+	}
+	return slices.DeleteFunc(slices.Clone(rows), func(row int) bool { return !taken[c.Of[row]] })
+}
+
 // entities numbers the entities of rows, as texts.
 func (c *counted) entities(first []int) []string {
 	names := make([]string, len(first))
@@ -206,6 +245,14 @@ func (c *counted) entities(first []int) []string {
 		names[i] = strconv.Itoa(c.Entity[c.Of[row]])
 	}
 	return names
+}
+
+// copies returns the unit of each row where copies are one, otherwise nil.
+func (c *counted) copies() []int {
+	if !c.Copies.Found() {
+		return nil
+	}
+	return c.Of
 }
 
 // unitNames numbers the unit of each row, as texts. Parts of consecutive periods keep these together: an entity
@@ -233,8 +280,8 @@ func (c *counted) draw(t *table.Table, rows []int, most int, draw func(label []t
 
 // counting turns scores of rows of a table, by class, into scores of units.
 type counting struct {
-	weights [2][]float64 // of the negative and the positive rows; nil: 1 each
-	units   [2][]int     // the same: the place of each row's unit; nil: every row is a unit
+	weights [2][]float64 // of the negative and the positive units; nil: 1 each
+	units   [2][]int     // of the negative and the positive rows: the place of each row's unit; nil: every row is a unit
 	label   []table.Class
 	amounts []float64 // of the positive units; nil: positives are counted
 }
@@ -255,7 +302,7 @@ func (c *counted) newCounting(t *table.Table, rows []int) *counting {
 			n.units[class] = append(n.units[class], places[c.Of[row]])
 		}
 	}
-	for _, row := range rows {
+	for _, row := range first {
 		if t.Weight != nil {
 			class := t.Label[row]
 			n.weights[class] = append(n.weights[class], t.Weight[row])
@@ -288,7 +335,7 @@ func (n *counting) scores(negatives, positives []float64) metric.Scores {
 			top[unit] = max(top[unit], z[i])
 		}
 	}
-	var s metric.Scores
+	s := metric.Scores{PositiveWeights: n.weights[1], NegativeWeights: n.weights[0]}
 	for unit, class := range n.label {
 		if class == table.Positive {
 			s.Positives = append(s.Positives, top[unit])
@@ -304,19 +351,12 @@ func (n *counting) rank(negatives, positives []float64) (*ranked, error) {
 	return rankUnits(n.scores(negatives, positives), n.amounts)
 }
 
-// masses returns the weight of the units of each class in whole rows: negatives, positives.
-func (n *counting) masses(rows Counts) (negatives, positives int) {
-	if n.units[0] == nil {
-		return wholeMass(n.weights[0], rows.Negatives), wholeMass(n.weights[1], rows.Positives)
+// resolved returns how many units of each class resolve rates: negatives, positives.
+func (n *counting) resolved(rows Counts) (negatives, positives int) {
+	if n.units[0] != nil {
+		rows = CountClasses(n.label)
 	}
-	for _, class := range n.label {
-		if class == table.Positive {
-			positives++
-		} else {
-			negatives++
-		}
-	}
-	return negatives, positives
+	return effectiveRows(n.weights[0], rows.Negatives), effectiveRows(n.weights[1], rows.Positives)
 }
 
 // ranked are units sorted by score, with the amounts of the positives.

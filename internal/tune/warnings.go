@@ -46,6 +46,19 @@ func (f *Found) warnOfRows(s *parts, outOfFold int) {
 	if unlabelled := t.Rows() - countLabelled(t).Rows(); unlabelled > 0 {
 		f.warn("unlabelled-rows", "ignored %s without a label", text.Plural(unlabelled, "row"))
 	}
+	for _, part := range []*table.Table{t, s.data.Validation, s.data.Test, s.data.Calibration} {
+		if part == nil {
+			continue
+		}
+		if words := s.counted[part].CopiesText(f.Threshold.Certified && part == s.calibrationTable()); words != "" && part == t {
+			f.warn("copies", "%s", words)
+		} else if words != "" {
+			f.warn("copies", "%s: %s", part.File, words)
+		}
+	}
+	if w := s.counted[t].IDWarning(t); w != nil {
+		f.Warnings = append(f.Warnings, *w)
+	}
 	if words := s.delayText(); words != "" {
 		f.warn("label-delay", "%s", words)
 	}

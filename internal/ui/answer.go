@@ -84,7 +84,9 @@ func (s *Server) notes(b *result.Budget, a *asked) []string {
 			"without a look at these rows.", enough, metric.ConfidenceText(b.Delta.Float64()),
 			text.Percent(b.Goal.Tau().Float64()), what))
 	case b.Needed > b.Rows:
-		notes = append(notes, enough+": too few. The plain threshold exceeds the budget about half the time.")
+		expected := result.NewExpected(b.Plain.Expected, false)
+		expected.Population, expected.Rows = b.Population, b.Rows
+		notes = append(notes, enough+": too few. Of the plain threshold: "+report.WithoutGuarantee(b.Goal, &expected, nil)+".")
 	default:
 		notes = append(notes, fmt.Sprintf("%s. They cannot give one: %s.", enough, b.Reason))
 	}

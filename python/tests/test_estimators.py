@@ -82,7 +82,7 @@ def test_every_option_of_train_is_a_keyword():
     excluded = {name.replace("_", "-") for name in estimators.NOT_KEYWORDS}
     assert len(options) > 50
     assert keywords & excluded == set()
-    assert keywords | excluded == options
+    assert keywords | excluded == options | {"pos-label"}
 
 
 def test_goals_of_precision_and_recall():
@@ -147,6 +147,84 @@ def test_labels_of_every_kind():
     for bad in (np.zeros(len(y)), np.arange(len(y)) % 3, None, y[1:]):
         with pytest.raises(ValueError):
             TopTauClassifier(**QUICK).fit(X, bad)
+
+
+@pytest.mark.parametrize("classes", [["fraud", "legit"], [-1, 1], [1, 2], [2.0, 7.0], [False, True]], ids=str)
+def test_a_rare_class_that_is_first_must_be_named(classes, tmp_path):
+    X, y = drawn()
+    rare, other = classes
+    labels = np.where(y, rare, other)
+    for make in (lambda **o: TopTauClassifier(**QUICK, **o), lambda **o: GuaranteedThreshold(GaussianNB(), max_fpr="5%", **o)):
+        if classes == [0, 1]:
+            with pytest.warns(TopTauWarning, match="pos_label=False"):
+                make().fit(X, labels)
+        else:
+            with pytest.raises(Error) as e:
+                make().fit(X, labels)
+            assert str(int(y.sum())) in str(e.value) and str(int((1 - y).sum())) in str(e.value) and "pos_label=" in str(e.value)
+        want, model = make().fit(X, y), make(pos_label=rare).fit(X, labels)
+        assert list(model.classes_) == classes
+        assert (model.predict(X) == np.where(want.predict(X), rare, other)).all() and 0 < (model.predict(X) == rare).sum() < 200
+        # scikit-learn's scorers expect the sign and the columns of classes_.
+        assert np.allclose(model.decision_function(X), -want.decision_function(X))
+        assert np.allclose(model.predict_proba(X), want.predict_proba(X)[:, ::-1])
+        assert cross_val_score(make(pos_label=rare), X, labels, cv=2, scoring="roc_auc").mean() > 0.7
+        assert (make(pos_label=other).fit(X, labels).predict(X) == other).any()  # if somebody means it
+        with pytest.raises(Error, match="pos_label='spam', expected one of the classes"):
+            make(pos_label="spam").fit(X, labels)
+    model = TopTauClassifier(**QUICK, pos_label=rare).fit(X, labels)
+    model.save(tmp_path / "m.json")
+    header = ",".join(model.model_.columns) + ",label\n"
+    texts = [str(v).lower() if isinstance(v, (bool, np.bool_)) else str(v) for v in labels]
+    (tmp_path / "rows.csv").write_text(header + "".join(",".join(map(repr, x)) + f",{t}\n" for x, t in zip(X.tolist(), texts)))
+    assert f"400 rows, {y.sum()} positive" in toptau_command("evaluate", str(tmp_path / "m.json"), str(tmp_path / "rows.csv"))  # the file's labels
+
+
+def test_a_more_frequent_positive_class():
+    X, y = drawn()
+    even = np.where(np.arange(len(y)) % 9 < 5, "yes", "no")
+    for make in (lambda **o: TopTauClassifier(**QUICK, **o), lambda **o: GuaranteedThreshold(GaussianNB(), max_fpr="5%", **o)):
+        with pytest.warns(TopTauWarning, match='"yes" .224 rows. as the positive class') as found:
+            make().fit(X, even)
+        assert found[0].message.code == "positive-class" and found[0].filename == __file__
+        for quiet in (make(pos_label="yes"), make(pos_label="no")):
+            with warnings.catch_warnings(record=True) as found:
+                warnings.simplefilter("always")
+                quiet.fit(X, even)
+            assert not [w for w in found if getattr(w.message, "code", "") == "positive-class"]
+
+
+def test_texts_that_are_numbers():
+    pandas = pytest.importorskip("pandas")
+    X, y = drawn()
+    numbers = pandas.DataFrame({"a": X[:, 0].round(3), "b": X[:, 1].round(1)})
+    texts = numbers.astype({"a": str})
+    want = TopTauClassifier(**QUICK).fit(numbers, y)
+    with pytest.warns(TopTauWarning, match='column "a" has texts that are numbers, and is read as numeric .set categorical="a"'):
+        model = TopTauClassifier(**QUICK).fit(texts, y)
+    assert (model.score_samples(texts) == want.score_samples(numbers)).all() and (model.score_samples(numbers) == want.score_samples(numbers)).all()
+    codes = texts.assign(a=[f"{i % 7}" for i in range(len(y))])
+    for options, frame in ((dict(categorical="a"), codes), ({}, codes.astype({"a": "category"}))):
+        assert not TopTauClassifier(**QUICK, **options).fit(frame, y).model_._schema[0].numeric
+
+
+def test_names_without_blanks_at_their_ends():
+    pandas = pytest.importorskip("pandas")
+    X, y = drawn()
+    plain = pandas.DataFrame(X, columns=list("abcd"))
+    padded = plain.rename(columns={"a": " a", "d": "d\t"})
+    want = TopTauClassifier(**QUICK).fit(plain, y)
+    for fitted in (plain, padded, padded.to_dict("records")):
+        model = TopTauClassifier(**QUICK).fit(fitted, y)
+        assert model.model_.to_bytes() == want.model_.to_bytes() and list(model.feature_names_in_) == list("abcd")
+        for rows in (plain, padded, padded.to_dict("records")):
+            assert (model.decision_function(rows) == want.decision_function(plain)).all()
+    with pytest.warns(UserWarning, match="does not have valid feature names"):  # an array has none: its columns are in order
+        assert (want.decision_function(X) == want.decision_function(plain)).all()
+    with pytest.raises(Error, match='column "a": two columns of this name'):
+        TopTauClassifier(**QUICK).fit(padded.assign(a=0), y)
+    with pytest.raises(ValueError, match="feature names should match"):
+        want.predict(padded.rename(columns={" a": "e"}))
 
 
 def test_errors_have_the_row_and_the_keyword():
@@ -471,6 +549,8 @@ def test_calibration_rows_are_never_fitted():
     assert model.guarantee_["n"] == len(model.calibration_rows_) == 150
     with pytest.raises(Error, match="expected at least 59 to keep a rate of 0.05 with confidence 1 - 0.05"):
         GuaranteedThreshold(GaussianNB(), max_fpr="5%", delta="5%").fit(X[:60], y[:60])
+    with pytest.raises(Error, match="delta='95%', the probability with which the guarantee fails, .*did you mean delta='5%'"):
+        GuaranteedThreshold(GaussianNB(), max_fpr="5%", delta="95%").fit(X, y)
     with pytest.raises(Error, match="no goal"):
         GuaranteedThreshold(GaussianNB()).fit(X, y)
     with pytest.raises(ValueError, match="not fitted"):

@@ -3,6 +3,7 @@ without them. integration/readers_test.go compares scores with toptau's own on m
 
 import copy
 import datetime
+import decimal
 import hashlib
 import json
 import math
@@ -155,17 +156,27 @@ class Scores(unittest.TestCase):
         record = {"flow": {"bytes": 7.5}, "service": "http", "zero": 0}
         self.assertEqual(m.score(record), model().score({"bytes": 7.5, "service": "http", "zero": 0}))
         self.assertEqual(set(m.decision_function([record] * 70)), {m.score(record)})
+        for padded in ({" flow": {"bytes ": 7.5}, "\tservice": "http"}, {" flow.bytes ": 7.5, "service": "http", " zero": 0}):
+            self.assertEqual(m.score(padded), m.score(record))
+            self.assertEqual(set(m.decision_function([padded] * 70)), {m.score(record)})
+        with self.assertRaisesRegex(toptau.Error, 'rows without "flow.bytes"'):
+            m.score({" flow": {" bytes": 7.5}, "service": "http"})
 
 
 class Values(unittest.TestCase):
     def test_numbers_as_categories(self):
-        for x, want in [(80.0, "80"), (-1.5, "-1.5"), (1e22, "1" + "0" * 22), (1e-7, "0.0000001"), (-0.0, "-0"), (123456789.25, "123456789.25"), (0.1, "0.1")]:
+        for x, want in [(80.0, "80"), (-1.5, "-1.5"), (1e22, "1" + "0" * 22), (1e-7, "0.0000001"), (-0.0, "0"), (1e6, "1000000"), (123456789.25, "123456789.25"), (0.1, "0.1")]:
             self.assertEqual(toptau._plain(x), want)
         self.assertEqual([toptau._text(v) for v in (80, 2**70, True, None, math.nan, "x")], ["80", str(2**70), "true", "", "", "x"])
 
-    def test_shortest_form(self):
-        for x, want in [(1e6, "1e+06"), (123456, "123456"), (1234567.5, "1.2345675e+06"), (1e-4, "0.0001"), (1e-5, "1e-05"), (0.0, "0"), (-2.5, "-2.5")]:
-            self.assertEqual(toptau._shortest(float(x)), want)
+    def test_a_number_is_one_category_however_it_is_written(self):
+        for known, unknown in (("3", "3.0"), ("3.0", "3")):
+            m = toptau.Model.from_bytes(sealed(content("complete").decode().replace('"http"', f'"{known}"').replace('http', known)))
+            want = m.score({"bytes": 5, "service": known, "zero": 0})
+            for value in (3, 3.0, decimal.Decimal("3"), decimal.Decimal("3.00")):
+                self.assertEqual(m.score({"bytes": 5, "service": value, "zero": 0}), want, (known, value))
+            self.assertNotEqual(m.score({"bytes": 5, "service": unknown, "zero": 0}), want)  # a text is what is written
+            self.assertEqual(m.score({"bytes": 5, "service": 4.0, "zero": 0}), m.score({"bytes": 5, "service": "4", "zero": 0}))
 
     def test_times(self):
         hour, day, seconds = (lambda text, p=p: toptau._time_part(p, 0, toptau._parse_time(text)) for p in ("hour", "day", "seconds"))
@@ -336,6 +347,9 @@ class Neighbours(unittest.TestCase):
             self.assertEqual(list(m.decision_function(f[:10])), want[:10])
         self.assertEqual(m.score(frame.iloc[0]), want[0])
         self.assertEqual(len(frame[m.predict(frame)]), sum(z > 0.1 for z in want))
+        self.assertEqual(list(m.decision_function(frame.rename(columns={"bytes": " bytes", "service": "service\t"}))), want)
+        with self.assertRaisesRegex(toptau.Error, "two columns of this name"):
+            m.decision_function(frame.assign(**{" bytes": 0}))
         with self.assertRaisesRegex(toptau.Error, 'rows without "bytes"'):
             m.decision_function(frame[["service", "zero"]])
         with self.assertRaisesRegex(toptau.Error, "two columns of this name"):

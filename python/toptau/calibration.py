@@ -33,6 +33,15 @@ def rate_of(value: Any, name: str) -> Fraction:
     return percent
 
 
+def delta_of(value: Any) -> Fraction:
+    """Returns the exact probability with which a guarantee may fail. Above one half the confidence was meant."""
+    delta = rate_of(value, "delta")
+    if delta > Fraction(1, 2):
+        raise Error(f"delta={value!r}, the probability with which the guarantee fails", "at most 0.5",
+                    fix=f"did you mean delta='{float(100 * (1 - delta)):.3g}%'?")
+    return delta
+
+
 class Goal(NamedTuple):
     """A budget: alpha of the negatives (max-fpr) or of all rows, or none for the absolute top."""
 

@@ -19,13 +19,13 @@ from sklearn.utils.validation import (_check_feature_names, _check_sample_weight
                                       indexable)
 
 from . import calibration, command
-from .frames import Frame, column_of
+from .frames import EXACT, Frame, column_of
 from .reader import Error, Explanation, Model, _text
 
 _NO_FILE = "the rows are in memory"
 NOT_KEYWORDS = {
     "help": "it is that of Python", "help_all": "it is that of Python", "version": "it is that of the package", "json": "the result is result_", "output": "save writes the model",
-    "report": "the method report returns the page", "label": "it is y", "labels_file": "it is y", "positive": "it is classes_[1]",
+    "report": "the method report returns the page", "label": "it is y", "labels_file": "it is y", "positive": "it is pos_label",
     "format": _NO_FILE, "delimiter": _NO_FILE, "header": _NO_FILE, "width": _NO_FILE, "file_column": _NO_FILE, "replace_partial": _NO_FILE,
 }
 """The options of train that are no keywords of TopTauClassifier, with the reason."""
@@ -40,12 +40,22 @@ class TopTauWarning(UserWarning):
 
 
 class _Thresholded(ClassifierMixin, BaseEstimator):
-    """A binary classifier that decides by decision_function > 0."""
+    """A binary classifier that gives rows above a threshold its positive class, which is classes_[_positive]."""
 
     def predict(self, X: Any) -> np.ndarray:
-        """Returns the class of each row: ``classes_[1]`` where the score is above the threshold."""
+        """Returns the class of each row: the positive one where the score is above the threshold."""
         check_is_fitted(self)
-        return self.classes_[(self.decision_function(X) > 0).astype(int)]
+        above = self._above(X) > 0
+        return self.classes_[np.where(above, self._positive, 1 - self._positive)]
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Returns score - threshold of each row, with the sign that scikit-learn expects: above 0 for ``classes_[1]``.
+
+        So it is threshold - score if ``pos_label`` is ``classes_[0]``.
+        """
+        check_is_fitted(self)
+        above = self._above(X)
+        return above if self._positive == 1 else -above
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -54,7 +64,7 @@ class _Thresholded(ClassifierMixin, BaseEstimator):
         return tags
 
     def _set_classes(self, y: Any, rows: int) -> np.ndarray:
-        """Sets classes_ and returns for each row whether it is of the second."""
+        """Sets classes_ and _positive, and returns for each row whether it is of the positive class."""
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         y = column_or_1d(y, warn=True)
@@ -69,8 +79,30 @@ class _Thresholded(ClassifierMixin, BaseEstimator):
             raise ValueError(f"Only binary classification is supported. The type of the target is {type_of_target(y)}.")
         if len(classes) < 2:
             raise ValueError(f"y has one class, {classes[0]!r}: a classifier needs rows of two classes")
-        self.classes_ = classes
-        return codes.ravel() == 1
+        self.classes_, self._positive = classes, 1
+        counts = np.bincount(codes.ravel(), minlength=2)
+        if self.pos_label is not None:
+            places = [i for i, c in enumerate(classes.tolist()) if c == self.pos_label]
+            if not places:
+                raise Error(f"pos_label={self.pos_label!r}", f"one of the classes {classes[0]!r} ({counts[0]} rows) and {classes[1]!r} ({counts[1]} rows)")
+            self._positive = places[0]
+        elif counts[1] > counts[0]:
+            self._doubt_positive(classes.tolist(), counts.tolist())
+        return codes.ravel() == self._positive
+
+    @staticmethod
+    def _doubt_positive(classes: list, counts: list) -> None:
+        """Warns of a positive class that was not named and is the more frequent one; above twice as frequent raises Error.
+
+        0 and 1, or False and True, name their positive class, and scikit-learn's suite fits such data: they never raise it. -1 is
+        the class to find in scikit-learn's outlier detection, so -1 and 1 may.
+        """
+        found = f"{classes[1]!r} ({counts[1]} rows) as the positive class, and {classes[0]!r} ({counts[0]} rows) as the negative one"
+        fix = f"set pos_label={classes[0]!r}, or pos_label={classes[1]!r} if it is the class to find"
+        found, fix = found.replace("'", '"'), fix.replace("'", '"')
+        if counts[1] > 2 * counts[0] and classes != [0, 1]:
+            raise Error(found, "the class to find, which is usually the rarer one", fix=fix)
+        warnings.warn(TopTauWarning(f"{found} ({fix})", "positive-class"), stacklevel=4)
 
 
 class TopTauClassifier(_Thresholded):
@@ -86,7 +118,9 @@ class TopTauClassifier(_Thresholded):
     needs tqdm.
 
     X is a data frame (pandas, polars, pyarrow and all others with the Arrow stream), a 2-D array, a list of dicts or a list of lists. A column
-    holds numbers, texts, booleans or times, and a category type of a frame is kept. y has two classes, of which ``classes_[1]`` is the positive one.
+    holds numbers, texts, booleans or times, and a category type of a frame is kept. y has two classes. The positive one, which is to be found, is
+    ``pos_label``, without it ``classes_[1]``: the last in sorted order. If that one is the more frequent one, ``fit`` warns, and if it is more than
+    twice as frequent, ``fit`` requires ``pos_label`` (for 0 and 1, or False and True, it warns).
 
     Attributes after fit: ``classes_``, ``n_features_in_``, ``feature_names_in_`` (if X has names), ``model_`` (a ``toptau.Model``), ``threshold_`` (of the
     model's scores), ``guarantee_`` (a dict, None without delta) and ``result_`` (the object that ``toptau train --json`` prints).
@@ -94,7 +128,7 @@ class TopTauClassifier(_Thresholded):
     Training runs in another process; memory goes back when it ends. Scoring runs in this process, with the bits of ``toptau score``.
     """
 
-    def __init__(self, *, max_fpr=None, top=None, alerts=None, absolute_top=False, min_precision=None, min_recall=None,
+    def __init__(self, *, pos_label=None, max_fpr=None, top=None, alerts=None, absolute_top=False, min_precision=None, min_recall=None,
                  cost_alert=None, delta=None, out_of_fold=False, calibration=None, validation=None, test=None, test_fraction=None,
                  method=None, class_weight=None, folds=None, encoding=None, derive=None, impute=None, monotone=None, max_size=None,
                  prevalence=None, learning_curve=False, max_time=None, entity=None, value=None, weight=None, group=None, segment=None, time=None, timezone=None, label_delay=None, drop=None, id=None, missing=None,
@@ -115,7 +149,7 @@ class TopTauClassifier(_Thresholded):
         added = {"weight": None if sample_weight is None else _check_sample_weight(sample_weight, np.empty((len(frame), 0))),
                  "group": groups, "time": time, "entity": entity}
         with tempfile.TemporaryDirectory(prefix="toptau-") as folder:
-            table = _Table(folder, frame, self.classes_, positive, added)
+            table = _Table(folder, frame, self.classes_[[1 - self._positive, self._positive]], added)
             options = self._options(frame, {name for name, values in added.items() if values is not None}, table)
             model, report = os.path.join(folder, "model.json"), os.path.join(folder, "report.html")
             path = table.write("rows.parquet", frame, positive, added)
@@ -136,14 +170,14 @@ class TopTauClassifier(_Thresholded):
         """Returns the keywords as options of the program."""
         out = []
         for name, value in self.get_params(deep=False).items():
-            if value is None or value is False or name == "quiet":
+            if value is None or value is False or name in ("quiet", "pos_label"):
                 continue
             if name in taken:
                 raise Error(f"{name}={value!r} and {name} of fit", "one of them")
             if name in ("validation", "calibration", "test") and isinstance(value, tuple):
                 value = table.write_part(name + ".parquet", *value)
             if name == "class_weight" and isinstance(value, dict):
-                value = float(value[self.classes_[1]] / value[self.classes_[0]])
+                value = float(value[self.classes_[self._positive]] / value[self.classes_[1 - self._positive]])
             if isinstance(value, dict):
                 value = [f"{column}={ {1: '+', -1: '-'}.get(sign, sign)}" for column, sign in value.items()]
             flag = "--" + name.replace("_", "-")
@@ -158,11 +192,12 @@ class TopTauClassifier(_Thresholded):
     def _frame(self, X: Any, reset: bool) -> Frame:
         """Returns the columns of X, whose names and number must be those of fit."""
         frame = Frame(X)
-        if frame.named and _get_feature_names(X) is None:  # a list of dicts, or a frame that scikit-learn does not know
-            if reset:
-                self.feature_names_in_ = np.array(frame.columns, dtype=object)
-        else:
-            _check_feature_names(self, X, reset=reset)
+        # Names are compared without blanks. scikit-learn does not know the names of a list of dicts, or of some frames.
+        if reset or not (frame.named and frame.columns == list(getattr(self, "feature_names_in_", ()))):
+            if not frame.named or _get_feature_names(X) is not None:
+                _check_feature_names(self, X, reset=reset)
+        if reset and frame.named:
+            self.feature_names_in_ = np.array(frame.columns, dtype=object)
         n = len(frame.columns)
         if reset:
             self.n_features_in_ = n
@@ -172,6 +207,8 @@ class TopTauClassifier(_Thresholded):
             raise ValueError(f"0 feature(s) (shape=({len(frame)}, 0)) while a minimum of 1 is required.")
         if len(frame) == 0:
             raise ValueError(f"Found array with 0 sample(s) (shape=(0, {n})) while a minimum of 1 is required.")
+        if not reset and not frame.named and hasattr(self, "feature_names_in_"):  # an array after a frame; scikit-learn has warned
+            frame.rename(self.feature_names_in_.tolist())
         return frame
 
     def _rows(self, X: Any) -> Frame:
@@ -191,8 +228,7 @@ class TopTauClassifier(_Thresholded):
             e.fix = command.spelled(e.fix)
             raise rows.with_row(e) from None
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Returns score - threshold of each row."""
+    def _above(self, X: Any) -> np.ndarray:
         rows = self._rows(X)
         return self._scores(rows) - self._thresholds(rows)
 
@@ -204,10 +240,10 @@ class TopTauClassifier(_Thresholded):
 
     @available_if(lambda self: not hasattr(self, "model_") or self.model_.has_probability)
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Returns the probabilities of both classes. ``train`` fits them if there are 20 rows of each class."""
+        """Returns the probabilities of both classes, in the order of ``classes_``. ``train`` fits them if there are 20 rows of each class."""
         rows = self._rows(X)
         p = np.array(self.model_.probability_of(self._scores(rows)))
-        return np.column_stack([1 - p, p])
+        return np.column_stack([1 - p, p] if self._positive == 1 else [p, 1 - p])
 
     @property
     def threshold_(self) -> float:
@@ -279,8 +315,8 @@ class TopTauClassifier(_Thresholded):
 class _Table:
     """The files of a training: columns of X and, after them, the label and the values of roles."""
 
-    def __init__(self, folder: str, frame: Frame, classes: np.ndarray, positive: np.ndarray, added: dict):
-        self.folder, self.classes = folder, classes
+    def __init__(self, folder: str, frame: Frame, classes: np.ndarray, added: dict):
+        self.folder, self.classes = folder, classes  # the negative class and the positive one
         names = list(frame.columns)
         self.names = {}
         for role in ["label", *(role for role, values in added.items() if values is not None)]:
@@ -290,14 +326,17 @@ class _Table:
             names.append(name)
             self.names[role] = name
         self.flags = [f"--{role}={name}" for role, name in self.names.items()]
-        # Texts stay what they are, so that the model finds them in files. Other labels become 0 and 1.
-        self.texts = all(isinstance(c, str) and c.strip() == c != "" and not c.startswith("!") for c in classes)
-        if self.texts:
-            self.flags.append(f"--positive={classes[1]}")
+        # Labels stay what they are, so that the model knows them in files. Those that a file cannot have become 0 and 1.
+        texts = all(isinstance(c, str) and c.strip() == c != "" and not c.startswith("!") for c in classes)
+        if not texts and (classes.dtype.kind not in "biuf" or np.abs(classes.astype(np.float64)).max() > EXACT):
+            self.labels = np.array([0, 1])
+            return
+        self.labels = classes.astype(object) if texts else classes
+        if texts or tuple(classes.tolist()) not in ((0, 1), (-1, 1)):
+            self.flags.append(f"--positive={_text(classes.tolist()[1])}")
 
     def write(self, name: str, frame: Frame, positive: np.ndarray, added: dict) -> str:
-        label = self.classes.astype(object)[positive.astype(int)] if self.texts else positive.astype(np.int64)
-        more = {self.names["label"]: label}
+        more = {self.names["label"]: self.labels[positive.astype(int)]}
         for role, values in added.items():
             if values is not None:
                 values = column_of(values)
@@ -332,10 +371,11 @@ class GuaranteedThreshold(MetaEstimatorMixin, _Thresholded):
     hyperparameters. The guarantee holds for new rows from the distribution of these rows, if they are independent.
 
     Attributes after fit: ``estimator_``, ``classes_``, ``threshold_`` (of the estimator's scores: its decision function, or else the probability of
-    ``classes_[1]``), ``guarantee_`` (a dict, None without delta) and ``calibration_rows_`` (places in X).
+    positive class, which the scores are turned to if it is ``classes_[0]``), ``guarantee_`` (a dict, None without delta) and ``calibration_rows_``
+    (places in X). The positive class is ``pos_label``, as for TopTauClassifier.
     """
 
-    def __init__(self, estimator, *, max_fpr=None, top=None, alerts=None, absolute_top=False, delta=None,
+    def __init__(self, estimator, *, pos_label=None, max_fpr=None, top=None, alerts=None, absolute_top=False, delta=None,
                  calibration_fraction=None, prefit=False, seed=1):
         vars(self).update((name, value) for name, value in locals().items() if name not in ("self", "__class__"))
 
@@ -345,7 +385,7 @@ class GuaranteedThreshold(MetaEstimatorMixin, _Thresholded):
         Raises Error if the calibration rows are too few for the guarantee; it names how many are needed.
         """
         goal = calibration.goal_of(self.max_fpr, self.top, self.alerts, self.absolute_top)
-        delta = None if self.delta is None else calibration.rate_of(self.delta, "delta")
+        delta = None if self.delta is None else calibration.delta_of(self.delta)
         X, y = indexable(X, y)
         rows = _num_samples(X)
         if rows == 0:
@@ -390,12 +430,13 @@ class GuaranteedThreshold(MetaEstimatorMixin, _Thresholded):
         return drawn, others
 
     def _scores(self, X: Any) -> np.ndarray:
+        """Returns scores that are higher for the positive class."""
         if hasattr(self.estimator_, "decision_function"):
-            return np.asarray(self.estimator_.decision_function(X), dtype=np.float64)
-        return np.asarray(self.estimator_.predict_proba(X), dtype=np.float64)[:, 1]
+            scores = np.asarray(self.estimator_.decision_function(X), dtype=np.float64)
+            return scores if self._positive == 1 else -scores
+        return np.asarray(self.estimator_.predict_proba(X), dtype=np.float64)[:, self._positive]
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Returns the estimator's score - threshold of each row."""
+    def _above(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "threshold_")
         return self._scores(X) - self.threshold_
 

@@ -16,7 +16,7 @@ EXACT = 1 << 53  # up to here each whole number is a float
 
 
 class Frame:
-    """Columns of numpy by name, which ``Model`` scores like a data frame.
+    """Columns of numpy by name without blanks at its ends, which ``Model`` scores like a data frame.
 
     An array holds floats, whole numbers, booleans, times without a zone, or objects that are texts or stand for them. A missing value is
     NaN, NaT or None: whole numbers and booleans with missing values are floats.
@@ -32,6 +32,8 @@ class Frame:
             if not isinstance(name, str):
                 raise TypeError(f"Feature names are only supported if all input features have string names, but {name!r} is of type "
                                 f"{type(name).__name__}. Use X.columns = X.columns.astype(str).")
+        given, names = names, [name.strip(" \t") or str(i + 1) for i, name in enumerate(names)]  # as in a file
+        self.categorical = [names[given.index(name)] for name in self.categorical]
         for i, name in enumerate(names):
             if name in names[:i]:
                 raise Error("two columns of this name", "one", column=name, fix="rename or drop one of them")
@@ -105,6 +107,10 @@ class Frame:
             return _objects(column.to_pylist() if hasattr(column, "to_pylist") else column.to_list())  # of its own zone
         values = np.asarray(column.to_numpy())
         return _checked(values, "int" in kind.lower(), name) if missing and values.dtype.kind == "f" else values
+
+    def rename(self, names: list[str]) -> None:
+        """Gives the columns other names, in their order."""
+        self.columns, self.values = names, dict(zip(names, self.values.values()))
 
     def with_text_times(self) -> Frame:
         """Returns the frame with texts for times, which ``Model`` reads one by one as well as together."""

@@ -143,28 +143,19 @@ def _without_unit(text: str, unit: str) -> str:
 
 def _digits(x: float) -> tuple[str, str, int]:
     """Returns sign, digits without zeros at their ends, and exponent: x = 0.DIGITS * 10^exponent."""
-    sign, digits, exponent = decimal.Decimal(repr(x)).as_tuple()
+    sign, digits, exponent = decimal.Decimal(repr(x + 0.0)).as_tuple()  # 0 has no sign
     text = "".join(map(str, digits))
     bare = text.rstrip("0")
     return "-" if sign else "", bare, len(text) + int(exponent) if bare else 1
 
 
 def _plain(x: float) -> str:
-    """Returns a float in its shortest form without an exponent: the text of a number in a categorical column."""
+    """Returns a float in its shortest form without an exponent: the text of a number in a categorical column and in reasons."""
     sign, digits, point = _digits(x)
     if point <= 0:
         return f"{sign}0.{'0' * -point}{digits}"
     whole = digits[:point].ljust(point, "0")
     return sign + whole + ("." + digits[point:] if len(digits) > point else "")
-
-
-def _shortest(x: float) -> str:
-    """Returns a float in its shortest form, with an exponent if it is below -4 or above 5, as toptau prints it."""
-    sign, digits, point = _digits(x)
-    if -4 < point <= 6 or not digits:
-        return _plain(x)
-    mantissa = digits[0] + ("." + digits[1:] if len(digits) > 1 else "")
-    return f"{sign}{mantissa}e{'-' if point < 1 else '+'}{abs(point - 1):02d}"
 
 
 def _is_na(value: Any) -> bool:
@@ -187,7 +178,8 @@ def _text(value: Any) -> str:
     if hasattr(value, "__index__"):
         return str(index(value))
     if isinstance(value, decimal.Decimal) and value.is_finite():
-        return format(value, "f")
+        text = format(value + 0, "f")
+        return text.rstrip("0").rstrip(".") if "." in text else text
     if isinstance(value, (datetime.datetime, datetime.date)):
         return str(value)
     try:
@@ -422,7 +414,9 @@ class _Column:
                     raise self.error(x, "a finite number")
                 if x != x or x in self.missing_numbers:
                     return None
-                value = _plain(x)
+                value = self._number_text(_plain(x))
+            elif hasattr(value, "__index__") or isinstance(value, decimal.Decimal):
+                value = self._number_text(_text(value))
             else:
                 if isinstance(value, (datetime.datetime, datetime.date)) and not self.part:
                     raise self.error(value, "a text")
@@ -445,6 +439,11 @@ class _Column:
                 raise Error(_quote(value), "an IP address", column=self.source)
             value = found
         return self._spelled(value)
+
+    def _number_text(self, text: str) -> str:
+        """Returns the text of a number, 3 for 3 and 3.0, as a category: 3.0 if the model knows only that."""
+        known = self.categories
+        return text + ".0" if "." not in text and self._spelled(text) not in known and self._spelled(text + ".0") in known else text
 
     def code(self, value: Any) -> int:
         return self._code_of(self.category(value))
@@ -622,7 +621,7 @@ class _Numeric:
 
     def too_large(self, x: list, values: list[float]) -> Error:
         k = next(k for k, v in zip(self.owners, values) if not abs(v) < 3.4028235677973366e38)
-        return Error(f"{_shortest(x[k])} is too large to be scored", "a value that stays below 3e+38 after scaling", column=self.names[k])
+        return Error(f"{float(x[k])!r} is too large to be scored", "a value that stays below 3e+38 after scaling", column=self.names[k])
 
     def add_rows(self, x: list, z: Any) -> Any:
         for (k, shift, scale), w in zip(self.parts, self.weights):
@@ -953,7 +952,7 @@ class _Sparse:
         return out
 
     def too_large(self, index: int, value: float) -> Error:
-        return Error(f"{_shortest(value)} is too large to be scored", "a value that stays below 3e+38 after scaling",
+        return Error(f"{float(value)!r} is too large to be scored", "a value that stays below 3e+38 after scaling",
                      column=f"index {index}")
 
     def add_entries(self, rows: Any, index: Any, values: Any, z: Any) -> Any:
@@ -1372,8 +1371,8 @@ class Model:
 
     def _prepare(self, f: dict) -> None:
         schema = _fields(f["schema"], "schema", {
-            "format": str, "header": bool, "width": int, "columns": list, "label": dict, "positive": list, "missing": list,
-            "others": list, "id": list, "group": str, "time": str, "timezone": str, "decimal": str},
+            "format": str, "header": bool, "width": int, "columns": list, "label": dict, "positive": list, "labels": list, "other_labels": int,
+            "missing": list, "others": list, "id": list, "group": str, "time": str, "timezone": str, "decimal": str},
             ["format", "header", "width"])
         if schema.get("decimal", "") not in ("", ".", ","):
             raise _refuse("the decimal mark")
@@ -1431,7 +1430,9 @@ class Model:
         """The operating points by name. The first is the default."""
         for p in f["points"]:
             _fields(p, "a point", {"name": str, "threshold": float, "goal": object, "source": str, "guarantee": dict,
-                                   "negatives": dict, "segment": str, "segments": list, "segments_delta": str, "entity": str, "day": str}, ["name", "threshold"])
+                                   "negatives": dict, "segment": str, "segments": list, "segments_delta": str, "entity": str, "day": str, "up_to": float}, ["name", "threshold"])
+            if not 0 <= p.get("up_to", 0) <= 1:
+                raise _refuse(f"a point with a rate up to {p['up_to']}")
             segments = {}
             for s in p.get("segments", []):
                 _fields(s, "a segment", {"value": str, "threshold": float, "guarantee": dict}, ["value", "threshold"])
@@ -1489,6 +1490,7 @@ class Model:
         try:
             return [record[name] for name in self._sources]
         except KeyError:
+            record = _trimmed(record)
             found = {name: _nested(record, name) for name in self.columns}
             self._require([name for name, value in found.items() if value is _ABSENT])
             return [None if found[name] is _ABSENT else found[name] for name in self._sources]
@@ -1586,14 +1588,14 @@ class Model:
             if not any(b.__class__ is _Sparse for b in self._features.blocks):
                 known = self._places.keys() | {d + 1 for d in self._features.dropped}
             unknown = any(v != 0 and i not in known for i, v in entries)
-            return [_shortest(values.get(i, 0.0)) for i in (self._places or self._indices)], [], ["index"] if unknown else []
+            return [_plain(values.get(i, 0.0)) for i in (self._places or self._indices)], [], ["index"] if unknown else []
         texts, missing, unknown = [], [], []
         for c, value in zip(self._schema, self._values(record)):
             if c.input is None:
                 continue
             if c.numeric:
                 number = c.number(value)
-                text = None if number != number else _shortest(number)
+                text = None if number != number else _plain(number)
             else:
                 text = c.category(value)
                 if text is not None and text not in c.categories and not self._features.inputs[c.input].get("rare"):
@@ -1777,12 +1779,31 @@ def _nested(record: Any, name: str) -> Any:
         return _ABSENT
 
 
+def _trimmed(record: Any) -> Any:
+    """Returns a record whose names, those with dots, have no blanks at their ends, as names of a file."""
+    return {path.strip(" \t"): value for path, value in _paths(record, "")} if _is_padded(record) else record
+
+
+def _is_padded(record: Any) -> bool:
+    return any(name.__class__ is str and name != name.strip(" \t") or isinstance(record[name], Mapping) and _is_padded(record[name])
+               for name in record.keys())
+
+
+def _paths(record: Any, before: str) -> Iterable[tuple[str, Any]]:
+    for name in record.keys():
+        if isinstance(record[name], Mapping):
+            yield from _paths(record[name], f"{before}{name}.")
+        else:
+            yield f"{before}{name}", record[name]
+
+
 class _Rows:
     """The rows of any input that the methods of Model accept, by column or by row."""
 
     def __init__(self, model: Model, X: Any):
         self.model, self.frame, self.array, self.records = model, None, None, None
         self.matrix = None  # of scipy, by row
+        self.trimmed = False  # the records have names without blanks
         if hasattr(X, "tocsr") and model._sparse:
             self.matrix = X.tocsr().sorted_indices()
             self.count = X.shape[0]
@@ -1818,7 +1839,12 @@ class _Rows:
         """Returns the frame's name of each column. A model without names matches columns of other names by number."""
         model = self.model
         if model.header or any(isinstance(c, str) for c in self.columns):
-            return {c: c for c in self.columns}
+            names: dict = {}
+            for c in self.columns:
+                name = c.strip(" \t") if isinstance(c, str) else c
+                if names.setdefault(name, c) != c and name in model.columns:
+                    raise Error("two columns of this name", "one", column=name)
+            return names
         shift = model._width + 1
         if model._label and len(self.columns) == model._width - 1:
             shift = model._label["number"]  # the label's column is the absent one
@@ -1845,6 +1871,9 @@ class _Rows:
             try:
                 return [row[name] for row in rows]
             except KeyError:
+                if not self.trimmed:
+                    self.trimmed, self.records = True, [_trimmed(row) for row in self.records]
+                    return self.column(name, first, n)
                 return [self._value(row, name, first + i) for i, row in enumerate(rows)]
         if name not in self.model.columns:
             raise Error("rows without names", f"rows by name, with the column {_quote(name)} of the segments")

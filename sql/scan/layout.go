@@ -363,7 +363,11 @@ func (l *layout) conditions(d *dialect.Dialect, t *Table) (c conditions, err err
 	}
 	label := l.label.expr(d)
 	var list []string
+	negated := strings.HasPrefix(positive[0], "!") && len(positive[0]) > 1
 	for _, p := range positive {
+		if negated {
+			p = strings.TrimPrefix(p, "!")
+		}
 		x, notNumber := strconv.ParseFloat(p, 64)
 		if l.label.kind == dialect.Bool {
 			switch strings.ToLower(p) {
@@ -388,6 +392,9 @@ func (l *layout) conditions(d *dialect.Dialect, t *Table) (c conditions, err err
 	c.all = d.Quote(l.label.name) + " IS NOT NULL"
 	c.positive = "(" + strings.Join(list, " OR ") + ")"
 	c.negative = c.all + " AND NOT " + c.positive
+	if negated {
+		c.positive, c.negative = "("+c.negative+")", c.positive
+	}
 	return c, nil
 }
 

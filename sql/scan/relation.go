@@ -21,13 +21,20 @@ type relation struct {
 	table   Table
 	layout  *layout
 	is      conditions
+
+	labels      []schema.LabelCount // of a label of texts
+	otherLabels int
 }
 
 // title is the table's name for people.
 func (r *relation) title() string { return strings.Join(r.table.Name, ".") }
 
 // Schema describes the columns that a model may read.
-func (r *relation) Schema() schema.Schema { return r.layout.schema(&r.table) }
+func (r *relation) Schema() schema.Schema {
+	s := r.layout.schema(&r.table)
+	s.Labels, s.OtherLabels = slices.Clone(r.labels), r.otherLabels
+	return s
+}
 
 // from returns the table with conditions; "" are none.
 func (r *relation) from(conditions ...string) string {

@@ -23,6 +23,7 @@ type Rows struct {
 	connections
 	relation
 	stats  *statistics
+	notes  []diag.Warning
 	tables map[string]*table.Table // samples and positives that were fetched, by what was asked
 
 	few      large.Rows // of a small table, in memory; nil: they were not read
@@ -33,8 +34,8 @@ type Rows struct {
 
 var _ large.Rows = (*Rows)(nil)
 
-// Open reads the catalogue and the statistics of a table: two statements for each server, and a third one if numbers are not
-// finite.
+// Open reads the catalogue and the statistics of a table: two statements for each server, a third one if numbers are not
+// finite, and one that counts labels of texts.
 //
 // Errors: diag.Usage for a table, a column or a label that is not there; diag.Data for NULL in the key, weights that are not
 // positive, and infinite numbers, with the column and their count.
@@ -55,6 +56,9 @@ func Open(ctx context.Context, d *dialect.Dialect, shards []Conn, t Table) (*Row
 		return nil, r.withWhere(ctx, err)
 	}
 	r.same = r.checkShard
+	if err := r.readLabels(ctx); err != nil {
+		return nil, err
+	}
 	for class, rows := range r.stats.rows {
 		if rows == 0 {
 			return nil, &diag.Error{Kind: diag.Data, File: r.title(), Column: r.layout.label.name,

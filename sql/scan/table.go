@@ -5,17 +5,21 @@ package scan
 import (
 	"context"
 	"time"
+
+	"toptau/schema"
 )
 
 // Table names the rows and the roles of their columns.
 type Table struct {
-	Name     []string // parts of the table's name: schema, table
-	Key      string   // a column with a different value in every row: whole numbers or texts
-	Label    string   // its column
-	Positive []string // positive labels; none: 1 or true
-	Weight   string   // a column of row weights; "": all 1
-	Group    string   // rows with equal values are in one part; "": the key
-	Drop     []string // columns that no model reads
+	Name     []string       // parts of the table's name: schema, table
+	Key      string         // a column with a different value in every row: whole numbers or texts
+	Label    string         // its column
+	Positive []string       // positive labels, or '!' before each of the others; none: 1 or true
+	Trained  *schema.Schema // of the model that reads the rows; nil: none
+	Again    bool           // Positive was given for these rows, and is not that of the model
+	Weight   string         // a column of row weights; "": all 1
+	Group    string         // rows with equal values are in one part; "": the key
+	Drop     []string       // columns that no model reads
 	// Columns are the columns that a model reads; nil: all without another role. Other columns may be missing, and may have
 	// types that no model reads.
 	Columns []string

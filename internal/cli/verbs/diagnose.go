@@ -10,7 +10,6 @@ import (
 // Diagnose reports what can work before anything is fitted.
 type Diagnose[S Source] struct {
 	toptau.DiagnoseOptions
-	MemoryFlag
 	GoalFlags
 	Rows S `embed:""`
 }
@@ -21,7 +20,7 @@ func (c *Diagnose[S]) Run(s *cli.Session) error {
 	if c.Goal, err = c.Optional(); err != nil {
 		return err
 	}
-	rows, err := c.Rows.Open(s, Use{Verb: "diagnose", Impute: c.Impute, Memory: c.Memory})
+	rows, err := c.Rows.Open(s, Use{Verb: "diagnose", Impute: c.Impute})
 	if err != nil {
 		return err
 	}

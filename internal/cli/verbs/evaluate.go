@@ -22,7 +22,6 @@ var errGateClosed = &cli.Exit{Code: 4, Reason: "the new model may not replace th
 type Evaluate[S EntrySource] struct {
 	Report string `file:"out" placeholder:"FILE" help:"Write a self-contained HTML page with curves, intervals and the model card."`
 	toptau.EvaluateOptions
-	MemoryFlag
 	GoalFlags
 	VerifyFlags
 	Rows S `embed:""`
@@ -44,7 +43,7 @@ func (c *Evaluate[S]) Run(s *cli.Session) error {
 	if err != nil {
 		return err
 	}
-	use := Use{Verb: "evaluate", Memory: c.Memory, Entity: c.Entity, Value: c.Value, By: c.By}
+	use := Use{Verb: "evaluate", Entity: c.Entity, Value: c.Value, By: c.By}
 	for i := range entries {
 		if m := entries[i].Model; m != nil {
 			use.Models = append(use.Models, m)

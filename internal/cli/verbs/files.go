@@ -51,20 +51,28 @@ func (f HeldOutFiles) Named() Named { return Files(f).Named() }
 // Open reads the files.
 func (f HeldOutFiles) Open(s *cli.Session, use Use) (Rows, error) { return Files(f).Open(s, use) }
 
-// File names labelled rows in one file, before other arguments.
-type File struct {
-	Data string `file:"in" arg:"" help:"The data it was fitted to."`
+// CertifiedFiles name labelled rows in files, and then a certificate. It is a CertifiedSource.
+type CertifiedFiles struct {
+	Files []string `file:"in" arg:"" name:"data ... certificate" help:"The data it was fitted to: files, directories or patterns, read as one table; and then the file that fit --certificate wrote."`
 	schema.Format
 }
 
-// Named describes the file.
-func (f File) Named() Named {
-	return Named{Given: true, Date: FileDate(f.Data), Segment: f.Segment}
-}
+// data returns the names of the files without the certificate.
+func (f CertifiedFiles) data() Files { return Files{f.Files[:len(f.Files)-1], f.Format} }
 
-// Open reads the file.
-func (f File) Open(s *cli.Session, use Use) (Rows, error) {
-	return readFiles(s, []string{f.Data}, f.Format, use)
+// Named describes the files.
+func (f CertifiedFiles) Named() Named { return f.data().Named() }
+
+// Open reads the files.
+func (f CertifiedFiles) Open(s *cli.Session, use Use) (Rows, error) { return f.data().Open(s, use) }
+
+// CertificateFile returns the last file.
+func (f CertifiedFiles) CertificateFile() (string, error) {
+	last := f.Files[len(f.Files)-1]
+	if len(f.Files) == 1 {
+		return "", &diag.Error{Kind: diag.Usage, Found: "one file, " + diag.Quote(last) + ", after the model", Expected: "the data and a certificate"}
+	}
+	return last, nil
 }
 
 // fileRows are rows of files, in memory or packed.
@@ -116,7 +124,7 @@ func readFiles(s *cli.Session, paths []string, f schema.Format, use Use) (Rows, 
 	readAs := f
 	if !use.InMemory {
 		var err error
-		if paths, readAs, err = packLarge(s, paths, f, use.Memory); err != nil {
+		if paths, readAs, err = packLarge(s, paths, f); err != nil {
 			return nil, err
 		}
 	}
@@ -124,7 +132,6 @@ func readFiles(s *cli.Session, paths []string, f schema.Format, use Use) (Rows, 
 	if err != nil {
 		return nil, withFlagOfColumn(err, named[0], named[1])
 	}
-	data.LimitMemory(use.Memory)
 	s.Progress.Start()
 	return &fileRows{s, f.Like(*data.Format().Schema()), data}, nil
 }
@@ -216,14 +223,14 @@ func FileDate(path string) string {
 	return info.ModTime().UTC().Format(time.DateOnly)
 }
 
-// packLarge returns the path of a temporary packed file and the format for it if the data does not fit into some bytes of memory (0:
-// half of the free memory), otherwise what it was given. It prints on standard error what it packed. The file is removed at the end.
-func packLarge(s *cli.Session, paths []string, f schema.Format, bytes int64) ([]string, schema.Format, error) {
+// packLarge returns the path of a temporary packed file and the format for it if the data does not fit into the memory of the format,
+// otherwise what it was given. It prints on standard error what it packed. The file is removed at the end.
+func packLarge(s *cli.Session, paths []string, f schema.Format) ([]string, schema.Format, error) {
 	files, err := table.OpenFiles(paths...)
 	if err != nil || f.FileColumn != "" {
 		return paths, f, err
 	}
-	fits, err := files.FitMemory(f, bytes)
+	fits, err := files.FitMemory(f, f.Memory)
 	if err != nil || fits {
 		return paths, f, err
 	}

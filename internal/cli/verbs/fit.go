@@ -20,7 +20,6 @@ type Fit[S Source] struct {
 	Trace       string `file:"out" placeholder:"FILE" help:"Write the objective after each step as CSV (adam, sgd)."`
 	method.Problem
 	toptau.FitOptions
-	MemoryFlag
 	ReplaceFlag
 	Rows S `embed:""`
 	SignFlags
@@ -35,7 +34,7 @@ func (c *Fit[S]) Run(s *cli.Session) error {
 	if err != nil {
 		return err
 	}
-	rows, err := c.Rows.Open(s, Use{Verb: "fit", Impute: c.Impute, Memory: c.Memory})
+	rows, err := c.Rows.Open(s, Use{Verb: "fit", Impute: c.Impute})
 	if err != nil {
 		return err
 	}

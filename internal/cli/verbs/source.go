@@ -24,6 +24,12 @@ type EntrySource interface {
 	Entries(s *cli.Session, signed VerifyFlags, o *toptau.EvaluateOptions) ([]toptau.Entry, error)
 }
 
+// CertifiedSource names the rows of a fit and the certificate about them.
+type CertifiedSource interface {
+	Source
+	CertificateFile() (string, error)
+}
+
 // Named describes rows that are not yet open.
 type Named struct {
 	Given   bool   // rows were named; verbs may work without
@@ -36,18 +42,12 @@ type Use struct {
 	Verb   string
 	Models []*model.Model // that the rows are for: they are read as the models' training rows were
 	Impute schema.Impute  // of a verb that encodes the rows
-	Memory int64          // bytes that rows of a packed file may take in memory; 0: half of the free memory
 	// InMemory is set if the verb reads all rows into memory: data that do not fit are not packed.
 	InMemory bool
 
 	Entity, Value string   // columns to read besides features, named by --entity and --value
 	By            []string // and by --by
 	Replace       string   // the operating point of the first model whose columns are read, too
-}
-
-// MemoryFlag limits the memory of rows.
-type MemoryFlag struct {
-	Memory int64 `group:"Data" placeholder:"BYTES" help:"Leave rows that need more memory than this, such as 300MB, in their file, and read it in passes (default: half of the free memory)."`
 }
 
 // Rows are open rows.

@@ -33,7 +33,6 @@ type Threshold[S Source] struct {
 	Answers string `name:"audited" file:"in" placeholder:"FILE" help:"Leave out the negatives that a review found to be positive: the CSV that --audit printed, with yes or no in the column positive."`
 	Output  string `file:"out" short:"o" placeholder:"MODEL" help:"Write the model with the new point here."`
 	toptau.ThresholdOptions
-	MemoryFlag
 	GoalFlags
 	SignFlags
 	VerifyFlags
@@ -65,7 +64,7 @@ func (c *Threshold[S]) Run(s *cli.Session) error {
 	if err != nil {
 		return err
 	}
-	rows, err := c.Rows.Open(s, Use{Verb: "threshold", Memory: c.Memory, Entity: c.Entity, Value: c.Value})
+	rows, err := c.Rows.Open(s, Use{Verb: "threshold", Entity: c.Entity, Value: c.Value})
 	if err != nil {
 		return err
 	}
@@ -81,12 +80,12 @@ func (c *Threshold[S]) Run(s *cli.Session) error {
 	if computed.Result.Database, err = rows.Finish(s); err != nil {
 		return err
 	}
-	return c.report(s, rows, &computed.Result, guarantee)
+	return c.report(s, rows, &computed.Result, "", guarantee)
 }
 
-// report prints a threshold. It returns the error of a guarantee that is impossible.
-func (c *Threshold[S]) report(s *cli.Session, rows Rows, r *result.Threshold, guarantee error) error {
-	guarantee = ReportThreshold(s, r, c.Output, guarantee)
+// report prints a threshold and where the model is, "" without one. It returns the error of a guarantee that is impossible.
+func (c *Threshold[S]) report(s *cli.Session, rows Rows, r *result.Threshold, output string, guarantee error) error {
+	guarantee = ReportThreshold(s, r, output, guarantee)
 	if !s.JSON && !s.StdoutTaken {
 		rows.Print(s)
 	}
@@ -124,7 +123,7 @@ func (c *Threshold[S]) check() error {
 
 // printAudit prints the negatives to review as CSV.
 func (c *Threshold[S]) printAudit(s *cli.Session) error {
-	use, entry := Use{Verb: "threshold", Memory: c.Memory, Entity: c.Entity}, toptau.Entry{Name: c.Score, Column: c.Score}
+	use, entry := Use{Verb: "threshold", Entity: c.Entity}, toptau.Entry{Name: c.Score, Column: c.Score}
 	if c.Model != "" {
 		m, err := c.Load(c.Model)
 		if err != nil {
@@ -291,7 +290,7 @@ func (c *Threshold[S]) write(s *cli.Session, from, to *model.Model, key ed25519.
 	return Unsigned(from, key, c.Model, c.Output), err
 }
 
-// addPoint writes the model with a new operating point, or with one in the place of another.
+// addPoint writes the model with a new operating point, or with one in the place of another. Without the guarantee that was requested it writes nothing.
 func (c *Threshold[S]) addPoint(s *cli.Session) error {
 	key, err := c.Key(c.Output)
 	if err != nil {
@@ -314,7 +313,7 @@ func (c *Threshold[S]) addPoint(s *cli.Session) error {
 		return &diag.Error{Kind: diag.Usage, Param: "name", Found: diag.Quote(c.Name) + ", which the model has", Expected: "a new name",
 			Fixes: []diag.Fix{{Param: "replace", Value: c.Name}}}
 	}
-	rows, err := c.Rows.Open(s, Use{Verb: "threshold", Models: []*model.Model{m}, Memory: c.Memory, Entity: c.Entity, Value: c.Value, Replace: c.Replace})
+	rows, err := c.Rows.Open(s, Use{Verb: "threshold", Models: []*model.Model{m}, Entity: c.Entity, Value: c.Value, Replace: c.Replace})
 	if err != nil {
 		return err
 	}
@@ -326,6 +325,10 @@ func (c *Threshold[S]) addPoint(s *cli.Session) error {
 	r := &computed.Result
 	if r.Database, err = rows.Finish(s); err != nil {
 		return err
+	}
+	if guarantee != nil { // its user would take the point for a guaranteed one
+		r.Warnings = append(r.Warnings, diag.Warning{Code: "no-model", Text: "no model was written: its point would not have the guarantee"})
+		return c.report(s, rows, r, "", guarantee)
 	}
 	further, err := computed.WithPoint(m)
 	if err == nil {
@@ -342,7 +345,7 @@ func (c *Threshold[S]) addPoint(s *cli.Session) error {
 		return err
 	}
 	r.Warnings = append(r.Warnings, warnings...)
-	return c.report(s, rows, r, guarantee)
+	return c.report(s, rows, r, c.Output, nil)
 }
 
 // errNoGuarantee is the error after the object that has the reason.
@@ -371,14 +374,10 @@ func printThreshold(s *cli.Session, r *result.Threshold, output string) {
 		s.Printf("guarantee    confidence 1 - %s: learn-then-test on %s rows, bound %.4g\n", r.Delta, text.Count(r.Rows), *r.Bound)
 	case r.Certified:
 		s.Printf("guarantee    confidence 1 - %s: order %d of %s %s, bound %.4g\n", r.Delta, *r.Order, text.Count(r.Rows), r.Population, *r.Bound)
-	case !r.Goal.Tau().IsZero() && r.Expected.Rate > r.Goal.Tau().Float64():
-		s.Printf("guarantee    none (too few rows for the budget: expect new data to exceed it)\n")
 	case r.Goal.Kind == metric.GoalCostAlert:
 		s.Printf("guarantee    none (amounts have no bound)\n")
-	case !r.Goal.IsBudget():
-		s.Printf("guarantee    none (new data will miss the goal about half the time)\n")
 	default:
-		s.Printf("guarantee    none (new data will exceed the budget about half the time)\n")
+		s.Printf("guarantee    none (%s)\n", report.WithoutGuarantee(r.Goal, &r.Expected, r.Unit))
 	}
 	what := "of new negatives raise a false alarm"
 	switch {
@@ -389,7 +388,7 @@ func printThreshold(s *cli.Session, r *result.Threshold, output string) {
 	case r.Population == "all":
 		what = "of new rows become alerts"
 	}
-	s.Printf("expected     %s %s (95 %% CI %s to %s)\n", text.Percent(r.Expected.Rate), what, text.Percent(*r.Expected.Low), text.Percent(*r.Expected.High))
+	s.Printf("expected     %s %s %s\n", text.Percent(r.Expected.Rate), what, report.ExpectedInterval(&r.Expected))
 	printCalibrated(s, r)
 	if r.Joined != nil {
 		s.Printf("scores       %s\n", report.JoinedText(r.Joined))

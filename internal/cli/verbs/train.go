@@ -30,7 +30,6 @@ type Train[S Source] struct {
 	Calibrate string `name:"calibration" file:"in" group:"Parts" placeholder:"FILE" help:"Rows that give the threshold and nothing else."`
 	Measure   string `name:"test" file:"in" group:"Parts" placeholder:"FILE" help:"Rows that measure the chosen model."`
 	toptau.TrainOptions
-	MemoryFlag
 	ReplaceFlag
 	SignFlags
 	Rows S `embed:""`
@@ -49,7 +48,7 @@ func (c *Train[S]) Run(s *cli.Session) error {
 	if err != nil {
 		return err
 	}
-	rows, err := c.Rows.Open(s, Use{Verb: "train", Impute: c.Impute, Memory: c.Memory, Entity: c.Entity, Value: c.Value})
+	rows, err := c.Rows.Open(s, Use{Verb: "train", Impute: c.Impute, Entity: c.Entity, Value: c.Value})
 	if err != nil {
 		return err
 	}

@@ -15,11 +15,9 @@ import (
 )
 
 // Verify recomputes a certificate.
-type Verify[S Source] struct {
-	Model       string `file:"in" arg:"" help:"The model that fit wrote."`
-	Rows        S      `embed:""`
-	Certificate string `file:"in" arg:"" help:"The file that fit --certificate wrote."`
-	MemoryFlag
+type Verify[S CertifiedSource] struct {
+	Model string `file:"in" arg:"" help:"The model that fit wrote."`
+	Rows  S      `embed:""`
 	VerifyFlags
 	ProblemFlags
 }
@@ -30,23 +28,27 @@ func (c *Verify[S]) Run(s *cli.Session) error {
 	if err != nil {
 		return err
 	}
-	m, certificate, err := c.LoadBoth(c.Model, c.Certificate)
+	path, err := c.Rows.CertificateFile()
 	if err != nil {
 		return err
 	}
-	rows, err := c.Rows.Open(s, Use{Verb: "verify", Models: []*model.Model{m}, Memory: c.Memory})
+	m, certificate, err := c.LoadBoth(c.Model, path)
+	if err != nil {
+		return err
+	}
+	rows, err := c.Rows.Open(s, Use{Verb: "verify", Models: []*model.Model{m}})
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
 	v, err := toptau.Verify(s, m, rows.Data(), certificate, problem)
 	if err != nil {
-		return InCertificate(err, c.Certificate)
+		return InCertificate(err, path)
 	}
 	if v.Database, err = rows.Finish(s); err != nil {
 		return err
 	}
-	err = ReportVerification(s, v, c.Certificate)
+	err = ReportVerification(s, v, path)
 	if !s.JSON {
 		rows.Print(s)
 	}
@@ -115,6 +117,13 @@ func printVerification(s *cli.Session, v *result.Verification) {
 	p := &v.Problem
 	s.Printf("problem      %s (%s), %s\n", p.Method, p.Surrogate, p.Problem.Hyperparameters())
 	s.Printf("data         %s rows, %s positive, stored as %s%s\n", text.Count(p.Rows), text.Count(p.Positives), p.Storage, optional(", total weight %v", p.Mass))
+	if len(p.PositiveLabels) > 0 {
+		label := "the label"
+		if p.Label != "" {
+			label = diag.Quote(p.Label)
+		}
+		s.Printf("positive     %s is %s\n", label, text.List(p.PositiveLabels, "or"))
+	}
 	s.Printf("objective    %.10g (claimed %.10g)\n", v.Objective, v.ClaimedObjective)
 	s.Printf("lower bound  %.10g (claimed %.10g)%s\n", *v.Lower, v.ClaimedLowerBound, optional(", proven for |w| <= %.4g", v.BallRadius))
 	if v.NormBound != nil {

@@ -43,6 +43,9 @@ func Write(w io.Writer, p *portable.Program, o Options) error {
 	if err != nil {
 		return err
 	}
+	for i := range rows {
+		rows[i].column = diag.Printable(rows[i].column)
+	}
 	switch o.Form {
 	case CSV:
 		return writeCSV(w, rows)

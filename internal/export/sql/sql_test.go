@@ -15,6 +15,9 @@ import (
 
 // A number for SQLite is a fraction of doubles whose operations are exact.
 func TestExactNumber(t *testing.T) {
+	if testing.Short() {
+		t.Skip("draws many numbers")
+	}
 	r := rand.New(rand.NewPCG(1, 1))
 	list := []float64{1, -1, 0.1, 1.0 / 3, math.MaxFloat64, -math.SmallestNonzeroFloat64, 1e22, 1e23, 9007199254740993, 0x1p-1022, 402653184}
 	for range 20000 {

@@ -14,6 +14,7 @@ const (
 	Boolean, Int32, Int64, Double, ByteArray  = 0, 1, 2, 5, 6
 	Plain, Dictionary, RLE, Delta, DeltaBytes = 0, 8, 3, 5, 7
 	Uncompressed, Snappy, Gzip, LZ4, Zstd     = 0, 1, 2, 7, 6
+	Brotli, HadoopLZ4                         = 4, 5
 	DataPage, DictionaryPage, DataPageV2      = 0, 2, 3
 	NoLogical, UTF8, TimestampMillis          = -1, 0, 9
 )

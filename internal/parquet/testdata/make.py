@@ -1,4 +1,4 @@
-"""Writes the files of TestFilesOfAnotherWriter. Needs pyarrow."""
+"""Writes the files of TestFilesOfAnotherWriter and TestOddFiles. Needs pyarrow."""
 
 import datetime
 import itertools
@@ -22,9 +22,25 @@ table = pa.table({
 encodings = {"x": "BYTE_STREAM_SPLIT", "whole": "DELTA_BINARY_PACKED", "inner.gap": "BYTE_STREAM_SPLIT", "amount": "DELTA_BYTE_ARRAY",
              "name": "DELTA_BYTE_ARRAY", "when": "DELTA_BINARY_PACKED", "day": "DELTA_BINARY_PACKED"}
 os.chdir(os.path.dirname(os.path.abspath(__file__)))
-for codec, version in itertools.product(["NONE", "SNAPPY", "GZIP", "ZSTD", "LZ4"], ["1.0", "2.0"]):
+for codec, version in itertools.product(["NONE", "SNAPPY", "GZIP", "BROTLI", "ZSTD", "LZ4"], ["1.0", "2.0"]):
     pq.write_table(table, f"{codec.lower()}-{version[0]}.parquet", compression=codec, data_page_version=version, row_group_size=200)
 for version in ["1.0", "2.0"]:
     pq.write_table(table, f"delta-{version[0]}.parquet", use_dictionary=False, column_encoding=encodings, data_page_version=version)
     names = {"name": "DELTA_LENGTH_BYTE_ARRAY"}
     pq.write_table(table, f"plain-{version[0]}.parquet", use_dictionary=False, column_encoding=names, data_page_version=version, write_page_checksum=True)
+
+edges = pa.table({"n": pa.array([-2**31, 2**31 - 1, 0, 2**31 - 1, -2**31, 7], pa.int32())})
+pq.write_table(edges, "odd/int32.parquet", use_dictionary=False, column_encoding={"n": "DELTA_BINARY_PACKED"})
+moments = [datetime.datetime(9999, 12, 31, 23, 59, 59, 999999), datetime.datetime(1200, 1, 1, 0, 0, 59), None, datetime.datetime(2024, 2, 29)]
+pq.write_table(pa.table({"t": pa.array(moments, pa.timestamp("us"))}), "odd/int96.parquet", use_deprecated_int96_timestamps=True)
+pq.write_table(pa.table({"t": pa.array(moments, pa.timestamp("us"))}), "odd/int96-plain.parquet", use_deprecated_int96_timestamps=True,
+               use_dictionary=False)
+narrow = pa.table({
+    "h": pa.array([i / 4 - 9 for i in range(90)], pa.float16()),
+    **{f"d{n}": pa.array([i % 9 for i in range(90)]).cast(pa.decimal128(21, 1)).cast(pa.decimal128(n, 1)) for n in (2, 3, 4, 5, 6, 7, 9)},
+})
+pq.write_table(narrow, "odd/narrow.parquet")
+pq.write_table(narrow.slice(0, 0), "odd/no-rows.parquet")
+with pq.ParquetWriter("odd/empty-group.parquet", narrow.schema) as w:
+    for part in (narrow.slice(0, 60), narrow.slice(0, 0), narrow.slice(60)):
+        w.write_table(part)

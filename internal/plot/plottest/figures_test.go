@@ -64,7 +64,7 @@ func TestTextIsEscaped(t *testing.T) {
 			t.Errorf("%T has a script element", f)
 		}
 	}
-	if texts := strings.Join(plottest.Check(t, chart), "|"); !strings.Contains(texts, "b\ufffd\ufffd") {
+	if texts := strings.Join(plottest.Check(t, chart), "|"); !strings.Contains(texts, "b\\x00\\x1b") {
 		t.Errorf("control characters became %q", texts)
 	}
 }

@@ -15,7 +15,7 @@ type commands struct {
 	Train     verbs.Train[source]      `cmd:"" help:"Choose a model on a sample, and fit, calibrate and measure it on all rows of a table."`
 	Evaluate  verbs.Evaluate[measured] `cmd:"" help:"Measure a model on all labelled rows of a table."`
 	Threshold verbs.Threshold[source]  `cmd:"" help:"Give a model an operating point with a guarantee, from all labelled rows of a table that no model saw."`
-	Verify    verbs.Verify[source]     `cmd:"" help:"Recompute both bounds of a certificate from the table."`
+	Verify    verbs.Verify[certified]  `cmd:"" help:"Recompute both bounds of a certificate from the table."`
 	Diagnose  verbs.Diagnose[source]   `cmd:"" help:"Report what the methods can achieve on a table before fitting."`
 	Score     scoreCommand             `cmd:"" help:"Score the rows of a table in the database: into a new table, a file, or as a statement."`
 	Inspect   verbs.Inspect            `cmd:"" help:"Show what a model file contains and what in it may be personal, or write a copy without category names."`

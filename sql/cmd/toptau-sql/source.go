@@ -215,6 +215,15 @@ func (f measured) Entries(_ *cli.Session, signed verbs.VerifyFlags, _ *toptau.Ev
 	return []toptau.Entry{{Name: strings.TrimSuffix(filepath.Base(f.Model), ".json"), Model: m}}, err
 }
 
+// certified names the rows of verify and the certificate. It is a verbs.CertifiedSource.
+type certified struct {
+	source
+	Certificate string `file:"in" arg:"" help:"The file that fit --certificate wrote."`
+}
+
+// CertificateFile returns the name of the certificate.
+func (f certified) CertificateFile() (string, error) { return f.Certificate, nil }
+
 // Named returns that rows were named: the flag parser requires it.
 func (f source) Named() verbs.Named { return verbs.Named{Given: true} }
 
@@ -296,6 +305,9 @@ func (f *source) open(s *cli.Session, m *model.Model) (*rows, error) {
 		e.Close()
 		return nil, err
 	}
+	for _, w := range r.Notes() {
+		s.PrintError("note: " + w.Text)
+	}
 	d, err := large.Data(s, r)
 	if err != nil {
 		e.Close()
@@ -321,6 +333,7 @@ func (f *source) scanTable(m *model.Model) (scan.Table, error) {
 		Where: f.WhereSQL}
 	if m != nil {
 		trained := m.Schema()
+		t.Trained, t.Again = &trained, t.Positive != nil
 		if trained.Label != nil {
 			t.Label = cmp.Or(t.Label, trained.Label.Name)
 		}

@@ -1,0 +1,342 @@
+package toptau_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"toptau"
+	"toptau/diag"
+	"toptau/internal/large"
+	"toptau/internal/table"
+	"toptau/method"
+	"toptau/result"
+	"toptau/schema"
+	"toptau/threshold"
+)
+
+// drawnRows returns rows of three numbers, a tenth of them positive.
+func drawnRows(rows int, seed uint64) toptau.Rows {
+	r := rand.New(rand.NewPCG(seed, 51))
+	data := toptau.Rows{Columns: []string{"a", "b", "c"}}
+	for range rows {
+		x := []float64{r.NormFloat64(), r.NormFloat64(), r.NormFloat64()}
+		positive := r.IntN(10) == 0
+		if positive {
+			x[0] += 1.5
+		}
+		data.Numbers, data.Positive = append(data.Numbers, x), append(data.Positive, positive)
+		data.Weight = append(data.Weight, 1+r.Float64())
+	}
+	return data
+}
+
+// copied returns the rows with each a number of times, with and without weights.
+func copied(t testing.TB, rows toptau.Rows, weighted bool, times func(row int) int) *toptau.Data {
+	t.Helper()
+	out := toptau.Rows{Columns: rows.Columns}
+	for i := range rows.Positive {
+		for range times(i) {
+			out.Numbers, out.Positive = append(out.Numbers, rows.Numbers[i]), append(out.Positive, rows.Positive[i])
+			if weighted {
+				out.Weight = append(out.Weight, rows.Weight[i])
+			}
+		}
+	}
+	d, err := out.Data()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func once(int) int  { return 1 }
+func twice(int) int { return 2 }
+func five(int) int  { return 5 }
+
+// fewTwice has 1 in 22 rows twice.
+func fewTwice(row int) int { return 1 + max(0, 1-row%22) }
+
+func warningOf(list []diag.Warning, code string) string {
+	for _, w := range list {
+		if w.Code == code {
+			return w.Text
+		}
+	}
+	return ""
+}
+
+// Training refuses a guarantee on copies. Without delta it divides and measures the rows as if each were there once.
+func TestTrainOnCopies(t *testing.T) {
+	rows := drawnRows(3000, 1)
+	o := toptau.TrainOptions{Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw}, TestFraction: threshold.MustRate("20%")}
+	train := func(times func(int) int, delta threshold.Rate) (*toptau.Trained, error) {
+		o := o
+		o.Delta = delta
+		return toptau.Train(t.Context(), copied(t, rows, false, times), toptau.MaxFPR("5%"), o)
+	}
+	delta := threshold.MustRate("10%")
+	if _, err := train(five, delta); !errors.Is(err, diag.ErrNoGuarantee) || !strings.Contains(err.Error(), "negatives are copies of others") {
+		t.Error("five times:", err)
+	}
+	single, err := train(once, delta)
+	if err != nil || !single.Result.Certified || warningOf(single.Result.Warnings, "copies") != "" {
+		t.Error("once:", err)
+	}
+	few, err := train(fewTwice, delta)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := warningOf(few.Result.Warnings, "copies"); !few.Result.Certified || text != "137 of the 3,137 rows are copies of others: "+
+		"equal rows stay in one part and count once; the guarantee is about different rows" {
+		t.Errorf("1 in 22 twice: certified %v, %q", few.Result.Certified, text)
+	}
+	many, err := train(five, threshold.Rate{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if single, err = train(once, threshold.Rate{}); err != nil {
+		t.Fatal(err)
+	}
+	// The copies follow their rows, so that both have the same parts and measure the same.
+	a, b := &many.Result, &single.Result
+	positives := func(r *result.Training) float64 {
+		return r.TestDecisions.TruePositives + r.TestDecisions.FalseNegatives
+	}
+	if a.Expected.Rows != b.Expected.Rows || positives(a) != positives(b) || a.Test.Rows != 5*b.Test.Rows || warningOf(a.Warnings, "copies") == "" {
+		t.Errorf("five times: %+v, %+v; once: %+v, %+v", a.Expected, *a.TestDecisions, b.Expected, *b.TestDecisions)
+	}
+}
+
+// A threshold on copies is that of the rows without them; a guarantee is refused if they are more than 5 %.
+func TestThresholdOnCopies(t *testing.T) {
+	rows := drawnRows(3000, 2)
+	compute := func(times func(int) int, weighted bool, o toptau.ThresholdOptions) (*toptau.Calibrated, error) {
+		return toptau.Threshold(t.Context(), copied(t, rows, weighted, times), toptau.Entry{Column: "a"}, toptau.MaxFPR("5%"), o)
+	}
+	delta := toptau.ThresholdOptions{Delta: threshold.MustRate("10%"), Audit: 5}
+	for _, c := range []struct {
+		name  string
+		times func(int) int
+		o     toptau.ThresholdOptions
+		want  bool // a guarantee
+	}{{"five times", five, toptau.ThresholdOptions{}, false}, {"five times with delta", five, delta, false}, {"few copies", fewTwice, delta, true}} {
+		for _, weighted := range []bool{false, true} {
+			if weighted && c.want {
+				continue // weights rule out a guarantee
+			}
+			got, err := compute(c.times, weighted, c.o)
+			if got == nil || (err != nil) != (!c.want && !c.o.Delta.IsZero()) {
+				t.Fatal(c.name, err)
+			}
+			o := c.o
+			if !c.want {
+				o.Delta = threshold.Rate{}
+			}
+			single, err := compute(once, weighted, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, b := got.Result, single.Result
+			same := a.Threshold == b.Threshold && reflect.DeepEqual(a.Expected, b.Expected) && reflect.DeepEqual(a.Decisions, b.Decisions)
+			if !same || a.Certified != c.want {
+				t.Errorf("%s, weighted %v: %s, want %s", c.name, weighted, marshal(t, a), marshal(t, b))
+			}
+			if text := warningOf(got.Result.Warnings, "copies"); text == "" || strings.Contains(text, "guarantee") != c.want {
+				t.Errorf("%s: %q", c.name, text)
+			}
+			if a := got.Result.Audit; a != nil {
+				for i, row := range a.Rows {
+					if first := single.Result.Audit.Rows[i].Row - 1; row.Row != 1+rowsBefore(first, c.times) {
+						t.Errorf("%s: row %d for review, the first copy of %d", c.name, row.Row, first+1)
+					}
+				}
+			}
+		}
+	}
+}
+
+// A review of a row counts for its copies.
+func TestReviewOfCopies(t *testing.T) {
+	rows := drawnRows(3000, 8)
+	top := 0 // of the negatives that are there twice
+	for i, positive := range rows.Positive {
+		if i%22 == 0 && !positive && (rows.Positive[top] || rows.Numbers[i][0] > rows.Numbers[top][0]) {
+			top = i
+		}
+	}
+	var list [2]result.Threshold
+	for i, times := range []func(int) int{once, fewTwice} {
+		out, err := toptau.Threshold(t.Context(), copied(t, rows, false, times), toptau.Entry{Column: "a"}, toptau.MaxFPR("5%"),
+			toptau.ThresholdOptions{Reviewed: map[int]bool{1 + rowsBefore(top, times): true}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		list[i] = out.Result
+	}
+	if a, b := list[0], list[1]; a.Threshold != b.Threshold || a.Rows != b.Rows || a.Negatives != b.Negatives {
+		t.Errorf("once %s, copies %s", marshal(t, a), marshal(t, b))
+	}
+}
+
+// rowsBefore returns the number of rows before the first copy of a row.
+func rowsBefore(row int, times func(int) int) (n int) {
+	for i := range row {
+		n += times(i)
+	}
+	return n
+}
+
+// Rows that are copied measure a model as the rows themselves do.
+func TestEvaluateOnCopies(t *testing.T) {
+	rows := drawnRows(800, 3)
+	trained, err := toptau.Train(t.Context(), copied(t, drawnRows(500, 4), false, once), toptau.MaxFPR("5%"),
+		toptau.TrainOptions{Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, weighted := range []bool{false, true} {
+		var list [2]string
+		for i, times := range []func(int) int{once, five} {
+			e, err := toptau.Evaluate(t.Context(), copied(t, rows, weighted, times), []toptau.Entry{{Model: trained.Model}},
+				toptau.EvaluateOptions{Goal: toptau.MaxFPR("5%")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if (warningOf(e.Warnings, "copies") != "") != (i == 1) {
+				t.Errorf("%d: %v", i, e.Warnings)
+			}
+			list[i] = fmt.Sprintf("%+v %s %v %v", e.Counts, marshal(t, e.Goal), e.AUC, e.Prevalence)
+		}
+		if list[0] != list[1] {
+			t.Errorf("weighted %v: once %s, five times %s", weighted, list[0], list[1])
+		}
+	}
+}
+
+// With 4 % of copies the promise at delta 10 % is broken at most as often as chance allows: with probability 10 % each, 400 draws have more
+// than 60 with probability 0.0007. Without the check, rows that are there five times break a third.
+func TestGuaranteeOnFewCopiesHolds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a simulation")
+	}
+	broken := 0
+	for seed := range uint64(400) {
+		out, err := toptau.Threshold(t.Context(), copied(t, drawnRows(3000, seed), false, fewTwice), toptau.Entry{Column: "b"}, toptau.MaxFPR("5%"),
+			toptau.ThresholdOptions{Delta: threshold.MustRate("10%")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out.Result.Threshold < 1.6448536269514722 { // the 95 % quantile of column b
+			broken++
+		}
+	}
+	if broken > 60 {
+		t.Errorf("%d of 400 promises broken", broken)
+	}
+}
+
+// Rows that do not fit into memory: copies rule out a guarantee, in a file and elsewhere.
+func TestCopiesOutsideMemory(t *testing.T) {
+	ctx := t.Context()
+	rows := drawnRows(3000, 5)
+	trained, err := toptau.Train(ctx, copied(t, drawnRows(500, 6), false, once), toptau.MaxFPR("5%"),
+		toptau.TrainOptions{Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, times := range []func(int) int{once, twice} {
+		var text strings.Builder
+		text.WriteString("a,b,c,y\n")
+		for i, x := range rows.Numbers {
+			for range times(i) {
+				fmt.Fprintf(&text, "%v,%v,%v,%v\n", x[0], x[1], x[2], rows.Positive[i])
+			}
+		}
+		packed := filepath.Join(t.TempDir(), "rows.ttp")
+		format := toptau.Format{Label: "y"}
+		packFile(t, writeFile(t, "rows.csv", text.String()), packed, format)
+		file := readPacked(t, packed, format)
+		file.LimitMemory(1)
+		inMemory, info, err := table.Read(packed, table.Options{Format: format})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, d := range map[string]*toptau.Data{"file": file, "elsewhere": dataOf(t, database{large.OfTable(inMemory.Frame(), info.Schema, "")})} {
+			copies := times(0) == 2
+			for _, delta := range []threshold.Rate{{}, threshold.MustRate("10%")} {
+				out, err := toptau.Threshold(ctx, d, toptau.Entry{Model: trained.Model}, toptau.MaxFPR("5%"), toptau.ThresholdOptions{Delta: delta})
+				if out == nil || errors.Is(err, diag.ErrNoGuarantee) != (copies && !delta.IsZero()) {
+					t.Errorf("%s, copies %v, delta %q: %v", name, copies, delta, err)
+				}
+				got, err := toptau.Train(ctx, d, toptau.MaxFPR("5%"), toptau.TrainOptions{Delta: delta, SampleRows: 4000,
+					Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw}})
+				if errors.Is(err, diag.ErrNoGuarantee) != (copies && !delta.IsZero()) {
+					t.Errorf("%s, copies %v, delta %q: %v", name, copies, delta, err)
+				}
+				if err == nil && (warningOf(got.Result.Warnings, "copies") != "") != copies {
+					t.Errorf("%s, copies %v: %v", name, copies, got.Result.Warnings)
+				}
+			}
+		}
+		e, err := toptau.Evaluate(ctx, file, []toptau.Entry{{Model: trained.Model}}, toptau.EvaluateOptions{})
+		if err != nil || (warningOf(e.Warnings, "copies") != "") != (times(0) == 2) {
+			t.Error(err)
+		}
+	}
+}
+
+// Identifiers that repeat rule out a guarantee, and the error and the note name the options that know them. Identifiers that differ, or that
+// are given as entities, pass.
+func TestRepeatedIDs(t *testing.T) {
+	ctx := t.Context()
+	rows := drawnRows(2000, 7)
+	var text strings.Builder
+	text.WriteString("row,card,a,b,y\n")
+	for i, x := range rows.Numbers {
+		fmt.Fprintf(&text, "%d,k%d,%v,%v,%v\n", i, i%500, x[0], x[1], rows.Positive[i])
+	}
+	path := writeFile(t, "rows.csv", text.String())
+	delta := threshold.MustRate("10%")
+	for _, c := range []struct {
+		format toptau.Format
+		entity string
+		want   string // part of the reason against a guarantee
+		note   bool
+	}{
+		{toptau.Format{ID: []string{"row"}, Drop: []string{"card"}}, "", "", false},
+		{toptau.Format{ID: []string{"row", "card"}}, "", "", false},
+		{toptau.Format{ID: []string{"card"}, Drop: []string{"row"}}, "", "values of card and are not independent", true},
+		{toptau.Format{ID: []string{"row"}, Kept: []string{"card"}, Drop: []string{"card"}}, "card", "", false},
+	} {
+		c.format.Label = "y"
+		d := readFile(t, path, c.format)
+		for _, certified := range []bool{true, false} {
+			var o toptau.ThresholdOptions
+			o.Entity = c.entity
+			train := toptau.TrainOptions{Entity: c.entity, Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw}}
+			if certified {
+				o.Delta, train.Delta = delta, delta
+			}
+			refused := certified && c.want != ""
+			trained, err := toptau.Train(ctx, d, toptau.MaxFPR("10%"), train)
+			if errors.Is(err, diag.ErrNoGuarantee) != refused || refused && (!strings.Contains(err.Error(), c.want) || len(diag.Of(err).Fixes) != 2) {
+				t.Errorf("%v: train: %v", c.format.ID, err)
+			}
+			if err == nil && (warningOf(trained.Result.Warnings, "repeated-ids") != "") != c.note {
+				t.Errorf("%v: train: %v", c.format.ID, trained.Result.Warnings)
+			}
+			out, err := toptau.Threshold(ctx, d, toptau.Entry{Column: "a"}, toptau.MaxFPR("10%"), o)
+			if errors.Is(err, diag.ErrNoGuarantee) != refused || out == nil || refused && !strings.Contains(err.Error(), c.want) {
+				t.Fatalf("%v: threshold: %v", c.format.ID, err)
+			}
+			if (warningOf(out.Result.Warnings, "repeated-ids") != "") != c.note {
+				t.Errorf("%v: threshold: %v", c.format.ID, out.Result.Warnings)
+			}
+		}
+	}
+}
