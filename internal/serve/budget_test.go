@@ -57,7 +57,8 @@ func TestUnfinishedLinesLockNobodyOut(t *testing.T) {
 	for _, healthy := range []string{"127.0.0.9", "127.0.0.2"} {
 		withoutClock(t, Options{}, 0, "raw", func(t *testing.T, s *started) {
 			s.unfinished(t, 14, 4<<20-1, "127.0.0.2")
-			if n := s.admission.inFlight(); n < 50<<20 {
+			// Lines grow by doubling, so the order in which they are read decides how many get their last 2 MiB: 12 at least.
+			if n := s.admission.inFlight(); n < 48<<20 {
 				t.Fatalf("only %d bytes are in flight", n)
 			}
 			if lost := s.rows(t, 310, healthy); lost > 0 {

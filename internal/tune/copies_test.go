@@ -180,7 +180,7 @@ func TestFewTwinsAndTimesAreNoCopies(t *testing.T) {
 	}
 }
 
-// Public sets have no copies as they are, but equal rows. Their rows are found if they are repeated.
+// Public sets have equal rows but no copies. Their rows are found if they are repeated.
 func TestCopiesOnPublicSets(t *testing.T) {
 	root := os.Getenv("TOPTAU_DATA")
 	if root == "" {
