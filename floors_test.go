@@ -36,6 +36,9 @@ var floors = map[string]struct{ percent, methods int }{
 
 // TestLayoutOfFiles checks that the files of a package have an order in which most uses point one way.
 func TestLayoutOfFiles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("loads every package with types")
+	}
 	paths := slices.Sorted(maps.Keys(floors))
 	packages := listExports(t, paths)
 	for _, path := range paths {
