@@ -149,14 +149,14 @@ func probedProblems() []method.Problem {
 		{Method: method.PatMatNP, Lambda: 1e-3, Tau: tau, Beta: 0.1}, {Method: method.PatMatNP, Tau: tau, Beta: 1}}
 }
 
-// probedRows are normal rows of six columns, 30 positive and 400 negative.
-func probedRows(t *testing.T) *matrix.Matrix {
+// probedRows are normal rows of eight columns, 50 of them positive.
+func probedRows(t *testing.T, rows int) *matrix.Matrix {
 	t.Helper()
 	r := rand.New(rand.NewPCG(3, 4))
-	x, y := make([][]float64, 430), make([]bool, 430)
+	x, y := make([][]float64, rows), make([]bool, rows)
 	for i := range x {
-		y[i] = i < 30
-		x[i] = make([]float64, 6)
+		y[i] = i < 50
+		x[i] = make([]float64, 8)
 		for j := range x[i] {
 			x[i][j] = r.NormFloat64()
 			if y[i] && j < 3 {
@@ -173,7 +173,7 @@ func probedRows(t *testing.T) *matrix.Matrix {
 
 // Certified: bounds, passes and systems of every method with both losses.
 func probeCertified(t *testing.T, p *provenance.Probe) {
-	x := probedRows(t)
+	x := probedRows(t, 450)
 	for _, problem := range probedProblems() {
 		for _, loss := range []surrogate.Surrogate{surrogate.Hinge, surrogate.SquaredHinge} {
 			problem.Surrogate = loss.Name()
@@ -185,7 +185,7 @@ func probeCertified(t *testing.T, p *provenance.Probe) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p.Add(r.Objective, r.LowerBound, r.Passes, r.Iterations, r.WorkingSet, r.Converged)
+			p.Add(r.Objective, r.LowerBound, max(r.RelativeGap(), 1e-9), r.Passes, r.Iterations, r.WorkingSet, r.Converged)
 		}
 	}
 }
@@ -209,13 +209,13 @@ func (s *askedSource) Scan(ctx context.Context, queries []certified.Query) ([]ce
 
 // Databases: bounds and statements of the methods, from rows that are only asked about.
 func probeSQL(t *testing.T, p *provenance.Probe) {
-	x := probedRows(t)
+	x := probedRows(t, 3000)
 	for _, problem := range probedProblems() {
 		s := &askedSource{Memory: certified.NewMemory(x, problem.Definition().Population)}
 		r, err := certified.SolveSource(t.Context(), s, problem, certified.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.Add(r.Objective, r.LowerBound, r.Passes, s.scans, s.queries, r.Converged)
+		p.Add(r.Objective, r.LowerBound, max(r.RelativeGap(), 1e-9), r.Passes, s.scans, s.queries, r.Converged)
 	}
 }
