@@ -1,5 +1,5 @@
 // Package machine describes what a benchmark runs on, as far as Linux reports it, and returns the processor time that it has
-// used. It also makes an environment of Python and writes tables of results.
+// used. It also makes an environment of Python and writes pages and tables of results.
 package machine
 
 import (
@@ -65,6 +65,15 @@ func NewPython(dir string, packages ...string) (string, error) {
 		}
 	}
 	return python, nil
+}
+
+// WritePage writes the page of results of a command to a file, or to standard output if the path is "".
+func WritePage(path string, page []byte, command string) error {
+	if path == "" {
+		_, err := os.Stdout.Write(page)
+		return err
+	}
+	return provenance.WritePage(path, page, command)
 }
 
 // Description describes the machine for the notes of a table, with the other programs that were measured on it, "" if there were none.
