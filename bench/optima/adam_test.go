@@ -90,12 +90,6 @@ var eightProblems = []method.Problem{
 	{Method: method.TopMeanNP, Lambda: 0.001, Tau: threshold.MustRate("0.01")},
 }
 
-// fitCase is what a test fits.
-type fitCase struct {
-	method.Problem
-	toptau.FitOptions
-}
-
 func TestAdam(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short")
