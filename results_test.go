@@ -23,7 +23,7 @@ var (
 	resultTime = regexp.MustCompile(`(?m)^(## )?Machine\b`)
 )
 
-// The pages of results. Those that are the same on every machine have a probe (TestProbes, and the tests of that name in sql/scan and
+// The pages of results. Those that are the same on every machine have a probe (TestProbes, and that of
 // repro/paper). Those of times have the machine instead.
 var (
 	probedPages = []string{"quality.md", "thresholds.md", "guarantee.md", "certified.md", "sql.md", "paper.md", "theorems.md"}
