@@ -57,9 +57,9 @@ hostile: ## the long campaigns: forged certificates, edited models, hostile file
 	TOPTAU_HOSTILE=long TOPTAU_HOSTILE_DIR=$(CURDIR)/.campaigns/hostile \
 		go test -count 1 -p 1 -timeout 0 -v -run 'Hostile|Forged|Edited|Kill' ./...
 
-integration: ## exports in all the programs that read them, with 20,000 rows, NSL-KDD and 400 random models: an hour; writes docs/results/exports.md
+integration: ## exports in all the programs that read them, with 20,000 rows, NSL-KDD and 400 random models: an hour; writes docs/results/exports.csv
 	bash integration/scripts/install.sh
-	TOPTAU_INTEGRATION=all TOPTAU_MODELS=400 go test -C integration -count 1 -timeout 3h -v ./... -results ../docs/results/exports.md
+	TOPTAU_INTEGRATION=all TOPTAU_MODELS=400 go test -C integration -count 1 -timeout 3h -v ./... -results ../docs/results/exports.csv
 
 ui-test: ## the page of toptau ui in a real browser: a million rows, by keyboard, narrow and wide, light and dark; needs Chromium and npm
 	bash integration/ui/run
