@@ -81,6 +81,7 @@ func (p *pipeline) scoreLines(c *call, r *rows, point int, lines []byte) error {
 		}
 		c.began = time.Now()
 		r.takeScratch()
+		r.s.Pause = c.yield
 		before := r.n
 		part := firstLines(lines, chunkRows)
 		lines = lines[len(part):]
