@@ -1,6 +1,10 @@
 package serve
 
-import "net/http"
+import (
+	"net/http"
+
+	"toptau/internal/jsontext"
+)
 
 // scoring answers requests for scores in the native forms.
 type scoring struct{ *pipeline }
@@ -84,7 +88,9 @@ func (p *pipeline) scoreRows(c *call, b *bundle, o rowOptions, decode decode) (*
 	}
 	r := b.newRows(o, p.options.MaxRows)
 	r.terse, r.reserve = p.options.TerseErrors, c.reserve
-	r.s.Pause = c.pause
+	if len(c.body) >= jsontext.PauseBytes {
+		r.s.Pause = c.pause
+	}
 	r.between = func(k *chunk, last bool) error {
 		if err := c.reserve(int64(b.plan.width * k.capacity)); err != nil {
 			return err

@@ -30,10 +30,8 @@ func (r *Rows) readLabels(ctx context.Context) error {
 	} else if !r.table.Again {
 		given = nil
 	}
-	if len(trained.Positive) == 0 { // as layout.conditions
-		s := *trained
-		s.Positive = []string{positiveByDefault}
-		trained = &s
+	if len(trained.Positive) == 0 && len(given) == 0 {
+		given = []string{positiveByDefault} // a new label is negative, as in layout.conditions, and a note says so
 	}
 	labels, err := table.NewLabelReader(trained, given)
 	if err != nil {
