@@ -97,7 +97,7 @@ func Evaluate(ctx context.Context, d *Data, entries []Entry, o EvaluateOptions) 
 		return nil, &diag.Error{Kind: diag.Usage, Param: string(o.Goal.Kind), Found: "with several entries", Expected: "one", Hint: "a comparison needs a budget"}
 	}
 	e.SecondsRead, e.Warnings, e.Verdicts = d.seconds, d.warnings(), []result.Verdict{}
-	if err := e.warnOfCopies(d); err != nil {
+	if err := e.warnOfCopies(ctx, d); err != nil {
 		return nil, err
 	}
 	for i := range entries {
@@ -137,17 +137,17 @@ func Evaluate(ctx context.Context, d *Data, entries []Entry, o EvaluateOptions) 
 	return e, nil
 }
 
-// warnOfCopies adds a warning about copies. Of rows in a database they are not looked for, and of selected rows a note about all says so.
-func (e *Evaluation) warnOfCopies(d *Data) error {
+// warnOfCopies adds a warning about copies. Of selected rows a note about all says so.
+func (e *Evaluation) warnOfCopies(ctx context.Context, d *Data) error {
 	switch {
 	case e.units != nil && d.whole == nil:
 		e.Warnings = append(e.Warnings, e.units.copies(false)...)
-	case e.where == fileRows:
-		copies, err := d.copiesInFile()
+	case e.where != memoryRows:
+		copies, err := d.copiesElsewhere(ctx)
 		if err != nil {
 			return err
 		}
-		if copies.Found() {
+		if copies {
 			e.Warnings = append(e.Warnings, large.CopiesWarning)
 		}
 	}

@@ -29,6 +29,7 @@ type admission struct {
 	work    [2]time.Duration // for which short and long requests have their slot
 	used    int64            // bytes
 	clients map[whom]*client // those with an account
+	rested  map[whom]uint64  // client.granted of those without one that have waited for a slot
 }
 
 // class is how urgent the work of a waiter is.
@@ -60,7 +61,7 @@ type waiter struct {
 const granted = shedReasons
 
 func newAdmission(o Options) *admission {
-	return &admission{slots: runtime.GOMAXPROCS(0), queue: o.Queue, most: o.InFlight(), clients: map[whom]*client{}}
+	return &admission{slots: runtime.GOMAXPROCS(0), queue: o.Queue, most: o.InFlight(), clients: map[whom]*client{}, rested: map[whom]uint64{}}
 }
 
 // ahead returns the number of waiters that get a slot before a further one of an account, and how long they need it: those
@@ -82,7 +83,7 @@ func (a *admission) ahead(x *account, of class) (n int, work time.Duration) {
 		q := by[w.account.by]
 		by[w.account.by] = queued{q.n + 1, q.work + a.work[w.class], w.account.of.granted}
 	}
-	turns, granted := by[x.by].n, uint64(0)
+	turns, granted := by[x.by].n, a.rested[x.by]
 	if c := a.clients[x.by]; c != nil {
 		granted = c.granted
 	}
@@ -119,9 +120,10 @@ func (a *admission) worked(of class, d time.Duration) {
 }
 
 // letRead lets other goroutines run that are ready. A request that has a slot calls it before it computes for long:
-// those that arrived meanwhile then wait in the queue, where they are counted, and not for the scheduler.
-func letRead(body int) {
-	if body >= longBody {
+// those that arrived meanwhile then wait in the queue, where they are counted, and not for the scheduler. A request without
+// one calls it between the pieces of its body.
+func letRead(n int) {
+	if n >= longBody {
 		runtime.Gosched()
 	}
 }
