@@ -29,7 +29,6 @@ type admission struct {
 	work    [2]time.Duration // for which short and long requests have their slot
 	used    int64            // bytes
 	clients map[whom]*client // those with an account
-	rested  map[whom]uint64  // client.granted of those without one that have waited for a slot
 }
 
 // class is how urgent the work of a waiter is.
@@ -61,7 +60,7 @@ type waiter struct {
 const granted = shedReasons
 
 func newAdmission(o Options) *admission {
-	return &admission{slots: runtime.GOMAXPROCS(0), queue: o.Queue, most: o.InFlight(), clients: map[whom]*client{}, rested: map[whom]uint64{}}
+	return &admission{slots: runtime.GOMAXPROCS(0), queue: o.Queue, most: o.InFlight(), clients: map[whom]*client{}}
 }
 
 // ahead returns the number of waiters that get a slot before a further one of an account, and how long they need it: those
@@ -83,7 +82,7 @@ func (a *admission) ahead(x *account, of class) (n int, work time.Duration) {
 		q := by[w.account.by]
 		by[w.account.by] = queued{q.n + 1, q.work + a.work[w.class], w.account.of.granted}
 	}
-	turns, granted := by[x.by].n, a.rested[x.by]
+	turns, granted := by[x.by].n, uint64(0)
 	if c := a.clients[x.by]; c != nil {
 		granted = c.granted
 	}

@@ -51,7 +51,7 @@ func (a *admission) open(x *account) {
 		return
 	}
 	if x.of = a.clients[x.by]; x.of == nil {
-		x.of = &client{granted: a.rested[x.by]}
+		x.of = &client{}
 		a.clients[x.by] = x.of
 	}
 	x.of.accounts++
@@ -67,23 +67,8 @@ func (a *admission) release(x *account) {
 	a.drop(x)
 	if x.of.accounts--; x.of.accounts == 0 {
 		delete(a.clients, x.by)
-		if x.of.granted > 0 {
-			a.rest(x)
-		}
 	}
 	x.of = nil
-}
-
-// maxRested bounds admission.rested: as many clients as connections.
-const maxRested = maxConnections
-
-// rest remembers when a client got its last slot. Without that, each request of hundreds of busy clients would be the first
-// of its client, and come before a client that sends little. The caller holds the mutex.
-func (a *admission) rest(x *account) {
-	if len(a.rested) >= maxRested {
-		clear(a.rested) // all are as new ones for a moment
-	}
-	a.rested[x.by] = x.of.granted
 }
 
 // drop uncounts the bytes of an account. The caller holds the mutex.

@@ -213,65 +213,6 @@ func TestQueueIsFair(t *testing.T) {
 // tokens are clients of TestQueueIsFair.
 var tokens = map[string]*token{"a": {}, "b": {}, "c": {}}
 
-// A client that has sent little comes before hundreds that send one request after the other, each of which is the only one
-// of its client. Each of them gets its turn, too.
-func TestQueueRemembersClients(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := &started{Server: &Server{env: &env{admission: newAdmission(Options{Queue: 64})}}}
-		a := s.admission
-		s.occupy()
-		granted := map[*token]int{}
-		enter := func(of *token) {
-			go func() {
-				x := &account{by: whom{token: of}}
-				if _, ok := a.take(x, short, nil); ok {
-					granted[of]++
-				}
-				a.release(x)
-			}()
-			synctest.Wait()
-		}
-		var busy [60]*token
-		for i := range busy {
-			busy[i] = &token{}
-			enter(busy[i])
-		}
-		healthy, lost := &token{}, 0
-		for round := range 10 {
-			for i := range busy { // each gets a slot, and comes again
-				a.free()
-				synctest.Wait()
-				enter(busy[i])
-			}
-			x := &account{by: whom{token: healthy}}
-			if n, _ := a.ahead(x, short); round > 0 && n > 0 {
-				lost++
-			}
-			enter(healthy)
-			a.free()
-			synctest.Wait()
-		}
-		if lost > 0 || granted[healthy] != 10 {
-			t.Errorf("%d of 9 times others came before; %d of 10 slots", lost, granted[healthy])
-		}
-		for i := range busy {
-			if granted[busy[i]] < 9 {
-				t.Errorf("busy client %d got %d slots", i, granted[busy[i]])
-			}
-		}
-		<-time.After(maxWait) // the others give up
-		for range maxRested {
-			x := &account{by: whom{token: &token{}}}
-			a.open(x)
-			x.of.granted = 1
-			a.release(x)
-		}
-		if n := len(a.rested); n > maxRested {
-			t.Errorf("%d clients are remembered", n)
-		}
-	})
-}
-
 // A body of megabytes gives its slot to a request that waits while it is decoded, whatever it consists of, and its answer is
 // that without others.
 func TestLongBodyGivesItsSlot(t *testing.T) {
