@@ -22,7 +22,7 @@ import (
 )
 
 // publicPackages are the packages that other modules may import, in import order.
-var publicPackages = []string{"diag", "surrogate", "threshold", "method", "schema", "metric", "calibrate", "result", "model", ".", "modelcard"}
+var publicPackages = []string{"diag", "surrogate", "threshold", "method", "solve", "schema", "metric", "calibrate", "result", "model", ".", "modelcard"}
 
 // maxNames is the most exported names of package toptau, which a reader shall have in mind.
 const maxNames = 42

@@ -37,6 +37,7 @@ var order = []string{
 	"toptau/internal/certified/smoothed",
 	"toptau/internal/certified",
 	"toptau/internal/solver",
+	"toptau/solve",
 	"toptau/internal/learn",
 	"toptau/metric",
 	"toptau/calibrate",

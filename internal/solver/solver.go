@@ -13,9 +13,9 @@ import (
 	"toptau/method"
 )
 
-// mostCertified is the number of features up to which AutoSolver picks CertifiedSolver. The time of its Newton
+// maxCertified is the number of features up to which AutoSolver picks CertifiedSolver. The time of its Newton
 // systems grows with the cube of that number. Chosen by hand.
-const mostCertified = 2000
+const maxCertified = 2000
 
 // CompleteSettings checks the settings and fills in the seed. It replaces AutoSolver by Adam if no certificate
 // is possible. Otherwise Choose decides by the number of features.
@@ -45,7 +45,7 @@ func Choose(s *method.Settings, features int) method.Solver {
 	switch {
 	case s.Solver != method.AutoSolver:
 		return s.Solver
-	case features > mostCertified:
+	case features > maxCertified:
 		return method.Adam
 	}
 	return method.CertifiedSolver
