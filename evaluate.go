@@ -10,10 +10,10 @@ import (
 	"toptau/diag"
 	"toptau/internal/feature"
 	"toptau/internal/large"
-	"toptau/internal/report"
 	"toptau/internal/table"
 	"toptau/internal/text"
 	"toptau/internal/tune"
+	"toptau/internal/wording"
 	"toptau/metric"
 	"toptau/model"
 	"toptau/result"
@@ -623,7 +623,7 @@ func entitiesOf(t *table.Table) (positives, negatives []int, entities int) {
 func (e *Evaluation) summaryFacts(prevalence threshold.Rate) summaryFacts {
 	p, _ := e.rankings[0].Model.Point("")
 	f := summaryFacts{Unit: e.Unit, Value: e.Points[0].Value, ValueName: e.Value, Decisions: e.Points[0].Decisions, Guarantee: p.Guarantee, Warnings: len(e.Warnings),
-		Basis:      fmt.Sprintf("these %s, %s positive", report.UnitsText(e.Unit, e.Rows), text.Count(e.Positives)),
+		Basis:      fmt.Sprintf("these %s, %s positive", wording.UnitsText(e.Unit, e.Rows), text.Count(e.Positives)),
 		Prevalence: e.Prevalence, PrevalenceHere: true, Goal: p.Goal}
 	if p.Guarantee == nil {
 		f.NoGuarantee = "the threshold came without one"

@@ -43,7 +43,7 @@ var floors = map[string]int{
 	"toptau/internal/monitor":              18,
 	"toptau/internal/parquet":              13,
 	"toptau/internal/proof":                17,
-	"toptau/internal/report":               14,
+	"toptau/internal/report":               15,
 	"toptau/internal/simulate":             24,
 	"toptau/internal/ui":                   40,
 	"toptau/metric":                        11,

@@ -64,6 +64,7 @@ var rings = []struct {
 		"toptau/internal/feature",
 		"toptau/internal/reason",
 		"toptau/model",
+		"toptau/internal/wording",
 		"toptau/internal/portable",
 		"toptau/internal/dialect",
 		"toptau/internal/export",
@@ -107,8 +108,7 @@ var rings = []struct {
 var outward = map[string][]string{
 	"toptau/internal/monitor": {"explore.go", "fit.go", "monitor.go", "train.go"},
 	"toptau/internal/plot":    {"explore.go", "report.go", "trainreport.go"},
-	"toptau/internal/report": {"choice_text.go", "evaluate.go", "explore.go", "explore_rows.go", "report.go", "report_pairs.go", "summary.go",
-		"trainreport.go"},
+	"toptau/internal/report":  {"explore.go", "explore_rows.go", "report.go", "report_pairs.go", "trainreport.go"},
 }
 
 // mayUse lists the modules outside the standard library, each with the packages that may import it.

@@ -13,6 +13,7 @@ import (
 	"toptau/internal/report"
 	"toptau/internal/table"
 	"toptau/internal/text"
+	"toptau/internal/wording"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/threshold"
@@ -100,7 +101,7 @@ func (e *Evaluation) about() []string {
 			list = append(list, name)
 		}
 	}
-	list = append(list, filepath.Base(e.data.table.File), report.UnitsText(e.Unit, e.Rows))
+	list = append(list, filepath.Base(e.data.table.File), wording.UnitsText(e.Unit, e.Rows))
 	if e.date != "" {
 		list = append(list, e.date)
 	}
