@@ -12,9 +12,9 @@ import (
 	"toptau/internal/certified"
 	"toptau/internal/feature"
 	"toptau/internal/leakage"
-	"toptau/internal/monitor"
 	"toptau/internal/objective"
 	"toptau/internal/optim"
+	"toptau/internal/profiles"
 	"toptau/internal/solver"
 	"toptau/internal/text"
 	"toptau/method"
@@ -77,7 +77,7 @@ func Fit(ctx context.Context, d *Data, p method.Problem, o FitOptions) (*Fitted,
 	}
 	var profile *model.Profile
 	if !o.NoProfile {
-		if profile, err = monitor.NewProfile(features, encoded.typical.Frame(), nil, o.Seed); err != nil {
+		if profile, err = profiles.New(features, encoded.typical.Frame(), nil, o.Seed); err != nil {
 			return nil, err
 		}
 	}
