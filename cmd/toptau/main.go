@@ -33,7 +33,6 @@ type commands struct {
 	Generate   generateCommand                     `cmd:"" help:"Generate simulated data with known truth, as CSV."`
 	Completion completionCommand                   `cmd:"" help:"Print a script that completes verbs, flags and values in a shell."`
 	Version    versionCommand                      `cmd:"" name:"version" help:"Print the version, and the versions of everything that is linked in."`
-	Man        manCommand                          `cmd:"" hidden:"" help:"Print the manual page."`
 
 	cli.Flags
 }
