@@ -73,7 +73,6 @@ var rings = []struct {
 		"toptau/internal/export/sql",
 		"toptau/internal/export/c",
 		"toptau/internal/export/golang",
-		"toptau/internal/export/card",
 		"toptau/internal/leakage",
 		"toptau/internal/tune",
 		"toptau/internal/large",

@@ -25,7 +25,7 @@ type commands struct {
 	Diagnose   verbs.Diagnose[verbs.Files]         `cmd:"" help:"Report what the methods can achieve on some data before fitting."`
 	Monitor    monitorCommand                      `cmd:"" help:"Watch a model in production: alarms about scores, columns and the budget, with a stated probability that any of them is false."`
 	Inspect    verbs.Inspect                       `cmd:"" help:"Show what a model file contains and what in it may be personal, or write a copy without category names."`
-	Export     exportCommand                       `cmd:"" help:"Write a model for programs without toptau: ONNX, SQL, C, Go, or points for people."`
+	Export     exportCommand                       `cmd:"" help:"Write a model for programs without toptau: ONNX, SQL, C or Go."`
 	Card       cardCommand                         `cmd:"" help:"Write a model card for people who decide about a model: purpose, guarantees and their limits, error rates by group, what it must not be used for."`
 	Verify     verbs.Verify[verbs.CertifiedFiles]  `cmd:"" help:"Recompute both bounds of a certificate from the data."`
 	Keygen     keygenCommand                       `cmd:"" help:"Generate a pair of keys, to sign models and certificates and to check signatures."`
