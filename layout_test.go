@@ -73,6 +73,7 @@ var rings = []struct {
 		"toptau/internal/export/sql",
 		"toptau/internal/export/c",
 		"toptau/internal/export/golang",
+		"toptau/internal/inspect",
 		"toptau/internal/leakage",
 		"toptau/internal/tune",
 		"toptau/internal/large",
@@ -82,10 +83,8 @@ var rings = []struct {
 	{"app", []string{
 		"toptau/internal/alertlimit",
 		"toptau/internal/monitor",
-		"toptau/internal/inspect",
 		"toptau/internal/plot",
 		"toptau/internal/report",
-		"toptau/modelcard",
 		"toptau/internal/serve",
 		"toptau/internal/ui",
 		"toptau/internal/cli",

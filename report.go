@@ -9,6 +9,8 @@ import (
 
 	"toptau/calibrate"
 	"toptau/internal/detmath"
+	"toptau/internal/feature"
+	"toptau/internal/inspect"
 	"toptau/internal/plot"
 	"toptau/internal/report"
 	"toptau/internal/table"
@@ -16,6 +18,8 @@ import (
 	"toptau/internal/wording"
 	"toptau/method"
 	"toptau/metric"
+	"toptau/result"
+	"toptau/schema"
 	"toptau/threshold"
 )
 
@@ -60,6 +64,17 @@ func (e *Evaluation) findings() (*report.Findings, error) {
 			f.Title = report.FoundTitle(&e.Points[0].Decisions, points[0].Goal)
 		}
 		f.Model = report.ModelFacts(m)
+		if len(e.rankings) == 1 {
+			u, err := useOf(m, e.statements)
+			if err != nil {
+				return nil, err
+			}
+			f.Sections = u.Sections()
+			// Too few rows for the fingerprints.
+			if known := e.TrainingRows; m.Training().Digest == e.data.Digest() && e.data.Digest() != "" && known != nil && !known.Excess {
+				f.Warnings = append(f.Warnings, "these are the rows that the model was trained on; expect worse results on new rows")
+			}
+		}
 		var err error
 		if f.Shapes, f.Pairs, err = mainShapes(m, first.data, mainColumns); err != nil {
 			return nil, err
@@ -91,6 +106,29 @@ func (e *Evaluation) findings() (*report.Findings, error) {
 		f.Warnings = append(f.Warnings, warning.Text)
 	}
 	return f, nil
+}
+
+// useOf returns what people who decide about a model need.
+func useOf(m *Model, statements []result.Statement) (*report.Use, error) {
+	inspection, err := inspect.Model(m)
+	if err != nil {
+		return nil, err
+	}
+	u := &report.Use{Statements: statements, Points: m.Points(), Probabilities: m.Probability() != nil, Inspection: inspection}
+	for _, member := range m.Members() {
+		u.Certificates = u.Certificates || member.Evidence != nil && member.Evidence.Lower != nil
+	}
+	features := feature.MapOf(m.Features())
+	words := map[feature.Direction]string{feature.Mixed: "mixed", feature.Rising: "rises", feature.Falling: "falls", feature.Flat: "flat"}
+	for k, d := range feature.Directions(features, feature.ScorerOf(m).Weights) {
+		in := &features.Inputs[k]
+		moved := report.Moved{Column: in.Name, Direction: words[d]}
+		if in.Kind == schema.Categorical {
+			moved.Direction = "category"
+		}
+		u.Columns = append(u.Columns, moved)
+	}
+	return u, nil
 }
 
 // about returns the model, the file and the date in short.

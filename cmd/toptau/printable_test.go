@@ -60,7 +60,6 @@ func TestNoOutputHasControlCharacters(t *testing.T) {
 		{0, join("inspect", "m2.json")},
 		{0, join("inspect", "m2.json", "--json")},
 		{0, join("diff", "m.json", "m2.json")},
-		{0, join("card", "m2.json", "-o", "card.md")},
 		{0, join("explain", "m.json", data)},
 		{0, join("explain", "m.json", data, "--json")},
 		{0, join("score", "m.json", data, "--json", "--keep")},

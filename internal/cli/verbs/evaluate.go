@@ -21,7 +21,7 @@ var errGateClosed = &cli.Exit{Code: 4, Reason: "the new model may not replace th
 
 // Evaluate measures models and the scores of other programs on the same rows.
 type Evaluate[S EntrySource] struct {
-	Report string `file:"out" placeholder:"FILE" help:"Write a self-contained HTML page with curves, intervals and the model card."`
+	Report string `file:"out" placeholder:"FILE" help:"Write a self-contained HTML page with curves, intervals, what the model does not promise and what its file contains."`
 	toptau.EvaluateOptions
 	GoalFlags
 	VerifyFlags
