@@ -1,7 +1,7 @@
 // Package solve solves one of the paper's eight problems on arrays: rows of numbers, labels and weights. It needs no file, no table and no
 // model, and returns weights, a threshold and a certificate. Verify checks a certificate with code that shares nothing with the solvers.
 //
-// The result are weights w, one for each column, and a threshold t(w). Rows with w'x >= t are above the threshold. Package method defines
+// The result is weights w, one for each column, and a threshold t(w). Rows with w'x >= t are above the threshold. Package method defines
 // the objective F(w), and docs/reference/certificate.md the certificate.
 //
 // The package does not change the columns. The term lambda/2 |w|^2 treats them alike, so they should be of similar size: standardise
@@ -52,7 +52,7 @@ type Solution struct {
 	Passes        int             // passes over the rows
 	Converged     bool            // CertifiedSolver: F(W) and the lower bound are within the gap of the settings
 	Cancelled     bool            // the context ended the solve; W is the best so far with CertifiedSolver, the last with Adam and SGD
-	Certificate   *Certificate    // CertifiedSolver: what proves the lower bound; otherwise nil, and nothing bounds the distance to the optimum
+	Certificate   *Certificate    // what proves the lower bound; nil with Adam and SGD: nothing bounds the distance to the optimum
 }
 
 // Certificate proves that no weights have an objective below LowerBound.
@@ -140,10 +140,11 @@ func certify(ctx context.Context, f *objective.Objective, s method.Settings) (*S
 		}
 		return d
 	}
-	c := &Certificate{Objective: r.Objective, LowerBound: r.LowerBound, BallRadius: r.BallRadius, P: of(r.P, positives), A: of(r.A, population)}
+	c := &Certificate{Objective: r.Objective, LowerBound: r.LowerBound, BallRadius: r.BallRadius,
+		P: of(r.P, positives), A: of(r.A, population)}
 	if n := &r.Norm; n.Lambda > 0 {
 		c.Norm = &NormProof{Lambda: n.Lambda, Bound: n.Bound, P: of(n.P, positives), A: of(n.A, population)}
 	}
-	return &Solution{W: r.W, Threshold: r.Threshold, Objective: r.Objective, AtZero: r.AtZero, ZeroIsOptimal: r.Zero == certified.ZeroIsOptimal,
-		Settings: s, Passes: r.Passes, Converged: r.Converged, Cancelled: r.Cancelled, Certificate: c}, nil
+	return &Solution{W: r.W, Threshold: r.Threshold, Objective: r.Objective, AtZero: r.AtZero,
+		ZeroIsOptimal: r.Zero == certified.ZeroIsOptimal, Settings: s, Passes: r.Passes, Converged: r.Converged, Cancelled: r.Cancelled, Certificate: c}, nil
 }
