@@ -3,7 +3,6 @@ package toptau
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -137,15 +136,9 @@ func multipliers(w *model.DualWeights, population bool, named namedRows) (*proof
 	if err != nil {
 		return nil, err
 	}
-	if len(rows) != len(w.Values) {
-		return nil, badCertificate(fmt.Sprintf("%s with %d rows and %d values", name, len(rows), len(w.Values)), "as many values as rows")
-	}
-	m := &proof.Multipliers{Single: make(map[int]float64, len(rows)), At: w.At}
-	for k, row := range rows {
-		if _, twice := m.Single[row]; twice {
-			return nil, badCertificate(fmt.Sprintf("a row of %s twice", name), "each row that "+name+" may weigh, at most once")
-		}
-		m.Single[row] = w.Values[k]
+	m := &proof.Multipliers{At: w.At}
+	if m.Single, err = proof.Singles(name, rows, w.Values); err != nil {
+		return nil, err
 	}
 	if m.Held, err = named(population, w.Held, w.HeldKeys); err != nil {
 		return nil, err

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"toptau/internal/report"
 	"toptau/internal/text"
 	"toptau/internal/tune"
+	"toptau/internal/wording"
 	"toptau/method"
 	"toptau/metric"
 )
@@ -64,10 +64,10 @@ func choiceText(f *tune.Found) string {
 func thresholdText(f *tune.Found) string {
 	t := &f.Threshold
 	unit := unitOf(f.Units, 0)
-	rows := report.NegativeNames(unit)
+	rows := wording.NegativeNames(unit)
 	switch t.Population {
 	case method.AllRows:
-		rows = report.UnitNames(unit)
+		rows = wording.UnitNames(unit)
 	case method.Positives:
 		rows = method.Positives.String()
 	}
@@ -104,7 +104,7 @@ func thresholdText(f *tune.Found) string {
 		where = fmt.Sprintf("between scores %d and %d from the top", t.Rows-t.Order+1, t.Rows-t.Order+2)
 	}
 	expected := expectedOf(t)
-	return fmt.Sprintf("not guaranteed: %s of %s; %s", where, rows, report.WithoutGuarantee(t.Goal, &expected, unit))
+	return fmt.Sprintf("not guaranteed: %s of %s; %s", where, rows, wording.WithoutGuarantee(t.Goal, &expected, unit))
 }
 
 // untried lists the learners on encodings that were not fitted. It adds the reason unless time was up.

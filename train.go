@@ -11,7 +11,7 @@ import (
 	"toptau/diag"
 	"toptau/internal/feature"
 	"toptau/internal/leakage"
-	"toptau/internal/monitor"
+	"toptau/internal/profiles"
 	"toptau/internal/table"
 	"toptau/internal/tune"
 	"toptau/method"
@@ -271,7 +271,7 @@ func trainedModel(f *tune.Found, o TrainOptions, d *Data) (*model.Model, error) 
 		}
 	}
 	if !o.NoProfile {
-		if m.Profile, err = monitor.NewProfile(f.Map, d.frame, without(d.table.Labelled(), f.TestRows), o.Seed); err != nil {
+		if m.Profile, err = profiles.New(f.Map, d.frame, without(d.table.Labelled(), f.TestRows), o.Seed); err != nil {
 			return nil, err
 		}
 	}

@@ -433,7 +433,7 @@ func (h *badInput) otherRuns() []string {
 	}
 	all := []string{"fit FILE --method toppush -o OUT -q" + label, "train FILE --top 10% -o OUT -q" + label, "compare FILE --top 10% -q" + label,
 		"diagnose FILE" + label, "verify MODEL FILE CERTIFICATE" + label, "score MODEL FILE -q -o OUT", "evaluate MODEL FILE -q",
-		"threshold FILE --model MODEL --max-fpr 1% -o OUT", "explain MODEL FILE --columns", "monitor MODEL FILE", "card MODEL FILE", "pack FILE -o OUT"}
+		"threshold FILE --model MODEL --max-fpr 1% -o OUT", "explain MODEL FILE --columns", "monitor MODEL FILE", "pack FILE -o OUT"}
 	slow := slices.ContainsFunc(h.runs, func(run string) bool { return strings.Contains(run, "--solver adam") })
 	return slices.DeleteFunc(all, func(run string) bool {
 		return slow && (verbOf(run) == "diagnose" || verbOf(run) == "compare") || slices.ContainsFunc(h.runs, func(other string) bool { return verbOf(other) == verbOf(run) })
@@ -526,7 +526,7 @@ func attack(ctx context.Context, program, command string, paths map[string]strin
 
 // hostileResults returns the notes of the results, and a row for each file.
 func hostileResults(names []string, list []outcome) (notes string, table [][]string) {
-	verbs := []string{"fit", "train", "compare", "diagnose", "verify", "score", "evaluate", "threshold", "explain", "monitor", "card", "pack"}
+	verbs := []string{"fit", "train", "compare", "diagnose", "verify", "score", "evaluate", "threshold", "explain", "monitor", "pack"}
 	type row struct {
 		peak    map[string]int64
 		refused map[string]bool

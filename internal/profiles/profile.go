@@ -1,4 +1,5 @@
-package monitor
+// Package profiles describes the columns of training rows for the model file, so that a monitor can compare later rows with them.
+package profiles
 
 import (
 	"cmp"
@@ -23,10 +24,10 @@ const (
 	profileStream = 0x70726f66696c65 // separates the random numbers of a seed; "profile" in ASCII
 )
 
-// NewProfile describes the columns of some rows (ascending; nil: all). Which ranks and categories it
+// New describes the columns of some rows (ascending; nil: all). Which ranks and categories it
 // keeps is chosen from a quarter of the rows, and the other rows are counted: only then are the counts those of
 // exchangeable rows (see calibrate.Urn). It returns nil for LIBSVM indices and if there are fewer than two rows.
-func NewProfile(m *feature.Map, f *table.Frame, rows []int, seed uint64) (*model.Profile, error) {
+func New(m *feature.Map, f *table.Frame, rows []int, seed uint64) (*model.Profile, error) {
 	if m.Sparse || len(m.Inputs) == 0 {
 		return nil, nil
 	}
@@ -95,12 +96,13 @@ func sampleRows(n int, rows []int, random *rand.Rand) (drawn, planned, counted [
 func numberKeys(c *table.Column, rows []int) []float64 {
 	keys := make([]float64, len(rows))
 	for i, row := range rows {
-		keys[i] = numberKey(c.Value(row))
+		keys[i] = NumberKey(c.Value(row))
 	}
 	return keys
 }
 
-func numberKey(x float64) float64 {
+// NumberKey returns the number by which a value is ordered: +Inf for a missing one.
+func NumberKey(x float64) float64 {
 	if math.IsNaN(x) {
 		return math.Inf(1)
 	}
@@ -153,14 +155,14 @@ func chooseCells(plan []float64, n, most int) (cells, ranks []int) {
 
 // toCells replaces positions of categories by positions in cells.
 func toCells(keys []float64, cells []int) {
-	places := cellPlaces(cells)
+	places := CellPlaces(cells)
 	for i, key := range keys {
 		keys[i] = places(int32(key))
 	}
 }
 
-// cellPlaces returns the function from the position of a category to its cell.
-func cellPlaces(cells []int) func(code int32) float64 {
+// CellPlaces returns the function from the position of a category to its cell.
+func CellPlaces(cells []int) func(code int32) float64 {
 	at := make(map[int32]float64, len(cells))
 	for i, cell := range cells {
 		at[int32(cell)] = float64(i)
