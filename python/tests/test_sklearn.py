@@ -26,7 +26,7 @@ SKIPPED = {"check_array_api_input"}  # SCIPY_ARRAY_API is not set
 if importlib.util.find_spec("pandas") is None:
     SKIPPED |= {"check_sample_weights_pandas_series", "check_classifier_data_not_an_array"}
 ESTIMATORS = {  # one learner on the raw columns, because a check takes many fits
-    "TopTauClassifier": TopTauClassifier(max_fpr="5%", method="logistic", encoding="raw", threads=1),
+    "TopTauClassifier": TopTauClassifier(max_fpr="5%", method="logistic", encoding="raw", n_jobs=1),
     "GuaranteedThreshold": GuaranteedThreshold(GaussianNB(), max_fpr="5%"),
 }
 
