@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import tempfile
 import warnings
 from fractions import Fraction
@@ -32,7 +31,7 @@ NOT_KEYWORDS = {
     "format": _NO_FILE, "delimiter": _NO_FILE, "header": _NO_FILE, "width": _NO_FILE, "file_column": _NO_FILE, "replace_partial": _NO_FILE,
 }
 """The options of train that are no keywords of TopTauClassifier, with the reason."""
-_COLUMNS = ("value", "weight", "group", "segment", "time", "entity", "drop", "id", "categorical", "date", "address", "numeric")  # name columns
+_COLUMNS = ("value", "weight", "group", "segment", "time", "entity", "drop", "id", "categorical", "date", "address", "numeric", "monotone")  # name columns
 _EXPLAINED_ROWS = 20_000  # at most, for feature_importances_: a second for 600 trees
 
 
@@ -285,7 +284,7 @@ class TopTauClassifier(_Thresholded):
         added = {"weight": None if sample_weight is None else _check_sample_weight(sample_weight, np.empty((len(frame), 0))),
                  "group": groups, "time": time, "entity": entity}
         if isinstance(frame, Sparse):
-            self._refuse_columns({name for name, values in added.items() if values is not None})
+            self._refuse_columns({{"weight": "sample_weight", "group": "groups"}.get(name, name) for name, values in added.items() if values is not None})
         with tempfile.TemporaryDirectory(prefix="toptau-") as folder:
             table = _Table(folder, frame, self.classes_[[1 - self._positive, self._positive]], added)
             options = self._options(frame, {name for name, values in added.items() if values is not None}, table)
@@ -345,8 +344,6 @@ class TopTauClassifier(_Thresholded):
                 value = float(value[self.classes_[self._positive]] / value[self.classes_[1 - self._positive]])
             if isinstance(value, dict):
                 value = [f"{column}={ {1: '+', -1: '-'}.get(sign, sign)}" for column, sign in value.items()]
-            if name == "monotone" and isinstance(frame, Sparse):
-                value = [re.sub(r"^x(\d+)(?==)", lambda m: str(int(m[1]) + 1), v) for v in ([value] if isinstance(value, str) else value)]
             flag = "--" + command.option(name)
             if value is True:
                 out.append(flag)

@@ -143,8 +143,12 @@ def _tiles(result: dict) -> list[tuple[str, str, str, str]]:
     goal, expected = result["goal"], result.get("expected")
     if goal["kind"] in ("max-fpr", "top", "alerts") and expected:
         budget = goal["count"] / goal["of"] if "count" in goal else rate(goal["rate"])
-        what = "false alarms, of the negatives" if goal["kind"] == "max-fpr" else "of all rows are alerts"
-        return tiles + [(percent(expected["rate"]), what, f"budget {percent(budget)}", "✓" if expected["rate"] <= budget * (1 + 1e-9) else "✗")]
+        what = "false alarms expected" if goal["kind"] == "max-fpr" else "of all rows expected as alerts"
+        measured = ""
+        if "test_at_threshold" in result:
+            counts = (at["true_positives"], at["false_positives"], at["true_negatives"], at["false_negatives"])
+            measured = f", test part {percent(false['rate'] if goal['kind'] == 'max-fpr' else sum(counts[:2]) / sum(counts))}"
+        return tiles + [(percent(expected["rate"]), what, f"budget {percent(budget)}{measured}", "✓" if expected["rate"] <= budget * (1 + 1e-9) else "✗")]
     return tiles + [(percent(false["rate"]), "false alarms, of the negatives", _interval(false), "")]
 
 
