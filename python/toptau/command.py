@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import warnings
 from typing import Any, Optional
 
 from .reader import Error
@@ -104,13 +105,17 @@ def fixes_of(found: dict) -> str:
     """Returns the fixes of an error or a warning as keywords: impute="median" or drop="host"."""
     texts = []
     for f in found.get("fixes") or []:
-        texts.append(_setting(f["param"], f.get("value", "")) + (" " + f["when"] if f.get("when") else ""))
+        text = _setting(f["param"], f.get("value", ""))
+        texts.append(text + (" " + f["when"] if f.get("when") else ""))
     return "; ".join(part for part in ("set " + " or ".join(texts) if texts else "", found.get("hint", "")) if part)
 
 
 def spelled(text: str) -> str:
     """Returns a text with flags as keywords: --max-fpr 0.1% is max_fpr="0.1%"."""
-    return re.sub(r"--(?!help)([a-z][a-z-]*)(?: ([^-\s,()][^\s,()]*)|(:))?", lambda m: keyword(m[1]) + ":" if m[3] else _setting(m[1], m[2] or ""), text)
+    def one(match: re.Match) -> str:
+        return keyword(match[1]) + ":" if match[3] else _setting(match[1], match[2] or "")
+
+    return re.sub(r"--(?!help)([a-z][a-z-]*)(?: ([^-\s,()][^\s,()]*)|(:))?", one, text)
 
 
 def _error(found: dict) -> Error:
@@ -132,7 +137,9 @@ def _bar() -> Optional[Any]:
     if not notebook and not (sys.stderr and sys.stderr.isatty()):
         return None
     try:
-        from tqdm.auto import tqdm
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a notebook without ipywidgets gets a bar of text
+            from tqdm.auto import tqdm
     except ImportError:
         return None
     bar = tqdm(total=100, unit="%", delay=1, leave=False, bar_format="{desc} {percentage:3.0f}%|{bar}| {elapsed}")

@@ -284,14 +284,16 @@ class TopTauClassifier(_Thresholded):
         added = {"weight": None if sample_weight is None else _check_sample_weight(sample_weight, np.empty((len(frame), 0))),
                  "group": groups, "time": time, "entity": entity}
         if isinstance(frame, Sparse):
-            self._refuse_columns({{"weight": "sample_weight", "group": "groups"}.get(name, name) for name, values in added.items() if values is not None})
+            called = {"weight": "sample_weight", "group": "groups"}
+            self._refuse_columns({called.get(name, name) for name, values in added.items() if values is not None})
         with tempfile.TemporaryDirectory(prefix="toptau-") as folder:
             table = _Table(folder, frame, self.classes_[[1 - self._positive, self._positive]], added)
             options = self._options(frame, {name for name, values in added.items() if values is not None}, table)
             model, report = os.path.join(folder, "model.json"), os.path.join(folder, "report.html")
             path = table.write("rows", frame, positive, added)
             try:
-                self.result_ = command.run(["train", *options, *table.flags, "--output", model, "--report", report, "--", path], folder, bar=self.verbose)
+                arguments = ["train", *options, *table.flags, "--output", model, "--report", report, "--", path]
+                self.result_ = command.run(arguments, folder, bar=self.verbose)
                 self.feature_importances_ = self._importances(model, table, frame, positive)
             except Error as e:
                 raise frame.with_row(e) from None
@@ -309,7 +311,8 @@ class TopTauClassifier(_Thresholded):
         """Raises Error for what needs a table with columns."""
         given = given | {name for name in _COLUMNS if getattr(self, name) is not None}
         if given:
-            raise Error(f"{', '.join(sorted(given))} with a sparse X", "a frame or an array: a sparse matrix has no columns but its features", fix="X.toarray()")
+            raise Error(f"{', '.join(sorted(given))} with a sparse X", "a frame or an array: a sparse matrix has no columns but its features",
+                        fix="X.toarray()")
 
     def _importances(self, model: str, table: _Table, frame: Any, positive: np.ndarray) -> np.ndarray:
         """Returns the effects of the columns on the scores of the rows, or of some of them, as ``toptau explain --columns`` computes them."""

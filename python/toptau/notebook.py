@@ -30,7 +30,7 @@ class Report(str):
 
     def _repr_html_(self) -> str:
         return (f'<iframe srcdoc="{html.escape(self)}" sandbox="allow-scripts allow-downloads" title="report" '
-                'style="width:100%;height:640px;border:1px solid #7b7b7b;background:#fff"></iframe>')
+                'style="width:100%;height:640px;border:1px solid #7b7b7b"></iframe>')
 
 
 class Curve(NamedTuple):
