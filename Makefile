@@ -1,4 +1,4 @@
-.PHONY: build dist dist-check wheels python-test site site-test apidiff test check nightly demo docs fuzz fuzz-long hostile measure integration ui-test paper paper-stability sql sql-duckdb sql-test databases duckdb trino spark
+.PHONY: build dist dist-check wheel wheels python-test site site-test apidiff test check nightly demo docs fuzz fuzz-long hostile measure integration ui-test paper paper-stability sql sql-duckdb sql-test databases duckdb trino spark
 
 BUILD = CGO_ENABLED=0 go build -trimpath
 
@@ -15,6 +15,10 @@ dist-check: ## builds the release again in another directory and compares all ch
 	rm -rf dist/again && mkdir -p dist/again && git archive HEAD | tar xf - -C dist/again
 	cd dist/again && SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(RELEASE) -o ../../again-dist
 	cmp dist/SHA256SUMS dist/again-dist/SHA256SUMS && rm -rf dist/again dist/again-dist
+
+wheel: ## the Python package for this machine, in dist/wheel: make wheel && pip install dist/wheel/*.whl
+	rm -rf dist/wheel
+	python3 python/wheels.py --only "$$(go env GOOS)-$$(go env GOARCH)" -o dist/wheel
 
 wheels: ## wheels of the Python package for six platforms, in dist: make wheels VERSION=v0.2.0; without VERSION a development version
 	python3 python/wheels.py --version '$(VERSION)' -o dist
