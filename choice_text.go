@@ -79,6 +79,11 @@ func thresholdText(f *tune.Found) string {
 		rows += " that were held out"
 	case tune.SchemeValidation:
 		rows += " of the validation part, which also chose the model"
+		if f.HeldBecause != "" {
+			rows += ", because " + f.HeldBecause
+		}
+	case tune.SchemeAllRows:
+		rows += ", estimated from all rows, each scored by a fit that did not see it"
 	case tune.SchemeCrossFitted:
 		rows += ", each scored by a fit that did not see it, in " + text.Plural(t.CrossFolds, "fold")
 	}

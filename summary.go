@@ -144,6 +144,7 @@ func (f *summaryFacts) falseAlarmLine() string {
 	}
 	origin := map[string]string{
 		string(tune.SchemeCertified): "held out", string(tune.SchemeHeldOut): "held out",
+		string(tune.SchemeAllRows):     "each scored by a fit that did not see it",
 		string(tune.SchemeCrossFitted): "each scored by fits that did not see it",
 		string(tune.SchemeValidation):  "of the validation part, which also chose the model",
 	}[string(e.Scheme)]

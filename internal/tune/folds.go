@@ -32,6 +32,7 @@ type foldRows struct {
 	train           []int // of plan.data.Table
 	validationTable *table.Table
 	validation      []int
+	keepsFitted     bool // the scores of the negatives that fitted are kept, for SchemeAllRows
 
 	mu        sync.Mutex
 	encoded   map[encodingKey]*encodedFold
@@ -140,6 +141,7 @@ func (f *folds) add(s *parts, train []int, validationTable *table.Table, validat
 	r.validation = units.draw(validationTable, validation, s.validationRows(), func(label []table.Class, rows []int, most int) []int {
 		return draw(label, rows, most, random(validationStream))
 	})
+	r.keepsFitted = s.scheme == SchemeAllRows
 	r.counting = units.newCounting(validationTable, r.validation)
 	negatives, positives := r.resolved(CountRows(validationTable.Label, r.validation))
 	r.levels = levels(s.options.Goal, negatives, positives)
