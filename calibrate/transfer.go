@@ -14,12 +14,10 @@ type FoldScores struct {
 	Negatives, Positives []float64 // of the rows that it left out
 }
 
-// Constants of Transfer, chosen on 300 simulated trainings of linear models and boosters of which the rates on 30,000 fresh negatives are known
-// (a change moves results; decision 7 has the measurements). From 20 to 50 for transferRows changed nothing.
-const (
-	transferRows   = 30   // negatives of the model from which on levels are compared; above, distances are
-	transferFitted = 0.92 // how far the levels of left-out rows hold for a model with all rows, which overfits a little less
-)
+// transferRows is the number of negatives of the model with a higher score from which on levels are compared; above, distances are. Chosen with the other
+// constants on 300 simulated trainings of linear models and boosters, whose rates on 30,000 fresh negatives are known (a change moves results;
+// decision 7 has the measurements). From 20 to 50 nothing changed.
+const transferRows = 30
 
 // Transfer returns the scores of left-out rows on the scale of a model of the same learner that is fitted to all rows, in the place of their
 // own. fitted are the model's scores of its own negatives. Then all rows can train, and all give the threshold.
@@ -28,9 +26,10 @@ const (
 // the fraction of the fit's own negatives above it. New negatives score higher than a fit's own ones, by about as much in every fit. So a
 // left-out row is placed where the model's own negatives have nearly the same level,
 //
-//	q = 0.92 p + 0.08 r,
+//	q = p + (r - p) / 2K,
 //
-// where r is the fraction of all left-out negatives with a smaller level. r - p is how far the folds overfit, and the model has more rows.
+// where r is the fraction of all left-out negatives with a smaller level. r - p is how far the fits of the K folds overfit, and the model
+// has 1/(K-1) more rows.
 //
 // Above the score that 30 of the model's own negatives exceed, levels are too coarse, and those of trees that fit their rows closely end there. The
 // distance of a score from that of this level in its own fit is then kept. It is not, if most of these negatives are tied.
@@ -48,10 +47,11 @@ func Transfer(fitted []float64, folds []FoldScores) []FoldScores {
 		all = append(all, levels[k].Negatives...)
 	}
 	slices.Sort(all)
+	part := 1 / float64(2*len(folds))
 	place := func(p float64) float64 {
 		below, atMost := sort.SearchFloat64s(all, p), sort.Search(len(all), func(i int) bool { return all[i] > p })
 		r := float64(below+atMost) / float64(2*len(all))
-		return scoreAt(model, float64(transferFitted*p)+float64((1-transferFitted)*r))
+		return scoreAt(model, p+float64((r-p)*part))
 	}
 	anchor := anchorLevel(model)
 	out := make([]FoldScores, len(folds))

@@ -29,15 +29,15 @@ func TestTransferByHand(t *testing.T) {
 		negatives, positives []float64
 	}{
 		{"another unit: levels count", steps(1, 10), FoldScores{steps(101, 10), steps(101, 10), []float64{104.5, 99, 200}}, steps(1, 10), []float64{4.5, 1, 10}},
-		{"another scale", steps(1, 4), FoldScores{[]float64{10, 20, 30, 40}, []float64{10, 20, 30, 40}, []float64{12.5}}, steps(1, 4), []float64{1.27}},
-		// 12.5 is a quarter of the way between the two lowest: level 0.8125, and 3/4 of the left-out ones have smaller levels, so 0.8075 of 4.
-		// Levels 0.025, 0.075, 0.125, 0.175, and 1/8, 3/8, 5/8, 7/8 among the left-out ones: 0.033, 0.099, 0.165, 0.231 of 20 scores, half a score below the top.
-		{"folds that overfit", steps(1, 20), FoldScores{steps(1, 20), []float64{20, 19, 18, 17}, nil}, []float64{19.84, 18.52, 17.2, 15.88}, []float64{}},
+		{"another scale", steps(1, 4), FoldScores{[]float64{10, 20, 30, 40}, []float64{10, 20, 30, 40}, []float64{12.5}}, steps(1, 4), []float64{1.275}},
+		// 12.5 is a quarter of the way between the two lowest: level 0.8125, and 3/4 of the left-out ones have smaller levels, so 0.80625 of 4.
+		// Levels 0.025, 0.075, 0.125, 0.175, and 1/8, 3/8, 5/8, 7/8 among the left-out ones: 0.035, 0.105, 0.175, 0.245 of 20 scores, half a score below the top.
+		{"folds that overfit", steps(1, 20), FoldScores{steps(1, 20), []float64{20, 19, 18, 17}, nil}, []float64{19.8, 18.4, 17, 15.6}, []float64{}},
 		{"above the level of 30 rows distances count", steps(1, 100), FoldScores{steps(1001, 100), steps(1001, 100), []float64{1200, 1071.25}},
 			steps(1, 100), []float64{200, 71.25}},
 		{"ties stay ties", ones(100, 0, 1, 6), FoldScores{ones(80, 0.1, 2, 5), ones(20, 0.1, 2, 1), []float64{2, 2, 0.1}}, ones(20, 0, 1, 1), []float64{1, 1, 0}},
 	} {
-		got := Transfer(c.model, []FoldScores{c.fold})[0]
+		got := Transfer(c.model, slices.Repeat([]FoldScores{c.fold}, 5))[3]
 		for i, want := range [][]float64{c.negatives, c.positives} {
 			z := [][]float64{got.Negatives, got.Positives}[i]
 			if len(z) != len(want) {
