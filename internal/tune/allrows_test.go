@@ -6,6 +6,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"strconv"
 	"testing"
 
 	"toptau/calibrate"
@@ -79,6 +80,15 @@ func TestAllRowsByHand(t *testing.T) {
 	}
 }
 
+// groupsOf numbers rows by a remainder.
+func groupsOf(data *table.Table, groups int) *table.Text {
+	g := &table.Text{Name: "g", Values: make([]string, data.Rows())}
+	for row := range g.Values {
+		g.Values[row] = strconv.Itoa(row % groups)
+	}
+	return g
+}
+
 // What rules out that all rows train and give the threshold.
 func TestAgainstAllRows(t *testing.T) {
 	for _, c := range []struct {
@@ -92,11 +102,10 @@ func TestAgainstAllRows(t *testing.T) {
 		{"--max-fpr 50%", "a part of the rows is enough", func(data *table.Table, _ *SearchOptions) {}},
 		{"--min-recall 90%", "the goal is no rate of alerts", func(data *table.Table, _ *SearchOptions) {}},
 		{"--max-fpr 5%", "the folds fit samples of the rows", func(_ *table.Table, o *SearchOptions) { o.FoldRows = 500 }},
-		{"--max-fpr 5%", "rows of a group are alike", func(data *table.Table, _ *SearchOptions) {
-			data.Group = &table.Text{Name: "g", Values: make([]string, data.Rows())}
-			for row := range data.Group.Values {
-				data.Group.Values[row] = string(rune('a' + row%20))
-			}
+		{"--max-fpr 5%", "", func(data *table.Table, _ *SearchOptions) { data.Group = groupsOf(data, 21) }},
+		{"--max-fpr 5%", "entities are counted", func(data *table.Table, o *SearchOptions) {
+			data.Kept = append(data.Kept, *groupsOf(data, 2900))
+			o.Entity = "g"
 		}},
 	} {
 		data, o := simulated(300, 2700, 1), linear(t, c.goal, method.Logistic)
@@ -109,6 +118,15 @@ func TestAgainstAllRows(t *testing.T) {
 		if s.scheme != want || s.heldBecause != c.because || (len(s.calibration) > 0) != (c.because != "") {
 			t.Errorf("%s: %s because %q with %d rows held out, want %s because %q", c.goal, s.scheme, s.heldBecause, len(s.calibration), want, c.because)
 		}
+	}
+}
+
+// Where folds lack a class, rows have no score of a fold that left them out, and other folds give the threshold.
+func TestIncompleteFoldsAreNotAllRows(t *testing.T) {
+	data := simulated(300, 2700, 1)
+	data.Group = groupsOf(data, 20) // positives are in two groups
+	if f := find(t, data, linear(t, "--max-fpr 5%", method.Logistic)); f.Scheme != SchemeCrossFitted || f.Folds != 2 || f.Calibration.Rows() != 0 {
+		t.Errorf("%s in %d folds, %s held out", f.Scheme, f.Folds, f.Calibration)
 	}
 }
 

@@ -94,6 +94,9 @@ func newFolds(s *parts) (*folds, error) {
 		covered += len(r.validation)
 	}
 	f.complete = f.sampled == 0 && s.cut.Time == nil && covered == len(s.training)
+	if s.scheme == SchemeAllRows && !f.complete { // folds of one class are left out, and their rows have no score
+		s.scheme = SchemeCrossFitted
+	}
 	if missing := len(list) - len(f.list); missing > 0 {
 		f.warnings = append(f.warnings, Warning{Code: "folds-lack-a-class",
 			Text: text.Plural(missing, "fold") + " left out of the cross-validation: one side has rows of a single class"})

@@ -198,8 +198,8 @@ func (s *parts) againstAllRows() string {
 		return "a part of the rows was requested"
 	case t.Time != nil:
 		return "the folds are periods"
-	case t.Group != nil || o.Entity != "":
-		return "rows of a group are alike"
+	case o.Entity != "":
+		return "entities are counted"
 	case t.Weight != nil:
 		return "rows have weights"
 	case !o.Goal.IsBudget() || o.Goal.Alpha().IsZero():
