@@ -202,8 +202,8 @@ func (s *parts) againstAllRows() string {
 		return "entities are counted"
 	case t.Weight != nil:
 		return "rows have weights"
-	case !o.Goal.IsBudget() || o.Goal.Alpha().IsZero():
-		return "the goal is no rate of alerts"
+	case o.Goal.Alpha().IsZero():
+		return "the goal is no rate"
 	case float64(o.Goal.Alpha().Float64()*held) > maxBudget:
 		return "a part of the rows is enough"
 	case len(s.training)-len(s.training)/cmp.Or(o.Folds, defaultFolds) > o.FoldRows:
