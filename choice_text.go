@@ -79,6 +79,11 @@ func thresholdText(f *tune.Found) string {
 		rows += " that were held out"
 	case tune.SchemeValidation:
 		rows += " of the validation part, which also chose the model"
+		if f.HeldBecause != "" {
+			rows += ", because " + f.HeldBecause
+		}
+	case tune.SchemeAllRows:
+		rows += ", each scored by a fit that did not see it"
 	case tune.SchemeCrossFitted:
 		rows += ", each scored by a fit that did not see it, in " + text.Plural(t.CrossFolds, "fold")
 	}
@@ -104,7 +109,11 @@ func thresholdText(f *tune.Found) string {
 		where = fmt.Sprintf("between scores %d and %d from the top", t.Rows-t.Order+1, t.Rows-t.Order+2)
 	}
 	expected := expectedOf(t)
-	return fmt.Sprintf("not guaranteed: %s of %s; %s", where, rows, wording.WithoutGuarantee(t.Goal, &expected, unit))
+	how := "not guaranteed"
+	if t.Scheme == tune.SchemeAllRows {
+		how = "estimated from all rows, not guaranteed"
+	}
+	return fmt.Sprintf("%s: %s of %s; %s", how, where, rows, wording.WithoutGuarantee(t.Goal, &expected, unit))
 }
 
 // untried lists the learners on encodings that were not fitted. It adds the reason unless time was up.

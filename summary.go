@@ -147,14 +147,17 @@ func (f *summaryFacts) falseAlarmLine() string {
 		string(tune.SchemeCrossFitted): "each scored by fits that did not see it",
 		string(tune.SchemeValidation):  "of the validation part, which also chose the model",
 	}[string(e.Scheme)]
+	from := fmt.Sprintf("from %s %s %s", text.Count(e.Rows), rows, origin)
+	if e.Scheme == result.Scheme(tune.SchemeAllRows) {
+		from = fmt.Sprintf("estimated from all %s %s, each scored by a fit that did not see it", text.Count(e.Rows), rows)
+	}
 	if e.Refitted && !f.Goal.IsBudget() {
-		return fmt.Sprintf("Expect about %s %s, from %s %s %s. The trees are then fitted again to all rows, so that is not exact.", text.Percent(e.Rate), what,
-			text.Count(e.Rows), rows, origin)
+		return fmt.Sprintf("Expect about %s %s, %s. The trees are then fitted again to all rows, so that is not exact.", text.Percent(e.Rate), what, from)
 	}
 	if e.Refitted {
-		return fmt.Sprintf("Expect about %s %s, from %s %s %s. That is not an interval: %s.", text.Percent(e.Rate), what, text.Count(e.Rows), rows, origin, refittedSpread)
+		return fmt.Sprintf("Expect about %s %s, %s. That is not an interval: %s.", text.Percent(e.Rate), what, from, refittedSpread)
 	}
-	return fmt.Sprintf("Expect %s %s %s, from %s %s %s.", text.Percent(e.Rate), what, wording.ExpectedInterval(e), text.Count(e.Rows), rows, origin)
+	return fmt.Sprintf("Expect %s %s %s, %s.", text.Percent(e.Rate), what, wording.ExpectedInterval(e), from)
 }
 
 // rateLine returns a rate with its counts and interval, "" if it is undefined.
