@@ -134,11 +134,11 @@ func scoreAt(own []float64, level float64) float64 {
 	return between(high, low, f)
 }
 
-// Chances of a model that was fitted again, as fractions of the rate: chosen with the constants of Transfer. The standard deviation of the rates of two
-// fits is half what the folds show and half what folds of other data showed.
+// priorSpread is the standard deviation between fits that Widen expects, as a fraction of the rate. Five folds say little about it, so half of the
+// variance is what they show and half is this. Chosen on real sets, and kept by the simulations of decision 7.
 const priorSpread = 0.08
 
-// widen widens the interval of a threshold on transferred scores, for the difference between the folds' fits and the model: its variance is
+// Widen widens the interval of a threshold on transferred scores, for the difference between the folds' fits and the model: its variance is
 // a (1-a)/n + 1.2 s^2 for a rate a of n scores, where s^2 is the variance between fits. folds are the scores by fold.
 func (t *Threshold) Widen(folds [][]float64) {
 	e := &t.Expected
