@@ -133,7 +133,7 @@ func (a *App) otherVerbs(args []string) string {
 		}
 		if cmp.Or(field.Tag.Get("name"), strings.ToLower(field.Name)) == args[0] {
 			found = true
-		} else {
+		} else if _, isFlag := reflect.TypeFor[Flags]().FieldByName(field.Name); !isFlag { // the pattern is that of a flag, too
 			others = append(others, field.Name)
 		}
 	}
