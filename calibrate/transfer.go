@@ -100,7 +100,7 @@ func levelsOf(own, scores []float64) []float64 {
 	for i, z := range scores {
 		low := sort.SearchFloat64s(own, z)
 		high := low + sort.Search(n-low, func(j int) bool { return own[low+j] > z })
-		above := float64(n-high) + float64(high-low)/2
+		above := float64(n-high) + float64(float64(high-low)/2)
 		switch {
 		case high > low:
 		case low == 0:

@@ -153,7 +153,7 @@ func Standardise(rows [][]float64) (out [][]float64) {
 		}
 		m /= n
 		for _, x := range rows {
-			v += (x[j] - m) * (x[j] - m)
+			v += float64((x[j] - m) * (x[j] - m))
 		}
 		if sd := math.Sqrt(v / n); sd > 1e-12*(math.Abs(m)+1e-300) && sd > 0 {
 			keep, mean, scale = append(keep, j), append(mean, m), append(scale, sd)
