@@ -77,11 +77,11 @@ func thresholdText(f *tune.Found) string {
 		rows += " that were used for nothing else"
 	case tune.SchemeHeldOut:
 		rows += " that were held out"
-	case tune.SchemeValidation:
-		rows += " of the validation part, which also chose the model"
 		if f.HeldBecause != "" {
 			rows += ", because " + f.HeldBecause
 		}
+	case tune.SchemeValidation:
+		rows += " of the validation part, which also chose the model"
 	case tune.SchemeAllRows:
 		rows += ", each scored by a fit that did not see it"
 	case tune.SchemeCrossFitted:

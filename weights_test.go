@@ -72,3 +72,17 @@ func TestOnlyRatiosOfWeightsCount(t *testing.T) {
 		}
 	}
 }
+
+// A plain threshold says why rows were held out for it. Without the weights all rows give it.
+func TestThresholdSaysWhyRowsAreHeldOut(t *testing.T) {
+	for weight, want := range map[string]string{"w": " negatives that were held out, because rows have weights; ", "": "estimated from all rows, not guaranteed: "} {
+		d := readFile(t, writeFile(t, "w.csv", weighted(1)), toptau.Format{Label: "y", Weight: weight})
+		trained, err := toptau.Train(t.Context(), d, toptau.MaxFPR("5%"), toptau.TrainOptions{Method: []method.Name{"logistic"}, Encoding: []schema.Encoding{"raw"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if note := trained.Result.ThresholdNote; !strings.Contains(note, want) || weight == "" && strings.Contains(note, "held out") {
+			t.Errorf("weight %q: %s", weight, note)
+		}
+	}
+}
