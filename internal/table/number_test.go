@@ -82,4 +82,12 @@ func TestLongNumber(t *testing.T) {
 	if _, what := parseNumber(append(long, '0')); what != tooLong {
 		t.Errorf("one more: %d", what)
 	}
+	for _, zeros := range []int{4090, jsontext.MaxNumber - 1} {
+		if v, what := parseNumber([]byte(strings.Repeat("0", zeros) + "7")); what != number || v != 7 {
+			t.Errorf("%d zeros before a digit: %v, %d", zeros, v, what)
+		}
+	}
+	if _, what := parseNumber([]byte(strings.Repeat("0", jsontext.MaxNumber) + "7")); what != tooLong {
+		t.Errorf("many zeros before a digit: %d", what)
+	}
 }
