@@ -102,7 +102,7 @@ type namedRows func(population bool, rows []int, keys []string) ([]int, error)
 // byNumber names rows by their numbers in the data.
 func byNumber(_ bool, rows []int, keys []string) ([]int, error) {
 	if len(keys) > 0 {
-		return nil, badCertificate("keys of rows", "row numbers: the certificate is about a database")
+		return nil, proof.BadCertificate("keys of rows", "row numbers: the certificate is about a database")
 	}
 	list := make([]int, len(rows))
 	for k, row := range rows {
@@ -115,7 +115,7 @@ func byNumber(_ bool, rows []int, keys []string) ([]int, error) {
 func byKey(ctx context.Context, source large.Keyed) namedRows {
 	return func(population bool, rows []int, keys []string) ([]int, error) {
 		if len(rows) > 0 {
-			return nil, badCertificate("row numbers", "keys of rows: the data are in a database")
+			return nil, proof.BadCertificate("row numbers", "keys of rows: the data are in a database")
 		}
 		numbers, err := source.Numbers(ctx, population, keys)
 		list := make([]int, len(numbers))

@@ -232,7 +232,7 @@ func verifiedProblem(c *model.Certificate, m *Model, given *method.Problem) (met
 		{"tau", got.Tau, want.Tau}, {"beta", got.Beta, want.Beta}, {"k", got.K, want.K},
 	} {
 		if field.got != field.want {
-			return got, nil, badCertificate(fmt.Sprintf("%s %v", field.name, field.got), fmt.Sprintf("%v, %s", field.want, whose))
+			return got, nil, proof.BadCertificate(fmt.Sprintf("%s %v", field.name, field.got), fmt.Sprintf("%v, %s", field.want, whose))
 		}
 	}
 	return got, member, nil
@@ -250,11 +250,6 @@ func (d *Data) positiveLabels() []string {
 		}
 	}
 	return list
-}
-
-// badCertificate returns the error for a certificate that contradicts itself or the model.
-func badCertificate(found, expected string) error {
-	return &diag.Error{Kind: diag.Model, Found: "the certificate has " + found, Expected: expected}
 }
 
 // compareClaims compares the claims of a certificate with the recomputed bounds.

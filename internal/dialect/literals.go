@@ -84,7 +84,7 @@ func unicodeQuotes(name string) string {
 	if !control(name) {
 		return doubleQuotes(name)
 	}
-	return "U&" + doubleQuotes(replaced(name, func(r rune) string { return fmt.Sprintf(`\%04x`, r) }, `\`, `\\`))
+	return "U&" + doubleQuotes(replaced(name, standardEscape, `\`, `\\`))
 }
 
 func backticks(name string) string {
@@ -124,6 +124,9 @@ func hexBytes(r rune) string {
 // unicodeEscape writes a character as four hexadecimal digits of its code point.
 func unicodeEscape(r rune) string { return fmt.Sprintf(`\u%04x`, r) }
 
+// standardEscape writes a character as literals and names with the prefix U& do.
+func standardEscape(r rune) string { return fmt.Sprintf(`\%04x`, r) }
+
 // standardText is a literal of the standard.
 func standardText(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
@@ -161,7 +164,7 @@ func trinoText(s string) (string, bool) {
 	if !control(s) {
 		return standardText(s), true
 	}
-	return "U&'" + replaced(s, func(r rune) string { return fmt.Sprintf(`\%04x`, r) }, `\`, `\\`, "'", "''") + "'", true
+	return "U&'" + replaced(s, standardEscape, `\`, `\\`, "'", "''") + "'", true
 }
 
 // sparkText is a literal with backslashes. Spark replaces variables such as ${env:HOME} everywhere in a statement before it reads it.

@@ -68,19 +68,19 @@ func (b *Bounds) NormContradictions(claim, bound, rounding float64) (reasons []s
 // Singles returns multipliers of single rows, which a certificate lists once each. name is p or a.
 func Singles(name string, rows []int, values []float64) (map[int]float64, error) {
 	if len(rows) != len(values) {
-		return nil, badClaim(fmt.Sprintf("%s with %d rows and %d values", name, len(rows), len(values)), "as many values as rows")
+		return nil, BadCertificate(fmt.Sprintf("%s with %d rows and %d values", name, len(rows), len(values)), "as many values as rows")
 	}
 	single := make(map[int]float64, len(rows))
 	for k, row := range rows {
 		if _, twice := single[row]; twice {
-			return nil, badClaim(fmt.Sprintf("a row of %s twice", name), "each row that "+name+" may weigh, at most once")
+			return nil, BadCertificate(fmt.Sprintf("a row of %s twice", name), "each row that "+name+" may weigh, at most once")
 		}
 		single[row] = values[k]
 	}
 	return single, nil
 }
 
-// badClaim returns the error for a certificate that contradicts itself.
-func badClaim(found, expected string) error {
+// BadCertificate returns the error for a certificate that contradicts itself. found follows "the certificate has".
+func BadCertificate(found, expected string) error {
 	return &diag.Error{Kind: diag.Model, Found: "the certificate has " + found, Expected: expected}
 }

@@ -14,7 +14,6 @@ import (
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
 	"toptau/internal/parallel"
-	"toptau/internal/table"
 	"toptau/internal/text"
 	"toptau/method"
 )
@@ -388,9 +387,7 @@ func (t *task) keepFitted(ctx context.Context, paths []foldPath) error {
 	rounds := []int{t.tried[t.best].Trees}
 	return parallel.ForErr(len(paths), func(i int) error {
 		r := paths[i].fold
-		label := r.plan.fitted.Label
-		rows := slices.DeleteFunc(slices.Clone(r.train), func(row int) bool { return label[row] != table.Negative })
-		list, err := paths[i].x.features.BoostingScores(ctx, r.plan.fitted, rows, rounds)
+		list, err := paths[i].x.features.BoostingScores(ctx, r.plan.fitted, negativesOf(r.plan.fitted, r.train), rounds)
 		if err != nil {
 			return inFile(err, r.plan.fitted)
 		}

@@ -5,8 +5,6 @@ import (
 	"context"
 	"slices"
 	"time"
-
-	"toptau/internal/table"
 )
 
 func (r *refit) fitModel(ctx context.Context) error {
@@ -42,7 +40,7 @@ func (r *refit) fitModel(ctx context.Context) error {
 // transfer puts the out-of-fold scores of the search on the scale of the model.
 func (r *refit) transfer() error {
 	t := r.parts.fitted
-	own, err := r.model.scores(t, slices.DeleteFunc(slices.Clone(r.parts.training), func(row int) bool { return t.Label[row] != table.Negative }))
+	own, err := r.model.scores(t, negativesOf(t, r.parts.training))
 	if err != nil {
 		return inFile(err, t)
 	}

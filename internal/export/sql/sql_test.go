@@ -186,8 +186,8 @@ func TestQuoting(t *testing.T) {
 	}
 }
 
-// Names and texts that a terminal would obey leave the program in a form of the database, or are refused where it has none for
-// names. Letters stay as they are.
+// Characters that a terminal obeys are escaped in names and texts. Where a database has no escape for names, the name is refused.
+// Letters are written unchanged.
 func TestPrintable(t *testing.T) {
 	bad := func(r rune) bool { return r != '\n' && diag.Unprintable(r) }
 	program := func(name, category string) *portable.Program {
