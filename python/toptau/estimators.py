@@ -294,11 +294,11 @@ class TopTauClassifier(_Thresholded):
             try:
                 arguments = ["train", *options, *table.flags, "--output", model, "--report", report, "--", path]
                 self.result_ = command.run(arguments, folder, bar=self.verbose)
+                with open(model, "rb") as f:
+                    self.model_ = Model.from_bytes(f.read(), "model.json")
                 self.feature_importances_ = self._importances(model, table, frame, positive)
             except Error as e:
                 raise frame.with_row(e) from None
-            with open(model, "rb") as f:
-                self.model_ = Model.from_bytes(f.read(), "model.json")
             with open(report, encoding="utf-8") as f:
                 self._report = notebook.Report(f.read())
         for w in self.result_["warnings"]:
@@ -318,15 +318,14 @@ class TopTauClassifier(_Thresholded):
         """Returns the effects of the columns on the scores of the rows, or of some of them, as ``toptau explain --columns`` computes them."""
         step = -(-len(frame) // _EXPLAINED_ROWS)
         path = table.write("some", frame.every(step), positive[::step], {})
-        found = command.run(["explain", model, path, "--columns", "--json", *table.form], table.folder)
+        found = command.run(["explain", model, path, "--columns", *table.form], table.folder)
         effects = {c["column"]: c["effect"] for c in found["columns"]}
         out = np.zeros(frame.width)
         if isinstance(frame, Sparse):
             for name, effect in effects.items():
                 out[int(name.rpartition(" ")[2]) - 1] = effect
         else:
-            with open(model, "rb") as f:
-                sources = {c.name: c.source for c in Model.from_bytes(f.read())._schema}
+            sources = {c.name: c.source for c in self.model_._schema}
             for name, effect in effects.items():
                 out[frame.columns.index(sources.get(name, name))] += effect
         return out / out.sum() if out.any() else out
