@@ -1,4 +1,4 @@
-.PHONY: build dist dist-check wheels python-test site site-test apidiff test check nightly demo docs fuzz fuzz-long hostile measure integration ui-test paper paper-stability sql sql-duckdb sql-test databases duckdb trino spark
+.PHONY: build dist dist-check wheel wheels python-test site site-test apidiff test check nightly demo docs fuzz fuzz-long hostile measure integration ui-test paper paper-stability sql sql-duckdb sql-test databases duckdb trino spark
 
 BUILD = CGO_ENABLED=0 go build -trimpath
 
@@ -15,6 +15,10 @@ dist-check: ## builds the release again in another directory and compares all ch
 	rm -rf dist/again && mkdir -p dist/again && git archive HEAD | tar xf - -C dist/again
 	cd dist/again && SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(RELEASE) -o ../../again-dist
 	cmp dist/SHA256SUMS dist/again-dist/SHA256SUMS && rm -rf dist/again dist/again-dist
+
+wheel: ## the Python package for this machine, in dist/wheel: make wheel && pip install dist/wheel/*.whl
+	rm -rf dist/wheel
+	python3 python/wheels.py --only "$$(go env GOOS)-$$(go env GOARCH)" -o dist/wheel
 
 wheels: ## wheels of the Python package for six platforms, in dist: make wheels VERSION=v0.2.0; without VERSION a development version
 	python3 python/wheels.py --version '$(VERSION)' -o dist
@@ -57,9 +61,9 @@ hostile: ## the long campaigns: forged certificates, edited models, hostile file
 	TOPTAU_HOSTILE=long TOPTAU_HOSTILE_DIR=$(CURDIR)/.campaigns/hostile \
 		go test -count 1 -p 1 -timeout 0 -v -run 'Hostile|Forged|Edited|Kill' ./...
 
-integration: ## exports in all the programs that read them, with 20,000 rows, NSL-KDD and 400 random models: an hour; writes docs/results/exports.md
+integration: ## exports in all the programs that read them, with 20,000 rows, NSL-KDD and 400 random models: an hour; writes docs/results/exports.csv
 	bash integration/scripts/install.sh
-	TOPTAU_INTEGRATION=all TOPTAU_MODELS=400 go test -C integration -count 1 -timeout 3h -v ./... -results ../docs/results/exports.md
+	TOPTAU_INTEGRATION=all TOPTAU_MODELS=400 go test -C integration -count 1 -timeout 3h -v ./... -results ../docs/results/exports.csv
 
 ui-test: ## the page of toptau ui in a real browser: a million rows, by keyboard, narrow and wide, light and dark; needs Chromium and npm
 	bash integration/ui/run

@@ -19,10 +19,11 @@ import (
 	"toptau/method"
 	"toptau/metric"
 	"toptau/schema"
+	"toptau/solve"
 )
 
 // publicPackages are the packages that other modules may import, in import order.
-var publicPackages = []string{"diag", "surrogate", "threshold", "method", "schema", "metric", "calibrate", "result", "model", ".", "modelcard"}
+var publicPackages = []string{"diag", "surrogate", "threshold", "method", "solve", "schema", "metric", "calibrate", "result", "model", "."}
 
 // maxNames is the most exported names of package toptau, which a reader shall have in mind.
 const maxNames = 42
@@ -155,17 +156,18 @@ func typeName(e ast.Expr) string {
 
 // furtherParams are names of parameters that are no field of an option struct.
 var furtherParams = map[string]string{
-	"score":    "Entry.Column: the flag says what the column holds",
-	"audited":  "a file of answers on the command line: ThresholdOptions.Reviewed in Go",
-	"taus":     "the rates of internal/learn",
-	"baseline": "a flag of monitor: Baseline in Go",
-	"block":    "a flag of monitor: BlockRows or BlockTime in Go",
-	"row":      "the argument of Explorer.Row",
-	"class":    "an argument of Explorer's functions",
-	"from":     "an argument of Explorer's functions",
-	"rows":     "an argument of Explorer's functions",
-	"target":   "the argument of export: the target in Go",
-	"sign":     "a key file on the command line: Model.Sign in Go",
+	"score":       "Entry.Column: the flag says what the column holds",
+	"audited":     "a file of answers on the command line: ThresholdOptions.Reviewed in Go",
+	"taus":        "the rates of internal/learn",
+	"baseline":    "a flag of monitor: Baseline in Go",
+	"block":       "a flag of monitor: BlockRows or BlockTime in Go",
+	"row":         "the argument of Explorer.Row",
+	"certificate": "an argument of solve.Verify",
+	"class":       "an argument of Explorer's functions",
+	"from":        "an argument of Explorer's functions",
+	"rows":        "an argument of Explorer's functions",
+	"target":      "the argument of export: the target in Go",
+	"sign":        "a key file on the command line: Model.Sign in Go",
 }
 
 // Errors name a parameter by its field in an option struct, in kebab case, or by the kind of a goal.
@@ -175,7 +177,7 @@ func TestParametersAreOptions(t *testing.T) {
 		known[string(kind)] = true
 	}
 	for _, options := range []any{TrainOptions{}, FitOptions{}, EvaluateOptions{}, ThresholdOptions{}, DiagnoseOptions{}, ScoreOptions{},
-		ExplainOptions{}, MonitorOptions{}, ExportOptions{}, schema.Format{}, method.Problem{}, method.Settings{}, Entry{}} {
+		ExplainOptions{}, MonitorOptions{}, ExportOptions{}, schema.Format{}, method.Problem{}, method.Settings{}, solve.Problem{}, Entry{}} {
 		addParams(known, reflect.TypeOf(options))
 	}
 	used := map[string]bool{}

@@ -152,12 +152,9 @@ func (c *countedRows) unfit() string {
 
 func (c *countedRows) calibrate(ctx context.Context, against string) (*Calibrated, error) {
 	delta := c.options.Delta
-	var copies bool
-	if c.data.database == nil || !delta.IsZero() && against == "" { // without a guarantee, a database is not asked
-		var err error
-		if copies, err = c.data.copiesElsewhere(ctx); err != nil {
-			return nil, err
-		}
+	copies, err := c.data.copiesElsewhere(ctx)
+	if err != nil {
+		return nil, err
 	}
 	if copies && against == "" {
 		against = large.AgainstCopies

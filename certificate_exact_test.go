@@ -10,6 +10,7 @@ import (
 	"toptau/internal/feature"
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
+	"toptau/internal/solver"
 	"toptau/method"
 	"toptau/model"
 	"toptau/result"
@@ -77,7 +78,7 @@ func bindProblem(ctx context.Context, p method.Problem, storage method.Storage, 
 	if err := features.Check(d.table); err != nil {
 		return nil, err
 	}
-	x, err := features.MatrixContext(ctx, d.table, nil, matrixStorage(storage))
+	x, err := features.MatrixContext(ctx, d.table, nil, solver.Storage(storage))
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +89,7 @@ func bindProblem(ctx context.Context, p method.Problem, storage method.Storage, 
 func newExactProblem(f *objective.Objective) *exactProblem {
 	h := f.Problem()
 	e := &exactProblem{method: h.Definition(), squared: h.Loss() == surrogate.SquaredHinge, lambda: ratOf(h.Lambda),
-		beta: ratOf(h.Beta), positives: f.Matrix().Positives.Rows(), sourceOf: rowsOf(f), dim: f.Dim(), mass: ratZero}
+		beta: ratOf(h.Beta), positives: f.Matrix().Positives.Rows(), dim: f.Dim(), mass: ratZero}
 	row := make([]float64, f.Dim())
 	for _, p := range []*matrix.ClassRows{f.Matrix().Positives, f.Matrix().Negatives} {
 		for i := range p.Rows() {
@@ -101,7 +102,7 @@ func newExactProblem(f *objective.Objective) *exactProblem {
 			if p.Weights() != nil {
 				weight = p.Weights()[i]
 			}
-			e.x, e.m = append(e.x, exact), append(e.m, ratOf(weight))
+			e.x, e.m, e.sourceOf = append(e.x, exact), append(e.m, ratOf(weight)), append(e.sourceOf, p.Source(i)+1)
 		}
 	}
 	for _, m := range e.m[:e.positives] {

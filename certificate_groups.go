@@ -3,7 +3,6 @@ package toptau
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -103,7 +102,7 @@ type namedRows func(population bool, rows []int, keys []string) ([]int, error)
 // byNumber names rows by their numbers in the data.
 func byNumber(_ bool, rows []int, keys []string) ([]int, error) {
 	if len(keys) > 0 {
-		return nil, badCertificate("keys of rows", "row numbers: the certificate is about a database")
+		return nil, proof.BadCertificate("keys of rows", "row numbers: the certificate is about a database")
 	}
 	list := make([]int, len(rows))
 	for k, row := range rows {
@@ -116,7 +115,7 @@ func byNumber(_ bool, rows []int, keys []string) ([]int, error) {
 func byKey(ctx context.Context, source large.Keyed) namedRows {
 	return func(population bool, rows []int, keys []string) ([]int, error) {
 		if len(rows) > 0 {
-			return nil, badCertificate("row numbers", "keys of rows: the data are in a database")
+			return nil, proof.BadCertificate("row numbers", "keys of rows: the data are in a database")
 		}
 		numbers, err := source.Numbers(ctx, population, keys)
 		list := make([]int, len(numbers))
@@ -137,15 +136,9 @@ func multipliers(w *model.DualWeights, population bool, named namedRows) (*proof
 	if err != nil {
 		return nil, err
 	}
-	if len(rows) != len(w.Values) {
-		return nil, badCertificate(fmt.Sprintf("%s with %d rows and %d values", name, len(rows), len(w.Values)), "as many values as rows")
-	}
-	m := &proof.Multipliers{Single: make(map[int]float64, len(rows)), At: w.At}
-	for k, row := range rows {
-		if _, twice := m.Single[row]; twice {
-			return nil, badCertificate(fmt.Sprintf("a row of %s twice", name), "each row that "+name+" may weigh, at most once")
-		}
-		m.Single[row] = w.Values[k]
+	m := &proof.Multipliers{At: w.At}
+	if m.Single, err = proof.Singles(name, rows, w.Values); err != nil {
+		return nil, err
 	}
 	if m.Held, err = named(population, w.Held, w.HeldKeys); err != nil {
 		return nil, err

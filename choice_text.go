@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"toptau/internal/report"
 	"toptau/internal/text"
 	"toptau/internal/tune"
+	"toptau/internal/wording"
 	"toptau/method"
 	"toptau/metric"
 )
@@ -64,10 +64,10 @@ func choiceText(f *tune.Found) string {
 func thresholdText(f *tune.Found) string {
 	t := &f.Threshold
 	unit := unitOf(f.Units, 0)
-	rows := report.NegativeNames(unit)
+	rows := wording.NegativeNames(unit)
 	switch t.Population {
 	case method.AllRows:
-		rows = report.UnitNames(unit)
+		rows = wording.UnitNames(unit)
 	case method.Positives:
 		rows = method.Positives.String()
 	}
@@ -77,8 +77,13 @@ func thresholdText(f *tune.Found) string {
 		rows += " that were used for nothing else"
 	case tune.SchemeHeldOut:
 		rows += " that were held out"
+		if f.HeldBecause != "" {
+			rows += ", because " + f.HeldBecause
+		}
 	case tune.SchemeValidation:
 		rows += " of the validation part, which also chose the model"
+	case tune.SchemeAllRows:
+		rows += ", each scored by a fit that did not see it"
 	case tune.SchemeCrossFitted:
 		rows += ", each scored by a fit that did not see it, in " + text.Plural(t.CrossFolds, "fold")
 	}
@@ -104,7 +109,11 @@ func thresholdText(f *tune.Found) string {
 		where = fmt.Sprintf("between scores %d and %d from the top", t.Rows-t.Order+1, t.Rows-t.Order+2)
 	}
 	expected := expectedOf(t)
-	return fmt.Sprintf("not guaranteed: %s of %s; %s", where, rows, report.WithoutGuarantee(t.Goal, &expected, unit))
+	how := "not guaranteed"
+	if t.Scheme == tune.SchemeAllRows {
+		how = "estimated from all rows, not guaranteed"
+	}
+	return fmt.Sprintf("%s: %s of %s; %s", how, where, rows, wording.WithoutGuarantee(t.Goal, &expected, unit))
 }
 
 // untried lists the learners on encodings that were not fitted. It adds the reason unless time was up.

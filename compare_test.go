@@ -25,6 +25,9 @@ func entryNames(e *toptau.Evaluation) []string {
 
 // Every method that the goal has a rate for can be trained and compared, unless its optimum is w = 0 on these rows.
 func TestCompareAllMethods(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains several models")
+	}
 	d := readFile(t, writeFile(t, "train.csv", overlapping(200, 1)), toptau.Format{Label: "y"})
 	for _, g := range []toptau.Goal{toptau.MaxFPR("10%"), (toptau.Goal{Kind: metric.GoalAbsoluteTop})} {
 		o := toptau.TrainOptions{KeepAll: true, Folds: 2, Method: []method.Name{method.Logistic, method.SVM, method.Ramp}, Encoding: []schema.Encoding{schema.Raw}}

@@ -9,8 +9,8 @@
 // rows, and Evaluate measures models and other scores on labelled rows. Evaluation.Explore looks at one ranking
 // in detail. Threshold computes an operating point. Diagnose describes what the methods can achieve, Explain
 // measures the effect of each column, and model.Diff compares two models. Verify checks the certificate of a fit.
-// Baseline and Monitor watch a model in production, and Export writes it for programs without toptau. Package
-// modelcard describes it for people.
+// Baseline and Monitor watch a model in production, and Export writes it for programs without toptau. The
+// report of an evaluation describes it for people.
 //
 // Errors that the user can fix have a diag.Error in their chain.
 //

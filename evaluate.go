@@ -10,10 +10,10 @@ import (
 	"toptau/diag"
 	"toptau/internal/feature"
 	"toptau/internal/large"
-	"toptau/internal/report"
 	"toptau/internal/table"
 	"toptau/internal/text"
 	"toptau/internal/tune"
+	"toptau/internal/wording"
 	"toptau/metric"
 	"toptau/model"
 	"toptau/result"
@@ -49,19 +49,22 @@ type EvaluateOptions struct {
 	Gate       bool
 	Margin     threshold.Rate
 	ReportDate string // shown in the report, in any form; "": none
-	Examples   int    // most false alarms, found and missed positives to list with reasons; 0: none
+	// Statements are what the owners of a single model state about it, for the report; nil: nothing.
+	Statements []result.Statement `kong:"-"`
+	Examples   int                // most false alarms, found and missed positives to list with reasons; 0: none
 }
 
 // Evaluation is the result of Evaluate. It keeps the rankings for WriteReport.
 type Evaluation struct {
 	result.Evaluation
 
-	data     *Data
-	rankings []*ranking
-	units    *units
-	date     string    // shown in the report
-	amounts  []float64 // with Value: of each positive unit
-	where    kind      // rows that are not in memory were counted
+	data       *Data
+	rankings   []*ranking
+	units      *units
+	date       string // shown in the report
+	statements []result.Statement
+	amounts    []float64 // with Value: of each positive unit
+	where      kind      // rows that are not in memory were counted
 }
 
 // ranking is a measured entry.
@@ -83,7 +86,7 @@ func Evaluate(ctx context.Context, d *Data, entries []Entry, o EvaluateOptions) 
 	if err := checkEntries(entries); err != nil {
 		return nil, err
 	}
-	e := &Evaluation{data: d, date: o.ReportDate, where: d.kind(measuredBytes)}
+	e := &Evaluation{data: d, date: o.ReportDate, statements: o.Statements, where: d.kind(measuredBytes)}
 	if err := (use{verb: "evaluate", data: d, entries: entries, evaluate: o}).check(e.where); err != nil {
 		return nil, err
 	}
@@ -97,7 +100,7 @@ func Evaluate(ctx context.Context, d *Data, entries []Entry, o EvaluateOptions) 
 		return nil, &diag.Error{Kind: diag.Usage, Param: string(o.Goal.Kind), Found: "with several entries", Expected: "one", Hint: "a comparison needs a budget"}
 	}
 	e.SecondsRead, e.Warnings, e.Verdicts = d.seconds, d.warnings(), []result.Verdict{}
-	if err := e.warnOfCopies(d); err != nil {
+	if err := e.warnOfCopies(ctx, d); err != nil {
 		return nil, err
 	}
 	for i := range entries {
@@ -137,17 +140,17 @@ func Evaluate(ctx context.Context, d *Data, entries []Entry, o EvaluateOptions) 
 	return e, nil
 }
 
-// warnOfCopies adds a warning about copies. Of rows in a database they are not looked for, and of selected rows a note about all says so.
-func (e *Evaluation) warnOfCopies(d *Data) error {
+// warnOfCopies adds a warning about copies. Of selected rows a note about all says so.
+func (e *Evaluation) warnOfCopies(ctx context.Context, d *Data) error {
 	switch {
 	case e.units != nil && d.whole == nil:
 		e.Warnings = append(e.Warnings, e.units.copies(false)...)
-	case e.where == fileRows:
-		copies, err := d.copiesInFile()
+	case e.where != memoryRows:
+		copies, err := d.copiesElsewhere(ctx)
 		if err != nil {
 			return err
 		}
-		if copies.Found() {
+		if copies {
 			e.Warnings = append(e.Warnings, large.CopiesWarning)
 		}
 	}
@@ -623,7 +626,7 @@ func entitiesOf(t *table.Table) (positives, negatives []int, entities int) {
 func (e *Evaluation) summaryFacts(prevalence threshold.Rate) summaryFacts {
 	p, _ := e.rankings[0].Model.Point("")
 	f := summaryFacts{Unit: e.Unit, Value: e.Points[0].Value, ValueName: e.Value, Decisions: e.Points[0].Decisions, Guarantee: p.Guarantee, Warnings: len(e.Warnings),
-		Basis:      fmt.Sprintf("these %s, %s positive", report.UnitsText(e.Unit, e.Rows), text.Count(e.Positives)),
+		Basis:      fmt.Sprintf("these %s, %s positive", wording.UnitsText(e.Unit, e.Rows), text.Count(e.Positives)),
 		Prevalence: e.Prevalence, PrevalenceHere: true, Goal: p.Goal}
 	if p.Guarantee == nil {
 		f.NoGuarantee = "the threshold came without one"

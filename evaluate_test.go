@@ -335,22 +335,29 @@ func TestThresholdWithoutFeatures(t *testing.T) {
 	}
 }
 
-// Too few groups for folds and a part for the threshold are named.
+// Too few groups for folds and a part for the threshold are named. Without that part, three are enough.
 func TestTooFewGroups(t *testing.T) {
-	for groups, want := range map[int]string{3: "3 groups are too few for folds and a part for the threshold, because a group stays in one of them", 40: ""} {
+	for _, c := range []struct {
+		groups         int
+		fraction, want string
+	}{{3, "15%", "3 groups are too few for folds and a part for the threshold, because a group stays in one of them"}, {40, "15%", ""}, {3, "", ""}} {
 		random := rand.New(rand.NewPCG(1, 2))
 		var b strings.Builder
 		b.WriteString("a,g,y\n")
 		for i := range 400 {
-			fmt.Fprintf(&b, "%v,%d,%d\n", random.Float64(), i%groups, 1-min(1, i%10))
+			fmt.Fprintf(&b, "%v,%d,%d\n", random.Float64(), i%c.groups, 1-min(1, i%10))
 		}
 		d, err := toptau.ReadFrom(t.Context(), strings.NewReader(b.String()), toptau.Format{Label: "y", Group: "g"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = toptau.Train(t.Context(), d, toptau.MaxFPR("5%"), toptau.TrainOptions{Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw}})
-		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
-			t.Errorf("%d groups: %v", groups, err)
+		o := toptau.TrainOptions{Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw}}
+		if c.fraction != "" {
+			o.CalibrationFraction = threshold.MustRate(c.fraction)
+		}
+		_, err = toptau.Train(t.Context(), d, toptau.MaxFPR("5%"), o)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%d groups: %v", c.groups, err)
 		}
 	}
 }

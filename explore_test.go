@@ -123,6 +123,9 @@ func TestBudgetsAreThoseOfThreshold(t *testing.T) {
 
 // Intervals cover the rates of new rows: 300 draws, 95 %, so at least 91.2 % (three standard errors).
 func TestIntervalsOfBudgetsCover(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a simulation")
+	}
 	const draws, positives, negatives = 300, 80, 1500
 	above := func(t, mean float64) float64 { return 0.5 * math.Erfc((t-mean)/math.Sqrt2) }
 	random := rand.New(rand.NewPCG(7, 9))
@@ -290,6 +293,9 @@ func TestWhatIfScoresLikeAFile(t *testing.T) {
 
 // The drift of explored rows is what a monitor says that sees the same rows arrive; with times, in their order.
 func TestExploredDriftIsThatOfMonitor(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains a model on many rows")
+	}
 	train := readFile(t, writeFile(t, "train.csv", twoColumns(3000, 4)), toptau.Format{Label: "y"})
 	m := fitData(t, train, fitCase{topPush(0.01), toptau.FitOptions{Impute: schema.ImputeIndicator}}).Model
 	for _, reversed := range []bool{false, true} {

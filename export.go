@@ -8,7 +8,6 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/export/c"
-	"toptau/internal/export/card"
 	"toptau/internal/export/golang"
 	"toptau/internal/export/onnx"
 	"toptau/internal/export/sql"
@@ -24,14 +23,13 @@ type ExportOptions struct {
 	Name    string   // c: what names begin with; go: the package; sql: a view to create. "": model, or a SELECT statement
 	Keep    []string // sql: columns to pass through; nil: those that identify a row, or else all that the model reads
 	Tensor  bool     // onnx: one input X with a column for each column of the model instead of one input a column
-	Form    string   // card: markdown (the default), csv or html
 }
 
 // exportTargets are the targets of Export.
-var exportTargets = []string{"onnx", "sql", "c", "go", "card"}
+var exportTargets = []string{"onnx", "sql", "c", "go"}
 
-// Export writes the model for programs without toptau: onnx, sql, c or go, with which a record has the same score, bit for bit; or
-// card, points for people. Operating points, goals, guarantees and the digest of the model are in each.
+// Export writes the model for programs without toptau: onnx, sql, c or go, with which a record has the same score, bit for bit.
+// Operating points, goals, guarantees and the digest of the model are in each.
 //
 // Errors: diag.Usage for an unknown target or option, and if the target cannot contain the model. Nothing is written then.
 func Export(w io.Writer, m *Model, target string, o ExportOptions) (*result.Export, error) {
@@ -49,8 +47,6 @@ func Export(w io.Writer, m *Model, target string, o ExportOptions) (*result.Expo
 		err = c.Write(counted, p, c.Options{Name: o.Name})
 	case "go":
 		err = golang.Write(counted, p, golang.Options{Name: o.Name})
-	case "card":
-		err = card.Write(counted, p, card.Options{Form: card.Form(o.Form)})
 	default:
 		err = &diag.Error{Kind: diag.Usage, Param: "target", Found: diag.Quote(target), Expected: "one of " + strings.Join(exportTargets, ", ")}
 	}

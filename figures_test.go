@@ -51,7 +51,7 @@ func TestFiguresInProse(t *testing.T) {
 	at := match("docs/results/thresholds.md", `Mean R over cells: ([0-9.]+) at 0.1 %, ([0-9.]+) at 1 %, ([0-9.]+) at 5 %`)
 	passed := match("docs/results/thresholds.md", `R <= 1.05 \+ 2 standard errors in \d+ of \d+ \(([0-9.]+ %)\), goal ([0-9]+ %)`)
 	var count, loss float64
-	if _, err := fmt.Sscan(strings.Join(match("docs/results/money.md", `\| german \|[^|]*\| 20 % \| 12 \| ([0-9.]+) \| [0-9.]+ \| ([0-9.]+) \|`), " "), &count, &loss); err != nil {
+	if _, err := fmt.Sscan(strings.Join(match("docs/results/money.csv", `german,"[^"]*",20 %,12,([0-9.]+),[0-9.]+,([0-9.]+),`), " "), &count, &loss); err != nil {
 		t.Fatal(err)
 	}
 	smallest := func(enough func(n int) bool) int {
@@ -76,7 +76,7 @@ func TestFiguresInProse(t *testing.T) {
 		{index, fmt.Sprintf("%.1f points more positives at 1 %% false alarms than logistic regression over %d sets, %.1f more than boosting", overLR, len(sets), overGBDT)},
 		{index, fmt.Sprintf("plain thresholds have %s of the allowed false alarms at 0.1 %%, %s at 1 %% and %s at 5 %%; %s of the cells pass, goal %s", at[0], at[1], at[2], passed[0], passed[1])},
 		{index, fmt.Sprintf("finds %.1f points more of the money where amounts can be seen", loss-count)},
-		{"docs/guide/data-science.md", fmt.Sprintf("that found [%.1f points more of the money](../results/money.md)", loss-count)},
+		{"docs/guide/data-science.md", fmt.Sprintf("that found [%.1f points more of the money](../results/money.csv)", loss-count)},
 		{"docs/guide/guarantees.md", fmt.Sprintf("%d negatives in each branch; together %.0f %% more for 2 branches, %.0f %% for 10", one, more(2), more(10))},
 		{"docs/guide/guarantees.md", fmt.Sprintf("%d negatives that do not train; 773 cost less recall", one)},
 		{readme, "leaves of boosted trees by default: " + size[0] + " in the example below"},

@@ -12,10 +12,10 @@ import (
 	"toptau/internal/certified"
 	"toptau/internal/feature"
 	"toptau/internal/leakage"
-	"toptau/internal/matrix"
-	"toptau/internal/monitor"
 	"toptau/internal/objective"
 	"toptau/internal/optim"
+	"toptau/internal/profiles"
+	"toptau/internal/solver"
 	"toptau/internal/text"
 	"toptau/method"
 	"toptau/model"
@@ -56,7 +56,7 @@ func Fit(ctx context.Context, d *Data, p method.Problem, o FitOptions) (*Fitted,
 	if err != nil {
 		return nil, err
 	}
-	if err := checkSettings(p, &o.Settings); err != nil {
+	if err := solver.CompleteSettings(p, &o.Settings); err != nil {
 		return nil, err
 	}
 	start := time.Now()
@@ -77,7 +77,7 @@ func Fit(ctx context.Context, d *Data, p method.Problem, o FitOptions) (*Fitted,
 	}
 	var profile *model.Profile
 	if !o.NoProfile {
-		if profile, err = monitor.NewProfile(features, encoded.typical.Frame(), nil, o.Seed); err != nil {
+		if profile, err = profiles.New(features, encoded.typical.Frame(), nil, o.Seed); err != nil {
 			return nil, err
 		}
 	}
@@ -108,7 +108,7 @@ func Fit(ctx context.Context, d *Data, p method.Problem, o FitOptions) (*Fitted,
 
 // solve encodes all rows, minimises the objective, records the evidence and returns w.
 func (out *Fitted) solve(ctx context.Context, d *Data, p method.Problem, features *feature.Map, o FitOptions) ([]float64, error) {
-	storage := matrixStorage(o.Storage)
+	storage := solver.Storage(o.Storage)
 	if where := d.kindOfMatrix(features, storage); where != memoryRows {
 		if err := (use{verb: "fit", data: d, fit: o}).check(where); err != nil {
 			return nil, err
@@ -123,58 +123,16 @@ func (out *Fitted) solve(ctx context.Context, d *Data, p method.Problem, feature
 	if err = cmp.Or(err, why); err != nil {
 		return nil, err
 	}
-	if o.Solver == method.AutoSolver {
-		o.Solver = method.CertifiedSolver
-		if features.Cols() > autoFeatures {
-			o.Solver = method.Adam
-		}
-	}
+	o.Solver = solver.Choose(&o.Settings, features.Cols())
 	out.Result = newFitResult(p, s.kappa(), features.Cols(), d, o)
-	switch o.Solver {
-	case method.CertifiedSolver:
+	if o.Solver == method.CertifiedSolver {
 		return out.solveCertified(ctx, d, s, o)
-	case method.SGD:
-		return out.solveBySteps(ctx, s.(packedProblem).f, o, optim.SGD)
 	}
-	return out.solveBySteps(ctx, s.(packedProblem).f, o, optim.Adam)
+	return out.solveBySteps(ctx, s.(packedProblem).f, o)
 }
 
 func (o *FitOptions) featureOptions() feature.Options {
 	return feature.Options{Encode: o.Encoding, Scale: o.Scale, Impute: o.Impute, Seed: o.Seed}
-}
-
-// checkSettings checks the settings and fills in the seed. It replaces AutoSolver by Adam if no certificate
-// is possible. Otherwise solve decides by the number of features.
-func checkSettings(p method.Problem, s *method.Settings) error {
-	if err := s.Check(); err != nil {
-		return err
-	}
-	if s.Solver == "auto" {
-		s.Solver = method.AutoSolver
-	}
-	if s.Seed == 0 {
-		s.Seed = 1
-	}
-	possible := certified.Possible(p)
-	switch {
-	case s.Solver == method.CertifiedSolver && possible != nil:
-		return &diag.Error{Kind: diag.Usage, Param: "solver", Found: string(s.Solver), Err: possible,
-			Expected: "a convex method with the hinge or the squared hinge", Fixes: []diag.Fix{{Param: "solver", Value: string(method.Adam)}}}
-	case s.Solver == method.AutoSolver && possible != nil:
-		s.Solver = method.Adam
-	}
-	return nil
-}
-
-// autoFeatures is the number of features up to which AutoSolver picks CertifiedSolver. The time of its Newton
-// systems grows with the cube of that number. Chosen by hand.
-const autoFeatures = 2000
-
-func matrixStorage(s method.Storage) matrix.Storage {
-	if s == method.Float64 {
-		return matrix.Float64
-	}
-	return matrix.Float32
 }
 
 // newFitResult returns the fields that are set before the first step.
@@ -239,41 +197,19 @@ func storageName(s method.Storage) method.Storage {
 	return s
 }
 
-// stepSolver is the type of optim.Adam and optim.SGD.
-type stepSolver func(context.Context, optim.Objective, []optim.Objective, optim.StepOptions) (optim.StepResult, error)
-
-func (out *Fitted) solveBySteps(ctx context.Context, f *objective.Objective, o FitOptions, minimise stepSolver) ([]float64, error) {
+func (out *Fitted) solveBySteps(ctx context.Context, f *objective.Objective, o FitOptions) ([]float64, error) {
 	r := &out.Result
-	settings := &r.Settings
-	steps := optim.StepOptions{Iterations: o.Iterations, Step: o.Step, Seed: settings.Seed}
-	if o.Start == method.RandomStart {
-		steps.Start = optim.Random
-	}
-	var batches []optim.Objective
-	if o.Minibatches > 1 {
-		parts, err := f.Minibatches(o.Minibatches, settings.Seed, o.Stratified)
-		if err != nil {
-			return nil, err
-		}
-		batches = optim.Batches(parts)
-	}
-	name := string(settings.Solver)
+	name := string(r.Settings.Solver)
+	var progress func(optim.StepProgress)
 	if o.Progress != nil {
-		steps.Progress = func(p optim.StepProgress) {
+		progress = func(p optim.StepProgress) {
 			o.Progress(result.Progress{Done: p.Iteration, Of: p.Of, Fraction: float64(p.Iteration) / float64(p.Of), Usable: true,
 				Stage: fmt.Sprintf("%s: step %d of %d, objective %.6g", name, p.Iteration, p.Of, p.Value.F)})
 		}
 	}
-	res, err := minimise(ctx, f, batches, steps)
+	res, err := solver.Descend(ctx, f, &r.Settings, progress)
 	if err != nil {
 		return nil, err
-	}
-	settings.Iterations, settings.Minibatches = res.Iterations, max(1, o.Minibatches)
-	if o.Start == "" {
-		settings.Start = method.ZeroStart
-	}
-	if o.Step == 0 {
-		settings.Step = optim.DefaultStep
 	}
 	r.Bounds = result.NewBounds(res.Last.F, res.AtZero.F, nil, false)
 	r.Threshold, r.Iterations, r.Passes, r.RowReads = res.Last.T, res.Iterations, res.Passes, res.RowReads

@@ -20,23 +20,50 @@ import (
 	"testing"
 )
 
-// floors has limits for packages with many files: the percentage of uses from file to file that run back up in the best
-// order of the files, and the methods of one type. A package without backward uses reads from top to bottom.
-var floors = map[string]struct{ percent, methods int }{
-	"toptau/internal/certified": {10, 25},
-	"toptau/internal/feature":   {10, 25},
-	"toptau/internal/tune":      {10, 25},
-	"toptau/internal/table":     {10, 25},
-	"toptau/internal/serve":     {10, 25},
-	"toptau/internal/matrix":    {15, 25},
-	"toptau/internal/lockstep":  {25, 25},
-	"toptau/internal/objective": {10, 25},
-	"toptau/metric":             {11, 25},
+// A package has at most floor percent of uses from file to file that run back up in the best order of its files, or one. Without any, it
+// reads from top to bottom. No type has more than maxMethods methods.
+const (
+	floor      = 10
+	maxMethods = 25
+)
+
+// floors are the packages that have more, with their limit. It may only fall.
+var floors = map[string]int{
+	"toptau":                               11,
+	"toptau/calibrate":                     20,
+	"toptau/cmd/toptau":                    11,
+	"toptau/internal/atomicfile":           17,
+	"toptau/internal/certified/restricted": 11,
+	"toptau/internal/cli":                  18,
+	"toptau/internal/dialect":              29,
+	"toptau/internal/feature/trees":        13,
+	"toptau/internal/learn":                25,
+	"toptau/internal/lockstep":             25,
+	"toptau/internal/matrix":               15,
+	"toptau/internal/monitor":              18,
+	"toptau/internal/parquet":              13,
+	"toptau/internal/proof":                17,
+	"toptau/internal/report":               16,
+	"toptau/internal/simulate":             24,
+	"toptau/internal/ui":                   40,
+	"toptau/metric":                        11,
+	"toptau/model":                         25,
+	"toptau/schema":                        40,
 }
+
+// manyMethods are the types that have more than maxMethods, with their number. It may only fall.
+var manyMethods = map[string]int{"toptau.Data": 29, "toptau/internal/modeltest.builder": 26, "toptau/model.Model": 46}
 
 // TestLayoutOfFiles checks that the files of a package have an order in which most uses point one way.
 func TestLayoutOfFiles(t *testing.T) {
-	paths := slices.Sorted(maps.Keys(floors))
+	if testing.Short() {
+		t.Skip("loads every package with types")
+	}
+	var paths []string
+	for _, pkg := range listPackages(t) {
+		paths = append(paths, pkg.ImportPath)
+	}
+	slices.Sort(paths)
 	packages := listExports(t, paths)
 	for _, path := range paths {
 		uses, methods := packages.usesOf(t, path)
@@ -45,9 +72,8 @@ func TestLayoutOfFiles(t *testing.T) {
 		for _, of := range uses {
 			total += len(of)
 		}
-		limit := floors[path]
-		if 100*len(back) > limit.percent*total {
-			t.Errorf("%s: %d of %d uses between files run back up, more than %d %%", path, len(back), total, limit.percent)
+		if limit := max(floor, floors[path]); len(back) > 1 && 100*len(back) > limit*total {
+			t.Errorf("%s: %d of %d uses between files run back up, more than %d %%", path, len(back), total, limit)
 		}
 		t.Logf("%s: %d of %d uses between files run back up: %.0f %%", path, len(back), total, 100*float64(len(back))/float64(max(1, total)))
 		t.Logf("  from the top: %s", strings.Join(order, " "))
@@ -61,8 +87,8 @@ func TestLayoutOfFiles(t *testing.T) {
 			for _, file := range methods[name] {
 				files[file] = true
 			}
-			if n := len(methods[name]); n > limit.methods {
-				t.Errorf("%s: %s has %d methods, more than %d", path, name, n, limit.methods)
+			if n := len(methods[name]); n > max(maxMethods, manyMethods[path+"."+name]) {
+				t.Errorf("%s: %s has %d methods, more than %d", path, name, n, maxMethods)
 			} else if n >= 15 {
 				t.Logf("  %s has %d methods in %d files", name, n, len(files))
 			}

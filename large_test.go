@@ -62,7 +62,7 @@ func TestPackedFileGivesTheSameResults(t *testing.T) {
 		t.Skip("-short")
 	}
 	ctx := context.Background()
-	text, packed := simulatedFiles(t, simulate.Options{Kind: "detectors", Rows: 30_000, Seed: 3, Context: true})
+	text, packed := simulatedFiles(t, simulate.Options{Kind: "detectors", Rows: toptau.IfLong(12_000, 30_000), Seed: 3, Context: true})
 	format := toptau.Format{Label: "label", ID: []string{"flow"}, Time: "time", Group: "host"}
 	read := func(path string) *toptau.Data {
 		d, err := toptau.Read(ctx, path, format)

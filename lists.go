@@ -47,7 +47,7 @@ func newLists(m *Model, p *model.Point, e *entities, o *ScoreOptions) (*lists, e
 	if negatives == nil {
 		return nil, &diag.Error{Kind: diag.Guarantee, Found: "no list: the operating point " + diag.Quote(p.Name) + " keeps no calibration negatives",
 			Expected: "negatives that were used for nothing else", Fixes: []diag.Fix{{Param: "calibration", Value: "FILE"}},
-			Hint: "or one that threshold added with held-out rows"}
+			Hint: "or a model with delta or calibration, or a point that threshold added with held-out rows"}
 	}
 	if needed := int(min(math.Ceil(1/o.MaxFalseDiscoveries.Float64()), math.MaxInt32)) - 1; wanted && negatives.Rows < needed {
 		return nil, &diag.Error{Kind: diag.Guarantee, Found: fmt.Sprintf("no list: %s, and at most %s false needs %s", text.Plural(negatives.Rows, "calibration negative"),

@@ -25,7 +25,7 @@ var profitSplits = flag.Int("profit", 0, "compare the profit of goals on TOPTAU_
 //
 //	TOPTAU_DATA=DIR go test . -run TestProfitAgainstBudgets -profit 12 -v
 //
-// and see docs/results/money.md. It fails if the goal brings clearly less than the best budget, which is known only afterwards.
+// and see docs/results/money-profit.csv. It fails if the goal brings clearly less than the best budget, which is known only afterwards.
 func TestProfitAgainstBudgets(t *testing.T) {
 	dir := os.Getenv("TOPTAU_DATA")
 	if *profitSplits == 0 || dir == "" {

@@ -15,6 +15,7 @@ import (
 	"toptau/diag"
 	"toptau/internal/feature"
 	"toptau/internal/monitor"
+	"toptau/internal/profiles"
 	"toptau/internal/table"
 	"toptau/internal/text"
 	"toptau/result"
@@ -498,7 +499,7 @@ func Baseline(ctx context.Context, m *Model, r io.Reader, o MonitorOptions) (*Mo
 	}
 	profile := m.Profile()
 	if !o.NoProfile {
-		if profile, err = monitor.NewProfile(scorer.Map, rows, nil, o.Seed); err != nil {
+		if profile, err = profiles.New(scorer.Map, rows, nil, o.Seed); err != nil {
 			return nil, err
 		}
 	}

@@ -9,12 +9,17 @@ import (
 
 	"toptau/calibrate"
 	"toptau/internal/detmath"
+	"toptau/internal/feature"
+	"toptau/internal/inspect"
 	"toptau/internal/plot"
 	"toptau/internal/report"
 	"toptau/internal/table"
 	"toptau/internal/text"
+	"toptau/internal/wording"
 	"toptau/method"
 	"toptau/metric"
+	"toptau/result"
+	"toptau/schema"
 	"toptau/threshold"
 )
 
@@ -59,6 +64,17 @@ func (e *Evaluation) findings() (*report.Findings, error) {
 			f.Title = report.FoundTitle(&e.Points[0].Decisions, points[0].Goal)
 		}
 		f.Model = report.ModelFacts(m)
+		if len(e.rankings) == 1 {
+			u, err := useOf(m, e.statements)
+			if err != nil {
+				return nil, err
+			}
+			f.Sections = u.Sections()
+			// Too few rows for the fingerprints.
+			if known := e.TrainingRows; m.Training().Digest == e.data.Digest() && e.data.Digest() != "" && known != nil && !known.Excess {
+				f.Warnings = append(f.Warnings, "these are the rows that the model was trained on; expect worse results on new rows")
+			}
+		}
 		var err error
 		if f.Shapes, f.Pairs, err = mainShapes(m, first.data, mainColumns); err != nil {
 			return nil, err
@@ -92,6 +108,29 @@ func (e *Evaluation) findings() (*report.Findings, error) {
 	return f, nil
 }
 
+// useOf returns what people who decide about a model need.
+func useOf(m *Model, statements []result.Statement) (*report.Use, error) {
+	inspection, err := inspect.Model(m)
+	if err != nil {
+		return nil, err
+	}
+	u := &report.Use{Statements: statements, Points: m.Points(), Probabilities: m.Probability() != nil, Inspection: inspection}
+	for _, member := range m.Members() {
+		u.Certificates = u.Certificates || member.Evidence != nil && member.Evidence.Lower != nil
+	}
+	features := feature.MapOf(m.Features())
+	words := map[feature.Direction]string{feature.Mixed: "mixed", feature.Rising: "rises", feature.Falling: "falls", feature.Flat: "flat"}
+	for k, d := range feature.Directions(features, feature.ScorerOf(m).Weights) {
+		in := &features.Inputs[k]
+		moved := report.Moved{Column: in.Name, Direction: words[d]}
+		if in.Kind == schema.Categorical {
+			moved.Direction = "category"
+		}
+		u.Columns = append(u.Columns, moved)
+	}
+	return u, nil
+}
+
 // about returns the model, the file and the date in short.
 func (e *Evaluation) about() []string {
 	var list []string
@@ -100,7 +139,7 @@ func (e *Evaluation) about() []string {
 			list = append(list, name)
 		}
 	}
-	list = append(list, filepath.Base(e.data.table.File), report.UnitsText(e.Unit, e.Rows))
+	list = append(list, filepath.Base(e.data.table.File), wording.UnitsText(e.Unit, e.Rows))
 	if e.date != "" {
 		list = append(list, e.date)
 	}

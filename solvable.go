@@ -8,6 +8,7 @@ import (
 	"toptau/internal/large"
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
+	"toptau/internal/solver"
 	"toptau/method"
 	"toptau/model"
 )
@@ -65,11 +66,10 @@ type packedProblem struct{ f *objective.Objective }
 func (s packedProblem) kappa() float64 { return s.f.Threshold().Kappa() }
 
 func (s packedProblem) solve(ctx context.Context, o certified.Options, prove bool) (certified.Result, error) {
-	r, err := certified.Solve(ctx, s.f, o)
-	if err == nil && prove && o.MaxPasses == 0 {
-		err = r.ProveZero(ctx, s.f)
+	if prove {
+		return solver.Certify(ctx, s.f, o)
 	}
-	return r, err
+	return certified.Solve(ctx, s.f, o)
 }
 
 func (s packedProblem) isZeroOptimal(ctx context.Context) (certified.Zero, error) {

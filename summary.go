@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"toptau/internal/leakage"
-	"toptau/internal/report"
 	"toptau/internal/text"
 	"toptau/internal/tune"
+	"toptau/internal/wording"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/model"
@@ -92,7 +92,7 @@ func (f *summaryFacts) profitLine() string {
 	if p == nil {
 		return ""
 	}
-	return "Profit: " + report.ProfitText(p) + "."
+	return "Profit: " + wording.ProfitText(p) + "."
 }
 
 // known reports whether there are rates of both classes, which the fraction of real alerts needs.
@@ -119,7 +119,7 @@ func (f *summaryFacts) precisionLine() string {
 func ofThousand(fraction float64) string { return amount(math.Round(1000 * fraction)) }
 
 func (f *summaryFacts) recallLine() string {
-	return rateLine("%s of the "+report.PositiveNames(f.Unit)+" are found", f.Decisions.TruePositiveRate)
+	return rateLine("%s of the "+wording.PositiveNames(f.Unit)+" are found", f.Decisions.TruePositiveRate)
 }
 
 // refittedSpread describes the measured rates of refitted models, which have no interval: 0.2 measured with 3,000 rows,
@@ -129,17 +129,17 @@ const refittedSpread = "the trees are then fitted again to all rows, and rates o
 func (f *summaryFacts) falseAlarmLine() string {
 	e := f.Expected
 	if f.Measured || e == nil {
-		return rateLine("%s of the "+report.NegativeNames(f.Unit)+" raise a false alarm", f.Decisions.FalsePositiveRate)
+		return rateLine("%s of the "+wording.NegativeNames(f.Unit)+" raise a false alarm", f.Decisions.FalsePositiveRate)
 	}
-	rows := report.NegativeNames(f.Unit)
+	rows := wording.NegativeNames(f.Unit)
 	what := "of new " + rows + " to raise a false alarm"
 	switch {
 	case f.Goal.Kind == metric.GoalMinPrecision:
-		rows, what = report.UnitNames(f.Unit), "of new alerts to be real"
+		rows, what = wording.UnitNames(f.Unit), "of new alerts to be real"
 	case f.Goal.Kind == metric.GoalMinRecall:
 		rows, what = method.Positives.String(), "of new positives to be found"
 	case e.Population == method.AllRows.String():
-		rows = report.UnitNames(f.Unit)
+		rows = wording.UnitNames(f.Unit)
 		what = "of new " + rows + " to become alerts"
 	}
 	origin := map[string]string{
@@ -147,14 +147,17 @@ func (f *summaryFacts) falseAlarmLine() string {
 		string(tune.SchemeCrossFitted): "each scored by fits that did not see it",
 		string(tune.SchemeValidation):  "of the validation part, which also chose the model",
 	}[string(e.Scheme)]
+	from := fmt.Sprintf("from %s %s %s", text.Count(e.Rows), rows, origin)
+	if e.Scheme == result.Scheme(tune.SchemeAllRows) {
+		from = fmt.Sprintf("estimated from all %s %s, each scored by a fit that did not see it", text.Count(e.Rows), rows)
+	}
 	if e.Refitted && !f.Goal.IsBudget() {
-		return fmt.Sprintf("Expect about %s %s, from %s %s %s. The trees are then fitted again to all rows, so that is not exact.", text.Percent(e.Rate), what,
-			text.Count(e.Rows), rows, origin)
+		return fmt.Sprintf("Expect about %s %s, %s. The trees are then fitted again to all rows, so that is not exact.", text.Percent(e.Rate), what, from)
 	}
 	if e.Refitted {
-		return fmt.Sprintf("Expect about %s %s, from %s %s %s. That is not an interval: %s.", text.Percent(e.Rate), what, text.Count(e.Rows), rows, origin, refittedSpread)
+		return fmt.Sprintf("Expect about %s %s, %s. That is not an interval: %s.", text.Percent(e.Rate), what, from, refittedSpread)
 	}
-	return fmt.Sprintf("Expect %s %s %s, from %s %s %s.", text.Percent(e.Rate), what, report.ExpectedInterval(e), text.Count(e.Rows), rows, origin)
+	return fmt.Sprintf("Expect %s %s %s, %s.", text.Percent(e.Rate), what, wording.ExpectedInterval(e), from)
 }
 
 // rateLine returns a rate with its counts and interval, "" if it is undefined.
@@ -183,7 +186,7 @@ func (f *summaryFacts) workLine() string {
 	}
 	positives := float64(rows * f.Prevalence)
 	hits := float64(positives * f.Decisions.TruePositiveRate.Rate)
-	return fmt.Sprintf("Per %s %s: about %s alerts, %s of them real; %s positives missed.", amount(rows), report.UnitNames(f.Unit),
+	return fmt.Sprintf("Per %s %s: about %s alerts, %s of them real; %s positives missed.", amount(rows), wording.UnitNames(f.Unit),
 		amount(rows*f.Decisions.AlertRate().Rate), amount(hits), amount(positives-hits))
 }
 
@@ -192,14 +195,14 @@ func (f *summaryFacts) guaranteeLine() string {
 		rows := text.Plural(g.Negatives, "negative")
 		switch {
 		case g.Kind == metric.GoalTop:
-			rows = report.UnitNames(f.Unit)
+			rows = wording.UnitNames(f.Unit)
 		case g.Kind == metric.GoalMinRecall || g.Kind == metric.GoalMinPrecision:
 			rows = "rows"
 		case f.Unit != nil:
-			rows = text.Count(g.Negatives) + " " + report.NegativeNames(f.Unit)
+			rows = text.Count(g.Negatives) + " " + wording.NegativeNames(f.Unit)
 		}
 		return fmt.Sprintf("Guaranteed with %s confidence, for %s like the %s that calibrated the threshold: %s.",
-			metric.ConfidenceText(g.Delta.Float64()), report.UnitNames(f.Unit), rows, report.PromiseOf(g))
+			metric.ConfidenceText(g.Delta.Float64()), wording.UnitNames(f.Unit), rows, wording.PromiseOf(g))
 	}
 	switch {
 	case f.NoGuarantee != "":
@@ -211,7 +214,7 @@ func (f *summaryFacts) guaranteeLine() string {
 	case f.Expected == nil:
 		return "No guarantee was requested."
 	}
-	return "No guarantee was requested: " + report.WithoutGuarantee(f.Goal, f.Expected, f.Unit) + "."
+	return "No guarantee was requested: " + wording.WithoutGuarantee(f.Goal, f.Expected, f.Unit) + "."
 }
 
 func (f *summaryFacts) prevalenceLine() string {
@@ -225,7 +228,7 @@ func (f *summaryFacts) prevalenceLine() string {
 	case f.PrevalenceHere:
 		origin = "as in these rows"
 	}
-	return fmt.Sprintf("Assumes %s %s, %s.", text.Percent(f.Prevalence), report.PositiveNames(f.Unit), origin)
+	return fmt.Sprintf("Assumes %s %s, %s.", text.Percent(f.Prevalence), wording.PositiveNames(f.Unit), origin)
 }
 
 // priceLine describes what the guarantee costs.

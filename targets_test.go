@@ -20,9 +20,7 @@ import (
 
 // refusals are the targets that refuse a kind of block, with words of the reason. All others hold it.
 var refusals = map[string]map[string]string{
-	"leaves":  {"card": "trees"},
-	"boosted": {"card": "trees"},
-	"sparse":  {"onnx": "set tensor", "sql": "LIBSVM"},
+	"sparse": {"onnx": "set tensor", "sql": "LIBSVM"},
 }
 
 // readers are the files that read models in other languages. They name every kind.
@@ -51,7 +49,7 @@ func TestEveryBlockHasEveryTarget(t *testing.T) {
 		name    string
 		options toptau.ExportOptions
 	}
-	targets := []target{{"onnx", toptau.ExportOptions{}}, {"c", toptau.ExportOptions{}}, {"go", toptau.ExportOptions{}}, {"card", toptau.ExportOptions{}}}
+	targets := []target{{"onnx", toptau.ExportOptions{}}, {"c", toptau.ExportOptions{}}, {"go", toptau.ExportOptions{}}}
 	for _, dialect := range dialect.Names() {
 		targets = append(targets, target{"sql", toptau.ExportOptions{Dialect: dialect}})
 	}
@@ -93,9 +91,8 @@ func TestExportRefusals(t *testing.T) {
 		o      toptau.ExportOptions
 		want   string
 	}{
-		{m, "pmml", toptau.ExportOptions{}, "one of onnx, sql, c, go, card"},
+		{m, "pmml", toptau.ExportOptions{}, "one of onnx, sql, c, go"},
 		{m, "sql", toptau.ExportOptions{Dialect: "oracle"}, "one of postgres, sqlite"},
-		{m, "card", toptau.ExportOptions{Form: "pdf"}, "one of markdown"},
 		{redacted, "c", toptau.ExportOptions{}, "before it is redacted"},
 	} {
 		var out bytes.Buffer

@@ -24,6 +24,7 @@ import (
 	"toptau/model"
 	"toptau/result"
 	"toptau/schema"
+	"toptau/solve"
 	"toptau/threshold"
 )
 
@@ -902,4 +903,35 @@ var eightProblems = []method.Problem{
 type fitCase struct {
 	method.Problem
 	toptau.FitOptions
+}
+
+// Fit and package solve have the same defaults and the same solver: on the same numbers they have the same bits.
+func TestFitIsSolve(t *testing.T) {
+	var csv strings.Builder
+	csv.WriteString("a,b,y\n")
+	random := rand.New(rand.NewPCG(44, 1))
+	p := solve.Problem{Method: method.PatMatNP, Tau: 0.1, Beta: 0.1, Lambda: 0.01}
+	var x solve.Dense
+	for i := range 200 {
+		p.Positive = append(p.Positive, i%4 == 0)
+		x = append(x, []float64{random.NormFloat64() + float64(max(0, 1-i%4)), random.NormFloat64()})
+		fmt.Fprintf(&csv, "%v,%v,%d\n", x[i][0], x[i][1], max(0, 1-i%4))
+	}
+	p.X = x
+	d := readFile(t, writeFile(t, "rows.csv", csv.String()), toptau.Format{Label: "y"})
+	for _, name := range []method.Solver{method.AutoSolver, method.Adam, method.SGD} {
+		p.Settings = method.Settings{Solver: name}
+		of := method.Problem{Method: p.Method, Tau: threshold.MustRate("10%"), Beta: p.Beta, Lambda: p.Lambda}
+		fitted := fitData(t, d, fitCase{of, toptau.FitOptions{Scale: schema.ScaleNone, Settings: p.Settings}})
+		solved, err := solve.Solve(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(fitted.Model.Parts().Weights, solved.W) || fitted.Result.Settings != solved.Settings || fitted.Result.Threshold != solved.Threshold {
+			t.Errorf("solver %q: weights %v, %+v; solve has %v, %+v", name, fitted.Model.Parts().Weights, fitted.Result.Settings, solved.W, solved.Settings)
+		}
+		if c := solved.Certificate; c != nil && (c.Objective != fitted.Certificate.Objective || c.LowerBound != fitted.Certificate.LowerBound) {
+			t.Errorf("certificates: %+v and %+v", c, fitted.Certificate)
+		}
+	}
 }

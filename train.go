@@ -11,7 +11,7 @@ import (
 	"toptau/diag"
 	"toptau/internal/feature"
 	"toptau/internal/leakage"
-	"toptau/internal/monitor"
+	"toptau/internal/profiles"
 	"toptau/internal/table"
 	"toptau/internal/tune"
 	"toptau/method"
@@ -110,9 +110,10 @@ type Trained struct {
 //     columns unless the gain over it exceeds the gain's standard error.
 //  5. It fits the choice again, as one linear model.
 //
-// The threshold comes from scores of rows that the model did not see: 15 % of the rows that the budget counts, held out before
-// anything is fitted. Where these are too few, all rows give it, each scored by a fit that left it out. The expected rate on
-// new rows is the goal's. A lowest precision comes from the scores of all rows in this way. With Delta, the threshold is the exact order statistic of calibration rows, and certified.
+// All rows train, and all that the budget or recall counts give the threshold: each has the score of a fit that left it out, transferred to the model's
+// scale (calibrate.Transfer). The expected rate on new rows is the goal's. For rows with a time, entities or weights, and where
+// they have more than 200 within the budget, 15 % of the rows are held out for the threshold instead, before anything is fitted. Where these would be too
+// few, and for a lowest precision, fits in other folds score the rows. With Delta, the threshold is the exact order statistic of calibration rows, and certified.
 // If there are too few of them to certify the goal, Train fits nothing and returns an error that matches
 // diag.ErrNoGuarantee.
 //
@@ -271,7 +272,7 @@ func trainedModel(f *tune.Found, o TrainOptions, d *Data) (*model.Model, error) 
 		}
 	}
 	if !o.NoProfile {
-		if m.Profile, err = monitor.NewProfile(f.Map, d.frame, without(d.table.Labelled(), f.TestRows), o.Seed); err != nil {
+		if m.Profile, err = profiles.New(f.Map, d.frame, without(d.table.Labelled(), f.TestRows), o.Seed); err != nil {
 			return nil, err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"toptau/internal/plot"
 	"toptau/internal/report"
 	"toptau/internal/text"
+	"toptau/internal/wording"
 	"toptau/metric"
 )
 
@@ -88,5 +89,5 @@ func (t *Trained) addHeldOut(f *report.Findings, at float64, goal metric.Goal) e
 
 // wholeText names the rows of the data: "rows of which 3.1 % are positive, as of the whole data".
 func (t *Trained) wholeText() string {
-	return fmt.Sprintf("%s of which %s are positive, as of the whole data", report.UnitNames(t.Result.Unit), text.Percent(t.Result.Prevalence))
+	return fmt.Sprintf("%s of which %s are positive, as of the whole data", wording.UnitNames(t.Result.Unit), text.Percent(t.Result.Prevalence))
 }

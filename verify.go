@@ -13,6 +13,7 @@ import (
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
 	"toptau/internal/proof"
+	"toptau/internal/solver"
 	"toptau/internal/table"
 	"toptau/method"
 	"toptau/model"
@@ -32,48 +33,19 @@ func newCertificate(d *Data, p method.Problem, storage method.Storage, res *cert
 
 // addDualWeights adds the dual weights. The solver numbers rows within the matrix, the certificate within the data.
 func addDualWeights(c *model.Certificate, f *objective.Objective, res *certified.Result) {
-	sources := rowsOf(f)
-	first := 0
-	if f.Problem().Definition().Population == method.Negatives {
-		first = f.Matrix().Positives.Rows()
-	}
+	positives, population := solver.Rows(f)
 	of := func(s certified.Sparse, sources []int) model.DualWeights {
 		w := model.DualWeights{Rows: make([]int, len(s.Rows)), Values: append([]float64{}, s.Values...)}
 		for k, i := range s.Rows {
-			w.Rows[k] = sources[i]
+			w.Rows[k] = sources[i] + 1
 		}
 		return w
 	}
-	c.P, c.A = of(res.P, sources), of(res.A, sources[first:])
+	c.P, c.A = of(res.P, positives), of(res.A, population)
 	if n := &res.Norm; n.Lambda > 0 {
-		c.Norm = &model.NormProof{Lambda: n.Lambda, Bound: n.Bound, P: of(n.P, sources), A: of(n.A, sources[first:])}
+		c.Norm = &model.NormProof{Lambda: n.Lambda, Bound: n.Bound, P: of(n.P, positives), A: of(n.A, population)}
 	}
 }
-
-// rowsOf returns the 1-based row numbers in the data of the matrix's rows, positives first.
-func rowsOf(f *objective.Objective) []int {
-	rows := make([]int, 0, f.Rows())
-	for _, part := range []*matrix.ClassRows{f.Matrix().Positives, f.Matrix().Negatives} {
-		for i := range part.Rows() {
-			rows = append(rows, part.Source(i)+1)
-		}
-	}
-	return rows
-}
-
-const (
-	// claimSlack is the largest accepted difference between a claim and its recomputation, relative to max(F(0),
-	// F(w)). They differ because the solver sums in another order. It is a hundredth of Fit's default gap.
-	claimSlack = 1e-8
-	// maxRounding is the largest accepted rounding error of a bound, on the same scale: Fit's default gap. With
-	// a larger error, a huge radius or huge multipliers could hide any claim in it.
-	maxRounding = 1e-6
-	// normSlack is the largest accepted excess of a claimed bound on the norm over its recomputation, as a part of the
-	// bound, and maxNormRounding the largest accepted rounding error, as a part of |w|. A solver stops at a ratio of
-	// |w| to the bound of about 1.005.
-	normSlack       = 1e-6
-	maxNormRounding = 1e-2
-)
 
 // Verify recomputes F(w) of a model and D(p, a) of a certificate from the data, with bounds on all rounding
 // errors, and compares both with the certificate's claims. It trusts neither the solver nor the files. Holds
@@ -154,7 +126,7 @@ func proofData(ctx context.Context, d *Data, of method.Population, m *Model, sto
 
 // verifyBounds recomputes both bounds, and that of the norm if there is one, and compares them with the claims.
 func verifyBounds(ctx context.Context, problem method.Problem, m *Model, d *Data, c *model.Certificate, radius float64) (*result.Verification, error) {
-	rows, positives, population, named, err := proofData(ctx, d, problem.Definition().Population, m, matrixStorage(c.Storage))
+	rows, positives, population, named, err := proofData(ctx, d, problem.Definition().Population, m, solver.Storage(c.Storage))
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +159,8 @@ func verifyBounds(ctx context.Context, problem method.Problem, m *Model, d *Data
 	if err != nil {
 		return nil, err
 	}
-	compareNorm(c.Norm, bound, rounding, v)
+	v.NormBound, v.NormBoundError, v.ClaimedNormBound = &bound, &rounding, &c.Norm.Bound
+	v.Reasons = append(v.Reasons, bounds.NormContradictions(c.Norm.Bound, bound, rounding)...)
 	return v, nil
 }
 
@@ -259,7 +232,7 @@ func verifiedProblem(c *model.Certificate, m *Model, given *method.Problem) (met
 		{"tau", got.Tau, want.Tau}, {"beta", got.Beta, want.Beta}, {"k", got.K, want.K},
 	} {
 		if field.got != field.want {
-			return got, nil, badCertificate(fmt.Sprintf("%s %v", field.name, field.got), fmt.Sprintf("%v, %s", field.want, whose))
+			return got, nil, proof.BadCertificate(fmt.Sprintf("%s %v", field.name, field.got), fmt.Sprintf("%v, %s", field.want, whose))
 		}
 	}
 	return got, member, nil
@@ -279,45 +252,12 @@ func (d *Data) positiveLabels() []string {
 	return list
 }
 
-// badCertificate returns the error for a certificate that contradicts itself or the model.
-func badCertificate(found, expected string) error {
-	return &diag.Error{Kind: diag.Model, Found: "the certificate has " + found, Expected: expected}
-}
-
-// compareClaims compares the claims of a certificate with the recomputed bounds. Comparisons with NaN fail.
+// compareClaims compares the claims of a certificate with the recomputed bounds.
 func compareClaims(c *model.Certificate, b *proof.Bounds) *result.Verification {
-	v := &result.Verification{Bounds: result.NewBounds(b.F, b.AtZero, &b.D, false), ObjectiveError: b.FError,
+	return &result.Verification{Bounds: result.NewBounds(b.F, b.AtZero, &b.D, false), ObjectiveError: b.FError,
 		LowerBoundError: b.DError, ClaimedObjective: c.Objective, ClaimedLowerBound: c.LowerBound, NormW: b.Norm,
-		BallRadius: c.BallRadius, Reasons: []string{}}
-	scale := max(b.AtZero, b.F)
-	v.Slack = float64(claimSlack * scale)
-	require := func(holds bool, format string, numbers ...any) {
-		if !holds {
-			v.Reasons = append(v.Reasons, fmt.Sprintf(format, numbers...))
-		}
-	}
-	if c.BallRadius != nil {
-		require(*c.BallRadius >= 2*b.Norm, "the ball's radius %.17g is less than 2|w| = %.17g", *c.BallRadius, 2*b.Norm)
-	}
-	require(math.Abs(b.AtZero) <= math.MaxFloat64, "the objective at w = 0 is %v", b.AtZero)
-	rounding, most := max(b.FError, b.DError), maxRounding*scale
-	require(rounding <= most, "rounding may have changed a bound by %.3g; more than %.3g proves nothing", rounding, most)
-	require(b.D-b.DError <= b.F+b.FError, "the lower bound %.17g is above the objective %.17g", b.D, b.F)
-	require(agree(c.LowerBound, b.D, v.Slack), "the lower bound is %.17g, not %.17g", b.D, c.LowerBound)
-	require(agree(c.Objective, b.F, v.Slack), "the model's objective is %.17g, not %.17g", b.F, c.Objective)
-	return v
-}
-
-// compareNorm compares the bound on the norm with the claim.
-func compareNorm(claim *model.NormProof, bound, rounding float64, v *result.Verification) {
-	v.NormBound, v.NormBoundError, v.ClaimedNormBound = &bound, &rounding, &claim.Bound
-	if most := maxNormRounding * v.NormW; !(rounding <= most) {
-		v.Reasons = append(v.Reasons, fmt.Sprintf("rounding may have changed the bound on the norm by %.3g; more than %.3g proves nothing",
-			rounding, most))
-	}
-	if !(claim.Bound <= (bound+rounding)*(1+normSlack)) {
-		v.Reasons = append(v.Reasons, fmt.Sprintf("the bound on the norm is %.17g, not %.17g", bound, claim.Bound))
-	}
+		BallRadius: c.BallRadius, Slack: b.Slack(),
+		Reasons: b.Contradictions(proof.Claims{F: c.Objective, D: c.LowerBound, Radius: c.BallRadius})}
 }
 
 // compareEvidence compares the values that the model records about its only member with the recomputed
@@ -326,13 +266,10 @@ func compareEvidence(v *result.Verification, e *model.Evidence) {
 	if e == nil {
 		return
 	}
-	if !agree(e.Objective, v.Objective, v.Slack) {
+	if !proof.Agree(e.Objective, v.Objective, v.Slack) {
 		v.Reasons = append(v.Reasons, fmt.Sprintf("the objective is %.17g, not %.17g as the model records", v.Objective, e.Objective))
 	}
 	if e.Lower != nil && !(*e.Lower <= *v.Lower+v.Slack) {
 		v.Reasons = append(v.Reasons, fmt.Sprintf("the lower bound is %.17g, not %.17g as the model records", *v.Lower, *e.Lower))
 	}
 }
-
-// agree reports whether a claim and its recomputation differ by at most slack.
-func agree(claim, computed, slack float64) bool { return math.Abs(claim-computed) <= slack }

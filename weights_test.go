@@ -31,12 +31,13 @@ func weighted(factor float64) string {
 // and another kind of probability.
 func TestOnlyRatiosOfWeightsCount(t *testing.T) {
 	for name, o := range map[string]toptau.TrainOptions{
-		"logistic": {Method: []method.Name{"logistic"}, Encoding: []schema.Encoding{"raw", "scorecard"}},
-		"boosted":  {Encoding: []schema.Encoding{"boosted"}},
+		"logistic":  {Method: []method.Name{"logistic"}, Encoding: []schema.Encoding{"raw", "scorecard"}},
+		"boosted":   {Encoding: []schema.Encoding{"boosted"}},
+		"certified": {Method: []method.Name{"patmat-np", "topmean-np"}, Encoding: []schema.Encoding{"raw"}},
 	} {
 		var want *toptau.Trained
 		for _, factor := range []float64{1, 1.0 / 2048, 4096, 3e-7} {
-			if name == "boosted" && factor > 1 || testing.Short() && factor == 3e-7 {
+			if name != "logistic" && factor > 1 || testing.Short() && factor == 3e-7 {
 				continue
 			}
 			d := readFile(t, writeFile(t, "w.csv", weighted(factor)), toptau.Format{Label: "y", Weight: "w"})
@@ -52,7 +53,7 @@ func TestOnlyRatiosOfWeightsCount(t *testing.T) {
 				t.Errorf("%s times %v: %s, want %s", name, factor, got.Result.Criterion, want.Result.Criterion)
 			}
 			near := func(what string, a, b float64) {
-				if math.Abs(a-b) > 1e-6*max(1, math.Abs(b)) || math.Exp2(math.Round(math.Log2(factor))) == factor && a != b {
+				if math.Abs(a-b) > 1e-6*max(1, math.Abs(b)) || name != "certified" && math.Exp2(math.Round(math.Log2(factor))) == factor && a != b {
 					t.Errorf("%s times %v: %s %v, want %v", name, factor, what, a, b)
 				}
 			}
@@ -68,6 +69,20 @@ func TestOnlyRatiosOfWeightsCount(t *testing.T) {
 			for _, z := range []float64{-4, -1, 0, 2} {
 				near("probability", p.At(z), q.At(z))
 			}
+		}
+	}
+}
+
+// A plain threshold says why rows were held out for it. Without the weights all rows give it.
+func TestThresholdSaysWhyRowsAreHeldOut(t *testing.T) {
+	for weight, want := range map[string]string{"w": " negatives that were held out, because rows have weights; ", "": "estimated from all rows, not guaranteed: "} {
+		d := readFile(t, writeFile(t, "w.csv", weighted(1)), toptau.Format{Label: "y", Weight: weight})
+		trained, err := toptau.Train(t.Context(), d, toptau.MaxFPR("5%"), toptau.TrainOptions{Method: []method.Name{"logistic"}, Encoding: []schema.Encoding{"raw"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if note := trained.Result.ThresholdNote; !strings.Contains(note, want) || weight == "" && strings.Contains(note, "held out") {
+			t.Errorf("weight %q: %s", weight, note)
 		}
 	}
 }

@@ -163,6 +163,9 @@ func TestArrivalsSeeAShift(t *testing.T) {
 
 // Foreign rows, wherever they score, do not raise an alarm by themselves; more than the given number do.
 func TestArrivalsAllowForForeignRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a simulation")
+	}
 	for _, at := range []float64{-1, 0.5, 2} {
 		r := rand.New(rand.NewPCG(6, 7))
 		alarms := 0

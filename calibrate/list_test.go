@@ -228,6 +228,9 @@ func TestNegativesCheck(t *testing.T) {
 
 // With 20,000 calibration negatives and 5,000 rows of which 1 % are positive, a bound is a few rows above what is false on average.
 func TestListBoundsAreTight(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a simulation")
+	}
 	r := rand.New(rand.NewPCG(1, 36))
 	d := mixture{prevalence: 0.01, shift: 3}
 	const draws = 100

@@ -8,6 +8,9 @@ import (
 
 // If the order in time means nothing, P is at most 5 % in at most 5 % of the draws, with and without ties.
 func TestOverTimeRaisesFewFalseAlarms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a simulation")
+	}
 	const level = 0.05
 	draws := drawsOf(200)
 	for _, d := range distributions() {

@@ -19,6 +19,9 @@ var precisionDraws = flag.Int("precision", 0, "TestPlainPrecisionIsKept: draws f
 //
 //	go test ./calibrate -run TestPlainPrecisionIsKept -precision 2000 -v
 func TestPlainPrecisionIsKept(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a simulation")
+	}
 	draws := *precisionDraws
 	if draws == 0 {
 		draws = 100

@@ -65,7 +65,7 @@ const capitalUnit = 1024
 
 // priorRows is s: the number of rows that the prior of an alternative counts as. Of 2, 10, 30 and 100, 100 found a
 // shift of scores by 0.1 standard deviations first, after 9,600 instead of 10,600 rows in the mean of 300 streams, and
-// 2 % of new high scores as well (the scenarios of docs/results/monitor.md).
+// 2 % of new high scores as well (the scenarios of docs/results/monitor-delays.csv).
 const priorRows = 100
 
 // NewUrn returns evidence before the first row. most is the largest number of starts, at least 2.

@@ -48,7 +48,6 @@ type readerAnswer struct {
 	Probabilities []string         `json:"probabilities"` // of these rows
 	AtPrevalence  []string         `json:"at_prevalence"` // at 0.1 %
 	Explain       []readerDivided  `json:"explain"`
-	rejected      map[int]bool     // rows without a score
 }
 
 type readerDivided struct {

@@ -1,19 +1,16 @@
 package integration
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
 	"toptau/internal/provenance"
-	"toptau/internal/text"
 )
 
-var results = flag.String("results", "", "write the sizes and times of the trained models to this page")
+var results = flag.String("results", "", "write the sizes and times of the trained models to this table")
 
 // measurement is the result of a model in a program.
 type measurement struct {
@@ -25,7 +22,7 @@ type measurement struct {
 
 var measurements []measurement
 
-// addResult keeps the result of a job for the page and returns it as a line.
+// addResult keeps the result of a job for the table and returns it as a line.
 func addResult(e engine, j job, a answer, different int) string {
 	a.scores, a.decisions = nil, nil
 	m := measurement{e.name, j.name, len(j.rows), a, different}
@@ -50,7 +47,7 @@ func (m *measurement) cells() []string {
 		measured(m.answer.seconds, 3), measured(m.answer.oneRow, 6), ""}
 }
 
-// TestMain writes the page after all tests.
+// TestMain writes the table after all tests.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	code := m.Run()
@@ -59,7 +56,7 @@ func TestMain(m *testing.M) {
 		for i := range measurements {
 			rows = append(rows, measurements[i].cells())
 		}
-		if err := errors.Join(provenance.WritePage(*results, []byte(page()), "make integration"), provenance.WriteTable(provenance.TableOf(*results), rows)); err != nil {
+		if err := provenance.WriteRun(*results, "make integration", notes, rows); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = 1
 		}
@@ -67,57 +64,9 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-func page() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, `# Exports
-
-`+"`make integration`"+` scores the rows of each model in each program and compares every score with that of the
-library, bit for bit. Models are trained on 20,000 simulated flows with 34 columns of numbers, some of them with missing values, and two of odd
-categories (one-hot, boosted). The average is one of raw columns, a scorecard and leaves. The models of NSL-KDD score all rows of KDDTest+
-and of the 20 %% of KDDTrain+. Eight rows more are the probe rows of the model.
-
-Seconds are those of the processor on one thread, for one statement or call with all rows, with what the database needs to
-read the statement; other programs used the machine at the same time. One row is a call with one row, the mean of 200. Rows with
-U+0000 are left out in PostgreSQL. Empty: not measured.
-
-[exports.csv](exports.csv) has every model in every program. The table has the range over the models that a program scores.
-A statement above the default limit of ClickHouse (262,144 bytes) is refused, and so are columns of text as one tensor.
-
-| program | models | rows with the same bits | size | all rows | one row | refuses |
-| --- | ---: | ---: | ---: | ---: | ---: | --- |
-`)
-	var programs []string
-	for _, m := range measurements {
-		if !slices.Contains(programs, m.engine) {
-			programs = append(programs, m.engine)
-		}
-	}
-	for _, name := range programs {
-		models, rows, same := 0, 0, 0
-		var kilobytes, all, one []float64
-		var refused []string
-		for _, m := range measurements {
-			switch {
-			case m.engine != name:
-			case m.answer.refused != nil:
-				refused = append(refused, m.model)
-			default:
-				models, rows, same = models+1, rows+m.rows, same+m.rows-m.different
-				kilobytes = append(kilobytes, float64((m.answer.bytes+999)/1000))
-				all, one = append(all, m.answer.seconds), append(one, 1e3*m.answer.oneRow)
-			}
-		}
-		fmt.Fprintf(&b, "| %s | %d | %s of %s | %s | %s | %s | %s |\n", name, models, text.Count(same), text.Count(rows), span("%.0f", kilobytes, "KB"),
-			span("%.3f", all, "s"), span("%.3f", one, "ms"), strings.Join(refused, ", "))
-	}
-	return b.String()
-}
-
-// span returns the smallest and the largest number of a list, without those that were not measured.
-func span(format string, list []float64, unit string) string {
-	list = slices.DeleteFunc(slices.Clone(list), func(x float64) bool { return x <= 0 })
-	if len(list) == 0 {
-		return ""
-	}
-	return fmt.Sprintf(format+" to "+format+" %s", slices.Min(list), slices.Max(list), unit)
-}
+const notes = `Every score of a model in a program is compared with that of the library, bit for bit. Models are trained on 20,000 simulated flows with 34
+columns of numbers, some of them with missing values, and two of odd categories (one-hot, boosted). The average is one of raw columns, a
+scorecard and leaves. The models of NSL-KDD score all rows of KDDTest+ and of the 20 % of KDDTrain+. Eight rows more are the probe rows of the model.
+Seconds are those of the processor on one thread, for one statement or call with all rows, with what the database needs to read the
+statement; other programs used the machine at the same time. One row is a call with one row, the mean of 200. Rows with U+0000 are left out in
+PostgreSQL. Empty: not measured. A statement above the default limit of ClickHouse (262,144 bytes) is refused, and so are columns of text as one tensor.`

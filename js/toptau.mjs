@@ -67,9 +67,11 @@ function quote(value) {
 const DECIMAL = /^[ \t]*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?[ \t]*$/;
 const trimBlanks = (text) => text.replace(/^[ \t]+|[ \t]+$/g, "");
 
-/** Returns the nearest number of a decimal text; NaN for other text and for numbers that are too large. */
+const MAX_NUMBER = 4096; // characters of a number
+
+/** Returns the nearest number of a decimal text; NaN for other text and for numbers that are too large or too long. */
 function parseNumber(text) {
-  if (!DECIMAL.test(text) || text.endsWith("\n")) return NaN;
+  if (!DECIMAL.test(text) || text.endsWith("\n") || text.length > MAX_NUMBER && trimBlanks(text).length > MAX_NUMBER) return NaN;
   const x = Number(text);
   return Number.isFinite(x) ? x : NaN;
 }

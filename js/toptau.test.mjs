@@ -71,12 +71,13 @@ test("errors name row, column and remedy", () => {
   for (const [rows, want] of [
     [[row, { service: "x" }], 'row 2: rows without "bytes", expected the 2 columns that the model needs'], [[row, { ...row, bytes: "many" }], 'row 2: column "bytes": "many", expected a number'],
     [[{ ...row, bytes: "-inf" }], "expected a number"], [[{ ...row, bytes: "0x10" }], "expected a number"], [[{ ...row, bytes: "1_0" }], "expected a number"],
-    [[{ ...row, bytes: "1\n" }], "expected a number"], [[{ ...row, bytes: "1e999" }], "expected a number"], [[{ ...row, bytes: Infinity }], "expected a finite number"],
+    [[{ ...row, bytes: "1\n" }], "expected a number"], [[{ ...row, bytes: "1e999" }], "expected a number"], [[{ ...row, bytes: "5" + ".0".padEnd(4096, "0") }], "expected a number"], [[{ ...row, bytes: Infinity }], "expected a finite number"],
     [[{ ...row, bytes: {} }], "expected a text or a number"], [[{ ...row, bytes: 1e300 }], "too large to be scored"], [[{ ...row, zero: "x" }], 'column "zero": "x"'],
     [[[1, 2]], "rows of 2 values, expected 3"], [[1], "a row of type number"], [row, "rows of type object"], ["text", "rows of type string"],
   ]) {
     assert.throws(() => model().decisionFunction(rows), (e) => e instanceof ToptauError && e.message.includes(want), want);
   }
+  assert.equal(model().score({ ...row, bytes: " 5" + ".0".padEnd(4095, "0") + " " }), model().score({ ...row, bytes: "5" })); // the longest number, and blanks
   assert.throws(() => model("columns").score({ at: "2024-05-31", src: "10.0.0.1", agent: "" }), /a missing value, expected a category \(train with --impute/);
 });
 

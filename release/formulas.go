@@ -26,7 +26,6 @@ var brew = template.Must(template.New("brew").Parse(`class Toptau < Formula
 {{end}}
   def install
     bin.install "toptau"
-    man1.install "man/man1/toptau.1"
     bash_completion.install "completions/toptau.bash" => "toptau"
     zsh_completion.install "completions/_toptau"
     fish_completion.install "completions/toptau.fish"

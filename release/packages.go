@@ -32,6 +32,8 @@ toptau: statically-linked-binary *usr/bin/toptau*
 toptau: copyright-file-contains-full-apache-2-license
 toptau: copyright-not-using-common-license-for-apache2
 toptau: initial-upload-closes-no-bugs *
+# The help of each verb is in the program, and the pages are in its documentation.
+toptau: no-manual-page *usr/bin/toptau*
 `
 
 // packages writes the packages for Debian and RPM of a program for Linux.
@@ -63,7 +65,7 @@ func (o *Options) packages(work string, b built, pages []file) error {
 			switch filepath.Dir(f.name) {
 			case "/usr/share/licenses/toptau":
 				kind = files.TypeRPMLicense
-			case "/usr/share/doc/toptau", "/usr/share/man/man1":
+			case "/usr/share/doc/toptau":
 				if format == "rpm" {
 					kind = files.TypeRPMDoc
 				}
@@ -101,7 +103,6 @@ func (o *Options) installed(format string, b built, pages []file) ([]file, error
 	}
 	list := []file{
 		{name: "/usr/bin/toptau", content: b.program, executable: true},
-		{name: "/usr/share/man/man1/toptau.1.gz", content: zipped(page(pages, "man/man1/toptau.1"))},
 		{name: "/usr/share/bash-completion/completions/toptau", content: page(pages, "completions/toptau.bash")},
 		{name: "/usr/share/fish/vendor_completions.d/toptau.fish", content: page(pages, "completions/toptau.fish")},
 	}

@@ -222,7 +222,7 @@ func (o *Options) build(ctx context.Context, work string, t Target) (built, erro
 	return b, err
 }
 
-// pages are the documents of every archive. The command of this machine prints the manual page and the completions.
+// pages are the documents of every archive. The command of this machine prints the completions.
 func (o *Options) pages(ctx context.Context, work string) ([]file, error) {
 	var list []file
 	for _, name := range []string{"LICENSE", "THIRD-PARTY-LICENSES", "README.md", "CHANGELOG.md"} {
@@ -240,7 +240,6 @@ func (o *Options) pages(ctx context.Context, work string) ([]file, error) {
 		name string
 		args []string
 	}{
-		{"man/man1/toptau.1", []string{"man", "--date", o.Time.Format(time.DateOnly)}},
 		{"completions/toptau.bash", []string{"completion", "bash"}},
 		{"completions/_toptau", []string{"completion", "zsh"}},
 		{"completions/toptau.fish", []string{"completion", "fish"}},

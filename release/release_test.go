@@ -124,7 +124,7 @@ func checkArchive(t *testing.T, dir string, here Target) {
 		}
 		files, modes = untar(t, z)
 	}
-	for _, want := range []string{"LICENSE", "THIRD-PARTY-LICENSES", "README.md", "CHANGELOG.md", "man/man1/toptau.1", "completions/toptau.bash", "completions/_toptau", "completions/toptau.fish"} {
+	for _, want := range []string{"LICENSE", "THIRD-PARTY-LICENSES", "README.md", "CHANGELOG.md", "completions/toptau.bash", "completions/_toptau", "completions/toptau.fish"} {
 		if len(files[name+"/"+want]) == 0 || modes[name+"/"+want] != 0o644 {
 			t.Errorf("%s: %d bytes, mode %v", want, len(files[name+"/"+want]), modes[name+"/"+want])
 		}

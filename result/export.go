@@ -3,7 +3,7 @@ package result
 // Export describes a model that was written for another program: `export`.
 type Export struct {
 	Document
-	Target  string        `json:"target"`            // onnx, sql, c, go or card
+	Target  string        `json:"target"`            // onnx, sql, c or go
 	Dialect string        `json:"dialect,omitempty"` // sql: whose SQL it is
 	Digest  string        `json:"digest"`            // of the model, which is also in the export
 	Bytes   int           `json:"bytes"`             // size of the export

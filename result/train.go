@@ -168,7 +168,7 @@ type Choice struct {
 	DerivedGain *Estimate `json:"derived_gain,omitempty"` // absent: not tried, or dropped after the first fold
 }
 
-// Scheme is the way in which a threshold was computed: certified, held-out, cross-fitted or validation.
+// Scheme is the way in which a threshold was computed: certified, all-rows, held-out, cross-fitted or validation.
 type Scheme string
 
 // Expected is the expected rate of a threshold on new rows like those that gave it: the fraction of negatives

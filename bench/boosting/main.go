@@ -1,18 +1,16 @@
 //go:build unix
 
-// Command boosting measures how fast boosted trees grow, next to LightGBM and xgboost. It prints a page.
+// Command boosting measures how fast boosted trees grow, next to LightGBM and xgboost. It prints a table.
 //
 // A Python with lightgbm and xgboost runs these. The command makes an environment for it.
 package main
 
 import (
-	"bytes"
 	"context"
 	_ "embed"
 	"encoding/binary"
 	"flag"
 	"fmt"
-	"io"
 	"log"
 	"math"
 	"math/rand/v2"
@@ -32,13 +30,13 @@ func main() {
 	rows := flag.Int("rows", 1_000_000, "rows of 28 columns")
 	rounds := flag.Int("rounds", 2, "interleaved rounds; the fastest counts")
 	python := flag.String("python", "", "a Python with lightgbm and xgboost (default: a new environment)")
-	output := flag.String("o", "", "write the page here")
+	output := flag.String("o", "", "write the table here, with the run")
 	flag.Parse()
-	var page bytes.Buffer
-	if err := run(&page, *python, *rows, *rounds); err != nil {
-		log.Fatal(err)
+	notes, table, err := run(*python, *rows, *rounds)
+	if err == nil {
+		err = machine.WriteRun(*output, "make measure WHAT=boosting", notes, table)
 	}
-	if err := machine.WritePage(*output, page.Bytes(), "make measure WHAT=boosting"); err != nil {
+	if err != nil {
 		log.Fatal(err)
 	}
 }
@@ -52,31 +50,31 @@ const (
 	many    = 110 // trees of the other run
 )
 
-// libraries are what grows trees, in the order of the page.
+// libraries are what grows trees, in the order of the table.
 var libraries = []string{"toptau", "lightgbm", "xgboost"}
 
-func run(page io.Writer, python string, rows, rounds int) error {
+func run(python string, rows, rounds int) (notes string, table [][]string, err error) {
 	dir, err := os.MkdirTemp("", "boosting-")
 	if err != nil {
-		return err
+		return "", nil, err
 	}
 	defer os.RemoveAll(dir)
 	script := filepath.Join(dir, "boosters.py")
 	if err := os.WriteFile(script, boostersPy, 0o644); err != nil {
-		return err
+		return "", nil, err
 	}
 	if python == "" {
 		if python, err = machine.NewPython(filepath.Join(dir, "python"), "lightgbm", "xgboost-cpu", "numpy"); err != nil {
-			return fmt.Errorf("no Python with lightgbm and xgboost (%w); give one with -python", err)
+			return "", nil, fmt.Errorf("no Python with lightgbm and xgboost (%w); give one with -python", err)
 		}
 	}
 	versions, err := exec.Command(python, "-c", "import lightgbm, xgboost; print('LightGBM', lightgbm.__version__, 'and xgboost', xgboost.__version__)").Output()
 	if err != nil {
-		return err
+		return "", nil, err
 	}
 	training, err := newTraining(dir, rows)
 	if err != nil {
-		return err
+		return "", nil, err
 	}
 	grow := func(library string, leaves, threads, count int) (seconds float64, err error) {
 		if library == "toptau" {
@@ -90,18 +88,10 @@ func run(page io.Writer, python string, rows, rounds int) error {
 		}
 		return seconds, err
 	}
-	fmt.Fprintf(page, `# Growing boosted trees
-
-Machine: %d processors of %s, %s, with %s. Load average at the start: %s.
-
-%s simulated rows of %d columns, whose signal is in eight. Each library grows %d and %d trees with 255 bins, at least 20 rows a leaf
+	notes = machine.Description(string(versions)) + fmt.Sprintf(`%s simulated rows of %d columns, whose signal is in eight. Each library grows %d and %d trees with 255 bins, at least 20 rows a leaf
 (xgboost has no such limit), all rows and all columns. A cell is the difference, in nanoseconds of processor time for each row and tree:
-so bins do not count. The fastest of the interleaved rounds counts (-rounds %d). Processors that are shared with other work slow all of them.
-
-| leaves | threads | toptau | LightGBM | xgboost | toptau / LightGBM | toptau / xgboost |
-| ---: | ---: | ---: | ---: | ---: | ---: | ---: |
-`, runtime.NumCPU(), machine.Processor(), runtime.Version(), strings.TrimSpace(string(versions)), machine.Load(), text.Count(rows), columns,
-		few, many, rounds)
+so bins do not count. The fastest of %d interleaved rounds.`, text.Count(rows), columns, few, many, rounds)
+	table = [][]string{{"leaves", "threads", "toptau", "LightGBM", "xgboost", "toptau / LightGBM", "toptau / xgboost"}}
 	for _, leaves := range []int{16, 255} {
 		for threads := 1; threads <= 2; threads++ {
 			var best [3][2]float64 // seconds by library, for few and many trees
@@ -110,7 +100,7 @@ so bins do not count. The fastest of the interleaved rounds counts (-rounds %d).
 					for i, count := range [2]int{few, many} {
 						seconds, err := grow(library, leaves, threads, count)
 						if err != nil {
-							return fmt.Errorf("%s: %w", library, err)
+							return "", nil, fmt.Errorf("%s: %w", library, err)
 						}
 						if best[k][i] == 0 || seconds < best[k][i] {
 							best[k][i] = seconds
@@ -122,10 +112,10 @@ so bins do not count. The fastest of the interleaved rounds counts (-rounds %d).
 			for k, b := range best {
 				ns[k] = (b[1] - b[0]) * 1e9 / float64(rows) / (many - few)
 			}
-			fmt.Fprintf(page, "| %d | %d | %.0f | %.0f | %.0f | %.2f | %.2f |\n", leaves, threads, ns[0], ns[1], ns[2], ns[0]/ns[1], ns[0]/ns[2])
+			table = append(table, strings.Split(fmt.Sprintf("%d,%d,%.0f,%.0f,%.0f,%.2f,%.2f", leaves, threads, ns[0], ns[1], ns[2], ns[0]/ns[1], ns[0]/ns[2]), ","))
 		}
 	}
-	return nil
+	return notes, table, nil
 }
 
 // newTraining simulates rows and writes them for the script.

@@ -1,7 +1,7 @@
 //go:build unix
 
 // Command inference measures how long boosted trees take for a row: the library and the exports, next to xgboost, LightGBM and treelite with
-// models of the same shape. It prints a page.
+// models of the same shape. It prints a table.
 //
 // A Python has these and onnxruntime. The command makes an environment for it.
 package main
@@ -13,7 +13,6 @@ import (
 	"encoding/binary"
 	"flag"
 	"fmt"
-	"io"
 	"log"
 	"math"
 	"os"
@@ -38,13 +37,13 @@ func main() {
 	rows := flag.Int("rows", 8_000, "rows that are scored")
 	rounds := flag.Int("rounds", 3, "interleaved rounds; the fastest counts")
 	python := flag.String("python", "", "a Python with lightgbm, xgboost, treelite and onnxruntime (default: a new environment)")
-	output := flag.String("o", "", "write the page here")
+	output := flag.String("o", "", "write the table here, with the run")
 	flag.Parse()
-	var page bytes.Buffer
-	if err := run(&page, *python, *rows, *rounds); err != nil {
-		log.Fatal(err)
+	notes, table, err := run(*python, *rows, *rounds)
+	if err == nil {
+		err = machine.WriteRun(*output, "make measure WHAT=inference", notes, table)
 	}
-	if err := machine.WritePage(*output, page.Bytes(), "make measure WHAT=inference"); err != nil {
+	if err != nil {
 		log.Fatal(err)
 	}
 }
@@ -70,50 +69,48 @@ var shapes = []struct {
 	leaves, depth int // depth 0: the leaf with the largest gain is split next
 }{{schema.Boosted, 16, 0}, {schema.Stochastic, 64, 6}}
 
-func run(page io.Writer, python string, rows, rounds int) error {
+func run(python string, rows, rounds int) (notes string, table [][]string, err error) {
 	dir, err := os.MkdirTemp("", "inference-")
 	if err != nil {
-		return err
+		return "", nil, err
 	}
 	defer os.RemoveAll(dir)
 	if python == "" {
 		if python, err = machine.NewPython(filepath.Join(dir, "python"), "lightgbm", "xgboost-cpu", "treelite", "onnxruntime", "numpy"); err != nil {
-			return fmt.Errorf("no Python with the other programs (%w); give one with -python", err)
+			return "", nil, fmt.Errorf("no Python with the other programs (%w); give one with -python", err)
 		}
 	}
 	versions, err := exec.Command(python, "-c", "import lightgbm, onnxruntime, treelite, xgboost\n"+
 		"print(*(f'{m.__name__} {m.__version__}' for m in (xgboost, lightgbm, treelite, onnxruntime)), sep=', ')").Output()
 	if err != nil {
-		return err
+		return "", nil, err
 	}
 	for name, n := range map[string]int{"training.csv": training, "rows.csv": rows} {
 		data, err := simulate.New(simulate.Options{Kind: "hepmass", Rows: n, Seed: uint64(n), Columns: columns, Positives: threshold.MustRate("20%")})
 		if err != nil {
-			return err
+			return "", nil, err
 		}
 		if err := data.WriteFile(context.Background(), filepath.Join(dir, name)); err != nil {
-			return err
+			return "", nil, err
 		}
 	}
 	if err := os.WriteFile(filepath.Join(dir, "rivals.py"), rivalsPy, 0o644); err != nil {
-		return err
+		return "", nil, err
 	}
-	fmt.Fprintf(page, `# Scoring with boosted trees
-
-Machine: %d processors of %s, %s, with %s. Load average at the start: %s.
-
-Each program scores %s simulated rows of %d numbers with %d boosted trees that it (or, for treelite, xgboost) grew on %s rows. Microseconds of
+	notes = machine.Description(string(versions)) + fmt.Sprintf(`Each program scores %s simulated rows of %d numbers with %d boosted trees that it (or, for treelite, xgboost) grew on %s rows. Microseconds of
 processor time for a row, on one thread, the fastest of %d interleaved rounds: of a call with all rows, and of calls with one row each. C and Go
 have a function for one row alone. Single rows of xgboost, treelite and onnxruntime contain the cost of a call from Python; those of LightGBM
-use its C function for single rows. The last column is the smaller of both next to that of xgboost.
-`, runtime.NumCPU(), machine.Processor(), runtime.Version(), strings.TrimSpace(string(versions)), machine.Load(), text.Count(rows), columns, trees,
+use its C function for single rows. The last column is the smaller of both next to that of xgboost.`, text.Count(rows), columns, trees,
 		text.Count(training), rounds)
+	table = [][]string{{"trees", "program", "all rows in one call", "single rows", "/ xgboost"}}
 	for _, s := range shapes {
-		if err := measure(page, dir, python, s.encoding, s.leaves, s.depth, rounds); err != nil {
-			return err
+		lines, err := measure(dir, python, s.encoding, s.leaves, s.depth, rounds)
+		if err != nil {
+			return "", nil, err
 		}
+		table = append(table, lines...)
 	}
-	return nil
+	return notes, table, nil
 }
 
 // program scores the rows and returns the microseconds of a row, in a batch and alone; 0: it has no such call.
@@ -123,13 +120,14 @@ type program struct {
 	best [2]float64
 }
 
-func measure(page io.Writer, dir, python string, encoding schema.Encoding, leaves, depth, rounds int) error {
+// measure returns the lines of a kind of boosters.
+func measure(dir, python string, encoding schema.Encoding, leaves, depth, rounds int) (lines [][]string, err error) {
 	m, err := train(filepath.Join(dir, "training.csv"), encoding)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if n, _ := feature.MapOf(m.Features()).Trees(); n != trees {
-		return fmt.Errorf("the %s model has %d trees instead of %d", encoding, n, trees)
+		return nil, fmt.Errorf("the %s model has %d trees instead of %d", encoding, n, trees)
 	}
 	rivals := func(args ...string) ([]byte, error) {
 		c := exec.Command(python, append([]string{filepath.Join(dir, "rivals.py")}, args...)...)
@@ -137,11 +135,11 @@ func measure(page io.Writer, dir, python string, encoding schema.Encoding, leave
 		return output(c)
 	}
 	if _, err := rivals("train", dir, fmt.Sprint(leaves), fmt.Sprint(depth), fmt.Sprint(trees)); err != nil {
-		return err
+		return nil, err
 	}
 	ours, err := compile(dir, m)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	programs := ours
 	for _, name := range []string{"onnxruntime", "xgboost", "lightgbm", "treelite"} {
@@ -161,7 +159,7 @@ func measure(page io.Writer, dir, python string, encoding schema.Encoding, leave
 		for _, p := range programs {
 			batch, one, err := p.run()
 			if err != nil {
-				return fmt.Errorf("%s: %w", p.name, err)
+				return nil, fmt.Errorf("%s: %w", p.name, err)
 			}
 			for i, x := range [2]float64{batch, one} {
 				if p.best[i] == 0 || x < p.best[i] {
@@ -174,7 +172,6 @@ func measure(page io.Writer, dir, python string, encoding schema.Encoding, leave
 	if depth > 0 {
 		grown = fmt.Sprintf("depth %d", depth)
 	}
-	fmt.Fprintf(page, "\n## %d trees of %s\n\n| program | all rows in one call | single rows | / xgboost |\n| --- | ---: | ---: | ---: |\n", trees, grown)
 	cell := func(x float64) string {
 		if x == 0 {
 			return ""
@@ -182,9 +179,9 @@ func measure(page io.Writer, dir, python string, encoding schema.Encoding, leave
 		return fmt.Sprintf("%.2f", x)
 	}
 	for _, p := range programs {
-		fmt.Fprintf(page, "| %s | %s | %s | %.2f |\n", p.name, cell(p.best[0]), cell(p.best[1]), p.fastest()/programs[len(ours)+1].fastest())
+		lines = append(lines, []string{grown, p.name, cell(p.best[0]), cell(p.best[1]), fmt.Sprintf("%.2f", p.fastest()/programs[len(ours)+1].fastest())})
 	}
-	return nil
+	return lines, nil
 }
 
 // fastest returns the smaller of the times that there are.

@@ -212,6 +212,7 @@ func attacks() []attack {
 		}
 	}
 	list := []attack{
+		{"none", func(_ string, c *campaign) (int, *tally) { time.Sleep(c.time(10)); return 0, newTally() }, ""},
 		{"100,000 connections, up to 6,000 at the same time, that send a row", manyConnections, "200 503 closed"},
 		{"4,000 connections that send nothing", func(a string, _ *campaign) (int, *tally) {
 			return hold(a, 4000, 20*time.Second, func(net.Conn, <-chan struct{}) {})
@@ -548,12 +549,13 @@ func newHealthy(c *client, row []byte) *healthy {
 			begin := time.Now()
 			status, err := c.do(row)
 			h.sent++
-			switch {
-			case status == 429 && c.retry:
-				h.shed++
-			case err != nil || status != 200:
-				h.bad++
-				log.Printf("the healthy client: %d %v %s", status, err, c.body)
+			if err != nil || status != 200 {
+				log.Printf("the healthy client: %d %v %.90s", status, err, c.body)
+				if status == 429 && c.retry {
+					h.shed++
+				} else {
+					h.bad++
+				}
 			}
 			h.slow = max(h.slow, time.Since(begin))
 			next = begin.Add(100 * time.Millisecond)

@@ -1,8 +1,9 @@
 // Package machine describes what a benchmark runs on, as far as Linux reports it, and returns the processor time that it has
-// used. It also makes an environment of Python and writes the page of results.
+// used. It also makes an environment of Python and writes pages and tables of results.
 package machine
 
 import (
+	"encoding/csv"
 	"fmt"
 	"os"
 	"os/exec"
@@ -73,4 +74,20 @@ func WritePage(path string, page []byte, command string) error {
 		return err
 	}
 	return provenance.WritePage(path, page, command)
+}
+
+// Description describes the machine for the notes of a table, with the other programs that were measured on it, "" if there were none.
+func Description(programs string) string {
+	if programs = strings.TrimSpace(programs); programs != "" {
+		programs = ", with " + programs
+	}
+	return fmt.Sprintf("Machine: %d processors of %s, %s%s. Load average at the start: %s.\n", runtime.NumCPU(), Processor(), runtime.Version(), programs, Load())
+}
+
+// WriteRun writes the table of a command with its run and notes to a file, or the table to standard output if the path is "".
+func WriteRun(path, command, notes string, rows [][]string) error {
+	if path == "" {
+		return csv.NewWriter(os.Stdout).WriteAll(rows)
+	}
+	return provenance.WriteRun(path, command, notes, rows)
 }

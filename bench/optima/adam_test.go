@@ -29,8 +29,8 @@ import (
 //
 //	go test -C bench ./optima -run TestAdam -table
 //
-// it runs everything in about five minutes (add -timeout 1h on a slow machine) and writes docs/results/adam.md.
-var wholeTable = flag.Bool("table", false, "TestAdam: run every set and every reference optimum, and write docs/results/adam.md")
+// it runs everything in about five minutes (add -timeout 1h on a slow machine) and writes docs/results/adam-fits.csv and adam-optima.csv.
+var wholeTable = flag.Bool("table", false, "TestAdam: run every set and every reference optimum, and write docs/results/adam-*.csv")
 
 // realSet is a benchmark set: its file, the format for reading it, and the counts in its README.
 type realSet struct {
@@ -90,12 +90,6 @@ var eightProblems = []method.Problem{
 	{Method: method.TopMeanNP, Lambda: 0.001, Tau: threshold.MustRate("0.01")},
 }
 
-// fitCase is what a test fits.
-type fitCase struct {
-	method.Problem
-	toptau.FitOptions
-}
-
 func TestAdam(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short")
@@ -111,9 +105,9 @@ func TestAdam(t *testing.T) {
 		all := optimaTable("data set, method, lambda", cases, func(c *optimum) string {
 			return fmt.Sprintf("%s %s, %s, %v", c.set, c.preprocessing, c.problem.Definition().Title, c.problem.Lambda)
 		})
-		const results = "../../docs/results/"
-		if err := errors.Join(provenance.WriteTable(results+"adam-fits.csv", realTable(fits)), provenance.WriteTable(results+"adam-optima.csv", all),
-			provenance.WritePage(results+"adam.md", []byte(adamPage(fits, cases)), "go test -C bench ./optima -run TestAdam -table")); err != nil {
+		const results, command = "../../docs/results/adam-", "go test -C bench ./optima -run TestAdam -table"
+		if err := errors.Join(provenance.WriteRun(results+"fits.csv", command, fitsNotes(fits), realTable(fits)),
+			provenance.WriteRun(results+"optima.csv", command, optimaNotes(cases), all)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -345,93 +339,6 @@ func TestBelowDetectsASmallDefect(t *testing.T) {
 	}
 }
 
-// adamPage returns docs/results/adam.md.
-func adamPage(fits []realFit, cases []optimum) string {
-	p := new(page)
-	p.line("# ADAM on real data")
-	p.line("")
-	p.prose(`The paper optimises by 1,000 steps of ADAM from w = 0 and takes the last iterate. It does not print its step size, and
-		it uses minibatches on its large sets. Steps of 0.01 and full batches are our choices. This page shows how good the last
-		iterate is, for all eight methods on eight sets and against certified optima. In short: it is usually close
-		to the optimum, it cannot stay at w = 0 where that is optimal, and 1,000 steps are too few where the optimal weights are
-		large. Everything but the seconds is
-		the same on every machine.`)
-	p.line("\n## Eight methods on eight sets\n")
-	p.prose(`Hinge, lambda 0.001, tau 0.01, k 5 (TopPushK), beta 1 (Pat&Mat), --scale all, float32 storage. The
-		positive classes are: ionosphere b, spambase 1, mammography '1', nsl_kdd (20 %% training file) all but normal, kddcup99
-		(10 %% file) the attacks r2l and u2r, covtype_2vs4 1, a9a and w8a +1. d is the number of features after one-hot coding,
-		without constant columns. Seconds are for 1,000 steps without reading and packing. They were measured once on a machine
-		of two cores that other programs used at the same time.`)
-	p.line("")
-	p.prose("[adam-fits.csv](adam-fits.csv) has every fit.")
-	p.realText(fits)
-	p.line("\n## Against certified optima\n")
-	p.prose(`The %d references for the hinge in testdata/reference/optima.csv (float64 storage, the whole file as training set; raw
-		is --scale none, std is --scale standard) give a lower bound D on min F. No run is below D (1 - 1e-12). The relative
-		excess is (F - D)/max(F, 0.01). The fraction missed is (F - D)/(F(0) - D): the part of the possible decrease that the last
-		iterate does not reach. 100 %% is w = 0, and more is worse than w = 0. The numbers in brackets are those of the best
-		iterate. In %d cases w = 0 is the optimum, so there is no decrease to miss.`, len(cases), countCases(cases, (*optimum).zeroIsOptimal))
-	p.line("\n### Conclusions\n")
-	p.optimaText(cases)
-	p.line("\n### Summaries\n")
-	p.table(optimaTable("data set", cases, func(c *optimum) string { return c.set + " " + c.preprocessing }))
-	p.table(optimaTable("method", cases, func(c *optimum) string { return c.problem.Definition().Title }))
-	p.table(optimaTable("lambda", cases, func(c *optimum) string { return fmt.Sprint(c.problem.Lambda) }))
-	p.table(optimaTable("beta (Pat&Mat, Pat&Mat-NP)", cases, func(c *optimum) string {
-		if c.problem.Beta == 0 {
-			return ""
-		}
-		return fmt.Sprint(c.problem.Beta)
-	}))
-	p.prose("[adam-optima.csv](adam-optima.csv) has the same by data set, method and lambda together.")
-	return strings.TrimRight(p.String(), "\n") + "\n"
-}
-
-// page is a Markdown page.
-type page struct{ strings.Builder }
-
-func (p *page) line(text string) { p.WriteString(text + "\n") }
-
-// row writes a row of a table.
-func (p *page) row(cells ...any) {
-	for _, cell := range cells {
-		fmt.Fprintf(p, "| %v ", cell)
-	}
-	p.line("|")
-}
-
-// table writes a table, whose first line names the columns. All columns but the first are numbers.
-func (p *page) table(lines [][]string) {
-	for i, line := range lines {
-		p.line("| " + strings.Join(line, " | ") + " |")
-		if i == 0 {
-			p.line("| ---" + strings.Repeat(" | ---:", len(line)-1) + " |")
-		}
-	}
-	p.line("")
-}
-
-// prose writes text in lines of at most 120 characters. Further lines of a list item are indented.
-func (p *page) prose(format string, args ...any) {
-	indent := ""
-	if strings.HasPrefix(format, "* ") {
-		indent = "  "
-	}
-	line := ""
-	for _, word := range strings.Fields(fmt.Sprintf(format, args...)) {
-		switch {
-		case line == "":
-			line = word
-		case len(line)+1+len(word) > 120:
-			p.line(line)
-			line = indent + word
-		default:
-			line += " " + word
-		}
-	}
-	p.line(line)
-}
-
 // realTable returns a line for each fit.
 func realTable(fits []realFit) [][]string {
 	lines := [][]string{{"set", "n", "n+", "d", "method", "F(0)", "F last", "F best", "step of the best", "seconds", "no better than w = 0"}}
@@ -446,34 +353,29 @@ func realTable(fits []realFit) [][]string {
 	return lines
 }
 
-// realText describes the fits of real sets.
-func (p *page) realText(fits []realFit) {
-	var onTheWay, above []string
-	none, collapse := 0, 0
+// fitsNotes describes the fits of real sets.
+func fitsNotes(fits []realFit) string {
+	var onTheWay []string
+	none, above := 0, 0
 	for _, f := range fits {
-		name := string(f.Method) + " on " + f.set
 		if f.NoBetterThanZero {
 			none++
-			if strings.HasPrefix(string(f.Method), "top") {
-				collapse++
-			}
 			if *f.BestObjective < f.AtZero {
-				onTheWay = append(onTheWay, name)
+				onTheWay = append(onTheWay, string(f.Method)+" on "+f.set)
 			}
 		}
 		if f.Objective > 1.1**f.BestObjective {
-			above = append(above, fmt.Sprintf("%s %.0f %%", name, 100*(f.Objective / *f.BestObjective - 1)))
+			above++
 		}
 	}
-	p.line("")
-	p.prose(`%d of the %d fits end no better than w = 0. %d of them are fits of TopPush, TopPushK, TopMean or TopMean-NP, for which
-		w = 0 can be the optimum. But %d had been better before (%s), so the last iterate is the reason there, not the method. In
-		%d fits the last iterate is more than 10 %% above the best one (%s).`,
-		none, len(fits), collapse, len(onTheWay), strings.Join(onTheWay, ", "), len(above), strings.Join(above, ", "))
+	return fmt.Sprintf(`Eight methods on eight sets: 1,000 steps of 0.01 on full batches from w = 0, hinge, lambda 0.001, tau 0.01, k 5, beta 1, --scale all, float32.
+d is the number of features after one-hot coding, without constant columns. Seconds are for 1,000 steps, on a machine that others used.
+%d of the %d last iterates are no better than w = 0, of which %d had been better before (%s). In %d fits the last iterate is
+more than 10 %% above the best one.`, none, len(fits), len(onTheWay), strings.Join(onTheWay, ", "), above)
 }
 
-// optimaText writes the conclusions from the references. Its numbers are counted here.
-func (p *page) optimaText(cases []optimum) {
+// optimaNotes describes what is compared with the references, and counts how close ADAM comes.
+func optimaNotes(cases []optimum) string {
 	var open, closed []optimum // by whether there is anything to decrease
 	for _, c := range cases {
 		if c.zeroIsOptimal() {
@@ -482,22 +384,6 @@ func (p *page) optimaText(cases []optimum) {
 			open = append(open, c)
 		}
 	}
-	much := func(c *optimum) bool { return c.missed() > 0.05 }
-	p.prose("* ADAM is usually close. Over the %d cases with something to gain it misses %s %% of the decrease in the median, and "+
-		"more than 5 %% in %d of them.", len(open), percent(median(missedFractions(open))), countCases(open, much))
-
-	worse, gain := 0, 0.0
-	for _, c := range open {
-		if c.last >= c.zero {
-			worse++
-			gain = max(gain, (c.zero-c.lower)/c.zero)
-		}
-	}
-	p.prose(`* It cannot stay at an optimum, because a step moves each weight by up to 0.01, however small the gradient is. In %d of the
-		%d cases in which w = 0 is the optimum the run ends above F(0). So "no better than w = 0" does not judge the method: %d
-		fits end there although the optimum is better, by at most %s %% of F(0) here, and by more on the larger sets above.`,
-		countCases(closed, func(c *optimum) bool { return c.last > c.zero }), len(closed), worse, percent(math.Ceil(1e4*gain)/1e4))
-
 	var far, near []float64 // norms of the optimal w, where there is much to gain
 	short := 0
 	for _, c := range open {
@@ -513,12 +399,13 @@ func (p *page) optimaText(cases []optimum) {
 			}
 		}
 	}
-	p.prose(`* It cannot go far either: 1,000 steps of 0.01 are too few where the optimal weights are large. In %d cases even the best
-		iterate misses more than 5 %%. Where these have a decrease above 10 %% of F(0), the optimal |w| is %.1f in the median,
-		against %.1f in the other cases.`, short, median(far), median(near))
-	p.prose(`* A small relative error of F proves nothing. With a large beta and a small tau the whole decrease is within one per cent
-		of F(0), and a fit that misses all of it looks exact. Judge by the fraction missed, keep the best iterate, and compare
-		methods at certified optima.`)
+	return fmt.Sprintf(`The %d references for the hinge in testdata/reference/optima.csv (float64; raw: --scale none, std: --scale standard) bound min F from below by D.
+The relative excess is (F - D)/max(F, 0.01), the fraction missed (F - D)/(F(0) - D). In brackets: of the best iterate instead of the last.
+Over the %d cases with something to gain ADAM misses %s %% of the decrease in the median, and more than 5 %% in %d. In %d of the %d cases in
+which w = 0 is the optimum it ends above F(0), because a step moves each weight by up to 0.01. In %d cases even the best iterate misses
+more than 5 %%: where the decrease is above 10 %% of F(0), their optimal |w| is %.1f in the median, and %.1f in the others.`, len(cases), len(open),
+		percent(median(missedFractions(open))), countCases(open, func(c *optimum) bool { return c.missed() > 0.05 }),
+		countCases(closed, func(c *optimum) bool { return c.last > c.zero }), len(closed), short, median(far), median(near))
 }
 
 func countCases(cases []optimum, is func(c *optimum) bool) int {
@@ -558,7 +445,7 @@ func median(list []float64) float64 {
 	return (list[(len(list)-1)/2] + list[len(list)/2]) / 2
 }
 
-// optimaTable summarises the cases by a key, in the order in which the keys appear. It leaves out cases with an empty key.
+// optimaTable summarises the cases by a key, in the order in which the keys appear.
 func optimaTable(by string, cases []optimum, key func(c *optimum) string) [][]string {
 	lines := [][]string{{by, "cases", "w = 0 optimal", "relative excess, median %", "worst %", "fraction missed, median %", "worst %",
 		"no better than w = 0"}}
@@ -566,9 +453,6 @@ func optimaTable(by string, cases []optimum, key func(c *optimum) string) [][]st
 	groups := map[string][]optimum{}
 	for i := range cases {
 		k := key(&cases[i])
-		if k == "" {
-			continue
-		}
 		if groups[k] == nil {
 			keys = append(keys, k)
 		}

@@ -27,11 +27,11 @@ import (
 //
 //	go test -C bench ./optima -run TestZero -zero all -timeout 3h
 //
-// it takes up to 600 rows of every set and writes docs/results/zero.md after each set. Names of sets, separated by commas, measure only
-// these and keep the other rows of the page.
-var zeroPage = flag.String("zero", "", "TestZero: sets to measure for docs/results/zero.md, or all")
+// it takes up to 600 rows of every set and writes docs/results/zero.csv after each set. Names of sets, separated by commas, measure only
+// these and keep the other rows of the table.
+var zeroPage = flag.String("zero", "", "TestZero: sets to measure for docs/results/zero.csv, or all")
 
-// zeroSets are the sets of the page. Small files are read whole, others thinned to every k-th row.
+// zeroSets are the sets of the table. Small files are read whole, others thinned to every k-th row.
 var zeroSets = []struct {
 	realSet
 	quick bool // measured by default
@@ -149,17 +149,12 @@ func imageLines(t *testing.T, path string) []string {
 	return lines
 }
 
-// zeroIntroduction has the paragraphs before the table.
-var zeroIntroduction = []string{
-	`Whether w = 0 is a global minimum of the objective is decided three times for the same rows, in three ways. diagnose
-	decides from the data alone. fit solves the problem and reports zero_is_optimal. train reports it for its candidates, fitted
-	on all of the rows.`,
-	`The problems are the six convex methods with tau 1 % and 5 %, k 5, lambda 0, 1e-5, 0.001, 0.1 and 10, and beta 0.0001 to 10. They
-	have the hinge, and at lambda 0.001 the squared hinge too, raw columns, and every k-th row of a set, at most 600, or 200 where
-	there are 500 columns or more. "also in train" counts the problems that are in train's grid. The smallest decrease is the
-	smallest (F(0) - F)/F(0) of fit where w = 0 is not optimal. A test relative to F(0) would miss such a decrease.`,
-	`The page is the same on every machine.`,
-}
+// zeroNotes are the notes of the table.
+const zeroNotes = `Whether w = 0 is a global minimum is decided three times for the same rows: diagnose decides from the data alone, fit solves the problem
+and reports zero_is_optimal, and train reports it for its candidates, fitted on all of the rows. The problems are the six convex methods with
+tau 1 % and 5 %, k 5, lambda 0, 1e-5, 0.001, 0.1 and 10, and beta 0.0001 to 10, with the hinge, at lambda 0.001 the squared hinge too, raw
+columns, and every k-th row of a set, at most 600, or 200 where there are 500 columns or more. "also in train" counts those in train's grid. The
+smallest decrease is the smallest (F(0) - F)/F(0) of fit where w = 0 is not optimal: a test relative to F(0) would miss it.`
 
 // zeroCase is a problem with the answer of each command.
 type zeroCase struct {
@@ -311,7 +306,7 @@ func TestZero(t *testing.T) {
 			rows[set.name] = zeroRowOf(set.name, d, compareOnZero(t, d, !written))
 			t.Logf("%+v", rows[set.name])
 			if written {
-				if err := provenance.WritePage(zeroFile, []byte(zeroText(rows)), "go test -C bench ./optima -run TestZero -zero all"); err != nil {
+				if err := provenance.WriteRun(zeroFile, "go test -C bench ./optima -run TestZero -zero all", zeroNotes, zeroTable(rows)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -319,10 +314,10 @@ func TestZero(t *testing.T) {
 	}
 }
 
-// zeroFile is the path of the page.
-const zeroFile = "../../docs/results/zero.md"
+// zeroFile is the path of the table.
+const zeroFile = "../../docs/results/zero.csv"
 
-// zeroRow is the row of a set on the page.
+// zeroRow is the row of a set in the table.
 type zeroRow struct {
 	set                                                   string
 	n, nPos, problems, yes, no, undecided, inTrain, wrong int
@@ -354,48 +349,31 @@ func zeroRowOf(set string, d *toptau.Data, list []zeroCase) zeroRow {
 	return r
 }
 
-// readZeroRows reads the rows of the present page.
+// zeroHead names the columns of the table.
+var zeroHead = []string{"set", "rows", "positive", "problems", "yes", "no", "undecided", "also in train", "disagreements", "smallest decrease"}
+
+// readZeroRows reads the rows of the present table.
 func readZeroRows() map[string]zeroRow {
 	rows := map[string]zeroRow{}
 	text, _ := os.ReadFile(zeroFile) // none yet: no rows
 	for _, line := range strings.Split(string(text), "\n") {
 		var r zeroRow
-		n, _ := fmt.Sscanf(strings.ReplaceAll(line, "|", " "), "%s %d %d %d %d %d %d %d %d %s", &r.set, &r.n, &r.nPos, &r.problems,
+		n, _ := fmt.Sscanf(strings.ReplaceAll(line, ",", " "), "%s %d %d %d %d %d %d %d %d %s", &r.set, &r.n, &r.nPos, &r.problems,
 			&r.yes, &r.no, &r.undecided, &r.inTrain, &r.wrong, &r.least)
-		if n == 10 {
+		if n == len(zeroHead) {
 			rows[r.set] = r
 		}
 	}
 	return rows
 }
 
-// zeroText returns the page.
-func zeroText(rows map[string]zeroRow) string {
-	p := new(page)
-	p.line("# Is w = 0 optimal: three commands, one answer")
-	p.line("")
-	for _, paragraph := range zeroIntroduction {
-		p.prose("%s", paragraph)
-		p.line("")
-	}
-	p.row("set", "rows", "positive", "problems", "yes", "no", "undecided", "also in train", "disagreements", "smallest decrease")
-	p.row("---", "---:", "---:", "---:", "---:", "---:", "---:", "---:", "---:", "---:")
-	var missing []string
-	problems, wrong := 0, 0
+// zeroTable returns the table, with the sets that were measured.
+func zeroTable(rows map[string]zeroRow) [][]string {
+	table := [][]string{zeroHead}
 	for i := range zeroSets {
-		r, ok := rows[zeroSets[i].name]
-		if !ok {
-			missing = append(missing, zeroSets[i].name)
-			continue
+		if r, ok := rows[zeroSets[i].name]; ok {
+			table = append(table, strings.Fields(fmt.Sprint(r.set, " ", r.n, r.nPos, r.problems, r.yes, r.no, r.undecided, r.inTrain, r.wrong, " ", r.least)))
 		}
-		problems, wrong = problems+r.problems, wrong+r.wrong
-		p.row(r.set, r.n, r.nPos, r.problems, r.yes, r.no, r.undecided, r.inTrain, r.wrong, r.least)
 	}
-	p.line("")
-	p.prose("In all: %d problems, %d disagreements.", problems, wrong)
-	if len(missing) > 0 {
-		p.line("")
-		p.prose("Not measured: %s.", strings.Join(missing, ", "))
-	}
-	return p.String()
+	return table
 }

@@ -1,12 +1,11 @@
 //go:build unix
 
-// Command parquet measures how fast Parquet files are read, next to DuckDB and to text with the same values. It prints a page.
+// Command parquet measures how fast Parquet files are read, next to DuckDB and to text with the same values. It prints a table.
 //
 // A Python with pyarrow and duckdb writes the files and runs DuckDB. The command makes an environment for it.
 package main
 
 import (
-	"bytes"
 	_ "embed"
 	"errors"
 	"flag"
@@ -35,15 +34,11 @@ func main() {
 	only := flag.String("only", "", "measure the files whose name contains this")
 	dir := flag.String("dir", "", "keep the files in this directory (default: a temporary one)")
 	python := flag.String("python", "", "a Python with pyarrow and duckdb (default: a new environment)")
-	output := flag.String("o", "", "write the page here")
+	output := flag.String("o", "", "write the table here, with the run; that of the verbs goes into a file next to it")
 	program := flag.String("toptau", "../bin/toptau", "the program")
 	flag.Parse()
 	debug.SetGCPercent(10) // as in the program
-	var page bytes.Buffer
-	if err := run(&page, *program, *dir, *python, *only, *rows, *rounds); err != nil {
-		log.Fatal(err)
-	}
-	if err := machine.WritePage(*output, page.Bytes(), "make measure WHAT=parquet"); err != nil {
+	if err := run(*output, *program, *dir, *python, *only, *rows, *rounds); err != nil {
 		log.Fatal(err)
 	}
 }
@@ -54,7 +49,7 @@ var enginePy []byte
 // columns is the number of columns of every file.
 const columns = 28
 
-// files are what is read, with the words of the page.
+// files are what is read, with the words of the table.
 var files = []struct{ name, words string }{
 	{"required-none.parquet", "numbers, required, not compressed"},
 	{"required-snappy.parquet", "numbers, required, snappy"},
@@ -69,7 +64,7 @@ var files = []struct{ name, words string }{
 	{"texts.csv", "the texts as CSV"},
 }
 
-func run(page io.Writer, program, dir, python, only string, rows, rounds int) error {
+func run(output, program, dir, python, only string, rows, rounds int) error {
 	scratch, err := os.MkdirTemp("", "parquet-")
 	if err != nil {
 		return err
@@ -104,40 +99,32 @@ func run(page io.Writer, program, dir, python, only string, rows, rounds int) er
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(page, `# Reading Parquet files
-
-Machine: %d processors of %s, %s, with %s. Load average at the start: %s.
-
-%s rows of %d columns. Each reader adds up every column of numbers, or the lengths of the texts of every column. A cell has
-millions of values a second: of processor time with one thread / of wall time with two threads. It is the fastest of %d interleaved
-rounds, with the file in the memory of the system. "columns" is `+"`internal/parquet`"+` alone. "rows" is a stream of rows with
-roles, kinds and checks of the columns, and with the digest of the file, which `+"`score`"+` leaves out. The last column divides our processor time by DuckDB's: that of
-"columns", or that of "rows" for CSV.
-
-A Parquet file gives the same bytes of a model as a CSV file with its rows (`+"`TestParquetGivesTheModelOfTheCSV`"+`).
-
-| file | MB | columns | rows | DuckDB | times DuckDB's time |
-| --- | ---: | ---: | ---: | ---: | ---: |
-`, runtime.NumCPU(), machine.Processor(), runtime.Version(), strings.TrimSpace(string(versions)), machine.Load(),
-		text.Count(rows), columns, rounds)
+	about := machine.Description(string(versions)) + fmt.Sprintf(`%s rows of %d columns. Each reader adds up every column of numbers, or the lengths of the texts of every column: millions of values a second,
+of processor time with one thread and of wall time with two. The fastest of %d interleaved rounds, with the file in the memory of the system.
+"columns" is internal/parquet alone. "rows" is a stream of rows with roles, kinds and checks of the columns, and with the digest of the file,
+which score leaves out. The last column divides our processor time by DuckDB's: that of "columns", or that of "rows" for CSV.
+The texts as CSV are slow because a piece of text (256 kB) has 900 rows, in which most of the 300 levels of every column occur anew:
+half of the time looks them up, an eighth computes the digest. Pieces of 1 MiB were no clear gain.`, text.Count(rows), columns, rounds)
+	list := [][]string{{"file", "MB", "columns", "columns, two threads", "rows", "rows, two threads", "DuckDB", "DuckDB, two threads", "times DuckDB's time"}}
 	for _, f := range files {
 		if !strings.Contains(f.name, only) {
 			continue
 		}
-		if err := measure(page, duck, filepath.Join(dir, f.name), f.words, rows, rounds); err != nil {
+		line, err := measure(duck, filepath.Join(dir, f.name), f.words, rows, rounds)
+		if err != nil {
 			return err
 		}
+		list = append(list, line)
 	}
-	if strings.Contains(labelled, only) {
-		if err := measureVerbs(page, program, duck, scratch, filepath.Join(dir, labelled), rounds); err != nil {
-			return err
-		}
+	const command = "make measure WHAT=parquet"
+	if err := machine.WriteRun(output, command, about, list); err != nil || !strings.Contains(labelled, only) {
+		return err
 	}
-	fmt.Fprint(page, `
-The texts as CSV are slow because a piece of text (256 kB) has 900 rows, in which most of the 300 levels of every column occur anew:
-half of the time looks them up, an eighth computes the digest. Pieces of 1 MiB were no clear gain.
-`)
-	return nil
+	verbs, err := measureVerbs(program, duck, scratch, filepath.Join(dir, labelled), rounds)
+	if err != nil {
+		return err
+	}
+	return machine.WriteRun(strings.Replace(output, ".csv", "-verbs.csv", 1), command, machine.Description(string(versions))+verbNotes, verbs)
 }
 
 // cost is what a reading took.
@@ -146,11 +133,11 @@ type cost struct{ wall, processor time.Duration }
 // reader reads a file with some threads, and returns the sum of all columns.
 type reader func(path string, threads int) (sum float64, c cost, err error)
 
-// measure adds the line of a file.
-func measure(page io.Writer, duck *engine, path, words string, rows, rounds int) error {
+// measure returns the line of a file.
+func measure(duck *engine, path, words string, rows, rounds int) ([]string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	csv := strings.HasSuffix(path, ".csv")
 	readers := []reader{inProcess(readColumns), inProcess(readRows), duck.read}
@@ -167,7 +154,7 @@ func measure(page io.Writer, duck *engine, path, words string, rows, rounds int)
 				}
 				sum, c, err := read(path, threads)
 				if err != nil {
-					return fmt.Errorf("%s: %w", path, err)
+					return nil, fmt.Errorf("%s: %w", path, err)
 				}
 				sums[k] = sum
 				b := &best[k][threads]
@@ -182,23 +169,24 @@ func measure(page io.Writer, duck *engine, path, words string, rows, rounds int)
 	}
 	for k, sum := range sums { // in another order of additions
 		if readers[k] != nil && math.Abs(sum-sums[2]) > 1e-6*(1+math.Abs(sums[2])) {
-			return fmt.Errorf("%s: the sum of reader %d is %v, DuckDB's %v", path, k, sum, sums[2])
+			return nil, fmt.Errorf("%s: the sum of reader %d is %v, DuckDB's %v", path, k, sum, sums[2])
 		}
 	}
-	cell := func(k int) string {
+	line := []string{words, fmt.Sprint(info.Size() / 1_000_000)}
+	for k := range readers {
 		if readers[k] == nil {
-			return "-"
+			line = append(line, "", "")
+			continue
 		}
-		rate := func(d time.Duration) float64 { return float64(rows*columns) / d.Seconds() / 1e6 }
-		return fmt.Sprintf("%.0f / %.0f", rate(best[k][1].processor), rate(best[k][2].wall))
+		for _, d := range []time.Duration{best[k][1].processor, best[k][2].wall} {
+			line = append(line, fmt.Sprintf("%.0f", float64(rows*columns)/d.Seconds()/1e6))
+		}
 	}
 	ours := best[0][1].processor
 	if csv {
 		ours = best[1][1].processor
 	}
-	fmt.Fprintf(page, "| %s | %d | %s | %s | %s | %.2f |\n", words, info.Size()/1_000_000, cell(0), cell(1), cell(2),
-		ours.Seconds()/best[2][1].processor.Seconds())
-	return nil
+	return append(line, fmt.Sprintf("%.2f", ours.Seconds()/best[2][1].processor.Seconds())), nil
 }
 
 // inProcess measures a reader in this process.

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,14 +20,17 @@ import (
 // labelled is the file for the verbs: numbers, optional, snappy, and a label.
 const labelled = "labelled-snappy.parquet"
 
-// measureVerbs adds the table of what reads a whole file and does something with its rows.
-func measureVerbs(page io.Writer, program string, duck *engine, scratch, path string, rounds int) error {
+const verbNotes = `What reads "numbers, optional, snappy" with a column of labels: processor seconds on two threads, the least of the same number of
+interleaved rounds, divided by DuckDB's. Those of the verbs are of the whole process.`
+
+// measureVerbs returns the table of what reads a whole file and does something with its rows.
+func measureVerbs(program string, duck *engine, scratch, path string, rounds int) ([][]string, error) {
 	modelFile, sample := filepath.Join(scratch, "model.json"), filepath.Join(scratch, "sample.csv")
 	if err := writeSample(sample); err != nil {
-		return err
+		return nil, err
 	}
 	if _, err := runProgram(program, "fit", sample, "--label", "y", "--method", "patmat-np", "--tau", "1%", "--beta", "1", "-o", modelFile); err != nil {
-		return err
+		return nil, err
 	}
 	verb := func(args ...string) func() (time.Duration, error) {
 		return func() (time.Duration, error) { return runProgram(program, args...) }
@@ -42,7 +44,7 @@ func measureVerbs(page io.Writer, program string, duck *engine, scratch, path st
 			_, c, err := duck.read(path, 2)
 			return c.processor, err
 		}},
-		{"the columns of `internal/parquet`", func() (time.Duration, error) {
+		{"the columns of internal/parquet", func() (time.Duration, error) {
 			_, c, err := inProcess(readColumns)(path, 2)
 			return c.processor, err
 		}},
@@ -54,35 +56,27 @@ func measureVerbs(page io.Writer, program string, duck *engine, scratch, path st
 			_, c, err := inProcess(readMatrix)(path, 2)
 			return c.processor, err
 		}},
-		{"`score -o scores.csv`", verb("score", modelFile, path, "-o", csv)},
-		{"`score -o scores.parquet`", verb("score", modelFile, path, "-o", scores)},
-		{"`pack`", verb("pack", path, "-o", packed)},
+		{"score -o scores.csv", verb("score", modelFile, path, "-o", csv)},
+		{"score -o scores.parquet", verb("score", modelFile, path, "-o", scores)},
+		{"pack", verb("pack", path, "-o", packed)},
 	}
 	best := make([]time.Duration, len(list))
 	for range rounds {
 		for i := range list {
 			used, err := list[i].run()
 			if err != nil {
-				return fmt.Errorf("%s: %w", list[i].words, err)
+				return nil, fmt.Errorf("%s: %w", list[i].words, err)
 			}
 			if best[i] == 0 || used < best[i] {
 				best[i] = used
 			}
 		}
 	}
-	fmt.Fprint(page, `
-## Verbs
-
-What reads "numbers, optional, snappy" with a column of labels: processor seconds on two threads, the least of the same number of
-interleaved rounds, divided by DuckDB's. Those of the verbs are of the whole process.
-
-| | processor seconds | times DuckDB's |
-| --- | ---: | ---: |
-`)
+	table := [][]string{{"what", "processor seconds", "times DuckDB's"}}
 	for i, used := range best {
-		fmt.Fprintf(page, "| %s | %.2f | %.2f |\n", list[i].words, used.Seconds(), used.Seconds()/best[0].Seconds())
+		table = append(table, []string{list[i].words, fmt.Sprintf("%.2f", used.Seconds()), fmt.Sprintf("%.2f", used.Seconds()/best[0].Seconds())})
 	}
-	return nil
+	return table, nil
 }
 
 // runProgram returns the processor time of a command.

@@ -1,7 +1,7 @@
 //go:build unix
 
 // Command scoring measures how fast files are scored, next to reading them alone, and how long a row of a stream
-// waits. It prints a page.
+// waits. It prints two tables.
 package main
 
 import (
@@ -35,36 +35,25 @@ func main() {
 	rows := flag.Int("rows", 300_000, "rows of the file that is scored")
 	rounds := flag.Int("rounds", 7, "interleaved rounds; the fastest counts")
 	slow := flag.Int("slow", 60, "rows that a slow writer writes, one a second")
-	output := flag.String("o", "", "write the page here")
+	output := flag.String("o", "", "write the table of files here, with the run; that of streams goes into a file next to it")
 	flag.Parse()
 	dir, err := os.MkdirTemp("", "scoring-")
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	var page bytes.Buffer
-	if err := measure(&page, dir, *rows, *rounds, *slow); err != nil {
-		log.Fatal(err)
-	}
-	if err := machine.WritePage(*output, page.Bytes(), "go run -C bench ./scoring -o ../docs/results/scoring.md"); err != nil {
+	if err := measure(*output, dir, *rows, *rounds, *slow); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func measure(page io.Writer, dir string, rows, rounds, slow int) error {
-	fmt.Fprintf(page, `# Scoring files and streams
+const command = "make measure WHAT=scoring"
 
-Machine: %d processors of %s, %s.
-
-## Files
-
-%d rows of `+"`generate detectors`"+` (34 numeric columns), read from a file in memory. Processor time of one thread, the fastest of %d
-interleaved rounds. "read" parses the file for the same model and scores nothing. "score" yields the scored rows in Go, and
-"score, CSV" is the command without its start.
-
-| encoding | weights | read, rows/s | score, rows/s | score, CSV, rows/s | score / read |
-| --- | ---: | ---: | ---: | ---: | ---: |
-`, runtime.NumCPU(), machine.Processor(), runtime.Version(), rows, rounds)
+func measure(output, dir string, rows, rounds, slow int) error {
+	notes := machine.Description("") + fmt.Sprintf(`%d rows of "generate detectors" (34 numeric columns), read from a file in memory: rows a second of processor time of one thread, the
+fastest of %d interleaved rounds. "read" parses the file for the same model and scores nothing. "score" yields the scored rows in Go, and
+"score, CSV" is the command without its start. The last column is the time of "score" over that of "read".`, rows, rounds)
+	table := [][]string{{"encoding", "weights", "read", "score", "score, CSV", "score / read"}}
 	flows, later := filepath.Join(dir, "flows.csv"), filepath.Join(dir, "later.csv")
 	if err := writeFlows(flows, 20_000, 1); err != nil {
 		return err
@@ -103,9 +92,12 @@ interleaved rounds. "read" parses the file for the same model and scores nothing
 	rate := func(d time.Duration) string { return fmt.Sprintf("%.0f", float64(rows)/d.Seconds()) }
 	for _, e := range encodings {
 		read, score, csv := best[string(e)+"read"], best[string(e)+"score"], best[string(e)+"csv"]
-		fmt.Fprintf(page, "| %s | %d | %s | %s | %s | %.2f |\n", e, models[e].Len(), rate(read), rate(score), rate(csv), score.Seconds()/read.Seconds())
+		table = append(table, []string{string(e), fmt.Sprint(models[e].Len()), rate(read), rate(score), rate(csv), fmt.Sprintf("%.2f", score.Seconds()/read.Seconds())})
 	}
-	return measureLatency(page, dir, models[schema.Raw], content, slow)
+	if err := machine.WriteRun(output, command, notes, table); err != nil {
+		return err
+	}
+	return measureLatency(strings.Replace(output, ".csv", "-streams.csv", 1), dir, models[schema.Raw], content, slow)
 }
 
 func fit(path string, e schema.Encoding) (*model.Model, error) {
@@ -179,7 +171,7 @@ func run(m *model.Model, content []byte, way string) error {
 
 // measureLatency starts the command with standard input and output as pipes and measures the time from the write of
 // a row to its line.
-func measureLatency(page io.Writer, dir string, m *model.Model, content []byte, slow int) error {
+func measureLatency(output, dir string, m *model.Model, content []byte, slow int) error {
 	path, binary := filepath.Join(dir, "model.json"), filepath.Join(dir, "toptau")
 	if err := m.Save(path); err != nil {
 		return err
@@ -189,16 +181,9 @@ func measureLatency(page io.Writer, dir string, m *model.Model, content []byte, 
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %s", err, out)
 	}
-	fmt.Fprintf(page, `
-## Streams
-
-`+"`toptau score model.json -`"+` with pipes for its input and output: milliseconds from the write of a row to the arrival of its line. A burst is
-written at once, and the time is that of its last row. Load average at the
-start: %s on %d processors.
-
-| writer | rows | median, ms | worst, ms |
-| --- | ---: | ---: | ---: |
-`, machine.Load(), runtime.NumCPU())
+	notes := machine.Description("") + `"toptau score model.json -" with pipes for its input and output: milliseconds from the write of a row to the arrival of its line. A burst is
+written at once, and the time is that of its last row.`
+	table := [][]string{{"writer", "rows", "median, ms", "worst, ms"}}
 	lines := bytes.SplitAfter(content, []byte{'\n'})
 	header, rows := lines[0], lines[1:]
 	for _, c := range []struct {
@@ -216,12 +201,12 @@ start: %s on %d processors.
 			return err
 		}
 		slices.Sort(waits)
-		fmt.Fprintf(page, "| %s | %d | %.1f | %.1f |\n", c.name, c.burst*c.bursts, milliseconds(waits[len(waits)/2]), milliseconds(waits[len(waits)-1]))
+		table = append(table, []string{c.name, fmt.Sprint(c.burst * c.bursts), milliseconds(waits[len(waits)/2]), milliseconds(waits[len(waits)-1])})
 	}
-	return nil
+	return machine.WriteRun(output, command, notes, table)
 }
 
-func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+func milliseconds(d time.Duration) string { return fmt.Sprintf("%.1f", float64(d.Microseconds())/1000) }
 
 func waitsOf(dir, binary, model string, header []byte, rows [][]byte, burst, bursts int, pause time.Duration) ([]time.Duration, error) {
 	c := exec.Command(binary, "score", model, "-")

@@ -67,7 +67,6 @@ func TestDamagedPackedFile(t *testing.T) {
 		{"monitor", path("m.json"), rows, "--state", written},
 		{"monitor", path("m.json"), rows, "--baseline", "-o", written},
 		{"monitor", path("m.json"), rows, "--baseline", "--no-profile", "-o", written},
-		{"card", path("m.json"), rows, "-o", written + ".md"},
 		{"verify", path("own.json"), rows, path("c.json")},
 		{"verify", path("own.json"), rows, path("c.json"), "--memory", "1"},
 		{"pack", rows, "-o", written},

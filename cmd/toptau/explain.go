@@ -140,21 +140,27 @@ func (e *explanations) Write(r *result.Row) error {
 	if !r.Decisions[0] {
 		sign = "not above"
 	}
-	list := r.Explanation.Reasons
-	shown := list[:min(e.top, len(list))]
-	rest := r.Score
-	var terms []string
+	_, err := fmt.Fprintf(e.w, "%s: score %.6g, %s the threshold %.6g: %s\n", cli.Printable(name), r.Score, sign, r.Threshold,
+		cli.Printable(strings.Join(explanationTerms(r, e.top), ", ")))
+	return err
+}
+
+// explanationTerms describes what a score consists of: the average row or else the offset, the columns that matter most, and the sum of
+// the others, which is what those leave of the score.
+func explanationTerms(r *result.Row, top int) (terms []string) {
+	list, rest := r.Explanation.Reasons, r.Score
+	start, name := r.Explanation.Offset, "offset"
 	if average := r.Explanation.AverageScore; average != nil {
-		if rest -= *average; *average != 0 {
-			terms = append(terms, fmt.Sprintf("average row %+.4g", *average))
-		}
-	} else if offset := r.Explanation.Offset; offset != 0 {
-		rest -= offset
-		terms = append(terms, fmt.Sprintf("offset %+.4g", offset))
+		start, name = *average, "average row"
 	}
-	for _, c := range shown {
-		rest -= c.AboveAverage
-		terms = append(terms, report.ReasonText(&c))
+	if start != 0 {
+		rest -= start
+		terms = append(terms, fmt.Sprintf("%s %+.4g", name, start))
+	}
+	shown := list[:min(top, len(list))]
+	for i := range shown {
+		rest -= shown[i].AboveAverage
+		terms = append(terms, report.ReasonText(&shown[i]))
 	}
 	switch others := len(list) - len(shown); {
 	case others > 0:
@@ -162,9 +168,7 @@ func (e *explanations) Write(r *result.Row) error {
 	case len(list) == 0:
 		terms = append(terms, "no column adds anything")
 	}
-	_, err := fmt.Fprintf(e.w, "%s: score %.6g, %s the threshold %.6g: %s\n", cli.Printable(name), r.Score, sign, r.Threshold,
-		cli.Printable(strings.Join(terms, ", ")))
-	return err
+	return terms
 }
 
 func (e *explanations) Flush() {}

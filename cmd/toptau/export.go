@@ -2,7 +2,6 @@ package main
 
 import (
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -17,7 +16,7 @@ import (
 // exportCommand writes a model for programs without toptau.
 type exportCommand struct {
 	Model  string `file:"in" arg:"" help:"A model file."`
-	Target string `arg:"" enum:"onnx,sql,c,go,card" help:"What to write: onnx, sql, c, go, or card (points for people)."`
+	Target string `arg:"" enum:"onnx,sql,c,go" help:"What to write: onnx, sql, c or go."`
 	Output string `file:"out" short:"o" required:"" placeholder:"FILE" help:"Write the export here; - is standard output."`
 	toptau.ExportOptions
 	verbs.VerifyFlags
@@ -47,26 +46,23 @@ func (c *exportCommand) Run(s *cli.Session) error {
 	return nil
 }
 
-// check refuses flags of other targets, and reads the form of a card from the name of its file.
+// check refuses flags of other targets.
 func (c *exportCommand) check() error {
 	for _, f := range []struct {
 		param   string
 		set     bool
 		targets []string
 	}{{"dialect", c.Dialect != "", []string{"sql"}}, {"table", c.Table != "", []string{"sql"}}, {"keep", c.Keep != nil, []string{"sql"}},
-		{"name", c.Name != "", []string{"sql", "c", "go"}}, {"tensor", c.Tensor, []string{"onnx"}}, {"form", c.Form != "", []string{"card"}}} {
+		{"name", c.Name != "", []string{"sql", "c", "go"}}, {"tensor", c.Tensor, []string{"onnx"}}} {
 		if f.set && !slices.Contains(f.targets, c.Target) {
 			return &diag.Error{Kind: diag.Usage, Param: f.param, Found: "with " + c.Target, Expected: strings.Join(f.targets, " or ")}
 		}
-	}
-	if c.Target == "card" && c.Form == "" {
-		c.Form = map[string]string{".csv": "csv", ".html": "html", ".htm": "html"}[strings.ToLower(filepath.Ext(c.Output))]
 	}
 	return nil
 }
 
 func printExport(s *cli.Session, r *result.Export, output string) {
-	target := map[string]string{"onnx": "ONNX", "sql": "SQL for " + r.Dialect, "c": "C", "go": "Go", "card": "points for people"}[r.Target]
+	target := map[string]string{"onnx": "ONNX", "sql": "SQL for " + r.Dialect, "c": "C", "go": "Go"}[r.Target]
 	s.Printf("%s: %s, %s bytes\n", output, target, text.Count(r.Bytes))
 	s.Printf("model: %s\n", r.Digest)
 	s.Printf("reads: %s\n", text.Plural(len(r.Inputs), "column"))

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"io"
 	"regexp"
 	"strings"
 	"testing"
@@ -31,5 +32,21 @@ func TestHelpOfTrainFitsAScreen(t *testing.T) {
 	}
 	if !strings.Contains(all, "--monotone") || !strings.Contains(all, "\nSearch\n") {
 		t.Errorf("the whole help:\n%s", all)
+	}
+}
+
+// The parser that knows only the verb that runs has the flags of the one that knows all.
+func TestOneVerbHasTheFlagsOfAll(t *testing.T) {
+	parser, err := app().Parser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, verb := range parser.Model.Leaves(false) {
+		var alone, together bytes.Buffer
+		run(t.Context(), []string{verb.Name, "--help-all"}, nil, &alone, io.Discard)
+		run(t.Context(), []string{"--json", verb.Name, "--help-all"}, nil, &together, io.Discard)
+		if alone.Len() < 200 || alone.String() != together.String() {
+			t.Errorf("%s --help-all:\n%s\nin the parser of all verbs:\n%s", verb.Name, &alone, &together)
+		}
 	}
 }

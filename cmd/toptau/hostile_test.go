@@ -32,7 +32,7 @@ import (
 
 var hostileOnly = flag.String("hostile-only", "", "only the hostile inputs whose names contain this")
 
-var hostilePage = flag.String("hostile-page", "", "write the table of hostile inputs to this file")
+var hostileTable = flag.String("hostile-table", "", "write the results of hostile inputs to this table")
 
 var hostileScale = flag.Int("hostile-scale", 0, "write files of this many times the size of the short run (0: 1, or 100 in a long run)")
 
@@ -382,9 +382,10 @@ func TestHostileInputs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if *hostilePage != "" {
-		page, rows := hostileResults(names, table)
-		if err := errors.Join(provenance.WritePage(*hostilePage, page, "make hostile"), provenance.WriteTable(provenance.TableOf(*hostilePage), rows)); err != nil {
+	if *hostileTable != "" {
+		notes, rows := hostileResults(names, table)
+		command := fmt.Sprintf("TOPTAU_HOSTILE=long go test ./cmd/toptau -run TestHostileInputs -timeout 0 -hostile-scale %d -hostile-table %s", scale, *hostileTable)
+		if err := provenance.WriteRun(*hostileTable, command, notes, rows); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -432,7 +433,7 @@ func (h *badInput) otherRuns() []string {
 	}
 	all := []string{"fit FILE --method toppush -o OUT -q" + label, "train FILE --top 10% -o OUT -q" + label, "compare FILE --top 10% -q" + label,
 		"diagnose FILE" + label, "verify MODEL FILE CERTIFICATE" + label, "score MODEL FILE -q -o OUT", "evaluate MODEL FILE -q",
-		"threshold FILE --model MODEL --max-fpr 1% -o OUT", "explain MODEL FILE --columns", "monitor MODEL FILE", "card MODEL FILE", "pack FILE -o OUT"}
+		"threshold FILE --model MODEL --max-fpr 1% -o OUT", "explain MODEL FILE --columns", "monitor MODEL FILE", "pack FILE -o OUT"}
 	slow := slices.ContainsFunc(h.runs, func(run string) bool { return strings.Contains(run, "--solver adam") })
 	return slices.DeleteFunc(all, func(run string) bool {
 		return slow && (verbOf(run) == "diagnose" || verbOf(run) == "compare") || slices.ContainsFunc(h.runs, func(other string) bool { return verbOf(other) == verbOf(run) })
@@ -523,9 +524,9 @@ func attack(ctx context.Context, program, command string, paths map[string]strin
 		Seconds: (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()}, nil
 }
 
-// hostileResults returns the page of the results and its table: a row for each file.
-func hostileResults(names []string, list []outcome) (page []byte, table [][]string) {
-	verbs := []string{"fit", "train", "compare", "diagnose", "verify", "score", "evaluate", "threshold", "explain", "monitor", "card", "pack"}
+// hostileResults returns the notes of the results, and a row for each file.
+func hostileResults(names []string, list []outcome) (notes string, table [][]string) {
+	verbs := []string{"fit", "train", "compare", "diagnose", "verify", "score", "evaluate", "threshold", "explain", "monitor", "pack"}
 	type row struct {
 		peak    map[string]int64
 		refused map[string]bool
@@ -551,24 +552,9 @@ func hostileResults(names []string, list []outcome) (page []byte, table [][]stri
 			peak, slowest, processes = max(peak, v.Peak), max(slowest, v.Seconds), processes+1
 		}
 	}
-	type family struct {
-		name           string
-		files, refused int
-		peak           int64
-		peakOf         string
-		seconds        float64
-		slowest        string
-	}
-	var families []*family
 	table = [][]string{append(append([]string{"input", "file_bytes", "bytes_before_compression"}, verbs...), "seconds", "message")}
 	for _, name := range order {
 		r := rows[name]
-		k := slices.IndexFunc(families, func(f *family) bool { return f.name == familyOf(name) })
-		if k < 0 {
-			k, families = len(families), append(families, &family{name: familyOf(name)})
-		}
-		f, all := families[k], true
-		f.files++
 		cells := []string{name, fmt.Sprint(r.first.Packed), fmt.Sprint(r.first.All)}
 		for _, verb := range verbs {
 			cell := ""
@@ -577,56 +563,17 @@ func hostileResults(names []string, list []outcome) (page []byte, table [][]stri
 				if r.refused[verb] {
 					cell = "(" + cell + ")"
 				}
-				all = all && r.refused[verb]
-				if p > f.peak {
-					f.peak, f.peakOf = p, name
-				}
 			}
 			cells = append(cells, cell)
-		}
-		if all {
-			f.refused++
-		}
-		if r.seconds > f.seconds {
-			f.seconds, f.slowest = r.seconds, name
 		}
 		said := []rune(strings.ReplaceAll(strings.TrimPrefix(r.first.Said, "toptau: "), "\n", " "))
 		table = append(table, append(cells, fmt.Sprintf("%.1f", r.seconds), string(said[:min(len(said), 160)])))
 	}
-	var b bytes.Buffer
-	fmt.Fprintf(&b, `# Hostile inputs
-
-%d files are made to exhaust memory. %d of them are below a megabyte: none took more than %s, or more than %.0f seconds of a processor, in
-%d processes (allowed: 300 MB and %d seconds). Larger files may also take three times their bytes that carry data, and 72 bytes for
-each row of a few bytes. A process without work takes about 20 MB, and reads 40 MB here, because it begins with the peak of the test that starts it.
-
-This command writes the page; the tests run it with smaller files and fewer verbs. With TOPTAU_HOSTILE_DIR=DIR an interrupted run continues.
-
-    TOPTAU_HOSTILE=long go test ./cmd/toptau -run TestHostileInputs -timeout 0 -hostile-scale %d -hostile-page ../../docs/results/hostile.md
-
-[hostile.csv](hostile.csv) has each file: the peak memory of every verb's process in MB (resident set, as the system counts it), in
-parentheses if the verb refused the file, the most seconds of a processor that any verb took, and the message of the first verb. Where
-the certified solver would take minutes, fit has ADAM, and diagnose and compare are left out.
-
-| files | number | refused by all verbs | highest peak | most seconds |
-| --- | ---: | ---: | --- | --- |
-`, len(order), small, memory.Size(peak), slowest, processes, hostileSeconds, cmp.Or(*hostileScale, 100))
-	for _, f := range families {
-		fmt.Fprintf(&b, "| %s | %d | %d | %d MB, %s | %.1f s, %s |\n", f.name, f.files, f.refused, (f.peak+500_000)/1_000_000, f.peakOf, f.seconds, f.slowest)
-	}
-	return b.Bytes(), table
-}
-
-// familyOf returns what kind of file an input is, by its name.
-func familyOf(name string) string {
-	before, _, _ := strings.Cut(name, ":")
-	switch {
-	case before != name:
-		return before
-	case strings.HasPrefix(name, "LIBSVM"), strings.Contains(name, "index"):
-		return "LIBSVM"
-	case strings.HasPrefix(name, "a model"), strings.HasPrefix(name, "a certificate"), strings.HasPrefix(name, "a device"):
-		return "models, certificates and devices"
-	}
-	return "CSV and its compression"
+	return fmt.Sprintf(`%d files are made to exhaust memory. %d of them are below a megabyte: none took more than %s, or more than %.0f seconds of a processor, in
+%d processes (allowed: 300 MB and %d seconds). Larger files may also take three times their bytes that carry data, and 72 bytes for each row of
+a few bytes. A process without work takes about 20 MB, and reads 40 MB here, because it begins with the peak of the test that starts it.
+A verb has the peak memory of its process in MB (resident set, as the system counts it), in parentheses if it refused the file. Seconds
+are the most of a processor that any verb took, and the message is that of the first verb. Where the certified solver would take minutes, fit has
+ADAM, and diagnose and compare are left out. The tests have smaller files and fewer verbs.`,
+		len(order), small, memory.Size(peak), slowest, processes, hostileSeconds), table
 }

@@ -17,7 +17,7 @@ type commands struct {
 	Score      scoreCommand                        `cmd:"" help:"Score the rows of a file and decide on each."`
 	Serve      serveCommand                        `cmd:"" help:"Answer requests for scores over HTTP."`
 	Explain    explainCommand                      `cmd:"" help:"Show what each column adds to the scores."`
-	Evaluate   verbs.Evaluate[verbs.EntryFiles]    `cmd:"" help:"Measure models and other programs' scores on labelled data, with intervals."`
+	Evaluate   evaluateCommand                     `cmd:"" help:"Measure models and other programs' scores on labelled data, with intervals."`
 	UI         uiCommand                           `cmd:"" name:"ui" help:"Look at a ranking in a browser: drag the budget, see the rows at the top and why, change values, save an operating point."`
 	Compare    compareCommand                      `cmd:"" help:"Train every learner and compare all of them on a test part, with paired intervals."`
 	Diff       diffCommand                         `cmd:"" help:"Show what differs between two models: columns, encodings, weights, thresholds."`
@@ -25,15 +25,13 @@ type commands struct {
 	Diagnose   verbs.Diagnose[verbs.Files]         `cmd:"" help:"Report what the methods can achieve on some data before fitting."`
 	Monitor    monitorCommand                      `cmd:"" help:"Watch a model in production: alarms about scores, columns and the budget, with a stated probability that any of them is false."`
 	Inspect    verbs.Inspect                       `cmd:"" help:"Show what a model file contains and what in it may be personal, or write a copy without category names."`
-	Export     exportCommand                       `cmd:"" help:"Write a model for programs without toptau: ONNX, SQL, C, Go, or points for people."`
-	Card       cardCommand                         `cmd:"" help:"Write a model card for people who decide about a model: purpose, guarantees and their limits, error rates by group, what it must not be used for."`
+	Export     exportCommand                       `cmd:"" help:"Write a model for programs without toptau: ONNX, SQL, C or Go."`
 	Verify     verbs.Verify[verbs.CertifiedFiles]  `cmd:"" help:"Recompute both bounds of a certificate from the data."`
 	Keygen     keygenCommand                       `cmd:"" help:"Generate a pair of keys, to sign models and certificates and to check signatures."`
 	Pack       packCommand                         `cmd:"" help:"Pack data into a file from which verbs read a table that may be larger than memory."`
 	Generate   generateCommand                     `cmd:"" help:"Generate simulated data with known truth, as CSV."`
 	Completion completionCommand                   `cmd:"" help:"Print a script that completes verbs, flags and values in a shell."`
 	Version    versionCommand                      `cmd:"" name:"version" help:"Print the version, and the versions of everything that is linked in."`
-	Man        manCommand                          `cmd:"" hidden:"" help:"Print the manual page."`
 
 	cli.Flags
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"strings"
 
 	"toptau/internal/cli"
@@ -28,17 +27,4 @@ func (*versionCommand) Run(s *cli.Session) error {
 		s.Printf("    %s %s\n", path, version)
 	}
 	return nil
-}
-
-// manCommand prints the manual page, for packages.
-type manCommand struct {
-	Date string `default:"1980-01-01" placeholder:"DATE" help:"The date of the release."`
-}
-
-func (c *manCommand) Run(s *cli.Session) error {
-	page, err := s.ManualPage(c.Date)
-	if err == nil {
-		_, err = fmt.Fprint(s.Stdout, page)
-	}
-	return err
 }

@@ -65,8 +65,8 @@ type Status struct {
 	ClockSteps int // readings of the clock that were not followed
 }
 
-// keepHistory is the weight of a window against the one after it. With 0.25 and 0.9 the positives found differ by at
-// most 0.5 % (docs/results/alertlimit.md).
+// keepHistory is the weight of a window against the one after it. With 0.25 and 0.9 the positives found in TestSimulation differ
+// by at most 0.5 %.
 const keepHistory = 0.5
 
 // retryAfter is the time between attempts to write a file that could not be written.

@@ -17,6 +17,7 @@ import (
 type expectation struct {
 	population, positives classSample
 	form                  form.Form // with the sample's mass on top
+	unit                  float64   // the mean weight of a row
 
 	known         bool // a point was answered:
 	last, sampled corners
@@ -91,6 +92,7 @@ func newExpectation(x *matrix.Matrix, population method.Population, f form.Form,
 		return nil
 	}
 	e.form.Kappa *= mass / shape.Population.Mass
+	e.unit = shape.Population.Mass / float64(shape.Population.Rows)
 	return e
 }
 
@@ -151,12 +153,12 @@ func (e *expectation) at(w []float64) (o onSample, useful bool) {
 	z, m := e.population.z, e.population.m
 	thresholdOf := func(kappa float64) (c corners) {
 		f := e.form
-		f.Kappa = math.Max(math.Min(1, e.form.Kappa), math.Min(kappa, float64(len(z))))
+		f.Kappa = math.Max(math.Min(e.unit, e.form.Kappa), math.Min(kappa, e.unit*float64(len(z))))
 		c.t, c.edge, _ = f.Threshold(z, m, nil)
 		return c
 	}
 	k := e.form.Kappa
-	spread := float64(edgeDeviations * math.Sqrt(math.Max(1, k)))
+	spread := float64(edgeDeviations * e.unit * math.Sqrt(math.Max(1, k/e.unit)))
 	o.corners = thresholdOf(k)
 	o.noise = math.Max(thresholdOf(k-spread).edge-o.edge, o.edge-thresholdOf(k+spread).edge)
 	low, high := slices.Min(z), slices.Max(z)

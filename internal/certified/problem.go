@@ -12,6 +12,7 @@ type problem struct {
 	shape  Shape
 	atZero float64 // F(0)
 	zero   *Point  // w = 0
+	unit   float64 // weightUnit of all rows, for a sample of them; 0: its own
 }
 
 // valueRounding is the relative rounding error of F, and of the scores or their squares that it is computed from.
@@ -39,5 +40,16 @@ const massNoise = 1e-12
 // firstRows is the number of best rows that a solve starts with: clearly more than kappa, or the restricted
 // problem has no interior.
 func (p *problem) firstRows() int {
-	return int(math.Min(math.Max(violatorsNear, firstKappas*math.Ceil(p.form.Kappa)), float64(p.shape.Population.Rows)))
+	return int(math.Min(math.Max(violatorsNear, firstKappas*math.Ceil(p.rowsOnTop())), float64(p.shape.Population.Rows)))
+}
+
+// rowsOnTop returns kappa as a number of rows.
+func (p *problem) rowsOnTop() float64 { return p.form.Kappa / p.weightUnit() }
+
+// weightUnit returns the mean weight of the population's rows, so that only ratios of weights decide how a problem is solved.
+func (p *problem) weightUnit() float64 {
+	if p.unit > 0 {
+		return p.unit
+	}
+	return p.shape.Population.Mass / float64(p.shape.Population.Rows)
 }

@@ -56,6 +56,7 @@ func startFromSample(ctx context.Context, p method.Problem, small *matrix.Matrix
 	}
 	source := NewMemory(small, p.Definition().Population)
 	s := newSolver(ctx, source, f, Options{Gap: sampleGap, MaxPasses: samplePasses})
+	s.unit = shape.Population.Mass / float64(shape.Population.Rows)
 	if worthSmoothing(whole, shape) {
 		if err := s.start.startWide(); err != nil {
 			return nil, source.visits

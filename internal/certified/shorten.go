@@ -124,12 +124,12 @@ func (s *solver) limitsOfShortening() (passes, systems int) {
 }
 
 // minPenalty returns the smallest lambda |w|^2 that proves something. Rounding moves D and F by about 1e-12
-// F(0), and the regulariser of a hinge quantile, which is kappa times a largest a_j, by 1e-14 kappa F(0); see
+// F(0), and the regulariser of a hinge quantile, which is kappa times a largest a_j/m_j, by 1e-14 kappa F(0), with kappa in rows; see
 // docs/reference/certificate.md. Verify refuses a bound that rounding may move by more than 1 %.
 func (s *solver) minPenalty() float64 {
 	least := 5e-10
 	if s.form.Kind == form.HingeQuantile {
-		least += float64(2e-12 * s.form.Kappa)
+		least += float64(2e-12 * s.rowsOnTop())
 	}
 	return least * s.atZero
 }
@@ -164,7 +164,7 @@ func (s *solver) withLambda(lambda float64) *solver {
 	f := s.form
 	f.Lambda = lambda
 	a := newSolver(s.ctx, s.source, f, Options{})
-	a.strict = s.strict
+	a.strict, a.unit = s.strict, s.unit
 	if s.opt.Progress != nil {
 		a.opt.Progress = func(Progress) { s.report() } // the bounds of this solve, which stay
 	}

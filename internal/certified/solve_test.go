@@ -64,6 +64,9 @@ func label(n named) string {
 }
 
 func TestEveryMethodConverges(t *testing.T) {
+	if testing.Short() {
+		t.Skip("solves many problems")
+	}
 	x := clouds(1, 50, 500, 5, .8).matrix(t, matrix.Float32)
 	for _, lambda := range []float64{.1, 1e-3, 1e-6, 0} {
 		for _, n := range everyMethod(lambda) {

@@ -162,7 +162,7 @@ func (s *state) shrinkBall() {
 
 // restrictedProblem returns the problem of a form on the rows held.
 func (s *state) restrictedProblem(f form.Form) restricted.Problem {
-	return restricted.Problem{Form: f, Positives: s.pos.Rows, Population: s.pop.Rows, Mass: s.shape.Positives.Mass}
+	return restricted.Problem{Form: f, Positives: s.pos.Rows, Population: s.pop.Rows, Mass: s.shape.Positives.Mass, Unit: s.weightUnit()}
 }
 
 // solveOnRows solves the restricted problem of a form.

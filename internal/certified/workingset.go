@@ -75,7 +75,7 @@ func (w *workingSet) rowLimit(p *problem) int {
 	if w.useGroups {
 		return 0
 	}
-	most := math.Max(scanKappas*p.form.Kappa, scanGrowth*float64(w.pop.N))
+	most := math.Max(scanKappas*p.rowsOnTop(), scanGrowth*float64(w.pop.N))
 	return int(math.Min(math.Max(most, minScan), float64(p.shape.Population.Rows)))
 }
 

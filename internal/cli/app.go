@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -72,14 +73,12 @@ type Flags struct {
 
 // Main runs a command with the process's arguments, streams and signals, and exits.
 func (a *App) Main() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(10) // nearly all memory holds numbers, which the collector need not scan
-	}
 	signal.Ignore(syscall.SIGPIPE) // a closed pipe is then an error of the write, and the command ends with exit code 0
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	s := newSession(ctx, a, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	s.ownsProcess = true
 	go s.watchSignals(signals, cancel)
 	code := s.run(os.Args[1:])
 	s.ending.Lock()
@@ -91,31 +90,62 @@ func (a *App) Run(ctx context.Context, args []string, stdin io.Reader, stdout, s
 	return newSession(ctx, a, args, stdin, stdout, stderr).run(args)
 }
 
-// Parser returns the flag parser.
-func (a *App) Parser(options ...kong.Option) (*kong.Kong, error) {
+// Parser returns the flag parser of all verbs.
+func (a *App) Parser(options ...kong.Option) (*kong.Kong, error) { return a.parserFor(nil, options...) }
+
+// parserFor returns a flag parser for the words of a command. If they begin with a verb it knows no other verb: building the parser of
+// all verbs takes longer than scoring a row.
+func (a *App) parserFor(args []string, options ...kong.Option) (*kong.Kong, error) {
 	vars := kong.Vars{"version": a.version()}
 	for name, value := range a.Vars {
 		vars[name] = value
 	}
-	hidden := make([]string, len(a.Hidden))
+	hidden := make([]string, len(a.Hidden), len(a.Hidden)+1)
 	for i, name := range a.Hidden {
-		if verb, field, found := strings.Cut(name, "."); found {
-			hidden[i] = "^" + verb + `(\[.*\])?\.` + field + "$" // verbs are generic types
+		if owner, field, found := strings.Cut(name, "."); found {
+			hidden[i] = "^" + owner + `(\[.*\])?\.` + field + "$" // verbs are generic types
 		} else {
 			hidden[i] = `\.` + name + "$"
 		}
 	}
+	if others := a.otherVerbs(args); others != "" {
+		hidden = append(hidden, others)
+	}
 	all := []kong.Option{kong.Name(a.Name), kong.Description(a.Description), kong.UsageOnError(), vars,
 		kong.ConfigureHelp(helpOptions), kong.Help(printHelp), kong.PostBuild(a.describeOptions)}
 	if len(hidden) > 0 {
-		all = append(all, kong.IgnoreFields(hidden...))
+		all = append(all, kong.IgnoreFields(strings.Join(hidden, "|")))
 	}
 	return kong.New(a.Verbs, append(all, options...)...)
 }
 
+// otherVerbs returns the pattern of the fields of all verbs but the one with which a command begins, or "" if it begins with none.
+func (a *App) otherVerbs(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	var others []string
+	found := false
+	verbs := reflect.TypeOf(a.Verbs).Elem()
+	for field := range verbs.Fields() {
+		if _, isVerb := field.Tag.Lookup("cmd"); !isVerb {
+			continue
+		}
+		if cmp.Or(field.Tag.Get("name"), strings.ToLower(field.Name)) == args[0] {
+			found = true
+		} else if _, isFlag := reflect.TypeFor[Flags]().FieldByName(field.Name); !isFlag { // the pattern is that of a flag, too
+			others = append(others, field.Name)
+		}
+	}
+	if !found || len(others) == 0 {
+		return ""
+	}
+	return "^" + verbs.Name() + `\.(` + strings.Join(others, "|") + ")$"
+}
+
 // Parse parses the words of a command with every rule on flags, and runs nothing.
 func (a *App) Parse(args []string) error {
-	parser, err := a.Parser(kong.Exit(func(int) {}))
+	parser, err := a.parserFor(args, kong.Exit(func(int) {}))
 	if err == nil {
 		_, err = a.parse(parser, args)
 	}
@@ -235,7 +265,7 @@ func (s *Session) runVerb(args []string) (err error) {
 			}
 		}
 	}()
-	parser, err := s.app.Parser(kong.Writers(s.Stdout, s.Stderr), kong.Exit(func(code int) { panic(parserExit{code}) }))
+	parser, err := s.app.parserFor(args, kong.Writers(s.Stdout, s.Stderr), kong.Exit(func(code int) { panic(parserExit{code}) }))
 	if err != nil {
 		return err
 	}
@@ -274,6 +304,9 @@ func (s *Session) runVerb(args []string) (err error) {
 	s.shown.Store(s.Progress)
 	if err := s.checkFiles(s.app.filesOf(parsed)); err != nil {
 		return err
+	}
+	if s.ownsProcess && os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(10) // nearly all memory holds numbers, which the collector need not scan
 	}
 	return parsed.Run(s)
 }

@@ -26,6 +26,7 @@ type Session struct {
 	Progress    *Progress // nil, which is silent, without a terminal
 
 	app          *App
+	ownsProcess  bool            // the collector may be set
 	flags        map[string]bool // names of the flags of the verb that runs
 	rawStdout    io.Writer       // what Stdout writes to
 	shown        atomic.Pointer[Progress]

@@ -6,6 +6,8 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
+
+	"toptau/diag"
 )
 
 // float writes a double with an exponent, so that no database reads it as a decimal.
@@ -77,17 +79,53 @@ func powerOfTwo(k int) string { return new(big.Int).Lsh(big.NewInt(1), uint(k)).
 // doubleQuotes quotes a name as the standard does.
 func doubleQuotes(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
-var backslashes = strings.NewReplacer("\\", `\\`, "\n", `\n`, "\r", `\r`, "\t", `\t`, "\x00", `\0`, "'", `\'`, "`", "\\`")
+// unicodeQuotes is doubleQuotes with escapes for what diag.Unprintable lists.
+func unicodeQuotes(name string) string {
+	if !control(name) {
+		return doubleQuotes(name)
+	}
+	return "U&" + doubleQuotes(replaced(name, standardEscape, `\`, `\\`))
+}
 
-func backticks(name string) string { return "`" + backslashes.Replace(name) + "`" }
+func backticks(name string) string {
+	return "`" + replaced(name, hexBytes, `\`, `\\`, "`", "\\`", "'", `\'`) + "`"
+}
 
 // doubleBackticks quotes a name in backticks, in which nothing else is special.
 func doubleBackticks(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
 
-// control reports whether a text has control characters. They are never written as such: editors and shells change line ends.
-func control(s string) bool {
-	return strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f })
+// control reports whether a text has characters that diag.Unprintable lists. In literals they are never written as such: terminals
+// obey them, and editors and shells change line ends.
+func control(s string) bool { return strings.ContainsFunc(s, diag.Unprintable) }
+
+// replaced returns a text with a form of its own for each character that diag.Unprintable lists, and pairs of further replacements.
+func replaced(s string, form func(r rune) string, pairs ...string) string {
+	others := strings.NewReplacer(pairs...)
+	var b strings.Builder
+	for _, r := range s {
+		if diag.Unprintable(r) {
+			b.WriteString(form(r))
+		} else {
+			others.WriteString(&b, string(r))
+		}
+	}
+	return b.String()
 }
+
+// hexBytes writes a character as the bytes that databases with backslashes read.
+func hexBytes(r rune) string {
+	var b strings.Builder
+	for _, c := range []byte(string(r)) {
+		fmt.Fprintf(&b, `\x%02x`, c)
+	}
+	return b.String()
+}
+
+// unicodeEscape writes a character as four hexadecimal digits of its code point.
+func unicodeEscape(r rune) string { return fmt.Sprintf(`\u%04x`, r) }
+
+// standardEscape writes a character as literals and names with the prefix U& do.
+func standardEscape(r rune) string { return fmt.Sprintf(`\%04x`, r) }
 
 // standardText is a literal of the standard.
 func standardText(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
@@ -97,27 +135,16 @@ func postgresText(s string) (string, bool) {
 	if !control(s) {
 		return standardText(s), true
 	}
-	return "E" + escaped(s, `\x%02x`), !strings.Contains(s, "\x00")
+	return "E" + escaped(s, unicodeEscape), !strings.Contains(s, "\x00")
 }
 
-// escaped is a literal with backslashes, in which control characters have a form of their own.
-func escaped(s, form string) string {
-	var b strings.Builder
-	for _, r := range s {
-		switch {
-		case r == '\\' || r == '\'':
-			b.WriteString(`\` + string(r))
-		case control(string(r)):
-			fmt.Fprintf(&b, form, r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return "'" + b.String() + "'"
+// escaped is a literal with backslashes.
+func escaped(s string, form func(r rune) string) string {
+	return "'" + replaced(s, form, `\`, `\\`, "'", `\'`) + "'"
 }
 
 // backslashText is a literal of a database that reads backslashes in every literal.
-func backslashText(s string) (string, bool) { return escaped(s, `\x%02x`), true }
+func backslashText(s string) (string, bool) { return escaped(s, hexBytes), true }
 
 // sqliteText writes a text with control characters as bytes.
 func sqliteText(s string) (string, bool) {
@@ -129,15 +156,7 @@ func sqliteText(s string) (string, bool) {
 
 // duckText writes control characters as numbers.
 func duckText(s string) (string, bool) {
-	var b strings.Builder
-	for _, r := range s {
-		if control(string(r)) {
-			fmt.Fprintf(&b, "' || chr(%d) || '", r)
-		} else {
-			b.WriteString(strings.ReplaceAll(string(r), "'", "''"))
-		}
-	}
-	return "('" + b.String() + "')", true
+	return "('" + replaced(s, func(r rune) string { return fmt.Sprintf("' || chr(%d) || '", r) }, "'", "''") + "')", true
 }
 
 // trinoText writes control characters as Unicode escapes.
@@ -145,21 +164,10 @@ func trinoText(s string) (string, bool) {
 	if !control(s) {
 		return standardText(s), true
 	}
-	var b strings.Builder
-	for _, r := range s {
-		switch {
-		case control(string(r)):
-			fmt.Fprintf(&b, `\%04x`, r)
-		case r == '\\' || r == '\'':
-			b.WriteString(string(r) + string(r))
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return "U&'" + b.String() + "'", true
+	return "U&'" + replaced(s, standardEscape, `\`, `\\`, "'", "''") + "'", true
 }
 
 // sparkText is a literal with backslashes. Spark replaces variables such as ${env:HOME} everywhere in a statement before it reads it.
 func sparkText(s string) (string, bool) {
-	return strings.ReplaceAll(escaped(s, `\u%04x`), "${", `\u0024{`), true
+	return strings.ReplaceAll(escaped(s, unicodeEscape), "${", `\u0024{`), true
 }

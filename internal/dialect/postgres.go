@@ -9,7 +9,7 @@ import (
 
 // Postgres is the SQL of PostgreSQL 12 and later.
 func Postgres() *Dialect {
-	d := base(Dialect{Name: "postgres", Title: "PostgreSQL", Quote: doubleQuotes, Text: postgresText, Checks: true,
+	d := base(Dialect{Name: "postgres", Title: "PostgreSQL", Quote: unicodeQuotes, Text: postgresText, Checks: true,
 		Notes:  []string{"Run SET jit = off first: compiling the expressions takes far longer than computing them."},
 		Number: func(x float64) string { return "'" + float(x) + "'::float8" },
 		Double: func(c string) string { return "nullif(cast(" + c + " as float8), 'NaN'::float8)" },

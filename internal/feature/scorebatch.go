@@ -169,23 +169,30 @@ type batchLevel struct {
 	numbers bool      // a numeric column, whose level is for missing values
 }
 
+// newBatchLevels returns the terms of a block whose weights are w: those of each column in turn, one for each level.
 func newBatchLevels(m *Map, block *OneHotBlock, w []float64) *batchLevels {
 	p := &batchLevels{}
 	for i := range block.Columns {
-		c := &block.Columns[i]
-		in := &m.Inputs[c.Input]
-		l := batchLevel{input: c.Input, numbers: in.Kind == schema.Numeric}
-		term := func(level int) float64 { return float64(float64(float32(c.value(level))) * w[level]) }
-		for level := range in.Categories {
-			l.terms = append(l.terms, term(level))
-		}
-		if in.Rare {
-			l.rare = term(block.widths[i] - 1)
-		}
-		w = w[block.widths[i]:]
-		p.columns = append(p.columns, l)
+		c, width := &block.Columns[i], block.widths[i]
+		p.columns = append(p.columns, newBatchLevel(&m.Inputs[c.Input], c, w[:width]))
+		w = w[width:]
 	}
 	return p
+}
+
+// newBatchLevel returns the terms of one column. The last level of a column with rare names is that of all others.
+func newBatchLevel(in *Input, c *OneHot, w []float64) batchLevel {
+	term := func(level int) float64 { // the value is rounded as in a matrix
+		return float64(float64(float32(c.value(level))) * w[level])
+	}
+	l := batchLevel{input: c.Input, numbers: in.Kind == schema.Numeric}
+	for level := range in.Categories {
+		l.terms = append(l.terms, term(level))
+	}
+	if in.Rare {
+		l.rare = term(len(w) - 1)
+	}
+	return l
 }
 
 func (p *batchLevels) addTerms(b *Batch, z []float64) bool {

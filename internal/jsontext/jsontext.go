@@ -15,13 +15,26 @@ import (
 // MaxDepth is the deepest nesting of objects and lists that is read. Chosen by hand.
 const MaxDepth = 64
 
+// MaxNumber is the longest number that is read, in bytes. All digits of a float64 are at most 1,077. Without a limit, one of
+// megabytes takes a processor for as long as thousands of rows.
+const MaxNumber = 4096
+
+// PauseBytes is about how often Scanner.Pause is called: some tenths of a millisecond of work.
+const PauseBytes = 64 << 10
+
 // Scanner reads a text of valid UTF-8. The zero value with Bytes set begins at the start.
 type Scanner struct {
 	Bytes []byte
-	At    int // the next byte
+	At    int          // the next byte
+	Pause func() error // is called between elements of lists and objects, every PauseBytes; its error ends the reading; nil: no pauses
+
+	paused int // At, at the last pause
 
 	text []byte // of the last text with escapes
 }
+
+// Reset begins a text.
+func (s *Scanner) Reset(text []byte) { s.Bytes, s.At, s.paused = text, 0, 0 }
 
 // Kind is the kind of a value.
 type Kind uint8
@@ -96,6 +109,12 @@ func (s *Scanner) Take(c byte) bool {
 
 // More reads what follows an element: a comma, or the closing byte.
 func (s *Scanner) More(closing byte) (bool, error) {
+	if s.Pause != nil && uint(s.At-s.paused) >= PauseBytes { // also after a step back
+		s.paused = s.At
+		if err := s.Pause(); err != nil {
+			return false, err
+		}
+	}
 	switch s.Peek() {
 	case ',':
 		s.At++
@@ -181,7 +200,7 @@ func (s *Scanner) word(w string) bool {
 
 // readNumber reads a number: -? (0 | [1-9] digits) [. digits] [e [+-] digits].
 func (s *Scanner) readNumber() ([]byte, error) {
-	b, first := s.Bytes, s.At
+	b, first := s.Bytes[:min(len(s.Bytes), s.At+MaxNumber+1)], s.At
 	at := first
 	if b[at] == '-' {
 		at++
@@ -189,12 +208,10 @@ func (s *Scanner) readNumber() ([]byte, error) {
 	whole := at
 	at = skipDigits(b, at)
 	if at == whole {
-		s.At = at
-		return nil, s.Wrong("a digit")
+		return nil, s.wrongNumber(at, "a digit")
 	}
 	if b[whole] == '0' && at > whole+1 {
-		s.At = whole + 1
-		err := s.Wrong("no digit after a leading zero")
+		err := s.wrongNumber(whole+1, "no digit after a leading zero")
 		err.(*Error).Hint = "write the number in quotes if it is a code"
 		return nil, err
 	}
@@ -203,8 +220,7 @@ func (s *Scanner) readNumber() ([]byte, error) {
 		fraction := at
 		at = skipDigits(b, at)
 		if at == fraction {
-			s.At = at
-			return nil, s.Wrong("a digit after the decimal point")
+			return nil, s.wrongNumber(at, "a digit after the decimal point")
 		}
 	}
 	if at < len(b) && b[at]|0x20 == 'e' {
@@ -215,12 +231,23 @@ func (s *Scanner) readNumber() ([]byte, error) {
 		exponent := at
 		at = skipDigits(b, at)
 		if at == exponent {
-			s.At = at
-			return nil, s.Wrong("a digit in the exponent")
+			return nil, s.wrongNumber(at, "a digit in the exponent")
 		}
+	}
+	if at-first > MaxNumber {
+		return nil, s.wrongNumber(at, "")
 	}
 	s.At = at
 	return b[first:at], nil
+}
+
+// wrongNumber returns the error of the number at the current place: its length, or what was expected at a further place.
+func (s *Scanner) wrongNumber(at int, expected string) error {
+	if at-s.At > MaxNumber {
+		return s.Wrong(fmt.Sprintf("a number of at most %d bytes", MaxNumber))
+	}
+	s.At = at
+	return s.Wrong(expected)
 }
 
 // skipDigits returns the place after the digits that begin at a place.

@@ -81,3 +81,41 @@ func TestWrittenTextIsPrintable(t *testing.T) {
 		t.Error("letters are escaped")
 	}
 }
+
+// A number that no program writes is refused after as many bytes as the longest one, wherever it is cut.
+func TestLongNumbers(t *testing.T) {
+	long := strings.Repeat("9", MaxNumber)
+	for _, text := range []string{long, "-" + long[1:], long[2:] + ".5", "0." + long[2:], long[3:] + "e-7"} {
+		s := Scanner{Bytes: []byte("[" + text + "]")}
+		if err := s.Skip(); err != nil {
+			t.Errorf("%d bytes: %v", len(text), err)
+		}
+	}
+	for _, text := range []string{long + "9", "-" + long, long + ".5", long[1:] + ".5", "0." + long, long[1:] + "e7", long[2:] + "e-7", strings.Repeat(long, 1000)} {
+		s := Scanner{Bytes: []byte("[" + text + "]")}
+		if err := s.Skip(); err == nil || !strings.HasSuffix(err.Error(), "at byte 2, expected a number of at most 4096 bytes") {
+			t.Errorf("%d bytes: %v", len(text), err)
+		}
+	}
+}
+
+// Readers pause in long texts, in everything that has elements, again when they read a part again, and not in short ones.
+func TestPauses(t *testing.T) {
+	for _, text := range []string{strings.Repeat("[1],", PauseBytes), strings.Repeat(`{"a":{}},`, PauseBytes/2), strings.Repeat("0,", 2*PauseBytes)} {
+		s, n := Scanner{}, 0
+		s.Reset([]byte("[" + text + "0]"))
+		s.Pause = func() error { n++; return nil }
+		for range 2 {
+			if s.At = 0; s.Skip() != nil || s.End() != nil {
+				t.Fatal("refused")
+			}
+		}
+		if want := 2 * len(s.Bytes) / PauseBytes; n < want-2 || n > want+2 {
+			t.Errorf("%d pauses in %d bytes, want %d", n, len(text), want)
+		}
+		n = 0
+		if s.Reset([]byte("[1,2,3]")); s.Skip() != nil || n > 0 {
+			t.Errorf("%d pauses in a short text", n)
+		}
+	}
+}

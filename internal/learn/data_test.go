@@ -3,78 +3,69 @@ package learn
 import (
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
-	"toptau/schema"
 
-	"toptau/internal/feature"
 	"toptau/internal/matrix"
+	"toptau/internal/matrix/matrixtest"
 	"toptau/internal/optim"
-	"toptau/internal/table"
 	"toptau/method"
 )
 
-// set reads a public set under TOPTAU_DATA.
-type set struct {
-	file string
-	o    table.Options
-}
-
-var sets = map[string]set{
-	"ionosphere":  {"ionosphere/ionosphere.data", table.Options{Format: schema.Format{Label: "last", Positive: []string{"b"}}}},
-	"spambase":    {"spambase/spambase.data", table.Options{Format: schema.Format{Label: "last", Positive: []string{"1"}}}},
-	"magic04":     {"magic04/magic04.data.gz", table.Options{Format: schema.Format{Label: "last", Positive: []string{"g"}}}},
-	"mammography": {"mammography/mammography.csv", table.Options{Format: schema.Format{Label: "last", Positive: []string{"'1'"}}}},
-	"w8a":         {"w8a/w8a.gz", table.Options{Format: schema.Format{Positive: []string{"+1"}}}},
-	"nsl_kdd": {"nsl_kdd/KDDTrain+_20Percent.txt.gz",
-		table.Options{Format: schema.Format{Label: "42", Positive: []string{"!normal"}, Drop: []string{"43"}}}},
-}
-
-// loaded is a table, with the features and labels to pack some of its rows.
-type loaded struct {
-	table  *table.Table
-	schema schema.Schema
-}
-
-func load(t testing.TB, name string) loaded {
+// load reads a public set and standardises its columns. Those of w8a are 0 or 1 and stay so.
+func load(t testing.TB, name string) ([][]float64, []bool) {
 	t.Helper()
-	root := os.Getenv("TOPTAU_DATA")
-	if root == "" {
-		t.Skip("TOPTAU_DATA is not set")
+	x, y := matrixtest.Read(t, name)
+	if name == "w8a" {
+		return x, y
 	}
-	data, info, err := table.Read(filepath.Join(root, sets[name].file), sets[name].o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return loaded{data, info.Schema}
+	return matrixtest.Standardise(x), y
 }
 
-// pack fits the standard scaling on the rows of the first part and packs all parts with it. nil means all
-// rows.
-func (l loaded) pack(t testing.TB, parts ...[]int) []*matrix.Matrix {
+// pack packs some rows, compressed if most of their numbers are 0; nil: all.
+func pack(t testing.TB, x [][]float64, y []bool, rows []int) *matrix.Matrix {
 	t.Helper()
-	m, _, err := feature.Fit(l.table, l.schema, parts[0], feature.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []*matrix.Matrix
-	for _, rows := range parts {
-		x, err := m.Matrix(l.table, rows, matrix.Float32)
-		if err != nil {
-			t.Fatal(err)
+	if rows == nil {
+		for i := range x {
+			rows = append(rows, i)
 		}
-		out = append(out, x)
 	}
-	return out
+	kind := matrix.Dense
+	if cols, _ := entries(x[rows[0]]); 2*len(cols) < len(x[0]) {
+		kind = matrix.Sparse
+	}
+	b := matrix.NewBuilder(matrix.Layout{{Kind: kind, Cols: len(x[0])}}, matrix.Float32)
+	for _, i := range rows {
+		if kind == matrix.Dense {
+			b.Add(y[i], x[i], nil, nil, 1, i)
+			continue
+		}
+		cols, values := entries(x[i])
+		b.Add(y[i], nil, cols, values, 1, i)
+	}
+	m, err := b.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// entries returns the numbers of a row that are not 0.
+func entries(row []float64) (cols []uint32, values []float64) {
+	for j, v := range row {
+		if v != 0 {
+			cols, values = append(cols, uint32(j)), append(values, v)
+		}
+	}
+	return cols, values
 }
 
 // Both losses converge on real data, and their lower bounds are tight. Time and passes are logged.
 func TestRealDataConverges(t *testing.T) {
 	for _, name := range []string{"ionosphere", "spambase", "magic04", "w8a", "nsl_kdd"} {
-		x := load(t, name).pack(t, nil)[0]
+		rows, labels := load(t, name)
+		x := pack(t, rows, labels, nil)
 		for _, loss := range []Loss{Logistic, SquaredHinge} {
 			for _, lambda := range []float64{1e-3, 1e-5} {
 				start := time.Now()
@@ -95,7 +86,8 @@ func TestRealDataConverges(t *testing.T) {
 // vanished. It has no minimum, because some services occur in one class only. The fit on spambase has one.
 func TestRealDataWithoutPenalty(t *testing.T) {
 	for _, name := range []string{"spambase", "nsl_kdd"} {
-		x := load(t, name).pack(t, nil)[0]
+		rows, labels := load(t, name)
+		x := pack(t, rows, labels, nil)
 		r := fit(t, x, Options{})
 		t.Logf("%-11s F %.10f  gradient %.0e  steps %d  passes %d  %v", name, r.Objective,
 			r.Gradient, r.Steps, r.Passes, r.Reason)
@@ -108,29 +100,19 @@ func TestRealDataWithoutPenalty(t *testing.T) {
 	}
 }
 
-// split divides the rows of each class in halves and quarters, by seed.
-func (l loaded) split(seed uint64) (train, validation, test []int) {
-	for _, class := range []table.Class{table.Negative, table.Positive} {
+// split divides the rows of each class in halves by seed.
+func split(y []bool, seed uint64) (train, test []int) {
+	random := rand.New(rand.NewPCG(seed, 0))
+	for _, class := range []bool{false, true} {
 		var rows []int
-		for i, c := range l.table.Label {
-			if c == class {
+		for _, i := range random.Perm(len(y)) {
+			if y[i] == class {
 				rows = append(rows, i)
 			}
 		}
-		random := rand.NewPCG(seed, uint64(class))
-		for i := len(rows) - 1; i > 0; i-- {
-			j := int(random.Uint64() % uint64(i+1))
-			rows[i], rows[j] = rows[j], rows[i]
-		}
-		n := len(rows)
-		train = append(train, rows[:n/2]...)
-		validation = append(validation, rows[n/2:3*n/4]...)
-		test = append(test, rows[3*n/4:]...)
+		train, test = append(train, rows[:len(rows)/2]...), append(test, rows[len(rows)/2:]...)
 	}
-	for _, part := range [][]int{train, validation, test} {
-		slices.Sort(part)
-	}
-	return train, validation, test
+	return train, test
 }
 
 // truePositiveRate returns the fraction of positives above the threshold of a false positive rate. Ties count
@@ -158,22 +140,22 @@ func TestRampAtTheTop(t *testing.T) {
 		name string
 		gain float64 // at least, in the mean of five splits
 	}{{"magic04", 0.15}, {"mammography", 0.03}} {
-		data := load(t, c.name)
+		rows, labels := load(t, c.name)
 		var before, after, seconds, steps float64
 		const seeds = 5
 		for seed := range uint64(seeds) {
-			train, _, test := data.split(seed + 1)
-			x := data.pack(t, train, test)
-			lr := fit(t, x[0], Options{Lambda: 1e-4})
+			train, test := split(labels, seed+1)
+			x, other := pack(t, rows, labels, train), pack(t, rows, labels, test)
+			lr := fit(t, x, Options{Lambda: 1e-4})
 			start := time.Now()
-			r := ramp1(t, x[0], RampOptions{Anchor: lr.W, Population: method.Negatives})
+			r := ramp1(t, x, RampOptions{Anchor: lr.W, Population: method.Negatives})
 			seconds += time.Since(start).Seconds() / seeds
 			steps += float64(r.Steps) / seeds
 			if !(r.Objective < r.AtAnchor) {
 				t.Errorf("%s: %v from %v", c.name, r.Objective, r.AtAnchor)
 			}
-			before += truePositiveRate(x[1], lr.W, 0.01) / seeds
-			after += truePositiveRate(x[1], r.W, 0.01) / seeds
+			before += truePositiveRate(other, lr.W, 0.01) / seeds
+			after += truePositiveRate(other, r.W, 0.01) / seeds
 		}
 		t.Logf("%s: TPR at 1 %%: logistic %.1f %%, ramp %.1f %%, %.0f steps, %.2f s",
 			c.name, 100*before, 100*after, steps, seconds)

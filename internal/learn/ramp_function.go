@@ -154,7 +154,8 @@ func (f *ramp) moveScores(dst []float64, alpha float64) {
 	}
 }
 
-// findThresholds sets the threshold of each tau for scores z.
+// findThresholds sets the support of each tau's threshold for the scores z of all rows, of which the population are those from f.first on.
+// With few rows, starting goroutines would take longer than the rules.
 func (f *ramp) findThresholds(z []float64) {
 	inParallel(len(f.rules), len(z) >= inlineRows, func(k int) {
 		f.rules[k].At(z[f.first:], f.weights, &f.support[k])

@@ -228,6 +228,9 @@ func bytesOf(t *testing.T, x *matrix.Matrix, problems []method.Problem, together
 }
 
 func TestRunsHaveTheSameBitsAloneAndTogether(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fits many problems")
+	}
 	setFewRows(t, 0)
 	checkBits(t)
 }

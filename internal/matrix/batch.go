@@ -53,7 +53,7 @@ func (b *Builder) addBatch(x *Batch) error {
 		c.rows = append(c.rows, int32(i))
 	}
 	for k := range b.classes {
-		if err := b.classes[k].addColumns(b.layout, x); err != nil {
+		if err := b.classes[k].addDenseColumns(b.layout, x.Dense, x.Sources); err != nil {
 			return err
 		}
 	}
@@ -68,13 +68,15 @@ func (x *Batch) fits(dense int) bool {
 		(x.Weights == nil || len(x.Weights) == n) && (x.Ends == nil || len(x.Ends) == n)
 }
 
-// addColumns adds this class's rows of a batch to the dense blocks.
-func (c *classBuilder) addColumns(l Layout, x *Batch) error {
-	columns, first := x.Dense, 0
+// addDenseColumns adds this class's rows of a batch to the dense blocks. columns are those of all dense blocks in order, sources the numbers
+// of the batch's rows in the data.
+func (c *classBuilder) addDenseColumns(l Layout, columns [][]float64, sources []int) error {
+	first := 0 // the block's first column in the matrix
 	for k, spec := range l {
 		if spec.Kind == Dense {
-			if !c.blocks[k].dense.addColumns(columns[:spec.Cols], c.rows) {
-				return c.firstBad(columns[:spec.Cols], first, x.Sources)
+			own := columns[:spec.Cols]
+			if !c.blocks[k].dense.appendColumns(own, c.rows) {
+				return c.firstBad(own, first, sources)
 			}
 			columns = columns[spec.Cols:]
 		}
@@ -95,8 +97,8 @@ func (c *classBuilder) firstBad(columns [][]float64, first int, sources []int) e
 	return errors.New("a value that is not finite")
 }
 
-// addColumns appends some rows of columns. It reports whether all values are finite after rounding.
-func (d *dense[T]) addColumns(columns [][]float64, rows []int32) (finite bool) {
+// appendColumns appends some rows of columns, panel by panel. It reports whether all values are finite after rounding.
+func (d *dense[T]) appendColumns(columns [][]float64, rows []int32) (finite bool) {
 	finite = true
 	for len(rows) > 0 {
 		r := d.rows % kernel.PanelRows

@@ -31,7 +31,7 @@ type classBuilder struct {
 type growing struct {
 	dense interface {
 		add(values []float64) int
-		addColumns(columns [][]float64, rows []int32) (finite bool)
+		appendColumns(columns [][]float64, rows []int32) (finite bool)
 	}
 	sparse interface {
 		add(cols []uint32, values []float64) int

@@ -117,9 +117,10 @@ var oddNames = []string{`quo"te`, `it's`, `back\slash`, "new\nline", "-- drop", 
 var oddCategories = []string{`'`, `"`, `\`, `\'`, `''`, "line\nbreak", "nul\x00byte", "\x00", "--", "*/", "😀", "e\u0301", "é", "-1.5", "0", "NULL", "nan",
 	" padded ", "tab\t.", "??/", `%d`, "\r\n", "$1", "{}", "\u2028", "x'", "\x7f", "\\0", "\\n", "A", "a"}
 
-// wild are characters that have a meaning in some language or format. Names have neither the first nor the second.
-var wild = []string{"\x00", "\r", "'", `"`, "`", `\`, "\n", "\t", "-", "--", "/*", "*/", "//", ";", "%", "$", "$$", "?", "#", "@", ":", "{", "}", "[", "]", "(", ")",
-	"<", ">", "&", "|", "=", ",", ".", "x", "0", "A", "é", "e\u0301", "日", "😀", "\u2028", "\ufeff", "\x7f", "\x1b", "\x01", `\n`, `\0`, `\x41`, "U&", "E'", "NULL", " "}
+// wild are characters that have a meaning in some language or format. Names have neither the first nor the second, and those that
+// terminals obey, which some databases refuse, are rare in names.
+var wild = []string{"\x00", "\r", "\u2028", "\x7f", "\x1b", "\x01", "\u009b", "\u202e", "\u2066", "'", `"`, "`", `\`, "\n", "\t", "-", "--", "/*", "*/", "//", ";", "%", "$", "$$", "?", "#", "@", ":", "{", "}", "[", "]", "(", ")",
+	"<", ">", "&", "|", "=", ",", ".", "x", "0", "A", "é", "e\u0301", "日", "😀", "\ufeff", `\n`, `\0`, `\x41`, "U&", "E'", "NULL", " "}
 
 // wildText returns up to eight of them.
 func (b *builder) wildText(first int) string {
@@ -134,7 +135,11 @@ func (b *builder) name(used map[string]bool) string {
 	for {
 		name := "c" + strconv.Itoa(b.r.IntN(1000))
 		if b.o.Wild {
-			name = b.wildText(2)
+			first := 9
+			if b.chance(0.05) {
+				first = 2
+			}
+			name = b.wildText(first)
 		} else if !b.o.Plain && b.chance(0.3) {
 			name = oddNames[b.r.IntN(len(oddNames))]
 		}

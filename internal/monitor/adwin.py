@@ -1,4 +1,4 @@
-"""Delays and false alarms of river's ADWIN on the streams of TestStreamsForADWIN (docs/results/monitor.md).
+"""Delays and false alarms of river's ADWIN on the streams of TestStreamsForADWIN (docs/reference/monitor.md has its results).
 
     TOPTAU_STREAMS=DIR go test ./internal/monitor -count 1 -run StreamsForADWIN
     pip install river numpy

@@ -6,6 +6,7 @@ import (
 	"toptau/calibrate"
 	"toptau/internal/detmath"
 	"toptau/internal/feature"
+	"toptau/internal/profiles"
 	"toptau/internal/table"
 	"toptau/model"
 	"toptau/schema"
@@ -63,7 +64,7 @@ func newColumnWatches(m *model.Model, features *feature.Map) []columnWatch {
 		c.ladder = newLadder(c.profile.Keys(), c.profile.Ties)
 		c.gaps = make([]int, len(c.profile.Rank)+1)
 		if c.profile.Cells != nil {
-			c.place = cellPlaces(c.profile.Cells)
+			c.place = profiles.CellPlaces(c.profile.Cells)
 			c.events = categoryEvents(c.profile, p.Rows, events)
 			c.values = newCellCounts(c.profile, c.events)
 		} else {
@@ -143,7 +144,7 @@ func (c *columnWatch) count(t *table.Table, m *feature.Map, first, end, number i
 			if x != x {
 				c.values.tied[len(c.events)]++
 			}
-			c.gaps[c.ladder.gap(ordinal(numberKey(x)), seed, number+first+i, stream, &c.values)]++
+			c.gaps[c.ladder.gap(ordinal(profiles.NumberKey(x)), seed, number+first+i, stream, &c.values)]++
 		}
 		return
 	}

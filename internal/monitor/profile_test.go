@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"toptau/internal/feature"
+	"toptau/internal/profiles"
 	"toptau/internal/table"
 	"toptau/model"
 	"toptau/schema"
@@ -98,7 +99,7 @@ func TestProfileRanks(t *testing.T) {
 
 func profileOf(t testing.TB, m *feature.Map, data *table.Table, seed uint64) *model.Profile {
 	t.Helper()
-	p, err := NewProfile(m, data.Frame(), nil, seed)
+	p, err := profiles.New(m, data.Frame(), nil, seed)
 	if err != nil {
 		t.Fatal(err)
 	}

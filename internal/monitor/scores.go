@@ -10,7 +10,7 @@ import (
 )
 
 // scoreShares are the fractions of reference scores above the levels that are watched, from one half to the rows
-// on top. Chosen by hand (a change moves results) (docs/results/monitor.md).
+// on top. Chosen by hand (a change moves results) (docs/results/monitor-delays.csv).
 var scoreShares = []float64{0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.003}
 
 // scoreStarts is the number of starts of the evidence on scores: changes are dated to a third of their age after

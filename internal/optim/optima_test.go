@@ -4,12 +4,12 @@ import (
 	"context"
 	"encoding/csv"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
 	"toptau/internal/matrix"
+	"toptau/internal/matrix/matrixtest"
 	"toptau/internal/objective"
 	"toptau/method"
 	"toptau/surrogate"
@@ -91,19 +91,7 @@ func records(t *testing.T, path string) [][]string {
 
 func ionosphere(t *testing.T, storage matrix.Storage) *matrix.Matrix {
 	t.Helper()
-	dir := os.Getenv("TOPTAU_DATA")
-	if dir == "" {
-		t.Skip("TOPTAU_DATA is not set")
-	}
-	var x [][]float64
-	var y []bool
-	for _, record := range records(t, filepath.Join(dir, "ionosphere", "ionosphere.data")) {
-		row := make([]float64, len(record)-1)
-		for j := range row {
-			row[j], _ = strconv.ParseFloat(record[j], 64)
-		}
-		x, y = append(x, row), append(y, record[len(row)] == "b")
-	}
+	x, y := matrixtest.Read(t, "ionosphere")
 	m, err := matrix.FromDense(x, y, nil, storage)
 	if err != nil {
 		t.Fatal(err)

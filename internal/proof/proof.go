@@ -81,9 +81,14 @@ type Prover struct {
 	f, t       approx // once they are known
 }
 
-// New returns a prover of the bounds of a problem with the hinge or the squared hinge at w. The populations are the weights of the
-// positives and of the rows that determine the threshold.
+// New returns a prover of the bounds of a problem at w. It returns an error unless the method is convex and the loss the hinge or the
+// squared hinge: other problems have no bound. The populations are the weights of the positives and of the rows that determine the
+// threshold.
 func New(d Data, p method.Problem, positives, population threshold.Population, w []float64) (*Prover, error) {
+	if loss := p.Loss(); !p.Definition().Convex || loss != surrogate.Hinge && loss != surrogate.SquaredHinge {
+		return nil, &diag.Error{Kind: diag.Usage, Found: fmt.Sprintf("a certificate for %s with the %s loss", p.Method, p.Surrogate),
+			Expected: "a convex method with the hinge or the squared hinge"}
+	}
 	rule, err := p.Rule().Bind(population)
 	if err != nil {
 		return nil, err

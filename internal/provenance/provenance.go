@@ -1,5 +1,5 @@
-// Package provenance names the run that a page of docs/results comes from. The programs that write pages use it, and a test
-// checks the pages that are written by hand.
+// Package provenance names the run that a page or a table of docs/results comes from, and whether the code of today has the same results.
+// The programs that write pages use it, and a test checks the pages that are written by hand.
 package provenance
 
 import (
@@ -13,12 +13,12 @@ import (
 	"time"
 )
 
-// Older is what the line of a page says once its code has changed.
-const Older = "; the code that it measures has changed since"
+// Older is the mark of a page that an older build measured: one with another probe, or one from before the page had a probe.
+const Older = ", with an older build"
 
-// Line matches the line below the title of a page of results. Its groups are the command, the commit, the day, and what is
-// said about later changes.
-var Line = regexp.MustCompile(`(?m)^Measured with (` + "`[^`\n]+`" + `|[^` + "`\n" + `]+) at commit ([0-9a-f]{7,40}) on (\d{4}-\d\d-\d\d)(` + Older + `)?\.$`)
+// Line matches the line of a run, below the title of a page or as the first comment of a table. Its groups are the command, the commit,
+// the day, the mark, and the probe of the measuring build.
+var Line = regexp.MustCompile(`(?m)^(?:# )?Measured with (` + "`[^`\n]+`" + `|[^` + "`\n" + `]+) at commit ([0-9a-f]{7,40}) on (\d{4}-\d\d-\d\d)(` + Older + `)?(?:; probe ([0-9a-f]{8}))?\.$`)
 
 // WritePage writes a page of results that a command of this source measured just now, with the line below its title.
 func WritePage(path string, page []byte, command string) error {
@@ -36,6 +36,24 @@ func WriteTable(path string, rows [][]string) error {
 		return err
 	}
 	return os.WriteFile(path, b.Bytes(), 0o644)
+}
+
+// WriteRun writes a table that has no page, only a row in the index of results. Comments on top have the line of the run, and the notes:
+// the machine, and what the columns are.
+func WriteRun(path, command, notes string, rows [][]string) error {
+	line, err := today(command)
+	if err != nil {
+		return err
+	}
+	if err := WriteTable(path, rows); err != nil {
+		return err
+	}
+	table, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	comments := "# " + strings.ReplaceAll(line+"\n"+strings.TrimSpace(notes), "\n", "\n# ") + "\n"
+	return os.WriteFile(path, append([]byte(comments), table...), 0o644)
 }
 
 // TableOf returns the path of the table next to a page: page.csv for page.md.

@@ -113,7 +113,13 @@ func (f *Findings) Page() Page {
 	for i := range f.Points {
 		p.Sections = append(p.Sections, f.Points[i].section(len(f.Points) > 1))
 	}
-	p.Sections = append(p.Sections, f.Budgets.section(), breakdownSection(f.By), exampleSection(f.Examples), f.curveSection())
+	groups := breakdownSection(f.By)
+	if len(f.Points) > 0 {
+		if line := differencesText(f.By, f.Points[0].Decisions); line != "" {
+			groups.Paragraphs = append(groups.Paragraphs, line)
+		}
+	}
+	p.Sections = append(p.Sections, f.Budgets.section(), groups, exampleSection(f.Examples), f.curveSection())
 	if f.Comparison != nil {
 		p.Sections = append(p.Sections, f.Comparison.section())
 	}

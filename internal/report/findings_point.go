@@ -6,6 +6,7 @@ import (
 	"toptau/internal/binomial"
 	"toptau/internal/plot"
 	"toptau/internal/text"
+	"toptau/internal/wording"
 	"toptau/metric"
 	"toptau/model"
 )
@@ -53,26 +54,6 @@ func boundedRate(g *model.Guarantee) string {
 	return "false positive rate"
 }
 
-// PromiseOf returns what a guarantee promises, as a clause.
-func PromiseOf(g *model.Guarantee) string {
-	switch g.Kind {
-	case metric.GoalTop:
-		return "at most " + text.Percent(g.Rate.Float64()) + " of all rows become alerts"
-	case metric.GoalMinRecall:
-		return "at least " + text.Percent(g.Rate.Float64()) + " of the positives are found"
-	case metric.GoalMinPrecision:
-		promise := "at least " + text.Percent(g.Rate.Float64()) + " of the alerts are real"
-		if !g.Prevalence.IsZero() {
-			promise += " wherever at least " + text.Percent(g.Prevalence.Float64()) + " of the rows are positive"
-		}
-		if g.Recall != nil {
-			promise += ", and " + PromiseOf(g.Recall)
-		}
-		return promise
-	}
-	return "at most " + text.Percent(guaranteedLimit(g)) + " of the negatives raise a false alarm"
-}
-
 // EvidenceOf returns the counts behind a guarantee about precision or recall.
 func EvidenceOf(g *model.Guarantee) string {
 	if g.Kind == metric.GoalMinRecall {
@@ -84,15 +65,6 @@ func EvidenceOf(g *model.Guarantee) string {
 		line += "; " + EvidenceOf(g.Recall)
 	}
 	return line
-}
-
-// guaranteedLimit returns the rate that holds with confidence 1 - delta: the requested one, or the resulting
-// one for the absolute top.
-func guaranteedLimit(g *model.Guarantee) float64 {
-	if g.Rate.IsZero() {
-		return g.Bound
-	}
-	return g.Rate.Float64()
 }
 
 // calibrationRows returns the number of calibration scores: of all rows, or of the negatives if the model
@@ -107,14 +79,14 @@ func calibrationRows(g *model.Guarantee) int {
 // guaranteeFacts describes a guarantee.
 func guaranteeFacts(g *model.Guarantee) []Fact {
 	confidence := metric.ConfidenceText(g.Delta.Float64())
-	claim := fmt.Sprintf("with %s confidence the %s is at most %s", confidence, boundedRate(g), text.Percent(guaranteedLimit(g)))
+	claim := fmt.Sprintf("with %s confidence the %s is at most %s", confidence, boundedRate(g), text.Percent(wording.GuaranteedLimit(g)))
 	if !g.Certified {
 		claim = "none: there were too few calibration rows, or they were also used for something else"
 	}
 	evidence := fmt.Sprintf("the threshold is calibration score %s of %s in ascending order", text.Count(g.Order),
 		text.Count(calibrationRows(g)))
 	if goal := (metric.Goal{Kind: g.Kind}); !goal.IsBudget() {
-		claim = fmt.Sprintf("with %s confidence %s", confidence, PromiseOf(g))
+		claim = fmt.Sprintf("with %s confidence %s", confidence, wording.PromiseOf(g))
 		evidence = EvidenceOf(g)
 	}
 	if !g.Rate.IsZero() {
@@ -129,12 +101,12 @@ func guaranteeFacts(g *model.Guarantee) []Fact {
 func guaranteeFigure(g *model.Guarantee, on *metric.Confusion) []plot.Figure {
 	delta := g.Delta.Float64()
 	n, k := calibrationRows(g), g.Order
-	if n < 1 || k < 1 || k > n || !(guaranteedLimit(g) > 0) || !(delta > 0) {
+	if n < 1 || k < 1 || k > n || !(wording.GuaranteedLimit(g) > 0) || !(delta > 0) {
 		return nil
 	}
 	s := plot.Series{Name: "bound"}
 	const steps = 120
-	end := min(1, 1.6*guaranteedLimit(g))
+	end := min(1, 1.6*wording.GuaranteedLimit(g))
 	for i := range steps + 1 {
 		x := end * float64(i) / steps
 		s.X = append(s.X, x)
@@ -143,12 +115,12 @@ func guaranteeFigure(g *model.Guarantee, on *metric.Confusion) []plot.Figure {
 	p := &plot.Plot{Series: []plot.Series{s},
 		X: plot.Axis{Label: boundedRate(g), Unit: plot.Percent, Min: 0, Max: end},
 		Y: plot.Axis{Label: "probability of a larger true rate", Unit: plot.Percent, Min: 0, Max: 1},
-		Rules: []plot.Rule{{Name: "limit " + text.Percent(guaranteedLimit(g)), At: guaranteedLimit(g)},
+		Rules: []plot.Rule{{Name: "limit " + text.Percent(wording.GuaranteedLimit(g)), At: wording.GuaranteedLimit(g)},
 			{Name: "delta " + text.Percent(delta), At: delta, Horizontal: true}},
 		Text: plot.Caption{Title: "How far the guarantee reaches",
 			Description: fmt.Sprintf("Bound on the probability that the true %s exceeds a value, falling from 100 %% at 0 "+
-				"to %s at the limit %s.", boundedRate(g), text.Percent(binomial.AtLeast(n, k, 1-guaranteedLimit(g))),
-				text.Percent(guaranteedLimit(g)))}}
+				"to %s at the limit %s.", boundedRate(g), text.Percent(binomial.AtLeast(n, k, 1-wording.GuaranteedLimit(g))),
+				text.Percent(wording.GuaranteedLimit(g)))}}
 	if on != nil && g.Kind != "top" && on.FalsePositiveRate.Defined() && on.FalsePositiveRate.Rate <= end {
 		p.Rules = append(p.Rules, plot.Rule{Name: "on the evaluated rows " + text.Percent(on.FalsePositiveRate.Rate),
 			At: on.FalsePositiveRate.Rate})
@@ -254,7 +226,7 @@ func segmentTable(column string, list []model.Segment) Table {
 			row[2] = text.Count(g.Negatives)
 			row[3] = "none"
 			if g.Certified {
-				row[3] = fmt.Sprintf("at most %s, confidence %s", text.Percent(guaranteedLimit(g)),
+				row[3] = fmt.Sprintf("at most %s, confidence %s", text.Percent(wording.GuaranteedLimit(g)),
 					metric.ConfidenceText(g.Delta.Float64()))
 			}
 		}

@@ -119,9 +119,10 @@ func (a *admission) worked(of class, d time.Duration) {
 }
 
 // letRead lets other goroutines run that are ready. A request that has a slot calls it before it computes for long:
-// those that arrived meanwhile then wait in the queue, where they are counted, and not for the scheduler.
-func letRead(body int) {
-	if body >= longBody {
+// those that arrived meanwhile then wait in the queue, where they are counted, and not for the scheduler. A request without
+// one calls it between the pieces of its body.
+func letRead(n int) {
+	if n >= longBody {
 		runtime.Gosched()
 	}
 }

@@ -212,3 +212,48 @@ func TestQueueIsFair(t *testing.T) {
 
 // tokens are clients of TestQueueIsFair.
 var tokens = map[string]*token{"a": {}, "b": {}, "c": {}}
+
+// A body of megabytes gives its slot to a request that waits while it is decoded, whatever it consists of, and its answer is
+// that without others.
+func TestLongBodyGivesItsSlot(t *testing.T) {
+	row := jsonObject(fixtureRows(1, 3)[0])
+	honest := `{"rows":[` + strings.Repeat(row+",", 1999) + row + `]}`
+	for name, body := range map[string]string{
+		"honest rows":         honest,
+		"a million rows":      `{"rows":[` + strings.Repeat("{},", 1_000_000) + "{}]}",
+		"an unknown column":   row[:len(row)-1] + `,"none":[` + strings.Repeat("[[1,2],[3]],", 300_000) + "0]}",
+		"many unknown keys":   row[:len(row)-1] + strings.Repeat(`,"x":1`, 500_000) + "}",
+		"columns before data": `{"data":[` + strings.Repeat("[],", 1_000_000) + `[]],"columns":["a"]}`,
+	} {
+		withoutClock(t, Options{}, 0, "raw", func(t *testing.T, s *started) {
+			a := s.admission
+			_, alone, _ := s.post(t, "/v1/score", "application/json", []byte(body))
+			s.occupy()
+			before := a.grants
+			var wait sync.WaitGroup
+			wait.Go(func() {
+				if _, answer, _ := s.post(t, "/v1/score", "application/json", []byte(body)); answer != alone {
+					t.Errorf("%s: %.200s, alone %.200s", name, answer, alone)
+				}
+			})
+			synctest.Wait()
+			wait.Go(func() {
+				x := &account{by: whom{token: tokens["a"]}}
+				if _, ok := a.take(x, short, nil); !ok {
+					t.Errorf("%s: the other request got no slot", name)
+				}
+				a.free()
+				a.release(x)
+			})
+			synctest.Wait()
+			a.mu.Lock()
+			a.clients[whom{token: tokens["a"]}].granted = 1 // so that the long body comes first
+			a.mu.Unlock()
+			a.free()
+			wait.Wait()
+			if n := a.grants - before; n != 3 {
+				t.Errorf("%s: %d slots were given, want 3: to the body, to the other request, and to the body again", name, n)
+			}
+		})
+	}
+}

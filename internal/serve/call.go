@@ -108,9 +108,12 @@ var (
 // keptBuffer is the largest buffer that a call keeps for the next one: kept buffers are not in the budget of
 // bytes, and there may be two for each connection. firstRead is the first buffer of a body: it grows with
 // what arrives and not with what the client announces.
+//
+// readPiece is what is read of a body before others run: a fast sender would keep the processor for 10 ms.
 const (
 	keptBuffer = 16 << 10
 	firstRead  = 64 << 10
+	readPiece  = 256 << 10
 )
 
 // newCall starts to answer a request at an endpoint. While the server drains, an answer ends its connection, so that
@@ -286,8 +289,11 @@ func (c *call) readAll(from io.Reader, body []byte, announced int) ([]byte, erro
 		}
 		var n int
 		var err error
-		ended := c.waitFor(false, func() { n, err = from.Read(body[len(body):cap(body)]) })
+		ended := c.waitFor(false, func() { n, err = from.Read(body[len(body):min(len(body)+readPiece, cap(body))]) })
 		body = body[:len(body)+n]
+		if letRead(n); c.slot { // it decompresses
+			c.yield()
+		}
 		switch {
 		case ended != nil:
 			return body, ended
@@ -342,6 +348,28 @@ func (c *call) freeSlot() {
 		c.env.admission.worked(c.class, time.Since(c.began))
 		c.env.admission.free()
 	}
+}
+
+// yield gives the slot to a request that waits, and goes on when it has one again.
+func (c *call) yield() error {
+	before := time.Now()
+	c.env.admission.yield(&c.account)
+	c.began = c.began.Add(time.Since(before))
+	return nil
+}
+
+// pause is yield, until Options.Timeout.
+func (c *call) pause() error {
+	c.yield()
+	return c.inTime()
+}
+
+// inTime returns an error after Options.Timeout.
+func (c *call) inTime() error {
+	if time.Since(c.start) > c.env.options.Timeout {
+		return c.env.admission.refuse(shedTime)
+	}
+	return nil
 }
 
 // answer sends an answer in one piece.

@@ -70,7 +70,7 @@ func decodeLines(s *scratch, r *rows, lines []byte) error {
 
 // start prepares for a body.
 func (s *scratch) start(body []byte) error {
-	s.Bytes, s.At = body, 0
+	s.Reset(body)
 	return checkText(body)
 }
 

@@ -32,7 +32,7 @@
 //	    others run before it computes: what waits is then counted in the queue, and not in the scheduler.
 //	 3. Decode and score (decode*.go, tensors.go, rows.go): rows go to chunks of at most 256 rows, tables as the readers of
 //	    files make them, and each chunk is scored when it is full. A long request gives its slot to waiting ones
-//	    between two chunks. Nothing outside the request has changed so far, so an error refuses all of it.
+//	    between two chunks, and every 64 KiB of JSON. Nothing outside the request has changed so far, so an error refuses all of it.
 //	 4. Decide (decide.go): pipeline.decide is the one place where scores become decisions. It runs once for each
 //	    row that was scored without an error, in the order of the rows. Options.Limit may hold an alert back
 //	    there: the row then gets "held_back" with its reason and no decision is true.

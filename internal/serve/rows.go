@@ -175,7 +175,7 @@ func (r *rows) done() {
 
 func (r *rows) giveScratch() {
 	if r.s != nil {
-		r.s.Bytes = nil
+		r.s.Bytes, r.s.Pause = nil, nil
 		r.b.scratches.Put(r.s)
 		r.s = nil
 	}

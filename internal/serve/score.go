@@ -2,7 +2,8 @@ package serve
 
 import (
 	"net/http"
-	"time"
+
+	"toptau/internal/jsontext"
 )
 
 // scoring answers requests for scores in the native forms.
@@ -87,19 +88,17 @@ func (p *pipeline) scoreRows(c *call, b *bundle, o rowOptions, decode decode) (*
 	}
 	r := b.newRows(o, p.options.MaxRows)
 	r.terse, r.reserve = p.options.TerseErrors, c.reserve
+	if len(c.body) >= jsontext.PauseBytes {
+		r.s.Pause = c.pause
+	}
 	r.between = func(k *chunk, last bool) error {
 		if err := c.reserve(int64(b.plan.width * k.capacity)); err != nil {
 			return err
 		}
-		if !last {
-			before := time.Now()
-			p.admission.yield(&c.account)
-			c.began = c.began.Add(time.Since(before))
+		if last {
+			return c.inTime()
 		}
-		if time.Since(c.start) > p.options.Timeout {
-			return p.admission.refuse(shedTime)
-		}
-		return nil
+		return c.pause()
 	}
 	if err := decode(r.s, r, c.body); err != nil {
 		r.done()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"toptau/diag"
+	"toptau/internal/jsontext"
 )
 
 // streamBuffer is the number of bytes that a stream reads at a time.
@@ -81,6 +82,9 @@ func (p *pipeline) scoreLines(c *call, r *rows, point int, lines []byte) error {
 		}
 		c.began = time.Now()
 		r.takeScratch()
+		if len(lines) >= jsontext.PauseBytes {
+			r.s.Pause = c.yield
+		}
 		before := r.n
 		part := firstLines(lines, chunkRows)
 		lines = lines[len(part):]

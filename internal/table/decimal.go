@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
+
+	"toptau/internal/jsontext"
 )
 
 const (
@@ -43,8 +45,8 @@ func powersOfFive() []uint64 {
 
 // readNumber parses the decimal number [+-] digits [. digits] [e [+-] digits] that begins at b[p]. It returns
 // the nearest float64, halves to even, and the place after the number. It returns p if there is no number,
-// and also if the arithmetic below cannot round it: with more than 19 digits after the leading zeros, or an
-// exponent far from 0.
+// and also if the arithmetic below cannot round it: with more than 19 digits after the leading zeros, an
+// exponent far from 0, or more bytes than jsontext.MaxNumber.
 //
 // This function is the fast path for [-] up to 8 digits [. up to 15 digits], with few branches that depend on
 // the digits. readLong parses the other forms.
@@ -143,7 +145,7 @@ func readLong(b []byte, p int) (float64, int) {
 		p = end
 	}
 	v, ok := scaleDecimal(mantissa, exponent)
-	if !ok {
+	if !ok || p-begin > jsontext.MaxNumber { // zeros before the digits may be many
 		return 0, begin
 	}
 	if negative {

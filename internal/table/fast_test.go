@@ -138,13 +138,13 @@ func readAllWays(t *testing.T, text string, o Options, head int) int {
 		if want.err != got.err {
 			t.Fatalf("%s: %s\nwant %s", w.name, got.err, want.err)
 		}
-		if d := cmp.Diff(want.table, got.table, equalTables); d != "" {
+		if d := diff(want.table, got.table); d != "" {
 			t.Fatalf("%s: -careful +fast:\n%s", w.name, d)
 		}
 		if d := sameBits(want.table, got.table); d != "" {
 			t.Fatalf("%s: %s", w.name, d)
 		}
-		if d := cmp.Diff(want.info, got.info, equalTables); d != "" {
+		if d := diff(want.info, got.info); d != "" {
 			t.Fatalf("%s: -careful +fast:\n%s", w.name, d)
 		}
 	}

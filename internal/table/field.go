@@ -1,7 +1,10 @@
 package table
 
 import (
+	"fmt"
+
 	"toptau/diag"
+	"toptau/internal/jsontext"
 	"toptau/schema"
 )
 
@@ -78,6 +81,8 @@ func expectedNumber(what numeral, unit string) string {
 	switch what {
 	case tooLarge:
 		return "a number within the range of float64"
+	case tooLong:
+		return fmt.Sprintf("a number of at most %d bytes", jsontext.MaxNumber)
 	case notNumber:
 		if unit != "" {
 			return "a number, with or without " + unit

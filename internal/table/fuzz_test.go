@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"toptau/diag"
 	"toptau/schema"
 )
@@ -20,10 +18,10 @@ func checkReading(t *testing.T, text string, o Options) {
 		if (err == nil) != (chunkErr == nil) || err != nil && err.Error() != chunkErr.Error() {
 			t.Fatalf("whole: %v\nin chunks of %d: %v", err, size, chunkErr)
 		}
-		if d := cmp.Diff(x, y, equalTables); d != "" {
+		if d := diff(x, y); d != "" {
 			t.Fatalf("in chunks of %d: -whole +chunks:\n%s", size, d)
 		}
-		if d := cmp.Diff(info, chunkInfo, equalTables); d != "" {
+		if d := diff(info, chunkInfo); d != "" {
 			t.Fatalf("in chunks of %d: -whole +chunks:\n%s", size, d)
 		}
 	}

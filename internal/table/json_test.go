@@ -150,6 +150,9 @@ func FuzzJSONLines(f *testing.F) {
 }
 
 func TestJSONScanAgainstTheStandardLibrary(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads many files")
+	}
 	random := rand.New(rand.NewPCG(9, 10))
 	pieces := []string{"{", "}", "[", "]", `"a"`, `"b\n"`, `"é\u0041"`, ":", ",", "1", "-0.5e3", "01", "true", "null", " ", `"c":`, `{"d":1}`, `\`, "\""}
 	for range 200000 {

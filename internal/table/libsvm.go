@@ -12,7 +12,7 @@ import (
 	"toptau/internal/text"
 )
 
-// MaxFeatures is the largest index of a LIBSVM file. docs/results/hostile.md shows what such a file costs.
+// MaxFeatures is the largest index of a LIBSVM file. docs/results/hostile.csv shows what such a file costs.
 const MaxFeatures = 100_000_000
 
 // libsvmRows reads lines of LIBSVM text as sparse rows. The package documentation has the rules.

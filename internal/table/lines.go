@@ -40,6 +40,11 @@ func newLines(source io.Reader) *lines {
 	return &lines{source: source, limit: MaxLine, lf: -1}
 }
 
+// linesOf splits text that is in memory already.
+func linesOf(text []byte) *lines {
+	return &lines{limit: MaxLine, buffer: text, end: len(text), lf: -1, failed: io.EOF}
+}
+
 // next returns a line without its end, valid until the following call. Its errors are io.EOF after the last
 // line, errLongLine, and the source's. Text after the last end of line is a line.
 func (l *lines) next() ([]byte, error) {

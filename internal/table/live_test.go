@@ -146,6 +146,9 @@ func TestLiveReadsTheSame(t *testing.T) {
 
 // Bad rows are listed in their places, and the others read as if the bad ones were not there.
 func TestBadRowsAreKept(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads many files")
+	}
 	_, info := mustRead(t, "id,a,b,y\n1,1,x,0\n2,2,x,1\n", Options{Format: schema.Format{Label: "y", ID: []string{"id"}}})
 	bad := []string{"7,text,x,0", "only one", "7,1,x,0,5", "7,1,\"x\"y,0", "7,1,\xff,0", "7,1,\"open,0", "7,inf,x,0", "7,1,x\x00,0"}
 	random := rand.New(rand.NewPCG(5, 6))

@@ -2,6 +2,8 @@ package table
 
 import (
 	"strconv"
+
+	"toptau/internal/jsontext"
 )
 
 // numeral classifies a field that is read as a number.
@@ -13,6 +15,7 @@ const (
 	notANumber                // NaN in any case
 	notFinite                 // a spelling of infinity
 	tooLarge                  // a decimal number beyond the range of float64
+	tooLong                   // a decimal number of more than jsontext.MaxNumber bytes
 	boolean                   // true, false, t or f in any case, whose number is 1 or 0
 )
 
@@ -32,6 +35,9 @@ func parseNumber(text []byte) (float64, numeral) {
 }
 
 func parseSlowly(b []byte) (float64, numeral) {
+	if len(b) > jsontext.MaxNumber {
+		return 0, tooLong
+	}
 	v, err := strconv.ParseFloat(string(b), 64)
 	if err != nil { // the grammar holds already, so only the range can fail
 		return 0, tooLarge

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"toptau/internal/jsontext"
 )
 
 // TestParseNumber compares the bits with strconv.ParseFloat for numbers written in many ways.
@@ -64,5 +66,28 @@ func TestNotNumbers(t *testing.T) {
 	}
 	if _, what := parseNumber([]byte(strings.Repeat("9", 400))); what != tooLarge {
 		t.Error(what)
+	}
+}
+
+// A number of megabytes is refused before its value is computed. All digits of any float64 are read.
+func TestLongNumber(t *testing.T) {
+	tiny := strconv.FormatFloat(5e-324, 'f', 1074, 64)
+	if v, ok := ParseNumber([]byte(tiny)); !ok || v != 5e-324 {
+		t.Errorf("%d digits: %g, %t", len(tiny), v, ok)
+	}
+	long := []byte("1." + strings.Repeat("0", jsontext.MaxNumber-3) + "1")
+	if v, ok := ParseNumber(long); !ok || v != 1 {
+		t.Errorf("%d bytes: %g, %t", len(long), v, ok)
+	}
+	if _, what := parseNumber(append(long, '0')); what != tooLong {
+		t.Errorf("one more: %d", what)
+	}
+	for _, zeros := range []int{4090, jsontext.MaxNumber - 1} {
+		if v, what := parseNumber([]byte(strings.Repeat("0", zeros) + "7")); what != number || v != 7 {
+			t.Errorf("%d zeros before a digit: %v, %d", zeros, v, what)
+		}
+	}
+	if _, what := parseNumber([]byte(strings.Repeat("0", jsontext.MaxNumber) + "7")); what != tooLong {
+		t.Errorf("many zeros before a digit: %d", what)
 	}
 }

@@ -46,7 +46,7 @@ func (f *failing) Read([]byte) (int, error) { return 0, f.err }
 // lines returns the complete lines of the prefix, at most limit, and an incomplete one if it is the only one
 // or ends the file.
 func (p prefix) lines(limit int) [][]byte {
-	l := newLines(bytes.NewReader(p.bytes))
+	l := linesOf(p.bytes)
 	var all [][]byte
 	for len(all) <= limit {
 		line, err := l.next()
@@ -95,7 +95,7 @@ func (p prefix) comments(delimiter byte) (n int, rest []byte) {
 		delimiter = sniffDelimiter(prefix{rest, p.whole})
 	}
 	fields := func(text []byte) int {
-		d := &delimited{lines: newLines(bytes.NewReader(text)), delimiter: delimiter}
+		d := &delimited{lines: linesOf(text), delimiter: delimiter}
 		r, err := d.next()
 		if err != nil {
 			return 0
@@ -135,7 +135,7 @@ func sniffDelimiter(p prefix) byte {
 // countAgreeing returns the number of records in a prefix, and of those with as many fields as the first, at
 // least two.
 func countAgreeing(p prefix, delimiter byte) (agree, all int) {
-	d := &delimited{lines: newLines(bytes.NewReader(p.bytes)), delimiter: delimiter}
+	d := &delimited{lines: linesOf(p.bytes), delimiter: delimiter}
 	width, lastAgreed := 0, false
 	for all <= sniffRecords {
 		r, err := d.next()

@@ -72,7 +72,7 @@ func (c *calibration) setProfitable() (err error) {
 	if err != nil {
 		return err
 	}
-	f.Threshold = Threshold{Threshold: *t, Scheme: f.Scheme, CrossFolds: f.CrossFolds, Refitted: f.refitted(), Approximate: true}
+	f.Threshold = Threshold{Threshold: *t, Scheme: f.Scheme, CrossFolds: f.CrossFolds, Refitted: f.refitted(0), Approximate: true}
 	return c.evaluateOutOfFold()
 }
 
@@ -81,9 +81,12 @@ func (c *calibration) sample() (*calibrationSample, error) {
 	s := &calibrationSample{}
 	t, rows := c.parts.calibrationTable(), c.parts.calibration
 	switch c.parts.scheme {
-	case SchemeCrossFitted:
+	case SchemeCrossFitted, SchemeAllRows:
 		s.scores, s.weights = c.pooledPopulation()
 		s.positives, s.negatives = c.pooled.units.Positives, c.pooled.units.Negatives
+		for i := range c.pooled.folds {
+			s.folds = append(s.folds, populationOf(c.parts.options.Goal, &c.pooled.folds[i]))
+		}
 		return s, nil
 	case SchemeValidation:
 		t = c.parts.data.Validation
@@ -125,11 +128,24 @@ func (c *calibration) pooledPopulation() (scores, weights []float64) {
 	p := &c.pooled.units
 	switch c.parts.options.Goal.Population() {
 	case method.AllRows:
-		return slices.Concat(p.Negatives, p.Positives), slices.Concat(p.NegativeWeights, p.PositiveWeights)
+		weights = slices.Concat(p.NegativeWeights, p.PositiveWeights)
 	case method.Positives:
-		return p.Positives, p.PositiveWeights
+		weights = p.PositiveWeights
+	default:
+		weights = p.NegativeWeights
 	}
-	return p.Negatives, p.NegativeWeights
+	return populationOf(c.parts.options.Goal, p), weights
+}
+
+// populationOf returns the scores of what the goal's budget counts.
+func populationOf(g metric.Goal, s *metric.Scores) []float64 {
+	switch g.Population() {
+	case method.AllRows:
+		return slices.Concat(s.Negatives, s.Positives)
+	case method.Positives:
+		return s.Positives
+	}
+	return s.Negatives
 }
 
 // sequence returns the thresholds that the calibration rows test for a lowest precision. They come from the scores of the
@@ -177,7 +193,7 @@ func (c *calibration) evaluateOutOfFold() error {
 		*e, err = measured.ranking.evaluate(c.found.Goal, value, c.parts.options.Seed)
 		c.found.measured = e.AtThreshold
 		return err
-	case c.parts.scheme != SchemeCrossFitted:
+	case !c.parts.scheme.pools():
 		if at, err = c.pooledThreshold(&c.found.Threshold.Expected); err != nil {
 			return err
 		}
@@ -219,7 +235,7 @@ func (c *calibration) withGroups(err error) error {
 // scores of r is then not exact.
 func (c *calibration) ends(r *ranked) ([]metric.Confusion, error) {
 	var list []metric.Confusion
-	if c.parts.scheme == SchemeCrossFitted || c.parts.scheme == SchemeValidation {
+	if c.parts.scheme.pools() || c.parts.scheme == SchemeValidation {
 		return nil, nil
 	}
 	for _, rate := range []float64{c.found.Threshold.Expected.Low, c.found.Threshold.Expected.High} {

@@ -245,7 +245,9 @@ func (c *candidates) fitTask(ctx context.Context, t *task, progress func(share f
 	}
 	switch {
 	case t.learner.summed:
-		t.sumTogether(ctx, grid, paths)
+		if err := t.sumTogether(ctx, grid, paths); err != nil {
+			return err
+		}
 	case t.learner.fitAll != nil:
 		t.fitTogether(ctx, grid, paths, progress)
 	case apart:
@@ -357,7 +359,7 @@ func (t *task) fitTogether(ctx context.Context, grid []Setting, paths []foldPath
 }
 
 // sumTogether scores the rows of each fold with all numbers of boosted trees. The encoding has grown the trees.
-func (t *task) sumTogether(ctx context.Context, grid []Setting, paths []foldPath) {
+func (t *task) sumTogether(ctx context.Context, grid []Setting, paths []foldPath) error {
 	start := time.Now()
 	rounds, outcomes := make([]int, len(grid)), make([][]foldOutcome, len(grid)) // by setting, and fold
 	for k := range grid {
@@ -373,6 +375,25 @@ func (t *task) sumTogether(ctx context.Context, grid []Setting, paths []foldPath
 		}
 	})
 	t.judgeAll(ctx, grid, paths, outcomes, time.Since(start).Seconds()/float64(len(grid)))
+	return t.keepFitted(ctx, paths)
+}
+
+// keepFitted scores the negatives that fitted with the best number of boosted trees, if their scores are needed.
+func (t *task) keepFitted(ctx context.Context, paths []foldPath) error {
+	if t.best < 0 || !paths[0].fold.keepsFitted {
+		return nil
+	}
+	ctx = context.WithoutCancel(ctx) // the task can be chosen
+	rounds := []int{t.tried[t.best].Trees}
+	return parallel.ForErr(len(paths), func(i int) error {
+		r := paths[i].fold
+		list, err := paths[i].x.features.BoostingScores(ctx, r.plan.fitted, negativesOf(r.plan.fitted, r.train), rounds)
+		if err != nil {
+			return inFile(err, r.plan.fitted)
+		}
+		t.scores[i].fitted = list[0]
+		return nil
+	})
 }
 
 // When a path of settings ends before its last one. Settings run from the largest penalty to the smallest.

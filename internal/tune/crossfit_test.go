@@ -80,11 +80,12 @@ func TestSchemes(t *testing.T) {
 		rows      int // that give the threshold
 	}{
 		{"--max-fpr 5%", 306, "", SchemeCrossFitted, 306},
-		{"--max-fpr 5%", 320, "", SchemeHeldOut, 48},
-		{"--max-fpr 5%", 3000, "", SchemeHeldOut, 450},
+		{"--max-fpr 5%", 320, "", SchemeAllRows, 320},
+		{"--max-fpr 5%", 3000, "", SchemeAllRows, 3000},
 		{"--max-fpr 5%", 3000, "10%", SchemeHeldOut, 300},
 		{"--top 5%", 200, "", SchemeCrossFitted, 300},
-		{"--top 5%", 2900, "", SchemeHeldOut, 450},
+		{"--top 5%", 2900, "", SchemeAllRows, 3000},
+		{"--max-fpr 50%", 3000, "", SchemeHeldOut, 400}, // 200 within the budget are enough
 		{"--absolute-top", 3000, "", SchemeCrossFitted, 3000},
 	} {
 		o := linear(t, c.goal, method.Logistic)

@@ -24,7 +24,7 @@ func TestEntriesByHand(t *testing.T) {
 	o.Features = []feature.Encode{feature.EncodeRaw, feature.EncodeScorecard}
 	o.Learners, o.KeepAll, o.TestShare = []method.Name{method.SVM, method.Ramp}, true, threshold.MustRate("25%")
 	f := find(t, data, o)
-	if len(f.Entries) != 6 || len(f.TestRows) != 150 || len(f.Rows) != 396 { // 54 negatives give the threshold
+	if len(f.Entries) != 6 || len(f.TestRows) != 150 || len(f.Rows) != 450 {
 		t.Fatalf("%d entries, %d test rows, %d training rows", len(f.Entries), len(f.TestRows), len(f.Rows))
 	}
 	for i := range f.Entries {

@@ -15,6 +15,9 @@ import (
 
 // Problems that share readings get what they get one by one.
 func TestLockstepFitsAreSingleFits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fits many models")
+	}
 	r := rand.New(rand.NewPCG(8, 8))
 	var x [][]float64
 	var y []bool

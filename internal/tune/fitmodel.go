@@ -19,10 +19,14 @@ func (r *refit) fitModel(ctx context.Context) error {
 	if r.parts.scheme == SchemeCrossFitted {
 		return r.crossFit(ctx, folds)
 	}
-	if r.pooled, err = r.selection.pool(); err != nil {
+	if err = r.fitOnce(ctx); err != nil {
 		return err
 	}
-	if err = r.fitOnce(ctx); err != nil {
+	if r.parts.scheme == SchemeAllRows {
+		r.crossFolds = len(r.folds.list)
+		return r.transfer()
+	}
+	if r.pooled, err = r.selection.pool(); err != nil {
 		return err
 	}
 	r.pooled.spread = 1
@@ -31,6 +35,17 @@ func (r *refit) fitModel(ctx context.Context) error {
 		r.pooled.middle += r.model.Offset
 	}
 	return nil
+}
+
+// transfer puts the out-of-fold scores of the search on the scale of the model.
+func (r *refit) transfer() error {
+	t := r.parts.fitted
+	own, err := r.model.scores(t, negativesOf(t, r.parts.training))
+	if err != nil {
+		return inFile(err, t)
+	}
+	r.pooled, err = r.selection.transfer(own)
+	return err
 }
 
 // fitInTime drops the members for which no time is left; if that is all of them, the best task for which there is time

@@ -50,6 +50,10 @@ func (p *foldPath) outcome(f *Fit, err error) (o foldOutcome) {
 	o.zero = f.Certified != nil && f.Certified.Zero == certified.ZeroIsOptimal
 	z := scoreMatrix(p.x.validation, f.W)
 	z.intercept = -f.At.T
+	if p.fold.keepsFitted {
+		z.fitted = make([]float64, p.x.train.Negatives.Rows())
+		p.x.train.Negatives.Scores(f.W, z.fitted)
+	}
 	o.scores, o.value, o.err = p.fold.measure(z)
 	return o
 }

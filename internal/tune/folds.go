@@ -32,6 +32,7 @@ type foldRows struct {
 	train           []int // of plan.data.Table
 	validationTable *table.Table
 	validation      []int
+	keepsFitted     bool // the scores of the negatives that fitted are kept, for SchemeAllRows
 
 	mu        sync.Mutex
 	encoded   map[encodingKey]*encodedFold
@@ -93,6 +94,9 @@ func newFolds(s *parts) (*folds, error) {
 		covered += len(r.validation)
 	}
 	f.complete = f.sampled == 0 && s.cut.Time == nil && covered == len(s.training)
+	if s.scheme == SchemeAllRows && !f.complete { // folds of one class are left out, and their rows have no score
+		s.scheme = SchemeCrossFitted
+	}
 	if missing := len(list) - len(f.list); missing > 0 {
 		f.warnings = append(f.warnings, Warning{Code: "folds-lack-a-class",
 			Text: text.Plural(missing, "fold") + " left out of the cross-validation: one side has rows of a single class"})
@@ -140,6 +144,7 @@ func (f *folds) add(s *parts, train []int, validationTable *table.Table, validat
 	r.validation = units.draw(validationTable, validation, s.validationRows(), func(label []table.Class, rows []int, most int) []int {
 		return draw(label, rows, most, random(validationStream))
 	})
+	r.keepsFitted = s.scheme == SchemeAllRows
 	r.counting = units.newCounting(validationTable, r.validation)
 	negatives, positives := r.resolved(CountRows(validationTable.Label, r.validation))
 	r.levels = levels(s.options.Goal, negatives, positives)

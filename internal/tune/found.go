@@ -32,20 +32,21 @@ type Found struct {
 	Folds                                         int
 	FoldRows                                      int // training rows per fold if folds are samples; 0: all rows
 
-	Scheme     Scheme // of the threshold
-	CrossFolds int    // folds of SchemeCrossFitted
-	Threshold  Threshold
-	Price      *result.Price      // of a guarantee; nil: none, or not known
-	sample     *calibrationSample // the scores that gave Threshold
-	OutOfFold  Evaluation         // on rows that did not fit the scores but helped to choose the model
-	measured   metric.Confusion   // its decisions on these rows
-	ends       []metric.Confusion // the same at the ends of the interval for the expected rate
-	Test       *Evaluation        // nil without a test part
-	HeldOut    HeldOut            // labelled scores of rows for probabilities
-	Negatives  []float64          // scores of the negatives that were used for the threshold only; nil: none, or not independent
-	Units      *Units             // of Data.Table
-	Mass       float64            // of all its units with a label, of which the fraction Prevalence is positive
-	Prevalence float64            // precisions and budgets are for this fraction, unless the test part measured them
+	Scheme      Scheme // of the threshold
+	HeldBecause string // why rows were held out for a plain threshold; "": no reason, or they were given
+	CrossFolds  int    // folds of SchemeCrossFitted and SchemeAllRows
+	Threshold   Threshold
+	Price       *result.Price      // of a guarantee; nil: none, or not known
+	sample      *calibrationSample // the scores that gave Threshold
+	OutOfFold   Evaluation         // on rows that did not fit the scores but helped to choose the model
+	measured    metric.Confusion   // its decisions on these rows
+	ends        []metric.Confusion // the same at the ends of the interval for the expected rate
+	Test        *Evaluation        // nil without a test part
+	HeldOut     HeldOut            // labelled scores of rows for probabilities
+	Negatives   []float64          // scores of the negatives that were used for the threshold only; nil: none, or not independent
+	Units       *Units             // of Data.Table
+	Mass        float64            // of all its units with a label, of which the fraction Prevalence is positive
+	Prevalence  float64            // precisions and budgets are for this fraction, unless the test part measured them
 
 	Warnings                    []Warning
 	Cancelled                   bool // the context ended the search early
@@ -79,7 +80,7 @@ type Entry struct {
 type Threshold struct {
 	calibrate.Threshold        // with the evidence for a guarantee that was requested
 	Scheme              Scheme // which rows gave it
-	CrossFolds          int    // SchemeCrossFitted: the folds
+	CrossFolds          int    // SchemeCrossFitted and SchemeAllRows: the folds
 	Approximate         bool   // the interval of Expected is not exact
 	Refitted            bool   // a member was fitted again to all rows: the interval of Expected is about other fits
 	Certified           bool
@@ -91,8 +92,9 @@ type Threshold struct {
 type calibrationSample struct {
 	scores, weights []float64 // weights nil: 1 each
 	sorted          *calibrate.Sorted
-	rows            []int     // of each score, a row of the unit; nil for SchemeCrossFitted
-	ofRows          []float64 // the scores of parts.calibration
+	folds           [][]float64 // SchemeAllRows: the scores by fold
+	rows            []int       // of each score, a row of the unit; nil if the scores are out of fold
+	ofRows          []float64   // the scores of parts.calibration
 
 	// For a lowest precision: the same scores by class, and with delta the thresholds that they test.
 	positives, negatives, sequence []float64
@@ -133,13 +135,22 @@ func (f *Found) thresholdFor(g metric.Goal, delta threshold.Rate) (Threshold, er
 	if err != nil {
 		return Threshold{}, err
 	}
-	return Threshold{Threshold: *t, Scheme: f.Scheme, CrossFolds: f.CrossFolds, Refitted: f.refitted(),
-		Approximate: f.Scheme == SchemeCrossFitted || f.Scheme == SchemeValidation || f.sample.weights != nil && delta.IsZero()}, nil
+	if s.folds != nil {
+		t.Widen(s.folds)
+	}
+	return Threshold{Threshold: *t, Scheme: f.Scheme, CrossFolds: f.CrossFolds, Refitted: f.refitted(t.Rows - t.Order + 1),
+		Approximate: f.Scheme.pools() || f.Scheme == SchemeValidation || f.sample.weights != nil && delta.IsZero()}, nil
 }
 
-// refitted reports whether out-of-fold scores give the threshold and a member is one fit to all rows, not the mean of the fits that
-// gave these scores.
-func (f *Found) refitted() bool {
+// fewTransferred is the number of transferred scores within the budget below which the interval of the rate is not known.
+const fewTransferred = 5
+
+// refitted reports whether out-of-fold scores give the threshold, a member is one fit to all rows, not the mean of the fits that
+// gave these scores, and no interval is known: for transferred scores if few are at or above the threshold.
+func (f *Found) refitted(within int) bool {
+	if f.Scheme == SchemeAllRows {
+		return within < fewTransferred
+	}
 	return f.Scheme == SchemeCrossFitted && slices.ContainsFunc(f.Members, func(m Member) bool { return m.Folds == 0 })
 }
 

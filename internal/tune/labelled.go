@@ -19,6 +19,9 @@ func (c *calibration) setHeldOut() {
 		PositiveWeights: p.PositiveWeights, NegativeWeights: p.NegativeWeights}
 	h.Units = c.pooled.units
 	switch c.parts.scheme {
+	case SchemeAllRows:
+		h.Source = "training rows, each scored by a fit that did not see it, on the scale of the model"
+		return
 	case SchemeCrossFitted:
 		h.Source = "training rows, each scored by a fit that did not see it"
 		return

@@ -41,6 +41,9 @@ func twoClouds(t *testing.T, rows int) *matrix.Matrix {
 
 // TestFitsTogetherAreSingleFits fits all settings of every method at the same time and one by one.
 func TestFitsTogetherAreSingleFits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fits many models")
+	}
 	x := twoClouds(t, 400)
 	goal := metric.RateGoal(metric.GoalMaxFPR, "5%")
 	for _, m := range method.All() {

@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -26,6 +27,9 @@ const (
 	// SchemeHeldOut sets rows aside in the same way. The threshold's expected rate is the budget. Training loses no positive
 	// if the budget counts negatives.
 	SchemeHeldOut Scheme = "held-out"
+	// SchemeAllRows fits the model to all rows. The folds of the search score each row, and their scores are transferred to the
+	// model's scale (calibrate.Transfer).
+	SchemeAllRows Scheme = "all-rows"
 	// SchemeCrossFitted saves the mean of models fitted in folds. Each row is scored by the model that did not
 	// see it.
 	SchemeCrossFitted Scheme = "cross-fitted"
@@ -33,10 +37,13 @@ const (
 	SchemeValidation Scheme = "validation"
 )
 
-// When rows are held out for a plain threshold, and how many. A held-out row is scored by the saved model, so the rate at
-// the threshold is unbiased and has an exact interval for every model. The alternative is cross-fitting: it needs no extra
-// rows, but fits the model in each fold, and is biased where a fit to all rows replaces the mean of the fits. Decision 7 has
-// the measurements.
+// pools reports whether out-of-fold scores of the training rows give the threshold.
+func (s Scheme) pools() bool { return s == SchemeCrossFitted || s == SchemeAllRows }
+
+// The rows that give a plain threshold. If 15 % of those that the budget counts contain enough within it, all rows train and give it, or, if
+// againstAllRows has a reason, that part is held out: its rows are scored by the saved model, so the rate at the threshold has an exact
+// interval for every model. With fewer rows the model is cross-fitted: that needs no more rows, but fits the model in each fold, and is
+// biased where a fit to all rows replaces the mean of the fits. Decision 7 has the measurements.
 const (
 	heldShare    = 0.15   // of the rows that the budget counts
 	heldBudget   = 2.3    // fewest held-out rows within the budget: calibrate.Sorted.Plain is unbiased from there
@@ -65,7 +72,8 @@ type parts struct {
 	training          []int  // of Data.Table, ascending: rows that fit and choose the model
 	test              []int  // of Data.Table: set aside for a final measurement; nil: none
 	scheme            Scheme
-	calibration       []int // of Data.Calibration if that is set, otherwise of Data.Table; nil: none
+	heldBecause       string // why rows are held out for a plain threshold, with SchemeHeldOut
+	calibration       []int  // of Data.Calibration if that is set, otherwise of Data.Table; nil: none
 	calibrationCounts Counts
 	calibrationUnits  Counts // the same rows as units
 	costly            bool   // they are more than half of the rows that the budget counts
@@ -169,11 +177,39 @@ func (s *parts) setAside() error {
 	if o.OutOfFold {
 		return s.requireOutOfFoldRows()
 	}
-	if size := s.heldOutRows(); size > 0 {
-		s.scheme = SchemeHeldOut
-		return s.takeCalibration(size)
+	size := s.heldOutRows()
+	if size == 0 {
+		return nil
 	}
-	return nil
+	if s.heldBecause = s.againstAllRows(); s.heldBecause == "" {
+		s.scheme = SchemeAllRows
+		return nil
+	}
+	s.scheme = SchemeHeldOut
+	return s.takeCalibration(size)
+}
+
+// againstAllRows returns why rows are held out for a plain threshold, "" if it is estimated from all rows.
+func (s *parts) againstAllRows() string {
+	t, o := s.data.Table, &s.options
+	held := float64(heldShare * float64(s.populationSize(t, s.training)))
+	switch {
+	case !o.CalibrationShare.IsZero():
+		return "a part of the rows was requested"
+	case t.Time != nil:
+		return "the folds are periods"
+	case o.Entity != "":
+		return "entities are counted"
+	case t.Weight != nil:
+		return "rows have weights"
+	case o.Goal.Alpha().IsZero():
+		return "the goal is no rate"
+	case float64(o.Goal.Alpha().Float64()*held) > maxBudget:
+		return "a part of the rows is enough"
+	case len(s.training)-len(s.training)/cmp.Or(o.Folds, defaultFolds) > o.FoldRows:
+		return "the folds fit samples of the rows"
+	}
+	return ""
 }
 
 // requireOutOfFoldRows returns an error if the out-of-fold scores are too few for their order statistic.

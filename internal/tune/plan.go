@@ -274,6 +274,11 @@ func (p *plan) population(t *table.Table, rows []int) []int {
 	return slices.DeleteFunc(slices.Clone(rows), func(row int) bool { return !p.counts(t.Label[row]) })
 }
 
+// negativesOf returns those of some rows that are negative.
+func negativesOf(t *table.Table, rows []int) []int {
+	return slices.DeleteFunc(slices.Clone(rows), func(row int) bool { return t.Label[row] != table.Negative })
+}
+
 // countedPopulation returns a row for each unit that the goal's budget counts, with the units' scores. It is given
 // all rows of the population.
 func (p *plan) countedPopulation(t *table.Table, rows []int, z []float64) (first []int, top []float64) {

@@ -7,10 +7,11 @@ import (
 
 // pooledScores are scores of the model, or of the models it is the mean of, on rows that did not fit them.
 type pooledScores struct {
-	scores  metric.Scores // of the rows
-	units   metric.Scores // of what is counted; without entities these are the rows
-	amounts []float64     // of the positive units; nil: none
-	ranking *ranked       // of the units; nil until it is needed
+	scores  metric.Scores   // of the rows
+	units   metric.Scores   // of what is counted; without entities these are the rows
+	amounts []float64       // of the positive units; nil: none
+	folds   []metric.Scores // the units by fold, if the folds of the search gave them
+	ranking *ranked         // of the units; nil until it is needed
 
 	middle, spread float64 // middle + spread z is a score z on the model's scale, if other rows gave the threshold
 }

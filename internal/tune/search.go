@@ -59,7 +59,7 @@ func Search(ctx context.Context, d Data, o SearchOptions) (*Found, error) {
 		Criterion: folds.list[0].criterion(), Choice: chosen.Choice,
 		Training: CountRows(d.Table.Label, parts.training), Calibration: parts.calibrationCounts, CalibrationUnits: parts.calibrationUnits, Validation: folds.validation,
 		Rows: parts.training, TestRows: parts.test, Folds: len(folds.list), FoldRows: folds.sampled,
-		Units: plan.counted[d.Table].Units, Scheme: parts.scheme, CrossFolds: fitted.crossFolds,
+		Units: plan.counted[d.Table].Units, Scheme: parts.scheme, HeldBecause: parts.heldBecause, CrossFolds: fitted.crossFolds,
 		Cancelled: tried.cancelled || fitted.cancelled, TimeUp: tried.timeUp || fitted.timeUp,
 		SecondsSearch: tried.seconds, SecondsRefit: fitted.seconds,
 		Warnings: append(folds.warnings, fitted.warnings...),

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"toptau/calibrate"
 	"toptau/internal/feature"
 	"toptau/method"
 	"toptau/metric"
@@ -237,44 +238,70 @@ func (s *selection) averageOf(members []member) (result.Estimate, error) {
 	values, positives := make([]float64, len(s.folds)), 0
 	for i, r := range s.folds {
 		z := blendScores(members, i)
-		ranking, err := r.rank(z[0], z[1])
+		ranking, err := r.rank(z.Negatives, z.Positives)
 		if err != nil {
 			return result.Estimate{}, err
 		}
 		if values[i], err = meanCriterion(r.plan.options.Goal, ranking, r.levels); err != nil {
 			return result.Estimate{}, err
 		}
-		positives += len(z[1])
+		positives += len(z.Positives)
 	}
 	return averageScore(values, positives), nil
 }
 
-// blendScores averages the members' scores of a fold's validation rows, negatives and positives. Each
-// member's scores are first put in common units: minus the middle of its negatives, divided by their spread.
-func blendScores(members []member, fold int) (z [2][]float64) {
+// blendScores averages the members' scores of a fold's rows. Each member's scores are first put in common units: minus the middle of
+// its left-out negatives, divided by their spread.
+func blendScores(members []member, fold int) (z calibrate.FoldScores) {
 	for _, m := range members {
 		f := &m.scores[fold]
-		for class, scores := range [2][]float64{f.negatives, f.positives} {
-			if z[class] == nil {
-				z[class] = make([]float64, len(scores))
+		add := func(to *[]float64, scores []float64) {
+			if *to == nil {
+				*to = make([]float64, len(scores))
 			}
 			for i, v := range scores {
-				z[class][i] += float64(m.share * ((v - f.middle) / f.spread))
+				(*to)[i] += float64(m.share * ((v - f.middle) / f.spread))
 			}
 		}
+		add(&z.Fitted, f.fitted)
+		add(&z.Negatives, f.negatives)
+		add(&z.Positives, f.positives)
 	}
 	return z
 }
 
-// pool returns the out-of-fold scores of the members' average in all folds.
+// pool returns the out-of-fold scores of the members' average in all folds, in common units.
 func (s *selection) pool() (*pooledScores, error) {
+	folds := make([]calibrate.FoldScores, len(s.folds))
+	for i := range folds {
+		folds[i] = blendScores(s.members, i)
+	}
+	return s.poolFolds(folds)
+}
+
+// transfer returns the out-of-fold scores of the members in all folds on the scale of the model, which gives its own negatives some scores.
+func (s *selection) transfer(fitted []float64) (*pooledScores, error) {
+	folds := make([]calibrate.FoldScores, len(s.folds))
+	for i := range folds {
+		if f := &s.members[0].scores[i]; len(s.members) == 1 { // in the unit of its fit
+			folds[i] = calibrate.FoldScores{Fitted: f.fitted, Negatives: f.negatives, Positives: f.positives}
+		} else {
+			folds[i] = blendScores(s.members, i)
+		}
+	}
+	return s.poolFolds(calibrate.Transfer(fitted, folds))
+}
+
+// poolFolds puts the scores of the rows of all folds together.
+func (s *selection) poolFolds(folds []calibrate.FoldScores) (*pooledScores, error) {
 	var p pooledScores
 	for i, r := range s.folds {
-		z := blendScores(s.members, i)
-		units := r.scores(z[0], z[1])
+		z := &folds[i]
+		units := r.scores(z.Negatives, z.Positives)
 		addScores(&p.units, &units)
-		addScores(&p.scores, &metric.Scores{Negatives: z[0], Positives: z[1], NegativeWeights: r.weights[0], PositiveWeights: r.weights[1]})
+		addScores(&p.scores, &metric.Scores{Negatives: z.Negatives, Positives: z.Positives, NegativeWeights: r.weights[0], PositiveWeights: r.weights[1]})
 		p.amounts = append(p.amounts, r.amounts...)
+		p.folds = append(p.folds, units)
 	}
 	return &p, p.setRanking()
 }

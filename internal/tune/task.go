@@ -171,8 +171,9 @@ func findTask(tasks []*task, name method.Name, e feature.Encode) *task {
 // foldScores holds the scores of a fold's validation rows, with what makes them comparable between folds.
 type foldScores struct {
 	positives, negatives []float64
-	intercept            float64 // of the fit, if it has one; the scores are without it
-	middle, spread       float64 // the median of the negatives, and the distance from there to their 95 % quantile
+	fitted               []float64 // of the negatives that fitted, without the intercept; nil: not needed
+	intercept            float64   // of the fit, if it has one; the scores are without it
+	middle, spread       float64   // the median of the negatives, and the distance from there to their 95 % quantile
 }
 
 // setUnits computes the middle and the spread of the negatives. If the 95 % quantile equals the median, it

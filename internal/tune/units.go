@@ -142,7 +142,7 @@ const minValueWeight = 1e-3
 // weightedByValue returns the table with weights by which fits look for the money: a positive weighs its amount,
 // divided by the mean of the positives, and a negative 1. On german, with amounts of credits, such fits found
 // 75.8 % of the money at 20 % false alarms (mean of 12 splits), and a choice by money among fits that do not know
-// the amounts 70.6 %. On five other sets the difference was small (docs/results/money.md).
+// the amounts 70.6 %. On five other sets the difference was small (docs/results/money.csv).
 func weightedByValue(t *table.Table, column string) (*table.Table, error) {
 	rows := Units{Label: t.Label}
 	amounts, err := rows.Amounts(t, column)

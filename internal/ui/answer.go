@@ -6,6 +6,7 @@ import (
 
 	"toptau/internal/report"
 	"toptau/internal/text"
+	"toptau/internal/wording"
 	"toptau/metric"
 	"toptau/result"
 )
@@ -86,7 +87,7 @@ func (s *Server) notes(b *result.Budget, a *asked) []string {
 	case b.Needed > b.Rows:
 		expected := result.NewExpected(b.Plain.Expected, false)
 		expected.Population, expected.Rows = b.Population, b.Rows
-		notes = append(notes, enough+": too few. Of the plain threshold: "+report.WithoutGuarantee(b.Goal, &expected, nil)+".")
+		notes = append(notes, enough+": too few. Of the plain threshold: "+wording.WithoutGuarantee(b.Goal, &expected, nil)+".")
 	default:
 		notes = append(notes, fmt.Sprintf("%s. They cannot give one: %s.", enough, b.Reason))
 	}

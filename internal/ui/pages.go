@@ -15,6 +15,7 @@ import (
 	"toptau/internal/plot"
 	"toptau/internal/report"
 	"toptau/internal/text"
+	"toptau/internal/wording"
 	"toptau/metric"
 	"toptau/model"
 	"toptau/result"
@@ -96,7 +97,7 @@ func (s *Server) overview(r *http.Request) (any, error) {
 	}
 	x := s.options.Explorer
 	out := &overviewAnswer{Title: s.options.Title, About: []string{s.options.Data,
-		report.UnitsText(x.Unit, x.Rows),
+		wording.UnitsText(x.Unit, x.Rows),
 		fmt.Sprintf("%s positive (%s)", text.Count(x.Positives), text.Percent(x.Prevalence)),
 		fmt.Sprintf("AUC %.4f", x.AUC)},
 		Model: x.Model() != nil, Start: s.start(), Confidences: confidences(s.savedPoints()),

@@ -31,7 +31,7 @@ from sklearn.preprocessing import StandardScaler  # noqa: E402
 import toptau  # noqa: E402
 from toptau import Error, GuaranteedThreshold, TopTauClassifier, TopTauWarning, calibration, command, estimators, frames, parquet  # noqa: E402
 
-QUICK = dict(max_fpr="5%", method="logistic", encoding="raw", threads=1, quiet=True)
+QUICK = dict(max_fpr="5%", method="logistic", encoding="raw", n_jobs=1, verbose=False)
 
 
 @pytest.fixture(autouse=True)
@@ -78,7 +78,7 @@ def without_file(model):
 
 def test_every_option_of_train_is_a_keyword():
     options = set(re.findall(r"^(?:  |  -[a-z], |      )--([a-z-]+)", toptau_command("train", "--help-all"), re.M))
-    keywords = {name.replace("_", "-") for name in inspect.signature(TopTauClassifier).parameters}
+    keywords = {command.option(name) for name in inspect.signature(TopTauClassifier).parameters}
     excluded = {name.replace("_", "-") for name in estimators.NOT_KEYWORDS}
     assert len(options) > 50
     assert keywords & excluded == set()
@@ -251,10 +251,6 @@ def test_errors_have_the_row_and_the_keyword():
         model.predict(X[0])
     with pytest.raises(Error, match="group='x1' and group of fit"):
         TopTauClassifier(**{**QUICK, "group": "x1"}).fit(X, y, groups=y)
-    with pytest.raises(TypeError, match="Sparse data"):
-        from scipy.sparse import csr_array
-
-        model.fit(csr_array(X), y)
 
 
 def test_names_that_cannot_be():
@@ -310,18 +306,19 @@ def test_parts_are_pairs():
 
 def test_what_a_fitted_model_offers(tmp_path):
     X, y = drawn()
-    model = TopTauClassifier(**QUICK)
-    assert "TopTauClassifier" in model._repr_html_()
-    model.fit(X, y)
+    model = TopTauClassifier(**QUICK).fit(X, y)
     assert (model.predict(X) == (model.score_samples(X) > model.threshold_)).all()
-    page = model._repr_html_()
-    assert "<svg" in page and "false alarms" in page
     assert model.report(tmp_path / "page.html") == (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "SELECT" in model.to_sql(table="flows") and "flows" in model.to_sql(table="flows", dialect="duckdb")
     model.to_onnx(tmp_path / "m.onnx")
     assert (tmp_path / "m.onnx").stat().st_size > 100
     reasons = model.explain(X[:2])
-    assert [r.score for r in reasons] == model.score_samples(X[:2]).tolist()
+    if hasattr(reasons, "iloc"):
+        assert list(reasons.columns) == ["column", "value", "adds", "above_average", "score"]
+        assert reasons.score.groupby(level="row").first().tolist() == model.score_samples(X[:2]).tolist()
+        assert reasons.loc[1].column.tolist() == [r.column for r in model.model_.explain(X[1]).reasons]
+    else:
+        assert [r.score for r in reasons] == model.score_samples(X[:2]).tolist()
     p = model.predict_proba(X)
     assert p.shape == (len(y), 2) and np.allclose(p.sum(axis=1), 1)
 
@@ -407,7 +404,7 @@ def test_progress(monkeypatch):
     X, y = drawn()
     seen = []
     monkeypatch.setattr(command, "_bar", lambda: seen.append)
-    TopTauClassifier(**{**QUICK, "quiet": False}).fit(X, y)
+    TopTauClassifier(**{**QUICK, "verbose": True}).fit(X, y)
     assert seen[-1] is None and all(0 <= line["progress"] <= 1 and line["text"] for line in seen[:-1])
 
 

@@ -88,6 +88,7 @@ class Scores(unittest.TestCase):
             ([{**row, "bytes": "inf"}], 'column "bytes": "inf", expected a number'),
             ([{**row, "bytes": "0x10"}], "expected a number"), ([{**row, "bytes": "1_0"}], "expected a number"),
             ([{**row, "bytes": "٣"}], "expected a number"), ([{**row, "bytes": "1\n"}], "expected a number"),
+            ([{**row, "bytes": "5" + ".0".ljust(4096, "0")}], "expected a number"),
             ([{**row, "bytes": "1e999"}], "expected a number"), ([{**row, "bytes": math.inf}], "expected a finite number"),
             ([{**row, "bytes": 10**400}], "expected a number"), ([{**row, "bytes": [1]}], "expected a number"),
             ([{**row, "service": b"http"}], "expected a text or a number"), ([{**row, "bytes": 1e300}], "too large to be scored"),
@@ -100,6 +101,7 @@ class Scores(unittest.TestCase):
                 self.assertIn(want[7:] if want.startswith("row 2") else want, str(e.exception))
                 if isinstance(many[0], dict):
                     self.assertEqual(e.exception.row, len(many), rows)
+        self.assertEqual(m.score({**row, "bytes": " 5" + ".0".ljust(4095, "0") + " "}), m.score(row))  # the longest number, and blanks
         with self.assertRaises(toptau.Error) as e:
             model("columns").score({"at": "2024-05-31", "src": "10.0.0.1", "agent": ""})
         self.assertIn("a missing value, expected a category (train with --impute", str(e.exception))

@@ -16,9 +16,16 @@ from .reader import Error, Explanation, Model, Point, Reason, __version__
 __all__ = ["Error", "Explanation", "GuaranteedThreshold", "Model", "Point", "Reason", "TopTauClassifier", "TopTauWarning", "__version__"]
 
 
+_ESTIMATORS = ("GuaranteedThreshold", "TopTauClassifier", "TopTauWarning")
+
+
+def __dir__():
+    return sorted({*globals(), *_ESTIMATORS})  # for completion
+
+
 def __getattr__(name: str):
     # scikit-learn is imported only if an estimator is used: it takes a second.
-    if name in ("GuaranteedThreshold", "TopTauClassifier", "TopTauWarning"):
+    if name in _ESTIMATORS:
         from . import estimators
 
         return getattr(estimators, name)

@@ -109,8 +109,45 @@ def certified_order(n: int, alpha: Fraction, delta: Fraction) -> Optional[int]:
     return n - low
 
 
-def threshold(scores: Any, goal: Goal, delta: Optional[Fraction]) -> tuple[float, Optional[dict]]:
-    """Returns the threshold of the scores of the rows that the goal counts, and its guarantee, None without delta."""
+class Guarantee(dict):
+    """The evidence for a threshold. ``print`` shows three lines: what holds, from which rows, and for which rows.
+
+    ``certified``, ``kind``, ``rate`` and ``delta`` (exact, as texts), ``n`` (calibration scores), ``n_negatives`` (among their rows), ``order``
+    (the threshold is this one of the scores, the smallest first) and ``bound`` (the exact probability that the guarantee fails; for
+    absolute-top the bounded rate). A precision or recall has ``tested``, and may have ``recall`` and ``prevalence``, as in model files.
+    """
+
+    units = ("negatives", "positives", "rows")  # what the budget counts
+    _promises = {"max-fpr": "at most {} of the {} raise a false alarm", "top": "at most {} of all {} become alerts",
+                 "absolute-top": "at most {} of the {} raise a false alarm", "min-precision": "at least {} of the alerts are real",
+                 "min-recall": "at least {} of the {} are found"}
+
+    def _promise(self) -> str:
+        kind = self["kind"]
+        rate = self["bound"] if kind == "absolute-top" else float(Fraction(self["rate"]))
+        promise = self._promises[kind].format(f"{100 * rate:.3g} %", self.units[{"min-recall": 1, "top": 2}.get(kind, 0)])
+        return promise + (", and " + type(self)(self["recall"])._promise() if "recall" in self else "")
+
+    def __repr__(self) -> str:
+        kind, names = self["kind"], self.units
+        counted = names[{"min-recall": 1, "top": 2, "min-precision": 2}.get(kind, 0)]
+        if kind == "min-precision":
+            at = self["tested"][-1]
+            how = f"{at['real']:,} of the {at['alerts']:,} alerts among them are real"
+        else:
+            how = f"the threshold is number {self['order']:,} of their scores from below"
+        fails = self["delta"] if kind in ("absolute-top", "min-precision") else self["bound"]
+        confidence = f"{100 * (1 - float(Fraction(self['delta']))):.6g} % confidence"
+        return (f"{'Guaranteed' if self['certified'] else 'Not certified'}: {self._promise()}, with {confidence}.\n"
+                f"From {self['n']:,} {counted} used for nothing else: {how}.\n"
+                f"For new rows from the source of these rows. The probability that it fails is at most {100 * float(Fraction(fails)):.3g} %.")
+
+
+def threshold(scores: Any, goal: Goal, delta: Optional[Fraction], negatives: Optional[int] = None) -> tuple[float, Optional[Guarantee]]:
+    """Returns the threshold of the scores of the rows that the goal counts, and its guarantee, None without delta.
+
+    negatives is the number of negatives among the rows; without it all are.
+    """
     ordered = sorted(map(float, scores))
     n = len(ordered)
     rows = "rows" if goal.counts_all else "negatives"
@@ -128,8 +165,9 @@ def threshold(scores: Any, goal: Goal, delta: Optional[Fraction]) -> tuple[float
             raise Error(f"{n} calibration {rows}", f"at least {needed(goal.alpha, delta)} to keep a rate of {rate_text(goal.alpha)} with confidence "
                         f"1 - {rate_text(delta)}", fix="more rows, a larger rate, or no delta")
         order, bound = found, binomial_at_most(n, n - found, float(goal.alpha))
-    guarantee = {"certified": True, "kind": goal.kind, "rate": rate_text(goal.alpha), "delta": rate_text(delta), "n": n, "order": order, "bound": bound}
-    return ordered[order - 1] + 0.0, {name: value for name, value in guarantee.items() if value is not None}
+    rate = {} if goal.alpha is None else {"rate": rate_text(goal.alpha)}
+    return ordered[order - 1] + 0.0, Guarantee(certified=True, kind=goal.kind, **rate, delta=rate_text(delta), n=n,
+                                               n_negatives=n if negatives is None else negatives, order=order, bound=bound)
 
 
 def rate_text(rate: Optional[Fraction]) -> Optional[str]:

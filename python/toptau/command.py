@@ -10,11 +10,14 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import warnings
 from typing import Any, Optional
 
 from .reader import Error
 
 NAME = "toptau.exe" if sys.platform == "win32" else "toptau"
+_INSTALL = "install the wheel that make wheel writes, or set the variable TOPTAU to the program's path"
+_KEYWORDS = {"seed": "random_state", "threads": "n_jobs", "quiet": "verbose"}  # options that scikit-learn names in another way
 
 
 def executable() -> str:
@@ -31,7 +34,7 @@ def executable() -> str:
     found = shutil.which(NAME)
     if found is None:
         raise Error("the program toptau is not installed", "it in " + " or ".join(dict.fromkeys(folders)) + ", or on the search path",
-                    fix="pip install toptau, or set the variable TOPTAU to its path")
+                    fix=_INSTALL)
     return found
 
 
@@ -47,7 +50,7 @@ def run(arguments: list[str], folder: str, bar: bool = False) -> dict:
         try:
             child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE)
         except OSError as e:
-            raise Error(f"{command[0]} cannot be run: {e.strerror}", "the program toptau", fix="pip install toptau, or set the variable TOPTAU to its path") from None
+            raise Error(f"{command[0]} cannot be run: {e.strerror}", "the program toptau", fix=_INSTALL) from None
         try:
             for line in child.stderr:
                 if show and line.startswith(b'{"progress"'):
@@ -82,16 +85,27 @@ def _answer(text: bytes) -> dict:
 
 
 def keyword(option: str) -> str:
-    """Returns an option of the program as a keyword of Python."""
-    return option.replace("-", "_")
+    """Returns an option of the program as a keyword of Python, with scikit-learn's name if it has one."""
+    return _KEYWORDS.get(option) or option.replace("-", "_")
+
+
+def option(name: str) -> str:
+    """Returns a keyword of Python as an option of the program."""
+    return next((o for o, k in _KEYWORDS.items() if k == name), None) or name.replace("_", "-")
+
+
+def _setting(option: str, value: str) -> str:
+    """Returns what sets an option: impute="median", n_jobs=2, verbose=False. Without a value it is a flag."""
+    if option in ("seed", "threads") and value.isdecimal():
+        return f"{keyword(option)}={value}"
+    return f"{keyword(option)}={json.dumps(value, ensure_ascii=False)}" if value else f"{keyword(option)}={option != 'quiet'}"
 
 
 def fixes_of(found: dict) -> str:
     """Returns the fixes of an error or a warning as keywords: impute="median" or drop="host"."""
     texts = []
     for f in found.get("fixes") or []:
-        value = f.get("value", "")
-        text = keyword(f["param"]) + "=" + (repr(value).replace("'", '"') if value else "True")
+        text = _setting(f["param"], f.get("value", ""))
         texts.append(text + (" " + f["when"] if f.get("when") else ""))
     return "; ".join(part for part in ("set " + " or ".join(texts) if texts else "", found.get("hint", "")) if part)
 
@@ -99,7 +113,7 @@ def fixes_of(found: dict) -> str:
 def spelled(text: str) -> str:
     """Returns a text with flags as keywords: --max-fpr 0.1% is max_fpr="0.1%"."""
     def one(match: re.Match) -> str:
-        return keyword(match[1]) + (f'="{match[2]}"' if match[2] else match[3] or "=True")
+        return keyword(match[1]) + ":" if match[3] else _setting(match[1], match[2] or "")
 
     return re.sub(r"--(?!help)([a-z][a-z-]*)(?: ([^-\s,()][^\s,()]*)|(:))?", one, text)
 
@@ -123,7 +137,9 @@ def _bar() -> Optional[Any]:
     if not notebook and not (sys.stderr and sys.stderr.isatty()):
         return None
     try:
-        from tqdm.auto import tqdm
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a notebook without ipywidgets gets a bar of text
+            from tqdm.auto import tqdm
     except ImportError:
         return None
     bar = tqdm(total=100, unit="%", delay=1, leave=False, bar_format="{desc} {percentage:3.0f}%|{bar}| {elapsed}")

@@ -1,9 +1,11 @@
-"""The columns of any table: pandas, polars, pyarrow and whatever has the Arrow stream, arrays of numpy, lists of dicts and of lists."""
+"""The columns of any table: pandas, polars, pyarrow and whatever has the Arrow stream, arrays of numpy, lists of dicts and of lists; and sparse
+matrices of SciPy."""
 
 from __future__ import annotations
 
 import datetime
 import decimal
+import re
 from collections.abc import Mapping
 from typing import Any, BinaryIO, Iterable, Optional
 
@@ -25,8 +27,6 @@ class Frame:
     def __init__(self, X: Any):
         self.named = True  # whether X itself has names
         self.categorical: list[str] = []  # the columns of a categorical type
-        if hasattr(X, "tocsr") or hasattr(X, "todense"):
-            raise TypeError("Sparse data was passed, but dense data is required. Use X.toarray() to convert it to a dense array.")
         names, values = self._columns_of(X)
         for name in names:
             if not isinstance(name, str):
@@ -108,6 +108,19 @@ class Frame:
         values = np.asarray(column.to_numpy())
         return _checked(values, "int" in kind.lower(), name) if missing and values.dtype.kind == "f" else values
 
+    @property
+    def width(self) -> int:
+        return len(self.columns)
+
+    def every(self, step: int) -> Frame:
+        """Returns every step-th row."""
+        part = Frame(self)
+        part.values, part.rows = {name: v[::step] for name, v in self.values.items()}, len(range(0, self.rows, step))
+        return part
+
+    def record(self, i: int) -> dict:
+        return {name: self.values[name][i] for name in self.columns}
+
     def rename(self, names: list[str]) -> None:
         """Gives the columns other names, in their order."""
         self.columns, self.values = names, dict(zip(names, self.values.values()))
@@ -141,6 +154,100 @@ class Frame:
         """Writes the columns, and more, as a Parquet file."""
         columns = {**self.values, **{name: _normal(v, name) for name, v in (more or {}).items()}}
         parquet.write(file, columns, _texts)
+
+
+class Sparse:
+    """A sparse matrix of SciPy with columns x0, x1 and so on. What it does not contain is 0."""
+
+    named = False
+    categorical: list[str] = []
+    _CELLS = 1 << 22  # of a part that becomes dense
+
+    def __init__(self, X: Any):
+        if X.ndim != 2:
+            raise Error(f"a sparse array of {X.ndim} dimensions", "2D array: rows and columns")
+        if X.dtype.kind == "c":
+            raise ValueError("Complex data not supported")
+        if X.dtype.kind not in "fiub":
+            raise Error(f"a sparse matrix of {X.dtype}", "numbers")
+        m = X.tocsr()
+        if m is X and not (m.has_canonical_format and m.data.all()):
+            m = m.copy()
+        m.sum_duplicates()
+        m.eliminate_zeros()
+        if m.dtype.kind in "iu":
+            self._refuse(m, (m.data > EXACT) | (m.data < -EXACT) if m.dtype.kind == "i" else m.data > EXACT, _beyond)
+        self.matrix = m.astype(np.float64)
+        self._refuse(m, ~np.isfinite(self.matrix.data), lambda value, name, row: Error(
+            "a missing value (NaN)" if value != value else repr(value), "finite numbers in a sparse matrix", column=name, row=row))
+        self.names: Optional[list[str]] = None  # those of the columns, if they are not x0, x1 and so on
+
+    @staticmethod
+    def _refuse(m: Any, bad: np.ndarray, error: Any) -> None:
+        for place in np.flatnonzero(bad)[:1].tolist():
+            raise error(m.data[place].item(), f"x{m.indices[place]}", int(np.searchsorted(m.indptr, place, side="right")))
+
+    def __len__(self) -> int:
+        return self.matrix.shape[0]
+
+    @property
+    def width(self) -> int:
+        return self.matrix.shape[1]
+
+    @property
+    def columns(self) -> list[str]:
+        return self.names or [f"x{j}" for j in range(self.width)]
+
+    def rename(self, names: list[str]) -> None:
+        self.names = names
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self.matrix[:, [self.columns.index(name)]].toarray().ravel()
+
+    def every(self, step: int) -> Sparse:
+        return Sparse(self.matrix[::step])
+
+    def entries(self, i: int) -> dict:
+        """Returns a row as the indices of LIBSVM, from 1, with their values."""
+        at = slice(*self.matrix.indptr[i:i + 2])
+        return dict(zip((self.matrix.indices[at] + 1).tolist(), self.matrix.data[at].tolist()))
+
+    def frames(self) -> Iterable[tuple[int, Frame]]:
+        """Returns frames of some rows with the place of the first row."""
+        step = max(1, self._CELLS // max(self.width, 1))
+        for first in range(0, len(self), step):
+            frame = Frame(self.matrix[first:first + step].toarray())
+            frame.rename(self.columns)
+            yield first, frame
+
+    def record(self, i: int) -> dict:
+        return dict(zip(self.columns, self.matrix[[i]].toarray().ravel().tolist()))
+
+    def with_row(self, e: Error) -> Error:
+        """Returns an error of toptau about an index with the name of the column."""
+        e.column = self.spelled(e.column)
+        return e
+
+    @staticmethod
+    def spelled(text: str) -> str:
+        """Returns a text with x0 for index 1."""
+        return re.sub(r"\bindex ([1-9][0-9]*)\b", lambda m: f"x{int(m[1]) - 1}", text)
+
+    def write(self, file: BinaryIO, labels: np.ndarray) -> None:
+        """Writes the rows in the format of LIBSVM."""
+        ends, texts = self.matrix.indptr, {v: _text(v) for v in set(labels.tolist())}
+        for first in range(0, len(self), 10_000):
+            last = min(first + 10_000, len(self))
+            at = slice(ends[first], ends[last])
+            entries = [f" {j + 1}:{v!r}" for j, v in zip(self.matrix.indices[at].tolist(), self.matrix.data[at].tolist())]
+            places = (ends[first:last + 1] - ends[first]).tolist()
+            file.write("".join(texts[label] + "".join(entries[a:b]) + "\n"
+                               for label, a, b in zip(labels[first:last].tolist(), places, places[1:])).encode())
+
+
+def frame_of(X: Any) -> Any:
+    """Returns the Frame of any table, the Sparse of a sparse matrix."""
+    return Sparse(X) if hasattr(X, "tocsr") else Frame(X)
 
 
 def _beyond(value: Any, name: str, row: int) -> Error:

@@ -103,9 +103,12 @@ def _quote(text: Any) -> str:
 _DECIMAL = re.compile(r"[ \t]*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?[ \t]*").fullmatch
 
 
+_MAX_NUMBER = 4096  # characters of a number
+
+
 def _parse_number(text: str) -> Optional[float]:
-    """Returns the nearest float of a decimal number; None for other text and for numbers that are too large."""
-    if _DECIMAL(text) is None:
+    """Returns the nearest float of a decimal number; None for other text and for numbers that are too large or too long."""
+    if _DECIMAL(text) is None or len(text) > _MAX_NUMBER and len(text.strip(" \t")) > _MAX_NUMBER:
         return None
     x = float(text)
     return x if -INF < x < INF else None

@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "write the golden files again")
 // The table of these tests has a key, numbers with NULL and NaN, and texts with NULL. Its names need quotes.
 const rows = 1200
 
-var texts = []string{"", "'", `\`, "a\tb\nc", `"; DROP TABLE x; --`, "ß→", "NULL", " a ", "a\\'b", "`x`", "%_", "\x7f\x01", "😀"}
+var texts = []string{"", "'", `\`, "a\tb\nc", `"; DROP TABLE x; --`, "ß→", "NULL", " a ", "a\\'b", "`x`", "%_", "\x7f\x01", "😀", "\u009b31m", "é\u202e\u2066年"}
 
 // The first numbers are those that are easily written or read wrong.
 var numbers = []float64{0, 1, -1, 0.1, 1.0 / 3, -2.0 / 3, 0.5, 1.5, 2.5, -0.5, -2.5, 1e-3, 123456789, 1e15, 1 << 53, math.Pi, 1e22, 1e23,

@@ -16,11 +16,11 @@ import (
 // maxLabels bounds the labels that are counted. A label with more values is probably a mistake, and the model keeps none of them.
 const maxLabels = 1000
 
-// readLabels counts the values of a label of texts, for the model that is trained on the rows, and checks them against those of the model
+// readLabels counts the values of a label, for the model that is trained on the rows, and checks them against those of the model
 // that reads them, as for files. It is one statement for each server.
 func (r *Rows) readLabels(ctx context.Context) error {
 	l, d := r.layout.label, r.dialect
-	if l.kind != dialect.Text {
+	if l.kind == dialect.Other {
 		return nil
 	}
 	trained, given := r.table.Trained, r.table.Positive
@@ -29,6 +29,9 @@ func (r *Rows) readLabels(ctx context.Context) error {
 		trained = &s
 	} else if !r.table.Again {
 		given = nil
+	}
+	if len(trained.Positive) == 0 && len(given) == 0 {
+		given = []string{positiveByDefault} // a new label is negative, as in layout.conditions, and a note says so
 	}
 	labels, err := table.NewLabelReader(trained, given)
 	if err != nil {

@@ -62,3 +62,50 @@ func TestLabelsOfTexts(t *testing.T) {
 		t.Errorf("all but ok: %s; %s", r.is.positive, r.is.negative)
 	}
 }
+
+// Labels of numbers, and of true and false, are kept and checked by the same rule, whichever spelling a database has.
+func TestLabelsOfNumbers(t *testing.T) {
+	d, err := dialect.ByName("postgres")
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := func(trained *schema.Schema, again bool, positive []string, labels ...[]any) (*Rows, error) {
+		c := &fakeConn{answers: []func([]any, func() error) error{catalogue(d), rowsOf([]any{900, 100, 0, "1000", "77", 1000, -1.5, 8.0}), rowsOf(labels...)}}
+		return Open(context.Background(), d, []Conn{c}, Table{Name: []string{"t"}, Key: "id", Label: "it's", Positive: positive,
+			Columns: []string{`a "b"`}, Trained: trained, Again: again})
+	}
+	r, err := open(nil, false, nil, []any{"0", 900}, []any{"1.0", 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := r.Schema(); len(s.Labels) != 2 || s.Labels[1] != (schema.LabelCount{Value: "1", Count: 100}) || len(s.Positive) > 0 {
+		t.Errorf("%+v", s)
+	}
+	plain := &schema.Schema{Labels: []schema.LabelCount{{Value: "0", Count: 90}, {Value: "1", Count: 10}}}
+	named := &schema.Schema{Positive: []string{"3"}, Labels: []schema.LabelCount{{Value: "2", Count: 90}, {Value: "3", Count: 10}}}
+	for _, x := range []struct {
+		trained  *schema.Schema
+		again    bool
+		positive []string
+		labels   [][]any
+		want     string // in the error; "": none
+		notes    int
+	}{
+		{plain, false, nil, [][]any{{"0", 900}, {"1", 100}}, "", 0},
+		{plain, false, nil, [][]any{{"0.00", 900}, {"1e0", 100}}, "", 0},
+		{plain, false, nil, [][]any{{"false", 900}, {"true", 100}}, "", 0},
+		{plain, false, nil, [][]any{{"0", 800}, {"1", 100}, {"2", 100}}, "", 1},
+		{plain, true, []string{"1"}, [][]any{{"0", 800}, {"1", 100}, {"2", 100}}, "", 1},
+		{named, false, []string{"3"}, [][]any{{"2", 900}, {"3", 100}}, "", 0},
+		{named, false, []string{"3"}, [][]any{{"2", 900}, {"3", 50}, {"4", 50}}, "labels that training did not have: \"4\" (50)", 0},
+		{named, true, []string{"3", "4"}, [][]any{{"2", 900}, {"3", 50}, {"4", 50}}, "", 1},
+	} {
+		r, err := open(x.trained, x.again, x.positive, x.labels...)
+		if x.want == "" && err != nil || x.want != "" && (err == nil || !strings.Contains(err.Error(), x.want)) {
+			t.Errorf("%+v: %v", x, err)
+		}
+		if err == nil && (len(r.Notes()) != x.notes || x.notes > 0 && !strings.Contains(r.Notes()[0].Text, "labels that training did not have")) {
+			t.Errorf("%+v: %v", x, r.Notes())
+		}
+	}
+}

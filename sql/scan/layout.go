@@ -350,6 +350,9 @@ func (r role) kind() schema.Kind {
 	return schema.Numeric
 }
 
+// positiveByDefault is the positive label of numbers, and of true and false.
+const positiveByDefault = "1"
+
 // conditions are those of the rows of each class. Rows without a label are in none.
 type conditions struct{ all, positive, negative string }
 
@@ -359,7 +362,7 @@ func (l *layout) conditions(d *dialect.Dialect, t *Table) (c conditions, err err
 		if l.label.kind == dialect.Text || l.label.kind == dialect.Other {
 			return c, &diag.Error{Kind: diag.Usage, Param: "positive", Expected: fmt.Sprintf("the positive labels of %s", diag.Quote(l.label.name))}
 		}
-		positive = []string{"1"}
+		positive = []string{positiveByDefault}
 	}
 	label := l.label.expr(d)
 	var list []string

@@ -22,7 +22,7 @@ type relation struct {
 	layout  *layout
 	is      conditions
 
-	labels      []schema.LabelCount // of a label of texts
+	labels      []schema.LabelCount // of the label
 	otherLabels int
 }
 

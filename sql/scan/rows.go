@@ -35,7 +35,7 @@ type Rows struct {
 var _ large.Rows = (*Rows)(nil)
 
 // Open reads the catalogue and the statistics of a table: two statements for each server, a third one if numbers are not
-// finite, and one that counts labels of texts.
+// finite, and one that counts labels.
 //
 // Errors: diag.Usage for a table, a column or a label that is not there; diag.Data for NULL in the key, weights that are not
 // positive, and infinite numbers, with the column and their count.

@@ -99,7 +99,8 @@ func openFake(t *testing.T, name string, answers ...func(dest []any, each func()
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &fakeConn{answers: append([]func(dest []any, each func() error) error{catalogue(d), counted(d, "77")}, answers...)}
+	c := &fakeConn{answers: append([]func(dest []any, each func() error) error{catalogue(d), counted(d, "77"),
+		rowsOf([]any{"0", 900_000}, []any{"1", 100_000})}, answers...)}
 	rows, err := Open(context.Background(), d, []Conn{c}, Table{Name: []string{"a schema", "tab'le"}, Key: "id", Label: "it's", Where: "day > 3 OR day = 1"})
 	if err != nil {
 		t.Fatal(err)
@@ -128,7 +129,7 @@ func theMap(t *testing.T, encoding string) *feature.Map {
 func TestStatements(t *testing.T) {
 	for _, name := range dialect.Readers() {
 		rows, c := openFake(t, name)
-		all := strings.Clone("-- the catalogue\n" + c.statements[0] + ";\n\n-- the statistics\n" + c.statements[1] + ";\n")
+		all := strings.Clone("-- the catalogue\n" + c.statements[0] + ";\n\n-- the statistics\n" + c.statements[1] + ";\n\n-- the labels\n" + c.statements[2] + ";\n")
 		if rows.Schema().Columns[2].Kind != schema.Categorical || !strings.HasSuffix(rows.Name(), "checksum 77") {
 			t.Errorf("%+v, %s", rows.Schema(), rows.Name())
 		}
@@ -222,7 +223,7 @@ func TestCheckKey(t *testing.T) {
 	ctx := context.Background()
 	index := rowsOf([]any{1})
 	rows, c := openFake(t, "postgres", index)
-	if check, refused, err := rows.CheckKey(ctx); check != KeyIndex || refused != nil || err != nil || len(c.statements) != 3 {
+	if check, refused, err := rows.CheckKey(ctx); check != KeyIndex || refused != nil || err != nil || len(c.statements) != 4 {
 		t.Errorf("%q %v %v after %d statements", check, refused, err, len(c.statements))
 	}
 	none := rowsOf([]any{0})

@@ -129,7 +129,7 @@ func newInterior(p Problem, system *rowSystem) *interior {
 	v := &interior{iterate: newIterate(p), inRows: system}
 	most := maxCentral * median(p.Positives.Weight, p.Population.Weight)
 	v.cp, v.cs = capped(p.Positives.Weight, most), capped(p.Population.Weight, most)
-	v.count = linalg.Sum(v.cp) + float64(2*linalg.Sum(v.cs)) + 1
+	v.count = linalg.Sum(v.cp) + float64(2*linalg.Sum(v.cs)) + v.Unit
 	if !p.Squared {
 		v.count += linalg.Sum(v.cp)
 	}
@@ -309,7 +309,7 @@ func (v *interior) advance(mu float64) bool {
 		c.c3[j] = float64(target*m) - float64(affine.q[j]*affine.rh[j])
 		c.c4[j] = float64(target*m) - float64(affine.ga[j]*affine.et[j])
 	}
-	c.c5 = target - float64(affine.theta*affine.kap)
+	c.c5 = float64(target*v.Unit) - float64(affine.theta*affine.kap)
 	v.solveDirection(c, false, corrector)
 	step.plus(affine, 1, corrector)
 	primal, dual = v.lengths(step)
@@ -346,7 +346,7 @@ func (v *interior) addCorrectors(step *direction, primal, dual, target float64, 
 		}
 		aim(v.q, step.q, v.rh, step.rh, v.cs, c.c3)
 		aim(v.ga, step.ga, v.et, step.et, v.cs, c.c4)
-		c.c5 = correction((v.theta+float64(bd*step.theta))*(v.kap+float64(bp*step.kap)), target)
+		c.c5 = correction((v.theta+float64(bd*step.theta))*(v.kap+float64(bp*step.kap)), target*v.Unit)
 		v.solveDirection(c, false, corrector)
 		// A weight near 0 keeps the step, a weight of 1 adds the whole corrector. Take the one with the
 		// longest steps.

@@ -60,7 +60,7 @@ func TestInteriorClosesTheGap(t *testing.T) {
 		for _, lambda := range []float64{.1, 1e-3, 1e-5} {
 			for _, sparse := range []bool{false, true} {
 				f.Lambda = lambda
-				p := Problem{f, pack(pos, d, sparse, nil), pack(neg, d, sparse, nil), 40}
+				p := Problem{f, pack(pos, d, sparse, nil), pack(neg, d, sparse, nil), 40, 1}
 				v := newInterior(p, nil)
 				w := make([]float64, d)
 				v.Positives.Times(w, v.zp)

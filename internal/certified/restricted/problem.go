@@ -26,6 +26,7 @@ type Problem struct {
 	form.Form
 	Positives, Population *linalg.Rows
 	Mass                  float64 // M+ of all positives. Those that are not held have p = 0.
+	Unit                  float64 // a usual weight of a row
 }
 
 // Result is the best point and the best dual point that a solve found. They need not belong together.

@@ -17,7 +17,7 @@ func TestRowSystemIsTheDenseOne(t *testing.T) {
 		{Kind: form.TopMean, Kappa: 3, Lambda: .01}, {Kind: form.TopMean, Kappa: 3, Lambda: 10, Squared: true},
 		{Kind: form.HingeQuantile, Kappa: 2, Beta: .5, Lambda: .01},
 	} {
-		p := Problem{f, space.positives, space.population, 20}
+		p := Problem{f, space.positives, space.population, 20, 1}
 		dense, rowwise := newInterior(p, nil), newInterior(p, newRowSystem(space, p))
 		for _, v := range []*interior{dense, rowwise} {
 			v.coldStart(make([]float64, pos.N), make([]float64, row.N), 1)

@@ -15,7 +15,7 @@ const (
 	// largestFraction is the largest fraction of positives that counts as violated: sum p is at most half of
 	// its cap.
 	largestFraction = .5
-	// minViolated is the smallest number of violated positives, as a number of rows of weight 1.
+	// minViolated is the smallest number of violated positives, as a number of rows.
 	minViolated = .3
 	// startFactor is the first gap, the sum of the products over M+, in units of the upper bound. Factors of
 	// 3 to 10 took the same number of steps in the prototype; 1 lost robustness.
@@ -37,7 +37,7 @@ func (v *interior) coldStart(zp, zs []float64, upper float64) {
 			violated += m
 		}
 	}
-	fraction := math.Min(largestFraction, math.Max(violated/v.Mass, math.Min(largestFraction, minViolated/v.Mass)))
+	fraction := math.Min(largestFraction, math.Max(violated/v.Mass, math.Min(largestFraction, minViolated*v.Unit/v.Mass)))
 	// Every product is mu times its weight.
 	mu := startFactor * upper * v.Mass / v.count
 	total := fraction * v.Mass // sum p
@@ -76,7 +76,7 @@ func (v *interior) coldStart(zp, zs []float64, upper float64) {
 		used += float64(m * v.et[j])
 	}
 	// s and t follow from the equations of the slacks at w = 0.
-	v.kap = mu / v.theta
+	v.kap = mu * v.Unit / v.theta
 	v.s = mu/rate - mu/(v.theta-rate) // et - rh = -s at w = 0
 	if v.Kind == form.HingeQuantile {
 		v.t = v.s + v.Band()
@@ -96,7 +96,7 @@ func (v *interior) warmStart(w []float64, theta, gap float64) {
 	v.t, v.s, v.order = t, edge, order
 	// All slacks follow from the scores, and the duals from the products.
 	v.theta = theta * v.Mass
-	v.kap = mu / v.theta
+	v.kap = mu * v.Unit / v.theta
 	for i, m := range v.Positives.Weight {
 		margin := 1 + t - v.zp[i]
 		if v.Squared {

@@ -11,6 +11,7 @@ import (
 	"toptau/internal/cli"
 	"toptau/internal/report"
 	"toptau/internal/text"
+	"toptau/internal/wording"
 	"toptau/metric"
 	"toptau/result"
 )
@@ -20,7 +21,7 @@ var errGateClosed = &cli.Exit{Code: 4, Reason: "the new model may not replace th
 
 // Evaluate measures models and the scores of other programs on the same rows.
 type Evaluate[S EntrySource] struct {
-	Report string `file:"out" placeholder:"FILE" help:"Write a self-contained HTML page with curves, intervals and the model card."`
+	Report string `file:"out" placeholder:"FILE" help:"Write a self-contained HTML page with curves, intervals, what the model does not promise and what its file contains."`
 	toptau.EvaluateOptions
 	GoalFlags
 	VerifyFlags
@@ -98,7 +99,7 @@ func PrintEvaluation(s *cli.Session, e *toptau.Evaluation) {
 	if e.Positives > 0 && e.Positives < e.Rows {
 		auc = fmt.Sprintf("; AUC %.4f%s%s", e.AUC, optional(" within %.1g", e.AUCWithin), optional(", average precision %.4f", e.AveragePrecision))
 	}
-	s.Printf("%s, %s positive (%s)%s\n", report.UnitsText(e.Unit, e.Rows), text.Count(e.Positives), text.Percent(e.Prevalence), auc)
+	s.Printf("%s, %s positive (%s)%s\n", wording.UnitsText(e.Unit, e.Rows), text.Count(e.Positives), text.Percent(e.Prevalence), auc)
 	if e.Unit != nil {
 		s.Printf("counted: %s\n", report.UnitRule(e.Unit))
 	}
@@ -150,7 +151,7 @@ func printDecisions(s *cli.Session, p *result.Decisions, value string) {
 		s.Printf("  %-15s  %s\n", value+" found", RateText(*p.Value))
 	}
 	if p.Profit != nil {
-		s.Printf("  %-15s  %s\n", "profit", report.ProfitText(p.Profit))
+		s.Printf("  %-15s  %s\n", "profit", wording.ProfitText(p.Profit))
 	}
 	s.Printf("  false alarms     %s\n", RateText(p.Decisions.FalsePositiveRate))
 	s.Printf("  precision        %s\n", RateText(p.Decisions.Precision))
@@ -207,7 +208,7 @@ func printCriteria(s *cli.Session, e *toptau.Evaluation) {
 		s.Printf("  %-26s %s\n", e.Goal.Value.Criterion, RateText(e.Goal.Value.Proportion))
 	}
 	if e.BestProfit != nil {
-		s.Printf("the highest profit of all thresholds on these rows: %s\n", report.ProfitText(e.BestProfit))
+		s.Printf("the highest profit of all thresholds on these rows: %s\n", wording.ProfitText(e.BestProfit))
 	}
 	s.Printf("with other thresholds, taken from these rows themselves:\n")
 	for _, c := range e.Criteria {
@@ -228,7 +229,7 @@ var verdictTitles = map[result.VerdictAbout]string{result.AboutLoss: "loss", res
 // PrintEntries prints several entries, the highest criterion first, and what follows from their differences.
 func PrintEntries(s *cli.Session, e *result.Evaluation) {
 	first := e.Entries[0].Goal.Value
-	s.Printf("%s on %s (%s positive):\n", first.Criterion, report.UnitsText(e.Unit, e.Rows), text.Count(e.Positives))
+	s.Printf("%s on %s (%s positive):\n", first.Criterion, wording.UnitsText(e.Unit, e.Rows), text.Count(e.Positives))
 	entries := slices.Clone(e.Entries)
 	slices.SortStableFunc(entries, func(a, b result.Entry) int { return cmp.Compare(b.Goal.Value.Rate, a.Goal.Value.Rate) })
 	table := [][]string{{"", "criterion", "found", "interval", "AUC", "against " + e.Against, "interval", ""}}

@@ -117,7 +117,6 @@ var Options = map[string]cli.Option{
 	"export name": {Placeholder: "NAME", Help: "c: what names begin with; go: the package (default model); sql: create a view of this name."},
 	"export keep": {Placeholder: "COLS", Whole: true, Help: "sql: columns to pass through; repeatable (default: those that identify a row, or else all that the model reads)."},
 	"tensor":      {Help: "onnx: one input X with all columns of the model, in their order, instead of one input a column."},
-	"form":        {Placeholder: "NAME", Help: "card: the format (default: by the name of the file, or else markdown).", Values: []string{"markdown", "csv", "html"}},
 	"ui delta":    {Placeholder: "RATE", Help: "With --held-out: guarantee saved points with confidence 1 - RATE: 5% or 0.05."},
 
 	"diagnose delta": {Placeholder: "RATE", Default: "5%", Help: "Count the negatives that a guarantee needs at confidence 1 - RATE (default 5%)."},

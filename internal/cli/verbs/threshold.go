@@ -17,6 +17,7 @@ import (
 	"toptau/internal/cli"
 	"toptau/internal/report"
 	"toptau/internal/text"
+	"toptau/internal/wording"
 	"toptau/metric"
 	"toptau/model"
 	"toptau/result"
@@ -377,7 +378,7 @@ func printThreshold(s *cli.Session, r *result.Threshold, output string) {
 	case r.Goal.Kind == metric.GoalCostAlert:
 		s.Printf("guarantee    none (amounts have no bound)\n")
 	default:
-		s.Printf("guarantee    none (%s)\n", report.WithoutGuarantee(r.Goal, &r.Expected, r.Unit))
+		s.Printf("guarantee    none (%s)\n", wording.WithoutGuarantee(r.Goal, &r.Expected, r.Unit))
 	}
 	what := "of new negatives raise a false alarm"
 	switch {
@@ -388,13 +389,13 @@ func printThreshold(s *cli.Session, r *result.Threshold, output string) {
 	case r.Population == "all":
 		what = "of new rows become alerts"
 	}
-	s.Printf("expected     %s %s %s\n", text.Percent(r.Expected.Rate), what, report.ExpectedInterval(&r.Expected))
+	s.Printf("expected     %s %s %s\n", text.Percent(r.Expected.Rate), what, wording.ExpectedInterval(&r.Expected))
 	printCalibrated(s, r)
 	if r.Joined != nil {
 		s.Printf("scores       %s\n", report.JoinedText(r.Joined))
 	}
 	if r.Profit != nil {
-		s.Printf("profit       %s\n", report.ProfitText(r.Profit))
+		s.Printf("profit       %s\n", wording.ProfitText(r.Profit))
 		s.Printf("             on these rows, which gave the threshold: expect less of new ones\n")
 	}
 	if a := r.Audit; a != nil {

@@ -13,6 +13,7 @@ import (
 	"toptau/internal/cli"
 	"toptau/internal/report"
 	"toptau/internal/text"
+	"toptau/internal/wording"
 	"toptau/metric"
 	"toptau/result"
 )
@@ -156,7 +157,7 @@ func PrintTraining(s *cli.Session, r *result.Training, output string) {
 			s.Printf("  %-15s  %s\n", r.Value+" found", RateText(*r.TestValue))
 		}
 		if r.TestProfit != nil {
-			s.Printf("  %-15s  %s\n", "profit", report.ProfitText(r.TestProfit))
+			s.Printf("  %-15s  %s\n", "profit", wording.ProfitText(r.TestProfit))
 		}
 		s.Printf("  false alarms     %s\n", RateText(c.FalsePositiveRate))
 		s.Printf("  precision        %s\n", RateText(c.Precision))

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"toptau/diag"
 	"toptau/internal/dialect"
 	"toptau/internal/export"
 	"toptau/internal/feature"
@@ -107,6 +108,10 @@ func (b *builder) refuse(found, hint string) error { return export.Refuse(b.Titl
 // wayOut is the advice for a model that is too large for a database.
 const wayOut = "train with the encodings raw and scorecard, or export the model to C, Go or ONNX"
 
+// obeyed reports whether a terminal obeys a character of a quoted name that the database has no escape for. Line ends and tabs are
+// as in any SQL.
+func obeyed(r rune) bool { return r != '\n' && r != '\t' && diag.Unprintable(r) }
+
 // check refuses names and sizes that the database does not have.
 func (b *builder) check() error {
 	p := b.p
@@ -134,7 +139,7 @@ func (b *builder) check() error {
 		}
 	}
 	for _, name := range append(names, p.Segments()...) {
-		if name == "" || strings.ContainsAny(name, "\x00\r") || b.Never != nil && b.Never.MatchString(name) {
+		if name == "" || strings.ContainsAny(name, "\x00\r") || b.Never != nil && b.Never.MatchString(name) || strings.ContainsFunc(b.Quote(name), obeyed) {
 			return b.refuse("a column with the name "+export.Quote(name), "rename it before training")
 		}
 		if b.NameMax > 0 && len(name) > b.NameMax {

@@ -3,7 +3,7 @@
 SELECT count(*) FILTER (WHERE nullif(cast("x" as float8), 'NaN'::float8) = '5e-324'::float8), count(*) FILTER (WHERE nullif(cast("x" as float8), 'NaN'::float8) = '3e-01'::float8), count(*) FILTER (WHERE nullif(cast("x" as float8), 'NaN'::float8) = '1e+23'::float8) FROM "the rows";
 
 -- texts
-SELECT count(*) FILTER (WHERE cast("s""'" as text) collate "C" = ''), count(*) FILTER (WHERE cast("s""'" as text) collate "C" = ''''), count(*) FILTER (WHERE cast("s""'" as text) collate "C" = '\'), count(*) FILTER (WHERE cast("s""'" as text) collate "C" = E'a\x09b\x0ac'), count(*) FILTER (WHERE cast("s""'" as text) collate "C" = '"; DROP TABLE x; --') FROM "the rows";
+SELECT count(*) FILTER (WHERE cast("s""'" as text) collate "C" = ''), count(*) FILTER (WHERE cast("s""'" as text) collate "C" = ''''), count(*) FILTER (WHERE cast("s""'" as text) collate "C" = '\'), count(*) FILTER (WHERE cast("s""'" as text) collate "C" = E'a\u0009b\u000ac'), count(*) FILTER (WHERE cast("s""'" as text) collate "C" = '"; DROP TABLE x; --') FROM "the rows";
 
 -- missing
 SELECT count(*), count(*) FILTER (WHERE nullif(cast("x" as float8), 'NaN'::float8) IS NULL), count(*) FILTER (WHERE cast("s""'" as text) collate "C" IS NULL) FROM "the rows";

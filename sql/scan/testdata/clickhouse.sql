@@ -5,6 +5,10 @@ SELECT name, type FROM system.columns WHERE database = 'a schema' AND table = 't
 SELECT countIf(`it\'s` IS NOT NULL AND NOT (toFloat64(`it\'s`) = 1e+00)), countIf((toFloat64(`it\'s`) = 1e+00)), countIf(`id` IS NULL), toString(max(`id`)), toString(sum(cityHash64(`id`, `it\'s`, `a "b"`, `x\`y`, `service`))), count(`a "b"`), toFloat64(min(`a "b"`)), toFloat64(max(`a "b"`)), sum(toFloat64(`a "b"`)), count(`x\`y`), toFloat64(min(`x\`y`)), toFloat64(max(`x\`y`)), sum(toFloat64(`x\`y`)), count(`service`), countIf(replaceRegexpAll(toString(`service`), '^[ \t]+|[ \t]+$', '') = ''), countIf(replaceRegexpAll(toString(`service`), '^[ \t]+|[ \t]+$', '') <> toString(`service`)) FROM `a schema`.`tab\'le` WHERE `it\'s` IS NOT NULL AND (day > 3 OR day = 1
 );
 
+-- the labels
+SELECT toptau_v, toInt64(count(*)) AS toptau_n FROM (SELECT toString(`it\'s`) AS toptau_v FROM `a schema`.`tab\'le` WHERE `it\'s` IS NOT NULL AND (day > 3 OR day = 1
+)) toptau_a GROUP BY toptau_v LIMIT 1001;
+
 -- the key
 SELECT toInt64(count(*)), toInt64(coalesce(sum(toptau_n), 0)), min(toString(toptau_k)) FROM (SELECT `id` AS toptau_k, count(*) AS toptau_n FROM `a schema`.`tab\'le` WHERE `it\'s` IS NOT NULL AND `id` <= 100 AND (day > 3 OR day = 1
 ) GROUP BY `id` HAVING count(*) > 1) toptau_q;

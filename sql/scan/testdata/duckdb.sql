@@ -5,6 +5,10 @@ SELECT column_name, data_type FROM information_schema.columns WHERE table_name =
 SELECT count(*) FILTER (WHERE "it's" IS NOT NULL AND NOT (CAST("it's" AS double precision) = 1e+00)), count(*) FILTER (WHERE (CAST("it's" AS double precision) = 1e+00)), count(*) FILTER (WHERE "id" IS NULL), CAST(max("id") AS VARCHAR), CAST(coalesce(sum(CAST(hash("id", "it's", "a ""b""", "x`y", "service") AS HUGEINT)), 0) AS VARCHAR), count("a ""b"""), CAST(min("a ""b""") AS double precision), CAST(max("a ""b""") AS double precision), sum(CAST("a ""b""" AS double precision)), count("x`y"), CAST(min("x`y") AS double precision), CAST(max("x`y") AS double precision), sum(CAST("x`y" AS double precision)), count("service"), count(*) FILTER (WHERE trim(CAST("service" AS VARCHAR), ' ' || chr(9)) = ''), count(*) FILTER (WHERE trim(CAST("service" AS VARCHAR), ' ' || chr(9)) <> CAST("service" AS VARCHAR)) FROM "a schema"."tab'le" WHERE "it's" IS NOT NULL AND (day > 3 OR day = 1
 );
 
+-- the labels
+SELECT toptau_v, CAST(count(*) AS bigint) AS toptau_n FROM (SELECT CAST("it's" AS VARCHAR) AS toptau_v FROM "a schema"."tab'le" WHERE "it's" IS NOT NULL AND (day > 3 OR day = 1
+)) toptau_a GROUP BY toptau_v LIMIT 1001;
+
 -- the key
 SELECT CAST(count(*) AS bigint), CAST(coalesce(sum(toptau_n), 0) AS bigint), min(CAST(toptau_k AS VARCHAR)) FROM (SELECT "id" AS toptau_k, count(*) AS toptau_n FROM "a schema"."tab'le" WHERE "it's" IS NOT NULL AND "id" <= 100 AND (day > 3 OR day = 1
 ) GROUP BY "id" HAVING count(*) > 1) toptau_q;

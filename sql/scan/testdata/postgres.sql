@@ -5,6 +5,10 @@ SELECT CAST(attname AS text), CAST(format_type(atttypid, NULL) AS text) FROM pg_
 SELECT count(*) FILTER (WHERE "it's" IS NOT NULL AND NOT (CAST("it's" AS double precision) = '1e+00'::float8)), count(*) FILTER (WHERE (CAST("it's" AS double precision) = '1e+00'::float8)), count(*) FILTER (WHERE "id" IS NULL), CAST(max("id") AS text), CAST(coalesce(sum(CAST(hashint8extended(hash_record_extended(ROW("id", "it's", "a ""b""", "x`y", "service"), 0), 0) AS numeric)), 0) AS text), count("a ""b"""), CAST(min("a ""b""") AS double precision), CAST(max("a ""b""") AS double precision), count("x`y"), CAST(min("x`y") AS double precision), CAST(max("x`y") AS double precision), count("service"), count(*) FILTER (WHERE btrim(cast("service" as text) collate "C", E' \t') = ''), count(*) FILTER (WHERE btrim(cast("service" as text) collate "C", E' \t') <> cast("service" as text) collate "C") FROM "a schema"."tab'le" WHERE "it's" IS NOT NULL AND (day > 3 OR day = 1
 );
 
+-- the labels
+SELECT toptau_v, CAST(count(*) AS bigint) AS toptau_n FROM (SELECT cast("it's" as text) collate "C" AS toptau_v FROM "a schema"."tab'le" WHERE "it's" IS NOT NULL AND (day > 3 OR day = 1
+)) toptau_a GROUP BY toptau_v LIMIT 1001;
+
 -- the key
 SELECT count(*) FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indrelid JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0] WHERE i.indrelid = to_regclass('"a schema"."tab''le"') AND a.attname = 'id' AND i.indisunique AND i.indisvalid AND i.indimmediate AND i.indnkeyatts = 1 AND i.indpred IS NULL AND i.indexprs IS NULL AND (c.relkind = 'p' OR NOT EXISTS (SELECT FROM pg_catalog.pg_inherits h WHERE h.inhparent = c.oid));
 

@@ -5,6 +5,10 @@ DESCRIBE TABLE `a schema`.`tab'le`;
 SELECT count(*) FILTER (WHERE `it's` IS NOT NULL AND NOT (CAST(`it's` AS DOUBLE) = 1e+00D)), count(*) FILTER (WHERE (CAST(`it's` AS DOUBLE) = 1e+00D)), count(*) FILTER (WHERE `id` IS NULL), CAST(max(`id`) AS STRING), CAST(coalesce(sum(CAST(xxhash64(`id`, 0, `it's`, 1, `a "b"`, 2, `x``y`, 3, `service`, 4) AS DECIMAL(20, 0))), 0) AS STRING), count(`a "b"`), CAST(min(`a "b"`) AS DOUBLE), CAST(max(`a "b"`) AS DOUBLE), count(`x``y`), CAST(min(`x``y`) AS DOUBLE), CAST(max(`x``y`) AS DOUBLE), count(`service`), count(*) FILTER (WHERE trim(BOTH ' \u0009' FROM CAST(`service` AS STRING)) = ''), count(*) FILTER (WHERE trim(BOTH ' \u0009' FROM CAST(`service` AS STRING)) <> CAST(`service` AS STRING)) FROM `a schema`.`tab'le` WHERE `it's` IS NOT NULL AND (day > 3 OR day = 1
 );
 
+-- the labels
+SELECT toptau_v, CAST(count(*) AS bigint) AS toptau_n FROM (SELECT CAST(`it's` AS STRING) AS toptau_v FROM `a schema`.`tab'le` WHERE `it's` IS NOT NULL AND (day > 3 OR day = 1
+)) toptau_a GROUP BY toptau_v LIMIT 1001;
+
 -- the key
 SELECT CAST(count(*) AS bigint), CAST(coalesce(sum(toptau_n), 0) AS bigint), min(CAST(toptau_k AS STRING)) FROM (SELECT `id` AS toptau_k, count(*) AS toptau_n FROM `a schema`.`tab'le` WHERE `it's` IS NOT NULL AND `id` <= 100 AND (day > 3 OR day = 1
 ) GROUP BY `id` HAVING count(*) > 1) toptau_q;
