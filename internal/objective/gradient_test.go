@@ -80,16 +80,23 @@ func randomPoint(r *rand.Rand, dim int) []float64 {
 	return w
 }
 
-// slope is the difference quotient of F at w along u. smooth is false when two step sizes disagree, as they do across a
-// kink.
+// slope is the difference quotient of F at w along u, with the threshold of w where the objective holds it. smooth is false
+// when two step sizes disagree, as they do across a kink.
 func slope(o *Objective, w, u []float64) (value float64, smooth bool) {
+	t := o.At(w, nil).T
 	quotient := func(h float64) float64 {
 		move := func(h float64) float64 {
 			to := make([]float64, len(w))
 			for j := range w {
 				to[j] = w[j] + h*u[j]
 			}
-			return o.At(to, nil).F
+			if !o.held {
+				return o.At(to, nil).F
+			}
+			o.computeScores(to)
+			o.support.T = t
+			positives := o.x.Positives.Rows()
+			return o.value(to, o.meanLoss(o.z[:positives], o.positives, -1), o.negativeLoss(o.z[positives:])).F
 		}
 		return (move(h) - move(-h)) / (2 * h)
 	}
@@ -111,6 +118,8 @@ func TestNumericGradient(t *testing.T) {
 					t.Fatal(err)
 				}
 				checkSlopes(t, fmt.Sprintf("%s, weighted: %v", name, weighted), o)
+				o.HoldThreshold()
+				checkSlopes(t, fmt.Sprintf("%s, weighted: %v, threshold held", name, weighted), o)
 			}
 		}
 	})

@@ -43,6 +43,7 @@ type Objective struct {
 	negatives  Mass
 
 	weights []float64 // of the population; nil when all are 1
+	held    bool      // gradients treat t as a constant
 	visits  int64
 	active  int64
 	scratch
@@ -143,6 +144,11 @@ func (o *Objective) Terms() Terms {
 	return Terms{Problem: o.problem, Matrix: o.x, Loss: o.loss, Rule: o.rule, Population: o.population, Weights: o.weights,
 		Positives: o.positives, Negatives: o.negatives}
 }
+
+// HoldThreshold makes the gradients of At treat the threshold as a constant: grad t = 0. This is the partial gradient by w of
+// the original Grill ("perform the gradient only with respect to w and then recompute t", Section 5.1), and no gradient of
+// F. Values stay the same, and package lockstep does not know it.
+func (o *Objective) HoldThreshold() { o.held = true }
 
 // Dim returns the number of features.
 func (o *Objective) Dim() int { return o.x.Cols() }
@@ -335,8 +341,10 @@ func (o *Objective) gradient(t float64, grad []float64) {
 	if o.problem.Definition().Population == method.Negatives {
 		population = e
 	}
-	for k, row := range o.support.Rows {
-		population[row] += float64(rest * o.support.A[k])
+	if !o.held {
+		for k, row := range o.support.Rows {
+			population[row] += float64(rest * o.support.A[k])
+		}
 	}
 	clear(grad)
 	o.CountVisits(0, o.addRows(o.x.Positives, c, grad))

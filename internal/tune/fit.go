@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"time"
 
 	"toptau/internal/certified"
@@ -51,6 +52,7 @@ type Paper struct {
 	Options     optim.StepOptions // zero values: 1,000 iterations, step 0.01, w = 0; Progress is overwritten
 	Minibatches int               // 0 or 1: full batches
 	Stratified  bool              // stratified minibatches instead of plain random ones
+	Held        []bool            // by problem: its steps hold the threshold (objective.HoldThreshold) and are exact; nil: none
 }
 
 // Fit fits problems on one matrix. They share the packed minibatches and each pass over the data. The result
@@ -64,7 +66,13 @@ func (s Paper) Fit(ctx context.Context, x *matrix.Matrix, problems []method.Prob
 	if s.Grid == nil {
 		s.Grid = optim.AdamGrid
 	}
+	s.Options.Exact = s.Options.Exact || slices.Contains(s.Held, true)
 	runs := bindProblems(x, batches, problems, w)
+	for _, r := range runs {
+		if s.Held != nil && s.Held[r.problem] {
+			r.holdThreshold()
+		}
+	}
 	size, atOnce := s.groupSize(x, len(runs))
 	groups := (len(runs) + size - 1) / size
 	fitGroup := func(k int) {
@@ -87,6 +95,14 @@ type gridRun struct {
 	problem int
 	full    *objective.Objective
 	batches []*objective.Objective
+}
+
+// holdThreshold makes all gradients of a run treat the threshold as a constant.
+func (r gridRun) holdThreshold() {
+	r.full.HoldThreshold()
+	for _, b := range r.batches {
+		b.HoldThreshold()
+	}
 }
 
 // bindProblems reports the problems that cannot be fitted and returns the others.

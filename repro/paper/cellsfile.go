@@ -77,7 +77,7 @@ func (st *study) eachCell(f func(s *Set, v variant, e entry, c *Cell)) {
 	for _, s := range st.present() {
 		for _, seed := range st.seeds(s) {
 			for _, v := range st.variants(s, seed) {
-				for _, e := range entries() {
+				for _, e := range tableEntries() {
 					if c := st.findCell(s, v, e); c != nil {
 						f(s, v, e, c)
 					}

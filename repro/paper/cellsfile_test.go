@@ -66,7 +66,7 @@ func sampleOfCells(st *study, rows map[string][]string, ofKind int) []recomputed
 		}
 		for _, seed := range st.seeds(s) {
 			for _, v := range st.variants(s, seed) {
-				for _, e := range entries() {
+				for _, e := range tableEntries() {
 					c := recomputed{cellName(s, v, e), "", s, v, e}
 					general := v
 					general.Seed = 0
@@ -211,7 +211,7 @@ func TestCommittedRanksAreThoseOfTheCells(t *testing.T) {
 		st.absent[s.Key] = "no cells"
 		for _, seed := range st.seeds(s) {
 			for _, v := range st.variants(s, seed) {
-				for _, e := range entries() {
+				for _, e := range tableEntries() {
 					if row := rows[cellName(s, v, e)]; row != nil {
 						c, err := parseCell(row, nil)
 						if err != nil {

@@ -228,7 +228,7 @@ func (st *study) contrasts(s *Set, run claimRun, c *conclusion, leftOut []bool) 
 		v := run.v
 		v.Seed = seed
 		d, ok := c.contrast(func(k int) []float64 {
-			return ranksAmong(st.criterionValues(s, v, run.rule, k), leftOut)
+			return ranksAmong(st.criterionValues(s, v, run.rule, k, run.implicit), leftOut)
 		})
 		if ok {
 			list = append(list, d)
@@ -239,19 +239,20 @@ func (st *study) contrasts(s *Set, run claimRun, c *conclusion, leftOut []bool) 
 
 // claimRun is one way of fitting and counting for which the conclusions are tested.
 type claimRun struct {
-	name string
-	v    variant
-	rule count
+	name     string
+	v        variant
+	rule     count
+	implicit bool // Grill and Grill-NP have the implicit gradient
 }
 
 // claimRuns returns the runs of this study: those of Table "ranks".
 func (st *study) claimRuns() []claimRun {
 	var list []claimRun
 	if st.o.Adam && st.o.Zero {
-		list = append(list, claimRun{"ADAM", variant{Solver: solverAdam}, paperCount})
+		list = append(list, claimRun{name: "ADAM", v: variant{Solver: solverAdam}, rule: paperCount})
 	}
 	if st.o.Certified {
-		list = append(list, claimRun{"certified", variant{Solver: solverCertified}, strictCount})
+		list = append(list, claimRun{name: "certified", v: variant{Solver: solverCertified}, rule: strictCount})
 	}
 	return list
 }
@@ -280,29 +281,51 @@ func (st *study) assess() []assessment {
 // assessAll does the work of assess.
 func (st *study) assessAll() []assessment {
 	var list []assessment
-	runs := st.claimRuns()
-	intervals, parts := len(conclusions())*len(runs), st.partIntervals()
-	for i, c := range conclusions() {
-		for _, run := range runs {
-			a := assessment{conclusion: c, number: i + 1, run: run, intervals: intervals,
-				all:     st.overRealSplits(run, &c, false, intervals),
-				without: st.overRealSplits(run, &c, true, intervals)}
-			for _, p := range c.parts() {
-				one := c.only(p)
-				a.partsAll = append(a.partsAll, st.overRealSplits(run, &one, false, parts))
-				a.partsWithout = append(a.partsWithout, st.overRealSplits(run, &one, true, parts))
-			}
-			differences := st.overSources(run, &c, a.without.N > 0)
-			for _, d := range differences {
-				if d < 0 {
-					a.holds++
-				}
-			}
-			a.sources, a.p = len(differences), signFlips(differences)
-			list = append(list, a)
+	for i := range conclusions() {
+		for _, run := range st.claimRuns() {
+			list = append(list, st.assessOne(i, run))
 		}
 	}
 	return list
+}
+
+// assessOne tests conclusion i in one run.
+func (st *study) assessOne(i int, run claimRun) assessment {
+	c := conclusions()[i]
+	intervals, parts := len(conclusions())*len(st.claimRuns()), st.partIntervals()
+	a := assessment{conclusion: c, number: i + 1, run: run, intervals: intervals,
+		all:     st.overRealSplits(run, &c, false, intervals),
+		without: st.overRealSplits(run, &c, true, intervals)}
+	for _, p := range c.parts() {
+		one := c.only(p)
+		a.partsAll = append(a.partsAll, st.overRealSplits(run, &one, false, parts))
+		a.partsWithout = append(a.partsWithout, st.overRealSplits(run, &one, true, parts))
+	}
+	differences := st.overSources(run, &c, a.without.N > 0)
+	for _, d := range differences {
+		if d < 0 {
+			a.holds++
+		}
+	}
+	a.sources, a.p = len(differences), signFlips(differences)
+	return a
+}
+
+// implicitClaims returns the conclusions about Grill and Grill-NP with the implicit gradient in their steps.
+func (st *study) implicitClaims() []string {
+	var lines []string
+	for i, c := range conclusions() {
+		if !slices.Contains(c.methods, "grill") {
+			continue
+		}
+		for _, run := range st.claimRuns() {
+			run.implicit = true
+			a := st.assessOne(i, run)
+			lines = append(lines, fmt.Sprintf("Conclusion %d with the implicit gradient, %s: %s; all methods %s, without collapsed ones %s.",
+				i+1, run.name, a.verdict(), a.all.text(), a.without.text()))
+		}
+	}
+	return lines
 }
 
 // partIntervals returns the number of intervals in the table of parts, with and without collapsed methods. All of
@@ -437,7 +460,7 @@ func claimsItem(_ context.Context, st *study) (*Piece, error) {
 		return p, nil
 	}
 	p.Tables = []NamedTable{{"claims", claimsTable(list)}, {"claims-parts", partsTable(list, st.claimRuns())}}
-	p.Notes = st.claimNotes(list)
+	p.Notes = append(st.claimNotes(list), st.implicitClaims()...)
 	return p, nil
 }
 

@@ -56,6 +56,11 @@ type ConvergenceRun struct {
 
 // followConvergence runs ADAM for an objective, and the certified solver if it is convex.
 func followConvergence(ctx context.Context, o *objective.Objective, parts []*objective.Objective) (ConvergenceRun, error) {
+	if !o.Problem().Definition().Convex { // as the entry in the tables
+		for _, part := range append(parts, o) {
+			part.HoldThreshold()
+		}
+	}
 	res, err := optim.Adam(ctx, o, optim.Batches(parts), optim.StepOptions{TraceEvery: traceSteps, Exact: true})
 	if err == nil {
 		err = ctx.Err()

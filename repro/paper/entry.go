@@ -1,6 +1,8 @@
 package paper
 
 import (
+	"slices"
+
 	"toptau/internal/matrix"
 	"toptau/internal/tune"
 	"toptau/method"
@@ -12,9 +14,14 @@ import (
 var taus = [2]threshold.Rate{threshold.MustRate("0.01"), threshold.MustRate("0.03")}
 
 // entry is one of the 14 "methods" of Table "ranks": two rates make two of a method.
+//
+// The paper says of Grill: "perform the gradient only with respect to w and then recompute t" (Section 5.1). So the steps
+// of Grill and Grill-NP hold the threshold, dt/dw = 0. An implicit entry has the gradient of the objective
+// instead, as all other methods; it is a row of its own in the tables and has no part in the ranks of others.
 type entry struct {
-	Method method.Method
-	Tau    threshold.Rate // zero if the method has none
+	Method   method.Method
+	Tau      threshold.Rate // zero if the method has none
+	Implicit bool           // of a method that is not convex: steps along the gradient of F, with dt/dw
 }
 
 // entries returns the 14 entries in the order of Table "ranks".
@@ -26,26 +33,57 @@ func entries() []entry {
 			continue
 		}
 		for _, tau := range taus {
-			all = append(all, entry{m, tau})
+			all = append(all, entry{Method: m, Tau: tau})
 		}
 	}
 	return all
 }
 
+// tableEntries returns the rows of the tables, which are the entries with cells: the 14 entries, and each one that is not convex
+// with the implicit gradient as well.
+func tableEntries() []entry {
+	var all []entry
+	for _, e := range entries() {
+		all = append(all, e)
+		if certifiedless(e) {
+			e.Implicit = true
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// holdsThreshold reports whether the entry's steps treat the threshold as a constant.
+func (e entry) holdsThreshold() bool { return certifiedless(e) && !e.Implicit }
+
+// position returns the entry's number among the 14.
+func (e entry) position() int {
+	e.Implicit = false
+	return slices.Index(entries(), e)
+}
+
 // Key returns the entry's name in files: "patmat-np-0.01".
 func (e entry) Key() string {
-	if e.Tau.IsZero() {
-		return string(e.Method.Name)
+	key := string(e.Method.Name)
+	if !e.Tau.IsZero() {
+		key += "-" + e.Tau.String()
 	}
-	return string(e.Method.Name) + "-" + e.Tau.String()
+	if e.Implicit {
+		key += "-implicit"
+	}
+	return key
 }
 
 // Title returns the entry's name in tables.
 func (e entry) Title() string {
-	if e.Tau.IsZero() {
-		return e.Method.Title
+	title := e.Method.Title
+	if e.Implicit {
+		title += ", implicit,"
 	}
-	return e.Method.Title + " τ = " + e.Tau.String()
+	if !e.Tau.IsZero() {
+		title += " τ = " + e.Tau.String()
+	}
+	return title
 }
 
 // criterion returns the criterion that selects the entry's hyperparameter.

@@ -122,7 +122,7 @@ func (st *study) failTables() (tables []NamedTable, agreement report.Table) {
 		for part := range slices.Chunk(sets, failSetsPerTable(sets)) {
 			number++
 			t := report.Table{Caption: g.caption, Header: []string{"method"}}
-			for _, e := range entries() {
+			for _, e := range tableEntries() {
 				t.Rows = append(t.Rows, []string{e.Title()})
 			}
 			for _, s := range part {
@@ -168,14 +168,15 @@ func (st *study) failColumns(t *report.Table, s *Set) []string {
 	}
 	t.Header = append(t.Header, shortName(s)+": ADAM", shortName(s)+": possible")
 	same, method, run := 0, 0, 0
-	for i, e := range entries() {
+	for i, e := range tableEntries() {
 		ours, exact := "-", st.possibleSettings(s, e)
 		if c := st.findCell(s, variant{Seed: first, Solver: solverAdam}, e); c != nil {
 			ours = describeSettings(c.Points, e, (*Point).Beats)
 		}
 		if column >= 0 {
-			t.Rows[i] = append(t.Rows[i], printedFails[i][column])
-			if ours == printedFails[i][column] {
+			printed := printedFail(e, column)
+			t.Rows[i] = append(t.Rows[i], printed)
+			if !e.Implicit && ours == printed {
 				same++
 			}
 		}
@@ -193,6 +194,14 @@ func (st *study) failColumns(t *report.Table, s *Set) []string {
 	return []string{s.Name, agree, countOf(method, len(entries())), countOf(run, convexEntries)}
 }
 
+// printedFail returns the paper's cell of an entry, and "-" for one that the paper does not have.
+func printedFail(e entry, column int) string {
+	if e.Implicit {
+		return "-"
+	}
+	return printedFails[e.position()][column]
+}
+
 // convexEntries is the number of entries of convex methods, for which it is known whether w = 0 is optimal.
 const convexEntries = 10
 
@@ -204,14 +213,14 @@ var otherSteps = []float64{0.001, 0.1, 1}
 func (st *study) addSteps(p *Piece) {
 	t := report.Table{Caption: "The same on the paper's own data for other step sizes of ADAM.",
 		Header: []string{"method"}}
-	for _, e := range entries() {
+	for _, e := range tableEntries() {
 		t.Rows = append(t.Rows, []string{e.Title()})
 	}
 	for _, s := range st.present(Real) {
 		column := slices.Index(failSets, s.PaperSet)
 		t.Header = append(t.Header, s.Name+": paper")
-		for i := range entries() {
-			t.Rows[i] = append(t.Rows[i], printedFails[i][column])
+		for i, e := range tableEntries() {
+			t.Rows[i] = append(t.Rows[i], printedFail(e, column))
 		}
 		var agree []string
 		for _, step := range []float64{otherSteps[0], optim.DefaultStep, otherSteps[1], otherSteps[2]} {
@@ -221,14 +230,14 @@ func (st *study) addSteps(p *Piece) {
 			}
 			t.Header = append(t.Header, "step "+number(step))
 			same, known := 0, true
-			for i, e := range entries() {
+			for i, e := range tableEntries() {
 				ours := "-"
 				if c := st.findCell(s, v, e); c != nil {
 					ours = describeSettings(c.Points, e, (*Point).Beats)
 				} else {
 					known = false
 				}
-				if ours == printedFails[i][column] {
+				if !e.Implicit && ours == printedFail(e, column) {
 					same++
 				}
 				t.Rows[i] = append(t.Rows[i], ours+st.betterMark(s, v, e))

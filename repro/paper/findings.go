@@ -124,8 +124,8 @@ func failFindings(st *study) []string {
 		}
 	}
 	adam, possible := st.adamSuccesses(), st.possibleSuccesses()
-	if a, of, _, _ := adam.tally("toppushk"); of > 0 {
-		b, ofB, _, _ := possible.tally("toppushk")
+	if a, of, _, _ := adam.tally("toppushk", false); of > 0 {
+		b, ofB, _, _ := possible.tally("toppushk", false)
 		lines = append(lines, fmt.Sprintf("Table \"fails\": ADAM ends better than w = 0 in %s settings of "+
 			"TopPushK, and a better point exists in %s. Pat&Mat and Pat&Mat-NP succeed exactly up to some β in %s.", countOf(a, of), countOf(b, ofB), adam.upToBeta()))
 	}

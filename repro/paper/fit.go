@@ -45,6 +45,7 @@ func fitAdam(ctx context.Context, x *matrix.Matrix, minibatches int, v variant, 
 	type position struct{ entry, point int }
 	var problems []method.Problem
 	var positions []position
+	var held []bool
 	for i, e := range list {
 		own, err := e.problems()
 		if err != nil {
@@ -52,14 +53,14 @@ func fitAdam(ctx context.Context, x *matrix.Matrix, minibatches int, v variant, 
 		}
 		out[i] = newFitted(own, x)
 		for j, p := range own {
-			problems, positions = append(problems, p), append(positions, position{i, j})
+			problems, positions, held = append(problems, p), append(positions, position{i, j}), append(held, e.holdsThreshold())
 		}
 	}
 	scheme := tune.Paper{
 		// The full objective is needed only at the end, not after each step.
 		Options: optim.StepOptions{Exact: true, Start: v.Start, Seed: v.Seed, Step: v.Step, Jitter: v.Change.jitter(),
 			TraceEvery: optim.DefaultIterations},
-		Minibatches: minibatches,
+		Minibatches: minibatches, Held: held,
 	}
 	var mu sync.Mutex
 	done := make([]float64, len(problems))

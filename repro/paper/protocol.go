@@ -25,8 +25,8 @@ import (
 
 // protocolVersion distinguishes results whose meaning differs although constants and probe do not show it.
 // Raise it when, for example, a set is read in another way. Version 1 took float32 steps of ADAM, and its
-// keys did not contain the code.
-const protocolVersion = 2
+// keys did not contain the code. Version 2 took the implicit gradient for Grill and Grill-NP.
+const protocolVersion = 3
 
 // rules are the declared part of a fingerprint.
 type rules struct {
@@ -40,7 +40,7 @@ type rules struct {
 // declaredRules returns the rules of a solver.
 func declaredRules(solver string) (rules, error) {
 	r := rules{Version: protocolVersion, Adam: optim.Constants(), Grids: map[string][][3]float64{}}
-	for _, e := range entries() {
+	for _, e := range tableEntries() {
 		problems, err := e.problems()
 		if err != nil {
 			return r, err
@@ -110,9 +110,9 @@ func probe(solver string) ([]string, error) {
 // entriesOf returns the entries that a solver fits.
 func entriesOf(solver string) []entry {
 	if solver == solverAdam {
-		return entries()
+		return tableEntries()
 	}
-	return slices.DeleteFunc(entries(), certifiedless)
+	return slices.DeleteFunc(tableEntries(), certifiedless)
 }
 
 // probeRows returns 240 rows of three columns with different scales, a quarter of them positive, of three

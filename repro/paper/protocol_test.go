@@ -49,7 +49,7 @@ func TestTheProbeIsTheSameOnAnyThreads(t *testing.T) {
 		}
 		runtime.GOMAXPROCS(before)
 	}
-	if len(results[0]) != 2*len(entries()) {
+	if len(results[0]) != 2*len(tableEntries()) {
 		t.Fatalf("the probe has %d results", len(results[0]))
 	}
 	distinct := map[string]bool{}
@@ -85,7 +85,7 @@ func TestOtherCodeDoesNotUseOldCells(t *testing.T) {
 		return n
 	}
 	cells := made()
-	if cells < len(entries()) {
+	if cells < len(tableEntries()) {
 		t.Fatalf("the first run made %d parts", cells)
 	}
 	if n := made(); n != cells {

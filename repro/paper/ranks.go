@@ -10,10 +10,12 @@ import (
 	"toptau/internal/text"
 )
 
-// criterionValues returns the 14 values of a criterion on one split, and nil if one is missing.
-func (st *study) criterionValues(s *Set, v variant, rule count, criterion int) []float64 {
+// criterionValues returns the 14 values of a criterion on one split, and nil if one is missing. With implicit, the methods
+// that are not convex have their values with the implicit gradient.
+func (st *study) criterionValues(s *Set, v variant, rule count, criterion int, implicit bool) []float64 {
 	var values []float64
 	for _, e := range entries() {
+		e.Implicit = implicit && certifiedless(e)
 		c := st.findCell(s, v, e)
 		if c == nil {
 			return nil
@@ -41,7 +43,7 @@ type ranking struct {
 }
 
 // rankSets ranks the methods on every split of every set.
-func (st *study) rankSets(sets []*Set, v variant, rule count) *ranking {
+func (st *study) rankSets(sets []*Set, v variant, rule count, implicit bool) *ranking {
 	r := new(ranking)
 	for k := range criterionCount {
 		perSplit := make([][][]float64, st.o.Seeds)
@@ -49,7 +51,7 @@ func (st *study) rankSets(sets []*Set, v variant, rule count) *ranking {
 			var list [][]float64
 			for i, seed := range st.seeds(s) {
 				v.Seed = seed
-				if values := st.criterionValues(s, v, rule, k); values != nil {
+				if values := st.criterionValues(s, v, rule, k, implicit); values != nil {
 					list = append(list, midranks(values))
 					perSplit[i] = append(perSplit[i], midranks(values))
 				}
@@ -79,18 +81,23 @@ func meanOf(list [][]float64) []float64 {
 	return mean
 }
 
-// rankTable returns Table "ranks". ● marks the best, ○ those within one rank of it.
-func (r *ranking) rankTable(caption string) report.Table {
+// rankTable returns Table "ranks". ● marks the best, ○ those within one rank of it. The row of an implicit entry has its ranks
+// in implicit, where the methods that are not convex have the implicit gradient.
+func (r *ranking) rankTable(implicit *ranking, caption string) report.Table {
 	t := report.Table{Caption: caption, Header: []string{"method"}}
-	columns := make([][]string, 0, 2*criterionCount)
+	var ours, others, printed [criterionCount][]string
 	for k, title := range criterionTitles {
 		t.Header = append(t.Header, title, "paper")
-		columns = append(columns, r.column(k), printedColumn(k))
+		ours[k], others[k], printed[k] = r.column(k), implicit.column(k), printedColumn(k)
 	}
-	for i, e := range entries() {
-		row := []string{e.Title()}
-		for _, c := range columns {
-			row = append(row, c[i])
+	for _, e := range tableEntries() {
+		row, i := []string{e.Title()}, e.position()
+		for k := range criterionCount {
+			if e.Implicit {
+				row = append(row, others[k][i], "-")
+			} else {
+				row = append(row, ours[k][i], printed[k][i])
+			}
 		}
 		t.Rows = append(t.Rows, row)
 	}
@@ -222,7 +229,7 @@ func (st *study) views() []rankView {
 func ranksItem(_ context.Context, st *study) (*Piece, error) {
 	p := &Piece{Title: "Table \"ranks\": average ranks of the 14 methods", Text: []string{
 		"Rank 1 is the best of 14; equal values share the mean of their ranks. ● marks the best of a column, ○ " +
-			"those within one rank of it. The columns \"paper\" are the paper's averages over its nine sets."}, Notes: []string{
+			"those within one rank of it. The columns \"paper\" are the paper's averages over its nine sets.", implicitNote}, Notes: []string{
 		fmt.Sprintf("Intervals in brackets (95 %%, each on its own) are over %s of the real sets, with the "+
 			"correction for splits that share rows (Nadeau and Bengio 2003). They describe one method on these "+
 			"sets. Differences between methods are in the next section, with intervals corrected for their "+
@@ -242,9 +249,9 @@ func ranksItem(_ context.Context, st *study) (*Piece, error) {
 			p.Notes = append(p.Notes, "No set for: "+view.title+".")
 			continue
 		}
-		r := st.rankSets(sets, view.v, view.rule)
+		r := st.rankSets(sets, view.v, view.rule, false)
 		p.Tables = append(p.Tables,
-			NamedTable{view.name, r.rankTable(fmt.Sprintf("Average ranks, %s (%s).",
+			NamedTable{view.name, r.rankTable(st.rankSets(sets, view.v, view.rule, true), fmt.Sprintf("Average ranks, %s (%s).",
 				view.title, text.Plural(len(sets), "set")))},
 			NamedTable{view.name + "-tests", r.testTable("Tests of these ranks.")})
 	}
@@ -253,13 +260,18 @@ func ranksItem(_ context.Context, st *study) (*Piece, error) {
 	return p, nil
 }
 
+// implicitNote explains the rows of implicit entries.
+const implicitNote = "The steps of Grill and Grill-NP are the paper's (Section 5.1): their gradient holds the threshold, dt/dw = 0. Rows with " +
+	"\"implicit\" have the gradient of the objective, with dt/dw, as all other methods. Their ranks are those that Grill and Grill-NP " +
+	"would have with it, and no other row depends on them."
+
 // valuesTable returns the criteria on the first split, from which the ranks follow.
 func (st *study) valuesTable() report.Table {
 	t := report.Table{Caption: "The criteria on the test part of the first split, in per cent: ADAM from w = " +
 		"0 by the paper's count / certified optimum by the strict count." + shortestNote,
 		Header: append([]string{"set", "method"}, criterionTitles[:]...), Numbers: []int{2, 3, 4, 5, 6}, Tall: true}
 	for _, s := range st.present() {
-		for _, e := range entries() {
+		for _, e := range tableEntries() {
 			row := []string{s.Name, e.Title()}
 			for k := range criterionCount {
 				row = append(row, st.percent(s, variant{Seed: first, Solver: solverAdam}, e, paperCount, k)+" / "+

@@ -241,7 +241,7 @@ func (st *study) experiments(ctx context.Context) error {
 		}
 		for _, seed := range st.seeds(s) {
 			for _, v := range st.variants(s, seed) {
-				st.work.total += float64(st.estimateWork(s, v) * float64(len(entries())))
+				st.work.total += float64(st.estimateWork(s, v) * float64(len(tableEntries())))
 			}
 		}
 	}

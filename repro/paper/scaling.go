@@ -21,7 +21,7 @@ func scalingItem(_ context.Context, st *study) (*Piece, error) {
 		t := report.Table{Caption: s.Name + ": unscaled → scaled columns.",
 			Header: append([]string{"method", "solver"}, criterionTitles[:]...), Numbers: []int{2, 3, 4, 5, 6}}
 		gained := [2][3]int{}
-		for _, e := range entries() {
+		for _, e := range tableEntries() {
 			for i, name := range []string{solverAdam, solverCertified} {
 				if i == 1 && certifiedless(e) {
 					continue

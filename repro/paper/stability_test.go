@@ -57,7 +57,7 @@ func TestStabilityCampaign(t *testing.T) {
 		t.Fatal(err)
 	}
 	// One split: plain, scaled, and three other steps.
-	if r.Cells != 5*len(entries()) || len(r.Text) == 0 || !strings.Contains(r.Text[0], "70 cells") {
+	if r.Cells != 5*len(tableEntries()) || len(r.Text) == 0 || !strings.Contains(r.Text[0], "90 cells") {
 		t.Errorf("%d cells: %s", r.Cells, r.Text)
 	}
 	want, err := os.ReadFile(r.File)

@@ -38,7 +38,7 @@ func cellName(s *Set, v variant, e entry) string { return s.Key + "/" + v.String
 
 // zeroName returns the name of an answer. It depends on the rule alone, not on lambda or beta.
 func zeroName(s *Set, p method.Problem) string {
-	name := s.Key + "/zero-" + entry{p.Definition(), p.Tau}.Key()
+	name := s.Key + "/zero-" + entry{Method: p.Definition(), Tau: p.Tau}.Key()
 	if p.Definition().UsesK {
 		name += fmt.Sprintf("-k%d", p.K)
 	}
@@ -203,7 +203,7 @@ func (st *study) countShape(d *loader, digest string) error {
 func (st *study) runVariant(ctx context.Context, d *loader, digest string, v variant) error {
 	keys := make(map[string]string)
 	var left []entry
-	for _, e := range entries() {
+	for _, e := range tableEntries() {
 		problems, err := e.problems()
 		if err != nil {
 			return err

@@ -9,13 +9,14 @@ import (
 	"toptau/internal/certified"
 	"toptau/internal/report"
 	"toptau/internal/text"
+	"toptau/threshold"
 )
 
 // outcomes are the settings of an entry's grid at which a run ended better than w = 0, in the order of the
 // grid. It is nil if they are not known.
 type outcomes []bool
 
-// successCounts are the outcomes by column of Table "fails" and entry.
+// successCounts are the outcomes by column of Table "fails" and row of the tables.
 type successCounts map[string][]outcomes
 
 // printedOutcomes returns the outcomes that a cell of the paper's table describes.
@@ -53,8 +54,12 @@ func printedOutcomes(cell string, e entry) (outcomes, error) {
 func printedSuccesses() (successCounts, error) {
 	counts := successCounts{}
 	for column, set := range failSets {
-		for i, e := range entries() {
-			o, err := printedOutcomes(printedFails[i][column], e)
+		for _, e := range tableEntries() {
+			if e.Implicit {
+				counts[set] = append(counts[set], nil)
+				continue
+			}
+			o, err := printedOutcomes(printedFail(e, column), e)
 			if err != nil {
 				return nil, err
 			}
@@ -105,7 +110,7 @@ func (st *study) successesBy(of func(*Set, entry) outcomes) successCounts {
 		if !slices.Contains(failSets, s.PaperSet) {
 			continue
 		}
-		for _, e := range entries() {
+		for _, e := range tableEntries() {
 			counts[s.PaperSet] = append(counts[s.PaperSet], of(s, e))
 		}
 	}
@@ -114,11 +119,11 @@ func (st *study) successesBy(of func(*Set, entry) outcomes) successCounts {
 
 // tally returns the number of settings with success and of all known settings of a method, and the number of
 // sets with a success and of all known sets.
-func (c successCounts) tally(name string) (settings, ofSettings, sets, ofSets int) {
+func (c successCounts) tally(name string, implicit bool) (settings, ofSettings, sets, ofSets int) {
 	for _, set := range failSets {
 		known, success := false, false
 		for i, o := range c[set] {
-			if string(entries()[i].Method.Name) != name || o == nil {
+			if e := tableEntries()[i]; string(e.Method.Name) != name || e.Implicit != implicit || o == nil {
 				continue
 			}
 			known = true
@@ -143,8 +148,8 @@ func (c successCounts) tally(name string) (settings, ofSettings, sets, ofSets in
 // fewer reports whether one method has a lower fraction of successful settings than another. It returns "-"
 // if one is not known, and the fractions otherwise: "yes: 50.0 % and 77.8 %".
 func (c successCounts) fewer(one, other string) string {
-	a, ofA, _, _ := c.tally(one)
-	b, ofB, _, _ := c.tally(other)
+	a, ofA, _, _ := c.tally(one, false)
+	b, ofB, _, _ := c.tally(other, false)
 	if ofA == 0 || ofB == 0 {
 		return "-"
 	}
@@ -160,7 +165,7 @@ func (c successCounts) fewer(one, other string) string {
 func (c successCounts) everywhere() string {
 	var names []string
 	for _, name := range methodNames() {
-		if _, _, sets, of := c.tally(name); of > 0 && sets == of {
+		if _, _, sets, of := c.tally(name, false); of > 0 && sets == of {
 			names = append(names, titleOf(name))
 		}
 	}
@@ -177,7 +182,7 @@ func (c successCounts) upToBeta() string {
 	var others []string
 	for _, set := range failSets {
 		for i, o := range c[set] {
-			if !entries()[i].Method.UsesBeta || o == nil {
+			if !tableEntries()[i].Method.UsesBeta || o == nil {
 				continue
 			}
 			all++
@@ -203,7 +208,7 @@ func (c successCounts) topMeanSucceeds() string {
 	var cells []string
 	for _, set := range failSets {
 		for i, o := range c[set] {
-			if e := entries()[i]; e.Method.Name == "topmean" && slices.Contains(o, true) {
+			if e := tableEntries()[i]; e.Method.Name == "topmean" && slices.Contains(o, true) {
 				cells = append(cells, fmt.Sprintf("τ = %s on %s", e.Tau, set))
 			}
 		}
@@ -226,10 +231,15 @@ func (st *study) addSuccesses(p *Piece) {
 		Header: []string{"method", "paper: settings", "paper: sets", "ADAM: settings", "ADAM: sets", "possible: " +
 			"settings",
 			"possible: sets"}, Numbers: []int{1, 2, 3, 4, 5, 6}}
-	for _, name := range methodNames() {
-		row := []string{titleOf(name)}
+	var seen []entry
+	for _, e := range tableEntries() {
+		if e.Tau = (threshold.Rate{}); slices.Contains(seen, e) { // one row for both rates
+			continue
+		}
+		seen = append(seen, e)
+		row := []string{e.Title()}
 		for _, c := range []successCounts{printed, adam, possible} {
-			settings, ofSettings, sets, ofSets := c.tally(name)
+			settings, ofSettings, sets, ofSets := c.tally(string(e.Method.Name), e.Implicit)
 			if ofSettings == 0 {
 				row = append(row, "-", "-")
 				continue
