@@ -30,8 +30,8 @@ type calibrationRows interface {
 
 // newCalibrationRows checks the options and scores the rows, or prepares to count them.
 func newCalibrationRows(d *Data, e *Entry, g Goal, o ThresholdOptions) (calibrationRows, error) {
-	where := d.kind(measuredBytes)
-	if err := (use{verb: "threshold", data: d, entries: []Entry{*e}, threshold: o, goal: g}).check(where); err != nil {
+	where := d.place(measuredBytes)
+	if err := o.needs(d, e, g).check(where); err != nil {
 		return nil, err
 	}
 	if where != memoryRows {
@@ -77,6 +77,12 @@ func newCalibrationRows(d *Data, e *Entry, g Goal, o ThresholdOptions) (calibrat
 	}
 	s.data, s.scores = s.counted.data(d), s.counted.scores(scores.values)
 	return s, nil
+}
+
+// needs lists what a threshold can have of rows in memory only.
+func (o *ThresholdOptions) needs(d *Data, e *Entry, g Goal) needs {
+	return needs{}.columns(d, o.Entity, o.Value).option("segment", o.Segments || e.decidesBySegment()).
+		option("audit", o.Audit != 0 || o.Reviewed != nil).goal(g).named("scores without a model", e.Model == nil)
 }
 
 // scoredRows are rows in memory.

@@ -140,55 +140,55 @@ func modelText(n *tree) string {
 	return fmt.Sprintf("%s\"checksum\": \"sha256:%x\"\n}\n", b.String(), sha256.Sum256([]byte(b.String())))
 }
 
-// place is a node of a tree with its path: "points.*.guarantee.order".
-type place struct {
+// jsonPlace is a node of a tree with its path: "points.*.guarantee.order".
+type jsonPlace struct {
 	path   string
 	node   *tree
 	parent *tree
 	index  int
 }
 
-func (n *tree) places(path string) []place {
-	var list []place
+func (n *tree) places(path string) []jsonPlace {
+	var list []jsonPlace
 	for i, v := range n.values {
 		name := "*"
 		if n.open == '{' {
 			name = n.names[i]
 		}
 		at := strings.TrimPrefix(path+"."+name, ".")
-		list = append(list, place{at, v, n, i})
+		list = append(list, jsonPlace{at, v, n, i})
 		list = append(list, v.places(at)...)
 	}
 	return list
 }
 
-// mutations change a place and return what they did, "" if they do not apply.
-var mutations = []func(p place, r *rand.Rand) string{
-	func(p place, r *rand.Rand) string { // a slightly different number
+// mutations change a jsonPlace and return what they did, "" if they do not apply.
+var mutations = []func(p jsonPlace, r *rand.Rand) string{
+	func(p jsonPlace, r *rand.Rand) string { // a slightly different number
 		return p.number(func(x float64) float64 { return x * (1 + 1e-6) }, "times 1 + 1e-6")
 	},
-	func(p place, r *rand.Rand) string {
+	func(p jsonPlace, r *rand.Rand) string {
 		return p.number(func(x float64) float64 { return x + 1 }, "plus 1")
 	},
-	func(p place, r *rand.Rand) string {
+	func(p jsonPlace, r *rand.Rand) string {
 		return p.number(func(x float64) float64 { return x - 1 }, "minus 1")
 	},
-	func(p place, r *rand.Rand) string {
+	func(p jsonPlace, r *rand.Rand) string {
 		return p.number(func(x float64) float64 { return -x }, "negative")
 	},
-	func(p place, r *rand.Rand) string {
+	func(p jsonPlace, r *rand.Rand) string {
 		return p.number(func(x float64) float64 { return 2 * x }, "doubled")
 	},
-	func(p place, r *rand.Rand) string {
+	func(p jsonPlace, r *rand.Rand) string {
 		return p.number(func(x float64) float64 { return x / 10 }, "a tenth")
 	},
-	func(p place, r *rand.Rand) string {
+	func(p jsonPlace, r *rand.Rand) string {
 		return p.number(func(x float64) float64 { return 1e300 }, "1e300")
 	},
-	func(p place, r *rand.Rand) string {
+	func(p jsonPlace, r *rand.Rand) string {
 		return p.number(func(x float64) float64 { return 0 }, "zero")
 	},
-	func(p place, r *rand.Rand) string { // another rate or number in a text
+	func(p jsonPlace, r *rand.Rand) string { // another rate or number in a text
 		text, ok := p.node.leaf.(string)
 		if !ok || !regexp.MustCompile(`[1-9]`).MatchString(text) {
 			return ""
@@ -198,7 +198,7 @@ var mutations = []func(p place, r *rand.Rand) string{
 		p.node.leaf = text[:at] + string('1'+(text[at]-'1'+1+byte(r.IntN(8)))%9) + text[at+1:]
 		return "another digit"
 	},
-	func(p place, r *rand.Rand) string {
+	func(p jsonPlace, r *rand.Rand) string {
 		text, ok := p.node.leaf.(string)
 		if !ok {
 			return ""
@@ -206,7 +206,7 @@ var mutations = []func(p place, r *rand.Rand) string{
 		p.node.leaf = text + "x"
 		return "another text"
 	},
-	func(p place, r *rand.Rand) string {
+	func(p jsonPlace, r *rand.Rand) string {
 		others := []string{"max-fpr", "top", "absolute-top", "--top 5%", "--max-fpr 0.01", "numeric", "categorical", "certified", "toppush"}
 		if _, ok := p.node.leaf.(string); !ok {
 			return ""
@@ -214,7 +214,7 @@ var mutations = []func(p place, r *rand.Rand) string{
 		p.node.leaf = others[r.IntN(len(others))]
 		return "another word"
 	},
-	func(p place, r *rand.Rand) string {
+	func(p jsonPlace, r *rand.Rand) string {
 		v, ok := p.node.leaf.(bool)
 		if !ok {
 			return ""
@@ -222,28 +222,28 @@ var mutations = []func(p place, r *rand.Rand) string{
 		p.node.leaf = !v
 		return "negated"
 	},
-	func(p place, r *rand.Rand) string {
+	func(p jsonPlace, r *rand.Rand) string {
 		if p.node.open == 0 && p.node.leaf == nil {
 			return ""
 		}
 		p.node.open, p.node.values, p.node.names, p.node.leaf = 0, nil, nil, nil
 		return "null"
 	},
-	func(p place, r *rand.Rand) string {
+	func(p jsonPlace, r *rand.Rand) string {
 		p.parent.values = slices.Delete(p.parent.values, p.index, p.index+1)
 		if p.parent.open == '{' {
 			p.parent.names = slices.Delete(p.parent.names, p.index, p.index+1)
 		}
 		return "removed"
 	},
-	func(p place, r *rand.Rand) string {
+	func(p jsonPlace, r *rand.Rand) string {
 		if p.parent.open != '[' {
 			return ""
 		}
 		p.parent.values = slices.Insert(p.parent.values, p.index, p.node.clone())
 		return "twice"
 	},
-	func(p place, r *rand.Rand) string {
+	func(p jsonPlace, r *rand.Rand) string {
 		if p.parent.open != '[' || len(p.parent.values) < 2 {
 			return ""
 		}
@@ -255,7 +255,7 @@ var mutations = []func(p place, r *rand.Rand) string{
 }
 
 // number replaces a number. It is written in the shortest form, as toptau does.
-func (p place) number(change func(float64) float64, what string) string {
+func (p jsonPlace) number(change func(float64) float64, what string) string {
 	n, ok := p.node.leaf.(json.Number)
 	if !ok {
 		return ""
@@ -412,8 +412,8 @@ func TestEditedModels(t *testing.T) {
 }
 
 // pickNode chooses a field first and then one of its places. Otherwise long lists would get nearly all edits.
-func pickNode(root *tree, r *rand.Rand) place {
-	byPath := map[string][]place{}
+func pickNode(root *tree, r *rand.Rand) jsonPlace {
+	byPath := map[string][]jsonPlace{}
 	var paths []string
 	for _, p := range root.places("") {
 		if byPath[p.path] == nil {
@@ -427,7 +427,7 @@ func pickNode(root *tree, r *rand.Rand) place {
 
 // harmless reports accepted edits that claim nothing false: the goal of a plain threshold, and another delta that the order
 // statistic satisfies too.
-func harmless(p place, what string) bool {
+func harmless(p jsonPlace, what string) bool {
 	switch {
 	case strings.HasSuffix(p.path, ".delta"):
 		delta, err := threshold.ParseRate(fmt.Sprint(p.node.leaf))

@@ -9,6 +9,7 @@ import (
 	"toptau/internal/feature"
 	"toptau/internal/table"
 	"toptau/internal/tune"
+	"toptau/model"
 	"toptau/result"
 	"toptau/schema"
 )
@@ -38,6 +39,11 @@ type origin struct {
 	kind     result.EntryKind
 	task     tune.Task       // learner and encoding, unless kind is ChosenEntry
 	estimate result.Estimate // criterion in cross-validation
+}
+
+// decidesBySegment reports whether a model has a threshold for each segment.
+func (e *Entry) decidesBySegment() bool {
+	return e.Model != nil && slices.ContainsFunc(e.Model.Points(), func(p model.Point) bool { return len(p.Segments) > 0 })
 }
 
 // rowScores are the scores of an entry for all rows of a Data.

@@ -64,7 +64,7 @@ type Evaluation struct {
 	date       string // shown in the report
 	statements []result.Statement
 	amounts    []float64 // with Value: of each positive unit
-	where      kind      // rows that are not in memory were counted
+	where      place     // rows that are not in memory were counted
 }
 
 // ranking is a measured entry.
@@ -86,8 +86,8 @@ func Evaluate(ctx context.Context, d *Data, entries []Entry, o EvaluateOptions) 
 	if err := checkEntries(entries); err != nil {
 		return nil, err
 	}
-	e := &Evaluation{data: d, date: o.ReportDate, statements: o.Statements, where: d.kind(measuredBytes)}
-	if err := (use{verb: "evaluate", data: d, entries: entries, evaluate: o}).check(e.where); err != nil {
+	e := &Evaluation{data: d, date: o.ReportDate, statements: o.Statements, where: d.place(measuredBytes)}
+	if err := o.needs(d, entries).check(e.where); err != nil {
 		return nil, err
 	}
 	if err := e.setUnits(entries, o); err != nil {
@@ -138,6 +138,18 @@ func Evaluate(ctx context.Context, d *Data, entries []Entry, o EvaluateOptions) 
 		e.Summary = summary(e.summaryFacts(o.Prevalence))
 	}
 	return e, nil
+}
+
+// needs lists what an evaluation can have of rows in memory only.
+func (o *EvaluateOptions) needs(d *Data, entries []Entry) needs {
+	entity := o.Entity
+	if m := entries[0].Model; m != nil && entity == "" {
+		point, _ := m.Point("")
+		entity = point.Entity
+	}
+	return needs{}.columns(d, entity, o.Value).option("by", len(o.By) > 0).option("examples", o.Examples > 0).option("gate", o.Gate).
+		option("against", o.Against != "").option("segment", slices.ContainsFunc(entries, func(e Entry) bool { return e.decidesBySegment() })).
+		goal(o.Goal).named("a comparison", len(entries) > 1).named("scores without a model", entries[0].Model == nil)
 }
 
 // warnOfCopies adds a warning about copies. Of selected rows a note about all says so.

@@ -46,7 +46,7 @@ type shapes struct {
 // Explore returns an Explorer of the first entry.
 func (e *Evaluation) Explore() (*Explorer, error) {
 	d := e.data
-	if err := (use{verb: "ui", data: d}).check(e.where); err != nil {
+	if err := (needs{}.columns(d, "", "").named("an exploration", true)).check(e.where); err != nil {
 		return nil, err
 	}
 	x := &Explorer{Evaluation: e, first: e.rankings[0], counted: d, against: map[method.Population]string{},

@@ -109,8 +109,8 @@ func Fit(ctx context.Context, d *Data, p method.Problem, o FitOptions) (*Fitted,
 // solve encodes all rows, minimises the objective, records the evidence and returns w.
 func (out *Fitted) solve(ctx context.Context, d *Data, p method.Problem, features *feature.Map, o FitOptions) ([]float64, error) {
 	storage := solver.Storage(o.Storage)
-	if where := d.kindOfMatrix(features, storage); where != memoryRows {
-		if err := (use{verb: "fit", data: d, fit: o}).check(where); err != nil {
+	if where := d.placeOfMatrix(features, storage); where != memoryRows {
+		if err := o.needs().check(where); err != nil {
 			return nil, err
 		}
 		o.Solver = method.CertifiedSolver
@@ -129,6 +129,11 @@ func (out *Fitted) solve(ctx context.Context, d *Data, p method.Problem, feature
 		return out.solveCertified(ctx, d, s, o)
 	}
 	return out.solveBySteps(ctx, s.(packedProblem).f, o)
+}
+
+// needs lists what a fit can have of rows in memory only.
+func (o *FitOptions) needs() needs {
+	return needs{}.option("solver", o.Solver == method.Adam || o.Solver == method.SGD)
 }
 
 func (o *FitOptions) featureOptions() feature.Options {

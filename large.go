@@ -51,9 +51,9 @@ const (
 	trainedBytes  = 100 // and 8 for each column, and the columns of the file
 )
 
-// kind returns where the rows of d are for a verb that needs some bytes a row. Rows of a packed file count as rows in memory if
+// place returns where the rows of d are for a verb that needs some bytes a row. Rows of a packed file count as rows in memory if
 // they fit into the limit.
-func (d *Data) kind(perRow int64) kind {
+func (d *Data) place(perRow int64) place {
 	switch {
 	case d.database != nil:
 		return databaseRows
@@ -129,9 +129,9 @@ func (d *Data) sample() (*table.Table, error) {
 	return d.frame.Select(rows)
 }
 
-// kindOfMatrix is kind for a verb that needs the matrix of all rows, and what a solver keeps for them.
-func (d *Data) kindOfMatrix(m *feature.Map, s matrix.Storage) kind {
-	return d.kind(m.MatrixBytes(d.frame.Shape(), 1, s))
+// placeOfMatrix is place for a verb that needs the matrix of all rows, and what a solver keeps for them.
+func (d *Data) placeOfMatrix(m *feature.Map, s matrix.Storage) place {
+	return d.place(m.MatrixBytes(d.frame.Shape(), 1, s))
 }
 
 // startRows are the rows of each class of a sample whose solution starts the solve on all rows: as many of the larger

@@ -46,7 +46,7 @@ func (e *Evaluation) WriteReport(w io.Writer) error {
 
 // findings returns what the report shows.
 func (e *Evaluation) findings() (*report.Findings, error) {
-	if err := (use{verb: "report", data: e.data}).check(e.where); err != nil {
+	if err := (needs{}.columns(e.data, "", "").option("report", true)).check(e.where); err != nil {
 		return nil, err
 	}
 	first := e.rankings[0]

@@ -24,8 +24,8 @@ type searched struct {
 // members again, give the threshold and measure it, in passes.
 func (o *TrainOptions) search(ctx context.Context, d *Data, goal Goal) (*searched, error) {
 	perRow := trainedBytes + 8*int64(len(d.info.Schema.Columns)) + d.frame.Bytes()/int64(max(1, d.Len()))
-	where := d.kind(perRow)
-	if err := (use{verb: "train", data: d, train: *o, goal: goal}).check(where); err != nil {
+	where := d.place(perRow)
+	if err := o.needs(d, goal).check(where); err != nil {
 		return nil, err
 	}
 	options, err := o.searchOptions(goal)
@@ -49,6 +49,13 @@ func (o *TrainOptions) search(ctx context.Context, d *Data, goal Goal) (*searche
 	data, seconds := o.searchData(d)
 	found, err := tune.Search(ctx, data, options)
 	return &searched{Found: found, data: d, shown: d, seconds: seconds}, err
+}
+
+// needs lists what a training can have of rows in memory only.
+func (o *TrainOptions) needs(d *Data, goal Goal) needs {
+	return needs{}.option("validation", o.Validation != nil).option("test", o.Test != nil).option("calibration", o.Calibration != nil).
+		option("out-of-fold", o.OutOfFold).columns(d, o.Entity, o.Value).option("label-delay", o.LabelDelay != 0).
+		option("time", d.table.Time != nil).option("learning-curve", o.LearningCurve).goal(goal).named("a comparison", o.KeepAll)
 }
 
 // searchSample is search for rows that do not fit into memory.

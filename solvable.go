@@ -34,7 +34,7 @@ type solvable interface {
 
 // encoded returns all rows, in memory if their matrix fits into the limit. With release it frees the columns of a table in memory.
 func (d *Data) encoded(ctx context.Context, m *feature.Map, s matrix.Storage, release bool) (encodedRows, error) {
-	if d.kindOfMatrix(m, s) == memoryRows {
+	if d.placeOfMatrix(m, s) == memoryRows {
 		x, err := d.packMatrix(ctx, m, s, release)
 		return packedRows{x}, err
 	}

@@ -117,7 +117,7 @@ func proofData(ctx context.Context, d *Data, of method.Population, m *Model, sto
 		return nil, positives, population, nil, err
 	}
 	blocks := proof.Blocks(list)
-	if d.kindOfMatrix(features, storage) == memoryRows {
+	if d.placeOfMatrix(features, storage) == memoryRows {
 		blocks = proof.Kept(blocks)
 	}
 	positives, population, err = large.Populations(ctx, d.rows(), large.All(), of)
