@@ -9,6 +9,7 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/binomial"
+	"toptau/internal/rowset"
 	"toptau/internal/table"
 	"toptau/internal/text"
 	"toptau/method"
@@ -46,8 +47,8 @@ func (o *ThresholdOptions) checkAudit(g Goal) error {
 }
 
 // auditRows returns the negatives with the highest scores, the best first.
-func auditRows(d *Data, scores []float64, n int) []result.AuditRow {
-	t := d.table
+func auditRows(d *rowset.Set, scores []float64, n int) []result.AuditRow {
+	t := d.Table
 	var rows []result.AuditRow
 	for row, class := range t.Label {
 		if class == table.Negative {
@@ -62,17 +63,17 @@ func auditRows(d *Data, scores []float64, n int) []result.AuditRow {
 		for _, c := range t.ID {
 			rows[i].ID = append(rows[i].ID, c.Values[rows[i].Row-1])
 		}
-		rows[i].Row = d.rowNumber(rows[i].Row - 1)
+		rows[i].Row = d.RowNumber(rows[i].Row - 1)
 	}
 	return rows
 }
 
 // trimmed returns the data without the labels of negatives that a review found to be positive, and of their copies.
-func trimmed(d *Data, audited map[int]bool) (*Data, error) {
+func trimmed(d *rowset.Set, audited map[int]bool) (*rowset.Set, error) {
 	if audited == nil {
 		return d, nil
 	}
-	units, err := d.rowUnits()
+	units, err := d.RowUnits()
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +83,7 @@ func trimmed(d *Data, audited map[int]bool) (*Data, error) {
 		}
 		return units.Of[row]
 	}
-	t := *d.table
+	t := *d.Table
 	positive := map[int]bool{}
 	t.Label = slices.Clone(t.Label)
 	for _, row := range slices.Sorted(maps.Keys(audited)) {
@@ -94,11 +95,11 @@ func trimmed(d *Data, audited map[int]bool) (*Data, error) {
 			positive[unitOf(row-1)] = true
 		}
 	}
-	view := d.onTable(&t)
+	view := d.OnTable(&t)
 	for row := range t.Label {
 		if positive[unitOf(row)] {
 			t.Label[row] = table.Unknown
-			view.info.Negatives--
+			view.Info.Negatives--
 		}
 	}
 	return view, nil

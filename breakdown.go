@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"toptau/internal/rowset"
 	"toptau/internal/table"
 	"toptau/internal/tune"
 	"toptau/result"
@@ -25,23 +26,23 @@ type dividedColumn struct {
 	parts []valuePart
 }
 
-// divide divides the units by the values of columns. A column of more than breakdownValues numbers is divided into
+// divideUnits divides the units by the values of columns. A column of more than breakdownValues numbers is divided into
 // ranges, and one of as many dates into days.
-func (u *units) divide(d *Data, columns []string) ([]dividedColumn, error) {
+func divideUnits(u *rowset.Units, d *rowset.Set, columns []string) ([]dividedColumn, error) {
 	var list []dividedColumn
 	for _, column := range columns {
-		c, err := tune.FindColumn(d.table, "by", column)
+		c, err := tune.FindColumn(d.Table, "by", column)
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, dividedColumn{c.Name, u.partsOf(c)})
+		list = append(list, dividedColumn{c.Name, partsOf(u, c)})
 	}
 	return list, nil
 }
 
 // rates returns the number of rates of a breakdown: of positives found and of false alarms, where a value has rows of
 // the class.
-func (c *dividedColumn) rates(u *units) int {
+func (c *dividedColumn) rates(u *rowset.Units) int {
 	n := 0
 	for i := range c.parts {
 		p := &c.parts[i]
@@ -51,14 +52,14 @@ func (c *dividedColumn) rates(u *units) int {
 	return n
 }
 
-// breakdown counts decisions by the values of a column.
-func (u *units) breakdown(c *dividedColumn, alarms []bool, confidence float64) (result.Breakdown, error) {
+// breakdownOf counts decisions by the values of a column.
+func breakdownOf(u *rowset.Units, c *dividedColumn, alarms []bool, confidence float64) (result.Breakdown, error) {
 	b := result.Breakdown{Column: c.name, Values: []result.BreakdownValue{}}
 	parts := c.parts
 	for _, p := range parts {
 		v := result.BreakdownValue{Value: p.name, Others: p.others}
 		v.Rows, v.Positives = len(p.units), p.positives(u)
-		decided, err := countDecisions(u.Label, u.Weights(u.table), p.units, alarms, confidence)
+		decided, err := rowset.CountDecisions(u.Label, u.Weights(u.Table), p.units, alarms, confidence)
 		if err != nil {
 			return b, err
 		}
@@ -84,7 +85,7 @@ type valuePart struct {
 }
 
 // positives counts the positive units.
-func (p *valuePart) positives(u *units) int {
+func (p *valuePart) positives(u *rowset.Units) int {
 	n := 0
 	for _, unit := range p.units {
 		if u.Label[unit] == table.Positive {
@@ -95,17 +96,17 @@ func (p *valuePart) positives(u *units) int {
 }
 
 // partsOf divides the units by the values of a column.
-func (u *units) partsOf(c *table.Found) []valuePart {
+func partsOf(u *rowset.Units, c *table.Found) []valuePart {
 	values := map[string][]int{}
 	for unit := range u.Label {
-		text := c.Text(u.rowOf(unit))
+		text := c.Text(u.RowOf(unit))
 		values[text] = append(values[text], unit)
 	}
 	if len(values) > breakdownValues {
-		if parts := u.days(c); parts != nil {
+		if parts := daysOfUnits(u, c); parts != nil {
 			return parts
 		}
-		if parts := u.ranges(c); parts != nil {
+		if parts := rangesOf(u, c); parts != nil {
 			return parts
 		}
 	}
@@ -131,11 +132,11 @@ func (u *units) partsOf(c *table.Found) []valuePart {
 	return append(parts[:rare:rare], last)
 }
 
-// days divides the units by day, or returns nil if a value is not a date.
-func (u *units) days(c *table.Found) []valuePart {
+// daysOfUnits divides the units by day, or returns nil if a value is not a date.
+func daysOfUnits(u *rowset.Units, c *table.Found) []valuePart {
 	days := map[string][]int{}
 	for unit := range u.Label {
-		day, ok := u.table.DayOf(c.Text(u.rowOf(unit)))
+		day, ok := u.Table.DayOf(c.Text(u.RowOf(unit)))
 		if !ok {
 			return nil
 		}
@@ -169,9 +170,9 @@ func mergeDays(days []valuePart) []valuePart {
 	return parts
 }
 
-// ranges divides the units into ranges of numbers of about equal size, or returns nil if a value is neither a
+// rangesOf divides the units into ranges of numbers of about equal size, or returns nil if a value is neither a
 // number nor missing. Equal numbers stay together.
-func (u *units) ranges(c *table.Found) []valuePart {
+func rangesOf(u *rowset.Units, c *table.Found) []valuePart {
 	type value struct {
 		x    float64
 		unit int
@@ -179,7 +180,7 @@ func (u *units) ranges(c *table.Found) []valuePart {
 	var list []value
 	missing := valuePart{ordered: true}
 	for unit := range u.Label {
-		row := u.rowOf(unit)
+		row := u.RowOf(unit)
 		x, ok := c.Number(row)
 		switch {
 		case ok:

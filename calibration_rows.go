@@ -7,6 +7,7 @@ import (
 	"toptau/diag"
 	"toptau/internal/feature"
 	"toptau/internal/large"
+	"toptau/internal/rowset"
 	"toptau/internal/tune"
 	"toptau/method"
 	"toptau/metric"
@@ -29,25 +30,25 @@ type calibrationRows interface {
 }
 
 // newCalibrationRows checks the options and scores the rows, or prepares to count them.
-func newCalibrationRows(d *Data, e *Entry, g Goal, o ThresholdOptions) (calibrationRows, error) {
-	where := d.place(measuredBytes)
-	if err := o.needs(d, e, g).check(where); err != nil {
+func newCalibrationRows(d *rowset.Set, e *Entry, g Goal, o ThresholdOptions) (calibrationRows, error) {
+	where := d.Place(rowset.MeasuredBytes)
+	if err := o.needs(d, e, g).Check(where); err != nil {
 		return nil, err
 	}
-	if where != memoryRows {
-		return &countedRows{data: d.arranged(e.Model), model: e.Model, goal: g, options: o}, nil
+	if where != rowset.InMemory {
+		return &countedRows{data: d.Arranged(e.Model), model: e.Model, goal: g, options: o}, nil
 	}
 	scores, err := e.scoresOf(d)
 	if err != nil {
 		return nil, err
 	}
-	if err := scores.requireAll(e.Name, "", d, false); err != nil {
+	if err := scores.RequireAll(e.Name, "", d, false); err != nil {
 		return nil, err
 	}
-	if d, err = d.with(o.Entity, o.Value); err != nil {
+	if d, err = d.With(o.Entity, o.Value); err != nil {
 		return nil, err
 	}
-	if err := checkMoney(g, o.Value, o.Delta, d.table.Weight != nil); err != nil {
+	if err := checkMoney(g, o.Value, o.Delta, d.Table.Weight != nil); err != nil {
 		return nil, err
 	}
 	if err := o.checkAudit(g); err != nil {
@@ -56,16 +57,16 @@ func newCalibrationRows(d *Data, e *Entry, g Goal, o ThresholdOptions) (calibrat
 	if d, err = trimmed(d, o.Reviewed); err != nil {
 		return nil, err
 	}
-	s := &scoredRows{all: d, rows: scores, calibrating: calibrating{data: d, scores: scores.values, goal: g, options: o}}
-	if s.counted, err = newUnits(d, o.Entity); err != nil {
+	s := &scoredRows{all: d, rows: scores, calibrating: calibrating{data: d, scores: scores.Values, goal: g, options: o}}
+	if s.counted, err = rowset.NewUnits(d, o.Entity); err != nil {
 		return nil, err
 	}
-	if err := s.counted.CheckNegatives(d.table.File); err != nil {
+	if err := s.counted.CheckNegatives(d.Table.File); err != nil {
 		return nil, err
 	}
 	if g.Kind == metric.GoalCostAlert {
-		s.byClass = s.counted.byClass(scores.values)
-		if s.amounts, err = s.counted.amounts(d, o.Value); err != nil {
+		s.byClass = s.counted.ByClass(scores.Values)
+		if s.amounts, err = s.counted.PositiveAmounts(d, o.Value); err != nil {
 			return nil, err
 		}
 	}
@@ -75,30 +76,30 @@ func newCalibrationRows(d *Data, e *Entry, g Goal, o ThresholdOptions) (calibrat
 	if o.Segments && o.Entity != "" {
 		return nil, &diag.Error{Kind: diag.Usage, Param: "entity", Found: "together with segments", Expected: "only one of the two"}
 	}
-	s.data, s.scores = s.counted.data(d), s.counted.scores(scores.values)
+	s.data, s.scores = s.counted.AsRows(d), s.counted.Scores(scores.Values)
 	return s, nil
 }
 
 // needs lists what a threshold can have of rows in memory only.
-func (o *ThresholdOptions) needs(d *Data, e *Entry, g Goal) needs {
-	return needs{}.columns(d, o.Entity, o.Value).option("segment", o.Segments || e.decidesBySegment()).
-		option("audit", o.Audit != 0 || o.Reviewed != nil).goal(g).named("scores without a model", e.Model == nil)
+func (o *ThresholdOptions) needs(d *rowset.Set, e *Entry, g Goal) rowset.Needs {
+	return rowset.Needs{}.Columns(d, o.Entity, o.Value).Option("segment", o.Segments || e.decidesBySegment()).
+		Option("audit", o.Audit != 0 || o.Reviewed != nil).Goal(g).Named("scores without a model", e.Model == nil)
 }
 
 // scoredRows are rows in memory.
 type scoredRows struct {
-	calibrating            // of the units
-	all         *Data      // the rows
-	rows        *rowScores // of all
-	counted     *units
+	calibrating                // of the units
+	all         *rowset.Set    // the rows
+	rows        *rowset.Scores // of all
+	counted     *rowset.Units
 }
 
-func (s *scoredRows) repeatedIDs() *diag.Warning { return s.counted.IDWarning(s.all.table) }
+func (s *scoredRows) repeatedIDs() *diag.Warning { return s.counted.IDWarning(s.all.Table) }
 
 func (s *scoredRows) unfit() string {
 	of := s.goal.Population()
-	return cmp.Or(s.counted.AgainstCopies(of), s.counted.AgainstIDs(s.all.table, of, false),
-		tune.AgainstGuarantee(s.data.table, of != method.Negatives, false, s.counted.Daily))
+	return cmp.Or(s.counted.AgainstCopies(of), s.counted.AgainstIDs(s.all.Table, of, false),
+		tune.AgainstGuarantee(s.data.Table, of != method.Negatives, false, s.counted.Daily))
 }
 
 func (s *scoredRows) calibrate(_ context.Context, against string) (*Calibrated, error) {
@@ -107,12 +108,12 @@ func (s *scoredRows) calibrate(_ context.Context, against string) (*Calibrated, 
 	if out == nil {
 		return nil, guarantee
 	}
-	out.Result.Joined, out.Result.Unit = s.rows.joined, s.counted.shown
-	out.Result.Warnings = append(out.Result.Warnings, s.counted.copies(out.Result.Certified)...)
-	if u := s.counted.shown; u != nil {
+	out.Result.Joined, out.Result.Unit = s.rows.Joined, s.counted.Shown
+	out.Result.Warnings = append(out.Result.Warnings, s.counted.CopyWarnings(out.Result.Certified)...)
+	if u := s.counted.Shown; u != nil {
 		out.Point.Entity = u.Entity
 		if u.Per != "" {
-			out.Point.Day = s.all.table.Time.Name
+			out.Point.Day = s.all.Table.Time.Name
 		}
 	}
 	return out, guarantee
@@ -122,7 +123,7 @@ func (s *scoredRows) decisions(_ context.Context, points []*model.Point) ([]metr
 	list := make([]metric.Confusion, len(points))
 	for i, p := range points {
 		var err error
-		if list[i], err = s.counted.decisions(s.counted.alarms(alarmsAt(p, s.all, s.rows.values)), 0); err != nil {
+		if list[i], err = s.counted.Decisions(s.counted.Alarms(alarmsAt(p, s.all, s.rows.Values)), 0); err != nil {
 			return nil, err
 		}
 		list[i].Threshold = p.Threshold
@@ -132,7 +133,7 @@ func (s *scoredRows) decisions(_ context.Context, points []*model.Point) ([]metr
 
 // countedRows are rows that are not in memory.
 type countedRows struct {
-	data    *Data
+	data    *rowset.Set
 	model   *Model
 	goal    Goal
 	options ThresholdOptions
@@ -142,12 +143,12 @@ type countedRows struct {
 // rowsOnly counts each row.
 var rowsOnly tune.Units
 
-func (c *countedRows) repeatedIDs() *diag.Warning { return rowsOnly.IDWarning(c.data.table) }
+func (c *countedRows) repeatedIDs() *diag.Warning { return rowsOnly.IDWarning(c.data.Table) }
 
 func (c *countedRows) unfit() string {
-	t := c.data.table
+	t := c.data.Table
 	switch {
-	case c.data.database == nil:
+	case c.data.Database == nil:
 		of := c.goal.Population()
 		return cmp.Or(rowsOnly.AgainstIDs(t, of, false), tune.AgainstGuarantee(t, of == method.AllRows, false, false))
 	case t.Group != nil: // of which a sample is known
@@ -158,7 +159,7 @@ func (c *countedRows) unfit() string {
 
 func (c *countedRows) calibrate(ctx context.Context, against string) (*Calibrated, error) {
 	delta := c.options.Delta
-	copies, err := c.data.copiesElsewhere(ctx)
+	copies, err := c.data.CopiesElsewhere(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +170,7 @@ func (c *countedRows) calibrate(ctx context.Context, against string) (*Calibrate
 		delta = threshold.Rate{}
 	}
 	var guarantee error
-	c.found, guarantee = large.Threshold(ctx, c.data.rows(), large.All(), c.model, c.goal, delta)
+	c.found, guarantee = large.Threshold(ctx, c.data.Rows(), large.All(), c.model, c.goal, delta)
 	if c.found == nil {
 		return nil, guarantee
 	}
@@ -196,10 +197,10 @@ const trendSample = 20_000
 
 // overTime compares the scores of a sample over time, if there is a column of times.
 func (c *countedRows) overTime(ctx context.Context, out *Calibrated) (*diag.Warning, error) {
-	if c.data.table.Time == nil {
+	if c.data.Table.Time == nil {
 		return nil, nil
 	}
-	sample, err := c.data.rows().Sample(ctx, large.All(), trendSample)
+	sample, err := c.data.Rows().Sample(ctx, large.All(), trendSample)
 	if err != nil {
 		return nil, err
 	}
@@ -226,11 +227,11 @@ func (c *countedRows) decisions(ctx context.Context, points []*model.Point) ([]m
 
 // thresholdOverlap compares the calibration rows with those that trained the model of an entry. against is why they cannot certify a
 // threshold of it.
-func thresholdOverlap(e *Entry, d *Data, force bool) (known *result.Overlap, against string, err error) {
+func thresholdOverlap(e *Entry, d *rowset.Set, force bool) (known *result.Overlap, against string, err error) {
 	if e.Model == nil {
 		return nil, "", nil
 	}
-	if known, err = overlap(e.Model, d.arranged(e.Model)); err != nil {
+	if known, err = rowset.Overlap(e.Model, d.Arranged(e.Model)); err != nil {
 		return nil, "", err
 	}
 	return known, reasonAgainst(e.Model, d, known, force), nil

@@ -13,6 +13,7 @@ import (
 	"toptau/internal/feature"
 	"toptau/internal/large"
 	"toptau/internal/matrix"
+	"toptau/internal/rowset"
 	"toptau/method"
 	"toptau/model"
 	"toptau/result"
@@ -23,7 +24,7 @@ import (
 type elsewhere struct{ large.Rows }
 
 func (e elsewhere) Source(ctx context.Context, p large.Part, m *feature.Map, s matrix.Storage, of method.Population) (certified.Source, error) {
-	blocks, err := m.InBlocks(e.Rows.(tabled).d.frame, s)
+	blocks, err := m.InBlocks(rowset.Of(e.Rows.(tabled).d).Frame, s)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +61,7 @@ type tabled struct {
 // moved returns rows elsewhere, and the certificate about them: with keys instead of numbers.
 func moved(t testing.TB, d *Data, c *model.Certificate) (*Data, *model.Certificate) {
 	t.Helper()
-	there, err := dataOf(t.Context(), elsewhere{tabled{d.rows(), d}})
+	there, err := rowset.OfDatabase(t.Context(), elsewhere{tabled{rowset.Of(d).Rows(), d}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +81,7 @@ func moved(t testing.TB, d *Data, c *model.Certificate) (*Data, *model.Certifica
 		}
 		w.Rows, w.Held = []int{}, nil
 	}
-	return there, &out
+	return rowset.Wrap(there).(*Data), &out
 }
 
 // verifyElsewhere verifies a certificate about rows of a database.

@@ -10,6 +10,7 @@ import (
 	"toptau/internal/feature"
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
+	"toptau/internal/rowset"
 	"toptau/internal/solver"
 	"toptau/method"
 	"toptau/model"
@@ -75,10 +76,10 @@ type exactProblem struct {
 // bindProblem encodes and packs all rows and binds the problem to them.
 func bindProblem(ctx context.Context, p method.Problem, storage method.Storage, m *Model, d *Data) (*objective.Objective, error) {
 	features := feature.MapOf(m.Features())
-	if err := features.Check(d.table); err != nil {
+	if err := features.Check(rowset.Of(d).Table); err != nil {
 		return nil, err
 	}
-	x, err := features.MatrixContext(ctx, d.table, nil, solver.Storage(storage))
+	x, err := features.MatrixContext(ctx, rowset.Of(d).Table, nil, solver.Storage(storage))
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"toptau/internal/rowset"
 	"toptau/method"
 	"toptau/model"
 	"toptau/result"
@@ -761,7 +762,7 @@ func (f *forgery) misplace(rows []int, to ...int) bool {
 // rowOf returns the number of a row of a class.
 func (f *forgery) rowOf(positive bool) int {
 	for {
-		if i := f.IntN(f.data.Len()); (f.data.table.Label[i] == 1) == positive {
+		if i := f.IntN(f.data.Len()); (rowset.Of(f.data).Table.Label[i] == 1) == positive {
 			return i + 1
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"toptau/internal/rowset"
 	"toptau/internal/text"
 	"toptau/internal/tune"
 	"toptau/internal/wording"
@@ -63,7 +64,7 @@ func choiceText(f *tune.Found) string {
 // thresholdText returns which rows gave a threshold, and whether it is guaranteed.
 func thresholdText(f *tune.Found) string {
 	t := &f.Threshold
-	unit := unitOf(f.Units, 0)
+	unit := rowset.UnitOf(f.Units, 0)
 	rows := wording.NegativeNames(unit)
 	switch t.Population {
 	case method.AllRows:

@@ -9,9 +9,7 @@ import (
 	"time"
 
 	"toptau/diag"
-	"toptau/internal/feature"
-	"toptau/internal/large"
-	"toptau/internal/matrix"
+	"toptau/internal/rowset"
 	"toptau/internal/table"
 	"toptau/schema"
 )
@@ -21,31 +19,17 @@ type Format = schema.Format
 
 // Data is labelled rows in memory, in a packed file or in a database.
 type Data struct {
-	frame   *table.Frame
-	table   *table.Table // the head of frame; of a packed file with the columns that a verb loads
-	info    table.Info
-	seconds float64 // time spent reading
-	memory  int64   // bytes that rows of a packed file may take in memory; 0: half of the free memory
-
-	origin string // of rows in a database: the table, its condition and a checksum
-
-	database large.Rows // rows that are not in the table, which is a sample of them; nil: the table has all rows
-	mass     [2]float64 // of rows in a database: the sum of the weights of each class, as the database adds them; 0 without weights
-
-	whole     *Data // the data that the rows were selected from, or nil
-	wholeRows []int // the 0-based rows of whole that were selected
+	set *rowset.Set
 }
 
-// packMatrix packs all rows. With release it frees the columns as it packs them.
-func (d *Data) packMatrix(ctx context.Context, m *feature.Map, s matrix.Storage, release bool) (*matrix.Matrix, error) {
-	if !release || d.frame.InFile() {
-		x, err := m.MatrixOf(ctx, d.frame, s)
-		return x, d.inFile(err)
+func init() {
+	rowset.Wrap = func(s *rowset.Set) any { return &Data{s} }
+	rowset.Of = func(d any) *rowset.Set {
+		if d := d.(*Data); d != nil {
+			return d.set
+		}
+		return nil
 	}
-	x, err := m.Consume(ctx, d.table, s)
-	err = d.inFile(err)
-	d.table.Line = nil // no later message names a row
-	return x, err
 }
 
 // Read reads a labelled file. The path "-" is standard input. A diag.Error gives the file, line and column of a
@@ -84,68 +68,23 @@ func readData(open func() (*table.Reader, error), o table.Options) (*Data, error
 	if err != nil {
 		return nil, err
 	}
-	return &Data{frame: f, table: f.Head(), info: *info, memory: o.Memory, seconds: time.Since(start).Seconds()}, nil
+	return &Data{&rowset.Set{Frame: f, Table: f.Head(), Info: *info, Memory: o.Memory, Seconds: time.Since(start).Seconds()}}, nil
+}
+
+// readerName returns the name of r if it has one, otherwise "input".
+func readerName(r io.Reader) string {
+	if named, ok := r.(interface{ Name() string }); ok {
+		return named.Name()
+	}
+	return "input"
 }
 
 // Close closes the packed file that the data stay in, if there is one. The data cannot be used afterwards.
-func (d *Data) Close() error { return d.frame.Close() }
+func (d *Data) Close() error { return d.set.Frame.Close() }
 
 // LimitMemory sets how many bytes the rows of a packed file may take in memory, which at first are those of Format.Memory. Verbs leave rows that need more in the file, and read
 // them in passes. 0 is half of the free memory.
-func (d *Data) LimitMemory(bytes int64) { d.memory = bytes }
-
-// onTable returns d with another table in memory.
-func (d *Data) onTable(t *table.Table) *Data {
-	view := *d
-	view.frame, view.table = t.Frame(), t
-	return &view
-}
-
-// inMemory returns d with all values in memory.
-func (d *Data) inMemory() (*Data, error) {
-	if d == nil || !d.frame.InFile() {
-		return d, nil
-	}
-	t, err := d.frame.Load()
-	if err != nil {
-		return nil, err
-	}
-	return d.onTable(t), nil
-}
-
-// with returns d with some columns in its table, by their names or numbers. Columns that it does not have are left out.
-func (d *Data) with(names ...string) (*Data, error) {
-	t, err := d.frame.With(names...)
-	if err != nil || t == d.table {
-		return d, err
-	}
-	view := *d
-	view.table = t
-	return &view, nil
-}
-
-// row returns a table with one row.
-func (d *Data) row(row int) (*table.Table, error) { return d.frame.Select([]int{row}) }
-
-// tableOptions returns the options for reading a file in the way that m's training file was read.
-func tableOptions(m *Model, f Format) (table.Options, error) {
-	trained := m.Format()
-	s := trained.Schema()
-	o := table.Options{Format: f, Schema: s}
-	// Without the segment column of a point, or with another column, every row would get the point's general
-	// threshold.
-	for _, p := range m.Points() {
-		switch {
-		case p.Segment == "" || p.Segment == o.Segment:
-		case o.Segment == "":
-			o.Segment = p.Segment
-		default:
-			return o, &diag.Error{Kind: diag.Usage, Param: "segment", Found: diag.Quote(o.Segment),
-				Expected: diag.Quote(p.Segment) + ", the segment column of the operating point " + diag.Quote(p.Name)}
-		}
-	}
-	return o, nil
-}
+func (d *Data) LimitMemory(bytes int64) { d.set.Memory = bytes }
 
 // Rows are labelled rows in memory. Columns with numbers come first, then columns with text.
 type Rows struct {
@@ -213,7 +152,7 @@ func (r Rows) Data() (*Data, error) {
 	if id := textOf("id", r.ID); id != nil {
 		t.ID = []table.Text{*id}
 	}
-	return &Data{frame: t.Frame(), table: t, info: info}, nil
+	return &Data{&rowset.Set{Frame: t.Frame(), Table: t, Info: info}}, nil
 }
 
 // check returns an error for lengths that differ, and for weights out of range.
@@ -276,47 +215,16 @@ func badRows(found, expected string) error {
 
 // Format returns the format for reading another file like d, for example validation, test or calibration
 // rows.
-func (d *Data) Format() Format { return Format{}.Like(d.info.Schema) }
+func (d *Data) Format() Format { return Format{}.Like(d.set.Info.Schema) }
 
 // Len returns the number of rows.
-func (d *Data) Len() int { return d.info.Rows }
+func (d *Data) Len() int { return d.set.Len() }
 
 // Positives returns the number of positive rows.
-func (d *Data) Positives() int { return d.info.Positives }
-
-// masses returns the sums of the weights of all rows and of the positives. Both are 0 if rows have no
-// weights.
-func (d *Data) masses() (total, positive float64) {
-	if d.database != nil {
-		return d.mass[table.Negative] + d.mass[table.Positive], d.mass[table.Positive]
-	}
-	for i, m := range d.table.Weight {
-		total += m
-		if d.table.Label[i] == table.Positive {
-			positive += m
-		}
-	}
-	return total, positive
-}
+func (d *Data) Positives() int { return d.set.Positives() }
 
 // File returns the file that the data were read from, "" for rows of a program or a database.
-func (d *Data) File() string { return d.table.File }
+func (d *Data) File() string { return d.set.Table.File }
 
 // Digest returns the digest of the data in the form that a model keeps, "" if it is not known.
-func (d *Data) Digest() string {
-	if d.info.Digest == "" {
-		return ""
-	}
-	return "sha256:" + d.info.Digest
-}
-
-// warnings returns a copy of the warnings of reading. It is never nil, so JSON has a list.
-func (d *Data) warnings() []diag.Warning { return append([]diag.Warning{}, d.info.Warnings...) }
-
-// inFile adds the data's file to an error about one of its lines.
-func (d *Data) inFile(err error) error {
-	if e := diag.Of(err); e != nil && e.Line > 0 {
-		return diag.At(err, diag.Error{File: d.table.File})
-	}
-	return err
-}
+func (d *Data) Digest() string { return d.set.Digest() }

@@ -11,6 +11,7 @@ import (
 	"toptau/internal/feature"
 	"toptau/internal/leakage"
 	"toptau/internal/matrix"
+	"toptau/internal/rowset"
 	"toptau/internal/text"
 	"toptau/method"
 	"toptau/result"
@@ -36,29 +37,30 @@ func zeroText(title string) string {
 
 const zeroAdvice = "use patmat-np or patmat, whose optimum is never at zero unless the class means coincide, or a larger k or tau"
 
-// Diagnose reports what the methods can achieve on d without fitting them. For each
+// Diagnose reports what the methods can achieve on the data without fitting them. For each
 // convex method it decides, with a proof if possible, whether w = 0 is the optimum. It also reports whether a
 // linear score separates the classes at the top, and whether the data are large enough for the rates.
 //
 // If ctx is cancelled, Diagnose returns an error.
-func Diagnose(ctx context.Context, d *Data, o DiagnoseOptions) (*result.Diagnosis, error) {
+func Diagnose(ctx context.Context, data *Data, o DiagnoseOptions) (*result.Diagnosis, error) {
+	d := rowset.Of(data)
 	if o.Goal != (Goal{}) {
 		if err := cmp.Or(o.Goal.Check(), requireBudget(o.Goal)); err != nil {
 			return nil, err
 		}
 	}
-	encoded, err := d.encode(ctx, feature.Options{Encode: o.Encoding, Scale: o.Scale, Impute: o.Impute, Seed: 1})
+	encoded, err := d.Encode(ctx, feature.Options{Encode: o.Encoding, Scale: o.Scale, Impute: o.Impute, Seed: 1})
 	if err != nil {
 		return nil, err
 	}
-	features := encoded.features
-	leaks := leakage.Find(encoded.rows) // before packMatrix may free the columns
+	features := encoded.Features
+	leaks := leakage.Find(encoded.Rows) // before packMatrix may free the columns
 	g := &diagnosing{ctx: ctx, options: o, Diagnosis: result.Diagnosis{Counts: result.Counts{Rows: d.Len(), Positives: d.Positives()},
-		Negatives: d.info.Negatives, Features: features.Cols(), Advice: []string{}}}
-	if g.rows, err = d.encoded(ctx, features, matrix.Float32, o.ReleaseData); err != nil {
+		Negatives: d.Info.Negatives, Features: features.Cols(), Advice: []string{}}}
+	if g.rows, err = encodeRows(ctx, d, features, matrix.Float32, o.ReleaseData); err != nil {
 		return nil, err
 	}
-	g.Warnings = append(append(leakWarnings(leaks), d.warnings()...), encoded.warnings...)
+	g.Warnings = append(append(leakage.Warnings(leaks), d.Warnings()...), encoded.Warnings...)
 	rates := []threshold.Rate{threshold.MustRate("0.1%"), threshold.MustRate("1%"), threshold.MustRate("5%")}
 	if tau := o.Goal.Tau(); !tau.IsZero() {
 		rates = []threshold.Rate{tau}

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"toptau/diag"
-	"toptau/internal/feature"
+	"toptau/internal/rowset"
 	"toptau/internal/table"
 	"toptau/internal/tune"
 	"toptau/model"
@@ -46,32 +46,12 @@ func (e *Entry) decidesBySegment() bool {
 	return e.Model != nil && slices.ContainsFunc(e.Model.Points(), func(p model.Point) bool { return len(p.Segments) > 0 })
 }
 
-// rowScores are the scores of an entry for all rows of a Data.
-type rowScores struct {
-	values []float64
-	joined *result.Joined  // nil: not read from a file
-	counts *feature.Counts // nil: not scored by a model
-}
-
-// arranged returns d with its columns in the order of a model's schema. Both share their values.
-func (d *Data) arranged(m *Model) *Data {
-	var names []string
-	for _, c := range m.Schema().Columns {
-		names = append(names, c.Name)
-	}
-	view := *d
-	if view.frame = d.frame.Arrange(names); !view.frame.InFile() {
-		view.table = view.frame.Head()
-	}
-	return &view
-}
-
 // scoresOf returns the scores of the rows of d.
-func (e *Entry) scoresOf(d *Data) (*rowScores, error) {
+func (e *Entry) scoresOf(d *rowset.Set) (*rowset.Scores, error) {
 	switch {
 	case e.Model != nil:
-		z, counts, err := scoreRows(e.Model, d)
-		return &rowScores{values: z, counts: counts}, d.inFile(err)
+		z, counts, err := rowset.ScoreRows(e.Model, d)
+		return &rowset.Scores{Values: z, Counts: counts}, d.WithFile(err)
 	case e.File != "":
 		names, err := table.ColumnNames(e.File, e.Format)
 		if err != nil {
@@ -83,24 +63,24 @@ func (e *Entry) scoresOf(d *Data) (*rowScores, error) {
 		return e.columnScores(d)
 	}
 	rows := d.Len()
-	if d.whole != nil {
-		rows = d.whole.Len()
+	if d.Whole != nil {
+		rows = d.Whole.Len()
 	}
 	if len(e.Scores) != rows {
 		return nil, &diag.Error{Kind: diag.Data, Found: fmt.Sprintf("%d scores of %s", len(e.Scores), diag.Quote(e.Name)),
-			Expected: fmt.Sprintf("%d, one for each row of %s", rows, d.table.File)}
+			Expected: fmt.Sprintf("%d, one for each row of %s", rows, d.Table.File)}
 	}
-	s := &rowScores{values: e.Scores}
-	if d.whole != nil {
-		s.values = pickValues(e.Scores, d.wholeRows)
+	s := &rowset.Scores{Values: e.Scores}
+	if d.Whole != nil {
+		s.Values = rowset.PickValues(e.Scores, d.WholeRows)
 	}
-	return s, s.requireAll(e.Name, "", d, false)
+	return s, s.RequireAll(e.Name, "", d, false)
 }
 
 // columnScores returns the values of a numeric column.
-func (e *Entry) columnScores(d *Data) (*rowScores, error) {
+func (e *Entry) columnScores(d *rowset.Set) (*rowset.Scores, error) {
 	var names []string
-	columns := d.frame.Shape().Columns
+	columns := d.Frame.Shape().Columns
 	for i := range columns {
 		if columns[i].Kind == schema.Categorical {
 			continue
@@ -109,79 +89,17 @@ func (e *Entry) columnScores(d *Data) (*rowScores, error) {
 			names = append(names, columns[i].Name)
 			continue
 		}
-		c, err := d.frame.LoadColumn(i)
+		c, err := d.Frame.LoadColumn(i)
 		if err != nil {
 			return nil, err
 		}
 		scores := c.AllValues()
 		if row := slices.IndexFunc(scores, math.IsNaN); row >= 0 {
-			return nil, &diag.Error{Kind: diag.Data, File: d.table.FileOf(row), Line: d.table.LineOf(row), Column: e.Column,
+			return nil, &diag.Error{Kind: diag.Data, File: d.Table.FileOf(row), Line: d.Table.LineOf(row), Column: e.Column,
 				Found: "a missing score", Expected: "a number"}
 		}
-		return &rowScores{values: scores}, nil
+		return &rowset.Scores{Values: scores}, nil
 	}
-	return nil, &diag.Error{Kind: diag.Usage, File: d.table.File, Param: "score", Found: diag.Quote(e.Column),
+	return nil, &diag.Error{Kind: diag.Usage, File: d.Table.File, Param: "score", Found: diag.Quote(e.Column),
 		Expected: fmt.Sprintf("one of the numeric columns %q", names)}
-}
-
-// requireAll returns an error if some row of d has no score. byID names the row by its id.
-func (s *rowScores) requireAll(name, file string, d *Data, byID bool) error {
-	row := slices.IndexFunc(s.values, math.IsNaN)
-	if row < 0 {
-		return nil
-	}
-	e := &diag.Error{Kind: diag.Data, File: file, Expected: "one for each row that is measured"}
-	e.Found = fmt.Sprintf("no score for row %d", d.rowNumber(row))
-	switch {
-	case byID:
-		e.Found = "no score for " + shownID(idOf(d.table.ID, row))
-	case file == "":
-		e.Found = fmt.Sprintf("no score of %s for row %d", diag.Quote(name), d.rowNumber(row))
-	}
-	e.Found += fmt.Sprintf(" (line %d of %s)", d.table.LineOf(row), d.table.FileOf(row))
-	others := -1
-	for _, z := range s.values {
-		if z != z {
-			others++
-		}
-	}
-	if others > 0 {
-		e.Found += fmt.Sprintf(" and %d others", others)
-	}
-	return e
-}
-
-// rowNumber returns the 1-based number of a row in its file.
-func (d *Data) rowNumber(row int) int {
-	if d.whole != nil {
-		row = d.wholeRows[row]
-	}
-	return row + 1
-}
-
-// pickValues returns the elements at some places of a list.
-func pickValues(list []float64, places []int) []float64 {
-	picked := make([]float64, len(places))
-	for i, place := range places {
-		picked[i] = list[place]
-	}
-	return picked
-}
-
-// selectRows returns some rows of d. The result keeps their numbers in d, so that scores of all rows of d can
-// be joined to it.
-func (d *Data) selectRows(rows []int) (*Data, error) {
-	t, err := d.frame.Select(rows)
-	if err != nil {
-		return nil, err
-	}
-	part := &Data{frame: t.Frame(), table: t, info: d.info, whole: d, wholeRows: rows}
-	part.info.Rows, part.info.Positives, part.info.Digest, part.info.Warnings = len(rows), 0, "", nil
-	for _, class := range part.table.Label {
-		if class == table.Positive {
-			part.info.Positives++
-		}
-	}
-	part.info.Negatives = len(rows) - part.info.Positives
-	return part, nil
 }

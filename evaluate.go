@@ -10,6 +10,7 @@ import (
 	"toptau/diag"
 	"toptau/internal/feature"
 	"toptau/internal/large"
+	"toptau/internal/rowset"
 	"toptau/internal/table"
 	"toptau/internal/text"
 	"toptau/internal/tune"
@@ -58,19 +59,19 @@ type EvaluateOptions struct {
 type Evaluation struct {
 	result.Evaluation
 
-	data       *Data
+	data       *rowset.Set
 	rankings   []*ranking
-	units      *units
+	units      *rowset.Units
 	date       string // shown in the report
 	statements []result.Statement
-	amounts    []float64 // with Value: of each positive unit
-	where      place     // rows that are not in memory were counted
+	amounts    []float64    // with Value: of each positive unit
+	where      rowset.Place // rows that are not in memory were counted
 }
 
 // ranking is a measured entry.
 type ranking struct {
 	*Entry
-	data   *Data         // the rows, with columns in the model's order
+	data   *rowset.Set   // the rows, with columns in the model's order
 	z      []float64     // the scores in the order of the rows
 	scores metric.Scores // of the units by class
 	rank   *metric.Ranking
@@ -82,24 +83,25 @@ type ranking struct {
 //
 // It compares several entries by the goal's criterion. The intervals of the differences to o.Against come
 // from one paired bootstrap, which resamples groups if the data have a column Format.Group.
-func Evaluate(ctx context.Context, d *Data, entries []Entry, o EvaluateOptions) (*Evaluation, error) {
+func Evaluate(ctx context.Context, data *Data, entries []Entry, o EvaluateOptions) (*Evaluation, error) {
+	d := rowset.Of(data)
 	if err := checkEntries(entries); err != nil {
 		return nil, err
 	}
-	e := &Evaluation{data: d, date: o.ReportDate, statements: o.Statements, where: d.place(measuredBytes)}
-	if err := o.needs(d, entries).check(e.where); err != nil {
+	e := &Evaluation{data: d, date: o.ReportDate, statements: o.Statements, where: d.Place(rowset.MeasuredBytes)}
+	if err := o.needs(d, entries).Check(e.where); err != nil {
 		return nil, err
 	}
 	if err := e.setUnits(entries, o); err != nil {
 		return nil, err
 	}
-	if err := checkMoney(o.Goal, o.Value, threshold.Rate{}, d.table.Weight != nil); err != nil {
+	if err := checkMoney(o.Goal, o.Value, threshold.Rate{}, d.Table.Weight != nil); err != nil {
 		return nil, err
 	}
 	if o.Goal.Kind == metric.GoalCostAlert && len(entries) > 1 {
 		return nil, &diag.Error{Kind: diag.Usage, Param: string(o.Goal.Kind), Found: "with several entries", Expected: "one", Hint: "a comparison needs a budget"}
 	}
-	e.SecondsRead, e.Warnings, e.Verdicts = d.seconds, d.warnings(), []result.Verdict{}
+	e.SecondsRead, e.Warnings, e.Verdicts = d.Seconds, d.Warnings(), []result.Verdict{}
 	if err := e.warnOfCopies(ctx, d); err != nil {
 		return nil, err
 	}
@@ -141,24 +143,24 @@ func Evaluate(ctx context.Context, d *Data, entries []Entry, o EvaluateOptions) 
 }
 
 // needs lists what an evaluation can have of rows in memory only.
-func (o *EvaluateOptions) needs(d *Data, entries []Entry) needs {
+func (o *EvaluateOptions) needs(d *rowset.Set, entries []Entry) rowset.Needs {
 	entity := o.Entity
 	if m := entries[0].Model; m != nil && entity == "" {
 		point, _ := m.Point("")
 		entity = point.Entity
 	}
-	return needs{}.columns(d, entity, o.Value).option("by", len(o.By) > 0).option("examples", o.Examples > 0).option("gate", o.Gate).
-		option("against", o.Against != "").option("segment", slices.ContainsFunc(entries, func(e Entry) bool { return e.decidesBySegment() })).
-		goal(o.Goal).named("a comparison", len(entries) > 1).named("scores without a model", entries[0].Model == nil)
+	return rowset.Needs{}.Columns(d, entity, o.Value).Option("by", len(o.By) > 0).Option("examples", o.Examples > 0).Option("gate", o.Gate).
+		Option("against", o.Against != "").Option("segment", slices.ContainsFunc(entries, func(e Entry) bool { return e.decidesBySegment() })).
+		Goal(o.Goal).Named("a comparison", len(entries) > 1).Named("scores without a model", entries[0].Model == nil)
 }
 
 // warnOfCopies adds a warning about copies. Of selected rows a note about all says so.
-func (e *Evaluation) warnOfCopies(ctx context.Context, d *Data) error {
+func (e *Evaluation) warnOfCopies(ctx context.Context, d *rowset.Set) error {
 	switch {
-	case e.units != nil && d.whole == nil:
-		e.Warnings = append(e.Warnings, e.units.copies(false)...)
-	case e.where != memoryRows:
-		copies, err := d.copiesElsewhere(ctx)
+	case e.units != nil && d.Whole == nil:
+		e.Warnings = append(e.Warnings, e.units.CopyWarnings(false)...)
+	case e.where != rowset.InMemory:
+		copies, err := d.CopiesElsewhere(ctx)
 		if err != nil {
 			return err
 		}
@@ -171,7 +173,7 @@ func (e *Evaluation) warnOfCopies(ctx context.Context, d *Data) error {
 
 // setUnits prepares what is counted: rows or entities, and their amounts.
 func (e *Evaluation) setUnits(entries []Entry, o EvaluateOptions) error {
-	if e.where != memoryRows {
+	if e.where != rowset.InMemory {
 		return nil // rows are counted by their scores
 	}
 	entity := o.Entity
@@ -180,22 +182,22 @@ func (e *Evaluation) setUnits(entries []Entry, o EvaluateOptions) error {
 		entity = point.Entity
 	}
 	var err error
-	if e.data, err = e.data.with(slices.Concat([]string{entity, o.Value}, o.By)...); err != nil {
+	if e.data, err = e.data.With(slices.Concat([]string{entity, o.Value}, o.By)...); err != nil {
 		return err
 	}
-	if e.units, err = newUnits(e.data, entity); err != nil {
+	if e.units, err = rowset.NewUnits(e.data, entity); err != nil {
 		return err
 	}
-	e.Unit = e.units.shown
+	e.Unit = e.units.Shown
 	if o.Value == "" {
 		return nil
 	}
-	column, err := tune.FindColumn(e.data.table, "value", o.Value)
+	column, err := tune.FindColumn(e.data.Table, "value", o.Value)
 	if err != nil {
 		return err
 	}
 	e.Value = column.Name
-	e.amounts, err = e.units.amounts(e.data, o.Value)
+	e.amounts, err = e.units.PositiveAmounts(e.data, o.Value)
 	return err
 }
 
@@ -218,7 +220,7 @@ func checkEntries(entries []Entry) error {
 func (e *Evaluation) addEntry(ctx context.Context, entry *Entry, o EvaluateOptions, several bool) error {
 	k := &ranking{Entry: entry, data: e.data}
 	if entry.Model != nil {
-		k.data = e.data.arranged(entry.Model)
+		k.data = e.data.Arranged(entry.Model)
 	}
 	r := result.Entry{Name: entry.Name, Kind: result.ScoresEntry, Measured: result.Measured{Points: []result.Decisions{}, Curves: []result.Curve{}}}
 	counts, err := e.rankRows(ctx, k, &r, o)
@@ -237,7 +239,7 @@ func (e *Evaluation) addEntry(ctx context.Context, entry *Entry, o EvaluateOptio
 		r.Kind, r.Setting, r.Features = result.ModelEntry, model.MembersText(m.Members()), feature.MapOf(m.Features()).Cols()
 		counted := countValues(&r.Measured, m, counts)
 		if p := m.Probability(); p != nil && k.z != nil {
-			addProbabilities(&r.Measured, p, e.data.table, k.z)
+			addProbabilities(&r.Measured, p, e.data.Table, k.z)
 		}
 		warnings, err := e.measureModel(k, &r.Measured, o)
 		if err != nil {
@@ -250,7 +252,7 @@ func (e *Evaluation) addEntry(ctx context.Context, entry *Entry, o EvaluateOptio
 			e.Warnings = append(e.Warnings, w)
 		}
 	}
-	if e.where == memoryRows {
+	if e.where == rowset.InMemory {
 		if err := e.addBreakdowns(k, &r.Measured, o); err != nil {
 			return err
 		}
@@ -265,17 +267,17 @@ func (e *Evaluation) addEntry(ctx context.Context, entry *Entry, o EvaluateOptio
 // rankRows ranks the rows of an entry by their scores or, if the rows are not in memory, by counts of their scores. It returns the counts
 // of missing and unknown values, nil if they are not known.
 func (e *Evaluation) rankRows(ctx context.Context, k *ranking, r *result.Entry, o EvaluateOptions) (*feature.Counts, error) {
-	if e.where == memoryRows {
+	if e.where == rowset.InMemory {
 		s, err := k.scoresOf(k.data)
 		if err != nil {
 			return nil, err
 		}
-		k.z, k.scores, r.Joined = s.values, e.units.byClass(s.values), s.joined
+		k.z, k.scores, r.Joined = s.Values, e.units.ByClass(s.Values), s.Joined
 		if k.rank, err = metric.Rank(k.scores); err == nil && k.rank.PositiveMass() > 0 {
 			average := k.rank.AveragePrecision()
 			r.AveragePrecision = &average
 		}
-		return s.counts, err
+		return s.Counts, err
 	}
 	_, criteria, err := criteriaFor(k.Model, o.Goal)
 	if err != nil {
@@ -285,9 +287,9 @@ func (e *Evaluation) rankRows(ctx context.Context, k *ranking, r *result.Entry, 
 	for _, p := range k.Model.Points() {
 		at = append(at, p.Threshold)
 	}
-	measured, err := large.Measure(ctx, k.data.rows(), large.All(), k.Model, criteria, at)
+	measured, err := large.Measure(ctx, k.data.Rows(), large.All(), k.Model, criteria, at)
 	if err != nil {
-		return nil, e.data.inFile(err)
+		return nil, e.data.WithFile(err)
 	}
 	k.rank = measured.Ranking
 	auc := k.rank.AUC()
@@ -314,7 +316,7 @@ func (e *Evaluation) measureModel(k *ranking, r *result.Measured, o EvaluateOpti
 	var warnings []diag.Warning
 	d := k.data
 	var err error
-	if r.TrainingRows, err = overlap(k.Model, d); err != nil {
+	if r.TrainingRows, err = rowset.Overlap(k.Model, d); err != nil {
 		return nil, err
 	}
 	if found := foundInTraining(k.Model, d, r.TrainingRows); found != "" {
@@ -329,7 +331,7 @@ func (e *Evaluation) measureModel(k *ranking, r *result.Measured, o EvaluateOpti
 		r.Points = append(r.Points, decided)
 		warnings = append(warnings, list...)
 	}
-	if e.where != memoryRows {
+	if e.where != rowset.InMemory {
 		warnings = append(warnings, notMeasured(k.Model, d, r)...)
 	}
 	return warnings, nil
@@ -339,22 +341,22 @@ func (e *Evaluation) measureModel(k *ranking, r *result.Measured, o EvaluateOpti
 func (e *Evaluation) measurePoint(k *ranking, p *model.Point, o EvaluateOptions) (result.Decisions, []diag.Warning, error) {
 	decided := result.Decisions{Name: p.Name, Goal: p.Goal, Shift: []result.Shift{}}
 	var err error
-	if e.where != memoryRows {
+	if e.where != rowset.InMemory {
 		decided.Decisions, err = k.rank.At(p.Threshold, o.Confidence)
 		return decided, nil, err
 	}
-	alarms := e.units.alarms(alarmsAt(p, k.data, k.z))
+	alarms := e.units.Alarms(alarmsAt(p, k.data, k.z))
 	if k.alarms == nil {
 		k.alarms = alarms
 	}
-	if decided.Decisions, err = e.units.decisions(alarms, o.Confidence); err != nil {
+	if decided.Decisions, err = e.units.Decisions(alarms, o.Confidence); err != nil {
 		return decided, nil, err
 	}
 	decided.Decisions.Threshold = p.Threshold
 	watch := newShiftWatch(p, true)
 	for row, z := range k.z {
 		if e.units.Counts(row) {
-			watch.addRow(k.data.table, row, z)
+			watch.addRow(k.data.Table, row, z)
 		}
 	}
 	var warnings []diag.Warning
@@ -383,7 +385,7 @@ func (e *Evaluation) profitAt(k *ranking, p *model.Point, o EvaluateOptions) (*m
 }
 
 // notMeasured returns a warning about what Evaluate measures of rows in memory alone.
-func notMeasured(m *Model, d *Data, r *result.Measured) []diag.Warning {
+func notMeasured(m *Model, d *rowset.Set, r *result.Measured) []diag.Warning {
 	var list []string
 	if slices.ContainsFunc(m.Points(), func(p model.Point) bool { return p.Guarantee != nil }) {
 		list = append(list, "how the scores differ from those of the calibration rows")
@@ -394,7 +396,7 @@ func notMeasured(m *Model, d *Data, r *result.Measured) []diag.Warning {
 	if r.Missing == nil {
 		list = append(list, "missing values and values not seen in training")
 	}
-	if d.database != nil {
+	if d.Database != nil {
 		list = append(list, "which of these rows trained the model")
 	}
 	if len(list) == 0 {
@@ -405,10 +407,10 @@ func notMeasured(m *Model, d *Data, r *result.Measured) []diag.Warning {
 }
 
 // foundInTraining returns what shows that rows trained the model, "" if nothing does.
-func foundInTraining(m *Model, d *Data, known *result.Overlap) string {
+func foundInTraining(m *Model, d *rowset.Set, known *result.Overlap) string {
 	switch {
 	case known != nil && known.Excess:
-		return overlapWarning(known, d.Len())
+		return rowset.OverlapWarning(known, d.Len())
 	case known == nil && trainedOn(m, d):
 		return "these are the rows that the model was trained on"
 	}
@@ -440,7 +442,7 @@ func (e *Evaluation) addBreakdowns(k *ranking, r *result.Measured, o EvaluateOpt
 		point, at = r.Points[0].Name, r.Points[0].Decisions.Threshold
 	case r.Goal != nil && r.Goal.Value.Defined():
 		at = r.Goal.Value.Threshold
-		z := e.units.scores(k.z)
+		z := e.units.Scores(k.z)
 		k.alarms = make([]bool, len(z))
 		for unit := range z {
 			k.alarms[unit] = z[unit] > at
@@ -449,7 +451,7 @@ func (e *Evaluation) addBreakdowns(k *ranking, r *result.Measured, o EvaluateOpt
 		return &diag.Error{Kind: diag.Usage, Param: "by", Found: "scores without a threshold", Expected: "a goal",
 			Fixes: []diag.Fix{{Param: "max-fpr", Value: "1%"}, {Param: "top", Value: "1%"}}}
 	}
-	columns, err := e.units.divide(e.data, o.By)
+	columns, err := divideUnits(e.units, e.data, o.By)
 	if err != nil {
 		return err
 	}
@@ -461,7 +463,7 @@ func (e *Evaluation) addBreakdowns(k *ranking, r *result.Measured, o EvaluateOpt
 		confidence = 1 - (1-cmp.Or(confidence, metric.DefaultConfidence))/float64(max(1, together))
 	}
 	for i := range columns {
-		b, err := e.units.breakdown(&columns[i], k.alarms, confidence)
+		b, err := breakdownOf(e.units, &columns[i], k.alarms, confidence)
 		if err != nil {
 			return err
 		}
@@ -538,7 +540,7 @@ func (e *Evaluation) criterion(k *ranking, c metric.Criterion, o EvaluateOptions
 	}
 	paired, err := metric.PairedBootstrap(e.pairedScores([]*ranking{k}), c, 0, o.bootstrap())
 	if err != nil {
-		return metric.Result{}, e.data.inFile(err)
+		return metric.Result{}, e.data.WithFile(err)
 	}
 	return paired.Results[0], nil
 }
@@ -547,7 +549,7 @@ func (e *Evaluation) criterion(k *ranking, c metric.Criterion, o EvaluateOptions
 func (e *Evaluation) pairedScores(list []*ranking) metric.PairedScores {
 	first := list[0].scores
 	s := metric.PairedScores{PositiveWeights: first.PositiveWeights, NegativeWeights: first.NegativeWeights, PositiveValues: e.amounts}
-	s.PositiveGroups, s.NegativeGroups, _ = e.units.groups()
+	s.PositiveGroups, s.NegativeGroups, _ = e.units.Groups()
 	for _, k := range list {
 		s.Positives, s.Negatives = append(s.Positives, k.scores.Positives), append(s.Negatives, k.scores.Negatives)
 	}
@@ -570,10 +572,10 @@ func (e *Evaluation) compareEntries(o EvaluateOptions) error {
 			return diag.OneOf("against", o.Against, names)
 		}
 	}
-	_, _, e.Entities = e.units.groups()
+	_, _, e.Entities = e.units.Groups()
 	paired, err := metric.PairedBootstrap(e.pairedScores(e.rankings), goal.Criterion(), reference, o.bootstrap())
 	if err != nil {
-		return e.data.inFile(err)
+		return e.data.WithFile(err)
 	}
 	ranked := make([]tune.Ranked, len(e.Entries))
 	decided := 0
@@ -611,29 +613,6 @@ func (e *Evaluation) pairedGoal(o EvaluateOptions) (metric.Goal, error) {
 	return goal, goal.Check()
 }
 
-// entitiesOf numbers the groups and returns the number of each row's group by class. Without a group column
-// it returns nil.
-func entitiesOf(t *table.Table) (positives, negatives []int, entities int) {
-	if t.Group == nil {
-		return nil, nil, 0
-	}
-	numbers := map[string]int{}
-	positives, negatives = []int{}, []int{}
-	for row, value := range t.Group.Values {
-		number, known := numbers[value]
-		if !known {
-			number = len(numbers)
-			numbers[value] = number
-		}
-		if t.Label[row] == table.Positive {
-			positives = append(positives, number)
-		} else {
-			negatives = append(negatives, number)
-		}
-	}
-	return positives, negatives, len(numbers)
-}
-
 // summaryFacts returns the facts of the summary, which is about the first model's default operating point.
 func (e *Evaluation) summaryFacts(prevalence threshold.Rate) summaryFacts {
 	p, _ := e.rankings[0].Model.Point("")
@@ -651,39 +630,15 @@ func (e *Evaluation) summaryFacts(prevalence threshold.Rate) summaryFacts {
 }
 
 // byClass returns the scores of labelled rows by class.
-func byClass(t *table.Table, z []float64) metric.Scores { return splitByClass(t.Label, t.Weight, z) }
-
-// splitByClass returns scores with their weights (nil: 1 each) by class.
-func splitByClass(label []table.Class, weight, z []float64) metric.Scores {
-	var s metric.Scores
-	for i, class := range label {
-		to, weights := &s.Negatives, &s.NegativeWeights
-		if class == table.Positive {
-			to, weights = &s.Positives, &s.PositiveWeights
-		}
-		*to = append(*to, z[i])
-		if weight != nil {
-			*weights = append(*weights, weight[i])
-		}
-	}
-	return s
-}
-
-// scoreRows returns the scores of all rows, and counts of missing and unknown values.
-func scoreRows(m *Model, d *Data) ([]float64, *feature.Counts, error) {
-	scorer := feature.ScorerOf(m)
-	z := make([]float64, d.Len())
-	if err := scorer.ScoresOf(d.frame, z); err != nil {
-		return nil, nil, err
-	}
-	return z, &scorer.Row.Counts, nil
+func byClass(t *table.Table, z []float64) metric.Scores {
+	return rowset.SplitByClass(t.Label, t.Weight, z)
 }
 
 // alarmsAt reports which rows an operating point alarms about.
-func alarmsAt(p *model.Point, d *Data, z []float64) []bool {
+func alarmsAt(p *model.Point, d *rowset.Set, z []float64) []bool {
 	alarms := make([]bool, len(z))
 	for row := range z {
-		alarms[row] = p.Decide(z[row], segmentOf(d.table, row))
+		alarms[row] = p.Decide(z[row], segmentOf(d.Table, row))
 	}
 	return alarms
 }

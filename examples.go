@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"toptau/internal/rowset"
 	"toptau/internal/table"
 	"toptau/result"
 )
@@ -13,9 +14,9 @@ const exampleReasons = 5
 
 // examples lists the units whose scores are most telling: the highest false alarms, the highest positives
 // found, and the lowest positives missed, at most limit of each.
-func (k *ranking) examples(u *units, alarms []bool, limit int) ([]result.Example, error) {
+func (k *ranking) examples(u *rowset.Units, alarms []bool, limit int) ([]result.Example, error) {
 	reasons := newTableReasons(k.Model)
-	z := u.scores(k.z)
+	z := u.Scores(k.z)
 	top := make([]int, len(z)) // by unit: the row of its score
 	if u.Rows() {
 		for row := range top {
@@ -56,15 +57,15 @@ func (k *ranking) examples(u *units, alarms []bool, limit int) ([]result.Example
 
 // example describes a row with its reasons.
 func (k *ranking) example(kind result.ExampleKind, row int, e *tableReasons) (result.Example, error) {
-	t, err := k.data.row(row)
+	t, err := k.data.Row(row)
 	if err != nil {
 		return result.Example{}, err
 	}
 	list, err := e.of(t, 0, exampleReasons)
 	if err != nil {
-		return result.Example{}, k.data.inFile(err)
+		return result.Example{}, k.data.WithFile(err)
 	}
-	x := result.Example{Kind: kind, Row: k.data.rowNumber(row), Line: t.LineOf(0), Score: k.z[row], Reasons: list}
+	x := result.Example{Kind: kind, Row: k.data.RowNumber(row), Line: t.LineOf(0), Score: k.z[row], Reasons: list}
 	for _, c := range t.ID {
 		x.ID = append(x.ID, c.Values[0])
 	}

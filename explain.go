@@ -11,6 +11,7 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/feature"
+	"toptau/internal/rowset"
 	"toptau/internal/table"
 	"toptau/result"
 	"toptau/schema"
@@ -31,7 +32,7 @@ const (
 // the number of rows. Effects are measured on all rows, and shapes on a sample of at most 20,000 rows drawn
 // with a fixed seed.
 func Explain(ctx context.Context, m *Model, r io.Reader, o ExplainOptions) (*result.Columns, error) {
-	options, err := tableOptions(m, o.Format)
+	options, err := rowset.TableOptions(m, o.Format)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"toptau/internal/monitor"
 	"toptau/internal/plot"
 	"toptau/internal/report"
+	"toptau/internal/rowset"
 	"toptau/internal/table"
 	"toptau/internal/tune"
 	"toptau/method"
@@ -28,8 +29,8 @@ type Explorer struct {
 	*Evaluation // of the ranking
 
 	first   *ranking
-	counted *Data     // rows, or units that the budget counts
-	scores  []float64 // of the counted, in their order
+	counted *rowset.Set // rows, or units that the budget counts
+	scores  []float64   // of the counted, in their order
 	sorted  map[method.Population]*calibrate.Sorted
 	against map[method.Population]string // why the rows that a budget counts cannot carry a guarantee, "" if they can
 	bounds  *calibrate.MaxFalse          // of the counted; nil: not known
@@ -46,27 +47,27 @@ type shapes struct {
 // Explore returns an Explorer of the first entry.
 func (e *Evaluation) Explore() (*Explorer, error) {
 	d := e.data
-	if err := (needs{}.columns(d, "", "").named("an exploration", true)).check(e.where); err != nil {
+	if err := (rowset.Needs{}.Columns(d, "", "").Named("an exploration", true)).Check(e.where); err != nil {
 		return nil, err
 	}
 	x := &Explorer{Evaluation: e, first: e.rankings[0], counted: d, against: map[method.Population]string{},
 		sorted: map[method.Population]*calibrate.Sorted{}}
-	x.scores = x.units.scores(x.first.z)
+	x.scores = x.units.Scores(x.first.z)
 	if !x.units.Rows() {
-		x.counted = x.units.data(d)
+		x.counted = x.units.AsRows(d)
 	}
 	var trained string
 	if m := x.first.Model; m != nil {
 		trained = reasonAgainst(m, d, x.TrainingRows, false)
 	}
 	for _, of := range []method.Population{method.Negatives, method.AllRows} {
-		sorted, err := sortedScores(x.counted.table, x.scores, of, nil)
+		sorted, err := sortedScores(x.counted.Table, x.scores, of, nil)
 		if err != nil {
 			return nil, err
 		}
 		x.sorted[of] = sorted
-		x.against[of] = cmp.Or(trained, x.units.AgainstCopies(of), x.units.AgainstIDs(d.table, of, false),
-			tune.AgainstGuarantee(x.counted.table, of == method.AllRows, false, x.units.Daily))
+		x.against[of] = cmp.Or(trained, x.units.AgainstCopies(of), x.units.AgainstIDs(d.Table, of, false),
+			tune.AgainstGuarantee(x.counted.Table, of == method.AllRows, false, x.units.Daily))
 	}
 	x.bounds = x.listBounds()
 	x.byScore = sync.OnceValue(x.sortRows)
@@ -237,14 +238,14 @@ func (x *Explorer) OverTime(all bool) (*calibrate.Trend, error) {
 	if all {
 		population = method.AllRows
 	}
-	trend, _, err := calibrationOverTime(x.counted.table, x.scores, population)
+	trend, _, err := calibrationOverTime(x.counted.Table, x.scores, population)
 	return trend, err
 }
 
 // Monitor compares the rows in the order of their times, or of the data, with what the model keeps, as the function Monitor
 // does with rows that arrive. It returns nil without a model, and an error if the model keeps nothing to compare with.
 func (x *Explorer) Monitor(ctx context.Context) (*result.Monitoring, error) {
-	m, t := x.first.Model, x.first.data.table
+	m, t := x.first.Model, x.first.data.Table
 	if m == nil {
 		return nil, nil
 	}
@@ -268,7 +269,7 @@ func (x *Explorer) Monitor(ctx context.Context) (*result.Monitoring, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		part, err := x.first.data.frame.Select(rows)
+		part, err := x.first.data.Frame.Select(rows)
 		if err != nil {
 			return nil, err
 		}
@@ -320,7 +321,7 @@ func (x *Explorer) measureShapes() (*shapes, error) {
 	if m == nil {
 		return s, nil
 	}
-	sample, err := x.first.data.selectRows(spacedRows(x.first.data.Len(), report.MaxShapeRows))
+	sample, err := x.first.data.SelectRows(spacedRows(x.first.data.Len(), report.MaxShapeRows))
 	if err != nil {
 		return nil, err
 	}

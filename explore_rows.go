@@ -53,11 +53,11 @@ func (x *Explorer) Ranked(class result.RowClass, from, limit int) (rows []result
 // ranked describes a row, or the row with the highest score of an entity.
 func (x *Explorer) ranked(place, unit int, e *tableReasons) (result.RankedRow, error) {
 	row := x.topRow(unit)
-	t, err := x.first.data.row(row)
+	t, err := x.first.data.Row(row)
 	if err != nil {
 		return result.RankedRow{}, err
 	}
-	r := result.RankedRow{Place: place, Row: x.first.data.rowNumber(row), Line: t.LineOf(0),
+	r := result.RankedRow{Place: place, Row: x.first.data.RowNumber(row), Line: t.LineOf(0),
 		Score: x.first.z[row]}
 	for _, c := range t.ID {
 		r.ID = append(r.ID, c.Values[0])
@@ -66,7 +66,7 @@ func (x *Explorer) ranked(place, unit int, e *tableReasons) (result.RankedRow, e
 		return r, nil
 	}
 	if r.Reasons, err = e.of(t, 0, exploredReasons); err != nil {
-		err = x.first.data.inFile(err)
+		err = x.first.data.WithFile(err)
 	}
 	return r, err
 }
@@ -119,14 +119,14 @@ func (x *Explorer) changedRow(row int, changes map[string]string) (*changedRow, 
 	case m == nil:
 		return nil, &diag.Error{Kind: diag.Usage, Found: "scores without a model",
 			Expected: "a model, to score other values"}
-	case d.table.Sparse != nil:
+	case d.Table.Sparse != nil:
 		return nil, &diag.Error{Kind: diag.Usage, Found: "rows of index:value",
 			Expected: "rows of columns, to change values"}
 	case row < 1 || row > d.Len():
 		return nil, &diag.Error{Kind: diag.Usage, Param: "row", Found: strconv.Itoa(row),
 			Expected: fmt.Sprintf("a row from 1 to %d", d.Len())}
 	}
-	t, err := d.row(row - 1)
+	t, err := d.Row(row - 1)
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +201,7 @@ func (x *Explorer) Curve(row int, changes map[string]string, column string) (*re
 
 // curveValues returns ascending values of a numeric column at even ranks, and the value in use.
 func (x *Explorer) curveValues(column int, current string) ([]float64, error) {
-	c, err := x.first.data.frame.LoadColumn(column)
+	c, err := x.first.data.Frame.LoadColumn(column)
 	if err != nil {
 		return nil, err
 	}

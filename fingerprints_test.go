@@ -2,87 +2,12 @@ package toptau
 
 import (
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
-	"time"
 
-	"toptau/internal/feature"
-	"toptau/internal/sketch"
 	"toptau/method"
 	"toptau/threshold"
 )
-
-// kddcup99 is full of repeated rows, so nearly all fresh rows of it equal training rows. Fresh rows raise no alarm, from the same
-// file or from the test file, whose attacks have other frequencies. Training rows among them do.
-func TestFingerprintsOnRepeatedRows(t *testing.T) {
-	dir := os.Getenv("TOPTAU_DATA")
-	if dir == "" {
-		t.Skip("TOPTAU_DATA is not set")
-	}
-	format := Format{Label: "42", Positive: []string{"!normal."}}
-	d, err := Read(t.Context(), filepath.Join(dir, "kddcup99", "kddcup.data_10_percent.gz"), format)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, _, err := feature.Fit(d.table, d.info.Schema, nil, feature.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	start := time.Now()
-	all, err := fingerprints(m, d.frame, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("%d rows hashed in %v (reading took %.2f s): cut at %.3g of all, %d distinct once, %d rows sampled", d.Len(),
-		time.Since(start), d.seconds, float64(all.Cut)/(1<<48), len(all.Hashes[0]), all.Sampled)
-
-	later, err := Read(t.Context(), filepath.Join(dir, "kddcup99", "corrected.gz"), format.Like(d.info.Schema))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := m.Check(later.table); err != nil {
-		t.Fatal(err)
-	}
-	if r, err := overlapOf(all, m, later.frame, nil); err != nil || r.Excess {
-		t.Errorf("the test file: %+v", r)
-	} else {
-		t.Logf("the test file: %+v", r)
-	}
-
-	hashes := make([]uint64, d.Len())
-	feature.NewFingerprinter(m, d.table).Hash(0, hashes)
-	r := rand.New(rand.NewPCG(1, 1))
-	alarms, found, draws := 0, 0, 200
-	for draw := range draws {
-		n, fresh := 2000+r.IntN(100000), 400+r.IntN(20000)
-		rows := r.Perm(d.Len())[:n+fresh]
-		trained := sketch.New()
-		for _, row := range rows[:n] {
-			trained.Add(hashes[row])
-		}
-		sampled := trained.Sampled()
-		given := trained.Like()
-		for _, row := range rows[n:] {
-			given.Add(hashes[row])
-		}
-		if o := trained.Compare(given, sampled); o.Excess() {
-			alarms++
-			t.Logf("draw %d: %d fresh rows for %d: %+v", draw, fresh, n, o)
-		}
-		for _, row := range rows[:n/5] {
-			given.Add(hashes[row])
-		}
-		if o := trained.Compare(given, sampled); o.Excess() {
-			found++
-		}
-	}
-	t.Logf("%d false alarms of %d draws; a fifth of the training rows among fresh ones is found in %d", alarms, draws, found)
-	if alarms > 3 { // of 200 at 0.1 % each: probability 7e-5
-		t.Errorf("%d false alarms of %d", alarms, draws)
-	}
-}
 
 // Threshold recognises training rows and refuses a guarantee on them, unless it is forced. 400 of 2,000 training rows are enough,
 // and so are 100 among 1,000 fresh rows.

@@ -15,6 +15,7 @@ import (
 	"toptau/internal/objective"
 	"toptau/internal/optim"
 	"toptau/internal/profiles"
+	"toptau/internal/rowset"
 	"toptau/internal/solver"
 	"toptau/internal/text"
 	"toptau/method"
@@ -46,12 +47,13 @@ type Fitted struct {
 	Trace       []result.TracePoint // Adam, SGD: the objective on all rows after some of the steps
 }
 
-// Fit solves one problem on all rows of d: it minimises the objective that package method defines.
+// Fit solves one problem on all rows of the data: it minimises the objective that package method defines.
 // CertifiedSolver returns the global optimum, up to the gap in o, with a lower bound that proves it.
 //
 // If ctx is cancelled while the rows are encoded, Fit returns an error. Later it returns the best result so
 // far with Stopped set to result.Cancelled.
-func Fit(ctx context.Context, d *Data, p method.Problem, o FitOptions) (*Fitted, error) {
+func Fit(ctx context.Context, data *Data, p method.Problem, o FitOptions) (*Fitted, error) {
+	d := rowset.Of(data)
 	p, err := p.Complete()
 	if err != nil {
 		return nil, err
@@ -60,37 +62,37 @@ func Fit(ctx context.Context, d *Data, p method.Problem, o FitOptions) (*Fitted,
 		return nil, err
 	}
 	start := time.Now()
-	encoded, err := d.encode(ctx, o.featureOptions())
+	encoded, err := d.Encode(ctx, o.featureOptions())
 	if err != nil {
 		return nil, err
 	}
-	features := encoded.features
+	features := encoded.Features
 	var prints *model.Fingerprints
 	if !o.NoFingerprints { // before packMatrix may free the columns
-		known := d.frame
-		if d.database != nil {
-			known = encoded.rows.Frame()
+		known := d.Frame
+		if d.Database != nil {
+			known = encoded.Rows.Frame()
 		}
-		if prints, err = fingerprints(features, known, nil, nil); err != nil {
+		if prints, err = rowset.Fingerprints(features, known, nil, nil); err != nil {
 			return nil, err
 		}
 	}
 	var profile *model.Profile
 	if !o.NoProfile {
-		if profile, err = profiles.New(features, encoded.typical.Frame(), nil, o.Seed); err != nil {
+		if profile, err = profiles.New(features, encoded.Typical.Frame(), nil, o.Seed); err != nil {
 			return nil, err
 		}
 	}
-	leaks := leakage.Find(encoded.rows) // before packMatrix may free the columns
-	sample := averageSample(features, encoded.typical, nil)
+	leaks := leakage.Find(encoded.Rows) // before packMatrix may free the columns
+	sample := averageSample(features, encoded.Typical, nil)
 	fitted := &Fitted{}
 	w, err := fitted.solve(ctx, d, p, features, o)
 	if err != nil {
 		return nil, err
 	}
 	r := &fitted.Result
-	r.Scale, r.SecondsRead = features.Scale, d.seconds
-	r.Warnings = slices.Concat(leakWarnings(leaks), d.warnings(), encoded.warnings, r.Warnings)
+	r.Scale, r.SecondsRead = features.Scale, d.Seconds
+	r.Warnings = slices.Concat(leakage.Warnings(leaks), d.Warnings(), encoded.Warnings, r.Warnings)
 	r.NormW = objective.Norm(w)
 	warnOfZero(r)
 	r.SecondsFit = time.Since(start).Seconds()
@@ -107,15 +109,15 @@ func Fit(ctx context.Context, d *Data, p method.Problem, o FitOptions) (*Fitted,
 }
 
 // solve encodes all rows, minimises the objective, records the evidence and returns w.
-func (out *Fitted) solve(ctx context.Context, d *Data, p method.Problem, features *feature.Map, o FitOptions) ([]float64, error) {
+func (out *Fitted) solve(ctx context.Context, d *rowset.Set, p method.Problem, features *feature.Map, o FitOptions) ([]float64, error) {
 	storage := solver.Storage(o.Storage)
-	if where := d.placeOfMatrix(features, storage); where != memoryRows {
-		if err := o.needs().check(where); err != nil {
+	if where := d.PlaceOfMatrix(features, storage); where != rowset.InMemory {
+		if err := o.needs().Check(where); err != nil {
 			return nil, err
 		}
 		o.Solver = method.CertifiedSolver
 	}
-	rows, err := d.encoded(ctx, features, storage, o.ReleaseData)
+	rows, err := encodeRows(ctx, d, features, storage, o.ReleaseData)
 	if err != nil {
 		return nil, err
 	}
@@ -132,8 +134,8 @@ func (out *Fitted) solve(ctx context.Context, d *Data, p method.Problem, feature
 }
 
 // needs lists what a fit can have of rows in memory only.
-func (o *FitOptions) needs() needs {
-	return needs{}.option("solver", o.Solver == method.Adam || o.Solver == method.SGD)
+func (o *FitOptions) needs() rowset.Needs {
+	return rowset.Needs{}.Option("solver", o.Solver == method.Adam || o.Solver == method.SGD)
 }
 
 func (o *FitOptions) featureOptions() feature.Options {
@@ -141,7 +143,7 @@ func (o *FitOptions) featureOptions() feature.Options {
 }
 
 // newFitResult returns the fields that are set before the first step.
-func newFitResult(p method.Problem, kappa float64, features int, d *Data, o FitOptions) result.Fit {
+func newFitResult(p method.Problem, kappa float64, features int, d *rowset.Set, o FitOptions) result.Fit {
 	encoding := o.Encoding
 	if encoding == "" {
 		encoding = schema.Raw
@@ -150,7 +152,7 @@ func newFitResult(p method.Problem, kappa float64, features int, d *Data, o FitO
 		Encoding: encoding, Counts: result.Counts{Rows: d.Len(), Positives: d.Positives()}, Features: features}
 }
 
-func (out *Fitted) solveCertified(ctx context.Context, d *Data, s solvable, o FitOptions) ([]float64, error) {
+func (out *Fitted) solveCertified(ctx context.Context, d *rowset.Set, s solvable, o FitOptions) ([]float64, error) {
 	res, err := s.solve(ctx, o.certifiedOptions(), true)
 	if err != nil {
 		return nil, err
@@ -249,10 +251,10 @@ func warnOfZero(r *result.Fit) {
 }
 
 // modelParts returns the parts that every model has. The caller adds points and members.
-func modelParts(d *Data, features *feature.Map, w []float64, seed uint64) model.Parts {
-	training := model.Training{Rows: d.Len(), Positives: d.Positives(), Digest: d.Digest(), Source: d.origin, Seed: seed}
-	training.Mass, training.PositiveMass = d.masses()
-	return model.Parts{Schema: d.info.Schema, Features: features, Weights: w, Training: training}
+func modelParts(d *rowset.Set, features *feature.Map, w []float64, seed uint64) model.Parts {
+	training := model.Training{Rows: d.Len(), Positives: d.Positives(), Digest: d.Digest(), Source: d.Origin, Seed: seed}
+	training.Mass, training.PositiveMass = d.Masses()
+	return model.Parts{Schema: d.Info.Schema, Features: features, Weights: w, Training: training}
 }
 
 // newMember returns the description of a fit that a model keeps.

@@ -11,6 +11,7 @@ import (
 	"toptau/internal/detmath"
 	"toptau/internal/learn"
 	"toptau/internal/matrix"
+	"toptau/internal/rowset"
 	"toptau/internal/table"
 	"toptau/threshold"
 )
@@ -41,16 +42,16 @@ func TestGuaranteeOfSegmentsBySimulation(t *testing.T) {
 		any := 0
 		segments := &table.Text{Name: "site"}
 		rows := &table.Table{Segment: segments}
-		d := &Data{frame: rows.Frame(), table: rows}
+		d := &rowset.Set{Frame: rows.Frame(), Table: rows}
 		sizes := [3]int{80, 200, 320}
 		for s, n := range sizes {
 			for range n {
 				segments.Values = append(segments.Values, string(rune('a'+s)))
-				d.table.Label, d.table.Line = append(d.table.Label, table.Negative), append(d.table.Line, 0)
+				d.Table.Label, d.Table.Line = append(d.Table.Label, table.Negative), append(d.Table.Line, 0)
 			}
 		}
-		z := make([]float64, len(d.table.Label))
-		d.info.Rows, d.info.Negatives = len(z), len(z)
+		z := make([]float64, len(d.Table.Label))
+		d.Info.Rows, d.Info.Negatives = len(z), len(z)
 		for range sets {
 			for i := range z {
 				z[i] = uniform(r)
@@ -59,7 +60,7 @@ func TestGuaranteeOfSegmentsBySimulation(t *testing.T) {
 				}
 				z[i] += float64(segments.Values[i][0]-'a') * 0.3 // each segment has its own level
 			}
-			made, err := Threshold(t.Context(), d, Entry{Scores: z}, MaxFPR("5%"), o)
+			made, err := Threshold(t.Context(), rowset.Wrap(d).(*Data), Entry{Scores: z}, MaxFPR("5%"), o)
 			if err != nil || len(made.Result.Segments) != 3 {
 				t.Fatal(err)
 			}

@@ -18,6 +18,7 @@ import (
 	"toptau/internal/feature"
 	rows "toptau/internal/large"
 	"toptau/internal/matrix"
+	"toptau/internal/rowset"
 	"toptau/internal/simulate"
 	"toptau/internal/table"
 	"toptau/method"
@@ -268,9 +269,9 @@ func TestEncodingOfAllRowsEverywhere(t *testing.T) {
 // dataOf returns rows as data of the verbs.
 func dataOf(t *testing.T, of rows.Rows) *toptau.Data {
 	t.Helper()
-	d, err := rows.Data(t.Context(), of)
+	d, err := rowset.OfDatabase(t.Context(), of)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return d.(*toptau.Data)
+	return rowset.Wrap(d).(*toptau.Data)
 }

@@ -77,6 +77,7 @@ var rings = []struct {
 		"toptau/internal/leakage",
 		"toptau/internal/tune",
 		"toptau/internal/large",
+		"toptau/internal/rowset",
 		"toptau",
 	}},
 	// app knows people and other programs: flags, pages, HTTP, figures, monitoring.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"toptau/diag"
+	"toptau/internal/rowset"
 	"toptau/internal/tune"
 	"toptau/method"
 	"toptau/result"
@@ -23,8 +24,8 @@ const (
 // learningCurve fits the learners and encodings of the chosen model to an eighth, a quarter, half and all of the
 // rows, each in the way of Train, and measures all models on the same other rows: the test part or, without
 // one, a quarter of d.
-func learningCurve(ctx context.Context, d *Data, found *tune.Found, o TrainOptions, t *Trained) ([]result.LearningPoint, error) {
-	rest, test, err := learningRows(d, found, o.Seed, t.Test)
+func learningCurve(ctx context.Context, d *rowset.Set, found *tune.Found, o TrainOptions, t *Trained) ([]result.LearningPoint, error) {
+	rest, test, err := learningRows(d, found, o.Seed, rowset.Of(t.Test))
 	if err != nil {
 		return nil, err
 	}
@@ -40,13 +41,13 @@ func learningCurve(ctx context.Context, d *Data, found *tune.Found, o TrainOptio
 		if o.Progress != nil {
 			o.Progress(result.Progress{Stage: "learning curve", Done: i, Of: len(sizes), Fraction: float64(i) / float64(len(sizes)), Usable: true})
 		}
-		trained, err := Train(ctx, part, found.Goal, options)
+		trained, err := Train(ctx, rowset.Wrap(part).(*Data), found.Goal, options)
 		if err != nil {
 			return nil, err
 		}
 		entries = append(entries, Entry{Name: fmt.Sprint(part.Len()), Model: trained.Model})
 	}
-	e, err := Evaluate(context.WithoutCancel(ctx), test, entries, EvaluateOptions{Goal: found.Goal, Against: entries[len(entries)-1].Name,
+	e, err := Evaluate(context.WithoutCancel(ctx), rowset.Wrap(test).(*Data), entries, EvaluateOptions{Goal: found.Goal, Against: entries[len(entries)-1].Name,
 		Entity: o.Entity, Value: o.Value, Seed: o.Seed})
 	if err != nil {
 		return nil, err
@@ -60,10 +61,10 @@ func learningCurve(ctx context.Context, d *Data, found *tune.Found, o TrainOptio
 }
 
 // learningRows returns the rows that train the models of a learning curve, and those that measure them.
-func learningRows(d *Data, found *tune.Found, seed uint64, given *Data) (rest, test *Data, err error) {
+func learningRows(d *rowset.Set, found *tune.Found, seed uint64, given *rowset.Set) (rest, test *rowset.Set, err error) {
 	switch {
 	case found.TestRows != nil:
-		rest, err = d.selectRows(found.Rows)
+		rest, err = d.SelectRows(found.Rows)
 		return rest, given, err
 	case given != nil:
 		return d, given, nil
@@ -72,23 +73,23 @@ func learningRows(d *Data, found *tune.Found, seed uint64, given *Data) (rest, t
 	if err != nil {
 		return nil, nil, err
 	}
-	if rest, err = d.selectRows(parts[0]); err != nil {
+	if rest, err = d.SelectRows(parts[0]); err != nil {
 		return nil, nil, err
 	}
-	test, err = d.selectRows(parts[1])
+	test, err = d.SelectRows(parts[1])
 	return rest, test, err
 }
 
 // halvings returns parts of the rows, the smallest first, each with half of the rows of the next one.
-func halvings(rows *Data, seed uint64) ([]*Data, error) {
-	sizes := []*Data{rows}
+func halvings(rows *rowset.Set, seed uint64) ([]*rowset.Set, error) {
+	sizes := []*rowset.Set{rows}
 	for len(sizes) <= learningHalvings {
 		last := sizes[len(sizes)-1]
 		parts, err := cutOf(last, seed, 0.5, 0.5)
 		if err != nil {
 			return nil, err
 		}
-		half, err := last.selectRows(parts[0])
+		half, err := last.SelectRows(parts[0])
 		if err != nil {
 			return nil, err
 		}
@@ -116,22 +117,22 @@ func chosenTasks(f *tune.Found) (learners []method.Name, encodings []schema.Enco
 }
 
 // cutOf divides the rows of d by the rules of tune.Cut, without order in time.
-func cutOf(d *Data, seed uint64, shares ...float64) ([][]int, error) {
-	units, err := d.rowUnits()
+func cutOf(d *rowset.Set, seed uint64, shares ...float64) ([][]int, error) {
+	units, err := d.RowUnits()
 	if err != nil {
 		return nil, err
 	}
 	cut := tune.Cut{Shares: shares, Seed: seed, Copies: units.Of}
-	if d.table.Group != nil {
-		cut.Group = d.table.Group.Values
+	if d.Table.Group != nil {
+		cut.Group = d.Table.Group.Values
 	}
-	parts, err := cut.Divide(d.table.Label)
+	parts, err := cut.Divide(d.Table.Label)
 	if err != nil {
 		return nil, err
 	}
 	for _, rows := range parts {
-		if n := tune.CountRows(d.table.Label, rows); n.Positives == 0 || n.Negatives == 0 {
-			return nil, &diag.Error{Kind: diag.Data, File: d.table.File, Found: n.String() + " in a part of the learning curve",
+		if n := tune.CountRows(d.Table.Label, rows); n.Positives == 0 || n.Negatives == 0 {
+			return nil, &diag.Error{Kind: diag.Data, File: d.Table.File, Found: n.String() + " in a part of the learning curve",
 				Expected: "rows of both classes"}
 		}
 	}

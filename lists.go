@@ -7,6 +7,7 @@ import (
 	"toptau/calibrate"
 	"toptau/diag"
 	"toptau/internal/memory"
+	"toptau/internal/rowset"
 	"toptau/internal/text"
 	"toptau/metric"
 	"toptau/model"
@@ -40,7 +41,7 @@ func newLists(m *Model, p *model.Point, e *entities, o *ScoreOptions) (*lists, e
 	negatives := p.Negatives
 	if o.Calibration != nil {
 		var err error
-		if negatives, err = negativesOf(m, p, o.Calibration); err != nil {
+		if negatives, err = negativesOf(m, p, rowset.Of(o.Calibration)); err != nil {
 			return nil, err
 		}
 	}
@@ -76,7 +77,7 @@ func againstLists(p *model.Point, e *entities, o *ScoreOptions) (param, why stri
 }
 
 // negativesOf returns the best scores of the negatives of labelled rows that did not train a model, or of their entities.
-func negativesOf(m *Model, p *model.Point, d *Data) (*calibrate.Negatives, error) {
+func negativesOf(m *Model, p *model.Point, d *rowset.Set) (*calibrate.Negatives, error) {
 	e := Entry{Model: m}
 	options := ThresholdOptions{Entity: p.Entity}
 	rows, err := newCalibrationRows(d, &e, metric.Goal{Kind: metric.GoalAbsoluteTop}, options)
@@ -85,7 +86,7 @@ func negativesOf(m *Model, p *model.Point, d *Data) (*calibrate.Negatives, error
 	}
 	scored, ok := rows.(*scoredRows)
 	if !ok {
-		return nil, &diag.Error{Kind: diag.Usage, Param: "calibration", Found: "rows that do not fit into memory", Expected: string(memoryRows), Hint: "a sample of the rows may be enough"}
+		return nil, &diag.Error{Kind: diag.Usage, Param: "calibration", Found: "rows that do not fit into memory", Expected: string(rowset.InMemory), Hint: "a sample of the rows may be enough"}
 	}
 	_, against, err := thresholdOverlap(&e, d, false)
 	if err != nil {
@@ -97,9 +98,9 @@ func negativesOf(m *Model, p *model.Point, d *Data) (*calibrate.Negatives, error
 	if against != "" {
 		return nil, &diag.Error{Kind: diag.Guarantee, Param: "calibration", Found: "no list: " + against, Expected: "held-out rows that were used for nothing else"}
 	}
-	negatives := calibrate.BestNegatives(negativeScores(scored.data.table, scored.scores), math.MaxInt)
+	negatives := calibrate.BestNegatives(negativeScores(scored.data.Table, scored.scores), math.MaxInt)
 	if negatives == nil {
-		return nil, &diag.Error{Kind: diag.Data, File: d.table.File, Found: "no negatives", Expected: "negatives that were used for nothing else"}
+		return nil, &diag.Error{Kind: diag.Data, File: d.Table.File, Found: "no negatives", Expected: "negatives that were used for nothing else"}
 	}
 	return negatives, nil
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"toptau/internal/feature"
+	"toptau/internal/rowset"
 	"toptau/result"
 )
 
@@ -12,7 +13,7 @@ import (
 const sizeRows = 1000
 
 // modelSize measures a model on rows of the data that it was trained on.
-func modelSize(d *Data, m *Model) (result.ModelSize, error) {
+func modelSize(d *rowset.Set, m *Model) (result.ModelSize, error) {
 	var s result.ModelSize
 	var err error
 	scorer := feature.ScorerOf(m)
@@ -20,11 +21,11 @@ func modelSize(d *Data, m *Model) (result.ModelSize, error) {
 	if s.Bytes, err = m.WriteTo(io.Discard); err != nil {
 		return s, err
 	}
-	rows := min(sizeRows, d.table.Rows())
+	rows := min(sizeRows, d.Table.Rows())
 	start := time.Now()
 	for row := range rows {
-		if _, err := scorer.Score(d.table, row); err != nil {
-			return s, d.inFile(err)
+		if _, err := scorer.Score(d.Table, row); err != nil {
+			return s, d.WithFile(err)
 		}
 	}
 	s.SecondsPerRow = time.Since(start).Seconds() / float64(max(1, rows))

@@ -16,6 +16,7 @@ import (
 	"toptau/internal/feature"
 	"toptau/internal/monitor"
 	"toptau/internal/profiles"
+	"toptau/internal/rowset"
 	"toptau/internal/table"
 	"toptau/internal/text"
 	"toptau/result"
@@ -136,7 +137,7 @@ type monitoredRows struct {
 // openMonitored opens the rows as data, or else as scores.
 func openMonitored(ctx context.Context, m *Model, r io.Reader, o *MonitorOptions) (*monitoredRows, error) {
 	source := newReopened(r)
-	options, err := tableOptions(m, o.Format)
+	options, err := rowset.TableOptions(m, o.Format)
 	if err != nil {
 		return nil, err
 	}
@@ -207,7 +208,7 @@ func (in *monitoredRows) watchRows(ctx context.Context, w *monitor.Watch) error 
 			b.Table = t
 		}
 		if len(t.ID) > 0 {
-			b.ID = func(i int) string { return idOf(t.ID, i) }
+			b.ID = func(i int) string { return rowset.IDOf(t.ID, i) }
 		}
 		if t.Time == nil && in.options.BlockRows == 0 && in.options.BlockTime > 0 {
 			return &diag.Error{Kind: diag.Usage, Param: "block", File: t.File, Found: "without a column of times", Expected: "times that divide the rows into blocks",
@@ -274,7 +275,7 @@ func (in *monitoredRows) labelIn(t *table.Table) func(i int) table.Class {
 	return func(i int) table.Class {
 		class := table.Unknown
 		if in.labels != nil && len(t.ID) > 0 {
-			if positive, known := in.labels[idOf(t.ID, i)]; known {
+			if positive, known := in.labels[rowset.IDOf(t.ID, i)]; known {
 				in.used++
 				if class = table.Negative; positive {
 					class = table.Positive
@@ -459,7 +460,7 @@ func (o *reopened) Read(p []byte) (int, error) {
 // rows that the model meets when all is well, and must not have trained it. Monitor compares later rows with
 // them. Of the options, Format, Seed and NoProfile count.
 func Baseline(ctx context.Context, m *Model, r io.Reader, o MonitorOptions) (*Model, error) {
-	options, err := tableOptions(m, o.Format)
+	options, err := rowset.TableOptions(m, o.Format)
 	if err != nil {
 		return nil, err
 	}
@@ -484,18 +485,18 @@ func Baseline(ctx context.Context, m *Model, r io.Reader, o MonitorOptions) (*Mo
 	}
 	defer rows.Close()
 	t := rows.Head()
-	d := &Data{frame: rows, table: t}
-	known, err := overlap(m, d)
+	d := &rowset.Set{Frame: rows, Table: t}
+	known, err := rowset.Overlap(m, d)
 	if err != nil {
 		return nil, err
 	}
 	if known != nil && known.Excess {
-		return nil, &diag.Error{Kind: diag.Data, File: t.File, Found: overlapWarning(known, t.Rows()), Expected: "rows that did not train the model"}
+		return nil, &diag.Error{Kind: diag.Data, File: t.File, Found: rowset.OverlapWarning(known, t.Rows()), Expected: "rows that did not train the model"}
 	}
 	scorer := feature.ScorerOf(m)
 	z := make([]float64, t.Rows())
 	if err := scorer.ScoresOf(rows, z); err != nil {
-		return nil, d.inFile(err)
+		return nil, d.WithFile(err)
 	}
 	profile := m.Profile()
 	if !o.NoProfile {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"toptau/diag"
+	"toptau/internal/rowset"
 	"toptau/internal/table"
 	"toptau/method"
 	"toptau/schema"
@@ -15,10 +16,10 @@ import (
 // Everything that needs rows in memory is refused for rows in a file and in a database by an error that names both, and is in the
 // documents. Nothing is refused for rows in memory, or for a use without options.
 func TestWhatNeedsRowsInMemory(t *testing.T) {
-	plain, rich := &Data{table: &table.Table{}}, &Data{table: &table.Table{Time: &table.Text{}, Weight: []float64{2}}}
+	plain, rich := &rowset.Set{Table: &table.Table{}}, &rowset.Set{Table: &table.Table{Time: &table.Text{}, Weight: []float64{2}}}
 	models := []Entry{{Model: &Model{}}, {Model: &Model{}}}
 	scores := Entry{Scores: []float64{1}}
-	train := TrainOptions{Validation: rich, Test: rich, Calibration: rich, OutOfFold: true, Entity: "host", Value: "amount",
+	train := TrainOptions{Validation: rowset.Wrap(rich).(*Data), Test: rowset.Wrap(rich).(*Data), Calibration: rowset.Wrap(rich).(*Data), OutOfFold: true, Entity: "host", Value: "amount",
 		LabelDelay: schema.Delay(time.Hour), LearningCurve: true, KeepAll: true}
 	fit := FitOptions{Settings: method.Settings{Solver: method.Adam}}
 	evaluate := EvaluateOptions{Entity: "host", Value: "amount", By: []string{"host"}, Examples: 3, Gate: true, Against: "old"}
@@ -27,31 +28,31 @@ func TestWhatNeedsRowsInMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for verb, n := range map[string]struct{ plain, full, other needs }{
+	for verb, n := range map[string]struct{ plain, full, other rowset.Needs }{
 		"train":     {(&TrainOptions{}).needs(plain, MaxFPR("1%")), train.needs(rich, MinPrecision("90%")), train.needs(rich, MinRecall("90%"))},
 		"fit":       {(&FitOptions{}).needs(), fit.needs(), fit.needs()},
 		"evaluate":  {(&EvaluateOptions{}).needs(plain, models[:1]), evaluate.needs(rich, models), evaluate.needs(rich, []Entry{scores})},
 		"threshold": {(&ThresholdOptions{}).needs(plain, &models[0], Top("1%")), threshold.needs(rich, &scores, MinPrecision("90%")), threshold.needs(rich, &scores, MinRecall("90%"))},
 	} {
-		if err := n.plain.check(databaseRows); err != nil {
+		if err := n.plain.Check(rowset.InDatabase); err != nil {
 			t.Errorf("%s: %v", verb, err)
 		}
-		if err := n.full.check(memoryRows); err != nil {
+		if err := n.full.Check(rowset.InMemory); err != nil {
 			t.Errorf("%s of rows in memory: %v", verb, err)
 		}
 		for i, only := range n.full {
-			if goals := verb == "evaluate" && strings.HasPrefix(only.param, "min-"); !only.used && !n.other[i].used && !goals && only.param != "segment" {
-				t.Errorf("%s: no case has %s%s", verb, only.param, only.words)
+			if goals := verb == "evaluate" && strings.HasPrefix(only.Param, "min-"); !only.Used && !n.other[i].Used && !goals && only.Param != "segment" {
+				t.Errorf("%s: no case has %s%s", verb, only.Param, only.Words)
 			}
-			only.used = true
-			for _, where := range []place{fileRows, databaseRows} {
-				e := diag.Of(needs{only}.check(where))
-				if e == nil || e.Kind != diag.Usage || e.Param != only.param || !strings.Contains(e.Found, only.words) || !strings.Contains(e.Found, string(where)) {
-					t.Errorf("%s: %s%s of %s: %v", verb, only.param, only.words, where, e)
+			only.Used = true
+			for _, where := range []rowset.Place{rowset.InFile, rowset.InDatabase} {
+				e := diag.Of(rowset.Needs{only}.Check(where))
+				if e == nil || e.Kind != diag.Usage || e.Param != only.Param || !strings.Contains(e.Found, only.Words) || !strings.Contains(e.Found, string(where)) {
+					t.Errorf("%s: %s%s of %s: %v", verb, only.Param, only.Words, where, e)
 				}
 			}
-			if word := "`--" + only.param + "`"; only.words == "" && !strings.Contains(string(page), word) || !strings.Contains(string(page), only.words) {
-				t.Errorf("docs/reference/packed.md does not name %s%s", only.param, only.words)
+			if word := "`--" + only.Param + "`"; only.Words == "" && !strings.Contains(string(page), word) || !strings.Contains(string(page), only.Words) {
+				t.Errorf("docs/reference/packed.md does not name %s%s", only.Param, only.Words)
 			}
 		}
 	}

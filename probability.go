@@ -8,6 +8,7 @@ import (
 	"toptau/calibrate"
 	"toptau/diag"
 	"toptau/internal/detmath"
+	"toptau/internal/rowset"
 	"toptau/internal/table"
 	"toptau/internal/tune"
 	"toptau/method"
@@ -16,13 +17,13 @@ import (
 )
 
 // weightOfPositives returns the weight of the positives of some rows, 0 if both classes weigh alike.
-func weightOfPositives(w method.ClassWeight, d *Data) (float64, error) {
+func weightOfPositives(w method.ClassWeight, d *rowset.Set) (float64, error) {
 	switch {
-	case w.Balanced && d.table.Weight != nil:
-		total, positive := d.masses()
+	case w.Balanced && d.Table.Weight != nil:
+		total, positive := d.Masses()
 		return (total - positive) / positive, nil
 	case w.Balanced:
-		return float64(d.info.Negatives) / float64(d.info.Positives), nil
+		return float64(d.Info.Negatives) / float64(d.Info.Positives), nil
 	case !(w.Positive >= 0) || math.IsInf(w.Positive, 0):
 		return 0, &diag.Error{Kind: diag.Usage, Param: "class-weight", Found: strconv.FormatFloat(w.Positive, 'g', -1, 64), Expected: "a number above 0"}
 	}
@@ -30,16 +31,16 @@ func weightOfPositives(w method.ClassWeight, d *Data) (float64, error) {
 }
 
 // prevalenceOf returns the fraction of positives in d, by weight.
-func prevalenceOf(d *Data) float64 {
-	if d.table.Weight != nil {
-		total, positive := d.masses()
+func prevalenceOf(d *rowset.Set) float64 {
+	if d.Table.Weight != nil {
+		total, positive := d.Masses()
 		return positive / total
 	}
-	return float64(d.info.Positives) / float64(d.info.Positives+d.info.Negatives)
+	return float64(d.Info.Positives) / float64(d.Info.Positives+d.Info.Negatives)
 }
 
 // probabilityOf fits probabilities to the held-out scores of a search. It returns nil if there are too few.
-func probabilityOf(f *tune.Found, d *Data) (*calibrate.Probability, error) {
+func probabilityOf(f *tune.Found, d *rowset.Set) (*calibrate.Probability, error) {
 	p, err := calibrate.FitProbability(f.HeldOut.LabelledScores, prevalenceOf(d), f.HeldOut.Source)
 	if errors.Is(err, calibrate.ErrFewRows) {
 		return nil, nil

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"toptau/internal/rowset"
 	"toptau/internal/table"
 	"toptau/method"
 	"toptau/schema"
@@ -37,7 +38,7 @@ func TestErrorsOfProbabilities(t *testing.T) {
 	squares, logs := 0.0, 0.0
 	for row, z := range e.rankings[0].z {
 		p := trained.Model.Probability().At(z)
-		if d.table.Label[row] != table.Positive {
+		if rowset.Of(d).Table.Label[row] != table.Positive {
 			p = 1 - p
 		}
 		squares += float64((1 - p) * (1 - p))

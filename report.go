@@ -13,6 +13,7 @@ import (
 	"toptau/internal/inspect"
 	"toptau/internal/plot"
 	"toptau/internal/report"
+	"toptau/internal/rowset"
 	"toptau/internal/table"
 	"toptau/internal/text"
 	"toptau/internal/wording"
@@ -46,7 +47,7 @@ func (e *Evaluation) WriteReport(w io.Writer) error {
 
 // findings returns what the report shows.
 func (e *Evaluation) findings() (*report.Findings, error) {
-	if err := (needs{}.columns(e.data, "", "").option("report", true)).check(e.where); err != nil {
+	if err := (rowset.Needs{}.Columns(e.data, "", "").Option("report", true)).Check(e.where); err != nil {
 		return nil, err
 	}
 	first := e.rankings[0]
@@ -87,7 +88,7 @@ func (e *Evaluation) findings() (*report.Findings, error) {
 			return nil, err
 		}
 	}
-	f.Data, f.Scores = report.DataFacts(&e.Evaluation, e.data.info.Schema, e.data.Digest()), plot.HistogramOf(first.scores, alarm, reportBins)
+	f.Data, f.Scores = report.DataFacts(&e.Evaluation, e.data.Info.Schema, e.data.Digest()), plot.HistogramOf(first.scores, alarm, reportBins)
 	goal := e.reportGoal()
 	setGoal(f, goal)
 	for i, k := range e.rankings {
@@ -139,7 +140,7 @@ func (e *Evaluation) about() []string {
 			list = append(list, name)
 		}
 	}
-	list = append(list, filepath.Base(e.data.table.File), wording.UnitsText(e.Unit, e.Rows))
+	list = append(list, filepath.Base(e.data.Table.File), wording.UnitsText(e.Unit, e.Rows))
 	if e.date != "" {
 		list = append(list, e.date)
 	}
@@ -158,7 +159,7 @@ func addCurves(f *report.Findings, name string, rank *metric.Ranking) {
 
 // addBudgets adds the band of the first ROC curve, and what budgets find: the curve, the slider and the table. rows is the mass of all rows of
 // the data, which the ranking may be a part of.
-func addBudgets(f *report.Findings, rank *metric.Ranking, bounds *calibrate.MaxFalse, d *Data, goal metric.Goal, rows float64) error {
+func addBudgets(f *report.Findings, rank *metric.Ranking, bounds *calibrate.MaxFalse, d *rowset.Set, goal metric.Goal, rows float64) error {
 	if err := addROCBand(&f.ROC[0], rank); err != nil {
 		return err
 	}
@@ -221,7 +222,7 @@ var reportBudgets = []string{"0.1%", "0.2%", "0.5%", "1%", "2%", "5%"}
 
 // budgetsOf measures what budgets find. Alerts are counted per day if the data have dates, otherwise for the
 // goal's period, or for 100,000 rows.
-func budgetsOf(rank *metric.Ranking, bounds *calibrate.MaxFalse, d *Data, goal metric.Goal, rows float64) (report.Budgets, error) {
+func budgetsOf(rank *metric.Ranking, bounds *calibrate.MaxFalse, d *rowset.Set, goal metric.Goal, rows float64) (report.Budgets, error) {
 	all := rank.Mass()
 	b := report.Budgets{Period: text.Count(summaryRows) + " rows"}
 	periods := all / summaryRows
@@ -274,13 +275,13 @@ func explorerOf(rank *metric.Ranking, bounds *calibrate.MaxFalse) (*report.Explo
 }
 
 // daysOf returns the number of days in the column of times, 0 without one or if it has no dates.
-func daysOf(d *Data) int {
-	if d.table.Time == nil {
+func daysOf(d *rowset.Set) int {
+	if d.Table.Time == nil {
 		return 0
 	}
 	days := map[string]bool{}
-	for _, value := range d.table.Time.Values {
-		day, ok := d.table.DayOfTime(value)
+	for _, value := range d.Table.Time.Values {
+		day, ok := d.Table.DayOfTime(value)
 		if !ok {
 			return 0
 		}
@@ -358,13 +359,13 @@ const mainColumns = 9
 
 // mainShapes returns the shapes of the columns, at most limit, and of the pairs of columns with the largest effects
 // on the evaluated rows.
-func mainShapes(m *Model, d *Data, limit int) ([]report.Shape, []report.PairShape, error) {
+func mainShapes(m *Model, d *rowset.Set, limit int) ([]report.Shape, []report.PairShape, error) {
 	e, err := newEffects(m, "")
 	if err != nil {
 		return nil, nil, err
 	}
 	pairs := newPairEffects(e.scorer)
-	err = d.frame.Scan(e.scorer.Map.InputColumns(), func(t *table.Table, _ int) error {
+	err = d.Frame.Scan(e.scorer.Map.InputColumns(), func(t *table.Table, _ int) error {
 		for row := range t.Rows() {
 			if err := e.addRow(t, row); err != nil {
 				return err
@@ -374,7 +375,7 @@ func mainShapes(m *Model, d *Data, limit int) ([]report.Shape, []report.PairShap
 		return nil
 	})
 	if err != nil {
-		return nil, nil, d.inFile(err)
+		return nil, nil, d.WithFile(err)
 	}
 	var shapes []report.Shape
 	for _, c := range e.columns().Columns {

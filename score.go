@@ -15,6 +15,7 @@ import (
 	"toptau/diag"
 	"toptau/internal/feature"
 	"toptau/internal/reason"
+	"toptau/internal/rowset"
 	"toptau/internal/table"
 	"toptau/internal/text"
 	"toptau/internal/tune"
@@ -127,7 +128,7 @@ func Score(ctx context.Context, m *Model, r io.Reader, o ScoreOptions) (*Stream,
 	if o.RankByValue != "" {
 		o.Probability, o.Format.Kept = true, append(slices.Clip(o.Format.Kept), o.RankByValue)
 	}
-	options, err := tableOptions(m, o.Format)
+	options, err := rowset.TableOptions(m, o.Format)
 	if err != nil {
 		return nil, err
 	}
@@ -166,14 +167,6 @@ func Score(ctx context.Context, m *Model, r io.Reader, o ScoreOptions) (*Stream,
 		return nil, err
 	}
 	return s, nil
-}
-
-// readerName returns the name of r if it has one, otherwise "input".
-func readerName(r io.Reader) string {
-	if named, ok := r.(interface{ Name() string }); ok {
-		return named.Name()
-	}
-	return "input"
 }
 
 // pointsFrom returns the operating points, the named one first.

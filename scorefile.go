@@ -10,6 +10,7 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/leakage"
+	"toptau/internal/rowset"
 	"toptau/internal/table"
 	"toptau/metric"
 	"toptau/result"
@@ -38,45 +39,45 @@ type scoreFile struct {
 }
 
 // joinTo reads the file and joins its scores to the rows of d.
-func (f *scoreFile) joinTo(name string, d *Data) (*rowScores, error) {
+func (f *scoreFile) joinTo(name string, d *rowset.Set) (*rowset.Scores, error) {
 	all := d
-	if d.whole != nil {
-		all = d.whole
+	if d.Whole != nil {
+		all = d.Whole
 	}
 	j, err := f.read(all)
 	if err != nil {
 		return nil, err
 	}
-	s := &rowScores{values: slices.Repeat([]float64{math.NaN()}, all.Len()), joined: &result.Joined{}}
+	s := &rowset.Scores{Values: slices.Repeat([]float64{math.NaN()}, all.Len()), Joined: &result.Joined{}}
 	from, by, err := j.findRows()
 	if err != nil {
 		return nil, err
 	}
-	s.joined.By = by
+	s.Joined.By = by
 	for i, row := range from {
 		if row < 0 {
-			s.joined.Unused++
+			s.Joined.Unused++
 			continue
 		}
-		s.values[row] = j.values[i]
+		s.Values[row] = j.values[i]
 	}
-	if s.joined.Labels, err = j.checkLabels(from); err != nil {
+	if s.Joined.Labels, err = j.checkLabels(from); err != nil {
 		return nil, err
 	}
-	if by == byPosition && s.joined.Labels == 0 {
+	if by == byPosition && s.Joined.Labels == 0 {
 		if err := j.checkRelation(); err != nil {
 			return nil, err
 		}
 	}
-	if d.whole != nil {
-		s.values = pickValues(s.values, d.wholeRows)
+	if d.Whole != nil {
+		s.Values = rowset.PickValues(s.Values, d.WholeRows)
 	}
-	return s, s.requireAll(name, f.path, d, by == byID)
+	return s, s.RequireAll(name, f.path, d, by == byID)
 }
 
 // joiner is a file of scores with the rows that it is joined to.
 type joiner struct {
-	data   *Data
+	data   *rowset.Set
 	table  *table.Table
 	values []float64
 	rows   *table.Text // the column "row"
@@ -85,26 +86,26 @@ type joiner struct {
 }
 
 // read determines the role of each column and reads the file.
-func (f *scoreFile) read(d *Data) (*joiner, error) {
-	j := &joiner{data: d, label: cmp.Or(f.format.Label, labelIn(f.names, &d.info.Schema))}
+func (f *scoreFile) read(d *rowset.Set) (*joiner, error) {
+	j := &joiner{data: d, label: cmp.Or(f.format.Label, labelIn(f.names, &d.Info.Schema))}
 	o := table.Options{Unlabelled: true, Format: f.format}
 	o.Format.Format, o.Label = table.FormatOfColumns(f.path), j.label
 	if o.Positive == nil {
-		o.Positive = d.info.Schema.Positive
+		o.Positive = d.Info.Schema.Positive
 	}
-	if len(o.ID) > 0 && len(d.table.ID) == 0 {
-		return nil, &diag.Error{Kind: diag.Usage, File: d.table.File, Found: "data without an id", Expected: "the id of " + f.path,
+	if len(o.ID) > 0 && len(d.Table.ID) == 0 {
+		return nil, &diag.Error{Kind: diag.Usage, File: d.Table.File, Found: "data without an id", Expected: "the id of " + f.path,
 			Fixes: []diag.Fix{{Param: "id", Value: strings.Join(o.ID, ",")}}}
 	}
 	o.ID = nil
-	ids := d.table.ID
+	ids := d.Table.ID
 	if slices.Contains(f.names, rowColumn) && !slices.ContainsFunc(ids, func(id table.Text) bool { return slices.Contains(f.names, id.Name) }) {
 		ids = nil // the model may remember ids that the file of scores does not have: row numbers are as safe
 	}
 	for _, id := range ids {
 		if !slices.Contains(f.names, id.Name) {
 			return nil, &diag.Error{Kind: diag.Data, File: f.path, Found: fmt.Sprintf("no column %q among %q", id.Name, f.names),
-				Expected: "the id columns of " + d.table.File,
+				Expected: "the id columns of " + d.Table.File,
 				Hint:     "write the ids next to the scores, or read the data without id to join by position"}
 		}
 		o.ID = append(o.ID, id.Name)
@@ -114,7 +115,7 @@ func (f *scoreFile) read(d *Data) (*joiner, error) {
 			o.ID = []string{rowColumn}
 		} else if i := slices.IndexFunc(f.names, leakage.NamesRows); i >= 0 && len(f.names) > 1 {
 			return nil, &diag.Error{Kind: diag.Data, File: f.path, Column: f.names[i], Found: "a column of ids",
-				Expected: "the same column in " + d.table.File + ", read as an id",
+				Expected: "the same column in " + d.Table.File + ", read as an id",
 				Fixes:    []diag.Fix{{Param: "id", Value: f.names[i]}}, Hint: "or remove it from both files to join by position"}
 		}
 	}
@@ -193,7 +194,7 @@ func (j *joiner) findRows() (rows []int, by string, err error) {
 	}
 	if n := len(j.values); n != j.data.Len() {
 		return nil, "", &diag.Error{Kind: diag.Data, File: j.table.File, Found: fmt.Sprintf("%d scores and no id", n),
-			Expected: fmt.Sprintf("%d, one for each row of %s, in its order", j.data.Len(), j.data.table.File),
+			Expected: fmt.Sprintf("%d, one for each row of %s, in its order", j.data.Len(), j.data.Table.File),
 			Hint:     "or a column of ids in both files"}
 	}
 	rows = make([]int, len(j.values))
@@ -208,19 +209,19 @@ func (j *joiner) rowsByID() ([]int, error) {
 	column := j.ids[0].Name
 	where := make(map[string]int, j.data.Len())
 	for row := range j.data.Len() {
-		id := idOf(j.data.table.ID, row)
+		id := rowset.IDOf(j.data.Table.ID, row)
 		if first, twice := where[id]; twice {
-			return nil, &diag.Error{Kind: diag.Data, File: j.data.table.FileOf(row), Line: j.data.table.LineOf(row), Column: column,
-				Found:    fmt.Sprintf("%s, which is also on line %d", shownID(id), j.data.table.LineOf(first)),
+			return nil, &diag.Error{Kind: diag.Data, File: j.data.Table.FileOf(row), Line: j.data.Table.LineOf(row), Column: column,
+				Found:    fmt.Sprintf("%s, which is also on line %d", rowset.ShownID(id), j.data.Table.LineOf(first)),
 				Expected: "ids that differ", Hint: "join by more id columns"}
 		}
 		where[id] = row
 	}
 	rows, seen := make([]int, len(j.values)), make(map[string]int, len(j.values))
 	for i := range rows {
-		id := idOf(j.ids, i)
+		id := rowset.IDOf(j.ids, i)
 		if first, twice := seen[id]; twice {
-			return nil, j.rowError(i, column, fmt.Sprintf("%s, which is also on line %d", shownID(id), j.table.LineOf(first)),
+			return nil, j.rowError(i, column, fmt.Sprintf("%s, which is also on line %d", rowset.ShownID(id), j.table.LineOf(first)),
 				"one score for each id", "")
 		}
 		seen[id] = i
@@ -241,7 +242,7 @@ func (j *joiner) rowsByNumber() ([]int, error) {
 		number, err := strconv.Atoi(strings.TrimSpace(text))
 		if err != nil || number < 1 || number > len(seen) {
 			return nil, j.rowError(i, rowColumn, diag.Quote(text),
-				fmt.Sprintf("the number of a row of %s, 1 to %d", j.data.table.File, len(seen)), "")
+				fmt.Sprintf("the number of a row of %s, 1 to %d", j.data.Table.File, len(seen)), "")
 		}
 		if first := seen[number-1]; first > 0 {
 			return nil, j.rowError(i, rowColumn, fmt.Sprintf("row %d, which is also on line %d", number, j.table.LineOf(first-1)),
@@ -252,20 +253,6 @@ func (j *joiner) rowsByNumber() ([]int, error) {
 	return rows, nil
 }
 
-// idOf returns a row's id: the values of its columns, separated by a byte that does not occur in text files.
-func idOf(columns []table.Text, row int) string {
-	if len(columns) == 1 {
-		return strings.TrimSpace(columns[0].Values[row])
-	}
-	var parts []string
-	for _, c := range columns {
-		parts = append(parts, strings.TrimSpace(c.Values[row]))
-	}
-	return strings.Join(parts, "\x00")
-}
-
-func shownID(id string) string { return "id " + diag.Quote(strings.ReplaceAll(id, "\x00", ", ")) }
-
 // checkLabels returns the number of labels that agree with those of the data. It returns an error if any
 // differ.
 func (j *joiner) checkLabels(rows []int) (equal int, err error) {
@@ -274,10 +261,10 @@ func (j *joiner) checkLabels(rows []int) (equal int, err error) {
 	}
 	differ, first := 0, -1
 	for i, row := range rows {
-		if row < 0 || j.table.Label[i] == table.Unknown || j.data.table.Label[row] == table.Unknown {
+		if row < 0 || j.table.Label[i] == table.Unknown || j.data.Table.Label[row] == table.Unknown {
 			continue
 		}
-		if j.table.Label[i] == j.data.table.Label[row] {
+		if j.table.Label[i] == j.data.Table.Label[row] {
 			equal++
 			continue
 		}
@@ -296,8 +283,8 @@ func (j *joiner) checkLabels(rows []int) (equal int, err error) {
 	}
 	row := rows[first]
 	return 0, j.rowError(first, j.label, fmt.Sprintf("a %s row; %d of %d labels differ from those of %s",
-		class(j.table.Label[first]), differ, differ+equal, j.data.table.File),
-		fmt.Sprintf("%s, as on line %d there", class(j.data.table.Label[row]), j.data.table.LineOf(row)),
+		class(j.table.Label[first]), differ, differ+equal, j.data.Table.File),
+		fmt.Sprintf("%s, as on line %d there", class(j.data.Table.Label[row]), j.data.Table.LineOf(row)),
 		"if the order differs, join by an id; if the column is not a label, remove it")
 }
 
@@ -309,7 +296,7 @@ const usefulAUC = 0.6
 // detect an AUC of usefulAUC. With fewer rows, the scores of a useful model can look like that, so they are
 // accepted.
 func (j *joiner) checkRelation() error {
-	s := byClass(j.data.table, j.values)
+	s := byClass(j.data.Table, j.values)
 	r, err := metric.Rank(s)
 	if err != nil {
 		return err
@@ -324,6 +311,6 @@ func (j *joiner) checkRelation() error {
 		return nil
 	}
 	return &diag.Error{Kind: diag.Data, File: j.table.File,
-		Found:    fmt.Sprintf("scores without any relation to the labels of %s (AUC %.3f)", j.data.table.File, auc),
+		Found:    fmt.Sprintf("scores without any relation to the labels of %s (AUC %.3f)", j.data.Table.File, auc),
 		Expected: "scores in the order of its rows", Hint: "join by an id, or by a column row"}
 }

@@ -6,6 +6,7 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/large"
+	"toptau/internal/rowset"
 	"toptau/internal/text"
 	"toptau/internal/tune"
 	"toptau/result"
@@ -14,18 +15,18 @@ import (
 // searched is what the search of Train found.
 type searched struct {
 	*tune.Found
-	data    *Data // the rows of the search in memory, with the counts of all rows
-	shown   *Data // the same with their own counts
+	data    *rowset.Set // the rows of the search in memory, with the counts of all rows
+	shown   *rowset.Set // the same with their own counts
 	seconds float64
 	fitted  []int // of a search on a sample: the number of rows that each member was fitted to; nil: all
 }
 
 // search chooses and fits a model: on all rows if they fit into memory, otherwise on a sample of them. Then all rows fit the chosen
 // members again, give the threshold and measure it, in passes.
-func (o *TrainOptions) search(ctx context.Context, d *Data, goal Goal) (*searched, error) {
-	perRow := trainedBytes + 8*int64(len(d.info.Schema.Columns)) + d.frame.Bytes()/int64(max(1, d.Len()))
-	where := d.place(perRow)
-	if err := o.needs(d, goal).check(where); err != nil {
+func (o *TrainOptions) search(ctx context.Context, d *rowset.Set, goal Goal) (*searched, error) {
+	perRow := rowset.TrainedBytes + 8*int64(len(d.Info.Schema.Columns)) + d.Frame.Bytes()/int64(max(1, d.Len()))
+	where := d.Place(perRow)
+	if err := o.needs(d, goal).Check(where); err != nil {
 		return nil, err
 	}
 	options, err := o.searchOptions(goal)
@@ -35,47 +36,61 @@ func (o *TrainOptions) search(ctx context.Context, d *Data, goal Goal) (*searche
 	if options.ClassWeight, err = weightOfPositives(o.ClassWeight, d); err != nil {
 		return nil, err
 	}
-	if where != memoryRows {
+	if where != rowset.InMemory {
 		return o.searchSample(ctx, d, options)
 	}
-	for _, part := range []**Data{&d, &o.Validation, &o.Test, &o.Calibration} {
-		if *part, err = (*part).inMemory(); err != nil {
+	if d, err = o.prepared(d); err != nil {
+		return nil, err
+	}
+	for _, part := range []**Data{&o.Validation, &o.Test, &o.Calibration} {
+		if *part == nil {
+			continue
+		}
+		rows, err := o.prepared(rowset.Of(*part))
+		if err != nil {
 			return nil, err
 		}
-	}
-	if d, err = o.groupEntities(d); err != nil {
-		return nil, err
+		*part = rowset.Wrap(rows).(*Data)
 	}
 	data, seconds := o.searchData(d)
 	found, err := tune.Search(ctx, data, options)
 	return &searched{Found: found, data: d, shown: d, seconds: seconds}, err
 }
 
-// needs lists what a training can have of rows in memory only.
-func (o *TrainOptions) needs(d *Data, goal Goal) needs {
-	return needs{}.option("validation", o.Validation != nil).option("test", o.Test != nil).option("calibration", o.Calibration != nil).
-		option("out-of-fold", o.OutOfFold).columns(d, o.Entity, o.Value).option("label-delay", o.LabelDelay != 0).
-		option("time", d.table.Time != nil).option("learning-curve", o.LearningCurve).goal(goal).named("a comparison", o.KeepAll)
-}
-
-// searchSample is search for rows that do not fit into memory.
-func (o *TrainOptions) searchSample(ctx context.Context, d *Data, options tune.SearchOptions) (*searched, error) {
-	if why := rowsOnly.AgainstIDs(d.table, options.Goal.Population(), true); why != "" && !options.Delta.IsZero() {
-		return nil, &diag.Error{Kind: diag.Guarantee, Found: "no guarantee: " + why, Fixes: tune.IDFixes(d.table)}
-	}
-	copies, err := d.copiesInFile()
+// prepared returns rows in memory, with the entities as groups.
+func (o *TrainOptions) prepared(d *rowset.Set) (*rowset.Set, error) {
+	d, err := d.Loaded()
 	if err != nil {
 		return nil, err
 	}
-	found, err := large.Train(ctx, d.rows(), large.Options{Search: options, Rows: o.SampleRows, Copies: copies})
-	if err != nil {
-		return nil, d.inFile(err)
+	return o.groupEntities(d)
+}
+
+// needs lists what a training can have of rows in memory only.
+func (o *TrainOptions) needs(d *rowset.Set, goal Goal) rowset.Needs {
+	return rowset.Needs{}.Option("validation", o.Validation != nil).Option("test", o.Test != nil).Option("calibration", o.Calibration != nil).
+		Option("out-of-fold", o.OutOfFold).Columns(d, o.Entity, o.Value).Option("label-delay", o.LabelDelay != 0).
+		Option("time", d.Table.Time != nil).Option("learning-curve", o.LearningCurve).Goal(goal).Named("a comparison", o.KeepAll)
+}
+
+// searchSample is search for rows that do not fit into memory.
+func (o *TrainOptions) searchSample(ctx context.Context, d *rowset.Set, options tune.SearchOptions) (*searched, error) {
+	if why := rowsOnly.AgainstIDs(d.Table, options.Goal.Population(), true); why != "" && !options.Delta.IsZero() {
+		return nil, &diag.Error{Kind: diag.Guarantee, Found: "no guarantee: " + why, Fixes: tune.IDFixes(d.Table)}
 	}
-	all := d.onTable(found.Sample.Table)
-	all.database = nil
+	copies, err := d.CopiesInFile()
+	if err != nil {
+		return nil, err
+	}
+	found, err := large.Train(ctx, d.Rows(), large.Options{Search: options, Rows: o.SampleRows, Copies: copies})
+	if err != nil {
+		return nil, d.WithFile(err)
+	}
+	all := d.OnTable(found.Sample.Table)
+	all.Database = nil
 	shown, counts := *all, tune.CountClasses(found.Sample.Table.Label)
-	shown.info.Rows, shown.info.Positives, shown.info.Negatives = counts.Rows(), counts.Positives, counts.Negatives
-	return &searched{Found: found.Found, data: all, shown: &shown, seconds: d.seconds, fitted: found.Fitted}, nil
+	shown.Info.Rows, shown.Info.Positives, shown.Info.Negatives = counts.Rows(), counts.Positives, counts.Negatives
+	return &searched{Found: found.Found, data: all, shown: &shown, seconds: d.Seconds, fitted: found.Fitted}, nil
 }
 
 // record writes how many rows the search and the members had, if not all.

@@ -8,6 +8,7 @@ import (
 	"toptau/internal/large"
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
+	"toptau/internal/rowset"
 	"toptau/internal/solver"
 	"toptau/method"
 	"toptau/model"
@@ -32,22 +33,22 @@ type solvable interface {
 	addWeights(c *model.Certificate, r *certified.Result) error
 }
 
-// encoded returns all rows, in memory if their matrix fits into the limit. With release it frees the columns of a table in memory.
-func (d *Data) encoded(ctx context.Context, m *feature.Map, s matrix.Storage, release bool) (encodedRows, error) {
-	if d.placeOfMatrix(m, s) == memoryRows {
-		x, err := d.packMatrix(ctx, m, s, release)
+// encodeRows returns all rows, in memory if their matrix fits into the limit. With release it frees the columns of a table in memory.
+func encodeRows(ctx context.Context, d *rowset.Set, m *feature.Map, s matrix.Storage, release bool) (encodedRows, error) {
+	if d.PlaceOfMatrix(m, s) == rowset.InMemory {
+		x, err := packMatrix(ctx, d, m, s, release)
 		return packedRows{x}, err
 	}
-	sample, err := d.startSample(ctx)
+	sample, err := d.StartSample(ctx)
 	if err != nil {
-		return nil, d.inFile(err)
+		return nil, d.WithFile(err)
 	}
 	x, err := m.MatrixContext(ctx, sample.Table, nil, s)
 	if err != nil {
-		return nil, d.inFile(err)
+		return nil, d.WithFile(err)
 	}
 	passed := &passedRows{data: d, features: m, storage: s, sample: x}
-	if d.database != nil && sample.Whole() && len(sample.Table.ID) == 1 {
+	if d.Database != nil && sample.Whole() && len(sample.Table.ID) == 1 {
 		return &fewRows{passed, sample.Table.ID[0].Values}, nil
 	}
 	return passed, nil
@@ -83,14 +84,14 @@ func (s packedProblem) addWeights(c *model.Certificate, r *certified.Result) err
 
 // passedRows are rows in a file or a database.
 type passedRows struct {
-	data     *Data
+	data     *rowset.Set
 	features *feature.Map
 	storage  matrix.Storage
 	sample   *matrix.Matrix // whose solution starts that on all rows
 }
 
 func (r *passedRows) problem(ctx context.Context, p method.Problem) (s solvable, why, err error) {
-	source, err := r.data.rows().Source(ctx, large.All(), r.features, r.storage, p.Definition().Population)
+	source, err := r.data.Rows().Source(ctx, large.All(), r.features, r.storage, p.Definition().Population)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -113,12 +114,12 @@ func (s *passedProblem) kappa() float64 { return s.mass }
 func (s *passedProblem) solve(ctx context.Context, o certified.Options, _ bool) (certified.Result, error) {
 	o.Sample = s.sample
 	r, err := certified.SolveSource(ctx, s.source, s.p, o)
-	return r, s.data.inFile(err)
+	return r, s.data.WithFile(err)
 }
 
 func (s *passedProblem) isZeroOptimal(ctx context.Context) (certified.Zero, error) {
 	z, err := certified.IsZeroOptimalSource(ctx, s.source, s.p, s.sample, certified.Options{})
-	return z, s.data.inFile(err)
+	return z, s.data.WithFile(err)
 }
 
 func (s *passedProblem) addWeights(c *model.Certificate, r *certified.Result) error {
@@ -169,4 +170,16 @@ func (s *fewProblem) addWeights(c *model.Certificate, r *certified.Result) error
 		w.Rows = []int{}
 	}
 	return nil
+}
+
+// packMatrix packs all rows. With release it frees the columns as it packs them.
+func packMatrix(ctx context.Context, d *rowset.Set, m *feature.Map, s matrix.Storage, release bool) (*matrix.Matrix, error) {
+	if !release || d.Frame.InFile() {
+		x, err := m.MatrixOf(ctx, d.Frame, s)
+		return x, d.WithFile(err)
+	}
+	x, err := m.Consume(ctx, d.Table, s)
+	err = d.WithFile(err)
+	d.Table.Line = nil // no later message names a row
+	return x, err
 }

@@ -5,7 +5,9 @@ import (
 	"math"
 	"strings"
 
+	"toptau/diag"
 	"toptau/internal/leakage"
+	"toptau/internal/rowset"
 	"toptau/internal/text"
 	"toptau/internal/tune"
 	"toptau/internal/wording"
@@ -116,7 +118,7 @@ func (f *summaryFacts) precisionLine() string {
 	return line + "."
 }
 
-func ofThousand(fraction float64) string { return amount(math.Round(1000 * fraction)) }
+func ofThousand(fraction float64) string { return text.Amount(math.Round(1000 * fraction)) }
 
 func (f *summaryFacts) recallLine() string {
 	return rateLine("%s of the "+wording.PositiveNames(f.Unit)+" are found", f.Decisions.TruePositiveRate)
@@ -165,7 +167,7 @@ func rateLine(format string, p metric.Proportion) string {
 	if !p.Defined() || p.Denominator == 0 {
 		return ""
 	}
-	line := fmt.Sprintf(format, text.Percent(p.Rate)) + fmt.Sprintf(" (%s of %s", amount(p.Numerator), amount(p.Denominator))
+	line := fmt.Sprintf(format, text.Percent(p.Rate)) + fmt.Sprintf(" (%s of %s", text.Amount(p.Numerator), text.Amount(p.Denominator))
 	if p.Interval != nil {
 		line += fmt.Sprintf("; %s CI %s to %s", metric.ConfidenceText(1-p.Interval.Confidence), text.Percent(p.Interval.Low), text.Percent(p.Interval.High))
 	}
@@ -186,8 +188,8 @@ func (f *summaryFacts) workLine() string {
 	}
 	positives := float64(rows * f.Prevalence)
 	hits := float64(positives * f.Decisions.TruePositiveRate.Rate)
-	return fmt.Sprintf("Per %s %s: about %s alerts, %s of them real; %s positives missed.", amount(rows), wording.UnitNames(f.Unit),
-		amount(rows*f.Decisions.AlertRate().Rate), amount(hits), amount(positives-hits))
+	return fmt.Sprintf("Per %s %s: about %s alerts, %s of them real; %s positives missed.", text.Amount(rows), wording.UnitNames(f.Unit),
+		text.Amount(rows*f.Decisions.AlertRate().Rate), text.Amount(hits), text.Amount(positives-hits))
 }
 
 func (f *summaryFacts) guaranteeLine() string {
@@ -272,20 +274,12 @@ func (f *summaryFacts) cautionLine() string {
 	return fmt.Sprintf("%s; see the %d notes below.", caution, f.Warnings)
 }
 
-// amount returns a number of rows or a total weight. From 10 on it is rounded to a whole number.
-func amount(x float64) string {
-	if x < 10 {
-		return text.Number(x)
-	}
-	return text.Number(math.Round(x))
-}
-
 // trainSummary returns the summary of a trained model. It is about the test part or, without one, the
 // out-of-fold scores.
-func trainSummary(f *tune.Found, o TrainOptions, d *Data, m *Model, leaks []leakage.Leak, warnings int) []string {
+func trainSummary(f *tune.Found, o TrainOptions, d *rowset.Set, m *Model, leaks []leakage.Leak, warnings int) []string {
 	goal, _ := m.Point("")
 	expected := expectedOf(&f.Threshold)
-	facts := summaryFacts{Goal: f.Goal, Unit: unitOf(f.Units, d.Len()), Value: f.OutOfFold.Value, ValueName: o.Value, Profit: f.OutOfFold.Profit, Delta: o.Delta, Guarantee: goal.Guarantee, Price: f.Price, Warnings: warnings, Expected: &expected, Leaks: leaks,
+	facts := summaryFacts{Goal: f.Goal, Unit: rowset.UnitOf(f.Units, d.Len()), Value: f.OutOfFold.Value, ValueName: o.Value, Profit: f.OutOfFold.Profit, Delta: o.Delta, Guarantee: goal.Guarantee, Price: f.Price, Warnings: warnings, Expected: &expected, Leaks: leaks,
 		Decisions: f.OutOfFold.AtThreshold, Basis: "out-of-fold scores of the rows that chose the model"}
 	if f.MeasuredOnCalibration() {
 		facts.Basis = "the calibration rows"
@@ -340,4 +334,32 @@ func learnerTitle(name method.Name) string {
 		return m.Title
 	}
 	return string(name)
+}
+
+// leakageLine returns the summary's line about the most severe column, "" if there is none.
+func (f *summaryFacts) leakageLine() string {
+	if len(f.Leaks) == 0 {
+		return ""
+	}
+	worst := f.Leaks[0]
+	line := "Column " + diag.Quote(worst.Column) + " "
+	switch worst.Code {
+	case leakage.Copy:
+		line += "copies the label"
+	case leakage.Separates:
+		line += "separates the classes alone"
+	case leakage.Numbers:
+		line += "numbers the rows"
+	case leakage.Names:
+		line += "has nearly as many categories as rows"
+	}
+	if worst.Code == leakage.Names { // its rare categories are no features, so rows without it score alike
+		line += ", so it may be an identifier."
+	} else {
+		line += ". If new rows lack it, or it is filled in after the outcome, these numbers do not apply."
+	}
+	if n := len(f.Leaks) - 1; n > 0 {
+		line += fmt.Sprintf(" See the notes for %s.", text.Plural(n, "more such column"))
+	}
+	return line
 }

@@ -9,6 +9,7 @@ import (
 
 	"toptau/calibrate"
 	"toptau/diag"
+	"toptau/internal/rowset"
 	"toptau/internal/table"
 	"toptau/internal/text"
 	"toptau/internal/tune"
@@ -37,7 +38,7 @@ type ThresholdOptions struct {
 	Audit    int
 	Reviewed map[int]bool
 	// Prevalence is the fraction of positives at which a lowest precision is meant: it then holds wherever at least this fraction of
-	// the rows is positive, whatever it is in d. Zero: as in d.
+	// the rows is positive, whatever it is in these rows. Zero: as in them.
 	Prevalence threshold.Rate
 }
 
@@ -96,13 +97,14 @@ func checkMoney(g Goal, value string, delta threshold.Rate, weighted bool) error
 	return nil
 }
 
-// Threshold computes a decision threshold for any ranking of the rows of d: the scores of a model, of another
+// Threshold computes a decision threshold for any ranking of the rows of the data: the scores of a model, of another
 // program, or of a numeric column. The decision is score > threshold. A guarantee assumes that new rows come
-// from the same distribution as the rows of d, and that these neither fitted nor chose the model.
+// from the same distribution as the rows of the data, and that these neither fitted nor chose the model.
 //
 // If the requested guarantee is impossible, Threshold returns a threshold without a guarantee, and an error
 // that matches diag.ErrNoGuarantee and contains the reason.
-func Threshold(ctx context.Context, d *Data, e Entry, g Goal, o ThresholdOptions) (*Calibrated, error) {
+func Threshold(ctx context.Context, data *Data, e Entry, g Goal, o ThresholdOptions) (*Calibrated, error) {
+	d := rowset.Of(data)
 	g, err := checkThreshold(d, g, &o)
 	if err != nil {
 		return nil, err
@@ -134,7 +136,7 @@ func Threshold(ctx context.Context, d *Data, e Entry, g Goal, o ThresholdOptions
 	}
 	out, guarantee := rows.calibrate(ctx, against)
 	if out == nil {
-		return nil, d.inFile(guarantee)
+		return nil, d.WithFile(guarantee)
 	}
 	points := []*model.Point{&out.Point}
 	if out.replaces = replaced != nil; out.replaces {
@@ -142,7 +144,7 @@ func Threshold(ctx context.Context, d *Data, e Entry, g Goal, o ThresholdOptions
 	}
 	counts, err := rows.decisions(ctx, points)
 	if err != nil {
-		return nil, d.inFile(err)
+		return nil, d.WithFile(err)
 	}
 	r := &out.Result
 	r.Decisions = &counts[0]
@@ -153,7 +155,7 @@ func Threshold(ctx context.Context, d *Data, e Entry, g Goal, o ThresholdOptions
 		r.Warnings = append(r.Warnings, *w)
 	}
 	if e.Model != nil {
-		r.Warnings = append(r.Warnings, d.warnings()...)
+		r.Warnings = append(r.Warnings, d.Warnings()...)
 		out.addOverlap(known, d.Len())
 	}
 	out.warn(e.Model, replaced)
@@ -161,7 +163,7 @@ func Threshold(ctx context.Context, d *Data, e Entry, g Goal, o ThresholdOptions
 }
 
 // checkThreshold returns the goal with its prevalence, or what is wrong with the options of Threshold.
-func checkThreshold(d *Data, g Goal, o *ThresholdOptions) (Goal, error) {
+func checkThreshold(d *rowset.Set, g Goal, o *ThresholdOptions) (Goal, error) {
 	if !o.Prevalence.IsZero() && g.Kind != metric.GoalMinPrecision {
 		return g, &diag.Error{Kind: diag.Usage, Param: "prevalence", Found: "with another goal", Expected: "a lowest precision"}
 	}
@@ -175,7 +177,7 @@ func checkThreshold(d *Data, g Goal, o *ThresholdOptions) (Goal, error) {
 	if o.Simultaneous && (!o.Segments || o.Delta.IsZero()) {
 		return g, &diag.Error{Kind: diag.Usage, Param: "simultaneous", Found: "without segments or without delta", Expected: "both"}
 	}
-	if o.Segments && d.table.Segment == nil {
+	if o.Segments && d.Table.Segment == nil {
 		return g, &diag.Error{Kind: diag.Usage, Param: "segment", Expected: "the column whose values get separate thresholds"}
 	}
 	return g, nil
@@ -185,7 +187,7 @@ func checkThreshold(d *Data, g Goal, o *ThresholdOptions) (Goal, error) {
 func (c *Calibrated) addOverlap(known *result.Overlap, rows int) {
 	c.Result.TrainingRows = known
 	if known != nil && known.Excess {
-		line := overlapWarning(known, rows)
+		line := rowset.OverlapWarning(known, rows)
 		c.Result.Warnings = append(c.Result.Warnings, diag.Warning{Code: "training-rows", Text: line})
 		c.Point.Source += "; " + line
 	}
@@ -220,18 +222,18 @@ func pointToReplace(e *Entry, o *ThresholdOptions) (model.Point, error) {
 }
 
 // reasonAgainst returns the reason why rows cannot certify a threshold of the model, "" if there is none.
-func reasonAgainst(m *Model, d *Data, known *result.Overlap, force bool) string {
+func reasonAgainst(m *Model, d *rowset.Set, known *result.Overlap, force bool) string {
 	switch {
 	case trainedOn(m, d):
 		return "these are the rows that the model was trained on"
 	case known != nil && known.Excess && !force:
-		return overlapWarning(known, d.Len()) + "; force it if these are other rows with equal values"
+		return rowset.OverlapWarning(known, d.Len()) + "; force it if these are other rows with equal values"
 	}
 	return ""
 }
 
 // trainedOn reports whether d is the file that the model was trained on.
-func trainedOn(m *Model, d *Data) bool {
+func trainedOn(m *Model, d *rowset.Set) bool {
 	digest := m.Training().Digest
 	return digest != "" && digest == d.Digest()
 }
@@ -252,7 +254,7 @@ func warnOfSameRows(m *Model, g *model.Guarantee) (list []diag.Warning) {
 
 // calibrating is the state of a call of Threshold.
 type calibrating struct {
-	data    *Data
+	data    *rowset.Set
 	scores  []float64 // one score for each row
 	goal    Goal
 	options ThresholdOptions
@@ -269,9 +271,9 @@ func (c *calibrating) compute() (*Calibrated, error) {
 	if t == nil {
 		return nil, guarantee
 	}
-	out := newCalibrated(c.options, t, guarantee, d.Len(), d.info.Negatives)
+	out := newCalibrated(c.options, t, guarantee, d.Len(), d.Info.Negatives)
 	if c.against == "" {
-		out.Point.Negatives = calibrate.BestNegatives(negativeScores(d.table, c.scores), calibrate.KeptNegatives)
+		out.Point.Negatives = calibrate.BestNegatives(negativeScores(d.Table, c.scores), calibrate.KeptNegatives)
 	}
 	if c.goal.Kind == metric.GoalCostAlert {
 		ranking, err := metric.Rank(c.byClass)
@@ -291,14 +293,14 @@ func (c *calibrating) compute() (*Calibrated, error) {
 	r := &out.Result
 	var drift *diag.Warning
 	var err error
-	if r.OverTime, drift, err = calibrationOverTime(d.table, c.scores, t.Population); err != nil {
+	if r.OverTime, drift, err = calibrationOverTime(d.Table, c.scores, t.Population); err != nil {
 		return nil, err
 	}
 	if drift != nil {
 		r.Warnings = append(r.Warnings, *drift)
 	}
 	if c.options.Segments {
-		out.Point.Segment = d.table.Segment.Name
+		out.Point.Segment = d.Table.Segment.Name
 		if err := c.addSegments(out); guarantee == nil {
 			guarantee = err
 		}
@@ -359,7 +361,7 @@ func evidenceOf(t *calibrate.Threshold, guarantee error) (reason string, order *
 // impossible.
 func (c *calibrating) addSegments(out *Calibrated) error {
 	rows := map[string][]int{}
-	for i, value := range c.data.table.Segment.Values {
+	for i, value := range c.data.Table.Segment.Values {
 		rows[value] = append(rows[value], i)
 	}
 	var values []string
@@ -395,7 +397,7 @@ func (c *calibrating) addSegments(out *Calibrated) error {
 		s := result.Segment{Value: value, Threshold: t.Value, Certified: t.Guarantee != nil}
 		s.Reason, s.Order, s.Bound = evidenceOf(t, guarantee)
 		for _, i := range rows[value] {
-			if c.data.table.Label[i] == table.Negative {
+			if c.data.Table.Label[i] == table.Negative {
 				s.Negatives++
 			}
 		}
@@ -424,7 +426,7 @@ func (c *calibrating) deltasOf(values []string, rows map[string][]int) ([]thresh
 	sizes := make([]int, len(values))
 	for i, value := range values {
 		for _, row := range rows[value] {
-			if counts(c.goal.Population(), c.data.table.Label[row]) {
+			if counts(c.goal.Population(), c.data.Table.Label[row]) {
 				sizes[i]++
 			}
 		}
@@ -450,7 +452,7 @@ func (c *calibrating) onRows(rows []int, delta threshold.Rate) (*calibrate.Thres
 		}
 		return calibrate.MaxProfit(c.goal, r, c.byClass.Positives, c.amounts)
 	}
-	s, err := sortedScores(c.data.table, c.scores, c.goal.Population(), rows)
+	s, err := sortedScores(c.data.Table, c.scores, c.goal.Population(), rows)
 	if err != nil {
 		return nil, err
 	}
@@ -473,7 +475,7 @@ const proposingStream = 0x70726563
 // precise returns the threshold for a lowest precision. With delta, a random part of the rows fixes the thresholds
 // that the others test.
 func (c *calibrating) precise() (*calibrate.Threshold, error) {
-	t := c.data.table
+	t := c.data.Table
 	if t.Weight != nil {
 		return nil, &diag.Error{Kind: diag.Usage, Param: "weight", Found: "rows with weights", Expected: "rows without, for a lowest precision"}
 	}

@@ -12,6 +12,7 @@ import (
 	"toptau/internal/feature"
 	"toptau/internal/leakage"
 	"toptau/internal/profiles"
+	"toptau/internal/rowset"
 	"toptau/internal/table"
 	"toptau/internal/tune"
 	"toptau/method"
@@ -95,7 +96,7 @@ type Trained struct {
 	Test   *Data   // the test part, nil without one
 	All    []Entry // with KeepAll: the chosen model, then every learner and encoding at its best setting
 
-	data    *Data         // the rows given to Train
+	data    *rowset.Set   // the rows given to Train
 	heldOut metric.Scores // labelled scores of units that did not fit them, on the model's scale
 	mass    float64       // of all units
 }
@@ -123,7 +124,7 @@ func Train(ctx context.Context, d *Data, goal Goal, o TrainOptions) (*Trained, e
 	if o.Seed == 0 {
 		o.Seed = 1
 	}
-	found, err := o.search(ctx, d, withPrevalence(goal, o.Prevalence))
+	found, err := o.search(ctx, rowset.Of(d), withPrevalence(goal, o.Prevalence))
 	if err != nil {
 		return nil, err
 	}
@@ -136,9 +137,11 @@ func (o TrainOptions) describe(ctx context.Context, s *searched, start time.Time
 	trained := &Trained{Result: newTraining(found, o), Test: o.Test, data: s.shown, heldOut: found.HeldOut.Units, mass: found.Mass}
 	var err error
 	if found.TestRows != nil {
-		if trained.Test, err = d.selectRows(found.TestRows); err != nil {
+		rows, err := d.SelectRows(found.TestRows)
+		if err != nil {
 			return nil, err
 		}
+		trained.Test = rowset.Wrap(rows).(*Data)
 	}
 	if trained.Model, err = trainedModel(found, o, d); err != nil {
 		return nil, err
@@ -158,48 +161,42 @@ func (o TrainOptions) describe(ctx context.Context, s *searched, start time.Time
 	if r.Size, err = modelSize(d, trained.Model); err != nil {
 		return nil, err
 	}
-	leaks := leakage.Find(d.table)
-	r.Warnings = slices.Concat(leakWarnings(leaks), d.warnings(), s.warnings(), r.Warnings)
+	leaks := leakage.Find(d.Table)
+	r.Warnings = slices.Concat(leakage.Warnings(leaks), d.Warnings(), s.warnings(), r.Warnings)
 	r.Summary = trainSummary(found, o, d, trained.Model, leaks, len(r.Warnings))
 	r.SecondsRead = s.seconds
 	r.Seconds = s.seconds + time.Since(start).Seconds()
 	return trained, nil
 }
 
-// groupEntities returns the data with the entities as groups. It changes the other parts in the options likewise.
-func (o *TrainOptions) groupEntities(d *Data) (*Data, error) {
-	if o.Entity == "" {
+// groupEntities returns the data with the entities as groups.
+func (o *TrainOptions) groupEntities(d *rowset.Set) (*rowset.Set, error) {
+	if o.Entity == "" || d.Table.Group != nil {
 		return d, nil
 	}
-	for _, part := range []**Data{&d, &o.Validation, &o.Test, &o.Calibration} {
-		if *part == nil || (*part).table.Group != nil {
-			continue
-		}
-		t := *(*part).table
-		names, err := tune.FindColumn(&t, "entity", o.Entity)
-		if err != nil {
-			return nil, err
-		}
-		t.Group = &table.Text{Name: names.Name, Values: make([]string, t.Rows())}
-		for row := range t.Group.Values {
-			t.Group.Values[row] = names.Text(row)
-		}
-		*part = (*part).onTable(&t)
+	t := *d.Table
+	names, err := tune.FindColumn(&t, "entity", o.Entity)
+	if err != nil {
+		return nil, err
 	}
-	return d, nil
+	t.Group = &table.Text{Name: names.Name, Values: make([]string, t.Rows())}
+	for row := range t.Group.Values {
+		t.Group.Values[row] = names.Text(row)
+	}
+	return d.OnTable(&t), nil
 }
 
 // searchData returns the rows for the search, and the seconds that reading them took.
-func (o *TrainOptions) searchData(d *Data) (data tune.Data, seconds float64) {
-	data = tune.Data{Table: d.table, Schema: d.info.Schema}
-	seconds = d.seconds
+func (o *TrainOptions) searchData(d *rowset.Set) (data tune.Data, seconds float64) {
+	data = tune.Data{Table: d.Table, Schema: d.Info.Schema}
+	seconds = d.Seconds
 	for _, part := range []struct {
 		data  *Data
 		table **table.Table
 	}{{o.Validation, &data.Validation}, {o.Test, &data.Test}, {o.Calibration, &data.Calibration}} {
 		if part.data != nil {
-			*part.table = part.data.table
-			seconds += part.data.seconds
+			*part.table = rowset.Of(part.data).Table
+			seconds += rowset.Of(part.data).Seconds
 		}
 	}
 	return data, seconds
@@ -262,17 +259,17 @@ func (o *TrainOptions) searchOptions(goal Goal) (tune.SearchOptions, error) {
 }
 
 // trainedModel returns the chosen model.
-func trainedModel(f *tune.Found, o TrainOptions, d *Data) (*model.Model, error) {
+func trainedModel(f *tune.Found, o TrainOptions, d *rowset.Set) (*model.Model, error) {
 	m := modelParts(d, f.Map, f.W, o.Seed)
 	m.Offset = f.Offset
 	var err error
 	if !o.NoFingerprints {
-		if m.Fingerprints, err = fingerprints(f.Map, d.frame, f.Rows, o.Validation); err != nil {
+		if m.Fingerprints, err = rowset.Fingerprints(f.Map, d.Frame, f.Rows, rowset.Of(o.Validation)); err != nil {
 			return nil, err
 		}
 	}
 	if !o.NoProfile {
-		if m.Profile, err = profiles.New(f.Map, d.frame, without(d.table.Labelled(), f.TestRows), o.Seed); err != nil {
+		if m.Profile, err = profiles.New(f.Map, d.Frame, without(d.Table.Labelled(), f.TestRows), o.Seed); err != nil {
 			return nil, err
 		}
 	}
@@ -282,14 +279,14 @@ func trainedModel(f *tune.Found, o TrainOptions, d *Data) (*model.Model, error) 
 	if m.Probability, err = probabilityOf(f, d); err != nil {
 		return nil, err
 	}
-	if m.Averages, err = averagesOf(&m, averageSample(f.Map, d.table, f.Rows)); err != nil {
+	if m.Averages, err = averagesOf(&m, averageSample(f.Map, d.Table, f.Rows)); err != nil {
 		return nil, err
 	}
 	m.Points = []model.Point{{Name: "goal", Threshold: f.Threshold.Value, Goal: f.Goal, Source: thresholdText(f)}}
 	if u := f.Units; u.Column != "" {
 		m.Points[0].Entity = u.Column
 		if u.Daily {
-			m.Points[0].Day = d.table.Time.Name
+			m.Points[0].Day = d.Table.Time.Name
 		}
 	}
 	m.Points[0].Guarantee = guaranteeOf(&f.Threshold.Threshold, f.CalibrationUnits.Negatives)
@@ -304,16 +301,19 @@ func trainedModel(f *tune.Found, o TrainOptions, d *Data) (*model.Model, error) 
 // referenceOf returns order statistics of the scores of all rows of the test part or, without one, of the
 // validation file. It returns nil without both: all other scores are of rows that trained the model, or of one
 // class only.
-func (o *TrainOptions) referenceOf(p *model.Parts, f *tune.Found, d *Data) (*calibrate.Reference, error) {
-	t, rows, source := d.table, f.TestRows, "the test part"
+func (o *TrainOptions) referenceOf(p *model.Parts, f *tune.Found, d *rowset.Set) (*calibrate.Reference, error) {
+	t, rows, source := d.Table, f.TestRows, "the test part"
 	switch {
 	case f.TestRows != nil:
 	case o.Test != nil:
-		t, rows, source = o.Test.table, o.Test.table.Labelled(), "the test file"
+		t, source = rowset.Of(o.Test).Table, "the test file"
 	case o.Validation != nil:
-		t, rows, source = o.Validation.table, o.Validation.table.Labelled(), "the validation file"
+		t, source = rowset.Of(o.Validation).Table, "the validation file"
 	default:
 		return nil, nil
+	}
+	if f.TestRows == nil {
+		rows = t.Labelled()
 	}
 	scorer := feature.Scorer{Map: feature.MapOf(p.Features), Weights: p.Weights, Offset: p.Offset}
 	z := make([]float64, len(rows))
@@ -338,7 +338,7 @@ func without(rows, some []int) []int {
 
 // trainedEntries returns the chosen model, and a model without operating points for the best setting of each
 // learner on each encoding.
-func trainedEntries(f *tune.Found, chosen *model.Model, o TrainOptions, d *Data) ([]Entry, error) {
+func trainedEntries(f *tune.Found, chosen *model.Model, o TrainOptions, d *rowset.Set) ([]Entry, error) {
 	entries := []Entry{{Name: "chosen", Model: chosen, origin: &origin{kind: result.ChosenEntry, estimate: f.Choice.Score}}}
 	encodings := map[schema.Encoding]bool{}
 	for i := range f.Entries {
@@ -406,7 +406,7 @@ func newTraining(f *tune.Found, o TrainOptions) result.Training {
 		NotTried: untried(f), CrossValidation: f.Choice.Score, Choice: f.Choice.Choice, Why: choiceText(f), Threshold: f.Threshold.Value, ThresholdNote: thresholdText(f),
 		Certified: f.Threshold.Certified, Delta: o.Delta, Expected: expectedOf(&f.Threshold), Price: f.Price, OverTime: f.Threshold.OverTime,
 		OutOfFoldGoal: f.OutOfFold.Goal, OutOfFoldDecisions: f.OutOfFold.AtThreshold, Features: f.Map.Cols(), Seed: o.Seed,
-		Unit: unitOf(f.Units, len(f.Units.Of)), Value: o.Value, OutOfFoldValue: f.OutOfFold.Value, OutOfFoldProfit: f.OutOfFold.Profit,
+		Unit: rowset.UnitOf(f.Units, len(f.Units.Of)), Value: o.Value, OutOfFoldValue: f.OutOfFold.Value, OutOfFoldProfit: f.OutOfFold.Profit,
 		SecondsSearch: f.SecondsSearch, SecondsRefit: f.SecondsRefit,
 	}
 	switch {

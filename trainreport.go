@@ -45,7 +45,7 @@ func (t *Trained) findings(ctx context.Context, date string) (*report.Findings, 
 	point, _ := t.Model.Point("")
 	f := &report.Findings{Title: report.FoundTitle(&t.Result.OutOfFoldDecisions, point.Goal), Model: report.ModelFacts(t.Model),
 		About: []string{fmt.Sprintf("%s training rows", text.Count(t.Result.Training.Rows))},
-		Data:  report.SchemaFacts(t.data.info.Schema, t.data.Len(), t.data.Positives())}
+		Data:  report.SchemaFacts(t.data.Info.Schema, t.data.Len(), t.data.Positives())}
 	if date != "" {
 		f.About = append(f.About, date)
 	}
@@ -63,7 +63,7 @@ func (t *Trained) findings(ctx context.Context, date string) (*report.Findings, 
 		return nil, err
 	}
 	var err error
-	f.Shapes, f.Pairs, err = mainShapes(t.Model, t.data.arranged(t.Model), mainColumns)
+	f.Shapes, f.Pairs, err = mainShapes(t.Model, t.data.Arranged(t.Model), mainColumns)
 	return f, err
 }
 

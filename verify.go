@@ -13,6 +13,7 @@ import (
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
 	"toptau/internal/proof"
+	"toptau/internal/rowset"
 	"toptau/internal/solver"
 	"toptau/internal/table"
 	"toptau/method"
@@ -22,7 +23,7 @@ import (
 )
 
 // newCertificate returns the certificate of a solution without its dual weights.
-func newCertificate(d *Data, p method.Problem, storage method.Storage, res *certified.Result) *model.Certificate {
+func newCertificate(d *rowset.Set, p method.Problem, storage method.Storage, res *certified.Result) *model.Certificate {
 	c := &model.Certificate{Format: model.CertificateVersion, Data: d.Digest(), Storage: storage, Method: p.Method,
 		Surrogate: p.Surrogate, Lambda: p.Lambda, Tau: p.Tau, Beta: p.Beta, K: p.K, Objective: res.Objective, LowerBound: res.LowerBound}
 	if p.Lambda == 0 {
@@ -52,10 +53,11 @@ func addDualWeights(c *model.Certificate, f *objective.Objective, res *certified
 // reports whether the certificate holds. At lambda = 0 that requires a radius of at least 2|w|. If the
 // certificate bounds the norm, Verify checks that, too.
 //
-// The certificate must be about the given problem, and about the rows and weights of d, which must be those of
+// The certificate must be about the given problem, and about the rows and weights of the data, which must be those of
 // the fit. Otherwise Verify returns an error, and also if (p, a) is infeasible. If problem is nil, it is that of
 // the model's only member, and Verify also compares the objective and the lower bound that the model records.
-func Verify(ctx context.Context, m *Model, d *Data, c *model.Certificate, problem *method.Problem) (*result.Verification, error) {
+func Verify(ctx context.Context, m *Model, data *Data, c *model.Certificate, problem *method.Problem) (*result.Verification, error) {
+	d := rowset.Of(data)
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
@@ -72,14 +74,14 @@ func Verify(ctx context.Context, m *Model, d *Data, c *model.Certificate, proble
 	}
 	v, err := verifyBounds(ctx, verified, m, d, c, radius)
 	if err != nil {
-		return nil, d.inFile(err)
+		return nil, d.WithFile(err)
 	}
-	v.Problem = result.VerifiedProblem{Problem: verified, Storage: c.Storage, Counts: result.Counts{Rows: d.Len(), Positives: d.Positives()}, PositiveLabels: d.positiveLabels()}
-	if label := d.info.Schema.Label; label != nil {
+	v.Problem = result.VerifiedProblem{Problem: verified, Storage: c.Storage, Counts: result.Counts{Rows: d.Len(), Positives: d.Positives()}, PositiveLabels: positiveLabels(d)}
+	if label := d.Info.Schema.Label; label != nil {
 		v.Problem.Label = label.Name
 	}
-	if d.table.Weight != nil {
-		mass, _ := d.masses()
+	if d.Table.Weight != nil {
+		mass, _ := d.Masses()
 		v.Problem.Mass = &mass
 	}
 	if member != nil {
@@ -91,11 +93,11 @@ func Verify(ctx context.Context, m *Model, d *Data, c *model.Certificate, proble
 
 // proofData returns the rows for a proof, with their weights and the way in which a certificate names them. Rows of a table are read in
 // blocks, which stay in memory if they fit; a database is asked.
-func proofData(ctx context.Context, d *Data, of method.Population, m *Model, storage matrix.Storage) (
+func proofData(ctx context.Context, d *rowset.Set, of method.Population, m *Model, storage matrix.Storage) (
 	rows proof.Data, positives, population threshold.Population, named namedRows, err error) {
 	features := feature.MapOf(m.Features())
-	if d.database != nil {
-		source, err := d.database.Source(ctx, large.All(), features, storage, of)
+	if d.Database != nil {
+		source, err := d.Database.Source(ctx, large.All(), features, storage, of)
 		if err != nil {
 			return nil, positives, population, nil, err
 		}
@@ -109,23 +111,23 @@ func proofData(ctx context.Context, d *Data, of method.Population, m *Model, sto
 		}
 		return proof.Asked(certified.ForProof(source), s.Positives.Whole, s.Population.Whole), s.Positives, s.Population, named, nil
 	}
-	if err := features.Check(d.frame.Shape()); err != nil {
+	if err := features.Check(d.Frame.Shape()); err != nil {
 		return nil, positives, population, nil, err
 	}
-	list, err := features.InBlocks(d.frame, storage)
+	list, err := features.InBlocks(d.Frame, storage)
 	if err != nil {
 		return nil, positives, population, nil, err
 	}
 	blocks := proof.Blocks(list)
-	if d.placeOfMatrix(features, storage) == memoryRows {
+	if d.PlaceOfMatrix(features, storage) == rowset.InMemory {
 		blocks = proof.Kept(blocks)
 	}
-	positives, population, err = large.Populations(ctx, d.rows(), large.All(), of)
+	positives, population, err = large.Populations(ctx, d.Rows(), large.All(), of)
 	return proof.Rows(blocks, of), positives, population, byNumber, err
 }
 
 // verifyBounds recomputes both bounds, and that of the norm if there is one, and compares them with the claims.
-func verifyBounds(ctx context.Context, problem method.Problem, m *Model, d *Data, c *model.Certificate, radius float64) (*result.Verification, error) {
+func verifyBounds(ctx context.Context, problem method.Problem, m *Model, d *rowset.Set, c *model.Certificate, radius float64) (*result.Verification, error) {
 	rows, positives, population, named, err := proofData(ctx, d, problem.Definition().Population, m, solver.Storage(c.Storage))
 	if err != nil {
 		return nil, err
@@ -166,17 +168,17 @@ func verifyBounds(ctx context.Context, problem method.Problem, m *Model, d *Data
 
 // checkSameRows returns an error unless d is the certificate's data, read in the same way as the model's
 // training data.
-func checkSameRows(m *Model, d *Data, c *model.Certificate) error {
+func checkSameRows(m *Model, d *rowset.Set, c *model.Certificate) error {
 	differs := func(kind diag.Kind, found, expected, hint string) error {
-		return &diag.Error{Kind: kind, File: d.table.File, Found: found, Expected: expected, Hint: hint}
+		return &diag.Error{Kind: kind, File: d.Table.File, Found: found, Expected: expected, Hint: hint}
 	}
 	t := m.Training()
-	mass, positive := d.masses()
+	mass, positive := d.Masses()
 	differ := func(a, b float64) bool { return a != b }
-	if d.database != nil { // which adds in an order of its own
+	if d.Database != nil { // which adds in an order of its own
 		differ = func(a, b float64) bool { return !(math.Abs(a-b) <= float64(d.Len())*0x1p-52*b) }
 	}
-	switch weighted := d.table.Weight != nil; {
+	switch weighted := d.Table.Weight != nil; {
 	case c.Data != d.Digest():
 		return differs(diag.Data, "data with the digest "+d.Digest(), "the certificate's data, "+diag.Quote(c.Data), "")
 	case t.Digest != "" && t.Digest != d.Digest():
@@ -239,12 +241,12 @@ func verifiedProblem(c *model.Certificate, m *Model, given *method.Problem) (met
 }
 
 // positiveLabels returns the rule for the labels of the positives or, without one, the labels that are positive.
-func (d *Data) positiveLabels() []string {
-	list := slices.Clone(d.info.Schema.Positive)
+func positiveLabels(d *rowset.Set) []string {
+	list := slices.Clone(d.Info.Schema.Positive)
 	if len(list) > 0 {
 		return list
 	}
-	for _, label := range d.info.Labels {
+	for _, label := range d.Info.Labels {
 		if table.ClassOf(nil, label.Value) == table.Positive {
 			list = append(list, label.Value)
 		}

@@ -40,10 +40,6 @@ type Rows interface {
 	Scores(ctx context.Context, p Part, m *model.Model) (Scores, error)
 }
 
-// Data makes a *toptau.Data of rows in a database. Package toptau sets it: a function there would show Rows, and Rows shows the
-// solver's questions, in the documentation of the library.
-var Data func(ctx context.Context, rows Rows) (any, error)
-
 // Keyed is a source that numbers rows as it returns them. Its numbers mean nothing to another source, so a certificate
 // names rows by their keys. The numbers of the positives and of the population are apart.
 type Keyed interface {

@@ -445,9 +445,9 @@ func (s *search) entries(columns []int, h *halves) []entriesOf {
 const leakLines = 3
 
 // Warnings returns the warnings about columns, for each kind the first columns one by one. Names gets
-// none.
+// none. The list is never nil, so JSON has one.
 func Warnings(leaks []Leak) []diag.Warning {
-	var list []diag.Warning
+	list := []diag.Warning{}
 	for len(leaks) > 0 && leaks[0].Code != Names {
 		n := 1
 		for n < len(leaks) && leaks[n].Code == leaks[0].Code {

@@ -62,6 +62,14 @@ const digits = 3
 // Number returns x with three significant digits: 0.0123, 4,560, 1.2e-09. Whole numbers are written in full.
 func Number(x float64) string { return Significant(x, digits) }
 
+// Amount returns a number of rows or a total weight. From 10 on it is rounded to a whole number.
+func Amount(x float64) string {
+	if x >= 10 {
+		x = math.Round(x)
+	}
+	return Number(x)
+}
+
 // Significant returns x with a number of significant digits. Whole numbers are written in full, and zeros at the end of a
 // decimal are left out.
 func Significant(x float64, digits int) string {

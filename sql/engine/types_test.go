@@ -16,6 +16,7 @@ import (
 	"toptau/diag"
 	"toptau/internal/feature"
 	"toptau/internal/large"
+	"toptau/internal/rowset"
 	"toptau/internal/table"
 	"toptau/method"
 	"toptau/schema"
@@ -325,9 +326,9 @@ func TestWideRowsAsLIBSVM(t *testing.T) {
 
 // dataOf returns the rows of a table as data of the verbs.
 func dataOf(ctx context.Context, rows large.Rows) (*toptau.Data, error) {
-	d, err := large.Data(ctx, rows)
+	d, err := rowset.OfDatabase(ctx, rows)
 	if err != nil {
 		return nil, err
 	}
-	return d.(*toptau.Data), nil
+	return rowset.Wrap(d).(*toptau.Data), nil
 }

@@ -16,7 +16,7 @@ import (
 	"toptau/internal/cli"
 	"toptau/internal/cli/verbs"
 	"toptau/internal/dialect"
-	"toptau/internal/large"
+	"toptau/internal/rowset"
 	"toptau/internal/text"
 	"toptau/model"
 	"toptau/result"
@@ -308,12 +308,12 @@ func (f *source) open(s *cli.Session, m *model.Model) (*rows, error) {
 	for _, w := range r.Notes() {
 		s.PrintError("note: " + w.Text)
 	}
-	d, err := large.Data(s, r)
+	d, err := rowset.OfDatabase(s, r)
 	if err != nil {
 		e.Close()
 		return nil, err
 	}
-	return &rows{data: d.(*toptau.Data), scanned: r, engine: e, watcher: w, table: f.Table, key: f.Key, started: started}, nil
+	return &rows{data: rowset.Wrap(d).(*toptau.Data), scanned: r, engine: e, watcher: w, table: f.Table, key: f.Key, started: started}, nil
 }
 
 // noteLost prints that a server was lost, and when it is asked again.

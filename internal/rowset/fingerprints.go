@@ -1,4 +1,4 @@
-package toptau
+package rowset
 
 import (
 	"fmt"
@@ -30,15 +30,15 @@ func sketchRows(m *feature.Map, from *table.Frame, rows []int, newSketch func() 
 	return list[0], nil
 }
 
-// fingerprints returns a sample of the hashes of training rows: some rows (nil: all), and all rows of the validation
+// Fingerprints returns a sample of the hashes of training rows: some rows (nil: all), and all rows of the validation
 // data if there are any.
-func fingerprints(m *feature.Map, t *table.Frame, rows []int, validation *Data) (*model.Fingerprints, error) {
+func Fingerprints(m *feature.Map, t *table.Frame, rows []int, validation *Set) (*model.Fingerprints, error) {
 	s, err := sketchRows(m, t, rows, sketch.New)
 	if err != nil {
 		return nil, err
 	}
 	if validation != nil {
-		known, err := sketchRows(m, validation.frame, nil, sketch.New)
+		known, err := sketchRows(m, validation.Frame, nil, sketch.New)
 		if err != nil {
 			return nil, err
 		}
@@ -51,16 +51,16 @@ func fingerprints(m *feature.Map, t *table.Frame, rows []int, validation *Data) 
 	return f, nil
 }
 
-// overlap compares the rows of d with those that trained the model. It returns nil if the model has no fingerprints, and for
+// Overlap compares the rows of d with those that trained the model. It returns nil if the model has no fingerprints, and for
 // rows in a database.
-func overlap(m *Model, d *Data) (*result.Overlap, error) {
-	if m.Fingerprints() == nil || d.database != nil {
+func Overlap(m *model.Model, d *Set) (*result.Overlap, error) {
+	if m.Fingerprints() == nil || d.Database != nil {
 		return nil, nil
 	}
-	if err := feature.MapOf(m.Features()).Check(d.frame.Shape()); err != nil {
-		return nil, d.inFile(err)
+	if err := feature.MapOf(m.Features()).Check(d.Frame.Shape()); err != nil {
+		return nil, d.WithFile(err)
 	}
-	return overlapOf(m.Fingerprints(), feature.MapOf(m.Features()), d.frame, nil)
+	return overlapOf(m.Fingerprints(), feature.MapOf(m.Features()), d.Frame, nil)
 }
 
 // overlapOf compares some rows (ascending; nil: all) with fingerprints.
@@ -84,9 +84,9 @@ func overlapOf(f *model.Fingerprints, features *feature.Map, t *table.Frame, row
 	return r, nil
 }
 
-// overlapWarning returns the text about an excess of training rows among some number of rows.
-func overlapWarning(r *result.Overlap, rows int) string {
+// OverlapWarning returns the text about an excess of training rows among some number of rows.
+func OverlapWarning(r *result.Overlap, rows int) string {
 	return fmt.Sprintf("about %s of these %s rows trained the model: of %s that its fingerprints can recognise, %s equal a training "+
-		"row, and repeated rows explain %s of them (probability at most %s)", amount(r.Estimate), text.Count(rows),
+		"row, and repeated rows explain %s of them (probability at most %s)", text.Amount(r.Estimate), text.Count(rows),
 		text.Count(r.Compared), text.Count(r.Matched), text.Percent(r.Expected), text.SmallProbability(r.P))
 }
