@@ -16,6 +16,7 @@ import (
 	"testing"
 	"unicode"
 
+	"toptau/dataset"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/schema"
@@ -23,7 +24,7 @@ import (
 )
 
 // publicPackages are the packages that other modules may import, in import order.
-var publicPackages = []string{"diag", "surrogate", "threshold", "method", "solve", "schema", "metric", "calibrate", "result", "model", "."}
+var publicPackages = []string{"diag", "surrogate", "threshold", "method", "solve", "schema", "metric", "calibrate", "result", "model", "dataset", "."}
 
 // maxNames is the most exported names of package toptau, which a reader shall have in mind.
 const maxNames = 42
@@ -177,7 +178,7 @@ func TestParametersAreOptions(t *testing.T) {
 		known[string(kind)] = true
 	}
 	for _, options := range []any{TrainOptions{}, FitOptions{}, EvaluateOptions{}, ThresholdOptions{}, DiagnoseOptions{}, ScoreOptions{},
-		ExplainOptions{}, MonitorOptions{}, ExportOptions{}, schema.Format{}, method.Problem{}, method.Settings{}, solve.Problem{}, Entry{}} {
+		ExplainOptions{}, MonitorOptions{}, ExportOptions{}, schema.Format{}, method.Problem{}, method.Settings{}, solve.Problem{}, dataset.Entry{}} {
 		addParams(known, reflect.TypeOf(options))
 	}
 	used := map[string]bool{}
@@ -282,12 +283,14 @@ import (
 	"strings"
 
 	"toptau"
+	"toptau/dataset"
+	"toptau/model"
 	"toptau/threshold"
 )
 
 func main() {
 	ctx := context.Background()
-	var rows toptau.Rows
+	var rows dataset.Rows
 	rows.Columns = []string{"errors", "bytes"}
 	for i := range 400 {
 		attack := i%4 == 0
@@ -300,7 +303,7 @@ func main() {
 		log.Fatal(err)
 	}
 	err1 = trained.Model.Save("model.json")
-	m, err2 := toptau.Load("model.json")
+	m, err2 := model.Load("model.json")
 	if err := errors.Join(err1, err2); err != nil {
 		log.Fatal(err)
 	}

@@ -26,7 +26,7 @@ import (
 // budget is exceeded with probability P(Bin(n - u, alpha) <= j - 1) and not P(Bin(n, alpha) <= j - 1).
 
 // checkAudit returns an error if a review does not fit the goal or what is counted.
-func (o *ThresholdOptions) checkAudit(g Goal) error {
+func (o *ThresholdOptions) checkAudit(g metric.Goal) error {
 	param := "audit"
 	switch {
 	case o.Audit == 0 && o.Reviewed == nil:

@@ -7,18 +7,20 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/dataset"
 	"toptau/diag"
 	"toptau/internal/binomial"
 	"toptau/internal/text"
 	"toptau/metric"
+	"toptau/schema"
 	"toptau/threshold"
 )
 
 // labelledRows returns data of a column of zeros with this many negatives and 20 positives after them.
-func labelledRows(t *testing.T, negatives int) *toptau.Data {
+func labelledRows(t *testing.T, negatives int) *dataset.Data {
 	t.Helper()
-	d, err := toptau.ReadFrom(t.Context(), strings.NewReader("x,y\n"+strings.Repeat("0,0\n", negatives)+strings.Repeat("0,1\n", 20)),
-		toptau.Format{Label: "y", Positive: []string{"1"}})
+	d, err := dataset.ReadFrom(t.Context(), strings.NewReader("x,y\n"+strings.Repeat("0,0\n", negatives)+strings.Repeat("0,1\n", 20)),
+		schema.Format{Label: "y", Positive: []string{"1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,9 +28,9 @@ func labelledRows(t *testing.T, negatives int) *toptau.Data {
 }
 
 // auditedThreshold reviews the n best negatives, of which the first hidden rows are positive, and computes the threshold without them.
-func auditedThreshold(t *testing.T, d *toptau.Data, scores []float64, hidden, n int) *toptau.Calibrated {
+func auditedThreshold(t *testing.T, d *dataset.Data, scores []float64, hidden, n int) *toptau.Calibrated {
 	t.Helper()
-	goal, e, o := toptau.MaxFPR("1%"), toptau.Entry{Scores: scores}, toptau.ThresholdOptions{Delta: threshold.MustRate("5%"), Audit: n}
+	goal, e, o := toptau.MaxFPR("1%"), dataset.Entry{Scores: scores}, toptau.ThresholdOptions{Delta: threshold.MustRate("5%"), Audit: n}
 	before, err := toptau.Threshold(t.Context(), d, e, goal, o)
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +124,7 @@ func TestAuditSaysWhatItAssumes(t *testing.T) {
 	for row := 1; row <= 100; row++ {
 		half[row] = row <= 50
 	}
-	c, err := toptau.Threshold(t.Context(), d, toptau.Entry{Scores: scores}, toptau.MaxFPR("1%"), toptau.ThresholdOptions{Delta: threshold.MustRate("5%"), Reviewed: half})
+	c, err := toptau.Threshold(t.Context(), d, dataset.Entry{Scores: scores}, toptau.MaxFPR("1%"), toptau.ThresholdOptions{Delta: threshold.MustRate("5%"), Reviewed: half})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,11 +137,11 @@ func TestAuditSaysWhatItAssumes(t *testing.T) {
 		"a positive row":          {Reviewed: map[int]bool{1001: true}},
 		"fewer than no rows":      {Audit: -1},
 	} {
-		if _, err := toptau.Threshold(t.Context(), d, toptau.Entry{Scores: scores}, toptau.MaxFPR("1%"), o); diag.Of(err) == nil {
+		if _, err := toptau.Threshold(t.Context(), d, dataset.Entry{Scores: scores}, toptau.MaxFPR("1%"), o); diag.Of(err) == nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := toptau.Threshold(t.Context(), d, toptau.Entry{Scores: scores}, toptau.MinRecall("50%"), toptau.ThresholdOptions{Audit: 5}); diag.Of(err) == nil ||
+	if _, err := toptau.Threshold(t.Context(), d, dataset.Entry{Scores: scores}, toptau.MinRecall("50%"), toptau.ThresholdOptions{Audit: 5}); diag.Of(err) == nil ||
 		diag.Of(err).Param != "audit" {
 		t.Errorf("a goal for %s: %v", metric.GoalMinRecall, err)
 	}

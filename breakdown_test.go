@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/dataset"
 	"toptau/diag"
 	"toptau/method"
 	"toptau/metric"
@@ -34,23 +35,23 @@ func dayRows() string {
 	return b.String()
 }
 
-func evaluateColumn(t *testing.T, o toptau.EvaluateOptions, f toptau.Format) (*toptau.Evaluation, error) {
+func evaluateColumn(t *testing.T, o toptau.EvaluateOptions, f schema.Format) (*toptau.Evaluation, error) {
 	t.Helper()
 	f.Label = "y"
 	d := readFile(t, writeFile(t, "rows.csv", dayRows()), f)
 	o.Replicates = 50
-	return toptau.Evaluate(t.Context(), d, []toptau.Entry{{Column: "score"}}, o)
+	return toptau.Evaluate(t.Context(), d, []dataset.Entry{{Column: "score"}}, o)
 }
 
 // Five false alarms of 50 negatives give the threshold 52: positives 59 and 53, and 5 negatives are above it.
 func TestBreakdownByHand(t *testing.T) {
 	_, err := evaluateColumn(t, toptau.EvaluateOptions{Goal: toptau.MaxFPR("10%"), By: []string{"kind", "when", "amount", "label"}},
-		toptau.Format{Kept: []string{"kind", "when", "y"}})
+		schema.Format{Kept: []string{"kind", "when", "y"}})
 	if diag.Of(err) == nil {
 		t.Fatal("a column that is not there was accepted")
 	}
 	e, err := evaluateColumn(t, toptau.EvaluateOptions{Goal: toptau.MaxFPR("10%"), By: []string{"kind", "when", "amount", "y"}},
-		toptau.Format{Kept: []string{"kind", "when", "y"}})
+		schema.Format{Kept: []string{"kind", "when", "y"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +82,7 @@ func TestBreakdownByHand(t *testing.T) {
 	if err := e.WriteReport(io.Discard); err != nil {
 		t.Error(err)
 	}
-	if _, err := evaluateColumn(t, toptau.EvaluateOptions{By: []string{"kind"}}, toptau.Format{}); !strings.Contains(fmt.Sprint(err), "goal") {
+	if _, err := evaluateColumn(t, toptau.EvaluateOptions{By: []string{"kind"}}, schema.Format{}); !strings.Contains(fmt.Sprint(err), "goal") {
 		t.Errorf("scores without a goal: %v", err)
 	}
 }
@@ -89,7 +90,7 @@ func TestBreakdownByHand(t *testing.T) {
 // Entities: a host on a day is one unit with its largest score, positive if one of its rows is.
 func TestEntitiesByHand(t *testing.T) {
 	e, err := evaluateColumn(t, toptau.EvaluateOptions{Goal: metric.CountGoal(metric.GoalTop, 2, 15), Entity: "host", Value: "amount"},
-		toptau.Format{Time: "when"})
+		schema.Format{Time: "when"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,22 +106,22 @@ func TestEntitiesByHand(t *testing.T) {
 	if v.Numerator != 590+530 || v.Denominator != 3200 || v.Budget != 2 || v.Criterion != "value@quantile(2/15)" {
 		t.Errorf("%+v", v)
 	}
-	e, err = evaluateColumn(t, toptau.EvaluateOptions{Goal: metric.CountGoal(metric.GoalTop, 1, 5), Entity: "host"}, toptau.Format{})
+	e, err = evaluateColumn(t, toptau.EvaluateOptions{Goal: metric.CountGoal(metric.GoalTop, 1, 5), Entity: "host"}, schema.Format{})
 	if err != nil || e.Rows != 5 || e.Positives != 5 || e.Unit.Per != "" {
 		t.Errorf("%+v, %v", e, err)
 	}
-	_, err = evaluateColumn(t, toptau.EvaluateOptions{Goal: toptau.Top("10%"), Entity: "host"}, toptau.Format{Time: "amount"})
+	_, err = evaluateColumn(t, toptau.EvaluateOptions{Goal: toptau.Top("10%"), Entity: "host"}, schema.Format{Time: "amount"})
 	if d := diag.Of(err); d == nil || d.Line != 2 || !strings.Contains(err.Error(), "a date") {
 		t.Errorf("numbers as days: %v", err)
 	}
-	if _, err = evaluateColumn(t, toptau.EvaluateOptions{Goal: toptau.Top("10%"), Value: "kind"}, toptau.Format{}); diag.Of(err) == nil || diag.Of(err).Line != 7 {
+	if _, err = evaluateColumn(t, toptau.EvaluateOptions{Goal: toptau.Top("10%"), Value: "kind"}, schema.Format{}); diag.Of(err) == nil || diag.Of(err).Line != 7 {
 		t.Errorf("text as an amount: %v", err)
 	}
 }
 
 // Examples are the highest false alarms and positives found, and the lowest positives missed, with reasons that add up to the score.
 func TestExamples(t *testing.T) {
-	d := readFile(t, writeFile(t, "rows.csv", shiftedRows(1000, 1, 0)), toptau.Format{Label: "y"})
+	d := readFile(t, writeFile(t, "rows.csv", shiftedRows(1000, 1, 0)), schema.Format{Label: "y"})
 	m := fitData(t, d, fitCase{Problem: topPush(0.1)}).Model
 	e := evaluate(t, d, m, toptau.EvaluateOptions{Replicates: 20, Examples: 2})
 	kinds := map[result.ExampleKind]int{}
@@ -151,14 +152,14 @@ func TestExamples(t *testing.T) {
 
 // The model remembers which columns are ids and groups: other files are read in the same way, also without these columns.
 func TestRolesAreRemembered(t *testing.T) {
-	d := readFile(t, writeFile(t, "rows.csv", dayRows()), toptau.Format{Label: "y", ID: []string{"amount"}, Group: "host", Time: "when", Drop: []string{"kind"}})
+	d := readFile(t, writeFile(t, "rows.csv", dayRows()), schema.Format{Label: "y", ID: []string{"amount"}, Group: "host", Time: "when", Drop: []string{"kind"}})
 	m := fitData(t, d, fitCase{Problem: topPush(0.1)}).Model
 	if s := m.Schema(); len(s.ID) != 1 || s.ID[0] != "amount" || s.Group != "host" || s.Time != "when" {
 		t.Fatalf("%+v", s)
 	}
 	path := writeFile(t, "later.csv", dayRows())
 	later := readFile(t, path, m.Format())
-	e, err := toptau.Evaluate(t.Context(), later, []toptau.Entry{{Name: "a", Model: m}, {Name: "b", Column: "score"}},
+	e, err := toptau.Evaluate(t.Context(), later, []dataset.Entry{{Name: "a", Model: m}, {Name: "b", Column: "score"}},
 		toptau.EvaluateOptions{Goal: toptau.MaxFPR("10%"), Replicates: 20, Examples: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -192,7 +193,7 @@ func TestTrainCountsWhatEvaluateCounts(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "%.4f,%.4f,h%d,2026-03-%02dT%02d:00:00,%.0f,%d\n", x, random.NormFloat64(), random.IntN(40), 1+i/60, i%24, 100*random.ExpFloat64(), y)
 	}
-	d := readFile(t, writeFile(t, "rows.csv", b.String()), toptau.Format{Label: "y", Time: "when", Drop: []string{"host", "amount"}, Kept: []string{"host", "amount"}})
+	d := readFile(t, writeFile(t, "rows.csv", b.String()), schema.Format{Label: "y", Time: "when", Drop: []string{"host", "amount"}, Kept: []string{"host", "amount"}})
 	trained, err := toptau.Train(t.Context(), d, toptau.MaxFPR("10%"), toptau.TrainOptions{Method: []method.Name{"logistic"},
 		Encoding: []schema.Encoding{"raw"}, Entity: "host", Value: "amount", TestFraction: threshold.MustRate("40%")})
 	if err != nil {
@@ -202,7 +203,7 @@ func TestTrainCountsWhatEvaluateCounts(t *testing.T) {
 	if p, _ := trained.Model.Point(""); p.Entity != "host" || p.Day != "when" || r.Unit.Per != "day" || r.Value != "amount" {
 		t.Fatalf("%+v, %+v", p, r.Unit)
 	}
-	e := evaluateEntries(t, trained.Test, toptau.EvaluateOptions{Value: "amount", Replicates: 50}, toptau.Entry{Model: trained.Model})
+	e := evaluateEntries(t, trained.Test, toptau.EvaluateOptions{Value: "amount", Replicates: 50}, dataset.Entry{Model: trained.Model})
 	decisions := e.Points[0].Decisions
 	if decisions.TruePositives != r.TestDecisions.TruePositives || decisions.FalsePositives != r.TestDecisions.FalsePositives ||
 		e.Points[0].Value.Numerator != r.TestValue.Numerator || e.Goal.Value.Numerator != r.TestGoal.Numerator ||

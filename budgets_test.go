@@ -12,7 +12,9 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/dataset"
 	"toptau/method"
+	"toptau/metric"
 	"toptau/schema"
 	"toptau/threshold"
 )
@@ -62,9 +64,9 @@ func foundIn(of, prevalence float64) float64 {
 // Python, in `ui`, and on new rows. That also holds where rows of one class were set aside for the threshold.
 func TestBudgetsOfATrainingHoldOnNewRows(t *testing.T) {
 	const prevalence = 0.03
-	train := readFile(t, writeFile(t, "train.csv", riskRows(5, 6000, prevalence)), toptau.Format{Label: "y"})
-	calibration := readFile(t, writeFile(t, "calibration.csv", riskRows(6, 3000, prevalence)), toptau.Format{Label: "y"})
-	later := readFile(t, writeFile(t, "later.csv", riskRows(7, 30000, prevalence)), toptau.Format{Label: "y"})
+	train := readFile(t, writeFile(t, "train.csv", riskRows(5, 6000, prevalence)), schema.Format{Label: "y"})
+	calibration := readFile(t, writeFile(t, "calibration.csv", riskRows(6, 3000, prevalence)), schema.Format{Label: "y"})
+	later := readFile(t, writeFile(t, "later.csv", riskRows(7, 30000, prevalence)), schema.Format{Label: "y"})
 	delta, part := threshold.MustRate("10%"), threshold.MustRate("30%")
 	intervals, missed := 0, 0
 	check := func(name string, truth, low, high float64) {
@@ -74,14 +76,14 @@ func TestBudgetsOfATrainingHoldOnNewRows(t *testing.T) {
 			t.Logf("%s: %.4g, interval %.4g to %.4g", name, truth, low, high)
 		}
 	}
-	goals := []toptau.Goal{toptau.MaxFPR("0.5%"), toptau.Top("2%"), toptau.Alerts(20, 1000), toptau.MinPrecision("60%"), toptau.MinRecall("70%")}
+	goals := []metric.Goal{toptau.MaxFPR("0.5%"), toptau.Top("2%"), toptau.Alerts(20, 1000), toptau.MinPrecision("60%"), toptau.MinRecall("70%")}
 	options := []toptau.TrainOptions{{}, {Delta: delta}, {Delta: delta, Calibration: calibration}, {TestFraction: part}, {Delta: delta, TestFraction: part}}
 	switch {
 	case toptau.IfLong(0, 1) == 1:
 	case !testing.Short():
 		options = options[1:2]
 	default:
-		goals, options = []toptau.Goal{goals[0], goals[4]}, options[1:2]
+		goals, options = []metric.Goal{goals[0], goals[4]}, options[1:2]
 	}
 	for _, goal := range goals {
 		for _, o := range options {
@@ -91,7 +93,7 @@ func TestBudgetsOfATrainingHoldOnNewRows(t *testing.T) {
 			if err != nil {
 				t.Fatal(name, err)
 			}
-			e, err := toptau.Evaluate(t.Context(), later, []toptau.Entry{{Model: trained.Model}}, toptau.EvaluateOptions{Replicates: 2})
+			e, err := toptau.Evaluate(t.Context(), later, []dataset.Entry{{Model: trained.Model}}, toptau.EvaluateOptions{Replicates: 2})
 			if err != nil {
 				t.Fatal(name, err)
 			}

@@ -30,7 +30,7 @@ type calibrationRows interface {
 }
 
 // newCalibrationRows checks the options and scores the rows, or prepares to count them.
-func newCalibrationRows(d *rowset.Set, e *Entry, g Goal, o ThresholdOptions) (calibrationRows, error) {
+func newCalibrationRows(d *rowset.Set, e *rowset.Entry, g metric.Goal, o ThresholdOptions) (calibrationRows, error) {
 	where := d.Place(rowset.MeasuredBytes)
 	if err := o.needs(d, e, g).Check(where); err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func newCalibrationRows(d *rowset.Set, e *Entry, g Goal, o ThresholdOptions) (ca
 	if where != rowset.InMemory {
 		return &countedRows{data: d.Arranged(e.Model), model: e.Model, goal: g, options: o}, nil
 	}
-	scores, err := e.scoresOf(d)
+	scores, err := e.ScoresOf(d)
 	if err != nil {
 		return nil, err
 	}
@@ -81,8 +81,8 @@ func newCalibrationRows(d *rowset.Set, e *Entry, g Goal, o ThresholdOptions) (ca
 }
 
 // needs lists what a threshold can have of rows in memory only.
-func (o *ThresholdOptions) needs(d *rowset.Set, e *Entry, g Goal) rowset.Needs {
-	return rowset.Needs{}.Columns(d, o.Entity, o.Value).Option("segment", o.Segments || e.decidesBySegment()).
+func (o *ThresholdOptions) needs(d *rowset.Set, e *rowset.Entry, g metric.Goal) rowset.Needs {
+	return rowset.Needs{}.Columns(d, o.Entity, o.Value).Option("segment", o.Segments || e.DecidesBySegment()).
 		Option("audit", o.Audit != 0 || o.Reviewed != nil).Goal(g).Named("scores without a model", e.Model == nil)
 }
 
@@ -134,8 +134,8 @@ func (s *scoredRows) decisions(_ context.Context, points []*model.Point) ([]metr
 // countedRows are rows that are not in memory.
 type countedRows struct {
 	data    *rowset.Set
-	model   *Model
-	goal    Goal
+	model   *model.Model
+	goal    metric.Goal
 	options ThresholdOptions
 	found   *large.Calibrated
 }
@@ -227,7 +227,7 @@ func (c *countedRows) decisions(ctx context.Context, points []*model.Point) ([]m
 
 // thresholdOverlap compares the calibration rows with those that trained the model of an entry. against is why they cannot certify a
 // threshold of it.
-func thresholdOverlap(e *Entry, d *rowset.Set, force bool) (known *result.Overlap, against string, err error) {
+func thresholdOverlap(e *rowset.Entry, d *rowset.Set, force bool) (known *result.Overlap, against string, err error) {
 	if e.Model == nil {
 		return nil, "", nil
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"toptau/dataset"
 	"toptau/diag"
 	"toptau/internal/certified"
 	"toptau/internal/feature"
@@ -55,11 +56,11 @@ func (e elsewhere) Source(ctx context.Context, p large.Part, m *feature.Map, s m
 // tabled is the rows of a table with their data.
 type tabled struct {
 	large.Rows
-	d *Data
+	d *dataset.Data
 }
 
 // moved returns rows elsewhere, and the certificate about them: with keys instead of numbers.
-func moved(t testing.TB, d *Data, c *model.Certificate) (*Data, *model.Certificate) {
+func moved(t testing.TB, d *dataset.Data, c *model.Certificate) (*dataset.Data, *model.Certificate) {
 	t.Helper()
 	there, err := rowset.OfDatabase(t.Context(), elsewhere{tabled{rowset.Of(d).Rows(), d}})
 	if err != nil {
@@ -81,7 +82,7 @@ func moved(t testing.TB, d *Data, c *model.Certificate) (*Data, *model.Certifica
 		}
 		w.Rows, w.Held = []int{}, nil
 	}
-	return rowset.Wrap(there).(*Data), &out
+	return rowset.Wrap(there).(*dataset.Data), &out
 }
 
 // verifyElsewhere verifies a certificate about rows of a database.

@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"slices"
 
+	"toptau/dataset"
 	"toptau/internal/feature"
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
@@ -74,7 +75,7 @@ type exactProblem struct {
 }
 
 // bindProblem encodes and packs all rows and binds the problem to them.
-func bindProblem(ctx context.Context, p method.Problem, storage method.Storage, m *Model, d *Data) (*objective.Objective, error) {
+func bindProblem(ctx context.Context, p method.Problem, storage method.Storage, m *model.Model, d *dataset.Data) (*objective.Objective, error) {
 	features := feature.MapOf(m.Features())
 	if err := features.Check(rowset.Of(d).Table); err != nil {
 		return nil, err
@@ -441,7 +442,7 @@ func (e *exactProblem) normDefect(c *model.NormProof, v *result.Verification, sq
 }
 
 // exactDefect returns what is wrong with a verification that accepts a certificate, "" if both bounds hold.
-func exactDefect(m *model.Model, d *Data, c *model.Certificate, v *result.Verification) string {
+func exactDefect(m *model.Model, d *dataset.Data, c *model.Certificate, v *result.Verification) string {
 	parts := m.Parts()
 	problem, err := parts.Members[0].Problem.Complete() // the model's, not the certificate's
 	if err != nil {

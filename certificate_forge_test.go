@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"toptau/dataset"
 	"toptau/internal/rowset"
 	"toptau/method"
 	"toptau/model"
@@ -27,9 +28,9 @@ const hostile = "TOPTAU_HOSTILE"
 // trueCase is a fit with its certificate.
 type trueCase struct {
 	name        string
-	data        *Data
+	data        *dataset.Data
 	file        string
-	format      Format
+	format      schema.Format
 	model       *model.Model
 	certificate *model.Certificate
 }
@@ -47,9 +48,9 @@ func trueCases(t testing.TB, variants, rows int) []*trueCase {
 			if err := os.WriteFile(path, randomCSV(r, rows+r.IntN(rows)), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			format := Format{Label: "y", Weight: weights, Drop: slices.DeleteFunc([]string{"whole", "fraction"},
+			format := schema.Format{Label: "y", Weight: weights, Drop: slices.DeleteFunc([]string{"whole", "fraction"},
 				func(name string) bool { return name == weights })}
-			d, err := Read(t.Context(), path, format)
+			d, err := dataset.Read(t.Context(), path, format)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -208,7 +209,7 @@ type forgery struct {
 	other   *model.Certificate // of any fit
 	parts   model.Parts
 	c       *model.Certificate
-	data    *Data
+	data    *dataset.Data
 	text    []byte          // of the certificate's file; nil: c
 	problem *method.Problem // that Verify gets
 }
@@ -711,15 +712,15 @@ var forges = []forge{
 		return true
 	}},
 	{"rows without their weights", true, func(f *forgery) bool {
-		return f.of.format.Weight != "" && f.readAgain(func(o *Format) { o.Weight, o.Drop = "", []string{"whole", "fraction"} })
+		return f.of.format.Weight != "" && f.readAgain(func(o *schema.Format) { o.Weight, o.Drop = "", []string{"whole", "fraction"} })
 	}},
 	{"rows with weights that the fit did not have", true, func(f *forgery) bool {
-		return f.of.format.Weight == "" && f.readAgain(func(o *Format) { o.Weight, o.Drop = "whole", []string{"fraction"} })
+		return f.of.format.Weight == "" && f.readAgain(func(o *schema.Format) { o.Weight, o.Drop = "whole", []string{"fraction"} })
 	}},
 	{"rows with the weights of another column", true, func(f *forgery) bool {
-		return f.of.format.Weight == "whole" && f.readAgain(func(o *Format) { o.Weight, o.Drop = "fraction", []string{"whole"} })
+		return f.of.format.Weight == "whole" && f.readAgain(func(o *schema.Format) { o.Weight, o.Drop = "fraction", []string{"whole"} })
 	}},
-	{"classes exchanged", true, func(f *forgery) bool { return f.readAgain(func(o *Format) { o.Positive = []string{"0"} }) }},
+	{"classes exchanged", true, func(f *forgery) bool { return f.readAgain(func(o *schema.Format) { o.Positive = []string{"0"} }) }},
 }
 
 func euclideanNorm(w []float64) float64 {
@@ -773,16 +774,16 @@ func (f *forgery) shuffle(values []float64) {
 }
 
 // formatLike returns f for reading a file as the training file of m was read.
-func formatLike(m *model.Model, f Format) Format {
+func formatLike(m *model.Model, f schema.Format) schema.Format {
 	like := m.Format()
 	return f.Like(*like.Schema())
 }
 
 // readAgain reads the data with another format.
-func (f *forgery) readAgain(change func(o *Format)) bool {
+func (f *forgery) readAgain(change func(o *schema.Format)) bool {
 	o := f.of.format
 	change(&o)
-	d, err := Read(context.Background(), f.of.file, formatLike(f.of.model, o))
+	d, err := dataset.Read(context.Background(), f.of.file, formatLike(f.of.model, o))
 	if err != nil {
 		return false
 	}

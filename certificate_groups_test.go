@@ -8,9 +8,11 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/dataset"
 	"toptau/internal/simulate"
 	"toptau/method"
 	"toptau/model"
+	"toptau/schema"
 	"toptau/surrogate"
 	"toptau/threshold"
 )
@@ -23,7 +25,7 @@ func TestCertificateOfAFitInPasses(t *testing.T) {
 	}
 	ctx := context.Background()
 	text, packed := simulatedFiles(t, simulate.Options{Kind: "hepmass", Rows: 210_000, Seed: 5})
-	read := func(path string) *toptau.Data { return readPacked(t, path, toptau.Format{Label: "label"}) }
+	read := func(path string) *dataset.Data { return readPacked(t, path, schema.Format{Label: "label"}) }
 	problems := []method.Problem{
 		{Method: method.TopMeanNP, Tau: threshold.MustRate("1%"), Lambda: 1e-3},
 		{Method: method.PatMatNP, Tau: threshold.MustRate("40%"), Beta: 1, Lambda: 1e-3},

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/dataset"
 	"toptau/diag"
 	"toptau/method"
 	"toptau/metric"
@@ -28,8 +29,8 @@ func TestCompareAllMethods(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains several models")
 	}
-	d := readFile(t, writeFile(t, "train.csv", overlapping(200, 1)), toptau.Format{Label: "y"})
-	for _, g := range []toptau.Goal{toptau.MaxFPR("10%"), (toptau.Goal{Kind: metric.GoalAbsoluteTop})} {
+	d := readFile(t, writeFile(t, "train.csv", overlapping(200, 1)), schema.Format{Label: "y"})
+	for _, g := range []metric.Goal{toptau.MaxFPR("10%"), (metric.Goal{Kind: metric.GoalAbsoluteTop})} {
 		o := toptau.TrainOptions{KeepAll: true, Folds: 2, Method: []method.Name{method.Logistic, method.SVM, method.Ramp}, Encoding: []schema.Encoding{schema.Raw}}
 		for _, m := range method.All() {
 			if !m.UsesTau || !g.Tau().IsZero() {
@@ -70,19 +71,19 @@ func TestCompareAllMethods(t *testing.T) {
 
 // A column of scores must exist, be numeric and be complete.
 func TestColumnsWithoutScores(t *testing.T) {
-	d := readFile(t, writeFile(t, "train.csv", overlapping(200, 1)), toptau.Format{Label: "y"})
-	gaps := readFile(t, writeFile(t, "gaps.csv", "score,kind,y\n1,a,1\n,b,0\n3,c,0\n"), toptau.Format{Label: "y"})
+	d := readFile(t, writeFile(t, "train.csv", overlapping(200, 1)), schema.Format{Label: "y"})
+	gaps := readFile(t, writeFile(t, "gaps.csv", "score,kind,y\n1,a,1\n,b,0\n3,c,0\n"), schema.Format{Label: "y"})
 	for name, c := range map[string]struct {
-		data  *toptau.Data
-		entry toptau.Entry
+		data  *dataset.Data
+		entry dataset.Entry
 		kind  diag.Kind
 		parts []string
 	}{
-		"no such column":       {d, toptau.Entry{Column: "c"}, diag.Usage, []string{`score "c"`, `numeric columns ["a" "b"]`}},
-		"a categorical column": {gaps, toptau.Entry{Column: "kind"}, diag.Usage, []string{`score "kind"`, `numeric columns ["score"]`}},
-		"a missing value":      {gaps, toptau.Entry{Column: "score"}, diag.Data, []string{`gaps.csv:3: column "score": a missing score`}},
+		"no such column":       {d, dataset.Entry{Column: "c"}, diag.Usage, []string{`score "c"`, `numeric columns ["a" "b"]`}},
+		"a categorical column": {gaps, dataset.Entry{Column: "kind"}, diag.Usage, []string{`score "kind"`, `numeric columns ["score"]`}},
+		"a missing value":      {gaps, dataset.Entry{Column: "score"}, diag.Data, []string{`gaps.csv:3: column "score": a missing score`}},
 	} {
-		_, err := toptau.Evaluate(t.Context(), c.data, []toptau.Entry{c.entry}, toptau.EvaluateOptions{Replicates: 10})
+		_, err := toptau.Evaluate(t.Context(), c.data, []dataset.Entry{c.entry}, toptau.EvaluateOptions{Replicates: 10})
 		wantError(t, err, c.kind, c.parts...)
 		_, err = toptau.Threshold(t.Context(), c.data, c.entry, toptau.MaxFPR("10%"), toptau.ThresholdOptions{})
 		wantError(t, err, c.kind, c.parts...)
@@ -95,7 +96,7 @@ func TestColumnsWithoutScores(t *testing.T) {
 // A column of scores gives the threshold and the rates of the same scores in a slice.
 func TestColumnOfScores(t *testing.T) {
 	text := overlapping(300, 3)
-	d := readFile(t, writeFile(t, "d.csv", text), toptau.Format{Label: "y"})
+	d := readFile(t, writeFile(t, "d.csv", text), schema.Format{Label: "y"})
 	var scores []float64
 	for _, line := range strings.Split(strings.TrimSpace(text), "\n")[1:] {
 		var a, b float64
@@ -104,15 +105,15 @@ func TestColumnOfScores(t *testing.T) {
 		}
 		scores = append(scores, a)
 	}
-	column, err1 := toptau.Threshold(t.Context(), d, toptau.Entry{Column: "a"}, toptau.MaxFPR("10%"), toptau.ThresholdOptions{})
-	slice, err2 := toptau.Threshold(t.Context(), d, toptau.Entry{Scores: scores}, toptau.MaxFPR("10%"), toptau.ThresholdOptions{})
+	column, err1 := toptau.Threshold(t.Context(), d, dataset.Entry{Column: "a"}, toptau.MaxFPR("10%"), toptau.ThresholdOptions{})
+	slice, err2 := toptau.Threshold(t.Context(), d, dataset.Entry{Scores: scores}, toptau.MaxFPR("10%"), toptau.ThresholdOptions{})
 	if err1 != nil || err2 != nil {
 		t.Fatal(err1, err2)
 	}
 	if column.Result.Threshold != slice.Result.Threshold {
 		t.Errorf("%v, %v", column.Result.Threshold, slice.Result.Threshold)
 	}
-	e, err := toptau.Evaluate(t.Context(), d, []toptau.Entry{{Name: "column", Column: "a"}, {Name: "slice", Scores: scores}},
+	e, err := toptau.Evaluate(t.Context(), d, []dataset.Entry{{Name: "column", Column: "a"}, {Name: "slice", Scores: scores}},
 		toptau.EvaluateOptions{Goal: toptau.MaxFPR("10%"), Replicates: 20})
 	if err != nil {
 		t.Fatal(err)

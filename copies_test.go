@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/dataset"
 	"toptau/diag"
 	"toptau/internal/large"
 	"toptau/internal/table"
@@ -20,9 +21,9 @@ import (
 )
 
 // drawnRows returns rows of three numbers, a tenth of them positive.
-func drawnRows(rows int, seed uint64) toptau.Rows {
+func drawnRows(rows int, seed uint64) dataset.Rows {
 	r := rand.New(rand.NewPCG(seed, 51))
-	data := toptau.Rows{Columns: []string{"a", "b", "c"}}
+	data := dataset.Rows{Columns: []string{"a", "b", "c"}}
 	for range rows {
 		x := []float64{r.NormFloat64(), r.NormFloat64(), r.NormFloat64()}
 		positive := r.IntN(10) == 0
@@ -36,9 +37,9 @@ func drawnRows(rows int, seed uint64) toptau.Rows {
 }
 
 // copied returns the rows with each a number of times, with and without weights.
-func copied(t testing.TB, rows toptau.Rows, weighted bool, times func(row int) int) *toptau.Data {
+func copied(t testing.TB, rows dataset.Rows, weighted bool, times func(row int) int) *dataset.Data {
 	t.Helper()
-	out := toptau.Rows{Columns: rows.Columns}
+	out := dataset.Rows{Columns: rows.Columns}
 	for i := range rows.Positive {
 		for range times(i) {
 			out.Numbers, out.Positive = append(out.Numbers, rows.Numbers[i]), append(out.Positive, rows.Positive[i])
@@ -116,7 +117,7 @@ func TestTrainOnCopies(t *testing.T) {
 func TestThresholdOnCopies(t *testing.T) {
 	rows := drawnRows(3000, 2)
 	compute := func(times func(int) int, weighted bool, o toptau.ThresholdOptions) (*toptau.Calibrated, error) {
-		return toptau.Threshold(t.Context(), copied(t, rows, weighted, times), toptau.Entry{Column: "a"}, toptau.MaxFPR("5%"), o)
+		return toptau.Threshold(t.Context(), copied(t, rows, weighted, times), dataset.Entry{Column: "a"}, toptau.MaxFPR("5%"), o)
 	}
 	delta := toptau.ThresholdOptions{Delta: threshold.MustRate("10%"), Audit: 5}
 	for _, c := range []struct {
@@ -171,7 +172,7 @@ func TestReviewOfCopies(t *testing.T) {
 	}
 	var list [2]result.Threshold
 	for i, times := range []func(int) int{once, fewTwice} {
-		out, err := toptau.Threshold(t.Context(), copied(t, rows, false, times), toptau.Entry{Column: "a"}, toptau.MaxFPR("5%"),
+		out, err := toptau.Threshold(t.Context(), copied(t, rows, false, times), dataset.Entry{Column: "a"}, toptau.MaxFPR("5%"),
 			toptau.ThresholdOptions{Reviewed: map[int]bool{1 + rowsBefore(top, times): true}})
 		if err != nil {
 			t.Fatal(err)
@@ -202,7 +203,7 @@ func TestEvaluateOnCopies(t *testing.T) {
 	for _, weighted := range []bool{false, true} {
 		var list [2]string
 		for i, times := range []func(int) int{once, five} {
-			e, err := toptau.Evaluate(t.Context(), copied(t, rows, weighted, times), []toptau.Entry{{Model: trained.Model}},
+			e, err := toptau.Evaluate(t.Context(), copied(t, rows, weighted, times), []dataset.Entry{{Model: trained.Model}},
 				toptau.EvaluateOptions{Goal: toptau.MaxFPR("5%")})
 			if err != nil {
 				t.Fatal(err)
@@ -226,7 +227,7 @@ func TestGuaranteeOnFewCopiesHolds(t *testing.T) {
 	}
 	broken := 0
 	for seed := range uint64(400) {
-		out, err := toptau.Threshold(t.Context(), copied(t, drawnRows(3000, seed), false, fewTwice), toptau.Entry{Column: "b"}, toptau.MaxFPR("5%"),
+		out, err := toptau.Threshold(t.Context(), copied(t, drawnRows(3000, seed), false, fewTwice), dataset.Entry{Column: "b"}, toptau.MaxFPR("5%"),
 			toptau.ThresholdOptions{Delta: threshold.MustRate("10%")})
 		if err != nil {
 			t.Fatal(err)
@@ -258,7 +259,7 @@ func TestCopiesOutsideMemory(t *testing.T) {
 			}
 		}
 		packed := filepath.Join(t.TempDir(), "rows.ttp")
-		format := toptau.Format{Label: "y"}
+		format := schema.Format{Label: "y"}
 		packFile(t, writeFile(t, "rows.csv", text.String()), packed, format)
 		file := readPacked(t, packed, format)
 		file.LimitMemory(1)
@@ -266,10 +267,10 @@ func TestCopiesOutsideMemory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, d := range map[string]*toptau.Data{"file": file, "elsewhere": dataOf(t, database{large.OfTable(inMemory.Frame(), info.Schema, "")})} {
+		for name, d := range map[string]*dataset.Data{"file": file, "elsewhere": dataOf(t, database{large.OfTable(inMemory.Frame(), info.Schema, "")})} {
 			copies := times(0) == 2
 			for _, delta := range []threshold.Rate{{}, threshold.MustRate("10%")} {
-				out, err := toptau.Threshold(ctx, d, toptau.Entry{Model: trained.Model}, toptau.MaxFPR("5%"), toptau.ThresholdOptions{Delta: delta})
+				out, err := toptau.Threshold(ctx, d, dataset.Entry{Model: trained.Model}, toptau.MaxFPR("5%"), toptau.ThresholdOptions{Delta: delta})
 				if out == nil || errors.Is(err, diag.ErrNoGuarantee) != (copies && !delta.IsZero()) {
 					t.Errorf("%s, copies %v, delta %q: %v", name, copies, delta, err)
 				}
@@ -285,7 +286,7 @@ func TestCopiesOutsideMemory(t *testing.T) {
 					t.Errorf("%s, copies %v: %v", name, copies, got.Result.Warnings)
 				}
 			}
-			e, err := toptau.Evaluate(ctx, d, []toptau.Entry{{Model: trained.Model}}, toptau.EvaluateOptions{})
+			e, err := toptau.Evaluate(ctx, d, []dataset.Entry{{Model: trained.Model}}, toptau.EvaluateOptions{})
 			if err != nil || (warningOf(e.Warnings, "copies") != "") != copies {
 				t.Errorf("%s, copies %v: evaluate: %v", name, copies, err)
 			}
@@ -306,15 +307,15 @@ func TestRepeatedIDs(t *testing.T) {
 	path := writeFile(t, "rows.csv", text.String())
 	delta := threshold.MustRate("10%")
 	for _, c := range []struct {
-		format toptau.Format
+		format schema.Format
 		entity string
 		want   string // part of the reason against a guarantee
 		note   bool
 	}{
-		{toptau.Format{ID: []string{"row"}, Drop: []string{"card"}}, "", "", false},
-		{toptau.Format{ID: []string{"row", "card"}}, "", "", false},
-		{toptau.Format{ID: []string{"card"}, Drop: []string{"row"}}, "", "values of card and are not independent", true},
-		{toptau.Format{ID: []string{"row"}, Kept: []string{"card"}, Drop: []string{"card"}}, "card", "", false},
+		{schema.Format{ID: []string{"row"}, Drop: []string{"card"}}, "", "", false},
+		{schema.Format{ID: []string{"row", "card"}}, "", "", false},
+		{schema.Format{ID: []string{"card"}, Drop: []string{"row"}}, "", "values of card and are not independent", true},
+		{schema.Format{ID: []string{"row"}, Kept: []string{"card"}, Drop: []string{"card"}}, "card", "", false},
 	} {
 		c.format.Label = "y"
 		d := readFile(t, path, c.format)
@@ -333,7 +334,7 @@ func TestRepeatedIDs(t *testing.T) {
 			if err == nil && (warningOf(trained.Result.Warnings, "repeated-ids") != "") != c.note {
 				t.Errorf("%v: train: %v", c.format.ID, trained.Result.Warnings)
 			}
-			out, err := toptau.Threshold(ctx, d, toptau.Entry{Column: "a"}, toptau.MaxFPR("10%"), o)
+			out, err := toptau.Threshold(ctx, d, dataset.Entry{Column: "a"}, toptau.MaxFPR("10%"), o)
 			if errors.Is(err, diag.ErrNoGuarantee) != refused || out == nil || refused && !strings.Contains(err.Error(), c.want) {
 				t.Fatalf("%v: threshold: %v", c.format.ID, err)
 			}

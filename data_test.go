@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/dataset"
 	"toptau/method"
+	"toptau/schema"
 )
 
 // ReleaseData gives the same model. The data cannot be fitted again afterwards.
@@ -26,7 +28,7 @@ func TestReleaseData(t *testing.T) {
 	problem := method.Problem{Method: method.TopPushK, K: 5, Lambda: 0.01}
 	var models [2][]byte
 	for i := range models {
-		d, err := toptau.Read(t.Context(), path, toptau.Format{Label: "1"})
+		d, err := dataset.Read(t.Context(), path, schema.Format{Label: "1"})
 		if err != nil {
 			t.Fatal(err)
 		}

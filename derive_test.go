@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/dataset"
 	"toptau/metric"
 	"toptau/model"
 	"toptau/schema"
@@ -29,7 +30,7 @@ func TestTrainWithDerivedColumns(t *testing.T) {
 		}
 		fmt.Fprintf(&file, "%.4g,%.4g,%d,%d\n", debt, income, r.IntN(60), class)
 	}
-	d, err := toptau.ReadFrom(t.Context(), strings.NewReader(file.String()), toptau.Format{Label: "y"})
+	d, err := dataset.ReadFrom(t.Context(), strings.NewReader(file.String()), schema.Format{Label: "y"})
 	if err != nil {
 		t.Fatal(err)
 	}

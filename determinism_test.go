@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/dataset"
 	"toptau/method"
 	"toptau/model"
 	"toptau/schema"
@@ -78,7 +79,7 @@ func wantSameBytes(t *testing.T, name string, want, got []byte) {
 }
 
 // fitBytes returns all that a fit returns.
-func fitBytes(t *testing.T, d *toptau.Data, c fitCase) []byte {
+func fitBytes(t *testing.T, d *dataset.Data, c fitCase) []byte {
 	t.Helper()
 	f := fitData(t, d, c)
 	return bytes.Join([][]byte{modelBytes(t, f.Model), withoutSeconds(marshal(t, f.Result)), marshal(t, f.Trace)}, nil)
@@ -88,7 +89,7 @@ func fitBytes(t *testing.T, d *toptau.Data, c fitCase) []byte {
 // multiples of 64, so that blocks of unequal size are tested. Half of the rows are positive.
 
 // denseSet has 2 x 17,000 rows of 67 numbers, to be stored as float64.
-func denseSet(t *testing.T) *toptau.Data {
+func denseSet(t *testing.T) *dataset.Data {
 	t.Helper()
 	r := rand.New(rand.NewPCG(7, 1))
 	names := make([]string, 67)
@@ -106,7 +107,7 @@ func denseSet(t *testing.T) *toptau.Data {
 			}
 		}
 	}
-	return rowsData(t, toptau.Rows{Columns: names, Numbers: rows, Positive: positive})
+	return rowsData(t, dataset.Rows{Columns: names, Numbers: rows, Positive: positive})
 }
 
 // mixedFile returns a CSV file of 2 x 50,000 rows with four numbers and four categories each.
@@ -143,10 +144,10 @@ func TestFitDoesNotDependOnThreads(t *testing.T) {
 	}
 	dense := denseSet(t)
 	mixed, sparse := mixedFile(t), sparseFile(t)
-	readers := map[string]func() *toptau.Data{
-		"dense":  func() *toptau.Data { return dense },
-		"mixed":  func() *toptau.Data { return readFile(t, mixed, toptau.Format{Label: "y"}) },
-		"sparse": func() *toptau.Data { return readFile(t, sparse, toptau.Format{}) },
+	readers := map[string]func() *dataset.Data{
+		"dense":  func() *dataset.Data { return dense },
+		"mixed":  func() *dataset.Data { return readFile(t, mixed, schema.Format{Label: "y"}) },
+		"sparse": func() *dataset.Data { return readFile(t, sparse, schema.Format{}) },
 	}
 	full := method.Settings{Solver: method.Adam, Iterations: 6}
 	minibatches := method.Settings{Solver: method.Adam, Iterations: 6, Minibatches: 3, Seed: 5}
@@ -197,7 +198,7 @@ func TestTrainAndEvaluateDoNotDependOnThreads(t *testing.T) {
 	small := writeFile(t, "small.csv", strings.Join(lines[:601], ""))
 	goal := toptau.MaxFPR("5%")
 	sameForAllThreads(t, func() []byte {
-		d := readFile(t, small, toptau.Format{Label: "y"})
+		d := readFile(t, small, schema.Format{Label: "y"})
 		o := toptau.TrainOptions{Method: []method.Name{method.Logistic, method.Boosting, method.Ramp},
 			Encoding: []schema.Encoding{schema.Raw, schema.Leaves, schema.Additive, schema.Pairs, schema.Boosted},
 			Folds:    2, Seed: 9, Delta: threshold.MustRate("50%"), TestFraction: threshold.MustRate("20%")}

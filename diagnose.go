@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"toptau/calibrate"
+	"toptau/dataset"
 	"toptau/internal/certified"
 	"toptau/internal/feature"
 	"toptau/internal/leakage"
@@ -14,6 +15,7 @@ import (
 	"toptau/internal/rowset"
 	"toptau/internal/text"
 	"toptau/method"
+	"toptau/metric"
 	"toptau/result"
 	"toptau/schema"
 	"toptau/threshold"
@@ -21,7 +23,7 @@ import (
 
 // DiagnoseOptions are the options of Diagnose. The zero value of each is its default.
 type DiagnoseOptions struct {
-	Goal        Goal                  // goal whose rate is examined; zero: the rates 0.1%, 1% and 5%
+	Goal        metric.Goal           // goal whose rate is examined; zero: the rates 0.1%, 1% and 5%
 	Delta       threshold.Rate        // failure probability of the guarantee whose rows are counted; zero: 5%
 	Encoding    schema.Encoding       // as in FitOptions
 	Scale       schema.Scale          // as in FitOptions
@@ -42,9 +44,9 @@ const zeroAdvice = "use patmat-np or patmat, whose optimum is never at zero unle
 // linear score separates the classes at the top, and whether the data are large enough for the rates.
 //
 // If ctx is cancelled, Diagnose returns an error.
-func Diagnose(ctx context.Context, data *Data, o DiagnoseOptions) (*result.Diagnosis, error) {
+func Diagnose(ctx context.Context, data *dataset.Data, o DiagnoseOptions) (*result.Diagnosis, error) {
 	d := rowset.Of(data)
-	if o.Goal != (Goal{}) {
+	if o.Goal != (metric.Goal{}) {
 		if err := cmp.Or(o.Goal.Check(), requireBudget(o.Goal)); err != nil {
 			return nil, err
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/dataset"
 	"toptau/method"
 	"toptau/model"
 	"toptau/schema"
@@ -12,17 +13,17 @@ import (
 
 // A model does not differ from itself. Another category, another column, another threshold and other weights are named.
 func TestDiff(t *testing.T) {
-	fit := func(rows string, encoding schema.Encoding) *toptau.Model {
+	fit := func(rows string, encoding schema.Encoding) *model.Model {
 		problem := shortAdam(topPush(0.1), 50)
 		problem.Encoding, problem.Impute = encoding, schema.ImputeIndicator
-		return fitData(t, readFile(t, writeFile(t, "rows.csv", rows), toptau.Format{Label: "y"}), problem).Model
+		return fitData(t, readFile(t, writeFile(t, "rows.csv", rows), schema.Format{Label: "y"}), problem).Model
 	}
 	rows := twoColumns(500, 1)
 	before := fit(rows, schema.Raw)
 	if d := model.Diff(before, before); !d.Same || len(d.Facts)+len(d.Columns)+len(d.Points) > 0 {
 		t.Errorf("a model differs from itself: %+v", d)
 	}
-	changes := func(after *toptau.Model) string {
+	changes := func(after *model.Model) string {
 		var b strings.Builder
 		d := model.Diff(before, after)
 		if d.Same {
@@ -40,7 +41,7 @@ func TestDiff(t *testing.T) {
 		return b.String()
 	}
 	for name, test := range map[string]struct {
-		after *toptau.Model
+		after *model.Model
 		want  []string
 	}{
 		"category": {fit(strings.ReplaceAll(rows, "blue", "violet"), schema.Raw), []string{"kind categories; ", "training data; "}},
@@ -58,7 +59,7 @@ func TestDiff(t *testing.T) {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
-	c, err := toptau.Threshold(t.Context(), readFile(t, writeFile(t, "held.csv", twoColumns(800, 3)), before.Format()), toptau.Entry{Model: before},
+	c, err := toptau.Threshold(t.Context(), readFile(t, writeFile(t, "held.csv", twoColumns(800, 3)), before.Format()), dataset.Entry{Model: before},
 		toptau.MaxFPR("5%"), toptau.ThresholdOptions{Name: "held"})
 	if err != nil {
 		t.Fatal(err)
@@ -74,7 +75,7 @@ func TestDiff(t *testing.T) {
 
 // The gate is closed for a worse model, for too few rows, and for a threshold that exceeds its goal.
 func TestGate(t *testing.T) {
-	train := readFile(t, writeFile(t, "train.csv", shiftedRows(2000, 1, 0)), toptau.Format{Label: "y"})
+	train := readFile(t, writeFile(t, "train.csv", shiftedRows(2000, 1, 0)), schema.Format{Label: "y"})
 	trained, err := toptau.Train(t.Context(), train, toptau.MaxFPR("5%"), toptau.TrainOptions{Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw}})
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +88,7 @@ func TestGate(t *testing.T) {
 		for i := range points {
 			scores[i] = noise(points[i].Score, i)
 		}
-		e, err := toptau.Evaluate(t.Context(), d, []toptau.Entry{{Name: "new", Model: good}, {Name: "old", Scores: scores}},
+		e, err := toptau.Evaluate(t.Context(), d, []dataset.Entry{{Name: "new", Model: good}, {Name: "old", Scores: scores}},
 			toptau.EvaluateOptions{Goal: toptau.MaxFPR("5%"), Against: "old", Gate: true, Replicates: 400})
 		if err != nil {
 			t.Fatal(err)
@@ -108,7 +109,7 @@ func TestGate(t *testing.T) {
 	if passed, reasons := gate(4000, 0.4, same); passed || !strings.Contains(reasons, "its threshold exceeds the goal") {
 		t.Errorf("a threshold that does not keep its goal: %s", reasons)
 	}
-	if _, err := toptau.Evaluate(t.Context(), train, []toptau.Entry{{Model: good}}, toptau.EvaluateOptions{Gate: true}); err == nil {
+	if _, err := toptau.Evaluate(t.Context(), train, []dataset.Entry{{Model: good}}, toptau.EvaluateOptions{Gate: true}); err == nil {
 		t.Error("a gate without a reference")
 	}
 }

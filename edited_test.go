@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"toptau/dataset"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/model"
@@ -288,17 +289,17 @@ func editableModels(t *testing.T) map[string]*model.Model {
 		return b.String()
 	}
 	dir := t.TempDir()
-	read := func(name, text string, m *model.Model) *Data {
+	read := func(name, text string, m *model.Model) *dataset.Data {
 		path := dir + "/" + name
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		format := Format{Label: "y", Segment: "site"}
+		format := schema.Format{Label: "y", Segment: "site"}
 		if m != nil {
 			format = m.Format()
 			format.Segment = "site"
 		}
-		d, err := Read(t.Context(), path, format)
+		d, err := dataset.Read(t.Context(), path, format)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -320,7 +321,7 @@ func editableModels(t *testing.T) map[string]*model.Model {
 		{"fpr", MaxFPR("2%")},
 		{"share", Top("5%")},
 		{"count", metric.CountGoal(metric.GoalTop, 80, 1500)},
-		{"top", Goal{Kind: metric.GoalAbsoluteTop}},
+		{"top", metric.Goal{Kind: metric.GoalAbsoluteTop}},
 		{"sites", MaxFPR("3%")},
 	} {
 		name := point.name
@@ -328,7 +329,7 @@ func editableModels(t *testing.T) map[string]*model.Model {
 		if name == "plain" {
 			o.Delta = threshold.Rate{}
 		}
-		c, err := Threshold(t.Context(), held, Entry{Model: m}, point.goal, o)
+		c, err := Threshold(t.Context(), held, dataset.Entry{Model: m}, point.goal, o)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

@@ -9,6 +9,7 @@ import (
 	"toptau"
 	"toptau/diag"
 	"toptau/method"
+	"toptau/model"
 	"toptau/schema"
 )
 
@@ -28,9 +29,9 @@ func hostRows(seed uint64) string {
 }
 
 // hostModel returns a model whose point counts hosts and days.
-func hostModel(t *testing.T) *toptau.Model {
+func hostModel(t *testing.T) *model.Model {
 	t.Helper()
-	d := readFile(t, writeFile(t, "rows.csv", hostRows(1)), toptau.Format{Label: "y", Time: "when", Drop: []string{"host"}, Kept: []string{"host"}})
+	d := readFile(t, writeFile(t, "rows.csv", hostRows(1)), schema.Format{Label: "y", Time: "when", Drop: []string{"host"}, Kept: []string{"host"}})
 	trained, err := toptau.Train(t.Context(), d, toptau.MaxFPR("10%"), toptau.TrainOptions{Method: []method.Name{"logistic"},
 		Encoding: []schema.Encoding{"raw"}, Entity: "host"})
 	if err != nil {
@@ -43,7 +44,7 @@ func hostModel(t *testing.T) *toptau.Model {
 // The first alerts of a stream are the merged rows with an alert.
 func TestScoreMergesEntities(t *testing.T) {
 	m, path := hostModel(t), writeFile(t, "later.csv", hostRows(2))
-	rows, _ := scoreAll(t, m, path, toptau.ScoreOptions{Format: toptau.Format{ID: []string{"host", "when"}}})
+	rows, _ := scoreAll(t, m, path, toptau.ScoreOptions{Format: schema.Format{ID: []string{"host", "when"}}})
 	highest, count := map[string]float64{}, map[string]int{}
 	for _, r := range rows {
 		unit := r.ID[0] + " " + r.ID[1][:10]
@@ -67,7 +68,7 @@ func TestScoreMergesEntities(t *testing.T) {
 	if len(merged) != len(highest) || totals.Units != len(merged) || totals.Positives[0] != len(alerts) || totals.Rows != 1500 {
 		t.Errorf("%d rows of %d units, %d alerts, %+v", len(merged), len(highest), len(alerts), totals)
 	}
-	first, _ := scoreAll(t, m, path, toptau.ScoreOptions{OnlyAlerts: true, Format: toptau.Format{ID: []string{"host", "when"}}})
+	first, _ := scoreAll(t, m, path, toptau.ScoreOptions{OnlyAlerts: true, Format: schema.Format{ID: []string{"host", "when"}}})
 	for _, r := range first {
 		unit := r.ID[0] + " " + r.ID[1][:10]
 		if !alerts[unit] || !r.Decisions[0] {
@@ -91,9 +92,9 @@ func TestScoreMergesEntities(t *testing.T) {
 }
 
 // plainModel returns a model whose point counts rows.
-func plainModel(t *testing.T) *toptau.Model {
+func plainModel(t *testing.T) *model.Model {
 	t.Helper()
-	d := readFile(t, writeFile(t, "plain.csv", hostRows(3)), toptau.Format{Label: "y", Drop: []string{"host", "when"}})
+	d := readFile(t, writeFile(t, "plain.csv", hostRows(3)), schema.Format{Label: "y", Drop: []string{"host", "when"}})
 	trained, err := toptau.Train(t.Context(), d, toptau.MaxFPR("10%"), toptau.TrainOptions{Method: []method.Name{"logistic"},
 		Encoding: []schema.Encoding{"raw"}})
 	if err != nil {

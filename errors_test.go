@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/dataset"
 	"toptau/diag"
 	"toptau/method"
 	"toptau/metric"
@@ -22,16 +23,16 @@ import (
 func TestMissingFiles(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "none.csv")
 	opened := map[string]func() error{
-		"Read":            func() error { _, err := toptau.Read(t.Context(), missing, toptau.Format{Label: "y"}); return err },
-		"Load":            func() error { _, err := toptau.Load(missing); return err },
+		"Read":            func() error { _, err := dataset.Read(t.Context(), missing, schema.Format{Label: "y"}); return err },
+		"Load":            func() error { _, err := model.Load(missing); return err },
 		"LoadCertificate": func() error { _, err := model.LoadCertificate(missing); return err },
 		"a file of scores": func() error {
-			_, err := toptau.Evaluate(t.Context(), separableData(t, 200), []toptau.Entry{{File: missing}}, toptau.EvaluateOptions{})
+			_, err := toptau.Evaluate(t.Context(), separableData(t, 200), []dataset.Entry{{File: missing}}, toptau.EvaluateOptions{})
 			return err
 		},
 		"Read with a labels file": func() error {
 			data := writeFile(t, "d.csv", "1\n2\n")
-			_, err := toptau.Read(t.Context(), data, toptau.Format{LabelsFile: missing})
+			_, err := dataset.Read(t.Context(), data, schema.Format{LabelsFile: missing})
 			return err
 		},
 	}
@@ -57,14 +58,14 @@ func TestEndedContext(t *testing.T) {
 	path := writeFile(t, "d.csv", smallTable)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	entry := toptau.Entry{Model: fitted.Model}
+	entry := dataset.Entry{Model: fitted.Model}
 	for name, call := range map[string]func() error{
-		"Read":     func() error { _, err := toptau.Read(ctx, path, smallFormat); return err },
-		"ReadFrom": func() error { _, err := toptau.ReadFrom(ctx, strings.NewReader(smallTable), smallFormat); return err },
+		"Read":     func() error { _, err := dataset.Read(ctx, path, smallFormat); return err },
+		"ReadFrom": func() error { _, err := dataset.ReadFrom(ctx, strings.NewReader(smallTable), smallFormat); return err },
 		"Train":    func() error { _, err := toptau.Train(ctx, d, toptau.Top("10%"), toptau.TrainOptions{}); return err },
 		"Fit":      func() error { _, err := toptau.Fit(ctx, d, topPush(0.1), toptau.FitOptions{}); return err },
 		"Evaluate": func() error {
-			_, err := toptau.Evaluate(ctx, d, []toptau.Entry{entry}, toptau.EvaluateOptions{})
+			_, err := toptau.Evaluate(ctx, d, []dataset.Entry{entry}, toptau.EvaluateOptions{})
 			return err
 		},
 		"Threshold": func() error {
@@ -99,7 +100,7 @@ func TestNoGuarantee(t *testing.T) {
 	wantError(t, err, diag.Guarantee)
 
 	m := fitData(t, d, fitCase{Problem: topPush(0.1)}).Model
-	c, err := toptau.Threshold(t.Context(), separableData(t, 210), toptau.Entry{Model: m}, toptau.MaxFPR("0.1%"), toptau.ThresholdOptions{Delta: delta})
+	c, err := toptau.Threshold(t.Context(), separableData(t, 210), dataset.Entry{Model: m}, toptau.MaxFPR("0.1%"), toptau.ThresholdOptions{Delta: delta})
 	if !errors.Is(err, diag.ErrNoGuarantee) {
 		t.Errorf("Threshold returns %v", err)
 	}
@@ -114,7 +115,7 @@ func TestNoGuarantee(t *testing.T) {
 		t.Errorf("%+v, %v", p, found)
 	}
 	// The same goal without a guarantee has no error.
-	if _, err := toptau.Threshold(t.Context(), d, toptau.Entry{Model: m}, toptau.MaxFPR("10%"), toptau.ThresholdOptions{}); err != nil {
+	if _, err := toptau.Threshold(t.Context(), d, dataset.Entry{Model: m}, toptau.MaxFPR("10%"), toptau.ThresholdOptions{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -122,8 +123,8 @@ func TestNoGuarantee(t *testing.T) {
 // Goals with a bad text are refused by every verb that takes one.
 func TestBadGoals(t *testing.T) {
 	d := separableData(t, 60)
-	entry := toptau.Entry{Column: "a"}
-	for name, g := range map[string]toptau.Goal{"max-fpr": toptau.MaxFPR("often"), "top": toptau.Top("101%"), "5 of 5": metric.CountGoal(metric.GoalTop, 5, 5),
+	entry := dataset.Entry{Column: "a"}
+	for name, g := range map[string]metric.Goal{"max-fpr": toptau.MaxFPR("often"), "top": toptau.Top("101%"), "5 of 5": metric.CountGoal(metric.GoalTop, 5, 5),
 		"alerts": toptau.Alerts(-1, 10), "no goal": {}} {
 		_, err := toptau.Train(t.Context(), d, g, toptau.TrainOptions{})
 		wantError(t, err, diag.Usage, name)
@@ -132,7 +133,7 @@ func TestBadGoals(t *testing.T) {
 		if name == "no goal" { // Evaluate and Diagnose have defaults
 			continue
 		}
-		_, err = toptau.Evaluate(t.Context(), d, []toptau.Entry{entry}, toptau.EvaluateOptions{Goal: g})
+		_, err = toptau.Evaluate(t.Context(), d, []dataset.Entry{entry}, toptau.EvaluateOptions{Goal: g})
 		wantError(t, err, diag.Usage, name)
 		_, err = toptau.Diagnose(t.Context(), d, toptau.DiagnoseOptions{Goal: g})
 		wantError(t, err, diag.Usage, name)
@@ -150,7 +151,7 @@ func TestLoadRefusesOtherFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{"other": "a,b\n1,2\n", "cut": string(content[:len(content)/2])} {
-		_, err := toptau.Load(writeFile(t, name+".json", text))
+		_, err := model.Load(writeFile(t, name+".json", text))
 		wantError(t, err, diag.Model, name+".json")
 	}
 }

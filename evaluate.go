@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"toptau/dataset"
 	"toptau/diag"
 	"toptau/internal/feature"
 	"toptau/internal/large"
@@ -26,7 +27,7 @@ type EvaluateOptions struct {
 	// Goal sets the criterion that compares entries, and the rate of the other criteria. Without it, the goal of
 	// the first model's default operating point compares the entries, and each model's criteria have the rate of
 	// its own goal. Entries without a goal have the paper's rates 0.01 and 0.03.
-	Goal       Goal
+	Goal       metric.Goal
 	Against    string         // entry that the others are compared with; "": the first one
 	Confidence float64        // confidence of the intervals; 0: 0.95
 	Replicates int            // number of bootstrap replicates; 0: 2,000
@@ -70,7 +71,7 @@ type Evaluation struct {
 
 // ranking is a measured entry.
 type ranking struct {
-	*Entry
+	*rowset.Entry
 	data   *rowset.Set   // the rows, with columns in the model's order
 	z      []float64     // the scores in the order of the rows
 	scores metric.Scores // of the units by class
@@ -83,7 +84,7 @@ type ranking struct {
 //
 // It compares several entries by the goal's criterion. The intervals of the differences to o.Against come
 // from one paired bootstrap, which resamples groups if the data have a column Format.Group.
-func Evaluate(ctx context.Context, data *Data, entries []Entry, o EvaluateOptions) (*Evaluation, error) {
+func Evaluate(ctx context.Context, data *dataset.Data, entries []dataset.Entry, o EvaluateOptions) (*Evaluation, error) {
 	d := rowset.Of(data)
 	if err := checkEntries(entries); err != nil {
 		return nil, err
@@ -109,7 +110,7 @@ func Evaluate(ctx context.Context, data *Data, entries []Entry, o EvaluateOption
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if err := e.addEntry(ctx, &entries[i], o, len(entries) > 1); err != nil {
+		if err := e.addEntry(ctx, (*rowset.Entry)(&entries[i]), o, len(entries) > 1); err != nil {
 			return nil, err
 		}
 	}
@@ -143,14 +144,14 @@ func Evaluate(ctx context.Context, data *Data, entries []Entry, o EvaluateOption
 }
 
 // needs lists what an evaluation can have of rows in memory only.
-func (o *EvaluateOptions) needs(d *rowset.Set, entries []Entry) rowset.Needs {
+func (o *EvaluateOptions) needs(d *rowset.Set, entries []dataset.Entry) rowset.Needs {
 	entity := o.Entity
 	if m := entries[0].Model; m != nil && entity == "" {
 		point, _ := m.Point("")
 		entity = point.Entity
 	}
 	return rowset.Needs{}.Columns(d, entity, o.Value).Option("by", len(o.By) > 0).Option("examples", o.Examples > 0).Option("gate", o.Gate).
-		Option("against", o.Against != "").Option("segment", slices.ContainsFunc(entries, func(e Entry) bool { return e.decidesBySegment() })).
+		Option("against", o.Against != "").Option("segment", slices.ContainsFunc(entries, func(e dataset.Entry) bool { return (*rowset.Entry)(&e).DecidesBySegment() })).
 		Goal(o.Goal).Named("a comparison", len(entries) > 1).Named("scores without a model", entries[0].Model == nil)
 }
 
@@ -172,7 +173,7 @@ func (e *Evaluation) warnOfCopies(ctx context.Context, d *rowset.Set) error {
 }
 
 // setUnits prepares what is counted: rows or entities, and their amounts.
-func (e *Evaluation) setUnits(entries []Entry, o EvaluateOptions) error {
+func (e *Evaluation) setUnits(entries []dataset.Entry, o EvaluateOptions) error {
 	if e.where != rowset.InMemory {
 		return nil // rows are counted by their scores
 	}
@@ -202,13 +203,13 @@ func (e *Evaluation) setUnits(entries []Entry, o EvaluateOptions) error {
 }
 
 // checkEntries returns an error if there are no entries, or if a name is missing or used twice.
-func checkEntries(entries []Entry) error {
+func checkEntries(entries []dataset.Entry) error {
 	if len(entries) == 0 {
 		return &diag.Error{Kind: diag.Usage, Found: "nothing to evaluate", Expected: "a model or scores"}
 	}
 	for i := range entries {
 		name := entries[i].Name
-		used := slices.ContainsFunc(entries[:i], func(e Entry) bool { return e.Name == name })
+		used := slices.ContainsFunc(entries[:i], func(e dataset.Entry) bool { return e.Name == name })
 		if used || name == "" && len(entries) > 1 {
 			return &diag.Error{Kind: diag.Usage, Found: "an entry named " + diag.Quote(name), Expected: "a different name for each entry"}
 		}
@@ -217,7 +218,7 @@ func checkEntries(entries []Entry) error {
 }
 
 // addEntry measures an entry and adds it. With several entries, warnings begin with its name.
-func (e *Evaluation) addEntry(ctx context.Context, entry *Entry, o EvaluateOptions, several bool) error {
+func (e *Evaluation) addEntry(ctx context.Context, entry *rowset.Entry, o EvaluateOptions, several bool) error {
 	k := &ranking{Entry: entry, data: e.data}
 	if entry.Model != nil {
 		k.data = e.data.Arranged(entry.Model)
@@ -257,8 +258,8 @@ func (e *Evaluation) addEntry(ctx context.Context, entry *Entry, o EvaluateOptio
 			return err
 		}
 	}
-	if from := entry.origin; from != nil {
-		r.Kind, r.Encoding, r.Estimate = from.kind, from.task.Features, &from.estimate
+	if from := entry.Origin; from != nil {
+		r.Kind, r.Encoding, r.Estimate = from.Kind, from.Encoding, &from.Estimate
 	}
 	e.rankings, e.Entries = append(e.rankings, k), append(e.Entries, r)
 	return nil
@@ -268,7 +269,7 @@ func (e *Evaluation) addEntry(ctx context.Context, entry *Entry, o EvaluateOptio
 // of missing and unknown values, nil if they are not known.
 func (e *Evaluation) rankRows(ctx context.Context, k *ranking, r *result.Entry, o EvaluateOptions) (*feature.Counts, error) {
 	if e.where == rowset.InMemory {
-		s, err := k.scoresOf(k.data)
+		s, err := k.ScoresOf(k.data)
 		if err != nil {
 			return nil, err
 		}
@@ -299,7 +300,7 @@ func (e *Evaluation) rankRows(ctx context.Context, k *ranking, r *result.Entry, 
 }
 
 // countValues adds the counts of missing and unknown values (nil: they are not known), and returns a warning about unknown ones.
-func countValues(r *result.Measured, m *Model, c *feature.Counts) []diag.Warning {
+func countValues(r *result.Measured, m *model.Model, c *feature.Counts) []diag.Warning {
 	if c == nil {
 		return nil
 	}
@@ -385,7 +386,7 @@ func (e *Evaluation) profitAt(k *ranking, p *model.Point, o EvaluateOptions) (*m
 }
 
 // notMeasured returns a warning about what Evaluate measures of rows in memory alone.
-func notMeasured(m *Model, d *rowset.Set, r *result.Measured) []diag.Warning {
+func notMeasured(m *model.Model, d *rowset.Set, r *result.Measured) []diag.Warning {
 	var list []string
 	if slices.ContainsFunc(m.Points(), func(p model.Point) bool { return p.Guarantee != nil }) {
 		list = append(list, "how the scores differ from those of the calibration rows")
@@ -407,7 +408,7 @@ func notMeasured(m *Model, d *rowset.Set, r *result.Measured) []diag.Warning {
 }
 
 // foundInTraining returns what shows that rows trained the model, "" if nothing does.
-func foundInTraining(m *Model, d *rowset.Set, known *result.Overlap) string {
+func foundInTraining(m *model.Model, d *rowset.Set, known *result.Overlap) string {
 	switch {
 	case known != nil && known.Excess:
 		return rowset.OverlapWarning(known, d.Len())
@@ -475,7 +476,7 @@ func (e *Evaluation) addBreakdowns(k *ranking, r *result.Measured, o EvaluateOpt
 
 // criteriaFor returns the criterion of the goal, if there is one, and the three criteria of the paper at the goal's
 // rate, or else at that of the model (nil: none).
-func criteriaFor(m *Model, goal Goal) (own *metric.Criterion, list []metric.Criterion, err error) {
+func criteriaFor(m *model.Model, goal metric.Goal) (own *metric.Criterion, list []metric.Criterion, err error) {
 	rates := []threshold.Rate{threshold.MustRate("0.01"), threshold.MustRate("0.03")}
 	if m != nil {
 		if point, _ := m.Point(""); !point.Goal.Tau().IsZero() {
@@ -584,8 +585,9 @@ func (e *Evaluation) compareEntries(o EvaluateOptions) error {
 		r.Goal, r.Difference, r.Verdict = &result.GoalValue{Goal: goal, Value: paired.Results[i]}, &paired.Differences[i],
 			paired.Differences[i].Verdict()
 		ranked[i] = tune.Ranked{Name: r.Name, Kind: r.Kind}
-		if from := e.rankings[i].origin; from != nil {
-			ranked[i].Task, ranked[i].Score = from.task, from.estimate.Mean
+		if from := e.rankings[i].Origin; from != nil {
+			ranked[i].Task = tune.Task{Learner: from.Learner, Features: from.Encoding, Derived: from.Derived}
+			ranked[i].Score = from.Estimate.Mean
 		}
 		if i == reference {
 			r.Difference, r.Verdict = nil, ""
@@ -627,11 +629,6 @@ func (e *Evaluation) summaryFacts(prevalence threshold.Rate) summaryFacts {
 		f.Decisions = f.Decisions.Mixed(f.Prevalence, nil)
 	}
 	return f
-}
-
-// byClass returns the scores of labelled rows by class.
-func byClass(t *table.Table, z []float64) metric.Scores {
-	return rowset.SplitByClass(t.Label, t.Weight, z)
 }
 
 // alarmsAt reports which rows an operating point alarms about.

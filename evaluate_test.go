@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/dataset"
 	"toptau/diag"
 	"toptau/internal/report"
 	"toptau/method"
@@ -39,9 +40,9 @@ func overlapping(rows int, seed uint64) string {
 }
 
 // evaluateEntries measures entries with a goal of 10 % false alarms.
-func evaluateEntries(t *testing.T, d *toptau.Data, o toptau.EvaluateOptions, entries ...toptau.Entry) *toptau.Evaluation {
+func evaluateEntries(t *testing.T, d *dataset.Data, o toptau.EvaluateOptions, entries ...dataset.Entry) *toptau.Evaluation {
 	t.Helper()
-	if o.Goal == (toptau.Goal{}) {
+	if o.Goal == (metric.Goal{}) {
 		o.Goal = toptau.MaxFPR("10%")
 	}
 	e, err := toptau.Evaluate(t.Context(), d, entries, o)
@@ -52,9 +53,9 @@ func evaluateEntries(t *testing.T, d *toptau.Data, o toptau.EvaluateOptions, ent
 }
 
 // trainAll trains on overlapping rows and keeps all learners.
-func trainAll(t *testing.T, test *toptau.Data, fraction string, methods ...method.Name) *toptau.Trained {
+func trainAll(t *testing.T, test *dataset.Data, fraction string, methods ...method.Name) *toptau.Trained {
 	t.Helper()
-	d := readFile(t, writeFile(t, "train.csv", overlapping(400, 1)), toptau.Format{Label: "y"})
+	d := readFile(t, writeFile(t, "train.csv", overlapping(400, 1)), schema.Format{Label: "y"})
 	o := toptau.TrainOptions{Method: methods, Encoding: []schema.Encoding{schema.Raw}, KeepAll: true, Seed: 1, Test: test}
 	if fraction != "" {
 		o.TestFraction = threshold.MustRate(fraction)
@@ -104,7 +105,7 @@ func TestTrainKeepsAll(t *testing.T) {
 func TestScoresMeasureAsTheirModel(t *testing.T) {
 	trained := trainAll(t, nil, "25%", "topmean-np")
 	path := writeFile(t, "all.csv", overlapping(400, 1))
-	all, err := toptau.Read(t.Context(), path, trained.Model.Format())
+	all, err := dataset.Read(t.Context(), path, trained.Model.Format())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,10 +117,10 @@ func TestScoresMeasureAsTheirModel(t *testing.T) {
 		scores[i] = row.Score
 		fmt.Fprintf(&file, "%d,%v\n", row.Number, row.Score)
 	}
-	fromFile := toptau.Entry{Name: "file", File: writeFile(t, "scores.csv", file.String())}
-	for _, d := range []*toptau.Data{all, trained.Test} {
-		e := evaluateEntries(t, d, toptau.EvaluateOptions{Replicates: 100}, toptau.Entry{Name: "model", Model: trained.Model},
-			toptau.Entry{Name: "memory", Scores: scores}, fromFile)
+	fromFile := dataset.Entry{Name: "file", File: writeFile(t, "scores.csv", file.String())}
+	for _, d := range []*dataset.Data{all, trained.Test} {
+		e := evaluateEntries(t, d, toptau.EvaluateOptions{Replicates: 100}, dataset.Entry{Name: "model", Model: trained.Model},
+			dataset.Entry{Name: "memory", Scores: scores}, fromFile)
 		for i := range e.Entries[1:] {
 			entry := &e.Entries[i+1]
 			if entry.AUC != e.AUC || entry.Goal.Value.Rate != e.Goal.Value.Rate || entry.Difference.Rate != 0 ||
@@ -135,7 +136,7 @@ func TestScoresMeasureAsTheirModel(t *testing.T) {
 
 // The verdicts against useless scores and against perfect scores are certain.
 func TestEvaluateAgainstScores(t *testing.T) {
-	d := readFile(t, writeFile(t, "data.csv", overlapping(600, 2)), toptau.Format{Label: "y"})
+	d := readFile(t, writeFile(t, "data.csv", overlapping(600, 2)), schema.Format{Label: "y"})
 	model := trainAll(t, d, "", "svm", "topmean-np").All[2]
 	nothing, everything := make([]float64, d.Len()), make([]float64, d.Len())
 	for row := range nothing {
@@ -144,8 +145,8 @@ func TestEvaluateAgainstScores(t *testing.T) {
 			everything[row] = 1
 		}
 	}
-	e := evaluateEntries(t, d, toptau.EvaluateOptions{Against: "svm", Replicates: 500}, model, toptau.Entry{Name: "nothing", Scores: nothing},
-		toptau.Entry{Name: "everything", Scores: everything})
+	e := evaluateEntries(t, d, toptau.EvaluateOptions{Against: "svm", Replicates: 500}, model, dataset.Entry{Name: "nothing", Scores: nothing},
+		dataset.Entry{Name: "everything", Scores: everything})
 	if e.Against != "svm" || e.Entries[1].Verdict != metric.Worse || e.Entries[2].Verdict != metric.Better {
 		t.Errorf("%+v", e.Verdicts)
 	}
@@ -169,13 +170,13 @@ func TestEvaluateDrawsEntities(t *testing.T) {
 			fmt.Fprintf(&b, "%s,h%d\n", line, i/3)
 		}
 	}
-	d := readFile(t, writeFile(t, "groups.csv", b.String()), toptau.Format{Label: "y", Group: "host"})
+	d := readFile(t, writeFile(t, "groups.csv", b.String()), schema.Format{Label: "y", Group: "host"})
 	scores := make([]float64, d.Len())
 	for row := range scores {
 		scores[row] = float64(row % 7)
 	}
-	e := evaluateEntries(t, d, toptau.EvaluateOptions{Replicates: 50}, toptau.Entry{Name: "a", Scores: scores},
-		toptau.Entry{Name: "b", Scores: make([]float64, d.Len())})
+	e := evaluateEntries(t, d, toptau.EvaluateOptions{Replicates: 50}, dataset.Entry{Name: "a", Scores: scores},
+		dataset.Entry{Name: "b", Scores: make([]float64, d.Len())})
 	if e.Entities != 101 || e.Entries[1].Difference.Interval.Kind != metric.GroupInterval {
 		t.Errorf("%d entities, %+v", e.Entities, e.Entries[1].Difference.Interval)
 	}
@@ -183,12 +184,12 @@ func TestEvaluateDrawsEntities(t *testing.T) {
 
 // joinScores joins a file to the rows and describes how. For a data set of three rows it checks that the scores rank them as 1,
 // -2.5 and 1000 do.
-func joinScores(t *testing.T, path string, d *toptau.Data) (string, error) {
-	entries := []toptau.Entry{{Name: "m", File: path}}
+func joinScores(t *testing.T, path string, d *dataset.Data) (string, error) {
+	entries := []dataset.Entry{{Name: "m", File: path}}
 	if d.Len() == 3 {
-		entries = append(entries, toptau.Entry{Name: "right", Scores: []float64{1, -2.5, 1000}})
+		entries = append(entries, dataset.Entry{Name: "right", Scores: []float64{1, -2.5, 1000}})
 	}
-	e, err := toptau.Evaluate(t.Context(), d, entries, toptau.EvaluateOptions{Goal: (toptau.Goal{Kind: metric.GoalAbsoluteTop}), Replicates: 2})
+	e, err := toptau.Evaluate(t.Context(), d, entries, toptau.EvaluateOptions{Goal: (metric.Goal{Kind: metric.GoalAbsoluteTop}), Replicates: 2})
 	if err != nil {
 		return "", err
 	}
@@ -202,43 +203,43 @@ func joinScores(t *testing.T, path string, d *toptau.Data) (string, error) {
 func TestScoresOfFiles(t *testing.T) {
 	plain := "x,y\n1,1\n2,0\n3,0\n"
 	named := "key,x,y\na,1,1\nb,2,0\nc,3,0\n"
-	id := toptau.Format{Label: "y", ID: []string{"key"}}
+	id := schema.Format{Label: "y", ID: []string{"key"}}
 	for _, c := range []struct {
 		name, data string
-		format     toptau.Format
+		format     schema.Format
 		scores     string
 		want       string // a part of the error; "": the scores are 1, -2.5, 1000
 		words      string
 	}{
-		{"score alone", plain, toptau.Format{Label: "y"}, "score\n1\n-2.5\n1e3\n", "",
+		{"score alone", plain, schema.Format{Label: "y"}, "score\n1\n-2.5\n1e3\n", "",
 			"joined by position: the files have no id that could confirm the order"},
-		{"one column", plain, toptau.Format{Label: "y"}, "anything\n1\n-2.5\n1e3\n", "", "joined by position: "},
-		{"no header", plain, toptau.Format{Label: "y"}, "1\n-2.5\n1e3\n", "", "joined by position: "},
-		{"labels", plain, toptau.Format{Label: "y"}, "score,y\n1,1\n-2.5,0\n1e3,0\n", "", "joined by position, labels agree on 3 rows"},
-		{"label by that name", plain, toptau.Format{Label: "y"}, "label,score\n1,1\n0,-2.5\n0,1e3\n", "", "labels agree on 3 rows"},
-		{"row numbers", plain, toptau.Format{Label: "y"}, "row,score,decision\n1,1,0\n2,-2.5,0\n3,1e3,1\n", "", "joined by row"},
-		{"row numbers in another order", plain, toptau.Format{Label: "y"}, "row,score\n3,1e3\n1,1\n2,-2.5\n", "", "joined by row"},
+		{"one column", plain, schema.Format{Label: "y"}, "anything\n1\n-2.5\n1e3\n", "", "joined by position: "},
+		{"no header", plain, schema.Format{Label: "y"}, "1\n-2.5\n1e3\n", "", "joined by position: "},
+		{"labels", plain, schema.Format{Label: "y"}, "score,y\n1,1\n-2.5,0\n1e3,0\n", "", "joined by position, labels agree on 3 rows"},
+		{"label by that name", plain, schema.Format{Label: "y"}, "label,score\n1,1\n0,-2.5\n0,1e3\n", "", "labels agree on 3 rows"},
+		{"row numbers", plain, schema.Format{Label: "y"}, "row,score,decision\n1,1,0\n2,-2.5,0\n3,1e3,1\n", "", "joined by row"},
+		{"row numbers in another order", plain, schema.Format{Label: "y"}, "row,score\n3,1e3\n1,1\n2,-2.5\n", "", "joined by row"},
 		{"ids", named, id, "key,score\na,1\nb,-2.5\nc,1e3\n", "", "joined by id"},
 		{"ids in another order with others", named, id, "score,key\n7,z\n1e3,c\n1, a\n-2.5,b\n", "",
 			"joined by id, ignored scores of 1 other row"},
 		{"the only other column", named, id, "key,gbdt,y\nc,1e3,0\nb,-2.5,0\na,1,1\n", "", "joined by id, labels agree on 3 rows"},
-		{"ids of a file without header", "a,1,1\nb,2,0\nc,3,0\n", toptau.Format{Label: "last", ID: []string{"1"}, Header: "no"},
+		{"ids of a file without header", "a,1,1\nb,2,0\nc,3,0\n", schema.Format{Label: "last", ID: []string{"1"}, Header: "no"},
 			"c,1e3\nb,-2.5\na,1\n", "", "joined by id"},
 		{"ids and labels without features", "key,y\na,1\nb,0\nc,0\n", id, "key,score\na,1\nb,-2.5\nc,1e3\n", "", "joined by id"},
-		{"labels alone", "y\n1\n0\n0\n", toptau.Format{Label: "y"}, "score,y\n1,1\n-2.5,0\n1e3,0\n", "", "joined by position, labels agree on 3 rows"},
+		{"labels alone", "y\n1\n0\n0\n", schema.Format{Label: "y"}, "score,y\n1,1\n-2.5,0\n1e3,0\n", "", "joined by position, labels agree on 3 rows"},
 
-		{"shuffled labels", plain, toptau.Format{Label: "y"}, "score,y\n-2.5,0\n1,1\n1e3,0\n",
+		{"shuffled labels", plain, schema.Format{Label: "y"}, "score,y\n-2.5,0\n1,1\n1e3,0\n",
 			`s.csv:2: column "y": a negative row; 2 of 3 labels differ from those of d.csv, expected positive, as on line 2 there`, ""},
-		{"row twice", plain, toptau.Format{Label: "y"}, "row,score\n1,1\n1,2\n3,3\n", `s.csv:3: column "row": row 1, which is also on line 2`, ""},
-		{"row beyond", plain, toptau.Format{Label: "y"}, "row,score\n1,1\n4,2\n3,3\n", `:3: column "row": "4", expected the number of a row`, ""},
+		{"row twice", plain, schema.Format{Label: "y"}, "row,score\n1,1\n1,2\n3,3\n", `s.csv:3: column "row": row 1, which is also on line 2`, ""},
+		{"row beyond", plain, schema.Format{Label: "y"}, "row,score\n1,1\n4,2\n3,3\n", `:3: column "row": "4", expected the number of a row`, ""},
 		{"id twice", named, id, "key,score\na,1\nb,2\na,3\n", `s.csv:4: column "key": id "a", which is also on line 2, expected one score for each id`, ""},
 		{"data's id twice", "key,x,y\na,1,1\na,2,0\nc,3,0\n", id, "key,score\na,1\nc,2\n", `d.csv:3: column "key": id "a", which is also on line 2`, ""},
 		{"no ids in the scores", named, id, "score\n1\n2\n3\n", `no column "key" among ["score"], expected the id columns of d.csv`, ""},
-		{"no ids in the data", plain, toptau.Format{Label: "y"}, "id,score\n7,1\n8,2\n9,3\n", `column "id": a column of ids, expected the same column in d.csv`, ""},
-		{"fewer", plain, toptau.Format{Label: "y"}, "score\n1\n2\n", "2 scores and no id, expected 3, one for each row of d.csv", ""},
-		{"no score", plain, toptau.Format{Label: "y"}, "p,q\n1,2\n3,4\n", `no column named "score" among ["p" "q"]`, ""},
-		{"empty", plain, toptau.Format{Label: "y"}, "score,w\n1,1\n,2\n3,3\n", `s.csv:3: column "score": a missing score`, ""},
-		{"words", plain, toptau.Format{Label: "y"}, "score\nhigh\nlow\nlow\n", `column "score": "high"`, ""},
+		{"no ids in the data", plain, schema.Format{Label: "y"}, "id,score\n7,1\n8,2\n9,3\n", `column "id": a column of ids, expected the same column in d.csv`, ""},
+		{"fewer", plain, schema.Format{Label: "y"}, "score\n1\n2\n", "2 scores and no id, expected 3, one for each row of d.csv", ""},
+		{"no score", plain, schema.Format{Label: "y"}, "p,q\n1,2\n3,4\n", `no column named "score" among ["p" "q"]`, ""},
+		{"empty", plain, schema.Format{Label: "y"}, "score,w\n1,1\n,2\n3,3\n", `s.csv:3: column "score": a missing score`, ""},
+		{"words", plain, schema.Format{Label: "y"}, "score\nhigh\nlow\nlow\n", `column "score": "high"`, ""},
 	} {
 		t.Chdir(t.TempDir())
 		for file, content := range map[string]string{"d.csv": c.data, "s.csv": c.scores} {
@@ -263,7 +264,7 @@ func TestScoresOfFiles(t *testing.T) {
 // Scores in the wrong order are refused even without ids and labels if there are enough rows to see it. Scores in the right
 // order never are.
 func TestScoresOfFilesInAnotherOrder(t *testing.T) {
-	d := readFile(t, writeFile(t, "data.csv", overlapping(4000, 1)), toptau.Format{Label: "y"})
+	d := readFile(t, writeFile(t, "data.csv", overlapping(4000, 1)), schema.Format{Label: "y"})
 	lines := strings.Split(strings.TrimSpace(overlapping(4000, 1)), "\n")[1:]
 	scores := make([]string, len(lines))
 	for i, line := range lines {
@@ -278,26 +279,26 @@ func TestScoresOfFilesInAnotherOrder(t *testing.T) {
 }
 
 func TestEvaluateRefuses(t *testing.T) {
-	d := readFile(t, writeFile(t, "data.csv", overlapping(200, 1)), toptau.Format{Label: "y"})
+	d := readFile(t, writeFile(t, "data.csv", overlapping(200, 1)), schema.Format{Label: "y"})
 	good, short := make([]float64, 200), make([]float64, 9)
 	missing := slices.Clone(good)
 	missing[3] = math.NaN()
 	ok := toptau.EvaluateOptions{Goal: toptau.MaxFPR("10%")}
 	for name, c := range map[string]struct {
-		entries []toptau.Entry
+		entries []dataset.Entry
 		options toptau.EvaluateOptions
 		kind    diag.Kind
 		want    string
 	}{
 		"nothing":         {nil, ok, diag.Usage, "nothing to evaluate"},
-		"other rows":      {[]toptau.Entry{{Name: "theirs", Scores: short}}, ok, diag.Data, `9 scores of "theirs", expected 200, one for each row`},
-		"a missing score": {[]toptau.Entry{{Name: "theirs", Scores: missing}}, ok, diag.Data, `no score of "theirs" for row 4 (line 5 of`},
-		"a name twice":    {[]toptau.Entry{{Name: "a", Scores: good}, {Name: "a", Scores: good}}, ok, diag.Usage, `an entry named "a"`},
-		"no name":         {[]toptau.Entry{{Name: "a", Scores: good}, {Scores: good}}, ok, diag.Usage, `an entry named ""`},
-		"reference": {[]toptau.Entry{{Name: "a", Scores: good}, {Name: "b", Scores: good}},
+		"other rows":      {[]dataset.Entry{{Name: "theirs", Scores: short}}, ok, diag.Data, `9 scores of "theirs", expected 200, one for each row`},
+		"a missing score": {[]dataset.Entry{{Name: "theirs", Scores: missing}}, ok, diag.Data, `no score of "theirs" for row 4 (line 5 of`},
+		"a name twice":    {[]dataset.Entry{{Name: "a", Scores: good}, {Name: "a", Scores: good}}, ok, diag.Usage, `an entry named "a"`},
+		"no name":         {[]dataset.Entry{{Name: "a", Scores: good}, {Scores: good}}, ok, diag.Usage, `an entry named ""`},
+		"reference": {[]dataset.Entry{{Name: "a", Scores: good}, {Name: "b", Scores: good}},
 			toptau.EvaluateOptions{Goal: ok.Goal, Against: "c"}, diag.Usage, `against "c", expected one of a, b`},
-		"no goal": {[]toptau.Entry{{Name: "a", Scores: good}, {Name: "b", Scores: good}}, toptau.EvaluateOptions{}, diag.Usage, "no goal"},
-		"bootstrap": {[]toptau.Entry{{Name: "a", Scores: good}}, toptau.EvaluateOptions{Goal: ok.Goal, Replicates: -1}, diag.Usage,
+		"no goal": {[]dataset.Entry{{Name: "a", Scores: good}, {Name: "b", Scores: good}}, toptau.EvaluateOptions{}, diag.Usage, "no goal"},
+		"bootstrap": {[]dataset.Entry{{Name: "a", Scores: good}}, toptau.EvaluateOptions{Goal: ok.Goal, Replicates: -1}, diag.Usage,
 			"-1 bootstrap replicates"},
 	} {
 		_, err := toptau.Evaluate(t.Context(), d, c.entries, c.options)
@@ -307,7 +308,7 @@ func TestEvaluateRefuses(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := toptau.Evaluate(ctx, d, []toptau.Entry{{Name: "a", Scores: good}}, ok); !errors.Is(err, context.Canceled) {
+	if _, err := toptau.Evaluate(ctx, d, []dataset.Entry{{Name: "a", Scores: good}}, ok); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -321,11 +322,11 @@ func TestThresholdWithoutFeatures(t *testing.T) {
 		fmt.Fprintf(&labels, "%d,%d\n", i, min(i%10, 1)^1)
 		fmt.Fprintf(&scores, "%d,%d\n", 199-i, (i*37)%200)
 	}
-	d, err := toptau.Read(t.Context(), writeFile(t, "labels.csv", labels.String()), toptau.Format{Label: "y", ID: []string{"id"}})
+	d, err := dataset.Read(t.Context(), writeFile(t, "labels.csv", labels.String()), schema.Format{Label: "y", ID: []string{"id"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := toptau.Threshold(t.Context(), d, toptau.Entry{Name: "scores", File: writeFile(t, "scores.csv", scores.String())}, toptau.MaxFPR("10%"), toptau.ThresholdOptions{})
+	c, err := toptau.Threshold(t.Context(), d, dataset.Entry{Name: "scores", File: writeFile(t, "scores.csv", scores.String())}, toptau.MaxFPR("10%"), toptau.ThresholdOptions{})
 	if err != nil || c.Result.Joined == nil {
 		t.Errorf("%v %v", c, err)
 	}
@@ -347,7 +348,7 @@ func TestTooFewGroups(t *testing.T) {
 		for i := range 400 {
 			fmt.Fprintf(&b, "%v,%d,%d\n", random.Float64(), i%c.groups, 1-min(1, i%10))
 		}
-		d, err := toptau.ReadFrom(t.Context(), strings.NewReader(b.String()), toptau.Format{Label: "y", Group: "g"})
+		d, err := dataset.ReadFrom(t.Context(), strings.NewReader(b.String()), schema.Format{Label: "y", Group: "g"})
 		if err != nil {
 			t.Fatal(err)
 		}

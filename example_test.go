@@ -10,20 +10,22 @@ import (
 	"strings"
 
 	"toptau"
+	"toptau/dataset"
 	"toptau/diag"
 	"toptau/method"
+	"toptau/model"
 	"toptau/schema"
 	"toptau/threshold"
 )
 
 // connections simulates n connections of a network. One in fifty is an attack, with more errors and more hosts. The numbers are
 // sums of uniform ones.
-func connections(n int, seed uint64) *toptau.Data {
+func connections(n int, seed uint64) *dataset.Data {
 	uniform := func() float64 {
 		seed = seed*6364136223846793005 + 1442695040888963407
 		return float64(seed>>11) / (1 << 53)
 	}
-	rows := toptau.Rows{Columns: []string{"bytes", "errors", "hosts"}}
+	rows := dataset.Rows{Columns: []string{"bytes", "errors", "hosts"}}
 	for i := range n {
 		bytes := uniform() + uniform() + uniform()
 		errors := uniform() + uniform() + uniform()
@@ -157,8 +159,8 @@ func ExampleLoad() {
 	}
 	defer os.RemoveAll(dir)
 	table := "errors,service,attack\n9,ftp,yes\n8,http,yes\n3,ftp,no\n2,http,no\n1,http,no\n"
-	ctx, format := context.Background(), toptau.Format{Label: "attack", Positive: []string{"yes"}}
-	data, err := toptau.ReadFrom(ctx, strings.NewReader(table), format)
+	ctx, format := context.Background(), schema.Format{Label: "attack", Positive: []string{"yes"}}
+	data, err := dataset.ReadFrom(ctx, strings.NewReader(table), format)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -171,7 +173,7 @@ func ExampleLoad() {
 		log.Fatal(err)
 	}
 
-	m, err := toptau.Load(path)
+	m, err := model.Load(path)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -194,8 +196,8 @@ func ExampleLoad() {
 }
 
 // fewConnections fits a model to five rows.
-func fewConnections() *toptau.Model {
-	data, err := toptau.Rows{Columns: []string{"bytes", "errors"}, Numbers: [][]float64{{1, 9}, {2, 8}, {2, 2}, {1, 1}, {3, 3}},
+func fewConnections() *model.Model {
+	data, err := dataset.Rows{Columns: []string{"bytes", "errors"}, Numbers: [][]float64{{1, 9}, {2, 8}, {2, 2}, {1, 1}, {3, 3}},
 		Positive: []bool{true, true, false, false, false}}.Data()
 	if err != nil {
 		log.Fatal(err)
@@ -210,7 +212,7 @@ func fewConnections() *toptau.Model {
 // Score reads and scores rows one by one. With Best the stream yields only the rows with the highest scores: a work list.
 func ExampleScore() {
 	today := strings.NewReader("host,bytes,errors\nalpha,1,2\nbeta,2,9\ngamma,1,7\ndelta,3,1\n")
-	options := toptau.ScoreOptions{Format: toptau.Format{ID: []string{"host"}}, Best: 2}
+	options := toptau.ScoreOptions{Format: schema.Format{ID: []string{"host"}}, Best: 2}
 	stream, err := toptau.Score(context.Background(), fewConnections(), today, options)
 	if err != nil {
 		log.Fatal(err)
@@ -252,7 +254,7 @@ func ExampleEvaluate() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	entries := []toptau.Entry{{Model: fitted.Model}}
+	entries := []dataset.Entry{{Model: fitted.Model}}
 	evaluation, err := toptau.Evaluate(ctx, connections(4_000, 5), entries, toptau.EvaluateOptions{Goal: toptau.Top("1%")})
 	if err != nil {
 		log.Fatal(err)
@@ -277,7 +279,7 @@ func ExampleThreshold() {
 	}
 	options := toptau.ThresholdOptions{Name: "certified", Delta: threshold.MustRate("5%")}
 	for _, rows := range []int{200, 2_000} {
-		c, err := toptau.Threshold(ctx, connections(rows, 7), toptau.Entry{Model: fitted.Model}, toptau.MaxFPR("1%"), options)
+		c, err := toptau.Threshold(ctx, connections(rows, 7), dataset.Entry{Model: fitted.Model}, toptau.MaxFPR("1%"), options)
 		if err != nil && !errors.Is(err, diag.ErrNoGuarantee) {
 			log.Fatal(err)
 		}

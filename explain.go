@@ -13,6 +13,7 @@ import (
 	"toptau/internal/feature"
 	"toptau/internal/rowset"
 	"toptau/internal/table"
+	"toptau/model"
 	"toptau/result"
 	"toptau/schema"
 )
@@ -31,7 +32,7 @@ const (
 // Explain measures what each column of r adds to the scores. It reads r once. Its memory does not grow with
 // the number of rows. Effects are measured on all rows, and shapes on a sample of at most 20,000 rows drawn
 // with a fixed seed.
-func Explain(ctx context.Context, m *Model, r io.Reader, o ExplainOptions) (*result.Columns, error) {
+func Explain(ctx context.Context, m *model.Model, r io.Reader, o ExplainOptions) (*result.Columns, error) {
 	options, err := rowset.TableOptions(m, o.Format)
 	if err != nil {
 		return nil, err
@@ -47,7 +48,7 @@ func Explain(ctx context.Context, m *Model, r io.Reader, o ExplainOptions) (*res
 	if !stopsAt(o.OnError) {
 		options.OnBadRow = table.KeepBadRow
 	}
-	reader, err := table.NewReader(readerName(r), r, options)
+	reader, err := table.NewReader(table.NameOf(r), r, options)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +133,7 @@ func (l *leftOut) add(file string, others int, row table.BadRow) error {
 
 // ExplainOptions are the options of Explain.
 type ExplainOptions struct {
-	Format   Format                      // differences from the format of the training file
+	Format   schema.Format               // differences from the format of the training file
 	Impute   schema.Impute               // as ScoreOptions.Impute
 	OnError  schema.BadRows              // what becomes of rows that have no score: schema.StopAtBadRows or schema.SkipBadRows
 	OnReject func(result.Rejected) error // is called with each of these rows; an error ends Explain
@@ -166,7 +167,7 @@ type effectInput struct {
 // sampledRow holds for each input its number or category code, and what it adds.
 type sampledRow struct{ values, adds []float64 }
 
-func newEffects(m *Model, impute schema.Impute) (*effects, error) {
+func newEffects(m *model.Model, impute schema.Impute) (*effects, error) {
 	scorer := feature.ScorerOf(m)
 	if impute != "" {
 		var err error

@@ -10,6 +10,7 @@ import (
 
 	"toptau"
 	"toptau/method"
+	"toptau/model"
 	"toptau/result"
 	"toptau/schema"
 	"toptau/threshold"
@@ -40,7 +41,7 @@ func twoColumns(rows int, seed uint64) string {
 }
 
 // explainFile opens a file and explains its columns.
-func explainFile(t *testing.T, m *toptau.Model, path string, o toptau.ExplainOptions) *result.Columns {
+func explainFile(t *testing.T, m *model.Model, path string, o toptau.ExplainOptions) *result.Columns {
 	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {
@@ -61,7 +62,7 @@ func TestExplain(t *testing.T) {
 		t.Skip("trains several models")
 	}
 	path := writeFile(t, "rows.csv", twoColumns(3000, 1))
-	d := readFile(t, path, toptau.Format{Label: "y"})
+	d := readFile(t, path, schema.Format{Label: "y"})
 	for _, encoding := range schema.Encodings() {
 		problem := shortAdam(method.Problem{Method: method.TopMeanNP, Tau: threshold.MustRate("10%"), Lambda: 0.001}, 100)
 		problem.Encoding, problem.Impute = encoding, schema.ImputeIndicator
@@ -139,13 +140,13 @@ func TestExplainTiesAndIndices(t *testing.T) {
 		fmt.Fprintf(&b, "%v,%d\n", x, (i/2)%2)
 	}
 	path := writeFile(t, "rows.csv", b.String())
-	fitted := fitData(t, readFile(t, path, toptau.Format{Label: "y"}), fitCase{Problem: topPush(0.1)})
+	fitted := fitData(t, readFile(t, path, schema.Format{Label: "y"}), fitCase{Problem: topPush(0.1)})
 	c := explainFile(t, fitted.Model, path, toptau.ExplainOptions{})
 	if c.Columns[0].Shape[0][0] != 0 || c.Columns[0].Shape[1][0] <= 1 || len(c.Columns[0].Shape) < 15 {
 		t.Errorf("%+v", c)
 	}
 	path = writeFile(t, "rows.svm", "1 1:1 3:2\n-1 1:0.5\n-1 2:1 3:1\n1 1:2\n")
-	fitted = fitData(t, readFile(t, path, toptau.Format{}), fitCase{Problem: topPush(0.1)})
+	fitted = fitData(t, readFile(t, path, schema.Format{}), fitCase{Problem: topPush(0.1)})
 	c = explainFile(t, fitted.Model, path, toptau.ExplainOptions{})
 	if len(c.Columns) != 3 || c.Columns[0].Column != "index 1" || len(c.Columns[0].Shape) != 0 ||
 		c.Columns[0].String() != "" {

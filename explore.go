@@ -18,6 +18,7 @@ import (
 	"toptau/internal/tune"
 	"toptau/method"
 	"toptau/metric"
+	"toptau/model"
 	"toptau/result"
 	"toptau/threshold"
 )
@@ -89,7 +90,7 @@ const (
 //
 // Intervals are for these thresholds on new rows like these. A guarantee holds for a goal that was chosen without a
 // look at these rows.
-func (x *Explorer) Budget(g Goal, delta threshold.Rate, perPeriod float64,
+func (x *Explorer) Budget(g metric.Goal, delta threshold.Rate, perPeriod float64,
 	costs *metric.Costs) (*result.Budget, error) {
 	if err := cmp.Or(g.Check(), requireBudget(g)); err != nil {
 		return nil, err
@@ -206,7 +207,7 @@ func (x *Explorer) period(s *result.BudgetSide, rows float64, costs *metric.Cost
 func (x *Explorer) Cheapest(c metric.Costs) (metric.Cheapest, error) { return x.first.rank.Cheapest(c) }
 
 // Model returns the model that scores the rows, nil if scores were given.
-func (x *Explorer) Model() *Model { return x.first.Model }
+func (x *Explorer) Model() *model.Model { return x.first.Model }
 
 // PerDay returns the mean number of rows a day by the dates of the time column, 0 without one.
 func (x *Explorer) PerDay() float64 {
@@ -305,7 +306,7 @@ func (x *Explorer) findings() (*report.Findings, error) {
 	if x.Positives == 0 || x.Positives == x.Rows {
 		return f, nil
 	}
-	if err := addBudgets(f, x.first.rank, x.bounds, x.data, Goal{}, x.first.rank.Mass()); err != nil {
+	if err := addBudgets(f, x.first.rank, x.bounds, x.data, metric.Goal{}, x.first.rank.Mass()); err != nil {
 		return nil, err
 	}
 	f.Recall[0].Name = ""

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/dataset"
 	"toptau/diag"
 	"toptau/metric"
 	"toptau/result"
@@ -17,8 +18,8 @@ import (
 )
 
 // normalScores returns scores of normal distributions, with means 2 and 0.
-func normalScores(r *rand.Rand, positives, negatives int, rounded bool) toptau.Rows {
-	rows := toptau.Rows{Columns: []string{"score"}}
+func normalScores(r *rand.Rand, positives, negatives int, rounded bool) dataset.Rows {
+	rows := dataset.Rows{Columns: []string{"score"}}
 	for i := range positives + negatives {
 		z := r.NormFloat64()
 		if i < positives {
@@ -32,14 +33,14 @@ func normalScores(r *rand.Rand, positives, negatives int, rounded bool) toptau.R
 	return rows
 }
 
-func explore(t *testing.T, d *toptau.Data, e toptau.Entry) *toptau.Explorer {
+func explore(t *testing.T, d *dataset.Data, e dataset.Entry) *toptau.Explorer {
 	t.Helper()
 	return exploreWith(t, d, e, toptau.EvaluateOptions{Replicates: 50})
 }
 
-func exploreWith(t testing.TB, d *toptau.Data, e toptau.Entry, o toptau.EvaluateOptions) *toptau.Explorer {
+func exploreWith(t testing.TB, d *dataset.Data, e dataset.Entry, o toptau.EvaluateOptions) *toptau.Explorer {
 	t.Helper()
-	measured, err := toptau.Evaluate(t.Context(), d, []toptau.Entry{e}, o)
+	measured, err := toptau.Evaluate(t.Context(), d, []dataset.Entry{e}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,11 +65,11 @@ func TestBudgetsAreThoseOfThreshold(t *testing.T) {
 			}
 		}
 		d := rowsData(t, rows)
-		entry := toptau.Entry{Column: "score"}
+		entry := dataset.Entry{Column: "score"}
 		x := explore(t, d, entry)
-		for _, g := range []toptau.Goal{toptau.Top("1%"), toptau.Top("0.2%"), toptau.MaxFPR("1%"),
+		for _, g := range []metric.Goal{toptau.Top("1%"), toptau.Top("0.2%"), toptau.MaxFPR("1%"),
 			toptau.MaxFPR("0.05%"), metric.CountGoal(metric.GoalTop, 30, 960),
-			toptau.Alerts(50, 7000), (toptau.Goal{Kind: metric.GoalAbsoluteTop})} {
+			toptau.Alerts(50, 7000), (metric.Goal{Kind: metric.GoalAbsoluteTop})} {
 			b, err := x.Budget(g, five, 1000, &metric.Costs{Missed: 10, Alert: 1})
 			if err != nil {
 				t.Fatal(c.name, g, err)
@@ -132,8 +133,8 @@ func TestIntervalsOfBudgetsCover(t *testing.T) {
 	covered := map[string]int{}
 	for range draws {
 		x := explore(t, rowsData(t, normalScores(random, positives, negatives, false)),
-			toptau.Entry{Column: "score"})
-		for name, g := range map[string]toptau.Goal{"top": toptau.Top("3%"), "false alarms": toptau.MaxFPR("1%")} {
+			dataset.Entry{Column: "score"})
+		for name, g := range map[string]metric.Goal{"top": toptau.Top("3%"), "false alarms": toptau.MaxFPR("1%")} {
 			b, err := x.Budget(g, threshold.MustRate("5%"), 0, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -167,7 +168,7 @@ func TestIntervalsOfBudgetsCover(t *testing.T) {
 // The list has all rows in the order of their scores, and rows of a class in between.
 func TestRankedRows(t *testing.T) {
 	x := explore(t, rowsData(t, normalScores(rand.New(rand.NewPCG(3, 2)), 20, 100, true)),
-		toptau.Entry{Column: "score"})
+		dataset.Entry{Column: "score"})
 	last, seen := math.Inf(1), map[int]bool{}
 	positives := 0
 	for from := 1; ; {
@@ -204,7 +205,7 @@ func TestRankedRows(t *testing.T) {
 		func() error { _, _, err := x.Ranked("other", 1, 5); return err },
 		func() error { _, _, err := x.Ranked(result.AllRows, 0, 5); return err },
 		func() error { _, err := x.WhatIf(1, nil); return err },
-		func() error { _, err := x.Budget(toptau.Goal{}, threshold.MustRate("5%"), 0, nil); return err },
+		func() error { _, err := x.Budget(metric.Goal{}, threshold.MustRate("5%"), 0, nil); return err },
 		func() error { _, err := x.Budget(toptau.Top("1%"), threshold.MustRate("5%"), -1, nil); return err },
 		func() error {
 			_, err := x.Budget(toptau.Top("1%"), threshold.MustRate("5%"), 1, &metric.Costs{Missed: math.NaN()})
@@ -219,12 +220,12 @@ func TestRankedRows(t *testing.T) {
 
 // A row scores the same bits in the form as in a file, also with other values, and its curve goes through the score.
 func TestWhatIfScoresLikeAFile(t *testing.T) {
-	d := readFile(t, writeFile(t, "rows.csv", twoColumns(600, 4)), toptau.Format{Label: "y"})
+	d := readFile(t, writeFile(t, "rows.csv", twoColumns(600, 4)), schema.Format{Label: "y"})
 	for _, encoding := range []schema.Encoding{schema.Raw, schema.Scorecard, schema.Leaves} {
 		fitted := fitData(t, d, fitCase{topPush(0.01), toptau.FitOptions{Encoding: encoding,
 			Impute: schema.ImputeIndicator}})
 		m := fitted.Model
-		x := explore(t, d, toptau.Entry{Model: m})
+		x := explore(t, d, dataset.Entry{Model: m})
 		for _, c := range []struct {
 			row     int
 			changes map[string]string
@@ -296,7 +297,7 @@ func TestExploredDriftIsThatOfMonitor(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains a model on many rows")
 	}
-	train := readFile(t, writeFile(t, "train.csv", twoColumns(3000, 4)), toptau.Format{Label: "y"})
+	train := readFile(t, writeFile(t, "train.csv", twoColumns(3000, 4)), schema.Format{Label: "y"})
 	m := fitData(t, train, fitCase{topPush(0.01), toptau.FitOptions{Impute: schema.ImputeIndicator}}).Model
 	for _, reversed := range []bool{false, true} {
 		lines := strings.Split(strings.TrimSpace(twoColumns(2500, 5)), "\n")
@@ -314,16 +315,16 @@ func TestExploredDriftIsThatOfMonitor(t *testing.T) {
 				later += line
 			}
 		}
-		d, err := readLike(t, m, writeFile(t, "later.csv", later), toptau.Format{Time: "when"})
+		d, err := readLike(t, m, writeFile(t, "later.csv", later), schema.Format{Time: "when"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := explore(t, d, toptau.Entry{Model: m}).Monitor(t.Context())
+		got, err := explore(t, d, dataset.Entry{Model: m}).Monitor(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		want, err := toptau.Monitor(t.Context(), m, strings.NewReader(arrived),
-			toptau.MonitorOptions{Format: toptau.Format{Time: "when"}})
+			toptau.MonitorOptions{Format: schema.Format{Time: "when"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -338,8 +339,8 @@ func TestExploredDriftIsThatOfMonitor(t *testing.T) {
 
 // An entity is listed once, by its best row, and budgets count entities.
 func TestExploringEntities(t *testing.T) {
-	d := readFile(t, writeFile(t, "rows.csv", dayRows()), toptau.Format{Label: "y", Kept: []string{"host"}})
-	x := exploreWith(t, d, toptau.Entry{Column: "score"}, toptau.EvaluateOptions{Entity: "host", Replicates: 50})
+	d := readFile(t, writeFile(t, "rows.csv", dayRows()), schema.Format{Label: "y", Kept: []string{"host"}})
+	x := exploreWith(t, d, dataset.Entry{Column: "score"}, toptau.EvaluateOptions{Entity: "host", Replicates: 50})
 	rows, more, err := x.Ranked(result.AllRows, 1, 10)
 	if err != nil || more || len(rows) != 5 || rows[0].Score != 59 || rows[4].Score != 55 {
 		t.Errorf("%+v, %v, %v", rows, more, err)
@@ -356,8 +357,8 @@ func BenchmarkBudget(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	x := exploreWith(b, d, toptau.Entry{Column: "score"}, toptau.EvaluateOptions{Replicates: 50})
-	for _, g := range []toptau.Goal{toptau.Top("0.01%"), toptau.Top("1%"), toptau.Top("50%"),
+	x := exploreWith(b, d, dataset.Entry{Column: "score"}, toptau.EvaluateOptions{Replicates: 50})
+	for _, g := range []metric.Goal{toptau.Top("0.01%"), toptau.Top("1%"), toptau.Top("50%"),
 		toptau.MaxFPR("0.1%")} {
 		b.Run(g.String(), func(b *testing.B) {
 			for b.Loop() {

@@ -13,6 +13,7 @@ import (
 	"toptau/internal/export/sql"
 	"toptau/internal/portable"
 	"toptau/internal/text"
+	"toptau/model"
 	"toptau/result"
 )
 
@@ -32,7 +33,7 @@ var exportTargets = []string{"onnx", "sql", "c", "go"}
 // Operating points, goals, guarantees and the digest of the model are in each.
 //
 // Errors: diag.Usage for an unknown target or option, and if the target cannot contain the model. Nothing is written then.
-func Export(w io.Writer, m *Model, target string, o ExportOptions) (*result.Export, error) {
+func Export(w io.Writer, m *model.Model, target string, o ExportOptions) (*result.Export, error) {
 	p, err := portable.Of(m)
 	if err != nil {
 		return nil, err

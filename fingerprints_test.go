@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"toptau/dataset"
 	"toptau/method"
 	"toptau/threshold"
 )
@@ -26,7 +27,7 @@ func TestTrainingRowsAreRecognised(t *testing.T) {
 		return numbers, positive
 	}
 	train, labels := draw(2000)
-	d, err := Rows{Columns: columns, Numbers: train, Positive: labels}.Data()
+	d, err := dataset.Rows{Columns: columns, Numbers: train, Positive: labels}.Data()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,13 +49,13 @@ func TestTrainingRowsAreRecognised(t *testing.T) {
 		{train[:400], labels[:400], true, true},
 		{slices.Concat(fresh, train[:100]), slices.Concat(freshLabels, labels[:100]), false, false},
 	} {
-		held, err := Rows{Columns: columns, Numbers: test.rows, Positive: test.labels}.Data()
+		held, err := dataset.Rows{Columns: columns, Numbers: test.rows, Positive: test.labels}.Data()
 		if err != nil {
 			t.Fatal(err)
 		}
 		o := options
 		o.Force = test.force
-		c, err := Threshold(t.Context(), held, Entry{Model: fitted.Model}, MaxFPR("5%"), o)
+		c, err := Threshold(t.Context(), held, dataset.Entry{Model: fitted.Model}, MaxFPR("5%"), o)
 		if c == nil || c.Result.Certified != test.certified || (err == nil) != test.certified {
 			t.Fatalf("%d rows: %v, %+v", len(test.rows), err, c)
 		}
@@ -68,7 +69,7 @@ func TestTrainingRowsAreRecognised(t *testing.T) {
 	if bare.Model.Fingerprints() != nil {
 		t.Error("the model has fingerprints")
 	}
-	if c, err := Threshold(t.Context(), d, Entry{Model: bare.Model}, MaxFPR("5%"), options); err != nil || c.Result.TrainingRows != nil {
+	if c, err := Threshold(t.Context(), d, dataset.Entry{Model: bare.Model}, MaxFPR("5%"), options); err != nil || c.Result.TrainingRows != nil {
 		t.Errorf("%v, %+v", err, c)
 	}
 }

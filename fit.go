@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"toptau/dataset"
 	"toptau/diag"
 	"toptau/internal/certified"
 	"toptau/internal/feature"
@@ -41,7 +42,7 @@ type FitOptions struct {
 
 // Fitted is a fitted model with the evidence for it.
 type Fitted struct {
-	Model       *Model
+	Model       *model.Model
 	Result      result.Fit
 	Certificate *model.Certificate  // CertifiedSolver: the dual point that proves Result.Lower
 	Trace       []result.TracePoint // Adam, SGD: the objective on all rows after some of the steps
@@ -52,7 +53,7 @@ type Fitted struct {
 //
 // If ctx is cancelled while the rows are encoded, Fit returns an error. Later it returns the best result so
 // far with Stopped set to result.Cancelled.
-func Fit(ctx context.Context, data *Data, p method.Problem, o FitOptions) (*Fitted, error) {
+func Fit(ctx context.Context, data *dataset.Data, p method.Problem, o FitOptions) (*Fitted, error) {
 	d := rowset.Of(data)
 	p, err := p.Complete()
 	if err != nil {

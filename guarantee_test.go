@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"toptau/dataset"
 	"toptau/internal/detmath"
 	"toptau/internal/learn"
 	"toptau/internal/matrix"
@@ -60,7 +61,7 @@ func TestGuaranteeOfSegmentsBySimulation(t *testing.T) {
 				}
 				z[i] += float64(segments.Values[i][0]-'a') * 0.3 // each segment has its own level
 			}
-			made, err := Threshold(t.Context(), rowset.Wrap(d).(*Data), Entry{Scores: z}, MaxFPR("5%"), o)
+			made, err := Threshold(t.Context(), rowset.Wrap(d).(*dataset.Data), dataset.Entry{Scores: z}, MaxFPR("5%"), o)
 			if err != nil || len(made.Result.Segments) != 3 {
 				t.Fatal(err)
 			}

@@ -41,7 +41,7 @@ func TestTrainOnIndices(t *testing.T) {
 	path := writeFile(t, "quadrants.svm", b.String())
 	goal := toptau.MaxFPR("2%")
 	o := toptau.TrainOptions{Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw, schema.Leaves}, Seed: 1}
-	trained, err := toptau.Train(t.Context(), readFile(t, path, toptau.Format{}), goal, o)
+	trained, err := toptau.Train(t.Context(), readFile(t, path, schema.Format{}), goal, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/dataset"
 	"toptau/method"
 	"toptau/schema"
 )
@@ -103,9 +104,9 @@ func TestIntervalsCover(t *testing.T) {
 func intervalsCover(t *testing.T, o toptau.TrainOptions, set string, write func(r *rand.Rand, rows int) string, seeds int) {
 	inside, ratios := 0, []float64(nil)
 	for seed := range seeds {
-		read := func(rows int, stream uint64) *toptau.Data {
-			d, err := toptau.ReadFrom(t.Context(), strings.NewReader(write(rand.New(rand.NewPCG(uint64(seed), stream)), rows)),
-				toptau.Format{Label: "y", Positive: []string{"1"}})
+		read := func(rows int, stream uint64) *dataset.Data {
+			d, err := dataset.ReadFrom(t.Context(), strings.NewReader(write(rand.New(rand.NewPCG(uint64(seed), stream)), rows)),
+				schema.Format{Label: "y", Positive: []string{"1"}})
 			if err != nil {
 				t.Fatal(err)
 			}

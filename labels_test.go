@@ -8,7 +8,10 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/dataset"
 	"toptau/method"
+	"toptau/model"
+	"toptau/schema"
 	"toptau/threshold"
 )
 
@@ -29,7 +32,7 @@ func payments(rows int, seed uint64, rare, common string) string {
 
 // Labels in another spelling would be negatives: measurements, thresholds and evidence of a wrong class.
 func TestMisspelledLabelsAreRefusedEverywhere(t *testing.T) {
-	f := toptau.Format{Label: "y", Positive: []string{"fraud"}, ID: []string{"id"}}
+	f := schema.Format{Label: "y", Positive: []string{"fraud"}, ID: []string{"id"}}
 	d := readFile(t, writeFile(t, "train.csv", payments(800, 1, "fraud", "ok")), f)
 	fitted, err := toptau.Fit(t.Context(), d, method.Problem{Method: method.TopMeanNP, Tau: threshold.MustRate("5%"), Lambda: 0.01}, toptau.FitOptions{})
 	if err != nil {
@@ -39,7 +42,7 @@ func TestMisspelledLabelsAreRefusedEverywhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, m := range map[string]*toptau.Model{"plain": fitted.Model, "redacted": redacted} {
+	for name, m := range map[string]*model.Model{"plain": fitted.Model, "redacted": redacted} {
 		scores := func(rare, common string) string {
 			stream, err := toptau.Score(t.Context(), m, strings.NewReader(payments(300, 2, rare, common)), toptau.ScoreOptions{})
 			if err != nil {
@@ -64,7 +67,7 @@ func TestMisspelledLabelsAreRefusedEverywhere(t *testing.T) {
 		}
 		uses := map[string]func(rare, common string) error{
 			"data": func(rare, common string) error {
-				_, err := toptau.Read(t.Context(), writeFile(t, "next.csv", payments(300, 2, rare, common)), m.Format())
+				_, err := dataset.Read(t.Context(), writeFile(t, "next.csv", payments(300, 2, rare, common)), m.Format())
 				return err
 			},
 			"monitor":           func(rare, common string) error { return monitored(payments(300, 2, rare, common), "") },
@@ -93,7 +96,7 @@ func TestMisspelledLabelsAreRefusedEverywhere(t *testing.T) {
 	}
 	for path, content := range map[string]string{"plain.json": `"labels":[{"value":"ok","count":720},{"value":"fraud","count":80}]`,
 		"redacted.json": `"labels":[{"value":"fraud","count":80}],"other_labels":720`} {
-		m := map[string]*toptau.Model{"plain.json": fitted.Model, "redacted.json": redacted}[path]
+		m := map[string]*model.Model{"plain.json": fitted.Model, "redacted.json": redacted}[path]
 		path = writeFile(t, path, "")
 		if err := m.Save(path); err != nil {
 			t.Fatal(err)

@@ -7,7 +7,9 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/dataset"
 	"toptau/method"
+	"toptau/schema"
 	"toptau/surrogate"
 	"toptau/threshold"
 )
@@ -94,7 +96,7 @@ func TestWithoutRegularisation(t *testing.T) {
 	problems := []method.Problem{{Method: method.TopPush}, {Method: method.TopPushK, K: 2}, {Method: method.TopMean, Tau: tau},
 		{Method: method.TopMeanNP, Tau: tau}, {Method: method.PatMat, Tau: tau, Beta: 1}, {Method: method.PatMatNP, Tau: tau, Beta: .3}}
 	for k, table := range tables {
-		d, err := toptau.ReadFrom(t.Context(), strings.NewReader(table), toptau.Format{Label: "y", Positive: []string{"1"}})
+		d, err := dataset.ReadFrom(t.Context(), strings.NewReader(table), schema.Format{Label: "y", Positive: []string{"1"}})
 		if err != nil {
 			t.Fatalf("%v\n%s", err, table)
 		}

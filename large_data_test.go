@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/dataset"
 	"toptau/diag"
 	"toptau/internal/certified"
 	"toptau/internal/feature"
@@ -118,11 +119,11 @@ func TestVerbsOnRowsElsewhere(t *testing.T) {
 		if v, err = toptau.Verify(ctx, fitted.Model, d, &forged, nil); err == nil && v.Holds {
 			t.Errorf("%s: forged multipliers hold", p.Method)
 		}
-		c, err := toptau.Threshold(ctx, d, toptau.Entry{Model: fitted.Model}, goal, toptau.ThresholdOptions{Delta: threshold.MustRate("5%")})
+		c, err := toptau.Threshold(ctx, d, dataset.Entry{Model: fitted.Model}, goal, toptau.ThresholdOptions{Delta: threshold.MustRate("5%")})
 		if c == nil || err == nil || c.Result.Certified {
 			t.Errorf("a threshold on the training rows is certified: %v", err)
 		}
-		e, err := toptau.Evaluate(ctx, d, []toptau.Entry{{Model: fitted.Model}}, toptau.EvaluateOptions{Goal: goal})
+		e, err := toptau.Evaluate(ctx, d, []dataset.Entry{{Model: fitted.Model}}, toptau.EvaluateOptions{Goal: goal})
 		if err != nil || e.Rows != n || len(e.Warnings) == 0 {
 			t.Errorf("%+v, %v", e, err)
 		}
@@ -153,7 +154,7 @@ func TestVerbsOnRowsElsewhere(t *testing.T) {
 	if refused != 0 {
 		t.Errorf("warnings %v", trained.Result.Warnings)
 	}
-	whole, err := toptau.Read(ctx, text, toptau.Format{Label: "label"})
+	whole, err := dataset.Read(ctx, text, schema.Format{Label: "label"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +175,7 @@ func TestVerbsOnRowsElsewhere(t *testing.T) {
 			t.Errorf("%s: %s %s, in memory %s %s", a.Method, asJSON(t, a.ZeroIsOptimal), a.Evidence, asJSON(t, b.ZeroIsOptimal), b.Evidence)
 		}
 	}
-	_, err = toptau.Evaluate(ctx, d, []toptau.Entry{{Name: "a", Model: trained.Model}, {Name: "b", Model: trained.Model}}, toptau.EvaluateOptions{})
+	_, err = toptau.Evaluate(ctx, d, []dataset.Entry{{Name: "a", Model: trained.Model}, {Name: "b", Model: trained.Model}}, toptau.EvaluateOptions{})
 	if err == nil || !strings.Contains(err.Error(), "memory") {
 		t.Errorf("two models: %v", err)
 	}
@@ -226,13 +227,13 @@ func TestEncodingOfAllRowsEverywhere(t *testing.T) {
 	if err := os.WriteFile(text, []byte(b.String()+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	packFile(t, text, packed, toptau.Format{})
-	format := toptau.Format{Label: "y"}
-	whole, err := toptau.Read(ctx, text, format)
+	packFile(t, text, packed, schema.Format{})
+	format := schema.Format{Label: "y"}
+	whole, err := dataset.Read(ctx, text, format)
 	if err != nil {
 		t.Fatal(err)
 	}
-	stored, err := toptau.Read(ctx, packed, format)
+	stored, err := dataset.Read(ctx, packed, format)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,7 +247,7 @@ func TestEncodingOfAllRowsEverywhere(t *testing.T) {
 		var want string
 		for _, from := range []struct {
 			name   string
-			data   *toptau.Data
+			data   *dataset.Data
 			memory int64
 		}{{"memory", whole, 0}, {"packed file", stored, 0}, {"packed file in blocks", stored, 1}, {"elsewhere", elsewhere, 0}} {
 			o := toptau.FitOptions{Impute: impute, Scale: schema.ScaleAll}
@@ -267,11 +268,11 @@ func TestEncodingOfAllRowsEverywhere(t *testing.T) {
 }
 
 // dataOf returns rows as data of the verbs.
-func dataOf(t *testing.T, of rows.Rows) *toptau.Data {
+func dataOf(t *testing.T, of rows.Rows) *dataset.Data {
 	t.Helper()
 	d, err := rowset.OfDatabase(t.Context(), of)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return rowset.Wrap(d).(*toptau.Data)
+	return rowset.Wrap(d).(*dataset.Data)
 }

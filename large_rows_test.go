@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/dataset"
 	"toptau/diag"
 	rows "toptau/internal/large"
 	"toptau/internal/simulate"
@@ -27,9 +28,9 @@ import (
 )
 
 // readPacked reads a packed file.
-func readPacked(t *testing.T, path string, f toptau.Format) *toptau.Data {
+func readPacked(t *testing.T, path string, f schema.Format) *dataset.Data {
 	t.Helper()
-	d, err := toptau.Read(context.Background(), path, f)
+	d, err := dataset.Read(context.Background(), path, f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +54,7 @@ func TestLargeRowsAreMeasuredExactly(t *testing.T) {
 	ctx := context.Background()
 	_, packed := simulatedFiles(t, simulate.Options{Kind: "detectors", Rows: 70_000, Seed: 8})
 	_, fresh := simulatedFiles(t, simulate.Options{Kind: "detectors", Rows: 60_000, Seed: 9})
-	format := toptau.Format{Label: "label"}
+	format := schema.Format{Label: "label"}
 	goal := toptau.MaxFPR("1%")
 	fitted, err := toptau.Fit(ctx, readPacked(t, packed, format), method.Problem{Method: method.TopMeanNP, Tau: goal.Tau(), Lambda: 1e-3},
 		toptau.FitOptions{Encoding: schema.Scorecard})
@@ -61,7 +62,7 @@ func TestLargeRowsAreMeasuredExactly(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := readPacked(t, fresh, format)
-	goals := []toptau.Goal{goal, toptau.Top("1%"), {Kind: metric.GoalAbsoluteTop}}
+	goals := []metric.Goal{goal, toptau.Top("1%"), {Kind: metric.GoalAbsoluteTop}}
 	for _, goal := range goals[:toptau.IfLong(1, len(goals))] {
 		for _, delta := range []string{"", "5%"} {
 			var o toptau.ThresholdOptions
@@ -69,12 +70,12 @@ func TestLargeRowsAreMeasuredExactly(t *testing.T) {
 				o.Delta = threshold.MustRate(delta)
 			}
 			d.LimitMemory(0)
-			want, err := toptau.Threshold(ctx, d, toptau.Entry{Model: fitted.Model}, goal, o)
+			want, err := toptau.Threshold(ctx, d, dataset.Entry{Model: fitted.Model}, goal, o)
 			if err != nil {
 				t.Fatal(err)
 			}
 			d.LimitMemory(1)
-			got, err := toptau.Threshold(ctx, d, toptau.Entry{Model: fitted.Model}, goal, o)
+			got, err := toptau.Threshold(ctx, d, dataset.Entry{Model: fitted.Model}, goal, o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -88,7 +89,7 @@ func TestLargeRowsAreMeasuredExactly(t *testing.T) {
 		}
 		evaluate := func(memory int64) *toptau.Evaluation {
 			d.LimitMemory(memory)
-			e, err := toptau.Evaluate(ctx, d, []toptau.Entry{{Model: fitted.Model}}, toptau.EvaluateOptions{Goal: goal, Curves: 50})
+			e, err := toptau.Evaluate(ctx, d, []dataset.Entry{{Model: fitted.Model}}, toptau.EvaluateOptions{Goal: goal, Curves: 50})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -118,7 +119,7 @@ func TestLargeRowsAreMeasuredExactly(t *testing.T) {
 		"by": {By: []string{"x1"}}, "examples": {Examples: 3}, "value": {Value: "x1"}, "entity": {Entity: "x1"},
 	} {
 		d.LimitMemory(1)
-		_, err := toptau.Evaluate(ctx, d, []toptau.Entry{{Model: fitted.Model}}, o)
+		_, err := toptau.Evaluate(ctx, d, []dataset.Entry{{Model: fitted.Model}}, o)
 		if e := diag.Of(err); e == nil || e.Param != param || !strings.Contains(err.Error(), "memory") {
 			t.Errorf("%s: %v", param, err)
 		}
@@ -138,17 +139,17 @@ func TestDriftIsFoundInEveryKindOfRows(t *testing.T) {
 		if err := os.WriteFile(text, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		f := toptau.Format{Label: "y", Time: "day"}
+		f := schema.Format{Label: "y", Time: "day"}
 		packFile(t, text, packed, f)
 		fitted, err := toptau.Fit(t.Context(), readPacked(t, text, f), method.Problem{Method: method.TopMeanNP, Tau: threshold.MustRate("5%"), Lambda: 1e-3}, toptau.FitOptions{Encoding: schema.Raw, NoFingerprints: true})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for name, memory := range map[string]int64{text: 0, packed: 1} {
-			for _, goal := range []toptau.Goal{toptau.MaxFPR("5%"), toptau.Top("5%")} {
+			for _, goal := range []metric.Goal{toptau.MaxFPR("5%"), toptau.Top("5%")} {
 				d := readPacked(t, name, f)
 				d.LimitMemory(memory)
-				got, err := toptau.Threshold(t.Context(), d, toptau.Entry{Model: fitted.Model}, goal, toptau.ThresholdOptions{})
+				got, err := toptau.Threshold(t.Context(), d, dataset.Entry{Model: fitted.Model}, goal, toptau.ThresholdOptions{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -169,7 +170,7 @@ func TestTrainOnLargeRows(t *testing.T) {
 	}
 	ctx := context.Background()
 	_, packed := simulatedFiles(t, simulate.Options{Kind: "detectors", Rows: 40_000, Seed: 10})
-	d := readPacked(t, packed, toptau.Format{Label: "label"})
+	d := readPacked(t, packed, schema.Format{Label: "label"})
 	d.LimitMemory(1)
 	goal := toptau.MaxFPR("1%")
 	o := toptau.TrainOptions{SampleRows: 6_000, TestFraction: threshold.MustRate("20%"), Delta: threshold.MustRate("5%"),
@@ -220,10 +221,10 @@ func TestLargeRowsCountTheirValues(t *testing.T) {
 		if err := os.WriteFile(text, []byte(b.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		packFile(t, text, packed, toptau.Format{})
+		packFile(t, text, packed, schema.Format{})
 		return packed
 	}
-	format := toptau.Format{Label: "label"}
+	format := schema.Format{Label: "label"}
 	goal := toptau.MaxFPR("5%")
 	known := readPacked(t, file([]string{"red", "green", "blue"}), format)
 	fitted, err := toptau.Fit(ctx, known, method.Problem{Method: method.TopMeanNP, Tau: goal.Tau(), Lambda: 1e-2},
@@ -232,9 +233,9 @@ func TestLargeRowsCountTheirValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	fresh := readPacked(t, file([]string{"red", "green", "mauve", "blue", "red"}), format)
-	evaluate := func(d *toptau.Data, memory int64) *toptau.Evaluation {
+	evaluate := func(d *dataset.Data, memory int64) *toptau.Evaluation {
 		d.LimitMemory(memory)
-		e, err := toptau.Evaluate(ctx, d, []toptau.Entry{{Model: fitted.Model}}, toptau.EvaluateOptions{Goal: goal, Replicates: 10})
+		e, err := toptau.Evaluate(ctx, d, []dataset.Entry{{Model: fitted.Model}}, toptau.EvaluateOptions{Goal: goal, Replicates: 10})
 		if err != nil {
 			t.Fatal(err)
 		}

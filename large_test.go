@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/dataset"
 	"toptau/internal/simulate"
 	"toptau/internal/table"
 	"toptau/method"
@@ -21,7 +22,7 @@ import (
 )
 
 // packFile writes the rows of a file to a packed file.
-func packFile(t *testing.T, text, packed string, f toptau.Format) *table.Info {
+func packFile(t *testing.T, text, packed string, f schema.Format) *table.Info {
 	t.Helper()
 	files, err := table.OpenFiles(text)
 	if err != nil {
@@ -45,7 +46,7 @@ func simulatedFiles(t *testing.T, o simulate.Options) (text, packed string) {
 	if err := data.WriteFile(context.Background(), text); err != nil {
 		t.Fatal(err)
 	}
-	var format toptau.Format
+	var format schema.Format
 	if o.Context {
 		format.Categorical = []string{"flow"} // leading zeros stay
 	}
@@ -63,9 +64,9 @@ func TestPackedFileGivesTheSameResults(t *testing.T) {
 	}
 	ctx := context.Background()
 	text, packed := simulatedFiles(t, simulate.Options{Kind: "detectors", Rows: toptau.IfLong(12_000, 30_000), Seed: 3, Context: true})
-	format := toptau.Format{Label: "label", ID: []string{"flow"}, Time: "time", Group: "host"}
-	read := func(path string) *toptau.Data {
-		d, err := toptau.Read(ctx, path, format)
+	format := schema.Format{Label: "label", ID: []string{"flow"}, Time: "time", Group: "host"}
+	read := func(path string) *dataset.Data {
+		d, err := dataset.Read(ctx, path, format)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +94,7 @@ func TestPackedFileGivesTheSameResults(t *testing.T) {
 		t.Error("the packed file gives another model or certificate")
 	}
 	scores := func(path string) string {
-		f, err := toptau.OpenFiles(path)
+		f, err := dataset.OpenFiles(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -157,7 +158,7 @@ func TestDamagedPackedFile(t *testing.T) {
 	}
 	ctx := context.Background()
 	_, packed := simulatedFiles(t, simulate.Options{Kind: "detectors", Rows: 30_000, Seed: 4})
-	d, err := toptau.Read(ctx, packed, toptau.Format{Label: "label"})
+	d, err := dataset.Read(ctx, packed, schema.Format{Label: "label"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -78,6 +78,7 @@ var rings = []struct {
 		"toptau/internal/tune",
 		"toptau/internal/large",
 		"toptau/internal/rowset",
+		"toptau/dataset",
 		"toptau",
 	}},
 	// app knows people and other programs: flags, pages, HTTP, figures, monitoring.

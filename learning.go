@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"toptau/dataset"
 	"toptau/diag"
 	"toptau/internal/rowset"
 	"toptau/internal/tune"
@@ -36,18 +37,18 @@ func learningCurve(ctx context.Context, d *rowset.Set, found *tune.Found, o Trai
 	options := TrainOptions{Surrogate: o.Surrogate, Scale: o.Scale, Impute: o.Impute, ClassWeight: o.ClassWeight, Folds: o.Folds,
 		Validation: o.Validation, Entity: o.Entity, Value: o.Value, NoFingerprints: true, NoProfile: true, Seed: o.Seed}
 	options.Method, options.Encoding = chosenTasks(found)
-	var entries []Entry
+	var entries []dataset.Entry
 	for i, part := range sizes {
 		if o.Progress != nil {
 			o.Progress(result.Progress{Stage: "learning curve", Done: i, Of: len(sizes), Fraction: float64(i) / float64(len(sizes)), Usable: true})
 		}
-		trained, err := Train(ctx, rowset.Wrap(part).(*Data), found.Goal, options)
+		trained, err := Train(ctx, rowset.Wrap(part).(*dataset.Data), found.Goal, options)
 		if err != nil {
 			return nil, err
 		}
-		entries = append(entries, Entry{Name: fmt.Sprint(part.Len()), Model: trained.Model})
+		entries = append(entries, dataset.Entry{Name: fmt.Sprint(part.Len()), Model: trained.Model})
 	}
-	e, err := Evaluate(context.WithoutCancel(ctx), rowset.Wrap(test).(*Data), entries, EvaluateOptions{Goal: found.Goal, Against: entries[len(entries)-1].Name,
+	e, err := Evaluate(context.WithoutCancel(ctx), rowset.Wrap(test).(*dataset.Data), entries, EvaluateOptions{Goal: found.Goal, Against: entries[len(entries)-1].Name,
 		Entity: o.Entity, Value: o.Value, Seed: o.Seed})
 	if err != nil {
 		return nil, err

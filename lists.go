@@ -24,7 +24,7 @@ type lists struct {
 }
 
 // newLists returns nil if nothing is known about lists. It is an error if they were requested.
-func newLists(m *Model, p *model.Point, e *entities, o *ScoreOptions) (*lists, error) {
+func newLists(m *model.Model, p *model.Point, e *entities, o *ScoreOptions) (*lists, error) {
 	wanted := !o.MaxFalseDiscoveries.IsZero()
 	if !wanted && (o.Best == 0 || o.Calibration == nil && p.Negatives == nil) {
 		if o.Calibration != nil {
@@ -77,8 +77,8 @@ func againstLists(p *model.Point, e *entities, o *ScoreOptions) (param, why stri
 }
 
 // negativesOf returns the best scores of the negatives of labelled rows that did not train a model, or of their entities.
-func negativesOf(m *Model, p *model.Point, d *rowset.Set) (*calibrate.Negatives, error) {
-	e := Entry{Model: m}
+func negativesOf(m *model.Model, p *model.Point, d *rowset.Set) (*calibrate.Negatives, error) {
+	e := rowset.Entry{Model: m}
 	options := ThresholdOptions{Entity: p.Entity}
 	rows, err := newCalibrationRows(d, &e, metric.Goal{Kind: metric.GoalAbsoluteTop}, options)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"toptau/internal/feature"
 	"toptau/internal/rowset"
+	"toptau/model"
 	"toptau/result"
 )
 
@@ -13,7 +14,7 @@ import (
 const sizeRows = 1000
 
 // modelSize measures a model on rows of the data that it was trained on.
-func modelSize(d *rowset.Set, m *Model) (result.ModelSize, error) {
+func modelSize(d *rowset.Set, m *model.Model) (result.ModelSize, error) {
 	var s result.ModelSize
 	var err error
 	scorer := feature.ScorerOf(m)

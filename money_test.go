@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/dataset"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/schema"
@@ -39,7 +40,7 @@ func TestProfitAgainstBudgets(t *testing.T) {
 		{"german", germanText(t, dir), []float64{500, 1000, 2000}},
 		{"coil2000", coilText(t, dir), []float64{5, 10, 20}},
 	} {
-		d, err := toptau.ReadFrom(t.Context(), strings.NewReader(set.text), toptau.Format{Label: "label"})
+		d, err := dataset.ReadFrom(t.Context(), strings.NewReader(set.text), schema.Format{Label: "label"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +49,7 @@ func TestProfitAgainstBudgets(t *testing.T) {
 			own := make([]float64, *profitSplits)
 			profits := make([][]float64, len(budgets))
 			for seed := range own {
-				own[seed] = profitOnTest(t, d, toptau.Goal{Kind: metric.GoalCostAlert, Cost: cost}, cost, uint64(seed+1))
+				own[seed] = profitOnTest(t, d, metric.Goal{Kind: metric.GoalCostAlert, Cost: cost}, cost, uint64(seed+1))
 				for i, b := range budgets {
 					profits[i] = append(profits[i], profitOnTest(t, d, toptau.Top(b), cost, uint64(seed+1)))
 				}
@@ -77,7 +78,7 @@ func TestProfitAgainstBudgets(t *testing.T) {
 }
 
 // profitOnTest returns the profit on the test part of a split.
-func profitOnTest(t *testing.T, d *toptau.Data, g toptau.Goal, cost float64, seed uint64) float64 {
+func profitOnTest(t *testing.T, d *dataset.Data, g metric.Goal, cost float64, seed uint64) float64 {
 	t.Helper()
 	trained, err := toptau.Train(t.Context(), d, g, toptau.TrainOptions{Value: "amount", Seed: seed, TestFraction: threshold.MustRate("0.4"),
 		Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw}, NoProfile: true, NoFingerprints: true})

@@ -19,6 +19,7 @@ import (
 	"toptau/internal/rowset"
 	"toptau/internal/table"
 	"toptau/internal/text"
+	"toptau/model"
 	"toptau/result"
 	"toptau/schema"
 	"toptau/threshold"
@@ -26,7 +27,7 @@ import (
 
 // MonitorOptions are the options of Monitor and Baseline. The zero value of each is its default.
 type MonitorOptions struct {
-	Format     Format                         // differences from the format of the training file
+	Format     schema.Format                  // differences from the format of the training file
 	At         string                         // name of the operating point; "": the model's default
 	FalseAlarm threshold.Rate                 // probability that any alarm is ever false if nothing changes; default 1 %
 	Audit      threshold.Rate                 // fraction of the rows, chosen by a hash of their ids, whose labels are representative; zero: none
@@ -59,7 +60,7 @@ func (m *Monitored) WriteTo(w io.Writer) (int64, error) { return m.watch.WriteTo
 // The rows are data that the model scores, or scores: delimited text with a column "score", such as the output of
 // Score. Labels of the rows may be among their columns, or come later, joined by Format.ID. Rows of unknown label
 // are no problem: only the labels of alerts and of audited rows are used.
-func Monitor(ctx context.Context, m *Model, r io.Reader, o MonitorOptions) (*Monitored, error) {
+func Monitor(ctx context.Context, m *model.Model, r io.Reader, o MonitorOptions) (*Monitored, error) {
 	if err := checkBadRows(o.OnError); err != nil {
 		return nil, err
 	}
@@ -71,7 +72,7 @@ func Monitor(ctx context.Context, m *Model, r io.Reader, o MonitorOptions) (*Mon
 	var err error
 	if o.State != nil {
 		w, err = monitor.Restore(m, options, o.State)
-		err = diag.At(err, diag.Error{File: readerName(o.State)})
+		err = diag.At(err, diag.Error{File: table.NameOf(o.State)})
 	} else {
 		w, err = monitor.New(m, options)
 	}
@@ -120,7 +121,7 @@ func folderWarnings(keys []string, c *result.MonitorColumns) (list []diag.Warnin
 
 // monitoredRows reads data or scores.
 type monitoredRows struct {
-	model    *Model
+	model    *model.Model
 	options  *MonitorOptions
 	reader   *table.Reader
 	scorer   *feature.Scorer // nil: the rows are scores
@@ -135,7 +136,7 @@ type monitoredRows struct {
 }
 
 // openMonitored opens the rows as data, or else as scores.
-func openMonitored(ctx context.Context, m *Model, r io.Reader, o *MonitorOptions) (*monitoredRows, error) {
+func openMonitored(ctx context.Context, m *model.Model, r io.Reader, o *MonitorOptions) (*monitoredRows, error) {
 	source := newReopened(r)
 	options, err := rowset.TableOptions(m, o.Format)
 	if err != nil {
@@ -155,12 +156,12 @@ func openMonitored(ctx context.Context, m *Model, r io.Reader, o *MonitorOptions
 		source.forget()
 		return in, nil
 	}
-	if !slices.Contains(names, scoreColumn) {
+	if !slices.Contains(names, rowset.ScoreColumn) {
 		return nil, err
 	}
 	in.scorer = nil
 	scored := table.Options{Format: o.Format, Unlabelled: true, LabelsOf: options.Schema, Context: ctx, OnBadRow: options.OnBadRow, Raw: options.Raw}
-	scored.Format.Format, scored.Numeric, scored.Segment = schema.CSV, []string{scoreColumn}, options.Segment
+	scored.Format.Format, scored.Numeric, scored.Segment = schema.CSV, []string{rowset.ScoreColumn}, options.Segment
 	scored.Time = options.Time
 	if scored.ID == nil {
 		scored.ID = slices.DeleteFunc(slices.Clone(s.ID), func(name string) bool { return !slices.Contains(names, name) })
@@ -169,12 +170,12 @@ func openMonitored(ctx context.Context, m *Model, r io.Reader, o *MonitorOptions
 		switch {
 		case s.Label != nil && s.Header && slices.Contains(names, s.Label.Name):
 			scored.Label = s.Label.Name
-		case slices.Contains(names, labelColumn):
-			scored.Label = labelColumn
+		case slices.Contains(names, rowset.LabelColumn):
+			scored.Label = rowset.LabelColumn
 		}
 	}
 	for i, name := range names {
-		if name != scoreColumn && name != scored.Label && name != scored.Time && name != scored.Segment && !slices.Contains(scored.ID, name) {
+		if name != rowset.ScoreColumn && name != scored.Label && name != scored.Time && name != scored.Segment && !slices.Contains(scored.ID, name) {
 			scored.Drop = append(scored.Drop, fmt.Sprint(i+1))
 		}
 	}
@@ -256,7 +257,7 @@ func (in *monitoredRows) scoreChunk(t *table.Table, w *monitor.Watch) error {
 			if in.scorer != nil {
 				in.scores[row], err = in.scorer.Score(t, row)
 			} else if in.scores[row] != in.scores[row] {
-				err = &diag.Error{Kind: diag.Data, File: t.FileOf(row), Line: t.LineOf(row), Column: scoreColumn, Found: "a missing score", Expected: "a number"}
+				err = &diag.Error{Kind: diag.Data, File: t.FileOf(row), Line: t.LineOf(row), Column: rowset.ScoreColumn, Found: "a missing score", Expected: "a number"}
 			}
 			if err == nil {
 				continue
@@ -338,10 +339,10 @@ func (in *monitoredRows) newLabelFile(name string, r *csv.Reader) (*labelFile, e
 		f.label = slices.Index(f.header, s.Label.Name)
 	}
 	if f.label < 0 {
-		f.label = slices.Index(f.header, labelColumn)
+		f.label = slices.Index(f.header, rowset.LabelColumn)
 	}
 	if f.label < 0 {
-		return nil, f.failure(1, "", fmt.Sprintf("no column %q among %q", labelColumn, f.header), "the labels")
+		return nil, f.failure(1, "", fmt.Sprintf("no column %q among %q", rowset.LabelColumn, f.header), "the labels")
 	}
 	return f, nil
 }
@@ -350,7 +351,7 @@ func (in *monitoredRows) newLabelFile(name string, r *csv.Reader) (*labelFile, e
 func (in *monitoredRows) readLabels(w *monitor.Watch, from io.Reader) error {
 	r := csv.NewReader(from)
 	r.ReuseRecord = true
-	f, err := in.newLabelFile(readerName(from), r)
+	f, err := in.newLabelFile(table.NameOf(from), r)
 	if err != nil {
 		return err
 	}
@@ -408,7 +409,7 @@ type reopened struct {
 }
 
 func newReopened(r io.Reader) *reopened {
-	o := &reopened{source: r, name: readerName(r), kept: true}
+	o := &reopened{source: r, name: table.NameOf(r), kept: true}
 	if files, ok := r.(*table.Files); ok {
 		o.files = files.Again()
 	}
@@ -426,7 +427,7 @@ func (o *reopened) open(options table.Options) (*table.Reader, error) {
 }
 
 // names returns the names of the columns of delimited text, nil of other files.
-func (o *reopened) names(f Format) []string {
+func (o *reopened) names(f schema.Format) []string {
 	f.Format, f.Label, f.ID, f.Time, f.Segment, f.Numeric, f.Categorical = schema.CSV, "", nil, "", "", nil, nil
 	r, err := o.open(table.Options{Format: f, Unlabelled: true})
 	if err != nil {
@@ -459,7 +460,7 @@ func (o *reopened) Read(p []byte) (int, error) {
 // Baseline returns the model with a reference and a profile of the rows of r, which need no labels. They must be
 // rows that the model meets when all is well, and must not have trained it. Monitor compares later rows with
 // them. Of the options, Format, Seed and NoProfile count.
-func Baseline(ctx context.Context, m *Model, r io.Reader, o MonitorOptions) (*Model, error) {
+func Baseline(ctx context.Context, m *model.Model, r io.Reader, o MonitorOptions) (*model.Model, error) {
 	options, err := rowset.TableOptions(m, o.Format)
 	if err != nil {
 		return nil, err
@@ -473,8 +474,8 @@ func Baseline(ctx context.Context, m *Model, r io.Reader, o MonitorOptions) (*Mo
 	reader, err := source.open(options)
 	source.forget()
 	if err != nil {
-		if slices.Contains(names, scoreColumn) {
-			return nil, &diag.Error{Kind: diag.Data, File: readerName(r), Found: "a file of scores",
+		if slices.Contains(names, rowset.ScoreColumn) {
+			return nil, &diag.Error{Kind: diag.Data, File: table.NameOf(r), Found: "a file of scores",
 				Expected: "rows with the columns of the model: a baseline has both", Err: err}
 		}
 		return nil, err

@@ -8,8 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"toptau/dataset"
 	"toptau/internal/monitor"
 	"toptau/method"
+	"toptau/model"
 	"toptau/result"
 	"toptau/schema"
 	"toptau/threshold"
@@ -35,8 +37,8 @@ func monitoredCSV(rows int, seed uint64, change int, shift float64) string {
 	return b.String()
 }
 
-func monitoredModel(t *testing.T, o TrainOptions) *Model {
-	d, err := ReadFrom(t.Context(), strings.NewReader(monitoredCSV(4000, 1, 4000, 0)), Format{Label: "y", ID: []string{"id"}, Time: "when"})
+func monitoredModel(t *testing.T, o TrainOptions) *model.Model {
+	d, err := dataset.ReadFrom(t.Context(), strings.NewReader(monitoredCSV(4000, 1, 4000, 0)), schema.Format{Label: "y", ID: []string{"id"}, Time: "when"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +50,7 @@ func monitoredModel(t *testing.T, o TrainOptions) *Model {
 	return trained.Model
 }
 
-func watch(t *testing.T, m *Model, rows string, o MonitorOptions) *Monitored {
+func watch(t *testing.T, m *model.Model, rows string, o MonitorOptions) *Monitored {
 	t.Helper()
 	w, err := Monitor(t.Context(), m, strings.NewReader(rows), o)
 	if err != nil {
@@ -58,7 +60,7 @@ func watch(t *testing.T, m *Model, rows string, o MonitorOptions) *Monitored {
 }
 
 // scoresOf returns what score prints for rows.
-func scoresOf(t *testing.T, m *Model, rows string) string {
+func scoresOf(t *testing.T, m *model.Model, rows string) string {
 	stream, err := Score(t.Context(), m, strings.NewReader(rows), ScoreOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -176,7 +178,7 @@ func TestMonitorErrors(t *testing.T) {
 	damaged[len(damaged)/2] ^= 1
 	for _, test := range []struct {
 		what string
-		m    *Model
+		m    *model.Model
 		rows string
 		o    MonitorOptions
 		want string
@@ -187,7 +189,7 @@ func TestMonitorErrors(t *testing.T) {
 		{"damaged state", m, rows, MonitorOptions{State: bytes.NewReader(damaged)}, "a state"},
 		{"cut state", m, rows, MonitorOptions{State: bytes.NewReader(state.Bytes()[:100])}, "a state"},
 		{"unknown point", m, rows, MonitorOptions{At: "nowhere"}, "at"},
-		{"blocks of a time that is not there", m, rows, MonitorOptions{BlockTime: schema.Delay(time.Hour), Format: Format{NoTime: true}}, "time"},
+		{"blocks of a time that is not there", m, rows, MonitorOptions{BlockTime: schema.Delay(time.Hour), Format: schema.Format{NoTime: true}}, "time"},
 		{"other blocks", m, rows, MonitorOptions{State: kept(), BlockRows: 500}, "block"},
 		{"neither data nor scores", m, "a,b\n1,2\n", MonitorOptions{}, "x"},
 		{"a missing score", m, "score\n1\n\"\"\n", MonitorOptions{}, "a missing score"},
@@ -208,7 +210,7 @@ func TestMonitorErrors(t *testing.T) {
 
 // A plain threshold keeps the upper end of the interval that is printed with it, and a monitor's budget is broken above that only.
 func TestBudgetOfAPlainThreshold(t *testing.T) {
-	d, err := ReadFrom(t.Context(), strings.NewReader(monitoredCSV(4000, 1, 4000, 0)), Format{Label: "y", ID: []string{"id"}, Time: "when"})
+	d, err := dataset.ReadFrom(t.Context(), strings.NewReader(monitoredCSV(4000, 1, 4000, 0)), schema.Format{Label: "y", ID: []string{"id"}, Time: "when"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,10 +11,12 @@ import (
 	"strings"
 	"testing"
 
+	"toptau/dataset"
 	"toptau/diag"
 	"toptau/internal/parquet"
 	"toptau/internal/table"
 	"toptau/method"
+	"toptau/model"
 	"toptau/schema"
 	"toptau/threshold"
 )
@@ -62,9 +64,9 @@ func TestParquetGivesTheModelOfTheCSV(t *testing.T) {
 	files := map[string]string{"rows.csv": text.String(), "rows.parquet": string(content)}
 	for _, c := range []struct {
 		name  string
-		train func(d *Data) (*Model, error)
+		train func(d *dataset.Data) (*model.Model, error)
 	}{
-		{"train", func(d *Data) (*Model, error) {
+		{"train", func(d *dataset.Data) (*model.Model, error) {
 			trained, err := Train(t.Context(), d, MaxFPR("5%"), TrainOptions{Method: []method.Name{method.Logistic, method.PatMatNP},
 				Encoding: []schema.Encoding{schema.Raw, schema.Scorecard}})
 			if err != nil {
@@ -72,7 +74,7 @@ func TestParquetGivesTheModelOfTheCSV(t *testing.T) {
 			}
 			return trained.Model, nil
 		}},
-		{"fit", func(d *Data) (*Model, error) {
+		{"fit", func(d *dataset.Data) (*model.Model, error) {
 			fitted, err := Fit(t.Context(), d, method.Problem{Method: method.TopMeanNP, Tau: threshold.MustRate("10%")}, FitOptions{})
 			if err != nil {
 				return nil, err
@@ -86,7 +88,7 @@ func TestParquetGivesTheModelOfTheCSV(t *testing.T) {
 			if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			d, err := Read(t.Context(), path, Format{Label: "label"})
+			d, err := dataset.Read(t.Context(), path, schema.Format{Label: "label"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -139,7 +141,7 @@ func TestPartitionedDirectoryInEveryVerb(t *testing.T) {
 		}
 		return files
 	}
-	d, err := ReadFrom(t.Context(), open(), Format{Label: "label"})
+	d, err := dataset.ReadFrom(t.Context(), open(), schema.Format{Label: "label"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,10 +150,10 @@ func TestPartitionedDirectoryInEveryVerb(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := trained.Model
-	if _, err := Evaluate(t.Context(), d, []Entry{{Model: m}}, EvaluateOptions{}); err != nil {
+	if _, err := Evaluate(t.Context(), d, []dataset.Entry{{Model: m}}, EvaluateOptions{}); err != nil {
 		t.Errorf("evaluate: %v", err)
 	}
-	if _, err := Threshold(t.Context(), d, Entry{Model: m}, MaxFPR("5%"), ThresholdOptions{}); err != nil {
+	if _, err := Threshold(t.Context(), d, dataset.Entry{Model: m}, MaxFPR("5%"), ThresholdOptions{}); err != nil {
 		t.Errorf("threshold: %v", err)
 	}
 	if _, err := Diagnose(t.Context(), d, DiagnoseOptions{}); err != nil {

@@ -6,10 +6,12 @@ import (
 	"testing"
 	"time"
 
+	"toptau/dataset"
 	"toptau/diag"
 	"toptau/internal/rowset"
 	"toptau/internal/table"
 	"toptau/method"
+	"toptau/model"
 	"toptau/schema"
 )
 
@@ -17,9 +19,9 @@ import (
 // documents. Nothing is refused for rows in memory, or for a use without options.
 func TestWhatNeedsRowsInMemory(t *testing.T) {
 	plain, rich := &rowset.Set{Table: &table.Table{}}, &rowset.Set{Table: &table.Table{Time: &table.Text{}, Weight: []float64{2}}}
-	models := []Entry{{Model: &Model{}}, {Model: &Model{}}}
-	scores := Entry{Scores: []float64{1}}
-	train := TrainOptions{Validation: rowset.Wrap(rich).(*Data), Test: rowset.Wrap(rich).(*Data), Calibration: rowset.Wrap(rich).(*Data), OutOfFold: true, Entity: "host", Value: "amount",
+	models := []dataset.Entry{{Model: &model.Model{}}, {Model: &model.Model{}}}
+	scores := dataset.Entry{Scores: []float64{1}}
+	train := TrainOptions{Validation: rowset.Wrap(rich).(*dataset.Data), Test: rowset.Wrap(rich).(*dataset.Data), Calibration: rowset.Wrap(rich).(*dataset.Data), OutOfFold: true, Entity: "host", Value: "amount",
 		LabelDelay: schema.Delay(time.Hour), LearningCurve: true, KeepAll: true}
 	fit := FitOptions{Settings: method.Settings{Solver: method.Adam}}
 	evaluate := EvaluateOptions{Entity: "host", Value: "amount", By: []string{"host"}, Examples: 3, Gate: true, Against: "old"}
@@ -31,8 +33,8 @@ func TestWhatNeedsRowsInMemory(t *testing.T) {
 	for verb, n := range map[string]struct{ plain, full, other rowset.Needs }{
 		"train":     {(&TrainOptions{}).needs(plain, MaxFPR("1%")), train.needs(rich, MinPrecision("90%")), train.needs(rich, MinRecall("90%"))},
 		"fit":       {(&FitOptions{}).needs(), fit.needs(), fit.needs()},
-		"evaluate":  {(&EvaluateOptions{}).needs(plain, models[:1]), evaluate.needs(rich, models), evaluate.needs(rich, []Entry{scores})},
-		"threshold": {(&ThresholdOptions{}).needs(plain, &models[0], Top("1%")), threshold.needs(rich, &scores, MinPrecision("90%")), threshold.needs(rich, &scores, MinRecall("90%"))},
+		"evaluate":  {(&EvaluateOptions{}).needs(plain, models[:1]), evaluate.needs(rich, models), evaluate.needs(rich, []dataset.Entry{scores})},
+		"threshold": {(&ThresholdOptions{}).needs(plain, (*rowset.Entry)(&models[0]), Top("1%")), threshold.needs(rich, (*rowset.Entry)(&scores), MinPrecision("90%")), threshold.needs(rich, (*rowset.Entry)(&scores), MinRecall("90%"))},
 	} {
 		if err := n.plain.Check(rowset.InDatabase); err != nil {
 			t.Errorf("%s: %v", verb, err)

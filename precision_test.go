@@ -9,8 +9,11 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/dataset"
 	"toptau/diag"
 	"toptau/method"
+	"toptau/metric"
+	"toptau/model"
 	"toptau/schema"
 	"toptau/threshold"
 )
@@ -32,9 +35,9 @@ func riskRows(seed uint64, rows int, prevalence float64) string {
 
 // Goals about precision and recall: a threshold with its evidence that a model keeps, or a refusal with the numbers.
 func TestThresholdsForPrecisionAndRecall(t *testing.T) {
-	d := readFile(t, writeFile(t, "rows.csv", riskRows(1, 6000, 0.1)), toptau.Format{Label: "y"})
-	later := readFile(t, writeFile(t, "later.csv", riskRows(2, 20000, 0.1)), toptau.Format{Label: "y"})
-	trained, err := toptau.Train(t.Context(), readFile(t, writeFile(t, "train.csv", riskRows(3, 1000, 0.1)), toptau.Format{Label: "y"}),
+	d := readFile(t, writeFile(t, "rows.csv", riskRows(1, 6000, 0.1)), schema.Format{Label: "y"})
+	later := readFile(t, writeFile(t, "later.csv", riskRows(2, 20000, 0.1)), schema.Format{Label: "y"})
+	trained, err := toptau.Train(t.Context(), readFile(t, writeFile(t, "train.csv", riskRows(3, 1000, 0.1)), schema.Format{Label: "y"}),
 		toptau.MaxFPR("1%"), toptau.TrainOptions{Folds: 2, Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw}})
 	if err != nil {
 		t.Fatal(err)
@@ -42,13 +45,13 @@ func TestThresholdsForPrecisionAndRecall(t *testing.T) {
 	both := toptau.MinPrecision("70%")
 	both.Recall = threshold.MustRate("40%")
 	for _, c := range []struct {
-		goal              toptau.Goal
+		goal              metric.Goal
 		precision, recall float64 // on later rows, at least
 	}{
 		{toptau.MinRecall("90%"), 0, 0.9}, {toptau.MinPrecision("80%"), 0.8, 0}, {both, 0.7, 0.4},
 	} {
 		for _, delta := range []threshold.Rate{{}, threshold.MustRate("5%")} {
-			out, err := toptau.Threshold(t.Context(), d, toptau.Entry{Model: trained.Model}, c.goal, toptau.ThresholdOptions{Delta: delta})
+			out, err := toptau.Threshold(t.Context(), d, dataset.Entry{Model: trained.Model}, c.goal, toptau.ThresholdOptions{Delta: delta})
 			if err != nil {
 				t.Fatal(c.goal, err)
 			}
@@ -63,10 +66,10 @@ func TestThresholdsForPrecisionAndRecall(t *testing.T) {
 			if _, err := m.WriteTo(&file); err != nil {
 				t.Fatal(err)
 			}
-			if m, err = toptau.Load(writeFile(t, "m.json", file.String())); err != nil {
+			if m, err = model.Load(writeFile(t, "m.json", file.String())); err != nil {
 				t.Fatal(err)
 			}
-			e, err := toptau.Evaluate(t.Context(), later, []toptau.Entry{{Model: m}}, toptau.EvaluateOptions{Replicates: 20})
+			e, err := toptau.Evaluate(t.Context(), later, []dataset.Entry{{Model: m}}, toptau.EvaluateOptions{Replicates: 20})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -94,8 +97,8 @@ func TestTrainForGoals(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: eight trainings")
 	}
-	later := readFile(t, writeFile(t, "later.csv", riskRows(2, 20000, 0.1)), toptau.Format{Label: "y"})
-	d := readFile(t, writeFile(t, "train.csv", riskRows(3, 4000, 0.1)), toptau.Format{Label: "y"})
+	later := readFile(t, writeFile(t, "later.csv", riskRows(2, 20000, 0.1)), schema.Format{Label: "y"})
+	d := readFile(t, writeFile(t, "train.csv", riskRows(3, 4000, 0.1)), schema.Format{Label: "y"})
 	options := toptau.TrainOptions{Folds: 2, Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw}}
 	reference, err := toptau.Train(t.Context(), d, toptau.MaxFPR("1%"), options)
 	if err != nil {
@@ -104,7 +107,7 @@ func TestTrainForGoals(t *testing.T) {
 	both := toptau.MinPrecision("70%")
 	both.Recall = threshold.MustRate("40%")
 	for _, c := range []struct {
-		goal                          toptau.Goal
+		goal                          metric.Goal
 		prevalence                    string
 		precision, recall, prevailing float64 // on later rows, at least
 		criterion                     string
@@ -132,14 +135,14 @@ func TestTrainForGoals(t *testing.T) {
 			if _, err := trained.Model.WriteTo(&file); err != nil {
 				t.Fatal(err)
 			}
-			m, err := toptau.Load(writeFile(t, "m.json", file.String()))
+			m, err := model.Load(writeFile(t, "m.json", file.String()))
 			if err != nil {
 				t.Fatal(err)
 			}
 			if err := trained.WriteReport(t.Context(), &page, ""); err != nil || !strings.Contains(page.String(), "at least") {
 				t.Error(err)
 			}
-			e, err := toptau.Evaluate(t.Context(), later, []toptau.Entry{{Name: "new", Model: m}, {Name: "old", Model: reference.Model}},
+			e, err := toptau.Evaluate(t.Context(), later, []dataset.Entry{{Name: "new", Model: m}, {Name: "old", Model: reference.Model}},
 				toptau.EvaluateOptions{Replicates: 200, Against: "old", Gate: true})
 			if err != nil {
 				t.Fatal(err)
@@ -164,8 +167,8 @@ func TestTrainForGoals(t *testing.T) {
 
 // What cannot be reached, and verbs that need a budget, say so.
 func TestGoalsThatAreRefused(t *testing.T) {
-	few := readFile(t, writeFile(t, "few.csv", riskRows(1, 300, 0.1)), toptau.Format{Label: "y"})
-	column := toptau.Entry{Column: "score"}
+	few := readFile(t, writeFile(t, "few.csv", riskRows(1, 300, 0.1)), schema.Format{Label: "y"})
+	column := dataset.Entry{Column: "score"}
 	delta := toptau.ThresholdOptions{Delta: threshold.MustRate("5%")}
 	both := toptau.MinPrecision("95%")
 	both.Recall = threshold.MustRate("90%")

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"toptau/dataset"
 	"toptau/internal/rowset"
 	"toptau/internal/table"
 	"toptau/method"
@@ -14,7 +15,7 @@ import (
 // The errors of probabilities are those of the probabilities of the rows' scores, and they are not measured without any.
 func TestErrorsOfProbabilities(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	rows := Rows{Columns: []string{"a"}}
+	rows := dataset.Rows{Columns: []string{"a"}}
 	for range 1000 {
 		positive := r.IntN(5) == 0
 		a := r.NormFloat64()
@@ -31,7 +32,7 @@ func TestErrorsOfProbabilities(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := Evaluate(t.Context(), d, []Entry{{Model: trained.Model}}, EvaluateOptions{})
+	e, err := Evaluate(t.Context(), d, []dataset.Entry{{Model: trained.Model}}, EvaluateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +49,7 @@ func TestErrorsOfProbabilities(t *testing.T) {
 	if math.Abs(*e.Brier-squares/n) > 1e-12 || math.Abs(*e.LogLoss-logs/n) > 1e-12 {
 		t.Errorf("Brier score %v and log loss %v, want %v and %v", *e.Brier, *e.LogLoss, squares/n, logs/n)
 	}
-	if e, err = Evaluate(t.Context(), d, []Entry{{Column: "a"}}, EvaluateOptions{}); err != nil || e.Brier != nil || e.LogLoss != nil || e.AveragePrecision == nil {
+	if e, err = Evaluate(t.Context(), d, []dataset.Entry{{Column: "a"}}, EvaluateOptions{}); err != nil || e.Brier != nil || e.LogLoss != nil || e.AveragePrecision == nil {
 		t.Errorf("scores alone: %v, %v, %v, %v", e.Brier, e.LogLoss, e.AveragePrecision, err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"toptau/calibrate"
+	"toptau/dataset"
 	"toptau/internal/certified"
 	"toptau/internal/matrix"
 	"toptau/internal/objective"
@@ -37,7 +38,7 @@ func TestProbes(t *testing.T) {
 }
 
 // simulated returns rows of detectors, a tenth of them positive.
-func simulated(t *testing.T, rows int, seed uint64) *Data {
+func simulated(t *testing.T, rows int, seed uint64) *dataset.Data {
 	t.Helper()
 	data, err := simulate.New(simulate.Options{Kind: "detectors", Rows: rows, Seed: seed, Positives: threshold.MustRate("10%")})
 	if err != nil {
@@ -47,7 +48,7 @@ func simulated(t *testing.T, rows int, seed uint64) *Data {
 	if err := data.WriteCSV(t.Context(), &text, nil); err != nil {
 		t.Fatal(err)
 	}
-	d, err := ReadFrom(t.Context(), strings.NewReader(text.String()), Format{Label: "label"})
+	d, err := dataset.ReadFrom(t.Context(), strings.NewReader(text.String()), schema.Format{Label: "label"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +56,7 @@ func simulated(t *testing.T, rows int, seed uint64) *Data {
 }
 
 // probeTraining adds what a training chose, and what the model finds on rows of its own.
-func probeTraining(t *testing.T, p *provenance.Probe, goal Goal, o TrainOptions) {
+func probeTraining(t *testing.T, p *provenance.Probe, goal metric.Goal, o TrainOptions) {
 	t.Helper()
 	o.Test, o.NoProfile, o.NoFingerprints = simulated(t, 1000, 2), true, true
 	trained, err := Train(t.Context(), simulated(t, 600, 1), goal, o)

@@ -7,13 +7,15 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"toptau/dataset"
+	"toptau/schema"
 
 	"toptau"
 )
 
 // firstAlert is the README's program.
 func firstAlert(ctx context.Context) (bool, error) {
-	data, err := toptau.Read(ctx, "testdata/readme.csv", toptau.Format{Label: "label"})
+	data, err := dataset.Read(ctx, "testdata/readme.csv", schema.Format{Label: "label"})
 	if err != nil {
 		return false, err
 	}

@@ -19,6 +19,7 @@ import (
 	"toptau/internal/wording"
 	"toptau/method"
 	"toptau/metric"
+	"toptau/model"
 	"toptau/result"
 	"toptau/schema"
 	"toptau/threshold"
@@ -110,7 +111,7 @@ func (e *Evaluation) findings() (*report.Findings, error) {
 }
 
 // useOf returns what people who decide about a model need.
-func useOf(m *Model, statements []result.Statement) (*report.Use, error) {
+func useOf(m *model.Model, statements []result.Statement) (*report.Use, error) {
 	inspection, err := inspect.Model(m)
 	if err != nil {
 		return nil, err
@@ -359,7 +360,7 @@ const mainColumns = 9
 
 // mainShapes returns the shapes of the columns, at most limit, and of the pairs of columns with the largest effects
 // on the evaluated rows.
-func mainShapes(m *Model, d *rowset.Set, limit int) ([]report.Shape, []report.PairShape, error) {
+func mainShapes(m *model.Model, d *rowset.Set, limit int) ([]report.Shape, []report.PairShape, error) {
 	e, err := newEffects(m, "")
 	if err != nil {
 		return nil, nil, err

@@ -16,7 +16,7 @@ func TestReportOfBoostedModels(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains several models")
 	}
-	d := readFile(t, writeFile(t, "rows.csv", twoColumns(1500, 1)), toptau.Format{Label: "y"})
+	d := readFile(t, writeFile(t, "rows.csv", twoColumns(1500, 1)), schema.Format{Label: "y"})
 	for encoding, want := range map[schema.Encoding][]string{
 		schema.Additive: {"an exact step function of its value"},
 		schema.Pairs:    {"What pairs of columns add together", "kind (by fraction of positives)"},
@@ -43,7 +43,7 @@ func TestMonotoneTraining(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains several models")
 	}
-	d := readFile(t, writeFile(t, "rows.csv", twoColumns(1500, 1)), toptau.Format{Label: "y"})
+	d := readFile(t, writeFile(t, "rows.csv", twoColumns(1500, 1)), schema.Format{Label: "y"})
 	trained, err := toptau.Train(t.Context(), d, toptau.MaxFPR("10%"), toptau.TrainOptions{Impute: schema.ImputeIndicator,
 		Monotone: []schema.Sign{{Column: "x"}}})
 	if err != nil {

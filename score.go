@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"toptau/dataset"
 	"toptau/diag"
 	"toptau/internal/feature"
 	"toptau/internal/reason"
@@ -25,15 +26,11 @@ import (
 	"toptau/threshold"
 )
 
-// Load reads a model file. It returns an error of kind model if the file is truncated, edited or too new, or
-// if the model does not reproduce the scores of its probe rows.
-func Load(path string) (*Model, error) { return model.Load(path) }
-
 // ScoreOptions are the options of Score. The zero value of each is its default.
 type ScoreOptions struct {
-	Format Format // differences from the format of the training file
-	At     string // name of the operating point that comes first; "": the model's default
-	Best   int    // yields only this many rows, highest scores first; 0: all rows in their order
+	Format schema.Format // differences from the format of the training file
+	At     string        // name of the operating point that comes first; "": the model's default
+	Best   int           // yields only this many rows, highest scores first; 0: all rows in their order
 	// MaxFalseDiscoveries yields the longest list, highest scores first, of which at most this fraction is negative on average over
 	// inputs, by the calibration negatives of the operating point; zero: no list. With it or Best the rows have a MaxFalse, if the
 	// point has calibration negatives.
@@ -41,7 +38,7 @@ type ScoreOptions struct {
 	// RankByValue is a column of amounts. Best then yields the rows with the highest expected amount, which is the probability that the row is
 	// positive times its amount, and rows have an ExpectedValue. Such a list has no MaxFalse.
 	RankByValue string
-	Calibration *Data // labelled rows that did not train the model: their negatives take the place of the point's
+	Calibration *dataset.Data // labelled rows that did not train the model: their negatives take the place of the point's
 	// Entity is a column that names entities. Their rows are merged: one row for each entity, or for each entity and
 	// day if the input has the column Format.Time, at the end of the input; see result.Merged. "": rows.
 	Entity string
@@ -113,7 +110,7 @@ const chunkRows = 4096
 // reads r ahead; it ends with r, or with the first read that returns after the end of Rows. The memory does
 // not grow with the input. Score returns an error if the input does not fit the model. Rows yields later errors. In errors the
 // file is r.Name() if r has that method, otherwise "input".
-func Score(ctx context.Context, m *Model, r io.Reader, o ScoreOptions) (*Stream, error) {
+func Score(ctx context.Context, m *model.Model, r io.Reader, o ScoreOptions) (*Stream, error) {
 	points, err := pointsFrom(m, o.At)
 	if err != nil {
 		return nil, err
@@ -150,7 +147,7 @@ func Score(ctx context.Context, m *Model, r io.Reader, o ScoreOptions) (*Stream,
 	if s.lists, err = newLists(m, &points[0], entities, &s.options); err != nil {
 		return nil, err
 	}
-	if s.reader, err = table.NewReader(readerName(r), r, options); err != nil {
+	if s.reader, err = table.NewReader(table.NameOf(r), r, options); err != nil {
 		return nil, entities.explain(err)
 	}
 	for _, p := range s.points {
@@ -170,7 +167,7 @@ func Score(ctx context.Context, m *Model, r io.Reader, o ScoreOptions) (*Stream,
 }
 
 // pointsFrom returns the operating points, the named one first.
-func pointsFrom(m *Model, name string) ([]model.Point, error) {
+func pointsFrom(m *model.Model, name string) ([]model.Point, error) {
 	points := m.Points()
 	if len(points) == 0 {
 		return nil, &diag.Error{Kind: diag.Model, Found: "a model without an operating point", Expected: "at least one"}

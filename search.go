@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 
+	"toptau/dataset"
 	"toptau/diag"
 	"toptau/internal/large"
 	"toptau/internal/rowset"
 	"toptau/internal/text"
 	"toptau/internal/tune"
+	"toptau/metric"
 	"toptau/result"
 )
 
@@ -23,7 +25,7 @@ type searched struct {
 
 // search chooses and fits a model: on all rows if they fit into memory, otherwise on a sample of them. Then all rows fit the chosen
 // members again, give the threshold and measure it, in passes.
-func (o *TrainOptions) search(ctx context.Context, d *rowset.Set, goal Goal) (*searched, error) {
+func (o *TrainOptions) search(ctx context.Context, d *rowset.Set, goal metric.Goal) (*searched, error) {
 	perRow := rowset.TrainedBytes + 8*int64(len(d.Info.Schema.Columns)) + d.Frame.Bytes()/int64(max(1, d.Len()))
 	where := d.Place(perRow)
 	if err := o.needs(d, goal).Check(where); err != nil {
@@ -42,7 +44,7 @@ func (o *TrainOptions) search(ctx context.Context, d *rowset.Set, goal Goal) (*s
 	if d, err = o.prepared(d); err != nil {
 		return nil, err
 	}
-	for _, part := range []**Data{&o.Validation, &o.Test, &o.Calibration} {
+	for _, part := range []**dataset.Data{&o.Validation, &o.Test, &o.Calibration} {
 		if *part == nil {
 			continue
 		}
@@ -50,7 +52,7 @@ func (o *TrainOptions) search(ctx context.Context, d *rowset.Set, goal Goal) (*s
 		if err != nil {
 			return nil, err
 		}
-		*part = rowset.Wrap(rows).(*Data)
+		*part = rowset.Wrap(rows).(*dataset.Data)
 	}
 	data, seconds := o.searchData(d)
 	found, err := tune.Search(ctx, data, options)
@@ -67,7 +69,7 @@ func (o *TrainOptions) prepared(d *rowset.Set) (*rowset.Set, error) {
 }
 
 // needs lists what a training can have of rows in memory only.
-func (o *TrainOptions) needs(d *rowset.Set, goal Goal) rowset.Needs {
+func (o *TrainOptions) needs(d *rowset.Set, goal metric.Goal) rowset.Needs {
 	return rowset.Needs{}.Option("validation", o.Validation != nil).Option("test", o.Test != nil).Option("calibration", o.Calibration != nil).
 		Option("out-of-fold", o.OutOfFold).Columns(d, o.Entity, o.Value).Option("label-delay", o.LabelDelay != 0).
 		Option("time", d.Table.Time != nil).Option("learning-curve", o.LearningCurve).Goal(goal).Named("a comparison", o.KeepAll)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"toptau/dataset"
 	"toptau/method"
 	"toptau/model"
 	"toptau/schema"
@@ -22,8 +23,8 @@ func TestSegmentsTogether(t *testing.T) {
 		y := i % 3 / 2
 		fmt.Fprintf(&b, "%d,%.3f,%c\n", y, r.NormFloat64()+2*float64(y), 'a'+rune(r.IntN(3)))
 	}
-	read := func(segment string) *Data {
-		d, err := ReadFrom(t.Context(), strings.NewReader(b.String()), Format{Label: "y", Drop: []string{"site"}[:1-min(1, len(segment))], Segment: segment})
+	read := func(segment string) *dataset.Data {
+		d, err := dataset.ReadFrom(t.Context(), strings.NewReader(b.String()), schema.Format{Label: "y", Drop: []string{"site"}[:1-min(1, len(segment))], Segment: segment})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -35,7 +36,7 @@ func TestSegmentsTogether(t *testing.T) {
 	}
 	b.WriteString("0,-0.5,a\n") // other rows than those that trained
 	o := ThresholdOptions{Segments: true, Simultaneous: true, Delta: threshold.MustRate("10%")}
-	c, err := Threshold(t.Context(), read("site"), Entry{Model: fitted.Model}, MaxFPR("10%"), o)
+	c, err := Threshold(t.Context(), read("site"), dataset.Entry{Model: fitted.Model}, MaxFPR("10%"), o)
 	if err != nil {
 		t.Fatal(err)
 	}

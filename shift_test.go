@@ -8,9 +8,12 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/dataset"
 	"toptau/diag"
 	"toptau/method"
 	"toptau/metric"
+	"toptau/model"
+	"toptau/schema"
 	"toptau/threshold"
 )
 
@@ -33,14 +36,14 @@ func shiftedRows(rows int, seed uint64, by float64) string {
 // A saved point with a guarantee is compared with later rows. Evaluate, and Score without labels, warn about rows that differ from
 // those that calibrated it, and only about those.
 func TestLaterRowsAreComparedWithTheCalibration(t *testing.T) {
-	d := readFile(t, writeFile(t, "train.csv", shiftedRows(1000, 1, 0)), toptau.Format{Label: "y"})
+	d := readFile(t, writeFile(t, "train.csv", shiftedRows(1000, 1, 0)), schema.Format{Label: "y"})
 	fitted := fitData(t, d, fitCase{Problem: method.Problem{Method: method.TopMeanNP, Tau: threshold.MustRate("10%"), Lambda: 0.01}})
-	held, err := toptau.Read(t.Context(), writeFile(t, "held.csv", shiftedRows(1000, 2, 0)), fitted.Model.Format())
+	held, err := dataset.Read(t.Context(), writeFile(t, "held.csv", shiftedRows(1000, 2, 0)), fitted.Model.Format())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for goal, kind := range map[metric.GoalKind]string{metric.GoalMaxFPR: "max-fpr", metric.GoalTop: "top"} {
-		c, err := toptau.Threshold(t.Context(), held, toptau.Entry{Model: fitted.Model}, metric.Goal{Kind: goal, Rate: threshold.MustRate("5%")},
+		c, err := toptau.Threshold(t.Context(), held, dataset.Entry{Model: fitted.Model}, metric.Goal{Kind: goal, Rate: threshold.MustRate("5%")},
 			toptau.ThresholdOptions{Name: kind, Delta: threshold.MustRate("5%")})
 		if err != nil {
 			t.Fatal(err)
@@ -53,12 +56,12 @@ func TestLaterRowsAreComparedWithTheCalibration(t *testing.T) {
 		if err := m.Save(path); err != nil {
 			t.Fatal(err)
 		}
-		if m, err = toptau.Load(path); err != nil {
+		if m, err = model.Load(path); err != nil {
 			t.Fatal(err)
 		}
 		for by, warned := range map[float64]bool{0: false, 0.3: true, -0.3: true} {
 			later := writeFile(t, "later.csv", shiftedRows(2000, 5, by))
-			rows, err := toptau.Read(t.Context(), later, m.Format())
+			rows, err := dataset.Read(t.Context(), later, m.Format())
 			if err != nil {
 				t.Fatal(err)
 			}

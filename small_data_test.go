@@ -8,8 +8,10 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/dataset"
 	"toptau/diag"
 	"toptau/method"
+	"toptau/schema"
 )
 
 // fewRows writes 50 rows with 5 positives, whose first column is higher by a number of standard deviations.
@@ -51,7 +53,7 @@ func TestFewPositives(t *testing.T) {
 		warned, simple := 0, 0
 		const trainings = 3
 		for seed := range uint64(trainings) {
-			d, err := toptau.ReadFrom(t.Context(), strings.NewReader(fewRows(seed, c.columns, c.by)), toptau.Format{Label: "y", Positive: []string{"1"}})
+			d, err := dataset.ReadFrom(t.Context(), strings.NewReader(fewRows(seed, c.columns, c.by)), schema.Format{Label: "y", Positive: []string{"1"}})
 			if err != nil {
 				t.Fatal(err)
 			}

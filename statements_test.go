@@ -7,22 +7,23 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/dataset"
 	"toptau/result"
 	"toptau/schema"
 )
 
 // A report has what people state, calls the rest "not stated", and shows what follows from the file and the rows.
 func TestStatements(t *testing.T) {
-	d := readFile(t, writeFile(t, "rows.csv", twoColumns(1500, 1)), toptau.Format{Label: "y", Kept: []string{"kind"}})
+	d := readFile(t, writeFile(t, "rows.csv", twoColumns(1500, 1)), schema.Format{Label: "y", Kept: []string{"kind"}})
 	trained, err := toptau.Train(t.Context(), d, toptau.MaxFPR("10%"),
 		toptau.TrainOptions{Impute: schema.ImputeIndicator, Delta: toptau.MaxFPR("5%").Rate,
 			Monotone: []schema.Sign{{Column: "noise", Falling: true}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	later := readFile(t, writeFile(t, "later.csv", twoColumns(1000, 9)), toptau.Format{Label: "y", Kept: []string{"kind"}})
+	later := readFile(t, writeFile(t, "later.csv", twoColumns(1000, 9)), schema.Format{Label: "y", Kept: []string{"kind"}})
 	page := func(o toptau.EvaluateOptions) string {
-		e, err := toptau.Evaluate(t.Context(), later, []toptau.Entry{{Model: trained.Model}}, o)
+		e, err := toptau.Evaluate(t.Context(), later, []dataset.Entry{{Model: trained.Model}}, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,11 +90,11 @@ func TestIntervalsOfGroupsCoverTogether(t *testing.T) {
 					fmt.Fprintf(&b, "%d,%s,%d\n", z, name, y)
 				}
 			}
-			d, err := toptau.ReadFrom(t.Context(), strings.NewReader(b.String()), toptau.Format{Label: "y"})
+			d, err := dataset.ReadFrom(t.Context(), strings.NewReader(b.String()), schema.Format{Label: "y"})
 			if err != nil {
 				t.Fatal(err)
 			}
-			e, err := toptau.Evaluate(t.Context(), d, []toptau.Entry{{Column: "score"}},
+			e, err := toptau.Evaluate(t.Context(), d, []dataset.Entry{{Column: "score"}},
 				toptau.EvaluateOptions{Goal: toptau.Top("99%"), By: []string{"group"},
 					Simultaneous: simultaneous, Replicates: 2})
 			if err != nil {

@@ -18,20 +18,21 @@ import (
 	"toptau/internal/matrix"
 	"toptau/internal/table"
 	"toptau/method"
+	"toptau/model"
 	"toptau/result"
 	"toptau/schema"
 	"toptau/threshold"
 )
 
 // flowModel is a model of two numeric columns and a categorical one without missing values, and its median row.
-func flowModel(t *testing.T) *toptau.Model {
+func flowModel(t *testing.T) *model.Model {
 	t.Helper()
 	var text strings.Builder
 	text.WriteString("bytes,load,proto,y\n")
 	for i := range 201 {
 		fmt.Fprintf(&text, "%d,%d,%s,%d\n", i, 3*i%100, []string{"tcp", "tcp", "udp"}[i%3], i/180)
 	}
-	d := readFile(t, writeFile(t, "f.csv", text.String()), toptau.Format{Label: "y"})
+	d := readFile(t, writeFile(t, "f.csv", text.String()), schema.Format{Label: "y"})
 	fitted, err := toptau.Fit(t.Context(), d, method.Problem{Method: method.TopMeanNP, Tau: threshold.MustRate("5%"), Lambda: 0.001}, toptau.FitOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +40,7 @@ func flowModel(t *testing.T) *toptau.Model {
 	return fitted.Model
 }
 
-func scoreText(t *testing.T, m *toptau.Model, text string, o toptau.ScoreOptions) ([]result.Row, result.Scoring, error) {
+func scoreText(t *testing.T, m *model.Model, text string, o toptau.ScoreOptions) ([]result.Row, result.Scoring, error) {
 	t.Helper()
 	stream, err := toptau.Score(t.Context(), m, strings.NewReader(text), o)
 	if err != nil {
@@ -178,7 +179,7 @@ func TestDerivedColumnsScoreTheSameBits(t *testing.T) {
 	}
 	path := writeFile(t, "f.csv", text.String())
 	for _, encoding := range []schema.Encoding{schema.Raw, schema.Scorecard, schema.Leaves} {
-		d := readFile(t, path, toptau.Format{Label: "y", Date: []string{"when"}})
+		d := readFile(t, path, schema.Format{Label: "y", Date: []string{"when"}})
 		fitted, err := toptau.Fit(t.Context(), d, method.Problem{Method: method.TopMeanNP, Tau: threshold.MustRate("5%"), Lambda: 0.001}, toptau.FitOptions{Encoding: encoding})
 		if err != nil {
 			t.Fatal(err)
@@ -192,7 +193,7 @@ func TestDerivedColumnsScoreTheSameBits(t *testing.T) {
 		if err := m.Save(file); err != nil {
 			t.Fatal(err)
 		}
-		loaded, err := toptau.Load(file)
+		loaded, err := model.Load(file)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -240,7 +241,7 @@ func TestRedactedModelScoresTheSame(t *testing.T) {
 	for i := range 300 {
 		fmt.Fprintf(&text, "2024-05-%02d,Person %c,%d,%d,%d\n", 1+random.IntN(30), 'A'+rune(random.IntN(9)), 80+random.IntN(3), random.IntN(100), i%7/6)
 	}
-	d := readFile(t, writeFile(t, "f.csv", text.String()), toptau.Format{Label: "y", Categorical: []string{"port"}, Missing: []string{"?"}})
+	d := readFile(t, writeFile(t, "f.csv", text.String()), schema.Format{Label: "y", Categorical: []string{"port"}, Missing: []string{"?"}})
 	fitted, err := toptau.Fit(t.Context(), d, method.Problem{Method: method.TopMeanNP, Tau: threshold.MustRate("5%"), Lambda: 0.001}, toptau.FitOptions{Impute: schema.ImputeIndicator})
 	if err != nil {
 		t.Fatal(err)
@@ -258,7 +259,7 @@ func TestRedactedModelScoresTheSame(t *testing.T) {
 	if err != nil || strings.Contains(string(content), "Person") || strings.Contains(string(content), `"mon"`) {
 		t.Errorf("the copy shows names (%v)", err)
 	}
-	if redacted, err = toptau.Load(path); err != nil {
+	if redacted, err = model.Load(path); err != nil {
 		t.Fatal(err)
 	}
 	later := text.String() + "2024-06-01,Person Z,81,5,0\n,Person A,?,5,0\n?,,99,1,0\n"

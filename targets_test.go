@@ -16,6 +16,7 @@ import (
 	"toptau/internal/feature"
 	"toptau/internal/modeltest"
 	"toptau/internal/portable"
+	"toptau/model"
 )
 
 // refusals are the targets that refuse a kind of block, with words of the reason. All others hold it.
@@ -86,7 +87,7 @@ func TestExportRefusals(t *testing.T) {
 		redacted = modeltest.NewWith(r, modeltest.Options{Blocks: []string{"onehot"}, Salted: true}).Model
 	}
 	for _, test := range []struct {
-		model  *toptau.Model
+		model  *model.Model
 		target string
 		o      toptau.ExportOptions
 		want   string
@@ -103,7 +104,7 @@ func TestExportRefusals(t *testing.T) {
 }
 
 // redactedOnly reports whether a model has no category to redact.
-func redactedOnly(m *toptau.Model) bool {
+func redactedOnly(m *model.Model) bool {
 	_, err := portable.Of(m)
 	return err == nil
 }

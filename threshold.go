@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"toptau/calibrate"
+	"toptau/dataset"
 	"toptau/diag"
 	"toptau/internal/rowset"
 	"toptau/internal/table"
@@ -43,7 +44,7 @@ type ThresholdOptions struct {
 }
 
 // withPrevalence returns the goal with the prevalence if it is a precision.
-func withPrevalence(g Goal, prevalence threshold.Rate) Goal {
+func withPrevalence(g metric.Goal, prevalence threshold.Rate) metric.Goal {
 	if g.Kind == metric.GoalMinPrecision && !prevalence.IsZero() {
 		g.Prevalence = prevalence
 	}
@@ -59,7 +60,7 @@ type Calibrated struct {
 }
 
 // WithPoint returns m with the computed operating point, which replaces one or is new.
-func (c *Calibrated) WithPoint(m *Model) (*Model, error) {
+func (c *Calibrated) WithPoint(m *model.Model) (*model.Model, error) {
 	if c.replaces {
 		return m.WithReplaced(c.Point)
 	}
@@ -67,7 +68,7 @@ func (c *Calibrated) WithPoint(m *Model) (*Model, error) {
 }
 
 // requireBudget returns an error for a goal about precision or recall, for functions that only know budgets.
-func requireBudget(g Goal) error {
+func requireBudget(g metric.Goal) error {
 	if g.IsBudget() {
 		return nil
 	}
@@ -80,7 +81,7 @@ func requireBudget(g Goal) error {
 }
 
 // checkMoney returns an error for a goal about money with what does not go with it.
-func checkMoney(g Goal, value string, delta threshold.Rate, weighted bool) error {
+func checkMoney(g metric.Goal, value string, delta threshold.Rate, weighted bool) error {
 	refuse := func(found, expected string, fixes ...diag.Fix) error {
 		return &diag.Error{Kind: diag.Usage, Param: string(g.Kind), Found: found, Expected: expected, Fixes: fixes}
 	}
@@ -103,15 +104,15 @@ func checkMoney(g Goal, value string, delta threshold.Rate, weighted bool) error
 //
 // If the requested guarantee is impossible, Threshold returns a threshold without a guarantee, and an error
 // that matches diag.ErrNoGuarantee and contains the reason.
-func Threshold(ctx context.Context, data *Data, e Entry, g Goal, o ThresholdOptions) (*Calibrated, error) {
-	d := rowset.Of(data)
+func Threshold(ctx context.Context, data *dataset.Data, entry dataset.Entry, g metric.Goal, o ThresholdOptions) (*Calibrated, error) {
+	d, e := rowset.Of(data), (*rowset.Entry)(&entry)
 	g, err := checkThreshold(d, g, &o)
 	if err != nil {
 		return nil, err
 	}
 	var replaced *model.Point
 	if o.Replace != "" {
-		p, err := pointToReplace(&e, &o)
+		p, err := pointToReplace(e, &o)
 		if err != nil {
 			return nil, err
 		}
@@ -123,11 +124,11 @@ func Threshold(ctx context.Context, data *Data, e Entry, g Goal, o ThresholdOpti
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	rows, err := newCalibrationRows(d, &e, g, o)
+	rows, err := newCalibrationRows(d, e, g, o)
 	if err != nil {
 		return nil, err
 	}
-	known, against, err := thresholdOverlap(&e, d, o.Force)
+	known, against, err := thresholdOverlap(e, d, o.Force)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +164,7 @@ func Threshold(ctx context.Context, data *Data, e Entry, g Goal, o ThresholdOpti
 }
 
 // checkThreshold returns the goal with its prevalence, or what is wrong with the options of Threshold.
-func checkThreshold(d *rowset.Set, g Goal, o *ThresholdOptions) (Goal, error) {
+func checkThreshold(d *rowset.Set, g metric.Goal, o *ThresholdOptions) (metric.Goal, error) {
 	if !o.Prevalence.IsZero() && g.Kind != metric.GoalMinPrecision {
 		return g, &diag.Error{Kind: diag.Usage, Param: "prevalence", Found: "with another goal", Expected: "a lowest precision"}
 	}
@@ -194,7 +195,7 @@ func (c *Calibrated) addOverlap(known *result.Overlap, rows int) {
 }
 
 // warn adds the warnings about guarantees of the model's other points, and of the one that is replaced.
-func (c *Calibrated) warn(m *Model, replaced *model.Point) {
+func (c *Calibrated) warn(m *model.Model, replaced *model.Point) {
 	r := &c.Result
 	if replaced != nil && replaced.Guarantee != nil && c.Point.Guarantee == nil {
 		r.Warnings = append(r.Warnings, diag.Warning{Code: "guarantee-lost", Text: "the former threshold of " + diag.Quote(replaced.Name) +
@@ -206,7 +207,7 @@ func (c *Calibrated) warn(m *Model, replaced *model.Point) {
 }
 
 // pointToReplace returns the point that o.Replace names, and takes its name and what it counts.
-func pointToReplace(e *Entry, o *ThresholdOptions) (model.Point, error) {
+func pointToReplace(e *rowset.Entry, o *ThresholdOptions) (model.Point, error) {
 	if e.Model == nil {
 		return model.Point{}, &diag.Error{Kind: diag.Usage, Param: "replace", Found: diag.Quote(o.Replace), Expected: "a model that has this operating point"}
 	}
@@ -222,7 +223,7 @@ func pointToReplace(e *Entry, o *ThresholdOptions) (model.Point, error) {
 }
 
 // reasonAgainst returns the reason why rows cannot certify a threshold of the model, "" if there is none.
-func reasonAgainst(m *Model, d *rowset.Set, known *result.Overlap, force bool) string {
+func reasonAgainst(m *model.Model, d *rowset.Set, known *result.Overlap, force bool) string {
 	switch {
 	case trainedOn(m, d):
 		return "these are the rows that the model was trained on"
@@ -233,7 +234,7 @@ func reasonAgainst(m *Model, d *rowset.Set, known *result.Overlap, force bool) s
 }
 
 // trainedOn reports whether d is the file that the model was trained on.
-func trainedOn(m *Model, d *rowset.Set) bool {
+func trainedOn(m *model.Model, d *rowset.Set) bool {
 	digest := m.Training().Digest
 	return digest != "" && digest == d.Digest()
 }
@@ -241,7 +242,7 @@ func trainedOn(m *Model, d *rowset.Set) bool {
 // warnOfSameRows returns a warning for each point of the model that was calibrated on the same rows as a
 // guarantee. Each guarantee holds with its own confidence, because neither threshold depends on the other.
 // Both together hold with less.
-func warnOfSameRows(m *Model, g *model.Guarantee) (list []diag.Warning) {
+func warnOfSameRows(m *model.Model, g *model.Guarantee) (list []diag.Warning) {
 	for _, p := range m.Points() {
 		if g != nil && p.Guarantee != nil && g.Calibration.Same(p.Guarantee.Calibration) {
 			list = append(list, diag.Warning{Code: "joint-confidence", Text: fmt.Sprintf("these rows also calibrated %s: each guarantee holds with "+
@@ -256,7 +257,7 @@ func warnOfSameRows(m *Model, g *model.Guarantee) (list []diag.Warning) {
 type calibrating struct {
 	data    *rowset.Set
 	scores  []float64 // one score for each row
-	goal    Goal
+	goal    metric.Goal
 	options ThresholdOptions
 	byClass metric.Scores // GoalCostAlert: scores of the units, with the amounts of the positives
 	amounts []float64

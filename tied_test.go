@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/dataset"
 	"toptau/method"
 	"toptau/schema"
 	"toptau/threshold"
@@ -47,7 +48,7 @@ func TestSummaryOfTiedScores(t *testing.T) {
 		{true, "1%", "", []string{"Expect 1 % of new negatives", "the budget is kept on average, so expect new data to exceed it about half the time"},
 			[]string{"exactly the threshold"}, .01},
 	} {
-		d, err := toptau.ReadFrom(t.Context(), strings.NewReader(flagRows(c.noise)), toptau.Format{Label: "y", Positive: []string{"1"}})
+		d, err := dataset.ReadFrom(t.Context(), strings.NewReader(flagRows(c.noise)), schema.Format{Label: "y", Positive: []string{"1"}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/dataset"
 	"toptau/diag"
 	"toptau/internal/text"
 	"toptau/method"
@@ -38,16 +39,16 @@ func writeFile(t *testing.T, name, content string) string {
 	return path
 }
 
-func readFile(t *testing.T, path string, f toptau.Format) *toptau.Data {
+func readFile(t *testing.T, path string, f schema.Format) *dataset.Data {
 	t.Helper()
-	d, err := toptau.Read(t.Context(), path, f)
+	d, err := dataset.Read(t.Context(), path, f)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return d
 }
 
-func fitData(t *testing.T, d *toptau.Data, c fitCase) *toptau.Fitted {
+func fitData(t *testing.T, d *dataset.Data, c fitCase) *toptau.Fitted {
 	t.Helper()
 	fitted, err := toptau.Fit(t.Context(), d, c.Problem, c.FitOptions)
 	if err != nil {
@@ -57,9 +58,9 @@ func fitData(t *testing.T, d *toptau.Data, c fitCase) *toptau.Fitted {
 }
 
 // evaluate measures one model.
-func evaluate(t *testing.T, d *toptau.Data, m *model.Model, o toptau.EvaluateOptions) *toptau.Evaluation {
+func evaluate(t *testing.T, d *dataset.Data, m *model.Model, o toptau.EvaluateOptions) *toptau.Evaluation {
 	t.Helper()
-	e, err := toptau.Evaluate(t.Context(), d, []toptau.Entry{{Model: m}}, o)
+	e, err := toptau.Evaluate(t.Context(), d, []dataset.Entry{{Model: m}}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,13 +73,13 @@ func shortAdam(p method.Problem, steps int) fitCase {
 }
 
 // readLike reads a file as the training file of m was read, except for what f sets.
-func readLike(t *testing.T, m *model.Model, path string, f toptau.Format) (*toptau.Data, error) {
+func readLike(t *testing.T, m *model.Model, path string, f schema.Format) (*dataset.Data, error) {
 	t.Helper()
 	like := m.Format()
 	if f.Segment == "" {
 		f.Segment = like.Segment
 	}
-	return toptau.Read(t.Context(), path, f.Like(*like.Schema()))
+	return dataset.Read(t.Context(), path, f.Like(*like.Schema()))
 }
 
 // wantError fails unless err has an Error of the kind and its text contains every part.
@@ -107,7 +108,7 @@ g,-1,-2,green,north,no
 h,-2,0,green,south,no
 `
 
-var smallFormat = toptau.Format{Label: "attack", Positive: []string{"yes"}, ID: []string{"name"}, Drop: []string{"site"}}
+var smallFormat = schema.Format{Label: "attack", Positive: []string{"yes"}, ID: []string{"name"}, Drop: []string{"site"}}
 
 func topPush(lambda float64) method.Problem {
 	return method.Problem{Method: method.TopPush, Lambda: lambda}
@@ -122,22 +123,22 @@ func smallModel(t *testing.T) *model.Model {
 func TestRowsThatDoNotFit(t *testing.T) {
 	two := []string{"a", "b"}
 	for name, c := range map[string]struct {
-		rows  toptau.Rows
+		rows  dataset.Rows
 		parts []string
 	}{
-		"fewer labels":       {toptau.Rows{Columns: two, Numbers: [][]float64{{1, 2}, {3, 4}}, Positive: []bool{true}}, []string{"2 rows of numbers and 1 labels"}},
-		"a short row":        {toptau.Rows{Columns: two, Numbers: [][]float64{{1, 2}, {3}}, Positive: []bool{true, false}}, []string{"row 2 has 1 numbers", "expected 2"}},
-		"a long row":         {toptau.Rows{Columns: two, Numbers: [][]float64{{1, 2, 3}}, Positive: []bool{true}}, []string{"row 1 has 3 numbers"}},
-		"infinity":           {toptau.Rows{Columns: two, Numbers: [][]float64{{math.Inf(-1), 0}}, Positive: []bool{true}}, []string{`row 1: column "a": -Inf`, "finite"}},
-		"a name twice":       {toptau.Rows{Columns: []string{"a", "b", "a"}, Numbers: [][]float64{{1, 2, 3}}, Positive: []bool{true}}, []string{`"a" for column 3`}},
-		"an empty name":      {toptau.Rows{Columns: []string{"a", ""}, Numbers: [][]float64{{1, 2}}, Positive: []bool{true}}, []string{`"" for column 2`}},
-		"labels but no rows": {toptau.Rows{Columns: two, Positive: []bool{true}}, []string{"0 rows of numbers and 1 labels"}},
-		"a name of both kinds": {toptau.Rows{Columns: two, Numbers: [][]float64{{1, 2}}, TextColumns: []string{"b"}, Texts: [][]string{{"x"}},
+		"fewer labels":       {dataset.Rows{Columns: two, Numbers: [][]float64{{1, 2}, {3, 4}}, Positive: []bool{true}}, []string{"2 rows of numbers and 1 labels"}},
+		"a short row":        {dataset.Rows{Columns: two, Numbers: [][]float64{{1, 2}, {3}}, Positive: []bool{true, false}}, []string{"row 2 has 1 numbers", "expected 2"}},
+		"a long row":         {dataset.Rows{Columns: two, Numbers: [][]float64{{1, 2, 3}}, Positive: []bool{true}}, []string{"row 1 has 3 numbers"}},
+		"infinity":           {dataset.Rows{Columns: two, Numbers: [][]float64{{math.Inf(-1), 0}}, Positive: []bool{true}}, []string{`row 1: column "a": -Inf`, "finite"}},
+		"a name twice":       {dataset.Rows{Columns: []string{"a", "b", "a"}, Numbers: [][]float64{{1, 2, 3}}, Positive: []bool{true}}, []string{`"a" for column 3`}},
+		"an empty name":      {dataset.Rows{Columns: []string{"a", ""}, Numbers: [][]float64{{1, 2}}, Positive: []bool{true}}, []string{`"" for column 2`}},
+		"labels but no rows": {dataset.Rows{Columns: two, Positive: []bool{true}}, []string{"0 rows of numbers and 1 labels"}},
+		"a name of both kinds": {dataset.Rows{Columns: two, Numbers: [][]float64{{1, 2}}, TextColumns: []string{"b"}, Texts: [][]string{{"x"}},
 			Positive: []bool{true}}, []string{`"b" for column 3`}},
-		"fewer texts":   {toptau.Rows{TextColumns: two, Texts: [][]string{{"x"}}, Positive: []bool{true}}, []string{"row 1 has 1 texts", "expected 2"}},
-		"no rows":       {toptau.Rows{Columns: two}, []string{"0 rows, 0 of them positive", "rows of both classes"}},
-		"one class":     {toptau.Rows{Columns: []string{"a"}, Numbers: [][]float64{{1}}, Positive: []bool{true}}, []string{"1 rows, 1 of them positive"}},
-		"fewer weights": {toptau.Rows{Columns: []string{"a"}, Numbers: [][]float64{{1}, {2}}, Positive: []bool{true, false}, Weight: []float64{1}}, []string{"1 weights and 2 labels"}},
+		"fewer texts":   {dataset.Rows{TextColumns: two, Texts: [][]string{{"x"}}, Positive: []bool{true}}, []string{"row 1 has 1 texts", "expected 2"}},
+		"no rows":       {dataset.Rows{Columns: two}, []string{"0 rows, 0 of them positive", "rows of both classes"}},
+		"one class":     {dataset.Rows{Columns: []string{"a"}, Numbers: [][]float64{{1}}, Positive: []bool{true}}, []string{"1 rows, 1 of them positive"}},
+		"fewer weights": {dataset.Rows{Columns: []string{"a"}, Numbers: [][]float64{{1}, {2}}, Positive: []bool{true, false}, Weight: []float64{1}}, []string{"1 weights and 2 labels"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := c.rows.Data()
@@ -148,20 +149,20 @@ func TestRowsThatDoNotFit(t *testing.T) {
 
 // NaN and the empty text are missing values, as an empty field of a file is.
 func TestRowsWithMissingValues(t *testing.T) {
-	rows := toptau.Rows{Columns: []string{"a"}, Numbers: [][]float64{{1}, {math.NaN()}, {3}, {0}}, TextColumns: []string{"kind"},
+	rows := dataset.Rows{Columns: []string{"a"}, Numbers: [][]float64{{1}, {math.NaN()}, {3}, {0}}, TextColumns: []string{"kind"},
 		Texts: [][]string{{"x"}, {"y"}, {""}, {"y"}}, Positive: []bool{true, false, true, false}}
 	d := rowsData(t, rows)
 	_, err := toptau.Fit(t.Context(), d, topPush(0.1), toptau.FitOptions{})
 	wantError(t, err, diag.Data, `column "a"`, "missing")
 	inMemory := fitData(t, d, fitCase{topPush(0.1), toptau.FitOptions{Impute: schema.ImputeIndicator}})
 	file := writeFile(t, "d.csv", "a,kind,y\n1,x,true\n,y,false\n3,,true\n0,y,false\n")
-	fromFile := fitData(t, readFile(t, file, toptau.Format{Label: "y"}), fitCase{topPush(0.1), toptau.FitOptions{Impute: schema.ImputeIndicator}})
+	fromFile := fitData(t, readFile(t, file, schema.Format{Label: "y"}), fitCase{topPush(0.1), toptau.FitOptions{Impute: schema.ImputeIndicator}})
 	if !slices.Equal(weights(inMemory.Model), weights(fromFile.Model)) {
 		t.Errorf("weights %v, from the same rows in a file %v", weights(inMemory.Model), weights(fromFile.Model))
 	}
 }
 
-func rowsData(t *testing.T, rows toptau.Rows) *toptau.Data {
+func rowsData(t *testing.T, rows dataset.Rows) *dataset.Data {
 	t.Helper()
 	d, err := rows.Data()
 	if err != nil {
@@ -171,7 +172,7 @@ func rowsData(t *testing.T, rows toptau.Rows) *toptau.Data {
 }
 
 func TestRowsWithoutBothClassesAreNoData(t *testing.T) {
-	for name, c := range map[string]toptau.Rows{
+	for name, c := range map[string]dataset.Rows{
 		"no negatives": {Columns: []string{"x"}, Numbers: [][]float64{{1}, {2}}, Positive: []bool{true, true}},
 		"no positives": {Columns: []string{"x"}, Numbers: [][]float64{{1}, {2}}, Positive: []bool{false, false}},
 		"no rows":      {Columns: []string{"x"}},
@@ -184,10 +185,10 @@ func TestRowsWithoutBothClassesAreNoData(t *testing.T) {
 }
 
 func TestConstantColumnCannotBeFitted(t *testing.T) {
-	d := rowsData(t, toptau.Rows{Columns: []string{"x"}, Numbers: [][]float64{{1}, {1}}, Positive: []bool{true, false}})
+	d := rowsData(t, dataset.Rows{Columns: []string{"x"}, Numbers: [][]float64{{1}, {1}}, Positive: []bool{true, false}})
 	_, err := toptau.Fit(t.Context(), d, topPush(0), toptau.FitOptions{})
 	wantError(t, err, diag.Data)
-	_, err = toptau.Train(t.Context(), d, (toptau.Goal{Kind: metric.GoalAbsoluteTop}), toptau.TrainOptions{})
+	_, err = toptau.Train(t.Context(), d, (metric.Goal{Kind: metric.GoalAbsoluteTop}), toptau.TrainOptions{})
 	wantError(t, err, diag.Data)
 }
 
@@ -198,21 +199,21 @@ func TestRowsAgreeWithTheSameFile(t *testing.T) {
 	for i, row := range rows {
 		file += fmt.Sprintf("%v,%v,%t\n", row[0], row[1], positive[i])
 	}
-	inMemory := rowsData(t, toptau.Rows{Columns: []string{"size", "speed"}, Numbers: rows, Positive: positive})
+	inMemory := rowsData(t, dataset.Rows{Columns: []string{"size", "speed"}, Numbers: rows, Positive: positive})
 	if inMemory.Len() != 6 || inMemory.Positives() != 3 {
 		t.Errorf("%d rows, %d positive", inMemory.Len(), inMemory.Positives())
 	}
 	path := writeFile(t, "d.csv", file)
 	c := shortAdam(method.Problem{Method: method.PatMatNP, Tau: threshold.MustRate("1/3"), Beta: 1, Lambda: 0.1}, 50)
-	a, b := fitData(t, inMemory, c), fitData(t, readFile(t, path, toptau.Format{Label: "y"}), c)
+	a, b := fitData(t, inMemory, c), fitData(t, readFile(t, path, schema.Format{Label: "y"}), c)
 	if !slices.Equal(weights(a.Model), weights(b.Model)) || a.Result.Threshold != b.Result.Threshold {
 		t.Errorf("in memory %v above %v, from a file %v above %v", weights(a.Model), a.Result.Threshold, weights(b.Model),
 			b.Result.Threshold)
 	}
 	// A model of rows in memory has no label column, so reading a file needs one.
-	_, err := readLike(t, a.Model, path, toptau.Format{})
+	_, err := readLike(t, a.Model, path, schema.Format{})
 	wantError(t, err, diag.Usage, "label")
-	d, err := readLike(t, a.Model, path, toptau.Format{Label: "y"})
+	d, err := readLike(t, a.Model, path, schema.Format{Label: "y"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +225,7 @@ func TestRowsAgreeWithTheSameFile(t *testing.T) {
 func TestFilesAreReadAsInTraining(t *testing.T) {
 	m := smallModel(t)
 	reordered := "attack,extra,kind,speed,size\nyes,7,red,2.5,4\nno,8,violet,-1,2.5\n"
-	d, err := readLike(t, m, writeFile(t, "reordered.csv", reordered), toptau.Format{})
+	d, err := readLike(t, m, writeFile(t, "reordered.csv", reordered), schema.Format{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,14 +242,14 @@ func TestFilesAreReadAsInTraining(t *testing.T) {
 		}
 	}
 
-	_, err = readLike(t, m, writeFile(t, "missing.csv", "attack,size,kind\nyes,1,red\n"), toptau.Format{})
+	_, err = readLike(t, m, writeFile(t, "missing.csv", "attack,size,kind\nyes,1,red\n"), schema.Format{})
 	wantError(t, err, diag.Model, `missing columns: "speed"`)
-	_, err = readLike(t, m, writeFile(t, "unlabelled.csv", "size,kind,speed\n1,red,2\n"), toptau.Format{})
+	_, err = readLike(t, m, writeFile(t, "unlabelled.csv", "size,kind,speed\n1,red,2\n"), schema.Format{})
 	wantError(t, err, diag.Data, `"attack"`)
 
 	// A format replaces what the model recorded.
 	other := "size,speed,kind,verdict\n1,2,red,bad\n2,1,red,good\n"
-	d, err = readLike(t, m, writeFile(t, "other.csv", other), toptau.Format{Label: "verdict", Positive: []string{"bad"}})
+	d, err = readLike(t, m, writeFile(t, "other.csv", other), schema.Format{Label: "verdict", Positive: []string{"bad"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,10 +260,10 @@ func TestFilesAreReadAsInTraining(t *testing.T) {
 
 func TestColumnsAreMatchedByNumberWithoutAHeader(t *testing.T) {
 	_, rows, _ := strings.Cut(smallTable, "\n")
-	format := toptau.Format{Header: "no", Label: "6", Positive: []string{"yes"}, Drop: []string{"1,5"}}
+	format := schema.Format{Header: "no", Label: "6", Positive: []string{"yes"}, Drop: []string{"1,5"}}
 	d := readFile(t, writeFile(t, "train.csv", rows), format)
 	m := fitData(t, d, shortAdam(topPush(0.01), 20)).Model
-	again, err := readLike(t, m, writeFile(t, "again.csv", rows), toptau.Format{})
+	again, err := readLike(t, m, writeFile(t, "again.csv", rows), schema.Format{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -429,7 +430,7 @@ func TestSegmentsHaveTheirOwnThresholds(t *testing.T) {
 	}
 	_, err := openStream(t, t.Context(), m, path, toptau.ScoreOptions{At: "by-site"})
 	wantError(t, err, diag.Usage, "general, by site")
-	other := toptau.ScoreOptions{Format: toptau.Format{Segment: "kind"}}
+	other := toptau.ScoreOptions{Format: schema.Format{Segment: "kind"}}
 	_, err = openStream(t, t.Context(), m, path, other)
 	wantError(t, err, diag.Usage, `segment "kind"`, `"site"`)
 }
@@ -437,7 +438,7 @@ func TestSegmentsHaveTheirOwnThresholds(t *testing.T) {
 func TestEvaluateDecidesAsScoreDoes(t *testing.T) {
 	m := withPoints(t, smallModel(t))
 	path := writeFile(t, "sites.csv", sites)
-	d, err := readLike(t, m, path, toptau.Format{})
+	d, err := readLike(t, m, path, schema.Format{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -467,13 +468,13 @@ func TestEvaluateDecidesAsScoreDoes(t *testing.T) {
 		t.Errorf("by site: %+v, want one true and one false alarm", bySite)
 	}
 	// Without the segment column no threshold applies.
-	_, err = readLike(t, m, writeFile(t, "nosite.csv", "size,speed,kind,attack\n0,0,red,no\n5,5,red,yes\n"), toptau.Format{})
+	_, err = readLike(t, m, writeFile(t, "nosite.csv", "size,speed,kind,attack\n0,0,red,no\n5,5,red,yes\n"), schema.Format{})
 	wantError(t, err, diag.Data, `"site"`)
 }
 
 func TestEvaluateMeasuresTheGoal(t *testing.T) {
 	m := smallModel(t)
-	d, err := readLike(t, m, writeFile(t, "small.csv", smallTable), toptau.Format{})
+	d, err := readLike(t, m, writeFile(t, "small.csv", smallTable), schema.Format{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -579,9 +580,9 @@ func repeated() (weighted, twice string) {
 
 func TestARowOfWeightTwoIsTwoRows(t *testing.T) {
 	a, b := repeated()
-	weighted := readFile(t, writeFile(t, "weighted.csv", a), toptau.Format{Label: "y", Weight: "m"})
-	twice := readFile(t, writeFile(t, "twice.csv", b), toptau.Format{Label: "y", Drop: []string{"m"}})
-	unweighted := readFile(t, writeFile(t, "unweighted.csv", a), toptau.Format{Label: "y", Drop: []string{"m"}})
+	weighted := readFile(t, writeFile(t, "weighted.csv", a), schema.Format{Label: "y", Weight: "m"})
+	twice := readFile(t, writeFile(t, "twice.csv", b), schema.Format{Label: "y", Drop: []string{"m"}})
+	unweighted := readFile(t, writeFile(t, "unweighted.csv", a), schema.Format{Label: "y", Drop: []string{"m"}})
 	near := func(x, y float64) bool { return math.Abs(x-y) <= 1e-9*(1+math.Abs(y)) }
 	for _, p := range eightProblems {
 		if !p.Tau.IsZero() {
@@ -670,7 +671,7 @@ func TestCancelledFitKeepsItsSteps(t *testing.T) {
 		if err := fitted.Model.Save(path); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := toptau.Load(path); err != nil {
+		if _, err := model.Load(path); err != nil {
 			t.Error(err)
 		}
 	}
@@ -686,7 +687,7 @@ func TestCancelledTrainChoosesAmongTheFitted(t *testing.T) {
 			cancel()
 		}
 	}
-	trained, err := toptau.Train(ctx, d, (toptau.Goal{Kind: metric.GoalAbsoluteTop}), o)
+	trained, err := toptau.Train(ctx, d, (metric.Goal{Kind: metric.GoalAbsoluteTop}), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -699,14 +700,14 @@ func TestCancelledTrainChoosesAmongTheFitted(t *testing.T) {
 		}
 	}
 	cancel()
-	_, err = toptau.Train(ctx, d, (toptau.Goal{Kind: metric.GoalAbsoluteTop}), toptau.TrainOptions{})
+	_, err = toptau.Train(ctx, d, (metric.Goal{Kind: metric.GoalAbsoluteTop}), toptau.TrainOptions{})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("Train with an ended context gives %v", err)
 	}
 }
 
 // separableData has one positive row in ten. Positives stand out in the first of three columns.
-func separableData(t *testing.T, n int) *toptau.Data {
+func separableData(t *testing.T, n int) *dataset.Data {
 	t.Helper()
 	r := rand.New(rand.NewPCG(5, uint64(n)))
 	rows, positive := make([][]float64, n), make([]bool, n)
@@ -716,7 +717,7 @@ func separableData(t *testing.T, n int) *toptau.Data {
 			rows[i][0] += 0.8
 		}
 	}
-	return rowsData(t, toptau.Rows{Columns: []string{"a", "b", "c"}, Numbers: rows, Positive: positive})
+	return rowsData(t, dataset.Rows{Columns: []string{"a", "b", "c"}, Numbers: rows, Positive: positive})
 }
 
 // The result of Train counts its parts and describes the decisions of the model on the test part.
@@ -752,8 +753,8 @@ func TestTrainReportsItsParts(t *testing.T) {
 // Validation and test files are read as the training file was.
 func TestTrainWithFilesForValidationAndTest(t *testing.T) {
 	d := readFile(t, writeFile(t, "train.csv", smallTable), smallFormat)
-	part := func(name string) *toptau.Data {
-		p, err := toptau.Read(t.Context(), writeFile(t, name, smallTable), d.Format())
+	part := func(name string) *dataset.Data {
+		p, err := dataset.Read(t.Context(), writeFile(t, name, smallTable), d.Format())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -761,7 +762,7 @@ func TestTrainWithFilesForValidationAndTest(t *testing.T) {
 	}
 	o := toptau.TrainOptions{Method: []method.Name{method.TopPush}, Encoding: []schema.Encoding{schema.Raw},
 		Validation: part("validation.csv"), Test: part("test.csv")}
-	trained, err := toptau.Train(t.Context(), d, (toptau.Goal{Kind: metric.GoalAbsoluteTop}), o)
+	trained, err := toptau.Train(t.Context(), d, (metric.Goal{Kind: metric.GoalAbsoluteTop}), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -769,7 +770,7 @@ func TestTrainWithFilesForValidationAndTest(t *testing.T) {
 	if r := trained.Result; r.Training != whole || *r.Validation != whole || *r.Test != whole {
 		t.Errorf("parts %+v, %+v, %+v", r.Training, r.Validation, *r.Test)
 	}
-	_, err = toptau.Read(t.Context(), writeFile(t, "bad.csv", "size,attack\n1,yes\n2,no\n"), d.Format())
+	_, err = dataset.Read(t.Context(), writeFile(t, "bad.csv", "size,attack\n1,yes\n2,no\n"), d.Format())
 	wantError(t, err, diag.Model, `missing columns: "speed", "kind"`)
 }
 
@@ -918,7 +919,7 @@ func TestFitIsSolve(t *testing.T) {
 		fmt.Fprintf(&csv, "%v,%v,%d\n", x[i][0], x[i][1], max(0, 1-i%4))
 	}
 	p.X = x
-	d := readFile(t, writeFile(t, "rows.csv", csv.String()), toptau.Format{Label: "y"})
+	d := readFile(t, writeFile(t, "rows.csv", csv.String()), schema.Format{Label: "y"})
 	for _, name := range []method.Solver{method.AutoSolver, method.Adam, method.SGD} {
 		p.Settings = method.Settings{Solver: name}
 		of := method.Problem{Method: p.Method, Tau: threshold.MustRate("10%"), Beta: p.Beta, Lambda: p.Lambda}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"toptau/calibrate"
+	"toptau/dataset"
 	"toptau/diag"
 	"toptau/internal/feature"
 	"toptau/internal/leakage"
@@ -44,8 +45,8 @@ type TrainOptions struct {
 	Derive schema.Derive
 
 	Folds        int            // number of folds of the cross-validation; 0: 5
-	Validation   *Data          // rows that choose the model instead of a cross-validation; read with d.Format
-	Test         *Data          // rows that measure the chosen model; read with d.Format
+	Validation   *dataset.Data  // rows that choose the model instead of a cross-validation; read with d.Format
+	Test         *dataset.Data  // rows that measure the chosen model; read with d.Format
 	TestFraction threshold.Rate // fraction of the rows to set aside as the test part, with Format.Time the latest ones; zero: none
 	// LabelDelay is the time after which the label of a row is known. Rows of this time before the test part,
 	// and before each validation period, are not used in the training that is measured there. It requires
@@ -68,7 +69,7 @@ type TrainOptions struct {
 	// so the threshold is not certified.
 	OutOfFold bool
 	// Calibration are rows that are only used for the threshold. They are read with d.Format.
-	Calibration *Data
+	Calibration *dataset.Data
 	// CalibrationFraction is the fraction of the budget's rows (negatives, or all rows) to set aside for the
 	// threshold. Zero with Delta: as many as are useful.
 	CalibrationFraction threshold.Rate
@@ -91,10 +92,10 @@ type TrainOptions struct {
 
 // Trained is a model that Train chose.
 type Trained struct {
-	Model  *Model
+	Model  *model.Model
 	Result result.Training
-	Test   *Data   // the test part, nil without one
-	All    []Entry // with KeepAll: the chosen model, then every learner and encoding at its best setting
+	Test   *dataset.Data   // the test part, nil without one
+	All    []dataset.Entry // with KeepAll: the chosen model, then every learner and encoding at its best setting
 
 	data    *rowset.Set   // the rows given to Train
 	heldOut metric.Scores // labelled scores of units that did not fit them, on the model's scale
@@ -119,7 +120,7 @@ type Trained struct {
 // diag.ErrNoGuarantee.
 //
 // If ctx is cancelled after a first model is complete, Train returns the best model so far with Stopped set.
-func Train(ctx context.Context, d *Data, goal Goal, o TrainOptions) (*Trained, error) {
+func Train(ctx context.Context, d *dataset.Data, goal metric.Goal, o TrainOptions) (*Trained, error) {
 	start := time.Now()
 	if o.Seed == 0 {
 		o.Seed = 1
@@ -141,7 +142,7 @@ func (o TrainOptions) describe(ctx context.Context, s *searched, start time.Time
 		if err != nil {
 			return nil, err
 		}
-		trained.Test = rowset.Wrap(rows).(*Data)
+		trained.Test = rowset.Wrap(rows).(*dataset.Data)
 	}
 	if trained.Model, err = trainedModel(found, o, d); err != nil {
 		return nil, err
@@ -191,7 +192,7 @@ func (o *TrainOptions) searchData(d *rowset.Set) (data tune.Data, seconds float6
 	data = tune.Data{Table: d.Table, Schema: d.Info.Schema}
 	seconds = d.Seconds
 	for _, part := range []struct {
-		data  *Data
+		data  *dataset.Data
 		table **table.Table
 	}{{o.Validation, &data.Validation}, {o.Test, &data.Test}, {o.Calibration, &data.Calibration}} {
 		if part.data != nil {
@@ -203,7 +204,7 @@ func (o *TrainOptions) searchData(d *rowset.Set) (data tune.Data, seconds float6
 }
 
 // searchOptions checks the options and returns them for package tune.
-func (o *TrainOptions) searchOptions(goal Goal) (tune.SearchOptions, error) {
+func (o *TrainOptions) searchOptions(goal metric.Goal) (tune.SearchOptions, error) {
 	t := tune.SearchOptions{Goal: goal, Learners: o.Method, Features: o.Encoding, Surrogate: o.Surrogate,
 		Feature: feature.Options{Scale: o.Scale, Impute: o.Impute, Seed: o.Seed, Monotone: o.Monotone}, Derive: o.Derive, Folds: o.Folds, TestShare: o.TestFraction, LabelDelay: time.Duration(o.LabelDelay), Delta: o.Delta,
 		OutOfFold: o.OutOfFold, CalibrationShare: o.CalibrationFraction, Entity: o.Entity, Value: o.Value, MaxSize: o.MaxSize, KeepAll: o.KeepAll, MaxTime: o.MaxTime, Seed: o.Seed}
@@ -338,8 +339,8 @@ func without(rows, some []int) []int {
 
 // trainedEntries returns the chosen model, and a model without operating points for the best setting of each
 // learner on each encoding.
-func trainedEntries(f *tune.Found, chosen *model.Model, o TrainOptions, d *rowset.Set) ([]Entry, error) {
-	entries := []Entry{{Name: "chosen", Model: chosen, origin: &origin{kind: result.ChosenEntry, estimate: f.Choice.Score}}}
+func trainedEntries(f *tune.Found, chosen *model.Model, o TrainOptions, d *rowset.Set) ([]dataset.Entry, error) {
+	entries := []dataset.Entry{{Name: "chosen", Model: chosen, Origin: &result.Origin{Kind: result.ChosenEntry, Estimate: f.Choice.Score}}}
 	encodings := map[schema.Encoding]bool{}
 	for i := range f.Entries {
 		encodings[f.Entries[i].Task.Features] = true
@@ -356,11 +357,12 @@ func trainedEntries(f *tune.Found, chosen *model.Model, o TrainOptions, d *rowse
 		if err != nil {
 			return nil, err
 		}
-		from := &origin{kind: result.MethodEntry, task: e.Task, estimate: f.Candidates[e.Member.Candidate].Estimate}
+		from := &result.Origin{Kind: result.MethodEntry, Learner: e.Task.Learner, Encoding: e.Task.Features, Derived: e.Task.Derived,
+			Estimate: f.Candidates[e.Member.Candidate].Estimate}
 		if slices.Contains(tune.Baselines(), e.Task.Learner) {
-			from.kind = result.BaselineEntry
+			from.Kind = result.BaselineEntry
 		}
-		entries = append(entries, Entry{Name: entryName(e.Task, len(encodings) > 1), Model: m, origin: from})
+		entries = append(entries, dataset.Entry{Name: entryName(e.Task, len(encodings) > 1), Model: m, Origin: from})
 	}
 	return entries, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"toptau/dataset"
 	"toptau/internal/plot"
 	"toptau/internal/report"
 	"toptau/internal/text"
@@ -35,7 +36,7 @@ func (t *Trained) WriteReport(ctx context.Context, w io.Writer, date string) err
 // findings returns what the report shows about the rows that measure the model.
 func (t *Trained) findings(ctx context.Context, date string) (*report.Findings, error) {
 	if t.Test != nil && t.Test.Positives() > 0 && t.Test.Len() > t.Test.Positives() {
-		e, err := Evaluate(ctx, t.Test, []Entry{{Name: "test part", Model: t.Model}}, EvaluateOptions{Seed: t.Result.Seed, ReportDate: date,
+		e, err := Evaluate(ctx, t.Test, []dataset.Entry{{Name: "test part", Model: t.Model}}, EvaluateOptions{Seed: t.Result.Seed, ReportDate: date,
 			Value: t.Result.Value})
 		if err != nil {
 			return nil, err

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"toptau/dataset"
 	"toptau/diag"
 	"toptau/internal/certified"
 	"toptau/internal/feature"
@@ -56,7 +57,7 @@ func addDualWeights(c *model.Certificate, f *objective.Objective, res *certified
 // The certificate must be about the given problem, and about the rows and weights of the data, which must be those of
 // the fit. Otherwise Verify returns an error, and also if (p, a) is infeasible. If problem is nil, it is that of
 // the model's only member, and Verify also compares the objective and the lower bound that the model records.
-func Verify(ctx context.Context, m *Model, data *Data, c *model.Certificate, problem *method.Problem) (*result.Verification, error) {
+func Verify(ctx context.Context, m *model.Model, data *dataset.Data, c *model.Certificate, problem *method.Problem) (*result.Verification, error) {
 	d := rowset.Of(data)
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -93,7 +94,7 @@ func Verify(ctx context.Context, m *Model, data *Data, c *model.Certificate, pro
 
 // proofData returns the rows for a proof, with their weights and the way in which a certificate names them. Rows of a table are read in
 // blocks, which stay in memory if they fit; a database is asked.
-func proofData(ctx context.Context, d *rowset.Set, of method.Population, m *Model, storage matrix.Storage) (
+func proofData(ctx context.Context, d *rowset.Set, of method.Population, m *model.Model, storage matrix.Storage) (
 	rows proof.Data, positives, population threshold.Population, named namedRows, err error) {
 	features := feature.MapOf(m.Features())
 	if d.Database != nil {
@@ -127,7 +128,7 @@ func proofData(ctx context.Context, d *rowset.Set, of method.Population, m *Mode
 }
 
 // verifyBounds recomputes both bounds, and that of the norm if there is one, and compares them with the claims.
-func verifyBounds(ctx context.Context, problem method.Problem, m *Model, d *rowset.Set, c *model.Certificate, radius float64) (*result.Verification, error) {
+func verifyBounds(ctx context.Context, problem method.Problem, m *model.Model, d *rowset.Set, c *model.Certificate, radius float64) (*result.Verification, error) {
 	rows, positives, population, named, err := proofData(ctx, d, problem.Definition().Population, m, solver.Storage(c.Storage))
 	if err != nil {
 		return nil, err
@@ -168,7 +169,7 @@ func verifyBounds(ctx context.Context, problem method.Problem, m *Model, d *rows
 
 // checkSameRows returns an error unless d is the certificate's data, read in the same way as the model's
 // training data.
-func checkSameRows(m *Model, d *rowset.Set, c *model.Certificate) error {
+func checkSameRows(m *model.Model, d *rowset.Set, c *model.Certificate) error {
 	differs := func(kind diag.Kind, found, expected, hint string) error {
 		return &diag.Error{Kind: kind, File: d.Table.File, Found: found, Expected: expected, Hint: hint}
 	}
@@ -200,7 +201,7 @@ func checkSameRows(m *Model, d *rowset.Set, c *model.Certificate) error {
 
 // verifiedProblem returns the certificate's problem, and the model's only member unless a problem is given. It
 // returns an error if the certificate is about another problem than that or the member's.
-func verifiedProblem(c *model.Certificate, m *Model, given *method.Problem) (method.Problem, *model.Member, error) {
+func verifiedProblem(c *model.Certificate, m *model.Model, given *method.Problem) (method.Problem, *model.Member, error) {
 	got, err := c.Problem().Complete()
 	if err == nil {
 		err = certified.Possible(got)

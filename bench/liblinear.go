@@ -9,8 +9,10 @@ import (
 	"strconv"
 
 	"toptau"
+	"toptau/dataset"
 	"toptau/internal/table"
 	"toptau/method"
+	"toptau/schema"
 )
 
 // liblinear compares reading and training with LIBLINEAR's primal solver, by processor time.
@@ -54,7 +56,7 @@ func (b *bench) liblinear() error {
 	}
 	fit := func(settings method.Settings) timer {
 		return attempt(func() error {
-			d, err := toptau.Read(context.Background(), path, toptau.Format{})
+			d, err := dataset.Read(context.Background(), path, schema.Format{})
 			if err != nil {
 				return err
 			}

@@ -11,9 +11,11 @@ import (
 	"strings"
 
 	"toptau"
+	"toptau/dataset"
 	"toptau/internal/kernel"
 	"toptau/internal/simulate"
 	"toptau/method"
+	"toptau/schema"
 )
 
 // memory measures the peak of a process that trains from text.
@@ -72,7 +74,7 @@ func (p *peak) packed() float64 {
 // trainForPeak is the main function of the child process.
 func trainForPeak(path string) error {
 	debug.SetGCPercent(10) // as the command line does
-	d, err := toptau.Read(context.Background(), path, toptau.Format{Label: "last"})
+	d, err := dataset.Read(context.Background(), path, schema.Format{Label: "last"})
 	if err != nil {
 		return err
 	}

@@ -305,7 +305,7 @@ func writeFlows(t *testing.T, binary, path string, rows int, seed uint64) {
 // newReading makes a job of a model and a file of delimited text, with the scores of the stream that the command prints.
 func newReading(t *testing.T, modelPath, path string) *reading {
 	t.Helper()
-	m, err := toptau.Load(modelPath)
+	m, err := model.Load(modelPath)
 	if err != nil {
 		t.Fatal(err)
 	}

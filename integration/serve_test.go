@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"toptau"
+	"toptau/dataset"
 	"toptau/internal/simulate"
 	"toptau/method"
 	"toptau/schema"
@@ -36,7 +37,7 @@ func servedModel(t *testing.T, dir string) {
 	if err := data.WriteFile(context.Background(), path); err != nil {
 		t.Fatal(err)
 	}
-	d, err := toptau.Read(context.Background(), path, toptau.Format{Label: "label"})
+	d, err := dataset.Read(context.Background(), path, schema.Format{Label: "label"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/dataset"
 	"toptau/internal/feature"
 	"toptau/internal/feature/trees"
 	"toptau/internal/modeltest"
@@ -91,8 +92,8 @@ type trained struct {
 func train(encodings []schema.Encoding, drop ...string) func(t *testing.T, data []byte) *model.Model {
 	return func(t *testing.T, data []byte) *model.Model {
 		t.Helper()
-		f := toptau.Format{Label: "label", Positive: []string{"1"}, ID: []string{"flow"}, Drop: drop}
-		read, err := toptau.ReadFrom(context.Background(), bytes.NewReader(data), f)
+		f := schema.Format{Label: "label", Positive: []string{"1"}, ID: []string{"flow"}, Drop: drop}
+		read, err := dataset.ReadFrom(context.Background(), bytes.NewReader(data), f)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -303,8 +304,8 @@ func nslJobs(t *testing.T) []job {
 	if short() {
 		rows = rows[:1500]
 	}
-	data, err := toptau.Read(context.Background(), filepath.Join(dir, "nsl_kdd", "KDDTrain+_20Percent.txt.gz"),
-		toptau.Format{Label: "42", Positive: []string{"!normal"}, Drop: []string{"43"}})
+	data, err := dataset.Read(context.Background(), filepath.Join(dir, "nsl_kdd", "KDDTrain+_20Percent.txt.gz"),
+		schema.Format{Label: "42", Positive: []string{"!normal"}, Drop: []string{"43"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package result
 
 import (
 	"toptau/calibrate"
+	"toptau/method"
 	"toptau/metric"
 	"toptau/schema"
 )
@@ -131,6 +132,15 @@ const (
 	MethodEntry   EntryKind = "method"
 	BaselineEntry EntryKind = "baseline" // logistic regression or a support vector machine at its best setting
 )
+
+// Origin describes how a training made an entry.
+type Origin struct {
+	Kind     EntryKind
+	Learner  method.Name
+	Encoding schema.Encoding
+	Derived  bool     // the encoding reads derived columns, too
+	Estimate Estimate // the criterion in cross-validation
+}
 
 // VerdictAbout is the question that a verdict answers.
 type VerdictAbout string

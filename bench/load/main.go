@@ -21,6 +21,7 @@ import (
 
 	"toptau"
 	"toptau/bench/machine"
+	"toptau/dataset"
 	"toptau/internal/provenance"
 	"toptau/internal/simulate"
 	"toptau/method"
@@ -187,7 +188,7 @@ func (c *campaign) prepare() error {
 
 // train trains the model that train chooses by default on 20,000 simulated flows, of one encoding.
 func (c *campaign) train(data string, e schema.Encoding, name string) (string, error) {
-	d, err := toptau.Read(context.Background(), data, toptau.Format{Label: "label"})
+	d, err := dataset.Read(context.Background(), data, schema.Format{Label: "label"})
 	if err != nil {
 		return "", err
 	}

@@ -9,8 +9,7 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"toptau"
+	"toptau/model"
 )
 
 // reloads loads a server whose model is replaced, and checks every answer.
@@ -81,7 +80,7 @@ func digestIn(answer []byte) string {
 
 // digestOf returns the digest of a model file.
 func digestOf(path string) (string, error) {
-	m, err := toptau.Load(path)
+	m, err := model.Load(path)
 	if err != nil {
 		return "", err
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"toptau"
+	"toptau/dataset"
 	"toptau/internal/provenance"
 	"toptau/method"
 	"toptau/result"
@@ -36,7 +37,7 @@ var wholeTable = flag.Bool("table", false, "TestAdam: run every set and every re
 type realSet struct {
 	name    string
 	file    string
-	format  toptau.Format
+	format  schema.Format
 	n, nPos int
 	size    setSize
 }
@@ -57,25 +58,25 @@ var remoteAndRoot = []string{
 
 var (
 	ionosphere = realSet{"ionosphere", "ionosphere/ionosphere.data",
-		toptau.Format{Label: "last", Positive: []string{"b"}}, 351, 126, small}
+		schema.Format{Label: "last", Positive: []string{"b"}}, 351, 126, small}
 	mammography = realSet{"mammography", "mammography/mammography.csv",
-		toptau.Format{Label: "last", Positive: []string{"'1'"}}, 11183, 260, small}
-	pima   = realSet{"pima", "pima/pima-indians-diabetes.data", toptau.Format{Label: "last"}, 768, 268, small}
-	german = realSet{"german", "german/german.numer_scale", toptau.Format{}, 1000, 300, small}
+		schema.Format{Label: "last", Positive: []string{"'1'"}}, 11183, 260, small}
+	pima   = realSet{"pima", "pima/pima-indians-diabetes.data", schema.Format{Label: "last"}, 768, 268, small}
+	german = realSet{"german", "german/german.numer_scale", schema.Format{}, 1000, 300, small}
 )
 
 // realSets are the sets on which all eight methods must finish.
 var realSets = []realSet{
 	ionosphere,
-	{"spambase", "spambase/spambase.data", toptau.Format{Label: "last"}, 4601, 1813, small},
+	{"spambase", "spambase/spambase.data", schema.Format{Label: "last"}, 4601, 1813, small},
 	mammography,
-	{"a9a", "a9a/a9a.gz", toptau.Format{}, 32561, 7841, medium},
-	{"w8a", "w8a/w8a.gz", toptau.Format{}, 49749, 1479, large},
-	{"covtype_2vs4", "covtype_2vs4/covtype_2vs4.csv.gz", toptau.Format{Label: "last"}, 286048, 2747, large},
+	{"a9a", "a9a/a9a.gz", schema.Format{}, 32561, 7841, medium},
+	{"w8a", "w8a/w8a.gz", schema.Format{}, 49749, 1479, large},
+	{"covtype_2vs4", "covtype_2vs4/covtype_2vs4.csv.gz", schema.Format{Label: "last"}, 286048, 2747, large},
 	{"nsl_kdd", "nsl_kdd/KDDTrain+_20Percent.txt.gz",
-		toptau.Format{Label: "42", Positive: []string{"!normal"}, Drop: []string{"43"}}, 25192, 11743, medium},
+		schema.Format{Label: "42", Positive: []string{"!normal"}, Drop: []string{"43"}}, 25192, 11743, medium},
 	{"kddcup99", "kddcup99/kddcup.data_10_percent.gz",
-		toptau.Format{Label: "42", Positive: remoteAndRoot}, 494021, 1178, large},
+		schema.Format{Label: "42", Positive: remoteAndRoot}, 494021, 1178, large},
 }
 
 // eightProblems are the eight methods with the hyperparameters of the table on real data.
@@ -114,9 +115,9 @@ func TestAdam(t *testing.T) {
 }
 
 // read reads the set and checks it against its README.
-func (s *realSet) read(t *testing.T) *toptau.Data {
+func (s *realSet) read(t *testing.T) *dataset.Data {
 	t.Helper()
-	d, err := toptau.Read(t.Context(), filepath.Join(os.Getenv("TOPTAU_DATA"), s.file), s.format)
+	d, err := dataset.Read(t.Context(), filepath.Join(os.Getenv("TOPTAU_DATA"), s.file), s.format)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +156,7 @@ func adamOnRealData(t *testing.T) []realFit {
 	return fits
 }
 
-func fitAndCheck(t *testing.T, name string, data *toptau.Data, p method.Problem, steps int) realFit {
+func fitAndCheck(t *testing.T, name string, data *dataset.Data, p method.Problem, steps int) realFit {
 	t.Helper()
 	var first, last time.Time // the ends of the first and the last step
 	o := toptau.FitOptions{Settings: method.Settings{Solver: method.Adam, Iterations: steps}, Scale: schema.ScaleAll}
@@ -261,7 +262,7 @@ func checkClose(t *testing.T, cases []optimum) {
 }
 
 // fit runs ADAM and fills in what it reached.
-func (c *optimum) fit(t *testing.T, data *toptau.Data) {
+func (c *optimum) fit(t *testing.T, data *dataset.Data) {
 	t.Helper()
 	if data.Len() != c.n || data.Positives() != c.nPos {
 		t.Fatalf("%d rows, %d positive; the references have %d and %d", data.Len(), data.Positives(), c.n, c.nPos)

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/dataset"
 	"toptau/internal/provenance"
 	"toptau/method"
 	"toptau/schema"
@@ -38,38 +39,38 @@ var zeroSets = []struct {
 	wide  bool // many columns: fewer rows
 }{
 	{ionosphere, true, false},
-	{realSet{name: "spambase", file: "spambase/spambase.data", format: toptau.Format{Label: "last"}}, true, false},
+	{realSet{name: "spambase", file: "spambase/spambase.data", format: schema.Format{Label: "last"}}, true, false},
 	{realSet{name: "nsl_kdd", file: "nsl_kdd/KDDTrain+_20Percent.txt.gz",
-		format: toptau.Format{Label: "42", Positive: []string{"!normal"}, Drop: []string{"43"}}}, false, false},
+		format: schema.Format{Label: "42", Positive: []string{"!normal"}, Drop: []string{"43"}}}, false, false},
 	{realSet{name: "kddcup99", file: "kddcup99/kddcup.data_10_percent.gz",
-		format: toptau.Format{Label: "42", Positive: []string{"!normal."}}}, false, false},
+		format: schema.Format{Label: "42", Positive: []string{"!normal."}}}, false, false},
 	{realSet{name: "cicids2017_web", file: "cicids2017_web/web_attacks_balanced.csv.gz",
-		format: toptau.Format{Label: "Label", Positive: []string{"!BENIGN"}, Drop: []string{"1-7"}}}, false, false},
+		format: schema.Format{Label: "Label", Positive: []string{"!BENIGN"}, Drop: []string{"1-7"}}}, false, false},
 	{realSet{name: "w8a", file: "w8a/w8a.gz"}, false, false},
 	{realSet{name: "a9a", file: "a9a/a9a.gz"}, false, false},
 	{realSet{name: "basehock", file: "basehock/basehock.svm"}, false, true},
-	{realSet{name: "covtype_2vs4", file: "covtype_2vs4/covtype_2vs4.csv.gz", format: toptau.Format{Label: "last"}}, false, false},
+	{realSet{name: "covtype_2vs4", file: "covtype_2vs4/covtype_2vs4.csv.gz", format: schema.Format{Label: "last"}}, false, false},
 	{mammography, true, false},
-	{realSet{name: "oil_spill", file: "oil_spill/oil-spill.csv", format: toptau.Format{Label: "last"}}, false, false},
-	{realSet{name: "coil2000", file: "coil2000/ticdata2000.txt.gz", format: toptau.Format{Label: "last"}}, false, false},
-	{realSet{name: "magic04", file: "magic04/magic04.data.gz", format: toptau.Format{Label: "last", Positive: []string{"g"}}}, false, false},
-	{realSet{name: "higgs_7k", file: "higgs_7k/binary.train.gz", format: toptau.Format{Label: "first"}}, true, false},
+	{realSet{name: "oil_spill", file: "oil_spill/oil-spill.csv", format: schema.Format{Label: "last"}}, false, false},
+	{realSet{name: "coil2000", file: "coil2000/ticdata2000.txt.gz", format: schema.Format{Label: "last"}}, false, false},
+	{realSet{name: "magic04", file: "magic04/magic04.data.gz", format: schema.Format{Label: "last", Positive: []string{"g"}}}, false, false},
+	{realSet{name: "higgs_7k", file: "higgs_7k/binary.train.gz", format: schema.Format{Label: "first"}}, true, false},
 	{realSet{name: "mnist_t10k", file: "mnist_t10k/t10k-images-idx3-ubyte.gz",
-		format: toptau.Format{Label: "first", Positive: []string{"8"}, Header: "no"}}, false, true},
-	{realSet{name: "usps", file: "usps/zip.train.gz", format: toptau.Format{Label: "first", Positive: []string{"8.0000"}}}, false, false},
-	{realSet{name: "madelon", file: "madelon/madelon_train.data.gz", format: toptau.Format{LabelsFile: "madelon/madelon_train.labels"}}, false, true},
+		format: schema.Format{Label: "first", Positive: []string{"8"}, Header: "no"}}, false, true},
+	{realSet{name: "usps", file: "usps/zip.train.gz", format: schema.Format{Label: "first", Positive: []string{"8.0000"}}}, false, false},
+	{realSet{name: "madelon", file: "madelon/madelon_train.data.gz", format: schema.Format{LabelsFile: "madelon/madelon_train.labels"}}, false, true},
 	{pima, true, false},
 	{german, false, false},
 }
 
 // thinned reads every k-th row of a set, at most the given number.
-func (s *realSet) thinned(t *testing.T, most int) *toptau.Data {
+func (s *realSet) thinned(t *testing.T, most int) *dataset.Data {
 	t.Helper()
 	root, f := os.Getenv("TOPTAU_DATA"), s.format
 	if f.LabelsFile != "" {
 		f.LabelsFile = thinFile(t, filepath.Join(root, f.LabelsFile), most)
 	}
-	d, err := toptau.Read(t.Context(), thinFile(t, filepath.Join(root, s.file), most), f)
+	d, err := dataset.Read(t.Context(), thinFile(t, filepath.Join(root, s.file), most), f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +232,7 @@ func (c *zeroCase) agrees() bool {
 }
 
 // compareOnZero compares all three on one set.
-func compareOnZero(t *testing.T, d *toptau.Data, quick bool) []zeroCase {
+func compareOnZero(t *testing.T, d *dataset.Data, quick bool) []zeroCase {
 	t.Helper()
 	ctx := t.Context()
 	list := zeroGrid(quick)
@@ -324,7 +325,7 @@ type zeroRow struct {
 	least                                                 string // the smallest decrease, relative to F(0)
 }
 
-func zeroRowOf(set string, d *toptau.Data, list []zeroCase) zeroRow {
+func zeroRowOf(set string, d *dataset.Data, list []zeroCase) zeroRow {
 	r := zeroRow{set: set, n: d.Len(), nPos: d.Positives(), problems: len(list)}
 	least := math.Inf(1)
 	for k := range list {

@@ -24,6 +24,7 @@ import (
 
 	"toptau"
 	"toptau/calibrate"
+	"toptau/dataset"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/schema"
@@ -106,7 +107,7 @@ func (s *set) score(dir string) error {
 		}
 		others = append(others, fields)
 	}
-	d, err := toptau.ReadFrom(ctx, strings.NewReader(training.String()), toptau.Format{Label: "last", Positive: []string{s.positive}})
+	d, err := dataset.ReadFrom(ctx, strings.NewReader(training.String()), schema.Format{Label: "last", Positive: []string{s.positive}})
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"toptau"
+	"toptau/dataset"
 	"toptau/model"
 	"toptau/result"
 	"toptau/schema"
@@ -70,7 +71,7 @@ func trained(encodings ...schema.Encoding) scorer {
 		if err != nil {
 			return scored{}, err
 		}
-		data, err := toptau.Read(ctx, p.files.train, j.set.format)
+		data, err := dataset.Read(ctx, p.files.train, j.set.format)
 		if err != nil {
 			return scored{}, err
 		}

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"toptau/schema"
 
-	"toptau"
 	"toptau/internal/table"
 )
 
@@ -14,7 +13,7 @@ type set struct {
 	train  string    // a file below the data's directory
 	test   string    // the set's own test file; "": a quarter of the rows of train, stratified, another one for each seed
 	labels [2]string // files with the labels of the two, one a line; "": the labels are in the files
-	format toptau.Format
+	format schema.Format
 	seeds  int // 1 to this
 	// relabel are the positive labels of sets with a test file. The labels become 1 and 0, because a positive
 	// value must occur in a file that is read, and the training file lacks some of these.
@@ -40,41 +39,41 @@ const (
 // sets are the sets of the protocol, the quick ones first.
 var sets = []set{
 	{name: "pima", chose: true, train: "pima/pima-indians-diabetes.data", seeds: 5, goals: []string{percent},
-		format: toptau.Format{Label: "last", Positive: []string{"1"}}},
+		format: schema.Format{Label: "last", Positive: []string{"1"}}},
 	{name: "german", train: "german/german.numer_scale", seeds: 5, goals: []string{percent}},
 	{name: "ionosphere", chose: true, train: "ionosphere/ionosphere.data", seeds: 5, goals: []string{percent},
-		format: toptau.Format{Label: "last", Positive: []string{"b"}}},
+		format: schema.Format{Label: "last", Positive: []string{"b"}}},
 	{name: "oil_spill", train: "oil_spill/oil-spill.csv", seeds: 5, goals: []string{percent},
-		format: toptau.Format{Label: "last", Positive: []string{"1"}, Drop: []string{"1"}}},
+		format: schema.Format{Label: "last", Positive: []string{"1"}, Drop: []string{"1"}}},
 	{name: "mammography", chose: true, train: "mammography/mammography.csv", seeds: 5, goals: []string{percent, tenth, topShare},
-		format: toptau.Format{Label: "last", Positive: []string{"'1'"}}},
+		format: schema.Format{Label: "last", Positive: []string{"'1'"}}},
 	{name: "spambase", train: "spambase/spambase.data", seeds: 5, goals: []string{percent, five},
-		format: toptau.Format{Label: "last", Positive: []string{"1"}}},
+		format: schema.Format{Label: "last", Positive: []string{"1"}}},
 	{name: "coil2000", chose: true, train: "coil2000/ticdata2000.txt.gz", test: "coil2000/ticeval2000.txt",
 		labels: [2]string{"", "coil2000/tictgts2000.txt"}, seeds: 5, goals: []string{percent, topAmount},
-		format: toptau.Format{Label: "last", Positive: []string{"1"}}},
+		format: schema.Format{Label: "last", Positive: []string{"1"}}},
 	{name: "higgs_7k", train: "higgs_7k/binary.train.gz", seeds: 5, goals: []string{percent},
-		format: toptau.Format{Label: "first", Positive: []string{"1"}}},
+		format: schema.Format{Label: "first", Positive: []string{"1"}}},
 	{name: "cicids2017_web", chose: true, train: "cicids2017_web/web_attacks_balanced.csv.gz", seeds: 5,
 		goals:  []string{percent, tenth},
-		format: toptau.Format{Label: "Label", Positive: []string{"!BENIGN"}, Drop: []string{"1-7"}}},
+		format: schema.Format{Label: "Label", Positive: []string{"!BENIGN"}, Drop: []string{"1-7"}}},
 	{name: "magic04", train: "magic04/magic04.data.gz", seeds: 5, goals: []string{percent, five},
-		format: toptau.Format{Label: "last", Positive: []string{"g"}}},
+		format: schema.Format{Label: "last", Positive: []string{"g"}}},
 	{name: "madelon", chose: true, train: "madelon/madelon_train.data.gz", test: "madelon/madelon_valid.data.gz",
 		labels: [2]string{"madelon/madelon_train.labels", "madelon/madelon_valid.labels"}, seeds: 2, goals: []string{percent},
-		format: toptau.Format{Label: "last", Positive: []string{"1"}}},
+		format: schema.Format{Label: "last", Positive: []string{"1"}}},
 	{name: "usps", train: "usps/zip.train.gz", test: "usps/zip.test.gz", seeds: 2, goals: []string{percent},
-		format: toptau.Format{Label: "first", Positive: []string{"8"}}, kind: "the digit 8"},
+		format: schema.Format{Label: "first", Positive: []string{"8"}}, kind: "the digit 8"},
 	{name: "a9a", chose: true, train: "a9a/a9a.gz", test: "a9a/a9a.t.gz", seeds: 3, goals: []string{percent}},
 	{name: "w8a", train: "w8a/w8a.gz", seeds: 3, goals: []string{percent}},
 	{name: "nsl_kdd", shifted: true, train: "nsl_kdd/KDDTrain+_20Percent.txt.gz", test: "nsl_kdd/KDDTest+.txt.gz", seeds: 2,
 		goals: []string{percent}, kind: "attacks; the test file has 18 kinds that training lacks",
-		format: toptau.Format{Label: "42", Positive: []string{"!normal"}, Drop: []string{"43"}}},
+		format: schema.Format{Label: "42", Positive: []string{"!normal"}, Drop: []string{"43"}}},
 	{name: "covtype_2vs4", chose: true, train: "covtype_2vs4/covtype_2vs4.csv.gz", seeds: 3, goals: []string{tenth},
-		format: toptau.Format{Label: "last", Positive: []string{"1"}}},
+		format: schema.Format{Label: "last", Positive: []string{"1"}}},
 	{name: "kddcup99", shifted: true, train: "kddcup99/kddcup.data_10_percent.gz", test: "kddcup99/corrected.gz", seeds: 1,
 		goals: []string{percent}, kind: "r2l and u2r against the rest; the test file has 17 kinds of attacks that training lacks",
-		relabel: remote, format: toptau.Format{Label: "last", Positive: []string{"1"}}},
+		relabel: remote, format: schema.Format{Label: "last", Positive: []string{"1"}}},
 }
 
 // remote are the attacks of the groups r2l and u2r.

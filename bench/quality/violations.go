@@ -12,6 +12,7 @@ import (
 
 	"toptau"
 	"toptau/bench/machine"
+	"toptau/dataset"
 	"toptau/diag"
 	"toptau/internal/atomicfile"
 	"toptau/internal/parallel"
@@ -171,8 +172,8 @@ func (u *urn) draw(ctx context.Context, number int) (o outcome) {
 	if o.err = writeLines(path, lines); o.err != nil {
 		return o
 	}
-	var data *toptau.Data
-	if data, o.err = toptau.Read(ctx, path, u.set.format); o.err != nil {
+	var data *dataset.Data
+	if data, o.err = dataset.Read(ctx, path, u.set.format); o.err != nil {
 		return o
 	}
 	for k, d := range []threshold.Rate{threshold.MustRate(delta), {}} {

@@ -22,6 +22,7 @@ import (
 
 	"toptau"
 	"toptau/bench/machine"
+	"toptau/dataset"
 	"toptau/internal/simulate"
 	"toptau/internal/table"
 	"toptau/method"
@@ -101,7 +102,7 @@ fastest of %d interleaved rounds. "read" parses the file for the same model and 
 }
 
 func fit(path string, e schema.Encoding) (*model.Model, error) {
-	d, err := toptau.Read(context.Background(), path, toptau.Format{Label: "label"})
+	d, err := dataset.Read(context.Background(), path, schema.Format{Label: "label"})
 	if err != nil {
 		return nil, err
 	}

@@ -6,11 +6,13 @@ import (
 	"strings"
 
 	"toptau"
+	"toptau/dataset"
 	"toptau/diag"
 	"toptau/internal/atomicfile"
 	"toptau/internal/cli"
 	"toptau/internal/cli/verbs"
 	"toptau/method"
+	"toptau/metric"
 	"toptau/result"
 	"toptau/threshold"
 )
@@ -72,7 +74,7 @@ func (c *compareCommand) Run(s *cli.Session) error {
 }
 
 // train trains every learner and encoding.
-func (c *compareCommand) train(s *cli.Session, goal toptau.Goal) (*toptau.Trained, error) {
+func (c *compareCommand) train(s *cli.Session, goal metric.Goal) (*toptau.Trained, error) {
 	c.KeepAll = true
 	if learner, _, _ := strings.Cut(c.Against, "/"); c.Method != nil && c.Method[0] != "all" && slices.Contains(verbs.Learners(), learner) && !slices.Contains(c.Method, method.Name(learner)) {
 		c.Method = append(c.Method, method.Name(learner)) // the reference is compared, too
@@ -124,7 +126,7 @@ func (c *compareCommand) show(s *cli.Session, trained *toptau.Trained, e *toptau
 }
 
 // checkAgainst refuses a reference that no entry can have, before anything is trained.
-func (c *compareCommand) checkAgainst(others []toptau.Entry) error {
+func (c *compareCommand) checkAgainst(others []dataset.Entry) error {
 	learner, _, _ := strings.Cut(c.Against, "/")
 	known := append([]string{"chosen"}, verbs.Learners()...)
 	for _, entry := range others {

@@ -7,12 +7,14 @@ import (
 	"time"
 
 	"toptau"
+	"toptau/dataset"
 	"toptau/internal/atomicfile"
 	"toptau/internal/cli"
 	"toptau/internal/cli/verbs"
 	"toptau/internal/simulate"
 	"toptau/internal/text"
 	"toptau/result"
+	"toptau/schema"
 	"toptau/threshold"
 )
 
@@ -112,7 +114,7 @@ func (c *demoCommand) generate(s *cli.Session, dir string) error {
 func (c *demoCommand) train(s *cli.Session, dir string) (*toptau.Trained, error) {
 	c.command(s, "toptau train %s --label label --max-fpr %s --delta %s -o %s", demoTrain, demoGoal, demoDelta, demoModel)
 	goal := toptau.MaxFPR(demoGoal)
-	data, err := toptau.Read(s, filepath.Join(dir, demoTrain), toptau.Format{Label: "label"})
+	data, err := dataset.Read(s, filepath.Join(dir, demoTrain), schema.Format{Label: "label"})
 	if err != nil {
 		return nil, err
 	}
@@ -137,11 +139,11 @@ func (c *demoCommand) train(s *cli.Session, dir string) (*toptau.Trained, error)
 
 func (c *demoCommand) evaluate(s *cli.Session, dir string, trained *toptau.Trained) (*toptau.Evaluation, error) {
 	c.command(s, "toptau evaluate %s %s --report %s", demoModel, demoFresh, demoPage)
-	fresh, err := toptau.Read(s, filepath.Join(dir, demoFresh), trained.Model.Format())
+	fresh, err := dataset.Read(s, filepath.Join(dir, demoFresh), trained.Model.Format())
 	if err != nil {
 		return nil, err
 	}
-	e, err := toptau.Evaluate(s, fresh, []toptau.Entry{{Model: trained.Model}}, toptau.EvaluateOptions{Seed: c.Seed})
+	e, err := toptau.Evaluate(s, fresh, []dataset.Entry{{Model: trained.Model}}, toptau.EvaluateOptions{Seed: c.Seed})
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +160,7 @@ func (c *demoCommand) evaluate(s *cli.Session, dir string, trained *toptau.Train
 // explain shows the reasons of the first alerts.
 func (c *demoCommand) explain(s *cli.Session, dir string, trained *toptau.Trained) error {
 	c.command(s, "toptau explain %s %s --best %d", demoModel, demoFresh, demoBest)
-	in, err := toptau.OpenFiles(filepath.Join(dir, demoFresh))
+	in, err := dataset.OpenFiles(filepath.Join(dir, demoFresh))
 	if err != nil {
 		return err
 	}

@@ -20,8 +20,8 @@ import (
 	"testing"
 	"time"
 
-	"toptau"
 	"toptau/internal/cli/verbs"
+	"toptau/model"
 )
 
 // The kill campaign ends commands at random moments and looks at what is on the disk. A short one is part of every test
@@ -256,7 +256,7 @@ func (s *stage) outcome(t *testing.T, dir string, v victim, signal syscall.Signa
 	outcome := strings.Join(slices.Compact(states), ", ")
 	if partial := filepath.Join(dir, "m.json"+verbs.PartialSuffix); fileExists(partial) {
 		outcome += " + partial"
-		if _, err := toptau.Load(partial); err != nil {
+		if _, err := model.Load(partial); err != nil {
 			fail("%v", err)
 		}
 		if v.name == "fit" {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"toptau"
+	"toptau/dataset"
 	"toptau/diag"
 	"toptau/internal/atomicfile"
 	"toptau/internal/cli"
@@ -93,7 +94,7 @@ func (c *scoreCommand) Run(s *cli.Session) error {
 }
 
 // calibration reads the rows of --calibration, nil without it, and refuses a list of rows that may never end.
-func (c *scoreCommand) calibration(s *cli.Session, m *model.Model) (*toptau.Data, error) {
+func (c *scoreCommand) calibration(s *cli.Session, m *model.Model) (*dataset.Data, error) {
 	if !c.FalseRate.IsZero() && !regular(s, c.Data) {
 		return nil, &diag.Error{Kind: diag.Usage, Param: "max-false-discoveries", Found: "with rows that arrive one by one", Expected: "a file: the list depends on all its rows",
 			Hint: "for a stream, threshold --min-precision sets a threshold with a guarantee"}
@@ -105,7 +106,7 @@ func (c *scoreCommand) calibration(s *cli.Session, m *model.Model) (*toptau.Data
 	if err != nil {
 		return nil, err
 	}
-	return toptau.Read(s, c.Negatives, format)
+	return dataset.Read(s, c.Negatives, format)
 }
 
 // regular reports whether all rows are there: they are in files, not in a pipe or a terminal.
@@ -243,7 +244,7 @@ func (stdinFile) Name() string { return "-" }
 // openRows opens files; "-" is standard input.
 func openRows(s *cli.Session, paths []string) (io.ReadCloser, error) {
 	if len(paths) > 1 || paths[0] != "-" {
-		return toptau.OpenFiles(paths...)
+		return dataset.OpenFiles(paths...)
 	}
 	if f, ok := s.Stdin.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {

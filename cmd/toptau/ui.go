@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"toptau"
+	"toptau/dataset"
 	"toptau/diag"
 	"toptau/internal/atomicfile"
 	"toptau/internal/cli"
@@ -38,8 +39,8 @@ type uiCommand struct {
 	schema.Format
 
 	model *model.Model // with the points saved so far
-	data  *toptau.Data
-	held  *toptau.Data
+	data  *dataset.Data
+	held  *dataset.Data
 }
 
 func (c *uiCommand) Run(s *cli.Session) error {
@@ -111,11 +112,11 @@ func (c *uiCommand) read(s *cli.Session, path string, format schema.Format) (err
 			return err
 		}
 	}
-	if c.data, err = toptau.Read(s, path, readAs); err != nil {
+	if c.data, err = dataset.Read(s, path, readAs); err != nil {
 		return err
 	}
 	if c.HeldOut != "" {
-		c.held, err = toptau.Read(s, c.HeldOut, format)
+		c.held, err = dataset.Read(s, c.HeldOut, format)
 	}
 	return err
 }
@@ -129,7 +130,7 @@ func (c *uiCommand) options(s *cli.Session) (*ui.Options, error) {
 	path := c.Files[len(c.Files)-1]
 	s.Progress.Start()
 	s.Progress.Show(-1, "reading %s", path)
-	format, entry := c.Format, toptau.Entry{Column: c.Score}
+	format, entry := c.Format, dataset.Entry{Column: c.Score}
 	if len(c.Files) == 2 {
 		if c.model, err = c.Load(c.Files[0]); err != nil {
 			return nil, err
@@ -137,7 +138,7 @@ func (c *uiCommand) options(s *cli.Session) (*ui.Options, error) {
 		if format, err = verbs.FormatFor(format, c.model); err != nil {
 			return nil, err
 		}
-		entry = toptau.Entry{Model: c.model}
+		entry = dataset.Entry{Model: c.model}
 	} else if model.IsFile(path) {
 		return nil, &diag.Error{Kind: diag.Usage, File: path, Found: "a model without data", Expected: "a model and labelled rows"}
 	}
@@ -145,7 +146,7 @@ func (c *uiCommand) options(s *cli.Session) (*ui.Options, error) {
 		return nil, err
 	}
 	s.Progress.Show(-1, "scoring %s", path)
-	measured, err := toptau.Evaluate(s, c.data, []toptau.Entry{entry}, toptau.EvaluateOptions{Entity: c.Entity,
+	measured, err := toptau.Evaluate(s, c.data, []dataset.Entry{entry}, toptau.EvaluateOptions{Entity: c.Entity,
 		ReportDate: verbs.FileDate(path)})
 	if err != nil {
 		return nil, err
@@ -199,7 +200,7 @@ func (c *uiCommand) withPoint(ctx context.Context, r ui.SaveRequest) (*model.Mod
 		o.Replace = r.Name
 	}
 	// If the requested guarantee is impossible, nothing is saved.
-	computed, err := toptau.Threshold(ctx, rows, toptau.Entry{Model: c.model}, r.Goal, o)
+	computed, err := toptau.Threshold(ctx, rows, dataset.Entry{Model: c.model}, r.Goal, o)
 	if err != nil {
 		return nil, "", err
 	}

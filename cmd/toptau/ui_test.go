@@ -11,8 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"toptau"
+	"toptau/model"
 )
 
 // rowsOfTwo writes rows of one column with a label, of which the first ones also have a score.
@@ -94,7 +93,7 @@ func TestPageSavesPoints(t *testing.T) {
 	if said, code := stop(); code != 0 || said != "" {
 		t.Errorf("exit code %d, %q", code, said)
 	}
-	m, err := toptau.Load(filepath.Join(dir, "m2.json"))
+	m, err := model.Load(filepath.Join(dir, "m2.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +104,7 @@ func TestPageSavesPoints(t *testing.T) {
 	}
 	mustRun(t, dir, "threshold", "later.csv", "--model", "m.json", "--max-fpr", "2%", "--name", "same", "-o",
 		"m3.json")
-	other, err := toptau.Load(filepath.Join(dir, "m3.json"))
+	other, err := model.Load(filepath.Join(dir, "m3.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +130,7 @@ func TestPageSavesPoints(t *testing.T) {
 		t.Errorf("a guarantee that is impossible: %d %s", status, answer)
 	}
 	stop()
-	if m, err = toptau.Load(filepath.Join(dir, "m4.json")); err != nil {
+	if m, err = model.Load(filepath.Join(dir, "m4.json")); err != nil {
 		t.Fatal(err)
 	}
 	if point, _ = m.Point("sure"); point.Guarantee == nil || !point.Guarantee.Certified {

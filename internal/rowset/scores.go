@@ -119,3 +119,8 @@ func ScoreRows(m *model.Model, d *Set) ([]float64, *feature.Counts, error) {
 	}
 	return z, &scorer.Row.Counts, nil
 }
+
+// byClass returns the scores of labelled rows by class.
+func byClass(t *table.Table, z []float64) metric.Scores {
+	return SplitByClass(t.Label, t.Weight, z)
+}

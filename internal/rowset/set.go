@@ -11,7 +11,7 @@ import (
 	"toptau/schema"
 )
 
-// Of returns the rows of a *toptau.Data, nil for a nil one, and Wrap makes such data. Package toptau sets both: functions there would show
+// Of returns the rows of a *dataset.Data, nil for a nil one, and Wrap makes such data. Package dataset sets both: functions there would show
 // Set in the documentation of the library.
 var (
 	Of   func(data any) *Set

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"toptau"
+	"toptau/dataset"
 	"toptau/internal/simulate"
 	"toptau/method"
 	"toptau/schema"
@@ -41,7 +42,7 @@ var benchmarkCSV = sync.OnceValue(func() []byte {
 // benchmarkModel fits a model and writes its file.
 func benchmarkModel(b *testing.B, encoding schema.Encoding) string {
 	b.Helper()
-	data, err := toptau.ReadFrom(context.Background(), bytes.NewReader(benchmarkCSV()), toptau.Format{Label: "label"})
+	data, err := dataset.ReadFrom(context.Background(), bytes.NewReader(benchmarkCSV()), schema.Format{Label: "label"})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"toptau"
+	"toptau/dataset"
 	"toptau/method"
 	"toptau/model"
 	"toptau/result"
@@ -83,14 +84,14 @@ func fixtureCSV(rows [][]string) []byte {
 }
 
 // fixtureFormat reads the fixtures.
-var fixtureFormat = toptau.Format{Label: "y", Missing: []string{"NA"}, ID: []string{"id"}, Segment: "region", Date: []string{"when"}, Address: []string{"source"}}
+var fixtureFormat = schema.Format{Label: "y", Missing: []string{"NA"}, ID: []string{"id"}, Segment: "region", Date: []string{"when"}, Address: []string{"source"}}
 
 var fixtureProblem = method.Problem{Method: "topmean", Tau: threshold.MustRate("5%"), Lambda: 0.001}
 
 // fitted returns a model of the fixtures with an encoding.
-func fitted(t testing.TB, encoding schema.Encoding, impute schema.Impute) *toptau.Model {
+func fitted(t testing.TB, encoding schema.Encoding, impute schema.Impute) *model.Model {
 	t.Helper()
-	data, err := toptau.ReadFrom(context.Background(), bytes.NewReader(fixtureCSV(fixtureRows(1500, 7))), fixtureFormat)
+	data, err := dataset.ReadFrom(context.Background(), bytes.NewReader(fixtureCSV(fixtureRows(1500, 7))), fixtureFormat)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,17 +110,17 @@ var fixtureNames = []string{"raw", "scorecard", "leaves", "boosted", "segments"}
 // fixtureModels are the models that were made so far.
 var fixtureModels struct {
 	sync.Mutex
-	made map[string]*toptau.Model
+	made map[string]*model.Model
 }
 
 // fixtureModel returns a fixture, which is made once.
-func fixtureModel(t testing.TB, name string) *toptau.Model {
+func fixtureModel(t testing.TB, name string) *model.Model {
 	t.Helper()
 	f := &fixtureModels
 	f.Lock()
 	defer f.Unlock()
 	if f.made == nil {
-		f.made = map[string]*toptau.Model{}
+		f.made = map[string]*model.Model{}
 	}
 	if f.made[name] == nil {
 		if name == "segments" {
@@ -131,7 +132,7 @@ func fixtureModel(t testing.TB, name string) *toptau.Model {
 	return f.made[name]
 }
 
-func segmented(t testing.TB) *toptau.Model {
+func segmented(t testing.TB) *model.Model {
 	t.Helper()
 	strict := fitted(t, schema.Raw, schema.ImputeMedian)
 	point, _ := strict.Point("")
@@ -367,7 +368,7 @@ func jsonObject(row []string) string {
 }
 
 // scoredByLibrary returns the scores and the decisions of the rows as `toptau score` prints them.
-func scoredByLibrary(t testing.TB, m *toptau.Model, csvText []byte) (scores []string, decisions [][]bool) {
+func scoredByLibrary(t testing.TB, m *model.Model, csvText []byte) (scores []string, decisions [][]bool) {
 	t.Helper()
 	stream, err := toptau.Score(context.Background(), m, bytes.NewReader(csvText), toptau.ScoreOptions{})
 	if err != nil {

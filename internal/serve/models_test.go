@@ -23,12 +23,15 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+	"toptau/dataset"
+	"toptau/model"
+	"toptau/schema"
 
 	"toptau"
 )
 
 // save replaces a model file.
-func save(t testing.TB, m *toptau.Model, path string) {
+func save(t testing.TB, m *model.Model, path string) {
 	t.Helper()
 	if err := m.Save(path); err != nil {
 		t.Fatal(err)
@@ -41,7 +44,7 @@ func TestReloadUnderLoad(t *testing.T) {
 	if testing.Short() {
 		swaps = 100
 	}
-	models := map[string]*toptau.Model{"raw": fixtureModel(t, "raw"), "scorecard": fixtureModel(t, "scorecard"), "segments": fixtureModel(t, "segments")}
+	models := map[string]*model.Model{"raw": fixtureModel(t, "raw"), "scorecard": fixtureModel(t, "scorecard"), "segments": fixtureModel(t, "segments")}
 	path := filepath.Join(t.TempDir(), "m.json")
 	save(t, models["raw"], path)
 	rows := fixtureRows(40, 31)
@@ -123,7 +126,7 @@ func TestReloadUnderLoad(t *testing.T) {
 // model stays.
 func TestWatchedFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.json")
-	models := map[string]*toptau.Model{"raw": fixtureModel(t, "raw"), "scorecard": fixtureModel(t, "scorecard"), "segments": fixtureModel(t, "segments")}
+	models := map[string]*model.Model{"raw": fixtureModel(t, "raw"), "scorecard": fixtureModel(t, "scorecard"), "segments": fixtureModel(t, "segments")}
 	save(t, models["raw"], path)
 	s := start(t, Options{Models: []ModelFile{{"m", path}}})
 	digest := func() string { return s.models.list[0].current().digest }
@@ -170,8 +173,8 @@ func TestWatchedFiles(t *testing.T) {
 // A model that needs more, or lacks an operating point, does not replace another.
 func TestSchemaChanges(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.json")
-	models := map[string]*toptau.Model{"raw": fixtureModel(t, "raw"), "scorecard": fixtureModel(t, "scorecard"), "segments": fixtureModel(t, "segments")}
-	small, err := toptau.ReadFrom(context.Background(), strings.NewReader("d1,y\n1,1\n2,0\n3,1\n0,0\n"), toptau.Format{Label: "y"})
+	models := map[string]*model.Model{"raw": fixtureModel(t, "raw"), "scorecard": fixtureModel(t, "scorecard"), "segments": fixtureModel(t, "segments")}
+	small, err := dataset.ReadFrom(context.Background(), strings.NewReader("d1,y\n1,1\n2,0\n3,1\n0,0\n"), schema.Format{Label: "y"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +182,7 @@ func TestSchemaChanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := toptau.ReadFrom(context.Background(), strings.NewReader("d1,y\na,1\nb,0\na,1\nb,0\n"), toptau.Format{Label: "y"})
+	text, err := dataset.ReadFrom(context.Background(), strings.NewReader("d1,y\na,1\nb,0\na,1\nb,0\n"), schema.Format{Label: "y"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +192,7 @@ func TestSchemaChanges(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name    string
-		old, to *toptau.Model
+		old, to *model.Model
 		want    string
 	}{
 		{"fewer columns", models["raw"], f.Model, ""},

@@ -12,12 +12,13 @@ import (
 
 	"toptau"
 	"toptau/internal/monitor"
+	"toptau/model"
 	"toptau/result"
 	"toptau/threshold"
 )
 
 // baselined returns a fixture's model with a baseline.
-func baselined(t *testing.T, rows int, seed uint64) *toptau.Model {
+func baselined(t *testing.T, rows int, seed uint64) *model.Model {
 	m, err := toptau.Baseline(t.Context(), fixtureModel(t, "raw"), bytes.NewReader(fixtureCSV(fixtureRows(rows, seed))), toptau.MonitorOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -115,7 +116,7 @@ func TestWatchesKeepStatesOfFormerModels(t *testing.T) {
 			problems = append(problems, err.Error())
 		}
 	}
-	for i, m := range []*toptau.Model{baselined(t, 300, 5), baselined(t, 300, 6), baselined(t, 300, 8)} {
+	for i, m := range []*model.Model{baselined(t, 300, 5), baselined(t, 300, 6), baselined(t, 300, 8)} {
 		w, err := NewWatches(dir, monitor.Options{}, failed)
 		if err != nil {
 			t.Fatal(err)

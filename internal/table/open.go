@@ -193,3 +193,11 @@ func newFilesReader(f *Files, o Options, p chunkPolicy) (*Reader, error) {
 	r.files, r.table.File, r.more, r.several = f, f.Name(), f.paths[1:], len(f.paths) > 1
 	return r, nil
 }
+
+// NameOf returns the name of r if it has one, otherwise "input".
+func NameOf(r io.Reader) string {
+	if named, ok := r.(interface{ Name() string }); ok {
+		return named.Name()
+	}
+	return "input"
+}

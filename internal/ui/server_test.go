@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/dataset"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/model"
@@ -32,9 +33,9 @@ type page struct {
 }
 
 // rows returns labelled rows of two numbers and a text.
-func rows(n int) toptau.Rows {
+func rows(n int) dataset.Rows {
 	r := rand.New(rand.NewPCG(1, 2))
-	data := toptau.Rows{Columns: []string{"a", "b"}, TextColumns: []string{"kind"}}
+	data := dataset.Rows{Columns: []string{"a", "b"}, TextColumns: []string{"kind"}}
 	for i := range n {
 		y := i%20 == 0
 		z := r.NormFloat64()
@@ -60,9 +61,9 @@ func start(t *testing.T, o Options) *page {
 	if err != nil {
 		t.Fatal(err)
 	}
-	entry := toptau.Entry{Model: fitted.Model}
+	entry := dataset.Entry{Model: fitted.Model}
 	if o.Title == "scores" {
-		entry = toptau.Entry{Column: "a"}
+		entry = dataset.Entry{Column: "a"}
 	} else {
 		o.Points = fitted.Model.Points()
 	}
@@ -70,9 +71,9 @@ func start(t *testing.T, o Options) *page {
 	return serve(t, o)
 }
 
-func exploreRows(t testing.TB, d *toptau.Data, e toptau.Entry) *toptau.Explorer {
+func exploreRows(t testing.TB, d *dataset.Data, e dataset.Entry) *toptau.Explorer {
 	t.Helper()
-	measured, err := toptau.Evaluate(t.Context(), d, []toptau.Entry{e}, toptau.EvaluateOptions{Replicates: 50})
+	measured, err := toptau.Evaluate(t.Context(), d, []dataset.Entry{e}, toptau.EvaluateOptions{Replicates: 50})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -488,7 +489,7 @@ func FuzzQuestions(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	x := exploreRows(f, d, toptau.Entry{Model: fitted.Model})
+	x := exploreRows(f, d, dataset.Entry{Model: fitted.Model})
 	s, _, err := New(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1}, Options{Explorer: x, Points: fitted.Model.Points()})
 	if err != nil {
 		f.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/dataset"
 	"toptau/internal/certified"
 	"toptau/internal/dialect"
 	export "toptau/internal/export/sql"
@@ -206,7 +207,7 @@ func checkEverything(t *testing.T, d *dialect.Dialect, connect func() []scan.Con
 	}
 
 	// A model's scores have the same bits, and its counts are equal.
-	read, err := toptau.ReadFrom(ctx, bytes.NewReader(text), format)
+	read, err := dataset.ReadFrom(ctx, bytes.NewReader(text), format)
 	if err != nil {
 		t.Fatal(err)
 	}

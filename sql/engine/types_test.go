@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"toptau"
+	"toptau/dataset"
 	"toptau/diag"
 	"toptau/internal/feature"
 	"toptau/internal/large"
@@ -301,7 +302,7 @@ func TestWideRowsAsLIBSVM(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		data, err := toptau.ReadFrom(t.Context(), strings.NewReader(file.String()), toptau.Format{})
+		data, err := dataset.ReadFrom(t.Context(), strings.NewReader(file.String()), schema.Format{})
 		if err != nil {
 			t.Fatalf("%v\n%.300s", err, file.String())
 		}
@@ -325,10 +326,10 @@ func TestWideRowsAsLIBSVM(t *testing.T) {
 }
 
 // dataOf returns the rows of a table as data of the verbs.
-func dataOf(ctx context.Context, rows large.Rows) (*toptau.Data, error) {
+func dataOf(ctx context.Context, rows large.Rows) (*dataset.Data, error) {
 	d, err := rowset.OfDatabase(ctx, rows)
 	if err != nil {
 		return nil, err
 	}
-	return rowset.Wrap(d).(*toptau.Data), nil
+	return rowset.Wrap(d).(*dataset.Data), nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"toptau"
+	"toptau/dataset"
 	"toptau/diag"
 	"toptau/internal/atomicfile"
 	"toptau/internal/cli"
@@ -37,7 +38,7 @@ func (f EntryFiles) Open(s *cli.Session, use Use) (Rows, error) {
 
 // Entries loads the models and the scores. A model file in o.Against is another entry. The columns of segments and times are among
 // those by whose values decisions are counted.
-func (f EntryFiles) Entries(s *cli.Session, signed VerifyFlags, o *toptau.EvaluateOptions) ([]toptau.Entry, error) {
+func (f EntryFiles) Entries(s *cli.Session, signed VerifyFlags, o *toptau.EvaluateOptions) ([]dataset.Entry, error) {
 	for _, column := range nonEmpty(f.Segment, f.Time) {
 		if !slices.Contains(o.By, column) {
 			o.By = append(o.By, column)
@@ -56,13 +57,13 @@ func (f EntryFiles) Entries(s *cli.Session, signed VerifyFlags, o *toptau.Evalua
 		paths = append(paths, against)
 		o.Against = entryNames(paths)[len(paths)-1]
 	}
-	var entries []toptau.Entry
+	var entries []dataset.Entry
 	for i, name := range entryNames(paths) {
 		m, err := signed.Load(paths[i])
 		if err != nil {
 			return nil, err
 		}
-		entries = append(entries, toptau.Entry{Name: name, Model: m})
+		entries = append(entries, dataset.Entry{Name: name, Model: m})
 	}
 	scores, err := ReadScores(f.Scores)
 	return append(entries, scores...), err
@@ -95,8 +96,8 @@ func entryNames(paths []string) []string {
 }
 
 // ReadScores reads the entries of --scores NAME=FILE.
-func ReadScores(list []string) ([]toptau.Entry, error) {
-	var entries []toptau.Entry
+func ReadScores(list []string) ([]dataset.Entry, error) {
+	var entries []dataset.Entry
 	for _, arg := range list {
 		name, path, found := strings.Cut(arg, "=")
 		if !found || name == "" || path == "" {
@@ -106,7 +107,7 @@ func ReadScores(list []string) ([]toptau.Entry, error) {
 		if _, err := table.ColumnNames(path, schema.Format{}); err != nil { // before anything long starts
 			return nil, err
 		}
-		entries = append(entries, toptau.Entry{Name: name, File: path})
+		entries = append(entries, dataset.Entry{Name: name, File: path})
 	}
 	return entries, nil
 }

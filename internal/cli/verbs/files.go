@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"toptau"
+	"toptau/dataset"
 	"toptau/diag"
 	"toptau/internal/cli"
 	"toptau/internal/memory"
@@ -79,16 +79,16 @@ func (f CertifiedFiles) CertificateFile() (string, error) {
 type fileRows struct {
 	s      *cli.Session
 	format schema.Format // of a further part
-	data   *toptau.Data
+	data   *dataset.Data
 }
 
-func (r *fileRows) Data() *toptau.Data { return r.data }
+func (r *fileRows) Data() *dataset.Data { return r.data }
 
-func (r *fileRows) Part(s *cli.Session, path string) (*toptau.Data, error) {
+func (r *fileRows) Part(s *cli.Session, path string) (*dataset.Data, error) {
 	if path == "" {
 		return nil, nil
 	}
-	return toptau.Read(s, path, r.format)
+	return dataset.Read(s, path, r.format)
 }
 
 func (r *fileRows) Show(now result.Progress) { ShowProgress(r.s, now) }
@@ -137,15 +137,15 @@ func readFiles(s *cli.Session, paths []string, f schema.Format, use Use) (Rows, 
 }
 
 // read reads files as one labelled table.
-func read(s *cli.Session, paths []string, f schema.Format) (*toptau.Data, error) {
+func read(s *cli.Session, paths []string, f schema.Format) (*dataset.Data, error) {
 	if len(paths) == 1 {
-		return toptau.Read(s, paths[0], f)
+		return dataset.Read(s, paths[0], f)
 	}
-	files, err := toptau.OpenFiles(paths...)
+	files, err := dataset.OpenFiles(paths...)
 	if err != nil {
 		return nil, err
 	}
-	return toptau.ReadFrom(s, files, f)
+	return dataset.ReadFrom(s, files, f)
 }
 
 // nonEmpty returns the names that are not empty.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/dataset"
 	"toptau/diag"
 	"toptau/internal/cli/verbs"
 	"toptau/schema"
@@ -27,11 +28,11 @@ func TestScoredFormat(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		d, err := toptau.Read(t.Context(), path, f)
+		d, err := dataset.Read(t.Context(), path, f)
 		if err != nil {
 			return err
 		}
-		_, err = toptau.Evaluate(t.Context(), d, []toptau.Entry{{Column: shown}}, toptau.EvaluateOptions{})
+		_, err = toptau.Evaluate(t.Context(), d, []dataset.Entry{{Column: shown}}, toptau.EvaluateOptions{})
 		return err
 	}
 	rows := "id,\"a,b\",1-3,risk,fraud,why\nx,1,2,0.5,0,because\ny,1,2,0.7,1,of it\nz,1,2,,0,all\n"

@@ -63,7 +63,7 @@ type VerifyFlags struct {
 // Load reads a model and checks its signature.
 func (f VerifyFlags) Load(path string) (*model.Model, error) {
 	if f.VerifyKey == nil {
-		return toptau.Load(path)
+		return model.Load(path)
 	}
 	key, err := model.ReadPublicKey(*f.VerifyKey)
 	if err != nil {

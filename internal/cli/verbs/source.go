@@ -2,6 +2,7 @@ package verbs
 
 import (
 	"toptau"
+	"toptau/dataset"
 	"toptau/internal/cli"
 	"toptau/model"
 	"toptau/result"
@@ -21,7 +22,7 @@ type Source interface {
 type EntrySource interface {
 	Source
 	// Entries loads the models and the scores of other programs. It may turn a file named in o into an entry.
-	Entries(s *cli.Session, signed VerifyFlags, o *toptau.EvaluateOptions) ([]toptau.Entry, error)
+	Entries(s *cli.Session, signed VerifyFlags, o *toptau.EvaluateOptions) ([]dataset.Entry, error)
 }
 
 // CertifiedSource names the rows of a fit and the certificate about them.
@@ -53,9 +54,9 @@ type Use struct {
 // Rows are open rows.
 type Rows interface {
 	// Data returns the rows for the library.
-	Data() *toptau.Data
+	Data() *dataset.Data
 	// Part reads further rows of the same columns from a file, nil if the path is "".
-	Part(s *cli.Session, path string) (*toptau.Data, error)
+	Part(s *cli.Session, path string) (*dataset.Data, error)
 	// Show shows the progress of the library.
 	Show(now result.Progress)
 	// Finish ends the display of progress. For rows of a database it checks that they are unchanged, and returns what was asked.

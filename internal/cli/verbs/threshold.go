@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"toptau"
+	"toptau/dataset"
 	"toptau/diag"
 	"toptau/internal/atomicfile"
 	"toptau/internal/cli"
@@ -70,9 +71,9 @@ func (c *Threshold[S]) Run(s *cli.Session) error {
 		return err
 	}
 	defer rows.Close()
-	entry := toptau.Entry{Name: c.Score, Column: c.Score}
+	entry := dataset.Entry{Name: c.Score, Column: c.Score}
 	if c.Scores != "" {
-		entry = toptau.Entry{Name: "scores", File: c.Scores}
+		entry = dataset.Entry{Name: "scores", File: c.Scores}
 	}
 	computed, guarantee := toptau.Threshold(s, rows.Data(), entry, goal, c.ThresholdOptions)
 	if computed == nil {
@@ -124,13 +125,13 @@ func (c *Threshold[S]) check() error {
 
 // printAudit prints the negatives to review as CSV.
 func (c *Threshold[S]) printAudit(s *cli.Session) error {
-	use, entry := Use{Verb: "threshold", Entity: c.Entity}, toptau.Entry{Name: c.Score, Column: c.Score}
+	use, entry := Use{Verb: "threshold", Entity: c.Entity}, dataset.Entry{Name: c.Score, Column: c.Score}
 	if c.Model != "" {
 		m, err := c.Load(c.Model)
 		if err != nil {
 			return err
 		}
-		use.Models, entry = []*model.Model{m}, toptau.Entry{Model: m}
+		use.Models, entry = []*model.Model{m}, dataset.Entry{Model: m}
 	}
 	rows, err := c.Rows.Open(s, use)
 	if err != nil {
@@ -138,7 +139,7 @@ func (c *Threshold[S]) printAudit(s *cli.Session) error {
 	}
 	defer rows.Close()
 	if c.Scores != "" {
-		entry = toptau.Entry{Name: "scores", File: c.Scores}
+		entry = dataset.Entry{Name: "scores", File: c.Scores}
 	}
 	goal := metric.Goal{Kind: metric.GoalAbsoluteTop} // which the list does not depend on
 	computed, err := toptau.Threshold(s, rows.Data(), entry, goal, toptau.ThresholdOptions{Audit: c.Audit, Entity: c.Entity})
@@ -319,7 +320,7 @@ func (c *Threshold[S]) addPoint(s *cli.Session) error {
 		return err
 	}
 	defer rows.Close()
-	computed, guarantee := toptau.Threshold(s, rows.Data(), toptau.Entry{Model: m}, goal, c.ThresholdOptions)
+	computed, guarantee := toptau.Threshold(s, rows.Data(), dataset.Entry{Model: m}, goal, c.ThresholdOptions)
 	if computed == nil {
 		return guarantee
 	}

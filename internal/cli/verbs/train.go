@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"toptau"
+	"toptau/dataset"
 	"toptau/diag"
 	"toptau/internal/atomicfile"
 	"toptau/internal/cli"
@@ -102,7 +103,7 @@ func (c *Train[S]) Run(s *cli.Session) error {
 func (c *Train[S]) readParts(s *cli.Session, rows Rows) (err error) {
 	for _, part := range []struct {
 		path string
-		data **toptau.Data
+		data **dataset.Data
 	}{{c.Choose, &c.Validation}, {c.Measure, &c.Test}, {c.Calibrate, &c.Calibration}} {
 		if *part.data, err = rows.Part(s, part.path); err != nil {
 			return err

@@ -15,7 +15,9 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/dataset"
 	"toptau/method"
+	"toptau/model"
 	"toptau/schema"
 	"toptau/sql/servers"
 	"toptau/threshold"
@@ -51,7 +53,7 @@ func smallTables(t *testing.T, of servers.Table, test func(t *testing.T, list []
 // otherSource matches what names the rows in a model, and its labels: those of a column of numbers in a database are not kept.
 var otherSource = regexp.MustCompile(`"(digest|source|checksum)": ?"[^"]*",?|"labels":\[[^\]]*\],`)
 
-func modelBytes(t *testing.T, m *toptau.Model) []byte {
+func modelBytes(t *testing.T, m *model.Model) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	if _, err := m.WriteTo(&b); err != nil {
@@ -73,7 +75,7 @@ func TestSmallTables(t *testing.T) {
 	}
 	want := map[schema.Encoding][]byte{}
 	for encoding, p := range problems {
-		data, err := toptau.Read(context.Background(), file, toptau.Format{Label: "attack", ID: []string{"id"}})
+		data, err := dataset.Read(context.Background(), file, schema.Format{Label: "attack", ID: []string{"id"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +86,7 @@ func TestSmallTables(t *testing.T) {
 		want[encoding] = modelBytes(t, fitted.Model)
 	}
 	smallTables(t, of, func(t *testing.T, _ []*servers.Server, data string, flags []string) {
-		model, certificate := filepath.Join(t.TempDir(), "m.json"), filepath.Join(t.TempDir(), "c.json")
+		file, certificate := filepath.Join(t.TempDir(), "m.json"), filepath.Join(t.TempDir(), "c.json")
 		once := func(args ...string) {
 			t.Helper()
 			var stdout, stderr strings.Builder
@@ -109,18 +111,18 @@ func TestSmallTables(t *testing.T) {
 		}
 		for encoding, p := range problems {
 			once("fit", data, "--label", "attack", "--method", string(p.Method), "--lambda", fmt.Sprint(p.Lambda), "--tau", "1%",
-				"--encoding", string(encoding), "--impute", "indicator", "-o", model, "--certificate", certificate)
-			saved, err := toptau.Load(model)
+				"--encoding", string(encoding), "--impute", "indicator", "-o", file, "--certificate", certificate)
+			saved, err := model.Load(file)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if got, want := otherSource.ReplaceAll(modelBytes(t, saved), nil), otherSource.ReplaceAll(want[encoding], nil); !bytes.Equal(got, want) {
 				t.Errorf("%s: the model is not that of the file:\n%s\n%s", encoding, got, want)
 			}
-			once("verify", model, data, certificate)
+			once("verify", file, data, certificate)
 		}
 		once("diagnose", data, "--label", "attack", "--impute", "indicator")
-		once("train", data, "--label", "attack", "--max-fpr", "2%", "--method", "logistic,topmean-np", "--encoding", "raw", "--impute", "indicator", "-o", model)
+		once("train", data, "--label", "attack", "--max-fpr", "2%", "--method", "logistic,topmean-np", "--encoding", "raw", "--impute", "indicator", "-o", file)
 	})
 }
 

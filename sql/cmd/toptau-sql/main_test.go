@@ -14,10 +14,12 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"toptau"
+	"toptau/dataset"
 	"toptau/internal/cli/clitest"
 	"toptau/internal/simulate"
 	"toptau/internal/table"
 	"toptau/method"
+	"toptau/model"
 	"toptau/schema"
 	"toptau/sql/servers"
 	"toptau/threshold"
@@ -109,7 +111,7 @@ func trainModel(t testing.TB, path string, of servers.Table) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "flows.csv")
 	writeCSV(t, file, of)
-	data, err := toptau.Read(context.Background(), file, toptau.Format{Label: "attack", ID: []string{"id"}})
+	data, err := dataset.Read(context.Background(), file, schema.Format{Label: "attack", ID: []string{"id"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,12 +139,12 @@ func same(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: same SCORES MODEL DATA")
 	}
-	m, err := toptau.Load(ts.MkAbs(args[1]))
+	m, err := model.Load(ts.MkAbs(args[1]))
 	ts.Check(err)
 	f, err := os.Open(ts.MkAbs(args[2]))
 	ts.Check(err)
 	defer f.Close()
-	stream, err := toptau.Score(context.Background(), m, f, toptau.ScoreOptions{Format: toptau.Format{ID: []string{"id"}}})
+	stream, err := toptau.Score(context.Background(), m, f, toptau.ScoreOptions{Format: schema.Format{ID: []string{"id"}}})
 	ts.Check(err)
 	want := map[string]string{}
 	for row, err := range stream.Rows() {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"toptau"
+	"toptau/dataset"
 	"toptau/diag"
 	"toptau/internal/cli"
 	"toptau/internal/cli/verbs"
@@ -210,9 +211,9 @@ type measured struct {
 }
 
 // Entries loads the model.
-func (f measured) Entries(_ *cli.Session, signed verbs.VerifyFlags, _ *toptau.EvaluateOptions) ([]toptau.Entry, error) {
+func (f measured) Entries(_ *cli.Session, signed verbs.VerifyFlags, _ *toptau.EvaluateOptions) ([]dataset.Entry, error) {
 	m, err := signed.Load(f.Model)
-	return []toptau.Entry{{Name: strings.TrimSuffix(filepath.Base(f.Model), ".json"), Model: m}}, err
+	return []dataset.Entry{{Name: strings.TrimSuffix(filepath.Base(f.Model), ".json"), Model: m}}, err
 }
 
 // certified names the rows of verify and the certificate. It is a verbs.CertifiedSource.
@@ -229,7 +230,7 @@ func (f source) Named() verbs.Named { return verbs.Named{Given: true} }
 
 // rows is an open table.
 type rows struct {
-	data    *toptau.Data
+	data    *dataset.Data
 	scanned *scan.Rows
 	engine  *engine.Engine
 	watcher *watcher
@@ -313,7 +314,7 @@ func (f *source) open(s *cli.Session, m *model.Model) (*rows, error) {
 		e.Close()
 		return nil, err
 	}
-	return &rows{data: rowset.Wrap(d).(*toptau.Data), scanned: r, engine: e, watcher: w, table: f.Table, key: f.Key, started: started}, nil
+	return &rows{data: rowset.Wrap(d).(*dataset.Data), scanned: r, engine: e, watcher: w, table: f.Table, key: f.Key, started: started}, nil
 }
 
 // noteLost prints that a server was lost, and when it is asked again.
@@ -401,10 +402,10 @@ func (c *rows) refuseMissing(policy schema.Impute) error {
 const lastCheck = time.Minute
 
 // Data returns the rows for the library.
-func (c *rows) Data() *toptau.Data { return c.data }
+func (c *rows) Data() *dataset.Data { return c.data }
 
 // Part refuses a file: all rows are in the table.
-func (c *rows) Part(_ *cli.Session, path string) (*toptau.Data, error) {
+func (c *rows) Part(_ *cli.Session, path string) (*dataset.Data, error) {
 	if path == "" {
 		return nil, nil
 	}

@@ -1,4 +1,4 @@
-package toptau
+package rowset
 
 import (
 	"cmp"
@@ -10,7 +10,6 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/leakage"
-	"toptau/internal/rowset"
 	"toptau/internal/table"
 	"toptau/metric"
 	"toptau/result"
@@ -26,20 +25,20 @@ const (
 
 // Names of columns in a file of scores. The command toptau score writes the first two.
 const (
-	scoreColumn = "score"
+	ScoreColumn = "score"
 	rowColumn   = "row"
-	labelColumn = "label"
+	LabelColumn = "label"
 )
 
 // scoreFile is a file of scores.
 type scoreFile struct {
 	path   string
-	format Format
+	format schema.Format
 	names  []string // of its columns
 }
 
 // joinTo reads the file and joins its scores to the rows of d.
-func (f *scoreFile) joinTo(name string, d *rowset.Set) (*rowset.Scores, error) {
+func (f *scoreFile) joinTo(name string, d *Set) (*Scores, error) {
 	all := d
 	if d.Whole != nil {
 		all = d.Whole
@@ -48,7 +47,7 @@ func (f *scoreFile) joinTo(name string, d *rowset.Set) (*rowset.Scores, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &rowset.Scores{Values: slices.Repeat([]float64{math.NaN()}, all.Len()), Joined: &result.Joined{}}
+	s := &Scores{Values: slices.Repeat([]float64{math.NaN()}, all.Len()), Joined: &result.Joined{}}
 	from, by, err := j.findRows()
 	if err != nil {
 		return nil, err
@@ -70,14 +69,14 @@ func (f *scoreFile) joinTo(name string, d *rowset.Set) (*rowset.Scores, error) {
 		}
 	}
 	if d.Whole != nil {
-		s.Values = rowset.PickValues(s.Values, d.WholeRows)
+		s.Values = PickValues(s.Values, d.WholeRows)
 	}
 	return s, s.RequireAll(name, f.path, d, by == byID)
 }
 
 // joiner is a file of scores with the rows that it is joined to.
 type joiner struct {
-	data   *rowset.Set
+	data   *Set
 	table  *table.Table
 	values []float64
 	rows   *table.Text // the column "row"
@@ -86,7 +85,7 @@ type joiner struct {
 }
 
 // read determines the role of each column and reads the file.
-func (f *scoreFile) read(d *rowset.Set) (*joiner, error) {
+func (f *scoreFile) read(d *Set) (*joiner, error) {
 	j := &joiner{data: d, label: cmp.Or(f.format.Label, labelIn(f.names, &d.Info.Schema))}
 	o := table.Options{Unlabelled: true, Format: f.format}
 	o.Format.Format, o.Label = table.FormatOfColumns(f.path), j.label
@@ -152,16 +151,16 @@ func labelIn(names []string, data *schema.Schema) string {
 	if label := data.Label; label != nil && data.Header && slices.Contains(names, label.Name) {
 		return label.Name
 	}
-	if slices.Contains(names, labelColumn) {
-		return labelColumn
+	if slices.Contains(names, LabelColumn) {
+		return LabelColumn
 	}
 	return ""
 }
 
 // scoreIn returns the column of scores: "score", or the only one that is neither id nor label.
 func scoreIn(path string, names []string, o table.Options) (string, error) {
-	if slices.Contains(names, scoreColumn) {
-		return scoreColumn, nil
+	if slices.Contains(names, ScoreColumn) {
+		return ScoreColumn, nil
 	}
 	var rest []string
 	for _, name := range names {
@@ -172,7 +171,7 @@ func scoreIn(path string, names []string, o table.Options) (string, error) {
 	if len(rest) == 1 {
 		return rest[0], nil
 	}
-	return "", &diag.Error{Kind: diag.Data, File: path, Found: fmt.Sprintf("no column named %q among %q", scoreColumn, names),
+	return "", &diag.Error{Kind: diag.Data, File: path, Found: fmt.Sprintf("no column named %q among %q", ScoreColumn, names),
 		Expected: "a score for each row", Hint: "a CSV file with the header score, or id and score"}
 }
 
@@ -209,19 +208,19 @@ func (j *joiner) rowsByID() ([]int, error) {
 	column := j.ids[0].Name
 	where := make(map[string]int, j.data.Len())
 	for row := range j.data.Len() {
-		id := rowset.IDOf(j.data.Table.ID, row)
+		id := IDOf(j.data.Table.ID, row)
 		if first, twice := where[id]; twice {
 			return nil, &diag.Error{Kind: diag.Data, File: j.data.Table.FileOf(row), Line: j.data.Table.LineOf(row), Column: column,
-				Found:    fmt.Sprintf("%s, which is also on line %d", rowset.ShownID(id), j.data.Table.LineOf(first)),
+				Found:    fmt.Sprintf("%s, which is also on line %d", ShownID(id), j.data.Table.LineOf(first)),
 				Expected: "ids that differ", Hint: "join by more id columns"}
 		}
 		where[id] = row
 	}
 	rows, seen := make([]int, len(j.values)), make(map[string]int, len(j.values))
 	for i := range rows {
-		id := rowset.IDOf(j.ids, i)
+		id := IDOf(j.ids, i)
 		if first, twice := seen[id]; twice {
-			return nil, j.rowError(i, column, fmt.Sprintf("%s, which is also on line %d", rowset.ShownID(id), j.table.LineOf(first)),
+			return nil, j.rowError(i, column, fmt.Sprintf("%s, which is also on line %d", ShownID(id), j.table.LineOf(first)),
 				"one score for each id", "")
 		}
 		seen[id] = i

@@ -1,4 +1,8 @@
-package toptau
+// Package dataset reads labelled rows, for packages that train on them, measure them and decide about them. Read and Rows.Data return
+// Data. An Entry is a ranking of rows: the scores of a model or of another program.
+//
+// Errors that the user can fix have a diag.Error in their chain.
+package dataset
 
 import (
 	"context"
@@ -11,11 +15,10 @@ import (
 	"toptau/diag"
 	"toptau/internal/rowset"
 	"toptau/internal/table"
+	"toptau/model"
+	"toptau/result"
 	"toptau/schema"
 )
-
-// Format describes how to read a file. The zero value detects everything except the label. See schema.Format.
-type Format = schema.Format
 
 // Data is labelled rows in memory, in a packed file or in a database.
 type Data struct {
@@ -35,16 +38,16 @@ func init() {
 // Read reads a labelled file. The path "-" is standard input. A diag.Error gives the file, line and column of a
 // problem, what was found and expected, and how to fix it. errors.Is(err, fs.ErrNotExist) holds for a missing
 // file.
-func Read(ctx context.Context, path string, f Format) (*Data, error) {
+func Read(ctx context.Context, path string, f schema.Format) (*Data, error) {
 	o := table.Options{Format: f, Schema: f.Schema(), Packed: true, Context: ctx}
 	return readData(func() (*table.Reader, error) { return table.Open(path, o) }, o)
 }
 
 // ReadFrom reads labelled rows from r until EOF. In errors the file is r.Name() if r has that method,
 // otherwise "input".
-func ReadFrom(ctx context.Context, r io.Reader, f Format) (*Data, error) {
+func ReadFrom(ctx context.Context, r io.Reader, f schema.Format) (*Data, error) {
 	o := table.Options{Format: f, Schema: f.Schema(), Packed: true, Context: ctx}
-	return readData(func() (*table.Reader, error) { return table.NewReader(readerName(r), r, o) }, o)
+	return readData(func() (*table.Reader, error) { return table.NewReader(table.NameOf(r), r, o) }, o)
 }
 
 // OpenFiles returns several files for ReadFrom, Score and Explain, which read them as one table. The first
@@ -71,19 +74,11 @@ func readData(open func() (*table.Reader, error), o table.Options) (*Data, error
 	return &Data{&rowset.Set{Frame: f, Table: f.Head(), Info: *info, Memory: o.Memory, Seconds: time.Since(start).Seconds()}}, nil
 }
 
-// readerName returns the name of r if it has one, otherwise "input".
-func readerName(r io.Reader) string {
-	if named, ok := r.(interface{ Name() string }); ok {
-		return named.Name()
-	}
-	return "input"
-}
-
 // Close closes the packed file that the data stay in, if there is one. The data cannot be used afterwards.
 func (d *Data) Close() error { return d.set.Frame.Close() }
 
-// LimitMemory sets how many bytes the rows of a packed file may take in memory, which at first are those of Format.Memory. Verbs leave rows that need more in the file, and read
-// them in passes. 0 is half of the free memory.
+// LimitMemory sets how many bytes the rows of a packed file may take in memory, which at first are those of Format.Memory. Verbs leave rows
+// that need more in the file, and read them in passes. 0 is half of the free memory.
 func (d *Data) LimitMemory(bytes int64) { d.set.Memory = bytes }
 
 // Rows are labelled rows in memory. Columns with numbers come first, then columns with text.
@@ -215,7 +210,7 @@ func badRows(found, expected string) error {
 
 // Format returns the format for reading another file like d, for example validation, test or calibration
 // rows.
-func (d *Data) Format() Format { return Format{}.Like(d.set.Info.Schema) }
+func (d *Data) Format() schema.Format { return schema.Format{}.Like(d.set.Info.Schema) }
 
 // Len returns the number of rows.
 func (d *Data) Len() int { return d.set.Len() }
@@ -228,3 +223,23 @@ func (d *Data) File() string { return d.set.Table.File }
 
 // Digest returns the digest of the data in the form that a model keeps, "" if it is not known.
 func (d *Data) Digest() string { return d.set.Digest() }
+
+// Entry is one ranking of rows. Exactly one of Model, Scores, Column and File is set.
+//
+// File has the scores of another program: delimited text, plain or compressed. Its scores are in the column
+// "score", or in the only column that is neither id nor label. If the data have id columns, the file must have
+// them too, and scores are joined by id. Without ids in the data, or if the file has a column "row" instead of
+// them, scores are joined by that column of 1-based row numbers, or else by position. Scores of other rows are
+// ignored. A row that occurs twice or has no score is an error. A column of labels, named as in the data or
+// "label", must have the same labels. Scores that are joined by position and have no labels must not look
+// unrelated to the labels of the data.
+type Entry struct {
+	Name   string        // names the entry in results; a single entry needs none
+	Model  *model.Model  // scores the rows
+	Scores []float64     // one score for each row of the data; NaN is a missing score
+	Column string        // numeric column of the data that holds the scores
+	File   string        // file with the scores
+	Format schema.Format // of File; the zero value is usually enough, because ids and the spelling of labels come from the data
+
+	Origin *result.Origin // set by Train
+}
