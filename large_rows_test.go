@@ -280,3 +280,25 @@ func (u uncounted) Scores(ctx context.Context, p rows.Part, m *model.Model) (row
 	s, err := u.Rows.Scores(ctx, p, m)
 	return struct{ rows.Scores }{s}, err
 }
+
+// If the search can have all rows, a file that does not fit into memory gives the model and the threshold of the rows in memory.
+func TestTrainOnFewRowsInAFile(t *testing.T) {
+	_, packed := simulatedFiles(t, simulate.Options{Kind: "detectors", Rows: 4_000, Seed: 10})
+	train := func(memory int64, sample int) *toptau.Trained {
+		d := readPacked(t, packed, toptau.Format{Label: "label"})
+		d.LimitMemory(memory)
+		trained, err := toptau.Train(context.Background(), d, toptau.MaxFPR("5%"), toptau.TrainOptions{SampleRows: sample,
+			Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return trained
+	}
+	whole, few, many := train(0, 0), train(1, 4_000), train(1, 2_000)
+	if asJSON(t, few.Model.Points()) != asJSON(t, whole.Model.Points()) || few.Result.ThresholdNote != whole.Result.ThresholdNote {
+		t.Errorf("threshold %s, in memory %s", few.Result.ThresholdNote, whole.Result.ThresholdNote)
+	}
+	if note := many.Result.ThresholdNote; !strings.Contains(note, "that were held out, because the search has a sample of the rows") {
+		t.Error(note)
+	}
+}

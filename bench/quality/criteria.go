@@ -49,7 +49,10 @@ func measure(positives, negatives []float64) (Criteria, error) {
 	if err != nil {
 		return Criteria{}, err
 	}
-	c := Criteria{}
+	return measureRanking(r)
+}
+
+func measureRanking(r *metric.Ranking) (c Criteria, err error) {
 	for _, rate := range fprs {
 		tpr, err := truePositiveRate(r, rate)
 		if err != nil {

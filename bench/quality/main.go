@@ -62,6 +62,7 @@ func main() {
 	some := flag.String("cells", "", "with -thresholds: these cells, separated by commas")
 	flag.StringVar(&h.rule, "rule", plainRule, "with -thresholds: the name of the rule, by which results are kept")
 	figures := flag.String("figures", "", "with -thresholds: write the figures of the cells here, as JSON")
+	pairs := flag.String("pairs", "", "train with and without held-out rows, append the lines to this CSV file, and do nothing else")
 	split := flag.String("split", "", "write the parts for gbdt.py into this directory, and do nothing else")
 	draw := flag.String("chart", "", "draw the chart of this JSON file next to it, and do nothing else")
 	flag.Parse()
@@ -70,6 +71,8 @@ func main() {
 	var err error
 	if seeds := [2]int{*first, *last}; *draw != "" {
 		err = drawChart(*draw)
+	} else if *pairs != "" {
+		err = h.runPairs(ctx, listed(*only), seeds, *pairs)
 	} else if *plain {
 		err = h.runThresholds(ctx, listed(*only), listed(*some), seeds, *figures, *out)
 	} else {

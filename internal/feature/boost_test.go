@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -306,6 +307,31 @@ func TestBadCodesAreRefused(t *testing.T) {
 	} {
 		if err := json.Unmarshal([]byte(strings.Replace(golden, edit[0], edit[1], 1)), new(Map)); err == nil {
 			t.Errorf("%s was taken", edit[1])
+		}
+	}
+}
+
+// Trees that are added in steps are those that are grown at once.
+func TestGrowAddsTheSameTrees(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 7))
+	for _, e := range boostedEncodings {
+		data := randomTable(r, 500, false)
+		o := Options{Encode: e, Impute: schema.ImputeIndicator, Rounds: 25}
+		want := fit(t, data, o)
+		o.Rounds, o.Growing = 4, true
+		m := fit(t, data, o)
+		for _, rounds := range []int{5, 5, 25} {
+			var err error
+			if m, err = m.Grow(t.Context(), rounds); err != nil {
+				t.Fatal(err)
+			}
+		}
+		same, err := json.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if once, _ := json.Marshal(want); string(same) != string(once) || m.Cols() != want.Cols() || !reflect.DeepEqual(m.Boosting().Rounds, want.Boosting().Rounds) {
+			t.Errorf("%s: other trees", e)
 		}
 	}
 }

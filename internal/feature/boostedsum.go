@@ -14,7 +14,8 @@ import (
 type Boosting struct {
 	Intercept float64
 	Rounds    []trees.Round
-	curves    bool // the rounds add to the curves of columns
+	curves    bool            // the rounds add to the curves of columns
+	growing   *trees.Boosting // adds trees; nil: none can be added
 }
 
 // Weights returns the sum of the first rounds as a weight vector of a map with this many columns.

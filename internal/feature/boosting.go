@@ -1,6 +1,7 @@
 package feature
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -17,12 +18,30 @@ func (m *Map) FirstRounds(rounds int) (*Map, error) {
 	if rounds >= len(m.boosting.Rounds) {
 		return m, nil
 	}
-	fewer.boosting = &Boosting{m.boosting.Intercept, m.boosting.Rounds[:rounds], m.boosting.curves}
+	fewer.boosting = &Boosting{Intercept: m.boosting.Intercept, Rounds: m.boosting.Rounds[:rounds], curves: m.boosting.curves}
 	if block := m.Blocks[0].(*LeavesBlock); !m.boosting.curves {
 		fewer.Blocks = blocks{&LeavesBlock{Inputs: block.Inputs, Codes: block.Codes, Trees: slices.Clone(block.Trees[:rounds])}}
 	}
 	return &fewer, fewer.prepare()
 }
+
+// Grow returns the map with trees added up to a number of them, as Fit would make it with that number. Fit made m with Options.Growing, and
+// nothing was added to m before.
+func (m *Map) Grow(ctx context.Context, rounds int) (*Map, error) {
+	more, b := *m, *m.boosting
+	sum, err := b.growing.Grow(ctx, rounds)
+	if err != nil {
+		return nil, err
+	}
+	b.Rounds = sum.Rounds
+	more.boosting = &b
+	block := m.Blocks[0].(*LeavesBlock)
+	more.Blocks = blocks{&LeavesBlock{Inputs: block.Inputs, Codes: block.Codes, Trees: sum.Trees}}
+	return &more, more.prepare()
+}
+
+// StopGrowing lets go of what Grow needs.
+func (m *Map) StopGrowing() { m.boosting.growing = nil }
 
 // shapes are the sizes by encoding. Trees of one question add curves of single columns, and trees of two questions add
 // functions of pairs. Boosted and stochastic trees differ in every setting, so that their mean is better than either
@@ -105,7 +124,8 @@ func (f *fitter) boost(block *LeavesBlock, rows trees.Training) error {
 		return err
 	}
 	additive := f.o.Encode == EncodeAdditive
-	sum, err := rows.Boost(f.ctx, size, signs, additive, f.o.Seed)
+	growing := rows.Boosting(size, signs, additive, f.o.Seed)
+	sum, err := growing.Grow(f.ctx, size.Rounds)
 	switch {
 	case err != nil:
 		return err
@@ -115,5 +135,8 @@ func (f *fitter) boost(block *LeavesBlock, rows trees.Training) error {
 	}
 	block.Trees = sum.Trees
 	f.m.boosting = &Boosting{Intercept: sum.Intercept, Rounds: sum.Rounds, curves: additive}
+	if f.o.Growing {
+		f.m.boosting.growing = growing
+	}
 	return nil
 }

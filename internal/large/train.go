@@ -50,7 +50,8 @@ const (
 
 // Train searches for a model on a sample in memory (tune.Search), fits the chosen members with a certificate again to
 // all rows of the training part, and takes the threshold from all rows of the calibration part and the final
-// measurement from all rows of the test part. Members without a certificate, and those whose encoding the rows cannot
+// measurement from all rows of the test part. If the sample has all rows outside the test part, tune.Search itself takes the threshold, from all
+// rows where it can. Members without a certificate, and those whose encoding the rows cannot
 // compute where they are, keep the fit to the sample. Boosted trees on all rows found no more positives (decision 9). Parts are
 // made by hash, so they share no group.
 //
@@ -79,6 +80,7 @@ type training struct {
 	options tune.SearchOptions
 	size    int
 	held    *table.Table // the sample of the calibration part
+	alone   bool         // the sample has all rows outside the test part, and the search sets the threshold
 	whole   [2]float64   // masses of all negatives and positives
 	copies  *tune.Copies
 	out     Trained
@@ -101,15 +103,30 @@ func (t *training) divide(ctx context.Context) error {
 	if t.of() == method.AllRows {
 		n += positives.Rows
 	}
-	n -= int(float64(n) * o.TestShare.Float64())
-	share, err := t.calibrationShare(n)
-	if err != nil {
+	calibration := 0
+	if t.alone, err = t.fitsSample(ctx, Part{test, Buckets}); err != nil {
 		return err
 	}
-	calibration := int(math.Ceil(share * float64(Buckets-test)))
+	if !t.alone {
+		n -= int(float64(n) * o.TestShare.Float64())
+		share, err := t.calibrationShare(n)
+		if err != nil {
+			return err
+		}
+		calibration = int(math.Ceil(share * float64(Buckets-test)))
+	}
 	t.out.Test, t.out.Calibration = Part{0, test}, Part{test, test + calibration}
 	t.out.Training = Part{test + calibration, Buckets}
 	return nil
+}
+
+// fitsSample reports whether the search can have all rows of a part and set the threshold: one without a guarantee, of no requested fraction.
+func (t *training) fitsSample(ctx context.Context, p Part) (bool, error) {
+	if !t.options.Delta.IsZero() || !t.options.CalibrationShare.IsZero() {
+		return false, nil
+	}
+	positives, negatives, err := t.rows.Count(ctx, p)
+	return positives.Rows+negatives.Rows <= t.size, err
 }
 
 // calibrationShare returns the fraction of the rows for the threshold, of n rows that the budget counts.
@@ -150,9 +167,11 @@ func (t *training) search(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	held, err := t.sample(ctx, t.out.Calibration, max(1000, t.size/4))
-	if err != nil {
-		return err
+	held := &Sample{}
+	if !t.alone {
+		if held, err = t.sample(ctx, t.out.Calibration, max(1000, t.size/4)); err != nil {
+			return err
+		}
 	}
 	if !t.options.Delta.IsZero() && sample.Table.Group != nil {
 		found := "no guarantee: several rows may belong to one entity (" + sample.Table.Group.Name + ") and are not independent"
@@ -175,6 +194,9 @@ func (t *training) search(ctx context.Context) error {
 	found.Warnings = slices.DeleteFunc(found.Warnings, func(w tune.Warning) bool { return w.Code == "copies" }) // of the sample
 	if t.copies.Found() {
 		found.Warnings = append(found.Warnings, CopiesWarning)
+	}
+	if !t.alone && t.options.Delta.IsZero() && t.options.CalibrationShare.IsZero() {
+		found.HeldBecause = "the search has a sample of the rows"
 	}
 	t.out.Found, t.out.Sample, t.held = found, sample, held.Table
 	return nil
@@ -216,6 +238,10 @@ func (t *training) sample(ctx context.Context, p Part, size int) (*Sample, error
 // refit fits the members with a certificate again, to all rows of the training part.
 func (t *training) refit(ctx context.Context) error {
 	f := t.out.Found
+	if t.alone {
+		t.out.Fitted = slices.Repeat([]int{f.Training.Rows()}, len(f.Members))
+		return nil
+	}
 	positives, negatives, err := t.rows.Count(ctx, t.out.Training)
 	if err != nil {
 		return err
@@ -304,15 +330,46 @@ func (t *training) encoding(ctx context.Context, j int) (*feature.Map, error) {
 	return features.Rescaled(t.measured)
 }
 
-// measure takes the threshold from the calibration part and measures the model on the test part.
+// measure takes the threshold from the calibration part, unless the search has set it, and measures the model on the test part.
 func (t *training) measure(ctx context.Context) error {
-	f := t.out.Found
+	f, g := t.out.Found, t.out.Goal
 	m, err := model.New(model.Parts{Schema: t.rows.Schema(), Features: f.Map, Weights: f.W, Offset: f.Offset})
 	if err != nil {
 		return err
 	}
-	g, o := f.Goal, &t.options
-	c, err := Threshold(ctx, t.rows, t.out.Calibration, m, g, o.Delta)
+	if !t.alone {
+		if err := t.setThreshold(ctx, m); err != nil {
+			return err
+		}
+	}
+	if t.out.Test.From == t.out.Test.To {
+		return nil
+	}
+	scores, err := newCounted(ctx, t.rows, t.out.Test, m)
+	if err != nil {
+		return err
+	}
+	f.TestCounts = tune.Counts{Positives: scores.rows[table.Positive], Negatives: scores.rows[table.Negative]}
+	if f.TestCounts.Positives == 0 || f.TestCounts.Negatives == 0 {
+		return nil
+	}
+	measured, err := scores.measure(ctx, []metric.Criterion{g.Criterion()}, []float64{f.Threshold.Value})
+	if err != nil {
+		return err
+	}
+	e := tune.Evaluation{Ranking: measured.Ranking}
+	if e.Goal, err = measured.Ranking.Positives(g.Criterion()); err != nil {
+		return err
+	}
+	e.AtThreshold, err = measured.Ranking.At(f.Threshold.Value, 0)
+	f.Test = &e
+	return err
+}
+
+// setThreshold takes the threshold from the calibration part.
+func (t *training) setThreshold(ctx context.Context, m *model.Model) error {
+	f, o := t.out.Found, &t.options
+	c, err := Threshold(ctx, t.rows, t.out.Calibration, m, f.Goal, o.Delta)
 	if err != nil {
 		return err
 	}
@@ -329,26 +386,5 @@ func (t *training) measure(ctx context.Context) error {
 	f.Negatives = nil // those of the sample, scored by the model of the sample
 	f.OutOfFold.AtThreshold = f.Among(f.Prevalence)
 	f.OutOfFold.AtThreshold.Threshold = at.Value
-	if t.out.Test.From == t.out.Test.To {
-		return nil
-	}
-	scores, err := newCounted(ctx, t.rows, t.out.Test, m)
-	if err != nil {
-		return err
-	}
-	f.TestCounts = tune.Counts{Positives: scores.rows[table.Positive], Negatives: scores.rows[table.Negative]}
-	if f.TestCounts.Positives == 0 || f.TestCounts.Negatives == 0 {
-		return nil
-	}
-	measured, err := scores.measure(ctx, []metric.Criterion{g.Criterion()}, []float64{at.Value})
-	if err != nil {
-		return err
-	}
-	e := tune.Evaluation{Ranking: measured.Ranking}
-	if e.Goal, err = measured.Ranking.Positives(g.Criterion()); err != nil {
-		return err
-	}
-	e.AtThreshold, err = measured.Ranking.At(at.Value, 0)
-	f.Test = &e
-	return err
+	return nil
 }

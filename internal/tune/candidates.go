@@ -245,7 +245,7 @@ func (c *candidates) fitTask(ctx context.Context, t *task, progress func(share f
 	}
 	switch {
 	case t.learner.summed:
-		if err := t.sumTogether(ctx, grid, paths); err != nil {
+		if err := t.sumTogether(ctx, grid, paths, progress); err != nil {
 			return err
 		}
 	case t.learner.fitAll != nil:
@@ -358,14 +358,56 @@ func (t *task) fitTogether(ctx context.Context, grid []Setting, paths []foldPath
 	t.judgeAll(ctx, grid, paths, outcomes, t.slowest)
 }
 
-// sumTogether scores the rows of each fold with all numbers of boosted trees. The encoding has grown the trees.
-func (t *task) sumTogether(ctx context.Context, grid []Setting, paths []foldPath) error {
+// sumTogether scores the rows of each fold with all numbers of boosted trees. The encoding has grown the first trees. The folds grow together,
+// and stop when more trees are no better.
+func (t *task) sumTogether(ctx context.Context, grid []Setting, paths []foldPath, progress func(share float64)) error {
+	key := t.key()
+	for first, end := 0, 0; first < len(grid); first = end {
+		if end = len(grid); key.trees == 0 { // the encoding grows
+			end = first + 1
+			for first == 0 && end < len(grid) && grid[end].Trees <= firstTrees {
+				end++
+			}
+		}
+		if first > 0 && len(t.tried)-1-t.best >= moreTrials && t.best >= 0 {
+			t.leaveOut(grid[first:], Skipped, "fewer trees were no worse")
+			break
+		}
+		if err := t.sumTo(ctx, grid[first:end], paths, first > 0); err != nil {
+			if ctx.Err() == nil || t.best < 0 {
+				return err
+			}
+			t.leaveOut(grid[first:], Unfinished, "")
+			break
+		}
+		progress(float64(end) / float64(len(grid)))
+	}
+	for i := range paths {
+		paths[i].x.features.StopGrowing()
+	}
+	return t.keepFitted(ctx, paths)
+}
+
+// leaveOut records settings that are not fitted.
+func (t *task) leaveOut(grid []Setting, status Status, reason string) {
+	for _, setting := range grid {
+		t.tried = append(t.tried, Candidate{Task: t.Task, Setting: setting, Status: status, Reason: reason})
+	}
+}
+
+// sumTo scores the rows of each fold with some numbers of boosted trees, to the last of which the folds grow first if more is set.
+func (t *task) sumTo(ctx context.Context, grid []Setting, paths []foldPath, more bool) error {
 	start := time.Now()
 	rounds, outcomes := make([]int, len(grid)), make([][]foldOutcome, len(grid)) // by setting, and fold
 	for k := range grid {
 		rounds[k], outcomes[k] = grid[k].Trees, make([]foldOutcome, len(paths))
 	}
-	parallel.For(len(paths), func(i int) {
+	err := parallel.ForErr(len(paths), func(i int) error {
+		if more {
+			if err := paths[i].fold.grow(ctx, t.key(), rounds[len(rounds)-1]); err != nil {
+				return err
+			}
+		}
 		list, err := paths[i].fold.scoresByRounds(ctx, paths[i].x, rounds)
 		for k := range grid {
 			o := &outcomes[k][i]
@@ -373,9 +415,12 @@ func (t *task) sumTogether(ctx context.Context, grid []Setting, paths []foldPath
 				o.scores, o.value, o.err = paths[i].fold.measure(list[k])
 			}
 		}
+		return nil
 	})
-	t.judgeAll(ctx, grid, paths, outcomes, time.Since(start).Seconds()/float64(len(grid)))
-	return t.keepFitted(ctx, paths)
+	if err == nil {
+		t.judgeAll(ctx, grid, paths, outcomes, time.Since(start).Seconds()/float64(len(grid)))
+	}
+	return err
 }
 
 // keepFitted scores the negatives that fitted with the best number of boosted trees, if their scores are needed.

@@ -17,6 +17,8 @@ const (
 	foldTolerance   = 1e-4 // of fits whose mean is the model
 	lastTolerance   = 1e-6
 	foldGap         = 1e-2 // of certified optima in folds
+	leafFoldGap     = 3e-2 // on leaves, which separate the rows that they were grown on: the last digits of their optima take most of the time
+	leafGap         = 1e-3 // of the last certified optimum on leaves
 )
 
 // foldPath is a task in one fold.
@@ -82,6 +84,9 @@ func newFoldPath(t *task, r *foldRows, x *encodedFold, classWeight float64) fold
 		return f.W, err
 	}
 	p := foldPath{fold: r, x: x, options: fitOptions{features: x.features, anchor: anchor, tolerance: searchTolerance, gap: foldGap}}
+	if t.Features.ReadsLabels() {
+		p.options.gap = leafFoldGap
+	}
 	if t.learner.start == nil || x.train == nil {
 		return p
 	}

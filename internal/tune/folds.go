@@ -15,6 +15,7 @@ import (
 	"toptau/internal/matrix"
 	"toptau/internal/table"
 	"toptau/internal/text"
+	"toptau/method"
 )
 
 // folds is the cross-validation of a search.
@@ -220,7 +221,8 @@ func (r *foldRows) encode(ctx context.Context, key encodingKey, packed bool) (*e
 	return x, nil
 }
 
-// newEncodedFold fits an encoding to the training rows. Fewer trees are taken from more, if these are known.
+// newEncodedFold fits an encoding to the training rows. Fewer trees are taken from more, if these are known. If boosting chooses the number
+// of trees, the first ones are grown.
 func (r *foldRows) newEncodedFold(ctx context.Context, key encodingKey) (*encodedFold, error) {
 	x := &encodedFold{logistic: map[float64][]float64{}}
 	var err error
@@ -228,7 +230,9 @@ func (r *foldRows) newEncodedFold(ctx context.Context, key encodingKey) (*encode
 	if more := r.encoded[key.whole()]; more != nil && key.trees > 0 {
 		x.features, err = more.features.FirstRounds(key.trees)
 	} else {
-		x.features, _, err = r.plan.fitEncoding(ctx, r.plan.fitted, r.train, key, r.derivations)
+		whole := key
+		whole.growing = key.trees == 0 && findTask(r.plan.tasks, method.Boosting, key.encode) != nil
+		x.features, _, err = r.plan.fitEncoding(ctx, r.plan.fitted, r.train, whole, r.derivations)
 	}
 	r.time(key, start)
 	if err != nil {
@@ -236,6 +240,21 @@ func (r *foldRows) newEncodedFold(ctx context.Context, key encodingKey) (*encode
 	}
 	x.columnBytes, err = x.features.ColumnBytes()
 	return x, err
+}
+
+// grow adds trees to an encoding up to a number of them.
+func (r *foldRows) grow(ctx context.Context, key encodingKey, rounds int) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	x, start := r.encoded[key], time.Now()
+	more, err := x.features.Grow(ctx, rounds)
+	r.time(key, start)
+	if err != nil {
+		return err
+	}
+	x.features = more
+	x.columnBytes, err = more.ColumnBytes()
+	return err
 }
 
 // time adds the time since start to that of an encoding.

@@ -201,7 +201,8 @@ func rampRates(g metric.Goal, rows int) []threshold.Rate {
 }
 
 // methodLearner returns one of the paper's methods: its certified optimum if it is convex, else the paper's
-// ADAM.
+// ADAM. On encodings that read the labels it has no lambda of 0: leaves separate the rows that they were grown on, so that many weights are
+// optimal, and to prove that takes most of the time.
 func methodLearner(m method.Method, g metric.Goal, s surrogate.Name) (learner, error) {
 	problems, err := methodProblems(m, g, s)
 	if err != nil {
@@ -212,8 +213,10 @@ func methodLearner(m method.Method, g metric.Goal, s surrogate.Name) (learner, e
 		grid = append(grid, Setting{Lambda: problems[i].Lambda, Problem: &problems[i]})
 	}
 	return learner{
-		name:   m.Name,
-		grid:   func(feature.Encode) []Setting { return slices.Clone(grid) },
+		name: m.Name,
+		grid: func(e feature.Encode) []Setting {
+			return slices.DeleteFunc(slices.Clone(grid), func(s Setting) bool { return s.Lambda == 0 && e.ReadsLabels() })
+		},
 		fitAll: fitMethod,
 	}, nil
 }

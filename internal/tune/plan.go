@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -333,7 +334,10 @@ func (p *plan) fitEncoding(ctx context.Context, t *table.Table, rows []int, key 
 		}
 	}
 	o.Encode, o.Seed = key.encode, p.options.Seed
-	if key.trees > 0 {
+	switch {
+	case key.growing:
+		o.Growing, o.Rounds = true, min(firstTrees, cmp.Or(o.Rounds, feature.DefaultRounds(key.encode)))
+	case key.trees > 0:
 		o.Rounds = key.trees
 	}
 	m, warnings, err := feature.FitContext(ctx, t, p.data.Schema, rows, o)

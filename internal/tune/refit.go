@@ -83,7 +83,11 @@ func (r *refit) fitTask(ctx context.Context, t *task, rows *encodedRows, toleran
 		f, err := logistic.fitOne(ctx, x, Setting{Lambda: lambda}, fitOptions{features: rows.features, tolerance: tolerance})
 		return f.W, err
 	}
-	fit, err := t.learner.fitOne(ctx, x, r.refitSetting(t), fitOptions{features: rows.features, anchor: anchor, tolerance: tolerance, gap: tolerance})
+	gap := tolerance
+	if t.Features.ReadsLabels() {
+		gap = max(gap, leafGap)
+	}
+	fit, err := t.learner.fitOne(ctx, x, r.refitSetting(t), fitOptions{features: rows.features, anchor: anchor, tolerance: tolerance, gap: gap})
 	if err != nil {
 		return Fit{}, err
 	}

@@ -88,6 +88,7 @@ type encodingKey struct {
 	encode  feature.Encode
 	trees   int
 	derived bool
+	growing bool // of a fit in a fold: the first trees, and more can be added
 }
 
 // whole returns the key of the encoding with all trees.
@@ -99,11 +100,13 @@ func (t *task) isReference() bool {
 }
 
 // key returns the encoding that the search fits the task on.
-func (t *task) key() encodingKey { return encodingKey{t.Features, cmp.Or(t.trees, t.limit), t.Derived} }
+func (t *task) key() encodingKey {
+	return encodingKey{encode: t.Features, trees: cmp.Or(t.trees, t.limit), derived: t.Derived}
+}
 
 // refitKey returns the encoding that the best setting needs.
 func (t *task) refitKey() encodingKey {
-	return encodingKey{t.Features, max(t.trees, t.tried[t.best].Trees), t.Derived}
+	return encodingKey{encode: t.Features, trees: max(t.trees, t.tried[t.best].Trees), derived: t.Derived}
 }
 
 // hasIntercept reports whether the threshold of the fit is minus an intercept.

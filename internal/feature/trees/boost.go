@@ -41,19 +41,44 @@ type Boosted struct {
 // fall; nil: no limits. With joined set, trees of one question become one tree for each column. If ctx ends,
 // Boost returns the cause. Without a split that gains anything there are no trees.
 func (r *Training) Boost(ctx context.Context, s Shape, signs []int8, joined bool, seed uint64) (Boosted, error) {
-	b := booster{ctx: ctx, signs: signs, positive: r.Positive, weights: UnitWeights(r.Weights), shape: s, seed: seed}
+	return r.Boosting(s, signs, joined, seed).Grow(ctx, s.Rounds)
+}
+
+// Boosting is boosted trees that more can be added to.
+type Boosting struct {
+	*booster
+	joined    bool
+	intercept float64
+	trees     []boostedTree
+}
+
+// Boosting returns Boost before its first tree.
+func (r *Training) Boosting(s Shape, signs []int8, joined bool, seed uint64) *Boosting {
+	b := &booster{signs: signs, positive: r.Positive, weights: UnitWeights(r.Weights), shape: s, seed: seed}
 	b.columns, b.bins = binAll(r.Columns, len(r.Positive))
-	intercept, trees := b.run(s.Rounds)
+	return &Boosting{booster: b, joined: joined, intercept: b.prepare()}
+}
+
+// Grow adds trees up to a number of them and returns their sum. The trees do not depend on the steps in which they were grown.
+func (b *Boosting) Grow(ctx context.Context, rounds int) (Boosted, error) {
+	grower := newBoostGrower(b.booster)
+	for len(b.trees) < rounds && ctx.Err() == nil {
+		tree := grower.grow(rand.NewPCG(b.seed, boostStream+uint64(len(b.trees))))
+		if len(tree.values) < 2 {
+			break // nothing is left to gain
+		}
+		b.trees = append(b.trees, tree)
+	}
 	if ctx.Err() != nil {
 		return Boosted{}, context.Cause(ctx)
 	}
-	out := Boosted{Intercept: intercept}
-	if joined {
-		out.Trees, out.Rounds = curves(&b, trees)
+	out := Boosted{Intercept: b.intercept}
+	if b.joined {
+		out.Trees, out.Rounds = curves(b.booster, b.trees)
 		return out, nil
 	}
 	first := 0
-	for _, t := range trees {
+	for _, t := range b.trees {
 		out.Trees = append(out.Trees, t.Tree)
 		out.Rounds = append(out.Rounds, Round{first, t.values})
 		first += len(t.values)
@@ -84,7 +109,6 @@ const (
 // raise or lower the score, a split that does the opposite gains nothing, and the values of the leaves on both
 // sides stay on their side of the middle between the two.
 type booster struct {
-	ctx      context.Context
 	columns  []binned
 	bins     rowBins
 	signs    []int8 // by column: 1 where the score may only rise with it, -1 where it may only fall; nil: none
@@ -110,8 +134,8 @@ type boostedTree struct {
 	values []float64
 }
 
-// run grows the trees.
-func (b *booster) run(rounds int) (intercept float64, trees []boostedTree) {
+// prepare sets the scores before the first tree and returns them: the intercept.
+func (b *booster) prepare() (intercept float64) {
 	n := len(b.positive)
 	b.kept = fractionsToGrow(b.positive, b.shape.Most)
 	b.gh, b.of = make([][2]float64, n), make([]cell, n)
@@ -122,18 +146,7 @@ func (b *booster) run(rounds int) (intercept float64, trees []boostedTree) {
 	p := PositiveFraction(b.positive, b.weights)
 	intercept = detmath.Log(p) - detmath.Log(1-p)
 	b.scores = slices.Repeat([]float64{intercept}, n)
-	grower := newBoostGrower(b)
-	for r := range rounds {
-		if b.ctx.Err() != nil {
-			break
-		}
-		tree := grower.grow(rand.NewPCG(b.seed, boostStream+uint64(r)))
-		if len(tree.values) < 2 {
-			break // nothing is left to gain
-		}
-		trees = append(trees, tree)
-	}
-	return intercept, trees
+	return intercept
 }
 
 // differentiate computes g and h at the scores of some rows, and rounds them. A drawn row stands for others of its class.
