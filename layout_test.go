@@ -63,6 +63,7 @@ var rings = []struct {
 		"toptau/internal/feature/trees",
 		"toptau/internal/feature",
 		"toptau/internal/reason",
+		"toptau/internal/program",
 		"toptau/model",
 		"toptau/internal/profiles",
 		"toptau/internal/wording",

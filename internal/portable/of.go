@@ -9,6 +9,7 @@ import (
 	"toptau/diag"
 	"toptau/internal/feature"
 	"toptau/internal/matrix"
+	"toptau/internal/program"
 	"toptau/internal/table"
 	"toptau/internal/text"
 	"toptau/model"
@@ -27,15 +28,19 @@ func Of(m *model.Model) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &builder{m: m, s: m.Schema(), features: feature.MapOf(m.Features()), weights: m.Parts().Weights,
-		p: &Program{Digest: digest, Offset: m.Offset()}}
-	b.missing()
+	from, err := program.Compile(feature.MapOf(m.Features()), m.Vector(), m.Offset())
+	if err != nil {
+		return nil, &diag.Error{Kind: diag.Usage, Found: err.Error(), Expected: "a kind that exports know", Hint: "score such rows with toptau"}
+	}
+	b := &builder{m: m, s: m.Schema(), from: from, p: &Program{Digest: digest, Offset: from.Offset}}
 	if err := b.inputs(); err != nil {
 		return nil, err
 	}
-	b.derived()
-	for _, block := range b.features.Blocks {
-		if err := b.block(block); err != nil {
+	for _, d := range from.Derived {
+		b.p.Derived = append(b.p.Derived, Derived(d))
+	}
+	for _, t := range from.Terms {
+		if err := b.term(t); err != nil {
 			return nil, err
 		}
 	}
@@ -48,19 +53,14 @@ func Of(m *model.Model) (*Program, error) {
 
 // builder is the state of Of.
 type builder struct {
-	m        *model.Model
-	s        schema.Schema
-	features *feature.Map
-	weights  []float64 // those of the blocks that are still to come
-	p        *Program
-	input    []int // by position in features.Inputs, then of derived columns: the number in Program
+	m    *model.Model
+	s    schema.Schema
+	from *program.Program
+	p    *Program
 }
 
 // missing reads the spellings of a missing value. No index of LIBSVM is missing.
 func (b *builder) missing() {
-	if b.features.Sparse {
-		return
-	}
 	for _, spelling := range b.s.Missing {
 		spelling = strings.Trim(spelling, " \t")
 		if spelling == "" || slices.Contains(b.p.MissingTexts, spelling) {
@@ -77,156 +77,95 @@ func (b *builder) missing() {
 
 // inputs lists the columns in use.
 func (b *builder) inputs() error {
-	m := b.features
 	b.p.ID = b.s.ID
-	if m.Sparse {
-		return b.indices()
+	if n := len(b.from.Columns); n > MaxColumns {
+		return &diag.Error{Kind: diag.Usage, Found: "a model of " + text.Plural(n, "column"), Expected: "at most " + text.Count(MaxColumns),
+			Hint: "score such rows with toptau"}
 	}
+	if b.s.Sparse() {
+		for _, place := range b.from.Columns { // one that a row does not write is 0
+			b.p.Inputs = append(b.p.Inputs, Input{Name: fmt.Sprintf("index %d", place+1), Place: place, Missing: Refused,
+				Low: -math.MaxFloat64, High: math.MaxFloat64})
+			b.p.Width = place + 1
+		}
+		return nil
+	}
+	b.missing()
 	for _, c := range b.s.Columns {
 		b.p.Columns = append(b.p.Columns, c.Name)
 	}
 	b.p.Width = len(b.p.Columns)
-	if err := checkWidth(len(m.Inputs)); err != nil {
-		return err
-	}
-	for k := range m.Inputs {
-		from := &m.Inputs[k]
-		c := &b.s.Columns[from.Column]
+	for k, place := range b.from.Columns {
+		c := &b.s.Columns[place]
 		if c.Salt != "" {
 			return &diag.Error{Kind: diag.Usage, Column: c.Name, Found: "hashes instead of categories", Expected: "the categories",
 				Hint: "export the model before it is redacted"}
 		}
-		in := Input{Name: c.Name, Place: from.Column, Part: c.Part, Source: c.Source, Origin: c.Origin, Text: from.Kind == schema.Categorical,
-			Categories: from.Categories, Fill: from.Fill, Low: -math.MaxFloat64, High: math.MaxFloat64}
-		switch {
-		case m.Impute == schema.ImputeError:
-			in.Missing = Refused
-		case m.Impute == schema.ImputeIndicator || in.Text && m.Impute == schema.ImputeZero:
+		in := Input{Name: c.Name, Place: place, Part: c.Part, Source: c.Source, Origin: c.Origin, Low: -math.MaxFloat64, High: math.MaxFloat64}
+		switch b.from.Missing {
+		case schema.ImputeIndicator:
 			in.Missing = Kept
-		default:
+		case schema.ImputeMedian:
+			if in.Missing = Filled; b.from.Fill != nil {
+				in.Fill = b.from.Fill[k]
+			}
+		case schema.ImputeZero:
 			in.Missing = Filled
 		}
-		if in.Missing != Filled {
-			in.Fill = 0
-		}
-		b.input = append(b.input, len(b.p.Inputs))
 		b.p.Inputs = append(b.p.Inputs, in)
 	}
-	return nil
-}
-
-// indices lists the indices of LIBSVM that have a weight. One that a row does not write is 0.
-func (b *builder) indices() error {
-	used := map[int]bool{}
-	for _, in := range b.features.Inputs {
-		used[in.Column] = true
-	}
-	for _, block := range b.features.Blocks {
-		if block, ok := block.(*feature.SparseBlock); ok {
-			for _, index := range block.Index {
-				used[int(index)-1] = true
-			}
+	for _, t := range b.from.Texts {
+		in := &b.p.Inputs[t.Input]
+		if in.Text, in.Categories = true, t.Categories; b.from.Missing == schema.ImputeZero {
+			in.Missing = Kept
 		}
-	}
-	if err := checkWidth(len(used)); err != nil {
-		return err
-	}
-	places := make([]int, 0, len(used))
-	for place := range used {
-		places = append(places, place)
-	}
-	slices.Sort(places)
-	for _, place := range places {
-		b.p.Inputs = append(b.p.Inputs, Input{Name: fmt.Sprintf("index %d", place+1), Place: place, Missing: Refused,
-			Low: -math.MaxFloat64, High: math.MaxFloat64})
-		b.p.Width = place + 1
-	}
-	for _, in := range b.features.Inputs {
-		b.input = append(b.input, b.atPlace(in.Column))
 	}
 	return nil
 }
 
-// derived lists the derived columns.
-func (b *builder) derived() {
-	for i, d := range b.features.Derived {
-		b.p.Derived = append(b.p.Derived, Derived{d.Op, b.input[d.A], b.input[d.B]})
-		b.input = append(b.input, len(b.p.Inputs)+i)
-	}
-}
-
-func (b *builder) atPlace(place int) int {
-	k, _ := slices.BinarySearchFunc(b.p.Inputs, place, func(in Input, place int) int { return in.Place - place })
-	return k
-}
-
-func checkWidth(n int) error {
-	if n <= MaxColumns {
-		return nil
-	}
-	return &diag.Error{Kind: diag.Usage, Found: "a model of " + text.Plural(n, "column"), Expected: "at most " + text.Count(MaxColumns),
-		Hint: "score such rows with toptau"}
-}
-
-// take returns the next n weights.
-func (b *builder) take(n int) []float64 {
-	w := b.weights[:n]
-	b.weights = b.weights[n:]
-	return w
-}
-
-// block appends the terms of a block.
-func (b *builder) block(block feature.Block) error {
-	switch block := block.(type) {
-	case *feature.NumericBlock:
-		for i, k := range block.Inputs {
-			n := Number{Input: b.input[k], Weight: b.take(1)[0], Scale: 1}
-			if block.Scale != nil {
-				n.Scaled, n.Shift, n.Scale = true, block.Shift[i], block.Scale[i]
-			}
-			b.number(n)
-		}
-	case *feature.SparseBlock:
-		for i, index := range block.Index {
-			n := Number{Input: b.atPlace(int(index) - 1), Weight: b.take(1)[0], Scale: 1}
-			if block.Scale != nil {
-				n.Scaled, n.Scale = true, block.Scale[i]
-			}
-			b.number(n)
-		}
-	case *feature.OneHotBlock:
-		for i := range block.Columns {
-			b.level(&block.Columns[i])
-		}
-	case *feature.ScorecardBlock:
-		for i := range block.Columns {
-			if err := b.card(&block.Columns[i]); err != nil {
-				return err
-			}
-		}
-	case *feature.LeavesBlock:
-		b.trees(block)
-	default:
-		return &diag.Error{Kind: diag.Usage, Found: fmt.Sprintf("a feature block of kind %q", block.Kind()),
-			Expected: "a kind that exports know", Hint: "score such rows with toptau"}
+// term appends the terms of a term.
+func (b *builder) term(from program.Term) error {
+	switch {
+	case from.Numbers != nil:
+		b.numbers(from.Numbers)
+	case from.Level != nil:
+		t := from.Level
+		b.p.Terms = append(b.p.Terms, &Level{t.Input, append(slices.Clone(t.Terms), t.Missing, t.Other)})
+	case from.Absent != nil:
+		b.p.Terms = append(b.p.Terms, &Absent{from.Absent.Input, from.Absent.Term})
+	case from.Card != nil:
+		return b.card(from.Card)
+	case from.Steps != nil:
+		t := from.Steps
+		b.p.Terms = append(b.p.Terms, &Steps{t.Input, t.Cuts, t.Terms, t.Missing})
+	case from.Trees != nil:
+		b.trees(from.Trees)
 	}
 	return nil
 }
 
-// number appends a Number and narrows the range of its input to numbers that fit into float32.
-func (b *builder) number(n Number) {
-	in := &b.p.Inputs[n.Input]
-	fits := func(x float64) bool { f := float32(n.Value(x)); return f-f == 0 }
-	if low := lastWith(-math.MaxFloat64, n.Shift, fits); low > in.Low {
-		in.Low = low
+// numbers appends a Number for each input and narrows the range of the input to numbers that fit into float32.
+func (b *builder) numbers(from *program.Numbers) {
+	for i, weight := range from.Weights {
+		n := &Number{Input: i, Scale: 1, Weight: weight}
+		if from.Inputs != nil {
+			n.Input = from.Inputs[i]
+		}
+		if from.Scale != nil {
+			n.Scaled, n.Scale = true, from.Scale[i]
+		}
+		if from.Shift != nil {
+			n.Shift = from.Shift[i]
+		}
+		in := &b.p.Inputs[n.Input]
+		fits := func(x float64) bool { f := float32(n.Value(x)); return f-f == 0 }
+		in.Low = max(in.Low, program.LastWith(-math.MaxFloat64, n.Shift, fits))
+		in.High = min(in.High, program.LastWith(math.MaxFloat64, n.Shift, fits))
+		if in.Missing == Filled && !(in.Low <= in.Fill && in.Fill <= in.High) {
+			in.Missing, in.Fill = Refused, 0 // scoring refuses the number that takes its place
+		}
+		b.p.Terms = append(b.p.Terms, n)
 	}
-	if high := lastWith(math.MaxFloat64, n.Shift, fits); high < in.High {
-		in.High = high
-	}
-	if in.Missing == Filled && !(in.Low <= in.Fill && in.Fill <= in.High) {
-		in.Missing, in.Fill = Refused, 0 // scoring refuses the number that takes its place
-	}
-	b.p.Terms = append(b.p.Terms, &n)
 }
 
 // Value returns the encoded value of a number before it is rounded to float32.
@@ -237,122 +176,21 @@ func (n *Number) Value(x float64) float64 {
 	return (x - n.Shift) / n.Scale
 }
 
-// lastWith returns the number nearest to end, on the way from start to it, for which holds is true. It is true at start and
-// changes once at most.
-func lastWith(end, start float64, holds func(float64) bool) float64 {
-	if holds(end) {
-		return end
-	}
-	low, high := min(ordinal(start), ordinal(end)), max(ordinal(start), ordinal(end))
-	for high-low > 1 {
-		middle := low + (high-low)/2
-		if holds(fromOrdinal(middle)) == (start < end) {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
-	if start < end {
-		return fromOrdinal(low)
-	}
-	return fromOrdinal(high)
-}
-
-const zeroOrdinal = 1 << 63
-
-// ordinal numbers the floats in their order; both zeros are zeroOrdinal.
-func ordinal(x float64) uint64 {
-	n := math.Float64bits(math.Abs(x))
-	if x < 0 {
-		return zeroOrdinal - n
-	}
-	return zeroOrdinal + n
-}
-
-func fromOrdinal(n uint64) float64 {
-	if n < zeroOrdinal {
-		return -math.Float64frombits(zeroOrdinal - n)
-	}
-	return math.Float64frombits(n - zeroOrdinal)
-}
-
-// level appends a column of a OneHotBlock.
-func (b *builder) level(c *feature.OneHot) {
-	from := &b.features.Inputs[c.Input]
-	levels := len(from.Categories)
-	if c.Missing {
-		levels++
-	}
-	if from.Rare {
-		levels++
-	}
-	w := b.take(levels)
-	term := func(level int) float64 {
-		x := 1.0
-		if c.Scale != nil {
-			x = 1 / c.Scale[level]
-		}
-		return float64(float64(float32(x)) * w[level])
-	}
-	if from.Kind != schema.Categorical {
-		if c.Missing {
-			b.p.Terms = append(b.p.Terms, &Absent{Input: b.input[c.Input], Term: term(0)})
-		}
-		return
-	}
-	t := &Level{Input: b.input[c.Input], Terms: make([]float64, len(from.Categories)+2)}
-	for level := range from.Categories {
-		t.Terms[level] = term(level)
-	}
-	if c.Missing {
-		t.Terms[len(from.Categories)] = term(len(from.Categories))
-	}
-	if from.Rare {
-		t.Terms[len(from.Categories)+1] = term(levels - 1)
-	}
-	b.p.Terms = append(b.p.Terms, t)
-}
-
-// card appends a column of a ScorecardBlock.
-func (b *builder) card(c *feature.Card) error {
-	w := b.take(len(c.Knots) + len(c.Atoms))
-	missing := 0.0
-	if c.Missing {
-		missing = b.take(1)[0]
-	}
-	input := b.input[c.Input]
-	if len(c.Knots) == 0 {
-		b.p.Terms = append(b.p.Terms, &Steps{Input: input, Cuts: Nearer(c.Atoms), Terms: w, Missing: missing})
-		return nil
-	}
-	for i := 1; i < len(c.Knots); i++ {
-		if math.IsInf(c.Knots[i]-c.Knots[i-1], 0) {
-			return &diag.Error{Kind: diag.Usage, Column: b.p.Inputs[input].Name, Found: "values further apart than the range of float64",
+// card appends a Card.
+func (b *builder) card(from *program.Card) error {
+	for i := 1; i < len(from.Knots); i++ {
+		if math.IsInf(from.Knots[i]-from.Knots[i-1], 0) {
+			return &diag.Error{Kind: diag.Usage, Column: b.p.Inputs[from.Input].Name, Found: "values further apart than the range of float64",
 				Expected: "a scorecard of smaller numbers", Fixes: []diag.Fix{{Param: "encoding", Value: string(schema.Raw)}}}
 		}
 	}
-	t := &Card{Input: input, Low: c.Knots[0], High: c.Knots[len(c.Knots)-1], Knots: c.Knots, Atoms: c.Atoms, Weights: w, Missing: missing}
-	if n := len(c.Atoms); n > 0 {
-		t.Low, t.High = min(t.Low, c.Atoms[0]), max(t.High, c.Atoms[n-1])
+	t := &Card{Input: from.Input, Low: from.Knots[0], High: from.Knots[len(from.Knots)-1], Knots: from.Knots, Atoms: from.Atoms,
+		Weights: from.Weights, Missing: from.Missing}
+	if n := len(from.Atoms); n > 0 {
+		t.Low, t.High = min(t.Low, from.Atoms[0]), max(t.High, from.Atoms[n-1])
 	}
 	b.p.Terms = append(b.p.Terms, t)
 	return nil
-}
-
-// Nearer returns for each atom but the first the smallest number that belongs to it and not to the one before.
-func Nearer(atoms []float64) (cuts []float64) {
-	for i := 1; i < len(atoms); i++ {
-		cuts = append(cuts, firstNearer(atoms[i-1], atoms[i]))
-	}
-	return cuts
-}
-
-// firstNearer returns the smallest number above the atom a that belongs to the atom b: the halves are compared as in
-// feature.Card.
-func firstNearer(a, b float64) float64 {
-	return lastWith(math.Nextafter(a, b), b, func(x float64) bool {
-		return x == b || float64(b/2)-float64(x/2) < float64(x/2)-float64(a/2)
-	})
 }
 
 // Fraction returns the place of a number between two knots; see Card.
@@ -363,27 +201,26 @@ func (c *Card) Fraction(x float64, place int) float64 {
 	return matrix.Fraction((max(x, c.Knots[0]) - c.Knots[place]) / (c.Knots[place+1] - c.Knots[place]))
 }
 
-// trees appends a LeavesBlock.
-func (b *builder) trees(block *feature.LeavesBlock) {
+// trees appends Trees.
+func (b *builder) trees(from *program.Trees) {
 	t := &Trees{}
-	for _, c := range block.Codes {
-		t.Codes = append(t.Codes, Codes{Input: b.input[c.Input], Values: append(slices.Clone(c.Values), math.NaN(), c.Unknown)})
+	for _, c := range from.Codes {
+		t.Codes = append(t.Codes, Codes{Input: c.Input, Values: append(slices.Clone(c.Values), math.NaN(), c.Unknown)})
 	}
-	for i := range block.Trees {
-		from := &block.Trees[i]
-		w := b.take(len(from.Mass))
+	for i := range from.Trees {
+		from := &from.Trees[i]
 		tree := Tree{Nodes: make([]Node, len(from.Ask))}
 		var open []int
 		inner, leaf := 0, 0
 		for k, ask := range from.Ask {
 			if ask >= 0 {
 				_, left := slices.BinarySearch(from.MissingLeft, inner)
-				tree.Nodes[k] = Node{Input: b.input[block.Inputs[ask]], At: from.At[inner], MissingLeft: left}
+				tree.Nodes[k] = Node{Input: ask, At: from.At[inner], MissingLeft: left}
 				open = append(open, k)
 				inner++
 				continue
 			}
-			tree.Nodes[k] = Node{Input: -1, Term: w[leaf]}
+			tree.Nodes[k] = Node{Input: -1, Term: from.Terms[leaf]}
 			leaf++
 			if last := len(open) - 1; last >= 0 {
 				tree.Nodes[open[last]].Right = k + 1
@@ -412,7 +249,7 @@ func (b *builder) points() {
 
 // probes makes the probe rows of the model again.
 func (b *builder) probes() error {
-	for _, fields := range b.features.Probes(len(b.s.Columns), b.p.missingText) {
+	for _, fields := range feature.MapOf(b.m.Features()).Probes(len(b.s.Columns), b.p.missingText) {
 		score, err := b.m.ScoreFields(fields)
 		if err != nil {
 			return err

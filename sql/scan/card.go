@@ -9,7 +9,7 @@ import (
 
 	"toptau/internal/dialect"
 	"toptau/internal/feature"
-	"toptau/internal/portable"
+	"toptau/internal/program"
 )
 
 // cardPiece is the levels of a scorecard: knots, atoms, the missing value. Two numbers of a row give all of its features:
@@ -86,7 +86,7 @@ func (p *cardPiece) choose(d *dialect.Dialect, level func(level int) string, res
 }
 
 // nearest returns the smallest number for which the next atom is the nearer one, for each atom but the last.
-func (p *cardPiece) nearest() []float64 { return portable.Nearer(p.card.Atoms) }
+func (p *cardPiece) nearest() []float64 { return program.Nearer(p.card.Atoms) }
 
 // placeOf returns the place of x.
 func (p *cardPiece) placeOf(d *dialect.Dialect) string {

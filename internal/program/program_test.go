@@ -1,0 +1,298 @@
+package program_test
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"toptau/internal/feature"
+	"toptau/internal/modeltest"
+	"toptau/internal/program"
+	"toptau/internal/table"
+	"toptau/model"
+	"toptau/schema"
+)
+
+const unknown, missing = -1, -2 // instead of a position among categories; slices.Index returns the first
+
+// run executes a program as docs/reference/model.md specifies it. It returns NaN for a record without a score. numbers has the value of each
+// column, NaN if it is missing, and levels the positions of categories.
+func run(p *program.Program, numbers []float64, levels []int) float64 {
+	numbers = slices.Clone(numbers)
+	for k, x := range numbers {
+		text := slices.ContainsFunc(p.Texts, func(t program.Text) bool { return t.Input == k })
+		switch absent := text && levels[k] == missing || !text && math.IsNaN(x); {
+		case absent && p.Missing == schema.ImputeError:
+			return math.NaN()
+		case absent && p.Missing == schema.ImputeMedian && text:
+			levels[k] = 0
+		case absent && p.Missing == schema.ImputeMedian && p.Fill != nil:
+			numbers[k] = p.Fill[k]
+		case absent && (p.Missing == schema.ImputeMedian || p.Missing == schema.ImputeZero):
+			numbers[k] = 0
+		}
+	}
+	for _, d := range p.Derived {
+		numbers = append(numbers, d.Op.Value(numbers[d.A], numbers[d.B]))
+	}
+	z := 0.0
+	for _, t := range p.Terms {
+		switch {
+		case t.Numbers != nil:
+			z = addNumbers(z, t.Numbers, numbers)
+		case t.Level != nil:
+			switch level := levels[t.Level.Input]; level {
+			case missing:
+				z += t.Level.Missing
+			case unknown:
+				z += t.Level.Other
+			default:
+				z += t.Level.Terms[level]
+			}
+		case t.Absent != nil:
+			if math.IsNaN(numbers[t.Absent.Input]) {
+				z += t.Absent.Term
+			}
+		case t.Steps != nil:
+			i := 0
+			for i < len(t.Steps.Cuts) && t.Steps.Cuts[i] <= numbers[t.Steps.Input] {
+				i++
+			}
+			if math.IsNaN(numbers[t.Steps.Input]) {
+				z += t.Steps.Missing
+			} else {
+				z += t.Steps.Terms[i]
+			}
+		case t.Card != nil:
+			z = addCard(z, t.Card, numbers[t.Card.Input])
+		case t.Trees != nil:
+			for _, c := range t.Trees.Codes {
+				switch level := levels[c.Input]; level {
+				case missing:
+					numbers[c.Input] = math.NaN()
+				case unknown:
+					numbers[c.Input] = c.Unknown
+				default:
+					numbers[c.Input] = c.Values[level]
+				}
+			}
+			for i := range t.Trees.Trees {
+				z += leaf(&t.Trees.Trees[i], numbers)
+			}
+		}
+	}
+	if z += p.Offset; math.IsInf(z, 0) {
+		return math.NaN()
+	}
+	return z
+}
+
+func addNumbers(z float64, t *program.Numbers, numbers []float64) float64 {
+	for i, w := range t.Weights {
+		k := i
+		if t.Inputs != nil {
+			k = t.Inputs[i]
+		}
+		x := numbers[k]
+		if math.IsNaN(x) {
+			continue
+		}
+		if t.Shift != nil {
+			x -= t.Shift[i]
+		}
+		if t.Scale != nil {
+			x /= t.Scale[i]
+		}
+		f := float64(float32(x))
+		if math.IsInf(f, 0) {
+			return math.NaN()
+		}
+		z += float64(f * w)
+	}
+	return z
+}
+
+func addCard(z float64, t *program.Card, x float64) float64 {
+	if math.IsNaN(x) {
+		return z + t.Missing
+	}
+	ends := slices.Concat(t.Knots, t.Atoms)
+	x = min(max(x, slices.Min(ends)), slices.Max(ends))
+	if j := slices.Index(t.Atoms, x); j >= 0 {
+		return z + t.Weights[len(t.Knots)+j]
+	}
+	i, last := 0, len(t.Knots)-1
+	for i < last && t.Knots[i+1] <= x {
+		i++
+	}
+	f := 0.0
+	if i < last {
+		x, a, b := max(x, t.Knots[0]), t.Knots[i], t.Knots[i+1]
+		if math.IsInf(b-a, 0) {
+			x, a, b = x/2, a/2, b/2
+		}
+		f = math.RoundToEven((x-a)/(b-a)*0x1p24) * 0x1p-24
+	}
+	z += float64((1 - f) * t.Weights[i])
+	if f > 0 {
+		z += float64(f * t.Weights[i+1])
+	}
+	return z
+}
+
+func leaf(t *program.Tree, numbers []float64) float64 {
+	inner, leaves, skip := 0, 0, 0 // skip counts subtrees that are passed over
+	for _, ask := range t.Ask {
+		switch {
+		case ask < 0 && skip == 0:
+			return t.Terms[leaves]
+		case ask < 0:
+			leaves++
+			skip--
+		case skip > 0:
+			inner++
+			skip++
+		default:
+			x := numbers[ask]
+			if !(x <= t.At[inner] || math.IsNaN(x) && slices.Contains(t.MissingLeft, inner)) {
+				skip = 1
+			}
+			inner++
+		}
+	}
+	panic("a tree without a leaf")
+}
+
+// read returns the values of a record of fields, as Model.ScoreFields takes them.
+func read(t *testing.T, s schema.Schema, p *program.Program, fields []string) (numbers []float64, levels []int) {
+	numbers, levels = make([]float64, len(p.Columns)), make([]int, len(p.Columns))
+	if s.Sparse() {
+		for _, field := range fields {
+			index, value, _ := strings.Cut(field, ":")
+			place, _ := strconv.Atoi(index)
+			if k, found := slices.BinarySearch(p.Columns, place-1); found {
+				numbers[k], _ = table.ParseNumber([]byte(value))
+			}
+		}
+		return numbers, levels
+	}
+	for k, place := range p.Columns {
+		c := s.Columns[place]
+		salt := c.Salt
+		c.Part, c.Salt = schema.Whole, ""
+		reader := table.NewFieldReader(&c, s.Missing, "")
+		if c.Kind == schema.Numeric {
+			var err error
+			if numbers[k], err = reader.Number([]byte(fields[place])); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		i := slices.IndexFunc(p.Texts, func(t program.Text) bool { return t.Input == k })
+		text := strings.Trim(fields[place], " \t")
+		if category, _ := reader.Category([]byte(fields[place])); category == nil {
+			levels[k] = missing
+		} else if levels[k] = slices.Index(p.Texts[i].Categories, text); levels[k] == unknown && salt != "" {
+			levels[k] = slices.Index(p.Texts[i].Categories, table.HashName(salt, text))
+		}
+	}
+	return numbers, levels
+}
+
+// compare runs the program of a model on rows, as compiled and as read from its text, and returns the numbers of scores and of refusals. Both
+// must be those of the model.
+func compare(t *testing.T, name string, m *model.Model, rows []modeltest.Row) (scored, refused int) {
+	t.Helper()
+	p, err := program.Compile(feature.MapOf(m.Features()), m.Vector(), m.Offset())
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	text, err := p.Text()
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	if p, err = program.Read(text); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	if again, _ := p.Text(); !bytes.Equal(again, text) {
+		t.Errorf("%s: the text is not read as it is written", name)
+	}
+	s := m.Schema()
+	for _, row := range rows {
+		want, err := m.ScoreFields(row.Fields)
+		if err != nil {
+			want = math.NaN()
+			refused++
+		} else {
+			scored++
+		}
+		numbers, levels := read(t, s, p, row.Fields)
+		if got := run(p, numbers, levels); math.Float64bits(got) != math.Float64bits(want) && !(math.IsNaN(got) && math.IsNaN(want)) {
+			t.Fatalf("%s: %v, the model has %v (%v) for %q", name, got, want, err, row.Fields)
+		}
+	}
+	return scored, refused
+}
+
+// A program has the bits of the model for random models of every kind of block and policy, with hashes, of LIBSVM rows, and for odd values. It
+// refuses the same rows.
+func TestProgramsHaveTheBitsOfTheModel(t *testing.T) {
+	scored, refused := 0, 0
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		c := modeltest.NewWith(r, modeltest.Options{Sparse: seed%8 == 0, Salted: seed%8 == 1})
+		n, not := compare(t, fmt.Sprintf("seed %d", seed), c.Model, c.Rows(r, 40))
+		scored, refused = scored+n, refused+not
+	}
+	t.Logf("%d rows with a score, %d without", scored, refused)
+	if scored < 9000 || refused < 500 {
+		t.Errorf("only %d rows with a score and %d without", scored, refused)
+	}
+}
+
+// Every encoding that fit and train know has a program.
+func TestProgramsOfEncodings(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 6))
+	data := &table.Table{Columns: []table.Column{{Name: "a", Number: 1}, {Name: "b", Number: 2}, {Name: "kind", Number: 3, Kind: schema.Categorical, Dictionary: []string{"x", "y"}}}}
+	for i := range 300 {
+		data.Line, data.Label = append(data.Line, i+2), append(data.Label, table.Class(i%2))
+		data.Columns[0].Values = append(data.Columns[0].Values, r.NormFloat64()+float64(i%2))
+		data.Columns[1].Values = append(data.Columns[1].Values, float64(r.IntN(4)))
+		data.Columns[2].Codes = append(data.Columns[2].Codes, int32(r.IntN(3)-1))
+	}
+	for _, encoding := range schema.Encodings() {
+		s := schema.Schema{Format: "csv", Header: true, Width: 3}
+		for _, c := range data.Columns {
+			kind := schema.Numeric
+			if c.Kind == schema.Categorical {
+				kind = c.Kind
+			}
+			s.Columns = append(s.Columns, schema.Column{Name: c.Name, Number: c.Number, Kind: kind})
+		}
+		features, _, err := feature.Fit(data, s, nil, feature.Options{Encode: feature.Encode(encoding), Impute: schema.ImputeIndicator})
+		if err != nil {
+			t.Fatalf("%s: %v", encoding, err)
+		}
+		parts := model.Parts{Schema: s, Features: features, Weights: make([]float64, features.Cols()), Training: model.Training{Rows: 300, Positives: 150}}
+		for i := range parts.Weights {
+			parts.Weights[i] = r.NormFloat64()
+		}
+		m, err := model.New(parts)
+		if err != nil {
+			t.Fatalf("%s: %v", encoding, err)
+		}
+		var rows []modeltest.Row
+		for range 100 {
+			field := func(text string) string { return []string{text, text, text, ""}[r.IntN(4)] }
+			rows = append(rows, modeltest.Row{Fields: []string{field(fmt.Sprint(r.NormFloat64())), field(strconv.Itoa(r.IntN(6))), field([]string{"x", "y", "z"}[r.IntN(3)])}})
+		}
+		if scored, _ := compare(t, string(encoding), m, rows); scored < 100 {
+			t.Errorf("%s: only %d rows have a score", encoding, scored)
+		}
+	}
+}
