@@ -1039,7 +1039,8 @@ function checkVersion(text) {
   if (Number(match[1]) !== FORMAT) throw new ToptauError(`format ${match[1]}, this reader reads format ${FORMAT}`, "", { fix: "use the reader of the toptau that wrote it" });
 }
 
-const escaped = (text) => text.replace(/[\u2028\u2029]/g, (c) => "\\u" + c.charCodeAt(0).toString(16));
+// eslint-disable-next-line no-control-regex
+const escaped = (text) => text.replace(/[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
 const withoutNegativeZero = (text) => text.replace(/([[:,])-0(?=[,\]}]|$)/g, "$10").replace(/^-0$/, "0");
 
 /** Parses a value. exact refuses text that differs from what toptau writes for it; numbers above 2^53 occur elsewhere. */

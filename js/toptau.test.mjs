@@ -158,6 +158,13 @@ test("edits with a new checksum are refused", () => {
   }
 });
 
+test("texts with escapes are read", () => {
+  for (const code of ["007f", "009b", "061c", "200e", "202e", "2069"]) {
+    const m = Model.parse(sealed(content("complete").replaceAll('"http"', `"\\u${code}"`)));
+    assert.equal(m.score({ bytes: 5, service: String.fromCharCode(parseInt(code, 16)) }), model().score({ bytes: 5, service: "http" }));
+  }
+});
+
 test("hostile files are refused", () => {
   const lines = content("complete").split("\n");
   const features = lines.findIndex((line) => line.startsWith('"features"'));

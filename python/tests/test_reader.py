@@ -266,6 +266,11 @@ class Files(unittest.TestCase):
             with self.subTest(new):
                 self.refused(changed("complete", old, new), "m.json: ")
 
+    def test_escapes(self):
+        for code in ("007f", "009b", "061c", "200e", "202e", "2069"):  # toptau escapes what controls a terminal
+            m = toptau.Model.from_bytes(sealed(content("complete").decode().replace('"http"', f'"\\u{code}"')))
+            self.assertEqual(m.score({"bytes": 5.0, "service": chr(int(code, 16))}), model().score({"bytes": 5.0, "service": "http"}))
+
     def test_hostile_files(self):
         text = content("complete").decode()
         start, rest = text.split('"features": ')[0] + '"features": ', "\n" + text.split("\n", 4)[4]

@@ -1195,7 +1195,7 @@ _TOP = (("schema", False, True), ("features", False, True), ("offset", False, Tr
 _OPENING = re.compile(rb'\{\n"toptau_model": ([1-9][0-9]{0,8}),\n').match
 _TAIL = re.compile(rb'"checksum": "sha256:([0-9a-f]{64})"\n\}\n').fullmatch
 _TAIL_SIZE = len('"checksum": "sha256:') + 64 + len('"\n}\n')
-_STRINGS = re.compile(r'"[^"\\\x00-\x1f]*(?:\\(?:["\\bfnrt]|u00[01][0-9a-f]|u202[89])[^"\\\x00-\x1f]*)*"')
+_STRINGS = re.compile(r'"[^"\\\x00-\x1f]*(?:\\(?:["\\bfnrt]|u00[0189][0-9a-f]|u007f|u061c|u200[ef]|u202[89a-e]|u206[6-9])[^"\\\x00-\x1f]*)*"')
 _UNUSUAL = re.compile(r"[^\[\]{}:,0-9eE+.\-truefalsn]")
 
 
