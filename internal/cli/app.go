@@ -44,6 +44,7 @@ type App struct {
 	Hidden  []string
 
 	needs map[*kong.Flag]string // the flag without which a flag has no meaning; "": none
+	first map[*kong.Flag]bool   // flags with a group that the short help has
 }
 
 // Option describes a flag that has no tags of its own.
@@ -57,6 +58,7 @@ type Option struct {
 	File        string // as the struct tag file
 	Needs       string // as the struct tag needs
 	Required    bool
+	First       bool     // in the short help although it has a group
 	Values      []string // what shells complete; nil: files, or nothing
 }
 
@@ -112,7 +114,7 @@ func (a *App) parserFor(args []string, options ...kong.Option) (*kong.Kong, erro
 		hidden = append(hidden, others)
 	}
 	all := []kong.Option{kong.Name(a.Name), kong.Description(a.Description), kong.UsageOnError(), vars,
-		kong.ConfigureHelp(helpOptions), kong.Help(printHelp), kong.PostBuild(a.describeOptions)}
+		kong.ConfigureHelp(helpOptions), kong.Help(func(o kong.HelpOptions, ctx *kong.Context) error { return printHelp(o, ctx, a.first) }), kong.PostBuild(a.describeOptions)}
 	if len(hidden) > 0 {
 		all = append(all, kong.IgnoreFields(strings.Join(hidden, "|")))
 	}
@@ -167,7 +169,7 @@ func (a *App) parse(parser *kong.Kong, args []string) (*kong.Context, error) {
 // describeOptions attaches the Options to the flags without help. A flag without a description is an error, so that no field
 // becomes a flag by accident.
 func (a *App) describeOptions(parser *kong.Kong) error {
-	a.needs = map[*kong.Flag]string{}
+	a.needs, a.first = map[*kong.Flag]string{}, map[*kong.Flag]bool{}
 	parser.Model.HelpFlag.Help = "Show this help."
 	for _, verb := range parser.Model.Leaves(false) {
 		if lines := a.Examples[verb.Name]; lines != nil {
@@ -182,7 +184,7 @@ func (a *App) describeOptions(parser *kong.Kong) error {
 					}
 				}
 				option.describe(f)
-				a.needs[f] = option.Needs
+				a.needs[f], a.first[f] = option.Needs, option.First
 			} else {
 				a.needs[f] = f.Tag.Get("needs")
 			}
