@@ -23,7 +23,7 @@ const (
 	maxFields    = 2_000_000 // of all rows, but tableChunk rows are read even of very wide tables
 	maxText      = 64 << 20  // bytes in all fields
 	tableChunk   = 256       // rows
-	maxDifferent = 1_000     // values of a column that are told apart
+	maxDifferent = 1_000     // values of a column that are counted as different
 	maxExamples  = 3
 	exampleRunes = 40
 	maxLabels    = 20
