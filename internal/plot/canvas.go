@@ -15,8 +15,8 @@ import (
 const figureWidth = 420
 
 // pageWidth is the width of a figure on a page. Text of 12 units is then at least 12 pixels high on a phone, where a figure is
-// about 330 pixels wide.
-const pageWidth = 320
+// at least 310 pixels wide.
+const pageWidth = 304
 
 // Canvas collects SVG elements. Its height grows downwards as they are added. Positions are in user units
 // from the top left corner.
@@ -72,7 +72,9 @@ func (c *Canvas) Titled(class, d, title string) {
 }
 
 // scaled returns a length of a figure in a file on this canvas.
-func (c *Canvas) scaled(length float64) float64 { return math.Round(float64(length * c.Width / figureWidth)) }
+func (c *Canvas) scaled(length float64) float64 {
+	return math.Round(float64(length * c.Width / figureWidth))
+}
 
 // Path adds a path with data d.
 func (c *Canvas) Path(class, d string) { c.printf("<path class=\"%s\" d=\"%s\"/>\n", class, d) }
