@@ -132,6 +132,18 @@ func (f *Findings) Page() Page {
 	return p
 }
 
+// tiles returns the answer of the first point in three numbers, nil without decisions.
+func (f *Findings) tiles() []Tile {
+	if len(f.Points) == 0 || f.Points[0].Decisions == nil {
+		return nil
+	}
+	goal := f.Goal
+	if goal == (metric.Goal{}) {
+		goal = f.Points[0].Goal
+	}
+	return tilesOf(f.Points[0].Decisions, goal, f.Expected)
+}
+
 // claim returns the sentence of the summary about the guarantee, "" without one.
 func (f *Findings) claim() string {
 	for _, line := range f.Summary {

@@ -4,18 +4,14 @@ import (
 	"fmt"
 
 	"toptau/internal/text"
+	"toptau/method"
 	"toptau/metric"
+	"toptau/result"
 )
 
-// tiles returns the answer in three numbers: positives found, real alerts, and false alarms or what the goal limits instead.
-func (f *Findings) tiles() []Tile {
-	if len(f.Points) == 0 || f.Points[0].Decisions == nil {
-		return nil
-	}
-	c, goal := f.Points[0].Decisions, f.Goal
-	if goal == (metric.Goal{}) {
-		goal = f.Points[0].Goal
-	}
+// tilesOf returns the answer in three numbers: positives found, real alerts, and false alarms or what the goal limits instead. expected is
+// the rate that the goal limits, nil if the decisions have it.
+func tilesOf(c *metric.Confusion, goal metric.Goal, expected *result.Expected) []Tile {
 	if !c.TruePositiveRate.Defined() || !c.FalsePositiveRate.Defined() {
 		return nil
 	}
@@ -34,22 +30,22 @@ func (f *Findings) tiles() []Tile {
 			real.judge(p.Rate >= goal.Rate.Float64(), fmt.Sprintf("goal %s; ", text.Fixed(1000*goal.Rate.Float64(), 0)))
 		}
 	}
-	return []Tile{found, real, f.limitTile(c, goal)}
+	return []Tile{found, real, limitTile(c, goal, expected)}
 }
 
 // limitTile returns the rate that the goal limits, against the budget, or else the rate of false alarms.
-func (f *Findings) limitTile(c *metric.Confusion, goal metric.Goal) Tile {
+func limitTile(c *metric.Confusion, goal metric.Goal, expected *result.Expected) Tile {
 	t := Tile{Name: "false alarms", Value: text.Percent(c.FalsePositiveRate.Rate), Detail: countsText(c.FalsePositiveRate)}
 	tau := goal.Tau()
 	if !goal.IsBudget() || tau.IsZero() {
 		return t
 	}
 	rate := c.FalsePositiveRate.Rate
-	if f.ofRows() {
+	if goal.Population() == method.AllRows {
 		rate = c.AlertRate().Rate
 		t = Tile{Name: "alerts, of all rows", Value: text.Percent(rate)}
 	}
-	if e := f.Expected; e != nil {
+	if e := expected; e != nil {
 		rate = e.Rate
 		t.Name, t.Value, t.Detail = t.Name+" expected", text.Percent(rate), fmt.Sprintf("from %s", text.Plural(e.Rows, "held-out score"))
 	}
