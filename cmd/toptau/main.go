@@ -48,7 +48,7 @@ func main() { app().Main() }
 func app() *cli.App {
 	var c commands
 	return &cli.App{Name: "toptau", Description: description, Verbs: &c, Flags: &c.Flags,
-		Options: verbs.Options, Hidden: slices.Concat(verbs.HiddenFields, hidden), Orientation: orientation, Examples: examples}
+		Options: verbs.Options, Hidden: slices.Concat(verbs.HiddenFields, hidden), Orientation: orientation, Examples: examples, Synonyms: verbs.Synonyms}
 }
 
 // hidden are the fields of options that are no flags because nobody would miss them: what is detected, what belongs to rows that a

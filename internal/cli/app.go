@@ -43,6 +43,10 @@ type App struct {
 	Options map[string]Option
 	Hidden  []string
 
+	// Synonyms are words that people try for verbs ("predict": "score") and, with dashes, for flags ("--target": "--label"). The
+	// error of an unknown word names the first flag among the words after it, separated by blanks, that the verb has.
+	Synonyms map[string]string
+
 	needs map[*kong.Flag]string // the flag without which a flag has no meaning; "": none
 	first map[*kong.Flag]bool   // flags with a group that the short help has
 }
@@ -158,7 +162,7 @@ func (a *App) Parse(args []string) error {
 func (a *App) parse(parser *kong.Kong, args []string) (*kong.Context, error) {
 	parsed, err := parser.Parse(interleaved(parser.Model, args))
 	if err != nil {
-		return nil, &diag.Error{Kind: diag.Usage, Found: err.Error(), Hint: a.helpHint(err)}
+		return nil, &diag.Error{Kind: diag.Usage, Found: err.Error() + a.suggestion(err), Hint: a.helpHint(err)}
 	}
 	if err := checkEmpty(parsed); err != nil {
 		return nil, err
@@ -311,6 +315,23 @@ func (s *Session) runVerb(args []string) (err error) {
 		debug.SetGCPercent(10) // nearly all memory holds numbers, which the collector need not scan
 	}
 	return parsed.Run(s)
+}
+
+// suggestion returns what people mean by an unknown word, "" if that is not known or the parser has named a similar word.
+func (a *App) suggestion(err error) string {
+	var parse *kong.ParseError
+	words := strings.Fields(err.Error())
+	if !errors.As(err, &parse) || len(words) != 3 || words[0] != "unknown" && words[0] != "unexpected" {
+		return ""
+	}
+	unknown, _, _ := strings.Cut(words[2], "=")
+	for known := range strings.FieldsSeq(a.Synonyms[unknown]) {
+		isFlag := strings.HasPrefix(known, "--")
+		if !isFlag || parse.Context != nil && slices.ContainsFunc(parse.Context.Flags(), func(f *kong.Flag) bool { return "--"+f.Name == known }) {
+			return fmt.Sprintf(", did you mean %q?", known)
+		}
+	}
+	return ""
 }
 
 // helpHint names the verb whose help to read.
