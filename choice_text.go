@@ -75,7 +75,7 @@ func thresholdText(f *tune.Found) string {
 	rows = text.Count(t.Rows) + " " + rows
 	switch t.Scheme {
 	case tune.SchemeCertified:
-		rows += " that were used for nothing else"
+		rows += " that were set aside for this"
 	case tune.SchemeHeldOut:
 		rows += " that were held out"
 		if f.HeldBecause != "" {
@@ -93,14 +93,14 @@ func thresholdText(f *tune.Found) string {
 		return fmt.Sprintf("the highest profit on %s, with %s; new rows bring less than the best of all thresholds", rows, text.Plural(t.Rows-t.Order, "alert"))
 	case t.Certified && t.Goal.Kind == metric.GoalMinPrecision:
 		last := t.Guarantee.Tested[len(t.Guarantee.Tested)-1]
-		return fmt.Sprintf("guaranteed with probability 1 - %s if new rows come from the same distribution: %s of %s alerts are real, of %s",
-			t.Guarantee.Delta, text.Count(last.Real), text.Count(last.Rows), rows)
+		return fmt.Sprintf("guaranteed with %s confidence if new rows come from the same distribution: %s of %s alerts are real, of %s",
+			metric.ConfidenceText(t.Guarantee.Delta.Float64()), text.Count(last.Real), text.Count(last.Rows), rows)
 	case t.Certified:
-		return fmt.Sprintf("guaranteed with probability 1 - %s if new rows come from the same distribution: order statistic %d of %s",
-			t.Guarantee.Delta, t.Order, rows)
+		return fmt.Sprintf("guaranteed with %s confidence if new rows come from the same distribution: score %s from the top of %s",
+			metric.ConfidenceText(t.Guarantee.Delta.Float64()), text.Count(t.Rows-t.Order+1), rows)
 	case t.OutOfFold:
-		return fmt.Sprintf("not guaranteed: order statistic %d of %s; these rows also chose the model (docs/results/guarantee.md counts how "+
-			"often such thresholds exceed the budget)", t.Order, rows)
+		return fmt.Sprintf("not guaranteed: score %s from the top of %s; these rows also chose the model (docs/results/guarantee.md counts how "+
+			"often such thresholds exceed the budget)", text.Count(t.Rows-t.Order+1), rows)
 	}
 	where := fmt.Sprintf("score %d from the top", t.Rows-t.Order+1)
 	switch {

@@ -125,7 +125,7 @@ func (s *shiftWatch) shiftText(w watched, shift calibrate.Shift, foreign int) st
 			line += " (or positives are more frequent than in training)"
 		}
 	}
-	return line + fmt.Sprintf("; rows that are alike differ this much with probability at most %s", text.SmallProbability(shift.P))
+	return line + "; by chance that has a probability of at most " + text.SmallProbability(shift.P)
 }
 
 // calibrationOverTime tests whether the scores z of the population change over time. It returns nil without a
@@ -163,7 +163,7 @@ func driftWarning(t calibrate.Trend, population method.Population) *diag.Warning
 		rows = "rows"
 	}
 	return &diag.Warning{Code: "calibration-drift", Text: fmt.Sprintf("the scores of the calibration %s change over time: %s of the earliest fifth "+
-		"are in the highest tenth, against %s of the latest (probability at most %s by chance); the guarantee is about "+
+		"are in the highest tenth, against %s of the latest (by chance: at most %s); the guarantee is about "+
 		"all of them together and may not hold for new rows", rows, text.Percent(first.Above), text.Percent(last.Above),
 		text.SmallProbability(t.P))}
 }

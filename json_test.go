@@ -17,7 +17,7 @@ import (
 var update = flag.Bool("update", false, "write the generated files: docs/reference/json.md, api/*.txt")
 
 // jsonResults lists the types of the results in the order of the page.
-var jsonResults = []string{"Training", "Fit", "Evaluation", "Threshold", "Columns", "ModelDifference", "Diagnosis", "Verification", "Inspection",
+var jsonResults = []string{"Training", "Fit", "Evaluation", "Threshold", "Columns", "ModelDifference", "Diagnosis", "Verification", "Inspection", "TableInspection",
 	"Monitoring", "Packed", "Export"}
 
 // commonFields are in every result. The introduction describes them once.

@@ -285,7 +285,7 @@ func (u uncounted) Scores(ctx context.Context, p rows.Part, m *model.Model) (row
 func TestTrainOnFewRowsInAFile(t *testing.T) {
 	_, packed := simulatedFiles(t, simulate.Options{Kind: "detectors", Rows: 4_000, Seed: 10})
 	train := func(memory int64, sample int) *toptau.Trained {
-		d := readPacked(t, packed, toptau.Format{Label: "label"})
+		d := readPacked(t, packed, schema.Format{Label: "label"})
 		d.LimitMemory(memory)
 		trained, err := toptau.Train(context.Background(), d, toptau.MaxFPR("5%"), toptau.TrainOptions{SampleRows: sample,
 			Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw}})

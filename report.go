@@ -318,7 +318,7 @@ func setGoal(f *report.Findings, goal metric.Goal) {
 	if goal == (metric.Goal{}) {
 		return
 	}
-	f.Lead = goal.String()
+	f.Goal, f.Lead = goal, goal.String()
 	if tau := goal.Tau(); !tau.IsZero() {
 		f.Budget = &report.Budget{Name: "budget " + text.Percent(tau.Float64()), Rate: tau.Float64(),
 			OfRows: goal.Population() == method.AllRows}

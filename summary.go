@@ -46,13 +46,12 @@ type summaryFacts struct {
 	Warnings int            // number of warnings printed below the summary
 }
 
-// summary returns about ten sentences: what the model does, for which data, and on which rows that was
-// measured.
+// summary returns about ten sentences: first what to expect and where that was measured, then, from the goal on, how the model came about.
 func summary(f summaryFacts) []string {
 	var lines []string
 	for _, line := range []string{
-		f.goalLine(), f.unitLine(), f.precisionLine(), f.recallLine(), f.valueLine(), f.profitLine(), f.falseAlarmLine(), f.workLine(), f.guaranteeLine(), f.priceLine(), f.prevalenceLine(),
-		f.basisLine(), f.choiceLine(), f.leakageLine(), f.cautionLine(),
+		f.recallLine(), f.valueLine(), f.profitLine(), f.precisionLine(), f.falseAlarmLine(), f.guaranteeLine(), f.workLine(), f.unitLine(),
+		f.basisLine(), f.prevalenceLine(), f.leakageLine(), f.goalLine(), f.choiceLine(), f.priceLine(), f.cautionLine(),
 	} {
 		if line != "" {
 			lines = append(lines, line)
@@ -128,7 +127,16 @@ func (f *summaryFacts) recallLine() string {
 // 3 from docs/results/thresholds.md.
 const refittedSpread = "the trees are then fitted again to all rows, and rates of 0.2 to 3 times the budget were measured where the signal is weak"
 
+// falseAlarmLine returns the rate that the goal limits, and the limit if that is a rate of false alarms.
 func (f *summaryFacts) falseAlarmLine() string {
+	line := f.alarmRateLine()
+	if line != "" && f.Goal.Kind == metric.GoalMaxFPR {
+		line += fmt.Sprintf(" The budget is %s.", text.Percent(f.Goal.Alpha().Float64()))
+	}
+	return line
+}
+
+func (f *summaryFacts) alarmRateLine() string {
 	e := f.Expected
 	if f.Measured || e == nil {
 		return rateLine("%s of the "+wording.NegativeNames(f.Unit)+" raise a false alarm", f.Decisions.FalsePositiveRate)
@@ -194,16 +202,14 @@ func (f *summaryFacts) workLine() string {
 
 func (f *summaryFacts) guaranteeLine() string {
 	if g := f.Guarantee; g != nil && g.Certified {
-		rows := text.Plural(g.Negatives, "negative")
+		rows := "the " + text.Plural(g.Negatives, "negative")
 		switch {
-		case g.Kind == metric.GoalTop:
-			rows = wording.UnitNames(f.Unit)
-		case g.Kind == metric.GoalMinRecall || g.Kind == metric.GoalMinPrecision:
-			rows = "rows"
+		case g.Kind == metric.GoalTop || g.Kind == metric.GoalMinRecall || g.Kind == metric.GoalMinPrecision:
+			rows = "those"
 		case f.Unit != nil:
-			rows = text.Count(g.Negatives) + " " + wording.NegativeNames(f.Unit)
+			rows = "the " + text.Count(g.Negatives) + " " + wording.NegativeNames(f.Unit)
 		}
-		return fmt.Sprintf("Guaranteed with %s confidence, for %s like the %s that calibrated the threshold: %s.",
+		return fmt.Sprintf("Guaranteed with %s confidence, for %s like %s that set the threshold: %s.",
 			metric.ConfidenceText(g.Delta.Float64()), wording.UnitNames(f.Unit), rows, wording.PromiseOf(g))
 	}
 	switch {
@@ -239,9 +245,10 @@ func (f *summaryFacts) priceLine() string {
 	if p == nil {
 		return ""
 	}
-	return fmt.Sprintf("Its price: %s expected instead of %s, which finds %s instead of %s of the positives out of fold; with twice the rows %s, which finds %s.",
+	return fmt.Sprintf("Price of the guarantee: the threshold aims at %s instead of %s and finds %s of the positives instead of %s (out of fold). "+
+		"With twice the calibration rows it would find %s.",
 		text.Percent(p.Certified.Rate), text.Percent(p.Plain.Rate), text.Percent(p.Certified.Found), text.Percent(p.Plain.Found),
-		text.Percent(p.Doubled.Rate), text.Percent(p.Doubled.Found))
+		text.Percent(p.Doubled.Found))
 }
 
 func (f *summaryFacts) basisLine() string {

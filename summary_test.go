@@ -57,22 +57,22 @@ func TestSummary(t *testing.T) {
 		Delta: threshold.MustRate("5%"), Guarantee: &model.Guarantee{Certified: true, Kind: "max-fpr", Rate: threshold.MustRate("1%"),
 			Delta: threshold.MustRate("5%"), Negatives: 3000}, Prevalence: 0.02,
 		Chosen: "logistic on leaves", Gain: &result.Estimate{Mean: 0.042, StandardError: 0.011}, Warnings: 2}
-	want := `Goal: as many positives as possible with at most 1 % of the negatives as false alarms.
+	want := `75 % of the positives are found (150 of 200; 95 % CI 68.4 % to 80.8 %).
 Of 1,000 alerts, about 676 are real (95 % CI 610 to 737).
-75 % of the positives are found (150 of 200; 95 % CI 68.4 % to 80.8 %).
-0.735 % of the negatives raise a false alarm (72 of 9,800; 95 % CI 0.575 % to 0.924 %).
+0.735 % of the negatives raise a false alarm (72 of 9,800; 95 % CI 0.575 % to 0.924 %). The budget is 1 %.
+Guaranteed with 95 % confidence, for rows like the 3,000 negatives that set the threshold: at most 1 % of the negatives raise a false alarm.
 Per 100,000 rows: about 2,220 alerts, 1,500 of them real; 500 positives missed.
-Guaranteed with 95 % confidence, for rows like the 3,000 negatives that calibrated the threshold: at most 1 % of the negatives raise a false alarm.
-Assumes 2 % positives, as in training.
 Measured on the test part.
+Assumes 2 % positives, as in training.
+Goal: as many positives as possible with at most 1 % of the negatives as false alarms.
 Chosen: logistic on leaves; +4.2 ± 1.1 points over logistic regression on raw columns, in cross-validation.
 These numbers only apply to data like this; see the 2 notes below.`
 	if got := strings.Join(summary(f), "\n"); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	f.Unit = &result.Unit{Entity: "host", Per: "day", Rows: 5000}
-	if lines := summary(f); lines[3] != "75 % of the positive host-days are found (150 of 200; 95 % CI 68.4 % to 80.8 %)." ||
-		!strings.HasPrefix(lines[4], "0.735 % of the negative host-days raise") || lines[7] != "Assumes 2 % positive host-days, as in training." {
+	if lines := summary(f); lines[0] != "75 % of the positive host-days are found (150 of 200; 95 % CI 68.4 % to 80.8 %)." ||
+		!strings.HasPrefix(lines[2], "0.735 % of the negative host-days raise") || lines[7] != "Assumes 2 % positive host-days, as in training." {
 		t.Errorf("of entities:\n%s", strings.Join(lines, "\n"))
 	}
 	f.Unit = nil
@@ -84,7 +84,7 @@ These numbers only apply to data like this; see the 2 notes below.`
 	for i, want := range map[int]string{
 		1: "Of 1,000 alerts, about 10 are real (95 % CI 7 to 14).",
 		4: "Per 2,000,000 rows: about 14,842 alerts, 150 of them real; 50 positives missed.",
-		5: "No guarantee: a quarter of the 40 negatives is 10, and the guarantee needs 299.",
+		3: "No guarantee: a quarter of the 40 negatives is 10, and the guarantee needs 299.",
 		6: "Assumes 0.01 % positives, as set.",
 		8: "Chosen: logistic on leaves.",
 		9: "These numbers only apply to data like this; see the note below.",
@@ -110,7 +110,7 @@ func TestSummaryOfFewFacts(t *testing.T) {
 		"requested, no reason": {summaryFacts{Delta: threshold.MustRate("5%")}, 2, "No guarantee."},
 		"a negative gain":      {summaryFacts{Chosen: "x", Gain: &result.Estimate{Mean: -0.01, StandardError: 0.02}}, 3, "-1.0 ± 2.0 points"},
 		"top": {summaryFacts{Guarantee: &model.Guarantee{Certified: true, Kind: "top", Rate: threshold.MustRate("1/3"),
-			Delta: threshold.MustRate("10%")}}, 2, "Guaranteed with 90 % confidence, for rows like the rows that calibrated the threshold: at most 33.3 % of all rows become alerts."},
+			Delta: threshold.MustRate("10%")}}, 2, "Guaranteed with 90 % confidence, for rows like those that set the threshold: at most 33.3 % of all rows become alerts."},
 		"above all": {summaryFacts{Guarantee: &model.Guarantee{Certified: true, Kind: "absolute-top", Bound: 3e-8,
 			Delta: threshold.MustRate("5%"), Negatives: 1}}, 2, "at most 3e-06 % of the negatives"},
 	} {

@@ -43,7 +43,7 @@ func TestSummaryOfTiedScores(t *testing.T) {
 	}{
 		{false, "1%", "", []string{"Nothing scores above the threshold", "Expect 0 % of new negatives to raise a false alarm (0 of 3,800;", "about 0 alerts",
 			"negatives score exactly the threshold, so expect less than the budget"}, []string{"on average", "about half the time"}, 0},
-		{false, "1%", "5%", []string{"Expect 0 % of new negatives", "Its price: 0 % expected instead of 0 %"}, nil, 0},
+		{false, "1%", "5%", []string{"Expect 0 % of new negatives", "the threshold aims at 0 % instead of 0 %"}, nil, 0},
 		{false, "9%", "", []string{"70 % of the positives are found (140 of 200;"}, []string{"on average", "about half the time"}, .06},
 		{true, "1%", "", []string{"Expect 1 % of new negatives", "the budget is kept on average, so expect new data to exceed it about half the time"},
 			[]string{"exactly the threshold"}, .01},

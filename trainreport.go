@@ -51,7 +51,7 @@ func (t *Trained) findings(ctx context.Context, date string) (*report.Findings, 
 		f.About = append(f.About, date)
 	}
 	c := &t.Result.OutOfFoldDecisions
-	f.Points = []report.OperatingPoint{{Point: point, Decisions: c}}
+	f.Points, f.Expected = []report.OperatingPoint{{Point: point, Decisions: c}}, &t.Result.Expected
 	if c.IsMixed() {
 		f.Points[0].Note = "The precision is for " + t.wholeText() + ", at the rate of false alarms that is expected on new ones where the goal limits it. " +
 			"Its counts are weighted, the others are those of the rows that measured."

@@ -132,7 +132,7 @@ func (c *demoCommand) train(s *cli.Session, dir string) (*toptau.Trained, error)
 		return nil, err
 	}
 	if !s.JSON {
-		verbs.PrintTraining(s, &trained.Result, "")
+		verbs.PrintTraining(s, &trained.Result, false)
 	}
 	return trained, nil
 }

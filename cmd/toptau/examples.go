@@ -46,7 +46,7 @@ var examples = map[string][]string{
 		"toptau monitor m.json scores.csv --id flow --labels labels.csv --state m.monitor",
 		"toptau monitor m.json today.csv --id flow --audit 0.5% --audited audited.csv",
 		"toptau monitor m.json week.csv --baseline -o watched.json"},
-	"inspect":    {"toptau inspect m.json"},
+	"inspect":    {"toptau inspect flows.csv --label attack", "toptau inspect m.json"},
 	"diagnose":   {"toptau diagnose flows.csv --label attack"},
 	"verify":     {"toptau verify m.json flows.csv c.json"},
 	"keygen":     {"toptau keygen team"},

@@ -24,7 +24,7 @@ type commands struct {
 	Threshold  verbs.Threshold[verbs.HeldOutFiles] `cmd:"" help:"Compute a threshold with a guarantee, for any scores or as a new operating point of a model."`
 	Diagnose   verbs.Diagnose[verbs.Files]         `cmd:"" help:"Report what the methods can achieve on some data before fitting."`
 	Monitor    monitorCommand                      `cmd:"" help:"Watch a model in production: alarms about scores, columns and the budget, with a stated probability that any of them is false."`
-	Inspect    verbs.Inspect                       `cmd:"" help:"Show what a model file contains and what in it may be personal, or write a copy without category names."`
+	Inspect    verbs.Inspect                       `cmd:"" help:"Show what a table has before you train on it, or what a model file contains. --redact writes a copy of a model without category names."`
 	Export     exportCommand                       `cmd:"" help:"Write a model for programs without toptau: ONNX, SQL, C or Go."`
 	Verify     verbs.Verify[verbs.CertifiedFiles]  `cmd:"" help:"Recompute both bounds of a certificate from the data."`
 	Keygen     keygenCommand                       `cmd:"" help:"Generate a pair of keys, to sign models and certificates and to check signatures."`
@@ -48,7 +48,7 @@ func main() { app().Main() }
 func app() *cli.App {
 	var c commands
 	return &cli.App{Name: "toptau", Description: description, Verbs: &c, Flags: &c.Flags,
-		Options: verbs.Options, Hidden: slices.Concat(verbs.HiddenFields, hidden), Orientation: orientation, Examples: examples}
+		Options: verbs.Options, Hidden: slices.Concat(verbs.HiddenFields, hidden), Orientation: orientation, Examples: examples, Synonyms: verbs.Synonyms}
 }
 
 // hidden are the fields of options that are no flags because nobody would miss them: what is detected, what belongs to rows that a

@@ -57,6 +57,8 @@ func TestNoOutputHasControlCharacters(t *testing.T) {
 		{0, join("threshold", data, "--model", "m.json", goal, "--segment", kind, "--name", "s", "-o", "m3.json", "--json")},
 		{0, join("monitor", "m.json", data, "--report", "monitor.html", "--state", "state")},
 		{0, join("monitor", "m.json", data, "--json")},
+		{0, join("inspect", read)},
+		{0, join("inspect", data, "--json")},
 		{0, join("inspect", "m2.json")},
 		{0, join("inspect", "m2.json", "--json")},
 		{0, join("diff", "m.json", "m2.json")},

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net"
 	"path/filepath"
 	"regexp"
 	"runtime/debug"
@@ -17,6 +16,7 @@ import (
 	"toptau/internal/atomicfile"
 	"toptau/internal/cli"
 	"toptau/internal/cli/verbs"
+	"toptau/internal/serve"
 	"toptau/internal/ui"
 	"toptau/metric"
 	"toptau/model"
@@ -31,7 +31,7 @@ type uiCommand struct {
 	Score   string   `default:"score" placeholder:"COL" help:"The column of scores, without a model (default ${default})."`
 	Output  string   `file:"out" short:"o" placeholder:"MODEL" help:"Write the model with the operating points that the page saves here."`
 	HeldOut string   `file:"in" name:"held-out" needs:"delta" placeholder:"DATA" help:"Other labelled rows that the page does not show: with --delta they give saved points a guarantee."`
-	Port    int      `placeholder:"N" help:"Listen on this port of the loopback address (default: a random one)."`
+	Listen  string   `placeholder:"ADDRESS" default:"127.0.0.1:0" help:"HOST:PORT of this machine: 127.0.0.1:8090, or port 0 for a free one (default 127.0.0.1:0)."`
 	Entity  string   `placeholder:"COL" help:"One alert per value of this column counts, with --time one a day (default: as the model's default point counts)."`
 	Delta   threshold.Rate
 	verbs.SignFlags
@@ -52,10 +52,9 @@ func (c *uiCommand) Run(s *cli.Session) error {
 		return err
 	}
 	debug.SetGCPercent(100) // answers are short-lived, and the rows are read
-	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(c.Port)))
+	listener, err := serve.Listen(c.Listen)
 	if err != nil {
-		return &diag.Error{Kind: diag.IO, Param: "port", Found: strconv.Itoa(c.Port),
-			Expected: "a free port of this machine", Err: err}
+		return err
 	}
 	defer listener.Close()
 	o.Opened = func(address string) {
@@ -91,8 +90,8 @@ func (c *uiCommand) check() error {
 	switch {
 	case len(c.Files) > 2:
 		return usage("", strconv.Itoa(len(c.Files))+" files", "a model and the data, or the data")
-	case c.Port < 0 || c.Port > 65535:
-		return usage("port", strconv.Itoa(c.Port), "a number from 1 to 65535")
+	case !serve.IsLocal(c.Listen) || strings.HasPrefix(c.Listen, "unix:"):
+		return usage("listen", diag.Quote(c.Listen), "HOST:PORT of this machine, such as 127.0.0.1:8090, because the page is for one person")
 	case c.HeldOut != "" && c.Output == "":
 		return usage("output", "", "the file for the model with saved points")
 	case c.HeldOut == "" && !c.Delta.IsZero():

@@ -43,7 +43,12 @@ type App struct {
 	Options map[string]Option
 	Hidden  []string
 
+	// Synonyms are words that people try for verbs ("predict": "score") and, with dashes, for flags ("--target": "--label"). The
+	// error of an unknown word names the first flag among the words after it, separated by blanks, that the verb has.
+	Synonyms map[string]string
+
 	needs map[*kong.Flag]string // the flag without which a flag has no meaning; "": none
+	first map[*kong.Flag]bool   // flags with a group that the short help has
 }
 
 // Option describes a flag that has no tags of its own.
@@ -57,6 +62,7 @@ type Option struct {
 	File        string // as the struct tag file
 	Needs       string // as the struct tag needs
 	Required    bool
+	First       bool     // in the short help although it has a group
 	Values      []string // what shells complete; nil: files, or nothing
 }
 
@@ -112,7 +118,7 @@ func (a *App) parserFor(args []string, options ...kong.Option) (*kong.Kong, erro
 		hidden = append(hidden, others)
 	}
 	all := []kong.Option{kong.Name(a.Name), kong.Description(a.Description), kong.UsageOnError(), vars,
-		kong.ConfigureHelp(helpOptions), kong.Help(printHelp), kong.PostBuild(a.describeOptions)}
+		kong.ConfigureHelp(helpOptions), kong.Help(func(o kong.HelpOptions, ctx *kong.Context) error { return printHelp(o, ctx, a.first) }), kong.PostBuild(a.describeOptions)}
 	if len(hidden) > 0 {
 		all = append(all, kong.IgnoreFields(strings.Join(hidden, "|")))
 	}
@@ -156,7 +162,7 @@ func (a *App) Parse(args []string) error {
 func (a *App) parse(parser *kong.Kong, args []string) (*kong.Context, error) {
 	parsed, err := parser.Parse(interleaved(parser.Model, args))
 	if err != nil {
-		return nil, &diag.Error{Kind: diag.Usage, Found: err.Error(), Hint: a.helpHint(err)}
+		return nil, &diag.Error{Kind: diag.Usage, Found: err.Error() + a.suggestion(err), Hint: a.helpHint(err)}
 	}
 	if err := checkEmpty(parsed); err != nil {
 		return nil, err
@@ -167,7 +173,7 @@ func (a *App) parse(parser *kong.Kong, args []string) (*kong.Context, error) {
 // describeOptions attaches the Options to the flags without help. A flag without a description is an error, so that no field
 // becomes a flag by accident.
 func (a *App) describeOptions(parser *kong.Kong) error {
-	a.needs = map[*kong.Flag]string{}
+	a.needs, a.first = map[*kong.Flag]string{}, map[*kong.Flag]bool{}
 	parser.Model.HelpFlag.Help = "Show this help."
 	for _, verb := range parser.Model.Leaves(false) {
 		if lines := a.Examples[verb.Name]; lines != nil {
@@ -182,7 +188,7 @@ func (a *App) describeOptions(parser *kong.Kong) error {
 					}
 				}
 				option.describe(f)
-				a.needs[f] = option.Needs
+				a.needs[f], a.first[f] = option.Needs, option.First
 			} else {
 				a.needs[f] = f.Tag.Get("needs")
 			}
@@ -309,6 +315,23 @@ func (s *Session) runVerb(args []string) (err error) {
 		debug.SetGCPercent(10) // nearly all memory holds numbers, which the collector need not scan
 	}
 	return parsed.Run(s)
+}
+
+// suggestion returns what people mean by an unknown word, "" if that is not known or the parser has named a similar word.
+func (a *App) suggestion(err error) string {
+	var parse *kong.ParseError
+	words := strings.Fields(err.Error())
+	if !errors.As(err, &parse) || len(words) != 3 || words[0] != "unknown" && words[0] != "unexpected" {
+		return ""
+	}
+	unknown, _, _ := strings.Cut(words[2], "=")
+	for known := range strings.FieldsSeq(a.Synonyms[unknown]) {
+		isFlag := strings.HasPrefix(known, "--")
+		if !isFlag || parse.Context != nil && slices.ContainsFunc(parse.Context.Flags(), func(f *kong.Flag) bool { return "--"+f.Name == known }) {
+			return fmt.Sprintf(", did you mean %q?", known)
+		}
+	}
+	return ""
 }
 
 // helpHint names the verb whose help to read.

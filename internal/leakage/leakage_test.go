@@ -183,7 +183,7 @@ func TestLeaksDoNotDependOnThreads(t *testing.T) {
 
 func TestArgument(t *testing.T) {
 	for name, want := range map[string]string{"a": "a", "Source IP": "'Source IP'", "it's": `'it'\''s'`, "": "''", "$x": "'$x'"} {
-		if got := shellArgument(name); got != want {
+		if got := ShellArgument(name); got != want {
 			t.Errorf("%q: %s, want %s", name, got, want)
 		}
 	}

@@ -11,10 +11,12 @@ import (
 	"toptau/diag"
 )
 
-// figureWidth is the width of every figure in user units. Text of 12 or 13 units is then readable on a phone,
-// where a figure is about 330 pixels wide, and not too large on a page of 1,160 pixels with two figures in a
-// row.
+// figureWidth is the width of a figure in a file, in user units.
 const figureWidth = 420
+
+// pageWidth is the width of a figure on a page. Text of 12 units is then at least 12 pixels high on a phone, where a figure is
+// at least 310 pixels wide.
+const pageWidth = 304
 
 // Canvas collects SVG elements. Its height grows downwards as they are added. Positions are in user units
 // from the top left corner.
@@ -58,6 +60,20 @@ func (c *Canvas) Text(class string, x, y float64, text string) {
 // Line adds a straight line.
 func (c *Canvas) Line(class string, x1, y1, x2, y2 float64) {
 	c.Path(class, "M"+Pair(x1, y1)+lineTo(Point{x1, y1}, Point{x2, y2}))
+}
+
+// Titled adds a path with a title that a browser shows under the pointer, for pages.
+func (c *Canvas) Titled(class, d, title string) {
+	if !c.values || title == "" {
+		c.Path(class, d)
+		return
+	}
+	c.printf("<path class=\"%s\" d=\"%s\"><title>%s</title></path>\n", class, d, escape(title))
+}
+
+// scaled returns a length of a figure in a file on this canvas.
+func (c *Canvas) scaled(length float64) float64 {
+	return math.Round(float64(length * c.Width / figureWidth))
 }
 
 // Path adds a path with data d.

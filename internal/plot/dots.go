@@ -34,7 +34,7 @@ const (
 func (d *DotPlot) Draw(c *Canvas) {
 	p := Plot{Rules: d.Rules}
 	DrawLegend(c, append(d.legendEntries(), p.legendEntries()...))
-	names, values := d.columns()
+	names, values := d.columns(c.scaled(dotNames))
 	top := c.Height + 6
 	heights, bottom := make([]float64, len(d.Rows)), top
 	for i, lines := range names {
@@ -59,9 +59,9 @@ func (d *DotPlot) Draw(c *Canvas) {
 }
 
 // columns returns the texts left and right of the plotting area.
-func (d *DotPlot) columns() (names [][]string, values []string) {
+func (d *DotPlot) columns(width float64) (names [][]string, values []string) {
 	for _, row := range d.Rows {
-		names = append(names, Wrap(row.Name, row.size(), dotNames, dotLines))
+		names = append(names, Wrap(row.Name, row.size(), width, dotLines))
 		value := d.X.Unit.Write(row.Value, 3)
 		if row.Undefined != "" || !Drawable(row.Value) {
 			value = "none"
@@ -139,7 +139,11 @@ func (d *DotPlot) drawRow(c *Canvas, f *Frame, row Dot, name []string, value str
 				"M"+Pair(low, middle-4)+"v8M"+Pair(high, middle-4)+"v8")
 		}
 	}
-	dotMark(c, row, x, middle)
+	title := row.Name + ": " + value
+	if row.Interval != nil {
+		title += ", " + d.X.Unit.Write(row.Interval[0], 3) + " to " + d.X.Unit.Write(row.Interval[1], 3)
+	}
+	dotMark(c, row, x, middle, title)
 }
 
 // size returns the size of the text of a row. Bold text is about 6 % wider.
@@ -160,14 +164,14 @@ func dotClass(row Dot) string {
 	return "c6"
 }
 
-func dotMark(c *Canvas, row Dot, x, y float64) {
+func dotMark(c *Canvas, row Dot, x, y float64, title string) {
 	switch {
 	case row.Chosen:
-		c.Path("mark c1", markerPath(0, x, y, 5.5))
+		c.Titled("mark c1", markerPath(0, x, y, 5.5), title)
 	case row.Baseline:
-		c.Path("open c2", markerPath(1, x, y, 4.5))
+		c.Titled("open c2", markerPath(1, x, y, 4.5), title)
 	default:
-		c.Path("open c6", markerPath(0, x, y, 4))
+		c.Titled("open c6", markerPath(0, x, y, 4), title)
 	}
 }
 
@@ -180,7 +184,7 @@ func (d *DotPlot) legendEntries() []LegendEntry {
 		for _, row := range d.Rows {
 			if row.Chosen == kind.dot.Chosen && row.Baseline == kind.dot.Baseline {
 				entries = append(entries, LegendEntry{kind.name, smallSwatch, func(c *Canvas, x, y float64) {
-					dotMark(c, kind.dot, x+smallSwatch/2, y)
+					dotMark(c, kind.dot, x+smallSwatch/2, y, "")
 				}})
 				break
 			}

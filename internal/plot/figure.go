@@ -42,7 +42,7 @@ func SVG(f Figure) []byte {
 // values of each series are in an element g of class "values": data-name is the series, data-points has the
 // position on the canvas, x and y of at most 200 points, and data-x and data-y have the labels of the axes.
 func Inline(f Figure, id string) string {
-	c := &Canvas{id: id, Width: figureWidth, values: true}
+	c := &Canvas{id: id, Width: pageWidth, values: true}
 	f.Draw(c)
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" class="tf" role="img" aria-labelledby="%s-t %s-d" `+

@@ -149,7 +149,7 @@ func (h *Histogram) Draw(c *Canvas) {
 	if ex.any {
 		x.Scale, x.Min, x.Max = Linear, ex.low, ex.high
 	}
-	f := newFrame(c, x, Axis{Label: "fraction of the class per bin", Unit: Percent}, ex, ey, 220)
+	f := newFrame(c, x, Axis{Label: "fraction of the class per bin", Unit: Percent}, ex, ey, c.scaled(220))
 	for i, class := range h.Classes {
 		h.drawBars(c, &f, h.fractions(class), i)
 	}

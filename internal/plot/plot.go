@@ -69,7 +69,7 @@ func (p *Plot) Draw(c *Canvas) {
 	if p.Square {
 		height = 340
 	}
-	f := newFrame(c, p.X, p.Y, ex, ey, height)
+	f := newFrame(c, p.X, p.Y, ex, ey, c.scaled(height))
 	f.beginClip(c)
 	if p.Layer != nil {
 		p.Layer.DrawShapes(c, &f)
@@ -296,9 +296,9 @@ const few = 16
 func (s *Series) drawMarks(c *Canvas, f *Frame, l look, curves, number int) {
 	switch {
 	case s.Style == Highlight:
-		for _, run := range f.trace(s.X, s.Y) {
-			for _, p := range run {
-				c.Path("ring", markerPath(0, p.X, p.Y, 5.5))
+		for i := range min(len(s.X), len(s.Y)) {
+			if p, ok := f.At(s.X[i], s.Y[i]); ok {
+				c.Titled("ring", markerPath(0, p.X, p.Y, 5.5), s.titleOf(f, i))
 			}
 		}
 		return
@@ -310,6 +310,14 @@ func (s *Series) drawMarks(c *Canvas, f *Frame, l look, curves, number int) {
 	}
 	var marked []Point
 	single := s.Draw != Step && min(len(s.X), len(s.Y)) <= few
+	if single && c.values {
+		for i := range min(len(s.X), len(s.Y)) {
+			if p, ok := f.At(s.X[i], s.Y[i]); ok && f.inside(p) {
+				c.Titled("mark "+l.colour(), markerPath(l.marker, p.X, p.Y, 3.2), s.titleOf(f, i))
+			}
+		}
+		return
+	}
 	for _, run := range f.trace(s.X, s.Y) {
 		switch {
 		case single || len(run) == 1:
@@ -328,6 +336,19 @@ func (s *Series) drawMarks(c *Canvas, f *Frame, l look, curves, number int) {
 	if d.Len() > 0 {
 		c.Path("mark "+l.colour(), d.String())
 	}
+}
+
+// titleOf returns the name and the values of a point.
+func (s *Series) titleOf(f *Frame, i int) string {
+	x := s.X[i]
+	if i < len(s.Values) {
+		x = s.Values[i]
+	}
+	title := f.y.Unit.Write(s.Y[i], 3) + " at " + f.x.Unit.Write(x, 3)
+	if s.Name != "" {
+		title = s.Name + ": " + title
+	}
+	return title
 }
 
 // drawEnds marks the start and the end of a trajectory.

@@ -25,11 +25,15 @@ for (const width of widths) {
   frame.style.width = width + "px"; frame.style.height = "900px"; frame.style.border = 0;
   frame.onload = () => {
     const page = frame.contentDocument, root = page.documentElement;
-    const result = {width, scroll: root.scrollWidth, height: root.scrollHeight, figures: 0, texts: 0, trouble: []};
+    const folded = root.scrollHeight;
+    page.querySelectorAll("details").forEach(d => { d.open = true; });
+    const result = {width, scroll: root.scrollWidth, height: root.scrollHeight, figures: 0, texts: 0, folded, small: 99, trouble: []};
     for (const svg of page.querySelectorAll("svg")) {
       result.figures++;
       const name = svg.querySelector("title").textContent, outer = svg.getBoundingClientRect();
       const texts = [...svg.querySelectorAll("text")].map(e => ({text: e.textContent, box: e.getBoundingClientRect()}));
+      const scale = outer.width / svg.viewBox.baseVal.width;
+      for (const e of svg.querySelectorAll("text")) result.small = Math.min(result.small, scale * parseFloat(frame.contentWindow.getComputedStyle(e).fontSize));
       texts.forEach((a, i) => {
         result.texts++;
         if (a.box.left < outer.left - 1 || a.box.right > outer.right + 1 || a.box.top < outer.top - 1 ||
@@ -49,7 +53,7 @@ for (const width of widths) {
     result.tip = page.querySelector(".hover-tip").hidden ? "" : page.querySelector(".hover-tip").textContent;
     const explorer = page.querySelector(".explorer"), slider = explorer.querySelector("input");
     result.before = explorer.hidden ? "" : explorer.querySelector("dl").textContent;
-    slider.value = slider.max;
+    slider.value = 0;
     slider.dispatchEvent(new view.Event("input"));
     result.after = explorer.querySelector("dl").textContent;
     result.said = slider.getAttribute("aria-valuetext");
@@ -147,6 +151,8 @@ func TestPageInABrowser(t *testing.T) {
 	text, _, _ := strings.Cut(rest, "</pre>")
 	var found []struct {
 		Width, Scroll, Height, Figures, Texts int
+		Folded                                int     // height before anything is unfolded
+		Small                                 float64 // pixels of the smallest text in a figure
 		Trouble, Cut, Lost                    []string
 		Tip, Before, After, Saved, Said       string
 		Buttons                               int
@@ -165,6 +171,12 @@ func TestPageInABrowser(t *testing.T) {
 		if f.Chart > 900 {
 			t.Errorf("at %d pixels the chart of the summary ends at %.0f, below the first screen", f.Width, f.Chart)
 		}
+		if f.Small < 12 {
+			t.Errorf("at %d pixels a label is %.1f pixels high", f.Width, f.Small)
+		}
+		if f.Width > 1000 && f.Folded > 3000 {
+			t.Errorf("at %d pixels the page is %d high", f.Width, f.Folded)
+		}
 		if len(f.Cut) > 0 {
 			t.Errorf("at %d pixels these are cut off: %q", f.Width, f.Cut)
 		}
@@ -172,7 +184,7 @@ func TestPageInABrowser(t *testing.T) {
 			t.Errorf("at %d pixels these tables lose a column: %q", f.Width, f.Lost)
 		}
 		if !strings.Contains(f.Tip, " at ") || !strings.Contains(f.Before, "alerts") || f.Before == f.After || f.Buttons < 10 ||
-			!strings.HasPrefix(f.Said, "100 (1.2 % of all rows), positives found ") {
+			!strings.HasPrefix(f.Said, "1 (0.012 % of all rows), positives found ") || !strings.Contains(f.Before, "alerts100 (1.2 %") {
 			t.Errorf("at %d pixels the script shows %q, then %q and %q, with %d buttons", f.Width, f.Tip, f.Before, f.After, f.Buttons)
 		}
 		if !strings.HasPrefix(f.Saved, "operating-point.csv data:text/csv;charset=utf-8,on the evaluated rows,rate,counts,interval\npositives found,") {

@@ -43,14 +43,14 @@ func (r *BudgetRow) names() []string {
 }
 
 // falseAtMost is the name of MaxFalse.
-const falseAtMost = "false at most, without labels"
+const falseAtMost = "false at most"
 
 // cells returns the texts of a position of the slider.
 func (r *BudgetRow) cells() []string {
-	list := []string{fmt.Sprintf("%s (%s of all rows)", text.Number(r.Alerts), text.Percent(r.Fraction)), text.Exact(r.Threshold),
+	list := []string{fmt.Sprintf("%s (%s of all rows)", text.Number(r.Alerts), text.Percent(r.Fraction)), text.Significant(r.Threshold, 6),
 		CountedRate(r.Found), CountedRate(r.Precision), CountedRate(r.Alarms)}
 	if r.MaxFalse != nil {
-		list = append(list, text.Count(*r.MaxFalse))
+		list = append(list, fmt.Sprintf("%s of %s, by calibration scores alone", text.Count(*r.MaxFalse), text.Number(r.Alerts)))
 	}
 	return list
 }
@@ -69,7 +69,7 @@ func CountedRate(p metric.Proportion) string {
 
 // section returns the section of the budget table and the slider.
 func (b *Budgets) section() Section {
-	s := Section{Title: "What a budget finds", Explorer: b.Explorer}
+	s := Section{Title: "What a budget finds"}
 	if len(b.Rows) == 0 {
 		return s
 	}
@@ -80,7 +80,7 @@ func (b *Budgets) section() Section {
 	bounded := b.Rows[0].MaxFalse != nil
 	if bounded {
 		t.Header, t.Numbers = append(t.Header, falseAtMost), append(t.Numbers, len(t.Numbers))
-		s.Notes = append(s.Notes, "False at most: a bound from the scores of calibration negatives alone, as it would be for rows without labels. The bounds of all "+
+		s.Notes = append(s.Notes, "False at most: a bound from the scores of calibration negatives alone, which also works for rows without labels. The bounds of all "+
 			"lengths hold together with 95 % confidence, if these negatives come from the same distribution.")
 	}
 	rate := func(p metric.Proportion) string {

@@ -94,9 +94,9 @@ func ModelFacts(m *model.Model) []Fact {
 // EvidenceText returns the bounds of a fit.
 func EvidenceText(c *model.Evidence) string {
 	if c.Lower == nil {
-		return fmt.Sprintf("objective %.8g, without a lower bound", c.Objective)
+		return fmt.Sprintf("objective %.6g, without a lower bound", c.Objective)
 	}
-	return fmt.Sprintf("objective %.8g; no w has less than %.8g", c.Objective, *c.Lower)
+	return fmt.Sprintf("objective %.6g; no w has less than %.6g", c.Objective, *c.Lower)
 }
 
 // HistoryText describes a change of the operating points.

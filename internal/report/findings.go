@@ -20,7 +20,10 @@ type Findings struct {
 	About   []string // model, file and date
 	Lead    string   // the goal in words
 	Summary []string // about ten lines for a manager
+	// Expected is the rate that the goal limits, expected on new rows; nil: the decisions of the first point have it
+	Expected *result.Expected
 
+	Goal   metric.Goal      // what the first point is measured against; zero: its own goal
 	Points []OperatingPoint // the summary describes the first
 	Budget *Budget          // the goal, a line in the figures; nil if there is none
 
@@ -101,15 +104,15 @@ type PairShape struct {
 	Effect  float64     // standard deviation over the rows
 }
 
-// Page returns the page. The sections answer, in this order: which threshold, which guarantee, how good,
-// compared with which models, which columns matter, which data.
+// Page returns the page. The tiles have the answer. The sections, which are folded, answer in this order: which threshold, which
+// guarantee, how good, compared with which models, which columns matter, which data.
 func (f *Findings) Page() Page {
-	p := Page{Chart: f.chart(), Title: f.Title, Lead: f.Lead, About: f.About, Summary: f.Summary,
+	p := Page{Chart: f.chart(), Title: f.Title, Lead: f.Lead, About: f.About, Tiles: f.tiles(), Claim: f.claim(), Summary: f.Summary, Explorer: f.explorer(),
 		Footer: "Made by toptau. This file contains all text, tables and figures, and needs no network."}
 	if p.Title == "" {
 		p.Title = "Classification at the top"
 	}
-	p.Sections = append(p.Sections, Section{Title: "Warnings", Warnings: f.Warnings})
+	p.Sections = append(p.Sections, Section{Title: "Notes", Warnings: f.Warnings, Unfolded: true})
 	for i := range f.Points {
 		p.Sections = append(p.Sections, f.Points[i].section(len(f.Points) > 1))
 	}
@@ -129,19 +132,67 @@ func (f *Findings) Page() Page {
 	return p
 }
 
-// chart returns the figure of the first screen, nil for none.
+// tiles returns the answer of the first point in three numbers, nil without decisions.
+func (f *Findings) tiles() []Tile {
+	if len(f.Points) == 0 || f.Points[0].Decisions == nil {
+		return nil
+	}
+	goal := f.Goal
+	if goal == (metric.Goal{}) {
+		goal = f.Points[0].Goal
+	}
+	return tilesOf(f.Points[0].Decisions, goal, f.Expected)
+}
+
+// claim returns the sentence of the summary about the guarantee, "" without one.
+func (f *Findings) claim() string {
+	for _, line := range f.Summary {
+		if strings.HasPrefix(line, "Guaranteed") || strings.HasPrefix(line, "No guarantee") {
+			return line
+		}
+	}
+	return ""
+}
+
+// ofRows reports whether the goal limits a fraction of all rows.
+func (f *Findings) ofRows() bool { return f.Budget != nil && f.Budget.OfRows }
+
+// chart returns the figure of the first screen, nil for none: positives found against what the goal limits.
 func (f *Findings) chart() plot.Figure {
-	if p := f.RecallPlot(); p != nil {
-		return p
+	roc, recall := f.ROCPlot(), f.RecallPlot()
+	switch {
+	case recall != nil && (f.ofRows() || roc == nil):
+		return recall
+	case roc != nil:
+		return roc
 	}
 	return nil
+}
+
+// explorer returns the slider, which starts at the alerts of the first point; nil for none.
+func (f *Findings) explorer() *Explorer {
+	e := f.Budgets.Explorer
+	if e == nil || len(f.Points) == 0 || f.Points[0].Decisions == nil {
+		return e
+	}
+	started, rate := *e, f.Points[0].Decisions.AlertRate().Rate
+	for i := range e.Rows {
+		if math.Abs(e.Rows[i].Fraction-rate) <= math.Abs(e.Rows[started.Start].Fraction-rate) {
+			started.Start = i
+		}
+	}
+	return &started
 }
 
 // curveSection returns the section of the curves.
 func (f *Findings) curveSection() Section {
 	s := Section{Title: "Quality over all budgets"}
-	for _, figure := range []*plot.Plot{f.ROCPlot(), f.prPlot(), f.pTauPlot(0), f.pTauPlot(f.zoomEnd())} {
-		if figure != nil {
+	second := f.RecallPlot() // the first screen has the other one
+	if f.ofRows() {
+		second = f.ROCPlot()
+	}
+	for _, figure := range []*plot.Plot{second, f.prPlot(), f.pTauPlot(f.zoomEnd())} {
+		if figure != nil && !flat(figure) {
 			s.Figures = append(s.Figures, figure)
 		}
 	}
@@ -151,7 +202,24 @@ func (f *Findings) curveSection() Section {
 	return s
 }
 
-// zoomEnd returns the largest tau of the second P-tau figure.
+// minRise is the height of a curve, as a fraction of its axis, below which a figure only shows a flat line. Chosen by hand.
+const minRise = 0.05
+
+// flat reports whether the lines of a figure are level on its axes.
+func flat(p *plot.Plot) bool {
+	low, high := math.Inf(1), math.Inf(-1)
+	for i := range p.Series {
+		s := &p.Series[i]
+		for k, y := range s.Y {
+			if s.Draw != plot.Points && s.Style >= 0 && p.X.Covers(s.X[k]) {
+				low, high = min(low, y), max(high, y)
+			}
+		}
+	}
+	return high-low < minRise*(p.Y.Max-p.Y.Min)
+}
+
+// zoomEnd returns the largest tau of the P-tau figure.
 func (f *Findings) zoomEnd() float64 {
 	if f.Zoom > 0 && f.Zoom < 1 {
 		return f.Zoom
@@ -222,7 +290,7 @@ func (f *Findings) prPlot() *plot.Plot {
 	return p
 }
 
-// pTauPlot returns the P-tau curves up to an end of the x axis, or all of them if end is 0.
+// pTauPlot returns the P-tau curves up to an end of the x axis.
 func (f *Findings) pTauPlot(end float64) *plot.Plot {
 	p := newCurvePlot(f.PTau, plot.Line)
 	if p == nil {
@@ -230,12 +298,8 @@ func (f *Findings) pTauPlot(end float64) *plot.Plot {
 	}
 	p.Text = plot.Caption{Title: "Precision in the top tau of all rows",
 		Description: "P-tau curve: precision in the fraction tau of rows with the highest scores. " + describeEnds(f.PTau)}
-	p.X = plot.Axis{Label: "tau, fraction of all rows", Unit: plot.Percent, Min: 0, Max: 1}
+	p.X = plot.Axis{Label: "tau, fraction of all rows", Unit: plot.Percent, Min: 0, Max: end}
 	p.Y = plot.Axis{Label: "precision", Unit: plot.Percent, Min: 0, Max: 1}
-	if end > 0 {
-		p.X.Max = end
-		p.Text.Title = fmt.Sprintf("The same, up to tau = %s", text.Percent(end))
-	}
 	f.addBudget(p, true)
 	return p
 }
@@ -318,7 +382,19 @@ func (f *Findings) ScorePlot() *plot.Histogram {
 
 // shapeSection returns the section of the columns' contributions.
 func shapeSection(list []Shape) Section {
+	largest := 0.0
+	for i := range list {
+		largest = max(largest, rise(list[i].Y))
+	}
+	list = slices.DeleteFunc(slices.Clone(list), func(s Shape) bool { return rise(s.Y) < minRise*largest })
 	return Section{Title: "What the main columns add to the score", Small: true, Figures: ShapeFigures(list)}
+}
+
+func rise(y []float64) float64 {
+	if len(y) == 0 {
+		return 0
+	}
+	return slices.Max(y) - slices.Min(y)
 }
 
 // ShapeFigures returns the figures of columns' contributions, all with the same scale.

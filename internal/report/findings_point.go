@@ -7,6 +7,7 @@ import (
 	"toptau/internal/plot"
 	"toptau/internal/text"
 	"toptau/internal/wording"
+	"toptau/method"
 	"toptau/metric"
 	"toptau/model"
 )
@@ -18,13 +19,13 @@ func (o *OperatingPoint) section(several bool) Section {
 		s.Title += " " + o.Name
 	}
 	s.Facts = []Fact{{Name: "goal", Value: GoalText(o.Goal)},
-		{Name: "decision", Value: "alert where score > " + text.Exact(o.Threshold)},
+		{Name: "decision", Value: "alert where score > " + text.Significant(o.Threshold, 6) + " (the model file has all digits)"},
 		{Name: "threshold from", Value: o.Source}}
 	if o.Guarantee != nil {
 		s.Facts = append(s.Facts, guaranteeFacts(o.Guarantee)...)
 		s.Figures = append(s.Figures, guaranteeFigure(o.Guarantee, o.Decisions)...)
 	}
-	s.Facts = append(s.Facts, o.Facts...)
+	s.Facts = append(append(s.Facts, o.budgetFacts()...), o.Facts...)
 	if o.Note != "" {
 		s.Notes = append(s.Notes, o.Note)
 	}
@@ -36,6 +37,20 @@ func (o *OperatingPoint) section(several bool) Section {
 		s.Tables = append(s.Tables, segmentTable(o.Segment, o.Segments))
 	}
 	return s
+}
+
+// budgetFacts compares the rate on these rows with the budget, if the goal has one.
+func (o *OperatingPoint) budgetFacts() []Fact {
+	c, tau := o.Decisions, o.Goal.Tau()
+	if c == nil || !o.Goal.IsBudget() || tau.IsZero() || !c.FalsePositiveRate.Defined() {
+		return nil
+	}
+	rate := c.FalsePositiveRate.Rate
+	if o.Goal.Population() == method.AllRows {
+		rate = c.AlertRate().Rate
+	}
+	missed := rate > tau.Float64()
+	return []Fact{{Name: "budget here", Value: text.Percent(rate) + " of " + text.Percent(tau.Float64()) + either(missed, ", exceeded ✗", ", kept ✓"), Missed: missed}}
 }
 
 // GoalText returns a point's goal in words. The threshold of a training problem has no goal.
@@ -221,7 +236,7 @@ func segmentTable(column string, list []model.Segment) Table {
 	t := Table{Caption: "Thresholds by " + column, Header: []string{column, "threshold", "calibration rows", "guarantee"},
 		Numbers: []int{1, 2}}
 	for _, s := range list {
-		row := []string{s.Value, text.Exact(s.Threshold), "", "none"}
+		row := []string{s.Value, text.Significant(s.Threshold, 6), "", "none"}
 		if g := s.Guarantee; g != nil {
 			row[2] = text.Count(g.Negatives)
 			row[3] = "none"

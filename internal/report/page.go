@@ -22,10 +22,19 @@ type Page struct {
 	Title    string
 	Lead     string      // a sentence below the title; "" for none
 	About    []string    // short facts below the title: model, file, date
+	Tiles    []Tile      // the answer: a few numbers; with tiles all sections but notes are folded
+	Claim    string      // what is guaranteed, in a sentence; "" for none
 	Summary  []string    // about ten lines; may be empty
-	Chart    plot.Figure // next to the summary, on the first screen; nil for none
+	Chart    plot.Figure // below the tiles, on the first screen; nil for none
+	Explorer *Explorer   // next to the chart; nil for none
 	Sections []Section
 	Footer   string // "" for none
+}
+
+// Tile is a number on top of a page.
+type Tile struct {
+	Name, Value, Detail string
+	Verdict             string // kept or missed: against the goal; "": the goal does not limit it
 }
 
 // Section is a part of a page with a heading. Every field is optional, and a section with only a title is
@@ -33,7 +42,8 @@ type Page struct {
 type Section struct {
 	Title      string
 	Paragraphs []string
-	Warnings   []string // set apart by a border
+	Warnings   []string // a list
+	Unfolded   bool     // shown at once on a page with tiles
 	Facts      []Fact
 	Figures    []plot.Figure
 	Small      bool // figures are small multiples, several in a row
@@ -53,6 +63,7 @@ type Explorer struct {
 type Fact struct {
 	Name, Value string
 	Code        bool // in a monospaced font, for a digest
+	Missed      bool // in colour: a limit that is not kept
 }
 
 // Table is a table of texts. On a narrow screen it scrolls on its own, and its first column stays.
@@ -123,6 +134,7 @@ type sectionView struct {
 	Tables     []tableView
 	Notes      []string
 	Explorer   *explorerView
+	Folded     bool
 }
 
 // explorerView is an Explorer in the form that the template needs.
@@ -164,7 +176,9 @@ func (p Page) WriteTo(w io.Writer) (int64, error) {
 		ScriptHash string
 		Sections   []sectionView
 		Chart      *figureView
-	}{Page: p, CSS: template.CSS(plot.CSS + pageCSS), Script: template.JS(pageScript), ScriptHash: scriptHash()}
+		Explorer   *explorerView
+		Folded     bool
+	}{Page: p, Explorer: p.Explorer.view(), Folded: len(p.Tiles) > 0, CSS: template.CSS(plot.CSS + pageCSS), Script: template.JS(pageScript), ScriptHash: scriptHash()}
 	ids, figures := map[string]bool{"summary": true}, 0
 	viewOf := func(f plot.Figure) figureView {
 		figures++
@@ -180,7 +194,7 @@ func (p Page) WriteTo(w io.Writer) (int64, error) {
 			continue
 		}
 		v := sectionView{ID: anchor(s.Title, ids), Title: s.Title, Paragraphs: s.Paragraphs, Warnings: s.Warnings,
-			Facts: s.facts(), Small: s.Small, Notes: s.Notes, Explorer: s.Explorer.view()}
+			Facts: s.facts(), Small: s.Small, Notes: s.Notes, Explorer: s.Explorer.view(), Folded: view.Folded && !s.Unfolded}
 		for _, f := range s.Figures {
 			v.Figures = append(v.Figures, viewOf(f))
 		}

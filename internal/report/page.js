@@ -5,6 +5,7 @@
       [...box.querySelectorAll("tr")].map(row => [...row.cells].map(cell => cell.textContent.replace(/\u00a0/g, " ")))));
   }
   document.querySelectorAll("figure").forEach(toptauFigures.watch);
+  addEventListener("beforeprint", () => document.querySelectorAll("details").forEach(d => { d.open = true; }));
   for (const box of document.querySelectorAll(".explorer")) {
     const budgets = JSON.parse(box.dataset.budgets), input = box.querySelector("input");
     const values = [...box.querySelectorAll("dd")];

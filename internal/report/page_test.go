@@ -121,7 +121,7 @@ func TestSectionsWithoutContentAreLeftOut(t *testing.T) {
 	if strings.Contains(full, "Without content") || strings.Contains(full, "<dt>unknown</dt>") {
 		t.Error("a section or fact without content is shown")
 	}
-	for _, title := range []string{"Warnings", "Operating point", "Quality over all budgets", "Comparison",
+	for _, title := range []string{"Notes", "Operating point", "Quality over all budgets", "Comparison",
 		"What the main columns add to the score", "All kinds of figures", "Data", "Model"} {
 		if !strings.Contains(full, "<h2>"+title+"</h2>") {
 			t.Errorf("section %s is missing", title)
@@ -132,7 +132,7 @@ func TestSectionsWithoutContentAreLeftOut(t *testing.T) {
 func TestPageEscapesText(t *testing.T) {
 	const evil = `<img src=x onerror="alert(1)">`
 	html := render(t, Page{Title: evil, Lead: evil, Summary: []string{evil}, Footer: evil, Sections: []Section{{Title: evil,
-		Paragraphs: []string{evil}, Warnings: []string{evil}, Facts: []Fact{{evil, evil, true}},
+		Paragraphs: []string{evil}, Warnings: []string{evil}, Facts: []Fact{{Name: evil, Value: evil, Code: true}},
 		Figures: []plot.Figure{&plot.Plot{Text: plot.Caption{Title: evil, Description: evil, Note: evil}}},
 		Tables:  []Table{{Caption: evil, Header: []string{evil}, Rows: [][]string{{evil}}}}}}})
 	if strings.Contains(html, "<img") {

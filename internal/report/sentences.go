@@ -35,7 +35,7 @@ func OverlapText(o *result.Overlap) string {
 	case o.Smallest == nil:
 		return "unknown: all training rows are repeated, so fresh rows look like them"
 	}
-	return fmt.Sprintf("no equal rows noticed; fewer than about %s would not be", text.Number(*o.Smallest))
+	return fmt.Sprintf("none found (fewer than about %s could go unnoticed)", text.Number(*o.Smallest))
 }
 
 // VerdictText returns a verdict's conclusion and the numbers of both sides, which are "" if nothing was
@@ -165,7 +165,7 @@ func ShiftFacts(list []result.Shift) []Fact {
 		}
 		line := "no sign of a difference"
 		if s.P <= result.ShiftLevel {
-			line = fmt.Sprintf("%s here, %s there above a score of %.4g; probability at most %s if the rows are alike",
+			line = fmt.Sprintf("%s here, %s there above a score of %.4g; by chance, that has a probability of at most %s",
 				text.Percent(s.Seen), text.Percent(s.Expected), s.Score, text.SmallProbability(s.P))
 		}
 		facts = append(facts, Fact{Name: name, Value: line})

@@ -63,7 +63,7 @@ func TestOverlapText(t *testing.T) {
 		"unknown: the model keeps no fingerprints of its training rows":         nil,
 		"about 400 of these rows trained the model":                             {Excess: true, Estimate: 400},
 		"unknown: all training rows are repeated, so fresh rows look like them": {},
-		"no equal rows noticed; fewer than about 1,400 would not be":            {Smallest: &smallest},
+		"none found (fewer than about 1,400 could go unnoticed)":                {Smallest: &smallest},
 	} {
 		if got := report.OverlapText(o); got != want {
 			t.Errorf("%s\nwant %s", got, want)

@@ -39,20 +39,27 @@ func (u *Use) purpose() Section {
 	if u.Statements == nil {
 		return s
 	}
-	titles := result.StatementTitles()
+	titles, missing := result.StatementTitles(), []string(nil)
 	for _, given := range u.Statements {
 		if !slices.Contains(titles, given.Title) {
 			titles = append(titles, given.Title)
 		}
 	}
 	for _, title := range titles {
-		fact := Fact{Name: title, Value: "not stated"}
+		fact := Fact{Name: title}
 		for _, given := range u.Statements {
 			if given.Title == title && given.Text != "" {
 				fact.Value = given.Text
 			}
 		}
+		if fact.Value == "" {
+			missing = append(missing, title)
+			continue
+		}
 		s.Facts = append(s.Facts, fact)
+	}
+	if missing != nil {
+		s.Facts = append(s.Facts, Fact{Name: "not stated", Value: strings.Join(missing, ", "), Missed: true})
 	}
 	s.Paragraphs = []string{"Statements of the model's owners."}
 	return s

@@ -124,13 +124,15 @@ func Percent(fraction float64) string {
 	return written + " %"
 }
 
-// SmallProbability returns an upper bound on a probability with one digit, because it is only a bound. It returns
-// 0.000000001 for smaller ones.
+// SmallProbability returns an upper bound on a probability as odds with one digit, because it is only a bound: "1 in 4,000". It returns
+// "1 in 1,000,000,000" for smaller ones, and a decimal from 0.1 on.
 func SmallProbability(p float64) string {
-	if p < 1e-9 {
-		return "0.000000001"
+	if p >= 0.1 {
+		return Significant(p, 1)
 	}
-	return Significant(p, 1)
+	rows := 1 / max(p, 1e-9)
+	unit := math.Pow(10, math.Floor(math.Log10(rows*(1+1e-12))))
+	return "1 in " + Number(unit*math.Floor(rows/unit*(1+1e-12)))
 }
 
 // PlusMinus returns a fraction with its standard error, both in percent, to the same decimals: "63.8 % ± 1.6".

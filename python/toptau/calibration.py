@@ -135,11 +135,11 @@ class Guarantee(dict):
             at = self["tested"][-1]
             how = f"{at['real']:,} of the {at['alerts']:,} alerts among them are real"
         else:
-            how = f"the threshold is number {self['order']:,} of their scores from below"
+            how = f"the threshold is score {self['n'] - self['order'] + 1:,} from the top"
         fails = self["delta"] if kind in ("absolute-top", "min-precision") else self["bound"]
         confidence = f"{100 * (1 - float(Fraction(self['delta']))):.6g} % confidence"
         return (f"{'Guaranteed' if self['certified'] else 'Not certified'}: {self._promise()}, with {confidence}.\n"
-                f"From {self['n']:,} {counted} used for nothing else: {how}.\n"
+                f"From {self['n']:,} {counted} set aside for this: {how}.\n"
                 f"For new rows from the source of these rows. The probability that it fails is at most {100 * float(Fraction(fails)):.3g} %.")
 
 

@@ -2,6 +2,7 @@ package verbs
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"unicode/utf8"
 
@@ -41,7 +42,13 @@ func intervalNote(p metric.Proportion) string {
 }
 
 // AlignColumns pads the columns to one width, the first to the left and the others to the right.
-func AlignColumns(table [][]string) []string {
+func AlignColumns(table [][]string) []string { return align(table, 1) }
+
+// AlignLeft pads the columns to one width, all to the left.
+func AlignLeft(table [][]string) []string { return align(table, math.MaxInt) }
+
+// align pads the columns to one width, the first ones to the left and the others to the right.
+func align(table [][]string, left int) []string {
 	var width []int
 	for _, cells := range table {
 		for j, cell := range cells {
@@ -56,10 +63,13 @@ func AlignColumns(table [][]string) []string {
 		var b strings.Builder
 		for j, cell := range cells {
 			pad := strings.Repeat(" ", width[j]-utf8.RuneCountInString(cell))
-			if j == 0 {
+			if j > 0 {
+				b.WriteString("  ")
+			}
+			if j < left {
 				b.WriteString(cell + pad)
 			} else {
-				b.WriteString("  " + pad + cell)
+				b.WriteString(pad + cell)
 			}
 		}
 		lines = append(lines, strings.TrimRight(b.String(), " "))

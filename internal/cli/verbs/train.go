@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"toptau"
@@ -27,6 +28,7 @@ type Train[S Source] struct {
 	Output     string `file:"out" short:"o" placeholder:"MODEL" help:"Write the model here; - is standard output."`
 	Report     string `file:"out" placeholder:"FILE" help:"Write a self-contained HTML page: what to expect, candidates, curves, the model."`
 	ReportDate string `name:"report-date" placeholder:"TEXT" help:"The date in the report (default: that of the data file)."`
+	Verbose    bool   `short:"v" help:"Also print what was tried and why this model, the threshold, the guarantee's price, size and times."`
 	GoalFlags
 	Choose    string `name:"validation" file:"in" group:"Parts" placeholder:"FILE" help:"Rows that choose the model, instead of a cross-validation."`
 	Calibrate string `name:"calibration" file:"in" group:"Parts" placeholder:"FILE" help:"Rows that give the threshold and nothing else."`
@@ -126,19 +128,46 @@ func (c *Train[S]) print(s *cli.Session, r *result.Training, rows Rows) error {
 	case s.JSON:
 		return s.Emit(r)
 	case !s.StdoutTaken:
-		PrintTraining(s, r, c.Output)
-		if c.Report != "" {
-			s.Printf("report: %s\n", c.Report)
+		PrintTraining(s, r, c.Verbose)
+		for _, file := range [][2]string{{"model", c.Output}, {"report", c.Report}} {
+			if file[1] != "" {
+				s.Printf("%s: %s\n", file[0], file[1])
+			}
 		}
 		rows.Print(s)
 	}
 	return nil
 }
 
-// PrintTraining prints what train chose, and what to expect of it.
-func PrintTraining(s *cli.Session, r *result.Training, output string) {
-	s.Printf("goal: %s\n", r.Goal)
-	s.Printf("rows: %s; %s features\n", PartsText(r), text.Count(r.Features))
+// PrintTraining prints what to expect of a trained model, and with verbose also how it came about.
+func PrintTraining(s *cli.Session, r *result.Training, verbose bool) {
+	answer, rest := r.Summary, []string(nil)
+	if at := slices.Index(answer, "Goal: "+r.Goal.String()+"."); at >= 0 {
+		answer, rest = answer[:at], answer[at+1:]
+	}
+	if verbose || r.Goal.Kind != metric.GoalMaxFPR { // the answer names a budget of false alarms
+		s.Printf("goal: %s\n", r.Goal)
+	}
+	for _, line := range answer {
+		s.Printf("%s\n", line)
+	}
+	s.Printf("rows: %s\n", PartsText(r))
+	if verbose {
+		printChoice(s, r)
+		for _, line := range rest {
+			if !strings.HasPrefix(line, "Chosen: ") { // as above, in other words
+				s.Printf("%s\n", line)
+			}
+		}
+	}
+	printLearningCurve(s, r.LearningCurve)
+	for _, w := range r.Warnings {
+		s.Printf("note: %s\n", s.Note(w))
+	}
+}
+
+// printChoice prints what train tried and chose, the threshold, and what the model costs.
+func printChoice(s *cli.Session, r *result.Training) {
 	if r.Unit != nil {
 		s.Printf("counted: %s\n", report.UnitRule(r.Unit))
 	}
@@ -164,19 +193,8 @@ func PrintTraining(s *cli.Session, r *result.Training, output string) {
 		s.Printf("  precision        %s\n", RateText(c.Precision))
 		s.Printf("  %-16s %s\n", r.TestGoal.Criterion, RateText(r.TestGoal.Proportion))
 	}
-	printLearningCurve(s, r.LearningCurve)
-	s.Printf("in short:\n")
-	for _, line := range r.Summary {
-		s.Printf("  %s\n", line)
-	}
-	if output != "" {
-		s.Printf("model: %s\n", output)
-	}
-	s.Printf("size: %s\n", sizeText(&r.Size))
+	s.Printf("size: %s features, %s\n", text.Count(r.Features), sizeText(&r.Size))
 	s.Printf("%.2f s to read, %.2f s to choose, %.2f s to fit\n", r.SecondsRead, r.SecondsSearch, r.SecondsRefit)
-	for _, w := range r.Warnings {
-		s.Printf("note: %s\n", s.Note(w))
-	}
 }
 
 // sizeText describes a model's size: "150 trees of 2,400 leaves, 118 kB, 2.1 µs per row".

@@ -18,7 +18,7 @@ type commands struct {
 	Verify    verbs.Verify[certified]  `cmd:"" help:"Recompute both bounds of a certificate from the table."`
 	Diagnose  verbs.Diagnose[source]   `cmd:"" help:"Report what the methods can achieve on a table before fitting."`
 	Score     scoreCommand             `cmd:"" help:"Score the rows of a table in the database: into a new table, a file, or as a statement."`
-	Inspect   verbs.Inspect            `cmd:"" help:"Show what a model file contains and what in it may be personal, or write a copy without category names."`
+	Inspect   verbs.Inspect            `cmd:"" help:"Show what a table has before you train on it, or what a model file contains. --redact writes a copy of a model without category names."`
 
 	cli.Flags
 }
