@@ -43,7 +43,7 @@ type Problem struct {
 
 // Solution is the result of Solve.
 type Solution struct {
-	W             []float64       // weights, one for each column
+	W             []float64       // weights, one for each column: the best that were found, and 0 if none has a lower objective
 	Threshold     float64         // t(W)
 	Objective     float64         // F(W)
 	AtZero        float64         // F(0)
@@ -51,7 +51,7 @@ type Solution struct {
 	Settings      method.Settings // those that were used
 	Passes        int             // passes over the rows
 	Converged     bool            // CertifiedSolver: F(W) and the lower bound are within the gap of the settings
-	Cancelled     bool            // the context ended the solve; W is the best so far with CertifiedSolver, the last with Adam and SGD
+	Cancelled     bool            // the context ended the solve
 	Certificate   *Certificate    // what proves the lower bound; nil with Adam and SGD: nothing bounds the distance to the optimum
 }
 
@@ -109,7 +109,8 @@ func Solve(ctx context.Context, p Problem) (*Solution, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Solution{W: r.Last.W, Threshold: r.Last.T, Objective: r.Last.F, AtZero: r.AtZero.F, Settings: s, Passes: r.Passes,
+	best, _ := r.Answer()
+	return &Solution{W: best.W, Threshold: best.T, Objective: best.F, AtZero: r.AtZero.F, Settings: s, Passes: r.Passes,
 		Cancelled: r.Cancelled}, nil
 }
 
