@@ -123,7 +123,7 @@ func (out *Fitted) solve(ctx context.Context, d *Data, p method.Problem, feature
 	if err = cmp.Or(err, why); err != nil {
 		return nil, err
 	}
-	o.Solver = solver.Choose(&o.Settings, features.Cols())
+	o.Solver = solver.Choose(&o.Settings, p, d.Len(), features.Cols())
 	out.Result = newFitResult(p, s.kappa(), features.Cols(), d, o)
 	if o.Solver == method.CertifiedSolver {
 		return out.solveCertified(ctx, d, s, o)

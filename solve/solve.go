@@ -37,7 +37,8 @@ type Problem struct {
 	K         int            // TopPushK: the number of negatives on top; 0: not set
 
 	// Settings of the solver. The zero value is that of a fit: CertifiedSolver for a convex method with the hinge or the squared hinge
-	// and at most 2000 columns, otherwise Adam. By default X is rounded to float32, and the rounded numbers are the problem.
+	// and at most 2000 columns, or at most 6000 rows if the population is the negatives, lambda is above 0, and it is not PatMatNP with the
+	// squared hinge; otherwise Adam. By default X is rounded to float32, and the rounded numbers are the problem.
 	Settings method.Settings
 }
 
@@ -102,7 +103,7 @@ func Solve(ctx context.Context, p Problem) (*Solution, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.Solver = solver.Choose(&s, cols); s.Solver == method.CertifiedSolver {
+	if s.Solver = solver.Choose(&s, problem, rows, cols); s.Solver == method.CertifiedSolver {
 		return certify(ctx, f, s)
 	}
 	r, err := solver.Descend(ctx, f, &s, nil)
