@@ -14,7 +14,7 @@ import (
 )
 
 // maxWideRows is the number of rows up to which AutoSolver picks CertifiedSolver for more than certified.WideColumns features. The products
-// of its rows take 8 bytes for each pair, and were measured on 6,000 rows of 5,000 features (gisette): 13 to 20 processor seconds.
+// of its rows take 8 bytes for each pair, and were measured on 6,000 rows of 5,000 features (gisette): 15 to 25 processor seconds, with reading.
 const maxWideRows = 6000
 
 // CompleteSettings checks the settings and fills in the seed. It replaces AutoSolver by Adam if no certificate
