@@ -126,7 +126,7 @@ func (out *Fitted) solve(ctx context.Context, d *rowset.Set, p method.Problem, f
 	if err = cmp.Or(err, why); err != nil {
 		return nil, err
 	}
-	o.Solver = solver.Choose(&o.Settings, features.Cols())
+	o.Solver = solver.Choose(&o.Settings, p, d.Len(), features.Cols())
 	out.Result = newFitResult(p, s.kappa(), features.Cols(), d, o)
 	if o.Solver == method.CertifiedSolver {
 		return out.solveCertified(ctx, d, s, o)
@@ -219,20 +219,25 @@ func (out *Fitted) solveBySteps(ctx context.Context, f *objective.Objective, o F
 	if err != nil {
 		return nil, err
 	}
-	r.Bounds = result.NewBounds(res.Last.F, res.AtZero.F, nil, false)
-	r.Threshold, r.Iterations, r.Passes, r.RowReads = res.Last.T, res.Iterations, res.Passes, res.RowReads
-	r.BestIteration, r.BestObjective = &res.Best.Iteration, &res.Best.F
-	r.NoBetterThanZero = res.NoBetterThanZero()
+	best, better := res.Answer()
+	returned := fmt.Sprintf("returns w = 0, for none of its points has a lower objective (the last: %.6g)", res.Last.F)
+	if better {
+		r.BestIteration = &best.Iteration
+		returned = "returns the best of its points, after " + text.Plural(best.Iteration, "step")
+	}
+	r.Bounds = result.NewBounds(best.F, res.AtZero.F, nil, false)
+	r.Threshold, r.Iterations, r.Passes, r.RowReads = best.T, res.Iterations, res.Passes, res.RowReads
+	r.LastObjective, r.NoBetterThanZero = &res.Last.F, !better
 	for _, p := range res.Trace {
 		out.Trace = append(out.Trace, result.TracePoint{Iteration: p.Iteration, Objective: p.F})
 	}
 	r.Warnings = append(r.Warnings, diag.Warning{Code: "no-certificate",
-		Text: "no certificate: " + strings.ToUpper(name) + " returns its last iterate, and nothing bounds its distance to the optimum"})
+		Text: "no certificate: " + strings.ToUpper(name) + " " + returned + ". Nothing bounds its distance to the optimum"})
 	if res.Cancelled {
 		r.Stopped = result.Cancelled
 		r.Warnings = append(r.Warnings, diag.Warning{Code: "cancelled", Text: "interrupted after " + text.Plural(res.Iterations, "step")})
 	}
-	return res.Last.W, nil
+	return best.W, nil
 }
 
 // warnOfZero adds a warning if w = 0 is no worse than the fit.
@@ -241,6 +246,9 @@ func warnOfZero(r *result.Fit) {
 		return
 	}
 	line := fmt.Sprintf("the fit is no better than w = 0: objective %.6g, at zero %.6g", r.Objective, r.AtZero)
+	if r.LastObjective != nil {
+		line = "the fit is w = 0, which is not proven optimal: a smaller step may find a better point"
+	}
 	m := r.Problem.Definition()
 	if r.ZeroIsOptimal != nil && *r.ZeroIsOptimal {
 		line = zeroText(m.Title)

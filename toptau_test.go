@@ -592,8 +592,8 @@ func TestARowOfWeightTwoIsTwoRows(t *testing.T) {
 		c := shortAdam(p, 60)
 		c.Storage = method.Float64
 		one, two, none := fitData(t, weighted, c), fitData(t, twice, c), fitData(t, unweighted, c)
-		if !near(one.Result.Objective, two.Result.Objective) || !near(one.Result.Threshold, two.Result.Threshold) ||
-			one.Result.MassOnTop != two.Result.MassOnTop {
+		if !near(*one.Result.LastObjective, *two.Result.LastObjective) || !near(one.Result.Threshold, two.Result.Threshold) ||
+			!near(one.Result.Objective, two.Result.Objective) || one.Result.MassOnTop != two.Result.MassOnTop {
 			t.Errorf("%s: weighted F %v, t %v, K %v; repeated %v, %v, %v", p.Method, one.Result.Objective, one.Result.Threshold,
 				one.Result.MassOnTop, two.Result.Objective, two.Result.Threshold, two.Result.MassOnTop)
 		}
@@ -603,8 +603,8 @@ func TestARowOfWeightTwoIsTwoRows(t *testing.T) {
 				break
 			}
 		}
-		if near(one.Result.Objective, none.Result.Objective) {
-			t.Errorf("%s: F is %v with and without weights", p.Method, one.Result.Objective)
+		if near(*one.Result.LastObjective, *none.Result.LastObjective) {
+			t.Errorf("%s: F is %v with and without weights", p.Method, *one.Result.LastObjective)
 		}
 		if tr := one.Model.Training(); tr.Mass != float64(twice.Len()) || tr.PositiveMass != float64(twice.Positives()) ||
 			tr.Rows != weighted.Len() {
@@ -805,7 +805,28 @@ func TestOptionsAreChecked(t *testing.T) {
 // fitFields are the fields of `fit --json` with ADAM and patmat-np, in order. Fields that do not apply are absent.
 const fitFields = `schema_version, warnings, method, surrogate, lambda, tau, beta, solver, k_used, population, encoding, scale,
 n, n_pos, d, objective, objective_at_zero, lower_bound, relative_gap, gap_of_decrease, threshold, norm_w, zero_is_optimal,
-no_better_than_zero, passes, row_reads, iterations, best_iteration, best_objective, stopped, seconds_read, seconds_fit`
+no_better_than_zero, passes, row_reads, iterations, best_iteration, last_objective, stopped, seconds_read, seconds_fit`
+
+func TestStepsReturnTheirBestPointOrZero(t *testing.T) {
+	d := separableData(t, 200)
+	for name, c := range map[string]struct {
+		step   float64
+		better bool
+	}{"steps of 1000": {1000, false}, "steps of 0.01": {.01, true}} {
+		o := shortAdam(method.Problem{Method: method.TopMeanNP, Tau: threshold.MustRate("5%"), Lambda: 0.01}, 60)
+		o.Step = c.step
+		fitted := fitData(t, d, o)
+		r := &fitted.Result
+		last := fitted.Trace[len(fitted.Trace)-1].Objective
+		if r.NoBetterThanZero == c.better || (r.BestIteration != nil) != c.better || (r.NormW > 0) != c.better || r.ZeroIsOptimal != nil ||
+			r.Objective > r.AtZero || *r.LastObjective != last {
+			t.Errorf("%s: %+v, last point %v", name, r, last)
+		}
+		if text := fmt.Sprint(r.Warnings); strings.Contains(text, "returns w = 0") == c.better || !strings.Contains(text, "no certificate") {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+}
 
 func TestFieldsOfAFitResult(t *testing.T) {
 	d := separableData(t, 200)

@@ -33,8 +33,8 @@ type Fit struct {
 	// certified: rows in the final restricted problem
 	WorkingSet    *int     `json:"working_set,omitempty"`
 	Converged     *bool    `json:"converged,omitempty"`      // certified: the gap was reached
-	BestIteration *int     `json:"best_iteration,omitempty"` // Adam, SGD: the step with the lowest F
-	BestObjective *float64 `json:"best_objective,omitempty"` // Adam, SGD: F at that step
+	BestIteration *int     `json:"best_iteration,omitempty"` // Adam, SGD: the step with the lowest F, whose w it is; absent: w = 0
+	LastObjective *float64 `json:"last_objective,omitempty"` // Adam, SGD: F after the last step
 	Stopped       Stop     `json:"stopped"`                  // "" or cancelled
 	SecondsRead   float64  `json:"seconds_read"`             // time spent reading
 	SecondsFit    float64  `json:"seconds_fit"`              // time spent encoding and solving

@@ -37,13 +37,14 @@ type Problem struct {
 	K         int            // TopPushK: the number of negatives on top; 0: not set
 
 	// Settings of the solver. The zero value is that of a fit: CertifiedSolver for a convex method with the hinge or the squared hinge
-	// and at most 2000 columns, otherwise Adam. By default X is rounded to float32, and the rounded numbers are the problem.
+	// and at most 2000 columns, or at most 6000 rows if the population is the negatives, lambda is above 0, and it is not PatMatNP with the
+	// squared hinge; otherwise Adam. By default X is rounded to float32, and the rounded numbers are the problem.
 	Settings method.Settings
 }
 
 // Solution is the result of Solve.
 type Solution struct {
-	W             []float64       // weights, one for each column
+	W             []float64       // weights, one for each column: the best that were found, and 0 if none has a lower objective
 	Threshold     float64         // t(W)
 	Objective     float64         // F(W)
 	AtZero        float64         // F(0)
@@ -51,7 +52,7 @@ type Solution struct {
 	Settings      method.Settings // those that were used
 	Passes        int             // passes over the rows
 	Converged     bool            // CertifiedSolver: F(W) and the lower bound are within the gap of the settings
-	Cancelled     bool            // the context ended the solve; W is the best so far with CertifiedSolver, the last with Adam and SGD
+	Cancelled     bool            // the context ended the solve
 	Certificate   *Certificate    // what proves the lower bound; nil with Adam and SGD: nothing bounds the distance to the optimum
 }
 
@@ -102,14 +103,15 @@ func Solve(ctx context.Context, p Problem) (*Solution, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.Solver = solver.Choose(&s, cols); s.Solver == method.CertifiedSolver {
+	if s.Solver = solver.Choose(&s, problem, rows, cols); s.Solver == method.CertifiedSolver {
 		return certify(ctx, f, s)
 	}
 	r, err := solver.Descend(ctx, f, &s, nil)
 	if err != nil {
 		return nil, err
 	}
-	return &Solution{W: r.Last.W, Threshold: r.Last.T, Objective: r.Last.F, AtZero: r.AtZero.F, Settings: s, Passes: r.Passes,
+	best, _ := r.Answer()
+	return &Solution{W: best.W, Threshold: best.T, Objective: best.F, AtZero: r.AtZero.F, Settings: s, Passes: r.Passes,
 		Cancelled: r.Cancelled}, nil
 }
 

@@ -134,6 +134,9 @@ type realFit struct {
 	perThousand time.Duration // for 1,000 steps, without reading and packing
 }
 
+// lastIsNoBetter reports whether the last iterate is no better than w = 0.
+func (f *realFit) lastIsNoBetter() bool { return *f.LastObjective >= f.AtZero }
+
 func adamOnRealData(t *testing.T) []realFit {
 	var fits []realFit
 	for _, set := range realSets {
@@ -171,7 +174,7 @@ func fitAndCheck(t *testing.T, name string, data *dataset.Data, p method.Problem
 		t.Fatalf("%s on %s: %v", p.Method, name, err)
 	}
 	r := fitted.Result
-	for field, x := range map[string]float64{"objective": r.Objective, "best": *r.BestObjective, "threshold": r.Threshold,
+	for field, x := range map[string]float64{"objective": r.Objective, "last": *r.LastObjective, "threshold": r.Threshold,
 		"norm": r.NormW, "objective at zero": r.AtZero} {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
 			t.Errorf("%s on %s: %s is %v", p.Method, name, field, x)
@@ -181,11 +184,11 @@ func fitAndCheck(t *testing.T, name string, data *dataset.Data, p method.Problem
 		t.Errorf("%s on %s: %d steps and %d points of the trace, want %d steps", p.Method, name, r.Iterations,
 			len(fitted.Trace), o.Iterations)
 	}
-	if *r.BestObjective > r.Objective || *r.BestObjective > r.AtZero {
-		t.Errorf("%s on %s: best %v, last %v, at zero %v", p.Method, name, *r.BestObjective, r.Objective, r.AtZero)
+	if r.Objective > *r.LastObjective || r.Objective > r.AtZero {
+		t.Errorf("%s on %s: best %v, last %v, at zero %v", p.Method, name, r.Objective, *r.LastObjective, r.AtZero)
 	}
-	if r.NormW == 0 {
-		t.Errorf("%s on %s: w = 0 after %d steps", p.Method, name, r.Iterations)
+	if (r.NormW == 0) != (r.BestIteration == nil) {
+		t.Errorf("%s on %s: |w| = %v after %d steps", p.Method, name, r.NormW, r.Iterations)
 	}
 	return realFit{name, r, last.Sub(first) * 1000 / time.Duration(max(o.Iterations-1, 1))}
 }
@@ -274,7 +277,7 @@ func (c *optimum) fit(t *testing.T, data *dataset.Data) {
 		t.Fatalf("%+v: %v", *c, err)
 	}
 	r := fitted.Result
-	c.zero, c.last, c.best = r.AtZero, r.Objective, *r.BestObjective
+	c.zero, c.last, c.best = r.AtZero, *r.LastObjective, r.Objective
 	if below(c.last, c.lower) || below(c.best, c.lower) || below(c.zero, c.lower) {
 		t.Errorf("%+v: below the certified optimum", *c)
 	}
@@ -345,11 +348,15 @@ func realTable(fits []realFit) [][]string {
 	lines := [][]string{{"set", "n", "n+", "d", "method", "F(0)", "F last", "F best", "step of the best", "seconds", "no better than w = 0"}}
 	for _, f := range fits {
 		verdict := ""
-		if f.NoBetterThanZero {
+		if f.lastIsNoBetter() {
 			verdict = "yes"
 		}
+		step := 0
+		if f.BestIteration != nil {
+			step = *f.BestIteration
+		}
 		lines = append(lines, []string{f.set, fmt.Sprint(f.Rows), fmt.Sprint(f.Positives), fmt.Sprint(f.Features), string(f.Method), fmt.Sprintf("%.2f", f.AtZero),
-			fmt.Sprintf("%.4f", f.Objective), fmt.Sprintf("%.4f", *f.BestObjective), fmt.Sprint(*f.BestIteration), fmt.Sprintf("%.2f", f.perThousand.Seconds()), verdict})
+			fmt.Sprintf("%.4f", *f.LastObjective), fmt.Sprintf("%.4f", f.Objective), fmt.Sprint(step), fmt.Sprintf("%.2f", f.perThousand.Seconds()), verdict})
 	}
 	return lines
 }
@@ -359,13 +366,13 @@ func fitsNotes(fits []realFit) string {
 	var onTheWay []string
 	none, above := 0, 0
 	for _, f := range fits {
-		if f.NoBetterThanZero {
+		if f.lastIsNoBetter() {
 			none++
-			if *f.BestObjective < f.AtZero {
+			if !f.NoBetterThanZero {
 				onTheWay = append(onTheWay, string(f.Method)+" on "+f.set)
 			}
 		}
-		if f.Objective > 1.1**f.BestObjective {
+		if *f.LastObjective > 1.1*f.Objective {
 			above++
 		}
 	}

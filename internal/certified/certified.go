@@ -36,6 +36,17 @@ func Possible(p method.Problem) error {
 	return err
 }
 
+// WideColumns is the number of columns above which Wide problems are solved by the products of their rows. The systems of columns cost
+// the cube of it.
+const WideColumns = 2000
+
+// Wide reports whether a problem on wide data can be solved by the products of the rows that matter. With Pat&Mat and TopMean the
+// positives are rows of the population too, so that most rows matter. The squared quantile took too many steps.
+func Wide(p method.Problem) bool {
+	f, err := form.Of(p)
+	return err == nil && f.Kind != form.SquaredQuantile && p.Lambda > 0 && p.Definition().Population == method.Negatives
+}
+
 // Solve minimises the objective to Options.Gap, or as far as it gets. It fails if the method has no
 // certificate. A cancelled context is not an error: the result then has the best point and bounds so far, and
 // Cancelled is set.
@@ -61,6 +72,7 @@ func solveUncertified(ctx context.Context, o *objective.Objective, opt Options, 
 	source := newMemory(o.Matrix(), read, o.Problem().Definition().Population)
 	s := newSolver(ctx, source, f, opt)
 	s.strict = opt.MaxPasses > 0
+	s.wide = Wide(o.Problem()) && o.Dim() > WideColumns
 	if small := thinned(o.Matrix()); small != nil {
 		var visits float64
 		small = representative(small, o.Problem().Definition().Population, source.Shape())

@@ -17,7 +17,9 @@ func (ev *evaluator) addNearRows(e evaluation) error {
 	q := Query{At: e.at}
 	if positives {
 		q.Positives = Request{Held: ev.pos.known}
-		if limit := ev.positivesLimit(&ev.problem); limit == ev.shape.Positives.Rows {
+		if ev.limits.scan > 0 {
+			q.Positives.Want = ev.lowestPositives(&e, e.t)
+		} else if limit := ev.positivesLimit(&ev.problem); limit == ev.shape.Positives.Rows {
 			q.Positives.Want = everyScore(Highest, limit)
 		} else {
 			ties, err := ev.heavyTies(&e, false)
@@ -56,13 +58,41 @@ func (ev *evaluator) addNearRows(e evaluation) error {
 	for _, rows := range answers[0].Population.Rows {
 		ev.addPopulation(rows)
 	}
-	if positives {
+	if positives && ev.limits.scan == 0 {
 		ev.pos.setGroups(groupsOf(answers[0].Positives.Groups, e.at, q.Positives.Groups, len(ev.pos.ids)))
 	}
 	if ev.useGroups {
 		ev.pop.setGroups(groupsOf(answers[0].Population.Groups, e.at, q.Population.Groups, len(ev.pop.ids)))
 	}
 	return nil
+}
+
+// addOverlooked adds the rows of wide data that the restricted problem overlooked at a point: those beyond the corners on the rows held.
+// The threshold on all rows is often far above, and so would be a loss of most positives.
+func (ev *evaluator) addOverlooked(e evaluation) error {
+	edge := ev.safeEdge(e.at.W)
+	t, _, _ := ev.form.Threshold(ev.scratch, ev.pop.Weight, nil)
+	n := 0
+	for n < len(e.rows) && e.rows[n].Score >= edge {
+		n++
+	}
+	ev.addPopulation(e.rows[:n])
+	if ev.allPositivesHeld() {
+		return nil
+	}
+	answer, err := ev.askClass(e.at, false, Request{Held: ev.pos.known, Want: ev.lowestPositives(&e, t)})
+	if err != nil {
+		return err
+	}
+	for _, r := range answer.Rows[0] {
+		ev.pos.hold(r)
+	}
+	return nil
+}
+
+// lowestPositives asks for the positives with the largest losses at a threshold.
+func (ev *evaluator) lowestPositives(e *evaluation, t float64) []Want {
+	return []Want{{Low: math.Inf(-1), High: 1 + t, Order: Nearest, Centre: e.pos[0].Low, Limit: ev.limits.scan}}
 }
 
 // nearest asks for the rows nearest to a score, and for none with the scores of ties, which ascend.

@@ -12,6 +12,7 @@ type problem struct {
 	shape  Shape
 	atZero float64 // F(0)
 	zero   *Point  // w = 0
+	wide   bool    // few rows matter, and the products of rows solve the problem
 	unit   float64 // weightUnit of all rows, for a sample of them; 0: its own
 }
 

@@ -32,6 +32,9 @@ const (
 	innerOfGap    = .1
 	innerOfTarget = .2
 
+	// wideInner is the tolerance on wide data, as a part of the bound, before the bounds are close.
+	wideInner = .05
+
 	// tightening divides the tolerance of the inner solves after a round that brought no row; after
 	// roundsWithNoRow such rounds the solve ends.
 	tightening      = 100
@@ -94,6 +97,9 @@ func (s *solver) improve() error {
 	for !s.done() {
 		s.rounds++
 		tolerance := math.Max(innerOfGap*(s.upper-s.lower), innerOfTarget*s.target()) * tighter
+		if s.wide { // F is far above the bound until the last rounds, so that the gap is no measure
+			tolerance = math.Max(math.Min(wideInner*s.lower, innerOfGap*(s.upper-s.lower)), innerOfTarget*s.target()) * tighter
+		}
 		w := s.solveRestricted(tolerance)
 		s.report()
 		if s.done() {
@@ -179,7 +185,9 @@ func (s *solver) scan(to *Point) (int, error) {
 		if points, err = s.eval.evaluateForViolators(next); err != nil {
 			return 0, err
 		}
-		if err := s.addPoint(points[0]); err != nil {
+		if s.limits.scan > 0 {
+			s.accept(points[0])
+		} else if err := s.addPoint(points[0]); err != nil {
 			return 0, err
 		}
 	}
@@ -189,7 +197,10 @@ func (s *solver) scan(to *Point) (int, error) {
 // addPoint keeps a point if it is the best so far, and adds the rows that matter there.
 func (s *solver) addPoint(e evaluation) error {
 	s.accept(e)
-	s.useGroups = s.useGroups || e.above > s.limits.held
+	s.useGroups = s.limits.scan == 0 && (s.useGroups || e.above > s.limits.held)
+	if s.limits.scan > 0 {
+		return s.eval.addOverlooked(e)
+	}
 	if !s.useGroups {
 		s.addViolators(e)
 	}

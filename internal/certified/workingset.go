@@ -21,6 +21,7 @@ type workingSet struct {
 type limits struct {
 	held int // of a class that may be held; if more matter, the rest enters as groups
 	near int // nearest to the corner of the hinge, added in one scan; doubled after a slow round
+	scan int // of a class, added in one scan to wide data; 0: data are not wide
 }
 
 const (
@@ -49,6 +50,10 @@ const (
 	scanKappas = 8
 	scanGrowth = 2
 	minScan    = 1000
+
+	// wideScan is the number of rows of a class that are added to wide data in one scan. Without a limit the first rounds, whose points are
+	// poor, add all rows.
+	wideScan = 400
 )
 
 // limitsFor returns the limits for rows that cost work multiplications each.
@@ -66,7 +71,9 @@ func (w *workingSet) empty(shape *Shape, shift *linalg.Shift) {
 // setLimits decides how many rows may be held, and whether that is enough.
 func (w *workingSet) setLimits(p *problem) {
 	w.limits = limitsFor(w.pop.Work)
-	w.useGroups = p.firstRows() > w.limits.held
+	if w.useGroups = p.firstRows() > w.limits.held; !w.useGroups && p.wide && !p.wholeMean() {
+		w.limits.scan, w.inner.Wide = wideScan, true
+	}
 }
 
 // rowLimit is the number of best rows that a scan asks for. A band that pulls in many rows at once is cut, so
@@ -74,6 +81,9 @@ func (w *workingSet) setLimits(p *problem) {
 func (w *workingSet) rowLimit(p *problem) int {
 	if w.useGroups {
 		return 0
+	}
+	if w.limits.scan > 0 {
+		return min(w.limits.scan, p.shape.Population.Rows)
 	}
 	most := math.Max(scanKappas*p.rowsOnTop(), scanGrowth*float64(w.pop.N))
 	return int(math.Min(math.Max(most, minScan), float64(p.shape.Population.Rows)))

@@ -109,6 +109,15 @@ type StepResult struct {
 // NoBetterThanZero reports whether the run ended at a point that is no better than w = 0.
 func (r *StepResult) NoBetterThanZero() bool { return r.Last.F >= r.AtZero.F }
 
+// Answer returns the best point, or w = 0 where that is no worse. The second result is false for w = 0. That no step was better does not
+// show that w = 0 is optimal.
+func (r *StepResult) Answer() (Iterate, bool) {
+	if r.Best.F < r.AtZero.F {
+		return r.Best, true
+	}
+	return Iterate{W: make([]float64, len(r.Last.W)), Value: r.AtZero}, false
+}
+
 // update moves w along the gradient g; step counts from 1.
 type update func(w, g []float64, step int)
 

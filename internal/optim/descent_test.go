@@ -160,6 +160,29 @@ func TestProjection(t *testing.T) {
 	}
 }
 
+func TestAnswerIsNeverAboveZero(t *testing.T) {
+	for name, c := range map[string]struct {
+		target, step float64
+		start        Start
+		better       bool
+	}{
+		"every step overshoots": {target: .001, step: 5},
+		"and starts elsewhere":  {target: .001, step: 5, start: Random},
+		"the last step is best": {target: 8, step: .5, better: true},
+		"an early one is best":  {target: 1, step: .9, better: true},
+	} {
+		b := &bowl{target: []float64{c.target}}
+		r, err := Adam(context.Background(), b, nil, StepOptions{Iterations: 3, Step: c.step, Start: c.start, Seed: 1})
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		at, better := r.Answer()
+		if better != c.better || at.F > math.Min(r.AtZero.F, r.Last.F) || b.At(at.W, nil).F != at.F || !better && at.W[0] != 0 {
+			t.Errorf("%s: %+v, better than 0: %v; last %+v, at zero %v", name, at, better, r.Last, r.AtZero)
+		}
+	}
+}
+
 func TestRandomStart(t *testing.T) {
 	start := func(seed uint64) []float64 {
 		b := &bowl{target: make([]float64, 1000)}

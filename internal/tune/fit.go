@@ -52,6 +52,7 @@ type Paper struct {
 	Options     optim.StepOptions // zero values: 1,000 iterations, step 0.01, w = 0; Progress is overwritten
 	Minibatches int               // 0 or 1: full batches
 	Stratified  bool              // stratified minibatches instead of plain random ones
+	Best        bool              // the answer is that of optim.StepResult.Answer; false: the last iterate, as in the paper
 	Held        []bool            // by problem: its steps hold the threshold (objective.HoldThreshold) and are exact; nil: none
 }
 
@@ -68,7 +69,8 @@ func (s Paper) Fit(ctx context.Context, x *matrix.Matrix, problems []method.Prob
 	}
 	s.Options.Exact = s.Options.Exact || slices.Contains(s.Held, true)
 	runs := bindProblems(x, batches, problems, w)
-	for _, r := range runs {
+	for i, r := range runs {
+		runs[i].best = s.Best
 		if s.Held != nil && s.Held[r.problem] {
 			r.holdThreshold()
 		}
@@ -95,6 +97,7 @@ type gridRun struct {
 	problem int
 	full    *objective.Objective
 	batches []*objective.Objective
+	best    bool // Paper.Best
 }
 
 // holdThreshold makes all gradients of a run treat the threshold as a constant.
@@ -182,13 +185,17 @@ func (s Paper) fitGroup(ctx context.Context, runs []gridRun, w Watch) {
 
 // report reports the result of a solver unless the context ended it.
 func (r gridRun) report(ctx context.Context, res optim.StepResult, err error, seconds float64, w Watch) {
+	at := res.Last
+	if r.best && err == nil {
+		at, _ = res.Answer()
+	}
 	switch {
 	case res.Cancelled || ctx.Err() != nil && err != nil:
 	case err != nil:
 		w.Fitted(r.problem, Fit{}, err)
 	default:
 		w.Fitted(r.problem, Fit{
-			W: res.Last.W, At: res.Last.Value, AtZero: res.AtZero, NoBetterThanZero: res.NoBetterThanZero(),
+			W: at.W, At: at.Value, AtZero: res.AtZero, NoBetterThanZero: at.F >= res.AtZero.F,
 			Kappa: r.full.Threshold().Kappa(), Iterations: res.Iterations, Passes: res.Passes, RowReads: res.RowReads,
 			Seconds: seconds,
 		}, nil)

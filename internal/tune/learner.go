@@ -334,7 +334,7 @@ func fitByAdam(ctx context.Context, x *matrix.Matrix, problems []method.Problem,
 		}
 		fitted(i, f, err)
 	}
-	return Paper{}.Fit(ctx, x, problems, w)
+	return Paper{Best: true}.Fit(ctx, x, problems, w)
 }
 
 // finiteWeights reports whether all weights are finite, and whether some weight is not 0.

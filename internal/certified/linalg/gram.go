@@ -197,3 +197,55 @@ func (r *Rows) addSparseGram(diagonal []float64, least float64, h []float64, str
 		}
 	})
 }
+
+// Products sets the inner products of the rows from to end-1 of r, at most kernel.PanelRows of them, with the first n rows of other. The
+// product with row j is out[j*kernel.PanelRows+k] for row from+k. Both sets have the same shift.
+func (r *Rows) Products(from, end int, other *Rows, n int, out []float64) {
+	if n == 0 {
+		return
+	}
+	d := r.D
+	columns, x := make([]float64, d*kernel.PanelRows), make([]float64, d)
+	for i := from; i < end; i++ {
+		r.Row(i, x)
+		for k, v := range x {
+			columns[k*kernel.PanelRows+i-from] = v
+		}
+	}
+	var shifts []float64
+	if other.Sparse {
+		shifts = make([]float64, kernel.PanelRows)
+		kernel.ScorePanels(columns, other.offset, shifts, false)
+	}
+	strips := (n + panel - 1) / panel
+	For(strips, float64(n)*float64(d)*kernel.PanelRows, func(s int) {
+		first, last := s*panel, min((s+1)*panel, n)
+		if other.Sparse {
+			for j := first; j < last; j++ {
+				sums := out[j*kernel.PanelRows : (j+1)*kernel.PanelRows]
+				for k, v := range shifts {
+					sums[k] = -v
+				}
+				for e := other.start[j]; e < other.start[j+1]; e++ {
+					addColumn(other.value[e], columns[int(other.index[e])*kernel.PanelRows:], sums)
+				}
+			}
+			return
+		}
+		for k0 := 0; k0 < d; k0 += productChunk {
+			k1 := min(k0+productChunk, d)
+			for j := first; j < last; j++ {
+				kernel.ScorePanels(columns[k0*kernel.PanelRows:k1*kernel.PanelRows], other.dense[j*d+k0:j*d+k1],
+					out[j*kernel.PanelRows:(j+1)*kernel.PanelRows], k0 > 0)
+			}
+		}
+	})
+}
+
+// addColumn adds c times a column of a panel to sums.
+func addColumn(c float64, column, sums []float64) {
+	x, y := (*[kernel.PanelRows]float64)(column), (*[kernel.PanelRows]float64)(sums)
+	for k := range x {
+		y[k] += float64(c * x[k])
+	}
+}

@@ -9,7 +9,10 @@ import (
 // Solver solves restricted problems. It keeps the space of the rows for the next problem on the same rows.
 // The zero value is ready to use.
 type Solver struct {
-	space *rowSpace
+	Wide     bool // solve by the products of rows, of which few are held; lambda > 0
+	space    *rowSpace
+	products products
+	last     *accelerated // the last solve by products
 }
 
 // Start is where a solve begins.
@@ -51,6 +54,11 @@ const (
 // rows.
 func (s *Solver) Solve(p Problem, from Start, tolerance float64, reusable bool,
 	stop func() bool) (w []float64, attempts []Result) {
+	if s.Wide {
+		if r := s.accelerate(p, tolerance, stop); r.Closed || stop() {
+			return r.W, []Result{r}
+		}
+	}
 	if !worthwhile(p) {
 		return solveIn(p, from, tolerance, nil, stop)
 	}
@@ -64,6 +72,20 @@ func (s *Solver) Solve(p Problem, from Start, tolerance float64, reusable bool,
 	w = space.expand(w)
 	p.Population.Visits += space.positives.Visits - before
 	return w, attempts
+}
+
+// accelerate solves a problem by the products of its rows, from the last solution.
+func (s *Solver) accelerate(p Problem, tolerance float64, stop func() bool) Result {
+	s.products.grow(p.Positives, p.Population)
+	v := newAccelerated(p, &s.products)
+	if last := s.last; last != nil {
+		copy(v.x.p, last.x.p)
+		copy(v.x.q, last.x.q)
+		v.l, v.theta, v.t, v.s = last.l, last.theta, last.t, last.s
+	}
+	s.last = v
+	v.run(tolerance, acceleratedSteps, stop)
+	return v.best
 }
 
 // rowSpace returns the space of a problem's rows, the last one if no row has come since.
