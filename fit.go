@@ -82,6 +82,9 @@ func Fit(ctx context.Context, d *Data, p method.Problem, o FitOptions) (*Fitted,
 		}
 	}
 	leaks := leakage.Find(encoded.rows) // before packMatrix may free the columns
+	if err := encoded.warnOfCopies(d); err != nil {
+		return nil, err
+	}
 	sample := averageSample(features, encoded.typical, nil)
 	fitted := &Fitted{}
 	w, err := fitted.solve(ctx, d, p, features, o)

@@ -65,15 +65,35 @@ func (d *Data) copiesInFile() (*tune.Copies, error) {
 
 // copiesElsewhere looks for copies among rows that are not in memory: all rows of a file, and a sample of those in a database.
 func (d *Data) copiesElsewhere(ctx context.Context) (bool, error) {
+	return d.copiesAmong(func() (*table.Table, error) {
+		sample, err := d.database.Sample(ctx, large.All(), large.DefaultSample)
+		if err != nil {
+			return nil, err
+		}
+		return sample.Table, nil
+	})
+}
+
+// copiesAmong looks for copies among all rows in memory or in a file, and among a sample of rows in a database.
+func (d *Data) copiesAmong(sample func() (*table.Table, error)) (bool, error) {
 	if c, err := d.copiesInFile(); c != nil || err != nil {
 		return c.Found(), err
 	}
-	sample, err := d.database.Sample(ctx, large.All(), large.DefaultSample)
+	t, err := sample()
 	if err != nil {
 		return false, err
 	}
-	units, err := tune.RowUnits(sample.Table.Frame())
+	units, err := tune.RowUnits(t.Frame())
 	return err == nil && units.Copies.Found(), err
+}
+
+// warnOfCopies adds a warning about copies among the rows of a fit.
+func (e *encoding) warnOfCopies(d *Data) error {
+	copies, err := d.copiesAmong(func() (*table.Table, error) { return e.rows, nil })
+	if copies {
+		e.warnings = append(e.warnings, diag.Warning{Code: "copies", Text: "rows are copies of others, and each counts in the objective and the threshold"})
+	}
+	return err
 }
 
 // copies returns a warning about copies, nil if there are none.
