@@ -31,6 +31,7 @@ type admission struct {
 	waiters []*waiter
 	grants  uint64           // how often a waiter got its slot
 	work    [2]time.Duration // for which short and long requests have their slot
+	usual   time.Duration    // the median of short requests
 	used    int64            // bytes
 	clients map[whom]*client // those with an account
 }
@@ -115,7 +116,7 @@ func (a *admission) full(x *account, body int64) bool {
 	return n >= a.queue || n > alwaysWaiting*a.slots && work > maxBacklog*time.Duration(a.slots)
 }
 
-// quickSlots are the further slots for short requests, if these have theirs for at most quickWork on average: some times what a
+// quickSlots are the further slots for short requests, if these usually have theirs for at most quickWork: some times what a
 // refusal takes (docs/results/serve.md). Chosen by hand.
 const (
 	quickSlots = 16
@@ -126,19 +127,21 @@ const (
 // between. The caller holds the mutex.
 func (a *admission) hasSlot(of class, admitted bool) bool {
 	slots := a.slots
-	if w := a.work[short]; of == short && !admitted && w > 0 && w <= quickWork {
+	if of == short && !admitted && a.usual > 0 && a.usual <= quickWork {
 		slots += quickSlots
 	}
 	return a.taken < slots
 }
 
-// worked notes how long a request had its slot, in a moving average over about 16 requests. A short request that the scheduler stopped
-// counts as a few others.
+// worked notes how long a request had its slot, in a moving average over about 16 requests and, of short ones, as a median: on a busy
+// machine many of them are stopped while they have it.
 func (a *admission) worked(of class, d time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if w := a.work[of]; of == short && w > 0 {
-		d = min(d, 8*w)
+	if step := max(time.Microsecond, a.usual/16); of == short && d > a.usual {
+		a.usual += step
+	} else if of == short {
+		a.usual = max(0, a.usual-step)
 	}
 	a.work[of] += (d - a.work[of]) / 16
 }

@@ -222,10 +222,12 @@ func TestStoppedRequestStopsNobody(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := &started{Server: &Server{env: &env{admission: newAdmission(Options{Queue: 64})}}}
 			a := s.admission
-			for range 200 {
+			for i := range 300 {
 				a.worked(short, c.work)
+				if i%3 == 0 {
+					a.worked(short, 50*time.Millisecond) // it was stopped, too
+				}
 			}
-			a.worked(short, 50*time.Millisecond) // it was stopped, too
 			defer s.occupy()()
 			request := func(by *token, of class) bool {
 				x := &account{by: whom{token: by}}
