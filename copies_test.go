@@ -267,8 +267,16 @@ func TestCopiesOutsideMemory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		copies := times(0) == 2
+		fit := func(name string, d *dataset.Data) {
+			fitted, err := toptau.Fit(ctx, d, method.Problem{Method: "topmean", Tau: threshold.MustRate("10%"), Lambda: 0.1}, toptau.FitOptions{})
+			if err != nil || (warningOf(fitted.Result.Warnings, "copies") != "") != copies {
+				t.Errorf("%s, copies %v: fit: %v", name, copies, err)
+			}
+		}
+		fit("memory", copied(t, rows, false, times))
 		for name, d := range map[string]*dataset.Data{"file": file, "elsewhere": dataOf(t, database{large.OfTable(inMemory.Frame(), info.Schema, "")})} {
-			copies := times(0) == 2
+			fit(name, d)
 			for _, delta := range []threshold.Rate{{}, threshold.MustRate("10%")} {
 				out, err := toptau.Threshold(ctx, d, dataset.Entry{Model: trained.Model}, toptau.MaxFPR("5%"), toptau.ThresholdOptions{Delta: delta})
 				if out == nil || errors.Is(err, diag.ErrNoGuarantee) != (copies && !delta.IsZero()) {

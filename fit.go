@@ -85,6 +85,9 @@ func Fit(ctx context.Context, data *dataset.Data, p method.Problem, o FitOptions
 		}
 	}
 	leaks := leakage.Find(encoded.Rows) // before packMatrix may free the columns
+	if err := encoded.WarnOfCopies(d); err != nil {
+		return nil, err
+	}
 	sample := averageSample(features, encoded.Typical, nil)
 	fitted := &Fitted{}
 	w, err := fitted.solve(ctx, d, p, features, o)

@@ -215,3 +215,37 @@ func TestGoalsThatAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// A precision that few real alerts have may be luck: training and thresholds say so, in JSON as well, with the best precision of more alerts. One that
+// many real alerts have passes.
+func TestFewRealAlertsAreNamed(t *testing.T) {
+	rows, top := drawnRows(2000, 11), 0.0 // a weak signal, and five positives at the top
+	for i, x := range rows.Numbers {
+		if rows.Positive[i] {
+			if x[0]--; top < 5 {
+				top++
+				x[0] = 10 + top
+			}
+		}
+	}
+	d := copied(t, rows, false, once)
+	o := toptau.TrainOptions{Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw}}
+	for _, c := range []struct {
+		rate string
+		want bool
+	}{{"90%", true}, {"12%", false}} {
+		out, err := toptau.Threshold(t.Context(), d, dataset.Entry{Column: "a"}, toptau.MinPrecision(c.rate), toptau.ThresholdOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		trained, err := toptau.Train(t.Context(), d, toptau.MinPrecision(c.rate), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, text := range map[string]string{"threshold": string(marshal(t, out.Result)), "train": string(marshal(t, trained.Result))} {
+			if strings.Contains(text, `"few-real-alerts"`) != c.want || strings.Contains(text, "with more real alerts the best precision on these rows is ") != c.want {
+				t.Errorf("%s, %s: %.3000s", name, c.rate, text)
+			}
+		}
+	}
+}

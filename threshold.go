@@ -14,6 +14,7 @@ import (
 	"toptau/internal/table"
 	"toptau/internal/text"
 	"toptau/internal/tune"
+	"toptau/internal/wording"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/model"
@@ -326,6 +327,9 @@ func newCalibrated(o ThresholdOptions, t *calibrate.Threshold, guarantee error, 
 		r.Expected.Scheme = result.Scheme(tune.SchemeCertified)
 	}
 	r.Reason, r.Order, r.Bound = evidenceOf(t, guarantee)
+	if t.Lucky != nil {
+		r.Warnings = append(r.Warnings, diag.Warning{Code: "few-real-alerts", Text: wording.LuckOf(t.Goal, t.Lucky)})
+	}
 	return out
 }
 

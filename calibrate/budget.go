@@ -21,7 +21,8 @@ import (
 // Ramdas 2024) with constant bets.
 //
 // Only rows with an alert can be false alarms, so the labels of alerts are enough. A label that is not known yet
-// counts as X = 0. That makes E smaller, so labels may come late and in any order. The starts are those of Urn; a
+// counts as X = 0. That makes E smaller, so labels may come late and in any order. A row that is known to be positive has no factor: the
+// budget is about negatives. The starts are those of Urn; a
 // merged start passes its capital to the younger one. Both bet alike, so nothing is lost, and late labels of
 // rows that only the older one covers count as 0.
 type BudgetTest struct {
@@ -36,6 +37,7 @@ type BudgetTest struct {
 type BudgetStart struct {
 	Row     int
 	Events  int   // since then
+	Others  int   // rows since then that the budget does not count: positives
 	From    int   // the row at which most of its capital started: Row, or that of a start that was merged into it
 	Before  int   // events from there to Row
 	Capital []int // by alternative, as in UrnStart
@@ -66,7 +68,7 @@ func RestoreBudgetTest(rate float64, most, rows, blocks int, starts []BudgetStar
 		return nil, fmt.Errorf("%d starts after %d blocks and %d rows", len(starts), blocks, rows)
 	}
 	for i, s := range starts {
-		if s.Row < 0 || s.Row > rows || s.Events < 0 || s.Events > rows-s.Row || s.From < 0 || s.From > s.Row || s.Before < 0 || s.Before > s.Row-s.From || len(s.Capital) != len(budgetFactors) ||
+		if s.Row < 0 || s.Row > rows || s.Events < 0 || s.Others < 0 || s.Events > rows-s.Row-s.Others || s.From < 0 || s.From > s.Row || s.Before < 0 || s.Before > s.Row-s.From || len(s.Capital) != len(budgetFactors) ||
 			i > 0 && s.Row < starts[i-1].Row {
 			return nil, fmt.Errorf("start %d of %d at row %d", i+1, len(starts), s.Row)
 		}
@@ -90,6 +92,15 @@ func (t *BudgetTest) AddEvent(row int) {
 	for i := range t.Starts {
 		if t.Starts[i].Row < row {
 			t.Starts[i].Events++
+		}
+	}
+}
+
+// LeaveOut takes one of the rows out, by its number from 1: the budget does not count it, and it is no event.
+func (t *BudgetTest) LeaveOut(row int) {
+	for i := range t.Starts {
+		if t.Starts[i].Row < row {
+			t.Starts[i].Others++
 		}
 	}
 }
@@ -128,7 +139,7 @@ func (t *BudgetTest) logCapital(start, factor int) float64 {
 		return l
 	}
 	quiet := detmath.Log((1 - float64(c*t.rate)) / (1 - t.rate))
-	return l + float64(float64(s.Events)*detmath.Log(c)) + float64(float64(t.Rows-s.Row-s.Events)*quiet)
+	return l + float64(float64(s.Events)*detmath.Log(c)) + float64(float64(t.Rows-s.Row-s.Events-s.Others)*quiet)
 }
 
 // EndBlock is Evidence at the end of a block. It adds a start: the i-th, from 1, has the fraction 1/(i(i+1)) of

@@ -26,6 +26,7 @@ type Threshold struct {
 	Unresolved bool              // the rows cannot resolve the budget: Expected.Rate is above it
 	Guarantee  *Guarantee        // nil: none
 	Needed     int               // with delta: the fewest calibration scores with which the goal can be certified
+	Lucky      *Lucky            // a lowest precision that may be luck; nil: otherwise
 }
 
 // For returns the threshold for a goal from scores of the goal's population (Goal.Population).

@@ -73,6 +73,44 @@ func TestPlainPrecisionIsKept(t *testing.T) {
 	}
 }
 
+// Where no threshold has the precision, those that seem to have it are luck, and nearly all have a note with the best precision of more real alerts.
+// Where one has it with many positives, nearly none has.
+func TestLuckyPrecisions(t *testing.T) {
+	const draws = 100
+	for _, c := range []struct {
+		rows, positives int
+		shift           float64
+		rate            string
+		hopeless        bool
+	}{
+		{2000, 200, 0.5, "50%", true}, {2000, 200, 1, "80%", true}, {2000, 200, 1, "95%", true},
+		{200, 40, 3, "80%", false}, {60, 15, 3, "80%", false}, {100, 12, 4, "80%", false},
+	} {
+		r := rand.New(rand.NewPCG(uint64(c.rows), 5))
+		goal := metric.RateGoal(metric.GoalMinPrecision, c.rate)
+		d := mixture{prevalence: float64(c.positives) / float64(c.rows), shift: c.shift}
+		if expected := d.best(goal.Rate.Float64()) * float64(c.positives); (expected < 1) != c.hopeless {
+			t.Fatalf("%+v: %.1f positives are above the goal", c, expected)
+		}
+		noted, refused := 0, 0
+		for range draws {
+			at, err := ForLabelled(goal, threshold.Rate{}, nil, drawnOf(r, c.positives, c.shift), drawnOf(r, c.rows-c.positives, 0))
+			switch {
+			case err != nil:
+				refused++
+			case at.Lucky != nil:
+				noted++
+				if l := at.Lucky; l.Real >= fewReal || l.Best != nil && (l.Best.Real < fewReal || l.Rate >= goal.Rate.Float64()) {
+					t.Errorf("%+v: %+v", c, *l)
+				}
+			}
+		}
+		if given := draws - refused; c.hopeless && noted < given*8/10 || !c.hopeless && noted > given/20 {
+			t.Errorf("%+v: %d of %d thresholds have a note", c, noted, given)
+		}
+	}
+}
+
 func drawnOf(r *rand.Rand, n int, shift float64) []float64 {
 	z := make([]float64, n)
 	for i := range z {

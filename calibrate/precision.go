@@ -107,6 +107,41 @@ func unreachable(rate threshold.Rate, best Alerts) error {
 		Hint:  "set a lower precision"}
 }
 
+// Lucky describes a threshold for a lowest precision that fewer than fewReal real alerts have. With as many, no threshold has it.
+type Lucky struct {
+	Real int     // alerts that are real
+	Rows int     // all alerts
+	Best *Alerts // those with the highest precision of at least fewReal real ones; nil: there are fewer positives
+	Rate float64 // precision of Best
+}
+
+// fewReal is the number of real alerts below which a precision may be luck. Chosen by hand (TestLuckyPrecisions).
+const fewReal = 10
+
+// luckOf returns whether alerts have a precision by luck, nil if not.
+func (t *precisionTest) luckOf(a Alerts, rate threshold.Rate, positives, negatives []float64) (*Lucky, error) {
+	if a.Real >= fewReal {
+		return nil, nil
+	}
+	list, err := ranked(positives, negatives)
+	if err != nil {
+		return nil, err
+	}
+	l := &Lucky{Real: a.Real, Rows: a.Rows}
+	for i := range list {
+		if x := &list[i]; x.Real >= fewReal && (l.Best == nil || x.precision() >= l.Best.precision()) {
+			l.Best = x
+		}
+	}
+	if l.Best == nil {
+		return l, nil
+	}
+	if l.Rate = t.atPrevalence(l.Best.precision()); l.Best.precision() >= rate.Float64() {
+		return nil, nil
+	}
+	return l, nil
+}
+
 // maxBounds limits how many bounds of a precision a sequence computes.
 const maxBounds = 1000
 
@@ -268,6 +303,7 @@ func ForLabelled(g metric.Goal, delta threshold.Rate, sequence, positives, negat
 	test := newPrecisionTest(g, delta, p.n, n.n)
 	var last Alerts
 	var guarantee *Guarantee
+	var lucky *Lucky
 	expected := Expectation{Confidence: metric.DefaultConfidence}
 	if delta.IsZero() {
 		rate := g.RateOn(p.n, n.n)
@@ -275,6 +311,9 @@ func ForLabelled(g metric.Goal, delta threshold.Rate, sequence, positives, negat
 			return nil, err
 		}
 		expected.Rate, expected.Tied = rate.Float64(), tiedBelow(&last, p, n)
+		if lucky, err = test.luckOf(last, rate, positives, negatives); err != nil {
+			return nil, err
+		}
 	} else {
 		list, first := test.accepted(sequence, p, n)
 		if len(list) == 0 {
@@ -292,7 +331,7 @@ func ForLabelled(g metric.Goal, delta threshold.Rate, sequence, positives, negat
 		*x = test.atPrevalence(*x)
 	}
 	t := &Threshold{Value: last.Threshold, Goal: g, Population: method.AllRows, Rows: n.n + p.n, Order: n.n + p.n - last.Rows, Guarantee: guarantee,
-		Expected: expected}
+		Expected: expected, Lucky: lucky}
 	if g.Recall.IsZero() {
 		return t, nil
 	}

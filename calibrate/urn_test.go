@@ -93,7 +93,8 @@ func TestRestoredUrnGoesOnAlike(t *testing.T) {
 	}
 }
 
-// TestBudgetTestIsASupermartingale enumerates all events of ten rows at the budget, with starts that are merged.
+// TestBudgetTestIsASupermartingale enumerates all events of ten rows at the budget, with starts that are merged. Positives between them change
+// nothing.
 func TestBudgetTestIsASupermartingale(t *testing.T) {
 	const rows, rate = 12, 0.15
 	sum := 0.0
@@ -101,9 +102,11 @@ func TestBudgetTestIsASupermartingale(t *testing.T) {
 		b := NewBudgetTest(rate, 3)
 		p := 1.0
 		for i := range rows {
-			b.AddRows(1)
+			b.AddRows(3)
+			b.LeaveOut(3*i + 1)
+			b.LeaveOut(3*i + 2)
 			if set>>i&1 != 0 {
-				b.AddEvent(i + 1)
+				b.AddEvent(3*i + 3)
 				p *= rate
 			} else {
 				p *= 1 - rate
@@ -119,23 +122,30 @@ func TestBudgetTestIsASupermartingale(t *testing.T) {
 	}
 }
 
-// TestLateEventsOnlyDelay makes rows events long after they came, in any order: the evidence must never be above that
-// of events that are known at once.
+// TestLateEventsOnlyDelay makes rows events, or leaves them out, long after they came, in any order: the evidence must never be above that
+// of labels that are known at once.
 func TestLateEventsOnlyDelay(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 2))
 	for range 200 {
 		now, late := NewBudgetTest(0.05, 3), NewBudgetTest(0.05, 3)
 		var waiting []int
+		learn := func(b *BudgetTest, row int) {
+			if row%3 == 0 {
+				b.LeaveOut(row)
+			} else {
+				b.AddEvent(row)
+			}
+		}
 		for row := 1; row <= 400; row++ {
 			now.AddRows(1)
 			late.AddRows(1)
 			if random.IntN(10) == 0 {
-				now.AddEvent(row)
+				learn(now, row)
 				waiting = append(waiting, row)
 			}
 			for len(waiting) > 0 && random.IntN(12) == 0 {
 				i := random.IntN(len(waiting))
-				late.AddEvent(waiting[i])
+				learn(late, waiting[i])
 				waiting = append(waiting[:i], waiting[i+1:]...)
 			}
 			if row%20 == 0 {

@@ -64,6 +64,9 @@ func newLabelWatch(p *model.Point) *labelWatch {
 	return w
 }
 
+// countsNegatives reports whether false alarms are watched, among the negatives.
+func (w *labelWatch) countsNegatives() bool { return w.test != nil && !w.countsAlerts() }
+
 // countsAlerts reports whether every alert counts against the budget, whatever its label.
 func (w *labelWatch) countsAlerts() bool { return w.budget != "" && w.budget != metric.GoalMaxFPR }
 
@@ -107,7 +110,11 @@ func (w *labelWatch) learn(row int, marks byte, positive bool) {
 	}
 	if marks&markAlert != 0 {
 		w.alerts[class]++
-		if w.test != nil && !w.countsAlerts() && !positive {
+		switch {
+		case !w.countsNegatives():
+		case positive:
+			w.test.LeaveOut(row)
+		default:
 			w.test.AddEvent(row)
 		}
 	}

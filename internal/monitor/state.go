@@ -107,7 +107,7 @@ func (w *Watch) WriteTo(to io.Writer) (int64, error) {
 	if t := l.test; t != nil {
 		s.Budget = &budgetState{Rows: t.Rows, Blocks: t.Blocks}
 		for _, start := range t.Starts {
-			s.Budget.Starts = append(s.Budget.Starts, append([]int{start.Row, start.Events, start.From, start.Before}, start.Capital...))
+			s.Budget.Starts = append(s.Budget.Starts, append([]int{start.Row, start.Events, start.Others, start.From, start.Before}, start.Capital...))
 		}
 	}
 	var packed bytes.Buffer
@@ -237,10 +237,10 @@ func (w *Watch) fill(s *state) error {
 	if b := s.Budget; b != nil {
 		var starts []calibrate.BudgetStart
 		for _, start := range b.Starts {
-			if len(start) < 4 {
+			if len(start) < 5 {
 				return fmt.Errorf("a start of %d numbers", len(start))
 			}
-			starts = append(starts, calibrate.BudgetStart{Row: start[0], Events: start[1], From: start[2], Before: start[3], Capital: start[4:]})
+			starts = append(starts, calibrate.BudgetStart{Row: start[0], Events: start[1], Others: start[2], From: start[3], Before: start[4], Capital: start[5:]})
 		}
 		w.labels.test, err = calibrate.RestoreBudgetTest(w.labels.bound, budgetStarts, b.Rows, b.Blocks, starts)
 	}

@@ -165,6 +165,9 @@ func (w *Watch) addRows(b *Batch, first, end, number int, audited func(i int)) {
 				w.labels.test.AddEvent(number + i + 1)
 			}
 		}
+		if b.Label != nil && !b.Alerts[i] && w.labels.countsNegatives() && b.Label(i) == table.Positive {
+			w.labels.test.LeaveOut(number + i + 1)
+		}
 		if b.Alerts[i] || w.Audits() {
 			w.mark(b, i, number+i+1, audited)
 		}

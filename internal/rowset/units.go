@@ -65,15 +65,35 @@ func (d *Set) CopiesInFile() (*tune.Copies, error) {
 
 // CopiesElsewhere looks for copies among rows that are not in memory: all rows of a file, and a sample of those in a database.
 func (d *Set) CopiesElsewhere(ctx context.Context) (bool, error) {
+	return d.copiesAmong(func() (*table.Table, error) {
+		sample, err := d.Database.Sample(ctx, large.All(), large.DefaultSample)
+		if err != nil {
+			return nil, err
+		}
+		return sample.Table, nil
+	})
+}
+
+// copiesAmong looks for copies among all rows in memory or in a file, and among a sample of rows in a database.
+func (d *Set) copiesAmong(sample func() (*table.Table, error)) (bool, error) {
 	if c, err := d.CopiesInFile(); c != nil || err != nil {
 		return c.Found(), err
 	}
-	sample, err := d.Database.Sample(ctx, large.All(), large.DefaultSample)
+	t, err := sample()
 	if err != nil {
 		return false, err
 	}
-	units, err := tune.RowUnits(sample.Table.Frame())
+	units, err := tune.RowUnits(t.Frame())
 	return err == nil && units.Copies.Found(), err
+}
+
+// WarnOfCopies adds a warning about copies among the rows of a fit.
+func (e *encoding) WarnOfCopies(d *Set) error {
+	copies, err := d.copiesAmong(func() (*table.Table, error) { return e.Rows, nil })
+	if copies {
+		e.Warnings = append(e.Warnings, diag.Warning{Code: "copies", Text: "rows are copies of others, and each counts in the objective and the threshold"})
+	}
+	return err
 }
 
 // copies returns a warning about copies, nil if there are none.

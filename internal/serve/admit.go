@@ -16,6 +16,10 @@ import (
 //
 // A slot that becomes free goes to the client whose last one is longest ago, so that nobody's many requests make others
 // wait, or find the queue full; and to a short request before a long one of the same client.
+//
+// A slot is held by a goroutine that may not run: the scheduler stopped it, or it got the slot while it waited and is now after
+// hundreds of others. Nobody computes then, but all of these would find the slots taken, wait in the queue and be refused. So
+// requests that take no longer than their refusal have some more slots (quickSlots).
 type admission struct {
 	slots int
 	queue int   // requests that wait before another one
@@ -27,6 +31,7 @@ type admission struct {
 	waiters []*waiter
 	grants  uint64           // how often a waiter got its slot
 	work    [2]time.Duration // for which short and long requests have their slot
+	usual   time.Duration    // the median of short requests
 	used    int64            // bytes
 	clients map[whom]*client // those with an account
 }
@@ -111,10 +116,33 @@ func (a *admission) full(x *account, body int64) bool {
 	return n >= a.queue || n > alwaysWaiting*a.slots && work > maxBacklog*time.Duration(a.slots)
 }
 
-// worked notes how long a request had its slot, in a moving average over about 16 requests.
+// quickSlots are the further slots for short requests, if these usually have theirs for at most quickWork: some times what a
+// refusal takes (docs/results/serve.md). Chosen by hand.
+const (
+	quickSlots = 16
+	quickWork  = 250 * time.Microsecond
+)
+
+// hasSlot reports whether a slot is free. What was admitted before gets none of quickSlots: it gives its slot to others in
+// between. The caller holds the mutex.
+func (a *admission) hasSlot(of class, admitted bool) bool {
+	slots := a.slots
+	if of == short && !admitted && a.usual > 0 && a.usual <= quickWork {
+		slots += quickSlots
+	}
+	return a.taken < slots
+}
+
+// worked notes how long a request had its slot, in a moving average over about 16 requests and, of short ones, as a median: on a busy
+// machine many of them are stopped while they have it.
 func (a *admission) worked(of class, d time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if step := max(time.Microsecond, a.usual/16); of == short && d > a.usual {
+		a.usual += step
+	} else if of == short {
+		a.usual = max(0, a.usual-step)
+	}
 	a.work[of] += (d - a.work[of]) / 16
 }
 
@@ -167,7 +195,7 @@ func (a *admission) wait(x *account, of class, done <-chan struct{}) bool {
 func (a *admission) enter(x *account, of class, admitted bool) *waiter {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.taken < a.slots {
+	if a.hasSlot(of, admitted) {
 		a.taken++
 		return nil
 	}
@@ -211,19 +239,20 @@ func (a *admission) remove(w *waiter, result shedReason) {
 func (a *admission) free() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	var next *waiter
-	for _, w := range a.waiters {
-		if next == nil || w.before(next) {
-			next = w
+	for a.taken--; len(a.waiters) > 0; a.taken++ {
+		var next *waiter
+		for _, w := range a.waiters {
+			if next == nil || w.before(next) {
+				next = w
+			}
 		}
+		if !a.hasSlot(next.class, next.admitted) {
+			return
+		}
+		a.grants++
+		next.account.of.granted = a.grants
+		a.remove(next, granted)
 	}
-	if next == nil {
-		a.taken--
-		return
-	}
-	a.grants++
-	next.account.of.granted = a.grants
-	a.remove(next, granted)
 }
 
 // before reports whether a waiter gets a slot before one that has waited longer.

@@ -210,6 +210,75 @@ func TestQueueIsFair(t *testing.T) {
 	})
 }
 
+// While a request that has the slot does not run, hundreds of addresses send a row each, and so do an honest client of another address and
+// one of the same, as after a proxy. Nobody is refused: refusing them takes as long. Requests that take long, and long bodies, wait as before,
+// and the further slots are limited.
+func TestStoppedRequestStopsNobody(t *testing.T) {
+	for _, c := range []struct {
+		work time.Duration
+		of   class
+		lost bool
+	}{{50 * time.Microsecond, short, false}, {3 * time.Millisecond, short, true}, {50 * time.Microsecond, long, true}} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &started{Server: &Server{env: &env{admission: newAdmission(Options{Queue: 64})}}}
+			a := s.admission
+			for i := range 300 {
+				a.worked(short, c.work)
+				if i%3 == 0 {
+					a.worked(short, 50*time.Millisecond) // it was stopped, too
+				}
+			}
+			defer s.occupy()()
+			request := func(by *token, of class) bool {
+				x := &account{by: whom{token: by}}
+				_, ok := a.take(x, of, nil)
+				if ok {
+					a.free()
+				}
+				a.release(x)
+				return ok
+			}
+			lost := 0
+			proxy := &token{}
+			for i := range 300 {
+				by := &token{}
+				if i%3 == 0 {
+					by = proxy
+				}
+				if !request(by, c.of) {
+					lost++
+				}
+			}
+			if (lost > 0) != c.lost {
+				t.Errorf("%d of 300 requests of class %d and %s are lost", lost, c.of, c.work)
+			}
+			if honest := request(&token{}, c.of); honest == c.lost {
+				t.Errorf("the honest client's request of class %d and %s: %v", c.of, c.work, honest)
+			}
+			if c.lost {
+				return
+			}
+			for range quickSlots { // requests that are all stopped
+				if a.enter(&account{}, short, false) != nil {
+					t.Fatal("too few further slots")
+				}
+			}
+			go request(proxy, short)
+			synctest.Wait()
+			if n := a.waiting(); n != 1 {
+				t.Errorf("%d requests wait for the further slots", n)
+			}
+			for range quickSlots {
+				a.free()
+			}
+			synctest.Wait()
+			if a.waiting() != 0 || a.taken != a.slots || len(a.clients) != 0 {
+				t.Errorf("%d wait, %d slots are taken of %d, %d clients", a.waiting(), a.taken, a.slots, len(a.clients))
+			}
+		})
+	}
+}
+
 // tokens are clients of TestQueueIsFair.
 var tokens = map[string]*token{"a": {}, "b": {}, "c": {}}
 

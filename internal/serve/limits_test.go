@@ -596,8 +596,8 @@ func TestRollingRestarts(t *testing.T) {
 func TestQueueByTime(t *testing.T) {
 	for _, test := range []struct {
 		work time.Duration
-		most func(slots int) int // requests that may wait, of 64
-	}{{20 * time.Microsecond, func(int) int { return 64 }}, {time.Millisecond, func(slots int) int { return min(64, 15*slots+1) }},
+		most func(slots int) int // requests that may wait, of 64, or compute
+	}{{20 * time.Microsecond, func(int) int { return quickSlots + 64 }}, {time.Millisecond, func(slots int) int { return min(64, 15*slots+1) }},
 		{100 * time.Millisecond, func(slots int) int { return 3*slots + 1 }}} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &started{Server: &Server{env: &env{admission: newAdmission(Options{Queue: 64})}}}

@@ -6,6 +6,7 @@ import (
 	"toptau/internal/binomial"
 	"toptau/internal/table"
 	"toptau/internal/text"
+	"toptau/internal/wording"
 	"toptau/metric"
 	"toptau/threshold"
 )
@@ -101,6 +102,9 @@ func (f *Found) warnOfThreshold(s *parts) {
 		f.warn("budget-below-one-row", "%s %s are too few for a rate of %s: on average only a threshold without alerts keeps it. This one is "+
 			"their largest score, which a new row exceeds with probability 1/%d; %s are needed", text.Count(p.Rows), s.populationName(),
 			tau, p.Rows+1, text.Count(rowsForOne(tau)-1))
+	}
+	if l := f.Threshold.Lucky; l != nil {
+		f.warn("few-real-alerts", "%s", wording.LuckOf(f.Goal, l))
 	}
 	if s.costly {
 		f.warn("costly-guarantee", "the guarantee takes %s of the %s %s outside the test part: the model is fitted to the others",

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"toptau/calibrate"
 	"toptau/internal/text"
 	"toptau/method"
 	"toptau/metric"
@@ -72,6 +73,17 @@ func WithoutGuarantee(g metric.Goal, e *result.Expected, unit *result.Unit) stri
 		return fmt.Sprintf("%s of %s %s score exactly the threshold, so expect less than the budget", text.Count(e.Tied.Equal), text.Count(e.Rows), rows)
 	}
 	return fmt.Sprintf("the %s is kept on average, so expect new data to %s it about half the time", kept, missed)
+}
+
+// LuckOf returns that few real alerts have a precision, and the best that more of them have, as a clause.
+func LuckOf(g metric.Goal, l *calibrate.Lucky) string {
+	line := fmt.Sprintf("the precision of %s rests on %s of %s, so it may be luck: ", text.Percent(g.Rate.Float64()), text.Plural(l.Real, "real alert"),
+		text.Count(l.Rows))
+	if l.Best == nil {
+		return line + "with so few positives nothing shows it"
+	}
+	return line + fmt.Sprintf("with more real alerts the best precision on these rows is %s (%s of %s)", text.Percent(l.Rate), text.Count(l.Best.Real),
+		text.Count(l.Best.Rows))
 }
 
 // ExpectedInterval returns the interval of an expected rate, in parentheses, and of tied scores the counts.
