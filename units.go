@@ -65,7 +65,7 @@ func (d *Data) copiesInFile() (*tune.Copies, error) {
 
 // copiesElsewhere looks for copies among rows that are not in memory: all rows of a file, and a sample of those in a database.
 func (d *Data) copiesElsewhere(ctx context.Context) (bool, error) {
-	return d.copiesAmong(func() (*table.Table, error) {
+	return copiesAmong(d, func() (*table.Table, error) {
 		sample, err := d.database.Sample(ctx, large.All(), large.DefaultSample)
 		if err != nil {
 			return nil, err
@@ -75,7 +75,7 @@ func (d *Data) copiesElsewhere(ctx context.Context) (bool, error) {
 }
 
 // copiesAmong looks for copies among all rows in memory or in a file, and among a sample of rows in a database.
-func (d *Data) copiesAmong(sample func() (*table.Table, error)) (bool, error) {
+func copiesAmong(d *Data, sample func() (*table.Table, error)) (bool, error) {
 	if c, err := d.copiesInFile(); c != nil || err != nil {
 		return c.Found(), err
 	}
@@ -89,7 +89,7 @@ func (d *Data) copiesAmong(sample func() (*table.Table, error)) (bool, error) {
 
 // warnOfCopies adds a warning about copies among the rows of a fit.
 func (e *encoding) warnOfCopies(d *Data) error {
-	copies, err := d.copiesAmong(func() (*table.Table, error) { return e.rows, nil })
+	copies, err := copiesAmong(d, func() (*table.Table, error) { return e.rows, nil })
 	if copies {
 		e.warnings = append(e.warnings, diag.Warning{Code: "copies", Text: "rows are copies of others, and each counts in the objective and the threshold"})
 	}

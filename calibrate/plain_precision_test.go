@@ -100,7 +100,7 @@ func TestLuckyPrecisions(t *testing.T) {
 				refused++
 			case at.Lucky != nil:
 				noted++
-				if l := at.Lucky; l.Real >= fewReal || l.Best != nil && (l.Best.Real < fewReal || l.Rate >= goal.Rate.Float64()) {
+				if l := at.Lucky; l.Real >= fewReal || l.BestRows > 0 && (l.BestReal < fewReal || l.Rate >= goal.Rate.Float64()) {
 					t.Errorf("%+v: %+v", c, *l)
 				}
 			}
