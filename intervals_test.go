@@ -12,7 +12,9 @@ import (
 	"toptau"
 	"toptau/dataset"
 	"toptau/method"
+	"toptau/metric"
 	"toptau/schema"
+	"toptau/threshold"
 )
 
 var intervalSeeds = flag.Int("intervals", 0, "TestIntervalsCover: number of seeds for each learner and set, instead of 20 of the quickest")
@@ -131,5 +133,56 @@ func intervalsCover(t *testing.T, o toptau.TrainOptions, set string, write func(
 	t.Logf("%s: %d of %d in the interval; %.2f to %.2f times the budget, mean %.2f", set, inside, seeds, ratios[0], ratios[seeds-1], mean)
 	if allowed := .95 - 3*math.Sqrt(.95*.05/float64(seeds)); float64(inside) < allowed*float64(seeds) {
 		t.Errorf("%s: %d of %d rates in the interval", set, inside, seeds)
+	}
+}
+
+// The rates that a certified threshold has out of fold are in their printed 95 % intervals on new rows: the false positive rate for a recall, and
+// the recall for a false positive rate. The place of the threshold among the scores out of fold has an error of its own. With 240 draws at most 38 of 480
+// rates may be outside, three standard errors above 5 %.
+func TestIntervalsOfCertifiedThresholdsCover(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: trainings")
+	}
+	draws := toptau.IfLong(12, 240)
+	read := func(seed, stream uint64, rows int) *toptau.Data {
+		text := weakTable(rand.New(rand.NewPCG(seed, stream)), rows, func(x []float64, positive bool) {
+			for j := range x {
+				if positive {
+					x[j] += .5
+				}
+			}
+		})
+		d, err := toptau.ReadFrom(t.Context(), strings.NewReader(text), toptau.Format{Label: "y", Positive: []string{"1"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	fresh, outside := read(9999, 2, 40_000), 0
+	for _, goal := range []toptau.Goal{toptau.MinRecall("80%"), toptau.MaxFPR("5%")} {
+		for seed := range uint64(draws) {
+			trained, err := toptau.Train(t.Context(), read(seed, 1, 1000), goal, toptau.TrainOptions{Method: []method.Name{method.Logistic},
+				Encoding: []schema.Encoding{schema.Raw}, Seed: seed + 1, Delta: threshold.MustRate("10%")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			e, err := toptau.Evaluate(t.Context(), fresh, []toptau.Entry{{Model: trained.Model}}, toptau.EvaluateOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			of := func(c *metric.Confusion) metric.Proportion {
+				if goal.Kind == metric.GoalMinRecall {
+					return c.FalsePositiveRate
+				}
+				return c.TruePositiveRate
+			}
+			if rate, i := of(&e.Points[0].Decisions).Rate, of(&trained.Result.OutOfFoldDecisions).Interval; rate < i.Low || rate > i.High {
+				outside++
+			}
+		}
+	}
+	rates := float64(2 * draws)
+	if t.Logf("%d of %v rates outside", outside, rates); float64(outside) > .05*rates+3*math.Sqrt(.05*.95*rates) {
+		t.Errorf("%d of %v rates outside of their intervals", outside, rates)
 	}
 }

@@ -257,6 +257,13 @@ type Tied struct {
 	Counted int `json:"counted"` // number of rows above the threshold; recall and precision: of positives
 }
 
+// Lucky describes a threshold for a lowest precision that fewer than fewReal real alerts have. With as many, no threshold has it.
+type Lucky struct {
+	Real, Rows         int     // alerts that are real, and all
+	BestReal, BestRows int     // the same of the alerts with the highest precision of at least fewReal real ones; 0: there are fewer positives
+	Rate               float64 // their precision
+}
+
 // expected returns the mean j/(n+1) of the rate of score > threshold on new rows if the threshold is the j-th largest of n scores, and
 // its interval. Without ties the rate has the distribution Beta(j, n+1-j) over the draw of the scores. For weighted
 // scores n and j are effective numbers, rounded, and the interval is approximate.

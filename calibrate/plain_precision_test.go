@@ -81,7 +81,7 @@ func TestLuckyPrecisions(t *testing.T) {
 		rows, positives int
 		shift           float64
 		rate            string
-		hopeless        bool
+		unreachable     bool
 	}{
 		{2000, 200, 0.5, "50%", true}, {2000, 200, 1, "80%", true}, {2000, 200, 1, "95%", true},
 		{200, 40, 3, "80%", false}, {60, 15, 3, "80%", false}, {100, 12, 4, "80%", false},
@@ -89,7 +89,7 @@ func TestLuckyPrecisions(t *testing.T) {
 		r := rand.New(rand.NewPCG(uint64(c.rows), 5))
 		goal := metric.RateGoal(metric.GoalMinPrecision, c.rate)
 		d := mixture{prevalence: float64(c.positives) / float64(c.rows), shift: c.shift}
-		if expected := d.best(goal.Rate.Float64()) * float64(c.positives); (expected < 1) != c.hopeless {
+		if expected := d.best(goal.Rate.Float64()) * float64(c.positives); (expected < 1) != c.unreachable {
 			t.Fatalf("%+v: %.1f positives are above the goal", c, expected)
 		}
 		noted, refused := 0, 0
@@ -100,12 +100,12 @@ func TestLuckyPrecisions(t *testing.T) {
 				refused++
 			case at.Lucky != nil:
 				noted++
-				if l := at.Lucky; l.Real >= fewReal || l.Best != nil && (l.Best.Real < fewReal || l.Rate >= goal.Rate.Float64()) {
+				if l := at.Lucky; l.Real >= fewReal || l.BestRows > 0 && (l.BestReal < fewReal || l.Rate >= goal.Rate.Float64()) {
 					t.Errorf("%+v: %+v", c, *l)
 				}
 			}
 		}
-		if given := draws - refused; c.hopeless && noted < given*8/10 || !c.hopeless && noted > given/20 {
+		if given := draws - refused; c.unreachable && noted < given*8/10 || !c.unreachable && noted > given/20 {
 			t.Errorf("%+v: %d of %d thresholds have a note", c, noted, given)
 		}
 	}

@@ -107,14 +107,6 @@ func unreachable(rate threshold.Rate, best Alerts) error {
 		Hint:  "set a lower precision"}
 }
 
-// Lucky describes a threshold for a lowest precision that fewer than fewReal real alerts have. With as many, no threshold has it.
-type Lucky struct {
-	Real int     // alerts that are real
-	Rows int     // all alerts
-	Best *Alerts // those with the highest precision of at least fewReal real ones; nil: there are fewer positives
-	Rate float64 // precision of Best
-}
-
 // fewReal is the number of real alerts below which a precision may be luck. Chosen by hand (TestLuckyPrecisions).
 const fewReal = 10
 
@@ -127,19 +119,16 @@ func (t *precisionTest) luckOf(a Alerts, rate threshold.Rate, positives, negativ
 	if err != nil {
 		return nil, err
 	}
-	l := &Lucky{Real: a.Real, Rows: a.Rows}
-	for i := range list {
-		if x := &list[i]; x.Real >= fewReal && (l.Best == nil || x.precision() >= l.Best.precision()) {
-			l.Best = x
+	var best Alerts
+	for _, x := range list {
+		if x.Real >= fewReal && x.precision() >= best.precision() {
+			best = x
 		}
 	}
-	if l.Best == nil {
-		return l, nil
-	}
-	if l.Rate = t.atPrevalence(l.Best.precision()); l.Best.precision() >= rate.Float64() {
+	if best.precision() >= rate.Float64() {
 		return nil, nil
 	}
-	return l, nil
+	return &Lucky{a.Real, a.Rows, best.Real, best.Rows, t.atPrevalence(best.precision())}, nil
 }
 
 // maxBounds limits how many bounds of a precision a sequence computes.

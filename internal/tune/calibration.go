@@ -2,6 +2,7 @@ package tune
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"toptau/calibrate"
@@ -232,13 +233,18 @@ func (c *calibration) withGroups(err error) error {
 }
 
 // ends returns the decisions at both ends of the interval for the expected rate, if other rows gave the threshold: its place among the
-// scores of r is then not exact.
+// scores of r is then not exact. These scores place the rate with an error of their own, of which the variance is that of their number. A recall of
+// 100 held-out positives is found among 100 others out of fold, so the interval is wider by the root of 2.
 func (c *calibration) ends(r *ranked) ([]metric.Confusion, error) {
 	var list []metric.Confusion
 	if c.parts.scheme.pools() || c.parts.scheme == SchemeValidation {
 		return nil, nil
 	}
-	for _, rate := range []float64{c.found.Threshold.Expected.Low, c.found.Threshold.Expected.High} {
+	e := c.found.Threshold.Expected
+	z, _ := c.pooledPopulation()
+	wider := math.Sqrt(1 + float64(c.found.Threshold.Rows)/float64(len(z)))
+	for _, end := range []float64{e.Low, e.High} {
+		rate := e.Rate + float64(wider*(end-e.Rate))
 		if !(rate > 0 && rate < 1) {
 			continue // the rates there are those next to it
 		}

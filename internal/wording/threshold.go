@@ -79,11 +79,11 @@ func WithoutGuarantee(g metric.Goal, e *result.Expected, unit *result.Unit) stri
 func LuckOf(g metric.Goal, l *calibrate.Lucky) string {
 	line := fmt.Sprintf("the precision of %s rests on %s of %s, so it may be luck: ", text.Percent(g.Rate.Float64()), text.Plural(l.Real, "real alert"),
 		text.Count(l.Rows))
-	if l.Best == nil {
+	if l.BestRows == 0 {
 		return line + "with so few positives nothing shows it"
 	}
-	return line + fmt.Sprintf("with more real alerts the best precision on these rows is %s (%s of %s)", text.Percent(l.Rate), text.Count(l.Best.Real),
-		text.Count(l.Best.Rows))
+	return line + fmt.Sprintf("with more real alerts the best precision on these rows is %s (%s of %s)", text.Percent(l.Rate), text.Count(l.BestReal),
+		text.Count(l.BestRows))
 }
 
 // ExpectedInterval returns the interval of an expected rate, in parentheses, and of tied scores the counts.
