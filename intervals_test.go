@@ -144,7 +144,7 @@ func TestIntervalsOfCertifiedThresholdsCover(t *testing.T) {
 		t.Skip("-short: trainings")
 	}
 	draws := toptau.IfLong(12, 240)
-	read := func(seed, stream uint64, rows int) *toptau.Data {
+	read := func(seed, stream uint64, rows int) *dataset.Data {
 		text := weakTable(rand.New(rand.NewPCG(seed, stream)), rows, func(x []float64, positive bool) {
 			for j := range x {
 				if positive {

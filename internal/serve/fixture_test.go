@@ -96,7 +96,6 @@ func fitted(t testing.TB, encoding schema.Encoding, impute schema.Impute) *model
 		t.Fatal(err)
 	}
 	o := toptau.FitOptions{Encoding: encoding, Impute: impute}
-	o.Solver, o.Iterations = "adam", 60
 	f, err := toptau.Fit(context.Background(), data, fixtureProblem, o)
 	if err != nil {
 		t.Fatal(err)
