@@ -152,21 +152,21 @@ func TestIntervalsOfCertifiedThresholdsCover(t *testing.T) {
 				}
 			}
 		})
-		d, err := toptau.ReadFrom(t.Context(), strings.NewReader(text), toptau.Format{Label: "y", Positive: []string{"1"}})
+		d, err := dataset.ReadFrom(t.Context(), strings.NewReader(text), schema.Format{Label: "y", Positive: []string{"1"}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return d
 	}
 	fresh, outside := read(9999, 2, 40_000), 0
-	for _, goal := range []toptau.Goal{toptau.MinRecall("80%"), toptau.MaxFPR("5%")} {
+	for _, goal := range []metric.Goal{toptau.MinRecall("80%"), toptau.MaxFPR("5%")} {
 		for seed := range uint64(draws) {
 			trained, err := toptau.Train(t.Context(), read(seed, 1, 1000), goal, toptau.TrainOptions{Method: []method.Name{method.Logistic},
 				Encoding: []schema.Encoding{schema.Raw}, Seed: seed + 1, Delta: threshold.MustRate("10%")})
 			if err != nil {
 				t.Fatal(err)
 			}
-			e, err := toptau.Evaluate(t.Context(), fresh, []toptau.Entry{{Model: trained.Model}}, toptau.EvaluateOptions{})
+			e, err := toptau.Evaluate(t.Context(), fresh, []dataset.Entry{{Model: trained.Model}}, toptau.EvaluateOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}

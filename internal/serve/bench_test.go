@@ -47,7 +47,7 @@ func benchmarkModel(b *testing.B, encoding schema.Encoding) string {
 		b.Fatal(err)
 	}
 	o := toptau.FitOptions{Encoding: encoding}
-	f, err := toptau.Fit(context.Background(), data, method.Problem{Method: "topmean", Tau: threshold.MustRate("5%"), Lambda: 0.001}, o)
+	f, err := toptau.Fit(context.Background(), data, method.Problem{Method: "topmean-np", Tau: threshold.MustRate("5%"), Lambda: 0.001}, o)
 	if err != nil {
 		b.Fatal(err)
 	}

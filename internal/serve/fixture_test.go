@@ -86,7 +86,7 @@ func fixtureCSV(rows [][]string) []byte {
 // fixtureFormat reads the fixtures.
 var fixtureFormat = schema.Format{Label: "y", Missing: []string{"NA"}, ID: []string{"id"}, Segment: "region", Date: []string{"when"}, Address: []string{"source"}}
 
-var fixtureProblem = method.Problem{Method: "topmean", Tau: threshold.MustRate("5%"), Lambda: 0.001}
+var fixtureProblem = method.Problem{Method: "topmean-np", Tau: threshold.MustRate("5%"), Lambda: 0.001}
 
 // fitted returns a model of the fixtures with an encoding.
 func fitted(t testing.TB, encoding schema.Encoding, impute schema.Impute) *model.Model {
