@@ -35,11 +35,9 @@ func (g *products) grow(pos, row *linalg.Rows) {
 		for ; from < rows.N; from += kernel.PanelRows {
 			end := min(from+kernel.PanelRows, rows.N)
 			// Rows that come later compute their products with these.
-			p, r := pos.N, row.N
+			p, r := pos.N, end
 			if rows == pos {
 				p, r = end, old.population
-			} else {
-				r = end
 			}
 			rows.Products(from, end, pos, p, out)
 			rows.Products(from, end, row, r, out[pos.N*kernel.PanelRows:])
