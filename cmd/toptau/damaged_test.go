@@ -70,6 +70,7 @@ func TestDamagedPackedFile(t *testing.T) {
 		{"verify", path("own.json"), rows, path("c.json")},
 		{"verify", path("own.json"), rows, path("c.json"), "--memory", "1"},
 		{"pack", rows, "-o", written},
+		{"inspect", rows},
 	} {
 		seen[args[0]] = true
 		code, output := command(args...)

@@ -322,7 +322,7 @@ func TestGrowAddsTheSameTrees(t *testing.T) {
 		m := fit(t, data, o)
 		for _, rounds := range []int{5, 5, 25} {
 			var err error
-			if m, err = m.Grow(t.Context(), rounds); err != nil {
+			if m, err = Grow(t.Context(), m, rounds); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -27,7 +27,7 @@ func (m *Map) FirstRounds(rounds int) (*Map, error) {
 
 // Grow returns the map with trees added up to a number of them, as Fit would make it with that number. Fit made m with Options.Growing, and
 // nothing was added to m before.
-func (m *Map) Grow(ctx context.Context, rounds int) (*Map, error) {
+func Grow(ctx context.Context, m *Map, rounds int) (*Map, error) {
 	more, b := *m, *m.boosting
 	sum, err := b.growing.Grow(ctx, rounds)
 	if err != nil {
@@ -41,7 +41,7 @@ func (m *Map) Grow(ctx context.Context, rounds int) (*Map, error) {
 }
 
 // StopGrowing lets go of what Grow needs.
-func (m *Map) StopGrowing() { m.boosting.growing = nil }
+func StopGrowing(m *Map) { m.boosting.growing = nil }
 
 // shapes are the sizes by encoding. Trees of one question add curves of single columns, and trees of two questions add
 // functions of pairs. Boosted and stochastic trees differ in every setting, so that their mean is better than either

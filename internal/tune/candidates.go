@@ -383,7 +383,7 @@ func (t *task) sumTogether(ctx context.Context, grid []Setting, paths []foldPath
 		progress(float64(end) / float64(len(grid)))
 	}
 	for i := range paths {
-		paths[i].x.features.StopGrowing()
+		feature.StopGrowing(paths[i].x.features)
 	}
 	return t.keepFitted(ctx, paths)
 }

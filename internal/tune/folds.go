@@ -247,7 +247,7 @@ func (r *foldRows) grow(ctx context.Context, key encodingKey, rounds int) error 
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	x, start := r.encoded[key], time.Now()
-	more, err := x.features.Grow(ctx, rounds)
+	more, err := feature.Grow(ctx, x.features, rounds)
 	r.time(key, start)
 	if err != nil {
 		return err
