@@ -27,7 +27,7 @@ from .reader import Error, Model, _text
 _NO_FILE = "the rows are in memory"
 NOT_KEYWORDS = {
     "help": "it is that of Python", "help_all": "it is that of Python", "version": "it is that of the package", "json": "the result is result_", "output": "save writes the model",
-    "report": "the method report returns the page", "label": "it is y", "labels_file": "it is y", "positive": "it is pos_label",
+    "report": "the method report returns the page", "verbose": "the method report shows it all", "label": "it is y", "labels_file": "it is y", "positive": "it is pos_label",
     "format": _NO_FILE, "delimiter": _NO_FILE, "header": _NO_FILE, "width": _NO_FILE, "file_column": _NO_FILE, "replace_partial": _NO_FILE,
 }
 """The options of train that are no keywords of TopTauClassifier, with the reason."""

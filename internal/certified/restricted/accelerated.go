@@ -299,7 +299,7 @@ func (v *accelerated) sumQ(s, theta float64) (sum, slope float64) {
 			sum += q
 			slope += 1 / v.l
 		} else {
-			sum += m * theta
+			sum += float64(m * theta)
 		}
 	}
 	return sum, slope
