@@ -7,10 +7,10 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"toptau/dataset"
-	"toptau/schema"
 
 	"toptau"
+	"toptau/dataset"
+	"toptau/schema"
 )
 
 // firstAlert is the README's program.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 	"time"
+
 	"toptau/model"
 )
 

@@ -2,9 +2,9 @@ package main
 
 import (
 	"slices"
-	"toptau/schema"
 
 	"toptau/internal/table"
+	"toptau/schema"
 )
 
 // set is a set of the benchmark data and the trainings that are made with it.

@@ -23,11 +23,11 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"toptau"
 	"toptau/dataset"
 	"toptau/model"
 	"toptau/schema"
-
-	"toptau"
 )
 
 // save replaces a model file.
