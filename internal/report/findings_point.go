@@ -7,7 +7,6 @@ import (
 	"toptau/internal/plot"
 	"toptau/internal/text"
 	"toptau/internal/wording"
-	"toptau/method"
 	"toptau/metric"
 	"toptau/model"
 )
@@ -45,11 +44,8 @@ func (o *OperatingPoint) budgetFacts() []Fact {
 	if c == nil || !o.Goal.IsBudget() || tau.IsZero() || !c.FalsePositiveRate.Defined() {
 		return nil
 	}
-	rate := c.FalsePositiveRate.Rate
-	if o.Goal.Population() == method.AllRows {
-		rate = c.AlertRate().Rate
-	}
-	missed := rate > tau.Float64()
+	rate := limitedRate(c, o.Goal)
+	missed := !keeps(rate, tau)
 	return []Fact{{Name: "budget here", Value: text.Percent(rate) + " of " + text.Percent(tau.Float64()) + either(missed, ", exceeded ✗", ", kept ✓"), Missed: missed}}
 }
 

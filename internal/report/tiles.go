@@ -4,9 +4,11 @@ import (
 	"fmt"
 
 	"toptau/internal/text"
+	"toptau/internal/tune"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/result"
+	"toptau/threshold"
 )
 
 // tilesOf returns the answer in three numbers: positives found, real alerts, and false alarms or what the goal limits instead. expected is
@@ -40,18 +42,38 @@ func limitTile(c *metric.Confusion, goal metric.Goal, expected *result.Expected)
 	if !goal.IsBudget() || tau.IsZero() {
 		return t
 	}
-	rate := c.FalsePositiveRate.Rate
+	rate := limitedRate(c, goal)
 	if goal.Population() == method.AllRows {
-		rate = c.AlertRate().Rate
 		t = Tile{Name: "alerts, of all rows", Value: text.Percent(rate)}
 	}
 	if e := expected; e != nil {
 		rate = e.Rate
-		t.Name, t.Value, t.Detail = t.Name+" expected", text.Percent(rate), fmt.Sprintf("from %s", text.Plural(e.Rows, "held-out score"))
+		t.Name, t.Value, t.Detail = t.Name+" expected", text.Percent(rate), "from "+text.Plural(e.Rows, scoresOf(e.Scheme))
 	}
-	const rounding = 1e-9
-	t.judge(rate <= tau.Float64()+rounding, "budget "+text.Percent(tau.Float64())+either(t.Detail == "", "", "; "))
+	t.judge(keeps(rate, tau), "budget "+text.Percent(tau.Float64())+either(t.Detail == "", "", "; "))
 	return t
+}
+
+// limitedRate returns the rate that a budget limits: of false alarms, or of alerts among all rows.
+func limitedRate(c *metric.Confusion, goal metric.Goal) float64 {
+	if goal.Population() == method.AllRows {
+		return c.AlertRate().Rate
+	}
+	return c.FalsePositiveRate.Rate
+}
+
+// keeps reports whether a rate is within a budget, but for rounding.
+func keeps(rate float64, budget threshold.Rate) bool { return rate <= budget.Float64()+1e-9 }
+
+// scoresOf names the scores from which a rate is expected.
+func scoresOf(s result.Scheme) string {
+	switch tune.Scheme(s) {
+	case tune.SchemeAllRows, tune.SchemeCrossFitted:
+		return "out-of-fold score"
+	case tune.SchemeValidation:
+		return "validation score"
+	}
+	return "held-out score"
 }
 
 // judge compares a tile with the goal, which it names before the detail.

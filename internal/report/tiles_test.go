@@ -1,11 +1,14 @@
 package report
 
 import (
+	"math"
 	"regexp"
 	"strings"
 	"testing"
 
+	"toptau/internal/tune"
 	"toptau/metric"
+	"toptau/model"
 	"toptau/result"
 )
 
@@ -34,9 +37,30 @@ func TestTiles(t *testing.T) {
 	if tile := f.tiles()[2]; tile.Verdict != "missed" || tile.Name != "false alarms expected" || tile.Detail != "budget 1 %; from 500 held-out scores" {
 		t.Errorf("%+v", tile)
 	}
+	for scheme, name := range map[tune.Scheme]string{tune.SchemeAllRows: "out-of-fold", tune.SchemeCrossFitted: "out-of-fold",
+		tune.SchemeValidation: "validation", tune.SchemeCertified: "held-out"} {
+		f.Expected.Scheme = result.Scheme(scheme)
+		if tile := f.tiles()[2]; tile.Detail != "budget 1 %; from 500 "+name+" scores" {
+			t.Errorf("%s: %+v", scheme, tile)
+		}
+	}
 	f.Points[0].Decisions = &metric.Confusion{}
 	if tiles := f.tiles(); len(tiles) > 0 && tiles[0].Value == "NaN %" {
 		t.Errorf("of no rows: %+v", tiles)
+	}
+}
+
+// The section of a point judges its rate as the tile does, also at the budget but for rounding.
+func TestSectionAgreesWithTheTile(t *testing.T) {
+	budget := metric.RateGoal(metric.GoalMaxFPR, "1%")
+	for rate, missed := range map[float64]bool{0.01: false, math.Nextafter(0.01, 1): false, 0.0101: true} {
+		c := findings().Points[0].Decisions
+		c.FalsePositiveRate.Rate = rate
+		o := &OperatingPoint{Point: model.Point{Goal: budget}, Decisions: c}
+		fact, tile := o.budgetFacts()[0], limitTile(c, budget, nil)
+		if fact.Missed != missed || (tile.Verdict == "missed") != missed {
+			t.Errorf("%v: %+v, %+v", rate, fact, tile)
+		}
 	}
 }
 
