@@ -1,8 +1,6 @@
 package program
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -27,22 +25,6 @@ func Compile(m *feature.Map, weights []float64, offset float64) (*Program, error
 		}
 	}
 	return c.p, nil
-}
-
-// Check returns an error unless text is that of the program of features and weights, byte for byte.
-func Check(text []byte, m *feature.Map, weights []float64, offset float64) error {
-	p, err := Compile(m, weights, offset)
-	if err != nil {
-		return err
-	}
-	want, err := p.Text()
-	if err != nil {
-		return err
-	}
-	if !bytes.Equal(text, want) {
-		return errors.New("the program is not that of the features and weights")
-	}
-	return nil
 }
 
 // compiler is the state of Compile.

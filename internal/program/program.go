@@ -1,5 +1,5 @@
-// Package program is a model as a program: plain data that says how a record becomes a score. A model file holds it as text, exports
-// are made from it, and docs/reference/model.md specifies it. Compile makes it from features and weights, and Check compares.
+// Package program is a model as a program: plain data that says how a record becomes a score. Compile makes it from features and weights,
+// and exports are made from it.
 //
 //	read each column: a number or a category, or a missing value
 //	compute the derived columns
@@ -9,11 +9,7 @@
 package program
 
 import (
-	"bytes"
-	"encoding/json"
-
 	"toptau/internal/feature"
-	"toptau/internal/jsontext"
 	"toptau/schema"
 )
 
@@ -117,23 +113,4 @@ type Tree struct {
 	MissingLeft []int     `json:"missing_left,omitempty"` // positions among the inner nodes, ascending
 	Terms       []float64 `json:"terms"`                  // by leaf
 	Mass        []float64 `json:"mass"`                   // of the training rows in each leaf; reasons use it as weight
-}
-
-// Read reads a text that Text wrote. Check says whether it is that of features and weights.
-func Read(text []byte) (*Program, error) {
-	p := &Program{}
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.DisallowUnknownFields()
-	return p, decoder.Decode(p)
-}
-
-// Text returns the program as a model file holds it: compact JSON, floats in their shortest form.
-func (p *Program) Text() ([]byte, error) {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(p); err != nil {
-		return nil, err
-	}
-	return jsontext.Printable(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
 }
