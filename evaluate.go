@@ -143,14 +143,18 @@ func Evaluate(ctx context.Context, data *dataset.Data, entries []dataset.Entry, 
 	return e, nil
 }
 
+// entityOf returns the column of the entities that are counted, "" for rows.
+func (o *EvaluateOptions) entityOf(entries []dataset.Entry) string {
+	if m := entries[0].Model; m != nil && o.Entity == "" {
+		point, _ := m.Point("")
+		return point.Entity
+	}
+	return o.Entity
+}
+
 // needs lists what an evaluation can have of rows in memory only.
 func (o *EvaluateOptions) needs(d *rowset.Set, entries []dataset.Entry) rowset.Needs {
-	entity := o.Entity
-	if m := entries[0].Model; m != nil && entity == "" {
-		point, _ := m.Point("")
-		entity = point.Entity
-	}
-	return rowset.Needs{}.Columns(d, entity, o.Value).Option("by", len(o.By) > 0).Option("examples", o.Examples > 0).Option("gate", o.Gate).
+	return rowset.Needs{}.Columns(d, o.entityOf(entries), o.Value).Option("by", len(o.By) > 0).Option("examples", o.Examples > 0).Option("gate", o.Gate).
 		Option("against", o.Against != "").Option("segment", slices.ContainsFunc(entries, func(e dataset.Entry) bool { return (*rowset.Entry)(&e).DecidesBySegment() })).
 		Goal(o.Goal).Named("a comparison", len(entries) > 1).Named("scores without a model", entries[0].Model == nil)
 }
@@ -177,11 +181,7 @@ func (e *Evaluation) setUnits(entries []dataset.Entry, o EvaluateOptions) error 
 	if e.where != rowset.InMemory {
 		return nil // rows are counted by their scores
 	}
-	entity := o.Entity
-	if m := entries[0].Model; m != nil && entity == "" {
-		point, _ := m.Point("")
-		entity = point.Entity
-	}
+	entity := o.entityOf(entries)
 	var err error
 	if e.data, err = e.data.With(slices.Concat([]string{entity, o.Value}, o.By)...); err != nil {
 		return err
