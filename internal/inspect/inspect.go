@@ -201,10 +201,7 @@ func maskValue(value string) string {
 		}
 		return '*'
 	}, value)
-	if runes := []rune(masked); len(runes) > 40 {
-		return string(runes[:40]) + "..."
-	}
-	return masked
+	return shortened(masked)
 }
 
 func looksMail(v string) bool {
