@@ -32,7 +32,7 @@ func (e *Entry) DecidesBySegment() bool {
 func (e *Entry) ScoresOf(d *Set) (*Scores, error) {
 	switch {
 	case e.Model != nil:
-		z, counts, err := ScoreRows(e.Model, d)
+		z, counts, err := scoreRows(e.Model, d)
 		return &Scores{Values: z, Counts: counts}, d.WithFile(err)
 	case e.File != "":
 		names, err := table.ColumnNames(e.File, e.Format)
@@ -54,7 +54,7 @@ func (e *Entry) ScoresOf(d *Set) (*Scores, error) {
 	}
 	s := &Scores{Values: e.Scores}
 	if d.Whole != nil {
-		s.Values = PickValues(e.Scores, d.WholeRows)
+		s.Values = pickValues(e.Scores, d.WholeRows)
 	}
 	return s, s.RequireAll(e.Name, "", d, false)
 }

@@ -69,7 +69,7 @@ func (f *scoreFile) joinTo(name string, d *Set) (*Scores, error) {
 		}
 	}
 	if d.Whole != nil {
-		s.Values = PickValues(s.Values, d.WholeRows)
+		s.Values = pickValues(s.Values, d.WholeRows)
 	}
 	return s, s.RequireAll(name, f.path, d, by == byID)
 }
@@ -211,7 +211,7 @@ func (j *joiner) rowsByID() ([]int, error) {
 		id := IDOf(j.data.Table.ID, row)
 		if first, twice := where[id]; twice {
 			return nil, &diag.Error{Kind: diag.Data, File: j.data.Table.FileOf(row), Line: j.data.Table.LineOf(row), Column: column,
-				Found:    fmt.Sprintf("%s, which is also on line %d", ShownID(id), j.data.Table.LineOf(first)),
+				Found:    fmt.Sprintf("%s, which is also on line %d", shownID(id), j.data.Table.LineOf(first)),
 				Expected: "ids that differ", Hint: "join by more id columns"}
 		}
 		where[id] = row
@@ -220,7 +220,7 @@ func (j *joiner) rowsByID() ([]int, error) {
 	for i := range rows {
 		id := IDOf(j.ids, i)
 		if first, twice := seen[id]; twice {
-			return nil, j.rowError(i, column, fmt.Sprintf("%s, which is also on line %d", ShownID(id), j.table.LineOf(first)),
+			return nil, j.rowError(i, column, fmt.Sprintf("%s, which is also on line %d", shownID(id), j.table.LineOf(first)),
 				"one score for each id", "")
 		}
 		seen[id] = i

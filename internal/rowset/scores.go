@@ -31,7 +31,7 @@ func (s *Scores) RequireAll(name, file string, d *Set, byID bool) error {
 	e.Found = fmt.Sprintf("no score for row %d", d.RowNumber(row))
 	switch {
 	case byID:
-		e.Found = "no score for " + ShownID(IDOf(d.Table.ID, row))
+		e.Found = "no score for " + shownID(IDOf(d.Table.ID, row))
 	case file == "":
 		e.Found = fmt.Sprintf("no score of %s for row %d", diag.Quote(name), d.RowNumber(row))
 	}
@@ -48,8 +48,8 @@ func (s *Scores) RequireAll(name, file string, d *Set, byID bool) error {
 	return e
 }
 
-// PickValues returns the elements at some places of a list.
-func PickValues(list []float64, places []int) []float64 {
+// pickValues returns the elements at some places of a list.
+func pickValues(list []float64, places []int) []float64 {
 	picked := make([]float64, len(places))
 	for i, place := range places {
 		picked[i] = list[place]
@@ -69,7 +69,7 @@ func IDOf(columns []table.Text, row int) string {
 	return strings.Join(parts, "\x00")
 }
 
-func ShownID(id string) string { return "id " + diag.Quote(strings.ReplaceAll(id, "\x00", ", ")) }
+func shownID(id string) string { return "id " + diag.Quote(strings.ReplaceAll(id, "\x00", ", ")) }
 
 // entitiesOf numbers the groups and returns the number of each row's group by class. Without a group column
 // it returns nil.
@@ -94,8 +94,8 @@ func entitiesOf(t *table.Table) (positives, negatives []int, entities int) {
 	return positives, negatives, len(numbers)
 }
 
-// SplitByClass returns scores with their weights (nil: 1 each) by class.
-func SplitByClass(label []table.Class, weight, z []float64) metric.Scores {
+// splitByClass returns scores with their weights (nil: 1 each) by class.
+func splitByClass(label []table.Class, weight, z []float64) metric.Scores {
 	var s metric.Scores
 	for i, class := range label {
 		to, weights := &s.Negatives, &s.NegativeWeights
@@ -110,8 +110,8 @@ func SplitByClass(label []table.Class, weight, z []float64) metric.Scores {
 	return s
 }
 
-// ScoreRows returns the scores of all rows, and counts of missing and unknown values.
-func ScoreRows(m *model.Model, d *Set) ([]float64, *feature.Counts, error) {
+// scoreRows returns the scores of all rows, and counts of missing and unknown values.
+func scoreRows(m *model.Model, d *Set) ([]float64, *feature.Counts, error) {
 	scorer := feature.ScorerOf(m)
 	z := make([]float64, d.Len())
 	if err := scorer.ScoresOf(d.Frame, z); err != nil {
@@ -122,5 +122,5 @@ func ScoreRows(m *model.Model, d *Set) ([]float64, *feature.Counts, error) {
 
 // byClass returns the scores of labelled rows by class.
 func byClass(t *table.Table, z []float64) metric.Scores {
-	return SplitByClass(t.Label, t.Weight, z)
+	return splitByClass(t.Label, t.Weight, z)
 }

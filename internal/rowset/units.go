@@ -150,7 +150,7 @@ func (u *Units) RowOf(unit int) int {
 
 // ByClass returns the scores of units by class.
 func (u *Units) ByClass(z []float64) metric.Scores {
-	return SplitByClass(u.Label, u.Weights(u.Table), u.Scores(z))
+	return splitByClass(u.Label, u.Weights(u.Table), u.Scores(z))
 }
 
 // Groups numbers the units that are drawn together in a bootstrap, by class: those of one entity, or rows with
