@@ -35,7 +35,7 @@ type Options struct {
 	Rounds  int             // boosted encodings: number of trees at most, see shapes for the defaults
 	Derived []Derivation    // what trees read besides the columns
 	Seed    uint64          // encodings with trees: seed of the random draws
-	Growing bool            // boosted encodings: Map.Grow can add trees, and the map keeps the rows for that
+	Growing bool            // boosted encodings: Grow can add trees, and the map keeps the rows for that
 
 	// Measured describes the columns of all rows, if Fit sees a sample of them; nil: Fit sees all.
 	Measured *Measured

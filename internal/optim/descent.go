@@ -106,9 +106,6 @@ type StepResult struct {
 	RowReads   float64         // rows read for thresholds, losses and gradients, over the number of rows
 }
 
-// NoBetterThanZero reports whether the run ended at a point that is no better than w = 0.
-func (r *StepResult) NoBetterThanZero() bool { return r.Last.F >= r.AtZero.F }
-
 // Answer returns the best point, or w = 0 where that is no worse. The second result is false for w = 0. That no step was better does not
 // show that w = 0 is optimal.
 func (r *StepResult) Answer() (Iterate, bool) {

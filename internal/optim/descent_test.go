@@ -98,7 +98,7 @@ func TestResultIsConsistent(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		if r.Last.F > 0.3*r.AtZero.F || r.NoBetterThanZero() {
+		if r.Last.F > 0.3*r.AtZero.F || r.Last.F >= r.AtZero.F {
 			t.Errorf("%s: F went from %v to %v", name, r.AtZero.F, r.Last.F)
 		}
 		if got := b.At(r.Last.W, nil).F; got != r.Last.F || r.Last.Iteration != 400 {
@@ -192,7 +192,7 @@ func TestRandomStart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.AtZero.F != 0 || r.Trace[0].F == 0 || !r.NoBetterThanZero() {
+		if r.AtZero.F != 0 || r.Trace[0].F == 0 || r.Last.F < r.AtZero.F {
 			t.Errorf("F(0) = %v, F(start) = %v", r.AtZero.F, r.Trace[0].F)
 		}
 		return points[1]
