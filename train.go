@@ -270,7 +270,7 @@ func trainedModel(f *tune.Found, o TrainOptions, d *rowset.Set) (*model.Model, e
 		}
 	}
 	if !o.NoProfile {
-		if m.Profile, err = profiles.New(f.Map, d.Frame, without(d.Table.Labelled(), f.TestRows), o.Seed); err != nil {
+		if m.Profile, err = profiles.New(f.Map, d.Frame, tune.Without(d.Table.Labelled(), f.TestRows), o.Seed); err != nil {
 			return nil, err
 		}
 	}
@@ -325,16 +325,6 @@ func (o *TrainOptions) referenceOf(p *model.Parts, f *tune.Found, d *rowset.Set)
 		}
 	}
 	return calibrate.NewReference(z, o.Seed, source), nil
-}
-
-// without returns the ascending rows that are not among some of them, which ascend too.
-func without(rows, some []int) []int {
-	return slices.DeleteFunc(rows, func(row int) bool {
-		for len(some) > 0 && some[0] < row {
-			some = some[1:]
-		}
-		return len(some) > 0 && some[0] == row
-	})
 }
 
 // trainedEntries returns the chosen model, and a model without operating points for the best setting of each

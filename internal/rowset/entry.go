@@ -7,6 +7,7 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/table"
+	"toptau/internal/tune"
 	"toptau/model"
 	"toptau/result"
 	"toptau/schema"
@@ -54,7 +55,7 @@ func (e *Entry) ScoresOf(d *Set) (*Scores, error) {
 	}
 	s := &Scores{Values: e.Scores}
 	if d.Whole != nil {
-		s.Values = pickValues(e.Scores, d.WholeRows)
+		s.Values = tune.Pick(e.Scores, d.WholeRows)
 	}
 	return s, s.RequireAll(e.Name, "", d, false)
 }

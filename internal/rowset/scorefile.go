@@ -11,6 +11,7 @@ import (
 	"toptau/diag"
 	"toptau/internal/leakage"
 	"toptau/internal/table"
+	"toptau/internal/tune"
 	"toptau/metric"
 	"toptau/result"
 	"toptau/schema"
@@ -69,7 +70,7 @@ func (f *scoreFile) joinTo(name string, d *Set) (*Scores, error) {
 		}
 	}
 	if d.Whole != nil {
-		s.Values = pickValues(s.Values, d.WholeRows)
+		s.Values = tune.Pick(s.Values, d.WholeRows)
 	}
 	return s, s.RequireAll(name, f.path, d, by == byID)
 }

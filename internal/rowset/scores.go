@@ -48,15 +48,6 @@ func (s *Scores) RequireAll(name, file string, d *Set, byID bool) error {
 	return e
 }
 
-// pickValues returns the elements at some places of a list.
-func pickValues(list []float64, places []int) []float64 {
-	picked := make([]float64, len(places))
-	for i, place := range places {
-		picked[i] = list[place]
-	}
-	return picked
-}
-
 // IDOf returns a row's id: the values of its columns, separated by a byte that does not occur in text files.
 func IDOf(columns []table.Text, row int) string {
 	if len(columns) == 1 {

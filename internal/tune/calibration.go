@@ -106,7 +106,7 @@ func (c *calibration) sample() (*calibrationSample, error) {
 		}
 	}
 	if t.Weight != nil {
-		s.weights = pickFloats(t.Weight, s.rows)
+		s.weights = Pick(t.Weight, s.rows)
 	}
 	return s, nil
 }

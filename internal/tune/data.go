@@ -133,8 +133,8 @@ func AgainstGuarantee(t *table.Table, all, fitted, days bool) string {
 	return ""
 }
 
-// without returns the rows that are not among others. Both lists ascend.
-func without(rows, others []int) []int {
+// Without returns the rows that are not among others. Both lists ascend.
+func Without(rows, others []int) []int {
 	kept := make([]int, 0, len(rows))
 	for _, row := range rows {
 		if _, taken := slices.BinarySearch(others, row); !taken {
@@ -144,8 +144,8 @@ func without(rows, others []int) []int {
 	return kept
 }
 
-// pickFloats returns the elements at some places of a list.
-func pickFloats(list []float64, places []int) []float64 {
+// Pick returns the elements at some places of a list.
+func Pick(list []float64, places []int) []float64 {
 	picked := make([]float64, len(places))
 	for i, place := range places {
 		picked[i] = list[place]

@@ -389,7 +389,7 @@ func (s *parts) takeCalibration(size int) error {
 		units, _ := s.counted[t].collapse(t, rows, nil)
 		shuffle(units, rand.New(rand.NewPCG(s.options.Seed, calibrationStream)))
 		s.calibration = s.counted[t].rowsOf(units[:size], rows)
-		s.training = without(s.training, s.calibration)
+		s.training = Without(s.training, s.calibration)
 	}
 	s.countCalibration(t)
 	return s.requireBothClasses(s.training, "apart from the calibration rows there are")

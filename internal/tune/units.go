@@ -40,7 +40,7 @@ func (u *Units) Weights(t *table.Table) []float64 {
 	if u.Rows() || t.Weight == nil {
 		return t.Weight
 	}
-	return pickFloats(t.Weight, u.First)
+	return Pick(t.Weight, u.First)
 }
 
 // NewUnits makes the units of a table. entity is a column, or "" for rows. With a time column an entity is a new

@@ -141,7 +141,7 @@ func TestEntitiesAreKeptTogether(t *testing.T) {
 	o.Entity, o.Delta, o.TestShare = "host", threshold.MustRate("10%"), threshold.MustRate("20%")
 	f := find(t, data, o)
 	side := map[string]string{}
-	for name, rows := range map[string][]int{"training": f.Rows, "test": f.TestRows, "calibration": without(without(data.Labelled(), f.Rows), f.TestRows)} {
+	for name, rows := range map[string][]int{"training": f.Rows, "test": f.TestRows, "calibration": Without(Without(data.Labelled(), f.Rows), f.TestRows)} {
 		for _, row := range rows {
 			host := data.Kept[0].Values[row]
 			if side[host] != "" && side[host] != name {
