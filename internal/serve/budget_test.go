@@ -134,8 +134,12 @@ func TestSharesOfTokens(t *testing.T) {
 	}
 	const operator, scorer = "Authorization: Bearer the-token-of-the-operator\r\n", "Authorization: Bearer a-token-for-scores-alone\r\n"
 	withoutClock(t, o, 0, "raw", func(t *testing.T, s *started) {
-		s.unfinished(t, 14, 4<<20-1, "127.0.0.2", scorer)
-		s.unfinished(t, 5, 4<<20-1, "127.0.0.2", operator)
+		for range 14 { // one by one: lines grow by doubling, and of many at once the order decides how many get their last 2 MiB
+			s.unfinished(t, 1, 4<<20-1, "127.0.0.2", scorer)
+		}
+		for range 5 {
+			s.unfinished(t, 1, 4<<20-1, "127.0.0.2", operator)
+		}
 		if n := s.admission.shed[shedStalled].Load(); n < 4 {
 			t.Errorf("%d lines were ended", n)
 		}
