@@ -11,6 +11,7 @@ import (
 	"toptau"
 	"toptau/dataset"
 	"toptau/diag"
+	"toptau/internal/trial"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/result"
@@ -38,7 +39,7 @@ func dayRows() string {
 func evaluateColumn(t *testing.T, o toptau.EvaluateOptions, f schema.Format) (*toptau.Evaluation, error) {
 	t.Helper()
 	f.Label = "y"
-	d := readFile(t, writeFile(t, "rows.csv", dayRows()), f)
+	d := trial.ReadFile(t, trial.WriteFile(t, "rows.csv", dayRows()), f)
 	o.Replicates = 50
 	return toptau.Evaluate(t.Context(), d, []dataset.Entry{{Column: "score"}}, o)
 }
@@ -121,9 +122,9 @@ func TestEntitiesByHand(t *testing.T) {
 
 // Examples are the highest false alarms and positives found, and the lowest positives missed, with reasons that add up to the score.
 func TestExamples(t *testing.T) {
-	d := readFile(t, writeFile(t, "rows.csv", shiftedRows(1000, 1, 0)), schema.Format{Label: "y"})
-	m := fitData(t, d, fitCase{Problem: topPush(0.1)}).Model
-	e := evaluate(t, d, m, toptau.EvaluateOptions{Replicates: 20, Examples: 2})
+	d := trial.ReadFile(t, trial.WriteFile(t, "rows.csv", trial.ShiftedRows(1000, 1, 0)), schema.Format{Label: "y"})
+	m := trial.FitData(t, d, trial.FitCase{Problem: trial.TopPush(0.1)}).Model
+	e := trial.Evaluate(t, d, m, toptau.EvaluateOptions{Replicates: 20, Examples: 2})
 	kinds := map[result.ExampleKind]int{}
 	at, _ := m.Point("")
 	for i, x := range e.Examples {
@@ -152,13 +153,13 @@ func TestExamples(t *testing.T) {
 
 // The model remembers which columns are ids and groups: other files are read in the same way, also without these columns.
 func TestRolesAreRemembered(t *testing.T) {
-	d := readFile(t, writeFile(t, "rows.csv", dayRows()), schema.Format{Label: "y", ID: []string{"amount"}, Group: "host", Time: "when", Drop: []string{"kind"}})
-	m := fitData(t, d, fitCase{Problem: topPush(0.1)}).Model
+	d := trial.ReadFile(t, trial.WriteFile(t, "rows.csv", dayRows()), schema.Format{Label: "y", ID: []string{"amount"}, Group: "host", Time: "when", Drop: []string{"kind"}})
+	m := trial.FitData(t, d, trial.FitCase{Problem: trial.TopPush(0.1)}).Model
 	if s := m.Schema(); len(s.ID) != 1 || s.ID[0] != "amount" || s.Group != "host" || s.Time != "when" {
 		t.Fatalf("%+v", s)
 	}
-	path := writeFile(t, "later.csv", dayRows())
-	later := readFile(t, path, m.Format())
+	path := trial.WriteFile(t, "later.csv", dayRows())
+	later := trial.ReadFile(t, path, m.Format())
 	e, err := toptau.Evaluate(t.Context(), later, []dataset.Entry{{Name: "a", Model: m}, {Name: "b", Column: "score"}},
 		toptau.EvaluateOptions{Goal: toptau.MaxFPR("10%"), Replicates: 20, Examples: 1})
 	if err != nil {
@@ -167,15 +168,15 @@ func TestRolesAreRemembered(t *testing.T) {
 	if e.Entities != 5 || len(e.Examples) == 0 || len(e.Examples[0].ID) != 1 {
 		t.Errorf("%d entities, %+v", e.Entities, e.Examples)
 	}
-	rows, stream := scoreAll(t, m, path, toptau.ScoreOptions{})
+	rows, stream := trial.ScoreAll(t, m, path, toptau.ScoreOptions{})
 	if len(stream.ID) != 1 || len(rows[0].ID) != 1 || rows[0].ID[0] != "0" {
 		t.Errorf("%q, %+v", stream.ID, rows[0])
 	}
-	other := writeFile(t, "other.csv", "score,y\n1,0\n2,1\n")
-	if rows, stream = scoreAll(t, m, other, toptau.ScoreOptions{}); len(stream.ID) != 0 || len(rows) != 2 {
+	other := trial.WriteFile(t, "other.csv", "score,y\n1,0\n2,1\n")
+	if rows, stream = trial.ScoreAll(t, m, other, toptau.ScoreOptions{}); len(stream.ID) != 0 || len(rows) != 2 {
 		t.Errorf("%q, %+v", stream.ID, rows)
 	}
-	if e = evaluate(t, readFile(t, other, m.Format()), m, toptau.EvaluateOptions{Replicates: 20}); e.Rows != 2 {
+	if e = trial.Evaluate(t, trial.ReadFile(t, other, m.Format()), m, toptau.EvaluateOptions{Replicates: 20}); e.Rows != 2 {
 		t.Errorf("%+v", e.Counts)
 	}
 }
@@ -193,7 +194,7 @@ func TestTrainCountsWhatEvaluateCounts(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "%.4f,%.4f,h%d,2026-03-%02dT%02d:00:00,%.0f,%d\n", x, random.NormFloat64(), random.IntN(40), 1+i/60, i%24, 100*random.ExpFloat64(), y)
 	}
-	d := readFile(t, writeFile(t, "rows.csv", b.String()), schema.Format{Label: "y", Time: "when", Drop: []string{"host", "amount"}, Kept: []string{"host", "amount"}})
+	d := trial.ReadFile(t, trial.WriteFile(t, "rows.csv", b.String()), schema.Format{Label: "y", Time: "when", Drop: []string{"host", "amount"}, Kept: []string{"host", "amount"}})
 	trained, err := toptau.Train(t.Context(), d, toptau.MaxFPR("10%"), toptau.TrainOptions{Method: []method.Name{"logistic"},
 		Encoding: []schema.Encoding{"raw"}, Entity: "host", Value: "amount", TestFraction: threshold.MustRate("40%")})
 	if err != nil {
@@ -203,7 +204,7 @@ func TestTrainCountsWhatEvaluateCounts(t *testing.T) {
 	if p, _ := trained.Model.Point(""); p.Entity != "host" || p.Day != "when" || r.Unit.Per != "day" || r.Value != "amount" {
 		t.Fatalf("%+v, %+v", p, r.Unit)
 	}
-	e := evaluateEntries(t, trained.Test, toptau.EvaluateOptions{Value: "amount", Replicates: 50}, dataset.Entry{Model: trained.Model})
+	e := trial.EvaluateEntries(t, trained.Test, toptau.EvaluateOptions{Value: "amount", Replicates: 50}, dataset.Entry{Model: trained.Model})
 	decisions := e.Points[0].Decisions
 	if decisions.TruePositives != r.TestDecisions.TruePositives || decisions.FalsePositives != r.TestDecisions.FalsePositives ||
 		e.Points[0].Value.Numerator != r.TestValue.Numerator || e.Goal.Value.Numerator != r.TestGoal.Numerator ||

@@ -13,6 +13,8 @@ import (
 
 	"toptau"
 	"toptau/dataset"
+	"toptau/internal/modeltest"
+	"toptau/internal/trial"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/schema"
@@ -64,9 +66,9 @@ func foundIn(of, prevalence float64) float64 {
 // Python, in `ui`, and on new rows. That also holds where rows of one class were set aside for the threshold.
 func TestBudgetsOfATrainingHoldOnNewRows(t *testing.T) {
 	const prevalence = 0.03
-	train := readFile(t, writeFile(t, "train.csv", riskRows(5, 6000, prevalence)), schema.Format{Label: "y"})
-	calibration := readFile(t, writeFile(t, "calibration.csv", riskRows(6, 3000, prevalence)), schema.Format{Label: "y"})
-	later := readFile(t, writeFile(t, "later.csv", riskRows(7, 30000, prevalence)), schema.Format{Label: "y"})
+	train := trial.ReadFile(t, trial.WriteFile(t, "train.csv", trial.RiskRows(5, 6000, prevalence)), schema.Format{Label: "y"})
+	calibration := trial.ReadFile(t, trial.WriteFile(t, "calibration.csv", trial.RiskRows(6, 3000, prevalence)), schema.Format{Label: "y"})
+	later := trial.ReadFile(t, trial.WriteFile(t, "later.csv", trial.RiskRows(7, 30000, prevalence)), schema.Format{Label: "y"})
 	delta, part := threshold.MustRate("10%"), threshold.MustRate("30%")
 	intervals, missed := 0, 0
 	check := func(name string, truth, low, high float64) {
@@ -79,7 +81,7 @@ func TestBudgetsOfATrainingHoldOnNewRows(t *testing.T) {
 	goals := []metric.Goal{toptau.MaxFPR("0.5%"), toptau.Top("2%"), toptau.Alerts(20, 1000), toptau.MinPrecision("60%"), toptau.MinRecall("70%")}
 	options := []toptau.TrainOptions{{}, {Delta: delta}, {Delta: delta, Calibration: calibration}, {TestFraction: part}, {Delta: delta, TestFraction: part}}
 	switch {
-	case toptau.IfLong(0, 1) == 1:
+	case modeltest.IfLong(0, 1) == 1:
 	case !testing.Short():
 		options = options[1:2]
 	default:

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"toptau/dataset"
+	"toptau/internal/modeltest"
 	"toptau/internal/rowset"
 	"toptau/method"
 	"toptau/model"
@@ -67,15 +68,15 @@ func trueCases(t testing.TB, variants, rows int) []*trueCase {
 	return cases
 }
 
-// fitCase is what a test fits.
-type fitCase struct {
+// provedCase is what a test fits.
+type provedCase struct {
 	method.Problem
 	FitOptions
 }
 
 // gridFits returns every method and loss with lambda 0 and with one lambda above 0.
-func gridFits(r *rand.Rand) []fitCase {
-	var list []fitCase
+func gridFits(r *rand.Rand) []provedCase {
+	var list []provedCase
 	rate := func(from ...string) threshold.Rate { return threshold.MustRate(pick(r, from...)) }
 	for _, p := range []method.Problem{
 		{Method: method.TopPush}, {Method: method.TopPushK, K: 2 + r.IntN(3)},
@@ -85,7 +86,7 @@ func gridFits(r *rand.Rand) []fitCase {
 	} {
 		for _, p.Surrogate = range []surrogate.Name{"hinge", "squared-hinge"} {
 			for _, p.Lambda = range []float64{0, pick(r, 1e-6, 1e-3, 0.1, 2)} {
-				c := fitCase{Problem: p}
+				c := provedCase{Problem: p}
 				c.Storage, c.Scale = pick(r, method.Float32, method.Float64), pick(r, schema.ScaleStandard, schema.ScaleNone)
 				c.Solver = method.CertifiedSolver
 				list = append(list, c)
@@ -116,14 +117,6 @@ func randomCSV(r *rand.Rand, rows int) []byte {
 		b.WriteString(last)
 	}
 	return b.Bytes()
-}
-
-// IfLong returns the size of a test: the second one where TOPTAU_LONG is set, as in make nightly. External tests use it, too.
-func IfLong(short, long int) int {
-	if os.Getenv("TOPTAU_LONG") != "" {
-		return long
-	}
-	return short
 }
 
 // ifHostile returns the second number in a long run, otherwise the first.
@@ -235,7 +228,7 @@ func TestForgedCertificates(t *testing.T) {
 		t.Skip("-short")
 	}
 	cases := trueCases(t, ifHostile(1, 8), 24)
-	forgeries := ifHostile(IfLong(1_200, 2_000), 20_000)
+	forgeries := ifHostile(modeltest.IfLong(1_200, 2_000), 20_000)
 	var refused, accepted [2][]int
 	for way := range refused {
 		refused[way], accepted[way] = make([]int, len(forges)), make([]int, len(forges))

@@ -9,7 +9,9 @@ import (
 
 	"toptau"
 	"toptau/dataset"
+	"toptau/internal/modeltest"
 	"toptau/internal/simulate"
+	"toptau/internal/trial"
 	"toptau/method"
 	"toptau/model"
 	"toptau/schema"
@@ -24,14 +26,14 @@ func TestCertificateOfAFitInPasses(t *testing.T) {
 		t.Skip("-short")
 	}
 	ctx := context.Background()
-	text, packed := simulatedFiles(t, simulate.Options{Kind: "hepmass", Rows: 210_000, Seed: 5})
-	read := func(path string) *dataset.Data { return readPacked(t, path, schema.Format{Label: "label"}) }
+	text, packed := trial.SimulatedFiles(t, simulate.Options{Kind: "hepmass", Rows: 210_000, Seed: 5})
+	read := func(path string) *dataset.Data { return trial.ReadPacked(t, path, schema.Format{Label: "label"}) }
 	problems := []method.Problem{
 		{Method: method.TopMeanNP, Tau: threshold.MustRate("1%"), Lambda: 1e-3},
 		{Method: method.PatMatNP, Tau: threshold.MustRate("40%"), Beta: 1, Lambda: 1e-3},
 		{Method: method.PatMat, Tau: threshold.MustRate("40%"), Beta: 1, Lambda: 1e-3, Surrogate: surrogate.SquaredHinge.Name()},
 	}
-	for _, p := range problems[:toptau.IfLong(1, 3)] {
+	for _, p := range problems[:modeltest.IfLong(1, 3)] {
 		p.Surrogate = max(p.Surrogate, surrogate.Hinge.Name())
 		inPasses := read(packed)
 		inPasses.LimitMemory(1)

@@ -9,6 +9,7 @@ import (
 	"toptau"
 	"toptau/dataset"
 	"toptau/diag"
+	"toptau/internal/trial"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/result"
@@ -29,7 +30,7 @@ func TestCompareAllMethods(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains several models")
 	}
-	d := readFile(t, writeFile(t, "train.csv", overlapping(200, 1)), schema.Format{Label: "y"})
+	d := trial.ReadFile(t, trial.WriteFile(t, "train.csv", trial.Overlapping(200, 1)), schema.Format{Label: "y"})
 	for _, g := range []metric.Goal{toptau.MaxFPR("10%"), (metric.Goal{Kind: metric.GoalAbsoluteTop})} {
 		o := toptau.TrainOptions{KeepAll: true, Folds: 2, Method: []method.Name{method.Logistic, method.SVM, method.Ramp}, Encoding: []schema.Encoding{schema.Raw}}
 		for _, m := range method.All() {
@@ -65,14 +66,14 @@ func TestCompareAllMethods(t *testing.T) {
 		}
 		o.Encoding = []schema.Encoding{schema.Scorecard, schema.Scorecard}
 		_, err = toptau.Train(t.Context(), d, g, o)
-		wantError(t, err, diag.Usage, "encoding scorecard twice")
+		trial.WantError(t, err, diag.Usage, "encoding scorecard twice")
 	}
 }
 
 // A column of scores must exist, be numeric and be complete.
 func TestColumnsWithoutScores(t *testing.T) {
-	d := readFile(t, writeFile(t, "train.csv", overlapping(200, 1)), schema.Format{Label: "y"})
-	gaps := readFile(t, writeFile(t, "gaps.csv", "score,kind,y\n1,a,1\n,b,0\n3,c,0\n"), schema.Format{Label: "y"})
+	d := trial.ReadFile(t, trial.WriteFile(t, "train.csv", trial.Overlapping(200, 1)), schema.Format{Label: "y"})
+	gaps := trial.ReadFile(t, trial.WriteFile(t, "gaps.csv", "score,kind,y\n1,a,1\n,b,0\n3,c,0\n"), schema.Format{Label: "y"})
 	for name, c := range map[string]struct {
 		data  *dataset.Data
 		entry dataset.Entry
@@ -84,9 +85,9 @@ func TestColumnsWithoutScores(t *testing.T) {
 		"a missing value":      {gaps, dataset.Entry{Column: "score"}, diag.Data, []string{`gaps.csv:3: column "score": a missing score`}},
 	} {
 		_, err := toptau.Evaluate(t.Context(), c.data, []dataset.Entry{c.entry}, toptau.EvaluateOptions{Replicates: 10})
-		wantError(t, err, c.kind, c.parts...)
+		trial.WantError(t, err, c.kind, c.parts...)
 		_, err = toptau.Threshold(t.Context(), c.data, c.entry, toptau.MaxFPR("10%"), toptau.ThresholdOptions{})
-		wantError(t, err, c.kind, c.parts...)
+		trial.WantError(t, err, c.kind, c.parts...)
 		if t.Failed() {
 			t.Fatal(name)
 		}
@@ -95,8 +96,8 @@ func TestColumnsWithoutScores(t *testing.T) {
 
 // A column of scores gives the threshold and the rates of the same scores in a slice.
 func TestColumnOfScores(t *testing.T) {
-	text := overlapping(300, 3)
-	d := readFile(t, writeFile(t, "d.csv", text), schema.Format{Label: "y"})
+	text := trial.Overlapping(300, 3)
+	d := trial.ReadFile(t, trial.WriteFile(t, "d.csv", text), schema.Format{Label: "y"})
 	var scores []float64
 	for _, line := range strings.Split(strings.TrimSpace(text), "\n")[1:] {
 		var a, b float64

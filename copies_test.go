@@ -3,7 +3,6 @@ package toptau_test
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -14,48 +13,13 @@ import (
 	"toptau/diag"
 	"toptau/internal/large"
 	"toptau/internal/table"
+	"toptau/internal/trial"
 	"toptau/method"
 	"toptau/result"
 	"toptau/schema"
 	"toptau/threshold"
 )
 
-// drawnRows returns rows of three numbers, a tenth of them positive.
-func drawnRows(rows int, seed uint64) dataset.Rows {
-	r := rand.New(rand.NewPCG(seed, 51))
-	data := dataset.Rows{Columns: []string{"a", "b", "c"}}
-	for range rows {
-		x := []float64{r.NormFloat64(), r.NormFloat64(), r.NormFloat64()}
-		positive := r.IntN(10) == 0
-		if positive {
-			x[0] += 1.5
-		}
-		data.Numbers, data.Positive = append(data.Numbers, x), append(data.Positive, positive)
-		data.Weight = append(data.Weight, 1+r.Float64())
-	}
-	return data
-}
-
-// copied returns the rows with each a number of times, with and without weights.
-func copied(t testing.TB, rows dataset.Rows, weighted bool, times func(row int) int) *dataset.Data {
-	t.Helper()
-	out := dataset.Rows{Columns: rows.Columns}
-	for i := range rows.Positive {
-		for range times(i) {
-			out.Numbers, out.Positive = append(out.Numbers, rows.Numbers[i]), append(out.Positive, rows.Positive[i])
-			if weighted {
-				out.Weight = append(out.Weight, rows.Weight[i])
-			}
-		}
-	}
-	d, err := out.Data()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
-
-func once(int) int  { return 1 }
 func twice(int) int { return 2 }
 func five(int) int  { return 5 }
 
@@ -73,18 +37,18 @@ func warningOf(list []diag.Warning, code string) string {
 
 // Training refuses a guarantee on copies. Without delta it divides and measures the rows as if each were there once.
 func TestTrainOnCopies(t *testing.T) {
-	rows := drawnRows(3000, 1)
+	rows := trial.DrawnRows(3000, 1)
 	o := toptau.TrainOptions{Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw}, TestFraction: threshold.MustRate("20%")}
 	train := func(times func(int) int, delta threshold.Rate) (*toptau.Trained, error) {
 		o := o
 		o.Delta = delta
-		return toptau.Train(t.Context(), copied(t, rows, false, times), toptau.MaxFPR("5%"), o)
+		return toptau.Train(t.Context(), trial.Copied(t, rows, false, times), toptau.MaxFPR("5%"), o)
 	}
 	delta := threshold.MustRate("10%")
 	if _, err := train(five, delta); !errors.Is(err, diag.ErrNoGuarantee) || !strings.Contains(err.Error(), "negatives are copies of others") {
 		t.Error("five times:", err)
 	}
-	single, err := train(once, delta)
+	single, err := train(trial.Once, delta)
 	if err != nil || !single.Result.Certified || warningOf(single.Result.Warnings, "copies") != "" {
 		t.Error("once:", err)
 	}
@@ -100,7 +64,7 @@ func TestTrainOnCopies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if single, err = train(once, threshold.Rate{}); err != nil {
+	if single, err = train(trial.Once, threshold.Rate{}); err != nil {
 		t.Fatal(err)
 	}
 	// The copies follow their rows, so that both have the same parts and measure the same.
@@ -115,9 +79,9 @@ func TestTrainOnCopies(t *testing.T) {
 
 // A threshold on copies is that of the rows without them; a guarantee is refused if they are more than 5 %.
 func TestThresholdOnCopies(t *testing.T) {
-	rows := drawnRows(3000, 2)
+	rows := trial.DrawnRows(3000, 2)
 	compute := func(times func(int) int, weighted bool, o toptau.ThresholdOptions) (*toptau.Calibrated, error) {
-		return toptau.Threshold(t.Context(), copied(t, rows, weighted, times), dataset.Entry{Column: "a"}, toptau.MaxFPR("5%"), o)
+		return toptau.Threshold(t.Context(), trial.Copied(t, rows, weighted, times), dataset.Entry{Column: "a"}, toptau.MaxFPR("5%"), o)
 	}
 	delta := toptau.ThresholdOptions{Delta: threshold.MustRate("10%"), Audit: 5}
 	for _, c := range []struct {
@@ -138,14 +102,14 @@ func TestThresholdOnCopies(t *testing.T) {
 			if !c.want {
 				o.Delta = threshold.Rate{}
 			}
-			single, err := compute(once, weighted, o)
+			single, err := compute(trial.Once, weighted, o)
 			if err != nil {
 				t.Fatal(err)
 			}
 			a, b := got.Result, single.Result
 			same := a.Threshold == b.Threshold && reflect.DeepEqual(a.Expected, b.Expected) && reflect.DeepEqual(a.Decisions, b.Decisions)
 			if !same || a.Certified != c.want {
-				t.Errorf("%s, weighted %v: %s, want %s", c.name, weighted, marshal(t, a), marshal(t, b))
+				t.Errorf("%s, weighted %v: %s, want %s", c.name, weighted, trial.Marshal(t, a), trial.Marshal(t, b))
 			}
 			if text := warningOf(got.Result.Warnings, "copies"); text == "" || strings.Contains(text, "guarantee") != c.want {
 				t.Errorf("%s: %q", c.name, text)
@@ -163,7 +127,7 @@ func TestThresholdOnCopies(t *testing.T) {
 
 // A review of a row counts for its copies.
 func TestReviewOfCopies(t *testing.T) {
-	rows := drawnRows(3000, 8)
+	rows := trial.DrawnRows(3000, 8)
 	top := 0 // of the negatives that are there twice
 	for i, positive := range rows.Positive {
 		if i%22 == 0 && !positive && (rows.Positive[top] || rows.Numbers[i][0] > rows.Numbers[top][0]) {
@@ -171,8 +135,8 @@ func TestReviewOfCopies(t *testing.T) {
 		}
 	}
 	var list [2]result.Threshold
-	for i, times := range []func(int) int{once, fewTwice} {
-		out, err := toptau.Threshold(t.Context(), copied(t, rows, false, times), dataset.Entry{Column: "a"}, toptau.MaxFPR("5%"),
+	for i, times := range []func(int) int{trial.Once, fewTwice} {
+		out, err := toptau.Threshold(t.Context(), trial.Copied(t, rows, false, times), dataset.Entry{Column: "a"}, toptau.MaxFPR("5%"),
 			toptau.ThresholdOptions{Reviewed: map[int]bool{1 + rowsBefore(top, times): true}})
 		if err != nil {
 			t.Fatal(err)
@@ -180,7 +144,7 @@ func TestReviewOfCopies(t *testing.T) {
 		list[i] = out.Result
 	}
 	if a, b := list[0], list[1]; a.Threshold != b.Threshold || a.Rows != b.Rows || a.Negatives != b.Negatives {
-		t.Errorf("once %s, copies %s", marshal(t, a), marshal(t, b))
+		t.Errorf("once %s, copies %s", trial.Marshal(t, a), trial.Marshal(t, b))
 	}
 }
 
@@ -194,16 +158,16 @@ func rowsBefore(row int, times func(int) int) (n int) {
 
 // Rows that are copied measure a model as the rows themselves do.
 func TestEvaluateOnCopies(t *testing.T) {
-	rows := drawnRows(800, 3)
-	trained, err := toptau.Train(t.Context(), copied(t, drawnRows(500, 4), false, once), toptau.MaxFPR("5%"),
+	rows := trial.DrawnRows(800, 3)
+	trained, err := toptau.Train(t.Context(), trial.Copied(t, trial.DrawnRows(500, 4), false, trial.Once), toptau.MaxFPR("5%"),
 		toptau.TrainOptions{Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, weighted := range []bool{false, true} {
 		var list [2]string
-		for i, times := range []func(int) int{once, five} {
-			e, err := toptau.Evaluate(t.Context(), copied(t, rows, weighted, times), []dataset.Entry{{Model: trained.Model}},
+		for i, times := range []func(int) int{trial.Once, five} {
+			e, err := toptau.Evaluate(t.Context(), trial.Copied(t, rows, weighted, times), []dataset.Entry{{Model: trained.Model}},
 				toptau.EvaluateOptions{Goal: toptau.MaxFPR("5%")})
 			if err != nil {
 				t.Fatal(err)
@@ -211,7 +175,7 @@ func TestEvaluateOnCopies(t *testing.T) {
 			if (warningOf(e.Warnings, "copies") != "") != (i == 1) {
 				t.Errorf("%d: %v", i, e.Warnings)
 			}
-			list[i] = fmt.Sprintf("%+v %s %v %v", e.Counts, marshal(t, e.Goal), e.AUC, e.Prevalence)
+			list[i] = fmt.Sprintf("%+v %s %v %v", e.Counts, trial.Marshal(t, e.Goal), e.AUC, e.Prevalence)
 		}
 		if list[0] != list[1] {
 			t.Errorf("weighted %v: once %s, five times %s", weighted, list[0], list[1])
@@ -227,7 +191,7 @@ func TestGuaranteeOnFewCopiesHolds(t *testing.T) {
 	}
 	broken := 0
 	for seed := range uint64(400) {
-		out, err := toptau.Threshold(t.Context(), copied(t, drawnRows(3000, seed), false, fewTwice), dataset.Entry{Column: "b"}, toptau.MaxFPR("5%"),
+		out, err := toptau.Threshold(t.Context(), trial.Copied(t, trial.DrawnRows(3000, seed), false, fewTwice), dataset.Entry{Column: "b"}, toptau.MaxFPR("5%"),
 			toptau.ThresholdOptions{Delta: threshold.MustRate("10%")})
 		if err != nil {
 			t.Fatal(err)
@@ -244,13 +208,13 @@ func TestGuaranteeOnFewCopiesHolds(t *testing.T) {
 // Rows that do not fit into memory: copies rule out a guarantee, in a file and elsewhere.
 func TestCopiesOutsideMemory(t *testing.T) {
 	ctx := t.Context()
-	rows := drawnRows(3000, 5)
-	trained, err := toptau.Train(ctx, copied(t, drawnRows(500, 6), false, once), toptau.MaxFPR("5%"),
+	rows := trial.DrawnRows(3000, 5)
+	trained, err := toptau.Train(ctx, trial.Copied(t, trial.DrawnRows(500, 6), false, trial.Once), toptau.MaxFPR("5%"),
 		toptau.TrainOptions{Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, times := range []func(int) int{once, twice} {
+	for _, times := range []func(int) int{trial.Once, twice} {
 		var text strings.Builder
 		text.WriteString("a,b,c,y\n")
 		for i, x := range rows.Numbers {
@@ -260,8 +224,8 @@ func TestCopiesOutsideMemory(t *testing.T) {
 		}
 		packed := filepath.Join(t.TempDir(), "rows.ttp")
 		format := schema.Format{Label: "y"}
-		packFile(t, writeFile(t, "rows.csv", text.String()), packed, format)
-		file := readPacked(t, packed, format)
+		trial.PackFile(t, trial.WriteFile(t, "rows.csv", text.String()), packed, format)
+		file := trial.ReadPacked(t, packed, format)
 		file.LimitMemory(1)
 		inMemory, info, err := table.Read(packed, table.Options{Format: format})
 		if err != nil {
@@ -274,8 +238,8 @@ func TestCopiesOutsideMemory(t *testing.T) {
 				t.Errorf("%s, copies %v: fit: %v", name, copies, err)
 			}
 		}
-		fit("memory", copied(t, rows, false, times))
-		for name, d := range map[string]*dataset.Data{"file": file, "elsewhere": dataOf(t, database{large.OfTable(inMemory.Frame(), info.Schema, "")})} {
+		fit("memory", trial.Copied(t, rows, false, times))
+		for name, d := range map[string]*dataset.Data{"file": file, "elsewhere": trial.DataOf(t, trial.Database{Rows: large.OfTable(inMemory.Frame(), info.Schema, "")})} {
 			fit(name, d)
 			for _, delta := range []threshold.Rate{{}, threshold.MustRate("10%")} {
 				out, err := toptau.Threshold(ctx, d, dataset.Entry{Model: trained.Model}, toptau.MaxFPR("5%"), toptau.ThresholdOptions{Delta: delta})
@@ -306,13 +270,13 @@ func TestCopiesOutsideMemory(t *testing.T) {
 // are given as entities, pass.
 func TestRepeatedIDs(t *testing.T) {
 	ctx := t.Context()
-	rows := drawnRows(2000, 7)
+	rows := trial.DrawnRows(2000, 7)
 	var text strings.Builder
 	text.WriteString("row,card,a,b,y\n")
 	for i, x := range rows.Numbers {
 		fmt.Fprintf(&text, "%d,k%d,%v,%v,%v\n", i, i%500, x[0], x[1], rows.Positive[i])
 	}
-	path := writeFile(t, "rows.csv", text.String())
+	path := trial.WriteFile(t, "rows.csv", text.String())
 	delta := threshold.MustRate("10%")
 	for _, c := range []struct {
 		format schema.Format
@@ -326,7 +290,7 @@ func TestRepeatedIDs(t *testing.T) {
 		{schema.Format{ID: []string{"row"}, Kept: []string{"card"}, Drop: []string{"card"}}, "card", "", false},
 	} {
 		c.format.Label = "y"
-		d := readFile(t, path, c.format)
+		d := trial.ReadFile(t, path, c.format)
 		for _, certified := range []bool{true, false} {
 			var o toptau.ThresholdOptions
 			o.Entity = c.entity

@@ -10,6 +10,7 @@ import (
 
 	"toptau"
 	"toptau/diag"
+	"toptau/internal/trial"
 	"toptau/method"
 	"toptau/schema"
 	"toptau/threshold"
@@ -34,7 +35,7 @@ func TestLabelDelay(t *testing.T) {
 			}
 			fmt.Fprintf(&text, "%s,%.3f,%d\n", at, random.NormFloat64()+2*float64(y), y)
 		}
-		d := readFile(t, writeFile(t, "f.csv", text.String()), schema.Format{Label: "y", Time: "at"})
+		d := trial.ReadFile(t, trial.WriteFile(t, "f.csv", text.String()), schema.Format{Label: "y", Time: "at"})
 		o := toptau.TrainOptions{Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw}, TestFraction: threshold.MustRate("25%")}
 		rows := func() int {
 			trained, err := toptau.Train(t.Context(), d, toptau.MaxFPR("10%"), o)
@@ -77,12 +78,12 @@ func TestLabelDelay(t *testing.T) {
 			t.Errorf("%q is a delay of %v", text, time.Duration(delay))
 		}
 	}
-	d := readFile(t, writeFile(t, "f.csv", "n,x,y\n1,1,0\n2,2,1\n3,1,0\n4,2,1\n5,1,0\n6,2,1\n"), schema.Format{Label: "y", Time: "n"})
+	d := trial.ReadFile(t, trial.WriteFile(t, "f.csv", "n,x,y\n1,1,0\n2,2,1\n3,1,0\n4,2,1\n5,1,0\n6,2,1\n"), schema.Format{Label: "y", Time: "n"})
 	_, err := toptau.Train(t.Context(), d, toptau.MaxFPR("10%"), toptau.TrainOptions{LabelDelay: schema.Delay(time.Hour)})
 	if e := diag.Of(err); e == nil || e.Expected != "a date, or seconds since 1970, for the label delay" || e.Line != 2 {
 		t.Errorf("numbers that are no times: %v", err)
 	}
-	plain := readFile(t, writeFile(t, "f.csv", "x,y\n1,0\n2,1\n"), schema.Format{Label: "y"})
+	plain := trial.ReadFile(t, trial.WriteFile(t, "f.csv", "x,y\n1,0\n2,1\n"), schema.Format{Label: "y"})
 	_, err = toptau.Train(t.Context(), plain, toptau.MaxFPR("10%"), toptau.TrainOptions{LabelDelay: schema.Delay(time.Hour)})
 	if e := diag.Of(err); e == nil || e.Param != "label-delay" {
 		t.Errorf("without a time column: %v", err)

@@ -2,7 +2,6 @@ package toptau_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -16,24 +15,13 @@ import (
 
 	"toptau"
 	"toptau/dataset"
+	"toptau/internal/modeltest"
+	"toptau/internal/trial"
 	"toptau/method"
 	"toptau/model"
 	"toptau/schema"
 	"toptau/threshold"
 )
-
-// The same data, options and seed give the same bytes of the model file and of every result, for any number of threads and any
-// build. Only fields that begin with seconds_ differ.
-
-// marshal returns a result as --json prints it.
-func marshal(t *testing.T, document any) []byte {
-	t.Helper()
-	text, err := json.Marshal(document)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
-}
 
 var seconds = regexp.MustCompile(`"seconds_[a-z_]*":[-+0-9.e]+`)
 
@@ -79,10 +67,10 @@ func wantSameBytes(t *testing.T, name string, want, got []byte) {
 }
 
 // fitBytes returns all that a fit returns.
-func fitBytes(t *testing.T, d *dataset.Data, c fitCase) []byte {
+func fitBytes(t *testing.T, d *dataset.Data, c trial.FitCase) []byte {
 	t.Helper()
-	f := fitData(t, d, c)
-	return bytes.Join([][]byte{modelBytes(t, f.Model), withoutSeconds(marshal(t, f.Result)), marshal(t, f.Trace)}, nil)
+	f := trial.FitData(t, d, c)
+	return bytes.Join([][]byte{modelBytes(t, f.Model), withoutSeconds(trial.Marshal(t, f.Result)), trial.Marshal(t, f.Trace)}, nil)
 }
 
 // Each class of these sets takes more than 8 MB, below which a pass uses one thread. The numbers of rows and columns are not
@@ -107,7 +95,7 @@ func denseSet(t *testing.T) *dataset.Data {
 			}
 		}
 	}
-	return rowsData(t, dataset.Rows{Columns: names, Numbers: rows, Positive: positive})
+	return trial.RowsData(t, dataset.Rows{Columns: names, Numbers: rows, Positive: positive})
 }
 
 // mixedFile returns a CSV file of 2 x 50,000 rows with four numbers and four categories each.
@@ -120,7 +108,7 @@ func mixedFile(t *testing.T) string {
 		fmt.Fprintf(&b, "%d,%d,%.2f,%.1f,c%d,s%d,p%d,h%d,%d\n", r.IntN(50)+3*positive, r.IntN(1000), r.Float64(), r.Float64(),
 			r.IntN(3+positive), r.IntN(5), r.IntN(20-positive), r.IntN(40), positive)
 	}
-	return writeFile(t, "mixed.csv", b.String())
+	return trial.WriteFile(t, "mixed.csv", b.String())
 }
 
 // sparseFile returns a LIBSVM file of 2 x 9,000 rows with about 28 of 900 indices each.
@@ -135,7 +123,7 @@ func sparseFile(t *testing.T) string {
 		}
 		b.WriteByte('\n')
 	}
-	return writeFile(t, "sparse.svm", b.String())
+	return trial.WriteFile(t, "sparse.svm", b.String())
 }
 
 func TestFitDoesNotDependOnThreads(t *testing.T) {
@@ -146,8 +134,8 @@ func TestFitDoesNotDependOnThreads(t *testing.T) {
 	mixed, sparse := mixedFile(t), sparseFile(t)
 	readers := map[string]func() *dataset.Data{
 		"dense":  func() *dataset.Data { return dense },
-		"mixed":  func() *dataset.Data { return readFile(t, mixed, schema.Format{Label: "y"}) },
-		"sparse": func() *dataset.Data { return readFile(t, sparse, schema.Format{}) },
+		"mixed":  func() *dataset.Data { return trial.ReadFile(t, mixed, schema.Format{Label: "y"}) },
+		"sparse": func() *dataset.Data { return trial.ReadFile(t, sparse, schema.Format{}) },
 	}
 	full := method.Settings{Solver: method.Adam, Iterations: 6}
 	minibatches := method.Settings{Solver: method.Adam, Iterations: 6, Minibatches: 3, Seed: 5}
@@ -174,12 +162,12 @@ func TestFitDoesNotDependOnThreads(t *testing.T) {
 		{"certified", "dense", method.Problem{Method: method.TopMeanNP, Tau: tau("5%")}, certified, ""},
 		{"certified", "mixed", method.Problem{Method: method.PatMat, Tau: tau("5%"), Beta: 0.1}, certified, ""},
 	}
-	for i := 0; i < len(cases); i += toptau.IfLong(2, 1) {
+	for i := 0; i < len(cases); i += modeltest.IfLong(2, 1) {
 		c := cases[i]
 		c.Lambda = 0.001
 		t.Run(c.set+", "+c.name, func(t *testing.T) {
 			sameForAllThreads(t, func() []byte {
-				return fitBytes(t, readers[c.set](), fitCase{c.Problem, toptau.FitOptions{Settings: c.settings, Scale: c.scale}})
+				return fitBytes(t, readers[c.set](), trial.FitCase{Problem: c.Problem, FitOptions: toptau.FitOptions{Settings: c.settings, Scale: c.scale}})
 			})
 		})
 	}
@@ -195,10 +183,10 @@ func TestTrainAndEvaluateDoNotDependOnThreads(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.SplitAfterN(string(content), "\n", 602)
-	small := writeFile(t, "small.csv", strings.Join(lines[:601], ""))
+	small := trial.WriteFile(t, "small.csv", strings.Join(lines[:601], ""))
 	goal := toptau.MaxFPR("5%")
 	sameForAllThreads(t, func() []byte {
-		d := readFile(t, small, schema.Format{Label: "y"})
+		d := trial.ReadFile(t, small, schema.Format{Label: "y"})
 		o := toptau.TrainOptions{Method: []method.Name{method.Logistic, method.Boosting, method.Ramp},
 			Encoding: []schema.Encoding{schema.Raw, schema.Leaves, schema.Additive, schema.Pairs, schema.Boosted},
 			Folds:    2, Seed: 9, Delta: threshold.MustRate("50%"), TestFraction: threshold.MustRate("20%")}
@@ -206,22 +194,22 @@ func TestTrainAndEvaluateDoNotDependOnThreads(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := evaluate(t, d, trained.Model, toptau.EvaluateOptions{Goal: goal, Curves: 50, Replicates: 300, Seed: 4})
-		return bytes.Join([][]byte{modelBytes(t, trained.Model), withoutSeconds(marshal(t, trained.Result)),
-			withoutSeconds(marshal(t, e))}, nil)
+		e := trial.Evaluate(t, d, trained.Model, toptau.EvaluateOptions{Goal: goal, Curves: 50, Replicates: 300, Seed: 4})
+		return bytes.Join([][]byte{modelBytes(t, trained.Model), withoutSeconds(trial.Marshal(t, trained.Result)),
+			withoutSeconds(trial.Marshal(t, e))}, nil)
 	})
 }
 
 // Another seed gives other weights, and seed 0 is seed 1. Otherwise the comparisons above would compare nothing.
 func TestSeedsMatter(t *testing.T) {
-	d := separableData(t, 300)
+	d := trial.SeparableData(t, 300)
 	for _, s := range []method.Settings{{Start: method.RandomStart}, {Minibatches: 3}} {
 		s.Solver, s.Iterations = method.Adam, 20
-		c := fitCase{method.Problem{Method: method.PatMatNP, Tau: threshold.MustRate("10%"), Beta: 1, Lambda: 0.01}, toptau.FitOptions{Settings: s}}
+		c := trial.FitCase{Problem: method.Problem{Method: method.PatMatNP, Tau: threshold.MustRate("10%"), Beta: 1, Lambda: 0.01}, FitOptions: toptau.FitOptions{Settings: s}}
 		var fits [3][]float64
 		for seed := range fits {
 			c.Seed = uint64(seed)
-			fits[seed] = weights(fitData(t, d, c).Model)
+			fits[seed] = trial.Weights(trial.FitData(t, d, c).Model)
 		}
 		if !slices.Equal(fits[0], fits[1]) || slices.Equal(fits[1], fits[2]) {
 			t.Errorf("%+v: weights with the seeds 0, 1 and 2: %v", s, fits)
@@ -237,7 +225,7 @@ type build struct {
 // Generated data, models, scores and results have the same bytes with builds for the oldest CPUs, for CPUs with fused
 // multiply-add, and without our assembly.
 func TestBuildsAgree(t *testing.T) {
-	if toptau.IfLong(0, 1) == 0 {
+	if modeltest.IfLong(0, 1) == 0 {
 		t.Skip("TOPTAU_LONG is not set: compiles the program three times; .ci/nofma looks at the instructions")
 	}
 	if runtime.GOARCH != "amd64" {

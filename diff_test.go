@@ -6,6 +6,7 @@ import (
 
 	"toptau"
 	"toptau/dataset"
+	"toptau/internal/trial"
 	"toptau/method"
 	"toptau/model"
 	"toptau/schema"
@@ -14,11 +15,11 @@ import (
 // A model does not differ from itself. Another category, another column, another threshold and other weights are named.
 func TestDiff(t *testing.T) {
 	fit := func(rows string, encoding schema.Encoding) *model.Model {
-		problem := shortAdam(topPush(0.1), 50)
+		problem := trial.ShortAdam(trial.TopPush(0.1), 50)
 		problem.Encoding, problem.Impute = encoding, schema.ImputeIndicator
-		return fitData(t, readFile(t, writeFile(t, "rows.csv", rows), schema.Format{Label: "y"}), problem).Model
+		return trial.FitData(t, trial.ReadFile(t, trial.WriteFile(t, "rows.csv", rows), schema.Format{Label: "y"}), problem).Model
 	}
-	rows := twoColumns(500, 1)
+	rows := trial.TwoColumns(500, 1)
 	before := fit(rows, schema.Raw)
 	if d := model.Diff(before, before); !d.Same || len(d.Facts)+len(d.Columns)+len(d.Points) > 0 {
 		t.Errorf("a model differs from itself: %+v", d)
@@ -47,7 +48,7 @@ func TestDiff(t *testing.T) {
 		"category": {fit(strings.ReplaceAll(rows, "blue", "violet"), schema.Raw), []string{"kind categories; ", "training data; "}},
 		"column":   {fit(strings.Replace(rows, "noise", "other", 1), schema.Raw), []string{"other added; ", "noise removed; "}},
 		"encoding": {fit(rows, schema.Scorecard), []string{"x encoding; ", "encoding; ", "training changed; "}},
-		"rows":     {fit(twoColumns(500, 2), schema.Raw), []string{"noise weights; ", "training data; "}},
+		"rows":     {fit(trial.TwoColumns(500, 2), schema.Raw), []string{"noise weights; ", "training data; "}},
 	} {
 		got := changes(test.after)
 		for _, want := range test.want {
@@ -59,7 +60,7 @@ func TestDiff(t *testing.T) {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
-	c, err := toptau.Threshold(t.Context(), readFile(t, writeFile(t, "held.csv", twoColumns(800, 3)), before.Format()), dataset.Entry{Model: before},
+	c, err := toptau.Threshold(t.Context(), trial.ReadFile(t, trial.WriteFile(t, "held.csv", trial.TwoColumns(800, 3)), before.Format()), dataset.Entry{Model: before},
 		toptau.MaxFPR("5%"), toptau.ThresholdOptions{Name: "held"})
 	if err != nil {
 		t.Fatal(err)
@@ -75,15 +76,15 @@ func TestDiff(t *testing.T) {
 
 // The gate is closed for a worse model, for too few rows, and for a threshold that exceeds its goal.
 func TestGate(t *testing.T) {
-	train := readFile(t, writeFile(t, "train.csv", shiftedRows(2000, 1, 0)), schema.Format{Label: "y"})
+	train := trial.ReadFile(t, trial.WriteFile(t, "train.csv", trial.ShiftedRows(2000, 1, 0)), schema.Format{Label: "y"})
 	trained, err := toptau.Train(t.Context(), train, toptau.MaxFPR("5%"), toptau.TrainOptions{Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	good := trained.Model
 	gate := func(rows int, by float64, noise func(score float64, row int) float64) (bool, string) {
-		d := readFile(t, writeFile(t, "later.csv", shiftedRows(rows, 7, by)), good.Format())
-		points, _ := scoreAll(t, good, writeFile(t, "again.csv", shiftedRows(rows, 7, by)), toptau.ScoreOptions{})
+		d := trial.ReadFile(t, trial.WriteFile(t, "later.csv", trial.ShiftedRows(rows, 7, by)), good.Format())
+		points, _ := trial.ScoreAll(t, good, trial.WriteFile(t, "again.csv", trial.ShiftedRows(rows, 7, by)), toptau.ScoreOptions{})
 		scores := make([]float64, len(points))
 		for i := range points {
 			scores[i] = noise(points[i].Score, i)

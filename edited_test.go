@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"toptau/dataset"
+	"toptau/internal/modeltest"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/model"
@@ -359,7 +360,7 @@ var recomputed = regexp.MustCompile(`^(points\.\*(\.segments\.\*)?\.guarantee\.(
 func TestEditedModels(t *testing.T) {
 	n := *edits
 	if n == 0 {
-		n = IfLong(150, 500)
+		n = modeltest.IfLong(150, 500)
 		if testing.Short() {
 			n = 50
 		}

@@ -8,6 +8,7 @@ import (
 
 	"toptau"
 	"toptau/diag"
+	"toptau/internal/trial"
 	"toptau/method"
 	"toptau/model"
 	"toptau/schema"
@@ -31,7 +32,7 @@ func hostRows(seed uint64) string {
 // hostModel returns a model whose point counts hosts and days.
 func hostModel(t *testing.T) *model.Model {
 	t.Helper()
-	d := readFile(t, writeFile(t, "rows.csv", hostRows(1)), schema.Format{Label: "y", Time: "when", Drop: []string{"host"}, Kept: []string{"host"}})
+	d := trial.ReadFile(t, trial.WriteFile(t, "rows.csv", hostRows(1)), schema.Format{Label: "y", Time: "when", Drop: []string{"host"}, Kept: []string{"host"}})
 	trained, err := toptau.Train(t.Context(), d, toptau.MaxFPR("10%"), toptau.TrainOptions{Method: []method.Name{"logistic"},
 		Encoding: []schema.Encoding{"raw"}, Entity: "host"})
 	if err != nil {
@@ -43,8 +44,8 @@ func hostModel(t *testing.T) *model.Model {
 // The merged rows are the units of Evaluate: as many, with as many alerts. Each has the highest score of its rows.
 // The first alerts of a stream are the merged rows with an alert.
 func TestScoreMergesEntities(t *testing.T) {
-	m, path := hostModel(t), writeFile(t, "later.csv", hostRows(2))
-	rows, _ := scoreAll(t, m, path, toptau.ScoreOptions{Format: schema.Format{ID: []string{"host", "when"}}})
+	m, path := hostModel(t), trial.WriteFile(t, "later.csv", hostRows(2))
+	rows, _ := trial.ScoreAll(t, m, path, toptau.ScoreOptions{Format: schema.Format{ID: []string{"host", "when"}}})
 	highest, count := map[string]float64{}, map[string]int{}
 	for _, r := range rows {
 		unit := r.ID[0] + " " + r.ID[1][:10]
@@ -53,7 +54,7 @@ func TestScoreMergesEntities(t *testing.T) {
 		}
 		count[unit]++
 	}
-	merged, stream := scoreAll(t, m, path, toptau.ScoreOptions{Entity: "host"})
+	merged, stream := trial.ScoreAll(t, m, path, toptau.ScoreOptions{Entity: "host"})
 	totals := stream.Totals()
 	alerts := map[string]bool{}
 	for _, r := range merged {
@@ -68,7 +69,7 @@ func TestScoreMergesEntities(t *testing.T) {
 	if len(merged) != len(highest) || totals.Units != len(merged) || totals.Positives[0] != len(alerts) || totals.Rows != 1500 {
 		t.Errorf("%d rows of %d units, %d alerts, %+v", len(merged), len(highest), len(alerts), totals)
 	}
-	first, _ := scoreAll(t, m, path, toptau.ScoreOptions{OnlyAlerts: true, Format: schema.Format{ID: []string{"host", "when"}}})
+	first, _ := trial.ScoreAll(t, m, path, toptau.ScoreOptions{OnlyAlerts: true, Format: schema.Format{ID: []string{"host", "when"}}})
 	for _, r := range first {
 		unit := r.ID[0] + " " + r.ID[1][:10]
 		if !alerts[unit] || !r.Decisions[0] {
@@ -79,11 +80,11 @@ func TestScoreMergesEntities(t *testing.T) {
 	if len(alerts) > 0 || len(first) == 0 {
 		t.Errorf("%d first alerts, %d units without one", len(first), len(alerts))
 	}
-	best, _ := scoreAll(t, m, path, toptau.ScoreOptions{Entity: "host", Best: 3})
+	best, _ := trial.ScoreAll(t, m, path, toptau.ScoreOptions{Entity: "host", Best: 3})
 	if len(best) != 3 || best[0].Merged == nil || best[0].Score < best[2].Score {
 		t.Errorf("%+v", best)
 	}
-	alarms, _ := scoreAll(t, plainModel(t), path, toptau.ScoreOptions{OnlyAlerts: true})
+	alarms, _ := trial.ScoreAll(t, plainModel(t), path, toptau.ScoreOptions{OnlyAlerts: true})
 	for _, r := range alarms {
 		if !r.Decisions[0] {
 			t.Errorf("not an alert: %+v", r)
@@ -94,7 +95,7 @@ func TestScoreMergesEntities(t *testing.T) {
 // plainModel returns a model whose point counts rows.
 func plainModel(t *testing.T) *model.Model {
 	t.Helper()
-	d := readFile(t, writeFile(t, "plain.csv", hostRows(3)), schema.Format{Label: "y", Drop: []string{"host", "when"}})
+	d := trial.ReadFile(t, trial.WriteFile(t, "plain.csv", hostRows(3)), schema.Format{Label: "y", Drop: []string{"host", "when"}})
 	trained, err := toptau.Train(t.Context(), d, toptau.MaxFPR("10%"), toptau.TrainOptions{Method: []method.Name{"logistic"},
 		Encoding: []schema.Encoding{"raw"}})
 	if err != nil {

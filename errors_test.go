@@ -12,6 +12,7 @@ import (
 	"toptau"
 	"toptau/dataset"
 	"toptau/diag"
+	"toptau/internal/trial"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/model"
@@ -27,11 +28,11 @@ func TestMissingFiles(t *testing.T) {
 		"Load":            func() error { _, err := model.Load(missing); return err },
 		"LoadCertificate": func() error { _, err := model.LoadCertificate(missing); return err },
 		"a file of scores": func() error {
-			_, err := toptau.Evaluate(t.Context(), separableData(t, 200), []dataset.Entry{{File: missing}}, toptau.EvaluateOptions{})
+			_, err := toptau.Evaluate(t.Context(), trial.SeparableData(t, 200), []dataset.Entry{{File: missing}}, toptau.EvaluateOptions{})
 			return err
 		},
 		"Read with a labels file": func() error {
-			data := writeFile(t, "d.csv", "1\n2\n")
+			data := trial.WriteFile(t, "d.csv", "1\n2\n")
 			_, err := dataset.Read(t.Context(), data, schema.Format{LabelsFile: missing})
 			return err
 		},
@@ -53,17 +54,20 @@ func TestMissingFiles(t *testing.T) {
 
 // A context that has ended is the error of every verb.
 func TestEndedContext(t *testing.T) {
-	d := separableData(t, 200)
-	fitted := fitData(t, d, fitCase{Problem: topPush(0.1)})
-	path := writeFile(t, "d.csv", smallTable)
+	d := trial.SeparableData(t, 200)
+	fitted := trial.FitData(t, d, trial.FitCase{Problem: trial.TopPush(0.1)})
+	path := trial.WriteFile(t, "d.csv", trial.SmallTable)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	entry := dataset.Entry{Model: fitted.Model}
 	for name, call := range map[string]func() error{
-		"Read":     func() error { _, err := dataset.Read(ctx, path, smallFormat); return err },
-		"ReadFrom": func() error { _, err := dataset.ReadFrom(ctx, strings.NewReader(smallTable), smallFormat); return err },
-		"Train":    func() error { _, err := toptau.Train(ctx, d, toptau.Top("10%"), toptau.TrainOptions{}); return err },
-		"Fit":      func() error { _, err := toptau.Fit(ctx, d, topPush(0.1), toptau.FitOptions{}); return err },
+		"Read": func() error { _, err := dataset.Read(ctx, path, trial.SmallFormat); return err },
+		"ReadFrom": func() error {
+			_, err := dataset.ReadFrom(ctx, strings.NewReader(trial.SmallTable), trial.SmallFormat)
+			return err
+		},
+		"Train": func() error { _, err := toptau.Train(ctx, d, toptau.Top("10%"), toptau.TrainOptions{}); return err },
+		"Fit":   func() error { _, err := toptau.Fit(ctx, d, trial.TopPush(0.1), toptau.FitOptions{}); return err },
 		"Evaluate": func() error {
 			_, err := toptau.Evaluate(ctx, d, []dataset.Entry{entry}, toptau.EvaluateOptions{})
 			return err
@@ -90,17 +94,17 @@ func TestEndedContext(t *testing.T) {
 
 // Too few rows for the guarantee: Train fits nothing, and Threshold returns the threshold without a guarantee.
 func TestNoGuarantee(t *testing.T) {
-	d := separableData(t, 200)
+	d := trial.SeparableData(t, 200)
 	delta := threshold.MustRate("5%")
 	trained, err := toptau.Train(t.Context(), d, toptau.MaxFPR("0.1%"), toptau.TrainOptions{Delta: delta,
 		Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw}})
 	if !errors.Is(err, diag.ErrNoGuarantee) || trained != nil {
 		t.Errorf("Train returns %v, %v", trained, err)
 	}
-	wantError(t, err, diag.Guarantee)
+	trial.WantError(t, err, diag.Guarantee)
 
-	m := fitData(t, d, fitCase{Problem: topPush(0.1)}).Model
-	c, err := toptau.Threshold(t.Context(), separableData(t, 210), dataset.Entry{Model: m}, toptau.MaxFPR("0.1%"), toptau.ThresholdOptions{Delta: delta})
+	m := trial.FitData(t, d, trial.FitCase{Problem: trial.TopPush(0.1)}).Model
+	c, err := toptau.Threshold(t.Context(), trial.SeparableData(t, 210), dataset.Entry{Model: m}, toptau.MaxFPR("0.1%"), toptau.ThresholdOptions{Delta: delta})
 	if !errors.Is(err, diag.ErrNoGuarantee) {
 		t.Errorf("Threshold returns %v", err)
 	}
@@ -122,28 +126,28 @@ func TestNoGuarantee(t *testing.T) {
 
 // Goals with a bad text are refused by every verb that takes one.
 func TestBadGoals(t *testing.T) {
-	d := separableData(t, 60)
+	d := trial.SeparableData(t, 60)
 	entry := dataset.Entry{Column: "a"}
 	for name, g := range map[string]metric.Goal{"max-fpr": toptau.MaxFPR("often"), "top": toptau.Top("101%"), "5 of 5": metric.CountGoal(metric.GoalTop, 5, 5),
 		"alerts": toptau.Alerts(-1, 10), "no goal": {}} {
 		_, err := toptau.Train(t.Context(), d, g, toptau.TrainOptions{})
-		wantError(t, err, diag.Usage, name)
+		trial.WantError(t, err, diag.Usage, name)
 		_, err = toptau.Threshold(t.Context(), d, entry, g, toptau.ThresholdOptions{})
-		wantError(t, err, diag.Usage, name)
+		trial.WantError(t, err, diag.Usage, name)
 		if name == "no goal" { // Evaluate and Diagnose have defaults
 			continue
 		}
 		_, err = toptau.Evaluate(t.Context(), d, []dataset.Entry{entry}, toptau.EvaluateOptions{Goal: g})
-		wantError(t, err, diag.Usage, name)
+		trial.WantError(t, err, diag.Usage, name)
 		_, err = toptau.Diagnose(t.Context(), d, toptau.DiagnoseOptions{Goal: g})
-		wantError(t, err, diag.Usage, name)
+		trial.WantError(t, err, diag.Usage, name)
 	}
 }
 
 // A file that is no model is an error of kind model, and a truncated one too.
 func TestLoadRefusesOtherFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.json")
-	if err := smallModel(t).Save(path); err != nil {
+	if err := trial.SmallModel(t).Save(path); err != nil {
 		t.Fatal(err)
 	}
 	content, err := os.ReadFile(path)
@@ -151,7 +155,7 @@ func TestLoadRefusesOtherFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{"other": "a,b\n1,2\n", "cut": string(content[:len(content)/2])} {
-		_, err := model.Load(writeFile(t, name+".json", text))
-		wantError(t, err, diag.Model, name+".json")
+		_, err := model.Load(trial.WriteFile(t, name+".json", text))
+		trial.WantError(t, err, diag.Model, name+".json")
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"toptau/dataset"
 	"toptau/diag"
 	"toptau/internal/report"
+	"toptau/internal/trial"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/result"
@@ -23,39 +24,10 @@ import (
 	"toptau/threshold"
 )
 
-// overlapping returns a table with overlapping classes. Every fifth row is positive.
-func overlapping(rows int, seed uint64) string {
-	random := rand.New(rand.NewPCG(seed, 0))
-	number := func() float64 { return float64(random.Uint64()>>11) / (1 << 53) }
-	var b strings.Builder
-	b.WriteString("a,b,y\n")
-	for i := range rows {
-		y := 0
-		if i%5 == 0 {
-			y = 1
-		}
-		fmt.Fprintf(&b, "%v,%v,%d\n", number()+0.6*float64(y), number()*3, y)
-	}
-	return b.String()
-}
-
-// evaluateEntries measures entries with a goal of 10 % false alarms.
-func evaluateEntries(t *testing.T, d *dataset.Data, o toptau.EvaluateOptions, entries ...dataset.Entry) *toptau.Evaluation {
-	t.Helper()
-	if o.Goal == (metric.Goal{}) {
-		o.Goal = toptau.MaxFPR("10%")
-	}
-	e, err := toptau.Evaluate(t.Context(), d, entries, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
-}
-
 // trainAll trains on overlapping rows and keeps all learners.
 func trainAll(t *testing.T, test *dataset.Data, fraction string, methods ...method.Name) *toptau.Trained {
 	t.Helper()
-	d := readFile(t, writeFile(t, "train.csv", overlapping(400, 1)), schema.Format{Label: "y"})
+	d := trial.ReadFile(t, trial.WriteFile(t, "train.csv", trial.Overlapping(400, 1)), schema.Format{Label: "y"})
 	o := toptau.TrainOptions{Method: methods, Encoding: []schema.Encoding{schema.Raw}, KeepAll: true, Seed: 1, Test: test}
 	if fraction != "" {
 		o.TestFraction = threshold.MustRate(fraction)
@@ -77,7 +49,7 @@ func TestTrainKeepsAll(t *testing.T) {
 	if !slices.Equal(names, []string{"chosen", "logistic", "svm", "topmean-np"}) || trained.Test.Len() != 100 {
 		t.Fatalf("%q, %d test rows", names, trained.Test.Len())
 	}
-	e := evaluateEntries(t, trained.Test, toptau.EvaluateOptions{Against: "logistic", Replicates: 200}, trained.All...)
+	e := trial.EvaluateEntries(t, trained.Test, toptau.EvaluateOptions{Against: "logistic", Replicates: 200}, trained.All...)
 	var kinds []result.EntryKind
 	for i := range e.Entries {
 		entry := &e.Entries[i]
@@ -104,7 +76,7 @@ func TestTrainKeepsAll(t *testing.T) {
 // The scores of a model measure the same as the model: in memory, from a file, and joined to a part of the rows.
 func TestScoresMeasureAsTheirModel(t *testing.T) {
 	trained := trainAll(t, nil, "25%", "topmean-np")
-	path := writeFile(t, "all.csv", overlapping(400, 1))
+	path := trial.WriteFile(t, "all.csv", trial.Overlapping(400, 1))
 	all, err := dataset.Read(t.Context(), path, trained.Model.Format())
 	if err != nil {
 		t.Fatal(err)
@@ -112,14 +84,14 @@ func TestScoresMeasureAsTheirModel(t *testing.T) {
 	var file strings.Builder
 	file.WriteString("row,score\n")
 	scores := make([]float64, all.Len())
-	rows, _ := scoreAll(t, trained.Model, path, toptau.ScoreOptions{})
+	rows, _ := trial.ScoreAll(t, trained.Model, path, toptau.ScoreOptions{})
 	for i, row := range rows {
 		scores[i] = row.Score
 		fmt.Fprintf(&file, "%d,%v\n", row.Number, row.Score)
 	}
-	fromFile := dataset.Entry{Name: "file", File: writeFile(t, "scores.csv", file.String())}
+	fromFile := dataset.Entry{Name: "file", File: trial.WriteFile(t, "scores.csv", file.String())}
 	for _, d := range []*dataset.Data{all, trained.Test} {
-		e := evaluateEntries(t, d, toptau.EvaluateOptions{Replicates: 100}, dataset.Entry{Name: "model", Model: trained.Model},
+		e := trial.EvaluateEntries(t, d, toptau.EvaluateOptions{Replicates: 100}, dataset.Entry{Name: "model", Model: trained.Model},
 			dataset.Entry{Name: "memory", Scores: scores}, fromFile)
 		for i := range e.Entries[1:] {
 			entry := &e.Entries[i+1]
@@ -136,7 +108,7 @@ func TestScoresMeasureAsTheirModel(t *testing.T) {
 
 // The verdicts against useless scores and against perfect scores are certain.
 func TestEvaluateAgainstScores(t *testing.T) {
-	d := readFile(t, writeFile(t, "data.csv", overlapping(600, 2)), schema.Format{Label: "y"})
+	d := trial.ReadFile(t, trial.WriteFile(t, "data.csv", trial.Overlapping(600, 2)), schema.Format{Label: "y"})
 	model := trainAll(t, d, "", "svm", "topmean-np").All[2]
 	nothing, everything := make([]float64, d.Len()), make([]float64, d.Len())
 	for row := range nothing {
@@ -145,7 +117,7 @@ func TestEvaluateAgainstScores(t *testing.T) {
 			everything[row] = 1
 		}
 	}
-	e := evaluateEntries(t, d, toptau.EvaluateOptions{Against: "svm", Replicates: 500}, model, dataset.Entry{Name: "nothing", Scores: nothing},
+	e := trial.EvaluateEntries(t, d, toptau.EvaluateOptions{Against: "svm", Replicates: 500}, model, dataset.Entry{Name: "nothing", Scores: nothing},
 		dataset.Entry{Name: "everything", Scores: everything})
 	if e.Against != "svm" || e.Entries[1].Verdict != metric.Worse || e.Entries[2].Verdict != metric.Better {
 		t.Errorf("%+v", e.Verdicts)
@@ -163,19 +135,19 @@ func TestEvaluateAgainstScores(t *testing.T) {
 // With a group column the paired intervals draw groups.
 func TestEvaluateDrawsEntities(t *testing.T) {
 	var b strings.Builder
-	for i, line := range strings.Split(strings.TrimSpace(overlapping(300, 3)), "\n") {
+	for i, line := range strings.Split(strings.TrimSpace(trial.Overlapping(300, 3)), "\n") {
 		if i == 0 {
 			fmt.Fprintf(&b, "%s,host\n", line)
 		} else {
 			fmt.Fprintf(&b, "%s,h%d\n", line, i/3)
 		}
 	}
-	d := readFile(t, writeFile(t, "groups.csv", b.String()), schema.Format{Label: "y", Group: "host"})
+	d := trial.ReadFile(t, trial.WriteFile(t, "groups.csv", b.String()), schema.Format{Label: "y", Group: "host"})
 	scores := make([]float64, d.Len())
 	for row := range scores {
 		scores[row] = float64(row % 7)
 	}
-	e := evaluateEntries(t, d, toptau.EvaluateOptions{Replicates: 50}, dataset.Entry{Name: "a", Scores: scores},
+	e := trial.EvaluateEntries(t, d, toptau.EvaluateOptions{Replicates: 50}, dataset.Entry{Name: "a", Scores: scores},
 		dataset.Entry{Name: "b", Scores: make([]float64, d.Len())})
 	if e.Entities != 101 || e.Entries[1].Difference.Interval.Kind != metric.GroupInterval {
 		t.Errorf("%d entities, %+v", e.Entities, e.Entries[1].Difference.Interval)
@@ -247,7 +219,7 @@ func TestScoresOfFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		d := readFile(t, "d.csv", c.format)
+		d := trial.ReadFile(t, "d.csv", c.format)
 		s, err := joinScores(t, "s.csv", d)
 		if c.want != "" {
 			if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -264,22 +236,22 @@ func TestScoresOfFiles(t *testing.T) {
 // Scores in the wrong order are refused even without ids and labels if there are enough rows to see it. Scores in the right
 // order never are.
 func TestScoresOfFilesInAnotherOrder(t *testing.T) {
-	d := readFile(t, writeFile(t, "data.csv", overlapping(4000, 1)), schema.Format{Label: "y"})
-	lines := strings.Split(strings.TrimSpace(overlapping(4000, 1)), "\n")[1:]
+	d := trial.ReadFile(t, trial.WriteFile(t, "data.csv", trial.Overlapping(4000, 1)), schema.Format{Label: "y"})
+	lines := strings.Split(strings.TrimSpace(trial.Overlapping(4000, 1)), "\n")[1:]
 	scores := make([]string, len(lines))
 	for i, line := range lines {
 		scores[i] = line[:strings.Index(line, ",")]
 	}
-	if _, err := joinScores(t, writeFile(t, "right.csv", "score\n"+strings.Join(scores, "\n")+"\n"), d); err != nil {
+	if _, err := joinScores(t, trial.WriteFile(t, "right.csv", "score\n"+strings.Join(scores, "\n")+"\n"), d); err != nil {
 		t.Error(err)
 	}
 	rand.New(rand.NewPCG(1, 1)).Shuffle(len(scores), func(i, j int) { scores[i], scores[j] = scores[j], scores[i] })
-	_, err := joinScores(t, writeFile(t, "shuffled.csv", "score\n"+strings.Join(scores, "\n")+"\n"), d)
-	wantError(t, err, diag.Data, "scores without any relation to the labels", "AUC 0.", "join by an id")
+	_, err := joinScores(t, trial.WriteFile(t, "shuffled.csv", "score\n"+strings.Join(scores, "\n")+"\n"), d)
+	trial.WantError(t, err, diag.Data, "scores without any relation to the labels", "AUC 0.", "join by an id")
 }
 
 func TestEvaluateRefuses(t *testing.T) {
-	d := readFile(t, writeFile(t, "data.csv", overlapping(200, 1)), schema.Format{Label: "y"})
+	d := trial.ReadFile(t, trial.WriteFile(t, "data.csv", trial.Overlapping(200, 1)), schema.Format{Label: "y"})
 	good, short := make([]float64, 200), make([]float64, 9)
 	missing := slices.Clone(good)
 	missing[3] = math.NaN()
@@ -322,11 +294,11 @@ func TestThresholdWithoutFeatures(t *testing.T) {
 		fmt.Fprintf(&labels, "%d,%d\n", i, min(i%10, 1)^1)
 		fmt.Fprintf(&scores, "%d,%d\n", 199-i, (i*37)%200)
 	}
-	d, err := dataset.Read(t.Context(), writeFile(t, "labels.csv", labels.String()), schema.Format{Label: "y", ID: []string{"id"}})
+	d, err := dataset.Read(t.Context(), trial.WriteFile(t, "labels.csv", labels.String()), schema.Format{Label: "y", ID: []string{"id"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := toptau.Threshold(t.Context(), d, dataset.Entry{Name: "scores", File: writeFile(t, "scores.csv", scores.String())}, toptau.MaxFPR("10%"), toptau.ThresholdOptions{})
+	c, err := toptau.Threshold(t.Context(), d, dataset.Entry{Name: "scores", File: trial.WriteFile(t, "scores.csv", scores.String())}, toptau.MaxFPR("10%"), toptau.ThresholdOptions{})
 	if err != nil || c.Result.Joined == nil {
 		t.Errorf("%v %v", c, err)
 	}

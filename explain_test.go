@@ -3,42 +3,18 @@ package toptau_test
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"os"
 	"strings"
 	"testing"
 
 	"toptau"
+	"toptau/internal/trial"
 	"toptau/method"
 	"toptau/model"
 	"toptau/result"
 	"toptau/schema"
 	"toptau/threshold"
 )
-
-// twoColumns returns a table with a number and a category that both depend on the class. The number is missing in every 50th row.
-func twoColumns(rows int, seed uint64) string {
-	r := rand.New(rand.NewPCG(seed, 0))
-	number := func() float64 { return float64(r.Uint64()>>11) / (1 << 53) }
-	var b strings.Builder
-	b.WriteString("x,noise,kind,y\n")
-	for i := range rows {
-		y, kind := 0, []string{"red", "green", "green"}[r.IntN(3)]
-		x := fmt.Sprint(number()*2 - 1)
-		if i%10 == 0 {
-			y = 1
-			x = fmt.Sprint(2 * (number()*2 - 1)) // both tails
-			if number() < 0.5 {
-				kind = "blue"
-			}
-		}
-		if i%50 == 7 {
-			x = ""
-		}
-		fmt.Fprintf(&b, "%s,%v,%s,%d\n", x, number(), kind, y)
-	}
-	return b.String()
-}
 
 // explainFile opens a file and explains its columns.
 func explainFile(t *testing.T, m *model.Model, path string, o toptau.ExplainOptions) *result.Columns {
@@ -61,18 +37,18 @@ func TestExplain(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains several models")
 	}
-	path := writeFile(t, "rows.csv", twoColumns(3000, 1))
-	d := readFile(t, path, schema.Format{Label: "y"})
+	path := trial.WriteFile(t, "rows.csv", trial.TwoColumns(3000, 1))
+	d := trial.ReadFile(t, path, schema.Format{Label: "y"})
 	for _, encoding := range schema.Encodings() {
-		problem := shortAdam(method.Problem{Method: method.TopMeanNP, Tau: threshold.MustRate("10%"), Lambda: 0.001}, 100)
+		problem := trial.ShortAdam(method.Problem{Method: method.TopMeanNP, Tau: threshold.MustRate("10%"), Lambda: 0.001}, 100)
 		problem.Encoding, problem.Impute = encoding, schema.ImputeIndicator
-		m := fitData(t, d, problem).Model
+		m := trial.FitData(t, d, problem).Model
 		calls := 0
 		c := explainFile(t, m, path, toptau.ExplainOptions{Progress: func(int) { calls++ }})
 		if c.Rows != 3000 || c.Sampled != 3000 || len(c.Columns) != 3 || calls == 0 {
 			t.Fatalf("%+v", c)
 		}
-		rows, _ := scoreAll(t, m, path, toptau.ScoreOptions{Explain: true})
+		rows, _ := trial.ScoreAll(t, m, path, toptau.ScoreOptions{Explain: true})
 		sum := 0.0
 		for i := range rows {
 			e := rows[i].Explanation
@@ -139,14 +115,14 @@ func TestExplainTiesAndIndices(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "%v,%d\n", x, (i/2)%2)
 	}
-	path := writeFile(t, "rows.csv", b.String())
-	fitted := fitData(t, readFile(t, path, schema.Format{Label: "y"}), fitCase{Problem: topPush(0.1)})
+	path := trial.WriteFile(t, "rows.csv", b.String())
+	fitted := trial.FitData(t, trial.ReadFile(t, path, schema.Format{Label: "y"}), trial.FitCase{Problem: trial.TopPush(0.1)})
 	c := explainFile(t, fitted.Model, path, toptau.ExplainOptions{})
 	if c.Columns[0].Shape[0][0] != 0 || c.Columns[0].Shape[1][0] <= 1 || len(c.Columns[0].Shape) < 15 {
 		t.Errorf("%+v", c)
 	}
-	path = writeFile(t, "rows.svm", "1 1:1 3:2\n-1 1:0.5\n-1 2:1 3:1\n1 1:2\n")
-	fitted = fitData(t, readFile(t, path, schema.Format{}), fitCase{Problem: topPush(0.1)})
+	path = trial.WriteFile(t, "rows.svm", "1 1:1 3:2\n-1 1:0.5\n-1 2:1 3:1\n1 1:2\n")
+	fitted = trial.FitData(t, trial.ReadFile(t, path, schema.Format{}), trial.FitCase{Problem: trial.TopPush(0.1)})
 	c = explainFile(t, fitted.Model, path, toptau.ExplainOptions{})
 	if len(c.Columns) != 3 || c.Columns[0].Column != "index 1" || len(c.Columns[0].Shape) != 0 ||
 		c.Columns[0].String() != "" {

@@ -11,6 +11,7 @@ import (
 	"toptau"
 	"toptau/dataset"
 	"toptau/diag"
+	"toptau/internal/trial"
 	"toptau/metric"
 	"toptau/result"
 	"toptau/schema"
@@ -64,7 +65,7 @@ func TestBudgetsAreThoseOfThreshold(t *testing.T) {
 				rows.Weight = append(rows.Weight, 1+float64(i%3)/2)
 			}
 		}
-		d := rowsData(t, rows)
+		d := trial.RowsData(t, rows)
 		entry := dataset.Entry{Column: "score"}
 		x := explore(t, d, entry)
 		for _, g := range []metric.Goal{toptau.Top("1%"), toptau.Top("0.2%"), toptau.MaxFPR("1%"),
@@ -132,7 +133,7 @@ func TestIntervalsOfBudgetsCover(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 9))
 	covered := map[string]int{}
 	for range draws {
-		x := explore(t, rowsData(t, normalScores(random, positives, negatives, false)),
+		x := explore(t, trial.RowsData(t, normalScores(random, positives, negatives, false)),
 			dataset.Entry{Column: "score"})
 		for name, g := range map[string]metric.Goal{"top": toptau.Top("3%"), "false alarms": toptau.MaxFPR("1%")} {
 			b, err := x.Budget(g, threshold.MustRate("5%"), 0, nil)
@@ -167,7 +168,7 @@ func TestIntervalsOfBudgetsCover(t *testing.T) {
 
 // The list has all rows in the order of their scores, and rows of a class in between.
 func TestRankedRows(t *testing.T) {
-	x := explore(t, rowsData(t, normalScores(rand.New(rand.NewPCG(3, 2)), 20, 100, true)),
+	x := explore(t, trial.RowsData(t, normalScores(rand.New(rand.NewPCG(3, 2)), 20, 100, true)),
 		dataset.Entry{Column: "score"})
 	last, seen := math.Inf(1), map[int]bool{}
 	positives := 0
@@ -220,9 +221,9 @@ func TestRankedRows(t *testing.T) {
 
 // A row scores the same bits in the form as in a file, also with other values, and its curve goes through the score.
 func TestWhatIfScoresLikeAFile(t *testing.T) {
-	d := readFile(t, writeFile(t, "rows.csv", twoColumns(600, 4)), schema.Format{Label: "y"})
+	d := trial.ReadFile(t, trial.WriteFile(t, "rows.csv", trial.TwoColumns(600, 4)), schema.Format{Label: "y"})
 	for _, encoding := range []schema.Encoding{schema.Raw, schema.Scorecard, schema.Leaves} {
-		fitted := fitData(t, d, fitCase{topPush(0.01), toptau.FitOptions{Encoding: encoding,
+		fitted := trial.FitData(t, d, trial.FitCase{Problem: trial.TopPush(0.01), FitOptions: toptau.FitOptions{Encoding: encoding,
 			Impute: schema.ImputeIndicator}})
 		m := fitted.Model
 		x := explore(t, d, dataset.Entry{Model: m})
@@ -297,10 +298,10 @@ func TestExploredDriftIsThatOfMonitor(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains a model on many rows")
 	}
-	train := readFile(t, writeFile(t, "train.csv", twoColumns(3000, 4)), schema.Format{Label: "y"})
-	m := fitData(t, train, fitCase{topPush(0.01), toptau.FitOptions{Impute: schema.ImputeIndicator}}).Model
+	train := trial.ReadFile(t, trial.WriteFile(t, "train.csv", trial.TwoColumns(3000, 4)), schema.Format{Label: "y"})
+	m := trial.FitData(t, train, trial.FitCase{Problem: trial.TopPush(0.01), FitOptions: toptau.FitOptions{Impute: schema.ImputeIndicator}}).Model
 	for _, reversed := range []bool{false, true} {
-		lines := strings.Split(strings.TrimSpace(twoColumns(2500, 5)), "\n")
+		lines := strings.Split(strings.TrimSpace(trial.TwoColumns(2500, 5)), "\n")
 		later, arrived := lines[0]+",when\n", lines[0]+",when\n"
 		for i := range lines[1:] {
 			row := lines[1+i]
@@ -315,7 +316,7 @@ func TestExploredDriftIsThatOfMonitor(t *testing.T) {
 				later += line
 			}
 		}
-		d, err := readLike(t, m, writeFile(t, "later.csv", later), schema.Format{Time: "when"})
+		d, err := trial.ReadLike(t, m, trial.WriteFile(t, "later.csv", later), schema.Format{Time: "when"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -339,7 +340,7 @@ func TestExploredDriftIsThatOfMonitor(t *testing.T) {
 
 // An entity is listed once, by its best row, and budgets count entities.
 func TestExploringEntities(t *testing.T) {
-	d := readFile(t, writeFile(t, "rows.csv", dayRows()), schema.Format{Label: "y", Kept: []string{"host"}})
+	d := trial.ReadFile(t, trial.WriteFile(t, "rows.csv", dayRows()), schema.Format{Label: "y", Kept: []string{"host"}})
 	x := exploreWith(t, d, dataset.Entry{Column: "score"}, toptau.EvaluateOptions{Entity: "host", Replicates: 50})
 	rows, more, err := x.Ranked(result.AllRows, 1, 10)
 	if err != nil || more || len(rows) != 5 || rows[0].Score != 59 || rows[4].Score != 55 {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/internal/trial"
 	"toptau/method"
 	"toptau/model"
 	"toptau/schema"
@@ -38,10 +39,10 @@ func TestTrainOnIndices(t *testing.T) {
 		lines = append(lines, strings.Join(fields, " "))
 		b.WriteString(label + " " + lines[len(lines)-1] + "\n")
 	}
-	path := writeFile(t, "quadrants.svm", b.String())
+	path := trial.WriteFile(t, "quadrants.svm", b.String())
 	goal := toptau.MaxFPR("2%")
 	o := toptau.TrainOptions{Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw, schema.Leaves}, Seed: 1}
-	trained, err := toptau.Train(t.Context(), readFile(t, path, schema.Format{}), goal, o)
+	trained, err := toptau.Train(t.Context(), trial.ReadFile(t, path, schema.Format{}), goal, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +57,7 @@ func TestTrainOnIndices(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, _ := scoreAll(t, m, path, toptau.ScoreOptions{})
+	rows, _ := trial.ScoreAll(t, m, path, toptau.ScoreOptions{})
 	s := m.NewScorer()
 	for i, line := range lines[:200] {
 		z, err := s.ScoreFields(strings.Fields(line))

@@ -11,6 +11,7 @@ import (
 
 	"toptau"
 	"toptau/dataset"
+	"toptau/internal/modeltest"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/schema"
@@ -91,7 +92,7 @@ func TestIntervalsCover(t *testing.T) {
 		if testing.Short() {
 			t.Skip("-short: 20 trainings")
 		}
-		kinds, sets, seeds = kinds[:1], sets[1:2], toptau.IfLong(8, 20)
+		kinds, sets, seeds = kinds[:1], sets[1:2], modeltest.IfLong(8, 20)
 	}
 	for _, kind := range kinds {
 		t.Run(kind.name, func(t *testing.T) {
@@ -143,7 +144,7 @@ func TestIntervalsOfCertifiedThresholdsCover(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: trainings")
 	}
-	draws := toptau.IfLong(12, 240)
+	draws := modeltest.IfLong(12, 240)
 	read := func(seed, stream uint64, rows int) *dataset.Data {
 		text := weakTable(rand.New(rand.NewPCG(seed, stream)), rows, func(x []float64, positive bool) {
 			for j := range x {

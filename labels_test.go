@@ -9,6 +9,7 @@ import (
 
 	"toptau"
 	"toptau/dataset"
+	"toptau/internal/trial"
 	"toptau/method"
 	"toptau/model"
 	"toptau/schema"
@@ -33,7 +34,7 @@ func payments(rows int, seed uint64, rare, common string) string {
 // Labels in another spelling would be negatives: measurements, thresholds and evidence of a wrong class.
 func TestMisspelledLabelsAreRefusedEverywhere(t *testing.T) {
 	f := schema.Format{Label: "y", Positive: []string{"fraud"}, ID: []string{"id"}}
-	d := readFile(t, writeFile(t, "train.csv", payments(800, 1, "fraud", "ok")), f)
+	d := trial.ReadFile(t, trial.WriteFile(t, "train.csv", payments(800, 1, "fraud", "ok")), f)
 	fitted, err := toptau.Fit(t.Context(), d, method.Problem{Method: method.TopMeanNP, Tau: threshold.MustRate("5%"), Lambda: 0.01}, toptau.FitOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -67,7 +68,7 @@ func TestMisspelledLabelsAreRefusedEverywhere(t *testing.T) {
 		}
 		uses := map[string]func(rare, common string) error{
 			"data": func(rare, common string) error {
-				_, err := dataset.Read(t.Context(), writeFile(t, "next.csv", payments(300, 2, rare, common)), m.Format())
+				_, err := dataset.Read(t.Context(), trial.WriteFile(t, "next.csv", payments(300, 2, rare, common)), m.Format())
 				return err
 			},
 			"monitor":           func(rare, common string) error { return monitored(payments(300, 2, rare, common), "") },
@@ -97,7 +98,7 @@ func TestMisspelledLabelsAreRefusedEverywhere(t *testing.T) {
 	for path, content := range map[string]string{"plain.json": `"labels":[{"value":"ok","count":720},{"value":"fraud","count":80}]`,
 		"redacted.json": `"labels":[{"value":"fraud","count":80}],"other_labels":720`} {
 		m := map[string]*model.Model{"plain.json": fitted.Model, "redacted.json": redacted}[path]
-		path = writeFile(t, path, "")
+		path = trial.WriteFile(t, path, "")
 		if err := m.Save(path); err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"toptau"
 	"toptau/dataset"
+	"toptau/internal/modeltest"
 	"toptau/method"
 	"toptau/schema"
 	"toptau/surrogate"
@@ -85,7 +86,7 @@ func randomTable(r *rand.Rand) string {
 // positives equal the highest negative w = 0 is the answer.
 func TestWithoutRegularisation(t *testing.T) {
 	r := rand.New(rand.NewPCG(29, 2))
-	tables, count := smallTables, toptau.IfLong(60, 200)
+	tables, count := smallTables, modeltest.IfLong(60, 200)
 	if testing.Short() {
 		count = 20
 	}

@@ -7,82 +7,35 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"toptau"
 	"toptau/dataset"
-	"toptau/diag"
-	"toptau/internal/certified"
 	"toptau/internal/feature"
 	rows "toptau/internal/large"
-	"toptau/internal/matrix"
-	"toptau/internal/rowset"
+	"toptau/internal/modeltest"
 	"toptau/internal/simulate"
 	"toptau/internal/table"
+	"toptau/internal/trial"
 	"toptau/method"
 	"toptau/schema"
 	"toptau/threshold"
 )
-
-// database is rows that have keys, and cannot encode scorecards.
-type database struct{ rows.Rows }
-
-func (d database) Name() string { return "test: table rows" }
-
-func (d database) Source(ctx context.Context, p rows.Part, m *feature.Map, s matrix.Storage, of method.Population) (certified.Source, error) {
-	for _, b := range m.Blocks {
-		if _, found := b.(*feature.ScorecardBlock); found {
-			return nil, &diag.Error{Kind: diag.Usage, Found: "scorecards, which the database does not encode"}
-		}
-	}
-	source, err := d.Rows.Source(ctx, p, m, s, of)
-	return keyed{source}, err
-}
-
-type keyed struct{ certified.Source }
-
-// Shape adds a bound of the values, which are standardised.
-func (k keyed) Shape() certified.Shape {
-	s := k.Source.Shape()
-	s.Largest = slices.Repeat([]float64{1000}, s.Cols)
-	return s
-}
-
-func (k keyed) Keys(_ bool, numbers []int32) ([]string, error) {
-	keys := make([]string, len(numbers))
-	for i, n := range numbers {
-		keys[i] = "row " + strconv.Itoa(int(n))
-	}
-	return keys, nil
-}
-
-func (k keyed) Numbers(_ context.Context, _ bool, keys []string) ([]int32, error) {
-	numbers := make([]int32, len(keys))
-	for i, key := range keys {
-		n, err := strconv.Atoi(strings.TrimPrefix(key, "row "))
-		if err != nil {
-			return nil, &diag.Error{Kind: diag.Data, Found: "no row with the key " + key}
-		}
-		numbers[i] = int32(n)
-	}
-	return numbers, nil
-}
 
 // Every verb works on rows of which it sees sums and counts alone.
 func TestVerbsOnRowsElsewhere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short")
 	}
-	ctx, n := context.Background(), toptau.IfLong(8_000, 20_000)
-	text, _ := simulatedFiles(t, simulate.Options{Kind: "detectors", Rows: n, Seed: 11})
+	ctx, n := context.Background(), modeltest.IfLong(8_000, 20_000)
+	text, _ := trial.SimulatedFiles(t, simulate.Options{Kind: "detectors", Rows: n, Seed: 11})
 	read, info, err := table.Read(text, table.Options{Format: schema.Format{Label: "label"}, Packed: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := dataOf(t, database{rows.OfTable(read.Frame(), info.Schema, "sha256:"+info.Digest)})
+	d := trial.DataOf(t, trial.Database{Rows: rows.OfTable(read.Frame(), info.Schema, "sha256:"+info.Digest)})
 	if d.Len() != n || d.Positives() != info.Positives {
 		t.Errorf("%d rows, %d positive", d.Len(), d.Positives())
 	}
@@ -91,7 +44,7 @@ func TestVerbsOnRowsElsewhere(t *testing.T) {
 		{Method: method.TopMeanNP, Tau: goal.Tau(), Lambda: 1e-3},
 		{Method: method.PatMatNP, Tau: threshold.MustRate("30%"), Beta: 1, Lambda: 1e-3},
 	}
-	for _, p := range problems[:toptau.IfLong(1, 2)] {
+	for _, p := range problems[:modeltest.IfLong(1, 2)] {
 		fitted, err := toptau.Fit(ctx, d, p, toptau.FitOptions{})
 		if err != nil {
 			t.Fatal(err)
@@ -166,13 +119,13 @@ func TestVerbsOnRowsElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if asJSON(t, got.Counts) != asJSON(t, want.Counts) || asJSON(t, got.Budgets) != asJSON(t, want.Budgets) || asJSON(t, got.Advice) != asJSON(t, want.Advice) ||
-		asJSON(t, got.Separable) != asJSON(t, want.Separable) {
+	if trial.AsJSON(t, got.Counts) != trial.AsJSON(t, want.Counts) || trial.AsJSON(t, got.Budgets) != trial.AsJSON(t, want.Budgets) || trial.AsJSON(t, got.Advice) != trial.AsJSON(t, want.Advice) ||
+		trial.AsJSON(t, got.Separable) != trial.AsJSON(t, want.Separable) {
 		t.Errorf("diagnosis %+v, in memory %+v", got, want)
 	}
 	for i := range want.Methods {
-		if a, b := &got.Methods[i], &want.Methods[i]; asJSON(t, a.ZeroIsOptimal) != asJSON(t, b.ZeroIsOptimal) || a.Evidence != b.Evidence {
-			t.Errorf("%s: %s %s, in memory %s %s", a.Method, asJSON(t, a.ZeroIsOptimal), a.Evidence, asJSON(t, b.ZeroIsOptimal), b.Evidence)
+		if a, b := &got.Methods[i], &want.Methods[i]; trial.AsJSON(t, a.ZeroIsOptimal) != trial.AsJSON(t, b.ZeroIsOptimal) || a.Evidence != b.Evidence {
+			t.Errorf("%s: %s %s, in memory %s %s", a.Method, trial.AsJSON(t, a.ZeroIsOptimal), a.Evidence, trial.AsJSON(t, b.ZeroIsOptimal), b.Evidence)
 		}
 	}
 	_, err = toptau.Evaluate(ctx, d, []dataset.Entry{{Name: "a", Model: trained.Model}, {Name: "b", Model: trained.Model}}, toptau.EvaluateOptions{})
@@ -194,7 +147,7 @@ func TestEncodingOfAllRowsEverywhere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: 170,000 rows")
 	}
-	if toptau.IfLong(0, 1) == 0 {
+	if modeltest.IfLong(0, 1) == 0 {
 		t.Skip("TOPTAU_LONG is not set: 170,000 rows")
 	}
 	ctx := context.Background()
@@ -227,7 +180,7 @@ func TestEncodingOfAllRowsEverywhere(t *testing.T) {
 	if err := os.WriteFile(text, []byte(b.String()+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	packFile(t, text, packed, schema.Format{})
+	trial.PackFile(t, text, packed, schema.Format{})
 	format := schema.Format{Label: "y"}
 	whole, err := dataset.Read(ctx, text, format)
 	if err != nil {
@@ -241,7 +194,7 @@ func TestEncodingOfAllRowsEverywhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	elsewhere := dataOf(t, drawn{rows.OfTable(inMemory.Frame(), info.Schema, "sha256:"+info.Digest)})
+	elsewhere := trial.DataOf(t, drawn{rows.OfTable(inMemory.Frame(), info.Schema, "sha256:"+info.Digest)})
 	p := method.Problem{Method: method.TopMean, Tau: threshold.MustRate("5%"), Lambda: 1e-3}
 	for _, impute := range []schema.Impute{schema.ImputeIndicator, schema.ImputeMedian} {
 		var want string
@@ -258,21 +211,11 @@ func TestEncodingOfAllRowsEverywhere(t *testing.T) {
 				t.Fatal(err)
 			}
 			m := feature.MapOf(fitted.Model.Features())
-			if got := asJSON(t, m.Blocks) + asJSON(t, m.Inputs) + asJSON(t, m.Dropped); want == "" {
+			if got := trial.AsJSON(t, m.Blocks) + trial.AsJSON(t, m.Inputs) + trial.AsJSON(t, m.Dropped); want == "" {
 				want = got
 			} else if got != want {
 				t.Errorf("%s %s: the encoding is\n%.3000s\nin memory\n%.3000s", impute, from.name, got, want)
 			}
 		}
 	}
-}
-
-// dataOf returns rows as data of the verbs.
-func dataOf(t *testing.T, of rows.Rows) *dataset.Data {
-	t.Helper()
-	d, err := rowset.OfDatabase(t.Context(), of)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return rowset.Wrap(d).(*dataset.Data)
 }

@@ -2,7 +2,6 @@ package toptau_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -17,8 +16,10 @@ import (
 	"toptau/dataset"
 	"toptau/diag"
 	rows "toptau/internal/large"
+	"toptau/internal/modeltest"
 	"toptau/internal/simulate"
 	"toptau/internal/table"
+	"toptau/internal/trial"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/model"
@@ -27,43 +28,24 @@ import (
 	"toptau/threshold"
 )
 
-// readPacked reads a packed file.
-func readPacked(t *testing.T, path string, f schema.Format) *dataset.Data {
-	t.Helper()
-	d, err := dataset.Read(context.Background(), path, f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
-
-func asJSON(t *testing.T, v any) string {
-	t.Helper()
-	b, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
-}
-
 // Counts, criteria and thresholds of a packed file that does not fit into memory are those of the rows in memory.
 func TestLargeRowsAreMeasuredExactly(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short")
 	}
 	ctx := context.Background()
-	_, packed := simulatedFiles(t, simulate.Options{Kind: "detectors", Rows: 70_000, Seed: 8})
-	_, fresh := simulatedFiles(t, simulate.Options{Kind: "detectors", Rows: 60_000, Seed: 9})
+	_, packed := trial.SimulatedFiles(t, simulate.Options{Kind: "detectors", Rows: 70_000, Seed: 8})
+	_, fresh := trial.SimulatedFiles(t, simulate.Options{Kind: "detectors", Rows: 60_000, Seed: 9})
 	format := schema.Format{Label: "label"}
 	goal := toptau.MaxFPR("1%")
-	fitted, err := toptau.Fit(ctx, readPacked(t, packed, format), method.Problem{Method: method.TopMeanNP, Tau: goal.Tau(), Lambda: 1e-3},
+	fitted, err := toptau.Fit(ctx, trial.ReadPacked(t, packed, format), method.Problem{Method: method.TopMeanNP, Tau: goal.Tau(), Lambda: 1e-3},
 		toptau.FitOptions{Encoding: schema.Scorecard})
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := readPacked(t, fresh, format)
+	d := trial.ReadPacked(t, fresh, format)
 	goals := []metric.Goal{goal, toptau.Top("1%"), {Kind: metric.GoalAbsoluteTop}}
-	for _, goal := range goals[:toptau.IfLong(1, len(goals))] {
+	for _, goal := range goals[:modeltest.IfLong(1, len(goals))] {
 		for _, delta := range []string{"", "5%"} {
 			var o toptau.ThresholdOptions
 			if delta != "" {
@@ -79,11 +61,11 @@ func TestLargeRowsAreMeasuredExactly(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if a, b := asJSON(t, got.Result), asJSON(t, want.Result); a != b {
+			if a, b := trial.AsJSON(t, got.Result), trial.AsJSON(t, want.Result); a != b {
 				t.Errorf("%s, delta %q:\n%s\nin memory\n%s", goal, delta, a, b)
 			}
 			want.Point.Negatives = nil // scores in order, which passes over the rows do not keep
-			if a, b := asJSON(t, got.Point), asJSON(t, want.Point); a != b {
+			if a, b := trial.AsJSON(t, got.Point), trial.AsJSON(t, want.Point); a != b {
 				t.Errorf("%s, delta %q: point\n%s\nin memory\n%s", goal, delta, a, b)
 			}
 		}
@@ -101,7 +83,7 @@ func TestLargeRowsAreMeasuredExactly(t *testing.T) {
 		}
 		t.Logf("area %v within %.2g, in memory %v", got.AUC, *got.AUCWithin, want.AUC)
 		// The intervals of criteria draw the masses between scores; the counts are exact.
-		plain := func(list []result.Decisions) string { return asJSON(t, list) }
+		plain := func(list []result.Decisions) string { return trial.AsJSON(t, list) }
 		if a, b := plain(got.Points), plain(want.Points); a != b {
 			t.Errorf("points\n%s\nin memory\n%s", a, b)
 		}
@@ -140,14 +122,14 @@ func TestDriftIsFoundInEveryKindOfRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := schema.Format{Label: "y", Time: "day"}
-		packFile(t, text, packed, f)
-		fitted, err := toptau.Fit(t.Context(), readPacked(t, text, f), method.Problem{Method: method.TopMeanNP, Tau: threshold.MustRate("5%"), Lambda: 1e-3}, toptau.FitOptions{Encoding: schema.Raw, NoFingerprints: true})
+		trial.PackFile(t, text, packed, f)
+		fitted, err := toptau.Fit(t.Context(), trial.ReadPacked(t, text, f), method.Problem{Method: method.TopMeanNP, Tau: threshold.MustRate("5%"), Lambda: 1e-3}, toptau.FitOptions{Encoding: schema.Raw, NoFingerprints: true})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for name, memory := range map[string]int64{text: 0, packed: 1} {
 			for _, goal := range []metric.Goal{toptau.MaxFPR("5%"), toptau.Top("5%")} {
-				d := readPacked(t, name, f)
+				d := trial.ReadPacked(t, name, f)
 				d.LimitMemory(memory)
 				got, err := toptau.Threshold(t.Context(), d, dataset.Entry{Model: fitted.Model}, goal, toptau.ThresholdOptions{})
 				if err != nil {
@@ -169,8 +151,8 @@ func TestTrainOnLargeRows(t *testing.T) {
 		t.Skip("-short")
 	}
 	ctx := context.Background()
-	_, packed := simulatedFiles(t, simulate.Options{Kind: "detectors", Rows: 40_000, Seed: 10})
-	d := readPacked(t, packed, schema.Format{Label: "label"})
+	_, packed := trial.SimulatedFiles(t, simulate.Options{Kind: "detectors", Rows: 40_000, Seed: 10})
+	d := trial.ReadPacked(t, packed, schema.Format{Label: "label"})
 	d.LimitMemory(1)
 	goal := toptau.MaxFPR("1%")
 	o := toptau.TrainOptions{SampleRows: 6_000, TestFraction: threshold.MustRate("20%"), Delta: threshold.MustRate("5%"),
@@ -192,7 +174,7 @@ func TestTrainOnLargeRows(t *testing.T) {
 	}
 	t.Logf("%v\n%s", r.Warnings, strings.Join(r.Summary, "\n"))
 	again := train()
-	if asJSON(t, again.Model.Points()) != asJSON(t, trained.Model.Points()) {
+	if trial.AsJSON(t, again.Model.Points()) != trial.AsJSON(t, trained.Model.Points()) {
 		t.Error("another model from the same rows")
 	}
 }
@@ -221,18 +203,18 @@ func TestLargeRowsCountTheirValues(t *testing.T) {
 		if err := os.WriteFile(text, []byte(b.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		packFile(t, text, packed, schema.Format{})
+		trial.PackFile(t, text, packed, schema.Format{})
 		return packed
 	}
 	format := schema.Format{Label: "label"}
 	goal := toptau.MaxFPR("5%")
-	known := readPacked(t, file([]string{"red", "green", "blue"}), format)
+	known := trial.ReadPacked(t, file([]string{"red", "green", "blue"}), format)
 	fitted, err := toptau.Fit(ctx, known, method.Problem{Method: method.TopMeanNP, Tau: goal.Tau(), Lambda: 1e-2},
 		toptau.FitOptions{Impute: schema.ImputeMedian})
 	if err != nil {
 		t.Fatal(err)
 	}
-	fresh := readPacked(t, file([]string{"red", "green", "mauve", "blue", "red"}), format)
+	fresh := trial.ReadPacked(t, file([]string{"red", "green", "mauve", "blue", "red"}), format)
 	evaluate := func(d *dataset.Data, memory int64) *toptau.Evaluation {
 		d.LimitMemory(memory)
 		e, err := toptau.Evaluate(ctx, d, []dataset.Entry{{Model: fitted.Model}}, toptau.EvaluateOptions{Goal: goal, Replicates: 10})
@@ -250,10 +232,10 @@ func TestLargeRowsCountTheirValues(t *testing.T) {
 	}
 	got, want := evaluate(fresh, 1), evaluate(fresh, 0)
 	if want.Missing == nil || got.Missing == nil || *got.Missing != *want.Missing || *want.Missing != 3784 {
-		t.Errorf("missing values %s, in memory %s", asJSON(t, got.Missing), asJSON(t, want.Missing))
+		t.Errorf("missing values %s, in memory %s", trial.AsJSON(t, got.Missing), trial.AsJSON(t, want.Missing))
 	}
 	if want.Unknown == nil || got.Unknown == nil || *got.Unknown != *want.Unknown || *want.Unknown != 28_000 {
-		t.Errorf("unknown values %s, in memory %s", asJSON(t, got.Unknown), asJSON(t, want.Unknown))
+		t.Errorf("unknown values %s, in memory %s", trial.AsJSON(t, got.Unknown), trial.AsJSON(t, want.Unknown))
 	}
 	if a, b := warning(got, "unknown-values"), warning(want, "unknown-values"); a != b || a == "" {
 		t.Errorf("warning %q, in memory %q", a, b)
@@ -263,9 +245,9 @@ func TestLargeRowsCountTheirValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	elsewhere := dataOf(t, uncounted{rows.OfTable(sample.Frame(), info.Schema, "test: rows")})
+	elsewhere := trial.DataOf(t, uncounted{rows.OfTable(sample.Frame(), info.Schema, "test: rows")})
 	e := evaluate(elsewhere, 0)
-	if s := asJSON(t, e.Evaluation); strings.Contains(s, "missing_values") || strings.Contains(s, "unknown_values") {
+	if s := trial.AsJSON(t, e.Evaluation); strings.Contains(s, "missing_values") || strings.Contains(s, "unknown_values") {
 		t.Error("values that were not counted are in the output")
 	}
 	if w := warning(e, "not-measured"); !strings.Contains(w, "missing values") || !strings.Contains(w, "trained the model") {
@@ -283,9 +265,9 @@ func (u uncounted) Scores(ctx context.Context, p rows.Part, m *model.Model) (row
 
 // If the search can have all rows, a file that does not fit into memory gives the model and the threshold of the rows in memory.
 func TestTrainOnFewRowsInAFile(t *testing.T) {
-	_, packed := simulatedFiles(t, simulate.Options{Kind: "detectors", Rows: 4_000, Seed: 10})
+	_, packed := trial.SimulatedFiles(t, simulate.Options{Kind: "detectors", Rows: 4_000, Seed: 10})
 	train := func(memory int64, sample int) *toptau.Trained {
-		d := readPacked(t, packed, schema.Format{Label: "label"})
+		d := trial.ReadPacked(t, packed, schema.Format{Label: "label"})
 		d.LimitMemory(memory)
 		trained, err := toptau.Train(context.Background(), d, toptau.MaxFPR("5%"), toptau.TrainOptions{SampleRows: sample,
 			Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw}})
@@ -295,7 +277,7 @@ func TestTrainOnFewRowsInAFile(t *testing.T) {
 		return trained
 	}
 	whole, few, many := train(0, 0), train(1, 4_000), train(1, 2_000)
-	if asJSON(t, few.Model.Points()) != asJSON(t, whole.Model.Points()) || few.Result.ThresholdNote != whole.Result.ThresholdNote {
+	if trial.AsJSON(t, few.Model.Points()) != trial.AsJSON(t, whole.Model.Points()) || few.Result.ThresholdNote != whole.Result.ThresholdNote {
 		t.Errorf("threshold %s, in memory %s", few.Result.ThresholdNote, whole.Result.ThresholdNote)
 	}
 	if note := many.Result.ThresholdNote; !strings.Contains(note, "that were held out, because the search has a sample of the rows") {

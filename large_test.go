@@ -6,55 +6,20 @@ import (
 	"io"
 	"math"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
 	"toptau"
 	"toptau/dataset"
+	"toptau/internal/modeltest"
 	"toptau/internal/simulate"
-	"toptau/internal/table"
+	"toptau/internal/trial"
 	"toptau/method"
 	"toptau/result"
 	"toptau/schema"
 	"toptau/threshold"
 )
-
-// packFile writes the rows of a file to a packed file.
-func packFile(t *testing.T, text, packed string, f schema.Format) *table.Info {
-	t.Helper()
-	files, err := table.OpenFiles(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	info, err := table.Pack(files, packed, table.Options{Format: f, Context: t.Context()}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return info
-}
-
-// simulatedFiles writes simulated rows as text and packed.
-func simulatedFiles(t *testing.T, o simulate.Options) (text, packed string) {
-	t.Helper()
-	data, err := simulate.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, packed = filepath.Join(t.TempDir(), "rows.csv"), filepath.Join(t.TempDir(), "rows.ttp")
-	if err := data.WriteFile(context.Background(), text); err != nil {
-		t.Fatal(err)
-	}
-	var format schema.Format
-	if o.Context {
-		format.Categorical = []string{"flow"} // leading zeros stay
-	}
-	if info := packFile(t, text, packed, format); info.Rows != o.Rows {
-		t.Fatalf("packed %+v", info)
-	}
-	return text, packed
-}
 
 // A packed file gives the bytes of its source: of a fitted model with its certificate, of scores, and of a model that
 // was trained. A fit that encodes the rows in every pass has bounds and a certificate that hold on the source.
@@ -63,7 +28,7 @@ func TestPackedFileGivesTheSameResults(t *testing.T) {
 		t.Skip("-short")
 	}
 	ctx := context.Background()
-	text, packed := simulatedFiles(t, simulate.Options{Kind: "detectors", Rows: toptau.IfLong(12_000, 30_000), Seed: 3, Context: true})
+	text, packed := trial.SimulatedFiles(t, simulate.Options{Kind: "detectors", Rows: modeltest.IfLong(12_000, 30_000), Seed: 3, Context: true})
 	format := schema.Format{Label: "label", ID: []string{"flow"}, Time: "time", Group: "host"}
 	read := func(path string) *dataset.Data {
 		d, err := dataset.Read(ctx, path, format)
@@ -157,7 +122,7 @@ func TestDamagedPackedFile(t *testing.T) {
 		t.Skip("-short: 21 commands")
 	}
 	ctx := context.Background()
-	_, packed := simulatedFiles(t, simulate.Options{Kind: "detectors", Rows: 30_000, Seed: 4})
+	_, packed := trial.SimulatedFiles(t, simulate.Options{Kind: "detectors", Rows: 30_000, Seed: 4})
 	d, err := dataset.Read(ctx, packed, schema.Format{Label: "label"})
 	if err != nil {
 		t.Fatal(err)

@@ -3,14 +3,13 @@ package toptau_test
 import (
 	"bytes"
 	"errors"
-	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"toptau"
 	"toptau/dataset"
 	"toptau/diag"
+	"toptau/internal/trial"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/model"
@@ -18,26 +17,11 @@ import (
 	"toptau/threshold"
 )
 
-// riskRows returns the text of labelled rows with a score: positives are two standard deviations higher.
-func riskRows(seed uint64, rows int, prevalence float64) string {
-	r := rand.New(rand.NewPCG(seed, 31))
-	var b strings.Builder
-	b.WriteString("y,score\n")
-	for range rows {
-		y, z := 0, r.NormFloat64()
-		if r.Float64() < prevalence {
-			y, z = 1, z+2.5
-		}
-		fmt.Fprintf(&b, "%d,%.3f\n", y, z)
-	}
-	return b.String()
-}
-
 // Goals about precision and recall: a threshold with its evidence that a model keeps, or a refusal with the numbers.
 func TestThresholdsForPrecisionAndRecall(t *testing.T) {
-	d := readFile(t, writeFile(t, "rows.csv", riskRows(1, 6000, 0.1)), schema.Format{Label: "y"})
-	later := readFile(t, writeFile(t, "later.csv", riskRows(2, 20000, 0.1)), schema.Format{Label: "y"})
-	trained, err := toptau.Train(t.Context(), readFile(t, writeFile(t, "train.csv", riskRows(3, 1000, 0.1)), schema.Format{Label: "y"}),
+	d := trial.ReadFile(t, trial.WriteFile(t, "rows.csv", trial.RiskRows(1, 6000, 0.1)), schema.Format{Label: "y"})
+	later := trial.ReadFile(t, trial.WriteFile(t, "later.csv", trial.RiskRows(2, 20000, 0.1)), schema.Format{Label: "y"})
+	trained, err := toptau.Train(t.Context(), trial.ReadFile(t, trial.WriteFile(t, "train.csv", trial.RiskRows(3, 1000, 0.1)), schema.Format{Label: "y"}),
 		toptau.MaxFPR("1%"), toptau.TrainOptions{Folds: 2, Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw}})
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +50,7 @@ func TestThresholdsForPrecisionAndRecall(t *testing.T) {
 			if _, err := m.WriteTo(&file); err != nil {
 				t.Fatal(err)
 			}
-			if m, err = model.Load(writeFile(t, "m.json", file.String())); err != nil {
+			if m, err = model.Load(trial.WriteFile(t, "m.json", file.String())); err != nil {
 				t.Fatal(err)
 			}
 			e, err := toptau.Evaluate(t.Context(), later, []dataset.Entry{{Model: m}}, toptau.EvaluateOptions{Replicates: 20})
@@ -97,8 +81,8 @@ func TestTrainForGoals(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: eight trainings")
 	}
-	later := readFile(t, writeFile(t, "later.csv", riskRows(2, 20000, 0.1)), schema.Format{Label: "y"})
-	d := readFile(t, writeFile(t, "train.csv", riskRows(3, 4000, 0.1)), schema.Format{Label: "y"})
+	later := trial.ReadFile(t, trial.WriteFile(t, "later.csv", trial.RiskRows(2, 20000, 0.1)), schema.Format{Label: "y"})
+	d := trial.ReadFile(t, trial.WriteFile(t, "train.csv", trial.RiskRows(3, 4000, 0.1)), schema.Format{Label: "y"})
 	options := toptau.TrainOptions{Folds: 2, Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw}}
 	reference, err := toptau.Train(t.Context(), d, toptau.MaxFPR("1%"), options)
 	if err != nil {
@@ -135,7 +119,7 @@ func TestTrainForGoals(t *testing.T) {
 			if _, err := trained.Model.WriteTo(&file); err != nil {
 				t.Fatal(err)
 			}
-			m, err := model.Load(writeFile(t, "m.json", file.String()))
+			m, err := model.Load(trial.WriteFile(t, "m.json", file.String()))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -167,7 +151,7 @@ func TestTrainForGoals(t *testing.T) {
 
 // What cannot be reached, and verbs that need a budget, say so.
 func TestGoalsThatAreRefused(t *testing.T) {
-	few := readFile(t, writeFile(t, "few.csv", riskRows(1, 300, 0.1)), schema.Format{Label: "y"})
+	few := trial.ReadFile(t, trial.WriteFile(t, "few.csv", trial.RiskRows(1, 300, 0.1)), schema.Format{Label: "y"})
 	column := dataset.Entry{Column: "score"}
 	delta := toptau.ThresholdOptions{Delta: threshold.MustRate("5%")}
 	both := toptau.MinPrecision("95%")
@@ -219,7 +203,7 @@ func TestGoalsThatAreRefused(t *testing.T) {
 // A precision that few real alerts have may be luck: training and thresholds say so, in JSON as well, with the best precision of more alerts. One that
 // many real alerts have passes.
 func TestFewRealAlertsAreNamed(t *testing.T) {
-	rows, top := drawnRows(2000, 11), 0.0 // a weak signal, and five positives at the top
+	rows, top := trial.DrawnRows(2000, 11), 0.0 // a weak signal, and five positives at the top
 	for i, x := range rows.Numbers {
 		if rows.Positive[i] {
 			if x[0]--; top < 5 {
@@ -228,7 +212,7 @@ func TestFewRealAlertsAreNamed(t *testing.T) {
 			}
 		}
 	}
-	d := copied(t, rows, false, once)
+	d := trial.Copied(t, rows, false, trial.Once)
 	o := toptau.TrainOptions{Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw}}
 	for _, c := range []struct {
 		rate string
@@ -242,7 +226,7 @@ func TestFewRealAlertsAreNamed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, text := range map[string]string{"threshold": string(marshal(t, out.Result)), "train": string(marshal(t, trained.Result))} {
+		for name, text := range map[string]string{"threshold": string(trial.Marshal(t, out.Result)), "train": string(trial.Marshal(t, trained.Result))} {
 			if strings.Contains(text, `"few-real-alerts"`) != c.want || strings.Contains(text, "with more real alerts the best precision on these rows is ") != c.want {
 				t.Errorf("%s, %s: %.3000s", name, c.rate, text)
 			}

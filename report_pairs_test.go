@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/internal/trial"
 	"toptau/method"
 	"toptau/schema"
 )
@@ -16,7 +17,7 @@ func TestReportOfBoostedModels(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains several models")
 	}
-	d := readFile(t, writeFile(t, "rows.csv", twoColumns(1500, 1)), schema.Format{Label: "y"})
+	d := trial.ReadFile(t, trial.WriteFile(t, "rows.csv", trial.TwoColumns(1500, 1)), schema.Format{Label: "y"})
 	for encoding, want := range map[schema.Encoding][]string{
 		schema.Additive: {"an exact step function of its value"},
 		schema.Pairs:    {"What pairs of columns add together", "kind (by fraction of positives)"},
@@ -27,7 +28,7 @@ func TestReportOfBoostedModels(t *testing.T) {
 			t.Fatal(err)
 		}
 		var page bytes.Buffer
-		if err := evaluate(t, d, trained.Model, toptau.EvaluateOptions{}).WriteReport(&page); err != nil {
+		if err := trial.Evaluate(t, d, trained.Model, toptau.EvaluateOptions{}).WriteReport(&page); err != nil {
 			t.Fatal(err)
 		}
 		for _, text := range want {
@@ -43,7 +44,7 @@ func TestMonotoneTraining(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains several models")
 	}
-	d := readFile(t, writeFile(t, "rows.csv", twoColumns(1500, 1)), schema.Format{Label: "y"})
+	d := trial.ReadFile(t, trial.WriteFile(t, "rows.csv", trial.TwoColumns(1500, 1)), schema.Format{Label: "y"})
 	trained, err := toptau.Train(t.Context(), d, toptau.MaxFPR("10%"), toptau.TrainOptions{Impute: schema.ImputeIndicator,
 		Monotone: []schema.Sign{{Column: "x"}}})
 	if err != nil {
@@ -54,7 +55,7 @@ func TestMonotoneTraining(t *testing.T) {
 	for i := range 200 {
 		b.WriteString(strings.Join([]string{fmt.Sprint(float64(i)/50 - 2), "0.5", "green"}, ",") + "\n")
 	}
-	rows, _ := scoreAll(t, trained.Model, writeFile(t, "new.csv", b.String()), toptau.ScoreOptions{})
+	rows, _ := trial.ScoreAll(t, trained.Model, trial.WriteFile(t, "new.csv", b.String()), toptau.ScoreOptions{})
 	for i := 1; i < len(rows); i++ {
 		if rows[i].Score < rows[i-1].Score {
 			t.Fatalf("row %d: the score falls from %v to %v", i+1, rows[i-1].Score, rows[i].Score)

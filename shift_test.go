@@ -1,15 +1,13 @@
 package toptau_test
 
 import (
-	"fmt"
 	"io"
-	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"toptau"
 	"toptau/dataset"
 	"toptau/diag"
+	"toptau/internal/trial"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/model"
@@ -17,28 +15,12 @@ import (
 	"toptau/threshold"
 )
 
-// shiftedRows returns rows of two columns, one of which is shifted. Every tenth row is positive.
-func shiftedRows(rows int, seed uint64, by float64) string {
-	random := rand.New(rand.NewPCG(seed, 0))
-	number := func() float64 { return float64(random.Uint64()>>11) / (1 << 53) }
-	var b strings.Builder
-	b.WriteString("a,b,y\n")
-	for i := range rows {
-		y := 0
-		if i%10 == 0 {
-			y = 1
-		}
-		fmt.Fprintf(&b, "%v,%v,%d\n", number()+0.6*float64(y)+by, number()*3, y)
-	}
-	return b.String()
-}
-
 // A saved point with a guarantee is compared with later rows. Evaluate, and Score without labels, warn about rows that differ from
 // those that calibrated it, and only about those.
 func TestLaterRowsAreComparedWithTheCalibration(t *testing.T) {
-	d := readFile(t, writeFile(t, "train.csv", shiftedRows(1000, 1, 0)), schema.Format{Label: "y"})
-	fitted := fitData(t, d, fitCase{Problem: method.Problem{Method: method.TopMeanNP, Tau: threshold.MustRate("10%"), Lambda: 0.01}})
-	held, err := dataset.Read(t.Context(), writeFile(t, "held.csv", shiftedRows(1000, 2, 0)), fitted.Model.Format())
+	d := trial.ReadFile(t, trial.WriteFile(t, "train.csv", trial.ShiftedRows(1000, 1, 0)), schema.Format{Label: "y"})
+	fitted := trial.FitData(t, d, trial.FitCase{Problem: method.Problem{Method: method.TopMeanNP, Tau: threshold.MustRate("10%"), Lambda: 0.01}})
+	held, err := dataset.Read(t.Context(), trial.WriteFile(t, "held.csv", trial.ShiftedRows(1000, 2, 0)), fitted.Model.Format())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,23 +42,23 @@ func TestLaterRowsAreComparedWithTheCalibration(t *testing.T) {
 			t.Fatal(err)
 		}
 		for by, warned := range map[float64]bool{0: false, 0.3: true, -0.3: true} {
-			later := writeFile(t, "later.csv", shiftedRows(2000, 5, by))
+			later := trial.WriteFile(t, "later.csv", trial.ShiftedRows(2000, 5, by))
 			rows, err := dataset.Read(t.Context(), later, m.Format())
 			if err != nil {
 				t.Fatal(err)
 			}
-			e := evaluate(t, rows, m, toptau.EvaluateOptions{Replicates: 20})
+			e := trial.Evaluate(t, rows, m, toptau.EvaluateOptions{Replicates: 20})
 			point := e.Points[len(e.Points)-1]
 			if got := warnsOfShift(e.Warnings); got != warned || len(point.Shift) != 1 || (point.Shift[0].P < 0.01) != warned {
 				t.Errorf("%s shifted by %v: %v, %+v", kind, by, e.Warnings, point.Shift)
 			}
-			_, stream := scoreAll(t, m, later, toptau.ScoreOptions{At: kind})
+			_, stream := trial.ScoreAll(t, m, later, toptau.ScoreOptions{At: kind})
 			if got := warnsOfShift(stream.Totals().Warnings); got != warned {
 				t.Errorf("%s shifted by %v, scored: %v", kind, by, stream.Totals().Warnings)
 			}
 		}
 	}
-	e := evaluate(t, held, fitted.Model, toptau.EvaluateOptions{Replicates: 20})
+	e := trial.Evaluate(t, held, fitted.Model, toptau.EvaluateOptions{Replicates: 20})
 	if len(e.Points[0].Shift) != 0 { // a point without a guarantee has nothing to compare
 		t.Errorf("%+v", e.Points[0].Shift)
 	}

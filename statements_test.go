@@ -8,20 +8,21 @@ import (
 
 	"toptau"
 	"toptau/dataset"
+	"toptau/internal/trial"
 	"toptau/result"
 	"toptau/schema"
 )
 
 // A report has what people state, calls the rest "not stated", and shows what follows from the file and the rows.
 func TestStatements(t *testing.T) {
-	d := readFile(t, writeFile(t, "rows.csv", twoColumns(1500, 1)), schema.Format{Label: "y", Kept: []string{"kind"}})
+	d := trial.ReadFile(t, trial.WriteFile(t, "rows.csv", trial.TwoColumns(1500, 1)), schema.Format{Label: "y", Kept: []string{"kind"}})
 	trained, err := toptau.Train(t.Context(), d, toptau.MaxFPR("10%"),
 		toptau.TrainOptions{Impute: schema.ImputeIndicator, Delta: toptau.MaxFPR("5%").Rate,
 			Monotone: []schema.Sign{{Column: "noise", Falling: true}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	later := readFile(t, writeFile(t, "later.csv", twoColumns(1000, 9)), schema.Format{Label: "y", Kept: []string{"kind"}})
+	later := trial.ReadFile(t, trial.WriteFile(t, "later.csv", trial.TwoColumns(1000, 9)), schema.Format{Label: "y", Kept: []string{"kind"}})
 	page := func(o toptau.EvaluateOptions) string {
 		e, err := toptau.Evaluate(t.Context(), later, []dataset.Entry{{Model: trained.Model}}, o)
 		if err != nil {

@@ -17,6 +17,7 @@ import (
 	"toptau/internal/feature"
 	"toptau/internal/matrix"
 	"toptau/internal/table"
+	"toptau/internal/trial"
 	"toptau/method"
 	"toptau/model"
 	"toptau/result"
@@ -32,7 +33,7 @@ func flowModel(t *testing.T) *model.Model {
 	for i := range 201 {
 		fmt.Fprintf(&text, "%d,%d,%s,%d\n", i, 3*i%100, []string{"tcp", "tcp", "udp"}[i%3], i/180)
 	}
-	d := readFile(t, writeFile(t, "f.csv", text.String()), schema.Format{Label: "y"})
+	d := trial.ReadFile(t, trial.WriteFile(t, "f.csv", text.String()), schema.Format{Label: "y"})
 	fitted, err := toptau.Fit(t.Context(), d, method.Problem{Method: method.TopMeanNP, Tau: threshold.MustRate("5%"), Lambda: 0.001}, toptau.FitOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -177,9 +178,9 @@ func TestDerivedColumnsScoreTheSameBits(t *testing.T) {
 		records = append(records, r)
 		fmt.Fprintf(&text, "%s,%s,%s,%d\n", r["when"], r["src"], r["bytes"], y)
 	}
-	path := writeFile(t, "f.csv", text.String())
+	path := trial.WriteFile(t, "f.csv", text.String())
 	for _, encoding := range []schema.Encoding{schema.Raw, schema.Scorecard, schema.Leaves} {
-		d := readFile(t, path, schema.Format{Label: "y", Date: []string{"when"}})
+		d := trial.ReadFile(t, path, schema.Format{Label: "y", Date: []string{"when"}})
 		fitted, err := toptau.Fit(t.Context(), d, method.Problem{Method: method.TopMeanNP, Tau: threshold.MustRate("5%"), Lambda: 0.001}, toptau.FitOptions{Encoding: encoding})
 		if err != nil {
 			t.Fatal(err)
@@ -189,7 +190,7 @@ func TestDerivedColumnsScoreTheSameBits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		file := writeFile(t, "m.json", "")
+		file := trial.WriteFile(t, "m.json", "")
 		if err := m.Save(file); err != nil {
 			t.Fatal(err)
 		}
@@ -241,7 +242,7 @@ func TestRedactedModelScoresTheSame(t *testing.T) {
 	for i := range 300 {
 		fmt.Fprintf(&text, "2024-05-%02d,Person %c,%d,%d,%d\n", 1+random.IntN(30), 'A'+rune(random.IntN(9)), 80+random.IntN(3), random.IntN(100), i%7/6)
 	}
-	d := readFile(t, writeFile(t, "f.csv", text.String()), schema.Format{Label: "y", Categorical: []string{"port"}, Missing: []string{"?"}})
+	d := trial.ReadFile(t, trial.WriteFile(t, "f.csv", text.String()), schema.Format{Label: "y", Categorical: []string{"port"}, Missing: []string{"?"}})
 	fitted, err := toptau.Fit(t.Context(), d, method.Problem{Method: method.TopMeanNP, Tau: threshold.MustRate("5%"), Lambda: 0.001}, toptau.FitOptions{Impute: schema.ImputeIndicator})
 	if err != nil {
 		t.Fatal(err)
@@ -251,7 +252,7 @@ func TestRedactedModelScoresTheSame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := writeFile(t, "m.json", "")
+	path := trial.WriteFile(t, "m.json", "")
 	if err := redacted.Save(path); err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -20,6 +19,7 @@ import (
 	"toptau/dataset"
 	"toptau/diag"
 	"toptau/internal/text"
+	"toptau/internal/trial"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/model"
@@ -28,97 +28,6 @@ import (
 	"toptau/solve"
 	"toptau/threshold"
 )
-
-// writeFile makes a file in a temporary directory.
-func writeFile(t *testing.T, name, content string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-func readFile(t *testing.T, path string, f schema.Format) *dataset.Data {
-	t.Helper()
-	d, err := dataset.Read(t.Context(), path, f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
-
-func fitData(t *testing.T, d *dataset.Data, c fitCase) *toptau.Fitted {
-	t.Helper()
-	fitted, err := toptau.Fit(t.Context(), d, c.Problem, c.FitOptions)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return fitted
-}
-
-// evaluate measures one model.
-func evaluate(t *testing.T, d *dataset.Data, m *model.Model, o toptau.EvaluateOptions) *toptau.Evaluation {
-	t.Helper()
-	e, err := toptau.Evaluate(t.Context(), d, []dataset.Entry{{Model: m}}, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
-}
-
-// shortAdam fits a problem with few steps of ADAM.
-func shortAdam(p method.Problem, steps int) fitCase {
-	return fitCase{p, toptau.FitOptions{Settings: method.Settings{Solver: method.Adam, Iterations: steps}}}
-}
-
-// readLike reads a file as the training file of m was read, except for what f sets.
-func readLike(t *testing.T, m *model.Model, path string, f schema.Format) (*dataset.Data, error) {
-	t.Helper()
-	like := m.Format()
-	if f.Segment == "" {
-		f.Segment = like.Segment
-	}
-	return dataset.Read(t.Context(), path, f.Like(*like.Schema()))
-}
-
-// wantError fails unless err has an Error of the kind and its text contains every part.
-func wantError(t *testing.T, err error, kind diag.Kind, parts ...string) {
-	t.Helper()
-	if e := diag.Of(err); e == nil || e.Kind != kind {
-		t.Errorf("got the error %v, want one of kind %s", err, kind)
-		return
-	}
-	for _, part := range parts {
-		if !strings.Contains(err.Error(), part) {
-			t.Errorf("the error %q lacks %q", err, part)
-		}
-	}
-}
-
-// smallTable has two numeric columns that separate the classes, a categorical column, a name and a site.
-const smallTable = `name,size,speed,kind,site,attack
-a,4,2.5,red,north,yes
-b,3,0.5,red,south,yes
-c,2,1.5,blue,north,yes
-d,2.5,-1,blue,south,no
-e,1,1,red,north,no
-f,0,2,blue,south,no
-g,-1,-2,green,north,no
-h,-2,0,green,south,no
-`
-
-var smallFormat = schema.Format{Label: "attack", Positive: []string{"yes"}, ID: []string{"name"}, Drop: []string{"site"}}
-
-func topPush(lambda float64) method.Problem {
-	return method.Problem{Method: method.TopPush, Lambda: lambda}
-}
-
-func smallModel(t *testing.T) *model.Model {
-	t.Helper()
-	d := readFile(t, writeFile(t, "small.csv", smallTable), smallFormat)
-	return fitData(t, d, shortAdam(topPush(0.01), 100)).Model
-}
 
 func TestRowsThatDoNotFit(t *testing.T) {
 	two := []string{"a", "b"}
@@ -142,7 +51,7 @@ func TestRowsThatDoNotFit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := c.rows.Data()
-			wantError(t, err, diag.Data, c.parts...)
+			trial.WantError(t, err, diag.Data, c.parts...)
 		})
 	}
 }
@@ -151,24 +60,15 @@ func TestRowsThatDoNotFit(t *testing.T) {
 func TestRowsWithMissingValues(t *testing.T) {
 	rows := dataset.Rows{Columns: []string{"a"}, Numbers: [][]float64{{1}, {math.NaN()}, {3}, {0}}, TextColumns: []string{"kind"},
 		Texts: [][]string{{"x"}, {"y"}, {""}, {"y"}}, Positive: []bool{true, false, true, false}}
-	d := rowsData(t, rows)
-	_, err := toptau.Fit(t.Context(), d, topPush(0.1), toptau.FitOptions{})
-	wantError(t, err, diag.Data, `column "a"`, "missing")
-	inMemory := fitData(t, d, fitCase{topPush(0.1), toptau.FitOptions{Impute: schema.ImputeIndicator}})
-	file := writeFile(t, "d.csv", "a,kind,y\n1,x,true\n,y,false\n3,,true\n0,y,false\n")
-	fromFile := fitData(t, readFile(t, file, schema.Format{Label: "y"}), fitCase{topPush(0.1), toptau.FitOptions{Impute: schema.ImputeIndicator}})
-	if !slices.Equal(weights(inMemory.Model), weights(fromFile.Model)) {
-		t.Errorf("weights %v, from the same rows in a file %v", weights(inMemory.Model), weights(fromFile.Model))
+	d := trial.RowsData(t, rows)
+	_, err := toptau.Fit(t.Context(), d, trial.TopPush(0.1), toptau.FitOptions{})
+	trial.WantError(t, err, diag.Data, `column "a"`, "missing")
+	inMemory := trial.FitData(t, d, trial.FitCase{Problem: trial.TopPush(0.1), FitOptions: toptau.FitOptions{Impute: schema.ImputeIndicator}})
+	file := trial.WriteFile(t, "d.csv", "a,kind,y\n1,x,true\n,y,false\n3,,true\n0,y,false\n")
+	fromFile := trial.FitData(t, trial.ReadFile(t, file, schema.Format{Label: "y"}), trial.FitCase{Problem: trial.TopPush(0.1), FitOptions: toptau.FitOptions{Impute: schema.ImputeIndicator}})
+	if !slices.Equal(trial.Weights(inMemory.Model), trial.Weights(fromFile.Model)) {
+		t.Errorf("weights %v, from the same rows in a file %v", trial.Weights(inMemory.Model), trial.Weights(fromFile.Model))
 	}
-}
-
-func rowsData(t *testing.T, rows dataset.Rows) *dataset.Data {
-	t.Helper()
-	d, err := rows.Data()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
 }
 
 func TestRowsWithoutBothClassesAreNoData(t *testing.T) {
@@ -179,17 +79,17 @@ func TestRowsWithoutBothClassesAreNoData(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := c.Data()
-			wantError(t, err, diag.Data, "rows of both classes")
+			trial.WantError(t, err, diag.Data, "rows of both classes")
 		})
 	}
 }
 
 func TestConstantColumnCannotBeFitted(t *testing.T) {
-	d := rowsData(t, dataset.Rows{Columns: []string{"x"}, Numbers: [][]float64{{1}, {1}}, Positive: []bool{true, false}})
-	_, err := toptau.Fit(t.Context(), d, topPush(0), toptau.FitOptions{})
-	wantError(t, err, diag.Data)
+	d := trial.RowsData(t, dataset.Rows{Columns: []string{"x"}, Numbers: [][]float64{{1}, {1}}, Positive: []bool{true, false}})
+	_, err := toptau.Fit(t.Context(), d, trial.TopPush(0), toptau.FitOptions{})
+	trial.WantError(t, err, diag.Data)
 	_, err = toptau.Train(t.Context(), d, (metric.Goal{Kind: metric.GoalAbsoluteTop}), toptau.TrainOptions{})
-	wantError(t, err, diag.Data)
+	trial.WantError(t, err, diag.Data)
 }
 
 func TestRowsAgreeWithTheSameFile(t *testing.T) {
@@ -199,21 +99,21 @@ func TestRowsAgreeWithTheSameFile(t *testing.T) {
 	for i, row := range rows {
 		file += fmt.Sprintf("%v,%v,%t\n", row[0], row[1], positive[i])
 	}
-	inMemory := rowsData(t, dataset.Rows{Columns: []string{"size", "speed"}, Numbers: rows, Positive: positive})
+	inMemory := trial.RowsData(t, dataset.Rows{Columns: []string{"size", "speed"}, Numbers: rows, Positive: positive})
 	if inMemory.Len() != 6 || inMemory.Positives() != 3 {
 		t.Errorf("%d rows, %d positive", inMemory.Len(), inMemory.Positives())
 	}
-	path := writeFile(t, "d.csv", file)
-	c := shortAdam(method.Problem{Method: method.PatMatNP, Tau: threshold.MustRate("1/3"), Beta: 1, Lambda: 0.1}, 50)
-	a, b := fitData(t, inMemory, c), fitData(t, readFile(t, path, schema.Format{Label: "y"}), c)
-	if !slices.Equal(weights(a.Model), weights(b.Model)) || a.Result.Threshold != b.Result.Threshold {
-		t.Errorf("in memory %v above %v, from a file %v above %v", weights(a.Model), a.Result.Threshold, weights(b.Model),
+	path := trial.WriteFile(t, "d.csv", file)
+	c := trial.ShortAdam(method.Problem{Method: method.PatMatNP, Tau: threshold.MustRate("1/3"), Beta: 1, Lambda: 0.1}, 50)
+	a, b := trial.FitData(t, inMemory, c), trial.FitData(t, trial.ReadFile(t, path, schema.Format{Label: "y"}), c)
+	if !slices.Equal(trial.Weights(a.Model), trial.Weights(b.Model)) || a.Result.Threshold != b.Result.Threshold {
+		t.Errorf("in memory %v above %v, from a file %v above %v", trial.Weights(a.Model), a.Result.Threshold, trial.Weights(b.Model),
 			b.Result.Threshold)
 	}
 	// A model of rows in memory has no label column, so reading a file needs one.
-	_, err := readLike(t, a.Model, path, schema.Format{})
-	wantError(t, err, diag.Usage, "label")
-	d, err := readLike(t, a.Model, path, schema.Format{Label: "y"})
+	_, err := trial.ReadLike(t, a.Model, path, schema.Format{})
+	trial.WantError(t, err, diag.Usage, "label")
+	d, err := trial.ReadLike(t, a.Model, path, schema.Format{Label: "y"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,18 +123,18 @@ func TestRowsAgreeWithTheSameFile(t *testing.T) {
 }
 
 func TestFilesAreReadAsInTraining(t *testing.T) {
-	m := smallModel(t)
+	m := trial.SmallModel(t)
 	reordered := "attack,extra,kind,speed,size\nyes,7,red,2.5,4\nno,8,violet,-1,2.5\n"
-	d, err := readLike(t, m, writeFile(t, "reordered.csv", reordered), schema.Format{})
+	d, err := trial.ReadLike(t, m, trial.WriteFile(t, "reordered.csv", reordered), schema.Format{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if d.Len() != 2 || d.Positives() != 1 {
 		t.Errorf("%d rows, %d positive, want 2 and 1", d.Len(), d.Positives())
 	}
-	e := evaluate(t, d, m, toptau.EvaluateOptions{Replicates: 10})
+	e := trial.Evaluate(t, d, m, toptau.EvaluateOptions{Replicates: 10})
 	if e.Unknown == nil || *e.Unknown != 1 {
-		t.Errorf("%s unknown values, want 1: violet", asJSON(t, e.Unknown))
+		t.Errorf("%s unknown values, want 1: violet", trial.AsJSON(t, e.Unknown))
 	}
 	for _, code := range []string{"extra-columns", "reordered-columns"} {
 		if !slices.ContainsFunc(e.Warnings, func(w diag.Warning) bool { return w.Code == code }) {
@@ -242,14 +142,14 @@ func TestFilesAreReadAsInTraining(t *testing.T) {
 		}
 	}
 
-	_, err = readLike(t, m, writeFile(t, "missing.csv", "attack,size,kind\nyes,1,red\n"), schema.Format{})
-	wantError(t, err, diag.Model, `missing columns: "speed"`)
-	_, err = readLike(t, m, writeFile(t, "unlabelled.csv", "size,kind,speed\n1,red,2\n"), schema.Format{})
-	wantError(t, err, diag.Data, `"attack"`)
+	_, err = trial.ReadLike(t, m, trial.WriteFile(t, "missing.csv", "attack,size,kind\nyes,1,red\n"), schema.Format{})
+	trial.WantError(t, err, diag.Model, `missing columns: "speed"`)
+	_, err = trial.ReadLike(t, m, trial.WriteFile(t, "unlabelled.csv", "size,kind,speed\n1,red,2\n"), schema.Format{})
+	trial.WantError(t, err, diag.Data, `"attack"`)
 
 	// A format replaces what the model recorded.
 	other := "size,speed,kind,verdict\n1,2,red,bad\n2,1,red,good\n"
-	d, err = readLike(t, m, writeFile(t, "other.csv", other), schema.Format{Label: "verdict", Positive: []string{"bad"}})
+	d, err = trial.ReadLike(t, m, trial.WriteFile(t, "other.csv", other), schema.Format{Label: "verdict", Positive: []string{"bad"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,11 +159,11 @@ func TestFilesAreReadAsInTraining(t *testing.T) {
 }
 
 func TestColumnsAreMatchedByNumberWithoutAHeader(t *testing.T) {
-	_, rows, _ := strings.Cut(smallTable, "\n")
+	_, rows, _ := strings.Cut(trial.SmallTable, "\n")
 	format := schema.Format{Header: "no", Label: "6", Positive: []string{"yes"}, Drop: []string{"1,5"}}
-	d := readFile(t, writeFile(t, "train.csv", rows), format)
-	m := fitData(t, d, shortAdam(topPush(0.01), 20)).Model
-	again, err := readLike(t, m, writeFile(t, "again.csv", rows), schema.Format{})
+	d := trial.ReadFile(t, trial.WriteFile(t, "train.csv", rows), format)
+	m := trial.FitData(t, d, trial.ShortAdam(trial.TopPush(0.01), 20)).Model
+	again, err := trial.ReadLike(t, m, trial.WriteFile(t, "again.csv", rows), schema.Format{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,38 +172,10 @@ func TestColumnsAreMatchedByNumberWithoutAHeader(t *testing.T) {
 	}
 }
 
-// openStream opens a file and returns the stream of its scored rows.
-func openStream(t *testing.T, ctx context.Context, m *model.Model, path string, o toptau.ScoreOptions) (*toptau.Stream, error) {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { f.Close() })
-	return toptau.Score(ctx, m, f, o)
-}
-
-// scoreAll returns copies of all scored rows, and the stream.
-func scoreAll(t *testing.T, m *model.Model, path string, o toptau.ScoreOptions) ([]result.Row, *toptau.Stream) {
-	t.Helper()
-	s, err := openStream(t, t.Context(), m, path, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var rows []result.Row
-	for row, err := range s.Rows() {
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows = append(rows, row.Clone())
-	}
-	return rows, s
-}
-
 func TestScoreKeepsTheOrderOfTheInput(t *testing.T) {
-	m := smallModel(t)
-	path := writeFile(t, "in.csv", "size,speed,kind\n0,0,red\n5,5,blue\n1,1,unheard\n")
-	rows, s := scoreAll(t, m, path, toptau.ScoreOptions{})
+	m := trial.SmallModel(t)
+	path := trial.WriteFile(t, "in.csv", "size,speed,kind\n0,0,red\n5,5,blue\n1,1,unheard\n")
+	rows, s := trial.ScoreAll(t, m, path, toptau.ScoreOptions{})
 	totals := s.Totals()
 	if totals.Rows != 3 || len(rows) != 3 || totals.Unknown != 1 || totals.Missing != 0 {
 		t.Fatalf("%d rows, %+v", len(rows), totals)
@@ -331,11 +203,11 @@ func TestScoreKeepsTheOrderOfTheInput(t *testing.T) {
 }
 
 func TestScoreKeepPassesTheInputThrough(t *testing.T) {
-	m := smallModel(t)
-	path := writeFile(t, "in.csv", "note,size,speed,name,kind\nfirst,0,+1.50,x,red\n\"second, quoted\",2,3,y,blue\n")
+	m := trial.SmallModel(t)
+	path := trial.WriteFile(t, "in.csv", "note,size,speed,name,kind\nfirst,0,+1.50,x,red\n\"second, quoted\",2,3,y,blue\n")
 	o := toptau.ScoreOptions{Keep: true}
 	o.Format.ID = []string{"name"}
-	rows, s := scoreAll(t, m, path, o)
+	rows, s := trial.ScoreAll(t, m, path, o)
 	if want := []string{"note", "size", "speed", "kind"}; !slices.Equal(s.Kept, want) {
 		t.Errorf("kept %q, want %q", s.Kept, want)
 	}
@@ -352,21 +224,21 @@ func TestScoreKeepPassesTheInputThrough(t *testing.T) {
 
 // Best keeps the first rows of the stable order by descending score: the earlier row wins a tie.
 func TestBestKeepsTheFirstOfTheStableOrder(t *testing.T) {
-	m := smallModel(t)
+	m := trial.SmallModel(t)
 	var file strings.Builder
 	file.WriteString("size,speed,kind\n")
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 10_000 { // several chunks, 12 different records
 		fmt.Fprintf(&file, "%d,%d,%s\n", r.IntN(3), r.IntN(2), []string{"red", "blue"}[r.IntN(2)])
 	}
-	path := writeFile(t, "ties.csv", file.String())
-	all, _ := scoreAll(t, m, path, toptau.ScoreOptions{})
+	path := trial.WriteFile(t, "ties.csv", file.String())
+	all, _ := trial.ScoreAll(t, m, path, toptau.ScoreOptions{})
 	if len(all) != 10_000 {
 		t.Fatalf("%d rows", len(all))
 	}
 	slices.SortStableFunc(all, func(a, b result.Row) int { return cmp.Compare(b.Score, a.Score) })
 	for _, limit := range []int{1, 2, 700, 833, 9_999, 10_000, 20_000} {
-		best, s := scoreAll(t, m, path, toptau.ScoreOptions{Best: limit})
+		best, s := trial.ScoreAll(t, m, path, toptau.ScoreOptions{Best: limit})
 		if want := all[:min(limit, len(all))]; !reflect.DeepEqual(best, want) {
 			t.Errorf("the best %d differ from the first of the sorted rows", limit)
 		}
@@ -411,10 +283,10 @@ func withPoints(t *testing.T, m *model.Model) *model.Model {
 const sites = "site,size,speed,kind,attack\nnorth,0,0,red,no\nsouth,5,5,blue,yes\nsouth,-5,-5,red,no\nwest,9,9,red,yes\n"
 
 func TestSegmentsHaveTheirOwnThresholds(t *testing.T) {
-	m := withPoints(t, smallModel(t))
-	path := writeFile(t, "sites.csv", sites)
+	m := withPoints(t, trial.SmallModel(t))
+	path := trial.WriteFile(t, "sites.csv", sites)
 	for _, at := range []string{"", "by site"} {
-		rows, s := scoreAll(t, m, path, toptau.ScoreOptions{At: at})
+		rows, s := trial.ScoreAll(t, m, path, toptau.ScoreOptions{At: at})
 		bySite := slices.Index(s.Points, "by site")
 		if want := map[string]int{"": 1, "by site": 0}[at]; bySite != want || len(s.Points) != 2 {
 			t.Fatalf("at %q: points %q", at, s.Points)
@@ -428,22 +300,22 @@ func TestSegmentsHaveTheirOwnThresholds(t *testing.T) {
 			t.Errorf("at %q: decisions %v, want %v", at, got, want)
 		}
 	}
-	_, err := openStream(t, t.Context(), m, path, toptau.ScoreOptions{At: "by-site"})
-	wantError(t, err, diag.Usage, "general, by site")
+	_, err := trial.OpenStream(t, t.Context(), m, path, toptau.ScoreOptions{At: "by-site"})
+	trial.WantError(t, err, diag.Usage, "general, by site")
 	other := toptau.ScoreOptions{Format: schema.Format{Segment: "kind"}}
-	_, err = openStream(t, t.Context(), m, path, other)
-	wantError(t, err, diag.Usage, `segment "kind"`, `"site"`)
+	_, err = trial.OpenStream(t, t.Context(), m, path, other)
+	trial.WantError(t, err, diag.Usage, `segment "kind"`, `"site"`)
 }
 
 func TestEvaluateDecidesAsScoreDoes(t *testing.T) {
-	m := withPoints(t, smallModel(t))
-	path := writeFile(t, "sites.csv", sites)
-	d, err := readLike(t, m, path, schema.Format{})
+	m := withPoints(t, trial.SmallModel(t))
+	path := trial.WriteFile(t, "sites.csv", sites)
+	d, err := trial.ReadLike(t, m, path, schema.Format{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := evaluate(t, d, m, toptau.EvaluateOptions{Replicates: 20})
-	rows, _ := scoreAll(t, m, path, toptau.ScoreOptions{})
+	e := trial.Evaluate(t, d, m, toptau.EvaluateOptions{Replicates: 20})
+	rows, _ := trial.ScoreAll(t, m, path, toptau.ScoreOptions{})
 	positive := []bool{false, true, false, true}
 	for k, p := range e.Points {
 		var tp, fp float64
@@ -468,18 +340,18 @@ func TestEvaluateDecidesAsScoreDoes(t *testing.T) {
 		t.Errorf("by site: %+v, want one true and one false alarm", bySite)
 	}
 	// Without the segment column no threshold applies.
-	_, err = readLike(t, m, writeFile(t, "nosite.csv", "size,speed,kind,attack\n0,0,red,no\n5,5,red,yes\n"), schema.Format{})
-	wantError(t, err, diag.Data, `"site"`)
+	_, err = trial.ReadLike(t, m, trial.WriteFile(t, "nosite.csv", "size,speed,kind,attack\n0,0,red,no\n5,5,red,yes\n"), schema.Format{})
+	trial.WantError(t, err, diag.Data, `"site"`)
 }
 
 func TestEvaluateMeasuresTheGoal(t *testing.T) {
-	m := smallModel(t)
-	d, err := readLike(t, m, writeFile(t, "small.csv", smallTable), schema.Format{})
+	m := trial.SmallModel(t)
+	d, err := trial.ReadLike(t, m, trial.WriteFile(t, "small.csv", trial.SmallTable), schema.Format{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	goal := toptau.MaxFPR("20%")
-	e := evaluate(t, d, m, toptau.EvaluateOptions{Goal: goal, Replicates: 50, Curves: 4, Confidence: 0.9})
+	e := trial.Evaluate(t, d, m, toptau.EvaluateOptions{Goal: goal, Replicates: 50, Curves: 4, Confidence: 0.9})
 	if e.Rows != 8 || e.Positives != 3 || e.Prevalence != 0.375 {
 		t.Errorf("%d rows, %d positive, prevalence %v", e.Rows, e.Positives, e.Prevalence)
 	}
@@ -505,9 +377,9 @@ func TestEvaluateMeasuresTheGoal(t *testing.T) {
 }
 
 func TestScoreStops(t *testing.T) {
-	m := smallModel(t)
-	path := writeFile(t, "in.csv", "size,speed,kind\n0,0,red\n5,5,blue\n")
-	s, err := openStream(t, t.Context(), m, path, toptau.ScoreOptions{})
+	m := trial.SmallModel(t)
+	path := trial.WriteFile(t, "in.csv", "size,speed,kind\n0,0,red\n5,5,blue\n")
+	s, err := trial.OpenStream(t, t.Context(), m, path, toptau.ScoreOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -526,7 +398,7 @@ func TestScoreStops(t *testing.T) {
 	}
 
 	ended, cancel := context.WithCancel(context.Background())
-	if s, err = openStream(t, ended, m, path, toptau.ScoreOptions{}); err != nil {
+	if s, err = trial.OpenStream(t, ended, m, path, toptau.ScoreOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	cancel()
@@ -540,18 +412,18 @@ func TestScoreStops(t *testing.T) {
 		t.Error(err)
 	}
 
-	bad := writeFile(t, "bad.csv", "size,speed,kind\n0,0,red\n5,fast,blue\n")
-	s, err = openStream(t, t.Context(), m, bad, toptau.ScoreOptions{})
+	bad := trial.WriteFile(t, "bad.csv", "size,speed,kind\n0,0,red\n5,fast,blue\n")
+	s, err = trial.OpenStream(t, t.Context(), m, bad, toptau.ScoreOptions{})
 	if err == nil {
 		for _, rowError := range s.Rows() {
 			err = rowError
 		}
 	}
-	wantError(t, err, diag.Data, "bad.csv:3", `"speed"`, `"fast"`)
+	trial.WantError(t, err, diag.Data, "bad.csv:3", `"speed"`, `"fast"`)
 
-	missing := writeFile(t, "missing.csv", "size,kind\n0,red\n")
-	_, err = openStream(t, t.Context(), m, missing, toptau.ScoreOptions{})
-	wantError(t, err, diag.Model, "missing.csv", `missing columns: "speed"`)
+	missing := trial.WriteFile(t, "missing.csv", "size,kind\n0,red\n")
+	_, err = trial.OpenStream(t, t.Context(), m, missing, toptau.ScoreOptions{})
+	trial.WantError(t, err, diag.Model, "missing.csv", `missing columns: "speed"`)
 }
 
 // repeated writes a table twice: with a column of weights, and with rows of weight 2 written twice.
@@ -580,26 +452,26 @@ func repeated() (weighted, twice string) {
 
 func TestARowOfWeightTwoIsTwoRows(t *testing.T) {
 	a, b := repeated()
-	weighted := readFile(t, writeFile(t, "weighted.csv", a), schema.Format{Label: "y", Weight: "m"})
-	twice := readFile(t, writeFile(t, "twice.csv", b), schema.Format{Label: "y", Drop: []string{"m"}})
-	unweighted := readFile(t, writeFile(t, "unweighted.csv", a), schema.Format{Label: "y", Drop: []string{"m"}})
+	weighted := trial.ReadFile(t, trial.WriteFile(t, "weighted.csv", a), schema.Format{Label: "y", Weight: "m"})
+	twice := trial.ReadFile(t, trial.WriteFile(t, "twice.csv", b), schema.Format{Label: "y", Drop: []string{"m"}})
+	unweighted := trial.ReadFile(t, trial.WriteFile(t, "unweighted.csv", a), schema.Format{Label: "y", Drop: []string{"m"}})
 	near := func(x, y float64) bool { return math.Abs(x-y) <= 1e-9*(1+math.Abs(y)) }
 	for _, p := range eightProblems {
 		if !p.Tau.IsZero() {
 			p.Tau = threshold.MustRate("0.1")
 		}
 		p.Lambda = 0.01
-		c := shortAdam(p, 60)
+		c := trial.ShortAdam(p, 60)
 		c.Storage = method.Float64
-		one, two, none := fitData(t, weighted, c), fitData(t, twice, c), fitData(t, unweighted, c)
+		one, two, none := trial.FitData(t, weighted, c), trial.FitData(t, twice, c), trial.FitData(t, unweighted, c)
 		if !near(*one.Result.LastObjective, *two.Result.LastObjective) || !near(one.Result.Threshold, two.Result.Threshold) ||
 			!near(one.Result.Objective, two.Result.Objective) || one.Result.MassOnTop != two.Result.MassOnTop {
 			t.Errorf("%s: weighted F %v, t %v, K %v; repeated %v, %v, %v", p.Method, one.Result.Objective, one.Result.Threshold,
 				one.Result.MassOnTop, two.Result.Objective, two.Result.Threshold, two.Result.MassOnTop)
 		}
-		for j := range weights(one.Model) {
-			if !near(weights(one.Model)[j], weights(two.Model)[j]) {
-				t.Errorf("%s: weights %v, repeated %v", p.Method, weights(one.Model), weights(two.Model))
+		for j := range trial.Weights(one.Model) {
+			if !near(trial.Weights(one.Model)[j], trial.Weights(two.Model)[j]) {
+				t.Errorf("%s: weights %v, repeated %v", p.Method, trial.Weights(one.Model), trial.Weights(two.Model))
 				break
 			}
 		}
@@ -613,9 +485,9 @@ func TestARowOfWeightTwoIsTwoRows(t *testing.T) {
 		}
 	}
 	// Evaluate counts weights too.
-	m := fitData(t, twice, shortAdam(topPush(0.01), 60)).Model
-	one := evaluate(t, weighted, m, toptau.EvaluateOptions{Replicates: 10})
-	two := evaluate(t, twice, m, toptau.EvaluateOptions{Replicates: 10})
+	m := trial.FitData(t, twice, trial.ShortAdam(trial.TopPush(0.01), 60)).Model
+	one := trial.Evaluate(t, weighted, m, toptau.EvaluateOptions{Replicates: 10})
+	two := trial.Evaluate(t, twice, m, toptau.EvaluateOptions{Replicates: 10})
 	if !one.Weighted || two.Weighted || !near(one.AUC, two.AUC) || one.Prevalence != two.Prevalence {
 		t.Errorf("weighted %v AUC %v prevalence %v; repeated %v %v %v", one.Weighted, one.AUC, one.Prevalence,
 			two.Weighted, two.AUC, two.Prevalence)
@@ -628,14 +500,14 @@ func TestARowOfWeightTwoIsTwoRows(t *testing.T) {
 }
 
 func TestCancelledFitKeepsItsSteps(t *testing.T) {
-	d := readFile(t, writeFile(t, "small.csv", smallTable), smallFormat)
+	d := trial.ReadFile(t, trial.WriteFile(t, "small.csv", trial.SmallTable), trial.SmallFormat)
 	for _, stop := range []int{0, 7} {
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
 		if stop == 0 {
 			cancel()
 		}
-		c := shortAdam(topPush(0.01), 1000)
+		c := trial.ShortAdam(trial.TopPush(0.01), 1000)
 		steps := 0
 		c.Progress = func(p result.Progress) {
 			if steps++; steps == stop {
@@ -662,10 +534,10 @@ func TestCancelledFitKeepsItsSteps(t *testing.T) {
 		if !slices.ContainsFunc(r.Warnings, func(w diag.Warning) bool { return w.Code == "cancelled" }) {
 			t.Errorf("no warning of it: %v", r.Warnings)
 		}
-		whole := fitData(t, d, shortAdam(topPush(0.01), stop))
-		if !slices.Equal(weights(fitted.Model), weights(whole.Model)) {
-			t.Errorf("cancelled after %d steps: weights %v, that many steps give %v", stop, weights(fitted.Model),
-				weights(whole.Model))
+		whole := trial.FitData(t, d, trial.ShortAdam(trial.TopPush(0.01), stop))
+		if !slices.Equal(trial.Weights(fitted.Model), trial.Weights(whole.Model)) {
+			t.Errorf("cancelled after %d steps: weights %v, that many steps give %v", stop, trial.Weights(fitted.Model),
+				trial.Weights(whole.Model))
 		}
 		path := filepath.Join(t.TempDir(), "m.json")
 		if err := fitted.Model.Save(path); err != nil {
@@ -678,7 +550,7 @@ func TestCancelledFitKeepsItsSteps(t *testing.T) {
 }
 
 func TestCancelledTrainChoosesAmongTheFitted(t *testing.T) {
-	d := separableData(t, 400)
+	d := trial.SeparableData(t, 400)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	o := toptau.TrainOptions{Method: []method.Name{method.Logistic, method.TopPush}, Encoding: []schema.Encoding{schema.Raw}}
@@ -706,23 +578,9 @@ func TestCancelledTrainChoosesAmongTheFitted(t *testing.T) {
 	}
 }
 
-// separableData has one positive row in ten. Positives stand out in the first of three columns.
-func separableData(t *testing.T, n int) *dataset.Data {
-	t.Helper()
-	r := rand.New(rand.NewPCG(5, uint64(n)))
-	rows, positive := make([][]float64, n), make([]bool, n)
-	for i := range rows {
-		rows[i] = []float64{r.Float64(), r.Float64(), r.Float64()}
-		if positive[i] = i%10 == 0; positive[i] {
-			rows[i][0] += 0.8
-		}
-	}
-	return rowsData(t, dataset.Rows{Columns: []string{"a", "b", "c"}, Numbers: rows, Positive: positive})
-}
-
 // The result of Train counts its parts and describes the decisions of the model on the test part.
 func TestTrainReportsItsParts(t *testing.T) {
-	d := separableData(t, 1000)
+	d := trial.SeparableData(t, 1000)
 	o := toptau.TrainOptions{Method: []method.Name{method.PatMatNP}, Encoding: []schema.Encoding{schema.Raw},
 		TestFraction: threshold.MustRate("25%"), Seed: 11}
 	goal := toptau.MaxFPR("2%")
@@ -752,9 +610,9 @@ func TestTrainReportsItsParts(t *testing.T) {
 
 // Validation and test files are read as the training file was.
 func TestTrainWithFilesForValidationAndTest(t *testing.T) {
-	d := readFile(t, writeFile(t, "train.csv", smallTable), smallFormat)
+	d := trial.ReadFile(t, trial.WriteFile(t, "train.csv", trial.SmallTable), trial.SmallFormat)
 	part := func(name string) *dataset.Data {
-		p, err := dataset.Read(t.Context(), writeFile(t, name, smallTable), d.Format())
+		p, err := dataset.Read(t.Context(), trial.WriteFile(t, name, trial.SmallTable), d.Format())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -770,23 +628,25 @@ func TestTrainWithFilesForValidationAndTest(t *testing.T) {
 	if r := trained.Result; r.Training != whole || *r.Validation != whole || *r.Test != whole {
 		t.Errorf("parts %+v, %+v, %+v", r.Training, r.Validation, *r.Test)
 	}
-	_, err = dataset.Read(t.Context(), writeFile(t, "bad.csv", "size,attack\n1,yes\n2,no\n"), d.Format())
-	wantError(t, err, diag.Model, `missing columns: "speed", "kind"`)
+	_, err = dataset.Read(t.Context(), trial.WriteFile(t, "bad.csv", "size,attack\n1,yes\n2,no\n"), d.Format())
+	trial.WantError(t, err, diag.Model, `missing columns: "speed", "kind"`)
 }
 
 func TestOptionsAreChecked(t *testing.T) {
-	d := separableData(t, 40)
-	settings := func(s method.Settings) fitCase { return fitCase{topPush(0), toptau.FitOptions{Settings: s}} }
-	for found, c := range map[string]fitCase{
+	d := trial.SeparableData(t, 40)
+	settings := func(s method.Settings) trial.FitCase {
+		return trial.FitCase{Problem: trial.TopPush(0), FitOptions: toptau.FitOptions{Settings: s}}
+	}
+	for found, c := range map[string]trial.FitCase{
 		`method "best"`:   {Problem: method.Problem{Method: "best"}},
 		"missing tau":     {Problem: method.Problem{Method: method.PatMat, Beta: 1}},
 		"beta":            {Problem: method.Problem{Method: method.PatMat, Tau: threshold.MustRate("1%")}},
 		"k":               {Problem: method.Problem{Method: method.TopPushK}},
-		"lambda":          {Problem: topPush(-1)},
+		"lambda":          {Problem: trial.TopPush(-1)},
 		"surrogate":       {Problem: method.Problem{Method: method.TopPush, Surrogate: "square"}},
-		"scale":           {topPush(0), toptau.FitOptions{Scale: "max"}},
-		"impute":          {topPush(0), toptau.FitOptions{Impute: "mean"}},
-		"encoding":        {topPush(0), toptau.FitOptions{Encoding: "trees"}},
+		"scale":           {Problem: trial.TopPush(0), FitOptions: toptau.FitOptions{Scale: "max"}},
+		"impute":          {Problem: trial.TopPush(0), FitOptions: toptau.FitOptions{Impute: "mean"}},
+		"encoding":        {Problem: trial.TopPush(0), FitOptions: toptau.FitOptions{Encoding: "trees"}},
 		"solver":          settings(method.Settings{Solver: "newton"}),
 		"start":           settings(method.Settings{Solver: method.Adam, Start: "one"}),
 		"storage":         settings(method.Settings{Storage: "float16"}),
@@ -797,7 +657,7 @@ func TestOptionsAreChecked(t *testing.T) {
 	} {
 		t.Run(found, func(t *testing.T) {
 			_, err := toptau.Fit(t.Context(), d, c.Problem, c.FitOptions)
-			wantError(t, err, diag.Usage, found)
+			trial.WantError(t, err, diag.Usage, found)
 		})
 	}
 }
@@ -808,14 +668,14 @@ n, n_pos, d, objective, objective_at_zero, lower_bound, relative_gap, gap_of_dec
 no_better_than_zero, passes, row_reads, iterations, best_iteration, last_objective, stopped, seconds_read, seconds_fit`
 
 func TestStepsReturnTheirBestPointOrZero(t *testing.T) {
-	d := separableData(t, 200)
+	d := trial.SeparableData(t, 200)
 	for name, c := range map[string]struct {
 		step   float64
 		better bool
 	}{"steps of 1000": {1000, false}, "steps of 0.01": {.01, true}} {
-		o := shortAdam(method.Problem{Method: method.TopMeanNP, Tau: threshold.MustRate("5%"), Lambda: 0.01}, 60)
+		o := trial.ShortAdam(method.Problem{Method: method.TopMeanNP, Tau: threshold.MustRate("5%"), Lambda: 0.01}, 60)
 		o.Step = c.step
-		fitted := fitData(t, d, o)
+		fitted := trial.FitData(t, d, o)
 		r := &fitted.Result
 		last := fitted.Trace[len(fitted.Trace)-1].Objective
 		if r.NoBetterThanZero == c.better || (r.BestIteration != nil) != c.better || (r.NormW > 0) != c.better || r.ZeroIsOptimal != nil ||
@@ -829,9 +689,9 @@ func TestStepsReturnTheirBestPointOrZero(t *testing.T) {
 }
 
 func TestFieldsOfAFitResult(t *testing.T) {
-	d := separableData(t, 200)
-	c := shortAdam(method.Problem{Method: method.PatMatNP, Tau: threshold.MustRate("5%"), Beta: 1, Lambda: 0.1}, 10)
-	text := marshal(t, fitData(t, d, c).Result)
+	d := trial.SeparableData(t, 200)
+	c := trial.ShortAdam(method.Problem{Method: method.PatMatNP, Tau: threshold.MustRate("5%"), Beta: 1, Lambda: 0.1}, 10)
+	text := trial.Marshal(t, trial.FitData(t, d, c).Result)
 	values := map[string]json.RawMessage{}
 	if err := json.Unmarshal(text, &values); err != nil {
 		t.Fatal(err)
@@ -873,9 +733,9 @@ func TestFieldsOfAFitResult(t *testing.T) {
 
 // Undefined numbers are null, and lists are never null.
 func TestResultsHaveNoNaNAndNoNullLists(t *testing.T) {
-	d := separableData(t, 40)
-	m := fitData(t, d, shortAdam(topPush(0), 10)).Model
-	e := evaluate(t, d, m, toptau.EvaluateOptions{Replicates: 5}) // the top 1 % is less than a row
+	d := trial.SeparableData(t, 40)
+	m := trial.FitData(t, d, trial.ShortAdam(trial.TopPush(0), 10)).Model
+	e := trial.Evaluate(t, d, m, toptau.EvaluateOptions{Replicates: 5}) // the top 1 % is less than a row
 	o := toptau.TrainOptions{Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw}}
 	trained, err := toptau.Train(t.Context(), d, toptau.Top("1%"), o)
 	if err != nil {
@@ -883,7 +743,7 @@ func TestResultsHaveNoNaNAndNoNullLists(t *testing.T) {
 	}
 	for name, document := range map[string]any{"evaluate": e, "train": trained.Result} {
 		var values map[string]json.RawMessage
-		if err := json.Unmarshal(marshal(t, document), &values); err != nil {
+		if err := json.Unmarshal(trial.Marshal(t, document), &values); err != nil {
 			t.Fatal(err)
 		}
 		if string(values["schema_version"]) != "2" {
@@ -900,15 +760,6 @@ func TestResultsHaveNoNaNAndNoNullLists(t *testing.T) {
 	}
 }
 
-// weights returns a model's weights.
-func weights(m *model.Model) []float64 {
-	var list []float64
-	for _, w := range m.Weights() {
-		list = append(list, w)
-	}
-	return list
-}
-
 // eightProblems are the eight methods with hyperparameters that suit small data.
 var eightProblems = []method.Problem{
 	{Method: method.TopPush, Lambda: 0.001},
@@ -919,12 +770,6 @@ var eightProblems = []method.Problem{
 	{Method: method.GrillNP, Lambda: 0.001, Tau: threshold.MustRate("0.01")},
 	{Method: method.PatMatNP, Lambda: 0.001, Tau: threshold.MustRate("0.01"), Beta: 1},
 	{Method: method.TopMeanNP, Lambda: 0.001, Tau: threshold.MustRate("0.01")},
-}
-
-// fitCase is what a test fits.
-type fitCase struct {
-	method.Problem
-	toptau.FitOptions
 }
 
 // Fit and package solve have the same defaults and the same solver: on the same numbers they have the same bits.
@@ -940,11 +785,11 @@ func TestFitIsSolve(t *testing.T) {
 		fmt.Fprintf(&csv, "%v,%v,%d\n", x[i][0], x[i][1], max(0, 1-i%4))
 	}
 	p.X = x
-	d := readFile(t, writeFile(t, "rows.csv", csv.String()), schema.Format{Label: "y"})
+	d := trial.ReadFile(t, trial.WriteFile(t, "rows.csv", csv.String()), schema.Format{Label: "y"})
 	for _, name := range []method.Solver{method.AutoSolver, method.Adam, method.SGD} {
 		p.Settings = method.Settings{Solver: name}
 		of := method.Problem{Method: p.Method, Tau: threshold.MustRate("10%"), Beta: p.Beta, Lambda: p.Lambda}
-		fitted := fitData(t, d, fitCase{of, toptau.FitOptions{Scale: schema.ScaleNone, Settings: p.Settings}})
+		fitted := trial.FitData(t, d, trial.FitCase{Problem: of, FitOptions: toptau.FitOptions{Scale: schema.ScaleNone, Settings: p.Settings}})
 		solved, err := solve.Solve(t.Context(), p)
 		if err != nil {
 			t.Fatal(err)

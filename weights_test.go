@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/internal/trial"
 	"toptau/method"
 	"toptau/schema"
 )
@@ -40,7 +41,7 @@ func TestOnlyRatiosOfWeightsCount(t *testing.T) {
 			if name != "logistic" && factor > 1 || testing.Short() && factor == 3e-7 {
 				continue
 			}
-			d := readFile(t, writeFile(t, "w.csv", weighted(factor)), schema.Format{Label: "y", Weight: "w"})
+			d := trial.ReadFile(t, trial.WriteFile(t, "w.csv", weighted(factor)), schema.Format{Label: "y", Weight: "w"})
 			got, err := toptau.Train(t.Context(), d, toptau.MaxFPR("5%"), o)
 			if err != nil {
 				t.Fatal(err)
@@ -76,7 +77,7 @@ func TestOnlyRatiosOfWeightsCount(t *testing.T) {
 // A plain threshold says why rows were held out for it. Without the weights all rows give it.
 func TestThresholdSaysWhyRowsAreHeldOut(t *testing.T) {
 	for weight, want := range map[string]string{"w": " negatives that were held out, because rows have weights; ", "": "estimated from all rows, not guaranteed: "} {
-		d := readFile(t, writeFile(t, "w.csv", weighted(1)), schema.Format{Label: "y", Weight: weight})
+		d := trial.ReadFile(t, trial.WriteFile(t, "w.csv", weighted(1)), schema.Format{Label: "y", Weight: weight})
 		trained, err := toptau.Train(t.Context(), d, toptau.MaxFPR("5%"), toptau.TrainOptions{Method: []method.Name{"logistic"}, Encoding: []schema.Encoding{"raw"}})
 		if err != nil {
 			t.Fatal(err)

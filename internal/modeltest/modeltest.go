@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -693,4 +694,12 @@ func (b *builder) sparseRow() Row {
 		}
 	}
 	return row
+}
+
+// IfLong returns the size of a test: the second one where TOPTAU_LONG is set, as in make nightly.
+func IfLong(short, long int) int {
+	if os.Getenv("TOPTAU_LONG") != "" {
+		return long
+	}
+	return short
 }
