@@ -48,7 +48,7 @@ func newCalibrationRows(d *rowset.Set, e *rowset.Entry, g metric.Goal, o Thresho
 	if d, err = d.With(o.Entity, o.Value); err != nil {
 		return nil, err
 	}
-	if err := checkMoney(g, o.Value, o.Delta, d.Table.Weight != nil); err != nil {
+	if err := g.CheckMoney(o.Value, o.Delta, d.Table.Weight != nil); err != nil {
 		return nil, err
 	}
 	if err := o.checkAudit(g); err != nil {

@@ -47,7 +47,7 @@ const zeroAdvice = "use patmat-np or patmat, whose optimum is never at zero unle
 func Diagnose(ctx context.Context, data *dataset.Data, o DiagnoseOptions) (*result.Diagnosis, error) {
 	d := rowset.Of(data)
 	if o.Goal != (metric.Goal{}) {
-		if err := cmp.Or(o.Goal.Check(), requireBudget(o.Goal)); err != nil {
+		if err := cmp.Or(o.Goal.Check(), o.Goal.RequireBudget()); err != nil {
 			return nil, err
 		}
 	}

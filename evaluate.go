@@ -96,7 +96,7 @@ func Evaluate(ctx context.Context, data *dataset.Data, entries []dataset.Entry, 
 	if err := e.setUnits(entries, o); err != nil {
 		return nil, err
 	}
-	if err := checkMoney(o.Goal, o.Value, threshold.Rate{}, d.Table.Weight != nil); err != nil {
+	if err := o.Goal.CheckMoney(o.Value, threshold.Rate{}, d.Table.Weight != nil); err != nil {
 		return nil, err
 	}
 	if o.Goal.Kind == metric.GoalCostAlert && len(entries) > 1 {

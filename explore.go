@@ -92,7 +92,7 @@ const (
 // look at these rows.
 func (x *Explorer) Budget(g metric.Goal, delta threshold.Rate, perPeriod float64,
 	costs *metric.Costs) (*result.Budget, error) {
-	if err := cmp.Or(g.Check(), requireBudget(g)); err != nil {
+	if err := cmp.Or(g.Check(), g.RequireBudget()); err != nil {
 		return nil, err
 	}
 	if g.Kind == metric.NoGoal {

@@ -44,14 +44,6 @@ type ThresholdOptions struct {
 	Prevalence threshold.Rate
 }
 
-// withPrevalence returns the goal with the prevalence if it is a precision.
-func withPrevalence(g metric.Goal, prevalence threshold.Rate) metric.Goal {
-	if g.Kind == metric.GoalMinPrecision && !prevalence.IsZero() {
-		g.Prevalence = prevalence
-	}
-	return g
-}
-
 // Calibrated is a computed threshold.
 type Calibrated struct {
 	Result result.Threshold
@@ -66,37 +58,6 @@ func (c *Calibrated) WithPoint(m *model.Model) (*model.Model, error) {
 		return m.WithReplaced(c.Point)
 	}
 	return m.WithPoint(c.Point)
-}
-
-// requireBudget returns an error for a goal about precision or recall, for functions that only know budgets.
-func requireBudget(g metric.Goal) error {
-	if g.IsBudget() {
-		return nil
-	}
-	if g.Kind == metric.GoalCostAlert {
-		return &diag.Error{Kind: diag.Usage, Param: string(g.Kind), Found: "a goal about money", Expected: "a budget",
-			Hint: "train, threshold and evaluate support it, on rows in memory with a column of amounts"}
-	}
-	return &diag.Error{Kind: diag.Usage, Param: string(g.Kind), Found: "a goal about precision or recall", Expected: "a budget",
-		Hint: "train, threshold, evaluate and compare know these goals"}
-}
-
-// checkMoney returns an error for a goal about money with what does not go with it.
-func checkMoney(g metric.Goal, value string, delta threshold.Rate, weighted bool) error {
-	refuse := func(found, expected string, fixes ...diag.Fix) error {
-		return &diag.Error{Kind: diag.Usage, Param: string(g.Kind), Found: found, Expected: expected, Fixes: fixes}
-	}
-	switch {
-	case g.Kind != metric.GoalCostAlert:
-		return nil
-	case value == "":
-		return refuse("without amounts", "a column of amounts", diag.Fix{Param: "value", Value: "COL"})
-	case !delta.IsZero():
-		return refuse("together with delta", "no delta: amounts have no bound, so no guarantee holds for every distribution of them")
-	case weighted:
-		return refuse("together with row weights", "rows without")
-	}
-	return nil
 }
 
 // Threshold computes a decision threshold for any ranking of the rows of the data: the scores of a model, of another
@@ -169,7 +130,7 @@ func checkThreshold(d *rowset.Set, g metric.Goal, o *ThresholdOptions) (metric.G
 	if !o.Prevalence.IsZero() && g.Kind != metric.GoalMinPrecision {
 		return g, &diag.Error{Kind: diag.Usage, Param: "prevalence", Found: "with another goal", Expected: "a lowest precision"}
 	}
-	g = withPrevalence(g, o.Prevalence)
+	g = g.WithPrevalence(o.Prevalence)
 	if err := cmp.Or(g.Check(), calibrate.CheckDelta(o.Delta)); err != nil {
 		return g, err
 	}
@@ -317,7 +278,7 @@ func newCalibrated(o ThresholdOptions, t *calibrate.Threshold, guarantee error, 
 	if g := t.Guarantee; g != nil && g.Kind == metric.GoalMinPrecision {
 		source = fmt.Sprintf("%d calibration rows, %d negative; %d others fixed the thresholds that they test", g.Rows, g.Negatives, rows-g.Rows)
 	}
-	out := &Calibrated{Point: model.Point{Name: o.Name, Threshold: t.Value, Goal: t.Goal, Guarantee: guaranteeOf(t, negatives), UpTo: upTo(t), Source: source}}
+	out := &Calibrated{Point: model.Point{Name: o.Name, Threshold: t.Value, Goal: t.Goal, Guarantee: t.CertifiedGuarantee(negatives), UpTo: t.UpTo(), Source: source}}
 	r := &out.Result
 	population := t.Population.String()
 	*r = result.Threshold{Threshold: t.Value, Goal: t.Goal, Delta: o.Delta, Certified: t.Guarantee != nil, Population: population,
@@ -331,14 +292,6 @@ func newCalibrated(o ThresholdOptions, t *calibrate.Threshold, guarantee error, 
 		r.Warnings = append(r.Warnings, diag.Warning{Code: "few-real-alerts", Text: wording.LuckOf(t.Goal, t.Lucky)})
 	}
 	return out
-}
-
-// upTo returns model.Point.UpTo of a threshold.
-func upTo(t *calibrate.Threshold) float64 {
-	if t.Guarantee != nil || !t.Goal.IsBudget() {
-		return 0
-	}
-	return t.Expected.High
 }
 
 // noGuaranteeBecause is the error about a guarantee that the rows cannot carry.
@@ -407,9 +360,9 @@ func (c *calibrating) addSegments(out *Calibrated) error {
 			}
 		}
 		r.Segments = append(r.Segments, s)
-		out.Point.UpTo = max(out.Point.UpTo, upTo(t))
+		out.Point.UpTo = max(out.Point.UpTo, t.UpTo())
 		out.Point.Segments = append(out.Point.Segments, model.Segment{Value: value, Threshold: t.Value,
-			Guarantee: guaranteeOf(t, s.Negatives)})
+			Guarantee: t.CertifiedGuarantee(s.Negatives)})
 	}
 	switch {
 	case c.options.Simultaneous && certified > 0:
@@ -551,15 +504,3 @@ func counts(of method.Population, class table.Class) bool {
 	return of == method.AllRows || of == method.Negatives && class == table.Negative || of == method.Positives && class == table.Positive
 }
 
-// guaranteeOf returns a certified guarantee for a model, with the number of negatives among the calibration
-// rows. It returns nil if there is none.
-func guaranteeOf(t *calibrate.Threshold, negatives int) *model.Guarantee {
-	if t.Guarantee == nil || !t.Guarantee.Certified {
-		return nil
-	}
-	kept := *t.Guarantee
-	if t.Goal.IsBudget() { // the others have the counts of the rows that they use
-		kept.Negatives = negatives
-	}
-	return &kept
-}

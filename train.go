@@ -125,7 +125,7 @@ func Train(ctx context.Context, d *dataset.Data, goal metric.Goal, o TrainOption
 	if o.Seed == 0 {
 		o.Seed = 1
 	}
-	found, err := o.search(ctx, rowset.Of(d), withPrevalence(goal, o.Prevalence))
+	found, err := o.search(ctx, rowset.Of(d), goal.WithPrevalence(o.Prevalence))
 	if err != nil {
 		return nil, err
 	}
@@ -212,12 +212,12 @@ func (o *TrainOptions) searchOptions(goal metric.Goal) (tune.SearchOptions, erro
 		return &diag.Error{Kind: diag.Usage, Param: param, Found: "together with " + other, Expected: "only one of the two"}
 	}
 	fraction := !o.CalibrationFraction.IsZero()
-	if err := cmp.Or(checkMoney(goal, o.Value, o.Delta, false), calibrate.CheckDelta(o.Delta)); err != nil {
+	if err := cmp.Or(goal.CheckMoney(o.Value, o.Delta, false), calibrate.CheckDelta(o.Delta)); err != nil {
 		return t, err
 	}
 	switch money := goal.Kind == metric.GoalCostAlert; {
 	case money && o.KeepAll:
-		return t, requireBudget(goal) // a comparison
+		return t, goal.RequireBudget() // a comparison
 	case money && o.Calibration != nil:
 		return t, exclusive("calibration", "a cost of alerts")
 	case money && fraction:
@@ -290,8 +290,8 @@ func trainedModel(f *tune.Found, o TrainOptions, d *rowset.Set) (*model.Model, e
 			m.Points[0].Day = d.Table.Time.Name
 		}
 	}
-	m.Points[0].Guarantee = guaranteeOf(&f.Threshold.Threshold, f.CalibrationUnits.Negatives)
-	m.Points[0].UpTo = upTo(&f.Threshold.Threshold)
+	m.Points[0].Guarantee = f.Threshold.Threshold.CertifiedGuarantee(f.CalibrationUnits.Negatives)
+	m.Points[0].UpTo = f.Threshold.Threshold.UpTo()
 	m.Points[0].Negatives = calibrate.BestNegatives(f.Negatives, calibrate.KeptNegatives)
 	for i := range f.Members {
 		m.Members = append(m.Members, trainedMember(&f.Candidates[f.Members[i].Candidate], &f.Members[i], o.Seed))

@@ -342,3 +342,23 @@ func maxAbove(n int, alpha, delta threshold.Rate) int {
 func unset(name string) error {
 	return &diag.Error{Kind: diag.Usage, Param: name, Expected: "a rate between 0 and 1"}
 }
+
+// UpTo returns the upper end of the rate that a plain threshold of a budget is expected to have, 0 for any other threshold.
+func (t *Threshold) UpTo() float64 {
+	if t.Guarantee != nil || !t.Goal.IsBudget() {
+		return 0
+	}
+	return t.Expected.High
+}
+
+// CertifiedGuarantee returns a certified guarantee for a model, with the number of negatives among the calibration rows, nil if there is none.
+func (t *Threshold) CertifiedGuarantee(negatives int) *Guarantee {
+	if t.Guarantee == nil || !t.Guarantee.Certified {
+		return nil
+	}
+	kept := *t.Guarantee
+	if t.Goal.IsBudget() { // the others have the counts of the rows that they use
+		kept.Negatives = negatives
+	}
+	return &kept
+}

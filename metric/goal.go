@@ -350,3 +350,42 @@ func (g *Goal) UnmarshalJSON(data []byte) error {
 	*g = read
 	return nil
 }
+
+// WithPrevalence returns the goal with the prevalence if it is a precision.
+func (g Goal) WithPrevalence(prevalence threshold.Rate) Goal {
+	if g.Kind == GoalMinPrecision && !prevalence.IsZero() {
+		g.Prevalence = prevalence
+	}
+	return g
+}
+
+// RequireBudget returns an error for a goal about precision or recall, for functions that only know budgets.
+func (g Goal) RequireBudget() error {
+	if g.IsBudget() {
+		return nil
+	}
+	if g.Kind == GoalCostAlert {
+		return &diag.Error{Kind: diag.Usage, Param: string(g.Kind), Found: "a goal about money", Expected: "a budget",
+			Hint: "train, threshold and evaluate support it, on rows in memory with a column of amounts"}
+	}
+	return &diag.Error{Kind: diag.Usage, Param: string(g.Kind), Found: "a goal about precision or recall", Expected: "a budget",
+		Hint: "train, threshold, evaluate and compare know these goals"}
+}
+
+// CheckMoney returns an error for a goal about money with what does not go with it.
+func (g Goal) CheckMoney(value string, delta threshold.Rate, weighted bool) error {
+	refuse := func(found, expected string, fixes ...diag.Fix) error {
+		return &diag.Error{Kind: diag.Usage, Param: string(g.Kind), Found: found, Expected: expected, Fixes: fixes}
+	}
+	switch {
+	case g.Kind != GoalCostAlert:
+		return nil
+	case value == "":
+		return refuse("without amounts", "a column of amounts", diag.Fix{Param: "value", Value: "COL"})
+	case !delta.IsZero():
+		return refuse("together with delta", "no delta: amounts have no bound, so no guarantee holds for every distribution of them")
+	case weighted:
+		return refuse("together with row weights", "rows without")
+	}
+	return nil
+}
