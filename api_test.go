@@ -1,4 +1,4 @@
-package toptau
+package toptau_test
 
 import (
 	"go/ast"
@@ -16,6 +16,7 @@ import (
 	"testing"
 	"unicode"
 
+	"toptau"
 	"toptau/dataset"
 	"toptau/method"
 	"toptau/metric"
@@ -177,8 +178,8 @@ func TestParametersAreOptions(t *testing.T) {
 	for _, kind := range metric.GoalKinds() {
 		known[string(kind)] = true
 	}
-	for _, options := range []any{TrainOptions{}, FitOptions{}, EvaluateOptions{}, ThresholdOptions{}, DiagnoseOptions{}, ScoreOptions{},
-		ExplainOptions{}, MonitorOptions{}, ExportOptions{}, schema.Format{}, method.Problem{}, method.Settings{}, solve.Problem{}, dataset.Entry{}} {
+	for _, options := range []any{toptau.TrainOptions{}, toptau.FitOptions{}, toptau.EvaluateOptions{}, toptau.ThresholdOptions{}, toptau.DiagnoseOptions{}, toptau.ScoreOptions{},
+		toptau.ExplainOptions{}, toptau.MonitorOptions{}, toptau.ExportOptions{}, schema.Format{}, method.Problem{}, method.Settings{}, solve.Problem{}, dataset.Entry{}} {
 		addParams(known, reflect.TypeOf(options))
 	}
 	used := map[string]bool{}

@@ -1,4 +1,4 @@
-package toptau
+package toptau_test
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"toptau"
 	"toptau/dataset"
 	"toptau/diag"
 	"toptau/internal/certified"
@@ -92,7 +93,7 @@ func (f *forgery) verifyElsewhere(t testing.TB, c *model.Certificate) (*result.V
 		return nil, err
 	}
 	d, c := moved(t, f.data, c)
-	return Verify(context.Background(), m, d, c, f.problem)
+	return toptau.Verify(context.Background(), m, d, c, f.problem)
 }
 
 func listed(class *matrix.ClassRows) (list []classRow) {
@@ -240,7 +241,7 @@ func TestNamesOfRowsElsewhere(t *testing.T) {
 	} {
 		d, moved := moved(t, c.data, reread(t, c.certificate))
 		change(&moved.A)
-		if v, err := Verify(t.Context(), c.model, d, moved, nil); err == nil {
+		if v, err := toptau.Verify(t.Context(), c.model, d, moved, nil); err == nil {
 			t.Errorf("%s: holds %v", name, v.Holds)
 		} else {
 			t.Log(name, ": ", err)

@@ -1,4 +1,4 @@
-package toptau
+package toptau_test
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"toptau"
 	"toptau/dataset"
 	"toptau/internal/modeltest"
 	"toptau/internal/rowset"
@@ -57,7 +58,7 @@ func trueCases(t testing.TB, variants, rows int) []*trueCase {
 			}
 			for _, c := range gridFits(r) {
 				name := fmt.Sprintf("%s %s lambda %v %s %s, variant %d", c.Method, c.Surrogate, c.Lambda, weights, c.Storage, variant)
-				fitted, err := Fit(t.Context(), d, c.Problem, c.FitOptions)
+				fitted, err := toptau.Fit(t.Context(), d, c.Problem, c.FitOptions)
 				if err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}
@@ -71,7 +72,7 @@ func trueCases(t testing.TB, variants, rows int) []*trueCase {
 // provedCase is what a test fits.
 type provedCase struct {
 	method.Problem
-	FitOptions
+	toptau.FitOptions
 }
 
 // gridFits returns every method and loss with lambda 0 and with one lambda above 0.
@@ -135,7 +136,7 @@ func TestTrueCertificatesHold(t *testing.T) {
 	cases := trueCases(t, ifHostile(2, 40), 24)
 	worst, norms, longest := 0.0, 0, 1.0
 	for _, c := range cases {
-		v, err := Verify(t.Context(), c.model, c.data, reread(t, c.certificate), nil)
+		v, err := toptau.Verify(t.Context(), c.model, c.data, reread(t, c.certificate), nil)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -309,7 +310,7 @@ func (f *forgery) verify(t testing.TB) (*model.Certificate, *result.Verification
 	if err != nil {
 		return nil, nil, err
 	}
-	v, err := Verify(context.Background(), m, f.data, c, f.problem)
+	v, err := toptau.Verify(context.Background(), m, f.data, c, f.problem)
 	return c, v, err
 }
 
@@ -332,7 +333,7 @@ func (f *forgery) honest() bool {
 	if err != nil {
 		return true
 	}
-	if v, err := Verify(context.Background(), m, f.data, f.c, f.problem); err == nil {
+	if v, err := toptau.Verify(context.Background(), m, f.data, f.c, f.problem); err == nil {
 		f.c.Objective, f.c.LowerBound = v.Objective, *v.Lower
 		if v.NormBound != nil {
 			f.c.Norm.Bound = *v.NormBound
@@ -808,7 +809,7 @@ func FuzzCertificateFile(f *testing.F) {
 		if _, err := loadText(t, again); err != nil {
 			t.Fatalf("a certificate that was written cannot be read: %v", err)
 		}
-		v, err := Verify(t.Context(), of.model, of.data, c, nil)
+		v, err := toptau.Verify(t.Context(), of.model, of.data, c, nil)
 		if err != nil || !v.Holds {
 			return
 		}
@@ -847,7 +848,7 @@ func FuzzCertificateNumbers(f *testing.F) {
 		if err != nil {
 			return
 		}
-		v, err := Verify(t.Context(), m, forged.data, forged.c, nil)
+		v, err := toptau.Verify(t.Context(), m, forged.data, forged.c, nil)
 		if err != nil || !v.Holds {
 			return
 		}

@@ -1,4 +1,4 @@
-package toptau
+package toptau_test
 
 import (
 	"math"
@@ -109,7 +109,7 @@ func (f *forgery) group(t testing.TB, w *model.DualWeights, population bool) boo
 		}
 	}
 	w.At, w.Held = point, slices.DeleteFunc(held, func(row int) bool { return slices.Contains(w.Rows, row) })
-	w.Groups = append(w.Groups, model.DualGroup{Low: finite(low), High: finite(high), Value: sum, Rate: 1 / mass})
+	w.Groups = append(w.Groups, model.DualGroup{Low: orNil(low), High: orNil(high), Value: sum, Rate: 1 / mass})
 	return true
 }
 
@@ -329,4 +329,12 @@ func addGroups(to []*big.Rat, rows []classRow, w *model.DualWeights) {
 			to[i] = ratOf(max(0, own))
 		}
 	}
+}
+
+// orNil returns nil for an infinite end of a group.
+func orNil(x float64) *float64 {
+	if math.IsInf(x, 0) {
+		return nil
+	}
+	return &x
 }

@@ -1,4 +1,4 @@
-package toptau
+package toptau_test
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"toptau"
 	"toptau/dataset"
 	"toptau/internal/modeltest"
 	"toptau/method"
@@ -307,8 +308,8 @@ func editableModels(t *testing.T) map[string]*model.Model {
 		return d
 	}
 	train := read("train.csv", table(600), nil)
-	fitted, err := Fit(t.Context(), train, method.Problem{Method: method.PatMatNP, Tau: threshold.MustRate("5%"), Beta: 0.1, Lambda: 0.01},
-		FitOptions{Encoding: schema.Scorecard})
+	fitted, err := toptau.Fit(t.Context(), train, method.Problem{Method: method.PatMatNP, Tau: threshold.MustRate("5%"), Beta: 0.1, Lambda: 0.01},
+		toptau.FitOptions{Encoding: schema.Scorecard})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -318,19 +319,19 @@ func editableModels(t *testing.T) map[string]*model.Model {
 		name string
 		goal metric.Goal
 	}{
-		{"plain", MaxFPR("1%")},
-		{"fpr", MaxFPR("2%")},
-		{"share", Top("5%")},
+		{"plain", toptau.MaxFPR("1%")},
+		{"fpr", toptau.MaxFPR("2%")},
+		{"share", toptau.Top("5%")},
 		{"count", metric.CountGoal(metric.GoalTop, 80, 1500)},
 		{"top", metric.Goal{Kind: metric.GoalAbsoluteTop}},
-		{"sites", MaxFPR("3%")},
+		{"sites", toptau.MaxFPR("3%")},
 	} {
 		name := point.name
-		o := ThresholdOptions{Name: name, Delta: threshold.MustRate("5%"), Segments: name == "sites"}
+		o := toptau.ThresholdOptions{Name: name, Delta: threshold.MustRate("5%"), Segments: name == "sites"}
 		if name == "plain" {
 			o.Delta = threshold.Rate{}
 		}
-		c, err := Threshold(t.Context(), held, dataset.Entry{Model: m}, point.goal, o)
+		c, err := toptau.Threshold(t.Context(), held, dataset.Entry{Model: m}, point.goal, o)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -338,14 +339,14 @@ func editableModels(t *testing.T) map[string]*model.Model {
 			t.Fatalf("%s: %v", name, err)
 		}
 	}
-	trained, err := Train(t.Context(), train, MaxFPR("5%"), TrainOptions{Method: []method.Name{method.Logistic, method.TopPush},
+	trained, err := toptau.Train(t.Context(), train, toptau.MaxFPR("5%"), toptau.TrainOptions{Method: []method.Name{method.Logistic, method.TopPush},
 		Encoding: []schema.Encoding{schema.Raw}, Folds: 2, Delta: threshold.MustRate("5%")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	both := MinPrecision("60%")
+	both := toptau.MinPrecision("60%")
 	both.Recall = threshold.MustRate("30%")
-	precise, err := Train(t.Context(), read("more.csv", table(3000), nil), both, TrainOptions{Method: []method.Name{method.Logistic},
+	precise, err := toptau.Train(t.Context(), read("more.csv", table(3000), nil), both, toptau.TrainOptions{Method: []method.Name{method.Logistic},
 		Encoding: []schema.Encoding{schema.Raw}, Folds: 2, Delta: threshold.MustRate("10%")})
 	if err != nil {
 		t.Fatal(err)

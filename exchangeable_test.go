@@ -7,44 +7,22 @@ import (
 	"strings"
 	"testing"
 
-	"toptau/calibrate"
+	"toptau/internal/modeltest"
 	"toptau/internal/table"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/model"
 	"toptau/result"
-	"toptau/threshold"
 )
-
-// uniform returns a number in [0, 1).
-func uniform(r *rand.Rand) float64 { return float64(r.Uint64()>>11) / (1 << 53) }
-
-// thresholdOfScores returns the threshold for a false positive rate from scores of negatives; delta "": without a guarantee.
-func thresholdOfScores(t testing.TB, negatives []float64, alpha, delta string) *calibrate.Threshold {
-	t.Helper()
-	s, err := calibrate.Sort(negatives, nil, method.Negatives)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var d threshold.Rate
-	if delta != "" {
-		d = threshold.MustRate(delta)
-	}
-	at, err := calibrate.For(MaxFPR(alpha), d, s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return at
-}
 
 // calibratedPoint returns a point with a guarantee of 5 % from n uniform scores.
 func calibratedPoint(t testing.TB, r *rand.Rand, n int, kind string) *model.Point {
 	t.Helper()
 	z := make([]float64, n)
 	for i := range z {
-		z[i] = uniform(r)
+		z[i] = modeltest.Uniform(r)
 	}
-	at := thresholdOfScores(t, z, "5%", "5%")
+	at := modeltest.ThresholdOfScores(t, z, "5%", "5%")
 	return &model.Point{Name: "goal", Threshold: at.Value, Guarantee: &model.Guarantee{Certified: true, Kind: metric.GoalKind(kind),
 		Calibration: at.Guarantee.Calibration}}
 }
@@ -61,9 +39,9 @@ func TestShiftRaisesFewFalseAlarms(t *testing.T) {
 			watch := newShiftWatch(calibratedPoint(t, r, 300, "max-fpr"), labelled)
 			rows := &table.Table{}
 			for row := range 1000 {
-				class, z := table.Negative, uniform(r)
-				if uniform(r) < 0.05 {
-					class, z = table.Positive, 1+uniform(r)
+				class, z := table.Negative, modeltest.Uniform(r)
+				if modeltest.Uniform(r) < 0.05 {
+					class, z = table.Positive, 1+modeltest.Uniform(r)
 				}
 				rows.Label = append(rows.Label, class)
 				watch.addRow(rows, row, z)
@@ -88,12 +66,12 @@ func TestShiftWarnings(t *testing.T) {
 		score    func(r *rand.Rand) float64
 		want     []string
 	}{
-		"negatives score higher": {"max-fpr", true, func(r *rand.Rand) float64 { return uniform(r) + 0.05 },
+		"negatives score higher": {"max-fpr", true, func(r *rand.Rand) float64 { return modeltest.Uniform(r) + 0.05 },
 			[]string{"the guarantee of goal may not hold here", "of the 2,000 rows score above", "of the 1,000 calibration negatives"}},
-		"more alerts": {"max-fpr", false, func(r *rand.Rand) float64 { return math.Sqrt(uniform(r)) },
+		"more alerts": {"max-fpr", false, func(r *rand.Rand) float64 { return math.Sqrt(modeltest.Uniform(r)) },
 			[]string{"even with 1", "positives are more frequent than in training"}},
-		"fewer alerts": {"max-fpr", false, func(r *rand.Rand) float64 { return 0.9 * uniform(r) }, []string{"score above"}},
-		"rows":         {"top", false, func(r *rand.Rand) float64 { return uniform(r) + 0.05 }, []string{"calibration rows"}},
+		"fewer alerts": {"max-fpr", false, func(r *rand.Rand) float64 { return 0.9 * modeltest.Uniform(r) }, []string{"score above"}},
+		"rows":         {"top", false, func(r *rand.Rand) float64 { return modeltest.Uniform(r) + 0.05 }, []string{"calibration rows"}},
 	} {
 		r := rand.New(rand.NewPCG(3, 13))
 		watch := newShiftWatch(calibratedPoint(t, r, 1000, c.kind), c.labelled)
@@ -134,7 +112,7 @@ func TestShiftBySegment(t *testing.T) {
 		site := []string{"a", "b", "c"}[row%3]
 		rows.Label = append(rows.Label, table.Negative)
 		rows.Segment.Values = append(rows.Segment.Values, site)
-		z := uniform(r)
+		z := modeltest.Uniform(r)
 		if site != "a" {
 			z += 0.1
 		}
@@ -168,7 +146,7 @@ func TestCalibrationOverTime(t *testing.T) {
 		var z []float64
 		for row := range 600 {
 			rows.Line = append(rows.Line, row+2)
-			class, score := table.Negative, uniform(r)+drift*float64(row)/600
+			class, score := table.Negative, modeltest.Uniform(r)+drift*float64(row)/600
 			if row%4 == 0 {
 				class, score = table.Positive, float64(row) // changes of the positives do not matter
 			}

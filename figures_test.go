@@ -1,4 +1,4 @@
-package toptau
+package toptau_test
 
 import (
 	"encoding/json"

@@ -1,10 +1,11 @@
-package toptau
+package toptau_test
 
 import (
 	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"toptau"
 	"toptau/dataset"
 	"toptau/method"
 	"toptau/threshold"
@@ -32,12 +33,12 @@ func TestTrainingRowsAreRecognised(t *testing.T) {
 		t.Fatal(err)
 	}
 	problem := method.Problem{Method: method.TopPush, Lambda: 0.01}
-	fitted, err := Fit(t.Context(), d, problem, FitOptions{})
+	fitted, err := toptau.Fit(t.Context(), d, problem, toptau.FitOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	fresh, freshLabels := draw(1000)
-	options := ThresholdOptions{Name: "p", Delta: threshold.MustRate("5%")}
+	options := toptau.ThresholdOptions{Name: "p", Delta: threshold.MustRate("5%")}
 	for _, test := range []struct {
 		rows      [][]float64
 		labels    []bool
@@ -55,21 +56,21 @@ func TestTrainingRowsAreRecognised(t *testing.T) {
 		}
 		o := options
 		o.Force = test.force
-		c, err := Threshold(t.Context(), held, dataset.Entry{Model: fitted.Model}, MaxFPR("5%"), o)
+		c, err := toptau.Threshold(t.Context(), held, dataset.Entry{Model: fitted.Model}, toptau.MaxFPR("5%"), o)
 		if c == nil || c.Result.Certified != test.certified || (err == nil) != test.certified {
 			t.Fatalf("%d rows: %v, %+v", len(test.rows), err, c)
 		}
 		t.Logf("%d rows: %+v; %s", len(test.rows), *c.Result.TrainingRows, c.Point.Source)
 	}
 	// A model without fingerprints recognises no rows.
-	bare, err := Fit(t.Context(), d, problem, FitOptions{NoFingerprints: true})
+	bare, err := toptau.Fit(t.Context(), d, problem, toptau.FitOptions{NoFingerprints: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if bare.Model.Fingerprints() != nil {
 		t.Error("the model has fingerprints")
 	}
-	if c, err := Threshold(t.Context(), d, dataset.Entry{Model: bare.Model}, MaxFPR("5%"), options); err != nil || c.Result.TrainingRows != nil {
+	if c, err := toptau.Threshold(t.Context(), d, dataset.Entry{Model: bare.Model}, toptau.MaxFPR("5%"), options); err != nil || c.Result.TrainingRows != nil {
 		t.Errorf("%v, %+v", err, c)
 	}
 }

@@ -1,4 +1,4 @@
-package toptau
+package toptau_test
 
 import (
 	"context"
@@ -8,10 +8,12 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"toptau"
 	"toptau/dataset"
 	"toptau/internal/detmath"
 	"toptau/internal/learn"
 	"toptau/internal/matrix"
+	"toptau/internal/modeltest"
 	"toptau/internal/rowset"
 	"toptau/internal/table"
 	"toptau/threshold"
@@ -33,7 +35,7 @@ func TestGuaranteeOfSegmentsBySimulation(t *testing.T) {
 		t.Skip("a simulation")
 	}
 	const sets, alpha = 2000, 0.05
-	o := ThresholdOptions{Delta: threshold.MustRate("5%"), Segments: true}
+	o := toptau.ThresholdOptions{Delta: threshold.MustRate("5%"), Segments: true}
 	for _, c := range []struct {
 		name  string
 		steps float64 // of the scores; 0: continuous
@@ -55,13 +57,13 @@ func TestGuaranteeOfSegmentsBySimulation(t *testing.T) {
 		d.Info.Rows, d.Info.Negatives = len(z), len(z)
 		for range sets {
 			for i := range z {
-				z[i] = uniform(r)
+				z[i] = modeltest.Uniform(r)
 				if c.steps > 0 {
 					z[i] = math.Floor(z[i]*c.steps) / c.steps
 				}
 				z[i] += float64(segments.Values[i][0]-'a') * 0.3 // each segment has its own level
 			}
-			made, err := Threshold(t.Context(), rowset.Wrap(d).(*dataset.Data), dataset.Entry{Scores: z}, MaxFPR("5%"), o)
+			made, err := toptau.Threshold(t.Context(), rowset.Wrap(d).(*dataset.Data), dataset.Entry{Scores: z}, toptau.MaxFPR("5%"), o)
 			if err != nil || len(made.Result.Segments) != 3 {
 				t.Fatal(err)
 			}
@@ -111,8 +113,8 @@ const (
 )
 
 func (s *outOfFold) normal() float64 {
-	radius := math.Sqrt(-2 * detmath.Log(1-uniform(s.random)))
-	return radius * math.Cos(2*math.Pi*uniform(s.random))
+	radius := math.Sqrt(-2 * detmath.Log(1-modeltest.Uniform(s.random)))
+	return radius * math.Cos(2*math.Pi*modeltest.Uniform(s.random))
 }
 
 func (s *outOfFold) drawRows() {
@@ -190,7 +192,7 @@ func (s *outOfFold) fitCandidate(t *testing.T, columns int, lambda float64) cand
 			c.out, c.inSample = append(c.out, z[i]), append(c.inSample, scoreOf(row, c.w, c.offset))
 		}
 	}
-	c.threshold = thresholdOfScores(t, c.out, "1%", "5%").Value
+	c.threshold = modeltest.ThresholdOfScores(t, c.out, "1%", "5%").Value
 	for i, positive := range s.positive {
 		if positive && z[i] > c.threshold {
 			c.found++
@@ -215,7 +217,7 @@ func (s *outOfFold) pickLuckiest(t *testing.T) int {
 				z = append(z, scoreOf(row, w, 0))
 			}
 		}
-		chosen := thresholdOfScores(t, z, "1%", "5%").Value
+		chosen := modeltest.ThresholdOfScores(t, z, "1%", "5%").Value
 		norm := 0.0
 		for _, v := range w {
 			norm += v * v
@@ -273,9 +275,9 @@ func TestOutOfFoldBySimulation(t *testing.T) {
 				}
 				fresh[i] = scoreOf(row, best.w, best.offset)
 			}
-			calibrated := thresholdOfScores(t, fresh, "1%", "5%").Value
-			plain := thresholdOfScores(t, first.out, "1%", "").Value
-			inSample := thresholdOfScores(t, first.inSample, "1%", "5%").Value
+			calibrated := modeltest.ThresholdOfScores(t, fresh, "1%", "5%").Value
+			plain := modeltest.ThresholdOfScores(t, first.out, "1%", "").Value
+			inSample := modeltest.ThresholdOfScores(t, first.inSample, "1%", "5%").Value
 			broken.picked += s.pickLuckiest(t)
 			broken.fresh += violates(best, calibrated)
 			broken.out += violates(&first, first.threshold)

@@ -125,21 +125,21 @@ var mayUse = map[string][]string{
 	"pgregory.net/rapid":              {},
 }
 
-// listed is a package as go list describes it.
-type listed struct {
+// goPackage is a package as go list describes it.
+type goPackage struct {
 	ImportPath                         string
 	Imports, TestImports, XTestImports []string
 }
 
 // listPackages returns all packages of the module.
-func listPackages(t *testing.T) map[string]listed {
+func listPackages(t *testing.T) map[string]goPackage {
 	out, err := exec.Command("go", "list", "-json=ImportPath,Imports,TestImports,XTestImports", "./...").Output()
 	if err != nil {
 		t.Fatalf("go list: %v", err)
 	}
-	list := map[string]listed{}
+	list := map[string]goPackage{}
 	for decoder := json.NewDecoder(strings.NewReader(string(out))); ; {
-		var pkg listed
+		var pkg goPackage
 		if err := decoder.Decode(&pkg); errors.Is(err, io.EOF) {
 			return list
 		} else if err != nil {

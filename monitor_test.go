@@ -1,4 +1,4 @@
-package toptau
+package toptau_test
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"toptau"
 	"toptau/dataset"
 	"toptau/internal/monitor"
 	"toptau/method"
@@ -37,22 +38,22 @@ func monitoredCSV(rows int, seed uint64, change int, shift float64) string {
 	return b.String()
 }
 
-func monitoredModel(t *testing.T, o TrainOptions) *model.Model {
+func monitoredModel(t *testing.T, o toptau.TrainOptions) *model.Model {
 	d, err := dataset.ReadFrom(t.Context(), strings.NewReader(monitoredCSV(4000, 1, 4000, 0)), schema.Format{Label: "y", ID: []string{"id"}, Time: "when"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	o.Method, o.Encoding = []method.Name{method.Logistic}, []schema.Encoding{schema.Raw}
-	trained, err := Train(t.Context(), d, MaxFPR("1%"), o)
+	trained, err := toptau.Train(t.Context(), d, toptau.MaxFPR("1%"), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return trained.Model
 }
 
-func watch(t *testing.T, m *model.Model, rows string, o MonitorOptions) *Monitored {
+func watch(t *testing.T, m *model.Model, rows string, o toptau.MonitorOptions) *toptau.Monitored {
 	t.Helper()
-	w, err := Monitor(t.Context(), m, strings.NewReader(rows), o)
+	w, err := toptau.Monitor(t.Context(), m, strings.NewReader(rows), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +62,7 @@ func watch(t *testing.T, m *model.Model, rows string, o MonitorOptions) *Monitor
 
 // scoresOf returns what score prints for rows.
 func scoresOf(t *testing.T, m *model.Model, rows string) string {
-	stream, err := Score(t.Context(), m, strings.NewReader(rows), ScoreOptions{})
+	stream, err := toptau.Score(t.Context(), m, strings.NewReader(rows), toptau.ScoreOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,9 +78,9 @@ func scoresOf(t *testing.T, m *model.Model, rows string) string {
 }
 
 func TestMonitorOfDataAndOfItsScoresAgree(t *testing.T) {
-	m := monitoredModel(t, TrainOptions{TestFraction: threshold.MustRate("50%")})
+	m := monitoredModel(t, toptau.TrainOptions{TestFraction: threshold.MustRate("50%")})
 	rows := monitoredCSV(6500, 2, 3000, 0.8)
-	data, scores := watch(t, m, rows, MonitorOptions{}), watch(t, m, scoresOf(t, m, rows), MonitorOptions{})
+	data, scores := watch(t, m, rows, toptau.MonitorOptions{}), watch(t, m, scoresOf(t, m, rows), toptau.MonitorOptions{})
 	a, b := data.Result.Scores, scores.Result.Scores
 	if a.Log10 != b.Log10 || a.Since != b.Since || a.MeanRank != b.MeanRank {
 		t.Errorf("data: %+v\nscores: %+v", a, b)
@@ -97,33 +98,33 @@ func TestMonitorOfDataAndOfItsScoresAgree(t *testing.T) {
 }
 
 func TestMonitorWithoutReferenceWatchesColumns(t *testing.T) {
-	m := monitoredModel(t, TrainOptions{})
+	m := monitoredModel(t, toptau.TrainOptions{})
 	if m.Reference() != nil {
 		t.Fatal("a reference without a test part")
 	}
-	w := watch(t, m, monitoredCSV(3000, 2, 3000, 0), MonitorOptions{})
+	w := watch(t, m, monitoredCSV(3000, 2, 3000, 0), toptau.MonitorOptions{})
 	if w.Result.Scores != nil || w.Result.Columns == nil || w.Result.Warnings[0].Code != "no-reference" {
 		t.Errorf("%+v", w.Result)
 	}
-	b, err := Baseline(t.Context(), m, strings.NewReader(monitoredCSV(3000, 3, 3000, 0)), MonitorOptions{})
+	b, err := toptau.Baseline(t.Context(), m, strings.NewReader(monitoredCSV(3000, 3, 3000, 0)), toptau.MonitorOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := watch(t, b, monitoredCSV(3000, 2, 3000, 0), MonitorOptions{}).Result; r.Scores == nil || r.Scores.Reference != 3000 || r.Alarm() {
+	if r := watch(t, b, monitoredCSV(3000, 2, 3000, 0), toptau.MonitorOptions{}).Result; r.Scores == nil || r.Scores.Reference != 3000 || r.Alarm() {
 		t.Errorf("%+v", r.Scores)
 	}
-	if _, err := Baseline(t.Context(), m, strings.NewReader(monitoredCSV(4000, 1, 4000, 0)), MonitorOptions{}); err == nil || !strings.Contains(err.Error(), "trained the model") {
+	if _, err := toptau.Baseline(t.Context(), m, strings.NewReader(monitoredCSV(4000, 1, 4000, 0)), toptau.MonitorOptions{}); err == nil || !strings.Contains(err.Error(), "trained the model") {
 		t.Errorf("a baseline of training rows: %v", err)
 	}
-	bare := monitoredModel(t, TrainOptions{NoProfile: true, NoFingerprints: true})
-	if r := watch(t, bare, monitoredCSV(3000, 2, 3000, 0), MonitorOptions{}).Result; r.Columns != nil || r.Budget == nil {
+	bare := monitoredModel(t, toptau.TrainOptions{NoProfile: true, NoFingerprints: true})
+	if r := watch(t, bare, monitoredCSV(3000, 2, 3000, 0), toptau.MonitorOptions{}).Result; r.Columns != nil || r.Budget == nil {
 		t.Errorf("%+v", r)
 	}
 }
 
 // TestMonitorJoinsLateLabels labels alerts of a first run during a second one, each once.
 func TestMonitorJoinsLateLabels(t *testing.T) {
-	m := monitoredModel(t, TrainOptions{TestFraction: threshold.MustRate("50%")})
+	m := monitoredModel(t, toptau.TrainOptions{TestFraction: threshold.MustRate("50%")})
 	full := monitoredCSV(4000, 2, 4000, 0)
 	var bare, labels strings.Builder // without labels, and the labels alone
 	for i, line := range strings.Split(strings.TrimSpace(full), "\n") {
@@ -134,7 +135,7 @@ func TestMonitorJoinsLateLabels(t *testing.T) {
 		}
 		labels.WriteString(fields[0] + "," + fields[4] + "\n")
 	}
-	o := MonitorOptions{Audit: threshold.MustRate("5%")}
+	o := toptau.MonitorOptions{Audit: threshold.MustRate("5%")}
 	known := watch(t, m, full, o).Result
 	var audited []int
 	o.OnAudit = func(row *result.AuditedRow) error {
@@ -145,7 +146,7 @@ func TestMonitorJoinsLateLabels(t *testing.T) {
 	if first.Result.Labels.Waiting == 0 || len(audited) != known.Audit.Marked || known.Audit.Labelled != known.Audit.Marked {
 		t.Fatalf("%+v, %d audited rows, want %+v", first.Result.Labels, len(audited), known.Audit)
 	}
-	state := func(w *Monitored) *bytes.Buffer {
+	state := func(w *toptau.Monitored) *bytes.Buffer {
 		b := &bytes.Buffer{}
 		if _, err := w.WriteTo(b); err != nil {
 			t.Fatal(err)
@@ -166,11 +167,11 @@ func TestMonitorJoinsLateLabels(t *testing.T) {
 }
 
 func TestMonitorErrors(t *testing.T) {
-	m := monitoredModel(t, TrainOptions{TestFraction: threshold.MustRate("50%")})
-	other := monitoredModel(t, TrainOptions{TestFraction: threshold.MustRate("40%")})
+	m := monitoredModel(t, toptau.TrainOptions{TestFraction: threshold.MustRate("50%")})
+	other := monitoredModel(t, toptau.TrainOptions{TestFraction: threshold.MustRate("40%")})
 	rows := monitoredCSV(1500, 2, 1500, 0)
 	var state bytes.Buffer
-	if _, err := watch(t, m, rows, MonitorOptions{}).WriteTo(&state); err != nil {
+	if _, err := watch(t, m, rows, toptau.MonitorOptions{}).WriteTo(&state); err != nil {
 		t.Fatal(err)
 	}
 	kept := func() *bytes.Reader { return bytes.NewReader(state.Bytes()) }
@@ -180,27 +181,27 @@ func TestMonitorErrors(t *testing.T) {
 		what string
 		m    *model.Model
 		rows string
-		o    MonitorOptions
+		o    toptau.MonitorOptions
 		want string
 	}{
-		{"state of another model", other, rows, MonitorOptions{State: kept()}, "the state of another model"},
-		{"other delta", m, rows, MonitorOptions{State: kept(), FalseAlarm: threshold.MustRate("5%")}, "false-alarm"},
-		{"no state", m, rows, MonitorOptions{State: strings.NewReader("{}")}, "not the state of a monitor"},
-		{"damaged state", m, rows, MonitorOptions{State: bytes.NewReader(damaged)}, "a state"},
-		{"cut state", m, rows, MonitorOptions{State: bytes.NewReader(state.Bytes()[:100])}, "a state"},
-		{"unknown point", m, rows, MonitorOptions{At: "nowhere"}, "at"},
-		{"blocks of a time that is not there", m, rows, MonitorOptions{BlockTime: schema.Delay(time.Hour), Format: schema.Format{NoTime: true}}, "time"},
-		{"other blocks", m, rows, MonitorOptions{State: kept(), BlockRows: 500}, "block"},
-		{"neither data nor scores", m, "a,b\n1,2\n", MonitorOptions{}, "x"},
-		{"a missing score", m, "score\n1\n\"\"\n", MonitorOptions{}, "a missing score"},
-		{"labels without ids", m, rows, MonitorOptions{Labels: strings.NewReader("a,label\n1,1\n")}, "id"},
-		{"bad label", m, rows, MonitorOptions{Labels: strings.NewReader("id,label\n1,perhaps\n")}, "perhaps"},
+		{"state of another model", other, rows, toptau.MonitorOptions{State: kept()}, "the state of another model"},
+		{"other delta", m, rows, toptau.MonitorOptions{State: kept(), FalseAlarm: threshold.MustRate("5%")}, "false-alarm"},
+		{"no state", m, rows, toptau.MonitorOptions{State: strings.NewReader("{}")}, "not the state of a monitor"},
+		{"damaged state", m, rows, toptau.MonitorOptions{State: bytes.NewReader(damaged)}, "a state"},
+		{"cut state", m, rows, toptau.MonitorOptions{State: bytes.NewReader(state.Bytes()[:100])}, "a state"},
+		{"unknown point", m, rows, toptau.MonitorOptions{At: "nowhere"}, "at"},
+		{"blocks of a time that is not there", m, rows, toptau.MonitorOptions{BlockTime: schema.Delay(time.Hour), Format: schema.Format{NoTime: true}}, "time"},
+		{"other blocks", m, rows, toptau.MonitorOptions{State: kept(), BlockRows: 500}, "block"},
+		{"neither data nor scores", m, "a,b\n1,2\n", toptau.MonitorOptions{}, "x"},
+		{"a missing score", m, "score\n1\n\"\"\n", toptau.MonitorOptions{}, "a missing score"},
+		{"labels without ids", m, rows, toptau.MonitorOptions{Labels: strings.NewReader("a,label\n1,1\n")}, "id"},
+		{"bad label", m, rows, toptau.MonitorOptions{Labels: strings.NewReader("id,label\n1,perhaps\n")}, "perhaps"},
 	} {
-		if _, err := Monitor(t.Context(), test.m, strings.NewReader(test.rows), test.o); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := toptau.Monitor(t.Context(), test.m, strings.NewReader(test.rows), test.o); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %q", test.what, err, test.want)
 		}
 	}
-	if r := watch(t, m, "score\n1\n\"\"\n2\n", MonitorOptions{OnError: schema.SkipBadRows}).Result; r.Rows != 3 || r.Failed != 1 {
+	if r := watch(t, m, "score\n1\n\"\"\n2\n", toptau.MonitorOptions{OnError: schema.SkipBadRows}).Result; r.Rows != 3 || r.Failed != 1 {
 		t.Errorf("%d rows, %d without a score", r.Rows, r.Failed)
 	}
 	if len(state.Bytes()) > monitor.StateBytes {
@@ -215,7 +216,7 @@ func TestBudgetOfAPlainThreshold(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, delta := range []threshold.Rate{{}, threshold.MustRate("10%")} {
-		trained, err := Train(t.Context(), d, MaxFPR("5%"), TrainOptions{Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw}, Delta: delta})
+		trained, err := toptau.Train(t.Context(), d, toptau.MaxFPR("5%"), toptau.TrainOptions{Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw}, Delta: delta})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -224,13 +225,13 @@ func TestBudgetOfAPlainThreshold(t *testing.T) {
 			want = *trained.Result.Expected.High
 		}
 		point, _ := trained.Model.Point("")
-		b := watch(t, trained.Model, monitoredCSV(3000, 2, 3000, 0), MonitorOptions{}).Result.Budget
+		b := watch(t, trained.Model, monitoredCSV(3000, 2, 3000, 0), toptau.MonitorOptions{}).Result.Budget
 		if point.UpTo != want || b.Rate != 0.05 || b.Bound != max(b.Rate, want) || b.Alarm {
 			t.Errorf("delta %v: the rate may be up to %v, want %v; the monitor's budget is %+v", delta, point.UpTo, want, b)
 		}
 		for _, shifted := range []bool{false, true} {
 			rows := monitoredCSV(6000, 3, 0, map[bool]float64{true: 1}[shifted])
-			if r := watch(t, trained.Model, rows, MonitorOptions{}).Result; r.Budget.Alarm != shifted {
+			if r := watch(t, trained.Model, rows, toptau.MonitorOptions{}).Result; r.Budget.Alarm != shifted {
 				t.Errorf("delta %v, rows that are shifted: %v, budget %+v", delta, shifted, r.Budget)
 			}
 		}

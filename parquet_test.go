@@ -1,4 +1,4 @@
-package toptau
+package toptau_test
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"toptau"
 	"toptau/dataset"
 	"toptau/diag"
 	"toptau/internal/parquet"
@@ -67,7 +68,7 @@ func TestParquetGivesTheModelOfTheCSV(t *testing.T) {
 		train func(d *dataset.Data) (*model.Model, error)
 	}{
 		{"train", func(d *dataset.Data) (*model.Model, error) {
-			trained, err := Train(t.Context(), d, MaxFPR("5%"), TrainOptions{Method: []method.Name{method.Logistic, method.PatMatNP},
+			trained, err := toptau.Train(t.Context(), d, toptau.MaxFPR("5%"), toptau.TrainOptions{Method: []method.Name{method.Logistic, method.PatMatNP},
 				Encoding: []schema.Encoding{schema.Raw, schema.Scorecard}})
 			if err != nil {
 				return nil, err
@@ -75,7 +76,7 @@ func TestParquetGivesTheModelOfTheCSV(t *testing.T) {
 			return trained.Model, nil
 		}},
 		{"fit", func(d *dataset.Data) (*model.Model, error) {
-			fitted, err := Fit(t.Context(), d, method.Problem{Method: method.TopMeanNP, Tau: threshold.MustRate("10%")}, FitOptions{})
+			fitted, err := toptau.Fit(t.Context(), d, method.Problem{Method: method.TopMeanNP, Tau: threshold.MustRate("10%")}, toptau.FitOptions{})
 			if err != nil {
 				return nil, err
 			}
@@ -145,21 +146,21 @@ func TestPartitionedDirectoryInEveryVerb(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	trained, err := Train(t.Context(), d, MaxFPR("5%"), TrainOptions{Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw}})
+	trained, err := toptau.Train(t.Context(), d, toptau.MaxFPR("5%"), toptau.TrainOptions{Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := trained.Model
-	if _, err := Evaluate(t.Context(), d, []dataset.Entry{{Model: m}}, EvaluateOptions{}); err != nil {
+	if _, err := toptau.Evaluate(t.Context(), d, []dataset.Entry{{Model: m}}, toptau.EvaluateOptions{}); err != nil {
 		t.Errorf("evaluate: %v", err)
 	}
-	if _, err := Threshold(t.Context(), d, dataset.Entry{Model: m}, MaxFPR("5%"), ThresholdOptions{}); err != nil {
+	if _, err := toptau.Threshold(t.Context(), d, dataset.Entry{Model: m}, toptau.MaxFPR("5%"), toptau.ThresholdOptions{}); err != nil {
 		t.Errorf("threshold: %v", err)
 	}
-	if _, err := Diagnose(t.Context(), d, DiagnoseOptions{}); err != nil {
+	if _, err := toptau.Diagnose(t.Context(), d, toptau.DiagnoseOptions{}); err != nil {
 		t.Errorf("diagnose: %v", err)
 	}
-	stream, err := Score(t.Context(), m, open(), ScoreOptions{})
+	stream, err := toptau.Score(t.Context(), m, open(), toptau.ScoreOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +171,7 @@ func TestPartitionedDirectoryInEveryVerb(t *testing.T) {
 		}
 		rows++
 	}
-	w, err := Monitor(t.Context(), m, open(), MonitorOptions{})
+	w, err := toptau.Monitor(t.Context(), m, open(), toptau.MonitorOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,10 +1,11 @@
-package toptau
+package toptau_test
 
 import (
 	"math"
 	"math/rand/v2"
 	"testing"
 
+	"toptau"
 	"toptau/dataset"
 	"toptau/internal/rowset"
 	"toptau/internal/table"
@@ -28,16 +29,20 @@ func TestErrorsOfProbabilities(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	trained, err := Train(t.Context(), d, MaxFPR("10%"), TrainOptions{Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw}})
+	trained, err := toptau.Train(t.Context(), d, toptau.MaxFPR("10%"), toptau.TrainOptions{Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := Evaluate(t.Context(), d, []dataset.Entry{{Model: trained.Model}}, EvaluateOptions{})
+	e, err := toptau.Evaluate(t.Context(), d, []dataset.Entry{{Model: trained.Model}}, toptau.EvaluateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	squares, logs := 0.0, 0.0
-	for row, z := range e.rankings[0].z {
+	scores, err := (&rowset.Entry{Model: trained.Model}).ScoresOf(rowset.Of(d))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for row, z := range scores.Values {
 		p := trained.Model.Probability().At(z)
 		if rowset.Of(d).Table.Label[row] != table.Positive {
 			p = 1 - p
@@ -49,7 +54,7 @@ func TestErrorsOfProbabilities(t *testing.T) {
 	if math.Abs(*e.Brier-squares/n) > 1e-12 || math.Abs(*e.LogLoss-logs/n) > 1e-12 {
 		t.Errorf("Brier score %v and log loss %v, want %v and %v", *e.Brier, *e.LogLoss, squares/n, logs/n)
 	}
-	if e, err = Evaluate(t.Context(), d, []dataset.Entry{{Column: "a"}}, EvaluateOptions{}); err != nil || e.Brier != nil || e.LogLoss != nil || e.AveragePrecision == nil {
+	if e, err = toptau.Evaluate(t.Context(), d, []dataset.Entry{{Column: "a"}}, toptau.EvaluateOptions{}); err != nil || e.Brier != nil || e.LogLoss != nil || e.AveragePrecision == nil {
 		t.Errorf("scores alone: %v, %v, %v, %v", e.Brier, e.LogLoss, e.AveragePrecision, err)
 	}
 }

@@ -1,4 +1,4 @@
-package toptau
+package toptau_test
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"toptau"
 	"toptau/calibrate"
 	"toptau/dataset"
 	"toptau/internal/certified"
@@ -56,10 +57,10 @@ func simulated(t *testing.T, rows int, seed uint64) *dataset.Data {
 }
 
 // probeTraining adds what a training chose, and what the model finds on rows of its own.
-func probeTraining(t *testing.T, p *provenance.Probe, goal metric.Goal, o TrainOptions) {
+func probeTraining(t *testing.T, p *provenance.Probe, goal metric.Goal, o toptau.TrainOptions) {
 	t.Helper()
 	o.Test, o.NoProfile, o.NoFingerprints = simulated(t, 1000, 2), true, true
-	trained, err := Train(t.Context(), simulated(t, 600, 1), goal, o)
+	trained, err := toptau.Train(t.Context(), simulated(t, 600, 1), goal, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,13 +79,13 @@ func probeTraining(t *testing.T, p *provenance.Probe, goal metric.Goal, o TrainO
 
 // Quality: the default of train.
 func probeQuality(t *testing.T, p *provenance.Probe) {
-	probeTraining(t, p, MaxFPR("1%"), TrainOptions{Folds: 2})
+	probeTraining(t, p, toptau.MaxFPR("1%"), toptau.TrainOptions{Folds: 2})
 }
 
 // Thresholds: without a guarantee, of one learner.
 func probeThresholds(t *testing.T, p *provenance.Probe) {
 	for _, rate := range []string{"0.1%", "1%", "5%"} {
-		probeTraining(t, p, MaxFPR(rate), TrainOptions{Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw}})
+		probeTraining(t, p, toptau.MaxFPR(rate), toptau.TrainOptions{Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw}})
 	}
 }
 

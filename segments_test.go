@@ -1,4 +1,4 @@
-package toptau
+package toptau_test
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"toptau"
 	"toptau/dataset"
 	"toptau/method"
 	"toptau/model"
@@ -30,13 +31,13 @@ func TestSegmentsTogether(t *testing.T) {
 		}
 		return d
 	}
-	fitted, err := Train(t.Context(), read(""), MaxFPR("10%"), TrainOptions{Folds: 2, Encoding: []schema.Encoding{schema.Raw}, Method: []method.Name{method.Logistic}, NoFingerprints: true})
+	fitted, err := toptau.Train(t.Context(), read(""), toptau.MaxFPR("10%"), toptau.TrainOptions{Folds: 2, Encoding: []schema.Encoding{schema.Raw}, Method: []method.Name{method.Logistic}, NoFingerprints: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.WriteString("0,-0.5,a\n") // other rows than those that trained
-	o := ThresholdOptions{Segments: true, Simultaneous: true, Delta: threshold.MustRate("10%")}
-	c, err := Threshold(t.Context(), read("site"), dataset.Entry{Model: fitted.Model}, MaxFPR("10%"), o)
+	o := toptau.ThresholdOptions{Segments: true, Simultaneous: true, Delta: threshold.MustRate("10%")}
+	c, err := toptau.Threshold(t.Context(), read("site"), dataset.Entry{Model: fitted.Model}, toptau.MaxFPR("10%"), o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,7 +52,7 @@ func boolScore(above bool) float64 {
 }
 
 func TestSummary(t *testing.T) {
-	goal := MaxFPR("1%")
+	goal := metric.RateGoal(metric.GoalMaxFPR, "1%")
 	f := summaryFacts{Goal: goal, Decisions: decisionsOn(t, 150, 50, 72, 9728, false), Basis: "the test part",
 		Delta: threshold.MustRate("5%"), Guarantee: &model.Guarantee{Certified: true, Kind: "max-fpr", Rate: threshold.MustRate("1%"),
 			Delta: threshold.MustRate("5%"), Negatives: 3000}, Prevalence: 0.02,
@@ -79,7 +79,7 @@ These numbers only apply to data like this; see the 2 notes below.`
 	f.Prevalence, f.PrevalenceGiven, f.Warnings, f.Gain = 0.0001, true, 1, nil
 	f.Decisions = f.Decisions.Mixed(0.0001, nil)
 	f.Guarantee, f.NoGuarantee = nil, "a quarter of the 40 negatives is 10, and the guarantee needs 299"
-	f.Goal = Alerts(50, 2000000)
+	f.Goal = metric.CountGoal(metric.GoalAlerts, 50, 2000000)
 	lines := summary(f)
 	for i, want := range map[int]string{
 		1: "Of 1,000 alerts, about 10 are real (95 % CI 7 to 14).",
@@ -159,7 +159,7 @@ func TestSummaryCoversThePrecision(t *testing.T) {
 // Without a test part the summary states the rate to expect on new rows. The rate on rows that chose the threshold may exceed the
 // guaranteed one.
 func TestSummaryStatesTheExpectedRate(t *testing.T) {
-	goal := MaxFPR("1%")
+	goal := metric.RateGoal(metric.GoalMaxFPR, "1%")
 	expectation := calibrate.Expectation{Rate: 0.007, Low: 0.0043, High: 0.0104, Confidence: 0.95}
 	expected := result.NewExpected(expectation, false)
 	expected.Scheme, expected.Population, expected.Rows = "certified", "negatives", 2990

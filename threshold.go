@@ -503,4 +503,3 @@ func sortedScores(t *table.Table, z []float64, of method.Population, rows []int)
 func counts(of method.Population, class table.Class) bool {
 	return of == method.AllRows || of == method.Negatives && class == table.Negative || of == method.Positives && class == table.Positive
 }
-

@@ -10,12 +10,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"testing"
 
 	"toptau/calibrate"
 	"toptau/diag"
 	"toptau/internal/feature"
 	"toptau/internal/feature/trees"
 	"toptau/internal/table"
+	"toptau/method"
 	"toptau/metric"
 	"toptau/model"
 	"toptau/schema"
@@ -702,4 +704,25 @@ func IfLong(short, long int) int {
 		return long
 	}
 	return short
+}
+
+// Uniform returns a number in [0, 1).
+func Uniform(r *rand.Rand) float64 { return float64(r.Uint64()>>11) / (1 << 53) }
+
+// ThresholdOfScores returns the threshold for a false positive rate from scores of negatives; delta "": without a guarantee.
+func ThresholdOfScores(t testing.TB, negatives []float64, alpha, delta string) *calibrate.Threshold {
+	t.Helper()
+	s, err := calibrate.Sort(negatives, nil, method.Negatives)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d threshold.Rate
+	if delta != "" {
+		d = threshold.MustRate(delta)
+	}
+	at, err := calibrate.For(metric.RateGoal(metric.GoalMaxFPR, alpha), d, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at
 }
