@@ -315,6 +315,7 @@ func TestLongBodyGivesItsSlot(t *testing.T) {
 				if _, ok := a.take(x, short, nil); !ok {
 					t.Errorf("%s: the other request got no slot", name)
 				}
+				synctest.Wait() // until the body waits again, which it does not if it kept its slot to its end
 				a.free()
 				a.release(x)
 			})
