@@ -11,18 +11,6 @@ import (
 	"toptau/schema"
 )
 
-// checkBadRows returns an error for an unknown policy.
-func checkBadRows(b schema.BadRows) error {
-	switch b {
-	case "", schema.StopAtBadRows, schema.SkipBadRows, schema.EmptyBadRows:
-		return nil
-	}
-	return &diag.Error{Kind: diag.Usage, Param: "on-error", Found: diag.Quote(string(b)), Expected: "stop, skip or empty"}
-}
-
-// stopsAt reports whether a bad row ends the stream.
-func stopsAt(b schema.BadRows) bool { return b == "" || b == schema.StopAtBadRows }
-
 // imputeMap lets the stream impute values that are missing where the model refuses them.
 func (s *Stream) imputeMap() error {
 	if s.options.Impute == "" {

@@ -39,13 +39,13 @@ func Explain(ctx context.Context, m *model.Model, r io.Reader, o ExplainOptions)
 	}
 	options.Unlabelled, options.Undigested, options.Context = true, true, ctx
 	options.Text = o.OnReject != nil
-	if err := checkBadRows(o.OnError); err != nil {
+	if err := o.OnError.Check(); err != nil {
 		return nil, err
 	}
 	if o.OnError == schema.EmptyBadRows {
 		return nil, &diag.Error{Kind: diag.Usage, Param: "on-error", Found: string(schema.EmptyBadRows), Expected: "stop or skip, for what columns add to all rows"}
 	}
-	if !stopsAt(o.OnError) {
+	if !o.OnError.Stop() {
 		options.OnBadRow = table.KeepBadRow
 	}
 	reader, err := table.NewReader(table.NameOf(r), r, options)
@@ -66,7 +66,7 @@ func Explain(ctx context.Context, m *model.Model, r io.Reader, o ExplainOptions)
 		if err != nil {
 			return nil, err
 		}
-		if err := e.addTable(ctx, t, &left); err != nil {
+		if err := left.addTable(ctx, e, t); err != nil {
 			return nil, err
 		}
 		if o.Progress != nil {
@@ -84,11 +84,11 @@ func Explain(ctx context.Context, m *model.Model, r io.Reader, o ExplainOptions)
 	return c, nil
 }
 
-// addTable adds the rows of a table, and counts those that are left out.
-func (e *effects) addTable(ctx context.Context, t *table.Table, left *leftOut) error {
+// addTable adds the rows of a table to the effects, and counts those that are left out.
+func (l *leftOut) addTable(ctx context.Context, e *effects, t *table.Table) error {
 	for row := range t.Rows() + 1 {
 		for ; len(t.Bad) > 0 && t.Bad[0].Before == row; t.Bad = t.Bad[1:] {
-			if err := left.add(t.File, e.rows, t.Bad[0]); err != nil {
+			if err := l.add(t.File, e.rows, t.Bad[0]); err != nil {
 				return err
 			}
 		}
@@ -102,10 +102,10 @@ func (e *effects) addTable(ctx context.Context, t *table.Table, left *leftOut) e
 		if err == nil {
 			continue
 		}
-		if !e.checked || stopsAt(left.options.OnError) {
+		if !e.checked || l.options.OnError.Stop() {
 			return diag.At(err, diag.Error{File: t.File})
 		}
-		if err := left.add(t.File, e.rows, unscored(t, row, err)); err != nil {
+		if err := l.add(t.File, e.rows, unscored(t, row, err)); err != nil {
 			return err
 		}
 	}

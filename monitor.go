@@ -61,7 +61,7 @@ func (m *Monitored) WriteTo(w io.Writer) (int64, error) { return m.watch.WriteTo
 // Score. Labels of the rows may be among their columns, or come later, joined by Format.ID. Rows of unknown label
 // are no problem: only the labels of alerts and of audited rows are used.
 func Monitor(ctx context.Context, m *model.Model, r io.Reader, o MonitorOptions) (*Monitored, error) {
-	if err := checkBadRows(o.OnError); err != nil {
+	if err := o.OnError.Check(); err != nil {
 		return nil, err
 	}
 	if o.OnError == schema.EmptyBadRows {
@@ -143,7 +143,7 @@ func openMonitored(ctx context.Context, m *model.Model, r io.Reader, o *MonitorO
 		return nil, err
 	}
 	options.Unlabelled, options.LabelsOf, options.Context, options.Raw = true, options.Schema, ctx, o.OnAudit != nil
-	if !stopsAt(o.OnError) {
+	if !o.OnError.Stop() {
 		options.OnBadRow = table.KeepBadRow
 	}
 	names := source.names(o.Format)
@@ -262,7 +262,7 @@ func (in *monitoredRows) scoreChunk(t *table.Table, w *monitor.Watch) error {
 			if err == nil {
 				continue
 			}
-			if stopsAt(in.options.OnError) {
+			if in.options.OnError.Stop() {
 				return atScoring(err)
 			}
 			in.scores[row] = math.NaN()

@@ -129,12 +129,12 @@ func Score(ctx context.Context, m *model.Model, r io.Reader, o ScoreOptions) (*S
 	if err != nil {
 		return nil, err
 	}
-	if err := checkBadRows(o.OnError); err != nil {
+	if err := o.OnError.Check(); err != nil {
 		return nil, err
 	}
 	options.Unlabelled, options.Raw, options.Live, options.Undigested, options.Context = true, o.Keep, true, true, ctx
 	options.Text = o.OnReject != nil
-	if !stopsAt(o.OnError) {
+	if !o.OnError.Stop() {
 		options.OnBadRow = table.KeepBadRow
 	}
 	s := &Stream{ctx: ctx, model: m, options: o, scorer: feature.ScorerOf(m), points: points, entities: entities}
@@ -347,7 +347,7 @@ func (s *Stream) scoreAndPass(t *table.Table, row int, yield func(*result.Row, e
 	}
 	s.fillRow(t, row, z)
 	if err := s.fillValue(t, row); err != nil {
-		if !stopsAt(s.options.OnError) {
+		if !s.options.OnError.Stop() {
 			s.totals.Rows--
 		}
 		return s.refuseRow(t, row, err, yield)
@@ -372,7 +372,7 @@ func (s *Stream) scoreAndPass(t *table.Table, row int, yield func(*result.Row, e
 
 // refuseRow ends the stream at a row that cannot be scored, or passes the row on as a bad one.
 func (s *Stream) refuseRow(t *table.Table, row int, err error, yield func(*result.Row, error) bool) (more bool, _ error) {
-	if stopsAt(s.options.OnError) {
+	if s.options.OnError.Stop() {
 		return true, diag.At(err, diag.Error{File: t.File})
 	}
 	return s.passBadRow(t.File, unscored(t, row, err), yield)
