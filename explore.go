@@ -158,7 +158,7 @@ func (x *Explorer) side(t *calibrate.Threshold) (result.BudgetSide, error) {
 	}
 	s := result.BudgetSide{Threshold: t.Value, Alerts: c.TruePositives + c.FalsePositives, Expected: t.Expected,
 		Found: c.TruePositiveRate, Precision: c.Precision, FalseAlarms: c.FalsePositiveRate}
-	s.MaxFalse = boundOf(x.bounds, s.Alerts)
+	s.MaxFalse = x.bounds.Bound(s.Alerts)
 	if t.Population == method.Negatives && s.FalseAlarms.Interval != nil {
 		s.FalseAlarms.Interval = &metric.Interval{Kind: "clopper-pearson at an order statistic",
 			Low: s.Expected.Low, High: s.Expected.High, Confidence: s.Expected.Confidence}

@@ -7,7 +7,6 @@ import (
 	"toptau/calibrate"
 	"toptau/diag"
 	"toptau/internal/memory"
-	"toptau/internal/rowset"
 	"toptau/internal/text"
 	"toptau/metric"
 	"toptau/model"
@@ -41,7 +40,7 @@ func newLists(m *model.Model, p *model.Point, e *entities, o *ScoreOptions) (*li
 	negatives := p.Negatives
 	if o.Calibration != nil {
 		var err error
-		if negatives, err = negativesOf(m, p, rowset.Of(o.Calibration)); err != nil {
+		if negatives, err = Negatives(m, p, o.Calibration); err != nil {
 			return nil, err
 		}
 	}
@@ -76,35 +75,6 @@ func againstLists(p *model.Point, e *entities, o *ScoreOptions) (param, why stri
 	return "", ""
 }
 
-// negativesOf returns the best scores of the negatives of labelled rows that did not train a model, or of their entities.
-func negativesOf(m *model.Model, p *model.Point, d *rowset.Set) (*calibrate.Negatives, error) {
-	e := rowset.Entry{Model: m}
-	options := ThresholdOptions{Entity: p.Entity}
-	rows, err := newCalibrationRows(d, &e, metric.Goal{Kind: metric.GoalAbsoluteTop}, options)
-	if err != nil {
-		return nil, err
-	}
-	scored, ok := rows.(*scoredRows)
-	if !ok {
-		return nil, &diag.Error{Kind: diag.Usage, Param: "calibration", Found: "rows that do not fit into memory", Expected: string(rowset.InMemory), Hint: "a sample of the rows may be enough"}
-	}
-	_, against, err := thresholdOverlap(&e, d, false)
-	if err != nil {
-		return nil, err
-	}
-	if against == "" {
-		against = scored.unfit()
-	}
-	if against != "" {
-		return nil, &diag.Error{Kind: diag.Guarantee, Param: "calibration", Found: "no list: " + against, Expected: "held-out rows that were used for nothing else"}
-	}
-	negatives := calibrate.BestNegatives(negativeScores(scored.data.Table, scored.scores), math.MaxInt)
-	if negatives == nil {
-		return nil, &diag.Error{Kind: diag.Data, File: d.Table.File, Found: "no negatives", Expected: "negatives that were used for nothing else"}
-	}
-	return negatives, nil
-}
-
 // listBounds bounds the false ones among the best rows, or units, of the first ranking, as one delivery. It returns nil if its default
 // operating point has no calibration negatives that are like them.
 func (e *Evaluation) listBounds() *calibrate.MaxFalse {
@@ -123,15 +93,6 @@ func (e *Evaluation) listBounds() *calibrate.MaxFalse {
 		}
 	}
 	return b.MaxFalse(1 - metric.DefaultConfidence)
-}
-
-// boundOf returns the bound for a number of best rows, nil if there are no bounds.
-func boundOf(f *calibrate.MaxFalse, rows float64) *int {
-	if f == nil {
-		return nil
-	}
-	bound := f.Of(int(rows))
-	return &bound
 }
 
 // length returns how many of the best rows a stream keeps.

@@ -248,7 +248,7 @@ func budgetsOf(rank *metric.Ranking, bounds *calibrate.MaxFalse, d *rowset.Set, 
 			}
 		}
 		b.Rows = append(b.Rows, report.BudgetRow{Fraction: rate.Float64(), PerPeriod: s.Budget / periods, Threshold: s.Threshold,
-			Found: s.TruePositiveRate, Precision: s.Precision, Alerts: s.Budget, MaxFalse: boundOf(bounds, s.Budget)})
+			Found: s.TruePositiveRate, Precision: s.Precision, Alerts: s.Budget, MaxFalse: bounds.Bound(s.Budget)})
 	}
 	return b, nil
 }
@@ -270,7 +270,7 @@ func explorerOf(rank *metric.Ranking, bounds *calibrate.MaxFalse) (*report.Explo
 			x.Start = len(x.Rows)
 		}
 		x.Rows = append(x.Rows, report.BudgetRow{Fraction: alerts / all, Alerts: alerts, Threshold: s.Threshold, Found: s.TruePositiveRate,
-			Precision: s.Precision, Alarms: s.FalsePositiveRate, MaxFalse: boundOf(bounds, alerts)})
+			Precision: s.Precision, Alarms: s.FalsePositiveRate, MaxFalse: bounds.Bound(alerts)})
 	}
 	return x, nil
 }

@@ -200,3 +200,12 @@ func (f *MaxFalse) Of(rows int) int {
 	}
 	return least
 }
+
+// Bound returns the bound for a number of best rows, nil if f is nil: nothing is known.
+func (f *MaxFalse) Bound(rows float64) *int {
+	if f == nil {
+		return nil
+	}
+	bound := f.Of(int(rows))
+	return &bound
+}
