@@ -101,6 +101,7 @@ var rings = []struct {
 		"toptau/internal/cli/clitest",
 		"toptau/internal/plot/plottest",
 		"toptau/internal/modeltest",
+		"toptau/internal/rowset/rowsettest",
 		"toptau/internal/trial",
 		"toptau/internal/packed/packedtest",
 		"toptau/internal/parquet/parquettest",

@@ -387,7 +387,7 @@ func mainShapes(m *model.Model, d *rowset.Set, limit int) ([]report.Shape, []rep
 		for _, p := range c.Shape {
 			shape.X, shape.Y = append(shape.X, p[0]), append(shape.Y, p[1])
 		}
-		e.drawSteps(&shape, c.Mean)
+		drawSteps(e, &shape, c.Mean)
 		for _, v := range c.Categories[:min(len(c.Categories), mainColumns)] {
 			shape.Categories, shape.Y = append(shape.Categories, v.Value), append(shape.Y, v.Adds)
 		}

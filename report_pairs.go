@@ -18,7 +18,7 @@ const (
 
 // drawSteps replaces the sampled shape of a numeric column by the exact step function, if it is one, over the
 // range of the rows.
-func (e *effects) drawSteps(shape *report.Shape, mean float64) {
+func drawSteps(e *effects, shape *report.Shape, mean float64) {
 	if len(shape.X) == 0 {
 		return
 	}
