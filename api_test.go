@@ -17,15 +17,18 @@ import (
 	"unicode"
 
 	"toptau"
+	"toptau/certify"
 	"toptau/dataset"
+	"toptau/decide"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/schema"
+	"toptau/score"
 	"toptau/solve"
 )
 
 // publicPackages are the packages that other modules may import, in import order.
-var publicPackages = []string{"diag", "surrogate", "threshold", "method", "solve", "schema", "metric", "calibrate", "result", "model", "dataset", "."}
+var publicPackages = []string{"diag", "surrogate", "threshold", "method", "solve", "schema", "metric", "calibrate", "result", "model", "dataset", "certify", "decide", "score", "."}
 
 // maxNames is the most exported names of package toptau, which a reader shall have in mind.
 const maxNames = 42
@@ -159,7 +162,7 @@ func typeName(e ast.Expr) string {
 // furtherParams are names of parameters that are no field of an option struct.
 var furtherParams = map[string]string{
 	"score":       "Entry.Column: the flag says what the column holds",
-	"audited":     "a file of answers on the command line: ThresholdOptions.Reviewed in Go",
+	"audited":     "a file of answers on the command line: decide.Options.Reviewed in Go",
 	"taus":        "the rates of internal/learn",
 	"baseline":    "a flag of monitor: Baseline in Go",
 	"block":       "a flag of monitor: BlockRows or BlockTime in Go",
@@ -178,8 +181,8 @@ func TestParametersAreOptions(t *testing.T) {
 	for _, kind := range metric.GoalKinds() {
 		known[string(kind)] = true
 	}
-	for _, options := range []any{toptau.TrainOptions{}, toptau.FitOptions{}, toptau.EvaluateOptions{}, toptau.ThresholdOptions{}, toptau.DiagnoseOptions{}, toptau.ScoreOptions{},
-		toptau.ExplainOptions{}, toptau.MonitorOptions{}, toptau.ExportOptions{}, schema.Format{}, method.Problem{}, method.Settings{}, solve.Problem{}, dataset.Entry{}} {
+	for _, options := range []any{toptau.TrainOptions{}, certify.FitOptions{}, toptau.EvaluateOptions{}, decide.Options{}, certify.DiagnoseOptions{}, score.Options{},
+		score.ExplainOptions{}, toptau.MonitorOptions{}, toptau.ExportOptions{}, schema.Format{}, method.Problem{}, method.Settings{}, solve.Problem{}, dataset.Entry{}} {
 		addParams(known, reflect.TypeOf(options))
 	}
 	used := map[string]bool{}
@@ -286,6 +289,7 @@ import (
 	"toptau"
 	"toptau/dataset"
 	"toptau/model"
+	"toptau/score"
 	"toptau/threshold"
 )
 
@@ -308,7 +312,7 @@ func main() {
 	if err := errors.Join(err1, err2); err != nil {
 		log.Fatal(err)
 	}
-	stream, err := toptau.Score(ctx, m, strings.NewReader("errors,bytes\n15,3\n0,4\n"), toptau.ScoreOptions{})
+	stream, err := score.Open(ctx, m, strings.NewReader("errors,bytes\n15,3\n0,4\n"), score.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

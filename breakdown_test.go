@@ -16,6 +16,7 @@ import (
 	"toptau/metric"
 	"toptau/result"
 	"toptau/schema"
+	"toptau/score"
 	"toptau/threshold"
 )
 
@@ -168,12 +169,12 @@ func TestRolesAreRemembered(t *testing.T) {
 	if e.Entities != 5 || len(e.Examples) == 0 || len(e.Examples[0].ID) != 1 {
 		t.Errorf("%d entities, %+v", e.Entities, e.Examples)
 	}
-	rows, stream := trial.ScoreAll(t, m, path, toptau.ScoreOptions{})
+	rows, stream := trial.ScoreAll(t, m, path, score.Options{})
 	if len(stream.ID) != 1 || len(rows[0].ID) != 1 || rows[0].ID[0] != "0" {
 		t.Errorf("%q, %+v", stream.ID, rows[0])
 	}
 	other := trial.WriteFile(t, "other.csv", "score,y\n1,0\n2,1\n")
-	if rows, stream = trial.ScoreAll(t, m, other, toptau.ScoreOptions{}); len(stream.ID) != 0 || len(rows) != 2 {
+	if rows, stream = trial.ScoreAll(t, m, other, score.Options{}); len(stream.ID) != 0 || len(rows) != 2 {
 		t.Errorf("%q, %+v", stream.ID, rows)
 	}
 	if e = trial.Evaluate(t, trial.ReadFile(t, other, m.Format()), m, toptau.EvaluateOptions{Replicates: 20}); e.Rows != 2 {

@@ -8,6 +8,7 @@ import (
 
 	"toptau"
 	"toptau/dataset"
+	"toptau/decide"
 	"toptau/diag"
 	"toptau/internal/trial"
 	"toptau/method"
@@ -86,7 +87,7 @@ func TestColumnsWithoutScores(t *testing.T) {
 	} {
 		_, err := toptau.Evaluate(t.Context(), c.data, []dataset.Entry{c.entry}, toptau.EvaluateOptions{Replicates: 10})
 		trial.WantError(t, err, c.kind, c.parts...)
-		_, err = toptau.Threshold(t.Context(), c.data, c.entry, toptau.MaxFPR("10%"), toptau.ThresholdOptions{})
+		_, err = decide.Threshold(t.Context(), c.data, c.entry, toptau.MaxFPR("10%"), decide.Options{})
 		trial.WantError(t, err, c.kind, c.parts...)
 		if t.Failed() {
 			t.Fatal(name)
@@ -106,8 +107,8 @@ func TestColumnOfScores(t *testing.T) {
 		}
 		scores = append(scores, a)
 	}
-	column, err1 := toptau.Threshold(t.Context(), d, dataset.Entry{Column: "a"}, toptau.MaxFPR("10%"), toptau.ThresholdOptions{})
-	slice, err2 := toptau.Threshold(t.Context(), d, dataset.Entry{Scores: scores}, toptau.MaxFPR("10%"), toptau.ThresholdOptions{})
+	column, err1 := decide.Threshold(t.Context(), d, dataset.Entry{Column: "a"}, toptau.MaxFPR("10%"), decide.Options{})
+	slice, err2 := decide.Threshold(t.Context(), d, dataset.Entry{Scores: scores}, toptau.MaxFPR("10%"), decide.Options{})
 	if err1 != nil || err2 != nil {
 		t.Fatal(err1, err2)
 	}

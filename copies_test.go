@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/certify"
 	"toptau/dataset"
+	"toptau/decide"
 	"toptau/diag"
 	"toptau/internal/large"
 	"toptau/internal/table"
@@ -80,16 +82,16 @@ func TestTrainOnCopies(t *testing.T) {
 // A threshold on copies is that of the rows without them; a guarantee is refused if they are more than 5 %.
 func TestThresholdOnCopies(t *testing.T) {
 	rows := trial.DrawnRows(3000, 2)
-	compute := func(times func(int) int, weighted bool, o toptau.ThresholdOptions) (*toptau.Calibrated, error) {
-		return toptau.Threshold(t.Context(), trial.Copied(t, rows, weighted, times), dataset.Entry{Column: "a"}, toptau.MaxFPR("5%"), o)
+	compute := func(times func(int) int, weighted bool, o decide.Options) (*decide.Calibrated, error) {
+		return decide.Threshold(t.Context(), trial.Copied(t, rows, weighted, times), dataset.Entry{Column: "a"}, toptau.MaxFPR("5%"), o)
 	}
-	delta := toptau.ThresholdOptions{Delta: threshold.MustRate("10%"), Audit: 5}
+	delta := decide.Options{Delta: threshold.MustRate("10%"), Audit: 5}
 	for _, c := range []struct {
 		name  string
 		times func(int) int
-		o     toptau.ThresholdOptions
+		o     decide.Options
 		want  bool // a guarantee
-	}{{"five times", five, toptau.ThresholdOptions{}, false}, {"five times with delta", five, delta, false}, {"few copies", fewTwice, delta, true}} {
+	}{{"five times", five, decide.Options{}, false}, {"five times with delta", five, delta, false}, {"few copies", fewTwice, delta, true}} {
 		for _, weighted := range []bool{false, true} {
 			if weighted && c.want {
 				continue // weights rule out a guarantee
@@ -136,8 +138,8 @@ func TestReviewOfCopies(t *testing.T) {
 	}
 	var list [2]result.Threshold
 	for i, times := range []func(int) int{trial.Once, fewTwice} {
-		out, err := toptau.Threshold(t.Context(), trial.Copied(t, rows, false, times), dataset.Entry{Column: "a"}, toptau.MaxFPR("5%"),
-			toptau.ThresholdOptions{Reviewed: map[int]bool{1 + rowsBefore(top, times): true}})
+		out, err := decide.Threshold(t.Context(), trial.Copied(t, rows, false, times), dataset.Entry{Column: "a"}, toptau.MaxFPR("5%"),
+			decide.Options{Reviewed: map[int]bool{1 + rowsBefore(top, times): true}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -191,8 +193,8 @@ func TestGuaranteeOnFewCopiesHolds(t *testing.T) {
 	}
 	broken := 0
 	for seed := range uint64(400) {
-		out, err := toptau.Threshold(t.Context(), trial.Copied(t, trial.DrawnRows(3000, seed), false, fewTwice), dataset.Entry{Column: "b"}, toptau.MaxFPR("5%"),
-			toptau.ThresholdOptions{Delta: threshold.MustRate("10%")})
+		out, err := decide.Threshold(t.Context(), trial.Copied(t, trial.DrawnRows(3000, seed), false, fewTwice), dataset.Entry{Column: "b"}, toptau.MaxFPR("5%"),
+			decide.Options{Delta: threshold.MustRate("10%")})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -233,7 +235,7 @@ func TestCopiesOutsideMemory(t *testing.T) {
 		}
 		copies := times(0) == 2
 		fit := func(name string, d *dataset.Data) {
-			fitted, err := toptau.Fit(ctx, d, method.Problem{Method: "topmean", Tau: threshold.MustRate("10%"), Lambda: 0.1}, toptau.FitOptions{})
+			fitted, err := certify.Fit(ctx, d, method.Problem{Method: "topmean", Tau: threshold.MustRate("10%"), Lambda: 0.1}, certify.FitOptions{})
 			if err != nil || (warningOf(fitted.Result.Warnings, "copies") != "") != copies {
 				t.Errorf("%s, copies %v: fit: %v", name, copies, err)
 			}
@@ -242,7 +244,7 @@ func TestCopiesOutsideMemory(t *testing.T) {
 		for name, d := range map[string]*dataset.Data{"file": file, "elsewhere": trial.DataOf(t, trial.Database{Rows: large.OfTable(inMemory.Frame(), info.Schema, "")})} {
 			fit(name, d)
 			for _, delta := range []threshold.Rate{{}, threshold.MustRate("10%")} {
-				out, err := toptau.Threshold(ctx, d, dataset.Entry{Model: trained.Model}, toptau.MaxFPR("5%"), toptau.ThresholdOptions{Delta: delta})
+				out, err := decide.Threshold(ctx, d, dataset.Entry{Model: trained.Model}, toptau.MaxFPR("5%"), decide.Options{Delta: delta})
 				if out == nil || errors.Is(err, diag.ErrNoGuarantee) != (copies && !delta.IsZero()) {
 					t.Errorf("%s, copies %v, delta %q: %v", name, copies, delta, err)
 				}
@@ -292,7 +294,7 @@ func TestRepeatedIDs(t *testing.T) {
 		c.format.Label = "y"
 		d := trial.ReadFile(t, path, c.format)
 		for _, certified := range []bool{true, false} {
-			var o toptau.ThresholdOptions
+			var o decide.Options
 			o.Entity = c.entity
 			train := toptau.TrainOptions{Entity: c.entity, Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw}}
 			if certified {
@@ -306,7 +308,7 @@ func TestRepeatedIDs(t *testing.T) {
 			if err == nil && (warningOf(trained.Result.Warnings, "repeated-ids") != "") != c.note {
 				t.Errorf("%v: train: %v", c.format.ID, trained.Result.Warnings)
 			}
-			out, err := toptau.Threshold(ctx, d, dataset.Entry{Column: "a"}, toptau.MaxFPR("10%"), o)
+			out, err := decide.Threshold(ctx, d, dataset.Entry{Column: "a"}, toptau.MaxFPR("10%"), o)
 			if errors.Is(err, diag.ErrNoGuarantee) != refused || out == nil || refused && !strings.Contains(err.Error(), c.want) {
 				t.Fatalf("%v: threshold: %v", c.format.ID, err)
 			}

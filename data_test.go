@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"toptau"
+	"toptau/certify"
 	"toptau/dataset"
 	"toptau/method"
 	"toptau/schema"
@@ -32,8 +32,8 @@ func TestReleaseData(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := toptau.FitOptions{ReleaseData: i == 1}
-		fitted, err := toptau.Fit(t.Context(), d, problem, o)
+		o := certify.FitOptions{ReleaseData: i == 1}
+		fitted, err := certify.Fit(t.Context(), d, problem, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,7 +44,7 @@ func TestReleaseData(t *testing.T) {
 		if models[i], err = os.ReadFile(file); err != nil {
 			t.Fatal(err)
 		}
-		if _, err = toptau.Fit(t.Context(), d, problem, o); (err != nil) != (i == 1) {
+		if _, err = certify.Fit(t.Context(), d, problem, o); (err != nil) != (i == 1) {
 			t.Errorf("a second fit: %v", err)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/certify"
 	"toptau/dataset"
 	"toptau/internal/modeltest"
 	"toptau/internal/trial"
@@ -167,7 +168,7 @@ func TestFitDoesNotDependOnThreads(t *testing.T) {
 		c.Lambda = 0.001
 		t.Run(c.set+", "+c.name, func(t *testing.T) {
 			sameForAllThreads(t, func() []byte {
-				return fitBytes(t, readers[c.set](), trial.FitCase{Problem: c.Problem, FitOptions: toptau.FitOptions{Settings: c.settings, Scale: c.scale}})
+				return fitBytes(t, readers[c.set](), trial.FitCase{Problem: c.Problem, FitOptions: certify.FitOptions{Settings: c.settings, Scale: c.scale}})
 			})
 		})
 	}
@@ -205,7 +206,7 @@ func TestSeedsMatter(t *testing.T) {
 	d := trial.SeparableData(t, 300)
 	for _, s := range []method.Settings{{Start: method.RandomStart}, {Minibatches: 3}} {
 		s.Solver, s.Iterations = method.Adam, 20
-		c := trial.FitCase{Problem: method.Problem{Method: method.PatMatNP, Tau: threshold.MustRate("10%"), Beta: 1, Lambda: 0.01}, FitOptions: toptau.FitOptions{Settings: s}}
+		c := trial.FitCase{Problem: method.Problem{Method: method.PatMatNP, Tau: threshold.MustRate("10%"), Beta: 1, Lambda: 0.01}, FitOptions: certify.FitOptions{Settings: s}}
 		var fits [3][]float64
 		for seed := range fits {
 			c.Seed = uint64(seed)

@@ -6,10 +6,12 @@ import (
 
 	"toptau"
 	"toptau/dataset"
+	"toptau/decide"
 	"toptau/internal/trial"
 	"toptau/method"
 	"toptau/model"
 	"toptau/schema"
+	"toptau/score"
 )
 
 // A model does not differ from itself. Another category, another column, another threshold and other weights are named.
@@ -60,8 +62,8 @@ func TestDiff(t *testing.T) {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
-	c, err := toptau.Threshold(t.Context(), trial.ReadFile(t, trial.WriteFile(t, "held.csv", trial.TwoColumns(800, 3)), before.Format()), dataset.Entry{Model: before},
-		toptau.MaxFPR("5%"), toptau.ThresholdOptions{Name: "held"})
+	c, err := decide.Threshold(t.Context(), trial.ReadFile(t, trial.WriteFile(t, "held.csv", trial.TwoColumns(800, 3)), before.Format()), dataset.Entry{Model: before},
+		toptau.MaxFPR("5%"), decide.Options{Name: "held"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +86,7 @@ func TestGate(t *testing.T) {
 	good := trained.Model
 	gate := func(rows int, by float64, noise func(score float64, row int) float64) (bool, string) {
 		d := trial.ReadFile(t, trial.WriteFile(t, "later.csv", trial.ShiftedRows(rows, 7, by)), good.Format())
-		points, _ := trial.ScoreAll(t, good, trial.WriteFile(t, "again.csv", trial.ShiftedRows(rows, 7, by)), toptau.ScoreOptions{})
+		points, _ := trial.ScoreAll(t, good, trial.WriteFile(t, "again.csv", trial.ShiftedRows(rows, 7, by)), score.Options{})
 		scores := make([]float64, len(points))
 		for i := range points {
 			scores[i] = noise(points[i].Score, i)

@@ -4,11 +4,11 @@
 // It implements the eight methods of "General Framework for Binary Classification on Top Samples": TopPush,
 // TopPushK, Grill, Pat&Mat, TopMean, Grill-NP, Pat&Mat-NP and TopMean-NP.
 //
-// dataset.Read and dataset.Rows.Data return data. Train chooses a model for a goal, and Fit solves one problem with given
-// hyperparameters. model.Load reads a saved model, and Model.Save writes one. Score applies a model to a stream of
+// dataset.Read and dataset.Rows.Data return data. Train chooses a model for a goal, and certify.Fit solves one problem with given
+// hyperparameters. model.Load reads a saved model, and Model.Save writes one. score.Open applies a model to a stream of
 // rows, and Evaluate measures models and other scores on labelled rows. Evaluation.Explore looks at one ranking
-// in detail. Threshold computes an operating point. Diagnose describes what the methods can achieve, Explain
-// measures the effect of each column, and model.Diff compares two models. Verify checks the certificate of a fit.
+// in detail. decide.Threshold computes an operating point. certify.Diagnose describes what the methods can achieve, score.Explain
+// measures the effect of each column, and model.Diff compares two models. certify.Verify checks the certificate of a fit.
 // Baseline and Monitor watch a model in production, and Export writes it for programs without toptau. The
 // report of an evaluation describes it for people.
 //

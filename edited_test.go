@@ -16,7 +16,9 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/certify"
 	"toptau/dataset"
+	"toptau/decide"
 	"toptau/internal/modeltest"
 	"toptau/method"
 	"toptau/metric"
@@ -308,8 +310,8 @@ func editableModels(t *testing.T) map[string]*model.Model {
 		return d
 	}
 	train := read("train.csv", table(600), nil)
-	fitted, err := toptau.Fit(t.Context(), train, method.Problem{Method: method.PatMatNP, Tau: threshold.MustRate("5%"), Beta: 0.1, Lambda: 0.01},
-		toptau.FitOptions{Encoding: schema.Scorecard})
+	fitted, err := certify.Fit(t.Context(), train, method.Problem{Method: method.PatMatNP, Tau: threshold.MustRate("5%"), Beta: 0.1, Lambda: 0.01},
+		certify.FitOptions{Encoding: schema.Scorecard})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -327,11 +329,11 @@ func editableModels(t *testing.T) map[string]*model.Model {
 		{"sites", toptau.MaxFPR("3%")},
 	} {
 		name := point.name
-		o := toptau.ThresholdOptions{Name: name, Delta: threshold.MustRate("5%"), Segments: name == "sites"}
+		o := decide.Options{Name: name, Delta: threshold.MustRate("5%"), Segments: name == "sites"}
 		if name == "plain" {
 			o.Delta = threshold.Rate{}
 		}
-		c, err := toptau.Threshold(t.Context(), held, dataset.Entry{Model: m}, point.goal, o)
+		c, err := decide.Threshold(t.Context(), held, dataset.Entry{Model: m}, point.goal, o)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

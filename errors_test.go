@@ -10,13 +10,16 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/certify"
 	"toptau/dataset"
+	"toptau/decide"
 	"toptau/diag"
 	"toptau/internal/trial"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/model"
 	"toptau/schema"
+	"toptau/score"
 	"toptau/threshold"
 )
 
@@ -67,22 +70,22 @@ func TestEndedContext(t *testing.T) {
 			return err
 		},
 		"Train": func() error { _, err := toptau.Train(ctx, d, toptau.Top("10%"), toptau.TrainOptions{}); return err },
-		"Fit":   func() error { _, err := toptau.Fit(ctx, d, trial.TopPush(0.1), toptau.FitOptions{}); return err },
+		"Fit":   func() error { _, err := certify.Fit(ctx, d, trial.TopPush(0.1), certify.FitOptions{}); return err },
 		"Evaluate": func() error {
 			_, err := toptau.Evaluate(ctx, d, []dataset.Entry{entry}, toptau.EvaluateOptions{})
 			return err
 		},
 		"Threshold": func() error {
-			_, err := toptau.Threshold(ctx, d, entry, toptau.Top("10%"), toptau.ThresholdOptions{})
+			_, err := decide.Threshold(ctx, d, entry, toptau.Top("10%"), decide.Options{})
 			return err
 		},
-		"Diagnose": func() error { _, err := toptau.Diagnose(ctx, d, toptau.DiagnoseOptions{}); return err },
+		"Diagnose": func() error { _, err := certify.Diagnose(ctx, d, certify.DiagnoseOptions{}); return err },
 		"Verify": func() error {
-			_, err := toptau.Verify(ctx, fitted.Model, d, fitted.Certificate, nil)
+			_, err := certify.Verify(ctx, fitted.Model, d, fitted.Certificate, nil)
 			return err
 		},
 		"Explain": func() error {
-			_, err := toptau.Explain(ctx, fitted.Model, strings.NewReader("a,b,c\n1,2,3\n"), toptau.ExplainOptions{})
+			_, err := score.Explain(ctx, fitted.Model, strings.NewReader("a,b,c\n1,2,3\n"), score.ExplainOptions{})
 			return err
 		},
 	} {
@@ -104,7 +107,7 @@ func TestNoGuarantee(t *testing.T) {
 	trial.WantError(t, err, diag.Guarantee)
 
 	m := trial.FitData(t, d, trial.FitCase{Problem: trial.TopPush(0.1)}).Model
-	c, err := toptau.Threshold(t.Context(), trial.SeparableData(t, 210), dataset.Entry{Model: m}, toptau.MaxFPR("0.1%"), toptau.ThresholdOptions{Delta: delta})
+	c, err := decide.Threshold(t.Context(), trial.SeparableData(t, 210), dataset.Entry{Model: m}, toptau.MaxFPR("0.1%"), decide.Options{Delta: delta})
 	if !errors.Is(err, diag.ErrNoGuarantee) {
 		t.Errorf("Threshold returns %v", err)
 	}
@@ -119,7 +122,7 @@ func TestNoGuarantee(t *testing.T) {
 		t.Errorf("%+v, %v", p, found)
 	}
 	// The same goal without a guarantee has no error.
-	if _, err := toptau.Threshold(t.Context(), d, dataset.Entry{Model: m}, toptau.MaxFPR("10%"), toptau.ThresholdOptions{}); err != nil {
+	if _, err := decide.Threshold(t.Context(), d, dataset.Entry{Model: m}, toptau.MaxFPR("10%"), decide.Options{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -132,14 +135,14 @@ func TestBadGoals(t *testing.T) {
 		"alerts": toptau.Alerts(-1, 10), "no goal": {}} {
 		_, err := toptau.Train(t.Context(), d, g, toptau.TrainOptions{})
 		trial.WantError(t, err, diag.Usage, name)
-		_, err = toptau.Threshold(t.Context(), d, entry, g, toptau.ThresholdOptions{})
+		_, err = decide.Threshold(t.Context(), d, entry, g, decide.Options{})
 		trial.WantError(t, err, diag.Usage, name)
 		if name == "no goal" { // Evaluate and Diagnose have defaults
 			continue
 		}
 		_, err = toptau.Evaluate(t.Context(), d, []dataset.Entry{entry}, toptau.EvaluateOptions{Goal: g})
 		trial.WantError(t, err, diag.Usage, name)
-		_, err = toptau.Diagnose(t.Context(), d, toptau.DiagnoseOptions{Goal: g})
+		_, err = certify.Diagnose(t.Context(), d, certify.DiagnoseOptions{Goal: g})
 		trial.WantError(t, err, diag.Usage, name)
 	}
 }

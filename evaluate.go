@@ -304,12 +304,12 @@ func countValues(r *result.Measured, m *model.Model, c *feature.Counts) []diag.W
 	if c == nil {
 		return nil
 	}
-	missing, unknown := sumOf(c.Missing), sumOf(c.Unknown)+c.UnknownIndices
+	missing, unknown := rowset.SumOf(c.Missing), rowset.SumOf(c.Unknown)+c.UnknownIndices
 	r.Missing, r.Unknown = &missing, &unknown
 	if unknown == 0 {
 		return nil
 	}
-	return []diag.Warning{unknownWarning(feature.MapOf(m.Features()), *c, unknown)}
+	return []diag.Warning{rowset.UnknownWarning(feature.MapOf(m.Features()), *c, unknown)}
 }
 
 // measureModel measures the operating points, and looks for rows that trained the model.
@@ -346,7 +346,7 @@ func (e *Evaluation) measurePoint(k *ranking, p *model.Point, o EvaluateOptions)
 		decided.Decisions, err = k.rank.At(p.Threshold, o.Confidence)
 		return decided, nil, err
 	}
-	alarms := e.units.Alarms(alarmsAt(p, k.data, k.z))
+	alarms := e.units.Alarms(rowset.AlarmsAt(p, k.data, k.z))
 	if k.alarms == nil {
 		k.alarms = alarms
 	}
@@ -354,14 +354,14 @@ func (e *Evaluation) measurePoint(k *ranking, p *model.Point, o EvaluateOptions)
 		return decided, nil, err
 	}
 	decided.Decisions.Threshold = p.Threshold
-	watch := newShiftWatch(p, true)
+	watch := rowset.NewShiftWatch(p, true)
 	for row, z := range k.z {
 		if e.units.Counts(row) {
-			watch.addRow(k.data.Table, row, z)
+			watch.AddRow(k.data.Table, row, z)
 		}
 	}
 	var warnings []diag.Warning
-	decided.Shift, warnings = watch.reports(k.Model.Training())
+	decided.Shift, warnings = watch.Reports(k.Model.Training())
 	if e.amounts != nil {
 		value, err := metric.FoundValue(e.amounts, e.positivesOf(alarms), o.bootstrap())
 		if err != nil {
@@ -412,7 +412,7 @@ func foundInTraining(m *model.Model, d *rowset.Set, known *result.Overlap) strin
 	switch {
 	case known != nil && known.Excess:
 		return rowset.OverlapWarning(known, d.Len())
-	case known == nil && trainedOn(m, d):
+	case known == nil && rowset.TrainedOn(m, d):
 		return "these are the rows that the model was trained on"
 	}
 	return ""
@@ -629,15 +629,6 @@ func (e *Evaluation) summaryFacts(prevalence threshold.Rate) summaryFacts {
 		f.Decisions = f.Decisions.Mixed(f.Prevalence, nil)
 	}
 	return f
-}
-
-// alarmsAt reports which rows an operating point alarms about.
-func alarmsAt(p *model.Point, d *rowset.Set, z []float64) []bool {
-	alarms := make([]bool, len(z))
-	for row := range z {
-		alarms[row] = p.Decide(z[row], segmentOf(d.Table, row))
-	}
-	return alarms
 }
 
 // curvesOf returns the curves of a ranking with at most n points each.

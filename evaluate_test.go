@@ -14,6 +14,7 @@ import (
 
 	"toptau"
 	"toptau/dataset"
+	"toptau/decide"
 	"toptau/diag"
 	"toptau/internal/report"
 	"toptau/internal/trial"
@@ -21,6 +22,7 @@ import (
 	"toptau/metric"
 	"toptau/result"
 	"toptau/schema"
+	"toptau/score"
 	"toptau/threshold"
 )
 
@@ -84,7 +86,7 @@ func TestScoresMeasureAsTheirModel(t *testing.T) {
 	var file strings.Builder
 	file.WriteString("row,score\n")
 	scores := make([]float64, all.Len())
-	rows, _ := trial.ScoreAll(t, trained.Model, path, toptau.ScoreOptions{})
+	rows, _ := trial.ScoreAll(t, trained.Model, path, score.Options{})
 	for i, row := range rows {
 		scores[i] = row.Score
 		fmt.Fprintf(&file, "%d,%v\n", row.Number, row.Score)
@@ -298,7 +300,7 @@ func TestThresholdWithoutFeatures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := toptau.Threshold(t.Context(), d, dataset.Entry{Name: "scores", File: trial.WriteFile(t, "scores.csv", scores.String())}, toptau.MaxFPR("10%"), toptau.ThresholdOptions{})
+	c, err := decide.Threshold(t.Context(), d, dataset.Entry{Name: "scores", File: trial.WriteFile(t, "scores.csv", scores.String())}, toptau.MaxFPR("10%"), decide.Options{})
 	if err != nil || c.Result.Joined == nil {
 		t.Errorf("%v %v", c, err)
 	}

@@ -15,7 +15,7 @@ const exampleReasons = 5
 // examples lists the units whose scores are most telling: the highest false alarms, the highest positives
 // found, and the lowest positives missed, at most limit of each.
 func (k *ranking) examples(u *rowset.Units, alarms []bool, limit int) ([]result.Example, error) {
-	reasons := newTableReasons(k.Model)
+	reasons := rowset.NewTableReasons(k.Model)
 	z := u.Scores(k.z)
 	top := make([]int, len(z)) // by unit: the row of its score
 	if u.Rows() {
@@ -56,12 +56,12 @@ func (k *ranking) examples(u *rowset.Units, alarms []bool, limit int) ([]result.
 }
 
 // example describes a row with its reasons.
-func (k *ranking) example(kind result.ExampleKind, row int, e *tableReasons) (result.Example, error) {
+func (k *ranking) example(kind result.ExampleKind, row int, e *rowset.TableReasons) (result.Example, error) {
 	t, err := k.data.Row(row)
 	if err != nil {
 		return result.Example{}, err
 	}
-	list, err := e.of(t, 0, exampleReasons)
+	list, err := e.Of(t, 0, exampleReasons)
 	if err != nil {
 		return result.Example{}, k.data.WithFile(err)
 	}

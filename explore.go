@@ -59,10 +59,10 @@ func (e *Evaluation) Explore() (*Explorer, error) {
 	}
 	var trained string
 	if m := x.first.Model; m != nil {
-		trained = reasonAgainst(m, d, x.TrainingRows, false)
+		trained = rowset.ReasonAgainst(m, d, x.TrainingRows, false)
 	}
 	for _, of := range []method.Population{method.Negatives, method.AllRows} {
-		sorted, err := sortedScores(x.counted.Table, x.scores, of, nil)
+		sorted, err := rowset.SortedScores(x.counted.Table, x.scores, of, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -239,7 +239,7 @@ func (x *Explorer) OverTime(all bool) (*calibrate.Trend, error) {
 	if all {
 		population = method.AllRows
 	}
-	trend, _, err := calibrationOverTime(x.counted.Table, x.scores, population)
+	trend, _, err := rowset.CalibrationOverTime(x.counted.Table, x.scores, population)
 	return trend, err
 }
 
@@ -266,7 +266,7 @@ func (x *Explorer) Monitor(ctx context.Context) (*result.Monitoring, error) {
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(ranks[a], ranks[b]) })
 	}
 	point, _ := m.Point("")
-	for rows := range slices.Chunk(order, chunkRows) {
+	for rows := range slices.Chunk(order, rowset.ChunkRows) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -280,7 +280,7 @@ func (x *Explorer) Monitor(ctx context.Context) (*result.Monitoring, error) {
 		}
 		for i, row := range rows {
 			b.Scores = append(b.Scores, x.first.z[row])
-			b.Alerts = append(b.Alerts, point.Decide(x.first.z[row], segmentOf(part, i)))
+			b.Alerts = append(b.Alerts, point.Decide(x.first.z[row], rowset.SegmentOf(part, i)))
 		}
 		w.Add(b, nil)
 	}

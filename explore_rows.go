@@ -7,8 +7,10 @@ import (
 	"strconv"
 
 	"toptau/diag"
+	"toptau/internal/effect"
 	"toptau/internal/feature"
 	"toptau/internal/report"
+	"toptau/internal/rowset"
 	"toptau/internal/table"
 	"toptau/model"
 	"toptau/result"
@@ -27,9 +29,9 @@ func (x *Explorer) Ranked(class result.RowClass, from, limit int) (rows []result
 		return nil, false, &diag.Error{Kind: diag.Usage, Param: "from", Found: strconv.Itoa(from),
 			Expected: "a place of the list, from 1"}
 	}
-	var reasons *tableReasons
+	var reasons *rowset.TableReasons
 	if m := x.Model(); m != nil {
-		reasons = newTableReasons(m)
+		reasons = rowset.NewTableReasons(m)
 	}
 	for place := from; place <= len(order); place++ {
 		unit := order[place-1]
@@ -51,7 +53,7 @@ func (x *Explorer) Ranked(class result.RowClass, from, limit int) (rows []result
 }
 
 // ranked describes a row, or the row with the highest score of an entity.
-func (x *Explorer) ranked(place, unit int, e *tableReasons) (result.RankedRow, error) {
+func (x *Explorer) ranked(place, unit int, e *rowset.TableReasons) (result.RankedRow, error) {
 	row := x.topRow(unit)
 	t, err := x.first.data.Row(row)
 	if err != nil {
@@ -65,7 +67,7 @@ func (x *Explorer) ranked(place, unit int, e *tableReasons) (result.RankedRow, e
 	if e == nil {
 		return r, nil
 	}
-	if r.Reasons, err = e.of(t, 0, exploredReasons); err != nil {
+	if r.Reasons, err = e.Of(t, 0, exploredReasons); err != nil {
 		err = x.first.data.WithFile(err)
 	}
 	return r, err
@@ -176,7 +178,7 @@ func (x *Explorer) Curve(row int, changes map[string]string, column string) (*re
 		return r.scorer.ScoreFields(r.fields)
 	}
 	if in.Kind == schema.Categorical {
-		for _, category := range in.Categories[:min(len(in.Categories), shapeCategories)] {
+		for _, category := range in.Categories[:min(len(in.Categories), effect.ShapeCategories)] {
 			z, err := score(category)
 			if err != nil {
 				return nil, err

@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/certify"
 	"toptau/dataset"
+	"toptau/decide"
 	"toptau/diag"
 	"toptau/internal/trial"
 	"toptau/metric"
@@ -75,13 +77,13 @@ func TestBudgetsAreThoseOfThreshold(t *testing.T) {
 			if err != nil {
 				t.Fatal(c.name, g, err)
 			}
-			plain, err := toptau.Threshold(t.Context(), d, entry, g, toptau.ThresholdOptions{})
+			plain, err := decide.Threshold(t.Context(), d, entry, g, decide.Options{})
 			if err != nil || plain.Result.Threshold != b.Plain.Threshold ||
 				plain.Result.Expected.Rate != b.Plain.Expected.Rate {
 				t.Errorf("%s, %s: plain threshold %v, want %v; %v", c.name, g, b.Plain.Threshold, plain.Result.Threshold,
 					err)
 			}
-			certified, err := toptau.Threshold(t.Context(), d, entry, g, toptau.ThresholdOptions{Delta: five})
+			certified, err := decide.Threshold(t.Context(), d, entry, g, decide.Options{Delta: five})
 			if (err == nil) != (b.Certified != nil) {
 				t.Errorf("%s, %s: certified %v, but Threshold returns %v", c.name, g, b.Certified, err)
 			} else if err == nil && certified.Result.Threshold != b.Certified.Threshold {
@@ -223,7 +225,7 @@ func TestRankedRows(t *testing.T) {
 func TestWhatIfScoresLikeAFile(t *testing.T) {
 	d := trial.ReadFile(t, trial.WriteFile(t, "rows.csv", trial.TwoColumns(600, 4)), schema.Format{Label: "y"})
 	for _, encoding := range []schema.Encoding{schema.Raw, schema.Scorecard, schema.Leaves} {
-		fitted := trial.FitData(t, d, trial.FitCase{Problem: trial.TopPush(0.01), FitOptions: toptau.FitOptions{Encoding: encoding,
+		fitted := trial.FitData(t, d, trial.FitCase{Problem: trial.TopPush(0.01), FitOptions: certify.FitOptions{Encoding: encoding,
 			Impute: schema.ImputeIndicator}})
 		m := fitted.Model
 		x := explore(t, d, dataset.Entry{Model: m})
@@ -299,7 +301,7 @@ func TestExploredDriftIsThatOfMonitor(t *testing.T) {
 		t.Skip("trains a model on many rows")
 	}
 	train := trial.ReadFile(t, trial.WriteFile(t, "train.csv", trial.TwoColumns(3000, 4)), schema.Format{Label: "y"})
-	m := trial.FitData(t, train, trial.FitCase{Problem: trial.TopPush(0.01), FitOptions: toptau.FitOptions{Impute: schema.ImputeIndicator}}).Model
+	m := trial.FitData(t, train, trial.FitCase{Problem: trial.TopPush(0.01), FitOptions: certify.FitOptions{Impute: schema.ImputeIndicator}}).Model
 	for _, reversed := range []bool{false, true} {
 		lines := strings.Split(strings.TrimSpace(trial.TwoColumns(2500, 5)), "\n")
 		later, arrived := lines[0]+",when\n", lines[0]+",when\n"

@@ -8,11 +8,13 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/certify"
 	"toptau/dataset"
 	"toptau/internal/trial"
 	"toptau/method"
 	"toptau/model"
 	"toptau/schema"
+	"toptau/score"
 	"toptau/threshold"
 )
 
@@ -35,7 +37,7 @@ func payments(rows int, seed uint64, rare, common string) string {
 func TestMisspelledLabelsAreRefusedEverywhere(t *testing.T) {
 	f := schema.Format{Label: "y", Positive: []string{"fraud"}, ID: []string{"id"}}
 	d := trial.ReadFile(t, trial.WriteFile(t, "train.csv", payments(800, 1, "fraud", "ok")), f)
-	fitted, err := toptau.Fit(t.Context(), d, method.Problem{Method: method.TopMeanNP, Tau: threshold.MustRate("5%"), Lambda: 0.01}, toptau.FitOptions{})
+	fitted, err := certify.Fit(t.Context(), d, method.Problem{Method: method.TopMeanNP, Tau: threshold.MustRate("5%"), Lambda: 0.01}, certify.FitOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +47,7 @@ func TestMisspelledLabelsAreRefusedEverywhere(t *testing.T) {
 	}
 	for name, m := range map[string]*model.Model{"plain": fitted.Model, "redacted": redacted} {
 		scores := func(rare, common string) string {
-			stream, err := toptau.Score(t.Context(), m, strings.NewReader(payments(300, 2, rare, common)), toptau.ScoreOptions{})
+			stream, err := score.Open(t.Context(), m, strings.NewReader(payments(300, 2, rare, common)), score.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -12,7 +12,9 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/certify"
 	"toptau/dataset"
+	"toptau/decide"
 	"toptau/internal/feature"
 	rows "toptau/internal/large"
 	"toptau/internal/modeltest"
@@ -45,14 +47,14 @@ func TestVerbsOnRowsElsewhere(t *testing.T) {
 		{Method: method.PatMatNP, Tau: threshold.MustRate("30%"), Beta: 1, Lambda: 1e-3},
 	}
 	for _, p := range problems[:modeltest.IfLong(1, 2)] {
-		fitted, err := toptau.Fit(ctx, d, p, toptau.FitOptions{})
+		fitted, err := certify.Fit(ctx, d, p, certify.FitOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if len(fitted.Certificate.A.Keys)+len(fitted.Certificate.A.Groups) == 0 {
 			t.Error("the certificate names rows by numbers")
 		}
-		v, err := toptau.Verify(ctx, fitted.Model, d, fitted.Certificate, nil)
+		v, err := certify.Verify(ctx, fitted.Model, d, fitted.Certificate, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +63,7 @@ func TestVerbsOnRowsElsewhere(t *testing.T) {
 		}
 		forged := *fitted.Certificate
 		forged.LowerBound += 1e-3
-		if v, err = toptau.Verify(ctx, fitted.Model, d, &forged, nil); err != nil || v.Holds {
+		if v, err = certify.Verify(ctx, fitted.Model, d, &forged, nil); err != nil || v.Holds {
 			t.Errorf("%s: a forged bound holds: %v", p.Method, err)
 		}
 		forged = *fitted.Certificate
@@ -69,10 +71,10 @@ func TestVerbsOnRowsElsewhere(t *testing.T) {
 		for i, a := range fitted.Certificate.A.Values {
 			forged.A.Values[i] = a * 0.9
 		}
-		if v, err = toptau.Verify(ctx, fitted.Model, d, &forged, nil); err == nil && v.Holds {
+		if v, err = certify.Verify(ctx, fitted.Model, d, &forged, nil); err == nil && v.Holds {
 			t.Errorf("%s: forged multipliers hold", p.Method)
 		}
-		c, err := toptau.Threshold(ctx, d, dataset.Entry{Model: fitted.Model}, goal, toptau.ThresholdOptions{Delta: threshold.MustRate("5%")})
+		c, err := decide.Threshold(ctx, d, dataset.Entry{Model: fitted.Model}, goal, decide.Options{Delta: threshold.MustRate("5%")})
 		if c == nil || err == nil || c.Result.Certified {
 			t.Errorf("a threshold on the training rows is certified: %v", err)
 		}
@@ -111,11 +113,11 @@ func TestVerbsOnRowsElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := toptau.Diagnose(ctx, whole, toptau.DiagnoseOptions{})
+	want, err := certify.Diagnose(ctx, whole, certify.DiagnoseOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := toptau.Diagnose(ctx, d, toptau.DiagnoseOptions{})
+	got, err := certify.Diagnose(ctx, d, certify.DiagnoseOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,10 +205,10 @@ func TestEncodingOfAllRowsEverywhere(t *testing.T) {
 			data   *dataset.Data
 			memory int64
 		}{{"memory", whole, 0}, {"packed file", stored, 0}, {"packed file in blocks", stored, 1}, {"elsewhere", elsewhere, 0}} {
-			o := toptau.FitOptions{Impute: impute, Scale: schema.ScaleAll}
+			o := certify.FitOptions{Impute: impute, Scale: schema.ScaleAll}
 			o.Solver, o.MaxPasses = method.CertifiedSolver, 1
 			from.data.LimitMemory(from.memory)
-			fitted, err := toptau.Fit(ctx, from.data, p, o)
+			fitted, err := certify.Fit(ctx, from.data, p, o)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -13,7 +13,9 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/certify"
 	"toptau/dataset"
+	"toptau/decide"
 	"toptau/diag"
 	rows "toptau/internal/large"
 	"toptau/internal/modeltest"
@@ -38,8 +40,8 @@ func TestLargeRowsAreMeasuredExactly(t *testing.T) {
 	_, fresh := trial.SimulatedFiles(t, simulate.Options{Kind: "detectors", Rows: 60_000, Seed: 9})
 	format := schema.Format{Label: "label"}
 	goal := toptau.MaxFPR("1%")
-	fitted, err := toptau.Fit(ctx, trial.ReadPacked(t, packed, format), method.Problem{Method: method.TopMeanNP, Tau: goal.Tau(), Lambda: 1e-3},
-		toptau.FitOptions{Encoding: schema.Scorecard})
+	fitted, err := certify.Fit(ctx, trial.ReadPacked(t, packed, format), method.Problem{Method: method.TopMeanNP, Tau: goal.Tau(), Lambda: 1e-3},
+		certify.FitOptions{Encoding: schema.Scorecard})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,17 +49,17 @@ func TestLargeRowsAreMeasuredExactly(t *testing.T) {
 	goals := []metric.Goal{goal, toptau.Top("1%"), {Kind: metric.GoalAbsoluteTop}}
 	for _, goal := range goals[:modeltest.IfLong(1, len(goals))] {
 		for _, delta := range []string{"", "5%"} {
-			var o toptau.ThresholdOptions
+			var o decide.Options
 			if delta != "" {
 				o.Delta = threshold.MustRate(delta)
 			}
 			d.LimitMemory(0)
-			want, err := toptau.Threshold(ctx, d, dataset.Entry{Model: fitted.Model}, goal, o)
+			want, err := decide.Threshold(ctx, d, dataset.Entry{Model: fitted.Model}, goal, o)
 			if err != nil {
 				t.Fatal(err)
 			}
 			d.LimitMemory(1)
-			got, err := toptau.Threshold(ctx, d, dataset.Entry{Model: fitted.Model}, goal, o)
+			got, err := decide.Threshold(ctx, d, dataset.Entry{Model: fitted.Model}, goal, o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -123,7 +125,7 @@ func TestDriftIsFoundInEveryKindOfRows(t *testing.T) {
 		}
 		f := schema.Format{Label: "y", Time: "day"}
 		trial.PackFile(t, text, packed, f)
-		fitted, err := toptau.Fit(t.Context(), trial.ReadPacked(t, text, f), method.Problem{Method: method.TopMeanNP, Tau: threshold.MustRate("5%"), Lambda: 1e-3}, toptau.FitOptions{Encoding: schema.Raw, NoFingerprints: true})
+		fitted, err := certify.Fit(t.Context(), trial.ReadPacked(t, text, f), method.Problem{Method: method.TopMeanNP, Tau: threshold.MustRate("5%"), Lambda: 1e-3}, certify.FitOptions{Encoding: schema.Raw, NoFingerprints: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +133,7 @@ func TestDriftIsFoundInEveryKindOfRows(t *testing.T) {
 			for _, goal := range []metric.Goal{toptau.MaxFPR("5%"), toptau.Top("5%")} {
 				d := trial.ReadPacked(t, name, f)
 				d.LimitMemory(memory)
-				got, err := toptau.Threshold(t.Context(), d, dataset.Entry{Model: fitted.Model}, goal, toptau.ThresholdOptions{})
+				got, err := decide.Threshold(t.Context(), d, dataset.Entry{Model: fitted.Model}, goal, decide.Options{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -209,8 +211,8 @@ func TestLargeRowsCountTheirValues(t *testing.T) {
 	format := schema.Format{Label: "label"}
 	goal := toptau.MaxFPR("5%")
 	known := trial.ReadPacked(t, file([]string{"red", "green", "blue"}), format)
-	fitted, err := toptau.Fit(ctx, known, method.Problem{Method: method.TopMeanNP, Tau: goal.Tau(), Lambda: 1e-2},
-		toptau.FitOptions{Impute: schema.ImputeMedian})
+	fitted, err := certify.Fit(ctx, known, method.Problem{Method: method.TopMeanNP, Tau: goal.Tau(), Lambda: 1e-2},
+		certify.FitOptions{Impute: schema.ImputeMedian})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -80,6 +80,10 @@ var rings = []struct {
 		"toptau/internal/large",
 		"toptau/internal/rowset",
 		"toptau/dataset",
+		"toptau/internal/effect",
+		"toptau/certify",
+		"toptau/decide",
+		"toptau/score",
 		"toptau",
 	}},
 	// app knows people and other programs: flags, pages, HTTP, figures, monitoring.
@@ -102,6 +106,7 @@ var rings = []struct {
 		"toptau/internal/plot/plottest",
 		"toptau/internal/modeltest",
 		"toptau/internal/rowset/rowsettest",
+		"toptau/internal/campaigns",
 		"toptau/internal/trial",
 		"toptau/internal/packed/packedtest",
 		"toptau/internal/parquet/parquettest",

@@ -188,7 +188,7 @@ func openMonitored(ctx context.Context, m *model.Model, r io.Reader, o *MonitorO
 func (in *monitoredRows) watchRows(ctx context.Context, w *monitor.Watch) error {
 	point, _ := in.model.Point(in.options.At)
 	for {
-		t, err := in.reader.Next(chunkRows)
+		t, err := in.reader.Next(rowset.ChunkRows)
 		if errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {
@@ -202,7 +202,7 @@ func (in *monitoredRows) watchRows(ctx context.Context, w *monitor.Watch) error 
 		}
 		in.alerts = slices.Grow(in.alerts[:0], len(in.scores))[:len(in.scores)]
 		for i, z := range in.scores {
-			in.alerts[i] = point.Decide(z, segmentOf(t, i))
+			in.alerts[i] = point.Decide(z, rowset.SegmentOf(t, i))
 		}
 		b := &monitor.Batch{Scores: in.scores, Alerts: in.alerts, Label: in.labelIn(t)}
 		if in.scorer != nil {
@@ -263,7 +263,7 @@ func (in *monitoredRows) scoreChunk(t *table.Table, w *monitor.Watch) error {
 				continue
 			}
 			if in.options.OnError.Stop() {
-				return atScoring(err)
+				return rowset.AtScoring(err)
 			}
 			in.scores[row] = math.NaN()
 		}

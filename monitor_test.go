@@ -15,6 +15,7 @@ import (
 	"toptau/model"
 	"toptau/result"
 	"toptau/schema"
+	"toptau/score"
 	"toptau/threshold"
 )
 
@@ -62,7 +63,7 @@ func watch(t *testing.T, m *model.Model, rows string, o toptau.MonitorOptions) *
 
 // scoresOf returns what score prints for rows.
 func scoresOf(t *testing.T, m *model.Model, rows string) string {
-	stream, err := toptau.Score(t.Context(), m, strings.NewReader(rows), toptau.ScoreOptions{})
+	stream, err := score.Open(t.Context(), m, strings.NewReader(rows), score.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,13 +12,16 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/certify"
 	"toptau/dataset"
+	"toptau/decide"
 	"toptau/diag"
 	"toptau/internal/parquet"
 	"toptau/internal/table"
 	"toptau/method"
 	"toptau/model"
 	"toptau/schema"
+	"toptau/score"
 	"toptau/threshold"
 )
 
@@ -76,7 +79,7 @@ func TestParquetGivesTheModelOfTheCSV(t *testing.T) {
 			return trained.Model, nil
 		}},
 		{"fit", func(d *dataset.Data) (*model.Model, error) {
-			fitted, err := toptau.Fit(t.Context(), d, method.Problem{Method: method.TopMeanNP, Tau: threshold.MustRate("10%")}, toptau.FitOptions{})
+			fitted, err := certify.Fit(t.Context(), d, method.Problem{Method: method.TopMeanNP, Tau: threshold.MustRate("10%")}, certify.FitOptions{})
 			if err != nil {
 				return nil, err
 			}
@@ -154,13 +157,13 @@ func TestPartitionedDirectoryInEveryVerb(t *testing.T) {
 	if _, err := toptau.Evaluate(t.Context(), d, []dataset.Entry{{Model: m}}, toptau.EvaluateOptions{}); err != nil {
 		t.Errorf("evaluate: %v", err)
 	}
-	if _, err := toptau.Threshold(t.Context(), d, dataset.Entry{Model: m}, toptau.MaxFPR("5%"), toptau.ThresholdOptions{}); err != nil {
+	if _, err := decide.Threshold(t.Context(), d, dataset.Entry{Model: m}, toptau.MaxFPR("5%"), decide.Options{}); err != nil {
 		t.Errorf("threshold: %v", err)
 	}
-	if _, err := toptau.Diagnose(t.Context(), d, toptau.DiagnoseOptions{}); err != nil {
+	if _, err := certify.Diagnose(t.Context(), d, certify.DiagnoseOptions{}); err != nil {
 		t.Errorf("diagnose: %v", err)
 	}
-	stream, err := toptau.Score(t.Context(), m, open(), toptau.ScoreOptions{})
+	stream, err := score.Open(t.Context(), m, open(), score.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

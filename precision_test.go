@@ -7,7 +7,9 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/certify"
 	"toptau/dataset"
+	"toptau/decide"
 	"toptau/diag"
 	"toptau/internal/trial"
 	"toptau/method"
@@ -35,7 +37,7 @@ func TestThresholdsForPrecisionAndRecall(t *testing.T) {
 		{toptau.MinRecall("90%"), 0, 0.9}, {toptau.MinPrecision("80%"), 0.8, 0}, {both, 0.7, 0.4},
 	} {
 		for _, delta := range []threshold.Rate{{}, threshold.MustRate("5%")} {
-			out, err := toptau.Threshold(t.Context(), d, dataset.Entry{Model: trained.Model}, c.goal, toptau.ThresholdOptions{Delta: delta})
+			out, err := decide.Threshold(t.Context(), d, dataset.Entry{Model: trained.Model}, c.goal, decide.Options{Delta: delta})
 			if err != nil {
 				t.Fatal(c.goal, err)
 			}
@@ -153,7 +155,7 @@ func TestTrainForGoals(t *testing.T) {
 func TestGoalsThatAreRefused(t *testing.T) {
 	few := trial.ReadFile(t, trial.WriteFile(t, "few.csv", trial.RiskRows(1, 300, 0.1)), schema.Format{Label: "y"})
 	column := dataset.Entry{Column: "score"}
-	delta := toptau.ThresholdOptions{Delta: threshold.MustRate("5%")}
+	delta := decide.Options{Delta: threshold.MustRate("5%")}
 	both := toptau.MinPrecision("95%")
 	both.Recall = threshold.MustRate("90%")
 	for name, c := range map[string]struct {
@@ -162,18 +164,18 @@ func TestGoalsThatAreRefused(t *testing.T) {
 		says string
 	}{
 		"too few positives": {func() error {
-			_, err := toptau.Threshold(t.Context(), few, column, toptau.MinRecall("95%"), delta)
+			_, err := decide.Threshold(t.Context(), few, column, toptau.MinRecall("95%"), delta)
 			return err
 		}, diag.Guarantee, "at least 59"},
 		"too few alerts": {func() error {
-			out, err := toptau.Threshold(t.Context(), few, column, toptau.MinPrecision("90%"), delta)
+			out, err := decide.Threshold(t.Context(), few, column, toptau.MinPrecision("90%"), delta)
 			if out == nil || out.Result.Certified {
 				return errors.New("no plain threshold")
 			}
 			return err
 		}, diag.Guarantee, "at least 29 alerts"},
 		"not both": {func() error {
-			_, err := toptau.Threshold(t.Context(), few, column, both, toptau.ThresholdOptions{})
+			_, err := decide.Threshold(t.Context(), few, column, both, decide.Options{})
 			return err
 		}, diag.Guarantee, "no threshold reaches a precision of 0.95 and a recall of 0.9"},
 		"train": {func() error {
@@ -185,11 +187,11 @@ func TestGoalsThatAreRefused(t *testing.T) {
 			return err
 		}, diag.Guarantee, "at least 59 positives that do not train"},
 		"prevalence of a budget": {func() error {
-			_, err := toptau.Threshold(t.Context(), few, column, toptau.MaxFPR("5%"), toptau.ThresholdOptions{Prevalence: threshold.MustRate("1%")})
+			_, err := decide.Threshold(t.Context(), few, column, toptau.MaxFPR("5%"), decide.Options{Prevalence: threshold.MustRate("1%")})
 			return err
 		}, diag.Usage, "expected a lowest precision"},
 		"diagnose": {func() error {
-			_, err := toptau.Diagnose(t.Context(), few, toptau.DiagnoseOptions{Goal: toptau.MinPrecision("95%")})
+			_, err := certify.Diagnose(t.Context(), few, certify.DiagnoseOptions{Goal: toptau.MinPrecision("95%")})
 			return err
 		}, diag.Usage, "train, threshold, evaluate and compare know these goals"},
 	} {
@@ -218,7 +220,7 @@ func TestFewRealAlertsAreNamed(t *testing.T) {
 		rate string
 		want bool
 	}{{"90%", true}, {"12%", false}} {
-		out, err := toptau.Threshold(t.Context(), d, dataset.Entry{Column: "a"}, toptau.MinPrecision(c.rate), toptau.ThresholdOptions{})
+		out, err := decide.Threshold(t.Context(), d, dataset.Entry{Column: "a"}, toptau.MinPrecision(c.rate), decide.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"toptau/calibrate"
 	"toptau/internal/detmath"
+	"toptau/internal/effect"
 	"toptau/internal/feature"
 	"toptau/internal/inspect"
 	"toptau/internal/plot"
@@ -361,17 +362,17 @@ const mainColumns = 9
 // mainShapes returns the shapes of the columns, at most limit, and of the pairs of columns with the largest effects
 // on the evaluated rows.
 func mainShapes(m *model.Model, d *rowset.Set, limit int) ([]report.Shape, []report.PairShape, error) {
-	e, err := newEffects(m, "")
+	e, err := effect.NewEffects(m, "")
 	if err != nil {
 		return nil, nil, err
 	}
-	pairs := newPairEffects(e.scorer)
-	err = d.Frame.Scan(e.scorer.Map.InputColumns(), func(t *table.Table, _ int) error {
+	pairs := newPairEffects(e.Scorer)
+	err = d.Frame.Scan(e.Scorer.Map.InputColumns(), func(t *table.Table, _ int) error {
 		for row := range t.Rows() {
-			if err := e.addRow(t, row); err != nil {
+			if err := e.AddRow(t, row); err != nil {
 				return err
 			}
-			pairs.addRow(&e.scorer.Row)
+			pairs.addRow(&e.Scorer.Row)
 		}
 		return nil
 	})
@@ -379,7 +380,7 @@ func mainShapes(m *model.Model, d *rowset.Set, limit int) ([]report.Shape, []rep
 		return nil, nil, d.WithFile(err)
 	}
 	var shapes []report.Shape
-	for _, c := range e.columns().Columns {
+	for _, c := range e.Columns().Columns {
 		if c.Effect == 0 || len(shapes) == limit {
 			break
 		}

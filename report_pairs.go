@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"toptau/internal/effect"
 	"toptau/internal/feature"
 	"toptau/internal/report"
 )
@@ -18,18 +19,18 @@ const (
 
 // drawSteps replaces the sampled shape of a numeric column by the exact step function, if it is one, over the
 // range of the rows.
-func drawSteps(e *effects, shape *report.Shape, mean float64) {
+func drawSteps(e *effect.Sums, shape *report.Shape, mean float64) {
 	if len(shape.X) == 0 {
 		return
 	}
-	input := slices.Index(e.division.Columns, shape.Column)
-	edges, adds, ok := e.division.Steps(input)
+	input := slices.Index(e.Division.Columns, shape.Column)
+	edges, adds, ok := e.Division.Steps(input)
 	if !ok {
 		return
 	}
 	low, high := math.Inf(1), math.Inf(-1)
-	for i := range e.sample {
-		if x := e.sample[i].values[input]; !math.IsNaN(x) {
+	for i := range e.Sample {
+		if x := e.Sample[i].Values[input]; !math.IsNaN(x) {
 			low, high = min(low, x), max(high, x)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"toptau/internal/trial"
 	"toptau/method"
 	"toptau/schema"
+	"toptau/score"
 )
 
 // The report of an additive model draws exact steps, and that of a model of pairs their cells.
@@ -55,7 +56,7 @@ func TestMonotoneTraining(t *testing.T) {
 	for i := range 200 {
 		b.WriteString(strings.Join([]string{fmt.Sprint(float64(i)/50 - 2), "0.5", "green"}, ",") + "\n")
 	}
-	rows, _ := trial.ScoreAll(t, trained.Model, trial.WriteFile(t, "new.csv", b.String()), toptau.ScoreOptions{})
+	rows, _ := trial.ScoreAll(t, trained.Model, trial.WriteFile(t, "new.csv", b.String()), score.Options{})
 	for i := 1; i < len(rows); i++ {
 		if rows[i].Score < rows[i-1].Score {
 			t.Fatalf("row %d: the score falls from %v to %v", i+1, rows[i-1].Score, rows[i].Score)

@@ -77,7 +77,7 @@ func (o *TrainOptions) needs(d *rowset.Set, goal metric.Goal) rowset.Needs {
 
 // searchSample is search for rows that do not fit into memory.
 func (o *TrainOptions) searchSample(ctx context.Context, d *rowset.Set, options tune.SearchOptions) (*searched, error) {
-	if why := rowsOnly.AgainstIDs(d.Table, options.Goal.Population(), true); why != "" && !options.Delta.IsZero() {
+	if why := rowset.RowsOnly.AgainstIDs(d.Table, options.Goal.Population(), true); why != "" && !options.Delta.IsZero() {
 		return nil, &diag.Error{Kind: diag.Guarantee, Found: "no guarantee: " + why, Fixes: tune.IDFixes(d.Table)}
 	}
 	copies, err := d.CopiesInFile()

@@ -6,12 +6,14 @@ import (
 
 	"toptau"
 	"toptau/dataset"
+	"toptau/decide"
 	"toptau/diag"
 	"toptau/internal/trial"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/model"
 	"toptau/schema"
+	"toptau/score"
 	"toptau/threshold"
 )
 
@@ -25,8 +27,8 @@ func TestLaterRowsAreComparedWithTheCalibration(t *testing.T) {
 		t.Fatal(err)
 	}
 	for goal, kind := range map[metric.GoalKind]string{metric.GoalMaxFPR: "max-fpr", metric.GoalTop: "top"} {
-		c, err := toptau.Threshold(t.Context(), held, dataset.Entry{Model: fitted.Model}, metric.Goal{Kind: goal, Rate: threshold.MustRate("5%")},
-			toptau.ThresholdOptions{Name: kind, Delta: threshold.MustRate("5%")})
+		c, err := decide.Threshold(t.Context(), held, dataset.Entry{Model: fitted.Model}, metric.Goal{Kind: goal, Rate: threshold.MustRate("5%")},
+			decide.Options{Name: kind, Delta: threshold.MustRate("5%")})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +54,7 @@ func TestLaterRowsAreComparedWithTheCalibration(t *testing.T) {
 			if got := warnsOfShift(e.Warnings); got != warned || len(point.Shift) != 1 || (point.Shift[0].P < 0.01) != warned {
 				t.Errorf("%s shifted by %v: %v, %+v", kind, by, e.Warnings, point.Shift)
 			}
-			_, stream := trial.ScoreAll(t, m, later, toptau.ScoreOptions{At: kind})
+			_, stream := trial.ScoreAll(t, m, later, score.Options{At: kind})
 			if got := warnsOfShift(stream.Totals().Warnings); got != warned {
 				t.Errorf("%s shifted by %v, scored: %v", kind, by, stream.Totals().Warnings)
 			}

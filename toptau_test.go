@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/certify"
 	"toptau/dataset"
 	"toptau/diag"
 	"toptau/internal/text"
@@ -25,6 +26,7 @@ import (
 	"toptau/model"
 	"toptau/result"
 	"toptau/schema"
+	"toptau/score"
 	"toptau/solve"
 	"toptau/threshold"
 )
@@ -61,11 +63,11 @@ func TestRowsWithMissingValues(t *testing.T) {
 	rows := dataset.Rows{Columns: []string{"a"}, Numbers: [][]float64{{1}, {math.NaN()}, {3}, {0}}, TextColumns: []string{"kind"},
 		Texts: [][]string{{"x"}, {"y"}, {""}, {"y"}}, Positive: []bool{true, false, true, false}}
 	d := trial.RowsData(t, rows)
-	_, err := toptau.Fit(t.Context(), d, trial.TopPush(0.1), toptau.FitOptions{})
+	_, err := certify.Fit(t.Context(), d, trial.TopPush(0.1), certify.FitOptions{})
 	trial.WantError(t, err, diag.Data, `column "a"`, "missing")
-	inMemory := trial.FitData(t, d, trial.FitCase{Problem: trial.TopPush(0.1), FitOptions: toptau.FitOptions{Impute: schema.ImputeIndicator}})
+	inMemory := trial.FitData(t, d, trial.FitCase{Problem: trial.TopPush(0.1), FitOptions: certify.FitOptions{Impute: schema.ImputeIndicator}})
 	file := trial.WriteFile(t, "d.csv", "a,kind,y\n1,x,true\n,y,false\n3,,true\n0,y,false\n")
-	fromFile := trial.FitData(t, trial.ReadFile(t, file, schema.Format{Label: "y"}), trial.FitCase{Problem: trial.TopPush(0.1), FitOptions: toptau.FitOptions{Impute: schema.ImputeIndicator}})
+	fromFile := trial.FitData(t, trial.ReadFile(t, file, schema.Format{Label: "y"}), trial.FitCase{Problem: trial.TopPush(0.1), FitOptions: certify.FitOptions{Impute: schema.ImputeIndicator}})
 	if !slices.Equal(trial.Weights(inMemory.Model), trial.Weights(fromFile.Model)) {
 		t.Errorf("weights %v, from the same rows in a file %v", trial.Weights(inMemory.Model), trial.Weights(fromFile.Model))
 	}
@@ -86,7 +88,7 @@ func TestRowsWithoutBothClassesAreNoData(t *testing.T) {
 
 func TestConstantColumnCannotBeFitted(t *testing.T) {
 	d := trial.RowsData(t, dataset.Rows{Columns: []string{"x"}, Numbers: [][]float64{{1}, {1}}, Positive: []bool{true, false}})
-	_, err := toptau.Fit(t.Context(), d, trial.TopPush(0), toptau.FitOptions{})
+	_, err := certify.Fit(t.Context(), d, trial.TopPush(0), certify.FitOptions{})
 	trial.WantError(t, err, diag.Data)
 	_, err = toptau.Train(t.Context(), d, (metric.Goal{Kind: metric.GoalAbsoluteTop}), toptau.TrainOptions{})
 	trial.WantError(t, err, diag.Data)
@@ -175,7 +177,7 @@ func TestColumnsAreMatchedByNumberWithoutAHeader(t *testing.T) {
 func TestScoreKeepsTheOrderOfTheInput(t *testing.T) {
 	m := trial.SmallModel(t)
 	path := trial.WriteFile(t, "in.csv", "size,speed,kind\n0,0,red\n5,5,blue\n1,1,unheard\n")
-	rows, s := trial.ScoreAll(t, m, path, toptau.ScoreOptions{})
+	rows, s := trial.ScoreAll(t, m, path, score.Options{})
 	totals := s.Totals()
 	if totals.Rows != 3 || len(rows) != 3 || totals.Unknown != 1 || totals.Missing != 0 {
 		t.Fatalf("%d rows, %+v", len(rows), totals)
@@ -205,7 +207,7 @@ func TestScoreKeepsTheOrderOfTheInput(t *testing.T) {
 func TestScoreKeepPassesTheInputThrough(t *testing.T) {
 	m := trial.SmallModel(t)
 	path := trial.WriteFile(t, "in.csv", "note,size,speed,name,kind\nfirst,0,+1.50,x,red\n\"second, quoted\",2,3,y,blue\n")
-	o := toptau.ScoreOptions{Keep: true}
+	o := score.Options{Keep: true}
 	o.Format.ID = []string{"name"}
 	rows, s := trial.ScoreAll(t, m, path, o)
 	if want := []string{"note", "size", "speed", "kind"}; !slices.Equal(s.Kept, want) {
@@ -232,13 +234,13 @@ func TestBestKeepsTheFirstOfTheStableOrder(t *testing.T) {
 		fmt.Fprintf(&file, "%d,%d,%s\n", r.IntN(3), r.IntN(2), []string{"red", "blue"}[r.IntN(2)])
 	}
 	path := trial.WriteFile(t, "ties.csv", file.String())
-	all, _ := trial.ScoreAll(t, m, path, toptau.ScoreOptions{})
+	all, _ := trial.ScoreAll(t, m, path, score.Options{})
 	if len(all) != 10_000 {
 		t.Fatalf("%d rows", len(all))
 	}
 	slices.SortStableFunc(all, func(a, b result.Row) int { return cmp.Compare(b.Score, a.Score) })
 	for _, limit := range []int{1, 2, 700, 833, 9_999, 10_000, 20_000} {
-		best, s := trial.ScoreAll(t, m, path, toptau.ScoreOptions{Best: limit})
+		best, s := trial.ScoreAll(t, m, path, score.Options{Best: limit})
 		if want := all[:min(limit, len(all))]; !reflect.DeepEqual(best, want) {
 			t.Errorf("the best %d differ from the first of the sorted rows", limit)
 		}
@@ -286,7 +288,7 @@ func TestSegmentsHaveTheirOwnThresholds(t *testing.T) {
 	m := withPoints(t, trial.SmallModel(t))
 	path := trial.WriteFile(t, "sites.csv", sites)
 	for _, at := range []string{"", "by site"} {
-		rows, s := trial.ScoreAll(t, m, path, toptau.ScoreOptions{At: at})
+		rows, s := trial.ScoreAll(t, m, path, score.Options{At: at})
 		bySite := slices.Index(s.Points, "by site")
 		if want := map[string]int{"": 1, "by site": 0}[at]; bySite != want || len(s.Points) != 2 {
 			t.Fatalf("at %q: points %q", at, s.Points)
@@ -300,9 +302,9 @@ func TestSegmentsHaveTheirOwnThresholds(t *testing.T) {
 			t.Errorf("at %q: decisions %v, want %v", at, got, want)
 		}
 	}
-	_, err := trial.OpenStream(t, t.Context(), m, path, toptau.ScoreOptions{At: "by-site"})
+	_, err := trial.OpenStream(t, t.Context(), m, path, score.Options{At: "by-site"})
 	trial.WantError(t, err, diag.Usage, "general, by site")
-	other := toptau.ScoreOptions{Format: schema.Format{Segment: "kind"}}
+	other := score.Options{Format: schema.Format{Segment: "kind"}}
 	_, err = trial.OpenStream(t, t.Context(), m, path, other)
 	trial.WantError(t, err, diag.Usage, `segment "kind"`, `"site"`)
 }
@@ -315,7 +317,7 @@ func TestEvaluateDecidesAsScoreDoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := trial.Evaluate(t, d, m, toptau.EvaluateOptions{Replicates: 20})
-	rows, _ := trial.ScoreAll(t, m, path, toptau.ScoreOptions{})
+	rows, _ := trial.ScoreAll(t, m, path, score.Options{})
 	positive := []bool{false, true, false, true}
 	for k, p := range e.Points {
 		var tp, fp float64
@@ -379,7 +381,7 @@ func TestEvaluateMeasuresTheGoal(t *testing.T) {
 func TestScoreStops(t *testing.T) {
 	m := trial.SmallModel(t)
 	path := trial.WriteFile(t, "in.csv", "size,speed,kind\n0,0,red\n5,5,blue\n")
-	s, err := trial.OpenStream(t, t.Context(), m, path, toptau.ScoreOptions{})
+	s, err := trial.OpenStream(t, t.Context(), m, path, score.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -398,7 +400,7 @@ func TestScoreStops(t *testing.T) {
 	}
 
 	ended, cancel := context.WithCancel(context.Background())
-	if s, err = trial.OpenStream(t, ended, m, path, toptau.ScoreOptions{}); err != nil {
+	if s, err = trial.OpenStream(t, ended, m, path, score.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	cancel()
@@ -413,7 +415,7 @@ func TestScoreStops(t *testing.T) {
 	}
 
 	bad := trial.WriteFile(t, "bad.csv", "size,speed,kind\n0,0,red\n5,fast,blue\n")
-	s, err = trial.OpenStream(t, t.Context(), m, bad, toptau.ScoreOptions{})
+	s, err = trial.OpenStream(t, t.Context(), m, bad, score.Options{})
 	if err == nil {
 		for _, rowError := range s.Rows() {
 			err = rowError
@@ -422,7 +424,7 @@ func TestScoreStops(t *testing.T) {
 	trial.WantError(t, err, diag.Data, "bad.csv:3", `"speed"`, `"fast"`)
 
 	missing := trial.WriteFile(t, "missing.csv", "size,kind\n0,red\n")
-	_, err = trial.OpenStream(t, t.Context(), m, missing, toptau.ScoreOptions{})
+	_, err = trial.OpenStream(t, t.Context(), m, missing, score.Options{})
 	trial.WantError(t, err, diag.Model, "missing.csv", `missing columns: "speed"`)
 }
 
@@ -517,7 +519,7 @@ func TestCancelledFitKeepsItsSteps(t *testing.T) {
 				t.Errorf("progress %+v", p)
 			}
 		}
-		fitted, err := toptau.Fit(ctx, d, c.Problem, c.FitOptions)
+		fitted, err := certify.Fit(ctx, d, c.Problem, c.FitOptions)
 		if stop == 0 { // there is no result yet
 			if !errors.Is(err, context.Canceled) {
 				t.Errorf("cancelled before the first step: %v", err)
@@ -635,7 +637,7 @@ func TestTrainWithFilesForValidationAndTest(t *testing.T) {
 func TestOptionsAreChecked(t *testing.T) {
 	d := trial.SeparableData(t, 40)
 	settings := func(s method.Settings) trial.FitCase {
-		return trial.FitCase{Problem: trial.TopPush(0), FitOptions: toptau.FitOptions{Settings: s}}
+		return trial.FitCase{Problem: trial.TopPush(0), FitOptions: certify.FitOptions{Settings: s}}
 	}
 	for found, c := range map[string]trial.FitCase{
 		`method "best"`:   {Problem: method.Problem{Method: "best"}},
@@ -644,9 +646,9 @@ func TestOptionsAreChecked(t *testing.T) {
 		"k":               {Problem: method.Problem{Method: method.TopPushK}},
 		"lambda":          {Problem: trial.TopPush(-1)},
 		"surrogate":       {Problem: method.Problem{Method: method.TopPush, Surrogate: "square"}},
-		"scale":           {Problem: trial.TopPush(0), FitOptions: toptau.FitOptions{Scale: "max"}},
-		"impute":          {Problem: trial.TopPush(0), FitOptions: toptau.FitOptions{Impute: "mean"}},
-		"encoding":        {Problem: trial.TopPush(0), FitOptions: toptau.FitOptions{Encoding: "trees"}},
+		"scale":           {Problem: trial.TopPush(0), FitOptions: certify.FitOptions{Scale: "max"}},
+		"impute":          {Problem: trial.TopPush(0), FitOptions: certify.FitOptions{Impute: "mean"}},
+		"encoding":        {Problem: trial.TopPush(0), FitOptions: certify.FitOptions{Encoding: "trees"}},
 		"solver":          settings(method.Settings{Solver: "newton"}),
 		"start":           settings(method.Settings{Solver: method.Adam, Start: "one"}),
 		"storage":         settings(method.Settings{Storage: "float16"}),
@@ -656,7 +658,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		"minibatches 100": settings(method.Settings{Solver: method.Adam, Minibatches: 100}),
 	} {
 		t.Run(found, func(t *testing.T) {
-			_, err := toptau.Fit(t.Context(), d, c.Problem, c.FitOptions)
+			_, err := certify.Fit(t.Context(), d, c.Problem, c.FitOptions)
 			trial.WantError(t, err, diag.Usage, found)
 		})
 	}
@@ -789,7 +791,7 @@ func TestFitIsSolve(t *testing.T) {
 	for _, name := range []method.Solver{method.AutoSolver, method.Adam, method.SGD} {
 		p.Settings = method.Settings{Solver: name}
 		of := method.Problem{Method: p.Method, Tau: threshold.MustRate("10%"), Beta: p.Beta, Lambda: p.Lambda}
-		fitted := trial.FitData(t, d, trial.FitCase{Problem: of, FitOptions: toptau.FitOptions{Scale: schema.ScaleNone, Settings: p.Settings}})
+		fitted := trial.FitData(t, d, trial.FitCase{Problem: of, FitOptions: certify.FitOptions{Scale: schema.ScaleNone, Settings: p.Settings}})
 		solved, err := solve.Solve(t.Context(), p)
 		if err != nil {
 			t.Fatal(err)

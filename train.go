@@ -261,7 +261,7 @@ func (o *TrainOptions) searchOptions(goal metric.Goal) (tune.SearchOptions, erro
 
 // trainedModel returns the chosen model.
 func trainedModel(f *tune.Found, o TrainOptions, d *rowset.Set) (*model.Model, error) {
-	m := modelParts(d, f.Map, f.W, o.Seed)
+	m := rowset.ModelParts(d, f.Map, f.W, o.Seed)
 	m.Offset = f.Offset
 	var err error
 	if !o.NoFingerprints {
@@ -280,7 +280,7 @@ func trainedModel(f *tune.Found, o TrainOptions, d *rowset.Set) (*model.Model, e
 	if m.Probability, err = probabilityOf(f, d); err != nil {
 		return nil, err
 	}
-	if m.Averages, err = averagesOf(&m, averageSample(f.Map, d.Table, f.Rows)); err != nil {
+	if m.Averages, err = profiles.AveragesOf(&m, profiles.AverageSample(f.Map, d.Table, f.Rows)); err != nil {
 		return nil, err
 	}
 	m.Points = []model.Point{{Name: "goal", Threshold: f.Threshold.Value, Goal: f.Goal, Source: thresholdText(f)}}
@@ -340,7 +340,7 @@ func trainedEntries(f *tune.Found, chosen *model.Model, o TrainOptions, d *rowse
 		if e.Status != tune.Fitted {
 			continue
 		}
-		parts := modelParts(d, e.Map, e.W, o.Seed)
+		parts := rowset.ModelParts(d, e.Map, e.W, o.Seed)
 		parts.Offset = e.Offset
 		parts.Members = []model.Member{trainedMember(&f.Candidates[e.Member.Candidate], &e.Member, o.Seed)}
 		m, err := model.New(parts)
@@ -423,7 +423,7 @@ func newTraining(f *tune.Found, o TrainOptions) result.Training {
 		r.TestGoal, r.TestDecisions, r.TestValue, r.TestProfit = &f.Test.Goal, &f.Test.AtThreshold, f.Test.Value, f.Test.Profit
 	}
 	if trend := f.Threshold.OverTime; trend != nil {
-		if drift := driftWarning(*trend, f.Threshold.Population); drift != nil {
+		if drift := rowset.DriftWarning(*trend, f.Threshold.Population); drift != nil {
 			r.Warnings = append(r.Warnings, *drift)
 		}
 	}

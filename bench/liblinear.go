@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"toptau"
+	"toptau/certify"
 	"toptau/dataset"
 	"toptau/internal/table"
 	"toptau/method"
@@ -60,8 +60,8 @@ func (b *bench) liblinear() error {
 			if err != nil {
 				return err
 			}
-			_, err = toptau.Fit(context.Background(), d, method.Problem{Method: method.TopPushK, K: 5, Lambda: 0.001},
-				toptau.FitOptions{Settings: settings})
+			_, err = certify.Fit(context.Background(), d, method.Problem{Method: method.TopPushK, K: 5, Lambda: 0.001},
+				certify.FitOptions{Settings: settings})
 			return err
 		})
 	}

@@ -10,7 +10,7 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"toptau"
+	"toptau/certify"
 	"toptau/dataset"
 	"toptau/internal/kernel"
 	"toptau/internal/simulate"
@@ -78,8 +78,8 @@ func trainForPeak(path string) error {
 	if err != nil {
 		return err
 	}
-	fitted, err := toptau.Fit(context.Background(), d, method.Problem{Method: "toppushk", K: 5, Lambda: 0.001},
-		toptau.FitOptions{ReleaseData: true, Settings: method.Settings{Solver: method.Adam, Iterations: 5}})
+	fitted, err := certify.Fit(context.Background(), d, method.Problem{Method: "toppushk", K: 5, Lambda: 0.001},
+		certify.FitOptions{ReleaseData: true, Settings: method.Settings{Solver: method.Adam, Iterations: 5}})
 	if err != nil {
 		return err
 	}

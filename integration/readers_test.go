@@ -20,10 +20,10 @@ import (
 	"strings"
 	"testing"
 
-	"toptau"
 	"toptau/internal/modeltest"
 	"toptau/model"
 	"toptau/schema"
+	"toptau/score"
 	"toptau/threshold"
 )
 
@@ -321,7 +321,7 @@ func newReading(t *testing.T, modelPath, path string) *reading {
 		j.Rows = records(t, content, s.Header)
 	}
 	j.want.Decisions = map[string][]int{}
-	stream, err := toptau.Score(context.Background(), m, bytes.NewReader(content), toptau.ScoreOptions{Explain: true, Probability: m.Probability() != nil})
+	stream, err := score.Open(context.Background(), m, bytes.NewReader(content), score.Options{Explain: true, Probability: m.Probability() != nil})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"toptau"
+	"toptau/certify"
 	"toptau/dataset"
 	"toptau/internal/provenance"
 	"toptau/method"
@@ -162,14 +162,14 @@ func adamOnRealData(t *testing.T) []realFit {
 func fitAndCheck(t *testing.T, name string, data *dataset.Data, p method.Problem, steps int) realFit {
 	t.Helper()
 	var first, last time.Time // the ends of the first and the last step
-	o := toptau.FitOptions{Settings: method.Settings{Solver: method.Adam, Iterations: steps}, Scale: schema.ScaleAll}
+	o := certify.FitOptions{Settings: method.Settings{Solver: method.Adam, Iterations: steps}, Scale: schema.ScaleAll}
 	o.Progress = func(result.Progress) {
 		last = time.Now()
 		if first.IsZero() {
 			first = last
 		}
 	}
-	fitted, err := toptau.Fit(t.Context(), data, p, o)
+	fitted, err := certify.Fit(t.Context(), data, p, o)
 	if err != nil {
 		t.Fatalf("%s on %s: %v", p.Method, name, err)
 	}
@@ -270,9 +270,9 @@ func (c *optimum) fit(t *testing.T, data *dataset.Data) {
 	if data.Len() != c.n || data.Positives() != c.nPos {
 		t.Fatalf("%d rows, %d positive; the references have %d and %d", data.Len(), data.Positives(), c.n, c.nPos)
 	}
-	o := toptau.FitOptions{Settings: method.Settings{Solver: method.Adam, Storage: method.Float64},
+	o := certify.FitOptions{Settings: method.Settings{Solver: method.Adam, Storage: method.Float64},
 		Scale: map[string]schema.Scale{"raw": schema.ScaleNone, "std": schema.ScaleStandard}[c.preprocessing]}
-	fitted, err := toptau.Fit(t.Context(), data, c.problem, o)
+	fitted, err := certify.Fit(t.Context(), data, c.problem, o)
 	if err != nil {
 		t.Fatalf("%+v: %v", *c, err)
 	}

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/certify"
 	"toptau/dataset"
 	"toptau/internal/provenance"
 	"toptau/method"
@@ -239,7 +240,7 @@ func compareOnZero(t *testing.T, d *dataset.Data, quick bool) []zeroCase {
 	diagnosed := map[method.Problem]*bool{} // by method and tau
 	trained := map[string]string{}          // by name
 	for _, tau := range zeroRates {
-		diagnosis, err := toptau.Diagnose(ctx, d, toptau.DiagnoseOptions{Goal: toptau.MaxFPR(tau.String())})
+		diagnosis, err := certify.Diagnose(ctx, d, certify.DiagnoseOptions{Goal: toptau.MaxFPR(tau.String())})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -260,7 +261,7 @@ func compareOnZero(t *testing.T, d *dataset.Data, quick bool) []zeroCase {
 	}
 	for i := range list {
 		c := &list[i]
-		fitted, err := toptau.Fit(ctx, d, c.Problem, toptau.FitOptions{Settings: method.Settings{Solver: method.CertifiedSolver}})
+		fitted, err := certify.Fit(ctx, d, c.Problem, certify.FitOptions{Settings: method.Settings{Solver: method.CertifiedSolver}})
 		if err != nil {
 			t.Fatalf("%s: %v", c.name(), err)
 		}

@@ -13,6 +13,7 @@ import (
 	"toptau/model"
 	"toptau/result"
 	"toptau/schema"
+	"toptau/score"
 )
 
 // scored is what an entry returns.
@@ -83,7 +84,7 @@ func trained(encodings ...schema.Encoding) scorer {
 			return scored{}, err
 		}
 		s := scored{scores: make([]float64, 0, p.test.Rows()), note: t.Result.Why, size: &t.Result.Size}
-		err = eachRow(ctx, t.Model, p.files.test, toptau.ScoreOptions{},
+		err = eachRow(ctx, t.Model, p.files.test, score.Options{},
 			func(r *result.Row) { s.scores = append(s.scores, r.Score) })
 		if err != nil || j.goal != topAmount {
 			return s, err
@@ -113,13 +114,13 @@ func (h *harness) document(j job, t *toptau.Trained) error {
 }
 
 // eachRow scores a file as `toptau score` does.
-func eachRow(ctx context.Context, m *model.Model, path string, o toptau.ScoreOptions, row func(*result.Row)) error {
+func eachRow(ctx context.Context, m *model.Model, path string, o score.Options, row func(*result.Row)) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	stream, err := toptau.Score(ctx, m, f, o)
+	stream, err := score.Open(ctx, m, f, o)
 	if err != nil {
 		return err
 	}
@@ -135,6 +136,6 @@ func eachRow(ctx context.Context, m *model.Model, path string, o toptau.ScoreOpt
 // chosenRows returns the rows, from 0, that score --best 800 chooses, best first.
 func chosenRows(ctx context.Context, m *model.Model, path string) ([]int, error) {
 	var rows []int
-	err := eachRow(ctx, m, path, toptau.ScoreOptions{Best: contest}, func(r *result.Row) { rows = append(rows, r.Number-1) })
+	err := eachRow(ctx, m, path, score.Options{Best: contest}, func(r *result.Row) { rows = append(rows, r.Number-1) })
 	return rows, err
 }

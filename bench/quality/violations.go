@@ -19,6 +19,7 @@ import (
 	"toptau/method"
 	"toptau/result"
 	"toptau/schema"
+	"toptau/score"
 	"toptau/threshold"
 )
 
@@ -199,7 +200,7 @@ func (u *urn) draw(ctx context.Context, number int) (o outcome) {
 // measure applies a model to the population.
 func (u *urn) measure(ctx context.Context, t *toptau.Trained) (broken bool, recall float64, err error) {
 	var above [2]int // negatives, positives
-	err = eachRow(ctx, t.Model, u.all, toptau.ScoreOptions{}, func(s *result.Row) {
+	err = eachRow(ctx, t.Model, u.all, score.Options{}, func(s *result.Row) {
 		switch {
 		case !s.Decisions[0]:
 		case u.positive[s.Number-1]:

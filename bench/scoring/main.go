@@ -28,6 +28,7 @@ import (
 	"toptau/method"
 	"toptau/model"
 	"toptau/schema"
+	"toptau/score"
 	"toptau/threshold"
 )
 
@@ -150,7 +151,7 @@ func run(m *model.Model, content []byte, way string) error {
 		}
 		return r.Close()
 	}
-	stream, err := toptau.Score(context.Background(), m, in, toptau.ScoreOptions{})
+	stream, err := score.Open(context.Background(), m, in, score.Options{})
 	if err != nil {
 		return err
 	}

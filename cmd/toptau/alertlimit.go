@@ -8,7 +8,6 @@ import (
 	"time"
 	_ "time/tzdata" // zones on systems and in images that have none; 450 kB
 
-	"toptau"
 	"toptau/calibrate"
 	"toptau/diag"
 	"toptau/internal/alertlimit"
@@ -17,6 +16,7 @@ import (
 	"toptau/internal/table"
 	"toptau/model"
 	"toptau/result"
+	"toptau/score"
 )
 
 // alertFlags limit the number of alerts.
@@ -53,7 +53,7 @@ func (f *alertFlags) options(timezone string) (alertlimit.Options, error) {
 }
 
 // open opens the budget of a stream of rows and sets the option that uses it. The caller closes it.
-func (f *alertFlags) open(s *cli.Session, m *model.Model, score *toptau.ScoreOptions) (*streamLimit, error) {
+func (f *alertFlags) open(s *cli.Session, m *model.Model, score *score.Options) (*streamLimit, error) {
 	l := &streamLimit{session: s, reported: map[alertlimit.Reason]bool{}}
 	o, err := f.options(cmp.Or(score.Format.Timezone, m.Schema().Timezone))
 	if err != nil || !f.limited() {
@@ -160,7 +160,7 @@ type streamLimit struct {
 }
 
 // decide returns why a row is held back, "" if it is not.
-func (l *streamLimit) decide(stream *toptau.Stream, r *result.Row) (string, error) {
+func (l *streamLimit) decide(stream *score.Stream, r *result.Row) (string, error) {
 	now, err := l.timeOf(stream.Time, r)
 	if err != nil {
 		return "", err

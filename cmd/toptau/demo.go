@@ -15,6 +15,7 @@ import (
 	"toptau/internal/text"
 	"toptau/result"
 	"toptau/schema"
+	"toptau/score"
 	"toptau/threshold"
 )
 
@@ -165,7 +166,7 @@ func (c *demoCommand) explain(s *cli.Session, dir string, trained *toptau.Traine
 		return err
 	}
 	defer in.Close()
-	return writeRows(s, trained.Model, in, toptau.ScoreOptions{Best: demoBest, Explain: true, Progress: func(int) {}},
+	return writeRows(s, trained.Model, in, score.Options{Best: demoBest, Explain: true, Progress: func(int) {}},
 		&explanations{w: s.Stdout, top: 5})
 }
 

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"toptau"
 	"toptau/diag"
 	"toptau/internal/cli"
 	"toptau/internal/cli/verbs"
@@ -18,6 +17,7 @@ import (
 	"toptau/model"
 	"toptau/result"
 	"toptau/schema"
+	"toptau/score"
 )
 
 // explainCommand shows what each column adds to a score.
@@ -64,7 +64,7 @@ func (c *explainCommand) Run(s *cli.Session) error {
 		return err
 	}
 	defer in.Close()
-	o := toptau.ScoreOptions{Format: c.Format, At: c.At, Best: c.Best, Explain: true,
+	o := score.Options{Format: c.Format, At: c.At, Best: c.Best, Explain: true,
 		Progress: func(rows int) { s.Progress.Show(-1, "%s rows explained", text.Count(rows)) }}
 	rejects, err := c.badRowFlags.apply(&o)
 	if err != nil {
@@ -81,14 +81,14 @@ func (c *explainCommand) printColumns(s *cli.Session, m *model.Model) error {
 		return err
 	}
 	defer in.Close()
-	var bad toptau.ScoreOptions
+	var bad score.Options
 	rejects, err := c.badRowFlags.apply(&bad)
 	if err != nil {
 		return err
 	}
 	defer rejects.Close()
 	s.Progress.Start()
-	r, err := toptau.Explain(s, m, in, toptau.ExplainOptions{Format: c.Format, Impute: bad.Impute, OnError: bad.OnError, OnReject: bad.OnReject,
+	r, err := score.Explain(s, m, in, score.ExplainOptions{Format: c.Format, Impute: bad.Impute, OnError: bad.OnError, OnReject: bad.OnReject,
 		Progress: func(rows int) { s.Progress.Show(-1, "%s rows read", text.Count(rows)) }})
 	if err != nil {
 		return err
@@ -119,10 +119,10 @@ func (c *explainCommand) printColumns(s *cli.Session, m *model.Model) error {
 type explanations struct {
 	w      io.Writer
 	top    int
-	stream *toptau.Stream
+	stream *score.Stream
 }
 
-func (e *explanations) Begin(s *toptau.Stream) error {
+func (e *explanations) Begin(s *score.Stream) error {
 	e.stream = s
 	return nil
 }
@@ -179,10 +179,10 @@ func (e *explanations) End() error { return nil }
 type csvExplanations struct {
 	w      *csv.Writer
 	top    int
-	stream *toptau.Stream
+	stream *score.Stream
 }
 
-func (e *csvExplanations) Begin(s *toptau.Stream) error {
+func (e *csvExplanations) Begin(s *score.Stream) error {
 	e.stream = s
 	header := slices.Clone(s.ID)
 	if len(header) == 0 {

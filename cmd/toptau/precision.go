@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"slices"
 
-	"toptau"
 	"toptau/internal/cli"
 	"toptau/internal/cli/verbs"
 	"toptau/internal/text"
 	"toptau/model"
 	"toptau/result"
+	"toptau/score"
 )
 
 // precisionBudgets are the fractions of the rows for which score --precision prints a line.
@@ -24,7 +24,7 @@ func (c *scoreCommand) printPrecision(s *cli.Session, m *model.Model) error {
 	}
 	defer in.Close()
 	w := &precisionTable{}
-	err = writeRows(s, m, in, toptau.ScoreOptions{Format: c.Format, At: c.At, Probability: true, Prevalence: c.Prevalence,
+	err = writeRows(s, m, in, score.Options{Format: c.Format, At: c.At, Probability: true, Prevalence: c.Prevalence,
 		Progress: func(rows int) { s.Progress.Show(-1, "%s rows scored", text.Count(rows)) }}, w)
 	if err != nil {
 		return err
@@ -73,7 +73,7 @@ type precisionTable struct {
 	alerts int
 }
 
-func (p *precisionTable) Begin(*toptau.Stream) error { return nil }
+func (p *precisionTable) Begin(*score.Stream) error { return nil }
 
 func (p *precisionTable) Write(r *result.Row) error {
 	if r.Probability == nil {

@@ -9,7 +9,6 @@ import (
 	"os"
 	"strconv"
 
-	"toptau"
 	"toptau/dataset"
 	"toptau/diag"
 	"toptau/internal/atomicfile"
@@ -20,6 +19,7 @@ import (
 	"toptau/model"
 	"toptau/result"
 	"toptau/schema"
+	"toptau/score"
 	"toptau/threshold"
 )
 
@@ -71,7 +71,7 @@ func (c *scoreCommand) Run(s *cli.Session) error {
 	return s.WriteFile(cmp.Or(c.Output, "-"), func(out io.Writer) (failed error) {
 		w := verbs.NewRowWriter(out, c.Output, s.JSON, verbs.ExtraColumns{Imputed: c.Impute != "", Errors: c.OnError == schema.EmptyBadRows,
 			Limited: c.limited()})
-		o := toptau.ScoreOptions{Format: c.Format, At: c.At, Best: c.Best, Entity: c.Entity, OnlyAlerts: c.OnlyAlerts, Keep: c.Keep,
+		o := score.Options{Format: c.Format, At: c.At, Best: c.Best, Entity: c.Entity, OnlyAlerts: c.OnlyAlerts, Keep: c.Keep,
 			Probability: c.Probability, Prevalence: c.Prevalence, MaxFalseDiscoveries: c.FalseRate, Calibration: calibration, RankByValue: c.Value,
 			Progress: func(rows int) { s.Progress.Show(-1, "%s rows scored", text.Count(rows)) }}
 		rejects, err := c.badRowFlags.apply(&o)
@@ -133,7 +133,7 @@ type badRowFlags struct {
 }
 
 // apply sets the options and opens the file of rejected rows. The caller closes it.
-func (f *badRowFlags) apply(o *toptau.ScoreOptions) (*rejectFile, error) {
+func (f *badRowFlags) apply(o *score.Options) (*rejectFile, error) {
 	o.OnError, o.Impute = f.OnError, f.Impute
 	if f.Reject == "" {
 		return &rejectFile{}, nil
@@ -181,14 +181,14 @@ func (r *rejectFile) Close() error {
 }
 
 // writeRows scores the rows of in and writes them as they come. Warnings go to standard error.
-func writeRows(s *cli.Session, m *model.Model, in io.Reader, o toptau.ScoreOptions, w verbs.RowWriter) error {
+func writeRows(s *cli.Session, m *model.Model, in io.Reader, o score.Options, w verbs.RowWriter) error {
 	show := o.Progress
 	o.Progress = func(rows int) {
 		show(rows)
 		w.Flush()
 		s.Stdout.Flush() // its error returns with the next write
 	}
-	stream, err := toptau.Score(s, m, in, o)
+	stream, err := score.Open(s, m, in, o)
 	if err != nil {
 		return err
 	}
@@ -215,7 +215,7 @@ func writeRows(s *cli.Session, m *model.Model, in io.Reader, o toptau.ScoreOptio
 }
 
 // printRowWarnings prints the warnings of a stream on standard error.
-func printRowWarnings(s *cli.Session, stream *toptau.Stream) {
+func printRowWarnings(s *cli.Session, stream *score.Stream) {
 	s.Stdout.Flush()
 	totals := stream.Totals()
 	if l := totals.List; l != nil && (l.MaxFalse < l.Rows || !l.MaxFalseDiscoveries.IsZero()) { // otherwise the column is enough

@@ -12,6 +12,7 @@ import (
 
 	"toptau"
 	"toptau/dataset"
+	"toptau/decide"
 	"toptau/diag"
 	"toptau/internal/atomicfile"
 	"toptau/internal/cli"
@@ -189,7 +190,7 @@ func (c *uiCommand) withPoint(ctx context.Context, r ui.SaveRequest) (*model.Mod
 		rows = c.held
 	}
 	first, _ := c.model.Point("")
-	o := toptau.ThresholdOptions{Name: r.Name, Delta: c.Delta, Entity: cmp.Or(c.Entity, first.Entity)}
+	o := decide.Options{Name: r.Name, Delta: c.Delta, Entity: cmp.Or(c.Entity, first.Entity)}
 	if _, taken := c.model.Point(r.Name); taken {
 		if !r.Replace {
 			return nil, "", &diag.Error{Kind: diag.Usage, Param: "name", Found: diag.Quote(r.Name) +
@@ -199,7 +200,7 @@ func (c *uiCommand) withPoint(ctx context.Context, r ui.SaveRequest) (*model.Mod
 		o.Replace = r.Name
 	}
 	// If the requested guarantee is impossible, nothing is saved.
-	computed, err := toptau.Threshold(ctx, rows, dataset.Entry{Model: c.model}, r.Goal, o)
+	computed, err := decide.Threshold(ctx, rows, dataset.Entry{Model: c.model}, r.Goal, o)
 	if err != nil {
 		return nil, "", err
 	}

@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"toptau"
+	"toptau/certify"
 	"toptau/dataset"
 	"toptau/internal/simulate"
 	"toptau/method"
@@ -46,8 +46,8 @@ func benchmarkModel(b *testing.B, encoding schema.Encoding) string {
 	if err != nil {
 		b.Fatal(err)
 	}
-	o := toptau.FitOptions{Encoding: encoding}
-	f, err := toptau.Fit(context.Background(), data, method.Problem{Method: "topmean-np", Tau: threshold.MustRate("5%"), Lambda: 0.001}, o)
+	o := certify.FitOptions{Encoding: encoding}
+	f, err := certify.Fit(context.Background(), data, method.Problem{Method: "topmean-np", Tau: threshold.MustRate("5%"), Lambda: 0.001}, o)
 	if err != nil {
 		b.Fatal(err)
 	}

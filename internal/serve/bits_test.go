@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"toptau"
+	"toptau/score"
 )
 
 // All forms of bodies give the scores of `toptau score`, to the bit, for every encoding.
@@ -156,7 +156,7 @@ func TestReasonsAreTheSameEverywhere(t *testing.T) {
 		}
 		_, answer, _ := s.post(t, "/v1/score?explain=1000", "application/json", []byte(`{"rows":[`+strings.Join(objects, ",")+"]}"))
 		results := parse(t, answer).Results
-		stream, err := toptau.Score(t.Context(), m, bytes.NewReader(fixtureCSV(rows)), toptau.ScoreOptions{Explain: true})
+		stream, err := score.Open(t.Context(), m, bytes.NewReader(fixtureCSV(rows)), score.Options{Explain: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,12 +19,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"toptau"
+	"toptau/certify"
 	"toptau/dataset"
 	"toptau/method"
 	"toptau/model"
 	"toptau/result"
 	"toptau/schema"
+	"toptau/score"
 	"toptau/threshold"
 )
 
@@ -95,8 +96,8 @@ func fitted(t testing.TB, encoding schema.Encoding, impute schema.Impute) *model
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := toptau.FitOptions{Encoding: encoding, Impute: impute}
-	f, err := toptau.Fit(context.Background(), data, fixtureProblem, o)
+	o := certify.FitOptions{Encoding: encoding, Impute: impute}
+	f, err := certify.Fit(context.Background(), data, fixtureProblem, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -369,7 +370,7 @@ func jsonObject(row []string) string {
 // scoredByLibrary returns the scores and the decisions of the rows as `toptau score` prints them.
 func scoredByLibrary(t testing.TB, m *model.Model, csvText []byte) (scores []string, decisions [][]bool) {
 	t.Helper()
-	stream, err := toptau.Score(context.Background(), m, bytes.NewReader(csvText), toptau.ScoreOptions{})
+	stream, err := score.Open(context.Background(), m, bytes.NewReader(csvText), score.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

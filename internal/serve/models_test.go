@@ -24,7 +24,7 @@ import (
 	"testing"
 	"time"
 
-	"toptau"
+	"toptau/certify"
 	"toptau/dataset"
 	"toptau/model"
 	"toptau/schema"
@@ -178,7 +178,7 @@ func TestSchemaChanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := toptau.Fit(context.Background(), small, fixtureProblem, toptau.FitOptions{})
+	f, err := certify.Fit(context.Background(), small, fixtureProblem, certify.FitOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +186,7 @@ func TestSchemaChanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	category, err := toptau.Fit(context.Background(), text, fixtureProblem, toptau.FitOptions{})
+	category, err := certify.Fit(context.Background(), text, fixtureProblem, certify.FitOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

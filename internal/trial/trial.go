@@ -11,12 +11,14 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/certify"
 	"toptau/dataset"
 	"toptau/diag"
 	"toptau/method"
 	"toptau/model"
 	"toptau/result"
 	"toptau/schema"
+	"toptau/score"
 )
 
 // WriteFile makes a file in a temporary directory.
@@ -38,9 +40,9 @@ func ReadFile(t *testing.T, path string, f schema.Format) *dataset.Data {
 	return d
 }
 
-func FitData(t *testing.T, d *dataset.Data, c FitCase) *toptau.Fitted {
+func FitData(t *testing.T, d *dataset.Data, c FitCase) *certify.Fitted {
 	t.Helper()
-	fitted, err := toptau.Fit(t.Context(), d, c.Problem, c.FitOptions)
+	fitted, err := certify.Fit(t.Context(), d, c.Problem, c.FitOptions)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +61,7 @@ func Evaluate(t *testing.T, d *dataset.Data, m *model.Model, o toptau.EvaluateOp
 
 // ShortAdam fits a problem with few steps of ADAM.
 func ShortAdam(p method.Problem, steps int) FitCase {
-	return FitCase{p, toptau.FitOptions{Settings: method.Settings{Solver: method.Adam, Iterations: steps}}}
+	return FitCase{p, certify.FitOptions{Settings: method.Settings{Solver: method.Adam, Iterations: steps}}}
 }
 
 // ReadLike reads a file as the training file of m was read, except for what f sets.
@@ -120,18 +122,18 @@ func RowsData(t *testing.T, rows dataset.Rows) *dataset.Data {
 }
 
 // OpenStream opens a file and returns the stream of its scored rows.
-func OpenStream(t *testing.T, ctx context.Context, m *model.Model, path string, o toptau.ScoreOptions) (*toptau.Stream, error) {
+func OpenStream(t *testing.T, ctx context.Context, m *model.Model, path string, o score.Options) (*score.Stream, error) {
 	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { f.Close() })
-	return toptau.Score(ctx, m, f, o)
+	return score.Open(ctx, m, f, o)
 }
 
 // ScoreAll returns copies of all scored rows, and the stream.
-func ScoreAll(t *testing.T, m *model.Model, path string, o toptau.ScoreOptions) ([]result.Row, *toptau.Stream) {
+func ScoreAll(t *testing.T, m *model.Model, path string, o score.Options) ([]result.Row, *score.Stream) {
 	t.Helper()
 	s, err := OpenStream(t, t.Context(), m, path, o)
 	if err != nil {
@@ -173,7 +175,7 @@ func Weights(m *model.Model) []float64 {
 // FitCase is what a test fits.
 type FitCase struct {
 	method.Problem
-	toptau.FitOptions
+	certify.FitOptions
 }
 
 // The same data, options and seed give the same bytes of the model file and of every result, for any number of threads and any

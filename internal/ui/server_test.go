@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"toptau"
+	"toptau/certify"
 	"toptau/dataset"
 	"toptau/method"
 	"toptau/metric"
@@ -56,8 +57,8 @@ func start(t *testing.T, o Options) *page {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fitted, err := toptau.Fit(t.Context(), d, method.Problem{Method: method.TopMeanNP,
-		Tau: threshold.MustRate("20%"), Lambda: 0.001}, toptau.FitOptions{})
+	fitted, err := certify.Fit(t.Context(), d, method.Problem{Method: method.TopMeanNP,
+		Tau: threshold.MustRate("20%"), Lambda: 0.001}, certify.FitOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -484,8 +485,8 @@ func FuzzQuestions(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	fitted, err := toptau.Fit(f.Context(), d, method.Problem{Method: method.TopMeanNP, Tau: threshold.MustRate("20%"),
-		Lambda: 0.001}, toptau.FitOptions{})
+	fitted, err := certify.Fit(f.Context(), d, method.Problem{Method: method.TopMeanNP, Tau: threshold.MustRate("20%"),
+		Lambda: 0.001}, certify.FitOptions{})
 	if err != nil {
 		f.Fatal(err)
 	}

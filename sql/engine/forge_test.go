@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"toptau"
+	"toptau/certify"
 	"toptau/internal/simulate"
 	"toptau/internal/table"
 	"toptau/method"
@@ -56,12 +56,12 @@ func TestForgedCertificates(t *testing.T) {
 			{Method: method.PatMat, Tau: threshold.MustRate("20%"), Beta: 1, Lambda: 1e-3, Surrogate: surrogate.SquaredHinge.Name()},
 			{Method: method.TopMeanNP, Tau: threshold.MustRate("30%"), Lambda: 1e-3, Surrogate: surrogate.Hinge.Name()},
 		} {
-			fitted, err := toptau.Fit(t.Context(), there, p, toptau.FitOptions{})
+			fitted, err := certify.Fit(t.Context(), there, p, certify.FitOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			verify := func(c *model.Certificate) (lower float64, holds bool) {
-				v, err := toptau.Verify(t.Context(), fitted.Model, there, c, nil)
+				v, err := certify.Verify(t.Context(), fitted.Model, there, c, nil)
 				if err != nil {
 					return 0, false
 				}

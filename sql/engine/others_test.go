@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"toptau"
+	"toptau/certify"
 	"toptau/dataset"
 	"toptau/internal/certified"
 	"toptau/internal/dialect"
@@ -27,6 +27,7 @@ import (
 	"toptau/internal/table"
 	"toptau/method"
 	"toptau/schema"
+	"toptau/score"
 	"toptau/sql/engine"
 	"toptau/sql/scan"
 	"toptau/sql/servers"
@@ -215,12 +216,12 @@ func checkEverything(t *testing.T, d *dialect.Dialect, connect func() []scan.Con
 		if encoding == schema.Leaves && d.Name == "trino" && os.Getenv("TOPTAU_TRINO") != "leaves" {
 			continue // planning a statement of 425 kB takes minutes
 		}
-		fitted, err := toptau.Fit(ctx, read, method.Problem{Method: method.TopPushK, Lambda: 1e-3, K: 10},
-			toptau.FitOptions{Encoding: encoding, Impute: schema.ImputeIndicator})
+		fitted, err := certify.Fit(ctx, read, method.Problem{Method: method.TopPushK, Lambda: 1e-3, K: 10},
+			certify.FitOptions{Encoding: encoding, Impute: schema.ImputeIndicator})
 		if err != nil {
 			t.Fatal(err)
 		}
-		stream, err := toptau.Score(ctx, fitted.Model, bytes.NewReader(text), toptau.ScoreOptions{})
+		stream, err := score.Open(ctx, fitted.Model, bytes.NewReader(text), score.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"toptau"
+	"toptau/certify"
 	"toptau/dataset"
 	"toptau/diag"
 	"toptau/internal/feature"
@@ -82,8 +82,8 @@ func role(e *engine.Engine, name string) (string, error) {
 	if _, err := rows.Measure(ctx, large.All(), feature.Options{}); err != nil {
 		return "", fmt.Errorf("measuring: %w", err)
 	}
-	fitted, err := toptau.Fit(ctx, d, method.Problem{Method: method.TopMeanNP, Tau: threshold.MustRate("10%"), Lambda: 1e-2},
-		toptau.FitOptions{Settings: method.Settings{Solver: method.CertifiedSolver, MaxPasses: 2}})
+	fitted, err := certify.Fit(ctx, d, method.Problem{Method: method.TopMeanNP, Tau: threshold.MustRate("10%"), Lambda: 1e-2},
+		certify.FitOptions{Settings: method.Settings{Solver: method.CertifiedSolver, MaxPasses: 2}})
 	if err != nil {
 		return "", fmt.Errorf("fitting: %w", err)
 	}
@@ -306,7 +306,7 @@ func TestWideRowsAsLIBSVM(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v\n%.300s", err, file.String())
 		}
-		fitted, err := toptau.Fit(t.Context(), data, method.Problem{Method: method.TopMeanNP, Tau: threshold.MustRate("10%"), Lambda: 1e-2}, toptau.FitOptions{})
+		fitted, err := certify.Fit(t.Context(), data, method.Problem{Method: method.TopMeanNP, Tau: threshold.MustRate("10%"), Lambda: 1e-2}, certify.FitOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,7 +3,7 @@ package verbs
 import (
 	"strings"
 
-	"toptau"
+	"toptau/certify"
 	"toptau/internal/cli"
 	"toptau/internal/text"
 	"toptau/result"
@@ -11,7 +11,7 @@ import (
 
 // Diagnose reports what can work before anything is fitted.
 type Diagnose[S Source] struct {
-	toptau.DiagnoseOptions
+	certify.DiagnoseOptions
 	GoalFlags
 	Rows S `embed:""`
 }
@@ -28,7 +28,7 @@ func (c *Diagnose[S]) Run(s *cli.Session) error {
 	}
 	defer rows.Close()
 	c.ReleaseData, c.Progress = true, rows.Show
-	d, err := toptau.Diagnose(s, rows.Data(), c.DiagnoseOptions)
+	d, err := certify.Diagnose(s, rows.Data(), c.DiagnoseOptions)
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"toptau"
+	"toptau/certify"
 	"toptau/diag"
 	"toptau/internal/atomicfile"
 	"toptau/internal/cli"
@@ -19,7 +19,7 @@ type Fit[S Source] struct {
 	Certificate string `file:"out" placeholder:"FILE" help:"Write the dual point that proves the lower bound, for verify (certified)."`
 	Trace       string `file:"out" placeholder:"FILE" help:"Write the objective after each step as CSV (adam, sgd)."`
 	method.Problem
-	toptau.FitOptions
+	certify.FitOptions
 	ReplaceFlag
 	Rows S `embed:""`
 	SignFlags
@@ -44,7 +44,7 @@ func (c *Fit[S]) Run(s *cli.Session) error {
 		s.FinishAfterSignal("writing what the solver has reached")
 		rows.Show(now)
 	}
-	fitted, err := toptau.Fit(s, rows.Data(), c.Problem, c.FitOptions)
+	fitted, err := certify.Fit(s, rows.Data(), c.Problem, c.FitOptions)
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func PrintFit(s *cli.Session, r *result.Fit, output string) {
 
 // WriteFitted publishes a fitted model with its certificate and the trace of its steps, all or none. Files without a name are
 // not written.
-func WriteFitted(s *cli.Session, fitted *toptau.Fitted, output, certificate, trace string) error {
+func WriteFitted(s *cli.Session, fitted *certify.Fitted, output, certificate, trace string) error {
 	o := s.Outputs()
 	defer o.Discard()
 	if fitted.Certificate != nil && certificate != "" {

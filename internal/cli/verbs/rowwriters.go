@@ -8,17 +8,17 @@ import (
 	"strconv"
 	"strings"
 
-	"toptau"
 	"toptau/diag"
 	"toptau/internal/cli"
 	"toptau/internal/parquet"
 	"toptau/internal/scoredrow"
 	"toptau/result"
+	"toptau/score"
 )
 
 // RowWriter writes scored rows.
 type RowWriter interface {
-	Begin(*toptau.Stream) error
+	Begin(*score.Stream) error
 	Write(*result.Row) error
 	Flush() // passes on what was written
 	End() error
@@ -51,7 +51,7 @@ type rowColumn struct {
 }
 
 // rowColumns returns the columns of the rows of a stream.
-func rowColumns(s *toptau.Stream, extra ExtraColumns) []rowColumn {
+func rowColumns(s *score.Stream, extra ExtraColumns) []rowColumn {
 	var list []rowColumn
 	add := func(c rowColumn) { list = append(list, c) }
 	if len(s.ID) == 0 {
@@ -97,7 +97,7 @@ func rowColumns(s *toptau.Stream, extra ExtraColumns) []rowColumn {
 }
 
 // scoreColumns returns the columns of the score and what follows from it.
-func scoreColumns(s *toptau.Stream) []rowColumn {
+func scoreColumns(s *score.Stream) []rowColumn {
 	var list []rowColumn
 	add := func(c rowColumn) { list = append(list, c) }
 	add(numberColumn("score", -1, func(r *result.Row) float64 {
@@ -181,7 +181,7 @@ type csvRows struct {
 	columns []rowColumn
 }
 
-func (c *csvRows) Begin(s *toptau.Stream) error {
+func (c *csvRows) Begin(s *score.Stream) error {
 	c.columns = rowColumns(s, c.extra)
 	return c.writeLine(func(line []byte, column *rowColumn) []byte { return scoredrow.AppendField(line, column.name) })
 }
@@ -215,7 +215,7 @@ type parquetRows struct {
 	w       *parquet.Writer
 }
 
-func (p *parquetRows) Begin(s *toptau.Stream) (err error) {
+func (p *parquetRows) Begin(s *score.Stream) (err error) {
 	p.columns = rowColumns(s, p.extra)
 	list := make([]parquet.WriteColumn, len(p.columns))
 	known := map[string]bool{}
@@ -250,7 +250,7 @@ type jsonRows struct {
 	row    scoredrow.Row
 }
 
-func (j *jsonRows) Begin(s *toptau.Stream) error {
+func (j *jsonRows) Begin(s *score.Stream) error {
 	j.format = scoredrow.NewFormat(true, s.ID, s.Kept, s.Points)
 	return nil
 }

@@ -4,7 +4,7 @@ import (
 	"crypto/ed25519"
 	"fmt"
 
-	"toptau"
+	"toptau/certify"
 	"toptau/diag"
 	"toptau/model"
 )
@@ -38,7 +38,7 @@ func Sign(m *model.Model, key ed25519.PrivateKey) (*model.Model, error) {
 }
 
 // SignFitted signs a fitted model and its certificate if there is a key.
-func SignFitted(fitted *toptau.Fitted, key ed25519.PrivateKey) error {
+func SignFitted(fitted *certify.Fitted, key ed25519.PrivateKey) error {
 	var err error
 	if fitted.Model, err = Sign(fitted.Model, key); err != nil || fitted.Certificate == nil || key == nil {
 		return err

@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"strings"
 
-	"toptau"
 	"toptau/dataset"
+	"toptau/decide"
 	"toptau/diag"
 	"toptau/internal/atomicfile"
 	"toptau/internal/cli"
@@ -34,7 +34,7 @@ type Threshold[S Source] struct {
 	Note    string `needs:"model" placeholder:"TEXT" help:"Write this next to the change in the model's history, for example the date."`
 	Answers string `name:"audited" file:"in" placeholder:"FILE" help:"Leave out the negatives that a review found to be positive: the CSV that --audit printed, with yes or no in the column positive."`
 	Output  string `file:"out" short:"o" placeholder:"MODEL" help:"Write the model with the new point here."`
-	toptau.ThresholdOptions
+	decide.Options
 	GoalFlags
 	SignFlags
 	VerifyFlags
@@ -75,7 +75,7 @@ func (c *Threshold[S]) Run(s *cli.Session) error {
 	if c.Scores != "" {
 		entry = dataset.Entry{Name: "scores", File: c.Scores}
 	}
-	computed, guarantee := toptau.Threshold(s, rows.Data(), entry, goal, c.ThresholdOptions)
+	computed, guarantee := decide.Threshold(s, rows.Data(), entry, goal, c.Options)
 	if computed == nil {
 		return guarantee
 	}
@@ -142,7 +142,7 @@ func (c *Threshold[S]) printAudit(s *cli.Session) error {
 		entry = dataset.Entry{Name: "scores", File: c.Scores}
 	}
 	goal := metric.Goal{Kind: metric.GoalAbsoluteTop} // which the list does not depend on
-	computed, err := toptau.Threshold(s, rows.Data(), entry, goal, toptau.ThresholdOptions{Audit: c.Audit, Entity: c.Entity})
+	computed, err := decide.Threshold(s, rows.Data(), entry, goal, decide.Options{Audit: c.Audit, Entity: c.Entity})
 	if err != nil {
 		return err
 	}
@@ -320,7 +320,7 @@ func (c *Threshold[S]) addPoint(s *cli.Session) error {
 		return err
 	}
 	defer rows.Close()
-	computed, guarantee := toptau.Threshold(s, rows.Data(), dataset.Entry{Model: m}, goal, c.ThresholdOptions)
+	computed, guarantee := decide.Threshold(s, rows.Data(), dataset.Entry{Model: m}, goal, c.Options)
 	if computed == nil {
 		return guarantee
 	}

@@ -3,7 +3,7 @@ package verbs
 import (
 	"strings"
 
-	"toptau"
+	"toptau/certify"
 	"toptau/diag"
 	"toptau/internal/cli"
 	"toptau/internal/text"
@@ -41,7 +41,7 @@ func (c *Verify[S]) Run(s *cli.Session) error {
 		return err
 	}
 	defer rows.Close()
-	v, err := toptau.Verify(s, m, rows.Data(), certificate, problem)
+	v, err := certify.Verify(s, m, rows.Data(), certificate, problem)
 	if err != nil {
 		return InCertificate(err, path)
 	}

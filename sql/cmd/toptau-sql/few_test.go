@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"toptau"
+	"toptau/certify"
 	"toptau/dataset"
 	"toptau/method"
 	"toptau/model"
@@ -79,7 +79,7 @@ func TestSmallTables(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fitted, err := toptau.Fit(context.Background(), data, p, toptau.FitOptions{Encoding: encoding, Impute: "indicator"})
+		fitted, err := certify.Fit(context.Background(), data, p, certify.FitOptions{Encoding: encoding, Impute: "indicator"})
 		if err != nil {
 			t.Fatal(err)
 		}

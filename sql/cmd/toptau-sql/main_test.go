@@ -11,9 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/testscript"
-
-	"toptau"
+	"toptau/certify"
 	"toptau/dataset"
 	"toptau/internal/cli/clitest"
 	"toptau/internal/simulate"
@@ -21,8 +19,11 @@ import (
 	"toptau/method"
 	"toptau/model"
 	"toptau/schema"
+	"toptau/score"
 	"toptau/sql/servers"
 	"toptau/threshold"
+
+	"github.com/rogpeppe/go-internal/testscript"
 )
 
 // TestMain lets the transcripts run this program as "toptau-sql".
@@ -115,8 +116,8 @@ func trainModel(t testing.TB, path string, of servers.Table) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fitted, err := toptau.Fit(context.Background(), data, method.Problem{Method: "topmean-np", Lambda: 1e-3, Tau: threshold.MustRate("1%")},
-		toptau.FitOptions{Encoding: "scorecard", Impute: "indicator"})
+	fitted, err := certify.Fit(context.Background(), data, method.Problem{Method: "topmean-np", Lambda: 1e-3, Tau: threshold.MustRate("1%")},
+		certify.FitOptions{Encoding: "scorecard", Impute: "indicator"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +145,7 @@ func same(ts *testscript.TestScript, neg bool, args []string) {
 	f, err := os.Open(ts.MkAbs(args[2]))
 	ts.Check(err)
 	defer f.Close()
-	stream, err := toptau.Score(context.Background(), m, f, toptau.ScoreOptions{Format: schema.Format{ID: []string{"id"}}})
+	stream, err := score.Open(context.Background(), m, f, score.Options{Format: schema.Format{ID: []string{"id"}}})
 	ts.Check(err)
 	want := map[string]string{}
 	for row, err := range stream.Rows() {

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"toptau"
 	"toptau/diag"
 	"toptau/internal/cli"
 	"toptau/internal/cli/verbs"
@@ -24,6 +23,7 @@ import (
 	"toptau/model"
 	"toptau/result"
 	"toptau/schema"
+	"toptau/score"
 	"toptau/sql/engine"
 	"toptau/sql/scan"
 )
@@ -195,7 +195,7 @@ func (c *scoring) print(s *cli.Session) error {
 // stream writes the rows that the servers score, server by server.
 func (c *scoreCommand) stream(s *cli.Session, e *engine.Engine, scored *scoring, out io.Writer) error {
 	w := verbs.NewRowWriter(out, c.Output, s.JSON, verbs.ExtraColumns{Errors: c.OnError == schema.EmptyBadRows})
-	if err := w.Begin(&toptau.Stream{ID: scored.keys, Points: scored.points}); err != nil {
+	if err := w.Begin(&score.Stream{ID: scored.keys, Points: scored.points}); err != nil {
 		return err
 	}
 	keys := make([]sql.NullString, len(scored.keys))
