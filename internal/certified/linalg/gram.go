@@ -212,26 +212,13 @@ func (r *Rows) Products(from, end int, other *Rows, n int, out []float64) {
 			columns[k*kernel.PanelRows+i-from] = v
 		}
 	}
-	var shifts []float64
 	if other.Sparse {
-		shifts = make([]float64, kernel.PanelRows)
-		kernel.ScorePanels(columns, other.offset, shifts, false)
+		other.sparseProducts(columns, n, out)
+		return
 	}
 	strips := (n + panel - 1) / panel
 	For(strips, float64(n)*float64(d)*kernel.PanelRows, func(s int) {
 		first, last := s*panel, min((s+1)*panel, n)
-		if other.Sparse {
-			for j := first; j < last; j++ {
-				sums := out[j*kernel.PanelRows : (j+1)*kernel.PanelRows]
-				for k, v := range shifts {
-					sums[k] = -v
-				}
-				for e := other.start[j]; e < other.start[j+1]; e++ {
-					addColumn(other.value[e], columns[int(other.index[e])*kernel.PanelRows:], sums)
-				}
-			}
-			return
-		}
 		for k0 := 0; k0 < d; k0 += productChunk {
 			k1 := min(k0+productChunk, d)
 			for j := first; j < last; j++ {
@@ -242,10 +229,36 @@ func (r *Rows) Products(from, end int, other *Rows, n int, out []float64) {
 	})
 }
 
-// addColumn adds c times a column of a panel to sums.
-func addColumn(c float64, column, sums []float64) {
-	x, y := (*[kernel.PanelRows]float64)(column), (*[kernel.PanelRows]float64)(sums)
-	for k := range x {
-		y[k] += float64(c * x[k])
-	}
+// sparseChunk is the number of stored values of a row that are multiplied with a part of a panel at a time, so that the part stays in the
+// second-level cache.
+const sparseChunk = 64
+
+// sparseProducts sets the inner products of the first n rows with the 64 rows of a panel, as Products does.
+func (r *Rows) sparseProducts(columns []float64, n int, out []float64) {
+	shifts := make([]float64, kernel.PanelRows)
+	kernel.ScorePanels(columns, r.offset, shifts, false)
+	chunk := max(productChunk, r.D*sparseChunk*n/max(1, r.start[n])) // columns
+
+	strips := (n + panel - 1) / panel
+	For(strips, float64(r.start[n])*kernel.PanelRows, func(s int) {
+		first, last := s*panel, min((s+1)*panel, n)
+		next := make([]int, last-first) // entry of each row
+		for j := first; j < last; j++ {
+			next[j-first] = r.start[j]
+			for k, v := range shifts {
+				out[j*kernel.PanelRows+k] = -v
+			}
+		}
+		for k0 := 0; k0 < r.D; k0 += chunk {
+			for j := first; j < last; j++ {
+				e := next[j-first]
+				end := e
+				for end < r.start[j+1] && int(r.index[end]) < k0+chunk {
+					end++
+				}
+				kernel.ScoreListed(columns, r.index[e:end], r.value[e:end], out[j*kernel.PanelRows:(j+1)*kernel.PanelRows])
+				next[j-first] = end
+			}
+		}
+	})
 }
