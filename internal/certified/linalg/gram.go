@@ -162,11 +162,12 @@ func (r *Rows) addSparseGram(diagonal []float64, least float64, h []float64, str
 		}
 	}
 	// Each strip owns every strips-th row of h. An element is summed over the data's rows in order, so the
-	// bits do not depend on the number of strips.
+	// bits do not depend on the number of strips, a power of 2.
 	strips := 1
 	if pairs > inlineWork {
 		strips = 8
 	}
+	ours := func(j, s int) bool { return j&(strips-1) == s }
 	For(strips, pairs, func(s int) {
 		for i, v := range diagonal[:r.N] {
 			if v <= least {
@@ -174,7 +175,7 @@ func (r *Rows) addSparseGram(diagonal []float64, least float64, h []float64, str
 			}
 			index, value := r.index[r.start[i]:r.start[i+1]], r.value[r.start[i]:r.start[i+1]]
 			for a, ja := range index {
-				if int(ja)%strips != s {
+				if !ours(int(ja), s) {
 					continue
 				}
 				row := h[int(ja)*stride : int(ja)*stride+int(ja)+1]
@@ -186,7 +187,7 @@ func (r *Rows) addSparseGram(diagonal []float64, least float64, h []float64, str
 		}
 		// The terms of the offset.
 		for i := range d {
-			if i%strips != s {
+			if !ours(i, s) {
 				continue
 			}
 			row := h[i*stride : i*stride+i+1]
