@@ -44,6 +44,16 @@ func asmScoreTurnsFloat64(turns *uintptr, streams int, w *float64, d int, turn i
 	scoreTurnsFloat64AVX2(turns, streams, w, d, turn, add)
 }
 
+// asmScoreListed adds the scores of one panel under the listed features; count is positive. The level of
+// scores must be above plain Go.
+func asmScoreListed(x *float64, list *int32, w *float64, z *float64, count int) {
+	if using[scoresFamily] == levelAVX512 {
+		scoreListedAVX512(x, list, w, z, count)
+		return
+	}
+	scoreListedAVX2(x, list, w, z, count)
+}
+
 // asmOctets returns a bit for each eight of 64 values that are not all zero. The level of accumulate must be
 // above plain Go.
 func asmOctets(v *float64) int {

@@ -22,6 +22,8 @@ func asmScoreTurnsFloat64(turns *uintptr, streams int, w *float64, d int, turn i
 	panic("no assembly")
 }
 
+func asmScoreListed(x *float64, list *int32, w *float64, z *float64, count int) { panic("no assembly") }
+
 func asmOctets(v *float64) int { panic("no assembly") }
 
 func asmAccumulateFloat32(x *float32, v *float64, lanes *float64, d int, panels int) {

@@ -29,6 +29,29 @@ func scorePanels[T Float](panels []T, w, z []float64, add bool) {
 	}
 }
 
+// ScoreListed adds the scores of one panel under some of its features to z, which has PanelRows elements: z[r] += sum over k of
+// panel[64*list[k]+r]*w[k], k ascending.
+func ScoreListed(panel []float64, list []int32, w, z []float64) {
+	if len(list) == 0 {
+		return
+	}
+	last := uint32(0)
+	for _, j := range list {
+		last = max(last, uint32(j))
+	}
+	panel, w, z = panel[:PanelRows*(int(last)+1)], w[:len(list)], z[:PanelRows]
+	if uses(scoresFamily) {
+		asmScoreListed(&panel[0], &list[0], &w[0], &z[0], len(list))
+		return
+	}
+	for k, j := range list {
+		x, sums, wk := (*[PanelRows]float64)(panel[int(j)*PanelRows:]), (*[PanelRows]float64)(z), w[k]
+		for r := range sums {
+			sums[r] += float64(x[r] * wk)
+		}
+	}
+}
+
 // scorePanel handles four features at a time, so that a sum is loaded and stored once for four products.
 func scorePanel[T Float](panel []T, w []float64, z *[PanelRows]float64) {
 	for len(w) >= 4 {

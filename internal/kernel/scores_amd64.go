@@ -43,3 +43,13 @@ func scoresFloat64AVX512(x *float64, w *float64, z *float64, d int, panels int, 
 //
 //go:noescape
 func scoreTurnsFloat64AVX512(turns *uintptr, streams int, w *float64, d int, turn int, add int)
+
+// scoreListedAVX2 adds the scores of one panel under the listed features; count is positive.
+//
+//go:noescape
+func scoreListedAVX2(x *float64, list *int32, w *float64, z *float64, count int)
+
+// scoreListedAVX512 adds the scores of one panel under the listed features; count is positive.
+//
+//go:noescape
+func scoreListedAVX512(x *float64, list *int32, w *float64, z *float64, count int)

@@ -162,11 +162,12 @@ func (r *Rows) addSparseGram(diagonal []float64, least float64, h []float64, str
 		}
 	}
 	// Each strip owns every strips-th row of h. An element is summed over the data's rows in order, so the
-	// bits do not depend on the number of strips.
+	// bits do not depend on the number of strips, a power of 2.
 	strips := 1
 	if pairs > inlineWork {
 		strips = 8
 	}
+	ours := func(j, s int) bool { return j&(strips-1) == s }
 	For(strips, pairs, func(s int) {
 		for i, v := range diagonal[:r.N] {
 			if v <= least {
@@ -174,7 +175,7 @@ func (r *Rows) addSparseGram(diagonal []float64, least float64, h []float64, str
 			}
 			index, value := r.index[r.start[i]:r.start[i+1]], r.value[r.start[i]:r.start[i+1]]
 			for a, ja := range index {
-				if int(ja)%strips != s {
+				if !ours(int(ja), s) {
 					continue
 				}
 				row := h[int(ja)*stride : int(ja)*stride+int(ja)+1]
@@ -186,7 +187,7 @@ func (r *Rows) addSparseGram(diagonal []float64, least float64, h []float64, str
 		}
 		// The terms of the offset.
 		for i := range d {
-			if i%strips != s {
+			if !ours(i, s) {
 				continue
 			}
 			row := h[i*stride : i*stride+i+1]
@@ -212,26 +213,13 @@ func (r *Rows) Products(from, end int, other *Rows, n int, out []float64) {
 			columns[k*kernel.PanelRows+i-from] = v
 		}
 	}
-	var shifts []float64
 	if other.Sparse {
-		shifts = make([]float64, kernel.PanelRows)
-		kernel.ScorePanels(columns, other.offset, shifts, false)
+		other.sparseProducts(columns, n, out)
+		return
 	}
 	strips := (n + panel - 1) / panel
 	For(strips, float64(n)*float64(d)*kernel.PanelRows, func(s int) {
 		first, last := s*panel, min((s+1)*panel, n)
-		if other.Sparse {
-			for j := first; j < last; j++ {
-				sums := out[j*kernel.PanelRows : (j+1)*kernel.PanelRows]
-				for k, v := range shifts {
-					sums[k] = -v
-				}
-				for e := other.start[j]; e < other.start[j+1]; e++ {
-					addColumn(other.value[e], columns[int(other.index[e])*kernel.PanelRows:], sums)
-				}
-			}
-			return
-		}
 		for k0 := 0; k0 < d; k0 += productChunk {
 			k1 := min(k0+productChunk, d)
 			for j := first; j < last; j++ {
@@ -242,10 +230,36 @@ func (r *Rows) Products(from, end int, other *Rows, n int, out []float64) {
 	})
 }
 
-// addColumn adds c times a column of a panel to sums.
-func addColumn(c float64, column, sums []float64) {
-	x, y := (*[kernel.PanelRows]float64)(column), (*[kernel.PanelRows]float64)(sums)
-	for k := range x {
-		y[k] += float64(c * x[k])
-	}
+// sparseChunk is the number of stored values of a row that are multiplied with a part of a panel at a time, so that the part stays in the
+// second-level cache.
+const sparseChunk = 64
+
+// sparseProducts sets the inner products of the first n rows with the 64 rows of a panel, as Products does.
+func (r *Rows) sparseProducts(columns []float64, n int, out []float64) {
+	shifts := make([]float64, kernel.PanelRows)
+	kernel.ScorePanels(columns, r.offset, shifts, false)
+	chunk := max(productChunk, r.D*sparseChunk*n/max(1, r.start[n])) // columns
+
+	strips := (n + panel - 1) / panel
+	For(strips, float64(r.start[n])*kernel.PanelRows, func(s int) {
+		first, last := s*panel, min((s+1)*panel, n)
+		next := make([]int, last-first) // entry of each row
+		for j := first; j < last; j++ {
+			next[j-first] = r.start[j]
+			for k, v := range shifts {
+				out[j*kernel.PanelRows+k] = -v
+			}
+		}
+		for k0 := 0; k0 < r.D; k0 += chunk {
+			for j := first; j < last; j++ {
+				e := next[j-first]
+				end := e
+				for end < r.start[j+1] && int(r.index[end]) < k0+chunk {
+					end++
+				}
+				kernel.ScoreListed(columns, r.index[e:end], r.value[e:end], out[j*kernel.PanelRows:(j+1)*kernel.PanelRows])
+				next[j-first] = end
+			}
+		}
+	})
 }

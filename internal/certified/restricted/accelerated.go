@@ -63,26 +63,10 @@ func newAccelerated(p Problem, k *products) *accelerated {
 
 // scores sets the scores of a dual point.
 func (v *accelerated) scores(d *dualPoint) {
-	n := v.k.rows()
-	c := make([]float64, n)
-	copy(c, d.p)
-	for j, q := range d.q {
-		c[len(d.p)+j] = -q
+	v.k.times(d.p, d.q, d.z)
+	for i := range d.z {
+		d.z[i] /= v.Lambda
 	}
-	const block = 64
-	linalg.For((n+block-1)/block, float64(n)*float64(n), func(b int) {
-		i, end := b*block, min((b+1)*block, n)
-		row := func(i int) []float64 { return v.k.matrix[i*n : (i+1)*n] }
-		for ; i+4 <= end; i += 4 {
-			d.z[i], d.z[i+1], d.z[i+2], d.z[i+3] = linalg.Dot4(row(i), row(i+1), row(i+2), row(i+3), c)
-		}
-		for ; i < end; i++ {
-			d.z[i] = linalg.Dot(row(i), c)
-		}
-		for i := b * block; i < end; i++ {
-			d.z[i] /= v.Lambda
-		}
-	})
 }
 
 const (

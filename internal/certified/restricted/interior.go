@@ -59,7 +59,7 @@ type interior struct {
 
 	// Scratch of a step, made by the first one.
 	rightSides *targets
-	directions [4]*direction
+	directions [3]*direction
 }
 
 const (
@@ -227,33 +227,39 @@ func (v *interior) residuals() {
 	v.Population.AddTransposed(v.q, 1, v.rdw)
 }
 
-// longest returns the largest step, at most bound, that keeps x + step*dx at least 0.
-func longest(bound float64, x, dx []float64) float64 {
-	for i, d := range dx {
-		if d < 0 {
-			if r := -x[i] / d; r < bound {
-				bound = r
-			}
+// longest returns the largest step, at most bound, that keeps x + step*(a + omega*b) at least 0. Quotients are rare: most rows allow bound,
+// which a product shows.
+func longest(bound float64, x, a []float64, omega float64, b []float64) float64 {
+	const above = 1 + 0x1p-50 // more than a product and a quotient are rounded by
+	a, b = a[:len(x)], b[:len(x)]
+	most := bound * above
+	for i, x := range x {
+		d := a[i] + float64(omega*b[i])
+		if x >= -d*most {
+			continue
+		}
+		if r := -x / d; r < bound {
+			bound, most = r, r*above
 		}
 	}
 	return bound
 }
 
-// lengths returns the longest primal and dual steps along d, at most 1. They differ: with residuals carried
-// along, separate lengths are correct for lambda > 0 too.
-func (v *interior) lengths(d *direction) (primal, dual float64) {
-	primal = longest(1, v.sg, d.sg)
-	primal = longest(primal, v.rh, d.rh)
-	primal = longest(primal, v.et, d.et)
-	dual = longest(1, v.p, d.p)
-	dual = longest(dual, v.q, d.q)
-	dual = longest(dual, v.ga, d.ga)
+// lengths returns the longest primal and dual steps along d + omega e, at most 1. They differ: with residuals carried along, separate
+// lengths are correct for lambda > 0 too.
+func (v *interior) lengths(d *direction, omega float64, e *direction) (primal, dual float64) {
+	primal = longest(1, v.sg, d.sg, omega, e.sg)
+	primal = longest(primal, v.rh, d.rh, omega, e.rh)
+	primal = longest(primal, v.et, d.et, omega, e.et)
+	dual = longest(1, v.p, d.p, omega, e.p)
+	dual = longest(dual, v.q, d.q, omega, e.q)
+	dual = longest(dual, v.ga, d.ga, omega, e.ga)
 	if !v.Squared {
-		primal = longest(primal, v.xi, d.xi)
-		dual = longest(dual, v.al, d.al)
+		primal = longest(primal, v.xi, d.xi, omega, e.xi)
+		dual = longest(dual, v.al, d.al, omega, e.al)
 	}
-	primal = longest(primal, []float64{v.kap}, []float64{d.kap})
-	dual = longest(dual, []float64{v.theta}, []float64{d.theta})
+	primal = longest(primal, []float64{v.kap}, []float64{d.kap}, omega, []float64{e.kap})
+	dual = longest(dual, []float64{v.theta}, []float64{d.theta}, omega, []float64{e.theta})
 	return primal, dual
 }
 
@@ -294,9 +300,9 @@ func (v *interior) advance(mu float64) bool {
 	}
 	c.c5 = -float64(v.theta * v.kap)
 	// Predictor: how far the affine direction gets determines how much centring is needed (Mehrotra).
-	affine, step, corrector, spare := v.directions[0], v.directions[1], v.directions[2], v.directions[3]
+	affine, step, corrector := v.directions[0], v.directions[1], v.directions[2]
 	v.solveDirection(c, true, affine)
-	primal, dual := v.lengths(affine)
+	primal, dual := v.lengths(affine, 0, affine)
 	ratio := v.productsAt(affine, primal, dual) / v.count / mu
 	sigma := math.Min(1, math.Max(minSigma, ratio*ratio*ratio))
 	target := float64(sigma * mu)
@@ -312,8 +318,8 @@ func (v *interior) advance(mu float64) bool {
 	c.c5 = float64(target*v.Unit) - float64(affine.theta*affine.kap)
 	v.solveDirection(c, false, corrector)
 	step.plus(affine, 1, corrector)
-	primal, dual = v.lengths(step)
-	step, primal, dual = v.addCorrectors(step, primal, dual, target, c, [2]*direction{affine, spare}, corrector)
+	primal, dual = v.lengths(step, 0, step)
+	step, primal, dual = v.addCorrectors(step, primal, dual, target, c, affine, corrector)
 	if !(primal > minStep || dual > minStep) {
 		return false
 	}
@@ -323,11 +329,9 @@ func (v *interior) advance(mu float64) bool {
 
 // addCorrectors adds Gondzio's centrality correctors to a step while they make it longer. Each one aims a
 // little further than the step can go, and moves the products that would leave the band around their target
-// there back to the band. The best of several weights is taken. c, the two spare directions and corrector are
-// overwritten.
-func (v *interior) addCorrectors(step *direction, primal, dual, target float64, c *targets, spares [2]*direction,
-	corrector *direction) (*direction, float64, float64) {
-	best, spare := spares[0], spares[1]
+// there back to the band. The best of several weights is taken. c, spare and corrector are overwritten.
+func (v *interior) addCorrectors(step *direction, primal, dual, target float64, c *targets, spare, corrector *direction) (*direction,
+	float64, float64) {
 	for range correctors {
 		if primal > longEnough && dual > longEnough {
 			break
@@ -351,21 +355,20 @@ func (v *interior) addCorrectors(step *direction, primal, dual, target float64, 
 		// A weight near 0 keeps the step, a weight of 1 adds the whole corrector. Take the one with the
 		// longest steps.
 		lowest := float64(primal * dual)
-		bestP, bestD := 0.0, 0.0
+		bestP, bestD, bestWeight := 0.0, 0.0, 0.0
 		for k := range correctorWeights {
 			omega := lowest + float64((1-lowest)*float64(k)/(correctorWeights-1))
-			spare.plus(step, omega, corrector)
-			lp, ld := v.lengths(spare)
+			lp, ld := v.lengths(step, omega, corrector)
 			if lp*ld > bestP*bestD {
-				bestP, bestD = lp, ld
-				best, spare = spare, best
+				bestP, bestD, bestWeight = lp, ld, omega
 			}
 		}
 		if !(bestP*bestD >= minGain*primal*dual && math.Min(bestP, bestD) > math.Min(primal, dual)) {
 			break
 		}
 		gain := bestP + bestD - primal - dual
-		step, best = best, step
+		spare.plus(step, bestWeight, corrector)
+		step, spare = spare, step
 		primal, dual = bestP, bestD
 		if gain < worthAnother {
 			break

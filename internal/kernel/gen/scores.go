@@ -18,6 +18,9 @@ func scores(c code) {
 			scoreTurns(c, s, size)
 		}
 	}
+	for _, s := range []shape{avx2, avx512} {
+		scoreListed(c, s)
+	}
 }
 
 // exactScores keeps one sum a row in registers for all 64 rows. The sixteen registers of AVX2 do not hold them: there
@@ -72,6 +75,27 @@ func scoreTurns(c code, s shape, size int) {
 	c.finish()
 }
 
+// scoreListed emits the scores of one panel under some of its features.
+func scoreListed(c code, s shape) {
+	c.function("scoreListed"+s.name, "(x *float64, list *int32, w *float64, z *float64, count int)",
+		"adds the scores of one panel under the listed features; count is positive.")
+	r := c.arguments("x", "list", "w", "z", "count")
+	x, list, w, z, count := r[0], r[1], r[2], r[3], r[4]
+	sums := c.newSums(s, z)
+	sums.load()
+	c.Label("feature")
+	feature := c.GP64()
+	c.MOVLQSX(at(list, 0), feature)
+	c.SHLQ(operand.Imm(9), feature) // panelRows float64 are 512 bytes
+	c.ADDQ(x, feature)
+	sums.addFeature(8, feature, w)
+	c.add(4, list)
+	c.add(8, w)
+	c.down(count, "feature")
+	sums.store()
+	c.finish()
+}
+
 // advance adds the bytes of some features of a panel to an offset.
 func (c code) advance(size int, features, offset reg.Register) {
 	bytes := c.GP64()
@@ -81,41 +105,67 @@ func (c code) advance(size int, features, offset reg.Register) {
 
 // panelScores emits the scores of 64 rows under j features; x, weight and j are used up.
 func (c code) panelScores(s shape, size int, x, weight, z, j, add reg.Register) {
-	vectors := panelRows / s.doubles()
-	inRegisters := min(vectors, s.registers-4)
-	sum := c.vectors(s, inRegisters)
+	sums := c.newSums(s, z)
 	c.TESTQ(add, add)
 	c.jump(c.JNZ, "load")
-	for _, v := range sum {
-		c.zero(s, v)
-	}
-	for k := inRegisters; k < vectors; k++ {
-		c.VMOVUPD(sum[0], at(z, k*s.bytes))
-	}
+	sums.clear()
 	c.jump(c.JMP, "feature")
 	c.Label("load")
-	for k, v := range sum {
-		c.VMOVUPD(at(z, k*s.bytes), v)
-	}
-
+	sums.load()
 	c.Label("feature")
-	wj := c.vector(s)
-	c.VBROADCASTSD(at(weight, 0), wj)
-	for k := range vectors {
-		product := c.product(s, size, at(x, k*s.doubles()*size), wj)
-		if k < inRegisters {
-			c.VADDPD(product, sum[k], sum[k])
-			continue
-		}
-		c.VADDPD(at(z, k*s.bytes), product, product)
-		c.VMOVUPD(product, at(z, k*s.bytes))
-	}
+	sums.addFeature(size, x, weight)
 	c.add(panelRows*size, x)
 	c.add(8, weight)
 	c.down(j, "feature")
+	sums.store()
+}
 
-	for k, v := range sum {
-		c.VMOVUPD(v, at(z, k*s.bytes))
+// panelSums are the scores of 64 rows, the first of them in registers, the others at z.
+type panelSums struct {
+	code
+	shape shape
+	z     reg.Register
+	sum   []reg.VecVirtual
+}
+
+func (c code) newSums(s shape, z reg.Register) panelSums {
+	return panelSums{c, s, z, c.vectors(s, min(panelRows/s.doubles(), s.registers-4))}
+}
+
+func (p panelSums) clear() {
+	for _, v := range p.sum {
+		p.zero(p.shape, v)
+	}
+	for k := len(p.sum); k < panelRows/p.shape.doubles(); k++ {
+		p.VMOVUPD(p.sum[0], at(p.z, k*p.shape.bytes))
+	}
+}
+
+func (p panelSums) load() {
+	for k, v := range p.sum {
+		p.VMOVUPD(at(p.z, k*p.shape.bytes), v)
+	}
+}
+
+func (p panelSums) store() {
+	for k, v := range p.sum {
+		p.VMOVUPD(v, at(p.z, k*p.shape.bytes))
+	}
+}
+
+// addFeature adds the products of the values of one feature, at x, with its weight.
+func (p panelSums) addFeature(size int, x, weight reg.Register) {
+	s := p.shape
+	w := p.vector(s)
+	p.VBROADCASTSD(at(weight, 0), w)
+	for k := range panelRows / s.doubles() {
+		product := p.product(s, size, at(x, k*s.doubles()*size), w)
+		if k < len(p.sum) {
+			p.VADDPD(product, p.sum[k], p.sum[k])
+			continue
+		}
+		p.VADDPD(at(p.z, k*s.bytes), product, product)
+		p.VMOVUPD(product, at(p.z, k*s.bytes))
 	}
 }
 
