@@ -69,15 +69,25 @@ type Server struct {
 	figures func() (*figures, error) // drawn once
 }
 
-//go:embed web
+//go:embed web/*.html web/*.css web/*.js
 var web embed.FS
 
 // files are the resources of the page by their path, with their types.
-var files = map[string]string{"index.html": "text/html; charset=utf-8", "ui.css": "text/css; charset=utf-8",
-	"app.js": scriptType, "api.js": scriptType,
-	"dom.js": scriptType, "budget.js": scriptType, "rows.js": scriptType, "panels.js": scriptType}
+var files = map[string]string{"index.html": "text/html; charset=utf-8", "ui.css": styleType, "app.js": scriptType, "api.js": scriptType,
+	"dom.js": scriptType, "chart.js": scriptType, "budget.js": scriptType, "rows.js": scriptType, "panels.js": scriptType}
 
-const scriptType = "text/javascript; charset=utf-8"
+const (
+	scriptType = "text/javascript; charset=utf-8"
+	styleType  = "text/css; charset=utf-8"
+)
+
+// uPlot draws the lines of figures. It is unchanged: npm pack uplot@1.6.32.
+var (
+	//go:embed web/uplot/uPlot.iife.min.js
+	uplotScript string
+	//go:embed web/uplot/uPlot.min.css
+	uplotStyle string
+)
 
 // Limits of requests. A question has a few hundred bytes, and one with all values of a row that has 25,000 columns
 // about a megabyte. The times are those of a person's browser on the same machine.
@@ -108,7 +118,9 @@ func New(address net.Addr, o Options) (s *Server, open string, err error) {
 			mux.HandleFunc("GET /"+name, s.file(name))
 		}
 	}
-	mux.HandleFunc("GET /page.css", fixed("text/css; charset=utf-8", plot.CSS+report.CSS))
+	mux.HandleFunc("GET /page.css", fixed(styleType, plot.CSS+report.CSS))
+	mux.HandleFunc("GET /uplot.css", fixed(styleType, uplotStyle))
+	mux.HandleFunc("GET /uplot.js", fixed(scriptType, uplotScript))
 	mux.HandleFunc("GET /figures.js", fixed(scriptType, report.FigureScript))
 	mux.HandleFunc("POST /api/session", s.open)
 	for path, answer := range map[string]func(*http.Request) (any, error){"overview": s.overview, "figures": s.curves,

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
@@ -290,7 +291,7 @@ func TestFilesOfThePage(t *testing.T) {
 	}
 	p.login()
 	_, overview, _ := p.do("POST", "/api/overview", "{}", nil)
-	if size += len(overview); size > 150<<10 || len(seen) < 9 {
+	if size += len(overview); size > 150<<10 || len(seen) < 12 {
 		t.Errorf("%d files and the first answer have %d bytes", len(seen), size)
 	}
 	t.Logf("%d bytes in all, %d of them the first answer", size, len(overview))
@@ -312,7 +313,8 @@ func TestPanels(t *testing.T) {
 	if p.ask("figures", "{}", &drawings); drawings.Recall == nil || drawings.ROC == nil || drawings.Scores == nil {
 		t.Errorf("%+v", drawings)
 	}
-	if !overview.Model || len(overview.Points) != 1 || len(overview.Budget.Lines) != 6 {
+	if !overview.Model || len(overview.Points) != 1 || len(overview.Budget.Lines) != 6 ||
+		!reflect.DeepEqual(overview.Budget.Columns, []string{plainColumn, "the model's own, of its point " + overview.Points[0].Name}) {
 		t.Errorf("%+v", overview)
 	}
 	var budget budgetAnswer
@@ -324,7 +326,7 @@ func TestPanels(t *testing.T) {
 		`{"mode":"top","by":"rate","value":"5","missed":"100","alert":"5","per_day":"200"}`} {
 		p.ask("budget", strings.Replace(q, "{", `{"delta":"5%",`, 1), &budget)
 		if budget.Goal == "" || len(budget.Lines) < 6 || len(budget.Notes) == 0 || budget.Command == "" ||
-			len(budget.Marks) == 0 {
+			budget.Marks[0].Name == "" {
 			t.Errorf("%s: %+v", q, budget)
 		}
 	}
@@ -378,6 +380,9 @@ func TestPanels(t *testing.T) {
 	if !strings.Contains(changed.Verdict, "before") || len(changed.Cells) != 3 || changed.Column != "kind" ||
 		changed.Curve == nil {
 		t.Errorf("%+v", changed)
+	}
+	if drawings.ROC.Chart == nil || drawings.ROC.SVG != "" || drawings.Scores.Chart == nil || changed.Curve.SVG == "" {
+		t.Error("lines and histograms are charts, and categories a drawing")
 	}
 	for _, f := range []*figure{changed.Curve, &changed.Adds} {
 		if strings.Contains(f.SVG, "<b>") || strings.Contains(f.SVG, "style=") {
@@ -525,12 +530,12 @@ func TestPrintedThreshold(t *testing.T) {
 		for _, rate := range []string{"0.3", "1", "2.7", "8"} {
 			var b budgetAnswer
 			p.ask("budget", `{"mode":"top","by":"rate","value":"`+rate+`","delta":"0.05"}`, &b)
-			printed, err := strconv.ParseFloat(b.Lines[0].Plain, 64)
+			printed, err := strconv.ParseFloat(b.Lines[0].Values[0], 64)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if n := p.server.options.Explorer.AboveThreshold(printed); n != b.Above {
-				t.Errorf("%s, %s %%: %d alerts above the printed %s, %d counted", title, rate, n, b.Lines[0].Plain, b.Above)
+				t.Errorf("%s, %s %%: %d alerts above the printed %s, %d counted", title, rate, n, b.Lines[0].Values[0], b.Above)
 			}
 		}
 	}
