@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -57,7 +56,7 @@ type Saved struct {
 // Server serves the page.
 type Server struct {
 	options Options
-	hosts   []string
+	host    string // of the listener, with its port
 	access  access
 	handler http.Handler
 
@@ -103,12 +102,9 @@ const (
 // budget before they are there.
 func New(address net.Addr, o Options) (s *Server, open string, err error) {
 	s = &Server{options: o, points: o.Points}
-	tcp, ok := address.(*net.TCPAddr)
-	if !ok {
-		tcp = &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}
+	if s.host = address.String(); address.Network() != "tcp" {
+		s.host = "127.0.0.1"
 	}
-	port := strconv.Itoa(tcp.Port)
-	s.hosts = []string{net.JoinHostPort(tcp.IP.String(), port), "localhost:" + port}
 	s.figures = sync.OnceValues(func() (*figures, error) { return drawFigures(o.Explorer) })
 	go s.figures() // an error is that of the question for them
 	mux := http.NewServeMux()
@@ -134,7 +130,7 @@ func New(address net.Addr, o Options) (s *Server, open string, err error) {
 }
 
 // address returns the address that opens a tab, with a new token.
-func (s *Server) address() string { return "http://" + s.hosts[0] + "/#" + s.access.newToken() }
+func (s *Server) address() string { return "http://" + s.host + "/#" + s.access.newToken() }
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }

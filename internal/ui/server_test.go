@@ -202,7 +202,16 @@ func TestAccess(t *testing.T) {
 			r.Host = "evil.example:" +
 				r.URL.Port()
 		}, 421},
-		{"another port", "GET", "/", "", func(r *http.Request) { r.Host = "127.0.0.1:1" }, 421},
+		{"a foreign name that begins like this address", "GET", "/", "", func(r *http.Request) { r.Host = "127.0.0.1.evil.example:80" }, 421},
+		{"no name", "GET", "/", "", func(r *http.Request) { r.Host = ":80" }, 421},
+		{"the port of a tunnel", "POST", "/api/overview", "{}", func(r *http.Request) {
+			r.Host = "localhost:9000"
+			r.Header.Set("Origin", "http://localhost:9000")
+		}, 200},
+		{"another page at the tunnel's end", "POST", "/api/overview", "{}", func(r *http.Request) {
+			r.Host = "localhost:9000"
+			r.Header.Set("Origin", "http://localhost:9001")
+		}, 403},
 		{"another origin", "POST", "/api/overview", "{}", func(r *http.Request) {
 			r.Header.Set("Origin",
 				"https://evil.example")
@@ -247,6 +256,26 @@ func TestAccess(t *testing.T) {
 		if header.Get("Cache-Control") != "no-store" || header.Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s: %v", c.name, header)
 		}
+	}
+}
+
+// The address that the command printed opens on another device too, through a tunnel: once, and without a trace of its token. The token is after
+// #, which no browser sends, and no page links elsewhere or names its address to another.
+func TestAddressOnAnotherDevice(t *testing.T) {
+	p := start(t, Options{})
+	_, token, _ := strings.Cut(p.open, "#")
+	through := func(r *http.Request) {
+		r.Host = "localhost:9000"
+		r.Header.Set("Origin", "http://localhost:9000")
+	}
+	for i, want := range []int{200, 401} {
+		status, answer, header := p.do("POST", "/api/session", fmt.Sprintf(`{"token":%q}`, token), through)
+		if status != want || header.Get("Referrer-Policy") != "no-referrer" || strings.Contains(answer, token) {
+			t.Errorf("use %d: %d %s", i+1, status, answer)
+		}
+	}
+	if _, script, _ := p.do("GET", "/api.js", "", nil); !strings.Contains(script, `history.replaceState(null, "", location.pathname)`) {
+		t.Error("the page leaves the token in its address")
 	}
 }
 
