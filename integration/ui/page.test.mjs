@@ -92,7 +92,7 @@ test("a million scored rows", async () => {
   await page.waitForSelector("#budget-figures .uplot canvas");
   const loaded = await page.evaluate(() => ({paint: performance.getEntriesByName("first-contentful-paint")[0]?.startTime,
     bytes: performance.getEntriesByType("resource").concat(performance.getEntriesByType("navigation")).reduce((sum, e) => sum + e.transferSize, 0),
-    charts: document.querySelectorAll("#budget-figures .uplot canvas").length}));
+    charts: document.querySelectorAll("#panel-budget .uplot canvas").length}));
   assert.ok(loaded.bytes < 200e3, `the page has ${loaded.bytes} bytes`);
   assert.equal(loaded.charts, 2);
   const paints = [];
@@ -160,7 +160,7 @@ test("a walk by keyboard: budget, rows, what if, save", async () => {
   await page.keyboard.type("2");
   await page.keyboard.press("Enter");
   await page.waitForFunction(() => document.getElementById("budget-problem").hidden && document.getElementById("goal").textContent.includes("2 %"));
-  assert.equal(await page.getAttribute("#budget-figures .chart", "data-marks"), "plain threshold; with a guarantee; the model's own, of its point goal");
+  assert.equal(await page.getAttribute("#budget-curve .chart", "data-marks"), "plain threshold; with a guarantee; the model's own, of its point goal");
   await tabTo("point-name");
   await page.keyboard.type("looked");
   await page.keyboard.press("Enter");

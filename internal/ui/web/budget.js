@@ -68,8 +68,8 @@ function showMode() {
   for (const field of document.querySelectorAll(".top-only")) field.hidden = alarms;
   $("slider").max = overview.positions[curveMode()] - 1;
   const main = alarms ? figures.roc : figures.recall;
-  const placed = place($("budget-figures"), [main, figures.scores].filter(Boolean));
-  curve = main ? placed[0].querySelector(".chart") : null;
+  curve = place($("budget-curve"), main ? [main] : [])[0]?.querySelector(".chart");
+  place($("budget-figures"), figures.scores ? [figures.scores] : []);
   if (curve) curve.pick = rate => setBudget("rate", Math.min(99, Number((100 * rate).toPrecision(2))));
   curve?.mark(marks);
 }

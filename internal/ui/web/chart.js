@@ -20,8 +20,12 @@ export function chartOf(c, title) {
   const color = name => getComputedStyle(box).getPropertyValue("--tf-" + name);
   const styled = style => color(style > 0 ? (style - 1) % 6 + 1 : style === -1 ? "dim" : "ink");
   const spoken = axis => axis.percent ? toptauFigures.percent : toptauFigures.plain;
+  const decades = a => (_, at) => { // of a logarithmic axis, and all ticks after zooming into one decade
+    const only = at.map(x => Math.log10(x) % 1 ? null : x);
+    return a.log && only.filter(x => x !== null).length > 1 ? only : at;
+  };
   const axisOf = a => ({stroke: color("ink"), font: "12px sans-serif", labelFont: "13px sans-serif", label: a.label === title ? undefined : a.label, labelSize: 18,
-    grid: {stroke: color("grid"), width: 1, filter: (_, at) => at.map(x => a.log && Math.log10(x) % 1 ? null : x)},
+    grid: {stroke: color("grid"), width: 1, filter: decades(a)}, filter: decades(a),
     ticks: {stroke: color("dim"), width: 1, size: 4}, gap: 3, splits: a.marks && (() => a.marks.map(m => m[0])),
     values: (_, at) => at.map(x => x === null ? "" : a.marks ? a.marks.find(m => m[0] === x)[1] : spoken(a)(x))});
   const options = () => {
