@@ -1,4 +1,4 @@
-.PHONY: build dist dist-check wheel wheels python-test site site-test apidiff test check nightly demo docs fuzz fuzz-long hostile measure integration ui-test paper paper-stability sql sql-duckdb sql-test databases duckdb trino spark
+.PHONY: build dist dist-check wheel wheels python-test site site-test apidiff test check nightly demo docs fuzz fuzz-long hostile measure integration ui-test pictures paper paper-stability sql sql-duckdb sql-test databases duckdb trino spark
 
 BUILD = CGO_ENABLED=0 go build -trimpath
 
@@ -67,6 +67,9 @@ integration: ## exports in all the programs that read them, with 20,000 rows, NS
 
 ui-test: ## the page of toptau ui in a real browser: a million rows, by keyboard, narrow and wide, light and dark; needs Chromium and npm
 	bash integration/ui/run
+
+pictures: ## the pictures of the report and of toptau ui in docs/pictures, of the demo's data; needs Chromium and npm
+	bash integration/ui/run pictures
 
 sql: ## bin/toptau-sql, the command for rows in PostgreSQL, ClickHouse, Trino and Spark
 	CGO_ENABLED=0 go build -C sql -trimpath -o ../bin/toptau-sql ./cmd/toptau-sql

@@ -5,6 +5,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"strings"
 	"time"
 )
 
@@ -34,6 +35,12 @@ func tarOf(files []file, t time.Time) ([]byte, error) {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
 	for _, f := range files {
+		if strings.HasSuffix(f.name, "/") {
+			if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: f.name, Mode: 0o755, Uid: f.owner, Gid: f.owner, ModTime: t, Format: tar.FormatUSTAR}); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		header := &tar.Header{Typeflag: tar.TypeReg, Name: f.name, Size: int64(len(f.content)), Mode: 0o644, ModTime: t, Format: tar.FormatUSTAR}
 		if f.executable {
 			header.Mode = 0o755

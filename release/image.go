@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 )
@@ -53,7 +54,7 @@ type manifest struct {
 const ociType = "application/vnd.oci.image."
 
 // imageUser is the user and group of the image: not root, and the number that images without a distribution usually have.
-const imageUser = "65532:65532"
+const imageUser = 65532
 
 // image writes an OCI layout in a tar file: one index with an image for each of the programs, which has that program and the licences.
 func (o *Options) image(programs []built, pages []file) error {
@@ -64,7 +65,8 @@ func (o *Options) image(programs []built, pages []file) error {
 	for _, p := range programs {
 		layer, err := tarOf([]file{{name: "toptau", content: p.program, executable: true},
 			{name: "licenses/LICENSE", content: page(pages, "LICENSE")},
-			{name: "licenses/THIRD-PARTY-LICENSES", content: page(pages, "THIRD-PARTY-LICENSES")}}, o.Time)
+			{name: "licenses/THIRD-PARTY-LICENSES", content: page(pages, "THIRD-PARTY-LICENSES")},
+			{name: "work/", owner: imageUser}, {name: "state/", owner: imageUser}}, o.Time) // a new volume there gets the folder's owner
 		if err != nil {
 			return err
 		}
@@ -73,7 +75,7 @@ func (o *Options) image(programs []built, pages []file) error {
 			return err
 		}
 		c := imageConfig{platform: platform{p.Arch, p.OS}, Created: o.Time.Format(time.RFC3339)}
-		c.Config.User, c.Config.Entrypoint, c.Config.WorkingDir, c.Config.Labels = imageUser, []string{"/toptau"}, "/work", labels
+		c.Config.User, c.Config.Entrypoint, c.Config.WorkingDir, c.Config.Labels = fmt.Sprintf("%d:%d", imageUser, imageUser), []string{"/toptau"}, "/work", labels
 		c.RootFS.Type, c.RootFS.DiffIDs = "layers", []string{"sha256:" + sha256Hex(layer)}
 		c.History = []imageHistory{{c.Created, "toptau " + o.Version}}
 		config, err := l.addJSON(ociType+"config.v1+json", c)

@@ -44,9 +44,10 @@ func TestThirdPartyLicences(t *testing.T) {
 		}
 		modules = append(modules, strings.Fields(strings.ReplaceAll(string(out), "\t", "="))...)
 	}
+	modules = append(modules, "uPlot=../internal/ui/web/uplot") // a script of the page of toptau ui
 	slices.Sort(modules)
 	var text strings.Builder
-	text.WriteString("toptau contains the Go standard library and these modules, under the licences below.\n")
+	text.WriteString("toptau contains the Go standard library, these modules, and a script, under the licences below.\n")
 	for _, module := range append([]string{"Go=" + strings.TrimSpace(string(root))}, slices.Compact(modules)...) {
 		name, dir, _ := strings.Cut(module, "=")
 		files, err := licenceFiles(dir)

@@ -52,9 +52,10 @@ var versions = regexp.MustCompile(`^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$`)
 
 // file is an entry of an archive or of a layer.
 type file struct {
-	name       string
+	name       string // with / at its end for a folder, in a tar
 	content    []byte
 	executable bool
+	owner      int // of a folder
 }
 
 // built is a target with its program.

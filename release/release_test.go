@@ -167,7 +167,7 @@ func untar(t *testing.T, r io.Reader) (map[string][]byte, map[string]fs.FileMode
 		if err == io.EOF {
 			return files, modes
 		}
-		if err != nil || !header.ModTime.Equal(at) || header.Uid != 0 || header.Uname != "" {
+		if err != nil || !header.ModTime.Equal(at) || header.Uid != 0 && (header.Uid != imageUser || header.Typeflag != tar.TypeDir) || header.Uname != "" {
 			t.Fatal(header, err)
 		}
 		if files[header.Name], err = io.ReadAll(a); err != nil {
@@ -208,10 +208,11 @@ func checkImage(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	layer, err := io.ReadAll(z)
-	if err != nil || config.RootFS.DiffIDs[0] != "sha256:"+sha256Hex(layer) || config.Config.User != imageUser || config.Config.Entrypoint[0] != "/toptau" {
+	if err != nil || config.RootFS.DiffIDs[0] != "sha256:"+sha256Hex(layer) || config.Config.User != "65532:65532" || config.Config.Entrypoint[0] != "/toptau" {
 		t.Errorf("%+v, %v", config, err)
 	}
-	if files, modes := untar(t, bytes.NewReader(layer)); modes["toptau"] != 0o755 || len(files["licenses/LICENSE"]) == 0 || len(files["licenses/THIRD-PARTY-LICENSES"]) == 0 {
+	if files, modes := untar(t, bytes.NewReader(layer)); modes["toptau"] != 0o755 || len(files["licenses/LICENSE"]) == 0 || len(files["licenses/THIRD-PARTY-LICENSES"]) == 0 ||
+		modes["work/"] != 0o755 || modes["state/"] != 0o755 { // of the user of the image, so that it can write there
 		t.Error(modes)
 	}
 }

@@ -1,10 +1,14 @@
-"""Turns links to files that the site does not have, such as source code and folders, into text."""
+"""Prepares the copies of pages: links to files that the site does not have, such as source code and folders, become text, and the search
+prefers what people read first: the guide before the reference, and both before results, design and the paper."""
 import pathlib
 import re
 import sys
 
 root = pathlib.Path(sys.argv[1]).resolve()
 LINK = re.compile(r"\[([^\]\[]*)\]\(([^)\s:#]+)(#[^)\s]*)?\)")
+
+# The weight of a page in the search by its place. Chosen by hand, with the queries of integration/ui/site.test.mjs.
+BOOST = [("docs/guide/", 8), ("README.md", 4), ("docs/examples/", 2), ("docs/reference/", 1)]
 
 
 def unlink(page):
@@ -20,7 +24,9 @@ def unlink(page):
     content = page.read_text(encoding="utf-8")
     parts = re.split(r"(?ms)(^```.*?^```)", content)
     parts[::2] = [LINK.sub(keep, part) for part in parts[::2]]
-    page.write_text("".join(parts), encoding="utf-8")
+    place = page.relative_to(root).as_posix()
+    boost = next((weight for start, weight in BOOST if place.startswith(start)), 0.5)
+    page.write_text(f"---\nsearch:\n  boost: {boost}\n---\n" + "".join(parts), encoding="utf-8")
 
 
 for page in root.rglob("*.md"):

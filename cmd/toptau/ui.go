@@ -75,7 +75,7 @@ func (c *uiCommand) Run(s *cli.Session) error {
 		}
 	} else {
 		s.Printf("open  %s\n", address)
-		s.Printf("The address works once, on this machine. End with Ctrl-C.\n")
+		s.Printf("The address works once, here or through a tunnel from another machine. End with Ctrl-C.\n")
 		if err := s.Stdout.Flush(); err != nil {
 			return err
 		}

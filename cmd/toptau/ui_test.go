@@ -157,7 +157,7 @@ func TestPageOfScores(t *testing.T) {
 	line, stop := liveCommand(t, dir, nil, "ui", "scores.csv", "--label", "y")
 	address, found := strings.CutPrefix(line(), "open  ")
 	if !found || !strings.HasPrefix(address, "http://127.0.0.1:") ||
-		line() != "The address works once, on this machine. End with Ctrl-C." {
+		line() != "The address works once, here or through a tunnel from another machine. End with Ctrl-C." {
 		t.Fatalf("address %q", address)
 	}
 	base, session := openPage(t, address)

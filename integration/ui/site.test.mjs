@@ -83,3 +83,28 @@ test("the search finds what a page says", async () => {
   await page.waitForFunction(() => [...document.querySelectorAll(".md-search-result__item a")].some(a => a.href.includes("guide/guarantees")));
   await page.close();
 });
+
+for (const query of ["threshold", "sklearn", "random_state", "guarantee"]) {
+  test(`the search for ${query} has the guide first`, async () => {
+    const page = await browser.newPage();
+    await page.goto(`${origin}/index.html`, {waitUntil: "load"});
+    await page.click(".md-search__input");
+    await page.keyboard.type(query);
+    await page.waitForSelector(".md-search-result__item a");
+    await page.waitForTimeout(1000); // results follow each letter
+    assert.match(await page.getAttribute(".md-search-result__item a", "href"), /docs\/guide\//);
+    await page.close();
+  });
+}
+
+test("the page of the command line on a phone is short, and its flags unfold", async () => {
+  const page = await browser.newPage({viewport: {width: 390, height: 844}});
+  await page.goto(`${origin}/docs/reference/cli.html`, {waitUntil: "load"});
+  const height = await page.evaluate(() => document.documentElement.scrollHeight);
+  assert.ok(height < 20000, `${height} px`);
+  assert.doesNotMatch((await page.innerText("article")).slice(0, 300), /go test/);
+  await page.locator("details.flags summary").first().click();
+  assert.ok(await page.locator("details.flags[open] code").first().isVisible());
+  await page.screenshot({path: join(out, "site-phone-cli.png")});
+  await page.close();
+});

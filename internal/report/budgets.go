@@ -50,7 +50,7 @@ func (r *BudgetRow) cells() []string {
 	list := []string{fmt.Sprintf("%s (%s of all rows)", text.Number(r.Alerts), text.Percent(r.Fraction)), text.Significant(r.Threshold, 6),
 		CountedRate(r.Found), CountedRate(r.Precision), CountedRate(r.Alarms)}
 	if r.MaxFalse != nil {
-		list = append(list, fmt.Sprintf("%s of %s, by calibration scores alone", text.Count(*r.MaxFalse), text.Number(r.Alerts)))
+		list = append(list, fmt.Sprintf("%s of %s, even without a label", text.Count(*r.MaxFalse), text.Number(r.Alerts)))
 	}
 	return list
 }

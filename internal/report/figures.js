@@ -61,5 +61,5 @@ const toptauFigures = (() => {
       tip.style.top = event.pageY + 14 + "px";
     });
   };
-  return {button, save, seriesOf, watch};
+  return {button, save, watch, percent, plain};
 })();

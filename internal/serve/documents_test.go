@@ -75,3 +75,47 @@ func TestReferenceNamesTheMetrics(t *testing.T) {
 		}
 	}
 }
+
+// Each metric of the dashboard exists with the labels that its queries sum by and its legends name. budget_remaining needs an alert limit and is
+// in the reference.
+func TestDashboardNamesTheMetrics(t *testing.T) {
+	content, err := os.ReadFile("../../docs/examples/grafana.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden, err := os.ReadFile("testdata/metrics.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var dashboard struct {
+		Panels []struct {
+			Title   string
+			Targets []struct{ Expr, LegendFormat string }
+		}
+	}
+	if err := json.Unmarshal(content, &dashboard); err != nil || len(dashboard.Panels) != 12 {
+		t.Fatal(err)
+	}
+	metric, label := regexp.MustCompile(`\b(?:toptau|process)_\w+`), regexp.MustCompile(`by \(([^)]*)\)|\{\{(\w+)\}\}`)
+	for _, p := range dashboard.Panels {
+		for _, target := range p.Targets {
+			names := metric.FindAllString(target.Expr, -1)
+			if len(names) == 0 {
+				t.Errorf("%s: no metric in %s", p.Title, target.Expr)
+			}
+			for _, name := range names {
+				sample := regexp.MustCompile(`(?m)^` + name + `(\{.*\})? .*$`).FindString(string(golden))
+				if sample == "" && name != "toptau_budget_remaining" {
+					t.Errorf("%s: no metric %s", p.Title, name)
+				}
+				for _, match := range label.FindAllStringSubmatch(target.Expr+target.LegendFormat, -1) {
+					for name := range strings.SplitSeq(match[1]+match[2], ", ") {
+						if name != "instance" && !strings.Contains(sample, name+`="`) {
+							t.Errorf("%s: no label %s in %s", p.Title, name, sample)
+						}
+					}
+				}
+			}
+		}
+	}
+}

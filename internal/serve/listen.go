@@ -66,6 +66,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, certificates *tls.Co
 		go apart.Serve(newConnections(metrics, maxMetricsConnections, maxMetricsConnections, false))
 	}
 	s.log.Info("listening", "address", l.Addr().String(), "tls", certificates != nil, "models", len(s.models.list))
+	s.notify("READY=1") // the listener is open, so a request waits for its answer from now on
 	ended := make(chan error, 1)
 	go func() {
 		if certificates == nil {
@@ -81,6 +82,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, certificates *tls.Co
 	case <-ctx.Done():
 	}
 	s.Drain()
+	s.notify("STOPPING=1")
 	s.log.Info("draining", "seconds", grace.Seconds())
 	time.Sleep(grace)
 	limit, cancel := context.WithTimeout(context.Background(), drainTimeout)

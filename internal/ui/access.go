@@ -5,7 +5,9 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
+	"net"
 	"net/http"
+	"strings"
 	"sync"
 )
 
@@ -78,9 +80,9 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
-		if !s.ownHost(r.Host) {
+		if !ownHost(r.Host) {
 			refuse(w, http.StatusMisdirectedRequest,
-				"this page has another address; open the one that the command printed")
+				"this page has another address; open the one that the command printed, or localhost with the port of a tunnel")
 			return
 		}
 		origin := r.Header.Get("Origin")
@@ -97,14 +99,13 @@ func (s *Server) guard(next http.Handler) http.Handler {
 	})
 }
 
-// ownHost reports whether a Host header names the address that the server listens on.
-func (s *Server) ownHost(host string) bool {
-	for _, own := range s.hosts {
-		if host == own {
-			return true
-		}
+// ownHost reports whether a Host header is localhost or an address as a number. A foreign name that resolves to this machine is none. The port
+// is any, because a tunnel from another device has its own.
+func ownHost(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
 	}
-	return false
+	return host == "localhost" || net.ParseIP(strings.Trim(host, "[]")) != nil
 }
 
 // private refuses requests without the secret of a session.

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"toptau/internal/report"
@@ -11,51 +12,74 @@ import (
 	"toptau/result"
 )
 
-// budgetLines returns the table of both thresholds.
-func budgetLines(b *result.Budget) []line {
-	sides := []*result.BudgetSide{&b.Plain}
-	if b.Certified != nil {
-		sides = append(sides, b.Certified)
+// Columns of the table of answers.
+const (
+	plainColumn     = "plain threshold"
+	certifiedColumn = "with a guarantee"
+)
+
+func ownColumn(own *result.Decisions) string { return "the model's own, of its point " + own.Name }
+
+// ownPoint returns what the model's default point decides on these rows, nil without a model.
+func (s *Server) ownPoint() *result.Decisions {
+	if points := s.options.Explorer.Points; len(points) > 0 {
+		return &points[0]
 	}
+	return nil
+}
+
+// budgetTable returns the table of the thresholds: the plain one, the certified one and the model's own, if there are such.
+func budgetTable(b *result.Budget, own *result.Decisions) (columns []string, lines []line) {
+	columns, sides := []string{plainColumn}, []*result.BudgetSide{&b.Plain}
+	if b.Certified != nil {
+		columns, sides = append(columns, certifiedColumn), append(sides, b.Certified)
+	}
+	if own != nil {
+		columns = append(columns, ownColumn(own))
+	}
+	add := func(name string, value func(*result.BudgetSide) string, ofOwn string) {
+		l := line{Name: name}
+		for _, side := range sides {
+			l.Values = append(l.Values, unbroken(value(side)))
+		}
+		if own != nil {
+			l.Values = append(l.Values, unbroken(ofOwn))
+		}
+		lines = append(lines, l)
+	}
+	threshold, c := "", &metric.Confusion{}
+	if own != nil {
+		if c = &own.Decisions; !math.IsNaN(c.Threshold) {
+			threshold = text.Exact(c.Threshold)
+		}
+	}
+	add("alert if the score is above", func(s *result.BudgetSide) string { return text.Exact(s.Threshold) }, threshold)
+	add("alerts on these rows", func(s *result.BudgetSide) string { return text.Number(s.Alerts) }, text.Number(c.TruePositives+c.FalsePositives))
+	add("positives found", func(s *result.BudgetSide) string { return report.CountedRate(s.Found) }, report.CountedRate(c.TruePositiveRate))
+	add("precision", func(s *result.BudgetSide) string { return report.CountedRate(s.Precision) }, report.CountedRate(c.Precision))
+	add("false alarms", func(s *result.BudgetSide) string { return report.CountedRate(s.FalseAlarms) }, report.CountedRate(c.FalsePositiveRate))
 	expected := "expected on new negatives"
 	if b.Population == "all" {
 		expected = "expected on new rows"
 	}
-	var lines []line
-	add := func(name string, value func(*result.BudgetSide) string) {
-		l := line{Name: name, Plain: unbroken(value(sides[0]))}
-		if len(sides) > 1 {
-			l.Certified = unbroken(value(sides[1]))
-		}
-		lines = append(lines, l)
-	}
-	add("alert where score >", func(s *result.BudgetSide) string { return text.Exact(s.Threshold) })
-	add("alerts on these rows", func(s *result.BudgetSide) string { return text.Number(s.Alerts) })
-	add("positives found", func(s *result.BudgetSide) string { return report.CountedRate(s.Found) })
-	add("precision", func(s *result.BudgetSide) string { return report.CountedRate(s.Precision) })
-	add("false alarms", func(s *result.BudgetSide) string { return report.CountedRate(s.FalseAlarms) })
-	if b.Plain.MaxFalse != nil {
-		add("false at most, without labels", func(s *result.BudgetSide) string { return text.Count(*s.MaxFalse) })
-	}
 	add(expected, func(s *result.BudgetSide) string {
-		return fmt.Sprintf("%s, %s to %s", text.Percent(s.Expected.Rate), text.Percent(s.Expected.Low),
-			text.Percent(s.Expected.High))
-	})
+		return fmt.Sprintf("%s, %s to %s", text.Percent(s.Expected.Rate), text.Percent(s.Expected.Low), text.Percent(s.Expected.High))
+	}, "")
 	if b.Plain.Period == nil {
-		return lines
+		return columns, lines
 	}
 	for _, amount := range []struct {
 		name string
 		of   func(*result.Period) *result.Amount
 	}{{"alerts a day", func(p *result.Period) *result.Amount { return &p.Alerts }},
-		{"real ones among them", func(p *result.Period) *result.Amount { return &p.Real }},
-		{"false ones among them", func(p *result.Period) *result.Amount { return &p.FalseAlarms }},
+		{"real alerts a day", func(p *result.Period) *result.Amount { return &p.Real }},
+		{"false alerts a day", func(p *result.Period) *result.Amount { return &p.FalseAlarms }},
 		{"cost a day", func(p *result.Period) *result.Amount { return p.Cost }}} {
 		if amount.of(b.Plain.Period) != nil {
-			add(amount.name, func(s *result.BudgetSide) string { return amountText(amount.of(s.Period)) })
+			add(amount.name, func(s *result.BudgetSide) string { return amountText(amount.of(s.Period)) }, "")
 		}
 	}
-	return lines
+	return columns, lines
 }
 
 // unbroken keeps numbers together with their percent signs.
@@ -76,20 +100,24 @@ func (s *Server) notes(b *result.Budget, a *asked) []string {
 	if b.Population == "all" {
 		what, rows = "of new rows become alerts", "rows"
 	}
-	enough := fmt.Sprintf("A guarantee at this budget needs %s %s; these are %s", text.Count(b.Needed), rows,
-		text.Count(b.Rows))
+	enough := fmt.Sprintf("A guarantee for this budget needs at least %s %s, and these rows have %s", text.Count(b.Needed), rows, text.Count(b.Rows))
 	var notes []string
+	if b.Plain.MaxFalse != nil {
+		notes = append(notes, fmt.Sprintf("Even without a label here: at most %s of the %s above the plain threshold are false, with 95 %% confidence. "+
+			"That follows from the scores of the model's calibration negatives, if these rows come from the same source.",
+			text.Count(*b.Plain.MaxFalse), text.Plural(int(b.Plain.Alerts), "alert")))
+	}
 	switch {
 	case b.Certified != nil:
-		notes = append(notes, fmt.Sprintf("%s. With a confidence of %s at most %s %s above the certified threshold, if the budget was chosen "+
-			"without a look at these rows.", enough, metric.ConfidenceText(b.Delta.Float64()),
+		notes = append(notes, fmt.Sprintf("%s. With %s confidence at most %s %s at the threshold with a guarantee, if the budget was chosen "+
+			"before anyone looked at these rows.", enough, metric.ConfidenceText(b.Delta.Float64()),
 			text.Percent(b.Goal.Tau().Float64()), what))
 	case b.Needed > b.Rows:
 		expected := result.NewExpected(b.Plain.Expected, false)
 		expected.Population, expected.Rows = b.Population, b.Rows
-		notes = append(notes, enough+": too few. Of the plain threshold: "+wording.WithoutGuarantee(b.Goal, &expected, nil)+".")
+		notes = append(notes, enough+", too few. For the plain threshold: "+wording.WithoutGuarantee(b.Goal, &expected, nil)+".")
 	default:
-		notes = append(notes, fmt.Sprintf("%s. They cannot give one: %s.", enough, b.Reason))
+		notes = append(notes, fmt.Sprintf("%s. They still cannot give one: %s.", enough, b.Reason))
 	}
 	if a.best != nil {
 		notes = append(notes, fmt.Sprintf("The cheapest of all budgets on these rows: %s and a cost of %s, %s a row. New rows cost more than the best of "+

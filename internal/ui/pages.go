@@ -22,16 +22,21 @@ import (
 	"toptau/threshold"
 )
 
-// figure is a drawing with its texts.
+// figure is a chart or a drawing, with its texts.
 type figure struct {
 	Title string `json:"title"`
 	Note  string `json:"note,omitempty"`
-	SVG   string `json:"svg"`
+	SVG   string `json:"svg,omitempty"`
+	Chart *chart `json:"chart,omitempty"`
 }
 
 func drawn(f plot.Figure, id string) figure {
 	caption := f.Caption()
-	return figure{Title: caption.Title, Note: caption.Note, SVG: diag.PrintableLines(plot.Inline(f, id))}
+	d := figure{Title: caption.Title, Note: caption.Note, Chart: chartOf(f)}
+	if d.Chart == nil {
+		d.SVG = diag.PrintableLines(plot.Inline(f, id))
+	}
+	return d
 }
 
 // figures are the drawings of the first panel. They do not depend on a question.
@@ -51,8 +56,8 @@ func drawFigures(x *toptau.Explorer) (*figures, error) {
 		if p == nil {
 			return nil
 		}
-		p.Text.Note = strings.TrimSpace(p.Text.Note + " The lines are the plain threshold and, dashed, the one with a guarantee. " +
-			"Drag in the figure to move them.")
+		p.Text.Note = strings.TrimSpace(p.Text.Note + " Vertical lines are the plain threshold, dashed the one with a guarantee, and dotted the " +
+			"model's own. A click sets the budget, dragging zooms, and a double click shows all again.")
 		d := drawn(p, id)
 		return &d
 	}

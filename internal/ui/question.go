@@ -201,9 +201,8 @@ func nearest(rates []string, rate float64) int {
 
 // line is a line of the table of answers.
 type line struct {
-	Name      string `json:"name"`
-	Plain     string `json:"plain"`
-	Certified string `json:"certified"`
+	Name   string   `json:"name"`
+	Values []string `json:"values"` // one for each of the columns
 }
 
 // budgetAnswer is what the page shows about a budget.
@@ -212,9 +211,10 @@ type budgetAnswer struct {
 	Position  int               `json:"position"` // of the slider
 	Said      string            `json:"said"`     // the position in words
 	Fields    map[string]string `json:"fields"`   // texts of the fields that follow the budget
+	Columns   []string          `json:"columns"`  // names of the thresholds
 	Lines     []line            `json:"lines"`
 	Notes     []string          `json:"notes"`
-	Marks     []float64         `json:"marks"` // places of the thresholds on the x axis of the curve: plain, certified
+	Marks     [3]rule           `json:"marks"` // the thresholds on the x axis of the curve: plain, certified, the model's; without a name: none
 	Threshold float64           `json:"threshold"`
 	Above     int               `json:"above"`   // rows of the list above it
 	Command   string            `json:"command"` // computes the threshold with a guarantee on other rows
@@ -246,8 +246,10 @@ func (s *Server) answer(q *budgetQuestion) (*budgetAnswer, error) {
 	tau := a.goal.Tau().Float64()
 	out := &budgetAnswer{Goal: capital(a.goal.String()), Position: nearest(s.positions(mode), tau),
 		Threshold: b.Plain.Threshold,
-		Above:     x.AboveThreshold(b.Plain.Threshold), Lines: budgetLines(b), Notes: s.notes(b, a),
+		Above:     x.AboveThreshold(b.Plain.Threshold), Notes: s.notes(b, a),
 		Fields: map[string]string{"rate": text.Significant(100*tau, 4)}}
+	own := s.ownPoint()
+	out.Columns, out.Lines = budgetTable(b, own)
 	if mode == "top" {
 		out.Fields["rows"] = text.Significant(math.Floor(tau*float64(x.Rows)), 12)
 		if a.perDay > 0 {
@@ -256,22 +258,24 @@ func (s *Server) answer(q *budgetQuestion) (*budgetAnswer, error) {
 	}
 	out.Said = fmt.Sprintf("%s: %s of the positives found, precision %s", text.Percent(tau), rate(b.Plain.Found),
 		rate(b.Plain.Precision))
-	out.Marks = append(out.Marks, mark(b.Plain.Alerts, float64(x.Rows), b.Plain.FalseAlarms, mode))
+	mark := func(name string, alerts float64, alarms metric.Proportion) rule {
+		if mode == "max-fpr" {
+			return rule{Name: name, At: plotted(alarms.Rate)}
+		}
+		return rule{Name: name, At: plotted(alerts / float64(x.Rows))}
+	}
+	out.Marks[0] = mark(plainColumn, b.Plain.Alerts, b.Plain.FalseAlarms)
 	if b.Certified != nil {
-		out.Marks = append(out.Marks, mark(b.Certified.Alerts, float64(x.Rows), b.Certified.FalseAlarms, mode))
+		out.Marks[1] = mark(certifiedColumn, b.Certified.Alerts, b.Certified.FalseAlarms)
+	}
+	if own != nil {
+		c := &own.Decisions
+		out.Marks[2] = mark(ownColumn(own), c.TruePositives+c.FalsePositives, c.FalsePositiveRate)
 	}
 	if s.options.Command != nil {
 		out.Command = s.options.Command(a.goal, a.delta)
 	}
 	return out, nil
-}
-
-// mark returns the place of a threshold on the x axis: the fraction of all rows, or of the negatives.
-func mark(alerts, rows float64, alarms metric.Proportion, mode string) float64 {
-	if mode == "max-fpr" {
-		return alarms.Rate
-	}
-	return alerts / rows
 }
 
 func capital(words string) string {

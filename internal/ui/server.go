@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -57,7 +56,7 @@ type Saved struct {
 // Server serves the page.
 type Server struct {
 	options Options
-	hosts   []string
+	host    string // of the listener, with its port
 	access  access
 	handler http.Handler
 
@@ -69,15 +68,25 @@ type Server struct {
 	figures func() (*figures, error) // drawn once
 }
 
-//go:embed web
+//go:embed web/*.html web/*.css web/*.js
 var web embed.FS
 
 // files are the resources of the page by their path, with their types.
-var files = map[string]string{"index.html": "text/html; charset=utf-8", "ui.css": "text/css; charset=utf-8",
-	"app.js": scriptType, "api.js": scriptType,
-	"dom.js": scriptType, "budget.js": scriptType, "rows.js": scriptType, "panels.js": scriptType}
+var files = map[string]string{"index.html": "text/html; charset=utf-8", "ui.css": styleType, "app.js": scriptType, "api.js": scriptType,
+	"dom.js": scriptType, "chart.js": scriptType, "budget.js": scriptType, "rows.js": scriptType, "panels.js": scriptType}
 
-const scriptType = "text/javascript; charset=utf-8"
+const (
+	scriptType = "text/javascript; charset=utf-8"
+	styleType  = "text/css; charset=utf-8"
+)
+
+// uPlot draws the lines of figures. It is unchanged: npm pack uplot@1.6.32.
+var (
+	//go:embed web/uplot/uPlot.iife.min.js
+	uplotScript string
+	//go:embed web/uplot/uPlot.min.css
+	uplotStyle string
+)
 
 // Limits of requests. A question has a few hundred bytes, and one with all values of a row that has 25,000 columns
 // about a megabyte. The times are those of a person's browser on the same machine.
@@ -93,12 +102,9 @@ const (
 // budget before they are there.
 func New(address net.Addr, o Options) (s *Server, open string, err error) {
 	s = &Server{options: o, points: o.Points}
-	tcp, ok := address.(*net.TCPAddr)
-	if !ok {
-		tcp = &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}
+	if s.host = address.String(); address.Network() != "tcp" {
+		s.host = "127.0.0.1"
 	}
-	port := strconv.Itoa(tcp.Port)
-	s.hosts = []string{net.JoinHostPort(tcp.IP.String(), port), "localhost:" + port}
 	s.figures = sync.OnceValues(func() (*figures, error) { return drawFigures(o.Explorer) })
 	go s.figures() // an error is that of the question for them
 	mux := http.NewServeMux()
@@ -108,7 +114,9 @@ func New(address net.Addr, o Options) (s *Server, open string, err error) {
 			mux.HandleFunc("GET /"+name, s.file(name))
 		}
 	}
-	mux.HandleFunc("GET /page.css", fixed("text/css; charset=utf-8", plot.CSS+report.CSS))
+	mux.HandleFunc("GET /page.css", fixed(styleType, plot.CSS+report.CSS))
+	mux.HandleFunc("GET /uplot.css", fixed(styleType, uplotStyle))
+	mux.HandleFunc("GET /uplot.js", fixed(scriptType, uplotScript))
 	mux.HandleFunc("GET /figures.js", fixed(scriptType, report.FigureScript))
 	mux.HandleFunc("POST /api/session", s.open)
 	for path, answer := range map[string]func(*http.Request) (any, error){"overview": s.overview, "figures": s.curves,
@@ -122,7 +130,7 @@ func New(address net.Addr, o Options) (s *Server, open string, err error) {
 }
 
 // address returns the address that opens a tab, with a new token.
-func (s *Server) address() string { return "http://" + s.hosts[0] + "/#" + s.access.newToken() }
+func (s *Server) address() string { return "http://" + s.host + "/#" + s.access.newToken() }
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
@@ -202,7 +203,16 @@ func TestAccess(t *testing.T) {
 			r.Host = "evil.example:" +
 				r.URL.Port()
 		}, 421},
-		{"another port", "GET", "/", "", func(r *http.Request) { r.Host = "127.0.0.1:1" }, 421},
+		{"a foreign name that begins like this address", "GET", "/", "", func(r *http.Request) { r.Host = "127.0.0.1.evil.example:80" }, 421},
+		{"no name", "GET", "/", "", func(r *http.Request) { r.Host = ":80" }, 421},
+		{"the port of a tunnel", "POST", "/api/overview", "{}", func(r *http.Request) {
+			r.Host = "localhost:9000"
+			r.Header.Set("Origin", "http://localhost:9000")
+		}, 200},
+		{"another page at the tunnel's end", "POST", "/api/overview", "{}", func(r *http.Request) {
+			r.Host = "localhost:9000"
+			r.Header.Set("Origin", "http://localhost:9001")
+		}, 403},
 		{"another origin", "POST", "/api/overview", "{}", func(r *http.Request) {
 			r.Header.Set("Origin",
 				"https://evil.example")
@@ -250,6 +260,26 @@ func TestAccess(t *testing.T) {
 	}
 }
 
+// The address that the command printed opens on another device too, through a tunnel: once, and without a trace of its token. The token is after
+// #, which no browser sends, and no page links elsewhere or names its address to another.
+func TestAddressOnAnotherDevice(t *testing.T) {
+	p := start(t, Options{})
+	_, token, _ := strings.Cut(p.open, "#")
+	through := func(r *http.Request) {
+		r.Host = "localhost:9000"
+		r.Header.Set("Origin", "http://localhost:9000")
+	}
+	for i, want := range []int{200, 401} {
+		status, answer, header := p.do("POST", "/api/session", fmt.Sprintf(`{"token":%q}`, token), through)
+		if status != want || header.Get("Referrer-Policy") != "no-referrer" || strings.Contains(answer, token) {
+			t.Errorf("use %d: %d %s", i+1, status, answer)
+		}
+	}
+	if _, script, _ := p.do("GET", "/api.js", "", nil); !strings.Contains(script, `history.replaceState(null, "", location.pathname)`) {
+		t.Error("the page leaves the token in its address")
+	}
+}
+
 // The oldest tab ends if too many are opened.
 func TestNumberOfTabs(t *testing.T) {
 	var a access
@@ -291,7 +321,7 @@ func TestFilesOfThePage(t *testing.T) {
 	}
 	p.login()
 	_, overview, _ := p.do("POST", "/api/overview", "{}", nil)
-	if size += len(overview); size > 150<<10 || len(seen) < 9 {
+	if size += len(overview); size > 150<<10 || len(seen) < 12 {
 		t.Errorf("%d files and the first answer have %d bytes", len(seen), size)
 	}
 	t.Logf("%d bytes in all, %d of them the first answer", size, len(overview))
@@ -313,7 +343,8 @@ func TestPanels(t *testing.T) {
 	if p.ask("figures", "{}", &drawings); drawings.Recall == nil || drawings.ROC == nil || drawings.Scores == nil {
 		t.Errorf("%+v", drawings)
 	}
-	if !overview.Model || len(overview.Points) != 1 || len(overview.Budget.Lines) != 6 {
+	if !overview.Model || len(overview.Points) != 1 || len(overview.Budget.Lines) != 6 ||
+		!reflect.DeepEqual(overview.Budget.Columns, []string{plainColumn, "the model's own, of its point " + overview.Points[0].Name}) {
 		t.Errorf("%+v", overview)
 	}
 	var budget budgetAnswer
@@ -325,7 +356,7 @@ func TestPanels(t *testing.T) {
 		`{"mode":"top","by":"rate","value":"5","missed":"100","alert":"5","per_day":"200"}`} {
 		p.ask("budget", strings.Replace(q, "{", `{"delta":"5%",`, 1), &budget)
 		if budget.Goal == "" || len(budget.Lines) < 6 || len(budget.Notes) == 0 || budget.Command == "" ||
-			len(budget.Marks) == 0 {
+			budget.Marks[0].Name == "" {
 			t.Errorf("%s: %+v", q, budget)
 		}
 	}
@@ -379,6 +410,9 @@ func TestPanels(t *testing.T) {
 	if !strings.Contains(changed.Verdict, "before") || len(changed.Cells) != 3 || changed.Column != "kind" ||
 		changed.Curve == nil {
 		t.Errorf("%+v", changed)
+	}
+	if drawings.ROC.Chart == nil || drawings.ROC.SVG != "" || drawings.Scores.Chart == nil || changed.Curve.SVG == "" {
+		t.Error("lines and histograms are charts, and categories a drawing")
 	}
 	for _, f := range []*figure{changed.Curve, &changed.Adds} {
 		if strings.Contains(f.SVG, "<b>") || strings.Contains(f.SVG, "style=") {
@@ -526,12 +560,12 @@ func TestPrintedThreshold(t *testing.T) {
 		for _, rate := range []string{"0.3", "1", "2.7", "8"} {
 			var b budgetAnswer
 			p.ask("budget", `{"mode":"top","by":"rate","value":"`+rate+`","delta":"0.05"}`, &b)
-			printed, err := strconv.ParseFloat(b.Lines[0].Plain, 64)
+			printed, err := strconv.ParseFloat(b.Lines[0].Values[0], 64)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if n := p.server.options.Explorer.AboveThreshold(printed); n != b.Above {
-				t.Errorf("%s, %s %%: %d alerts above the printed %s, %d counted", title, rate, n, b.Lines[0].Plain, b.Above)
+				t.Errorf("%s, %s %%: %d alerts above the printed %s, %d counted", title, rate, n, b.Lines[0].Values[0], b.Above)
 			}
 		}
 	}

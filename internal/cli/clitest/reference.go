@@ -12,13 +12,13 @@ import (
 	"toptau/internal/cli"
 )
 
-// CompareReference compares a page with the flag parser of a command, or writes it. test is the command that writes it.
+// CompareReference compares a page with the flag parser of a command, or writes it. test is the command that writes it with -update.
 func CompareReference(t *testing.T, app *cli.App, path, before string, update bool, test string) {
 	parser, err := app.Parser()
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := Reference(parser.Model, before)
+	got := Reference(parser.Model, before) + "\nThis page is generated from the flag parser: `" + test + " -update` writes it again.\n"
 	if update {
 		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
@@ -30,7 +30,7 @@ func CompareReference(t *testing.T, app *cli.App, path, before string, update bo
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("%s is out of date (%s)\n%s", path, test, FirstDifference(got, string(want)))
+		t.Errorf("%s is out of date (%s -update)\n%s", path, test, FirstDifference(got, string(want)))
 	}
 }
 

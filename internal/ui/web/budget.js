@@ -60,7 +60,6 @@ function setBudget(by, value) {
 export function showFigures(answer) {
   figures = answer;
   showMode();
-  drawMarks(marks);
 }
 
 function showMode() {
@@ -69,59 +68,10 @@ function showMode() {
   for (const field of document.querySelectorAll(".top-only")) field.hidden = alarms;
   $("slider").max = overview.positions[curveMode()] - 1;
   const main = alarms ? figures.roc : figures.recall;
-  const placed = place($("budget-figures"), [main, figures.scores].filter(Boolean));
-  curve = main && placed.length ? placed[0] : null;
-  if (curve) {
-    curve.classList.add("drag");
-    const svg = curve.querySelector("svg");
-    svg.addEventListener("pointerdown", event => { svg.setPointerCapture(event.pointerId); drag(event); });
-    svg.addEventListener("pointermove", event => { if (event.buttons & 1) drag(event); });
-  }
-}
-
-// points returns the points of the curve: position on the canvas, x and y, ascending in x.
-function points() {
-  const series = curve ? toptauFigures.seriesOf(curve) : [];
-  return series.length ? series[0].points.filter(p => p[2] > 0) : [];
-}
-
-// drag sets the budget to the place under the pointer.
-function drag(event) {
-  const svg = curve.querySelector("svg");
-  const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
-  const list = points();
-  if (!list.length) return;
-  let i = list.findIndex(p => p[0] >= at.x);
-  let rate;
-  if (i < 0) rate = list[list.length - 1][2];
-  else if (i === 0) rate = list[0][2];
-  else {
-    const [a, b] = [list[i - 1], list[i]];
-    const part = b[0] === a[0] ? 0 : (at.x - a[0]) / (b[0] - a[0]);
-    rate = Math.exp(Math.log(a[2]) + part * (Math.log(b[2]) - Math.log(a[2])));
-  }
-  setBudget("rate", Math.min(99, Number((100 * rate).toPrecision(2))));
-}
-
-// drawMarks draws the thresholds of the answer on the curve.
-function drawMarks(marks) {
-  if (!curve) return;
-  const svg = curve.querySelector("svg"), list = points(), heights = list.map(p => p[1]);
-  svg.querySelectorAll(".budget-mark").forEach(m => m.remove());
-  if (!list.length) return;
-  marks.forEach((rate, n) => {
-    let i = list.findIndex(p => p[2] >= rate);
-    if (i < 0) i = list.length - 1;
-    let x = list[i][0];
-    if (i > 0 && rate > 0 && list[i][2] > list[i - 1][2]) {
-      const [a, b] = [list[i - 1], list[i]];
-      x = a[0] + (b[0] - a[0]) * (Math.log(Math.min(rate, b[2])) - Math.log(a[2])) / (Math.log(b[2]) - Math.log(a[2]));
-    }
-    const line = document.createElementNS("http://www.w3.org/2000/svg", "line");
-    line.setAttribute("class", n ? "budget-mark certified" : "budget-mark");
-    for (const [name, value] of [["x1", x], ["x2", x], ["y1", Math.min(...heights)], ["y2", Math.max(...heights)]]) line.setAttribute(name, value);
-    svg.append(line);
-  });
+  curve = place($("budget-curve"), main ? [main] : [])[0]?.querySelector(".chart");
+  place($("budget-figures"), figures.scores ? [figures.scores] : []);
+  if (curve) curve.pick = rate => setBudget("rate", Math.min(99, Number((100 * rate).toPrecision(2))));
+  curve?.mark(marks);
 }
 
 const update = latest(async () => {
@@ -143,18 +93,14 @@ function show(answer) {
   slider.setAttribute("aria-valuetext", answer.said);
   for (const [id, text] of Object.entries(answer.fields)) if (document.activeElement !== $(id) || question.by !== id) $(id).value = text;
   if (!("alerts" in answer.fields)) $("alerts").value = "";
-  const certified = answer.lines.some(l => l.certified);
-  $("certified-head").hidden = !certified;
-  $("lines").replaceChildren(...answer.lines.map(l => {
-    const row = element("tr", {}, element("th", {scope: "row"}, l.name), element("td", {}, l.plain));
-    if (certified) row.append(element("td", {}, l.certified));
-    return row;
-  }));
+  $("line-heads").replaceChildren(element("td"), ...answer.columns.map(name => element("th", {scope: "col"}, name)));
+  $("lines").replaceChildren(...answer.lines.map(l =>
+    element("tr", {}, element("th", {scope: "row"}, l.name), ...l.values.map(text => element("td", {}, text)))));
   listOf("notes", answer.notes);
   $("certify").hidden = !answer.command;
   $("command").textContent = answer.command;
-  marks = answer.marks;
-  drawMarks(marks);
+  marks = answer.marks.map((m, i) => ({...m, ...[{}, {dash: [6, 3]}, {dash: [2, 3], color: "2"}][i]})).filter(m => m.name);
+  curve?.mark(marks);
   followers.forEach(follow => follow());
 }
 

@@ -1,4 +1,6 @@
-// Elements, and figures from their SVG. No text becomes markup.
+// Elements, and figures. No text becomes markup.
+import {chartOf} from "./chart.js";
+
 export const $ = id => document.getElementById(id);
 
 export function element(name, properties = {}, ...children) {
@@ -11,10 +13,10 @@ export function element(name, properties = {}, ...children) {
   return e;
 }
 
-// figureOf returns a figure. The SVG is read as XML, so it cannot contain scripts that run.
-export function figureOf(f) {
-  const svg = document.importNode(new DOMParser().parseFromString(f.svg, "image/svg+xml").documentElement, true);
-  const figure = element("figure", {}, element("figcaption", {}, f.title), svg);
+// figureOf returns a figure. An SVG is read as XML, so it cannot contain scripts that run.
+function figureOf(f) {
+  const drawing = f.chart ? chartOf(f.chart, f.title) : document.importNode(new DOMParser().parseFromString(f.svg, "image/svg+xml").documentElement, true);
+  const figure = element("figure", {}, element("figcaption", {}, f.title), drawing);
   if (f.note) figure.append(element("p", {className: "note"}, f.note));
   return figure;
 }
@@ -23,7 +25,11 @@ export function figureOf(f) {
 export function place(box, figures) {
   const made = figures.map(figureOf);
   box.replaceChildren(...made);
-  made.forEach(figure => toptauFigures.watch(figure));
+  made.forEach((figure, i) => {
+    const chart = figure.querySelector(".chart");
+    if (chart) toptauFigures.button(figure.lastElementChild, () => toptauFigures.save(figures[i].title, chart.rows()));
+    else toptauFigures.watch(figure);
+  });
   return made;
 }
 

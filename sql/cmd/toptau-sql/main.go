@@ -36,7 +36,7 @@ func main() { app().Main() }
 func app() *cli.App {
 	var c commands
 	return &cli.App{Name: "toptau-sql", Description: description, Verbs: &c, Flags: &c.Flags, Options: options(),
-		Hidden: slices.Concat(verbs.HiddenFields, hidden), Orientation: orientation, Examples: examples}
+		Hidden: slices.Concat(verbs.HiddenFields, hidden), Orientation: orientation, Examples: examples, Synonyms: verbs.Synonyms}
 }
 
 // hidden are the fields of verbs and of the library's options that need files, or all rows in memory, or models that no database computes.

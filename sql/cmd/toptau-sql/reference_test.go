@@ -17,7 +17,7 @@ func TestCommandReference(t *testing.T) {
 		t.Fatal(err)
 	}
 	clitest.CompareReference(t, app(), "../../../docs/reference/sql.md", referenceHead+string(types)+"\n", *update,
-		"go test -C sql ./cmd/toptau-sql -run CommandReference -update")
+		"go test -C sql ./cmd/toptau-sql -run CommandReference")
 }
 
 func TestFlagsThatNameFilesHaveATag(t *testing.T) {
@@ -27,7 +27,6 @@ func TestFlagsThatNameFilesHaveATag(t *testing.T) {
 // referenceHead is what the page has before the verbs.
 const referenceHead = `# toptau-sql
 
-This page is generated from the flag parser: run ` + "`go test -C sql ./cmd/toptau-sql -run CommandReference -update`" + ` to write it again.
 ` + "`toptau-sql VERB --help`" + ` prints the same. ` + "`make sql`" + ` builds bin/toptau-sql. [The guide](../guide/sql.md) shows it
 in PostgreSQL, ClickHouse, Trino, Spark and DuckDB.
 
