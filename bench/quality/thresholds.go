@@ -26,9 +26,9 @@ import (
 	"toptau/threshold"
 )
 
-// plainRule names the rule for thresholds without a guarantee. It is part of the path of kept results, so a
-// new rule needs a new name.
-const plainRule = "held-out"
+// plainRule names the rule for thresholds without a guarantee: where it can, train estimates them from all rows. It is part of the
+// path of kept results, so a new rule needs a new name.
+const plainRule = string(tune.SchemeAllRows)
 
 // budgets are the false positive rates of the page.
 var budgets = rates("0.001", "0.01", "0.05")

@@ -20,8 +20,7 @@ type thresholdPage struct {
 	before  []*Figures
 }
 
-// thresholdsBefore holds the figures of the rule before plainRule, which this program measured at an earlier
-// commit.
+// thresholdsBefore holds the figures of an earlier rule, which this program measured at an earlier commit.
 //
 //go:embed thresholds-before.json
 var thresholdsBefore []byte
@@ -136,7 +135,7 @@ func (p *thresholdPage) summary() {
 	}
 	simulated := selected(list, func(f *Figures) bool { return isSimulated(f.Set) })
 	draws, covering := coverage(simulated)
-	p.line("Simulated sets with known true rate: mean R %s; the 95 %% interval of the order statistic contains the true rate in %s of the fresh draws.",
+	p.line("Simulated sets with known true rate: mean R %s; the 95 %% interval contains the true rate in %s of the fresh draws.",
 		byBudget(simulated, ratioText), share(covering, draws))
 	refitted := selected(simulated, (*Figures).refitted)
 	draws, covering = coverage(refitted)
@@ -300,7 +299,7 @@ func (p *thresholdPage) means() {
 	}
 }
 
-// both are the cells that were measured under this rule and the one before.
+// both are the cells that were measured under this rule and the earlier one.
 func (p *thresholdPage) both() (now, then []*Figures) {
 	for _, f := range p.figures {
 		if b := p.earlier(f); b != nil {
@@ -310,7 +309,7 @@ func (p *thresholdPage) both() (now, then []*Figures) {
 	return now, then
 }
 
-// earlier returns the figures of a cell under the rule before, nil if it was not measured.
+// earlier returns the figures of a cell under the earlier rule, nil if it was not measured.
 func (p *thresholdPage) earlier(f *Figures) *Figures {
 	i := slices.IndexFunc(p.before, func(b *Figures) bool { return b.Set == f.Set && b.Cell == f.Cell && b.Budget == f.Budget })
 	if i < 0 {

@@ -69,7 +69,7 @@ const (
 )
 
 // cells are the rows of the page for each set, the quick ones first. Budgets have their own trainings where
-// these are cheap. So does 5 % on scorecards: there are enough rows to hold some out, which 1 % lacks.
+// these are cheap. So does 5 % on scorecards: there are enough rows to estimate it from all of them, which 1 % lacks.
 var cells = []cell{
 	singleCell(method.Logistic, schema.Raw, 20, 10, 200),
 	singleCell(method.Ramp, schema.Raw, 10, 10, 50),
