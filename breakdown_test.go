@@ -81,7 +81,7 @@ func TestBreakdownByHand(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", got[i], want[i])
 		}
 	}
-	if err := e.WriteReport(io.Discard); err != nil {
+	if err := toptau.WriteReport(io.Discard, e); err != nil {
 		t.Error(err)
 	}
 	if _, err := evaluateColumn(t, toptau.EvaluateOptions{By: []string{"kind"}}, schema.Format{}); !strings.Contains(fmt.Sprint(err), "goal") {
@@ -147,7 +147,7 @@ func TestExamples(t *testing.T) {
 	if kinds[result.FoundRow] != 2 || kinds[result.MissedRow] != 2 {
 		t.Errorf("%v", kinds)
 	}
-	if errors.Is(e.WriteReport(io.Discard), io.ErrShortWrite) {
+	if errors.Is(toptau.WriteReport(io.Discard, e), io.ErrShortWrite) {
 		t.Error("no report")
 	}
 }
@@ -212,7 +212,7 @@ func TestTrainCountsWhatEvaluateCounts(t *testing.T) {
 		e.Positives >= r.Test.Positives {
 		t.Errorf("Evaluate: %+v, %+v, %+v\nTrain: %+v, %+v, %+v", decisions, e.Points[0].Value, e.Goal.Value, r.TestDecisions, r.TestValue, r.TestGoal)
 	}
-	if err := trained.WriteReport(t.Context(), io.Discard, ""); err != nil {
+	if err := toptau.WriteTrainingReport(t.Context(), io.Discard, trained, ""); err != nil {
 		t.Error(err)
 	}
 	for _, want := range []string{"one alert per host and day", "of the positives' amount is found", "host-days: about"} {

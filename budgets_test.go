@@ -99,7 +99,7 @@ func TestBudgetsOfATrainingHoldOnNewRows(t *testing.T) {
 			if err != nil {
 				t.Fatal(name, err)
 			}
-			x, err := e.Explore()
+			x, err := toptau.Explore(e)
 			if err != nil {
 				t.Fatal(name, err)
 			}
@@ -109,7 +109,7 @@ func TestBudgetsOfATrainingHoldOnNewRows(t *testing.T) {
 			}
 			check(name+": found at 2 % in ui", foundIn(0.02, prevalence), ui.Plain.Found.Interval.Low, ui.Plain.Found.Interval.High)
 			var page bytes.Buffer
-			if err := trained.WriteReport(t.Context(), &page, ""); err != nil {
+			if err := toptau.WriteTrainingReport(t.Context(), &page, trained, ""); err != nil {
 				t.Fatal(name, err)
 			}
 			decisions := trained.Result.OutOfFoldDecisions

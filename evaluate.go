@@ -56,10 +56,15 @@ type EvaluateOptions struct {
 	Examples   int                // most false alarms, found and missed positives to list with reasons; 0: none
 }
 
-// Evaluation is the result of Evaluate. It keeps the rankings for WriteReport.
+// Evaluation is the result of Evaluate. It keeps the rankings for reports and explorers.
 type Evaluation struct {
 	result.Evaluation
 
+	state *evaluated
+}
+
+// evaluated is what an evaluation measured.
+type evaluated struct {
 	data       *rowset.Set
 	rankings   []*ranking
 	units      *rowset.Units
@@ -89,8 +94,8 @@ func Evaluate(ctx context.Context, data *dataset.Data, entries []dataset.Entry, 
 	if err := checkEntries(entries); err != nil {
 		return nil, err
 	}
-	e := &Evaluation{data: d, date: o.ReportDate, statements: o.Statements, where: d.Place(rowset.MeasuredBytes)}
-	if err := o.needs(d, entries).Check(e.where); err != nil {
+	e := &Evaluation{state: &evaluated{data: d, date: o.ReportDate, statements: o.Statements, where: d.Place(rowset.MeasuredBytes)}}
+	if err := o.needs(d, entries).Check(e.state.where); err != nil {
 		return nil, err
 	}
 	if err := e.setUnits(entries, o); err != nil {
@@ -114,7 +119,7 @@ func Evaluate(ctx context.Context, data *dataset.Data, entries []dataset.Entry, 
 			return nil, err
 		}
 	}
-	first := e.rankings[0].rank
+	first := e.state.rankings[0].rank
 	positives, negatives := first.Rows()
 	e.Counts = result.Counts{Rows: positives + negatives, Positives: positives}
 	e.Weighted, e.Prevalence = first.Weighted(), first.PositiveMass()/first.Mass()
@@ -131,9 +136,9 @@ func Evaluate(ctx context.Context, data *dataset.Data, entries []dataset.Entry, 
 		e.Gate = e.gate(o)
 	}
 	e.Measured = e.Entries[0].Measured
-	if first := e.rankings[0]; o.Examples > 0 && first.Model != nil && first.alarms != nil {
+	if first := e.state.rankings[0]; o.Examples > 0 && first.Model != nil && first.alarms != nil {
 		var err error
-		if e.Examples, err = first.examples(e.units, first.alarms, o.Examples); err != nil {
+		if e.Examples, err = first.examples(e.state.units, first.alarms, o.Examples); err != nil {
 			return nil, err
 		}
 	}
@@ -162,9 +167,9 @@ func (o *EvaluateOptions) needs(d *rowset.Set, entries []dataset.Entry) rowset.N
 // warnOfCopies adds a warning about copies. Of selected rows a note about all says so.
 func (e *Evaluation) warnOfCopies(ctx context.Context, d *rowset.Set) error {
 	switch {
-	case e.units != nil && d.Whole == nil:
-		e.Warnings = append(e.Warnings, e.units.CopyWarnings(false)...)
-	case e.where != rowset.InMemory:
+	case e.state.units != nil && d.Whole == nil:
+		e.Warnings = append(e.Warnings, e.state.units.CopyWarnings(false)...)
+	case e.state.where != rowset.InMemory:
 		copies, err := d.CopiesElsewhere(ctx)
 		if err != nil {
 			return err
@@ -178,27 +183,27 @@ func (e *Evaluation) warnOfCopies(ctx context.Context, d *rowset.Set) error {
 
 // setUnits prepares what is counted: rows or entities, and their amounts.
 func (e *Evaluation) setUnits(entries []dataset.Entry, o EvaluateOptions) error {
-	if e.where != rowset.InMemory {
+	if e.state.where != rowset.InMemory {
 		return nil // rows are counted by their scores
 	}
 	entity := o.entityOf(entries)
 	var err error
-	if e.data, err = e.data.With(slices.Concat([]string{entity, o.Value}, o.By)...); err != nil {
+	if e.state.data, err = e.state.data.With(slices.Concat([]string{entity, o.Value}, o.By)...); err != nil {
 		return err
 	}
-	if e.units, err = rowset.NewUnits(e.data, entity); err != nil {
+	if e.state.units, err = rowset.NewUnits(e.state.data, entity); err != nil {
 		return err
 	}
-	e.Unit = e.units.Shown
+	e.Unit = e.state.units.Shown
 	if o.Value == "" {
 		return nil
 	}
-	column, err := tune.FindColumn(e.data.Table, "value", o.Value)
+	column, err := tune.FindColumn(e.state.data.Table, "value", o.Value)
 	if err != nil {
 		return err
 	}
 	e.Value = column.Name
-	e.amounts, err = e.units.PositiveAmounts(e.data, o.Value)
+	e.state.amounts, err = e.state.units.PositiveAmounts(e.state.data, o.Value)
 	return err
 }
 
@@ -219,9 +224,9 @@ func checkEntries(entries []dataset.Entry) error {
 
 // addEntry measures an entry and adds it. With several entries, warnings begin with its name.
 func (e *Evaluation) addEntry(ctx context.Context, entry *rowset.Entry, o EvaluateOptions, several bool) error {
-	k := &ranking{Entry: entry, data: e.data}
+	k := &ranking{Entry: entry, data: e.state.data}
 	if entry.Model != nil {
-		k.data = e.data.Arranged(entry.Model)
+		k.data = e.state.data.Arranged(entry.Model)
 	}
 	r := result.Entry{Name: entry.Name, Kind: result.ScoresEntry, Measured: result.Measured{Points: []result.Decisions{}, Curves: []result.Curve{}}}
 	counts, err := e.rankRows(ctx, k, &r, o)
@@ -240,7 +245,7 @@ func (e *Evaluation) addEntry(ctx context.Context, entry *rowset.Entry, o Evalua
 		r.Kind, r.Setting, r.Features = result.ModelEntry, model.MembersText(m.Members()), feature.MapOf(m.Features()).Cols()
 		counted := countValues(&r.Measured, m, counts)
 		if p := m.Probability(); p != nil && k.z != nil {
-			addProbabilities(&r.Measured, p, e.data.Table, k.z)
+			addProbabilities(&r.Measured, p, e.state.data.Table, k.z)
 		}
 		warnings, err := e.measureModel(k, &r.Measured, o)
 		if err != nil {
@@ -253,7 +258,7 @@ func (e *Evaluation) addEntry(ctx context.Context, entry *rowset.Entry, o Evalua
 			e.Warnings = append(e.Warnings, w)
 		}
 	}
-	if e.where == rowset.InMemory {
+	if e.state.where == rowset.InMemory {
 		if err := e.addBreakdowns(k, &r.Measured, o); err != nil {
 			return err
 		}
@@ -261,19 +266,19 @@ func (e *Evaluation) addEntry(ctx context.Context, entry *rowset.Entry, o Evalua
 	if from := entry.Origin; from != nil {
 		r.Kind, r.Encoding, r.Estimate = from.Kind, from.Encoding, &from.Estimate
 	}
-	e.rankings, e.Entries = append(e.rankings, k), append(e.Entries, r)
+	e.state.rankings, e.Entries = append(e.state.rankings, k), append(e.Entries, r)
 	return nil
 }
 
 // rankRows ranks the rows of an entry by their scores or, if the rows are not in memory, by counts of their scores. It returns the counts
 // of missing and unknown values, nil if they are not known.
 func (e *Evaluation) rankRows(ctx context.Context, k *ranking, r *result.Entry, o EvaluateOptions) (*feature.Counts, error) {
-	if e.where == rowset.InMemory {
+	if e.state.where == rowset.InMemory {
 		s, err := k.ScoresOf(k.data)
 		if err != nil {
 			return nil, err
 		}
-		k.z, k.scores, r.Joined = s.Values, e.units.ByClass(s.Values), s.Joined
+		k.z, k.scores, r.Joined = s.Values, e.state.units.ByClass(s.Values), s.Joined
 		if k.rank, err = metric.Rank(k.scores); err == nil && k.rank.PositiveMass() > 0 {
 			average := k.rank.AveragePrecision()
 			r.AveragePrecision = &average
@@ -290,7 +295,7 @@ func (e *Evaluation) rankRows(ctx context.Context, k *ranking, r *result.Entry, 
 	}
 	measured, err := large.Measure(ctx, k.data.Rows(), large.All(), k.Model, criteria, at)
 	if err != nil {
-		return nil, e.data.WithFile(err)
+		return nil, e.state.data.WithFile(err)
 	}
 	k.rank = measured.Ranking
 	auc := k.rank.AUC()
@@ -332,7 +337,7 @@ func (e *Evaluation) measureModel(k *ranking, r *result.Measured, o EvaluateOpti
 		r.Points = append(r.Points, decided)
 		warnings = append(warnings, list...)
 	}
-	if e.where != rowset.InMemory {
+	if e.state.where != rowset.InMemory {
 		warnings = append(warnings, notMeasured(k.Model, d, r)...)
 	}
 	return warnings, nil
@@ -342,28 +347,28 @@ func (e *Evaluation) measureModel(k *ranking, r *result.Measured, o EvaluateOpti
 func (e *Evaluation) measurePoint(k *ranking, p *model.Point, o EvaluateOptions) (result.Decisions, []diag.Warning, error) {
 	decided := result.Decisions{Name: p.Name, Goal: p.Goal, Shift: []result.Shift{}}
 	var err error
-	if e.where != rowset.InMemory {
+	if e.state.where != rowset.InMemory {
 		decided.Decisions, err = k.rank.At(p.Threshold, o.Confidence)
 		return decided, nil, err
 	}
-	alarms := e.units.Alarms(rowset.AlarmsAt(p, k.data, k.z))
+	alarms := e.state.units.Alarms(rowset.AlarmsAt(p, k.data, k.z))
 	if k.alarms == nil {
 		k.alarms = alarms
 	}
-	if decided.Decisions, err = e.units.Decisions(alarms, o.Confidence); err != nil {
+	if decided.Decisions, err = e.state.units.Decisions(alarms, o.Confidence); err != nil {
 		return decided, nil, err
 	}
 	decided.Decisions.Threshold = p.Threshold
 	watch := rowset.NewShiftWatch(p, true)
 	for row, z := range k.z {
-		if e.units.Counts(row) {
+		if e.state.units.Counts(row) {
 			watch.AddRow(k.data.Table, row, z)
 		}
 	}
 	var warnings []diag.Warning
 	decided.Shift, warnings = watch.Reports(k.Model.Training())
-	if e.amounts != nil {
-		value, err := metric.FoundValue(e.amounts, e.positivesOf(alarms), o.bootstrap())
+	if e.state.amounts != nil {
+		value, err := metric.FoundValue(e.state.amounts, e.positivesOf(alarms), o.bootstrap())
 		if err != nil {
 			return decided, nil, err
 		}
@@ -381,7 +386,7 @@ func (e *Evaluation) profitAt(k *ranking, p *model.Point, o EvaluateOptions) (*m
 	if price == 0 || k.rank.Weighted() || p.Segment != "" {
 		return nil, nil
 	}
-	profit, err := k.rank.ProfitAt(price, p.Threshold, k.scores.Positives, e.amounts, o.bootstrap())
+	profit, err := k.rank.ProfitAt(price, p.Threshold, k.scores.Positives, e.state.amounts, o.bootstrap())
 	return &profit, err
 }
 
@@ -426,7 +431,7 @@ func (o *EvaluateOptions) bootstrap() metric.Bootstrap {
 // positivesOf returns the decisions on the positive units, in the order of their amounts.
 func (e *Evaluation) positivesOf(alarms []bool) []bool {
 	var found []bool
-	for unit, class := range e.units.Label {
+	for unit, class := range e.state.units.Label {
 		if class == table.Positive {
 			found = append(found, alarms[unit])
 		}
@@ -443,7 +448,7 @@ func (e *Evaluation) addBreakdowns(k *ranking, r *result.Measured, o EvaluateOpt
 		point, at = r.Points[0].Name, r.Points[0].Decisions.Threshold
 	case r.Goal != nil && r.Goal.Value.Defined():
 		at = r.Goal.Value.Threshold
-		z := e.units.Scores(k.z)
+		z := e.state.units.Scores(k.z)
 		k.alarms = make([]bool, len(z))
 		for unit := range z {
 			k.alarms[unit] = z[unit] > at
@@ -452,19 +457,19 @@ func (e *Evaluation) addBreakdowns(k *ranking, r *result.Measured, o EvaluateOpt
 		return &diag.Error{Kind: diag.Usage, Param: "by", Found: "scores without a threshold", Expected: "a goal",
 			Fixes: []diag.Fix{{Param: "max-fpr", Value: "1%"}, {Param: "top", Value: "1%"}}}
 	}
-	columns, err := divideUnits(e.units, e.data, o.By)
+	columns, err := divideUnits(e.state.units, e.state.data, o.By)
 	if err != nil {
 		return err
 	}
 	confidence, together := o.Confidence, 0
 	if o.Simultaneous {
 		for i := range columns {
-			together += columns[i].rates(e.units)
+			together += columns[i].rates(e.state.units)
 		}
 		confidence = 1 - (1-cmp.Or(confidence, metric.DefaultConfidence))/float64(max(1, together))
 	}
 	for i := range columns {
-		b, err := breakdownOf(e.units, &columns[i], k.alarms, confidence)
+		b, err := breakdownOf(e.state.units, &columns[i], k.alarms, confidence)
 		if err != nil {
 			return err
 		}
@@ -514,11 +519,11 @@ func (e *Evaluation) measureCriteria(m *result.Measured, k *ranking, o EvaluateO
 		m.Goal = &result.GoalValue{Goal: o.Goal, Value: value}
 	}
 	if o.Goal.Kind == metric.GoalCostAlert {
-		best, err := k.rank.MaxProfit(o.Goal.Cost, k.scores.Positives, e.amounts)
+		best, err := k.rank.MaxProfit(o.Goal.Cost, k.scores.Positives, e.state.amounts)
 		if err != nil {
 			return err
 		}
-		profit, err := k.rank.ProfitAt(o.Goal.Cost, best.Threshold, k.scores.Positives, e.amounts, o.bootstrap())
+		profit, err := k.rank.ProfitAt(o.Goal.Cost, best.Threshold, k.scores.Positives, e.state.amounts, o.bootstrap())
 		if err != nil {
 			return err
 		}
@@ -536,12 +541,12 @@ func (e *Evaluation) measureCriteria(m *result.Measured, k *ranking, o EvaluateO
 
 // criterion measures a criterion with its interval: of positives, or of their amounts.
 func (e *Evaluation) criterion(k *ranking, c metric.Criterion, o EvaluateOptions) (metric.Result, error) {
-	if e.amounts == nil {
+	if e.state.amounts == nil {
 		return k.rank.Bootstrap(c, o.bootstrap())
 	}
 	paired, err := metric.PairedBootstrap(e.pairedScores([]*ranking{k}), c, 0, o.bootstrap())
 	if err != nil {
-		return metric.Result{}, e.data.WithFile(err)
+		return metric.Result{}, e.state.data.WithFile(err)
 	}
 	return paired.Results[0], nil
 }
@@ -549,8 +554,8 @@ func (e *Evaluation) criterion(k *ranking, c metric.Criterion, o EvaluateOptions
 // pairedScores returns the scores of some entries for a paired bootstrap.
 func (e *Evaluation) pairedScores(list []*ranking) metric.PairedScores {
 	first := list[0].scores
-	s := metric.PairedScores{PositiveWeights: first.PositiveWeights, NegativeWeights: first.NegativeWeights, PositiveValues: e.amounts}
-	s.PositiveGroups, s.NegativeGroups, _ = e.units.Groups()
+	s := metric.PairedScores{PositiveWeights: first.PositiveWeights, NegativeWeights: first.NegativeWeights, PositiveValues: e.state.amounts}
+	s.PositiveGroups, s.NegativeGroups, _ = e.state.units.Groups()
 	for _, k := range list {
 		s.Positives, s.Negatives = append(s.Positives, k.scores.Positives), append(s.Negatives, k.scores.Negatives)
 	}
@@ -573,10 +578,10 @@ func (e *Evaluation) compareEntries(o EvaluateOptions) error {
 			return diag.OneOf("against", o.Against, names)
 		}
 	}
-	_, _, e.Entities = e.units.Groups()
-	paired, err := metric.PairedBootstrap(e.pairedScores(e.rankings), goal.Criterion(), reference, o.bootstrap())
+	_, _, e.Entities = e.state.units.Groups()
+	paired, err := metric.PairedBootstrap(e.pairedScores(e.state.rankings), goal.Criterion(), reference, o.bootstrap())
 	if err != nil {
-		return e.data.WithFile(err)
+		return e.state.data.WithFile(err)
 	}
 	ranked := make([]tune.Ranked, len(e.Entries))
 	decided := 0
@@ -585,7 +590,7 @@ func (e *Evaluation) compareEntries(o EvaluateOptions) error {
 		r.Goal, r.Difference, r.Verdict = &result.GoalValue{Goal: goal, Value: paired.Results[i]}, &paired.Differences[i],
 			paired.Differences[i].Verdict()
 		ranked[i] = tune.Ranked{Name: r.Name, Kind: r.Kind}
-		if from := e.rankings[i].Origin; from != nil {
+		if from := e.state.rankings[i].Origin; from != nil {
 			ranked[i].Task = tune.Task{Learner: from.Learner, Features: from.Encoding, Derived: from.Derived}
 			ranked[i].Score = from.Estimate.Mean
 		}
@@ -606,7 +611,7 @@ func (e *Evaluation) compareEntries(o EvaluateOptions) error {
 // pairedGoal returns the goal whose criterion compares the entries.
 func (e *Evaluation) pairedGoal(o EvaluateOptions) (metric.Goal, error) {
 	goal := o.Goal
-	for _, k := range e.rankings {
+	for _, k := range e.state.rankings {
 		if goal == (metric.Goal{}) && k.Model != nil {
 			point, _ := k.Model.Point("")
 			goal = point.Goal
@@ -617,7 +622,7 @@ func (e *Evaluation) pairedGoal(o EvaluateOptions) (metric.Goal, error) {
 
 // summaryFacts returns the facts of the summary, which is about the first model's default operating point.
 func (e *Evaluation) summaryFacts(prevalence threshold.Rate) summaryFacts {
-	p, _ := e.rankings[0].Model.Point("")
+	p, _ := e.state.rankings[0].Model.Point("")
 	f := summaryFacts{Unit: e.Unit, Value: e.Points[0].Value, ValueName: e.Value, Decisions: e.Points[0].Decisions, Guarantee: p.Guarantee, Warnings: len(e.Warnings),
 		Basis:      fmt.Sprintf("these %s, %s positive", wording.UnitsText(e.Unit, e.Rows), text.Count(e.Positives)),
 		Prevalence: e.Prevalence, PrevalenceHere: true, Goal: p.Goal}

@@ -46,16 +46,16 @@ type shapes struct {
 }
 
 // Explore returns an Explorer of the first entry.
-func (e *Evaluation) Explore() (*Explorer, error) {
-	d := e.data
-	if err := (rowset.Needs{}.Columns(d, "", "").Named("an exploration", true)).Check(e.where); err != nil {
+func Explore(e *Evaluation) (*Explorer, error) {
+	d := e.state.data
+	if err := (rowset.Needs{}.Columns(d, "", "").Named("an exploration", true)).Check(e.state.where); err != nil {
 		return nil, err
 	}
-	x := &Explorer{Evaluation: e, first: e.rankings[0], counted: d, against: map[method.Population]string{},
+	x := &Explorer{Evaluation: e, first: e.state.rankings[0], counted: d, against: map[method.Population]string{},
 		sorted: map[method.Population]*calibrate.Sorted{}}
-	x.scores = x.units.Scores(x.first.z)
-	if !x.units.Rows() {
-		x.counted = x.units.AsRows(d)
+	x.scores = x.state.units.Scores(x.first.z)
+	if !x.state.units.Rows() {
+		x.counted = x.state.units.AsRows(d)
 	}
 	var trained string
 	if m := x.first.Model; m != nil {
@@ -67,10 +67,10 @@ func (e *Evaluation) Explore() (*Explorer, error) {
 			return nil, err
 		}
 		x.sorted[of] = sorted
-		x.against[of] = cmp.Or(trained, x.units.AgainstCopies(of), x.units.AgainstIDs(d.Table, of, false),
-			tune.AgainstGuarantee(x.counted.Table, of == method.AllRows, false, x.units.Daily))
+		x.against[of] = cmp.Or(trained, x.state.units.AgainstCopies(of), x.state.units.AgainstIDs(d.Table, of, false),
+			tune.AgainstGuarantee(x.counted.Table, of == method.AllRows, false, x.state.units.Daily))
 	}
-	x.bounds = x.listBounds()
+	x.bounds = x.state.listBounds()
 	x.byScore = sync.OnceValue(x.sortRows)
 	go x.byScore() // the list is wanted soon, and other answers do not need it
 	x.shapes = sync.OnceValues(x.measureShapes)
@@ -211,7 +211,7 @@ func (x *Explorer) Model() *model.Model { return x.first.Model }
 
 // PerDay returns the mean number of rows a day by the dates of the time column, 0 without one.
 func (x *Explorer) PerDay() float64 {
-	if days := daysOf(x.data); days > 0 {
+	if days := daysOf(x.state.data); days > 0 {
 		return float64(x.Rows) / float64(days)
 	}
 	return 0
@@ -306,7 +306,7 @@ func (x *Explorer) findings() (*report.Findings, error) {
 	if x.Positives == 0 || x.Positives == x.Rows {
 		return f, nil
 	}
-	if err := addBudgets(f, x.first.rank, x.bounds, x.data, metric.Goal{}, x.first.rank.Mass()); err != nil {
+	if err := addBudgets(f, x.first.rank, x.bounds, x.state.data, metric.Goal{}, x.first.rank.Mass()); err != nil {
 		return nil, err
 	}
 	f.Recall[0].Name = ""

@@ -35,7 +35,7 @@ func (x *Explorer) Ranked(class result.RowClass, from, limit int) (rows []result
 	}
 	for place := from; place <= len(order); place++ {
 		unit := order[place-1]
-		positive := x.units.Label[unit] == table.Positive
+		positive := x.state.units.Label[unit] == table.Positive
 		if class == result.PositiveRows && !positive || class == result.NegativeRows && positive {
 			continue
 		}
@@ -75,11 +75,11 @@ func (x *Explorer) ranked(place, unit int, e *rowset.TableReasons) (result.Ranke
 
 // topRow returns the row with the highest score of a unit.
 func (x *Explorer) topRow(unit int) int {
-	if x.units.Rows() {
+	if x.state.units.Rows() {
 		return unit
 	}
 	top := -1
-	for row, of := range x.units.Of {
+	for row, of := range x.state.units.Of {
 		if of == unit && (top < 0 || x.first.z[row] > x.first.z[top]) {
 			top = row
 		}

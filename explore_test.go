@@ -47,7 +47,7 @@ func exploreWith(t testing.TB, d *dataset.Data, e dataset.Entry, o toptau.Evalua
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := measured.Explore()
+	x, err := toptau.Explore(measured)
 	if err != nil {
 		t.Fatal(err)
 	}

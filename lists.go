@@ -7,13 +7,13 @@ import (
 
 // listBounds bounds the false ones among the best rows, or units, of the first ranking, as one delivery. It returns nil if its default
 // operating point has no calibration negatives that are like them.
-func (e *Evaluation) listBounds() *calibrate.MaxFalse {
-	first := e.rankings[0]
-	if first.Model == nil || e.Weighted {
+func (s *evaluated) listBounds() *calibrate.MaxFalse {
+	first := s.rankings[0]
+	if first.Model == nil || first.rank.Weighted() {
 		return nil
 	}
 	p, found := first.Model.Point("")
-	if !found || p.Negatives == nil || p.Entity != e.units.Column || (p.Day != "") != e.units.Daily {
+	if !found || p.Negatives == nil || p.Entity != s.units.Column || (p.Day != "") != s.units.Daily {
 		return nil
 	}
 	b := p.Negatives.Batch()

@@ -125,7 +125,7 @@ func TestTrainForGoals(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := trained.WriteReport(t.Context(), &page, ""); err != nil || !strings.Contains(page.String(), "at least") {
+			if err := toptau.WriteTrainingReport(t.Context(), &page, trained, ""); err != nil || !strings.Contains(page.String(), "at least") {
 				t.Error(err)
 			}
 			e, err := toptau.Evaluate(t.Context(), later, []dataset.Entry{{Name: "new", Model: m}, {Name: "old", Model: reference.Model}},

@@ -38,8 +38,8 @@ const (
 // operating points with their guarantees, what budgets find, which positives are missed, rows to look at, curves,
 // scores by class, probabilities, the effects of the main columns, the comparison with the other entries, the
 // data and the model.
-func (e *Evaluation) WriteReport(w io.Writer) error {
-	f, err := e.findings()
+func WriteReport(w io.Writer, e *Evaluation) error {
+	f, err := findings(e)
 	if err != nil {
 		return err
 	}
@@ -48,12 +48,12 @@ func (e *Evaluation) WriteReport(w io.Writer) error {
 }
 
 // findings returns what the report shows.
-func (e *Evaluation) findings() (*report.Findings, error) {
-	if err := (rowset.Needs{}.Columns(e.data, "", "").Option("report", true)).Check(e.where); err != nil {
+func findings(e *Evaluation) (*report.Findings, error) {
+	if err := (rowset.Needs{}.Columns(e.state.data, "", "").Option("report", true)).Check(e.state.where); err != nil {
 		return nil, err
 	}
-	first := e.rankings[0]
-	f := &report.Findings{Summary: e.Summary, About: e.about(), Reliability: e.Reliability}
+	first := e.state.rankings[0]
+	f := &report.Findings{Summary: e.Summary, About: about(e), Reliability: e.Reliability}
 	report.Compare(f, &e.Evaluation)
 	var alarm *float64
 	if m := first.Model; m != nil {
@@ -67,14 +67,14 @@ func (e *Evaluation) findings() (*report.Findings, error) {
 			f.Title = report.FoundTitle(&e.Points[0].Decisions, points[0].Goal)
 		}
 		f.Model = report.ModelFacts(m)
-		if len(e.rankings) == 1 {
-			u, err := useOf(m, e.statements)
+		if len(e.state.rankings) == 1 {
+			u, err := useOf(m, e.state.statements)
 			if err != nil {
 				return nil, err
 			}
 			f.Sections = u.Sections()
 			// Too few rows for the fingerprints.
-			if known := e.TrainingRows; m.Training().Digest == e.data.Digest() && e.data.Digest() != "" && known != nil && !known.Excess {
+			if known := e.TrainingRows; m.Training().Digest == e.state.data.Digest() && e.state.data.Digest() != "" && known != nil && !known.Excess {
 				f.Warnings = append(f.Warnings, "these are the rows that the model was trained on; expect worse results on new rows")
 			}
 		}
@@ -86,23 +86,23 @@ func (e *Evaluation) findings() (*report.Findings, error) {
 	f.By, f.Examples = e.By, e.Examples
 	if first.Model != nil && first.alarms != nil && f.Examples == nil {
 		var err error
-		if f.Examples, err = first.examples(e.units, first.alarms, reportExamples); err != nil {
+		if f.Examples, err = first.examples(e.state.units, first.alarms, reportExamples); err != nil {
 			return nil, err
 		}
 	}
-	f.Data, f.Scores = report.DataFacts(&e.Evaluation, e.data.Info.Schema, e.data.Digest()), plot.HistogramOf(first.scores, alarm, reportBins)
-	goal := e.reportGoal()
+	f.Data, f.Scores = report.DataFacts(&e.Evaluation, e.state.data.Info.Schema, e.state.data.Digest()), plot.HistogramOf(first.scores, alarm, reportBins)
+	goal := reportGoal(e)
 	setGoal(f, goal)
-	for i, k := range e.rankings {
+	for i, k := range e.state.rankings {
 		name := e.Entries[i].Name
-		if len(e.rankings) == 1 {
+		if len(e.state.rankings) == 1 {
 			name = thisModel
 		}
 		if i < maxCurves {
 			addCurves(f, name, k.rank)
 		}
 	}
-	if err := addBudgets(f, first.rank, e.listBounds(), e.data, goal, first.rank.Mass()); err != nil {
+	if err := addBudgets(f, first.rank, e.state.listBounds(), e.state.data, goal, first.rank.Mass()); err != nil {
 		return nil, err
 	}
 	for _, warning := range e.Warnings {
@@ -135,16 +135,16 @@ func useOf(m *model.Model, statements []result.Statement) (*report.Use, error) {
 }
 
 // about returns the model, the file and the date in short.
-func (e *Evaluation) about() []string {
+func about(e *Evaluation) []string {
 	var list []string
 	for i := range e.Entries {
 		if name := e.Entries[i].Name; name != "" && len(list) < maxCurves {
 			list = append(list, name)
 		}
 	}
-	list = append(list, filepath.Base(e.data.Table.File), wording.UnitsText(e.Unit, e.Rows))
-	if e.date != "" {
-		list = append(list, e.date)
+	list = append(list, filepath.Base(e.state.data.Table.File), wording.UnitsText(e.Unit, e.Rows))
+	if e.state.date != "" {
+		list = append(list, e.state.date)
 	}
 	return list
 }
@@ -300,11 +300,11 @@ const maxCurves = 4
 
 // reportGoal returns the goal of the evaluation, or else the goal of the first model's default operating
 // point.
-func (e *Evaluation) reportGoal() metric.Goal {
+func reportGoal(e *Evaluation) metric.Goal {
 	if e.Goal != nil {
 		return e.Goal.Goal
 	}
-	if m := e.rankings[0].Model; m != nil {
+	if m := e.state.rankings[0].Model; m != nil {
 		point, _ := m.Point("")
 		return point.Goal
 	}

@@ -64,7 +64,7 @@ func TestLaterRowsAreComparedWithTheCalibration(t *testing.T) {
 	if len(e.Points[0].Shift) != 0 { // a point without a guarantee has nothing to compare
 		t.Errorf("%+v", e.Points[0].Shift)
 	}
-	if err := e.WriteReport(io.Discard); err != nil {
+	if err := toptau.WriteReport(io.Discard, e); err != nil {
 		t.Error(err)
 	}
 }

@@ -32,7 +32,7 @@ func TestStatements(t *testing.T) {
 			t.Errorf("%d intervals hold together, want those of two rates for two kinds and of one for blue, which is always positive", e.By[0].Together)
 		}
 		var page strings.Builder
-		if err := e.WriteReport(&page); err != nil {
+		if err := toptau.WriteReport(&page, e); err != nil {
 			t.Fatal(err)
 		}
 		return page.String()

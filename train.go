@@ -97,6 +97,11 @@ type Trained struct {
 	Test   *dataset.Data   // the test part, nil without one
 	All    []dataset.Entry // with KeepAll: the chosen model, then every learner and encoding at its best setting
 
+	state *training
+}
+
+// training is what a training measured, for its report.
+type training struct {
 	data    *rowset.Set   // the rows given to Train
 	heldOut metric.Scores // labelled scores of units that did not fit them, on the model's scale
 	mass    float64       // of all units
@@ -135,7 +140,7 @@ func Train(ctx context.Context, d *dataset.Data, goal metric.Goal, o TrainOption
 // describe returns the model that a search found, with its evidence, warnings and summary.
 func (o TrainOptions) describe(ctx context.Context, s *searched, start time.Time) (*Trained, error) {
 	d, found := s.data, s.Found
-	trained := &Trained{Result: newTraining(found, o), Test: o.Test, data: s.shown, heldOut: found.HeldOut.Units, mass: found.Mass}
+	trained := &Trained{Result: newTraining(found, o), Test: o.Test, state: &training{data: s.shown, heldOut: found.HeldOut.Units, mass: found.Mass}}
 	var err error
 	if found.TestRows != nil {
 		rows, err := d.SelectRows(found.TestRows)

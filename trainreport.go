@@ -13,12 +13,12 @@ import (
 	"toptau/metric"
 )
 
-// WriteReport writes the training as one self-contained HTML page: what to expect, the candidates, the learning
-// curve, and the model. With a test part it has everything that Evaluation.WriteReport shows about these rows.
+// WriteTrainingReport writes the training as one self-contained HTML page: what to expect, the candidates, the learning
+// curve, and the model. With a test part it has everything that WriteReport shows about these rows.
 // Otherwise the curves come from held-out scores: of training rows that did not fit the scores, but helped to
 // choose the model. date is shown below the title; "" for none.
-func (t *Trained) WriteReport(ctx context.Context, w io.Writer, date string) error {
-	f, err := t.findings(ctx, date)
+func WriteTrainingReport(ctx context.Context, w io.Writer, t *Trained, date string) error {
+	f, err := trainingFindings(ctx, t, date)
 	if err != nil {
 		return err
 	}
@@ -34,43 +34,43 @@ func (t *Trained) WriteReport(ctx context.Context, w io.Writer, date string) err
 }
 
 // findings returns what the report shows about the rows that measure the model.
-func (t *Trained) findings(ctx context.Context, date string) (*report.Findings, error) {
+func trainingFindings(ctx context.Context, t *Trained, date string) (*report.Findings, error) {
 	if t.Test != nil && t.Test.Positives() > 0 && t.Test.Len() > t.Test.Positives() {
 		e, err := Evaluate(ctx, t.Test, []dataset.Entry{{Name: "test part", Model: t.Model}}, EvaluateOptions{Seed: t.Result.Seed, ReportDate: date,
 			Value: t.Result.Value})
 		if err != nil {
 			return nil, err
 		}
-		return e.findings()
+		return findings(e)
 	}
 	point, _ := t.Model.Point("")
 	f := &report.Findings{Title: report.FoundTitle(&t.Result.OutOfFoldDecisions, point.Goal), Model: report.ModelFacts(t.Model),
 		About: []string{fmt.Sprintf("%s training rows", text.Count(t.Result.Training.Rows))},
-		Data:  report.SchemaFacts(t.data.Info.Schema, t.data.Len(), t.data.Positives())}
+		Data:  report.SchemaFacts(t.state.data.Info.Schema, t.state.data.Len(), t.state.data.Positives())}
 	if date != "" {
 		f.About = append(f.About, date)
 	}
 	c := &t.Result.OutOfFoldDecisions
 	f.Points, f.Expected = []report.OperatingPoint{{Point: point, Decisions: c}}, &t.Result.Expected
 	if c.IsMixed() {
-		f.Points[0].Note = "The precision is for " + t.wholeText() + ", at the rate of false alarms that is expected on new ones where the goal limits it. " +
+		f.Points[0].Note = "The precision is for " + wholeText(t) + ", at the rate of false alarms that is expected on new ones where the goal limits it. " +
 			"Its counts are weighted, the others are those of the rows that measured."
 	}
 	if p := t.Model.Probability(); p != nil {
 		f.Reliability = p.Reliability
 	}
 	setGoal(f, point.Goal)
-	if err := t.addHeldOut(f, point.Threshold, point.Goal); err != nil {
+	if err := addHeldOut(t, f, point.Threshold, point.Goal); err != nil {
 		return nil, err
 	}
 	var err error
-	f.Shapes, f.Pairs, err = mainShapes(t.Model, t.data.Arranged(t.Model), mainColumns)
+	f.Shapes, f.Pairs, err = mainShapes(t.Model, t.state.data.Arranged(t.Model), mainColumns)
 	return f, err
 }
 
 // addHeldOut adds the curves of the held-out scores.
-func (t *Trained) addHeldOut(f *report.Findings, at float64, goal metric.Goal) error {
-	s := t.heldOut
+func addHeldOut(t *Trained, f *report.Findings, at float64, goal metric.Goal) error {
+	s := t.state.heldOut
 	if len(s.Positives) == 0 || len(s.Negatives) == 0 {
 		return nil
 	}
@@ -81,14 +81,14 @@ func (t *Trained) addHeldOut(f *report.Findings, at float64, goal metric.Goal) e
 	all := rank.Mixed(t.Result.Prevalence) // rows of one class may have been set aside for the threshold
 	addCurves(f, "held-out scores", all)
 	f.Scores = plot.HistogramOf(s, &at, reportBins)
-	if err := addBudgets(f, all, nil, t.data, goal, t.mass); err != nil || all == rank {
+	if err := addBudgets(f, all, nil, t.state.data, goal, t.state.mass); err != nil || all == rank {
 		return err
 	}
-	f.Budgets.Note = "Budgets, precisions and curves are for " + t.wholeText() + ". The measured rows have another mix, because others were set aside for the threshold."
+	f.Budgets.Note = "Budgets, precisions and curves are for " + wholeText(t) + ". The measured rows have another mix, because others were set aside for the threshold."
 	return nil
 }
 
 // wholeText names the rows of the data: "rows of which 3.1 % are positive, as of the whole data".
-func (t *Trained) wholeText() string {
+func wholeText(t *Trained) string {
 	return fmt.Sprintf("%s of which %s are positive, as of the whole data", wording.UnitNames(t.Result.Unit), text.Percent(t.Result.Prevalence))
 }

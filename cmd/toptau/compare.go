@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"slices"
 	"strings"
 
@@ -110,7 +111,7 @@ func (c *compareCommand) show(s *cli.Session, trained *toptau.Trained, e *toptau
 		kept = verbs.KeepExisting(c.ReplacePartial, &c.Report)
 	}
 	if c.Report != "" {
-		if err := s.WriteFile(c.Report, e.WriteReport); err != nil {
+		if err := s.WriteFile(c.Report, func(w io.Writer) error { return toptau.WriteReport(w, e) }); err != nil {
 			return err
 		}
 	}

@@ -148,7 +148,7 @@ func (c *demoCommand) evaluate(s *cli.Session, dir string, trained *toptau.Train
 	if err != nil {
 		return nil, err
 	}
-	if err := s.WriteFile(c.report, e.WriteReport); err != nil {
+	if err := s.WriteFile(c.report, func(w io.Writer) error { return toptau.WriteReport(w, e) }); err != nil {
 		return nil, err
 	}
 	if s.JSON {

@@ -151,7 +151,7 @@ func (c *uiCommand) options(s *cli.Session) (*ui.Options, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, err := measured.Explore()
+	x, err := toptau.Explore(measured)
 	if err != nil {
 		return nil, err
 	}

@@ -595,7 +595,7 @@ func (s *Server) report(w http.ResponseWriter, r *http.Request) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	var page bytes.Buffer
-	if err := s.options.Explorer.WriteReport(&page); err != nil {
+	if err := toptau.WriteReport(&page, s.options.Explorer.Evaluation); err != nil {
 		refuse(w, http.StatusInternalServerError, errorText(err))
 		return
 	}

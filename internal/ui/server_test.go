@@ -79,7 +79,7 @@ func exploreRows(t testing.TB, d *dataset.Data, e dataset.Entry) *toptau.Explore
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := measured.Explore()
+	x, err := toptau.Explore(measured)
 	if err != nil {
 		t.Fatal(err)
 	}

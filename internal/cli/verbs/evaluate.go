@@ -3,6 +3,7 @@ package verbs
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -63,7 +64,7 @@ func (c *Evaluate[S]) Run(s *cli.Session) error {
 		return err
 	}
 	if c.Report != "" {
-		if err := s.WriteFile(c.Report, e.WriteReport); err != nil {
+		if err := s.WriteFile(c.Report, func(w io.Writer) error { return toptau.WriteReport(w, e) }); err != nil {
 			return err
 		}
 	}

@@ -120,7 +120,7 @@ func (c *Train[S]) write(s *cli.Session, trained *toptau.Trained) error {
 		return err
 	}
 	date := cmp.Or(c.ReportDate, c.Rows.Named().Date)
-	return s.WriteFile(c.Report, func(w io.Writer) error { return trained.WriteReport(context.WithoutCancel(s), w, date) })
+	return s.WriteFile(c.Report, func(w io.Writer) error { return toptau.WriteTrainingReport(context.WithoutCancel(s), w, trained, date) })
 }
 
 func (c *Train[S]) print(s *cli.Session, r *result.Training, rows Rows) error {
