@@ -63,26 +63,7 @@ type Evaluation struct {
 	state *evaluated
 }
 
-// evaluated is what an evaluation measured.
-type evaluated struct {
-	data       *rowset.Set
-	rankings   []*ranking
-	units      *rowset.Units
-	date       string // shown in the report
-	statements []result.Statement
-	amounts    []float64    // with Value: of each positive unit
-	where      rowset.Place // rows that are not in memory were counted
-}
-
-// ranking is a measured entry.
-type ranking struct {
-	*rowset.Entry
-	data   *rowset.Set   // the rows, with columns in the model's order
-	z      []float64     // the scores in the order of the rows
-	scores metric.Scores // of the units by class
-	rank   *metric.Ranking
-	alarms []bool // by unit: decisions that breakdowns count; nil: there is no threshold
-}
+func init() { stateOf = func(e any) *evaluated { return e.(*Evaluation).state } }
 
 // Evaluate measures one or more rankings of the same labelled rows. It returns criteria with thresholds from
 // these rows and bootstrap intervals, and the decisions of models' operating points with exact intervals.

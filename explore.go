@@ -29,6 +29,7 @@ import (
 type Explorer struct {
 	*Evaluation // of the ranking
 
+	state   *evaluated
 	first   *ranking
 	counted *rowset.Set // rows, or units that the budget counts
 	scores  []float64   // of the counted, in their order
@@ -47,11 +48,12 @@ type shapes struct {
 
 // Explore returns an Explorer of the first entry.
 func Explore(e *Evaluation) (*Explorer, error) {
-	d := e.state.data
-	if err := (rowset.Needs{}.Columns(d, "", "").Named("an exploration", true)).Check(e.state.where); err != nil {
+	state := stateOf(e)
+	d := state.data
+	if err := (rowset.Needs{}.Columns(d, "", "").Named("an exploration", true)).Check(state.where); err != nil {
 		return nil, err
 	}
-	x := &Explorer{Evaluation: e, first: e.state.rankings[0], counted: d, against: map[method.Population]string{},
+	x := &Explorer{Evaluation: e, state: state, first: state.rankings[0], counted: d, against: map[method.Population]string{},
 		sorted: map[method.Population]*calibrate.Sorted{}}
 	x.scores = x.state.units.Scores(x.first.z)
 	if !x.state.units.Rows() {

@@ -39,7 +39,7 @@ const (
 // scores by class, probabilities, the effects of the main columns, the comparison with the other entries, the
 // data and the model.
 func WriteReport(w io.Writer, e *Evaluation) error {
-	f, err := findings(e)
+	f, err := evaluationFindings(e)
 	if err != nil {
 		return err
 	}
@@ -47,12 +47,13 @@ func WriteReport(w io.Writer, e *Evaluation) error {
 	return err
 }
 
-// findings returns what the report shows.
-func findings(e *Evaluation) (*report.Findings, error) {
-	if err := (rowset.Needs{}.Columns(e.state.data, "", "").Option("report", true)).Check(e.state.where); err != nil {
+// evaluationFindings returns what the report shows.
+func evaluationFindings(e *Evaluation) (*report.Findings, error) {
+	state := stateOf(e)
+	if err := (rowset.Needs{}.Columns(state.data, "", "").Option("report", true)).Check(state.where); err != nil {
 		return nil, err
 	}
-	first := e.state.rankings[0]
+	first := state.rankings[0]
 	f := &report.Findings{Summary: e.Summary, About: about(e), Reliability: e.Reliability}
 	report.Compare(f, &e.Evaluation)
 	var alarm *float64
@@ -67,14 +68,14 @@ func findings(e *Evaluation) (*report.Findings, error) {
 			f.Title = report.FoundTitle(&e.Points[0].Decisions, points[0].Goal)
 		}
 		f.Model = report.ModelFacts(m)
-		if len(e.state.rankings) == 1 {
-			u, err := useOf(m, e.state.statements)
+		if len(state.rankings) == 1 {
+			u, err := useOf(m, state.statements)
 			if err != nil {
 				return nil, err
 			}
 			f.Sections = u.Sections()
 			// Too few rows for the fingerprints.
-			if known := e.TrainingRows; m.Training().Digest == e.state.data.Digest() && e.state.data.Digest() != "" && known != nil && !known.Excess {
+			if known := e.TrainingRows; m.Training().Digest == state.data.Digest() && state.data.Digest() != "" && known != nil && !known.Excess {
 				f.Warnings = append(f.Warnings, "these are the rows that the model was trained on; expect worse results on new rows")
 			}
 		}
@@ -86,23 +87,23 @@ func findings(e *Evaluation) (*report.Findings, error) {
 	f.By, f.Examples = e.By, e.Examples
 	if first.Model != nil && first.alarms != nil && f.Examples == nil {
 		var err error
-		if f.Examples, err = first.examples(e.state.units, first.alarms, reportExamples); err != nil {
+		if f.Examples, err = first.examples(state.units, first.alarms, reportExamples); err != nil {
 			return nil, err
 		}
 	}
-	f.Data, f.Scores = report.DataFacts(&e.Evaluation, e.state.data.Info.Schema, e.state.data.Digest()), plot.HistogramOf(first.scores, alarm, reportBins)
+	f.Data, f.Scores = report.DataFacts(&e.Evaluation, state.data.Info.Schema, state.data.Digest()), plot.HistogramOf(first.scores, alarm, reportBins)
 	goal := reportGoal(e)
 	setGoal(f, goal)
-	for i, k := range e.state.rankings {
+	for i, k := range state.rankings {
 		name := e.Entries[i].Name
-		if len(e.state.rankings) == 1 {
+		if len(state.rankings) == 1 {
 			name = thisModel
 		}
 		if i < maxCurves {
 			addCurves(f, name, k.rank)
 		}
 	}
-	if err := addBudgets(f, first.rank, e.state.listBounds(), e.state.data, goal, first.rank.Mass()); err != nil {
+	if err := addBudgets(f, first.rank, state.listBounds(), state.data, goal, first.rank.Mass()); err != nil {
 		return nil, err
 	}
 	for _, warning := range e.Warnings {
@@ -136,15 +137,16 @@ func useOf(m *model.Model, statements []result.Statement) (*report.Use, error) {
 
 // about returns the model, the file and the date in short.
 func about(e *Evaluation) []string {
+	state := stateOf(e)
 	var list []string
 	for i := range e.Entries {
 		if name := e.Entries[i].Name; name != "" && len(list) < maxCurves {
 			list = append(list, name)
 		}
 	}
-	list = append(list, filepath.Base(e.state.data.Table.File), wording.UnitsText(e.Unit, e.Rows))
-	if e.state.date != "" {
-		list = append(list, e.state.date)
+	list = append(list, filepath.Base(state.data.Table.File), wording.UnitsText(e.Unit, e.Rows))
+	if state.date != "" {
+		list = append(list, state.date)
 	}
 	return list
 }
@@ -304,7 +306,7 @@ func reportGoal(e *Evaluation) metric.Goal {
 	if e.Goal != nil {
 		return e.Goal.Goal
 	}
-	if m := e.state.rankings[0].Model; m != nil {
+	if m := stateOf(e).rankings[0].Model; m != nil {
 		point, _ := m.Point("")
 		return point.Goal
 	}

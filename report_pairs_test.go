@@ -29,7 +29,7 @@ func TestReportOfBoostedModels(t *testing.T) {
 			t.Fatal(err)
 		}
 		var page bytes.Buffer
-		if err := trial.Evaluate(t, d, trained.Model, toptau.EvaluateOptions{}).WriteReport(&page); err != nil {
+		if err := toptau.WriteReport(&page, trial.Evaluate(t, d, trained.Model, toptau.EvaluateOptions{})); err != nil {
 			t.Fatal(err)
 		}
 		for _, text := range want {

@@ -100,6 +100,11 @@ type Trained struct {
 	state *training
 }
 
+// trainingOf returns what a *toptau.Trained measured. Package toptau sets it, as measure sets stateOf.
+var trainingOf func(trained any) *training
+
+func init() { trainingOf = func(t any) *training { return t.(*Trained).state } }
+
 // training is what a training measured, for its report.
 type training struct {
 	data    *rowset.Set   // the rows given to Train

@@ -41,12 +41,12 @@ func trainingFindings(ctx context.Context, t *Trained, date string) (*report.Fin
 		if err != nil {
 			return nil, err
 		}
-		return findings(e)
+		return evaluationFindings(e)
 	}
 	point, _ := t.Model.Point("")
 	f := &report.Findings{Title: report.FoundTitle(&t.Result.OutOfFoldDecisions, point.Goal), Model: report.ModelFacts(t.Model),
 		About: []string{fmt.Sprintf("%s training rows", text.Count(t.Result.Training.Rows))},
-		Data:  report.SchemaFacts(t.state.data.Info.Schema, t.state.data.Len(), t.state.data.Positives())}
+		Data:  report.SchemaFacts(trainingOf(t).data.Info.Schema, trainingOf(t).data.Len(), trainingOf(t).data.Positives())}
 	if date != "" {
 		f.About = append(f.About, date)
 	}
@@ -64,13 +64,13 @@ func trainingFindings(ctx context.Context, t *Trained, date string) (*report.Fin
 		return nil, err
 	}
 	var err error
-	f.Shapes, f.Pairs, err = mainShapes(t.Model, t.state.data.Arranged(t.Model), mainColumns)
+	f.Shapes, f.Pairs, err = mainShapes(t.Model, trainingOf(t).data.Arranged(t.Model), mainColumns)
 	return f, err
 }
 
 // addHeldOut adds the curves of the held-out scores.
 func addHeldOut(t *Trained, f *report.Findings, at float64, goal metric.Goal) error {
-	s := t.state.heldOut
+	s := trainingOf(t).heldOut
 	if len(s.Positives) == 0 || len(s.Negatives) == 0 {
 		return nil
 	}
@@ -81,7 +81,7 @@ func addHeldOut(t *Trained, f *report.Findings, at float64, goal metric.Goal) er
 	all := rank.Mixed(t.Result.Prevalence) // rows of one class may have been set aside for the threshold
 	addCurves(f, "held-out scores", all)
 	f.Scores = plot.HistogramOf(s, &at, reportBins)
-	if err := addBudgets(f, all, nil, t.state.data, goal, t.state.mass); err != nil || all == rank {
+	if err := addBudgets(f, all, nil, trainingOf(t).data, goal, trainingOf(t).mass); err != nil || all == rank {
 		return err
 	}
 	f.Budgets.Note = "Budgets, precisions and curves are for " + wholeText(t) + ". The measured rows have another mix, because others were set aside for the threshold."
