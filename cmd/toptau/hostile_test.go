@@ -334,7 +334,7 @@ func TestHostileInputs(t *testing.T) {
 	}
 	dir := t.TempDir()
 	paths := map[string]string{"DATA": filepath.Join(dir, "data.csv"), "MODEL": filepath.Join(dir, "model.json"), "CERTIFICATE": filepath.Join(dir, "certificate.json")}
-	measure(paths["DATA"], 1, func(a *attacker) { a.rows(400) })
+	attackOn(paths["DATA"], 1, func(a *attacker) { a.rows(400) })
 	setup, err := attack(t.Context(), program, "fit DATA --method toppush --label y -o MODEL --certificate CERTIFICATE -q", paths)
 	if err != nil || setup.Exit != 0 {
 		t.Fatal(setup.Said, err)
@@ -399,7 +399,7 @@ func (h *badInput) attackAll(ctx context.Context, program string, scale int, pat
 	}
 	defer os.RemoveAll(dir)
 	file := filepath.Join(dir, h.file)
-	a := measure(file, scale, h.write)
+	a := attackOn(file, scale, h.write)
 	info, err := os.Stat(file)
 	if err != nil {
 		return nil, err
@@ -469,8 +469,8 @@ func (h *badInput) judge(t *testing.T, v *outcome) {
 	}
 }
 
-// measure writes a file and counts what it writes.
-func measure(file string, scale int, write func(*attacker)) *attacker {
+// attackOn writes a file and counts what it writes.
+func attackOn(file string, scale int, write func(*attacker)) *attacker {
 	f, err := os.Create(file)
 	if err != nil {
 		panic(err)

@@ -143,7 +143,7 @@ func FuzzLabels(f *testing.F) {
 	b := fuzzBundle(f, "raw")
 	m := &served{name: "raw"}
 	m.now.Store(b)
-	s := monitoring{models: &registry{list: []*served{m}, byName: map[string]*served{"raw": m}}}
+	s := labelled{models: &registry{list: []*served{m}, byName: map[string]*served{"raw": m}}}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		if _, _, _, err := s.readLabels(body); err != nil {
 			if p := problemOf(err); p.status < 400 || p.status >= 500 {

@@ -13,15 +13,15 @@ import (
 	"toptau/schema"
 )
 
-// monitoring passes labels to Options.Monitor and shows its evidence.
-type monitoring struct {
+// labelled passes labels to Options.Monitor and shows its evidence.
+type labelled struct {
 	models  *registry
 	monitor Monitor
 }
 
 // handleLabels reads labels that became known later: lines of {"id": ..., "label": ...}, with "model" for
 // another model than the default. A label is written as in the training file, or as 1, 0, true or false.
-func (m monitoring) handleLabels(c *call) {
+func (m labelled) handleLabels(c *call) {
 	in, err := mediaOf(c.r.Header["Content-Type"])
 	if err == nil && in == mediaCSV {
 		err = refused(http.StatusUnsupportedMediaType, diag.Usage, "CSV", "application/x-ndjson")
@@ -49,7 +49,7 @@ func (m monitoring) handleLabels(c *call) {
 }
 
 // readLabels checks all lines and then passes them on, so that an error leaves nothing half done.
-func (m monitoring) readLabels(body []byte) (read, used, unknown int, err error) {
+func (m labelled) readLabels(body []byte) (read, used, unknown int, err error) {
 	var list []label
 	check := map[string]*table.LabelReader{} // by model
 	for number, line := range bytes.Split(body, []byte("\n")) {
@@ -84,7 +84,7 @@ type label struct {
 }
 
 // readLabel reads a line. check collects the labels that are to be checked, by model.
-func (m monitoring) readLabel(line []byte, check map[string]*table.LabelReader) (l label, err error) {
+func (m labelled) readLabel(line []byte, check map[string]*table.LabelReader) (l label, err error) {
 	sc := jsontext.Scanner{Bytes: line}
 	if err := checkText(line); err != nil {
 		return l, err
@@ -160,17 +160,17 @@ var (
 	pagePolicy = []string{"default-src 'none'; style-src 'unsafe-inline'; img-src data:"}
 )
 
-func (m monitoring) handleDocument(c *call) {
+func (m labelled) handleDocument(c *call) {
 	m.show(c, contentTypes[mediaJSON], func(b *bytes.Buffer) error { return m.monitor.WriteJSON(b) })
 }
 
-func (m monitoring) handlePage(c *call) {
+func (m labelled) handlePage(c *call) {
 	c.w.Header()["Content-Security-Policy"] = pagePolicy
 	m.show(c, pageType, func(b *bytes.Buffer) error { return m.monitor.WritePage(b) })
 }
 
 // show answers with what the monitor writes.
-func (m monitoring) show(c *call, contentType []string, write func(b *bytes.Buffer) error) {
+func (m labelled) show(c *call, contentType []string, write func(b *bytes.Buffer) error) {
 	if m.monitor == nil {
 		c.fail(refused(http.StatusNotFound, diag.Usage, "a server without a monitor", "one that was started with it"))
 		return

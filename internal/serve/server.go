@@ -62,7 +62,7 @@ func (s *Server) route() {
 	add := func(pattern string, at endpoint, needs level, method string, handle func(c *call)) {
 		on(s.all, pattern, route{at, needs, method, handle})
 	}
-	scores, documents, m := scoring{s.pipeline}, documents{s.env, s.models, s.auth}, monitoring{s.models, s.options.Monitor}
+	scores, documents, m := scoring{s.pipeline}, documents{s.env, s.models, s.auth}, labelled{s.models, s.options.Monitor}
 	add("/v1/score", atScore, toScore, "POST", s.ofModel(scores.handle))
 	add("/v1/models/{name}/score", atScore, toScore, "POST", s.ofModel(scores.handle))
 	add("/v1/models", atModels, toScore, "GET", documents.handleModels)
