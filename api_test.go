@@ -20,15 +20,17 @@ import (
 	"toptau/certify"
 	"toptau/dataset"
 	"toptau/decide"
+	"toptau/measure"
 	"toptau/method"
 	"toptau/metric"
+	"toptau/monitoring"
 	"toptau/schema"
 	"toptau/score"
 	"toptau/solve"
 )
 
 // publicPackages are the packages that other modules may import, in import order.
-var publicPackages = []string{"diag", "surrogate", "threshold", "method", "solve", "schema", "metric", "calibrate", "result", "model", "dataset", "certify", "decide", "score", "."}
+var publicPackages = []string{"diag", "surrogate", "threshold", "method", "solve", "schema", "metric", "calibrate", "result", "model", "dataset", "certify", "decide", "score", "measure", ".", "reports", "explorer", "monitoring"}
 
 // maxNames is the most exported names of package toptau, which a reader shall have in mind.
 const maxNames = 42
@@ -181,8 +183,8 @@ func TestParametersAreOptions(t *testing.T) {
 	for _, kind := range metric.GoalKinds() {
 		known[string(kind)] = true
 	}
-	for _, options := range []any{toptau.TrainOptions{}, certify.FitOptions{}, toptau.EvaluateOptions{}, decide.Options{}, certify.DiagnoseOptions{}, score.Options{},
-		score.ExplainOptions{}, toptau.MonitorOptions{}, toptau.ExportOptions{}, schema.Format{}, method.Problem{}, method.Settings{}, solve.Problem{}, dataset.Entry{}} {
+	for _, options := range []any{toptau.TrainOptions{}, certify.FitOptions{}, measure.Options{}, decide.Options{}, certify.DiagnoseOptions{}, score.Options{},
+		score.ExplainOptions{}, monitoring.Options{}, toptau.ExportOptions{}, schema.Format{}, method.Problem{}, method.Settings{}, solve.Problem{}, dataset.Entry{}} {
 		addParams(known, reflect.TypeOf(options))
 	}
 	used := map[string]bool{}

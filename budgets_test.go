@@ -13,10 +13,13 @@ import (
 
 	"toptau"
 	"toptau/dataset"
+	"toptau/explorer"
 	"toptau/internal/modeltest"
 	"toptau/internal/trial"
+	"toptau/measure"
 	"toptau/method"
 	"toptau/metric"
+	"toptau/reports"
 	"toptau/schema"
 	"toptau/threshold"
 )
@@ -95,11 +98,11 @@ func TestBudgetsOfATrainingHoldOnNewRows(t *testing.T) {
 			if err != nil {
 				t.Fatal(name, err)
 			}
-			e, err := toptau.Evaluate(t.Context(), later, []dataset.Entry{{Model: trained.Model}}, toptau.EvaluateOptions{Replicates: 2})
+			e, err := measure.Evaluate(t.Context(), later, []dataset.Entry{{Model: trained.Model}}, measure.Options{Replicates: 2})
 			if err != nil {
 				t.Fatal(name, err)
 			}
-			x, err := toptau.Explore(e)
+			x, err := explorer.New(e)
 			if err != nil {
 				t.Fatal(name, err)
 			}
@@ -109,7 +112,7 @@ func TestBudgetsOfATrainingHoldOnNewRows(t *testing.T) {
 			}
 			check(name+": found at 2 % in ui", foundIn(0.02, prevalence), ui.Plain.Found.Interval.Low, ui.Plain.Found.Interval.High)
 			var page bytes.Buffer
-			if err := toptau.WriteTrainingReport(t.Context(), &page, trained, ""); err != nil {
+			if err := reports.WriteTraining(t.Context(), &page, trained, ""); err != nil {
 				t.Fatal(name, err)
 			}
 			decisions := trained.Result.OutOfFoldDecisions

@@ -16,6 +16,7 @@ import (
 	"toptau/internal/large"
 	"toptau/internal/table"
 	"toptau/internal/trial"
+	"toptau/measure"
 	"toptau/method"
 	"toptau/result"
 	"toptau/schema"
@@ -169,8 +170,8 @@ func TestEvaluateOnCopies(t *testing.T) {
 	for _, weighted := range []bool{false, true} {
 		var list [2]string
 		for i, times := range []func(int) int{trial.Once, five} {
-			e, err := toptau.Evaluate(t.Context(), trial.Copied(t, rows, weighted, times), []dataset.Entry{{Model: trained.Model}},
-				toptau.EvaluateOptions{Goal: toptau.MaxFPR("5%")})
+			e, err := measure.Evaluate(t.Context(), trial.Copied(t, rows, weighted, times), []dataset.Entry{{Model: trained.Model}},
+				measure.Options{Goal: toptau.MaxFPR("5%")})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -260,7 +261,7 @@ func TestCopiesOutsideMemory(t *testing.T) {
 					t.Errorf("%s, copies %v: %v", name, copies, got.Result.Warnings)
 				}
 			}
-			e, err := toptau.Evaluate(ctx, d, []dataset.Entry{{Model: trained.Model}}, toptau.EvaluateOptions{})
+			e, err := measure.Evaluate(ctx, d, []dataset.Entry{{Model: trained.Model}}, measure.Options{})
 			if err != nil || (warningOf(e.Warnings, "copies") != "") != copies {
 				t.Errorf("%s, copies %v: evaluate: %v", name, copies, err)
 			}

@@ -18,6 +18,7 @@ import (
 	"toptau/dataset"
 	"toptau/internal/modeltest"
 	"toptau/internal/trial"
+	"toptau/measure"
 	"toptau/method"
 	"toptau/model"
 	"toptau/schema"
@@ -195,7 +196,7 @@ func TestTrainAndEvaluateDoNotDependOnThreads(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := trial.Evaluate(t, d, trained.Model, toptau.EvaluateOptions{Goal: goal, Curves: 50, Replicates: 300, Seed: 4})
+		e := trial.Evaluate(t, d, trained.Model, measure.Options{Goal: goal, Curves: 50, Replicates: 300, Seed: 4})
 		return bytes.Join([][]byte{modelBytes(t, trained.Model), withoutSeconds(trial.Marshal(t, trained.Result)),
 			withoutSeconds(trial.Marshal(t, e))}, nil)
 	})

@@ -8,6 +8,7 @@ import (
 	"toptau/dataset"
 	"toptau/decide"
 	"toptau/internal/trial"
+	"toptau/measure"
 	"toptau/method"
 	"toptau/model"
 	"toptau/schema"
@@ -91,8 +92,8 @@ func TestGate(t *testing.T) {
 		for i := range points {
 			scores[i] = noise(points[i].Score, i)
 		}
-		e, err := toptau.Evaluate(t.Context(), d, []dataset.Entry{{Name: "new", Model: good}, {Name: "old", Scores: scores}},
-			toptau.EvaluateOptions{Goal: toptau.MaxFPR("5%"), Against: "old", Gate: true, Replicates: 400})
+		e, err := measure.Evaluate(t.Context(), d, []dataset.Entry{{Name: "new", Model: good}, {Name: "old", Scores: scores}},
+			measure.Options{Goal: toptau.MaxFPR("5%"), Against: "old", Gate: true, Replicates: 400})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,7 +113,7 @@ func TestGate(t *testing.T) {
 	if passed, reasons := gate(4000, 0.4, same); passed || !strings.Contains(reasons, "its threshold exceeds the goal") {
 		t.Errorf("a threshold that does not keep its goal: %s", reasons)
 	}
-	if _, err := toptau.Evaluate(t.Context(), train, []dataset.Entry{{Model: good}}, toptau.EvaluateOptions{Gate: true}); err == nil {
+	if _, err := measure.Evaluate(t.Context(), train, []dataset.Entry{{Model: good}}, measure.Options{Gate: true}); err == nil {
 		t.Error("a gate without a reference")
 	}
 }

@@ -4,13 +4,18 @@
 // It implements the eight methods of "General Framework for Binary Classification on Top Samples": TopPush,
 // TopPushK, Grill, Pat&Mat, TopMean, Grill-NP, Pat&Mat-NP and TopMean-NP.
 //
-// dataset.Read and dataset.Rows.Data return data. Train chooses a model for a goal, and certify.Fit solves one problem with given
-// hyperparameters. model.Load reads a saved model, and Model.Save writes one. score.Open applies a model to a stream of
-// rows, and Evaluate measures models and other scores on labelled rows. Evaluation.Explore looks at one ranking
-// in detail. decide.Threshold computes an operating point. certify.Diagnose describes what the methods can achieve, score.Explain
-// measures the effect of each column, and model.Diff compares two models. certify.Verify checks the certificate of a fit.
-// Baseline and Monitor watch a model in production, and Export writes it for programs without toptau. The
-// report of an evaluation describes it for people.
+// This package has Train, which chooses a model for a goal, the goals, and Export, which writes a model for programs without toptau. The
+// others say what they do:
+//
+//   - dataset reads rows, and takes them from Go programs;
+//   - certify solves one problem with given hyperparameters, checks its certificate, and describes what the methods can achieve;
+//   - model loads and saves models, and compares two (Diff);
+//   - score applies a model to a stream of rows, and measures the effect of each column;
+//   - decide computes an operating point for any scores;
+//   - measure measures models and other scores on labelled rows;
+//   - explorer looks at one ranking in detail, and reports writes pages for people;
+//   - monitoring watches a model in production;
+//   - solve solves the problems on arrays, without files, tables or models.
 //
 // Errors that the user can fix have a diag.Error in their chain.
 //

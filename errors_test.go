@@ -15,6 +15,7 @@ import (
 	"toptau/decide"
 	"toptau/diag"
 	"toptau/internal/trial"
+	"toptau/measure"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/model"
@@ -31,7 +32,7 @@ func TestMissingFiles(t *testing.T) {
 		"Load":            func() error { _, err := model.Load(missing); return err },
 		"LoadCertificate": func() error { _, err := model.LoadCertificate(missing); return err },
 		"a file of scores": func() error {
-			_, err := toptau.Evaluate(t.Context(), trial.SeparableData(t, 200), []dataset.Entry{{File: missing}}, toptau.EvaluateOptions{})
+			_, err := measure.Evaluate(t.Context(), trial.SeparableData(t, 200), []dataset.Entry{{File: missing}}, measure.Options{})
 			return err
 		},
 		"Read with a labels file": func() error {
@@ -72,7 +73,7 @@ func TestEndedContext(t *testing.T) {
 		"Train": func() error { _, err := toptau.Train(ctx, d, toptau.Top("10%"), toptau.TrainOptions{}); return err },
 		"Fit":   func() error { _, err := certify.Fit(ctx, d, trial.TopPush(0.1), certify.FitOptions{}); return err },
 		"Evaluate": func() error {
-			_, err := toptau.Evaluate(ctx, d, []dataset.Entry{entry}, toptau.EvaluateOptions{})
+			_, err := measure.Evaluate(ctx, d, []dataset.Entry{entry}, measure.Options{})
 			return err
 		},
 		"Threshold": func() error {
@@ -140,7 +141,7 @@ func TestBadGoals(t *testing.T) {
 		if name == "no goal" { // Evaluate and Diagnose have defaults
 			continue
 		}
-		_, err = toptau.Evaluate(t.Context(), d, []dataset.Entry{entry}, toptau.EvaluateOptions{Goal: g})
+		_, err = measure.Evaluate(t.Context(), d, []dataset.Entry{entry}, measure.Options{Goal: g})
 		trial.WantError(t, err, diag.Usage, name)
 		_, err = certify.Diagnose(t.Context(), d, certify.DiagnoseOptions{Goal: g})
 		trial.WantError(t, err, diag.Usage, name)

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"toptau"
 	"toptau/certify"
 	"toptau/dataset"
 	"toptau/internal/trial"
 	"toptau/method"
 	"toptau/model"
+	"toptau/monitoring"
 	"toptau/schema"
 	"toptau/score"
 	"toptau/threshold"
@@ -61,11 +61,11 @@ func TestMisspelledLabelsAreRefusedEverywhere(t *testing.T) {
 			return b
 		}
 		monitored := func(rows, labels string) error {
-			o := toptau.MonitorOptions{}
+			o := monitoring.Options{}
 			if labels != "" {
 				o.Labels = strings.NewReader(labels)
 			}
-			_, err := toptau.Monitor(t.Context(), m, strings.NewReader(rows), o)
+			_, err := monitoring.Run(t.Context(), m, strings.NewReader(rows), o)
 			return err
 		}
 		uses := map[string]func(rare, common string) error{

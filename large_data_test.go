@@ -21,6 +21,7 @@ import (
 	"toptau/internal/simulate"
 	"toptau/internal/table"
 	"toptau/internal/trial"
+	"toptau/measure"
 	"toptau/method"
 	"toptau/schema"
 	"toptau/threshold"
@@ -78,7 +79,7 @@ func TestVerbsOnRowsElsewhere(t *testing.T) {
 		if c == nil || err == nil || c.Result.Certified {
 			t.Errorf("a threshold on the training rows is certified: %v", err)
 		}
-		e, err := toptau.Evaluate(ctx, d, []dataset.Entry{{Model: fitted.Model}}, toptau.EvaluateOptions{Goal: goal})
+		e, err := measure.Evaluate(ctx, d, []dataset.Entry{{Model: fitted.Model}}, measure.Options{Goal: goal})
 		if err != nil || e.Rows != n || len(e.Warnings) == 0 {
 			t.Errorf("%+v, %v", e, err)
 		}
@@ -130,7 +131,7 @@ func TestVerbsOnRowsElsewhere(t *testing.T) {
 			t.Errorf("%s: %s %s, in memory %s %s", a.Method, trial.AsJSON(t, a.ZeroIsOptimal), a.Evidence, trial.AsJSON(t, b.ZeroIsOptimal), b.Evidence)
 		}
 	}
-	_, err = toptau.Evaluate(ctx, d, []dataset.Entry{{Name: "a", Model: trained.Model}, {Name: "b", Model: trained.Model}}, toptau.EvaluateOptions{})
+	_, err = measure.Evaluate(ctx, d, []dataset.Entry{{Name: "a", Model: trained.Model}, {Name: "b", Model: trained.Model}}, measure.Options{})
 	if err == nil || !strings.Contains(err.Error(), "memory") {
 		t.Errorf("two models: %v", err)
 	}

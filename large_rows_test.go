@@ -22,6 +22,7 @@ import (
 	"toptau/internal/simulate"
 	"toptau/internal/table"
 	"toptau/internal/trial"
+	"toptau/measure"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/model"
@@ -71,9 +72,9 @@ func TestLargeRowsAreMeasuredExactly(t *testing.T) {
 				t.Errorf("%s, delta %q: point\n%s\nin memory\n%s", goal, delta, a, b)
 			}
 		}
-		evaluate := func(memory int64) *toptau.Evaluation {
+		evaluate := func(memory int64) *measure.Evaluation {
 			d.LimitMemory(memory)
-			e, err := toptau.Evaluate(ctx, d, []dataset.Entry{{Model: fitted.Model}}, toptau.EvaluateOptions{Goal: goal, Curves: 50})
+			e, err := measure.Evaluate(ctx, d, []dataset.Entry{{Model: fitted.Model}}, measure.Options{Goal: goal, Curves: 50})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -99,11 +100,11 @@ func TestLargeRowsAreMeasuredExactly(t *testing.T) {
 		}
 	}
 	// What needs every row is refused by its name.
-	for param, o := range map[string]toptau.EvaluateOptions{
+	for param, o := range map[string]measure.Options{
 		"by": {By: []string{"x1"}}, "examples": {Examples: 3}, "value": {Value: "x1"}, "entity": {Entity: "x1"},
 	} {
 		d.LimitMemory(1)
-		_, err := toptau.Evaluate(ctx, d, []dataset.Entry{{Model: fitted.Model}}, o)
+		_, err := measure.Evaluate(ctx, d, []dataset.Entry{{Model: fitted.Model}}, o)
 		if e := diag.Of(err); e == nil || e.Param != param || !strings.Contains(err.Error(), "memory") {
 			t.Errorf("%s: %v", param, err)
 		}
@@ -217,15 +218,15 @@ func TestLargeRowsCountTheirValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	fresh := trial.ReadPacked(t, file([]string{"red", "green", "mauve", "blue", "red"}), format)
-	evaluate := func(d *dataset.Data, memory int64) *toptau.Evaluation {
+	evaluate := func(d *dataset.Data, memory int64) *measure.Evaluation {
 		d.LimitMemory(memory)
-		e, err := toptau.Evaluate(ctx, d, []dataset.Entry{{Model: fitted.Model}}, toptau.EvaluateOptions{Goal: goal, Replicates: 10})
+		e, err := measure.Evaluate(ctx, d, []dataset.Entry{{Model: fitted.Model}}, measure.Options{Goal: goal, Replicates: 10})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return e
 	}
-	warning := func(e *toptau.Evaluation, code string) string {
+	warning := func(e *measure.Evaluation, code string) string {
 		i := slices.IndexFunc(e.Warnings, func(w diag.Warning) bool { return w.Code == code })
 		if i < 0 {
 			return ""

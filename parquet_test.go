@@ -18,8 +18,10 @@ import (
 	"toptau/diag"
 	"toptau/internal/parquet"
 	"toptau/internal/table"
+	"toptau/measure"
 	"toptau/method"
 	"toptau/model"
+	"toptau/monitoring"
 	"toptau/schema"
 	"toptau/score"
 	"toptau/threshold"
@@ -154,7 +156,7 @@ func TestPartitionedDirectoryInEveryVerb(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := trained.Model
-	if _, err := toptau.Evaluate(t.Context(), d, []dataset.Entry{{Model: m}}, toptau.EvaluateOptions{}); err != nil {
+	if _, err := measure.Evaluate(t.Context(), d, []dataset.Entry{{Model: m}}, measure.Options{}); err != nil {
 		t.Errorf("evaluate: %v", err)
 	}
 	if _, err := decide.Threshold(t.Context(), d, dataset.Entry{Model: m}, toptau.MaxFPR("5%"), decide.Options{}); err != nil {
@@ -174,7 +176,7 @@ func TestPartitionedDirectoryInEveryVerb(t *testing.T) {
 		}
 		rows++
 	}
-	w, err := toptau.Monitor(t.Context(), m, open(), toptau.MonitorOptions{})
+	w, err := monitoring.Run(t.Context(), m, open(), monitoring.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,9 +12,11 @@ import (
 	"toptau/decide"
 	"toptau/diag"
 	"toptau/internal/trial"
+	"toptau/measure"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/model"
+	"toptau/reports"
 	"toptau/schema"
 	"toptau/threshold"
 )
@@ -55,7 +57,7 @@ func TestThresholdsForPrecisionAndRecall(t *testing.T) {
 			if m, err = model.Load(trial.WriteFile(t, "m.json", file.String())); err != nil {
 				t.Fatal(err)
 			}
-			e, err := toptau.Evaluate(t.Context(), later, []dataset.Entry{{Model: m}}, toptau.EvaluateOptions{Replicates: 20})
+			e, err := measure.Evaluate(t.Context(), later, []dataset.Entry{{Model: m}}, measure.Options{Replicates: 20})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -125,11 +127,11 @@ func TestTrainForGoals(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := toptau.WriteTrainingReport(t.Context(), &page, trained, ""); err != nil || !strings.Contains(page.String(), "at least") {
+			if err := reports.WriteTraining(t.Context(), &page, trained, ""); err != nil || !strings.Contains(page.String(), "at least") {
 				t.Error(err)
 			}
-			e, err := toptau.Evaluate(t.Context(), later, []dataset.Entry{{Name: "new", Model: m}, {Name: "old", Model: reference.Model}},
-				toptau.EvaluateOptions{Replicates: 200, Against: "old", Gate: true})
+			e, err := measure.Evaluate(t.Context(), later, []dataset.Entry{{Name: "new", Model: m}, {Name: "old", Model: reference.Model}},
+				measure.Options{Replicates: 200, Against: "old", Gate: true})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -21,6 +21,7 @@ import (
 	"toptau/diag"
 	"toptau/internal/text"
 	"toptau/internal/trial"
+	"toptau/measure"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/model"
@@ -134,7 +135,7 @@ func TestFilesAreReadAsInTraining(t *testing.T) {
 	if d.Len() != 2 || d.Positives() != 1 {
 		t.Errorf("%d rows, %d positive, want 2 and 1", d.Len(), d.Positives())
 	}
-	e := trial.Evaluate(t, d, m, toptau.EvaluateOptions{Replicates: 10})
+	e := trial.Evaluate(t, d, m, measure.Options{Replicates: 10})
 	if e.Unknown == nil || *e.Unknown != 1 {
 		t.Errorf("%s unknown values, want 1: violet", trial.AsJSON(t, e.Unknown))
 	}
@@ -316,7 +317,7 @@ func TestEvaluateDecidesAsScoreDoes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := trial.Evaluate(t, d, m, toptau.EvaluateOptions{Replicates: 20})
+	e := trial.Evaluate(t, d, m, measure.Options{Replicates: 20})
 	rows, _ := trial.ScoreAll(t, m, path, score.Options{})
 	positive := []bool{false, true, false, true}
 	for k, p := range e.Points {
@@ -353,7 +354,7 @@ func TestEvaluateMeasuresTheGoal(t *testing.T) {
 		t.Fatal(err)
 	}
 	goal := toptau.MaxFPR("20%")
-	e := trial.Evaluate(t, d, m, toptau.EvaluateOptions{Goal: goal, Replicates: 50, Curves: 4, Confidence: 0.9})
+	e := trial.Evaluate(t, d, m, measure.Options{Goal: goal, Replicates: 50, Curves: 4, Confidence: 0.9})
 	if e.Rows != 8 || e.Positives != 3 || e.Prevalence != 0.375 {
 		t.Errorf("%d rows, %d positive, prevalence %v", e.Rows, e.Positives, e.Prevalence)
 	}
@@ -488,8 +489,8 @@ func TestARowOfWeightTwoIsTwoRows(t *testing.T) {
 	}
 	// Evaluate counts weights too.
 	m := trial.FitData(t, twice, trial.ShortAdam(trial.TopPush(0.01), 60)).Model
-	one := trial.Evaluate(t, weighted, m, toptau.EvaluateOptions{Replicates: 10})
-	two := trial.Evaluate(t, twice, m, toptau.EvaluateOptions{Replicates: 10})
+	one := trial.Evaluate(t, weighted, m, measure.Options{Replicates: 10})
+	two := trial.Evaluate(t, twice, m, measure.Options{Replicates: 10})
 	if !one.Weighted || two.Weighted || !near(one.AUC, two.AUC) || one.Prevalence != two.Prevalence {
 		t.Errorf("weighted %v AUC %v prevalence %v; repeated %v %v %v", one.Weighted, one.AUC, one.Prevalence,
 			two.Weighted, two.AUC, two.Prevalence)
@@ -737,7 +738,7 @@ func TestFieldsOfAFitResult(t *testing.T) {
 func TestResultsHaveNoNaNAndNoNullLists(t *testing.T) {
 	d := trial.SeparableData(t, 40)
 	m := trial.FitData(t, d, trial.ShortAdam(trial.TopPush(0), 10)).Model
-	e := trial.Evaluate(t, d, m, toptau.EvaluateOptions{Replicates: 5}) // the top 1 % is less than a row
+	e := trial.Evaluate(t, d, m, measure.Options{Replicates: 5}) // the top 1 % is less than a row
 	o := toptau.TrainOptions{Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw}}
 	trained, err := toptau.Train(t.Context(), d, toptau.Top("1%"), o)
 	if err != nil {

@@ -18,7 +18,7 @@ type Options struct {
 	// Delta.
 	Simultaneous bool
 	Force        bool // certifies even if fingerprints show that the rows trained the model
-	// Entity is a column that names entities. The budget counts them instead of rows, as EvaluateOptions.Entity.
+	// Entity is a column that names entities. The budget counts them instead of rows, as in measure.Options.Entity.
 	Entity string
 	Value  string // GoalCostAlert: the column of amounts
 	// Audit lists this many of the best-scoring negatives in the result, for review. Reviewed are answers: rows, from 1, of which the

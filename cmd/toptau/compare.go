@@ -12,8 +12,10 @@ import (
 	"toptau/internal/atomicfile"
 	"toptau/internal/cli"
 	"toptau/internal/cli/verbs"
+	"toptau/measure"
 	"toptau/method"
 	"toptau/metric"
+	"toptau/reports"
 	"toptau/result"
 	"toptau/threshold"
 )
@@ -61,8 +63,8 @@ func (c *compareCommand) Run(s *cli.Session) error {
 	if err != nil {
 		return err
 	}
-	e, err := toptau.Evaluate(context.WithoutCancel(s), trained.Test, append(trained.All, others...),
-		toptau.EvaluateOptions{Goal: goal, Against: c.Against, Replicates: c.Replicates, Seed: c.Seed,
+	e, err := measure.Evaluate(context.WithoutCancel(s), trained.Test, append(trained.All, others...),
+		measure.Options{Goal: goal, Against: c.Against, Replicates: c.Replicates, Seed: c.Seed,
 			Value: c.Value, Entity: c.Entity})
 	if err != nil {
 		return err
@@ -104,14 +106,14 @@ func (c *compareCommand) train(s *cli.Session, goal metric.Goal) (*toptau.Traine
 }
 
 // show writes the report and prints the comparison.
-func (c *compareCommand) show(s *cli.Session, trained *toptau.Trained, e *toptau.Evaluation) (err error) {
+func (c *compareCommand) show(s *cli.Session, trained *toptau.Trained, e *measure.Evaluation) (err error) {
 	r := &trained.Result
 	var kept []string
 	if r.Stopped != "" {
 		kept = verbs.KeepExisting(c.ReplacePartial, &c.Report)
 	}
 	if c.Report != "" {
-		if err := s.WriteFile(c.Report, func(w io.Writer) error { return toptau.WriteReport(w, e) }); err != nil {
+		if err := s.WriteFile(c.Report, func(w io.Writer) error { return reports.Write(w, e) }); err != nil {
 			return err
 		}
 	}

@@ -13,6 +13,8 @@ import (
 	"toptau/internal/cli/verbs"
 	"toptau/internal/simulate"
 	"toptau/internal/text"
+	"toptau/measure"
+	"toptau/reports"
 	"toptau/result"
 	"toptau/schema"
 	"toptau/score"
@@ -138,17 +140,17 @@ func (c *demoCommand) train(s *cli.Session, dir string) (*toptau.Trained, error)
 	return trained, nil
 }
 
-func (c *demoCommand) evaluate(s *cli.Session, dir string, trained *toptau.Trained) (*toptau.Evaluation, error) {
+func (c *demoCommand) evaluate(s *cli.Session, dir string, trained *toptau.Trained) (*measure.Evaluation, error) {
 	c.command(s, "toptau evaluate %s %s --report %s", demoModel, demoFresh, demoPage)
 	fresh, err := dataset.Read(s, filepath.Join(dir, demoFresh), trained.Model.Format())
 	if err != nil {
 		return nil, err
 	}
-	e, err := toptau.Evaluate(s, fresh, []dataset.Entry{{Model: trained.Model}}, toptau.EvaluateOptions{Seed: c.Seed})
+	e, err := measure.Evaluate(s, fresh, []dataset.Entry{{Model: trained.Model}}, measure.Options{Seed: c.Seed})
 	if err != nil {
 		return nil, err
 	}
-	if err := s.WriteFile(c.report, func(w io.Writer) error { return toptau.WriteReport(w, e) }); err != nil {
+	if err := s.WriteFile(c.report, func(w io.Writer) error { return reports.Write(w, e) }); err != nil {
 		return nil, err
 	}
 	if s.JSON {

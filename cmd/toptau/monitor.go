@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 
-	"toptau"
 	"toptau/diag"
 	"toptau/internal/atomicfile"
 	"toptau/internal/cli"
@@ -17,6 +16,7 @@ import (
 	"toptau/internal/report"
 	"toptau/internal/text"
 	"toptau/model"
+	"toptau/monitoring"
 	"toptau/result"
 	"toptau/schema"
 	"toptau/threshold"
@@ -62,7 +62,7 @@ func (c *monitorCommand) Run(s *cli.Session) error {
 	}
 	defer in.Close()
 	if c.Baseline {
-		if m, err = toptau.Baseline(s, m, in, toptau.MonitorOptions{Format: c.Format, NoProfile: c.NoProfile, Seed: c.Seed}); err != nil {
+		if m, err = monitoring.Baseline(s, m, in, monitoring.Options{Format: c.Format, NoProfile: c.NoProfile, Seed: c.Seed}); err != nil {
 			return err
 		}
 		if m, err = verbs.Sign(m, key); err != nil {
@@ -116,7 +116,7 @@ func (c *monitorCommand) watch(s *cli.Session, m *model.Model, in io.Reader) err
 	if err != nil {
 		return err
 	}
-	o := toptau.MonitorOptions{Format: c.Format, At: c.At, FalseAlarm: c.FalseAlarm, Audit: c.Audit, Seed: c.Seed, OnError: c.OnError,
+	o := monitoring.Options{Format: c.Format, At: c.At, FalseAlarm: c.FalseAlarm, Audit: c.Audit, Seed: c.Seed, OnError: c.OnError,
 		BlockRows: rows, BlockTime: span,
 		Progress: func(rows int) { s.Progress.Show(-1, "%s rows", text.Count(rows)) }}
 	for _, file := range []struct {
@@ -146,7 +146,7 @@ func (c *monitorCommand) watch(s *cli.Session, m *model.Model, in io.Reader) err
 		o.OnAudit = nil
 	}
 	s.Progress.Start()
-	watched, err := toptau.Monitor(s, m, in, o)
+	watched, err := monitoring.Run(s, m, in, o)
 	if err != nil {
 		return err
 	}
@@ -169,7 +169,7 @@ func (c *monitorCommand) watch(s *cli.Session, m *model.Model, in io.Reader) err
 }
 
 // writeFiles writes the audited rows, the state and the report, all or none.
-func (c *monitorCommand) writeFiles(s *cli.Session, watched *toptau.Monitored, audited [][]string) error {
+func (c *monitorCommand) writeFiles(s *cli.Session, watched *monitoring.Result, audited [][]string) error {
 	outputs := s.Outputs()
 	defer outputs.Discard()
 	if c.Audited != "" {

@@ -10,15 +10,16 @@ import (
 	"strconv"
 	"strings"
 
-	"toptau"
 	"toptau/dataset"
 	"toptau/decide"
 	"toptau/diag"
+	"toptau/explorer"
 	"toptau/internal/atomicfile"
 	"toptau/internal/cli"
 	"toptau/internal/cli/verbs"
 	"toptau/internal/serve"
 	"toptau/internal/ui"
+	"toptau/measure"
 	"toptau/metric"
 	"toptau/model"
 	"toptau/result"
@@ -146,12 +147,12 @@ func (c *uiCommand) options(s *cli.Session) (*ui.Options, error) {
 		return nil, err
 	}
 	s.Progress.Show(-1, "scoring %s", path)
-	measured, err := toptau.Evaluate(s, c.data, []dataset.Entry{entry}, toptau.EvaluateOptions{Entity: c.Entity,
+	measured, err := measure.Evaluate(s, c.data, []dataset.Entry{entry}, measure.Options{Entity: c.Entity,
 		ReportDate: verbs.FileDate(path)})
 	if err != nil {
 		return nil, err
 	}
-	x, err := toptau.Explore(measured)
+	x, err := explorer.New(measured)
 	if err != nil {
 		return nil, err
 	}

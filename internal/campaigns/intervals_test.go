@@ -12,6 +12,7 @@ import (
 	"toptau"
 	"toptau/dataset"
 	"toptau/internal/modeltest"
+	"toptau/measure"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/schema"
@@ -167,7 +168,7 @@ func TestIntervalsOfCertifiedThresholdsCover(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			e, err := toptau.Evaluate(t.Context(), fresh, []dataset.Entry{{Model: trained.Model}}, toptau.EvaluateOptions{})
+			e, err := measure.Evaluate(t.Context(), fresh, []dataset.Entry{{Model: trained.Model}}, measure.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -10,16 +10,16 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"toptau"
 	"toptau/internal/monitor"
 	"toptau/model"
+	"toptau/monitoring"
 	"toptau/result"
 	"toptau/threshold"
 )
 
 // baselined returns a fixture's model with a baseline.
 func baselined(t *testing.T, rows int, seed uint64) *model.Model {
-	m, err := toptau.Baseline(t.Context(), fixtureModel(t, "raw"), bytes.NewReader(fixtureCSV(fixtureRows(rows, seed))), toptau.MonitorOptions{})
+	m, err := monitoring.Baseline(t.Context(), fixtureModel(t, "raw"), bytes.NewReader(fixtureCSV(fixtureRows(rows, seed))), monitoring.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

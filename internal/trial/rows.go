@@ -8,6 +8,7 @@ import (
 
 	"toptau"
 	"toptau/dataset"
+	"toptau/measure"
 	"toptau/metric"
 )
 
@@ -65,12 +66,12 @@ func Overlapping(rows int, seed uint64) string {
 }
 
 // EvaluateEntries measures entries with a goal of 10 % false alarms.
-func EvaluateEntries(t *testing.T, d *dataset.Data, o toptau.EvaluateOptions, entries ...dataset.Entry) *toptau.Evaluation {
+func EvaluateEntries(t *testing.T, d *dataset.Data, o measure.Options, entries ...dataset.Entry) *measure.Evaluation {
 	t.Helper()
 	if o.Goal == (metric.Goal{}) {
 		o.Goal = toptau.MaxFPR("10%")
 	}
-	e, err := toptau.Evaluate(t.Context(), d, entries, o)
+	e, err := measure.Evaluate(t.Context(), d, entries, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,6 +129,23 @@ func RiskRows(seed uint64, rows int, prevalence float64) string {
 			y, z = 1, z+2.5
 		}
 		fmt.Fprintf(&b, "%d,%.3f\n", y, z)
+	}
+	return b.String()
+}
+
+// DayRows returns 60 rows of five hosts on three days. The score is the row's place; every sixth row is positive.
+func DayRows() string {
+	var b strings.Builder
+	b.WriteString("score,host,when,amount,kind,y\n")
+	for i := range 60 {
+		y, kind := 0, "benign"
+		if i%6 == 5 {
+			y, kind = 1, []string{"scan", "flood"}[i/6%2]
+		}
+		if i == 3 || i == 9 {
+			kind = fmt.Sprint("rare", i)
+		}
+		fmt.Fprintf(&b, "%d,h%d,2026-03-0%dT12:00:%02d,%d,%s,%d\n", i, i%5, 1+i/20, i, 10*i, kind, y)
 	}
 	return b.String()
 }

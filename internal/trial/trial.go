@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"toptau"
 	"toptau/certify"
 	"toptau/dataset"
 	"toptau/diag"
+	"toptau/measure"
 	"toptau/method"
 	"toptau/model"
 	"toptau/result"
@@ -50,9 +50,9 @@ func FitData(t *testing.T, d *dataset.Data, c FitCase) *certify.Fitted {
 }
 
 // Evaluate measures one model.
-func Evaluate(t *testing.T, d *dataset.Data, m *model.Model, o toptau.EvaluateOptions) *toptau.Evaluation {
+func Evaluate(t *testing.T, d *dataset.Data, m *model.Model, o measure.Options) *measure.Evaluation {
 	t.Helper()
-	e, err := toptau.Evaluate(t.Context(), d, []dataset.Entry{{Model: m}}, o)
+	e, err := measure.Evaluate(t.Context(), d, []dataset.Entry{{Model: m}}, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,15 +9,16 @@ import (
 	"slices"
 	"strings"
 
-	"toptau"
 	"toptau/calibrate"
 	"toptau/diag"
+	"toptau/explorer"
 	"toptau/internal/plot"
 	"toptau/internal/report"
 	"toptau/internal/text"
 	"toptau/internal/wording"
 	"toptau/metric"
 	"toptau/model"
+	"toptau/reports"
 	"toptau/result"
 	"toptau/threshold"
 )
@@ -46,7 +47,7 @@ type figures struct {
 	Scores *figure `json:"scores"`
 }
 
-func drawFigures(x *toptau.Explorer) (*figures, error) {
+func drawFigures(x *explorer.Explorer) (*figures, error) {
 	f, err := report.FindingsOf(x)
 	if err != nil {
 		return nil, err
@@ -504,7 +505,7 @@ func (s *Server) drift(r *http.Request) (any, error) {
 }
 
 // monitored returns the sections of a monitor that sees these rows one after the other.
-func monitored(ctx context.Context, x *toptau.Explorer) ([]report.Section, error) {
+func monitored(ctx context.Context, x *explorer.Explorer) ([]report.Section, error) {
 	m, err := x.Monitor(ctx)
 	if diag.Of(err) != nil && diag.Of(err).Kind == diag.Model {
 		return []report.Section{{Title: "Evidence of a change",
@@ -520,7 +521,7 @@ func monitored(ctx context.Context, x *toptau.Explorer) ([]report.Section, error
 }
 
 // compared returns what the operating points and fingerprints show about these rows.
-func compared(x *toptau.Explorer) report.Section {
+func compared(x *explorer.Explorer) report.Section {
 	part := report.Section{Title: "Against calibration and training"}
 	add := func(name, value string) { part.Facts = append(part.Facts, report.Fact{Name: name, Value: value}) }
 	for i := range x.Points {
@@ -595,7 +596,7 @@ func (s *Server) report(w http.ResponseWriter, r *http.Request) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	var page bytes.Buffer
-	if err := toptau.WriteReport(&page, s.options.Explorer.Evaluation); err != nil {
+	if err := reports.Write(&page, s.options.Explorer.Evaluation); err != nil {
 		refuse(w, http.StatusInternalServerError, errorText(err))
 		return
 	}

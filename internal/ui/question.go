@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"toptau"
 	"toptau/diag"
+	"toptau/explorer"
 	"toptau/internal/text"
 	"toptau/metric"
 	"toptau/threshold"
@@ -110,7 +110,7 @@ func (s *Server) goalOf(q *budgetQuestion, a *asked) (metric.Goal, error) {
 }
 
 // cheapestGoal returns the number of alerts that costs least on these rows.
-func (a *asked) cheapestGoal(x *toptau.Explorer) (metric.Goal, error) {
+func (a *asked) cheapestGoal(x *explorer.Explorer) (metric.Goal, error) {
 	if a.costs == nil {
 		return metric.Goal{}, &diag.Error{Kind: diag.Usage, Found: "no prices",
 			Expected: "the price of a missed positive and of an alert"}

@@ -12,8 +12,8 @@ import (
 	"sync"
 	"time"
 
-	"toptau"
 	"toptau/diag"
+	"toptau/explorer"
 	"toptau/internal/plot"
 	"toptau/internal/report"
 	"toptau/metric"
@@ -23,7 +23,7 @@ import (
 
 // Options describe what the page shows.
 type Options struct {
-	Explorer *toptau.Explorer
+	Explorer *explorer.Explorer
 	Title    string // file of the model, or of the scores
 	Data     string // file of the rows
 	// Command returns what a person types to compute a threshold with a guarantee on other rows.

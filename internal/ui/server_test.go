@@ -20,6 +20,8 @@ import (
 	"toptau"
 	"toptau/certify"
 	"toptau/dataset"
+	"toptau/explorer"
+	"toptau/measure"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/model"
@@ -73,13 +75,13 @@ func start(t *testing.T, o Options) *page {
 	return serve(t, o)
 }
 
-func exploreRows(t testing.TB, d *dataset.Data, e dataset.Entry) *toptau.Explorer {
+func exploreRows(t testing.TB, d *dataset.Data, e dataset.Entry) *explorer.Explorer {
 	t.Helper()
-	measured, err := toptau.Evaluate(t.Context(), d, []dataset.Entry{e}, toptau.EvaluateOptions{Replicates: 50})
+	measured, err := measure.Evaluate(t.Context(), d, []dataset.Entry{e}, measure.Options{Replicates: 50})
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := toptau.Explore(measured)
+	x, err := explorer.New(measured)
 	if err != nil {
 		t.Fatal(err)
 	}

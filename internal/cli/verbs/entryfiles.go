@@ -5,12 +5,12 @@ import (
 	"slices"
 	"strings"
 
-	"toptau"
 	"toptau/dataset"
 	"toptau/diag"
 	"toptau/internal/atomicfile"
 	"toptau/internal/cli"
 	"toptau/internal/table"
+	"toptau/measure"
 	"toptau/model"
 	"toptau/schema"
 )
@@ -38,7 +38,7 @@ func (f EntryFiles) Open(s *cli.Session, use Use) (Rows, error) {
 
 // Entries loads the models and the scores. A model file in o.Against is another entry. The columns of segments and times are among
 // those by whose values decisions are counted.
-func (f EntryFiles) Entries(s *cli.Session, signed VerifyFlags, o *toptau.EvaluateOptions) ([]dataset.Entry, error) {
+func (f EntryFiles) Entries(s *cli.Session, signed VerifyFlags, o *measure.Options) ([]dataset.Entry, error) {
 	for _, column := range nonEmpty(f.Segment, f.Time) {
 		if !slices.Contains(o.By, column) {
 			o.By = append(o.By, column)

@@ -7,13 +7,14 @@ import (
 	"slices"
 	"strings"
 
-	"toptau"
 	"toptau/internal/atomicfile"
 	"toptau/internal/cli"
 	"toptau/internal/report"
 	"toptau/internal/text"
 	"toptau/internal/wording"
+	"toptau/measure"
 	"toptau/metric"
+	"toptau/reports"
 	"toptau/result"
 )
 
@@ -23,7 +24,7 @@ var errGateClosed = &cli.Exit{Code: 4, Reason: "the new model may not replace th
 // Evaluate measures models and the scores of other programs on the same rows.
 type Evaluate[S EntrySource] struct {
 	Report string `file:"out" placeholder:"FILE" help:"Write a self-contained HTML page with curves, intervals, what the model does not promise and what its file contains."`
-	toptau.EvaluateOptions
+	measure.Options
 	GoalFlags
 	VerifyFlags
 	Rows S `embed:""`
@@ -41,7 +42,7 @@ func (c *Evaluate[S]) Run(s *cli.Session) error {
 	if c.Report != "" && c.ReportDate == "" {
 		c.ReportDate = c.Rows.Named().Date
 	}
-	entries, err := c.Rows.Entries(s, c.VerifyFlags, &c.EvaluateOptions)
+	entries, err := c.Rows.Entries(s, c.VerifyFlags, &c.Options)
 	if err != nil {
 		return err
 	}
@@ -56,7 +57,7 @@ func (c *Evaluate[S]) Run(s *cli.Session) error {
 		return err
 	}
 	defer rows.Close()
-	e, err := toptau.Evaluate(s, rows.Data(), entries, c.EvaluateOptions)
+	e, err := measure.Evaluate(s, rows.Data(), entries, c.Options)
 	if err != nil {
 		return err
 	}
@@ -64,7 +65,7 @@ func (c *Evaluate[S]) Run(s *cli.Session) error {
 		return err
 	}
 	if c.Report != "" {
-		if err := s.WriteFile(c.Report, func(w io.Writer) error { return toptau.WriteReport(w, e) }); err != nil {
+		if err := s.WriteFile(c.Report, func(w io.Writer) error { return reports.Write(w, e) }); err != nil {
 			return err
 		}
 	}
@@ -82,7 +83,7 @@ func (c *Evaluate[S]) Run(s *cli.Session) error {
 	return nil
 }
 
-func (c *Evaluate[S]) print(s *cli.Session, e *toptau.Evaluation) {
+func (c *Evaluate[S]) print(s *cli.Session, e *measure.Evaluation) {
 	PrintEvaluation(s, e)
 	if !c.Prevalence.IsZero() {
 		for _, line := range e.Summary {
@@ -95,7 +96,7 @@ func (c *Evaluate[S]) print(s *cli.Session, e *toptau.Evaluation) {
 }
 
 // PrintEvaluation prints the measurements of all entries.
-func PrintEvaluation(s *cli.Session, e *toptau.Evaluation) {
+func PrintEvaluation(s *cli.Session, e *measure.Evaluation) {
 	auc := ""
 	if e.Positives > 0 && e.Positives < e.Rows {
 		auc = fmt.Sprintf("; AUC %.4f%s%s", e.AUC, optional(" within %.1g", e.AUCWithin), optional(", average precision %.4f", e.AveragePrecision))
@@ -181,7 +182,7 @@ func printGate(s *cli.Session, g *result.Gate) {
 }
 
 // printExamples prints the rows with the most telling scores.
-func printExamples(s *cli.Session, e *toptau.Evaluation) {
+func printExamples(s *cli.Session, e *measure.Evaluation) {
 	for _, kind := range []result.ExampleKind{result.FalseAlarm, result.FoundRow, result.MissedRow} {
 		title := report.ExampleTitle(kind)
 		for i := range e.Examples {
@@ -203,7 +204,7 @@ func printExamples(s *cli.Session, e *toptau.Evaluation) {
 }
 
 // printCriteria prints the criteria of a single entry.
-func printCriteria(s *cli.Session, e *toptau.Evaluation) {
+func printCriteria(s *cli.Session, e *measure.Evaluation) {
 	if e.Goal != nil {
 		s.Printf("goal: %s\n", e.Goal.Goal)
 		s.Printf("  %-26s %s\n", e.Goal.Value.Criterion, RateText(e.Goal.Value.Proportion))

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"toptau"
 	"toptau/dataset"
 	"toptau/diag"
 	"toptau/internal/cli/verbs"
+	"toptau/measure"
 	"toptau/schema"
 )
 
@@ -32,7 +32,7 @@ func TestScoredFormat(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		_, err = toptau.Evaluate(t.Context(), d, []dataset.Entry{{Column: shown}}, toptau.EvaluateOptions{})
+		_, err = measure.Evaluate(t.Context(), d, []dataset.Entry{{Column: shown}}, measure.Options{})
 		return err
 	}
 	rows := "id,\"a,b\",1-3,risk,fraud,why\nx,1,2,0.5,0,because\ny,1,2,0.7,1,of it\nz,1,2,,0,all\n"

@@ -1,9 +1,9 @@
 package verbs
 
 import (
-	"toptau"
 	"toptau/dataset"
 	"toptau/internal/cli"
+	"toptau/measure"
 	"toptau/model"
 	"toptau/result"
 	"toptau/schema"
@@ -22,7 +22,7 @@ type Source interface {
 type EntrySource interface {
 	Source
 	// Entries loads the models and the scores of other programs. It may turn a file named in o into an entry.
-	Entries(s *cli.Session, signed VerifyFlags, o *toptau.EvaluateOptions) ([]dataset.Entry, error)
+	Entries(s *cli.Session, signed VerifyFlags, o *measure.Options) ([]dataset.Entry, error)
 }
 
 // CertifiedSource names the rows of a fit and the certificate about them.

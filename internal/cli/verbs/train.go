@@ -17,6 +17,7 @@ import (
 	"toptau/internal/text"
 	"toptau/internal/wording"
 	"toptau/metric"
+	"toptau/reports"
 	"toptau/result"
 )
 
@@ -120,7 +121,7 @@ func (c *Train[S]) write(s *cli.Session, trained *toptau.Trained) error {
 		return err
 	}
 	date := cmp.Or(c.ReportDate, c.Rows.Named().Date)
-	return s.WriteFile(c.Report, func(w io.Writer) error { return toptau.WriteTrainingReport(context.WithoutCancel(s), w, trained, date) })
+	return s.WriteFile(c.Report, func(w io.Writer) error { return reports.WriteTraining(context.WithoutCancel(s), w, trained, date) })
 }
 
 func (c *Train[S]) print(s *cli.Session, r *result.Training, rows Rows) error {

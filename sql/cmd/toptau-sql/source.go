@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"toptau"
 	"toptau/dataset"
 	"toptau/diag"
 	"toptau/internal/cli"
@@ -19,6 +18,7 @@ import (
 	"toptau/internal/dialect"
 	"toptau/internal/rowset"
 	"toptau/internal/text"
+	"toptau/measure"
 	"toptau/model"
 	"toptau/result"
 	"toptau/schema"
@@ -211,7 +211,7 @@ type measured struct {
 }
 
 // Entries loads the model.
-func (f measured) Entries(_ *cli.Session, signed verbs.VerifyFlags, _ *toptau.EvaluateOptions) ([]dataset.Entry, error) {
+func (f measured) Entries(_ *cli.Session, signed verbs.VerifyFlags, _ *measure.Options) ([]dataset.Entry, error) {
 	m, err := signed.Load(f.Model)
 	return []dataset.Entry{{Name: strings.TrimSuffix(filepath.Base(f.Model), ".json"), Model: m}}, err
 }

@@ -1,17 +1,18 @@
-package toptau_test
+package measure_test
 
 import (
 	"io"
 	"testing"
 
-	"toptau"
 	"toptau/dataset"
 	"toptau/decide"
 	"toptau/diag"
 	"toptau/internal/trial"
+	"toptau/measure"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/model"
+	"toptau/reports"
 	"toptau/schema"
 	"toptau/score"
 	"toptau/threshold"
@@ -49,7 +50,7 @@ func TestLaterRowsAreComparedWithTheCalibration(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			e := trial.Evaluate(t, rows, m, toptau.EvaluateOptions{Replicates: 20})
+			e := trial.Evaluate(t, rows, m, measure.Options{Replicates: 20})
 			point := e.Points[len(e.Points)-1]
 			if got := warnsOfShift(e.Warnings); got != warned || len(point.Shift) != 1 || (point.Shift[0].P < 0.01) != warned {
 				t.Errorf("%s shifted by %v: %v, %+v", kind, by, e.Warnings, point.Shift)
@@ -60,11 +61,11 @@ func TestLaterRowsAreComparedWithTheCalibration(t *testing.T) {
 			}
 		}
 	}
-	e := trial.Evaluate(t, held, fitted.Model, toptau.EvaluateOptions{Replicates: 20})
+	e := trial.Evaluate(t, held, fitted.Model, measure.Options{Replicates: 20})
 	if len(e.Points[0].Shift) != 0 { // a point without a guarantee has nothing to compare
 		t.Errorf("%+v", e.Points[0].Shift)
 	}
-	if err := toptau.WriteReport(io.Discard, e); err != nil {
+	if err := reports.Write(io.Discard, e); err != nil {
 		t.Error(err)
 	}
 }

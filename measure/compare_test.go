@@ -1,4 +1,4 @@
-package toptau_test
+package measure_test
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 	"toptau/decide"
 	"toptau/diag"
 	"toptau/internal/trial"
+	"toptau/measure"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/result"
@@ -18,7 +19,7 @@ import (
 )
 
 // entryNames lists the names of an evaluation's entries.
-func entryNames(e *toptau.Evaluation) []string {
+func entryNames(e *measure.Evaluation) []string {
 	var names []string
 	for _, entry := range e.Entries {
 		names = append(names, entry.Name)
@@ -43,7 +44,7 @@ func TestCompareAllMethods(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := toptau.Evaluate(t.Context(), d, trained.All, toptau.EvaluateOptions{Goal: g, Replicates: 50})
+		e, err := measure.Evaluate(t.Context(), d, trained.All, measure.Options{Goal: g, Replicates: 50})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +62,7 @@ func TestCompareAllMethods(t *testing.T) {
 		if trained, err = toptau.Train(t.Context(), d, g, o); err != nil {
 			t.Fatal(err)
 		}
-		e, err = toptau.Evaluate(t.Context(), d, trained.All, toptau.EvaluateOptions{Goal: g, Replicates: 50})
+		e, err = measure.Evaluate(t.Context(), d, trained.All, measure.Options{Goal: g, Replicates: 50})
 		if err != nil || len(e.Entries) < 3 || e.Entries[1].Encoding != schema.Scorecard {
 			t.Errorf("%s: %v, %v", g, entryNames(e), err)
 		}
@@ -85,7 +86,7 @@ func TestColumnsWithoutScores(t *testing.T) {
 		"a categorical column": {gaps, dataset.Entry{Column: "kind"}, diag.Usage, []string{`score "kind"`, `numeric columns ["score"]`}},
 		"a missing value":      {gaps, dataset.Entry{Column: "score"}, diag.Data, []string{`gaps.csv:3: column "score": a missing score`}},
 	} {
-		_, err := toptau.Evaluate(t.Context(), c.data, []dataset.Entry{c.entry}, toptau.EvaluateOptions{Replicates: 10})
+		_, err := measure.Evaluate(t.Context(), c.data, []dataset.Entry{c.entry}, measure.Options{Replicates: 10})
 		trial.WantError(t, err, c.kind, c.parts...)
 		_, err = decide.Threshold(t.Context(), c.data, c.entry, toptau.MaxFPR("10%"), decide.Options{})
 		trial.WantError(t, err, c.kind, c.parts...)
@@ -115,8 +116,8 @@ func TestColumnOfScores(t *testing.T) {
 	if column.Result.Threshold != slice.Result.Threshold {
 		t.Errorf("%v, %v", column.Result.Threshold, slice.Result.Threshold)
 	}
-	e, err := toptau.Evaluate(t.Context(), d, []dataset.Entry{{Name: "column", Column: "a"}, {Name: "slice", Scores: scores}},
-		toptau.EvaluateOptions{Goal: toptau.MaxFPR("10%"), Replicates: 20})
+	e, err := measure.Evaluate(t.Context(), d, []dataset.Entry{{Name: "column", Column: "a"}, {Name: "slice", Scores: scores}},
+		measure.Options{Goal: toptau.MaxFPR("10%"), Replicates: 20})
 	if err != nil {
 		t.Fatal(err)
 	}

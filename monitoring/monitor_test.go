@@ -1,4 +1,4 @@
-package toptau_test
+package monitoring_test
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 	"toptau/internal/monitor"
 	"toptau/method"
 	"toptau/model"
+	"toptau/monitoring"
 	"toptau/result"
 	"toptau/schema"
 	"toptau/score"
@@ -52,9 +53,9 @@ func monitoredModel(t *testing.T, o toptau.TrainOptions) *model.Model {
 	return trained.Model
 }
 
-func watch(t *testing.T, m *model.Model, rows string, o toptau.MonitorOptions) *toptau.Monitored {
+func watch(t *testing.T, m *model.Model, rows string, o monitoring.Options) *monitoring.Result {
 	t.Helper()
-	w, err := toptau.Monitor(t.Context(), m, strings.NewReader(rows), o)
+	w, err := monitoring.Run(t.Context(), m, strings.NewReader(rows), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +82,7 @@ func scoresOf(t *testing.T, m *model.Model, rows string) string {
 func TestMonitorOfDataAndOfItsScoresAgree(t *testing.T) {
 	m := monitoredModel(t, toptau.TrainOptions{TestFraction: threshold.MustRate("50%")})
 	rows := monitoredCSV(6500, 2, 3000, 0.8)
-	data, scores := watch(t, m, rows, toptau.MonitorOptions{}), watch(t, m, scoresOf(t, m, rows), toptau.MonitorOptions{})
+	data, scores := watch(t, m, rows, monitoring.Options{}), watch(t, m, scoresOf(t, m, rows), monitoring.Options{})
 	a, b := data.Result.Scores, scores.Result.Scores
 	if a.Log10 != b.Log10 || a.Since != b.Since || a.MeanRank != b.MeanRank {
 		t.Errorf("data: %+v\nscores: %+v", a, b)
@@ -103,22 +104,22 @@ func TestMonitorWithoutReferenceWatchesColumns(t *testing.T) {
 	if m.Reference() != nil {
 		t.Fatal("a reference without a test part")
 	}
-	w := watch(t, m, monitoredCSV(3000, 2, 3000, 0), toptau.MonitorOptions{})
+	w := watch(t, m, monitoredCSV(3000, 2, 3000, 0), monitoring.Options{})
 	if w.Result.Scores != nil || w.Result.Columns == nil || w.Result.Warnings[0].Code != "no-reference" {
 		t.Errorf("%+v", w.Result)
 	}
-	b, err := toptau.Baseline(t.Context(), m, strings.NewReader(monitoredCSV(3000, 3, 3000, 0)), toptau.MonitorOptions{})
+	b, err := monitoring.Baseline(t.Context(), m, strings.NewReader(monitoredCSV(3000, 3, 3000, 0)), monitoring.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := watch(t, b, monitoredCSV(3000, 2, 3000, 0), toptau.MonitorOptions{}).Result; r.Scores == nil || r.Scores.Reference != 3000 || r.Alarm() {
+	if r := watch(t, b, monitoredCSV(3000, 2, 3000, 0), monitoring.Options{}).Result; r.Scores == nil || r.Scores.Reference != 3000 || r.Alarm() {
 		t.Errorf("%+v", r.Scores)
 	}
-	if _, err := toptau.Baseline(t.Context(), m, strings.NewReader(monitoredCSV(4000, 1, 4000, 0)), toptau.MonitorOptions{}); err == nil || !strings.Contains(err.Error(), "trained the model") {
+	if _, err := monitoring.Baseline(t.Context(), m, strings.NewReader(monitoredCSV(4000, 1, 4000, 0)), monitoring.Options{}); err == nil || !strings.Contains(err.Error(), "trained the model") {
 		t.Errorf("a baseline of training rows: %v", err)
 	}
 	bare := monitoredModel(t, toptau.TrainOptions{NoProfile: true, NoFingerprints: true})
-	if r := watch(t, bare, monitoredCSV(3000, 2, 3000, 0), toptau.MonitorOptions{}).Result; r.Columns != nil || r.Budget == nil {
+	if r := watch(t, bare, monitoredCSV(3000, 2, 3000, 0), monitoring.Options{}).Result; r.Columns != nil || r.Budget == nil {
 		t.Errorf("%+v", r)
 	}
 }
@@ -136,7 +137,7 @@ func TestMonitorJoinsLateLabels(t *testing.T) {
 		}
 		labels.WriteString(fields[0] + "," + fields[4] + "\n")
 	}
-	o := toptau.MonitorOptions{Audit: threshold.MustRate("5%")}
+	o := monitoring.Options{Audit: threshold.MustRate("5%")}
 	known := watch(t, m, full, o).Result
 	var audited []int
 	o.OnAudit = func(row *result.AuditedRow) error {
@@ -147,7 +148,7 @@ func TestMonitorJoinsLateLabels(t *testing.T) {
 	if first.Result.Labels.Waiting == 0 || len(audited) != known.Audit.Marked || known.Audit.Labelled != known.Audit.Marked {
 		t.Fatalf("%+v, %d audited rows, want %+v", first.Result.Labels, len(audited), known.Audit)
 	}
-	state := func(w *toptau.Monitored) *bytes.Buffer {
+	state := func(w *monitoring.Result) *bytes.Buffer {
 		b := &bytes.Buffer{}
 		if _, err := w.WriteTo(b); err != nil {
 			t.Fatal(err)
@@ -172,7 +173,7 @@ func TestMonitorErrors(t *testing.T) {
 	other := monitoredModel(t, toptau.TrainOptions{TestFraction: threshold.MustRate("40%")})
 	rows := monitoredCSV(1500, 2, 1500, 0)
 	var state bytes.Buffer
-	if _, err := watch(t, m, rows, toptau.MonitorOptions{}).WriteTo(&state); err != nil {
+	if _, err := watch(t, m, rows, monitoring.Options{}).WriteTo(&state); err != nil {
 		t.Fatal(err)
 	}
 	kept := func() *bytes.Reader { return bytes.NewReader(state.Bytes()) }
@@ -182,27 +183,27 @@ func TestMonitorErrors(t *testing.T) {
 		what string
 		m    *model.Model
 		rows string
-		o    toptau.MonitorOptions
+		o    monitoring.Options
 		want string
 	}{
-		{"state of another model", other, rows, toptau.MonitorOptions{State: kept()}, "the state of another model"},
-		{"other delta", m, rows, toptau.MonitorOptions{State: kept(), FalseAlarm: threshold.MustRate("5%")}, "false-alarm"},
-		{"no state", m, rows, toptau.MonitorOptions{State: strings.NewReader("{}")}, "not the state of a monitor"},
-		{"damaged state", m, rows, toptau.MonitorOptions{State: bytes.NewReader(damaged)}, "a state"},
-		{"cut state", m, rows, toptau.MonitorOptions{State: bytes.NewReader(state.Bytes()[:100])}, "a state"},
-		{"unknown point", m, rows, toptau.MonitorOptions{At: "nowhere"}, "at"},
-		{"blocks of a time that is not there", m, rows, toptau.MonitorOptions{BlockTime: schema.Delay(time.Hour), Format: schema.Format{NoTime: true}}, "time"},
-		{"other blocks", m, rows, toptau.MonitorOptions{State: kept(), BlockRows: 500}, "block"},
-		{"neither data nor scores", m, "a,b\n1,2\n", toptau.MonitorOptions{}, "x"},
-		{"a missing score", m, "score\n1\n\"\"\n", toptau.MonitorOptions{}, "a missing score"},
-		{"labels without ids", m, rows, toptau.MonitorOptions{Labels: strings.NewReader("a,label\n1,1\n")}, "id"},
-		{"bad label", m, rows, toptau.MonitorOptions{Labels: strings.NewReader("id,label\n1,perhaps\n")}, "perhaps"},
+		{"state of another model", other, rows, monitoring.Options{State: kept()}, "the state of another model"},
+		{"other delta", m, rows, monitoring.Options{State: kept(), FalseAlarm: threshold.MustRate("5%")}, "false-alarm"},
+		{"no state", m, rows, monitoring.Options{State: strings.NewReader("{}")}, "not the state of a monitor"},
+		{"damaged state", m, rows, monitoring.Options{State: bytes.NewReader(damaged)}, "a state"},
+		{"cut state", m, rows, monitoring.Options{State: bytes.NewReader(state.Bytes()[:100])}, "a state"},
+		{"unknown point", m, rows, monitoring.Options{At: "nowhere"}, "at"},
+		{"blocks of a time that is not there", m, rows, monitoring.Options{BlockTime: schema.Delay(time.Hour), Format: schema.Format{NoTime: true}}, "time"},
+		{"other blocks", m, rows, monitoring.Options{State: kept(), BlockRows: 500}, "block"},
+		{"neither data nor scores", m, "a,b\n1,2\n", monitoring.Options{}, "x"},
+		{"a missing score", m, "score\n1\n\"\"\n", monitoring.Options{}, "a missing score"},
+		{"labels without ids", m, rows, monitoring.Options{Labels: strings.NewReader("a,label\n1,1\n")}, "id"},
+		{"bad label", m, rows, monitoring.Options{Labels: strings.NewReader("id,label\n1,perhaps\n")}, "perhaps"},
 	} {
-		if _, err := toptau.Monitor(t.Context(), test.m, strings.NewReader(test.rows), test.o); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := monitoring.Run(t.Context(), test.m, strings.NewReader(test.rows), test.o); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %q", test.what, err, test.want)
 		}
 	}
-	if r := watch(t, m, "score\n1\n\"\"\n2\n", toptau.MonitorOptions{OnError: schema.SkipBadRows}).Result; r.Rows != 3 || r.Failed != 1 {
+	if r := watch(t, m, "score\n1\n\"\"\n2\n", monitoring.Options{OnError: schema.SkipBadRows}).Result; r.Rows != 3 || r.Failed != 1 {
 		t.Errorf("%d rows, %d without a score", r.Rows, r.Failed)
 	}
 	if len(state.Bytes()) > monitor.StateBytes {
@@ -226,13 +227,13 @@ func TestBudgetOfAPlainThreshold(t *testing.T) {
 			want = *trained.Result.Expected.High
 		}
 		point, _ := trained.Model.Point("")
-		b := watch(t, trained.Model, monitoredCSV(3000, 2, 3000, 0), toptau.MonitorOptions{}).Result.Budget
+		b := watch(t, trained.Model, monitoredCSV(3000, 2, 3000, 0), monitoring.Options{}).Result.Budget
 		if point.UpTo != want || b.Rate != 0.05 || b.Bound != max(b.Rate, want) || b.Alarm {
 			t.Errorf("delta %v: the rate may be up to %v, want %v; the monitor's budget is %+v", delta, point.UpTo, want, b)
 		}
 		for _, shifted := range []bool{false, true} {
 			rows := monitoredCSV(6000, 3, 0, map[bool]float64{true: 1}[shifted])
-			if r := watch(t, trained.Model, rows, toptau.MonitorOptions{}).Result; r.Budget.Alarm != shifted {
+			if r := watch(t, trained.Model, rows, monitoring.Options{}).Result; r.Budget.Alarm != shifted {
 				t.Errorf("delta %v, rows that are shifted: %v, budget %+v", delta, shifted, r.Budget)
 			}
 		}

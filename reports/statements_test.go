@@ -1,4 +1,4 @@
-package toptau_test
+package reports_test
 
 import (
 	"fmt"
@@ -9,6 +9,8 @@ import (
 	"toptau"
 	"toptau/dataset"
 	"toptau/internal/trial"
+	"toptau/measure"
+	"toptau/reports"
 	"toptau/result"
 	"toptau/schema"
 )
@@ -23,8 +25,8 @@ func TestStatements(t *testing.T) {
 		t.Fatal(err)
 	}
 	later := trial.ReadFile(t, trial.WriteFile(t, "later.csv", trial.TwoColumns(1000, 9)), schema.Format{Label: "y", Kept: []string{"kind"}})
-	page := func(o toptau.EvaluateOptions) string {
-		e, err := toptau.Evaluate(t.Context(), later, []dataset.Entry{{Model: trained.Model}}, o)
+	page := func(o measure.Options) string {
+		e, err := measure.Evaluate(t.Context(), later, []dataset.Entry{{Model: trained.Model}}, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -32,7 +34,7 @@ func TestStatements(t *testing.T) {
 			t.Errorf("%d intervals hold together, want those of two rates for two kinds and of one for blue, which is always positive", e.By[0].Together)
 		}
 		var page strings.Builder
-		if err := toptau.WriteReport(&page, e); err != nil {
+		if err := reports.Write(&page, e); err != nil {
 			t.Fatal(err)
 		}
 		return page.String()
@@ -42,7 +44,7 @@ func TestStatements(t *testing.T) {
 		t.Fatal(err)
 	}
 	const evil = `<script>alert("1")</script> | **bold** [link](http://x)`
-	stated := toptau.EvaluateOptions{By: []string{"kind"}, Simultaneous: true, ReportDate: "2026-01-02",
+	stated := measure.Options{By: []string{"kind"}, Simultaneous: true, ReportDate: "2026-01-02",
 		Statements: []result.Statement{{Title: "Not for", Text: "Loans."}, {Title: "Review " + evil, Text: evil}}}
 	html := page(stated)
 	for _, want := range []string{"Purpose and use", "Not for", "Loans.", "not stated", "Known limits and risks", "2026-01-02",
@@ -59,7 +61,7 @@ func TestStatements(t *testing.T) {
 	if page(stated) != html {
 		t.Error("the same report has other bytes")
 	}
-	if plain := page(toptau.EvaluateOptions{By: []string{"kind"}}); strings.Contains(plain, "not stated") || strings.Contains(plain, "excludes the rate of all rows") {
+	if plain := page(measure.Options{By: []string{"kind"}}); strings.Contains(plain, "not stated") || strings.Contains(plain, "excludes the rate of all rows") {
 		t.Error("a report without statements has some, or compares intervals that do not hold together")
 	}
 }
@@ -95,8 +97,8 @@ func TestIntervalsOfGroupsCoverTogether(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			e, err := toptau.Evaluate(t.Context(), d, []dataset.Entry{{Column: "score"}},
-				toptau.EvaluateOptions{Goal: toptau.Top("99%"), By: []string{"group"},
+			e, err := measure.Evaluate(t.Context(), d, []dataset.Entry{{Column: "score"}},
+				measure.Options{Goal: toptau.Top("99%"), By: []string{"group"},
 					Simultaneous: simultaneous, Replicates: 2})
 			if err != nil {
 				t.Fatal(err)

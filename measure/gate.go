@@ -1,4 +1,4 @@
-package toptau
+package measure
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ var defaultMargin = threshold.MustRate("0.02")
 //
 //  1. The lower end of the paired interval of the goal's criterion, new minus old, is above minus the margin.
 //  2. The interval of the rate that the new model's goal bounds, at its own threshold, is not on the wrong side of the goal.
-func (e *Evaluation) gate(o EvaluateOptions) *result.Gate {
+func (e *Evaluation) gate(o Options) *result.Gate {
 	first := &e.Entries[0]
 	margin := o.Margin
 	if margin.IsZero() {

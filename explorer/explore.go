@@ -1,4 +1,5 @@
-package toptau
+// Package explorer answers questions about one ranking of labelled rows.
+package explorer
 
 import (
 	"cmp"
@@ -10,12 +11,15 @@ import (
 
 	"toptau/calibrate"
 	"toptau/diag"
+	"toptau/internal/findings"
 	"toptau/internal/monitor"
 	"toptau/internal/plot"
+	"toptau/internal/ranked"
 	"toptau/internal/report"
 	"toptau/internal/rowset"
 	"toptau/internal/table"
 	"toptau/internal/tune"
+	"toptau/measure"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/model"
@@ -27,10 +31,10 @@ import (
 // how a score follows a row's values. An answer about a budget takes milliseconds, also for a million rows, because the
 // scores are sorted once. It is safe for concurrent use.
 type Explorer struct {
-	*Evaluation // of the ranking
+	*measure.Evaluation // of the ranking
 
-	state   *evaluated
-	first   *ranking
+	state   *ranked.Measured
+	first   *ranked.Ranking
 	counted *rowset.Set // rows, or units that the budget counts
 	scores  []float64   // of the counted, in their order
 	sorted  map[method.Population]*calibrate.Sorted
@@ -46,18 +50,18 @@ type shapes struct {
 	pairs   []report.PairShape
 }
 
-// Explore returns an Explorer of the first entry.
-func Explore(e *Evaluation) (*Explorer, error) {
-	state := stateOf(e)
-	d := state.data
-	if err := (rowset.Needs{}.Columns(d, "", "").Named("an exploration", true)).Check(state.where); err != nil {
+// New returns an Explorer of the first entry.
+func New(e *measure.Evaluation) (*Explorer, error) {
+	state := ranked.Of(e)
+	d := state.Data
+	if err := (rowset.Needs{}.Columns(d, "", "").Named("an exploration", true)).Check(state.Where); err != nil {
 		return nil, err
 	}
-	x := &Explorer{Evaluation: e, state: state, first: state.rankings[0], counted: d, against: map[method.Population]string{},
+	x := &Explorer{Evaluation: e, state: state, first: state.Rankings[0], counted: d, against: map[method.Population]string{},
 		sorted: map[method.Population]*calibrate.Sorted{}}
-	x.scores = x.state.units.Scores(x.first.z)
-	if !x.state.units.Rows() {
-		x.counted = x.state.units.AsRows(d)
+	x.scores = x.state.Units.Scores(x.first.Z)
+	if !x.state.Units.Rows() {
+		x.counted = x.state.Units.AsRows(d)
 	}
 	var trained string
 	if m := x.first.Model; m != nil {
@@ -69,10 +73,10 @@ func Explore(e *Evaluation) (*Explorer, error) {
 			return nil, err
 		}
 		x.sorted[of] = sorted
-		x.against[of] = cmp.Or(trained, x.state.units.AgainstCopies(of), x.state.units.AgainstIDs(d.Table, of, false),
-			tune.AgainstGuarantee(x.counted.Table, of == method.AllRows, false, x.state.units.Daily))
+		x.against[of] = cmp.Or(trained, x.state.Units.AgainstCopies(of), x.state.Units.AgainstIDs(d.Table, of, false),
+			tune.AgainstGuarantee(x.counted.Table, of == method.AllRows, false, x.state.Units.Daily))
 	}
-	x.bounds = x.state.listBounds()
+	x.bounds = x.state.ListBounds()
 	x.byScore = sync.OnceValue(x.sortRows)
 	go x.byScore() // the list is wanted soon, and other answers do not need it
 	x.shapes = sync.OnceValues(x.measureShapes)
@@ -154,7 +158,7 @@ func (x *Explorer) Budget(g metric.Goal, delta threshold.Rate, perPeriod float64
 // rows. They are those of a fixed threshold, and cover also for an order statistic (TestIntervalsOfBudgetsCover): that
 // of the population is the expected rate's, and the other class does not know the threshold.
 func (x *Explorer) side(t *calibrate.Threshold) (result.BudgetSide, error) {
-	c, err := x.first.rank.At(t.Value, metric.DefaultConfidence)
+	c, err := x.first.Rank.At(t.Value, metric.DefaultConfidence)
 	if err != nil {
 		return result.BudgetSide{}, err
 	}
@@ -170,7 +174,7 @@ func (x *Explorer) side(t *calibrate.Threshold) (result.BudgetSide, error) {
 
 // period returns what a threshold means for a number of new rows.
 func (x *Explorer) period(s *result.BudgetSide, rows float64, costs *metric.Costs, all bool) *result.Period {
-	mass := x.first.rank.Mass()
+	mass := x.first.Rank.Mass()
 	within := func(mean, low, high float64) result.Amount { return result.Amount{Mean: mean, Low: &low, High: &high} }
 	positives, negatives := float64(x.Prevalence*rows), float64((1-x.Prevalence)*rows)
 	found := float64(s.Found.Rate * positives)
@@ -206,14 +210,14 @@ func (x *Explorer) period(s *result.BudgetSide, rows float64, costs *metric.Cost
 }
 
 // Cheapest returns the threshold with the smallest cost on these rows, with its cost there.
-func (x *Explorer) Cheapest(c metric.Costs) (metric.Cheapest, error) { return x.first.rank.Cheapest(c) }
+func (x *Explorer) Cheapest(c metric.Costs) (metric.Cheapest, error) { return x.first.Rank.Cheapest(c) }
 
 // Model returns the model that scores the rows, nil if scores were given.
 func (x *Explorer) Model() *model.Model { return x.first.Model }
 
 // PerDay returns the mean number of rows a day by the dates of the time column, 0 without one.
 func (x *Explorer) PerDay() float64 {
-	if days := daysOf(x.state.data); days > 0 {
+	if days := findings.DaysOf(x.state.Data); days > 0 {
 		return float64(x.Rows) / float64(days)
 	}
 	return 0
@@ -248,7 +252,7 @@ func (x *Explorer) OverTime(all bool) (*calibrate.Trend, error) {
 // Monitor compares the rows in the order of their times, or of the data, with what the model keeps, as the function Monitor
 // does with rows that arrive. It returns nil without a model, and an error if the model keeps nothing to compare with.
 func (x *Explorer) Monitor(ctx context.Context) (*result.Monitoring, error) {
-	m, t := x.first.Model, x.first.data.Table
+	m, t := x.first.Model, x.first.Data.Table
 	if m == nil {
 		return nil, nil
 	}
@@ -272,7 +276,7 @@ func (x *Explorer) Monitor(ctx context.Context) (*result.Monitoring, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		part, err := x.first.data.Frame.Select(rows)
+		part, err := x.first.Data.Frame.Select(rows)
 		if err != nil {
 			return nil, err
 		}
@@ -281,8 +285,8 @@ func (x *Explorer) Monitor(ctx context.Context) (*result.Monitoring, error) {
 			b.Time = func(i int) string { return part.Time.Values[i] }
 		}
 		for i, row := range rows {
-			b.Scores = append(b.Scores, x.first.z[row])
-			b.Alerts = append(b.Alerts, point.Decide(x.first.z[row], rowset.SegmentOf(part, i)))
+			b.Scores = append(b.Scores, x.first.Z[row])
+			b.Alerts = append(b.Alerts, point.Decide(x.first.Z[row], rowset.SegmentOf(part, i)))
 		}
 		w.Add(b, nil)
 	}
@@ -304,15 +308,15 @@ func init() {
 // findings returns the curves of the ranking with their bands, and the scores by class.
 func (x *Explorer) findings() (*report.Findings, error) {
 	f := &report.Findings{}
-	addCurves(f, "", x.first.rank)
+	findings.AddCurves(f, "", x.first.Rank)
 	if x.Positives == 0 || x.Positives == x.Rows {
 		return f, nil
 	}
-	if err := addBudgets(f, x.first.rank, x.bounds, x.state.data, metric.Goal{}, x.first.rank.Mass()); err != nil {
+	if err := findings.AddBudgets(f, x.first.Rank, x.bounds, x.state.Data, metric.Goal{}, x.first.Rank.Mass()); err != nil {
 		return nil, err
 	}
 	f.Recall[0].Name = ""
-	f.Scores = plot.HistogramOf(x.first.scores, nil, reportBins)
+	f.Scores = plot.HistogramOf(x.first.Scores, nil, findings.ReportBins)
 	return f, nil
 }
 
@@ -324,11 +328,11 @@ func (x *Explorer) measureShapes() (*shapes, error) {
 	if m == nil {
 		return s, nil
 	}
-	sample, err := x.first.data.SelectRows(spacedRows(x.first.data.Len(), report.MaxShapeRows))
+	sample, err := x.first.Data.SelectRows(spacedRows(x.first.Data.Len(), report.MaxShapeRows))
 	if err != nil {
 		return nil, err
 	}
-	s.columns, s.pairs, err = mainShapes(m, sample, exploredColumns)
+	s.columns, s.pairs, err = findings.MainShapes(m, sample, exploredColumns)
 	return s, err
 }
 

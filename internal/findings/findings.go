@@ -1,158 +1,35 @@
-package toptau
+// Package findings makes the parts of a report that need rows: curves, what budgets find, and the effects of columns.
+package findings
 
 import (
 	"fmt"
-	"io"
 	"math"
-	"path/filepath"
 	"sort"
 
 	"toptau/calibrate"
 	"toptau/internal/detmath"
 	"toptau/internal/effect"
-	"toptau/internal/feature"
-	"toptau/internal/inspect"
-	"toptau/internal/plot"
 	"toptau/internal/report"
 	"toptau/internal/rowset"
+	"toptau/internal/summary"
 	"toptau/internal/table"
 	"toptau/internal/text"
-	"toptau/internal/wording"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/model"
-	"toptau/result"
-	"toptau/schema"
 	"toptau/threshold"
 )
 
 // Sizes of the figures, chosen by hand.
 const (
 	reportPoints = 400 // most points of a curve
-	reportBins   = 50  // bins of the histogram of scores
+	ReportBins   = 50  // bins of the histogram of scores
 
-	reportExamples = 50 // most false alarms, found and missed positives
+	ReportExamples = 50 // most false alarms, found and missed positives
 )
 
-// WriteReport writes the evaluation as one self-contained HTML page. The page shows the first entry's
-// operating points with their guarantees, what budgets find, which positives are missed, rows to look at, curves,
-// scores by class, probabilities, the effects of the main columns, the comparison with the other entries, the
-// data and the model.
-func WriteReport(w io.Writer, e *Evaluation) error {
-	f, err := evaluationFindings(e)
-	if err != nil {
-		return err
-	}
-	_, err = f.Page().WriteTo(w)
-	return err
-}
-
-// evaluationFindings returns what the report shows.
-func evaluationFindings(e *Evaluation) (*report.Findings, error) {
-	state := stateOf(e)
-	if err := (rowset.Needs{}.Columns(state.data, "", "").Option("report", true)).Check(state.where); err != nil {
-		return nil, err
-	}
-	first := state.rankings[0]
-	f := &report.Findings{Summary: e.Summary, About: about(e), Reliability: e.Reliability}
-	report.Compare(f, &e.Evaluation)
-	var alarm *float64
-	if m := first.Model; m != nil {
-		points := m.Points()
-		for i := range points {
-			f.Points = append(f.Points, report.OperatingPoint{Point: points[i], Decisions: &e.Points[i].Decisions,
-				Facts: report.ShiftFacts(e.Points[i].Shift), Value: e.Points[i].Value, ValueName: e.Value})
-		}
-		if len(points) > 0 {
-			alarm = &points[0].Threshold
-			f.Title = report.FoundTitle(&e.Points[0].Decisions, points[0].Goal)
-		}
-		f.Model = report.ModelFacts(m)
-		if len(state.rankings) == 1 {
-			u, err := useOf(m, state.statements)
-			if err != nil {
-				return nil, err
-			}
-			f.Sections = u.Sections()
-			// Too few rows for the fingerprints.
-			if known := e.TrainingRows; m.Training().Digest == state.data.Digest() && state.data.Digest() != "" && known != nil && !known.Excess {
-				f.Warnings = append(f.Warnings, "these are the rows that the model was trained on; expect worse results on new rows")
-			}
-		}
-		var err error
-		if f.Shapes, f.Pairs, err = mainShapes(m, first.data, mainColumns); err != nil {
-			return nil, err
-		}
-	}
-	f.By, f.Examples = e.By, e.Examples
-	if first.Model != nil && first.alarms != nil && f.Examples == nil {
-		var err error
-		if f.Examples, err = first.examples(state.units, first.alarms, reportExamples); err != nil {
-			return nil, err
-		}
-	}
-	f.Data, f.Scores = report.DataFacts(&e.Evaluation, state.data.Info.Schema, state.data.Digest()), plot.HistogramOf(first.scores, alarm, reportBins)
-	goal := reportGoal(e)
-	setGoal(f, goal)
-	for i, k := range state.rankings {
-		name := e.Entries[i].Name
-		if len(state.rankings) == 1 {
-			name = thisModel
-		}
-		if i < maxCurves {
-			addCurves(f, name, k.rank)
-		}
-	}
-	if err := addBudgets(f, first.rank, state.listBounds(), state.data, goal, first.rank.Mass()); err != nil {
-		return nil, err
-	}
-	for _, warning := range e.Warnings {
-		f.Warnings = append(f.Warnings, warning.Text)
-	}
-	return f, nil
-}
-
-// useOf returns what people who decide about a model need.
-func useOf(m *model.Model, statements []result.Statement) (*report.Use, error) {
-	inspection, err := inspect.Model(m)
-	if err != nil {
-		return nil, err
-	}
-	u := &report.Use{Statements: statements, Points: m.Points(), Probabilities: m.Probability() != nil, Inspection: inspection}
-	for _, member := range m.Members() {
-		u.Certificates = u.Certificates || member.Evidence != nil && member.Evidence.Lower != nil
-	}
-	features := feature.MapOf(m.Features())
-	words := map[feature.Direction]string{feature.Mixed: "mixed", feature.Rising: "rises", feature.Falling: "falls", feature.Flat: "flat"}
-	for k, d := range feature.Directions(features, feature.ScorerOf(m).Weights) {
-		in := &features.Inputs[k]
-		moved := report.Moved{Column: in.Name, Direction: words[d]}
-		if in.Kind == schema.Categorical {
-			moved.Direction = "category"
-		}
-		u.Columns = append(u.Columns, moved)
-	}
-	return u, nil
-}
-
-// about returns the model, the file and the date in short.
-func about(e *Evaluation) []string {
-	state := stateOf(e)
-	var list []string
-	for i := range e.Entries {
-		if name := e.Entries[i].Name; name != "" && len(list) < maxCurves {
-			list = append(list, name)
-		}
-	}
-	list = append(list, filepath.Base(state.data.Table.File), wording.UnitsText(e.Unit, e.Rows))
-	if state.date != "" {
-		list = append(list, state.date)
-	}
-	return list
-}
-
-// addCurves adds the curves of one ranking.
-func addCurves(f *report.Findings, name string, rank *metric.Ranking) {
+// AddCurves adds the curves of one ranking.
+func AddCurves(f *report.Findings, name string, rank *metric.Ranking) {
 	for _, c := range []struct {
 		to    *[]report.Curve
 		curve metric.Curve
@@ -161,9 +38,9 @@ func addCurves(f *report.Findings, name string, rank *metric.Ranking) {
 	}
 }
 
-// addBudgets adds the band of the first ROC curve, and what budgets find: the curve, the slider and the table. rows is the mass of all rows of
+// AddBudgets adds the band of the first ROC curve, and what budgets find: the curve, the slider and the table. rows is the mass of all rows of
 // the data, which the ranking may be a part of.
-func addBudgets(f *report.Findings, rank *metric.Ranking, bounds *calibrate.MaxFalse, d *rowset.Set, goal metric.Goal, rows float64) error {
+func AddBudgets(f *report.Findings, rank *metric.Ranking, bounds *calibrate.MaxFalse, d *rowset.Set, goal metric.Goal, rows float64) error {
 	if err := addROCBand(&f.ROC[0], rank); err != nil {
 		return err
 	}
@@ -228,12 +105,12 @@ var reportBudgets = []string{"0.1%", "0.2%", "0.5%", "1%", "2%", "5%"}
 // goal's period, or for 100,000 rows.
 func budgetsOf(rank *metric.Ranking, bounds *calibrate.MaxFalse, d *rowset.Set, goal metric.Goal, rows float64) (report.Budgets, error) {
 	all := rank.Mass()
-	b := report.Budgets{Period: text.Count(summaryRows) + " rows"}
-	periods := all / summaryRows
+	b := report.Budgets{Period: text.Count(summary.Rows) + " rows"}
+	periods := all / summary.Rows
 	if goal.Of > 0 {
 		b.Period, periods = text.Count(goal.Of)+" rows", all/float64(goal.Of)
 	}
-	if days := daysOf(d); days > 0 {
+	if days := DaysOf(d); days > 0 {
 		b.Period, periods = "day", float64(days)*(all/rows)
 	}
 	for _, name := range reportBudgets {
@@ -278,8 +155,8 @@ func explorerOf(rank *metric.Ranking, bounds *calibrate.MaxFalse) (*report.Explo
 	return x, nil
 }
 
-// daysOf returns the number of days in the column of times, 0 without one or if it has no dates.
-func daysOf(d *rowset.Set) int {
+// DaysOf returns the number of days in the column of times, 0 without one or if it has no dates.
+func DaysOf(d *rowset.Set) int {
 	if d.Table.Time == nil {
 		return 0
 	}
@@ -294,30 +171,17 @@ func daysOf(d *rowset.Set) int {
 	return len(days)
 }
 
-const thisModel = "this model"
+const ThisModel = "this model"
 
-// maxCurves is the number of entries whose curves are drawn. More lines in one figure cannot be
+// MaxCurves is the number of entries whose curves are drawn. More lines in one figure cannot be
 // distinguished.
-const maxCurves = 4
-
-// reportGoal returns the goal of the evaluation, or else the goal of the first model's default operating
-// point.
-func reportGoal(e *Evaluation) metric.Goal {
-	if e.Goal != nil {
-		return e.Goal.Goal
-	}
-	if m := stateOf(e).rankings[0].Model; m != nil {
-		point, _ := m.Point("")
-		return point.Goal
-	}
-	return metric.Goal{}
-}
+const MaxCurves = 4
 
 // zoomBudgets is the right end of the second P-tau figure, in multiples of the budget. Chosen by hand.
 const zoomBudgets = 4
 
-// setGoal sets the goal in words and draws its budget as a line in the figures.
-func setGoal(f *report.Findings, goal metric.Goal) {
+// SetGoal sets the goal in words and draws its budget as a line in the figures.
+func SetGoal(f *report.Findings, goal metric.Goal) {
 	if goal == (metric.Goal{}) {
 		return
 	}
@@ -339,7 +203,7 @@ const (
 // recallByBudget returns the fraction of positives found as a function of the fraction of all rows looked at, with the
 // intervals of the slider as a band. For weighted rows, which have no slider, it has no band.
 func recallByBudget(r *metric.Ranking, x *report.Explorer) report.Curve {
-	c := report.Curve{Name: thisModel}
+	c := report.Curve{Name: ThisModel}
 	if x == nil {
 		for _, p := range r.PTau().Corners().Downsample(reportPoints).Points {
 			// Precision times the rows looked at is the number of positives found.
@@ -358,12 +222,12 @@ func recallByBudget(r *metric.Ranking, x *report.Explorer) report.Curve {
 	return c
 }
 
-// mainColumns is the number of columns, and of categories of a column, that a report shows. Chosen by hand.
-const mainColumns = 9
+// MainColumns is the number of columns, and of categories of a column, that a report shows. Chosen by hand.
+const MainColumns = 9
 
-// mainShapes returns the shapes of the columns, at most limit, and of the pairs of columns with the largest effects
+// MainShapes returns the shapes of the columns, at most limit, and of the pairs of columns with the largest effects
 // on the evaluated rows.
-func mainShapes(m *model.Model, d *rowset.Set, limit int) ([]report.Shape, []report.PairShape, error) {
+func MainShapes(m *model.Model, d *rowset.Set, limit int) ([]report.Shape, []report.PairShape, error) {
 	e, err := effect.NewEffects(m, "")
 	if err != nil {
 		return nil, nil, err
@@ -391,7 +255,7 @@ func mainShapes(m *model.Model, d *rowset.Set, limit int) ([]report.Shape, []rep
 			shape.X, shape.Y = append(shape.X, p[0]), append(shape.Y, p[1])
 		}
 		drawSteps(e, &shape, c.Mean)
-		for _, v := range c.Categories[:min(len(c.Categories), mainColumns)] {
+		for _, v := range c.Categories[:min(len(c.Categories), MainColumns)] {
 			shape.Categories, shape.Y = append(shape.Categories, v.Value), append(shape.Y, v.Adds)
 		}
 		if len(shape.Y) > 0 {

@@ -1,4 +1,4 @@
-package toptau_test
+package explorer_test
 
 import (
 	"encoding/json"
@@ -13,8 +13,11 @@ import (
 	"toptau/dataset"
 	"toptau/decide"
 	"toptau/diag"
+	"toptau/explorer"
 	"toptau/internal/trial"
+	"toptau/measure"
 	"toptau/metric"
+	"toptau/monitoring"
 	"toptau/result"
 	"toptau/schema"
 	"toptau/threshold"
@@ -36,18 +39,18 @@ func normalScores(r *rand.Rand, positives, negatives int, rounded bool) dataset.
 	return rows
 }
 
-func explore(t *testing.T, d *dataset.Data, e dataset.Entry) *toptau.Explorer {
+func explore(t *testing.T, d *dataset.Data, e dataset.Entry) *explorer.Explorer {
 	t.Helper()
-	return exploreWith(t, d, e, toptau.EvaluateOptions{Replicates: 50})
+	return exploreWith(t, d, e, measure.Options{Replicates: 50})
 }
 
-func exploreWith(t testing.TB, d *dataset.Data, e dataset.Entry, o toptau.EvaluateOptions) *toptau.Explorer {
+func exploreWith(t testing.TB, d *dataset.Data, e dataset.Entry, o measure.Options) *explorer.Explorer {
 	t.Helper()
-	measured, err := toptau.Evaluate(t.Context(), d, []dataset.Entry{e}, o)
+	measured, err := measure.Evaluate(t.Context(), d, []dataset.Entry{e}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := toptau.Explore(measured)
+	x, err := explorer.New(measured)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -326,8 +329,8 @@ func TestExploredDriftIsThatOfMonitor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := toptau.Monitor(t.Context(), m, strings.NewReader(arrived),
-			toptau.MonitorOptions{Format: schema.Format{Time: "when"}})
+		want, err := monitoring.Run(t.Context(), m, strings.NewReader(arrived),
+			monitoring.Options{Format: schema.Format{Time: "when"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -342,8 +345,8 @@ func TestExploredDriftIsThatOfMonitor(t *testing.T) {
 
 // An entity is listed once, by its best row, and budgets count entities.
 func TestExploringEntities(t *testing.T) {
-	d := trial.ReadFile(t, trial.WriteFile(t, "rows.csv", dayRows()), schema.Format{Label: "y", Kept: []string{"host"}})
-	x := exploreWith(t, d, dataset.Entry{Column: "score"}, toptau.EvaluateOptions{Entity: "host", Replicates: 50})
+	d := trial.ReadFile(t, trial.WriteFile(t, "rows.csv", trial.DayRows()), schema.Format{Label: "y", Kept: []string{"host"}})
+	x := exploreWith(t, d, dataset.Entry{Column: "score"}, measure.Options{Entity: "host", Replicates: 50})
 	rows, more, err := x.Ranked(result.AllRows, 1, 10)
 	if err != nil || more || len(rows) != 5 || rows[0].Score != 59 || rows[4].Score != 55 {
 		t.Errorf("%+v, %v, %v", rows, more, err)
@@ -360,7 +363,7 @@ func BenchmarkBudget(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	x := exploreWith(b, d, dataset.Entry{Column: "score"}, toptau.EvaluateOptions{Replicates: 50})
+	x := exploreWith(b, d, dataset.Entry{Column: "score"}, measure.Options{Replicates: 50})
 	for _, g := range []metric.Goal{toptau.Top("0.01%"), toptau.Top("1%"), toptau.Top("50%"),
 		toptau.MaxFPR("0.1%")} {
 		b.Run(g.String(), func(b *testing.B) {

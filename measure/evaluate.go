@@ -1,4 +1,5 @@
-package toptau
+// Package measure compares models and other scores on labelled rows.
+package measure
 
 import (
 	"cmp"
@@ -11,7 +12,9 @@ import (
 	"toptau/diag"
 	"toptau/internal/feature"
 	"toptau/internal/large"
+	"toptau/internal/ranked"
 	"toptau/internal/rowset"
+	"toptau/internal/summary"
 	"toptau/internal/table"
 	"toptau/internal/text"
 	"toptau/internal/tune"
@@ -22,8 +25,8 @@ import (
 	"toptau/threshold"
 )
 
-// EvaluateOptions are the options of Evaluate. The zero value of each is its default.
-type EvaluateOptions struct {
+// Options are the options of Evaluate. The zero value of each is its default.
+type Options struct {
 	// Goal sets the criterion that compares entries, and the rate of the other criteria. Without it, the goal of
 	// the first model's default operating point compares the entries, and each model's criteria have the rate of
 	// its own goal. Entries without a goal have the paper's rates 0.01 and 0.03.
@@ -60,23 +63,23 @@ type EvaluateOptions struct {
 type Evaluation struct {
 	result.Evaluation
 
-	state *evaluated
+	state *ranked.Measured
 }
 
-func init() { stateOf = func(e any) *evaluated { return e.(*Evaluation).state } }
+func init() { ranked.Of = func(e any) *ranked.Measured { return e.(*Evaluation).state } }
 
 // Evaluate measures one or more rankings of the same labelled rows. It returns criteria with thresholds from
 // these rows and bootstrap intervals, and the decisions of models' operating points with exact intervals.
 //
 // It compares several entries by the goal's criterion. The intervals of the differences to o.Against come
 // from one paired bootstrap, which resamples groups if the data have a column Format.Group.
-func Evaluate(ctx context.Context, data *dataset.Data, entries []dataset.Entry, o EvaluateOptions) (*Evaluation, error) {
+func Evaluate(ctx context.Context, data *dataset.Data, entries []dataset.Entry, o Options) (*Evaluation, error) {
 	d := rowset.Of(data)
 	if err := checkEntries(entries); err != nil {
 		return nil, err
 	}
-	e := &Evaluation{state: &evaluated{data: d, date: o.ReportDate, statements: o.Statements, where: d.Place(rowset.MeasuredBytes)}}
-	if err := o.needs(d, entries).Check(e.state.where); err != nil {
+	e := &Evaluation{state: &ranked.Measured{Data: d, Date: o.ReportDate, Statements: o.Statements, Where: d.Place(rowset.MeasuredBytes)}}
+	if err := o.needs(d, entries).Check(e.state.Where); err != nil {
 		return nil, err
 	}
 	if err := e.setUnits(entries, o); err != nil {
@@ -100,7 +103,7 @@ func Evaluate(ctx context.Context, data *dataset.Data, entries []dataset.Entry, 
 			return nil, err
 		}
 	}
-	first := e.state.rankings[0].rank
+	first := e.state.Rankings[0].Rank
 	positives, negatives := first.Rows()
 	e.Counts = result.Counts{Rows: positives + negatives, Positives: positives}
 	e.Weighted, e.Prevalence = first.Weighted(), first.PositiveMass()/first.Mass()
@@ -117,20 +120,20 @@ func Evaluate(ctx context.Context, data *dataset.Data, entries []dataset.Entry, 
 		e.Gate = e.gate(o)
 	}
 	e.Measured = e.Entries[0].Measured
-	if first := e.state.rankings[0]; o.Examples > 0 && first.Model != nil && first.alarms != nil {
+	if first := e.state.Rankings[0]; o.Examples > 0 && first.Model != nil && first.Alarms != nil {
 		var err error
-		if e.Examples, err = first.examples(e.state.units, first.alarms, o.Examples); err != nil {
+		if e.Examples, err = first.Examples(e.state.Units, first.Alarms, o.Examples); err != nil {
 			return nil, err
 		}
 	}
 	if len(e.Points) > 0 {
-		e.Summary = summary(e.summaryFacts(o.Prevalence))
+		e.Summary = summary.Lines(e.summaryFacts(o.Prevalence))
 	}
 	return e, nil
 }
 
 // entityOf returns the column of the entities that are counted, "" for rows.
-func (o *EvaluateOptions) entityOf(entries []dataset.Entry) string {
+func (o *Options) entityOf(entries []dataset.Entry) string {
 	if m := entries[0].Model; m != nil && o.Entity == "" {
 		point, _ := m.Point("")
 		return point.Entity
@@ -139,7 +142,7 @@ func (o *EvaluateOptions) entityOf(entries []dataset.Entry) string {
 }
 
 // needs lists what an evaluation can have of rows in memory only.
-func (o *EvaluateOptions) needs(d *rowset.Set, entries []dataset.Entry) rowset.Needs {
+func (o *Options) needs(d *rowset.Set, entries []dataset.Entry) rowset.Needs {
 	return rowset.Needs{}.Columns(d, o.entityOf(entries), o.Value).Option("by", len(o.By) > 0).Option("examples", o.Examples > 0).Option("gate", o.Gate).
 		Option("against", o.Against != "").Option("segment", slices.ContainsFunc(entries, func(e dataset.Entry) bool { return (*rowset.Entry)(&e).DecidesBySegment() })).
 		Goal(o.Goal).Named("a comparison", len(entries) > 1).Named("scores without a model", entries[0].Model == nil)
@@ -148,9 +151,9 @@ func (o *EvaluateOptions) needs(d *rowset.Set, entries []dataset.Entry) rowset.N
 // warnOfCopies adds a warning about copies. Of selected rows a note about all says so.
 func (e *Evaluation) warnOfCopies(ctx context.Context, d *rowset.Set) error {
 	switch {
-	case e.state.units != nil && d.Whole == nil:
-		e.Warnings = append(e.Warnings, e.state.units.CopyWarnings(false)...)
-	case e.state.where != rowset.InMemory:
+	case e.state.Units != nil && d.Whole == nil:
+		e.Warnings = append(e.Warnings, e.state.Units.CopyWarnings(false)...)
+	case e.state.Where != rowset.InMemory:
 		copies, err := d.CopiesElsewhere(ctx)
 		if err != nil {
 			return err
@@ -163,28 +166,28 @@ func (e *Evaluation) warnOfCopies(ctx context.Context, d *rowset.Set) error {
 }
 
 // setUnits prepares what is counted: rows or entities, and their amounts.
-func (e *Evaluation) setUnits(entries []dataset.Entry, o EvaluateOptions) error {
-	if e.state.where != rowset.InMemory {
+func (e *Evaluation) setUnits(entries []dataset.Entry, o Options) error {
+	if e.state.Where != rowset.InMemory {
 		return nil // rows are counted by their scores
 	}
 	entity := o.entityOf(entries)
 	var err error
-	if e.state.data, err = e.state.data.With(slices.Concat([]string{entity, o.Value}, o.By)...); err != nil {
+	if e.state.Data, err = e.state.Data.With(slices.Concat([]string{entity, o.Value}, o.By)...); err != nil {
 		return err
 	}
-	if e.state.units, err = rowset.NewUnits(e.state.data, entity); err != nil {
+	if e.state.Units, err = rowset.NewUnits(e.state.Data, entity); err != nil {
 		return err
 	}
-	e.Unit = e.state.units.Shown
+	e.Unit = e.state.Units.Shown
 	if o.Value == "" {
 		return nil
 	}
-	column, err := tune.FindColumn(e.state.data.Table, "value", o.Value)
+	column, err := tune.FindColumn(e.state.Data.Table, "value", o.Value)
 	if err != nil {
 		return err
 	}
 	e.Value = column.Name
-	e.state.amounts, err = e.state.units.PositiveAmounts(e.state.data, o.Value)
+	e.state.Amounts, err = e.state.Units.PositiveAmounts(e.state.Data, o.Value)
 	return err
 }
 
@@ -204,29 +207,29 @@ func checkEntries(entries []dataset.Entry) error {
 }
 
 // addEntry measures an entry and adds it. With several entries, warnings begin with its name.
-func (e *Evaluation) addEntry(ctx context.Context, entry *rowset.Entry, o EvaluateOptions, several bool) error {
-	k := &ranking{Entry: entry, data: e.state.data}
+func (e *Evaluation) addEntry(ctx context.Context, entry *rowset.Entry, o Options, several bool) error {
+	k := &ranked.Ranking{Entry: entry, Data: e.state.Data}
 	if entry.Model != nil {
-		k.data = e.state.data.Arranged(entry.Model)
+		k.Data = e.state.Data.Arranged(entry.Model)
 	}
 	r := result.Entry{Name: entry.Name, Kind: result.ScoresEntry, Measured: result.Measured{Points: []result.Decisions{}, Curves: []result.Curve{}}}
 	counts, err := e.rankRows(ctx, k, &r, o)
 	if err != nil {
 		return err
 	}
-	auc := k.rank.AUC()
-	r.AUC, r.AUCAgainst, r.Distinct = auc.Half, auc.Against, k.rank.Groups()
+	auc := k.Rank.AUC()
+	r.AUC, r.AUCAgainst, r.Distinct = auc.Half, auc.Against, k.Rank.Groups()
 	if err := e.measureCriteria(&r.Measured, k, o); err != nil {
 		return err
 	}
 	if o.Curves > 0 {
-		r.Curves = curvesOf(k.rank, o.Curves)
+		r.Curves = curvesOf(k.Rank, o.Curves)
 	}
 	if m := entry.Model; m != nil {
 		r.Kind, r.Setting, r.Features = result.ModelEntry, model.MembersText(m.Members()), feature.MapOf(m.Features()).Cols()
 		counted := countValues(&r.Measured, m, counts)
-		if p := m.Probability(); p != nil && k.z != nil {
-			addProbabilities(&r.Measured, p, e.state.data.Table, k.z)
+		if p := m.Probability(); p != nil && k.Z != nil {
+			addProbabilities(&r.Measured, p, e.state.Data.Table, k.Z)
 		}
 		warnings, err := e.measureModel(k, &r.Measured, o)
 		if err != nil {
@@ -239,7 +242,7 @@ func (e *Evaluation) addEntry(ctx context.Context, entry *rowset.Entry, o Evalua
 			e.Warnings = append(e.Warnings, w)
 		}
 	}
-	if e.state.where == rowset.InMemory {
+	if e.state.Where == rowset.InMemory {
 		if err := e.addBreakdowns(k, &r.Measured, o); err != nil {
 			return err
 		}
@@ -247,21 +250,21 @@ func (e *Evaluation) addEntry(ctx context.Context, entry *rowset.Entry, o Evalua
 	if from := entry.Origin; from != nil {
 		r.Kind, r.Encoding, r.Estimate = from.Kind, from.Encoding, &from.Estimate
 	}
-	e.state.rankings, e.Entries = append(e.state.rankings, k), append(e.Entries, r)
+	e.state.Rankings, e.Entries = append(e.state.Rankings, k), append(e.Entries, r)
 	return nil
 }
 
 // rankRows ranks the rows of an entry by their scores or, if the rows are not in memory, by counts of their scores. It returns the counts
 // of missing and unknown values, nil if they are not known.
-func (e *Evaluation) rankRows(ctx context.Context, k *ranking, r *result.Entry, o EvaluateOptions) (*feature.Counts, error) {
-	if e.state.where == rowset.InMemory {
-		s, err := k.ScoresOf(k.data)
+func (e *Evaluation) rankRows(ctx context.Context, k *ranked.Ranking, r *result.Entry, o Options) (*feature.Counts, error) {
+	if e.state.Where == rowset.InMemory {
+		s, err := k.ScoresOf(k.Data)
 		if err != nil {
 			return nil, err
 		}
-		k.z, k.scores, r.Joined = s.Values, e.state.units.ByClass(s.Values), s.Joined
-		if k.rank, err = metric.Rank(k.scores); err == nil && k.rank.PositiveMass() > 0 {
-			average := k.rank.AveragePrecision()
+		k.Z, k.Scores, r.Joined = s.Values, e.state.Units.ByClass(s.Values), s.Joined
+		if k.Rank, err = metric.Rank(k.Scores); err == nil && k.Rank.PositiveMass() > 0 {
+			average := k.Rank.AveragePrecision()
 			r.AveragePrecision = &average
 		}
 		return s.Counts, err
@@ -274,12 +277,12 @@ func (e *Evaluation) rankRows(ctx context.Context, k *ranking, r *result.Entry, 
 	for _, p := range k.Model.Points() {
 		at = append(at, p.Threshold)
 	}
-	measured, err := large.Measure(ctx, k.data.Rows(), large.All(), k.Model, criteria, at)
+	measured, err := large.Measure(ctx, k.Data.Rows(), large.All(), k.Model, criteria, at)
 	if err != nil {
-		return nil, e.state.data.WithFile(err)
+		return nil, e.state.Data.WithFile(err)
 	}
-	k.rank = measured.Ranking
-	auc := k.rank.AUC()
+	k.Rank = measured.Ranking
+	auc := k.Rank.AUC()
 	within := auc.Half - auc.Against
 	r.AUCWithin = &within
 	return measured.Values, nil
@@ -299,9 +302,9 @@ func countValues(r *result.Measured, m *model.Model, c *feature.Counts) []diag.W
 }
 
 // measureModel measures the operating points, and looks for rows that trained the model.
-func (e *Evaluation) measureModel(k *ranking, r *result.Measured, o EvaluateOptions) ([]diag.Warning, error) {
+func (e *Evaluation) measureModel(k *ranked.Ranking, r *result.Measured, o Options) ([]diag.Warning, error) {
 	var warnings []diag.Warning
-	d := k.data
+	d := k.Data
 	var err error
 	if r.TrainingRows, err = rowset.Overlap(k.Model, d); err != nil {
 		return nil, err
@@ -318,38 +321,38 @@ func (e *Evaluation) measureModel(k *ranking, r *result.Measured, o EvaluateOpti
 		r.Points = append(r.Points, decided)
 		warnings = append(warnings, list...)
 	}
-	if e.state.where != rowset.InMemory {
+	if e.state.Where != rowset.InMemory {
 		warnings = append(warnings, notMeasured(k.Model, d, r)...)
 	}
 	return warnings, nil
 }
 
 // measurePoint counts the decisions of an operating point. The first one decides for breakdowns and examples.
-func (e *Evaluation) measurePoint(k *ranking, p *model.Point, o EvaluateOptions) (result.Decisions, []diag.Warning, error) {
+func (e *Evaluation) measurePoint(k *ranked.Ranking, p *model.Point, o Options) (result.Decisions, []diag.Warning, error) {
 	decided := result.Decisions{Name: p.Name, Goal: p.Goal, Shift: []result.Shift{}}
 	var err error
-	if e.state.where != rowset.InMemory {
-		decided.Decisions, err = k.rank.At(p.Threshold, o.Confidence)
+	if e.state.Where != rowset.InMemory {
+		decided.Decisions, err = k.Rank.At(p.Threshold, o.Confidence)
 		return decided, nil, err
 	}
-	alarms := e.state.units.Alarms(rowset.AlarmsAt(p, k.data, k.z))
-	if k.alarms == nil {
-		k.alarms = alarms
+	alarms := e.state.Units.Alarms(rowset.AlarmsAt(p, k.Data, k.Z))
+	if k.Alarms == nil {
+		k.Alarms = alarms
 	}
-	if decided.Decisions, err = e.state.units.Decisions(alarms, o.Confidence); err != nil {
+	if decided.Decisions, err = e.state.Units.Decisions(alarms, o.Confidence); err != nil {
 		return decided, nil, err
 	}
 	decided.Decisions.Threshold = p.Threshold
 	watch := rowset.NewShiftWatch(p, true)
-	for row, z := range k.z {
-		if e.state.units.Counts(row) {
-			watch.AddRow(k.data.Table, row, z)
+	for row, z := range k.Z {
+		if e.state.Units.Counts(row) {
+			watch.AddRow(k.Data.Table, row, z)
 		}
 	}
 	var warnings []diag.Warning
 	decided.Shift, warnings = watch.Reports(k.Model.Training())
-	if e.state.amounts != nil {
-		value, err := metric.FoundValue(e.state.amounts, e.positivesOf(alarms), o.bootstrap())
+	if e.state.Amounts != nil {
+		value, err := metric.FoundValue(e.state.Amounts, e.positivesOf(alarms), o.bootstrap())
 		if err != nil {
 			return decided, nil, err
 		}
@@ -362,12 +365,12 @@ func (e *Evaluation) measurePoint(k *ranking, p *model.Point, o EvaluateOptions)
 }
 
 // profitAt returns what the alerts of a point bring at the price of the goal, or else of the point's goal; nil without a price.
-func (e *Evaluation) profitAt(k *ranking, p *model.Point, o EvaluateOptions) (*metric.Profit, error) {
+func (e *Evaluation) profitAt(k *ranked.Ranking, p *model.Point, o Options) (*metric.Profit, error) {
 	price := cmp.Or(o.Goal.Cost, p.Goal.Cost)
-	if price == 0 || k.rank.Weighted() || p.Segment != "" {
+	if price == 0 || k.Rank.Weighted() || p.Segment != "" {
 		return nil, nil
 	}
-	profit, err := k.rank.ProfitAt(price, p.Threshold, k.scores.Positives, e.state.amounts, o.bootstrap())
+	profit, err := k.Rank.ProfitAt(price, p.Threshold, k.Scores.Positives, e.state.Amounts, o.bootstrap())
 	return &profit, err
 }
 
@@ -405,14 +408,14 @@ func foundInTraining(m *model.Model, d *rowset.Set, known *result.Overlap) strin
 }
 
 // bootstrap returns the options of intervals.
-func (o *EvaluateOptions) bootstrap() metric.Bootstrap {
+func (o *Options) bootstrap() metric.Bootstrap {
 	return metric.Bootstrap{Confidence: o.Confidence, Replicates: o.Replicates, Seed: o.Seed}
 }
 
 // positivesOf returns the decisions on the positive units, in the order of their amounts.
 func (e *Evaluation) positivesOf(alarms []bool) []bool {
 	var found []bool
-	for unit, class := range e.state.units.Label {
+	for unit, class := range e.state.Units.Label {
 		if class == table.Positive {
 			found = append(found, alarms[unit])
 		}
@@ -422,35 +425,35 @@ func (e *Evaluation) positivesOf(alarms []bool) []bool {
 
 // addBreakdowns counts an entry's decisions by the values of columns. A model decides by its default operating
 // point, other scores by the goal's threshold on these rows.
-func (e *Evaluation) addBreakdowns(k *ranking, r *result.Measured, o EvaluateOptions) error {
+func (e *Evaluation) addBreakdowns(k *ranked.Ranking, r *result.Measured, o Options) error {
 	point, at := "", 0.0
 	switch {
-	case k.alarms != nil:
+	case k.Alarms != nil:
 		point, at = r.Points[0].Name, r.Points[0].Decisions.Threshold
 	case r.Goal != nil && r.Goal.Value.Defined():
 		at = r.Goal.Value.Threshold
-		z := e.state.units.Scores(k.z)
-		k.alarms = make([]bool, len(z))
+		z := e.state.Units.Scores(k.Z)
+		k.Alarms = make([]bool, len(z))
 		for unit := range z {
-			k.alarms[unit] = z[unit] > at
+			k.Alarms[unit] = z[unit] > at
 		}
 	case len(o.By) > 0:
 		return &diag.Error{Kind: diag.Usage, Param: "by", Found: "scores without a threshold", Expected: "a goal",
 			Fixes: []diag.Fix{{Param: "max-fpr", Value: "1%"}, {Param: "top", Value: "1%"}}}
 	}
-	columns, err := divideUnits(e.state.units, e.state.data, o.By)
+	columns, err := divideUnits(e.state.Units, e.state.Data, o.By)
 	if err != nil {
 		return err
 	}
 	confidence, together := o.Confidence, 0
 	if o.Simultaneous {
 		for i := range columns {
-			together += columns[i].rates(e.state.units)
+			together += columns[i].rates(e.state.Units)
 		}
 		confidence = 1 - (1-cmp.Or(confidence, metric.DefaultConfidence))/float64(max(1, together))
 	}
 	for i := range columns {
-		b, err := breakdownOf(e.state.units, &columns[i], k.alarms, confidence)
+		b, err := breakdownOf(e.state.Units, &columns[i], k.Alarms, confidence)
 		if err != nil {
 			return err
 		}
@@ -487,7 +490,7 @@ func criteriaFor(m *model.Model, goal metric.Goal) (own *metric.Criterion, list 
 }
 
 // measureCriteria measures the goal's criterion and the three criteria of the paper.
-func (e *Evaluation) measureCriteria(m *result.Measured, k *ranking, o EvaluateOptions) error {
+func (e *Evaluation) measureCriteria(m *result.Measured, k *ranked.Ranking, o Options) error {
 	own, list, err := criteriaFor(k.Model, o.Goal)
 	if err != nil {
 		return err
@@ -500,11 +503,11 @@ func (e *Evaluation) measureCriteria(m *result.Measured, k *ranking, o EvaluateO
 		m.Goal = &result.GoalValue{Goal: o.Goal, Value: value}
 	}
 	if o.Goal.Kind == metric.GoalCostAlert {
-		best, err := k.rank.MaxProfit(o.Goal.Cost, k.scores.Positives, e.state.amounts)
+		best, err := k.Rank.MaxProfit(o.Goal.Cost, k.Scores.Positives, e.state.Amounts)
 		if err != nil {
 			return err
 		}
-		profit, err := k.rank.ProfitAt(o.Goal.Cost, best.Threshold, k.scores.Positives, e.state.amounts, o.bootstrap())
+		profit, err := k.Rank.ProfitAt(o.Goal.Cost, best.Threshold, k.Scores.Positives, e.state.Amounts, o.bootstrap())
 		if err != nil {
 			return err
 		}
@@ -521,30 +524,30 @@ func (e *Evaluation) measureCriteria(m *result.Measured, k *ranking, o EvaluateO
 }
 
 // criterion measures a criterion with its interval: of positives, or of their amounts.
-func (e *Evaluation) criterion(k *ranking, c metric.Criterion, o EvaluateOptions) (metric.Result, error) {
-	if e.state.amounts == nil {
-		return k.rank.Bootstrap(c, o.bootstrap())
+func (e *Evaluation) criterion(k *ranked.Ranking, c metric.Criterion, o Options) (metric.Result, error) {
+	if e.state.Amounts == nil {
+		return k.Rank.Bootstrap(c, o.bootstrap())
 	}
-	paired, err := metric.PairedBootstrap(e.pairedScores([]*ranking{k}), c, 0, o.bootstrap())
+	paired, err := metric.PairedBootstrap(e.pairedScores([]*ranked.Ranking{k}), c, 0, o.bootstrap())
 	if err != nil {
-		return metric.Result{}, e.state.data.WithFile(err)
+		return metric.Result{}, e.state.Data.WithFile(err)
 	}
 	return paired.Results[0], nil
 }
 
 // pairedScores returns the scores of some entries for a paired bootstrap.
-func (e *Evaluation) pairedScores(list []*ranking) metric.PairedScores {
-	first := list[0].scores
-	s := metric.PairedScores{PositiveWeights: first.PositiveWeights, NegativeWeights: first.NegativeWeights, PositiveValues: e.state.amounts}
-	s.PositiveGroups, s.NegativeGroups, _ = e.state.units.Groups()
+func (e *Evaluation) pairedScores(list []*ranked.Ranking) metric.PairedScores {
+	first := list[0].Scores
+	s := metric.PairedScores{PositiveWeights: first.PositiveWeights, NegativeWeights: first.NegativeWeights, PositiveValues: e.state.Amounts}
+	s.PositiveGroups, s.NegativeGroups, _ = e.state.Units.Groups()
 	for _, k := range list {
-		s.Positives, s.Negatives = append(s.Positives, k.scores.Positives), append(s.Negatives, k.scores.Negatives)
+		s.Positives, s.Negatives = append(s.Positives, k.Scores.Positives), append(s.Negatives, k.Scores.Negatives)
 	}
 	return s
 }
 
 // compareEntries compares the entries by one paired bootstrap.
-func (e *Evaluation) compareEntries(o EvaluateOptions) error {
+func (e *Evaluation) compareEntries(o Options) error {
 	goal, err := e.pairedGoal(o)
 	if err != nil {
 		return err
@@ -559,10 +562,10 @@ func (e *Evaluation) compareEntries(o EvaluateOptions) error {
 			return diag.OneOf("against", o.Against, names)
 		}
 	}
-	_, _, e.Entities = e.state.units.Groups()
-	paired, err := metric.PairedBootstrap(e.pairedScores(e.state.rankings), goal.Criterion(), reference, o.bootstrap())
+	_, _, e.Entities = e.state.Units.Groups()
+	paired, err := metric.PairedBootstrap(e.pairedScores(e.state.Rankings), goal.Criterion(), reference, o.bootstrap())
 	if err != nil {
-		return e.state.data.WithFile(err)
+		return e.state.Data.WithFile(err)
 	}
 	ranked := make([]tune.Ranked, len(e.Entries))
 	decided := 0
@@ -571,7 +574,7 @@ func (e *Evaluation) compareEntries(o EvaluateOptions) error {
 		r.Goal, r.Difference, r.Verdict = &result.GoalValue{Goal: goal, Value: paired.Results[i]}, &paired.Differences[i],
 			paired.Differences[i].Verdict()
 		ranked[i] = tune.Ranked{Name: r.Name, Kind: r.Kind}
-		if from := e.state.rankings[i].Origin; from != nil {
+		if from := e.state.Rankings[i].Origin; from != nil {
 			ranked[i].Task = tune.Task{Learner: from.Learner, Features: from.Encoding, Derived: from.Derived}
 			ranked[i].Score = from.Estimate.Mean
 		}
@@ -590,9 +593,9 @@ func (e *Evaluation) compareEntries(o EvaluateOptions) error {
 }
 
 // pairedGoal returns the goal whose criterion compares the entries.
-func (e *Evaluation) pairedGoal(o EvaluateOptions) (metric.Goal, error) {
+func (e *Evaluation) pairedGoal(o Options) (metric.Goal, error) {
 	goal := o.Goal
-	for _, k := range e.state.rankings {
+	for _, k := range e.state.Rankings {
 		if goal == (metric.Goal{}) && k.Model != nil {
 			point, _ := k.Model.Point("")
 			goal = point.Goal
@@ -602,9 +605,9 @@ func (e *Evaluation) pairedGoal(o EvaluateOptions) (metric.Goal, error) {
 }
 
 // summaryFacts returns the facts of the summary, which is about the first model's default operating point.
-func (e *Evaluation) summaryFacts(prevalence threshold.Rate) summaryFacts {
-	p, _ := e.state.rankings[0].Model.Point("")
-	f := summaryFacts{Unit: e.Unit, Value: e.Points[0].Value, ValueName: e.Value, Decisions: e.Points[0].Decisions, Guarantee: p.Guarantee, Warnings: len(e.Warnings),
+func (e *Evaluation) summaryFacts(prevalence threshold.Rate) summary.Facts {
+	p, _ := e.state.Rankings[0].Model.Point("")
+	f := summary.Facts{Unit: e.Unit, Value: e.Points[0].Value, ValueName: e.Value, Decisions: e.Points[0].Decisions, Guarantee: p.Guarantee, Warnings: len(e.Warnings),
 		Basis:      fmt.Sprintf("these %s, %s positive", wording.UnitsText(e.Unit, e.Rows), text.Count(e.Positives)),
 		Prevalence: e.Prevalence, PrevalenceHere: true, Goal: p.Goal}
 	if p.Guarantee == nil {

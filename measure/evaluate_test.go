@@ -1,4 +1,4 @@
-package toptau_test
+package measure_test
 
 import (
 	"context"
@@ -18,6 +18,7 @@ import (
 	"toptau/diag"
 	"toptau/internal/report"
 	"toptau/internal/trial"
+	"toptau/measure"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/result"
@@ -51,7 +52,7 @@ func TestTrainKeepsAll(t *testing.T) {
 	if !slices.Equal(names, []string{"chosen", "logistic", "svm", "topmean-np"}) || trained.Test.Len() != 100 {
 		t.Fatalf("%q, %d test rows", names, trained.Test.Len())
 	}
-	e := trial.EvaluateEntries(t, trained.Test, toptau.EvaluateOptions{Against: "logistic", Replicates: 200}, trained.All...)
+	e := trial.EvaluateEntries(t, trained.Test, measure.Options{Against: "logistic", Replicates: 200}, trained.All...)
 	var kinds []result.EntryKind
 	for i := range e.Entries {
 		entry := &e.Entries[i]
@@ -93,7 +94,7 @@ func TestScoresMeasureAsTheirModel(t *testing.T) {
 	}
 	fromFile := dataset.Entry{Name: "file", File: trial.WriteFile(t, "scores.csv", file.String())}
 	for _, d := range []*dataset.Data{all, trained.Test} {
-		e := trial.EvaluateEntries(t, d, toptau.EvaluateOptions{Replicates: 100}, dataset.Entry{Name: "model", Model: trained.Model},
+		e := trial.EvaluateEntries(t, d, measure.Options{Replicates: 100}, dataset.Entry{Name: "model", Model: trained.Model},
 			dataset.Entry{Name: "memory", Scores: scores}, fromFile)
 		for i := range e.Entries[1:] {
 			entry := &e.Entries[i+1]
@@ -119,7 +120,7 @@ func TestEvaluateAgainstScores(t *testing.T) {
 			everything[row] = 1
 		}
 	}
-	e := trial.EvaluateEntries(t, d, toptau.EvaluateOptions{Against: "svm", Replicates: 500}, model, dataset.Entry{Name: "nothing", Scores: nothing},
+	e := trial.EvaluateEntries(t, d, measure.Options{Against: "svm", Replicates: 500}, model, dataset.Entry{Name: "nothing", Scores: nothing},
 		dataset.Entry{Name: "everything", Scores: everything})
 	if e.Against != "svm" || e.Entries[1].Verdict != metric.Worse || e.Entries[2].Verdict != metric.Better {
 		t.Errorf("%+v", e.Verdicts)
@@ -149,7 +150,7 @@ func TestEvaluateDrawsEntities(t *testing.T) {
 	for row := range scores {
 		scores[row] = float64(row % 7)
 	}
-	e := trial.EvaluateEntries(t, d, toptau.EvaluateOptions{Replicates: 50}, dataset.Entry{Name: "a", Scores: scores},
+	e := trial.EvaluateEntries(t, d, measure.Options{Replicates: 50}, dataset.Entry{Name: "a", Scores: scores},
 		dataset.Entry{Name: "b", Scores: make([]float64, d.Len())})
 	if e.Entities != 101 || e.Entries[1].Difference.Interval.Kind != metric.GroupInterval {
 		t.Errorf("%d entities, %+v", e.Entities, e.Entries[1].Difference.Interval)
@@ -163,7 +164,7 @@ func joinScores(t *testing.T, path string, d *dataset.Data) (string, error) {
 	if d.Len() == 3 {
 		entries = append(entries, dataset.Entry{Name: "right", Scores: []float64{1, -2.5, 1000}})
 	}
-	e, err := toptau.Evaluate(t.Context(), d, entries, toptau.EvaluateOptions{Goal: (metric.Goal{Kind: metric.GoalAbsoluteTop}), Replicates: 2})
+	e, err := measure.Evaluate(t.Context(), d, entries, measure.Options{Goal: (metric.Goal{Kind: metric.GoalAbsoluteTop}), Replicates: 2})
 	if err != nil {
 		return "", err
 	}
@@ -257,10 +258,10 @@ func TestEvaluateRefuses(t *testing.T) {
 	good, short := make([]float64, 200), make([]float64, 9)
 	missing := slices.Clone(good)
 	missing[3] = math.NaN()
-	ok := toptau.EvaluateOptions{Goal: toptau.MaxFPR("10%")}
+	ok := measure.Options{Goal: toptau.MaxFPR("10%")}
 	for name, c := range map[string]struct {
 		entries []dataset.Entry
-		options toptau.EvaluateOptions
+		options measure.Options
 		kind    diag.Kind
 		want    string
 	}{
@@ -270,19 +271,19 @@ func TestEvaluateRefuses(t *testing.T) {
 		"a name twice":    {[]dataset.Entry{{Name: "a", Scores: good}, {Name: "a", Scores: good}}, ok, diag.Usage, `an entry named "a"`},
 		"no name":         {[]dataset.Entry{{Name: "a", Scores: good}, {Scores: good}}, ok, diag.Usage, `an entry named ""`},
 		"reference": {[]dataset.Entry{{Name: "a", Scores: good}, {Name: "b", Scores: good}},
-			toptau.EvaluateOptions{Goal: ok.Goal, Against: "c"}, diag.Usage, `against "c", expected one of a, b`},
-		"no goal": {[]dataset.Entry{{Name: "a", Scores: good}, {Name: "b", Scores: good}}, toptau.EvaluateOptions{}, diag.Usage, "no goal"},
-		"bootstrap": {[]dataset.Entry{{Name: "a", Scores: good}}, toptau.EvaluateOptions{Goal: ok.Goal, Replicates: -1}, diag.Usage,
+			measure.Options{Goal: ok.Goal, Against: "c"}, diag.Usage, `against "c", expected one of a, b`},
+		"no goal": {[]dataset.Entry{{Name: "a", Scores: good}, {Name: "b", Scores: good}}, measure.Options{}, diag.Usage, "no goal"},
+		"bootstrap": {[]dataset.Entry{{Name: "a", Scores: good}}, measure.Options{Goal: ok.Goal, Replicates: -1}, diag.Usage,
 			"-1 bootstrap replicates"},
 	} {
-		_, err := toptau.Evaluate(t.Context(), d, c.entries, c.options)
+		_, err := measure.Evaluate(t.Context(), d, c.entries, c.options)
 		if e := diag.Of(err); e == nil || e.Kind != c.kind || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := toptau.Evaluate(ctx, d, []dataset.Entry{{Name: "a", Scores: good}}, ok); !errors.Is(err, context.Canceled) {
+	if _, err := measure.Evaluate(ctx, d, []dataset.Entry{{Name: "a", Scores: good}}, ok); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

@@ -1,23 +1,27 @@
-package toptau
+package reports
 
 import (
 	"context"
 	"fmt"
 	"io"
 
+	"toptau"
 	"toptau/dataset"
+	"toptau/internal/findings"
 	"toptau/internal/plot"
+	"toptau/internal/ranked"
 	"toptau/internal/report"
 	"toptau/internal/text"
 	"toptau/internal/wording"
+	"toptau/measure"
 	"toptau/metric"
 )
 
-// WriteTrainingReport writes the training as one self-contained HTML page: what to expect, the candidates, the learning
-// curve, and the model. With a test part it has everything that WriteReport shows about these rows.
+// WriteTraining writes the training as one self-contained HTML page: what to expect, the candidates, the learning
+// curve, and the model. With a test part it has everything that Write shows about these rows.
 // Otherwise the curves come from held-out scores: of training rows that did not fit the scores, but helped to
 // choose the model. date is shown below the title; "" for none.
-func WriteTrainingReport(ctx context.Context, w io.Writer, t *Trained, date string) error {
+func WriteTraining(ctx context.Context, w io.Writer, t *toptau.Trained, date string) error {
 	f, err := trainingFindings(ctx, t, date)
 	if err != nil {
 		return err
@@ -34,9 +38,9 @@ func WriteTrainingReport(ctx context.Context, w io.Writer, t *Trained, date stri
 }
 
 // findings returns what the report shows about the rows that measure the model.
-func trainingFindings(ctx context.Context, t *Trained, date string) (*report.Findings, error) {
+func trainingFindings(ctx context.Context, t *toptau.Trained, date string) (*report.Findings, error) {
 	if t.Test != nil && t.Test.Positives() > 0 && t.Test.Len() > t.Test.Positives() {
-		e, err := Evaluate(ctx, t.Test, []dataset.Entry{{Name: "test part", Model: t.Model}}, EvaluateOptions{Seed: t.Result.Seed, ReportDate: date,
+		e, err := measure.Evaluate(ctx, t.Test, []dataset.Entry{{Name: "test part", Model: t.Model}}, measure.Options{Seed: t.Result.Seed, ReportDate: date,
 			Value: t.Result.Value})
 		if err != nil {
 			return nil, err
@@ -46,7 +50,7 @@ func trainingFindings(ctx context.Context, t *Trained, date string) (*report.Fin
 	point, _ := t.Model.Point("")
 	f := &report.Findings{Title: report.FoundTitle(&t.Result.OutOfFoldDecisions, point.Goal), Model: report.ModelFacts(t.Model),
 		About: []string{fmt.Sprintf("%s training rows", text.Count(t.Result.Training.Rows))},
-		Data:  report.SchemaFacts(trainingOf(t).data.Info.Schema, trainingOf(t).data.Len(), trainingOf(t).data.Positives())}
+		Data:  report.SchemaFacts(ranked.OfTraining(t).Data.Info.Schema, ranked.OfTraining(t).Data.Len(), ranked.OfTraining(t).Data.Positives())}
 	if date != "" {
 		f.About = append(f.About, date)
 	}
@@ -59,18 +63,18 @@ func trainingFindings(ctx context.Context, t *Trained, date string) (*report.Fin
 	if p := t.Model.Probability(); p != nil {
 		f.Reliability = p.Reliability
 	}
-	setGoal(f, point.Goal)
+	findings.SetGoal(f, point.Goal)
 	if err := addHeldOut(t, f, point.Threshold, point.Goal); err != nil {
 		return nil, err
 	}
 	var err error
-	f.Shapes, f.Pairs, err = mainShapes(t.Model, trainingOf(t).data.Arranged(t.Model), mainColumns)
+	f.Shapes, f.Pairs, err = findings.MainShapes(t.Model, ranked.OfTraining(t).Data.Arranged(t.Model), findings.MainColumns)
 	return f, err
 }
 
 // addHeldOut adds the curves of the held-out scores.
-func addHeldOut(t *Trained, f *report.Findings, at float64, goal metric.Goal) error {
-	s := trainingOf(t).heldOut
+func addHeldOut(t *toptau.Trained, f *report.Findings, at float64, goal metric.Goal) error {
+	s := ranked.OfTraining(t).HeldOut
 	if len(s.Positives) == 0 || len(s.Negatives) == 0 {
 		return nil
 	}
@@ -79,9 +83,9 @@ func addHeldOut(t *Trained, f *report.Findings, at float64, goal metric.Goal) er
 		return err
 	}
 	all := rank.Mixed(t.Result.Prevalence) // rows of one class may have been set aside for the threshold
-	addCurves(f, "held-out scores", all)
-	f.Scores = plot.HistogramOf(s, &at, reportBins)
-	if err := addBudgets(f, all, nil, trainingOf(t).data, goal, trainingOf(t).mass); err != nil || all == rank {
+	findings.AddCurves(f, "held-out scores", all)
+	f.Scores = plot.HistogramOf(s, &at, findings.ReportBins)
+	if err := findings.AddBudgets(f, all, nil, ranked.OfTraining(t).Data, goal, ranked.OfTraining(t).Mass); err != nil || all == rank {
 		return err
 	}
 	f.Budgets.Note = "Budgets, precisions and curves are for " + wholeText(t) + ". The measured rows have another mix, because others were set aside for the threshold."
@@ -89,6 +93,6 @@ func addHeldOut(t *Trained, f *report.Findings, at float64, goal metric.Goal) er
 }
 
 // wholeText names the rows of the data: "rows of which 3.1 % are positive, as of the whole data".
-func wholeText(t *Trained) string {
+func wholeText(t *toptau.Trained) string {
 	return fmt.Sprintf("%s of which %s are positive, as of the whole data", wording.UnitNames(t.Result.Unit), text.Percent(t.Result.Prevalence))
 }

@@ -1,4 +1,4 @@
-package toptau_test
+package measure_test
 
 import (
 	"errors"
@@ -12,47 +12,32 @@ import (
 	"toptau/dataset"
 	"toptau/diag"
 	"toptau/internal/trial"
+	"toptau/measure"
 	"toptau/method"
 	"toptau/metric"
+	"toptau/reports"
 	"toptau/result"
 	"toptau/schema"
 	"toptau/score"
 	"toptau/threshold"
 )
 
-// dayRows returns 60 rows of five hosts on three days. The score is the row's place; every sixth row is positive.
-func dayRows() string {
-	var b strings.Builder
-	b.WriteString("score,host,when,amount,kind,y\n")
-	for i := range 60 {
-		y, kind := 0, "benign"
-		if i%6 == 5 {
-			y, kind = 1, []string{"scan", "flood"}[i/6%2]
-		}
-		if i == 3 || i == 9 {
-			kind = fmt.Sprint("rare", i)
-		}
-		fmt.Fprintf(&b, "%d,h%d,2026-03-0%dT12:00:%02d,%d,%s,%d\n", i, i%5, 1+i/20, i, 10*i, kind, y)
-	}
-	return b.String()
-}
-
-func evaluateColumn(t *testing.T, o toptau.EvaluateOptions, f schema.Format) (*toptau.Evaluation, error) {
+func evaluateColumn(t *testing.T, o measure.Options, f schema.Format) (*measure.Evaluation, error) {
 	t.Helper()
 	f.Label = "y"
-	d := trial.ReadFile(t, trial.WriteFile(t, "rows.csv", dayRows()), f)
+	d := trial.ReadFile(t, trial.WriteFile(t, "rows.csv", trial.DayRows()), f)
 	o.Replicates = 50
-	return toptau.Evaluate(t.Context(), d, []dataset.Entry{{Column: "score"}}, o)
+	return measure.Evaluate(t.Context(), d, []dataset.Entry{{Column: "score"}}, o)
 }
 
 // Five false alarms of 50 negatives give the threshold 52: positives 59 and 53, and 5 negatives are above it.
 func TestBreakdownByHand(t *testing.T) {
-	_, err := evaluateColumn(t, toptau.EvaluateOptions{Goal: toptau.MaxFPR("10%"), By: []string{"kind", "when", "amount", "label"}},
+	_, err := evaluateColumn(t, measure.Options{Goal: toptau.MaxFPR("10%"), By: []string{"kind", "when", "amount", "label"}},
 		schema.Format{Kept: []string{"kind", "when", "y"}})
 	if diag.Of(err) == nil {
 		t.Fatal("a column that is not there was accepted")
 	}
-	e, err := evaluateColumn(t, toptau.EvaluateOptions{Goal: toptau.MaxFPR("10%"), By: []string{"kind", "when", "amount", "y"}},
+	e, err := evaluateColumn(t, measure.Options{Goal: toptau.MaxFPR("10%"), By: []string{"kind", "when", "amount", "y"}},
 		schema.Format{Kept: []string{"kind", "when", "y"}})
 	if err != nil {
 		t.Fatal(err)
@@ -81,17 +66,17 @@ func TestBreakdownByHand(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", got[i], want[i])
 		}
 	}
-	if err := toptau.WriteReport(io.Discard, e); err != nil {
+	if err := reports.Write(io.Discard, e); err != nil {
 		t.Error(err)
 	}
-	if _, err := evaluateColumn(t, toptau.EvaluateOptions{By: []string{"kind"}}, schema.Format{}); !strings.Contains(fmt.Sprint(err), "goal") {
+	if _, err := evaluateColumn(t, measure.Options{By: []string{"kind"}}, schema.Format{}); !strings.Contains(fmt.Sprint(err), "goal") {
 		t.Errorf("scores without a goal: %v", err)
 	}
 }
 
 // Entities: a host on a day is one unit with its largest score, positive if one of its rows is.
 func TestEntitiesByHand(t *testing.T) {
-	e, err := evaluateColumn(t, toptau.EvaluateOptions{Goal: metric.CountGoal(metric.GoalTop, 2, 15), Entity: "host", Value: "amount"},
+	e, err := evaluateColumn(t, measure.Options{Goal: metric.CountGoal(metric.GoalTop, 2, 15), Entity: "host", Value: "amount"},
 		schema.Format{Time: "when"})
 	if err != nil {
 		t.Fatal(err)
@@ -108,15 +93,15 @@ func TestEntitiesByHand(t *testing.T) {
 	if v.Numerator != 590+530 || v.Denominator != 3200 || v.Budget != 2 || v.Criterion != "value@quantile(2/15)" {
 		t.Errorf("%+v", v)
 	}
-	e, err = evaluateColumn(t, toptau.EvaluateOptions{Goal: metric.CountGoal(metric.GoalTop, 1, 5), Entity: "host"}, schema.Format{})
+	e, err = evaluateColumn(t, measure.Options{Goal: metric.CountGoal(metric.GoalTop, 1, 5), Entity: "host"}, schema.Format{})
 	if err != nil || e.Rows != 5 || e.Positives != 5 || e.Unit.Per != "" {
 		t.Errorf("%+v, %v", e, err)
 	}
-	_, err = evaluateColumn(t, toptau.EvaluateOptions{Goal: toptau.Top("10%"), Entity: "host"}, schema.Format{Time: "amount"})
+	_, err = evaluateColumn(t, measure.Options{Goal: toptau.Top("10%"), Entity: "host"}, schema.Format{Time: "amount"})
 	if d := diag.Of(err); d == nil || d.Line != 2 || !strings.Contains(err.Error(), "a date") {
 		t.Errorf("numbers as days: %v", err)
 	}
-	if _, err = evaluateColumn(t, toptau.EvaluateOptions{Goal: toptau.Top("10%"), Value: "kind"}, schema.Format{}); diag.Of(err) == nil || diag.Of(err).Line != 7 {
+	if _, err = evaluateColumn(t, measure.Options{Goal: toptau.Top("10%"), Value: "kind"}, schema.Format{}); diag.Of(err) == nil || diag.Of(err).Line != 7 {
 		t.Errorf("text as an amount: %v", err)
 	}
 }
@@ -125,7 +110,7 @@ func TestEntitiesByHand(t *testing.T) {
 func TestExamples(t *testing.T) {
 	d := trial.ReadFile(t, trial.WriteFile(t, "rows.csv", trial.ShiftedRows(1000, 1, 0)), schema.Format{Label: "y"})
 	m := trial.FitData(t, d, trial.FitCase{Problem: trial.TopPush(0.1)}).Model
-	e := trial.Evaluate(t, d, m, toptau.EvaluateOptions{Replicates: 20, Examples: 2})
+	e := trial.Evaluate(t, d, m, measure.Options{Replicates: 20, Examples: 2})
 	kinds := map[result.ExampleKind]int{}
 	at, _ := m.Point("")
 	for i, x := range e.Examples {
@@ -147,22 +132,22 @@ func TestExamples(t *testing.T) {
 	if kinds[result.FoundRow] != 2 || kinds[result.MissedRow] != 2 {
 		t.Errorf("%v", kinds)
 	}
-	if errors.Is(toptau.WriteReport(io.Discard, e), io.ErrShortWrite) {
+	if errors.Is(reports.Write(io.Discard, e), io.ErrShortWrite) {
 		t.Error("no report")
 	}
 }
 
 // The model remembers which columns are ids and groups: other files are read in the same way, also without these columns.
 func TestRolesAreRemembered(t *testing.T) {
-	d := trial.ReadFile(t, trial.WriteFile(t, "rows.csv", dayRows()), schema.Format{Label: "y", ID: []string{"amount"}, Group: "host", Time: "when", Drop: []string{"kind"}})
+	d := trial.ReadFile(t, trial.WriteFile(t, "rows.csv", trial.DayRows()), schema.Format{Label: "y", ID: []string{"amount"}, Group: "host", Time: "when", Drop: []string{"kind"}})
 	m := trial.FitData(t, d, trial.FitCase{Problem: trial.TopPush(0.1)}).Model
 	if s := m.Schema(); len(s.ID) != 1 || s.ID[0] != "amount" || s.Group != "host" || s.Time != "when" {
 		t.Fatalf("%+v", s)
 	}
-	path := trial.WriteFile(t, "later.csv", dayRows())
+	path := trial.WriteFile(t, "later.csv", trial.DayRows())
 	later := trial.ReadFile(t, path, m.Format())
-	e, err := toptau.Evaluate(t.Context(), later, []dataset.Entry{{Name: "a", Model: m}, {Name: "b", Column: "score"}},
-		toptau.EvaluateOptions{Goal: toptau.MaxFPR("10%"), Replicates: 20, Examples: 1})
+	e, err := measure.Evaluate(t.Context(), later, []dataset.Entry{{Name: "a", Model: m}, {Name: "b", Column: "score"}},
+		measure.Options{Goal: toptau.MaxFPR("10%"), Replicates: 20, Examples: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +162,7 @@ func TestRolesAreRemembered(t *testing.T) {
 	if rows, stream = trial.ScoreAll(t, m, other, score.Options{}); len(stream.ID) != 0 || len(rows) != 2 {
 		t.Errorf("%q, %+v", stream.ID, rows)
 	}
-	if e = trial.Evaluate(t, trial.ReadFile(t, other, m.Format()), m, toptau.EvaluateOptions{Replicates: 20}); e.Rows != 2 {
+	if e = trial.Evaluate(t, trial.ReadFile(t, other, m.Format()), m, measure.Options{Replicates: 20}); e.Rows != 2 {
 		t.Errorf("%+v", e.Counts)
 	}
 }
@@ -205,14 +190,14 @@ func TestTrainCountsWhatEvaluateCounts(t *testing.T) {
 	if p, _ := trained.Model.Point(""); p.Entity != "host" || p.Day != "when" || r.Unit.Per != "day" || r.Value != "amount" {
 		t.Fatalf("%+v, %+v", p, r.Unit)
 	}
-	e := trial.EvaluateEntries(t, trained.Test, toptau.EvaluateOptions{Value: "amount", Replicates: 50}, dataset.Entry{Model: trained.Model})
+	e := trial.EvaluateEntries(t, trained.Test, measure.Options{Value: "amount", Replicates: 50}, dataset.Entry{Model: trained.Model})
 	decisions := e.Points[0].Decisions
 	if decisions.TruePositives != r.TestDecisions.TruePositives || decisions.FalsePositives != r.TestDecisions.FalsePositives ||
 		e.Points[0].Value.Numerator != r.TestValue.Numerator || e.Goal.Value.Numerator != r.TestGoal.Numerator ||
 		e.Positives >= r.Test.Positives {
 		t.Errorf("Evaluate: %+v, %+v, %+v\nTrain: %+v, %+v, %+v", decisions, e.Points[0].Value, e.Goal.Value, r.TestDecisions, r.TestValue, r.TestGoal)
 	}
-	if err := toptau.WriteTrainingReport(t.Context(), io.Discard, trained, ""); err != nil {
+	if err := reports.WriteTraining(t.Context(), io.Discard, trained, ""); err != nil {
 		t.Error(err)
 	}
 	for _, want := range []string{"one alert per host and day", "of the positives' amount is found", "host-days: about"} {

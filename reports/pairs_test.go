@@ -1,4 +1,4 @@
-package toptau_test
+package reports_test
 
 import (
 	"bytes"
@@ -8,7 +8,9 @@ import (
 
 	"toptau"
 	"toptau/internal/trial"
+	"toptau/measure"
 	"toptau/method"
+	"toptau/reports"
 	"toptau/schema"
 	"toptau/score"
 )
@@ -29,7 +31,7 @@ func TestReportOfBoostedModels(t *testing.T) {
 			t.Fatal(err)
 		}
 		var page bytes.Buffer
-		if err := toptau.WriteReport(&page, trial.Evaluate(t, d, trained.Model, toptau.EvaluateOptions{})); err != nil {
+		if err := reports.Write(&page, trial.Evaluate(t, d, trained.Model, measure.Options{})); err != nil {
 			t.Fatal(err)
 		}
 		for _, text := range want {

@@ -1,4 +1,5 @@
-package toptau
+// Package monitoring watches a model in production: Run looks at rows that it scored, next to a Baseline.
+package monitoring
 
 import (
 	"context"
@@ -25,8 +26,8 @@ import (
 	"toptau/threshold"
 )
 
-// MonitorOptions are the options of Monitor and Baseline. The zero value of each is its default.
-type MonitorOptions struct {
+// Options are the options of Run and Baseline. The zero value of each is its default.
+type Options struct {
 	Format     schema.Format                  // differences from the format of the training file
 	At         string                         // name of the operating point; "": the model's default
 	FalseAlarm threshold.Rate                 // probability that any alarm is ever false if nothing changes; default 1 %
@@ -42,17 +43,17 @@ type MonitorOptions struct {
 	Progress   func(rows int)                 // is called as rows are read
 }
 
-// Monitored is a monitor after some rows. WriteTo writes its state, which MonitorOptions.State goes on with, with the
+// Result is a monitor after some rows. WriteTo writes its state, which Options.State goes on with, with the
 // same bits as if it had not been stopped: at most 64 KB, without values of rows.
-type Monitored struct {
+type Result struct {
 	Result result.Monitoring
 	watch  *monitor.Watch
 }
 
 // WriteTo writes the state.
-func (m *Monitored) WriteTo(w io.Writer) (int64, error) { return m.watch.WriteTo(w) }
+func (m *Result) WriteTo(w io.Writer) (int64, error) { return m.watch.WriteTo(w) }
 
-// Monitor compares the rows of r with what the model keeps: their scores with its reference, their columns with its
+// Run compares the rows of r with what the model keeps: their scores with its reference, their columns with its
 // profile, and the labels of its alerts with its budget. If nothing changes, the probability that any alarm is ever
 // raised is at most FalseAlarm, for any number of rows and looks. That is for independent rows; with blocks it is for blocks that are
 // exchangeable, and only scores are watched.
@@ -60,7 +61,7 @@ func (m *Monitored) WriteTo(w io.Writer) (int64, error) { return m.watch.WriteTo
 // The rows are data that the model scores, or scores: delimited text with a column "score", such as the output of
 // Score. Labels of the rows may be among their columns, or come later, joined by Format.ID. Rows of unknown label
 // are no problem: only the labels of alerts and of audited rows are used.
-func Monitor(ctx context.Context, m *model.Model, r io.Reader, o MonitorOptions) (*Monitored, error) {
+func Run(ctx context.Context, m *model.Model, r io.Reader, o Options) (*Result, error) {
 	if err := o.OnError.Check(); err != nil {
 		return nil, err
 	}
@@ -96,7 +97,7 @@ func Monitor(ctx context.Context, m *model.Model, r io.Reader, o MonitorOptions)
 		in.warnings = append(in.warnings, diag.Warning{Code: "no-label-used", Text: fmt.Sprintf("none of the %s is of an alert or an audited row "+
 			"that waits for one: they were counted before, or the ids differ", text.Plural(len(in.labels), "label")), Fixes: []diag.Fix{{Param: "id", Value: "COL"}}})
 	}
-	out := &Monitored{Result: *w.Result(), watch: w}
+	out := &Result{Result: *w.Result(), watch: w}
 	out.Result.NewRows = in.rows
 	if files, ok := r.(*table.Files); ok {
 		in.warnings = append(in.warnings, folderWarnings(files.Keys(), out.Result.Columns)...)
@@ -122,7 +123,7 @@ func folderWarnings(keys []string, c *result.MonitorColumns) (list []diag.Warnin
 // monitoredRows reads data or scores.
 type monitoredRows struct {
 	model    *model.Model
-	options  *MonitorOptions
+	options  *Options
 	reader   *table.Reader
 	scorer   *feature.Scorer // nil: the rows are scores
 	batch    *feature.Batch
@@ -136,7 +137,7 @@ type monitoredRows struct {
 }
 
 // openMonitored opens the rows as data, or else as scores.
-func openMonitored(ctx context.Context, m *model.Model, r io.Reader, o *MonitorOptions) (*monitoredRows, error) {
+func openMonitored(ctx context.Context, m *model.Model, r io.Reader, o *Options) (*monitoredRows, error) {
 	source := newReopened(r)
 	options, err := rowset.TableOptions(m, o.Format)
 	if err != nil {
@@ -460,7 +461,7 @@ func (o *reopened) Read(p []byte) (int, error) {
 // Baseline returns the model with a reference and a profile of the rows of r, which need no labels. They must be
 // rows that the model meets when all is well, and must not have trained it. Monitor compares later rows with
 // them. Of the options, Format, Seed and NoProfile count.
-func Baseline(ctx context.Context, m *model.Model, r io.Reader, o MonitorOptions) (*model.Model, error) {
+func Baseline(ctx context.Context, m *model.Model, r io.Reader, o Options) (*model.Model, error) {
 	options, err := rowset.TableOptions(m, o.Format)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package toptau
+package explorer
 
 import (
 	"fmt"
@@ -35,7 +35,7 @@ func (x *Explorer) Ranked(class result.RowClass, from, limit int) (rows []result
 	}
 	for place := from; place <= len(order); place++ {
 		unit := order[place-1]
-		positive := x.state.units.Label[unit] == table.Positive
+		positive := x.state.Units.Label[unit] == table.Positive
 		if class == result.PositiveRows && !positive || class == result.NegativeRows && positive {
 			continue
 		}
@@ -55,12 +55,12 @@ func (x *Explorer) Ranked(class result.RowClass, from, limit int) (rows []result
 // ranked describes a row, or the row with the highest score of an entity.
 func (x *Explorer) ranked(place, unit int, e *rowset.TableReasons) (result.RankedRow, error) {
 	row := x.topRow(unit)
-	t, err := x.first.data.Row(row)
+	t, err := x.first.Data.Row(row)
 	if err != nil {
 		return result.RankedRow{}, err
 	}
-	r := result.RankedRow{Place: place, Row: x.first.data.RowNumber(row), Line: t.LineOf(0),
-		Score: x.first.z[row]}
+	r := result.RankedRow{Place: place, Row: x.first.Data.RowNumber(row), Line: t.LineOf(0),
+		Score: x.first.Z[row]}
 	for _, c := range t.ID {
 		r.ID = append(r.ID, c.Values[0])
 	}
@@ -68,19 +68,19 @@ func (x *Explorer) ranked(place, unit int, e *rowset.TableReasons) (result.Ranke
 		return r, nil
 	}
 	if r.Reasons, err = e.Of(t, 0, exploredReasons); err != nil {
-		err = x.first.data.WithFile(err)
+		err = x.first.Data.WithFile(err)
 	}
 	return r, err
 }
 
 // topRow returns the row with the highest score of a unit.
 func (x *Explorer) topRow(unit int) int {
-	if x.state.units.Rows() {
+	if x.state.Units.Rows() {
 		return unit
 	}
 	top := -1
-	for row, of := range x.state.units.Of {
-		if of == unit && (top < 0 || x.first.z[row] > x.first.z[top]) {
+	for row, of := range x.state.Units.Of {
+		if of == unit && (top < 0 || x.first.Z[row] > x.first.Z[top]) {
 			top = row
 		}
 	}
@@ -94,7 +94,7 @@ func (x *Explorer) WhatIf(row int, changes map[string]string) (*result.WhatIf, e
 	if err != nil {
 		return nil, err
 	}
-	w := &result.WhatIf{Row: row, Former: x.first.z[row-1]}
+	w := &result.WhatIf{Row: row, Former: x.first.Z[row-1]}
 	if w.Explanation, err = r.scorer.ExplainFields(r.fields); err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ type changedRow struct {
 
 // changedRow returns a row (1-based) with changed values.
 func (x *Explorer) changedRow(row int, changes map[string]string) (*changedRow, error) {
-	m, d := x.Model(), x.first.data
+	m, d := x.Model(), x.first.Data
 	switch {
 	case m == nil:
 		return nil, &diag.Error{Kind: diag.Usage, Found: "scores without a model",
@@ -203,12 +203,12 @@ func (x *Explorer) Curve(row int, changes map[string]string, column string) (*re
 
 // curveValues returns ascending values of a numeric column at even ranks, and the value in use.
 func (x *Explorer) curveValues(column int, current string) ([]float64, error) {
-	c, err := x.first.data.Frame.LoadColumn(column)
+	c, err := x.first.Data.Frame.LoadColumn(column)
 	if err != nil {
 		return nil, err
 	}
 	var values []float64
-	for _, row := range spacedRows(x.first.data.Len(), report.MaxShapeRows) {
+	for _, row := range spacedRows(x.first.Data.Len(), report.MaxShapeRows) {
 		if v := c.Value(row); !math.IsNaN(v) {
 			values = append(values, v)
 		}

@@ -1,4 +1,4 @@
-package toptau
+package findings
 
 import (
 	"cmp"

@@ -1,4 +1,4 @@
-package toptau
+package measure
 
 import (
 	"testing"
@@ -13,7 +13,7 @@ import (
 func TestEvaluationsThatNeedRowsInMemory(t *testing.T) {
 	plain, rich := &rowset.Set{Table: &table.Table{}}, &rowset.Set{Table: &table.Table{Time: &table.Text{}, Weight: []float64{2}}}
 	models := []dataset.Entry{{Model: &model.Model{}}, {Model: &model.Model{}}}
-	o := EvaluateOptions{Entity: "host", Value: "amount", By: []string{"host"}, Examples: 3, Gate: true, Against: "old"}
-	rowsettest.Check(t, rowsettest.Needs{Plain: (&EvaluateOptions{}).needs(plain, models[:1]), Full: o.needs(rich, models),
+	o := Options{Entity: "host", Value: "amount", By: []string{"host"}, Examples: 3, Gate: true, Against: "old"}
+	rowsettest.Check(t, rowsettest.Needs{Plain: (&Options{}).needs(plain, models[:1]), Full: o.needs(rich, models),
 		Other: o.needs(rich, []dataset.Entry{{Scores: []float64{1}}})}, "docs/reference/packed.md", true)
 }

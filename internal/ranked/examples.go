@@ -1,4 +1,4 @@
-package toptau
+package ranked
 
 import (
 	"cmp"
@@ -12,11 +12,11 @@ import (
 // exampleReasons is the number of columns that an example names. Chosen by hand.
 const exampleReasons = 5
 
-// examples lists the units whose scores are most telling: the highest false alarms, the highest positives
+// Examples lists the units whose scores are most telling: the highest false alarms, the highest positives
 // found, and the lowest positives missed, at most limit of each.
-func (k *ranking) examples(u *rowset.Units, alarms []bool, limit int) ([]result.Example, error) {
+func (k *Ranking) Examples(u *rowset.Units, alarms []bool, limit int) ([]result.Example, error) {
 	reasons := rowset.NewTableReasons(k.Model)
-	z := u.Scores(k.z)
+	z := u.Scores(k.Z)
 	top := make([]int, len(z)) // by unit: the row of its score
 	if u.Rows() {
 		for row := range top {
@@ -25,7 +25,7 @@ func (k *ranking) examples(u *rowset.Units, alarms []bool, limit int) ([]result.
 	} else {
 		copy(top, u.First)
 		for row, unit := range u.Of {
-			if k.z[row] > k.z[top[unit]] {
+			if k.Z[row] > k.Z[top[unit]] {
 				top[unit] = row
 			}
 		}
@@ -56,16 +56,16 @@ func (k *ranking) examples(u *rowset.Units, alarms []bool, limit int) ([]result.
 }
 
 // example describes a row with its reasons.
-func (k *ranking) example(kind result.ExampleKind, row int, e *rowset.TableReasons) (result.Example, error) {
-	t, err := k.data.Row(row)
+func (k *Ranking) example(kind result.ExampleKind, row int, e *rowset.TableReasons) (result.Example, error) {
+	t, err := k.Data.Row(row)
 	if err != nil {
 		return result.Example{}, err
 	}
 	list, err := e.Of(t, 0, exampleReasons)
 	if err != nil {
-		return result.Example{}, k.data.WithFile(err)
+		return result.Example{}, k.Data.WithFile(err)
 	}
-	x := result.Example{Kind: kind, Row: k.data.RowNumber(row), Line: t.LineOf(0), Score: k.z[row], Reasons: list}
+	x := result.Example{Kind: kind, Row: k.Data.RowNumber(row), Line: t.LineOf(0), Score: k.Z[row], Reasons: list}
 	for _, c := range t.ID {
 		x.ID = append(x.ID, c.Values[0])
 	}

@@ -1,4 +1,4 @@
-package toptau
+package summary
 
 import (
 	"math"
@@ -53,7 +53,7 @@ func boolScore(above bool) float64 {
 
 func TestSummary(t *testing.T) {
 	goal := metric.RateGoal(metric.GoalMaxFPR, "1%")
-	f := summaryFacts{Goal: goal, Decisions: decisionsOn(t, 150, 50, 72, 9728, false), Basis: "the test part",
+	f := Facts{Goal: goal, Decisions: decisionsOn(t, 150, 50, 72, 9728, false), Basis: "the test part",
 		Delta: threshold.MustRate("5%"), Guarantee: &model.Guarantee{Certified: true, Kind: "max-fpr", Rate: threshold.MustRate("1%"),
 			Delta: threshold.MustRate("5%"), Negatives: 3000}, Prevalence: 0.02,
 		Chosen: "logistic on leaves", Gain: &result.Estimate{Mean: 0.042, StandardError: 0.011}, Warnings: 2}
@@ -67,11 +67,11 @@ Assumes 2 % positives, as in training.
 Goal: as many positives as possible with at most 1 % of the negatives as false alarms.
 Chosen: logistic on leaves; +4.2 ± 1.1 points over logistic regression on raw columns, in cross-validation.
 These numbers only apply to data like this; see the 2 notes below.`
-	if got := strings.Join(summary(f), "\n"); got != want {
+	if got := strings.Join(Lines(f), "\n"); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	f.Unit = &result.Unit{Entity: "host", Per: "day", Rows: 5000}
-	if lines := summary(f); lines[0] != "75 % of the positive host-days are found (150 of 200; 95 % CI 68.4 % to 80.8 %)." ||
+	if lines := Lines(f); lines[0] != "75 % of the positive host-days are found (150 of 200; 95 % CI 68.4 % to 80.8 %)." ||
 		!strings.HasPrefix(lines[2], "0.735 % of the negative host-days raise") || lines[7] != "Assumes 2 % positive host-days, as in training." {
 		t.Errorf("of entities:\n%s", strings.Join(lines, "\n"))
 	}
@@ -80,7 +80,7 @@ These numbers only apply to data like this; see the 2 notes below.`
 	f.Decisions = f.Decisions.Mixed(0.0001, nil)
 	f.Guarantee, f.NoGuarantee = nil, "a quarter of the 40 negatives is 10, and the guarantee needs 299"
 	f.Goal = metric.CountGoal(metric.GoalAlerts, 50, 2000000)
-	lines := summary(f)
+	lines := Lines(f)
 	for i, want := range map[int]string{
 		1: "Of 1,000 alerts, about 10 are real (95 % CI 7 to 14).",
 		4: "Per 2,000,000 rows: about 14,842 alerts, 150 of them real; 50 positives missed.",
@@ -98,23 +98,23 @@ These numbers only apply to data like this; see the 2 notes below.`
 // The summary leaves out what is not known, and nothing divides by zero.
 func TestSummaryOfFewFacts(t *testing.T) {
 	for name, c := range map[string]struct {
-		f     summaryFacts
+		f     Facts
 		lines int
 		want  string
 	}{
-		"nothing":              {summaryFacts{}, 2, "No guarantee was requested"},
-		"no positives":         {summaryFacts{Decisions: decisionsOn(t, 0, 0, 3, 100, false), Prevalence: 0.1}, 4, "2.91 % of the negatives"},
-		"no alerts":            {summaryFacts{Decisions: decisionsOn(t, 0, 5, 0, 100, false).Mixed(0.1, nil), Prevalence: 0.1}, 7, "there are no alerts"},
-		"no false alarms":      {summaryFacts{Decisions: decisionsOn(t, 5, 0, 0, 100, false).Mixed(0.1, nil), Prevalence: 0.1}, 7, "about 1,000 are real (95 % CI 519 to 1,000)"},
-		"weights":              {summaryFacts{Decisions: decisionsOn(t, 5, 5, 1, 99, true).Mixed(0.5, nil), Prevalence: 0.5}, 7, "about 980 are real."},
-		"requested, no reason": {summaryFacts{Delta: threshold.MustRate("5%")}, 2, "No guarantee."},
-		"a negative gain":      {summaryFacts{Chosen: "x", Gain: &result.Estimate{Mean: -0.01, StandardError: 0.02}}, 3, "-1.0 ± 2.0 points"},
-		"top": {summaryFacts{Guarantee: &model.Guarantee{Certified: true, Kind: "top", Rate: threshold.MustRate("1/3"),
+		"nothing":              {Facts{}, 2, "No guarantee was requested"},
+		"no positives":         {Facts{Decisions: decisionsOn(t, 0, 0, 3, 100, false), Prevalence: 0.1}, 4, "2.91 % of the negatives"},
+		"no alerts":            {Facts{Decisions: decisionsOn(t, 0, 5, 0, 100, false).Mixed(0.1, nil), Prevalence: 0.1}, 7, "there are no alerts"},
+		"no false alarms":      {Facts{Decisions: decisionsOn(t, 5, 0, 0, 100, false).Mixed(0.1, nil), Prevalence: 0.1}, 7, "about 1,000 are real (95 % CI 519 to 1,000)"},
+		"weights":              {Facts{Decisions: decisionsOn(t, 5, 5, 1, 99, true).Mixed(0.5, nil), Prevalence: 0.5}, 7, "about 980 are real."},
+		"requested, no reason": {Facts{Delta: threshold.MustRate("5%")}, 2, "No guarantee."},
+		"a negative gain":      {Facts{Chosen: "x", Gain: &result.Estimate{Mean: -0.01, StandardError: 0.02}}, 3, "-1.0 ± 2.0 points"},
+		"top": {Facts{Guarantee: &model.Guarantee{Certified: true, Kind: "top", Rate: threshold.MustRate("1/3"),
 			Delta: threshold.MustRate("10%")}}, 2, "Guaranteed with 90 % confidence, for rows like those that set the threshold: at most 33.3 % of all rows become alerts."},
-		"above all": {summaryFacts{Guarantee: &model.Guarantee{Certified: true, Kind: "absolute-top", Bound: 3e-8,
+		"above all": {Facts{Guarantee: &model.Guarantee{Certified: true, Kind: "absolute-top", Bound: 3e-8,
 			Delta: threshold.MustRate("5%"), Negatives: 1}}, 2, "at most 3e-06 % of the negatives"},
 	} {
-		lines := summary(c.f)
+		lines := Lines(c.f)
 		if text := strings.Join(lines, "\n"); len(lines) != c.lines || !strings.Contains(text, c.want) || strings.Contains(text, "NaN") {
 			t.Errorf("%s: %d lines\n%s", name, len(lines), text)
 		}
@@ -137,7 +137,7 @@ func TestSummaryCoversThePrecision(t *testing.T) {
 	missed := 0
 	for range draws {
 		tp, fp := count(40, tpr), count(400, fpr)
-		f := summaryFacts{Decisions: decisionsOn(t, tp, 40-tp, fp, 400-fp, false).Mixed(prevalence, nil), Prevalence: prevalence}
+		f := Facts{Decisions: decisionsOn(t, tp, 40-tp, fp, 400-fp, false).Mixed(prevalence, nil), Prevalence: prevalence}
 		_, text, found := strings.Cut(f.precisionLine(), "(95 % CI ")
 		low, high, _ := strings.Cut(strings.TrimSuffix(text, ")."), " to ")
 		a, err1 := strconv.ParseFloat(strings.ReplaceAll(low, ",", ""), 64)
@@ -165,11 +165,11 @@ func TestSummaryStatesTheExpectedRate(t *testing.T) {
 	expected.Scheme, expected.Population, expected.Rows = "certified", "negatives", 2990
 	alarms := &metric.Proportion{Rate: expectation.Rate, Interval: &metric.Interval{Low: expectation.Low, High: expectation.High, Confidence: 0.95}}
 	decisions := decisionsOn(t, 724, 297, 167, 15822, false)
-	f := summaryFacts{Goal: goal, Decisions: decisions.Mixed(0.05, alarms), Prevalence: 0.05,
+	f := Facts{Goal: goal, Decisions: decisions.Mixed(0.05, alarms), Prevalence: 0.05,
 		Delta: threshold.MustRate("5%"), Guarantee: &model.Guarantee{Certified: true, Kind: "max-fpr", Rate: threshold.MustRate("1%"),
 			Delta: threshold.MustRate("5%"), Negatives: 2990},
 		Expected: &expected}
-	text := strings.Join(summary(f), "\n")
+	text := strings.Join(Lines(f), "\n")
 	if want := "Expect 0.7 % of new negatives to raise a false alarm (95 % CI 0.43 % to 1.04 %), from 2,990 negatives held out."; !strings.Contains(text, want) {
 		t.Errorf("%s\nlacks %s", text, want)
 	}
@@ -177,7 +177,7 @@ func TestSummaryStatesTheExpectedRate(t *testing.T) {
 		t.Error(text)
 	}
 	f.Expected.Scheme, f.Expected.Approximate = "cross-fitted", true
-	if text := strings.Join(summary(f), "\n"); !strings.Contains(text, "(95 % CI about 0.43 % to 1.04 %), from 2,990 negatives each scored by fits that did not see it") {
+	if text := strings.Join(Lines(f), "\n"); !strings.Contains(text, "(95 % CI about 0.43 % to 1.04 %), from 2,990 negatives each scored by fits that did not see it") {
 		t.Error(text)
 	}
 	refitted := result.NewExpected(expectation, true)
@@ -185,13 +185,13 @@ func TestSummaryStatesTheExpectedRate(t *testing.T) {
 	again := f
 	again.Expected, again.Delta, again.Guarantee = &refitted, threshold.Rate{}, nil
 	again.Decisions = decisions.Mixed(0.05, &metric.Proportion{Rate: expectation.Rate})
-	text = strings.Join(summary(again), "\n")
+	text = strings.Join(Lines(again), "\n")
 	if !strings.Contains(text, "Expect about 0.7 % of new negatives") || !strings.Contains(text, "That is not an interval") ||
 		strings.Contains(text, "real (95") || strings.Contains(text, "kept on average") {
 		t.Error(text)
 	}
 	f.Measured = true
-	if text := strings.Join(summary(f), "\n"); !strings.Contains(text, "1.04 % of the negatives raise a false alarm (167 of 15,989") {
+	if text := strings.Join(Lines(f), "\n"); !strings.Contains(text, "1.04 % of the negatives raise a false alarm (167 of 15,989") {
 		t.Error(text)
 	}
 }

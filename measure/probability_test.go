@@ -1,4 +1,4 @@
-package toptau_test
+package measure_test
 
 import (
 	"math"
@@ -9,6 +9,7 @@ import (
 	"toptau/dataset"
 	"toptau/internal/rowset"
 	"toptau/internal/table"
+	"toptau/measure"
 	"toptau/method"
 	"toptau/schema"
 )
@@ -33,7 +34,7 @@ func TestErrorsOfProbabilities(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := toptau.Evaluate(t.Context(), d, []dataset.Entry{{Model: trained.Model}}, toptau.EvaluateOptions{})
+	e, err := measure.Evaluate(t.Context(), d, []dataset.Entry{{Model: trained.Model}}, measure.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +55,7 @@ func TestErrorsOfProbabilities(t *testing.T) {
 	if math.Abs(*e.Brier-squares/n) > 1e-12 || math.Abs(*e.LogLoss-logs/n) > 1e-12 {
 		t.Errorf("Brier score %v and log loss %v, want %v and %v", *e.Brier, *e.LogLoss, squares/n, logs/n)
 	}
-	if e, err = toptau.Evaluate(t.Context(), d, []dataset.Entry{{Column: "a"}}, toptau.EvaluateOptions{}); err != nil || e.Brier != nil || e.LogLoss != nil || e.AveragePrecision == nil {
+	if e, err = measure.Evaluate(t.Context(), d, []dataset.Entry{{Column: "a"}}, measure.Options{}); err != nil || e.Brier != nil || e.LogLoss != nil || e.AveragePrecision == nil {
 		t.Errorf("scores alone: %v, %v, %v, %v", e.Brier, e.LogLoss, e.AveragePrecision, err)
 	}
 }
