@@ -15,5 +15,5 @@ func TestEvaluationsThatNeedRowsInMemory(t *testing.T) {
 	models := []dataset.Entry{{Model: &model.Model{}}, {Model: &model.Model{}}}
 	o := Options{Entity: "host", Value: "amount", By: []string{"host"}, Examples: 3, Gate: true, Against: "old"}
 	rowsettest.Check(t, rowsettest.Needs{Plain: (&Options{}).needs(plain, models[:1]), Full: o.needs(rich, models),
-		Other: o.needs(rich, []dataset.Entry{{Scores: []float64{1}}})}, "docs/reference/packed.md", true)
+		Other: o.needs(rich, []dataset.Entry{{Scores: []float64{1}}})}, "../docs/reference/packed.md", true)
 }
