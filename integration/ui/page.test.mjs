@@ -290,7 +290,7 @@ test("the slider of a report, by keyboard, without a server, and not in print", 
   const text = await page.locator(".explorer dl").textContent();
   assert.notEqual(text, before);
   assert.match(await slider.getAttribute("aria-valuetext"), /positives found \d/);
-  assert.match(text, /precision\d[\d.]* % \([\d,]+ of [\d,]+\), [\d.]+ % to [\d.]+ %/);
+  assert.match(text, /precision\d[\d.]*\s% \([\d,]+ of [\d,]+\), [\d.]+\s% to [\d.]+\s%/);
   await page.emulateMedia({media: "print"});
   assert.ok(!(await page.locator(".explorer").isVisible()), "the slider is printed");
   assert.deepEqual(messages, []);
