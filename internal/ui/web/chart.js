@@ -16,6 +16,7 @@ const watcher = new ResizeObserver(entries => entries.forEach(({target}) => { if
 export function chartOf(c, title) {
   const box = element("div", {className: "chart tf", role: "img", ariaLabel: title + ". " + c.description});
   const first = c.x.log ? c.at.findIndex(x => x > 0) : 0; // a logarithmic axis has no 0
+  const levels = c.rules.filter(r => r.horizontal).map(r => r.at); // which the figure shows, like all points
   let plot = null, marks = [];
   const color = name => getComputedStyle(box).getPropertyValue("--tf-" + name);
   const styled = style => color(style > 0 ? (style - 1) % 6 + 1 : style === -1 ? "dim" : "ink");
@@ -53,7 +54,14 @@ export function chartOf(c, title) {
       u.ctx.lineWidth = 1.6 * devicePixelRatio;
       u.ctx.strokeStyle = color(r.color ?? "ink");
       u.ctx.setLineDash((r.dash ?? []).map(x => x * devicePixelRatio));
-      if (r.horizontal) { u.ctx.moveTo(left, at); u.ctx.lineTo(left + width, at); }
+      if (r.horizontal) {
+        u.ctx.moveTo(left, at);
+        u.ctx.lineTo(left + width, at);
+        u.ctx.font = 12 * devicePixelRatio + "px sans-serif";
+        u.ctx.textAlign = "right";
+        u.ctx.fillStyle = color("dim");
+        u.ctx.fillText(r.name, left + width - 4, at - 5 * devicePixelRatio);
+      }
       else { u.ctx.moveTo(at, top); u.ctx.lineTo(at, top + height); }
       u.ctx.stroke();
     });
@@ -64,7 +72,7 @@ export function chartOf(c, title) {
     const {data, series, bands} = options();
     plot = new uPlot({width: box.clientWidth, height: c.high ? 300 : 200, series, bands, axes: [{...axisOf(c.x), size: 26}, {...axisOf(c.y), size: 54}],
       scales: {x: {time: false, distr: c.x.log ? 3 : 1, range: (_, low, high) => [low, high]},
-        y: {distr: c.y.log ? 3 : 1, ...c.y.ends && {range: () => c.y.ends}}},
+        y: {distr: c.y.log ? 3 : 1, range: (_, low, high) => c.y.ends ?? uPlot.rangeNum(Math.min(low, ...levels), Math.max(high, ...levels), 0.1, true)}},
       cursor: {y: false, points: {size: 7}}, hooks: {draw: [rules]}}, data, box);
     plot.over.addEventListener("click", () => { if (box.pick) box.pick(plot.posToVal(plot.cursor.left, "x")); });
   };
