@@ -2,7 +2,6 @@ package ui
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"toptau/internal/report"
@@ -49,7 +48,8 @@ func budgetTable(b *result.Budget, own *result.Decisions) (columns []string, lin
 	}
 	threshold, c := "", &metric.Confusion{}
 	if own != nil {
-		if c = &own.Decisions; !math.IsNaN(c.Threshold) {
+		c = &own.Decisions
+		if threshold = "one for each segment"; !c.IsMixed() {
 			threshold = text.Exact(c.Threshold)
 		}
 	}
