@@ -126,6 +126,32 @@ test("a million scored rows", async () => {
   await stop(server);
 });
 
+test("curves: values under the pointer, a click, zoom and back", async () => {
+  const {server, address} = await serve("m.json", "later.csv");
+  const {page, messages} = await open(address);
+  const over = page.locator("#budget-curve .u-over"), ticks = () => page.evaluate(() => document.querySelector("#budget-curve .u-legend").textContent);
+  await over.hover({position: {x: 150, y: 50}});
+  await page.waitForFunction(() => /recall\)[\d.]+ %.*chance[\d.]+ %/.test(document.querySelector("#budget-curve .u-legend").textContent));
+  const before = await page.textContent("#goal");
+  await over.click({position: {x: 150, y: 50}});
+  await page.waitForFunction(text => document.getElementById("goal").textContent !== text, before);
+  const shown = await ticks(), box = await over.boundingBox(), goal = await page.textContent("#goal");
+  await page.mouse.move(box.x + 100, box.y + 50);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 250, box.y + 60, {steps: 5});
+  await page.mouse.up();
+  await over.hover({position: {x: 150, y: 50}});
+  await page.waitForFunction(text => document.querySelector("#budget-curve .u-legend").textContent !== text, shown);
+  assert.equal(await page.textContent("#goal"), goal, "dragging does not set the budget");
+  await over.dblclick({position: {x: 150, y: 50}});
+  await page.waitForFunction(text => document.querySelector("#budget-curve .u-legend").textContent === text, shown);
+  await page.waitForTimeout(500);
+  assert.equal(await page.textContent("#goal"), goal, "a double click does not set the budget");
+  assert.deepEqual(messages, []);
+  await page.close();
+  await stop(server);
+});
+
 test("a walk by keyboard: budget, rows, what if, save", async () => {
   rmSync(join(out, "m2.json"), {force: true});
   const {server, address} = await serve("m.json", "later.csv", "--held-out", "held.csv", "--delta", "5%", "-o", "m2.json");
@@ -290,7 +316,7 @@ test("the slider of a report, by keyboard, without a server, and not in print", 
   const text = await page.locator(".explorer dl").textContent();
   assert.notEqual(text, before);
   assert.match(await slider.getAttribute("aria-valuetext"), /positives found \d/);
-  assert.match(text, /precision\d[\d.]* % \([\d,]+ of [\d,]+\), [\d.]+ % to [\d.]+ %/);
+  assert.match(text, /precision\d[\d.]*\s% \([\d,]+ of [\d,]+\), [\d.]+\s% to [\d.]+\s%/);
   await page.emulateMedia({media: "print"});
   assert.ok(!(await page.locator(".explorer").isVisible()), "the slider is printed");
   assert.deepEqual(messages, []);

@@ -184,7 +184,7 @@ func TestPageInABrowser(t *testing.T) {
 			t.Errorf("at %d pixels these tables lose a column: %q", f.Width, f.Lost)
 		}
 		if !strings.Contains(f.Tip, " at ") || !strings.Contains(f.Before, "alerts") || f.Before == f.After || f.Buttons < 10 ||
-			!strings.HasPrefix(f.Said, "1 (0.012 % of all rows), positives found ") || !strings.Contains(f.Before, "alerts100 (1.2 %") {
+			!strings.HasPrefix(f.Said, "1 (0.012\u00a0% of all rows), positives found ") || !strings.Contains(f.Before, "alerts100 (1.2\u00a0%") {
 			t.Errorf("at %d pixels the script shows %q, then %q and %q, with %d buttons", f.Width, f.Tip, f.Before, f.After, f.Buttons)
 		}
 		if !strings.HasPrefix(f.Saved, "operating-point.csv data:text/csv;charset=utf-8,on the evaluated rows,rate,counts,interval\npositives found,") {

@@ -5,7 +5,10 @@ const toptauFigures = (() => {
     const p = 100 * x;
     return (p === 0 || p >= 99.95 ? p.toFixed(0) : Number(p.toPrecision(3)).toString()) + " %";
   };
-  const plain = x => Number(Number(x).toPrecision(4)).toString();
+  const plain = x => { // with four digits, and commas between thousands
+    const n = Number(Number(x).toPrecision(4));
+    return Math.abs(n) >= 1000 ? n.toLocaleString("en-US") : n.toString();
+  };
   const shown = (label, x) => label.startsWith("%") ? percent(x) : plain(x);
   const named = label => label.replace(/^%/, "") || "value";
   const save = (name, lines) => {

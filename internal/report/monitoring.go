@@ -90,7 +90,7 @@ func MonitoringSummary(r *result.Monitoring) []string {
 		}
 	}
 	if len(list) == 0 {
-		list = append(list, fmt.Sprintf("Nothing has changed so clearly that an alarm is due: %s.", evidenceText(r)))
+		list = append(list, fmt.Sprintf("No change is clear enough for an alarm: %s.", evidenceText(r)))
 	} else {
 		list = append(list, chanceText(r))
 	}
@@ -242,13 +242,13 @@ func budgetSentence(b *result.MonitorBudget, a result.MonitorAlarm) string {
 func evidenceText(r *result.Monitoring) string {
 	var list []string
 	add := func(name string, e *result.Evidence) {
-		list = append(list, fmt.Sprintf("%s %s of %s", name, evidenceNumber(e.Log10), evidenceNumber(e.Needed)))
+		list = append(list, fmt.Sprintf("%s in the %s (an alarm needs %s)", evidenceNumber(e.Log10), name, evidenceNumber(e.Needed)))
 	}
 	if r.Scores != nil {
 		add("scores", &r.Scores.Evidence)
 	}
 	if r.Columns != nil && len(r.Columns.List) > 0 {
-		add("columns at most", &r.Columns.List[0].Evidence)
+		add("column that changed most", &r.Columns.List[0].Evidence)
 	}
 	if r.Budget != nil {
 		add("budget", &r.Budget.Evidence)
@@ -256,7 +256,7 @@ func evidenceText(r *result.Monitoring) string {
 	if len(list) == 0 {
 		return "nothing was watched"
 	}
-	return "evidence " + text.List(list, "and")
+	return "the evidence is " + text.List(list, "and")
 }
 
 // adviceText returns what to do.

@@ -218,7 +218,11 @@ func (e *Explorer) view() *explorerView {
 	}
 	var cells [][]string
 	for i := range e.Rows {
-		cells = append(cells, e.Rows[i].cells())
+		var joined []string
+		for _, text := range e.Rows[i].cells() {
+			joined = append(joined, joinMarks(text))
+		}
+		cells = append(cells, joined)
 	}
 	data, _ := json.Marshal(cells) // strings cannot fail
 	return &explorerView{Data: string(data), Names: e.Rows[0].names(), Last: len(cells) - 1, Start: e.Start}

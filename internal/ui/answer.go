@@ -2,7 +2,6 @@ package ui
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"toptau/internal/report"
@@ -20,16 +19,19 @@ const (
 
 func ownColumn(own *result.Decisions) string { return "the model's own, of its point " + own.Name }
 
-// ownPoint returns what the model's default point decides on these rows, nil without a model.
-func (s *Server) ownPoint() *result.Decisions {
-	if points := s.options.Explorer.Points; len(points) > 0 {
-		return &points[0]
+// ownPoint returns what the model's default point decides on these rows, nil without a model, and whether its segments have thresholds.
+func (s *Server) ownPoint() (own *result.Decisions, segments bool) {
+	x := s.options.Explorer
+	if len(x.Points) == 0 {
+		return nil, false
 	}
-	return nil
+	p, _ := x.Model().Point(x.Points[0].Name)
+	return &x.Points[0], len(p.Segments) > 0
 }
 
 // budgetTable returns the table of the thresholds: the plain one, the certified one and the model's own, if there are such.
-func budgetTable(b *result.Budget, own *result.Decisions) (columns []string, lines []line) {
+// The model's may be one for each segment.
+func budgetTable(b *result.Budget, own *result.Decisions, segments bool) (columns []string, lines []line) {
 	columns, sides := []string{plainColumn}, []*result.BudgetSide{&b.Plain}
 	if b.Certified != nil {
 		columns, sides = append(columns, certifiedColumn), append(sides, b.Certified)
@@ -49,8 +51,9 @@ func budgetTable(b *result.Budget, own *result.Decisions) (columns []string, lin
 	}
 	threshold, c := "", &metric.Confusion{}
 	if own != nil {
-		if c = &own.Decisions; !math.IsNaN(c.Threshold) {
-			threshold = text.Exact(c.Threshold)
+		c, threshold = &own.Decisions, text.Exact(own.Decisions.Threshold)
+		if segments {
+			threshold = "one for each segment"
 		}
 	}
 	add("alert if the score is above", func(s *result.BudgetSide) string { return text.Exact(s.Threshold) }, threshold)

@@ -32,7 +32,6 @@ type series struct {
 	Name  string    `json:"name"`
 	Style int       `json:"style"`
 	Draw  string    `json:"draw"`          // line, step or points
-	Fill  bool      `json:"fill"`          // down to 0
 	Y     []plotted `json:"y"`             // null where there is no value
 	Low   []plotted `json:"low,omitempty"` // a band
 	High  []plotted `json:"high,omitempty"`
@@ -130,15 +129,21 @@ func onto(x []float64, s *plot.Series) ([]float64, bool) {
 	if slices.Equal(x, s.X) {
 		return s.Y, true
 	}
+	ownX, ownY := s.X, s.Y
+	if len(ownX) > 1 && ownX[0] > ownX[1] {
+		ownX, ownY = slices.Clone(ownX), slices.Clone(ownY)
+		slices.Reverse(ownX)
+		slices.Reverse(ownY)
+	}
 	y := make([]float64, len(x))
 	for i, at := range x {
-		j, exact := slices.BinarySearch(s.X, at)
+		j, exact := slices.BinarySearch(ownX, at)
 		switch {
 		case exact:
-			y[i] = s.Y[j]
-		case s.Style == plot.Reference && j > 0 && j < len(s.X):
-			part := (at - s.X[j-1]) / (s.X[j] - s.X[j-1])
-			y[i] = s.Y[j-1] + float64(part*(s.Y[j]-s.Y[j-1]))
+			y[i] = ownY[j]
+		case s.Style == plot.Reference && j > 0 && j < len(ownX):
+			part := (at - ownX[j-1]) / (ownX[j] - ownX[j-1])
+			y[i] = ownY[j-1] + float64(part*(ownY[j]-ownY[j-1]))
 		default:
 			y[i] = math.NaN()
 		}

@@ -350,7 +350,7 @@ func reasonFigure(w *result.WhatIf) plot.Figure {
 		Text: plot.Caption{Title: "What the columns add to this score",
 			Description: "What the main columns add to the score of the row. The form has the numbers."}}
 	if w.AverageScore != nil {
-		d.X.Label = "adds to the score, against the average row"
+		d.X.Label = "adds, against the average row"
 	}
 	for i := range w.Reasons[:min(len(w.Reasons), shownReasons)] {
 		r := &w.Reasons[i]
@@ -451,9 +451,12 @@ type sectionTable struct {
 func sectionOf(r *report.Section, id string) section {
 	s := section{Title: r.Title, Paragraphs: append(append([]string{}, r.Paragraphs...), r.Warnings...),
 		Facts: []fact{}, Figures: []figure{}, Tables: []sectionTable{}}
+	for i, words := range s.Paragraphs {
+		s.Paragraphs[i] = unbroken(words)
+	}
 	for _, f := range r.Facts {
 		if f.Value != "" {
-			s.Facts = append(s.Facts, fact{f.Name, f.Value})
+			s.Facts = append(s.Facts, fact{f.Name, unbroken(f.Value)})
 		}
 	}
 	for i, f := range r.Figures {

@@ -248,8 +248,8 @@ func (s *Server) answer(q *budgetQuestion) (*budgetAnswer, error) {
 		Threshold: b.Plain.Threshold,
 		Above:     x.AboveThreshold(b.Plain.Threshold), Notes: s.notes(b, a),
 		Fields: map[string]string{"rate": text.Significant(100*tau, 4)}}
-	own := s.ownPoint()
-	out.Columns, out.Lines = budgetTable(b, own)
+	own, segments := s.ownPoint()
+	out.Columns, out.Lines = budgetTable(b, own, segments)
 	if mode == "top" {
 		out.Fields["rows"] = text.Significant(math.Floor(tau*float64(x.Rows)), 12)
 		if a.perDay > 0 {

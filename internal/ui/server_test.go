@@ -25,6 +25,7 @@ import (
 	"toptau/method"
 	"toptau/metric"
 	"toptau/model"
+	"toptau/result"
 	"toptau/threshold"
 )
 
@@ -348,6 +349,10 @@ func TestPanels(t *testing.T) {
 	if !overview.Model || len(overview.Points) != 1 || len(overview.Budget.Lines) != 6 ||
 		!reflect.DeepEqual(overview.Budget.Columns, []string{plainColumn, "the model's own, of its point " + overview.Points[0].Name}) {
 		t.Errorf("%+v", overview)
+	}
+	own := p.server.options.Explorer.Points[0]
+	if _, lines := budgetTable(&result.Budget{}, &own, true); lines[0].Values[1] != "one for each segment" || overview.Budget.Lines[0].Values[1] != fmt.Sprint(own.Decisions.Threshold) {
+		t.Errorf("the model's own threshold is %q, and with segments %q", overview.Budget.Lines[0].Values, lines[0].Values)
 	}
 	var budget budgetAnswer
 	for _, q := range []string{`{"mode":"top","by":"position","value":"3"}`,
