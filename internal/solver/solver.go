@@ -13,9 +13,18 @@ import (
 	"toptau/method"
 )
 
-// maxWideRows is the number of rows up to which AutoSolver picks CertifiedSolver for more than certified.WideColumns features. The products
-// of its rows take 8 bytes for each pair, and were measured on 6,000 rows of 5,000 features (gisette): 15 to 25 processor seconds, with reading.
-const maxWideRows = 6000
+// The numbers of rows up to which AutoSolver picks CertifiedSolver for more than certified.WideColumns features, in processor seconds that were
+// measured with reading. The products of the rows take 8 bytes for each pair.
+const (
+	// maxWideRows is for problems that are solved by the products of rows that matter: gisette (6,000 x 5,000) 11 to 16; 0/1 columns with
+	// labels that are noise (6,000 x 2,500) 60 to 75.
+	maxWideRows = 6000
+	// maxWiderRows is for these with at most widerRatio rows a feature: leaves of trees (10,000 x 9,600) 4 to 5, with labels that are noise 11 to 45.
+	maxWiderRows = 10_000
+	widerRatio   = 1.25
+	// maxInteriorRows is for the other problems, which cost the cube of the rows: words (1,200 x 60,000) 5 to 8, gisette (2,000 x 5,000) 5 to 44.
+	maxInteriorRows = 1500
+)
 
 // CompleteSettings checks the settings and fills in the seed. It replaces AutoSolver by Adam if no certificate
 // is possible. Otherwise Choose decides by the numbers of rows and features.
@@ -45,10 +54,18 @@ func Choose(s *method.Settings, p method.Problem, rows, features int) method.Sol
 	switch {
 	case s.Solver != method.AutoSolver:
 		return s.Solver
-	case features > certified.WideColumns && (rows > maxWideRows || !certified.Wide(p)):
+	case features > certified.WideColumns && rows > certifiedRows(p, features):
 		return method.Adam
 	}
 	return method.CertifiedSolver
+}
+
+// certifiedRows returns the number of rows up to which wide data are solved with a certificate.
+func certifiedRows(p method.Problem, features int) int {
+	if !certified.Wide(p) {
+		return maxInteriorRows
+	}
+	return max(maxWideRows, min(maxWiderRows, int(widerRatio*float64(features))))
 }
 
 // Storage returns the storage of the settings, Float32 if none is set.

@@ -173,6 +173,9 @@ func (a *assembler) numberOf(k int, r *row, field []byte) (float64, error) {
 	missing := a.reader.missing
 	if r.isNumber(i) {
 		missing = missing.pointed()
+		if v := r.numbers[i]; v == v && len(field) > 0 && !missing.numbers {
+			return v, nil
+		}
 	}
 	v, what := missing.numberIn(a.derived[k].unit, field)
 	if what != number {

@@ -3,8 +3,10 @@ package table
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -163,6 +165,59 @@ func TestJSONScanAgainstTheStandardLibrary(t *testing.T) {
 		}
 		b.WriteString("}")
 		checkJSONScan(t, b.String())
+	}
+}
+
+// A number that is read in one go has the grammar of JSON and the value of the text, where other text follows and where none does.
+func TestJSONNumbersAgainstTheStandardLibrary(t *testing.T) {
+	random := rand.New(rand.NewPCG(11, 12))
+	pieces := []string{"-", "0", "7", "00", "123456789", ".", ".", "e", "E-", "e+1", "5", "250", "999999999999"}
+	valid := 0
+	for i := range 20000 {
+		var b strings.Builder
+		for range 1 + random.IntN(5) {
+			b.WriteString(pieces[random.IntN(len(pieces))])
+		}
+		number := b.String()
+		want, err := strconv.ParseFloat(number, 64)
+		if err != nil && json.Valid([]byte(number)) {
+			continue // beyond the range
+		}
+		var got float64
+		var emitted string
+		s := jsonScanner{}
+		s.emit = func(_ []byte, _ jsontext.Kind, text []byte) error {
+			if got = s.number; got != got {
+				got, _ = parseNumber(text)
+			}
+			emitted = string(text)
+			return nil
+		}
+		ok := s.scan([]byte(`{"k":`+number+`}`+strings.Repeat(" ", i%40))) == nil
+		if ok != json.Valid([]byte(number)) || ok && (emitted != number || math.Float64bits(got) != math.Float64bits(want)) {
+			t.Fatalf("%q: read %v as %v from %q, want %v", number, ok, got, emitted, want)
+		}
+		if ok {
+			valid++
+		}
+	}
+	if valid < 1000 {
+		t.Errorf("%d numbers of JSON", valid)
+	}
+}
+
+// A number of the row before is not one of a row without it, nor is a spelling of a missing value.
+func TestJSONNumbersOfOtherRows(t *testing.T) {
+	for _, missing := range []string{"n/a", "-9"} {
+		x, _ := mustRead(t, "{\"a\":1,\"y\":1}\n{\"y\":0}\n{\"a\":null,\"y\":0}\n{\"a\":\""+missing+"\",\"y\":1}\n{\"a\":2,\"y\":1}\n{\"a\":-9,\"y\":1}\n",
+			Options{Format: schema.Format{Label: "y", Missing: []string{missing}}})
+		want := "[1 NaN NaN NaN 2 -9]"
+		if missing == "-9" {
+			want = "[1 NaN NaN NaN 2 NaN]"
+		}
+		if got := fmt.Sprint(x.Columns[0].AllValues()); got != want {
+			t.Errorf("missing %s: %s, want %s", missing, got, want)
+		}
 	}
 }
 

@@ -80,7 +80,7 @@ func newJSONRows(r *Reader, p prefix, source io.Reader) (rowSource, error) {
 		s.index[path] = i
 	}
 	s.at, s.begin, s.set = make([]int, len(names)), make([]int, len(names)), make([]int, len(names))
-	s.row.fields, s.row.points = make([][]byte, len(names)), make([]bool, len(names))
+	s.row.fields, s.row.points, s.row.numbers = make([][]byte, len(names)), make([]bool, len(names)), make([]float64, len(names))
 	s.scanner.emit = s.keepValue
 	if s.assembler, err = newAssembler(r, n, counts); err != nil {
 		return nil, err
@@ -253,6 +253,7 @@ func (s *jsonRows) keepValue(path []byte, kind jsontext.Kind, value []byte) erro
 		return &jsontext.Error{Found: "a key that occurs twice", Expected: "different keys"}
 	}
 	s.set[i], s.begin[i], s.row.points[i] = s.number, len(s.buffer), kind == jsontext.Number
+	s.row.numbers[i] = s.scanner.number
 	s.buffer = append(s.buffer, value...)
 	s.at[i] = len(s.buffer)
 	return nil

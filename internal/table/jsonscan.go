@@ -1,6 +1,7 @@
 package table
 
 import (
+	"bytes"
 	"fmt"
 
 	"toptau/internal/jsontext"
@@ -10,8 +11,9 @@ import (
 // it, separated by dots. Texts are decoded, numbers and lists are as written. The slices are valid during the call.
 type jsonScanner struct {
 	jsontext.Scanner
-	path []byte
-	emit func(path []byte, kind jsontext.Kind, text []byte) error
+	path   []byte
+	number float64 // of the value that is emitted, if it is a number; NaN: not known yet
+	emit   func(path []byte, kind jsontext.Kind, text []byte) error
 }
 
 // scan reads a line. Errors are *jsontext.Error or those of emit.
@@ -67,6 +69,10 @@ func (s *jsonScanner) object(depth int) error {
 
 // member reads a value. Those of an object are emitted.
 func (s *jsonScanner) member(depth int) error {
+	if text := s.quickNumber(); text != nil {
+		return s.emit(s.path, jsontext.Number, text)
+	}
+	s.number = missingNumber
 	kind, text, err := s.Value()
 	switch {
 	case err != nil:
@@ -81,4 +87,28 @@ func (s *jsonScanner) member(depth int) error {
 		text = s.Bytes[begin:s.At]
 	}
 	return s.emit(s.path, kind, text)
+}
+
+// quickNumber reads and rounds a number in one go. It returns nil, and reads nothing, where that needs more than readNumber or where the
+// number may be none of JSON.
+func (s *jsonScanner) quickNumber() []byte {
+	c, at := s.Peek(), s.At
+	if c != '-' && c-'0' > 9 {
+		return nil
+	}
+	v, end := readNumber(s.Bytes, at)
+	text := s.Bytes[at:end]
+	digits := text
+	if c == '-' && len(text) > 0 {
+		digits = text[1:]
+	}
+	// JSON has no zero before other digits, and digits on both sides of a point.
+	if len(digits) == 0 || digits[0]-'0' > 9 || digits[0] == '0' && len(digits) > 1 && digits[1]-'0' <= 9 {
+		return nil
+	}
+	if i := bytes.IndexByte(digits, '.'); i >= 0 && (i+1 == len(digits) || digits[i+1]-'0' > 9) {
+		return nil
+	}
+	s.At, s.number = end, v
+	return text
 }

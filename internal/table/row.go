@@ -4,10 +4,11 @@ import "bytes"
 
 // row is a row of a file: its fields as text.
 type row struct {
-	line   int   // on which it begins, 1-based
-	starts []int // the line on which each field begins; nil: all on line
-	fields [][]byte
-	points []bool // by column: a number of JSON, whose mark is a point; nil: texts
+	line    int   // on which it begins, 1-based
+	starts  []int // the line on which each field begins; nil: all on line
+	fields  [][]byte
+	points  []bool    // by column: a number of JSON, whose mark is a point; nil: texts
+	numbers []float64 // by column: the value of a field that is such a number; NaN: not known yet
 }
 
 // lineOf returns the line on which a field begins.
