@@ -100,7 +100,7 @@ func contentOf(m *model.Model, field string) string {
 	switch field {
 	case "schema":
 		return text.Plural(len(s.Columns), "column") + " that are features, the label, " + text.Plural(len(s.Others), "other column")
-	case "features":
+	case "program":
 		categories := 0
 		for _, in := range features.Inputs {
 			categories += len(in.Categories)
@@ -113,9 +113,9 @@ func contentOf(m *model.Model, field string) string {
 		if n := len(features.Derived); n > 0 {
 			content += ", " + text.Plural(n, "derived column")
 		}
-		return content
-	case "weights":
-		return text.Plural(m.Len(), "weight")
+		return content + ", " + text.Plural(m.Len(), "weight")
+	case "features":
+		return "how columns were scaled, " + text.Plural(len(features.Dropped), "column") + " without a weight"
 	case "points":
 		return text.Plural(len(m.Points()), "operating point")
 	case "members":
