@@ -47,10 +47,9 @@ func fileOf(t *testing.T, m *model.Model) (content, program string) {
 func withProgram(content, former, program string, digest bool) string {
 	content = strings.Replace(content, former+",\n\"digest\"", program+",\n\"digest\"", 1)
 	if digest {
-		opening, lines, _ := strings.Cut(content, "\"schema\": ")
-		lines, rest, _ := strings.Cut("\"schema\": "+lines, "\"digest\": ")
+		lines, rest, _ := strings.Cut(content, "\"digest\": ")
 		_, rest, _ = strings.Cut(rest, ",\n")
-		content = fmt.Sprintf("%s%s\"digest\": \"sha256:%x\",\n%s", opening, lines, sha256.Sum256([]byte(lines)), rest)
+		content = fmt.Sprintf("%s\"digest\": \"sha256:%x\",\n%s", lines, sha256.Sum256([]byte(lines)), rest)
 	}
 	body, _, _ := strings.Cut(content, `"checksum": `)
 	return fmt.Sprintf("%s\"checksum\": \"sha256:%x\"\n}\n", body, sha256.Sum256([]byte(body)))

@@ -86,9 +86,9 @@ func TestJavaReaderOnRandomModels(t *testing.T) {
 
 // editedFiles returns files that are no models: with wrong sums, with a term of an unknown kind and right sums, of another format.
 func editedFiles(text string) []string {
-	first, last := strings.Index(text, `"schema": `), strings.Index(text, `"digest": `)
+	last := strings.Index(text, `"digest": `)
 	edited := strings.Replace(text[:last], `"terms":[{"`, `"terms":[{"un`, 1)
-	sealed := fmt.Sprintf("%s\"digest\": \"sha256:%x\",\n%s", edited, sha256.Sum256([]byte(edited[first:])), text[strings.Index(text, `"points": `):])
+	sealed := fmt.Sprintf("%s\"digest\": \"sha256:%x\",\n%s", edited, sha256.Sum256([]byte(edited)), text[strings.Index(text, `"points": `):])
 	return []string{
 		strings.Replace(text, `"toptau_model": 1`, `"toptau_model": 2`, 1),
 		strings.TrimPrefix(text, "{"),

@@ -279,34 +279,47 @@ function primeRoots() {
 
 /** Returns the SHA-256 of bytes in hexadecimal. */
 function sha256(bytes) {
+  return sha256Of(bytes, [bytes.length])[0];
+}
+
+/** The same for the first bytes of a list, up to each of ends, which ascend. */
+function sha256Of(bytes, ends) {
   if (!rounds) primeRoots();
   const state = Uint32Array.from(initial);
+  let done = 0;
+  return ends.map((end) => {
+    const whole = end - (end % 64);
+    addBlocks(state, bytes.subarray(done, whole));
+    done = whole;
+    const tail = new Uint8Array(end - whole < 56 ? 64 : 128);
+    tail.set(bytes.subarray(whole, end));
+    tail[end - whole] = 128;
+    new DataView(tail.buffer).setBigUint64(tail.length - 8, BigInt(end) * 8n);
+    const last = state.slice();
+    addBlocks(last, tail);
+    return Array.from(last, (x) => x.toString(16).padStart(8, "0")).join("");
+  });
+}
+
+function addBlocks(state, part) {
   const w = new Uint32Array(64);
-  const whole = bytes.length - (bytes.length % 64);
-  const tail = new Uint8Array(bytes.length - whole < 56 ? 64 : 128);
-  tail.set(bytes.subarray(whole));
-  tail[bytes.length - whole] = 128;
-  new DataView(tail.buffer).setBigUint64(tail.length - 8, BigInt(bytes.length) * 8n);
-  for (const part of [bytes.subarray(0, whole), tail]) {
-    const view = new DataView(part.buffer, part.byteOffset, part.length);
-    for (let first = 0; first < part.length; first += 64) {
-      for (let i = 0; i < 16; i++) w[i] = view.getUint32(first + 4 * i);
-      for (let i = 16; i < 64; i++) {
-        const a = w[i - 15], b = w[i - 2];
-        w[i] = w[i - 16] + w[i - 7] + (((a >>> 7) | (a << 25)) ^ ((a >>> 18) | (a << 14)) ^ (a >>> 3)) +
-          (((b >>> 17) | (b << 15)) ^ ((b >>> 19) | (b << 13)) ^ (b >>> 10));
-      }
-      let [a, b, c, d, e, f, g, h] = state;
-      for (let i = 0; i < 64; i++) {
-        const one = (h + (((e >>> 6) | (e << 26)) ^ ((e >>> 11) | (e << 21)) ^ ((e >>> 25) | (e << 7))) + ((e & f) ^ (~e & g)) + rounds[i] + w[i]) | 0;
-        const two = ((((a >>> 2) | (a << 30)) ^ ((a >>> 13) | (a << 19)) ^ ((a >>> 22) | (a << 10))) + ((a & b) ^ (a & c) ^ (b & c))) | 0;
-        h = g; g = f; f = e; e = (d + one) | 0;
-        d = c; c = b; b = a; a = (one + two) | 0;
-      }
-      [a, b, c, d, e, f, g, h].forEach((x, i) => (state[i] += x));
+  const view = new DataView(part.buffer, part.byteOffset, part.length);
+  for (let first = 0; first < part.length; first += 64) {
+    for (let i = 0; i < 16; i++) w[i] = view.getUint32(first + 4 * i);
+    for (let i = 16; i < 64; i++) {
+      const a = w[i - 15], b = w[i - 2];
+      w[i] = w[i - 16] + w[i - 7] + (((a >>> 7) | (a << 25)) ^ ((a >>> 18) | (a << 14)) ^ (a >>> 3)) +
+        (((b >>> 17) | (b << 15)) ^ ((b >>> 19) | (b << 13)) ^ (b >>> 10));
     }
+    let [a, b, c, d, e, f, g, h] = state;
+    for (let i = 0; i < 64; i++) {
+      const one = (h + (((e >>> 6) | (e << 26)) ^ ((e >>> 11) | (e << 21)) ^ ((e >>> 25) | (e << 7))) + ((e & f) ^ (~e & g)) + rounds[i] + w[i]) | 0;
+      const two = ((((a >>> 2) | (a << 30)) ^ ((a >>> 13) | (a << 19)) ^ ((a >>> 22) | (a << 10))) + ((a & b) ^ (a & c) ^ (b & c))) | 0;
+      h = g; g = f; f = e; e = (d + one) | 0;
+      d = c; c = b; b = a; a = (one + two) | 0;
+    }
+    [a, b, c, d, e, f, g, h].forEach((x, i) => (state[i] += x));
   }
-  return Array.from(state, (x) => x.toString(16).padStart(8, "0")).join("");
 }
 
 /** Returns the category that stands for a name in a model with hashed categories. */
@@ -1024,11 +1037,12 @@ function parseFile(bytes) {
   const body = bytes.subarray(0, Math.max(0, bytes.length - TAIL_SIZE));
   const tail = TAIL.exec(new TextDecoder("latin1").decode(bytes.subarray(body.length)));
   if (!tail) throw refuse("the end is missing");
-  if (sha256(body) !== tail[1]) throw refuse("the checksum does not match the content");
+  const lines = decode(body).split("\n");
+  const [digest, checksum] = sha256Of(body, [new TextEncoder().encode(lines.slice(0, 5).join("\n") + "\n").length, body.length]);
+  if (checksum !== tail[1]) throw refuse("the checksum does not match the content");
   let boxes = 0;
   for (const b of body) if (b === 0x7b || b === 0x5b) boxes++;
   if (boxes > 2 ** 20 && body.length < 10 * boxes) throw refuse("more lists and objects than a model has");
-  const lines = decode(body).split("\n");
   let i = 2;
   const line = () => {
     if (i >= lines.length) throw refuse("the end is missing");
@@ -1057,8 +1071,7 @@ function parseFile(bytes) {
     }
     i++;
   }
-  const scoring = lines.slice(2, 5).map((text) => text + "\n").join("");
-  if (found.digest !== "sha256:" + sha256(new TextEncoder().encode(scoring))) throw refuse("schema, features and program do not belong together");
+  if (found.digest !== "sha256:" + digest) throw refuse("schema, features and program do not belong together");
   if (line() !== "" || i !== lines.length - 1) throw refuse(`an unknown field ${quote(line())}`);
   return { ...found, digest: "sha256:" + tail[1] };
 }

@@ -14,7 +14,7 @@ const sha256 = (text) => createHash("sha256").update(text).digest("hex");
 
 /** Returns a model file with a new digest and a new checksum. */
 function sealed(text) {
-  text = text.replace(/\n("schema": [^]*)("digest": "sha256:)[0-9a-f]*/, (_, lines, start) => `\n${lines}${start}${sha256(lines)}`);
+  text = text.replace(/^([^]*\n)("digest": "sha256:)[0-9a-f]*/, (_, lines, start) => `${lines}${start}${sha256(lines)}`);
   return resummed(text);
 }
 

@@ -38,7 +38,7 @@ type content struct {
 	Schema       schema.Schema          `json:"schema"`
 	Features     program.Rest           `json:"features"` // with the program they are complete
 	Program      *program.Program       `json:"program"`
-	Digest       string                 `json:"digest"` // of the lines before it
+	Digest       string                 `json:"digest"` // of all bytes before its line
 	Points       []Point                `json:"points"`
 	History      []Change               `json:"history,omitempty"`
 	Members      []Member               `json:"members"`
@@ -53,13 +53,14 @@ type content struct {
 	Checksum     string                 `json:"checksum"`
 }
 
-// scoring returns the lines of the fields that say how the model scores, and their digest.
+// scoring returns the lines up to those that say how the model scores, and their digest.
 func (p *Parts) scoring() (text []byte, digest string, err error) {
 	compiled, err := program.Compile(p.encoding(), p.Weights, p.Offset)
 	if err != nil {
 		return nil, "", err
 	}
 	var b bytes.Buffer
+	b.WriteString(opening + strconv.Itoa(FileVersion) + ",\n")
 	for _, f := range []field{{"schema", p.Schema}, {"features", program.RestOf(p.encoding())}, {"program", compiled}} {
 		if err := f.write(&b); err != nil {
 			return nil, "", err
@@ -296,9 +297,7 @@ func (m *Model) encodeFields() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var b bytes.Buffer
-	b.WriteString(opening + strconv.Itoa(FileVersion) + ",\n")
-	b.Write(scoring)
+	b := bytes.NewBuffer(scoring)
 	for _, f := range []field{
 		{"digest", digest},
 		{"points", lines(p.Points)},
@@ -315,7 +314,7 @@ func (m *Model) encodeFields() ([]byte, error) {
 		if v := reflect.ValueOf(f.value); v.Kind() == reflect.Pointer && v.IsNil() || f.name == "history" && len(p.History) == 0 {
 			continue
 		}
-		if err := f.write(&b); err != nil {
+		if err := f.write(b); err != nil {
 			return nil, err
 		}
 	}

@@ -43,7 +43,7 @@ def model(name="complete"):
 def sealed(text):
     """Returns a model file with a new digest and a new checksum."""
     text = text.encode("utf-8", "surrogatepass")
-    found = re.search(rb'\n("schema": .*)"digest": "sha256:([0-9a-f]*)"', text, re.DOTALL)
+    found = re.search(rb'(?s)(.*\n)"digest": "sha256:([0-9a-f]*)"', text)
     return resummed(text[:found.start(2)] + hashlib.sha256(found[1]).hexdigest().encode() + text[found.end(2):] if found else text)
 
 

@@ -1261,8 +1261,7 @@ def _parse(data: bytes) -> dict:
         line = next(lines)
     if line or next(lines, None) is not None:
         raise _refuse(f"an unknown field {_quote(line)}")
-    start, end = body.index(b'\n"schema"') + 1, body.index(b'\n"digest"') + 1
-    if fields["digest"] != "sha256:" + hashlib.sha256(body[start:end]).hexdigest():
+    if fields["digest"] != "sha256:" + hashlib.sha256(body[:body.index(b'\n"digest"') + 1]).hexdigest():
         raise _refuse("schema, features and program do not belong together")
     fields["digest"] = "sha256:" + tail[1].decode()
     return fields

@@ -56,11 +56,11 @@ public final class Reader {
     Reader(String file) throws Exception {
         check(file.startsWith("{\n\"toptau_model\": "), "not a toptau model");
         check(file.startsWith("{\n\"toptau_model\": 1,\n"), "another format");
-        int end = file.lastIndexOf("\"checksum\": "), first = file.indexOf("\"schema\": "), last = file.indexOf("\"digest\": ");
-        check(end > last && last > first && first > 0, "edited or damaged: parts are missing");
+        int end = file.lastIndexOf("\"checksum\": "), last = file.indexOf("\n\"digest\": ") + 1;
+        check(end > last && last > 0, "edited or damaged: parts are missing");
         Map<String, Object> f = map(Json.parse(file));
         check(f.get("checksum").equals(sum(file.substring(0, end))), "edited or damaged: the checksum");
-        check(f.get("digest").equals(sum(file.substring(first, last))), "edited or damaged: the digest");
+        check(f.get("digest").equals(sum(file.substring(0, last))), "edited or damaged: the digest");
         sparse = map(f.get("schema")).get("format").equals("libsvm");
         schema = list(map(f.get("schema")).get("columns"));
         spellings = texts(map(f.get("schema")).get("missing")).stream().map(Reader::trim).toList();
