@@ -353,3 +353,59 @@ func TestProgramsOfEncodings(t *testing.T) {
 		}
 	}
 }
+
+// Features and weights of LIBSVM rows come back from their program, whatever is encoded, scaled and replaced.
+func TestFeaturesOfIndices(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	data := &table.Table{Sparse: &table.Sparse{Cols: 12, Start: []int64{0}}}
+	for i := range 300 {
+		data.Line, data.Label = append(data.Line, i+1), append(data.Label, table.Class(i%2))
+		for index := range uint32(11) { // 3 is constant, 11 never written
+			if x := float64(r.IntN(5)) - 1 + float64(index)/4; index == 3 || r.IntN(3) > 0 && x != 0 {
+				data.Sparse.Index = append(data.Sparse.Index, index)
+				data.Sparse.Value = append(data.Sparse.Value, map[bool]float64{true: 7, false: x}[index == 3])
+			}
+		}
+		data.Sparse.Start = append(data.Sparse.Start, int64(len(data.Sparse.Index)))
+	}
+	s := schema.Schema{Format: schema.LIBSVM, Width: 12}
+	var fitted []*feature.Map
+	for _, encoding := range schema.Encodings() {
+		for _, o := range []feature.Options{{Scale: schema.ScaleAll, Impute: schema.ImputeMedian}, {Scale: schema.ScaleNone}, {Impute: schema.ImputeIndicator}} {
+			o.Encode = feature.Encode(encoding)
+			m, _, err := feature.Fit(data, s, nil, o)
+			if err != nil {
+				t.Fatalf("%s: %v", encoding, err)
+			}
+			fitted = append(fitted, m)
+		}
+	}
+	for i := 0; i+3 < len(fitted); i += 2 { // averages over two encodings
+		if union, _, err := feature.Union([]*feature.Map{fitted[i], fitted[i+3]}); err == nil {
+			fitted = append(fitted, union)
+		}
+	}
+	for i, m := range fitted {
+		parts := model.Parts{Schema: s, Features: m, Weights: make([]float64, m.Cols()), Training: model.Training{Rows: 300, Positives: 150}}
+		for k := range parts.Weights {
+			parts.Weights[k] = r.NormFloat64()
+		}
+		made, err := model.New(parts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var rows []modeltest.Row
+		for range 20 {
+			rows = append(rows, modeltest.Row{Fields: []string{fmt.Sprintf("%d:%d", 1+r.IntN(6), r.IntN(9)), fmt.Sprintf("%d:%v", 7+r.IntN(8), r.NormFloat64())}})
+		}
+		compare(t, fmt.Sprintf("features %d", i), made, rows)
+		var b bytes.Buffer
+		if _, err := made.WriteTo(&b); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := model.Read(&b, "m.json"); err != nil {
+			t.Errorf("features %d: %v", i, err)
+		}
+	}
+	t.Logf("%d features", len(fitted))
+}
