@@ -128,6 +128,8 @@ func contentOf(m *model.Model, field string) string {
 		return fmt.Sprintf("order statistics of %s, from %s", text.Plural(len(m.Profile().Columns), "column"), text.Plural(m.Profile().Rows, "row"))
 	case "reference":
 		return fmt.Sprintf("%s of %s of %s", text.Plural(len(m.Reference().Scores), "score"), text.Plural(m.Reference().Rows, "row"), m.Reference().Source)
+	case "digest":
+		return "SHA-256 of the lines above, which say how the model scores"
 	case "probes":
 		return "synthetic rows with their scores"
 	}
