@@ -69,7 +69,7 @@ answers NDJSON with the same lines, and JSON with a list of the same objects.
 
 ` + "`toptau score --precision --json`" + ` prints ` + "`n`, `expected_positives` and `budgets`" + `, a list of ` + "`{fraction, rows, score, probability, precision, positives}`" + `:
 what to expect of the rows with the highest scores, down to ` + "`score`" + `. ` + "`toptau threshold --json`" + ` with --remove or --default and without data prints
-` + "`warnings`, `points` and `history`" + `, as in [the model file](model.md#points).
+` + "`warnings`, `points` and `history`" + `, as in [the model file](evidence.md#points).
 
 ## Address of ui
 

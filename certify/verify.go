@@ -50,8 +50,8 @@ func addDualWeights(c *model.Certificate, f *objective.Objective, res *certified
 }
 
 // Verify recomputes F(w) of a model and D(p, a) of a certificate from the data, with bounds on all rounding
-// errors, and compares both with the certificate's claims. It trusts neither the solver nor the files. Holds
-// reports whether the certificate holds. At lambda = 0 that requires a radius of at least 2|w|. If the
+// errors, and compares both with the certificate's claims. It trusts neither the solver nor the files, and compiles the model's program again.
+// Holds reports whether the certificate holds. At lambda = 0 that requires a radius of at least 2|w|. If the
 // certificate bounds the norm, Verify checks that, too.
 //
 // The certificate must be about the given problem, and about the rows and weights of the data, which must be those of
@@ -60,6 +60,9 @@ func addDualWeights(c *model.Certificate, f *objective.Objective, res *certified
 func Verify(ctx context.Context, m *model.Model, data *dataset.Data, c *model.Certificate, problem *method.Problem) (*result.Verification, error) {
 	d := rowset.Of(data)
 	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	if err := model.CheckProgram(m); err != nil {
 		return nil, err
 	}
 	if err := checkSameRows(m, d, c); err != nil {

@@ -279,34 +279,47 @@ function primeRoots() {
 
 /** Returns the SHA-256 of bytes in hexadecimal. */
 function sha256(bytes) {
+  return sha256Of(bytes, [bytes.length])[0];
+}
+
+/** The same for the first bytes of a list, up to each of ends, which ascend. */
+function sha256Of(bytes, ends) {
   if (!rounds) primeRoots();
   const state = Uint32Array.from(initial);
+  let done = 0;
+  return ends.map((end) => {
+    const whole = end - (end % 64);
+    addBlocks(state, bytes.subarray(done, whole));
+    done = whole;
+    const tail = new Uint8Array(end - whole < 56 ? 64 : 128);
+    tail.set(bytes.subarray(whole, end));
+    tail[end - whole] = 128;
+    new DataView(tail.buffer).setBigUint64(tail.length - 8, BigInt(end) * 8n);
+    const last = state.slice();
+    addBlocks(last, tail);
+    return Array.from(last, (x) => x.toString(16).padStart(8, "0")).join("");
+  });
+}
+
+function addBlocks(state, part) {
   const w = new Uint32Array(64);
-  const whole = bytes.length - (bytes.length % 64);
-  const tail = new Uint8Array(bytes.length - whole < 56 ? 64 : 128);
-  tail.set(bytes.subarray(whole));
-  tail[bytes.length - whole] = 128;
-  new DataView(tail.buffer).setBigUint64(tail.length - 8, BigInt(bytes.length) * 8n);
-  for (const part of [bytes.subarray(0, whole), tail]) {
-    const view = new DataView(part.buffer, part.byteOffset, part.length);
-    for (let first = 0; first < part.length; first += 64) {
-      for (let i = 0; i < 16; i++) w[i] = view.getUint32(first + 4 * i);
-      for (let i = 16; i < 64; i++) {
-        const a = w[i - 15], b = w[i - 2];
-        w[i] = w[i - 16] + w[i - 7] + (((a >>> 7) | (a << 25)) ^ ((a >>> 18) | (a << 14)) ^ (a >>> 3)) +
-          (((b >>> 17) | (b << 15)) ^ ((b >>> 19) | (b << 13)) ^ (b >>> 10));
-      }
-      let [a, b, c, d, e, f, g, h] = state;
-      for (let i = 0; i < 64; i++) {
-        const one = (h + (((e >>> 6) | (e << 26)) ^ ((e >>> 11) | (e << 21)) ^ ((e >>> 25) | (e << 7))) + ((e & f) ^ (~e & g)) + rounds[i] + w[i]) | 0;
-        const two = ((((a >>> 2) | (a << 30)) ^ ((a >>> 13) | (a << 19)) ^ ((a >>> 22) | (a << 10))) + ((a & b) ^ (a & c) ^ (b & c))) | 0;
-        h = g; g = f; f = e; e = (d + one) | 0;
-        d = c; c = b; b = a; a = (one + two) | 0;
-      }
-      [a, b, c, d, e, f, g, h].forEach((x, i) => (state[i] += x));
+  const view = new DataView(part.buffer, part.byteOffset, part.length);
+  for (let first = 0; first < part.length; first += 64) {
+    for (let i = 0; i < 16; i++) w[i] = view.getUint32(first + 4 * i);
+    for (let i = 16; i < 64; i++) {
+      const a = w[i - 15], b = w[i - 2];
+      w[i] = w[i - 16] + w[i - 7] + (((a >>> 7) | (a << 25)) ^ ((a >>> 18) | (a << 14)) ^ (a >>> 3)) +
+        (((b >>> 17) | (b << 15)) ^ ((b >>> 19) | (b << 13)) ^ (b >>> 10));
     }
+    let [a, b, c, d, e, f, g, h] = state;
+    for (let i = 0; i < 64; i++) {
+      const one = (h + (((e >>> 6) | (e << 26)) ^ ((e >>> 11) | (e << 21)) ^ ((e >>> 25) | (e << 7))) + ((e & f) ^ (~e & g)) + rounds[i] + w[i]) | 0;
+      const two = ((((a >>> 2) | (a << 30)) ^ ((a >>> 13) | (a << 19)) ^ ((a >>> 22) | (a << 10))) + ((a & b) ^ (a & c) ^ (b & c))) | 0;
+      h = g; g = f; f = e; e = (d + one) | 0;
+      d = c; c = b; b = a; a = (one + two) | 0;
+    }
+    [a, b, c, d, e, f, g, h].forEach((x, i) => (state[i] += x));
   }
-  return Array.from(state, (x) => x.toString(16).padStart(8, "0")).join("");
 }
 
 /** Returns the category that stands for a name in a model with hashed categories. */
@@ -317,8 +330,8 @@ const hashName = (salt, name) => sha256(new TextEncoder().encode(`${salt}\0${nam
 const isNumber = (x) => typeof x === "number";
 const isPlace = (x, limit) => Number.isInteger(x) && x >= 0 && x < limit;
 
-function numbers(values, what) {
-  if (!Array.isArray(values) || !values.every(Number.isFinite)) throw refuse(`${what} is not a list of numbers`);
+function numbers(values, what, count = values?.length) {
+  if (!Array.isArray(values) || !values.every(Number.isFinite) || values.length !== count) throw refuse(`${what} is not a list of numbers of the right length`);
   return values;
 }
 
@@ -381,19 +394,19 @@ class Column {
     this.unit = c.unit ?? ""; // that numbers in texts may have
     this.missing = new Set(["", ...missing.map(trimBlanks)]);
     this.missingNumbers = [...this.missing].map(parseNumber).filter((x) => !Number.isNaN(x));
-    this.input = -1; // its place in the features
+    this.input = -1; // its place in the program
     this.categories = new Map();
     this.truth = SPELLINGS[0];
   }
 
-  /** Makes the column an input of the features. */
-  use(place, input, policy) {
+  /** Makes the column an input of the program. */
+  use(place, text, policy, fill) {
     this.input = place;
     this.required = policy === "error";
-    this.fill = policy === "indicator" ? NaN : input.fill ?? 0;
+    this.fill = policy === "indicator" ? NaN : policy === "median" ? fill : 0;
     this.absent = policy === "median" ? 0 : MISSING;
-    this.rare = input.rare ?? false;
-    (input.categories ?? []).forEach((c, i) => this.categories.set(c, i));
+    this.rare = text?.rare ?? false;
+    (text?.categories ?? []).forEach((c, i) => this.categories.set(c, i));
     const found = SPELLINGS.filter((pair) => pair.some((text) => this.categories.has(this.spelled(text))));
     if (found.length > 0) this.truth = found.length === 1 ? found[0] : null; // several: true and false are errors
   }
@@ -415,7 +428,7 @@ class Column {
     return this.missing.has(trimBlanks(text));
   }
 
-  /** Returns the value of a row as the features see it: a number, or a code. */
+  /** Returns the value of a row as the program sees it: a number, or a code. */
   read(value) {
     return this.numeric ? this.resolved(this.number(value)) : this.code(this.category(value));
   }
@@ -516,77 +529,62 @@ class Column {
   }
 }
 
-// ---- The blocks of features ----
+// ---- The program ----
 //
-// A score is (0 + x_1 w_1 + x_2 w_2 + ...) + offset. add adds the terms of a block for one row, in the order of
-// the weights, to a sum. divide adds each term to its column. x has the inputs' numbers and codes.
+// A score is (0 + products of the terms in order) + offset. add adds the products of a term for one row to a sum. divide adds each to its
+// column. x has the inputs' numbers and codes; of LIBSVM rows, entries are those that are not 0.
 
 function tooLarge(x, column) {
   return new ToptauError(`${x} is too large to be scored`, "a value that stays below 3e+38 after scaling", { column });
 }
 
-/** (x - shift) / scale, rounded to float32. */
-class Numeric {
-  constructor(block, features) {
-    fields(block, "a numeric block", { inputs: "list!", shift: "list", scale: "list" });
-    this.inputs = places(block.inputs, features.inputs.length, "inputs");
-    this.width = this.inputs.length;
-    this.shift = numbers(block.shift ?? new Array(this.width).fill(0), "shift");
-    this.scale = numbers(block.scale ?? new Array(this.width).fill(1), "scale");
-    if (this.inputs.some((k) => features.inputs[k].kind !== "numeric") || this.shift.length !== this.width || this.scale.length !== this.width ||
-        !this.scale.every((s) => s > 0) || (block.shift === undefined) !== (block.scale === undefined)) {
-      throw refuse("a numeric block does not fit its inputs");
-    }
-    this.names = features.inputs.map((input) => input.name);
+/** float32((x - shift) / scale) times a weight, for several inputs. */
+class Numbers {
+  constructor(t, program) {
+    fields(t, "numbers", { inputs: "list", shift: "list", scale: "list", weights: "list!" });
+    this.inputs = program.numeric(t.inputs ?? [...program.columns.keys()]);
+    const list = (name, value) => numbers(t[name] ?? new Array(this.inputs.length).fill(value), name, this.inputs.length);
+    this.shift = list("shift", 0);
+    this.scale = list("scale", 1);
+    this.weights = list("weights");
+    if (!this.scale.every((s) => s > 0)) throw refuse("a scale that is not above 0");
+    this.place = program.sparse ? new Map(this.inputs.map((k, i) => [k, i])) : null;
+    this.name = program.name;
   }
 
-  term(x, i) {
-    const k = this.inputs[i];
-    if (x[k] !== x[k]) return 0;
-    const value = Math.fround((x[k] - this.shift[i]) / this.scale[i]);
-    if (!Number.isFinite(value)) throw tooLarge(x[k], this.names[k]);
+  product(v, i) {
+    if (v !== v) return 0;
+    const value = Math.fround((v - this.shift[i]) / this.scale[i]);
+    if (!Number.isFinite(value)) throw tooLarge(v, this.name(this.inputs[i]));
     return value * this.weights[i];
   }
 
-  add(x, z) {
-    for (let i = 0; i < this.width; i++) z += this.term(x, i);
+  add(x, z, entries) {
+    if (this.place === null) this.inputs.forEach((k, i) => (z += this.product(x[k], i)));
+    else for (const [k, v] of entries) if (this.place.has(k)) z += this.product(v, this.place.get(k));
     return z;
   }
 
-  divide(x, adds) {
-    for (let i = 0; i < this.width; i++) adds[this.inputs[i]] += this.term(x, i);
+  divide(x, adds, entries) {
+    if (this.place === null) this.inputs.forEach((k, i) => (adds[k] += this.product(x[k], i)));
+    else for (const [k, v] of entries) if (this.place.has(k)) adds[k] += this.product(v, this.place.get(k));
   }
 }
 
-/** One weight for each category, for missing values and for rare ones. */
-class OneHot {
-  constructor(block, features) {
-    fields(block, "a onehot block", { columns: "list!" });
-    this.width = 0;
-    this.columns = block.columns.map((c) => {
-      fields(c, "a onehot column", { input: "whole!", missing: "flag", scale: "list" });
-      const [k] = places([c.input], features.inputs.length, "input");
-      const input = features.inputs[k];
-      const count = input.categories?.length ?? 0;
-      const width = count + Number(c.missing ?? false) + Number(input.rare ?? false);
-      const scale = numbers(c.scale ?? new Array(width).fill(1), "scale");
-      if (scale.length !== width || !scale.every((s) => s > 0 && Number.isFinite(Math.fround(1 / s)))) {
-        throw refuse("the scales of a onehot column do not fit it");
-      }
-      this.width += width;
-      return { k, count, width, numeric: input.kind === "numeric", missing: c.missing ?? false, rare: input.rare ?? false, scale };
+/** One product for each category, for missing values and for other ones. */
+class Levels {
+  constructor(levels, program) {
+    this.columns = levels.map((t) => {
+      fields(t, "a level", { input: "whole!", missing: "flag", scale: "list", weights: "list!" });
+      const [k] = places([t.input], program.columns.length, "input");
+      const text = program.texts.get(k);
+      const count = text?.categories.length ?? 0;
+      const width = count + Number(t.missing ?? false) + Number(text?.rare ?? false);
+      const scale = numbers(t.scale ?? new Array(width).fill(1), "scale", width);
+      const own = numbers(t.weights, "weights", width).map((w, i) => Math.fround(1 / scale[i]) * w);
+      if (!scale.every((s) => s > 0 && Number.isFinite(Math.fround(1 / s)))) throw refuse("the scales of a level");
+      return { k, numeric: !text, terms: own.slice(0, count), missingTerm: t.missing ? own[count] : 0, unknownTerm: text?.rare ? own[width - 1] : 0 };
     });
-  }
-
-  set weights(weights) {
-    let first = 0;
-    for (const c of this.columns) {
-      const own = c.scale.map((s, i) => Math.fround(1 / s) * weights[first + i]);
-      first += c.width;
-      c.unknownTerm = c.rare ? own[c.width - 1] : 0;
-      c.missingTerm = c.missing ? own[c.count] : 0;
-      c.terms = own.slice(0, c.count);
-    }
   }
 
   term(c, x) {
@@ -615,25 +613,19 @@ function search(list, x, after) {
   return low;
 }
 
-/** Positions on scales of levels. */
-class Scorecard {
-  constructor(block, features) {
-    fields(block, "a scorecard block", { columns: "list!" });
-    this.width = 0;
-    let knotted = true;
-    this.cards = block.columns.map((c) => {
-      fields(c, "a scorecard column", { input: "whole!", knots: "list", atoms: "list", missing: "flag" });
-      const [k] = places([c.input], features.inputs.length, "input");
-      const knots = ascending(numbers(c.knots ?? [], "knots"), "knots");
-      const atoms = ascending(numbers(c.atoms ?? [], "atoms"), "atoms");
-      if (features.inputs[k].kind !== "numeric" || knots.length === 1 || knots.length + atoms.length === 0 || (knots.length > 0 && !knotted)) {
-        throw refuse("a scorecard column does not fit its input or its place");
-      }
-      knotted = knots.length > 0;
-      const first = this.width;
-      this.width += knots.length + atoms.length + Number(c.missing ?? false);
+/** The weights of two neighbouring knots, or that of an atom. */
+class Cards {
+  constructor(cards, program) {
+    this.cards = cards.map((t) => {
+      fields(t, "a card", { input: "whole!", knots: "list", atoms: "list", missing: "flag", weights: "list!" });
+      const [k] = program.numeric([t.input]);
+      const knots = ascending(numbers(t.knots ?? [], "knots"), "knots");
+      const atoms = ascending(numbers(t.atoms ?? [], "atoms"), "atoms");
       const ends = [knots[0], knots.at(-1), atoms[0], atoms.at(-1)].filter(isNumber);
-      return { k, knots, atoms, first, missing: c.missing ? this.width - 1 : -1, low: Math.min(...ends), high: Math.max(...ends) };
+      if (knots.length === 1 || ends.length === 0) throw refuse("a card with one knot or without levels");
+      const width = knots.length + atoms.length;
+      const weights = numbers(t.weights, "weights", width + Number(t.missing ?? false));
+      return { k, knots, atoms, weights, missing: t.missing ? width : -1, low: Math.min(...ends), high: Math.max(...ends) };
     });
   }
 
@@ -645,18 +637,18 @@ class Scorecard {
     x = Math.min(Math.max(x, c.low), c.high);
     const j = search(atoms, x, false);
     if (j < atoms.length && atoms[j] === x) {
-      this.level = c.first + knots.length + j;
+      this.level = knots.length + j;
       return 0;
     }
     if (knots.length === 0) {
       const second = j === 0 || (j < atoms.length && atoms[j] / 2 - x / 2 < x / 2 - atoms[j - 1] / 2);
-      this.level = c.first + (second ? j : j - 1);
+      this.level = second ? j : j - 1;
       return 0;
     }
     const last = knots.length - 1;
     x = Math.min(Math.max(x, knots[0]), knots[last]);
     const i = search(knots, x, true) - 1;
-    this.level = c.first + i;
+    this.level = i;
     if (i === last) return 0;
     const [a, b] = [knots[i], knots[i + 1]];
     // 1.5 * 2^28: adding and subtracting it rounds to a multiple of 2^-24, halves to even.
@@ -669,8 +661,8 @@ class Scorecard {
   add(x, z) {
     for (const c of this.cards) {
       const f = this.place(c, x[c.k]);
-      if (f > 0) z = z + (1 - f) * this.weights[this.level] + f * this.weights[this.level + 1];
-      else if (this.level >= 0) z += this.weights[this.level];
+      if (f > 0) z = z + (1 - f) * c.weights[this.level] + f * c.weights[this.level + 1];
+      else if (this.level >= 0) z += c.weights[this.level];
     }
     return z;
   }
@@ -678,28 +670,26 @@ class Scorecard {
   divide(x, adds) {
     for (const c of this.cards) {
       const f = this.place(c, x[c.k]);
-      if (f > 0) adds[c.k] = adds[c.k] + (1 - f) * this.weights[this.level] + f * this.weights[this.level + 1];
-      else if (this.level >= 0) adds[c.k] += this.weights[this.level];
+      if (f > 0) adds[c.k] = adds[c.k] + (1 - f) * c.weights[this.level] + f * c.weights[this.level + 1];
+      else if (this.level >= 0) adds[c.k] += c.weights[this.level];
     }
   }
 }
 
-/** One weight for each leaf of each tree. */
-class Leaves {
-  constructor(block, features) {
-    fields(block, "a leaves block", { inputs: "list!", codes: "list", trees: "list!" });
-    const inputs = ascending(places(block.inputs, features.inputs.length + features.derived.length, "inputs"), "inputs");
-    this.codes = (block.codes ?? []).map((c) => {
+/** One weight for each tree: that of the leaf of the row. */
+class Trees {
+  constructor(t, program) {
+    fields(t, "trees", { inputs: "list!", codes: "list", trees: "list!" });
+    const inputs = ascending(places(t.inputs, program.columns.length + program.derived.length, "inputs"), "inputs");
+    this.codes = (t.codes ?? []).map((c) => {
       fields(c, "codes", { input: "whole!", values: "list!", unknown: "number!" });
-      const [k] = places([c.input], features.inputs.length, "input");
-      if (numbers(c.values, "values").length !== (features.inputs[k].categories?.length ?? 0)) throw refuse("codes do not fit the categories");
-      return { k, values: c.values, unknown: c.unknown };
+      return { k: c.input, values: numbers(c.values, "values", program.texts.get(c.input)?.categories.length ?? -1), unknown: c.unknown };
     });
-    const categorical = inputs.filter((k) => features.inputs[k]?.kind === "categorical");
+    const categorical = inputs.filter((k) => program.texts.has(k));
     if (categorical.length !== this.codes.length || categorical.some((k, i) => k !== this.codes[i].k)) throw refuse("codes do not fit the inputs of the trees");
     let count = 0;
-    for (const tree of block.trees) {
-      fields(tree, "a tree", { ask: "list!", at: "list!", missing_left: "list", mass: "list!" });
+    for (const tree of t.trees) {
+      fields(tree, "a tree", { ask: "list!", at: "list!", missing_left: "list", mass: "list!", weights: "list!" });
       count += tree.ask.length;
     }
     // Nodes of all trees in preorder: the left side follows its node. A leaf has the input -1, and the place of its weight as next.
@@ -708,10 +698,10 @@ class Leaves {
     this.next = new Int32Array(count); // the node of the right side
     this.missingLeft = new Uint8Array(count);
     this.roots = [];
-    this.mass = [];
-    this.width = 0;
+    this.mass = []; // by leaf, as weights
+    this.weights = [];
     let node = 0;
-    for (const tree of block.trees) {
+    for (const tree of t.trees) {
       this.roots.push(node);
       node = this.#readTree(tree, inputs, node);
     }
@@ -736,15 +726,13 @@ class Leaves {
         continue;
       }
       this.input[node] = -1;
-      this.next[node++] = this.width + leaves++;
+      this.next[node++] = this.mass.length + leaves++;
       if (open.length > 0) this.next[open.pop()] = node;
       else if (i !== tree.ask.length - 1) throw refuse("a tree has nodes after its last leaf");
     }
-    if (leaves !== inner + 1 || inner !== tree.at.length || numbers(tree.mass, "mass").length !== leaves || !tree.mass.every((m) => m > 0)) {
-      throw refuse("a tree is not complete");
-    }
+    if (leaves !== inner + 1 || inner !== tree.at.length || !numbers(tree.mass, "mass", leaves).every((m) => m > 0)) throw refuse("a tree is not complete");
     for (const m of tree.mass) this.mass.push(m);
-    this.width += leaves;
+    for (const w of numbers(tree.weights, "weights", leaves)) this.weights.push(w);
     return node;
   }
 
@@ -801,79 +789,52 @@ class Leaves {
   }
 }
 
-/** x / scale for each index of a LIBSVM row, rounded to float32. */
-class Sparse {
-  constructor(block, features) {
-    fields(block, "a sparse block", { index: "list!", constant: "list", scale: "list" });
-    this.index = ascending([0, ...places(block.index, 2 ** 32, "index")], "index").slice(1);
-    this.constant = new Set(ascending([0, ...places(block.constant ?? [], 2 ** 32, "constant")], "constant"));
-    this.width = this.index.length;
-    this.scale = numbers(block.scale ?? new Array(this.width).fill(1), "scale");
-    if (!features.sparse || this.scale.length !== this.width || !this.scale.every((s) => s > 0)) throw refuse("a sparse block does not fit its indices");
-    this.place = new Map(this.index.map((index, i) => [index, i]));
-  }
+const TERMS = new Map(Object.entries({ numbers: Numbers, levels: Levels, cards: Cards, trees: Trees }));
 
-  /** Calls emit with the place of the weight and the term of each entry that has a weight. */
-  terms(entries, emit) {
-    for (const [index, x] of entries) {
-      const i = this.place.get(index);
-      if (i === undefined || x === 0) continue;
-      const value = Math.fround(x / this.scale[i]);
-      if (!Number.isFinite(value)) throw tooLarge(x, `index ${index}`);
-      emit(i, value * this.weights[i]);
+/** The program of a model file. */
+class Program {
+  constructor(f, columns, sparse) {
+    fields(f, "program", { missing: "text!", columns: "list!", fill: "list", texts: "list", derived: "list", terms: "list!", offset: "number!", named: "list", known: "list" });
+    if (!["error", "median", "zero", "indicator"].includes(f.missing)) throw refuse(`the policy ${quote(f.missing)} for missing values`);
+    this.sparse = sparse;
+    this.offset = f.offset;
+    this.columns = ascending(places(f.columns, sparse ? 2 ** 32 : columns.length, "columns"), "columns");
+    this.texts = new Map();
+    for (const t of f.texts ?? []) {
+      fields(t, "a text", { input: "whole!", categories: "list!", rare: "flag" });
+      if (sparse || !t.categories.every(TESTS.text) || new Set(t.categories).size !== t.categories.length) throw refuse("wrong categories");
+      this.texts.set(t.input, t);
     }
-  }
-
-  add(x, z, entries) {
-    this.terms(entries, (_, term) => (z += term));
-    return z;
-  }
-}
-
-const BLOCKS = new Map(Object.entries({ numeric: Numeric, onehot: OneHot, scorecard: Scorecard, leaves: Leaves, sparse: Sparse }));
-
-/** The encoding of records: inputs and blocks. */
-class Features {
-  constructor(f, columns) {
-    fields(f, "features", { scale: "text!", impute: "text!", numbered: "flag", medians: "flag", sparse: "flag", inputs: "list!", derived: "list", dropped: "list!", blocks: "list!" });
-    this.impute = f.impute;
-    if (!["error", "median", "zero", "indicator"].includes(this.impute)) throw refuse(`impute is ${quote(f.impute)}`);
-    this.sparse = f.sparse ?? false;
-    this.inputs = f.inputs;
-    let last = -1;
-    for (const [place, input] of f.inputs.entries()) {
-      fields(input, "an input", { column: "whole!", name: "text!", kind: "text!", categories: "list", rare: "flag", fill: "number" });
-      const categories = input.categories ?? [];
-      const numeric = input.kind === "numeric";
-      if (input.column <= last || (!numeric && input.kind !== "categorical") || numeric !== (categories.length === 0) || (numeric && input.rare) ||
-          !categories.every(TESTS.text) || new Set(categories).size !== categories.length || (this.sparse && !numeric)) {
-        throw refuse(`input ${quote(input.name)} is out of order, or its categories are wrong`);
-      }
-      last = input.column;
-      if (this.sparse) continue;
-      const column = columns[last];
-      if (column === undefined || column.name !== input.name || column.numeric !== numeric) throw refuse(`input ${quote(input.name)} does not fit the schema`);
-      column.use(place, input, this.impute);
+    const n = this.columns.length;
+    const fill = numbers(f.fill ?? new Array(n).fill(0), "fill", n);
+    this.name = (k) => (sparse ? `index ${this.columns[k] + 1}` : columns[this.columns[k]].name);
+    if (!sparse) {
+      this.columns.forEach((place, k) => {
+        if (columns[place].numeric === this.texts.has(k)) throw refuse(`column ${quote(columns[place].name)} does not fit the schema`);
+        columns[place].use(k, this.texts.get(k), f.missing, fill[k]);
+      });
     }
     this.derived = (f.derived ?? []).map((d) => {
       fields(d, "a derived column", { op: "text!", a: "whole!", b: "whole!" });
-      const [a, b] = places([d.a, d.b], this.inputs.length, "a derived column");
-      if (!["-", "*", "/"].includes(d.op) || a === b || [a, b].some((k) => this.inputs[k].kind !== "numeric")) {
-        throw refuse("a derived column that is none of two numeric inputs");
-      }
-      return { op: d.op, a, b };
+      if (!["-", "*", "/"].includes(d.op)) throw refuse("the operation of a derived column");
+      this.numeric([d.a, d.b]);
+      return d;
     });
-    this.dropped = f.dropped.map((d) => fields(d, "a dropped column", { column: "whole!", name: "text!", reason: "text!" }).column);
-    this.width = 0;
-    this.blocks = f.blocks.map((b) => {
-      fields(b, "a block", { kind: "text!", block: "object!" });
-      const Kind = BLOCKS.get(b.kind);
-      if (!Kind) throw new ToptauError(`a feature block of kind ${quote(b.kind)}`, "a kind that this reader knows", { fix: "use the reader of a newer toptau" });
-      if (this.sparse && !["sparse", "scorecard", "leaves"].includes(b.kind)) throw refuse(`a ${b.kind} block of indices`);
-      const block = new Kind(b.block, this);
-      this.width += block.width;
-      return block;
+    this.named = places(f.named ?? [...this.columns.keys()], n, "named");
+    this.known = new Set([...this.columns, ...places(f.known ?? [], 2 ** 32, "known")].map((i) => i + 1)); // LIBSVM: indices
+    this.terms = f.terms.map((term) => {
+      const [[kind, t], ...more] = Object.entries(term);
+      const Kind = TERMS.get(kind);
+      if (!Kind || more.length > 0) throw new ToptauError(`a term of kind ${quote(kind)}`, "a kind that this reader knows", { fix: "use the reader of a newer toptau" });
+      return new Kind(t, this);
     });
+    if (this.terms.length === 0) throw refuse("no terms");
+    this.dense = !sparse || this.terms.some((t) => !(t instanceof Numbers)); // terms read all inputs
+  }
+
+  numeric(inputs) {
+    if (places(inputs, this.columns.length, "inputs").some((k) => this.texts.has(k))) throw refuse("an input that is not a number");
+    return inputs;
   }
 
   /** Returns the values of the inputs, and of the derived columns after them. */
@@ -881,12 +842,30 @@ class Features {
     return this.derived.length === 0 ? x : x.concat(this.derived.map(({ op, a, b }) => derivedValue(op, x[a], x[b])));
   }
 
-  setWeights(weights) {
-    let first = 0;
-    for (const block of this.blocks) {
-      block.weights = weights.slice(first, first + block.width);
-      first += block.width;
+  score(x, entries) {
+    let z = 0;
+    x = this.derive(x);
+    for (const t of this.terms) z = t.add(x, z, entries);
+    z += this.offset;
+    if (!Number.isFinite(z)) throw new ToptauError("a score that is not finite", "values like those of the training data");
+    return z;
+  }
+
+  /** Returns what each of named adds to the score, and the rest. */
+  divide(x, entries) {
+    x = this.derive(x);
+    const adds = new Array(this.columns.length + this.derived.length).fill(0);
+    for (const t of this.terms) if (!(t instanceof Trees)) t.divide(x, adds, entries);
+    const named = this.named.length < this.columns.length ? new Set(this.named) : null;
+    let rest = 0;
+    if (named) for (const [k, product] of adds.entries()) if (k < this.columns.length && !named.has(k)) rest += product;
+    for (const t of this.terms) if (t instanceof Trees) rest = t.divideSteps(x, adds, rest);
+    for (const [i, { a, b }] of this.derived.entries()) {
+      const half = adds[this.columns.length + i] / 2;
+      adds[a] += half;
+      adds[b] += half;
     }
+    return [this.named.map((k) => adds[k]), this.offset + rest];
   }
 }
 
@@ -1024,7 +1003,7 @@ class Probability {
 
 // The top-level fields in their order: the name, whether each element has a line, whether it must be there.
 const TOP = [
-  ["schema", false, true], ["features", false, true], ["offset", false, true], ["weights", false, true], ["points", true, true],
+  ["schema", false, true], ["features", false, true], ["program", false, true], ["digest", false, true], ["points", true, true],
   ["history", true, false], ["members", true, true], ["training", false, true], ["fingerprints", false, false],
   ["averages", false, false], ["probability", false, false], ["profile", false, false], ["reference", false, false],
   ["probes", true, true], ["signature", false, false],
@@ -1058,17 +1037,18 @@ function parseFile(bytes) {
   const body = bytes.subarray(0, Math.max(0, bytes.length - TAIL_SIZE));
   const tail = TAIL.exec(new TextDecoder("latin1").decode(bytes.subarray(body.length)));
   if (!tail) throw refuse("the end is missing");
-  if (sha256(body) !== tail[1]) throw refuse("the checksum does not match the content");
+  const lines = decode(body).split("\n");
+  const [digest, checksum] = sha256Of(body, [new TextEncoder().encode(lines.slice(0, 5).join("\n") + "\n").length, body.length]);
+  if (checksum !== tail[1]) throw refuse("the checksum does not match the content");
   let boxes = 0;
   for (const b of body) if (b === 0x7b || b === 0x5b) boxes++;
   if (boxes > 2 ** 20 && body.length < 10 * boxes) throw refuse("more lists and objects than a model has");
-  const lines = decode(body).split("\n");
   let i = 2;
   const line = () => {
     if (i >= lines.length) throw refuse("the end is missing");
     return lines[i];
   };
-  const found = { digest: "sha256:" + tail[1] };
+  const found = {};
   for (const [name, listed, required] of TOP) {
     const start = `"${name}": `;
     const exact = name !== "training" && name !== "members";
@@ -1091,8 +1071,9 @@ function parseFile(bytes) {
     }
     i++;
   }
+  if (found.digest !== "sha256:" + digest) throw refuse("schema, features and program do not belong together");
   if (line() !== "" || i !== lines.length - 1) throw refuse(`an unknown field ${quote(line())}`);
-  return found;
+  return { ...found, digest: "sha256:" + tail[1] };
 }
 
 // ---- The model ----
@@ -1132,10 +1113,8 @@ export class Model {
   /** @type {Point[]} the operating points, the default first */
   points = [];
 
-  #features;
+  #program;
   #schema; // Column for each feature column of the training file
-  #used; // positions in the schema of the inputs
-  #offset;
   #sparse;
   #places = new Map(); // LIBSVM: the input of an index
   #averages = null;
@@ -1208,18 +1187,13 @@ export class Model {
     });
     if (new Set(this.#schema.map((c) => c.name)).size !== this.#schema.length) throw refuse("two columns of one name");
     this.columns = [...new Set(this.#schema.map((c) => c.source))];
-    const features = (this.#features = new Features(f.features, this.#schema));
-    this.#sparse = features.sparse;
-    if (this.#sparse !== (schema.format === "libsvm") || (this.#sparse && this.#schema.length > 0)) throw refuse("the features do not fit the schema");
-    if (this.#sparse) features.inputs.forEach((input, k) => this.#places.set(input.column + 1, k));
-    this.#used = features.inputs.map((input) => input.column);
-    numbers(f.weights, "weights");
-    [this.#offset] = numbers([f.offset], "offset");
-    if (f.weights.length !== features.width || features.width === 0) throw refuse(`${f.weights.length} weights for ${features.width} features`);
-    features.setWeights(f.weights);
+    this.#sparse = schema.format === "libsvm";
+    if (this.#sparse && this.#schema.length > 0) throw refuse("columns of indices");
+    const program = (this.#program = new Program(f.program, this.#schema, this.#sparse));
+    if (this.#sparse) program.columns.forEach((i, k) => this.#places.set(i + 1, k));
     if (f.averages) {
       this.#averages = fields(f.averages, "averages", { rows: "whole!", score: "number!", adds: "list!" });
-      if (numbers(this.#averages.adds, "adds").length !== features.inputs.length) throw refuse("averages do not fit the inputs");
+      if (numbers(this.#averages.adds, "adds").length !== program.named.length) throw refuse("averages do not fit the inputs");
     }
     if (f.probability) this.#probability = new Probability(f.probability);
     for (const p of f.points) this.#addPoint(p);
@@ -1246,12 +1220,11 @@ export class Model {
       if (!probe.fields.every(TESTS.text)) throw refuse("a probe row that is not text");
       let score;
       if (this.#sparse) {
-        const entries = this.#entries(new Map(probe.fields.map((field) => field.split(":"))));
-        score = this.#score(this.#inputsOf(entries), entries);
+        score = this.#program.score(...this.#inputsOf(this.#entries(new Map(probe.fields.map((field) => field.split(":"))))));
       } else {
         if (probe.fields.length !== this.#schema.length) throw refuse("a probe row of another length");
         const values = this.#schema.map((c, j) => c.probe(probe.fields[j]));
-        score = this.#score(this.#used.map((j) => values[j]), []);
+        score = this.#program.score(this.#program.columns.map((j) => values[j]), []);
       }
       if (score !== probe.score) throw refuse(`probe row ${i + 1} scores ${score}, the file says ${probe.score}`);
     }
@@ -1269,18 +1242,15 @@ export class Model {
    * @throws {ToptauError} a column is absent, a number is not a number, or a value is missing that must be there
    */
   score(record) {
-    return this.#score(...this.#read(record));
+    return this.#program.score(...this.#read(record));
   }
 
-  /** Returns the values of the inputs and, for LIBSVM data, the entries. */
+  /** Returns the values of the inputs and, for LIBSVM data, those that are not 0 with their inputs. */
   #read(record) {
-    if (this.#sparse) {
-      const entries = this.#entries(record);
-      return [this.#inputsOf(entries), entries];
-    }
+    if (this.#sparse) return this.#inputsOf(this.#entries(record));
     const values = this.#values(record);
     const read = this.#schema.map((c, j) => c.read(values[j]));
-    return [this.#used.map((j) => read[j]), []];
+    return [this.#program.columns.map((j) => read[j]), []];
   }
 
   /** Returns the values of a record in the order of the schema. */
@@ -1328,23 +1298,10 @@ export class Model {
   }
 
   #inputsOf(entries) {
-    const x = new Array(this.#places.size).fill(0);
-    if (x.length > 0) {
-      for (const [index, value] of entries) {
-        const k = this.#places.get(index);
-        if (k !== undefined) x[k] = value;
-      }
-    }
-    return x;
-  }
-
-  #score(x, entries) {
-    let z = 0;
-    x = this.#features.derive(x);
-    for (const block of this.#features.blocks) z = block.add(x, z, entries);
-    z += this.#offset;
-    if (!Number.isFinite(z)) throw new ToptauError("a score that is not finite", "values like those of the training data");
-    return z;
+    const x = this.#program.dense ? new Array(this.#places.size).fill(0) : [];
+    const found = entries.filter(([index, v]) => v !== 0 && this.#places.has(index)).map(([index, v]) => [this.#places.get(index), v]);
+    if (this.#program.dense) for (const [k, v] of found) x[k] = v;
+    return [x, found];
   }
 
   /**
@@ -1404,41 +1361,20 @@ export class Model {
    * @returns {Explanation}
    */
   explain(record) {
-    const [values, entries] = this.#read(record);
-    const score = this.#score(values, entries);
-    const x = this.#features.derive(values);
-    const { blocks, inputs, derived, dropped } = this.#features;
-    const sparse = blocks.find((b) => b instanceof Sparse);
-    const names = inputs.length > 0 || !this.#sparse ? inputs.map((input) => input.name) : sparse.index.map((i) => `index ${i}`);
-    const adds = new Array(names.length + derived.length).fill(0);
-    let rest = 0;
-    for (const block of blocks) {
-      if (block instanceof Sparse) {
-        block.terms(entries, (i, term) => {
-          const k = inputs.length > 0 ? this.#places.get(block.index[i]) : i;
-          if (k === undefined) rest += term;
-          else adds[k] += term;
-        });
-      } else if (!(block instanceof Leaves)) block.divide(x, adds);
-    }
-    for (const block of blocks) if (block instanceof Leaves) rest = block.divideSteps(x, adds, rest);
-    for (const [i, { a, b }] of derived.entries()) {
-      const half = adds[names.length + i] / 2;
-      adds[a] += half;
-      adds[b] += half;
-    }
-    const offset = this.#offset + rest;
+    const [x, entries] = this.#read(record);
+    const program = this.#program;
+    const score = program.score(x, entries);
+    const [adds, offset] = program.divide(x, entries);
     const missing = [];
     const unknown = [];
     let texts;
     if (this.#sparse) {
-      const values = new Map(entries);
-      const known = (i) => (sparse ? sparse.place.has(i) || sparse.constant.has(i) : this.#places.has(i) || dropped.includes(i - 1));
-      if (entries.some(([i, v]) => v !== 0 && !known(i))) unknown.push("index");
-      texts = (inputs.length > 0 ? [...this.#places.keys()] : sparse.index).map((i) => plain(values.get(i) ?? 0));
+      const values = new Map(this.#entries(record));
+      if ([...values].some(([i, v]) => v !== 0 && !program.known.has(i))) unknown.push("index");
+      texts = program.named.map((k) => plain(values.get(program.columns[k] + 1) ?? 0));
     } else {
       const values = this.#values(record);
-      texts = this.#used.map((j) => {
+      texts = program.columns.map((j) => {
         const c = this.#schema[j];
         const value = c.numeric ? c.number(values[j]) : c.category(values[j]);
         const text = value === null || value !== value ? null : c.numeric ? plain(value) : value;
@@ -1448,9 +1384,9 @@ export class Model {
       });
     }
     const reasons = [];
-    names.forEach((column, j) => {
+    program.named.forEach((k, j) => {
       const aboveAverage = adds[j] - (this.#averages?.adds[j] ?? 0);
-      if (adds[j] !== 0 || aboveAverage !== 0) reasons.push({ column, value: texts[j], adds: adds[j], aboveAverage });
+      if (adds[j] !== 0 || aboveAverage !== 0) reasons.push({ column: program.name(k), value: texts[j], adds: adds[j], aboveAverage });
     });
     reasons.sort((a, b) => Math.abs(b.aboveAverage) - Math.abs(a.aboveAverage));
     const total = reasons.reduce((sum, r) => sum + r.adds, offset);

@@ -10,10 +10,18 @@ const path = (name) => new URL(`../model/testdata/${name}.json`, import.meta.url
 const content = (name) => readFileSync(path(name), "utf8");
 const model = (name = "complete") => Model.parse(content(name));
 
-/** Returns a model file with a new checksum. */
+const sha256 = (text) => createHash("sha256").update(text).digest("hex");
+
+/** Returns a model file with a new digest and a new checksum. */
 function sealed(text) {
+  text = text.replace(/^([^]*\n)("digest": "sha256:)[0-9a-f]*/, (_, lines, start) => `${lines}${start}${sha256(lines)}`);
+  return resummed(text);
+}
+
+/** Returns a model file with a new checksum alone. */
+function resummed(text) {
   const body = text.slice(0, text.lastIndexOf('"checksum"'));
-  return `${body}"checksum": "sha256:${createHash("sha256").update(body).digest("hex")}"\n}\n`;
+  return `${body}"checksum": "sha256:${sha256(body)}"\n}\n`;
 }
 
 function changed(name, old, now) {
@@ -146,15 +154,19 @@ test("damaged files are refused", () => {
 
 test("edits with a new checksum are refused", () => {
   for (const [old, now] of [
-    ["0.3333333333333333,-2", "0.3333333333333334,-2"], ['"offset": -0.25', '"offset": -0.5'], ['"shift":[5]', '"shift":[5.0]'], ['"shift":[5]', '"shift":[ 5]'],
+    ["[0.3333333333333333]", "[0.3333333333333334]"], ['"offset":-0.25', '"offset":-0.5'], ['"shift":[5]', '"shift":[5.0]'], ['"shift":[5]', '"shift":[ 5]'],
     ['"shift":[5]', '"shift":[5,6]'], ['"shift":[5]', '"shift":[1e999]'], ['"shift":[5]', '"shift":["5"]'], ['"shift":[5]', '"shift":[true]'],
     ['"scale":[2.23606797749979]', '"scale":[0]'], ['"inputs":[0]', '"inputs":[1]'], ['"inputs":[0]', '"inputs":[9]'], ['"inputs":[0]', '"inputs":[-1]'], ['"input":1', '"input":7'],
-    ['"missing":true', '"missing":1'], ['"kind":"onehot"', '"kind":"future"'], ['"kind":"onehot"', '"kind":"constructor"'], ['"impute":"indicator"', '"impute":"guess"'],
-    ['"dropped"', '"__proto__"'], ['{"column":0', '{"column":0,"column":0'], ['"weights": [0.3333333333333333,-2,', '"weights": [0.3333333333333333,'],
+    ['"missing":true', '"missing":1'], ['{"levels":', '{"future":'], ['{"levels":', '{"constructor":'], ['"missing":"indicator"', '"missing":"guess"'],
+    ['"texts"', '"__proto__"'], ['{"input":1', '{"input":1,"input":1'], ['"weights":[-2]', '"weights":[-2,1]'], ['"weights":[-2]', '"weights":[]'], ['{"levels":', '{"cards":[],"levels":'],
     ['"toptau_model": 1', '"toptau_model": 2'], ['"points": [', '"point": ['], ['"score":-0.125', '"score":-0.126'], ['"http"', '"ht\\u0074p"'], ['"threshold":0.1', '"threshold":1e-1'],
-    ['"schema": {', '"schema":  {'], ['"offset": -0.25,\n', '"offset": -0.25,\n"extra": 1,\n'], ['"offset": -0.25,\n', ""], ['"name":"per id"', '"name":"default"'],
+    ['"schema": {', '"schema":  {'], ['"program": {', '"extra": 1,\n"program": {'], [/"program": .*\n/.exec(content("complete"))[0], ""], ['"offset":-0.25', '"offset":-0.25,"extra":1'], ['"name":"per id"', '"name":"default"'],
   ]) {
     refused(changed("complete", old, now));
+  }
+  for (const [old, now] of [["1e-17", "1.0001e-17"], ['"name":"bytes"', '"name":"octets"'], ['"dropped":[{"column":2', '"dropped":[{"column":1']]) {
+    refused(resummed(content("complete").replaceAll(old, now)), /do not belong together|probe row/);
+    Model.parse(sealed(content("complete").replaceAll(old, now))); // another model
   }
 });
 
@@ -167,15 +179,14 @@ test("texts with escapes are read", () => {
 
 test("hostile files are refused", () => {
   const lines = content("complete").split("\n");
-  const features = lines.findIndex((line) => line.startsWith('"features"'));
+  const program = lines.findIndex((line) => line.startsWith('"program"'));
   const many = 2 ** 18;
   for (const text of ["[".repeat(many) + "]".repeat(many), '{"a":'.repeat(many) + "1" + "}".repeat(many), "9".repeat(many), '"'.repeat(many + 1), `[${"[],".repeat(many)}[]]`,
                       `{${Array.from({ length: many }, (_, i) => `"k${i}":0`)}}`]) {
-    refused(sealed(lines.with(features, `"features": ${text},`).join("\n")));
+    refused(sealed(lines.with(program, `"program": ${text},`).join("\n")));
   }
   refused(sealed(content("complete").replace('"probes": [\n', '"probes": [\n' + '{"fields":["5","http","0"],"score":-0.125},\n'.repeat(100))), /probe rows/);
-  const deep = { ask: [...new Array(50000).fill(0), ...new Array(50001).fill(-1)], at: Array.from({ length: 50000 }, (_, i) => i), mass: new Array(50001).fill(1) };
-  const map = { scale: "standard", impute: "indicator", inputs: [{ column: 0, name: "bytes", kind: "numeric" }], dropped: [], blocks: [{ kind: "leaves", block: { inputs: [0], trees: [deep] } }] };
-  const tree = lines.with(features, `"features": ${JSON.stringify(map)},`).filter((line) => !line.startsWith('"averages"')).join("\n");
-  refused(sealed(tree.replace(/"weights": .*/, `"weights": [${new Array(50001).fill(1)}],`)), /probe row 1 scores/);
+  const deep = { ask: [...new Array(50000).fill(0), ...new Array(50001).fill(-1)], at: Array.from({ length: 50000 }, (_, i) => i), mass: new Array(50001).fill(1), weights: new Array(50001).fill(1) };
+  const trees = { missing: "indicator", columns: [0], terms: [{ trees: { inputs: [0], trees: [deep] } }], offset: 0 };
+  refused(sealed(lines.with(program, `"program": ${JSON.stringify(trees)},`).filter((line) => !line.startsWith('"averages"')).join("\n")), /probe row 1 scores/);
 });

@@ -15,9 +15,9 @@ import (
 	"toptau/calibrate"
 	"toptau/diag"
 	"toptau/internal/atomicfile"
-	"toptau/internal/feature"
 	"toptau/internal/jsontext"
 	"toptau/internal/memory"
+	"toptau/internal/program"
 	"toptau/schema"
 )
 
@@ -36,9 +36,9 @@ const (
 type content struct {
 	Format       int                    `json:"toptau_model"`
 	Schema       schema.Schema          `json:"schema"`
-	Features     *feature.Map           `json:"features"`
-	Offset       float64                `json:"offset"`
-	Weights      []float64              `json:"weights"`
+	Features     program.Rest           `json:"features"` // with the program they are complete
+	Program      *program.Program       `json:"program"`
+	Digest       string                 `json:"digest"` // of all bytes before its line
 	Points       []Point                `json:"points"`
 	History      []Change               `json:"history,omitempty"`
 	Members      []Member               `json:"members"`
@@ -51,6 +51,35 @@ type content struct {
 	Probes       []Probe                `json:"probes"`
 	Signature    *Signature             `json:"signature,omitempty"`
 	Checksum     string                 `json:"checksum"`
+}
+
+// scoring returns the lines up to those that say how the model scores, and their digest.
+func (p *Parts) scoring() (text []byte, digest string, err error) {
+	compiled, err := program.Compile(p.encoding(), p.Weights, p.Offset)
+	if err != nil {
+		return nil, "", err
+	}
+	var b bytes.Buffer
+	b.WriteString(opening + strconv.Itoa(FileVersion) + ",\n")
+	for _, f := range []field{{"schema", p.Schema}, {"features", program.RestOf(p.encoding())}, {"program", compiled}} {
+		if err := f.write(&b); err != nil {
+			return nil, "", err
+		}
+	}
+	sum := sha256.Sum256(b.Bytes())
+	return b.Bytes(), "sha256:" + hex.EncodeToString(sum[:]), nil
+}
+
+// CheckProgram compiles the features and weights of a model, which certificates are about, and returns an error unless the program of its file, which
+// scorers in other languages run, is the same. Reading a file checks that, too, and is not trusted here.
+func CheckProgram(m *Model) error {
+	_, digest, err := m.parts.scoring()
+	if err == nil && m.program != "" && m.program != digest {
+		e := refusal("schema, features and program do not belong together")
+		e.Expected, e.Hint = "a program that toptau compiled", "fit the model again"
+		return e
+	}
+	return err
 }
 
 // IsFile reports whether a regular file begins as model files do.
@@ -184,14 +213,21 @@ func decodeModel(data []byte) (*Model, error) {
 	if err := decoder.Decode(&c); err != nil {
 		return nil, err
 	}
-	parts := Parts{Schema: c.Schema, Features: c.Features, Weights: c.Weights, Offset: c.Offset, Points: c.Points, History: c.History,
+	if c.Program == nil {
+		return nil, errors.New("no program")
+	}
+	features, weights, err := c.Program.Features(c.Features, c.Schema)
+	if err != nil {
+		return nil, fmt.Errorf("the program: %w", err)
+	}
+	parts := Parts{Schema: c.Schema, Features: features, Weights: weights, Offset: c.Program.Offset, Points: c.Points, History: c.History,
 		Members: c.Members, Training: c.Training, Fingerprints: c.Fingerprints, Averages: c.Averages, Probability: c.Probability,
 		Profile: c.Profile, Reference: c.Reference}
 	if err := parts.check(); err != nil {
 		return nil, err
 	}
 	m := newModel(parts)
-	m.probes, m.signature = c.Probes, c.Signature
+	m.probes, m.signature, m.program = c.Probes, c.Signature, c.Digest
 	if err := m.checkProbes(); err != nil {
 		return nil, err
 	}
@@ -200,6 +236,9 @@ func decodeModel(data []byte) (*Model, error) {
 		return nil, err
 	}
 	if !bytes.Equal(again, data) {
+		if err := CheckProgram(m); err != nil {
+			return nil, err
+		}
 		return nil, errors.New("not in the form that toptau writes")
 	}
 	if m.signature != nil {
@@ -254,16 +293,13 @@ func (m *Model) bytes() ([]byte, error) {
 // probes have a line each.
 func (m *Model) encodeFields() ([]byte, error) {
 	p := &m.parts
-	var b bytes.Buffer
-	b.WriteString(opening + strconv.Itoa(FileVersion) + ",\n")
-	for _, field := range []struct {
-		name  string
-		value any
-	}{
-		{"schema", p.Schema},
-		{"features", p.Features},
-		{"offset", p.Offset},
-		{"weights", p.Weights},
+	scoring, digest, err := p.scoring()
+	if err != nil {
+		return nil, err
+	}
+	b := bytes.NewBuffer(scoring)
+	for _, f := range []field{
+		{"digest", digest},
 		{"points", lines(p.Points)},
 		{"history", lines(p.History)},
 		{"members", lines(p.Members)},
@@ -275,19 +311,28 @@ func (m *Model) encodeFields() ([]byte, error) {
 		{"reference", p.Reference},
 		{"probes", lines(m.probes)},
 	} {
-		if v := reflect.ValueOf(field.value); v.Kind() == reflect.Pointer && v.IsNil() && field.name != "features" {
+		if v := reflect.ValueOf(f.value); v.Kind() == reflect.Pointer && v.IsNil() || f.name == "history" && len(p.History) == 0 {
 			continue
 		}
-		if field.name == "history" && len(p.History) == 0 {
-			continue
-		}
-		fmt.Fprintf(&b, "%q: ", field.name)
-		if err := writeField(&b, field.value); err != nil {
+		if err := f.write(b); err != nil {
 			return nil, err
 		}
-		b.WriteString(",\n")
 	}
 	return b.Bytes(), nil
+}
+
+// field is a field of the file.
+type field struct {
+	name  string
+	value any
+}
+
+// write writes the field with its line break.
+func (f *field) write(b *bytes.Buffer) error {
+	fmt.Fprintf(b, "%q: ", f.name)
+	err := writeField(b, f.value)
+	b.WriteString(",\n")
+	return err
 }
 
 // lines returns a list of which writeField puts each element on a line.

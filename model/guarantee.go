@@ -13,7 +13,7 @@ import (
 
 // check recomputes the evidence of an operating point and reports the first contradiction between the numbers
 // of a guarantee, the threshold, the goal and the source. Every model that is made or read is checked.
-// docs/reference/model.md lists what this cannot detect.
+// docs/reference/evidence.md lists what this cannot detect.
 func (p *Point) check() error {
 	if !finite(p.Threshold) {
 		return fmt.Errorf("threshold %v", p.Threshold)

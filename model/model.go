@@ -29,6 +29,7 @@ type Model struct {
 	parts     Parts
 	probes    []Probe
 	signature *Signature // nil: not signed
+	program   string     // of a model from a file: the digest there
 
 	missing missingValues
 	readers []*table.FieldReader // by column

@@ -253,16 +253,35 @@ var forgeries = []struct{ old, new, want string }{
 	{`"toptau_model": 1,`, `"toptau_model": 0,`, "number is not readable"},
 	{`"toptau_model": 1,`, `"toptau_model": 01,`, "number is not readable"},
 	{`"toptau_model": 1,`, `"toptau_model":1,`, "not a toptau model"},
-	{`"offset": -0.25`, `"offset": -0.5`, "probe row 1 scores"},
-	{`"offset": -0.25`, `"offset": -0.250`, "not in the form"},
-	{`"offset": -0.25`, `"offset": 1e999`, "1e999"},
-	{`"offset": -0.25`, `"offset": null`, "probe row 1 scores"},
+	{`"offset":-0.25`, `"offset":-0.5`, "probe row 1 scores"},
+	{`"offset":-0.25`, `"offset":-0.250`, "not in the form"},
+	{`"offset":-0.25`, `"offset":1e999`, "1e999"},
+	{`"offset":-0.25`, `"offset":null`, "probe row 1 scores"},
 	{`"offset"`, `"Offset"`, "not in the form"},
-	{`"offset": -0.25,`, "\"offset\": -0.25,\n\"surplus\": 1,", "unknown field"},
-	{`"weights": [`, `"weights": [1,`, "6 weights for 5 features"},
-	{`"header":true`, `"header":false`, ""},
+	{`"offset":-0.25`, `"offset":-0.25,"surplus":1`, `unknown field "surplus"`},
+	{`"program": {`, `"surplus": 1,` + "\n" + `"program": {`, `unknown field "surplus"`},
+	{`"program": {`, `"program": null,` + "\n" + `"program": {`, "not in the form"},
+	{`"weights":[-2]`, `"weights":[-2,1]`, "2 weights for 1 features"},
+	{`"weights":[-2]`, `"weights":[]`, "0 weights for 1 features"},
+	{`"weights":[0.3333333333333333]`, `"weights":[1,2]`, "2 weights for 1 inputs"},
+	{`"weights":[0.125,1e-17,0.5]`, `"weights":[0.125,1.00001e-17,0.5]`, "do not belong together"}, // no probe row notices
+	{`{"numbers":`, `{"pairs":`, `unknown field "pairs"`},
+	{`{"numbers":`, `{"levels":[],"numbers":`, "not one of numbers"},
+	{`"terms":[`, `"terms":[{},`, "not one of numbers"},
+	{`"columns":[0,1]`, `"columns":[0,3]`, "column 3 of 3"},
+	{`"columns":[0,1]`, `"columns":[1,0]`, "out of order"},
+	{`"columns":[0,1]`, `"columns":[0]`, "input 1"},
+	{`"columns":[0,1]`, `"columns":[0,1],"known":[4]`, "indices of a program of columns"},
+	{`"columns":[0,1]`, `"columns":[0,1],"fill":[1]`, "1 stand-ins"},
+	{`"inputs":[0]`, `"inputs":[2]`, "not a numeric input"},
+	{`"texts":[{"input":1`, `"texts":[{"input":2`, "input 2"},
+	{`"missing":"indicator"`, `"missing":"mean"`, `impute "mean"`},
+	{`"scale":"standard"`, `"scale":"all"`, "do not belong together"},
+	{`"scale":"standard"`, `"scale":"some"`, `scale "some"`},
+	{`"dropped":[{"column":2`, `"dropped":[{"column":1`, "do not belong together"},
+	{`"header":true`, `"header":false`, "do not belong together"},
 	{`"kind":"categorical"`, `"kind":"numeric"`, "categorical"},
-	{`"name":"bytes","number":1`, `"name":"octets","number":1`, `column "octets"`},
+	{`"name":"bytes","number":1`, `"name":"octets","number":1`, "do not belong together"},
 	{`"number":4`, `"number":1`, `"zero" has number 1`},
 	{`"format":"csv"`, `"format":"parquet"`, `format "parquet"`},
 	{`"width":5`, `"width":3`, `column "zero"`},
@@ -301,6 +320,18 @@ func TestForgeriesAreRefused(t *testing.T) {
 		if e := diag.Of(err); e == nil || e.Kind != diag.Model || !strings.Contains(err.Error(), edit.want) || e.File != "m.json" {
 			t.Errorf("%s: error %v, want %q", edit.new, err, edit.want)
 		}
+	}
+}
+
+// CheckProgram trusts no check that reading made.
+func TestCheckProgramCompilesAgain(t *testing.T) {
+	m, err := Read(bytes.NewReader(encoded(t, trained(t))), "m.json")
+	if err != nil || CheckProgram(m) != nil {
+		t.Fatal(err, CheckProgram(m))
+	}
+	m.parts.Weights[0] = math.Nextafter(m.parts.Weights[0], 1)
+	if err := CheckProgram(m); diag.Of(err) == nil || !strings.Contains(err.Error(), "do not belong together") {
+		t.Error(err)
 	}
 }
 

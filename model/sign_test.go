@@ -168,7 +168,7 @@ func TestKeyFiles(t *testing.T) {
 	}
 }
 
-// Keys of openssl work, and openssl checks a model's signature without toptau: docs/reference/model.md has these
+// Keys of openssl work, and openssl checks a model's signature without toptau: docs/reference/evidence.md has these
 // commands.
 func TestOpenssl(t *testing.T) {
 	openssl, err := exec.LookPath("openssl")

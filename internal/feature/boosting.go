@@ -22,7 +22,7 @@ func (m *Map) FirstRounds(rounds int) (*Map, error) {
 	if block := m.Blocks[0].(*LeavesBlock); !m.boosting.curves {
 		fewer.Blocks = blocks{&LeavesBlock{Inputs: block.Inputs, Codes: block.Codes, Trees: slices.Clone(block.Trees[:rounds])}}
 	}
-	return &fewer, fewer.prepare()
+	return &fewer, fewer.Prepare()
 }
 
 // Grow returns the map with trees added up to a number of them, as Fit would make it with that number. Fit made m with Options.Growing, and
@@ -37,7 +37,7 @@ func Grow(ctx context.Context, m *Map, rounds int) (*Map, error) {
 	more.boosting = &b
 	block := m.Blocks[0].(*LeavesBlock)
 	more.Blocks = blocks{&LeavesBlock{Inputs: block.Inputs, Codes: block.Codes, Trees: sum.Trees}}
-	return &more, more.prepare()
+	return &more, more.Prepare()
 }
 
 // StopGrowing lets go of what Grow needs.

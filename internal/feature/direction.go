@@ -32,8 +32,8 @@ func Directions(m *Map, weights []float64) []Direction {
 		case *ScorecardBlock:
 			for j := range b.Columns {
 				c := &b.Columns[j]
-				moves[c.Input].addCard(c, w[:c.levels()])
-				w = w[c.levels():]
+				moves[c.Input].addCard(c, w[:c.Levels()])
+				w = w[c.Levels():]
 			}
 		case *LeavesBlock:
 			for j := range b.Trees {

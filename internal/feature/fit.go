@@ -62,7 +62,7 @@ func FitContext(ctx context.Context, t *table.Table, s schema.Schema, rows []int
 	if t.Sparse == nil && o.Impute == schema.ImputeError {
 		f.addMedians()
 	}
-	if err := f.m.prepare(); err != nil {
+	if err := f.m.Prepare(); err != nil {
 		return nil, nil, &diag.Error{Kind: diag.Data, Found: "the columns cannot be encoded", Err: err}
 	}
 	if f.m.cols == 0 {

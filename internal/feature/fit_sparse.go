@@ -30,7 +30,7 @@ func (f *fitter) indices() {
 		switch {
 		case deviations[k] == 0 || c.rows == len(f.rows) && c.low == c.high:
 			block.Constant = append(block.Constant, index)
-			f.m.Dropped = append(f.m.Dropped, Dropped{Column: int(column), Name: indexName(index), Reason: "constant"})
+			f.m.Dropped = append(f.m.Dropped, Dropped{Column: int(column), Name: IndexName(index), Reason: "constant"})
 		default:
 			block.Index = append(block.Index, index)
 			scale := 1.0

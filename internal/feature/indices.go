@@ -47,7 +47,7 @@ func indexColumns(t *table.Table, e Encode) (*table.Table, error) {
 	out.Sparse, out.Columns = nil, make([]table.Column, s.Cols)
 	values := make([]float64, s.Cols*t.Rows())
 	for j := range out.Columns {
-		out.Columns[j] = table.Column{Name: indexName(uint32(j + 1)), Number: j + 1, Values: values[j*t.Rows():][:t.Rows()]}
+		out.Columns[j] = table.Column{Name: IndexName(uint32(j + 1)), Number: j + 1, Values: values[j*t.Rows():][:t.Rows()]}
 	}
 	for row := range t.Rows() {
 		for e := s.Start[row]; e < s.Start[row+1]; e++ {

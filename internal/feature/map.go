@@ -115,7 +115,7 @@ func (m *Map) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	*m = Map(read)
-	return m.prepare()
+	return m.Prepare()
 }
 
 // MarshalJSON writes the map with its fields in a fixed order and floats in their shortest form.
@@ -124,8 +124,8 @@ func (m *Map) MarshalJSON() ([]byte, error) {
 	return marshal((*file)(m))
 }
 
-// prepare checks a map and sets its private fields.
-func (m *Map) prepare() error {
+// Prepare checks a map and sets its private fields. Nothing else may be called before.
+func (m *Map) Prepare() error {
 	if o, err := (Options{Scale: m.Scale, Impute: m.Impute}).Check(); err != nil || o.Scale != m.Scale || o.Impute != m.Impute {
 		return fmt.Errorf("scale %q, impute %q", m.Scale, m.Impute)
 	}

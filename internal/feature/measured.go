@@ -307,7 +307,7 @@ func (m *Map) Rescaled(all *Measured) (*Map, error) {
 			scaled.Blocks[i] = &n
 		}
 	}
-	return &scaled, scaled.prepare()
+	return &scaled, scaled.Prepare()
 }
 
 // scalesOf returns the scales of the levels of a column on all rows.

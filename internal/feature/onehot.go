@@ -29,7 +29,8 @@ type OneHot struct {
 	Scale   []float64 `json:"scale,omitempty"`   // one for each weight; absent: all 1
 }
 
-func (c *OneHot) width(m *Map) int {
+// Width returns the number of weights.
+func (c *OneHot) Width(m *Map) int {
 	n := len(m.Inputs[c.Input].Categories)
 	if c.Missing {
 		n++
@@ -116,7 +117,7 @@ func (b *OneHotBlock) check(m *Map) error {
 		if c.Input < 0 || c.Input >= len(m.Inputs) {
 			return fmt.Errorf("there is no input %d", c.Input)
 		}
-		b.widths[i] = c.width(m)
+		b.widths[i] = c.Width(m)
 		if c.Scale != nil && len(c.Scale) != b.widths[i] {
 			return fmt.Errorf("%q has %d scales for %d weights", m.Inputs[c.Input].Name, len(c.Scale), b.widths[i])
 		}

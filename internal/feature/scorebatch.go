@@ -233,8 +233,8 @@ func newBatchCards(block *ScorecardBlock, w []float64) *batchCards {
 	p := &batchCards{columns: make([]batchCard, len(block.Columns))}
 	for i := range block.Columns {
 		c, card := &p.columns[i], &block.Columns[i]
-		c.card, c.w = card, append(append([]float64(nil), w[:card.levels()]...), 0)
-		w = w[card.levels():]
+		c.card, c.w = card, append(append([]float64(nil), w[:card.Levels()]...), 0)
+		w = w[card.Levels():]
 		c.low, c.high = card.ends()
 		last := len(card.Knots) - 1
 		c.fast = last >= 1 && last < cardKeys-1 && len(card.Atoms) <= 4

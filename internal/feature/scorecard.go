@@ -44,7 +44,8 @@ type Card struct {
 	Missing bool      `json:"missing,omitempty"`
 }
 
-func (c *Card) levels() int {
+// Levels returns the number of weights.
+func (c *Card) Levels() int {
 	n := len(c.Knots) + len(c.Atoms)
 	if c.Missing {
 		n++
@@ -68,7 +69,7 @@ func (c *Card) ends() (low, high float64) {
 func (c *Card) place(x float64) (level int, f float64) {
 	if math.IsNaN(x) {
 		if c.Missing {
-			return c.levels() - 1, 0
+			return c.Levels() - 1, 0
 		}
 		return -1, 0
 	}
@@ -173,7 +174,7 @@ func (b *ScorecardBlock) check(m *Map) error {
 		case i > 0 && len(c.Knots) > 0 && len(b.Columns[i-1].Knots) == 0:
 			return fmt.Errorf("%q has knots and comes after a column without", name)
 		}
-		b.groups[i] = matrix.Group{Levels: c.levels(), Between: len(c.Knots) > 0}
+		b.groups[i] = matrix.Group{Levels: c.Levels(), Between: len(c.Knots) > 0}
 	}
 	return nil
 }

@@ -31,12 +31,13 @@ func (b *SparseBlock) Spec() matrix.BlockSpec {
 
 func (b *SparseBlock) appendWeights(m *Map, list []Weight) []Weight {
 	for _, index := range b.Index {
-		list = append(list, Weight{Name: indexName(index), Input: inputOf(m, index)})
+		list = append(list, Weight{Name: IndexName(index), Input: inputOf(m, index)})
 	}
 	return list
 }
 
-func indexName(index uint32) string { return "index " + strconv.FormatUint(uint64(index), 10) }
+// IndexName returns the name of an index of LIBSVM rows, which counts from 1.
+func IndexName(index uint32) string { return "index " + strconv.FormatUint(uint64(index), 10) }
 
 func (b *SparseBlock) encode(_ *Map, t *table.Table, row int, first uint32, dst *Encoded) error {
 	s := t.Sparse
@@ -62,7 +63,7 @@ func (b *SparseBlock) encode(_ *Map, t *table.Table, row int, first uint32, dst 
 			v /= scale[j]
 		}
 		if !fits(v) {
-			return rangeError(t, row, indexName(index+1), x)
+			return rangeError(t, row, IndexName(index+1), x)
 		}
 		cols[n], encoded[n] = first+uint32(j), v
 		n++

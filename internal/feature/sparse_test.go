@@ -100,7 +100,7 @@ func TestSparseIndicesFarApart(t *testing.T) {
 	data.Sparse.Start[2]++
 	block := SparseBlock{Index: []uint32{1, 90_000_001}}
 	m := &Map{Scale: schema.ScaleNone, Impute: schema.ImputeError, Sparse: true, Blocks: blocks{&block}}
-	if err := m.prepare(); err != nil {
+	if err := m.Prepare(); err != nil {
 		t.Fatal(err)
 	}
 	if block.position != nil {

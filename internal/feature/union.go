@@ -64,7 +64,7 @@ func Union(maps []*Map) (union *Map, places [][]int, err error) {
 			places[i] = append(places[i], place[k])
 		}
 	}
-	return union, places, union.prepare()
+	return union, places, union.Prepare()
 }
 
 // checkJoins returns an error unless a map reads the same inputs as first, whose inputs are also given as JSON.

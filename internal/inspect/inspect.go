@@ -100,7 +100,7 @@ func contentOf(m *model.Model, field string) string {
 	switch field {
 	case "schema":
 		return text.Plural(len(s.Columns), "column") + " that are features, the label, " + text.Plural(len(s.Others), "other column")
-	case "features":
+	case "program":
 		categories := 0
 		for _, in := range features.Inputs {
 			categories += len(in.Categories)
@@ -113,9 +113,9 @@ func contentOf(m *model.Model, field string) string {
 		if n := len(features.Derived); n > 0 {
 			content += ", " + text.Plural(n, "derived column")
 		}
-		return content
-	case "weights":
-		return text.Plural(m.Len(), "weight")
+		return content + ", " + text.Plural(m.Len(), "weight")
+	case "features":
+		return "how columns were scaled, " + text.Plural(len(features.Dropped), "column") + " without a weight"
 	case "points":
 		return text.Plural(len(m.Points()), "operating point")
 	case "members":
@@ -128,6 +128,8 @@ func contentOf(m *model.Model, field string) string {
 		return fmt.Sprintf("order statistics of %s, from %s", text.Plural(len(m.Profile().Columns), "column"), text.Plural(m.Profile().Rows, "row"))
 	case "reference":
 		return fmt.Sprintf("%s of %s of %s", text.Plural(len(m.Reference().Scores), "score"), text.Plural(m.Reference().Rows, "row"), m.Reference().Source)
+	case "digest":
+		return "SHA-256 of the lines above, which say how the model scores"
 	case "probes":
 		return "synthetic rows with their scores"
 	}

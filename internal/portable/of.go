@@ -128,20 +128,34 @@ func (b *builder) term(from program.Term) error {
 	switch {
 	case from.Numbers != nil:
 		b.numbers(from.Numbers)
-	case from.Level != nil:
-		t := from.Level
-		b.p.Terms = append(b.p.Terms, &Level{t.Input, append(slices.Clone(t.Terms), t.Missing, t.Other)})
-	case from.Absent != nil:
-		b.p.Terms = append(b.p.Terms, &Absent{from.Absent.Input, from.Absent.Term})
-	case from.Card != nil:
-		return b.card(from.Card)
-	case from.Steps != nil:
-		t := from.Steps
-		b.p.Terms = append(b.p.Terms, &Steps{t.Input, t.Cuts, t.Terms, t.Missing})
+	case from.Levels != nil:
+		b.levels(from.Levels)
+	case from.Cards != nil:
+		for i := range from.Cards {
+			if err := b.card(&from.Cards[i]); err != nil {
+				return err
+			}
+		}
 	case from.Trees != nil:
 		b.trees(from.Trees)
 	}
 	return nil
+}
+
+// levels appends a Level for each text and an Absent for each number.
+func (b *builder) levels(from []program.Level) {
+	for i := range from {
+		l := &from[i]
+		in := &b.p.Inputs[l.Input]
+		rare := slices.ContainsFunc(b.from.Texts, func(t program.Text) bool { return t.Input == l.Input && t.Rare })
+		terms, missing, other := l.Products(len(in.Categories), rare)
+		switch {
+		case in.Text:
+			b.p.Terms = append(b.p.Terms, &Level{l.Input, append(terms, missing, other)})
+		case l.Missing:
+			b.p.Terms = append(b.p.Terms, &Absent{l.Input, missing})
+		}
+	}
 }
 
 // numbers appends a Number for each input and narrows the range of the input to numbers that fit into float32.
@@ -176,8 +190,13 @@ func (n *Number) Value(x float64) float64 {
 	return (x - n.Shift) / n.Scale
 }
 
-// card appends a Card.
+// card appends a Card, or Steps without knots.
 func (b *builder) card(from *program.Card) error {
+	weights, missing := from.Split()
+	if len(from.Knots) == 0 {
+		b.p.Terms = append(b.p.Terms, &Steps{from.Input, program.Nearer(from.Atoms), weights, missing})
+		return nil
+	}
 	for i := 1; i < len(from.Knots); i++ {
 		if math.IsInf(from.Knots[i]-from.Knots[i-1], 0) {
 			return &diag.Error{Kind: diag.Usage, Column: b.p.Inputs[from.Input].Name, Found: "values further apart than the range of float64",
@@ -185,7 +204,7 @@ func (b *builder) card(from *program.Card) error {
 		}
 	}
 	t := &Card{Input: from.Input, Low: from.Knots[0], High: from.Knots[len(from.Knots)-1], Knots: from.Knots, Atoms: from.Atoms,
-		Weights: from.Weights, Missing: from.Missing}
+		Weights: weights, Missing: missing}
 	if n := len(from.Atoms); n > 0 {
 		t.Low, t.High = min(t.Low, from.Atoms[0]), max(t.High, from.Atoms[n-1])
 	}
@@ -202,25 +221,26 @@ func (c *Card) Fraction(x float64, place int) float64 {
 }
 
 // trees appends Trees.
-func (b *builder) trees(from *program.Trees) {
+func (b *builder) trees(trees *program.Trees) {
 	t := &Trees{}
-	for _, c := range from.Codes {
+	for _, c := range trees.Codes {
 		t.Codes = append(t.Codes, Codes{Input: c.Input, Values: append(slices.Clone(c.Values), math.NaN(), c.Unknown)})
 	}
-	for i := range from.Trees {
-		from := &from.Trees[i]
+	for i := range trees.Trees {
+		from := &trees.Trees[i]
 		tree := Tree{Nodes: make([]Node, len(from.Ask))}
 		var open []int
 		inner, leaf := 0, 0
 		for k, ask := range from.Ask {
 			if ask >= 0 {
+				ask = trees.Inputs[ask]
 				_, left := slices.BinarySearch(from.MissingLeft, inner)
 				tree.Nodes[k] = Node{Input: ask, At: from.At[inner], MissingLeft: left}
 				open = append(open, k)
 				inner++
 				continue
 			}
-			tree.Nodes[k] = Node{Input: -1, Term: from.Terms[leaf]}
+			tree.Nodes[k] = Node{Input: -1, Term: from.Weights[leaf]}
 			leaf++
 			if last := len(open) - 1; last >= 0 {
 				tree.Nodes[open[last]].Right = k + 1

@@ -2,18 +2,17 @@ package program
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"toptau/internal/feature"
 	"toptau/schema"
 )
 
-// Compile returns the program of features and weights, one for each feature.
+// Compile returns the program of features and weights, one for each feature. Every block is a term.
 //
 // Errors: a kind of block that Compile does not know.
 func Compile(m *feature.Map, weights []float64, offset float64) (*Program, error) {
-	c := &compiler{features: m, weights: weights, p: &Program{Missing: m.Impute, Derived: m.Derived, Terms: []Term{}, Offset: offset}}
+	c := &compiler{features: m, weights: weights, p: &Program{Missing: m.Impute, Columns: []int{}, Derived: m.Derived, Terms: []Term{}, Offset: offset}}
 	if m.Sparse {
 		c.indices()
 	} else {
@@ -36,21 +35,25 @@ type compiler struct {
 }
 
 func (c *compiler) columns() {
-	m := c.features
-	c.p.Columns = make([]int, len(m.Inputs))
-	for k := range m.Inputs {
-		in := &m.Inputs[k]
-		c.p.Columns[k] = in.Column
+	for k := range c.features.Inputs {
+		in := &c.features.Inputs[k]
+		c.p.Columns = append(c.p.Columns, in.Column)
 		if in.Kind == schema.Categorical {
 			c.p.Texts = append(c.p.Texts, Text{Input: k, Categories: in.Categories, Rare: in.Rare})
 		}
-		if in.Fill != 0 {
-			if c.p.Fill == nil {
-				c.p.Fill = make([]float64, len(m.Inputs))
-			}
-			c.p.Fill[k] = in.Fill
-		}
+		c.fill(k, in.Fill)
 	}
+}
+
+// fill sets what stands for a missing value of an input.
+func (c *compiler) fill(k int, x float64) {
+	if x == 0 {
+		return
+	}
+	if c.p.Fill == nil {
+		c.p.Fill = make([]float64, max(len(c.features.Inputs), len(c.p.Columns)))
+	}
+	c.p.Fill[k] = x
 }
 
 // indices lists the indices of LIBSVM that have a weight.
@@ -65,7 +68,7 @@ func (c *compiler) indices() {
 	for _, block := range m.Blocks {
 		if block, ok := block.(*feature.SparseBlock); ok {
 			c.p.Columns = appendPlaces(c.p.Columns, block.Index)
-			c.p.Known = appendPlaces(c.p.Known, block.Constant)
+			c.p.Known = appendPlaces(c.p.Known[:0], block.Constant)
 		}
 	}
 	for _, list := range []*[]int{&c.p.Columns, &c.p.Known} {
@@ -74,7 +77,8 @@ func (c *compiler) indices() {
 	}
 	c.input = make([]int, len(m.Inputs))
 	for k, in := range m.Inputs {
-		c.input[k] = c.atPlace(in.Column)
+		c.input[k], _ = slices.BinarySearch(c.p.Columns, in.Column)
+		c.fill(c.input[k], in.Fill)
 	}
 	if len(c.input) < len(c.p.Columns) {
 		c.p.Named = c.input
@@ -94,11 +98,6 @@ func appendPlaces(list []int, indices []uint32) []int {
 	return list
 }
 
-func (c *compiler) atPlace(place int) int {
-	k, _ := slices.BinarySearch(c.p.Columns, place)
-	return k
-}
-
 // at returns the input of an input or derived column of the features.
 func (c *compiler) at(k int) int {
 	switch n := len(c.features.Inputs); {
@@ -112,14 +111,14 @@ func (c *compiler) at(k int) int {
 
 // take returns the next n weights.
 func (c *compiler) take(n int) []float64 {
-	w := c.weights[:n]
+	w := c.weights[:n:n]
 	c.weights = c.weights[n:]
 	return w
 }
 
 func (c *compiler) add(t Term) { c.p.Terms = append(c.p.Terms, t) }
 
-// block appends the terms of a block.
+// block appends the term of a block.
 func (c *compiler) block(block feature.Block) error {
 	switch block := block.(type) {
 	case *feature.NumericBlock:
@@ -127,19 +126,30 @@ func (c *compiler) block(block feature.Block) error {
 	case *feature.SparseBlock:
 		inputs := make([]int, len(block.Index))
 		for i, index := range block.Index {
-			inputs[i] = c.atPlace(int(index) - 1)
+			inputs[i], _ = slices.BinarySearch(c.p.Columns, int(index)-1)
 		}
 		c.add(Term{Numbers: &Numbers{c.unlessAll(inputs), nil, block.Scale, c.take(len(inputs))}})
 	case *feature.OneHotBlock:
-		for i := range block.Columns {
-			c.level(&block.Columns[i])
+		list := make([]Level, len(block.Columns))
+		for i, from := range block.Columns {
+			list[i] = Level{from.Input, from.Missing, from.Scale, c.take(from.Width(c.features))}
 		}
+		c.add(Term{Levels: list})
 	case *feature.ScorecardBlock:
-		for i := range block.Columns {
-			c.card(&block.Columns[i])
+		list := make([]Card, len(block.Columns))
+		for i, from := range block.Columns {
+			list[i] = Card{c.at(from.Input), from.Knots, from.Atoms, from.Missing, c.take(from.Levels())}
 		}
+		c.add(Term{Cards: list})
 	case *feature.LeavesBlock:
-		c.trees(block)
+		t := &Trees{Inputs: make([]int, len(block.Inputs)), Codes: block.Codes, Trees: make([]Tree, len(block.Trees))}
+		for i, k := range block.Inputs {
+			t.Inputs[i] = c.at(k)
+		}
+		for i := range block.Trees {
+			t.Trees[i] = Tree{block.Trees[i], c.take(block.Trees[i].Leaves())}
+		}
+		c.add(Term{Trees: t})
 	default:
 		return fmt.Errorf("a feature block of kind %q has no program", block.Kind())
 	}
@@ -157,115 +167,4 @@ func (c *compiler) unlessAll(inputs []int) []int {
 		return inputs
 	}
 	return nil
-}
-
-// level appends a column of a OneHotBlock.
-func (c *compiler) level(from *feature.OneHot) {
-	in := &c.features.Inputs[from.Input]
-	level := 0
-	term := func() float64 {
-		x := 1.0
-		if from.Scale != nil {
-			x = 1 / from.Scale[level]
-		}
-		level++
-		return float64(float64(float32(x))*c.take(1)[0]) + 0 // 0 has no sign
-	}
-	if in.Kind != schema.Categorical {
-		if from.Missing {
-			c.add(Term{Absent: &Absent{from.Input, term()}})
-		}
-		return
-	}
-	t := &Level{Input: from.Input, Terms: make([]float64, len(in.Categories))}
-	for i := range t.Terms {
-		t.Terms[i] = term()
-	}
-	if from.Missing {
-		t.Missing = term()
-	}
-	if in.Rare {
-		t.Other = term()
-	}
-	c.add(Term{Level: t})
-}
-
-// card appends a column of a ScorecardBlock.
-func (c *compiler) card(from *feature.Card) {
-	w := c.take(len(from.Knots) + len(from.Atoms))
-	missing := 0.0
-	if from.Missing {
-		missing = c.take(1)[0] + 0
-	}
-	if input := c.at(from.Input); len(from.Knots) == 0 {
-		c.add(Term{Steps: &Steps{input, Nearer(from.Atoms), w, missing}})
-	} else {
-		c.add(Term{Card: &Card{input, from.Knots, from.Atoms, w, missing}})
-	}
-}
-
-// Nearer returns for each atom but the first the smallest number that belongs to it and not to the one before.
-func Nearer(atoms []float64) (list []float64) {
-	for i := 1; i < len(atoms); i++ {
-		a, b := atoms[i-1], atoms[i]
-		list = append(list, LastWith(math.Nextafter(a, b), b, func(x float64) bool { // halves, as in feature.Card
-			return x == b || float64(b/2)-float64(x/2) < float64(x/2)-float64(a/2)
-		}))
-	}
-	return list
-}
-
-// trees appends a LeavesBlock.
-func (c *compiler) trees(block *feature.LeavesBlock) {
-	t := &Trees{Codes: block.Codes, Trees: make([]Tree, len(block.Trees))}
-	for i := range block.Trees {
-		from := &block.Trees[i]
-		ask := make([]int, len(from.Ask))
-		for k, a := range from.Ask {
-			if ask[k] = a; a >= 0 {
-				ask[k] = c.at(block.Inputs[a])
-			}
-		}
-		t.Trees[i] = Tree{ask, from.At, from.MissingLeft, c.take(len(from.Mass)), from.Mass}
-	}
-	c.add(Term{Trees: t})
-}
-
-// LastWith returns the number nearest to end, on the way from start to it, for which holds is true. It is true at start and
-// changes once at most.
-func LastWith(end, start float64, holds func(float64) bool) float64 {
-	if holds(end) {
-		return end
-	}
-	low, high := min(ordinal(start), ordinal(end)), max(ordinal(start), ordinal(end))
-	for high-low > 1 {
-		middle := low + (high-low)/2
-		if holds(fromOrdinal(middle)) == (start < end) {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
-	if start < end {
-		return fromOrdinal(low)
-	}
-	return fromOrdinal(high)
-}
-
-const zeroOrdinal = 1 << 63
-
-// ordinal numbers the floats in their order; both zeros are zeroOrdinal.
-func ordinal(x float64) uint64 {
-	n := math.Float64bits(math.Abs(x))
-	if x < 0 {
-		return zeroOrdinal - n
-	}
-	return zeroOrdinal + n
-}
-
-func fromOrdinal(n uint64) float64 {
-	if n < zeroOrdinal {
-		return -math.Float64frombits(zeroOrdinal - n)
-	}
-	return math.Float64frombits(n - zeroOrdinal)
 }

@@ -46,31 +46,14 @@ func run(p *program.Program, numbers []float64, levels []int) float64 {
 		switch {
 		case t.Numbers != nil:
 			z = addNumbers(z, t.Numbers, numbers)
-		case t.Level != nil:
-			switch level := levels[t.Level.Input]; level {
-			case missing:
-				z += t.Level.Missing
-			case unknown:
-				z += t.Level.Other
-			default:
-				z += t.Level.Terms[level]
+		case t.Levels != nil:
+			for i := range t.Levels {
+				z += level(p, &t.Levels[i], numbers, levels)
 			}
-		case t.Absent != nil:
-			if math.IsNaN(numbers[t.Absent.Input]) {
-				z += t.Absent.Term
+		case t.Cards != nil:
+			for i := range t.Cards {
+				z = addCard(z, &t.Cards[i], numbers[t.Cards[i].Input])
 			}
-		case t.Steps != nil:
-			i := 0
-			for i < len(t.Steps.Cuts) && t.Steps.Cuts[i] <= numbers[t.Steps.Input] {
-				i++
-			}
-			if math.IsNaN(numbers[t.Steps.Input]) {
-				z += t.Steps.Missing
-			} else {
-				z += t.Steps.Terms[i]
-			}
-		case t.Card != nil:
-			z = addCard(z, t.Card, numbers[t.Card.Input])
 		case t.Trees != nil:
 			for _, c := range t.Trees.Codes {
 				switch level := levels[c.Input]; level {
@@ -83,7 +66,7 @@ func run(p *program.Program, numbers []float64, levels []int) float64 {
 				}
 			}
 			for i := range t.Trees.Trees {
-				z += leaf(&t.Trees.Trees[i], numbers)
+				z += leaf(t.Trees, &t.Trees.Trees[i], numbers)
 			}
 		}
 	}
@@ -118,14 +101,48 @@ func addNumbers(z float64, t *program.Numbers, numbers []float64) float64 {
 	return z
 }
 
+// level returns what a level adds.
+func level(p *program.Program, l *program.Level, numbers []float64, levels []int) float64 {
+	n, place, rare := 0, unknown, false
+	if i := slices.IndexFunc(p.Texts, func(t program.Text) bool { return t.Input == l.Input }); i >= 0 {
+		n, place, rare = len(p.Texts[i].Categories), levels[l.Input], p.Texts[i].Rare
+	} else if math.IsNaN(numbers[l.Input]) {
+		place = missing
+	}
+	switch {
+	case place == missing && l.Missing:
+		place = n
+	case place == unknown && rare:
+		place = len(l.Weights) - 1
+	case place < 0:
+		return 0
+	}
+	x := 1.0
+	if l.Scale != nil {
+		x = 1 / l.Scale[place]
+	}
+	return float64(float64(float32(x)) * l.Weights[place])
+}
+
 func addCard(z float64, t *program.Card, x float64) float64 {
-	if math.IsNaN(x) {
-		return z + t.Missing
+	switch {
+	case !math.IsNaN(x):
+	case t.Missing:
+		return z + t.Weights[len(t.Weights)-1]
+	default:
+		return z
 	}
 	ends := slices.Concat(t.Knots, t.Atoms)
 	x = min(max(x, slices.Min(ends)), slices.Max(ends))
 	if j := slices.Index(t.Atoms, x); j >= 0 {
 		return z + t.Weights[len(t.Knots)+j]
+	}
+	if len(t.Knots) == 0 {
+		j := 0
+		for j+1 < len(t.Atoms) && (t.Atoms[j+1] <= x || float64(t.Atoms[j+1]/2)-float64(x/2) < float64(x/2)-float64(t.Atoms[j]/2)) {
+			j++
+		}
+		return z + t.Weights[j]
 	}
 	i, last := 0, len(t.Knots)-1
 	for i < last && t.Knots[i+1] <= x {
@@ -146,12 +163,12 @@ func addCard(z float64, t *program.Card, x float64) float64 {
 	return z
 }
 
-func leaf(t *program.Tree, numbers []float64) float64 {
+func leaf(trees *program.Trees, t *program.Tree, numbers []float64) float64 {
 	inner, leaves, skip := 0, 0, 0 // skip counts subtrees that are passed over
 	for _, ask := range t.Ask {
 		switch {
 		case ask < 0 && skip == 0:
-			return t.Terms[leaves]
+			return t.Weights[leaves]
 		case ask < 0:
 			leaves++
 			skip--
@@ -159,7 +176,7 @@ func leaf(t *program.Tree, numbers []float64) float64 {
 			inner++
 			skip++
 		default:
-			x := numbers[ask]
+			x := numbers[trees.Inputs[ask]]
 			if !(x <= t.At[inner] || math.IsNaN(x) && slices.Contains(t.MissingLeft, inner)) {
 				skip = 1
 			}
@@ -240,6 +257,7 @@ func compare(t *testing.T, name string, m *model.Model, rows []modeltest.Row) (s
 		t.Errorf("%s: the text is not read as it is written", name)
 	}
 	s := m.Schema()
+	checkFeatures(t, name, p, m)
 	for _, row := range rows {
 		want, err := m.ScoreFields(row.Fields)
 		if err != nil {
@@ -254,6 +272,28 @@ func compare(t *testing.T, name string, m *model.Model, rows []modeltest.Row) (s
 		}
 	}
 	return scored, refused
+}
+
+// checkFeatures compares the features and weights that a program gives with those of its model.
+func checkFeatures(t *testing.T, name string, p *program.Program, m *model.Model) {
+	t.Helper()
+	features := feature.MapOf(m.Features())
+	again, weights, err := p.Features(program.RestOf(features), m.Schema())
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	want, err := features.MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := again.MarshalJSON(); err != nil || !bytes.Equal(got, want) {
+		t.Fatalf("%s: %v, features\n%s instead of\n%s", name, err, got, want)
+	}
+	for i, w := range m.Vector() {
+		if math.Float64bits(w) != math.Float64bits(weights[i]) {
+			t.Fatalf("%s: weight %d is %v instead of %v", name, i, weights[i], w)
+		}
+	}
 }
 
 // A program has the bits of the model for random models of every kind of block and policy, with hashes, of LIBSVM rows, and for odd values. It
@@ -312,4 +352,60 @@ func TestProgramsOfEncodings(t *testing.T) {
 			t.Errorf("%s: only %d rows have a score", encoding, scored)
 		}
 	}
+}
+
+// Features and weights of LIBSVM rows come back from their program, whatever is encoded, scaled and replaced.
+func TestFeaturesOfIndices(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	data := &table.Table{Sparse: &table.Sparse{Cols: 12, Start: []int64{0}}}
+	for i := range 300 {
+		data.Line, data.Label = append(data.Line, i+1), append(data.Label, table.Class(i%2))
+		for index := range uint32(11) { // 3 is constant, 11 never written
+			if x := float64(r.IntN(5)) - 1 + float64(index)/4; index == 3 || r.IntN(3) > 0 && x != 0 {
+				data.Sparse.Index = append(data.Sparse.Index, index)
+				data.Sparse.Value = append(data.Sparse.Value, map[bool]float64{true: 7, false: x}[index == 3])
+			}
+		}
+		data.Sparse.Start = append(data.Sparse.Start, int64(len(data.Sparse.Index)))
+	}
+	s := schema.Schema{Format: schema.LIBSVM, Width: 12}
+	var fitted []*feature.Map
+	for _, encoding := range schema.Encodings() {
+		for _, o := range []feature.Options{{Scale: schema.ScaleAll, Impute: schema.ImputeMedian}, {Scale: schema.ScaleNone}, {Impute: schema.ImputeIndicator}} {
+			o.Encode = feature.Encode(encoding)
+			m, _, err := feature.Fit(data, s, nil, o)
+			if err != nil {
+				t.Fatalf("%s: %v", encoding, err)
+			}
+			fitted = append(fitted, m)
+		}
+	}
+	for i := 0; i+3 < len(fitted); i += 2 { // averages over two encodings
+		if union, _, err := feature.Union([]*feature.Map{fitted[i], fitted[i+3]}); err == nil {
+			fitted = append(fitted, union)
+		}
+	}
+	for i, m := range fitted {
+		parts := model.Parts{Schema: s, Features: m, Weights: make([]float64, m.Cols()), Training: model.Training{Rows: 300, Positives: 150}}
+		for k := range parts.Weights {
+			parts.Weights[k] = r.NormFloat64()
+		}
+		made, err := model.New(parts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var rows []modeltest.Row
+		for range 20 {
+			rows = append(rows, modeltest.Row{Fields: []string{fmt.Sprintf("%d:%d", 1+r.IntN(6), r.IntN(9)), fmt.Sprintf("%d:%v", 7+r.IntN(8), r.NormFloat64())}})
+		}
+		compare(t, fmt.Sprintf("features %d", i), made, rows)
+		var b bytes.Buffer
+		if _, err := made.WriteTo(&b); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := model.Read(&b, "m.json"); err != nil {
+			t.Errorf("features %d: %v", i, err)
+		}
+	}
+	t.Logf("%d features", len(fitted))
 }

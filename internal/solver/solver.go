@@ -17,7 +17,7 @@ import (
 // measured with reading. The products of the rows take 8 bytes for each pair.
 const (
 	// maxWideRows is for problems that are solved by the products of rows that matter: gisette (6,000 x 5,000) 11 to 16; 0/1 columns with
-	// labels that are noise (6,000 x 2,500) 60 to 75.
+	// labels that are noise (6,000 x 2,500) more than 55 to 71.
 	maxWideRows = 6000
 	// maxWiderRows is for these with at most widerRatio rows a feature: leaves of trees (10,000 x 9,600) 4 to 5, with labels that are noise 11 to 45.
 	maxWiderRows = 10_000

@@ -41,7 +41,15 @@ def model(name="complete"):
 
 
 def sealed(text):
-    """Returns a model file with a new checksum."""
+    """Returns a model file with a new digest and a new checksum."""
+    text = text.encode("utf-8", "surrogatepass")
+    found = re.search(rb'(?s)(.*\n)"digest": "sha256:([0-9a-f]*)"', text)
+    return resummed(text[:found.start(2)] + hashlib.sha256(found[1]).hexdigest().encode() + text[found.end(2):] if found else text)
+
+
+def resummed(text):
+    """Returns a model file with a new checksum alone."""
+    text = text if isinstance(text, str) else text.decode("utf-8", "surrogatepass")
     body = text[: text.rindex('"checksum"')].encode("utf-8", "surrogatepass")
     return body + b'"checksum": "sha256:' + hashlib.sha256(body).hexdigest().encode() + b'"\n}\n'
 
@@ -253,18 +261,22 @@ class Files(unittest.TestCase):
 
     def test_edits_with_a_new_checksum(self):
         for old, new in [
-            ("0.3333333333333333,-2", "0.3333333333333334,-2"),  # a weight: a probe row differs
-            ('"offset": -0.25', '"offset": -0.5'), ('"shift":[5]', '"shift":[5.0]'), ('"shift":[5]', '"shift":[ 5]'), ('"shift":[5]', '"shift":[5,6]'),
+            ("[0.3333333333333333]", "[0.3333333333333334]"),  # a weight: a probe row differs
+            ('"offset":-0.25', '"offset":-0.5'), ('"shift":[5]', '"shift":[5.0]'), ('"shift":[5]', '"shift":[ 5]'), ('"shift":[5]', '"shift":[5,6]'),
             ('"shift":[5]', '"shift":[1e999]'), ('"shift":[5]', '"shift":[NaN]'), ('"shift":[5]', '"shift":["5"]'), ('"shift":[5]', '"shift":[true]'),
             ('"scale":[2.23606797749979]', '"scale":[0]'), ('"scale":[2.23606797749979]', '"scale":[-1]'), ('"inputs":[0]', '"inputs":[1]'),
             ('"inputs":[0]', '"inputs":[9]'), ('"inputs":[0]', '"inputs":[-1]'), ('"input":1', '"input":7'), ('"missing":true', '"missing":1'),
-            ('"kind":"onehot"', '"kind":"future"'), ('"impute":"indicator"', '"impute":"guess"'), ('"dropped"', '"dropt"'), ('{"column":0', '{"column":0,"column":0'),
-            ('"weights": [0.3333333333333333,-2,', '"weights": [0.3333333333333333,'), ('"toptau_model": 1', '"toptau_model": 2'), ('"points": [', '"point": ['),
+            ('{"levels":', '{"future":'), ('"missing":"indicator"', '"missing":"guess"'), ('"texts"', '"text"'), ('{"input":1', '{"input":1,"input":1'),
+            ('"weights":[-2]', '"weights":[-2,1]'), ('"weights":[-2]', '"weights":[]'), ('{"levels":', '{"cards":[],"levels":'), ('"toptau_model": 1', '"toptau_model": 2'), ('"points": [', '"point": ['),
             ('"score":-0.125', '"score":-0.126'), ('"http"', '"ht\\u0074p"'), ('"http"', '"ht\\/tp"'), ('"threshold":0.1', '"threshold":1e-1'),
-            ('"schema": {', '"schema":  {'), ('"offset": -0.25,\n', '"offset": -0.25,\n"extra": 1,\n'), ('"offset": -0.25,\n', ""), ('"name":"per id"', '"name":"default"'),
+            ('"schema": {', '"schema":  {'), ('"program": {', '"extra": 1,\n"program": {'),
+            (re.search('"program": .*\n', content("complete").decode())[0], ""), ('"offset":-0.25', '"offset":-0.25,"extra":1'), ('"name":"per id"', '"name":"default"'),
         ]:
             with self.subTest(new):
                 self.refused(changed("complete", old, new), "m.json: ")
+        for old, new in [("1e-17", "1.0001e-17"), ('"name":"bytes"', '"name":"octets"'), ('"dropped":[{"column":2', '"dropped":[{"column":1')]:
+            self.refused(resummed(content("complete").decode().replace(old, new)), "edited or damaged")
+            toptau.Model.from_bytes(changed("complete", old, new))  # another model
 
     def test_escapes(self):
         for code in ("007f", "009b", "061c", "200e", "202e", "2069"):  # toptau escapes what controls a terminal
@@ -273,23 +285,20 @@ class Files(unittest.TestCase):
 
     def test_hostile_files(self):
         text = content("complete").decode()
-        start, rest = text.split('"features": ')[0] + '"features": ', "\n" + text.split("\n", 4)[4]
+        start, rest = text.split('"program": ')[0] + '"program": ', "\n" + text.split("\n", 5)[5]
         many = 1 << 18
         for features in ("[" * many + "]" * many, '{"a":' * many + "1" + "}" * many, "9" * many, '"' + "\\\\" * many + '"', "[" + "[]," * many + "[]]",
                          "{" + ",".join(f'"{i}":0' for i in range(many)) + "}", "-" * many, '"' * (many + 1)):
             self.refused(sealed(start + features + "," + rest), "m.json: ")
         self.refused(sealed(re.sub(r'"probes": \[\n', '"probes": [\n' + '{"fields":["5","http","0"],"score":-0.125},\n' * 100, text)), "probe rows")
-        deep = {"ask": [0] * 50000 + [-1] * 50001, "at": list(range(50000)), "mass": [1] * 50001}
-        block = {"kind": "leaves", "block": {"inputs": [0], "trees": [deep]}}
-        features = '{"scale":"standard","impute":"indicator","inputs":[{"column":0,"name":"bytes","kind":"numeric"}],"dropped":[],"blocks":['
-        weights = text.replace("0.3333333333333333,-2,0.125,1e-17,0.5", ",".join(["1"] * 50001))
-        weights = re.sub(r'"averages": .*\n', "", weights)
-        self.refused(sealed(re.sub(r'"features": .*', lambda _: '"features": ' + features + json.dumps(block, separators=(",", ":")) + "]},", weights)), "probe row 1 scores")
+        deep = {"ask": [0] * 50000 + [-1] * 50001, "at": list(range(50000)), "mass": [1] * 50001, "weights": [1] * 50001}
+        trees = {"missing": "indicator", "columns": [0], "terms": [{"trees": {"inputs": [0], "trees": [deep]}}], "offset": 0}
+        self.refused(sealed(re.sub('"averages": .*\n', "", start + json.dumps(trees, separators=(",", ":")) + "," + rest)), "probe row 1 scores")
 
     def test_memory_is_bounded(self):
         text = content("complete").decode()
         line = "[" + ",".join(['{"a":1}'] * 100000) + "]"
-        data = sealed(re.sub(r'"weights": .*', lambda _: '"weights": ' + line + ",", text))
+        data = sealed(text.replace('"weights":[-2]', '"weights":' + line))
         tracemalloc.start()
         try:
             self.refused(data, "not a list of numbers")

@@ -319,21 +319,22 @@ class _Column:
         self.origin, self.salt = float(fields.get("origin", 0)), fields.get("salt", "")
         self.missing = {text.strip(" \t") for text in missing} | {""}
         self.missing_numbers = [x for x in map(_parse_number, self.missing) if x is not None]
-        self.input: Optional[int] = None  # its place in the features
+        self.input: Optional[int] = None  # its place in the program
         self.categories: dict[str, int] = {}
         self.known: dict[str, int] = {}  # those that are not spellings of a missing value
         self.fill: Optional[float] = None  # numeric: replaces a missing value; None: it is an error
         self.absent: Optional[int] = None  # categorical: the code of a missing value; None: it is an error
+        self.rare = False  # values that are no category are rare ones instead of unknown ones
         self.truth: tuple[str, str] = ("false", "true")
 
-    def use(self, place: int, fields: dict, policy: str) -> None:
-        """Makes the column an input of the features."""
-        self.input = place
-        categories = fields.get("categories", [])
+    def use(self, place: int, text: dict, policy: str, fill: float) -> None:
+        """Makes the column an input of the program."""
+        self.input, self.rare = place, text.get("rare", False)
+        categories = text.get("categories", [])
         self.known = {c: i for i, c in enumerate(categories) if c.strip(" \t") not in self.missing}
         self.categories = {c: i for i, c in enumerate(categories)}
         if policy != "error":
-            self.fill = NAN if policy == "indicator" else float(fields.get("fill", 0))
+            self.fill = NAN if policy == "indicator" else fill if policy == "median" else 0.0
             self.absent = 0 if policy == "median" else -1
         spellings = [pair for pair in (("false", "true"), ("False", "True"), ("FALSE", "TRUE"))
                      if any(self._spelled(text) in self.categories for text in pair)]
@@ -357,7 +358,7 @@ class _Column:
     def is_missing(self, text: str) -> bool:
         return text.strip(" \t") in self.missing
 
-    # The value of a row as the features see it: a float, or a code.
+    # The value of a row as the program sees it: a float, or a code.
     def read(self, value: Any) -> float:
         if self.numeric:
             x = self.number(value)
@@ -537,11 +538,10 @@ class _Column:
         return np.array(codes, dtype=np.int32)[places.reshape(values.shape)]
 
 
-# ---- The blocks of features ----
+# ---- The program: how values become a score ----
 #
-# A score is (0 + x_1 w_1 + x_2 w_2 + ...) + offset. products returns the terms of a block for one row in the
-# order of the weights, add_rows adds them to the scores of many rows. A term of 0 changes no sum, so a block
-# may have a fixed number of terms. owners has the input of each term; -1 for none.
+# A score is (0 + products of the terms in order) + offset. products returns those of a term for one row, and add_rows adds them to the scores of
+# many rows. A product of 0 changes no sum, so a term may have a fixed number of products. owners has the input of each.
 
 _FRACTION = 402653184.0  # 1.5 * 2^28: adding and subtracting it rounds to a multiple of 2^-24, halves to even
 
@@ -550,13 +550,9 @@ def _refuse(what: str) -> Error:
     return Error(f"edited or damaged: {what}", fix="copy or train the model again")
 
 
-def _is_number(x: Any) -> bool:
-    return x.__class__ is float or x.__class__ is int
-
-
-def _numbers(values: Any, what: str) -> list[float]:
-    if values.__class__ is not list or not all(map(_is_number, values)):
-        raise _refuse(f"{what} is not a list of numbers")
+def _numbers(values: Any, what: str, count: int = -1) -> list[float]:
+    if values.__class__ is not list or not all(x.__class__ is float or x.__class__ is int for x in values) or count >= 0 and len(values) != count:
+        raise _refuse(f"{what} is not a list of numbers of the right length")
     return list(map(float, values))
 
 
@@ -591,187 +587,177 @@ def _fields(value: Any, what: str, kinds: dict, required: Iterable[str]) -> dict
     return value
 
 
-class _Numeric:
-    """(x - shift) / scale, rounded to float32."""
+def _too_large(x: float, column: str, row: int = 0) -> Error:
+    return Error(f"{x!r} is too large to be scored", "a value that stays below 3e+38 after scaling", column=column, row=row)
 
-    def __init__(self, block: dict, features: _Features):
-        _fields(block, "a numeric block", {"inputs": list, "shift": list, "scale": list}, ["inputs"])
-        self.owners = _places(block["inputs"], len(features.inputs), "inputs")
-        if not all(features.inputs[k]["kind"] == "numeric" for k in self.owners):
-            raise _refuse("a numeric block of categories")
-        self.shift = _numbers(block.get("shift", [0.0] * len(self.owners)), "shift")
-        self.scale = _numbers(block.get("scale", [1.0] * len(self.owners)), "scale")
-        if len(self.shift) != len(self.owners) or len(self.scale) != len(self.owners) or not all(s > 0 for s in self.scale) or \
-                ("shift" in block) != ("scale" in block):
-            raise _refuse("shifts and scales do not fit the inputs")
-        self.width = len(self.owners)
-        self.names = features.names
-        self.rounded = struct.Struct(f"<{self.width}f")  # to float32 and back; an error if a value is too large
-        self.parts = list(zip(self.owners, self.shift, self.scale))
-        self.indicator = features.impute == "indicator"
 
-    def set_weights(self, weights: list[float]) -> None:
-        self.weights = weights
+class _Numbers:
+    """float32((x - shift) / scale) times a weight, for several inputs."""
 
-    def products(self, x: list) -> list[float]:
+    def __init__(self, t: Any, p: _Program):
+        _fields(t, "numbers", {"inputs": list, "shift": list, "scale": list, "weights": list}, ["weights"])
+        self.owners = p.numeric(t.get("inputs", list(range(len(p.columns)))))
+        n, self.names = len(self.owners), p.names
+        self.weights = _numbers(t["weights"], "weights", n)
+        shift, scale = _numbers(t.get("shift", [0.0] * n), "shift", n), _numbers(t.get("scale", [1.0] * n), "scale", n)
+        if not all(s > 0 for s in scale):
+            raise _refuse("a scale that is not above 0")
+        self.parts = list(zip(self.owners, shift, scale))
+        self.place = {k: i for i, k in enumerate(self.owners)} if p.sparse else {}
+        self.rounded = struct.Struct(f"<{n}f")  # to float32 and back; an error if a value is too large
+        self.keeps = p.missing == "indicator"
+
+    def products(self, x: Any) -> list[float]:
         values = [(x[k] - shift) / scale for k, shift, scale in self.parts]
-        if self.indicator:
+        if self.keeps:
             values = [v if v == v else 0.0 for v in values]
         try:
             return list(map(mul, self.rounded.unpack(self.rounded.pack(*values)), self.weights))
         except OverflowError:
-            raise self.too_large(x, values) from None
+            k = next(k for k, v in zip(self.owners, values) if not abs(v) < 3.4028235677973366e38)
+            raise _too_large(float(x[k]), self.names(k)) from None
 
-    def too_large(self, x: list, values: list[float]) -> Error:
-        k = next(k for k, v in zip(self.owners, values) if not abs(v) < 3.4028235677973366e38)
-        return Error(f"{float(x[k])!r} is too large to be scored", "a value that stays below 3e+38 after scaling", column=self.names[k])
+    def pairs(self, x: _Entries) -> list[tuple[int, float]]:
+        """Returns inputs and products of the entries of a LIBSVM row."""
+        out = []
+        for k, value in x.items():
+            i = self.place.get(k)
+            if i is not None:
+                try:
+                    rounded = struct.unpack("<f", struct.pack("<f", (value - self.parts[i][1]) / self.parts[i][2]))[0]
+                except OverflowError:
+                    raise _too_large(value, self.names(k)) from None
+                out.append((k, rounded * self.weights[i]))
+        return out
 
-    def add_rows(self, x: list, z: Any) -> Any:
+    def add_rows(self, x: Any, z: Any) -> Any:
         for (k, shift, scale), w in zip(self.parts, self.weights):
             v = (x[k] - shift) / scale
-            if self.indicator:
+            if self.keeps:
                 v[np.isnan(v)] = 0
             rounded = v.astype(np.float32)
             if not np.isfinite(rounded).all():
                 row = int(np.flatnonzero(~np.isfinite(rounded))[0])
-                e = self.too_large({k: float(x[k][row])}, [float(v[row]) if k == j else 0.0 for j in self.owners])
-                e.row = row + 1
-                raise e
+                raise _too_large(float(x[k][row]), self.names(k), row + 1)
             v[:] = rounded
             v *= w
             z += v
         return z
 
+    def add_entries(self, rows: Any, inputs: Any, values: Any, z: Any) -> Any:
+        """Adds the products of entries in ascending order of rows and inputs."""
+        owners, (_, shift, scale) = np.array(self.owners, dtype=np.int64), zip(*self.parts)
+        place = np.minimum(np.searchsorted(owners, inputs), len(owners) - 1)
+        hit = np.flatnonzero(owners[place] == inputs)
+        rows, place = rows[hit], place[hit]
+        rounded = ((values[hit] - np.array(shift)[place]) / np.array(scale)[place]).astype(np.float32)
+        bad = np.flatnonzero(~np.isfinite(rounded))
+        if len(bad):
+            raise _too_large(float(values[hit][bad[0]]), self.names(int(inputs[hit][bad[0]])), int(rows[bad[0]]) + 1)
+        # bincount adds in the order of its input, so each sum starts with the score so far.
+        products = rounded.astype(np.float64) * np.array(self.weights)[place]
+        return np.bincount(np.concatenate([np.arange(len(z)), rows]), np.concatenate([z, products]), len(z))
 
-class _OneHot:
-    """One weight for each category, for missing values and for rare ones."""
 
-    def __init__(self, block: dict, features: _Features):
-        _fields(block, "a onehot block", {"columns": list}, ["columns"])
-        self.columns = []  # input, number of categories, missing, rare, factors
-        for c in block["columns"]:
-            _fields(c, "a onehot column", {"input": int, "missing": bool, "scale": list}, ["input"])
-            k = _places([c["input"]], len(features.inputs), "input")[0]
-            fields = features.inputs[k]
-            n, missing, rare = len(fields.get("categories", [])), c.get("missing", False), fields.get("rare", False)
-            scale = _numbers(c["scale"], "scale") if "scale" in c else None
-            width = n + missing + rare
-            if scale is not None and (len(scale) != width or not all(s > 0 and 1 / s < 3.4e38 for s in scale)):
-                raise _refuse("the scales of a onehot column do not fit it")
-            factors = [1.0] * width if scale is None else [struct.unpack("<f", struct.pack("<f", 1 / s))[0] for s in scale]
-            self.columns.append((k, n, missing, rare, factors, fields["kind"] == "numeric"))
-        self.owners = [c[0] for c in self.columns]
-        self.width = sum(len(c[4]) for c in self.columns)
+class _Levels:
+    """One product for each category, for other values and for missing ones; of a number only the last."""
 
-    def set_weights(self, weights: list[float]) -> None:
-        self.tables, first = [], 0
-        for k, n, missing, rare, factors, numeric in self.columns:
-            own = list(map(mul, factors, weights[first:first + len(factors)]))
-            first += len(factors)
-            table = own[:n] + [own[-1] if rare else 0.0, own[n] if missing else 0.0]  # ..., unknown, missing
-            self.tables.append((k, table, numeric, table if np is None else np.array(table)))
+    def __init__(self, levels: list, p: _Program):
+        self.parts = []  # input, whether it is a number, products by code: those of categories, of other and of missing values
+        for t in levels:
+            _fields(t, "a level", {"input": int, "missing": bool, "scale": list, "weights": list}, ["input", "weights"])
+            (k,) = _places([t["input"]], len(p.columns), "an input")
+            text, missing = p.texts.get(k, {}), t.get("missing", False)
+            n, rare = len(text.get("categories", [])), text.get("rare", False)
+            weights = _numbers(t["weights"], "weights", n + missing + rare)
+            scale = _numbers(t.get("scale", [1.0] * len(weights)), "scale", len(weights))
+            if not all(s > 0 and 1 / s < 3.4e38 for s in scale):
+                raise _refuse("the scales of a level")
+            own = [struct.unpack("<f", struct.pack("<f", 1 / s))[0] * w for s, w in zip(scale, weights)]
+            self.parts.append((k, k not in p.texts, own[:n] + [own[-1] if rare else 0.0, own[n] if missing else 0.0]))
+        self.owners = [k for k, _, _ in self.parts]
 
-    def products(self, x: list) -> list[float]:
-        return [table[(-1 if x[k] != x[k] else -2) if numeric else x[k]] for k, table, numeric, _ in self.tables]
+    def products(self, x: Any) -> list[float]:
+        return [table[(-1 if x[k] != x[k] else -2) if number else x[k]] for k, number, table in self.parts]
 
-    def add_rows(self, x: list, z: Any) -> Any:
-        for k, _, numeric, table in self.tables:
-            z += table[np.where(np.isnan(x[k]), -1, -2) if numeric else x[k]]
+    def add_rows(self, x: Any, z: Any) -> Any:
+        for k, number, table in self.parts:
+            z += np.array(table)[np.where(np.isnan(x[k]), -1, -2) if number else x[k]]
         return z
 
 
-class _Scorecard:
-    """Positions on scales of levels: two terms for a column with knots, one for a column of atoms."""
+class _Cards:
+    """Two products for each number: the weights of two neighbouring knots, or that of an atom and 0."""
 
-    def __init__(self, block: dict, features: _Features):
-        _fields(block, "a scorecard block", {"columns": list}, ["columns"])
-        self.cards, self.owners = [], []  # input, knots, atoms, missing
-        knotted = True
-        for c in block["columns"]:
-            _fields(c, "a scorecard column", {"input": int, "knots": list, "atoms": list, "missing": bool}, ["input"])
-            k = _places([c["input"]], len(features.inputs), "input")[0]
-            knots = _ascending(_numbers(c.get("knots", []), "knots"), "knots")
-            atoms = _ascending(_numbers(c.get("atoms", []), "atoms"), "atoms")
-            if features.inputs[k]["kind"] != "numeric" or len(knots) == 1 or not knots and not atoms or knots and not knotted:
-                raise _refuse("a scorecard column does not fit its input or its place")
-            knotted = bool(knots)
-            self.cards.append((k, knots, atoms, c.get("missing", False)))
-            self.owners += [k, k] if knots else [k]
-        self.width = sum(len(knots) + len(atoms) + missing for _, knots, atoms, missing in self.cards)
+    def __init__(self, cards: list, p: _Program):
+        self.parts = []  # input, knots, their weights, weights by atom, atoms, both ends, the product of a missing value
+        for t in cards:
+            _fields(t, "a card", {"input": int, "knots": list, "atoms": list, "missing": bool, "weights": list}, ["input", "weights"])
+            knots, atoms = (_ascending(_numbers(t.get(name, []), name), name) for name in ("knots", "atoms"))
+            n, missing, ends = len(knots), t.get("missing", False), knots + atoms
+            w = _numbers(t["weights"], "weights", len(ends) + missing)
+            if n == 1 or not ends:
+                raise _refuse("a card with one knot or without levels")
+            self.parts.append((*p.numeric([t["input"]]), knots, w[:n], dict(zip(atoms, w[n:])), atoms, min(ends), max(ends), w[-1] if missing else 0.0))
+        self.owners = [part[0] for part in self.parts for _ in "ab"]
 
-    def set_weights(self, weights: list[float]) -> None:
-        self.scales, first = [], 0
-        for k, knots, atoms, missing in self.cards:
-            own = weights[first:first + len(knots) + len(atoms) + missing]
-            first += len(own)
-            ends = (knots[:1] + knots[-1:]) + (atoms[:1] + atoms[-1:])
-            at_atoms = own[len(knots):len(knots) + len(atoms)]
-            self.scales.append((k, knots, own[:len(knots)], atoms, at_atoms, dict(zip(atoms, at_atoms)), min(ends), max(ends),
-                                own[-1] if missing else 0.0))
-
-    def products(self, x: list) -> list[float]:
+    def products(self, x: Any) -> list[float]:
         out = []
-        for k, knots, w, atoms, at_atoms, by_atom, low, high, missing in self.scales:
+        for k, knots, w, by_atom, atoms, low, high, missing in self.parts:
             v = x[k]
             if v != v:
-                out += (missing, 0.0) if knots else (missing,)
+                out += (missing, 0.0)
                 continue
             v = low if v < low else high if v > high else v
             if v in by_atom:
-                out += (by_atom[v], 0.0) if knots else (by_atom[v],)
-            elif knots:
-                last = len(knots) - 1
-                i = bisect_right(knots, v) - 1
-                if i < 0:
-                    i, v = 0, knots[0]
-                elif i >= last:
-                    i, v = last - 1, knots[last]
-                a, b = knots[i], knots[i + 1]
-                whole = b - a
-                f = ((v - a) / whole if whole < INF else (v / 2 - a / 2) / (b / 2 - a / 2)) + _FRACTION - _FRACTION
-                out.append((1.0 - f) * w[i])
-                out.append(f * w[i + 1])
-            else:
+                out += (by_atom[v], 0.0)
+                continue
+            if not knots:  # the nearest atom
                 i = bisect_left(atoms, v)
-                if i > 0 and not atoms[i] / 2 - v / 2 < v / 2 - atoms[i - 1] / 2:
-                    i -= 1
-                out.append(at_atoms[i])
+                out += (by_atom[atoms[i if atoms[i] / 2 - v / 2 < v / 2 - atoms[i - 1] / 2 else i - 1]], 0.0)
+                continue
+            i = bisect_right(knots, v) - 1
+            if i < 0:
+                i, v = 0, knots[0]
+            elif i >= len(knots) - 1:
+                i, v = len(knots) - 2, knots[-1]
+            a, b = knots[i], knots[i + 1]
+            whole = b - a
+            f = ((v - a) / whole if whole < INF else (v / 2 - a / 2) / (b / 2 - a / 2)) + _FRACTION - _FRACTION
+            out.append((1.0 - f) * w[i])
+            out.append(f * w[i + 1])
         return out
 
-    def add_rows(self, x: list, z: Any) -> Any:
-        for k, knots, w, atoms, at_atoms, _, low, high, missing in self.scales:
-            absent = np.isnan(x[k])
-            some_absent = absent.any()
-            v = np.clip(x[k], low, high)
-            place = np.minimum(np.searchsorted(atoms, v), len(atoms) - 1) if atoms else None
+    def add_rows(self, x: Any, z: Any) -> Any:
+        for k, knots, w, by_atom, atoms, low, high, missing in self.parts:
+            absent, clamped, first, second = np.isnan(x[k]), np.clip(x[k], low, high), 0.0, 0.0
             if knots:
                 n, u = np.array(knots), np.array(w)
-                v = np.clip(v, knots[0], knots[-1]) if atoms else v
-                i = np.clip(np.searchsorted(n, v, side="right") - 1, 0, len(knots) - 2)
-                whole = np.diff(n)
-                half = np.where(np.isinf(whole), 0.5, 1.0)  # halves, where the width of an interval overflows
+                v = np.clip(clamped, n[0], n[-1]) if atoms else clamped
+                i = np.clip(np.searchsorted(n, v, side="right") - 1, 0, len(n) - 2)
+                half = np.where(np.isinf(np.diff(n)), 0.5, 1.0)  # halves, where the width of an interval overflows
                 f = (v * half[i] - n[i] * half[i]) / (n[1:] * half - n[:-1] * half)[i]
                 f += _FRACTION
                 f -= _FRACTION
                 first, second = (1.0 - f) * u[i], f * u[i + 1]
-                if atoms:
-                    hit = np.array(atoms)[place] == np.clip(x[k], low, high)
-                    first, second = np.where(hit, np.array(at_atoms)[place], first), np.where(hit, 0.0, second)
-            else:
-                a = np.array(atoms)
-                before = np.maximum(place - 1, 0)
-                lower = (place > 0) & (a[place] != v) & ~(a[place] / 2 - v / 2 < v / 2 - a[before] / 2)
-                first, second = np.array(at_atoms)[np.where(lower, before, place)], None
-            if some_absent:
-                first = np.where(absent, missing, first)
+            if atoms:
+                a, u = np.array(atoms), np.array(list(by_atom.values()))
+                place = np.minimum(np.searchsorted(a, clamped), len(a) - 1)
+                hit = a[place] == clamped
+                if not knots:  # the nearest one
+                    before = np.maximum(place - 1, 0)
+                    place = np.where(hit | (a[place] / 2 - clamped / 2 < clamped / 2 - a[before] / 2), place, before)
+                    hit = True
+                first, second = np.where(hit, u[place], first), np.where(hit, 0.0, second)
+            if absent.any():
+                first, second = np.where(absent, missing, first), np.where(absent, 0.0, second)
             z += first
-            if second is not None:
-                z += np.where(absent, 0.0, second) if some_absent else second
+            z += second
         return z
 
 
-class _Leaves:
-    """One weight for each leaf of each tree.
+class _Trees:
+    """One product for each tree.
 
     A node is (input, threshold, left, right): a row goes left if its value is at most the threshold. Where a
     missing value goes left, the node tests the negative value, which is after the inputs and derived columns, and its
@@ -779,57 +765,44 @@ class _Leaves:
     most the threshold.
     """
 
-    def __init__(self, block: dict, features: _Features):
-        _fields(block, "a leaves block", {"inputs": list, "codes": list, "trees": list}, ["inputs", "trees"])
-        count = len(features.inputs) + len(features.derived)
-        self.inputs = _ascending(_places(block["inputs"], count, "inputs"), "inputs")
-        self.codes = []  # input, numbers of its categories, of unknown and of missing ones
-        for c in block.get("codes", []):
+    def __init__(self, t: Any, p: _Program):
+        _fields(t, "trees", {"inputs": list, "codes": list, "trees": list}, ["inputs", "trees"])
+        self.count = count = len(p.columns) + len(p.derived)
+        inputs = _ascending(_places(t["inputs"], count, "inputs"), "inputs")
+        self.codes = {}  # by input: numbers of its categories, of unknown and of missing ones
+        for c in t.get("codes", []):
             _fields(c, "codes", {"input": int, "values": list, "unknown": float}, ["input", "values", "unknown"])
-            k = _places([c["input"]], len(features.inputs), "input")[0]
-            values = _numbers(c["values"], "values")
-            if len(values) != len(features.inputs[k].get("categories", [])):
-                raise _refuse("codes do not fit the categories")
-            self.codes.append((k, values + [float(c["unknown"]), NAN]))
-        if [k for k, _ in self.codes] != [k for k in self.inputs if k < len(features.inputs) and features.inputs[k]["kind"] == "categorical"]:
+            self.codes[c["input"]] = _numbers(c["values"], "values", len(p.texts[c["input"]]["categories"])) + [float(c["unknown"]), NAN]
+        if list(self.codes) != [k for k in inputs if k in p.texts]:
             raise _refuse("codes do not fit the inputs of the trees")
-        self.trees, self.flipped = [], []  # nodes from the last to the first; inputs of which the negative is tested
-        self.width = 0
-        for t in block["trees"]:
-            _fields(t, "a tree", {"ask": list, "at": list, "missing_left": list, "mass": list}, ["ask", "at", "mass"])
-            at, mass = _numbers(t["at"], "at"), _numbers(t["mass"], "mass")
-            left = set(_ascending(_places(t.get("missing_left", []), len(at), "missing_left"), "missing_left"))
-            nodes = []  # (-1, 0, mass) or (input, threshold, missing goes left)
-            inner = leaves = open_nodes = 0
-            for i, ask in enumerate(t["ask"]):
-                if i > 0 and open_nodes == 0 or ask.__class__ is not int or not -1 <= ask < len(self.inputs) or \
-                        (inner if ask >= 0 else leaves) >= len(at if ask >= 0 else mass):
+        self.trees, self.place = [], {}  # nodes from the last to the first, terms, masses; inputs of which the negative is tested, and its place
+        for tree in t["trees"]:
+            _fields(tree, "a tree", {"ask": list, "at": list, "missing_left": list, "mass": list, "weights": list},
+                    ["ask", "at", "mass", "weights"])
+            at, terms = _numbers(tree["at"], "at"), _numbers(tree["weights"], "weights")
+            mass, left = _numbers(tree["mass"], "mass", len(terms)), set(tree.get("missing_left", []))
+            nodes = []  # (-1, 0, leaf) or (input, threshold, missing goes left)
+            inner, leaves, open_nodes = 0, 0, 1
+            for ask in tree["ask"]:
+                if ask.__class__ is not int or not -1 <= ask < len(inputs) or not open_nodes or (inner == len(at) if ask >= 0 else leaves == len(terms)):
                     raise _refuse("a tree has a wrong node")
                 if ask < 0:
                     nodes.append((-1, 0.0, leaves))
-                    leaves, open_nodes = leaves + 1, open_nodes - 1 if i > 0 else 0
+                    leaves, open_nodes = leaves + 1, open_nodes - 1
                     continue
-                k = self.inputs[ask]
-                if inner in left and k not in self.flipped:
-                    self.flipped.append(k)
-                nodes.append((k, at[inner], inner in left))
-                inner, open_nodes = inner + 1, open_nodes + (1 if i > 0 else 2)
-            if open_nodes or leaves != len(mass) or inner != len(at) or not leaves or not all(m > 0 for m in mass):
+                ask = inputs[ask]
+                if inner in left:
+                    self.place.setdefault(ask, count + len(self.place))
+                nodes.append((ask, at[inner], inner in left))
+                inner, open_nodes = inner + 1, open_nodes + 1
+            if open_nodes or leaves != len(terms) or inner != len(at) or not all(m > 0 for m in mass):
                 raise _refuse("a tree is not complete")
             nodes.reverse()
-            self.trees.append((nodes, mass))
-            self.width += leaves
-        self.place = {k: count + i for i, k in enumerate(self.flipped)}  # of the negative of an input
-        self.owners = [-1] * len(self.trees)
+            self.trees.append((nodes, terms, mass))
+        self.owners = []
+        self.roots = [self._build(nodes, terms) for nodes, terms, _ in self.trees]
         self.explained: Optional[list] = None
-
-    def set_weights(self, weights: list[float]) -> None:
-        self.roots, self.weights, first = [], [], 0
-        for nodes, mass in self.trees:
-            own = weights[first:first + len(mass)]
-            first += len(mass)
-            self.weights.append(own)
-            self.roots.append(self._build(nodes, own))
+        self.ranks: Optional[dict] = None
 
     def _build(self, nodes: list, leaves: list) -> Any:
         """Returns the root of a tree with these leaves. Nodes are in reverse order: both sides come before their node."""
@@ -845,17 +818,14 @@ class _Leaves:
                 done.append((k, at, low, high))
         return done[0]
 
-    def _values(self, x: list) -> list:
+    def _values(self, x: Any) -> Any:
         """Returns the values that the nodes test."""
-        if self.codes or self.flipped:
-            x = list(x)
-            for k, values in self.codes:
-                x[k] = values[x[k]]
-            x += [-x[k] for k in self.flipped]
-        return x
+        for k, values in self.codes.items():
+            x[k] = values[x[k]]
+        return _extended(x, self.count, [-x[k] for k in self.place])
 
-    def products(self, x: list) -> list[float]:
-        x, out = self._values(x), []
+    def products(self, x: Any) -> list[float]:
+        x, out = self._values(x.copy()) if self.codes or self.place else x, []
         for node in self.roots:
             while node.__class__ is tuple:
                 k, at, low, high = node
@@ -863,18 +833,18 @@ class _Leaves:
             out.append(node)
         return out
 
-    def add_rows(self, x: list, z: Any) -> Any:
+    def add_rows(self, x: Any, z: Any) -> Any:
         """Replaces thresholds by their ranks, and computes the leaf of all rows, node by node from the last, as
         right + (value <= threshold) * (left - right) in whole numbers."""
-        x = list(x)
-        for k, values in self.codes:
+        x = x.copy()
+        for k, values in self.codes.items():
             x[k] = np.array(values)[x[k]]
-        if not hasattr(self, "ranks"):
-            found: dict[int, set] = {k: set() for k in self.inputs}
-            for nodes, _ in self.trees:
+        if self.ranks is None:
+            found: dict[int, set] = {}
+            for nodes, _, _ in self.trees:
                 for k, at, _ in nodes:
                     if k >= 0:
-                        found[k].add(at)
+                        found.setdefault(k, set()).add(at)
             lists = {k: sorted(s) for k, s in found.items()}
             self.ranks = {k: ({at: i for i, at in enumerate(s)}, np.array(s)) for k, s in lists.items()}
         rank, rank_left = {}, {}  # missing values go right, or left
@@ -883,8 +853,8 @@ class _Leaves:
             rank[k] = np.searchsorted(list_of, x[k]).astype(small)
             if k in self.place:
                 rank_left[k] = np.where(np.isnan(x[k]), 0, rank[k]).astype(small)
-        for (nodes, mass), weights in zip(self.trees, self.weights):
-            small = np.uint8 if len(mass) <= 256 else np.uint32
+        for nodes, terms, _ in self.trees:
+            small = np.uint8 if len(terms) <= 256 else np.uint32
             done: list = []
             for k, at, left in nodes:
                 if k < 0:
@@ -895,25 +865,25 @@ class _Leaves:
                 leaf *= np.subtract(low, high, dtype=small)  # wraps around, and the sum wraps back
                 leaf += high
                 done.append(leaf)
-            z += np.array(weights)[done[0]]
+            z += np.array(terms)[done[0]]
         return z
 
-    def explain(self, x: list, adds: list[float]) -> list[float]:
+    def explain(self, x: Any, adds: list[float]) -> list[float]:
         """Adds to each input what the steps that test it change in the mean weight. Returns the means of the roots."""
         if self.explained is None:
             self.explained = []
-            for (nodes, mass), weights in zip(self.trees, self.weights):
+            for nodes, terms, mass in self.trees:
                 done: list = []  # (input, threshold, left, right, mean, mass, missing goes left)
                 for k, at, left in nodes:
                     if k < 0:
-                        done.append((-1, 0.0, None, None, weights[left], mass[left], False))
+                        done.append((-1, 0.0, None, None, terms[left], mass[left], False))
                         continue
                     low, high = done.pop(), done.pop()
                     total = low[5] + high[5]
                     mean = low[4] + (high[4] - low[4]) * (high[5] / total)
                     done.append((k, at, low, high, mean, total, left))
                 self.explained.append(done[0])
-        x = self._values(x)
+        x = self._values(x.copy())
         for node in self.explained:
             while node[0] >= 0:
                 v = x[node[0]]
@@ -923,126 +893,120 @@ class _Leaves:
         return [root[4] for root in self.explained]
 
 
-class _Sparse:
-    """x / scale for each index of a LIBSVM row, rounded to float32."""
-
-    def __init__(self, block: dict, features: _Features):
-        _fields(block, "a sparse block", {"index": list, "constant": list, "scale": list}, ["index"])
-        self.index = _ascending(_places(block["index"], 1 << 32, "index"), "index")
-        self.constant = set(_ascending(_places(block.get("constant", []), 1 << 32, "constant"), "constant"))
-        self.width = len(self.index)
-        self.scale = _numbers(block.get("scale", [1.0] * self.width), "scale")
-        if not features.sparse or len(self.scale) != self.width or not all(s > 0 for s in self.scale) or \
-                self.index[:1] == [0] or 0 in self.constant:
-            raise _refuse("scales or indices of a sparse block do not fit it")
-
-    def set_weights(self, weights: list[float]) -> None:
-        self.weights = weights
-        self.place = {index: i for i, index in enumerate(self.index)}
-
-    def terms(self, entries: list[tuple[int, float]]) -> list[tuple[int, float]]:
-        """Returns the place of the weight and the product of each entry that has a weight."""
-        out = []
-        for index, value in entries:
-            i = self.place.get(index)
-            if i is None or value == 0:
-                continue
-            try:
-                rounded = struct.unpack("<f", struct.pack("<f", value / self.scale[i]))[0]
-            except OverflowError:
-                raise self.too_large(index, value) from None
-            out.append((i, rounded * self.weights[i]))
-        return out
-
-    def too_large(self, index: int, value: float) -> Error:
-        return Error(f"{float(value)!r} is too large to be scored", "a value that stays below 3e+38 after scaling",
-                     column=f"index {index}")
-
-    def add_entries(self, rows: Any, index: Any, values: Any, z: Any) -> Any:
-        """Adds the terms of entries in ascending order of rows and indices."""
-        known = np.array(self.index, dtype=np.int64)
-        place = np.minimum(np.searchsorted(known, index), max(len(known) - 1, 0))
-        hit = np.flatnonzero((known[place] == index) & (values != 0)) if len(known) else np.array([], dtype=np.int64)
-        rows, place = rows[hit], place[hit]
-        rounded = (values[hit] / np.array(self.scale)[place]).astype(np.float32)
-        bad = np.flatnonzero(~np.isfinite(rounded))
-        if len(bad):
-            e = self.too_large(int(index[hit][bad[0]]), float(values[hit][bad[0]]))
-            e.row = int(rows[bad[0]]) + 1
-            raise e
-        terms = rounded.astype(np.float64) * np.array(self.weights)[place]
-        # bincount adds in the order of its input, so each sum starts with the score so far.
-        return np.bincount(np.concatenate([np.arange(len(z)), rows]), np.concatenate([z, terms]), len(z))
+_TERMS: dict[str, Callable] = {"numbers": _Numbers, "levels": _Levels, "cards": _Cards, "trees": _Trees}
 
 
-_BLOCKS: dict[str, Callable] = {"numeric": _Numeric, "onehot": _OneHot, "scorecard": _Scorecard, "leaves": _Leaves, "sparse": _Sparse}
+class _Entries(dict):
+    """The values of a LIBSVM row by input; others are 0."""
+
+    def __missing__(self, k: int) -> float:
+        return 0.0
+
+    def copy(self) -> _Entries:
+        return _Entries(self)
 
 
-class _Features:
-    """The encoding of records: inputs and blocks."""
+def _extended(x: Any, first: int, values: list) -> Any:
+    """Sets the values of inputs from first on, which are after all others, and returns x."""
+    if x.__class__ is list:
+        x += values
+    else:
+        x.update(zip(range(first, first + len(values)), values))
+    return x
 
-    def __init__(self, fields: dict, columns: list[_Column]):
-        _fields(fields, "features", {"scale": str, "impute": str, "numbered": bool, "medians": bool, "sparse": bool, "inputs": list,
-                                     "derived": list, "dropped": list, "blocks": list}, ["scale", "impute", "inputs", "dropped", "blocks"])
-        self.impute = fields["impute"]
-        if self.impute not in ("error", "median", "zero", "indicator"):
-            raise _refuse(f"impute is {_quote(self.impute)}")
-        self.sparse = fields.get("sparse", False)
-        self.inputs, last = fields["inputs"], -1
-        for place, x in enumerate(self.inputs):
-            _fields(x, "an input", {"column": int, "name": str, "kind": str, "categories": list, "rare": bool, "fill": float},
-                    ["column", "name", "kind"])
-            categories = x.get("categories", [])
-            if x["column"] <= last or x["kind"] not in ("numeric", "categorical") or (x["kind"] == "categorical") != bool(categories) or \
-                    x["kind"] == "numeric" and x.get("rare") or not all(c.__class__ is str for c in categories) or \
-                    len(set(categories)) != len(categories):
-                raise _refuse(f"input {_quote(x['name'])} is out of order, or its categories are wrong")
-            last = x["column"]
-            if self.sparse:
-                if x["kind"] != "numeric":
-                    raise _refuse("an index with categories")
-                continue
-            if last >= len(columns) or columns[last].name != x["name"] or columns[last].numeric != (x["kind"] == "numeric"):
-                raise _refuse(f"input {_quote(x['name'])} does not fit the schema")
-            columns[last].use(place, x, self.impute)
-        self.names = [x["name"] for x in self.inputs]
+
+class _Program:
+    """The program of a model file."""
+
+    def __init__(self, fields: dict, schema: list[_Column], sparse: bool):
+        _fields(fields, "program", {"missing": str, "columns": list, "fill": list, "texts": list, "derived": list, "terms": list, "offset": float,
+                                    "named": list, "known": list}, ["missing", "columns", "terms", "offset"])
+        self.sparse, self.missing, self.offset = sparse, fields["missing"], float(fields["offset"])
+        if self.missing not in ("error", "median", "zero", "indicator"):
+            raise _refuse(f"the policy {_quote(self.missing)} for missing values")
+        self.columns = _ascending(_places(fields["columns"], 1 << 32 if sparse else len(schema), "columns"), "columns")
+        n = len(self.columns)
+        self.texts = {}
+        for t in fields.get("texts", []):
+            _fields(t, "a text", {"input": int, "categories": list, "rare": bool}, ["input", "categories"])
+            if not all(c.__class__ is str for c in t["categories"]) or len(set(t["categories"])) != len(t["categories"]) or sparse:
+                raise _refuse("wrong categories")
+            self.texts[t["input"]] = t
+        fill = _numbers(fields.get("fill", [0.0] * n), "fill", n)
+        self.schema = [] if sparse else [schema[place] for place in self.columns]
+        for k, c in enumerate(self.schema):
+            if c.numeric == (k in self.texts):
+                raise _refuse(f"column {_quote(c.name)} does not fit the schema")
+            c.use(k, self.texts.get(k, {}), self.missing, fill[k])
         self.derived = []  # operation and places of two inputs
         for d in fields.get("derived", []):
             _fields(d, "a derived column", {"op": str, "a": int, "b": int}, ["op", "a", "b"])
-            a, b = _places([d["a"], d["b"]], len(self.inputs), "a derived column")
-            if d["op"] not in ("-", "*", "/") or a == b or any(self.inputs[k]["kind"] != "numeric" for k in (a, b)):
-                raise _refuse("a derived column that is none of two numeric inputs")
-            self.derived.append((d["op"], a, b))
-        self.dropped = {_fields(d, "a dropped column", {"column": int, "name": str, "reason": str}, ["column"])["column"] for d in fields["dropped"]}
-        self.blocks = []
-        for b in fields["blocks"]:
-            _fields(b, "a block", {"kind": str, "block": dict}, ["kind", "block"])
-            if b["kind"] not in _BLOCKS:
-                raise Error(f"a feature block of kind {_quote(b['kind'])}", "a kind that this reader knows", fix="use the reader of a newer toptau")
-            if self.sparse and b["kind"] not in ("sparse", "scorecard", "leaves"):
-                raise _refuse(f"a {b['kind']} block of indices")
-            self.blocks.append(_BLOCKS[b["kind"]](b["block"], self))
-        self.width = sum(b.width for b in self.blocks)
+            if d["op"] not in ("-", "*", "/"):
+                raise _refuse("the operation of a derived column")
+            self.derived.append((d["op"], *self.numeric([d["a"], d["b"]])))
+        self.named = _places(fields.get("named", list(range(n))), n, "named")
+        self.known = {i + 1 for i in self.columns} | {i + 1 for i in _places(fields.get("known", []), 1 << 32, "known")} if sparse else set()
+        self.terms = []
+        for term in fields["terms"]:
+            (kind, t), = term.items()
+            if kind not in _TERMS:
+                raise Error(f"a term of kind {_quote(kind)}", "a kind that this reader knows", fix="use the reader of a newer toptau")
+            self.terms.append(_TERMS[kind](t, self))
+        if not self.terms:
+            raise _refuse("no terms")
+        self.dense = [] if all(t.__class__ is _Numbers for t in self.terms) else self.named  # LIBSVM: the inputs that other terms read
 
-    def derive(self, x: list) -> list:
+    def names(self, k: int) -> str:
+        return f"index {self.columns[k] + 1}" if self.sparse else self.schema[k].name
+
+    def numeric(self, inputs: list) -> list[int]:
+        if any(k in self.texts for k in _places(inputs, len(self.columns), "inputs")):
+            raise _refuse("an input that is not a number")
+        return inputs
+
+    def derive(self, x: Any) -> Any:
         """Returns the values of the inputs of one row, and of the derived columns after them."""
-        return x + [_derived(op, x[a], x[b]) for op, a, b in self.derived] if self.derived else x
+        return _extended(x.copy(), len(self.columns), [_derived(op, x[a], x[b]) for op, a, b in self.derived]) if self.derived else x
 
-    def derive_rows(self, x: list) -> list:
+    def derive_rows(self, x: Any) -> Any:
         """The same for arrays with the values of many rows."""
-        x = list(x)
-        for op, a, b in self.derived:
+        values = []
+        for op, a, b in self.derived if x else ():  # without dense inputs nothing reads them
             u, v = x[a], x[b]
             used = _are_parts(u) & _are_parts(v)
-            if op == "-":
-                values = u - v
-            elif op == "*":
-                values = u * v
-            else:
+            if op == "/":
                 used &= v != 0
-                values = u / v
-            x.append(np.where(used, values, NAN))
-        return x
+            values.append(np.where(used, u - v if op == "-" else u * v if op == "*" else u / v, NAN))
+        return _extended(x, len(self.columns), values)
+
+    def score(self, x: Any) -> float:
+        z, x = 0.0, self.derive(x)
+        for t in self.terms:
+            # Not sum, which rounds in another way from Python 3.12 on.
+            z = reduce(add, [p for _, p in t.pairs(x)] if x.__class__ is _Entries and t.__class__ is _Numbers else t.products(x), z)
+        z += self.offset
+        if z - z != 0:
+            raise Error("a score that is not finite", "values like those of the training data")
+        return z
+
+    def divide(self, x: Any) -> tuple[list[float], float]:
+        """Returns what each of named adds to the score, and the rest with the offset."""
+        x, adds, rest, named = self.derive(x), [0.0] * (len(self.columns) + len(self.derived)), 0.0, set(self.named)
+        for t in self.terms:
+            for k, product in t.pairs(x) if x.__class__ is _Entries and t.__class__ is _Numbers else zip(t.owners, t.products(x) if t.owners else ()):
+                if k in named:
+                    adds[k] += product
+                else:
+                    rest += product
+        for t in self.terms:
+            if t.__class__ is _Trees:
+                for mean in t.explain(x, adds):
+                    rest += mean
+        for i, (_, a, b) in enumerate(self.derived):
+            half = adds[len(self.columns) + i] / 2
+            adds[a] += half
+            adds[b] += half
+        return [adds[k] for k in self.named], self.offset + rest
 
 
 _MIN_PART, _MAX_PART = 2.0**-500, 2.0**500  # the absolute values other than 0 that derived columns use
@@ -1187,8 +1151,7 @@ class _Probability:
 # ---- The model file ----
 
 # The top-level fields in their order: the name, whether each element has a line, whether it must be there.
-_TOP = (("schema", False, True), ("features", False, True), ("offset", False, True), ("weights", False, True),
-        ("points", True, True), ("history", True, False), ("members", True, True), ("training", False, True),
+_TOP = (("schema", False, True), ("features", False, True), ("program", False, True), ("digest", False, True), ("points", True, True), ("history", True, False), ("members", True, True), ("training", False, True),
         ("fingerprints", False, False), ("averages", False, False), ("probability", False, False), ("profile", False, False),
         ("reference", False, False), ("probes", True, True), ("signature", False, False))
 
@@ -1272,7 +1235,7 @@ def _parse(data: bytes) -> dict:
     if boxes > 1 << 20 and len(body) < 10 * boxes:
         raise _refuse("more lists and objects than a model has")
     lines = iter(body.decode("utf-8").split("\n")[2:])
-    fields: dict = {"digest": "sha256:" + tail[1].decode()}
+    fields: dict = {}
     line = next(lines)
     for name, listed, required in _TOP:
         start = f'"{name}": '
@@ -1298,6 +1261,9 @@ def _parse(data: bytes) -> dict:
         line = next(lines)
     if line or next(lines, None) is not None:
         raise _refuse(f"an unknown field {_quote(line)}")
+    if fields["digest"] != "sha256:" + hashlib.sha256(body[:body.index(b'\n"digest"') + 1]).hexdigest():
+        raise _refuse("schema, features and program do not belong together")
+    fields["digest"] = "sha256:" + tail[1].decode()
     return fields
 
 
@@ -1397,34 +1363,23 @@ class Model:
             self._schema.append(_Column(c, missing, schema.get("decimal", "")))
         if len({c.name for c in self._schema}) != len(self._schema):
             raise _refuse("two columns of one name")
-        features = self._features = _Features(f["features"], self._schema)
-        if features.sparse != (schema["format"] == "libsvm") or features.sparse and self._schema:
-            raise _refuse("the features do not fit the schema")
-        self._sparse = features.sparse
-        weights, (self._offset,) = _numbers(f["weights"], "weights"), _numbers([f["offset"]], "offset")
-        if len(weights) != features.width or not weights:
-            raise _refuse(f"{len(weights)} weights for {features.width} features")
-        first = 0
-        for block in features.blocks:
-            block.set_weights(weights[first:first + block.width])
-            first += block.width
-        self._places = {x["column"] + 1: k for k, x in enumerate(features.inputs)} if self._sparse else {}
-        self._used = [x["column"] for x in features.inputs] if not self._sparse else []
-        if self._used == list(range(len(self._schema))):
-            self._used = []  # all
+        self._sparse = schema["format"] == "libsvm"
+        if self._sparse and self._schema:
+            raise _refuse("columns of indices")
+        program = self._program = _Program(f["program"], self._schema, self._sparse)
+        self._places = {i + 1: k for k, i in enumerate(program.columns)} if self._sparse else {}
+        self._used = [] if self._sparse or program.columns == list(range(len(self._schema))) else program.columns  # [] is all
         self._sources = [c.source for c in self._schema]
         self._reads = [(c.read, c.numeric and not c.part and not c.missing_numbers) for c in self._schema]
         self.columns: list[str] = list(dict.fromkeys(self._sources))
         """The names of the columns of a record. Those without a weight may be absent. Empty for LIBSVM data, which have indices."""
         self._needed = {c.source for c in self._schema if c.input is not None}
-        self._indices: list[int] = [] if features.inputs or not self._sparse else [i for b in features.blocks for i in b.index]
-        """Of a model of indices without inputs: the indices with a weight."""
         averages = f.get("averages")
         self._averages = None
         if averages is not None:
             _fields(averages, "averages", {"rows": int, "score": float, "adds": list}, ["rows", "score", "adds"])
             self._averages = float(averages["score"]), _numbers(averages["adds"], "adds")
-            if len(averages["adds"]) != len(features.inputs):
+            if len(averages["adds"]) != len(program.named):
                 raise _refuse("averages do not fit the inputs")
         self._probability = _Probability(f["probability"]) if "probability" in f else None
         self.signed: bool = "signature" in f
@@ -1454,13 +1409,12 @@ class Model:
             if not all(field.__class__ is str for field in probe["fields"]):
                 raise _refuse("a probe row that is not text")
             if self._sparse:
-                entries = self._entries(dict(field.split(":") for field in probe["fields"]))
-                score = self._score(self._inputs_of(entries), entries)
+                score = self._program.score(self._read(dict(field.split(":") for field in probe["fields"])))
             elif len(probe["fields"]) != len(self._schema):
                 raise _refuse("a probe row of another length")
             else:
                 x = [c.probe(field) for c, field in zip(self._schema, probe["fields"])]
-                score = self._score([x[j] for j in self._used] if self._used else x, [])
+                score = self._program.score([x[j] for j in self._used] if self._used else x)
             if score != float(probe["score"]):
                 raise _refuse(f"probe row {i + 1} scores {score!r}, the file says {probe['score']!r}")
 
@@ -1471,15 +1425,14 @@ class Model:
 
         Raises Error if a column is absent, a number is not a number, or a value is missing that must be there.
         """
-        return self._score(*self._read(record))
+        return self._program.score(self._read(record))
 
-    def _read(self, record: Any) -> tuple[list, list]:
-        """Returns the values of the inputs and, for LIBSVM data, the entries."""
+    def _read(self, record: Any) -> Any:
+        """Returns the values of the inputs: a list, or of LIBSVM data those that are not 0."""
         if self._sparse:
-            entries = self._entries(record)
-            return self._inputs_of(entries), entries
+            return _Entries((self._places[i], v) for i, v in self._entries(record) if i in self._places)
         x = [v if fast and v.__class__ is float and -INF < v < INF else read(v) for v, (read, fast) in zip(self._values(record), self._reads)]
-        return [x[j] for j in self._used] if self._used else x, []
+        return [x[j] for j in self._used] if self._used else x
 
     def _values(self, record: Any) -> Sequence:
         """Returns the values of a record in the order of the schema."""
@@ -1528,70 +1481,26 @@ class Model:
                 raise Error(f"index {a[0]} twice", "each index at most once")
         return entries
 
-    def _inputs_of(self, entries: list[tuple[int, float]]) -> list[float]:
-        x = [0.0] * len(self._places)
-        if self._places:
-            for index, value in entries:
-                k = self._places.get(index)
-                if k is not None:
-                    x[k] = value
-        return x
-
-    def _score(self, x: list, entries: list) -> float:
-        z, x = 0.0, self._features.derive(x)
-        for block in self._features.blocks:
-            # Not sum, which rounds in another way from Python 3.12 on.
-            z = reduce(add, [p for _, p in block.terms(entries)] if block.__class__ is _Sparse else block.products(x), z)
-        z += self._offset
-        if z - z != 0:
-            raise Error("a score that is not finite", "values like those of the training data")
-        return z
-
     def explain(self, record: Any) -> Explanation:
         """Returns what each column adds to the score of one record, as ``toptau explain`` does."""
-        x, entries = self._read(record)
-        score = self._score(x, entries)
-        x = self._features.derive(x)
-        names = self._features.names or [f"index {i}" for i in self._indices]
-        adds, rest = [0.0] * len(names), 0.0
-        for block in self._features.blocks:
-            if block.__class__ is _Sparse:
-                for i, product in block.terms(entries):
-                    k = self._places.get(block.index[i], -1) if self._places else i
-                    if k >= 0:
-                        adds[k] += product
-                    else:
-                        rest += product
-            elif block.__class__ is not _Leaves:
-                for k, product in zip(block.owners, block.products(x)):
-                    adds[k] += product
-        adds += [0.0] * len(self._features.derived)
-        for block in self._features.blocks:
-            if block.__class__ is _Leaves:
-                for mean in block.explain(x, adds):
-                    rest += mean
-        for i, (_, a, b) in enumerate(self._features.derived):
-            half = adds[len(names) + i] / 2
-            adds[a] += half
-            adds[b] += half
-        offset = self._offset + rest
-        average = self._averages[1] if self._averages else [0.0] * len(names)
-        texts, missing, unknown = self._described(record, x, entries)
-        reasons = [Reason(name, text, a, a - b) for name, text, a, b in zip(names, texts, adds, average) if a != 0 or a - b != 0]
+        x, p = self._read(record), self._program
+        score = p.score(x)
+        adds, offset = p.divide(x)
+        average = self._averages[1] if self._averages else [0.0] * len(adds)
+        texts, missing, unknown = self._described(record)
+        reasons = [Reason(p.names(k), text, a, a - b) for k, text, a, b in zip(p.named, texts, adds, average) if a != 0 or a - b != 0]
         reasons.sort(key=lambda r: -abs(r.above_average))
         total = offset
         for r in reasons:
             total += r.adds
         return Explanation(score, reasons, self._averages[0] if self._averages else None, offset, score - total, missing, unknown)
 
-    def _described(self, record: Any, x: list, entries: list) -> tuple[list[str], list[str], list[str]]:
+    def _described(self, record: Any) -> tuple[list[str], list[str], list[str]]:
         """Returns the texts of a record's values, and the columns with missing and with unknown ones."""
         if self._sparse:
-            values, known = dict(entries), {i for b in self._features.blocks if b.__class__ is _Sparse for i in b.place.keys() | b.constant}
-            if not any(b.__class__ is _Sparse for b in self._features.blocks):
-                known = self._places.keys() | {d + 1 for d in self._features.dropped}
-            unknown = any(v != 0 and i not in known for i, v in entries)
-            return [_plain(values.get(i, 0.0)) for i in (self._places or self._indices)], [], ["index"] if unknown else []
+            p, values = self._program, dict(self._entries(record))
+            unknown = any(v != 0 and i not in p.known for i, v in values.items())
+            return [_plain(values.get(p.columns[k] + 1, 0.0)) for k in p.named], [], ["index"] if unknown else []
         texts, missing, unknown = [], [], []
         for c, value in zip(self._schema, self._values(record)):
             if c.input is None:
@@ -1601,7 +1510,7 @@ class Model:
                 text = None if number != number else _plain(number)
             else:
                 text = c.category(value)
-                if text is not None and text not in c.categories and not self._features.inputs[c.input].get("rare"):
+                if text is not None and text not in c.categories and not c.rare:
                     unknown.append(c.name)
             if text is None:
                 missing.append(c.name)
@@ -1627,35 +1536,37 @@ class Model:
         scores = []
         for i in range(len(rows)):
             try:
-                scores.append(self._score(*self._read(rows.record(i))))
+                scores.append(self._program.score(self._read(rows.record(i))))
             except Error as e:
                 e.row = i + 1
                 raise
         return scores if np is None else np.array(scores, dtype=np.float64)
 
     def _score_chunk(self, rows: _Rows, first: int, out: Any) -> None:
-        n = len(out)
-        entries = None
+        n, p = len(out), self._program
+        entries: tuple = ()
         if self._sparse:
-            entries = rows.entries(first, n)
-            x = [np.zeros(n) for _ in self._places]
-            if self._places:
-                known = np.array(list(self._places))
-                place = np.minimum(np.searchsorted(known, entries[1]), len(known) - 1)
-                for e in np.flatnonzero(known[place] == entries[1]).tolist():
-                    x[place[e]][entries[0][e]] = entries[2][e]
+            row, index, value = rows.entries(first, n)
+            known = np.array(p.columns, dtype=np.int64) + 1
+            place = np.minimum(np.searchsorted(known, index), len(known) - 1)
+            hit = np.flatnonzero(known[place] == index)
+            entries = row[hit], place[hit], value[hit]
+            x: Any = {k: np.zeros(n) for k in p.dense}
+            for i, k, v in zip(*(e.tolist() for e in entries)) if x else ():
+                if k in x:
+                    x[k][i] = v
         else:
             x = [c.read_all(rows.column(c.source, first, n), first + 1) for c in self._schema]
             x = [x[j] for j in self._used] if self._used else x
-        x = self._features.derive_rows(x)
+        x = p.derive_rows(x)
         z = np.zeros(n)
         try:
-            for block in self._features.blocks:
-                z = block.add_entries(*entries, z) if block.__class__ is _Sparse else block.add_rows(x, z)
+            for t in p.terms:
+                z = t.add_entries(*entries, z) if self._sparse and t.__class__ is _Numbers else t.add_rows(x, z)
         except Error as e:
             e.row += first
             raise
-        z += self._offset
+        z += p.offset
         bad = np.flatnonzero(~np.isfinite(z))
         if len(bad):
             raise Error("a score that is not finite", "values like those of the training data", row=first + int(bad[0]) + 1)
