@@ -19,7 +19,7 @@ import (
 //  4. The boosters on boosted and on stochastic trees are one candidate: the equal mean of their scores, each on the
 //     scale of its out-of-fold negatives. The best candidate is chosen. With 10 to 74 positives and a standard error
 //     above two points it is averaged with up to four others within a standard error, and with logistic regression
-//     on raw columns.
+//     on raw columns, which is chosen alone only if it is clearly ahead of the boosters.
 //     With derived columns the boosters are fitted a second time, dropped after the first fold if they are no better there, and
 //     kept instead of the others if their gain over all folds exceeds its standard error.
 //  5. With fewer than 200 positives, and without such an average, logistic regression on raw columns is kept unless

@@ -24,6 +24,9 @@ const (
 	largeError      = 0.02
 	maxEqual        = 5
 
+	// The reference alone loses most where it is not the right model, so only a clear lead over the mean of the boosters chooses it there.
+	aloneErrors = 2
+
 	// With fewer than simplestBelow positives the standard error over folds is itself a guess, and the best of many is good by chance. The
 	// simplest model is kept unless the gain over it exceeds simplestErrors standard errors. Decision 6 has the measurements.
 	simplestBelow  = 10
@@ -82,7 +85,7 @@ func selectMembers(tasks []*task, folds []*foldRows, maxSize int64) (*selection,
 	}
 	s.Of = len(list)
 	s.members, s.Score = list[0].members, list[0].score
-	if s.Uncertain = isUncertain(list); s.Uncertain {
+	if s.Uncertain = s.isUncertain(list); s.Uncertain {
 		if s.members, s.Score, err = s.takeEqual(list); err != nil {
 			return nil, err
 		}
@@ -144,13 +147,31 @@ func tasksOf(members []member) []*task {
 }
 
 // isUncertain reports whether the choice is chance: positives are few, the standard error of the best is large, and others
-// are within it.
-func isUncertain(list []contender) bool {
-	best := list[0].score
+// are within it. So is a choice of the reference alone, unless it is ahead of the mean of the boosters by aloneErrors.
+func (s *selection) isUncertain(list []contender) bool {
+	best, reference := list[0].score, s.reference()
 	positives := positivesOf(list[0].members[0].task)
-	return positives >= simplestBelow && positives < scarcePositives && best.StandardError > largeError && len(list) > 1 &&
-		list[1].score.Mean >= best.Mean-best.StandardError
+	switch {
+	case positives < simplestBelow || positives >= scarcePositives || best.StandardError <= largeError || len(list) == 1:
+		return false
+	case list[1].score.Mean >= best.Mean-best.StandardError:
+		return true
+	case reference == nil:
+		return false
+	case list[0].members[0].task != reference:
+		gain := gainOf(best, reference.score())
+		return gain.Mean <= gain.StandardError // the guard would keep the reference
+	}
+	mean := slices.IndexFunc(list, contender.isMean)
+	if mean < 0 {
+		return false
+	}
+	lead := gainOf(best, list[mean].score)
+	return lead.Mean <= float64(aloneErrors*lead.StandardError)
 }
+
+// isMean reports whether a contender is the mean of the boosters.
+func (c contender) isMean() bool { return len(c.members) > 1 }
 
 // positivesOf returns the number of positives whose scores out of fold choose the model.
 func positivesOf(t *task) (positives int) {
@@ -161,14 +182,15 @@ func positivesOf(t *task) (positives int) {
 }
 
 // takeEqual returns the members of the contenders within a standard error of the best, and the reference, as far as they fit into
-// the model. Each contender has the same part.
+// the model. With a reference that is the best, the mean of the boosters is taken however far behind it is. Each contender has the same part.
 func (s *selection) takeEqual(list []contender) ([]member, result.Estimate, error) {
 	lowest, reference := list[0].score.Mean-list[0].score.StandardError, s.reference()
 	equal := list[:1:1]
 	tasks := tasksOf(list[0].members)
 	for _, c := range list[1:] {
 		more := append(slices.Clone(tasks), tasksOf(c.members)...)
-		near := c.score.Mean >= lowest && len(equal) < maxEqual || c.members[0].task == reference
+		near := c.score.Mean >= lowest && len(equal) < maxEqual || c.members[0].task == reference ||
+			c.isMean() && list[0].members[0].task == reference
 		if near && fits(more, s.maxSize) {
 			equal, tasks = append(equal, c), more
 		}

@@ -285,3 +285,40 @@ func TestUncertainChoice(t *testing.T) {
 		}
 	}
 }
+
+// TestReferenceNotAlone checks that few positives do not choose the reference alone over the mean of the boosters, unless it is clearly better,
+// and that a mean that is clearly better is chosen alone.
+func TestReferenceNotAlone(t *testing.T) {
+	const all = "logistic on raw, boosting on boosted, boosting on stochastic"
+	const boosters = "boosting on boosted, boosting on stochastic"
+	for _, c := range []struct {
+		reference [3]float64 // by fold
+		positives int        // of a fold
+		want      string
+	}{
+		{[3]float64{0.8, 0.9, 1}, 24, all},
+		{[3]float64{0.8, 0.9, 1}, 25, "logistic on raw"},                 // 75 positives
+		{[3]float64{0.8, 0.9, 1}, 3, "logistic on raw"},                  // 9
+		{[3]float64{0.87, 1, 1}, 24, "logistic on raw"},                  // clearly better
+		{[3]float64{0.9, 0.9, 0.9}, 24, "logistic on raw"},               // a small error
+		{[3]float64{0.01, 0.02, 0.03}, 24, boosters},                     // clearly worse
+		{[3]float64{0.1, 0.9, 0.99}, 24, boosters + ", logistic on raw"}, // worse, within the error of the gain
+	} {
+		tasks, folds := fakeTasks(t, map[string]float64{"boosted boosting": 1.5, "stochastic boosting": 1.5}, "raw logistic", "boosted boosting",
+			"stochastic boosting")
+		for _, task := range tasks {
+			for i := range task.scores {
+				z := &task.scores[i]
+				z.positives = z.positives[len(z.positives)-c.positives:]
+			}
+		}
+		tasks[0].tried[0].Estimate = averageScore(c.reference[:], 3*c.positives)
+		s, err := selectMembers(tasks, folds, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := memberNames(s); got != c.want || s.Uncertain != (len(s.members) == 3) {
+			t.Errorf("%+v: %s, %+v", c, got, s.Choice)
+		}
+	}
+}
