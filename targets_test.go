@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"toptau/internal/feature"
 	"toptau/internal/modeltest"
 	"toptau/internal/portable"
+	"toptau/internal/program"
 	"toptau/model"
 )
 
@@ -24,16 +26,20 @@ var refusals = map[string]map[string]string{
 	"sparse": {"onnx": "set tensor", "sql": "LIBSVM"},
 }
 
-// readers are the files that read models in other languages. They name every kind.
+// readers are the files that read models in other languages. They name every kind of term.
 var readers = map[string]string{"Python": "python/toptau/reader.py", "JavaScript": "js/toptau.mjs"}
 
-// Every kind of block has an explanation, and every target holds it or refuses it by name and shows the way out.
+// Readers know every kind of term. Every kind of block has an explanation, and every target holds it or refuses it by name and shows the way out.
 func TestEveryBlockHasEveryTarget(t *testing.T) {
 	known := append(slices.Clone(modeltest.Kinds), "sparse")
 	for _, kind := range feature.Kinds() {
 		if !slices.Contains(known, kind) {
 			t.Errorf("modeltest makes no block of kind %q", kind)
 		}
+	}
+	terms := reflect.TypeFor[program.Term]()
+	for i := range terms.NumField() {
+		kind, _, _ := strings.Cut(terms.Field(i).Tag.Get("json"), ",")
 		for language, path := range readers {
 			content, err := os.ReadFile(path)
 			switch {
@@ -42,7 +48,7 @@ func TestEveryBlockHasEveryTarget(t *testing.T) {
 			case err != nil:
 				t.Error(err)
 			case !regexp.MustCompile(`\b` + kind + `\b`).Match(content):
-				t.Errorf("%s (%s) does not know blocks of kind %q", path, language, kind)
+				t.Errorf("%s (%s) does not know terms of kind %q", path, language, kind)
 			}
 		}
 	}
