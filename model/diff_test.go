@@ -1,4 +1,4 @@
-package toptau_test
+package model_test
 
 import (
 	"strings"

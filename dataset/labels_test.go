@@ -1,4 +1,4 @@
-package toptau_test
+package dataset_test
 
 import (
 	"fmt"

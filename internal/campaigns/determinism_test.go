@@ -1,4 +1,4 @@
-package toptau_test
+package campaigns_test
 
 import (
 	"bytes"
@@ -256,7 +256,7 @@ func (b build) outputs(t *testing.T) []output {
 	t.Helper()
 	dir := t.TempDir()
 	program := filepath.Join(dir, "toptau.exe")
-	compile := exec.Command("go", "build", "-tags="+b.tags, "-o", program, "./cmd/toptau")
+	compile := exec.Command("go", "build", "-tags="+b.tags, "-o", program, "toptau/cmd/toptau")
 	compile.Env = append(os.Environ(), "GOFLAGS=", "GOAMD64="+b.level)
 	if text, err := compile.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, text)

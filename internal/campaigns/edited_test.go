@@ -1,4 +1,4 @@
-package toptau_test
+package campaigns_test
 
 import (
 	"bytes"
@@ -451,7 +451,7 @@ const (
 
 // compareList compares the fields of accepted edits with the list in docs/reference/evidence.md.
 func compareList(t *testing.T, accepted map[string][]string) {
-	const path = "docs/reference/evidence.md"
+	const path = "../../docs/reference/evidence.md"
 	content, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
