@@ -1,4 +1,4 @@
-package toptau_test
+package repository_test
 
 import (
 	"context"
@@ -42,7 +42,7 @@ func TestREADMEShowsTheExample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	source, err := os.ReadFile("readme_test.go")
+	source, err := os.ReadFile("internal/repository/readme_test.go")
 	if err != nil {
 		t.Fatal(err)
 	}

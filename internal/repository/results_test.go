@@ -1,4 +1,4 @@
-package toptau_test
+package repository_test
 
 import (
 	"os"
@@ -127,6 +127,6 @@ func TestResultsNameTheirRun(t *testing.T) {
 			t.Fatal(err)
 		}
 	case stale:
-		t.Errorf("%s has other runs than the pages: go test . -run TestResultsNameTheirRun -update", resultsIndex)
+		t.Errorf("%s has other runs than the pages: go test ./internal/repository -run TestResultsNameTheirRun -update", resultsIndex)
 	}
 }

@@ -1,4 +1,4 @@
-package toptau_test
+package repository_test
 
 import (
 	"encoding/json"
@@ -110,6 +110,7 @@ var rings = []struct {
 		"toptau/internal/modeltest",
 		"toptau/internal/rowset/rowsettest",
 		"toptau/internal/campaigns",
+		"toptau/internal/repository",
 		"toptau/internal/trial",
 		"toptau/internal/packed/packedtest",
 		"toptau/internal/parquet/parquettest",

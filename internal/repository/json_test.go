@@ -1,4 +1,4 @@
-package toptau_test
+package repository_test
 
 import (
 	"flag"
@@ -25,7 +25,7 @@ var commonFields = []string{"schema_version", "warnings", "database"}
 
 const jsonIntroduction = `# The objects of --json
 
-This page is generated from the comments of package ` + "`result`" + `: run ` + "`go test . -run TestJSONReference -update`" + ` to write it again.
+This page is generated from the comments of package ` + "`result`" + `: run ` + "`go test ./internal/repository -run TestJSONReference -update`" + ` to write it again.
 
 With ` + "`--json`" + ` a command prints exactly one object on standard output, also if it fails. ` + "`score` and `explain`" + ` print one object
 per row. Every object has ` + "`schema_version`" + `, which is 2, and the objects of verbs also have these fields:
@@ -148,7 +148,7 @@ func compareGenerated(t *testing.T, path, want string) {
 	a, b := strings.Split(string(got), "\n"), strings.Split(want, "\n")
 	for i := range max(len(a), len(b)) {
 		if i >= len(a) || i >= len(b) || a[i] != b[i] {
-			t.Errorf("%s differs from the sources in line %d; run go test . -run '%s' -update", path, i+1, t.Name())
+			t.Errorf("%s differs from the sources in line %d; run go test ./internal/repository -run '%s' -update", path, i+1, t.Name())
 			return
 		}
 	}

@@ -1,4 +1,4 @@
-package toptau_test
+package repository_test
 
 import (
 	"context"
@@ -31,7 +31,7 @@ func TestProbes(t *testing.T) {
 			var p provenance.Probe
 			probe(t, &p)
 			t.Logf("results:\n%v", &p)
-			if err := p.Check(resultsDirectory+"/"+page+".md", "go test . -run TestProbes/"+page, *update); err != nil {
+			if err := p.Check(resultsDirectory+"/"+page+".md", "go test ./internal/repository -run TestProbes/"+page, *update); err != nil {
 				t.Error(err)
 			}
 		})
