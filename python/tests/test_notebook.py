@@ -90,9 +90,8 @@ def test_importances():
     X, y = drawn()
     X[:, 3] = 0
     model = TopTauClassifier(**QUICK).fit(X, y)
-    w, spread = np.array([model.model_._features.blocks[0].weights]).ravel(), X[:, :3].std(axis=0)
-    block = model.model_._features.blocks[0]
-    want = np.abs(w) * spread / np.array([scale for _, _, scale in block.parts])
+    numbers, spread = model.model_._program.terms[0], X[:, :3].std(axis=0)
+    want = np.abs(numbers.weights) * spread / np.array([scale for _, _, scale in numbers.parts])
     assert np.allclose(model.feature_importances_[:3], want / want.sum(), rtol=1e-6) and model.feature_importances_[3] == 0
     trees = TopTauClassifier(max_fpr="5%", method="boosting", encoding="boosted", n_jobs=1, verbose=False).fit(X, y)
     assert np.argmax(trees.feature_importances_) == 0 and np.isclose(trees.feature_importances_.sum(), 1)
