@@ -1,6 +1,8 @@
 package rowset
 
 import (
+	"slices"
+	"strings"
 	"toptau/calibrate"
 	"toptau/diag"
 	"toptau/internal/table"
@@ -91,4 +93,31 @@ func AtScoring(err error) error {
 		}
 	}
 	return err
+}
+
+// PointsFrom returns the operating points, the named one first.
+func PointsFrom(m *model.Model, name string) ([]model.Point, error) {
+	points := m.Points()
+	if len(points) == 0 {
+		return nil, &diag.Error{Kind: diag.Model, Found: "a model without an operating point", Expected: "at least one"}
+	}
+	first, found := m.Point(name)
+	if !found {
+		var names []string
+		for _, p := range points {
+			names = append(names, p.Name)
+		}
+		return nil, &diag.Error{Kind: diag.Usage, Param: "at", Found: diag.Quote(name),
+			Expected: "an operating point of the model: " + strings.Join(names, ", ")}
+	}
+	points = slices.DeleteFunc(points, func(p model.Point) bool { return p.Name == first.Name })
+	return append([]model.Point{first}, points...), nil
+}
+
+// SegmentOf returns a row's value in the segment column, "" without such a column.
+func SegmentOf(t *table.Table, row int) string {
+	if t.Segment == nil {
+		return ""
+	}
+	return t.Segment.Values[row]
 }

@@ -4,44 +4,14 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"toptau/diag"
 	"toptau/internal/feature"
-	"toptau/internal/table"
 	"toptau/internal/text"
-	"toptau/model"
 )
 
 // ChunkRows is the number of rows that a stream holds at a time. Chosen by hand.
 const ChunkRows = 4096
-
-// PointsFrom returns the operating points, the named one first.
-func PointsFrom(m *model.Model, name string) ([]model.Point, error) {
-	points := m.Points()
-	if len(points) == 0 {
-		return nil, &diag.Error{Kind: diag.Model, Found: "a model without an operating point", Expected: "at least one"}
-	}
-	first, found := m.Point(name)
-	if !found {
-		var names []string
-		for _, p := range points {
-			names = append(names, p.Name)
-		}
-		return nil, &diag.Error{Kind: diag.Usage, Param: "at", Found: diag.Quote(name),
-			Expected: "an operating point of the model: " + strings.Join(names, ", ")}
-	}
-	points = slices.DeleteFunc(points, func(p model.Point) bool { return p.Name == first.Name })
-	return append([]model.Point{first}, points...), nil
-}
-
-// SegmentOf returns a row's value in the segment column, "" without such a column.
-func SegmentOf(t *table.Table, row int) string {
-	if t.Segment == nil {
-		return ""
-	}
-	return t.Segment.Values[row]
-}
 
 // tallyColumns is the number of columns that a warning about unknown or missing values names. Chosen by hand.
 const tallyColumns = 5
