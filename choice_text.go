@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strings"
 
-	"toptau/internal/rowset"
-	"toptau/internal/text"
-	"toptau/internal/tune"
-	"toptau/internal/wording"
+	"toptau/internal/core/text"
+	"toptau/internal/models/wording"
+	"toptau/internal/training/rowset"
+	"toptau/internal/training/tune"
 	"toptau/method"
 	"toptau/metric"
 )

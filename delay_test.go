@@ -10,7 +10,7 @@ import (
 
 	"toptau"
 	"toptau/diag"
-	"toptau/internal/trial"
+	"toptau/internal/tests/trial"
 	"toptau/method"
 	"toptau/schema"
 	"toptau/threshold"

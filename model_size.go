@@ -4,8 +4,8 @@ import (
 	"io"
 	"time"
 
-	"toptau/internal/feature"
-	"toptau/internal/rowset"
+	"toptau/internal/models/feature"
+	"toptau/internal/training/rowset"
 	"toptau/model"
 	"toptau/result"
 )

@@ -6,10 +6,10 @@ import (
 
 	"toptau/dataset"
 	"toptau/diag"
-	"toptau/internal/large"
-	"toptau/internal/rowset"
-	"toptau/internal/text"
-	"toptau/internal/tune"
+	"toptau/internal/core/text"
+	"toptau/internal/training/large"
+	"toptau/internal/training/rowset"
+	"toptau/internal/training/tune"
 	"toptau/metric"
 	"toptau/result"
 )

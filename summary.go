@@ -3,11 +3,11 @@ package toptau
 import (
 	"strings"
 
-	"toptau/internal/leakage"
-	"toptau/internal/rowset"
-	"toptau/internal/summary"
-	"toptau/internal/text"
-	"toptau/internal/tune"
+	"toptau/internal/core/text"
+	"toptau/internal/training/leakage"
+	"toptau/internal/training/rowset"
+	"toptau/internal/training/summary"
+	"toptau/internal/training/tune"
 	"toptau/method"
 	"toptau/model"
 )

@@ -13,11 +13,11 @@ import (
 
 	"toptau"
 	"toptau/diag"
-	"toptau/internal/dialect"
-	"toptau/internal/feature"
-	"toptau/internal/modeltest"
-	"toptau/internal/portable"
-	"toptau/internal/program"
+	"toptau/internal/models/dialect"
+	"toptau/internal/models/feature"
+	"toptau/internal/models/portable"
+	"toptau/internal/models/program"
+	"toptau/internal/tests/modeltest"
 	"toptau/model"
 )
 

@@ -1,7 +1,7 @@
 package toptau
 
 import (
-	"toptau/internal/tune"
+	"toptau/internal/training/tune"
 	"toptau/method"
 	"toptau/model"
 	"toptau/result"

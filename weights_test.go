@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"toptau"
-	"toptau/internal/trial"
+	"toptau/internal/tests/trial"
 	"toptau/method"
 	"toptau/schema"
 )

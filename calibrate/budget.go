@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"toptau/internal/detmath"
+	"toptau/internal/core/detmath"
 )
 
 // BudgetTest is evidence that events happen more often than a budget allows, valid at every moment: false alarms

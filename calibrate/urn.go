@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"toptau/internal/detmath"
+	"toptau/internal/core/detmath"
 )
 
 // Urn is evidence that rows which arrive one after another differ from n reference rows. It is valid at every
