@@ -188,6 +188,35 @@ func TestPackagesImportOnlyEarlierOnes(t *testing.T) {
 	}
 }
 
+// folders are the folders below internal, from the inside out, each with its ring.
+var folders = [][2]string{{"core", "core"}, {"data", "library"}, {"models", "library"}, {"training", "library"}, {"app", "app"}, {"tests", "tests"}}
+
+// The folders have the order of the packages: what is in one imports nothing of a later one.
+func TestFoldersAreRings(t *testing.T) {
+	last := 0
+	for _, ring := range rings {
+		for _, path := range ring.packages {
+			inside, found := strings.CutPrefix(path, "toptau/internal/")
+			if !found {
+				continue
+			}
+			name, _, _ := strings.Cut(inside, "/")
+			i := slices.IndexFunc(folders, func(f [2]string) bool { return f[0] == name })
+			switch {
+			case i < 0:
+				t.Errorf("%s: no folder of a ring", path)
+			case ring.name == "tests": // tests stand beside what they test
+			case folders[i][1] != ring.name:
+				t.Errorf("%s is of the ring %s, its folder of the ring %s", path, ring.name, folders[i][1])
+			case i < last:
+				t.Errorf("%s comes after packages of the folder %s", path, folders[last][0])
+			default:
+				last = i
+			}
+		}
+	}
+}
+
 // The core builds and is tested alone: its tests, and what they use of the ring of tests, import no package of the library or the app.
 func TestCoreIsAlone(t *testing.T) {
 	packages := listPackages(t)

@@ -1,4 +1,4 @@
-package toptau_test
+package repository_test
 
 import (
 	"bytes"

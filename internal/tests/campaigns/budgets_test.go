@@ -1,4 +1,4 @@
-package toptau_test
+package campaigns_test
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package toptau
+package summary
 
 import (
 	"fmt"
@@ -10,11 +10,12 @@ import (
 	"toptau/internal/training/tune"
 	"toptau/method"
 	"toptau/metric"
+	"toptau/result"
 )
 
-// choiceText returns why a model was chosen: "the mean of boosting on boosted and boosting on stochastic (63.8 % ± 1.6),
+// Choice returns why a model was chosen: "the mean of boosting on boosted and boosting on stochastic (63.8 % ± 1.6),
 // best of 2; +9.9 ± 0.4 points over logistic on raw".
-func choiceText(f *tune.Found) string {
+func Choice(f *tune.Found) string {
 	c := &f.Choice
 	names := make([]string, len(c.Members))
 	for i, t := range c.Members {
@@ -61,8 +62,8 @@ func choiceText(f *tune.Found) string {
 	return strings.Join(list, "; ")
 }
 
-// thresholdText returns which rows gave a threshold, and whether it is guaranteed.
-func thresholdText(f *tune.Found) string {
+// Threshold returns which rows gave a threshold, and whether it is guaranteed.
+func Threshold(f *tune.Found) string {
 	t := &f.Threshold
 	unit := rowset.UnitOf(f.Units, 0)
 	rows := wording.NegativeNames(unit)
@@ -109,7 +110,7 @@ func thresholdText(f *tune.Found) string {
 	case t.Between:
 		where = fmt.Sprintf("between scores %d and %d from the top", t.Rows-t.Order+1, t.Rows-t.Order+2)
 	}
-	expected := expectedOf(t)
+	expected := Expected(t)
 	how := "not guaranteed"
 	if t.Scheme == tune.SchemeAllRows {
 		how = "estimated from all rows, not guaranteed"
@@ -117,8 +118,8 @@ func thresholdText(f *tune.Found) string {
 	return fmt.Sprintf("%s: %s of %s; %s", how, where, rows, wording.WithoutGuarantee(t.Goal, &expected, unit))
 }
 
-// untried lists the learners on encodings that were not fitted. It adds the reason unless time was up.
-func untried(f *tune.Found) []string {
+// Untried lists the learners on encodings that were not fitted. It adds the reason unless time was up.
+func Untried(f *tune.Found) []string {
 	list := []string{}
 	for _, u := range f.NotTried {
 		name := u.Task.String()
@@ -128,4 +129,11 @@ func untried(f *tune.Found) []string {
 		list = append(list, name)
 	}
 	return list
+}
+
+// Expected returns the expected rate of a threshold on new rows.
+func Expected(t *tune.Threshold) result.Expected {
+	e := result.NewExpected(t.Expected, t.Refitted)
+	e.Scheme, e.Population, e.Rows, e.Approximate = result.Scheme(t.Scheme), t.Population.String(), t.Rows, t.Approximate
+	return e
 }
