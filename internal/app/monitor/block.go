@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"toptau/calibrate"
+	"toptau/internal/core/evidence"
 	"toptau/internal/core/text"
 	"toptau/internal/data/table"
 )
@@ -19,7 +19,7 @@ import (
 // Null: the blocks are exchangeable, whatever their rows do within them. The values of the first firstBlocks blocks, in order, divide
 // the line into firstBlocks + 1 gaps; uniform tie-breakers make them distinct. Given the gaps of the later blocks so far, the next one
 // falls into gap j with the probability (1 + A_j) / (firstBlocks + 1 + A), where A_j of A later blocks did: Polya's urn, exact for
-// every distribution (calibrate.Urn). meanTest bets on a shift of the ranks in this urn. It is a martingale from 1 in the filtration of
+// every distribution (evidence.Urn). meanTest bets on a shift of the ranks in this urn. It is a martingale from 1 in the filtration of
 // the blocks, because the bets, their starts and their fractions of the capital are fixed before. By Ville's inequality it ever reaches
 // 1/delta with a probability of at most delta, at any number of looks: it changes at the ends of blocks only. Reference rows have no
 // blocks. They only give the rows their h, the same function for all blocks, so nothing need hold for them.
@@ -77,7 +77,7 @@ func blockText(rows int, span time.Duration) string {
 
 // prepare makes the urn of the first blocks.
 func (b *blockWatch) prepare() {
-	keys, ties := calibrate.OrderWithTies(b.First, rand.New(rand.NewPCG(b.seed, firstBlocks)))
+	keys, ties := evidence.OrderWithTies(b.First, rand.New(rand.NewPCG(b.seed, firstBlocks)))
 	b.ladder, b.mean = newLadder(keys, ties), newMeanTest(slices.Repeat([]int{1}, firstBlocks+1), priorWholeBlocks, blockShifts)
 }
 
@@ -200,7 +200,7 @@ func (b *blockWatch) restore(s *blockState, counts []int, gaps int) error {
 // so the level is that of the threshold.
 func (w *scoreWatch) lookAtBlocks() {
 	before := make([]int, len(w.counts))
-	v := calibrate.UrnEvidence{Log: w.blocks.now.Log, Event: w.atPoint, Rows: sum(w.gaps), Ins: make([]int, len(w.events)), Before: make([]int, len(w.events))}
+	v := evidence.UrnEvidence{Log: w.blocks.now.Log, Event: w.atPoint, Rows: sum(w.gaps), Ins: make([]int, len(w.events)), Before: make([]int, len(w.events))}
 	if w.blocks.mean != nil {
 		copy(before, w.blocks.Before[w.blocks.now.Bet])
 	}

@@ -3,8 +3,8 @@ package monitor
 import (
 	"slices"
 
-	"toptau/calibrate"
 	"toptau/internal/core/detmath"
+	"toptau/internal/core/evidence"
 	"toptau/internal/data/table"
 	"toptau/internal/models/feature"
 	"toptau/internal/models/profiles"
@@ -29,14 +29,14 @@ type columnWatch struct {
 	input   *feature.Input
 	name    string // for people
 	ladder  ladder
-	events  []calibrate.Event
+	events  []evidence.Event
 	starts  int // most
 	gaps    []int
 	values  valueCounts // the last is the number of missing values
 	rows    int         // of the profile
 	unknown int
-	urn     *calibrate.Urn
-	now     calibrate.UrnEvidence
+	urn     *evidence.Urn
+	now     evidence.UrnEvidence
 
 	places []cellPlace // categorical: of each code of the table's dictionary, which only grows
 	place  func(code int32) float64
@@ -73,7 +73,7 @@ func newColumnWatches(m *model.Model, features *feature.Map) []columnWatch {
 		}
 		c.values.reference, c.values.tied = append(c.values.reference, missingRows(c.profile)), append(c.values.tied, 0)
 		c.starts, c.rows = starts, p.Rows
-		c.urn = calibrate.NewUrn(p.Rows, c.events, starts)
+		c.urn = evidence.NewUrn(p.Rows, c.events, starts)
 		c.now = c.urn.Evidence(c.gaps)
 	}
 	return list
@@ -97,7 +97,7 @@ func missingRows(c *model.ProfiledColumn) int {
 
 // numberEvents returns "above an order statistic" for the lowest, the highest, the one at which missing values
 // start, and others that are evenly spaced.
-func numberEvents(c *model.ProfiledColumn, rows, most int) []calibrate.Event {
+func numberEvents(c *model.ProfiledColumn, rows, most int) []evidence.Event {
 	n := len(c.Rank)
 	kept := []int{n - 1, 0}
 	if k := len(c.Values); k < n-1 {
@@ -109,28 +109,28 @@ func numberEvents(c *model.ProfiledColumn, rows, most int) []calibrate.Event {
 		kept = append(kept, j*n/most)
 	}
 	slices.Sort(kept)
-	var events []calibrate.Event
+	var events []evidence.Event
 	for _, j := range slices.Compact(kept) {
-		events = append(events, calibrate.Event{First: j + 1, End: n + 1, Mass: rows + 1 - c.Rank[j]})
+		events = append(events, evidence.Event{First: j + 1, End: n + 1, Mass: rows + 1 - c.Rank[j]})
 	}
 	return events
 }
 
 // categoryEvents returns "in a cell" for the cells with the most rows and for those after the last order statistic, which had no planned
 // rows. If there are none, only the rows of the last cell with high tie-breakers are there, which mean nothing.
-func categoryEvents(c *model.ProfiledColumn, rows, most int) []calibrate.Event {
+func categoryEvents(c *model.ProfiledColumn, rows, most int) []evidence.Event {
 	n := len(c.Rank)
-	var events []calibrate.Event
+	var events []evidence.Event
 	if len(c.Cells) > n {
-		events = append(events, calibrate.Event{First: n, End: n + 1, Mass: rows + 1 - c.Rank[n-1]})
+		events = append(events, evidence.Event{First: n, End: n + 1, Mass: rows + 1 - c.Rank[n-1]})
 	}
 	fixed := len(events)
 	last := 0
 	for j, rank := range c.Rank {
-		events = append(events, calibrate.Event{First: j, End: j + 1, Mass: rank - last})
+		events = append(events, evidence.Event{First: j, End: j + 1, Mass: rank - last})
 		last = rank
 	}
-	slices.SortStableFunc(events[fixed:], func(a, b calibrate.Event) int { return b.Mass - a.Mass })
+	slices.SortStableFunc(events[fixed:], func(a, b evidence.Event) int { return b.Mass - a.Mass })
 	return events[:min(len(events), most)]
 }
 

@@ -9,7 +9,7 @@ import (
 	"errors"
 	"slices"
 
-	"toptau/calibrate"
+	"toptau/internal/core/evidence"
 	"toptau/metric"
 	"toptau/model"
 )
@@ -25,8 +25,8 @@ type labelWatch struct {
 	budget   metric.GoalKind // what the budget counts; "": no budget that rows can be compared with
 	rate     float64
 	bound    float64 // rate that the evidence must exceed
-	test     *calibrate.BudgetTest
-	now      calibrate.BudgetEvidence
+	test     *evidence.BudgetTest
+	now      evidence.BudgetEvidence
 	alerts   [2]int // with a label: negative, positive
 	audited  [2][2]int
 	marked   int // audited rows, with a label or not
@@ -56,7 +56,7 @@ func newLabelWatch(p *model.Point) *labelWatch {
 		if tau := p.Goal.Tau(); p.Entity == "" && !tau.IsZero() && tau.Float64() < 1 {
 			w.budget, w.rate = p.Goal.Kind, tau.Float64()
 			if w.bound = max(w.rate, p.UpTo); w.bound < 1 {
-				w.test = calibrate.NewBudgetTest(w.bound, budgetStarts)
+				w.test = evidence.NewBudgetTest(w.bound, budgetStarts)
 				w.now = w.test.Evidence()
 			}
 		}

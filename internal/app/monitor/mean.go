@@ -13,7 +13,7 @@ import (
 // in a third of the rows that the levels of an urn need, which see only how many rows are above them.
 //
 // A gap between reference scores has the score h, the mean of log(u/(1-u)) sqrt(3)/pi over its ranks u, which has mean 0 and
-// variance about 1. In a block of rows the null is Polya's urn (calibrate.Urn): with A_j rows in gap j so far, reference included,
+// variance about 1. In a block of rows the null is Polya's urn (evidence.Urn): with A_j rows in gap j so far, reference included,
 // the k-th further row there has the factor A_j + k. The bet on a shift d has the same with A_j exp(d h_j) in place of A_j, scaled
 // to the same sum, so that both are distributions of the block's rows. Their ratio is
 //

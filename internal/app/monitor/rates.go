@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"toptau/calibrate"
+	"toptau/internal/core/evidence"
 	"toptau/model"
 	"toptau/result"
 	"toptau/schema"
@@ -13,7 +13,7 @@ import (
 // valueCounts counts rows in events by their values, for people. An event of the evidence is fixed by ranks: a row whose value is that of a
 // kept order statistic is in it or not by its tie-breaker, because only then does the evidence hold for every distribution. For people
 // "above an order statistic" becomes "its value or more", or "more than its value", whichever has the number of reference rows nearer
-// to that by rank (calibrate.LevelCounts), and a cell becomes its categories.
+// to that by rank (evidence.LevelCounts), and a cell becomes its categories.
 type valueCounts struct {
 	reference []int  // by event: reference rows in it by value
 	tied      []int  // by event: rows that arrived and are in it by value, less those by rank
@@ -24,7 +24,7 @@ type valueCounts struct {
 
 // newLevelCounts returns the counts of events above order statistics before the first row. counts is that of the reference, and
 // ranked its rows from the j-th order statistic on, by rank.
-func newLevelCounts(keys []float64, events []calibrate.Event, counts []int, ranked func(j int) int) valueCounts {
+func newLevelCounts(keys []float64, events []evidence.Event, counts []int, ranked func(j int) int) valueCounts {
 	v := valueCounts{tied: make([]int, len(events)), at: slices.Repeat([]int{-1}, len(keys))}
 	for e, event := range events {
 		j := event.First - 1
@@ -39,7 +39,7 @@ func newLevelCounts(keys []float64, events []calibrate.Event, counts []int, rank
 }
 
 // newCellCounts does so for categories. The last event has all cells after the order statistics.
-func newCellCounts(c *model.ProfiledColumn, events []calibrate.Event) valueCounts {
+func newCellCounts(c *model.ProfiledColumn, events []evidence.Event) valueCounts {
 	v := valueCounts{tied: make([]int, len(events)), at: slices.Repeat([]int{-1}, len(c.Rank)+1), reference: make([]int, len(events))}
 	for e, event := range events {
 		v.at[event.First] = e
@@ -81,7 +81,7 @@ func (v *valueCounts) countCell(cell, gap int) {
 }
 
 // rates returns the fractions of rows in an event by their values: up to the start of a change, with rows of the reference, and since then.
-func (v *valueCounts) rates(e int, u *calibrate.UrnEvidence, rows int) (before, since float64) {
+func (v *valueCounts) rates(e int, u *evidence.UrnEvidence, rows int) (before, since float64) {
 	tied, in := 0, 0
 	if u.Kept != nil {
 		tied = u.Kept[e]

@@ -6,6 +6,7 @@ import (
 
 	"toptau/calibrate"
 	"toptau/internal/core/detmath"
+	"toptau/internal/core/evidence"
 	"toptau/model"
 )
 
@@ -24,13 +25,13 @@ const onMean = 0.75
 type scoreWatch struct {
 	reference *calibrate.Reference
 	ladder    ladder
-	events    []calibrate.Event
+	events    []evidence.Event
 	counts    []int // gaps, then values.tied
 	gaps      []int
 	values    valueCounts
-	urn       *calibrate.Urn
+	urn       *evidence.Urn
 	mean      *meanTest
-	now       calibrate.UrnEvidence // its Log is that of both
+	now       evidence.UrnEvidence // its Log is that of both
 	shift     meanEvidence
 	since     int         // most probable start of the change, by the larger of both
 	blocks    *blockWatch // nil: the rows are independent
@@ -59,13 +60,13 @@ func newScoreWatch(m *model.Model, point *model.Point) *scoreWatch {
 	}
 	slices.Sort(kept)
 	for _, i := range kept {
-		w.events = append(w.events, calibrate.Event{First: i + 1, End: len(r.Scores) + 1, Mass: r.Above[i] + 1})
+		w.events = append(w.events, evidence.Event{First: i + 1, End: len(r.Scores) + 1, Mass: r.Above[i] + 1})
 	}
 	w.values = newLevelCounts(r.Scores, w.events, r.Counts, func(j int) int { return r.Above[j] + 1 })
 	w.counts = make([]int, len(r.Scores)+1+len(w.events))
 	w.gaps, w.values.tied = w.counts[:len(r.Scores)+1], w.counts[len(r.Scores)+1:]
 	w.atPoint = w.nearestEvent(point.Threshold)
-	w.urn, w.mean = calibrate.NewUrn(r.Rows, w.events, scoreStarts), newMeanTest(massesOf(r), priorBlocks, meanShifts)
+	w.urn, w.mean = evidence.NewUrn(r.Rows, w.events, scoreStarts), newMeanTest(massesOf(r), priorBlocks, meanShifts)
 	w.look()
 	return w
 }
@@ -86,7 +87,7 @@ func (w *scoreWatch) endBlock(whole bool) {
 		w.lookAtBlocks()
 		return
 	}
-	var levels calibrate.UrnEvidence
+	var levels evidence.UrnEvidence
 	if whole {
 		levels = w.urn.EndBlock(w.gaps, w.values.tied...)
 	} else {
@@ -105,7 +106,7 @@ func (w *scoreWatch) rates(e int) (before, since float64) {
 	return w.values.rates(e, &w.now, rows)
 }
 
-func (w *scoreWatch) weigh(levels calibrate.UrnEvidence, shift meanEvidence) {
+func (w *scoreWatch) weigh(levels evidence.UrnEvidence, shift meanEvidence) {
 	w.now, w.shift = levels, shift
 	w.now.Log = detmath.LogSum([]float64{levels.Log + detmath.Log(1-onMean), shift.Log + detmath.Log(onMean)})
 	w.since = levels.Since

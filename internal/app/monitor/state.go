@@ -9,8 +9,8 @@ import (
 	"slices"
 	"time"
 
-	"toptau/calibrate"
 	"toptau/diag"
+	"toptau/internal/core/evidence"
 	"toptau/model"
 	"toptau/threshold"
 )
@@ -48,7 +48,7 @@ type state struct {
 	History    historyState   `json:"history"`
 }
 
-// urnState has the counts of the gaps, and those by value; its starts are calibrate.UrnStart as lists: row, counts, capital, counts by value.
+// urnState has the counts of the gaps, and those by value; its starts are evidence.UrnStart as lists: row, counts, capital, counts by value.
 type urnState struct {
 	Gaps   []int   `json:"gaps"`
 	Tied   []int   `json:"tied"`
@@ -121,7 +121,7 @@ func (w *Watch) WriteTo(to io.Writer) (int64, error) {
 	return packed.WriteTo(to)
 }
 
-func urnStateOf(gaps []int, v *valueCounts, u *calibrate.Urn) urnState {
+func urnStateOf(gaps []int, v *valueCounts, u *evidence.Urn) urnState {
 	s := urnState{Gaps: gaps, Tied: v.tied, Blocks: u.Blocks}
 	for i := range u.Starts {
 		start := &u.Starts[i]
@@ -235,20 +235,20 @@ func (w *Watch) fill(s *state) error {
 		}
 	}
 	if b := s.Budget; b != nil {
-		var starts []calibrate.BudgetStart
+		var starts []evidence.BudgetStart
 		for _, start := range b.Starts {
 			if len(start) < 5 {
 				return fmt.Errorf("a start of %d numbers", len(start))
 			}
-			starts = append(starts, calibrate.BudgetStart{Row: start[0], Events: start[1], Others: start[2], From: start[3], Before: start[4], Capital: start[5:]})
+			starts = append(starts, evidence.BudgetStart{Row: start[0], Events: start[1], Others: start[2], From: start[3], Before: start[4], Capital: start[5:]})
 		}
-		w.labels.test, err = calibrate.RestoreBudgetTest(w.labels.bound, budgetStarts, b.Rows, b.Blocks, starts)
+		w.labels.test, err = evidence.RestoreBudgetTest(w.labels.bound, budgetStarts, b.Rows, b.Blocks, starts)
 	}
 	return err
 }
 
 // urn fills the gaps and the counts by value, and returns the evidence of a state.
-func (s *urnState) urn(reference int, events []calibrate.Event, gaps []int, v *valueCounts, most, rows int) (*calibrate.Urn, error) {
+func (s *urnState) urn(reference int, events []evidence.Event, gaps []int, v *valueCounts, most, rows int) (*evidence.Urn, error) {
 	total := 0
 	for _, n := range s.Gaps {
 		if n < 0 || n > rows {
@@ -263,12 +263,12 @@ func (s *urnState) urn(reference int, events []calibrate.Event, gaps []int, v *v
 	for e, event := range events {
 		ins[e] = sum(s.Gaps[event.First:event.End])
 	}
-	var starts []calibrate.UrnStart
+	var starts []evidence.UrnStart
 	for _, start := range s.Starts {
 		if len(start) != 1+2*len(events)+len(v.tied) {
 			return nil, fmt.Errorf("a start of %d numbers", len(start))
 		}
-		u := calibrate.UrnStart{Row: start[0], Counts: start[1 : 1+len(events)], Capital: start[1+len(events) : 1+2*len(events)], Kept: start[1+2*len(events):]}
+		u := evidence.UrnStart{Row: start[0], Counts: start[1 : 1+len(events)], Capital: start[1+len(events) : 1+2*len(events)], Kept: start[1+2*len(events):]}
 		for e := range v.tied { // rows before and since the start are not fewer than none
 			in := 0
 			if e < len(events) {
@@ -285,5 +285,5 @@ func (s *urnState) urn(reference int, events []calibrate.Event, gaps []int, v *v
 	}
 	copy(gaps, s.Gaps)
 	copy(v.tied, s.Tied)
-	return calibrate.RestoreUrn(reference, events, most, s.Blocks, starts)
+	return evidence.RestoreUrn(reference, events, most, s.Blocks, starts)
 }

@@ -39,7 +39,7 @@ func ordinal(x float64) uint64 {
 	return b ^ (uint64(int64(b)>>63) | 1<<63)
 }
 
-// gap returns the gap of a row, as calibrate.Gap does, and counts it by its value unless v is nil. The tie-breaker is computed only if it is needed.
+// gap returns the gap of a row, as evidence.Gap does, and counts it by its value unless v is nil. The tie-breaker is computed only if it is needed.
 func (l *ladder) gap(key uint64, seed uint64, row, stream int, v *valueCounts) int {
 	low := l.lowest(key)
 	if low == len(l.keys) || l.keys[low] != key {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"toptau/calibrate"
+	"toptau/internal/core/evidence"
 	"toptau/internal/data/table"
 	"toptau/internal/models/feature"
 	"toptau/metric"
@@ -247,11 +248,11 @@ func TestLadder(t *testing.T) {
 		for range n {
 			keys = append(keys, []float64{math.Inf(-1), -1.5, 0, 1e-300, 2, math.Inf(1)}[random.IntN(6)])
 		}
-		keys, ties := calibrate.OrderWithTies(keys, random)
+		keys, ties := evidence.OrderWithTies(keys, random)
 		l := newLadder(keys, ties)
 		for row := range 200 {
 			key := []float64{math.Inf(-1), -1.5, 0, 1e-300, 2, math.Inf(1), -7, 1, 5}[random.IntN(9)]
-			if got, want := l.gap(ordinal(key), 9, row, 4, nil), calibrate.Gap(keys, ties, key, tieOf(9, row, 4)); got != want {
+			if got, want := l.gap(ordinal(key), 9, row, 4, nil), evidence.Gap(keys, ties, key, tieOf(9, row, 4)); got != want {
 				t.Fatalf("%v in %v: gap %d, want %d", key, keys, got, want)
 			}
 		}

@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"toptau/calibrate"
+	"toptau/internal/core/evidence"
 	"toptau/internal/data/table"
 	"toptau/internal/models/feature"
 	"toptau/model"
@@ -26,7 +26,7 @@ const (
 
 // New describes the columns of some rows (ascending; nil: all). Which ranks and categories it
 // keeps is chosen from a quarter of the rows, and the other rows are counted: only then are the counts those of
-// exchangeable rows (see calibrate.Urn). It returns nil for LIBSVM indices and if there are fewer than two rows.
+// exchangeable rows (see evidence.Urn). It returns nil for LIBSVM indices and if there are fewer than two rows.
 func New(m *feature.Map, f *table.Frame, rows []int, seed uint64) (*model.Profile, error) {
 	if m.Sparse || len(m.Inputs) == 0 {
 		return nil, nil
@@ -206,7 +206,7 @@ func scaleRank(rank, m, n int) int { return int(math.Round(float64(rank) / float
 
 // keepRanks fills a column with the order statistics of some ranks.
 func keepRanks(c *model.ProfiledColumn, keys []float64, ranks []int, random *rand.Rand) {
-	sorted, ties := calibrate.OrderWithTies(keys, random)
+	sorted, ties := evidence.OrderWithTies(keys, random)
 	slices.Sort(ranks)
 	var above []int
 	for _, rank := range slices.Compact(ranks) {
@@ -224,7 +224,7 @@ func keepRanks(c *model.ProfiledColumn, keys []float64, ranks []int, random *ran
 		}
 	}
 	if c.Cells == nil {
-		c.Counts = calibrate.LevelCounts(sorted, above)
+		c.Counts = evidence.LevelCounts(sorted, above)
 		return
 	}
 	c.Counts = make([]int, len(c.Cells))

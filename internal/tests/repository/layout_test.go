@@ -41,6 +41,7 @@ var rings = []struct {
 		"toptau/solve",
 		"toptau/internal/core/learn",
 		"toptau/metric",
+		"toptau/internal/core/evidence",
 		"toptau/calibrate",
 		"toptau/internal/core/simulate",
 	}},
@@ -205,7 +206,7 @@ func TestFoldersAreRings(t *testing.T) {
 			switch {
 			case i < 0:
 				t.Errorf("%s: no folder of a ring", path)
-			case ring.name == "tests": // tests stand beside what they test
+			case ring.name == "tests": // what tests use stands next to what they test
 			case folders[i][1] != ring.name:
 				t.Errorf("%s is of the ring %s, its folder of the ring %s", path, ring.name, folders[i][1])
 			case i < last:
