@@ -49,7 +49,7 @@ demo:
 
 docs: ## write the outputs in README.md and docs/guide, and docs/reference/cli.md and json.md again; needs TOPTAU_DATA
 	go test ./cmd/toptau -count 1 -timeout 30m -run 'README|CommandReference' -update
-	go test ./internal/repository -count 1 -run JSONReference -update
+	go test ./internal/tests/repository -count 1 -run JSONReference -update
 
 fuzz: ## half a minute for each fuzz target
 	bash .ci/fuzz 30s

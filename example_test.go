@@ -11,7 +11,7 @@ import (
 	"toptau"
 	"toptau/certify"
 	"toptau/dataset"
-	"toptau/internal/trial"
+	"toptau/internal/tests/trial"
 	"toptau/method"
 	"toptau/model"
 	"toptau/schema"

@@ -7,12 +7,12 @@ import (
 	"strings"
 
 	"toptau/diag"
-	"toptau/internal/export/c"
-	"toptau/internal/export/golang"
-	"toptau/internal/export/onnx"
-	"toptau/internal/export/sql"
-	"toptau/internal/portable"
-	"toptau/internal/text"
+	"toptau/internal/core/text"
+	"toptau/internal/models/export/c"
+	"toptau/internal/models/export/golang"
+	"toptau/internal/models/export/onnx"
+	"toptau/internal/models/export/sql"
+	"toptau/internal/models/portable"
 	"toptau/model"
 	"toptau/result"
 )

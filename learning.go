@@ -7,8 +7,8 @@ import (
 
 	"toptau/dataset"
 	"toptau/diag"
-	"toptau/internal/rowset"
-	"toptau/internal/tune"
+	"toptau/internal/training/rowset"
+	"toptau/internal/training/tune"
 	"toptau/measure"
 	"toptau/method"
 	"toptau/result"

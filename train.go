@@ -7,12 +7,13 @@ import (
 
 	"toptau/calibrate"
 	"toptau/dataset"
-	"toptau/internal/feature"
-	"toptau/internal/leakage"
-	"toptau/internal/profiles"
-	"toptau/internal/ranked"
-	"toptau/internal/rowset"
-	"toptau/internal/tune"
+	"toptau/internal/models/feature"
+	"toptau/internal/models/profiles"
+	"toptau/internal/training/leakage"
+	"toptau/internal/training/ranked"
+	"toptau/internal/training/rowset"
+	"toptau/internal/training/summary"
+	"toptau/internal/training/tune"
 	"toptau/metric"
 	"toptau/model"
 	"toptau/result"
@@ -113,7 +114,7 @@ func trainedModel(f *tune.Found, o TrainOptions, d *rowset.Set) (*model.Model, e
 	if m.Averages, err = profiles.AveragesOf(&m, profiles.AverageSample(f.Map, d.Table, f.Rows)); err != nil {
 		return nil, err
 	}
-	m.Points = []model.Point{{Name: "goal", Threshold: f.Threshold.Value, Goal: f.Goal, Source: thresholdText(f)}}
+	m.Points = []model.Point{{Name: "goal", Threshold: f.Threshold.Value, Goal: f.Goal, Source: summary.Threshold(f)}}
 	if u := f.Units; u.Column != "" {
 		m.Points[0].Entity = u.Column
 		if u.Daily {
@@ -192,8 +193,8 @@ func newTraining(f *tune.Found, o TrainOptions) result.Training {
 	r := result.Training{
 		Goal: f.Goal, Prevalence: f.Prevalence, Training: countsOf(f.Training), Calibration: someCounts(f.Calibration), Validation: someCounts(f.Validation),
 		Test: someCounts(f.TestCounts), Folds: f.Folds, FoldRows: f.FoldRows, Criterion: f.Criterion.Text, Budgets: f.Criterion.Budgets,
-		NotTried: untried(f), CrossValidation: f.Choice.Score, Choice: f.Choice.Choice, Why: choiceText(f), Threshold: f.Threshold.Value, ThresholdNote: thresholdText(f),
-		Certified: f.Threshold.Certified, Delta: o.Delta, Expected: expectedOf(&f.Threshold), Price: f.Price, OverTime: f.Threshold.OverTime,
+		NotTried: summary.Untried(f), CrossValidation: f.Choice.Score, Choice: f.Choice.Choice, Why: summary.Choice(f), Threshold: f.Threshold.Value, ThresholdNote: summary.Threshold(f),
+		Certified: f.Threshold.Certified, Delta: o.Delta, Expected: summary.Expected(&f.Threshold), Price: f.Price, OverTime: f.Threshold.OverTime,
 		OutOfFoldGoal: f.OutOfFold.Goal, OutOfFoldDecisions: f.OutOfFold.AtThreshold, Features: f.Map.Cols(), Seed: o.Seed,
 		Unit: rowset.UnitOf(f.Units, len(f.Units.Of)), Value: o.Value, OutOfFoldValue: f.OutOfFold.Value, OutOfFoldProfit: f.OutOfFold.Profit,
 		SecondsSearch: f.SecondsSearch, SecondsRefit: f.SecondsRefit,

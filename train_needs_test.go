@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"toptau/dataset"
-	"toptau/internal/rowset"
-	"toptau/internal/rowset/rowsettest"
-	"toptau/internal/table"
+	"toptau/internal/data/table"
+	"toptau/internal/training/rowset"
+	"toptau/internal/training/rowset/rowsettest"
 	"toptau/schema"
 )
 

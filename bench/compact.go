@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"toptau/internal/matrix"
+	"toptau/internal/core/matrix"
 )
 
 // compact measures blocks that are not dense.

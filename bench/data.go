@@ -5,9 +5,9 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"toptau/internal/kernel"
-	"toptau/internal/matrix"
-	"toptau/internal/simulate"
+	"toptau/internal/core/kernel"
+	"toptau/internal/core/matrix"
+	"toptau/internal/core/simulate"
 )
 
 // random returns n numbers between -1 and 1.
@@ -86,7 +86,7 @@ func everyRow(p *matrix.ClassRows, step int) []int32 {
 	return rows
 }
 
-// simulated is a data set of internal/simulate whose columns have mean 0 and variance 1.
+// simulated is a data set of internal/core/simulate whose columns have mean 0 and variance 1.
 type simulated struct {
 	cols     int
 	values   []float64 // row by row

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"toptau/internal/kernel"
-	"toptau/internal/lockstep"
-	"toptau/internal/matrix"
+	"toptau/internal/core/kernel"
+	"toptau/internal/core/lockstep"
+	"toptau/internal/core/matrix"
 )
 
 var features = []int{10, 28, 128, 784, 5000}

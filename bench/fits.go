@@ -9,10 +9,10 @@ import (
 	"slices"
 	"toptau/schema"
 
-	"toptau/internal/matrix"
-	"toptau/internal/objective"
-	"toptau/internal/optim"
-	"toptau/internal/table"
+	"toptau/internal/core/matrix"
+	"toptau/internal/core/objective"
+	"toptau/internal/core/optim"
+	"toptau/internal/data/table"
 	"toptau/method"
 	"toptau/threshold"
 )

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"toptau/internal/matrix"
+	"toptau/internal/core/matrix"
 )
 
 // kernelUse names what a family of kernels is for and the tasks that show it.
@@ -19,7 +19,7 @@ type kernelUse struct {
 	tasks  []string
 }
 
-// kernelUses are the families of internal/kernel. Families that a user's command needs together are one line.
+// kernelUses are the families of internal/core/kernel. Families that a user's command needs together are one line.
 var kernelUses = []kernelUse{
 	{"scores,accumulate,overlap", "exact scores and gradients", []string{"train raw", "fit"}},
 	{"overlap", "scores of a panel while another is added", []string{"train raw", "fit"}},
@@ -138,7 +138,7 @@ func (b *bench) program(name, off string) string {
 // buildWithout builds the command and this program with families switched off.
 func (b *bench) buildWithout(off string) error {
 	for name, source := range map[string][]string{"toptau": {"..", "./cmd/toptau"}, "bench": {".", "."}} {
-		args := []string{"build", "-C", source[0], "-buildvcs=false", "-ldflags", "-X toptau/internal/kernel.off=" + off, "-o", b.program(name, off), source[1]}
+		args := []string{"build", "-C", source[0], "-buildvcs=false", "-ldflags", "-X toptau/internal/core/kernel.off=" + off, "-o", b.program(name, off), source[1]}
 		if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
 			return fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
 		}

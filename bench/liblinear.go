@@ -10,7 +10,7 @@ import (
 
 	"toptau/certify"
 	"toptau/dataset"
-	"toptau/internal/table"
+	"toptau/internal/data/table"
 	"toptau/method"
 	"toptau/schema"
 )

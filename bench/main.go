@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"toptau/bench/machine"
-	"toptau/internal/provenance"
+	"toptau/internal/tests/provenance"
 )
 
 func main() {

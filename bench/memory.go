@@ -12,8 +12,8 @@ import (
 
 	"toptau/certify"
 	"toptau/dataset"
-	"toptau/internal/kernel"
-	"toptau/internal/simulate"
+	"toptau/internal/core/kernel"
+	"toptau/internal/core/simulate"
 	"toptau/method"
 	"toptau/schema"
 )

@@ -2,7 +2,7 @@
 
 package main
 
-import "toptau/internal/kernel"
+import "toptau/internal/core/kernel"
 
 // readAll reads every value once, at the speed of memory, and returns their sum in no particular order.
 func readAll(x []float32) float32 {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"toptau/internal/lockstep"
+	"toptau/internal/core/lockstep"
 	"toptau/threshold"
 )
 

@@ -9,7 +9,7 @@ count=${COUNT:-6}
 
 run() {
 	go test -C bench -run '^$' -bench '^BenchmarkSmoke' -benchtime 100ms -count "$count" .
-	go test -run '^$' -bench '^Benchmark(Matrix|Scores)$' -benchtime 100ms -count "$count" ./internal/feature
+	go test -run '^$' -bench '^Benchmark(Matrix|Scores)$' -benchtime 100ms -count "$count" ./internal/models/feature
 }
 
 if [[ ${1:-} == baseline ]]; then

@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 	"testing"
 
-	"toptau/internal/certified"
-	"toptau/internal/matrix"
-	"toptau/internal/optim"
-	"toptau/internal/table"
+	"toptau/internal/core/certified"
+	"toptau/internal/core/matrix"
+	"toptau/internal/core/optim"
+	"toptau/internal/data/table"
 	"toptau/schema"
 )
 

@@ -14,9 +14,9 @@ import (
 	"strconv"
 	"toptau/schema"
 
-	"toptau/internal/feature"
-	"toptau/internal/matrix"
-	"toptau/internal/table"
+	"toptau/internal/core/matrix"
+	"toptau/internal/data/table"
+	"toptau/internal/models/feature"
 )
 
 // textFile is a file that both we and the standard library read.

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"toptau/diag"
-	"toptau/internal/binomial"
+	"toptau/internal/core/binomial"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/threshold"

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"toptau/internal/binomial"
+	"toptau/internal/core/binomial"
 	"toptau/metric"
 	"toptau/threshold"
 )

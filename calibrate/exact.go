@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"toptau/diag"
-	"toptau/internal/binomial"
-	"toptau/internal/detmath"
-	"toptau/internal/text"
+	"toptau/internal/core/binomial"
+	"toptau/internal/core/detmath"
+	"toptau/internal/core/text"
 	"toptau/threshold"
 )
 

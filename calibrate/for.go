@@ -8,7 +8,7 @@ import (
 	"sort"
 
 	"toptau/diag"
-	"toptau/internal/binomial"
+	"toptau/internal/core/binomial"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/threshold"

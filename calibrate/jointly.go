@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strconv"
 
-	"toptau/internal/binomial"
-	"toptau/internal/detmath"
+	"toptau/internal/core/binomial"
+	"toptau/internal/core/detmath"
 	"toptau/threshold"
 )
 

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"toptau/diag"
-	"toptau/internal/binomial"
+	"toptau/internal/core/binomial"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/threshold"

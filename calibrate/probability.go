@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sort"
 
-	"toptau/internal/detmath"
+	"toptau/internal/core/detmath"
 	"toptau/metric"
 )
 

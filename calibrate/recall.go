@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"toptau/internal/binomial"
+	"toptau/internal/core/binomial"
 	"toptau/metric"
 	"toptau/threshold"
 )

@@ -3,6 +3,7 @@ package calibrate
 import (
 	"math/rand/v2"
 	"testing"
+	"toptau/internal/core/evidence"
 )
 
 func TestReferenceOfEqualScores(t *testing.T) {
@@ -18,10 +19,10 @@ func TestReferenceOfEqualScores(t *testing.T) {
 			t.Fatalf("tie-breakers %v of equal scores, want ascending ones", r.Ties)
 		}
 	}
-	if g := Gap(r.Scores, r.Ties, 0, r.Ties[5]); g != 5 {
+	if g := evidence.Gap(r.Scores, r.Ties, 0, r.Ties[5]); g != 5 {
 		t.Errorf("a row like the kept one of place 5 is in gap %d, want 5", g)
 	}
-	if g := Gap(r.Scores, r.Ties, 1, 0); g != len(r.Scores) {
+	if g := evidence.Gap(r.Scores, r.Ties, 1, 0); g != len(r.Scores) {
 		t.Errorf("a higher score is in gap %d, want the last, %d", g, len(r.Scores))
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sort"
 
-	"toptau/internal/detmath"
+	"toptau/internal/core/detmath"
 )
 
 // FoldScores are scores of a fit that left a fold of the rows out.

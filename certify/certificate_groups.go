@@ -6,9 +6,9 @@ import (
 	"math"
 	"slices"
 
-	"toptau/internal/certified"
-	"toptau/internal/large"
-	"toptau/internal/proof"
+	"toptau/internal/core/certified"
+	"toptau/internal/core/proof"
+	"toptau/internal/training/large"
 	"toptau/model"
 )
 

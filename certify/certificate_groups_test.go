@@ -9,9 +9,9 @@ import (
 
 	"toptau/certify"
 	"toptau/dataset"
-	"toptau/internal/modeltest"
-	"toptau/internal/simulate"
-	"toptau/internal/trial"
+	"toptau/internal/core/simulate"
+	"toptau/internal/tests/modeltest"
+	"toptau/internal/tests/trial"
 	"toptau/method"
 	"toptau/model"
 	"toptau/schema"

@@ -7,7 +7,7 @@ import (
 
 	"toptau"
 	"toptau/certify"
-	"toptau/internal/trial"
+	"toptau/internal/tests/trial"
 	"toptau/method"
 	"toptau/threshold"
 )

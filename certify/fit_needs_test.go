@@ -3,7 +3,7 @@ package certify
 import (
 	"testing"
 
-	"toptau/internal/rowset/rowsettest"
+	"toptau/internal/training/rowset/rowsettest"
 	"toptau/method"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"toptau/certify"
 	"toptau/dataset"
-	"toptau/internal/modeltest"
+	"toptau/internal/tests/modeltest"
 	"toptau/method"
 	"toptau/schema"
 	"toptau/surrogate"

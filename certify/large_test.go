@@ -12,9 +12,9 @@ import (
 
 	"toptau/certify"
 	"toptau/dataset"
-	"toptau/internal/modeltest"
-	"toptau/internal/simulate"
-	"toptau/internal/trial"
+	"toptau/internal/core/simulate"
+	"toptau/internal/tests/modeltest"
+	"toptau/internal/tests/trial"
 	"toptau/method"
 	"toptau/result"
 	"toptau/schema"

@@ -3,13 +3,13 @@ package certify
 import (
 	"context"
 
-	"toptau/internal/certified"
-	"toptau/internal/feature"
-	"toptau/internal/large"
-	"toptau/internal/matrix"
-	"toptau/internal/objective"
-	"toptau/internal/rowset"
-	"toptau/internal/solver"
+	"toptau/internal/core/certified"
+	"toptau/internal/core/matrix"
+	"toptau/internal/core/objective"
+	"toptau/internal/core/solver"
+	"toptau/internal/models/feature"
+	"toptau/internal/training/large"
+	"toptau/internal/training/rowset"
 	"toptau/method"
 	"toptau/model"
 )

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"toptau/diag"
-	"toptau/internal/rowset"
-	"toptau/internal/table"
+	"toptau/internal/data/table"
+	"toptau/internal/training/rowset"
 	"toptau/model"
 	"toptau/result"
 	"toptau/schema"

@@ -9,7 +9,7 @@ import (
 
 	"toptau/certify"
 	"toptau/dataset"
-	"toptau/internal/trial"
+	"toptau/internal/tests/trial"
 	"toptau/method"
 	"toptau/model"
 	"toptau/monitoring"

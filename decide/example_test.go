@@ -11,7 +11,7 @@ import (
 	"toptau/dataset"
 	"toptau/decide"
 	"toptau/diag"
-	"toptau/internal/trial"
+	"toptau/internal/tests/trial"
 	"toptau/method"
 	"toptau/threshold"
 )

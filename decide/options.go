@@ -1,7 +1,7 @@
 package decide
 
 import (
-	"toptau/internal/rowset"
+	"toptau/internal/training/rowset"
 	"toptau/metric"
 	"toptau/model"
 	"toptau/result"

@@ -8,7 +8,7 @@ import (
 	"toptau/calibrate"
 	"toptau/dataset"
 	"toptau/diag"
-	"toptau/internal/rowset"
+	"toptau/internal/training/rowset"
 	"toptau/metric"
 	"toptau/model"
 	"toptau/result"

@@ -3,9 +3,9 @@ package decide
 import (
 	"testing"
 
-	"toptau/internal/rowset"
-	"toptau/internal/rowset/rowsettest"
-	"toptau/internal/table"
+	"toptau/internal/data/table"
+	"toptau/internal/training/rowset"
+	"toptau/internal/training/rowset/rowsettest"
 	"toptau/metric"
 	"toptau/model"
 )

@@ -11,14 +11,14 @@ import (
 
 	"toptau/calibrate"
 	"toptau/diag"
-	"toptau/internal/findings"
-	"toptau/internal/monitor"
-	"toptau/internal/plot"
-	"toptau/internal/ranked"
-	"toptau/internal/report"
-	"toptau/internal/rowset"
-	"toptau/internal/table"
-	"toptau/internal/tune"
+	"toptau/internal/app/findings"
+	"toptau/internal/app/monitor"
+	"toptau/internal/app/plot"
+	"toptau/internal/app/report"
+	"toptau/internal/data/table"
+	"toptau/internal/training/ranked"
+	"toptau/internal/training/rowset"
+	"toptau/internal/training/tune"
 	"toptau/measure"
 	"toptau/method"
 	"toptau/metric"
@@ -293,7 +293,7 @@ func (x *Explorer) Monitor(ctx context.Context) (*result.Monitoring, error) {
 	return w.Result(), nil
 }
 
-// The page of internal/ui shows figures of an Explorer that other programs do not get.
+// The page of internal/app/ui shows figures of an Explorer that other programs do not get.
 func init() {
 	report.FindingsOf = func(explorer any) (*report.Findings, error) { return explorer.(*Explorer).findings() }
 	report.ShapesOf = func(explorer any) ([]report.Shape, []report.PairShape, error) {

@@ -14,7 +14,7 @@ import (
 	"toptau/decide"
 	"toptau/diag"
 	"toptau/explorer"
-	"toptau/internal/trial"
+	"toptau/internal/tests/trial"
 	"toptau/measure"
 	"toptau/metric"
 	"toptau/monitoring"

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"toptau/internal/export/c"
+	"toptau/internal/models/export/c"
 )
 
 // gcc runs exports that were compiled with some flags. All jobs are one program.

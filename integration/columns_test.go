@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"toptau/internal/export"
+	"toptau/internal/models/export"
 )
 
 // decisionColumns returns the names of the decisions in a statement.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"toptau/internal/export/golang"
+	"toptau/internal/models/export/golang"
 )
 
 // goCompiler runs exports to Go. All jobs are one program. GOAMD64 v3 has fused multiply-add.

@@ -11,11 +11,11 @@ import (
 	"strings"
 	"testing"
 
-	"toptau/internal/modeltest"
+	"toptau/internal/tests/modeltest"
 	"toptau/model"
 )
 
-// vector is a model with records, as in internal/program/testdata/vectors.json.
+// vector is a model with records, as in internal/models/program/testdata/vectors.json.
 type vector struct {
 	Model string     `json:"model"`
 	Rows  [][]string `json:"rows"`

@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"testing"
 
-	"toptau/internal/portable"
+	"toptau/internal/models/portable"
 )
 
 // job is a model with rows and their scores.

@@ -15,8 +15,8 @@ import (
 	"unicode/utf8"
 
 	"toptau/diag"
-	"toptau/internal/jsontext"
-	"toptau/internal/table"
+	"toptau/internal/data/jsontext"
+	"toptau/internal/data/table"
 	"toptau/schema"
 )
 

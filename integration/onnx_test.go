@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"toptau/internal/export/onnx"
+	"toptau/internal/models/export/onnx"
 )
 
 // onnxRuntime runs exports in ONNX Runtime on a number of threads.

@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"toptau/diag"
-	"toptau/internal/parquet"
+	"toptau/internal/data/parquet"
 )
 
 // parquetFiles is the number of generated files: every combination of encoding, page version, codec and missing values, and most of them

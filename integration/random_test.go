@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"testing"
 
-	"toptau/internal/modeltest"
-	"toptau/internal/portable"
+	"toptau/internal/models/portable"
+	"toptau/internal/tests/modeltest"
 )
 
 // randomModels is the number of random models of each test; TOPTAU_MODELS sets another one.

@@ -20,7 +20,7 @@ import (
 	"strings"
 	"testing"
 
-	"toptau/internal/modeltest"
+	"toptau/internal/tests/modeltest"
 	"toptau/model"
 	"toptau/schema"
 	"toptau/score"

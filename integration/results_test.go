@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"toptau/internal/provenance"
+	"toptau/internal/tests/provenance"
 )
 
 var results = flag.String("results", "", "write the sizes and times of the trained models to this table")

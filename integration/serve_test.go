@@ -20,7 +20,7 @@ import (
 
 	"toptau"
 	"toptau/dataset"
-	"toptau/internal/simulate"
+	"toptau/internal/core/simulate"
 	"toptau/method"
 	"toptau/schema"
 	"toptau/threshold"

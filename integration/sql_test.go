@@ -20,7 +20,7 @@ import (
 
 	_ "modernc.org/sqlite"
 
-	export_sql "toptau/internal/export/sql"
+	export_sql "toptau/internal/models/export/sql"
 )
 
 // rowColumn is a column of each table with the number of the row.

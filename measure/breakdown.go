@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strconv"
 
-	"toptau/internal/rowset"
-	"toptau/internal/table"
-	"toptau/internal/tune"
+	"toptau/internal/data/table"
+	"toptau/internal/training/rowset"
+	"toptau/internal/training/tune"
 	"toptau/result"
 )
 

@@ -11,7 +11,7 @@ import (
 	"toptau"
 	"toptau/dataset"
 	"toptau/diag"
-	"toptau/internal/trial"
+	"toptau/internal/tests/trial"
 	"toptau/measure"
 	"toptau/method"
 	"toptau/metric"

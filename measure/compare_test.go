@@ -10,7 +10,7 @@ import (
 	"toptau/dataset"
 	"toptau/decide"
 	"toptau/diag"
-	"toptau/internal/trial"
+	"toptau/internal/tests/trial"
 	"toptau/measure"
 	"toptau/method"
 	"toptau/metric"

@@ -4,9 +4,9 @@ import (
 	"testing"
 
 	"toptau/dataset"
-	"toptau/internal/rowset"
-	"toptau/internal/rowset/rowsettest"
-	"toptau/internal/table"
+	"toptau/internal/data/table"
+	"toptau/internal/training/rowset"
+	"toptau/internal/training/rowset/rowsettest"
 	"toptau/model"
 )
 

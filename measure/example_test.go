@@ -8,7 +8,7 @@ import (
 	"toptau"
 	"toptau/certify"
 	"toptau/dataset"
-	"toptau/internal/trial"
+	"toptau/internal/tests/trial"
 	"toptau/measure"
 	"toptau/method"
 	"toptau/threshold"

@@ -3,7 +3,7 @@ package measure
 import (
 	"fmt"
 
-	"toptau/internal/text"
+	"toptau/internal/core/text"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/result"

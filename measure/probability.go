@@ -4,8 +4,8 @@ import (
 	"math"
 
 	"toptau/calibrate"
-	"toptau/internal/detmath"
-	"toptau/internal/table"
+	"toptau/internal/core/detmath"
+	"toptau/internal/data/table"
 	"toptau/result"
 )
 

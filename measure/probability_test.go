@@ -7,8 +7,8 @@ import (
 
 	"toptau"
 	"toptau/dataset"
-	"toptau/internal/rowset"
-	"toptau/internal/table"
+	"toptau/internal/data/table"
+	"toptau/internal/training/rowset"
 	"toptau/measure"
 	"toptau/method"
 	"toptau/schema"

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"toptau/diag"
-	"toptau/internal/text"
+	"toptau/internal/core/text"
 	"toptau/threshold"
 )
 

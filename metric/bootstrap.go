@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"toptau/diag"
-	"toptau/internal/parallel"
+	"toptau/internal/core/parallel"
 )
 
 // Bootstrap sets how an interval is computed if the threshold comes from the same rows. The zero value is

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"testing"
 
-	"toptau/internal/binomial"
-	"toptau/internal/parallel"
+	"toptau/internal/core/binomial"
+	"toptau/internal/core/parallel"
 	"toptau/threshold"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"toptau/diag"
-	"toptau/internal/binomial"
+	"toptau/internal/core/binomial"
 )
 
 // DefaultConfidence is the default confidence of an interval.

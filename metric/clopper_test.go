@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"toptau/internal/binomial"
+	"toptau/internal/core/binomial"
 )
 
 // Values printed by R's binom.test.

@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"toptau/internal/parallel"
+	"toptau/internal/core/parallel"
 	"toptau/method"
 	"toptau/threshold"
 )

@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"toptau/diag"
-	"toptau/internal/text"
+	"toptau/internal/core/text"
 	"toptau/method"
 	"toptau/threshold"
 )

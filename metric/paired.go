@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"toptau/diag"
-	"toptau/internal/binomial"
+	"toptau/internal/core/binomial"
 )
 
 // PairedScores contains the scores of several models on the same rows: Positives[m][i] is the score of model

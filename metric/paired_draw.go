@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"toptau/internal/parallel"
+	"toptau/internal/core/parallel"
 )
 
 // pairing holds what all replicates share. Rows are numbered with the positives first.

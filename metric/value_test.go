@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"toptau/internal/binomial"
+	"toptau/internal/core/binomial"
 	"toptau/threshold"
 )
 

@@ -4,8 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"toptau/internal/binomial"
-	"toptau/internal/detmath"
+	"toptau/internal/core/binomial"
+	"toptau/internal/core/detmath"
 )
 
 // drawBinomial draws from Bin(n, part/whole) by inversion: it subtracts masses from one uniform number,

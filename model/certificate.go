@@ -13,9 +13,9 @@ import (
 	"strings"
 
 	"toptau/diag"
-	"toptau/internal/atomicfile"
-	"toptau/internal/jsontext"
-	"toptau/internal/memory"
+	"toptau/internal/data/atomicfile"
+	"toptau/internal/data/jsontext"
+	"toptau/internal/data/memory"
 	"toptau/method"
 	"toptau/surrogate"
 	"toptau/threshold"

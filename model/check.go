@@ -10,8 +10,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"toptau/internal/feature"
-	"toptau/internal/table"
+	"toptau/internal/data/table"
+	"toptau/internal/models/feature"
 	"toptau/method"
 	"toptau/schema"
 	"toptau/surrogate"

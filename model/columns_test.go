@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"toptau/internal/feature"
-	"toptau/internal/table"
+	"toptau/internal/data/table"
+	"toptau/internal/models/feature"
 	"toptau/schema"
 )
 

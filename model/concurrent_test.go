@@ -9,8 +9,8 @@ import (
 	"sync"
 	"testing"
 
-	"toptau/internal/feature"
-	"toptau/internal/table"
+	"toptau/internal/data/table"
+	"toptau/internal/models/feature"
 	"toptau/schema"
 )
 

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"toptau/internal/feature"
-	"toptau/internal/text"
+	"toptau/internal/core/text"
+	"toptau/internal/models/feature"
 	"toptau/result"
 	"toptau/schema"
 )

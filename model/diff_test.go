@@ -7,7 +7,7 @@ import (
 	"toptau"
 	"toptau/dataset"
 	"toptau/decide"
-	"toptau/internal/trial"
+	"toptau/internal/tests/trial"
 	"toptau/measure"
 	"toptau/method"
 	"toptau/model"

@@ -1,7 +1,7 @@
 package model
 
 import (
-	"toptau/internal/reason"
+	"toptau/internal/models/reason"
 	"toptau/result"
 )
 

@@ -14,10 +14,10 @@ import (
 
 	"toptau/calibrate"
 	"toptau/diag"
-	"toptau/internal/atomicfile"
-	"toptau/internal/jsontext"
-	"toptau/internal/memory"
-	"toptau/internal/program"
+	"toptau/internal/data/atomicfile"
+	"toptau/internal/data/jsontext"
+	"toptau/internal/data/memory"
+	"toptau/internal/models/program"
 	"toptau/schema"
 )
 

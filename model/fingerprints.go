@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"toptau/internal/sketch"
+	"toptau/internal/data/sketch"
 )
 
 // Fingerprints are hashes of a sample of the rows that fitted or selected a model, so that these rows are

@@ -11,9 +11,9 @@ import (
 
 	"toptau/calibrate"
 	"toptau/diag"
-	"toptau/internal/feature"
-	"toptau/internal/table"
-	"toptau/internal/text"
+	"toptau/internal/core/text"
+	"toptau/internal/data/table"
+	"toptau/internal/models/feature"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/result"

@@ -19,9 +19,9 @@ import (
 
 	"toptau/calibrate"
 	"toptau/diag"
-	"toptau/internal/feature"
-	"toptau/internal/sketch"
-	"toptau/internal/table"
+	"toptau/internal/data/sketch"
+	"toptau/internal/data/table"
+	"toptau/internal/models/feature"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/result"

@@ -16,9 +16,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"toptau/diag"
-	"toptau/internal/feature"
-	"toptau/internal/matrix"
-	"toptau/internal/table"
+	"toptau/internal/core/matrix"
+	"toptau/internal/data/table"
+	"toptau/internal/models/feature"
 )
 
 // fitted reads data, fits a map and gives it random weights: a model as a solver would leave it.

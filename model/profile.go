@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"toptau/calibrate"
+	"toptau/internal/core/evidence"
 	"toptau/schema"
 )
 
@@ -31,8 +31,8 @@ type ProfiledColumn struct {
 	Values []float64 `json:"values,omitempty"` // numeric: ascending
 	Cells  []int     `json:"cells,omitempty"`  // categorical: positions among the input's categories, and OtherCell, MissingCell
 	At     []int     `json:"at,omitempty"`     // categorical: positions in Cells, ascending
-	// Counts are numbers of rows by their values alone. Categorical: in each of Cells. Numeric: at each of Rank, as of
-	// calibrate.LevelCounts; absent if no kept value is that of several rows.
+	// Counts are numbers of rows by their values alone. Categorical: in each of Cells. Numeric: of rows with at least the value, or with more,
+	// whichever is nearer to Rank; absent if no kept value is that of several rows.
 	Counts []int `json:"counts,omitempty"`
 }
 
@@ -122,7 +122,7 @@ func (c *ProfiledColumn) check(rows int, categorical bool, categories int) error
 
 func (c *ProfiledColumn) checkCounts(rows int) error {
 	if c.Cells == nil {
-		return calibrate.CheckLevelCounts(c.Counts, rows, len(c.Rank))
+		return evidence.CheckLevelCounts(c.Counts, rows, len(c.Rank))
 	}
 	total := 0
 	for _, n := range c.Counts {

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"toptau/internal/feature"
-	"toptau/internal/table"
+	"toptau/internal/data/table"
+	"toptau/internal/models/feature"
 	"toptau/schema"
 )
 

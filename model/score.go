@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"toptau/diag"
-	"toptau/internal/feature"
-	"toptau/internal/reason"
-	"toptau/internal/table"
-	"toptau/internal/text"
+	"toptau/internal/core/text"
+	"toptau/internal/data/table"
+	"toptau/internal/models/feature"
+	"toptau/internal/models/reason"
 	"toptau/schema"
 )
 

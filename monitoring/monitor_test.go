@@ -10,7 +10,7 @@ import (
 
 	"toptau"
 	"toptau/dataset"
-	"toptau/internal/monitor"
+	"toptau/internal/app/monitor"
 	"toptau/method"
 	"toptau/model"
 	"toptau/monitoring"

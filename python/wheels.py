@@ -64,7 +64,7 @@ def compiled(system: str, arch: str, release: str, folder: str) -> bytes:
     path = os.path.join(folder, f"{system}-{arch}")
     env = {**os.environ, "CGO_ENABLED": "0", "GOOS": system, "GOARCH": arch, "GOFLAGS": "", "GOAMD64": "v1", "GOARM64": "v8.0", "GOEXPERIMENT": "", "GOWORK": "off"}
     module = re.search(r"(?m)^module (\S+)$", read(SOURCE, "go.mod"))[1]
-    link = "-s -w -buildid=" + (f" -X {module}/internal/cli.release={release}" if release else "")
+    link = "-s -w -buildid=" + (f" -X {module}/internal/app/cli.release={release}" if release else "")
     subprocess.run(["go", "build", "-trimpath", "-buildvcs=false", "-ldflags", link, "-o", path, "./cmd/toptau"], cwd=SOURCE, env=env, check=True)
     with open(path, "rb") as f:
         return f.read()

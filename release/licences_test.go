@@ -44,7 +44,7 @@ func TestThirdPartyLicences(t *testing.T) {
 		}
 		modules = append(modules, strings.Fields(strings.ReplaceAll(string(out), "\t", "="))...)
 	}
-	modules = append(modules, "uPlot=../internal/ui/web/uplot") // a script of the page of toptau ui
+	modules = append(modules, "uPlot=../internal/app/ui/web/uplot") // a script of the page of toptau ui
 	slices.Sort(modules)
 	var text strings.Builder
 	text.WriteString("toptau contains the Go standard library, these modules, and a script, under the licences below.\n")

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"toptau/internal/cli"
+	"toptau/internal/app/cli"
 )
 
 func readFile(t *testing.T, parts ...string) []byte {

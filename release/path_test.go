@@ -12,7 +12,7 @@ import (
 	"golang.org/x/mod/module"
 	"golang.org/x/mod/zip"
 
-	"toptau/internal/cli"
+	"toptau/internal/app/cli"
 )
 
 // goProxy writes a module as a proxy in files has it.

@@ -193,7 +193,7 @@ func (o *Options) compile(ctx context.Context, work string, t Target) (string, e
 		return path, nil
 	}
 	c := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-mod=readonly",
-		"-ldflags", "-s -w -buildid= -X "+o.module+"/internal/cli.release="+o.Version, "-o", path, "./cmd/toptau")
+		"-ldflags", "-s -w -buildid= -X "+o.module+"/internal/app/cli.release="+o.Version, "-o", path, "./cmd/toptau")
 	c.Dir = o.Source
 	c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+t.OS, "GOARCH="+t.Arch, "GOFLAGS=", "GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GOPROXY=off", "GOTOOLCHAIN=local", "GOWORK=off")
 	if out, err := c.CombinedOutput(); err != nil {

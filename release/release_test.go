@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"toptau/internal/cli"
+	"toptau/internal/app/cli"
 )
 
 var at = time.Date(2026, 1, 2, 3, 4, 6, 0, time.UTC)

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"toptau"
-	"toptau/internal/trial"
+	"toptau/internal/tests/trial"
 	"toptau/measure"
 	"toptau/method"
 	"toptau/reports"

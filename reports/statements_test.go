@@ -8,7 +8,7 @@ import (
 
 	"toptau"
 	"toptau/dataset"
-	"toptau/internal/trial"
+	"toptau/internal/tests/trial"
 	"toptau/measure"
 	"toptau/reports"
 	"toptau/result"

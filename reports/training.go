@@ -7,12 +7,12 @@ import (
 
 	"toptau"
 	"toptau/dataset"
-	"toptau/internal/findings"
-	"toptau/internal/plot"
-	"toptau/internal/ranked"
-	"toptau/internal/report"
-	"toptau/internal/text"
-	"toptau/internal/wording"
+	"toptau/internal/app/findings"
+	"toptau/internal/app/plot"
+	"toptau/internal/app/report"
+	"toptau/internal/core/text"
+	"toptau/internal/models/wording"
+	"toptau/internal/training/ranked"
 	"toptau/measure"
 	"toptau/metric"
 )

@@ -4,9 +4,9 @@ import (
 	"fmt"
 
 	"toptau/diag"
-	"toptau/internal/feature"
-	"toptau/internal/table"
-	"toptau/internal/text"
+	"toptau/internal/core/text"
+	"toptau/internal/data/table"
+	"toptau/internal/models/feature"
 	"toptau/result"
 	"toptau/schema"
 )

@@ -2,8 +2,8 @@ package score
 
 import (
 	"toptau/diag"
-	"toptau/internal/table"
-	"toptau/internal/tune"
+	"toptau/internal/data/table"
+	"toptau/internal/training/tune"
 	"toptau/model"
 	"toptau/result"
 	"toptau/schema"

@@ -8,7 +8,7 @@ import (
 
 	"toptau"
 	"toptau/diag"
-	"toptau/internal/trial"
+	"toptau/internal/tests/trial"
 	"toptau/method"
 	"toptau/model"
 	"toptau/schema"

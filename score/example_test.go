@@ -6,7 +6,7 @@ import (
 	"log"
 	"strings"
 
-	"toptau/internal/trial"
+	"toptau/internal/tests/trial"
 	"toptau/schema"
 	"toptau/score"
 )

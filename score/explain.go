@@ -6,9 +6,9 @@ import (
 	"io"
 
 	"toptau/diag"
-	"toptau/internal/effect"
-	"toptau/internal/rowset"
-	"toptau/internal/table"
+	"toptau/internal/data/table"
+	"toptau/internal/training/effect"
+	"toptau/internal/training/rowset"
 	"toptau/model"
 	"toptau/result"
 	"toptau/schema"

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"toptau/internal/trial"
+	"toptau/internal/tests/trial"
 	"toptau/method"
 	"toptau/model"
 	"toptau/result"

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"toptau"
-	"toptau/internal/trial"
+	"toptau/internal/tests/trial"
 	"toptau/method"
 	"toptau/model"
 	"toptau/schema"

@@ -10,11 +10,11 @@ import (
 	"slices"
 
 	"toptau/diag"
-	"toptau/internal/feature"
-	"toptau/internal/rowset"
-	"toptau/internal/table"
-	"toptau/internal/text"
-	"toptau/internal/tune"
+	"toptau/internal/core/text"
+	"toptau/internal/data/table"
+	"toptau/internal/models/feature"
+	"toptau/internal/training/rowset"
+	"toptau/internal/training/tune"
 	"toptau/model"
 	"toptau/result"
 )

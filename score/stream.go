@@ -3,10 +3,10 @@ package score
 import (
 	"context"
 
-	"toptau/internal/feature"
-	"toptau/internal/reason"
-	"toptau/internal/rowset"
-	"toptau/internal/table"
+	"toptau/internal/data/table"
+	"toptau/internal/models/feature"
+	"toptau/internal/models/reason"
+	"toptau/internal/training/rowset"
 	"toptau/model"
 	"toptau/result"
 )

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"toptau/diag"
-	"toptau/internal/matrix"
-	"toptau/internal/solver"
+	"toptau/internal/core/matrix"
+	"toptau/internal/core/solver"
 	"toptau/method"
 )
 

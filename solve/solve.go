@@ -15,9 +15,9 @@ import (
 	"context"
 
 	"toptau/diag"
-	"toptau/internal/certified"
-	"toptau/internal/objective"
-	"toptau/internal/solver"
+	"toptau/internal/core/certified"
+	"toptau/internal/core/objective"
+	"toptau/internal/core/solver"
 	"toptau/method"
 	"toptau/surrogate"
 	"toptau/threshold"

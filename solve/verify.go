@@ -6,8 +6,8 @@ import (
 	"math"
 
 	"toptau/diag"
-	"toptau/internal/matrix"
-	"toptau/internal/proof"
+	"toptau/internal/core/matrix"
+	"toptau/internal/core/proof"
 	"toptau/method"
 	"toptau/threshold"
 )

@@ -3,7 +3,7 @@ package surrogate
 import (
 	"math"
 
-	"toptau/internal/detmath"
+	"toptau/internal/core/detmath"
 )
 
 // Logistic is l(s) = log2(1 + e^s). Convex, smooth, positive everywhere; l'(s) = 1 / (ln 2 (1 + e^-s)) < 1/ln

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"toptau/diag"
-	"toptau/internal/text"
+	"toptau/internal/core/text"
 )
 
 // all are the losses in the order of Names.

@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"toptau/internal/detmath"
+	"toptau/internal/core/detmath"
 	"toptau/surrogate"
 )
 

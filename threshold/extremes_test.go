@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"toptau/internal/detmath"
+	"toptau/internal/core/detmath"
 	"toptau/surrogate"
 )
 

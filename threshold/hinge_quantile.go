@@ -3,8 +3,8 @@ package threshold
 import (
 	"math"
 
-	"toptau/internal/detmath"
-	"toptau/internal/kernel"
+	"toptau/internal/core/detmath"
+	"toptau/internal/core/kernel"
 )
 
 // hingeQuantile is the surrogate quantile of the hinge, in closed form. With s = t - 1/beta the equation

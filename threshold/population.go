@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"toptau/diag"
-	"toptau/internal/detmath"
+	"toptau/internal/core/detmath"
 )
 
 // NewPopulation returns the population of some number of rows with the given weights, one per row (nil: all

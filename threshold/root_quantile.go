@@ -3,7 +3,7 @@ package threshold
 import (
 	"math"
 
-	"toptau/internal/detmath"
+	"toptau/internal/core/detmath"
 	"toptau/surrogate"
 )
 

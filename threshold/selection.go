@@ -5,8 +5,8 @@ import (
 	"math/bits"
 	"slices"
 
-	"toptau/internal/detmath"
-	"toptau/internal/kernel"
+	"toptau/internal/core/detmath"
+	"toptau/internal/core/kernel"
 )
 
 // Selection finds the edge of a top mass: the largest s with mass{z >= s} >= wanted. This file handles rows

@@ -3,7 +3,7 @@ package threshold
 import (
 	"math"
 
-	"toptau/internal/detmath"
+	"toptau/internal/core/detmath"
 )
 
 // weightedEdge is topEdge for weighted rows: a radix selection on histograms of the masses, among the scores

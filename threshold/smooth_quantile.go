@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"toptau/diag"
-	"toptau/internal/detmath"
+	"toptau/internal/core/detmath"
 )
 
 // SmoothQuantile is the t at which a count with soft edges reaches M tau,

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"toptau/diag"
-	"toptau/internal/detmath"
+	"toptau/internal/core/detmath"
 )
 
 // Cases worked by hand.

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"toptau/diag"
-	"toptau/internal/kernel"
+	"toptau/internal/core/kernel"
 	"toptau/surrogate"
 )
 

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"toptau/diag"
-	"toptau/internal/detmath"
+	"toptau/internal/core/detmath"
 )
 
 // TopCount is the mean of the K largest scores (equations problem_toppush, with K = 1, and problem_toppushk).

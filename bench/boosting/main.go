@@ -21,8 +21,8 @@ import (
 	"strings"
 
 	"toptau/bench/machine"
-	"toptau/internal/feature/trees"
-	"toptau/internal/text"
+	"toptau/internal/core/text"
+	"toptau/internal/models/feature/trees"
 )
 
 func main() {

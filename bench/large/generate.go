@@ -3,8 +3,8 @@ package main
 import (
 	"math/rand/v2"
 
-	"toptau/internal/packed"
-	"toptau/internal/simulate"
+	"toptau/internal/core/simulate"
+	"toptau/internal/data/packed"
 	"toptau/threshold"
 )
 

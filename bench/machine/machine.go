@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"toptau/internal/provenance"
+	"toptau/internal/tests/provenance"
 )
 
 // Processor returns the name of the processor, or its architecture.

@@ -16,7 +16,7 @@ import (
 
 	"toptau/certify"
 	"toptau/dataset"
-	"toptau/internal/provenance"
+	"toptau/internal/tests/provenance"
 	"toptau/method"
 	"toptau/result"
 	"toptau/schema"

@@ -17,7 +17,7 @@ import (
 	"toptau"
 	"toptau/certify"
 	"toptau/dataset"
-	"toptau/internal/provenance"
+	"toptau/internal/tests/provenance"
 	"toptau/method"
 	"toptau/schema"
 	"toptau/surrogate"

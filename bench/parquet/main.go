@@ -22,9 +22,9 @@ import (
 	"time"
 
 	"toptau/bench/machine"
-	"toptau/internal/parquet"
-	"toptau/internal/table"
-	"toptau/internal/text"
+	"toptau/internal/core/text"
+	"toptau/internal/data/parquet"
+	"toptau/internal/data/table"
 )
 
 func main() {
@@ -101,7 +101,7 @@ func run(output, program, dir, python, only string, rows, rounds int) error {
 	}
 	about := machine.Description(string(versions)) + fmt.Sprintf(`%s rows of %d columns. Each reader adds up every column of numbers, or the lengths of the texts of every column: millions of values a second,
 of processor time with one thread and of wall time with two. The fastest of %d interleaved rounds, with the file in the memory of the system.
-"columns" is internal/parquet alone. "rows" is a stream of rows with roles, kinds and checks of the columns, and with the digest of the file,
+"columns" is internal/data/parquet alone. "rows" is a stream of rows with roles, kinds and checks of the columns, and with the digest of the file,
 which score leaves out. The last column divides our processor time by DuckDB's: that of "columns", or that of "rows" for CSV.
 The texts as CSV are slow because a piece of text (256 kB) has 900 rows, in which most of the 300 levels of every column occur anew:
 half of the time looks them up, an eighth computes the digest. Pieces of 1 MiB were no clear gain.`, text.Count(rows), columns, rounds)

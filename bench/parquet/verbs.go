@@ -11,9 +11,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"toptau/internal/feature"
-	"toptau/internal/matrix"
-	"toptau/internal/table"
+	"toptau/internal/core/matrix"
+	"toptau/internal/data/table"
+	"toptau/internal/models/feature"
 	"toptau/schema"
 )
 
@@ -44,7 +44,7 @@ func measureVerbs(program string, duck *engine, scratch, path string, rounds int
 			_, c, err := duck.read(path, 2)
 			return c.processor, err
 		}},
-		{"the columns of internal/parquet", func() (time.Duration, error) {
+		{"the columns of internal/data/parquet", func() (time.Duration, error) {
 			_, c, err := inProcess(readColumns)(path, 2)
 			return c.processor, err
 		}},

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"toptau/internal/atomicfile"
-	"toptau/internal/plot"
+	"toptau/internal/app/plot"
+	"toptau/internal/data/atomicfile"
 )
 
 // chartRow is a row of the README's chart: the true positive rate at a false positive rate of 1 % on the test part, the mean over

@@ -6,7 +6,7 @@ import (
 	"os"
 	"testing"
 
-	"toptau/internal/plot"
+	"toptau/internal/app/plot"
 )
 
 // The README's chart shows the committed results.

@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"toptau/internal/table"
+	"toptau/internal/data/table"
 	"toptau/schema"
 )
 

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"toptau/internal/feature"
-	"toptau/internal/learn"
-	"toptau/internal/matrix"
-	"toptau/internal/tune"
+	"toptau/internal/core/learn"
+	"toptau/internal/core/matrix"
+	"toptau/internal/models/feature"
+	"toptau/internal/training/tune"
 	"toptau/schema"
 )
 

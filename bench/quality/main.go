@@ -21,8 +21,8 @@ import (
 	"time"
 
 	"toptau/bench/machine"
-	"toptau/internal/provenance"
-	"toptau/internal/tune"
+	"toptau/internal/tests/provenance"
+	"toptau/internal/training/tune"
 )
 
 // harness holds the settings and results of a run.

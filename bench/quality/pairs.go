@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"toptau/bench/machine"
-	"toptau/internal/tune"
+	"toptau/internal/training/tune"
 	"toptau/threshold"
 )
 

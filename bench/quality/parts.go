@@ -1,7 +1,7 @@
 package main
 
 import (
-	"toptau/internal/table"
+	"toptau/internal/data/table"
 	"toptau/schema"
 )
 

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"toptau/internal/table"
+	"toptau/internal/data/table"
 )
 
 // simulated writes a small set in the place of pima: 300 negatives, 100 positives, some of them easy to tell.

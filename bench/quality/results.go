@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"toptau/internal/atomicfile"
+	"toptau/internal/data/atomicfile"
 	"toptau/result"
 )
 

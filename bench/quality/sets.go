@@ -3,7 +3,7 @@ package main
 import (
 	"slices"
 
-	"toptau/internal/table"
+	"toptau/internal/data/table"
 	"toptau/schema"
 )
 

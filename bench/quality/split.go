@@ -14,9 +14,9 @@ import (
 	"slices"
 	"strings"
 
-	"toptau/internal/atomicfile"
-	"toptau/internal/table"
-	"toptau/internal/tune"
+	"toptau/internal/data/atomicfile"
+	"toptau/internal/data/table"
+	"toptau/internal/training/tune"
 )
 
 // files are the paths of the training and test part of a set for one seed. toptau reads both with the set's

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"toptau/internal/tune"
+	"toptau/internal/training/tune"
 	"toptau/metric"
 	"toptau/schema"
 	"toptau/threshold"

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"toptau/internal/simulate"
-	"toptau/internal/table"
-	"toptau/internal/tune"
+	"toptau/internal/core/simulate"
+	"toptau/internal/data/table"
+	"toptau/internal/training/tune"
 	"toptau/method"
 	"toptau/schema"
 	"toptau/threshold"

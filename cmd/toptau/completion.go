@@ -1,6 +1,6 @@
 package main
 
-import "toptau/internal/cli"
+import "toptau/internal/app/cli"
 
 // completionCommand prints a script that completes verbs, flags and values in a shell.
 type completionCommand struct {

@@ -3,9 +3,9 @@ package main
 import (
 	"fmt"
 
-	"toptau/internal/cli"
-	"toptau/internal/cli/verbs"
-	"toptau/internal/text"
+	"toptau/internal/app/cli"
+	"toptau/internal/app/cli/verbs"
+	"toptau/internal/core/text"
 	"toptau/model"
 	"toptau/result"
 )

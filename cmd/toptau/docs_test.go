@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"toptau/internal/cli/clitest"
+	"toptau/internal/app/cli/clitest"
 )
 
 // Every command of toptau that a page names parses.

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"toptau/diag"
-	"toptau/internal/cli"
-	"toptau/internal/cli/verbs"
+	"toptau/internal/app/cli"
+	"toptau/internal/app/cli/verbs"
 	"toptau/result"
 )
 

@@ -7,9 +7,9 @@ import (
 
 	"toptau"
 	"toptau/diag"
-	"toptau/internal/cli"
-	"toptau/internal/cli/verbs"
-	"toptau/internal/text"
+	"toptau/internal/app/cli"
+	"toptau/internal/app/cli/verbs"
+	"toptau/internal/core/text"
 	"toptau/result"
 )
 

@@ -5,9 +5,9 @@ import (
 	"io"
 
 	"toptau/diag"
-	"toptau/internal/cli"
-	"toptau/internal/simulate"
-	"toptau/internal/text"
+	"toptau/internal/app/cli"
+	"toptau/internal/core/simulate"
+	"toptau/internal/core/text"
 	"toptau/threshold"
 )
 

@@ -13,8 +13,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"toptau/internal/packed/packedtest"
-	pq "toptau/internal/parquet/parquettest"
+	"toptau/internal/data/packed/packedtest"
+	pq "toptau/internal/data/parquet/parquettest"
 )
 
 // columnInputs are small files whose content becomes large: of Parquet, and compressed ones of the other formats. Each is below a megabyte

@@ -25,9 +25,9 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"toptau/internal/memory"
-	"toptau/internal/parallel"
-	"toptau/internal/provenance"
+	"toptau/internal/core/parallel"
+	"toptau/internal/data/memory"
+	"toptau/internal/tests/provenance"
 )
 
 var hostileOnly = flag.String("hostile-only", "", "only the hostile inputs whose names contain this")

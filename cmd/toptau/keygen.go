@@ -2,7 +2,7 @@ package main
 
 import (
 	"toptau/diag"
-	"toptau/internal/cli"
+	"toptau/internal/app/cli"
 	"toptau/model"
 )
 

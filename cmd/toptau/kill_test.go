@@ -20,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"toptau/internal/cli/verbs"
+	"toptau/internal/app/cli/verbs"
 	"toptau/model"
 )
 

@@ -21,7 +21,7 @@ import (
 	"testing"
 	"time"
 
-	"toptau/internal/cli/clitest"
+	"toptau/internal/app/cli/clitest"
 )
 
 // latency is the time from a signal to the end of the process, a line of the state file.

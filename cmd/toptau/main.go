@@ -5,8 +5,8 @@ package main
 import (
 	"slices"
 
-	"toptau/internal/cli"
-	"toptau/internal/cli/verbs"
+	"toptau/internal/app/cli"
+	"toptau/internal/app/cli/verbs"
 )
 
 // commands is the command line: one field a verb, each in a file of its name, here or in package verbs.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"toptau/internal/atomicfile"
+	"toptau/internal/data/atomicfile"
 )
 
 // A run of monitor on a state that another run is using ends with an error and counts nothing; the next one counts.

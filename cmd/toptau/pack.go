@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"toptau/diag"
-	"toptau/internal/cli"
-	"toptau/internal/memory"
-	"toptau/internal/table"
-	"toptau/internal/text"
+	"toptau/internal/app/cli"
+	"toptau/internal/core/text"
+	"toptau/internal/data/memory"
+	"toptau/internal/data/table"
 	"toptau/result"
 	"toptau/schema"
 )

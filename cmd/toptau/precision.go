@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"toptau/internal/cli"
-	"toptau/internal/cli/verbs"
-	"toptau/internal/text"
+	"toptau/internal/app/cli"
+	"toptau/internal/app/cli/verbs"
+	"toptau/internal/core/text"
 	"toptau/model"
 	"toptau/result"
 	"toptau/score"

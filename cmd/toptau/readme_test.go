@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"toptau/internal/cli/clitest"
+	"toptau/internal/app/cli/clitest"
 )
 
 var update = flag.Bool("update", false, "write README.md, docs/guide/*.md and docs/reference/cli.md again")

@@ -3,7 +3,7 @@ package main
 import (
 	"testing"
 
-	"toptau/internal/cli/clitest"
+	"toptau/internal/app/cli/clitest"
 )
 
 // TestCommandReference compares docs/reference/cli.md with the flag parser.

@@ -17,9 +17,9 @@ import (
 	"time"
 
 	"toptau/diag"
-	"toptau/internal/cli"
-	"toptau/internal/cli/verbs"
-	"toptau/internal/serve"
+	"toptau/internal/app/cli"
+	"toptau/internal/app/cli/verbs"
+	"toptau/internal/app/serve"
 )
 
 // serveCommand answers requests over HTTP.

@@ -4,9 +4,9 @@ import (
 	"io"
 
 	"toptau/diag"
-	"toptau/internal/cli"
-	"toptau/internal/monitor"
-	"toptau/internal/serve"
+	"toptau/internal/app/cli"
+	"toptau/internal/app/monitor"
+	"toptau/internal/app/serve"
 	"toptau/threshold"
 )
 

@@ -3,8 +3,8 @@ package main
 import (
 	"strings"
 
-	"toptau/internal/cli"
-	"toptau/internal/text"
+	"toptau/internal/app/cli"
+	"toptau/internal/core/text"
 )
 
 // versionCommand describes the program.

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 
 	"toptau/diag"
-	"toptau/internal/atomicfile"
-	"toptau/internal/optim"
+	"toptau/internal/core/optim"
+	"toptau/internal/data/atomicfile"
 	"toptau/metric"
 )
 

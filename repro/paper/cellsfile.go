@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strconv"
 
-	"toptau/internal/atomicfile"
+	"toptau/internal/data/atomicfile"
 )
 
 // The results of all cells in two small files next to the pages, so that a test can compute a sample of them

@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
-	"toptau/internal/matrix"
+	"toptau/internal/core/matrix"
 )
 
 // change is a change of a run on which no result should depend: "rows1" and "rows2" permute the training rows

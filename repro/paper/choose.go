@@ -3,8 +3,8 @@ package paper
 import (
 	"slices"
 
-	"toptau/internal/matrix"
-	"toptau/internal/parallel"
+	"toptau/internal/core/matrix"
+	"toptau/internal/core/parallel"
 	"toptau/metric"
 	"toptau/threshold"
 )

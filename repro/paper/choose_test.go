@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"toptau/internal/matrix"
+	"toptau/internal/core/matrix"
 	"toptau/metric"
 )
 

@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"toptau/internal/report"
-	"toptau/internal/text"
+	"toptau/internal/app/report"
+	"toptau/internal/core/text"
 )
 
 // conclusion is a conclusion that the paper draws from its table of ranks. As a contrast it is a difference

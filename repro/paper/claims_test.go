@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"toptau/internal/certified"
+	"toptau/internal/core/certified"
 	"toptau/method"
 )
 

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"math"
 
-	"toptau/internal/certified"
-	"toptau/internal/objective"
-	"toptau/internal/optim"
-	"toptau/internal/report"
-	"toptau/internal/text"
+	"toptau/internal/app/report"
+	"toptau/internal/core/certified"
+	"toptau/internal/core/objective"
+	"toptau/internal/core/optim"
+	"toptau/internal/core/text"
 	"toptau/method"
 )
 

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"toptau/schema"
 
-	"toptau/internal/matrix"
-	"toptau/internal/table"
-	"toptau/internal/text"
+	"toptau/internal/core/matrix"
+	"toptau/internal/core/text"
+	"toptau/internal/data/table"
 	"toptau/method"
 	"toptau/metric"
 )

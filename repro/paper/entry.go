@@ -3,8 +3,8 @@ package paper
 import (
 	"slices"
 
-	"toptau/internal/matrix"
-	"toptau/internal/tune"
+	"toptau/internal/core/matrix"
+	"toptau/internal/training/tune"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/threshold"

@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"toptau/internal/report"
+	"toptau/internal/app/report"
 )
 
 // erratum is an error in the paper.

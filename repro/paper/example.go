@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"math/big"
 
-	"toptau/internal/certified"
-	"toptau/internal/objective"
-	"toptau/internal/report"
-	"toptau/internal/text"
+	"toptau/internal/app/report"
+	"toptau/internal/core/certified"
+	"toptau/internal/core/objective"
+	"toptau/internal/core/text"
 	"toptau/method"
 	"toptau/threshold"
 )

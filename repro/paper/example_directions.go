@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"math"
 
-	"toptau/internal/matrix"
-	"toptau/internal/objective"
-	"toptau/internal/optim"
-	"toptau/internal/report"
+	"toptau/internal/app/report"
+	"toptau/internal/core/matrix"
+	"toptau/internal/core/objective"
+	"toptau/internal/core/optim"
 	"toptau/method"
 )
 

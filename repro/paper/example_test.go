@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"toptau/internal/objective"
-	"toptau/internal/plot"
+	"toptau/internal/app/plot"
+	"toptau/internal/core/objective"
 	"toptau/surrogate"
 	"toptau/threshold"
 )

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"toptau/internal/certified"
-	"toptau/internal/optim"
-	"toptau/internal/report"
-	"toptau/internal/text"
+	"toptau/internal/app/report"
+	"toptau/internal/core/certified"
+	"toptau/internal/core/optim"
+	"toptau/internal/core/text"
 )
 
 // describeSettings returns the settings of a grid with a property: "all", "none", "β ≤ 0.1", "λ = 0.001", "k

@@ -19,8 +19,8 @@ import (
 	"time"
 
 	"toptau/diag"
-	"toptau/internal/atomicfile"
-	"toptau/internal/memory"
+	"toptau/internal/data/atomicfile"
+	"toptau/internal/data/memory"
 )
 
 // Source is the address of the files of the UCI repository.

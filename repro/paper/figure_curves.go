@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"toptau/internal/plot"
-	"toptau/internal/text"
+	"toptau/internal/app/plot"
+	"toptau/internal/core/text"
 	"toptau/metric"
 )
 

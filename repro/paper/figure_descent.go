@@ -3,9 +3,9 @@ package paper
 import (
 	"context"
 
-	"toptau/internal/certified"
-	"toptau/internal/objective"
-	"toptau/internal/optim"
+	"toptau/internal/core/certified"
+	"toptau/internal/core/objective"
+	"toptau/internal/core/optim"
 )
 
 // Descent is the objective during a run, against passes over the data.

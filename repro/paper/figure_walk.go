@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"toptau/internal/objective"
-	"toptau/internal/optim"
+	"toptau/internal/core/objective"
+	"toptau/internal/core/optim"
 )
 
 // walk is an objective that records the points at which it is evaluated. Its coordinates are relative to a

@@ -6,9 +6,9 @@ import (
 	"math"
 	"strings"
 
-	"toptau/internal/optim"
-	"toptau/internal/report"
-	"toptau/internal/text"
+	"toptau/internal/app/report"
+	"toptau/internal/core/optim"
+	"toptau/internal/core/text"
 )
 
 // findingsItem says in sentences what the run shows. docs/results/paper.md quotes it, so that no verdict and

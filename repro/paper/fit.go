@@ -8,13 +8,13 @@ import (
 	"sync"
 	"time"
 
-	"toptau/internal/certified"
-	"toptau/internal/certified/linalg"
-	"toptau/internal/matrix"
-	"toptau/internal/objective"
-	"toptau/internal/optim"
-	"toptau/internal/text"
-	"toptau/internal/tune"
+	"toptau/internal/core/certified"
+	"toptau/internal/core/certified/linalg"
+	"toptau/internal/core/matrix"
+	"toptau/internal/core/objective"
+	"toptau/internal/core/optim"
+	"toptau/internal/core/text"
+	"toptau/internal/training/tune"
 	"toptau/method"
 )
 

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 
 	"toptau/diag"
-	"toptau/internal/table"
+	"toptau/internal/data/table"
 )
 
 // Gisette was made from the digits 4 and 9 of MNIST. Half of its columns are pixels of the upper middle,

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"toptau/internal/matrix"
-	"toptau/internal/simulate"
+	"toptau/internal/core/matrix"
+	"toptau/internal/core/simulate"
 )
 
 // The numbers of rows of Hepmass in the paper: training, validation, test.

@@ -5,8 +5,8 @@ import (
 	"math"
 	"testing"
 
-	"toptau/internal/objective"
-	"toptau/internal/optim"
+	"toptau/internal/core/objective"
+	"toptau/internal/core/optim"
 )
 
 // kinkRows are the rows of the probe with a constant column that is so large that all scores are rounded to halves or

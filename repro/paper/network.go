@@ -6,7 +6,7 @@ import (
 	"strings"
 	"toptau/schema"
 
-	"toptau/internal/table"
+	"toptau/internal/data/table"
 )
 
 // The network sets. CTA and NetFlow were never public. Public traffic with named attacks replaces them:

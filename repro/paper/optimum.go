@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"toptau/internal/optim"
-	"toptau/internal/report"
-	"toptau/internal/text"
+	"toptau/internal/app/report"
+	"toptau/internal/core/optim"
+	"toptau/internal/core/text"
 )
 
 // shortfall compares runs of ADAM with certified optima of the same problems.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"toptau/internal/plot"
-	"toptau/internal/report"
-	"toptau/internal/text"
+	"toptau/internal/app/plot"
+	"toptau/internal/app/report"
+	"toptau/internal/core/text"
 	"toptau/method"
 	"toptau/repro/paper/drawing"
 	"toptau/surrogate"

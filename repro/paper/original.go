@@ -7,10 +7,10 @@ import (
 	"toptau/schema"
 
 	"toptau/diag"
-	"toptau/internal/matrix"
-	"toptau/internal/table"
-	"toptau/internal/text"
-	"toptau/internal/tune"
+	"toptau/internal/core/matrix"
+	"toptau/internal/core/text"
+	"toptau/internal/data/table"
+	"toptau/internal/training/tune"
 )
 
 // The paper's other sets, if the user has them in the data directory:

@@ -5,9 +5,9 @@ import (
 	"math"
 	"slices"
 
-	"toptau/internal/matrix"
-	"toptau/internal/table"
-	"toptau/internal/tune"
+	"toptau/internal/core/matrix"
+	"toptau/internal/data/table"
+	"toptau/internal/training/tune"
 	"toptau/schema"
 )
 

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"toptau/internal/matrix"
-	"toptau/internal/table"
+	"toptau/internal/core/matrix"
+	"toptau/internal/data/table"
 )
 
 // traffic returns n rows of three columns. Every fourth is an attack of one of four types, with 40 %, 30 %,

@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"toptau/internal/parallel"
-	"toptau/internal/text"
+	"toptau/internal/core/parallel"
+	"toptau/internal/core/text"
 )
 
 // Permutation tests. With few sets the limits of the usual statistics are wrong: for two sets of 14 methods

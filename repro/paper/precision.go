@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"toptau/internal/report"
-	"toptau/internal/text"
+	"toptau/internal/app/report"
+	"toptau/internal/core/text"
 	"toptau/metric"
 )
 

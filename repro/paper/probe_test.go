@@ -3,7 +3,7 @@ package paper
 import (
 	"testing"
 
-	"toptau/internal/provenance"
+	"toptau/internal/tests/provenance"
 )
 
 // TestProbes compares the probes of the pages on the paper with those of this code: the fingerprints by which the

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"sync"
 
-	"toptau/internal/optim"
-	"toptau/internal/table"
+	"toptau/internal/core/optim"
+	"toptau/internal/data/table"
 	"toptau/method"
 )
 

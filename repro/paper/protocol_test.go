@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"testing"
 
-	"toptau/internal/optim"
+	"toptau/internal/core/optim"
 )
 
 // TestFingerprintsNameTheRules changes each rule once.

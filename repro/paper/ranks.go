@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"toptau/internal/report"
-	"toptau/internal/text"
+	"toptau/internal/app/report"
+	"toptau/internal/core/text"
 )
 
 // criterionValues returns the 14 values of a criterion on one split, and nil if one is missing. With implicit, the methods

@@ -12,9 +12,9 @@ import (
 	"sync"
 	"time"
 
-	"toptau/internal/memory"
-	"toptau/internal/report"
-	"toptau/internal/text"
+	"toptau/internal/app/report"
+	"toptau/internal/core/text"
+	"toptau/internal/data/memory"
 )
 
 // record is the history of a directory of results: the sessions that made its parts.

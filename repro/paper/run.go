@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"toptau/diag"
-	"toptau/internal/atomicfile"
-	"toptau/internal/report"
+	"toptau/internal/app/report"
+	"toptau/internal/data/atomicfile"
 )
 
 // Options select the tables and figures and the data.

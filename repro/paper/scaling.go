@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 
-	"toptau/internal/report"
-	"toptau/internal/text"
+	"toptau/internal/app/report"
+	"toptau/internal/core/text"
 )
 
 // scalingItem shows the effect of scaled columns on the real sets.

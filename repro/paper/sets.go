@@ -11,7 +11,7 @@ import (
 	"toptau/schema"
 
 	"toptau/diag"
-	"toptau/internal/table"
+	"toptau/internal/data/table"
 )
 
 // Kind is the relation of a set to the paper's data.

@@ -15,10 +15,10 @@ import (
 	"strings"
 
 	"toptau/diag"
-	"toptau/internal/atomicfile"
-	"toptau/internal/optim"
-	"toptau/internal/report"
-	"toptau/internal/text"
+	"toptau/internal/app/report"
+	"toptau/internal/core/optim"
+	"toptau/internal/core/text"
+	"toptau/internal/data/atomicfile"
 )
 
 // A stability campaign runs cells again with changes on which no result should depend, and stores the range

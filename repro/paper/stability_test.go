@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"toptau/diag"
-	"toptau/internal/matrix"
+	"toptau/internal/core/matrix"
 )
 
 func TestChangesKeepTheRows(t *testing.T) {

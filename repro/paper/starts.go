@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"toptau/internal/optim"
-	"toptau/internal/report"
-	"toptau/internal/text"
+	"toptau/internal/app/report"
+	"toptau/internal/core/optim"
+	"toptau/internal/core/text"
 )
 
 // startsItem repeats the comparison of the two starts. In the paper, zero was better in 58.7 % of the cases.

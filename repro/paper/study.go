@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"toptau/internal/optim"
+	"toptau/internal/core/optim"
 	"toptau/method"
 )
 

@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"toptau/internal/certified"
-	"toptau/internal/report"
-	"toptau/internal/text"
+	"toptau/internal/app/report"
+	"toptau/internal/core/certified"
+	"toptau/internal/core/text"
 	"toptau/threshold"
 )
 

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"toptau/internal/report"
+	"toptau/internal/app/report"
 )
 
 // markdown returns a table in GitHub's Markdown.

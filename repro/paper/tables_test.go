@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"toptau/internal/report"
+	"toptau/internal/app/report"
 )
 
 var sampleTable = report.Table{Caption: "Ranks & more", Header: []string{"method", "β_1"}, Numbers: []int{1}, Strong: []int{1},

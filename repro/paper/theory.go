@@ -6,8 +6,8 @@ import (
 	"math"
 	"strconv"
 
-	"toptau/internal/report"
-	"toptau/internal/text"
+	"toptau/internal/app/report"
+	"toptau/internal/core/text"
 )
 
 // Check is a statement of the paper, tested on data.

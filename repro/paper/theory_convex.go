@@ -3,7 +3,7 @@ package paper
 import (
 	"math"
 
-	"toptau/internal/objective"
+	"toptau/internal/core/objective"
 	"toptau/method"
 )
 

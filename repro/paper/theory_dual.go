@@ -1,8 +1,8 @@
 package paper
 
 import (
-	"toptau/internal/certified"
-	"toptau/internal/objective"
+	"toptau/internal/core/certified"
+	"toptau/internal/core/objective"
 	"toptau/surrogate"
 )
 

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"toptau/internal/objective"
+	"toptau/internal/core/objective"
 	"toptau/method"
 	"toptau/surrogate"
 	"toptau/threshold"

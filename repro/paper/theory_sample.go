@@ -5,9 +5,9 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"toptau/internal/certified"
-	"toptau/internal/matrix"
-	"toptau/internal/objective"
+	"toptau/internal/core/certified"
+	"toptau/internal/core/matrix"
+	"toptau/internal/core/objective"
 	"toptau/method"
 	"toptau/surrogate"
 	"toptau/threshold"

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"toptau/schema"
 
-	"toptau/internal/feature"
-	"toptau/internal/table"
+	"toptau/internal/data/table"
+	"toptau/internal/models/feature"
 )
 
 // realSamples returns the two public sets of the paper, unscaled, if TOPTAU_DATA contains them.

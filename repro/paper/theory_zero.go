@@ -1,9 +1,9 @@
 package paper
 
 import (
-	"toptau/internal/certified"
-	"toptau/internal/matrix"
-	"toptau/internal/objective"
+	"toptau/internal/core/certified"
+	"toptau/internal/core/matrix"
+	"toptau/internal/core/objective"
 	"toptau/method"
 	"toptau/surrogate"
 )

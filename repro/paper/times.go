@@ -6,12 +6,12 @@ import (
 	"runtime"
 	"time"
 
-	"toptau/internal/matrix"
-	"toptau/internal/objective"
-	"toptau/internal/optim"
-	"toptau/internal/report"
-	"toptau/internal/simulate"
-	"toptau/internal/text"
+	"toptau/internal/app/report"
+	"toptau/internal/core/matrix"
+	"toptau/internal/core/objective"
+	"toptau/internal/core/optim"
+	"toptau/internal/core/simulate"
+	"toptau/internal/core/text"
 	"toptau/method"
 	"toptau/threshold"
 )

@@ -3,7 +3,7 @@ package paper
 import (
 	"strconv"
 
-	"toptau/internal/text"
+	"toptau/internal/core/text"
 )
 
 // tenths returns a fraction as a percentage with one decimal, as in the paper's tables: "36.0 %".

@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"toptau/internal/atomicfile"
-	"toptau/internal/plot"
-	"toptau/internal/report"
+	"toptau/internal/app/plot"
+	"toptau/internal/app/report"
+	"toptau/internal/data/atomicfile"
 )
 
 // longTable is the number of rows from which on a Markdown page names the CSV file of a table instead of showing it.

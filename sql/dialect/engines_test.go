@@ -14,8 +14,8 @@ import (
 	"strings"
 	"testing"
 
-	"toptau/internal/dialect"
-	"toptau/internal/large"
+	"toptau/internal/models/dialect"
+	"toptau/internal/training/large"
 	"toptau/sql/servers"
 )
 

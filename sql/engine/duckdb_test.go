@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"toptau/diag"
-	"toptau/internal/large"
+	"toptau/internal/training/large"
 	"toptau/sql/engine"
 	"toptau/sql/scan"
 	"toptau/sql/servers"

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"toptau/diag"
-	"toptau/internal/dialect"
+	"toptau/internal/models/dialect"
 	"toptau/sql/scan"
 )
 

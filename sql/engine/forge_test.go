@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"toptau/certify"
-	"toptau/internal/simulate"
-	"toptau/internal/table"
+	"toptau/internal/core/simulate"
+	"toptau/internal/data/table"
 	"toptau/method"
 	"toptau/model"
 	"toptau/schema"

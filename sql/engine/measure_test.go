@@ -8,9 +8,9 @@ import (
 	"slices"
 	"testing"
 
-	"toptau/internal/feature"
-	"toptau/internal/large"
-	"toptau/internal/table"
+	"toptau/internal/data/table"
+	"toptau/internal/models/feature"
+	"toptau/internal/training/large"
 	"toptau/schema"
 	"toptau/sql/scan"
 	"toptau/sql/servers"

@@ -11,10 +11,10 @@ import (
 	"testing"
 
 	"toptau/diag"
-	"toptau/internal/dialect"
-	export "toptau/internal/export/sql"
-	"toptau/internal/modeltest"
-	"toptau/internal/portable"
+	"toptau/internal/models/dialect"
+	export "toptau/internal/models/export/sql"
+	"toptau/internal/models/portable"
+	"toptau/internal/tests/modeltest"
 	"toptau/sql/servers"
 )
 

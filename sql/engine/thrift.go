@@ -15,7 +15,7 @@ import (
 	"github.com/apache/thrift/lib/go/thrift"
 	"github.com/beltran/gohive/hiveserver"
 
-	"toptau/internal/dialect"
+	"toptau/internal/models/dialect"
 )
 
 // session is a connection to a Thrift server for Spark or Hive, as database/sql has them. The protocol is that of HiveServer2: a statement

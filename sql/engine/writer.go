@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"toptau/diag"
-	"toptau/internal/dialect"
+	"toptau/internal/models/dialect"
 )
 
 // Writer is a connection that may write. Nothing but the scores of a new table is written.

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"toptau/diag"
-	"toptau/internal/dialect"
-	"toptau/internal/text"
+	"toptau/internal/core/text"
+	"toptau/internal/models/dialect"
 )
 
 // maxElements is the number of elements of an array that are columns. PostgreSQL selects at most 1,664 expressions, and the first statement

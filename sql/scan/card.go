@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"toptau/internal/dialect"
-	"toptau/internal/feature"
-	"toptau/internal/program"
+	"toptau/internal/models/dialect"
+	"toptau/internal/models/feature"
+	"toptau/internal/models/program"
 )
 
 // cardPiece is the levels of a scorecard: knots, atoms, the missing value. Two numbers of a row give all of its features:

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"toptau/diag"
-	"toptau/internal/dialect"
-	"toptau/internal/feature"
-	"toptau/internal/matrix"
+	"toptau/internal/core/matrix"
+	"toptau/internal/models/dialect"
+	"toptau/internal/models/feature"
 	"toptau/schema"
 )
 

@@ -6,10 +6,10 @@ import (
 	"math"
 	"slices"
 
-	"toptau/internal/certified"
-	"toptau/internal/large"
-	"toptau/internal/matrix"
-	"toptau/internal/table"
+	"toptau/internal/core/certified"
+	"toptau/internal/core/matrix"
+	"toptau/internal/data/table"
+	"toptau/internal/training/large"
 )
 
 // counts estimate the number of rows up to a score, by linear interpolation.

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"toptau/diag"
-	"toptau/internal/large"
-	"toptau/internal/table"
+	"toptau/internal/data/table"
+	"toptau/internal/training/large"
 )
 
 var _ large.Keyed = (*Source)(nil)

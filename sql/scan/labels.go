@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"toptau/diag"
-	"toptau/internal/dialect"
-	"toptau/internal/table"
+	"toptau/internal/data/table"
+	"toptau/internal/models/dialect"
 )
 
 // maxLabels bounds the labels that are counted. A label with more values is probably a mistake, and the model keeps none of them.

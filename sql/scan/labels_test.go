@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"toptau/internal/dialect"
+	"toptau/internal/models/dialect"
 	"toptau/schema"
 )
 

@@ -10,10 +10,10 @@ import (
 	"strings"
 
 	"toptau/diag"
-	"toptau/internal/dialect"
-	export "toptau/internal/export/sql"
-	"toptau/internal/table"
-	"toptau/internal/text"
+	"toptau/internal/core/text"
+	"toptau/internal/data/table"
+	"toptau/internal/models/dialect"
+	export "toptau/internal/models/export/sql"
 	"toptau/schema"
 )
 

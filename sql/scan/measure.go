@@ -12,10 +12,10 @@ import (
 	"strings"
 
 	"toptau/diag"
-	"toptau/internal/dialect"
-	"toptau/internal/feature"
-	"toptau/internal/large"
-	"toptau/internal/text"
+	"toptau/internal/core/text"
+	"toptau/internal/models/dialect"
+	"toptau/internal/models/feature"
+	"toptau/internal/training/large"
 	"toptau/schema"
 )
 

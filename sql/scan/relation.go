@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 
 	"toptau/diag"
-	"toptau/internal/dialect"
-	"toptau/internal/large"
-	"toptau/internal/table"
-	"toptau/internal/text"
+	"toptau/internal/core/text"
+	"toptau/internal/data/table"
+	"toptau/internal/models/dialect"
+	"toptau/internal/training/large"
 	"toptau/schema"
 )
 

@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"toptau/diag"
-	"toptau/internal/dialect"
-	"toptau/internal/large"
-	"toptau/internal/table"
+	"toptau/internal/data/table"
+	"toptau/internal/models/dialect"
+	"toptau/internal/training/large"
 	"toptau/schema"
 	"toptau/threshold"
 )

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math"
 
-	"toptau/internal/dialect"
-	"toptau/internal/large"
-	"toptau/internal/table"
+	"toptau/internal/data/table"
+	"toptau/internal/models/dialect"
+	"toptau/internal/training/large"
 )
 
 // Sample returns at most that number of rows of a part: all positives if they are at most half of them, and other rows by the

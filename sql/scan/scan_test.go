@@ -13,11 +13,11 @@ import (
 	"time"
 
 	"toptau/diag"
-	"toptau/internal/certified"
-	"toptau/internal/dialect"
-	"toptau/internal/feature"
-	"toptau/internal/large"
-	"toptau/internal/matrix"
+	"toptau/internal/core/certified"
+	"toptau/internal/core/matrix"
+	"toptau/internal/models/dialect"
+	"toptau/internal/models/feature"
+	"toptau/internal/training/large"
 	"toptau/schema"
 )
 

@@ -9,11 +9,11 @@ import (
 	"strings"
 
 	"toptau/diag"
-	export "toptau/internal/export/sql"
-	"toptau/internal/large"
-	"toptau/internal/portable"
-	"toptau/internal/table"
-	"toptau/internal/text"
+	"toptau/internal/core/text"
+	"toptau/internal/data/table"
+	export "toptau/internal/models/export/sql"
+	"toptau/internal/models/portable"
+	"toptau/internal/training/large"
 	"toptau/model"
 )
 

@@ -8,12 +8,12 @@ import (
 	"slices"
 	"strings"
 
-	"toptau/internal/certified"
-	"toptau/internal/dialect"
-	"toptau/internal/feature"
-	"toptau/internal/large"
-	"toptau/internal/matrix"
-	"toptau/internal/table"
+	"toptau/internal/core/certified"
+	"toptau/internal/core/matrix"
+	"toptau/internal/data/table"
+	"toptau/internal/models/dialect"
+	"toptau/internal/models/feature"
+	"toptau/internal/training/large"
 	"toptau/method"
 )
 

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"toptau/internal/dialect"
-	"toptau/internal/large"
+	"toptau/internal/models/dialect"
+	"toptau/internal/training/large"
 )
 
 // KeyCheck is how it is known that a key differs in every row.

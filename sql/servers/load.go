@@ -5,7 +5,7 @@ import (
 	"io"
 	"math"
 
-	"toptau/internal/table"
+	"toptau/internal/data/table"
 	"toptau/schema"
 )
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"toptau/internal/parquet"
+	"toptau/internal/data/parquet"
 )
 
 // Spark starts Spark 3.5 with its Thrift server, in one process of Java with 1 GB of memory. Tables are directories of Parquet files, in a

@@ -11,7 +11,7 @@ import java.util.regex.Pattern;
 
 /**
  * A reader of model files, written from docs/reference/model.md alone: java Reader VECTORS prints, for each model of a file like
- * internal/program/testdata/vectors.json, a line with the bits of its scores, "-" for a row without a score, or with the reason why it is refused.
+ * internal/models/program/testdata/vectors.json, a line with the bits of its scores, "-" for a row without a score, or with the reason why it is refused.
  */
 public final class Reader {
     static final class Refused extends RuntimeException {

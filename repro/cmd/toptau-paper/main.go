@@ -8,9 +8,9 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"toptau/internal/cli"
-	"toptau/internal/memory"
-	"toptau/internal/text"
+	"toptau/internal/app/cli"
+	"toptau/internal/core/text"
+	"toptau/internal/data/memory"
 	"toptau/repro/paper"
 	"toptau/result"
 )

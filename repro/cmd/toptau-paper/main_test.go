@@ -5,7 +5,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"toptau/internal/cli/clitest"
+	"toptau/internal/app/cli/clitest"
 )
 
 // TestMain lets the tests run this program as "toptau-paper".

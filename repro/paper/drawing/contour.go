@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"toptau/internal/plot"
+	"toptau/internal/app/plot"
 )
 
 // Field is a layer of a plot with the contours of a function of two variables, given on a grid.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"toptau/internal/plot"
+	"toptau/internal/app/plot"
 )
 
 // probe is a layer that keeps the frame in which it is drawn.

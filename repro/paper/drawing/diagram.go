@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"toptau/internal/plot"
+	"toptau/internal/app/plot"
 )
 
 // Diagram shows boxes on a grid and arrows between them.

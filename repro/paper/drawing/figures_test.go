@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"toptau/internal/plot"
-	"toptau/internal/plot/plottest"
+	"toptau/internal/app/plot"
+	"toptau/internal/app/plot/plottest"
 	"toptau/repro/paper/drawing"
 )
 

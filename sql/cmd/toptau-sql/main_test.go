@@ -13,9 +13,9 @@ import (
 
 	"toptau/certify"
 	"toptau/dataset"
-	"toptau/internal/cli/clitest"
-	"toptau/internal/simulate"
-	"toptau/internal/table"
+	"toptau/internal/app/cli/clitest"
+	"toptau/internal/core/simulate"
+	"toptau/internal/data/table"
 	"toptau/method"
 	"toptau/model"
 	"toptau/schema"

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"strings"
 
-	"toptau/internal/cli"
-	"toptau/internal/dialect"
+	"toptau/internal/app/cli"
+	"toptau/internal/models/dialect"
 	"toptau/model"
 	"toptau/result"
 	"toptau/sql/scan"

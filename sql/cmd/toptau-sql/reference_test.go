@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"toptau/internal/cli/clitest"
+	"toptau/internal/app/cli/clitest"
 )
 
 var update = flag.Bool("update", false, "write docs/reference/sql.md")

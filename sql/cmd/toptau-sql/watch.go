@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"toptau/internal/cli"
+	"toptau/internal/app/cli"
 	"toptau/sql/engine"
 	"toptau/sql/scan"
 )

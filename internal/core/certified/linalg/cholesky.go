@@ -1,0 +1,164 @@
+package linalg
+
+import (
+	"math"
+
+	"toptau/internal/core/kernel"
+)
+
+// Cholesky is the factor L of a symmetric positive definite n x n matrix A = L L', row-major, lower triangle.
+//
+// The matrices of an interior-point method are only semidefinite, up to rounding, when columns are collinear.
+// A pivot that is not clearly positive is replaced by FrozenPivot. This sets its unknown to 0, about, and the
+// caller's iterative refinement corrects the others.
+type Cholesky struct {
+	n      int
+	l      []float64
+	Frozen int // pivots replaced in the last factorisation
+}
+
+// FrozenPivot replaces a pivot that is not positive. Its size does not matter as long as 1/FrozenPivot is
+// negligible and the square of the solution does not overflow.
+const FrozenPivot = 1e100
+
+// pivotNoise is the fraction of the diagonal element below which a pivot is rounding error. It is about 5
+// units in the last place of a float64.
+const pivotNoise = 1e-15
+
+// panel is the number of columns that are eliminated together: the width of a panel of package kernel.
+const panel = kernel.PanelRows
+
+// Lower returns L, row-major. The elements above the diagonal are those of the memory that L is in: zeros after the
+// first Factor.
+func (c *Cholesky) Lower() []float64 { return c.l }
+
+// Factor computes L of the n x n matrix whose lower triangle is in a, row-major. a is not changed.
+func (c *Cholesky) Factor(a []float64, n int) {
+	c.n = n
+	if cap(c.l) < n*n {
+		c.l = make([]float64, n*n)
+	}
+	c.l = c.l[:n*n]
+	for i := range n {
+		copy(c.l[i*n:i*n+i+1], a[i*n:i*n+i+1])
+	}
+	c.eliminate()
+}
+
+// FactorInPlace is Factor with L in the memory of a, which takes half the memory.
+func (c *Cholesky) FactorInPlace(a []float64, n int) {
+	c.n, c.l = n, a[:n*n]
+	c.eliminate()
+}
+
+// eliminate overwrites A with L.
+func (c *Cholesky) eliminate() {
+	l, n := c.l, c.n
+	diagonal := make([]float64, n)
+	for j := range diagonal {
+		diagonal[j] = l[j*n+j]
+	}
+	c.Frozen = 0
+	for j0 := 0; j0 < n; j0 += panel {
+		j1 := min(j0+panel, n)
+		// Left-looking: subtract the products of all finished columns from columns j0..j1, then factor these.
+		if j0 > 0 {
+			c.subtract(j0, j1)
+		}
+		c.factorBlock(diagonal, j0, j1)
+		// The rows below the diagonal block: forward substitution, a strip of rows on each goroutine.
+		strips := (n - j1 + panel - 1) / panel
+		For(strips, float64(n-j1)*float64(j1-j0)*float64(j1-j0)/2, func(s int) {
+			i0 := j1 + s*panel
+			for i := i0; i < min(i0+panel, n); i++ {
+				row := l[i*n : i*n+j1]
+				for j := j0; j < j1; j++ {
+					row[j] = (row[j] - Dot(l[j*n+j0:j*n+j], row[j0:j])) / l[j*n+j]
+				}
+			}
+		})
+	}
+}
+
+// factorBlock factors the diagonal block of columns j0..j1. All earlier columns are already subtracted from
+// it. The diagonal is that of A.
+func (c *Cholesky) factorBlock(diagonal []float64, j0, j1 int) {
+	l, n := c.l, c.n
+	for j := j0; j < j1; j++ {
+		row := l[j*n : j*n+j+1]
+		for k := j0; k < j; k++ {
+			row[k] = (row[k] - Dot(l[k*n+j0:k*n+k], row[j0:k])) / l[k*n+k]
+		}
+		pivot := row[j] - Dot(row[j0:j], row[j0:j])
+		if !(pivot > pivotNoise*math.Abs(diagonal[j])) || math.IsInf(pivot, 0) {
+			row[j] = FrozenPivot
+			c.Frozen++
+			continue
+		}
+		row[j] = math.Sqrt(pivot)
+	}
+}
+
+// subtract sets l[i][j] -= sum over k < j0 of l[i][k] l[j][k] for j in j0..j1 and all i >= j. Rows j are
+// copied to a panel of package kernel, k by k. The sums of a row i are then the scores of the panel's rows
+// for the weights l[i].
+func (c *Cholesky) subtract(j0, j1 int) {
+	l, n := c.l, c.n
+	rows := make([]float64, j0*kernel.PanelRows)
+	for j := j0; j < j1; j++ {
+		for k, v := range l[j*n : j*n+j0] {
+			rows[k*kernel.PanelRows+j-j0] = v
+		}
+	}
+	strips := (n - j0 + panel - 1) / panel
+	For(strips, float64(n-j0)*float64(j1-j0)*float64(j0), func(s int) {
+		i0 := j0 + s*panel
+		i1 := min(i0+panel, n)
+		sums := make([]float64, (i1-i0)*kernel.PanelRows)
+		for k0 := 0; k0 < j0; k0 += productChunk {
+			k1 := min(k0+productChunk, j0)
+			part := rows[k0*kernel.PanelRows : k1*kernel.PanelRows]
+			for i := i0; i < i1; i++ {
+				kernel.ScorePanels(part, l[i*n+k0:i*n+k1], sums[(i-i0)*kernel.PanelRows:][:kernel.PanelRows], k0 > 0)
+			}
+		}
+		for i := i0; i < i1; i++ {
+			row := l[i*n+j0 : i*n+min(j1, i+1)]
+			for j := range row {
+				row[j] -= sums[(i-i0)*kernel.PanelRows+j]
+			}
+		}
+	})
+}
+
+// productChunk is the number of terms k whose part of the panel (64 KB) stays in the second-level cache while
+// all rows i use it. It does not change the order of a sum.
+const productChunk = 128
+
+// Solve overwrites b with the solution of A x = b.
+func (c *Cholesky) Solve(b []float64) {
+	n, l := c.n, c.l
+	row := func(i int) []float64 { return l[i*n : i*n+n] }
+	// L y = b.
+	i := 0
+	for ; i+4 <= n; i += 4 {
+		// Four rows at a time up to column i, then the remaining terms of each: still ascending order within
+		// a row.
+		var sums [4]float64
+		sums[0], sums[1], sums[2], sums[3] = Dot4(row(i), row(i+1), row(i+2), row(i+3), b[:i])
+		for k := range sums {
+			for j := i; j < i+k; j++ {
+				sums[k] += float64(l[(i+k)*n+j] * b[j])
+			}
+			b[i+k] = (b[i+k] - sums[k]) / l[(i+k)*n+i+k]
+		}
+	}
+	for ; i < n; i++ {
+		b[i] = (b[i] - Dot(row(i)[:i], b[:i])) / l[i*n+i]
+	}
+	// L' x = b, column by column of L', which are the rows of L.
+	for i := n - 1; i >= 0; i-- {
+		b[i] /= l[i*n+i]
+		Axpy(-b[i], l[i*n:i*n+i], b[:i])
+	}
+}

@@ -1,0 +1,99 @@
+// Package linalg has the dense and sparse linear algebra of the certified solver: inner products, weighted
+// rows with their Gram matrix, and a Cholesky factorisation.
+//
+// Every sum has a fixed order, and every product is rounded before it is added. So the bits do not depend on
+// the processor or on the number of threads. This is why the package does not use a BLAS.
+package linalg
+
+import "toptau/internal/core/parallel"
+
+// dot33 returns the nine inner products of three vectors with three others, each summed in ascending order.
+// Nine sums and six loads fill the scalar registers without spilling.
+func dot33(a0, a1, a2, b0, b1, b2 []float64) (s00, s01, s02, s10, s11, s12, s20, s21, s22 float64) {
+	n := len(a0)
+	a1, a2, b0, b1, b2 = a1[:n], a2[:n], b0[:n], b1[:n], b2[:n]
+	for k, x0 := range a0 {
+		y0, y1, y2 := b0[k], b1[k], b2[k]
+		s00 += float64(x0 * y0)
+		s01 += float64(x0 * y1)
+		s02 += float64(x0 * y2)
+		x1 := a1[k]
+		s10 += float64(x1 * y0)
+		s11 += float64(x1 * y1)
+		s12 += float64(x1 * y2)
+		x2 := a2[k]
+		s20 += float64(x2 * y0)
+		s21 += float64(x2 * y1)
+		s22 += float64(x2 * y2)
+	}
+	return
+}
+
+// Dot returns the inner product, summed in ascending order.
+func Dot(a, b []float64) float64 {
+	b = b[:len(a)]
+	var s float64
+	for i, x := range a {
+		s += float64(x * b[i])
+	}
+	return s
+}
+
+// Dot4 returns the inner products of four vectors with b. Four independent sums take little longer than one.
+func Dot4(a0, a1, a2, a3, b []float64) (s0, s1, s2, s3 float64) {
+	n := len(b)
+	a0, a1, a2, a3 = a0[:n], a1[:n], a2[:n], a3[:n]
+	for k, x := range b {
+		s0 += float64(a0[k] * x)
+		s1 += float64(a1[k] * x)
+		s2 += float64(a2[k] * x)
+		s3 += float64(a3[k] * x)
+	}
+	return
+}
+
+// Axpy adds c*x to y.
+func Axpy(c float64, x, y []float64) {
+	y = y[:len(x)]
+	for i, v := range x {
+		y[i] += float64(c * v)
+	}
+}
+
+// Sum adds the elements in ascending order.
+func Sum(a []float64) float64 {
+	var s float64
+	for _, v := range a {
+		s += v
+	}
+	return s
+}
+
+// inlineWork is the number of multiplications below which starting goroutines costs more than it saves.
+// Chosen by hand.
+const inlineWork = 1e5
+
+// For is parallel.For for a loop of about the given number of multiplications. A small loop runs on the
+// caller's goroutine.
+func For(n int, work float64, do func(i int)) {
+	if work < inlineWork {
+		for i := range n {
+			do(i)
+		}
+		return
+	}
+	parallel.For(n, do)
+}
+
+// SumsOfBlocks splits [0, n) into blocks of a size, and adds the three sums that sum returns for each, in the
+// order of the blocks. work is the number of multiplications per index, about.
+func SumsOfBlocks(n, size int, work float64, sum func(first, end int) [3]float64) (total [3]float64) {
+	parts := make([][3]float64, (n+size-1)/size)
+	For(len(parts), work*float64(n), func(b int) { parts[b] = sum(b*size, min((b+1)*size, n)) })
+	for _, part := range parts {
+		for k, v := range part {
+			total[k] += v
+		}
+	}
+	return total
+}
