@@ -31,8 +31,7 @@ type searched struct {
 // search chooses and fits a model: on all rows if they fit into memory, otherwise on a sample of them. Then all rows fit the chosen
 // members again, give the threshold and measure it, in passes.
 func (o *TrainOptions) search(ctx context.Context, d *rowset.Set, goal metric.Goal) (*searched, error) {
-	perRow := rowset.TrainedBytes + 8*int64(len(d.Info.Schema.Columns)) + d.Frame.Bytes()/int64(max(1, d.Len()))
-	where := d.Place(perRow)
+	where := d.PlaceOfAll()
 	if err := o.needs(d, goal).Check(where); err != nil {
 		return nil, err
 	}

@@ -63,6 +63,11 @@ func Fit(ctx context.Context, data *dataset.Data, p method.Problem, o FitOptions
 		return nil, err
 	}
 	start := time.Now()
+	if d.PlaceOfAll() == rowset.InMemory { // otherwise a file is read again for everything that a fit finds out about the rows
+		if d, err = d.Loaded(); err != nil {
+			return nil, err
+		}
+	}
 	encoded, err := d.Encode(ctx, o.featureOptions())
 	if err != nil {
 		return nil, err

@@ -99,11 +99,17 @@ func (c *kindCount) countNumber(field []byte) {
 	}
 }
 
+// exactDigits is the number of digits up to which a whole number without leading zeros gives its text back.
+const exactDigits = 15
+
 // givesBack reports whether a field is a whole number, and whether its number has the same text.
 func givesBack(field []byte) (whole, given bool) {
 	digits := afterSign(trimBlanks(field))
 	if len(digits) == 0 || len(afterDigits(digits)) > 0 {
 		return false, false
+	}
+	if sign := len(field) - len(digits); len(digits) <= exactDigits && (digits[0] != '0' || len(field) == 1) && (sign == 0 || sign == 1 && field[0] == '-') {
+		return true, true
 	}
 	v, what := parseNumber(field)
 	return true, what == number && text.Decimal(v) == string(field)

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"toptau/diag"
-	"toptau/internal/models/feature/trees"
+	"toptau/internal/core/parallel"
 	"toptau/schema"
 )
 
@@ -16,18 +16,20 @@ const medianRows = 1000
 // Scores do not depend on it, because the map refuses missing values.
 func (f *fitter) addMedians() {
 	step := (len(f.rows) + medianRows - 1) / medianRows
-	for k := range f.m.Inputs {
+	parallel.For(len(f.m.Inputs), func(k int) {
 		in := &f.m.Inputs[k]
 		if in.Kind != schema.Numeric {
-			continue
+			return
 		}
-		var values, weights []float64
+		values, weights := make([]float64, 0, medianRows), []float64(nil)
 		for i := 0; i < len(f.rows); i += step {
 			values = append(values, f.t.Columns[in.Column].Value(f.rows[i]))
-			weights = append(weights, trees.WeightAt(f.weights, i))
+			if f.weights != nil {
+				weights = append(weights, f.weights[i])
+			}
 		}
 		in.Fill = medianOf(values, weights)
-	}
+	})
 	f.m.Medians = true
 }
 

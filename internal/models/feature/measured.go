@@ -183,8 +183,8 @@ func (r *columnReader) numbers(c *MeasuredColumn) error {
 	return err
 }
 
-// orderedBits maps numbers to whole numbers in the same order.
-func orderedBits(x float64) uint64 {
+// OrderedBits maps numbers to whole numbers in the same order.
+func OrderedBits(x float64) uint64 {
 	b := math.Float64bits(x + 0) // -0 is 0
 	if b>>63 != 0 {
 		return ^b
@@ -192,7 +192,7 @@ func orderedBits(x float64) uint64 {
 	return b | 1<<63
 }
 
-// fromOrderedBits is the inverse of orderedBits.
+// fromOrderedBits is the inverse of OrderedBits.
 func fromOrderedBits(b uint64) float64 {
 	if b>>63 != 0 {
 		return math.Float64frombits(b &^ (1 << 63))
@@ -212,7 +212,7 @@ func (r *columnReader) median(low, high, mass float64) (float64, error) {
 	for shift := 48; shift >= 0; shift -= 16 {
 		clear(masses)
 		err := r.eachNumber(func(_ int, x, weight float64) {
-			if b := orderedBits(x); x == x && (shift == 48 || b>>(shift+16) == prefix) {
+			if b := OrderedBits(x); x == x && (shift == 48 || b>>(shift+16) == prefix) {
 				masses[b>>shift&0xffff] += weight
 			}
 		})

@@ -7,7 +7,6 @@ import (
 
 	"toptau/internal/core/detmath"
 	"toptau/internal/core/kernel"
-	"toptau/internal/models/feature/trees"
 )
 
 // moments are the mean and the population standard deviation of values with row weights m:
@@ -94,12 +93,15 @@ func massOfAll(x, weights []float64) float64 {
 }
 
 // medianOf returns the weighted median: the smallest value up to which at least half of the mass lies. If
-// exactly half lies up to it, the median is the mean of it and the next value.
+// exactly half lies up to it, the median is the mean of it and the next value. -0 counts as 0.
 func medianOf(x, weights []float64) float64 {
+	if weights == nil {
+		return plainMedian(x)
+	}
 	order := make([]int, 0, len(x))
 	var mass detmath.Sum
-	for i := range x {
-		if m := trees.WeightAt(weights, i); m > 0 {
+	for i, m := range weights {
+		if m > 0 {
 			order = append(order, i)
 			mass.Add(m)
 		}
@@ -108,7 +110,7 @@ func medianOf(x, weights []float64) float64 {
 	half := mass.Value() / 2
 	var below detmath.Sum
 	for k, i := range order {
-		below.Add(trees.WeightAt(weights, i))
+		below.Add(weights[i])
 		switch reached := below.Value(); {
 		case reached == half && k+1 < len(order):
 			return float64(x[i]/2) + float64(x[order[k+1]]/2)
@@ -117,6 +119,23 @@ func medianOf(x, weights []float64) float64 {
 		}
 	}
 	return math.NaN()
+}
+
+// plainMedian is medianOf without weights.
+func plainMedian(x []float64) float64 {
+	keys := make([]uint64, len(x))
+	for i, v := range x {
+		keys[i] = OrderedBits(v)
+	}
+	slices.Sort(keys)
+	n := len(keys)
+	switch {
+	case n == 0:
+		return math.NaN()
+	case n%2 == 1:
+		return fromOrderedBits(keys[n/2])
+	}
+	return float64(fromOrderedBits(keys[n/2-1])/2) + float64(fromOrderedBits(keys[n/2])/2)
 }
 
 // unit returns a power of two u with |x| u <= 1 for all |x| <= largest. Multiplying by it is exact, so

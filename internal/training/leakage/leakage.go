@@ -148,6 +148,9 @@ func (h *halves) smaller() int {
 	return min(len(h[0][0])+len(h[1][0]), len(h[0][1])+len(h[1][1]))
 }
 
+// rows returns the number of rows of both halves.
+func (h *halves) rows() int { return len(h[0][0]) + len(h[0][1]) + len(h[1][0]) + len(h[1][1]) }
+
 // candidates returns the columns that can reach leakPromise. Rows without an entry are equal, so a LIBSVM
 // column that most rows of both classes lack cannot.
 func (s *search) candidates(h *halves) []int {
@@ -195,31 +198,107 @@ func (s *search) measure(columns []int, h *halves) map[int]float64 {
 	if h.smaller() < 4 {
 		return auc
 	}
-	entries := s.entries(columns, h)
+	entries, fractions := s.entries(columns, h), h.fractions()
 	values := make([]float64, len(columns))
 	parallel.Blocks(len(columns), leakBatch, func(_, first, last int) {
+		m := measuring{search: s, halves: h, fractions: fractions}
 		for k := first; k < last; k++ {
-			var x [2][2][]float64
-			for half := range x {
-				for class, rows := range h[half] {
-					x[half][class] = make([]float64, len(rows))
-					if s.t.Sparse != nil {
-						entries[k].fill(half, class, x[half][class])
-						continue
-					}
-					for i, row := range rows {
-						x[half][class][i] = valueIn(&s.t.Columns[columns[k]], row)
-					}
-				}
+			m.names = false
+			if entries != nil {
+				m.readEntries(&entries[k])
+			} else {
+				m.readColumn(&s.t.Columns[columns[k]])
 			}
-			names := s.t.Sparse == nil && s.t.Columns[columns[k]].Kind == schema.Categorical
-			values[k] = (transferredAUC(&x[0], &x[1], names) + transferredAUC(&x[1], &x[0], names)) / 2
+			values[k] = (m.transferredAUC(0, 1) + m.transferredAUC(1, 0)) / 2
 		}
 	})
 	for k, j := range columns {
 		auc[j] = values[k]
 	}
 	return auc
+}
+
+// fractions returns, by half and class, the sums of 0, 1, 2, ... terms 1/n for n rows.
+func (h *halves) fractions() (sums [2][2][]float64) {
+	for half := range h {
+		for class, rows := range h[half] {
+			sums[half][class] = make([]float64, len(rows)+1)
+			for i := range rows {
+				sums[half][class][i+1] = sums[half][class][i] + 1/float64(len(rows))
+			}
+		}
+	}
+	return sums
+}
+
+// measuring measures one column after the other in the same memory. Values are numbers in their order (feature.OrderedBits), because only their
+// order matters.
+type measuring struct {
+	*search
+	*halves
+	fractions [2][2][]float64
+	names     bool           // the values are categories
+	keys      [2][2][]uint64 // by half and class: the values that are not missing, ascending
+	numbers   []float64      // of a column or of some rows
+	distinct  [2][]uint64    // of each class
+	edges     []uint64
+	counts    [2][2][]int // by half and class: the values in each bin
+	bins      []scoredBin
+}
+
+// scoredBin is the rows of a bin in the half that is measured, with its score from the other half.
+type scoredBin struct{ score, negatives, positives float64 }
+
+// decodedRows is the number of rows of a column, for each row that is read, up to which decoding all of them is faster than one by one.
+// Chosen by hand.
+const decodedRows = 8
+
+// readColumn reads the values of a column with a name.
+func (m *measuring) readColumn(c *table.Column) {
+	var all []float64
+	m.names = c.Kind == schema.Categorical
+	if n := m.t.Rows(); !m.names && n <= decodedRows*m.halves.rows() {
+		m.numbers = slices.Grow(m.numbers[:0], n)[:n]
+		all = c.Range(0, n, m.numbers)
+	}
+	for half := range m.keys {
+		for class, rows := range m.halves[half] {
+			m.clear(half, class)
+			for _, row := range rows {
+				if all != nil {
+					m.add(half, class, all[row])
+				} else {
+					m.add(half, class, valueIn(c, row))
+				}
+			}
+			slices.Sort(m.keys[half][class])
+		}
+	}
+}
+
+// readEntries reads the values of a LIBSVM column.
+func (m *measuring) readEntries(e *entriesOf) {
+	for half := range m.keys {
+		for class, rows := range m.halves[half] {
+			m.numbers = slices.Grow(m.numbers[:0], len(rows))[:len(rows)]
+			clear(m.numbers)
+			e.fill(half, class, m.numbers)
+			m.clear(half, class)
+			for _, v := range m.numbers {
+				m.add(half, class, v)
+			}
+			slices.Sort(m.keys[half][class])
+		}
+	}
+}
+
+func (m *measuring) clear(half, class int) { m.keys[half][class] = m.keys[half][class][:0] }
+
+// add adds a value unless it is missing.
+func (m *measuring) add(half, class int, v float64) {
+	if v == v {
+		m.keys[half][class] = append(m.keys[half][class], feature.OrderedBits(v))
+	}
 }
 
 // valueIn returns a field as a number; for a category that is its code.
@@ -233,80 +312,95 @@ func valueIn(c *table.Column, row int) float64 {
 	return math.NaN()
 }
 
-// transferredAUC returns the AUC on the rows `to` if each bin of the column is scored by its fraction of
-// positives in the rows `from`. Both are by class.
-func transferredAUC(from, to *[2][]float64, names bool) float64 {
-	var edges []float64
-	if names {
-		edges = distinct(slices.Concat(from[0], from[1]))
-	} else {
-		edges = quantiles(from)
-	}
-	bin := func(v float64) int {
-		if math.IsNaN(v) {
-			return len(edges) + 1
-		}
-		k, found := slices.BinarySearch(edges, v)
-		if names && !found {
-			return len(edges) // a category that the other half lacks
-		}
-		return k
-	}
-	var learnt, seen [2][]float64
-	for class := range learnt {
-		learnt[class], seen[class] = make([]float64, len(edges)+2), make([]float64, len(edges)+2)
-		for _, v := range from[class] {
-			learnt[class][bin(v)] += 1 / float64(len(from[class]))
-		}
-		for _, v := range to[class] {
-			seen[class][bin(v)]++
+// transferredAUC returns the AUC on the rows of the half `to` if each bin of the column is scored by its fraction of
+// positives in the half `from`.
+func (m *measuring) transferredAUC(from, to int) float64 {
+	m.findEdges(from)
+	for half := range m.counts {
+		for class := range m.counts[half] {
+			m.count(half, class)
 		}
 	}
-	type scored struct{ score, negatives, positives float64 }
-	bins := make([]scored, len(edges)+2)
-	little := 1 / float64(len(from[0])+len(from[1])) // pulls empty bins and bins of a single row towards 1/2
-	for k := range bins {
-		p, n := learnt[1][k]+little, learnt[0][k]+little
-		bins[k] = scored{p / (p + n), seen[0][k], seen[1][k]}
+	learnt, seen := &m.counts[from], &m.counts[to]
+	m.bins = m.bins[:0]
+	little := 1 / float64(len(m.halves[from][0])+len(m.halves[from][1])) // pulls empty bins and bins of a single row towards 1/2
+	for k := range seen[0] {
+		if seen[0][k]+seen[1][k] == 0 {
+			continue
+		}
+		p, n := m.fractions[from][1][learnt[1][k]]+little, m.fractions[from][0][learnt[0][k]]+little
+		m.bins = append(m.bins, scoredBin{p / (p + n), float64(seen[0][k]), float64(seen[1][k])})
 	}
-	slices.SortFunc(bins, func(a, b scored) int { return cmp.Compare(a.score, b.score) })
+	slices.SortFunc(m.bins, func(a, b scoredBin) int { return cmp.Compare(a.score, b.score) })
 	var below, area float64
-	for k := 0; k < len(bins); {
+	for k := 0; k < len(m.bins); {
 		var negatives, positives float64
-		for score := bins[k].score; k < len(bins) && bins[k].score == score; k++ {
-			negatives, positives = negatives+bins[k].negatives, positives+bins[k].positives
+		for score := m.bins[k].score; k < len(m.bins) && m.bins[k].score == score; k++ {
+			negatives, positives = negatives+m.bins[k].negatives, positives+m.bins[k].positives
 		}
 		area += float64(positives * (below + float64(negatives/2)))
 		below += negatives
 	}
-	return area / float64(len(to[0])) / float64(len(to[1]))
+	return area / float64(len(m.halves[to][0])) / float64(len(m.halves[to][1]))
 }
 
-// quantiles returns the upper ends of a numeric column's bins: all values if there are few, otherwise
+// findEdges sets the upper ends of the bins to the values of a half: all of them if they are few or categories, otherwise
 // quantiles of each class, so a rare class has as many as the other.
-func quantiles(x *[2][]float64) []float64 {
-	var all, ends []float64
-	for _, v := range x {
-		sorted := distinct(v)
-		all = append(all, sorted...)
+func (m *measuring) findEdges(half int) {
+	m.edges = m.edges[:0]
+	for class, sorted := range m.keys[half] {
+		m.distinct[class] = slices.Compact(append(m.distinct[class][:0], sorted...))
+	}
+	a, b := m.distinct[0], m.distinct[1]
+	for most := 2 * leakQuantum; len(a)+len(b) > 0; { // merge, until there are too many
+		if !m.names && len(m.edges) == most {
+			m.edges = m.edges[:0]
+			m.addQuantiles()
+			return
+		}
+		switch {
+		case len(b) == 0 || len(a) > 0 && a[0] < b[0]:
+			m.edges, a = append(m.edges, a[0]), a[1:]
+		case len(a) == 0 || b[0] < a[0]:
+			m.edges, b = append(m.edges, b[0]), b[1:]
+		default:
+			m.edges, a, b = append(m.edges, a[0]), a[1:], b[1:]
+		}
+	}
+}
+
+// addQuantiles adds the quantiles of the different values of each class.
+func (m *measuring) addQuantiles() {
+	for _, distinct := range m.distinct {
 		for k := range leakQuantum {
-			if len(sorted) > 0 {
-				ends = append(ends, sorted[k*(len(sorted)-1)/(leakQuantum-1)])
+			if n := len(distinct); n > 0 {
+				m.edges = append(m.edges, distinct[k*(n-1)/(leakQuantum-1)])
 			}
 		}
 	}
-	if all = distinct(all); len(all) <= 2*leakQuantum {
-		return all
-	}
-	return distinct(ends)
+	slices.Sort(m.edges)
+	m.edges = slices.Compact(m.edges)
 }
 
-// distinct returns the different values in ascending order, without missing ones.
-func distinct(v []float64) []float64 {
-	sorted := slices.Clone(v)
-	slices.Sort(sorted)
-	first, _ := slices.BinarySearchFunc(sorted, math.Inf(-1), cmp.Compare[float64]) // NaN comes first
-	return slices.Compact(sorted[first:])
+// count counts the values of a half and class in each bin. The last two bins are for values above all edges, or categories that the
+// other half lacks, and for missing values.
+func (m *measuring) count(half, class int) {
+	n := len(m.edges)
+	counts := slices.Grow(m.counts[half][class][:0], n+2)[:n+2]
+	clear(counts)
+	k := 0
+	for _, v := range m.keys[half][class] {
+		for k < n && m.edges[k] < v {
+			k++
+		}
+		if m.names && k < n && m.edges[k] != v {
+			counts[n]++
+		} else {
+			counts[k]++
+		}
+	}
+	counts[n+1] = len(m.halves[half][class]) - len(m.keys[half][class])
+	m.counts[half][class] = counts
 }
 
 // copies returns the number of values of a column if each occurs in one class only, in all labelled rows. It
@@ -346,10 +440,10 @@ func numbersRows(c *table.Column, rows int) bool {
 	last := math.NaN()
 	for row := range rows {
 		v := c.Value(row)
-		if v != math.Trunc(v) || math.Abs(v) > 1<<53 { // also a missing one
+		if v != math.Trunc(v) || math.Abs(v) > 1<<53 || v == last { // also a missing one
 			return false
 		}
-		rising, falling = rising && !(v <= last), falling && !(v >= last)
+		rising, falling = rising && !(v < last), falling && !(v > last)
 		low, high, last = min(low, v), max(high, v), v
 	}
 	if rising || falling {
@@ -380,7 +474,7 @@ func identifiesRows(c *table.Column, rows int) bool {
 	values := make([]float64, min(rows, leakSample))
 	for i := range values {
 		v := c.Value(int(int64(i) * int64(rows) / int64(len(values))))
-		if v != math.Trunc(v) || math.Abs(v) > 1<<53 {
+		if v != math.Trunc(v) || math.Abs(v) > 1<<53 || i > 0 && v == values[i-1] {
 			return false
 		}
 		values[i] = v

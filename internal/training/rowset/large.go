@@ -44,7 +44,7 @@ func OfDatabase(ctx context.Context, rows large.Rows) (*Set, error) {
 // Bytes of memory that a verb needs for a row of a packed file, about: scores, their order, labels and weights.
 const (
 	MeasuredBytes = 100
-	TrainedBytes  = 100 // and 8 for each column, and the columns of the file
+	trainedBytes  = 100 // and 8 for each column, and the columns of the file
 )
 
 // Place returns where the rows of d are for a verb that needs some bytes a row. Rows of a packed file count as rows in memory if
@@ -57,6 +57,11 @@ func (d *Set) Place(perRow int64) Place {
 		return InFile
 	}
 	return InMemory
+}
+
+// PlaceOfAll is Place for a verb that needs all values, a matrix of them, and what a training keeps for a row.
+func (d *Set) PlaceOfAll() Place {
+	return d.Place(trainedBytes + 8*int64(len(d.Info.Schema.Columns)) + d.Frame.Bytes()/int64(max(1, d.Len())))
 }
 
 // Rows returns the rows as an answer to questions.

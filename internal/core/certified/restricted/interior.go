@@ -60,6 +60,7 @@ type interior struct {
 	// Scratch of a step, made by the first one.
 	rightSides *targets
 	directions [3]*direction
+	blocking   [2]change // of the primal and the dual step
 }
 
 const (
@@ -227,10 +228,12 @@ func (v *interior) residuals() {
 	v.Population.AddTransposed(v.q, 1, v.rdw)
 }
 
+// above is 1 and more than a product and a quotient are rounded by.
+const above = 1 + 0x1p-50
+
 // longest returns the largest step, at most bound, that keeps x + step*(a + omega*b) at least 0. Quotients are rare: most rows allow bound,
 // which a product shows.
 func longest(bound float64, x, a []float64, omega float64, b []float64) float64 {
-	const above = 1 + 0x1p-50 // more than a product and a quotient are rounded by
 	a, b = a[:len(x)], b[:len(x)]
 	most := bound * above
 	for i, x := range x {
@@ -245,22 +248,54 @@ func longest(bound float64, x, a []float64, omega float64, b []float64) float64 
 	return bound
 }
 
-// lengths returns the longest primal and dual steps along d + omega e, at most 1. They differ: with residuals carried along, separate
-// lengths are correct for lambda > 0 too.
-func (v *interior) lengths(d *direction, omega float64, e *direction) (primal, dual float64) {
-	primal = longest(1, v.sg, d.sg, omega, e.sg)
-	primal = longest(primal, v.rh, d.rh, omega, e.rh)
-	primal = longest(primal, v.et, d.et, omega, e.et)
-	dual = longest(1, v.p, d.p, omega, e.p)
-	dual = longest(dual, v.q, d.q, omega, e.q)
-	dual = longest(dual, v.ga, d.ga, omega, e.ga)
+// change is some elements of the point, and how they change along two directions.
+type change struct{ x, d, e []float64 }
+
+// changes lists the changes of all pairs along two directions.
+func (v *interior) changes(d, e *direction) (primal, dual []change) {
+	primal = []change{{v.sg, d.sg, e.sg}, {v.rh, d.rh, e.rh}, {v.et, d.et, e.et}, {[]float64{v.kap}, []float64{d.kap}, []float64{e.kap}}}
+	dual = []change{{v.p, d.p, e.p}, {v.q, d.q, e.q}, {v.ga, d.ga, e.ga}, {[]float64{v.theta}, []float64{d.theta}, []float64{e.theta}}}
 	if !v.Squared {
-		primal = longest(primal, v.xi, d.xi, omega, e.xi)
-		dual = longest(dual, v.al, d.al, omega, e.al)
+		primal, dual = append(primal, change{v.xi, d.xi, e.xi}), append(dual, change{v.al, d.al, e.al})
 	}
-	primal = longest(primal, []float64{v.kap}, []float64{d.kap}, omega, []float64{e.kap})
-	dual = longest(dual, []float64{v.theta}, []float64{d.theta}, omega, []float64{e.theta})
 	return primal, dual
+}
+
+// lengths returns the longest primal and dual steps along d, at most 1. They differ: with residuals carried along, separate
+// lengths are correct for lambda > 0 too.
+func (v *interior) lengths(d *direction) (primal, dual float64) {
+	ps, ds := v.changes(d, d)
+	return longestOf(ps, 0), longestOf(ds, 0)
+}
+
+// longestOf returns the longest step along d + omega e, at most 1.
+func longestOf(list []change, omega float64) float64 {
+	step := 1.0
+	for _, c := range list {
+		step = longest(step, c.x, c.d, omega, c.e)
+	}
+	return step
+}
+
+// correctorWeight returns the weights of a corrector that are tried, for k from 0 to correctorWeights - 1: from lowest to 1, ascending.
+func correctorWeight(lowest float64, k int) float64 {
+	return lowest + float64((1-lowest)*float64(k)/(correctorWeights-1))
+}
+
+// blocking returns what keeps a step along d + omega e below 1 for some weight omega of a corrector, in the memory of space. The change of
+// an element is monotone in omega, and rounding keeps that, so the ends show it.
+func blocking(list []change, lowest float64, space *change) []change {
+	low, high := correctorWeight(lowest, 0), correctorWeight(lowest, correctorWeights-1)
+	*space = change{space.x[:0], space.d[:0], space.e[:0]}
+	for _, c := range list {
+		d, e := c.d[:len(c.x)], c.e[:len(c.x)]
+		for i, x := range c.x {
+			if x < -(d[i]+float64(low*e[i]))*above || x < -(d[i]+float64(high*e[i]))*above {
+				space.x, space.d, space.e = append(space.x, x), append(space.d, d[i]), append(space.e, e[i])
+			}
+		}
+	}
+	return []change{*space}
 }
 
 // productsAt is the sum of the products after steps of the given lengths.
@@ -302,7 +337,7 @@ func (v *interior) advance(mu float64) bool {
 	// Predictor: how far the affine direction gets determines how much centring is needed (Mehrotra).
 	affine, step, corrector := v.directions[0], v.directions[1], v.directions[2]
 	v.solveDirection(c, true, affine)
-	primal, dual := v.lengths(affine, 0, affine)
+	primal, dual := v.lengths(affine)
 	ratio := v.productsAt(affine, primal, dual) / v.count / mu
 	sigma := math.Min(1, math.Max(minSigma, ratio*ratio*ratio))
 	target := float64(sigma * mu)
@@ -318,7 +353,7 @@ func (v *interior) advance(mu float64) bool {
 	c.c5 = float64(target*v.Unit) - float64(affine.theta*affine.kap)
 	v.solveDirection(c, false, corrector)
 	step.plus(affine, 1, corrector)
-	primal, dual = v.lengths(step, 0, step)
+	primal, dual = v.lengths(step)
 	step, primal, dual = v.addCorrectors(step, primal, dual, target, c, affine, corrector)
 	if !(primal > minStep || dual > minStep) {
 		return false
@@ -356,9 +391,11 @@ func (v *interior) addCorrectors(step *direction, primal, dual, target float64, 
 		// longest steps.
 		lowest := float64(primal * dual)
 		bestP, bestD, bestWeight := 0.0, 0.0, 0.0
+		ps, ds := v.changes(step, corrector)
+		ps, ds = blocking(ps, lowest, &v.blocking[0]), blocking(ds, lowest, &v.blocking[1])
 		for k := range correctorWeights {
-			omega := lowest + float64((1-lowest)*float64(k)/(correctorWeights-1))
-			lp, ld := v.lengths(step, omega, corrector)
+			omega := correctorWeight(lowest, k)
+			lp, ld := longestOf(ps, omega), longestOf(ds, omega)
 			if lp*ld > bestP*bestD {
 				bestP, bestD, bestWeight = lp, ld, omega
 			}

@@ -85,3 +85,25 @@ func TestInteriorClosesTheGap(t *testing.T) {
 		}
 	}
 }
+
+// The elements that may block a step give the same lengths as all elements, to the bit.
+func TestBlockingElementsDecide(t *testing.T) {
+	r := rand.New(rand.NewPCG(21, 22))
+	for trial := range 300 {
+		n := 1 + r.IntN(200)
+		c := change{make([]float64, n), make([]float64, n), make([]float64, n)}
+		size := math.Pow(10, float64(r.IntN(6))-4) // from steps of 1 to steps that many elements block
+		for i := range c.x {
+			c.x[i], c.d[i], c.e[i] = math.Exp(3*r.NormFloat64()), size*r.NormFloat64(), size*r.NormFloat64()
+		}
+		low := r.Float64()
+		var space change
+		few := blocking([]change{c}, low, &space)
+		for k := range correctorWeights {
+			omega := correctorWeight(low, k)
+			if got, want := longestOf(few, omega), longestOf([]change{c}, omega); got != want {
+				t.Fatalf("trial %d, %d of %d elements, omega %v: %v instead of %v", trial, len(space.x), n, omega, got, want)
+			}
+		}
+	}
+}
