@@ -67,6 +67,7 @@ func Open(ctx context.Context, m *model.Model, r io.Reader, o Options) (*Stream,
 	for _, p := range s.points {
 		s.Points = append(s.Points, p.Name)
 	}
+	s.nameExtra()
 	s.totals.Points, s.totals.Positives = s.Points, make([]int, len(s.points))
 	s.row.Decisions = make([]bool, len(s.points))
 	s.watch = rowset.NewShiftWatch(&s.points[0], false)
@@ -78,6 +79,18 @@ func Open(ctx context.Context, m *model.Model, r io.Reader, o Options) (*Stream,
 		return nil, err
 	}
 	return s, nil
+}
+
+// nameExtra lists the numbers of a row besides its score.
+func (s *Stream) nameExtra() {
+	for _, extra := range []struct {
+		name string
+		has  bool
+	}{{"probability", s.probability != nil}, {"expected_value", s.options.RankByValue != ""}, {"max_false", s.lists != nil}} {
+		if extra.has {
+			s.Extra = append(s.Extra, extra.name)
+		}
+	}
 }
 
 // bindColumns prepares the stream for the columns of the first chunk.
@@ -119,15 +132,6 @@ func (s *Stream) bindColumns(t *table.Table) error {
 	s.divider, s.row.Explanation = rowset.NewDivider(s.model, s.scorer), &result.Explanation{}
 	return nil
 }
-
-// HasMaxFalse reports whether rows have a MaxFalse.
-func (s *Stream) HasMaxFalse() bool { return s.lists != nil }
-
-// HasExpectedValue reports whether rows have an ExpectedValue.
-func (s *Stream) HasExpectedValue() bool { return s.options.RankByValue != "" }
-
-// HasProbability reports whether rows have a probability.
-func (s *Stream) HasProbability() bool { return s.probability != nil }
 
 // Rows yields the scored rows. It can be used once. A row is valid until the next one is yielded, unless it
 // is cloned. With Best, rows are yielded at the end of the input, highest scores first, ties in the order of

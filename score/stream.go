@@ -17,6 +17,7 @@ type Stream struct {
 	ID     []string // columns that identify a row; empty: rows are identified by their number
 	Kept   []string // with Keep: the input's other columns
 	Points []string // operating points, the chosen one first
+	Extra  []string // further numbers of a row, by their names in --json: probability, expected_value, max_false
 	Entity string   // the column by whose values rows are merged; "": rows are not merged
 	Daily  bool     // rows are merged by day, too
 

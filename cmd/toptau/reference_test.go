@@ -8,7 +8,7 @@ import (
 
 // TestCommandReference compares docs/reference/cli.md with the flag parser.
 func TestCommandReference(t *testing.T) {
-	clitest.CompareReference(t, app(), "../../docs/reference/cli.md", referenceHead, *update,
+	clitest.CompareReference(t, app(), "../../docs/reference/cli.md", referenceHead, "", *update,
 		"go test ./cmd/toptau -run CommandReference")
 }
 

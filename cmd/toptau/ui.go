@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	"toptau/internal/app/cli/verbs"
 	"toptau/internal/app/serve"
 	"toptau/internal/app/ui"
+	"toptau/internal/core/text"
 	"toptau/internal/data/atomicfile"
 	"toptau/measure"
 	"toptau/metric"
@@ -219,7 +219,7 @@ func (c *uiCommand) withPoint(ctx context.Context, r ui.SaveRequest) (*model.Mod
 			c.HeldOut)
 	}
 	words := fmt.Sprintf("Saved %s at the threshold %.6g, %s. To use it: toptau score %s DATA --at %s.", r.Name,
-		computed.Point.Threshold, evidence, forShell(c.Output), forShell(r.Name))
+		computed.Point.Threshold, evidence, text.ShellWord(c.Output), text.ShellWord(r.Name))
 	for _, w := range computed.Result.Warnings {
 		words += " Note: " + w.Text + "."
 	}
@@ -238,19 +238,8 @@ func (c *uiCommand) certify(g metric.Goal, delta threshold.Rate) string {
 		goal = fmt.Sprintf("%s %s", cli.Spell(string(g.Kind)), g.Rate)
 	}
 	if c.model == nil {
-		return fmt.Sprintf("toptau threshold HELDOUT --score %s %s --delta %s", forShell(c.Score), goal, delta)
+		return fmt.Sprintf("toptau threshold HELDOUT --score %s %s --delta %s", text.ShellWord(c.Score), goal, delta)
 	}
-	return fmt.Sprintf("toptau threshold HELDOUT --model %s %s --delta %s --name NAME -o %s", forShell(c.Files[0]), goal,
-		delta, forShell(cmp.Or(c.Output, "NEW")))
-}
-
-// plainWord is what a shell reads as one word.
-var plainWord = regexp.MustCompile(`^[\w./+:,-]+$`)
-
-// forShell quotes a word for a shell if it needs that.
-func forShell(word string) string {
-	if plainWord.MatchString(word) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	return fmt.Sprintf("toptau threshold HELDOUT --model %s %s --delta %s --name NAME -o %s", text.ShellWord(c.Files[0]), goal,
+		delta, text.ShellWord(cmp.Or(c.Output, "NEW")))
 }

@@ -142,14 +142,6 @@ func TestPageSavesPoints(t *testing.T) {
 	}
 }
 
-func TestWordsForAShell(t *testing.T) {
-	for word, want := range map[string]string{"m-2.json": "m-2.json", "a b": "'a b'", "it's": `'it'\''s'`, "$(x)": "'$(x)'", "": "''"} {
-		if got := forShell(word); got != want {
-			t.Errorf("%q becomes %s, want %s", word, got, want)
-		}
-	}
-}
-
 // The page of scores without a model needs a column of scores and a label.
 func TestPageOfScores(t *testing.T) {
 	dir := t.TempDir()

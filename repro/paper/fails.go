@@ -85,7 +85,6 @@ func failsItem(_ context.Context, st *study) (*Piece, error) {
 			"settings at which a point better than w = 0 exists."}}
 	tables, agreement := st.failTables()
 	p.Tables = append(tables, NamedTable{"fails-agreement", agreement})
-	p.Aside = []string{"fails-more", "fails-more-2"}
 	p.Notes = []string{
 		"If \"possible\" is \"none\", w = 0 is a global minimum, which is a property of the method on this set. " +
 			"If only the run has \"none\", ADAM missed a better point. For the Grill methods the question is open, " +

@@ -1,10 +1,13 @@
 package paper
 
 import (
+	"flag"
 	"testing"
 
 	"toptau/internal/tests/provenance"
 )
+
+var update = flag.Bool("update", false, "TestProbes: write the probes of the pages on the paper")
 
 // TestProbes compares the probes of the pages on the paper with those of this code: the fingerprints by which the
 // cells of its tables are kept, and the statements on two random samples.

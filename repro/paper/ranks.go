@@ -256,7 +256,6 @@ func ranksItem(_ context.Context, st *study) (*Piece, error) {
 			NamedTable{view.name + "-tests", r.testTable("Tests of these ranks.")})
 	}
 	p.Tables = append(p.Tables, NamedTable{"values", st.valuesTable()})
-	p.Aside = []string{"ranks-all-certified", "ranks-all-certified-tests"}
 	return p, nil
 }
 

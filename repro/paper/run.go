@@ -49,7 +49,6 @@ type Piece struct {
 	Text    []string // before the tables: what they show
 	Notes   []string // after them: how to read them, and differences from the paper
 	Tables  []NamedTable
-	Aside   []string // names of tables that the Markdown page links to instead of showing them
 	Figures []NamedFigure
 }
 

@@ -5,15 +5,18 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
-	"slices"
 
 	"toptau/internal/app/plot"
 	"toptau/internal/app/report"
 	"toptau/internal/data/atomicfile"
 )
 
-// longTable is the number of rows from which on a Markdown page names the CSV file of a table instead of showing it.
-const longTable = 40
+// A Markdown page shows its first table, if that has at most longTable rows, and others of at most shortTable rows. It names the CSV
+// files of the rest.
+const (
+	longTable  = 27
+	shortTable = 12
+)
 
 // writeResults writes every piece and the page, and returns the names of the files.
 func writeResults(dir string, st *study, res *Result) ([]string, error) {
@@ -33,10 +36,10 @@ func writeResults(dir string, st *study, res *Result) ([]string, error) {
 			fmt.Fprintf(&text, "\n%s\n", line)
 		}
 		section := report.Section{Title: p.Title, Paragraphs: p.Text, Notes: p.Notes}
-		for _, t := range p.Tables {
+		for i, t := range p.Tables {
 			text.WriteByte('\n')
-			if len(t.Table.Rows) > longTable || slices.Contains(p.Aside, t.Name) {
-				fmt.Fprintf(&text, "%s [%s.csv](%s.csv) has the %d rows, as does index.html.\n", t.Table.Caption, t.Name, t.Name, len(t.Table.Rows))
+			if n := len(t.Table.Rows); n > longTable || i > 0 && n > shortTable {
+				fmt.Fprintf(&text, "%s [%s.csv](%s.csv) has the %d rows, as does index.html.\n", t.Table.Caption, t.Name, t.Name, n)
 			} else {
 				text.Write(markdown(t.Table))
 			}
@@ -51,8 +54,11 @@ func writeResults(dir string, st *study, res *Result) ([]string, error) {
 		for _, line := range p.Notes {
 			fmt.Fprintf(&text, "\n%s\n", line)
 		}
-		for _, f := range p.Figures {
-			fmt.Fprintf(&text, "\n![%s](%s.svg)\n", f.Figure.Caption().Title, f.Name)
+		for i, f := range p.Figures {
+			if i == 0 {
+				text.WriteByte('\n')
+			}
+			fmt.Fprintf(&text, "![%s](%s.svg)\n", f.Figure.Caption().Title, f.Name)
 			section.Figures = append(section.Figures, f.Figure)
 			if err := writeFile(f.Name+".svg", plot.SVG(f.Figure)); err != nil {
 				return nil, err

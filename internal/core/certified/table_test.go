@@ -173,11 +173,6 @@ func setsSection(shapes [][]string, all []measured, left []string) *section {
 	for _, shape := range shapes {
 		s.row(append(shape, summary(all, func(m *measured) bool { return m.set == shape[0] })...)...)
 	}
-	s.paragraph("By rule (all sets and lambdas):")
-	s.table([]string{"rule", "gap reached", "passes mean", "max", "row reads max", "seconds median", "max", "sum"})
-	for _, in := range instances(1) {
-		s.row(append([]string{in.rule}, summary(all, func(m *measured) bool { return m.rule == in.rule })...)...)
-	}
 	s.paragraph("[certified-sets.csv](certified-sets.csv) has every problem.")
 	return s
 }

@@ -1,7 +1,6 @@
 package table
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 	"slices"
@@ -244,7 +243,7 @@ func (a *assembler) tooManyCategories(k, line int) *diag.Error {
 
 // columnValue returns the name of feature k as a parameter's value.
 func (a *assembler) columnValue(k int) string {
-	return shellQuote([]byte(a.names.all[a.roles.features[k]]))
+	return shellQuote(a.names.all[a.roles.features[k]])
 }
 
 // notDerived is the error of a field that is not a time or not an address.
@@ -253,7 +252,7 @@ func (a *assembler) notDerived(k int, field []byte, line int) error {
 	e := &diag.Error{Kind: diag.Data, File: a.reader.file, Line: line, Column: name, Found: diag.Quote(string(field)),
 		Expected: a.derived[k].expected(), Fixes: []diag.Fix{{Param: "missing", Value: shellQuote(field)}}}
 	if a.reader.options.Schema == nil {
-		e.Fixes = append(e.Fixes, diag.Fix{Param: "categorical", Value: shellQuote([]byte(name))})
+		e.Fixes = append(e.Fixes, diag.Fix{Param: "categorical", Value: shellQuote(name)})
 	}
 	return e
 }
@@ -277,7 +276,7 @@ func (a *assembler) notNumber(r *row, k int, field []byte, what numeral) error {
 	}
 	if e.Fixes != nil && what == notNumber {
 		if a.reader.options.Schema == nil {
-			e.Fixes = append(e.Fixes, diag.Fix{Param: "categorical", Value: shellQuote([]byte(a.names.all[column]))})
+			e.Fixes = append(e.Fixes, diag.Fix{Param: "categorical", Value: shellQuote(a.names.all[column])})
 		}
 		if r.line == a.headerLine {
 			e.Fixes = append(e.Fixes, diag.Fix{Param: "header", Value: "yes", When: "if this line names the columns"})
@@ -404,18 +403,10 @@ func (a *assembler) finish() {
 	}
 }
 
-// shellQuote writes text so that a shell reads it as one word.
-func shellQuote(text []byte) string {
-	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-+"
-	safe := len(text) > 0
-	for _, c := range text {
-		safe = safe && bytes.IndexByte([]byte(plain), c) >= 0
-	}
-	if safe {
-		return string(text)
-	}
-	if len(text) > 60 {
+// shellQuote writes text so that a shell reads it as one word. A long text is VALUE.
+func shellQuote[T []byte | string](word T) string {
+	if len(word) > 60 {
 		return "VALUE"
 	}
-	return "'" + string(bytes.ReplaceAll(text, []byte("'"), []byte(`'\''`))) + "'"
+	return text.ShellWord(string(word))
 }

@@ -71,7 +71,7 @@ func TestBadDelimited(t *testing.T) {
 		{"empty line inside", "1,1\n\n2,0\n", last,
 			"t:2: an empty line, expected 2 fields as in the other lines (remove the line)"},
 		{"text for a number", "bytes,y\n1,1\nn/a,0\n2,0\n3,0\n", named,
-			`t:3: column "bytes": "n/a", expected a number (use --missing 'n/a' or --categorical bytes)`},
+			`t:3: column "bytes": "n/a", expected a number (use --missing n/a or --categorical bytes)`},
 		{"text for a number, after the head", long + "1,2,x y,0\n", last,
 			`t:12001: column "3": "x y", expected a number (use --missing 'x y' or --categorical 3)`},
 		{"text for a number, first line", "a,2,1\n3,2,0\n4,3,1\n5,3,1\n", last,

@@ -122,7 +122,7 @@ func (l *labels) checkKnown(e diag.Error) (*diag.Warning, error) {
 		e.Expected = "those of training: " + k.describe()
 		e.Fixes = []diag.Fix{{Param: "positive", Value: "VALUE", When: "for each positive label"}}
 		if len(l.rule.values) == 1 {
-			e.Fixes = []diag.Fix{{Param: "positive", Value: shellQuote([]byte(l.rule.values[0].text)), When: "again, if the others are negative"}}
+			e.Fixes = []diag.Fix{{Param: "positive", Value: shellQuote(l.rule.values[0].text), When: "again, if the others are negative"}}
 		}
 		return nil, &e
 	}

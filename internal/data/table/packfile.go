@@ -36,7 +36,7 @@ func packInto(files *Files, o Options, progress func(rows int, done float64), cr
 		}
 		if slices.Contains(files.paths, "-") {
 			return nil, &diag.Error{Kind: diag.Data, File: "-", Column: column, Found: "whole numbers with leading zeros or of more than 15 digits after the first rows",
-				Expected: "a file, which can be read again", Fixes: []diag.Fix{{Param: "categorical", Value: shellQuote([]byte(column))}}}
+				Expected: "a file, which can be read again", Fixes: []diag.Fix{{Param: "categorical", Value: shellQuote(column)}}}
 		}
 		files, o.spelled = files.Again(), append(o.spelled, column)
 	}

@@ -121,7 +121,7 @@ func (a setup) partsOf(column int, counts []kindCount) []schema.Part {
 	if parts == nil {
 		return nil
 	}
-	quoted := shellQuote([]byte(name))
+	quoted := shellQuote(name)
 	otherwise := diag.Fix{Param: "categorical", Value: quoted, When: "otherwise"}
 	if counts[column].numbers > 0 {
 		otherwise.Param = "numeric"
@@ -155,7 +155,7 @@ func (a setup) checkDerivedNames() error {
 	for _, c := range a.reader.table.Columns {
 		if i, taken := a.names.index[c.Name]; taken && c.Part != schema.Whole {
 			return &diag.Error{Kind: diag.Data, File: a.reader.file, Column: a.names.all[i], Found: "the name of a feature of column " + diag.Quote(c.Source),
-				Expected: "another name", Fixes: []diag.Fix{{Param: "categorical", Value: shellQuote([]byte(c.Source))}}}
+				Expected: "another name", Fixes: []diag.Fix{{Param: "categorical", Value: shellQuote(c.Source)}}}
 		}
 	}
 	return nil
@@ -170,7 +170,7 @@ func (a setup) kindOf(column int, c kindCount) schema.Kind {
 	note := func(read, param string) {
 		if name := a.names.all[column]; 2*c.asTexts > c.seen && !a.reader.options.texts {
 			a.reader.warn("numbers-as-text", fmt.Sprintf("column %s has texts that are numbers, and is read as %s", diag.Quote(name), read))
-			a.reader.warnings[len(a.reader.warnings)-1].Fixes = []diag.Fix{{Param: param, Value: shellQuote([]byte(name)), When: "otherwise"}}
+			a.reader.warnings[len(a.reader.warnings)-1].Fixes = []diag.Fix{{Param: param, Value: shellQuote(name), When: "otherwise"}}
 		}
 	}
 	if c.seen == 0 || c.isNumeric() || c.hasUnit() {

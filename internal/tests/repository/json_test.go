@@ -233,17 +233,29 @@ func (r *jsonReference) fieldsOf(name string) []jsonField {
 		r.t.Errorf("%s has no fields", name)
 	}
 	for _, f := range fields {
-		if f.meaning == "" {
+		if f.meaning == "" && f.name != "" {
 			r.t.Errorf("%s: the field %s has no comment", name, f.name)
 		}
 	}
 	return fields
 }
 
-// writeFields writes the rows of fields.
+// writeFields writes the rows of fields, one for neighbours that mean the same. Fields without a name are those of another type.
 func (r *jsonReference) writeFields(fields []jsonField) {
-	for _, f := range fields {
-		fmt.Fprintf(r, "| `%s` | %s | %s |\n", f.name, f.kind, strings.ReplaceAll(f.meaning, "|", `\|`))
+	for i := 0; i < len(fields); {
+		first := fields[i]
+		if i++; first.name == "" {
+			fmt.Fprintf(r, "| | | the fields of %s |\n", first.kind)
+			continue
+		}
+		names, kinds := "`"+first.name+"`", []string{first.kind}
+		for ; i < len(fields) && fields[i].name != "" && (fields[i].meaning == first.meaning || fields[i].meaning == "likewise"); i++ {
+			names += ", `" + fields[i].name + "`"
+			if !slices.Contains(kinds, fields[i].kind) {
+				kinds = append(kinds, fields[i].kind)
+			}
+		}
+		fmt.Fprintf(r, "| %s | %s | %s |\n", names, strings.Join(kinds, "; "), strings.ReplaceAll(first.meaning, "|", `\|`))
 	}
 }
 
@@ -258,7 +270,7 @@ func (r *jsonReference) title(name string) string {
 
 type jsonField struct{ name, kind, meaning string }
 
-// fields lists the JSON fields of a struct type, with those of embedded structs. The struct inside a MarshalJSON replaces the
+// fields lists the JSON fields of a struct type. Those of a long embedded struct are one that links to it. The struct inside a MarshalJSON replaces the
 // type's own fields, whose comments still apply.
 func (r *jsonReference) fields(pkg, short string) []jsonField {
 	p := r.packages[pkg]
@@ -318,19 +330,24 @@ func (r *jsonReference) fields(pkg, short string) []jsonField {
 	return list
 }
 
-// embedded returns the fields of an embedded struct.
+// shortStruct is the number of fields up to which those of an embedded struct are listed wherever it is.
+const shortStruct = 3
+
+// embedded returns the fields of an embedded struct, or one that links to them.
 func (r *jsonReference) embedded(pkg string, e ast.Expr) []jsonField {
+	short := ""
 	switch e := e.(type) {
 	case *ast.Ident:
-		if e.Name == "proportionJSON" { // its comments are in Proportion
-			return r.fields(pkg, "Proportion")
-		}
-		return r.fields(pkg, e.Name)
+		short = strings.Replace(e.Name, "proportionJSON", "Proportion", 1) // which has the comments
 	case *ast.SelectorExpr:
-		return r.fields(e.X.(*ast.Ident).Name, e.Sel.Name)
+		pkg, short = e.X.(*ast.Ident).Name, e.Sel.Name
+	default:
+		r.t.Fatalf("an embedded %T", e)
 	}
-	r.t.Fatalf("an embedded %T", e)
-	return nil
+	if list := r.fields(pkg, short); len(list) <= shortStruct {
+		return list
+	}
+	return []jsonField{{kind: r.link(pkg + "." + short)}}
 }
 
 // kind describes a type as JSON, and queues types that the page describes.

@@ -1,4 +1,5 @@
-// Package inspect describes what the file of a model contains, and which values in it look personal.
+// Package inspect describes a file before it is used: what a model contains and which values in it look personal, or the first rows of a
+// table with the command to run next.
 package inspect
 
 import (

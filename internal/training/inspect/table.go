@@ -315,7 +315,7 @@ func (s *tableScan) warn(info table.Info) {
 	for _, l := range leaks {
 		if l.Code == leakage.Names {
 			add(l.Code, "column %s has a different text in nearly every row: is it an identifier?", diag.Quote(l.Column))
-			s.Warnings[len(s.Warnings)-1].Fixes = []diag.Fix{{Param: "id", Value: leakage.ShellArgument(l.Column)}}
+			s.Warnings[len(s.Warnings)-1].Fixes = []diag.Fix{{Param: "id", Value: text.ShellWord(l.Column)}}
 		}
 	}
 	s.Warnings = append(s.Warnings, info.Warnings...)
@@ -352,24 +352,24 @@ func spell(param string) string { return "--" + param }
 
 // nextCommand returns the command that trains on the table, or without a label the one that also counts the classes.
 func (s *tableScan) nextCommand() string {
-	file := leakage.ShellArgument(s.File)
+	file := text.ShellWord(s.File)
 	if s.Label == "" && s.Indices == 0 {
 		label := "COLUMN"
 		if len(s.LabelsMaybe) > 0 {
-			label = leakage.ShellArgument(s.LabelsMaybe[0])
+			label = text.ShellWord(s.LabelsMaybe[0])
 		}
 		return "toptau inspect " + file + " --label " + label
 	}
 	words := []string{"toptau train", file}
 	if s.Indices == 0 {
-		words = append(words, "--label", leakage.ShellArgument(s.Label))
+		words = append(words, "--label", text.ShellWord(s.Label))
 	}
 	if n := len(s.Labels); s.Positives == nil && n > 1 {
 		positive := s.Labels[n-1].Value
 		if n > 2 {
 			positive = "!" + s.Labels[0].Value
 		}
-		words = append(words, "--positive", leakage.ShellArgument(positive))
+		words = append(words, "--positive", text.ShellWord(positive))
 	}
 	missing := false
 	for i := range s.columns {

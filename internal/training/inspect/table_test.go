@@ -97,7 +97,7 @@ func TestTableWithBadRows(t *testing.T) {
 		text += fmt.Sprintf("%d.5,\x1b[31m%s,%d\n", i, long, i%2)
 	}
 	r := inspected(t, text+"n/a,k,1\n7,k\n", schema.Format{Label: "y"})
-	if r.BadRows != 2 || r.Rows != 200 || !strings.Contains(r.Next, "--missing 'n/a' --impute indicator") || len(r.Columns[1].Examples[0]) > 50 {
+	if r.BadRows != 2 || r.Rows != 200 || !strings.Contains(r.Next, "--missing n/a --impute indicator") || len(r.Columns[1].Examples[0]) > 50 {
 		t.Errorf("%d bad of %d; next: %s; %q", r.BadRows, r.Rows, r.Next, r.Columns[1].Examples)
 	}
 }

@@ -572,7 +572,7 @@ func (l *Leak) warning() diag.Warning {
 	if l.Index {
 		name = "index " + l.Column
 	} else {
-		w.Fixes = []diag.Fix{{Param: "drop", Value: ShellArgument(l.Column)}}
+		w.Fixes = []diag.Fix{{Param: "drop", Value: text.ShellWord(l.Column)}}
 	}
 	switch l.Code {
 	case Copy:
@@ -585,21 +585,10 @@ func (l *Leak) warning() diag.Warning {
 		if l.Random {
 			w.Text = name + " has a different whole number in each row: is it an identifier?"
 		}
-		w.Fixes = append([]diag.Fix{{Param: "id", Value: ShellArgument(l.Column)}}, w.Fixes...)
+		w.Fixes = append([]diag.Fix{{Param: "id", Value: text.ShellWord(l.Column)}}, w.Fixes...)
 	}
 	if l.Index {
 		w.Text += " (leave it out of the file)"
 	}
 	return w
-}
-
-// ShellArgument quotes a name for a shell if necessary.
-func ShellArgument(name string) string {
-	plain := func(r rune) bool {
-		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_-.:/", r)
-	}
-	if name != "" && strings.TrimFunc(name, plain) == "" {
-		return name
-	}
-	return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
 }

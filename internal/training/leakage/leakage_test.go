@@ -181,14 +181,6 @@ func TestLeaksDoNotDependOnThreads(t *testing.T) {
 	}
 }
 
-func TestArgument(t *testing.T) {
-	for name, want := range map[string]string{"a": "a", "Source IP": "'Source IP'", "it's": `'it'\''s'`, "": "''", "$x": "'$x'"} {
-		if got := ShellArgument(name); got != want {
-			t.Errorf("%q: %s, want %s", name, got, want)
-		}
-	}
-}
-
 // remote are the attacks of the groups r2l and u2r in the training files of KDD Cup 99.
 var remote = []string{"guess_passwd", "ftp_write", "imap", "phf", "multihop", "warezmaster", "warezclient", "spy", "buffer_overflow",
 	"loadmodule", "rootkit"}

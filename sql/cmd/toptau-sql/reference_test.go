@@ -16,7 +16,11 @@ func TestCommandReference(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	clitest.CompareReference(t, app(), "../../../docs/reference/sql.md", referenceHead+string(types)+"\n", *update,
+	toptau, err := os.ReadFile("../../../docs/reference/cli.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	clitest.CompareReference(t, app(), "../../../docs/reference/sql.md", referenceHead+string(types)+"\n", string(toptau), *update,
 		"go test -C sql ./cmd/toptau-sql -run CommandReference")
 }
 
@@ -46,9 +50,7 @@ read-only transaction and sees one snapshot. ClickHouse has the setting readonly
 DuckDB is opened read-only, and no other process can write to it meanwhile. In Trino and Spark every statement is a SELECT, an EXPLAIN or
 a question about columns, and the server's access control decides what else a user could do. The right to read the table is enough.
 
-**What leaves the database.** Sums, counts by intervals of scores, a sample, the positives if they take at most 512 MB, and single
-rows near the threshold. Every verb prints the number of rows and bytes, and --json has them in
-[database](json.md#database).
+[What leaves the database](../guide/sql.md#what-leaves-the-database) is counted by every verb, and --json has the counts in [database](json.md#database).
 
 **The key** is a column with a different value in every row: whole numbers or texts. NULL is an error. fit, train and verify fail if
 rows have the same key. In PostgreSQL a primary key or a unique index of the column answers that from the catalogue. Elsewhere a

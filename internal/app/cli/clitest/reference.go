@@ -12,13 +12,15 @@ import (
 	"toptau/internal/app/cli"
 )
 
-// CompareReference compares a page with the flag parser of a command, or writes it. test is the command that writes it with -update.
-func CompareReference(t *testing.T, app *cli.App, path, before string, update bool, test string) {
+// CompareReference compares a page with the flag parser of a command, or writes it. test is the command that writes it with -update. Flags
+// that the page toptau, if any, describes in the same words are only named.
+func CompareReference(t *testing.T, app *cli.App, path, before, toptau string, update bool, test string) {
 	parser, err := app.Parser()
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := Reference(parser.Model, before) + "\nThis page is generated from the flag parser: `" + test + " -update` writes it again.\n"
+	page := &reference{model: parser.Model, toptau: toptau}
+	got := page.write(before) + "\nThis page is generated from the flag parser: `" + test + " -update` writes it again.\n"
 	if update {
 		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
@@ -45,52 +47,60 @@ func FirstDifference(got, want string) string {
 	return "one is longer than the other"
 }
 
-// Reference returns a page about a command: what is before it, the common flags, and every verb with its arguments and flags
-// by group.
-func Reference(model *kong.Application, before string) string {
-	var b strings.Builder
-	b.WriteString(before)
-	b.WriteString("| verb | purpose |\n| --- | --- |\n")
-	var verbs []*kong.Node
-	for _, verb := range model.Leaves(true) {
-		verbs = append(verbs, verb)
-		fmt.Fprintf(&b, "| [%s](#%s) | %s |\n", verb.Name, verb.Name, cell(verb.Help))
-	}
-	b.WriteString("\n## Flags of every verb\n" + flagTable)
-	writeFlags(&b, model.Flags)
-	shared := sharedFlags(verbs)
-	b.WriteString("\n## Flags of several verbs\n\nThe verbs that have them list their names.\n" + flagTable)
-	writeFlags(&b, shared)
-	for _, verb := range verbs {
-		writeVerb(&b, verb, shared)
-	}
-	return b.String()
+// reference writes a page about a command.
+type reference struct {
+	model  *kong.Application
+	toptau string       // the page about toptau, whose flags need no description here; "": this is it
+	shared []*kong.Flag // of several verbs
+	strings.Builder
 }
 
-// flagTable is the head of a table of flags. A row in bold names a group.
-const flagTable = "\n| flag | meaning |\n| --- | --- |\n"
+// write returns a page: what is before it, the common flags, and every verb with its arguments and flags by group.
+func (r *reference) write(before string) string {
+	r.WriteString(before)
+	r.WriteString("| verb | purpose |\n| --- | --- |\n")
+	var verbs []*kong.Node
+	for _, verb := range r.model.Leaves(true) {
+		verbs = append(verbs, verb)
+		fmt.Fprintf(r, "| [%s](#%s) | %s |\n", verb.Name, verb.Name, cell(verb.Help))
+	}
+	r.WriteString("\n## Flags of every verb\n")
+	r.writeFlags("flags-of-every-verb", nil, r.model.Flags)
+	r.shared = r.sharedFlags(verbs)
+	r.WriteString("\n## Flags of several verbs\n\nThe verbs that have them list their names.\n")
+	r.writeFlags("", nil, r.shared)
+	for _, verb := range verbs {
+		r.writeVerb(verb)
+	}
+	return r.String()
+}
 
 // writeVerb writes the section of a verb: a table of its arguments and own flags, and the names of those that are shared.
-func writeVerb(b *strings.Builder, verb *kong.Node, shared []*kong.Flag) {
-	fmt.Fprintf(b, "\n## %s\n\n`%s`: %s\n", verb.Name, verb.Summary(), verb.Help)
-	var own []*kong.Flag
-	var others []string
+func (r *reference) writeVerb(verb *kong.Node) {
+	fmt.Fprintf(r, "\n## %s\n\n`%s`: %s\n", verb.Name, verb.Summary(), verb.Help)
+	var own, others []*kong.Flag
 	for _, f := range byGroup(verb.Flags) {
-		if slices.ContainsFunc(shared, func(s *kong.Flag) bool { return flagRow(s) == flagRow(f) }) {
-			others = append(others, "`--"+f.Name+"`")
+		if slices.ContainsFunc(r.shared, func(s *kong.Flag) bool { return flagRow(s) == flagRow(f) }) {
+			others = append(others, f)
 		} else {
 			own = append(own, f)
 		}
 	}
-	if len(verb.Positional)+len(own) > 0 {
-		b.WriteString(flagTable)
+	r.writeFlags(verb.Name, verb.Positional, own)
+	r.writeNames("Shared", "#flags-of-several-verbs", others)
+}
+
+// known reports whether the page about toptau describes a flag.
+func (r *reference) known(f *kong.Flag) bool { return strings.Contains(r.toptau, flagRow(f)) }
+
+// writeNames writes the names of flags that are described elsewhere.
+func (r *reference) writeNames(where, link string, flags []*kong.Flag) {
+	var names []string
+	for _, f := range flags {
+		names = append(names, "`--"+f.Name+"`")
 	}
-	for _, argument := range verb.Positional {
-		fmt.Fprintf(b, "| `%s` | %s |\n", argument.Summary(), cell(argument.Help))
-	}
-	writeFlags(b, own)
-	if others != nil {
-		fmt.Fprintf(b, "\n[Shared](#flags-of-several-verbs): %s.\n", strings.Join(others, ", "))
+	if names != nil {
+		fmt.Fprintf(r, "\n[%s](%s): %s.\n", where, link, strings.Join(names, ", "))
 	}
 }
 
@@ -114,20 +124,20 @@ func groupOf(f *kong.Flag) string {
 	return f.Group.Title
 }
 
-// minSharing is the number of verbs from which a flag with the same row in all of them is described once.
-const minSharing = 3
-
-// sharedFlags returns the flags that several verbs have with the same description, by group.
-func sharedFlags(verbs []*kong.Node) (list []*kong.Flag) {
-	number := map[string]int{}
+// sharedFlags returns the flags that several verbs have with the same description, by group. A name that has another such description in
+// further verbs is left out.
+func (r *reference) sharedFlags(verbs []*kong.Node) (list []*kong.Flag) {
+	number, described := map[string]int{}, map[string]int{}
 	for _, verb := range verbs {
 		for _, f := range verb.Flags {
-			number[flagRow(f)]++
+			if number[flagRow(f)]++; number[flagRow(f)] == 2 {
+				described[f.Name]++
+			}
 		}
 	}
 	for _, verb := range verbs {
 		for _, f := range verb.Flags {
-			if row := flagRow(f); number[row] >= minSharing {
+			if row := flagRow(f); number[row] > 1 && described[f.Name] == 1 && !r.known(f) {
 				list = append(list, f)
 				delete(number, row)
 			}
@@ -136,16 +146,29 @@ func sharedFlags(verbs []*kong.Node) (list []*kong.Flag) {
 	return byGroup(list)
 }
 
-// writeFlags writes the rows of flags, with a row in bold before each group.
-func writeFlags(b *strings.Builder, flags []*kong.Flag) {
-	group := ""
+// writeFlags writes a table of arguments and flags, with a row in bold before each group, and names the flags that are known from a section
+// of the page about toptau.
+func (r *reference) writeFlags(section string, arguments []*kong.Positional, flags []*kong.Flag) {
+	var known []*kong.Flag
+	rows, group := "", ""
+	for _, argument := range arguments {
+		rows += fmt.Sprintf("| `%s` | %s |\n", argument.Summary(), cell(argument.Help))
+	}
 	for _, f := range flags {
+		if r.known(f) {
+			known = append(known, f)
+			continue
+		}
 		if name := groupOf(f); name != group {
 			group = name
-			fmt.Fprintf(b, "| **%s** | |\n", group)
+			rows += fmt.Sprintf("| **%s** | |\n", group)
 		}
-		b.WriteString(flagRow(f))
+		rows += flagRow(f)
 	}
+	if rows != "" {
+		r.WriteString("\n| flag | meaning |\n| --- | --- |\n" + rows)
+	}
+	r.writeNames("As in toptau", "cli.md#"+section, known)
 }
 
 // flagRow describes a flag as a row of a table.

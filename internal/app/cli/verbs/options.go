@@ -10,9 +10,10 @@ import (
 	"toptau/schema"
 )
 
-// HiddenFields are the fields of the library's options that are not flags: data, functions, and what a verb decides.
-var HiddenFields = []string{"Goal", "Progress", "ReleaseData", "KeepAll", "Validation", "Test", "Calibration", "Kept",
-	"Reviewed"}
+// HiddenFields are the fields of the library's options that are not flags: data, functions, what a verb decides, and what the search decides
+// better.
+var HiddenFields = []string{"Goal", "Progress", "ReleaseData", "KeepAll", "Validation", "Test", "Calibration", "Kept", "Reviewed",
+	"Train.Surrogate", "Train.Scale", "CalibrationFraction"}
 
 // Options describes the flags whose names come from the fields of the library's option structs.
 var Options = map[string]cli.Option{
@@ -48,14 +49,13 @@ var Options = map[string]cli.Option{
 	"monotone":        {Group: "Features", Placeholder: "COL=+|-", Whole: true, Help: "The score may only rise (+) or only fall (-) with this numeric column; repeatable. The model is then a sum of boosted trees."},
 	"no-fingerprints": {Group: "Features", Help: "Keep no hashes of training rows in the model. Then nobody can test whether a row was among them, nor can threshold and evaluate."},
 
-	"fit surrogate":   {Placeholder: "NAME", Help: "The loss of the paper's methods: hinge, squared-hinge or logistic (default hinge).", Values: []string{"hinge", "squared-hinge", "logistic"}},
+	"surrogate":       {Placeholder: "NAME", Help: "The loss of the paper's methods: hinge, squared-hinge or logistic (default hinge).", Values: []string{"hinge", "squared-hinge", "logistic"}},
 	"fit method":      {Placeholder: "NAME", Required: true, Help: "toppush, toppushk, grill, patmat, topmean, grill-np, patmat-np or topmean-np.", Values: Learners()},
 	"fit lambda":      {Placeholder: "L", Default: "0.001", Help: "The strength of the regularisation lambda/2 |w|^2 (default 0.001)."},
 	"threshold audit": {Placeholder: "N", Help: "Instead of computing a threshold, print the N negatives with the highest scores as CSV. Write yes or no into the column positive, for --audited."},
 	"tau":             {Placeholder: "RATE", Help: "The fraction on top: 1% or 0.01."},
 	"beta":            {Placeholder: "B", Help: "patmat, patmat-np: the steepness of the surrogate quantile."},
 	"k":               {Placeholder: "K", Short: 'k', Help: "toppushk: the number of negatives that make the threshold."},
-	"surrogate":       {Group: "Search", Placeholder: "NAME", Help: "The loss of the paper's methods: hinge, squared-hinge or logistic (default hinge).", Values: []string{"hinge", "squared-hinge", "logistic"}},
 	"solver":          {Group: "Solver", Placeholder: "NAME", Help: "auto, certified, adam or sgd (default auto: certified where it applies).", Values: []string{"auto", "certified", "adam", "sgd"}},
 	"gap":             {Group: "Solver", Placeholder: "G", Help: "certified: the fraction of the possible decrease that may be missed (default 1e-6)."},
 	"max-passes":      {Group: "Solver", Placeholder: "N", Help: "certified: stop after at most N passes over the data; both bounds hold."},
@@ -80,7 +80,6 @@ var Options = map[string]cli.Option{
 	"label-delay":          {Group: "Parts", Placeholder: "TIME", Help: "With --time: the time after which labels are known (30d, 2w, 36h). Rows of that time before the test part or a validation period do not train what is measured there."},
 	"delta":                {Placeholder: "RATE", Help: "Guarantee the goal with confidence 1 - RATE: 5% or 0.05."},
 	"out-of-fold":          {Group: "Threshold", Needs: "delta", Help: "With --delta: take the threshold from out-of-fold scores. That needs no rows of its own and is not certified."},
-	"calibration-fraction": {Group: "Threshold", Placeholder: "RATE", Help: "Set aside this fraction of the rows that the budget counts, for the threshold (default: as many as help)."},
 	"prevalence":           {Group: "Counting", Placeholder: "RATE", Help: "The fraction of positives that the summary assumes (default: that of the data). With --min-precision the precision is meant at this fraction, and holds for every larger one."},
 	"learning-curve":       {Group: "Search", Help: "Also fit the chosen learner to an eighth, a quarter, half and all of the rows: what would more rows bring?"},
 	"max-size":             {Group: "Search", Placeholder: "BYTES", Help: "Choose among models whose features and weights take about this size at most, such as 50kB."},

@@ -106,26 +106,25 @@ func scoreColumns(s *score.Stream) []rowColumn {
 		}
 		return r.Score
 	}))
-	if s.HasProbability() {
-		add(numberColumn("probability", 6, func(r *result.Row) float64 {
-			if r.Probability == nil {
-				return math.NaN()
-			}
-			return *r.Probability
-		}))
-	}
-	if s.HasExpectedValue() {
-		add(numberColumn("expected_value", 6, func(r *result.Row) float64 {
-			if r.ExpectedValue == nil {
-				return math.NaN()
-			}
-			return *r.ExpectedValue
-		}))
-	}
-	if s.HasMaxFalse() {
-		add(wholeColumn("max_false", func(r *result.Row) int { return *r.MaxFalse }))
+	for _, name := range s.Extra {
+		switch name {
+		case "probability":
+			add(numberColumn(name, 6, func(r *result.Row) float64 { return orNaN(r.Probability) }))
+		case "expected_value":
+			add(numberColumn(name, 6, func(r *result.Row) float64 { return orNaN(r.ExpectedValue) }))
+		case "max_false":
+			add(wholeColumn(name, func(r *result.Row) int { return *r.MaxFalse }))
+		}
 	}
 	return list
+}
+
+// orNaN returns a number that a row may lack.
+func orNaN(v *float64) float64 {
+	if v == nil {
+		return math.NaN()
+	}
+	return *v
 }
 
 func textColumn(name string, value func(r *result.Row) string) rowColumn {

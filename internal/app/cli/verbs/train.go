@@ -1,7 +1,6 @@
 package verbs
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -26,10 +25,9 @@ var errSetAside = &cli.Exit{Code: 1, Reason: "the model was written to another f
 
 // Train chooses a model for a goal, fits it and reports what to expect of it.
 type Train[S Source] struct {
-	Output     string `file:"out" short:"o" placeholder:"MODEL" help:"Write the model here; - is standard output."`
-	Report     string `file:"out" placeholder:"FILE" help:"Write a self-contained HTML page: what to expect, candidates, curves, the model."`
-	ReportDate string `name:"report-date" placeholder:"TEXT" help:"The date in the report (default: that of the data file)."`
-	Verbose    bool   `short:"v" help:"Also print what was tried and why this model, the threshold, the guarantee's price, size and times."`
+	Output  string `file:"out" short:"o" placeholder:"MODEL" help:"Write the model here; - is standard output."`
+	Report  string `file:"out" placeholder:"FILE" help:"Write a self-contained HTML page: what to expect, candidates, curves, the model."`
+	Verbose bool   `short:"v" help:"Also print what was tried and why this model, the threshold, the guarantee's price, size and times."`
 	GoalFlags
 	Choose    string `name:"validation" file:"in" group:"Parts" placeholder:"FILE" help:"Rows that choose the model, instead of a cross-validation."`
 	Calibrate string `name:"calibration" file:"in" group:"Parts" placeholder:"FILE" help:"Rows that give the threshold and nothing else."`
@@ -120,8 +118,9 @@ func (c *Train[S]) write(s *cli.Session, trained *toptau.Trained) error {
 	if err := s.WriteFile(c.Output, cli.WriteTo(trained.Model)); err != nil || c.Report == "" {
 		return err
 	}
-	date := cmp.Or(c.ReportDate, c.Rows.Named().Date)
-	return s.WriteFile(c.Report, func(w io.Writer) error { return reports.WriteTraining(context.WithoutCancel(s), w, trained, date) })
+	return s.WriteFile(c.Report, func(w io.Writer) error {
+		return reports.WriteTraining(context.WithoutCancel(s), w, trained, c.Rows.Named().Date)
+	})
 }
 
 func (c *Train[S]) print(s *cli.Session, r *result.Training, rows Rows) error {
