@@ -91,27 +91,15 @@ const (
 	knownCategories = 200 // most categories that a form offers
 )
 
-// Budget returns what the plain and the certified threshold for a goal find. perPeriod is the number of rows in
+// Budget returns what the plain and the certified threshold for a goal find, and the model's own. perPeriod is the number of rows in
 // a period, 0 for none, and costs are the prices of decisions, or nil.
 //
 // Intervals are for these thresholds on new rows like these. A guarantee holds for a goal that was chosen without a
 // look at these rows.
 func (x *Explorer) Budget(g metric.Goal, delta threshold.Rate, perPeriod float64,
 	costs *metric.Costs) (*result.Budget, error) {
-	if err := cmp.Or(g.Check(), g.RequireBudget()); err != nil {
+	if err := checkBudget(g, perPeriod, costs); err != nil {
 		return nil, err
-	}
-	if g.Kind == metric.NoGoal {
-		return nil, &diag.Error{Kind: diag.Usage, Found: "no goal", Expected: "a goal"}
-	}
-	if costs != nil {
-		if err := costs.Check(); err != nil {
-			return nil, err
-		}
-	}
-	if !(perPeriod >= 0) || math.IsInf(perPeriod, 0) {
-		return nil, &diag.Error{Kind: diag.Usage, Param: "rows", Found: fmt.Sprint(perPeriod),
-			Expected: "a number of rows in a period"}
 	}
 	of := g.Population()
 	b := &result.Budget{Goal: g, Delta: delta, Population: of.String(), Rows: x.Rows - x.Positives}
@@ -124,10 +112,15 @@ func (x *Explorer) Budget(g metric.Goal, delta threshold.Rate, perPeriod float64
 			return nil, err
 		}
 	}
+	addPeriod := func(s *result.BudgetSide) {
+		if s != nil && perPeriod > 0 {
+			s.Period = x.period(s, perPeriod, costs, of == method.AllRows)
+		}
+	}
 	side := func(t *calibrate.Threshold) (result.BudgetSide, error) {
 		s, err := x.side(t)
-		if err == nil && perPeriod > 0 {
-			s.Period = x.period(&s, perPeriod, costs, of == method.AllRows)
+		if err == nil {
+			addPeriod(&s)
 		}
 		return s, err
 	}
@@ -138,6 +131,8 @@ func (x *Explorer) Budget(g metric.Goal, delta threshold.Rate, perPeriod float64
 	if b.Plain, err = side(t); err != nil {
 		return nil, err
 	}
+	b.Own = x.own(of)
+	addPeriod(b.Own)
 	if b.Reason = x.against[of]; b.Reason != "" {
 		return b, nil
 	}
@@ -154,6 +149,25 @@ func (x *Explorer) Budget(g metric.Goal, delta threshold.Rate, perPeriod float64
 	return b, err
 }
 
+func checkBudget(g metric.Goal, perPeriod float64, costs *metric.Costs) error {
+	if err := cmp.Or(g.Check(), g.RequireBudget()); err != nil {
+		return err
+	}
+	if g.Kind == metric.NoGoal {
+		return &diag.Error{Kind: diag.Usage, Found: "no goal", Expected: "a goal"}
+	}
+	if costs != nil {
+		if err := costs.Check(); err != nil {
+			return err
+		}
+	}
+	if !(perPeriod >= 0) || math.IsInf(perPeriod, 0) {
+		return &diag.Error{Kind: diag.Usage, Param: "rows", Found: fmt.Sprint(perPeriod),
+			Expected: "a number of rows in a period"}
+	}
+	return nil
+}
+
 // side measures a threshold that is an order statistic of the population. The intervals are for this threshold on new
 // rows. They are those of a fixed threshold, and cover also for an order statistic (TestIntervalsOfBudgetsCover): that
 // of the population is the expected rate's, and the other class does not know the threshold.
@@ -162,14 +176,38 @@ func (x *Explorer) side(t *calibrate.Threshold) (result.BudgetSide, error) {
 	if err != nil {
 		return result.BudgetSide{}, err
 	}
-	s := result.BudgetSide{Threshold: t.Value, Alerts: c.TruePositives + c.FalsePositives, Expected: t.Expected,
-		Found: c.TruePositiveRate, Precision: c.Precision, FalseAlarms: c.FalsePositiveRate}
-	s.MaxFalse = x.bounds.Bound(s.Alerts)
+	s := sideOf(&c)
+	s.Expected, s.MaxFalse = t.Expected, x.bounds.Bound(s.Alerts)
 	if t.Population == method.Negatives && s.FalseAlarms.Interval != nil {
 		s.FalseAlarms.Interval = &metric.Interval{Kind: "clopper-pearson at an order statistic",
 			Low: s.Expected.Low, High: s.Expected.High, Confidence: s.Expected.Confidence}
 	}
 	return s, nil
+}
+
+func sideOf(c *metric.Confusion) result.BudgetSide {
+	return result.BudgetSide{Threshold: c.Threshold, Alerts: c.TruePositives + c.FalsePositives,
+		Found: c.TruePositiveRate, Precision: c.Precision, FalseAlarms: c.FalsePositiveRate}
+}
+
+// own returns what the model's default point finds, nil without a model. These rows did not choose its threshold, so the rate that they have
+// above it is the one to expect, with the interval of a fixed threshold.
+func (x *Explorer) own(of method.Population) *result.BudgetSide {
+	if len(x.Points) == 0 {
+		return nil
+	}
+	c := &x.Points[0].Decisions
+	s := sideOf(c)
+	above, rows := s.FalseAlarms.Numerator, s.FalseAlarms.Denominator
+	if of == method.AllRows {
+		above, rows = s.Alerts, s.Alerts+c.TrueNegatives+c.FalseNegatives
+	}
+	s.Expected.Rate = above / rows
+	if !x.Weighted {
+		s.Expected.Confidence = metric.DefaultConfidence
+		s.Expected.Low, s.Expected.High = metric.ClopperPearson(int(above), int(rows), metric.DefaultConfidence)
+	}
+	return &s
 }
 
 // period returns what a threshold means for a number of new rows.

@@ -16,6 +16,7 @@ import (
 	"toptau/explorer"
 	"toptau/internal/tests/trial"
 	"toptau/measure"
+	"toptau/method"
 	"toptau/metric"
 	"toptau/monitoring"
 	"toptau/result"
@@ -354,6 +355,39 @@ func TestExploringEntities(t *testing.T) {
 	b, err := x.Budget(toptau.Top("40%"), threshold.MustRate("5%"), 0, nil)
 	if err != nil || b.Rows != 5 || b.Plain.Alerts != 2 { // 6 x 40 % = 2.4
 		t.Errorf("%+v, %v", b, err)
+	}
+}
+
+// The model's own threshold does not come from these rows: its rates are those of a fixed threshold, whatever the goal counts.
+func TestBudgetsHaveTheModelsOwnThreshold(t *testing.T) {
+	d := trial.RowsData(t, normalScores(rand.New(rand.NewPCG(1, 2)), 60, 900, false))
+	trained, err := toptau.Train(t.Context(), d, toptau.MaxFPR("5%"),
+		toptau.TrainOptions{Method: []method.Name{method.Logistic}, Encoding: []schema.Encoding{schema.Raw}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := explore(t, d, dataset.Entry{Model: trained.Model})
+	c := &x.Points[0].Decisions
+	for _, goal := range []metric.Goal{toptau.MaxFPR("1%"), toptau.Top("1%")} {
+		b, err := x.Budget(goal, threshold.MustRate("5%"), 1000, &metric.Costs{Missed: 10, Alert: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		above, rows := c.FalsePositives, 900
+		if goal.Kind == metric.GoalTop {
+			above, rows = c.FalsePositives+c.TruePositives, 960
+		}
+		low, high := metric.ClopperPearson(int(above), rows, 0.95)
+		if e := b.Own.Expected; e.Rate != above/float64(rows) || e.Low != low || e.High != high || b.Own.Threshold != c.Threshold || b.Own.Found.Numerator != c.TruePositives {
+			t.Errorf("%s: %+v, expected %v of %d", goal, b.Own, above, rows)
+		}
+		if p := b.Own.Period; p == nil || p.Cost == nil || math.Abs(p.Alerts.Mean-(c.TruePositives+c.FalsePositives)/0.96) > 1e-9 {
+			t.Errorf("%s: %+v", goal, p)
+		}
+	}
+	scores := explore(t, d, dataset.Entry{Column: "score"})
+	if b, err := scores.Budget(toptau.Top("1%"), threshold.MustRate("5%"), 0, nil); err != nil || b.Own != nil {
+		t.Errorf("without a model: %+v, %v", b, err)
 	}
 }
 

@@ -18,13 +18,15 @@ type Budget struct {
 	Certified  *BudgetSide    `json:"certified"`  // the one with a guarantee; null: these rows cannot give one
 	// why there is no certified threshold
 	Reason string `json:"reason,omitempty"`
+	// what the model's default point finds, which does not follow the goal; absent without a model
+	Own *BudgetSide `json:"own,omitempty"`
 }
 
 // BudgetSide is a threshold with what it finds.
 type BudgetSide struct {
 	Threshold float64 `json:"threshold"` // the decision is score > threshold
 	Alerts    float64 `json:"alerts"`    // number of these rows above it, or their mass
-	// rate of the population above it, on new rows like these
+	// rate of the population above it, on new rows like these; confidence 0: its interval is not known
 	Expected    calibrate.Expectation `json:"expected"`
 	Found       metric.Proportion     `json:"found"`               // positives above it
 	Precision   metric.Proportion     `json:"precision"`           // positives among the rows above it

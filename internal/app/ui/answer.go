@@ -8,6 +8,7 @@ import (
 	"toptau/internal/core/text"
 	"toptau/internal/models/wording"
 	"toptau/metric"
+	"toptau/model"
 	"toptau/result"
 )
 
@@ -17,57 +18,55 @@ const (
 	certifiedColumn = "with a guarantee"
 )
 
-func ownColumn(own *result.Decisions) string { return "the model's own, of its point " + own.Name }
+func ownColumn(own *model.Point) string { return "the model's own, of its point " + own.Name }
 
-// ownPoint returns what the model's default point decides on these rows, nil without a model, and whether its segments have thresholds.
-func (s *Server) ownPoint() (own *result.Decisions, segments bool) {
+// ownPoint returns the model's default point, nil without a model.
+func (s *Server) ownPoint() *model.Point {
 	x := s.options.Explorer
 	if len(x.Points) == 0 {
-		return nil, false
+		return nil
 	}
 	p, _ := x.Model().Point(x.Points[0].Name)
-	return &x.Points[0], len(p.Segments) > 0
+	return &p
 }
 
 // budgetTable returns the table of the thresholds: the plain one, the certified one and the model's own, if there are such.
 // The model's may be one for each segment.
-func budgetTable(b *result.Budget, own *result.Decisions, segments bool) (columns []string, lines []line) {
+func budgetTable(b *result.Budget, own *model.Point) (columns []string, lines []line) {
 	columns, sides := []string{plainColumn}, []*result.BudgetSide{&b.Plain}
 	if b.Certified != nil {
 		columns, sides = append(columns, certifiedColumn), append(sides, b.Certified)
 	}
-	if own != nil {
-		columns = append(columns, ownColumn(own))
+	if b.Own != nil {
+		columns, sides = append(columns, ownColumn(own)), append(sides, b.Own)
 	}
-	add := func(name string, value func(*result.BudgetSide) string, ofOwn string) {
+	add := func(name string, value func(*result.BudgetSide) string) {
 		l := line{Name: name}
 		for _, side := range sides {
 			l.Values = append(l.Values, unbroken(value(side)))
 		}
-		if own != nil {
-			l.Values = append(l.Values, unbroken(ofOwn))
-		}
 		lines = append(lines, l)
 	}
-	threshold, c := "", &metric.Confusion{}
-	if own != nil {
-		c, threshold = &own.Decisions, text.Exact(own.Decisions.Threshold)
-		if segments {
-			threshold = "one for each segment"
+	add("alert if the score is above", func(s *result.BudgetSide) string {
+		if s == b.Own && len(own.Segments) > 0 {
+			return "one for each segment"
 		}
-	}
-	add("alert if the score is above", func(s *result.BudgetSide) string { return text.Exact(s.Threshold) }, threshold)
-	add("alerts on these rows", func(s *result.BudgetSide) string { return text.Number(s.Alerts) }, text.Number(c.TruePositives+c.FalsePositives))
-	add("positives found", func(s *result.BudgetSide) string { return report.CountedRate(s.Found) }, report.CountedRate(c.TruePositiveRate))
-	add("precision", func(s *result.BudgetSide) string { return report.CountedRate(s.Precision) }, report.CountedRate(c.Precision))
-	add("false alarms", func(s *result.BudgetSide) string { return report.CountedRate(s.FalseAlarms) }, report.CountedRate(c.FalsePositiveRate))
+		return text.Exact(s.Threshold)
+	})
+	add("alerts on these rows", func(s *result.BudgetSide) string { return text.Number(s.Alerts) })
+	add("positives found", func(s *result.BudgetSide) string { return report.CountedRate(s.Found) })
+	add("precision", func(s *result.BudgetSide) string { return report.CountedRate(s.Precision) })
+	add("false alarms", func(s *result.BudgetSide) string { return report.CountedRate(s.FalseAlarms) })
 	expected := "expected on new negatives"
 	if b.Population == "all" {
 		expected = "expected on new rows"
 	}
 	add(expected, func(s *result.BudgetSide) string {
+		if s.Expected.Confidence == 0 {
+			return text.Percent(s.Expected.Rate)
+		}
 		return fmt.Sprintf("%s, %s to %s", text.Percent(s.Expected.Rate), text.Percent(s.Expected.Low), text.Percent(s.Expected.High))
-	}, "")
+	})
 	if b.Plain.Period == nil {
 		return columns, lines
 	}
@@ -79,7 +78,7 @@ func budgetTable(b *result.Budget, own *result.Decisions, segments bool) (column
 		{"false alerts a day", func(p *result.Period) *result.Amount { return &p.FalseAlarms }},
 		{"cost a day", func(p *result.Period) *result.Amount { return p.Cost }}} {
 		if amount.of(b.Plain.Period) != nil {
-			add(amount.name, func(s *result.BudgetSide) string { return amountText(amount.of(s.Period)) }, "")
+			add(amount.name, func(s *result.BudgetSide) string { return amountText(amount.of(s.Period)) })
 		}
 	}
 	return columns, lines

@@ -11,6 +11,7 @@ import (
 	"toptau/explorer"
 	"toptau/internal/core/text"
 	"toptau/metric"
+	"toptau/result"
 	"toptau/threshold"
 )
 
@@ -248,8 +249,8 @@ func (s *Server) answer(q *budgetQuestion) (*budgetAnswer, error) {
 		Threshold: b.Plain.Threshold,
 		Above:     x.AboveThreshold(b.Plain.Threshold), Notes: s.notes(b, a),
 		Fields: map[string]string{"rate": text.Significant(100*tau, 4)}}
-	own, segments := s.ownPoint()
-	out.Columns, out.Lines = budgetTable(b, own, segments)
+	own := s.ownPoint()
+	out.Columns, out.Lines = budgetTable(b, own)
 	if mode == "top" {
 		out.Fields["rows"] = text.Significant(math.Floor(tau*float64(x.Rows)), 12)
 		if a.perDay > 0 {
@@ -258,19 +259,18 @@ func (s *Server) answer(q *budgetQuestion) (*budgetAnswer, error) {
 	}
 	out.Said = fmt.Sprintf("%s: %s of the positives found, precision %s", text.Percent(tau), rate(b.Plain.Found),
 		rate(b.Plain.Precision))
-	mark := func(name string, alerts float64, alarms metric.Proportion) rule {
+	mark := func(name string, side *result.BudgetSide) rule {
 		if mode == "max-fpr" {
-			return rule{Name: name, At: plotted(alarms.Rate)}
+			return rule{Name: name, At: plotted(side.FalseAlarms.Rate)}
 		}
-		return rule{Name: name, At: plotted(alerts / float64(x.Rows))}
+		return rule{Name: name, At: plotted(side.Alerts / float64(x.Rows))}
 	}
-	out.Marks[0] = mark(plainColumn, b.Plain.Alerts, b.Plain.FalseAlarms)
+	out.Marks[0] = mark(plainColumn, &b.Plain)
 	if b.Certified != nil {
-		out.Marks[1] = mark(certifiedColumn, b.Certified.Alerts, b.Certified.FalseAlarms)
+		out.Marks[1] = mark(certifiedColumn, b.Certified)
 	}
 	if own != nil {
-		c := &own.Decisions
-		out.Marks[2] = mark(ownColumn(own), c.TruePositives+c.FalsePositives, c.FalsePositiveRate)
+		out.Marks[2] = mark(ownColumn(own), b.Own)
 	}
 	if s.options.Command != nil {
 		out.Command = s.options.Command(a.goal, a.delta)

@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -350,8 +351,10 @@ func TestPanels(t *testing.T) {
 		!reflect.DeepEqual(overview.Budget.Columns, []string{plainColumn, "the model's own, of its point " + overview.Points[0].Name}) {
 		t.Errorf("%+v", overview)
 	}
-	own := p.server.options.Explorer.Points[0]
-	if _, lines := budgetTable(&result.Budget{}, &own, true); lines[0].Values[1] != "one for each segment" || overview.Budget.Lines[0].Values[1] != fmt.Sprint(own.Decisions.Threshold) {
+	own := p.server.options.Explorer.Points[0].Decisions
+	segmented := &model.Point{Segments: []model.Segment{{}}}
+	if _, lines := budgetTable(&result.Budget{Own: &result.BudgetSide{}}, segmented); lines[0].Values[1] != "one for each segment" ||
+		overview.Budget.Lines[0].Values[1] != fmt.Sprint(own.Threshold) {
 		t.Errorf("the model's own threshold is %q, and with segments %q", overview.Budget.Lines[0].Values, lines[0].Values)
 	}
 	var budget budgetAnswer
@@ -365,6 +368,11 @@ func TestPanels(t *testing.T) {
 		if budget.Goal == "" || len(budget.Lines) < 6 || len(budget.Notes) == 0 || budget.Command == "" ||
 			budget.Marks[0].Name == "" {
 			t.Errorf("%s: %+v", q, budget)
+		}
+		for _, l := range budget.Lines {
+			if slices.Contains(l.Values, "") || len(l.Values) != len(budget.Columns) {
+				t.Errorf("%s: %s has %q for %q", q, l.Name, l.Values, budget.Columns)
+			}
 		}
 	}
 	if budget.Fields["alerts"] != "10" || budget.Fields["rows"] != "100" ||
