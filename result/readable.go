@@ -20,6 +20,8 @@ func (r Training) String() string { return readable(r) }
 func (r Fit) String() string             { return readable(r) }
 func (r Evaluation) String() string      { return readable(r) }
 func (r Threshold) String() string       { return readable(r) }
+func (r Expected) String() string        { return readable(r) }
+func (r Scoring) String() string         { return readable(r) }
 func (r Columns) String() string         { return readable(r) }
 func (r ModelDifference) String() string { return readable(r) }
 func (r Diagnosis) String() string       { return readable(r) }

@@ -17,6 +17,10 @@ func TestResultsPrintReadable(t *testing.T) {
 			t.Error(printed)
 		}
 	}
+	interval := 0.1
+	if got := fmt.Sprint(result.Expected{Low: &interval}); !strings.Contains(got, "0.1") || strings.Contains(got, "0xc0") {
+		t.Error(got)
+	}
 	if got := fmt.Sprint(fit.Bounds); got != "objective 0.5, at least 0.25" {
 		t.Error(got)
 	}

@@ -296,8 +296,8 @@ func attacks() []attack {
 		}, "100 408 closed"},
 		{"200 pipelined requests on each of 50 connections", pipelined, "200"},
 		{"14 streams with a line of 4 MB and no end", unfinished(14, 4<<20-1, "application/x-ndjson"), "408 429 closed open"},
-		{"16 bodies of 4 MiB less one byte", unfinished(16, 4<<20-1, "application/json"), "408 429 closed open"},
-		{"30 bodies of 4 MiB less one byte", unfinished(30, 4<<20-1, "application/json"), "408 429 closed open"},
+		{"16 bodies of 4 MiB less one byte", unfinished(16, 4<<20-1, "application/json"), "408 429 503 closed open"},
+		{"30 bodies of 4 MiB less one byte", unfinished(30, 4<<20-1, "application/json"), "408 429 503 closed open"},
 		{"4,200 streams kept open by empty lines", emptyLines, "200 408 429 503 closed open"},
 	}
 	return list
