@@ -24,7 +24,7 @@ import (
 )
 
 // wholeNames are the files in which the module's path alone, in quotes, is that and no name of the program.
-var wholeNames = []string{"api/toptau.txt", "internal/tests/repository/layout_test.go", "internal/tests/repository/floors_test.go"}
+var wholeNames = []string{"internal/tests/repository/api/toptau.txt", "internal/tests/repository/layout_test.go", "internal/tests/repository/floors_test.go"}
 
 func main() {
 	tag := flag.String("tag", "", "a version such as v0.2.0, which the module sql is to require")

@@ -88,9 +88,9 @@ func TestEveryMethod(t *testing.T) {
 	}
 }
 
-// The optima of testdata/reference/tiny_cases.json are known as exact fractions.
+// The optima of internal/tests/reference/tiny_cases.json are known as exact fractions.
 func TestExactOptima(t *testing.T) {
-	content, err := os.ReadFile("../testdata/reference/tiny_cases.json")
+	content, err := os.ReadFile("../internal/tests/reference/tiny_cases.json")
 	if err != nil {
 		t.Fatal(err)
 	}

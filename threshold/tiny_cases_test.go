@@ -10,7 +10,7 @@ import (
 	"toptau/surrogate"
 )
 
-// tinyCase holds the fields of testdata/reference/tiny_cases.json that this package needs. Numbers are exact
+// tinyCase holds the fields of internal/tests/reference/tiny_cases.json that this package needs. Numbers are exact
 // rationals.
 type tinyCase struct {
 	ID     string   `json:"id"`
@@ -31,7 +31,7 @@ type tinyCase struct {
 
 func readTinyCases(t *testing.T) []tinyCase {
 	t.Helper()
-	text, err := os.ReadFile("../testdata/reference/tiny_cases.json")
+	text, err := os.ReadFile("../internal/tests/reference/tiny_cases.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -193,7 +193,7 @@ func fitAndCheck(t *testing.T, name string, data *dataset.Data, p method.Problem
 	return realFit{name, r, last.Sub(first) * 1000 / time.Duration(max(o.Iterations-1, 1))}
 }
 
-// optimum is a row of testdata/reference/optima.csv, with the result of ADAM.
+// optimum is a row of internal/tests/reference/optima.csv, with the result of ADAM.
 type optimum struct {
 	set, preprocessing string
 	problem            method.Problem
@@ -202,7 +202,7 @@ type optimum struct {
 	zero, last, best   float64 // F at 0 and by ADAM
 }
 
-// tolerance is the relative error of the references on float64 storage, from testdata/reference/README.md.
+// tolerance is the relative error of the references on float64 storage, from internal/tests/reference/README.md.
 const tolerance = 1e-12
 
 // below reports whether F is smaller than a correct one can be.
@@ -289,7 +289,7 @@ func (c *optimum) fit(t *testing.T, data *dataset.Data) {
 // hingeOptima reads the references for the hinge.
 func hingeOptima(t *testing.T) []optimum {
 	t.Helper()
-	f, err := os.Open("../../testdata/reference/optima.csv")
+	f, err := os.Open("../../internal/tests/reference/optima.csv")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -407,7 +407,7 @@ func optimaNotes(cases []optimum) string {
 			}
 		}
 	}
-	return fmt.Sprintf(`The %d references for the hinge in testdata/reference/optima.csv (float64; raw: --scale none, std: --scale standard) bound min F from below by D.
+	return fmt.Sprintf(`The %d references for the hinge in internal/tests/reference/optima.csv (float64; raw: --scale none, std: --scale standard) bound min F from below by D.
 The relative excess is (F - D)/max(F, 0.01), the fraction missed (F - D)/(F(0) - D). In brackets: of the best iterate instead of the last.
 Over the %d cases with something to gain ADAM misses %s %% of the decrease in the median, and more than 5 %% in %d. In %d of the %d cases in
 which w = 0 is the optimum it ends above F(0), because a step moves each weight by up to 0.01. In %d cases even the best iterate misses

@@ -68,7 +68,7 @@ func withColumns(t *testing.T, from *table.Table) *table.Table {
 // TestReferenceOptima compares fits in databases with optima that were bracketed by other means: a fourth of them, or all with
 // TOPTAU_SQL=results.
 func TestReferenceOptima(t *testing.T) {
-	file, err := os.Open("../../testdata/reference/optima.csv")
+	file, err := os.Open("../../internal/tests/reference/optima.csv")
 	if err != nil {
 		t.Fatal(err)
 	}

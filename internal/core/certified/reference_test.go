@@ -16,7 +16,7 @@ import (
 	"toptau/internal/core/objective"
 )
 
-const referenceFile = "../../../testdata/reference/optima.csv"
+const referenceFile = "../../tests/reference/optima.csv"
 
 // TestReferenceOptima compares with optima that were bracketed by other means.
 func TestReferenceOptima(t *testing.T) {

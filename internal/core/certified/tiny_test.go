@@ -39,7 +39,7 @@ func rational(t testing.TB, s string) float64 {
 
 // TestTinyOptima compares with optima that are known as exact fractions.
 func TestTinyOptima(t *testing.T) {
-	text, err := os.ReadFile("../../../testdata/reference/tiny_cases.json")
+	text, err := os.ReadFile("../../tests/reference/tiny_cases.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ func floats(in []rational) []float64 {
 	return out
 }
 
-// tinyCase is one case of testdata/reference/tiny_cases.json.
+// tinyCase is one case of internal/tests/reference/tiny_cases.json.
 type tinyCase struct {
 	ID, Kind, Method string
 	X                [][]rational
@@ -60,7 +60,7 @@ type tinyCase struct {
 
 func tinyCases(t *testing.T) []tinyCase {
 	t.Helper()
-	text, err := os.ReadFile("../../../testdata/reference/tiny_cases.json")
+	text, err := os.ReadFile("../../tests/reference/tiny_cases.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 	"toptau/threshold"
 )
 
-// optimum is a row of testdata/reference/optima.csv.
+// optimum is a row of internal/tests/reference/optima.csv.
 type optimum struct {
 	text      map[string]string
 	dualLower float64
@@ -24,7 +24,7 @@ type optimum struct {
 
 func optima(t *testing.T, dataset, preprocessing string) []optimum {
 	t.Helper()
-	rows := records(t, "../../../testdata/reference/optima.csv")
+	rows := records(t, "../../tests/reference/optima.csv")
 	var out []optimum
 	for _, row := range rows[1:] {
 		o := optimum{text: map[string]string{}}

@@ -49,7 +49,7 @@ func TestAPI(t *testing.T) {
 		if pkg == "." {
 			name = "toptau"
 		}
-		compareGenerated(t, "api/"+name+".txt", string(text))
+		compareGenerated(t, "internal/tests/repository/api/"+name+".txt", string(text))
 	}
 	short, err := exec.Command("go", "doc").Output()
 	if err != nil {
@@ -58,7 +58,7 @@ func TestAPI(t *testing.T) {
 	if names := regexp.MustCompile(`(?m)^ *(func|type|const|var) `).FindAll(short, -1); len(names) > maxNames {
 		t.Errorf("package toptau has %d exported names, more than %d", len(names), maxNames)
 	}
-	files, err := filepath.Glob("api/*.txt")
+	files, err := filepath.Glob("internal/tests/repository/api/*.txt")
 	if err != nil || len(files) != len(publicPackages) {
 		t.Errorf("%q in api, expected one for each of %q: %v", files, publicPackages, err)
 	}

@@ -15,7 +15,7 @@ import (
 
 // firstAlert is the README's program.
 func firstAlert(ctx context.Context) (bool, error) {
-	data, err := dataset.Read(ctx, "testdata/readme.csv", schema.Format{Label: "label"})
+	data, err := dataset.Read(ctx, "docs/examples/readme.csv", schema.Format{Label: "label"})
 	if err != nil {
 		return false, err
 	}
