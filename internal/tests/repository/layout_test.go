@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -185,6 +186,31 @@ func TestPackagesImportOnlyEarlierOnes(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// folders are those of internal. A ring has them in this order, so each imports only earlier ones.
+var folders = []string{"core", "data", "models", "training", "app", "tests"}
+
+func TestFoldersAreInOrder(t *testing.T) {
+	last := 0
+	for _, ring := range rings[:len(rings)-1] { // helpers of tests are next to what they test
+		for _, path := range ring.packages {
+			folder, inside := strings.CutPrefix(path, "toptau/internal/")
+			if !inside {
+				continue
+			}
+			folder, _, _ = strings.Cut(folder, "/")
+			place := slices.Index(folders, folder)
+			if place < last {
+				t.Errorf("%s comes after packages of internal/%s", path, folders[last])
+			}
+			last = max(last, place)
+		}
+	}
+	entries, err := os.ReadDir("internal")
+	if err != nil || len(entries) != len(folders) {
+		t.Errorf("internal has %d folders, want %q (%v)", len(entries), folders, err)
 	}
 }
 
