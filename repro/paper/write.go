@@ -15,7 +15,7 @@ import (
 // files of the rest.
 const (
 	longTable  = 27
-	shortTable = 12
+	shortTable = 9
 )
 
 // writeResults writes every piece and the page, and returns the names of the files.

@@ -27,7 +27,7 @@ import (
 	"toptau/threshold"
 )
 
-var update = flag.Bool("update", false, "write testdata/types.md again")
+var update = flag.Bool("update", false, "write testdata/types.txt again")
 
 // typed are columns of the types that an engine has: the type, and an expression of the row number n that makes a value.
 var typed = map[string][][2]string{
@@ -115,7 +115,7 @@ func role(e *engine.Engine, name string) (string, error) {
 }
 
 // pageOfTypes is the part of docs/reference/sql.md on types.
-const pageOfTypes = "testdata/types.md"
+const pageOfTypes = "testdata/types.txt"
 
 // TestTypesOfColumns reads, fits and scores a column of every type, and compares what it became with the page of reference.
 func TestTypesOfColumns(t *testing.T) {

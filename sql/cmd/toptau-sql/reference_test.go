@@ -12,7 +12,7 @@ var update = flag.Bool("update", false, "write docs/reference/sql.md")
 
 // TestCommandReference compares docs/reference/sql.md with the flag parser.
 func TestCommandReference(t *testing.T) {
-	types, err := os.ReadFile("../../engine/testdata/types.md") // written by the test TypesOfColumns
+	types, err := os.ReadFile("../../engine/testdata/types.txt") // written by the test TypesOfColumns
 	if err != nil {
 		t.Fatal(err)
 	}
