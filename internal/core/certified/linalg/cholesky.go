@@ -156,8 +156,16 @@ func (c *Cholesky) Solve(b []float64) {
 	for ; i < n; i++ {
 		b[i] = (b[i] - Dot(row(i)[:i], b[:i])) / l[i*n+i]
 	}
-	// L' x = b, column by column of L', which are the rows of L.
-	for i := n - 1; i >= 0; i-- {
+	// L' x = b, column by column of L', which are the rows of L: four at a time, first within these columns.
+	i = n
+	for ; i >= 4; i -= 4 {
+		for k := i - 1; k >= i-4; k-- {
+			b[k] /= l[k*n+k]
+			Axpy(-b[k], l[k*n+i-4:k*n+k], b[i-4:k])
+		}
+		Axpy4(-b[i-1], -b[i-2], -b[i-3], -b[i-4], row(i-1), row(i-2), row(i-3), row(i-4), b[:i-4])
+	}
+	for i--; i >= 0; i-- {
 		b[i] /= l[i*n+i]
 		Axpy(-b[i], l[i*n:i*n+i], b[:i])
 	}

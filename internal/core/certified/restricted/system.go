@@ -188,12 +188,7 @@ func (v *interior) subtractMatrix(x, r []float64) {
 		v.inRows.subtract(x, r)
 		return
 	}
-	n := v.size
-	for i := range n {
-		row := v.matrix[i*n : i*n+i]
-		r[i] -= linalg.Dot(row, x[:i]) + float64(v.matrix[i*n+i]*x[i])
-		linalg.Axpy(-x[i], row, r[:i])
-	}
+	linalg.SubtractSymmetric(v.matrix, v.size, x, r)
 }
 
 // targets are the right-hand sides of the linearised products: of (p, sg), (al, xi), (q, rh), (ga, et) and
