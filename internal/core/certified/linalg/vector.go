@@ -52,6 +52,25 @@ func Dot4(a0, a1, a2, a3, b []float64) (s0, s1, s2, s3 float64) {
 	return
 }
 
+// dot8 sets z to the inner products of eight adjacent rows in x with b.
+func dot8(x, b []float64, z *[8]float64) {
+	n := len(b)
+	a0, a1, a2, a3 := x[:n], x[n:][:n], x[2*n:][:n], x[3*n:][:n]
+	a4, a5, a6, a7 := x[4*n:][:n], x[5*n:][:n], x[6*n:][:n], x[7*n:][:n]
+	var s0, s1, s2, s3, s4, s5, s6, s7 float64
+	for k, x := range b {
+		s0 += float64(a0[k] * x)
+		s1 += float64(a1[k] * x)
+		s2 += float64(a2[k] * x)
+		s3 += float64(a3[k] * x)
+		s4 += float64(a4[k] * x)
+		s5 += float64(a5[k] * x)
+		s6 += float64(a6[k] * x)
+		s7 += float64(a7[k] * x)
+	}
+	*z = [8]float64{s0, s1, s2, s3, s4, s5, s6, s7}
+}
+
 // Axpy adds c*x to y.
 func Axpy(c float64, x, y []float64) {
 	y = y[:len(x)]

@@ -47,6 +47,47 @@ func TestRowsInFoursHaveTheBitsOfRows(t *testing.T) {
 	}
 }
 
+// Products with all rows have the bits of products with one row after the other. Rows without a coefficient do not count.
+func TestProductsOfRowsHaveTheirBits(t *testing.T) {
+	r := rand.New(rand.NewPCG(33, 34))
+	for _, n := range []int{0, 1, 3, 4, 9, 31, rowBlock - 1, rowBlock + 5} {
+		for _, d := range []int{1, 2, 10, 13} {
+			set, x := NewRows(NewShift(d)), make([]float64, d)
+			for range n {
+				for j := range x {
+					x[j] = r.NormFloat64()
+				}
+				set.Add(x, 1)
+			}
+			w, v := make([]float64, d), make([]float64, n)
+			for j := range w {
+				w[j] = r.NormFloat64()
+			}
+			z, scores := make([]float64, n), make([]float64, n)
+			g, sums, part := make([]float64, d), make([]float64, d), make([]float64, d)
+			for i := range n {
+				if v[i] = r.NormFloat64(); r.IntN(3) == 0 {
+					v[i] = 0
+				}
+				set.Row(i, x)
+				scores[i] = Dot(x, w)
+				if i%rowBlock == 0 {
+					Axpy(-2, part, sums)
+					clear(part)
+				}
+				if v[i] != 0 {
+					Axpy(v[i], x, part)
+				}
+			}
+			Axpy(-2, part, sums)
+			set.Times(w, z)
+			set.AddTransposed(v, -2, g)
+			same(t, "scores", n, z, scores)
+			same(t, "sums", n, g, sums)
+		}
+	}
+}
+
 func same(t *testing.T, what string, n int, got, want []float64) {
 	t.Helper()
 	for i := range want {
