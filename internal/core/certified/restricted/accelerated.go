@@ -126,7 +126,7 @@ func (v *accelerated) descend(tolerance float64, limit int, stop func() bool) {
 		add(v.x.p, v.y.p, v.new.p, v.y.z[:n], v.new.z[:n], 1)
 		add(v.x.q, v.y.q, v.new.q, v.y.z[n:], v.new.z[n:], -1)
 		if curve > v.l*square*(1+1e-9) {
-			v.l = math.Max(1.5*v.l, 1.1*curve/square)
+			v.l = max(1.5*v.l, 1.1*curve/square)
 			continue
 		}
 		if uphill > 0 {
@@ -218,7 +218,7 @@ func (v *accelerated) offer(tolerance float64) {
 	copy(v.scratchS, v.x.q)
 	var theta float64
 	for j, q := range v.x.q {
-		theta = math.Max(theta, q/v.Population.Weight[j])
+		theta = max(theta, q/v.Population.Weight[j])
 	}
 	v.offerDual(v.scratchP, v.scratchS, theta)
 	v.best.Closed = v.best.Value-v.best.Bound <= tolerance
@@ -239,7 +239,7 @@ func (v *accelerated) proximal() {
 	last := v.theta
 	v.theta = v.bestTheta()
 	if last > 0 {
-		v.spread = math.Min(1, math.Max(1e-9, 4*math.Abs(v.theta/last-1)))
+		v.spread = min(1, max(1e-9, 4*math.Abs(v.theta/last-1)))
 	}
 	v.slopeAt(v.theta)
 	for i := range v.new.p {
@@ -256,21 +256,21 @@ func (v *accelerated) firstTheta() float64 {
 	for i := range v.g {
 		total += v.pAt(i, v.linear/2)
 	}
-	return math.Max(total, 1e-12) / v.Kappa
+	return max(total, 1e-12) / v.Kappa
 }
 
 // pAt is p_i for the multiplier t of sum p.
 func (v *accelerated) pAt(i int, t float64) float64 {
-	return math.Min(v.cap[i], math.Max(0, (v.g[i]-t)/(v.l+v.bend[i])))
+	return min(v.cap[i], max(0, (v.g[i]-t)/(v.l+v.bend[i])))
 }
 
 // qAt is q_j for the multiplier s of sum q, and theta.
 func (v *accelerated) qAt(j int, s, theta float64) float64 {
 	m := v.Population.Weight[j]
 	if v.Kind == form.SquaredQuantile {
-		return math.Max(0, (v.h[j]+s)/(v.l+v.Kappa/(v.Beta*theta*m)))
+		return max(0, (v.h[j]+s)/(v.l+v.Kappa/(v.Beta*theta*m)))
 	}
-	return math.Min(m*theta, math.Max(0, (v.h[j]+s)/v.l))
+	return min(m*theta, max(0, (v.h[j]+s)/v.l))
 }
 
 // sumP returns sum p and its derivative at t.
@@ -356,7 +356,7 @@ func (v *accelerated) overCaps(theta float64) (total float64) {
 // root solves f(x) = 0 for a function that ascends and is linear between corners, by Newton's method inside a bracket.
 func root(x float64, f func(x float64) (value, slope float64)) float64 {
 	low, high := math.Inf(-1), math.Inf(1)
-	stride := math.Max(1, math.Abs(x))
+	stride := max(1, math.Abs(x))
 	for range 200 {
 		value, slope := f(x)
 		switch {
@@ -380,7 +380,7 @@ func root(x float64, f func(x float64) (value, slope float64)) float64 {
 				next = low + float64((high-low)/2)
 			}
 		}
-		if math.Abs(next-x) <= 1e-14*math.Max(math.Abs(x), math.Abs(next)) {
+		if math.Abs(next-x) <= 1e-14*max(math.Abs(x), math.Abs(next)) {
 			return next
 		}
 		x = next
@@ -394,7 +394,7 @@ func (v *accelerated) bestTheta() float64 {
 	most := math.Inf(1)
 	if !v.Squared && v.Kind == form.TopMean {
 		most = linalg.Sum(v.cap) / v.Kappa * (1 - 1e-9)
-		theta = math.Min(theta, most)
+		theta = min(theta, most)
 	}
 	low, high := theta, theta
 	slope := v.slopeAt(theta)
@@ -412,7 +412,7 @@ func (v *accelerated) bestTheta() float64 {
 			return high
 		}
 		low, fLow = high, fHigh
-		high = math.Min(most, high*factor)
+		high = min(most, high*factor)
 		fHigh = v.slopeAt(high)
 	}
 	side := 0

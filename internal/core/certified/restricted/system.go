@@ -149,9 +149,9 @@ func (v *interior) solveReduced(b []float64, last float64) (x []float64, theta f
 	r, rLast := append([]float64(nil), b...), last
 	var scale float64
 	for _, e := range b {
-		scale = math.Max(scale, math.Abs(e))
+		scale = max(scale, math.Abs(e))
 	}
-	scale = math.Max(scale, math.Abs(last))
+	scale = max(scale, math.Abs(last))
 	previous := math.Inf(1)
 	for range refinements {
 		// Solve the bordered system by its Schur complement.
@@ -172,7 +172,7 @@ func (v *interior) solveReduced(b []float64, last float64) (x []float64, theta f
 		// factor.
 		size := math.Abs(rLast)
 		for _, e := range r {
-			size = math.Max(size, math.Abs(e))
+			size = max(size, math.Abs(e))
 		}
 		if size <= refined*scale || !(size < previous) {
 			break
