@@ -69,8 +69,17 @@ func (c *Cholesky) eliminate() {
 		// The rows below the diagonal block: forward substitution, a strip of rows on each goroutine.
 		strips := (n - j1 + panel - 1) / panel
 		For(strips, float64(n-j1)*float64(j1-j0)*float64(j1-j0)/2, func(s int) {
-			i0 := j1 + s*panel
-			for i := i0; i < min(i0+panel, n); i++ {
+			i := j1 + s*panel
+			end := min(i+panel, n)
+			for ; i+4 <= end; i += 4 {
+				a, b, c, d := l[i*n:i*n+j1], l[(i+1)*n:(i+1)*n+j1], l[(i+2)*n:(i+2)*n+j1], l[(i+3)*n:(i+3)*n+j1]
+				for j := j0; j < j1; j++ {
+					pivot := l[j*n+j]
+					sa, sb, sc, sd := Dot4(a[j0:j], b[j0:j], c[j0:j], d[j0:j], l[j*n+j0:j*n+j])
+					a[j], b[j], c[j], d[j] = (a[j]-sa)/pivot, (b[j]-sb)/pivot, (c[j]-sc)/pivot, (d[j]-sd)/pivot
+				}
+			}
+			for ; i < end; i++ {
 				row := l[i*n : i*n+j1]
 				for j := j0; j < j1; j++ {
 					row[j] = (row[j] - Dot(l[j*n+j0:j*n+j], row[j0:j])) / l[j*n+j]
