@@ -117,7 +117,7 @@ func (c *serveCommand) Run(s *cli.Session) (failed error) {
 // A model takes up to four times its file.
 func setCollector(o serve.Options) {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(100)
+		cli.CollectAfter(100)
 	}
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return

@@ -53,7 +53,7 @@ func (c *uiCommand) Run(s *cli.Session) error {
 	if err != nil {
 		return err
 	}
-	debug.SetGCPercent(100) // answers are short-lived, and the rows are read
+	cli.CollectAfter(100) // answers are short-lived, and the rows are read
 	listener, err := serve.Listen(c.Listen)
 	if err != nil {
 		return err

@@ -327,6 +327,13 @@ var untouched []byte
 
 const untouchedBytes = 64 << 20
 
+// CollectAfter makes the collector run after some per cent of new memory alone, for verbs that serve requests.
+func CollectAfter(percent int) {
+	untouched = nil
+	debug.SetGCPercent(percent)
+	runtime.GC()
+}
+
 // suggestion returns what people mean by an unknown word, "" if that is not known or the parser has named a similar word.
 func (a *App) suggestion(err error) string {
 	var parse *kong.ParseError

@@ -24,6 +24,16 @@ func asmScoreTurnsFloat32(turns *uintptr, streams int, w *float64, d int, turn i
 	scoreTurnsFloat32AVX2(turns, streams, w, d, turn, add)
 }
 
+// asmScoreListedFloat32 adds the scores of one panel under the listed features; count is positive. The level
+// of scores must be above plain Go.
+func asmScoreListedFloat32(x *float32, list *int32, w *float64, z *float64, count int) {
+	if using[scoresFamily] == levelAVX512 {
+		scoreListedFloat32AVX512(x, list, w, z, count)
+		return
+	}
+	scoreListedFloat32AVX2(x, list, w, z, count)
+}
+
 // asmScoresFloat64 computes the scores of consecutive panels; d and panels are positive. Without add, z is
 // overwritten. The level of scores must be above plain Go.
 func asmScoresFloat64(x *float64, w *float64, z *float64, d int, panels int, add int) {
@@ -44,14 +54,14 @@ func asmScoreTurnsFloat64(turns *uintptr, streams int, w *float64, d int, turn i
 	scoreTurnsFloat64AVX2(turns, streams, w, d, turn, add)
 }
 
-// asmScoreListed adds the scores of one panel under the listed features; count is positive. The level of
-// scores must be above plain Go.
-func asmScoreListed(x *float64, list *int32, w *float64, z *float64, count int) {
+// asmScoreListedFloat64 adds the scores of one panel under the listed features; count is positive. The level
+// of scores must be above plain Go.
+func asmScoreListedFloat64(x *float64, list *int32, w *float64, z *float64, count int) {
 	if using[scoresFamily] == levelAVX512 {
-		scoreListedAVX512(x, list, w, z, count)
+		scoreListedFloat64AVX512(x, list, w, z, count)
 		return
 	}
-	scoreListedAVX2(x, list, w, z, count)
+	scoreListedFloat64AVX2(x, list, w, z, count)
 }
 
 // asmOctets returns a bit for each eight of 64 values that are not all zero. The level of accumulate must be

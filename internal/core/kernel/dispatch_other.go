@@ -14,6 +14,10 @@ func asmScoreTurnsFloat32(turns *uintptr, streams int, w *float64, d int, turn i
 	panic("no assembly")
 }
 
+func asmScoreListedFloat32(x *float32, list *int32, w *float64, z *float64, count int) {
+	panic("no assembly")
+}
+
 func asmScoresFloat64(x *float64, w *float64, z *float64, d int, panels int, add int) {
 	panic("no assembly")
 }
@@ -22,7 +26,9 @@ func asmScoreTurnsFloat64(turns *uintptr, streams int, w *float64, d int, turn i
 	panic("no assembly")
 }
 
-func asmScoreListed(x *float64, list *int32, w *float64, z *float64, count int) { panic("no assembly") }
+func asmScoreListedFloat64(x *float64, list *int32, w *float64, z *float64, count int) {
+	panic("no assembly")
+}
 
 func asmOctets(v *float64) int { panic("no assembly") }
 

@@ -31,7 +31,7 @@ func scorePanels[T Float](panels []T, w, z []float64, add bool) {
 
 // ScoreListed adds the scores of one panel under some of its features to z, which has PanelRows elements: z[r] += sum over k of
 // panel[64*list[k]+r]*w[k], k ascending.
-func ScoreListed(panel []float64, list []int32, w, z []float64) {
+func ScoreListed[T Float](panel []T, list []int32, w, z []float64) {
 	if len(list) == 0 {
 		return
 	}
@@ -40,14 +40,23 @@ func ScoreListed(panel []float64, list []int32, w, z []float64) {
 		last = max(last, uint32(j))
 	}
 	panel, w, z = panel[:PanelRows*(int(last)+1)], w[:len(list)], z[:PanelRows]
-	if uses(scoresFamily) {
-		asmScoreListed(&panel[0], &list[0], &w[0], &z[0], len(list))
-		return
+	x := unsafe.Pointer(&panel[0])
+	switch {
+	case !uses(scoresFamily):
+		scoreListed(panel, list, w, (*[PanelRows]float64)(z))
+	case unsafe.Sizeof(panel[0]) == 4:
+		asmScoreListedFloat32((*float32)(x), &list[0], &w[0], &z[0], len(list))
+	default:
+		asmScoreListedFloat64((*float64)(x), &list[0], &w[0], &z[0], len(list))
 	}
+}
+
+// scoreListed is the plain Go of ScoreListed.
+func scoreListed[T Float](panel []T, list []int32, w []float64, z *[PanelRows]float64) {
 	for k, j := range list {
-		x, sums, wk := (*[PanelRows]float64)(panel[int(j)*PanelRows:]), (*[PanelRows]float64)(z), w[k]
-		for r := range sums {
-			sums[r] += float64(x[r] * wk)
+		x, wk := (*[PanelRows]T)(panel[int(j)*PanelRows:]), w[k]
+		for r := range z {
+			z[r] += float64(float64(x[r]) * wk)
 		}
 	}
 }

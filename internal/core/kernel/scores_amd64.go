@@ -14,6 +14,11 @@ func scoresFloat32AVX2(x *float32, w *float64, z *float64, d int, panels int, ad
 //go:noescape
 func scoreTurnsFloat32AVX2(turns *uintptr, streams int, w *float64, d int, turn int, add int)
 
+// scoreListedFloat32AVX2 adds the scores of one panel under the listed features; count is positive.
+//
+//go:noescape
+func scoreListedFloat32AVX2(x *float32, list *int32, w *float64, z *float64, count int)
+
 // scoresFloat32AVX512 computes the scores of consecutive panels; d and panels are positive. Without add, z is overwritten.
 //
 //go:noescape
@@ -23,6 +28,11 @@ func scoresFloat32AVX512(x *float32, w *float64, z *float64, d int, panels int, 
 //
 //go:noescape
 func scoreTurnsFloat32AVX512(turns *uintptr, streams int, w *float64, d int, turn int, add int)
+
+// scoreListedFloat32AVX512 adds the scores of one panel under the listed features; count is positive.
+//
+//go:noescape
+func scoreListedFloat32AVX512(x *float32, list *int32, w *float64, z *float64, count int)
 
 // scoresFloat64AVX2 computes the scores of consecutive panels; d and panels are positive. Without add, z is overwritten.
 //
@@ -34,6 +44,11 @@ func scoresFloat64AVX2(x *float64, w *float64, z *float64, d int, panels int, ad
 //go:noescape
 func scoreTurnsFloat64AVX2(turns *uintptr, streams int, w *float64, d int, turn int, add int)
 
+// scoreListedFloat64AVX2 adds the scores of one panel under the listed features; count is positive.
+//
+//go:noescape
+func scoreListedFloat64AVX2(x *float64, list *int32, w *float64, z *float64, count int)
+
 // scoresFloat64AVX512 computes the scores of consecutive panels; d and panels are positive. Without add, z is overwritten.
 //
 //go:noescape
@@ -44,12 +59,7 @@ func scoresFloat64AVX512(x *float64, w *float64, z *float64, d int, panels int, 
 //go:noescape
 func scoreTurnsFloat64AVX512(turns *uintptr, streams int, w *float64, d int, turn int, add int)
 
-// scoreListedAVX2 adds the scores of one panel under the listed features; count is positive.
+// scoreListedFloat64AVX512 adds the scores of one panel under the listed features; count is positive.
 //
 //go:noescape
-func scoreListedAVX2(x *float64, list *int32, w *float64, z *float64, count int)
-
-// scoreListedAVX512 adds the scores of one panel under the listed features; count is positive.
-//
-//go:noescape
-func scoreListedAVX512(x *float64, list *int32, w *float64, z *float64, count int)
+func scoreListedFloat64AVX512(x *float64, list *int32, w *float64, z *float64, count int)

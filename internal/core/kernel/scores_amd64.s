@@ -266,6 +266,103 @@ feature:
 	VZEROUPPER
 	RET
 
+// func scoreListedFloat32AVX2(x *float32, list *int32, w *float64, z *float64, count int)
+// Requires: AVX
+TEXT ·scoreListedFloat32AVX2(SB), NOSPLIT, $0-40
+	MOVQ    x+0(FP), AX
+	MOVQ    list+8(FP), CX
+	MOVQ    w+16(FP), DX
+	MOVQ    z+24(FP), BX
+	MOVQ    count+32(FP), SI
+	VMOVUPD (BX), Y0
+	VMOVUPD 32(BX), Y1
+	VMOVUPD 64(BX), Y2
+	VMOVUPD 96(BX), Y3
+	VMOVUPD 128(BX), Y4
+	VMOVUPD 160(BX), Y5
+	VMOVUPD 192(BX), Y6
+	VMOVUPD 224(BX), Y7
+	VMOVUPD 256(BX), Y8
+	VMOVUPD 288(BX), Y9
+	VMOVUPD 320(BX), Y10
+	VMOVUPD 352(BX), Y11
+
+feature:
+	MOVLQSX      (CX), DI
+	IMUL3Q       $0x00000100, DI, DI
+	ADDQ         AX, DI
+	VBROADCASTSD (DX), Y12
+	VCVTPS2PD    (DI), Y13
+	VMULPD       Y12, Y13, Y13
+	VADDPD       Y13, Y0, Y0
+	VCVTPS2PD    16(DI), Y13
+	VMULPD       Y12, Y13, Y13
+	VADDPD       Y13, Y1, Y1
+	VCVTPS2PD    32(DI), Y13
+	VMULPD       Y12, Y13, Y13
+	VADDPD       Y13, Y2, Y2
+	VCVTPS2PD    48(DI), Y13
+	VMULPD       Y12, Y13, Y13
+	VADDPD       Y13, Y3, Y3
+	VCVTPS2PD    64(DI), Y13
+	VMULPD       Y12, Y13, Y13
+	VADDPD       Y13, Y4, Y4
+	VCVTPS2PD    80(DI), Y13
+	VMULPD       Y12, Y13, Y13
+	VADDPD       Y13, Y5, Y5
+	VCVTPS2PD    96(DI), Y13
+	VMULPD       Y12, Y13, Y13
+	VADDPD       Y13, Y6, Y6
+	VCVTPS2PD    112(DI), Y13
+	VMULPD       Y12, Y13, Y13
+	VADDPD       Y13, Y7, Y7
+	VCVTPS2PD    128(DI), Y13
+	VMULPD       Y12, Y13, Y13
+	VADDPD       Y13, Y8, Y8
+	VCVTPS2PD    144(DI), Y13
+	VMULPD       Y12, Y13, Y13
+	VADDPD       Y13, Y9, Y9
+	VCVTPS2PD    160(DI), Y13
+	VMULPD       Y12, Y13, Y13
+	VADDPD       Y13, Y10, Y10
+	VCVTPS2PD    176(DI), Y13
+	VMULPD       Y12, Y13, Y13
+	VADDPD       Y13, Y11, Y11
+	VCVTPS2PD    192(DI), Y13
+	VMULPD       Y12, Y13, Y13
+	VADDPD       384(BX), Y13, Y13
+	VMOVUPD      Y13, 384(BX)
+	VCVTPS2PD    208(DI), Y13
+	VMULPD       Y12, Y13, Y13
+	VADDPD       416(BX), Y13, Y13
+	VMOVUPD      Y13, 416(BX)
+	VCVTPS2PD    224(DI), Y13
+	VMULPD       Y12, Y13, Y13
+	VADDPD       448(BX), Y13, Y13
+	VMOVUPD      Y13, 448(BX)
+	VCVTPS2PD    240(DI), Y13
+	VMULPD       Y12, Y13, Y13
+	VADDPD       480(BX), Y13, Y13
+	VMOVUPD      Y13, 480(BX)
+	ADDQ         $0x04, CX
+	ADDQ         $0x08, DX
+	DECQ         SI
+	JNZ          feature
+	VMOVUPD      Y0, (BX)
+	VMOVUPD      Y1, 32(BX)
+	VMOVUPD      Y2, 64(BX)
+	VMOVUPD      Y3, 96(BX)
+	VMOVUPD      Y4, 128(BX)
+	VMOVUPD      Y5, 160(BX)
+	VMOVUPD      Y6, 192(BX)
+	VMOVUPD      Y7, 224(BX)
+	VMOVUPD      Y8, 256(BX)
+	VMOVUPD      Y9, 288(BX)
+	VMOVUPD      Y10, 320(BX)
+	VMOVUPD      Y11, 352(BX)
+	VZEROUPPER
+	RET
+
 // func scoresFloat32AVX512(x *float32, w *float64, z *float64, d int, panels int, add int)
 // Requires: AVX, AVX512F
 TEXT ·scoresFloat32AVX512(SB), NOSPLIT, $0-48
@@ -437,6 +534,67 @@ feature:
 	LEAQ         (DX)(SI*8), DX
 	SUBQ         SI, BX
 	JG           turn
+	VZEROUPPER
+	RET
+
+// func scoreListedFloat32AVX512(x *float32, list *int32, w *float64, z *float64, count int)
+// Requires: AVX, AVX512F
+TEXT ·scoreListedFloat32AVX512(SB), NOSPLIT, $0-40
+	MOVQ    x+0(FP), AX
+	MOVQ    list+8(FP), CX
+	MOVQ    w+16(FP), DX
+	MOVQ    z+24(FP), BX
+	MOVQ    count+32(FP), SI
+	VMOVUPD (BX), Z0
+	VMOVUPD 64(BX), Z1
+	VMOVUPD 128(BX), Z2
+	VMOVUPD 192(BX), Z3
+	VMOVUPD 256(BX), Z4
+	VMOVUPD 320(BX), Z5
+	VMOVUPD 384(BX), Z6
+	VMOVUPD 448(BX), Z7
+
+feature:
+	MOVLQSX      (CX), DI
+	IMUL3Q       $0x00000100, DI, DI
+	ADDQ         AX, DI
+	VBROADCASTSD (DX), Z8
+	VCVTPS2PD    (DI), Z9
+	VMULPD       Z8, Z9, Z9
+	VADDPD       Z9, Z0, Z0
+	VCVTPS2PD    32(DI), Z9
+	VMULPD       Z8, Z9, Z9
+	VADDPD       Z9, Z1, Z1
+	VCVTPS2PD    64(DI), Z9
+	VMULPD       Z8, Z9, Z9
+	VADDPD       Z9, Z2, Z2
+	VCVTPS2PD    96(DI), Z9
+	VMULPD       Z8, Z9, Z9
+	VADDPD       Z9, Z3, Z3
+	VCVTPS2PD    128(DI), Z9
+	VMULPD       Z8, Z9, Z9
+	VADDPD       Z9, Z4, Z4
+	VCVTPS2PD    160(DI), Z9
+	VMULPD       Z8, Z9, Z9
+	VADDPD       Z9, Z5, Z5
+	VCVTPS2PD    192(DI), Z9
+	VMULPD       Z8, Z9, Z9
+	VADDPD       Z9, Z6, Z6
+	VCVTPS2PD    224(DI), Z9
+	VMULPD       Z8, Z9, Z9
+	VADDPD       Z9, Z7, Z7
+	ADDQ         $0x04, CX
+	ADDQ         $0x08, DX
+	DECQ         SI
+	JNZ          feature
+	VMOVUPD      Z0, (BX)
+	VMOVUPD      Z1, 64(BX)
+	VMOVUPD      Z2, 128(BX)
+	VMOVUPD      Z3, 192(BX)
+	VMOVUPD      Z4, 256(BX)
+	VMOVUPD      Z5, 320(BX)
+	VMOVUPD      Z6, 384(BX)
+	VMOVUPD      Z7, 448(BX)
 	VZEROUPPER
 	RET
 
@@ -670,6 +828,87 @@ feature:
 	VZEROUPPER
 	RET
 
+// func scoreListedFloat64AVX2(x *float64, list *int32, w *float64, z *float64, count int)
+// Requires: AVX
+TEXT ·scoreListedFloat64AVX2(SB), NOSPLIT, $0-40
+	MOVQ    x+0(FP), AX
+	MOVQ    list+8(FP), CX
+	MOVQ    w+16(FP), DX
+	MOVQ    z+24(FP), BX
+	MOVQ    count+32(FP), SI
+	VMOVUPD (BX), Y0
+	VMOVUPD 32(BX), Y1
+	VMOVUPD 64(BX), Y2
+	VMOVUPD 96(BX), Y3
+	VMOVUPD 128(BX), Y4
+	VMOVUPD 160(BX), Y5
+	VMOVUPD 192(BX), Y6
+	VMOVUPD 224(BX), Y7
+	VMOVUPD 256(BX), Y8
+	VMOVUPD 288(BX), Y9
+	VMOVUPD 320(BX), Y10
+	VMOVUPD 352(BX), Y11
+
+feature:
+	MOVLQSX      (CX), DI
+	IMUL3Q       $0x00000200, DI, DI
+	ADDQ         AX, DI
+	VBROADCASTSD (DX), Y12
+	VMULPD       (DI), Y12, Y13
+	VADDPD       Y13, Y0, Y0
+	VMULPD       32(DI), Y12, Y13
+	VADDPD       Y13, Y1, Y1
+	VMULPD       64(DI), Y12, Y13
+	VADDPD       Y13, Y2, Y2
+	VMULPD       96(DI), Y12, Y13
+	VADDPD       Y13, Y3, Y3
+	VMULPD       128(DI), Y12, Y13
+	VADDPD       Y13, Y4, Y4
+	VMULPD       160(DI), Y12, Y13
+	VADDPD       Y13, Y5, Y5
+	VMULPD       192(DI), Y12, Y13
+	VADDPD       Y13, Y6, Y6
+	VMULPD       224(DI), Y12, Y13
+	VADDPD       Y13, Y7, Y7
+	VMULPD       256(DI), Y12, Y13
+	VADDPD       Y13, Y8, Y8
+	VMULPD       288(DI), Y12, Y13
+	VADDPD       Y13, Y9, Y9
+	VMULPD       320(DI), Y12, Y13
+	VADDPD       Y13, Y10, Y10
+	VMULPD       352(DI), Y12, Y13
+	VADDPD       Y13, Y11, Y11
+	VMULPD       384(DI), Y12, Y13
+	VADDPD       384(BX), Y13, Y13
+	VMOVUPD      Y13, 384(BX)
+	VMULPD       416(DI), Y12, Y13
+	VADDPD       416(BX), Y13, Y13
+	VMOVUPD      Y13, 416(BX)
+	VMULPD       448(DI), Y12, Y13
+	VADDPD       448(BX), Y13, Y13
+	VMOVUPD      Y13, 448(BX)
+	VMULPD       480(DI), Y12, Y12
+	VADDPD       480(BX), Y12, Y12
+	VMOVUPD      Y12, 480(BX)
+	ADDQ         $0x04, CX
+	ADDQ         $0x08, DX
+	DECQ         SI
+	JNZ          feature
+	VMOVUPD      Y0, (BX)
+	VMOVUPD      Y1, 32(BX)
+	VMOVUPD      Y2, 64(BX)
+	VMOVUPD      Y3, 96(BX)
+	VMOVUPD      Y4, 128(BX)
+	VMOVUPD      Y5, 160(BX)
+	VMOVUPD      Y6, 192(BX)
+	VMOVUPD      Y7, 224(BX)
+	VMOVUPD      Y8, 256(BX)
+	VMOVUPD      Y9, 288(BX)
+	VMOVUPD      Y10, 320(BX)
+	VMOVUPD      Y11, 352(BX)
+	VZEROUPPER
+	RET
+
 // func scoresFloat64AVX512(x *float64, w *float64, z *float64, d int, panels int, add int)
 // Requires: AVX, AVX512F
 TEXT ·scoresFloat64AVX512(SB), NOSPLIT, $0-48
@@ -828,90 +1067,9 @@ feature:
 	VZEROUPPER
 	RET
 
-// func scoreListedAVX2(x *float64, list *int32, w *float64, z *float64, count int)
-// Requires: AVX
-TEXT ·scoreListedAVX2(SB), NOSPLIT, $0-40
-	MOVQ    x+0(FP), AX
-	MOVQ    list+8(FP), CX
-	MOVQ    w+16(FP), DX
-	MOVQ    z+24(FP), BX
-	MOVQ    count+32(FP), SI
-	VMOVUPD (BX), Y0
-	VMOVUPD 32(BX), Y1
-	VMOVUPD 64(BX), Y2
-	VMOVUPD 96(BX), Y3
-	VMOVUPD 128(BX), Y4
-	VMOVUPD 160(BX), Y5
-	VMOVUPD 192(BX), Y6
-	VMOVUPD 224(BX), Y7
-	VMOVUPD 256(BX), Y8
-	VMOVUPD 288(BX), Y9
-	VMOVUPD 320(BX), Y10
-	VMOVUPD 352(BX), Y11
-
-feature:
-	MOVLQSX      (CX), DI
-	SHLQ         $0x09, DI
-	ADDQ         AX, DI
-	VBROADCASTSD (DX), Y12
-	VMULPD       (DI), Y12, Y13
-	VADDPD       Y13, Y0, Y0
-	VMULPD       32(DI), Y12, Y13
-	VADDPD       Y13, Y1, Y1
-	VMULPD       64(DI), Y12, Y13
-	VADDPD       Y13, Y2, Y2
-	VMULPD       96(DI), Y12, Y13
-	VADDPD       Y13, Y3, Y3
-	VMULPD       128(DI), Y12, Y13
-	VADDPD       Y13, Y4, Y4
-	VMULPD       160(DI), Y12, Y13
-	VADDPD       Y13, Y5, Y5
-	VMULPD       192(DI), Y12, Y13
-	VADDPD       Y13, Y6, Y6
-	VMULPD       224(DI), Y12, Y13
-	VADDPD       Y13, Y7, Y7
-	VMULPD       256(DI), Y12, Y13
-	VADDPD       Y13, Y8, Y8
-	VMULPD       288(DI), Y12, Y13
-	VADDPD       Y13, Y9, Y9
-	VMULPD       320(DI), Y12, Y13
-	VADDPD       Y13, Y10, Y10
-	VMULPD       352(DI), Y12, Y13
-	VADDPD       Y13, Y11, Y11
-	VMULPD       384(DI), Y12, Y13
-	VADDPD       384(BX), Y13, Y13
-	VMOVUPD      Y13, 384(BX)
-	VMULPD       416(DI), Y12, Y13
-	VADDPD       416(BX), Y13, Y13
-	VMOVUPD      Y13, 416(BX)
-	VMULPD       448(DI), Y12, Y13
-	VADDPD       448(BX), Y13, Y13
-	VMOVUPD      Y13, 448(BX)
-	VMULPD       480(DI), Y12, Y12
-	VADDPD       480(BX), Y12, Y12
-	VMOVUPD      Y12, 480(BX)
-	ADDQ         $0x04, CX
-	ADDQ         $0x08, DX
-	DECQ         SI
-	JNZ          feature
-	VMOVUPD      Y0, (BX)
-	VMOVUPD      Y1, 32(BX)
-	VMOVUPD      Y2, 64(BX)
-	VMOVUPD      Y3, 96(BX)
-	VMOVUPD      Y4, 128(BX)
-	VMOVUPD      Y5, 160(BX)
-	VMOVUPD      Y6, 192(BX)
-	VMOVUPD      Y7, 224(BX)
-	VMOVUPD      Y8, 256(BX)
-	VMOVUPD      Y9, 288(BX)
-	VMOVUPD      Y10, 320(BX)
-	VMOVUPD      Y11, 352(BX)
-	VZEROUPPER
-	RET
-
-// func scoreListedAVX512(x *float64, list *int32, w *float64, z *float64, count int)
+// func scoreListedFloat64AVX512(x *float64, list *int32, w *float64, z *float64, count int)
 // Requires: AVX, AVX512F
-TEXT ·scoreListedAVX512(SB), NOSPLIT, $0-40
+TEXT ·scoreListedFloat64AVX512(SB), NOSPLIT, $0-40
 	MOVQ    x+0(FP), AX
 	MOVQ    list+8(FP), CX
 	MOVQ    w+16(FP), DX
@@ -928,7 +1086,7 @@ TEXT ·scoreListedAVX512(SB), NOSPLIT, $0-40
 
 feature:
 	MOVLQSX      (CX), DI
-	SHLQ         $0x09, DI
+	IMUL3Q       $0x00000200, DI, DI
 	ADDQ         AX, DI
 	VBROADCASTSD (DX), Z8
 	VMULPD       (DI), Z8, Z9

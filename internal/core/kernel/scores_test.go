@@ -65,32 +65,36 @@ func TestScoresHaveTheBitsOfTheDefinition(t *testing.T) {
 func TestListedScoresHaveTheBitsOfTheDefinition(t *testing.T) {
 	r := newRand(2)
 	for i, d := range sizes() {
-		if d > 5000 {
-			continue
+		if d <= 5000 {
+			checkListed(t, r, floats32, d, i)
+			checkListed(t, r, floats64, d, i)
 		}
-		x := fence(floats64(r, d*PanelRows), i%8)
-		var list []int32
-		var w []float64
-		for j := range d {
-			if r.IntN(3) == 0 {
-				list, w = append(list, int32(j)), append(w, anyFloat64(r))
-			}
+	}
+}
+
+func checkListed[T Float](t *testing.T, r *rand.Rand, values func(*rand.Rand, int) []T, d, i int) {
+	x := fence(values(r, d*PanelRows), i%8)
+	var list []int32
+	var w []float64
+	for j := range d {
+		if r.IntN(3) == 0 {
+			list, w = append(list, int32(j)), append(w, anyFloat64(r))
 		}
-		start := floats64(r, PanelRows)
-		want := append([]float64(nil), start...)
-		for row := range want {
-			for k, j := range list {
-				want[row] += float64(x.x[int(j)*PanelRows+row] * w[k])
-			}
+	}
+	start := floats64(r, PanelRows)
+	want := append([]float64(nil), start...)
+	for row := range want {
+		for k, j := range list {
+			want[row] += float64(float64(x.x[int(j)*PanelRows+row]) * w[k])
 		}
-		for _, l := range levels() {
-			atLevel(l, func() {
-				z := fence(start, i%5)
-				ScoreListed(x.x, list, w, z.x)
-				sameBits(t, l.String()+" "+shapeName(d, 1, i%8), z.x, want)
-				z.check(t, l.String())
-			})
-		}
+	}
+	for _, l := range levels() {
+		atLevel(l, func() {
+			z := fence(start, i%5)
+			ScoreListed(x.x, list, w, z.x)
+			sameBits(t, l.String()+" "+shapeName(d, 1, i%8), z.x, want)
+			z.check(t, l.String())
+		})
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 // The numbers of rows up to which AutoSolver picks CertifiedSolver for more than certified.WideColumns features, in processor seconds that were
-// measured with reading. The products of the rows take 8 bytes for each pair.
+// measured with reading. The products of the rows take 4 bytes for each pair.
 const (
 	// maxWideRows is for problems that are solved by the products of rows that matter: gisette (6,000 x 5,000) 11 to 16; 0/1 columns with
 	// labels that are noise (6,000 x 2,500) more than 55 to 71.

@@ -8,7 +8,7 @@ func (f *Form) Repair(a, m []float64) bool {
 	// Negative multipliers of an interior point are rounding errors.
 	var total float64
 	for j := range a {
-		a[j] = math.Max(a[j], 0)
+		a[j] = max(a[j], 0)
 		total += a[j]
 	}
 	if !(total > 0) || math.IsInf(total, 0) {
@@ -24,7 +24,7 @@ func (f *Form) Repair(a, m []float64) bool {
 	var spare, used float64
 	for j := range a {
 		limit := m[j] / f.Kappa
-		a[j] = math.Min(a[j], limit)
+		a[j] = min(a[j], limit)
 		used += a[j]
 		spare += limit - a[j]
 	}
@@ -32,10 +32,10 @@ func (f *Form) Repair(a, m []float64) bool {
 		if spare <= 0 {
 			return deficit < 1e-9 // kappa is the whole mass, up to rounding
 		}
-		fraction := math.Min(1, deficit/spare)
+		fraction := min(1, deficit/spare)
 		for j := range a {
 			limit := m[j] / f.Kappa
-			a[j] = math.Min(limit, a[j]+float64(fraction*(limit-a[j])))
+			a[j] = min(limit, a[j]+float64(fraction*(limit-a[j])))
 		}
 	}
 	return true
@@ -49,7 +49,7 @@ func (f *Form) Regulariser(a, m []float64) float64 {
 	case HingeQuantile: // (kappa max a_j/m_j - 1)/beta
 		var largest float64
 		for j, v := range a {
-			largest = math.Max(largest, v/m[j])
+			largest = max(largest, v/m[j])
 		}
 		return (float64(f.Kappa*largest) - 1) / f.Beta
 	default: // (sqrt(kappa sum a_j^2/m_j) - 1)/beta
@@ -82,5 +82,5 @@ func (f *Form) Reach() float64 {
 	if f.Kind == TopMean {
 		return 1
 	}
-	return math.Max(1, f.Band())
+	return max(1, f.Band())
 }

@@ -33,7 +33,7 @@ func (f *Form) Slope(z, m, delta []float64, t, edge float64, order []int32) floa
 	case TopMean:
 		left := f.Kappa
 		for _, i := range order {
-			used := math.Min(left, m[i])
+			used := min(left, m[i])
 			total += float64(used * delta[i])
 			mass += used
 			if left -= used; left <= 0 {
@@ -80,7 +80,7 @@ func (f *Form) meanOfTop(z, m []float64, order []int32) (t, edge float64, _ []in
 	// Take scores from the top until the mass kappa is used up, the last row in part.
 	left, total := f.Kappa, 0.0
 	for _, i := range order {
-		used := math.Min(left, m[i])
+		used := min(left, m[i])
 		total += float64(used * z[i])
 		left -= used
 		edge = z[i]
@@ -88,7 +88,7 @@ func (f *Form) meanOfTop(z, m []float64, order []int32) (t, edge float64, _ []in
 			break
 		}
 	}
-	return total / (f.Kappa - math.Max(left, 0)), edge, order // left > 0: fewer rows than kappa
+	return total / (f.Kappa - max(left, 0)), edge, order // left > 0: fewer rows than kappa
 }
 
 // bisections is the number of halvings of the range of scores. 12 leave one part in 4,096 of the range, so
@@ -99,7 +99,7 @@ const bisections = 12
 func lowerBoundOfTop(z, m []float64, kappa float64) float64 {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, v := range z {
-		lo, hi = math.Min(lo, v), math.Max(hi, v)
+		lo, hi = min(lo, v), max(hi, v)
 	}
 	for range bisections {
 		middle := lo + float64((hi-lo)/2)

@@ -69,8 +69,17 @@ func (c *Cholesky) eliminate() {
 		// The rows below the diagonal block: forward substitution, a strip of rows on each goroutine.
 		strips := (n - j1 + panel - 1) / panel
 		For(strips, float64(n-j1)*float64(j1-j0)*float64(j1-j0)/2, func(s int) {
-			i0 := j1 + s*panel
-			for i := i0; i < min(i0+panel, n); i++ {
+			i := j1 + s*panel
+			end := min(i+panel, n)
+			for ; i+4 <= end; i += 4 {
+				a, b, c, d := l[i*n:i*n+j1], l[(i+1)*n:(i+1)*n+j1], l[(i+2)*n:(i+2)*n+j1], l[(i+3)*n:(i+3)*n+j1]
+				for j := j0; j < j1; j++ {
+					pivot := l[j*n+j]
+					sa, sb, sc, sd := Dot4(a[j0:j], b[j0:j], c[j0:j], d[j0:j], l[j*n+j0:j*n+j])
+					a[j], b[j], c[j], d[j] = (a[j]-sa)/pivot, (b[j]-sb)/pivot, (c[j]-sc)/pivot, (d[j]-sd)/pivot
+				}
+			}
+			for ; i < end; i++ {
 				row := l[i*n : i*n+j1]
 				for j := j0; j < j1; j++ {
 					row[j] = (row[j] - Dot(l[j*n+j0:j*n+j], row[j0:j])) / l[j*n+j]
@@ -156,8 +165,16 @@ func (c *Cholesky) Solve(b []float64) {
 	for ; i < n; i++ {
 		b[i] = (b[i] - Dot(row(i)[:i], b[:i])) / l[i*n+i]
 	}
-	// L' x = b, column by column of L', which are the rows of L.
-	for i := n - 1; i >= 0; i-- {
+	// L' x = b, column by column of L', which are the rows of L: four at a time, first within these columns.
+	i = n
+	for ; i >= 4; i -= 4 {
+		for k := i - 1; k >= i-4; k-- {
+			b[k] /= l[k*n+k]
+			Axpy(-b[k], l[k*n+i-4:k*n+k], b[i-4:k])
+		}
+		Axpy4(-b[i-1], -b[i-2], -b[i-3], -b[i-4], row(i-1), row(i-2), row(i-3), row(i-4), b[:i-4])
+	}
+	for i--; i >= 0; i-- {
 		b[i] /= l[i*n+i]
 		Axpy(-b[i], l[i*n:i*n+i], b[:i])
 	}

@@ -2,6 +2,7 @@ package linalg
 
 import (
 	"math"
+	"runtime"
 
 	"toptau/internal/core/kernel"
 )
@@ -161,11 +162,11 @@ func (r *Rows) addSparseGram(diagonal []float64, least float64, h []float64, str
 			u[r.index[k]] += float64(v * r.value[k])
 		}
 	}
-	// Each strip owns every strips-th row of h. An element is summed over the data's rows in order, so the
-	// bits do not depend on the number of strips, a power of 2.
+	// Each strip owns every strips-th row of h, and looks at all entries for those that it owns. An element is summed over the data's rows in
+	// order, so the bits do not depend on the number of strips, a power of 2.
 	strips := 1
-	if pairs > inlineWork {
-		strips = 8
+	for pairs > inlineWork && strips < min(runtime.GOMAXPROCS(0), 8) {
+		strips *= 2
 	}
 	ours := func(j, s int) bool { return j&(strips-1) == s }
 	For(strips, pairs, func(s int) {

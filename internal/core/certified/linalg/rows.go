@@ -111,6 +111,10 @@ func (r *Rows) Times(w, z []float64) {
 func (r *Rows) TimesRange(w, z []float64, from, end int) {
 	if !r.Sparse {
 		i, d := from, r.D
+		for ; i+8 <= end; i += 8 {
+			x := r.dense[i*d : (i+8)*d]
+			dot8(x, w[:d], (*[8]float64)(z[i:]))
+		}
 		for ; i+4 <= end; i += 4 {
 			x := r.dense[i*d : (i+4)*d]
 			z[i], z[i+1], z[i+2], z[i+3] = Dot4(x[:d], x[d:2*d], x[2*d:3*d], x[3*d:], w[:d])
@@ -145,6 +149,27 @@ func (r *Rows) Row(i int, dst []float64) {
 	}
 }
 
+// addDenseRows adds v_i times row i to part for the rows from to end-1, in ascending order. Rows with v_i = 0 are left out.
+func (r *Rows) addDenseRows(v []float64, from, end int, part []float64) {
+	row := func(i int) []float64 { return r.dense[i*r.D : (i+1)*r.D] }
+	var four [4]int
+	n := 0
+	for i := from; i < end; i++ {
+		if v[i] == 0 {
+			continue
+		}
+		four[n] = i
+		if n++; n == len(four) {
+			a, b, c, d := four[0], four[1], four[2], four[3]
+			Axpy4(v[a], v[b], v[c], v[d], row(a), row(b), row(c), row(d), part)
+			n = 0
+		}
+	}
+	for _, i := range four[:n] {
+		Axpy(v[i], row(i), part)
+	}
+}
+
 // AddTransposed adds scale (X - c)'v to g. Blocks of rows are summed on their own and added in order.
 func (r *Rows) AddTransposed(v []float64, scale float64, g []float64) {
 	r.Visits += float64(r.N)
@@ -152,12 +177,12 @@ func (r *Rows) AddTransposed(v []float64, scale float64, g []float64) {
 	parts := make([]float64, blocks*r.D)
 	For(blocks, r.Stored(), func(b int) {
 		part := parts[b*r.D : (b+1)*r.D]
+		if !r.Sparse {
+			r.addDenseRows(v, b*rowBlock, min((b+1)*rowBlock, r.N), part)
+			return
+		}
 		for i := b * rowBlock; i < min((b+1)*rowBlock, r.N); i++ {
 			if v[i] == 0 {
-				continue
-			}
-			if !r.Sparse {
-				Axpy(v[i], r.dense[i*r.D:(i+1)*r.D], part)
 				continue
 			}
 			for k := r.start[i]; k < r.start[i+1]; k++ {

@@ -52,11 +52,68 @@ func Dot4(a0, a1, a2, a3, b []float64) (s0, s1, s2, s3 float64) {
 	return
 }
 
+// dot8 sets z to the inner products of eight adjacent rows in x with b.
+func dot8(x, b []float64, z *[8]float64) {
+	n := len(b)
+	a0, a1, a2, a3 := x[:n], x[n:][:n], x[2*n:][:n], x[3*n:][:n]
+	a4, a5, a6, a7 := x[4*n:][:n], x[5*n:][:n], x[6*n:][:n], x[7*n:][:n]
+	var s0, s1, s2, s3, s4, s5, s6, s7 float64
+	for k, x := range b {
+		s0 += float64(a0[k] * x)
+		s1 += float64(a1[k] * x)
+		s2 += float64(a2[k] * x)
+		s3 += float64(a3[k] * x)
+		s4 += float64(a4[k] * x)
+		s5 += float64(a5[k] * x)
+		s6 += float64(a6[k] * x)
+		s7 += float64(a7[k] * x)
+	}
+	*z = [8]float64{s0, s1, s2, s3, s4, s5, s6, s7}
+}
+
 // Axpy adds c*x to y.
 func Axpy(c float64, x, y []float64) {
 	y = y[:len(x)]
 	for i, v := range x {
 		y[i] += float64(c * v)
+	}
+}
+
+// Axpy4 is Axpy for four vectors, one after the other. y is loaded and stored once.
+func Axpy4(c0, c1, c2, c3 float64, x0, x1, x2, x3, y []float64) {
+	n := len(y)
+	x0, x1, x2, x3 = x0[:n], x1[:n], x2[:n], x3[:n]
+	for i, s := range y {
+		s += float64(c0 * x0[i])
+		s += float64(c1 * x1[i])
+		s += float64(c2 * x2[i])
+		s += float64(c3 * x3[i])
+		y[i] = s
+	}
+}
+
+// SubtractSymmetric sets r -= B x for a symmetric matrix of n rows, given by its lower triangle.
+func SubtractSymmetric(b []float64, n int, x, r []float64) {
+	row := func(i int) []float64 { return b[i*n : i*n+n] }
+	i := 0
+	for ; i+4 <= n; i += 4 {
+		// Four rows at a time, as in Cholesky.Solve: the sums of their products with x, and then their columns.
+		var sums [4]float64
+		sums[0], sums[1], sums[2], sums[3] = Dot4(row(i), row(i+1), row(i+2), row(i+3), x[:i])
+		for k := range sums {
+			for j := i; j < i+k; j++ {
+				sums[k] += float64(b[(i+k)*n+j] * x[j])
+			}
+			r[i+k] -= sums[k] + float64(b[(i+k)*n+i+k]*x[i+k])
+		}
+		Axpy4(-x[i], -x[i+1], -x[i+2], -x[i+3], row(i), row(i+1), row(i+2), row(i+3), r[:i])
+		for k := 1; k < 4; k++ {
+			Axpy(-x[i+k], b[(i+k)*n+i:(i+k)*n+i+k], r[i:i+k])
+		}
+	}
+	for ; i < n; i++ {
+		r[i] -= Dot(row(i)[:i], x[:i]) + float64(b[i*n+i]*x[i])
+		Axpy(-x[i], row(i)[:i], r[:i])
 	}
 }
 

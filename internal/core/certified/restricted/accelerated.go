@@ -34,6 +34,8 @@ type accelerated struct {
 	cap, bend []float64 // of each p_i: the largest, and the curvature of its own
 	g, h      []float64 // where p and q would go, times l
 	x, y, new dualPoint
+
+	exact []float64 // the exact scores of some point, less those of the products: nearly the same for points near it
 }
 
 // dualPoint is a dual point with its scores, those of the positives first.
@@ -46,7 +48,7 @@ func newDualPoint(n, m int) dualPoint {
 func newAccelerated(p Problem, k *products) *accelerated {
 	n, m := p.Positives.N, p.Population.N
 	v := &accelerated{iterate: newIterate(p), k: k, linear: 1, spread: 1, x: newDualPoint(n, m), y: newDualPoint(n, m), new: newDualPoint(n, m),
-		cap: make([]float64, n), bend: make([]float64, n), g: make([]float64, n), h: make([]float64, m)}
+		cap: make([]float64, n), bend: make([]float64, n), g: make([]float64, n), h: make([]float64, m), exact: make([]float64, n+m)}
 	if p.Kind != form.TopMean {
 		v.linear += p.Band()
 	}
@@ -65,7 +67,7 @@ func newAccelerated(p Problem, k *products) *accelerated {
 func (v *accelerated) scores(d *dualPoint) {
 	v.k.times(d.p, d.q, d.z)
 	for i := range d.z {
-		d.z[i] /= v.Lambda
+		d.z[i] = d.z[i]/v.Lambda + v.exact[i]
 	}
 }
 
@@ -77,8 +79,30 @@ const (
 	curvatureFalls = .98
 )
 
-// run iterates until value and bound are within tolerance.
+// corrections is the largest number of times that scores are corrected. gisette takes one. Chosen by hand.
+const corrections = 10
+
+// run iterates until value and bound are within tolerance. The rows decide that: if the products say so and the rows do not, the scores of the
+// products get the difference, and the steps go on.
 func (v *accelerated) run(tolerance float64, limit int, stop func() bool) {
+	for range corrections {
+		v.descend(tolerance, limit-v.best.steps, stop)
+		v.offer(tolerance)
+		if v.best.Closed || v.best.steps >= limit || stop() {
+			return
+		}
+		n := len(v.x.p)
+		for i, z := range v.zp {
+			v.exact[i] += z - v.x.z[i]
+		}
+		for j, z := range v.zs {
+			v.exact[n+j] += z - v.x.z[n+j]
+		}
+	}
+}
+
+// descend iterates until value and bound are within tolerance by the products.
+func (v *accelerated) descend(tolerance float64, limit int, stop func() bool) {
 	n := len(v.x.p)
 	v.scores(&v.x)
 	copyPoint(&v.y, &v.x)
@@ -102,7 +126,7 @@ func (v *accelerated) run(tolerance float64, limit int, stop func() bool) {
 		add(v.x.p, v.y.p, v.new.p, v.y.z[:n], v.new.z[:n], 1)
 		add(v.x.q, v.y.q, v.new.q, v.y.z[n:], v.new.z[n:], -1)
 		if curve > v.l*square*(1+1e-9) {
-			v.l = math.Max(1.5*v.l, 1.1*curve/square)
+			v.l = max(1.5*v.l, 1.1*curve/square)
 			continue
 		}
 		if uphill > 0 {
@@ -127,7 +151,6 @@ func (v *accelerated) run(tolerance float64, limit int, stop func() bool) {
 			}
 		}
 	}
-	v.offer(tolerance)
 }
 
 func copyPoint(to, from *dualPoint) {
@@ -195,7 +218,7 @@ func (v *accelerated) offer(tolerance float64) {
 	copy(v.scratchS, v.x.q)
 	var theta float64
 	for j, q := range v.x.q {
-		theta = math.Max(theta, q/v.Population.Weight[j])
+		theta = max(theta, q/v.Population.Weight[j])
 	}
 	v.offerDual(v.scratchP, v.scratchS, theta)
 	v.best.Closed = v.best.Value-v.best.Bound <= tolerance
@@ -216,7 +239,7 @@ func (v *accelerated) proximal() {
 	last := v.theta
 	v.theta = v.bestTheta()
 	if last > 0 {
-		v.spread = math.Min(1, math.Max(1e-9, 4*math.Abs(v.theta/last-1)))
+		v.spread = min(1, max(1e-9, 4*math.Abs(v.theta/last-1)))
 	}
 	v.slopeAt(v.theta)
 	for i := range v.new.p {
@@ -233,21 +256,21 @@ func (v *accelerated) firstTheta() float64 {
 	for i := range v.g {
 		total += v.pAt(i, v.linear/2)
 	}
-	return math.Max(total, 1e-12) / v.Kappa
+	return max(total, 1e-12) / v.Kappa
 }
 
 // pAt is p_i for the multiplier t of sum p.
 func (v *accelerated) pAt(i int, t float64) float64 {
-	return math.Min(v.cap[i], math.Max(0, (v.g[i]-t)/(v.l+v.bend[i])))
+	return min(v.cap[i], max(0, (v.g[i]-t)/(v.l+v.bend[i])))
 }
 
 // qAt is q_j for the multiplier s of sum q, and theta.
 func (v *accelerated) qAt(j int, s, theta float64) float64 {
 	m := v.Population.Weight[j]
 	if v.Kind == form.SquaredQuantile {
-		return math.Max(0, (v.h[j]+s)/(v.l+v.Kappa/(v.Beta*theta*m)))
+		return max(0, (v.h[j]+s)/(v.l+v.Kappa/(v.Beta*theta*m)))
 	}
-	return math.Min(m*theta, math.Max(0, (v.h[j]+s)/v.l))
+	return min(m*theta, max(0, (v.h[j]+s)/v.l))
 }
 
 // sumP returns sum p and its derivative at t.
@@ -333,7 +356,7 @@ func (v *accelerated) overCaps(theta float64) (total float64) {
 // root solves f(x) = 0 for a function that ascends and is linear between corners, by Newton's method inside a bracket.
 func root(x float64, f func(x float64) (value, slope float64)) float64 {
 	low, high := math.Inf(-1), math.Inf(1)
-	stride := math.Max(1, math.Abs(x))
+	stride := max(1, math.Abs(x))
 	for range 200 {
 		value, slope := f(x)
 		switch {
@@ -357,7 +380,7 @@ func root(x float64, f func(x float64) (value, slope float64)) float64 {
 				next = low + float64((high-low)/2)
 			}
 		}
-		if math.Abs(next-x) <= 1e-14*math.Max(math.Abs(x), math.Abs(next)) {
+		if math.Abs(next-x) <= 1e-14*max(math.Abs(x), math.Abs(next)) {
 			return next
 		}
 		x = next
@@ -371,7 +394,7 @@ func (v *accelerated) bestTheta() float64 {
 	most := math.Inf(1)
 	if !v.Squared && v.Kind == form.TopMean {
 		most = linalg.Sum(v.cap) / v.Kappa * (1 - 1e-9)
-		theta = math.Min(theta, most)
+		theta = min(theta, most)
 	}
 	low, high := theta, theta
 	slope := v.slopeAt(theta)
@@ -389,7 +412,7 @@ func (v *accelerated) bestTheta() float64 {
 			return high
 		}
 		low, fLow = high, fHigh
-		high = math.Min(most, high*factor)
+		high = min(most, high*factor)
 		fHigh = v.slopeAt(high)
 	}
 	side := 0

@@ -111,7 +111,7 @@ const maxCentral = 100
 func capped(weights []float64, most float64) []float64 {
 	out := make([]float64, len(weights))
 	for i, m := range weights {
-		out[i] = math.Min(m, most)
+		out[i] = min(m, most)
 	}
 	return out
 }
@@ -186,9 +186,9 @@ func (v *interior) certify() {
 	v.offerPoint()
 	p, a := v.scratchP, v.scratchS
 	for i, m := range v.Positives.Weight {
-		p[i] = math.Max(v.p[i], 0) / v.Mass
+		p[i] = max(v.p[i], 0) / v.Mass
 		if !v.Squared {
-			p[i] = math.Min(p[i], m/v.Mass)
+			p[i] = min(p[i], m/v.Mass)
 		}
 	}
 	copy(a, v.q)
@@ -339,7 +339,7 @@ func (v *interior) advance(mu float64) bool {
 	v.solveDirection(c, true, affine)
 	primal, dual := v.lengths(affine)
 	ratio := v.productsAt(affine, primal, dual) / v.count / mu
-	sigma := math.Min(1, math.Max(minSigma, ratio*ratio*ratio))
+	sigma := min(1, max(minSigma, ratio*ratio*ratio))
 	target := float64(sigma * mu)
 	// Corrector: aims at target, less the second-order term of the affine direction.
 	for i, m := range v.cp {
@@ -358,7 +358,7 @@ func (v *interior) advance(mu float64) bool {
 	if !(primal > minStep || dual > minStep) {
 		return false
 	}
-	v.move(step, math.Min(1, fractionToBoundary*primal), math.Min(1, fractionToBoundary*dual))
+	v.move(step, min(1, fractionToBoundary*primal), min(1, fractionToBoundary*dual))
 	return !math.IsNaN(v.t + v.theta)
 }
 
@@ -373,7 +373,7 @@ func (v *interior) addCorrectors(step *direction, primal, dual, target float64, 
 		}
 		// Where the products would be a little beyond the longest step, and what would bring the outliers
 		// back.
-		bp, bd := math.Min(1, primal+lookAhead), math.Min(1, dual+lookAhead)
+		bp, bd := min(1, primal+lookAhead), min(1, dual+lookAhead)
 		aim := func(x, dx, y, dy, m []float64, c []float64) {
 			for i := range x {
 				c[i] = correction((x[i]+float64(bd*dx[i]))*(y[i]+float64(bp*dy[i])), target*m[i])
@@ -400,7 +400,7 @@ func (v *interior) addCorrectors(step *direction, primal, dual, target float64, 
 				bestP, bestD, bestWeight = lp, ld, omega
 			}
 		}
-		if !(bestP*bestD >= minGain*primal*dual && math.Min(bestP, bestD) > math.Min(primal, dual)) {
+		if !(bestP*bestD >= minGain*primal*dual && min(bestP, bestD) > min(primal, dual)) {
 			break
 		}
 		gain := bestP + bestD - primal - dual
@@ -421,7 +421,7 @@ func correction(product, target float64) float64 {
 	case product < bandLow*target:
 		return float64(bandLow*target) - product
 	case product > bandHigh*target:
-		return math.Max(float64(bandHigh*target)-product, -bandHigh*target)
+		return max(float64(bandHigh*target)-product, -bandHigh*target)
 	}
 	return 0
 }

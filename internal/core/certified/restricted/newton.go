@@ -57,7 +57,7 @@ func (v *newton) run(w []float64, tolerance float64, limit int, stop func() bool
 func (v *newton) differentiate() {
 	v.t = v.RootOfSquares(v.zs, v.Population.Weight)
 	for j, m := range v.Population.Weight {
-		v.a[j] = m * math.Max(0, 1+float64(v.Beta*(v.zs[j]-v.t)))
+		v.a[j] = m * max(0, 1+float64(v.Beta*(v.zs[j]-v.t)))
 	}
 	// a is u normalised.
 	total := linalg.Sum(v.a)
@@ -65,7 +65,7 @@ func (v *newton) differentiate() {
 		v.a[j] /= total
 	}
 	for i, m := range v.Positives.Weight {
-		v.p[i] = 2 * m / v.Mass * math.Max(0, 1+v.t-v.zp[i])
+		v.p[i] = 2 * m / v.Mass * max(0, 1+v.t-v.zp[i])
 	}
 	// grad t, then the gradient: lambda w + P grad t - X'p.
 	clear(v.slope)
@@ -90,7 +90,7 @@ func (v *newton) advance() bool {
 	})
 	var total float64 // U
 	for j, m := range v.Population.Weight {
-		total += float64(m * math.Max(0, 1+float64(v.Beta*(v.zs[j]-v.t))))
+		total += float64(m * max(0, 1+float64(v.Beta*(v.zs[j]-v.t))))
 	}
 	rate := linalg.Sum(v.p) * v.Beta / total
 	v.addCurvature(v.Population, v.scratchS, func(j int) float64 {

@@ -115,12 +115,12 @@ func (v *iterate) bound(p, a []float64, radius float64) (bound, length float64) 
 		if v.Squared {
 			quadratic += float64(v.Mass/4*p[i]*p[i]) / m
 		} else {
-			fullest = math.Max(fullest, p[i]*v.Mass/m)
+			fullest = max(fullest, p[i]*v.Mass/m)
 		}
 	}
 	norm2 := linalg.Dot(g, g)
 	if v.Lambda == 0 {
-		v.best.gain = math.Max(v.best.gain, linear-quadratic)
+		v.best.gain = max(v.best.gain, linear-quadratic)
 		length = math.Sqrt(norm2)
 		return linear - quadratic - float64(radius*length), length
 	}
@@ -130,7 +130,7 @@ func (v *iterate) bound(p, a []float64, radius float64) (bound, length float64) 
 		scale = 1 / fullest
 	}
 	if curvature > 0 {
-		scale = math.Min(scale, math.Max(0, linear/curvature))
+		scale = min(scale, max(0, linear/curvature))
 	} else if math.IsInf(scale, 1) {
 		scale = 1
 	}

@@ -7,15 +7,17 @@ import (
 	"toptau/internal/core/kernel"
 )
 
-// products has the inner products of the rows of two classes, positives first. They are kept as rows come, so that each is formed once.
+// products has the inner products of the rows of two classes, positives first. They are kept as rows come, so that each is formed once, and
+// as float32, because a product with all of them waits for memory. The scores that they give are corrected by exact ones.
 type products struct {
 	rows   [2]int
 	panels [2][]productPanel // of kernel.PanelRows rows of a class
+	space  []float64
 }
 
 // productPanel has the products of the rows of a panel with those of both classes, as a panel of package kernel: the product of row i with
 // row j of class b is in [b][j*kernel.PanelRows+i].
-type productPanel [2][]float64
+type productPanel [2][]float32
 
 // grow adds the rows that came since the last call.
 func (g *products) grow(pos, row *linalg.Rows) {
@@ -44,7 +46,11 @@ func (g *products) grow(pos, row *linalg.Rows) {
 				known = [2]int{end, whole[1]}
 			}
 			for b, other := range classes {
-				rows.Products(from, end, other, known[b], panel[b])
+				g.space = resized(g.space, known[b]*kernel.PanelRows)
+				rows.Products(from, end, other, known[b], g.space)
+				for k, v := range g.space {
+					panel[b][k] = float32(v)
+				}
 			}
 			g.mirror(a, from, end, known)
 		}
@@ -70,9 +76,9 @@ func (g *products) mirror(a, from, end int, known [2]int) {
 }
 
 // resized returns x with n elements. The first ones are kept.
-func resized(x []float64, n int) []float64 {
+func resized[T any](x []T, n int) []T {
 	if n > cap(x) {
-		x = append(make([]float64, 0, n), x...)
+		x = append(make([]T, 0, n), x...)
 	}
 	return x[:n]
 }

@@ -43,7 +43,7 @@ func TestProductsGrow(t *testing.T) {
 		classes[0].Times(w, want[:n])
 		classes[1].Times(w, want[n:])
 		for i := range z {
-			if diff := z[i] - want[i]; diff > 1e-9 || diff < -1e-9 {
+			if diff := z[i] - want[i]; diff > 1e-4 || diff < -1e-4 {
 				t.Fatalf("sparse %v: row %d has score %v, want %v", sparse, i, z[i], want[i])
 			}
 		}

@@ -53,15 +53,15 @@ func (v *interior) newProjection() *projection {
 	r := &projection{of: v, p: append([]float64(nil), v.p...), q: append([]float64(nil), v.q...)}
 	r.w1, r.w2 = make([]float64, len(r.p)), make([]float64, len(r.q))
 	for i, m := range v.Positives.Weight {
-		r.p[i] = math.Max(0, r.p[i])
+		r.p[i] = max(0, r.p[i])
 		r.w1[i] = r.p[i]
 		if !v.Squared {
-			r.p[i] = math.Min(r.p[i], m)
+			r.p[i] = min(r.p[i], m)
 			r.w1[i] = r.p[i] * (1 - r.p[i]/m)
 		}
 	}
 	for j, m := range v.Population.Weight {
-		r.q[j] = math.Min(math.Max(0, r.q[j]), m*v.theta)
+		r.q[j] = min(max(0, r.q[j]), m*v.theta)
 		r.w2[j] = r.q[j] * (1 - r.q[j]/(m*v.theta))
 	}
 	r.factorise()
@@ -111,13 +111,13 @@ func (r *projection) move() {
 	}
 	v.Positives.Times(y[:d], v.scratchP)
 	for i, m := range v.Positives.Weight {
-		r.p[i] = math.Max(0, r.p[i]+float64(r.w1[i]*(v.scratchP[i]+y[d])))
+		r.p[i] = max(0, r.p[i]+float64(r.w1[i]*(v.scratchP[i]+y[d])))
 		if !v.Squared {
-			r.p[i] = math.Min(r.p[i], m)
+			r.p[i] = min(r.p[i], m)
 		}
 	}
 	v.Population.Times(y[:d], v.scratchS)
 	for j, m := range v.Population.Weight {
-		r.q[j] = math.Min(math.Max(0, r.q[j]-float64(r.w2[j]*(v.scratchS[j]+y[d]))), m*v.theta)
+		r.q[j] = min(max(0, r.q[j]-float64(r.w2[j]*(v.scratchS[j]+y[d]))), m*v.theta)
 	}
 }

@@ -1,10 +1,6 @@
 package restricted
 
-import (
-	"math"
-
-	"toptau/internal/core/certified/form"
-)
+import "toptau/internal/core/certified/form"
 
 // Solver solves restricted problems. It keeps the space of the rows for the next problem on the same rows.
 // The zero value is ready to use.
@@ -119,7 +115,7 @@ func solveIn(p Problem, from Start, tolerance float64, space *rowSpace,
 	v := newInterior(p, system)
 	warm := from.Lower >= warmRatio*from.Upper && from.Theta > 0
 	if warm {
-		gap := math.Min(maxGap*from.Upper, warmFactor*math.Max(from.Upper-from.Lower, minGap*from.Upper))
+		gap := min(maxGap*from.Upper, warmFactor*max(from.Upper-from.Lower, minGap*from.Upper))
 		v.warmStart(from.W, from.Theta, gap)
 		v.run(tolerance, warmSteps, stop)
 		attempts = append(attempts, v.best)

@@ -37,7 +37,7 @@ func (v *interior) coldStart(zp, zs []float64, upper float64) {
 			violated += m
 		}
 	}
-	fraction := math.Min(largestFraction, math.Max(violated/v.Mass, math.Min(largestFraction, minViolated*v.Unit/v.Mass)))
+	fraction := min(largestFraction, max(violated/v.Mass, min(largestFraction, minViolated*v.Unit/v.Mass)))
 	// Every product is mu times its weight.
 	mu := startFactor * upper * v.Mass / v.count
 	total := fraction * v.Mass // sum p
@@ -49,7 +49,7 @@ func (v *interior) coldStart(zp, zs []float64, upper float64) {
 				above += m
 			}
 		}
-		v.theta = total / math.Min(math.Max(v.Kappa, above), maxBand*rowMass)
+		v.theta = total / min(max(v.Kappa, above), maxBand*rowMass)
 	} else {
 		v.theta = total / v.Kappa
 	}

@@ -149,9 +149,9 @@ func (v *interior) solveReduced(b []float64, last float64) (x []float64, theta f
 	r, rLast := append([]float64(nil), b...), last
 	var scale float64
 	for _, e := range b {
-		scale = math.Max(scale, math.Abs(e))
+		scale = max(scale, math.Abs(e))
 	}
-	scale = math.Max(scale, math.Abs(last))
+	scale = max(scale, math.Abs(last))
 	previous := math.Inf(1)
 	for range refinements {
 		// Solve the bordered system by its Schur complement.
@@ -172,7 +172,7 @@ func (v *interior) solveReduced(b []float64, last float64) (x []float64, theta f
 		// factor.
 		size := math.Abs(rLast)
 		for _, e := range r {
-			size = math.Max(size, math.Abs(e))
+			size = max(size, math.Abs(e))
 		}
 		if size <= refined*scale || !(size < previous) {
 			break
@@ -188,12 +188,7 @@ func (v *interior) subtractMatrix(x, r []float64) {
 		v.inRows.subtract(x, r)
 		return
 	}
-	n := v.size
-	for i := range n {
-		row := v.matrix[i*n : i*n+i]
-		r[i] -= linalg.Dot(row, x[:i]) + float64(v.matrix[i*n+i]*x[i])
-		linalg.Axpy(-x[i], row, r[:i])
-	}
+	linalg.SubtractSymmetric(v.matrix, v.size, x, r)
 }
 
 // targets are the right-hand sides of the linearised products: of (p, sg), (al, xi), (q, rh), (ga, et) and

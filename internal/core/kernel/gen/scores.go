@@ -16,10 +16,8 @@ func scores(c code) {
 		for _, s := range []shape{avx2, avx512} {
 			exactScores(c, s, size)
 			scoreTurns(c, s, size)
+			scoreListed(c, s, size)
 		}
-	}
-	for _, s := range []shape{avx2, avx512} {
-		scoreListed(c, s)
 	}
 }
 
@@ -76,8 +74,8 @@ func scoreTurns(c code, s shape, size int) {
 }
 
 // scoreListed emits the scores of one panel under some of its features.
-func scoreListed(c code, s shape) {
-	c.function("scoreListed"+s.name, "(x *float64, list *int32, w *float64, z *float64, count int)",
+func scoreListed(c code, s shape, size int) {
+	c.function(fmt.Sprintf("scoreListedFloat%d%s", 8*size, s.name), fmt.Sprintf("(x *float%d, list *int32, w *float64, z *float64, count int)", 8*size),
 		"adds the scores of one panel under the listed features; count is positive.")
 	r := c.arguments("x", "list", "w", "z", "count")
 	x, list, w, z, count := r[0], r[1], r[2], r[3], r[4]
@@ -86,9 +84,9 @@ func scoreListed(c code, s shape) {
 	c.Label("feature")
 	feature := c.GP64()
 	c.MOVLQSX(at(list, 0), feature)
-	c.SHLQ(operand.Imm(9), feature) // panelRows float64 are 512 bytes
+	c.IMUL3Q(operand.U32(panelRows*size), feature, feature)
 	c.ADDQ(x, feature)
-	sums.addFeature(8, feature, w)
+	sums.addFeature(size, feature, w)
 	c.add(4, list)
 	c.add(8, w)
 	c.down(count, "feature")
