@@ -306,7 +306,7 @@ func ForLabelled(g metric.Goal, delta threshold.Rate, sequence, positives, negat
 	} else {
 		list, first := test.accepted(sequence, p, n)
 		if len(list) == 0 {
-			return nil, uncertain(g, test.delta, first)
+			return nil, cannotCertifyPrecision(g, test.delta, first)
 		}
 		last = list[len(list)-1]
 		guarantee = &Guarantee{Certified: true, Kind: g.Kind, Rate: g.Rate, Delta: delta, Negatives: n.n, Rows: n.n + p.n, Tested: list,
@@ -354,9 +354,9 @@ func tiedBelow(a *Alerts, classes ...*Sorted) *Tied {
 	return &Tied{equal, a.Real}
 }
 
-// uncertain returns the error for a precision that the calibration rows cannot certify.
-func uncertain(g metric.Goal, delta threshold.Rate, first Alerts) error {
-	g.Recall = threshold.Rate{}
+// cannotCertifyPrecision returns the error if even first, the clearest of the thresholds, fails its test.
+func cannotCertifyPrecision(g metric.Goal, delta threshold.Rate, first Alerts) error {
+	g.Recall = threshold.Rate{} // the rows that a recall needs are another question
 	positives, negatives, err := NeededLabelled(g, delta)
 	if err != nil {
 		return err

@@ -1,8 +1,8 @@
 package decide
 
 import (
-	"cmp"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 
@@ -115,12 +115,7 @@ func (c *calibrating) addSegments(out *Calibrated) error {
 	for i, value := range c.data.Table.Segment.Values {
 		rows[value] = append(rows[value], i)
 	}
-	var values []string
-	for value := range rows {
-		values = append(values, value)
-	}
-	slices.SortFunc(values, cmp.Compare)
-	r := &out.Result
+	values := slices.Sorted(maps.Keys(rows))
 	deltas, err := c.deltasOf(values, rows)
 	if err != nil {
 		return err
@@ -138,25 +133,37 @@ func (c *calibrating) addSegments(out *Calibrated) error {
 			first = guarantee
 		}
 		if t == nil { // no rows in the population
-			r.Warnings = append(r.Warnings, diag.Warning{Code: "segment-without-negatives",
+			out.Result.Warnings = append(out.Result.Warnings, diag.Warning{Code: "segment-without-negatives",
 				Text: fmt.Sprintf("segment %q has no rows to calibrate on: it uses the threshold of all rows", value)})
 			continue
 		}
 		if t.Guarantee != nil {
 			certified++
 		}
-		s := result.Segment{Value: value, Threshold: t.Value, Certified: t.Guarantee != nil}
-		s.Reason, s.Order, s.Bound = evidenceOf(t, guarantee)
-		for _, i := range rows[value] {
-			if c.data.Table.Label[i] == table.Negative {
-				s.Negatives++
-			}
-		}
-		r.Segments = append(r.Segments, s)
-		out.Point.UpTo = max(out.Point.UpTo, t.UpTo())
-		out.Point.Segments = append(out.Point.Segments, model.Segment{Value: value, Threshold: t.Value,
-			Guarantee: t.CertifiedGuarantee(s.Negatives)})
+		c.addSegment(out, value, t, guarantee, rows[value])
 	}
+	c.addJointConfidence(out, certified)
+	return first
+}
+
+// addSegment adds a threshold to the result and to the operating point.
+func (c *calibrating) addSegment(out *Calibrated, value string, t *calibrate.Threshold, guarantee error, rows []int) {
+	s := result.Segment{Value: value, Threshold: t.Value, Certified: t.Guarantee != nil}
+	s.Reason, s.Order, s.Bound = evidenceOf(t, guarantee)
+	for _, i := range rows {
+		if c.data.Table.Label[i] == table.Negative {
+			s.Negatives++
+		}
+	}
+	out.Result.Segments = append(out.Result.Segments, s)
+	out.Point.UpTo = max(out.Point.UpTo, t.UpTo())
+	out.Point.Segments = append(out.Point.Segments, model.Segment{Value: value, Threshold: t.Value, Guarantee: t.CertifiedGuarantee(s.Negatives)})
+}
+
+// addJointConfidence records with which confidence the guarantees of all certified segments hold together: the requested one if they share it,
+// and otherwise by Bonferroni's inequality.
+func (c *calibrating) addJointConfidence(out *Calibrated, certified int) {
+	r := &out.Result
 	switch {
 	case c.options.Simultaneous && certified > 0:
 		out.Point.SegmentsDelta, r.SegmentsDelta = c.options.Delta, c.options.Delta
@@ -166,7 +173,6 @@ func (c *calibrating) addSegments(out *Calibrated) error {
 			Text: fmt.Sprintf("each of the %s holds with a confidence of %s; all of them together with at least %s",
 				text.Plural(certified, "certified segment"), metric.ConfidenceText(delta), metric.ConfidenceText(float64(float64(certified)*delta)))})
 	}
-	return first
 }
 
 // deltasOf returns the delta of each segment.

@@ -298,37 +298,52 @@ func (x *Explorer) Monitor(ctx context.Context) (*result.Monitoring, error) {
 	if err != nil {
 		return nil, err
 	}
-	order := make([]int, t.Rows())
-	for i := range order {
-		order[i] = i
-	}
-	ranks, err := tune.Timeline(t)
+	order, err := inTime(t)
 	if err != nil {
 		return nil, err
-	}
-	if ranks != nil {
-		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(ranks[a], ranks[b]) })
 	}
 	point, _ := m.Point("")
 	for rows := range slices.Chunk(order, rowset.ChunkRows) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		part, err := x.first.Data.Frame.Select(rows)
+		b, err := x.batchOf(rows, &point)
 		if err != nil {
 			return nil, err
-		}
-		b := &monitor.Batch{Table: part, Label: func(i int) table.Class { return part.Label[i] }}
-		if part.Time != nil {
-			b.Time = func(i int) string { return part.Time.Values[i] }
-		}
-		for i, row := range rows {
-			b.Scores = append(b.Scores, x.first.Z[row])
-			b.Alerts = append(b.Alerts, point.Decide(x.first.Z[row], rowset.SegmentOf(part, i)))
 		}
 		w.Add(b, nil)
 	}
 	return w.Result(), nil
+}
+
+// inTime returns the rows in the order of their times, or of the data without a column of times.
+func inTime(t *table.Table) ([]int, error) {
+	order := make([]int, t.Rows())
+	for i := range order {
+		order[i] = i
+	}
+	ranks, err := tune.Timeline(t)
+	if ranks != nil {
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(ranks[a], ranks[b]) })
+	}
+	return order, err
+}
+
+// batchOf returns rows as a monitor sees them, with their scores and the decisions of a point.
+func (x *Explorer) batchOf(rows []int, point *model.Point) (*monitor.Batch, error) {
+	part, err := x.first.Data.Frame.Select(rows)
+	if err != nil {
+		return nil, err
+	}
+	b := &monitor.Batch{Table: part, Label: func(i int) table.Class { return part.Label[i] }}
+	if part.Time != nil {
+		b.Time = func(i int) string { return part.Time.Values[i] }
+	}
+	for i, row := range rows {
+		b.Scores = append(b.Scores, x.first.Z[row])
+		b.Alerts = append(b.Alerts, point.Decide(x.first.Z[row], rowset.SegmentOf(part, i)))
+	}
+	return b, nil
 }
 
 // The page of internal/app/ui shows figures of an Explorer that other programs do not get.

@@ -74,36 +74,49 @@ func (c Confusion) Mixed(prevalence float64, expected *Proportion) Confusion {
 	}
 	factors := mixed(prevalence, tpr.Denominator, fpr.Denominator)
 	if factors == [2]float64{1, 1} && expected == nil {
-		if c.rows > 0 {
-			c.alerts, c.rows, c.Precision = 0, 0, proportion(c.TruePositives, c.TruePositives+c.FalsePositives, noAlert)
-			c.Precision.setFixed(tpr.Interval, tpr.NoInterval)
-		}
-		return c
+		return c.unmixed()
 	}
+	within := fpr.halfError()
 	if expected != nil {
 		fpr.Rate, fpr.Interval, fpr.NoInterval = expected.Rate, expected.Interval, expected.NoInterval
+		within = fpr.Interval
 	}
-	positives, negatives := float64(factors[0]*tpr.Denominator), float64(factors[1]*fpr.Denominator)
-	of := func(tpr, fpr float64) Proportion {
-		hits := float64(positives * tpr)
-		return proportion(hits, hits+float64(negatives*fpr), noAlert)
-	}
-	c.Precision, c.rows = of(tpr.Rate, fpr.Rate), positives+negatives
-	c.alerts = c.Precision.Denominator
-	switch t, f := tpr.halfError(), fpr.halfError(); {
-	case c.TruePositives == 0 && c.FalsePositives == 0:
+	m := mixture{float64(factors[0] * tpr.Denominator), float64(factors[1] * fpr.Denominator)}
+	c.rows = m.positives + m.negatives
+	if c.TruePositives == 0 && c.FalsePositives == 0 { // also if a rate above 0 is expected
 		c.Precision, c.alerts = Proportion{Undefined: noAlert, NoInterval: noAlert}, 0
+		return c
+	}
+	c.Precision = m.precision(tpr.Rate, fpr.Rate)
+	c.alerts = c.Precision.Denominator
+	switch t := tpr.halfError(); {
 	case t == nil:
 		c.Precision.NoInterval = tpr.NoInterval
 	case fpr.Interval == nil:
 		c.Precision.NoInterval = fpr.NoInterval
 	default:
-		if expected != nil {
-			f = fpr.Interval
-		}
-		c.Precision.Interval = &Interval{Kind: MixedInterval, Low: of(t.Low, f.High).Rate, High: of(t.High, f.Low).Rate, Confidence: tpr.Interval.Confidence}
+		c.Precision.Interval = &Interval{Kind: MixedInterval, Low: m.precision(t.Low, within.High).Rate, High: m.precision(t.High, within.Low).Rate,
+			Confidence: tpr.Interval.Confidence}
 	}
 	return c
+}
+
+// unmixed returns the decisions with the precision that was counted.
+func (c Confusion) unmixed() Confusion {
+	if c.rows > 0 {
+		c.alerts, c.rows, c.Precision = 0, 0, proportion(c.TruePositives, c.TruePositives+c.FalsePositives, noAlert)
+		c.Precision.setFixed(c.TruePositiveRate.Interval, c.TruePositiveRate.NoInterval)
+	}
+	return c
+}
+
+// mixture has the masses of both classes.
+type mixture struct{ positives, negatives float64 }
+
+// precision returns that of decisions with these rates.
+func (m mixture) precision(tpr, fpr float64) Proportion {
+	hits := float64(m.positives * tpr)
+	return proportion(hits, hits+float64(m.negatives*fpr), noAlert)
 }
 
 const noAlert = "no row scores above the threshold"

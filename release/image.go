@@ -94,14 +94,10 @@ func (o *Options) image(programs []built, pages []file) error {
 	if err != nil {
 		return err
 	}
-	all.Annotations = map[string]string{"org.opencontainers.image.ref.name": o.Version}
-	named := []*descriptor{all}
-	for _, one := range index.Manifests { // for tools that expect one image for a name
-		single := *one
-		single.Annotations = map[string]string{"org.opencontainers.image.ref.name": o.Version + "-" + one.Platform.Architecture}
-		named = append(named, &single)
-	}
-	top, err := json.Marshal(manifest{SchemaVersion: 2, MediaType: index.MediaType, Manifests: named})
+	// One image with a name: podman load refuses a file with several. The second name is the one that containerd, and so docker load, reads.
+	all.Annotations = map[string]string{"org.opencontainers.image.ref.name": "toptau:" + o.Version,
+		"io.containerd.image.name": "docker.io/library/toptau:" + o.Version}
+	top, err := json.Marshal(manifest{SchemaVersion: 2, MediaType: index.MediaType, Manifests: []*descriptor{all}})
 	if err != nil {
 		return err
 	}

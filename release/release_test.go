@@ -200,6 +200,9 @@ func checkImage(t *testing.T, path string) {
 	var top, index, image manifest
 	var config imageConfig
 	read(files["index.json"], &top)
+	if len(top.Manifests) != 1 || !strings.HasPrefix(top.Manifests[0].Annotations["org.opencontainers.image.ref.name"], "toptau:v") {
+		t.Errorf("podman load needs one image with a name, and there are %+v", top.Manifests)
+	}
 	read(blob(top.Manifests[0]), &index)
 	read(blob(index.Manifests[0]), &image)
 	read(blob(image.Config), &config)

@@ -130,6 +130,9 @@ def test_plot():
 def test_fixes_have_scikit_learns_words():
     assert command.spelled("use --seed 5, --threads 2 or --quiet, with --max-fpr 0.1%") == \
         'use random_state=5, n_jobs=2 or verbose=False, with max_fpr="0.1%"'
+    assert command.spelled("use --missing 'n/a' or --drop 'it'\\''s', or 'b'") == """use missing="n/a" or drop="it's", or 'b'"""
+    assert command.fixes_of({"fixes": [{"param": "drop", "value": "'Source IP'"}, {"param": "drop", "value": "host"}]}) == 'set drop="Source IP" or drop="host"'
+    assert command.fixes_of({"fixes": [{"param": "missing", "value": "'n/"}]}) == """set missing="'n/\""""
     assert command.fixes_of({"fixes": [{"param": "threads", "value": "1"}, {"param": "impute", "value": "median"}]}) == 'set n_jobs=1 or impute="median"'
 
 

@@ -6,6 +6,7 @@ import json
 import multiprocessing
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -95,7 +96,11 @@ def option(name: str) -> str:
 
 
 def _setting(option: str, value: str) -> str:
-    """Returns what sets an option: impute="median", n_jobs=2, verbose=False. Without a value it is a flag."""
+    """Returns what sets an option: impute="median", n_jobs=2, verbose=False. Without a value it is a flag. The program quotes values for a shell."""
+    try:
+        value = " ".join(shlex.split(value))
+    except ValueError:
+        pass  # it was cut
     if option in ("seed", "threads") and value.isdecimal():
         return f"{keyword(option)}={value}"
     return f"{keyword(option)}={json.dumps(value, ensure_ascii=False)}" if value else f"{keyword(option)}={option != 'quiet'}"
@@ -115,7 +120,7 @@ def spelled(text: str) -> str:
     def one(match: re.Match) -> str:
         return keyword(match[1]) + ":" if match[3] else _setting(match[1], match[2] or "")
 
-    return re.sub(r"--(?!help)([a-z][a-z-]*)(?: ([^-\s,()][^\s,()]*)|(:))?", one, text)
+    return re.sub(r"--(?!help)([a-z][a-z-]*)(?: ((?:'[^']*'|\\')+|[^-\s,()][^\s,()]*)|(:))?", one, text)
 
 
 def _error(found: dict) -> Error:

@@ -88,7 +88,8 @@ class _Thresholded(ClassifierMixin, BaseEstimator):
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
         if len(classes) > 2:
-            raise ValueError(f"Only binary classification is supported. The type of the target is {type_of_target(y)}.")
+            raise ValueError(f"Only binary classification is supported. The type of the target is {type_of_target(y)}. "
+                             f"Compare y with the class to find, such as y == {classes.tolist()[int(np.argmin(np.bincount(codes.ravel())))]!r}.")
         if len(classes) < 2:
             raise ValueError(f"y has one class, {classes[0]!r}: a classifier needs rows of two classes")
         self.classes_, self._positive = classes, 1

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 	"reflect"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -163,7 +164,7 @@ func (a *App) Parse(args []string) error {
 func (a *App) parse(parser *kong.Kong, args []string) (*kong.Context, error) {
 	parsed, err := parser.Parse(interleaved(parser.Model, args))
 	if err != nil {
-		return nil, &diag.Error{Kind: diag.Usage, Found: err.Error() + a.suggestion(err), Hint: a.helpHint(err)}
+		return nil, &diag.Error{Kind: diag.Usage, Found: a.suggested(err), Hint: a.helpHint(err)}
 	}
 	if err := checkEmpty(parsed); err != nil {
 		return nil, err
@@ -334,21 +335,29 @@ func CollectAfter(percent int) {
 	runtime.GC()
 }
 
-// suggestion returns what people mean by an unknown word, "" if that is not known or the parser has named a similar word.
-func (a *App) suggestion(err error) string {
+// withoutValue is the parser's error if a flag has another flag, or nothing, where its value belongs. -5 may be meant as one.
+var withoutValue = regexp.MustCompile(`^(--[\w-]+): expected .* value but got "(?:--|EOL")`)
+
+// suggested returns the text of an error of the parser. For an unknown word it names what people mean by it, if that is known, and
+// otherwise the similar word that the parser has found: "report" is like "export", and people mean evaluate.
+func (a *App) suggested(err error) string {
 	var parse *kong.ParseError
-	words := strings.Fields(err.Error())
+	found, _, _ := strings.Cut(err.Error(), ", did you mean")
+	if match := withoutValue.FindStringSubmatch(found); match != nil {
+		return match[1] + " without a value"
+	}
+	words := strings.Fields(found)
 	if !errors.As(err, &parse) || len(words) != 3 || words[0] != "unknown" && words[0] != "unexpected" {
-		return ""
+		return err.Error()
 	}
 	unknown, _, _ := strings.Cut(words[2], "=")
 	for known := range strings.FieldsSeq(a.Synonyms[unknown]) {
 		isFlag := strings.HasPrefix(known, "--")
 		if !isFlag || parse.Context != nil && slices.ContainsFunc(parse.Context.Flags(), func(f *kong.Flag) bool { return "--"+f.Name == known }) {
-			return fmt.Sprintf(", did you mean %q?", known)
+			return fmt.Sprintf("%s, did you mean %q?", found, known)
 		}
 	}
-	return ""
+	return err.Error()
 }
 
 // helpHint names the verb whose help to read.

@@ -64,6 +64,8 @@ func newPairEffects(s *feature.Scorer) *pairEffects {
 	return p
 }
 
+// addRow adds what each pair adds to the score of a row to the sums, with its square, and extends the ranges of the inputs by the row's
+// values.
 func (p *pairEffects) addRow(e *feature.Encoded) {
 	if p.pairs == nil {
 		return

@@ -148,12 +148,18 @@ func (t *meanTest) evidence(gaps []int) (meanEvidence, []bet) {
 	if since := rows - v.Since; since > 0 {
 		v.Shift = (sum-bets[best].Sum)/float64(since) - bets[best].Sum/float64(t.rows+v.Since)
 	}
-	for i := range bets { // a change that is not probable any more starts anew
+	restart(bets, rows, sum)
+	return v, bets
+}
+
+// restart begins the change of a bet anew after these rows if it is not probable any more, as CUSUM does: the logarithm of its likelihood ratio
+// since it began is not above 0.
+func restart(bets []bet, rows int, sum float64) {
+	for i := range bets {
 		if b := &bets[i]; b.Change <= 0 {
 			b.Change, b.Since, b.Sum = 0, rows, sum
 		}
 	}
-	return v, bets
 }
 
 // ratio returns log L of a bet for the rows since the block began. total is the sum of A.

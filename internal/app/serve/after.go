@@ -81,22 +81,27 @@ func (a *after) handLines(c *call, r *rows, point, before int, lines []byte) {
 	c.body, c.account = body, kept
 }
 
+// run does the jobs until it is closed, and then those that were handed over before.
 func (a *after) run() {
 	defer close(a.ended)
 	for {
 		select {
 		case j := <-a.jobs:
 			a.do(j)
-			continue
 		case <-a.closing:
+			a.doWaiting()
+			return
 		}
-		for {
-			select {
-			case j := <-a.jobs:
-				a.do(j)
-				continue
-			default:
-			}
+	}
+}
+
+// doWaiting does the jobs that wait.
+func (a *after) doWaiting() {
+	for {
+		select {
+		case j := <-a.jobs:
+			a.do(j)
+		default:
 			return
 		}
 	}

@@ -25,7 +25,7 @@ func decodeJSON(s *scratch, r *rows, body []byte) error {
 		return err
 	}
 	if s.Peek() != '{' {
-		return s.Wrong("an object: {")
+		return s.Wrong(`an object: {"rows": [{...}, ...]}, or one row {...}`)
 	}
 	if s.isEnvelope() {
 		return s.envelope(r)

@@ -63,7 +63,7 @@ func (r *rows) open() (*chunk, int, error) {
 	}
 	if n := len(r.chunks); n == 0 || r.chunks[n-1].rows == chunkRows {
 		if n > 0 {
-			if err := r.scoreLast(false); err != nil {
+			if err := r.scoreChunk(false); err != nil {
 				return nil, 0, err
 			}
 		}
@@ -105,14 +105,15 @@ func (r *rows) reject(row int, err error) error {
 	return nil
 }
 
-// scoreLast scores the last chunk.
-func (r *rows) scoreLast(last bool) error {
+// scoreChunk scores the chunk that was filled last. With end no other one follows. It returns the first error that refuses the request; other
+// errors are results of their rows.
+func (r *rows) scoreChunk(end bool) error {
 	if len(r.chunks) == 0 {
 		return nil
 	}
 	c := r.chunks[len(r.chunks)-1]
 	if r.between != nil {
-		if err := r.between(c, last); err != nil {
+		if err := r.between(c, end); err != nil {
 			return err
 		}
 	}
@@ -127,7 +128,7 @@ func (r *rows) scoreLast(last bool) error {
 
 // finish scores the last chunk and orders the problems by row.
 func (r *rows) finish() error {
-	if err := r.scoreLast(true); err != nil {
+	if err := r.scoreChunk(true); err != nil {
 		return err
 	}
 	slices.SortStableFunc(r.bad, func(a, b rowProblem) int { return a.row - b.row })

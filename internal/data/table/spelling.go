@@ -19,15 +19,18 @@ func plainNumber(field []byte) (plain string, ok bool) {
 		b = "-" + before
 	}
 	_, bare := trimUnit([]byte(b))
-	for _, mark := range []string{".", ","} {
+	for _, marks := range []struct {
+		decimal byte
+		group   string // which withPoint expects between three digits
+	}{{'.', ","}, {',', "."}} {
 		number := string(bare)
 		for _, group := range groupMarks {
-			number = strings.ReplaceAll(number, group, strings.Trim(".,", mark))
+			number = strings.ReplaceAll(number, group, marks.group)
 		}
-		if b == written && number == string(bare) {
+		if b == written && number == string(bare) { // nothing that people write: it is read, or is another text
 			return "", false
 		}
-		if point := withPoint([]byte(number), mark[0]); isDecimal(point) {
+		if point := withPoint([]byte(number), marks.decimal); isDecimal(point) {
 			return string(point), true
 		}
 	}

@@ -14,7 +14,7 @@ import (
 var (
 	inlineCode   = regexp.MustCompile("`[^`\n]+`")
 	synopsisWord = regexp.MustCompile(`[\[\]<>|]|\.\.\.`)
-	lacksWord    = regexp.MustCompile(`missing|expected "<|expected one of|got "([A-Z]+)"`) // a page may name a verb or a flag alone
+	lacksWord    = regexp.MustCompile(`missing|without a value|expected "<|expected one of|got "([A-Z]+)"`) // a page may name a verb or a flag alone
 )
 
 // CheckPages parses every command of an app that the pages of the repository name, as inline code or in a block. Flags must exist

@@ -46,7 +46,7 @@ func (f EntryFiles) Entries(s *cli.Session, signed VerifyFlags, o *measure.Optio
 	}
 	if len(f.Files) == 1 && len(f.Scores) == 0 {
 		return nil, &diag.Error{Kind: diag.Usage, Found: "one file, " + diag.Quote(f.Files[0]), Expected: "a model and the data",
-			Hint: "or the data with scores"}
+			Hint: "or the data with --scores NAME=FILE: with a column score, the file of the data may be that file, too"}
 	}
 	models, err := f.models()
 	if err != nil {
