@@ -71,7 +71,8 @@ func (r *rivals) addGisette() error {
 	if err != nil {
 		return err
 	}
-	return r.addLiblinear("fit of gisette", path, "15", schema.Format{Label: "label"}, "--label", "label", "--method", "toppush", "--surrogate", "squared-hinge")
+	return r.addLiblinear("fit of gisette (goal: 5 s)", path, "", schema.Format{Label: "label"},
+		"--label", "label", "--method", "toppush", "--surrogate", "squared-hinge")
 }
 
 func (r *rivals) addSmall() error {
