@@ -46,7 +46,7 @@ func (r *rivals) addStart() error {
 
 // generate writes simulated rows and returns the path.
 func (r *rivals) generate(kind string, args ...string) (string, error) {
-	path := filepath.Join(r.dir, kind+".csv")
+	path := filepath.Join(r.dir, strings.Join(append([]string{kind}, args...), "")+".csv")
 	return path, exec.Command(r.program, append([]string{"generate", kind, "-o", path}, args...)...).Run()
 }
 
