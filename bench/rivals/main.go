@@ -88,8 +88,9 @@ func run(program, python, only, output string, rounds int) error {
 		fmt.Fprintln(os.Stderr, strings.Join(line, ", "))
 		table = append(table, line)
 	}
-	notes := machine.Description("") + fmt.Sprintf(`Processor seconds on one thread, the median of %d interleaved rounds. The ratio is the median of the ratios of the rounds. Those of programs are
-of the whole process; reading CSV and steps are timed inside both, without their start. LIBLINEAR reads LIBSVM text with columns divided by their largest magnitude.
+	notes := machine.Description("") + fmt.Sprintf(`Processor seconds on one thread, the median of %d interleaved rounds. The ratio is the median of theirs. Programs
+are timed as whole processes; reading and ADAM are timed inside both, without their start. LIBLINEAR reads LIBSVM text with columns
+divided by their largest magnitude.
 Ratios to other programs are in boosting.csv, inference.csv, parquet.csv and sql.md.`, rounds)
 	return machine.WriteRun(output, "make measure WHAT=rivals", notes, table)
 }
@@ -150,8 +151,8 @@ func (r *rivals) measure(c *row, rounds int) ([]string, error) {
 		}
 		ours, theirs, ratios = append(ours, a), append(theirs, b), append(ratios, a/b)
 	}
-	return []string{c.name, strings.TrimSpace(c.rival + " " + r.versions[c.rival]), fmt.Sprintf("%.3f", median(ours)), fmt.Sprintf("%.3f", median(theirs)),
-		fmt.Sprintf("%.2f", median(ratios)), c.goal}, nil
+	line := []string{c.name, strings.TrimSpace(c.rival + " " + r.versions[c.rival])}
+	return append(line, fmt.Sprintf("%.3f", median(ours)), fmt.Sprintf("%.3f", median(theirs)), fmt.Sprintf("%.2f", median(ratios)), c.goal), nil
 }
 
 func median(x []float64) float64 {

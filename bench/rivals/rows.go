@@ -46,7 +46,7 @@ func (r *rivals) addStart() error {
 
 // generate writes simulated rows and returns the path.
 func (r *rivals) generate(kind string, args ...string) (string, error) {
-	path := filepath.Join(r.dir, kind+".csv")
+	path := filepath.Join(r.dir, strings.Join(append([]string{kind}, args...), "")+".csv")
 	return path, exec.Command(r.program, append([]string{"generate", kind, "-o", path}, args...)...).Run()
 }
 
@@ -71,7 +71,8 @@ func (r *rivals) addGisette() error {
 	if err != nil {
 		return err
 	}
-	return r.addLiblinear("fit of gisette", path, "15", schema.Format{Label: "label"}, "--label", "label", "--method", "toppush", "--surrogate", "squared-hinge")
+	return r.addLiblinear("fit of gisette (goal: 5 s)", path, "", schema.Format{Label: "label"},
+		"--label", "label", "--method", "toppush", "--surrogate", "squared-hinge")
 }
 
 func (r *rivals) addSmall() error {

@@ -108,7 +108,8 @@ func givesBack(field []byte) (whole, given bool) {
 	if len(digits) == 0 || len(afterDigits(digits)) > 0 {
 		return false, false
 	}
-	if sign := len(field) - len(digits); len(digits) <= exactDigits && (digits[0] != '0' || len(field) == 1) && (sign == 0 || sign == 1 && field[0] == '-') {
+	plain := digits[0] != '0' || len(field) == 1
+	if sign := len(field) - len(digits); plain && len(digits) <= exactDigits && (sign == 0 || sign == 1 && field[0] == '-') {
 		return true, true
 	}
 	v, what := parseNumber(field)

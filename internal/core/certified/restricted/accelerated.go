@@ -79,7 +79,7 @@ const (
 	curvatureFalls = .98
 )
 
-// corrections is the largest number of times that scores are corrected. gisette takes one. Chosen by hand.
+// corrections is the largest number of times that scores are corrected. gisette needs none. Chosen by hand.
 const corrections = 10
 
 // run iterates until value and bound are within tolerance. The rows decide that: if the products say so and the rows do not, the scores of the

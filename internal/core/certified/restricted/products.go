@@ -75,10 +75,10 @@ func (g *products) mirror(a, from, end int, known [2]int) {
 	}
 }
 
-// resized returns x with n elements. The first ones are kept.
+// resized returns x with n elements. The first ones are kept. It gets memory for a quarter more, because the last rows come in small numbers.
 func resized[T any](x []T, n int) []T {
 	if n > cap(x) {
-		x = append(make([]T, 0, n), x...)
+		x = append(make([]T, 0, n+n/4), x...)
 	}
 	return x[:n]
 }
