@@ -37,7 +37,7 @@ func TestHelpOfTrainFitsAScreen(t *testing.T) {
 	if !strings.Contains(short, "toptau train --help-all") || strings.Contains(short, "--monotone") {
 		t.Errorf("the short help:\n%s", short)
 	}
-	if n := len(flag.FindAllString(all, -1)) - ofEveryVerb; n > 62 {
+	if n := len(flag.FindAllString(all, -1)) - ofEveryVerb; n > 60 {
 		t.Errorf("train has %d flags", n)
 	}
 	if !strings.Contains(all, "--monotone") || !strings.Contains(all, "\nSearch\n") {

@@ -403,10 +403,11 @@ func (a *assembler) finish() {
 	}
 }
 
-// shellQuote writes text so that a shell reads it as one word. A long text is VALUE.
+// shellQuote writes text so that a shell reads it as one word. A long text that needs quotes is VALUE.
 func shellQuote[T []byte | string](word T) string {
-	if len(word) > 60 {
+	quoted := text.ShellWord(string(word))
+	if len(word) > 60 && quoted != string(word) {
 		return "VALUE"
 	}
-	return text.ShellWord(string(word))
+	return quoted
 }
