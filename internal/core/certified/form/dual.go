@@ -73,7 +73,7 @@ func (f *Form) Ball(w []float64) float64 {
 	for _, v := range w {
 		square += float64(v * v)
 	}
-	return ballFactor * (math.Sqrt(square) + f.Reach())
+	return float64(ballFactor * (math.Sqrt(square) + f.Reach()))
 }
 
 // Reach is max(1, 1/beta): the range of scores over which the loss and the threshold bend. Weights are of

@@ -254,7 +254,7 @@ func (v *accelerated) proximal() {
 func (v *accelerated) firstTheta() float64 {
 	var total float64
 	for i := range v.g {
-		total += v.pAt(i, v.linear/2)
+		total += v.pAt(i, float64(v.linear/2))
 	}
 	return max(total, 1e-12) / v.Kappa
 }
