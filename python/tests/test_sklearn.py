@@ -73,5 +73,5 @@ def test_no_check_is_left_out():
 
 def test_the_guide_lists_the_checks_that_fail():
     with open(os.path.join(os.path.dirname(__file__), "..", "..", "docs", "guide", "python.md"), encoding="utf-8") as f:
-        assert set(re.findall(r"(?m)^\| `(check_\w+)`", f.read())) == set(DECLARED)
+        assert set(re.findall(r"`(check_\w+)`", f.read())) - {"check_estimator"} == set(DECLARED)
     assert set(DECLARED) <= {function_name(p.values[2]) for p in CHECKS}

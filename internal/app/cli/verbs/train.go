@@ -1,7 +1,6 @@
 package verbs
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -130,7 +129,11 @@ func (c *Train[S]) print(s *cli.Session, r *result.Training, rows Rows) error {
 		return s.Emit(r)
 	case !s.StdoutTaken:
 		PrintTraining(s, r, c.Verbose)
-		for _, file := range [][2]string{{"model", cmp.Or(c.Output, "not kept (-o model.json writes it)")}, {"report", c.Report}} {
+		model := c.Output
+		if model == "" {
+			model = "not kept (-o model.json writes it)"
+		}
+		for _, file := range [][2]string{{"model", model}, {"report", c.Report}} {
 			if file[1] != "" {
 				s.Printf("%s: %s\n", file[0], file[1])
 			}
