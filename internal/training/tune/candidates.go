@@ -206,6 +206,11 @@ func (c *candidates) fitTask(ctx context.Context, t *task, progress func(share f
 	}
 	list := c.folds.list
 	paths := make([]foldPath, len(list))
+	if t.third {
+		if err := c.checkThird(ctx, t); err != nil {
+			return err
+		}
+	}
 	if t.Derived {
 		if err := c.checkDerived(ctx, t); err != nil {
 			return err
