@@ -13,7 +13,7 @@ import (
 )
 
 // A third member. On some data logistic regression on the leaves of random trees ranks better than the boosters. It is fitted in the
-// first fold, and dropped if it is not ahead of their mean there. It becomes one half of the mean if that gains more than its standard
+// first fold, and dropped if it is not ahead of their mean there. Otherwise the best setting of this fold is fitted in all. It becomes one half of the mean if that gains more than its standard
 // error over all folds. Decision 9 has the measurements.
 
 // addThird adds the task of the third member, unless encodings or learners are named, positives are few, or the folds fit samples of the rows.
@@ -48,12 +48,16 @@ func (c *candidates) checkThird(ctx context.Context, t *task) error {
 		return err
 	}
 	path := newFoldPath(t, r, x, c.plan.options.ClassWeight)
-	for _, setting := range t.learner.grid(t.Features) {
+	grid := t.learner.grid(t.Features)
+	t.raced = grid[:1]
+	for k, setting := range grid {
 		o := path.fitOne(ctx, setting)
 		if o.err != nil {
 			return o.err
 		}
-		best = max(best, o.value)
+		if o.value > best {
+			best, t.raced = o.value, grid[k:k+1]
+		}
 	}
 	if best <= bar {
 		return fmt.Errorf("no better in the first fold: %s, and %s the mean of the boosters", text.Percent(best), text.Percent(bar))

@@ -54,7 +54,7 @@ func TestThirdMemberIsRaced(t *testing.T) {
 		}
 		return 0.02
 	}
-	o := SearchOptions{Goal: linear(t, "--max-fpr 5%").Goal, Seed: 1, Feature: feature.Options{Rounds: 10, Trees: 20}}
+	o := SearchOptions{Goal: linear(t, "--max-fpr 5%").Goal, Seed: 1, Feature: feature.Options{Rounds: 5, Trees: 20}}
 	data := ruled(2000, 4, 0, 1, product)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	kept := find(t, data, o)
