@@ -13,8 +13,8 @@ import (
 )
 
 // A third member. On some data logistic regression on the leaves of random trees ranks better than the boosters. It is fitted in the
-// first fold, and dropped if it is not ahead of their mean there. Otherwise the best setting of this fold is fitted in all. It becomes one half of the mean if that gains more than its standard
-// error over all folds. Decision 9 has the measurements.
+// first fold, and dropped if it is not ahead of their mean there. Otherwise the best setting of this fold is fitted in all. It becomes
+// one half of the mean if that gains more than its standard error over all folds. Decision 9 has the measurements.
 
 // addThird adds the task of the third member, unless encodings or learners are named, positives are few, or the folds fit samples of the rows.
 func (s *parts) addThird(folds *folds) {
