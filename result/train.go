@@ -166,6 +166,9 @@ type Choice struct {
 	// boosters with derived columns are taken instead of those without, because the gain exceeds its standard error
 	Derived     bool      `json:"derived,omitempty"`
 	DerivedGain *Estimate `json:"derived_gain,omitempty"` // absent: not tried, or dropped after the first fold
+	// logistic regression on leaves of random trees is half of the mean, because the gain exceeds its standard error
+	Leaves     bool      `json:"leaves,omitempty"`
+	LeavesGain *Estimate `json:"leaves_gain,omitempty"` // absent: not tried, or dropped after the first fold
 }
 
 // Scheme is the way in which a threshold was computed: certified, all-rows, held-out, cross-fitted or validation.

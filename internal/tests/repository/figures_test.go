@@ -79,7 +79,7 @@ func TestFiguresInProse(t *testing.T) {
 		{"docs/guide/data-science.md", fmt.Sprintf("that found [%.1f points more of the money](../results/money.csv)", loss-count)},
 		{"docs/guide/guarantees.md", fmt.Sprintf("%d negatives in each branch; together %.0f %% more for 2 branches, %.0f %% for 10", one, more(2), more(10))},
 		{"docs/guide/guarantees.md", fmt.Sprintf("%d negatives that do not train; 773 cost less recall", one)},
-		{readme, "leaves of boosted trees by default: " + size[0] + " of them in the example below"},
+		{readme, "leaves of trees by default: " + size[0] + " of them in the example below"},
 	} {
 		if !strings.Contains(readText(t, c.path), c.want) {
 			t.Errorf("%s lacks %q", c.path, c.want)

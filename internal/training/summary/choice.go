@@ -31,16 +31,10 @@ func Choice(f *tune.Found) string {
 	} else {
 		list = append(list, fmt.Sprintf("%s (%s), best of %d", chosen, score, c.Of))
 	}
-	if c.DerivedGain != nil {
-		kept := "left out, no more than chance"
-		if c.Derived {
-			kept = "kept"
-		}
-		list = append(list, fmt.Sprintf("derived columns bring %s ± %s points: %s", text.Points(c.DerivedGain.Mean),
-			strings.TrimPrefix(text.Points(c.DerivedGain.StandardError), "+"), kept))
-	}
+	list = append(list, raceText("derived columns", c.DerivedGain, c.Derived)...)
+	list = append(list, raceText("random trees", c.LeavesGain, c.Leaves)...)
 	if c.Gain != nil {
-		gain := fmt.Sprintf("%s ± %s points over logistic on raw", text.Points(c.Gain.Mean), strings.TrimPrefix(text.Points(c.Gain.StandardError), "+"))
+		gain := gainText(c.Gain) + " over logistic on raw"
 		switch {
 		case !c.Guarded:
 		case c.Gain.Mean > c.Gain.StandardError:
@@ -60,6 +54,23 @@ func Choice(f *tune.Found) string {
 		list = append(list, "no time was left to average more than "+text.Plural(c.ForTime, "member"))
 	}
 	return strings.Join(list, "; ")
+}
+
+// raceText returns what something brought that was tried with the boosters, and whether it was kept; nothing if it was not tried in all folds.
+func raceText(name string, gain *result.Estimate, kept bool) []string {
+	if gain == nil {
+		return nil
+	}
+	end := "left out, no more than chance"
+	if kept {
+		end = "kept"
+	}
+	return []string{name + " bring " + gainText(gain) + ": " + end}
+}
+
+// gainText returns "+9.9 ± 0.4 points".
+func gainText(gain *result.Estimate) string {
+	return fmt.Sprintf("%s ± %s points", text.Points(gain.Mean), strings.TrimPrefix(text.Points(gain.StandardError), "+"))
 }
 
 // Threshold returns which rows gave a threshold, and whether it is guaranteed.

@@ -206,6 +206,11 @@ func (c *candidates) fitTask(ctx context.Context, t *task, progress func(share f
 	}
 	list := c.folds.list
 	paths := make([]foldPath, len(list))
+	if t.third {
+		if err := c.checkThird(ctx, t); err != nil {
+			return err
+		}
+	}
 	if t.Derived {
 		if err := c.checkDerived(ctx, t); err != nil {
 			return err
@@ -481,9 +486,12 @@ func (c *candidates) ending(t *task) func() bool {
 	}
 }
 
-// grid returns the settings of a task. The ramp starts from the best logistic regression on its encoding.
+// grid returns the settings of a task. The third member has the best one of the first fold. The ramp starts from the best logistic regression on its encoding.
 func (c *candidates) grid(t *task) ([]Setting, error) {
 	grid := t.learner.grid(t.Features)
+	if t.third {
+		return t.raced, nil
+	}
 	if t.Derived {
 		grid = slices.DeleteFunc(grid, func(s Setting) bool { return s.Trees > t.limit })
 	}

@@ -9,7 +9,6 @@ import (
 
 	"toptau/internal/core/text"
 	"toptau/internal/models/feature"
-	"toptau/method"
 	"toptau/result"
 	"toptau/schema"
 )
@@ -32,7 +31,7 @@ func (p *plan) deriveTasks() []*task {
 	}
 	var list []*task
 	for _, t := range p.tasks {
-		if t.Learner == method.Boosting && slices.Contains(averaged, t.Features) {
+		if t.inMean() {
 			derived := *t
 			derived.Derived = true
 			list = append(list, &derived)
@@ -152,7 +151,7 @@ func derivationsOf(list []feature.Strength, signs []feature.Sign) (made []featur
 func (s *selection) settleDerived() error {
 	var sides [2][]*task
 	for _, t := range rankTasks(s.tasks) {
-		if t.Learner == method.Boosting && slices.Contains(averaged, t.Features) {
+		if t.inMean() {
 			side := 0
 			if t.Derived {
 				side = 1

@@ -103,10 +103,14 @@ func selectMembers(tasks []*task, folds []*foldRows, maxSize int64) (*selection,
 func (s *selection) contenders() ([]contender, error) {
 	var list []contender
 	var boosters []*task
+	var third *task
 	ranked := rankTasks(s.tasks)
 	for _, t := range ranked {
-		if t.Learner == method.Boosting && slices.Contains(averaged, t.Features) {
+		if t.inMean() {
 			boosters = append(boosters, t)
+		}
+		if t.third {
+			third = t
 		}
 	}
 	together := len(boosters) > 1 && fits(boosters, s.maxSize)
@@ -117,7 +121,14 @@ func (s *selection) contenders() ([]contender, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, contender{members, score})
+		mean := contender{members, score}
+		if third != nil {
+			if mean, err = s.joinThird(mean, third); err != nil {
+				return nil, err
+			}
+			boosters = append(boosters, third)
+		}
+		list = append(list, mean)
 	}
 	for _, t := range ranked {
 		if !together || !slices.Contains(boosters, t) {

@@ -71,7 +71,9 @@ func (c *Candidate) failure() string {
 type task struct {
 	Task
 	learner    learner
-	anchorOnly bool // the ramp starts from it; it cannot be chosen
+	anchorOnly bool      // the ramp starts from it; it cannot be chosen
+	third      bool      // it can join the mean of the boosters; it is not chosen alone
+	raced      []Setting // of the third member: the best setting in the first fold
 
 	tried       []Candidate
 	trees       int          // on a boosted encoding: the number of its trees; 0: the default
@@ -97,6 +99,11 @@ func (k encodingKey) whole() encodingKey { return encodingKey{encode: k.encode, 
 // isReference reports whether the task is the one that others are compared with.
 func (t *task) isReference() bool {
 	return t.Learner == method.Logistic && t.Features == feature.EncodeRaw
+}
+
+// inMean reports whether the task is one of the boosters whose mean is one candidate.
+func (t *task) inMean() bool {
+	return t.Learner == method.Boosting && slices.Contains(averaged, t.Features)
 }
 
 // key returns the encoding that the search fits the task on.

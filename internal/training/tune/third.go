@@ -1,0 +1,88 @@
+package tune
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"toptau/internal/core/learn"
+	"toptau/internal/core/text"
+	"toptau/internal/models/feature"
+	"toptau/method"
+)
+
+// A third member. On some data logistic regression on the leaves of random trees ranks better than the boosters. It is fitted in the
+// first fold, and dropped if it is not ahead of their mean there. Otherwise the best setting of this fold is fitted in all. It becomes
+// one half of the mean if that gains more than its standard error over all folds. Decision 9 has the measurements.
+
+// addThird adds the task of the third member, unless encodings or learners are named, positives are few, or the folds fit samples of the rows.
+func (s *parts) addThird(folds *folds) {
+	o := &s.options
+	named := o.Features != nil || o.Learners != nil || o.KeepAll || len(o.Feature.Monotone) > 0
+	if named || folds.sampled > 0 || CountRows(s.data.Table.Label, s.training).Positives < guardBelow || !slices.ContainsFunc(s.tasks, (*task).inMean) {
+		return
+	}
+	l := convexLearner(method.Logistic, learn.Logistic, o.ClassWeight)
+	s.tasks = append(s.tasks, &task{Task: Task{Learner: l.name, Features: feature.EncodeLeaves}, learner: l, third: true, best: -1})
+}
+
+// checkThird returns an error if the third member is not worth its time.
+func (c *candidates) checkThird(ctx context.Context, t *task) error {
+	s := &selection{tasks: c.plan.tasks, folds: c.folds.list, maxSize: c.plan.options.MaxSize}
+	if err := s.settleDerived(); err != nil {
+		return err
+	}
+	list, err := s.contenders()
+	if err != nil {
+		return err
+	}
+	mean := slices.IndexFunc(list, contender.isMean)
+	if mean < 0 {
+		return errors.New("there is no mean of boosters")
+	}
+	bar, best := list[mean].score.Folds[0], 0.0
+	r := c.folds.list[0]
+	x, err := r.encode(ctx, t.key(), true)
+	if err != nil {
+		return err
+	}
+	path := newFoldPath(t, r, x, c.plan.options.ClassWeight)
+	grid := t.learner.grid(t.Features)
+	t.raced = grid[:1]
+	for k, setting := range grid {
+		o := path.fitOne(ctx, setting)
+		if o.err != nil {
+			return o.err
+		}
+		if o.value > best {
+			best, t.raced = o.value, grid[k:k+1]
+		}
+	}
+	if best <= bar {
+		return fmt.Errorf("no better in the first fold: %s, and %s the mean of the boosters", text.Percent(best), text.Percent(bar))
+	}
+	return nil
+}
+
+// joinThird returns the mean of the boosters with the third member as one half, if that gains more than its standard error.
+func (s *selection) joinThird(mean contender, third *task) (contender, error) {
+	var joined contender
+	for _, m := range mean.members {
+		joined.members = append(joined.members, member{m.task, m.share / 2})
+	}
+	joined.members = append(joined.members, member{third, 0.5})
+	if !fits(tasksOf(joined.members), s.maxSize) {
+		return mean, nil
+	}
+	var err error
+	if joined.score, err = s.averageOf(joined.members); err != nil {
+		return mean, err
+	}
+	gain := gainOf(joined.score, mean.score)
+	s.LeavesGain = &gain
+	if s.Leaves = gain.Mean > gain.StandardError; s.Leaves {
+		return joined, nil
+	}
+	return mean, nil
+}
