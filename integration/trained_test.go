@@ -182,15 +182,10 @@ func manyTrees(t *testing.T, data []byte) *model.Model {
 		block.Trees = append(block.Trees, tree)
 	}
 	m := &feature.Map{Scale: encoding.Scale, Impute: encoding.Impute, Inputs: encoding.Inputs, Dropped: encoding.Dropped, Blocks: []feature.Block{block}}
-	content, err := m.MarshalJSON()
-	if err != nil {
+	if err := m.Prepare(); err != nil {
 		t.Fatal(err)
 	}
-	read := &feature.Map{}
-	p.Features = read
-	if err := read.UnmarshalJSON(content); err != nil {
-		t.Fatal(err)
-	}
+	p.Features = m
 	p.Weights, p.Averages, p.Members = make([]float64, p.Features.Cols()), nil, nil
 	for i := range p.Weights {
 		p.Weights[i] = r.NormFloat64()

@@ -531,8 +531,8 @@ class Column {
 
 // ---- The program ----
 //
-// A score is (0 + products of the terms in order) + offset. add adds the products of a term for one row to a sum. divide adds each to its
-// column. x has the inputs' numbers and codes; of LIBSVM rows, entries are those that are not 0.
+// A score is (0 + products of the terms in order) + offset. each visits the products of a term for one row, with their inputs, in order; those of
+// trees have none. x has the inputs' numbers and codes; of LIBSVM rows, entries are those that are not 0.
 
 function tooLarge(x, column) {
   return new ToptauError(`${x} is too large to be scored`, "a value that stays below 3e+38 after scaling", { column });
@@ -559,15 +559,9 @@ class Numbers {
     return value * this.weights[i];
   }
 
-  add(x, z, entries) {
-    if (this.place === null) this.inputs.forEach((k, i) => (z += this.product(x[k], i)));
-    else for (const [k, v] of entries) if (this.place.has(k)) z += this.product(v, this.place.get(k));
-    return z;
-  }
-
-  divide(x, adds, entries) {
-    if (this.place === null) this.inputs.forEach((k, i) => (adds[k] += this.product(x[k], i)));
-    else for (const [k, v] of entries) if (this.place.has(k)) adds[k] += this.product(v, this.place.get(k));
+  each(x, entries, visit) {
+    if (this.place === null) this.inputs.forEach((k, i) => visit(k, this.product(x[k], i)));
+    else for (const [k, v] of entries) if (this.place.has(k)) visit(k, this.product(v, this.place.get(k)));
   }
 }
 
@@ -587,18 +581,11 @@ class Levels {
     });
   }
 
-  term(c, x) {
-    const code = c.numeric ? (x[c.k] === x[c.k] ? UNKNOWN : MISSING) : x[c.k];
-    return code >= 0 ? c.terms[code] : code === MISSING ? c.missingTerm : c.unknownTerm;
-  }
-
-  add(x, z) {
-    for (const c of this.columns) z += this.term(c, x);
-    return z;
-  }
-
-  divide(x, adds) {
-    for (const c of this.columns) adds[c.k] += this.term(c, x);
+  each(x, _, visit) {
+    for (const c of this.columns) {
+      const code = c.numeric ? (x[c.k] === x[c.k] ? UNKNOWN : MISSING) : x[c.k];
+      visit(c.k, code >= 0 ? c.terms[code] : code === MISSING ? c.missingTerm : c.unknownTerm);
+    }
   }
 }
 
@@ -658,20 +645,11 @@ class Cards {
     return 0;
   }
 
-  add(x, z) {
+  each(x, _, visit) {
     for (const c of this.cards) {
       const f = this.place(c, x[c.k]);
-      if (f > 0) z = z + (1 - f) * c.weights[this.level] + f * c.weights[this.level + 1];
-      else if (this.level >= 0) z += c.weights[this.level];
-    }
-    return z;
-  }
-
-  divide(x, adds) {
-    for (const c of this.cards) {
-      const f = this.place(c, x[c.k]);
-      if (f > 0) adds[c.k] = adds[c.k] + (1 - f) * c.weights[this.level] + f * c.weights[this.level + 1];
-      else if (this.level >= 0) adds[c.k] += c.weights[this.level];
+      if (this.level >= 0) visit(c.k, (1 - f) * c.weights[this.level]);
+      if (f > 0) visit(c.k, f * c.weights[this.level + 1]);
     }
   }
 }
@@ -748,13 +726,12 @@ class Trees {
     return v <= this.at[i] || (v !== v && this.missingLeft[i] === 1) ? i + 1 : this.next[i];
   }
 
-  add(x, z) {
+  each(x, _, visit) {
     x = this.#values(x);
     for (let i of this.roots) {
       while (this.input[i] >= 0) i = this.#child(i, x[this.input[i]]);
-      z += this.weights[this.next[i]];
+      visit(-1, this.weights[this.next[i]]);
     }
-    return z;
   }
 
   /** Adds to each input what the steps that test it change in the mean weight. Returns rest plus the means of the roots. */
@@ -844,8 +821,9 @@ class Program {
 
   score(x, entries) {
     let z = 0;
+    const visit = (_, product) => (z += product);
     x = this.derive(x);
-    for (const t of this.terms) z = t.add(x, z, entries);
+    for (const t of this.terms) t.each(x, entries, visit);
     z += this.offset;
     if (!Number.isFinite(z)) throw new ToptauError("a score that is not finite", "values like those of the training data");
     return z;
@@ -855,7 +833,7 @@ class Program {
   divide(x, entries) {
     x = this.derive(x);
     const adds = new Array(this.columns.length + this.derived.length).fill(0);
-    for (const t of this.terms) if (!(t instanceof Trees)) t.divide(x, adds, entries);
+    for (const t of this.terms) if (!(t instanceof Trees)) t.each(x, entries, (k, product) => (adds[k] += product));
     const named = this.named.length < this.columns.length ? new Set(this.named) : null;
     let rest = 0;
     if (named) for (const [k, product] of adds.entries()) if (k < this.columns.length && !named.has(k)) rest += product;

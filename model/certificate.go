@@ -9,8 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"reflect"
-	"strings"
 
 	"toptau/diag"
 	"toptau/internal/data/atomicfile"
@@ -118,7 +116,6 @@ func (c *Certificate) encode() ([]byte, error) {
 
 // readCertificate reads a file of at most 1 GiB that fits into memory.
 func readCertificate(path string) ([]byte, error) {
-	const most, decodedTimes = 1 << 30, 8
 	f, err := openRegular(path)
 	if err != nil {
 		return nil, err
@@ -130,7 +127,7 @@ func readCertificate(path string) ([]byte, error) {
 	} else if n > 0 && first[0] != '{' {
 		return first, nil // no certificate, and maybe a large file
 	}
-	return memory.ReadAll(io.MultiReader(bytes.NewReader(first), f), "a certificate", most, decodedTimes)
+	return memory.ReadAll(io.MultiReader(bytes.NewReader(first), f), "a certificate", maxBytes, decodedTimes)
 }
 
 // LoadCertificate reads a certificate without checking its claims; package toptau's Verify does.
@@ -157,7 +154,8 @@ func LoadCertificate(path string) (*Certificate, error) {
 	return c, nil
 }
 
-// decodeCertificate reads the content of a certificate's file. Every field must be there once, spelled as it is written.
+// decodeCertificate reads the content of a certificate's file. Every field must be there once, spelled as it is written: encoding/json by itself
+// takes "LAMBDA" for "lambda", the last of two, and 0 for a field that is null or missing.
 func decodeCertificate(content []byte) (*Certificate, error) {
 	var head struct {
 		Format int `json:"toptau_certificate"`
@@ -168,98 +166,11 @@ func decodeCertificate(content []byte) (*Certificate, error) {
 	case head.Format != CertificateVersion:
 		return nil, fmt.Errorf("format %d, this toptau reads format %d", head.Format, CertificateVersion)
 	}
-	fields, err := objectFields(content, reflect.TypeFor[Certificate]())
-	if err == nil {
-		err = checkDualWeights(fields)
-	}
-	if norm := fields["norm"]; err == nil && norm != nil {
-		if string(norm) == "null" {
-			err = errors.New(`field "norm" is null`)
-		} else if fields, err = objectFields(norm, reflect.TypeFor[NormProof]()); err == nil {
-			err = checkDualWeights(fields)
-		}
-	}
 	c := new(Certificate)
-	if err == nil {
-		err = json.Unmarshal(content, c)
-	}
-	if err != nil {
+	if err := decode(content, c); err != nil {
 		return nil, fmt.Errorf("edited or damaged: %w", err)
 	}
 	return c, nil
-}
-
-// checkDualWeights checks the fields of p and a.
-func checkDualWeights(fields map[string]json.RawMessage) error {
-	for _, name := range []string{"p", "a"} {
-		own, err := objectFields(fields[name], reflect.TypeFor[DualWeights]())
-		if err != nil {
-			return err
-		}
-		for list, content := range own {
-			var elements []json.RawMessage
-			if err := json.Unmarshal(content, &elements); err != nil {
-				return err
-			}
-			for _, element := range elements {
-				if string(element) == "null" { // encoding/json takes it for 0
-					return fmt.Errorf("null in field %q", list)
-				}
-				if list != "groups" {
-					continue
-				}
-				if _, err := objectFields(element, reflect.TypeFor[DualGroup]()); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// objectFields splits a JSON object. It wants the fields of a type, each once and none but a pointer null: encoding/json by
-// itself takes "LAMBDA" for "lambda", the last of two, and 0 for a field that is null or missing.
-func objectFields(content []byte, kind reflect.Type) (map[string]json.RawMessage, error) {
-	decoder := json.NewDecoder(bytes.NewReader(content))
-	if open, err := decoder.Token(); err != nil || open != json.Delim('{') {
-		return nil, errors.New("not an object")
-	}
-	known, required := map[string]reflect.Type{}, []string{}
-	for i := range kind.NumField() {
-		name, option, _ := strings.Cut(kind.Field(i).Tag.Get("json"), ",")
-		known[name] = kind.Field(i).Type
-		if option == "" {
-			required = append(required, name)
-		}
-	}
-	fields := map[string]json.RawMessage{}
-	for decoder.More() {
-		key, err := decoder.Token()
-		if err != nil {
-			return nil, err
-		}
-		name, _ := key.(string)
-		var value json.RawMessage
-		if err := decoder.Decode(&value); err != nil {
-			return nil, err
-		}
-		_, twice := fields[name]
-		switch field, found := known[name]; {
-		case !found:
-			return nil, fmt.Errorf("unknown field %s", diag.Quote(name))
-		case twice:
-			return nil, fmt.Errorf("field %q twice", name)
-		case string(value) == "null" && field.Kind() != reflect.Pointer:
-			return nil, fmt.Errorf("field %q is null", name)
-		}
-		fields[name] = value
-	}
-	for _, name := range required {
-		if fields[name] == nil {
-			return nil, fmt.Errorf("no field %q", name)
-		}
-	}
-	return fields, nil
 }
 
 // refused is the error for a certificate that contradicts itself.

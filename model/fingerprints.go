@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"toptau/internal/data/sketch"
 )
@@ -48,7 +49,7 @@ func (l *HashList) UnmarshalJSON(data []byte) error {
 	if err != nil || len(raw)%hashBytes != 0 {
 		return errors.New("fingerprints that are not base64 of 6 bytes each")
 	}
-	*l = nil
+	*l = slices.Grow(HashList(nil), len(raw)/hashBytes)
 	for ; len(raw) > 0; raw = raw[hashBytes:] {
 		h := uint64(0)
 		for _, b := range raw[:hashBytes] {

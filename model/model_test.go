@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -22,6 +23,7 @@ import (
 	"toptau/internal/data/sketch"
 	"toptau/internal/data/table"
 	"toptau/internal/models/feature"
+	"toptau/internal/models/feature/trees"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/result"
@@ -256,11 +258,11 @@ var forgeries = []struct{ old, new, want string }{
 	{`"offset":-0.25`, `"offset":-0.5`, "probe row 1 scores"},
 	{`"offset":-0.25`, `"offset":-0.250`, "not in the form"},
 	{`"offset":-0.25`, `"offset":1e999`, "1e999"},
-	{`"offset":-0.25`, `"offset":null`, "probe row 1 scores"},
-	{`"offset"`, `"Offset"`, "not in the form"},
+	{`"offset":-0.25`, `"offset":null`, "expected a number"},
+	{`"offset"`, `"Offset"`, `unknown field "Offset"`},
 	{`"offset":-0.25`, `"offset":-0.25,"surplus":1`, `unknown field "surplus"`},
 	{`"program": {`, `"surplus": 1,` + "\n" + `"program": {`, `unknown field "surplus"`},
-	{`"program": {`, `"program": null,` + "\n" + `"program": {`, "not in the form"},
+	{`"program": {`, `"program": null,` + "\n" + `"program": {`, `field "program" twice`},
 	{`"weights":[-2]`, `"weights":[-2,1]`, "2 weights for 1 features"},
 	{`"weights":[-2]`, `"weights":[]`, "0 weights for 1 features"},
 	{`"weights":[0.3333333333333333]`, `"weights":[1,2]`, "2 weights for 1 inputs"},
@@ -652,4 +654,68 @@ func FuzzRead(f *testing.F) {
 			t.Fatal("accepted, but saved differently")
 		}
 	})
+}
+
+// Lists of every kind are refused before they take more memory than an honest file of the size needs.
+func TestLongListsAreRefused(t *testing.T) {
+	data := encoded(t, trained(t))
+	for _, edit := range []struct{ old, start, element, end string }{
+		{`"weights":[-2]`, `"weights":[-2`, ",0", "]"},
+		{`"columns":[0,1]`, `"columns":[0`, ",1", "]"},
+		{`"blocks":[0,1]`, `"blocks":[0`, ",1", "]"},
+		{`"inputs":[0]`, `"inputs":[0],"scale":[1`, ",1", "]"},
+		{`"categories":["http"`, `"categories":["http"`, `,""`, `,"x"`},
+		{`"levels":[`, `"levels":[{}`, ",{}", ","},
+		{`"terms":[`, `"terms":[null`, ",null", ","},
+	} {
+		edited := resealed(t, data, edit.old, edit.start+strings.Repeat(edit.element, 5<<20)+edit.end)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := decodeModel(edited)
+		runtime.ReadMemStats(&after)
+		if taken := after.TotalAlloc - before.TotalAlloc; err == nil || !strings.Contains(err.Error(), "longer lists") || taken > 1<<20 {
+			t.Errorf("%s: %v, %d bytes of memory for a file of %d", edit.start, err, taken, len(edited))
+		}
+	}
+}
+
+// Honest models may have long lists of short numbers: weights that are all 0, cuts, leaves.
+func TestLongListsAreRead(t *testing.T) {
+	tree := trees.Tree{}
+	var grow func(leaves int)
+	grow = func(leaves int) {
+		if leaves == 1 {
+			tree.Ask, tree.Mass = append(tree.Ask, -1), append(tree.Mass, float64(10+len(tree.Mass)%90))
+			return
+		}
+		tree.Ask, tree.At = append(tree.Ask, 0), append(tree.At, float64(len(tree.At)%1000))
+		grow(leaves / 2)
+		grow(leaves - leaves/2)
+	}
+	grow(1 << 15)
+	block := &feature.LeavesBlock{Inputs: []int{0}}
+	for range 8 {
+		block.Trees = append(block.Trees, tree)
+	}
+	card := feature.Card{}
+	for i := range 1 << 15 {
+		card.Atoms = append(card.Atoms, float64(i))
+	}
+	m := &feature.Map{Scale: schema.ScaleStandard, Impute: schema.ImputeError, Inputs: []feature.Input{{Name: "x", Kind: schema.Numeric}}, Dropped: []feature.Dropped{},
+		Blocks: []feature.Block{&feature.ScorecardBlock{Columns: []feature.Card{card}}, block}}
+	if err := m.Prepare(); err != nil {
+		t.Fatal(err)
+	}
+	made, err := New(Parts{Schema: schema.Schema{Format: "csv", Width: 2, Columns: []schema.Column{{Name: "x", Number: 1, Kind: schema.Numeric}}}, Features: m,
+		Weights: make([]float64, m.Cols()), Training: Training{Rows: 2, Positives: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := encoded(t, made)
+	if numbers := bytes.Count(data, []byte(",")); numbers < 1<<20 || len(data) > 4*numbers {
+		t.Fatalf("%d numbers in %d bytes are not many and short", numbers, len(data))
+	}
+	if _, err := Read(bytes.NewReader(data), "m.json"); err != nil {
+		t.Error(err)
+	}
 }

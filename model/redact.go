@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"toptau/internal/data/table"
-	"toptau/internal/models/feature"
+	"toptau/internal/models/program"
 	"toptau/schema"
 )
 
@@ -33,12 +33,22 @@ func (m *Model) Redacted() (*Model, error) {
 			c.Salt = salts[j]
 		}
 	}
-	p.Features, err = m.parts.encoding().Renamed(func(in *feature.Input, category string) string {
-		if salts[in.Column] == "" {
-			return category // is a hash already
+	compiled, err := program.Compile(m.parts.encoding(), p.Weights, p.Offset)
+	if err != nil {
+		return nil, err
+	}
+	for i := range compiled.Texts {
+		t := &compiled.Texts[i]
+		salt := salts[compiled.Columns[t.Input]]
+		if salt == "" {
+			continue // hashes already
 		}
-		return table.HashName(salts[in.Column], category)
-	})
+		t.Categories = slices.Clone(t.Categories)
+		for k, category := range t.Categories {
+			t.Categories[k] = table.HashName(salt, category)
+		}
+	}
+	p.Features, p.Weights, err = compiled.Features(program.RestOf(m.parts.encoding()), p.Schema)
 	if err != nil {
 		return nil, err
 	}

@@ -254,11 +254,16 @@ func badInputs() []badInput {
 		{"a zstd window of 128 MB", "a.csv", func(a *attacker) { // and a block of one repeated byte
 			a.bytes([]byte{0x28, 0xb5, 0x2f, 0xfd, 0x00, 17 << 3, 0x03, 0x00, 0x10, '\n'})
 		}, []string{fit}, 1, "an empty file", false},
-		{"a model of weights alone", "m.json", func(a *attacker) {
-			a.text("{\n\"toptau_model\": 1,\n\"schema\": {},\n\"features\": {},\n\"program\": {\"terms\":[{\"numbers\":{\"weights\":[0")
+		{"a model of numbers", "m.json", func(a *attacker) {
+			a.text("{\n\"toptau_model\": 1,\n\"schema\": {},\n\"features\": {},\n\"program\": {\"terms\":[{\"cards\":[{\"input\":0,\"atoms\":[0")
 			a.many(",0", 3*a.scale, a.bytes)
-			a.text("]}}]}\n}\n")
+			a.text("]}]}]}\n}\n")
 		}, []string{"score FILE DATA"}, 1, "", false},
+		{"a certificate of numbers", "c.json", func(a *attacker) {
+			a.text(`{"toptau_certificate":1,"p":{"rows":[0`)
+			a.many(",0", 3*a.scale, a.bytes)
+			a.text("]}}\n")
+		}, []string{"verify MODEL DATA FILE --label y"}, 1, "", false},
 		{"a model of empty objects", "m.json", func(a *attacker) {
 			a.text("{\n\"toptau_model\": 1,\n\"schema\": {\"columns\":[{}")
 			a.many(",{}", 3*a.scale, a.bytes)

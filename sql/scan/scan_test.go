@@ -111,15 +111,14 @@ func openFake(t *testing.T, name string, answers ...func(dest []any, each func()
 // theMap is a map on the columns of the fake table.
 func theMap(t *testing.T, encoding string) *feature.Map {
 	t.Helper()
-	m := new(feature.Map)
-	blocks := map[string]string{
-		"raw":       `{"kind":"numeric","block":{"inputs":[0,1],"shift":[0.25,0],"scale":[2,1]}}`,
-		"scorecard": `{"kind":"scorecard","block":{"columns":[{"input":0,"knots":[-1,0,2.5],"atoms":[0.5]},{"input":1,"atoms":[0,1,3]}]}}`,
+	block := map[string]feature.Block{
+		"raw":       &feature.NumericBlock{Inputs: []int{0, 1}, Shift: []float64{0.25, 0}, Scale: []float64{2, 1}},
+		"scorecard": &feature.ScorecardBlock{Columns: []feature.Card{{Input: 0, Knots: []float64{-1, 0, 2.5}, Atoms: []float64{0.5}}, {Input: 1, Atoms: []float64{0, 1, 3}}}},
 	}[encoding]
-	text := `{"scale":"standard","impute":"indicator","inputs":[{"column":0,"name":"a \"b\"","kind":"numeric"},` +
-		`{"column":1,"name":"x` + "`" + `y","kind":"numeric"},{"column":2,"name":"service","kind":"categorical","categories":["it's","ftp\\","x"]}],` +
-		`"dropped":[],"blocks":[` + blocks + `,{"kind":"onehot","block":{"columns":[{"input":2,"missing":true}]}}]}`
-	if err := m.UnmarshalJSON([]byte(text)); err != nil {
+	m := &feature.Map{Scale: schema.ScaleStandard, Impute: schema.ImputeIndicator, Inputs: []feature.Input{{Column: 0, Name: `a "b"`, Kind: schema.Numeric},
+		{Column: 1, Name: "x`y", Kind: schema.Numeric}, {Column: 2, Name: "service", Kind: schema.Categorical, Categories: []string{"it's", `ftp\`, "x"}}},
+		Blocks: []feature.Block{block, &feature.OneHotBlock{Columns: []feature.OneHot{{Input: 2, Missing: true}}}}}
+	if err := m.Prepare(); err != nil {
 		t.Fatal(err)
 	}
 	return m

@@ -27,6 +27,7 @@ type Scanner struct {
 	Bytes []byte
 	At    int          // the next byte
 	Pause func() error // is called between elements of lists and objects, every PauseBytes; its error ends the reading; nil: no pauses
+	NUL   bool         // texts may have U+0000
 
 	paused int // At, at the last pause
 
@@ -316,7 +317,7 @@ func (s *Scanner) escape() error {
 			return s.Wrong("a pair of surrogates")
 		}
 	}
-	if r == 0 {
+	if r == 0 && !s.NUL {
 		return s.Wrong("no NUL in a text")
 	}
 	s.text = utf8.AppendRune(s.text, r)

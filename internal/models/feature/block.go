@@ -3,21 +3,19 @@ package feature
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 
 	"toptau/internal/core/matrix"
 	"toptau/internal/data/table"
 )
 
-// Block is a run of consecutive weights made from the map's inputs. Each kind has a file and an entry in
-// kinds.
+// Block is a run of consecutive weights made from the map's inputs. Each kind has a file.
 //
 // encode appends exactly Spec().Cols values to dst.Dense when the block is dense, and the non-zero entries
 // with ascending columns, counted from first, to dst.Cols and dst.Values when it is sparse or coded. It reads
 // the resolved row (dst.numbers, dst.codes), or the table's sparse row, and allocates nothing once dst has
 // grown.
 type Block interface {
-	Kind() string           // as in the model file
+	Kind() string           // for messages and the order of blocks
 	Spec() matrix.BlockSpec // storage and number of weights
 	// appendWeights appends one Weight for each column of the block.
 	appendWeights(m *Map, list []Weight) []Weight
@@ -34,7 +32,7 @@ type Weight struct {
 	Input int    // the input it belongs to, so that contributions can be added up by column; -1 for an index of LIBSVM or a leaf
 }
 
-// blocks is the list of a map's blocks. In a model file each is an object whose first field is its kind.
+// blocks is the list of a map's blocks. In JSON each is an object whose first field is its kind.
 type blocks []Block
 
 type blockFile struct {
@@ -64,16 +62,4 @@ func marshal(v any) ([]byte, error) {
 		return nil, err
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
-}
-
-func unmarshalStrict(data []byte, v any) error {
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(v); err != nil {
-		return err
-	}
-	if decoder.More() {
-		return fmt.Errorf("more than one value")
-	}
-	return nil
 }

@@ -65,8 +65,8 @@ func minSide(s trees.Shape) string {
 // DefaultRounds returns the number of trees of a boosted encoding, at most.
 func DefaultRounds(e Encode) int { return shapes[e].Rounds }
 
-// grow grows random or boosted trees on some inputs.
-func (f *fitter) grow(inputs []int) (*LeavesBlock, error) {
+// grow grows random or boosted trees on some inputs; nil: there is none.
+func grow(f *fitter, inputs []int) (Block, error) {
 	positive, err := f.labels()
 	if err != nil {
 		return nil, err
@@ -91,7 +91,10 @@ func (f *fitter) grow(inputs []int) (*LeavesBlock, error) {
 	} else {
 		block.Trees, err = rows.Random(f.ctx, f.o.Trees, f.o.Leaves, f.o.Seed)
 	}
-	return block, err
+	if err != nil || len(block.Trees) == 0 {
+		return nil, err
+	}
+	return block, nil
 }
 
 // treeColumn returns what trees read of a number, on the training rows.

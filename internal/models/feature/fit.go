@@ -125,14 +125,14 @@ func (f *fitter) columns() error {
 		slices.SortStableFunc(b.scorecard.Columns, func(x, y Card) int { return min(len(y.Knots), 1) - min(len(x.Knots), 1) })
 		f.m.Blocks = append(f.m.Blocks, &b.scorecard)
 	}
-	if len(b.treeInputs) > 0 {
+	if len(b.read) > 0 {
 		f.addDerived(&b)
-		leaves, err := f.grow(b.treeInputs)
+		block, err := growers[f.o.Encode](f, b.read)
 		if err != nil {
 			return err
 		}
-		if len(leaves.Trees) > 0 {
-			f.m.Blocks = append(f.m.Blocks, leaves)
+		if block != nil {
+			f.m.Blocks = append(f.m.Blocks, block)
 		}
 	}
 	if len(b.onehot.Columns) > 0 {
@@ -147,22 +147,22 @@ type columnBlocks struct {
 	scorecard ScorecardBlock
 	onehot    OneHotBlock
 
-	treeInputs []int
+	read []int // what a grower may read
 }
 
 // addDerived adds the derived columns to what trees read. One of a column that is not in use is left out.
 func (f *fitter) addDerived(b *columnBlocks) {
-	numeric := len(b.treeInputs)
+	numeric := len(b.read)
 	place := func(column int) int {
-		return slices.IndexFunc(b.treeInputs[:numeric], func(k int) bool { return f.m.Inputs[k].Column == column })
+		return slices.IndexFunc(b.read[:numeric], func(k int) bool { return f.m.Inputs[k].Column == column })
 	}
 	for _, d := range f.o.Derived {
 		i, j := place(d.A), place(d.B)
 		if i < 0 || j < 0 {
 			continue
 		}
-		b.treeInputs = append(b.treeInputs, numberCount(f.m))
-		f.m.Derived = append(f.m.Derived, Derived{d.Op, b.treeInputs[i], b.treeInputs[j]})
+		b.read = append(b.read, numberCount(f.m))
+		f.m.Derived = append(f.m.Derived, Derived{d.Op, b.read[i], b.read[j]})
 	}
 }
 
@@ -183,12 +183,12 @@ func (f *fitter) addNumeric(j int, c *measured, b *columnBlocks) {
 	}
 	k := len(f.m.Inputs)
 	f.m.Inputs = append(f.m.Inputs, Input{Column: j, Name: f.t.Columns[j].Name, Kind: schema.Numeric, Fill: c.Fill})
-	if f.o.scorecard() {
+	if cards[f.o.Encode] != nil {
 		c.card.Input = k
 		b.scorecard.Columns = append(b.scorecard.Columns, c.card)
 	}
-	if f.o.leaves() || f.o.Encode.Boosted() {
-		b.treeInputs = append(b.treeInputs, k)
+	if growers[f.o.Encode] != nil {
+		b.read = append(b.read, k)
 	}
 	if f.o.Encode != EncodeRaw {
 		return
@@ -277,7 +277,7 @@ func (f *fitter) addCategorical(j int, c *measured, b *columnBlocks) {
 	k := len(f.m.Inputs)
 	f.m.Inputs = append(f.m.Inputs, in)
 	if f.o.Encode.Boosted() {
-		b.treeInputs = append(b.treeInputs, k)
+		b.read = append(b.read, k)
 		return
 	}
 	if f.o.Impute == schema.ImputeMedian {

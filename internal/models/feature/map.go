@@ -13,7 +13,7 @@ import (
 	"toptau/schema"
 )
 
-// Map turns rows of a table into rows of a matrix. Fit makes one, and so does JSON. It does not change
+// Map turns rows of a table into rows of a matrix. Fit makes one, and so does the program of a model. It does not change
 // afterwards and is safe for concurrent use.
 type Map struct {
 	Scale    schema.Scale  `json:"scale"`
@@ -104,18 +104,6 @@ func kindOf(c *table.Column) schema.Kind {
 		return schema.Categorical
 	}
 	return schema.Numeric
-}
-
-// UnmarshalJSON reads what MarshalJSON writes and checks everything that Encode relies on. It refuses unknown
-// fields.
-func (m *Map) UnmarshalJSON(data []byte) error {
-	type file Map // without methods
-	var read file
-	if err := unmarshalStrict(data, &read); err != nil {
-		return err
-	}
-	*m = Map(read)
-	return m.Prepare()
 }
 
 // MarshalJSON writes the map with its fields in a fixed order and floats in their shortest form.

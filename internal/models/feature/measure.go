@@ -109,8 +109,8 @@ func (f *fitter) measureNumbers(column *table.Column, space *columnSpace) (c mea
 	if c.Constant && !indicator {
 		return c
 	}
-	if f.o.scorecard() {
-		c.card = newCard(0, values, weights, f.binsPerColumn(), indicator)
+	if newCard := cards[f.o.Encode]; newCard != nil {
+		c.card = newCard(values, weights, f.binsPerColumn(), indicator)
 	}
 	return c
 }

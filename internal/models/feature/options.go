@@ -51,8 +51,13 @@ const (
 	defaultLeaves = 160
 )
 
-func (o Options) scorecard() bool { return o.Encode == EncodeScorecard || o.Encode == EncodeBoth }
-func (o Options) leaves() bool    { return o.Encode == EncodeLeaves || o.Encode == EncodeBoth }
+// cards make the scale of a column from its values on the training rows, by encoding. The file of an encoding adds its own.
+var cards = map[Encode]func(x, weights []float64, bins int, missing bool) Card{EncodeScorecard: newCard, EncodeBoth: newCard}
+
+// growers make a block of all numbers that it may read, by encoding: inputs and derived columns. The file of an encoding adds its own.
+var growers = map[Encode]func(f *fitter, inputs []int) (Block, error){
+	EncodeLeaves: grow, EncodeBoth: grow, EncodeBoosted: grow, EncodeStochastic: grow, EncodePairs: grow, EncodeAdditive: grow,
+}
 
 // Sign is the direction in which the score may move with a column.
 type Sign = schema.Sign

@@ -224,7 +224,7 @@ const (
 // atomPart: a value that at least one row in atomPart has becomes an atom. Chosen by hand (a change moves results).
 const atomPart = 20
 
-// newCard returns the scale of an input from its values on the training rows. None is missing; nil weights
+// newCard returns the scale of a column, without its input, from its values on the training rows. None is missing; nil weights
 // are all 1.
 //
 //   - If there are at most bins+1 different values, or fewer than two that are not atoms, all are atoms and
@@ -232,8 +232,8 @@ const atomPart = 20
 //   - Otherwise an atom is a value with at least 1/atomPart of the mass. Knots are the distinct quantiles of
 //     the other values at j/bins, j = 0 to bins. The quantile at p is the smallest value up to which at least
 //     the fraction p of the mass lies.
-func newCard(input int, x, weights []float64, bins int, missing bool) Card {
-	c := Card{Input: input, Missing: missing}
+func newCard(x, weights []float64, bins int, missing bool) Card {
+	c := Card{Missing: missing}
 	values := distinct(x, weights)
 	total := massOf(values)
 	var rest []trees.ValueMass

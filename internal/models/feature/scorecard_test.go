@@ -29,31 +29,31 @@ func steps(n int) []float64 {
 
 // The quantiles of 0, ..., 32 at j/16 are the smallest values up to which at least j/16 of the 33 rows lie.
 func TestKnotsByHand(t *testing.T) {
-	c := newCard(0, steps(33), nil, 16, false)
+	c := newCard(steps(33), nil, 16, false)
 	want := []float64{0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32}
 	if diff := cmp.Diff(want, c.Knots); diff != "" || c.Atoms != nil {
 		t.Errorf("atoms %v, knots (-want +got):\n%s", c.Atoms, diff)
 	}
-	if c = newCard(0, steps(33), nil, 8, false); !slices.Equal(c.Knots, []float64{0, 4, 8, 12, 16, 20, 24, 28, 32}) {
+	if c = newCard(steps(33), nil, 8, false); !slices.Equal(c.Knots, []float64{0, 4, 8, 12, 16, 20, 24, 28, 32}) {
 		t.Errorf("8 bins: %v", c.Knots)
 	}
 	// A heavy row moves the quantiles: of the mass of 64 in all, 32 stand at 32.
 	weights := slices.Repeat([]float64{1}, 32)
-	if c = newCard(0, steps(33), append(weights, 1.6), 4, false); !slices.Equal(c.Knots, []float64{0, 8, 16, 25, 32}) {
+	if c = newCard(steps(33), append(weights, 1.6), 4, false); !slices.Equal(c.Knots, []float64{0, 8, 16, 25, 32}) {
 		t.Errorf("weighted: %v", c.Knots)
 	}
 }
 
 func TestAtomsByHand(t *testing.T) {
 	values := append(steps(38), -1, -1) // 2 of 40 rows: one in twenty
-	c := newCard(0, values, nil, 16, false)
+	c := newCard(values, nil, 16, false)
 	if !slices.Equal(c.Atoms, []float64{-1}) || c.Knots[0] != 0 || c.Knots[len(c.Knots)-1] != 37 {
 		t.Errorf("%+v, want the atom -1 and knots from 0 to 37", c)
 	}
-	if c = newCard(0, append(steps(39), -1, -1), nil, 16, false); c.Atoms != nil || c.Knots[0] != -1 {
+	if c = newCard(append(steps(39), -1, -1), nil, 16, false); c.Atoms != nil || c.Knots[0] != -1 {
 		t.Errorf("%+v, want no atom: 2 of 41 rows are too few", c)
 	}
-	few := newCard(0, []float64{3, 1, 3, 3, 2, math.Copysign(0, -1)}, nil, 16, true)
+	few := newCard([]float64{3, 1, 3, 3, 2, math.Copysign(0, -1)}, nil, 16, true)
 	if diff := cmp.Diff(Card{Atoms: []float64{0, 1, 2, 3}, Missing: true}, few); diff != "" || math.Signbit(few.Atoms[0]) {
 		t.Errorf("few values are levels (-want +got):\n%s", diff)
 	}
@@ -62,7 +62,7 @@ func TestAtomsByHand(t *testing.T) {
 	for i := range 17 {
 		many = append(many, slices.Repeat([]float64{float64(i)}, 10)...)
 	}
-	if c = newCard(0, append(many, 99), nil, 16, false); c.Knots != nil || len(c.Atoms) != 18 {
+	if c = newCard(append(many, 99), nil, 16, false); c.Knots != nil || len(c.Atoms) != 18 {
 		t.Errorf("%+v", c)
 	}
 }
@@ -221,12 +221,12 @@ func TestScorecardWeightsAsRepeatedRows(t *testing.T) {
 		values, weights = append(values, x), append(weights, w)
 		repeated = append(repeated, slices.Repeat([]float64{x}, int(w))...)
 	}
-	if diff := cmp.Diff(newCard(0, values, weights, 16, false), newCard(0, repeated, nil, 16, false)); diff != "" {
+	if diff := cmp.Diff(newCard(values, weights, 16, false), newCard(repeated, nil, 16, false)); diff != "" {
 		t.Errorf("(-weighted +repeated):\n%s", diff)
 	}
-	base := newCard(0, repeated, nil, 16, false)
+	base := newCard(repeated, nil, 16, false)
 	r.Shuffle(len(repeated), func(i, j int) { repeated[i], repeated[j] = repeated[j], repeated[i] })
-	if diff := cmp.Diff(base, newCard(0, repeated, nil, 16, false)); diff != "" {
+	if diff := cmp.Diff(base, newCard(repeated, nil, 16, false)); diff != "" {
 		t.Errorf("the order of the rows matters:\n%s", diff)
 	}
 }

@@ -74,18 +74,13 @@ func try(r *rand.Rand, o Options) *Case {
 	b.derived()
 	b.blocks()
 	b.parts.Features = &b.m
-	content, err := b.m.MarshalJSON() // reading sets what scoring needs
-	if err == nil {
-		read := &feature.Map{}
-		err = read.UnmarshalJSON(content)
-		b.parts.Features = read
-	}
-	if err != nil {
+	if err := b.m.Prepare(); err != nil {
 		panic(err)
 	}
 	b.weights()
 	b.points()
 	b.parts.Training = model.Training{Rows: 100, Positives: 10, Digest: "sha256:" + strings.Repeat("0a", 32), Seed: 1}
+	var err error
 	b.c.Model, err = model.New(b.parts)
 	if e := diag.Of(err); e != nil && e.Kind == diag.Data {
 		return nil
