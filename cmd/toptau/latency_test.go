@@ -158,8 +158,12 @@ func TestKillInTheSolverKeepsWhatItHas(t *testing.T) {
 		for end := time.Now().Add(time.Minute); phase() != "solving" && time.Now().Before(end); {
 			time.Sleep(5 * time.Millisecond)
 		}
+		met := phase()
 		command.Process.Signal(syscall.SIGTERM)
 		command.Wait()
+		if met != "solving" {
+			t.Fatalf("the run is %s after a minute", met)
+		}
 		if code := command.ProcessState.ExitCode(); code != 130 {
 			t.Errorf("exit code %d", code)
 		}

@@ -42,7 +42,7 @@ var phases = []struct {
 	{"refit: trees", regexp.MustCompile(`(?s)feature\.\(\*forest\).*\(\*search\)\.refit|\(\*search\)\.refit.*feature\.\(\*forest\)`)},
 	{"refit", regexp.MustCompile(`\(\*search\)\.refit`)},
 	{"trees", regexp.MustCompile(`feature\.\(\*forest\)`)},
-	{"solving", regexp.MustCompile(`internal/(solver|certified|learn|objective)[./]`)},
+	{"solving", regexp.MustCompile(`internal/core/(solver|certified|learn|objective)[./]`)},
 	{"encoding", regexp.MustCompile(`internal/models/feature\.(FitContext|\(\*(fitter|packing|Map)\))`)},
 	{"scoring", regexp.MustCompile(`internal/models/feature\.\(\*Scorer\)`)},
 	{"reading", regexp.MustCompile(`internal/data/table\.`)},
