@@ -26,7 +26,7 @@ import (
 // TrainOptions are the options of Train. The zero value of each is its default.
 type TrainOptions struct {
 	Method    []method.Name     // learners; nil: Logistic and Boosting, with Encoding or KeepAll also Ramp and the goal's convex methods
-	Encoding  []schema.Encoding // encodings to try; nil: raw, boosted and stochastic
+	Encoding  []schema.Encoding // encodings to try; nil: raw, boosted and stochastic, and leaves for the mean of the boosters
 	Surrogate surrogate.Name    // loss of the paper's methods; default hinge
 	Scale     schema.Scale      // features to standardise; default schema.ScaleStandard
 	Impute    schema.Impute     // treatment of missing values; default schema.ImputeError

@@ -28,8 +28,8 @@ func init() { ranked.OfTraining = func(t any) *ranked.Training { return t.(*Trai
 //  2. It divides the other rows into folds: by Format.Group or Format.Time if the data have such a column. Copies of a row stay together.
 //  3. It fits every learner on every encoding within the folds, over a grid of settings. It compares them by
 //     the mean fraction of positives found at budgets around the goal's.
-//  4. It averages the best with up to two others if that is better. It keeps logistic regression on raw
-//     columns unless the gain over it exceeds the gain's standard error.
+//  4. It averages the best with up to two others if that is better, the boosters also with leaves of random trees. It keeps logistic
+//     regression on raw columns unless the gain over it exceeds the gain's standard error.
 //  5. It fits the choice again, as one linear model.
 //
 // All rows train, and all that the budget or recall counts give the threshold: each has the score of a fit that left it out, transferred to the model's

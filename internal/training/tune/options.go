@@ -14,7 +14,7 @@ import (
 // SearchOptions are the options of Search. The zero value with a Goal is the default.
 type SearchOptions struct {
 	Goal      metric.Goal
-	Features  []feature.Encode // nil: raw, and boosted and stochastic if the columns allow them
+	Features  []feature.Encode // nil: raw, and boosted and stochastic if the columns allow them; leaves as a third member
 	Learners  []method.Name    // nil: logistic and boosting, with Features or KeepAll also ramp and the goal's convex methods; see Learners and AllLearners
 	Surrogate surrogate.Name   // of the methods; "": hinge
 	Feature   feature.Options  // Encode, Derived and Seed are ignored; Trees 0: 60
