@@ -27,23 +27,6 @@ const (
 	fewScores = 48 // number of scores up to which sorting is faster than a histogram; chosen by hand
 )
 
-// orderedKey maps a score to an integer of the same order. Both zeros have the same key.
-func orderedKey(z float64) uint64 {
-	b := math.Float64bits(z + 0)
-	if b>>63 != 0 {
-		return ^b
-	}
-	return b | 1<<63
-}
-
-// keyScore is the inverse of orderedKey.
-func keyScore(k uint64) float64 {
-	if k>>63 != 0 {
-		return math.Float64frombits(k &^ (1 << 63))
-	}
-	return math.Float64frombits(^k)
-}
-
 // topEdge returns the largest s with mass{z >= s} >= wanted. If the total mass is below wanted, by rounding
 // or because rows are missing, it returns the smallest score. Without scores it returns -Inf. Rows of weight
 // 0 count as absent.
@@ -92,7 +75,7 @@ func rankWindow(z []float64, rank int) (low, high float64) {
 	var keys, again [sampleRows]uint64
 	stride := len(z) / sampleRows
 	for i := range keys {
-		keys[i] = orderedKey(z[i*stride+stride/2])
+		keys[i] = detmath.OrderKey(z[i*stride+stride/2])
 	}
 	again = keys
 	expected := float64(float64(rank) / float64(len(z)) * sampleRows)
@@ -140,7 +123,7 @@ func holdsNaN(z []float64) bool { return math.IsNaN(kernel.Highest(z)) }
 func (s *Support) edgeByRadix(z []float64, k int) float64 {
 	s.keys = slices.Grow(s.keys[:0], len(z))
 	for _, zj := range z {
-		s.keys = append(s.keys, orderedKey(zj))
+		s.keys = append(s.keys, detmath.OrderKey(zj))
 	}
 	return edgeOfCount(s.keys, k)
 }
@@ -189,7 +172,7 @@ func edgeOfCount(keys []uint64, k int) float64 {
 		differ |= key ^ keys[0]
 	}
 	if differ == 0 {
-		return keyScore(keys[0])
+		return detmath.OfOrderKey(keys[0])
 	}
 	for shift := bits.Len64(differ) - digitBits; len(keys) > fewScores; shift -= digitBits {
 		var count [digits]int32
@@ -202,11 +185,11 @@ func edgeOfCount(keys []uint64, k int) float64 {
 		}
 		keys = keepDigit(keys, shift, d)
 		if shift <= 0 {
-			return keyScore(keys[0]) // all digits agree
+			return detmath.OfOrderKey(keys[0]) // all digits agree
 		}
 	}
 	slices.Sort(keys)
-	return keyScore(keys[len(keys)-k])
+	return detmath.OfOrderKey(keys[len(keys)-k])
 }
 
 // keepDigit moves the keys whose digit is d to the front and returns them.

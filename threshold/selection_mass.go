@@ -56,7 +56,7 @@ func (s *Support) gatherRows(z, m []float64, floor float64) float64 {
 
 // pushKey adds one score with its weight.
 func (s *Support) pushKey(z, m float64) {
-	s.keys = append(s.keys, orderedKey(z))
+	s.keys = append(s.keys, detmath.OrderKey(z))
 	s.mass = append(s.mass, m)
 }
 
@@ -78,17 +78,17 @@ func edgeOfMass(keys []uint64, mass []float64, wanted float64) float64 {
 		}
 		keys, mass = keys[:n], mass[:n]
 		if shift <= 0 {
-			return keyScore(keys[0])
+			return detmath.OfOrderKey(keys[0])
 		}
 	}
 	sortDescending(keys, mass)
 	for i, key := range keys {
 		above.Add(mass[i])
 		if above.Value() >= wanted {
-			return keyScore(key)
+			return detmath.OfOrderKey(key)
 		}
 	}
-	return keyScore(keys[len(keys)-1])
+	return detmath.OfOrderKey(keys[len(keys)-1])
 }
 
 // massDigit returns the digit in which the mass, summed from the top, reaches wanted. If none does, it

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"toptau/internal/core/detmath"
 )
 
 // slowEdge is topEdge by sorting, for weights whose sums are exact.
@@ -151,12 +153,12 @@ func TestTopEdgeOfManyRows(t *testing.T) {
 	for name, z := range inputs {
 		keys := make([]uint64, n)
 		for j, zj := range z {
-			keys[j] = orderedKey(zj)
+			keys[j] = detmath.OrderKey(zj)
 		}
 		slices.Sort(keys)
 		for _, share := range []float64{0, 1e-4, 0.003, 0.01, 0.2, 1.0 / 3, 0.5, 2.0 / 3, 0.8, 0.99, 0.9999, 1} {
 			k := max(1, int(math.Round(share*n)))
-			want := keyScore(keys[n-k])
+			want := detmath.OfOrderKey(keys[n-k])
 			if got := topEdge(z, nil, float64(k), s); got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
 				t.Errorf("%s, k = %d: %v, want %v", name, k, got, want)
 			}
@@ -178,15 +180,15 @@ func TestTopEdgeOfNothing(t *testing.T) {
 }
 
 func TestOrderedKeys(t *testing.T) {
-	if orderedKey(0) != orderedKey(math.Copysign(0, -1)) {
+	if detmath.OrderKey(0) != detmath.OrderKey(math.Copysign(0, -1)) {
 		t.Error("the two zeros differ")
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := rapid.Float64().Draw(t, "a"), rapid.Float64().Draw(t, "b")
-		if ka, kb := orderedKey(a), orderedKey(b); (a < b) != (ka < kb) || (a == b) != (ka == kb) {
+		if ka, kb := detmath.OrderKey(a), detmath.OrderKey(b); (a < b) != (ka < kb) || (a == b) != (ka == kb) {
 			t.Errorf("%v and %v: keys %x and %x", a, b, ka, kb)
 		}
-		if back := keyScore(orderedKey(a)); back != a {
+		if back := detmath.OfOrderKey(detmath.OrderKey(a)); back != a {
 			t.Errorf("%v comes back as %v", a, back)
 		}
 	})

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"toptau/internal/core/detmath"
 	"toptau/internal/core/evidence"
 	"toptau/internal/core/text"
 	"toptau/internal/data/table"
@@ -134,7 +135,7 @@ func (b *blockWatch) endBlock(counts []int) {
 	b.Rows, b.Sum = 0, 0
 	b.Blocks++
 	if b.mean != nil {
-		b.Gaps[b.ladder.gap(ordinal(value), b.seed, b.Blocks-1, blockTies, nil)]++
+		b.Gaps[b.ladder.gap(detmath.OrderKey(value), b.seed, b.Blocks-1, blockTies, nil)]++
 		b.mean.endBlock(b.Gaps)
 	} else if b.First = append(b.First, value); len(b.First) == firstBlocks {
 		b.prepare()

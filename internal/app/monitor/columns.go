@@ -144,7 +144,7 @@ func (c *columnWatch) count(t *table.Table, m *feature.Map, first, end, number i
 			if x != x {
 				c.values.tied[len(c.events)]++
 			}
-			c.gaps[c.ladder.gap(ordinal(profiles.NumberKey(x)), seed, number+first+i, stream, &c.values)]++
+			c.gaps[c.ladder.gap(detmath.OrderKey(profiles.NumberKey(x)), seed, number+first+i, stream, &c.values)]++
 		}
 		return
 	}
@@ -177,7 +177,7 @@ type cellPlace struct {
 
 func (c *columnWatch) placeOf(level int32) cellPlace {
 	cell := c.place(level)
-	key := ordinal(cell)
+	key := detmath.OrderKey(cell)
 	return cellPlace{key: key, cell: int(cell), low: c.ladder.lowest(key), unknown: level == model.OtherCell}
 }
 

@@ -149,7 +149,7 @@ func (w *scoreWatch) nearestEvent(threshold float64) int {
 func (w *scoreWatch) count(scores []float64, first int, seed uint64) {
 	for i, z := range scores {
 		if z == z {
-			j := w.ladder.gap(ordinal(z+0), seed, first+i, scoreTies, &w.values)
+			j := w.ladder.gap(detmath.OrderKey(z+0), seed, first+i, scoreTies, &w.values)
 			if w.gaps[j]++; w.blocks != nil {
 				w.blocks.add(w.mean.h[j], w.counts)
 			}

@@ -1,8 +1,9 @@
 package monitor
 
 import (
-	"math"
 	"math/bits"
+
+	"toptau/internal/core/detmath"
 )
 
 // scoreTies is the stream of tie-breakers of scores. Columns have the streams from 0 on.
@@ -28,15 +29,9 @@ type ladder struct {
 func newLadder(keys []float64, ties []uint32) ladder {
 	l := ladder{make([]uint64, len(keys)), ties}
 	for i, key := range keys {
-		l.keys[i] = ordinal(key)
+		l.keys[i] = detmath.OrderKey(key)
 	}
 	return l
-}
-
-// ordinal returns a whole number that is in the order of the floats, which are not NaN or -0.
-func ordinal(x float64) uint64 {
-	b := math.Float64bits(x)
-	return b ^ (uint64(int64(b)>>63) | 1<<63)
 }
 
 // gap returns the gap of a row, as evidence.Gap does, and counts it by its value unless v is nil. The tie-breaker is computed only if it is needed.

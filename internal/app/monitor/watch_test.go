@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"toptau/calibrate"
+	"toptau/internal/core/detmath"
 	"toptau/internal/core/evidence"
 	"toptau/internal/data/table"
 	"toptau/internal/models/feature"
@@ -252,7 +253,7 @@ func TestLadder(t *testing.T) {
 		l := newLadder(keys, ties)
 		for row := range 200 {
 			key := []float64{math.Inf(-1), -1.5, 0, 1e-300, 2, math.Inf(1), -7, 1, 5}[random.IntN(9)]
-			if got, want := l.gap(ordinal(key), 9, row, 4, nil), evidence.Gap(keys, ties, key, tieOf(9, row, 4)); got != want {
+			if got, want := l.gap(detmath.OrderKey(key), 9, row, 4, nil), evidence.Gap(keys, ties, key, tieOf(9, row, 4)); got != want {
 				t.Fatalf("%v in %v: gap %d, want %d", key, keys, got, want)
 			}
 		}

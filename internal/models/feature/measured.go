@@ -195,7 +195,7 @@ func (r *columnReader) median(low, high, mass float64) (float64, error) {
 	for shift := 48; shift >= 0; shift -= 16 {
 		clear(masses)
 		err := r.eachNumber(func(_ int, x, weight float64) {
-			if b := OrderedBits(x); x == x && (shift == 48 || b>>(shift+16) == prefix) {
+			if b := detmath.OrderKey(x); x == x && (shift == 48 || b>>(shift+16) == prefix) {
 				masses[b>>shift&0xffff] += weight
 			}
 		})
@@ -215,7 +215,7 @@ func (r *columnReader) median(low, high, mass float64) (float64, error) {
 		}
 		prefix = prefix<<16 | uint64(bucket)
 	}
-	x := fromOrderedBits(prefix)
+	x := detmath.OfOrderKey(prefix)
 	if reached != half {
 		return x, nil
 	}

@@ -125,7 +125,7 @@ func medianOf(x, weights []float64) float64 {
 func plainMedian(x []float64) float64 {
 	keys := make([]uint64, len(x))
 	for i, v := range x {
-		keys[i] = OrderedBits(v)
+		keys[i] = detmath.OrderKey(v)
 	}
 	slices.Sort(keys)
 	n := len(keys)
@@ -133,9 +133,9 @@ func plainMedian(x []float64) float64 {
 	case n == 0:
 		return math.NaN()
 	case n%2 == 1:
-		return fromOrderedBits(keys[n/2])
+		return detmath.OfOrderKey(keys[n/2])
 	}
-	return float64(fromOrderedBits(keys[n/2-1])/2) + float64(fromOrderedBits(keys[n/2])/2)
+	return float64(detmath.OfOrderKey(keys[n/2-1])/2) + float64(detmath.OfOrderKey(keys[n/2])/2)
 }
 
 // unit returns a power of two u with |x| u <= 1 for all |x| <= largest. Multiplying by it is exact, so

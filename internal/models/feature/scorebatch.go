@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"toptau/internal/core/detmath"
 	"toptau/internal/core/matrix"
 	"toptau/internal/data/table"
 	"toptau/internal/models/feature/trees"
@@ -245,7 +246,7 @@ func newBatchCards(block *ScorecardBlock, w []float64) *batchCards {
 		for k := range c.keys {
 			c.keys[k] = math.MaxUint64
 			if k < last {
-				c.keys[k], c.knots[k] = trees.OrderKey(card.Knots[k]), card.Knots[k]
+				c.keys[k], c.knots[k] = detmath.OrderKey(card.Knots[k]), card.Knots[k]
 				c.widths[k] = card.Knots[k+1] - card.Knots[k]
 				c.fast = c.fast && !math.IsInf(c.widths[k], 0)
 			}
@@ -299,7 +300,7 @@ func (c *batchCard) addFast(x, z []float64) {
 			if outside {
 				v = min(max(v, first), last)
 			}
-			key := trees.OrderKey(v)
+			key := detmath.OrderKey(v)
 			i := uint64(0)
 			if c.many {
 				i = c.keysUpTo(key, 0, 16)

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"toptau/diag"
+	"toptau/internal/core/detmath"
 	"toptau/internal/data/table"
 	"toptau/method"
 )
@@ -162,12 +163,12 @@ func (s *interval) appendCuts(cuts []float64, n int, bits bool) []float64 {
 	add(s.low)
 	after := math.Nextafter(s.low, math.Inf(1))
 	add(after) // many rows may have the smallest or the largest score
-	from, to := ordered(s.low), ordered(s.high)
+	from, to := detmath.OrderKey(s.low), detmath.OrderKey(s.high)
 	for i := 1; i < n; i++ {
 		fraction := float64(i) / float64(n)
 		x := s.low + float64((s.high-s.low)*fraction)
 		if bits || math.IsInf(s.high-s.low, 1) {
-			x = unordered(from + uint64(float64(float64(to-from)*fraction)))
+			x = detmath.OfOrderKey(from + uint64(float64(float64(to-from)*fraction)))
 		}
 		if x > after && x < s.high {
 			add(x)
@@ -176,23 +177,6 @@ func (s *interval) appendCuts(cuts []float64, n int, bits bool) []float64 {
 	add(s.high)
 	add(math.Nextafter(s.high, math.Inf(1)))
 	return cuts
-}
-
-// ordered returns a number that is as large among others as x is.
-func ordered(x float64) uint64 {
-	b := math.Float64bits(x)
-	if b>>63 == 1 {
-		return ^b
-	}
-	return b | 1<<63
-}
-
-// unordered is the inverse of ordered.
-func unordered(b uint64) float64 {
-	if b>>63 == 1 {
-		return math.Float64frombits(b &^ (1 << 63))
-	}
-	return math.Float64frombits(^b)
 }
 
 // fetch fetches the scores of an interval.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"toptau/diag"
+	"toptau/internal/core/detmath"
 	"toptau/internal/core/parallel"
 	"toptau/internal/core/text"
 	"toptau/internal/data/table"
@@ -231,7 +232,7 @@ func (h *halves) fractions() (sums [2][2][]float64) {
 	return sums
 }
 
-// measuring measures one column after the other in the same memory. Values are numbers in their order (feature.OrderedBits), because only their
+// measuring measures one column after the other in the same memory. Values are numbers in their order (detmath.OrderKey), because only their
 // order matters.
 type measuring struct {
 	*search
@@ -297,7 +298,7 @@ func (m *measuring) clear(half, class int) { m.keys[half][class] = m.keys[half][
 // add adds a value unless it is missing.
 func (m *measuring) add(half, class int, v float64) {
 	if v == v {
-		m.keys[half][class] = append(m.keys[half][class], feature.OrderedBits(v))
+		m.keys[half][class] = append(m.keys[half][class], detmath.OrderKey(v))
 	}
 }
 

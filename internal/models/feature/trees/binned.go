@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"toptau/internal/core/detmath"
 	"toptau/internal/core/parallel"
 )
 
@@ -72,7 +73,7 @@ func binnedOf(x []float64, most int, bins []uint8) binned {
 func (c *binned) place(x []float64, bins []uint8) {
 	keys := make([]uint64, len(c.edges))
 	for k, edge := range c.edges {
-		keys[k] = OrderKey(edge)
+		keys[k] = detmath.OrderKey(edge)
 	}
 	in := newRowsInput(0, keys, nil)
 	var ranks [BatchRows]uint16
@@ -102,7 +103,7 @@ func sortNumbers(x []float64) {
 	keys, spare := make([]uint64, len(x)), make([]uint64, len(x))
 	var counts [8][256]int
 	for i, v := range x {
-		key := OrderKey(v)
+		key := detmath.OrderKey(v)
 		keys[i] = key
 		for digit := range counts {
 			counts[digit][uint8(key>>(8*digit))]++

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"toptau/internal/core/detmath"
 	"toptau/internal/core/kernel"
 )
 
@@ -76,7 +77,7 @@ func NewRows(trees []Tree, inputs []int, values [][]float64, w []float64) *Rows 
 		}
 		for k := range tree.nodes {
 			if n := &tree.nodes[k]; n.input >= 0 {
-				thresholds[tree.Ask[k]] = append(thresholds[tree.Ask[k]], OrderKey(n.at))
+				thresholds[tree.Ask[k]] = append(thresholds[tree.Ask[k]], detmath.OrderKey(n.at))
 			}
 		}
 	}
@@ -131,15 +132,9 @@ func (p *Rows) NewSpace() *Space {
 	return s
 }
 
-// OrderKey returns a whole number that orders floats. NaN has that of some number above or below all.
-func OrderKey(x float64) uint64 {
-	b := math.Float64bits(x + 0) // -0 + 0 is 0
-	return b ^ (uint64(int64(b)>>63) | 1<<63)
-}
-
 // rank returns the number of thresholds below a value. It searches without branches.
 func (in *rowsInput) rank(value float64) uint16 {
-	key, i := OrderKey(value), 0
+	key, i := detmath.OrderKey(value), 0
 	for step := len(in.keys) / 2; step > 0; step /= 2 {
 		_, below := bits.Sub64(in.keys[i+step-1], key, 0)
 		i += step & -int(below)
@@ -156,7 +151,7 @@ func (in *rowsInput) rankAll(values []float64, ranks []uint16) {
 	if in.few != nil {
 		for ; done+4 <= len(values); done += 4 {
 			x, to := values[done:][:4], ranks[done:][:4]
-			x0, x1, x2, x3 := OrderKey(x[0]), OrderKey(x[1]), OrderKey(x[2]), OrderKey(x[3])
+			x0, x1, x2, x3 := detmath.OrderKey(x[0]), detmath.OrderKey(x[1]), detmath.OrderKey(x[2]), detmath.OrderKey(x[3])
 			var i0, i1, i2, i3 uint64
 			for step := uint64(len(in.keys)) / 2; step > 0; step /= 2 {
 				_, below0 := bits.Sub64(in.few[(i0+step-1)%fewKeys], x0, 0)
@@ -218,7 +213,7 @@ func newTreeGroup(trees []Tree, thresholds [][]uint64) (g treeGroup, n int) {
 
 // placeOf returns the position of a node's threshold among those of its input.
 func placeOf(n *treeNode, thresholds []uint64) int {
-	place, _ := slices.BinarySearch(thresholds, OrderKey(n.at))
+	place, _ := slices.BinarySearch(thresholds, detmath.OrderKey(n.at))
 	return place
 }
 
