@@ -86,8 +86,8 @@ func (h *harness) runPair(ctx context.Context, s *set, seed int, rule string, he
 	}
 	rows := data.Table.Rows()
 	train := min(float64(pairTrain)/float64(rows), 0.65)
-	o := tune.SearchOptions{Goal: maxFPR(mainBudget), Seed: uint64(seed), CalibrationShare: held}
-	if o.TestShare, err = threshold.RateOf(1 - train); err != nil {
+	o := tune.SearchOptions{Goal: maxFPR(mainBudget), Seed: uint64(seed), CalibrationFraction: held}
+	if o.TestFraction, err = threshold.RateOf(1 - train); err != nil {
 		return "", err
 	}
 	negatives := train * float64(tune.CountRows(data.Table.Label, data.Table.Labelled()).Negatives)
