@@ -96,9 +96,15 @@ func TestStabilityCampaign(t *testing.T) {
 	if !strings.Contains(string(page), "ADAM with other steps") || !strings.Contains(string(page), "ranks") {
 		t.Errorf("the page of the campaign: %s", page)
 	}
-	all := contents(t, o.Out)
-	if !strings.Contains(all["ranks.md"]+all["fails.md"], strings.TrimSpace(unstableMark)) {
-		t.Error("no cell is marked, although 351 random rows have ties at w = 0")
+	marked := 0
+	for name, content := range contents(t, o.Out) {
+		table := name != "stability.csv" && filepath.Ext(name) == ".csv" || name == "index.html"
+		if table && strings.Contains(content, strings.TrimSpace(unstableMark)) {
+			marked++
+		}
+	}
+	if marked < 2 {
+		t.Errorf("%d files with marked cells, want a table and the page, because 351 random rows have ties at w = 0", marked)
 	}
 	for _, damaged := range []string{"", "cell\n", strings.Replace(string(want), ",1", ",one", 1)} {
 		path := filepath.Join(t.TempDir(), "s.csv")
