@@ -116,9 +116,13 @@ func (o *TrainOptions) searchData(d *rowset.Set) (data tune.Data, seconds float6
 
 // searchOptions checks the options and returns them for package tune.
 func (o *TrainOptions) searchOptions(goal metric.Goal) (tune.SearchOptions, error) {
-	t := tune.SearchOptions{Goal: goal, Learners: o.Method, Features: o.Encoding, Surrogate: o.Surrogate,
-		Feature: feature.Options{Scale: o.Scale, Impute: o.Impute, Seed: o.Seed, Monotone: o.Monotone}, Derive: o.Derive, Folds: o.Folds, TestShare: o.TestFraction, LabelDelay: time.Duration(o.LabelDelay), Delta: o.Delta,
-		OutOfFold: o.OutOfFold, CalibrationShare: o.CalibrationFraction, Entity: o.Entity, Value: o.Value, MaxSize: o.MaxSize, KeepAll: o.KeepAll, MaxTime: o.MaxTime, Seed: o.Seed}
+	t := tune.SearchOptions{
+		Goal: goal, Method: o.Method, Encoding: o.Encoding, Surrogate: o.Surrogate, Derive: o.Derive,
+		Feature:      feature.Options{Scale: o.Scale, Impute: o.Impute, Seed: o.Seed, Monotone: o.Monotone},
+		TestFraction: o.TestFraction, LabelDelay: o.LabelDelay, Folds: o.Folds,
+		Delta: o.Delta, OutOfFold: o.OutOfFold, CalibrationFraction: o.CalibrationFraction, Entity: o.Entity, Value: o.Value,
+		MaxSize: o.MaxSize, KeepAll: o.KeepAll, MaxTime: o.MaxTime, Seed: o.Seed, Progress: o.Progress,
+	}
 	exclusive := func(param, other string) error {
 		return &diag.Error{Kind: diag.Usage, Param: param, Found: "together with " + other, Expected: "only one of the two"}
 	}
@@ -160,11 +164,6 @@ func (o *TrainOptions) searchOptions(goal metric.Goal) (tune.SearchOptions, erro
 	if o.Surrogate != "" {
 		if _, err := surrogate.ByName(o.Surrogate); err != nil {
 			return t, err
-		}
-	}
-	if o.Progress != nil {
-		t.Progress = func(p tune.Progress) {
-			o.Progress(result.Progress{Stage: p.Stage, Done: p.Done, Of: p.Of, Fraction: p.Share, Usable: p.Usable})
 		}
 	}
 	return t, nil

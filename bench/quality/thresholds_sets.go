@@ -112,9 +112,9 @@ func (c *cell) seedsOf(s *thresholdSet) int {
 
 // options returns the options of the search for a budget.
 func (c *cell) options(s *thresholdSet, seed int, rate threshold.Rate) tune.SearchOptions {
-	o := tune.SearchOptions{Goal: maxFPR(rate), Learners: c.learners, Features: c.encodings, Seed: uint64(seed)}
+	o := tune.SearchOptions{Goal: maxFPR(rate), Method: c.learners, Encoding: c.encodings, Seed: uint64(seed)}
 	if s.of != "" {
-		o.TestShare = threshold.MustRate("50%")
+		o.TestFraction = threshold.MustRate("50%")
 	}
 	return o
 }

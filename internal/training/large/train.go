@@ -98,7 +98,7 @@ func (t *training) divide(ctx context.Context) error {
 		return err
 	}
 	t.whole = [2]float64{negatives.Mass, positives.Mass}
-	test := int(math.Round(float64(o.TestShare.Float64() * Buckets)))
+	test := int(math.Round(float64(o.TestFraction.Float64() * Buckets)))
 	n := negatives.Rows
 	if t.of() == method.AllRows {
 		n += positives.Rows
@@ -108,7 +108,7 @@ func (t *training) divide(ctx context.Context) error {
 		return err
 	}
 	if !t.alone {
-		n -= int(float64(n) * o.TestShare.Float64())
+		n -= int(float64(n) * o.TestFraction.Float64())
 		share, err := t.calibrationShare(n)
 		if err != nil {
 			return err
@@ -122,7 +122,7 @@ func (t *training) divide(ctx context.Context) error {
 
 // fitsSample reports whether the search can have all rows of a part and set the threshold: one without a guarantee, of no requested fraction.
 func (t *training) fitsSample(ctx context.Context, p Part) (bool, error) {
-	if !t.options.Delta.IsZero() || !t.options.CalibrationShare.IsZero() {
+	if !t.options.Delta.IsZero() || !t.options.CalibrationFraction.IsZero() {
 		return false, nil
 	}
 	positives, negatives, err := t.rows.Count(ctx, p)
@@ -149,8 +149,8 @@ func (t *training) calibrationShare(n int) (float64, error) {
 		// Parts are made by hash. Three standard deviations more are almost always enough for the order statistic.
 		share = min(0.9, (float64(size)+float64(3*math.Sqrt(float64(size))))/float64(max(1, n)))
 	}
-	if !o.CalibrationShare.IsZero() {
-		share = o.CalibrationShare.Float64()
+	if !o.CalibrationFraction.IsZero() {
+		share = o.CalibrationFraction.Float64()
 	}
 	if most := int(share * float64(n)); most < needed {
 		found := fmt.Sprintf("no guarantee: it needs %s rows for the threshold, and %s of the %s outside the test part are %s",
@@ -186,7 +186,7 @@ func (t *training) search(ctx context.Context) error {
 		o.ClassWeight *= sample.Share[table.Positive] / sample.Share[table.Negative]
 	}
 	o.Whole = t.whole
-	o.Delta, o.TestShare, o.CalibrationShare, o.OutOfFold = threshold.Rate{}, threshold.Rate{}, threshold.Rate{}, false
+	o.Delta, o.TestFraction, o.CalibrationFraction, o.OutOfFold = threshold.Rate{}, threshold.Rate{}, threshold.Rate{}, false
 	found, err := tune.Search(ctx, tune.Data{Table: sample.Table, Schema: t.rows.Schema(), Calibration: held.Table}, o)
 	if err != nil {
 		return err
@@ -195,7 +195,7 @@ func (t *training) search(ctx context.Context) error {
 	if t.copies.Found() {
 		found.Warnings = append(found.Warnings, CopiesWarning)
 	}
-	if !t.alone && t.options.Delta.IsZero() && t.options.CalibrationShare.IsZero() {
+	if !t.alone && t.options.Delta.IsZero() && t.options.CalibrationFraction.IsZero() {
 		found.HeldBecause = "the search has a sample of the rows"
 	}
 	t.out.Found, t.out.Sample, t.held = found, sample, held.Table

@@ -97,7 +97,7 @@ func TestAgainstAllRows(t *testing.T) {
 	}{
 		{"--max-fpr 5%", "", func(*table.Table, *SearchOptions) {}},
 		{"--top 5%", "", func(*table.Table, *SearchOptions) {}},
-		{"--max-fpr 5%", "a part of the rows was requested", func(_ *table.Table, o *SearchOptions) { o.CalibrationShare = threshold.MustRate("20%") }},
+		{"--max-fpr 5%", "a part of the rows was requested", func(_ *table.Table, o *SearchOptions) { o.CalibrationFraction = threshold.MustRate("20%") }},
 		{"--max-fpr 5%", "rows have weights", func(data *table.Table, _ *SearchOptions) { data.Weight = slices.Repeat([]float64{2}, data.Rows()) }},
 		{"--max-fpr 50%", "a part of the rows is enough", func(data *table.Table, _ *SearchOptions) {}},
 		{"--min-recall 80%", "", func(data *table.Table, _ *SearchOptions) {}},
@@ -136,13 +136,13 @@ var allRowsDraws = flag.Int("allrows", 0, "TestAllRowsKeepTheBudget: draws for e
 //
 //	go test ./internal/training/tune -run TestAllRowsKeepTheBudget -allrows 40 -v -timeout 0
 func TestAllRowsKeepTheBudget(t *testing.T) {
-	boosters := SearchOptions{Learners: []method.Name{method.Boosting}, Feature: feature.Options{Rounds: 60}}
+	boosters := SearchOptions{Method: []method.Name{method.Boosting}, Feature: feature.Options{Rounds: 60}}
 	cases := []struct {
 		name string
 		o    SearchOptions
-	}{{"logistic regression", SearchOptions{Learners: []method.Name{method.Logistic}, Features: []feature.Encode{feature.EncodeRaw}}},
-		{"boosters", boosters}, {"the ramp", SearchOptions{Learners: []method.Name{method.Ramp}, Features: []feature.Encode{feature.EncodeScorecard}}},
-		{"logistic regression on leaves", SearchOptions{Learners: []method.Name{method.Logistic}, Features: []feature.Encode{feature.EncodeLeaves}, Feature: feature.Options{Trees: 20, Leaves: 40}}}}
+	}{{"logistic regression", SearchOptions{Method: []method.Name{method.Logistic}, Encoding: []feature.Encode{feature.EncodeRaw}}},
+		{"boosters", boosters}, {"the ramp", SearchOptions{Method: []method.Name{method.Ramp}, Encoding: []feature.Encode{feature.EncodeScorecard}}},
+		{"logistic regression on leaves", SearchOptions{Method: []method.Name{method.Logistic}, Encoding: []feature.Encode{feature.EncodeLeaves}, Feature: feature.Options{Trees: 20, Leaves: 40}}}}
 	goals := []string{"--max-fpr 1%", "--max-fpr 5%", "--top 2%"}
 	draws := *allRowsDraws
 	if draws == 0 {

@@ -9,6 +9,7 @@ import (
 	"toptau/diag"
 	"toptau/internal/data/table"
 	"toptau/method"
+	"toptau/result"
 	"toptau/threshold"
 )
 
@@ -94,7 +95,7 @@ func TestNoGuarantee(t *testing.T) {
 		for _, outOfFold := range []bool{false, true} {
 			o := linear(t, "--max-fpr "+c.rate, method.Logistic)
 			o.Delta, o.OutOfFold = threshold.MustRate("10%"), outOfFold
-			o.Progress = func(p Progress) { t.Errorf("%s: work began: %+v", name, p) }
+			o.Progress = func(p result.Progress) { t.Errorf("%s: work began: %+v", name, p) }
 			_, err := Search(context.Background(), Data{Table: c.table}, o)
 			e := diag.Of(err)
 			if e == nil || e.Kind != diag.Guarantee || !strings.Contains(e.Error(), c.says) {

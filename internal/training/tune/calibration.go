@@ -298,7 +298,7 @@ func (c *calibration) setPrice() error {
 		return nil
 	}
 	rows := 2 * t.Rows
-	if s := c.parts; s.data.Calibration == nil && o.CalibrationShare.IsZero() {
+	if s := c.parts; s.data.Calibration == nil && o.CalibrationFraction.IsZero() {
 		var err error
 		if rows, err = calibrate.Size(2*(t.Rows+s.populationSize(s.data.Table, s.training)), tau, o.Delta); err != nil {
 			return err

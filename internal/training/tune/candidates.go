@@ -228,7 +228,7 @@ func (c *candidates) fitTask(ctx context.Context, t *task, progress func(share f
 			return nil
 		})
 		if err != nil {
-			return &encodingError{err, c.plan.options.Features != nil || t.Features == feature.EncodeRaw}
+			return &encodingError{err, c.plan.options.Encoding != nil || t.Features == feature.EncodeRaw}
 		}
 		return nil
 	}

@@ -250,7 +250,7 @@ func partsOf(t *testing.T, data *table.Table, o SearchOptions) (*parts, *folds) 
 // Copies of a row are in one part: test, calibration, or one fold. A table without copies is divided as before they were looked for.
 func TestCopiesStayInOnePart(t *testing.T) {
 	o := quick(t, "--max-fpr 5%")
-	o.TestShare, o.CalibrationShare = threshold.MustRate("20%"), threshold.MustRate("15%")
+	o.TestFraction, o.CalibrationFraction = threshold.MustRate("20%"), threshold.MustRate("15%")
 	for name, times := range waysToCopy(simulated(80, 800, 3)) {
 		data := repeatedRows(simulated(80, 800, 3), times)
 		s, f := partsOf(t, data, o)

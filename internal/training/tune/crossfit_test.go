@@ -90,7 +90,7 @@ func TestSchemes(t *testing.T) {
 	} {
 		o := linear(t, c.goal, method.Logistic)
 		if c.share != "" {
-			o.CalibrationShare = threshold.MustRate(c.share)
+			o.CalibrationFraction = threshold.MustRate(c.share)
 		}
 		f := find(t, simulated(100, c.negatives, 1), o)
 		if f.Scheme != c.scheme || f.Threshold.Rows != c.rows {
@@ -107,8 +107,8 @@ func TestSchemes(t *testing.T) {
 // them samples, takes other folds.
 func TestSearchScoresGiveTheThreshold(t *testing.T) {
 	data := simulated(90, 250, 1)
-	o := SearchOptions{Goal: goalOf(t, "--max-fpr 5%"), Seed: 3, Learners: []method.Name{method.Boosting}, Feature: feature.Options{Rounds: 20},
-		Features: []feature.Encode{feature.EncodeBoosted}}
+	o := SearchOptions{Goal: goalOf(t, "--max-fpr 5%"), Seed: 3, Method: []method.Name{method.Boosting}, Feature: feature.Options{Rounds: 20},
+		Encoding: []feature.Encode{feature.EncodeBoosted}}
 	f := find(t, data, o)
 	trees := f.Candidates[f.Members[0].Candidate].Trees
 	folds, err := Cut{Seed: 3}.Folds(data.Label, 5)

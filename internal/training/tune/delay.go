@@ -7,6 +7,7 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/data/table"
+	"toptau/schema"
 )
 
 // Labels are often known only some time after the row: a fraud is reported weeks later. A model that decides at
@@ -20,8 +21,8 @@ type delay struct {
 }
 
 // newDelay returns nil without a delay.
-func newDelay(t *table.Table, length time.Duration) (*delay, error) {
-	e := &diag.Error{Kind: diag.Usage, Param: "label-delay"}
+func newDelay(t *table.Table, of schema.Delay) (*delay, error) {
+	e, length := &diag.Error{Kind: diag.Usage, Param: "label-delay"}, time.Duration(of)
 	switch {
 	case length == 0:
 		return nil, nil

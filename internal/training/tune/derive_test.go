@@ -50,7 +50,7 @@ func ruled(rows, columns, categories int, seed uint64, rule func(x []float64) fl
 
 func withPairs(t *testing.T) SearchOptions {
 	o := linear(t, "--max-fpr 5%", method.Boosting)
-	o.Features, o.Feature.Rounds, o.Derive, o.Seed = []feature.Encode{feature.EncodeBoosted, feature.EncodeStochastic}, 50, schema.DerivePairs, 1
+	o.Encoding, o.Feature.Rounds, o.Derive, o.Seed = []feature.Encode{feature.EncodeBoosted, feature.EncodeStochastic}, 50, schema.DerivePairs, 1
 	return o
 }
 

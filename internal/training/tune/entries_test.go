@@ -12,6 +12,7 @@ import (
 	"toptau/internal/core/matrix"
 	"toptau/internal/models/feature"
 	"toptau/method"
+	"toptau/result"
 	"toptau/schema"
 	"toptau/threshold"
 )
@@ -21,8 +22,8 @@ import (
 func TestEntriesByHand(t *testing.T) {
 	data := simulated(120, 480, 4)
 	o := quick(t, "--max-fpr 10%")
-	o.Features = []feature.Encode{feature.EncodeRaw, feature.EncodeScorecard}
-	o.Learners, o.KeepAll, o.TestShare = []method.Name{method.SVM, method.Ramp}, true, threshold.MustRate("25%")
+	o.Encoding = []feature.Encode{feature.EncodeRaw, feature.EncodeScorecard}
+	o.Method, o.KeepAll, o.TestFraction = []method.Name{method.SVM, method.Ramp}, true, threshold.MustRate("25%")
 	f := find(t, data, o)
 	if len(f.Entries) != 6 || len(f.TestRows) != 150 || len(f.Rows) != 450 {
 		t.Fatalf("%d entries, %d test rows, %d training rows", len(f.Entries), len(f.TestRows), len(f.Rows))
@@ -96,7 +97,7 @@ func TestEntriesOfACancelledSearch(t *testing.T) {
 	defer cancel()
 	o := linear(t, "--max-fpr 5%", method.SVM, method.Ramp)
 	o.KeepAll = true
-	o.Progress = func(p Progress) {
+	o.Progress = func(p result.Progress) {
 		if p.Stage == "fit" && p.Done >= 1 {
 			cancel()
 		}
@@ -122,7 +123,7 @@ func TestAllLearners(t *testing.T) {
 		if err != nil || len(p.tasks) != want {
 			t.Errorf("%s: %d tasks, want %d: %v", goal, len(p.tasks), want, err)
 		}
-		o.Learners = append(o.Learners, method.SVM)
+		o.Method = append(o.Method, method.SVM)
 		if _, err = newPlan(Data{Table: simulated(60, 240, 1)}, o); err == nil {
 			t.Errorf("%s: all with others", goal)
 		}

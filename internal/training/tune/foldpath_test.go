@@ -18,8 +18,8 @@ func TestMaxSize(t *testing.T) {
 		t.Skip("-short: two searches of boosted trees")
 	}
 	data := simulated(150, 600, 3)
-	o := SearchOptions{Goal: goalOf(t, "--max-fpr 5%"), Seed: 3, Learners: []method.Name{method.Logistic, method.Boosting},
-		Features: []feature.Encode{feature.EncodeScorecard, feature.EncodeBoosted, feature.EncodePairs}}
+	o := SearchOptions{Goal: goalOf(t, "--max-fpr 5%"), Seed: 3, Method: []method.Name{method.Logistic, method.Boosting},
+		Encoding: []feature.Encode{feature.EncodeScorecard, feature.EncodeBoosted, feature.EncodePairs}}
 	o.MaxSize = 20_000
 	f := find(t, data, o)
 	written, err := json.Marshal(f.Map)

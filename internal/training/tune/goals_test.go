@@ -11,6 +11,7 @@ import (
 	"toptau/internal/data/table"
 	"toptau/method"
 	"toptau/metric"
+	"toptau/result"
 	"toptau/threshold"
 )
 
@@ -158,7 +159,7 @@ func TestGoalsRefused(t *testing.T) {
 	} {
 		o := goalOptions(t, c.goal)
 		o.Delta, o.OutOfFold = threshold.MustRate("10%"), c.fold
-		o.Progress = func(p Progress) { t.Errorf("%s: work began: %+v", name, p) }
+		o.Progress = func(p result.Progress) { t.Errorf("%s: work began: %+v", name, p) }
 		_, err := Search(context.Background(), Data{Table: c.table}, o)
 		if e := diag.Of(err); e == nil || e.Kind != c.kind || !strings.Contains(e.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)

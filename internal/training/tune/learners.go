@@ -29,7 +29,7 @@ func newLearner(name method.Name, o *SearchOptions) (learner, error) {
 // Baselines returns the learners that users have today. The first is the reference.
 func Baselines() []method.Name { return []method.Name{method.Logistic, method.SVM} }
 
-// Learners returns the names that SearchOptions.Learners may contain, without AllLearners.
+// Learners returns the names that SearchOptions.Method may contain, without AllLearners.
 func Learners() []method.Name {
 	return append([]method.Name{method.Logistic, method.SVM, method.Ramp, method.Boosting}, method.Names()...)
 }

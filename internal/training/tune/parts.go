@@ -99,8 +99,8 @@ func (p *plan) divide() (*parts, error) {
 		return nil, err
 	}
 	s.training = t.Labelled()
-	if !o.TestShare.IsZero() && p.data.Test == nil {
-		share := o.TestShare.Float64()
+	if !o.TestFraction.IsZero() && p.data.Test == nil {
+		share := o.TestFraction.Float64()
 		s.cut.Shares = []float64{1 - share, share}
 		rows, err := s.cut.Divide(t.Label)
 		if err != nil {
@@ -194,7 +194,7 @@ func (s *parts) againstAllRows() string {
 	t, o := s.data.Table, &s.options
 	held := float64(heldShare * float64(s.populationSize(t, s.training)))
 	switch {
-	case !o.CalibrationShare.IsZero():
+	case !o.CalibrationFraction.IsZero():
 		return "a part of the rows was requested"
 	case t.Time != nil:
 		return "the folds are periods"
@@ -288,7 +288,7 @@ func (s *parts) setAsideCertified() error {
 	if s.data.Calibration != nil {
 		return s.useCalibrationFile(needed)
 	}
-	if share := o.CalibrationShare; !share.IsZero() {
+	if share := o.CalibrationFraction; !share.IsZero() {
 		if size = share.Floor(n); size < needed {
 			return noGuarantee(fmt.Sprintf("it needs %s %s, and %s of the %s outside the test part is %s", text.Count(needed),
 				s.populationName(), share, text.Count(n), text.Count(size)))
@@ -329,7 +329,7 @@ func (s *parts) setAsideLabelled() error {
 	first, _ := s.countedPopulation(t, s.population(t, s.training), nil)
 	n := CountRows(t.Label, first)
 	size, part := calibrate.SizeLabelled(n.Rows(), n.Positives, o.Goal), "half"
-	if share := o.CalibrationShare; !share.IsZero() {
+	if share := o.CalibrationFraction; !share.IsZero() {
 		size, part = share.Floor(n.Rows()), share.String()
 	}
 	share := float64(size) / float64(max(1, n.Rows()))
@@ -359,7 +359,7 @@ func (s *parts) useCalibrationFile(needed int) error {
 // heldOutRows returns how many rows to hold out for a plain threshold, 0 if there are too few for that.
 func (s *parts) heldOutRows() int {
 	n := float64(s.populationSize(s.data.Table, s.training))
-	if share := s.options.CalibrationShare; !share.IsZero() {
+	if share := s.options.CalibrationFraction; !share.IsZero() {
 		return int(share.Float64() * n)
 	}
 	held := heldShare * n

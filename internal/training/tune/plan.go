@@ -104,7 +104,7 @@ func (p *plan) listTasks() error {
 	for i := range learners {
 		l := &learners[i]
 		for _, e := range encodings {
-			if !l.suits(e) || (p.options.Features == nil || p.options.Learners == nil && !p.options.KeepAll) && l.summed != e.Boosted() {
+			if !l.suits(e) || (p.options.Encoding == nil || p.options.Method == nil && !p.options.KeepAll) && l.summed != e.Boosted() {
 				continue
 			}
 			if l.name == method.Ramp && !anchored {
@@ -115,7 +115,7 @@ func (p *plan) listTasks() error {
 		}
 	}
 	if len(p.tasks) == 0 {
-		return &diag.Error{Kind: diag.Usage, Param: "method", Found: text.List(text.Strings(p.options.Learners), "and"),
+		return &diag.Error{Kind: diag.Usage, Param: "method", Found: text.List(text.Strings(p.options.Method), "and"),
 			Expected: "a learner that can use " + text.List(text.Strings(encodings), "or"),
 			Fixes:    []diag.Fix{{Param: "encoding", Value: string(feature.EncodeBoosted)}}}
 	}
@@ -143,14 +143,14 @@ func stage(t *task) int {
 // encodings returns the encodings in the options, or those that the table's columns allow.
 func (p *plan) encodings() ([]feature.Encode, error) {
 	o := &p.options
-	if o.Features == nil {
+	if o.Encoding == nil {
 		if _, err := o.Feature.Check(); err != nil {
 			return nil, err
 		}
 		return encodingsFor(p.data.Table), nil
 	}
-	for i, e := range o.Features {
-		if slices.Contains(o.Features[:i], e) {
+	for i, e := range o.Encoding {
+		if slices.Contains(o.Encoding[:i], e) {
 			return nil, &diag.Error{Kind: diag.Usage, Param: "encoding", Found: string(e) + " twice", Expected: "each encoding once"}
 		}
 		check := o.Feature
@@ -159,7 +159,7 @@ func (p *plan) encodings() ([]feature.Encode, error) {
 			return nil, err
 		}
 	}
-	return o.Features, nil
+	return o.Encoding, nil
 }
 
 // learners returns the learners in the options, or the default ones.
@@ -194,7 +194,7 @@ func (p *plan) learners() ([]learner, error) {
 // learnerNames resolves the default and AllLearners. On encodings that are named, and in a comparison, the learners that look at the
 // top are there by default. With KeepAll the reference is always there, and by default both baselines.
 func learnerNames(o *SearchOptions) ([]method.Name, error) {
-	names := o.Learners
+	names := o.Method
 	switch {
 	case slices.Contains(names, AllLearners):
 		if len(names) > 1 {
@@ -209,7 +209,7 @@ func learnerNames(o *SearchOptions) ([]method.Name, error) {
 		}
 	case names == nil && len(o.Feature.Monotone) > 0:
 		names = []method.Name{method.Boosting}
-	case names == nil && o.Features == nil && !o.KeepAll:
+	case names == nil && o.Encoding == nil && !o.KeepAll:
 		names = []method.Name{method.Logistic, method.Boosting}
 	case names == nil:
 		names = []method.Name{method.Logistic, method.Boosting, method.Ramp}
@@ -224,7 +224,7 @@ func learnerNames(o *SearchOptions) ([]method.Name, error) {
 	}
 	var missing []method.Name
 	baselines := Baselines()
-	if o.Learners != nil {
+	if o.Method != nil {
 		baselines = baselines[:1]
 	}
 	for _, baseline := range baselines {
@@ -242,13 +242,13 @@ const methodValues = 100_000
 // tooLarge reports whether a task is skipped on n values of a fold: a method that was not asked for by name.
 func (p *plan) tooLarge(t *task, n int) bool {
 	_, err := method.ByName(t.Learner)
-	return err == nil && p.options.Learners == nil && n > methodValues
+	return err == nil && p.options.Method == nil && n > methodValues
 }
 
 // tooFewPositives reports whether a task is skipped because the table has simplestOnly positives or fewer.
 func (p *plan) tooFewPositives(t *task) bool {
 	o := &p.options
-	return !t.isReference() && o.Learners == nil && o.Features == nil && !o.KeepAll && len(o.Feature.Monotone) == 0 &&
+	return !t.isReference() && o.Method == nil && o.Encoding == nil && !o.KeepAll && len(o.Feature.Monotone) == 0 &&
 		countLabelled(p.data.Table).Positives <= simplestOnly
 }
 
@@ -393,7 +393,7 @@ func (p *plan) checkSigns() error {
 	if err := feature.CheckSigns(p.data.Table, o.Feature.Monotone); err != nil {
 		return err
 	}
-	for _, name := range o.Learners {
+	for _, name := range o.Method {
 		if name != method.Boosting {
 			return &diag.Error{Kind: diag.Usage, Param: "method", Found: string(name) + " together with monotone",
 				Expected: string(method.Boosting), Hint: "only boosting keeps the directions of columns"}

@@ -3,15 +3,9 @@ package tune
 import (
 	"sync"
 	"time"
-)
 
-// Progress reports how far a search is.
-type Progress struct {
-	Stage    string  // "fit", "refit", "evaluate"
-	Done, Of int     // tasks; the refit counts as one
-	Share    float64 // of the expected work
-	Usable   bool    // a context that ends from now on leaves a result
-}
+	"toptau/result"
+)
 
 // reportEvery limits how often unfinished tasks report: ten times a second is enough for people.
 const reportEvery = 100 * time.Millisecond
@@ -19,17 +13,17 @@ const reportEvery = 100 * time.Millisecond
 // meter adds up the progress of the tasks. It is safe for concurrent use.
 type meter struct {
 	mu     sync.Mutex
-	report func(Progress) // nil: none
-	shares []float64      // of each task that is done
-	work   []float64      // of each task, in any unit
-	total  float64        // sum of work
-	done   float64        // sum of shares times work
-	now    Progress
+	report func(result.Progress) // nil: none
+	shares []float64             // of each task that is done
+	work   []float64             // of each task, in any unit
+	total  float64               // sum of work
+	done   float64               // sum of shares times work
+	now    result.Progress
 	last   time.Time // of the last report
 }
 
-func newMeter(report func(Progress), work []float64) *meter {
-	m := &meter{report: report, shares: make([]float64, len(work)), work: work, now: Progress{Of: len(work)}}
+func newMeter(report func(result.Progress), work []float64) *meter {
+	m := &meter{report: report, shares: make([]float64, len(work)), work: work, now: result.Progress{Of: len(work)}}
 	for _, w := range work {
 		m.total += w
 	}
@@ -70,7 +64,7 @@ func (m *meter) advance(task int, share float64) {
 		return
 	}
 	m.done += float64(m.work[task] * (share - m.shares[task]))
-	m.now.Share = min(m.done/m.total, 1)
+	m.now.Fraction = min(m.done/m.total, 1)
 	m.shares[task] = share
 	if share >= 1 {
 		m.now.Done++

@@ -22,6 +22,7 @@ import (
 	"toptau/internal/models/feature"
 	"toptau/method"
 	"toptau/metric"
+	"toptau/result"
 	"toptau/schema"
 	"toptau/threshold"
 )
@@ -88,14 +89,14 @@ func goalOf(t testing.TB, text string) metric.Goal {
 
 // quick are options that take little time: few small trees, two learners.
 func quick(t testing.TB, goal string) SearchOptions {
-	return SearchOptions{Goal: goalOf(t, goal), Seed: 3, Learners: []method.Name{method.Logistic, method.Ramp}, Features: []feature.Encode{feature.EncodeRaw, feature.EncodeScorecard},
+	return SearchOptions{Goal: goalOf(t, goal), Seed: 3, Method: []method.Name{method.Logistic, method.Ramp}, Encoding: []feature.Encode{feature.EncodeRaw, feature.EncodeScorecard},
 		Feature: feature.Options{Trees: 8, Leaves: 12}}
 }
 
 // linear are options for one learner on raw columns.
 func linear(t testing.TB, goal string, learners ...method.Name) SearchOptions {
 	o := quick(t, goal)
-	o.Learners, o.Features = learners, []feature.Encode{feature.EncodeRaw}
+	o.Method, o.Encoding = learners, []feature.Encode{feature.EncodeRaw}
 	return o
 }
 
@@ -213,7 +214,7 @@ func TestEncodingIsChosen(t *testing.T) {
 func TestAverageIsTheSumOfItsMembers(t *testing.T) {
 	data := simulated(200, 1000, 5)
 	o := SearchOptions{Goal: goalOf(t, "--max-fpr 5%"), Seed: 3, Feature: feature.Options{Rounds: 30}}
-	o.CalibrationShare = threshold.MustRate("10%")
+	o.CalibrationFraction = threshold.MustRate("10%")
 	f := find(t, data, o)
 	if len(f.Members) != 2 || f.Members[0].Share != 0.5 || f.Choice.Of != 2 {
 		t.Fatalf("not the mean of both boosters: %+v", f.Choice)
@@ -249,7 +250,7 @@ func TestAverageIsTheSumOfItsMembers(t *testing.T) {
 // them, the model is the same.
 func TestNothingLeaks(t *testing.T) {
 	o := quick(t, "--max-fpr 10%")
-	o.TestShare, o.Delta = threshold.MustRate("25%"), threshold.MustRate("10%")
+	o.TestFraction, o.Delta = threshold.MustRate("25%"), threshold.MustRate("10%")
 	run := func(spoil []int) (*Found, *parts) {
 		data := simulated(120, 480, 4)
 		for _, row := range spoil {
@@ -320,8 +321,8 @@ func TestSearchDoesNotDependOnThreads(t *testing.T) {
 	}
 	data := simulated(60, 400, 6)
 	o := quick(t, "--top 5%")
-	o.Learners = []method.Name{method.Logistic, method.Ramp, "patmat"}
-	o.TestShare = threshold.MustRate("1/4")
+	o.Method = []method.Name{method.Logistic, method.Ramp, "patmat"}
+	o.TestFraction = threshold.MustRate("1/4")
 	var want []byte
 	for _, threads := range []int{1, 2, 7} {
 		before := runtime.GOMAXPROCS(threads)
@@ -352,7 +353,7 @@ func TestRestrictions(t *testing.T) {
 				continue
 			}
 			o := linear(t, "--max-fpr 10%", name)
-			o.Features, o.Folds = []feature.Encode{e}, 2
+			o.Encoding, o.Folds = []feature.Encode{e}, 2
 			f := find(t, data, o)
 			for _, c := range f.Candidates {
 				if c.Learner != name || c.Features != e {
@@ -370,7 +371,7 @@ func TestCancelledSearchKeepsWhatIsFinished(t *testing.T) {
 	data := simulated(60, 240, 1)
 	ctx, cancel := context.WithCancel(context.Background())
 	o := quick(t, "--max-fpr 5%")
-	o.Progress = func(p Progress) {
+	o.Progress = func(p result.Progress) {
 		if p.Stage == "fit" && p.Done >= 2 {
 			cancel()
 		}
@@ -486,12 +487,12 @@ func TestSearchRefuses(t *testing.T) {
 	}{
 		{Data{Table: ok}, SearchOptions{}, diag.Usage, "no goal"},
 		{Data{}, SearchOptions{Goal: np}, diag.Usage, "no data"},
-		{Data{Table: ok}, SearchOptions{Goal: goalOf(t, "--absolute-top"), Learners: []method.Name{"patmat-np"}}, diag.Usage,
+		{Data{Table: ok}, SearchOptions{Goal: goalOf(t, "--absolute-top"), Method: []method.Name{"patmat-np"}}, diag.Usage,
 			"method patmat-np, expected a goal with a rate"},
-		{Data{Table: ok}, SearchOptions{Goal: np, Learners: []method.Name{"topmean", "topmean"}}, diag.Usage, "method topmean twice"},
-		{Data{Table: ok}, SearchOptions{Goal: np, Learners: []method.Name{}}, diag.Usage, "missing method"},
-		{Data{Table: ok}, SearchOptions{Goal: np, Learners: []method.Name{"best"}}, diag.Usage, "expected one of logistic, svm, ramp, boosting, toppush"},
-		{Data{Table: ok}, SearchOptions{Goal: np, Features: []feature.Encode{"best"}}, diag.Usage, `encoding "best"`},
+		{Data{Table: ok}, SearchOptions{Goal: np, Method: []method.Name{"topmean", "topmean"}}, diag.Usage, "method topmean twice"},
+		{Data{Table: ok}, SearchOptions{Goal: np, Method: []method.Name{}}, diag.Usage, "missing method"},
+		{Data{Table: ok}, SearchOptions{Goal: np, Method: []method.Name{"best"}}, diag.Usage, "expected one of logistic, svm, ramp, boosting, toppush"},
+		{Data{Table: ok}, SearchOptions{Goal: np, Encoding: []feature.Encode{"best"}}, diag.Usage, `encoding "best"`},
 		{Data{Table: ok}, SearchOptions{Goal: np, Folds: 1}, diag.Usage, "folds 1"},
 		{Data{Table: ok}, SearchOptions{Goal: np, OutOfFold: true}, diag.Usage, "missing delta"},
 		{Data{Table: simulated(0, 10, 1)}, SearchOptions{Goal: np}, diag.Data, "there are no positives, 10 negatives"},
@@ -510,17 +511,17 @@ func TestSearchRefuses(t *testing.T) {
 }
 
 func TestSearchProgress(t *testing.T) {
-	var seen []Progress
+	var seen []result.Progress
 	o := quick(t, "--max-fpr 5%")
-	o.TestShare = threshold.MustRate("1/4")
-	o.Progress = func(p Progress) { seen = append(seen, p) }
+	o.TestFraction = threshold.MustRate("1/4")
+	o.Progress = func(p result.Progress) { seen = append(seen, p) }
 	find(t, simulated(60, 240, 1), o)
 	done, share := 0, 0.0
 	for _, p := range seen {
-		if p.Done < done || p.Share < share || p.Of != 5 {
+		if p.Done < done || p.Fraction < share || p.Of != 5 {
 			t.Errorf("%+v after %d, %v", p, done, share)
 		}
-		done, share = p.Done, p.Share
+		done, share = p.Done, p.Fraction
 	}
 	if done != 5 || math.Abs(share-1) > 1e-9 || seen[0].Stage != "fit" || seen[len(seen)-1].Stage != "evaluate" {
 		t.Errorf("%d of 5, %v, %+v", done, share, seen[len(seen)-1])

@@ -26,7 +26,7 @@ type race struct {
 // addThird adds the task of the third member, unless encodings or learners are named, positives are few, or the folds fit samples of the rows.
 func (s *parts) addThird(folds *folds) {
 	o := &s.options
-	named := o.Features != nil || o.Learners != nil || o.KeepAll || len(o.Feature.Monotone) > 0
+	named := o.Encoding != nil || o.Method != nil || o.KeepAll || len(o.Feature.Monotone) > 0
 	if named || folds.sampled > 0 || CountRows(s.data.Table.Label, s.training).Positives < guardBelow || !slices.ContainsFunc(s.tasks, (*task).inMean) {
 		return
 	}

@@ -76,7 +76,7 @@ func TestThirdMemberIsRaced(t *testing.T) {
 		t.Errorf("%+v, not tried %v", dropped.Choice, dropped.NotTried)
 	}
 	named := o
-	named.Learners = []method.Name{method.Logistic, method.Boosting}
+	named.Method = []method.Name{method.Logistic, method.Boosting}
 	for _, f := range []*Found{find(t, step, named), find(t, ruled(800, 4, 0, 1, product), o)} {
 		if len(f.NotTried) != 0 || slices.ContainsFunc(f.Candidates, func(c Candidate) bool { return c.Features == feature.EncodeLeaves }) {
 			t.Errorf("%d positives: not tried %v", f.Training.Positives, f.NotTried)

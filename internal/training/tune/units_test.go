@@ -138,7 +138,7 @@ func mixed(positives, negatives int, seed uint64) *table.Table {
 func TestEntitiesAreKeptTogether(t *testing.T) {
 	data := hosts(mixed(200, 1800, 3), 4, 0)
 	o := linear(t, "--max-fpr 10%", method.Logistic)
-	o.Entity, o.Delta, o.TestShare = "host", threshold.MustRate("10%"), threshold.MustRate("20%")
+	o.Entity, o.Delta, o.TestFraction = "host", threshold.MustRate("10%"), threshold.MustRate("20%")
 	f := find(t, data, o)
 	side := map[string]string{}
 	for name, rows := range map[string][]int{"training": f.Rows, "test": f.TestRows, "calibration": Without(Without(data.Labelled(), f.Rows), f.TestRows)} {
@@ -166,7 +166,7 @@ func TestEntitiesAreKeptTogether(t *testing.T) {
 func TestEntitiesAndDaysAreCutByTime(t *testing.T) {
 	data := hosts(mixed(300, 2700, 4), 50, 10)
 	o := linear(t, "--max-fpr 10%", method.Logistic)
-	o.Entity, o.TestShare = "host", threshold.MustRate("30%")
+	o.Entity, o.TestFraction = "host", threshold.MustRate("30%")
 	f := find(t, data, o)
 	days := map[string]int{}
 	for _, row := range f.TestRows {
