@@ -76,7 +76,7 @@ type task struct {
 	raced      *race // of the third member, if it won in the first fold
 
 	tried       []Candidate
-	trees       int          // on a boosted encoding: the number of its trees; 0: the default
+	trees       int          // the number of trees of its encoding; 0: the default
 	limit       int          // with derived columns: the number of trees that are grown in the folds
 	best        int          // index into tried; -1: none
 	first       int          // index of tried[0] in Found.Candidates
