@@ -13,8 +13,9 @@ import (
 )
 
 // A third member. On some data logistic regression on the leaves of random trees ranks better than the boosters. It is fitted in the
-// first fold, and dropped if neither it nor the mean of the boosters with it is better than the mean there. Otherwise its best setting is fitted in all folds. It
-// becomes one half of the mean if that gains more than its standard error over all folds. Decision 9 has the measurements.
+// first fold, and dropped if neither it nor the mean of the boosters with it is better than their mean there. Otherwise its best setting
+// is fitted in all folds. It becomes one half of the mean if that gains more than its standard error over all folds. Decision 9 has the
+// measurements.
 
 // thirdTrees is the number of its trees: growing them is most of its time, and with half of the encoding's own number it gains as much.
 const thirdTrees = 30
