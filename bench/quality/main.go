@@ -30,6 +30,7 @@ type harness struct {
 	data   string // the benchmark data
 	cache  string // parts of the sets, and results
 	build  string // of this program
+	commit string // of its source
 	keep   bool
 	idle   bool   // compute nothing
 	first  bool   // train for the first goal of each set only
@@ -62,7 +63,7 @@ func main() {
 	some := flag.String("cells", "", "with -thresholds: these cells, separated by commas")
 	flag.StringVar(&h.rule, "rule", plainRule, "with -thresholds: the name of the rule, by which results are kept")
 	figures := flag.String("figures", "", "with -thresholds: write the figures of the cells here, as JSON")
-	pairs := flag.String("pairs", "", "train with and without held-out rows, append the lines to this CSV file, and do nothing else")
+	pairs := flag.String("pairs", "", "train with and without held-out rows, with two seeds on each split (-from, -to), append the lines to this CSV file, and do nothing else")
 	split := flag.String("split", "", "write the parts for gbdt.py into this directory, and do nothing else")
 	draw := flag.String("chart", "", "draw the chart of this JSON file next to it, and do nothing else")
 	flag.Parse()
@@ -116,6 +117,9 @@ func (h *harness) run(ctx context.Context, only, chosen []string, seeds [2]int, 
 	if h.build, err = buildOf(); err != nil {
 		return err
 	}
+	if h.commit, err = provenance.Commit(); err != nil {
+		return err
+	}
 	list := jobs(only, chosen, seeds)
 	if h.first {
 		list = slices.DeleteFunc(list, func(j job) bool { return j.goal != "" && j.goal != j.set.goals[0] })
@@ -132,7 +136,11 @@ func (h *harness) run(ctx context.Context, only, chosen []string, seeds [2]int, 
 	if err := writeChart(out, h.chartRows()); err != nil {
 		return err
 	}
-	return provenance.WritePage(out, []byte(h.page()), "make measure WHAT=quality")
+	commit, note, err := sourceOf(h.commits())
+	if err != nil {
+		return err
+	}
+	return provenance.WritePageOf(commit, out, []byte(h.page(note)), "make measure WHAT=quality")
 }
 
 // resample counts the violations of every set with enough negatives.
@@ -245,7 +253,7 @@ func (h *harness) computeJob(ctx context.Context, j job, p *parts) (*Result, err
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	r := &Result{Set: j.set.name, Seed: j.seed, Entry: j.entry.name, Goal: j.goal, Rows: p.train.Rows(), Note: s.note, Size: s.size, Build: h.build,
+	r := &Result{Set: j.set.name, Seed: j.seed, Entry: j.entry.name, Goal: j.goal, Rows: p.train.Rows(), Note: s.note, Size: s.size, Build: h.build, Commit: h.commit,
 		Seconds: (machine.ProcessorTime() - start).Seconds()}
 	r.Criteria, err = measured(s.scores, positive(p.test))
 	return r, err

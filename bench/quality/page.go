@@ -15,9 +15,17 @@ type page struct {
 	h *harness
 }
 
-func (h *harness) page() string {
+// commits are those of the results.
+func (h *harness) commits() (list []string) {
+	for _, r := range h.results {
+		list = append(list, r.Commit)
+	}
+	return list
+}
+
+func (h *harness) page(note string) string {
 	p := &page{h: h}
-	p.WriteString(head)
+	p.WriteString(head + note)
 	if len(h.broken) == 0 {
 		p.WriteString("* The draws that count broken budgets were not repeated for this page; the guarantee's own simulations are on [its page](guarantee.md).\n")
 	}

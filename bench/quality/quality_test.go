@@ -261,7 +261,7 @@ func TestPageSaysWhatIsMet(t *testing.T) {
 		}
 	}
 	h.broken = []*Violations{{Set: "magic04", Draws: 200, Plain: 100, Kept: 200, Broken: 20}}
-	text := h.page()
+	text := h.page("")
 	for _, want := range []string{
 		"| magic04 | TPR at 1 % | `--max-fpr 0.01` | 2 | 6.0 ± 0.0 | – | 29.0 ± 0.0 | 28 | met, by 1.0 |",
 		"| magic04 | TPR at 5 % | `--max-fpr 0.05` | 2 | 30.0 ± 0.0 | – | 50.0 ± 0.0 | 56 | **missed by 6.0** |",

@@ -2,9 +2,11 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"toptau/internal/data/atomicfile"
@@ -22,7 +24,20 @@ type Result struct {
 	Note     string            `json:"note"` // what was chosen
 	Seconds  float64           `json:"seconds_processor"`
 	Size     *result.ModelSize `json:"size,omitempty"`
-	Build    string            `json:"build"` // of the program
+	Build    string            `json:"build"`  // of the program
+	Commit   string            `json:"commit"` // of its source
+}
+
+// sourceOf returns the commit of results, and with those of several a line of the page that names them.
+func sourceOf(commits []string) (commit, note string, err error) {
+	slices.Sort(commits)
+	switch commits = slices.Compact(commits); len(commits) {
+	case 0:
+		return "", "", errors.New("no results")
+	case 1:
+		return commits[0], "", nil
+	}
+	return commits[0], "* Results come from commits " + strings.Join(commits, " and ") + ".\n", nil
 }
 
 // job is a Result that may still have to be computed.

@@ -44,6 +44,7 @@ type ThresholdRun struct {
 	Cell    string     `json:"cell"`
 	Seed    int        `json:"seed"`
 	Rule    string     `json:"rule"`
+	Commit  string     `json:"commit"` // of this program's source
 	Budgets []AtBudget `json:"budgets"`
 	Failed  string     `json:"failed,omitempty"` // why there is no model
 	Seconds float64    `json:"seconds_processor"`
@@ -124,6 +125,10 @@ func (h *harness) runThresholds(ctx context.Context, only, chosen []string, seed
 	if len(list) == 0 {
 		return errors.New("no such set or cell")
 	}
+	var err error
+	if h.commit, err = provenance.Commit(); err != nil {
+		return err
+	}
 	runs := make([]*ThresholdRun, len(list))
 	var waiting []int
 	for i, j := range list {
@@ -150,7 +155,15 @@ func (h *harness) runThresholds(ctx context.Context, only, chosen []string, seed
 	if out == "" || ctx.Err() != nil {
 		return nil
 	}
-	text, err := p.page()
+	var commits []string
+	for _, r := range p.runs {
+		commits = append(commits, r.Commit)
+	}
+	commit, note, err := sourceOf(commits)
+	if err != nil {
+		return err
+	}
+	text, err := p.page(note)
 	if err != nil {
 		return err
 	}
@@ -161,7 +174,7 @@ func (h *harness) runThresholds(ctx context.Context, only, chosen []string, seed
 	if err := atomicfile.Write(strings.TrimSuffix(out, ".md")+".csv", cells); err != nil {
 		return err
 	}
-	return provenance.WritePage(out, []byte(text), "make measure WHAT=thresholds")
+	return provenance.WritePageOf(commit, out, []byte(text), "make measure WHAT=thresholds")
 }
 
 // computeThresholds computes the runs that wait, as many at a time as there are processors. It ends early
@@ -244,7 +257,7 @@ func (h *harness) runCell(ctx context.Context, j thresholdJob) (*ThresholdRun, e
 	if err != nil {
 		return nil, err
 	}
-	r := &ThresholdRun{Set: j.set.name, Cell: j.cell.name, Seed: j.seed, Rule: h.rule}
+	r := &ThresholdRun{Set: j.set.name, Cell: j.cell.name, Seed: j.seed, Rule: h.rule, Commit: h.commit}
 	r.Budgets, err = j.measure(ctx, data)
 	if known := diag.Of(err); known != nil && ctx.Err() == nil {
 		r.Failed, err = known.Found, nil

@@ -25,14 +25,14 @@ type thresholdPage struct {
 //go:embed thresholds-before.json
 var thresholdsBefore []byte
 
-func (p *thresholdPage) page() (string, error) {
+func (p *thresholdPage) page(note string) (string, error) {
 	p.figures = figuresOf(p.runs)
 	if err := json.Unmarshal(thresholdsBefore, &p.before); err != nil {
 		return "", err
 	}
 	p.WriteString(thresholdHead)
 	p.summary()
-	p.WriteString(thresholdMethod)
+	p.WriteString(thresholdMethod + note)
 	p.failing()
 	p.means()
 	p.described()

@@ -219,7 +219,7 @@ func TestThresholdPage(t *testing.T) {
 		&ThresholdRun{Set: "magic04", Cell: "average", Seed: 3, Budgets: []AtBudget{{Budget: "0.01", Members: 1, FalseAlarms: 1, Negatives: 1}}},
 		&ThresholdRun{Set: "pima", Cell: "patmat-np raw", Seed: 1, Failed: "every candidate is constant"})
 	p := &thresholdPage{runs: runs}
-	text, err := p.page()
+	text, err := p.page("")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,11 +22,16 @@ var Line = regexp.MustCompile(`(?m)^(?:# )?Measured with (` + "`[^`\n]+`" + `|[^
 
 // WritePage writes a page of results that a command of this source measured just now, with the line below its title.
 func WritePage(path string, page []byte, command string) error {
-	line, err := today(command)
+	commit, err := Commit()
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(path, mark(page, line), 0o644)
+	return WritePageOf(commit, path, page, command)
+}
+
+// WritePageOf is WritePage for results that runs at an earlier commit measured.
+func WritePageOf(commit, path string, page []byte, command string) error {
+	return os.WriteFile(path, mark(page, lineOf(commit, command)), 0o644)
 }
 
 // WriteTable writes the rows of a page of results as CSV. The first one names the columns.
@@ -41,7 +46,7 @@ func WriteTable(path string, rows [][]string) error {
 // WriteRun writes a table that has no page, only a row in the index of results. Comments on top have the line of the run, and the notes:
 // the machine, and what the columns are.
 func WriteRun(path, command, notes string, rows [][]string) error {
-	line, err := today(command)
+	commit, err := Commit()
 	if err != nil {
 		return err
 	}
@@ -52,20 +57,25 @@ func WriteRun(path, command, notes string, rows [][]string) error {
 	if err != nil {
 		return err
 	}
-	comments := "# " + strings.ReplaceAll(line+"\n"+strings.TrimSpace(notes), "\n", "\n# ") + "\n"
+	comments := "# " + strings.ReplaceAll(lineOf(commit, command)+"\n"+strings.TrimSpace(notes), "\n", "\n# ") + "\n"
 	return os.WriteFile(path, append([]byte(comments), table...), 0o644)
 }
 
 // TableOf returns the path of the table next to a page: page.csv for page.md.
 func TableOf(page string) string { return strings.TrimSuffix(page, ".md") + ".csv" }
 
-// today returns the line of a run that ends now.
-func today(command string) (string, error) {
+// Commit returns the commit of this source.
+func Commit() (string, error) {
 	commit, err := exec.Command("git", "rev-parse", "--short=7", "HEAD").Output()
 	if err != nil {
-		return "", fmt.Errorf("the commit of a page of results: git rev-parse: %w", err)
+		return "", fmt.Errorf("the commit of results: git rev-parse: %w", err)
 	}
-	return fmt.Sprintf("Measured with `%s` at commit %s on %s.", command, strings.TrimSpace(string(commit)), time.Now().UTC().Format(time.DateOnly)), nil
+	return strings.TrimSpace(string(commit)), nil
+}
+
+// lineOf returns the line of a run that ends now.
+func lineOf(commit, command string) string {
+	return fmt.Sprintf("Measured with `%s` at commit %s on %s.", command, commit, time.Now().UTC().Format(time.DateOnly))
 }
 
 // mark replaces the line of a page, or inserts it below the title.

@@ -490,7 +490,7 @@ func (c *candidates) ending(t *task) func() bool {
 func (c *candidates) grid(t *task) ([]Setting, error) {
 	grid := t.learner.grid(t.Features)
 	if t.third {
-		return t.raced, nil
+		return []Setting{t.raced.setting}, nil
 	}
 	if t.Derived {
 		grid = slices.DeleteFunc(grid, func(s Setting) bool { return s.Trees > t.limit })

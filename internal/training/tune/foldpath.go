@@ -26,7 +26,8 @@ type foldPath struct {
 	fold    *foldRows
 	x       *encodedFold
 	options fitOptions
-	fit     fitFunc // nil: the learner fits all settings at the same time
+	fit     fitFunc      // nil: the learner fits all settings at the same time
+	known   *foldOutcome // of its only setting; nil: it is fitted
 }
 
 // foldOutcome is a setting in one fold.
@@ -62,6 +63,9 @@ func (p *foldPath) outcome(f *Fit, err error) (o foldOutcome) {
 
 // fitOne fits a setting and measures it.
 func (p *foldPath) fitOne(ctx context.Context, s Setting) foldOutcome {
+	if p.known != nil {
+		return *p.known
+	}
 	start := time.Now()
 	fit, err := p.fit(ctx, s)
 	seconds := time.Since(start).Seconds()
@@ -86,6 +90,9 @@ func newFoldPath(t *task, r *foldRows, x *encodedFold, classWeight float64) fold
 	p := foldPath{fold: r, x: x, options: fitOptions{features: x.features, anchor: anchor, tolerance: searchTolerance, gap: foldGap}}
 	if t.Features.ReadsLabels() {
 		p.options.gap = leafFoldGap
+	}
+	if t.raced != nil && t.raced.fold == r {
+		p.known = &t.raced.foldOutcome
 	}
 	if t.learner.start == nil || x.train == nil {
 		return p

@@ -338,7 +338,7 @@ func (p *plan) fitEncoding(ctx context.Context, t *table.Table, rows []int, key 
 	case key.growing:
 		o.Growing, o.Rounds = true, min(firstTrees, cmp.Or(o.Rounds, feature.DefaultRounds(key.encode)))
 	case key.trees > 0:
-		o.Rounds = key.trees
+		o.Rounds, o.Trees = key.trees, key.trees
 	}
 	m, warnings, err := feature.FitContext(ctx, t, p.data.Schema, rows, o)
 	return m, warnings, inFile(err, t)

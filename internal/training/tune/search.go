@@ -20,8 +20,9 @@ import (
 //     scale of its out-of-fold negatives. The best candidate is chosen. With 10 to 74 positives and a standard error
 //     above two points it is averaged with up to four others within a standard error, and with logistic regression
 //     on raw columns, which is chosen alone only if it is clearly ahead of the boosters.
-//     With 200 positives or more, logistic regression on the leaves of random trees is fitted in the first fold. If it is ahead
-//     of the mean there, its best setting is fitted in all, and is half of the mean if its gain exceeds its standard error.
+//     With 200 positives or more, logistic regression on the leaves of random trees is fitted in the first fold. If it, or the
+//     mean with it, is ahead of the mean there, its best setting is fitted in all, and is half of the mean if its gain exceeds
+//     its standard error.
 //     With derived columns the boosters are fitted a second time, dropped after the first fold if they are no better there, and
 //     kept instead of the others if their gain over all folds exceeds its standard error.
 //  5. With fewer than 200 positives, and without such an average, logistic regression on raw columns is kept unless

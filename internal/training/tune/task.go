@@ -71,12 +71,12 @@ func (c *Candidate) failure() string {
 type task struct {
 	Task
 	learner    learner
-	anchorOnly bool      // the ramp starts from it; it cannot be chosen
-	third      bool      // it can join the mean of the boosters; it is not chosen alone
-	raced      []Setting // of the third member: the best setting in the first fold
+	anchorOnly bool  // the ramp starts from it; it cannot be chosen
+	third      bool  // it can join the mean of the boosters; it is not chosen alone
+	raced      *race // of the third member, if it won in the first fold
 
 	tried       []Candidate
-	trees       int          // on a boosted encoding: the number of its trees; 0: the default
+	trees       int          // the number of trees of its encoding; 0: the default
 	limit       int          // with derived columns: the number of trees that are grown in the folds
 	best        int          // index into tried; -1: none
 	first       int          // index of tried[0] in Found.Candidates
