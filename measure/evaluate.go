@@ -263,9 +263,8 @@ func (e *Evaluation) rankRows(ctx context.Context, k *ranked.Ranking, r *result.
 			return nil, err
 		}
 		k.Z, k.Scores, r.Joined = s.Values, e.state.Units.ByClass(s.Values), s.Joined
-		if k.Rank, err = metric.Rank(k.Scores); err == nil && k.Rank.PositiveMass() > 0 {
-			average := k.Rank.AveragePrecision()
-			r.AveragePrecision = &average
+		if k.Rank, err = metric.Rank(k.Scores); err == nil {
+			r.AveragePrecision = averagePrecision(k.Rank)
 		}
 		return s.Counts, err
 	}
@@ -282,10 +281,23 @@ func (e *Evaluation) rankRows(ctx context.Context, k *ranked.Ranking, r *result.
 		return nil, e.state.Data.WithFile(err)
 	}
 	k.Rank = measured.Ranking
+	if measured.Exact {
+		r.AveragePrecision = averagePrecision(k.Rank)
+		return measured.Values, nil
+	}
 	auc := k.Rank.AUC()
 	within := auc.Half - auc.Against
 	r.AUCWithin = &within
 	return measured.Values, nil
+}
+
+// averagePrecision returns that of a ranking, nil without a positive.
+func averagePrecision(r *metric.Ranking) *float64 {
+	if !(r.PositiveMass() > 0) {
+		return nil
+	}
+	average := r.AveragePrecision()
+	return &average
 }
 
 // countValues adds the counts of missing and unknown values (nil: they are not known), and returns a warning about unknown ones.

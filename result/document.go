@@ -37,15 +37,17 @@ type Document struct {
 
 // Database counts what a database was asked for a result, and what left it.
 type Database struct {
-	Engine     string `json:"engine"`         // kind of database: postgres, clickhouse, trino, spark or duckdb
-	Table      string `json:"table"`          // name of the table, as it was given
-	Servers    int    `json:"servers"`        // number of servers, each with a part of the rows
-	Statements int    `json:"statements"`     // number of statements
-	Scans      int    `json:"scans"`          // those of them that read all rows of a server
-	Lookups    int    `json:"lookups"`        // those that fetched single rows by their keys
-	Rows       int    `json:"rows_fetched"`   // number of single rows that left the database
-	Received   int64  `json:"bytes_received"` // bytes that came from the database, with those of the protocol
-	Sent       int64  `json:"bytes_sent"`     // bytes that went to it
+	Engine     string `json:"engine"`       // kind of database: postgres, clickhouse, trino, spark or duckdb
+	Table      string `json:"table"`        // name of the table, as it was given
+	Servers    int    `json:"servers"`      // number of servers, each with a part of the rows
+	Statements int    `json:"statements"`   // number of statements
+	Scans      int    `json:"scans"`        // those of them that read all rows of a server
+	Lookups    int    `json:"lookups"`      // those that fetched single rows by their keys
+	Rows       int    `json:"rows_fetched"` // number of single rows that left the database
+	// number of scores that left it, each with its class and without its row; absent: none
+	Scores   int   `json:"scores_fetched,omitempty"`
+	Received int64 `json:"bytes_received"` // bytes that came from the database, with those of the protocol
+	Sent     int64 `json:"bytes_sent"`     // bytes that went to it
 	// bytes that DuckDB, which has no server, read from its files; 0 where the system does not count them
 	Read int64 `json:"bytes_read,omitempty"`
 	// time during which at least one statement was not answered

@@ -266,16 +266,8 @@ func checkEverything(t *testing.T, d *dialect.Dialect, connect func() []scan.Con
 		if found != len(want) {
 			t.Errorf("%s: %d scores", encoding, found)
 		}
-		scores, err := rows.Scores(ctx, large.All(), fitted.Model)
-		if err != nil {
-			t.Fatal(err)
-		}
 		sorted := slices.Sorted(slices.Values(want))
 		cuts := slices.Compact([]float64{sorted[10], sorted[1500], sorted[2900], sorted[2990], sorted[2999]})
-		cells, err := scores.Tally(ctx, cuts)
-		if err != nil {
-			t.Fatal(err)
-		}
 		expected := make([][2]int, len(cuts)+1)
 		for i, z := range want {
 			place, found := slices.BinarySearch(cuts, z)
@@ -284,18 +276,35 @@ func checkEverything(t *testing.T, d *dialect.Dialect, connect func() []scan.Con
 			}
 			expected[place][data.Label[i]]++
 		}
-		for i, c := range cells {
-			if c.Rows != expected[i] {
-				t.Errorf("%s: cell %d has %v rows instead of %v", encoding, i, c.Rows, expected[i])
+		held, err := rows.Scores(ctx, large.All(), fitted.Model)
+		if err != nil {
+			t.Fatal(err)
+		}
+		counted, err := rows.NewScores(ctx, large.All(), fitted.Model)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, all := held.(*large.HeldScores); !all {
+			t.Errorf("%s: scores that fit into memory are counted by statements", encoding)
+		}
+		for _, scores := range []large.Scores{held, counted} {
+			cells, err := scores.Tally(ctx, cuts)
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
-		top, all, err := scores.Between(ctx, table.Negative, sorted[2800], math.MaxFloat64, 1000)
-		if err != nil || all != len(top) || !slices.IsSorted(top) {
-			t.Errorf("%s: %d of %d scores: %v", encoding, len(top), all, err)
-		}
-		for i := len(sorted) - 1; i >= 2800; i-- {
-			if row := slices.Index(want, sorted[i]); data.Label[row] == table.Negative && !slices.Contains(top, sorted[i]) {
-				t.Errorf("%s: the score %v is not among those above %v", encoding, sorted[i], sorted[2800])
+			for i, c := range cells {
+				if c.Rows != expected[i] {
+					t.Errorf("%s, %T: cell %d has %v rows instead of %v", encoding, scores, i, c.Rows, expected[i])
+				}
+			}
+			top, all, err := scores.Between(ctx, table.Negative, sorted[2800], math.MaxFloat64, 1000)
+			if err != nil || all != len(top) || !slices.IsSorted(top) {
+				t.Errorf("%s, %T: %d of %d scores: %v", encoding, scores, len(top), all, err)
+			}
+			for i := len(sorted) - 1; i >= 2800; i-- {
+				if row := slices.Index(want, sorted[i]); data.Label[row] == table.Negative && !slices.Contains(top, sorted[i]) {
+					t.Errorf("%s, %T: the score %v is not among those above %v", encoding, scores, sorted[i], sorted[2800])
+				}
 			}
 		}
 	}

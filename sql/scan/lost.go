@@ -35,9 +35,9 @@ func Again(ctx context.Context, title string, lost func(err error) bool, away fu
 	}
 }
 
-func sumOf(list []time.Duration) (sum time.Duration) {
-	for _, t := range list {
-		sum += t
+func sumOf[T int | time.Duration](list []T) (sum T) {
+	for _, x := range list {
+		sum += x
 	}
 	return sum
 }

@@ -49,6 +49,13 @@ func (r *relation) from(conditions ...string) string {
 	return from
 }
 
+// class returns the class of a row: 1 for a positive, 0 for a negative. They are doubles, because ClickHouse takes the literal 1 for a
+// column with the name 1.
+func (r *relation) class() string {
+	d := r.dialect
+	return "CASE WHEN " + r.is.positive + " THEN " + d.Num(1) + " ELSE " + d.Num(0) + " END"
+}
+
 // part returns the condition of a part.
 func (r *relation) part(p large.Part) string {
 	of := r.layout.key

@@ -23,6 +23,7 @@ type Rows struct {
 	connections
 	relation
 	stats  *statistics
+	counts map[large.Part]*statistics // of parts that were counted
 	notes  []diag.Warning
 	tables map[string]*table.Table // samples and positives that were fetched, by what was asked
 
@@ -44,7 +45,7 @@ func Open(ctx context.Context, d *dialect.Dialect, shards []Conn, t Table) (*Row
 		return nil, &diag.Error{Kind: diag.Usage, Param: "table", Expected: "the name of a table"}
 	}
 	r := &Rows{connections: connections{shards: shards, system: d.Title, away: t.Away}, relation: relation{dialect: d, table: t},
-		tables: map[string]*table.Table{}}
+		tables: map[string]*table.Table{}, counts: map[large.Part]*statistics{}}
 	var err error
 	if r.layout, err = r.readLayout(ctx); err != nil {
 		return nil, r.withWhere(ctx, err)
@@ -166,16 +167,19 @@ func population(rows int, mass, least float64, whole bool) threshold.Population 
 	return threshold.Population{Rows: rows, Mass: mass, MinWeight: least, Whole: whole}
 }
 
-// Count returns the number and the weights of the rows of a part, by class. A part that is not all rows costs one statement.
+// Count returns the number and the weights of the rows of a part, by class. A part that is not all rows costs one statement, once.
 func (r *Rows) Count(ctx context.Context, p large.Part) (positives, negatives threshold.Population, err error) {
 	if few := r.partOfFew(ctx, p); few != nil {
 		return few.Count(ctx, p)
 	}
-	s := r.stats
-	if where := r.part(p); where != "" {
-		if s, err = r.countPart(ctx, where); err != nil {
-			return positives, negatives, err
+	s, counted := r.counts[p]
+	if !counted {
+		if s = r.stats; r.part(p) != "" {
+			if s, err = r.countPart(ctx, r.part(p)); err != nil {
+				return positives, negatives, err
+			}
 		}
+		r.counts[p] = s
 	}
 	negatives = population(s.rows[0], s.mass[0], s.least[0], s.whole[0])
 	positives = population(s.rows[1], s.mass[1], s.least[1], s.whole[1])
@@ -229,9 +233,7 @@ func (r *Rows) fetch(ctx context.Context, shard int, conditions ...string) (*bat
 	var key, group string
 	var weight, positive float64
 	q.add(r.keyText(d.Quote(l.key.name)), &key)
-	// Whole numbers are doubles here: ClickHouse takes the literal 1 for a column with the name 1.
-	label := "CASE WHEN " + r.is.positive + " THEN " + d.Num(1) + " ELSE " + d.Num(0) + " END"
-	q.add(label, &positive)
+	q.add(r.class(), &positive)
 	if l.weight != nil {
 		q.add(d.Cast(l.weight.expr(d)), &weight)
 	}

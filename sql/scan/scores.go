@@ -11,6 +11,7 @@ import (
 	"toptau/diag"
 	"toptau/internal/core/text"
 	"toptau/internal/data/table"
+	"toptau/internal/models/dialect"
 	export "toptau/internal/models/export/sql"
 	"toptau/internal/models/portable"
 	"toptau/internal/training/large"
@@ -25,13 +26,33 @@ type Scores struct {
 	score string   // the column of the score
 }
 
-// Scores answers questions about the scores of a model.
+// scoreBytes is what a score and its class take on their way, and later in memory. More of them than heldBytes stay in the database.
+const scoreBytes = 16
+
+// Scores answers questions about the scores of a model. It fetches them once, with their classes, if they fit into memory. Otherwise each
+// question is a statement, which computes them again.
 //
-// Errors: diag.Usage for a model that the database does not compute.
+// Errors: diag.Usage for a model that the database does not compute; diag.Data for rows without a finite score.
 func (r *Rows) Scores(ctx context.Context, p large.Part, m *model.Model) (large.Scores, error) {
 	if few := r.partOfFew(ctx, p); few != nil {
 		return few.Scores(ctx, p, m)
 	}
+	s, err := r.NewScores(ctx, p, m)
+	if err != nil {
+		return nil, err
+	}
+	positives, negatives, err := r.Count(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	if scoreBytes*(positives.Rows+negatives.Rows) > heldBytes {
+		return s, nil
+	}
+	return s.hold(ctx)
+}
+
+// NewScores returns scores that stay in the database.
+func (r *Rows) NewScores(ctx context.Context, p large.Part, m *model.Model) (*Scores, error) {
 	program, err := portable.Of(m)
 	if err != nil {
 		return nil, err
@@ -42,11 +63,8 @@ func (r *Rows) Scores(ctx context.Context, p large.Part, m *model.Model) (large.
 	l, d := r.layout, r.dialect
 	s := &Scores{rows: r}
 	keep := []string{l.label.name}
-	if l.weight != nil && l.weight != l.label {
-		keep = append(keep, l.weight.name)
-	}
 	s.score = "score" // as the export names it
-	for slices.ContainsFunc(keep, func(name string) bool { return strings.EqualFold(name, s.score) }) {
+	for strings.EqualFold(l.label.name, s.score) {
 		s.score += "_"
 	}
 	s.score = d.Quote(s.score)
@@ -70,6 +88,48 @@ func plain(statement string) string {
 	return strings.TrimRight(strings.Join(lines, "\n"), "; \n")
 }
 
+// hold fetches the scores, in one statement for each server.
+func (s *Scores) hold(ctx context.Context) (large.Scores, error) {
+	r := s.rows
+	found, bad := make([][2][]float64, len(r.shards)), make([]int, len(r.shards))
+	err := r.everywhere(ctx, func(ctx context.Context, k int) error {
+		var z sql.NullFloat64
+		var class float64
+		statement := "SELECT " + s.score + " AS toptau_s, " + r.class() + " AS toptau_y FROM " + s.from[k]
+		return r.query(ctx, k, statement, []any{&z, &class}, func() { found[k], bad[k] = [2][]float64{}, 0 }, func() error {
+			if !z.Valid || !dialect.Finite(z.Float64) {
+				bad[k]++
+				return nil
+			}
+			found[k][int(class)] = append(found[k][int(class)], z.Float64)
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	all := found[0]
+	for k := range found[1:] {
+		for class := range all {
+			all[class] = append(all[class], found[k+1][class]...)
+		}
+	}
+	r.count(func(t *Traffic) { t.Scans, t.Scores = t.Scans+1, t.Scores+len(all[0])+len(all[1]) })
+	if err := s.refused(sumOf(bad)); err != nil {
+		return nil, err
+	}
+	return large.HoldScores(all), nil
+}
+
+// refused is the error for rows without a finite score; nil: there are none.
+func (s *Scores) refused(rows int) error {
+	if rows == 0 {
+		return nil
+	}
+	return &diag.Error{Kind: diag.Data, File: s.rows.title(), Found: text.Plural(rows, "row") + " without a finite score",
+		Expected: "values that the model accepts", Hint: "the model refuses missing or very large values; train with an imputation policy"}
+}
+
 // Tally counts the rows between cuts, in one statement for each server.
 func (s *Scores) Tally(ctx context.Context, cuts []float64) ([]large.Cell, error) {
 	r := s.rows
@@ -89,16 +149,11 @@ func (s *Scores) Tally(ctx context.Context, cuts []float64) ([]large.Cell, error
 			c := &cells[i]
 			for class := range c.Rows {
 				c.Rows[class] += o.Rows[class]
-				c.Mass[class] += o.Mass[class]
 				c.Low[class], c.High[class] = min(c.Low[class], o.Low[class]), max(c.High[class], o.High[class])
 			}
 		}
 	}
-	if bad > 0 {
-		return nil, &diag.Error{Kind: diag.Data, File: r.title(), Found: text.Plural(bad, "row") + " without a finite score",
-			Expected: "values that the model accepts", Hint: "the model refuses missing or very large values; train with an imputation policy"}
-	}
-	return cells, nil
+	return cells, s.refused(bad)
 }
 
 // tally is what a server counted.
@@ -113,7 +168,7 @@ func (t *tally) reset(cuts []float64) { *t = tally{cells: newCells(len(cuts) + 1
 type tallyRow struct {
 	interval, scored int64 // interval -1: scores that are not finite
 	rows             [2]int64
-	mass, low, high  [2]sql.NullFloat64
+	low, high        [2]sql.NullFloat64
 }
 
 // tally counts the rows of a server.
@@ -132,10 +187,6 @@ func (s *Scores) tally(ctx context.Context, k int, cuts []float64, to *tally) er
 		c := &to.cells[first+int(row.interval)]
 		for class := range row.rows {
 			c.Rows[class] += int(row.rows[class])
-			if r.layout.weight == nil {
-				row.mass[class].Float64 = float64(row.rows[class])
-			}
-			c.Mass[class] += row.mass[class].Float64
 			if row.rows[class] > 0 {
 				c.Low[class], c.High[class] = min(c.Low[class], row.low[class].Float64), max(c.High[class], row.high[class].Float64)
 			}
@@ -144,7 +195,7 @@ func (s *Scores) tally(ctx context.Context, k int, cuts []float64, to *tally) er
 	})
 }
 
-// intervals returns the rows of a server with score, class, weight and the interval between cuts, -1 for a score that is not finite:
+// intervals returns the rows of a server with score, class and the interval between cuts, -1 for a score that is not finite:
 // z - z is 0 for finite z alone. Fences keep databases from computing the score once for each mention.
 func (s *Scores) intervals(k int, cuts []float64) string {
 	r, d := s.rows, s.rows.dialect
@@ -153,9 +204,6 @@ func (s *Scores) intervals(k int, cuts []float64) string {
 		bin = d.Bin(d, "toptau_s", cuts)
 	}
 	inner := s.score + " AS toptau_s, CASE WHEN " + r.is.positive + " THEN 1 ELSE 0 END AS toptau_y"
-	if w := r.layout.weight; w != nil {
-		inner += ", " + d.Cast(w.expr(d)) + " AS toptau_m"
-	}
 	fenced := "(SELECT " + inner + " FROM " + s.from[k] + d.Fence + ") AS toptau_q"
 	return "(SELECT toptau_q.*, CASE WHEN toptau_s - toptau_s = " + d.Num(0) + " THEN " + d.Int(bin) + " ELSE -1 END AS toptau_i FROM " + fenced + d.Fence + ") AS toptau_r"
 }
@@ -167,9 +215,6 @@ func (s *Scores) addTally(q *query, row *tallyRow) {
 	q.add(d.Int("count(*)"), &row.scored)
 	for class, where := range []string{"toptau_y = " + d.Num(0), "toptau_y = " + d.Num(1)} {
 		q.add(d.Int(d.CountIf(where)), &row.rows[class])
-		if s.rows.layout.weight != nil {
-			q.add(d.SumIf("toptau_m", where), &row.mass[class])
-		}
 		q.add("min(CASE WHEN "+where+" THEN toptau_s END)", &row.low[class])
 		q.add("max(CASE WHEN "+where+" THEN toptau_s END)", &row.high[class])
 	}

@@ -52,6 +52,7 @@ type Traffic struct {
 	Scans      int           `json:"scans"`      // those that read all rows of the table
 	Lookups    int           `json:"lookups"`    // those that fetch rows by their keys
 	Rows       int           `json:"rows"`       // single rows fetched
+	Scores     int           `json:"scores"`     // scores fetched, with their classes
 	Waiting    time.Duration `json:"waiting"`    // for answers, rows included
 	Sent       int64         `json:"sent"`       // bytes of statements
 }

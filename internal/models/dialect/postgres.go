@@ -33,8 +33,12 @@ func Postgres() *Dialect {
 	}
 	d.Hex = func(x string) string { return "encode(convert_to(" + x + ", 'UTF8'), 'hex')" }
 	d.Whole = func(x string) string { return "CAST(" + x + " AS text)" }
-	// A long list is looked up in a hash table only in this form (from PostgreSQL 14 on).
+	// A long list is looked up in a hash table only in this form (from PostgreSQL 14 on), and only if it has the type of the key: that of
+	// whole numbers is integer, unless they are one text, which takes the type of its column.
 	d.Among = func(key string, literals []string) string {
+		if c := literals[0][0]; c == '-' || c >= '0' && c <= '9' {
+			return key + " = ANY ('{" + strings.Join(literals, ",") + "}')"
+		}
 		return key + " = ANY (ARRAY[" + strings.Join(literals, ", ") + "])"
 	}
 	// The hash of a record is a sum over its columns, so it would not notice values that change places between rows.

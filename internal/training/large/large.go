@@ -138,6 +138,5 @@ type valueCounter interface {
 // Cell has counts over the rows of an interval of scores, by class: negatives, positives.
 type Cell struct {
 	Rows      [2]int
-	Mass      [2]float64 // sums of row weights
 	Low, High [2]float64 // the smallest and the largest score of the class; without rows +Inf and -Inf
 }

@@ -27,7 +27,7 @@ func (f *fakeScores) Tally(_ context.Context, cuts []float64) ([]Cell, error) {
 	cells := slices.Repeat([]Cell{emptyCell}, len(cuts)+1)
 	for class, list := range f.z {
 		for _, z := range list {
-			cells[cellOf(cuts, z)].add(table.Class(class), z, 1)
+			cells[cellOf(cuts, z)].add(table.Class(class), z)
 		}
 	}
 	return cells, nil
@@ -120,6 +120,30 @@ func TestCountsGiveTheSameAsAllScores(t *testing.T) {
 		}
 		if p, n := m.Ranking.Rows(); p != len(f.z[1]) || n != len(f.z[0]) {
 			t.Fatalf("%d and %d rows counted", p, n)
+		}
+	})
+}
+
+// Scores that are held answer as those that are counted.
+func TestHeldScoresAnswerAsCountedOnes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 2))
+		f := &fakeScores{z: [2][]float64{draw(r, r.IntN(300)), draw(r, r.IntN(30))}}
+		all := slices.Concat(f.z[0], f.z[1])
+		h := HoldScores([2][]float64{slices.Clone(f.z[0]), slices.Clone(f.z[1])})
+		ctx := context.Background()
+		cuts := slices.Compact(slices.Sorted(slices.Values(append(draw(r, r.IntN(20)), all[:len(all)/2]...))))
+		got, _ := h.Tally(ctx, cuts)
+		if want, _ := f.Tally(ctx, cuts); !slices.Equal(got, want) {
+			t.Fatalf("cells %v, want %v", got, want)
+		}
+		ends := append([]float64{math.Inf(-1), math.Inf(1), 0}, all...)
+		low, high, most := ends[r.IntN(len(ends))], ends[r.IntN(len(ends))], r.IntN(400)
+		for class := range f.z {
+			z, n, _ := h.Between(ctx, table.Class(class), low, high, most)
+			if want, all, _ := f.Between(ctx, table.Class(class), low, high, most); n != all || !slices.Equal(z, want) {
+				t.Fatalf("%d scores from %v to %v: %v, want %d: %v", n, low, high, z, all, want)
+			}
 		}
 	})
 }

@@ -16,11 +16,20 @@ import (
 // quantiles leaves cells with 1/16,384 of the rows.
 const sampledScores = 50_000
 
-// newCounted returns the scores of a model for the rows of a part. The first cuts are scores of a sample.
+// newCounted returns the scores of a model for the rows of a part. The first cuts are scores of a sample, unless all scores are held.
 func newCounted(ctx context.Context, rows Rows, p Part, m *model.Model) (*counted, error) {
 	positives, negatives, err := rows.Count(ctx, p)
 	if err != nil {
 		return nil, err
+	}
+	s, err := rows.Scores(ctx, p, m)
+	if err != nil {
+		return nil, err
+	}
+	c := &counted{Scores: s, rows: [2]int{negatives.Rows, positives.Rows}}
+	if h, held := s.(*HeldScores); held {
+		c.start = spread(h.quantiles(cutsAtOnce/4), cutsAtOnce/4)
+		return c, c.check([2]int{len(h.z[0]), len(h.z[1])})
 	}
 	sample, err := rows.Sample(ctx, p, sampledScores)
 	if err != nil {
@@ -30,11 +39,8 @@ func newCounted(ctx context.Context, rows Rows, p Part, m *model.Model) (*counte
 	if err := feature.ScorerOf(m).Scores(sample.Table, z); err != nil {
 		return nil, err
 	}
-	s, err := rows.Scores(ctx, p, m)
-	if err != nil {
-		return nil, err
-	}
-	return &counted{Scores: s, rows: [2]int{negatives.Rows, positives.Rows}, start: spread(z, cutsAtOnce/4)}, nil
+	c.start = spread(z, cutsAtOnce/4)
+	return c, nil
 }
 
 // spread returns at most n of the different scores, in ascending order.
@@ -55,11 +61,17 @@ func spread(z []float64, n int) []float64 {
 // criteria and at the thresholds that were asked for.
 type Measured struct {
 	Ranking *metric.Ranking
+	Exact   bool            // every score is ranked
 	Values  *feature.Counts // missing and unknown values; nil: not counted
 }
 
 // measure counts the rows in cells. Each threshold of a criterion is a cell of its own.
 func (c *counted) measure(ctx context.Context, criteria []metric.Criterion, at []float64) (*Measured, error) {
+	if h, held := c.Scores.(*HeldScores); held {
+		if ranking, err := h.ranking(); ranking != nil || err != nil {
+			return &Measured{Ranking: ranking, Exact: true}, err
+		}
+	}
 	exact, err := c.thresholds(ctx, criteria)
 	if err != nil {
 		return nil, err

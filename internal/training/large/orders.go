@@ -45,12 +45,17 @@ func (c *counted) Tally(ctx context.Context, cuts []float64) ([]Cell, error) {
 			found[class] += n
 		}
 	}
-	if found != c.rows {
-		return nil, &diag.Error{Kind: diag.Data,
-			Found:    fmt.Sprintf("%d positives and %d negatives, in an earlier pass %d and %d", found[1], found[0], c.rows[1], c.rows[0]),
-			Expected: "rows that do not change while they are read"}
+	return cells, c.check(found)
+}
+
+// check fails if a pass found other numbers of rows than an earlier one.
+func (c *counted) check(found [2]int) error {
+	if found == c.rows {
+		return nil
 	}
-	return cells, nil
+	return &diag.Error{Kind: diag.Data,
+		Found:    fmt.Sprintf("%d positives and %d negatives, in an earlier pass %d and %d", found[1], found[0], c.rows[1], c.rows[0]),
+		Expected: "rows that do not change while they are read"}
 }
 
 // size returns the number of rows of a population.

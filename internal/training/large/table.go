@@ -313,7 +313,7 @@ func (s *tableScores) eachRun(ctx context.Context, cells int, add func(r *run, r
 func (s *tableScores) Tally(ctx context.Context, cuts []float64) ([]Cell, error) {
 	whole := slices.Repeat([]Cell{emptyCell}, len(cuts)+1)
 	err := s.eachRun(ctx, len(whole), func(r *run, row int, z float64) {
-		r.cells[cellOf(cuts, z)].add(s.t.Label[row], z, s.weight(row))
+		r.cells[cellOf(cuts, z)].add(s.t.Label[row], z)
 	}, func(r *run) {
 		for i := range whole {
 			whole[i].merge(&r.cells[i])
@@ -345,13 +345,6 @@ func smallest(z []float64, most int, exactly bool) []float64 {
 	return z[:min(len(z), most)]
 }
 
-func (r *tableRows) weight(row int) float64 {
-	if r.t.Weight == nil {
-		return 1
-	}
-	return r.t.Weight[row]
-}
-
 var emptyCell = Cell{Low: [2]float64{math.Inf(1), math.Inf(1)}, High: [2]float64{math.Inf(-1), math.Inf(-1)}}
 
 // cellOf returns the cell of a score: the number of cuts that are not above it.
@@ -367,16 +360,14 @@ func cellOf(cuts []float64, z float64) int {
 	return low
 }
 
-func (c *Cell) add(class table.Class, z, weight float64) {
+func (c *Cell) add(class table.Class, z float64) {
 	c.Rows[class]++
-	c.Mass[class] += weight
 	c.Low[class], c.High[class] = min(c.Low[class], z), max(c.High[class], z)
 }
 
 func (c *Cell) merge(other *Cell) {
 	for class := range c.Rows {
 		c.Rows[class] += other.Rows[class]
-		c.Mass[class] += other.Mass[class]
 		c.Low[class], c.High[class] = min(c.Low[class], other.Low[class]), max(c.High[class], other.High[class])
 	}
 }

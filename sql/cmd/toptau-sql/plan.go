@@ -24,8 +24,8 @@ type expected struct {
 var plans = map[string]expected{
 	"fit":       {"12 to 25 (small table: 5)", "8 to 15 (small table: 3 or 4)", true, true},
 	"train":     {"40 to 90 (small table: 4)", "30 to 80 (small table: 2 to 5)", true, true},
-	"evaluate":  {"8 to 16", "7 to 16", false, false},
-	"threshold": {"8 to 16", "7 to 16", false, false},
+	"evaluate":  {"6", "5 or 6", false, false},
+	"threshold": {"6", "5 or 6", false, false},
 	"verify":    {"6 to 10", "4 to 8", false, true},
 	"diagnose":  {"20 to 60 (small table: 5)", "15 to 50 (small table: 3 or 4)", true, false},
 }

@@ -434,7 +434,7 @@ func (c *rows) Finish(s *cli.Session) (*result.Database, error) {
 	t := c.scanned.Traffic()
 	received, sent := c.engine.Bytes()
 	r := &result.Database{Engine: c.engine.Dialect.Name, Table: c.table, Servers: len(c.engine.Shards), Statements: t.Statements, Scans: t.Scans,
-		Lookups: t.Lookups, Rows: t.Rows, Received: received, Sent: sent, Read: c.engine.BytesRead(), SecondsWaiting: t.Waiting.Seconds(), KeyCheck: string(c.keyCheck)}
+		Lookups: t.Lookups, Rows: t.Rows, Scores: t.Scores, Received: received, Sent: sent, Read: c.engine.BytesRead(), SecondsWaiting: t.Waiting.Seconds(), KeyCheck: string(c.keyCheck)}
 	r.SecondsOwn = max(0, time.Since(c.started).Seconds()-r.SecondsWaiting)
 	c.asked = r
 	return r, nil
@@ -455,7 +455,11 @@ func (c *rows) Print(s *cli.Session) {
 			bytes = ", it read " + byteText(r.Read) + " from files"
 		}
 	}
-	s.Printf("  %.2f s in the database, %.2f s here; %s left it%s\n", r.SecondsWaiting, r.SecondsOwn, text.Plural(r.Rows, "row"), bytes)
+	left := text.Plural(r.Rows, "row")
+	if r.Scores > 0 {
+		left += " and " + text.Plural(r.Scores, "score")
+	}
+	s.Printf("  %.2f s in the database, %.2f s here; %s left it%s\n", r.SecondsWaiting, r.SecondsOwn, left, bytes)
 	c.printKey(s)
 }
 

@@ -39,10 +39,10 @@ SELECT "the key", CAST("the key" AS text) || ':' || CAST(nullif(cast("x" as floa
 SELECT string_agg(CAST("the key" AS text), ',') FILTER (WHERE "the key" < CAST(-500000 AS bigint) AND cast("s""'" as text) collate "C" IS NOT NULL), string_agg(encode(convert_to(cast("s""'" as text) collate "C", 'UTF8'), 'hex'), ',') FILTER (WHERE "the key" < CAST(-500000 AS bigint) AND cast("s""'" as text) collate "C" IS NOT NULL) FROM "the rows";
 
 -- 3 keys
-SELECT count(*) FILTER (WHERE NOT ("the key" = ANY (ARRAY[-1000000, -984162, -968324]))) FROM "the rows";
+SELECT count(*) FILTER (WHERE NOT ("the key" = ANY ('{-1000000,-984162,-968324}'))) FROM "the rows";
 
 -- 5 keys
-SELECT count(*) FILTER (WHERE NOT ("the key" = ANY (ARRAY[-1000000, -984162, -968324, -952486, -936648]))) FROM "the rows";
+SELECT count(*) FILTER (WHERE NOT ("the key" = ANY ('{-1000000,-984162,-968324,-952486,-936648}'))) FROM "the rows";
 
 -- rounding
 SELECT "the key", round(nullif(cast("x" as float8), 'NaN'::float8) / '4e+00'::float8 * '2e+00'::float8) FROM "the rows" WHERE abs(nullif(cast("x" as float8), 'NaN'::float8)) BETWEEN '1e-300'::float8 AND '1e+09'::float8;

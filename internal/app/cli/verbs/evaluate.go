@@ -130,7 +130,7 @@ func PrintEvaluation(s *cli.Session, e *measure.Evaluation) {
 		if len(e.Entries) > 1 {
 			name = " of " + entry.Name
 		}
-		if counted := entry.AUCWithin != nil; entry.Joined == nil && !(counted && entry.TrainingRows == nil) {
+		if counted := entry.AUCWithin != nil || e.Database != nil; entry.Joined == nil && !(counted && entry.TrainingRows == nil) {
 			s.Printf("training rows%s among these: %s\n", name, report.OverlapText(entry.TrainingRows))
 		}
 	}
