@@ -305,7 +305,7 @@ func badInputs() []badInput {
 					a.text(",%d", i+1)
 				}
 			})
-		}, []string{"score FILE DATA -q -o OUT"}, 0, "", false},
+		}, []string{"explain FILE DATA --columns"}, 0, "", false},
 		{"a certificate of numbers", "c.json", func(a *attacker) {
 			a.text(`{"toptau_certificate":1,"p":{"rows":[0`)
 			a.many(",0", 3*a.scale, a.bytes)
