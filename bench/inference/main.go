@@ -8,6 +8,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/binary"
@@ -94,8 +95,14 @@ func run(python string, rows, rounds int) (notes string, table [][]string, err e
 			return "", nil, err
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, "rivals.py"), rivalsPy, 0o644); err != nil {
+	reader, err := os.ReadFile("../python/toptau/reader.py")
+	if err != nil {
 		return "", nil, err
+	}
+	for name, content := range map[string][]byte{"rivals.py": rivalsPy, "toptau.py": reader} {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
+			return "", nil, err
+		}
 	}
 	notes = machine.Description(string(versions)) + fmt.Sprintf(`Each program scores %s simulated rows of %d numbers with %d boosted trees that it (or, for treelite, xgboost) grew on %s rows. Microseconds of
 processor time for a row, on one thread, the fastest of %d interleaved rounds: of a call with all rows, and of calls with one row each. C and Go
@@ -142,11 +149,9 @@ func measure(dir, python string, encoding schema.Encoding, leaves, depth, rounds
 		return nil, err
 	}
 	programs := ours
-	for _, name := range []string{"onnxruntime", "xgboost", "lightgbm", "treelite"} {
-		label := name
-		if name == "onnxruntime" {
-			label = "toptau, ONNX export in onnxruntime"
-		}
+	labels := map[string]string{"toptau": "toptau, Python reader", "onnxruntime": "toptau, ONNX export in onnxruntime"}
+	for _, name := range []string{"toptau", "onnxruntime", "xgboost", "lightgbm", "treelite"} {
+		label := cmp.Or(labels[name], name)
 		programs = append(programs, &program{name: label, run: func() (batch, one float64, err error) {
 			out, err := rivals("score", dir, name)
 			if err == nil {
@@ -179,7 +184,7 @@ func measure(dir, python string, encoding schema.Encoding, leaves, depth, rounds
 		return fmt.Sprintf("%.2f", x)
 	}
 	for _, p := range programs {
-		lines = append(lines, []string{grown, p.name, cell(p.best[0]), cell(p.best[1]), fmt.Sprintf("%.2f", p.fastest()/programs[len(ours)+1].fastest())})
+		lines = append(lines, []string{grown, p.name, cell(p.best[0]), cell(p.best[1]), fmt.Sprintf("%.2f", p.fastest()/programs[len(ours)+2].fastest())})
 	}
 	return lines, nil
 }
@@ -210,6 +215,9 @@ func train(path string, encoding schema.Encoding) (*model.Model, error) {
 func compile(dir string, m *model.Model) ([]*program, error) {
 	rows, err := readRows(filepath.Join(dir, "rows.csv"), m)
 	if err != nil {
+		return nil, err
+	}
+	if err := m.Save(filepath.Join(dir, "model.json")); err != nil {
 		return nil, err
 	}
 	source := filepath.Join(dir, "go")

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"compress/gzip"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -96,6 +97,41 @@ func (a *attacker) rows(n int) {
 	for i := range n {
 		a.text("%d,%d,k%d,%d\n", i%7, i%5, i%3, i%2)
 	}
+}
+
+// sealed writes a model file whose checksum is right, so that its content is read. write gets the digest of what it has written.
+func (a *attacker) sealed(write func(digest func() []byte)) {
+	w, sum := a.w, sha256.New()
+	a.w = io.MultiWriter(w, sum)
+	digest := func() []byte { return sum.Sum(nil) }
+	write(digest)
+	a.w = w
+	a.text("\"checksum\": \"sha256:%x\"\n}\n", digest())
+}
+
+// model writes a model with the card of column a. more writes the card's atoms after the first, which is 0, and its weights after the first.
+func (a *attacker) model(more func(list string)) {
+	a.sealed(func(digest func() []byte) {
+		a.text(`{
+"toptau_model": 1,
+"schema": {"format":"csv","header":true,"width":4,"columns":[{"name":"a","number":1,"kind":"numeric"}],"label":{"name":"y","number":4}},
+"features": {"scale":"standard","dropped":[]},
+"program": {"missing":"error","columns":[0],"terms":[{"cards":[{"input":0,"atoms":[0`)
+		more("atoms")
+		a.text(`],"weights":[1`)
+		more("weights")
+		a.text("]}]}],\"offset\":0},\n")
+		a.text(`"digest": "sha256:%x",
+"points": [
+],
+"members": [
+],
+"training": {"rows":2,"positives":1,"digest":"","seed":0},
+"probes": [
+{"fields":["0"],"score":1}
+],
+`, digest())
+	})
 }
 
 func (a *attacker) indices(n int) {
@@ -255,24 +291,39 @@ func badInputs() []badInput {
 			a.bytes([]byte{0x28, 0xb5, 0x2f, 0xfd, 0x00, 17 << 3, 0x03, 0x00, 0x10, '\n'})
 		}, []string{fit}, 1, "an empty file", false},
 		{"a model of numbers", "m.json", func(a *attacker) {
-			a.text("{\n\"toptau_model\": 1,\n\"schema\": {},\n\"features\": {},\n\"program\": {\"terms\":[{\"cards\":[{\"input\":0,\"atoms\":[0")
-			a.many(",0", 3*a.scale, a.bytes)
-			a.text("]}]}]}\n}\n")
-		}, []string{"score FILE DATA"}, 1, "", false},
+			a.model(func(string) { a.many(",0", 12*min(a.scale, 20), a.bytes) })
+		}, []string{"score FILE DATA"}, 1, "edited or damaged: longer lists", false},
+		{"a model of longer numbers", "m.json", func(a *attacker) {
+			a.model(func(string) { a.many(",0.5", 3*min(a.scale, 80), a.bytes) })
+		}, []string{"score FILE DATA"}, 1, "edited or damaged: the program: ", false},
+		{"an honest model of many numbers", "m.json", func(a *attacker) {
+			a.model(func(list string) {
+				for i := range 100_000 * min(a.scale, 10) {
+					if list == "weights" {
+						i = 0
+					}
+					a.text(",%d", i+1)
+				}
+			})
+		}, []string{"explain FILE DATA --columns"}, 0, "", false},
 		{"a certificate of numbers", "c.json", func(a *attacker) {
 			a.text(`{"toptau_certificate":1,"p":{"rows":[0`)
 			a.many(",0", 3*a.scale, a.bytes)
 			a.text("]}}\n")
 		}, []string{"verify MODEL DATA FILE --label y"}, 1, "", false},
 		{"a model of empty objects", "m.json", func(a *attacker) {
-			a.text("{\n\"toptau_model\": 1,\n\"schema\": {\"columns\":[{}")
-			a.many(",{}", 3*a.scale, a.bytes)
-			a.text("]}\n}\n")
-		}, []string{"score FILE DATA"}, 1, "", false},
+			a.sealed(func(func() []byte) {
+				a.text("{\n\"toptau_model\": 1,\n\"schema\": {\"columns\":[{}")
+				a.many(",{}", 3*a.scale, a.bytes)
+				a.text("]},\n")
+			})
+		}, []string{"score FILE DATA"}, 1, "edited or damaged: ", false},
 		{"a model of brackets", "m.json", func(a *attacker) {
-			a.text("{\n\"toptau_model\": 1,\n\"schema\": ")
-			a.many("[", 3*a.scale, a.bytes)
-		}, []string{"score FILE DATA"}, 1, "", false},
+			a.sealed(func(func() []byte) {
+				a.text("{\n\"toptau_model\": 1,\n\"schema\": ")
+				a.many("[", 3*a.scale, a.bytes)
+			})
+		}, []string{"score FILE DATA"}, 1, "edited or damaged: ", false},
 		{"a certificate of brackets", "c.json", func(a *attacker) {
 			a.text(`{"toptau_certificate":`)
 			a.many("[", 3*a.scale, a.bytes)

@@ -14,6 +14,7 @@ import re
 import sys
 import time
 import tracemalloc
+import types
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -141,6 +142,35 @@ class Scores(unittest.TestCase):
             self.assertRaises(toptau.Error, m.predict_proba, rows, bad)
         self.assertFalse(model("columns").has_probability)
         self.assertRaises(toptau.Error, model("columns").predict_proba, [])
+
+    @unittest.skipUnless(toptau.np, "numpy is not installed")
+    def test_trees_of_any_size_in_batches(self):
+        """Many rows have the leaves that each has alone: in trees of 1 to 300 leaves, with missing values, ties and more than 256 thresholds."""
+        np, draw = toptau.np, random.Random(3)
+
+        def tree(leaves):
+            ask, at, open_leaves = [], [], [leaves]
+            while open_leaves:
+                n = open_leaves.pop()
+                ask.append(-1 if n == 1 else draw.randrange(3))
+                if n > 1:
+                    at.append(draw.choice([0, 1, -0.5, draw.gauss(0, 1)]))
+                    left = draw.randrange(1, n)
+                    open_leaves += [n - left, left]
+            return {"ask": ask, "at": at, "missing_left": draw.sample(range(len(at)), len(at) // 3), "mass": [1] * leaves,
+                    "weights": [draw.gauss(0, 1) for _ in range(leaves)]}
+
+        program = types.SimpleNamespace(columns=[0, 1, 2], derived=[], texts={2: {"categories": ["a", "b"]}})
+        term = toptau._Trees({"inputs": [0, 1, 2], "codes": [{"input": 2, "values": [0.5, 2], "unknown": 0}],
+                              "trees": [tree(leaves) for leaves in [1, 2, 3, 16, 64, 256, 257, 300] for _ in range(3)]}, program)
+        values = [[draw.choice([0.0, 1.0, toptau.NAN, toptau.INF, draw.gauss(0, 1)]) for _ in range(500)] for _ in range(2)]
+        codes = [draw.choice([0, 1, -1, -2]) for _ in range(500)]
+        many = term.add_rows([np.array(values[0]), np.array(values[1]), np.array(codes)], np.zeros(500))
+        for row in range(500):
+            one = 0.0
+            for product in term.products([values[0][row], values[1][row], codes[row]]):
+                one += product
+            self.assertEqual(many[row], one)
 
     def test_explanation(self):
         e = model().explain({"bytes": "7.5", "service": None, "zero": 0})

@@ -94,7 +94,7 @@ def plot(curve: Curve, ax: Any = None) -> Any:
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_formatter(lambda x, _: percent(x))
     ax.grid(alpha=0.3)
-    ax.legend(loc="upper left")
+    ax.legend(loc="best")
     return ax
 
 

@@ -756,6 +756,18 @@ class _Cards:
         return z
 
 
+def _ranks(thresholds: Any, x: Any) -> Any:
+    """Returns the number of thresholds below each value, which is all of them for NaN. There are 2^n - 1, the last ones infinity.
+
+    It searches all values at the same time, which takes a third of the time of numpy.searchsorted.
+    """
+    rank, step = np.zeros(len(x), dtype=np.intp), (len(thresholds) + 1) // 2
+    while step:
+        rank += ~(x <= thresholds.take(rank + (step - 1))) * step
+        step //= 2
+    return rank.astype(np.uint8 if len(thresholds) < 256 else np.uint16 if len(thresholds) < 65536 else np.uint32)
+
+
 class _Trees:
     """One product for each tree.
 
@@ -802,7 +814,8 @@ class _Trees:
         self.owners = []
         self.roots = [self._build(nodes, terms) for nodes, terms, _ in self.trees]
         self.explained: Optional[list] = None
-        self.ranks: Optional[dict] = None
+        self.ranked: Optional[list] = None  # for many rows, set by _rank: as trees, with places of thresholds
+        self.thresholds: dict[int, Any] = {}
 
     def _build(self, nodes: list, leaves: list) -> Any:
         """Returns the root of a tree with these leaves. Nodes are in reverse order: both sides come before their node."""
@@ -834,39 +847,60 @@ class _Trees:
         return out
 
     def add_rows(self, x: Any, z: Any) -> Any:
-        """Replaces thresholds by their ranks, and computes the leaf of all rows, node by node from the last, as
-        right + (value <= threshold) * (left - right) in whole numbers."""
+        """Computes the leaf of all rows, node by node from the last, in whole numbers: left + (rank > that of the threshold) * (right - left).
+
+        Leaves are numbered from the left. A side is an array, or None for 0, and a constant that is added to it: so a node of two leaves is a comparison.
+        """
         x = x.copy()
         for k, values in self.codes.items():
             x[k] = np.array(values)[x[k]]
-        if self.ranks is None:
-            found: dict[int, set] = {}
-            for nodes, _, _ in self.trees:
-                for k, at, _ in nodes:
-                    if k >= 0:
-                        found.setdefault(k, set()).add(at)
-            lists = {k: sorted(s) for k, s in found.items()}
-            self.ranks = {k: ({at: i for i, at in enumerate(s)}, np.array(s)) for k, s in lists.items()}
+        if self.ranked is None:
+            self._rank()
         rank, rank_left = {}, {}  # missing values go right, or left
-        for k, (_, list_of) in self.ranks.items():
-            small = np.uint8 if len(list_of) < 256 else np.uint16 if len(list_of) < 65536 else np.uint32
-            rank[k] = np.searchsorted(list_of, x[k]).astype(small)
+        for k, thresholds in self.thresholds.items():
+            rank[k] = _ranks(thresholds, x[k])
             if k in self.place:
-                rank_left[k] = np.where(np.isnan(x[k]), 0, rank[k]).astype(small)
-        for nodes, terms, _ in self.trees:
+                rank_left[k] = np.where(np.isnan(x[k]), 0, rank[k]).astype(rank[k].dtype)
+        for nodes, terms in self.ranked:
             small = np.uint8 if len(terms) <= 256 else np.uint32
+            mask = np.iinfo(small).max  # numbers wrap around, and their sum wraps back
             done: list = []
-            for k, at, left in nodes:
+            for k, cut, left in nodes:
                 if k < 0:
-                    done.append(small(left))
+                    done.append((None, left))
                     continue
-                low, high = done.pop(), done.pop()
-                leaf = ((rank_left if left else rank)[k] <= self.ranks[k][0][at]).astype(small)
-                leaf *= np.subtract(low, high, dtype=small)  # wraps around, and the sum wraps back
-                leaf += high
-                done.append(leaf)
-            z += np.array(terms)[done[0]]
+                (low, first), (high, second) = done.pop(), done.pop()
+                leaf = ((rank_left if left else rank)[k] > cut).view(np.uint8).astype(small, copy=False)
+                step = (second - first) & mask
+                if low is None and high is None:
+                    if step != 1:
+                        leaf *= small(step)
+                elif high is None:
+                    leaf *= np.subtract(small(step), low)
+                    leaf += low
+                else:
+                    if low is not None:
+                        high -= low
+                    if step:
+                        high += small(step)
+                    leaf *= high
+                    if low is not None:
+                        leaf += low
+                done.append((leaf, first))
+            leaf, first = done[0]
+            z += terms[first] if leaf is None else terms.take(leaf.astype(np.intp))
         return z
+
+    def _rank(self) -> None:
+        """Replaces thresholds by their places among those of the input, for add_rows."""
+        found: dict[int, set] = {}
+        for nodes, _, _ in self.trees:
+            for k, at, _ in nodes:
+                if k >= 0:
+                    found.setdefault(k, set()).add(at)
+        places = {k: {at: i for i, at in enumerate(sorted(s))} for k, s in found.items()}
+        self.thresholds = {k: np.array([*s, *[INF] * ((1 << len(s).bit_length()) - 1 - len(s))]) for k, s in places.items()}
+        self.ranked = [([(k, places[k][at] if k >= 0 else 0, left) for k, at, left in nodes], np.array(terms)) for nodes, terms, _ in self.trees]
 
     def explain(self, x: Any, adds: list[float]) -> list[float]:
         """Adds to each input what the steps that test it change in the mean weight. Returns the means of the roots."""

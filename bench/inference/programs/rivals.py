@@ -1,4 +1,4 @@
-"""Trains boosted trees with xgboost and LightGBM, and scores rows with them, with treelite and with an ONNX model.
+"""Trains boosted trees with xgboost and LightGBM, and scores rows with them, with treelite, with toptau's reader and with an ONNX model.
 
 Usage: rivals.py train DIR LEAVES DEPTH TREES
        rivals.py score DIR PROGRAM
@@ -65,6 +65,11 @@ def scorer(program, x):
         model, x = treelite.frontend.load_xgboost_model(path("xgboost.json")), x.astype("float32")
         return (lambda: treelite.gtil.predict(model, x, nthread=1, pred_margin=True),
                 lambda i: treelite.gtil.predict(model, x[i : i + 1], nthread=1, pred_margin=True))
+    if program == "toptau":
+        import toptau  # the reader, a copy in the folder of this script
+
+        model = toptau.Model(path("model.json"))
+        return lambda: model.decision_function(x), lambda i: model.score(x[i])
     import onnxruntime
 
     options = onnxruntime.SessionOptions()

@@ -15,10 +15,7 @@ type batch struct {
 	matrix.Batch
 	done bool // the rows are encoded; otherwise only Sources is set
 
-	numbers    [][]float64 // by input and derived column: the resolved rows, as in Encoded
-	codes      [][]int32
-	space      []float64 // for numbers that are unpacked or imputed
-	codeSpace  []int32
+	inputs
 	denseSpace []float64
 	leaves     [][]uint32     // by block of trees: the columns of a row's leaves, row by row
 	treeSpace  []*trees.Space // by block of trees
@@ -27,9 +24,7 @@ type batch struct {
 
 // newBatch returns a batch with memory for a number of rows.
 func (p *packing) newBatch(rows int) *batch {
-	k := numberCount(p.m)
-	return &batch{numbers: make([][]float64, k), codes: make([][]int32, k), space: make([]float64, k*rows),
-		codeSpace: make([]int32, k*rows), denseSpace: make([]float64, p.m.dense*rows)}
+	return &batch{inputs: newInputs(p.m, rows), denseSpace: make([]float64, p.m.dense*rows)}
 }
 
 // encode overwrites b with at most size rows of the packing, from the first on.
@@ -39,7 +34,7 @@ func (b *batch) encode(p *packing, first, size int) {
 	for i := range n {
 		b.Sources = append(b.Sources, rowAt(p.rows, first+i))
 	}
-	b.done = b.classify(p.t) && b.resolve(p) && b.encodeEntries(p) && b.encodeDense(p.m)
+	b.done = b.classify(p.t) && b.resolveRows(p) && b.encodeEntries(p) && b.encodeDense(p.m)
 }
 
 // classify reads labels and weights. It returns false if a label is unknown.
@@ -55,49 +50,62 @@ func (b *batch) classify(t *table.Table) bool {
 	return true
 }
 
-// resolve is Map.resolve for all rows. It returns false if that would fail.
-func (b *batch) resolve(p *packing) bool {
-	if p.m.Sparse {
-		b.resolveIndices(p)
-		return true
-	}
-	n, adjacent := len(b.Sources), adjacent(b.Sources)
-	for k := range p.m.Inputs {
-		in := &p.m.Inputs[k]
-		column := &p.t.Columns[in.Column]
+// inputs are the resolved values of some rows by column, as Encoded has those of one.
+type inputs struct {
+	numbers [][]float64 // by input and derived column
+	codes   [][]int32   // by input; nil for numbers
+	space   []float64   // for numbers that are unpacked, imputed or derived
+	most    int         // rows
+}
+
+func newInputs(m *Map, most int) inputs {
+	k := numberCount(m)
+	return inputs{make([][]float64, k), make([][]int32, len(m.Inputs)), make([]float64, k*most), most}
+}
+
+// resolve is Encoded.resolve for some rows. levels has, by input, the resolved values of codes. It returns false for a missing value under
+// schema.ImputeError.
+func (x *inputs) resolve(m *Map, t *table.Table, rows []int, levels [][]int32, impute schema.Impute) bool {
+	n, adjacent := len(rows), adjacent(rows)
+	for k := range m.Inputs {
+		in := &m.Inputs[k]
+		column := &t.Columns[in.Column]
 		if in.Kind == schema.Categorical {
-			b.codes[k] = b.codeSpace[k*n : (k+1)*n]
+			if x.codes[k] == nil {
+				x.codes[k] = make([]int32, x.most)
+			}
+			x.codes[k] = x.codes[k][:n]
 			if adjacent {
-				column.ReadCodes(b.Sources[0], b.codes[k])
+				column.ReadCodes(rows[0], x.codes[k])
 			} else {
-				for i, row := range b.Sources {
-					b.codes[k][i] = column.Code(row)
+				for i, row := range rows {
+					x.codes[k][i] = column.Code(row)
 				}
 			}
-			if !resolveCodes(p.levels[k], b.codes[k], p.m.Impute) {
+			if !resolveCodes(levels[k], x.codes[k], impute) {
 				return false
 			}
 			continue
 		}
-		space := b.space[k*n : (k+1)*n]
+		space := x.space[k*x.most:][:n]
 		if adjacent {
-			b.numbers[k] = column.Range(b.Sources[0], n, space)
+			x.numbers[k] = column.Range(rows[0], n, space)
 		} else {
-			b.numbers[k] = space
-			for i, row := range b.Sources {
+			x.numbers[k] = space
+			for i, row := range rows {
 				space[i] = column.Value(row)
 			}
 		}
-		if p.m.Impute == schema.ImputeIndicator || complete(b.numbers[k]) {
+		if impute == schema.ImputeIndicator || complete(x.numbers[k]) {
 			continue
 		}
-		if p.m.Impute == schema.ImputeError {
+		if impute == schema.ImputeError {
 			return false
 		}
-		fill(space, b.numbers[k], in.Fill)
-		b.numbers[k] = space
+		fill(space, x.numbers[k], in.Fill)
+		x.numbers[k] = space
 	}
-	deriveRows(p.m, b.numbers, func(input int) []float64 { return b.space[input*n:][:n] })
+	deriveRows(m, x.numbers, func(input int) []float64 { return x.space[input*x.most:][:n] })
 	return true
 }
 
@@ -241,18 +249,18 @@ func (b *NumericBlock) encodeColumn(i int, x, dst []float64) bool {
 	return true
 }
 
-// resolveIndices is Encoded.resolveIndices for all rows of a batch.
-func (b *batch) resolveIndices(p *packing) {
+// resolveRows is Encoded.resolve for all rows. It returns false if that would fail.
+func (b *batch) resolveRows(p *packing) bool {
+	if !p.m.Sparse {
+		return b.resolve(p.m, p.t, b.Sources, p.levels, p.m.Impute)
+	}
 	if len(p.m.Inputs) == 0 {
-		return
+		return true
 	}
 	n, e := len(b.Sources), &b.row
 	e.reset(p.m)
-	for k := range p.m.Inputs {
-		b.numbers[k] = b.space[k*n : (k+1)*n]
-	}
-	for k := range p.m.Derived {
-		b.numbers[len(p.m.Inputs)+k] = b.space[(len(p.m.Inputs)+k)*n:][:n]
+	for k := range b.numbers {
+		b.numbers[k] = b.space[k*b.most:][:n]
 	}
 	for i, row := range b.Sources {
 		e.resolveIndices(p.m, p.t.Sparse, row)
@@ -261,4 +269,5 @@ func (b *batch) resolveIndices(p *packing) {
 			b.numbers[k][i] = x
 		}
 	}
+	return true
 }

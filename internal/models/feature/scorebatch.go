@@ -21,12 +21,10 @@ type Batch struct {
 	s      *Scorer
 	blocks []batchBlock
 
-	numbers [][]float64 // by input and derived column
-	space   []float64   // for numbers
-	levels  [][]int32   // by input: the resolved value of each code
-	codes   [][]int32   // by input: the resolved rows
-	column  []float64   // an encoded column
-	unknown []int       // by input, in the rows
+	inputs
+	rows   []int
+	levels [][]int32 // by input: the resolved value of each code
+	column []float64 // an encoded column
 }
 
 // batchBlock adds the terms of a block to the scores of rows. It returns false if the rows must be scored one by
@@ -41,10 +39,7 @@ func NewBatch(s *Scorer) *Batch {
 	if m.Sparse {
 		return nil
 	}
-	k := len(m.Inputs)
-	b := &Batch{s: s, numbers: make([][]float64, numberCount(m)), space: make([]float64, numberCount(m)*BatchRows), levels: make([][]int32, k),
-		codes: make([][]int32, k), column: make([]float64, BatchRows),
-		unknown: make([]int, k)}
+	b := &Batch{s: s, inputs: newInputs(m, BatchRows), levels: make([][]int32, len(m.Inputs)), column: make([]float64, BatchRows)}
 	for i, block := range m.Blocks {
 		w := s.Weights[m.runs[i].first:m.runs[i].end]
 		switch block := block.(type) {
@@ -68,10 +63,10 @@ func NewBatch(s *Scorer) *Batch {
 }
 
 // Score writes the scores of the rows from first on to z, which has at most BatchRows elements. It returns false,
-// and counts nothing, if one of the rows has a missing value or an error: Scorer.Score must score them then. The
+// and counts nothing, if there are no rows, or one has a missing value or an error: Scorer.Score must score them then. The
 // table must have passed Map.Check.
 func (b *Batch) Score(t *table.Table, first int, z []float64) bool {
-	if !b.resolve(t, first, len(z)) {
+	if len(z) == 0 || !b.resolveRows(t, first, len(z)) {
 		return false
 	}
 	clear(z)
@@ -92,50 +87,30 @@ func (b *Batch) Score(t *table.Table, first int, z []float64) bool {
 	}
 	e.absent = e.absent[:0]
 	e.Counts.Rows += len(z)
-	for k, n := range b.unknown {
-		e.Counts.Unknown[k] += n
+	for k, codes := range b.codes {
+		for _, c := range codes {
+			if c == codeUnknown && !b.s.Map.Inputs[k].Rare {
+				e.Counts.Unknown[k]++
+			}
+		}
 	}
 	return true
 }
 
-// resolve reads the columns. It returns false if a value is missing.
-func (b *Batch) resolve(t *table.Table, first, n int) bool {
+// resolveRows reads the columns. It returns false if a value is missing.
+func (b *Batch) resolveRows(t *table.Table, first, n int) bool {
 	m := b.s.Map
 	for k := range m.Inputs {
-		in := &m.Inputs[k]
-		column := &t.Columns[in.Column]
-		if in.Kind == schema.Numeric {
-			b.numbers[k] = column.Range(first, n, b.space[k*BatchRows:][:n])
-			if !complete(b.numbers[k]) {
-				return false
-			}
-			continue
+		if in := &m.Inputs[k]; in.Kind == schema.Categorical {
+			b.levels[k] = append(b.levels[k], in.Levels(t.Columns[in.Column].Dictionary[len(b.levels[k]):])...)
 		}
-		for c := len(b.levels[k]); c < len(column.Dictionary); c++ {
-			code, known := in.codes[column.Dictionary[c]]
-			if !known {
-				code = codeUnknown
-			}
-			b.levels[k] = append(b.levels[k], code)
-		}
-		if b.codes[k] == nil {
-			b.codes[k] = make([]int32, BatchRows)
-		}
-		codes := b.codes[k][:n]
-		column.ReadCodes(first, codes)
-		unknown := 0
-		for i, c := range codes {
-			if c < 0 {
-				return false
-			}
-			if codes[i] = b.levels[k][c]; codes[i] == codeUnknown && !in.Rare {
-				unknown++
-			}
-		}
-		b.unknown[k] = unknown
 	}
-	deriveRows(m, b.numbers, func(input int) []float64 { return b.space[input*BatchRows:][:n] })
-	return !slices.ContainsFunc(b.numbers[len(m.Inputs):], func(x []float64) bool { return !complete(x) })
+	b.rows = b.rows[:0]
+	for i := range n {
+		b.rows = append(b.rows, first+i)
+	}
+	return b.resolve(m, t, b.rows, b.levels, schema.ImputeError) &&
+		!slices.ContainsFunc(b.numbers[len(m.Inputs):], func(x []float64) bool { return !complete(x) })
 }
 
 // batchNumbers are the columns of a NumericBlock.

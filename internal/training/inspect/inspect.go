@@ -133,6 +133,18 @@ func contentOf(m *model.Model, field string) string {
 		return "SHA-256 of the lines above, which say how the model scores"
 	case "probes":
 		return "synthetic rows with their scores"
+	case "toptau_model":
+		return "the version of the form"
+	case "history":
+		return "how operating points changed after training"
+	case "averages":
+		return "what each column adds to the score on average, for explanations"
+	case "probability":
+		return "how a score becomes a probability"
+	case "signature":
+		return "a key's signature of the lines above"
+	case "checksum":
+		return "SHA-256 of the lines above"
 	}
 	return ""
 }
