@@ -96,7 +96,7 @@ func (h *harness) runPair(ctx context.Context, s *set, split, seed int, rule str
 	if err := divided(&data, split); err != nil {
 		return "", err
 	}
-	o := tune.SearchOptions{Goal: maxFPR(mainBudget), Seed: uint64(seed), CalibrationShare: held}
+	o := tune.SearchOptions{Goal: maxFPR(mainBudget), Seed: uint64(seed), CalibrationFraction: held}
 	negatives := float64(tune.CountRows(data.Table.Label, data.Table.Labelled()).Negatives)
 	if !within(negatives, mainBudget) {
 		o.Goal = maxFPR(budgets[2])
