@@ -2,6 +2,7 @@ package scan
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"toptau/internal/core/certified"
@@ -14,8 +15,12 @@ import (
 	"toptau/threshold"
 )
 
-// areFew reports whether all rows are read as a whole, once, where single rows are needed: as many as the sample of a larger table has.
+// areFew reports whether all rows are read as a whole, once, where single rows are needed: as many as the sample of a larger table has, or
+// any number that is to be copied.
 func (r *Rows) areFew() bool {
+	if r.table.Copy != CopySmall {
+		return r.table.Copy == CopyAll
+	}
 	rows := r.stats.rows[0] + r.stats.rows[1]
 	return rows <= large.DefaultSample && 8*rows*len(r.layout.features) <= heldBytes
 }
@@ -30,6 +35,26 @@ func (r *Rows) partOfFew(ctx context.Context, p large.Part) large.Rows {
 		return unreadable{r, err}
 	}
 	return r.few
+}
+
+// sampledInPlace is the largest part of the rows in a sample of a table that may not be copied.
+const sampledInPlace = 0.25
+
+// SampleSize returns the number of rows that a sample may have for one that is asked for: all of a table that is copied, and at most a part
+// of one that may not be.
+func (r *Rows) SampleSize(rows int) int {
+	switch r.table.Copy {
+	case CopyAll:
+		return math.MaxInt
+	case CopyNone:
+		return min(rows, int(sampledInPlace*float64(r.stats.rows[0]+r.stats.rows[1])))
+	}
+	return rows
+}
+
+// Bytes returns about what all rows take in memory, in which a number has 8 bytes, and the key, too.
+func (r *Rows) Bytes() int64 {
+	return 8 * int64(r.stats.rows[0]+r.stats.rows[1]) * int64(len(r.layout.features)+1)
 }
 
 // unreadable are rows that could not be read.

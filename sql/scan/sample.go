@@ -12,11 +12,12 @@ import (
 
 // Sample returns at most that number of rows of a part: all positives if they are at most half of them, and other rows by the
 // hash of their keys. It costs two statements for each server, and one for a small table, whose rows are kept; the positives are kept and
-// fetched once. A sample without rows has the columns, and costs nothing.
+// fetched once. A sample without rows has the columns, and costs nothing. SampleSize may change the number.
 func (r *Rows) Sample(ctx context.Context, p large.Part, rows int) (*large.Sample, error) {
 	if rows == 0 {
 		return &large.Sample{Table: r.layout.tableOf(r.title(), newBatch(len(r.layout.features)))}, nil
 	}
+	rows = r.SampleSize(rows)
 	if r.areFew() {
 		if _, err := r.readFew(ctx); err != nil {
 			return nil, err

@@ -17,9 +17,9 @@ import (
 	"toptau/method"
 )
 
-// sampleRows is the number of rows whose scores tell where the wanted ones are expected. The size of answers depends on it, not their
-// correctness.
-const sampleRows = 100_000
+// sampleRows is the number of rows whose scores tell where the wanted ones are expected: those of the sample from which a fit starts, which
+// is then fetched once. The size of answers depends on it, not their correctness.
+const sampleRows = 200_000
 
 // heldBytes is the memory that the positives may take. More of them stay in the database.
 const heldBytes = 512 << 20

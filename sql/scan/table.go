@@ -26,9 +26,19 @@ type Table struct {
 	// Categorical are columns of numbers whose values are categories.
 	Categorical []string
 	Where       string // the user's own condition, in the engine's SQL; "": all rows
+	Copy        Copy   // whether all rows are read into memory
 	// Away is called before each pause in which a server that was lost may come back; nil: there is no notice.
 	Away func(pause time.Duration)
 }
+
+// Copy is whether all rows of a table are read into memory where verbs need single rows.
+type Copy int
+
+const (
+	CopySmall Copy = iota // of a table that is not larger than the sample of a larger one
+	CopyAll               // of every table
+	CopyNone              // of none
+)
 
 // Conn runs statements in one place. The rows of several places together are the table.
 type Conn interface {

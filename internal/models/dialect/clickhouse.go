@@ -17,10 +17,10 @@ func ClickHouse() *Dialect {
 		Single: func(x string) string { return "toFloat64(toFloat32(" + x + "))" }, Nest: 12, Width: 10000, TextMax: 262144})
 	stepped := SteppedBin(func(_ *Dialect, x string) string { return "toInt32(floor(" + x + "))" })
 	d.Near = func(d *Dialect, score string, cuts []float64) string {
-		if len(cuts) <= maxNested {
-			return countedBin(d, score, cuts)
+		if len(cuts) > maxNested && len(runsOf(cuts)) <= maxRuns {
+			return stepped(d, score, cuts)
 		}
-		return stepped(d, score, cuts)
+		return searchedBin(d, score, cuts)
 	}
 	d.Bucket = func(key string, seed int) string {
 		return fmt.Sprintf("bitAnd(cityHash64(%s, 'toptau %d'), %d)", key, seed, Buckets-1)
@@ -114,6 +114,10 @@ func ClickHouse() *Dialect {
 	d.MaxKeys = 40_000
 	return d
 }
+
+// maxRuns is the number of runs of cuts at equal distances up to which an interval is computed from their steps. Every row computes the
+// conditions of all runs; cuts at quantiles are a run each, and 500 of them took 8 microseconds a row. Chosen by hand.
+const maxRuns = 8
 
 // searchedBin finds an interval by halves in an array. Both branches of a condition are computed for every row, so a CASE costs as many
 // comparisons as it has cuts. Lambdas name the result of each half: the name of an expression would be replaced by it, twice each time.

@@ -61,6 +61,9 @@ func Train(ctx context.Context, rows Rows, o Options) (*Trained, error) {
 	if t.size == 0 {
 		t.size = DefaultSample
 	}
+	if r, limits := rows.(interface{ SampleSize(rows int) int }); limits {
+		t.size = r.SampleSize(t.size)
+	}
 	if err := t.divide(ctx); err != nil {
 		return nil, err
 	}

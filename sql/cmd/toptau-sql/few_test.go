@@ -126,6 +126,62 @@ func TestSmallTables(t *testing.T) {
 	})
 }
 
+// TestCopy checks that --copy reads a table that is too large for a sample once, and that fit's model is then that of a file of the same
+// rows; that the bytes are announced; and that --in-place does not copy a small table.
+func TestCopy(t *testing.T) {
+	of := gaussians("flows", 202_000, 3)
+	of.Columns = of.Columns[:5]
+	for j := range of.Columns {
+		of.Columns[j].Single = false
+	}
+	s := servers.Postgres(t, servers.PostgresOptions{})
+	s.Load(t, of)
+	t.Setenv("FLOWS", s.ReadOnly)
+	dir := t.TempDir()
+	file, output := filepath.Join(dir, "flows.csv"), filepath.Join(dir, "m.json")
+	writeCSV(t, file, of)
+	data, err := dataset.Read(context.Background(), file, schema.Format{Label: "label", ID: []string{"id"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := certify.Fit(context.Background(), data, method.Problem{Method: "topmean-np", Lambda: 1e-3, Tau: threshold.MustRate("10%")}, certify.FitOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fit := func(more ...string) (fetched, lookups int, notes string, m *model.Model) {
+		t.Helper()
+		args := append([]string{"fit", "postgres:", "--dsn-env", "FLOWS", "--table", "flows", "--key", "id", "--label", "label", "--method", "topmean-np",
+			"--lambda", "1e-3", "--tau", "10%", "-o", output, "--json"}, more...)
+		var stdout, stderr strings.Builder
+		if code := run(context.Background(), args, strings.NewReader(""), &stdout, &stderr); code != 0 {
+			t.Fatalf("%v: exit code %d: %s%s", more, code, stdout.String(), stderr.String())
+		}
+		var r struct {
+			Database struct {
+				Rows    int `json:"rows_fetched"`
+				Lookups int `json:"lookups"`
+			} `json:"database"`
+		}
+		if err := json.Unmarshal([]byte(stdout.String()), &r); err != nil {
+			t.Fatal(err)
+		}
+		if m, err = model.Load(output); err != nil {
+			t.Fatal(err)
+		}
+		return r.Database.Rows, r.Database.Lookups, stderr.String(), m
+	}
+	fetched, lookups, notes, got := fit("--copy")
+	if fetched != of.Rows || lookups != 0 || !strings.Contains(notes, "copies all rows into memory, about 6.46 MB") {
+		t.Errorf("--copy: %d rows left the database: %s", fetched, notes)
+	}
+	if got, want := otherSource.ReplaceAll(modelBytes(t, got), nil), otherSource.ReplaceAll(modelBytes(t, want.Model), nil); !bytes.Equal(got, want) {
+		t.Errorf("--copy: the model is not that of the file:\n%s\n%s", got, want)
+	}
+	if fetched, lookups, notes, _ := fit("--in-place", "--where-sql", "id < 20000"); lookups == 0 || notes != "" {
+		t.Errorf("--in-place: %d of 20,000 rows left the database, with %d lookups: %s", fetched, lookups, notes)
+	}
+}
+
 // TestCostOfSmallTables measures fit, verify and train on 20,000 rows with the programs of TOPTAU_SQL_PROGRAMS, whose paths have commas
 // between them, in turns. docs/results/sql.md has its output.
 func TestCostOfSmallTables(t *testing.T) {

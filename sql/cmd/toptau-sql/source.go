@@ -16,6 +16,7 @@ import (
 	"toptau/internal/app/cli"
 	"toptau/internal/app/cli/verbs"
 	"toptau/internal/core/text"
+	"toptau/internal/data/memory"
 	"toptau/internal/models/dialect"
 	"toptau/internal/training/rowset"
 	"toptau/measure"
@@ -181,7 +182,9 @@ type source struct {
 	tableFlags
 	connectionFlags
 	roleFlags
-	DryRun bool `name:"dry-run" help:"Read no rows: print the statements with the database's plan for them, and how many scans to expect."`
+	Copy    bool `group:"Table" xor:"copy" help:"Read all rows into memory, also of a table with more than 200,000, so that a fit is that of a file of the same rows. Prints first how many bytes that takes."`
+	InPlace bool `group:"Table" name:"in-place" xor:"copy" help:"Copy no table, not even a small one. Samples have at most a quarter of the rows, besides the positives."`
+	DryRun  bool `name:"dry-run" help:"Read no rows: print the statements with the database's plan for them, and how many scans to expect."`
 }
 
 // kindOf returns the dialect of DATA, and the file if the database is one: a path is no secret. An error does not repeat what may be a connection string.
@@ -310,11 +313,25 @@ func (f *source) open(s *cli.Session, m *model.Model) (*rows, error) {
 		s.PrintError("note: " + w.Text)
 	}
 	d, err := rowset.OfDatabase(s, r)
+	if err == nil && f.Copy {
+		err = announceCopy(s, r)
+	}
 	if err != nil {
 		e.Close()
 		return nil, err
 	}
 	return &rows{data: rowset.Wrap(d).(*dataset.Data), scanned: r, engine: e, watcher: w, table: f.Table, key: f.Key, started: started}, nil
+}
+
+// announceCopy prints what copying the rows takes, and fails if that is more than half of the free memory.
+func announceCopy(s *cli.Session, r *scan.Rows) error {
+	bytes, most := r.Bytes(), memory.ForRows(0)
+	if bytes > most {
+		return &diag.Error{Kind: diag.Usage, Param: "copy", Found: "rows that take about " + byteText(bytes), Expected: "at most half of the free memory, " + byteText(most),
+			Hint: "without copy the rows stay in the database"}
+	}
+	s.PrintError("note: copies all rows into memory, about " + byteText(bytes))
+	return nil
 }
 
 // noteLost prints that a server was lost, and when it is asked again.
@@ -332,6 +349,12 @@ func (f *source) scanTable(m *model.Model) (scan.Table, error) {
 	}
 	t := scan.Table{Name: path, Key: f.Key, Label: f.Label, Positive: f.Positive, Weight: f.Weight, Group: f.Group, Drop: f.Drop, Categorical: f.Categorical,
 		Where: f.WhereSQL}
+	switch {
+	case f.Copy:
+		t.Copy = scan.CopyAll
+	case f.InPlace:
+		t.Copy = scan.CopyNone
+	}
 	if m != nil {
 		trained := m.Schema()
 		t.Trained, t.Again = &trained, t.Positive != nil
