@@ -22,6 +22,8 @@ type limits struct {
 	held int // of a class that may be held; if more matter, the rest enters as groups
 	near int // nearest to the corner of the hinge, added in one scan; doubled after a slow round
 	scan int // of a class, added in one scan to wide data; 0: data are not wide
+
+	positives int // up to which all positives are held
 }
 
 const (
@@ -35,6 +37,11 @@ const (
 	// can be held, or an eighth of the rows that may be held. Chosen by hand.
 	minNear  = 2_000
 	nearPart = 8
+
+	// positivesOfNear is the number of positives, in units of minNear, up to which all are held if a source keeps
+	// scores. More have a loss that is 0 or linear, mostly, and count as groups. On magic04, a9a and nsl_kdd
+	// (18 problems with 7,800 to 12,300 positives) the solver reads 15 % fewer rows than with all positives.
+	positivesOfNear = 2
 
 	// violatorsNear is the number of rows below the edge that are added to all those above it if all rows
 	// that matter are held, or .3 of the number above. With 20, 100, 400 and 1,000 nine hard instances took
@@ -59,7 +66,7 @@ const (
 // limitsFor returns the limits for rows that cost work multiplications each.
 func limitsFor(work float64) limits {
 	held := int(math.Min(maxHeld, math.Max(minHeld, rowWork/math.Max(work, 1))))
-	return limits{held: held, near: max(minNear, held/nearPart)}
+	return limits{held: held, near: max(minNear, held/nearPart), positives: held}
 }
 
 // empty makes the working set empty, for the classes of a source.
@@ -71,6 +78,9 @@ func (w *workingSet) empty(shape *Shape, shift *linalg.Shift) {
 // setLimits decides how many rows may be held, and whether that is enough.
 func (w *workingSet) setLimits(p *problem) {
 	w.limits = limitsFor(w.pop.Work)
+	if p.shape.KeepsScores { // a scan costs less than positives that are held in vain
+		w.limits.near, w.limits.positives = minNear, positivesOfNear*minNear
+	}
 	if w.useGroups = p.firstRows() > w.limits.held; !w.useGroups && p.wide && !p.wholeMean() {
 		w.limits.scan, w.inner.Wide = wideScan, true
 	}
@@ -91,7 +101,7 @@ func (w *workingSet) rowLimit(p *problem) int {
 
 // positivesLimit is the number of positives that a scan asks for.
 func (w *workingSet) positivesLimit(p *problem) int {
-	if p.shape.Positives.Rows <= w.limits.held {
+	if p.shape.Positives.Rows <= w.limits.positives {
 		return p.shape.Positives.Rows
 	}
 	return w.limits.near
