@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"toptau/calibrate"
 	"toptau/dataset"
 	"toptau/diag"
+	"toptau/internal/core/heldout"
 	"toptau/internal/data/table"
 	"toptau/internal/models/feature"
 	"toptau/internal/training/ranked"
@@ -127,7 +127,7 @@ func (o *TrainOptions) searchOptions(goal metric.Goal) (tune.SearchOptions, erro
 		return &diag.Error{Kind: diag.Usage, Param: param, Found: "together with " + other, Expected: "only one of the two"}
 	}
 	fraction := !o.CalibrationFraction.IsZero()
-	if err := cmp.Or(goal.CheckMoney(o.Value, o.Delta, false), calibrate.CheckDelta(o.Delta)); err != nil {
+	if err := cmp.Or(goal.CheckMoney(o.Value, o.Delta, false), heldout.CheckDelta(o.Delta)); err != nil {
 		return t, err
 	}
 	switch money := goal.Kind == metric.GoalCostAlert; {

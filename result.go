@@ -77,7 +77,7 @@ func trainedMember(c *tune.Candidate, t *tune.Member, seed uint64) model.Member 
 	if m.Folds > 0 || c.Learner == method.Ramp || c.Learner == method.Boosting {
 		return m // a mean of fits and boosting have no objective, and the ramp's has no lower bound
 	}
-	m.Evidence = &model.Evidence{Bounds: result.NewBounds(t.At.F, t.AtZero.F, t.Bound, false), Threshold: t.At.T}
+	m.Evidence = &model.Evidence{Bounds: summary.NewBounds(t.At.F, t.AtZero.F, t.Bound, false), Threshold: t.At.T}
 	if t.Certified != nil {
 		m.Evidence.ZeroIsOptimal = t.Certified.Zero.Answer()
 	}
@@ -86,7 +86,7 @@ func trainedMember(c *tune.Candidate, t *tune.Member, seed uint64) model.Member 
 
 // trainSummary returns the summary of a trained model. It is about the test part or, without one, the
 // out-of-fold scores.
-func trainSummary(f *tune.Found, o TrainOptions, d *rowset.Set, m *model.Model, leaks []leakage.Leak, warnings int) []string {
+func trainSummary(f *tune.Found, o TrainOptions, d *rowset.Set, m *model.Model, leaks []leakage.Leak, warnings int) (lines []string, claim string) {
 	goal, _ := m.Point("")
 	expected := summary.Expected(&f.Threshold)
 	facts := summary.Facts{Goal: f.Goal, Unit: rowset.UnitOf(f.Units, d.Len()), Value: f.OutOfFold.Value, ValueName: o.Value, Profit: f.OutOfFold.Profit, Delta: o.Delta, Guarantee: goal.Guarantee, Price: f.Price, Warnings: warnings, Expected: &expected, Leaks: leaks,
@@ -125,7 +125,7 @@ func trainSummary(f *tune.Found, o TrainOptions, d *rowset.Set, m *model.Model, 
 	if !f.Choice.Guarded {
 		facts.Gain = f.Choice.Gain
 	}
-	return summary.Lines(facts)
+	return summary.Lines(facts), summary.Claim(facts)
 }
 
 // learnerTitle returns the name of a learner for people.

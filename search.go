@@ -10,6 +10,7 @@ import (
 	"toptau/calibrate"
 	"toptau/dataset"
 	"toptau/diag"
+	"toptau/internal/core/heldout"
 	"toptau/internal/core/text"
 	"toptau/internal/training/large"
 	"toptau/internal/training/rowset"
@@ -169,8 +170,8 @@ func prevalenceOf(d *rowset.Set) float64 {
 
 // probabilityOf fits probabilities to the held-out scores of a search. It returns nil if there are too few.
 func probabilityOf(f *tune.Found, d *rowset.Set) (*calibrate.Probability, error) {
-	p, err := calibrate.FitProbability(f.HeldOut.LabelledScores, prevalenceOf(d), f.HeldOut.Source)
-	if errors.Is(err, calibrate.ErrFewRows) {
+	p, err := heldout.FitProbability(f.HeldOut.LabelledScores, prevalenceOf(d), f.HeldOut.Source)
+	if errors.Is(err, heldout.ErrFewRows) {
 		return nil, nil
 	}
 	return p, err

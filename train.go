@@ -7,6 +7,8 @@ import (
 
 	"toptau/calibrate"
 	"toptau/dataset"
+	"toptau/internal/core/evidence"
+	"toptau/internal/core/heldout"
 	"toptau/internal/models/feature"
 	"toptau/internal/models/profiles"
 	"toptau/internal/training/leakage"
@@ -33,7 +35,7 @@ func init() { ranked.OfTraining = func(t any) *ranked.Training { return t.(*Trai
 //  5. It fits the choice again, as one linear model.
 //
 // All rows train, and all that the budget or recall counts give the threshold: each has the score of a fit that left it out, transferred to the model's
-// scale (calibrate.Transfer). The expected rate on new rows is the goal's. For rows with a time, entities or weights, and where
+// scale. The expected rate on new rows is the goal's. For rows with a time, entities or weights, and where
 // they have more than 200 within the budget, 15 % of the rows are held out for the threshold instead, before anything is fitted. Where these would be too
 // few, and for a lowest precision, fits in other folds score the rows. With Delta, the threshold is the exact order statistic of calibration rows, and certified.
 // If there are too few of them to certify the goal, Train fits nothing and returns an error that matches
@@ -84,7 +86,7 @@ func (o TrainOptions) describe(ctx context.Context, s *searched, start time.Time
 	}
 	leaks := leakage.Find(d.Table)
 	r.Warnings = slices.Concat(leakage.Warnings(leaks), d.Warnings(), s.warnings(), r.Warnings)
-	r.Summary = trainSummary(found, o, d, trained.Model, leaks, len(r.Warnings))
+	r.Summary, trained.state.Claim = trainSummary(found, o, d, trained.Model, leaks, len(r.Warnings))
 	r.SecondsRead = s.seconds
 	r.Seconds = s.seconds + time.Since(start).Seconds()
 	return trained, nil
@@ -123,7 +125,7 @@ func trainedModel(f *tune.Found, o TrainOptions, d *rowset.Set) (*model.Model, e
 	}
 	m.Points[0].Guarantee = f.Threshold.Threshold.CertifiedGuarantee(f.CalibrationUnits.Negatives)
 	m.Points[0].UpTo = f.Threshold.Threshold.UpTo()
-	m.Points[0].Negatives = calibrate.BestNegatives(f.Negatives, calibrate.KeptNegatives)
+	m.Points[0].Negatives = heldout.BestNegatives(f.Negatives, evidence.KeptNegatives)
 	for i := range f.Members {
 		m.Members = append(m.Members, trainedMember(&f.Candidates[f.Members[i].Candidate], &f.Members[i], o.Seed))
 	}
@@ -155,7 +157,7 @@ func (o *TrainOptions) referenceOf(p *model.Parts, f *tune.Found, d *rowset.Set)
 			return nil, err
 		}
 	}
-	return calibrate.NewReference(z, o.Seed, source), nil
+	return heldout.NewReference(z, o.Seed, source), nil
 }
 
 // trainedEntries returns the chosen model, and a model without operating points for the best setting of each

@@ -1,20 +1,13 @@
-// Package calibrate computes decision thresholds with a guarantee from scores that were used for nothing
-// else.
+// Package calibrate has the evidence for thresholds and probabilities, as results and model files contain it: how a threshold was
+// calibrated, what later scores are compared with, and how scores become probabilities. Packages toptau and decide compute it.
 //
-// Notation: z_(1) <= ... <= z_(n) are the calibration scores in ascending order. alpha is the rate that must
-// not be exceeded, and delta is the probability with which it may be exceeded all the same, so that the
-// confidence is 1 - delta. k is the order of the score that becomes the threshold, 1-based from the smallest.
-// The decision is score > threshold.
-//
-// A guarantee assumes that the calibration scores are drawn independently from the distribution of the scores
-// that the model will meet, by a model that was not trained on these rows. Nothing holds if the distributions
-// differ, if the same rows selected the model, or if several rows belong to one entity.
+// alpha is the rate that must not be exceeded, and delta is the probability with which it may be exceeded all the same, so that the
+// confidence is 1 - delta. The decision is score > threshold. A guarantee assumes that the calibration scores are drawn independently
+// from the distribution of the scores that the model will meet, by a model that was not trained on these rows. Nothing holds if the
+// distributions differ, if the same rows selected the model, or if several rows belong to one entity.
 package calibrate
 
 import (
-	"fmt"
-
-	"toptau/diag"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/threshold"
@@ -65,21 +58,40 @@ func (g *Guarantee) N() int {
 	return 0
 }
 
-// kindOf returns the kind of a guarantee for a rate among a population.
-func kindOf(p method.Population) metric.GoalKind {
-	if p == method.AllRows {
-		return metric.GoalTop
-	}
-	return metric.GoalMaxFPR
+// Alerts are the rows above a threshold.
+type Alerts struct {
+	Threshold float64 `json:"threshold"`
+	Rows      int     `json:"alerts"`
+	Real      int     `json:"real"` // positives among them
 }
 
-func notANumber(i int) error {
-	return &diag.Error{Kind: diag.Data, Found: fmt.Sprintf("calibration score %d is NaN", i+1), Expected: "a number"}
+// Expectation is the distribution of the rate of score > threshold on new rows.
+type Expectation struct {
+	Rate       float64 `json:"rate"`       // its mean; with Tied the fraction of the rows that gave the threshold
+	Low        float64 `json:"low"`        // ends of an interval that holds it with probability Confidence
+	High       float64 `json:"high"`       // the upper end
+	Confidence float64 `json:"confidence"` // of the interval
+	Tied       *Tied   `json:"tied,omitempty"`
 }
 
-func rowsOf(p method.Population) string {
-	if p == method.AllRows {
-		return "rows"
-	}
-	return p.String()
+// Tied describes a threshold at which scores are tied. More or fewer alerts would take all of them, so the rate is below that of the
+// order, and a recall or precision is above the goal.
+type Tied struct {
+	// number of rows with the score of the threshold; recall: with the smallest score above it; precision: with the largest one below it, 0: there
+	// is none
+	Equal   int `json:"equal"`
+	Counted int `json:"counted"` // number of rows above the threshold; recall and precision: of positives
+}
+
+// Trend is a test whether scores change over time. A guarantee assumes that they do not.
+type Trend struct {
+	P      float64 `json:"p"`      // an upper bound on the probability of such a trend if the order in time means nothing
+	Blocks []Block `json:"blocks"` // consecutive parts of equal size, the earliest first
+}
+
+// Block is consecutive rows in the order of their times.
+type Block struct {
+	Rows  int     `json:"n"`          // rows
+	Rank  float64 `json:"mean_rank"`  // the mean rank of its scores among all, as a fraction: 0.5 if nothing changes
+	Above float64 `json:"top_decile"` // the fraction of its scores in the highest tenth of all
 }

@@ -1,18 +1,15 @@
 package calibrate
 
 import (
-	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"sort"
 
 	"toptau/internal/core/detmath"
-	"toptau/metric"
 )
 
 // Probability turns scores into probabilities of the positive class, which never decrease with the score. With
-// Knots it is isotonic, see fitIsotonic. Otherwise it is beta calibration (Kull, Silva Filho and Flach 2017) on
+// Knots it is isotonic. Otherwise it is beta calibration (Kull, Silva Filho and Flach 2017) on
 // a scale of its own: with u = (score - Middle) / Scale and softplus(u) = log(1 + exp(u)),
 //
 //	log odds = C - A softplus(-u) + B softplus(u),   A, B >= 0.
@@ -45,378 +42,58 @@ type Reliability struct {
 	High      float64 `json:"high"`      // likewise
 }
 
-// LabelledScores are held-out scores with their weights (nil: 1 each).
-type LabelledScores struct {
-	Positives, Negatives             []float64
-	PositiveWeights, NegativeWeights []float64
-}
-
-// Parameters of the fit, chosen by hand (a change moves results).
-const (
-	maxClassRows     = 20000 // more rows of a class cost seconds and change no probability by more than about 0.004
-	minClassRows     = 20    // fewer rows of a class show nothing about probabilities
-	newtonSteps      = 100   // most steps; about ten are typical
-	newtonTolerance  = 1e-10 // relative decrease that ends the fit
-	reliabilityFolds = 5
-)
-
-// reliabilityEdges divide predicted probabilities. They are finer near 0, where most rows are. Chosen by hand.
-var reliabilityEdges = []float64{0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.4, 0.6, 0.8}
-
-// ErrFewRows is returned by FitProbability for too few rows of a class.
-var ErrFewRows = errors.New("too few held-out rows of a class for probabilities")
-
-// FitProbability fits probabilities to held-out scores by maximum likelihood, to at most 20,000 of each class. prevalence is the fraction of
-// positives that they assume: the negatives are weighted so that the rows have it. Targets are smoothed as
-// Platt does, so that separable classes have a finite fit.
-func FitProbability(s LabelledScores, prevalence float64, source string) (*Probability, error) {
-	s.Positives, s.PositiveWeights = thinned(s.Positives, s.PositiveWeights)
-	s.Negatives, s.NegativeWeights = thinned(s.Negatives, s.NegativeWeights)
-	m, n := len(s.Positives), len(s.Negatives)
-	if m < minClassRows || n < minClassRows {
-		return nil, fmt.Errorf("%w: %d positives and %d negatives", ErrFewRows, m, n)
-	}
-	if !(prevalence > 0 && prevalence < 1) {
-		return nil, fmt.Errorf("a prevalence of %v", prevalence)
-	}
-	rows := newWeightedRows(s, prevalence)
-	p := &Probability{Prevalence: prevalence, Rows: m + n, Positives: m, Source: source}
-	p.Middle, p.Scale = placeOf(s.Positives, s.Negatives)
-	p.choose(rows)
-	return p, nil
-}
-
-// thinned returns at most maxClassRows rows of a class, evenly spaced in their order. The weights of the
-// negatives make up for it.
-func thinned(z, weights []float64) (taken, takenWeights []float64) {
-	if len(z) <= maxClassRows {
-		return z, weights
-	}
-	for i := range maxClassRows {
-		row := i * len(z) / maxClassRows
-		taken = append(taken, z[row])
-		if weights != nil {
-			takenWeights = append(takenWeights, weights[row])
-		}
-	}
-	return taken, takenWeights
-}
-
-// weightedRow is a held-out row with the weight that gives the rows the assumed prevalence.
-type weightedRow struct {
-	score, weight float64
-	positive      bool
-}
-
-func newWeightedRows(s LabelledScores, prevalence float64) []weightedRow {
-	var rows []weightedRow
-	var mass [2]float64
-	for class, scores := range [2][]float64{s.Negatives, s.Positives} {
-		weights := [2][]float64{s.NegativeWeights, s.PositiveWeights}[class]
-		for i, z := range scores {
-			w := 1.0
-			if weights != nil {
-				w = weights[i]
-			}
-			mass[class] += w
-			rows = append(rows, weightedRow{z, w, class == 1})
-		}
-	}
-	factor := mass[1] / mass[0] * (1 - prevalence) / prevalence
-	if s.PositiveWeights != nil || s.NegativeWeights != nil { // their mean becomes 1, because targets are smoothed by rows
-		unit := float64(len(rows)) / (mass[0] + mass[1])
-		for i := range rows {
-			rows[i].weight *= unit
-		}
-	}
-	for i := range rows {
-		if !rows[i].positive {
-			rows[i].weight *= factor
-		}
-	}
-	return rows
-}
-
-// placeOf returns Middle and Scale: the point half way between the medians of the classes, and a quarter of
-// their distance.
-func placeOf(positives, negatives []float64) (middle, scale float64) {
-	median := func(z []float64) float64 {
-		sorted := slices.Sorted(slices.Values(z))
-		return sorted[(len(sorted)-1)/2]
-	}
-	low, high := median(negatives), median(positives)
-	if scale = math.Abs(high-low) / 4; scale == 0 {
-		scale = 1
-	}
-	return low + float64((high-low)/2), scale
-}
-
-// softplus returns log(1 + exp(u)).
-func softplus(u float64) float64 { return max(u, 0) + detmath.Log1p(detmath.Exp(-math.Abs(u))) }
-
-// terms returns the factors of A, B and C in the log odds.
-func (p *Probability) terms(score float64) [3]float64 {
-	u := (score - p.Middle) / p.Scale
-	return [3]float64{-softplus(-u), softplus(u), 1}
-}
-
-func (p *Probability) logOdds(score float64) float64 {
-	if p.Knots != nil {
-		x := interpolate(p.Knots, score)
-		return detmath.Log(x / (1 - x))
-	}
-	t := p.terms(score)
-	return float64(p.A*t[0]) + float64(p.B*t[1]) + p.C
-}
-
-// At returns the probability that a row with a score is positive.
-func (p *Probability) At(score float64) float64 { return logistic(p.logOdds(score)) }
-
-// AtPrevalence is At for rows of which another fraction is positive, if each class is as in training: the odds
-// are multiplied by the ratio of the odds of the prevalences.
-func (p *Probability) AtPrevalence(score, prevalence float64) float64 {
-	shift := detmath.Log(prevalence/(1-prevalence)) - detmath.Log(p.Prevalence/(1-p.Prevalence))
-	return logistic(p.logOdds(score) + shift)
-}
-
-func logistic(x float64) float64 {
-	if x >= 0 {
-		return 1 / (1 + detmath.Exp(-x))
-	}
-	e := detmath.Exp(x)
-	return e / (1 + e)
-}
-
-// fit sets A, B and C. If the best A or B is negative, it is 0 and the others are fitted again.
-func (p *Probability) fit(rows []weightedRow) {
-	free := [3]bool{true, true, true}
-	for {
-		theta := p.maximise(rows, free)
-		p.A, p.B, p.C = theta[0], theta[1], theta[2]
-		switch {
-		case theta[0] < 0 && theta[0] <= theta[1]:
-			free[0] = false
-		case theta[1] < 0:
-			free[1] = false
-		default:
-			return
-		}
-	}
-}
-
-// maximise returns the parameters with the highest likelihood, by Newton's method with halved steps.
-// Parameters that are not free are 0.
-func (p *Probability) maximise(rows []weightedRow, free [3]bool) (theta [3]float64) {
-	var positives, negatives float64
-	terms := make([][3]float64, len(rows))
-	for i := range rows {
-		terms[i] = p.terms(rows[i].score)
-		if rows[i].positive {
-			positives += rows[i].weight
-		} else {
-			negatives += rows[i].weight
-		}
-	}
-	high, low := (positives+1)/(positives+2), 1/(negatives+2) // Platt's targets
-	target := func(i int) float64 {
-		if rows[i].positive {
-			return high
-		}
-		return low
-	}
-	value := func(theta [3]float64) float64 {
-		sum := 0.0
-		for i := range rows {
-			x := float64(theta[0]*terms[i][0]) + float64(theta[1]*terms[i][1]) + float64(theta[2]*terms[i][2])
-			sum += float64(rows[i].weight * (softplus(x) - float64(target(i)*x)))
-		}
-		return sum
-	}
-	theta[2] = detmath.Log(positives / negatives)
-	now := value(theta)
-	for range newtonSteps {
-		var gradient [3]float64
-		var hessian [3][3]float64
-		for i := range rows {
-			t := terms[i]
-			q := logistic(float64(theta[0]*t[0]) + float64(theta[1]*t[1]) + float64(theta[2]*t[2]))
-			for j := range t {
-				gradient[j] += float64(rows[i].weight * float64((q-target(i))*t[j]))
-				for k := range t {
-					hessian[j][k] += float64(float64(rows[i].weight*float64(q*(1-q))) * float64(t[j]*t[k]))
-				}
-			}
-		}
-		step := solve3(hessian, gradient, free)
-		moved := false
-		for length := 1.0; length > 1e-6; length /= 2 {
-			var next [3]float64
-			for j := range next {
-				next[j] = theta[j] - float64(length*step[j])
-			}
-			if v := value(next); v < now {
-				moved = now-v > float64(newtonTolerance*math.Abs(now))
-				theta, now = next, v
-				break
-			}
-		}
-		if !moved {
-			break
-		}
-	}
-	return theta
-}
-
-// solve3 solves h x = g for the free coordinates by Gaussian elimination, with a small ridge; the others are 0.
-func solve3(h [3][3]float64, g [3]float64, free [3]bool) (x [3]float64) {
-	var a [3][4]float64
-	for j := range a {
-		for k := range g {
-			if free[j] && free[k] {
-				a[j][k] = h[j][k]
-			}
-		}
-		a[j][j] += float64(1e-9*h[j][j]) + 1e-12
-		if free[j] {
-			a[j][3] = g[j]
-		} else {
-			a[j][j] = 1
-		}
-	}
-	for j := range a {
-		for k := j + 1; k < 3; k++ {
-			f := a[k][j] / a[j][j]
-			for c := j; c < 4; c++ {
-				a[k][c] -= float64(f * a[j][c])
-			}
-		}
-	}
-	for j := 2; j >= 0; j-- {
-		sum := a[j][3]
-		for k := j + 1; k < 3; k++ {
-			sum -= float64(a[j][k] * x[k])
-		}
-		x[j] = sum / a[j][j]
-	}
-	return x
-}
-
 // Methods of calibration.
 const (
 	Beta     = "beta"
 	Isotonic = "isotonic"
 )
 
-// choose takes the method with the smaller logarithmic loss on rows that did not fit it, and fits it to all rows.
-// With fewer than isotonicPositives positives that is beta calibration.
-func (p *Probability) choose(rows []weightedRow) {
-	methods := []string{Beta}
-	if p.Positives >= isotonicPositives {
-		methods = append(methods, Isotonic)
-	}
-	least := math.Inf(1)
-	for _, name := range methods {
-		bins, loss := p.crossValidate(rows, name)
-		if loss < least {
-			least, p.Method, p.Reliability = loss, name, bins.List()
-		}
-	}
-	p.fitMethod(rows)
+// Terms returns the factors of A, B and C in the log odds.
+func (p *Probability) Terms(score float64) [3]float64 {
+	u := (score - p.Middle) / p.Scale
+	return [3]float64{-detmath.Softplus(-u), detmath.Softplus(u), 1}
 }
 
-func (p *Probability) fitMethod(rows []weightedRow) {
-	if p.Method == Isotonic {
-		p.Knots = fitIsotonic(rows, p.Prevalence)
-		return
+// LogOdds returns the log odds of a positive row with a score.
+func (p *Probability) LogOdds(score float64) float64 {
+	if p.Knots != nil {
+		x := interpolate(p.Knots, score)
+		return detmath.Log(x / (1 - x))
 	}
-	p.fit(rows)
+	t := p.Terms(score)
+	return float64(p.A*t[0]) + float64(p.B*t[1]) + p.C
 }
 
-// crossValidate predicts each fifth of the rows from the others.
-func (p *Probability) crossValidate(rows []weightedRow, method string) (*ReliabilityBins, float64) {
-	bins, loss := NewReliability(), 0.0
-	for fold := range reliabilityFolds {
-		var fit, measured []weightedRow
-		for i := range rows {
-			if i%reliabilityFolds == fold {
-				measured = append(measured, rows[i])
-			} else {
-				fit = append(fit, rows[i])
-			}
-		}
-		q := &Probability{Method: method, Middle: p.Middle, Scale: p.Scale, Prevalence: p.Prevalence}
-		q.fitMethod(fit)
-		for _, r := range measured {
-			x := q.logOdds(r.score)
-			bins.Add(logistic(x), r.weight, r.positive)
-			if r.positive {
-				x = -x
-			}
-			loss += float64(r.weight * softplus(x))
-		}
+// At returns the probability that a row with a score is positive.
+func (p *Probability) At(score float64) float64 { return detmath.Logistic(p.LogOdds(score)) }
+
+// AtPrevalence is At for rows of which another fraction is positive, if each class is as in training: the odds
+// are multiplied by the ratio of the odds of the prevalences.
+func (p *Probability) AtPrevalence(score, prevalence float64) float64 {
+	shift := detmath.Log(prevalence/(1-prevalence)) - detmath.Log(p.Prevalence/(1-p.Prevalence))
+	return detmath.Logistic(p.LogOdds(score) + shift)
+}
+
+// Knot is a score with its probability.
+type Knot struct {
+	Score       float64 `json:"score"`
+	Probability float64 `json:"probability"`
+}
+
+// interpolate returns the probability at a score.
+func interpolate(knots []Knot, score float64) float64 {
+	i := sort.Search(len(knots), func(i int) bool { return knots[i].Score > score })
+	switch {
+	case i == 0:
+		return knots[0].Probability
+	case i == len(knots):
+		return knots[i-1].Probability
 	}
-	return bins, loss
+	a, b := knots[i-1], knots[i]
+	return a.Probability + float64((b.Probability-a.Probability)*((score-a.Score)/(b.Score-a.Score)))
 }
 
-// ReliabilityBins collects rows with similar predictions.
-type ReliabilityBins struct {
-	bins []reliabilityBin
-}
-
-type reliabilityBin struct {
-	rows, positives           int
-	mass, positiveMass, total float64 // total: of the predictions
-}
-
-// NewReliability returns empty bins.
-func NewReliability() *ReliabilityBins {
-	return &ReliabilityBins{make([]reliabilityBin, len(reliabilityEdges)+1)}
-}
-
-// Add adds a row.
-func (b *ReliabilityBins) Add(predicted, weight float64, positive bool) {
-	bin := &b.bins[sort.SearchFloat64s(reliabilityEdges, predicted)]
-	bin.rows++
-	bin.mass += weight
-	bin.total += float64(weight * predicted)
-	if positive {
-		bin.positives++
-		bin.positiveMass += weight
-	}
-}
-
-// List returns the bins with rows. Observed is the fraction of the weights. Its interval is that of the counts,
-// whose odds are multiplied by the ratio of the mean weights of the classes.
-func (b *ReliabilityBins) List() []Reliability {
-	var all reliabilityBin
-	for _, bin := range b.bins {
-		all.rows += bin.rows
-		all.positives += bin.positives
-		all.mass += bin.mass
-		all.positiveMass += bin.positiveMass
-	}
-	ratio := 1.0
-	if negatives := all.rows - all.positives; all.positives > 0 && negatives > 0 {
-		ratio = (all.positiveMass / float64(all.positives)) / ((all.mass - all.positiveMass) / float64(negatives))
-	}
-	list := []Reliability{}
-	for _, bin := range b.bins {
-		if bin.rows == 0 {
-			continue
-		}
-		r := Reliability{Rows: bin.rows, Positives: bin.positives, Predicted: min(1, bin.total/bin.mass),
-			Observed: min(1, bin.positiveMass/bin.mass)} // sums of fractions may exceed 1 by a rounding
-		low, high := metric.ClopperPearson(bin.positives, bin.rows, metric.DefaultConfidence)
-		r.Low, r.High = timesOdds(low, ratio), timesOdds(high, ratio)
-		list = append(list, r)
-	}
-	return list
-}
-
-// timesOdds multiplies the odds of x.
-func timesOdds(x, ratio float64) float64 { return float64(x*ratio) / (float64(x*ratio) + (1 - x)) }
-
-// Check returns an error for numbers that FitProbability cannot return.
+// Check returns an error for numbers that no fit returns.
 func (p *Probability) Check() error {
 	for _, x := range []float64{p.Middle, p.Scale, p.A, p.B, p.C, p.Prevalence} {
 		if math.IsNaN(x) || math.IsInf(x, 0) {

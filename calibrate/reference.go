@@ -2,13 +2,12 @@ package calibrate
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"toptau/internal/core/evidence"
 )
 
 // Reference holds some order statistics of the scores of reference rows: rows of all classes, in the mix that a
-// model meets, that did not train it. Later scores are compared with them (see Urn).
+// model meets, that did not train it. Later scores are compared with them.
 //
 // Every row, of the reference and later ones, has a tie-breaker, uniform on the 32-bit numbers. Rows are ordered
 // by score, then by tie-breaker. So no two rows are equal, and everything that holds for continuous scores
@@ -20,30 +19,6 @@ type Reference struct {
 	// The numbers of rows with at least the kept scores, or with more, whichever is nearer to Above; absent if no kept score is that of several rows
 	Counts []int  `json:"counts,omitempty"`
 	Source string `json:"source"` // the rows, in words
-}
-
-// referenceGrowth is the ratio of neighbouring kept ranks near the top: 53 scores of 30,000 rows. Chosen by hand (a change moves results),
-// so that the number above any score is known to an eighth. The constant is part of the format of model files.
-const referenceGrowth = 1.25
-
-// tieStream separates tie-breakers from other random numbers of the same seed. "ties" in ASCII.
-const tieStream = 0x74696573
-
-// NewReference returns order statistics of finite scores, with tie-breakers from the seed. It returns nil without
-// scores.
-func NewReference(scores []float64, seed uint64, source string) *Reference {
-	if len(scores) == 0 {
-		return nil
-	}
-	keys, ties := evidence.OrderWithTies(scores, rand.New(rand.NewPCG(seed, tieStream)))
-	r := &Reference{Source: source, Sample: Sample{Rows: len(keys), Above: ranksFromTop(len(keys), referenceGrowth)}}
-	for _, e := range r.Above {
-		i := len(keys) - 1 - e
-		r.Scores = append(r.Scores, keys[i]+0) // -0 becomes 0
-		r.Ties = append(r.Ties, ties[i])
-	}
-	r.Counts = evidence.LevelCounts(keys, r.Above)
-	return r
 }
 
 // Check returns an error for a reference that no rows can have.
@@ -65,7 +40,7 @@ func (r *Reference) Check() error {
 	if err := evidence.CheckLevelCounts(r.Counts, r.Rows, len(r.Scores)); err != nil {
 		return err
 	}
-	if !slices.Equal(r.Above, ranksFromTop(r.Rows, referenceGrowth)) {
+	if !slices.Equal(r.Above, evidence.ReferenceRanks(r.Rows)) {
 		return fmt.Errorf("the reference has other ranks than %d rows leave", r.Rows)
 	}
 	return nil

@@ -3,46 +3,15 @@ package calibrate
 import (
 	"fmt"
 	"math"
-	"slices"
 )
 
 // Sample holds some order statistics of calibration scores, so that later scores can be compared with them
-// (see Arrivals). Above[i] of the Rows calibration scores rank above Scores[i], which is their (Rows -
+// (score and evaluate warn). Above[i] of the Rows calibration scores rank above Scores[i], which is their (Rows -
 // Above[i])-th smallest. Above descends and Scores ascend.
 type Sample struct {
 	Rows   int       `json:"rows"`
 	Above  []int     `json:"above"`
 	Scores []float64 `json:"scores"`
-}
-
-// The kept ranks are dense at the top, where decisions are made: the highest scores, then ranks that grow by
-// half, twenty equal steps over all scores, and the threshold. The constants are part of the format of model
-// files.
-const (
-	sampleGrowth = 1.5
-	sampleSteps  = 20
-)
-
-// sampledRanks returns the ranks that a sample of n scores keeps, including that of order k. A rank is the
-// number of scores above. The ranks are part of the format of model files (Guarantee.Check).
-func sampledRanks(n, k int) []int { return ranksFromTop(n, sampleGrowth, n-k) }
-
-// ranksFromTop returns descending ranks of n scores: some given ones, the highest, which grow by a factor, and
-// equal steps over all scores.
-func ranksFromTop(n int, growth float64, given ...int) []int {
-	above := given
-	for e, step := 0, 1.0; e < n/sampleSteps; {
-		above = append(above, e)
-		step = max(1, float64(e)*(growth-1))
-		e += int(step)
-	}
-	for i := range sampleSteps {
-		above = append(above, (i+1)*n/sampleSteps-1)
-	}
-	slices.Sort(above)
-	above = slices.Compact(slices.DeleteFunc(above, func(e int) bool { return e < 0 }))
-	slices.Reverse(above)
-	return above
 }
 
 // Same reports whether two samples are of the same calibration scores: they have the same number of rows and

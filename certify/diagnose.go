@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"strings"
 
-	"toptau/calibrate"
 	"toptau/dataset"
 	"toptau/internal/core/certified"
+	"toptau/internal/core/heldout"
 	"toptau/internal/core/matrix"
 	"toptau/internal/core/text"
 	"toptau/internal/models/feature"
@@ -182,11 +182,11 @@ func (g *diagnosing) judgeBudgets(rates []threshold.Rate) error {
 	if delta.IsZero() {
 		delta = threshold.MustRate("5%")
 	}
-	if err := calibrate.CheckDelta(delta); err != nil {
+	if err := heldout.CheckDelta(delta); err != nil {
 		return err
 	}
 	for _, tau := range rates {
-		needed, err := calibrate.Needed(tau, delta)
+		needed, err := heldout.Needed(tau, delta)
 		if err != nil {
 			return err
 		}

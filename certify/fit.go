@@ -19,6 +19,7 @@ import (
 	"toptau/internal/models/profiles"
 	"toptau/internal/training/leakage"
 	"toptau/internal/training/rowset"
+	"toptau/internal/training/summary"
 	"toptau/method"
 	"toptau/model"
 	"toptau/result"
@@ -186,7 +187,7 @@ func (o *FitOptions) certifiedOptions() certified.Options {
 func (out *Fitted) record(res *certified.Result) {
 	r := &out.Result
 	r.Settings.Iterations = res.Iterations
-	r.Bounds = result.NewBounds(res.Objective, res.AtZero, &res.LowerBound, res.Zero == certified.ZeroIsOptimal)
+	r.Bounds = summary.NewBounds(res.Objective, res.AtZero, &res.LowerBound, res.Zero == certified.ZeroIsOptimal)
 	if r.Lambda == 0 {
 		r.BallRadius = &res.BallRadius
 	}
@@ -233,7 +234,7 @@ func (out *Fitted) solveBySteps(ctx context.Context, f *objective.Objective, o F
 		r.BestIteration = &best.Iteration
 		returned = "returns the best of its points, after " + text.Plural(best.Iteration, "step")
 	}
-	r.Bounds = result.NewBounds(best.F, res.AtZero.F, nil, false)
+	r.Bounds = summary.NewBounds(best.F, res.AtZero.F, nil, false)
 	r.Threshold, r.Iterations, r.Passes, r.RowReads = best.T, res.Iterations, res.Passes, res.RowReads
 	r.LastObjective, r.NoBetterThanZero = &res.Last.F, !better
 	for _, p := range res.Trace {

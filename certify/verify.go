@@ -17,6 +17,7 @@ import (
 	"toptau/internal/models/feature"
 	"toptau/internal/training/large"
 	"toptau/internal/training/rowset"
+	"toptau/internal/training/summary"
 	"toptau/method"
 	"toptau/model"
 	"toptau/result"
@@ -260,7 +261,7 @@ func positiveLabels(d *rowset.Set) []string {
 
 // compareClaims compares the claims of a certificate with the recomputed bounds.
 func compareClaims(c *model.Certificate, b *proof.Bounds) *result.Verification {
-	return &result.Verification{Bounds: result.NewBounds(b.F, b.AtZero, &b.D, false), ObjectiveError: b.FError,
+	return &result.Verification{Bounds: summary.NewBounds(b.F, b.AtZero, &b.D, false), ObjectiveError: b.FError,
 		LowerBoundError: b.DError, ClaimedObjective: c.Objective, ClaimedLowerBound: c.LowerBound, NormW: b.Norm,
 		BallRadius: c.BallRadius, Slack: b.Slack(),
 		Reasons: b.Contradictions(proof.Claims{F: c.Objective, D: c.LowerBound, Radius: c.BallRadius})}

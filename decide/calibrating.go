@@ -6,12 +6,14 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"toptau/calibrate"
 	"toptau/diag"
+	"toptau/internal/core/evidence"
+	"toptau/internal/core/heldout"
 	"toptau/internal/core/text"
 	"toptau/internal/data/table"
 	"toptau/internal/models/wording"
 	"toptau/internal/training/rowset"
+	"toptau/internal/training/summary"
 	"toptau/internal/training/tune"
 	"toptau/metric"
 	"toptau/model"
@@ -29,7 +31,7 @@ func (c *calibrating) compute() (*Calibrated, error) {
 	}
 	out := newCalibrated(c.options, t, guarantee, d.Len(), d.Info.Negatives)
 	if c.against == "" {
-		out.Point.Negatives = calibrate.BestNegatives(rowset.NegativeScores(d.Table, c.scores), calibrate.KeptNegatives)
+		out.Point.Negatives = heldout.BestNegatives(rowset.NegativeScores(d.Table, c.scores), evidence.KeptNegatives)
 	}
 	if c.goal.Kind == metric.GoalCostAlert {
 		ranking, err := metric.Rank(c.byClass)
@@ -66,7 +68,7 @@ func (c *calibrating) compute() (*Calibrated, error) {
 
 // newCalibrated returns a threshold with its evidence. guarantee is the reason why it has no guarantee. rows are all
 // calibration rows.
-func newCalibrated(o Options, t *calibrate.Threshold, guarantee error, rows, negatives int) *Calibrated {
+func newCalibrated(o Options, t *heldout.Threshold, guarantee error, rows, negatives int) *Calibrated {
 	source := fmt.Sprintf("%d calibration rows, %d negative", rows, negatives)
 	if g := t.Guarantee; g != nil && g.Kind == metric.GoalMinPrecision {
 		source = fmt.Sprintf("%d calibration rows, %d negative; %d others fixed the thresholds that they test", g.Rows, g.Negatives, rows-g.Rows)
@@ -75,7 +77,7 @@ func newCalibrated(o Options, t *calibrate.Threshold, guarantee error, rows, neg
 	r := &out.Result
 	population := t.Population.String()
 	*r = result.Threshold{Threshold: t.Value, Goal: t.Goal, Delta: o.Delta, Certified: t.Guarantee != nil, Population: population,
-		Rows: t.Rows, Negatives: negatives, Needed: t.Needed, Segments: []result.Segment{}, Expected: result.NewExpected(t.Expected, false)}
+		Rows: t.Rows, Negatives: negatives, Needed: t.Needed, Segments: []result.Segment{}, Expected: summary.NewExpected(t.Expected, false)}
 	r.Expected.Scheme, r.Expected.Population, r.Expected.Rows = result.Scheme(tune.SchemeHeldOut), population, t.Rows
 	if r.Certified {
 		r.Expected.Scheme = result.Scheme(tune.SchemeCertified)
@@ -95,7 +97,7 @@ func noGuaranteeBecause(why string) error {
 
 // evidenceOf returns the optional fields of a result: the reason for no guarantee, or the order statistic
 // with its tail bound.
-func evidenceOf(t *calibrate.Threshold, guarantee error) (reason string, order *int, bound *float64) {
+func evidenceOf(t *heldout.Threshold, guarantee error) (reason string, order *int, bound *float64) {
 	if guarantee != nil {
 		reason = guarantee.Error()
 	}
@@ -147,7 +149,7 @@ func (c *calibrating) addSegments(out *Calibrated) error {
 }
 
 // addSegment adds a threshold to the result and to the operating point.
-func (c *calibrating) addSegment(out *Calibrated, value string, t *calibrate.Threshold, guarantee error, rows []int) {
+func (c *calibrating) addSegment(out *Calibrated, value string, t *heldout.Threshold, guarantee error, rows []int) {
 	s := result.Segment{Value: value, Threshold: t.Value, Certified: t.Guarantee != nil}
 	s.Reason, s.Order, s.Bound = evidenceOf(t, guarantee)
 	for _, i := range rows {
@@ -171,7 +173,7 @@ func (c *calibrating) addJointConfidence(out *Calibrated, certified int) {
 		delta := c.options.Delta.Float64()
 		r.Warnings = append(r.Warnings, diag.Warning{Code: "joint-confidence",
 			Text: fmt.Sprintf("each of the %s holds with a confidence of %s; all of them together with at least %s",
-				text.Plural(certified, "certified segment"), metric.ConfidenceText(delta), metric.ConfidenceText(float64(float64(certified)*delta)))})
+				text.Plural(certified, "certified segment"), text.Confidence(delta), text.Confidence(float64(float64(certified)*delta)))})
 	}
 }
 
@@ -188,7 +190,7 @@ func (c *calibrating) deltasOf(values []string, rows map[string][]int) ([]thresh
 			}
 		}
 	}
-	deltas, err := calibrate.Jointly(sizes, c.goal.Alpha(), c.options.Delta)
+	deltas, err := heldout.Jointly(sizes, c.goal.Alpha(), c.options.Delta)
 	for i := range deltas {
 		if deltas[i].IsZero() { // too few rows: the error has the number that is needed if the segment were the only one
 			deltas[i] = c.options.Delta.Over(int64(len(values)))
@@ -198,7 +200,7 @@ func (c *calibrating) deltasOf(values []string, rows map[string][]int) ([]thresh
 }
 
 // onRows returns the threshold of some rows (nil: all). With a threshold, an error is about the guarantee.
-func (c *calibrating) onRows(rows []int, delta threshold.Rate) (*calibrate.Threshold, error) {
+func (c *calibrating) onRows(rows []int, delta threshold.Rate) (*heldout.Threshold, error) {
 	switch c.goal.Kind {
 	case metric.GoalMinPrecision:
 		return c.precise()
@@ -207,16 +209,16 @@ func (c *calibrating) onRows(rows []int, delta threshold.Rate) (*calibrate.Thres
 		if err != nil {
 			return nil, err
 		}
-		return calibrate.MaxProfit(c.goal, r, c.byClass.Positives, c.amounts)
+		return heldout.MaxProfit(c.goal, r, c.byClass.Positives, c.amounts)
 	}
 	s, err := rowset.SortedScores(c.data.Table, c.scores, c.goal.Population(), rows)
 	if err != nil {
 		return nil, err
 	}
 	if c.against == "" || delta.IsZero() {
-		return calibrate.For(c.goal, delta, s)
+		return heldout.For(c.goal, delta, s)
 	}
-	t, err := calibrate.For(c.goal, threshold.Rate{}, s)
+	t, err := heldout.For(c.goal, threshold.Rate{}, s)
 	if err == nil {
 		err = noGuaranteeBecause(c.against)
 	}
@@ -231,7 +233,7 @@ const proposingStream = 0x70726563
 
 // precise returns the threshold for a lowest precision. With delta, a random part of the rows fixes the thresholds
 // that the others test.
-func (c *calibrating) precise() (*calibrate.Threshold, error) {
+func (c *calibrating) precise() (*heldout.Threshold, error) {
 	t := c.data.Table
 	if t.Weight != nil {
 		return nil, &diag.Error{Kind: diag.Usage, Param: "weight", Found: "rows with weights", Expected: "rows without, for a lowest precision"}
@@ -247,18 +249,18 @@ func (c *calibrating) precise() (*calibrate.Threshold, error) {
 			part[class], all[class] = append(part[class], z), append(all[class], z)
 		}
 	}
-	plain, unreachable := calibrate.ForLabelled(c.goal, threshold.Rate{}, nil, all[table.Positive], all[table.Negative])
+	plain, unreachable := heldout.ForLabelled(c.goal, threshold.Rate{}, nil, all[table.Positive], all[table.Negative])
 	switch {
 	case unreachable != nil || c.options.Delta.IsZero():
 		return plain, unreachable
 	case c.against != "":
 		return plain, noGuaranteeBecause(c.against)
 	}
-	sequence, err := calibrate.PrecisionSequence(c.goal, c.options.Delta, first[table.Positive], first[table.Negative])
+	sequence, err := heldout.PrecisionSequence(c.goal, c.options.Delta, first[table.Positive], first[table.Negative])
 	if err != nil {
 		return plain, err
 	}
-	certified, err := calibrate.ForLabelled(c.goal, c.options.Delta, sequence, others[table.Positive], others[table.Negative])
+	certified, err := heldout.ForLabelled(c.goal, c.options.Delta, sequence, others[table.Positive], others[table.Negative])
 	if err != nil {
 		return plain, err
 	}

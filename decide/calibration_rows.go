@@ -189,7 +189,7 @@ func (c *countedRows) calibrate(ctx context.Context, against string) (*Calibrate
 }
 
 // trendSample is the number of rows by which scores of rows that are not in memory are compared over time. Of more than 10,000 the test
-// takes no more (calibrate.OverTime).
+// takes no more (heldout.OverTime).
 const trendSample = 20_000
 
 // overTime compares the scores of a sample over time, if there is a column of times.

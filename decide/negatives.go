@@ -6,6 +6,7 @@ import (
 	"toptau/calibrate"
 	"toptau/dataset"
 	"toptau/diag"
+	"toptau/internal/core/heldout"
 	"toptau/internal/training/rowset"
 	"toptau/metric"
 	"toptau/model"
@@ -37,7 +38,7 @@ func Negatives(m *model.Model, p *model.Point, data *dataset.Data) (*calibrate.N
 	if against != "" {
 		return nil, &diag.Error{Kind: diag.Guarantee, Param: "calibration", Found: "no list: " + against, Expected: "held-out rows that were used for nothing else"}
 	}
-	negatives := calibrate.BestNegatives(rowset.NegativeScores(scored.data.Table, scored.scores), math.MaxInt)
+	negatives := heldout.BestNegatives(rowset.NegativeScores(scored.data.Table, scored.scores), math.MaxInt)
 	if negatives == nil {
 		return nil, &diag.Error{Kind: diag.Data, File: d.Table.File, Found: "no negatives", Expected: "negatives that were used for nothing else"}
 	}

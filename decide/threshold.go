@@ -5,9 +5,10 @@ import (
 	"context"
 	"fmt"
 
-	"toptau/calibrate"
 	"toptau/dataset"
 	"toptau/diag"
+	"toptau/internal/core/heldout"
+	"toptau/internal/core/text"
 	"toptau/internal/training/rowset"
 	"toptau/metric"
 	"toptau/model"
@@ -85,7 +86,7 @@ func checkThreshold(d *rowset.Set, g metric.Goal, o *Options) (metric.Goal, erro
 		return g, &diag.Error{Kind: diag.Usage, Param: "prevalence", Found: "with another goal", Expected: "a lowest precision"}
 	}
 	g = g.WithPrevalence(o.Prevalence)
-	if err := cmp.Or(g.Check(), calibrate.CheckDelta(o.Delta)); err != nil {
+	if err := cmp.Or(g.Check(), heldout.CheckDelta(o.Delta)); err != nil {
 		return g, err
 	}
 	if o.Segments && !g.IsBudget() {
@@ -146,7 +147,7 @@ func warnOfSameRows(m *model.Model, g *model.Guarantee) (list []diag.Warning) {
 		if g != nil && p.Guarantee != nil && g.Calibration.Same(p.Guarantee.Calibration) {
 			list = append(list, diag.Warning{Code: "joint-confidence", Text: fmt.Sprintf("these rows also calibrated %s: each guarantee holds with "+
 				"its own confidence, both together with at least %s", p.Name,
-				metric.ConfidenceText(g.Delta.Float64()+p.Guarantee.Delta.Float64()))})
+				text.Confidence(g.Delta.Float64()+p.Guarantee.Delta.Float64()))})
 		}
 	}
 	return list

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"toptau/internal/core/text"
 )
 
 // Kind classifies an error by who can fix it.
@@ -84,7 +86,7 @@ func (e *Error) Text(spell func(param string) string) string {
 	if advice := e.Advice(spell); advice != "" {
 		fmt.Fprintf(&b, " (%s)", advice)
 	}
-	return Printable(b.String())
+	return text.Printable(b.String())
 }
 
 // The bytes of a part of a message, and of a name or a value in it. Data from a file can then not flood a terminal or a log. The longest
@@ -129,7 +131,7 @@ func shortFixes(fixes []Fix) []Fix {
 
 // Advice returns the fixes and the hint as a clause, "" without any.
 func (e *Error) Advice(spell func(param string) string) string {
-	fixes := FixText(e.Fixes, spell)
+	fixes := fixText(e.Fixes, spell)
 	if e.Param != "" && e.Found == "" { // the parameter is missing, so its fixes are examples
 		fixes = strings.Replace(fixes, "use ", "for example ", 1)
 	}
@@ -142,9 +144,9 @@ func (e *Error) Advice(spell func(param string) string) string {
 	return fixes + "; " + e.Hint
 }
 
-// FixText returns the fixes as a clause, "use a, b or c if d", and "" without any. It writes an equals sign
+// fixText returns the fixes as a clause, "use a, b or c if d", and "" without any. It writes an equals sign
 // before a value that begins with a dash, because a front end would read the value as another parameter.
-func FixText(fixes []Fix, spell func(param string) string) string {
+func fixText(fixes []Fix, spell func(param string) string) string {
 	if len(fixes) == 0 {
 		return ""
 	}
@@ -255,7 +257,7 @@ type Warning struct {
 // Words returns the text followed by the fixes. spell returns the caller's spelling of a parameter.
 func (w Warning) Words(spell func(param string) string) string {
 	text := cut(w.Text, longestPart)
-	if fixes := FixText(shortFixes(w.Fixes), spell); fixes != "" {
+	if fixes := fixText(shortFixes(w.Fixes), spell); fixes != "" {
 		return text + " (" + fixes + ")"
 	}
 	return text

@@ -15,6 +15,8 @@ import (
 	"toptau/internal/app/monitor"
 	"toptau/internal/app/plot"
 	"toptau/internal/app/report"
+	"toptau/internal/core/binomial"
+	"toptau/internal/core/heldout"
 	"toptau/internal/data/table"
 	"toptau/internal/training/ranked"
 	"toptau/internal/training/rowset"
@@ -37,9 +39,9 @@ type Explorer struct {
 	first   *ranked.Ranking
 	counted *rowset.Set // rows, or units that the budget counts
 	scores  []float64   // of the counted, in their order
-	sorted  map[method.Population]*calibrate.Sorted
+	sorted  map[method.Population]*heldout.Sorted
 	against map[method.Population]string // why the rows that a budget counts cannot carry a guarantee, "" if they can
-	bounds  *calibrate.MaxFalse          // of the counted; nil: not known
+	bounds  *heldout.MaxFalse            // of the counted; nil: not known
 	byScore func() []int32               // the counted in the order of falling scores
 	shapes  func() (*shapes, error)
 }
@@ -58,7 +60,7 @@ func New(e *measure.Evaluation) (*Explorer, error) {
 		return nil, err
 	}
 	x := &Explorer{Evaluation: e, state: state, first: state.Rankings[0], counted: d, against: map[method.Population]string{},
-		sorted: map[method.Population]*calibrate.Sorted{}}
+		sorted: map[method.Population]*heldout.Sorted{}}
 	x.scores = x.state.Units.Scores(x.first.Z)
 	if !x.state.Units.Rows() {
 		x.counted = x.state.Units.AsRows(d)
@@ -108,7 +110,7 @@ func (x *Explorer) Budget(g metric.Goal, delta threshold.Rate, perPeriod float64
 	}
 	if tau := g.Tau(); !tau.IsZero() {
 		var err error
-		if b.Needed, err = calibrate.Needed(tau, delta); err != nil {
+		if b.Needed, err = heldout.Needed(tau, delta); err != nil {
 			return nil, err
 		}
 	}
@@ -117,14 +119,14 @@ func (x *Explorer) Budget(g metric.Goal, delta threshold.Rate, perPeriod float64
 			s.Period = x.period(s, perPeriod, costs, of == method.AllRows)
 		}
 	}
-	side := func(t *calibrate.Threshold) (result.BudgetSide, error) {
+	side := func(t *heldout.Threshold) (result.BudgetSide, error) {
 		s, err := x.side(t)
 		if err == nil {
 			addPeriod(&s)
 		}
 		return s, err
 	}
-	t, err := calibrate.For(g, threshold.Rate{}, x.sorted[of])
+	t, err := heldout.For(g, threshold.Rate{}, x.sorted[of])
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +138,7 @@ func (x *Explorer) Budget(g metric.Goal, delta threshold.Rate, perPeriod float64
 	if b.Reason = x.against[of]; b.Reason != "" {
 		return b, nil
 	}
-	t, err = calibrate.For(g, delta, x.sorted[of])
+	t, err = heldout.For(g, delta, x.sorted[of])
 	if e := diag.Of(err); e != nil && e.Kind == diag.Guarantee {
 		b.Reason = "there are too few rows"
 		return b, nil
@@ -171,7 +173,7 @@ func checkBudget(g metric.Goal, perPeriod float64, costs *metric.Costs) error {
 // side measures a threshold that is an order statistic of the population. The intervals are for this threshold on new
 // rows. They are those of a fixed threshold, and cover also for an order statistic (TestIntervalsOfBudgetsCover): that
 // of the population is the expected rate's, and the other class does not know the threshold.
-func (x *Explorer) side(t *calibrate.Threshold) (result.BudgetSide, error) {
+func (x *Explorer) side(t *heldout.Threshold) (result.BudgetSide, error) {
 	c, err := x.first.Rank.At(t.Value, metric.DefaultConfidence)
 	if err != nil {
 		return result.BudgetSide{}, err
@@ -205,7 +207,7 @@ func (x *Explorer) own(of method.Population) *result.BudgetSide {
 	s.Expected.Rate = above / rows
 	if !x.Weighted {
 		s.Expected.Confidence = metric.DefaultConfidence
-		s.Expected.Low, s.Expected.High = metric.ClopperPearson(int(above), int(rows), metric.DefaultConfidence)
+		s.Expected.Low, s.Expected.High = binomial.ClopperPearson(int(above), int(rows), metric.DefaultConfidence)
 	}
 	return &s
 }

@@ -14,6 +14,7 @@ import (
 	"toptau/decide"
 	"toptau/diag"
 	"toptau/explorer"
+	"toptau/internal/core/binomial"
 	"toptau/internal/tests/trial"
 	"toptau/measure"
 	"toptau/method"
@@ -377,7 +378,7 @@ func TestBudgetsHaveTheModelsOwnThreshold(t *testing.T) {
 		if goal.Kind == metric.GoalTop {
 			above, rows = c.FalsePositives+c.TruePositives, 960
 		}
-		low, high := metric.ClopperPearson(int(above), rows, 0.95)
+		low, high := binomial.ClopperPearson(int(above), rows, 0.95)
 		if e := b.Own.Expected; e.Rate != above/float64(rows) || e.Low != low || e.High != high || b.Own.Threshold != c.Threshold || b.Own.Found.Numerator != c.TruePositives {
 			t.Errorf("%s: %+v, expected %v of %d", goal, b.Own, above, rows)
 		}

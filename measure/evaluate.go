@@ -54,8 +54,6 @@ type Options struct {
 	Gate       bool
 	Margin     threshold.Rate
 	ReportDate string // shown in the report, in any form; "": none
-	// Statements are what the owners of a single model state about it, for the report; nil: nothing.
-	Statements []result.Statement `kong:"-"`
 	Examples   int                // most false alarms, found and missed positives to list with reasons; 0: none
 }
 
@@ -78,7 +76,7 @@ func Evaluate(ctx context.Context, data *dataset.Data, entries []dataset.Entry, 
 	if err := checkEntries(entries); err != nil {
 		return nil, err
 	}
-	e := &Evaluation{state: &ranked.Measured{Data: d, Date: o.ReportDate, Statements: o.Statements, Where: d.Place(rowset.MeasuredBytes)}}
+	e := &Evaluation{state: &ranked.Measured{Data: d, Date: o.ReportDate, Where: d.Place(rowset.MeasuredBytes)}}
 	if err := o.needs(d, entries).Check(e.state.Where); err != nil {
 		return nil, err
 	}
@@ -127,7 +125,8 @@ func Evaluate(ctx context.Context, data *dataset.Data, entries []dataset.Entry, 
 		}
 	}
 	if len(e.Points) > 0 {
-		e.Summary = summary.Lines(e.summaryFacts(o.Prevalence))
+		facts := e.summaryFacts(o.Prevalence)
+		e.Summary, e.state.Claim = summary.Lines(facts), summary.Claim(facts)
 	}
 	return e, nil
 }

@@ -5,13 +5,14 @@ import (
 
 	"toptau/calibrate"
 	"toptau/internal/core/detmath"
+	"toptau/internal/core/heldout"
 	"toptau/internal/data/table"
 	"toptau/result"
 )
 
 // addProbabilities compares a model's probabilities with the labels of rows.
 func addProbabilities(m *result.Measured, p *calibrate.Probability, t *table.Table, z []float64) {
-	bins := calibrate.NewReliability()
+	bins := heldout.NewReliability()
 	var mass, squares, logs detmath.Sum
 	for row, class := range t.Label {
 		weight := 1.0

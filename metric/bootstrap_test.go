@@ -238,7 +238,7 @@ func TestBootstrapAtAFixedThreshold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	low, high := ClopperPearson(12, 15, 0.95)
+	low, high := binomial.ClopperPearson(12, 15, 0.95)
 	if math.Abs(res.Interval.Low-low) > 0.006 || math.Abs(res.Interval.High-high) > 0.006 {
 		t.Errorf("%+v, Clopper-Pearson %v to %v", res.Interval, low, high)
 	}

@@ -1,6 +1,10 @@
 package metric
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"toptau/internal/core/binomial"
+)
 
 // Confusion counts the decisions score > threshold on a labelled sample at a given threshold. With weighted
 // rows the counts are masses.
@@ -55,7 +59,7 @@ func (p *Proportion) setFixed(like *Interval, reason string) {
 	case like == nil:
 		p.NoInterval = reason
 	default:
-		low, high := ClopperPearson(int(p.Numerator), int(p.Denominator), like.Confidence)
+		low, high := binomial.ClopperPearson(int(p.Numerator), int(p.Denominator), like.Confidence)
 		p.Interval = &Interval{Kind: FixedInterval, Low: low, High: high, Confidence: like.Confidence}
 	}
 }
@@ -126,7 +130,7 @@ func (p Proportion) halfError() *Interval {
 	if p.Interval == nil {
 		return nil
 	}
-	low, high := ClopperPearson(int(p.Numerator), int(p.Denominator), 1-float64((1-p.Interval.Confidence)/2))
+	low, high := binomial.ClopperPearson(int(p.Numerator), int(p.Denominator), 1-float64((1-p.Interval.Confidence)/2))
 	return &Interval{Low: low, High: high}
 }
 
@@ -147,7 +151,7 @@ func (c *Confusion) AlertRate() Proportion {
 	alerts := c.TruePositives + c.FalsePositives
 	p := proportion(alerts, alerts+c.TrueNegatives+c.FalseNegatives, "there are no rows")
 	if i := c.FalsePositiveRate.Interval; i != nil && p.Defined() {
-		low, high := ClopperPearson(int(p.Numerator), int(p.Denominator), i.Confidence)
+		low, high := binomial.ClopperPearson(int(p.Numerator), int(p.Denominator), i.Confidence)
 		p.Interval = &Interval{Kind: FixedInterval, Low: low, High: high, Confidence: i.Confidence}
 	}
 	return p

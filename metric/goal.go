@@ -30,11 +30,6 @@ const (
 	GoalCostAlert GoalKind = "cost-alert" // the highest sum of amounts found, less the cost of the alerts
 )
 
-// GoalKinds returns all kinds in the order in which they are shown.
-func GoalKinds() []GoalKind {
-	return []GoalKind{GoalMaxFPR, GoalTop, GoalAlerts, GoalAbsoluteTop, GoalMinPrecision, GoalMinRecall, GoalCostAlert}
-}
-
 // Goal is the budget that a model is trained for. It is plain data, and equal goals are equal with ==.
 //
 // GoalMaxFPR uses Rate, GoalAlerts uses Count and Of, GoalTop uses Rate or else Count and Of, and GoalAbsoluteTop

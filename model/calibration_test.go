@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"toptau/calibrate"
+	"toptau/internal/core/heldout"
 	"toptau/metric"
 	"toptau/threshold"
 )
@@ -20,11 +21,11 @@ func TestGuaranteeKeepsItsCalibration(t *testing.T) {
 		z[i] = float64(i) / 7
 	}
 	goal := metric.RateGoal(metric.GoalTop, "5%")
-	sorted, err := calibrate.Sort(z, nil, goal.Population())
+	sorted, err := heldout.Sort(z, nil, goal.Population())
 	if err != nil {
 		t.Fatal(err)
 	}
-	at, err := calibrate.For(goal, threshold.MustRate("5%"), sorted)
+	at, err := heldout.For(goal, threshold.MustRate("5%"), sorted)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -221,7 +221,7 @@ func (c *Certificate) Sign(key ed25519.PrivateKey) error {
 	if err != nil {
 		return err
 	}
-	c.Signature, err = NewSignature(key, message)
+	c.Signature, err = newSignature(key, message)
 	return err
 }
 
@@ -231,15 +231,6 @@ func (c *Certificate) VerifySignature(key ed25519.PublicKey) error {
 		return err
 	}
 	return c.checkSignature()
-}
-
-// LoadVerifiedCertificate is LoadCertificate for a certificate that must have been signed with the private key of key.
-func LoadVerifiedCertificate(path string, key ed25519.PublicKey) (*Certificate, error) {
-	c, err := LoadCertificate(path)
-	if err != nil {
-		return nil, err
-	}
-	return c, c.Signature.By(key, path)
 }
 
 // unsigned returns the bytes that a signature covers: those of the file without it.

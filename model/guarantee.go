@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"toptau/calibrate"
+	"toptau/internal/core/heldout"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/threshold"
@@ -88,7 +88,7 @@ func (p *Point) checkGuarantee(g *Guarantee, at float64) error {
 	if !g.Certified {
 		return errors.New("a guarantee that is not certified")
 	}
-	score, known, err := g.Check()
+	score, known, err := heldout.Check(g)
 	if err != nil {
 		return fmt.Errorf("the guarantee contradicts itself: %w", err)
 	}
@@ -130,7 +130,7 @@ func (p *Point) checkSegmentRows() error {
 			}
 		}
 	}
-	if joint := p.SegmentsDelta; !joint.IsZero() && (len(deltas) == 0 || !calibrate.HoldTogether(deltas, joint)) {
+	if joint := p.SegmentsDelta; !joint.IsZero() && (len(deltas) == 0 || !heldout.HoldTogether(deltas, joint)) {
 		return fmt.Errorf("guarantees of %d segments that do not hold together at delta %s", len(deltas), joint)
 	}
 	return nil

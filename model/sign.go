@@ -29,8 +29,8 @@ type Signature struct {
 
 const ed25519Name = "ed25519"
 
-// NewSignature returns the signature of a message.
-func NewSignature(key ed25519.PrivateKey, message []byte) (*Signature, error) {
+// newSignature returns the signature of a message.
+func newSignature(key ed25519.PrivateKey, message []byte) (*Signature, error) {
 	if len(key) != ed25519.PrivateKeySize {
 		return nil, &diag.Error{Kind: diag.Usage, Found: fmt.Sprintf("a signing key of %d bytes", len(key)),
 			Expected: "an ed25519 private key"}
@@ -81,17 +81,8 @@ func (m *Model) Sign(key ed25519.PrivateKey) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	signed.signature, err = NewSignature(key, body)
+	signed.signature, err = newSignature(key, body)
 	return signed, err
-}
-
-// LoadVerified is Load and Verify: the model must have been signed with the private key of key.
-func LoadVerified(path string, key ed25519.PublicKey) (*Model, error) {
-	m, err := Load(path)
-	if err != nil {
-		return nil, err
-	}
-	return m, m.signature.By(key, path)
 }
 
 const (

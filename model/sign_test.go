@@ -32,21 +32,21 @@ func TestSignature(t *testing.T) {
 	if err := m.Save(path); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := LoadVerified(path, public(key)); err == nil || !strings.Contains(err.Error(), "not signed") {
+	if _, err := loadVerified(path, public(key)); err == nil || !strings.Contains(err.Error(), "not signed") {
 		t.Errorf("an unsigned model: %v", err)
 	}
 	m = signed(t, m, key)
 	if err := m.Save(path); err != nil {
 		t.Fatal(err)
 	}
-	loaded, err := LoadVerified(path, public(key))
+	loaded, err := loadVerified(path, public(key))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := loaded.Verify(public(key)); err != nil {
 		t.Error(err)
 	}
-	if _, err := LoadVerified(path, public(other)); err == nil || !strings.Contains(err.Error(), "signed by key "+KeyName(public(key))) {
+	if _, err := loadVerified(path, public(other)); err == nil || !strings.Contains(err.Error(), "signed by key "+KeyName(public(key))) {
 		t.Errorf("another key: %v", err)
 	}
 	if _, err := Load(path); err != nil {
@@ -70,7 +70,7 @@ func TestSignature(t *testing.T) {
 	if err := signed(t, different, other).Save(path); err != nil {
 		t.Errorf("signed again: %v", err)
 	}
-	if _, err := LoadVerified(path, public(other)); err != nil {
+	if _, err := loadVerified(path, public(other)); err != nil {
 		t.Error(err)
 	}
 }
@@ -205,4 +205,13 @@ func TestOpenssl(t *testing.T) {
 	if out := run("pkeyutl", "-verify", "-rawin", "-pubin", "-inkey", "key.pub", "-in", "body", "-sigfile", "value"); !strings.Contains(out, "Success") {
 		t.Error(out)
 	}
+}
+
+// loadVerified loads a model that must have been signed with the private key of key.
+func loadVerified(path string, key ed25519.PublicKey) (*Model, error) {
+	m, err := Load(path)
+	if err != nil {
+		return nil, err
+	}
+	return m, m.Signature().By(key, path)
 }

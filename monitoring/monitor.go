@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"toptau/calibrate"
 	"toptau/diag"
 	"toptau/internal/app/monitor"
+	"toptau/internal/core/heldout"
 	"toptau/internal/core/text"
 	"toptau/internal/data/table"
 	"toptau/internal/models/feature"
@@ -506,5 +506,5 @@ func Baseline(ctx context.Context, m *model.Model, r io.Reader, o Options) (*mod
 			return nil, err
 		}
 	}
-	return m.WithBaseline(profile, calibrate.NewReference(z, o.Seed, "a baseline"))
+	return m.WithBaseline(profile, heldout.NewReference(z, o.Seed, "a baseline"))
 }

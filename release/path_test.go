@@ -43,10 +43,10 @@ const client = `package main
 import (
 	"fmt"
 
-	"PATH/metric"
+	"PATH/threshold"
 )
 
-func main() { fmt.Println(metric.ClopperPearson(0, 1, 0.95)) }
+func main() { fmt.Println(threshold.MustRate("5%")) }
 `
 
 // With the path that the script sets, a program gets the library from a proxy, and go install the two commands.

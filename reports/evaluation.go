@@ -23,9 +23,9 @@ import (
 // Write writes the evaluation as one self-contained HTML page. The page shows the first entry's
 // operating points with their guarantees, what budgets find, which positives are missed, rows to look at, curves,
 // scores by class, probabilities, the effects of the main columns, the comparison with the other entries, the
-// data and the model.
-func Write(w io.Writer, e *measure.Evaluation) error {
-	f, err := evaluationFindings(e)
+// data and the model. statements are what the owners of a single model state about it.
+func Write(w io.Writer, e *measure.Evaluation, statements ...result.Statement) error {
+	f, err := evaluationFindings(e, statements)
 	if err != nil {
 		return err
 	}
@@ -34,13 +34,13 @@ func Write(w io.Writer, e *measure.Evaluation) error {
 }
 
 // evaluationFindings returns what the report shows.
-func evaluationFindings(e *measure.Evaluation) (*report.Findings, error) {
+func evaluationFindings(e *measure.Evaluation, statements []result.Statement) (*report.Findings, error) {
 	state := ranked.Of(e)
 	if err := (rowset.Needs{}.Columns(state.Data, "", "").Option("report", true)).Check(state.Where); err != nil {
 		return nil, err
 	}
 	first := state.Rankings[0]
-	f := &report.Findings{Summary: e.Summary, About: about(e), Reliability: e.Reliability}
+	f := &report.Findings{Summary: e.Summary, Claim: state.Claim, About: about(e), Reliability: e.Reliability}
 	report.Compare(f, &e.Evaluation)
 	var alarm *float64
 	if m := first.Model; m != nil {
@@ -55,7 +55,7 @@ func evaluationFindings(e *measure.Evaluation) (*report.Findings, error) {
 		}
 		f.Model = report.ModelFacts(m)
 		if len(state.Rankings) == 1 {
-			u, err := useOf(m, state.Statements)
+			u, err := useOf(m, statements)
 			if err != nil {
 				return nil, err
 			}

@@ -25,7 +25,7 @@ func TestStatements(t *testing.T) {
 		t.Fatal(err)
 	}
 	later := trial.ReadFile(t, trial.WriteFile(t, "later.csv", trial.TwoColumns(1000, 9)), schema.Format{Label: "y", Kept: []string{"kind"}})
-	page := func(o measure.Options) string {
+	page := func(o measure.Options, statements ...result.Statement) string {
 		e, err := measure.Evaluate(t.Context(), later, []dataset.Entry{{Model: trained.Model}}, o)
 		if err != nil {
 			t.Fatal(err)
@@ -34,7 +34,7 @@ func TestStatements(t *testing.T) {
 			t.Errorf("%d intervals hold together, want those of two rates for two kinds and of one for blue, which is always positive", e.By[0].Together)
 		}
 		var page strings.Builder
-		if err := reports.Write(&page, e); err != nil {
+		if err := reports.Write(&page, e, statements...); err != nil {
 			t.Fatal(err)
 		}
 		return page.String()
@@ -44,9 +44,9 @@ func TestStatements(t *testing.T) {
 		t.Fatal(err)
 	}
 	const evil = `<script>alert("1")</script> | **bold** [link](http://x)`
-	stated := measure.Options{By: []string{"kind"}, Simultaneous: true, ReportDate: "2026-01-02",
-		Statements: []result.Statement{{Title: "Not for", Text: "Loans."}, {Title: "Review " + evil, Text: evil}}}
-	html := page(stated)
+	stated := measure.Options{By: []string{"kind"}, Simultaneous: true, ReportDate: "2026-01-02"}
+	statements := []result.Statement{{Title: "Not for", Text: "Loans."}, {Title: "Review " + evil, Text: evil}}
+	html := page(stated, statements...)
 	for _, want := range []string{"Purpose and use", "Not for", "Loans.", "not stated", "Known limits and risks", "2026-01-02",
 		"What this model does not promise", "A guarantee is about all rows together",
 		"intervals hold together with a confidence of 95 %", "interval excludes the rate of all rows",
@@ -58,7 +58,7 @@ func TestStatements(t *testing.T) {
 	if strings.Contains(html, "<script>alert") {
 		t.Error("the text of a statement became markup")
 	}
-	if page(stated) != html {
+	if page(stated, statements...) != html {
 		t.Error("the same report has other bytes")
 	}
 	if plain := page(measure.Options{By: []string{"kind"}}); strings.Contains(plain, "not stated") || strings.Contains(plain, "excludes the rate of all rows") {

@@ -27,7 +27,7 @@ func WriteTraining(ctx context.Context, w io.Writer, t *toptau.Trained, date str
 		return err
 	}
 	r := &t.Result
-	f.Summary, f.Learning = r.Summary, r.LearningCurve
+	f.Summary, f.Claim, f.Learning = r.Summary, ranked.OfTraining(t).Claim, r.LearningCurve
 	f.Sections = append([]report.Section{report.CandidateSection(r)}, f.Sections...)
 	f.Warnings = nil
 	for _, warning := range r.Warnings {
@@ -45,7 +45,7 @@ func trainingFindings(ctx context.Context, t *toptau.Trained, date string) (*rep
 		if err != nil {
 			return nil, err
 		}
-		return evaluationFindings(e)
+		return evaluationFindings(e, nil)
 	}
 	point, _ := t.Model.Point("")
 	f := &report.Findings{Title: report.FoundTitle(&t.Result.OutOfFoldDecisions, point.Goal), Model: report.ModelFacts(t.Model),

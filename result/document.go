@@ -3,7 +3,6 @@ package result
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"time"
 
 	"toptau/diag"
@@ -91,27 +90,6 @@ type Bounds struct {
 	GapOfDecrease *float64 `json:"gap_of_decrease"`   // (F(w) - D) / (F(0) - D); null: w = 0 is optimal
 }
 
-// gapFloor is the smallest divisor of the relative gap, so that an objective near 0 can converge. For the
-// hinge losses it is about a hundredth of F(0). Chosen by hand.
-const gapFloor = 0.01
-
-// NewBounds returns the bounds with both gaps. lower is nil if no bound is known. zeroIsOptimal means that w
-// = 0 is a global minimum, so the gap of the decrease is not defined.
-func NewBounds(objective, atZero float64, lower *float64, zeroIsOptimal bool) Bounds {
-	b := Bounds{Objective: objective, AtZero: atZero, Lower: lower}
-	if lower == nil {
-		return b
-	}
-	gap := math.Max(0, objective-*lower)
-	relative := gap / math.Max(objective, gapFloor)
-	b.RelativeGap = &relative
-	if possible := atZero - *lower; possible > 0 && !zeroIsOptimal {
-		fraction := gap / possible
-		b.GapOfDecrease = &fraction
-	}
-	return b
-}
-
 // Stop is the reason why a computation ended early.
 type Stop string
 
@@ -129,10 +107,4 @@ type Progress struct {
 	Fraction float64       // fraction of all work, 0 to 1; negative: not known
 	Left     time.Duration // estimated time left; 0: not known
 	Usable   bool          // cancelling from now on still gives a result
-}
-
-// Page is a page that a command serves: `ui`.
-type Page struct {
-	SchemaVersion Version `json:"schema_version"` // 2
-	Address       string  `json:"address"`        // opens the page once, on this machine
 }

@@ -26,10 +26,7 @@ func (r Columns) String() string         { return readable(r) }
 func (r ModelDifference) String() string { return readable(r) }
 func (r Diagnosis) String() string       { return readable(r) }
 func (r Verification) String() string    { return readable(r) }
-func (r Inspection) String() string      { return readable(r) }
-func (r TableInspection) String() string { return readable(r) }
 func (r Monitoring) String() string      { return readable(r) }
-func (r Packed) String() string          { return readable(r) }
 func (r Export) String() string          { return readable(r) }
 
 // String returns the bounds in words: "objective 0.314, at least 0.3139".

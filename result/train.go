@@ -191,12 +191,3 @@ type Expected struct {
 	// low and high are not exact, because the rows also chose the model or have weights
 	Approximate bool `json:"approximate"`
 }
-
-// NewExpected returns an expected rate. That of a refitted model has no interval: the order statistic's is about other fits.
-func NewExpected(e calibrate.Expectation, refitted bool) Expected {
-	x := Expected{Rate: e.Rate, Confidence: e.Confidence, Tied: e.Tied, Refitted: refitted}
-	if !refitted {
-		x.Low, x.High = &e.Low, &e.High
-	}
-	return x
-}

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 
-	"toptau/calibrate"
 	"toptau/decide"
 	"toptau/diag"
+	"toptau/internal/core/heldout"
 	"toptau/internal/core/text"
 	"toptau/internal/data/memory"
 	"toptau/metric"
@@ -19,7 +19,7 @@ import (
 // rows. The rows of the stream are one delivery.
 type lists struct {
 	options *Options
-	batch   *calibrate.Batch
+	batch   *heldout.Batch
 	held    int64 // bytes of the rows that may be on the list
 }
 
@@ -54,7 +54,7 @@ func newLists(m *model.Model, p *model.Point, e *entities, o *Options) (*lists, 
 		return nil, &diag.Error{Kind: diag.Guarantee, Found: fmt.Sprintf("no list: %s, and at most %s false needs %s", text.Plural(negatives.Rows, "calibration negative"),
 			text.Percent(o.MaxFalseDiscoveries.Float64()), text.Count(needed)), Expected: "more of them, or a larger fraction"}
 	}
-	return &lists{options: o, batch: negatives.Batch()}, nil
+	return &lists{options: o, batch: heldout.NewBatch(negatives)}, nil
 }
 
 // againstLists returns why the rows of a stream are not one list by score, with the option, or "".

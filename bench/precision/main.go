@@ -23,8 +23,8 @@ import (
 	"strings"
 
 	"toptau"
-	"toptau/calibrate"
 	"toptau/dataset"
+	"toptau/internal/core/heldout"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/schema"
@@ -145,14 +145,14 @@ func (s *set) drawAll(draws int) error {
 		_, first := take()
 		rows, classes := take()
 		d := draw{Rows: rows}
-		sequence, err := calibrate.PrecisionSequence(goal, delta, first[1], first[0])
+		sequence, err := heldout.PrecisionSequence(goal, delta, first[1], first[0])
 		if err == nil {
-			if t, err := calibrate.ForLabelled(goal, delta, sequence, classes[1], classes[0]); err == nil {
+			if t, err := heldout.ForLabelled(goal, delta, sequence, classes[1], classes[0]); err == nil {
 				d.Sequence = &t.Value
 			}
 			each := delta.Over(int64(len(sequence)))
 			for _, at := range sequence { // the lowest of all that pass
-				if t, err := calibrate.ForLabelled(goal, each, []float64{at}, classes[1], classes[0]); err == nil {
+				if t, err := heldout.ForLabelled(goal, each, []float64{at}, classes[1], classes[0]); err == nil {
 					d.Bonferroni = &t.Value
 				}
 			}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"toptau/metric"
+	"toptau/internal/core/detmath"
 )
 
 // page writes docs/results/quality.md.
@@ -255,7 +255,7 @@ func overSets(gaps []float64) string {
 	if len(gaps) == 0 {
 		return "– | –"
 	}
-	mean, standardError := metric.MeanAndError(gaps)
+	mean, standardError := detmath.MeanAndError(gaps)
 	return fmt.Sprintf("%+.2f ± %.2f | %+.1f", mean, standardError, slices.Min(gaps))
 }
 

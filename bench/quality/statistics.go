@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"toptau/metric"
+	"toptau/internal/core/detmath"
 )
 
 // estimate is a mean over seeds with half the width of its interval.
@@ -28,7 +28,7 @@ func estimated(values []float64) estimate {
 		return e
 	}
 	standardError := 0.0
-	if e.mean, standardError = metric.MeanAndError(values); n > 1 && n <= len(student)+1 {
+	if e.mean, standardError = detmath.MeanAndError(values); n > 1 && n <= len(student)+1 {
 		e.half = student[n-2] * standardError
 	}
 	return e

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"toptau/internal/core/detmath"
 	"toptau/internal/training/tune"
-	"toptau/metric"
 	"toptau/schema"
 	"toptau/threshold"
 )
@@ -83,7 +83,7 @@ func pooledFigures(set, cell string, rate threshold.Rate, of []AtBudget) *Figure
 	}
 	f.Tied /= f.Negatives
 	f.Ratio = f.FalseAlarms / (rate.Float64() * f.Negatives)
-	_, f.Error = metric.MeanAndError(f.ratios)
+	_, f.Error = detmath.MeanAndError(f.ratios)
 	if len(of) == 1 { // that of a count
 		f.Error = math.Sqrt(max(1, f.FalseAlarms)) / (rate.Float64() * f.Negatives)
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"io"
 	"slices"
 	"strings"
 
@@ -15,7 +14,6 @@ import (
 	"toptau/measure"
 	"toptau/method"
 	"toptau/metric"
-	"toptau/reports"
 	"toptau/result"
 	"toptau/threshold"
 )
@@ -112,10 +110,8 @@ func (c *compareCommand) show(s *cli.Session, trained *toptau.Trained, e *measur
 	if r.Stopped != "" {
 		kept = verbs.KeepExisting(c.ReplacePartial, &c.Report)
 	}
-	if c.Report != "" {
-		if err := s.WriteFile(c.Report, func(w io.Writer) error { return reports.Write(w, e) }); err != nil {
-			return err
-		}
+	if err := verbs.WriteReport(s, c.Report, e); err != nil {
+		return err
 	}
 	if s.JSON {
 		err = s.Emit(comparison{Training: r, Evaluation: &e.Evaluation})

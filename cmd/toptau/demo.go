@@ -14,7 +14,6 @@ import (
 	"toptau/internal/core/text"
 	"toptau/internal/data/atomicfile"
 	"toptau/measure"
-	"toptau/reports"
 	"toptau/result"
 	"toptau/schema"
 	"toptau/score"
@@ -150,7 +149,7 @@ func (c *demoCommand) evaluate(s *cli.Session, dir string, trained *toptau.Train
 	if err != nil {
 		return nil, err
 	}
-	if err := s.WriteFile(c.report, func(w io.Writer) error { return reports.Write(w, e) }); err != nil {
+	if err := verbs.WriteReport(s, c.report, e); err != nil {
 		return nil, err
 	}
 	if s.JSON {

@@ -10,6 +10,7 @@ import (
 	"toptau/diag"
 	"toptau/internal/app/cli"
 	"toptau/internal/app/cli/verbs"
+	"toptau/internal/app/report"
 	"toptau/result"
 )
 
@@ -90,14 +91,14 @@ func readStatements(path string) ([]result.Statement, error) {
 	}
 	if len(list) == 0 {
 		return nil, bad(0, "no statement", fmt.Sprintf("headings such as ## %s",
-			strings.Join(result.StatementTitles(), ", ## ")))
+			strings.Join(report.StatementTitles(), ", ## ")))
 	}
 	return list, nil
 }
 
 // knownTitle returns the title of a report that differs from a heading only in its case, or the heading.
 func knownTitle(heading string) string {
-	for _, title := range result.StatementTitles() {
+	for _, title := range report.StatementTitles() {
 		if strings.EqualFold(title, heading) {
 			return title
 		}

@@ -6,6 +6,7 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/app/cli"
+	"toptau/internal/app/printed"
 	"toptau/internal/core/text"
 	"toptau/internal/data/memory"
 	"toptau/internal/data/table"
@@ -46,7 +47,7 @@ func (c *packCommand) Run(s *cli.Session) error {
 	if err != nil {
 		return &diag.Error{Kind: diag.IO, File: c.Output, Err: err}
 	}
-	r := &result.Packed{Rows: info.Rows, Columns: len(info.Names), Source: "sha256:" + info.Digest, Bytes: written.Size(),
+	r := &printed.Packed{Rows: info.Rows, Columns: len(info.Names), Source: "sha256:" + info.Digest, Bytes: written.Size(),
 		Seconds: time.Since(start).Seconds(), Document: result.Document{Warnings: append([]diag.Warning{}, info.Warnings...)}}
 	s.Progress.Clear()
 	if s.JSON {

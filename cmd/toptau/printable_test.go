@@ -11,11 +11,11 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"toptau/diag"
+	"toptau/internal/core/text"
 )
 
 // Names of columns, labels, categories, ids, points and files may have escape sequences and characters that turn the direction of writing. No
-// verb and no export writes them as such: each text goes through diag.Printable, or jsontext.Printable in JSON. Data that a program
+// verb and no export writes them as such: each text goes through text.Printable, or jsontext.Printable in JSON. Data that a program
 // reads again are the only exception: ids and kept columns of rows, and literals of SQL.
 func TestNoOutputHasControlCharacters(t *testing.T) {
 	if testing.Short() || runtime.GOOS == "windows" {
@@ -120,10 +120,10 @@ func join(parts ...any) (list []string) {
 }
 
 // unprintableAt returns the surroundings of the first character that a text must not have, "" if there is none.
-func unprintableAt(text string) string {
-	for i, c := range text {
-		if c == utf8.RuneError && !utf8.ValidString(text) || diag.Unprintable(c) && c != '\n' && c != '\t' {
-			return text[max(0, i-40):min(len(text), i+20)]
+func unprintableAt(s string) string {
+	for i, c := range s {
+		if c == utf8.RuneError && !utf8.ValidString(s) || text.Unprintable(c) && c != '\n' && c != '\t' {
+			return s[max(0, i-40):min(len(s), i+20)]
 		}
 	}
 	return ""

@@ -15,6 +15,7 @@ import (
 	"toptau/explorer"
 	"toptau/internal/app/cli"
 	"toptau/internal/app/cli/verbs"
+	"toptau/internal/app/printed"
 	"toptau/internal/app/serve"
 	"toptau/internal/app/ui"
 	"toptau/internal/core/text"
@@ -22,7 +23,6 @@ import (
 	"toptau/measure"
 	"toptau/metric"
 	"toptau/model"
-	"toptau/result"
 	"toptau/schema"
 	"toptau/threshold"
 )
@@ -71,7 +71,7 @@ func (c *uiCommand) Run(s *cli.Session) error {
 	s.Progress.Clear()
 	debug.FreeOSMemory() // of reading and of the first figures
 	if s.JSON {
-		if err := s.Emit(result.Page{Address: address}); err != nil {
+		if err := s.Emit(printed.Page{Address: address}); err != nil {
 			return err
 		}
 	} else {
@@ -215,7 +215,7 @@ func (c *uiCommand) withPoint(ctx context.Context, r ui.SaveRequest) (*model.Mod
 	}
 	evidence := "without a guarantee, because these rows chose the budget"
 	if computed.Result.Certified {
-		evidence = fmt.Sprintf("with a confidence of %s, from %s", metric.ConfidenceText(c.Delta.Float64()),
+		evidence = fmt.Sprintf("with a confidence of %s, from %s", text.Confidence(c.Delta.Float64()),
 			c.HeldOut)
 	}
 	words := fmt.Sprintf("Saved %s at the threshold %.6g, %s. To use it: toptau score %s DATA --at %s.", r.Name,

@@ -187,7 +187,7 @@ func (l *layout) find(param, name string) (*tableColumn, error) {
 	e := &diag.Error{Kind: diag.Usage, Param: param, Expected: "a column of the table"}
 	if name != "" {
 		e.Found = diag.Quote(name)
-		if near := diag.Nearest(name, l.names()); near != "" {
+		if near := text.Nearest(name, l.names()); near != "" {
 			e.Hint = "did you mean " + diag.Quote(near) + "?"
 		}
 	}

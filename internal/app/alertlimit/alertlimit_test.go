@@ -14,7 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"toptau/calibrate"
+	"toptau/internal/core/heldout"
 )
 
 // zones have whole and half hours, changes of the clocks at midnight, and a day that was left out.
@@ -351,7 +351,7 @@ func TestReferenceWithTies(t *testing.T) {
 	for i := range scores {
 		scores[i] = math.Round(2*random.NormFloat64()) / 2
 	}
-	tail := tailOf(&calibrate.NewReference(scores, 1, "test").Sample)
+	tail := tailOf(&heldout.NewReference(scores, 1, "test").Sample)
 	for _, z := range []float64{0, 1, 2, 3, 3.5} {
 		above, equal := 0.0, 0.0
 		for _, s := range scores {
@@ -370,7 +370,7 @@ func TestReferenceWithTies(t *testing.T) {
 	if tail.Rows != 20_000 || math.Abs(tail.mass()-20_000) > 1 || !tail.valid() {
 		t.Errorf("%v rows, mass %v", tail.Rows, tail.mass())
 	}
-	all := tailOf(&calibrate.NewReference(make([]float64, 1000), 1, "test").Sample)
+	all := tailOf(&heldout.NewReference(make([]float64, 1000), 1, "test").Sample)
 	if above, equal := all.rank(0); above != 0 || math.Abs(equal-1000) > 1e-6 {
 		t.Errorf("all ties: %v above and %v equal", above, equal)
 	}

@@ -7,7 +7,7 @@ import (
 	"syscall"
 
 	"toptau/diag"
-	"toptau/result"
+	"toptau/internal/app/printed"
 )
 
 // Exit is an error that a verb has already reported in its output: it sets the exit code, and nothing else is
@@ -65,5 +65,5 @@ func errorText(err error) string {
 
 // emitFailure prints the object that stands for a failure.
 func (s *Session) emitFailure(e *diag.Error, err error) {
-	s.Emit(result.NewFailure(e, errorText(err)))
+	s.Emit(printed.NewFailure(e, errorText(err)))
 }

@@ -6,7 +6,7 @@ import (
 	"io"
 	"unicode/utf8"
 
-	"toptau/diag"
+	"toptau/internal/core/text"
 	"toptau/internal/data/jsontext"
 )
 
@@ -15,11 +15,11 @@ type Printable string
 
 // Format implements fmt.Formatter.
 func (t Printable) Format(f fmt.State, verb rune) {
-	text := string(t)
+	s := string(t)
 	if verb != 'q' {
-		text = diag.Printable(text)
+		s = text.Printable(s)
 	}
-	fmt.Fprintf(f, fmt.FormatString(f, verb), text)
+	fmt.Fprintf(f, fmt.FormatString(f, verb), s)
 }
 
 // printableArgs returns the arguments of a format with every string made Printable.
@@ -54,18 +54,18 @@ type screen struct {
 
 // Write implements io.Writer.
 func (s *screen) Write(p []byte) (int, error) {
-	text := append(s.rest, p...)
-	end := len(text)
-	for back := 1; back < utf8.UTFMax && back <= len(text); back++ {
-		if c := text[len(text)-back]; utf8.RuneStart(c) {
-			if !utf8.FullRune(text[len(text)-back:]) {
-				end = len(text) - back
+	all := append(s.rest, p...)
+	end := len(all)
+	for back := 1; back < utf8.UTFMax && back <= len(all); back++ {
+		if c := all[len(all)-back]; utf8.RuneStart(c) {
+			if !utf8.FullRune(all[len(all)-back:]) {
+				end = len(all) - back
 			}
 			break
 		}
 	}
-	s.rest = bytes.Clone(text[end:])
-	if _, err := io.WriteString(s.w, diag.PrintableLines(string(text[:end]))); err != nil {
+	s.rest = bytes.Clone(all[end:])
+	if _, err := io.WriteString(s.w, text.PrintableLines(string(all[:end]))); err != nil {
 		return 0, err
 	}
 	return len(p), nil

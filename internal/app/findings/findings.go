@@ -6,9 +6,9 @@ import (
 	"math"
 	"sort"
 
-	"toptau/calibrate"
 	"toptau/internal/app/report"
 	"toptau/internal/core/detmath"
+	"toptau/internal/core/heldout"
 	"toptau/internal/core/text"
 	"toptau/internal/data/table"
 	"toptau/internal/training/effect"
@@ -40,7 +40,7 @@ func AddCurves(f *report.Findings, name string, rank *metric.Ranking) {
 
 // AddBudgets adds the band of the first ROC curve, and what budgets find: the curve, the slider and the table. rows is the mass of all rows of
 // the data, which the ranking may be a part of.
-func AddBudgets(f *report.Findings, rank *metric.Ranking, bounds *calibrate.MaxFalse, d *rowset.Set, goal metric.Goal, rows float64) error {
+func AddBudgets(f *report.Findings, rank *metric.Ranking, bounds *heldout.MaxFalse, d *rowset.Set, goal metric.Goal, rows float64) error {
 	if err := addROCBand(&f.ROC[0], rank); err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ var reportBudgets = []string{"0.1%", "0.2%", "0.5%", "1%", "2%", "5%"}
 
 // budgetsOf measures what budgets find. Alerts are counted per day if the data have dates, otherwise for the
 // goal's period, or for 100,000 rows.
-func budgetsOf(rank *metric.Ranking, bounds *calibrate.MaxFalse, d *rowset.Set, goal metric.Goal, rows float64) (report.Budgets, error) {
+func budgetsOf(rank *metric.Ranking, bounds *heldout.MaxFalse, d *rowset.Set, goal metric.Goal, rows float64) (report.Budgets, error) {
 	all := rank.Mass()
 	b := report.Budgets{Period: text.Count(summary.Rows) + " rows"}
 	periods := all / summary.Rows
@@ -135,7 +135,7 @@ func budgetsOf(rank *metric.Ranking, bounds *calibrate.MaxFalse, d *rowset.Set, 
 
 // explorerOf returns the positions of the slider: about a hundred numbers of alerts with equal ratios. Weighted rows
 // have none, because their bootstrap takes seconds for each position.
-func explorerOf(rank *metric.Ranking, bounds *calibrate.MaxFalse) (*report.Explorer, error) {
+func explorerOf(rank *metric.Ranking, bounds *heldout.MaxFalse) (*report.Explorer, error) {
 	all := rank.Mass()
 	if rank.Weighted() || rank.PositiveMass() == 0 || rank.NegativeMass() == 0 {
 		return nil, nil

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"toptau/calibrate"
+	"toptau/internal/core/heldout"
 	"toptau/metric"
 	"toptau/model"
 	"toptau/threshold"
@@ -73,7 +73,7 @@ func onDependent(kind, block string, rows, change int, shift float64) func(testi
 		default:
 			o.BlockRows, _ = strconv.Atoi(block)
 		}
-		m = with(t, m, nil, calibrate.NewReference(reference, uint64(s+1), "test"), metric.RateGoal(metric.GoalMaxFPR, "1%"))
+		m = with(t, m, nil, heldout.NewReference(reference, uint64(s+1), "test"), metric.RateGoal(metric.GoalMaxFPR, "1%"))
 		w, err := New(m, o)
 		if err != nil {
 			t.Fatal(err)
@@ -168,7 +168,7 @@ func TestBlocksOfTime(t *testing.T) {
 
 // bareScores returns a model with scores as its reference.
 func bareScores(t testing.TB) *model.Model {
-	return with(t, bare(t), nil, calibrate.NewReference([]float64{0, 1, 2, 3}, 1, "test"), metric.RateGoal(metric.GoalMaxFPR, "1%"))
+	return with(t, bare(t), nil, heldout.NewReference([]float64{0, 1, 2, 3}, 1, "test"), metric.RateGoal(metric.GoalMaxFPR, "1%"))
 }
 
 func TestBlocksNeedAReference(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"toptau/calibrate"
+	"toptau/internal/core/heldout"
 	"toptau/internal/core/parallel"
 	"toptau/internal/core/text"
 	"toptau/internal/data/table"
@@ -102,7 +103,7 @@ func onScores(n, rows int, delta, kind string, change int, changed func(*rand.Ra
 		for i := range reference {
 			reference[i] = draw(random)
 		}
-		m = with(t, m, nil, calibrate.NewReference(reference, uint64(s+1), "test"), metric.RateGoal(metric.GoalMaxFPR, "1%"))
+		m = with(t, m, nil, heldout.NewReference(reference, uint64(s+1), "test"), metric.RateGoal(metric.GoalMaxFPR, "1%"))
 		w, err := New(m, Options{FalseAlarm: threshold.MustRate(delta), Seed: uint64(s + 1)})
 		if err != nil {
 			t.Fatal(err)
@@ -202,7 +203,7 @@ func everything(rows int, delta string) func(testing.TB, *model.Model, int) int 
 		random := rand.New(rand.NewPCG(uint64(s), 30))
 		data, z := correlated(random, 4000)
 		profile := profileOf(t, wide, data, uint64(s+1))
-		m := with(t, wideModel, profile, calibrate.NewReference(z, uint64(s+1), "test"), metric.RateGoal(metric.GoalMaxFPR, "1%"))
+		m := with(t, wideModel, profile, heldout.NewReference(z, uint64(s+1), "test"), metric.RateGoal(metric.GoalMaxFPR, "1%"))
 		w, err := New(m, Options{FalseAlarm: threshold.MustRate(delta), Seed: uint64(s + 1)})
 		if err != nil {
 			t.Fatal(err)

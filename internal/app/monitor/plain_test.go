@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"toptau/calibrate"
+	"toptau/internal/core/heldout"
 	"toptau/internal/data/table"
 	"toptau/method"
 	"toptau/metric"
@@ -22,11 +22,11 @@ func onPlain(negatives, rows int, budget string, times float64) func(testing.TB,
 			z[i] = random.Float64()
 		}
 		goal := metric.RateGoal(metric.GoalMaxFPR, budget)
-		sorted, err := calibrate.Sort(z, nil, method.Negatives)
+		sorted, err := heldout.Sort(z, nil, method.Negatives)
 		if err != nil {
 			t.Fatal(err)
 		}
-		plain, err := calibrate.For(goal, threshold.Rate{}, sorted)
+		plain, err := heldout.For(goal, threshold.Rate{}, sorted)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"toptau/calibrate"
+	"toptau/internal/core/heldout"
 	"toptau/internal/data/table"
 	"toptau/metric"
 	"toptau/model"
@@ -125,7 +125,7 @@ func TestScoreLevelsAreThoseOfTheRows(t *testing.T) {
 		return z
 	}
 	reference := draw(3000, 1, 0)
-	m := with(t, bare(t), nil, calibrate.NewReference(reference, 1, "test"), metric.RateGoal(metric.GoalMaxFPR, "1%"))
+	m := with(t, bare(t), nil, heldout.NewReference(reference, 1, "test"), metric.RateGoal(metric.GoalMaxFPR, "1%"))
 	for _, o := range []Options{{}, {BlockRows: 200}} {
 		w, err := New(m, o)
 		if err != nil {

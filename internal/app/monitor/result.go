@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"toptau/diag"
+	"toptau/internal/core/binomial"
 	"toptau/internal/core/text"
-	"toptau/metric"
 	"toptau/result"
 	"toptau/threshold"
 )
@@ -113,7 +113,7 @@ func (w *labelWatch) now95() result.MonitorLabels {
 	r := result.MonitorLabels{Negatives: w.alerts[0], Positives: w.alerts[1], Waiting: len(w.pending), Dropped: w.dropped}
 	if n := r.Negatives + r.Positives; n > 0 {
 		r.Precision = float64(r.Positives) / float64(n)
-		r.Low, r.High = metric.ClopperPearson(r.Positives, n, confidence)
+		r.Low, r.High = binomial.ClopperPearson(r.Positives, n, confidence)
 	}
 	return r
 }
@@ -127,7 +127,7 @@ func (w *labelWatch) auditNow(audit threshold.Rate) *result.MonitorAudit {
 	rate := func(class int) result.AuditRate {
 		r := result.AuditRate{Count: a[class][1], Of: a[class][0] + a[class][1], High: 1}
 		if r.Of > 0 {
-			r.Low, r.High = metric.ClopperPearson(r.Count, r.Of, confidence)
+			r.Low, r.High = binomial.ClopperPearson(r.Count, r.Of, confidence)
 		}
 		return r
 	}

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"toptau/calibrate"
 	"toptau/internal/core/detmath"
 	"toptau/internal/core/evidence"
+	"toptau/internal/core/heldout"
 	"toptau/internal/data/table"
 	"toptau/internal/models/feature"
 	"toptau/metric"
@@ -41,7 +41,7 @@ func modelOf(t testing.TB, training, baseline *table.Table, budget string) *mode
 	if err := scorer.Scores(baseline, z); err != nil {
 		t.Fatal(err)
 	}
-	p.Reference = calibrate.NewReference(z, 1, "test")
+	p.Reference = heldout.NewReference(z, 1, "test")
 	p.Points = []model.Point{{Name: "goal", Goal: metric.RateGoal(metric.GoalMaxFPR, budget), Threshold: p.Reference.Scores[len(p.Reference.Scores)-8]}}
 	m, err := model.New(p)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"toptau/diag"
+	"toptau/internal/core/text"
 )
 
 // figureWidth is the width of a figure in a file, in user units.
@@ -44,9 +44,9 @@ func position(x float64) string {
 }
 
 // escape makes text safe inside an element or an attribute. XML forbids most control characters.
-func escape(text string) string {
+func escape(s string) string {
 	var b bytes.Buffer
-	_ = xml.EscapeText(&b, []byte(diag.Printable(text))) // a bytes.Buffer does not fail
+	_ = xml.EscapeText(&b, []byte(text.Printable(s))) // a bytes.Buffer does not fail
 	return b.String()
 }
 

@@ -105,7 +105,7 @@ func TogetherText(list []result.Breakdown) string {
 					n := float64(list[0].Together)
 					miss := 1 - p.Interval.Confidence
 					return fmt.Sprintf("All %d intervals hold together with a confidence of %s (Bonferroni: each has %s)", list[0].Together,
-						metric.ConfidenceText(miss*n), metric.ConfidenceText(miss))
+						text.Confidence(miss*n), text.Confidence(miss))
 				}
 			}
 		}

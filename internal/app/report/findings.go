@@ -20,6 +20,7 @@ type Findings struct {
 	About   []string // model, file and date
 	Lead    string   // the goal in words
 	Summary []string // about ten lines for a manager
+	Claim   string   // the one of them about the guarantee; "": none
 	// Expected is the rate that the goal limits, expected on new rows; nil: the decisions of the first point have it
 	Expected *result.Expected
 
@@ -107,7 +108,7 @@ type PairShape struct {
 // Page returns the page. The tiles have the answer. The sections, which are folded, answer in this order: which threshold, which
 // guarantee, how good, compared with which models, which columns matter, which data.
 func (f *Findings) Page() Page {
-	p := Page{Chart: f.chart(), Title: f.Title, Lead: f.Lead, About: f.About, Tiles: f.tiles(), Claim: f.claim(), Summary: f.Summary, Explorer: f.explorer(),
+	p := Page{Chart: f.chart(), Title: f.Title, Lead: f.Lead, About: f.About, Tiles: f.tiles(), Claim: f.Claim, Summary: f.Summary, Explorer: f.explorer(),
 		Footer: "Made by toptau. This file contains all text, tables and figures, and needs no network."}
 	if p.Title == "" {
 		p.Title = "Classification at the top"
@@ -142,16 +143,6 @@ func (f *Findings) tiles() []Tile {
 		goal = f.Points[0].Goal
 	}
 	return tilesOf(f.Points[0].Decisions, goal, f.Expected)
-}
-
-// claim returns the sentence of the summary about the guarantee, "" without one.
-func (f *Findings) claim() string {
-	for _, line := range f.Summary {
-		if strings.HasPrefix(line, "Guaranteed") || strings.HasPrefix(line, "No guarantee") {
-			return line
-		}
-	}
-	return ""
 }
 
 // ofRows reports whether the goal limits a fraction of all rows.

@@ -89,7 +89,7 @@ func calibrationRows(g *model.Guarantee) int {
 
 // guaranteeFacts describes a guarantee.
 func guaranteeFacts(g *model.Guarantee) []Fact {
-	confidence := metric.ConfidenceText(g.Delta.Float64())
+	confidence := text.Confidence(g.Delta.Float64())
 	claim := fmt.Sprintf("with %s confidence the %s is at most %s", confidence, boundedRate(g), text.Percent(wording.GuaranteedLimit(g)))
 	if !g.Certified {
 		claim = "none: there were too few calibration rows, or they were also used for something else"
@@ -222,7 +222,7 @@ func proportionCells(p metric.Proportion) []string {
 	}
 	if p.Interval != nil {
 		interval = fmt.Sprintf("%s to %s (%s)", text.Percent(p.Interval.Low), text.Percent(p.Interval.High),
-			metric.ConfidenceText(1-p.Interval.Confidence))
+			text.Confidence(1-p.Interval.Confidence))
 	}
 	return []string{rate, text.Significant(p.Numerator, 6) + " of " + text.Significant(p.Denominator, 6), interval}
 }
@@ -238,7 +238,7 @@ func segmentTable(column string, list []model.Segment) Table {
 			row[3] = "none"
 			if g.Certified {
 				row[3] = fmt.Sprintf("at most %s, confidence %s", text.Percent(wording.GuaranteedLimit(g)),
-					metric.ConfidenceText(g.Delta.Float64()))
+					text.Confidence(g.Delta.Float64()))
 			}
 		}
 		t.Rows = append(t.Rows, row)

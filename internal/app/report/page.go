@@ -13,8 +13,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"toptau/diag"
 	"toptau/internal/app/plot"
+	"toptau/internal/core/text"
 )
 
 // Page is one self-contained HTML page.
@@ -207,7 +207,7 @@ func (p Page) WriteTo(w io.Writer) (int64, error) {
 	if err := pageTemplate.Execute(&b, view); err != nil {
 		return 0, err
 	}
-	n, err := io.WriteString(w, diag.PrintableLines(b.String())) // control characters in names could hide or reorder text
+	n, err := io.WriteString(w, text.PrintableLines(b.String())) // control characters in names could hide or reorder text
 	return int64(n), err
 }
 

@@ -83,7 +83,7 @@ func differenceText(v *result.Verdict, value *metric.Result) string {
 	if d.Interval == nil || value.Interval == nil {
 		return s
 	}
-	s += fmt.Sprintf(", %s CI %s to %s", metric.ConfidenceText(1-value.Interval.Confidence), text.Points(d.Interval.Low),
+	s += fmt.Sprintf(", %s CI %s to %s", text.Confidence(1-value.Interval.Confidence), text.Points(d.Interval.Low),
 		text.Points(d.Interval.High))
 	if v.Together > 1 {
 		s += fmt.Sprintf(" (for all %d comparisons together)", v.Together)
@@ -106,7 +106,7 @@ func bestText(v *result.Verdict, entry *result.Entry, entries int, what string) 
 	value := entry.Goal.Value
 	confidence := ""
 	if value.Interval != nil {
-		confidence = " (" + metric.ConfidenceText(1-value.Interval.Confidence) + " confidence)"
+		confidence = " (" + text.Confidence(1-value.Interval.Confidence) + " confidence)"
 	}
 	evidence = fmt.Sprintf("%.6g of %.6g %s, the most of %d entries", value.Numerator, value.Denominator, what, entries)
 	if len(v.Among) == 1 {
@@ -176,7 +176,7 @@ func ShiftFacts(list []result.Shift) []Fact {
 // ListText describes the best rows of a delivery. what is "rows", or what an entity is.
 func ListText(l *result.List, what string) string {
 	negatives := fmt.Sprintf("from %s calibration negatives", text.Count(l.Negatives))
-	confidence := metric.ConfidenceText(1 - l.Confidence)
+	confidence := text.Confidence(1 - l.Confidence)
 	switch {
 	case !l.MaxFalseDiscoveries.IsZero() && l.Rows == 0:
 		return fmt.Sprintf("no list: with at most %s false, a list of %s %s has at least %s, and too few score above the calibration negatives (%s)",

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"toptau/internal/training/inspect"
 	"toptau/internal/training/tune"
 	"toptau/metric"
 	"toptau/model"
@@ -99,10 +100,10 @@ func TestFlatFiguresAreLeftOut(t *testing.T) {
 
 // What the owners do not state is one line at the end of their section, in colour.
 func TestNotStatedIsLast(t *testing.T) {
-	u := &Use{Statements: []result.Statement{{Title: "Licence of the scores", Text: "internal"}}, Inspection: &result.Inspection{}}
+	u := &Use{Statements: []result.Statement{{Title: "Licence of the scores", Text: "internal"}}, Inspection: &inspect.Inspection{}}
 	facts := u.purpose().Facts
 	last := facts[len(facts)-1]
-	if last.Name != "not stated" || !last.Missed || strings.Count(last.Value, ",")+1 != len(result.StatementTitles()) || facts[0].Value != "internal" {
+	if last.Name != "not stated" || !last.Missed || strings.Count(last.Value, ",")+1 != len(StatementTitles()) || facts[0].Value != "internal" {
 		t.Errorf("%+v", facts)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"toptau/internal/core/text"
+	"toptau/internal/training/inspect"
 	"toptau/metric"
 	"toptau/model"
 	"toptau/result"
@@ -18,7 +19,7 @@ type Use struct {
 	Columns       []Moved
 	Probabilities bool // the model has some
 	Certificates  bool // an objective of its members has a lower bound
-	Inspection    *result.Inspection
+	Inspection    *inspect.Inspection
 }
 
 // Moved is a column with the direction in which the score moves with it.
@@ -39,7 +40,7 @@ func (u *Use) purpose() Section {
 	if u.Statements == nil {
 		return s
 	}
-	titles, missing := result.StatementTitles(), []string(nil)
+	titles, missing := StatementTitles(), []string(nil)
 	for _, given := range u.Statements {
 		if !slices.Contains(titles, given.Title) {
 			titles = append(titles, given.Title)
@@ -167,4 +168,10 @@ func differencesText(by []result.Breakdown, all *metric.Confusion) string {
 		return "No group's interval excludes the rate of all rows. Small groups have wide intervals, so this is no proof that the rates are equal."
 	}
 	return "Groups whose interval excludes the rate of all rows: " + strings.Join(apart, "; ") + "."
+}
+
+// StatementTitles are the statements that every report with statements has, in their order. Others may follow.
+func StatementTitles() []string {
+	return []string{"Purpose", "Not for", "Users", "Origin of the data", "Known limits and risks",
+		"Human oversight", "Contact", "Licence"}
 }

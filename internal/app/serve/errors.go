@@ -6,8 +6,8 @@ import (
 	"net/http"
 
 	"toptau/diag"
+	"toptau/internal/app/printed"
 	"toptau/internal/data/jsontext"
-	"toptau/result"
 )
 
 // problem is an error with the status of its answer.
@@ -73,7 +73,7 @@ func (p *problem) document(terse bool) []byte {
 	if p.made != nil && !terse {
 		return p.made
 	}
-	b, err := json.Marshal(result.NewFailure(p.shown(terse), p.shown(terse).Error()))
+	b, err := json.Marshal(printed.NewFailure(p.shown(terse), p.shown(terse).Error()))
 	if err != nil {
 		return []byte(`{"error":{}}`) // cannot happen: the document has texts and numbers alone
 	}
@@ -85,7 +85,7 @@ func (p *problem) appendError(b []byte, terse bool) []byte {
 	e := p.shown(terse)
 	row := *e
 	row.Row = 0 // the result has it
-	text, err := json.Marshal(result.NewFailure(e, row.Error()).Error)
+	text, err := json.Marshal(printed.NewFailure(e, row.Error()).Error)
 	if err != nil {
 		return append(b, "{}"...)
 	}

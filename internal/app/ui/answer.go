@@ -7,6 +7,7 @@ import (
 	"toptau/internal/app/report"
 	"toptau/internal/core/text"
 	"toptau/internal/models/wording"
+	"toptau/internal/training/summary"
 	"toptau/metric"
 	"toptau/model"
 	"toptau/result"
@@ -112,10 +113,10 @@ func (s *Server) notes(b *result.Budget, a *asked) []string {
 	switch {
 	case b.Certified != nil:
 		notes = append(notes, fmt.Sprintf("%s. With %s confidence at most %s %s at the threshold with a guarantee, if the budget was chosen "+
-			"before anyone looked at these rows.", enough, metric.ConfidenceText(b.Delta.Float64()),
+			"before anyone looked at these rows.", enough, text.Confidence(b.Delta.Float64()),
 			text.Percent(b.Goal.Tau().Float64()), what))
 	case b.Needed > b.Rows:
-		expected := result.NewExpected(b.Plain.Expected, false)
+		expected := summary.NewExpected(b.Plain.Expected, false)
 		expected.Population, expected.Rows = b.Population, b.Rows
 		notes = append(notes, enough+", too few. For the plain threshold: "+wording.WithoutGuarantee(b.Goal, &expected, nil)+".")
 	default:

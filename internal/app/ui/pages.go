@@ -35,7 +35,7 @@ func drawn(f plot.Figure, id string) figure {
 	caption := f.Caption()
 	d := figure{Title: caption.Title, Note: caption.Note, Chart: chartOf(f)}
 	if d.Chart == nil {
-		d.SVG = diag.PrintableLines(plot.Inline(f, id))
+		d.SVG = text.PrintableLines(plot.Inline(f, id))
 	}
 	return d
 }
@@ -138,7 +138,7 @@ func confidences(points []model.Point) []fact {
 	}
 	var list []fact
 	for _, d := range deltas {
-		list = append(list, fact{Name: metric.ConfidenceText(d.Float64()), Value: d.String()})
+		list = append(list, fact{Name: text.Confidence(d.Float64()), Value: d.String()})
 	}
 	return list
 }
@@ -193,7 +193,7 @@ func guaranteeText(g *model.Guarantee) string {
 	if g == nil {
 		return "none"
 	}
-	return fmt.Sprintf("confidence %s, from %s %s", metric.ConfidenceText(g.Delta.Float64()), text.Count(g.N()),
+	return fmt.Sprintf("confidence %s, from %s %s", text.Confidence(g.Delta.Float64()), text.Count(g.N()),
 		g.Population())
 }
 

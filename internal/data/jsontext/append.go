@@ -6,36 +6,36 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"toptau/diag"
+	"toptau/internal/core/text"
 )
 
-// AppendText appends a text as JSON, with escapes for what diag.Unprintable lists. Bytes that are not UTF-8 become U+FFFD.
-func AppendText[T string | []byte](b []byte, text T) []byte {
+// AppendText appends a text as JSON, with escapes for what text.Unprintable lists. Bytes that are not UTF-8 become U+FFFD.
+func AppendText[T string | []byte](b []byte, s T) []byte {
 	const hex = "0123456789abcdef"
 	b = append(b, '"')
 	done := 0
-	for i := 0; i < len(text); {
-		c := text[i]
+	for i := 0; i < len(s); {
+		c := s[i]
 		if c >= 0x20 && c != '"' && c != '\\' && c < 0x7f {
 			i++
 			continue
 		}
 		if c >= utf8.RuneSelf {
-			r, size := utf8.DecodeRuneInString(string(text[i:min(len(text), i+utf8.UTFMax)]))
+			r, size := utf8.DecodeRuneInString(string(s[i:min(len(s), i+utf8.UTFMax)]))
 			if r == utf8.RuneError && size == 1 {
-				b = append(append(b, text[done:i]...), `\ufffd`...)
+				b = append(append(b, s[done:i]...), `\ufffd`...)
 				i++
 				done = i
 				continue
 			}
-			if diag.Unprintable(r) {
-				b = fmt.Appendf(append(b, text[done:i]...), `\u%04x`, r)
+			if text.Unprintable(r) {
+				b = fmt.Appendf(append(b, s[done:i]...), `\u%04x`, r)
 				done = i + size
 			}
 			i += size
 			continue
 		}
-		b = append(b, text[done:i]...)
+		b = append(b, s[done:i]...)
 		switch c {
 		case '"', '\\':
 			b = append(b, '\\', c)
@@ -47,16 +47,16 @@ func AppendText[T string | []byte](b []byte, text T) []byte {
 		i++
 		done = i
 	}
-	return append(append(b, text[done:]...), '"')
+	return append(append(b, s[done:]...), '"')
 }
 
 // AppendNumber appends the shortest decimal that is read as x, which must be finite.
 func AppendNumber(b []byte, x float64) []byte { return strconv.AppendFloat(b, x, 'g', -1, 64) }
 
-// Printable escapes what diag.Unprintable lists in JSON. It can only be part of a text, so the value stays the same; encoding/json
+// Printable escapes what text.Unprintable lists in JSON. It can only be part of a text, so the value stays the same; encoding/json
 // escapes the characters below U+0020 itself.
 func Printable(json []byte) []byte {
-	bad := func(c rune) bool { return c >= 0x7f && diag.Unprintable(c) }
+	bad := func(c rune) bool { return c >= 0x7f && text.Unprintable(c) }
 	if !bytes.ContainsFunc(json, bad) {
 		return json
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"toptau/diag"
+	"toptau/internal/core/text"
 )
 
 // The scanner accepts what encoding/json accepts, apart from nesting beyond 64 levels, NUL and half
@@ -65,15 +65,15 @@ func TestErrorsNameThePlace(t *testing.T) {
 
 // Both writers escape what a terminal would obey, and nothing else. The values stay.
 func TestWrittenTextIsPrintable(t *testing.T) {
-	for _, text := range []string{"größe 年齢 \u2026", "a\x1b[31m\u009b\u202e\u2066\x7f\a", "", "\u2028"} {
-		plain, err := json.Marshal(text)
+	for _, s := range []string{"größe 年齢 \u2026", "a\x1b[31m\u009b\u202e\u2066\x7f\a", "", "\u2028"} {
+		plain, err := json.Marshal(s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, written := range [][]byte{Printable(plain), AppendText(nil, text)} {
+		for _, written := range [][]byte{Printable(plain), AppendText(nil, s)} {
 			var back string
-			if err := json.Unmarshal(written, &back); err != nil || back != text || strings.ContainsFunc(string(written), diag.Unprintable) {
-				t.Errorf("%q is written as %q, and read as %q (%v)", text, written, back, err)
+			if err := json.Unmarshal(written, &back); err != nil || back != s || strings.ContainsFunc(string(written), text.Unprintable) {
+				t.Errorf("%q is written as %q, and read as %q (%v)", s, written, back, err)
 			}
 		}
 	}

@@ -68,7 +68,7 @@ func (k *knownLabels) near(v labelValue, among []labelValue) string {
 }
 
 // distance is the edit distance of two labels without case and blanks.
-func distance(a, b string) int { return diag.Distance(folded(a), folded(b)) }
+func distance(a, b string) int { return text.Distance(folded(a), folded(b)) }
 
 func folded(label string) string {
 	return strings.Map(func(r rune) rune {

@@ -276,7 +276,7 @@ func (l *labels) checkRule(e diag.Error) error {
 		for _, t := range l.order {
 			known = append(known, t.Value)
 		}
-		if near := diag.Nearest(v.text, known); near != "" {
+		if near := text.Nearest(v.text, known); near != "" {
 			e.Fixes, e.Hint = nil, fmt.Sprintf("did you mean %s?", diag.Quote(near))
 		}
 		return &e

@@ -122,7 +122,7 @@ func (n *names) unknownColumn(param, ref string) *diag.Error {
 		return e
 	}
 	e.Expected = "one of the columns " + quotedList(n.all, 20)
-	if near := diag.Nearest(ref, n.all); near != "" {
+	if near := text.Nearest(ref, n.all); near != "" {
 		e.Hint = fmt.Sprintf("did you mean %s?", diag.Quote(near))
 	}
 	return e

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"toptau/diag"
+	"toptau/internal/core/text"
 )
 
 // float writes a double with an exponent, so that no database reads it as a decimal.
@@ -79,7 +79,7 @@ func powerOfTwo(k int) string { return new(big.Int).Lsh(big.NewInt(1), uint(k)).
 // doubleQuotes quotes a name as the standard does.
 func doubleQuotes(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
-// unicodeQuotes is doubleQuotes with escapes for what diag.Unprintable lists.
+// unicodeQuotes is doubleQuotes with escapes for what text.Unprintable lists.
 func unicodeQuotes(name string) string {
 	if !control(name) {
 		return doubleQuotes(name)
@@ -94,16 +94,16 @@ func backticks(name string) string {
 // doubleBackticks quotes a name in backticks, in which nothing else is special.
 func doubleBackticks(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
 
-// control reports whether a text has characters that diag.Unprintable lists. In literals they are never written as such: terminals
+// control reports whether a text has characters that text.Unprintable lists. In literals they are never written as such: terminals
 // obey them, and editors and shells change line ends.
-func control(s string) bool { return strings.ContainsFunc(s, diag.Unprintable) }
+func control(s string) bool { return strings.ContainsFunc(s, text.Unprintable) }
 
-// replaced returns a text with a form of its own for each character that diag.Unprintable lists, and pairs of further replacements.
+// replaced returns a text with a form of its own for each character that text.Unprintable lists, and pairs of further replacements.
 func replaced(s string, form func(r rune) string, pairs ...string) string {
 	others := strings.NewReplacer(pairs...)
 	var b strings.Builder
 	for _, r := range s {
-		if diag.Unprintable(r) {
+		if text.Unprintable(r) {
 			b.WriteString(form(r))
 		} else {
 			others.WriteString(&b, string(r))

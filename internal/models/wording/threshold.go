@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"toptau/calibrate"
+	"toptau/internal/core/heldout"
 	"toptau/internal/core/text"
 	"toptau/method"
 	"toptau/metric"
@@ -76,7 +76,7 @@ func WithoutGuarantee(g metric.Goal, e *result.Expected, unit *result.Unit) stri
 }
 
 // LuckOf returns that few real alerts have a precision, and the best that more of them have, as a clause.
-func LuckOf(g metric.Goal, l *calibrate.Lucky) string {
+func LuckOf(g metric.Goal, l *heldout.Lucky) string {
 	line := fmt.Sprintf("the precision of %s rests on %s of %s, so it may be luck: ", text.Percent(g.Rate.Float64()), text.Plural(l.Real, "real alert"),
 		text.Count(l.Rows))
 	if l.BestRows == 0 {
@@ -102,7 +102,7 @@ func ExpectedInterval(e *result.Expected) string {
 func ProfitText(p *metric.Profit) string {
 	line := text.Number(p.Profit)
 	if i := p.Interval; i != nil {
-		line += fmt.Sprintf(" (%s CI %s to %s)", metric.ConfidenceText(1-i.Confidence), text.Number(i.Low), text.Number(i.High))
+		line += fmt.Sprintf(" (%s CI %s to %s)", text.Confidence(1-i.Confidence), text.Number(i.Low), text.Number(i.High))
 	}
 	return line + fmt.Sprintf(", %s that cost %s each find %s of %s", text.Plural(int(p.Alerts), "alert"), text.Exact(p.Price), text.Number(p.Found),
 		text.Number(p.Possible))

@@ -14,6 +14,7 @@ import (
 
 	"toptau"
 	"toptau/dataset"
+	"toptau/internal/core/detmath"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/schema"
@@ -57,7 +58,7 @@ func TestProfitAgainstBudgets(t *testing.T) {
 			best, bestMean := 0, 0.0
 			line := ""
 			for i, b := range budgets {
-				mean, _ := metric.MeanAndError(profits[i])
+				mean, _ := detmath.MeanAndError(profits[i])
 				line += fmt.Sprintf(", %s %.0f", b, mean)
 				if i == 0 || mean > bestMean {
 					best, bestMean = i, mean
@@ -67,8 +68,8 @@ func TestProfitAgainstBudgets(t *testing.T) {
 			for i := range own {
 				differences[i] = own[i] - profits[best][i]
 			}
-			mean, _ := metric.MeanAndError(own)
-			difference, standardError := metric.MeanAndError(differences)
+			mean, _ := detmath.MeanAndError(own)
+			difference, standardError := detmath.MeanAndError(differences)
 			t.Logf("%s, cost %v: goal %.0f%s; goal less %s: %.0f ± %.0f", set.name, cost, mean, line, budgets[best], difference, standardError)
 			if difference < -3*standardError {
 				t.Errorf("%s, cost %v: the goal brings clearly less than the best budget", set.name, cost)

@@ -14,6 +14,7 @@ import (
 
 	"toptau/calibrate"
 	"toptau/diag"
+	"toptau/internal/core/heldout"
 	"toptau/internal/data/table"
 	"toptau/internal/models/feature"
 	"toptau/internal/models/feature/trees"
@@ -705,9 +706,9 @@ func IfLong(short, long int) int {
 func Uniform(r *rand.Rand) float64 { return float64(r.Uint64()>>11) / (1 << 53) }
 
 // ThresholdOfScores returns the threshold for a false positive rate from scores of negatives; delta "": without a guarantee.
-func ThresholdOfScores(t testing.TB, negatives []float64, alpha, delta string) *calibrate.Threshold {
+func ThresholdOfScores(t testing.TB, negatives []float64, alpha, delta string) *heldout.Threshold {
 	t.Helper()
-	s, err := calibrate.Sort(negatives, nil, method.Negatives)
+	s, err := heldout.Sort(negatives, nil, method.Negatives)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -715,7 +716,7 @@ func ThresholdOfScores(t testing.TB, negatives []float64, alpha, delta string) *
 	if delta != "" {
 		d = threshold.MustRate(delta)
 	}
-	at, err := calibrate.For(metric.RateGoal(metric.GoalMaxFPR, alpha), d, s)
+	at, err := heldout.For(metric.RateGoal(metric.GoalMaxFPR, alpha), d, s)
 	if err != nil {
 		t.Fatal(err)
 	}

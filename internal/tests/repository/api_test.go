@@ -20,9 +20,9 @@ import (
 	"toptau/certify"
 	"toptau/dataset"
 	"toptau/decide"
+	"toptau/internal/app/cli/verbs"
 	"toptau/measure"
 	"toptau/method"
-	"toptau/metric"
 	"toptau/monitoring"
 	"toptau/schema"
 	"toptau/score"
@@ -180,7 +180,7 @@ var furtherParams = map[string]string{
 // Errors name a parameter by its field in an option struct, in kebab case, or by the kind of a goal.
 func TestParametersAreOptions(t *testing.T) {
 	known := map[string]bool{}
-	for _, kind := range metric.GoalKinds() {
+	for _, kind := range verbs.GoalKinds() {
 		known[string(kind)] = true
 	}
 	for _, options := range []any{toptau.TrainOptions{}, certify.FitOptions{}, measure.Options{}, decide.Options{}, certify.DiagnoseOptions{}, score.Options{},

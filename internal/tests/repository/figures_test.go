@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"toptau/calibrate"
+	"toptau/internal/core/heldout"
 	"toptau/threshold"
 )
 
@@ -64,7 +64,7 @@ func TestFiguresInProse(t *testing.T) {
 	alpha, delta := threshold.MustRate("1%"), threshold.MustRate("5%")
 	needed := func(groups int) int {
 		return smallest(func(n int) bool {
-			deltas, err := calibrate.Jointly(slices.Repeat([]int{n}, groups), alpha, delta)
+			deltas, err := heldout.Jointly(slices.Repeat([]int{n}, groups), alpha, delta)
 			return err == nil && !slices.Contains(deltas, threshold.Rate{})
 		})
 	}

@@ -16,9 +16,9 @@ import (
 // update makes the tests of generated files write them instead of comparing.
 var update = flag.Bool("update", false, "write the generated files: docs/reference/json.md, api/*.txt")
 
-// jsonResults lists the types of the results in the order of the page.
-var jsonResults = []string{"Training", "Fit", "Evaluation", "Threshold", "Columns", "ModelDifference", "Diagnosis", "Verification", "Inspection", "TableInspection",
-	"Monitoring", "Packed", "Export"}
+// jsonResults lists the types of the results in the order of the page, with the package if it is not result.
+var jsonResults = []string{"Training", "Fit", "Evaluation", "Threshold", "Columns", "ModelDifference", "Diagnosis", "Verification", "inspect.Inspection",
+	"inspect.TableInspection", "Monitoring", "printed.Packed", "Export"}
 
 // commonFields are in every result. The introduction describes them once.
 var commonFields = []string{"schema_version", "warnings", "database"}
@@ -104,11 +104,14 @@ Each part has a row in bold, and below it its fields.
 // TestJSONReference compares docs/reference/json.md with the comments of package result.
 func TestJSONReference(t *testing.T) {
 	r := &jsonReference{t: t, packages: map[string]*jsonPackage{}}
-	for _, name := range []string{"result", "metric", "calibrate", "method", "diag"} {
-		r.packages[name] = parsePackage(t, name)
+	for _, path := range []string{"result", "metric", "calibrate", "method", "diag", "internal/training/inspect", "internal/app/printed"} {
+		r.packages[path[strings.LastIndexByte(path, '/')+1:]] = parsePackage(t, path)
 	}
 	for _, name := range jsonResults {
-		r.queued = append(r.queued, "result."+name)
+		if !strings.Contains(name, ".") {
+			name = "result." + name
+		}
+		r.queued = append(r.queued, name)
 	}
 	isCommon := func(f jsonField) bool { return slices.Contains(commonFields, f.name) }
 	before, after, _ := strings.Cut(jsonIntroduction, "COMMON")
@@ -120,7 +123,7 @@ func TestJSONReference(t *testing.T) {
 		r.writeFields(slices.DeleteFunc(r.fieldsOf(name), isCommon))
 	}
 	r.WriteString(jsonNotes)
-	r.link("result.Problem") // of a Failure
+	r.link("printed.Problem") // of a Failure
 	for k := len(jsonResults); k < len(r.queued); k++ {
 		name := r.queued[k]
 		fmt.Fprintf(r, "| <a id=\"%s\"></a>**%s** | | %s |\n", anchor(r.title(name)), r.title(name), strings.ReplaceAll(r.doc(name), "|", `\|`))
@@ -262,8 +265,12 @@ func (r *jsonReference) writeFields(fields []jsonField) {
 // title returns the heading of a type: its name, with the package if two have the same name.
 func (r *jsonReference) title(name string) string {
 	pkg, short, _ := strings.Cut(name, ".")
-	if pkg != "result" && r.packages["result"].types[short] != nil {
-		return pkg + "." + short
+	if documents := []string{"result", "inspect", "printed"}; !slices.Contains(documents, pkg) {
+		for _, other := range documents {
+			if r.packages[other].types[short] != nil {
+				return pkg + "." + short
+			}
+		}
 	}
 	return short
 }

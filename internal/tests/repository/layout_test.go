@@ -18,8 +18,8 @@ var rings = []struct {
 }{
 	// core knows numbers, rows of numbers and scores: no file, no column, no model file.
 	{"core", []string{
-		"toptau/diag",
 		"toptau/internal/core/text",
+		"toptau/diag",
 		"toptau/internal/core/parallel",
 		"toptau/internal/core/detmath",
 		"toptau/internal/core/binomial",
@@ -43,6 +43,7 @@ var rings = []struct {
 		"toptau/metric",
 		"toptau/internal/core/evidence",
 		"toptau/calibrate",
+		"toptau/internal/core/heldout",
 		"toptau/internal/core/simulate",
 	}},
 	// The library knows files, columns, trees, the search, the model and its exports.
@@ -88,6 +89,7 @@ var rings = []struct {
 	}},
 	// app knows people and other programs: flags, pages, HTTP, figures, monitoring.
 	{"app", []string{
+		"toptau/internal/app/printed",
 		"toptau/internal/app/alertlimit",
 		"toptau/internal/app/monitor",
 		"toptau/internal/app/plot",

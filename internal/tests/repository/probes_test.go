@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"toptau"
-	"toptau/calibrate"
 	"toptau/dataset"
 	"toptau/internal/core/certified"
+	"toptau/internal/core/heldout"
 	"toptau/internal/core/matrix"
 	"toptau/internal/core/objective"
 	"toptau/internal/core/simulate"
@@ -107,23 +107,23 @@ func probeGuarantee(t *testing.T, p *provenance.Probe) {
 		}
 	}
 	positives, negatives := draw(80, 2.5), draw(600, 0)
-	sorted, err := calibrate.Sort(negatives, nil, method.Negatives)
+	sorted, err := heldout.Sort(negatives, nil, method.Negatives)
 	must(err)
 	for _, d := range []threshold.Rate{{}, delta} {
-		at, err := calibrate.For(metric.RateGoal(metric.GoalMaxFPR, "1%"), d, sorted)
+		at, err := heldout.For(metric.RateGoal(metric.GoalMaxFPR, "1%"), d, sorted)
 		must(err)
 		p.Add(at.Value, at.Order, at.Expected.Rate)
 		if at.Guarantee != nil {
 			p.Add(at.Guarantee.Bound)
 		}
 	}
-	joint, err := calibrate.Jointly([]int{60, 200, 340}, rate("5%"), delta)
+	joint, err := heldout.Jointly([]int{60, 200, 340}, rate("5%"), delta)
 	must(err)
 	p.Add(joint)
 	precision := metric.RateGoal(metric.GoalMinPrecision, "60%")
-	sequence, err := calibrate.PrecisionSequence(precision, delta, draw(80, 2.5), draw(600, 0))
+	sequence, err := heldout.PrecisionSequence(precision, delta, draw(80, 2.5), draw(600, 0))
 	must(err)
-	at, err := calibrate.ForLabelled(precision, delta, sequence, positives, negatives)
+	at, err := heldout.ForLabelled(precision, delta, sequence, positives, negatives)
 	must(err)
 	p.Add(at.Value, at.Guarantee.Bound)
 
@@ -138,7 +138,7 @@ func probeGuarantee(t *testing.T, p *provenance.Probe) {
 	for i := range order {
 		order[i] = i
 	}
-	trend, err := calibrate.OverTime(append(draw(100, 0), draw(100, 0.4)...), order)
+	trend, err := heldout.OverTime(append(draw(100, 0), draw(100, 0.4)...), order)
 	must(err)
 	p.Add(trend.P)
 }

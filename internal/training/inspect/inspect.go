@@ -12,13 +12,12 @@ import (
 	"toptau/internal/core/text"
 	"toptau/internal/models/feature"
 	"toptau/model"
-	"toptau/result"
 )
 
 // Model describes what the file of a model contains, and which values in it look personal. These are
 // guesses by form: they find mail addresses, IP addresses, long numbers and names of people, and miss others.
 // model.Model.Redacted returns a copy without the names of categories.
-func Model(m *model.Model) (*result.Inspection, error) {
+func Model(m *model.Model) (*Inspection, error) {
 	sizes, err := m.Sizes()
 	if err != nil {
 		return nil, err
@@ -29,16 +28,16 @@ func Model(m *model.Model) (*result.Inspection, error) {
 	}
 	s := m.Schema()
 	training := m.Training()
-	r := &result.Inspection{Format: model.FileVersion, Digest: digest, Signed: m.Signature() != nil, Rows: training.Rows,
-		Positives: training.Positives, Weights: m.Len(), Columns: []result.InspectedColumn{}, Derived: feature.DerivedNames(feature.MapOf(m.Features())),
-		Personal: []result.PersonalFinding{}}
+	r := &Inspection{Format: model.FileVersion, Digest: digest, Signed: m.Signature() != nil, Rows: training.Rows,
+		Positives: training.Positives, Weights: m.Len(), Columns: []InspectedColumn{}, Derived: feature.DerivedNames(feature.MapOf(m.Features())),
+		Personal: []PersonalFinding{}}
 	for _, size := range sizes {
 		r.Bytes += size.Bytes
-		r.Parts = append(r.Parts, result.InspectedPart{Name: size.Field, Bytes: size.Bytes, Content: contentOf(m, size.Field)})
+		r.Parts = append(r.Parts, InspectedPart{Name: size.Field, Bytes: size.Bytes, Content: contentOf(m, size.Field)})
 	}
 	for i := range s.Columns {
 		c := &s.Columns[i]
-		r.Columns = append(r.Columns, result.InspectedColumn{Column: c.Name, Kind: string(c.Kind), Part: string(c.Part), Unit: c.Unit,
+		r.Columns = append(r.Columns, InspectedColumn{Column: c.Name, Kind: string(c.Kind), Part: string(c.Part), Unit: c.Unit,
 			Categories: len(c.Dictionary), Hashed: c.Salt != ""})
 		if c.Salt == "" {
 			r.Personal = append(r.Personal, personalValues("column "+c.Name, c.FileColumn(), c.Dictionary)...)
@@ -57,7 +56,7 @@ func Model(m *model.Model) (*result.Inspection, error) {
 		r.Personal = append(r.Personal, personalValues("segments of point "+p.Name, p.Segment, values)...)
 	}
 	if f := m.Fingerprints(); f != nil {
-		r.Personal = append(r.Personal, result.PersonalFinding{Place: "fingerprints", Kind: "hashes by which a known row can be recognised",
+		r.Personal = append(r.Personal, PersonalFinding{Place: "fingerprints", Kind: "hashes by which a known row can be recognised",
 			Values: f.Sampled, Of: f.Rows})
 	}
 	r.Personal = append(r.Personal, profileFindings(m)...)
@@ -69,12 +68,12 @@ func Model(m *model.Model) (*result.Inspection, error) {
 const minPersonal = 0.9
 
 // profileFindings lists numbers of a profile, which are values of single rows, that look personal.
-func profileFindings(m *model.Model) []result.PersonalFinding {
+func profileFindings(m *model.Model) []PersonalFinding {
 	p := m.Profile()
 	if p == nil {
 		return nil
 	}
-	var list []result.PersonalFinding
+	var list []PersonalFinding
 	values := 0
 	for i := range p.Columns {
 		in := &feature.MapOf(m.Features()).Inputs[p.Columns[i].Input]
@@ -90,7 +89,7 @@ func profileFindings(m *model.Model) []result.PersonalFinding {
 		}
 	}
 	if values > 0 {
-		list = append(list, result.PersonalFinding{Place: "profile", Kind: "numbers of single training rows", Values: values, Of: values})
+		list = append(list, PersonalFinding{Place: "profile", Kind: "numbers of single training rows", Values: values, Of: values})
 	}
 	return list
 }
@@ -173,10 +172,10 @@ var personalColumns = []string{"name", "user", "username", "login", "customer", 
 
 // personalValues returns the kinds of values that look personal. column is the name of the column that they
 // come from.
-func personalValues(place, column string, values []string) []result.PersonalFinding {
-	var list []result.PersonalFinding
+func personalValues(place, column string, values []string) []PersonalFinding {
+	var list []PersonalFinding
 	for _, k := range personalKinds {
-		f := result.PersonalFinding{Place: place, Kind: k.kind, Of: len(values)}
+		f := PersonalFinding{Place: place, Kind: k.kind, Of: len(values)}
 		for _, v := range values {
 			if k.looks(v) {
 				if f.Values++; f.Values == 1 {
@@ -195,7 +194,7 @@ func personalValues(place, column string, values []string) []result.PersonalFind
 	for _, word := range words {
 		for _, known := range personalColumns {
 			if word == known {
-				return []result.PersonalFinding{{Place: place, Kind: "values of a column of this name", Values: len(values), Of: len(values),
+				return []PersonalFinding{{Place: place, Kind: "values of a column of this name", Values: len(values), Of: len(values),
 					Example: maskValue(values[0])}}
 			}
 		}

@@ -13,7 +13,6 @@ import (
 	"toptau/internal/core/text"
 	"toptau/internal/data/table"
 	"toptau/internal/training/leakage"
-	"toptau/result"
 	"toptau/schema"
 )
 
@@ -37,14 +36,14 @@ func ReadOptions(f schema.Format) table.Options {
 
 // Table describes the first rows of a table: its columns and their values, the label if the options name one, and what would surprise
 // somebody who trains on it. The reader has ReadOptions.
-func Table(r *table.Reader) (*result.TableInspection, error) {
-	s := &tableScan{reader: r, seed: maphash.MakeSeed(), names: r.Names(), rows: map[uint64]bool{}, label: -1, counts: map[uint64]*result.LabelValue{}}
+func Table(r *table.Reader) (*TableInspection, error) {
+	s := &tableScan{reader: r, seed: maphash.MakeSeed(), names: r.Names(), rows: map[uint64]bool{}, label: -1, counts: map[uint64]*LabelValue{}}
 	if l := r.Schema().Label; l != nil {
 		s.label = l.Number - 1
 	}
 	s.columns = make([]columnScan, len(s.names))
 	for i := range s.columns {
-		s.columns[i] = columnScan{different: map[uint64]bool{}, TableColumn: result.TableColumn{Column: s.names[i], Number: i + 1, Kind: "other",
+		s.columns[i] = columnScan{different: map[uint64]bool{}, TableColumn: TableColumn{Column: s.names[i], Number: i + 1, Kind: "other",
 			Examples: []string{}}}
 	}
 	if err := s.read(); err != nil {
@@ -64,14 +63,14 @@ type tableScan struct {
 	rows    map[uint64]bool // hashes
 	label   int             // the column of the label; -1: none
 	labels  []uint64        // hashes of its values, by row
-	counts  map[uint64]*result.LabelValue
+	counts  map[uint64]*LabelValue
 	bad     []error
-	result.TableInspection
+	TableInspection
 }
 
 // columnScan is what was seen of a column.
 type columnScan struct {
-	result.TableColumn
+	TableColumn
 	different map[uint64]bool // hashes of values
 	all       uint64          // of all values in their order: equal for equal columns
 }
@@ -117,7 +116,7 @@ func (s *tableScan) addRow(fields []string) (bytes int) {
 		if i == s.label {
 			s.labels = append(s.labels, hash)
 			if s.counts[hash] == nil {
-				s.counts[hash] = &result.LabelValue{Value: value}
+				s.counts[hash] = &LabelValue{Value: value}
 			}
 			s.counts[hash].Rows++
 		}
@@ -175,7 +174,7 @@ func (s *tableScan) addValues(t *table.Table) {
 func (s *tableScan) finish() {
 	info := s.reader.Info()
 	s.File, s.FileFormat, s.Delimiter, s.Header = info.File, string(info.Format), info.Delimiter, info.Header
-	s.Labels, s.LabelsMaybe, s.Columns, s.Warnings = []result.LabelValue{}, []string{}, []result.TableColumn{}, []diag.Warning{}
+	s.Labels, s.LabelsMaybe, s.Columns, s.Warnings = []LabelValue{}, []string{}, []TableColumn{}, []diag.Warning{}
 	s.describeColumns()
 	s.countLabels(info)
 	if l := info.Schema.Label; l != nil {
@@ -199,16 +198,16 @@ func (s *tableScan) finish() {
 
 // countLabels counts the labels and the positive rows. Rows that cannot be read do not count.
 func (s *tableScan) countLabels(info table.Info) {
-	var labels []result.LabelValue
+	var labels []LabelValue
 	for _, l := range s.counts {
 		labels = append(labels, *l)
 	}
 	if s.label < 0 { // of LIBSVM, whose labels are in no column
 		for _, l := range info.Labels {
-			labels = append(labels, result.LabelValue{Value: l.Value, Rows: l.Count})
+			labels = append(labels, LabelValue{Value: l.Value, Rows: l.Count})
 		}
 	}
-	slices.SortFunc(labels, func(a, b result.LabelValue) int { return cmp.Or(b.Rows-a.Rows, strings.Compare(a.Value, b.Value)) })
+	slices.SortFunc(labels, func(a, b LabelValue) int { return cmp.Or(b.Rows-a.Rows, strings.Compare(a.Value, b.Value)) })
 	s.Labels = append(s.Labels, labels[:min(len(labels), maxLabels)]...)
 	positives, known := 0, false
 	for _, class := range s.table.Label {

@@ -8,11 +8,10 @@ import (
 
 	"toptau/internal/data/table"
 	"toptau/internal/training/inspect"
-	"toptau/result"
 	"toptau/schema"
 )
 
-func inspected(t *testing.T, text string, f schema.Format) *result.TableInspection {
+func inspected(t *testing.T, text string, f schema.Format) *inspect.TableInspection {
 	t.Helper()
 	r, err := table.NewReader("flows.csv", strings.NewReader(text), inspect.ReadOptions(f))
 	if err != nil {
@@ -46,7 +45,7 @@ func suspicious() string {
 // A table shows its columns, the classes, what is suspicious, and a command that trains without that.
 func TestTable(t *testing.T) {
 	r := inspected(t, suspicious(), schema.Format{Label: "attack"})
-	if !r.Whole || r.Rows != 400 || len(r.Columns) != 8 || r.Label != "attack" || len(r.Labels) != 2 || r.Labels[1] != (result.LabelValue{Value: "yes", Rows: 50}) {
+	if !r.Whole || r.Rows != 400 || len(r.Columns) != 8 || r.Label != "attack" || len(r.Labels) != 2 || r.Labels[1] != (inspect.LabelValue{Value: "yes", Rows: 50}) {
 		t.Errorf("%+v", r)
 	}
 	kinds := map[string]string{}

@@ -10,7 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"toptau/calibrate"
+	"toptau/internal/core/heldout"
 	"toptau/internal/data/table"
 	"toptau/metric"
 	"toptau/threshold"
@@ -80,11 +80,11 @@ func TestCountsGiveTheSameAsAllScores(t *testing.T) {
 			}
 			for _, d := range []threshold.Rate{{}, delta} {
 				got, err := c.threshold(ctx, g, d)
-				sorted, wantErr := calibrate.Sort(z, nil, g.Population())
+				sorted, wantErr := heldout.Sort(z, nil, g.Population())
 				if wantErr != nil {
 					t.Fatal(wantErr)
 				}
-				want, wantErr := calibrate.For(g, d, sorted)
+				want, wantErr := heldout.For(g, d, sorted)
 				if !reflect.DeepEqual(got, want) || (err == nil) != (wantErr == nil) {
 					t.Fatalf("%s: threshold %+v, want %+v; errors %v and %v", g, got, want, err, wantErr)
 				}

@@ -3,7 +3,7 @@ package large
 import (
 	"context"
 
-	"toptau/calibrate"
+	"toptau/internal/core/heldout"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/model"
@@ -12,16 +12,16 @@ import (
 
 // Calibrated is a threshold from the rows of a part.
 type Calibrated struct {
-	*calibrate.Threshold
+	*heldout.Threshold
 	All, Negatives int // rows of the part
 	scores         *counted
 }
 
 // threshold returns the threshold for a goal. With delta it is the certified one. An error of kind diag.Guarantee
 // comes with a threshold.
-func (c *counted) threshold(ctx context.Context, g metric.Goal, delta threshold.Rate) (*calibrate.Threshold, error) {
+func (c *counted) threshold(ctx context.Context, g metric.Goal, delta threshold.Rate) (*heldout.Threshold, error) {
 	of := g.Population()
-	return calibrate.For(g, delta, calibrate.Ordered(c.size(of), of,
+	return heldout.For(g, delta, heldout.Ordered(c.size(of), of,
 		func(orders []int) ([]float64, error) { return c.orders(ctx, of, orders) },
 		func(t float64) (above, equal int, err error) { return c.countAt(ctx, of, t) }))
 }
@@ -36,7 +36,7 @@ func (c *counted) countAt(ctx context.Context, of method.Population, t float64) 
 }
 
 // Threshold computes the threshold of a model for a goal from the rows of a part, and counts the decisions at this and
-// at other thresholds. With delta the threshold is certified, under the conditions of package calibrate. An error of
+// at other thresholds. With delta the threshold is certified, under the conditions of package heldout. An error of
 // kind diag.Guarantee comes with a threshold that is not.
 func Threshold(ctx context.Context, rows Rows, p Part, m *model.Model, g metric.Goal, delta threshold.Rate) (*Calibrated, error) {
 	c, err := newCounted(ctx, rows, p, m)

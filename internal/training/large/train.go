@@ -6,9 +6,9 @@ import (
 	"math"
 	"slices"
 
-	"toptau/calibrate"
 	"toptau/diag"
 	"toptau/internal/core/certified"
+	"toptau/internal/core/heldout"
 	"toptau/internal/core/matrix"
 	"toptau/internal/core/text"
 	"toptau/internal/data/table"
@@ -142,11 +142,11 @@ func (t *training) calibrationShare(n int) (float64, error) {
 	case o.Delta.IsZero():
 		share = min(share, math.Ceil(calibrationBudget/tau.Float64())/float64(max(1, n)))
 	default:
-		size, err := calibrate.Size(n, tau, o.Delta)
+		size, err := heldout.Size(n, tau, o.Delta)
 		if err != nil {
 			return 0, err
 		}
-		if needed, err = calibrate.Needed(tau, o.Delta); err != nil {
+		if needed, err = heldout.Needed(tau, o.Delta); err != nil {
 			return 0, err
 		}
 		// Parts are made by hash. Three standard deviations more are almost always enough for the order statistic.
@@ -156,8 +156,12 @@ func (t *training) calibrationShare(n int) (float64, error) {
 		share = o.CalibrationFraction.Float64()
 	}
 	if most := int(share * float64(n)); most < needed {
-		found := fmt.Sprintf("no guarantee: it needs %s rows for the threshold, and %s of the %s outside the test part are %s",
-			text.Count(needed), text.Percent(share), text.Count(n), text.Count(most))
+		outside := ""
+		if !o.TestFraction.IsZero() {
+			outside = " outside the test part"
+		}
+		found := fmt.Sprintf("no guarantee: it needs %s rows for the threshold, and %s of the %s%s are %s",
+			text.Count(needed), text.Percent(share), text.Count(n), outside, text.Count(most))
 		return 0, &diag.Error{Kind: diag.Guarantee, Found: found,
 			Hint: "get more rows, or leave delta out: the threshold then keeps the budget only on average"}
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"toptau/diag"
+	"toptau/internal/core/binomial"
 	"toptau/internal/core/detmath"
 	"toptau/internal/core/parallel"
 	"toptau/internal/core/text"
@@ -70,7 +71,7 @@ func Find(t *table.Table) []Leak {
 	n := sample.smaller()
 	for j, v := range auc {
 		wrong := int(math.Ceil(float64((1 - v) * float64(n))))
-		low, _ := metric.ClopperPearson(n-wrong, n, metric.DefaultConfidence)
+		low, _ := binomial.ClopperPearson(n-wrong, n, metric.DefaultConfidence)
 		if !(v >= leakAUC && low >= leakLow) {
 			continue
 		}

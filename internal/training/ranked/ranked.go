@@ -3,21 +3,20 @@
 package ranked
 
 import (
-	"toptau/calibrate"
+	"toptau/internal/core/heldout"
 	"toptau/internal/training/rowset"
 	"toptau/metric"
-	"toptau/result"
 )
 
 // Measured is what an evaluation measured.
 type Measured struct {
-	Data       *rowset.Set
-	Rankings   []*Ranking
-	Units      *rowset.Units
-	Date       string // shown in the report
-	Statements []result.Statement
-	Amounts    []float64    // with Value: of each positive unit
-	Where      rowset.Place // rows that are not in memory were counted
+	Data     *rowset.Set
+	Rankings []*Ranking
+	Units    *rowset.Units
+	Date     string       // shown in the report
+	Claim    string       // what is guaranteed, in a sentence; "": there is no operating point
+	Amounts  []float64    // with Value: of each positive unit
+	Where    rowset.Place // rows that are not in memory were counted
 }
 
 // Of returns what a *measure.Evaluation measured. Package measure sets it: a function there would show internal types in the
@@ -42,11 +41,12 @@ type Training struct {
 	Data    *rowset.Set   // the rows given to Train
 	HeldOut metric.Scores // labelled scores of units that did not fit them, on the model's scale
 	Mass    float64       // of all units
+	Claim   string        // what is guaranteed, in a sentence
 }
 
 // ListBounds bounds the false ones among the best rows, or units, of the first ranking, as one delivery. It returns nil if its default
 // operating point has no calibration negatives that are like them.
-func (s *Measured) ListBounds() *calibrate.MaxFalse {
+func (s *Measured) ListBounds() *heldout.MaxFalse {
 	first := s.Rankings[0]
 	if first.Model == nil || first.Rank.Weighted() {
 		return nil
@@ -55,7 +55,7 @@ func (s *Measured) ListBounds() *calibrate.MaxFalse {
 	if !found || p.Negatives == nil || p.Entity != s.Units.Column || (p.Day != "") != s.Units.Daily {
 		return nil
 	}
-	b := p.Negatives.Batch()
+	b := heldout.NewBatch(p.Negatives)
 	for _, class := range [][]float64{first.Scores.Positives, first.Scores.Negatives} {
 		for _, z := range class {
 			b.Add(z)

@@ -3,8 +3,8 @@ package rowset
 import (
 	"slices"
 	"strings"
-	"toptau/calibrate"
 	"toptau/diag"
+	"toptau/internal/core/heldout"
 	"toptau/internal/data/table"
 	"toptau/internal/training/tune"
 	"toptau/method"
@@ -50,7 +50,7 @@ func NegativeScores(t *table.Table, scores []float64) (z []float64) {
 }
 
 // SortedScores returns the scores of a population, of some rows of a table (nil: all).
-func SortedScores(t *table.Table, z []float64, of method.Population, rows []int) (*calibrate.Sorted, error) {
+func SortedScores(t *table.Table, z []float64, of method.Population, rows []int) (*heldout.Sorted, error) {
 	var scores, weights []float64
 	add := func(i int) {
 		if !Counts(of, t.Label[i]) {
@@ -69,7 +69,7 @@ func SortedScores(t *table.Table, z []float64, of method.Population, rows []int)
 	for _, i := range rows {
 		add(i)
 	}
-	return calibrate.Sort(scores, weights, of)
+	return heldout.Sort(scores, weights, of)
 }
 
 // Counts reports whether a row of a class belongs to a population.

@@ -121,11 +121,16 @@ func TableOptions(m *model.Model, f schema.Format) (table.Options, error) {
 		case o.Segment == "":
 			o.Segment = p.Segment
 		default:
-			return o, &diag.Error{Kind: diag.Usage, Param: "segment", Found: diag.Quote(o.Segment),
-				Expected: diag.Quote(p.Segment) + ", the segment column of the operating point " + diag.Quote(p.Name)}
+			return o, WrongSegment(o.Segment, p.Segment)
 		}
 	}
 	return o, nil
+}
+
+// WrongSegment returns the error for a segment column that is not that of the model's thresholds.
+func WrongSegment(column, own string) error {
+	return &diag.Error{Kind: diag.Usage, Param: "segment", Found: diag.Quote(column),
+		Expected: diag.Quote(own) + ", the column of the model's thresholds", Hint: "use that, or set none"}
 }
 
 // Arranged returns d with its columns in the order of a model's schema. Both share their values.

@@ -6,6 +6,7 @@ import (
 	"toptau/calibrate"
 	"toptau/diag"
 	"toptau/internal/core/binomial"
+	"toptau/internal/core/heldout"
 	"toptau/internal/core/text"
 	"toptau/internal/data/table"
 	"toptau/internal/training/tune"
@@ -31,14 +32,14 @@ type ShiftWatch struct {
 type watched struct {
 	segment   *string // value of the segment column; nil: all rows
 	guarantee *model.Guarantee
-	arrivals  *calibrate.Arrivals // the rows so far
+	arrivals  *heldout.Arrivals // the rows so far
 }
 
 func NewShiftWatch(p *model.Point, labelled bool) *ShiftWatch {
 	s := &ShiftWatch{point: p, labelled: labelled}
 	watch := func(segment *string, g *model.Guarantee) {
 		if g != nil && g.Calibration != nil {
-			s.parts = append(s.parts, watched{segment, g, g.Calibration.Arrivals()})
+			s.parts = append(s.parts, watched{segment, g, heldout.NewArrivals(g.Calibration)})
 		}
 	}
 	watch(nil, p.Guarantee)
@@ -107,7 +108,7 @@ func maxPositives(n int, training model.Training, level float64) int {
 	return low
 }
 
-func (s *ShiftWatch) shiftText(w watched, shift calibrate.Shift, foreign int) string {
+func (s *ShiftWatch) shiftText(w watched, shift heldout.Shift, foreign int) string {
 	population := "negatives"
 	if w.guarantee.Kind == "top" {
 		population = "rows"
@@ -145,7 +146,7 @@ func CalibrationOverTime(t *table.Table, z []float64, population method.Populati
 			scores, order = append(scores, z[row]), append(order, times[row])
 		}
 	}
-	trend, err := calibrate.OverTime(scores, order)
+	trend, err := heldout.OverTime(scores, order)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -106,10 +106,10 @@ func Threshold(f *tune.Found) string {
 	case t.Certified && t.Goal.Kind == metric.GoalMinPrecision:
 		last := t.Guarantee.Tested[len(t.Guarantee.Tested)-1]
 		return fmt.Sprintf("guaranteed with %s confidence if new rows come from the same distribution: %s of %s alerts are real, of %s",
-			metric.ConfidenceText(t.Guarantee.Delta.Float64()), text.Count(last.Real), text.Count(last.Rows), rows)
+			text.Confidence(t.Guarantee.Delta.Float64()), text.Count(last.Real), text.Count(last.Rows), rows)
 	case t.Certified:
 		return fmt.Sprintf("guaranteed with %s confidence if new rows come from the same distribution: score %s from the top of %s",
-			metric.ConfidenceText(t.Guarantee.Delta.Float64()), text.Count(t.Rows-t.Order+1), rows)
+			text.Confidence(t.Guarantee.Delta.Float64()), text.Count(t.Rows-t.Order+1), rows)
 	case t.OutOfFold:
 		return fmt.Sprintf("not guaranteed: score %s from the top of %s; these rows also chose the model (docs/results/guarantee.md counts how "+
 			"often such thresholds exceed the budget)", text.Count(t.Rows-t.Order+1), rows)
@@ -144,7 +144,7 @@ func Untried(f *tune.Found) []string {
 
 // Expected returns the expected rate of a threshold on new rows.
 func Expected(t *tune.Threshold) result.Expected {
-	e := result.NewExpected(t.Expected, t.Refitted)
+	e := NewExpected(t.Expected, t.Refitted)
 	e.Scheme, e.Population, e.Rows, e.Approximate = result.Scheme(t.Scheme), t.Population.String(), t.Rows, t.Approximate
 	return e
 }

@@ -64,8 +64,14 @@ func (f *Facts) goalLine() string {
 	if f.Goal == (metric.Goal{}) {
 		return ""
 	}
-	return "Goal: " + f.Goal.String() + "."
+	return GoalLine(f.Goal)
 }
+
+// GoalLine returns the sentence from which on Lines is about how the model came about.
+func GoalLine(g metric.Goal) string { return "Goal: " + g.String() + "." }
+
+// Claim returns the sentence of Lines about the guarantee.
+func Claim(f Facts) string { return f.guaranteeLine() }
 
 // unitLine describes what is counted, if that is not rows.
 func (f *Facts) unitLine() string {
@@ -112,7 +118,7 @@ func (f *Facts) precisionLine() string {
 	}
 	line := fmt.Sprintf("Of 1,000 alerts, about %s are real", ofThousand(p.Rate))
 	if i := p.Interval; i != nil {
-		line += fmt.Sprintf(" (%s CI %s to %s)", metric.ConfidenceText(1-i.Confidence), ofThousand(i.Low), ofThousand(i.High))
+		line += fmt.Sprintf(" (%s CI %s to %s)", text.Confidence(1-i.Confidence), ofThousand(i.Low), ofThousand(i.High))
 	}
 	return line + "."
 }
@@ -177,7 +183,7 @@ func rateLine(format string, p metric.Proportion) string {
 	}
 	line := fmt.Sprintf(format, text.Percent(p.Rate)) + fmt.Sprintf(" (%s of %s", text.Amount(p.Numerator), text.Amount(p.Denominator))
 	if p.Interval != nil {
-		line += fmt.Sprintf("; %s CI %s to %s", metric.ConfidenceText(1-p.Interval.Confidence), text.Percent(p.Interval.Low), text.Percent(p.Interval.High))
+		line += fmt.Sprintf("; %s CI %s to %s", text.Confidence(1-p.Interval.Confidence), text.Percent(p.Interval.Low), text.Percent(p.Interval.High))
 	}
 	return line + ")."
 }
@@ -210,7 +216,7 @@ func (f *Facts) guaranteeLine() string {
 			rows = "the " + text.Count(g.Negatives) + " " + wording.NegativeNames(f.Unit)
 		}
 		return fmt.Sprintf("Guaranteed with %s confidence, for %s like %s that set the threshold: %s.",
-			metric.ConfidenceText(g.Delta.Float64()), wording.UnitNames(f.Unit), rows, wording.PromiseOf(g))
+			text.Confidence(g.Delta.Float64()), wording.UnitNames(f.Unit), rows, wording.PromiseOf(g))
 	}
 	switch {
 	case f.NoGuarantee != "":

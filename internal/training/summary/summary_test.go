@@ -161,7 +161,7 @@ func TestSummaryCoversThePrecision(t *testing.T) {
 func TestSummaryStatesTheExpectedRate(t *testing.T) {
 	goal := metric.RateGoal(metric.GoalMaxFPR, "1%")
 	expectation := calibrate.Expectation{Rate: 0.007, Low: 0.0043, High: 0.0104, Confidence: 0.95}
-	expected := result.NewExpected(expectation, false)
+	expected := NewExpected(expectation, false)
 	expected.Scheme, expected.Population, expected.Rows = "certified", "negatives", 2990
 	alarms := &metric.Proportion{Rate: expectation.Rate, Interval: &metric.Interval{Low: expectation.Low, High: expectation.High, Confidence: 0.95}}
 	decisions := decisionsOn(t, 724, 297, 167, 15822, false)
@@ -180,7 +180,7 @@ func TestSummaryStatesTheExpectedRate(t *testing.T) {
 	if text := strings.Join(Lines(f), "\n"); !strings.Contains(text, "(95 % CI about 0.43 % to 1.04 %), from 2,990 negatives each scored by fits that did not see it") {
 		t.Error(text)
 	}
-	refitted := result.NewExpected(expectation, true)
+	refitted := NewExpected(expectation, true)
 	refitted.Scheme, refitted.Population, refitted.Rows = "cross-fitted", "negatives", 2990
 	again := f
 	again.Expected, again.Delta, again.Guarantee = &refitted, threshold.Rate{}, nil

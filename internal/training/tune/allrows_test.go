@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"testing"
 
-	"toptau/calibrate"
+	"toptau/internal/core/heldout"
 	"toptau/internal/core/learn"
 	"toptau/internal/core/matrix"
 	"toptau/internal/data/table"
@@ -54,15 +54,15 @@ func TestAllRowsByHand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var folds []calibrate.FoldScores
+	var folds []heldout.FoldScores
 	for _, fold := range list {
 		z := fit(fold.Train)
-		folds = append(folds, calibrate.FoldScores{Fitted: pick(z, fold.Train, table.Negative), Negatives: pick(z, fold.Validation, table.Negative),
+		folds = append(folds, heldout.FoldScores{Fitted: pick(z, fold.Train, table.Negative), Negatives: pick(z, fold.Validation, table.Negative),
 			Positives: pick(z, fold.Validation, table.Positive)})
 	}
 	var negatives []float64
 	found := 0
-	for _, fold := range calibrate.Transfer(pick(fit(nil), data.Labelled(), table.Negative), folds) {
+	for _, fold := range heldout.Transfer(pick(fit(nil), data.Labelled(), table.Negative), folds) {
 		negatives = append(negatives, fold.Negatives...)
 		for _, z := range fold.Positives {
 			if z > f.Threshold.Value {

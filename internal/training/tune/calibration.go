@@ -7,6 +7,7 @@ import (
 
 	"toptau/calibrate"
 	"toptau/diag"
+	"toptau/internal/core/heldout"
 	"toptau/internal/core/text"
 	"toptau/internal/data/table"
 	"toptau/method"
@@ -35,7 +36,7 @@ func (c *calibration) setThreshold() error {
 	if o.Goal.Kind == metric.GoalCostAlert {
 		return c.setProfitable()
 	}
-	if sample.sorted, err = calibrate.Sort(sample.scores, sample.weights, o.Goal.Population()); err != nil {
+	if sample.sorted, err = heldout.Sort(sample.scores, sample.weights, o.Goal.Population()); err != nil {
 		return err
 	}
 	if o.Goal.Kind == metric.GoalMinPrecision && !o.Delta.IsZero() {
@@ -69,7 +70,7 @@ func (c *calibration) setProfitable() (err error) {
 		return err
 	}
 	f, r := c.found, c.pooled.ranking
-	t, err := calibrate.MaxProfit(f.Goal, r.Ranking, r.scores, r.amounts)
+	t, err := heldout.MaxProfit(f.Goal, r.Ranking, r.scores, r.amounts)
 	if err != nil {
 		return err
 	}
@@ -153,7 +154,7 @@ func populationOf(g metric.Goal, s *metric.Scores) []float64 {
 // cross-validation, on the model's scale. A scale that is a little wrong costs power, and no validity.
 func (c *calibration) sequence() ([]float64, error) {
 	p := &c.pooled.units
-	list, err := calibrate.PrecisionSequence(c.found.Goal, c.parts.options.Delta, p.Positives, p.Negatives)
+	list, err := heldout.PrecisionSequence(c.found.Goal, c.parts.options.Delta, p.Positives, p.Negatives)
 	for i := range list {
 		list[i] = c.pooled.middle + float64(c.pooled.spread*list[i])
 	}
@@ -170,7 +171,7 @@ func (c *calibration) overTime(s *calibrationSample) (*calibrate.Trend, error) {
 	for i, row := range s.rows {
 		order[i] = times[row]
 	}
-	trend, err := calibrate.OverTime(s.scores, order)
+	trend, err := heldout.OverTime(s.scores, order)
 	return &trend, err
 }
 
@@ -267,7 +268,7 @@ func (c *calibration) ends(r *ranked) ([]metric.Confusion, error) {
 // units of their own. With tied scores it is between two groups of equal scores, as the expected one is.
 func (c *calibration) pooledThreshold(expected *calibrate.Expectation) (float64, error) {
 	z, weights := c.pooledPopulation()
-	sorted, err := calibrate.Sort(z, weights, c.found.Goal.Population())
+	sorted, err := heldout.Sort(z, weights, c.found.Goal.Population())
 	if err != nil {
 		return 0, err
 	}
@@ -278,9 +279,9 @@ func (c *calibration) pooledThreshold(expected *calibrate.Expectation) (float64,
 	if err != nil {
 		return 0, err
 	}
-	var at *calibrate.Threshold
+	var at *heldout.Threshold
 	if c.found.Goal.Kind == metric.GoalMinRecall {
-		at, err = calibrate.For(metric.Goal{Kind: metric.GoalMinRecall, Rate: rate}, threshold.Rate{}, sorted)
+		at, err = heldout.For(metric.Goal{Kind: metric.GoalMinRecall, Rate: rate}, threshold.Rate{}, sorted)
 	} else {
 		at, err = sorted.Plain(rate)
 	}
@@ -300,11 +301,11 @@ func (c *calibration) setPrice() error {
 	rows := 2 * t.Rows
 	if s := c.parts; s.data.Calibration == nil && o.CalibrationFraction.IsZero() {
 		var err error
-		if rows, err = calibrate.Size(2*(t.Rows+s.populationSize(s.data.Table, s.training)), tau, o.Delta); err != nil {
+		if rows, err = heldout.Size(2*(t.Rows+s.populationSize(s.data.Table, s.training)), tau, o.Delta); err != nil {
 			return err
 		}
 	}
-	doubled, err := threshold.RateOf(calibrate.CertifiedRate(rows, tau, o.Delta))
+	doubled, err := threshold.RateOf(heldout.CertifiedRate(rows, tau, o.Delta))
 	if err != nil {
 		return err
 	}

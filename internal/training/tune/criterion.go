@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"toptau/internal/core/detmath"
 	"toptau/internal/core/text"
 	"toptau/method"
 	"toptau/metric"
@@ -204,7 +205,7 @@ func meanCriterion(g metric.Goal, r *ranked, list []level) (float64, error) {
 // averageScore averages the criterion over the folds, which have the given number of positives together. The
 // standard error is over the folds; with one fold it is that of a proportion of its positives.
 func averageScore(values []float64, positives int) result.Estimate {
-	mean, standardError := metric.MeanAndError(values)
+	mean, standardError := detmath.MeanAndError(values)
 	if len(values) == 1 {
 		standardError = math.Sqrt(float64(mean*(1-mean)) / float64(positives))
 	}
@@ -218,7 +219,7 @@ func gainOf(a, b result.Estimate) result.Estimate {
 	for i := range differences {
 		differences[i] = a.Folds[i] - b.Folds[i]
 	}
-	mean, standardError := metric.MeanAndError(differences)
+	mean, standardError := detmath.MeanAndError(differences)
 	if len(differences) == 1 {
 		standardError = math.Sqrt(float64(a.StandardError*a.StandardError) + float64(b.StandardError*b.StandardError))
 	}

@@ -6,6 +6,7 @@ import (
 
 	"toptau/calibrate"
 	"toptau/diag"
+	"toptau/internal/core/heldout"
 	"toptau/internal/data/table"
 	"toptau/method"
 	"toptau/metric"
@@ -78,20 +79,20 @@ type Entry struct {
 // Threshold is an operating point. Without a guarantee the expected rate on new rows is at most the budget,
 // but the rate itself has no bound.
 type Threshold struct {
-	calibrate.Threshold        // with the evidence for a guarantee that was requested
-	Scheme              Scheme // which rows gave it
-	CrossFolds          int    // SchemeCrossFitted and SchemeAllRows: the folds
-	Approximate         bool   // the interval of Expected is not exact
-	Refitted            bool   // a member was fitted again to all rows: the interval of Expected is about other fits
-	Certified           bool
-	OutOfFold           bool             // the order statistic of out-of-fold scores
-	OverTime            *calibrate.Trend // of the calibration scores; nil without a time column
+	heldout.Threshold        // with the evidence for a guarantee that was requested
+	Scheme            Scheme // which rows gave it
+	CrossFolds        int    // SchemeCrossFitted and SchemeAllRows: the folds
+	Approximate       bool   // the interval of Expected is not exact
+	Refitted          bool   // a member was fitted again to all rows: the interval of Expected is about other fits
+	Certified         bool
+	OutOfFold         bool             // the order statistic of out-of-fold scores
+	OverTime          *calibrate.Trend // of the calibration scores; nil without a time column
 }
 
 // calibrationSample holds the model's scores on units that it did not see and that the goal's budget counts.
 type calibrationSample struct {
 	scores, weights []float64 // weights nil: 1 each
-	sorted          *calibrate.Sorted
+	sorted          *heldout.Sorted
 	folds           [][]float64 // SchemeAllRows: the scores by fold
 	rows            []int       // of each score, a row of the unit; nil if the scores are out of fold
 	ofRows          []float64   // the scores of parts.calibration
@@ -102,7 +103,7 @@ type calibrationSample struct {
 
 // HeldOut are labelled scores on the scale of the model, of rows that did not fit the models that scored them.
 type HeldOut struct {
-	calibrate.LabelledScores
+	heldout.LabelledScores
 	Units  metric.Scores // the same for what is counted, see Units
 	Source string        // which rows these are, in words
 }
@@ -125,12 +126,12 @@ func (f *Found) PlainThreshold(g metric.Goal) (Threshold, error) {
 // order statistic, too.
 func (f *Found) thresholdFor(g metric.Goal, delta threshold.Rate) (Threshold, error) {
 	s := f.sample
-	var t *calibrate.Threshold
+	var t *heldout.Threshold
 	var err error
 	if g.Kind == metric.GoalMinPrecision {
-		t, err = calibrate.ForLabelled(g, delta, s.sequence, s.positives, s.negatives)
+		t, err = heldout.ForLabelled(g, delta, s.sequence, s.positives, s.negatives)
 	} else {
-		t, err = calibrate.For(g, delta, s.sorted)
+		t, err = heldout.For(g, delta, s.sorted)
 	}
 	if err != nil {
 		return Threshold{}, err
@@ -176,7 +177,7 @@ func (f *Found) Rescore(t *table.Table, source string) error {
 	for i, row := range rows {
 		appendScore(&s, t, row, z[i])
 	}
-	f.HeldOut = HeldOut{LabelledScores: calibrate.LabelledScores{Positives: s.Positives, Negatives: s.Negatives,
+	f.HeldOut = HeldOut{LabelledScores: heldout.LabelledScores{Positives: s.Positives, Negatives: s.Negatives,
 		PositiveWeights: s.PositiveWeights, NegativeWeights: s.NegativeWeights}, Units: s, Source: source}
 	return nil
 }

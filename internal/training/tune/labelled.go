@@ -3,7 +3,7 @@ package tune
 import (
 	"slices"
 
-	"toptau/calibrate"
+	"toptau/internal/core/heldout"
 	"toptau/internal/data/table"
 	"toptau/method"
 	"toptau/metric"
@@ -15,7 +15,7 @@ import (
 func (c *calibration) setHeldOut() {
 	p := &c.pooled.scores
 	h := &c.found.HeldOut
-	h.LabelledScores = calibrate.LabelledScores{Positives: p.Positives, Negatives: p.Negatives,
+	h.LabelledScores = heldout.LabelledScores{Positives: p.Positives, Negatives: p.Negatives,
 		PositiveWeights: p.PositiveWeights, NegativeWeights: p.NegativeWeights}
 	h.Units = c.pooled.units
 	switch c.parts.scheme {
@@ -41,7 +41,7 @@ func (c *calibration) setHeldOut() {
 		}
 	}
 	if len(held.negatives) == 0 || len(p.Negatives) == 0 || len(p.Positives) == 0 {
-		h.LabelledScores, h.Units = calibrate.LabelledScores{}, metric.Scores{}
+		h.LabelledScores, h.Units = heldout.LabelledScores{}, metric.Scores{}
 		return
 	}
 	pooled := foldScores{negatives: all, positives: p.Positives}

@@ -7,8 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"toptau/calibrate"
 	"toptau/diag"
+	"toptau/internal/core/heldout"
 	"toptau/internal/core/text"
 	"toptau/internal/data/table"
 	"toptau/method"
@@ -28,7 +28,7 @@ const (
 	// if the budget counts negatives.
 	SchemeHeldOut Scheme = "held-out"
 	// SchemeAllRows fits the model to all rows. The folds of the search score each row, and their scores are transferred to the
-	// model's scale (calibrate.Transfer).
+	// model's scale (heldout.Transfer).
 	SchemeAllRows Scheme = "all-rows"
 	// SchemeCrossFitted saves the mean of models fitted in folds. Each row is scored by the model that did not
 	// see it.
@@ -46,7 +46,7 @@ func (s Scheme) pools() bool { return s == SchemeCrossFitted || s == SchemeAllRo
 // biased where a fit to all rows replaces the mean of the fits. Decision 7 has the measurements.
 const (
 	heldShare    = 0.15   // of the rows that the budget counts
-	heldBudget   = 2.3    // fewest held-out rows within the budget: calibrate.Sorted.Plain is unbiased from there
+	heldBudget   = 2.3    // fewest held-out rows within the budget: heldout.Sorted.Plain is unbiased from there
 	maxBudget    = 200    // most held-out rows within the budget: the rate varies by 7 %
 	crossFitRows = 40_000 // beyond which cross-fitting is too slow for a threshold above every negative
 )
@@ -218,15 +218,23 @@ func (s *parts) requireOutOfFoldRows() error {
 	if alpha.IsZero() {
 		return nil
 	}
-	needed, err := calibrate.Needed(alpha, s.options.Delta)
+	needed, err := heldout.Needed(alpha, s.options.Delta)
 	if err != nil {
 		return err
 	}
 	if n := s.populationSize(s.data.Table, s.training); n < needed {
-		return noGuarantee(fmt.Sprintf("it needs %s %s, and there are %s outside the test part", text.Count(needed),
-			s.populationName(), text.Count(n)))
+		return noGuarantee(fmt.Sprintf("it needs %s %s, and there are %s%s", text.Count(needed),
+			s.populationName(), text.Count(n), s.outsideTest()))
 	}
 	return nil
+}
+
+// outsideTest names the rows that are divided, if others are the test part.
+func (s *parts) outsideTest() string {
+	if s.test == nil {
+		return ""
+	}
+	return " outside the test part"
 }
 
 const budgetOnAverage = "leave delta out: the threshold then keeps the budget only on average"
@@ -267,7 +275,7 @@ func (s *parts) againstGuarantee() string {
 	return AgainstGuarantee(view, all, fitted, false)
 }
 
-// setAsideCertified takes as many rows as calibrate.Size returns, or the fraction in the options.
+// setAsideCertified takes as many rows as heldout.Size returns, or the fraction in the options.
 func (s *parts) setAsideCertified() error {
 	o := &s.options
 	if o.Goal.Kind == metric.GoalMinPrecision {
@@ -278,10 +286,10 @@ func (s *parts) setAsideCertified() error {
 	size, needed := n/4, 1 // above every negative
 	if !alpha.IsZero() {
 		var err error
-		if needed, err = calibrate.Needed(alpha, o.Delta); err != nil {
+		if needed, err = heldout.Needed(alpha, o.Delta); err != nil {
 			return err
 		}
-		if size, err = calibrate.Size(n, alpha, o.Delta); err != nil {
+		if size, err = heldout.Size(n, alpha, o.Delta); err != nil {
 			return err
 		}
 	}
@@ -290,12 +298,12 @@ func (s *parts) setAsideCertified() error {
 	}
 	if share := o.CalibrationFraction; !share.IsZero() {
 		if size = share.Floor(n); size < needed {
-			return noGuarantee(fmt.Sprintf("it needs %s %s, and %s of the %s outside the test part is %s", text.Count(needed),
-				s.populationName(), share, text.Count(n), text.Count(size)))
+			return noGuarantee(fmt.Sprintf("it needs %s %s, and %s of the %s%s is %s", text.Count(needed),
+				s.populationName(), share, text.Count(n), s.outsideTest(), text.Count(size)))
 		}
 	} else if n-minTrainingRows < size {
-		return noGuarantee(fmt.Sprintf("it needs %s %s and %d more that train, and there are %s outside the test part", text.Count(needed),
-			s.populationName(), minTrainingRows, text.Count(n)))
+		return noGuarantee(fmt.Sprintf("it needs %s %s and %d more that train, and there are %s%s", text.Count(needed),
+			s.populationName(), minTrainingRows, text.Count(n), s.outsideTest()))
 	}
 	s.costly = size > n/2
 	if s.data.Table.Group != nil && size < n {
@@ -304,11 +312,11 @@ func (s *parts) setAsideCertified() error {
 	return s.takeCalibration(size)
 }
 
-// setAsideLabelled takes a random part of all rows, for a lowest precision: half of them, or as many as calibrate.SizeLabelled
+// setAsideLabelled takes a random part of all rows, for a lowest precision: half of them, or as many as heldout.SizeLabelled
 // returns. Its classes are in their natural mix.
 func (s *parts) setAsideLabelled() error {
 	o := &s.options
-	positives, negatives, err := calibrate.NeededLabelled(o.Goal, o.Delta)
+	positives, negatives, err := heldout.NeededLabelled(o.Goal, o.Delta)
 	if err != nil {
 		return err
 	}
@@ -328,13 +336,13 @@ func (s *parts) setAsideLabelled() error {
 	}
 	first, _ := s.countedPopulation(t, s.population(t, s.training), nil)
 	n := CountRows(t.Label, first)
-	size, part := calibrate.SizeLabelled(n.Rows(), n.Positives, o.Goal), "half"
+	size, part := heldout.SizeLabelled(n.Rows(), n.Positives, o.Goal), "half"
 	if share := o.CalibrationFraction; !share.IsZero() {
 		size, part = share.Floor(n.Rows()), share.String()
 	}
 	share := float64(size) / float64(max(1, n.Rows()))
 	if held := (Counts{int(share * float64(n.Positives)), int(share * float64(n.Negatives))}); held.Positives < needed.Positives || held.Negatives < needed.Negatives {
-		return noGuarantee(fmt.Sprintf("it needs at least %s that do not train, and %s of the rows outside the test part have %s", wanted, part, held))
+		return noGuarantee(fmt.Sprintf("it needs at least %s that do not train, and %s of the rows%s have %s", wanted, part, s.outsideTest(), held))
 	}
 	s.costly = true
 	return s.takeCalibration(size)

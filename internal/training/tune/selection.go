@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"toptau/calibrate"
+	"toptau/internal/core/heldout"
 	"toptau/internal/models/feature"
 	"toptau/method"
 	"toptau/metric"
@@ -285,7 +285,7 @@ func (s *selection) averageOf(members []member) (result.Estimate, error) {
 
 // blendScores averages the members' scores of a fold's rows. Each member's scores are first put in common units: minus the middle of
 // its left-out negatives, divided by their spread.
-func blendScores(members []member, fold int) (z calibrate.FoldScores) {
+func blendScores(members []member, fold int) (z heldout.FoldScores) {
 	for _, m := range members {
 		f := &m.scores[fold]
 		add := func(to *[]float64, scores []float64) {
@@ -305,7 +305,7 @@ func blendScores(members []member, fold int) (z calibrate.FoldScores) {
 
 // pool returns the out-of-fold scores of the members' average in all folds, in common units.
 func (s *selection) pool() (*pooledScores, error) {
-	folds := make([]calibrate.FoldScores, len(s.folds))
+	folds := make([]heldout.FoldScores, len(s.folds))
 	for i := range folds {
 		folds[i] = blendScores(s.members, i)
 	}
@@ -314,19 +314,19 @@ func (s *selection) pool() (*pooledScores, error) {
 
 // transfer returns the out-of-fold scores of the members in all folds on the scale of the model, which gives its own negatives some scores.
 func (s *selection) transfer(fitted []float64) (*pooledScores, error) {
-	folds := make([]calibrate.FoldScores, len(s.folds))
+	folds := make([]heldout.FoldScores, len(s.folds))
 	for i := range folds {
 		if f := &s.members[0].scores[i]; len(s.members) == 1 { // in the unit of its fit
-			folds[i] = calibrate.FoldScores{Fitted: f.fitted, Negatives: f.negatives, Positives: f.positives}
+			folds[i] = heldout.FoldScores{Fitted: f.fitted, Negatives: f.negatives, Positives: f.positives}
 		} else {
 			folds[i] = blendScores(s.members, i)
 		}
 	}
-	return s.poolFolds(calibrate.Transfer(fitted, folds))
+	return s.poolFolds(heldout.Transfer(fitted, folds))
 }
 
 // poolFolds puts the scores of the rows of all folds together.
-func (s *selection) poolFolds(folds []calibrate.FoldScores) (*pooledScores, error) {
+func (s *selection) poolFolds(folds []heldout.FoldScores) (*pooledScores, error) {
 	var p pooledScores
 	for i, r := range s.folds {
 		z := &folds[i]

@@ -107,8 +107,9 @@ func (f *Found) warnOfThreshold(s *parts) {
 		f.warn("few-real-alerts", "%s", wording.LuckOf(f.Goal, l))
 	}
 	if s.costly {
-		f.warn("costly-guarantee", "the guarantee takes %s of the %s %s outside the test part: the model is fitted to the others",
-			text.Count(f.CalibrationUnits.Rows()), text.Count(f.CalibrationUnits.Rows()+s.populationSize(s.data.Table, s.training)), s.populationName())
+		f.warn("costly-guarantee", "the guarantee takes %s of the %s %s%s: the model is fitted to the others",
+			text.Count(f.CalibrationUnits.Rows()), text.Count(f.CalibrationUnits.Rows()+s.populationSize(s.data.Table, s.training)), s.populationName(),
+			s.outsideTest())
 	}
 }
 

@@ -126,7 +126,7 @@ func (c *scoring) check(ctx context.Context, d *dialect.Dialect, ask asks) error
 		}
 		e := &diag.Error{Kind: diag.Usage, Param: "table", Found: diag.Quote(strings.Join(c.path, ".")) + " without a column " + diag.Quote(column),
 			Expected: "the key, and the columns that the model reads"}
-		if near := diag.Nearest(column, there); near != "" {
+		if near := text.Nearest(column, there); near != "" {
 			e.Hint = "the nearest name is " + diag.Quote(near)
 		}
 		return e

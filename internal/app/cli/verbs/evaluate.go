@@ -13,7 +13,6 @@ import (
 	"toptau/internal/data/atomicfile"
 	"toptau/internal/models/wording"
 	"toptau/measure"
-	"toptau/metric"
 	"toptau/reports"
 	"toptau/result"
 )
@@ -24,10 +23,20 @@ var errGateClosed = &cli.Exit{Code: 4, Reason: "the new model may not replace th
 // Evaluate measures models and the scores of other programs on the same rows.
 type Evaluate[S EntrySource] struct {
 	Report string `file:"out" placeholder:"FILE" help:"Write a self-contained HTML page with curves, intervals, what the model does not promise and what its file contains."`
+	// Statements are what the owners of a single model state about it, for the report; nil: nothing.
+	Statements []result.Statement `kong:"-"`
 	measure.Options
 	GoalFlags
 	VerifyFlags
 	Rows S `embed:""`
+}
+
+// WriteReport writes the page about an evaluation to a file; "": none.
+func WriteReport(s *cli.Session, path string, e *measure.Evaluation, statements ...result.Statement) error {
+	if path == "" {
+		return nil
+	}
+	return s.WriteFile(path, func(w io.Writer) error { return reports.Write(w, e, statements...) })
 }
 
 // Run evaluates, writes and prints.
@@ -64,10 +73,8 @@ func (c *Evaluate[S]) Run(s *cli.Session) error {
 	if e.Database, err = rows.Finish(s); err != nil {
 		return err
 	}
-	if c.Report != "" {
-		if err := s.WriteFile(c.Report, func(w io.Writer) error { return reports.Write(w, e) }); err != nil {
-			return err
-		}
+	if err := WriteReport(s, c.Report, e, c.Statements...); err != nil {
+		return err
 	}
 	if s.JSON {
 		if err := s.Emit(e.Evaluation); err != nil {
@@ -246,7 +253,7 @@ func PrintEntries(s *cli.Session, e *result.Evaluation) {
 		if e.Entities > 0 {
 			unit = text.Plural(e.Entities, "entity")
 		}
-		s.Printf("intervals: %s, %s, %s replicates of the same %s for all\n", i.Kind, metric.ConfidenceText(1-i.Confidence),
+		s.Printf("intervals: %s, %s, %s replicates of the same %s for all\n", i.Kind, text.Confidence(1-i.Confidence),
 			text.Count(i.Replicates), unit)
 	}
 	for i := range e.Entries {

@@ -15,6 +15,7 @@ import (
 	"toptau/internal/core/text"
 	"toptau/internal/data/memory"
 	"toptau/internal/data/table"
+	"toptau/internal/training/rowset"
 	"toptau/model"
 	"toptau/result"
 	"toptau/schema"
@@ -177,8 +178,7 @@ func FormatFor(f schema.Format, m *model.Model, others ...*model.Model) (schema.
 	case f.Segment == "":
 		f.Segment = own.Segment
 	default:
-		return f, &diag.Error{Kind: diag.Usage, Param: "segment", Found: diag.Quote(f.Segment),
-			Expected: diag.Quote(own.Segment) + ", the column of the model's thresholds", Hint: "use that, or set none"}
+		return f, rowset.WrongSegment(f.Segment, own.Segment)
 	}
 	if point, _ := m.Point(""); point.Entity != "" {
 		f.Kept = append(f.Kept, point.Entity)

@@ -33,7 +33,7 @@ func (f GoalFlags) given() []metric.GoalKind {
 		metric.GoalAlerts: f.Alerts != "", metric.GoalAbsoluteTop: f.AbsoluteTop, metric.GoalMinPrecision: f.MinPrecision != "",
 		metric.GoalMinRecall: f.MinRecall != "", metric.GoalCostAlert: f.CostAlert != ""}
 	var kinds []metric.GoalKind
-	for _, kind := range metric.GoalKinds() {
+	for _, kind := range GoalKinds() {
 		if set[kind] {
 			kinds = append(kinds, kind)
 		}
@@ -158,4 +158,10 @@ func wholeNumber(param, text string) (int64, error) {
 		}
 	}
 	return 0, e
+}
+
+// GoalKinds returns all kinds of goals in the order in which they are shown.
+func GoalKinds() []metric.GoalKind {
+	return []metric.GoalKind{metric.GoalMaxFPR, metric.GoalTop, metric.GoalAlerts, metric.GoalAbsoluteTop, metric.GoalMinPrecision,
+		metric.GoalMinRecall, metric.GoalCostAlert}
 }

@@ -10,7 +10,6 @@ import (
 	"toptau/internal/data/table"
 	"toptau/internal/training/inspect"
 	"toptau/model"
-	"toptau/result"
 	"toptau/schema"
 )
 
@@ -73,7 +72,7 @@ func (c *Inspect) inspectModel(s *cli.Session, path string) error {
 // maxListed is the number of columns that are listed without --json.
 const maxListed = 20
 
-func printInspection(s *cli.Session, r *result.Inspection) {
+func printInspection(s *cli.Session, r *inspect.Inspection) {
 	signed := "not signed"
 	if r.Signed {
 		signed = "signed"
@@ -144,7 +143,7 @@ func (c *Inspect) inspectTable(s *cli.Session) error {
 	return nil
 }
 
-func printTable(s *cli.Session, r *result.TableInspection) {
+func printTable(s *cli.Session, r *inspect.TableInspection) {
 	format := r.FileFormat
 	if r.Delimiter != "" {
 		format += ", " + r.Delimiter
@@ -188,7 +187,7 @@ func printTable(s *cli.Session, r *result.TableInspection) {
 const maxTableColumns = 60
 
 // printLabel prints the values of the label, or which column may be it.
-func printLabel(s *cli.Session, r *result.TableInspection) {
+func printLabel(s *cli.Session, r *inspect.TableInspection) {
 	if len(r.Labels) == 0 {
 		switch n := len(r.LabelsMaybe); {
 		case n > 0:

@@ -10,6 +10,7 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/app/cli"
+	"toptau/internal/app/printed"
 	"toptau/internal/data/parquet"
 	"toptau/internal/data/scoredrow"
 	"toptau/result"
@@ -281,7 +282,7 @@ func problemOf(err error) []byte {
 	}
 	placed := *e
 	placed.File, placed.Row = "", 0
-	text, _ := json.Marshal(result.NewFailure(&placed, ReasonText(err)).Error) // texts and numbers cannot fail
+	text, _ := json.Marshal(printed.NewFailure(&placed, ReasonText(err)).Error) // texts and numbers cannot fail
 	return text
 }
 

@@ -69,7 +69,11 @@ func (f VerifyFlags) Load(path string) (*model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return model.LoadVerified(path, key)
+	m, err := model.Load(path)
+	if err != nil {
+		return nil, err
+	}
+	return m, m.Signature().By(key, path)
 }
 
 // LoadCertificate reads a certificate and checks its signature.
@@ -81,7 +85,11 @@ func (f VerifyFlags) LoadCertificate(path string) (*model.Certificate, error) {
 	if err != nil {
 		return nil, err
 	}
-	return model.LoadVerifiedCertificate(path, key)
+	c, err := model.LoadCertificate(path)
+	if err != nil {
+		return nil, err
+	}
+	return c, c.Signature.By(key, path)
 }
 
 // LoadBoth reads a model and its certificate, and checks their signatures.

@@ -38,7 +38,7 @@ func intervalNote(p metric.Proportion) string {
 	if p.Interval == nil {
 		return "no intervals: " + p.NoInterval
 	}
-	return fmt.Sprintf("intervals: %s, %s", p.Interval.Kind, metric.ConfidenceText(1-p.Interval.Confidence))
+	return fmt.Sprintf("intervals: %s, %s", p.Interval.Kind, text.Confidence(1-p.Interval.Confidence))
 }
 
 // AlignColumns pads the columns to one width, the first to the left and the others to the right.

@@ -403,7 +403,7 @@ func printThreshold(s *cli.Session, r *result.Threshold, output string) {
 		s.Printf("audited      %s negatives, %s of them positive and left out\n", text.Count(a.Reviewed), text.Count(a.Removed))
 	}
 	if d := r.SegmentsDelta; !d.IsZero() {
-		s.Printf("segments     all guarantees together hold with %s confidence\n", metric.ConfidenceText(d.Float64()))
+		s.Printf("segments     all guarantees together hold with %s confidence\n", text.Confidence(d.Float64()))
 	}
 	for _, v := range r.Segments {
 		evidence := "no guarantee"

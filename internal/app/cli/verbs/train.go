@@ -15,6 +15,7 @@ import (
 	"toptau/internal/core/text"
 	"toptau/internal/data/atomicfile"
 	"toptau/internal/models/wording"
+	"toptau/internal/training/summary"
 	"toptau/metric"
 	"toptau/reports"
 	"toptau/result"
@@ -146,7 +147,7 @@ func (c *Train[S]) print(s *cli.Session, r *result.Training, rows Rows) error {
 // PrintTraining prints what to expect of a trained model, and with verbose also how it came about.
 func PrintTraining(s *cli.Session, r *result.Training, verbose bool) {
 	answer, rest := r.Summary, []string(nil)
-	if at := slices.Index(answer, "Goal: "+r.Goal.String()+"."); at >= 0 {
+	if at := slices.Index(answer, summary.GoalLine(r.Goal)); at >= 0 {
 		answer, rest = answer[:at], answer[at+1:]
 	}
 	if verbose || r.Goal.Kind != metric.GoalMaxFPR { // the answer names a budget of false alarms

@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 
-	"toptau/diag"
 	"toptau/internal/core/text"
 	"toptau/internal/models/dialect"
 	"toptau/internal/models/export"
@@ -110,7 +109,7 @@ const wayOut = "train with the encodings raw and scorecard, or export the model 
 
 // obeyed reports whether a terminal obeys a character of a quoted name that the database has no escape for. Line ends and tabs are
 // as in any SQL.
-func obeyed(r rune) bool { return r != '\n' && r != '\t' && diag.Unprintable(r) }
+func obeyed(r rune) bool { return r != '\n' && r != '\t' && text.Unprintable(r) }
 
 // check refuses names and sizes that the database does not have.
 func (b *builder) check() error {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"toptau/diag"
+	"toptau/internal/core/text"
 	"toptau/internal/models/dialect"
 	"toptau/internal/models/portable"
 	"toptau/internal/tests/modeltest"
@@ -189,7 +190,7 @@ func TestQuoting(t *testing.T) {
 // Characters that a terminal obeys are escaped in names and texts. Where a database has no escape for names, the name is refused.
 // Letters are written unchanged.
 func TestPrintable(t *testing.T) {
-	bad := func(r rune) bool { return r != '\n' && diag.Unprintable(r) }
+	bad := func(r rune) bool { return r != '\n' && text.Unprintable(r) }
 	program := func(name, category string) *portable.Program {
 		return &portable.Program{Columns: []string{name}, Inputs: []portable.Input{{Name: name, Text: true}}, MissingTexts: []string{category}}
 	}
