@@ -126,7 +126,7 @@ func TestExactOptima(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := solve.Problem{Method: m.Name, Lambda: number(c.Lambda), Tau: number(c.Params["tau"]), Beta: number(c.Params["beta"]),
-			K: int(number(c.Params["k"])), Settings: method.Settings{Gap: 1e-9, Storage: method.Float64}}
+			K: int(number(c.Params["k"])), Settings: method.Settings{Gap: 2e-10, Storage: method.Float64}}
 		var x solve.Dense
 		for i, row := range c.X {
 			x = append(x, nil)

@@ -32,8 +32,9 @@ const (
 	innerOfGap    = .1
 	innerOfTarget = .2
 
-	// wideInner is the tolerance on wide data, as a part of the bound, before the bounds are close.
-	wideInner = .05
+	// wideInner is the tolerance on wide data, as a part of the bound, before the bounds are close. On gisette .2 takes 7 to 17 % less work
+	// than .05 with three problems.
+	wideInner = .2
 
 	// tightening divides the tolerance of the inner solves after a round that brought no row; after
 	// roundsWithNoRow such rounds the solve ends.
