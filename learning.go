@@ -49,8 +49,9 @@ func learningCurve(ctx context.Context, d *rowset.Set, found *tune.Found, o Trai
 		}
 		entries = append(entries, dataset.Entry{Name: fmt.Sprint(part.Len()), Model: trained.Model})
 	}
-	e, err := measure.Evaluate(context.WithoutCancel(ctx), rowset.Wrap(test).(*dataset.Data), entries, measure.Options{Goal: found.Goal, Against: entries[len(entries)-1].Name,
-		Entity: o.Entity, Value: o.Value, Seed: o.Seed})
+	e, err := measure.Evaluate(context.WithoutCancel(ctx), rowset.Wrap(test).(*dataset.Data), entries,
+		measure.Options{Goal: found.Goal, Against: entries[len(entries)-1].Name,
+			Entity: o.Entity, Value: o.Value, Seed: o.Seed})
 	if err != nil {
 		return nil, err
 	}

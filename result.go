@@ -89,7 +89,9 @@ func trainedMember(c *tune.Candidate, t *tune.Member, seed uint64) model.Member 
 func trainSummary(f *tune.Found, o TrainOptions, d *rowset.Set, m *model.Model, leaks []leakage.Leak, warnings int) (lines []string, claim string) {
 	goal, _ := m.Point("")
 	expected := summary.Expected(&f.Threshold)
-	facts := summary.Facts{Goal: f.Goal, Unit: rowset.UnitOf(f.Units, d.Len()), Value: f.OutOfFold.Value, ValueName: o.Value, Profit: f.OutOfFold.Profit, Delta: o.Delta, Guarantee: goal.Guarantee, Price: f.Price, Warnings: warnings, Expected: &expected, Leaks: leaks,
+	facts := summary.Facts{Goal: f.Goal, Unit: rowset.UnitOf(f.Units, d.Len()), Value: f.OutOfFold.Value, ValueName: o.Value,
+		Profit: f.OutOfFold.Profit, Delta: o.Delta, Guarantee: goal.Guarantee, Price: f.Price, Warnings: warnings, Expected: &expected,
+		Leaks:     leaks,
 		Decisions: f.OutOfFold.AtThreshold, Basis: "out-of-fold scores of the rows that chose the model"}
 	if f.MeasuredOnCalibration() {
 		facts.Basis = "the calibration rows"
@@ -97,7 +99,8 @@ func trainSummary(f *tune.Found, o TrainOptions, d *rowset.Set, m *model.Model, 
 		facts.Basis = "the validation part, which chose the model"
 	}
 	if f.Test != nil {
-		facts.Decisions, facts.Value, facts.Profit, facts.Basis, facts.Measured = f.Test.AtThreshold, f.Test.Value, f.Test.Profit, "the test part", true
+		facts.Decisions, facts.Value, facts.Profit, facts.Basis, facts.Measured = f.Test.AtThreshold, f.Test.Value, f.Test.Profit,
+			"the test part", true
 	}
 	if t := &f.Threshold; !t.Certified && t.Guarantee != nil {
 		facts.NoGuarantee = "the threshold comes from out-of-fold scores of rows that also chose the model"

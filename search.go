@@ -154,7 +154,8 @@ func weightOfPositives(w method.ClassWeight, d *rowset.Set) (float64, error) {
 	case w.Balanced:
 		return float64(d.Info.Negatives) / float64(d.Info.Positives), nil
 	case !(w.Positive >= 0) || math.IsInf(w.Positive, 0):
-		return 0, &diag.Error{Kind: diag.Usage, Param: "class-weight", Found: strconv.FormatFloat(w.Positive, 'g', -1, 64), Expected: "a number above 0"}
+		return 0, &diag.Error{Kind: diag.Usage, Param: "class-weight", Found: strconv.FormatFloat(w.Positive, 'g', -1, 64),
+			Expected: "a number above 0"}
 	}
 	return w.Positive, nil
 }

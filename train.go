@@ -34,11 +34,11 @@ func init() { ranked.OfTraining = func(t any) *ranked.Training { return t.(*Trai
 //     regression on raw columns unless the gain over it exceeds the gain's standard error.
 //  5. It fits the choice again, as one linear model.
 //
-// All rows train, and all that the budget or recall counts give the threshold: each has the score of a fit that left it out, transferred to the model's
-// scale. The expected rate on new rows is the goal's. For rows with a time, entities or weights, and where
-// they have more than 200 within the budget, 15 % of the rows are held out for the threshold instead, before anything is fitted. Where these would be too
-// few, and for a lowest precision, fits in other folds score the rows. With Delta, the threshold is the exact order statistic of calibration rows, and certified.
-// If there are too few of them to certify the goal, Train fits nothing and returns an error that matches
+// All rows train, and all that the budget or recall counts give the threshold: each has the score of a fit that left it out, transferred
+// to the model's scale. The expected rate on new rows is the goal's. For rows with a time, entities or weights, and where they have more
+// than 200 within the budget, 15 % of the rows are held out for the threshold instead, before anything is fitted. Where these would be
+// too few, and for a lowest precision, fits in other folds score the rows. With Delta, the threshold is the exact order statistic of
+// calibration rows, and certified. If there are too few of them to certify the goal, Train fits nothing and returns an error that matches
 // diag.ErrNoGuarantee.
 //
 // If ctx is cancelled after a first model is complete, Train returns the best model so far with Stopped set.
@@ -57,7 +57,8 @@ func Train(ctx context.Context, d *dataset.Data, goal metric.Goal, o TrainOption
 // describe returns the model that a search found, with its evidence, warnings and summary.
 func (o TrainOptions) describe(ctx context.Context, s *searched, start time.Time) (*Trained, error) {
 	d, found := s.data, s.Found
-	trained := &Trained{Result: newTraining(found, o), Test: o.Test, state: &ranked.Training{Data: s.shown, HeldOut: found.HeldOut.Units, Mass: found.Mass}}
+	trained := &Trained{Result: newTraining(found, o), Test: o.Test, state: &ranked.Training{Data: s.shown, HeldOut: found.HeldOut.Units,
+		Mass: found.Mass}}
 	var err error
 	if found.TestRows != nil {
 		rows, err := d.SelectRows(found.TestRows)
@@ -193,10 +194,13 @@ func trainedEntries(f *tune.Found, chosen *model.Model, o TrainOptions, d *rowse
 // newTraining returns the result of a search. Train adds the summary, warnings of the data and times.
 func newTraining(f *tune.Found, o TrainOptions) result.Training {
 	r := result.Training{
-		Goal: f.Goal, Prevalence: f.Prevalence, Training: countsOf(f.Training), Calibration: someCounts(f.Calibration), Validation: someCounts(f.Validation),
-		Test: someCounts(f.TestCounts), Folds: f.Folds, FoldRows: f.FoldRows, Criterion: f.Criterion.Text, Budgets: f.Criterion.Budgets,
-		NotTried: summary.Untried(f), CrossValidation: f.Choice.Score, Choice: f.Choice.Choice, Why: summary.Choice(f), Threshold: f.Threshold.Value, ThresholdNote: summary.Threshold(f),
-		Certified: f.Threshold.Certified, Delta: o.Delta, Expected: summary.Expected(&f.Threshold), Price: f.Price, OverTime: f.Threshold.OverTime,
+		Goal: f.Goal, Prevalence: f.Prevalence, Training: countsOf(f.Training), Calibration: someCounts(f.Calibration),
+		Validation: someCounts(f.Validation),
+		Test:       someCounts(f.TestCounts), Folds: f.Folds, FoldRows: f.FoldRows, Criterion: f.Criterion.Text, Budgets: f.Criterion.Budgets,
+		NotTried: summary.Untried(f), CrossValidation: f.Choice.Score, Choice: f.Choice.Choice, Why: summary.Choice(f),
+		Threshold: f.Threshold.Value, ThresholdNote: summary.Threshold(f),
+		Certified: f.Threshold.Certified, Delta: o.Delta, Expected: summary.Expected(&f.Threshold), Price: f.Price,
+		OverTime:      f.Threshold.OverTime,
 		OutOfFoldGoal: f.OutOfFold.Goal, OutOfFoldDecisions: f.OutOfFold.AtThreshold, Features: f.Map.Cols(), Seed: o.Seed,
 		Unit: rowset.UnitOf(f.Units, len(f.Units.Of)), Value: o.Value, OutOfFoldValue: f.OutOfFold.Value, OutOfFoldProfit: f.OutOfFold.Profit,
 		SecondsSearch: f.SecondsSearch, SecondsRefit: f.SecondsRefit,
@@ -214,7 +218,8 @@ func newTraining(f *tune.Found, o TrainOptions) result.Training {
 		r.Candidates = append(r.Candidates, candidateOf(&f.Candidates[i]))
 	}
 	for _, m := range f.Members {
-		r.Members = append(r.Members, result.Member{Candidate: m.Candidate, Lambda: m.Lambda, Share: m.Share, Folds: m.Folds, SecondsFit: m.Seconds})
+		r.Members = append(r.Members, result.Member{Candidate: m.Candidate, Lambda: m.Lambda, Share: m.Share, Folds: m.Folds,
+			SecondsFit: m.Seconds})
 	}
 	if f.Choice.Reference >= 0 {
 		r.Reference = &f.Choice.Reference

@@ -77,8 +77,8 @@ type Expectation struct {
 // Tied describes a threshold at which scores are tied. More or fewer alerts would take all of them, so the rate is below that of the
 // order, and a recall or precision is above the goal.
 type Tied struct {
-	// number of rows with the score of the threshold; recall: with the smallest score above it; precision: with the largest one below it, 0: there
-	// is none
+	// number of rows with the score of the threshold; recall: with the smallest score above it; precision: with the largest one below it, 0:
+	// there is none
 	Equal   int `json:"equal"`
 	Counted int `json:"counted"` // number of rows above the threshold; recall and precision: of positives
 }

@@ -110,7 +110,8 @@ func (p *Probability) Check() error {
 		}
 	}
 	if !(p.Scale > 0) || p.A < 0 || p.B < 0 || !(p.Prevalence > 0 && p.Prevalence < 1) || p.Positives < 0 || p.Positives > p.Rows {
-		return fmt.Errorf("scale %v, slopes %v and %v, prevalence %v, %d positives of %d rows", p.Scale, p.A, p.B, p.Prevalence, p.Positives, p.Rows)
+		return fmt.Errorf("scale %v, slopes %v and %v, prevalence %v, %d positives of %d rows", p.Scale, p.A, p.B, p.Prevalence, p.Positives,
+			p.Rows)
 	}
 	for _, r := range p.Reliability {
 		for _, x := range []float64{r.Predicted, r.Observed, r.Low, r.High} {

@@ -16,7 +16,8 @@ import (
 type Reference struct {
 	Sample
 	Ties []uint32 `json:"tie"`
-	// The numbers of rows with at least the kept scores, or with more, whichever is nearer to Above; absent if no kept score is that of several rows
+	// The numbers of rows with at least the kept scores, or with more, whichever is nearer to Above; absent if no kept score is that of
+	// several rows
 	Counts []int  `json:"counts,omitempty"`
 	Source string `json:"source"` // the rows, in words
 }

@@ -194,11 +194,14 @@ func (g *diagnosing) judgeBudgets(rates []threshold.Rate) error {
 			Enough: g.Negatives >= needed}
 		switch {
 		case b.TauNegatives < 1:
-			b.Text = fmt.Sprintf("%s of %s negatives is less than one, so the threshold is the largest negative, as in toppush", tau, text.Count(g.Negatives))
+			b.Text = fmt.Sprintf("%s of %s negatives is less than one, so the threshold is the largest negative, as in toppush", tau,
+				text.Count(g.Negatives))
 		case !b.Enough:
-			b.Text = fmt.Sprintf("%s negatives are too few for a guarantee at %s, which needs %s held out", text.Count(g.Negatives), tau, text.Count(needed))
+			b.Text = fmt.Sprintf("%s negatives are too few for a guarantee at %s, which needs %s held out", text.Count(g.Negatives), tau,
+				text.Count(needed))
 		default:
-			b.Text = fmt.Sprintf("about %.0f negatives within the budget; a guarantee needs %s held-out negatives", b.TauNegatives, text.Count(needed))
+			b.Text = fmt.Sprintf("about %.0f negatives within the budget; a guarantee needs %s held-out negatives", b.TauNegatives,
+				text.Count(needed))
 		}
 		g.Budgets = append(g.Budgets, b)
 	}

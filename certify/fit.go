@@ -199,7 +199,8 @@ func (out *Fitted) record(res *certified.Result) {
 	switch {
 	case res.Cancelled:
 		r.Stopped = result.Cancelled
-		r.Warnings = append(r.Warnings, diag.Warning{Code: "cancelled", Text: "interrupted after " + text.Plural(res.Passes, "pass") + "; both bounds hold"})
+		r.Warnings = append(r.Warnings, diag.Warning{Code: "cancelled", Text: "interrupted after " + text.Plural(res.Passes, "pass") +
+			"; both bounds hold"})
 	case !res.Converged:
 		r.Warnings = append(r.Warnings, diag.Warning{Code: "not-converged",
 			Text: "the requested gap was not reached in " + text.Plural(res.Passes, "pass") + "; both bounds hold"})

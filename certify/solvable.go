@@ -126,8 +126,8 @@ func (s *passedProblem) addWeights(c *model.Certificate, r *certified.Result) er
 	return addSourceWeights(c, s.source, r)
 }
 
-// fewRows are all rows of a small table in a database, with their keys. Their problem is solved in memory, as that of a file. The database's scores are
-// compared with those in memory.
+// fewRows are all rows of a small table in a database, with their keys. Their problem is solved in memory, as that of a file. The
+// database's scores are compared with those in memory.
 type fewRows struct {
 	*passedRows
 	keys []string

@@ -51,9 +51,9 @@ func addDualWeights(c *model.Certificate, f *objective.Objective, res *certified
 }
 
 // Verify recomputes F(w) of a model and D(p, a) of a certificate from the data, with bounds on all rounding
-// errors, and compares both with the certificate's claims. It trusts neither the solver nor the files, and compiles the model's program again.
-// Holds reports whether the certificate holds. At lambda = 0 that requires a radius of at least 2|w|. If the
-// certificate bounds the norm, Verify checks that, too.
+// errors, and compares both with the certificate's claims. It trusts neither the solver nor the files, and compiles the model's program
+// again. Holds reports whether the certificate holds. At lambda = 0 that requires a radius of at least 2|w|. If the certificate bounds
+// the norm, Verify checks that, too.
 //
 // The certificate must be about the given problem, and about the rows and weights of the data, which must be those of
 // the fit. Otherwise Verify returns an error, and also if (p, a) is infeasible. If problem is nil, it is that of
@@ -81,7 +81,8 @@ func Verify(ctx context.Context, m *model.Model, data *dataset.Data, c *model.Ce
 	if err != nil {
 		return nil, d.WithFile(err)
 	}
-	v.Problem = result.VerifiedProblem{Problem: verified, Storage: c.Storage, Counts: result.Counts{Rows: d.Len(), Positives: d.Positives()}, PositiveLabels: positiveLabels(d)}
+	v.Problem = result.VerifiedProblem{Problem: verified, Storage: c.Storage, Counts: result.Counts{Rows: d.Len(), Positives: d.Positives()},
+		PositiveLabels: positiveLabels(d)}
 	if label := d.Info.Schema.Label; label != nil {
 		v.Problem.Label = label.Name
 	}
@@ -108,7 +109,8 @@ func proofData(ctx context.Context, d *rowset.Set, of method.Population, m *mode
 		}
 		s := source.Shape()
 		if len(s.Largest) != s.Cols {
-			return nil, positives, population, nil, &diag.Error{Kind: diag.Usage, Found: "rows without bounds on their values", Expected: "a file, or a table of a database"}
+			return nil, positives, population, nil, &diag.Error{Kind: diag.Usage, Found: "rows without bounds on their values",
+				Expected: "a file, or a table of a database"}
 		}
 		named = byNumber
 		if keyed, ok := source.(large.Keyed); ok {

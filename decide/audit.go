@@ -21,9 +21,9 @@ import (
 // alerts. Threshold lists the best-scoring negatives for review, and leaves out those that a review found to be positive (Label-Trim:
 // Bashari, Sesia and Romano, ICML 2025, arXiv 2502.04807).
 //
-// Let j be the number of scores that may reach the threshold, and n that of the negatives after the review. If the threshold is among the reviewed
-// rows, the j best of them are the j best of the true negatives. Of these there are n - u if u rows that were not reviewed are positive, so the
-// budget is exceeded with probability P(Bin(n - u, alpha) <= j - 1) and not P(Bin(n, alpha) <= j - 1).
+// Let j be the number of scores that may reach the threshold, and n that of the negatives after the review. If the threshold is among the
+// reviewed rows, the j best of them are the j best of the true negatives. Of these there are n - u if u rows that were not reviewed are
+// positive, so the budget is exceeded with probability P(Bin(n - u, alpha) <= j - 1) and not P(Bin(n, alpha) <= j - 1).
 
 // checkAudit returns an error if a review does not fit the goal or what is counted.
 func (o *Options) checkAudit(g metric.Goal) error {
@@ -37,8 +37,9 @@ func (o *Options) checkAudit(g metric.Goal) error {
 		param = "audited"
 	}
 	if g.Population() != method.Negatives {
-		return &diag.Error{Kind: diag.Usage, Param: param, Found: "with a goal that does not count negatives alone", Expected: "a budget of false alarms",
-			Hint: "of other goals, a review can only correct the labels in the data"}
+		return &diag.Error{Kind: diag.Usage, Param: param, Found: "with a goal that does not count negatives alone",
+			Expected: "a budget of false alarms",
+			Hint:     "of other goals, a review can only correct the labels in the data"}
 	}
 	if o.Entity != "" || o.Segments {
 		return &diag.Error{Kind: diag.Usage, Param: param, Found: "together with entities or segments", Expected: "a threshold for rows"}
@@ -88,8 +89,9 @@ func trimmed(d *rowset.Set, audited map[int]bool) (*rowset.Set, error) {
 	t.Label = slices.Clone(t.Label)
 	for _, row := range slices.Sorted(maps.Keys(audited)) {
 		if row < 1 || row > len(t.Label) || t.Label[row-1] != table.Negative {
-			return nil, &diag.Error{Kind: diag.Data, Param: "audited", File: t.File, Found: fmt.Sprintf("row %d", row), Expected: "a negative of these rows",
-				Hint: "was the review written for other data?"}
+			return nil, &diag.Error{Kind: diag.Data, Param: "audited", File: t.File, Found: fmt.Sprintf("row %d", row),
+				Expected: "a negative of these rows",
+				Hint:     "was the review written for other data?"}
 		}
 		if audited[row] {
 			positive[unitOf(row-1)] = true
@@ -128,7 +130,8 @@ func (c *calibrating) addAudit(out *Calibrated) {
 			a.MaxTail = binomial.AtMost(r.Rows-hidden, above, g.Rate.Float64())
 		}
 		a.Reaches = above < kept
-		line := fmt.Sprintf("the guarantee is not exact any more: it assumes that none of the %s negatives that were not reviewed is positive", text.Count(a.Unreviewed))
+		line := fmt.Sprintf("the guarantee is not exact any more: it assumes that none of the %s negatives that were not reviewed is positive",
+			text.Count(a.Unreviewed))
 		switch {
 		case !a.Reaches:
 			line += fmt.Sprintf("; the threshold is below the reviewed rows, so review at least %s", text.Count(above+1+a.Removed))

@@ -73,7 +73,8 @@ func newCalibrated(o Options, t *heldout.Threshold, guarantee error, rows, negat
 	if g := t.Guarantee; g != nil && g.Kind == metric.GoalMinPrecision {
 		source = fmt.Sprintf("%d calibration rows, %d negative; %d others fixed the thresholds that they test", g.Rows, g.Negatives, rows-g.Rows)
 	}
-	out := &Calibrated{Point: model.Point{Name: o.Name, Threshold: t.Value, Goal: t.Goal, Guarantee: t.CertifiedGuarantee(negatives), UpTo: t.UpTo(), Source: source}}
+	out := &Calibrated{Point: model.Point{Name: o.Name, Threshold: t.Value, Goal: t.Goal, Guarantee: t.CertifiedGuarantee(negatives),
+		UpTo: t.UpTo(), Source: source}}
 	r := &out.Result
 	population := t.Population.String()
 	*r = result.Threshold{Threshold: t.Value, Goal: t.Goal, Delta: o.Delta, Certified: t.Guarantee != nil, Population: population,
@@ -159,11 +160,12 @@ func (c *calibrating) addSegment(out *Calibrated, value string, t *heldout.Thres
 	}
 	out.Result.Segments = append(out.Result.Segments, s)
 	out.Point.UpTo = max(out.Point.UpTo, t.UpTo())
-	out.Point.Segments = append(out.Point.Segments, model.Segment{Value: value, Threshold: t.Value, Guarantee: t.CertifiedGuarantee(s.Negatives)})
+	out.Point.Segments = append(out.Point.Segments, model.Segment{Value: value, Threshold: t.Value,
+		Guarantee: t.CertifiedGuarantee(s.Negatives)})
 }
 
-// addJointConfidence records with which confidence the guarantees of all certified segments hold together: the requested one if they share it,
-// and otherwise by Bonferroni's inequality.
+// addJointConfidence records with which confidence the guarantees of all certified segments hold together: the requested one if they
+// share it, and otherwise by Bonferroni's inequality.
 func (c *calibrating) addJointConfidence(out *Calibrated, certified int) {
 	r := &out.Result
 	switch {

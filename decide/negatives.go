@@ -26,7 +26,8 @@ func Negatives(m *model.Model, p *model.Point, data *dataset.Data) (*calibrate.N
 	}
 	scored, ok := rows.(*scoredRows)
 	if !ok {
-		return nil, &diag.Error{Kind: diag.Usage, Param: "calibration", Found: "rows that do not fit into memory", Expected: string(rowset.InMemory), Hint: "a sample of the rows may be enough"}
+		return nil, &diag.Error{Kind: diag.Usage, Param: "calibration", Found: "rows that do not fit into memory",
+			Expected: string(rowset.InMemory), Hint: "a sample of the rows may be enough"}
 	}
 	_, against, err := thresholdOverlap(&e, d, false)
 	if err != nil {
@@ -36,7 +37,8 @@ func Negatives(m *model.Model, p *model.Point, data *dataset.Data) (*calibrate.N
 		against = scored.unfit()
 	}
 	if against != "" {
-		return nil, &diag.Error{Kind: diag.Guarantee, Param: "calibration", Found: "no list: " + against, Expected: "held-out rows that were used for nothing else"}
+		return nil, &diag.Error{Kind: diag.Guarantee, Param: "calibration", Found: "no list: " + against,
+			Expected: "held-out rows that were used for nothing else"}
 	}
 	negatives := heldout.BestNegatives(rowset.NegativeScores(scored.data.Table, scored.scores), math.MaxInt)
 	if negatives == nil {

@@ -126,7 +126,8 @@ func (c *Calibrated) warn(m *model.Model, replaced *model.Point) {
 // pointToReplace returns the point that o.Replace names, and takes its name and what it counts.
 func pointToReplace(e *rowset.Entry, o *Options) (model.Point, error) {
 	if e.Model == nil {
-		return model.Point{}, &diag.Error{Kind: diag.Usage, Param: "replace", Found: diag.Quote(o.Replace), Expected: "a model that has this operating point"}
+		return model.Point{}, &diag.Error{Kind: diag.Usage, Param: "replace", Found: diag.Quote(o.Replace),
+			Expected: "a model that has this operating point"}
 	}
 	points, err := rowset.PointsFrom(e.Model, o.Replace)
 	if err != nil {

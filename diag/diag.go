@@ -111,7 +111,8 @@ func cut(text string, most int) string {
 // Short returns the error with parts that are cut if they are too long for a message. The value of a fix cannot be cut: it is VALUE.
 func (e *Error) Short() *Error {
 	s := *e
-	s.Column, s.Found, s.Expected, s.Hint = cut(e.Column, longestName), cut(e.Found, longestPart), cut(e.Expected, longestPart), cut(e.Hint, longestPart)
+	s.Column, s.Found, s.Expected, s.Hint = cut(e.Column, longestName), cut(e.Found, longestPart), cut(e.Expected, longestPart),
+		cut(e.Hint, longestPart)
 	s.Fixes = shortFixes(e.Fixes)
 	return &s
 }

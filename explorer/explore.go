@@ -192,8 +192,8 @@ func sideOf(c *metric.Confusion) result.BudgetSide {
 		Found: c.TruePositiveRate, Precision: c.Precision, FalseAlarms: c.FalsePositiveRate}
 }
 
-// own returns what the model's default point finds, nil without a model. These rows did not choose its threshold, so the rate that they have
-// above it is the one to expect, with the interval of a fixed threshold.
+// own returns what the model's default point finds, nil without a model. These rows did not choose its threshold, so the rate that they
+// have above it is the one to expect, with the interval of a fixed threshold.
 func (x *Explorer) own(of method.Population) *result.BudgetSide {
 	if len(x.Points) == 0 {
 		return nil

@@ -54,7 +54,7 @@ type Options struct {
 	Gate       bool
 	Margin     threshold.Rate
 	ReportDate string // shown in the report, in any form; "": none
-	Examples   int                // most false alarms, found and missed positives to list with reasons; 0: none
+	Examples   int    // most false alarms, found and missed positives to list with reasons; 0: none
 }
 
 // Evaluation is the result of Evaluate. It keeps the rankings for reports and explorers.
@@ -87,7 +87,8 @@ func Evaluate(ctx context.Context, data *dataset.Data, entries []dataset.Entry, 
 		return nil, err
 	}
 	if o.Goal.Kind == metric.GoalCostAlert && len(entries) > 1 {
-		return nil, &diag.Error{Kind: diag.Usage, Param: string(o.Goal.Kind), Found: "with several entries", Expected: "one", Hint: "a comparison needs a budget"}
+		return nil, &diag.Error{Kind: diag.Usage, Param: string(o.Goal.Kind), Found: "with several entries", Expected: "one",
+			Hint: "a comparison needs a budget"}
 	}
 	e.SecondsRead, e.Warnings, e.Verdicts = d.Seconds, d.Warnings(), []result.Verdict{}
 	if err := e.warnOfCopies(ctx, d); err != nil {
@@ -112,8 +113,8 @@ func Evaluate(ctx context.Context, data *dataset.Data, entries []dataset.Entry, 
 	}
 	if o.Gate {
 		if len(entries) < 2 || o.Against == entries[0].Name || o.Against == "" {
-			return nil, &diag.Error{Kind: diag.Usage, Param: "gate", Found: "without a model to compare with", Expected: "the model that the first one would replace",
-				Fixes: []diag.Fix{{Param: "against", Value: "OLD"}}}
+			return nil, &diag.Error{Kind: diag.Usage, Param: "gate", Found: "without a model to compare with",
+				Expected: "the model that the first one would replace", Fixes: []diag.Fix{{Param: "against", Value: "OLD"}}}
 		}
 		e.Gate = e.gate(o)
 	}
@@ -142,8 +143,9 @@ func (o *Options) entityOf(entries []dataset.Entry) string {
 
 // needs lists what an evaluation can have of rows in memory only.
 func (o *Options) needs(d *rowset.Set, entries []dataset.Entry) rowset.Needs {
-	return rowset.Needs{}.Columns(d, o.entityOf(entries), o.Value).Option("by", len(o.By) > 0).Option("examples", o.Examples > 0).Option("gate", o.Gate).
-		Option("against", o.Against != "").Option("segment", slices.ContainsFunc(entries, func(e dataset.Entry) bool { return (*rowset.Entry)(&e).DecidesBySegment() })).
+	return rowset.Needs{}.Columns(d, o.entityOf(entries), o.Value).Option("by", len(o.By) > 0).
+		Option("examples", o.Examples > 0).Option("gate", o.Gate).Option("against", o.Against != "").
+		Option("segment", slices.ContainsFunc(entries, func(e dataset.Entry) bool { return (*rowset.Entry)(&e).DecidesBySegment() })).
 		Goal(o.Goal).Named("a comparison", len(entries) > 1).Named("scores without a model", entries[0].Model == nil)
 }
 
@@ -211,7 +213,8 @@ func (e *Evaluation) addEntry(ctx context.Context, entry *rowset.Entry, o Option
 	if entry.Model != nil {
 		k.Data = e.state.Data.Arranged(entry.Model)
 	}
-	r := result.Entry{Name: entry.Name, Kind: result.ScoresEntry, Measured: result.Measured{Points: []result.Decisions{}, Curves: []result.Curve{}}}
+	r := result.Entry{Name: entry.Name, Kind: result.ScoresEntry, Measured: result.Measured{Points: []result.Decisions{},
+		Curves: []result.Curve{}}}
 	counts, err := e.rankRows(ctx, k, &r, o)
 	if err != nil {
 		return err
@@ -618,7 +621,8 @@ func (e *Evaluation) pairedGoal(o Options) (metric.Goal, error) {
 // summaryFacts returns the facts of the summary, which is about the first model's default operating point.
 func (e *Evaluation) summaryFacts(prevalence threshold.Rate) summary.Facts {
 	p, _ := e.state.Rankings[0].Model.Point("")
-	f := summary.Facts{Unit: e.Unit, Value: e.Points[0].Value, ValueName: e.Value, Decisions: e.Points[0].Decisions, Guarantee: p.Guarantee, Warnings: len(e.Warnings),
+	f := summary.Facts{Unit: e.Unit, Value: e.Points[0].Value, ValueName: e.Value, Decisions: e.Points[0].Decisions, Guarantee: p.Guarantee,
+		Warnings:   len(e.Warnings),
 		Basis:      fmt.Sprintf("these %s, %s positive", wording.UnitsText(e.Unit, e.Rows), text.Count(e.Positives)),
 		Prevalence: e.Prevalence, PrevalenceHere: true, Goal: p.Goal}
 	if p.Guarantee == nil {

@@ -61,7 +61,8 @@ func missedGoal(p *result.Decisions) string {
 		if rate.IsZero() || measured.Interval == nil || measured.Interval.High >= rate.Float64() {
 			return ""
 		}
-		return fmt.Sprintf("its threshold misses the goal of %s: %s %s (%s to %s)", text.Percent(rate.Float64()), text.Percent(measured.Rate), what,
+		return fmt.Sprintf("its threshold misses the goal of %s: %s %s (%s to %s)", text.Percent(rate.Float64()), text.Percent(measured.Rate),
+			what,
 			text.Percent(measured.Interval.Low), text.Percent(measured.Interval.High))
 	}
 	const found = "of the positives are found"

@@ -99,7 +99,8 @@ func (c Confusion) Mixed(prevalence float64, expected *Proportion) Confusion {
 	case fpr.Interval == nil:
 		c.Precision.NoInterval = fpr.NoInterval
 	default:
-		c.Precision.Interval = &Interval{Kind: MixedInterval, Low: m.precision(t.Low, within.High).Rate, High: m.precision(t.High, within.Low).Rate,
+		c.Precision.Interval = &Interval{Kind: MixedInterval, Low: m.precision(t.Low, within.High).Rate,
+			High:       m.precision(t.High, within.Low).Rate,
 			Confidence: tpr.Interval.Confidence}
 	}
 	return c

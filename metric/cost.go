@@ -113,9 +113,9 @@ type Profit struct {
 // ProfitInterval is the kind of an interval for a profit at a fixed threshold.
 const ProfitInterval = "bootstrap of alerts at a fixed threshold"
 
-// ProfitAt returns the profit of score > at. scores and amounts are of all positives. In the bootstrap every alert draws an exponential mass, so
-// its number varies, too, as among new rows, and there is one more alert: false for the lower end, with a typical amount for the upper
-// end. The interval knows no larger amounts than those of these rows.
+// ProfitAt returns the profit of score > at. scores and amounts are of all positives. In the bootstrap every alert draws an exponential
+// mass, so its number varies, too, as among new rows, and there is one more alert: false for the lower end, with a typical amount for the
+// upper end. The interval knows no larger amounts than those of these rows.
 func (r *Ranking) ProfitAt(price, at float64, scores, amounts []float64, b Bootstrap) (Profit, error) {
 	b, err := b.check()
 	if err != nil {

@@ -338,7 +338,8 @@ func (g *Goal) UnmarshalJSON(data []byte) error {
 	if err := decoder.Decode(&fields); err != nil {
 		return err
 	}
-	read := Goal{Kind: fields.Kind, Rate: fields.Rate, Count: fields.Count, Of: fields.Of, Recall: fields.Recall, Prevalence: fields.Prevalence, Cost: fields.Cost}
+	read := Goal{Kind: fields.Kind, Rate: fields.Rate, Count: fields.Count, Of: fields.Of, Recall: fields.Recall,
+		Prevalence: fields.Prevalence, Cost: fields.Cost}
 	if err := read.Check(); err != nil {
 		return err
 	}

@@ -44,7 +44,8 @@ func (o *order) same(other *order) bool {
 }
 
 func newPairing(s PairedScores, c Criterion, r *Ranking, budget float64) *pairing {
-	p := &pairing{criterion: c, counts: r.counts, fixed: !r.weighted && s.PositiveGroups == nil && s.PositiveValues == nil && c.Name != AtPrecision,
+	p := &pairing{criterion: c, counts: r.counts, fixed: !r.weighted && s.PositiveGroups == nil && s.PositiveValues == nil &&
+		c.Name != AtPrecision,
 		values: s.PositiveValues, budget: budget,
 		gaps: [2]float64{1, 1}, tau: c.Tau.Float64()}
 	if p.values != nil {

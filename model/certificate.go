@@ -154,8 +154,8 @@ func LoadCertificate(path string) (*Certificate, error) {
 	return c, nil
 }
 
-// decodeCertificate reads the content of a certificate's file. Every field must be there once, spelled as it is written: encoding/json by itself
-// takes "LAMBDA" for "lambda", the last of two, and 0 for a field that is null or missing.
+// decodeCertificate reads the content of a certificate's file. Every field must be there once, spelled as it is written: encoding/json by
+// itself takes "LAMBDA" for "lambda", the last of two, and 0 for a field that is null or missing.
 func decodeCertificate(content []byte) (*Certificate, error) {
 	var head struct {
 		Format int `json:"toptau_certificate"`

@@ -269,7 +269,8 @@ func pointChanges(before, after *Model) []result.PointChange {
 	for _, p := range before.Points() {
 		now, kept := after.Point(p.Name)
 		if !kept {
-			list = append(list, result.PointChange{Name: p.Name, Change: "removed", Before: &p.Threshold, Goal: p.Goal, Guarantee: guaranteeChange(p.Guarantee, nil)})
+			list = append(list, result.PointChange{Name: p.Name, Change: "removed", Before: &p.Threshold, Goal: p.Goal,
+				Guarantee: guaranteeChange(p.Guarantee, nil)})
 		} else if !samePoint(&p, &now) {
 			list = append(list, result.PointChange{Name: p.Name, Change: "changed", Before: &p.Threshold, After: &now.Threshold, Goal: now.Goal,
 				Guarantee: guaranteeChange(p.Guarantee, now.Guarantee)})
@@ -277,7 +278,8 @@ func pointChanges(before, after *Model) []result.PointChange {
 	}
 	for _, p := range after.Points() {
 		if _, known := before.Point(p.Name); !known {
-			list = append(list, result.PointChange{Name: p.Name, Change: "added", After: &p.Threshold, Goal: p.Goal, Guarantee: guaranteeChange(nil, p.Guarantee)})
+			list = append(list, result.PointChange{Name: p.Name, Change: "added", After: &p.Threshold, Goal: p.Goal,
+				Guarantee: guaranteeChange(nil, p.Guarantee)})
 		}
 	}
 	old, hadDefault := before.Point("")

@@ -36,8 +36,8 @@ const (
 	decodedTimes = 8
 )
 
-// decode reads the text of a model or a certificate. Its lists may take three times its bytes, and what a small file may take: a number takes
-// eight bytes of memory and at least two of a file, but only where all weights of trees are 0 are nearly all numbers so short.
+// decode reads the text of a model or a certificate. Its lists may take three times its bytes, and what a small file may take: a number
+// takes eight bytes of memory and at least two of a file, but only where all weights of trees are 0 are nearly all numbers so short.
 func decode(text []byte, v any) error { return jsontext.Decode(text, v, 8<<20+3*int64(len(text))) }
 
 // content is everything in a file, in its order.
@@ -78,8 +78,8 @@ func (p *Parts) scoring() (text []byte, digest string, err error) {
 	return b.Bytes(), "sha256:" + hex.EncodeToString(sum[:]), nil
 }
 
-// CheckProgram compiles the features and weights of a model, which certificates are about, and returns an error unless the program of its file, which
-// scorers in other languages run, is the same. Reading a file checks that, too, and is not trusted here.
+// CheckProgram compiles the features and weights of a model, which certificates are about, and returns an error unless the program of its
+// file, which scorers in other languages run, is the same. Reading a file checks that, too, and is not trusted here.
 func CheckProgram(m *Model) error {
 	_, digest, err := m.parts.scoring()
 	if err == nil && m.program != "" && m.program != digest {

@@ -305,8 +305,8 @@ type Point struct {
 	Goal      metric.Goal `json:"goal"`                // what the threshold is for; the zero Goal: the threshold of a training problem
 	Source    string      `json:"source"`              // how the threshold was computed and on which rows, in words
 	Guarantee *Guarantee  `json:"guarantee,omitempty"` // nil: no guarantee
-	// UpTo is the upper end of the 95 % interval of the rate that a budget counts on new rows, for thresholds without a guarantee; 0: not known.
-	// With segments it is the largest of their ends.
+	// UpTo is the upper end of the 95 % interval of the rate that a budget counts on new rows, for thresholds without a guarantee; 0: not
+	// known. With segments it is the largest of their ends.
 	UpTo float64 `json:"up_to,omitempty"`
 	// The best scores of the negatives of these rows, for statements about lists; nil: not known, or not of rows that were used
 	// for nothing else.

@@ -12,8 +12,8 @@ import (
 
 // Redacted returns a copy of the model, not signed, that shows no category: each is replaced by a hash, and rows
 // are hashed when they are scored. Every row has the same score, bit for bit. The copy has no fingerprints of
-// training rows and no profile, whose numbers are values of single rows. The names of columns, of segments and of positive labels stay, because rows are matched by
-// them. Of the labels of training, only those that Schema.Positive names stay.
+// training rows and no profile, whose numbers are values of single rows. The names of columns, of segments and of positive labels stay,
+// because rows are matched by them. Of the labels of training, only those that Schema.Positive names stay.
 //
 // The hash keeps a name from being read, not from being guessed: every reader of the file can test
 // whether it contains a given name.
@@ -86,7 +86,8 @@ func (m *Model) Sizes() ([]Size, error) {
 	}
 	var list []Size
 	for line := range bytes.Lines(data) {
-		if name, rest, found := strings.Cut(strings.TrimPrefix(string(line[:min(len(line), 40)]), `"`), `": `); found && line[0] == '"' && rest != "" {
+		if name, rest, found := strings.Cut(strings.TrimPrefix(string(line[:min(len(line), 40)]), `"`), `": `); found && line[0] == '"' &&
+			rest != "" {
 			list = append(list, Size{Field: name})
 		}
 		if len(list) > 0 {

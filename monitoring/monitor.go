@@ -68,7 +68,8 @@ func Run(ctx context.Context, m *model.Model, r io.Reader, o Options) (*Result, 
 	if o.OnError == schema.EmptyBadRows {
 		return nil, &diag.Error{Kind: diag.Usage, Param: "on-error", Found: string(o.OnError), Expected: "stop or skip"}
 	}
-	options := monitor.Options{At: o.At, FalseAlarm: o.FalseAlarm, Audit: o.Audit, Seed: o.Seed, BlockRows: o.BlockRows, BlockSpan: time.Duration(o.BlockTime)}
+	options := monitor.Options{At: o.At, FalseAlarm: o.FalseAlarm, Audit: o.Audit, Seed: o.Seed, BlockRows: o.BlockRows,
+		BlockSpan: time.Duration(o.BlockTime)}
 	var w *monitor.Watch
 	var err error
 	if o.State != nil {
@@ -94,8 +95,10 @@ func Run(ctx context.Context, m *model.Model, r io.Reader, o Options) (*Result, 
 		return nil, err
 	}
 	if in.labels != nil && in.used == 0 {
-		in.warnings = append(in.warnings, diag.Warning{Code: "no-label-used", Text: fmt.Sprintf("none of the %s is of an alert or an audited row "+
-			"that waits for one: they were counted before, or the ids differ", text.Plural(len(in.labels), "label")), Fixes: []diag.Fix{{Param: "id", Value: "COL"}}})
+		in.warnings = append(in.warnings, diag.Warning{Code: "no-label-used",
+			Text: fmt.Sprintf("none of the %s is of an alert or an audited row "+
+				"that waits for one: they were counted before, or the ids differ", text.Plural(len(in.labels), "label")),
+			Fixes: []diag.Fix{{Param: "id", Value: "COL"}}})
 	}
 	out := &Result{Result: *w.Result(), watch: w}
 	out.Result.NewRows = in.rows
@@ -161,7 +164,8 @@ func openMonitored(ctx context.Context, m *model.Model, r io.Reader, o *Options)
 		return nil, err
 	}
 	in.scorer = nil
-	scored := table.Options{Format: o.Format, Unlabelled: true, LabelsOf: options.Schema, Context: ctx, OnBadRow: options.OnBadRow, Raw: options.Raw}
+	scored := table.Options{Format: o.Format, Unlabelled: true, LabelsOf: options.Schema, Context: ctx, OnBadRow: options.OnBadRow,
+		Raw: options.Raw}
 	scored.Format.Format, scored.Numeric, scored.Segment = schema.CSV, []string{rowset.ScoreColumn}, options.Segment
 	scored.Time = options.Time
 	if scored.ID == nil {
@@ -176,7 +180,8 @@ func openMonitored(ctx context.Context, m *model.Model, r io.Reader, o *Options)
 		}
 	}
 	for i, name := range names {
-		if name != rowset.ScoreColumn && name != scored.Label && name != scored.Time && name != scored.Segment && !slices.Contains(scored.ID, name) {
+		if name != rowset.ScoreColumn && name != scored.Label && name != scored.Time && name != scored.Segment &&
+			!slices.Contains(scored.ID, name) {
 			scored.Drop = append(scored.Drop, fmt.Sprint(i+1))
 		}
 	}
@@ -213,8 +218,9 @@ func (in *monitoredRows) watchRows(ctx context.Context, w *monitor.Watch) error 
 			b.ID = func(i int) string { return rowset.IDOf(t.ID, i) }
 		}
 		if t.Time == nil && in.options.BlockRows == 0 && in.options.BlockTime > 0 {
-			return &diag.Error{Kind: diag.Usage, Param: "block", File: t.File, Found: "without a column of times", Expected: "times that divide the rows into blocks",
-				Fixes: []diag.Fix{{Param: "time", Value: "COL"}}}
+			return &diag.Error{Kind: diag.Usage, Param: "block", File: t.File, Found: "without a column of times",
+				Expected: "times that divide the rows into blocks",
+				Fixes:    []diag.Fix{{Param: "time", Value: "COL"}}}
 		}
 		if t.Time != nil {
 			b.Time = func(i int) string { return t.Time.Values[i] }
@@ -258,7 +264,8 @@ func (in *monitoredRows) scoreChunk(t *table.Table, w *monitor.Watch) error {
 			if in.scorer != nil {
 				in.scores[row], err = in.scorer.Score(t, row)
 			} else if in.scores[row] != in.scores[row] {
-				err = &diag.Error{Kind: diag.Data, File: t.FileOf(row), Line: t.LineOf(row), Column: rowset.ScoreColumn, Found: "a missing score", Expected: "a number"}
+				err = &diag.Error{Kind: diag.Data, File: t.FileOf(row), Line: t.LineOf(row), Column: rowset.ScoreColumn, Found: "a missing score",
+					Expected: "a number"}
 			}
 			if err == nil {
 				continue
@@ -321,7 +328,8 @@ func (in *monitoredRows) newLabelFile(name string, r *csv.Reader) (*labelFile, e
 		ids = s.ID
 	}
 	if len(ids) == 0 {
-		return nil, &diag.Error{Kind: diag.Usage, Param: "labels", Found: name, Expected: "the columns by which labels are joined", Fixes: []diag.Fix{{Param: "id", Value: "COL"}}}
+		return nil, &diag.Error{Kind: diag.Usage, Param: "labels", Found: name, Expected: "the columns by which labels are joined",
+			Fixes: []diag.Fix{{Param: "id", Value: "COL"}}}
 	}
 	header, err := r.Read()
 	if err != nil {
@@ -493,7 +501,8 @@ func Baseline(ctx context.Context, m *model.Model, r io.Reader, o Options) (*mod
 		return nil, err
 	}
 	if known != nil && known.Excess {
-		return nil, &diag.Error{Kind: diag.Data, File: t.File, Found: rowset.OverlapWarning(known, t.Rows()), Expected: "rows that did not train the model"}
+		return nil, &diag.Error{Kind: diag.Data, File: t.File, Found: rowset.OverlapWarning(known, t.Rows()),
+			Expected: "rows that did not train the model"}
 	}
 	scorer := feature.ScorerOf(m)
 	z := make([]float64, t.Rows())

@@ -77,7 +77,8 @@ func evaluationFindings(e *measure.Evaluation, statements []result.Statement) (*
 			return nil, err
 		}
 	}
-	f.Data, f.Scores = report.DataFacts(&e.Evaluation, state.Data.Info.Schema, state.Data.Digest()), plot.HistogramOf(first.Scores, alarm, findings.ReportBins)
+	f.Data, f.Scores = report.DataFacts(&e.Evaluation, state.Data.Info.Schema, state.Data.Digest()),
+		plot.HistogramOf(first.Scores, alarm, findings.ReportBins)
 	goal := reportGoal(e)
 	findings.SetGoal(f, goal)
 	for i, k := range state.Rankings {

@@ -40,8 +40,9 @@ func WriteTraining(ctx context.Context, w io.Writer, t *toptau.Trained, date str
 // findings returns what the report shows about the rows that measure the model.
 func trainingFindings(ctx context.Context, t *toptau.Trained, date string) (*report.Findings, error) {
 	if t.Test != nil && t.Test.Positives() > 0 && t.Test.Len() > t.Test.Positives() {
-		e, err := measure.Evaluate(ctx, t.Test, []dataset.Entry{{Name: "test part", Model: t.Model}}, measure.Options{Seed: t.Result.Seed, ReportDate: date,
-			Value: t.Result.Value})
+		e, err := measure.Evaluate(ctx, t.Test, []dataset.Entry{{Name: "test part", Model: t.Model}},
+			measure.Options{Seed: t.Result.Seed, ReportDate: date,
+				Value: t.Result.Value})
 		if err != nil {
 			return nil, err
 		}
@@ -57,7 +58,8 @@ func trainingFindings(ctx context.Context, t *toptau.Trained, date string) (*rep
 	c := &t.Result.OutOfFoldDecisions
 	f.Points, f.Expected = []report.OperatingPoint{{Point: point, Decisions: c}}, &t.Result.Expected
 	if c.IsMixed() {
-		f.Points[0].Note = "The precision is for " + wholeText(t) + ", at the rate of false alarms that is expected on new ones where the goal limits it. " +
+		f.Points[0].Note = "The precision is for " + wholeText(t) +
+			", at the rate of false alarms that is expected on new ones where the goal limits it. " +
 			"Its counts are weighted, the others are those of the rows that measured."
 	}
 	if p := t.Model.Probability(); p != nil {
@@ -88,11 +90,13 @@ func addHeldOut(t *toptau.Trained, f *report.Findings, at float64, goal metric.G
 	if err := findings.AddBudgets(f, all, nil, ranked.OfTraining(t).Data, goal, ranked.OfTraining(t).Mass); err != nil || all == rank {
 		return err
 	}
-	f.Budgets.Note = "Budgets, precisions and curves are for " + wholeText(t) + ". The measured rows have another mix, because others were set aside for the threshold."
+	f.Budgets.Note = "Budgets, precisions and curves are for " + wholeText(t) +
+		". The measured rows have another mix, because others were set aside for the threshold."
 	return nil
 }
 
 // wholeText names the rows of the data: "rows of which 3.1 % are positive, as of the whole data".
 func wholeText(t *toptau.Trained) string {
-	return fmt.Sprintf("%s of which %s are positive, as of the whole data", wording.UnitNames(t.Result.Unit), text.Percent(t.Result.Prevalence))
+	return fmt.Sprintf("%s of which %s are positive, as of the whole data", wording.UnitNames(t.Result.Unit),
+		text.Percent(t.Result.Prevalence))
 }

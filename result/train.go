@@ -13,7 +13,8 @@ type Training struct {
 	Document
 	Goal    metric.Goal `json:"goal"`    // goal of the model
 	Summary []string    `json:"summary"` // what to expect, in sentences
-	// fraction of all rows that is positive, or of what is counted; the test part, and for min-precision held-out calibration rows, have their own
+	// fraction of all rows that is positive, or of what is counted; the test part, and for min-precision held-out calibration rows, have
+	// their own
 	Prevalence float64 `json:"prevalence"`
 	Training   Counts  `json:"training"` // rows that fit the model
 	// training rows on which the search ran, if not all fit into memory

@@ -28,7 +28,8 @@ func Explain(ctx context.Context, m *model.Model, r io.Reader, o ExplainOptions)
 		return nil, err
 	}
 	if o.OnError == schema.EmptyBadRows {
-		return nil, &diag.Error{Kind: diag.Usage, Param: "on-error", Found: string(schema.EmptyBadRows), Expected: "stop or skip, for what columns add to all rows"}
+		return nil, &diag.Error{Kind: diag.Usage, Param: "on-error", Found: string(schema.EmptyBadRows),
+			Expected: "stop or skip, for what columns add to all rows"}
 	}
 	if !o.OnError.Stop() {
 		options.OnBadRow = table.KeepBadRow

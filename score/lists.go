@@ -28,7 +28,8 @@ func newLists(m *model.Model, p *model.Point, e *entities, o *Options) (*lists, 
 	wanted := !o.MaxFalseDiscoveries.IsZero()
 	if !wanted && (o.Best == 0 || o.Calibration == nil && p.Negatives == nil) {
 		if o.Calibration != nil {
-			return nil, &diag.Error{Kind: diag.Usage, Param: "calibration", Found: "without a list", Expected: "a number of best rows, or a fraction of false ones"}
+			return nil, &diag.Error{Kind: diag.Usage, Param: "calibration", Found: "without a list",
+				Expected: "a number of best rows, or a fraction of false ones"}
 		}
 		return nil, nil
 	}
@@ -46,12 +47,14 @@ func newLists(m *model.Model, p *model.Point, e *entities, o *Options) (*lists, 
 		}
 	}
 	if negatives == nil {
-		return nil, &diag.Error{Kind: diag.Guarantee, Found: "no list: the operating point " + diag.Quote(p.Name) + " keeps no calibration negatives",
+		return nil, &diag.Error{Kind: diag.Guarantee, Found: "no list: the operating point " + diag.Quote(p.Name) +
+			" keeps no calibration negatives",
 			Expected: "negatives that were used for nothing else", Fixes: []diag.Fix{{Param: "calibration", Value: "FILE"}},
 			Hint: "or a model with delta or calibration, or a point that threshold added with held-out rows"}
 	}
 	if needed := int(min(math.Ceil(1/o.MaxFalseDiscoveries.Float64()), math.MaxInt32)) - 1; wanted && negatives.Rows < needed {
-		return nil, &diag.Error{Kind: diag.Guarantee, Found: fmt.Sprintf("no list: %s, and at most %s false needs %s", text.Plural(negatives.Rows, "calibration negative"),
+		return nil, &diag.Error{Kind: diag.Guarantee, Found: fmt.Sprintf("no list: %s, and at most %s false needs %s",
+			text.Plural(negatives.Rows, "calibration negative"),
 			text.Percent(o.MaxFalseDiscoveries.Float64()), text.Count(needed)), Expected: "more of them, or a larger fraction"}
 	}
 	return &lists{options: o, batch: heldout.NewBatch(negatives)}, nil
@@ -149,8 +152,9 @@ func checkList(o *Options) error {
 	}
 	switch {
 	case o.RankByValue != "" && (o.Best == 0 || o.Entity != ""):
-		return &diag.Error{Kind: diag.Usage, Param: "value", Found: "without a number of best rows, or with entities", Expected: "a number of best rows",
-			Fixes: []diag.Fix{{Param: "best", Value: "N"}}}
+		return &diag.Error{Kind: diag.Usage, Param: "value", Found: "without a number of best rows, or with entities",
+			Expected: "a number of best rows",
+			Fixes:    []diag.Fix{{Param: "best", Value: "N"}}}
 	case o.MaxFalseDiscoveries.IsZero():
 		return nil
 	case o.Best > 0:

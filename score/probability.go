@@ -16,8 +16,9 @@ func (o *Options) probabilities(m *model.Model) (func(float64) float64, error) {
 	}
 	p := m.Probability()
 	if p == nil {
-		return nil, &diag.Error{Kind: diag.Model, Found: "a model without probabilities", Expected: "a model of train, with 20 held-out rows of each class",
-			Hint: "train it again; fit keeps no held-out scores"}
+		return nil, &diag.Error{Kind: diag.Model, Found: "a model without probabilities",
+			Expected: "a model of train, with 20 held-out rows of each class",
+			Hint:     "train it again; fit keeps no held-out scores"}
 	}
 	if o.Prevalence.IsZero() {
 		return p.At, nil

@@ -343,7 +343,8 @@ func (s *Stream) fillValue(t *table.Table, row int) error {
 	column := t.Find(s.options.RankByValue)
 	x, found := column.Number(row)
 	if !found || !(x >= 0) || math.IsInf(x, 0) {
-		return &diag.Error{Kind: diag.Data, Line: t.LineOf(row), Column: column.Name, Found: diag.Quote(column.Text(row)), Expected: "an amount of at least 0"}
+		return &diag.Error{Kind: diag.Data, Line: t.LineOf(row), Column: column.Name, Found: diag.Quote(column.Text(row)),
+			Expected: "an amount of at least 0"}
 	}
 	expected := float64(*s.row.Probability * x)
 	s.row.ExpectedValue = &expected

@@ -148,5 +148,6 @@ func certify(ctx context.Context, f *objective.Objective, s method.Settings) (*S
 		c.Norm = &NormProof{Lambda: n.Lambda, Bound: n.Bound, P: of(n.P, positives), A: of(n.A, population)}
 	}
 	return &Solution{W: r.W, Threshold: r.Threshold, Objective: r.Objective, AtZero: r.AtZero,
-		ZeroIsOptimal: r.Zero == certified.ZeroIsOptimal, Settings: s, Passes: r.Passes, Converged: r.Converged, Cancelled: r.Cancelled, Certificate: c}, nil
+		ZeroIsOptimal: r.Zero == certified.ZeroIsOptimal, Settings: s, Passes: r.Passes, Converged: r.Converged, Cancelled: r.Cancelled,
+		Certificate: c}, nil
 }

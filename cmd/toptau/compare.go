@@ -77,7 +77,8 @@ func (c *compareCommand) Run(s *cli.Session) error {
 // train trains every learner and encoding.
 func (c *compareCommand) train(s *cli.Session, goal metric.Goal) (*toptau.Trained, error) {
 	c.KeepAll = true
-	if learner, _, _ := strings.Cut(c.Against, "/"); c.Method != nil && c.Method[0] != "all" && slices.Contains(verbs.Learners(), learner) && !slices.Contains(c.Method, method.Name(learner)) {
+	if learner, _, _ := strings.Cut(c.Against, "/"); c.Method != nil && c.Method[0] != "all" && slices.Contains(verbs.Learners(), learner) &&
+		!slices.Contains(c.Method, method.Name(learner)) {
 		c.Method = append(c.Method, method.Name(learner)) // the reference is compared, too
 	}
 	c.Progress = func(now result.Progress) {

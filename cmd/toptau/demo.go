@@ -121,7 +121,8 @@ func (c *demoCommand) train(s *cli.Session, dir string) (*toptau.Trained, error)
 		return nil, err
 	}
 	s.Progress.Start()
-	trained, err := toptau.Train(s, data, goal, toptau.TrainOptions{Progress: func(now result.Progress) { verbs.ShowProgress(s, now) }, Seed: c.Seed,
+	trained, err := toptau.Train(s, data, goal, toptau.TrainOptions{Progress: func(now result.Progress) { verbs.ShowProgress(s, now) },
+		Seed:  c.Seed,
 		Delta: threshold.MustRate(demoDelta)})
 	if err != nil {
 		return nil, err

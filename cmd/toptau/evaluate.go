@@ -29,7 +29,8 @@ func (c *evaluateCommand) Run(s *cli.Session) error {
 		return err
 	}
 	if c.Statements != nil && c.Report == "" {
-		return &diag.Error{Kind: diag.Usage, Param: "report", Expected: "a page for the statements", Fixes: []diag.Fix{{Param: "report", Value: "page.html"}}}
+		return &diag.Error{Kind: diag.Usage, Param: "report", Expected: "a page for the statements",
+			Fixes: []diag.Fix{{Param: "report", Value: "page.html"}}}
 	}
 	return c.Evaluate.Run(s)
 }
@@ -43,7 +44,8 @@ func (c *evaluateCommand) statements() ([]result.Statement, error) {
 			return nil, err
 		}
 	}
-	for _, flag := range []result.Statement{{Title: "Purpose", Text: c.Purpose}, {Title: "Not for", Text: c.NotFor}, {Title: "Contact", Text: c.Contact}} {
+	for _, flag := range []result.Statement{{Title: "Purpose", Text: c.Purpose}, {Title: "Not for", Text: c.NotFor},
+		{Title: "Contact", Text: c.Contact}} {
 		if flag.Text != "" {
 			list = append(slices.DeleteFunc(list, func(s result.Statement) bool { return s.Title == flag.Title }), flag)
 		}

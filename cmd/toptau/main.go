@@ -48,12 +48,14 @@ func main() { app().Main() }
 func app() *cli.App {
 	var c commands
 	return &cli.App{Name: "toptau", Description: description, Verbs: &c, Flags: &c.Flags,
-		Options: verbs.Options, Hidden: slices.Concat(verbs.HiddenFields, hidden), Orientation: orientation, Examples: examples, Synonyms: verbs.Synonyms}
+		Options: verbs.Options, Hidden: slices.Concat(verbs.HiddenFields, hidden), Orientation: orientation, Examples: examples,
+		Synonyms: verbs.Synonyms}
 }
 
 // hidden are the fields of options that are no flags because nobody would miss them: what belongs to rows that a model scores, and what
 // the search decides better.
-var hidden = []string{"Train.NoTime", "Fit.NoTime", "Diagnose.NoTime", "compareCommand.NoTime", "compareCommand.Surrogate", "compareCommand.Scale"}
+var hidden = []string{"Train.NoTime", "Fit.NoTime", "Diagnose.NoTime", "compareCommand.NoTime", "compareCommand.Surrogate",
+	"compareCommand.Scale"}
 
 // errAlarm is the error of a verb that has printed the reason.
 var errAlarm = &cli.Exit{Code: 4, Reason: "an alarm"}

@@ -200,7 +200,8 @@ func (c *monitorCommand) block() (rows int, span schema.Delay, err error) {
 		return rows, 0, nil
 	}
 	if span.UnmarshalText([]byte(c.Block)) != nil {
-		return 0, 0, &diag.Error{Kind: diag.Usage, Param: "block", Found: diag.Quote(c.Block), Expected: "a number of rows, or a time such as 7d, 2w or 12h"}
+		return 0, 0, &diag.Error{Kind: diag.Usage, Param: "block", Found: diag.Quote(c.Block),
+			Expected: "a number of rows, or a time such as 7d, 2w or 12h"}
 	}
 	return 0, span, nil
 }
@@ -243,7 +244,8 @@ func (c *monitorCommand) print(s *cli.Session, r *result.Monitoring) {
 	if r.NewRows != r.Rows {
 		new = fmt.Sprintf(" (%s of this run)", text.Count(r.NewRows))
 	}
-	s.Printf("%s%s, %s at %s (%s)\n", text.Plural(r.Rows, "row"), new, text.Plural(r.Alerts, "alert"), r.At, text.Percent(float64(r.Alerts)/float64(max(1, r.Rows))))
+	s.Printf("%s%s, %s at %s (%s)\n", text.Plural(r.Rows, "row"), new, text.Plural(r.Alerts, "alert"), r.At,
+		text.Percent(float64(r.Alerts)/float64(max(1, r.Rows))))
 	for _, line := range report.MonitoringSummary(r) {
 		s.Printf("  %s\n", line)
 	}

@@ -96,8 +96,9 @@ func (c *scoreCommand) Run(s *cli.Session) error {
 // calibration reads the rows of --calibration, nil without it, and refuses a list of rows that may never end.
 func (c *scoreCommand) calibration(s *cli.Session, m *model.Model) (*dataset.Data, error) {
 	if !c.FalseRate.IsZero() && !regular(s, c.Data) {
-		return nil, &diag.Error{Kind: diag.Usage, Param: "max-false-discoveries", Found: "with rows that arrive one by one", Expected: "a file: the list depends on all its rows",
-			Hint: "for a stream, threshold --min-precision sets a threshold with a guarantee"}
+		return nil, &diag.Error{Kind: diag.Usage, Param: "max-false-discoveries", Found: "with rows that arrive one by one",
+			Expected: "a file: the list depends on all its rows",
+			Hint:     "for a stream, threshold --min-precision sets a threshold with a guarantee"}
 	}
 	if c.Negatives == "" {
 		return nil, nil

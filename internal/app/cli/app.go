@@ -120,7 +120,8 @@ func (a *App) parserFor(args []string, options ...kong.Option) (*kong.Kong, erro
 		hidden = append(hidden, others)
 	}
 	all := []kong.Option{kong.Name(a.Name), kong.Description(a.Description), kong.UsageOnError(), vars,
-		kong.ConfigureHelp(helpOptions), kong.Help(func(o kong.HelpOptions, ctx *kong.Context) error { return printHelp(o, ctx, a.first) }), kong.PostBuild(a.describeOptions)}
+		kong.ConfigureHelp(helpOptions), kong.Help(func(o kong.HelpOptions, ctx *kong.Context) error { return printHelp(o, ctx, a.first) }),
+		kong.PostBuild(a.describeOptions)}
 	if len(hidden) > 0 {
 		all = append(all, kong.IgnoreFields(strings.Join(hidden, "|")))
 	}
@@ -355,7 +356,8 @@ func (a *App) suggested(err error) string {
 	unknown, _, _ := strings.Cut(words[2], "=")
 	for known := range strings.FieldsSeq(a.Synonyms[unknown]) {
 		isFlag := strings.HasPrefix(known, "--")
-		if !isFlag || parse.Context != nil && slices.ContainsFunc(parse.Context.Flags(), func(f *kong.Flag) bool { return "--"+f.Name == known }) {
+		if !isFlag || parse.Context != nil && slices.ContainsFunc(parse.Context.Flags(),
+			func(f *kong.Flag) bool { return "--"+f.Name == known }) {
 			return fmt.Sprintf("%s, did you mean %q?", found, known)
 		}
 	}

@@ -55,7 +55,8 @@ func (a *App) completedVerbs(model *kong.Application) []completed {
 			if !found {
 				option = a.Options[f.Name]
 			}
-			v.flags = append(v.flags, completedFlag{name: f.Name, help: firstSentence(f.Help), short: f.Short, takes: !f.IsBool() && f.Name != "help", values: option.Values})
+			v.flags = append(v.flags, completedFlag{name: f.Name, help: firstSentence(f.Help), short: f.Short,
+				takes: !f.IsBool() && f.Name != "help", values: option.Values})
 		}
 		list = append(list, v)
 	}

@@ -64,7 +64,8 @@ func printHelp(options kong.HelpOptions, ctx *kong.Context, first map[*kong.Flag
 	if err := kong.DefaultHelpPrinter(options, ctx); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(ctx.Stdout, "\n%d more flags, in the groups %s: %s %s --help-all\n", more, strings.Join(groups, ", "), ctx.Model.Name, verb.Name)
+	_, err := fmt.Fprintf(ctx.Stdout, "\n%d more flags, in the groups %s: %s %s --help-all\n", more, strings.Join(groups, ", "),
+		ctx.Model.Name, verb.Name)
 	return err
 }
 

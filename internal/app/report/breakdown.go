@@ -124,8 +124,9 @@ func breakdownSection(list []result.Breakdown) Section {
 	}
 	for i := range list {
 		b := &list[i]
-		d := &plot.DotPlot{X: plot.Axis{Label: "positives found", Unit: plot.Percent, Min: 0, Max: 1}, Text: plot.Caption{Title: "Found by " + ColumnName(b.Column),
-			Description: "Fraction of the positives found for values of " + b.Column + ", with intervals. The table has the numbers."}}
+		d := &plot.DotPlot{X: plot.Axis{Label: "positives found", Unit: plot.Percent, Min: 0, Max: 1},
+			Text: plot.Caption{Title: "Found by " + ColumnName(b.Column),
+				Description: "Fraction of the positives found for values of " + b.Column + ", with intervals. The table has the numbers."}}
 		for k := range b.Values {
 			if v := &b.Values[k]; v.Found.Defined() && len(d.Rows) < breakdownDots {
 				d.Rows = append(d.Rows, newDot(valueName(v), v.Found))
@@ -135,8 +136,9 @@ func breakdownSection(list []result.Breakdown) Section {
 			s.Figures = append(s.Figures, d)
 		}
 		cells := BreakdownCells(b)
-		s.Tables = append(s.Tables, Table{Caption: "By " + ColumnName(b.Column), Header: cells[0], Rows: cells[1:], Numbers: []int{1, 2, 3, 4, 5, 6},
-			Tall: len(cells) > 15})
+		s.Tables = append(s.Tables, Table{Caption: "By " + ColumnName(b.Column), Header: cells[0], Rows: cells[1:],
+			Numbers: []int{1, 2, 3, 4, 5, 6},
+			Tall:    len(cells) > 15})
 	}
 	return s
 }

@@ -76,7 +76,8 @@ func (b *Budgets) section() Section {
 	if b.Note != "" {
 		s.Notes = append(s.Notes, b.Note)
 	}
-	t := Table{Header: []string{"budget", "alerts per " + b.Period, "score from about", "positives found", "precision"}, Numbers: []int{0, 1, 2, 3, 4}}
+	t := Table{Header: []string{"budget", "alerts per " + b.Period, "score from about", "positives found", "precision"},
+		Numbers: []int{0, 1, 2, 3, 4}}
 	bounded := b.Rows[0].MaxFalse != nil
 	if bounded {
 		t.Header, t.Numbers = append(t.Header, falseAtMost), append(t.Numbers, len(t.Numbers))

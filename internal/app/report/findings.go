@@ -108,8 +108,9 @@ type PairShape struct {
 // Page returns the page. The tiles have the answer. The sections, which are folded, answer in this order: which threshold, which
 // guarantee, how good, compared with which models, which columns matter, which data.
 func (f *Findings) Page() Page {
-	p := Page{Chart: f.chart(), Title: f.Title, Lead: f.Lead, About: f.About, Tiles: f.tiles(), Claim: f.Claim, Summary: f.Summary, Explorer: f.explorer(),
-		Footer: "Made by toptau. This file contains all text, tables and figures, and needs no network."}
+	p := Page{Chart: f.chart(), Title: f.Title, Lead: f.Lead, About: f.About, Tiles: f.tiles(), Claim: f.Claim, Summary: f.Summary,
+		Explorer: f.explorer(),
+		Footer:   "Made by toptau. This file contains all text, tables and figures, and needs no network."}
 	if p.Title == "" {
 		p.Title = "Classification at the top"
 	}
@@ -127,7 +128,8 @@ func (f *Findings) Page() Page {
 	if f.Comparison != nil {
 		p.Sections = append(p.Sections, f.Comparison.section())
 	}
-	p.Sections = append(p.Sections, reliabilitySection(f.Reliability), learningSection(f.Learning), shapeSection(f.Shapes), pairSection(f.Pairs))
+	p.Sections = append(p.Sections, reliabilitySection(f.Reliability), learningSection(f.Learning), shapeSection(f.Shapes),
+		pairSection(f.Pairs))
 	p.Sections = append(p.Sections, f.Sections...)
 	p.Sections = append(p.Sections, Section{Title: "Data", Facts: f.Data}, Section{Title: "Model", Facts: f.Model})
 	return p

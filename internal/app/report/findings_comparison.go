@@ -65,8 +65,9 @@ func (c *Comparison) section() Section {
 		Description: "Values with intervals of " + text.Plural(len(c.Rows), "model") + ". The table has the numbers."}}
 	differences := &plot.DotPlot{X: plot.Axis{Label: "difference in percentage points", Unit: plot.PercentagePoints},
 		Rules: []plot.Rule{{Name: "no difference", At: 0}},
-		Text: plot.Caption{Title: "Difference from " + c.Baseline, Note: "Differences are paired on the same rows. An interval without 0 is stronger " +
-			"evidence than two intervals that do not overlap.",
+		Text: plot.Caption{Title: "Difference from " + c.Baseline,
+			Note: "Differences are paired on the same rows. An interval without 0 is stronger " +
+				"evidence than two intervals that do not overlap.",
 			Description: "Paired differences with intervals. The table has the numbers."}}
 	for _, r := range c.Rows {
 		row := newDot(r.Name, r.Value)

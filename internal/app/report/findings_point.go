@@ -46,7 +46,8 @@ func (o *OperatingPoint) budgetFacts() []Fact {
 	}
 	rate := limitedRate(c, o.Goal)
 	missed := !keeps(rate, tau)
-	return []Fact{{Name: "budget here", Value: text.Percent(rate) + " of " + text.Percent(tau.Float64()) + either(missed, ", exceeded ✗", ", kept ✓"), Missed: missed}}
+	return []Fact{{Name: "budget here", Value: text.Percent(rate) + " of " + text.Percent(tau.Float64()) +
+		either(missed, ", exceeded ✗", ", kept ✓"), Missed: missed}}
 }
 
 // GoalText returns a point's goal in words. The threshold of a training problem has no goal.

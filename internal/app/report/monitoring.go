@@ -25,7 +25,8 @@ const (
 // Monitoring returns the page about a model in production: what changed, since when, how sure that is, what to do.
 func Monitoring(r *result.Monitoring, about ...string) Page {
 	p := Page{Title: MonitoringTitle(r), Lead: monitoringLead(r), About: about, Summary: MonitoringSummary(r)}
-	p.Sections = []Section{monitoringEvidence(r), monitoringScores(r), monitoringColumns(r), monitoringLabels(r), monitoringAudit(r), monitoringLimits(r)}
+	p.Sections = []Section{monitoringEvidence(r), monitoringScores(r), monitoringColumns(r), monitoringLabels(r), monitoringAudit(r),
+		monitoringLimits(r)}
 	return p
 }
 
@@ -95,7 +96,8 @@ func MonitoringSummary(r *result.Monitoring) []string {
 		list = append(list, chanceText(r))
 	}
 	if n := r.Labels.Positives + r.Labels.Negatives; n > 0 {
-		list = append(list, fmt.Sprintf("%s of %s with a label are positive: a precision of %s (95 %% CI %s to %s).", text.Count(r.Labels.Positives),
+		list = append(list, fmt.Sprintf("%s of %s with a label are positive: a precision of %s (95 %% CI %s to %s).",
+			text.Count(r.Labels.Positives),
 			text.Plural(n, "alert"), text.Percent(r.Labels.Precision), text.Percent(r.Labels.Low), text.Percent(r.Labels.High)))
 	}
 	return append(list, "What to do: "+adviceText(r))
@@ -392,7 +394,8 @@ func monitoringColumns(r *result.Monitoring) Section {
 	if len(r.Columns.List) > 0 {
 		s.Paragraphs = []string{fmt.Sprintf("A column is named if its evidence reaches %s and the change has a size: a tenth of the rows moved, or a fraction "+
 			"doubled or halved by at least one percentage point. All names together are then wrong with a probability of at most a third of %s, "+
-			"if nothing changed and rows are independent. The others are in the order of their evidence, which has no error rate.", evidenceNumber(r.Columns.List[0].Needed), text.Percent(r.FalseAlarm.Float64()))}
+			"if nothing changed and rows are independent. The others are in the order of their evidence, which has no error rate.",
+			evidenceNumber(r.Columns.List[0].Needed), text.Percent(r.FalseAlarm.Float64()))}
 	}
 	table("Named", true)
 	table("Others, most changed first", false)
@@ -402,9 +405,11 @@ func monitoringColumns(r *result.Monitoring) Section {
 func monitoringLabels(r *result.Monitoring) Section {
 	s := Section{Title: "Labels of alerts"}
 	l := r.Labels
-	s.Facts = []Fact{{Name: "alerts with a label", Value: fmt.Sprintf("%s positive, %s negative", text.Count(l.Positives), text.Count(l.Negatives))}}
+	s.Facts = []Fact{{Name: "alerts with a label", Value: fmt.Sprintf("%s positive, %s negative", text.Count(l.Positives),
+		text.Count(l.Negatives))}}
 	if l.Positives+l.Negatives > 0 {
-		s.Facts = append(s.Facts, Fact{Name: "precision", Value: fmt.Sprintf("%s (95 %% CI %s to %s)", text.Percent(l.Precision), text.Percent(l.Low), text.Percent(l.High))})
+		s.Facts = append(s.Facts, Fact{Name: "precision", Value: fmt.Sprintf("%s (95 %% CI %s to %s)", text.Percent(l.Precision),
+			text.Percent(l.Low), text.Percent(l.High))})
 	}
 	if l.Waiting > 0 {
 		s.Facts = append(s.Facts, Fact{Name: "waiting for a label", Value: text.Count(l.Waiting)})
@@ -435,9 +440,11 @@ func monitoringAudit(r *result.Monitoring) Section {
 		if x.Of == 0 {
 			return ""
 		}
-		return fmt.Sprintf("%s of %s: %s (95 %% CI %s to %s)", text.Count(x.Count), text.Count(x.Of), text.Percent(share(x.Count, x.Of)), text.Percent(x.Low), text.Percent(x.High))
+		return fmt.Sprintf("%s of %s: %s (95 %% CI %s to %s)", text.Count(x.Count), text.Count(x.Of), text.Percent(share(x.Count, x.Of)),
+			text.Percent(x.Low), text.Percent(x.High))
 	}
-	s.Facts = []Fact{{Name: "audited rows", Value: fmt.Sprintf("%s (%s of all), %s with a label", text.Count(a.Marked), text.Percent(a.Rate.Float64()), text.Count(a.Labelled))},
+	s.Facts = []Fact{{Name: "audited rows", Value: fmt.Sprintf("%s (%s of all), %s with a label", text.Count(a.Marked),
+		text.Percent(a.Rate.Float64()), text.Count(a.Labelled))},
 		{Name: "recall", Value: rate(a.Recall)}, {Name: "false positive rate", Value: rate(a.FPR)}}
 	s.Paragraphs = []string{"Audited rows are chosen by a hash of their ids, whatever their score. So their labels measure all rows, and they may calibrate a new threshold."}
 	return s

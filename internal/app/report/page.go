@@ -178,7 +178,8 @@ func (p Page) WriteTo(w io.Writer) (int64, error) {
 		Chart      *figureView
 		Explorer   *explorerView
 		Folded     bool
-	}{Page: p, Explorer: p.Explorer.view(), Folded: len(p.Tiles) > 0, CSS: template.CSS(plot.CSS + pageCSS), Script: template.JS(pageScript), ScriptHash: scriptHash()}
+	}{Page: p, Explorer: p.Explorer.view(), Folded: len(p.Tiles) > 0, CSS: template.CSS(plot.CSS + pageCSS), Script: template.JS(pageScript),
+		ScriptHash: scriptHash()}
 	ids, figures := map[string]bool{"summary": true}, 0
 	viewOf := func(f plot.Figure) figureView {
 		figures++
@@ -303,7 +304,8 @@ func (t *Table) longest(column int) int {
 	return n
 }
 
-// joinMarks keeps signs with their numbers, both sides of an equation, and the ends of an interval together. A narrow column wraps elsewhere.
+// joinMarks keeps signs with their numbers, both sides of an equation, and the ends of an interval together. A narrow column wraps
+// elsewhere.
 func joinMarks(text string) string {
 	const space = "\u00a0"
 	for _, mark := range []string{"%", "●", "○", "✓", "✗"} {

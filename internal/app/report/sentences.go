@@ -182,10 +182,12 @@ func ListText(l *result.List, what string) string {
 		return fmt.Sprintf("no list: with at most %s false, a list of %s %s has at least %s, and too few score above the calibration negatives (%s)",
 			text.Percent(l.MaxFalseDiscoveries.Float64()), text.Count(l.Batch), what, text.Count(l.Shortest), negatives)
 	case l.MaxFalseDiscoveries.IsZero():
-		return fmt.Sprintf("at most %s of the best %s %s are false, with %s confidence (%s; column max_false: of each shorter list)", text.Count(l.MaxFalse),
+		return fmt.Sprintf("at most %s of the best %s %s are false, with %s confidence (%s; column max_false: of each shorter list)",
+			text.Count(l.MaxFalse),
 			text.Count(l.Rows), what, confidence, negatives)
 	}
-	line := fmt.Sprintf("%s of %s %s: on average at most %s of such a list is false; of this one at most %s, with %s confidence (%s)", text.Count(l.Rows),
+	line := fmt.Sprintf("%s of %s %s: on average at most %s of such a list is false; of this one at most %s, with %s confidence (%s)",
+		text.Count(l.Rows),
 		text.Count(l.Batch), what, text.Percent(l.MaxFalseDiscoveries.Float64()), text.Count(l.MaxFalse), confidence, negatives)
 	if l.Cut {
 		line += "; it ends at the lowest score of a negative that the model keeps, and may be longer with a file of calibration rows"

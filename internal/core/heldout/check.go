@@ -175,7 +175,8 @@ func (g claim) checkPrecision() (at float64, err error) {
 	}
 	before := calibrate.Alerts{Threshold: math.Inf(1)}
 	for _, a := range g.Tested {
-		if !(a.Threshold < before.Threshold) || math.IsInf(a.Threshold, 0) || a.Real < before.Real || a.Rows-a.Real < before.Rows-before.Real || a.Rows > g.Rows {
+		if !(a.Threshold < before.Threshold) || math.IsInf(a.Threshold, 0) || a.Real < before.Real || a.Rows-a.Real < before.Rows-before.Real ||
+			a.Rows > g.Rows {
 			return 0, fmt.Errorf("tested thresholds out of order: %d of %d alerts above %v", a.Real, a.Rows, a.Threshold)
 		}
 		if a.Real > test.positives || a.Rows-a.Real > test.negatives || !test.passes(&a) {
@@ -194,7 +195,8 @@ func (g claim) checkPrecision() (at float64, err error) {
 		if err != nil {
 			return 0, err
 		}
-		if r.Kind != metric.GoalMinRecall || !r.Certified || r.Delta != test.delta || !known || lowest < before.Threshold || r.N() != g.Rows-g.Negatives {
+		if r.Kind != metric.GoalMinRecall || !r.Certified || r.Delta != test.delta || !known || lowest < before.Threshold ||
+			r.N() != g.Rows-g.Negatives {
 			return 0, fmt.Errorf("a recall of %s at delta %s that does not hold at the threshold", r.Rate, r.Delta)
 		}
 	}

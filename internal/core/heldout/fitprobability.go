@@ -34,9 +34,9 @@ var reliabilityEdges = []float64{0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.4, 0.6, 0
 // ErrFewRows is returned by FitProbability for too few rows of a class.
 var ErrFewRows = errors.New("too few held-out rows of a class for probabilities")
 
-// FitProbability fits probabilities to held-out scores by maximum likelihood, to at most 20,000 of each class. prevalence is the fraction of
-// positives that they assume: the negatives are weighted so that the rows have it. Targets are smoothed as
-// Platt does, so that separable classes have a finite fit.
+// FitProbability fits probabilities to held-out scores by maximum likelihood, to at most 20,000 of each class. prevalence is the fraction
+// of positives that they assume: the negatives are weighted so that the rows have it. Targets are smoothed as Platt does, so that
+// separable classes have a finite fit.
 func FitProbability(s LabelledScores, prevalence float64, source string) (*calibrate.Probability, error) {
 	s.Positives, s.PositiveWeights = thinned(s.Positives, s.PositiveWeights)
 	s.Negatives, s.NegativeWeights = thinned(s.Negatives, s.NegativeWeights)

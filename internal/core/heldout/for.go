@@ -271,8 +271,8 @@ func (s *Sorted) around(rate float64, above int, confidence float64) calibrate.E
 }
 
 // tiedConfidence is that of the interval of tied scores, so that it holds with 95 %. Which group of equal scores has the
-// threshold depends on the same scores. The lower end fails with one tail at most, because a group with too many scores above is passed over.
-// The upper end fails with one for each group that may have the threshold: about two (TestIntervalsOfTiedScores). So each tail is a
+// threshold depends on the same scores. The lower end fails with one tail at most, because a group with too many scores above is passed
+// over. The upper end fails with one for each group that may have the threshold: about two (TestIntervalsOfTiedScores). So each tail is a
 // third of 5 %, or half of it where the lower end is 0.
 const tiedConfidence = 1 - 2*(1-metric.DefaultConfidence)/3
 
@@ -336,7 +336,8 @@ func (t *Threshold) UpTo() float64 {
 	return t.Expected.High
 }
 
-// CertifiedGuarantee returns a certified guarantee for a model, with the number of negatives among the calibration rows, nil if there is none.
+// CertifiedGuarantee returns a certified guarantee for a model, with the number of negatives among the calibration rows, nil if there is
+// none.
 func (t *Threshold) CertifiedGuarantee(negatives int) *calibrate.Guarantee {
 	if t.Guarantee == nil || !t.Guarantee.Certified {
 		return nil

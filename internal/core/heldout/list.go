@@ -129,17 +129,17 @@ type MaxFalse struct {
 	lengths, bounds []int // at the ranks of the grid: R(k), and the largest number of negatives among these rows
 }
 
-// MaxFalse returns bounds of the false rows among the best ones that hold together for all lengths with confidence 1 - delta, so that a length may be
-// chosen after looking at them.
+// MaxFalse returns bounds of the false rows among the best ones that hold together for all lengths with confidence 1 - delta, so that a
+// length may be chosen after looking at them.
 //
-// Of the negatives of the delivery, the number C above the (k+1)-th best calibration negative has a known distribution that does not depend on
-// the scores: that (k+1)-th one comes before the v-th of them in a random order of all, with
+// Of the negatives of the delivery, the number C above the (k+1)-th best calibration negative has a known distribution that does not
+// depend on the scores: that (k+1)-th one comes before the v-th of them in a random order of all, with
 //
 //	P(C >= v) = P(Hypergeometric(n + m, k + v, n) <= k),
 //
-// where m is the number of negatives in the delivery; with the number of its rows in the place of m, the probability is only larger. v(k) is
-// the largest v whose probability is above delta / G, for each of G ranks k that are fixed before. Ties make C smaller. A list
-// that ends between two ranks has the bound of the longer list, or that of the shorter one plus the rows between, whichever is less.
+// where m is the number of negatives in the delivery; with the number of its rows in the place of m, the probability is only larger. v(k)
+// is the largest v whose probability is above delta / G, for each of G ranks k that are fixed before. Ties make C smaller. A list that
+// ends between two ranks has the bound of the longer list, or that of the shorter one plus the rows between, whichever is less.
 func (b *Batch) MaxFalse(delta float64) *MaxFalse {
 	n, above := b.negatives.Rows, b.above()
 	ranks := listRanks(len(above))

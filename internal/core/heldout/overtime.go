@@ -17,7 +17,8 @@ const (
 	trendTop          = 10    // the highest tenth
 )
 
-// trendParts are the parts of the level of the three statistics of OverTime. Most drifts are a rise or fall. Chosen by hand (a change moves results).
+// trendParts are the parts of the level of the three statistics of OverTime. Most drifts are a rise or fall. Chosen by hand (a change
+// moves results).
 var trendParts = [...]float64{0.8, 0.1, 0.1}
 
 // OverTime tests whether the order of scores in time matters (order[i] is the time of scores[i], or its rank), and divides them into five
@@ -28,9 +29,9 @@ var trendParts = [...]float64{0.8, 0.1, 0.1}
 //	|the first sum for marks of the highest tenth in place of ranks|
 //
 // The first finds a rise or fall in half of the rows that the second needs, but not a change that ends again. The third finds a rise at
-// the threshold alone. A p-value is (1 + orders with at least the statistic) / 1000. P is the smallest p-value over its part of the level: 0.8, 0.1 and 0.1. If the scores are exchangeable,
-// P is at most x with probability at most x. Equal scores, and equal times, have their mean rank. With fewer than two rows per block, P is 1
-// and there are no blocks.
+// the threshold alone. A p-value is (1 + orders with at least the statistic) / 1000. P is the smallest p-value over its part of the
+// level: 0.8, 0.1 and 0.1. If the scores are exchangeable, P is at most x with probability at most x. Equal scores, and equal times, have
+// their mean rank. With fewer than two rows per block, P is 1 and there are no blocks.
 func OverTime[T cmp.Ordered](scores []float64, order []T) (calibrate.Trend, error) {
 	if len(scores) != len(order) {
 		return calibrate.Trend{}, &diag.Error{Kind: diag.Data, Found: "scores and times of different numbers"}

@@ -66,9 +66,9 @@ func ranked(positives, negatives []float64) ([]calibrate.Alerts, error) {
 //
 // The excess of k alerts is the number of real ones less rate k. From its peak down, the threshold is at the first alerts whose excess is
 // used up. Later ones may have an excess again, but the lowest threshold that looks precise enough is the luckiest one. The
-// first one is a stopping time: given the scores, real alerts less their probabilities are a martingale, so the excess on new rows is 0 in the mean as it
-// is here. At weak signals the peak itself is luck, and the precision is lower (TestPlainPrecisionIsKept).
-// If no alerts reach rate, the error is of kind Guarantee, with the best ones.
+// first one is a stopping time: given the scores, real alerts less their probabilities are a martingale, so the excess on new rows is 0
+// in the mean as it is here. At weak signals the peak itself is luck, and the precision is lower (TestPlainPrecisionIsKept). If no alerts
+// reach rate, the error is of kind Guarantee, with the best ones.
 func plainPrecision(rate threshold.Rate, positives, negatives []float64) (calibrate.Alerts, error) {
 	list, err := ranked(positives, negatives)
 	if err != nil {
@@ -180,8 +180,8 @@ func PrecisionSequence(g metric.Goal, delta threshold.Rate, positives, negatives
 //
 // rejects that the precision is lower: given M, K is binomial.
 //
-// With a prevalence, the precision is that of rows of which this fraction is positive, and of every larger one. The exact lower bound of the
-// true positive rate and the upper bound of the false positive rate, each at delta/2, give it. The mix of the calibration rows does
+// With a prevalence, the precision is that of rows of which this fraction is positive, and of every larger one. The exact lower bound of
+// the true positive rate and the upper bound of the false positive rate, each at delta/2, give it. The mix of the calibration rows does
 // not matter.
 type precisionTest struct {
 	rate, delta, prevalence threshold.Rate
@@ -314,8 +314,9 @@ func ForLabelled(g metric.Goal, delta threshold.Rate, sequence, positives, negat
 	for _, x := range []*float64{&expected.Rate, &expected.Low, &expected.High} {
 		*x = test.atPrevalence(*x)
 	}
-	t := &Threshold{Value: last.Threshold, Goal: g, Population: method.AllRows, Rows: n.n + p.n, Order: n.n + p.n - last.Rows, Guarantee: guarantee,
-		Expected: expected, Lucky: lucky}
+	t := &Threshold{Value: last.Threshold, Goal: g, Population: method.AllRows, Rows: n.n + p.n, Order: n.n + p.n - last.Rows,
+		Guarantee: guarantee,
+		Expected:  expected, Lucky: lucky}
 	if g.Recall.IsZero() {
 		return t, nil
 	}

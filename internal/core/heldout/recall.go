@@ -43,7 +43,8 @@ func (s *Sorted) recall(rate, delta threshold.Rate) (*Threshold, error) {
 	t.unmirror()
 	t.Needed = needed
 	t.Guarantee = &calibrate.Guarantee{Certified: true, Kind: metric.GoalMinRecall, Rate: rate, Delta: delta, Order: m + 1,
-		Bound: binomial.AtMost(s.n, m, alpha.Float64()), Rows: s.n, Tested: []calibrate.Alerts{{Threshold: t.Value, Rows: s.n - m, Real: s.n - m}}}
+		Bound: binomial.AtMost(s.n, m, alpha.Float64()), Rows: s.n, Tested: []calibrate.Alerts{{Threshold: t.Value, Rows: s.n - m,
+			Real: s.n - m}}}
 	return t, nil
 }
 

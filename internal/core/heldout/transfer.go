@@ -14,13 +14,13 @@ type FoldScores struct {
 	Negatives, Positives []float64 // of the rows that it left out
 }
 
-// transferRows is the number of negatives of the model with a higher score from which on levels are compared; above, distances are. Chosen with the other
-// constants on 300 simulated trainings of linear models and boosters, whose rates on 30,000 fresh negatives are known (a change moves results;
-// decision 7 has the measurements). From 20 to 50 nothing changed.
+// transferRows is the number of negatives of the model with a higher score from which on levels are compared; above, distances are.
+// Chosen with the other constants on 300 simulated trainings of linear models and boosters, whose rates on 30,000 fresh negatives are
+// known (a change moves results; decision 7 has the measurements). From 20 to 50 nothing changed.
 const transferRows = 30
 
-// Transfer returns the scores of left-out rows on the scale of a model of the same learner that is fitted to all rows, in the place of their
-// own. fitted are the model's scores of its own negatives. Then all rows can train, and all give the threshold.
+// Transfer returns the scores of left-out rows on the scale of a model of the same learner that is fitted to all rows, in the place of
+// their own. fitted are the model's scores of its own negatives. Then all rows can train, and all give the threshold.
 //
 // The scores of two fits are never compared, because refitted trees shift them and folds spread them. Levels are: the level p of a score is
 // the fraction of the fit's own negatives above it. New negatives score higher than a fit's own ones, by about as much in every fit. So a
@@ -31,11 +31,11 @@ const transferRows = 30
 // where r is the fraction of all left-out negatives with a smaller level. r - p is how far the fits of the K folds overfit, and the model
 // has 1/(K-1) more rows.
 //
-// Above the score that 30 of the model's own negatives exceed, levels are too coarse, and those of trees that fit their rows closely end there. The
-// distance of a score from that of this level in its own fit is then kept. It is not, if most of these negatives are tied.
+// Above the score that 30 of the model's own negatives exceed, levels are too coarse, and those of trees that fit their rows closely end
+// there. The distance of a score from that of this level in its own fit is then kept. It is not, if most of these negatives are tied.
 //
-// Tied scores stay tied: a score that is that of several own negatives has the level of their middle, and where the model's negatives are tied it
-// becomes one of their scores.
+// Tied scores stay tied: a score that is that of several own negatives has the level of their middle, and where the model's negatives are
+// tied it becomes one of their scores.
 func Transfer(fitted []float64, folds []FoldScores) []FoldScores {
 	model := slices.Sorted(slices.Values(fitted))
 	own := make([][]float64, len(folds))
@@ -134,8 +134,8 @@ func scoreAt(own []float64, level float64) float64 {
 	return between(high, low, f)
 }
 
-// priorSpread is the standard deviation between fits that Widen expects, as a fraction of the rate. Five folds say little about it, so half of the
-// variance is what they show and half is this. Chosen on real sets, and kept by the simulations of decision 7.
+// priorSpread is the standard deviation between fits that Widen expects, as a fraction of the rate. Five folds say little about it, so
+// half of the variance is what they show and half is this. Chosen on real sets, and kept by the simulations of decision 7.
 const priorSpread = 0.08
 
 // Widen widens the interval of a threshold on transferred scores, for the difference between the folds' fits and the model: its variance is

@@ -68,21 +68,25 @@ func WithoutGuarantee(g metric.Goal, e *result.Expected, unit *result.Unit) stri
 	case e.Tied != nil && g.Kind == metric.GoalMinPrecision:
 		return fmt.Sprintf("the next %s %s score the same, so expect a higher precision", text.Count(e.Tied.Equal), UnitNames(unit))
 	case e.Tied != nil && g.Kind == metric.GoalMinRecall:
-		return fmt.Sprintf("%s of %s %s have the lowest score above it, so expect to find more", text.Count(e.Tied.Equal), text.Count(e.Rows), rows)
+		return fmt.Sprintf("%s of %s %s have the lowest score above it, so expect to find more", text.Count(e.Tied.Equal), text.Count(e.Rows),
+			rows)
 	case e.Tied != nil:
-		return fmt.Sprintf("%s of %s %s score exactly the threshold, so expect less than the budget", text.Count(e.Tied.Equal), text.Count(e.Rows), rows)
+		return fmt.Sprintf("%s of %s %s score exactly the threshold, so expect less than the budget", text.Count(e.Tied.Equal),
+			text.Count(e.Rows), rows)
 	}
 	return fmt.Sprintf("the %s is kept on average, so expect new data to %s it about half the time", kept, missed)
 }
 
 // LuckOf returns that few real alerts have a precision, and the best that more of them have, as a clause.
 func LuckOf(g metric.Goal, l *heldout.Lucky) string {
-	line := fmt.Sprintf("the precision of %s rests on %s of %s, so it may be luck: ", text.Percent(g.Rate.Float64()), text.Plural(l.Real, "real alert"),
+	line := fmt.Sprintf("the precision of %s rests on %s of %s, so it may be luck: ", text.Percent(g.Rate.Float64()),
+		text.Plural(l.Real, "real alert"),
 		text.Count(l.Rows))
 	if l.BestRows == 0 {
 		return line + "with so few positives nothing shows it"
 	}
-	return line + fmt.Sprintf("with more real alerts the best precision on these rows is %s (%s of %s)", text.Percent(l.Rate), text.Count(l.BestReal),
+	return line + fmt.Sprintf("with more real alerts the best precision on these rows is %s (%s of %s)", text.Percent(l.Rate),
+		text.Count(l.BestReal),
 		text.Count(l.BestRows))
 }
 
@@ -104,6 +108,7 @@ func ProfitText(p *metric.Profit) string {
 	if i := p.Interval; i != nil {
 		line += fmt.Sprintf(" (%s CI %s to %s)", text.Confidence(1-i.Confidence), text.Number(i.Low), text.Number(i.High))
 	}
-	return line + fmt.Sprintf(", %s that cost %s each find %s of %s", text.Plural(int(p.Alerts), "alert"), text.Exact(p.Price), text.Number(p.Found),
+	return line + fmt.Sprintf(", %s that cost %s each find %s of %s", text.Plural(int(p.Alerts), "alert"), text.Exact(p.Price),
+		text.Number(p.Found),
 		text.Number(p.Possible))
 }

@@ -109,7 +109,8 @@ func contentOf(m *model.Model, field string) string {
 		for _, b := range features.Blocks {
 			kinds = append(kinds, b.Kind())
 		}
-		content := fmt.Sprintf("%s (%s), %s", text.Plural(len(kinds), "block"), strings.Join(kinds, ", "), pluralOf(categories, "category", "categories"))
+		content := fmt.Sprintf("%s (%s), %s", text.Plural(len(kinds), "block"), strings.Join(kinds, ", "),
+			pluralOf(categories, "category", "categories"))
 		if n := len(features.Derived); n > 0 {
 			content += ", " + text.Plural(n, "derived column")
 		}
@@ -125,9 +126,11 @@ func contentOf(m *model.Model, field string) string {
 	case "fingerprints":
 		return fmt.Sprintf("hashes of %s of %s", text.Plural(m.Fingerprints().Sampled, "training row"), text.Count(m.Fingerprints().Rows))
 	case "profile":
-		return fmt.Sprintf("order statistics of %s, from %s", text.Plural(len(m.Profile().Columns), "column"), text.Plural(m.Profile().Rows, "row"))
+		return fmt.Sprintf("order statistics of %s, from %s", text.Plural(len(m.Profile().Columns), "column"),
+			text.Plural(m.Profile().Rows, "row"))
 	case "reference":
-		return fmt.Sprintf("%s of %s of %s", text.Plural(len(m.Reference().Scores), "score"), text.Plural(m.Reference().Rows, "row"), m.Reference().Source)
+		return fmt.Sprintf("%s of %s of %s", text.Plural(len(m.Reference().Scores), "score"), text.Plural(m.Reference().Rows, "row"),
+			m.Reference().Source)
 	case "digest":
 		return "SHA-256 of the lines above, which say how the model scores"
 	case "probes":
@@ -167,7 +170,8 @@ var personalKinds = []struct {
 }
 
 // personalColumns are words in the names of columns whose values are usually personal.
-var personalColumns = []string{"name", "user", "username", "login", "customer", "client", "patient", "employee", "email", "mail", "phone", "mobile",
+var personalColumns = []string{"name", "user", "username", "login", "customer", "client", "patient", "employee", "email", "mail", "phone",
+	"mobile",
 	"address", "street", "city", "zip", "postcode", "birth", "birthday", "dob", "ssn", "iban", "passport", "gender", "sex", "religion"}
 
 // personalValues returns the kinds of values that look personal. column is the name of the column that they
@@ -259,7 +263,8 @@ func looksPerson(v string) bool {
 	}
 	for _, word := range words {
 		for i, c := range word {
-			if i == 0 && !unicode.IsUpper(c) || !unicode.IsLetter(c) && !strings.ContainsRune("-'.", c) || i > 0 && unicode.IsUpper(c) && word[i-1] != '-' {
+			if i == 0 && !unicode.IsUpper(c) || !unicode.IsLetter(c) && !strings.ContainsRune("-'.", c) ||
+				i > 0 && unicode.IsUpper(c) && word[i-1] != '-' {
 				return false
 			}
 		}

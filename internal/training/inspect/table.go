@@ -37,7 +37,8 @@ func ReadOptions(f schema.Format) table.Options {
 // Table describes the first rows of a table: its columns and their values, the label if the options name one, and what would surprise
 // somebody who trains on it. The reader has ReadOptions.
 func Table(r *table.Reader) (*TableInspection, error) {
-	s := &tableScan{reader: r, seed: maphash.MakeSeed(), names: r.Names(), rows: map[uint64]bool{}, label: -1, counts: map[uint64]*LabelValue{}}
+	s := &tableScan{reader: r, seed: maphash.MakeSeed(), names: r.Names(), rows: map[uint64]bool{}, label: -1,
+		counts: map[uint64]*LabelValue{}}
 	if l := r.Schema().Label; l != nil {
 		s.label = l.Number - 1
 	}
@@ -279,12 +280,14 @@ func (c *columnScan) describeNumbers(values []float64) {
 }
 
 // labelNames are frequent names of labels.
-var labelNames = []string{"label", "class", "target", "y", "outcome", "fraud", "isfraud", "is_fraud", "attack", "default", "churn", "positive"}
+var labelNames = []string{"label", "class", "target", "y", "outcome", "fraud", "isfraud", "is_fraud", "attack", "default", "churn",
+	"positive"}
 
 // guessLabels lists the columns with two values that may be the label: those with a usual name, otherwise the last column.
 func (s *tableScan) guessLabels() {
 	for i := range s.columns {
-		if c := &s.columns[i]; len(c.different) == 2 && c.Missing == 0 && (slices.Contains(labelNames, strings.ToLower(c.Column)) || i == len(s.columns)-1) {
+		if c := &s.columns[i]; len(c.different) == 2 && c.Missing == 0 &&
+			(slices.Contains(labelNames, strings.ToLower(c.Column)) || i == len(s.columns)-1) {
 			s.LabelsMaybe = append(s.LabelsMaybe, c.Column)
 		}
 	}

@@ -1,5 +1,5 @@
-// Package ranked is what evaluations and trainings measured: the rows with their scores. Package measure fills it, and reports and explorers
-// read it.
+// Package ranked is what evaluations and trainings measured: the rows with their scores. Package measure fills it, and reports and
+// explorers read it.
 package ranked
 
 import (

@@ -56,7 +56,8 @@ func Choice(f *tune.Found) string {
 	return strings.Join(list, "; ")
 }
 
-// raceText returns what something brought that was tried with the boosters, and whether it was kept; nothing if it was not tried in all folds.
+// raceText returns what something brought that was tried with the boosters, and whether it was kept; nothing if it was not tried in all
+// folds.
 func raceText(name string, gain *result.Estimate, kept bool) []string {
 	if gain == nil {
 		return nil
@@ -102,7 +103,8 @@ func Threshold(f *tune.Found) string {
 	}
 	switch {
 	case t.Goal.Kind == metric.GoalCostAlert:
-		return fmt.Sprintf("the highest profit on %s, with %s; new rows bring less than the best of all thresholds", rows, text.Plural(t.Rows-t.Order, "alert"))
+		return fmt.Sprintf("the highest profit on %s, with %s; new rows bring less than the best of all thresholds", rows,
+			text.Plural(t.Rows-t.Order, "alert"))
 	case t.Certified && t.Goal.Kind == metric.GoalMinPrecision:
 		last := t.Guarantee.Tested[len(t.Guarantee.Tested)-1]
 		return fmt.Sprintf("guaranteed with %s confidence if new rows come from the same distribution: %s of %s alerts are real, of %s",

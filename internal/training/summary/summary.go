@@ -168,7 +168,8 @@ func (f *Facts) alarmRateLine() string {
 		from = fmt.Sprintf("estimated from all %s %s, each scored by a fit that did not see it", text.Count(e.Rows), rows)
 	}
 	if e.Refitted && !f.Goal.IsBudget() {
-		return fmt.Sprintf("Expect about %s %s, %s. The trees are then fitted again to all rows, so that is not exact.", text.Percent(e.Rate), what, from)
+		return fmt.Sprintf("Expect about %s %s, %s. The trees are then fitted again to all rows, so that is not exact.", text.Percent(e.Rate),
+			what, from)
 	}
 	if e.Refitted {
 		return fmt.Sprintf("Expect about %s %s, %s. That is not an interval: %s.", text.Percent(e.Rate), what, from, refittedSpread)
@@ -183,7 +184,8 @@ func rateLine(format string, p metric.Proportion) string {
 	}
 	line := fmt.Sprintf(format, text.Percent(p.Rate)) + fmt.Sprintf(" (%s of %s", text.Amount(p.Numerator), text.Amount(p.Denominator))
 	if p.Interval != nil {
-		line += fmt.Sprintf("; %s CI %s to %s", text.Confidence(1-p.Interval.Confidence), text.Percent(p.Interval.Low), text.Percent(p.Interval.High))
+		line += fmt.Sprintf("; %s CI %s to %s", text.Confidence(1-p.Interval.Confidence), text.Percent(p.Interval.Low),
+			text.Percent(p.Interval.High))
 	}
 	return line + ")."
 }

@@ -45,7 +45,8 @@ func (c *Diagnose[S]) Run(s *cli.Session) error {
 
 // PrintDiagnosis prints what the methods can achieve: first in words, then the evidence.
 func PrintDiagnosis(s *cli.Session, d *result.Diagnosis) {
-	s.Printf("%s rows, %s positive, %s negative, %s features\n", text.Count(d.Rows), text.Count(d.Positives), text.Count(d.Negatives), text.Count(d.Features))
+	s.Printf("%s rows, %s positive, %s negative, %s features\n", text.Count(d.Rows), text.Count(d.Positives), text.Count(d.Negatives),
+		text.Count(d.Features))
 	s.Printf("what this means:\n")
 	for _, line := range diagnosisWords(d) {
 		s.Printf("  %s\n", line)
@@ -56,7 +57,8 @@ func PrintDiagnosis(s *cli.Session, d *result.Diagnosis) {
 	case *d.Separable:
 		s.Printf("separable at the top: yes\n")
 	default:
-		s.Printf("separable at the top: no (mean hinge loss is at least %s for any |w| <= %s)\n", text.Number(*d.TopBound), text.Number(*d.TopRadius))
+		s.Printf("separable at the top: no (mean hinge loss is at least %s for any |w| <= %s)\n", text.Number(*d.TopBound),
+			text.Number(*d.TopRadius))
 	}
 	s.Printf("is w = 0, the same score for all rows, optimal for every lambda?\n")
 	for _, g := range groupVerdicts(d.Methods) {

@@ -77,7 +77,8 @@ func (f EntryFiles) models() (n int, err error) {
 	}
 	for _, path := range f.Files[n:] {
 		if model.IsFile(path) {
-			return 0, &diag.Error{Kind: diag.Usage, Found: diag.Quote(path) + ", a model among the data", Expected: "the models first, then the data"}
+			return 0, &diag.Error{Kind: diag.Usage, Found: diag.Quote(path) + ", a model among the data",
+				Expected: "the models first, then the data"}
 		}
 	}
 	return n, nil

@@ -106,7 +106,8 @@ func (c *Evaluate[S]) print(s *cli.Session, e *measure.Evaluation) {
 func PrintEvaluation(s *cli.Session, e *measure.Evaluation) {
 	auc := ""
 	if e.Positives > 0 && e.Positives < e.Rows {
-		auc = fmt.Sprintf("; AUC %.4f%s%s", e.AUC, optional(" within %.1g", e.AUCWithin), optional(", average precision %.4f", e.AveragePrecision))
+		auc = fmt.Sprintf("; AUC %.4f%s%s", e.AUC, optional(" within %.1g", e.AUCWithin), optional(", average precision %.4f",
+			e.AveragePrecision))
 	}
 	s.Printf("%s, %s positive (%s)%s\n", wording.UnitsText(e.Unit, e.Rows), text.Count(e.Positives), text.Percent(e.Prevalence), auc)
 	if e.Unit != nil {

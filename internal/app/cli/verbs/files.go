@@ -71,7 +71,8 @@ func (f CertifiedFiles) Open(s *cli.Session, use Use) (Rows, error) { return f.d
 func (f CertifiedFiles) CertificateFile() (string, error) {
 	last := f.Files[len(f.Files)-1]
 	if len(f.Files) == 1 {
-		return "", &diag.Error{Kind: diag.Usage, Found: "one file, " + diag.Quote(last) + ", after the model", Expected: "the data and a certificate"}
+		return "", &diag.Error{Kind: diag.Usage, Found: "one file, " + diag.Quote(last) + ", after the model",
+			Expected: "the data and a certificate"}
 	}
 	return last, nil
 }

@@ -87,7 +87,8 @@ func NoCertificate(r *result.Fit) error {
 
 // PrintFit prints the optimum and how it was reached.
 func PrintFit(s *cli.Session, r *result.Fit, output string) {
-	s.Printf("%s (%s) on %s rows, %s positive, %s features\n", r.Method, r.Surrogate, text.Count(r.Rows), text.Count(r.Positives), text.Count(r.Features))
+	s.Printf("%s (%s) on %s rows, %s positive, %s features\n", r.Method, r.Surrogate, text.Count(r.Rows), text.Count(r.Positives),
+		text.Count(r.Features))
 	population := "rows"
 	if r.Population == method.Negatives {
 		population = "negatives"
@@ -102,7 +103,8 @@ func PrintFit(s *cli.Session, r *result.Fit, output string) {
 	if r.NormBound != nil {
 		s.Printf("  shortest         no weights with as small an objective have |w| < %.3g\n", *r.NormBound)
 	}
-	s.Printf("  solver           %s, %s, %s, %.2f s\n", r.Settings.Solver, text.Plural(r.Iterations, "iteration"), text.Plural(r.Passes, "pass"), r.SecondsFit)
+	s.Printf("  solver           %s, %s, %s, %.2f s\n", r.Settings.Solver, text.Plural(r.Iterations, "iteration"),
+		text.Plural(r.Passes, "pass"), r.SecondsFit)
 	if output != "" {
 		s.Printf("  model            %s\n", output)
 	}

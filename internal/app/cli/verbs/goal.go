@@ -82,7 +82,8 @@ func (f GoalFlags) Optional() (metric.Goal, error) {
 	case len(given) == 0:
 		return metric.Goal{}, nil
 	case len(given) > 1 && given[0] != metric.GoalMinPrecision:
-		return metric.Goal{}, &diag.Error{Kind: diag.Usage, Param: string(given[0]), Found: "together with " + cli.Spell(string(given[1])), Expected: "exactly one goal"}
+		return metric.Goal{}, &diag.Error{Kind: diag.Usage, Param: string(given[0]), Found: "together with " + cli.Spell(string(given[1])),
+			Expected: "exactly one goal"}
 	}
 	switch kind := given[0]; kind {
 	case metric.GoalMinPrecision:
@@ -106,7 +107,8 @@ func (f GoalFlags) Optional() (metric.Goal, error) {
 	case metric.GoalCostAlert:
 		cost, err := strconv.ParseFloat(f.CostAlert, 64)
 		if err != nil {
-			return metric.Goal{}, &diag.Error{Kind: diag.Usage, Param: string(kind), Found: diag.Quote(f.CostAlert), Expected: "an amount above 0, such as 20"}
+			return metric.Goal{}, &diag.Error{Kind: diag.Usage, Param: string(kind), Found: diag.Quote(f.CostAlert),
+				Expected: "an amount above 0, such as 20"}
 		}
 		return checked(metric.Goal{Kind: kind, Cost: cost})
 	default:
@@ -129,8 +131,9 @@ func topGoal(text string) (metric.Goal, error) {
 func alertsGoal(text string) (metric.Goal, error) {
 	n, m, found := strings.Cut(text, "/")
 	if !found {
-		return metric.Goal{}, &diag.Error{Kind: diag.Usage, Param: string(metric.GoalAlerts), Found: text, Expected: "N/M: N alerts in a period with M rows",
-			Fixes: []diag.Fix{{Param: string(metric.GoalAlerts), Value: "50/2000000"}}}
+		return metric.Goal{}, &diag.Error{Kind: diag.Usage, Param: string(metric.GoalAlerts), Found: text,
+			Expected: "N/M: N alerts in a period with M rows",
+			Fixes:    []diag.Fix{{Param: string(metric.GoalAlerts), Value: "50/2000000"}}}
 	}
 	count, err := wholeNumber(string(metric.GoalAlerts), n)
 	if err != nil {

@@ -221,8 +221,9 @@ func (p *parquetRows) Begin(s *score.Stream) (err error) {
 	known := map[string]bool{}
 	for k, c := range p.columns {
 		if known[c.name] {
-			return &diag.Error{Kind: diag.Usage, Column: c.name, Found: "a column of that name among those passed through", Expected: "different names in a Parquet file",
-				Hint: "write CSV, or rename the column"}
+			return &diag.Error{Kind: diag.Usage, Column: c.name, Found: "a column of that name among those passed through",
+				Expected: "different names in a Parquet file",
+				Hint:     "write CSV, or rename the column"}
 		}
 		known[c.name] = true
 		list[k] = parquet.WriteColumn{Name: c.name, Type: c.kind}

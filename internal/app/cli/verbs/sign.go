@@ -26,7 +26,8 @@ func (f SignFlags) Key(outputs ...string) (ed25519.PrivateKey, error) {
 			return model.ReadPrivateKey(*f.Sign)
 		}
 	}
-	return nil, &diag.Error{Kind: diag.Usage, Param: "sign", Found: diag.Quote(*f.Sign), Expected: "a file to write", Fixes: []diag.Fix{{Param: "output", Value: "MODEL"}}}
+	return nil, &diag.Error{Kind: diag.Usage, Param: "sign", Found: diag.Quote(*f.Sign), Expected: "a file to write",
+		Fixes: []diag.Fix{{Param: "output", Value: "MODEL"}}}
 }
 
 // Sign signs a model if there is a key.

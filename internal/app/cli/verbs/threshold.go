@@ -270,7 +270,8 @@ func (c *Threshold[S]) edited(m *model.Model) (*model.Model, error) {
 		}
 	}
 	if len(m.Points()) == 0 {
-		return nil, &diag.Error{Kind: diag.Usage, Param: "remove", Found: diag.Quote(c.Remove) + ", the only operating point", Expected: "another one to be left"}
+		return nil, &diag.Error{Kind: diag.Usage, Param: "remove", Found: diag.Quote(c.Remove) + ", the only operating point",
+			Expected: "another one to be left"}
 	}
 	return m, nil
 }
@@ -292,7 +293,8 @@ func (c *Threshold[S]) write(s *cli.Session, from, to *model.Model, key ed25519.
 	return Unsigned(from, key, c.Model, c.Output), err
 }
 
-// addPoint writes the model with a new operating point, or with one in the place of another. Without the guarantee that was requested it writes nothing.
+// addPoint writes the model with a new operating point, or with one in the place of another. Without the guarantee that was requested it
+// writes nothing.
 func (c *Threshold[S]) addPoint(s *cli.Session) error {
 	key, err := c.Key(c.Output)
 	if err != nil {

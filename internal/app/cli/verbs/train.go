@@ -327,7 +327,8 @@ func learningText(half *result.LearningPoint) string {
 	if d == nil || d.Interval == nil {
 		return "what twice the rows bring is not known"
 	}
-	gain := fmt.Sprintf("twice the rows brought %s points (%s to %s)", text.Points(-d.Rate), text.Points(-d.Interval.High), text.Points(-d.Interval.Low))
+	gain := fmt.Sprintf("twice the rows brought %s points (%s to %s)", text.Points(-d.Rate), text.Points(-d.Interval.High),
+		text.Points(-d.Interval.Low))
 	switch d.Verdict() {
 	case metric.Worse:
 		return gain + ": more rows help, expect less than that from the next doubling"

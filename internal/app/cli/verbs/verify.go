@@ -116,7 +116,8 @@ func ReportVerification(s *cli.Session, v *result.Verification, certificate stri
 func printVerification(s *cli.Session, v *result.Verification) {
 	p := &v.Problem
 	s.Printf("problem      %s (%s), %s\n", p.Method, p.Surrogate, p.Problem.Hyperparameters())
-	s.Printf("data         %s rows, %s positive, stored as %s%s\n", text.Count(p.Rows), text.Count(p.Positives), p.Storage, optional(", total weight %v", p.Mass))
+	s.Printf("data         %s rows, %s positive, stored as %s%s\n", text.Count(p.Rows), text.Count(p.Positives), p.Storage,
+		optional(", total weight %v", p.Mass))
 	if len(p.PositiveLabels) > 0 {
 		label := "the label"
 		if p.Label != "" {
