@@ -15,6 +15,10 @@ import (
 // BatchRows is the number of rows that a Batch scores at a time.
 const BatchRows = trees.BatchRows
 
+// fewRows are faster one by one in models with trees: 300 boosted trees take 20 us for up to 8 rows together, and 6 us for each alone. Measured,
+// not critical.
+const fewRows = 3
+
 // Batch scores rows of the tables of one reader, whose dictionaries only grow, column by column. Terms are added
 // to the score of a row in the order of the weights, as Scorer does, so that scores have the same bits.
 type Batch struct {
@@ -22,6 +26,7 @@ type Batch struct {
 	blocks []batchBlock
 
 	inputs
+	least  int // fewer rows are not scored
 	rows   []int
 	levels [][]int32 // by input: the resolved value of each code
 	column []float64 // an encoded column
@@ -39,7 +44,7 @@ func NewBatch(s *Scorer) *Batch {
 	if m.Sparse {
 		return nil
 	}
-	b := &Batch{s: s, inputs: newInputs(m, BatchRows), levels: make([][]int32, len(m.Inputs)), column: make([]float64, BatchRows)}
+	b := &Batch{s: s, inputs: newInputs(m, BatchRows), levels: make([][]int32, len(m.Inputs)), column: make([]float64, BatchRows), least: 1}
 	for i, block := range m.Blocks {
 		w := s.Weights[m.runs[i].first:m.runs[i].end]
 		switch block := block.(type) {
@@ -52,7 +57,7 @@ func NewBatch(s *Scorer) *Batch {
 			if rows == nil {
 				return nil
 			}
-			b.blocks = append(b.blocks, &batchTrees{rows, rows.NewSpace()})
+			b.blocks, b.least = append(b.blocks, &batchTrees{rows, rows.NewSpace()}), fewRows+1
 		case *OneHotBlock:
 			b.blocks = append(b.blocks, newBatchLevels(m, block, w))
 		default:
@@ -63,10 +68,10 @@ func NewBatch(s *Scorer) *Batch {
 }
 
 // Score writes the scores of the rows from first on to z, which has at most BatchRows elements. It returns false,
-// and counts nothing, if there are no rows, or one has a missing value or an error: Scorer.Score must score them then. The
-// table must have passed Map.Check.
+// and counts nothing, if there are no rows, or so few that they are faster one by one, or if one has a missing value or an error:
+// Scorer.Score must score them then. The table must have passed Map.Check.
 func (b *Batch) Score(t *table.Table, first int, z []float64) bool {
-	if len(z) == 0 || !b.resolveRows(t, first, len(z)) {
+	if len(z) < b.least || !b.resolveRows(t, first, len(z)) {
 		return false
 	}
 	clear(z)
