@@ -136,17 +136,6 @@ func (r *Rows) byKey(ctx context.Context, shard int, where string, keys []string
 	return r.layout.tableOf(r.title(), all), nil
 }
 
-// ofClass returns the rows of a class.
-func ofClass(t *table.Table, class table.Class) *table.Table {
-	var rows []int
-	for row, c := range t.Label {
-		if c == class {
-			rows = append(rows, row)
-		}
-	}
-	return t.Select(rows)
-}
-
 // repeatedIn counts the keys that are there several times, and their rows. one is the first of them.
 func (l *layout) repeatedIn(keys []string) (repeated, rows int, one string) {
 	count := make(map[string]int, len(keys))

@@ -62,7 +62,12 @@ func (r *relation) part(p large.Part) string {
 	if r.layout.group != nil {
 		of = r.layout.group
 	}
-	return dialect.Part(r.dialect.Bucket(r.dialect.Quote(of.name), partSeed), p.From, p.To)
+	bucket := r.dialect.Bucket(r.dialect.Quote(of.name), partSeed)
+	where := dialect.Part(bucket, p.From, p.To)
+	if p.Positives > 0 {
+		where = "(" + where + " OR " + r.is.positive + " AND " + dialect.Part(bucket, p.From-p.Positives, p.From) + ")"
+	}
+	return where
 }
 
 // checked lists the columns whose values make the checksum.

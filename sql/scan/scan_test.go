@@ -165,11 +165,12 @@ func TestStatements(t *testing.T) {
 				{"intervals and the best rows", certified.Request{Sums: true, Cuts: []float64{-1, 0.5, 2}, Want: []certified.Want{{Low: math.Inf(-1), High: math.Inf(1), Limit: 5}}}},
 				{"groups", certified.Request{Groups: []float64{-1, .5, math.Inf(1)}, Held: held, Moments: true, Origin: .5,
 					Want: []certified.Want{{Low: -1, High: 3, Order: certified.Nearest, Centre: .5, Limit: 4}}}},
+				{"groups of few rows", certified.Request{Groups: []float64{-1, .5, math.Inf(1)}, Moments: true}},
 			} {
 				if encoding == "scorecard" && asked.title != "groups" {
 					continue
 				}
-				p := &plan{c: s.population, at: at, parts: []planned{{request: &asked.request, wants: []look{{interval: interval{.25, math.Inf(1)}}}}}}
+				p := &plan{c: s.population, at: at, few: asked.title == "groups of few rows", parts: []planned{{request: &asked.request, wants: []look{{interval: interval{.25, math.Inf(1)}}}}}}
 				statement, _, _ := s.statement(p, 0, new(cell))
 				all += "\n-- " + encoding + ": " + asked.title + "\n" + statement + ";\n"
 			}

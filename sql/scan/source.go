@@ -24,6 +24,10 @@ const sampleRows = 200_000
 // heldBytes is the memory that the positives may take. More of them stay in the database.
 const heldBytes = 512 << 20
 
+// heldPart is the part of the rows, one of so many, that may be fetched to be held: a row on top costs about as much as ten rows of a scan,
+// once, and groups instead of them take ten scans more (docs/results/sql.md).
+const heldPart = 8
+
 // compiledRows is the number of rows of a server from which on compiling a score pays. Measured in PostgreSQL 15: 28 numbers take 0.08 s to
 // compile and save 0.4 s per million rows, 38 numbers and 80 categories 0.18 s and 0.6 s (docs/results/sql.md), and each of several
 // workers compiles for its share. The nested conditions of scorecards take 15 s and save 1 s.
@@ -93,7 +97,8 @@ func (r *Rows) NewSource(ctx context.Context, p large.Part, m *feature.Map, stor
 	if err != nil {
 		return nil, err
 	}
-	s.shape = certified.Shape{Cols: m.Cols(), Positives: positives, Population: negatives, Largest: e.most}
+	s.shape = certified.Shape{Cols: m.Cols(), Positives: positives, Population: negatives, Largest: e.most,
+		Held: min((positives.Rows+negatives.Rows)/heldPart, heldBytes/(8*m.Cols()))}
 	if err := r.compile(ctx, len(e.places) == 0 && (positives.Rows+negatives.Rows)/len(r.shards) >= compiledRows); err != nil {
 		return nil, err
 	}
@@ -121,7 +126,7 @@ func (r *Rows) NewSource(ctx context.Context, p large.Part, m *feature.Map, stor
 	if 8*positives.Rows*m.Cols() <= heldBytes {
 		t := r.fewTable
 		if t != nil {
-			t = ofClass(t, table.Positive)
+			t = t.OfClass(table.Positive)
 		} else if t, err = r.sampleClass(ctx, p, table.Positive, positives.Rows, positives.Rows); err != nil {
 			return nil, err
 		}
@@ -294,7 +299,8 @@ type plan struct {
 	c     *class
 	at    *certified.Point
 	parts []planned
-	sums  int // the part that asks for sums, or -1
+	sums  int  // the part that asks for sums, or -1
+	few   bool // few rows have scores that matter
 }
 
 // planned is a request of a plan with its answer.
@@ -348,6 +354,8 @@ func (s *Source) run(ctx context.Context, p *plan) error {
 			part.wants[i] = s.guess(p, part.request, &part.request.Want[i], z)
 		}
 	}
+	span := p.span()
+	p.few = !p.countsAll() && z.counts.between(span.low, span.high) < fewPart*float64(p.c.rows)
 	for try := 1; ; try++ {
 		found, err := s.ask(ctx, p)
 		if err != nil {
@@ -472,9 +480,13 @@ func (a *asked) places(from string) string {
 	return "(SELECT " + strings.Join(list, ", ") + " FROM " + from + a.rows.dialect.Fence + ") toptau_u"
 }
 
+// fewPart is the part of the rows below which features are computed in each of their sums, after other scores were left out. Chosen by hand:
+// with groups of all rows that doubles the time of a statement (docs/results/sql.md).
+const fewPart = 0.25
+
 // features adds the features of numbers, if they are summed, and leaves out the columns that nothing else reads.
 func (a *asked) features(from string) string {
-	if !a.grouped {
+	if !a.grouped || a.few {
 		return from
 	}
 	computed, by := a.encoder.computed()

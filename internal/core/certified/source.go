@@ -37,6 +37,9 @@ type Shape struct {
 	// KeepsScores is set if the source keeps the scores of recent points, as one in memory does. Further questions about them, and
 	// about points between them, then cost no pass, so the solver asks exactly instead of guessing.
 	KeepsScores bool
+	// Held is the number of rows of the population that cost less to return than the passes that the smoothed problem takes; 0: none do.
+	// The solver then holds as many for a quantile, if it can.
+	Held int
 }
 
 // Query asks about the scores at one point. Questions about a class can be empty.

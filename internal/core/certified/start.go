@@ -75,7 +75,7 @@ func (st *starter) evaluateStart(through *Point) (evaluation, error) {
 	if st.shape.KeepsScores {
 		return st.line.evaluateRay(through, limit)
 	}
-	if first := st.firstRows(); first <= minHeld {
+	if first := st.firstRows(); first <= max(minHeld, heldInstead(&st.form, st.shape)) {
 		limit = first
 	}
 	if st.from == nil || !st.from.solved {

@@ -134,6 +134,17 @@ func (t *Table) Labelled() []int {
 	return rows
 }
 
+// OfClass returns the rows of a class.
+func (t *Table) OfClass(class Class) *Table {
+	var rows []int
+	for row, c := range t.Label {
+		if c == class {
+			rows = append(rows, row)
+		}
+	}
+	return t.Select(rows)
+}
+
 // maxMass bounds the sum of the row weights: products of such sums stay within the range of float64.
 const maxMass = 1e150
 

@@ -57,10 +57,13 @@ const Buckets = 1 << 20
 
 // Part is a part of the rows: those whose hash is at least From and below To. The hash is that of the row's group, or
 // of its key or number, so parts that do not overlap share no group.
-type Part struct{ From, To int }
+type Part struct {
+	From, To  int
+	Positives int // positives whose hash is among that number of values below From are in the part, too
+}
 
 // All is the part with all rows.
-func All() Part { return Part{0, Buckets} }
+func All() Part { return Part{To: Buckets} }
 
 // Sample is rows in memory, with the share of each class that was drawn.
 type Sample struct {

@@ -67,8 +67,11 @@ func (r *tableRows) in(p Part) func(row int) bool {
 		if r.t.Label[row] == table.Unknown {
 			return false
 		}
-		b := r.bucket(row)
-		return b >= p.From && b < p.To
+		b, from := r.bucket(row), p.From
+		if r.t.Label[row] == table.Positive {
+			from -= p.Positives
+		}
+		return b >= from && b < p.To
 	}
 }
 

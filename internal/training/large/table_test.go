@@ -10,6 +10,7 @@ import (
 	"toptau/internal/core/matrix"
 	"toptau/internal/data/table"
 	"toptau/internal/models/feature"
+	"toptau/internal/training/tune"
 	"toptau/method"
 	"toptau/metric"
 	"toptau/model"
@@ -52,7 +53,7 @@ func TestGuaranteeHoldsOnPartsByHash(t *testing.T) {
 	violations := 0
 	for draw := range draws {
 		x, s, m := uniformRows(t, rand.New(rand.NewPCG(uint64(draw), 7)), 1500, 0)
-		c, err := Threshold(context.Background(), OfTable(x.Frame(), s, "rows"), Part{Buckets / 4, Buckets / 2}, m, metric.Goal{Kind: metric.GoalMaxFPR, Rate: alpha}, delta)
+		c, err := Threshold(context.Background(), OfTable(x.Frame(), s, "rows"), Part{From: Buckets / 4, To: Buckets / 2}, m, metric.Goal{Kind: metric.GoalMaxFPR, Rate: alpha}, delta)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +78,7 @@ func TestPartsAndSamples(t *testing.T) {
 	for _, groups := range []int{0, 20} {
 		x, s, _ := uniformRows(t, r, 20_000, groups)
 		rows := OfTable(x.Frame(), s, "rows").(*tableRows)
-		parts := []Part{{0, Buckets / 10}, {Buckets / 10, Buckets / 2}, {Buckets / 2, Buckets}}
+		parts := []Part{{To: Buckets / 10}, {From: Buckets / 10, To: Buckets / 2}, {From: Buckets / 2, To: Buckets}}
 		total, seen := 0, map[string]int{}
 		for k, p := range parts {
 			positives, negatives, err := rows.Count(ctx, p)
@@ -113,12 +114,45 @@ func TestPartsAndSamples(t *testing.T) {
 	}
 }
 
+// The threshold of a rate of the negatives is taken from negatives, so training keeps all positives outside the test part. That of a rate of
+// all rows is taken from both.
+func TestTrainingKeepsPositives(t *testing.T) {
+	ctx := context.Background()
+	for kind, groups := range map[metric.GoalKind]int{metric.GoalMaxFPR: 0, metric.GoalTop: 0, "grouped": 50} {
+		x, s, _ := uniformRows(t, rand.New(rand.NewPCG(8, 9)), 20_000, groups)
+		if groups > 0 {
+			s.Group, kind = "g", metric.GoalMaxFPR
+		}
+		o := tune.SearchOptions{Goal: metric.Goal{Kind: kind, Rate: threshold.MustRate("5%")}, TestShare: threshold.MustRate("20%")}
+		of := &training{rows: OfTable(x.Frame(), s, "rows"), options: o, size: 1000}
+		if err := of.divide(ctx); err != nil {
+			t.Fatal(err)
+		}
+		var positives, negatives [3]int
+		for k, p := range []Part{of.out.Test, of.out.Calibration, of.out.Training} {
+			a, b, err := of.rows.Count(ctx, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			positives[k], negatives[k] = a.Rows, b.Rows
+		}
+		all := x.OfClass(table.Positive).Rows()
+		if n := negatives[0] + negatives[1] + negatives[2]; n != 20_000-all {
+			t.Errorf("%s: %d negatives in the parts, want %d", kind, n, 20_000-all)
+		}
+		shared := positives[0] + positives[1] + positives[2] - all
+		if want := map[bool]int{true: positives[1]}[kind == metric.GoalMaxFPR && groups == 0]; shared != want {
+			t.Errorf("%s, %d groups: %d positives in two parts, want %d", kind, groups, shared, want)
+		}
+	}
+}
+
 // A source over a part has its rows alone, with their numbers in the table.
 func TestSourceOfAPart(t *testing.T) {
 	ctx := context.Background()
 	x, s, m := uniformRows(t, rand.New(rand.NewPCG(5, 5)), 70_000, 0)
 	rows := OfTable(x.Frame(), s, "rows").(*tableRows)
-	p := Part{Buckets / 3, Buckets / 2}
+	p := Part{From: Buckets / 3, To: Buckets / 2}
 	source, err := rows.Source(ctx, p, feature.MapOf(m.Features()), matrix.Float64, method.Negatives)
 	if err != nil {
 		t.Fatal(err)

@@ -107,7 +107,7 @@ func (t *training) divide(ctx context.Context) error {
 		n += positives.Rows
 	}
 	calibration := 0
-	if t.alone, err = t.fitsSample(ctx, Part{test, Buckets}); err != nil {
+	if t.alone, err = t.fitsSample(ctx, Part{From: test, To: Buckets}); err != nil {
 		return err
 	}
 	if !t.alone {
@@ -118,8 +118,11 @@ func (t *training) divide(ctx context.Context) error {
 		}
 		calibration = int(math.Ceil(share * float64(Buckets-test)))
 	}
-	t.out.Test, t.out.Calibration = Part{0, test}, Part{test, test + calibration}
-	t.out.Training = Part{test + calibration, Buckets}
+	t.out.Test, t.out.Calibration = Part{To: test}, Part{From: test, To: test + calibration}
+	t.out.Training = Part{From: test + calibration, To: Buckets}
+	if t.of() == method.Negatives && t.rows.Schema().Group == "" {
+		t.out.Training.Positives = calibration // the threshold needs negatives only, so training loses no positive
+	}
 	return nil
 }
 
@@ -178,6 +181,9 @@ func (t *training) search(ctx context.Context) error {
 	if !t.alone {
 		if held, err = t.sample(ctx, t.out.Calibration, max(1000, t.size/4)); err != nil {
 			return err
+		}
+		if t.out.Training.Positives > 0 {
+			held.Table = held.Table.OfClass(table.Negative)
 		}
 	}
 	if !t.options.Delta.IsZero() && sample.Table.Group != nil {
