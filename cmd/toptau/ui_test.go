@@ -127,7 +127,7 @@ func TestPageSavesPoints(t *testing.T) {
 	}
 	tiny := strings.NewReplacer("week", "tiny", `"value":"2"`, `"value":"0.001"`).Replace(question)
 	if status, answer := askPage(t, base, session, "save", tiny); status != 422 ||
-		!strings.Contains(answer, "at least 299572") {
+		!strings.Contains(answer, "at least 299,572") {
 		t.Errorf("a guarantee that is impossible: %d %s", status, answer)
 	}
 	stop()

@@ -24,7 +24,7 @@ const sampleRows = 200_000
 // heldBytes is the memory that the positives may take. More of them stay in the database.
 const heldBytes = 512 << 20
 
-// heldPart is the part of the rows, one of so many, that may be fetched to be held: a row on top costs about as much as ten rows of a scan,
+// heldPart: one row in that number may be fetched to be held: a row on top costs about as much as ten rows of a scan,
 // once, and groups instead of them take ten scans more (docs/results/sql.md).
 const heldPart = 8
 

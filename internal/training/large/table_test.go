@@ -123,7 +123,7 @@ func TestTrainingKeepsPositives(t *testing.T) {
 		if groups > 0 {
 			s.Group, kind = "g", metric.GoalMaxFPR
 		}
-		o := tune.SearchOptions{Goal: metric.Goal{Kind: kind, Rate: threshold.MustRate("5%")}, TestShare: threshold.MustRate("20%")}
+		o := tune.SearchOptions{Goal: metric.Goal{Kind: kind, Rate: threshold.MustRate("5%")}, TestFraction: threshold.MustRate("20%")}
 		of := &training{rows: OfTable(x.Frame(), s, "rows"), options: o, size: 1000}
 		if err := of.divide(ctx); err != nil {
 			t.Fatal(err)
