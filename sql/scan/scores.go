@@ -57,7 +57,11 @@ func (r *Rows) NewScores(ctx context.Context, p large.Part, m *model.Model) (*Sc
 	if err != nil {
 		return nil, err
 	}
-	if err := r.compile(ctx, false); err != nil { // models may have deep conditions
+	positives, negatives, err := r.Count(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.compile(ctx, Compiles(program) && (positives.Rows+negatives.Rows)/len(r.shards) >= compiledRows); err != nil {
 		return nil, err
 	}
 	l, d := r.layout, r.dialect
@@ -77,6 +81,11 @@ func (r *Rows) NewScores(ctx context.Context, p large.Part, m *model.Model) (*Sc
 		s.from = append(s.from, "("+plain(b.String())+") AS toptau_scores")
 	}
 	return s, nil
+}
+
+// Compiles reports whether compiling the scores of many rows pays: all terms are numbers. The conditions of others take seconds to compile.
+func Compiles(p *portable.Program) bool {
+	return !slices.ContainsFunc(p.Terms, func(t portable.Term) bool { _, number := t.(*portable.Number); return !number })
 }
 
 // plain returns a statement without its comments and its end.

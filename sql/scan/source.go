@@ -24,8 +24,8 @@ const sampleRows = 200_000
 // heldBytes is the memory that the positives may take. More of them stay in the database.
 const heldBytes = 512 << 20
 
-// heldPart: one row in that number may be fetched to be held: a row on top costs about as much as ten rows of a scan,
-// once, and groups instead of them take ten scans more (docs/results/sql.md).
+// heldPart divides the rows: one of that many may be fetched to be held. A row on top costs about as much as ten rows of a scan, once, and
+// the smoothed problem instead takes about ten scans more. Chosen by hand.
 const heldPart = 8
 
 // compiledRows is the number of rows of a server from which on compiling a score pays. Measured in PostgreSQL 15: 28 numbers take 0.08 s to

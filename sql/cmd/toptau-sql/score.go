@@ -104,6 +104,7 @@ type scoring struct {
 	path      []string                                             // of the table that is read
 	where     string                                               // the condition of its rows
 	columns   []string                                             // that are read
+	compile   bool                                                 // compiling the statement pays for many rows
 }
 
 // asks runs a statement that only reads.
@@ -162,7 +163,7 @@ func (c *scoreCommand) statement(d *dialect.Dialect, m *model.Model) (*scoring, 
 	if keep == nil {
 		return nil, &diag.Error{Kind: diag.Usage, Param: "key", Expected: "a column that says which row a score belongs to"}
 	}
-	out := &scoring{keys: keep, path: path, where: c.WhereSQL}
+	out := &scoring{keys: keep, path: path, where: c.WhereSQL, compile: scan.Compiles(p)}
 	out.write = func(from string, booleans []string) (string, error) {
 		var b bytes.Buffer
 		err := export.Write(&b, p, export.Options{Dialect: d.Name, From: "(SELECT * FROM " + from + where, Keep: keep, Booleans: booleans})
@@ -241,7 +242,11 @@ func (c *scoreCommand) stream(s *cli.Session, e *engine.Engine, scored *scoring,
 		statement = e.Dialect.Texts(statement, scored.keys)
 	}
 	for _, shard := range e.Shards {
-		if err := shard.Query(s, statement, dest, each); err != nil {
+		err := shard.Compile(s, scored.compile) // if the database expects many rows
+		if err == nil {
+			err = shard.Query(s, statement, dest, each)
+		}
+		if err != nil {
 			w.End()
 			return err
 		}
