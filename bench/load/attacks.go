@@ -545,7 +545,7 @@ func newHealthy(c *client, row []byte) *healthy {
 	go func() {
 		defer close(h.done)
 		defer c.close()
-		for next := time.Now(); ctx.Err() == nil; time.Sleep(time.Until(next)) {
+		for next := (time.Time{}); ctx.Err() == nil; time.Sleep(time.Until(next)) {
 			begin := time.Now()
 			status, err := c.do(row)
 			h.sent++
