@@ -23,6 +23,28 @@ func ExampleModel_Score() {
 	// Output: 1340.770 above 0.1: true
 }
 
+// A record may come from a struct: its JSON has the names of the columns.
+func ExampleRecord() {
+	m, err := model.Load("testdata/plain.json")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	type flow struct {
+		Bytes   int     `json:"bytes"`
+		Service *string `json:"service"` // nil: missing
+		Zero    float64 `json:"zero"`
+	}
+	record, err := model.Record(flow{Bytes: 9000})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	score, err := m.Score(record)
+	fmt.Printf("%.3f %v\n", score, err)
+	// Output: 1341.145 <nil>
+}
+
 // An explanation says what every column adds.
 func ExampleModel_Explain() {
 	m, err := model.Load("testdata/plain.json")

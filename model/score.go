@@ -15,7 +15,7 @@ import (
 	"toptau/schema"
 )
 
-// Score returns the score of one record, given as text by column name. LIBSVM records have indices as names
+// Score returns the score of one record, given as text by column name; Record makes one of a struct. LIBSVM records have indices as names
 // ("17"); an index that is not there is 0. Columns that the model does not know are ignored, so that records
 // may contain labels and identifiers.
 //

@@ -112,3 +112,13 @@ func (s *jsonScanner) quickNumber() []byte {
 	s.At, s.number = end, v
 	return text
 }
+
+// JSONRecord returns the values of an object as texts by column, as a line of a file has them. Errors are *jsontext.Error.
+func JSONRecord(line []byte) (map[string]string, error) {
+	record := map[string]string{}
+	s := jsonScanner{emit: func(path []byte, _ jsontext.Kind, text []byte) error {
+		record[string(path)] = string(text)
+		return nil
+	}}
+	return record, s.scan(line)
+}
