@@ -86,7 +86,6 @@ func overlapOf(f *model.Fingerprints, features *feature.Map, t *table.Frame, row
 
 // OverlapWarning returns the text about an excess of training rows among some number of rows.
 func OverlapWarning(r *result.Overlap, rows int) string {
-	return fmt.Sprintf("about %s of these %s rows trained the model: of %s that its fingerprints can recognise, %s equal a training "+
-		"row, and repeated rows explain %s of them (probability at most %s)", text.Amount(r.Estimate), text.Count(rows),
-		text.Count(r.Compared), text.Count(r.Matched), text.Percent(r.Expected), text.SmallProbability(r.P))
+	return fmt.Sprintf("about %s of these %s rows trained the model: %s of the %s rows that can be compared equal a training row, where about %s "+
+		"of new rows would", text.Amount(r.Estimate), text.Count(rows), text.Count(r.Matched), text.Count(r.Compared), text.Percent(r.Expected))
 }
