@@ -26,6 +26,3 @@ func (b *bounds) setDual(d heldDual) {
 	pin(b.dual.a.groups, -1)
 	b.dual = d
 }
-
-// endedByDescent reports whether the lower bound is that of a smoothed problem, which holds no rows.
-func (b *bounds) endedByDescent() bool { return len(b.dual.p.groups) > 0 && b.dual.p.entries == 0 }

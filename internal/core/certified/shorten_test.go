@@ -13,6 +13,8 @@ import (
 	"toptau/internal/core/certified/linalg"
 	"toptau/internal/core/matrix"
 	"toptau/internal/core/objective"
+	"toptau/method"
+	"toptau/threshold"
 )
 
 // TestCollinearColumns has lambda = 0 on standardised one-hot columns. They are collinear up to the rounding
@@ -202,4 +204,21 @@ func solveOnly(t *testing.T, o *objective.Objective) (Result, time.Duration) {
 		t.Fatal(err)
 	}
 	return s.result(), processor() - began
+}
+
+// TestSeparableRowsAreShortened solves problems whose descent ends at F = 0, before there is a bound above 0: no rows are held then. The
+// neighbour with overlap has a bound.
+func TestSeparableRowsAreShortened(t *testing.T) {
+	for _, c := range []struct {
+		tau  string
+		far  float64
+		zero bool
+	}{{"0.05", 2.6, true}, {"0.2", 2.4, true}, {"0.05", 2.2, false}} {
+		x := clouds(5, 3_000, 200_000, 2, c.far).matrix(t, matrix.Float32)
+		o := bind(t, newProblem(t, "topmean-np", method.Problem{Tau: threshold.MustRate(c.tau)}), x)
+		r, err := Solve(t.Context(), o, Options{})
+		if err != nil || !r.Converged || (r.Objective <= 1e-6*r.AtZero) != c.zero {
+			t.Errorf("tau %s, far %g: %s, %v", c.tau, c.far, describe(r), err)
+		}
+	}
 }

@@ -87,6 +87,12 @@ func (s *state) done() bool {
 	return s.upper-s.lower <= doneMargin*s.target() || s.enough != nil && s.enough()
 }
 
+// endedByDescent reports whether the solve ended with the descent on the smoothed problem: the dual point holds no rows, or there is none
+// because 0 is bound enough, and no rows are held.
+func (s *state) endedByDescent() bool {
+	return s.dual.p.entries == 0 && (len(s.dual.p.groups) > 0 || s.rowsHeld() == 0)
+}
+
 // limitReached reports whether the solve has made all passes or solved all Newton systems that it may.
 func (s *state) limitReached() bool {
 	return s.opt.MaxPasses > 0 && s.passesLeft() <= 0 || s.opt.MaxSystems > 0 && s.systems >= s.opt.MaxSystems
