@@ -54,7 +54,7 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	list := [][]string{{"what", "rival", "toptau, seconds", "rival, seconds", "ratio", "goal"}}
+	list := [][]string{machine.TurnsHead}
 	for _, e := range engines {
 		err := servers.Outside(func(t testing.TB) { list = append(list, e.compare(t, dir, of)...) })
 		if errors.Is(err, servers.ErrNotInstalled) {
@@ -180,26 +180,17 @@ func (e *database) compare(t testing.TB, dir string, of servers.Table) (list [][
 
 // measured lets contenders and the rival take turns.
 func measured(names, goals []string, rival string, ours []func() float64, theirs func() float64) (list [][]string) {
-	seconds, rivals, ratios := make([][]float64, len(ours)), []float64{}, make([][]float64, len(ours))
+	turns := make([]machine.Turns, len(ours))
 	for range *rounds {
 		b := theirs()
-		rivals = append(rivals, b)
 		for k, own := range ours {
-			a := own()
-			seconds[k], ratios[k] = append(seconds[k], a), append(ratios[k], a/b)
+			turns[k].Add(own(), b)
 		}
 	}
 	for k := range ours {
-		line := []string{names[k], rival, fmt.Sprintf("%.2f", median(seconds[k])), fmt.Sprintf("%.2f", median(rivals)), fmt.Sprintf("%.2f", median(ratios[k])), goals[k]}
-		fmt.Fprintln(os.Stderr, strings.Join(line, ", "))
-		list = append(list, line)
+		list = append(list, turns[k].Line(names[k], rival, goals[k], 2))
 	}
 	return list
-}
-
-func median(x []float64) float64 {
-	x = slices.Sorted(slices.Values(x))
-	return x[len(x)/2]
 }
 
 // cost runs a program and returns its processor seconds and those of the server. Its output goes to a file.

@@ -1,5 +1,5 @@
 // Package machine describes what a benchmark runs on, as far as Linux reports it, and returns the processor time that it has
-// used. It also makes an environment of Python and writes pages and tables of results.
+// used. It also makes an environment of Python, compares programs that take turns, and writes pages and tables of results.
 package machine
 
 import (
@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -90,4 +92,26 @@ func WriteRun(path, command, notes string, rows [][]string) error {
 		return csv.NewWriter(os.Stdout).WriteAll(rows)
 	}
 	return provenance.WriteRun(path, command, notes, rows)
+}
+
+// Turns are processor seconds of a program and a rival that take turns.
+type Turns struct{ ours, theirs, ratios []float64 }
+
+// TurnsHead names the columns of Turns.Line.
+var TurnsHead = []string{"what", "rival", "toptau, seconds", "rival, seconds", "ratio", "goal"}
+
+// Add adds a turn of both.
+func (t *Turns) Add(ours, theirs float64) {
+	t.ours, t.theirs, t.ratios = append(t.ours, ours), append(t.theirs, theirs), append(t.ratios, ours/theirs)
+}
+
+// Line returns a row of a table: the medians of the seconds, with some digits, and of the ratios. It prints the row, too.
+func (t *Turns) Line(what, rival, goal string, digits int) []string {
+	number := func(x []float64, digits int) string {
+		x = slices.Sorted(slices.Values(x))
+		return strconv.FormatFloat(x[len(x)/2], 'f', digits, 64)
+	}
+	line := []string{what, rival, number(t.ours, digits), number(t.theirs, digits), number(t.ratios, 2), goal}
+	fmt.Fprintln(os.Stderr, strings.Join(line, ", "))
+	return line
 }

@@ -14,7 +14,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -79,13 +78,12 @@ func run(program, python, only, output string, rounds int) error {
 	if err := r.addRows(only); err != nil {
 		return err
 	}
-	table := [][]string{{"what", "rival", "toptau, seconds", "rival, seconds", "ratio", "goal"}}
+	table := [][]string{machine.TurnsHead}
 	for _, c := range r.rows {
 		line, err := r.measure(&c, rounds)
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
-		fmt.Fprintln(os.Stderr, strings.Join(line, ", "))
 		table = append(table, line)
 	}
 	notes := machine.Description("") + fmt.Sprintf(`Processor seconds on one thread, the median of %d interleaved rounds. The ratio is the median of theirs. Programs
@@ -139,7 +137,7 @@ func (r *rivals) add(c row) {
 
 // measure returns the line of a row.
 func (r *rivals) measure(c *row, rounds int) ([]string, error) {
-	var ours, theirs, ratios []float64
+	var turns machine.Turns
 	for range rounds {
 		a, err := c.ours.seconds()
 		if err != nil {
@@ -149,15 +147,9 @@ func (r *rivals) measure(c *row, rounds int) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		ours, theirs, ratios = append(ours, a), append(theirs, b), append(ratios, a/b)
+		turns.Add(a, b)
 	}
-	line := []string{c.name, strings.TrimSpace(c.rival + " " + r.versions[c.rival])}
-	return append(line, fmt.Sprintf("%.3f", median(ours)), fmt.Sprintf("%.3f", median(theirs)), fmt.Sprintf("%.2f", median(ratios)), c.goal), nil
-}
-
-func median(x []float64) float64 {
-	slices.Sort(x)
-	return x[len(x)/2]
+	return turns.Line(c.name, strings.TrimSpace(c.rival+" "+r.versions[c.rival]), c.goal, 3), nil
 }
 
 // seconds runs the command on one thread.
