@@ -174,8 +174,9 @@ func (r *Rows) Count(ctx context.Context, p large.Part) (positives, negatives th
 	}
 	s, counted := r.counts[p]
 	if !counted {
-		if s = r.stats; r.part(p) != "" {
-			if s, err = r.countPart(ctx, r.part(p)); err != nil {
+		s = r.stats
+		if where := r.part(p); where != "" {
+			if s, err = r.countPart(ctx, where); err != nil {
 				return positives, negatives, err
 			}
 		}
