@@ -223,3 +223,22 @@ func BenchmarkAt(b *testing.B) {
 		})
 	}
 }
+
+// A weight that is the smallest number above 0 becomes 0 when it is divided by the sum of all: its row is left out, and a larger one stays.
+func TestWeightsThatVanishAreLeftOut(t *testing.T) {
+	kept := map[int]int{}
+	for i := range 60 {
+		x := sample{z: append(fill(38, func(int) float64 { return 1 }), 5, -2.45-float64(i)/500), m: fill(40, func(int) float64 { return 1 })}
+		x.m[38] = 4.5
+		s, _ := at(bind(t, SurrogateQuantile{MustRate("0.561"), 100, surrogate.Logistic}, x), x)
+		for k, a := range s.A {
+			if !(a > 0) {
+				t.Errorf("a score of %v: row %d has a = %v", x.z[39], s.Rows[k], a)
+			}
+		}
+		kept[len(s.Rows)]++
+	}
+	if kept[40] == 0 || kept[39] == 0 {
+		t.Errorf("cases by the number of rows kept: %v", kept)
+	}
+}

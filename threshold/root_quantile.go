@@ -161,10 +161,7 @@ func (q rootQuantile) fillWeights(u float64, s *Support) {
 		}
 	}
 	s.Rows = s.Rows[:n]
-	all := total.Value()
-	for k := range s.A {
-		s.A[k] /= all
-	}
+	s.divideBy(total.Value())
 }
 
 // squaredHingeQuantile is rootQuantile with the closed form of r(a).

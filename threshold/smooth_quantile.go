@@ -233,7 +233,5 @@ func (q smoothQuantile) fillWeights(s *Support) {
 		return
 	}
 	s.Rows = s.Rows[:kept]
-	for k := range s.A {
-		s.A[k] /= total.Value()
-	}
+	s.divideBy(total.Value())
 }

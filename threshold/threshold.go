@@ -83,6 +83,18 @@ func (s *Support) growResult(rows int) {
 	s.A = slices.Grow(s.A[:0], rows)
 }
 
+// divideBy divides the weights by their sum. A row whose weight then becomes 0, below the smallest number, is left out.
+func (s *Support) divideBy(sum float64) {
+	n := 0
+	for k, a := range s.A {
+		if a /= sum; a > 0 {
+			s.Rows[n], s.A[n] = s.Rows[k], a
+			n++
+		}
+	}
+	s.Rows, s.A = s.Rows[:n], s.A[:n]
+}
+
 // weightOf returns the weight of row j. nil weights are all 1.
 func weightOf(m []float64, j int) float64 {
 	if m == nil {
