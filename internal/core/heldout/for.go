@@ -174,17 +174,9 @@ func between(high, low, weight float64) float64 {
 
 // certified returns the threshold of the umbrella.
 func (s *Sorted) certified(alpha, delta threshold.Rate) (*Threshold, error) {
-	needed, err := Needed(alpha, delta)
+	needed, plain, err := s.needed(alpha, delta, s.Plain)
 	if err != nil {
-		return nil, err
-	}
-	if s.n < needed {
-		t, err := s.Plain(alpha)
-		if err != nil {
-			return nil, err
-		}
-		t.Needed = needed
-		return t, tooFew(s.n, needed, alpha, delta, s.population)
+		return plain, err
 	}
 	order := s.n - maxAbove(s.n, alpha, delta) // at most the others may lie above the threshold
 	t, sample, err := s.statistic(order, evidence.SampledRanks(s.n, order))
@@ -198,6 +190,20 @@ func (s *Sorted) certified(alpha, delta threshold.Rate) (*Threshold, error) {
 		t.Guarantee.Negatives = s.n
 	}
 	return t, nil
+}
+
+// needed returns how many rows the guarantee of a rate needs. With fewer it also returns the plain threshold, and the error that says so.
+func (s *Sorted) needed(alpha, delta threshold.Rate, plain func(threshold.Rate) (*Threshold, error)) (int, *Threshold, error) {
+	needed, err := Needed(alpha, delta)
+	if err != nil || s.n >= needed {
+		return needed, nil, err
+	}
+	t, err := plain(alpha)
+	if err != nil {
+		return needed, nil, err
+	}
+	t.Needed = needed
+	return needed, t, tooFew(s.n, needed, alpha, delta, s.population)
 }
 
 // absoluteTop returns the largest negative score.

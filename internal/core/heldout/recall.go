@@ -23,17 +23,9 @@ func (s *Sorted) recall(rate, delta threshold.Rate) (*Threshold, error) {
 	if delta.IsZero() {
 		return s.plainRecall(alpha)
 	}
-	needed, err := Needed(alpha, delta)
+	needed, plain, err := s.needed(alpha, delta, s.plainRecall)
 	if err != nil {
-		return nil, err
-	}
-	if s.n < needed {
-		t, err := s.plainRecall(alpha)
-		if err != nil {
-			return nil, err
-		}
-		t.Needed = needed
-		return t, tooFew(s.n, needed, alpha, delta, s.population)
+		return plain, err
 	}
 	m := maxAbove(s.n, alpha, delta)
 	t, _, err := s.mirrored().statistic(s.n-m, nil)
