@@ -187,7 +187,8 @@ func (r *Rows) addSparseGram(diagonal []float64, least float64, h []float64, str
 	})
 }
 
-// addOuterProduct adds v xx' for the entries of a row x to the rows j of h with j & last = s. A function of its own keeps the loop in registers.
+// addOuterProduct adds v xx' for the entries of a row x to the rows j of h with j & last = s. It is a function of its own so that
+// its loop stays in registers.
 func addOuterProduct(v float64, index []int32, value, h []float64, stride, s, last int) {
 	for a, ja := range index {
 		j := int(ja)
