@@ -171,6 +171,9 @@ func (s *state) restrictedProblem(f form.Form) restricted.Problem {
 	return restricted.Problem{Form: f, Positives: s.pos.Rows, Population: s.pop.Rows, Mass: s.shape.Positives.Mass, Unit: s.weightUnit()}
 }
 
+// largeRows is the number of rows above which a warm start is centred further from the corner. Chosen by hand.
+const largeRows = 500_000
+
 // solveOnRows solves the restricted problem of a form.
 func (s *state) solveOnRows(f form.Form, tolerance float64) (w []float64, attempts []restricted.Result) {
 	p := s.restrictedProblem(f)
@@ -179,7 +182,8 @@ func (s *state) solveOnRows(f form.Form, tolerance float64) (w []float64, attemp
 		p.Kappa, p.Population = .5, s.pop.mean() // a cap of 2 on the only a_j, which is 1
 	}
 	reusable := len(s.pos.groups)+len(s.pop.groups) == 0 && !whole
-	from := restricted.Start{W: s.best.at.W, Theta: s.theta, Upper: s.upper, Lower: s.lower}
+	from := restricted.Start{W: s.best.at.W, Theta: s.theta, Upper: s.upper, Lower: s.lower,
+		Large: s.shape.Positives.Rows+s.shape.Population.Rows > largeRows}
 	return s.inner.Solve(p, from, tolerance, reusable, func() bool { return s.ctx.Err() != nil })
 }
 

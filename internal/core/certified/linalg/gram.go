@@ -148,19 +148,20 @@ func addProducts(packed []float64, m int, h []float64, stride, i0, i1 int) {
 // (sum D) cc' with u = X'D1, so that only products of stored values are formed row by row.
 func (r *Rows) addSparseGram(diagonal []float64, least float64, h []float64, stride int) {
 	// u, sum D, and the number of products, which decides whether goroutines pay.
+	r.buildColumns()
 	d := r.D
-	u := make([]float64, d)
+	u, counted := make([]float64, d), make([]float64, r.N)
 	var total, pairs float64
 	for i, v := range diagonal[:r.N] {
-		if v <= least {
-			continue
+		if v > least {
+			counted[i] = v
+			total += v
+			length := float64(r.start[i+1] - r.start[i])
+			pairs += float64(length * length / 2)
 		}
-		total += v
-		length := float64(r.start[i+1] - r.start[i])
-		pairs += float64(length * length / 2)
-		for k := r.start[i]; k < r.start[i+1]; k++ {
-			u[r.index[k]] += float64(v * r.value[k])
-		}
+	}
+	for b := range r.byColumn {
+		r.byColumn[b].addTransposed(counted[b*rowBlock:min((b+1)*rowBlock, r.N)], u)
 	}
 	// Each strip owns every strips-th row of h, and looks at all entries for those that it owns. An element is summed over the data's rows in
 	// order, so the bits do not depend on the number of strips, a power of 2.
@@ -168,36 +169,37 @@ func (r *Rows) addSparseGram(diagonal []float64, least float64, h []float64, str
 	for pairs > inlineWork && strips < min(runtime.GOMAXPROCS(0), 8) {
 		strips *= 2
 	}
-	ours := func(j, s int) bool { return j&(strips-1) == s }
+	last := strips - 1
 	For(strips, pairs, func(s int) {
 		for i, v := range diagonal[:r.N] {
-			if v <= least {
-				continue
-			}
-			index, value := r.index[r.start[i]:r.start[i+1]], r.value[r.start[i]:r.start[i+1]]
-			for a, ja := range index {
-				if !ours(int(ja), s) {
-					continue
-				}
-				row := h[int(ja)*stride : int(ja)*stride+int(ja)+1]
-				c := v * value[a]
-				for b, jb := range index[:a+1] {
-					row[jb] += float64(c * value[b])
-				}
+			if from, end := r.start[i], r.start[i+1]; v > least {
+				addOuterProduct(v, r.index[from:end], r.value[from:end], h, stride, s, last)
 			}
 		}
 		// The terms of the offset.
-		for i := range d {
-			if !ours(i, s) {
-				continue
-			}
+		for i := s; i < d; i += last + 1 {
 			row := h[i*stride : i*stride+i+1]
-			ci, ui := r.offset[i], u[i]
+			ci, ui, u, offset := r.offset[i], u[i], u[:len(row)], r.offset[:len(row)]
 			for j := range row {
-				row[j] += float64(float64(total*ci)*r.offset[j]) - (float64(ui*r.offset[j]) + float64(ci*u[j]))
+				row[j] += float64(float64(total*ci)*offset[j]) - (float64(ui*offset[j]) + float64(ci*u[j]))
 			}
 		}
 	})
+}
+
+// addOuterProduct adds v xx' for the entries of a row x to the rows j of h with j & last = s. It is a function of its own so that
+// its loop stays in registers.
+func addOuterProduct(v float64, index []int32, value, h []float64, stride, s, last int) {
+	for a, ja := range index {
+		j := int(ja)
+		if j&last != s {
+			continue
+		}
+		row, others, c := h[j*stride:j*stride+j+1], value[:a+1], v*value[a]
+		for b, x := range others {
+			row[index[b]] += float64(c * x)
+		}
+	}
 }
 
 // Products sets the inner products of the rows from to end-1 of r, at most kernel.PanelRows of them, with the first n rows of other. The

@@ -13,6 +13,8 @@ type Rows struct {
 	start  []int     // row i has the entries start[i] to start[i+1]-1 of index and value; sparse rows only
 	index  []int32   // columns, ascending within a row
 	value  []float64 // x - Common
+
+	byColumn []columnBlock // sparse rows again, by columns
 }
 
 // NewRows returns an empty set.
@@ -55,7 +57,7 @@ func (r *Rows) Add(x []float64, weight float64) {
 func (r *Rows) Truncate(n int) {
 	r.N, r.Weight = n, r.Weight[:n]
 	if r.Sparse {
-		r.start = r.start[:n+1]
+		r.start, r.byColumn = r.start[:n+1], r.byColumn[:min(len(r.byColumn), n/rowBlock)]
 		r.index, r.value = r.index[:r.start[n]], r.value[:r.start[n]]
 	} else {
 		r.dense = r.dense[:n*r.D]
@@ -102,8 +104,18 @@ func (r *Rows) Stored() float64 {
 // Times sets z = (X - c) w, one element for each row.
 func (r *Rows) Times(w, z []float64) {
 	r.Visits += float64(r.N)
+	var offset float64
+	if r.Sparse {
+		r.buildColumns()
+		offset = Dot(r.offset, w)
+	}
 	For(r.blocks(), r.Stored(), func(b int) {
-		r.TimesRange(w, z, b*rowBlock, min((b+1)*rowBlock, r.N))
+		from, end := b*rowBlock, min((b+1)*rowBlock, r.N)
+		if r.Sparse {
+			r.byColumn[b].times(w, offset, z[from:end])
+			return
+		}
+		r.TimesRange(w, z, from, end)
 	})
 }
 
@@ -173,22 +185,18 @@ func (r *Rows) addDenseRows(v []float64, from, end int, part []float64) {
 // AddTransposed adds scale (X - c)'v to g. Blocks of rows are summed on their own and added in order.
 func (r *Rows) AddTransposed(v []float64, scale float64, g []float64) {
 	r.Visits += float64(r.N)
+	if r.Sparse {
+		r.buildColumns()
+	}
 	blocks := r.blocks()
 	parts := make([]float64, blocks*r.D)
 	For(blocks, r.Stored(), func(b int) {
-		part := parts[b*r.D : (b+1)*r.D]
-		if !r.Sparse {
-			r.addDenseRows(v, b*rowBlock, min((b+1)*rowBlock, r.N), part)
+		part, from, end := parts[b*r.D:(b+1)*r.D], b*rowBlock, min((b+1)*rowBlock, r.N)
+		if r.Sparse {
+			r.byColumn[b].addTransposed(v[from:end], part)
 			return
 		}
-		for i := b * rowBlock; i < min((b+1)*rowBlock, r.N); i++ {
-			if v[i] == 0 {
-				continue
-			}
-			for k := r.start[i]; k < r.start[i+1]; k++ {
-				part[r.index[k]] += float64(v[i] * r.value[k])
-			}
-		}
+		r.addDenseRows(v, from, end, part)
 	})
 	for b := range blocks {
 		Axpy(scale, parts[b*r.D:(b+1)*r.D], g)

@@ -102,6 +102,72 @@ func TestProductsOfRowsHaveTheirBits(t *testing.T) {
 	}
 }
 
+// Products of sparse rows by columns have the bits of products row after row, also where rows were taken back.
+func TestProductsOfSparseRowsHaveTheirBits(t *testing.T) {
+	const d = 40
+	r := rand.New(rand.NewPCG(35, 36))
+	row := func(x []float64) []float64 {
+		for j := range x {
+			if x[j] = 0; r.IntN(8) == 0 {
+				x[j] = r.NormFloat64()
+			}
+		}
+		return x
+	}
+	centre, x := row(make([]float64, d)), make([]float64, d)
+	set := NewRows(&Shift{Centre: centre, Common: make([]float64, d), Sparse: true})
+	for _, n := range []int{1, 3, rowBlock - 1, rowBlock - 2, rowBlock, rowBlock - 1, 2*rowBlock + 7, 2*rowBlock + 2, 2*rowBlock + 7, 5} {
+		for set.N > n {
+			set.Truncate(n)
+		}
+		for set.N < n {
+			set.Add(row(x), 1)
+		}
+		w, v, g, h := make([]float64, d), make([]float64, n), make([]float64, d), make([]float64, d*d)
+		for j := range w {
+			w[j] = r.NormFloat64()
+		}
+		for i := range v {
+			v[i] = max(0, r.NormFloat64())
+		}
+		z := make([]float64, n)
+		set.Times(w, z)
+		set.AddTransposed(v, -2, g)
+		set.AddGram(v, h, d)
+		sums, part, u, products := make([]float64, d), make([]float64, d), make([]float64, d), make([]float64, d*d)
+		scores, offset := make([]float64, n), Dot(set.offset, w)
+		var total float64
+		for i := range n {
+			if i > 0 && i%rowBlock == 0 {
+				Axpy(-2, part, sums)
+				clear(part)
+			}
+			total += v[i]
+			index, value := set.index[set.start[i]:set.start[i+1]], set.value[set.start[i]:set.start[i+1]]
+			for a, j := range index {
+				scores[i] += float64(value[a] * w[j])
+				part[j] += float64(v[i] * value[a])
+				u[j] += float64(v[i] * value[a])
+				for b := range a + 1 {
+					products[int(j)*d+int(index[b])] += float64(v[i] * value[a] * value[b])
+				}
+			}
+			scores[i] -= offset
+		}
+		Axpy(-2, part, sums)
+		Axpy(2*Sum(v), set.offset, sums)
+		for i, ci := range set.offset {
+			for j := range i + 1 {
+				cj := set.offset[j]
+				products[i*d+j] += float64(total*ci*cj) - (float64(u[i]*cj) + float64(ci*u[j]))
+			}
+		}
+		same(t, "scores", n, z, scores)
+		same(t, "sums", n, g, sums)
+		same(t, "Gram matrix", n, h, products)
+	}
+}
+
 func same(t *testing.T, what string, n int, got, want []float64) {
 	t.Helper()
 	for i := range want {

@@ -215,19 +215,8 @@ func (v *interior) solveDirection(c *targets, linear bool, out *direction) {
 	// is the sum of the slacks et, for the equation of theta.
 	b := make([]float64, v.size)
 	h1, h2 := v.scratchP, v.scratchS
-	for i, m := range v.Positives.Weight {
-		if v.Squared {
-			h1[i] = v.d1[i] * (c.c1[i]/v.p[i] - float64(on*(v.rd1[i]/(2*m)+v.rp1[i])))
-		} else {
-			h1[i] = v.d1[i] * (c.c1[i]/v.p[i] - (c.c2[i]+float64(on*v.xi[i]*v.rd1[i]))/v.al[i] - float64(on*v.rp1[i]))
-		}
-	}
-	var k2 float64
-	for j, m := range v.Population.Weight {
-		k := (c.c4[j] + float64(on*v.et[j]*v.rd2[j])) / v.ga[j]
-		h2[j] = v.d2[j] * (c.c3[j]/v.q[j] - k - float64(on*v.rp2[j]))
-		k2 += float64(m * (k + float64(v.eg[j]*h2[j])))
-	}
+	v.eliminatePositives(c, on, h1)
+	k2 := v.eliminatePopulation(c, on, h2)
 	// The right side of the reduced system, in the order (w, t, s).
 	if linear {
 		for j, r := range v.rdw {
@@ -249,32 +238,84 @@ func (v *interior) solveDirection(c *targets, linear bool, out *direction) {
 	v.expand(c, on, h1, h2, out)
 }
 
+// eliminatePositives sets h1. Here and below all lists have the length of the first one, which the compiler must see.
+func (v *interior) eliminatePositives(c *targets, on float64, h1 []float64) {
+	n := len(h1)
+	m, d1, p, rd1, rp1, c1, c2 := v.Positives.Weight[:n], v.d1[:n], v.p[:n], v.rd1[:n], v.rp1[:n], c.c1[:n], c.c2[:n]
+	if v.Squared {
+		for i := range h1 {
+			h1[i] = d1[i] * (c1[i]/p[i] - float64(on*(rd1[i]/(2*m[i])+rp1[i])))
+		}
+		return
+	}
+	xi, al := v.xi[:n], v.al[:n]
+	for i := range h1 {
+		h1[i] = d1[i] * (c1[i]/p[i] - (c2[i]+float64(on*xi[i]*rd1[i]))/al[i] - float64(on*rp1[i]))
+	}
+}
+
+// eliminatePopulation sets h2 and returns k2.
+func (v *interior) eliminatePopulation(c *targets, on float64, h2 []float64) (k2 float64) {
+	n := len(h2)
+	weights, d2, eg, q, ga, et := v.Population.Weight[:n], v.d2[:n], v.eg[:n], v.q[:n], v.ga[:n], v.et[:n]
+	rd2, rp2, c3, c4 := v.rd2[:n], v.rp2[:n], c.c3[:n], c.c4[:n]
+	for j := range h2 {
+		k := (c4[j] + float64(on*et[j]*rd2[j])) / ga[j]
+		h := d2[j] * (c3[j]/q[j] - k - float64(on*rp2[j]))
+		h2[j] = h
+		k2 += float64(weights[j] * (k + float64(eg[j]*h)))
+	}
+	return k2
+}
+
 // expand recovers the eliminated parts of a direction, pair by pair.
 func (v *interior) expand(c *targets, on float64, h1, h2 []float64, out *direction) {
-	// e is the change of the margin w'x - t of a positive. out.xi has its score until it is overwritten.
 	v.Positives.Times(out.w, out.xi)
-	for i, m := range v.Positives.Weight {
-		e := out.xi[i] - out.t
-		dp := h1[i] - float64(v.d1[i]*e)
-		out.p[i] = dp
-		if v.Squared {
-			out.al[i] = 0
-			out.xi[i] = (dp + float64(on*v.rd1[i])) / (2 * m)
-		} else {
-			out.al[i] = -dp - float64(on*v.rd1[i])
-			out.xi[i] = (c.c2[i] - float64(v.xi[i]*out.al[i])) / v.al[i]
-		}
-		out.sg[i] = out.xi[i] + e + float64(on*v.rp1[i])
-	}
-	// f is the change of s - w'x of a row of the population.
+	v.expandPositives(c, on, h1, out)
 	v.Population.Times(out.w, out.et)
-	for j, m := range v.Population.Weight {
-		f := out.s - out.et[j]
-		dq := h2[j] - float64(v.d2[j]*f) + float64(v.e2[j]*out.theta)
-		out.q[j] = dq
-		out.ga[j] = float64(m*out.theta) - dq - float64(on*v.rd2[j])
-		out.et[j] = (c.c4[j] - float64(v.et[j]*out.ga[j])) / v.ga[j]
-		out.rh[j] = out.et[j] + f + float64(on*v.rp2[j])
-	}
+	v.expandPopulation(c, on, h2, out)
 	out.kap = (c.c5 - float64(v.kap*out.theta)) / v.theta
+}
+
+// expandPositives sets the positives' part of a direction. out.xi has their scores, and e is the change of the margin w'x - t.
+func (v *interior) expandPositives(c *targets, on float64, h1 []float64, out *direction) {
+	n, t := len(h1), out.t
+	d1, rd1, rp1 := v.d1[:n], v.rd1[:n], v.rp1[:n]
+	p, al, xi, sg := out.p[:n], out.al[:n], out.xi[:n], out.sg[:n]
+	if v.Squared {
+		m := v.Positives.Weight[:n]
+		for i, h := range h1 {
+			e := xi[i] - t
+			dp := h - float64(d1[i]*e)
+			dxi := (dp + float64(on*rd1[i])) / (2 * m[i])
+			p[i], al[i], xi[i] = dp, 0, dxi
+			sg[i] = dxi + e + float64(on*rp1[i])
+		}
+		return
+	}
+	c2, slack, dual := c.c2[:n], v.xi[:n], v.al[:n]
+	for i, h := range h1 {
+		e := xi[i] - t
+		dp := h - float64(d1[i]*e)
+		dal := -dp - float64(on*rd1[i])
+		dxi := (c2[i] - float64(slack[i]*dal)) / dual[i]
+		p[i], al[i], xi[i] = dp, dal, dxi
+		sg[i] = dxi + e + float64(on*rp1[i])
+	}
+}
+
+// expandPopulation sets the population's part of a direction. out.et has the scores, and f is the change of s - w'x of a row.
+func (v *interior) expandPopulation(c *targets, on float64, h2 []float64, out *direction) {
+	n, s, theta := len(h2), out.s, out.theta
+	weights, d2, e2, slack, dual := v.Population.Weight[:n], v.d2[:n], v.e2[:n], v.et[:n], v.ga[:n]
+	rd2, rp2, c4 := v.rd2[:n], v.rp2[:n], c.c4[:n]
+	q, ga, et, rh := out.q[:n], out.ga[:n], out.et[:n], out.rh[:n]
+	for j, h := range h2 {
+		f := s - et[j]
+		dq := h - float64(d2[j]*f) + float64(e2[j]*theta)
+		dga := float64(weights[j]*theta) - dq - float64(on*rd2[j])
+		det := (c4[j] - float64(slack[j]*dga)) / dual[j]
+		q[j], ga[j], et[j] = dq, dga, det
+		rh[j] = det + f + float64(on*rp2[j])
+	}
 }
