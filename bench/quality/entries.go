@@ -29,19 +29,19 @@ type scorer func(ctx context.Context, h *harness, j job, p *parts) (scored, erro
 
 // entry is a way to score the test part of a set.
 type entry struct {
-	name  string
-	title string // on the page
-	goals bool   // it trains for a goal, once for each goal of the set
-	few   bool   // it trains only for the targets that name it
-	kept  bool   // its scores are in boosterFiles, of some sets
-	score scorer
+	name   string
+	title  string // on the page
+	goals  bool   // it trains for a goal, once for each goal of the set
+	few    bool   // it trains only for the targets that name it
+	stored bool   // its scores are in boosterFiles, of some sets
+	score  scorer
 }
 
 // entries are the programs that are compared. The last two are not on the page.
 var entries = []entry{
 	{name: "lr", title: "LR", score: logistic(schema.Raw)},
-	{name: "gbdt", title: "GBDT", kept: true, score: stored("gbdt")},
-	{name: "xgboost", title: "xgboost", kept: true, score: stored("xgboost")},
+	{name: "gbdt", title: "GBDT", stored: true, score: stored("gbdt")},
+	{name: "xgboost", title: "xgboost", stored: true, score: stored("xgboost")},
 	{name: "toptau", title: "toptau", goals: true, score: trained()},
 	{name: "toptau-raw", title: "toptau, raw columns", goals: true, few: true, score: trained(schema.Raw)},
 	{name: "toptau-scorecard", title: "toptau, without trees", goals: true, few: true,
@@ -50,9 +50,9 @@ var entries = []entry{
 	{name: "lr-leaves", title: "LR on leaves", score: logistic(schema.Leaves)},
 }
 
-// trainings are the goals that an entry trains for on a set; one empty goal for an entry without, none if its scores are not kept.
+// trainings are the goals that an entry trains for on a set; one empty goal for an entry without, none if its scores are not stored.
 func (e *entry) trainings(s *set) []string {
-	if _, err := fs.Stat(boosterFiles, e.name+"/"+s.name+".gz"); e.kept && err != nil {
+	if _, err := fs.Stat(boosterFiles, e.name+"/"+s.name+".gz"); e.stored && err != nil {
 		return nil
 	}
 	switch {

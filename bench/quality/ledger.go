@@ -15,7 +15,7 @@ import (
 )
 
 // ledger is a CSV file of results. A result is written as soon as it is computed, so a campaign continues after interruptions and on other
-// machines.
+// machines. One process at a time writes it.
 type ledger[T any] struct {
 	path    string
 	columns []column[T]

@@ -22,7 +22,7 @@ func (h *harness) probe(ctx context.Context, e *entry) (string, error) {
 		return known, nil
 	}
 	var p provenance.Probe
-	if e.kept {
+	if e.stored {
 		files, err := boosterFiles.ReadDir(e.name)
 		if err != nil {
 			return "", err

@@ -53,8 +53,7 @@ type AtBudget struct {
 	Scheme      string  // of the threshold
 	Calibration int     // negatives whose scores gave it
 	Expected    float64 // false positive rate on new rows, and the ends of its interval, as train reports them
-	Low         float64 // (not kept)
-	High        float64 // (not kept)
+	Low, High   float64 // pairs alone keep them
 	Covers      bool    // the interval contains the rate on the test part
 	Negatives   float64 // of the test part
 	FalseAlarms float64 // of them
