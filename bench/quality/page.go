@@ -306,8 +306,9 @@ func (p *page) choices() {
 func (p *page) cost() {
 	p.WriteString("\n## Processor time of one training\n\nSeconds of processor time (user and system) to read, train with all choices, and score " +
 		"the test part of seed 1.\nMeasured in turns by `bench/quality/costs.py`. GBDT and xgboost: the choice among six configurations in 3 folds\n" +
-		"of at most 20,000 rows, and the final fit, on one thread. The last run had one round, on a busy machine, which makes all three slower.\n" +
-		"The times to score a row in the table of log-pAUC are from a busy machine, too.\n\n" +
+		"of at most 20,000 rows, and the final fit, on one thread. The last run, on 2026-11-26, had one round on a busy machine, which makes all three\n" +
+		"slower. Since then folds of boosters stop early, and leaves of random trees can join. The times to score a row in the table of log-pAUC are\n" +
+		"from a busy machine, too.\n\n" +
 		"| set | rows | GBDT | xgboost | toptau | over GBDT | over xgboost |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n")
 	var ratios [2][]float64
 	for i := range sets {

@@ -197,7 +197,7 @@ func TestAnInterruptedRunGoesOnAndTheTestPartDecidesNothing(t *testing.T) {
 
 func TestSourceCountsResultsByCommit(t *testing.T) {
 	commit, note, err := sourceOf([]string{"b", "a", "b"}, 1)
-	if want := "* 3 results, 2 at commit b, 1 at commit a. **1 of them may have changed since**: their probe is not that of the code.\n"; err != nil ||
+	if want := "* 3 results: 2 at commit b, 1 at commit a. **1 of them may have changed since**: their probe is not that of the code.\n"; err != nil ||
 		commit != "b" || note != want {
 		t.Errorf("%s, %q, %v", commit, note, err)
 	}

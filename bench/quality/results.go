@@ -64,7 +64,10 @@ func sourceOf(commits []string, others int) (commit, note string, err error) {
 	for _, c := range list {
 		parts = append(parts, fmt.Sprintf("%d at commit %s", counts[c], c))
 	}
-	note = fmt.Sprintf("* %d results, %s.", len(commits), strings.Join(parts, ", "))
+	note = fmt.Sprintf("* %d results: %s.", len(commits), strings.Join(parts, ", "))
+	if len(list) == 1 {
+		note = fmt.Sprintf("* %d results, all at commit %s.", len(commits), list[0])
+	}
 	if others > 0 {
 		note += fmt.Sprintf(" **%d of them may have changed since**: their probe is not that of the code.", others)
 	}
