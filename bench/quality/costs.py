@@ -9,6 +9,7 @@ thread if it is a booster, with the choice of its settings. The smallest of the 
 left out, so an interrupted run continues; delete the file to measure again.
 """
 
+import csv
 import gzip
 import json
 import os
@@ -30,11 +31,11 @@ def boosted(parts, name, option, work):
 
 
 def trained(quality, name, work):
-    with tempfile.TemporaryDirectory(dir=work) as cache:
-        subprocess.run([quality, "-cache", cache, "-sets", name, "-entries", "toptau", "-from", "1", "-to", "1", "-first", "-draws", "0"],
+    with tempfile.TemporaryDirectory(dir=work) as kept:
+        subprocess.run([quality, "-cache", work / "parts", "-results", kept, "-sets", name, "-entries", "toptau", "-from", "1", "-to", "1", "-first"],
                        check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        found = [json.loads(p.read_text()) for p in Path(cache).rglob("*.json")]
-        return max(r.get("seconds_processor", 0) for r in found if isinstance(r, dict) and r.get("entry") == "toptau")
+        with open(Path(kept) / "quality-results.csv", newline="") as f:
+            return max(float(r["seconds_processor"]) for r in csv.DictReader(f))
 
 
 def main():

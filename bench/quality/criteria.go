@@ -11,12 +11,12 @@ import (
 // Criteria are what the page reports of scores of a test part, ties counted against the model. Rates are
 // shares, not per cent.
 type Criteria struct {
-	LogPAUC      float64 `json:"log_pauc"`         // the mean of the true positive rates at fprs
-	TPRTenth     float64 `json:"tpr_at_0.1%"`      // true positive rate at a false positive rate of 0.1 %
-	TPRPercent   float64 `json:"tpr_at_1%"`        //
-	TPRFive      float64 `json:"tpr_at_5%"`        //
-	PrecisionTop float64 `json:"precision_top_1%"` // positives among the best 1 % of all rows
-	Best800      float64 `json:"best_800"`         // positives among the best 800 rows, of equal scores the earlier rows
+	LogPAUC      float64 // the mean of the true positive rates at fprs
+	TPRTenth     float64 // true positive rate at a false positive rate of 0.1 %
+	TPRPercent   float64 //
+	TPRFive      float64 //
+	PrecisionTop float64 // positives among the best 1 % of all rows
+	Best800      float64 // positives among the best 800 rows, of equal scores the earlier rows
 }
 
 // fprs are ten false positive rates from 0.1 % to 5 %, each by the same factor above the one before.

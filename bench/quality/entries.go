@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,9 +19,9 @@ import (
 
 // scored is what an entry returns.
 type scored struct {
-	scores []float64         // one for each test row, in the order of the file
-	note   string            // what was chosen
-	size   *result.ModelSize // of the model; nil: unknown
+	scores []float64        // one for each test row, in the order of the file
+	note   string           // what was chosen
+	size   result.ModelSize // of the model; 0: unknown
 }
 
 // scorer scores the test part of a set.
@@ -28,18 +29,19 @@ type scorer func(ctx context.Context, h *harness, j job, p *parts) (scored, erro
 
 // entry is a way to score the test part of a set.
 type entry struct {
-	name  string
-	title string // on the page
-	goals bool   // it trains for a goal, once for each goal of the set
-	few   bool   // it trains only for the targets that name it
-	score scorer
+	name   string
+	title  string // on the page
+	goals  bool   // it trains for a goal, once for each goal of the set
+	few    bool   // it trains only for the targets that name it
+	stored bool   // its scores are in boosterFiles, of some sets
+	score  scorer
 }
 
 // entries are the programs that are compared. The last two are not on the page.
 var entries = []entry{
 	{name: "lr", title: "LR", score: logistic(schema.Raw)},
-	{name: "gbdt", title: "GBDT", score: stored("gbdt")},
-	{name: "xgboost", title: "xgboost", score: stored("xgboost")},
+	{name: "gbdt", title: "GBDT", stored: true, score: stored("gbdt")},
+	{name: "xgboost", title: "xgboost", stored: true, score: stored("xgboost")},
 	{name: "toptau", title: "toptau", goals: true, score: trained()},
 	{name: "toptau-raw", title: "toptau, raw columns", goals: true, few: true, score: trained(schema.Raw)},
 	{name: "toptau-scorecard", title: "toptau, without trees", goals: true, few: true,
@@ -48,8 +50,11 @@ var entries = []entry{
 	{name: "lr-leaves", title: "LR on leaves", score: logistic(schema.Leaves)},
 }
 
-// trainings are the goals that an entry trains for on a set; one empty goal for an entry without.
+// trainings are the goals that an entry trains for on a set; one empty goal for an entry without, none if its scores are not stored.
 func (e *entry) trainings(s *set) []string {
+	if _, err := fs.Stat(boosterFiles, e.name+"/"+s.name+".gz"); e.stored && err != nil {
+		return nil
+	}
 	switch {
 	case !e.goals:
 		return []string{""}
@@ -83,7 +88,7 @@ func trained(encodings ...schema.Encoding) scorer {
 		if err := h.document(j, t); err != nil {
 			return scored{}, err
 		}
-		s := scored{scores: make([]float64, 0, p.test.Rows()), note: t.Result.Why, size: &t.Result.Size}
+		s := scored{scores: make([]float64, 0, p.test.Rows()), note: t.Result.Why, size: t.Result.Size}
 		err = eachRow(ctx, t.Model, p.files.test, score.Options{},
 			func(r *result.Row) { s.scores = append(s.scores, r.Score) })
 		if err != nil || j.goal != topAmount {

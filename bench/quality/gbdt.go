@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"strings"
 )
 
@@ -31,9 +30,6 @@ var costs = func() map[string]struct{ GBDT, XGBoost, Toptau float64 } {
 
 //go:embed costs.json
 var costsFile []byte
-
-// errNotApplicable is for an entry that does not exist for a set.
-var errNotApplicable = errors.New("not applicable")
 
 // errStale is for scores of rows that are not the test part's.
 var errStale = errors.New("the stored scores are those of other rows: run gbdt.py again")
@@ -59,9 +55,6 @@ type boosted struct {
 func stored(booster string) scorer {
 	return func(_ context.Context, _ *harness, j job, p *parts) (scored, error) {
 		head, ranks, err := readBoosted(booster, j.set.name)
-		if errors.Is(err, fs.ErrNotExist) {
-			return scored{}, errNotApplicable
-		}
 		if err != nil {
 			return scored{}, err
 		}

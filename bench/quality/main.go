@@ -1,6 +1,6 @@
 // Command quality compares toptau's default at the top of the list with logistic regression and gradient
 // boosting on the benchmark data (TOPTAU_DATA) and writes docs/results/quality.md. Run it with "make measure WHAT=quality" at the
-// root of the repository. It keeps results in a directory, so an interrupted run continues where it stopped.
+// root of the repository. Every result is a line of a committed file, so an interrupted run continues where it stopped, here or elsewhere.
 //
 // With -thresholds it measures how well thresholds without a guarantee keep their budget on rows that took no
 // part in training, and writes docs/results/thresholds.md ("make measure WHAT=thresholds").
@@ -28,42 +28,43 @@ import (
 // harness holds the settings and results of a run.
 type harness struct {
 	data   string // the benchmark data
-	cache  string // parts of the sets, and results
-	build  string // of this program
-	commit string // of its source
+	cache  string // parts of the sets
+	dir    string // kept results
+	commit string // of this program's source
 	keep   bool
 	idle   bool   // compute nothing
 	first  bool   // train for the first goal of each set only
 	models string // directory for the models; "": they are not kept
-	rule   string // the name of the threshold rule, part of the path of kept results
 
 	mu     sync.Mutex
 	loaded map[string]tune.Data // real sets for thresholds
 
+	probes  map[string]string // by entry, or cell of thresholds
+	kept    *ledger[Result]
+	runs    *ledger[ThresholdRun]
 	results []*Result
 	missing int // results that were not computed
-	broken  []*Violations
+	others  int // results with another probe
 }
 
 func main() {
 	h := &harness{}
 	flag.StringVar(&h.data, "data", os.Getenv("TOPTAU_DATA"), "directory of the benchmark data; default TOPTAU_DATA")
-	flag.StringVar(&h.cache, "cache", filepath.Join(os.TempDir(), "toptau-quality"), "keep parts and results here")
-	flag.BoolVar(&h.keep, "keep", false, "also use results of other builds of this program")
+	flag.StringVar(&h.cache, "cache", filepath.Join(os.TempDir(), "toptau-quality"), "keep the parts of the sets here")
+	flag.StringVar(&h.dir, "results", "../docs/results", "directory of the files of kept results")
+	flag.BoolVar(&h.keep, "keep", false, "also use results whose probe is not that of this source")
 	flag.StringVar(&h.models, "models", "", "keep the models and the reports of their trainings here")
 	out := flag.String("o", "", "write the page here")
 	only := flag.String("sets", "", "these sets, separated by commas")
 	chosen := flag.String("entries", "lr,gbdt,xgboost,toptau,toptau-raw,toptau-scorecard", "these entries")
 	first := flag.Int("from", 1, "first seed")
 	last := flag.Int("to", math.MaxInt, "last seed")
-	draws := flag.Int("draws", 200, "resamples for the violations of the budget; 0: none")
 	flag.BoolVar(&h.idle, "page", false, "compute nothing and write the page from kept results")
 	flag.BoolVar(&h.first, "first", false, "train for the first goal of each set only")
 	plain := flag.Bool("thresholds", false, "measure thresholds without a guarantee instead")
 	some := flag.String("cells", "", "with -thresholds: these cells, separated by commas")
-	flag.StringVar(&h.rule, "rule", plainRule, "with -thresholds: the name of the rule, by which results are kept")
 	figures := flag.String("figures", "", "with -thresholds: write the figures of the cells here, as JSON")
-	pairs := flag.String("pairs", "", "train with and without held-out rows, with two seeds on each split (-from, -to), append the lines to this CSV file, and do nothing else")
+	pairs := flag.String("pairs", "", "train with and without held-out rows, with two seeds on each split (-from, -to), add the results to this CSV file, and do nothing else")
 	split := flag.String("split", "", "write the parts for gbdt.py into this directory, and do nothing else")
 	draw := flag.String("chart", "", "draw the chart of this JSON file next to it, and do nothing else")
 	flag.Parse()
@@ -77,7 +78,7 @@ func main() {
 	} else if *plain {
 		err = h.runThresholds(ctx, listed(*only), listed(*some), seeds, *figures, *out)
 	} else {
-		err = h.run(ctx, listed(*only), listed(*chosen), seeds, *draws, *split, *out)
+		err = h.run(ctx, listed(*only), listed(*chosen), seeds, *split, *out)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "quality:", err)
@@ -91,7 +92,7 @@ func listed(list string) []string {
 	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' })
 }
 
-func (h *harness) run(ctx context.Context, only, chosen []string, seeds [2]int, draws int, split, out string) error {
+func (h *harness) run(ctx context.Context, only, chosen []string, seeds [2]int, split, out string) error {
 	if h.data == "" && !h.idle {
 		return errNoData
 	}
@@ -114,7 +115,7 @@ func (h *harness) run(ctx context.Context, only, chosen []string, seeds [2]int, 
 		return nil
 	}
 	var err error
-	if h.build, err = buildOf(); err != nil {
+	if h.kept, err = openLedger(filepath.Join(h.dir, "quality-results.csv"), resultColumns); err != nil {
 		return err
 	}
 	if h.commit, err = provenance.Commit(); err != nil {
@@ -127,51 +128,17 @@ func (h *harness) run(ctx context.Context, only, chosen []string, seeds [2]int, 
 	if err := h.compute(ctx, list); err != nil {
 		return err
 	}
-	if err := h.resample(ctx, only, draws); err != nil {
-		return err
-	}
 	if out == "" || ctx.Err() != nil && !h.idle {
 		return nil
 	}
 	if err := writeChart(out, h.chartRows()); err != nil {
 		return err
 	}
-	commit, note, err := sourceOf(h.commits())
+	commit, note, err := sourceOf(h.commits(), h.others)
 	if err != nil {
 		return err
 	}
 	return provenance.WritePageOf(commit, out, []byte(h.page(note)), "make measure WHAT=quality")
-}
-
-// resample counts the violations of every set with enough negatives.
-func (h *harness) resample(ctx context.Context, only []string, draws int) error {
-	if draws == 0 {
-		return nil
-	}
-	for i := range sets {
-		if !slices.Contains(only, sets[i].name) {
-			continue
-		}
-		v, err := h.violations(ctx, &sets[i], draws)
-		if err != nil {
-			return err
-		}
-		if v != nil {
-			fmt.Fprintf(os.Stderr, "%s: %d of %d plain, %d of %d certified thresholds break the budget, %.0f s\n", v.Set, v.Plain,
-				v.Draws, v.Broken, v.Kept, v.Seconds)
-			h.broken = append(h.broken, v)
-		}
-	}
-	return nil
-}
-
-// buildOf identifies the program by its own bytes.
-func buildOf() (string, error) {
-	path, err := os.Executable()
-	if err != nil {
-		return "", err
-	}
-	return digest(path)
 }
 
 // jobs lists what to compute from the first to the last seed: the first seed of every set, then the second.
@@ -203,12 +170,20 @@ func (h *harness) compute(ctx context.Context, list []job) error {
 	var p *parts
 	var of job
 	for i, j := range list {
-		r, ok := h.kept(j)
-		if !ok && (h.idle || ctx.Err() != nil) {
-			h.missing++
-			continue
+		r := h.kept.find(j.gave)
+		probe, err := "", ctx.Err()
+		if err == nil {
+			probe, err = h.probe(ctx, &j.entry)
 		}
-		if !ok {
+		if err != nil && ctx.Err() == nil {
+			return fmt.Errorf("probe of %s: %w", j.entry.name, err)
+		}
+		other := r != nil && r.Probe != probe
+		if r == nil || other && !h.keep {
+			if h.idle || ctx.Err() != nil {
+				h.missing++
+				continue
+			}
 			if first < 0 {
 				first = i
 			}
@@ -219,17 +194,15 @@ func (h *harness) compute(ctx context.Context, list []job) error {
 					return err
 				}
 			}
-			var err error
 			switch r, err = h.computeJob(ctx, j, p); {
-			case errors.Is(err, errNotApplicable):
-				continue
 			case ctx.Err() != nil:
 				h.missing++
 				continue
 			case err != nil:
 				return fmt.Errorf("%s: %w", j, err)
 			}
-			if err := h.keepResult(j, r); err != nil {
+			r.Probe, other = probe, false
+			if err := h.kept.put(j.gave, r); err != nil {
 				return err
 			}
 			done := float64(i+1-first) / float64(len(list)-first)
@@ -237,6 +210,9 @@ func (h *harness) compute(ctx context.Context, list []job) error {
 			c := r.Criteria
 			fmt.Fprintf(os.Stderr, "%d/%d, about %s left: %s: log-pAUC %.1f, TPR %.1f %.1f %.1f, %.1f s; %s\n", i+1, len(list),
 				left.Round(time.Minute), j, 100*c.LogPAUC, 100*c.TPRTenth, 100*c.TPRPercent, 100*c.TPRFive, r.Seconds, r.Note)
+		}
+		if other {
+			h.others++
 		}
 		h.results = append(h.results, r)
 	}
@@ -253,8 +229,8 @@ func (h *harness) computeJob(ctx context.Context, j job, p *parts) (*Result, err
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	r := &Result{Set: j.set.name, Seed: j.seed, Entry: j.entry.name, Goal: j.goal, Rows: p.train.Rows(), Note: s.note, Size: s.size, Build: h.build, Commit: h.commit,
-		Seconds: (machine.ProcessorTime() - start).Seconds()}
+	r := &Result{Set: j.set.name, Seed: j.seed, Entry: j.entry.name, Goal: j.goal, Commit: h.commit, Rows: p.train.Rows(),
+		Seconds: (machine.ProcessorTime() - start).Seconds(), Size: s.size, Note: s.note}
 	r.Criteria, err = measured(s.scores, positive(p.test))
 	return r, err
 }

@@ -1,14 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/csv"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"toptau/bench/machine"
@@ -35,19 +31,42 @@ var pairRules = []struct {
 	held threshold.Rate
 }{{"all-rows", threshold.Rate{}}, {"held-out", threshold.MustRate("15%")}}
 
-var pairHead = []string{"set", "split", "seed", "rule", "train_negatives", "scheme", "test_negatives", "budget", "rate", "expected", "low", "high",
-	"log_pauc", "tpr_0.1%", "tpr_1%", "tpr_5%", "seconds_processor", "chosen"}
+// pairRun has the threshold of a training for a budget.
+type pairRun struct {
+	Set         string
+	Split, Seed int
+	Rule        string
+	Negatives   int // of the training
+	Seconds     float64
+	Criteria    Criteria
+	Chosen      string
+	AtBudget
+}
 
-// runPairs appends the missing pairs of the sets to a CSV file.
+var pairColumns = []column[pairRun]{
+	{"set", func(r *pairRun) any { return &r.Set }},
+	{"split", func(r *pairRun) any { return &r.Split }},
+	{"seed", func(r *pairRun) any { return &r.Seed }},
+	{"rule", func(r *pairRun) any { return &r.Rule }},
+	{"train_negatives", func(r *pairRun) any { return &r.Negatives }},
+	{"scheme", func(r *pairRun) any { return &r.Scheme }},
+	{"test_negatives", func(r *pairRun) any { return &r.AtBudget.Negatives }},
+	{"budget", func(r *pairRun) any { return &r.Budget }},
+	{"false_alarms", func(r *pairRun) any { return &r.FalseAlarms }},
+	{"expected", func(r *pairRun) any { return &r.Expected }},
+	{"low", func(r *pairRun) any { return &r.Low }},
+	{"high", func(r *pairRun) any { return &r.High }},
+	{"log_pauc", func(r *pairRun) any { return &r.Criteria.LogPAUC }},
+	{"tpr_0.1%", func(r *pairRun) any { return &r.Criteria.TPRTenth }},
+	{"tpr_1%", func(r *pairRun) any { return &r.Criteria.TPRPercent }},
+	{"tpr_5%", func(r *pairRun) any { return &r.Criteria.TPRFive }},
+	{"seconds_processor", func(r *pairRun) any { return &r.Seconds }},
+	{"chosen", func(r *pairRun) any { return &r.Chosen }},
+}
+
+// runPairs adds the missing pairs of the sets to a CSV file.
 func (h *harness) runPairs(ctx context.Context, only []string, splits [2]int, path string) error {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		text = []byte(csvLine(pairHead))
-		if err = os.WriteFile(path, text, 0o644); err != nil {
-			return err
-		}
-	}
-	known, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+	kept, err := openLedger(path, pairColumns)
 	if err != nil {
 		return err
 	}
@@ -57,7 +76,7 @@ func (h *harness) runPairs(ctx context.Context, only []string, splits [2]int, pa
 				if len(only) > 0 && !slices.Contains(only, sets[i].name) {
 					continue
 				}
-				if err := h.runSplit(ctx, &sets[i], split, split+place*maxSeeds, known, path); err != nil || ctx.Err() != nil {
+				if err := h.runSplit(ctx, &sets[i], split, split+place*maxSeeds, kept); err != nil || ctx.Err() != nil {
 					return err
 				}
 			}
@@ -66,35 +85,37 @@ func (h *harness) runPairs(ctx context.Context, only []string, splits [2]int, pa
 	return nil
 }
 
-// runSplit appends the lines of a split and a seed of train that are not known.
-func (h *harness) runSplit(ctx context.Context, s *set, split, seed int, known [][]string, path string) error {
+// runSplit adds the trainings of a split and a seed of train that are missing.
+func (h *harness) runSplit(ctx context.Context, s *set, split, seed int, kept *ledger[pairRun]) error {
 	for _, rule := range pairRules {
-		key := []string{s.name, strconv.Itoa(split), strconv.Itoa(seed), rule.name}
-		if slices.ContainsFunc(known, func(line []string) bool { return slices.Equal(line[:len(key)], key) }) {
+		same := func(r *pairRun) bool {
+			return r.Set == s.name && r.Split == split && r.Seed == seed && r.Rule == rule.name
+		}
+		if kept.find(same) != nil {
 			continue
 		}
-		lines, err := h.runPair(ctx, s, split, seed, rule.name, rule.held)
+		runs, err := h.runPair(ctx, s, split, seed, rule.name, rule.held)
 		if ctx.Err() != nil {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", strings.Join(key, ", "), err)
+			return fmt.Errorf("%s, split %d, seed %d, %s: %w", s.name, split, seed, rule.name, err)
 		}
-		if err := appendText(path, lines); err != nil {
+		if err := kept.put(same, runs...); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// runPair trains once and returns a line for each budget that enough negatives are within.
-func (h *harness) runPair(ctx context.Context, s *set, split, seed int, rule string, held threshold.Rate) (string, error) {
+// runPair trains once and returns a result for each budget that enough negatives are within.
+func (h *harness) runPair(ctx context.Context, s *set, split, seed int, rule string, held threshold.Rate) (runs []*pairRun, err error) {
 	data, err := h.load(&thresholdSet{name: s.name, of: s.name, rows: pairRows}, split)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	if err := divided(&data, split); err != nil {
-		return "", err
+		return nil, err
 	}
 	o := tune.SearchOptions{Goal: maxFPR(mainBudget), Seed: uint64(seed), CalibrationFraction: held}
 	negatives := float64(tune.CountRows(data.Table.Label, data.Table.Labelled()).Negatives)
@@ -104,30 +125,24 @@ func (h *harness) runPair(ctx context.Context, s *set, split, seed int, rule str
 	start := machine.ProcessorTime()
 	f, err := tune.Search(ctx, data, o)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	seconds := (machine.ProcessorTime() - start).Seconds()
 	c, err := measureRanking(f.Test.Ranking)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	lines := ""
+	fmt.Fprintf(os.Stderr, "%s, split %d, seed %d, %s: log-pAUC %.1f, TPR at 1 %% %.1f, %.1f s\n", s.name, split, seed, rule, 100*c.LogPAUC, 100*c.TPRPercent, seconds)
 	for _, rate := range pairBudgets {
 		b, err := atBudget(f, rate)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
-		if !within(negatives, rate) {
-			continue
+		if within(negatives, rate) {
+			runs = append(runs, &pairRun{s.name, split, seed, rule, f.Training.Negatives, seconds, c, chosenBy(f), b})
 		}
-		line := []string{s.name, strconv.Itoa(split), strconv.Itoa(seed), rule, strconv.Itoa(f.Training.Negatives), b.Scheme, fmt.Sprint(b.Negatives), b.Budget}
-		for _, v := range []float64{b.FalseAlarms / b.Negatives, b.Expected, b.Low, b.High, c.LogPAUC, c.TPRTenth, c.TPRPercent, c.TPRFive, seconds} {
-			line = append(line, strconv.FormatFloat(v, 'g', 6, 64))
-		}
-		lines += csvLine(append(line, chosenBy(f)))
 	}
-	fmt.Fprint(os.Stderr, lines)
-	return lines, nil
+	return runs, nil
 }
 
 // divided moves the rows that test to their own table, as a search with this seed would choose them.
@@ -154,23 +169,4 @@ func chosenBy(f *tune.Found) string {
 		names = append(names, f.Candidates[m.Candidate].String())
 	}
 	return strings.Join(names, " + ")
-}
-
-// csvLine returns a line with its end.
-func csvLine(fields []string) string {
-	var text strings.Builder
-	w := csv.NewWriter(&text)
-	if w.Write(fields) == nil {
-		w.Flush()
-	}
-	return text.String()
-}
-
-func appendText(path, text string) error {
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(text)
-	return errors.Join(err, f.Close())
 }

@@ -1,43 +1,77 @@
 package main
 
 import (
-	"encoding/json"
+	"cmp"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
+	"maps"
 	"slices"
 	"strings"
 
-	"toptau/internal/data/atomicfile"
 	"toptau/result"
 )
 
 // Result is one entry on one set for one seed.
 type Result struct {
-	Set      string            `json:"set"`
-	Seed     int               `json:"seed"`
-	Entry    string            `json:"entry"`
-	Goal     string            `json:"goal"` // of the training; "" for entries that have none
-	Rows     int               `json:"rows"` // of the training part
-	Criteria Criteria          `json:"criteria"`
-	Note     string            `json:"note"` // what was chosen
-	Seconds  float64           `json:"seconds_processor"`
-	Size     *result.ModelSize `json:"size,omitempty"`
-	Build    string            `json:"build"`  // of the program
-	Commit   string            `json:"commit"` // of its source
+	Set      string
+	Seed     int
+	Entry    string
+	Goal     string // of the training; "" for entries that have none
+	Probe    string // of the entry
+	Commit   string // of the source
+	Rows     int    // of the training part
+	Criteria Criteria
+	Seconds  float64          // of the processor
+	Size     result.ModelSize // 0: unknown
+	Note     string           // what was chosen
 }
 
-// sourceOf returns the commit of results, and with those of several a line of the page that names them.
-func sourceOf(commits []string) (commit, note string, err error) {
-	slices.Sort(commits)
-	switch commits = slices.Compact(commits); len(commits) {
-	case 0:
-		return "", "", errors.New("no results")
-	case 1:
-		return commits[0], "", nil
+// resultColumns are those of the file of kept results.
+var resultColumns = []column[Result]{
+	{"set", func(r *Result) any { return &r.Set }},
+	{"seed", func(r *Result) any { return &r.Seed }},
+	{"entry", func(r *Result) any { return &r.Entry }},
+	{"goal", func(r *Result) any { return &r.Goal }},
+	{"probe", func(r *Result) any { return &r.Probe }},
+	{"commit", func(r *Result) any { return &r.Commit }},
+	{"rows", func(r *Result) any { return &r.Rows }},
+	{"log_pauc", func(r *Result) any { return &r.Criteria.LogPAUC }},
+	{"tpr_0.1%", func(r *Result) any { return &r.Criteria.TPRTenth }},
+	{"tpr_1%", func(r *Result) any { return &r.Criteria.TPRPercent }},
+	{"tpr_5%", func(r *Result) any { return &r.Criteria.TPRFive }},
+	{"precision_top_1%", func(r *Result) any { return &r.Criteria.PrecisionTop }},
+	{"best_800", func(r *Result) any { return &r.Criteria.Best800 }},
+	{"trees", func(r *Result) any { return &r.Size.Trees }},
+	{"leaves", func(r *Result) any { return &r.Size.Leaves }},
+	{"bytes", func(r *Result) any { return &r.Size.Bytes }},
+	{"seconds_per_row", func(r *Result) any { return &r.Size.SecondsPerRow }},
+	{"seconds_processor", func(r *Result) any { return &r.Seconds }},
+	{"chosen", func(r *Result) any { return &r.Note }},
+}
+
+// sourceOf returns the commit of most results, and a line of the page that counts them by commit. others have a probe that is not that of
+// the code.
+func sourceOf(commits []string, others int) (commit, note string, err error) {
+	counts := map[string]int{}
+	for _, c := range commits {
+		counts[c]++
 	}
-	return commits[0], "* Results come from commits " + strings.Join(commits, " and ") + ".\n", nil
+	if len(counts) == 0 {
+		return "", "", errors.New("no results")
+	}
+	list := slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(counts[b]-counts[a], cmp.Compare(a, b)) })
+	var parts []string
+	for _, c := range list {
+		parts = append(parts, fmt.Sprintf("%d at commit %s", counts[c], c))
+	}
+	note = fmt.Sprintf("* %d results: %s.", len(commits), strings.Join(parts, ", "))
+	if len(list) == 1 {
+		note = fmt.Sprintf("* %d results, all at commit %s.", len(commits), list[0])
+	}
+	if others > 0 {
+		note += fmt.Sprintf(" **%d of them may have changed since**: their probe is not that of the code.", others)
+	}
+	return list[0], note + "\n", nil
 }
 
 // job is a Result that may still have to be computed.
@@ -58,31 +92,7 @@ func (j job) file() string {
 	return strings.Trim(fmt.Sprintf("%s-%d-%s-%s", j.set.name, j.seed, j.entry.name, goal), "-")
 }
 
-// path is where a job's result is kept.
-func (h *harness) path(j job) string { return filepath.Join(h.cache, "results", j.file()+".json") }
-
-// kept returns the result of an earlier run. Results of another build of the program count only where that
-// was asked for.
-func (h *harness) kept(j job) (*Result, bool) {
-	text, err := os.ReadFile(h.path(j))
-	if err != nil {
-		return nil, false
-	}
-	r := &Result{}
-	if json.Unmarshal(text, r) != nil || r.Build != h.build && !h.keep {
-		return nil, false
-	}
-	return r, true
-}
-
-func (h *harness) keepResult(j job, r *Result) error {
-	path := h.path(j)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	text, err := json.MarshalIndent(r, "", "\t")
-	if err != nil {
-		return err
-	}
-	return atomicfile.Write(path, append(text, '\n'))
+// gave reports whether a result is one of the job.
+func (j job) gave(r *Result) bool {
+	return r.Set == j.set.name && r.Seed == j.seed && r.Entry == j.entry.name && r.Goal == j.goal
 }

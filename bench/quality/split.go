@@ -27,10 +27,7 @@ type files struct{ train, test string }
 // Otherwise the seed draws three quarters of each class for training. The parts are unchanged lines of the
 // set's files.
 func (h *harness) divide(s *set, seed int) (files, error) {
-	path := func(part string) string {
-		return filepath.Join(h.cache, "parts", fmt.Sprintf("%s-%d-%s", s.name, seed, part))
-	}
-	f := files{train: path("train"), test: path("test")}
+	f := files{train: h.partPath(s, seed, "train"), test: h.partPath(s, seed, "test")}
 	switch {
 	case exists(f.train) && exists(f.test):
 		return f, nil
@@ -41,6 +38,11 @@ func (h *harness) divide(s *set, seed int) (files, error) {
 		return f, h.join(s, s.test, s.labels[1], f.test)
 	}
 	return f, h.cut(s, seed, f)
+}
+
+// partPath is where a part of a set is kept.
+func (h *harness) partPath(s *set, seed int, part string) string {
+	return filepath.Join(h.cache, fmt.Sprintf("%s-%d-%s", s.name, seed, part))
 }
 
 func exists(path string) bool {

@@ -26,10 +26,6 @@ import (
 	"toptau/threshold"
 )
 
-// plainRule names the rule for thresholds without a guarantee: where it can, train estimates them from all rows. It is part of the
-// path of kept results, so a new rule needs a new name.
-const plainRule = string(tune.SchemeAllRows)
-
 // budgets are the false positive rates of the page.
 var budgets = rates("0.001", "0.01", "0.05")
 
@@ -40,31 +36,60 @@ func maxFPR(rate threshold.Rate) metric.Goal { return metric.Goal{Kind: metric.G
 
 // ThresholdRun measures the thresholds of a cell on the test part of a set for one seed.
 type ThresholdRun struct {
-	Set     string     `json:"set"`
-	Cell    string     `json:"cell"`
-	Seed    int        `json:"seed"`
-	Rule    string     `json:"rule"`
-	Commit  string     `json:"commit"` // of this program's source
-	Budgets []AtBudget `json:"budgets"`
-	Failed  string     `json:"failed,omitempty"` // why there is no model
-	Seconds float64    `json:"seconds_processor"`
+	Set     string
+	Cell    string
+	Seed    int
+	Probe   string      // of the cell
+	Commit  string      // of this program's source
+	Seconds float64     // of the processor
+	Failed  string      // why there is no model
+	Budgets [3]AtBudget // of budgets; empty if it failed
 }
 
 // AtBudget is a threshold with its decisions on the test part.
 type AtBudget struct {
-	Budget      string  `json:"budget"`
-	Members     int     `json:"members"`     // of the average
-	Scheme      string  `json:"scheme"`      // of the threshold
-	Calibration int     `json:"calibration"` // negatives whose scores gave it
-	Threshold   float64 `json:"threshold"`
-	Expected    float64 `json:"expected"` // false positive rate on new rows, and the ends of its interval, as train reports them
-	Low         float64 `json:"low"`
-	High        float64 `json:"high"`
-	Negatives   float64 `json:"negatives"`    // of the test part
-	FalseAlarms float64 `json:"false_alarms"` // of them
-	Tied        float64 `json:"tied"`         // of them, with the score of the threshold itself: no alarms
-	TPR         float64 `json:"tpr"`
-	ExactTPR    float64 `json:"tpr_at_exactly_the_budget"` // the threshold taken from the test part
+	Budget      string
+	Members     int     // of the average
+	Scheme      string  // of the threshold
+	Calibration int     // negatives whose scores gave it
+	Expected    float64 // false positive rate on new rows, and the ends of its interval, as train reports them
+	Low, High   float64 // pairs alone keep them
+	Covers      bool    // the interval contains the rate on the test part
+	Negatives   float64 // of the test part
+	FalseAlarms float64 // of them
+	Tied        float64 // of them, with the score of the threshold itself: no alarms
+	TPR         float64
+	ExactTPR    float64 // the threshold taken from the test part
+}
+
+// thresholdColumns are those of the file of kept runs.
+func thresholdColumns() []column[ThresholdRun] {
+	list := []column[ThresholdRun]{
+		{"set", func(r *ThresholdRun) any { return &r.Set }},
+		{"cell", func(r *ThresholdRun) any { return &r.Cell }},
+		{"seed", func(r *ThresholdRun) any { return &r.Seed }},
+		{"probe", func(r *ThresholdRun) any { return &r.Probe }},
+		{"commit", func(r *ThresholdRun) any { return &r.Commit }},
+		{"seconds_processor", func(r *ThresholdRun) any { return &r.Seconds }},
+		{"failed", func(r *ThresholdRun) any { return &r.Failed }},
+	}
+	for i, rate := range budgets {
+		for _, c := range []column[AtBudget]{
+			{"members", func(b *AtBudget) any { return &b.Members }},
+			{"scheme", func(b *AtBudget) any { return &b.Scheme }},
+			{"calibration", func(b *AtBudget) any { return &b.Calibration }},
+			{"expected", func(b *AtBudget) any { return &b.Expected }},
+			{"covers", func(b *AtBudget) any { return &b.Covers }},
+			{"negatives", func(b *AtBudget) any { return &b.Negatives }},
+			{"false_alarms", func(b *AtBudget) any { return &b.FalseAlarms }},
+			{"tied", func(b *AtBudget) any { return &b.Tied }},
+			{"tpr", func(b *AtBudget) any { return &b.TPR }},
+			{"tpr_at_budget", func(b *AtBudget) any { return &b.ExactTPR }},
+		} {
+			list = append(list, column[ThresholdRun]{c.name + "_" + rate.String(), func(r *ThresholdRun) any { return c.of(&r.Budgets[i]) }})
+		}
+	}
+	return list
 }
 
 // thresholdJob is a ThresholdRun that may still have to be computed.
@@ -84,9 +109,9 @@ func (j thresholdJob) slow() bool {
 	return wide && slices.Contains(j.cell.learners, "patmat-np")
 }
 
-func (j thresholdJob) path(h *harness) string {
-	return filepath.Join(h.cache, "thresholds", h.rule, j.set.name,
-		fmt.Sprintf("%s-%d.json", strings.ReplaceAll(j.cell.name, " ", "-"), j.seed))
+// gave reports whether a run is one of the job.
+func (j thresholdJob) gave(r *ThresholdRun) bool {
+	return r.Set == j.set.name && r.Cell == j.cell.name && r.Seed == j.seed
 }
 
 // thresholdJobs lists what to compute: the first seed of every cell, then the others so that all cells
@@ -129,10 +154,25 @@ func (h *harness) runThresholds(ctx context.Context, only, chosen []string, seed
 	if h.commit, err = provenance.Commit(); err != nil {
 		return err
 	}
+	if h.runs, err = openThresholds(h.dir); err != nil {
+		return err
+	}
 	runs := make([]*ThresholdRun, len(list))
 	var waiting []int
 	for i, j := range list {
-		if runs[i] = h.keptThresholds(j); runs[i] == nil {
+		probe, err := h.cellProbe(ctx, j.cell)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		runs[i] = h.runs.find(j.gave)
+		other := runs[i] != nil && runs[i].Probe != probe
+		if other && h.keep {
+			h.others++
+		} else if other || runs[i] == nil {
+			runs[i] = nil
 			waiting = append(waiting, i)
 		}
 	}
@@ -159,7 +199,7 @@ func (h *harness) runThresholds(ctx context.Context, only, chosen []string, seed
 	for _, r := range p.runs {
 		commits = append(commits, r.Commit)
 	}
-	commit, note, err := sourceOf(commits)
+	commit, note, err := sourceOf(commits, h.others)
 	if err != nil {
 		return err
 	}
@@ -195,6 +235,9 @@ func (h *harness) computeThresholds(ctx context.Context, list []thresholdJob, ru
 		case err != nil:
 			return fmt.Errorf("%s: %w", j, err)
 		default:
+			if err := h.runs.put(j.gave, r); err != nil {
+				return err
+			}
 			runs[waiting[k]] = r
 			computed += r.Seconds
 			done++
@@ -250,55 +293,59 @@ func (b *AtBudget) ratio() float64 { return b.FalseAlarms / (b.rate() * b.Negati
 
 func (b *AtBudget) rate() float64 { return threshold.MustRate(b.Budget).Float64() }
 
-// runCell trains and measures a cell for a seed, and keeps the result.
+// openThresholds reads the kept runs.
+func openThresholds(dir string) (*ledger[ThresholdRun], error) {
+	l, err := openLedger(filepath.Join(dir, "thresholds-results.csv"), thresholdColumns())
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range l.list {
+		for i := range r.Budgets {
+			if r.Failed == "" {
+				r.Budgets[i].Budget = budgets[i].String()
+			}
+		}
+	}
+	return l, nil
+}
+
+// runCell trains and measures a cell for a seed.
 func (h *harness) runCell(ctx context.Context, j thresholdJob) (*ThresholdRun, error) {
 	start := machine.ProcessorTime()
 	data, err := h.load(j.set, j.seed)
 	if err != nil {
 		return nil, err
 	}
-	r := &ThresholdRun{Set: j.set.name, Cell: j.cell.name, Seed: j.seed, Rule: h.rule, Commit: h.commit}
-	r.Budgets, err = j.measure(ctx, data)
-	if known := diag.Of(err); known != nil && ctx.Err() == nil {
-		r.Failed, err = known.Found, nil
+	probe, err := h.cellProbe(ctx, j.cell)
+	if err != nil {
+		return nil, err
 	}
+	r := &ThresholdRun{Set: j.set.name, Cell: j.cell.name, Seed: j.seed, Probe: probe, Commit: h.commit}
+	r.Budgets, r.Failed, err = j.measured(ctx, data)
 	if err != nil || ctx.Err() != nil {
 		return nil, cmp.Or(err, ctx.Err())
 	}
 	// Other runs use the processors at the same time, so this run gets its share.
 	r.Seconds = (machine.ProcessorTime() - start).Seconds() / float64(runtime.GOMAXPROCS(0))
-	text, err := json.MarshalIndent(r, "", "\t")
-	if err != nil {
-		return nil, err
-	}
-	path := j.path(h)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return nil, err
-	}
-	return r, atomicfile.Write(path, append(text, '\n'))
+	return r, nil
 }
 
-// keptThresholds returns the run of a job if it was computed before, or nil.
-func (h *harness) keptThresholds(j thresholdJob) *ThresholdRun {
-	text, err := os.ReadFile(j.path(h))
-	if err != nil {
-		return nil
+// measured returns what measure does, or why there is no model.
+func (j thresholdJob) measured(ctx context.Context, data tune.Data) (list [3]AtBudget, failed string, err error) {
+	list, err = j.measure(ctx, data)
+	if known := diag.Of(err); known != nil && ctx.Err() == nil {
+		return [3]AtBudget{}, known.Found, nil
 	}
-	r := &ThresholdRun{}
-	if json.Unmarshal(text, r) != nil || r.Rule != h.rule {
-		return nil
-	}
-	return r
+	return list, "", err
 }
 
 // measure trains and applies the threshold of every budget to the test part.
-func (j thresholdJob) measure(ctx context.Context, data tune.Data) ([]AtBudget, error) {
+func (j thresholdJob) measure(ctx context.Context, data tune.Data) (list [3]AtBudget, err error) {
 	search := func(rate threshold.Rate) (*tune.Found, error) {
 		return tune.Search(ctx, data, j.cell.options(j.set, j.seed, rate))
 	}
-	var list []AtBudget
 	var shared *tune.Found
-	for _, rate := range budgets {
+	for i, rate := range budgets {
 		f, err := shared, error(nil)
 		switch {
 		case slices.Contains(j.cell.own, rate):
@@ -308,13 +355,11 @@ func (j thresholdJob) measure(ctx context.Context, data tune.Data) ([]AtBudget, 
 			f = shared
 		}
 		if err != nil {
-			return nil, err
+			return list, err
 		}
-		b, err := atBudget(f, rate)
-		if err != nil {
-			return nil, err
+		if list[i], err = atBudget(f, rate); err != nil {
+			return list, err
 		}
-		list = append(list, b)
 	}
 	return list, nil
 }
@@ -325,7 +370,7 @@ func atBudget(f *tune.Found, rate threshold.Rate) (AtBudget, error) {
 	if err != nil {
 		return AtBudget{}, err
 	}
-	b := AtBudget{Budget: rate.String(), Members: len(f.Members), Scheme: string(t.Scheme), Calibration: t.Rows, Threshold: t.Value,
+	b := AtBudget{Budget: rate.String(), Members: len(f.Members), Scheme: string(t.Scheme), Calibration: t.Rows,
 		Expected: t.Expected.Rate, Low: t.Expected.Low, High: t.Expected.High}
 	test := f.Test.Ranking
 	at, err := test.At(t.Value, 0)
@@ -337,6 +382,8 @@ func atBudget(f *tune.Found, rate threshold.Rate) (AtBudget, error) {
 		return b, err
 	}
 	b.Negatives, b.FalseAlarms, b.Tied = test.NegativeMass(), at.FalsePositives, orTied.FalsePositives-at.FalsePositives
+	realised := b.FalseAlarms / b.Negatives
+	b.Covers = b.Low <= realised && realised <= b.High
 	b.TPR = at.TruePositiveRate.Rate
 	b.ExactTPR, err = truePositiveRate(test, rate)
 	return b, err

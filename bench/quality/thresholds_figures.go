@@ -77,7 +77,7 @@ func pooledFigures(set, cell string, rate threshold.Rate, of []AtBudget) *Figure
 			f.Scheme = b.Scheme
 		}
 		f.Expected += b.Expected / rate.Float64() / n
-		if realised := b.FalseAlarms / b.Negatives; b.Low <= realised && realised <= b.High {
+		if b.Covers {
 			f.Covering++
 		}
 	}

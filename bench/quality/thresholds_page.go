@@ -74,8 +74,8 @@ const thresholdTail = `
     make measure WHAT=thresholds                                     # everything; needs TOPTAU_DATA
     go run -C bench ./quality -thresholds -sets pima -cells default  # a part, to standard error
 
-Results are kept by rule, set, cell and seed in the directory of ` + "`-cache`" + `, so an interrupted run continues where it stopped. A changed
-rule needs a new name in ` + "`plainRule`" + ` (or ` + "`-rule`" + `); otherwise old results would be used.
+[thresholds-results.csv](thresholds-results.csv) has every training with its commit and a probe: a digest of what its cell gives on a small simulated
+set. A run adds the trainings that are missing or have another probe, so a campaign continues where it stopped.
 `
 
 func ofBudget(budget string) func(f *Figures) bool {

@@ -16,9 +16,9 @@ import (
 // seeds 0.8 and 1.4, so that the standard error is 0.3.
 func TestFiguresByHand(t *testing.T) {
 	f := pooledFigures("pima", "default", threshold.MustRate("0.01"), []AtBudget{
-		{Budget: "0.01", Scheme: "held-out", Calibration: 2000, Expected: 0.01, Low: 0.007, High: 0.013, Negatives: 1000, FalseAlarms: 8,
+		{Budget: "0.01", Scheme: "held-out", Calibration: 2000, Expected: 0.01, Covers: true, Negatives: 1000, FalseAlarms: 8,
 			Tied: 1, TPR: 0.5, ExactTPR: 0.6},
-		{Budget: "0.01", Scheme: "held-out", Calibration: 2200, Expected: 0.01, Low: 0.007, High: 0.013, Negatives: 1000, FalseAlarms: 14,
+		{Budget: "0.01", Scheme: "held-out", Calibration: 2200, Expected: 0.01, Covers: false, Negatives: 1000, FalseAlarms: 14,
 			TPR: 0.7, ExactTPR: 0.6},
 	})
 	for name, c := range map[string][2]float64{
@@ -116,7 +116,6 @@ func TestNames(t *testing.T) {
 
 func TestAnInterruptedCampaignGoesOn(t *testing.T) {
 	h := simulatedSize(t, 800)
-	h.rule = "test"
 	page := filepath.Join(t.TempDir(), "page.md")
 	run := func(ctx context.Context, last int) string {
 		t.Helper()
@@ -146,9 +145,12 @@ func TestAnInterruptedCampaignGoesOn(t *testing.T) {
 	if text := run(context.Background(), 3); !strings.Contains(text, "1 of 3 trainings are missing") {
 		t.Errorf("page without computing:\n%s", text)
 	}
-	h.rule = "another"
-	if r := h.keptThresholds(thresholdJobs([]string{"pima"}, []string{"logistic raw"}, [2]int{1, 1})[0]); r != nil {
-		t.Error("a result of another rule is taken")
+	if text := run(context.Background(), 1); !strings.Contains(text, "* 1 trainings") || strings.Contains(text, "trainings are missing") {
+		t.Errorf("page of a kept training:\n%s", text)
+	}
+	h.probes["logistic raw"] = "another"
+	if err := h.runThresholds(context.Background(), []string{"pima"}, []string{"logistic raw"}, [2]int{1, 1}, "", page); err == nil {
+		t.Error("a training with another probe is on the page")
 	}
 }
 
@@ -210,13 +212,13 @@ func TestThresholdPage(t *testing.T) {
 		alarms    float64
 	}{{"pima", "logistic raw", 30}, {"magic04", "logistic leaves", 100}, {"magic04", "average", 50}, {"detectors", "default", 10}} {
 		for seed := 1; seed <= 2; seed++ {
-			runs = append(runs, &ThresholdRun{Set: at.set, Cell: at.cell, Seed: seed, Budgets: []AtBudget{{Budget: "0.01", Members: 2,
-				Scheme: "cross-fitted", Calibration: 5000, Expected: 0.01, Low: 0.005, High: 0.015, Negatives: 10_000,
+			runs = append(runs, &ThresholdRun{Set: at.set, Cell: at.cell, Seed: seed, Budgets: [3]AtBudget{{Budget: "0.01", Members: 2,
+				Scheme: "cross-fitted", Calibration: 5000, Expected: 0.01, Covers: false, Negatives: 10_000,
 				FalseAlarms: at.alarms + float64(seed)}}})
 		}
 	}
 	runs = append(runs,
-		&ThresholdRun{Set: "magic04", Cell: "average", Seed: 3, Budgets: []AtBudget{{Budget: "0.01", Members: 1, FalseAlarms: 1, Negatives: 1}}},
+		&ThresholdRun{Set: "magic04", Cell: "average", Seed: 3, Budgets: [3]AtBudget{{Budget: "0.01", Members: 1, FalseAlarms: 1, Negatives: 1}}},
 		&ThresholdRun{Set: "pima", Cell: "patmat-np raw", Seed: 1, Failed: "every candidate is constant"})
 	p := &thresholdPage{runs: runs}
 	text, err := p.page("")

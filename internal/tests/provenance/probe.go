@@ -33,6 +33,9 @@ func (p *Probe) Add(results ...any) {
 // String returns the results, to see which of them differ between two builds.
 func (p *Probe) String() string { return string(p.text) }
 
+// Digest returns the probe as pages have it.
+func (p *Probe) Digest() string { return fmt.Sprintf("%x", sha256.Sum256(p.text))[:8] }
+
 // Check compares the probe with that of a page. The page is marked if and only if they differ. With update the mark is written or
 // removed, and a page that was measured just now gets its first probe. A page that was measured before it had a probe keeps its mark.
 func (p *Probe) Check(page, command string, update bool) error {
@@ -40,8 +43,7 @@ func (p *Probe) Check(page, command string, update bool) error {
 	if err != nil {
 		return err
 	}
-	digest := fmt.Sprintf("%x", sha256.Sum256(p.text))[:8]
-	changed, problem := check(text, digest)
+	changed, problem := check(text, p.Digest())
 	switch {
 	case problem == "":
 		return nil

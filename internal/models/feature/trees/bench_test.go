@@ -9,11 +9,10 @@ import (
 	"testing"
 )
 
-// BenchmarkBoost grows trees on 30,000 rows and 28 columns, whose signal is in eight of them.
-func BenchmarkBoost(b *testing.B) {
-	const rows, columns, rounds = 30_000, 28, 60
+// benchmarkRows returns rows whose signal is in eight of the columns.
+func benchmarkRows(rows, columns int) *Training {
 	r := rand.New(rand.NewPCG(1, 28))
-	training := Training{Columns: make([]Column, columns), Positive: make([]bool, rows)}
+	training := &Training{Columns: make([]Column, columns), Positive: make([]bool, rows)}
 	sum := make([]float64, rows)
 	for j := range training.Columns {
 		x := make([]float64, rows)
@@ -28,6 +27,26 @@ func BenchmarkBoost(b *testing.B) {
 	for i := range sum {
 		training.Positive[i] = sum[i]+r.NormFloat64() > 3
 	}
+	return training
+}
+
+// BenchmarkRandom grows random trees on 8,000 rows and 40 columns, as in a fold of the search.
+func BenchmarkRandom(b *testing.B) {
+	const rows, count, leaves = 8000, 30, 128
+	training := benchmarkRows(rows, 40)
+	start := processorTime()
+	for b.Loop() {
+		if _, err := training.Random(context.Background(), count, leaves, 1); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(processorTime()-start)/float64(b.N)/rows/count, "cpu-ns/row/tree")
+}
+
+// BenchmarkBoost grows trees on 30,000 rows and 28 columns.
+func BenchmarkBoost(b *testing.B) {
+	const rows, rounds = 30_000, 60
+	training := benchmarkRows(rows, 28)
 	for _, c := range []struct {
 		name  string
 		shape Shape

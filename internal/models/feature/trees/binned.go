@@ -71,22 +71,29 @@ func binnedOf(x []float64, most int, bins []uint8) binned {
 
 // place sets the bins of the rows.
 func (c *binned) place(x []float64, bins []uint8) {
-	keys := make([]uint64, len(c.edges))
-	for k, edge := range c.edges {
-		keys[k] = detmath.OrderKey(edge)
-	}
-	in := newRowsInput(0, keys, nil)
-	var ranks [BatchRows]uint16
-	for first := 0; first < len(x); first += BatchRows {
-		values := x[first:min(len(x), first+BatchRows)]
-		in.rankAll(values, ranks[:])
-		for i, v := range values {
+	rankBatches(x, c.edges, func(first int, ranks []uint16) {
+		for i, v := range x[first:][:len(ranks)] {
 			bin := uint8(ranks[i])
 			if math.IsNaN(v) {
 				bin, c.missing = uint8(c.count()), true
 			}
 			bins[(first+i)*blockColumns] = bin
 		}
+	})
+}
+
+// rankBatches calls visit with the numbers of values below those of x, BatchRows of them at a time. The values are ascending, fewer than 65,535.
+func rankBatches(x, values []float64, visit func(first int, ranks []uint16)) {
+	keys := make([]uint64, len(values))
+	for k, v := range values {
+		keys[k] = detmath.OrderKey(v)
+	}
+	in := newRowsInput(0, keys, nil)
+	var ranks [BatchRows]uint16
+	for first := 0; first < len(x); first += BatchRows {
+		some := x[first:min(len(x), first+BatchRows)]
+		in.rankAll(some, ranks[:])
+		visit(first, ranks[:len(some)])
 	}
 }
 

@@ -215,7 +215,7 @@ func (t *grower) addNode(first, end int) int {
 // divideNode divides a node by its best split. The rows keep their order.
 func (t *grower) divideNode(node int) {
 	n := t.nodes[node]
-	ranks := t.columns[n.best.column].ranksAt(t.rows[n.first:n.end], t.node.ranks)
+	ranks, _, _, _ := t.columns[n.best.column].gather(t.rows[n.first:n.end], t.node.ranks)
 	middle, k := n.first, 0
 	for i, row := range t.rows[n.first:n.end] {
 		left := int(indicator(n.best.goesLeft(ranks[i]))) // without branches, which a processor would guess wrong
@@ -305,14 +305,15 @@ func (t *grower) drawSplit(rows []int32, drawn int, whole counts, best *split) b
 		return false
 	}
 	c := &t.columns[column]
-	t.node.ranks = c.ranksAt(rows, t.node.ranks)
-	low, high, missing := t.node.span()
+	var low, high uint32
+	var missing int
+	t.node.ranks, low, high, missing = c.gather(rows, t.node.ranks)
 	t.node.constant[column] = !(low < high) && (missing == 0 || missing == len(rows))
 	valid := false
 	if low < high {
 		u := float64(t.random.Uint64()>>11) / (1 << 53)
 		at := roundThreshold(c.values[low], c.values[high], u)
-		valid = t.trySplit(split{column: column, at: at, rank: c.below(at)}, missing > 0, whole, best)
+		valid = t.trySplit(split{column: column, at: at, rank: c.below(at, low, high)}, missing > 0, whole, best)
 	}
 	if missing > 0 && missing < len(rows) { // all values on one side, the missing ones on the other
 		valid = t.trySplit(split{column: column, at: math.MaxFloat64, rank: missingRank - 1}, true, whole, best) || valid
@@ -356,20 +357,6 @@ func indicator(b bool) uint8 {
 
 // countsOf returns the counts of rows of weight 1.
 func countsOf(rows, positive int) counts { return counts{rows, float64(rows), float64(positive)} }
-
-// span returns the range of the ranks of the column drawn last, and the number of missing values.
-func (n *nodeRows) span() (low, high uint32, missing int) {
-	low = missingRank
-	for _, r := range n.ranks {
-		low = min(low, r)
-		if r == missingRank {
-			missing++
-		} else {
-			high = max(high, r)
-		}
-	}
-	return low, high, missing
-}
 
 // sides counts the values up to a rank (left), those above it (right) and the missing ones (none).
 func (n *nodeRows) sides(last uint32, missing bool, whole counts) (left, right, none counts) {

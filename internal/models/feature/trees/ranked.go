@@ -21,7 +21,7 @@ const missingRank = math.MaxUint32
 func rankedOf(x []float64) ranked {
 	var r ranked
 	r.values = slices.DeleteFunc(slices.Clone(x), math.IsNaN)
-	slices.Sort(r.values)
+	sortNumbers(r.values)
 	r.values = slices.Compact(r.values)
 	switch n := len(r.values); {
 	case n < math.MaxUint8:
@@ -36,10 +36,17 @@ func rankedOf(x []float64) ranked {
 
 func ranksIn[R uint8 | uint16 | uint32](x, values []float64) []R {
 	ranks := make([]R, len(x))
+	if len(values) < math.MaxUint16 {
+		rankBatches(x, values, func(first int, of []uint16) {
+			for k, rank := range of {
+				ranks[first+k] = R(rank)
+			}
+		})
+	}
 	for i, v := range x {
 		if math.IsNaN(v) {
 			ranks[i] = ^R(0)
-		} else {
+		} else if len(values) >= math.MaxUint16 {
 			k, _ := slices.BinarySearch(values, v)
 			ranks[i] = R(k)
 		}
@@ -47,35 +54,45 @@ func ranksIn[R uint8 | uint16 | uint32](x, values []float64) []R {
 	return ranks
 }
 
-// ranksAt writes the ranks of some rows to dst, whose capacity must be enough, and returns it.
-func (r *ranked) ranksAt(rows []int32, dst []uint32) []uint32 {
+// gather writes the ranks of some rows to dst, whose capacity must be enough. It returns it with the range of the ranks and the number of
+// missing values.
+func (r *ranked) gather(rows []int32, dst []uint32) (ranks []uint32, low, high uint32, missing int) {
 	dst = dst[:len(rows)]
 	switch {
 	case r.narrow != nil:
-		gatherRanks(r.narrow, rows, dst)
+		low, high, missing = gatherRanks(r.narrow, rows, dst)
 	case r.medium != nil:
-		gatherRanks(r.medium, rows, dst)
+		low, high, missing = gatherRanks(r.medium, rows, dst)
 	default:
-		gatherRanks(r.wide, rows, dst)
+		low, high, missing = gatherRanks(r.wide, rows, dst)
 	}
-	return dst
+	return dst, low, high, missing
 }
 
-func gatherRanks[R uint8 | uint16 | uint32](ranks []R, rows []int32, dst []uint32) {
+func gatherRanks[R uint8 | uint16 | uint32](ranks []R, rows []int32, dst []uint32) (low, high uint32, missing int) {
+	low = missingRank
 	for k, row := range rows {
-		rank := ranks[row]
-		dst[k] = uint32(rank)
-		if rank == ^R(0) {
-			dst[k] = missingRank
+		rank := uint32(ranks[row])
+		if R(rank) == ^R(0) {
+			rank = missingRank
+			missing++
+		} else {
+			high = max(high, rank)
+		}
+		low = min(low, rank)
+		dst[k] = rank
+	}
+	return low, high, missing
+}
+
+// below returns the rank of the largest value that is at most x, between the rank of one that is and that of one that is not.
+func (r *ranked) below(x float64, low, high uint32) uint32 {
+	for high-low > 1 {
+		if middle := low + (high-low)/2; r.values[middle] <= x {
+			low = middle
+		} else {
+			high = middle
 		}
 	}
-}
-
-// below returns the rank of the largest value that is at most x. There must be one.
-func (r *ranked) below(x float64) uint32 {
-	k, found := slices.BinarySearch(r.values, x)
-	if found {
-		return uint32(k)
-	}
-	return uint32(k - 1)
+	return low
 }

@@ -165,3 +165,42 @@ func TestSortNumbers(t *testing.T) {
 		}
 	}
 }
+
+// Ranks are those of a search, in columns of few and many values, with missing ones and zeros of both signs.
+func TestRanks(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	for _, values := range []int{1, 3, 1000, 80_000} {
+		x := make([]float64, 1+2*values)
+		for i := range x {
+			if x[i] = float64(r.IntN(values) - values/2); x[i] == 0 && i%2 == 0 {
+				x[i] = math.Copysign(0, -1)
+			}
+			if i%5 == 4 {
+				x[i] = math.NaN()
+			}
+		}
+		c, rows, missing := rankedOf(x), make([]int32, len(x)), 0
+		for i := range rows {
+			rows[i] = int32(i)
+		}
+		ranks, low, high, lost := c.gather(rows, make([]uint32, len(x)))
+		for i, v := range x {
+			want, _ := slices.BinarySearch(c.values, v)
+			if math.IsNaN(v) {
+				want = missingRank
+				missing++
+			}
+			if ranks[i] != uint32(want) {
+				t.Fatalf("%d values: %v has rank %d, want %d", values, v, ranks[i], want)
+			}
+		}
+		if last := uint32(len(c.values) - 1); low != 0 || high != last || lost != missing {
+			t.Errorf("%d values: ranks %d to %d and %d missing, want 0 to %d and %d", values, low, high, lost, last, missing)
+		}
+		for k := range len(c.values) - 1 {
+			if at := c.below(c.values[k], 0, high); at != uint32(k) {
+				t.Fatalf("%d values: below %v is %d", values, c.values[k], at)
+			}
+		}
+	}
+}
