@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"toptau/internal/core/ranking"
 	"toptau/internal/core/text"
 	"toptau/internal/models/feature"
 	"toptau/internal/training/leakage"
@@ -107,13 +108,15 @@ func trainSummary(f *tune.Found, o TrainOptions, d *rowset.Set, m *model.Model, 
 	}
 	facts.Prevalence = f.Prevalence
 	if facts.PrevalenceHere = f.Test != nil || f.MeasuredOnCalibration(); facts.PrevalenceHere {
-		facts.Prevalence = facts.Decisions.Positive()
+		c := &facts.Decisions
+		positives := c.TruePositives + c.FalseNegatives
+		facts.Prevalence = positives / (positives + c.FalsePositives + c.TrueNegatives)
 	}
 	if !o.Prevalence.IsZero() {
 		facts.Prevalence, facts.PrevalenceGiven = o.Prevalence.Float64(), true
 		facts.Decisions = f.Among(facts.Prevalence)
 		if f.Test != nil {
-			facts.Decisions = f.Test.AtThreshold.Mixed(facts.Prevalence, nil)
+			facts.Decisions = ranking.Mix(f.Test.AtThreshold, facts.Prevalence, nil)
 		}
 	}
 	names := make([]string, len(f.Members))

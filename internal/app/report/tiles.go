@@ -57,7 +57,7 @@ func limitTile(c *metric.Confusion, goal metric.Goal, expected *result.Expected)
 // limitedRate returns the rate that a budget limits: of false alarms, or of alerts among all rows.
 func limitedRate(c *metric.Confusion, goal metric.Goal) float64 {
 	if goal.Population() == method.AllRows {
-		return c.AlertRate().Rate
+		return c.AlertRate.Rate
 	}
 	return c.FalsePositiveRate.Rate
 }

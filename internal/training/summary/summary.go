@@ -205,7 +205,7 @@ func (f *Facts) workLine() string {
 	positives := float64(rows * f.Prevalence)
 	hits := float64(positives * f.Decisions.TruePositiveRate.Rate)
 	return fmt.Sprintf("Per %s %s: about %s alerts, %s of them real; %s positives missed.", text.Amount(rows), wording.UnitNames(f.Unit),
-		text.Amount(rows*f.Decisions.AlertRate().Rate), text.Amount(hits), text.Amount(positives-hits))
+		text.Amount(rows*f.Decisions.AlertRate.Rate), text.Amount(hits), text.Amount(positives-hits))
 }
 
 func (f *Facts) guaranteeLine() string {
