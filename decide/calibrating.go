@@ -80,9 +80,9 @@ func newCalibrated(o Options, t *heldout.Threshold, guarantee error, rows, negat
 	population := t.Population.String()
 	*r = result.Threshold{Threshold: t.Value, Goal: t.Goal, Delta: o.Delta, Certified: t.Guarantee != nil, Population: population,
 		Rows: t.Rows, Negatives: negatives, Needed: t.Needed, Segments: []result.Segment{}, Expected: summary.NewExpected(t.Expected, false)}
-	r.Expected.Scheme, r.Expected.Population, r.Expected.Rows = result.Scheme(tune.SchemeHeldOut), population, t.Rows
+	r.Expected.Scheme, r.Expected.Population, r.Expected.Rows = string(tune.SchemeHeldOut), population, t.Rows
 	if r.Certified {
-		r.Expected.Scheme = result.Scheme(tune.SchemeCertified)
+		r.Expected.Scheme = string(tune.SchemeCertified)
 	}
 	r.Reason, r.Order, r.Bound = evidenceOf(t, guarantee)
 	if t.Lucky != nil {

@@ -229,7 +229,7 @@ func (e *Evaluation) addEntry(ctx context.Context, entry *rowset.Entry, o Option
 		r.Curves = curvesOf(k.Rank, o.Curves)
 	}
 	if m := entry.Model; m != nil {
-		r.Kind, r.Setting, r.Features = result.ModelEntry, model.MembersText(m.Members()), feature.MapOf(m.Features()).Cols()
+		r.Kind, r.Setting, r.Features = result.ModelEntry, model.MembersText(m.Members()), m.Features().Cols()
 		counted := countValues(&r.Measured, m, counts)
 		if p := m.Probability(); p != nil && k.Z != nil {
 			addProbabilities(&r.Measured, p, e.state.Data.Table, k.Z)

@@ -58,9 +58,6 @@ func RateGoal(kind GoalKind, rate string) Goal {
 	return Goal{Kind: kind, Rate: r}
 }
 
-// CountGoal returns a goal of kind GoalTop or GoalAlerts.
-func CountGoal(kind GoalKind, count, of int64) Goal { return Goal{Kind: kind, Count: count, Of: of} }
-
 // goalFixes are examples of goals.
 var goalFixes = []diag.Fix{{Param: "max-fpr", Value: "0.1%"}, {Param: "top", Value: "1%"}, {Param: "absolute-top"}}
 

@@ -16,9 +16,9 @@ func TestGoals(t *testing.T) {
 	}{
 		{RateGoal(GoalMaxFPR, "0.1%"), `{"kind":"max-fpr","rate":"0.001"}`, "at most 0.1 % of the negatives", "0.001"},
 		{RateGoal(GoalTop, "1/3"), `{"kind":"top","rate":"1/3"}`, "top 1/3 of", "1/3"},
-		{CountGoal(GoalTop, 800, 4000), `{"kind":"top","count":800,"of":4000}`,
+		{Goal{Kind: GoalTop, Count: 800, Of: 4000}, `{"kind":"top","count":800,"of":4000}`,
 			"top 800 of 4,000 rows (20 %)", "0.2"},
-		{CountGoal(GoalAlerts, 50, 2000000), `{"kind":"alerts","count":50,"of":2000000}`,
+		{Goal{Kind: GoalAlerts, Count: 50, Of: 2000000}, `{"kind":"alerts","count":50,"of":2000000}`,
 			"50 alerts per 2,000,000 rows (0.0025 %)", "0.000025"},
 		{Goal{Kind: GoalAbsoluteTop}, `{"kind":"absolute-top"}`, "above every negative", ""},
 		{Goal{}, "null", "no goal", ""},

@@ -35,7 +35,7 @@ func findings() *Findings {
 		return []Curve{CurveOf("this model", make(rank).Corners().Downsample(400)),
 			CurveOf("logistic regression", make(other).Corners().Downsample(400))}
 	}
-	guarantee := &model.Guarantee{Certified: true, Kind: "max-fpr", Rate: threshold.MustRate("1%"),
+	guarantee := &calibrate.Guarantee{Certified: true, Kind: "max-fpr", Rate: threshold.MustRate("1%"),
 		Delta: threshold.MustRate("5%"), Negatives: 3000, Order: 2980, Bound: binomial.AtLeast(3000, 2980, 0.99)}
 	f := &Findings{
 		Title: "Alerts for network detection", Lead: "At most 1 % of the negatives as false alarms.",

@@ -10,7 +10,6 @@ import (
 	"toptau/calibrate"
 	"toptau/internal/core/ranking"
 	"toptau/metric"
-	"toptau/model"
 	"toptau/result"
 	"toptau/threshold"
 )
@@ -55,7 +54,7 @@ func boolScore(above bool) float64 {
 func TestSummary(t *testing.T) {
 	goal := metric.RateGoal(metric.GoalMaxFPR, "1%")
 	f := Facts{Goal: goal, Decisions: decisionsOn(t, 150, 50, 72, 9728, false), Basis: "the test part",
-		Delta: threshold.MustRate("5%"), Guarantee: &model.Guarantee{Certified: true, Kind: "max-fpr", Rate: threshold.MustRate("1%"),
+		Delta: threshold.MustRate("5%"), Guarantee: &calibrate.Guarantee{Certified: true, Kind: "max-fpr", Rate: threshold.MustRate("1%"),
 			Delta: threshold.MustRate("5%"), Negatives: 3000}, Prevalence: 0.02,
 		Chosen: "logistic on leaves", Gain: &result.Estimate{Mean: 0.042, StandardError: 0.011}, Warnings: 2}
 	want := `75 % of the positives are found (150 of 200; 95 % CI 68.4 % to 80.8 %).
@@ -80,7 +79,7 @@ These numbers only apply to data like this; see the 2 notes below.`
 	f.Prevalence, f.PrevalenceGiven, f.Warnings, f.Gain = 0.0001, true, 1, nil
 	f.Decisions = ranking.Mix(f.Decisions, 0.0001, nil)
 	f.Guarantee, f.NoGuarantee = nil, "a quarter of the 40 negatives is 10, and the guarantee needs 299"
-	f.Goal = metric.CountGoal(metric.GoalAlerts, 50, 2000000)
+	f.Goal = metric.Goal{Kind: metric.GoalAlerts, Count: 50, Of: 2000000}
 	lines := Lines(f)
 	for i, want := range map[int]string{
 		1: "Of 1,000 alerts, about 10 are real (95 % CI 7 to 14).",
@@ -110,9 +109,9 @@ func TestSummaryOfFewFacts(t *testing.T) {
 		"weights":              {Facts{Decisions: ranking.Mix(decisionsOn(t, 5, 5, 1, 99, true), 0.5, nil), Prevalence: 0.5}, 7, "about 980 are real."},
 		"requested, no reason": {Facts{Delta: threshold.MustRate("5%")}, 2, "No guarantee."},
 		"a negative gain":      {Facts{Chosen: "x", Gain: &result.Estimate{Mean: -0.01, StandardError: 0.02}}, 3, "-1.0 ± 2.0 points"},
-		"top": {Facts{Guarantee: &model.Guarantee{Certified: true, Kind: "top", Rate: threshold.MustRate("1/3"),
+		"top": {Facts{Guarantee: &calibrate.Guarantee{Certified: true, Kind: "top", Rate: threshold.MustRate("1/3"),
 			Delta: threshold.MustRate("10%")}}, 2, "Guaranteed with 90 % confidence, for rows like those that set the threshold: at most 33.3 % of all rows become alerts."},
-		"above all": {Facts{Guarantee: &model.Guarantee{Certified: true, Kind: "absolute-top", Bound: 3e-8,
+		"above all": {Facts{Guarantee: &calibrate.Guarantee{Certified: true, Kind: "absolute-top", Bound: 3e-8,
 			Delta: threshold.MustRate("5%"), Negatives: 1}}, 2, "at most 3e-06 % of the negatives"},
 	} {
 		lines := Lines(c.f)
@@ -167,7 +166,7 @@ func TestSummaryStatesTheExpectedRate(t *testing.T) {
 	alarms := &metric.Proportion{Rate: expectation.Rate, Interval: &metric.Interval{Low: expectation.Low, High: expectation.High, Confidence: 0.95}}
 	decisions := decisionsOn(t, 724, 297, 167, 15822, false)
 	f := Facts{Goal: goal, Decisions: ranking.Mix(decisions, 0.05, alarms), Prevalence: 0.05,
-		Delta: threshold.MustRate("5%"), Guarantee: &model.Guarantee{Certified: true, Kind: "max-fpr", Rate: threshold.MustRate("1%"),
+		Delta: threshold.MustRate("5%"), Guarantee: &calibrate.Guarantee{Certified: true, Kind: "max-fpr", Rate: threshold.MustRate("1%"),
 			Delta: threshold.MustRate("5%"), Negatives: 2990},
 		Expected: &expected}
 	text := strings.Join(Lines(f), "\n")
