@@ -13,7 +13,7 @@ import (
 	"toptau/threshold"
 )
 
-// draws is the number of samples of a simulated coverage: go test ./metric -run Coverage -v -args -draws 4000
+// draws is the number of samples of a simulated coverage: go test ./internal/core/ranking -run Coverage -v -args -draws 4000
 var draws = flag.Int("draws", 0, "samples of a simulated coverage; 0: a short run")
 
 // binormal are positives whose share found at a false positive rate f is Phi(d + Phi^-1(f)). A score is minus
