@@ -87,7 +87,8 @@ func trainedMember(c *tune.Candidate, t *tune.Member, seed uint64) model.Member 
 
 // trainSummary returns the summary of a trained model. It is about the test part or, without one, the
 // out-of-fold scores.
-func trainSummary(f *tune.Found, o TrainOptions, d *rowset.Set, m *model.Model, leaks []leakage.Leak, warnings int) (lines []string, claim string) {
+func trainSummary(f *tune.Found, o TrainOptions, d *rowset.Set, m *model.Model, leaks []leakage.Leak, warnings int) (lines []string,
+	claim string) {
 	goal, _ := m.Point("")
 	expected := summary.Expected(&f.Threshold)
 	facts := summary.Facts{Goal: f.Goal, Unit: rowset.UnitOf(f.Units, d.Len()), Value: f.OutOfFold.Value, ValueName: o.Value,

@@ -242,14 +242,16 @@ func percent(rate threshold.Rate) string {
 
 // goalJSON is the form of a goal in files and results.
 type goalJSON struct {
-	Kind   GoalKind       `json:"kind"`            // max-fpr, top, alerts, absolute-top, min-precision, min-recall or cost-alert
-	Rate   threshold.Rate `json:"rate,omitzero"`   // max-fpr: the fraction of the negatives; top: of all rows, unless it has a count; min-precision, min-recall: it
+	Kind GoalKind `json:"kind"` // max-fpr, top, alerts, absolute-top, min-precision, min-recall or cost-alert
+	// max-fpr: the fraction of the negatives; top: of all rows, unless it has a count; min-precision, min-recall: it
+	Rate   threshold.Rate `json:"rate,omitzero"`
 	Count  int64          `json:"count,omitempty"` // top: the best count of every of rows; alerts: count alerts
 	Of     int64          `json:"of,omitempty"`    // top, alerts: rows
 	Recall threshold.Rate `json:"recall,omitzero"` // min-precision: the lowest recall, if there is one
 	Cost   float64        `json:"cost,omitempty"`  // cost-alert: of an alert
 
-	Prevalence threshold.Rate `json:"prevalence,omitzero"` // min-precision: the fraction of positives at which it is meant, if not that of the rows
+	// min-precision: the fraction of positives at which it is meant, if not that of the rows
+	Prevalence threshold.Rate `json:"prevalence,omitzero"`
 }
 
 // MarshalJSON writes {"kind":"max-fpr","rate":"0.01"}, {"kind":"alerts","count":50,"of":2000000},

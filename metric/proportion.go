@@ -20,7 +20,7 @@ func (p Proportion) Defined() bool { return p.Undefined == "" }
 
 // Kinds of intervals, as results name them.
 const (
-	BootstrapInterval = "bootstrap of both classes"                 // replicates draw the distributions of both classes and with them the threshold
+	BootstrapInterval = "bootstrap of both classes"                 // replicates draw both classes and with them the threshold
 	GroupInterval     = "bootstrap of groups"                       // the same, and replicates draw entities
 	FixedInterval     = "clopper-pearson at a fixed threshold"      // the threshold was chosen without these rows
 	MixedInterval     = "rates of both classes"                     // of a precision at another fraction of positives

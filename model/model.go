@@ -302,7 +302,7 @@ func (m *Model) Verify(key ed25519.PublicKey) error { return m.signature.By(key,
 type Point struct {
 	Name      string               `json:"name"`
 	Threshold float64              `json:"threshold"`           // finite
-	Goal      metric.Goal          `json:"goal"`                // what the threshold is for; the zero Goal: the threshold of a training problem
+	Goal      metric.Goal          `json:"goal"`                // what it is for; the zero Goal: the threshold of a training problem
 	Source    string               `json:"source"`              // how the threshold was computed and on which rows, in words
 	Guarantee *calibrate.Guarantee `json:"guarantee,omitempty"` // nil: no guarantee
 	// UpTo is the upper end of the 95 % interval of the rate that a budget counts on new rows, for thresholds without a guarantee; 0: not

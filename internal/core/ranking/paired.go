@@ -226,7 +226,8 @@ func (s *PairedScores) difference(a, b metric.Result, m, reference int) metric.D
 // mirrored returns the scores negated and the classes exchanged.
 func (s PairedScores) mirrored() (PairedScores, error) {
 	if s.PositiveValues != nil {
-		return s, &diag.Error{Kind: diag.Usage, Param: string(metric.GoalMinRecall), Found: "together with amounts", Expected: "only one of the two"}
+		return s, &diag.Error{Kind: diag.Usage, Param: string(metric.GoalMinRecall), Found: "together with amounts",
+			Expected: "only one of the two"}
 	}
 	negated := func(lists [][]float64) [][]float64 {
 		out := make([][]float64, len(lists))

@@ -42,7 +42,8 @@ func FoundValue(values []float64, found []bool, b Bootstrap) (metric.Proportion,
 		return metric.Proportion{}, err
 	}
 	if len(values) != len(found) {
-		return metric.Proportion{}, &diag.Error{Kind: diag.Data, Found: "amounts and decisions of different rows", Expected: "one of each for a row"}
+		return metric.Proportion{}, &diag.Error{Kind: diag.Data, Found: "amounts and decisions of different rows",
+			Expected: "one of each for a row"}
 	}
 	hit, total := 0.0, 0.0
 	for i, v := range values {
