@@ -132,7 +132,7 @@ func TestNoGuarantee(t *testing.T) {
 func TestBadGoals(t *testing.T) {
 	d := trial.SeparableData(t, 60)
 	entry := dataset.Entry{Column: "a"}
-	for name, g := range map[string]metric.Goal{"max-fpr": toptau.MaxFPR("often"), "top": toptau.Top("101%"), "5 of 5": metric.CountGoal(metric.GoalTop, 5, 5),
+	for name, g := range map[string]metric.Goal{"max-fpr": toptau.MaxFPR("often"), "top": toptau.Top("101%"), "5 of 5": metric.Goal{Kind: metric.GoalTop, Count: 5, Of: 5},
 		"alerts": toptau.Alerts(-1, 10), "no goal": {}} {
 		_, err := toptau.Train(t.Context(), d, g, toptau.TrainOptions{})
 		trial.WantError(t, err, diag.Usage, name)

@@ -197,7 +197,9 @@ func Top(rate string) metric.Goal { return metric.RateGoal(metric.GoalTop, rate)
 
 // Alerts returns the goal of finding as many positives as possible with count alerts per period, in which of
 // rows arrive.
-func Alerts(count, of int64) metric.Goal { return metric.CountGoal(metric.GoalAlerts, count, of) }
+func Alerts(count, of int64) metric.Goal {
+	return metric.Goal{Kind: metric.GoalAlerts, Count: count, Of: of}
+}
 
 // MinPrecision returns the goal of finding as many positives as possible while at least this fraction of the alerts is
 // real. The rate is written as in MaxFPR. Goal.Recall may add a lowest recall.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"toptau/internal/core/ranking"
 	"toptau/internal/core/text"
 	"toptau/internal/models/feature"
 	"toptau/internal/training/leakage"
@@ -86,7 +87,8 @@ func trainedMember(c *tune.Candidate, t *tune.Member, seed uint64) model.Member 
 
 // trainSummary returns the summary of a trained model. It is about the test part or, without one, the
 // out-of-fold scores.
-func trainSummary(f *tune.Found, o TrainOptions, d *rowset.Set, m *model.Model, leaks []leakage.Leak, warnings int) (lines []string, claim string) {
+func trainSummary(f *tune.Found, o TrainOptions, d *rowset.Set, m *model.Model, leaks []leakage.Leak, warnings int) (lines []string,
+	claim string) {
 	goal, _ := m.Point("")
 	expected := summary.Expected(&f.Threshold)
 	facts := summary.Facts{Goal: f.Goal, Unit: rowset.UnitOf(f.Units, d.Len()), Value: f.OutOfFold.Value, ValueName: o.Value,
@@ -107,13 +109,15 @@ func trainSummary(f *tune.Found, o TrainOptions, d *rowset.Set, m *model.Model, 
 	}
 	facts.Prevalence = f.Prevalence
 	if facts.PrevalenceHere = f.Test != nil || f.MeasuredOnCalibration(); facts.PrevalenceHere {
-		facts.Prevalence = facts.Decisions.Positive()
+		c := &facts.Decisions
+		positives := c.TruePositives + c.FalseNegatives
+		facts.Prevalence = positives / (positives + c.FalsePositives + c.TrueNegatives)
 	}
 	if !o.Prevalence.IsZero() {
 		facts.Prevalence, facts.PrevalenceGiven = o.Prevalence.Float64(), true
 		facts.Decisions = f.Among(facts.Prevalence)
 		if f.Test != nil {
-			facts.Decisions = f.Test.AtThreshold.Mixed(facts.Prevalence, nil)
+			facts.Decisions = ranking.Mix(f.Test.AtThreshold, facts.Prevalence, nil)
 		}
 	}
 	names := make([]string, len(f.Members))

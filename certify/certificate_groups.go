@@ -14,7 +14,8 @@ import (
 
 // dualWeights returns the dual weights of rows that have names: keys in a database, else numbers. Groups of a result share their point
 // and the rows held.
-func dualWeights(s certified.Sparse, groups []certified.GroupValue, named func(rows []int32) (numbers []int, keys []string, err error)) (w model.DualWeights, err error) {
+func dualWeights(s certified.Sparse, groups []certified.GroupValue,
+	named func(rows []int32) (numbers []int, keys []string, err error)) (w model.DualWeights, err error) {
 	w.Values = append([]float64{}, s.Values...)
 	if w.Rows, w.Keys, err = named(s.Rows); err != nil || len(groups) == 0 {
 		return w, err

@@ -58,7 +58,8 @@ func addDualWeights(c *model.Certificate, f *objective.Objective, res *certified
 // The certificate must be about the given problem, and about the rows and weights of the data, which must be those of
 // the fit. Otherwise Verify returns an error, and also if (p, a) is infeasible. If problem is nil, it is that of
 // the model's only member, and Verify also compares the objective and the lower bound that the model records.
-func Verify(ctx context.Context, m *model.Model, data *dataset.Data, c *model.Certificate, problem *method.Problem) (*result.Verification, error) {
+func Verify(ctx context.Context, m *model.Model, data *dataset.Data, c *model.Certificate, problem *method.Problem) (*result.Verification,
+	error) {
 	d := rowset.Of(data)
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -134,7 +135,8 @@ func proofData(ctx context.Context, d *rowset.Set, of method.Population, m *mode
 }
 
 // verifyBounds recomputes both bounds, and that of the norm if there is one, and compares them with the claims.
-func verifyBounds(ctx context.Context, problem method.Problem, m *model.Model, d *rowset.Set, c *model.Certificate, radius float64) (*result.Verification, error) {
+func verifyBounds(ctx context.Context, problem method.Problem, m *model.Model, d *rowset.Set, c *model.Certificate,
+	radius float64) (*result.Verification, error) {
 	rows, positives, population, named, err := proofData(ctx, d, problem.Definition().Population, m, solver.Storage(c.Storage))
 	if err != nil {
 		return nil, err

@@ -64,8 +64,9 @@ func readData(open func() (*table.Reader, error), o table.Options) (*Data, error
 	}
 	if s := o.Schema; s != nil && o.LabelsFile == "" && o.Label == "" && s.Label == nil && s.Format == schema.CSV {
 		r.Close()
-		return nil, &diag.Error{Kind: diag.Usage, Param: "labels-file", Expected: "the labels, because those of the training data are in a separate file",
-			Fixes: []diag.Fix{{Param: "labels-file", Value: "FILE"}}, Hint: "or put the label into the file"}
+		return nil, &diag.Error{Kind: diag.Usage, Param: "labels-file",
+			Expected: "the labels, because those of the training data are in a separate file",
+			Fixes:    []diag.Fix{{Param: "labels-file", Value: "FILE"}}, Hint: "or put the label into the file"}
 	}
 	f, info, err := r.ReadFrame()
 	if err != nil {

@@ -136,8 +136,8 @@ func (c *calibrating) addAudit(out *Calibrated) {
 		case !a.Reaches:
 			line += fmt.Sprintf("; the threshold is below the reviewed rows, so review at least %s", text.Count(above+1+a.Removed))
 		case a.MaxTail > 0:
-			line += fmt.Sprintf("; if positives are as frequent among them as among the reviewed ones, it fails with a probability of at most %s instead of %s",
-				text.Percent(a.MaxTail), text.Percent(g.Bound))
+			line += fmt.Sprintf("; if positives are as frequent among them as among the reviewed ones, it fails with a probability of at most "+
+				"%s instead of %s", text.Percent(a.MaxTail), text.Percent(g.Bound))
 		}
 		r.Warnings = append(r.Warnings, diag.Warning{Code: "audited", Text: line})
 	}

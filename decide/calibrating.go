@@ -9,6 +9,7 @@ import (
 	"toptau/diag"
 	"toptau/internal/core/evidence"
 	"toptau/internal/core/heldout"
+	"toptau/internal/core/ranking"
 	"toptau/internal/core/text"
 	"toptau/internal/data/table"
 	"toptau/internal/models/wording"
@@ -34,11 +35,11 @@ func (c *calibrating) compute() (*Calibrated, error) {
 		out.Point.Negatives = heldout.BestNegatives(rowset.NegativeScores(d.Table, c.scores), evidence.KeptNegatives)
 	}
 	if c.goal.Kind == metric.GoalCostAlert {
-		ranking, err := metric.Rank(c.byClass)
+		rank, err := ranking.Rank(c.byClass)
 		if err != nil {
 			return nil, err
 		}
-		profit, err := ranking.ProfitAt(c.goal.Cost, t.Value, c.byClass.Positives, c.amounts, metric.Bootstrap{})
+		profit, err := rank.ProfitAt(c.goal.Cost, t.Value, c.byClass.Positives, c.amounts, ranking.Bootstrap{})
 		if err != nil {
 			return nil, err
 		}
@@ -79,9 +80,9 @@ func newCalibrated(o Options, t *heldout.Threshold, guarantee error, rows, negat
 	population := t.Population.String()
 	*r = result.Threshold{Threshold: t.Value, Goal: t.Goal, Delta: o.Delta, Certified: t.Guarantee != nil, Population: population,
 		Rows: t.Rows, Negatives: negatives, Needed: t.Needed, Segments: []result.Segment{}, Expected: summary.NewExpected(t.Expected, false)}
-	r.Expected.Scheme, r.Expected.Population, r.Expected.Rows = result.Scheme(tune.SchemeHeldOut), population, t.Rows
+	r.Expected.Scheme, r.Expected.Population, r.Expected.Rows = string(tune.SchemeHeldOut), population, t.Rows
 	if r.Certified {
-		r.Expected.Scheme = result.Scheme(tune.SchemeCertified)
+		r.Expected.Scheme = string(tune.SchemeCertified)
 	}
 	r.Reason, r.Order, r.Bound = evidenceOf(t, guarantee)
 	if t.Lucky != nil {
@@ -207,7 +208,7 @@ func (c *calibrating) onRows(rows []int, delta threshold.Rate) (*heldout.Thresho
 	case metric.GoalMinPrecision:
 		return c.precise()
 	case metric.GoalCostAlert:
-		r, err := metric.Rank(c.byClass)
+		r, err := ranking.Rank(c.byClass)
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"toptau/internal/core/ranking"
 	"toptau/internal/training/rowset"
 	"toptau/metric"
 	"toptau/model"
@@ -52,7 +53,7 @@ type calibrating struct {
 	scores  []float64 // one score for each row
 	goal    metric.Goal
 	options Options
-	byClass metric.Scores // GoalCostAlert: scores of the units, with the amounts of the positives
+	byClass ranking.Scores // GoalCostAlert: scores of the units, with the amounts of the positives
 	amounts []float64
 	against string // reason why the rows give no guarantee; "": there is none
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	"toptau/calibrate"
 	"toptau/dataset"
 	"toptau/diag"
 	"toptau/internal/core/heldout"
@@ -143,7 +144,7 @@ func pointToReplace(e *rowset.Entry, o *Options) (model.Point, error) {
 // warnOfSameRows returns a warning for each point of the model that was calibrated on the same rows as a
 // guarantee. Each guarantee holds with its own confidence, because neither threshold depends on the other.
 // Both together hold with less.
-func warnOfSameRows(m *model.Model, g *model.Guarantee) (list []diag.Warning) {
+func warnOfSameRows(m *model.Model, g *calibrate.Guarantee) (list []diag.Warning) {
 	for _, p := range m.Points() {
 		if g != nil && p.Guarantee != nil && g.Calibration.Same(p.Guarantee.Calibration) {
 			list = append(list, diag.Warning{Code: "joint-confidence", Text: fmt.Sprintf("these rows also calibrated %s: each guarantee holds with "+

@@ -76,7 +76,7 @@ func TestBudgetsAreThoseOfThreshold(t *testing.T) {
 		entry := dataset.Entry{Column: "score"}
 		x := explore(t, d, entry)
 		for _, g := range []metric.Goal{toptau.Top("1%"), toptau.Top("0.2%"), toptau.MaxFPR("1%"),
-			toptau.MaxFPR("0.05%"), metric.CountGoal(metric.GoalTop, 30, 960),
+			toptau.MaxFPR("0.05%"), metric.Goal{Kind: metric.GoalTop, Count: 30, Of: 960},
 			toptau.Alerts(50, 7000), (metric.Goal{Kind: metric.GoalAbsoluteTop})} {
 			b, err := x.Budget(g, five, 1000, &metric.Costs{Missed: 10, Alert: 1})
 			if err != nil {

@@ -76,7 +76,7 @@ func TestBreakdownByHand(t *testing.T) {
 
 // Entities: a host on a day is one unit with its largest score, positive if one of its rows is.
 func TestEntitiesByHand(t *testing.T) {
-	e, err := evaluateColumn(t, measure.Options{Goal: metric.CountGoal(metric.GoalTop, 2, 15), Entity: "host", Value: "amount"},
+	e, err := evaluateColumn(t, measure.Options{Goal: metric.Goal{Kind: metric.GoalTop, Count: 2, Of: 15}, Entity: "host", Value: "amount"},
 		schema.Format{Time: "when"})
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +93,7 @@ func TestEntitiesByHand(t *testing.T) {
 	if v.Numerator != 590+530 || v.Denominator != 3200 || v.Budget != 2 || v.Criterion != "value@quantile(2/15)" {
 		t.Errorf("%+v", v)
 	}
-	e, err = evaluateColumn(t, measure.Options{Goal: metric.CountGoal(metric.GoalTop, 1, 5), Entity: "host"}, schema.Format{})
+	e, err = evaluateColumn(t, measure.Options{Goal: metric.Goal{Kind: metric.GoalTop, Count: 1, Of: 5}, Entity: "host"}, schema.Format{})
 	if err != nil || e.Rows != 5 || e.Positives != 5 || e.Unit.Per != "" {
 		t.Errorf("%+v, %v", e, err)
 	}

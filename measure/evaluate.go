@@ -10,6 +10,7 @@ import (
 
 	"toptau/dataset"
 	"toptau/diag"
+	"toptau/internal/core/ranking"
 	"toptau/internal/core/text"
 	"toptau/internal/data/table"
 	"toptau/internal/models/feature"
@@ -228,7 +229,7 @@ func (e *Evaluation) addEntry(ctx context.Context, entry *rowset.Entry, o Option
 		r.Curves = curvesOf(k.Rank, o.Curves)
 	}
 	if m := entry.Model; m != nil {
-		r.Kind, r.Setting, r.Features = result.ModelEntry, model.MembersText(m.Members()), feature.MapOf(m.Features()).Cols()
+		r.Kind, r.Setting, r.Features = result.ModelEntry, model.MembersText(m.Members()), m.Features().Cols()
 		counted := countValues(&r.Measured, m, counts)
 		if p := m.Probability(); p != nil && k.Z != nil {
 			addProbabilities(&r.Measured, p, e.state.Data.Table, k.Z)
@@ -265,7 +266,7 @@ func (e *Evaluation) rankRows(ctx context.Context, k *ranked.Ranking, r *result.
 			return nil, err
 		}
 		k.Z, k.Scores, r.Joined = s.Values, e.state.Units.ByClass(s.Values), s.Joined
-		if k.Rank, err = metric.Rank(k.Scores); err == nil {
+		if k.Rank, err = ranking.Rank(k.Scores); err == nil {
 			r.AveragePrecision = averagePrecision(k.Rank)
 		}
 		return s.Counts, err
@@ -294,7 +295,7 @@ func (e *Evaluation) rankRows(ctx context.Context, k *ranked.Ranking, r *result.
 }
 
 // averagePrecision returns that of a ranking, nil without a positive.
-func averagePrecision(r *metric.Ranking) *float64 {
+func averagePrecision(r *ranking.Ranking) *float64 {
 	if !(r.PositiveMass() > 0) {
 		return nil
 	}
@@ -366,7 +367,7 @@ func (e *Evaluation) measurePoint(k *ranked.Ranking, p *model.Point, o Options) 
 	var warnings []diag.Warning
 	decided.Shift, warnings = watch.Reports(k.Model.Training())
 	if e.state.Amounts != nil {
-		value, err := metric.FoundValue(e.state.Amounts, e.positivesOf(alarms), o.bootstrap())
+		value, err := ranking.FoundValue(e.state.Amounts, e.positivesOf(alarms), o.bootstrap())
 		if err != nil {
 			return decided, nil, err
 		}
@@ -422,8 +423,8 @@ func foundInTraining(m *model.Model, d *rowset.Set, known *result.Overlap) strin
 }
 
 // bootstrap returns the options of intervals.
-func (o *Options) bootstrap() metric.Bootstrap {
-	return metric.Bootstrap{Confidence: o.Confidence, Replicates: o.Replicates, Seed: o.Seed}
+func (o *Options) bootstrap() ranking.Bootstrap {
+	return ranking.Bootstrap{Confidence: o.Confidence, Replicates: o.Replicates, Seed: o.Seed}
 }
 
 // positivesOf returns the decisions on the positive units, in the order of their amounts.
@@ -479,7 +480,7 @@ func (e *Evaluation) addBreakdowns(k *ranked.Ranking, r *result.Measured, o Opti
 
 // criteriaFor returns the criterion of the goal, if there is one, and the three criteria of the paper at the goal's
 // rate, or else at that of the model (nil: none).
-func criteriaFor(m *model.Model, goal metric.Goal) (own *metric.Criterion, list []metric.Criterion, err error) {
+func criteriaFor(m *model.Model, goal metric.Goal) (own *ranking.Criterion, list []ranking.Criterion, err error) {
 	rates := []threshold.Rate{threshold.MustRate("0.01"), threshold.MustRate("0.03")}
 	if m != nil {
 		if point, _ := m.Point(""); !point.Goal.Tau().IsZero() {
@@ -490,15 +491,15 @@ func criteriaFor(m *model.Model, goal metric.Goal) (own *metric.Criterion, list 
 		if err := goal.Check(); err != nil {
 			return nil, nil, err
 		}
-		c := goal.Criterion()
+		c := ranking.CriterionOf(goal)
 		own = &c
 		if tau := goal.Tau(); !tau.IsZero() {
 			rates = []threshold.Rate{tau}
 		}
 	}
-	list = []metric.Criterion{metric.Top()}
+	list = []ranking.Criterion{ranking.Top()}
 	for _, tau := range rates {
-		list = append(list, metric.NP(tau), metric.Quantile(tau))
+		list = append(list, ranking.NP(tau), ranking.Quantile(tau))
 	}
 	return own, list, nil
 }
@@ -538,11 +539,11 @@ func (e *Evaluation) measureCriteria(m *result.Measured, k *ranked.Ranking, o Op
 }
 
 // criterion measures a criterion with its interval: of positives, or of their amounts.
-func (e *Evaluation) criterion(k *ranked.Ranking, c metric.Criterion, o Options) (metric.Result, error) {
+func (e *Evaluation) criterion(k *ranked.Ranking, c ranking.Criterion, o Options) (metric.Result, error) {
 	if e.state.Amounts == nil {
 		return k.Rank.Bootstrap(c, o.bootstrap())
 	}
-	paired, err := metric.PairedBootstrap(e.pairedScores([]*ranked.Ranking{k}), c, 0, o.bootstrap())
+	paired, err := ranking.PairedBootstrap(e.pairedScores([]*ranked.Ranking{k}), c, 0, o.bootstrap())
 	if err != nil {
 		return metric.Result{}, e.state.Data.WithFile(err)
 	}
@@ -550,9 +551,9 @@ func (e *Evaluation) criterion(k *ranked.Ranking, c metric.Criterion, o Options)
 }
 
 // pairedScores returns the scores of some entries for a paired bootstrap.
-func (e *Evaluation) pairedScores(list []*ranked.Ranking) metric.PairedScores {
+func (e *Evaluation) pairedScores(list []*ranked.Ranking) ranking.PairedScores {
 	first := list[0].Scores
-	s := metric.PairedScores{PositiveWeights: first.PositiveWeights, NegativeWeights: first.NegativeWeights, PositiveValues: e.state.Amounts}
+	s := ranking.PairedScores{PositiveWeights: first.PositiveWeights, NegativeWeights: first.NegativeWeights, PositiveValues: e.state.Amounts}
 	s.PositiveGroups, s.NegativeGroups, _ = e.state.Units.Groups()
 	for _, k := range list {
 		s.Positives, s.Negatives = append(s.Positives, k.Scores.Positives), append(s.Negatives, k.Scores.Negatives)
@@ -577,7 +578,7 @@ func (e *Evaluation) compareEntries(o Options) error {
 		}
 	}
 	_, _, e.Entities = e.state.Units.Groups()
-	paired, err := metric.PairedBootstrap(e.pairedScores(e.state.Rankings), goal.Criterion(), reference, o.bootstrap())
+	paired, err := ranking.PairedBootstrap(e.pairedScores(e.state.Rankings), ranking.CriterionOf(goal), reference, o.bootstrap())
 	if err != nil {
 		return e.state.Data.WithFile(err)
 	}
@@ -630,20 +631,20 @@ func (e *Evaluation) summaryFacts(prevalence threshold.Rate) summary.Facts {
 	}
 	if !prevalence.IsZero() {
 		f.Prevalence, f.PrevalenceGiven = prevalence.Float64(), true
-		f.Decisions = f.Decisions.Mixed(f.Prevalence, nil)
+		f.Decisions = ranking.Mix(f.Decisions, f.Prevalence, nil)
 	}
 	return f
 }
 
 // curvesOf returns the curves of a ranking with at most n points each.
-func curvesOf(r *metric.Ranking, n int) (list []result.Curve) {
-	for _, c := range []metric.Curve{r.ROC(), r.PR(), r.PTau()} {
+func curvesOf(r *ranking.Ranking, n int) (list []result.Curve) {
+	for _, c := range []ranking.Curve{r.ROC(), r.PR(), r.PTau()} {
 		list = append(list, curveOf(c.Corners().Downsample(n)))
 	}
 	return list
 }
 
-func curveOf(c metric.Curve) result.Curve {
+func curveOf(c ranking.Curve) result.Curve {
 	r := result.Curve{Name: c.Name, X: c.X, Y: c.Y, Area: c.Area}
 	for _, p := range c.Points {
 		r.Points = append(r.Points, [2]float64{p.X, p.Y})

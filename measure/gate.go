@@ -41,7 +41,7 @@ func (e *Evaluation) gate(o Options) *result.Gate {
 		p := &first.Points[0]
 		rate, what := p.Decisions.FalsePositiveRate, "of the negatives raise a false alarm"
 		if p.Goal.Population() == method.AllRows {
-			rate, what = p.Decisions.AlertRate(), "of the rows are alerts"
+			rate, what = p.Decisions.AlertRate, "of the rows are alerts"
 		}
 		if missed := missedGoal(p); missed != "" {
 			g.Reasons = append(g.Reasons, missed)

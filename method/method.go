@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"toptau/diag"
-	"toptau/internal/core/text"
 	"toptau/threshold"
 )
 
@@ -148,15 +147,6 @@ var methods = [...]Method{
 // All returns the eight methods in the order of the paper's table.
 func All() []Method { return append([]Method(nil), methods[:]...) }
 
-// Names returns the names of all methods in the paper's order.
-func Names() []Name {
-	names := make([]Name, len(methods))
-	for i, m := range methods {
-		names[i] = m.Name
-	}
-	return names
-}
-
 // ByName returns the method with a name or a title, ignoring case. Any other text is an error of kind usage
 // that lists the names.
 func ByName[S ~string](name S) (Method, error) {
@@ -165,7 +155,11 @@ func ByName[S ~string](name S) (Method, error) {
 			return m, nil
 		}
 	}
-	return Method{}, diag.OneOf("method", string(name), text.Strings(Names()))
+	names := make([]string, len(methods))
+	for i, m := range methods {
+		names[i] = string(m.Name)
+	}
+	return Method{}, diag.OneOf("method", string(name), names)
 }
 
 // MarshalText returns String.

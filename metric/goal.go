@@ -58,9 +58,6 @@ func RateGoal(kind GoalKind, rate string) Goal {
 	return Goal{Kind: kind, Rate: r}
 }
 
-// CountGoal returns a goal of kind GoalTop or GoalAlerts.
-func CountGoal(kind GoalKind, count, of int64) Goal { return Goal{Kind: kind, Count: count, Of: of} }
-
 // goalFixes are examples of goals.
 var goalFixes = []diag.Fix{{Param: "max-fpr", Value: "0.1%"}, {Param: "top", Value: "1%"}, {Param: "absolute-top"}}
 
@@ -184,78 +181,16 @@ func (g Goal) RateOn(positives, negatives int) threshold.Rate {
 	return r
 }
 
-// Criterion returns the criterion that measures the goal: Positives@NP for GoalMaxFPR, Positives@Quantile for
-// fractions of all rows, Positives@Top for GoalAbsoluteTop, Positives@Precision and Negatives@Recall for the others, each with
-// the goal's rate.
-func (g Goal) Criterion() Criterion {
-	switch g.Kind {
-	case GoalMaxFPR:
-		return NP(g.Tau())
-	case GoalTop, GoalAlerts:
-		return Quantile(g.Tau())
-	case GoalMinPrecision:
-		return Precision(g.Rate)
-	case GoalMinRecall:
-		return Recall(g.Rate)
-	}
-	return Top()
-}
-
 // Population returns the rows whose scores give the goal's threshold: all rows for fractions of all rows and for
 // precision, the positives for recall, otherwise the negatives.
 func (g Goal) Population() method.Population {
 	switch g.Kind {
-	case GoalMinPrecision, GoalCostAlert:
+	case GoalTop, GoalAlerts, GoalMinPrecision, GoalCostAlert:
 		return method.AllRows
 	case GoalMinRecall:
 		return method.Positives
 	}
-	if g.Criterion().Name == AtQuantile {
-		return method.AllRows
-	}
 	return method.Negatives
-}
-
-// CriterionOf returns the criterion that a method optimises (the paper's Table "methods") at rate tau.
-func CriterionOf(m method.Method, tau threshold.Rate) Criterion {
-	switch m.Criterion {
-	case method.AtNP:
-		return NP(tau)
-	case method.AtQuantile:
-		return Quantile(tau)
-	}
-	return Top()
-}
-
-// Fits reports whether a method optimises the criterion that the goal measures.
-func (g Goal) Fits(m method.Method) bool { return CriterionOf(m, g.Tau()) == g.Criterion() }
-
-// Evaluate measures the goal's criterion on a sample: the fraction of positives that the budget admits,
-// with the threshold from the sample itself.
-func (g Goal) Evaluate(r *Ranking) (Result, error) {
-	if err := g.Check(); err != nil {
-		return Result{}, err
-	}
-	return r.Positives(g.Criterion())
-}
-
-// Threshold returns the goal's plain threshold on a sample: the lowest score t for which the rows with score
-// > t keep the budget on this sample. It guarantees nothing about other samples. Unlike the criterion it
-// needs no positives, and a budget of less than one row gives the largest score, above which there is
-// nothing. It returns an error if the goal is not valid, or if the sample has no rows that the budget counts.
-func (g Goal) Threshold(r *Ranking) (float64, error) {
-	if err := g.Check(); err != nil {
-		return 0, err
-	}
-	c := g.Criterion()
-	if !g.IsBudget() {
-		res, err := r.Positives(c)
-		return res.Threshold, err
-	}
-	if r.mass(c) == 0 {
-		return 0, &diag.Error{Kind: diag.Data, Found: "no rows that the budget counts", Expected: "a negative at least"}
-	}
-	return r.scores[r.firstOut(c, r.budget(c))], nil
 }
 
 // String returns the goal in words: "as many positives as possible with at most 0.1 % of the negatives as
@@ -307,14 +242,16 @@ func percent(rate threshold.Rate) string {
 
 // goalJSON is the form of a goal in files and results.
 type goalJSON struct {
-	Kind   GoalKind       `json:"kind"`            // max-fpr, top, alerts, absolute-top, min-precision, min-recall or cost-alert
-	Rate   threshold.Rate `json:"rate,omitzero"`   // max-fpr: the fraction of the negatives; top: of all rows, unless it has a count; min-precision, min-recall: it
+	Kind GoalKind `json:"kind"` // max-fpr, top, alerts, absolute-top, min-precision, min-recall or cost-alert
+	// max-fpr: the fraction of the negatives; top: of all rows, unless it has a count; min-precision, min-recall: it
+	Rate   threshold.Rate `json:"rate,omitzero"`
 	Count  int64          `json:"count,omitempty"` // top: the best count of every of rows; alerts: count alerts
 	Of     int64          `json:"of,omitempty"`    // top, alerts: rows
 	Recall threshold.Rate `json:"recall,omitzero"` // min-precision: the lowest recall, if there is one
 	Cost   float64        `json:"cost,omitempty"`  // cost-alert: of an alert
 
-	Prevalence threshold.Rate `json:"prevalence,omitzero"` // min-precision: the fraction of positives at which it is meant, if not that of the rows
+	// min-precision: the fraction of positives at which it is meant, if not that of the rows
+	Prevalence threshold.Rate `json:"prevalence,omitzero"`
 }
 
 // MarshalJSON writes {"kind":"max-fpr","rate":"0.01"}, {"kind":"alerts","count":50,"of":2000000},

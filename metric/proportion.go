@@ -18,42 +18,19 @@ type Proportion struct {
 // Defined reports whether there is a rate.
 func (p Proportion) Defined() bool { return p.Undefined == "" }
 
-// proportion returns numerator / denominator. undefined is the reason if the denominator is 0.
-func proportion(numerator, denominator float64, undefined string) Proportion {
-	if !(denominator > 0) {
-		return Proportion{Numerator: numerator, Denominator: denominator, Undefined: undefined}
-	}
-	return Proportion{Numerator: numerator, Denominator: denominator, Rate: numerator / denominator}
-}
-
-// Moved returns the rate with the interval of a rate whose threshold is not exact either, between thresholds at which the rates of the same
-// rows are ends. The distances from the rate to the ends of both intervals are squared and added (Newcombe 1998). Without an interval it
-// stays so.
-func (p Proportion) Moved(ends ...Proportion) Proportion {
-	if p.Interval == nil {
-		return p
-	}
-	low, high := p.Rate, p.Rate
-	for _, e := range ends {
-		if e.Defined() {
-			low, high = min(low, e.Rate), max(high, e.Rate)
-		}
-	}
-	i := *p.Interval
-	i.Kind = MovedInterval
-	i.Low = max(0, p.Rate-math.Sqrt(float64((p.Rate-i.Low)*(p.Rate-i.Low))+float64((p.Rate-low)*(p.Rate-low))))
-	i.High = min(1, p.Rate+math.Sqrt(float64((i.High-p.Rate)*(i.High-p.Rate))+float64((high-p.Rate)*(high-p.Rate))))
-	p.Interval = &i
-	return p
-}
-
 // Kinds of intervals, as results name them.
 const (
-	BootstrapInterval = "bootstrap of both classes"            // replicates draw the distributions of both classes and with them the threshold
-	FixedInterval     = "clopper-pearson at a fixed threshold" // the threshold was chosen without these rows
-	MixedInterval     = "rates of both classes"                // see Confusion.Mixed
-	MovedInterval     = "rate and threshold"                   // see Proportion.Moved
+	BootstrapInterval = "bootstrap of both classes"                 // replicates draw both classes and with them the threshold
+	GroupInterval     = "bootstrap of groups"                       // the same, and replicates draw entities
+	FixedInterval     = "clopper-pearson at a fixed threshold"      // the threshold was chosen without these rows
+	MixedInterval     = "rates of both classes"                     // of a precision at another fraction of positives
+	MovedInterval     = "rate and threshold"                        // the threshold is not exact either
+	ValueInterval     = "bootstrap of amounts at a fixed threshold" // of a fraction of amounts
+	ProfitInterval    = "bootstrap of alerts at a fixed threshold"  // of a profit
 )
+
+// DefaultConfidence is the default confidence of an interval.
+const DefaultConfidence = 0.95
 
 // Interval is a two-sided confidence interval for a rate.
 type Interval struct {

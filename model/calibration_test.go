@@ -29,7 +29,7 @@ func TestGuaranteeKeepsItsCalibration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	with := func(change func(*Guarantee)) (*Model, error) {
+	with := func(change func(*calibrate.Guarantee)) (*Model, error) {
 		parts := trained(t).Parts()
 		g := *at.Guarantee
 		g.Negatives = 300
@@ -38,7 +38,7 @@ func TestGuaranteeKeepsItsCalibration(t *testing.T) {
 		p.Goal, p.Threshold, p.Guarantee = goal, at.Value, &g
 		return New(parts)
 	}
-	m, err := with(func(*Guarantee) {})
+	m, err := with(func(*calibrate.Guarantee) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,11 +46,11 @@ func TestGuaranteeKeepsItsCalibration(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(again.Points()[0].Guarantee, m.Points()[0].Guarantee) {
 		t.Errorf("%+v, %v", again, err)
 	}
-	for want, change := range map[string]func(*Guarantee){
-		`kind "max-fpr"`:                      func(g *Guarantee) { g.Kind = "max-fpr" },
-		"401 negatives among 400":             func(g *Guarantee) { g.Negatives = 401 },
-		"not the one of the guarantee (order": func(g *Guarantee) { g.Calibration = shifted(g.Calibration) },
-		"out of order": func(g *Guarantee) {
+	for want, change := range map[string]func(*calibrate.Guarantee){
+		`kind "max-fpr"`:                      func(g *calibrate.Guarantee) { g.Kind = "max-fpr" },
+		"401 negatives among 400":             func(g *calibrate.Guarantee) { g.Negatives = 401 },
+		"not the one of the guarantee (order": func(g *calibrate.Guarantee) { g.Calibration = shifted(g.Calibration) },
+		"out of order": func(g *calibrate.Guarantee) {
 			g.Calibration = &calibrate.Sample{Rows: 3, Above: []int{1, 0}, Scores: []float64{2, 1}}
 		},
 	} {

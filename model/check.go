@@ -78,7 +78,7 @@ func (p *Parts) checkSchema() error {
 			!derived && c.Source != "" || c.Part != schema.Seconds && c.Origin != 0 || !finite(c.Origin) {
 			return fmt.Errorf("column %q has part %q of %q", c.Name, c.Part, c.Source)
 		}
-		if c.Unit != "" && (c.Kind != schema.Numeric || c.Part != schema.Whole || !slices.Contains(schema.Units(), c.Unit)) {
+		if c.Unit != "" && (c.Kind != schema.Numeric || c.Part != schema.Whole || !slices.Contains(table.Units(), c.Unit)) {
 			return fmt.Errorf("column %q has unit %q", c.Name, c.Unit)
 		}
 		if c.Salt != "" && c.Kind != schema.Categorical {

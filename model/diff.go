@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"toptau/calibrate"
 	"toptau/internal/core/text"
 	"toptau/internal/models/feature"
 	"toptau/result"
@@ -297,8 +298,8 @@ func samePoint(a, b *Point) bool {
 }
 
 // guaranteeChange describes what changed about a guarantee.
-func guaranteeChange(before, after *Guarantee) string {
-	words := func(g *Guarantee) string {
+func guaranteeChange(before, after *calibrate.Guarantee) string {
+	words := func(g *calibrate.Guarantee) string {
 		if g == nil {
 			return ""
 		}

@@ -56,7 +56,7 @@ type content struct {
 	Probability  *calibrate.Probability `json:"probability,omitempty"`
 	Profile      *Profile               `json:"profile,omitempty"`
 	Reference    *calibrate.Reference   `json:"reference,omitempty"`
-	Probes       []Probe                `json:"probes"`
+	Probes       []probe                `json:"probes"`
 	Signature    *Signature             `json:"signature,omitempty"`
 	Checksum     string                 `json:"checksum"`
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"toptau/calibrate"
 	"toptau/internal/core/heldout"
 	"toptau/method"
 	"toptau/metric"
@@ -63,7 +64,7 @@ func (p *Point) checkNegatives() error {
 }
 
 // checkGuarantee recomputes a guarantee of the point or of one of its segments.
-func (p *Point) checkGuarantee(g *Guarantee, at float64) error {
+func (p *Point) checkGuarantee(g *calibrate.Guarantee, at float64) error {
 	if g == nil {
 		return nil
 	}
@@ -104,7 +105,7 @@ func (p *Point) checkGuarantee(g *Guarantee, at float64) error {
 // checkSegmentRows compares the guarantees of the segments with the point's: they have the same delta and
 // parts of its calibration rows.
 func (p *Point) checkSegmentRows() error {
-	var first *Guarantee
+	var first *calibrate.Guarantee
 	var deltas []threshold.Rate
 	negatives, rows := 0, 0
 	for _, g := range p.guarantees() {
@@ -137,8 +138,8 @@ func (p *Point) checkSegmentRows() error {
 }
 
 // guarantees returns those of the point and of its segments.
-func (p *Point) guarantees() []*Guarantee {
-	var list []*Guarantee
+func (p *Point) guarantees() []*calibrate.Guarantee {
+	var list []*calibrate.Guarantee
 	if p.Guarantee != nil {
 		list = append(list, p.Guarantee)
 	}

@@ -27,7 +27,7 @@ const FileVersion = 1
 // Model is one linear model on encoded features.
 type Model struct {
 	parts     Parts
-	probes    []Probe
+	probes    []probe
 	signature *Signature // nil: not signed
 	program   string     // of a model from a file: the digest there
 
@@ -300,11 +300,11 @@ func (m *Model) Verify(key ed25519.PublicKey) error { return m.signature.By(key,
 
 // Point is an operating point. The decision is score > Threshold.
 type Point struct {
-	Name      string      `json:"name"`
-	Threshold float64     `json:"threshold"`           // finite
-	Goal      metric.Goal `json:"goal"`                // what the threshold is for; the zero Goal: the threshold of a training problem
-	Source    string      `json:"source"`              // how the threshold was computed and on which rows, in words
-	Guarantee *Guarantee  `json:"guarantee,omitempty"` // nil: no guarantee
+	Name      string               `json:"name"`
+	Threshold float64              `json:"threshold"`           // finite
+	Goal      metric.Goal          `json:"goal"`                // what it is for; the zero Goal: the threshold of a training problem
+	Source    string               `json:"source"`              // how the threshold was computed and on which rows, in words
+	Guarantee *calibrate.Guarantee `json:"guarantee,omitempty"` // nil: no guarantee
 	// UpTo is the upper end of the 95 % interval of the rate that a budget counts on new rows, for thresholds without a guarantee; 0: not
 	// known. With segments it is the largest of their ends.
 	UpTo float64 `json:"up_to,omitempty"`
@@ -323,9 +323,9 @@ type Point struct {
 
 // Segment is the threshold of one value of a point's segment column.
 type Segment struct {
-	Value     string     `json:"value"`
-	Threshold float64    `json:"threshold"`
-	Guarantee *Guarantee `json:"guarantee,omitempty"`
+	Value     string               `json:"value"`
+	Threshold float64              `json:"threshold"`
+	Guarantee *calibrate.Guarantee `json:"guarantee,omitempty"`
 }
 
 // ThresholdOf returns the threshold of a row. segment is the row's value in the point's segment column, if it
@@ -342,9 +342,6 @@ func (p *Point) ThresholdOf(segment string) float64 {
 // Decide reports whether a score is above the point's threshold. segment is the row's value in the point's
 // segment column, if it has one.
 func (p *Point) Decide(score float64, segment string) bool { return score > p.ThresholdOf(segment) }
-
-// Guarantee is the evidence for a threshold.
-type Guarantee = calibrate.Guarantee
 
 // Member is one fitted model in the average. Its method is one of package method or a learner: "logistic",
 // "svm", "ramp".
@@ -437,9 +434,9 @@ func (a *Averages) Means() (score *float64, adds []float64) {
 	return &a.Score, a.Adds
 }
 
-// Probe is a synthetic record with its score. The fields are in the order of Schema.Columns; LIBSVM:
+// probe is a synthetic record with its score. The fields are in the order of Schema.Columns; LIBSVM:
 // "index:value" each.
-type Probe struct {
+type probe struct {
 	Fields []string `json:"fields"`
 	Score  float64  `json:"score"`
 }

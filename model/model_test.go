@@ -54,7 +54,7 @@ func trained(t testing.TB) *Model {
 		Offset:   -0.25,
 		Points: []Point{
 			{Name: "default", Threshold: 0.1, Goal: metric.RateGoal(metric.GoalMaxFPR, "1%"), Source: "order statistic of calibration negatives",
-				Guarantee: &Guarantee{Certified: true, Kind: "max-fpr", Rate: threshold.MustRate("1%"), Delta: threshold.MustRate("5%"),
+				Guarantee: &calibrate.Guarantee{Certified: true, Kind: "max-fpr", Rate: threshold.MustRate("1%"), Delta: threshold.MustRate("5%"),
 					Negatives: 300, Order: 300, Bound: 0.049040894071285854}},
 			{Name: "per id", Threshold: 1, Goal: metric.RateGoal(metric.GoalTop, "1%"), Source: "quantile of the training scores",
 				Segment: "id", Segments: []Segment{{Value: "a", Threshold: 2}, {Value: "b", Threshold: 3}}},
@@ -206,7 +206,7 @@ func TestRoundTrip(t *testing.T) {
 		maps := cmp.Comparer(func(a, b *feature.Map) bool { return slices.Equal(a.Names(), b.Names()) })
 		rates := cmp.Comparer(func(a, b threshold.Rate) bool { return a == b })
 		if diff := cmp.Diff(m.parts, again.parts, maps, rates, cmp.Comparer(func(a, b metric.Goal) bool { return a == b }),
-			cmp.Comparer(func(a, b Guarantee) bool { return reflect.DeepEqual(a, b) })); diff != "" && i == 0 {
+			cmp.Comparer(func(a, b calibrate.Guarantee) bool { return reflect.DeepEqual(a, b) })); diff != "" && i == 0 {
 			t.Errorf("model %d (-saved +loaded):\n%s", i, diff)
 		}
 	}

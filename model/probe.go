@@ -8,14 +8,14 @@ import (
 
 // newProbes makes synthetic records and their scores. A probe that the model refuses to score has the score
 // NaN.
-func (m *Model) newProbes() []Probe {
-	var list []Probe
+func (m *Model) newProbes() []probe {
+	var list []probe
 	for _, fields := range m.parts.encoding().Probes(len(m.parts.Schema.Columns), m.missing.text) {
 		score, err := m.ScoreFields(fields)
 		if err != nil {
 			score = math.NaN()
 		}
-		list = append(list, Probe{Fields: fields, Score: score})
+		list = append(list, probe{Fields: fields, Score: score})
 	}
 	return list
 }

@@ -31,7 +31,7 @@ type Options struct {
 	Format     schema.Format                  // differences from the format of the training file
 	At         string                         // name of the operating point; "": the model's default
 	FalseAlarm threshold.Rate                 // probability that any alarm is ever false if nothing changes; default 1 %
-	Audit      threshold.Rate                 // fraction of the rows, chosen by a hash of their ids, whose labels are representative; zero: none
+	Audit      threshold.Rate                 // fraction of the rows, by a hash of their ids, whose labels are representative; zero: none
 	Seed       uint64                         // seed of tie-breakers and of the audit; 0 is 1
 	BlockRows  int                            // compares the mean scores of blocks of this many rows, which may depend on each other; 0: none
 	BlockTime  schema.Delay                   // the same by the time column, if BlockRows is 0

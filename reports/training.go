@@ -10,6 +10,7 @@ import (
 	"toptau/internal/app/findings"
 	"toptau/internal/app/plot"
 	"toptau/internal/app/report"
+	"toptau/internal/core/ranking"
 	"toptau/internal/core/text"
 	"toptau/internal/models/wording"
 	"toptau/internal/training/ranked"
@@ -57,7 +58,7 @@ func trainingFindings(ctx context.Context, t *toptau.Trained, date string) (*rep
 	}
 	c := &t.Result.OutOfFoldDecisions
 	f.Points, f.Expected = []report.OperatingPoint{{Point: point, Decisions: c}}, &t.Result.Expected
-	if c.IsMixed() {
+	if c.Mixed {
 		f.Points[0].Note = "The precision is for " + wholeText(t) +
 			", at the rate of false alarms that is expected on new ones where the goal limits it. " +
 			"Its counts are weighted, the others are those of the rows that measured."
@@ -80,7 +81,7 @@ func addHeldOut(t *toptau.Trained, f *report.Findings, at float64, goal metric.G
 	if len(s.Positives) == 0 || len(s.Negatives) == 0 {
 		return nil
 	}
-	rank, err := metric.Rank(s)
+	rank, err := ranking.Rank(s)
 	if err != nil {
 		return err
 	}

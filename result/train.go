@@ -172,9 +172,6 @@ type Choice struct {
 	LeavesGain *Estimate `json:"leaves_gain,omitempty"` // absent: not tried, or dropped after the first fold
 }
 
-// Scheme is the way in which a threshold was computed: certified, all-rows, held-out, cross-fitted or validation.
-type Scheme string
-
 // Expected is the expected rate of a threshold on new rows like those that gave it: the fraction of negatives
 // that raise a false alarm or, for a goal in fractions of all rows, the fraction of rows that become alerts.
 type Expected struct {
@@ -186,7 +183,7 @@ type Expected struct {
 	Tied *calibrate.Tied `json:"tied,omitempty"`
 	// members with trees were fitted again to all rows after other fits gave the threshold, so the rate has no interval
 	Refitted   bool   `json:"refitted"`
-	Scheme     Scheme `json:"scheme"`     // how the threshold was computed
+	Scheme     string `json:"scheme"`     // how the threshold was computed: certified, all-rows, held-out, cross-fitted or validation
 	Population string `json:"population"` // rows that the rate counts: negatives or all
 	Rows       int    `json:"n"`          // number of rows in the population that gave the threshold
 	// low and high are not exact, because the rows also chose the model or have weights

@@ -20,11 +20,6 @@ const (
 	Additive        Encoding = "additive"         // a step function of each column, found by boosting
 )
 
-// Encodings returns all encodings.
-func Encodings() []Encoding {
-	return []Encoding{Raw, Scorecard, Leaves, ScorecardLeaves, Boosted, Stochastic, Pairs, Additive}
-}
-
 // Boosted reports whether boosting finds the features. It reads categorical columns too.
 func (e Encoding) Boosted() bool {
 	return e == Boosted || e == Stochastic || e == Pairs || e == Additive

@@ -43,13 +43,10 @@ type Column struct {
 	Source     string   `json:"source,omitempty"` // with Part: the column's name in the file
 	Origin     float64  `json:"origin,omitempty"` // with Part Seconds: what they count from, in seconds since 1970
 	Salt       string   `json:"salt,omitempty"`   // Categorical: the model keeps hashes of its categories, made with this text
-	Unit       string   `json:"unit,omitempty"`   // Numeric: one of Units, which a number in text may have before or after it
+	Unit       string   `json:"unit,omitempty"`   // Numeric: % or a currency sign, which a number in text may have before or after it
 	Dictionary []string `json:"-"`                // Categorical: the values with codes 0, 1, ...
 	Unused     bool     `json:"-"`                // the model has no weight for it: a file may lack it, and its values are missing then
 }
-
-// Units returns the units that numbers in text may have: of a column whose first rows have one, the unit belongs to the column.
-func Units() []string { return []string{"%", "$", "€", "£", "¥"} }
 
 // Kind is the kind of a column's values.
 type Kind string

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"toptau/internal/models/feature"
 	"toptau/internal/tests/trial"
 	"toptau/method"
 	"toptau/model"
@@ -39,7 +40,7 @@ func TestExplain(t *testing.T) {
 	}
 	path := trial.WriteFile(t, "rows.csv", trial.TwoColumns(3000, 1))
 	d := trial.ReadFile(t, path, schema.Format{Label: "y"})
-	for _, encoding := range schema.Encodings() {
+	for _, encoding := range feature.Encodings() {
 		problem := trial.ShortAdam(method.Problem{Method: method.TopMeanNP, Tau: threshold.MustRate("10%"), Lambda: 0.001}, 100)
 		problem.Encoding, problem.Impute = encoding, schema.ImputeIndicator
 		m := trial.FitData(t, d, problem).Model

@@ -29,7 +29,7 @@ type Problem struct {
 	Positive []bool    // one for each row; both classes must occur
 	Weight   []float64 // one for each row, finite and above 0; nil: all 1
 
-	Method    method.Name    // one of method.Names, such as "topmean-np"
+	Method    method.Name    // one of method.All, such as "topmean-np"
 	Surrogate surrogate.Name // the loss, such as "squared-hinge"; "": hinge
 	Lambda    float64        // in lambda/2 |w|^2: finite, at least 0
 	Tau       float64        // the fraction on top, as the shortest decimal: 0.07 is exactly 7/100; 0: not set

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"toptau/metric"
+	"toptau/internal/core/ranking"
 	"toptau/threshold"
 )
 
@@ -45,14 +45,14 @@ func measured(scores []float64, positive []bool) (Criteria, error) {
 
 // measure computes what depends on the scores by class alone.
 func measure(positives, negatives []float64) (Criteria, error) {
-	r, err := metric.Rank(metric.Scores{Positives: positives, Negatives: negatives})
+	r, err := ranking.Rank(ranking.Scores{Positives: positives, Negatives: negatives})
 	if err != nil {
 		return Criteria{}, err
 	}
 	return measureRanking(r)
 }
 
-func measureRanking(r *metric.Ranking) (c Criteria, err error) {
+func measureRanking(r *ranking.Ranking) (c Criteria, err error) {
 	for _, rate := range fprs {
 		tpr, err := truePositiveRate(r, rate)
 		if err != nil {
@@ -90,8 +90,8 @@ func bestRows(scores []float64, count int) []int {
 	return rows[:min(count, len(rows))]
 }
 
-func truePositiveRate(r *metric.Ranking, rate threshold.Rate) (float64, error) {
-	result, err := r.Positives(metric.NP(rate))
+func truePositiveRate(r *ranking.Ranking, rate threshold.Rate) (float64, error) {
+	result, err := r.Positives(ranking.NP(rate))
 	return result.Rate, err
 }
 

@@ -10,8 +10,8 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/core/optim"
+	"toptau/internal/core/ranking"
 	"toptau/internal/data/atomicfile"
-	"toptau/metric"
 )
 
 // Solvers of a cell.
@@ -92,7 +92,7 @@ type Test struct {
 func (c *Cell) value(rule count, criterion int) *float64 { return c.Test[rule].Values[rule][criterion] }
 
 // Curves are curves on the test part, thinned for drawing.
-type Curves struct{ PTau, PR metric.Curve }
+type Curves struct{ PTau, PR ranking.Curve }
 
 // store contains the finished parts of a run, one JSON file each.
 type store struct{ dir string }

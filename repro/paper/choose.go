@@ -5,7 +5,8 @@ import (
 
 	"toptau/internal/core/matrix"
 	"toptau/internal/core/parallel"
-	"toptau/metric"
+	"toptau/internal/core/ranking"
+	"toptau/method"
 	"toptau/threshold"
 )
 
@@ -38,18 +39,18 @@ func chooseAndTest(c *Cell, e entry, w [][]float64, parts *Parts, curves bool) e
 // validationValue returns the criterion by which the entry's points are compared. It equals that of package
 // metric, but uses a selection instead of a sort, because a part may have millions of rows. By the strict
 // count Positives@Quantile is undefined if the budget is less than one row; Positives@Top then replaces it.
-func validationValue(z metric.Scores, e entry, rule count) (float64, error) {
+func validationValue(z ranking.Scores, e entry, rule count) (float64, error) {
 	c := e.criterion()
 	population := z.Negatives
-	if c.Name == metric.AtQuantile {
+	if c.Name == method.AtQuantile {
 		population = slices.Concat(z.Positives, z.Negatives)
 		if rule == strictCount && c.Tau.Floor(len(population)) == 0 {
-			c, population = metric.Top(), z.Negatives
+			c, population = ranking.Top(), z.Negatives
 		}
 	}
 	k := 1
 	switch {
-	case c.Name == metric.AtTop:
+	case c.Name == method.AtTop:
 	case rule == paperCount:
 		k = c.Tau.Ceil(len(population))
 	default:
@@ -97,7 +98,7 @@ func (c *Cell) testChosen(w [][]float64, x *matrix.Matrix, curves bool) error {
 			c.Test[rule] = c.Test[0]
 			continue
 		}
-		r, err := metric.Rank(scoreRows(x, w[chosen]))
+		r, err := ranking.Rank(scoreRows(x, w[chosen]))
 		if err != nil {
 			return err
 		}
@@ -115,7 +116,7 @@ func (c *Cell) testChosen(w [][]float64, x *matrix.Matrix, curves bool) error {
 const curvePoints = 500
 
 // testCriteria returns all criteria by both counts.
-func testCriteria(r *metric.Ranking) (Test, error) {
+func testCriteria(r *ranking.Ranking) (Test, error) {
 	var t Test
 	for rule := range t.Values {
 		for i, criterion := range criteria() {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"toptau/internal/core/matrix"
-	"toptau/metric"
+	"toptau/internal/core/ranking"
 )
 
 func pointer(f float64) *float64 { return &f }
@@ -36,7 +36,7 @@ func TestAConstantScoreIsPerfectByThePapersCountAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	z := scoreRows(x, []float64{0})
-	r, err := metric.Rank(z)
+	r, err := ranking.Rank(z)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestAConstantScoreIsPerfectByThePapersCountAlone(t *testing.T) {
 			if v, err := validationValue(z, e, strictCount); err != nil || v != 0 {
 				t.Errorf("the validation criterion becomes %v, %v; want Positives@Top", v, err)
 			}
-			if e.criterion() != metric.Quantile(taus[0]) {
+			if e.criterion() != ranking.Quantile(taus[0]) {
 				t.Errorf("Grill is chosen by %v", e.criterion())
 			}
 		}
@@ -66,7 +66,7 @@ func TestAConstantScoreIsPerfectByThePapersCountAlone(t *testing.T) {
 func TestValidationValueIsTheCriterion(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 7))
 	for try := range 300 {
-		z := metric.Scores{Positives: make([]float64, 1+random.IntN(60)), Negatives: make([]float64, 1+random.IntN(400))}
+		z := ranking.Scores{Positives: make([]float64, 1+random.IntN(60)), Negatives: make([]float64, 1+random.IntN(400))}
 		for _, class := range [][]float64{z.Positives, z.Negatives} {
 			for i := range class {
 				class[i] = random.Float64()
@@ -75,7 +75,7 @@ func TestValidationValueIsTheCriterion(t *testing.T) {
 				}
 			}
 		}
-		r, err := metric.Rank(z)
+		r, err := ranking.Rank(z)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +86,7 @@ func TestValidationValueIsTheCriterion(t *testing.T) {
 					t.Fatal(err)
 				}
 				if want == nil {
-					want, _ = criterionValue(r, rule.of(metric.Top()))
+					want, _ = criterionValue(r, rule.of(ranking.Top()))
 				}
 				if got, err := validationValue(z, e, rule); err != nil || got != *want {
 					t.Fatalf("try %d, %s, %s: %v, %v; want %v", try, e.Key(), countNames[rule], got, err, *want)

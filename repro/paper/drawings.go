@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"toptau/internal/core/ranking"
 	"toptau/schema"
 
 	"toptau/internal/core/matrix"
 	"toptau/internal/core/text"
 	"toptau/internal/data/table"
 	"toptau/method"
-	"toptau/metric"
 )
 
 // drawnMethods are the methods of the paper's figure of P-tau curves, with tau = 0.01.
@@ -95,7 +95,7 @@ func (st *study) drawnCurves() []drawnSet {
 }
 
 // thinCurve keeps the points of a curve that a figure can show.
-func thinCurve(c metric.Curve) metric.Curve { return c.Corners().Downsample(curvePoints) }
+func thinCurve(c ranking.Curve) ranking.Curve { return c.Corners().Downsample(curvePoints) }
 
 // samples returns the undivided real sets, for the checks and the figures of descent.
 func (st *study) samples() ([]Sample, error) {

@@ -4,9 +4,9 @@ import (
 	"slices"
 
 	"toptau/internal/core/matrix"
+	"toptau/internal/core/ranking"
 	"toptau/internal/training/tune"
 	"toptau/method"
-	"toptau/metric"
 	"toptau/threshold"
 )
 
@@ -87,7 +87,7 @@ func (e entry) Title() string {
 }
 
 // criterion returns the criterion that selects the entry's hyperparameter.
-func (e entry) criterion() metric.Criterion { return metric.CriterionOf(e.Method, e.Tau) }
+func (e entry) criterion() ranking.Criterion { return ranking.CriterionOfMethod(e.Method, e.Tau) }
 
 // problems returns the six points of the entry's grid.
 func (e entry) problems() ([]method.Problem, error) {
@@ -106,9 +106,9 @@ func (e entry) problems() ([]method.Problem, error) {
 const criterionCount = 5
 
 // criteria returns the columns of Table "ranks".
-func criteria() [criterionCount]metric.Criterion {
-	return [criterionCount]metric.Criterion{metric.Top(), metric.Quantile(taus[0]), metric.Quantile(taus[1]),
-		metric.NP(taus[0]), metric.NP(taus[1])}
+func criteria() [criterionCount]ranking.Criterion {
+	return [criterionCount]ranking.Criterion{ranking.Top(), ranking.Quantile(taus[0]), ranking.Quantile(taus[1]),
+		ranking.NP(taus[0]), ranking.NP(taus[1])}
 }
 
 // criterionTitles are the headings of the criteria.
@@ -126,7 +126,7 @@ const (
 var countNames = [2]string{"the paper's count", "the strict count"}
 
 // of returns a criterion with the rule of the count.
-func (c count) of(criterion metric.Criterion) metric.Criterion {
+func (c count) of(criterion ranking.Criterion) ranking.Criterion {
 	if c == paperCount {
 		return criterion.AsInPaper()
 	}
@@ -134,15 +134,15 @@ func (c count) of(criterion metric.Criterion) metric.Criterion {
 }
 
 // scoreRows returns the scores of the rows of a part.
-func scoreRows(x *matrix.Matrix, w []float64) metric.Scores {
-	s := metric.Scores{Positives: make([]float64, x.Positives.Rows()), Negatives: make([]float64, x.Negatives.Rows())}
+func scoreRows(x *matrix.Matrix, w []float64) ranking.Scores {
+	s := ranking.Scores{Positives: make([]float64, x.Positives.Rows()), Negatives: make([]float64, x.Negatives.Rows())}
 	x.Positives.Scores(w, s.Positives)
 	x.Negatives.Scores(w, s.Negatives)
 	return s
 }
 
 // criterionValue returns a criterion of a ranking, and nil if it is undefined.
-func criterionValue(r *metric.Ranking, c metric.Criterion) (*float64, error) {
+func criterionValue(r *ranking.Ranking, c ranking.Criterion) (*float64, error) {
 	res, err := r.Positives(c)
 	if err != nil || res.Undefined != "" {
 		return nil, err

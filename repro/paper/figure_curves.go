@@ -6,14 +6,14 @@ import (
 	"slices"
 
 	"toptau/internal/app/plot"
+	"toptau/internal/core/ranking"
 	"toptau/internal/core/text"
-	"toptau/metric"
 )
 
 // NamedCurve is a curve of package metric with the name of its method.
 type NamedCurve struct {
 	Name  string
-	Curve metric.Curve
+	Curve ranking.Curve
 }
 
 // drawnPoints is the number of points drawn of a curve. A figure cannot show more.
@@ -65,7 +65,7 @@ func curvesPlot(methods []NamedCurve, zoom float64) *plot.Plot {
 }
 
 // upTo returns the points up to x and the next one, where the line leaves the figure.
-func upTo(points []metric.Point, x float64) []metric.Point {
+func upTo(points []ranking.Point, x float64) []ranking.Point {
 	for i, p := range points {
 		if p.X > x {
 			return points[:i+1]

@@ -12,8 +12,8 @@ import (
 	"toptau/internal/app/report"
 	"toptau/internal/core/objective"
 	"toptau/internal/core/optim"
+	"toptau/internal/core/ranking"
 	"toptau/method"
-	"toptau/metric"
 	"toptau/surrogate"
 	"toptau/threshold"
 )
@@ -95,12 +95,12 @@ func TestDescend(t *testing.T) {
 
 // A zoomed curve keeps the first point beyond the end, so the line leaves the figure.
 func TestPTauZoom(t *testing.T) {
-	var s metric.Scores
+	var s ranking.Scores
 	for i := range 500 {
 		s.Positives = append(s.Positives, float64(i%50))
 		s.Negatives = append(s.Negatives, float64(i%40))
 	}
-	r, err := metric.Rank(s)
+	r, err := ranking.Rank(s)
 	if err != nil {
 		t.Fatal(err)
 	}

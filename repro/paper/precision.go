@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"toptau/internal/app/report"
+	"toptau/internal/core/ranking"
 	"toptau/internal/core/text"
-	"toptau/metric"
 )
 
 // The paper's text on its figure of P-tau curves, as numbers.
@@ -20,7 +20,7 @@ var readAt = []float64{0.001, 0.01, 0.03, 0.1, 0.3, 0.5}
 const largerQuantiles = 0.1
 
 // precisionAt returns the precision of the largest top that is at most tau, and NaN if not even one row is.
-func precisionAt(c metric.Curve, tau float64) float64 {
+func precisionAt(c ranking.Curve, tau float64) float64 {
 	y := math.NaN()
 	for _, p := range c.Points {
 		if p.X > tau {
@@ -33,7 +33,7 @@ func precisionAt(c metric.Curve, tau float64) float64 {
 
 // smallest returns the precision at the first point of a curve: in the smallest top, the highest score with
 // its ties.
-func smallest(c metric.Curve) float64 {
+func smallest(c ranking.Curve) float64 {
 	if len(c.Points) == 0 {
 		return math.NaN()
 	}

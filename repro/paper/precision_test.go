@@ -5,13 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	"toptau/metric"
+	"toptau/internal/core/ranking"
 )
 
 func ptauOf(name string, xy ...float64) NamedCurve {
-	var c metric.Curve
+	var c ranking.Curve
 	for i := 0; i < len(xy); i += 2 {
-		c.Points = append(c.Points, metric.Point{X: xy[i], Y: xy[i+1]})
+		c.Points = append(c.Points, ranking.Point{X: xy[i], Y: xy[i+1]})
 	}
 	return NamedCurve{name, c}
 }

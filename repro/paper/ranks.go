@@ -33,8 +33,8 @@ func (st *study) criterionValues(s *Set, v variant, rule count, criterion int, i
 	return values
 }
 
-// ranking contains the ranks of the 14 methods on some sets.
-type ranking struct {
+// methodRanks contains the ranks of the 14 methods on some sets.
+type methodRanks struct {
 	blocks [criterionCount][][]float64 // by criterion: the ranks on each set, averaged over its splits
 	// splits contains the ranks averaged over the sets, by criterion and split, for splits that all sets
 	// have.
@@ -43,8 +43,8 @@ type ranking struct {
 }
 
 // rankSets ranks the methods on every split of every set.
-func (st *study) rankSets(sets []*Set, v variant, rule count, implicit bool) *ranking {
-	r := new(ranking)
+func (st *study) rankSets(sets []*Set, v variant, rule count, implicit bool) *methodRanks {
+	r := new(methodRanks)
 	for k := range criterionCount {
 		perSplit := make([][][]float64, st.o.Seeds)
 		for _, s := range sets {
@@ -83,7 +83,7 @@ func meanOf(list [][]float64) []float64 {
 
 // rankTable returns Table "ranks". ● marks the best, ○ those within one rank of it. The row of an implicit entry has its ranks
 // in implicit, where the methods that are not convex have the implicit gradient.
-func (r *ranking) rankTable(implicit *ranking, caption string) report.Table {
+func (r *methodRanks) rankTable(implicit *methodRanks, caption string) report.Table {
 	t := report.Table{Caption: caption, Header: []string{"method"}}
 	var ours, others, printed [criterionCount][]string
 	for k, title := range criterionTitles {
@@ -108,7 +108,7 @@ func (r *ranking) rankTable(implicit *ranking, caption string) report.Table {
 }
 
 // column returns the average ranks with their marks and, with several splits, their intervals.
-func (r *ranking) column(k int) []string {
+func (r *methodRanks) column(k int) []string {
 	cells := make([]string, len(entries()))
 	if len(r.blocks[k]) == 0 {
 		for i := range cells {
@@ -161,7 +161,7 @@ func printedColumn(k int) []string {
 
 // testTable returns the Friedman test of every criterion with Nemenyi's critical difference. Blocks are
 // sources: the ranks on the sets of one source are averaged first.
-func (r *ranking) testTable(caption string) report.Table {
+func (r *methodRanks) testTable(caption string) report.Table {
 	t := report.Table{Caption: caption, Header: []string{"criterion", "sets", "sources", "Friedman statistic",
 		"p by permutation", "permutations", "p by chi-squared", "critical difference at 5 %", "spread of our average ranks"},
 		Numbers: []int{1, 2, 3, 4, 6, 7, 8}}

@@ -426,7 +426,7 @@ func (st *study) rankRanges(view rankView, sets []*Set) report.Table {
 	t := report.Table{Caption: fmt.Sprintf("Average ranks of the tested sets (%s), with their range over the "+
 		"changed runs if they change: %s.", text.Plural(len(sets), "set"), view.title), Header: append([]string{"method"}, criterionTitles[:]...),
 		Numbers: []int{1, 2, 3, 4, 5}}
-	runs := []*ranking{st.rankSets(sets, view.v, view.rule, false)}
+	runs := []*methodRanks{st.rankSets(sets, view.v, view.rule, false)}
 	for i := range changesOf(view.v.Solver) {
 		other := study{o: st.o, cells: st.withChange(sets, view.v, i)}
 		runs = append(runs, other.rankSets(sets, view.v, view.rule, false))

@@ -9,6 +9,7 @@ import (
 	"toptau/internal/app/report"
 	"toptau/internal/core/detmath"
 	"toptau/internal/core/heldout"
+	"toptau/internal/core/ranking"
 	"toptau/internal/core/text"
 	"toptau/internal/data/table"
 	"toptau/internal/training/effect"
@@ -29,10 +30,10 @@ const (
 )
 
 // AddCurves adds the curves of one ranking.
-func AddCurves(f *report.Findings, name string, rank *metric.Ranking) {
+func AddCurves(f *report.Findings, name string, rank *ranking.Ranking) {
 	for _, c := range []struct {
 		to    *[]report.Curve
-		curve metric.Curve
+		curve ranking.Curve
 	}{{&f.ROC, rank.ROC()}, {&f.PR, rank.PR()}, {&f.PTau, rank.PTau()}} {
 		*c.to = append(*c.to, report.CurveOf(name, c.curve.Corners().Downsample(reportPoints)))
 	}
@@ -40,7 +41,7 @@ func AddCurves(f *report.Findings, name string, rank *metric.Ranking) {
 
 // AddBudgets adds the band of the first ROC curve, and what budgets find: the curve, the slider and the table. rows is the mass of all rows of
 // the data, which the ranking may be a part of.
-func AddBudgets(f *report.Findings, rank *metric.Ranking, bounds *heldout.MaxFalse, d *rowset.Set, goal metric.Goal, rows float64) error {
+func AddBudgets(f *report.Findings, rank *ranking.Ranking, bounds *heldout.MaxFalse, d *rowset.Set, goal metric.Goal, rows float64) error {
 	if err := addROCBand(&f.ROC[0], rank); err != nil {
 		return err
 	}
@@ -56,7 +57,7 @@ func AddBudgets(f *report.Findings, rank *metric.Ranking, bounds *heldout.MaxFal
 
 // addROCBand adds bootstrap intervals of the true positive rate at a grid of false positive rates, with straight
 // lines on the logarithmic axis between them. Weighted rows have no band.
-func addROCBand(c *report.Curve, rank *metric.Ranking) error {
+func addROCBand(c *report.Curve, rank *ranking.Ranking) error {
 	_, negatives := rank.Rows()
 	if rank.Weighted() || negatives < 2 {
 		return nil
@@ -67,7 +68,7 @@ func addROCBand(c *report.Curve, rank *metric.Ranking) error {
 		if err != nil {
 			return err
 		}
-		res, err := rank.Bootstrap(metric.NP(rate), metric.Bootstrap{Replicates: bandReplicates, Seed: uint64(budget)})
+		res, err := rank.Bootstrap(ranking.NP(rate), ranking.Bootstrap{Replicates: bandReplicates, Seed: uint64(budget)})
 		if err != nil {
 			return err
 		}
@@ -103,7 +104,7 @@ var reportBudgets = []string{"0.1%", "0.2%", "0.5%", "1%", "2%", "5%"}
 
 // budgetsOf measures what budgets find. Alerts are counted per day if the data have dates, otherwise for the
 // goal's period, or for 100,000 rows.
-func budgetsOf(rank *metric.Ranking, bounds *heldout.MaxFalse, d *rowset.Set, goal metric.Goal, rows float64) (report.Budgets, error) {
+func budgetsOf(rank *ranking.Ranking, bounds *heldout.MaxFalse, d *rowset.Set, goal metric.Goal, rows float64) (report.Budgets, error) {
 	all := rank.Mass()
 	b := report.Budgets{Period: text.Count(summary.Rows) + " rows"}
 	periods := all / summary.Rows
@@ -123,7 +124,7 @@ func budgetsOf(rank *metric.Ranking, bounds *heldout.MaxFalse, d *rowset.Set, go
 			continue
 		}
 		if !rank.Weighted() {
-			if s, err = rank.BootstrapTop(s.Budget, metric.Bootstrap{Replicates: bandReplicates, Seed: 1}); err != nil {
+			if s, err = rank.BootstrapTop(s.Budget, ranking.Bootstrap{Replicates: bandReplicates, Seed: 1}); err != nil {
 				return b, err
 			}
 		}
@@ -135,14 +136,14 @@ func budgetsOf(rank *metric.Ranking, bounds *heldout.MaxFalse, d *rowset.Set, go
 
 // explorerOf returns the positions of the slider: about a hundred numbers of alerts with equal ratios. Weighted rows
 // have none, because their bootstrap takes seconds for each position.
-func explorerOf(rank *metric.Ranking, bounds *heldout.MaxFalse) (*report.Explorer, error) {
+func explorerOf(rank *ranking.Ranking, bounds *heldout.MaxFalse) (*report.Explorer, error) {
 	all := rank.Mass()
 	if rank.Weighted() || rank.PositiveMass() == 0 || rank.NegativeMass() == 0 {
 		return nil, nil
 	}
 	x := &report.Explorer{}
 	for alerts := 1.0; alerts < all; alerts = max(alerts+1, math.Floor(sliderStep*alerts)) {
-		s, err := rank.BootstrapTop(alerts, metric.Bootstrap{Replicates: bandReplicates, Seed: 1})
+		s, err := rank.BootstrapTop(alerts, ranking.Bootstrap{Replicates: bandReplicates, Seed: 1})
 		if err != nil {
 			return nil, err
 		}
@@ -202,7 +203,7 @@ const (
 
 // recallByBudget returns the fraction of positives found as a function of the fraction of all rows looked at, with the
 // intervals of the slider as a band. For weighted rows, which have no slider, it has no band.
-func recallByBudget(r *metric.Ranking, x *report.Explorer) report.Curve {
+func recallByBudget(r *ranking.Ranking, x *report.Explorer) report.Curve {
 	c := report.Curve{Name: ThisModel}
 	if x == nil {
 		for _, p := range r.PTau().Corners().Downsample(reportPoints).Points {

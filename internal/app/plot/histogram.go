@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"toptau/internal/core/ranking"
 	"toptau/internal/core/text"
-	"toptau/metric"
 )
 
 // Histogram shows the distribution of the scores in each class, and the threshold. Bars are fractions of a
@@ -34,7 +34,7 @@ const beyond = 0.005
 // HistogramOf counts scores in about bins bins of round width (default 40). The bins cover the threshold and
 // all but a few scores. The first and the last bin also count the scores outside, and the note gives their
 // numbers.
-func HistogramOf(s metric.Scores, threshold *float64, bins int) *Histogram {
+func HistogramOf(s ranking.Scores, threshold *float64, bins int) *Histogram {
 	if bins <= 0 {
 		bins = 40
 	}
@@ -80,7 +80,7 @@ func HistogramOf(s metric.Scores, threshold *float64, bins int) *Histogram {
 }
 
 // binRange returns the range of the threshold and of each class's scores without its outermost ones.
-func binRange(s metric.Scores, threshold *float64) (low, high float64, ok bool) {
+func binRange(s ranking.Scores, threshold *float64) (low, high float64, ok bool) {
 	var e extent
 	for _, class := range [][]float64{s.Negatives, s.Positives} {
 		var scores []float64

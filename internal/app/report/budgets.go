@@ -194,7 +194,7 @@ func FoundTitle(c *metric.Confusion, g metric.Goal) string {
 	}
 	at := text.Percent(alarms.Rate) + " false alarms"
 	if g.Population() == method.AllRows {
-		at = text.Percent(c.AlertRate().Rate) + " alerts"
+		at = text.Percent(c.AlertRate.Rate) + " alerts"
 	}
 	line := fmt.Sprintf("At %s %s positives are found", at, count)
 	if found.Rate == 1 {

@@ -8,6 +8,7 @@ import (
 
 	"toptau/calibrate"
 	"toptau/internal/app/plot"
+	"toptau/internal/core/ranking"
 	"toptau/internal/core/text"
 	"toptau/metric"
 	"toptau/model"
@@ -67,7 +68,7 @@ type Curve struct {
 
 // CurveOf converts a curve of package metric. Thin a curve with many points with Corners and Downsample
 // first.
-func CurveOf(name string, c metric.Curve) Curve {
+func CurveOf(name string, c ranking.Curve) Curve {
 	out := Curve{Name: name}
 	for _, p := range c.Points {
 		out.Points = append(out.Points, [2]float64{p.X, p.Y})
@@ -168,7 +169,7 @@ func (f *Findings) explorer() *Explorer {
 	if e == nil || len(f.Points) == 0 || f.Points[0].Decisions == nil {
 		return e
 	}
-	started, rate := *e, f.Points[0].Decisions.AlertRate().Rate
+	started, rate := *e, f.Points[0].Decisions.AlertRate.Rate
 	for i := range e.Rows {
 		if math.Abs(e.Rows[i].Fraction-rate) <= math.Abs(e.Rows[started.Start].Fraction-rate) {
 			started.Start = i
@@ -264,7 +265,7 @@ func (f *Findings) RecallPlot() *plot.Plot {
 	p.Y = plot.Axis{Label: "positives found", Unit: plot.Percent, Min: 0, Max: 1}
 	f.addBudget(p, true)
 	f.addThreshold(p, func(c *metric.Confusion) (x, y float64) {
-		return c.AlertRate().Rate, c.TruePositiveRate.Rate
+		return c.AlertRate.Rate, c.TruePositiveRate.Rate
 	})
 	return p
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 
+	"toptau/calibrate"
 	"toptau/internal/app/plot"
 	"toptau/internal/core/binomial"
 	"toptau/internal/core/text"
@@ -59,7 +60,7 @@ func GoalText(g metric.Goal) string {
 }
 
 // boundedRate names the rate that a guarantee bounds.
-func boundedRate(g *model.Guarantee) string {
+func boundedRate(g *calibrate.Guarantee) string {
 	if g.Kind == "top" {
 		return "fraction of rows that are alerts"
 	}
@@ -67,7 +68,7 @@ func boundedRate(g *model.Guarantee) string {
 }
 
 // EvidenceOf returns the counts behind a guarantee about precision or recall.
-func EvidenceOf(g *model.Guarantee) string {
+func EvidenceOf(g *calibrate.Guarantee) string {
 	if g.Kind == metric.GoalMinRecall {
 		return fmt.Sprintf("the threshold is just below score %s of %s positives in ascending order", text.Count(g.Order), text.Count(g.Rows))
 	}
@@ -81,7 +82,7 @@ func EvidenceOf(g *model.Guarantee) string {
 
 // calibrationRows returns the number of calibration scores: of all rows, or of the negatives if the model
 // does not contain the former.
-func calibrationRows(g *model.Guarantee) int {
+func calibrationRows(g *calibrate.Guarantee) int {
 	if g.Calibration != nil {
 		return g.Calibration.Rows
 	}
@@ -89,7 +90,7 @@ func calibrationRows(g *model.Guarantee) int {
 }
 
 // guaranteeFacts describes a guarantee.
-func guaranteeFacts(g *model.Guarantee) []Fact {
+func guaranteeFacts(g *calibrate.Guarantee) []Fact {
 	confidence := text.Confidence(g.Delta.Float64())
 	claim := fmt.Sprintf("with %s confidence the %s is at most %s", confidence, boundedRate(g), text.Percent(wording.GuaranteedLimit(g)))
 	if !g.Certified {
@@ -110,7 +111,7 @@ func guaranteeFacts(g *model.Guarantee) []Fact {
 
 // guaranteeFigure shows the bound for any other limit x. If the threshold is the k-th smallest of n
 // calibration scores, the rate exceeds x with probability at most P(Bin(n, 1-x) >= k).
-func guaranteeFigure(g *model.Guarantee, on *metric.Confusion) []plot.Figure {
+func guaranteeFigure(g *calibrate.Guarantee, on *metric.Confusion) []plot.Figure {
 	delta := g.Delta.Float64()
 	n, k := calibrationRows(g), g.Order
 	if n < 1 || k < 1 || k > n || !(wording.GuaranteedLimit(g) > 0) || !(delta > 0) {

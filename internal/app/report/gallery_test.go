@@ -5,6 +5,7 @@ import (
 	"toptau/internal/app/plot"
 	"toptau/internal/app/plot/plottest"
 	"toptau/internal/core/binomial"
+	"toptau/internal/core/ranking"
 	"toptau/metric"
 	"toptau/model"
 	"toptau/result"
@@ -14,27 +15,27 @@ import (
 // findings returns findings with every field set.
 func findings() *Findings {
 	s := plottest.Scores(8000, 300)
-	ranking, err := metric.Rank(s)
+	rank, err := ranking.Rank(s)
 	if err != nil {
 		panic(err)
 	}
-	weak := metric.Scores{Negatives: s.Negatives}
+	weak := ranking.Scores{Negatives: s.Negatives}
 	for _, z := range s.Positives {
 		weak.Positives = append(weak.Positives, z-1)
 	}
-	other, err := metric.Rank(weak)
+	other, err := ranking.Rank(weak)
 	if err != nil {
 		panic(err)
 	}
-	decisions, err := ranking.At(4.75, 0.95)
+	decisions, err := rank.At(4.75, 0.95)
 	if err != nil {
 		panic(err)
 	}
-	pair := func(make func(r *metric.Ranking) metric.Curve) []Curve {
-		return []Curve{CurveOf("this model", make(ranking).Corners().Downsample(400)),
+	pair := func(make func(r *ranking.Ranking) ranking.Curve) []Curve {
+		return []Curve{CurveOf("this model", make(rank).Corners().Downsample(400)),
 			CurveOf("logistic regression", make(other).Corners().Downsample(400))}
 	}
-	guarantee := &model.Guarantee{Certified: true, Kind: "max-fpr", Rate: threshold.MustRate("1%"),
+	guarantee := &calibrate.Guarantee{Certified: true, Kind: "max-fpr", Rate: threshold.MustRate("1%"),
 		Delta: threshold.MustRate("5%"), Negatives: 3000, Order: 2980, Bound: binomial.AtLeast(3000, 2980, 0.99)}
 	f := &Findings{
 		Title: "Alerts for network detection", Lead: "At most 1 % of the negatives as false alarms.",
@@ -44,7 +45,7 @@ func findings() *Findings {
 			Segment: "site", Segments: []model.Segment{{Value: "Prague", Threshold: 4.5, Guarantee: guarantee},
 				{Value: "<i>Brno</i>", Threshold: 1.5}}}}},
 		Budget: &Budget{Name: "budget 1 %", Rate: 0.01},
-		ROC:    pair((*metric.Ranking).ROC), PR: pair((*metric.Ranking).PR), PTau: pair((*metric.Ranking).PTau),
+		ROC:    pair((*ranking.Ranking).ROC), PR: pair((*ranking.Ranking).PR), PTau: pair((*ranking.Ranking).PTau),
 		Recall: []Curve{{Name: "this model", Points: [][2]float64{{0.001, 0.02}, {0.01, 0.2}, {0.1, 0.8}, {0.5, 0.9}},
 			Low: []float64{0.01, 0.15, 0.75, 0.86}, High: []float64{0.03, 0.25, 0.85, 0.94}}},
 		Scores: plot.HistogramOf(s, new(4.75), 50),
@@ -66,7 +67,7 @@ func findings() *Findings {
 	f.Budgets = Budgets{Period: "day", Rows: []BudgetRow{{Fraction: 0.01, PerPeriod: 12.5, Threshold: 3.25, Found: decisions.TruePositiveRate, Precision: decisions.Precision}},
 		Explorer: &Explorer{Start: 1}}
 	for _, alerts := range []float64{1, 10, 100} {
-		top, err := ranking.TopCount(alerts)
+		top, err := rank.TopCount(alerts)
 		if err != nil {
 			panic(err)
 		}

@@ -15,7 +15,6 @@ import (
 	"toptau/calibrate"
 	"toptau/internal/app/plot"
 	"toptau/internal/core/binomial"
-	"toptau/model"
 	"toptau/threshold"
 )
 
@@ -158,7 +157,7 @@ func TestAnchorsAreUnique(t *testing.T) {
 
 // The guarantee's figure contains the bound at the limit.
 func TestGuaranteeFigureMeetsItsBound(t *testing.T) {
-	g := &model.Guarantee{Certified: true, Kind: "max-fpr", Rate: threshold.MustRate("1%"), Delta: threshold.MustRate("5%"),
+	g := &calibrate.Guarantee{Certified: true, Kind: "max-fpr", Rate: threshold.MustRate("1%"), Delta: threshold.MustRate("5%"),
 		Negatives: 3000, Order: 2980, Bound: binomial.AtLeast(3000, 2980, 0.99)}
 	figures := guaranteeFigure(g, nil)
 	if len(figures) != 1 {
@@ -180,7 +179,7 @@ func TestGuaranteeFigureMeetsItsBound(t *testing.T) {
 	if facts := guaranteeFacts(g); !strings.HasPrefix(facts[0].Value, "none") {
 		t.Errorf("an uncertified threshold reads %q", facts[0].Value)
 	}
-	if figures := guaranteeFigure(&model.Guarantee{}, nil); figures != nil {
+	if figures := guaranteeFigure(&calibrate.Guarantee{}, nil); figures != nil {
 		t.Error("a guarantee without numbers has a figure")
 	}
 }

@@ -57,7 +57,7 @@ func limitTile(c *metric.Confusion, goal metric.Goal, expected *result.Expected)
 // limitedRate returns the rate that a budget limits: of false alarms, or of alerts among all rows.
 func limitedRate(c *metric.Confusion, goal metric.Goal) float64 {
 	if goal.Population() == method.AllRows {
-		return c.AlertRate().Rate
+		return c.AlertRate.Rate
 	}
 	return c.FalsePositiveRate.Rate
 }
@@ -66,7 +66,7 @@ func limitedRate(c *metric.Confusion, goal metric.Goal) float64 {
 func keeps(rate float64, budget threshold.Rate) bool { return rate <= budget.Float64()+1e-9 }
 
 // scoresOf names the scores from which a rate is expected.
-func scoresOf(s result.Scheme) string {
+func scoresOf(s string) string {
 	switch tune.Scheme(s) {
 	case tune.SchemeAllRows, tune.SchemeCrossFitted:
 		return "out-of-fold score"

@@ -40,7 +40,7 @@ func TestTiles(t *testing.T) {
 	}
 	for scheme, name := range map[tune.Scheme]string{tune.SchemeAllRows: "out-of-fold", tune.SchemeCrossFitted: "out-of-fold",
 		tune.SchemeValidation: "validation", tune.SchemeCertified: "held-out"} {
-		f.Expected.Scheme = result.Scheme(scheme)
+		f.Expected.Scheme = string(scheme)
 		if tile := f.tiles()[2]; tile.Detail != "budget 1 %; from 500 "+name+" scores" {
 			t.Errorf("%s: %+v", scheme, tile)
 		}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"toptau/calibrate"
 	"toptau/internal/data/jsontext"
 	"toptau/internal/data/scoredrow"
 	"toptau/model"
@@ -187,7 +188,7 @@ func (r *rows) appendHeader(b []byte, point int, withID, held, withError bool) [
 }
 
 // guaranteeOf returns the guarantee of a point for a row, nil without one.
-func guaranteeOf(p *model.Point, segment []byte) *model.Guarantee {
+func guaranteeOf(p *model.Point, segment []byte) *calibrate.Guarantee {
 	for i := range p.Segments {
 		if p.Segments[i].Value == string(segment) {
 			return p.Segments[i].Guarantee
@@ -199,7 +200,7 @@ func guaranteeOf(p *model.Point, segment []byte) *model.Guarantee {
 // tailOf returns a bound on the fraction of calibration scores that are as high as a score: (1 + number at or
 // above it) / (n + 1), where the number is rounded up to one that the model keeps. A later negative has a
 // tail of at most x with probability at most x. It is 0 if it is not known.
-func tailOf(g *model.Guarantee, score float64) float64 {
+func tailOf(g *calibrate.Guarantee, score float64) float64 {
 	if g == nil || g.Calibration == nil {
 		return 0
 	}

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"toptau/calibrate"
-	"toptau/model"
 )
 
 // Every error of input has its status and names what is wrong, and none is 500.
@@ -212,7 +211,7 @@ func TestSegments(t *testing.T) {
 }
 
 func TestTailIsABound(t *testing.T) {
-	g := &model.Guarantee{Calibration: &calibrate.Sample{Rows: 9, Above: []int{8, 4, 0}, Scores: []float64{1, 5, 9}}}
+	g := &calibrate.Guarantee{Calibration: &calibrate.Sample{Rows: 9, Above: []int{8, 4, 0}, Scores: []float64{1, 5, 9}}}
 	for score, want := range map[float64]float64{0: 1, 1: 1, 2: 0.9, 5: 0.9, 6: 0.5, 9: 0.5, 10: 0.1} {
 		if got := tailOf(g, score); math.Abs(got-want) > 1e-15 {
 			t.Errorf("score %v: %v, want %v", score, got, want)

@@ -189,7 +189,7 @@ func (s *Server) pointViews() []pointView {
 	return views
 }
 
-func guaranteeText(g *model.Guarantee) string {
+func guaranteeText(g *calibrate.Guarantee) string {
 	if g == nil {
 		return "none"
 	}

@@ -134,7 +134,7 @@ func (a *asked) cheapestGoal(x *explorer.Explorer) (metric.Goal, error) {
 		return metric.Goal{}, &diag.Error{Kind: diag.Usage,
 			Found: "prices at which it is cheapest to look at every row", Expected: "a higher price of an alert"}
 	}
-	return checked(metric.CountGoal(metric.GoalTop, int64(best.Alerts), int64(x.Rows)))
+	return checked(metric.Goal{Kind: metric.GoalTop, Count: int64(best.Alerts), Of: int64(x.Rows)})
 }
 
 // countGoal returns a goal that is a number of rows, or of alerts a day.
@@ -154,7 +154,7 @@ func (a *asked) countGoal(q *budgetQuestion, rows int) (metric.Goal, error) {
 	if n != math.Floor(n) || n > 1<<53 {
 		return metric.Goal{}, &diag.Error{Kind: diag.Usage, Param: name, Found: q.Value, Expected: "a whole number"}
 	}
-	return checked(metric.CountGoal(kind, int64(n), of))
+	return checked(metric.Goal{Kind: kind, Count: int64(n), Of: of})
 }
 
 func checked(g metric.Goal) (metric.Goal, error) { return g, g.Check() }

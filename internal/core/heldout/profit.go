@@ -6,13 +6,14 @@ import (
 	"toptau/calibrate"
 	"toptau/diag"
 	"toptau/internal/core/binomial"
+	"toptau/internal/core/ranking"
 	"toptau/metric"
 )
 
 // MaxProfit returns the threshold with the highest profit on a sample: the amounts of the positives above it less the goal's price of
 // each alert. scores and amounts are of all positives. Every threshold was tried on the same rows, so new rows bring less than the profit
 // there. It has no guarantee: without a bound of the amounts, one positive can be worth more than all others.
-func MaxProfit(g metric.Goal, r *metric.Ranking, scores, amounts []float64) (*Threshold, error) {
+func MaxProfit(g metric.Goal, r *ranking.Ranking, scores, amounts []float64) (*Threshold, error) {
 	if err := g.Check(); err != nil {
 		return nil, err
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"toptau/internal/core/binomial"
-	"toptau/metric"
+	"toptau/internal/core/ranking"
 	"toptau/threshold"
 )
 
@@ -43,7 +43,7 @@ func collect(t testing.TB, o Options) table {
 // auc compares a column on the rows of one kind with its values on those of another.
 func (d table) auc(t testing.TB, column int, high, low func(i int) bool) float64 {
 	t.Helper()
-	var s metric.Scores
+	var s ranking.Scores
 	for i, v := range d.values {
 		if high(i) {
 			s.Positives = append(s.Positives, v[column])
@@ -51,7 +51,7 @@ func (d table) auc(t testing.TB, column int, high, low func(i int) bool) float64
 			s.Negatives = append(s.Negatives, v[column])
 		}
 	}
-	r, err := metric.Rank(s)
+	r, err := ranking.Rank(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,7 +261,7 @@ func solve(t testing.TB, a [][]float64, b []float64) []float64 {
 // caught returns the fraction of the rows in member above the threshold that 1 % of the negatives exceed.
 func caught(t *testing.T, d table, w []float64, member func(i int) bool) float64 {
 	t.Helper()
-	var s metric.Scores
+	var s ranking.Scores
 	for i, v := range d.values {
 		z := 0.0
 		for j := range w {
@@ -273,11 +273,11 @@ func caught(t *testing.T, d table, w []float64, member func(i int) bool) float64
 			s.Positives = append(s.Positives, z)
 		}
 	}
-	r, err := metric.Rank(s)
+	r, err := ranking.Rank(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := r.Positives(metric.NP(threshold.MustRate("1%")))
+	got, err := r.Positives(ranking.NP(threshold.MustRate("1%")))
 	if err != nil {
 		t.Fatal(err)
 	}

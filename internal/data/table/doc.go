@@ -79,7 +79,7 @@
 //  4. A number is [+-] digits [. digits] [e [+-] digits] with a digit before the exponent. Its value is the
 //     nearest float64, as strconv.ParseFloat returns it. Hexadecimal numbers and underscores are text. The
 //     text NaN, in any case, is a missing value of a numeric column. Infinity and numbers beyond the range of
-//     float64 are errors there. If more than half of those values are numbers with one unit of schema.Units, the
+//     float64 are errors there. If more than half of those values are numbers with one of Units, the
 //     column is numeric too, and its numbers may have that unit.
 //  5. A field is missing if it is empty or equal to one of the spellings in Missing: NaN in a numeric, -1 in
 //     a categorical column. Package feature decides how missing values are encoded.

@@ -2,15 +2,16 @@ package table
 
 import (
 	"bytes"
-
-	"toptau/schema"
 )
+
+// Units returns the units that numbers in text may have: of a column whose first rows have one, the unit belongs to the column.
+func Units() []string { return []string{"%", "$", "€", "£", "¥"} }
 
 // trimUnit splits a text into the unit after it, or before it and after the sign, and the rest. Without a unit, unit is "".
 func trimUnit(field []byte) (unit string, rest []byte) {
 	b := trimBlanks(field)
 	unsigned := afterSign(b)
-	for _, unit := range schema.Units() {
+	for _, unit := range Units() {
 		if rest, found := bytes.CutSuffix(b, []byte(unit)); found {
 			return unit, trimBlanks(rest)
 		}

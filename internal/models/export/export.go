@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"toptau/calibrate"
 	"toptau/diag"
 	"toptau/internal/core/text"
 	"toptau/internal/models/portable"
@@ -70,7 +71,7 @@ func pointLines(p *portable.Point) []string {
 	return lines
 }
 
-func guarantee(g *model.Guarantee) string {
+func guarantee(g *calibrate.Guarantee) string {
 	if g == nil {
 		return "no guarantee"
 	}
@@ -91,7 +92,7 @@ func guarantee(g *model.Guarantee) string {
 // PointsJSON returns the operating points as in the model file, without calibration scores.
 func PointsJSON(p *portable.Program) (string, error) {
 	list := make([]model.Point, len(p.Points))
-	short := func(g *model.Guarantee) *model.Guarantee {
+	short := func(g *calibrate.Guarantee) *calibrate.Guarantee {
 		if g == nil {
 			return nil
 		}

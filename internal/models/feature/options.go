@@ -76,13 +76,18 @@ func (o Options) Check() (Options, error) {
 		return o, &diag.Error{Kind: diag.Usage, Found: fmt.Sprintf("%d trees of %d leaves", o.Trees, o.Leaves),
 			Expected: "at least one tree of two leaves"}
 	}
-	if err := checkName("encoding", o.Encode, schema.Encodings()...); err != nil {
+	if err := checkName("encoding", o.Encode, Encodings()...); err != nil {
 		return o, err
 	}
 	if err := checkName("scale", o.Scale, schema.ScaleStandard, schema.ScaleAll, schema.ScaleNone); err != nil {
 		return o, err
 	}
 	return o, checkName("impute", o.Impute, schema.ImputeError, schema.ImputeMedian, schema.ImputeZero, schema.ImputeIndicator)
+}
+
+// Encodings returns all encodings.
+func Encodings() []schema.Encoding {
+	return []schema.Encoding{schema.Raw, schema.Scorecard, schema.Leaves, schema.ScorecardLeaves, schema.Boosted, schema.Stochastic, schema.Pairs, schema.Additive}
 }
 
 // checkName returns an error for a parameter that has none of its known values.

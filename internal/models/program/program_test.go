@@ -322,7 +322,7 @@ func TestProgramsOfEncodings(t *testing.T) {
 		data.Columns[1].Values = append(data.Columns[1].Values, float64(r.IntN(4)))
 		data.Columns[2].Codes = append(data.Columns[2].Codes, int32(r.IntN(3)-1))
 	}
-	for _, encoding := range schema.Encodings() {
+	for _, encoding := range feature.Encodings() {
 		s := schema.Schema{Format: "csv", Header: true, Width: 3}
 		for _, c := range data.Columns {
 			kind := schema.Numeric
@@ -370,7 +370,7 @@ func TestFeaturesOfIndices(t *testing.T) {
 	}
 	s := schema.Schema{Format: schema.LIBSVM, Width: 12}
 	var fitted []*feature.Map
-	for _, encoding := range schema.Encodings() {
+	for _, encoding := range feature.Encodings() {
 		for _, o := range []feature.Options{{Scale: schema.ScaleAll, Impute: schema.ImputeMedian}, {Scale: schema.ScaleNone}, {Impute: schema.ImputeIndicator}} {
 			o.Encode = feature.Encode(encoding)
 			m, _, err := feature.Fit(data, s, nil, o)

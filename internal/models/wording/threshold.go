@@ -4,16 +4,16 @@ import (
 	"fmt"
 	"math"
 
+	"toptau/calibrate"
 	"toptau/internal/core/heldout"
 	"toptau/internal/core/text"
 	"toptau/method"
 	"toptau/metric"
-	"toptau/model"
 	"toptau/result"
 )
 
 // PromiseOf returns what a guarantee promises, as a clause.
-func PromiseOf(g *model.Guarantee) string {
+func PromiseOf(g *calibrate.Guarantee) string {
 	switch g.Kind {
 	case metric.GoalTop:
 		return "at most " + text.Percent(g.Rate.Float64()) + " of all rows become alerts"
@@ -34,7 +34,7 @@ func PromiseOf(g *model.Guarantee) string {
 
 // GuaranteedLimit returns the rate that holds with confidence 1 - delta: the requested one, or the resulting
 // one for the absolute top.
-func GuaranteedLimit(g *model.Guarantee) float64 {
+func GuaranteedLimit(g *calibrate.Guarantee) float64 {
 	if g.Rate.IsZero() {
 		return g.Bound
 	}

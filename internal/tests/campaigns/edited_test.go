@@ -324,7 +324,7 @@ func editableModels(t *testing.T) map[string]*model.Model {
 		{"plain", toptau.MaxFPR("1%")},
 		{"fpr", toptau.MaxFPR("2%")},
 		{"share", toptau.Top("5%")},
-		{"count", metric.CountGoal(metric.GoalTop, 80, 1500)},
+		{"count", metric.Goal{Kind: metric.GoalTop, Count: 80, Of: 1500}},
 		{"top", metric.Goal{Kind: metric.GoalAbsoluteTop}},
 		{"sites", toptau.MaxFPR("3%")},
 	} {

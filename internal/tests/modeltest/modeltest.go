@@ -564,7 +564,7 @@ func (b *builder) weights() {
 
 // points makes operating points of every kind of goal, with guarantees, segments and entities.
 func (b *builder) points() {
-	g := &model.Guarantee{Certified: true, Kind: metric.GoalMaxFPR, Rate: threshold.MustRate("1%"), Delta: threshold.MustRate("5%"), Negatives: 300,
+	g := &calibrate.Guarantee{Certified: true, Kind: metric.GoalMaxFPR, Rate: threshold.MustRate("1%"), Delta: threshold.MustRate("5%"), Negatives: 300,
 		Order: 300, Bound: 0.049040894071285854}
 	list := []model.Point{
 		{Name: "goal", Threshold: b.r.NormFloat64(), Goal: metric.RateGoal(metric.GoalMaxFPR, "1%"), Source: "calibration negatives", Guarantee: g},
@@ -572,7 +572,7 @@ func (b *builder) points() {
 		{Name: "tr\"ain'ing", Threshold: b.r.NormFloat64(), Source: "the training problem"},
 	}
 	if s := b.parts.Schema; len(s.Others) > 0 && b.chance(0.6) {
-		p := model.Point{Name: "by segment", Threshold: b.r.NormFloat64(), Goal: metric.CountGoal(metric.GoalAlerts, 50, 2000000), Source: "training rows",
+		p := model.Point{Name: "by segment", Threshold: b.r.NormFloat64(), Goal: metric.Goal{Kind: metric.GoalAlerts, Count: 50, Of: 2000000}, Source: "training rows",
 			Segment: s.Others[len(s.Others)-1].Name}
 		for _, value := range []string{"a", `it's "b"`, "é"} {
 			p.Segments = append(p.Segments, model.Segment{Value: value, Threshold: b.r.NormFloat64()})

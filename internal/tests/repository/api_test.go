@@ -35,6 +35,56 @@ var publicPackages = []string{"diag", "surrogate", "threshold", "method", "solve
 // maxNames is the most exported names of package toptau, which a reader shall have in mind.
 const maxNames = 42
 
+// maxPublic is the most functions and types of all public packages. It may only fall.
+const maxPublic = 256
+
+// The page of the Go packages has every function and type of every package once.
+func TestPageOfNames(t *testing.T) {
+	content, err := os.ReadFile("docs/reference/go.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	onPage, pkg := map[string]int{}, ""
+	for line := range strings.Lines(string(content)) {
+		cells := strings.Split(line, "|")
+		if len(cells) != 5 {
+			continue
+		}
+		if name := strings.Trim(cells[1], " `"); name != "" {
+			pkg = name
+		}
+		for name := range strings.FieldsSeq(cells[3]) {
+			onPage[pkg+"."+strings.Trim(name, "`")]++
+		}
+	}
+	total := 0
+	for _, pkg := range publicPackages {
+		if pkg == "." {
+			pkg = "toptau"
+		}
+		api, err := os.ReadFile("internal/tests/repository/api/" + pkg + ".txt")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`(?m)^(?:func|type) ([A-Z]\w*)`).FindAllStringSubmatch(string(api), -1) {
+			if name := pkg + "." + m[1]; onPage[name] != 1 {
+				t.Errorf("docs/reference/go.md has %s %d times", name, onPage[name])
+			} else {
+				delete(onPage, name)
+			}
+			total++
+		}
+	}
+	for name := range onPage {
+		if !strings.HasPrefix(name, "package.") && !strings.HasPrefix(name, "---.") {
+			t.Errorf("docs/reference/go.md has %s, which is not public", name)
+		}
+	}
+	if total > maxPublic || !strings.Contains(string(content), strconv.Itoa(total)+" functions and types") {
+		t.Errorf("%d public functions and types, at most %d; docs/reference/go.md has another number", total, maxPublic)
+	}
+}
+
 // TestAPI compares api/*.txt with the documentation of every public package, so that a review sees each change.
 func TestAPI(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {

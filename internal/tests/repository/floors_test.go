@@ -45,7 +45,6 @@ var floors = map[string]int{
 	"toptau/internal/app/report":                16,
 	"toptau/internal/core/simulate":             24,
 	"toptau/internal/app/ui":                    40,
-	"toptau/metric":                             11,
 	"toptau/model":                              25,
 	"toptau/schema":                             40,
 }

@@ -41,6 +41,7 @@ var rings = []struct {
 		"toptau/solve",
 		"toptau/internal/core/learn",
 		"toptau/metric",
+		"toptau/internal/core/ranking",
 		"toptau/internal/core/evidence",
 		"toptau/calibrate",
 		"toptau/internal/core/heldout",

@@ -12,6 +12,7 @@ import (
 	"toptau/internal/core/heldout"
 	"toptau/internal/core/matrix"
 	"toptau/internal/core/objective"
+	"toptau/internal/core/ranking"
 	"toptau/internal/core/simulate"
 	"toptau/internal/tests/provenance"
 	"toptau/method"
@@ -127,10 +128,10 @@ func probeGuarantee(t *testing.T, p *provenance.Probe) {
 	must(err)
 	p.Add(at.Value, at.Guarantee.Bound)
 
-	ranking, err := metric.Rank(metric.Scores{Positives: positives, Negatives: negatives})
+	rank, err := ranking.Rank(ranking.Scores{Positives: positives, Negatives: negatives})
 	must(err)
-	for _, c := range []metric.Criterion{metric.Top(), metric.NP(rate("1%")), metric.Quantile(rate("5%"))} {
-		value, err := ranking.Bootstrap(c, metric.Bootstrap{Replicates: 100, Seed: 1})
+	for _, c := range []ranking.Criterion{ranking.Top(), ranking.NP(rate("1%")), ranking.Quantile(rate("5%"))} {
+		value, err := rank.Bootstrap(c, ranking.Bootstrap{Replicates: 100, Seed: 1})
 		must(err)
 		p.Add(value.Numerator, value.Interval.Low, value.Interval.High)
 	}

@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"toptau/internal/core/ranking"
 	"toptau/internal/data/table"
-	"toptau/metric"
 )
 
 // HeldScores are the scores of all rows of a part in memory: one pass over the rows, and none for a question.
@@ -28,11 +28,11 @@ func HoldScores(z [2][]float64) *HeldScores {
 const rankedScores = 4 << 20
 
 // ranking returns the exact ranking; nil: it would take too much memory.
-func (h *HeldScores) ranking() (*metric.Ranking, error) {
+func (h *HeldScores) ranking() (*ranking.Ranking, error) {
 	if len(h.z[0])+len(h.z[1]) > rankedScores {
 		return nil, nil
 	}
-	return metric.Rank(metric.Scores{Positives: h.z[table.Positive], Negatives: h.z[table.Negative]})
+	return ranking.Rank(ranking.Scores{Positives: h.z[table.Positive], Negatives: h.z[table.Negative]})
 }
 
 // quantiles returns about n scores that divide each class evenly.

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"toptau/internal/core/heldout"
+	"toptau/internal/core/ranking"
 	"toptau/internal/data/table"
 	"toptau/metric"
 	"toptau/threshold"
@@ -90,11 +91,11 @@ func TestCountsGiveTheSameAsAllScores(t *testing.T) {
 				}
 			}
 		}
-		exact, err := metric.Rank(metric.Scores{Positives: f.z[1], Negatives: f.z[0]})
+		exact, err := ranking.Rank(ranking.Scores{Positives: f.z[1], Negatives: f.z[0]})
 		if err != nil {
 			t.Fatal(err)
 		}
-		criteria := []metric.Criterion{metric.Top(), metric.NP(rate), metric.Quantile(rate), metric.NP(threshold.MustRate("0.5"))}
+		criteria := []ranking.Criterion{ranking.Top(), ranking.NP(rate), ranking.Quantile(rate), ranking.NP(threshold.MustRate("0.5"))}
 		at := []float64{all[r.IntN(len(all))], r.NormFloat64()}
 		m, err := c.measure(ctx, criteria, at)
 		if err != nil {
@@ -160,7 +161,7 @@ func (g *growing) Tally(ctx context.Context, cuts []float64) ([]Cell, error) {
 func TestRowsThatChange(t *testing.T) {
 	g := &growing{fakeScores{z: [2][]float64{{1, 2, 3}, {4}}}}
 	c := &counted{Scores: g, rows: [2]int{3, 1}}
-	if _, err := c.measure(context.Background(), []metric.Criterion{metric.Top()}, nil); err == nil {
+	if _, err := c.measure(context.Background(), []ranking.Criterion{ranking.Top()}, nil); err == nil {
 		t.Error("no error")
 	}
 }

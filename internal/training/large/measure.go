@@ -5,10 +5,10 @@ import (
 	"math"
 	"slices"
 
+	"toptau/internal/core/ranking"
 	"toptau/internal/data/table"
 	"toptau/internal/models/feature"
 	"toptau/method"
-	"toptau/metric"
 	"toptau/model"
 )
 
@@ -60,16 +60,16 @@ func spread(z []float64, n int) []float64 {
 // Measured are counts of the rows of a part by the scores of a model. The counts are exact around the thresholds of the
 // criteria and at the thresholds that were asked for.
 type Measured struct {
-	Ranking *metric.Ranking
+	Ranking *ranking.Ranking
 	Exact   bool            // every score is ranked
 	Values  *feature.Counts // missing and unknown values; nil: not counted
 }
 
 // measure counts the rows in cells. Each threshold of a criterion is a cell of its own.
-func (c *counted) measure(ctx context.Context, criteria []metric.Criterion, at []float64) (*Measured, error) {
+func (c *counted) measure(ctx context.Context, criteria []ranking.Criterion, at []float64) (*Measured, error) {
 	if h, held := c.Scores.(*HeldScores); held {
-		if ranking, err := h.ranking(); ranking != nil || err != nil {
-			return &Measured{Ranking: ranking, Exact: true}, err
+		if all, err := h.ranking(); all != nil || err != nil {
+			return &Measured{Ranking: all, Exact: true}, err
 		}
 	}
 	exact, err := c.thresholds(ctx, criteria)
@@ -92,17 +92,17 @@ func (c *counted) measure(ctx context.Context, criteria []metric.Criterion, at [
 }
 
 // thresholds returns the scores at which the budgets of criteria end.
-func (c *counted) thresholds(ctx context.Context, criteria []metric.Criterion) (exact []float64, err error) {
+func (c *counted) thresholds(ctx context.Context, criteria []ranking.Criterion) (exact []float64, err error) {
 	for _, of := range []method.Population{method.Negatives, method.AllRows} {
 		var orders []int
 		n := c.size(of)
 		for _, k := range criteria {
-			all := k.Name == metric.AtQuantile
+			all := k.Name == method.AtQuantile
 			if all != (of == method.AllRows) || n == 0 {
 				continue
 			}
 			budget := 0
-			if k.Name != metric.AtTop {
+			if k.Name != method.AtTop {
 				budget = k.Tau.Floor(n)
 			}
 			orders = append(orders, n-budget) // the first row that must stay out
@@ -132,15 +132,15 @@ func (c *counted) around(ctx context.Context, cuts, scores []float64) ([]Cell, e
 }
 
 // rank returns the ranking of counted rows.
-func rank(cells []Cell) (*metric.Ranking, error) {
-	groups := make([]metric.Group, 0, len(cells))
+func rank(cells []Cell) (*ranking.Ranking, error) {
+	groups := make([]ranking.Group, 0, len(cells))
 	for i := range cells {
 		low, _ := cells[i].ends(method.AllRows)
 		if rows := cells[i].Rows; rows[0]+rows[1] > 0 {
-			groups = append(groups, metric.Group{Score: low, Positives: rows[table.Positive], Negatives: rows[table.Negative]})
+			groups = append(groups, ranking.Group{Score: low, Positives: rows[table.Positive], Negatives: rows[table.Negative]})
 		}
 	}
-	return metric.RankGroups(groups)
+	return ranking.RankGroups(groups)
 }
 
 // refine divides the cells in which most pairs of a positive and a negative are, so that the area under a curve, which
@@ -196,7 +196,7 @@ func (c *Cell) pairs() float64 {
 
 // Measure counts the rows of a part by the scores of a model. Criteria and decisions at the thresholds can be taken
 // from the ranking exactly; areas lie between the one with ties against the ranking and the one with ties for it.
-func Measure(ctx context.Context, rows Rows, p Part, m *model.Model, criteria []metric.Criterion, at []float64) (*Measured, error) {
+func Measure(ctx context.Context, rows Rows, p Part, m *model.Model, criteria []ranking.Criterion, at []float64) (*Measured, error) {
 	c, err := newCounted(ctx, rows, p, m)
 	if err != nil {
 		return nil, err

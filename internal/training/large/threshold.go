@@ -56,17 +56,17 @@ func (c *Calibrated) At(ctx context.Context, list ...float64) ([]metric.Confusio
 	if err != nil {
 		return nil, err
 	}
-	ranking, err := rank(cells)
+	counts, err := rank(cells)
 	if err != nil {
 		return nil, err
 	}
-	var counts []metric.Confusion
+	var decisions []metric.Confusion
 	for _, t := range list {
-		k, err := ranking.At(t, 0)
+		k, err := counts.At(t, 0)
 		if err != nil {
 			return nil, err
 		}
-		counts = append(counts, k)
+		decisions = append(decisions, k)
 	}
-	return counts, nil
+	return decisions, nil
 }

@@ -10,12 +10,12 @@ import (
 	"toptau/internal/core/certified"
 	"toptau/internal/core/heldout"
 	"toptau/internal/core/matrix"
+	"toptau/internal/core/ranking"
 	"toptau/internal/core/text"
 	"toptau/internal/data/table"
 	"toptau/internal/models/feature"
 	"toptau/internal/training/tune"
 	"toptau/method"
-	"toptau/metric"
 	"toptau/model"
 	"toptau/schema"
 	"toptau/threshold"
@@ -366,12 +366,12 @@ func (t *training) measure(ctx context.Context) error {
 	if f.TestCounts.Positives == 0 || f.TestCounts.Negatives == 0 {
 		return nil
 	}
-	measured, err := scores.measure(ctx, []metric.Criterion{g.Criterion()}, []float64{f.Threshold.Value})
+	measured, err := scores.measure(ctx, []ranking.Criterion{ranking.CriterionOf(g)}, []float64{f.Threshold.Value})
 	if err != nil {
 		return err
 	}
 	e := tune.Evaluation{Ranking: measured.Ranking}
-	if e.Goal, err = measured.Ranking.Positives(g.Criterion()); err != nil {
+	if e.Goal, err = measured.Ranking.Positives(ranking.CriterionOf(g)); err != nil {
 		return err
 	}
 	e.AtThreshold, err = measured.Ranking.At(f.Threshold.Value, 0)

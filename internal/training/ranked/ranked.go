@@ -4,6 +4,7 @@ package ranked
 
 import (
 	"toptau/internal/core/heldout"
+	"toptau/internal/core/ranking"
 	"toptau/internal/training/rowset"
 	"toptau/metric"
 )
@@ -26,10 +27,10 @@ var Of func(evaluation any) *Measured
 // Ranking is a measured entry.
 type Ranking struct {
 	*rowset.Entry
-	Data   *rowset.Set   // the rows, with columns in the model's order
-	Z      []float64     // the scores in the order of the rows
-	Scores metric.Scores // of the units by class
-	Rank   *metric.Ranking
+	Data   *rowset.Set    // the rows, with columns in the model's order
+	Z      []float64      // the scores in the order of the rows
+	Scores ranking.Scores // of the units by class
+	Rank   *ranking.Ranking
 	Alarms []bool // by unit: decisions that breakdowns count; nil: there is no threshold
 }
 
@@ -38,10 +39,10 @@ var OfTraining func(trained any) *Training
 
 // Training is what a training measured, for its report.
 type Training struct {
-	Data    *rowset.Set   // the rows given to Train
-	HeldOut metric.Scores // labelled scores of units that did not fit them, on the model's scale
-	Mass    float64       // of all units
-	Claim   string        // what is guaranteed, in a sentence
+	Data    *rowset.Set    // the rows given to Train
+	HeldOut ranking.Scores // labelled scores of units that did not fit them, on the model's scale
+	Mass    float64        // of all units
+	Claim   string         // what is guaranteed, in a sentence
 }
 
 // ListBounds bounds the false ones among the best rows, or units, of the first ranking, as one delivery. It returns nil if its default

@@ -9,10 +9,10 @@ import (
 	"strings"
 
 	"toptau/diag"
+	"toptau/internal/core/ranking"
 	"toptau/internal/data/table"
 	"toptau/internal/training/leakage"
 	"toptau/internal/training/tune"
-	"toptau/metric"
 	"toptau/result"
 	"toptau/schema"
 )
@@ -297,7 +297,7 @@ const usefulAUC = 0.6
 // accepted.
 func (j *joiner) checkRelation() error {
 	s := byClass(j.data.Table, j.values)
-	r, err := metric.Rank(s)
+	r, err := ranking.Rank(s)
 	if err != nil {
 		return err
 	}

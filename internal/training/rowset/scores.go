@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"toptau/diag"
+	"toptau/internal/core/ranking"
 	"toptau/internal/data/table"
 	"toptau/internal/models/feature"
-	"toptau/metric"
 	"toptau/model"
 	"toptau/result"
 )
@@ -86,8 +86,8 @@ func entitiesOf(t *table.Table) (positives, negatives []int, entities int) {
 }
 
 // splitByClass returns scores with their weights (nil: 1 each) by class.
-func splitByClass(label []table.Class, weight, z []float64) metric.Scores {
-	var s metric.Scores
+func splitByClass(label []table.Class, weight, z []float64) ranking.Scores {
+	var s ranking.Scores
 	for i, class := range label {
 		to, weights := &s.Negatives, &s.NegativeWeights
 		if class == table.Positive {
@@ -112,6 +112,6 @@ func scoreRows(m *model.Model, d *Set) ([]float64, *feature.Counts, error) {
 }
 
 // byClass returns the scores of labelled rows by class.
-func byClass(t *table.Table, z []float64) metric.Scores {
+func byClass(t *table.Table, z []float64) ranking.Scores {
 	return splitByClass(t.Label, t.Weight, z)
 }

@@ -31,13 +31,13 @@ type ShiftWatch struct {
 // watched is the guarantee for all rows or for one segment.
 type watched struct {
 	segment   *string // value of the segment column; nil: all rows
-	guarantee *model.Guarantee
+	guarantee *calibrate.Guarantee
 	arrivals  *heldout.Arrivals // the rows so far
 }
 
 func NewShiftWatch(p *model.Point, labelled bool) *ShiftWatch {
 	s := &ShiftWatch{point: p, labelled: labelled}
-	watch := func(segment *string, g *model.Guarantee) {
+	watch := func(segment *string, g *calibrate.Guarantee) {
 		if g != nil && g.Calibration != nil {
 			s.parts = append(s.parts, watched{segment, g, heldout.NewArrivals(g.Calibration)})
 		}

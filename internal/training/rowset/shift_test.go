@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"toptau/calibrate"
 	"toptau/internal/data/table"
 	"toptau/internal/tests/modeltest"
 	"toptau/method"
@@ -23,7 +24,7 @@ func calibratedPoint(t testing.TB, r *rand.Rand, n int, kind string) *model.Poin
 		z[i] = modeltest.Uniform(r)
 	}
 	at := modeltest.ThresholdOfScores(t, z, "5%", "5%")
-	return &model.Point{Name: "goal", Threshold: at.Value, Guarantee: &model.Guarantee{Certified: true, Kind: metric.GoalKind(kind),
+	return &model.Point{Name: "goal", Threshold: at.Value, Guarantee: &calibrate.Guarantee{Certified: true, Kind: metric.GoalKind(kind),
 		Calibration: at.Guarantee.Calibration}}
 }
 
@@ -93,7 +94,7 @@ func TestShiftWarnings(t *testing.T) {
 		t.Log(warnings[0].Text)
 	}
 	// Without a guarantee, or with one that keeps no calibration, there is nothing to compare.
-	watch := NewShiftWatch(&model.Point{Guarantee: &model.Guarantee{}}, true)
+	watch := NewShiftWatch(&model.Point{Guarantee: &calibrate.Guarantee{}}, true)
 	if reports, warnings := watch.Reports(training); len(reports)+len(warnings) > 0 {
 		t.Errorf("%+v, %+v", reports, warnings)
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"toptau/diag"
+	"toptau/internal/core/ranking"
 	"toptau/internal/data/table"
 	"toptau/internal/training/large"
 	"toptau/internal/training/tune"
@@ -149,7 +150,7 @@ func (u *Units) RowOf(unit int) int {
 }
 
 // ByClass returns the scores of units by class.
-func (u *Units) ByClass(z []float64) metric.Scores {
+func (u *Units) ByClass(z []float64) ranking.Scores {
 	return splitByClass(u.Label, u.Weights(u.Table), u.Scores(z))
 }
 
@@ -179,7 +180,7 @@ func (u *Units) Decisions(alarms []bool, confidence float64) (metric.Confusion, 
 // CountDecisions counts decisions on some rows (nil: all). It makes scores of 1 and -1, so that a threshold of
 // 0 decides in the same way.
 func CountDecisions(label []table.Class, weight []float64, rows []int, alarms []bool, confidence float64) (metric.Confusion, error) {
-	var s metric.Scores
+	var s ranking.Scores
 	add := func(row int) {
 		z := -1.0
 		if alarms[row] {
@@ -202,11 +203,11 @@ func CountDecisions(label []table.Class, weight []float64, rows []int, alarms []
 	for _, row := range rows {
 		add(row)
 	}
-	ranking, err := metric.Rank(s)
+	rank, err := ranking.Rank(s)
 	if err != nil {
 		return metric.Confusion{}, err
 	}
-	return ranking.At(0, confidence)
+	return rank.At(0, confidence)
 }
 
 // data returns the units as rows of a table that has labels, times and entities. Of copies it has one row each.

@@ -147,6 +147,6 @@ func Untried(f *tune.Found) []string {
 // Expected returns the expected rate of a threshold on new rows.
 func Expected(t *tune.Threshold) result.Expected {
 	e := NewExpected(t.Expected, t.Refitted)
-	e.Scheme, e.Population, e.Rows, e.Approximate = result.Scheme(t.Scheme), t.Population.String(), t.Rows, t.Approximate
+	e.Scheme, e.Population, e.Rows, e.Approximate = string(t.Scheme), t.Population.String(), t.Rows, t.Approximate
 	return e
 }

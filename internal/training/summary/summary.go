@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"toptau/calibrate"
 	"toptau/diag"
 	"toptau/internal/core/text"
 	"toptau/internal/models/wording"
@@ -13,7 +14,6 @@ import (
 	"toptau/internal/training/tune"
 	"toptau/method"
 	"toptau/metric"
-	"toptau/model"
 	"toptau/result"
 	"toptau/threshold"
 )
@@ -30,10 +30,10 @@ type Facts struct {
 	Measured  bool               // the rows of Basis took no part in training, so rates are not estimates
 	Expected  *result.Expected   // expected rate on new rows, used unless Measured; nil: not known
 
-	Delta       threshold.Rate   // of the requested guarantee; zero: none was requested
-	Guarantee   *model.Guarantee // guarantee of the threshold, or nil
-	Price       *result.Price    // of the guarantee; nil: not known
-	NoGuarantee string           // the reason why there is no guarantee, as a clause
+	Delta       threshold.Rate       // of the requested guarantee; zero: none was requested
+	Guarantee   *calibrate.Guarantee // guarantee of the threshold, or nil
+	Price       *result.Price        // of the guarantee; nil: not known
+	NoGuarantee string               // the reason why there is no guarantee, as a clause
 
 	Prevalence      float64 // assumed fraction of positives
 	PrevalenceGiven bool    // the user set it
@@ -164,7 +164,7 @@ func (f *Facts) alarmRateLine() string {
 		string(tune.SchemeValidation):  "of the validation part, which also chose the model",
 	}[string(e.Scheme)]
 	from := fmt.Sprintf("from %s %s %s", text.Count(e.Rows), rows, origin)
-	if e.Scheme == result.Scheme(tune.SchemeAllRows) {
+	if e.Scheme == string(tune.SchemeAllRows) {
 		from = fmt.Sprintf("estimated from all %s %s, each scored by a fit that did not see it", text.Count(e.Rows), rows)
 	}
 	if e.Refitted && !f.Goal.IsBudget() {
@@ -205,7 +205,7 @@ func (f *Facts) workLine() string {
 	positives := float64(rows * f.Prevalence)
 	hits := float64(positives * f.Decisions.TruePositiveRate.Rate)
 	return fmt.Sprintf("Per %s %s: about %s alerts, %s of them real; %s positives missed.", text.Amount(rows), wording.UnitNames(f.Unit),
-		text.Amount(rows*f.Decisions.AlertRate().Rate), text.Amount(hits), text.Amount(positives-hits))
+		text.Amount(rows*f.Decisions.AlertRate.Rate), text.Amount(hits), text.Amount(positives-hits))
 }
 
 func (f *Facts) guaranteeLine() string {

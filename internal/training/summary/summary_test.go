@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"toptau/calibrate"
+	"toptau/internal/core/ranking"
 	"toptau/metric"
-	"toptau/model"
 	"toptau/result"
 	"toptau/threshold"
 )
@@ -17,7 +17,7 @@ import (
 // decisionsOn returns the decisions of a threshold with the given numbers of positives and negatives above and below it.
 func decisionsOn(t testing.TB, tp, fn, fp, tn int, weighted bool) metric.Confusion {
 	t.Helper()
-	var s metric.Scores
+	var s ranking.Scores
 	for i := range tp + fn {
 		s.Positives = append(s.Positives, boolScore(i < tp))
 	}
@@ -33,7 +33,7 @@ func decisionsOn(t testing.TB, tp, fn, fp, tn int, weighted bool) metric.Confusi
 			s.NegativeWeights[i] = 2
 		}
 	}
-	r, err := metric.Rank(s)
+	r, err := ranking.Rank(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func boolScore(above bool) float64 {
 func TestSummary(t *testing.T) {
 	goal := metric.RateGoal(metric.GoalMaxFPR, "1%")
 	f := Facts{Goal: goal, Decisions: decisionsOn(t, 150, 50, 72, 9728, false), Basis: "the test part",
-		Delta: threshold.MustRate("5%"), Guarantee: &model.Guarantee{Certified: true, Kind: "max-fpr", Rate: threshold.MustRate("1%"),
+		Delta: threshold.MustRate("5%"), Guarantee: &calibrate.Guarantee{Certified: true, Kind: "max-fpr", Rate: threshold.MustRate("1%"),
 			Delta: threshold.MustRate("5%"), Negatives: 3000}, Prevalence: 0.02,
 		Chosen: "logistic on leaves", Gain: &result.Estimate{Mean: 0.042, StandardError: 0.011}, Warnings: 2}
 	want := `75 % of the positives are found (150 of 200; 95 % CI 68.4 % to 80.8 %).
@@ -77,9 +77,9 @@ These numbers only apply to data like this; see the 2 notes below.`
 	}
 	f.Unit = nil
 	f.Prevalence, f.PrevalenceGiven, f.Warnings, f.Gain = 0.0001, true, 1, nil
-	f.Decisions = f.Decisions.Mixed(0.0001, nil)
+	f.Decisions = ranking.Mix(f.Decisions, 0.0001, nil)
 	f.Guarantee, f.NoGuarantee = nil, "a quarter of the 40 negatives is 10, and the guarantee needs 299"
-	f.Goal = metric.CountGoal(metric.GoalAlerts, 50, 2000000)
+	f.Goal = metric.Goal{Kind: metric.GoalAlerts, Count: 50, Of: 2000000}
 	lines := Lines(f)
 	for i, want := range map[int]string{
 		1: "Of 1,000 alerts, about 10 are real (95 % CI 7 to 14).",
@@ -104,14 +104,14 @@ func TestSummaryOfFewFacts(t *testing.T) {
 	}{
 		"nothing":              {Facts{}, 2, "No guarantee was requested"},
 		"no positives":         {Facts{Decisions: decisionsOn(t, 0, 0, 3, 100, false), Prevalence: 0.1}, 4, "2.91 % of the negatives"},
-		"no alerts":            {Facts{Decisions: decisionsOn(t, 0, 5, 0, 100, false).Mixed(0.1, nil), Prevalence: 0.1}, 7, "there are no alerts"},
-		"no false alarms":      {Facts{Decisions: decisionsOn(t, 5, 0, 0, 100, false).Mixed(0.1, nil), Prevalence: 0.1}, 7, "about 1,000 are real (95 % CI 519 to 1,000)"},
-		"weights":              {Facts{Decisions: decisionsOn(t, 5, 5, 1, 99, true).Mixed(0.5, nil), Prevalence: 0.5}, 7, "about 980 are real."},
+		"no alerts":            {Facts{Decisions: ranking.Mix(decisionsOn(t, 0, 5, 0, 100, false), 0.1, nil), Prevalence: 0.1}, 7, "there are no alerts"},
+		"no false alarms":      {Facts{Decisions: ranking.Mix(decisionsOn(t, 5, 0, 0, 100, false), 0.1, nil), Prevalence: 0.1}, 7, "about 1,000 are real (95 % CI 519 to 1,000)"},
+		"weights":              {Facts{Decisions: ranking.Mix(decisionsOn(t, 5, 5, 1, 99, true), 0.5, nil), Prevalence: 0.5}, 7, "about 980 are real."},
 		"requested, no reason": {Facts{Delta: threshold.MustRate("5%")}, 2, "No guarantee."},
 		"a negative gain":      {Facts{Chosen: "x", Gain: &result.Estimate{Mean: -0.01, StandardError: 0.02}}, 3, "-1.0 ± 2.0 points"},
-		"top": {Facts{Guarantee: &model.Guarantee{Certified: true, Kind: "top", Rate: threshold.MustRate("1/3"),
+		"top": {Facts{Guarantee: &calibrate.Guarantee{Certified: true, Kind: "top", Rate: threshold.MustRate("1/3"),
 			Delta: threshold.MustRate("10%")}}, 2, "Guaranteed with 90 % confidence, for rows like those that set the threshold: at most 33.3 % of all rows become alerts."},
-		"above all": {Facts{Guarantee: &model.Guarantee{Certified: true, Kind: "absolute-top", Bound: 3e-8,
+		"above all": {Facts{Guarantee: &calibrate.Guarantee{Certified: true, Kind: "absolute-top", Bound: 3e-8,
 			Delta: threshold.MustRate("5%"), Negatives: 1}}, 2, "at most 3e-06 % of the negatives"},
 	} {
 		lines := Lines(c.f)
@@ -137,7 +137,7 @@ func TestSummaryCoversThePrecision(t *testing.T) {
 	missed := 0
 	for range draws {
 		tp, fp := count(40, tpr), count(400, fpr)
-		f := Facts{Decisions: decisionsOn(t, tp, 40-tp, fp, 400-fp, false).Mixed(prevalence, nil), Prevalence: prevalence}
+		f := Facts{Decisions: ranking.Mix(decisionsOn(t, tp, 40-tp, fp, 400-fp, false), prevalence, nil), Prevalence: prevalence}
 		_, text, found := strings.Cut(f.precisionLine(), "(95 % CI ")
 		low, high, _ := strings.Cut(strings.TrimSuffix(text, ")."), " to ")
 		a, err1 := strconv.ParseFloat(strings.ReplaceAll(low, ",", ""), 64)
@@ -165,8 +165,8 @@ func TestSummaryStatesTheExpectedRate(t *testing.T) {
 	expected.Scheme, expected.Population, expected.Rows = "certified", "negatives", 2990
 	alarms := &metric.Proportion{Rate: expectation.Rate, Interval: &metric.Interval{Low: expectation.Low, High: expectation.High, Confidence: 0.95}}
 	decisions := decisionsOn(t, 724, 297, 167, 15822, false)
-	f := Facts{Goal: goal, Decisions: decisions.Mixed(0.05, alarms), Prevalence: 0.05,
-		Delta: threshold.MustRate("5%"), Guarantee: &model.Guarantee{Certified: true, Kind: "max-fpr", Rate: threshold.MustRate("1%"),
+	f := Facts{Goal: goal, Decisions: ranking.Mix(decisions, 0.05, alarms), Prevalence: 0.05,
+		Delta: threshold.MustRate("5%"), Guarantee: &calibrate.Guarantee{Certified: true, Kind: "max-fpr", Rate: threshold.MustRate("1%"),
 			Delta: threshold.MustRate("5%"), Negatives: 2990},
 		Expected: &expected}
 	text := strings.Join(Lines(f), "\n")
@@ -184,7 +184,7 @@ func TestSummaryStatesTheExpectedRate(t *testing.T) {
 	refitted.Scheme, refitted.Population, refitted.Rows = "cross-fitted", "negatives", 2990
 	again := f
 	again.Expected, again.Delta, again.Guarantee = &refitted, threshold.Rate{}, nil
-	again.Decisions = decisions.Mixed(0.05, &metric.Proportion{Rate: expectation.Rate})
+	again.Decisions = ranking.Mix(decisions, 0.05, &metric.Proportion{Rate: expectation.Rate})
 	text = strings.Join(Lines(again), "\n")
 	if !strings.Contains(text, "Expect about 0.7 % of new negatives") || !strings.Contains(text, "That is not an interval") ||
 		strings.Contains(text, "real (95") || strings.Contains(text, "kept on average") {

@@ -8,6 +8,7 @@ import (
 	"toptau/calibrate"
 	"toptau/diag"
 	"toptau/internal/core/heldout"
+	"toptau/internal/core/ranking"
 	"toptau/internal/core/text"
 	"toptau/internal/data/table"
 	"toptau/method"
@@ -140,7 +141,7 @@ func (c *calibration) pooledPopulation() (scores, weights []float64) {
 }
 
 // populationOf returns the scores of what the goal's budget counts.
-func populationOf(g metric.Goal, s *metric.Scores) []float64 {
+func populationOf(g metric.Goal, s *ranking.Scores) []float64 {
 	switch g.Population() {
 	case method.AllRows:
 		return slices.Concat(s.Negatives, s.Positives)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"toptau/internal/core/detmath"
+	"toptau/internal/core/ranking"
 	"toptau/internal/core/text"
 	"toptau/method"
 	"toptau/metric"
@@ -33,7 +34,7 @@ var rowBudgets = []int{0, 1, 2, 4, 8}
 const fewLevels = 3
 
 // level is one budget.
-type level = metric.Criterion
+type level = ranking.Criterion
 
 // oddsFactors are the precisions as multiples of the goal's odds p / (1 - p). The average over several chooses better than one, as
 // for budgets.
@@ -51,9 +52,9 @@ func levels(g metric.Goal, negatives, positives int) []level {
 	case metric.GoalMinRecall:
 		return recallLevels(g, positives)
 	}
-	base := g.Criterion()
+	base := ranking.CriterionOf(g)
 	rows := negatives
-	if base.Name == metric.AtQuantile {
+	if base.Name == method.AtQuantile {
 		rows += positives
 	}
 	var list []level
@@ -76,7 +77,7 @@ func precisionLevels(rate threshold.Rate) (list []level) {
 	odds := rate.Float64() / (1 - rate.Float64())
 	for _, factor := range oddsFactors {
 		if p, err := threshold.ParseRate(strconv.FormatFloat(float64(factor*odds)/(1+float64(factor*odds)), 'g', 6, 64)); err == nil {
-			list = append(list, metric.Precision(p))
+			list = append(list, ranking.Precision(p))
 		}
 	}
 	return list
@@ -86,11 +87,11 @@ func precisionLevels(rate threshold.Rate) (list []level) {
 func recallLevels(g metric.Goal, positives int) (list []level) {
 	for _, l := range levels(metric.Goal{Kind: metric.GoalMaxFPR, Rate: g.Alpha()}, positives, 0) {
 		if !l.Tau.IsZero() { // a recall of 1 is no rate
-			list = append(list, metric.Recall(l.Tau.Complement()))
+			list = append(list, ranking.Recall(l.Tau.Complement()))
 		}
 	}
 	if len(list) == 0 {
-		list = append(list, metric.Recall(g.Rate)) // nothing may be missed
+		list = append(list, ranking.Recall(g.Rate)) // nothing may be missed
 	}
 	return list
 }
@@ -109,16 +110,16 @@ func levelsByRows(name method.Criterion, rows int) []level {
 	for _, k := range rowBudgets {
 		switch {
 		case k == 0:
-			list = append(list, metric.Top())
+			list = append(list, ranking.Top())
 		case 2*k < rows:
 			rate, err := threshold.ParseRate(fmt.Sprintf("%d/%d", k, rows))
 			if err != nil {
 				continue
 			}
-			if name == metric.AtQuantile {
-				list = append(list, metric.Quantile(rate))
+			if name == method.AtQuantile {
+				list = append(list, ranking.Quantile(rate))
 			} else {
-				list = append(list, metric.NP(rate))
+				list = append(list, ranking.NP(rate))
 			}
 		}
 	}
@@ -157,18 +158,18 @@ func describeCriterion(list []level, o *SearchOptions, daily bool) Criterion {
 	for _, l := range list {
 		c.Budgets = append(c.Budgets, strings.Replace(l.String(), "positives@", name, 1))
 	}
-	if list[0].Name == metric.AtRecall {
+	if list[0].Name == method.AtRecall {
 		c.Text = "mean fraction of negatives without an alert"
 	}
 	first, last := text.Percent(list[0].Tau.Float64()), text.Percent(list[len(list)-1].Tau.Float64())
 	switch list[0].Name {
-	case metric.AtTop:
+	case method.AtTop:
 		c.Text += " above all negatives, or all but a few"
-	case metric.AtPrecision:
+	case method.AtPrecision:
 		c.Text += fmt.Sprintf(" where at least %s to %s of the alerts are real", first, last)
-	case metric.AtRecall:
+	case method.AtRecall:
 		c.Text += fmt.Sprintf(" at recalls of %s to %s", first, last)
-	case metric.AtQuantile:
+	case method.AtQuantile:
 		c.Text += fmt.Sprintf(" in the top %s to %s of the rows", first, last)
 	default:
 		c.Text += fmt.Sprintf(" at false positive rates of %s to %s", first, last)
@@ -192,7 +193,7 @@ func meanCriterion(g metric.Goal, r *ranked, list []level) (float64, error) {
 	for _, l := range list {
 		var res metric.Result
 		var err error
-		if l.Name == metric.AtPrecision {
+		if l.Name == method.AtPrecision {
 			res = r.valued(r.Precise(l.Tau, passingErrors))
 		} else if res, err = r.measure(l); err != nil {
 			return 0, err

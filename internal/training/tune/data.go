@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"toptau/diag"
+	"toptau/internal/core/ranking"
 	"toptau/internal/data/table"
 	"toptau/internal/models/feature"
 	"toptau/method"
@@ -36,7 +37,7 @@ const (
 
 // Evaluation is a model measured on rows that did not fit it.
 type Evaluation struct {
-	Ranking     *metric.Ranking
+	Ranking     *ranking.Ranking
 	Goal        metric.Result      // the goal's criterion; the threshold comes from these rows
 	AtThreshold metric.Confusion   // decisions at the model's threshold, with Clopper-Pearson intervals
 	Value       *metric.Proportion // with SearchOptions.Value: the amounts found at the model's threshold

@@ -7,6 +7,7 @@ import (
 	"toptau/calibrate"
 	"toptau/diag"
 	"toptau/internal/core/heldout"
+	"toptau/internal/core/ranking"
 	"toptau/internal/data/table"
 	"toptau/method"
 	"toptau/metric"
@@ -104,8 +105,8 @@ type calibrationSample struct {
 // HeldOut are labelled scores on the scale of the model, of rows that did not fit the models that scored them.
 type HeldOut struct {
 	heldout.LabelledScores
-	Units  metric.Scores // the same for what is counted, see Units
-	Source string        // which rows these are, in words
+	Units  ranking.Scores // the same for what is counted, see Units
+	Source string         // which rows these are, in words
 }
 
 // PlainThreshold returns the model's threshold for a goal without a guarantee. It comes from the rows that gave the
@@ -173,7 +174,7 @@ func (f *Found) Rescore(t *table.Table, source string) error {
 	if err != nil {
 		return inFile(err, t)
 	}
-	var s metric.Scores
+	var s ranking.Scores
 	for i, row := range rows {
 		appendScore(&s, t, row, z[i])
 	}
@@ -199,17 +200,17 @@ func (f *Found) expectedAlarms() *metric.Proportion {
 // expected of the threshold. Their intervals take into account that the threshold came from other rows. A search makes them for Prevalence.
 func (f *Found) Among(prevalence float64) metric.Confusion {
 	alarms := f.expectedAlarms()
-	c := f.measured.Mixed(prevalence, alarms)
+	c := ranking.Mix(f.measured, prevalence, alarms)
 	var tpr, fpr, precision []metric.Proportion
 	for _, end := range f.ends {
 		tpr, fpr = append(tpr, end.TruePositiveRate), append(fpr, end.FalsePositiveRate)
-		precision = append(precision, end.Mixed(prevalence, nil).Precision)
+		precision = append(precision, ranking.Mix(end, prevalence, nil).Precision)
 	}
 	if len(f.ends) > 0 {
-		c.TruePositiveRate, c.FalsePositiveRate = c.TruePositiveRate.Moved(tpr...), c.FalsePositiveRate.Moved(fpr...)
+		c.TruePositiveRate, c.FalsePositiveRate = ranking.Moved(c.TruePositiveRate, tpr...), ranking.Moved(c.FalsePositiveRate, fpr...)
 	}
 	if len(f.ends) > 0 && alarms == nil { // the interval of alarms is that of the threshold
-		c.Precision = c.Precision.Moved(precision...)
+		c.Precision = ranking.Moved(c.Precision, precision...)
 	}
 	return c
 }

@@ -4,9 +4,9 @@ import (
 	"slices"
 
 	"toptau/internal/core/heldout"
+	"toptau/internal/core/ranking"
 	"toptau/internal/data/table"
 	"toptau/method"
-	"toptau/metric"
 )
 
 // setHeldOut sets Found.HeldOut. The scores of a cross-fit and of a validation table are on the model's scale.
@@ -41,7 +41,7 @@ func (c *calibration) setHeldOut() {
 		}
 	}
 	if len(held.negatives) == 0 || len(p.Negatives) == 0 || len(p.Positives) == 0 {
-		h.LabelledScores, h.Units = heldout.LabelledScores{}, metric.Scores{}
+		h.LabelledScores, h.Units = heldout.LabelledScores{}, ranking.Scores{}
 		return
 	}
 	pooled := foldScores{negatives: all, positives: p.Positives}

@@ -31,5 +31,9 @@ func Baselines() []method.Name { return []method.Name{method.Logistic, method.SV
 
 // Learners returns the names that SearchOptions.Method may contain, without AllLearners.
 func Learners() []method.Name {
-	return append([]method.Name{method.Logistic, method.SVM, method.Ramp, method.Boosting}, method.Names()...)
+	list := []method.Name{method.Logistic, method.SVM, method.Ramp, method.Boosting}
+	for _, m := range method.All() {
+		list = append(list, m.Name)
+	}
+	return list
 }

@@ -9,6 +9,7 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/core/learn"
+	"toptau/internal/core/ranking"
 	"toptau/internal/core/text"
 	"toptau/internal/data/table"
 	"toptau/internal/models/feature"
@@ -214,7 +215,7 @@ func learnerNames(o *SearchOptions) ([]method.Name, error) {
 	case names == nil:
 		names = []method.Name{method.Logistic, method.Boosting, method.Ramp}
 		for _, m := range method.All() {
-			if m.Convex && o.Goal.Fits(m) {
+			if m.Convex && ranking.Fits(o.Goal, m) {
 				names = append(names, m.Name)
 			}
 		}

@@ -1,17 +1,17 @@
 package tune
 
 import (
+	"toptau/internal/core/ranking"
 	"toptau/internal/data/table"
-	"toptau/metric"
 )
 
 // pooledScores are scores of the model, or of the models it is the mean of, on rows that did not fit them.
 type pooledScores struct {
-	scores  metric.Scores   // of the rows
-	units   metric.Scores   // of what is counted; without entities these are the rows
-	amounts []float64       // of the positive units; nil: none
-	folds   []metric.Scores // the units by fold, if the folds of the search gave them
-	ranking *ranked         // of the units; nil until it is needed
+	scores  ranking.Scores   // of the rows
+	units   ranking.Scores   // of what is counted; without entities these are the rows
+	amounts []float64        // of the positive units; nil: none
+	folds   []ranking.Scores // the units by fold, if the folds of the search gave them
+	ranking *ranked          // of the units; nil until it is needed
 
 	middle, spread float64 // middle + spread z is a score z on the model's scale, if other rows gave the threshold
 }
@@ -25,7 +25,7 @@ func (p *pooledScores) setRanking() (err error) {
 }
 
 // addScores appends scores of one class with their weights.
-func addScores(to, from *metric.Scores) {
+func addScores(to, from *ranking.Scores) {
 	to.Negatives = append(to.Negatives, from.Negatives...)
 	to.Positives = append(to.Positives, from.Positives...)
 	to.NegativeWeights = append(to.NegativeWeights, from.NegativeWeights...)
@@ -39,7 +39,7 @@ func (p *pooledScores) setUnits(c *counted, t *table.Table, rows []int) {
 }
 
 // appendScore adds the score of a table's row.
-func appendScore(s *metric.Scores, t *table.Table, row int, score float64) {
+func appendScore(s *ranking.Scores, t *table.Table, row int, score float64) {
 	list, weights := &s.Negatives, &s.NegativeWeights
 	if t.Label[row] == table.Positive {
 		list, weights = &s.Positives, &s.PositiveWeights

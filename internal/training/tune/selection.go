@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"toptau/internal/core/heldout"
+	"toptau/internal/core/ranking"
 	"toptau/internal/models/feature"
 	"toptau/method"
-	"toptau/metric"
 	"toptau/result"
 )
 
@@ -271,11 +271,11 @@ func (s *selection) averageOf(members []member) (result.Estimate, error) {
 	values, positives := make([]float64, len(s.folds)), 0
 	for i, r := range s.folds {
 		z := blendScores(members, i)
-		ranking, err := r.rank(z.Negatives, z.Positives)
+		units, err := r.rank(z.Negatives, z.Positives)
 		if err != nil {
 			return result.Estimate{}, err
 		}
-		if values[i], err = meanCriterion(r.plan.options.Goal, ranking, r.levels); err != nil {
+		if values[i], err = meanCriterion(r.plan.options.Goal, units, r.levels); err != nil {
 			return result.Estimate{}, err
 		}
 		positives += len(z.Positives)
@@ -332,7 +332,7 @@ func (s *selection) poolFolds(folds []heldout.FoldScores) (*pooledScores, error)
 		z := &folds[i]
 		units := r.scores(z.Negatives, z.Positives)
 		addScores(&p.units, &units)
-		addScores(&p.scores, &metric.Scores{Negatives: z.Negatives, Positives: z.Positives, NegativeWeights: r.weights[0], PositiveWeights: r.weights[1]})
+		addScores(&p.scores, &ranking.Scores{Negatives: z.Negatives, Positives: z.Positives, NegativeWeights: r.weights[0], PositiveWeights: r.weights[1]})
 		p.amounts = append(p.amounts, r.amounts...)
 		p.folds = append(p.folds, units)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"toptau/internal/core/ranking"
 	"toptau/internal/models/feature"
 	"toptau/method"
 	"toptau/metric"
@@ -22,7 +23,7 @@ func fakeTasks(t *testing.T, noise map[string]float64, order ...string) ([]*task
 	var tasks []*task
 	var folds []*foldRows
 	for range 3 {
-		folds = append(folds, &foldRows{plan: &plan{}, levels: []level{metric.NP(rateOf(t, "10%"))}, counting: &counting{}})
+		folds = append(folds, &foldRows{plan: &plan{}, levels: []level{ranking.NP(rateOf(t, "10%"))}, counting: &counting{}})
 	}
 	for k, name := range order {
 		e, learner, _ := strings.Cut(name, " ")
@@ -38,11 +39,11 @@ func fakeTasks(t *testing.T, noise map[string]float64, order ...string) ([]*task
 			}
 			z.setUnits()
 			task.scores = append(task.scores, z)
-			ranking, err := folds[0].rank(z.negatives, z.positives)
+			units, err := folds[0].rank(z.negatives, z.positives)
 			if err != nil {
 				t.Fatal(err)
 			}
-			v, err := meanCriterion(metric.Goal{}, ranking, r.levels)
+			v, err := meanCriterion(metric.Goal{}, units, r.levels)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -186,7 +187,7 @@ func TestLevels(t *testing.T) {
 	} {
 		var got []string
 		for _, l := range levels(goalOf(t, test.goal), test.negatives, test.positives) {
-			if l.Name == metric.AtTop {
+			if l.Name == method.AtTop {
 				got = append(got, "top")
 			} else {
 				got = append(got, l.Tau.String())

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"toptau/diag"
+	"toptau/internal/core/ranking"
 	"toptau/internal/data/table"
 	"toptau/metric"
 )
@@ -325,9 +326,9 @@ func (c *counted) newCounting(t *table.Table, rows []int) *counting {
 }
 
 // scores returns the scores of the units from those of the rows.
-func (n *counting) scores(negatives, positives []float64) metric.Scores {
+func (n *counting) scores(negatives, positives []float64) ranking.Scores {
 	if n.units[0] == nil {
-		return metric.Scores{Positives: positives, Negatives: negatives, PositiveWeights: n.weights[1], NegativeWeights: n.weights[0]}
+		return ranking.Scores{Positives: positives, Negatives: negatives, PositiveWeights: n.weights[1], NegativeWeights: n.weights[0]}
 	}
 	top := slices.Repeat([]float64{math.Inf(-1)}, len(n.label))
 	for class, z := range [2][]float64{negatives, positives} {
@@ -335,7 +336,7 @@ func (n *counting) scores(negatives, positives []float64) metric.Scores {
 			top[unit] = max(top[unit], z[i])
 		}
 	}
-	s := metric.Scores{PositiveWeights: n.weights[1], NegativeWeights: n.weights[0]}
+	s := ranking.Scores{PositiveWeights: n.weights[1], NegativeWeights: n.weights[0]}
 	for unit, class := range n.label {
 		if class == table.Positive {
 			s.Positives = append(s.Positives, top[unit])
@@ -361,17 +362,17 @@ func (n *counting) resolved(rows Counts) (negatives, positives int) {
 
 // ranked are units sorted by score, with the amounts of the positives.
 type ranked struct {
-	*metric.Ranking
+	*ranking.Ranking
 	scores, amounts []float64 // of the positives
 }
 
-func rankUnits(s metric.Scores, amounts []float64) (*ranked, error) {
-	r, err := metric.Rank(s)
+func rankUnits(s ranking.Scores, amounts []float64) (*ranked, error) {
+	r, err := ranking.Rank(s)
 	return &ranked{r, s.Positives, amounts}, err
 }
 
 // measure returns a criterion: a fraction of the positives, or of their amounts.
-func (r *ranked) measure(c metric.Criterion) (metric.Result, error) {
+func (r *ranked) measure(c ranking.Criterion) (metric.Result, error) {
 	result, err := r.Positives(c)
 	return r.valued(result), err
 }
@@ -381,7 +382,7 @@ func (r *ranked) valued(result metric.Result) metric.Result {
 	if r.amounts == nil {
 		return result
 	}
-	return result.Valued(r.scores, r.amounts)
+	return ranking.Valued(result, r.scores, r.amounts)
 }
 
 // profit returns the highest profit at a price of alerts, as a fraction of the amounts of all positives. It is at least 0, without
@@ -406,14 +407,14 @@ func (r *ranked) evaluate(goal metric.Goal, at float64, seed uint64) (e Evaluati
 		if e.Goal, err = r.profit(goal.Cost); err != nil {
 			return e, err
 		}
-		profit, err := r.ProfitAt(goal.Cost, at, r.scores, r.amounts, metric.Bootstrap{Seed: seed})
+		profit, err := r.ProfitAt(goal.Cost, at, r.scores, r.amounts, ranking.Bootstrap{Seed: seed})
 		if err != nil {
 			return e, err
 		}
 		e.Profit = &profit
 		return e, r.evaluateAt(&e, at, seed)
 	}
-	if e.Goal, err = r.measure(goal.Criterion()); err != nil {
+	if e.Goal, err = r.measure(ranking.CriterionOf(goal)); err != nil {
 		return e, err
 	}
 	return e, r.evaluateAt(&e, at, seed)
@@ -428,7 +429,7 @@ func (r *ranked) evaluateAt(e *Evaluation, at float64, seed uint64) (err error) 
 	for i, z := range r.scores {
 		found[i] = z > at
 	}
-	value, err := metric.FoundValue(r.amounts, found, metric.Bootstrap{Seed: seed})
+	value, err := ranking.FoundValue(r.amounts, found, ranking.Bootstrap{Seed: seed})
 	e.Value = &value
 	return err
 }

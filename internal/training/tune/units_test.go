@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"toptau/diag"
+	"toptau/internal/core/ranking"
 	"toptau/internal/data/table"
 	"toptau/method"
 	"toptau/metric"
@@ -220,7 +221,7 @@ func TestGuaranteeOfEntities(t *testing.T) {
 func TestCriterionFollowsTheMoney(t *testing.T) {
 	z := [2][]float64{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, {1, 1, 1, -1}} // finds three small positives
 	rich := [2][]float64{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, {-1, -1, -1, 1}}
-	list := []level{metric.NP(threshold.MustRate("10%"))}
+	list := []level{ranking.NP(threshold.MustRate("10%"))}
 	for _, amounts := range [][]float64{nil, {1, 1, 1, 100}} {
 		n := &counting{amounts: amounts}
 		var values []float64

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"toptau/internal/core/ranking"
 	"toptau/internal/models/feature"
 	"toptau/method"
 	"toptau/metric"
@@ -24,7 +25,7 @@ type Ranked struct {
 //
 // If several entries are compared, and for the best one, the intervals hold together with the stated
 // confidence.
-func Verdicts(entries []Ranked, paired *metric.Paired, reference int) []result.Verdict {
+func Verdicts(entries []Ranked, paired *ranking.Paired, reference int) []result.Verdict {
 	v := &verdicts{entries: entries, paired: paired, reference: reference}
 	if slices.ContainsFunc(entries, func(e Ranked) bool { return e.Learner != "" }) {
 		v.aboutLoss()
@@ -37,7 +38,7 @@ func Verdicts(entries []Ranked, paired *metric.Paired, reference int) []result.V
 
 type verdicts struct {
 	entries   []Ranked
-	paired    *metric.Paired
+	paired    *ranking.Paired
 	reference int
 	list      []result.Verdict
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"toptau/internal/core/ranking"
 	"toptau/internal/models/feature"
 	"toptau/method"
 	"toptau/metric"
@@ -21,17 +22,17 @@ func foundScores(found, positives int) []float64 {
 }
 
 // pairOf is the paired bootstrap of entries that find the given numbers of 200 positives.
-func pairOf(t *testing.T, found ...int) *metric.Paired {
+func pairOf(t *testing.T, found ...int) *ranking.Paired {
 	t.Helper()
 	negatives := make([]float64, 400)
 	for k := range negatives {
 		negatives[k] = 1 + float64(k)/1000
 	}
-	var s metric.PairedScores
+	var s ranking.PairedScores
 	for _, n := range found {
 		s.Positives, s.Negatives = append(s.Positives, foundScores(n, 200)), append(s.Negatives, negatives)
 	}
-	paired, err := metric.PairedBootstrap(s, metric.NP(threshold.MustRate("5%")), 0, metric.Bootstrap{Seed: 1})
+	paired, err := ranking.PairedBootstrap(s, ranking.NP(threshold.MustRate("5%")), 0, ranking.Bootstrap{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,8 +111,8 @@ func TestVerdictsOnSavedModels(t *testing.T) {
 
 // Without positives within reach of a budget nothing is decided, and the reason is there.
 func TestVerdictsOfUndefinedCriteria(t *testing.T) {
-	s := metric.PairedScores{Positives: [][]float64{{1}, {2}}, Negatives: [][]float64{{0}, {0}}}
-	paired, err := metric.PairedBootstrap(s, metric.Quantile(threshold.MustRate("1%")), 0, metric.Bootstrap{Seed: 1})
+	s := ranking.PairedScores{Positives: [][]float64{{1}, {2}}, Negatives: [][]float64{{0}, {0}}}
+	paired, err := ranking.PairedBootstrap(s, ranking.Quantile(threshold.MustRate("1%")), 0, ranking.Bootstrap{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

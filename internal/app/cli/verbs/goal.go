@@ -122,7 +122,7 @@ func topGoal(text string) (metric.Goal, error) {
 	count, noCount := strconv.ParseInt(n, 10, 64)
 	of, noRows := strconv.ParseInt(m, 10, 64)
 	if noCount == nil && noRows == nil && 0 < count && count < of {
-		return checked(metric.CountGoal(metric.GoalTop, count, of))
+		return checked(metric.Goal{Kind: metric.GoalTop, Count: count, Of: of})
 	}
 	return checked(metric.RateGoal(metric.GoalTop, text))
 }
@@ -143,7 +143,7 @@ func alertsGoal(text string) (metric.Goal, error) {
 	if err != nil {
 		return metric.Goal{}, err
 	}
-	return checked(metric.CountGoal(metric.GoalAlerts, count, of))
+	return checked(metric.Goal{Kind: metric.GoalAlerts, Count: count, Of: of})
 }
 
 func checked(g metric.Goal) (metric.Goal, error) { return g, g.Check() }

@@ -6,8 +6,8 @@ import (
 	"toptau/internal/app/cli"
 	"toptau/internal/core/text"
 	"toptau/internal/models/dialect"
+	"toptau/internal/models/feature"
 	"toptau/method"
-	"toptau/schema"
 )
 
 // HiddenFields are the fields of the library's options that are not flags: data, functions, what a verb decides, and what the search
@@ -54,7 +54,7 @@ var Options = map[string]cli.Option{
 	"monitor labels-file": {Group: "Data", Placeholder: "FILE", File: "in", Help: "A file with one label per row of the data."},
 	"timezone":            {Group: "Data", Placeholder: "ZONE", Help: "The zone of days (--entity, --by, --alert-limit), such as Europe/Prague (default UTC). A time without a zone has the day that is written."},
 
-	"encoding": {Group: "Features", Placeholder: "NAME", Help: "How numeric columns are encoded: raw (the numbers), scorecard (piecewise linear), leaves (of random trees), scorecard+leaves, boosted (leaves of boosted trees), stochastic (of trees that grow on samples of the rows and columns), pairs (of trees that read two columns) or additive (a step function of each column) (default raw).", Values: text.Strings(schema.Encodings())},
+	"encoding": {Group: "Features", Placeholder: "NAME", Help: "How numeric columns are encoded: raw (the numbers), scorecard (piecewise linear), leaves (of random trees), scorecard+leaves, boosted (leaves of boosted trees), stochastic (of trees that grow on samples of the rows and columns), pairs (of trees that read two columns) or additive (a step function of each column) (default raw).", Values: text.Strings(feature.Encodings())},
 	"scale":    {Group: "Features", Placeholder: "NAME", Help: "What is scaled: standard (numeric columns, but not LIBSVM indices of 0 and 1), all (one-hot columns and those too) or none (default standard).", Values: []string{"standard", "all", "none"}},
 	"impute": {Group: "Features", First: true, Placeholder: "NAME",
 		Help:   "How a missing value is encoded: error (refused), median, zero or indicator (default error).",
@@ -87,8 +87,8 @@ var Options = map[string]cli.Option{
 
 	"method":           {Group: "Search", Placeholder: "NAMES", Help: "Only these learners: logistic, svm, ramp, boosting, the eight methods, or all (default: logistic and boosting; with --encoding also ramp and the convex methods for the goal).", Values: Learners()},
 	"compare method":   {Group: "Search", Placeholder: "NAMES", Help: "Only these learners, and logistic as the reference: svm, ramp, boosting, the eight methods, or all (default: svm, boosting, ramp and the convex methods for the goal).", Values: Learners()},
-	"train encoding":   {Group: "Search", Placeholder: "NAMES", Help: "Only these encodings: raw, scorecard, leaves, scorecard+leaves, boosted, stochastic, pairs, additive (default: raw, boosted and stochastic, and leaves for the mean of the boosters).", Values: text.Strings(schema.Encodings())},
-	"compare encoding": {Group: "Search", Placeholder: "NAMES", Help: "Only these encodings: raw, scorecard, leaves, scorecard+leaves, boosted, stochastic, pairs, additive (default: raw, boosted and stochastic).", Values: text.Strings(schema.Encodings())},
+	"train encoding":   {Group: "Search", Placeholder: "NAMES", Help: "Only these encodings: raw, scorecard, leaves, scorecard+leaves, boosted, stochastic, pairs, additive (default: raw, boosted and stochastic, and leaves for the mean of the boosters).", Values: text.Strings(feature.Encodings())},
+	"compare encoding": {Group: "Search", Placeholder: "NAMES", Help: "Only these encodings: raw, scorecard, leaves, scorecard+leaves, boosted, stochastic, pairs, additive (default: raw, boosted and stochastic).", Values: text.Strings(feature.Encodings())},
 	"derive":           {Group: "Features", Placeholder: "NAME", Help: "Let the boosters also read derived columns: pairs (the differences, products and ratios of the strongest numeric columns) or none. They are kept if they gain more than chance explains. The search takes two to four times as long (default none).", Values: []string{"none", "pairs"}},
 	"class-weight":     {Group: "Search", Placeholder: "W", Help: "logistic, svm: the weight of the positives, a number or balanced (default 1). The methods for the top compare the classes, so it has no effect on them.", Values: []string{"balanced"}},
 	"folds":            {Group: "Search", Placeholder: "K", Help: "Folds of the cross-validation (default 5)."},
@@ -146,5 +146,9 @@ var Options = map[string]cli.Option{
 
 // Learners lists the names of all learners.
 func Learners() []string {
-	return append([]string{string(method.Logistic), string(method.SVM), string(method.Ramp)}, text.Strings(method.Names())...)
+	list := []string{string(method.Logistic), string(method.SVM), string(method.Ramp)}
+	for _, m := range method.All() {
+		list = append(list, string(m.Name))
+	}
+	return list
 }

@@ -13,7 +13,7 @@ import (
 
 	"toptau/internal/app/plot"
 	"toptau/internal/app/plot/plottest"
-	"toptau/metric"
+	"toptau/internal/core/ranking"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -74,7 +74,7 @@ func TestEmptyAndSinglePoints(t *testing.T) {
 	for name, f := range map[string]plot.Figure{
 		"plot": &plot.Plot{}, "series": &plot.Plot{Series: []plot.Series{{Name: "a"}}}, "not finite": &plot.Plot{Series: []plot.Series{{X: nan, Y: nan}}},
 		"negative on a log axis": &plot.Plot{X: plot.Axis{Scale: plot.Logarithmic}, Series: []plot.Series{{X: []float64{-1}, Y: []float64{1}}}},
-		"histogram":              &plot.Histogram{}, "dots": &plot.DotPlot{}, "of nothing": plot.HistogramOf(metric.Scores{}, nil, 0),
+		"histogram":              &plot.Histogram{}, "dots": &plot.DotPlot{}, "of nothing": plot.HistogramOf(ranking.Scores{}, nil, 0),
 	} {
 		if texts := plottest.Check(t, f); !strings.Contains(strings.Join(texts, "|"), "no data") {
 			t.Errorf("%s: does not say that there is no data: %q", name, texts)
@@ -121,7 +121,7 @@ func TestArbitraryNumbers(t *testing.T) {
 		}
 		plottest.Check(t, dots)
 		plottest.Check(t, &plot.Histogram{X: axis(), Edges: values(), Classes: []plot.Class{{Name: "a", Counts: values()}}, Threshold: new(value())})
-		s := metric.Scores{Positives: values(), Negatives: values(), PositiveWeights: values()}
+		s := ranking.Scores{Positives: values(), Negatives: values(), PositiveWeights: values()}
 		plottest.Check(t, plot.HistogramOf(s, new(value()), random.IntN(60)))
 	}
 }
@@ -152,7 +152,7 @@ func TestHistogramCountsEveryScore(t *testing.T) {
 	if !strings.Contains(h.Text.Note, "are outside the bins") {
 		t.Errorf("note: %q", h.Text.Note)
 	}
-	one := plot.HistogramOf(metric.Scores{Negatives: []float64{7, 7, 7}}, nil, 10)
+	one := plot.HistogramOf(ranking.Scores{Negatives: []float64{7, 7, 7}}, nil, 10)
 	if sum := one.Classes[0].Counts; len(sum) == 0 {
 		t.Error("a constant score has no bins")
 	}

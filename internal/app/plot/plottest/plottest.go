@@ -12,7 +12,7 @@ import (
 
 	"toptau/internal/app/plot"
 	"toptau/internal/core/detmath"
-	"toptau/metric"
+	"toptau/internal/core/ranking"
 )
 
 // Example is a figure with the name of its golden file.
@@ -103,14 +103,14 @@ func wellFormed(t *testing.T, svg []byte) []string {
 }
 
 // Scores returns the scores of a detector that finds most positives. A few of them are far away.
-func Scores(negatives, positives int) metric.Scores {
+func Scores(negatives, positives int) ranking.Scores {
 	random := rand.New(rand.NewPCG(1, 2))
 	uniform := func() float64 { return float64((float64(random.Uint64()>>11) + 0.5) / (1 << 53)) }
 	logistic := func() float64 {
 		u := uniform()
 		return detmath.Log(u / (1 - u))
 	}
-	var s metric.Scores
+	var s ranking.Scores
 	for range negatives {
 		s.Negatives = append(s.Negatives, logistic())
 	}

@@ -1,4 +1,4 @@
-package metric
+package ranking
 
 import (
 	"encoding/json"
@@ -10,6 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"toptau/method"
+	"toptau/metric"
 	"toptau/threshold"
 )
 
@@ -112,7 +114,7 @@ func TestPairedReplicatesAgainstBruteForce(t *testing.T) {
 					}
 				}
 				taken := 0.0
-				if c.Name == AtQuantile {
+				if c.Name == method.AtQuantile {
 					taken = d.gap[0]
 				}
 				for m := range got {
@@ -175,7 +177,7 @@ func TestPairedResults(t *testing.T) {
 		}
 		for _, m := range []int{0, 2} {
 			d := out.Differences[m]
-			if d.Interval.Low != 0 || d.Interval.High != 0 || d.Gained+d.Lost != 0 || d.Verdict() != Undecided {
+			if d.Interval.Low != 0 || d.Interval.High != 0 || d.Gained+d.Lost != 0 || d.Verdict() != metric.Undecided {
 				t.Errorf("%v: against itself %+v", c, d)
 			}
 		}
@@ -256,8 +258,8 @@ func TestPairedCoverage(t *testing.T) {
 				covered++
 			}
 			switch verdict := d.Verdict(); {
-			case verdict == Undecided:
-			case (verdict == Better) == (truth > 0) && truth != 0:
+			case verdict == metric.Undecided:
+			case (verdict == metric.Better) == (truth > 0) && truth != 0:
 				decided++
 			default:
 				wrong++
@@ -295,7 +297,7 @@ func TestPairedEntities(t *testing.T) {
 		}
 	}
 	c := NP(threshold.MustRate("5%"))
-	width := func(s PairedScores) (float64, Difference) {
+	width := func(s PairedScores) (float64, metric.Difference) {
 		out, err := PairedBootstrap(s, c, 0, Bootstrap{Seed: 1})
 		if err != nil {
 			t.Fatal(err)
@@ -310,14 +312,14 @@ func TestPairedEntities(t *testing.T) {
 	if kept < 0.8*alone || kept > 1.25*alone || narrow > 0.7*alone {
 		t.Errorf("width %v; of five copies %v, as entities %v", alone, narrow, kept)
 	}
-	if after.Interval.Kind != GroupInterval || after.SignTest != before.SignTest || rows.SignTest >= before.SignTest {
+	if after.Interval.Kind != metric.GroupInterval || after.SignTest != before.SignTest || rows.SignTest >= before.SignTest {
 		t.Errorf("%+v, %+v, %+v", before, rows, after)
 	}
 }
 
 // Five positives that only the new model finds prove nothing, six do: the interval and the sign test agree.
 func TestPairedVerdictOfAHandful(t *testing.T) {
-	handful := func(n int) Difference {
+	handful := func(n int) metric.Difference {
 		s := PairedScores{Positives: make([][]float64, 2), Negatives: make([][]float64, 2)}
 		for range n {
 			s.Positives[0], s.Positives[1] = append(s.Positives[0], -1), append(s.Positives[1], 2)
@@ -332,10 +334,10 @@ func TestPairedVerdictOfAHandful(t *testing.T) {
 		}
 		return out.Differences[1]
 	}
-	if d := handful(5); d.Interval.Low > 0 || d.SignTest != 0.0625 || d.Verdict() != Undecided {
+	if d := handful(5); d.Interval.Low > 0 || d.SignTest != 0.0625 || d.Verdict() != metric.Undecided {
 		t.Errorf("%+v is %s", d, d.Verdict())
 	}
-	if d := handful(6); d.Verdict() != Better || d.Gained != 6 {
+	if d := handful(6); d.Verdict() != metric.Better || d.Gained != 6 {
 		t.Errorf("%+v is %s", d, d.Verdict())
 	}
 }
@@ -361,7 +363,7 @@ func TestPairedRefusesOtherRows(t *testing.T) {
 		t.Error("no error for a reference that is not there")
 	}
 	out, err := PairedBootstrap(good, Quantile(threshold.MustRate("1%")), 0, Bootstrap{})
-	if err != nil || out.Differences[1].Undefined == "" || out.Differences[1].Verdict() != Undecided {
+	if err != nil || out.Differences[1].Undefined == "" || out.Differences[1].Verdict() != metric.Undecided {
 		t.Errorf("a budget of 0: %+v, %v", out, err)
 	}
 }

@@ -1,12 +1,12 @@
-package metric
+package ranking
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"sort"
 
 	"toptau/diag"
+	"toptau/metric"
 	"toptau/threshold"
 )
 
@@ -14,13 +14,13 @@ import (
 // Budget rows. If the last place falls among equal scores, negatives get those places first, so ties count
 // against the model.
 type Selection struct {
-	Budget            float64    // rows looked at, or their mass if rows are weighted
-	Threshold         float64    // the score of the last row looked at; every row above it is
-	TruePositives     float64    // at least this many in any order of equal scores
-	FalsePositives    float64    // at most this many in any order of equal scores
-	Precision         Proportion // TruePositives / Budget
-	TruePositiveRate  Proportion // TruePositives / n+: the fraction of positives found
-	FalsePositiveRate Proportion // FalsePositives / n-
+	Budget            float64           // rows looked at, or their mass if rows are weighted
+	Threshold         float64           // the score of the last row looked at; every row above it is
+	TruePositives     float64           // at least this many in any order of equal scores
+	FalsePositives    float64           // at most this many in any order of equal scores
+	Precision         metric.Proportion // TruePositives / Budget
+	TruePositiveRate  metric.Proportion // TruePositives / n+: the fraction of positives found
+	FalsePositiveRate metric.Proportion // FalsePositives / n-
 }
 
 // TopCount returns the selection of the count best rows, a mass if rows are weighted. A count that is not
@@ -74,20 +74,6 @@ func (r *tieGroups) selected(budget, tp, fp float64) Selection {
 	}
 }
 
-func (s *Selection) rates() [3]*Proportion {
-	return [3]*Proportion{&s.Precision, &s.TruePositiveRate, &s.FalsePositiveRate}
-}
-
-// MarshalJSON writes null for undefined values.
-func (s Selection) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		Budget            float64    `json:"budget"`
-		Threshold         *float64   `json:"threshold"`
-		TruePositives     float64    `json:"true_positives"`
-		FalsePositives    float64    `json:"false_positives"`
-		Precision         Proportion `json:"precision"`
-		TruePositiveRate  Proportion `json:"true_positive_rate"`
-		FalsePositiveRate Proportion `json:"false_positive_rate"`
-	}{s.Budget, finite(s.Threshold), s.TruePositives, s.FalsePositives, s.Precision, s.TruePositiveRate,
-		s.FalsePositiveRate})
+func (s *Selection) rates() [3]*metric.Proportion {
+	return [3]*metric.Proportion{&s.Precision, &s.TruePositiveRate, &s.FalsePositiveRate}
 }

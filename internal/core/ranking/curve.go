@@ -1,4 +1,4 @@
-package metric
+package ranking
 
 import (
 	"encoding/json"
@@ -13,11 +13,15 @@ type Point struct {
 
 // MarshalJSON writes null for the threshold -Inf.
 func (p Point) MarshalJSON() ([]byte, error) {
+	t := &p.Threshold
+	if math.IsInf(p.Threshold, -1) {
+		t = nil
+	}
 	return json.Marshal(struct {
 		Threshold *float64 `json:"threshold"`
 		X         float64  `json:"x"`
 		Y         float64  `json:"y"`
-	}{finite(p.Threshold), p.X, p.Y})
+	}{t, p.X, p.Y})
 }
 
 // Curve is exact over all thresholds: it has one point for every distinct score and one for all rows, in

@@ -1,4 +1,4 @@
-package metric
+package ranking
 
 import (
 	"math"
@@ -8,6 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"toptau/method"
+	"toptau/metric"
 	"toptau/threshold"
 )
 
@@ -95,7 +97,7 @@ var (
 func bruteCounted(s sample, c Criterion) (numerator float64, t float64, defined bool) {
 	var population []float64
 	for _, r := range s {
-		if c.Name == AtQuantile || !r.positive {
+		if c.Name == method.AtQuantile || !r.positive {
 			population = append(population, r.score)
 		}
 	}
@@ -107,17 +109,17 @@ func bruteCounted(s sample, c Criterion) (numerator float64, t float64, defined 
 	slices.Reverse(population)
 	if c.Paper {
 		k := 1
-		if c.Name != AtTop {
+		if c.Name != method.AtTop {
 			k = c.Tau.Ceil(len(population))
 		}
 		t = population[k-1]
 		return s.mass(func(r row) bool { return r.positive && r.score >= t }), t, true
 	}
 	budget := 0
-	if c.Name != AtTop {
+	if c.Name != method.AtTop {
 		budget = c.Tau.Floor(len(population))
 	}
-	if c.Name == AtQuantile && budget == 0 {
+	if c.Name == method.AtQuantile && budget == 0 {
 		return 0, 0, false
 	}
 	t = population[budget]
@@ -152,7 +154,7 @@ func TestCriteriaAgainstBruteForce(t *testing.T) {
 				got.Rate != numerator/s.mass(isPositive) {
 				t.Fatalf("%v: got %+v, want %v above %v", c, got, numerator, at)
 			}
-			if c.Paper != (got.Rule == AtOrAbove) || (!c.Paper && got.Admitted > got.Budget) ||
+			if c.Paper != (got.Rule == metric.AtOrAbove) || (!c.Paper && got.Admitted > got.Budget) ||
 				(c.Paper && got.Admitted < got.Budget) {
 				t.Fatalf("%v: %+v", c, got)
 			}
@@ -203,14 +205,14 @@ func TestFractionalWeightsAgainstBruteForce(t *testing.T) {
 		r := s.rank(t, true)
 		for _, c := range criteria(rates.Draw(t, "tau")) {
 			member := isNegative
-			if c.Name == AtQuantile {
+			if c.Name == method.AtQuantile {
 				member = anyRow
 			}
 			if c.Paper || s.mass(isPositive) == 0 || s.mass(member) == 0 {
 				continue
 			}
 			budget := 0.0
-			if c.Name != AtTop {
+			if c.Name != method.AtTop {
 				budget = c.Tau.Times(s.mass(member))
 				if allWholeRows(s, member) {
 					budget = math.Floor(budget)
@@ -227,7 +229,7 @@ func TestFractionalWeightsAgainstBruteForce(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if c.Name == AtQuantile && budget == 0 {
+			if c.Name == method.AtQuantile && budget == 0 {
 				if got.Defined() {
 					t.Fatalf("%v is defined with a budget of 0", c)
 				}
@@ -265,7 +267,7 @@ func TestConfusionAgainstBruteForce(t *testing.T) {
 			t.Fatalf("got %+v, want %v %v %v %v", c, tp, fp, tn, fn)
 		}
 		for _, p := range []struct {
-			got           Proportion
+			got           metric.Proportion
 			part, counter float64
 		}{{c.TruePositiveRate, tp, fn}, {c.FalsePositiveRate, fp, tn}, {c.Precision, tp, fp}} {
 			if p.got.Defined() != (p.part+p.counter > 0) || (p.got.Defined() && p.got.Rate != p.part/(p.part+p.counter)) {

@@ -1,9 +1,11 @@
-package metric
+package ranking
 
 import (
 	"math"
 	"math/rand/v2"
 	"sort"
+
+	"toptau/method"
 )
 
 // drawn computes replicates of a Ranking: drawn masses of the gaps between its scores, see Bootstrap.
@@ -19,7 +21,7 @@ type drawn struct {
 func (d *drawn) criterion(c Criterion) (low, high float64) {
 	r := d.r
 	tau := c.Tau.Float64()
-	if c.Name == AtTop {
+	if c.Name == method.AtTop {
 		one := 1.0
 		if r.weighted {
 			one = typicalWeight(r.rows.weights[1])
@@ -27,11 +29,11 @@ func (d *drawn) criterion(c Criterion) (low, high float64) {
 		tau = one / (r.NegativeMass() + one)
 	}
 	switch {
-	case c.Name == AtPrecision:
+	case c.Name == method.AtPrecision:
 		return d.precision(tau)
 	case r.weighted:
 		return d.rows(c, func(mass float64) float64 { return float64(tau * mass) })
-	case c.Name == AtQuantile:
+	case c.Name == method.AtQuantile:
 		found := d.edges(float64(tau*r.mass(c)), c.Paper, true)
 		return found.low / found.positives, found.high / found.positives
 	}
@@ -49,7 +51,7 @@ type topDraw struct {
 func (d *drawn) top(count float64) topDraw {
 	if d.r.weighted {
 		fraction := count / (d.r.PositiveMass() + d.r.NegativeMass())
-		low, high := d.rows(Criterion{Name: AtQuantile}, func(mass float64) float64 { return float64(fraction * mass) })
+		low, high := d.rows(Criterion{Name: method.AtQuantile}, func(mass float64) float64 { return float64(fraction * mass) })
 		t := topDraw{positives: d.r.PositiveMass(), negatives: d.r.NegativeMass()}
 		t.low, t.high = float64(low*t.positives), float64(high*t.positives)
 		return t
@@ -202,6 +204,22 @@ func (d *drawn) edge(s search, budgets [2]float64, want [2]bool, paper bool, fou
 	}
 }
 
+// precision draws a replicate of all groups and returns Positives@Precision with all gaps against the positives, and in their favour.
+func (d *drawn) precision(tau float64) (low, high float64) {
+	gaps := d.groups()
+	total := d.positives[len(d.r.scores)] + gaps[0]
+	for g := range d.r.scores {
+		k, m := d.positives[g+1], d.positives[g+1]+d.negatives[g+1]
+		if k >= float64(tau*(m+gaps[1])) {
+			low = k
+		}
+		if k+gaps[0] >= float64(tau*(m+gaps[0])) {
+			high = k + gaps[0]
+		}
+	}
+	return low / total, min(1, high/total)
+}
+
 // groups draws the mass of each group, cumulated, and of the gap of each class. With weights every row draws a mass.
 func (d *drawn) groups() (gaps [2]float64) {
 	r := d.r
@@ -246,13 +264,13 @@ func (d *drawn) rows(c Criterion, budget func(mass float64) float64) (low, high 
 	mass := again.mass(c) + gaps[1]
 	all, _ := again.totals()
 	total := all + gaps[0]
-	if c.Name == AtQuantile {
+	if c.Name == method.AtQuantile {
 		mass += gaps[0]
 	}
 	b := budget(mass)
 	low = again.found(c, b-gaps[1])
 	high = again.found(c, b) + gaps[0]
-	if c.Name == AtQuantile {
+	if c.Name == method.AtQuantile {
 		high = min(again.found(c, b-gaps[0])+gaps[0], b)
 	}
 	return low / total, min(1, high/total)

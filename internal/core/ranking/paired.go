@@ -1,12 +1,13 @@
-package metric
+package ranking
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 
 	"toptau/diag"
 	"toptau/internal/core/binomial"
+	"toptau/method"
+	"toptau/metric"
 )
 
 // PairedScores contains the scores of several models on the same rows: Positives[m][i] is the score of model
@@ -24,66 +25,13 @@ type PairedScores struct {
 
 // Paired is a criterion of several models on the same rows.
 type Paired struct {
-	Results     []Result     // of each model, with intervals from these replicates
-	Differences []Difference // of each model to the reference
+	Results     []metric.Result     // of each model, with intervals from these replicates
+	Differences []metric.Difference // of each model to the reference
 
 	scores    PairedScores
 	bootstrap Bootstrap
 	pairing   *pairing
 	drawn     replicates
-}
-
-// Difference is a model's criterion minus the reference's on the same rows.
-type Difference struct {
-	Rate        float64   // the model's rate minus the reference's
-	Undefined   string    // why there is no difference; "" if there is one
-	Interval    *Interval // of the difference, with both models on the same drawn rows
-	Gained      int       // positive rows within the budget of only the model
-	Lost        int       // positive rows within the budget of only the reference
-	SignTest    float64   // two-sided exact p-value: as many (entities of) gained rows as of lost ones
-	significant bool
-}
-
-// Verdict is what a Difference shows.
-type Verdict string
-
-const (
-	Better    Verdict = "better"
-	Worse     Verdict = "worse"
-	Undecided Verdict = "undecided"
-)
-
-// GroupInterval is the kind of an interval that draws entities.
-const GroupInterval = "bootstrap of groups"
-
-// Verdict returns Better or Worse only if the interval excludes 0 and the exact sign test agrees: with a
-// handful of positives the bootstrap alone is overconfident.
-func (d Difference) Verdict() Verdict {
-	switch {
-	case d.Undefined != "" || d.Interval == nil || !d.significant:
-		return Undecided
-	case d.Interval.Low > 0:
-		return Better
-	case d.Interval.High < 0:
-		return Worse
-	}
-	return Undecided
-}
-
-// MarshalJSON writes null for undefined values.
-func (d Difference) MarshalJSON() ([]byte, error) {
-	shadow := struct {
-		Rate      *float64  `json:"rate"`
-		Undefined string    `json:"undefined,omitempty"`
-		Interval  *Interval `json:"interval"`
-		Gained    int       `json:"gained"`
-		Lost      int       `json:"lost"`
-		SignTest  *float64  `json:"sign_test"`
-	}{nil, d.Undefined, d.Interval, d.Gained, d.Lost, nil}
-	if d.Undefined == "" {
-		shadow.Rate, shadow.SignTest = &d.Rate, &d.SignTest
-	}
-	return json.Marshal(shadow)
 }
 
 // PairedBootstrap computes a criterion for each model and its difference to the model numbered reference.
@@ -106,7 +54,7 @@ func PairedBootstrap(s PairedScores, c Criterion, reference int, b Bootstrap) (P
 	if err := s.check(reference); err != nil {
 		return Paired{}, err
 	}
-	if c.Name == AtRecall {
+	if c.Name == method.AtRecall {
 		return pairedRecall(s, c, reference, b)
 	}
 	out := Paired{scores: s, bootstrap: b}
@@ -124,7 +72,7 @@ func PairedBootstrap(s PairedScores, c Criterion, reference int, b Bootstrap) (P
 			first = r
 		}
 		if s.PositiveValues != nil {
-			res = res.Valued(s.Positives[m], s.PositiveValues)
+			res = Valued(res, s.Positives[m], s.PositiveValues)
 		}
 		out.Results = append(out.Results, res)
 	}
@@ -145,7 +93,7 @@ func PairedBootstrap(s PairedScores, c Criterion, reference int, b Bootstrap) (P
 }
 
 // interval returns the interval of one model's criterion.
-func (p *Paired) interval(model int) *Interval {
+func (p *Paired) interval(model int) *metric.Interval {
 	d, found := &p.drawn, p.drawn.found[model]
 	lows, highs := make([]float64, p.bootstrap.Replicates), make([]float64, p.bootstrap.Replicates)
 	for i := range lows {
@@ -157,17 +105,17 @@ func (p *Paired) interval(model int) *Interval {
 
 func (p *Paired) kind() string {
 	if p.scores.PositiveGroups != nil {
-		return GroupInterval
+		return metric.GroupInterval
 	}
-	return BootstrapInterval
+	return metric.BootstrapInterval
 }
 
 // Difference compares two models on the replicates. If several comparisons are to hold together, their number
 // divides the probability of failure (Bonferroni). With R replicates that is exact for up to about R/40
 // comparisons at a confidence of 95 %. Models that put the rows in the same order differ by 0 with certainty.
-func (p *Paired) Difference(model, reference, comparisons int) Difference {
+func (p *Paired) Difference(model, reference, comparisons int) metric.Difference {
 	if text := p.Results[model].Undefined; text != "" {
-		return Difference{Undefined: text}
+		return metric.Difference{Undefined: text}
 	}
 	d := p.scores.difference(p.Results[model], p.Results[reference], model, reference)
 	b := p.bootstrap
@@ -180,7 +128,6 @@ func (p *Paired) Difference(model, reference, comparisons int) Difference {
 		}
 	}
 	d.Interval = newInterval(p.kind(), b, d.Rate, lows, highs)
-	d.significant = d.SignTest <= 1-b.Confidence
 	return d
 }
 
@@ -235,12 +182,12 @@ func (s *PairedScores) check(reference int) error {
 }
 
 // difference compares the positives that two models find, each at its threshold.
-func (s *PairedScores) difference(a, b Result, m, reference int) Difference {
-	d := Difference{Rate: a.Rate - b.Rate}
+func (s *PairedScores) difference(a, b metric.Result, m, reference int) metric.Difference {
+	d := metric.Difference{Rate: a.Rate - b.Rate}
 	net := map[int]int{}         // by entity
 	amounts := map[int]float64{} // likewise
 	for i := range s.Positives[m] {
-		found, before := a.admits(s.Positives[m][i]), b.admits(s.Positives[reference][i])
+		found, before := admits(&a, s.Positives[m][i]), admits(&b, s.Positives[reference][i])
 		if found == before {
 			continue
 		}
@@ -276,7 +223,34 @@ func (s *PairedScores) difference(a, b Result, m, reference int) Difference {
 	return d
 }
 
-// admits reports whether a row is on top at the result's threshold.
-func (r *Result) admits(score float64) bool {
-	return score > r.Threshold || r.Rule == AtOrAbove && score == r.Threshold
+// mirrored returns the scores negated and the classes exchanged.
+func (s PairedScores) mirrored() (PairedScores, error) {
+	if s.PositiveValues != nil {
+		return s, &diag.Error{Kind: diag.Usage, Param: string(metric.GoalMinRecall), Found: "together with amounts",
+			Expected: "only one of the two"}
+	}
+	negated := func(lists [][]float64) [][]float64 {
+		out := make([][]float64, len(lists))
+		for m, list := range lists {
+			for _, z := range list {
+				out[m] = append(out[m], -z+0)
+			}
+		}
+		return out
+	}
+	return PairedScores{Positives: negated(s.Negatives), Negatives: negated(s.Positives), PositiveWeights: s.NegativeWeights,
+		NegativeWeights: s.PositiveWeights, PositiveGroups: s.NegativeGroups, NegativeGroups: s.PositiveGroups}, nil
+}
+
+// pairedRecall is PairedBootstrap for Negatives@Recall. The rows that are gained and lost are negatives.
+func pairedRecall(s PairedScores, c Criterion, reference int, b Bootstrap) (Paired, error) {
+	m, err := s.mirrored()
+	if err != nil {
+		return Paired{}, err
+	}
+	out, err := PairedBootstrap(m, NP(c.Tau.Complement()), reference, b)
+	for i := range out.Results {
+		out.Results[i] = unmirrored(out.Results[i], c)
+	}
+	return out, err
 }

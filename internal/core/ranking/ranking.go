@@ -1,4 +1,4 @@
-package metric
+package ranking
 
 import (
 	"fmt"
@@ -220,3 +220,6 @@ func allWhole(weights []float64) bool {
 	}
 	return true
 }
+
+// tolerance is the relative difference up to which masses that are not whole count as equal. Chosen by hand.
+const tolerance = 1e-12

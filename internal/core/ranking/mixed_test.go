@@ -1,4 +1,4 @@
-package metric
+package ranking
 
 import (
 	"math"
@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"toptau/metric"
 	"toptau/threshold"
 )
 
@@ -54,10 +55,10 @@ func TestMixedIsWeighted(t *testing.T) {
 	if err != nil || math.Abs(a.Precision.Rate-b.Precision.Rate) > 1e-12 || a.FalsePositiveRate.Denominator != 200 || *a.FalsePositiveRate.Interval != *c.FalsePositiveRate.Interval {
 		t.Errorf("%+v, weighted %+v", a, b)
 	}
-	if alerts := b.AlertRate(); math.Abs(a.AlertRate().Rate-alerts.Rate) > 1e-12 || c.IsMixed() || !a.IsMixed() {
-		t.Errorf("alert rate %v, weighted %v", a.AlertRate(), alerts)
+	if math.Abs(a.AlertRate.Rate-b.AlertRate.Rate) > 1e-12 || c.Mixed || !a.Mixed {
+		t.Errorf("alert rate %v, weighted %v", a.AlertRate, b.AlertRate)
 	}
-	if back := a.Mixed(c.Positive(), nil); back.Precision.Rate != c.Precision.Rate || *back.Precision.Interval != *c.Precision.Interval || back.IsMixed() {
+	if back := Mix(a, 40.0/240, nil); back.Precision.Rate != c.Precision.Rate || *back.Precision.Interval != *c.Precision.Interval || back.Mixed || back.AlertRate.Rate != c.AlertRate.Rate {
 		t.Errorf("%+v, before %+v", back, c)
 	}
 	for _, criterion := range []Criterion{Top(), NP(threshold.MustRate("5%")), Recall(threshold.MustRate("50%"))} {
@@ -122,7 +123,7 @@ func TestMixedIntervalsCover(t *testing.T) {
 			}
 			mean += top.TruePositiveRate.Rate / float64(draws)
 			for i, c := range []struct {
-				p     Proportion
+				p     metric.Proportion
 				truth float64
 			}{{top.TruePositiveRate, found}, {top.Precision, precision}} {
 				if c.truth < c.p.Interval.Low || c.truth > c.p.Interval.High {

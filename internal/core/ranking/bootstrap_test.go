@@ -1,4 +1,4 @@
-package metric
+package ranking
 
 import (
 	"cmp"
@@ -10,6 +10,8 @@ import (
 
 	"toptau/internal/core/binomial"
 	"toptau/internal/core/parallel"
+	"toptau/method"
+	"toptau/metric"
 	"toptau/threshold"
 )
 
@@ -56,7 +58,7 @@ func walk(list []massed, c Criterion, above, budget float64) float64 {
 			if list[i].positive {
 				sum += list[i].mass
 			}
-			if !list[i].positive || c.Name == AtQuantile {
+			if !list[i].positive || c.Name == method.AtQuantile {
 				above += list[i].mass
 			}
 		}
@@ -100,9 +102,9 @@ func gapped(s Scores, c Criterion, stratified bool, rng *rand.Rand) (low, high f
 	}
 	budget, taken := c.Tau.Float64()*total[1], 0.0
 	switch c.Name {
-	case AtQuantile:
+	case method.AtQuantile:
 		budget, taken = c.Tau.Float64()*(total[0]+total[1]), gap[0]
-	case AtTop:
+	case method.AtTop:
 		one, mass := 1.0, float64(len(s.Negatives))
 		if weights[1] != nil {
 			mass = 0
@@ -114,7 +116,7 @@ func gapped(s Scores, c Criterion, stratified bool, rng *rand.Rand) (low, high f
 		budget = one / (mass + one) * total[1]
 	}
 	low, high = walk(list, c, gap[1], budget), walk(list, c, taken, budget)+gap[0]
-	if c.Name == AtQuantile {
+	if c.Name == method.AtQuantile {
 		high = min(high, budget)
 	}
 	return low / total[0], high / total[0]
@@ -199,7 +201,7 @@ func TestTopCoverage(t *testing.T) {
 		}
 	}
 	truth := [3]float64{prevalence * curve.at(low) * rows / count, curve.at(low), low}
-	intervals := [3][samples]*Interval{}
+	intervals := [3][samples]*metric.Interval{}
 	parallel.For(samples, func(sample int) {
 		rng := newStream(uint64(sample))
 		positives := drawBinomial(rng, rows, prevalence, 1)
@@ -212,7 +214,7 @@ func TestTopCoverage(t *testing.T) {
 		}
 	})
 	for i, name := range []string{"precision", "positives found", "false alarms"} {
-		c := simulate(samples, truth[i], func(sample int) *Interval { return intervals[i][sample] })
+		c := simulate(samples, truth[i], func(sample int) *metric.Interval { return intervals[i][sample] })
 		t.Logf("%s: %v", name, c)
 		if c.share() < 0.93 { // 372 of 400 or fewer have a probability of 4 % at 95 %
 			t.Errorf("%s: %v", name, c)
@@ -347,7 +349,7 @@ func TestBootstrapIsDeterministic(t *testing.T) {
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, s := range []Scores{plain, weighted} {
-		var first *Interval
+		var first *metric.Interval
 		for _, processors := range []int{1, 2, 8} {
 			runtime.GOMAXPROCS(processors)
 			res, err := mustRank(t, s).Bootstrap(Quantile(threshold.MustRate("5%")), Bootstrap{Replicates: 200, Seed: 9})
@@ -360,7 +362,7 @@ func TestBootstrapIsDeterministic(t *testing.T) {
 			if *res.Interval != *first {
 				t.Errorf("%d processors: %+v, 1: %+v", processors, res.Interval, first)
 			}
-			if res.Interval.Kind != BootstrapInterval || res.Interval.Low > res.Rate || res.Interval.High < res.Rate {
+			if res.Interval.Kind != metric.BootstrapInterval || res.Interval.Low > res.Rate || res.Interval.High < res.Rate {
 				t.Errorf("%+v of %v", res.Interval, res.Rate)
 			}
 		}

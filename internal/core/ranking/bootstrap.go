@@ -1,4 +1,4 @@
-package metric
+package ranking
 
 import (
 	"fmt"
@@ -7,6 +7,8 @@ import (
 
 	"toptau/diag"
 	"toptau/internal/core/parallel"
+	"toptau/method"
+	"toptau/metric"
 )
 
 // Bootstrap sets how an interval is computed if the threshold comes from the same rows. The zero value is
@@ -59,23 +61,23 @@ func (b Bootstrap) check() (Bootstrap, error) {
 // Without weights a replicate costs O(log n), not O(n): the mass above a score is a gamma variable of its
 // count of rows, and bisection of the sorted groups finds the edge of the budget. With weights every row
 // draws a mass, which costs O(n), and the budget follows the drawn mass.
-func (r *Ranking) Bootstrap(c Criterion, b Bootstrap) (Result, error) {
+func (r *Ranking) Bootstrap(c Criterion, b Bootstrap) (metric.Result, error) {
 	res, err := r.Positives(c)
 	if err != nil {
-		return Result{}, err
+		return metric.Result{}, err
 	}
 	b, err = b.check()
 	if err != nil {
-		return Result{}, err
+		return metric.Result{}, err
 	}
 	if !res.Defined() {
 		res.NoInterval = res.Undefined
 		return res, nil
 	}
-	if c.Name != AtQuantile && c.Name != AtPrecision {
+	if c.Name != method.AtQuantile && c.Name != method.AtPrecision {
 		r = perClass(r)
 	}
-	if c.Name == AtRecall {
+	if c.Name == method.AtRecall {
 		r, c = r.mirrored(), NP(c.Tau.Complement())
 	}
 	res.Interval = r.interval(b, res.Rate, func(d *drawn) (low, high float64) { return d.criterion(c) })
@@ -112,13 +114,13 @@ func (r *Ranking) BootstrapTop(count float64, b Bootstrap) (Selection, error) {
 			p.NoInterval = p.Undefined
 			continue
 		}
-		p.Interval = newInterval(BootstrapInterval, b, p.Rate, lows[i], highs[i])
+		p.Interval = newInterval(metric.BootstrapInterval, b, p.Rate, lows[i], highs[i])
 	}
 	return s, nil
 }
 
 // interval draws the replicates and takes their percentiles. It extends the interval to rate.
-func (r *Ranking) interval(b Bootstrap, rate float64, value func(*drawn) (low, high float64)) *Interval {
+func (r *Ranking) interval(b Bootstrap, rate float64, value func(*drawn) (low, high float64)) *metric.Interval {
 	lows, highs := make([]float64, b.Replicates), make([]float64, b.Replicates)
 	parallel.Ranges(b.Replicates, func(first, last int) {
 		d := drawn{r: r}
@@ -127,16 +129,16 @@ func (r *Ranking) interval(b Bootstrap, rate float64, value func(*drawn) (low, h
 			lows[i], highs[i] = value(&d)
 		}
 	})
-	return newInterval(BootstrapInterval, b, rate, lows, highs)
+	return newInterval(metric.BootstrapInterval, b, rate, lows, highs)
 }
 
 // newInterval returns the interval from a percentile of lows to one of highs, extended to value. It sorts
 // both.
-func newInterval(kind string, b Bootstrap, value float64, lows, highs []float64) *Interval {
+func newInterval(kind string, b Bootstrap, value float64, lows, highs []float64) *metric.Interval {
 	slices.Sort(lows)
 	slices.Sort(highs)
 	low, high := percentiles(b.Replicates, b.Confidence)
-	return &Interval{Kind: kind, Low: min(value, lows[low]), High: max(value, highs[high]), Confidence: b.Confidence,
+	return &metric.Interval{Kind: kind, Low: min(value, lows[low]), High: max(value, highs[high]), Confidence: b.Confidence,
 		Replicates: b.Replicates, Seed: b.Seed}
 }
 

@@ -1,4 +1,4 @@
-package metric
+package ranking
 
 import (
 	"math"
@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"toptau/internal/core/parallel"
+	"toptau/method"
 )
 
 // pairing holds what all replicates share. Rows are numbered with the positives first.
@@ -45,7 +46,7 @@ func (o *order) same(other *order) bool {
 
 func newPairing(s PairedScores, c Criterion, r *Ranking, budget float64) *pairing {
 	p := &pairing{criterion: c, counts: r.counts, fixed: !r.weighted && s.PositiveGroups == nil && s.PositiveValues == nil &&
-		c.Name != AtPrecision,
+		c.Name != method.AtPrecision,
 		values: s.PositiveValues, budget: budget,
 		gaps: [2]float64{1, 1}, tau: c.Tau.Float64()}
 	if p.values != nil {
@@ -63,7 +64,7 @@ func newPairing(s PairedScores, c Criterion, r *Ranking, budget float64) *pairin
 	if s.PositiveGroups != nil {
 		p.numberEntities(s.PositiveGroups, s.NegativeGroups)
 	}
-	if c.Name == AtTop {
+	if c.Name == method.AtTop {
 		p.tau = p.gaps[1] / (r.NegativeMass() + p.gaps[1])
 	}
 	for m := range s.Positives {
@@ -98,7 +99,7 @@ func (p *pairing) numberEntities(positives, negatives []int) {
 
 // member reports whether a row is in the criterion's population.
 func (p *pairing) member(row int32) bool {
-	return p.criterion.Name == AtQuantile || int(row) >= p.counts[0]
+	return p.criterion.Name == method.AtQuantile || int(row) >= p.counts[0]
 }
 
 // sortModel returns a model's order. The prefix reaches 8 standard deviations and 40 rows below the budget,
@@ -183,7 +184,7 @@ func (p *pairing) drawAll(b Bootstrap) replicates {
 		for i := first; i < last; i++ {
 			d.draw(stream(b.Seed, i))
 			out.gap[i], out.most[i] = d.gapWorth/d.worth, 1
-			if p.criterion.Name == AtQuantile && p.values == nil {
+			if p.criterion.Name == method.AtQuantile && p.values == nil {
 				out.most[i] = d.budget / d.total[0]
 			}
 			for m := range p.orders {
@@ -241,7 +242,7 @@ func (d *drawing) draw(rng *rand.Rand) {
 	}
 	defer d.setWorth()
 	population := d.total[1]
-	if d.criterion.Name == AtQuantile {
+	if d.criterion.Name == method.AtQuantile {
 		if d.fixed {
 			d.scaleToCounts()
 		}
@@ -334,11 +335,11 @@ func lowestOpen(limits [3]float64, open [3]bool) float64 {
 // found returns the mass of the rows that one model finds within the budget, as a fraction of the positives'
 // mass: with no gap above all rows, with the negatives' gap there, and with the positives' gap.
 func (d *drawing) found(o *order) [3]float64 {
-	if d.criterion.Name == AtPrecision {
+	if d.criterion.Name == method.AtPrecision {
 		return d.preciselyFound(o)
 	}
 	limits := [3]float64{d.budget, d.budget - d.gap[1], d.budget}
-	if d.criterion.Name == AtQuantile {
+	if d.criterion.Name == method.AtQuantile {
 		limits[positivesAbove] -= d.gap[0]
 	}
 	var out [3]float64
@@ -385,6 +386,36 @@ func (d *drawing) found(o *order) [3]float64 {
 		if open[k] {
 			out[k] = positives
 		}
+		out[k] /= d.worth
+	}
+	return out
+}
+
+// preciselyFound is found for Positives@Precision.
+func (d *drawing) preciselyFound(o *order) (out [3]float64) {
+	gaps := [3][2]float64{{}, {0, d.gap[1]}, {d.gap[0], 0}} // above all rows: nothing, the negatives' gap, the positives'
+	var worth, positives, all float64
+	for i := 0; i < len(o.rows); {
+		for score := o.scores[i]; i < len(o.rows) && o.scores[i] == score; i++ {
+			row := o.rows[i]
+			m := d.mass[row]
+			all += m
+			if int(row) >= d.counts[0] {
+				continue
+			}
+			positives += m
+			if d.values != nil {
+				m = float64(m * d.values[row])
+			}
+			worth += m
+		}
+		for k, gap := range gaps {
+			if positives+gap[0] >= float64(d.tau*(all+gap[0]+gap[1])) {
+				out[k] = worth
+			}
+		}
+	}
+	for k := range out {
 		out[k] /= d.worth
 	}
 	return out

@@ -1,4 +1,4 @@
-package metric
+package ranking
 
 import (
 	"cmp"
@@ -9,14 +9,15 @@ import (
 	"strings"
 
 	"toptau/diag"
+	"toptau/metric"
 )
 
 // Amounts. With PairedScores.PositiveValues a criterion is the fraction of an amount that is found, such as
 // money. The threshold and the budget are those of the criterion without amounts.
 
-// Valued returns the result with the amounts of the same positives instead of their counts. scores and amounts are
+// Valued returns a result with the amounts of the same positives instead of their counts. scores and amounts are
 // those of all positives that the result was computed from.
-func (r Result) Valued(scores, amounts []float64) Result {
+func Valued(r metric.Result, scores, amounts []float64) metric.Result {
 	r.Criterion = strings.Replace(r.Criterion, "positives@", "value@", 1)
 	if !r.Defined() {
 		return r
@@ -24,7 +25,7 @@ func (r Result) Valued(scores, amounts []float64) Result {
 	found, total := 0.0, 0.0
 	for i, v := range amounts {
 		total += v
-		if r.admits(scores[i]) {
+		if admits(&r, scores[i]) {
 			found += v
 		}
 	}
@@ -35,13 +36,14 @@ func (r Result) Valued(scores, amounts []float64) Result {
 // FoundValue returns the fraction of the sum of amounts that belongs to the positives found. Its interval is
 // that of the bootstrap of a criterion at a fixed threshold: every positive draws an exponential mass, and so
 // does a gap with a typical amount. The gap counts as missed for the lower end and as found for the upper end.
-func FoundValue(values []float64, found []bool, b Bootstrap) (Proportion, error) {
+func FoundValue(values []float64, found []bool, b Bootstrap) (metric.Proportion, error) {
 	b, err := b.check()
 	if err != nil {
-		return Proportion{}, err
+		return metric.Proportion{}, err
 	}
 	if len(values) != len(found) {
-		return Proportion{}, &diag.Error{Kind: diag.Data, Found: "amounts and decisions of different rows", Expected: "one of each for a row"}
+		return metric.Proportion{}, &diag.Error{Kind: diag.Data, Found: "amounts and decisions of different rows",
+			Expected: "one of each for a row"}
 	}
 	hit, total := 0.0, 0.0
 	for i, v := range values {
@@ -70,12 +72,9 @@ func FoundValue(values []float64, found []bool, b Bootstrap) (Proportion, error)
 		extra := float64(gap * drawExponential(random))
 		lows[i], highs[i] = hit/(total+extra), (hit+extra)/(total+extra)
 	}
-	p.Interval = newInterval(ValueInterval, b, p.Rate, lows, highs)
+	p.Interval = newInterval(metric.ValueInterval, b, p.Rate, lows, highs)
 	return p, nil
 }
-
-// ValueInterval is the kind of an interval for a fraction of amounts at a fixed threshold.
-const ValueInterval = "bootstrap of amounts at a fixed threshold"
 
 // flipDraws is the number of random signs with which signFlips estimates a p-value. Its standard error is then
 // 0.001 at 5 %. Up to flipExact units it lists all signs.

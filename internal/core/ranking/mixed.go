@@ -1,4 +1,4 @@
-package metric
+package ranking
 
 // Mixed returns the ranking for rows of which the fraction prevalence is positive, between 0 and 1. It is for samples from which rows of
 // one class were taken away: the rows of that class count for more than one row each, so that everything that depends on the

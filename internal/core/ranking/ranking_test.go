@@ -1,4 +1,4 @@
-package metric
+package ranking
 
 import (
 	"encoding/json"
@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"toptau/diag"
+	"toptau/method"
 	"toptau/threshold"
 )
 
@@ -120,7 +121,7 @@ func TestBadInputNamesTheRow(t *testing.T) {
 	}
 	r, _ := Rank(Scores{Positives: []float64{1}, Negatives: []float64{0}})
 	for _, wrong := range []func() error{
-		func() error { _, err := r.Positives(Criterion{Name: AtNP}); return err },
+		func() error { _, err := r.Positives(Criterion{Name: method.AtNP}); return err },
 		func() error { _, err := r.Positives(Criterion{Name: 9}); return err },
 		func() error { _, err := r.TopCount(3); return err },
 		func() error { _, err := r.TopCount(0); return err },

@@ -1,4 +1,4 @@
-package metric
+package ranking
 
 import (
 	"math"
@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"toptau/metric"
 )
 
 func TestCheapestByHand(t *testing.T) {
@@ -24,19 +26,19 @@ func TestCheapestByHand(t *testing.T) {
 		{alert: 10, threshold: 5, alerts: 0, cost: 20},    // equal costs of 0 and 1 alert: the highest threshold
 		{alert: 5, threshold: 4, alerts: 1, cost: 5 + 10}, // equal costs of 1 and 3 alerts
 	} {
-		got, err := r.Cheapest(Costs{Missed: 10, Alert: c.alert})
+		got, err := r.Cheapest(metric.Costs{Missed: 10, Alert: c.alert})
 		if err != nil || got.Threshold != c.threshold || got.Alerts != c.alerts || got.Cost != c.cost {
 			t.Errorf("alert %v: %+v, want threshold %v, %v alerts, cost %v; %v", c.alert, got, c.threshold, c.alerts, c.cost, err)
 		}
 	}
-	if _, err := r.Cheapest(Costs{Missed: -1}); err == nil {
+	if _, err := r.Cheapest(metric.Costs{Missed: -1}); err == nil {
 		t.Error("a negative price is accepted")
 	}
-	if _, err := r.Cheapest(Costs{Alert: math.NaN()}); err == nil {
+	if _, err := r.Cheapest(metric.Costs{Alert: math.NaN()}); err == nil {
 		t.Error("NaN is accepted as a price")
 	}
 	empty, _ := Rank(Scores{})
-	if _, err := empty.Cheapest(Costs{}); err == nil {
+	if _, err := empty.Cheapest(metric.Costs{}); err == nil {
 		t.Error("no rows have a cheapest threshold")
 	}
 }
@@ -46,7 +48,7 @@ func TestNoThresholdIsCheaper(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		score := rapid.Custom(func(t *rapid.T) float64 { return float64(rapid.IntRange(0, 9).Draw(t, "score")) })
 		s := Scores{Positives: rapid.SliceOfN(score, 0, 12).Draw(t, "positives"), Negatives: rapid.SliceOfN(score, 1, 12).Draw(t, "negatives")}
-		c := Costs{Missed: float64(rapid.IntRange(0, 20).Draw(t, "missed")), Alert: float64(rapid.IntRange(0, 20).Draw(t, "alert"))}
+		c := metric.Costs{Missed: float64(rapid.IntRange(0, 20).Draw(t, "missed")), Alert: float64(rapid.IntRange(0, 20).Draw(t, "alert"))}
 		r, err := Rank(s)
 		if err != nil {
 			t.Fatal(err)

@@ -1,4 +1,4 @@
-package metric
+package ranking
 
 import (
 	"flag"
@@ -9,10 +9,11 @@ import (
 
 	"toptau/internal/core/parallel"
 	"toptau/method"
+	"toptau/metric"
 	"toptau/threshold"
 )
 
-// draws is the number of samples of a simulated coverage: go test ./metric -run Coverage -v -args -draws 4000
+// draws is the number of samples of a simulated coverage: go test ./internal/core/ranking -run Coverage -v -args -draws 4000
 var draws = flag.Int("draws", 0, "samples of a simulated coverage; 0: a short run")
 
 // binormal are positives whose share found at a false positive rate f is Phi(d + Phi^-1(f)). A score is minus
@@ -52,8 +53,8 @@ func (c coverage) String() string {
 }
 
 // simulate draws samples and counts how often the interval contains truth.
-func simulate(samples int, truth float64, interval func(sample int) *Interval) coverage {
-	intervals := make([]*Interval, samples)
+func simulate(samples int, truth float64, interval func(sample int) *metric.Interval) coverage {
+	intervals := make([]*metric.Interval, samples)
 	parallel.For(samples, func(i int) { intervals[i] = interval(i) })
 	c := coverage{samples: samples}
 	for _, i := range intervals {
@@ -96,9 +97,9 @@ type setting struct {
 func newSetting(name method.Criterion, positives, negatives int, truth float64) setting {
 	s := setting{Criterion{Name: name, Tau: threshold.MustRate("1%")}, positives, negatives, 0.01, truth}
 	switch name {
-	case AtTop:
+	case method.AtTop:
 		s.criterion.Tau, s.rate = threshold.Rate{}, 1/float64(negatives+1)
-	case AtQuantile: // the share of all rows above the same threshold
+	case method.AtQuantile: // the share of all rows above the same threshold
 		share := (float64(positives)*truth + float64(negatives)*0.01) / float64(positives+negatives)
 		s.criterion.Tau = threshold.MustRate(fmt.Sprintf("%.9f", share))
 	}
@@ -112,7 +113,7 @@ func (s setting) String() string {
 // simulate counts how often the interval of the criterion contains its true value.
 func (s setting) simulate(samples int) coverage {
 	curve := through(s.rate, s.truth)
-	return simulate(samples, s.truth, func(i int) *Interval {
+	return simulate(samples, s.truth, func(i int) *metric.Interval {
 		r, err := Rank(curve.sample(s.positives, s.negatives, newStream(uint64(i))))
 		if err != nil {
 			panic(err)
@@ -130,14 +131,14 @@ func (s setting) simulate(samples int) coverage {
 // counts verdicts that contradict the truth.
 func (s setting) simulatePair(samples int, better float64) (c coverage, wrong int) {
 	rate := s.rate
-	if s.criterion.Name == AtQuantile && better > s.truth { // the budget is all that both classes take
+	if s.criterion.Name == method.AtQuantile && better > s.truth { // the budget is all that both classes take
 		limit := float64(s.negatives) * s.rate / float64(s.positives)
 		better = min(better, s.truth+limit/2)
 		rate -= (better - s.truth) * float64(s.positives) / float64(s.negatives)
 	}
 	curves := [2]binormal{through(s.rate, s.truth), through(rate, better)}
-	verdicts := make([]Verdict, samples)
-	c = simulate(samples, better-s.truth, func(i int) *Interval {
+	verdicts := make([]metric.Verdict, samples)
+	c = simulate(samples, better-s.truth, func(i int) *metric.Interval {
 		out, err := PairedBootstrap(correlated(s.positives, s.negatives, curves, newStream(uint64(i))), s.criterion, 0,
 			Bootstrap{Replicates: 400, Seed: uint64(i)})
 		if err != nil {
@@ -147,7 +148,7 @@ func (s setting) simulatePair(samples int, better float64) (c coverage, wrong in
 		return out.Differences[1].Interval
 	})
 	for _, v := range verdicts {
-		if v == Worse || v == Better && better == s.truth {
+		if v == metric.Worse || v == metric.Better && better == s.truth {
 			wrong++
 		}
 	}
@@ -166,7 +167,7 @@ func TestBootstrapCoverage(t *testing.T) {
 	if samples == 0 {
 		samples, positives, negatives, truths = 150, []int{5, 15, 100}, []int{2000}, []float64{0.2, 0.95}
 	}
-	for _, name := range []method.Criterion{AtNP, AtQuantile, AtTop} {
+	for _, name := range []method.Criterion{method.AtNP, method.AtQuantile, method.AtTop} {
 		for _, m := range positives {
 			for _, n := range negatives {
 				for _, truth := range truths {
@@ -190,7 +191,7 @@ func TestDifferenceCoverage(t *testing.T) {
 	if samples == 0 {
 		samples, positives, negatives, truths = 100, []int{15, 100}, []int{2000}, truths[1:3]
 	}
-	for _, name := range []method.Criterion{AtNP, AtQuantile, AtTop} {
+	for _, name := range []method.Criterion{method.AtNP, method.AtQuantile, method.AtTop} {
 		for _, m := range positives {
 			for _, n := range negatives {
 				for _, truth := range truths {
@@ -198,7 +199,7 @@ func TestDifferenceCoverage(t *testing.T) {
 					c, wrong := s.simulatePair(samples, truth[1])
 					t.Logf("%v against %.0f %%: %v, %d wrong", s, 100*truth[1], c, wrong)
 					floor := 0.95
-					if name == AtTop { // a budget of one row: see docs/results/guarantee.md
+					if name == method.AtTop { // a budget of one row: see docs/results/guarantee.md
 						floor = 0.9
 					}
 					c.atLeast(t, s, floor)

@@ -1,10 +1,11 @@
-package metric
+package ranking
 
 import (
 	"math"
 	"math/rand/v2"
 	"testing"
 
+	"toptau/metric"
 	"toptau/threshold"
 )
 
@@ -65,7 +66,7 @@ func TestGoalBootstraps(t *testing.T) {
 		if one.Numerator != two.Numerator || one.Threshold != two.Threshold || math.Abs(one.Interval.Low-two.Interval.Low) > .04 || math.Abs(one.Interval.High-two.Interval.High) > .04 {
 			t.Errorf("%s: %+v %+v, paired %+v %+v", c, one, one.Interval, two, two.Interval)
 		}
-		if d := paired.Differences[1]; d.Rate != 0 || d.Interval.Low != 0 || d.Interval.High != 0 || d.Verdict() != Undecided {
+		if d := paired.Differences[1]; d.Rate != 0 || d.Interval.Low != 0 || d.Interval.High != 0 || d.Verdict() != metric.Undecided {
 			t.Errorf("%s: a model differs from itself: %+v", c, d)
 		}
 		if !(one.Interval.Low < one.Rate && one.Rate < one.Interval.High) {
