@@ -41,6 +41,7 @@ import struct
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
+from itertools import groupby
 from operator import add, index, mul
 from typing import Any, Callable, NamedTuple, Optional
 
@@ -57,7 +58,9 @@ MAX_BYTES = 1 << 28
 
 FORMAT = 1  # the version of the model files that this reader knows
 FEW_ROWS = 64  # fewer rows are scored one by one: numpy's calls would take longer. Measured, not critical
-CHUNK = 16384  # rows that numpy scores together: large, because each node of a tree costs a few calls
+CHUNK = 16384  # rows that numpy scores together: large, because each column costs a few calls
+GROUP_NODES = 512  # leaves and nodes of trees that numpy evaluates together: more at a time leave the cache, fewer need more calls. Measured
+GROUP_SPACE = 1 << 21  # rows times nodes that are in memory at the same time
 INF = math.inf
 NAN = math.nan
 
@@ -814,8 +817,7 @@ class _Trees:
         self.owners = []
         self.roots = [self._build(nodes, terms) for nodes, terms, _ in self.trees]
         self.explained: Optional[list] = None
-        self.ranked: Optional[list] = None  # for many rows, set by _rank: as trees, with places of thresholds
-        self.thresholds: dict[int, Any] = {}
+        self.groups: Optional[list] = None  # for many rows, with thresholds, tests, space and rank_kind: set by _group
 
     def _build(self, nodes: list, leaves: list) -> Any:
         """Returns the root of a tree with these leaves. Nodes are in reverse order: both sides come before their node."""
@@ -847,52 +849,51 @@ class _Trees:
         return out
 
     def add_rows(self, x: Any, z: Any) -> Any:
-        """Computes the leaf of all rows, node by node from the last, in whole numbers: left + (rank > that of the threshold) * (right - left).
+        """Adds the terms of the leaves of all rows, tree by tree.
 
-        Leaves are numbered from the left. A side is an array, or None for 0, and a constant that is added to it: so a node of two leaves is a comparison.
+        The leaves of a group of trees are computed from the leaves up, all nodes of a height in a few calls, in whole numbers: a node has the number
+        of the leaf on its left or on its right side, left + (rank > that of the threshold) * (right - left).
         """
         x = x.copy()
         for k, values in self.codes.items():
             x[k] = np.array(values)[x[k]]
-        if self.ranked is None:
-            self._rank()
-        rank, rank_left = {}, {}  # missing values go right, or left
-        for k, thresholds in self.thresholds.items():
-            rank[k] = _ranks(thresholds, x[k])
-            if k in self.place:
-                rank_left[k] = np.where(np.isnan(x[k]), 0, rank[k]).astype(rank[k].dtype)
-        for nodes, terms in self.ranked:
-            small = np.uint8 if len(terms) <= 256 else np.uint32
-            mask = np.iinfo(small).max  # numbers wrap around, and their sum wraps back
-            done: list = []
-            for k, cut, left in nodes:
-                if k < 0:
-                    done.append((None, left))
-                    continue
-                (low, first), (high, second) = done.pop(), done.pop()
-                leaf = ((rank_left if left else rank)[k] > cut).view(np.uint8).astype(small, copy=False)
-                step = (second - first) & mask
-                if low is None and high is None:
-                    if step != 1:
-                        leaf *= small(step)
-                elif high is None:
-                    leaf *= np.subtract(small(step), low)
-                    leaf += low
-                else:
-                    if low is not None:
-                        high -= low
-                    if step:
-                        high += small(step)
-                    leaf *= high
-                    if low is not None:
-                        leaf += low
-                done.append((leaf, first))
-            leaf, first = done[0]
-            z += terms[first] if leaf is None else terms.take(leaf.astype(np.intp))
+        if self.groups is None:
+            self._group()
+        ranks = {k: _ranks(thresholds, x[k]) for k, thresholds in self.thresholds.items()}
+        columns = [np.where(np.isnan(x[k]), 0, ranks[k]) if left else ranks[k] for k, left in self.tests]
+        nodes, level, kind = self.space
+        step = max(1, min(len(z), GROUP_SPACE // nodes))
+        for first in range(0, len(z), step):
+            part = z[first:first + step]
+            n = len(part)
+            rank = np.empty((len(columns), n), self.rank_kind)
+            for to, column in zip(rank, columns):
+                to[:] = column[first:first + n]
+            number, low, high = (np.empty((rows, n), kind) for rows in (nodes, level, level))
+            of_test, test = np.empty((level, n), rank.dtype), np.empty((level, n), bool)
+            leaf, term = np.empty(n, np.intp), np.empty(n)
+            for leaves, levels, roots in self.groups:
+                at = len(leaves)
+                number[:at] = leaves
+                for tests, cuts, left, right in levels:
+                    k = len(tests)
+                    to, at, a, b = number[at:at + k], at + k, low[:k], high[:k]
+                    above = np.greater(rank.take(tests, 0, of_test[:k], "clip"), cuts, test[:k]).view(np.uint8)
+                    if right is None:  # two leaves
+                        np.add(left, above, to)
+                        continue
+                    number.take(left, 0, a, "clip")
+                    number.take(right, 0, b, "clip")
+                    b -= a  # numbers wrap around, and their sum wraps back
+                    b *= above
+                    np.add(a, b, to)
+                for root, terms in roots:
+                    leaf[:] = number[root]
+                    part += terms.take(leaf, None, term, "clip")
         return z
 
-    def _rank(self) -> None:
-        """Replaces thresholds by their places among those of the input, for add_rows."""
+    def _group(self) -> None:
+        """Puts the trees into groups for add_rows, with the places of thresholds among those of their input."""
         found: dict[int, set] = {}
         for nodes, _, _ in self.trees:
             for k, at, _ in nodes:
@@ -900,7 +901,51 @@ class _Trees:
                     found.setdefault(k, set()).add(at)
         places = {k: {at: i for i, at in enumerate(sorted(s))} for k, s in found.items()}
         self.thresholds = {k: np.array([*s, *[INF] * ((1 << len(s).bit_length()) - 1 - len(s))]) for k, s in places.items()}
-        self.ranked = [([(k, places[k][at] if k >= 0 else 0, left) for k, at, left in nodes], np.array(terms)) for nodes, terms, _ in self.trees]
+        most = max(map(len, self.thresholds.values()), default=0)
+        self.rank_kind = np.uint8 if most < 256 else np.uint16 if most < 65536 else np.uint32
+        kind = np.uint8 if all(len(terms) <= 256 for _, terms, _ in self.trees) else np.uint32
+        self.groups, self.tests, space, level = [], {}, 1, 1
+        trees = self.trees
+        while trees:
+            count, size = 1, len(trees[0][0])
+            while count < len(trees) and size + len(trees[count][0]) <= GROUP_NODES:
+                size, count = size + len(trees[count][0]), count + 1
+            leaves, levels, roots = self._levels(trees[:count], places, kind)
+            self.groups.append((leaves, levels, roots))
+            space = max(space, len(leaves) + sum(len(tests) for tests, _, _, _ in levels))
+            level, trees = max([level, *(len(tests) for tests, _, _, _ in levels)]), trees[count:]
+        self.space = space, level, kind
+
+    def _levels(self, trees: list, places: dict, kind: Any) -> tuple:
+        """Returns what a group of trees reads: leaves that are a side of a higher node, the nodes by height, the roots and terms.
+
+        A level is the tests, the ranks of thresholds, and the places of left and right sides among leaves and nodes; of two leaves the number of the left one.
+        """
+        nodes: list = []  # height, test, rank of the threshold, left and right side: the place of a node, or -1 - the number of a leaf
+        roots = []
+        for tree, _, _ in trees:
+            done: list = []  # height, side
+            for k, at, left in tree:
+                if k < 0:
+                    done.append((0, ~left))
+                    continue
+                (a, low), (b, high) = done.pop(), done.pop()
+                done.append((1 + max(a, b), len(nodes)))
+                nodes.append((1 + max(a, b), self.tests.setdefault((k, left), len(self.tests)), places[k][at], low, high))
+            roots.append(done[0][1])
+        sides = {side for height, _, _, *both in nodes if height > 1 for side in both} | set(roots)
+        leaves = sorted(side for side in sides if side < 0)
+        order = sorted(range(len(nodes)), key=lambda i: nodes[i][0])
+        place = {side: i for i, side in enumerate(leaves + order)}
+        levels = []
+        for height, some in groupby((nodes[i] for i in order), key=lambda node: node[0]):
+            _, tests, cuts, low, high = zip(*some)
+            cuts = np.array(cuts, self.rank_kind)[:, None]
+            if height == 1:
+                levels.append((np.array(tests), cuts, np.array([~side for side in low], kind)[:, None], None))
+            else:
+                levels.append((np.array(tests), cuts, *(np.array([place[side] for side in sides]) for sides in (low, high))))
+        return np.array([~side for side in leaves], kind)[:, None], levels, [(place[r], np.array(terms)) for r, (_, terms, _) in zip(roots, trees)]
 
     def explain(self, x: Any, adds: list[float]) -> list[float]:
         """Adds to each input what the steps that test it change in the mean weight. Returns the means of the roots."""

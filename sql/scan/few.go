@@ -96,16 +96,12 @@ func (r *Rows) readFew(ctx context.Context) (*table.Table, error) {
 	if rows != r.stats.rows {
 		return nil, r.changed()
 	}
+	b.sort(r.layout) // the solution does not depend on how the servers divide the rows
 	if repeated, rows, one := r.layout.repeatedIn(b.keys); repeated > 0 {
 		return nil, r.severalTimes(repeated, rows, one)
 	}
-	b.sort(r.layout) // the solution does not depend on how the servers divide the rows
 	t := r.layout.tableOf(r.title(), b)
 	r.few, r.fewTable, r.fewShard = large.OfTable(t.Frame(), r.Schema(), r.Name()), t, b.shard
-	r.fewRow = make(map[string]int, len(b.keys))
-	for row, key := range b.keys {
-		r.fewRow[key] = row
-	}
 	return t, nil
 }
 
@@ -114,7 +110,7 @@ func (r *Rows) byKey(ctx context.Context, shard int, where string, keys []string
 	if r.fewTable != nil {
 		var rows []int
 		for _, key := range keys {
-			row, there := r.fewRow[key]
+			row, there := slices.BinarySearchFunc(r.fewTable.ID[0].Values, key, r.layout.compareKeys)
 			if there && r.fewShard[row] == shard && r.is.hold(where, r.fewTable.Label[row]) {
 				rows = append(rows, row)
 			}
@@ -138,18 +134,19 @@ func (r *Rows) byKey(ctx context.Context, shard int, where string, keys []string
 
 // repeatedIn counts the keys that are there several times, and their rows. one is the first of them.
 func (l *layout) repeatedIn(keys []string) (repeated, rows int, one string) {
-	count := make(map[string]int, len(keys))
-	for _, key := range keys {
-		count[key]++
+	if !slices.IsSortedFunc(keys, l.compareKeys) {
+		keys = slices.SortedFunc(slices.Values(keys), l.compareKeys)
 	}
-	for key, n := range count {
-		if n < 2 {
+	for first, end := 0, 0; first < len(keys); first = end {
+		for end = first + 1; end < len(keys) && keys[end] == keys[first]; end++ {
+		}
+		if end == first+1 {
 			continue
 		}
-		if repeated == 0 || l.compareKeys(key, one) < 0 {
-			one = key
+		if repeated == 0 {
+			one = keys[first]
 		}
-		repeated, rows = repeated+1, rows+n
+		repeated, rows = repeated+1, rows+end-first
 	}
 	return repeated, rows, one
 }

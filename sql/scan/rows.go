@@ -29,8 +29,7 @@ type Rows struct {
 
 	few      large.Rows // of a small table, in memory; nil: they were not read
 	fewTable *table.Table
-	fewShard []int          // the server of each row
-	fewRow   map[string]int // by the key
+	fewShard []int // the server of each row
 }
 
 var _ large.Rows = (*Rows)(nil)
@@ -213,6 +212,7 @@ type batch struct {
 	shard   []int // the server
 
 	features int
+	piece    strings.Builder // the last texts
 }
 
 func newBatch(features int) *batch {
@@ -224,6 +224,19 @@ func newBatch(features int) *batch {
 // reset makes a batch empty.
 func (b *batch) reset() {
 	*b = batch{features: b.features, numbers: make([][]float64, b.features), texts: make([][]string, b.features)}
+}
+
+// textPiece is the size of the memory that texts of a batch share: the collector, which runs often, looks at each memory by itself.
+const textPiece = 64 << 10
+
+// copied returns a copy of a text.
+func (b *batch) copied(text string) string {
+	if b.piece.Len()+len(text) > b.piece.Cap() {
+		b.piece = strings.Builder{}
+		b.piece.Grow(max(textPiece, len(text)))
+	}
+	b.piece.WriteString(text)
+	return b.piece.String()[b.piece.Len()-len(text):]
 }
 
 // fetch reads the rows of a server for which a condition holds, in the order of their keys.
@@ -254,14 +267,14 @@ func (r *Rows) fetch(ctx context.Context, shard int, conditions ...string) (*bat
 	}
 	conditions = append(conditions, r.is.all, r.upTo(shard))
 	err := r.query(ctx, shard, "SELECT "+strings.Join(q.columns, ", ")+" FROM "+r.from(conditions...), q.dest, b.reset, func() error {
-		b.keys = append(b.keys, strings.Clone(key))
+		b.keys = append(b.keys, b.copied(key))
 		b.label = append(b.label, table.Class(positive))
 		b.shard = append(b.shard, shard)
 		if l.weight != nil {
 			b.weight = append(b.weight, weight)
 		}
 		if l.group != nil {
-			b.groups = append(b.groups, strings.Clone(group))
+			b.groups = append(b.groups, b.copied(group))
 		}
 		for i, c := range l.features {
 			if c.role == number {
@@ -271,7 +284,7 @@ func (r *Rows) fetch(ctx context.Context, shard int, conditions ...string) (*bat
 				}
 				b.numbers[i] = append(b.numbers[i], x)
 			} else {
-				b.texts[i] = append(b.texts[i], strings.Clone(texts[i]))
+				b.texts[i] = append(b.texts[i], b.copied(texts[i]))
 			}
 		}
 		return nil
@@ -314,6 +327,9 @@ func (l *layout) compareKeys(a, b string) int {
 
 // sort puts the rows in the order of their keys.
 func (b *batch) sort(l *layout) {
+	if slices.IsSortedFunc(b.keys, l.compareKeys) {
+		return
+	}
 	order := make([]int, len(b.keys))
 	for i := range order {
 		order[i] = i

@@ -60,11 +60,22 @@ func (l *layout) values(e *Encoded) iter.Seq2[int, float64] {
 	}
 }
 
-// dot returns x'w of an encoded row.
+// dot returns x'w of an encoded row: the sum over values, without a call for each.
 func (l *layout) dot(e *Encoded, w []float64) float64 {
-	z := 0.0
-	for col, x := range l.values(e) {
-		z += float64(x * w[col])
+	z, dense, cols, values := 0.0, e.Dense, e.Cols, e.Values
+	for _, run := range l.runs {
+		if run.dense {
+			for i, x := range dense[:run.end-run.first] {
+				z += float64(float64(float32(x)) * w[run.first+i])
+			}
+			dense = dense[run.end-run.first:]
+			continue
+		}
+		n := 0
+		for ; n < len(cols) && int(cols[n]) < run.end; n++ {
+			z += float64(float64(float32(values[n])) * w[cols[n]])
+		}
+		cols, values = cols[n:], values[n:]
 	}
 	return z
 }

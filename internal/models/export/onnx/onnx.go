@@ -125,7 +125,7 @@ func (b *builder) inputs(tensor bool) error {
 		for i, k := range numbers {
 			places[i] = int64(b.p.Inputs[k].Place)
 		}
-		columns = []string{g.pick("X", places)}
+		columns = []string{g.pickOf("X", b.p.Width, places)}
 	}
 	if len(numbers) > 0 {
 		b.policies(g.columns(columns), numbers)
@@ -147,24 +147,40 @@ func (b *builder) policies(x string, numbers []int) {
 		missing = g.op2("Or", missing, g.op2("Equal", x, g.scalar(m)))
 	}
 	fill, low, high := make([]float64, len(numbers)), make([]float64, len(numbers)), make([]float64, len(numbers))
-	refused := make([]bool, len(numbers))
+	refused, replaced := make([]bool, len(numbers)), len(b.p.MissingNumbers) > 0
 	for i, k := range numbers {
 		in := &b.p.Inputs[k]
 		fill[i], low[i], high[i], refused[i] = math.NaN(), in.Low, in.High, in.Missing == portable.Refused
 		if in.Missing == portable.Filled {
-			fill[i] = in.Fill
+			fill[i], replaced = in.Fill, true
 		}
 	}
-	outside := g.op2("Or", g.op2("Less", x, g.row(low)), g.op2("Greater", x, g.row(high)))
-	bad := g.op2("Or", g.op2("And", missing, g.constant([]int64{1, int64(len(refused))}, refused)),
-		g.op2("And", outside, g.node("Not", []string{missing})))
+	bad := b.outside(x, missing, low, high)
+	if slices.Contains(refused, true) {
+		bad = g.op2("Or", bad, g.op2("And", missing, g.constant([]int64{1, int64(len(refused))}, refused)))
+	}
 	nan := g.where(bad, g.scalar(math.NaN()), g.scalar(0))
 	b.refused = append(b.refused, g.node("ReduceSum", []string{nan, g.list(1)}, attribute("keepdims", 1)))
-	b.numbers = g.where(missing, g.row(fill), x)
+	if b.numbers = x; replaced {
+		b.numbers = g.where(missing, g.row(fill), x)
+	}
 	b.features, b.width = []string{b.numbers}, int64(len(numbers))
 	for _, op := range export.Ops {
 		b.derive(op)
 	}
+}
+
+// outside marks numbers that are not missing and not between low and high.
+func (b *builder) outside(x, missing string, low, high []float64) string {
+	g := &b.g
+	if slices.Min(high) == math.MaxFloat64 && slices.Max(low) == -math.MaxFloat64 {
+		return g.node("IsInf", []string{x})
+	}
+	outside := g.op2("Or", g.op2("Less", x, g.row(low)), g.op2("Greater", x, g.row(high))) // false for NaN
+	if len(b.p.MissingNumbers) > 0 {
+		outside = g.op2("And", outside, g.node("Not", []string{missing}))
+	}
+	return outside
 }
 
 // derive adds the derived columns of an operation.
@@ -239,7 +255,6 @@ func (b *builder) levels(input int, values []float64) string {
 
 // terms adds the tensors of all terms.
 func (b *builder) terms() {
-	b.names = slices.Clone(b.refused)
 	list := b.p.Terms
 	for len(list) > 0 {
 		n := 1
@@ -324,7 +339,7 @@ func (b *builder) pickNumbers(columns []int64) string {
 // tree appends the term of a tree.
 func (b *builder) tree(columns ...int64) {
 	b.pending = append(b.pending, pending{len(b.names), func(places string) string {
-		return b.g.pickOf(places, len(b.forest.roots), columns)
+		return b.g.pickOf(places, b.forest.trees, columns)
 	}})
 	b.names = append(b.names, "")
 }
@@ -389,11 +404,8 @@ func (b *builder) cards(list []portable.Term) {
 // outputs adds the score and the decisions.
 func (b *builder) outputs() {
 	g := &b.g
-	terms := g.columns(b.names)
-	sums := g.node("CumSum", []string{terms, g.list(1)})
-	last := g.constant([]int64{1}, []int64{-1})
 	score, decision := b.free("score"), b.free("decision")
-	g.add("", "Add", []string{g.node("Gather", []string{sums, last}, attribute("axis", 1)), g.scalar(b.p.Offset)}, score, nil)
+	g.add("", "Add", []string{b.sum(), g.scalar(b.p.Offset)}, score, nil)
 	g.outputs = append(g.outputs, valueInfo(score, typeDouble, 1))
 	if len(b.p.Points) == 0 {
 		return
@@ -413,6 +425,26 @@ func (b *builder) outputs() {
 	}
 	g.add("", "Concat", decisions, decision, []message{attribute("axis", 1)})
 	g.outputs = append(g.outputs, valueInfo(decision, typeBool, len(b.p.Points)))
+}
+
+// sum returns the sum of the terms, from left to right, or NaN for a record that is refused. Adding 0 changes no sum but -0, to the 0 of
+// a sum that starts with 0.
+func (b *builder) sum() string {
+	g, refused := &b.g, ""
+	if n := len(b.refused); n > 0 {
+		if refused = g.columns(b.refused); n > 1 {
+			refused = g.node("ReduceSum", []string{refused, g.list(1)}, attribute("keepdims", 1))
+		}
+	}
+	if len(b.names) == 0 {
+		return refused
+	}
+	sums := g.node("CumSum", []string{g.columns(b.names), g.list(1)})
+	last := g.node("Gather", []string{sums, g.list(-1)}, attribute("axis", 1))
+	if refused == "" {
+		return last
+	}
+	return g.op2("Add", last, refused)
 }
 
 // free returns a name that no input has.
