@@ -215,8 +215,7 @@ func (v *interior) solveDirection(c *targets, linear bool, out *direction) {
 	// is the sum of the slacks et, for the equation of theta.
 	b := make([]float64, v.size)
 	h1, h2 := v.scratchP, v.scratchS
-	v.eliminatePositives(c, on, h1)
-	k2 := v.eliminatePopulation(c, on, h2)
+	k2 := v.eliminate(c, on, h1, h2)
 	// The right side of the reduced system, in the order (w, t, s).
 	if linear {
 		for j, r := range v.rdw {
@@ -235,28 +234,29 @@ func (v *interior) solveDirection(c *targets, linear bool, out *direction) {
 	x, theta := v.solveReduced(b, -(float64(on*v.rp3) + c.c5/v.theta + k2))
 	copy(out.w, x[:d])
 	out.t, out.s, out.theta = x[d], x[v.size-1], theta
-	v.expand(c, on, h1, h2, out)
+	// The eliminated parts, pair by pair.
+	v.Positives.Times(out.w, out.xi)
+	v.expandPositives(c, on, h1, out)
+	v.Population.Times(out.w, out.et)
+	v.expandPopulation(c, on, h2, out)
+	out.kap = (c.c5 - float64(v.kap*out.theta)) / v.theta
 }
 
-// eliminatePositives sets h1. Here and below all lists have the length of the first one, which the compiler must see.
-func (v *interior) eliminatePositives(c *targets, on float64, h1 []float64) {
+// eliminate sets h1 and h2, and returns k2. Here and below the lists of a loop have the length of the first one, which the compiler must see.
+func (v *interior) eliminate(c *targets, on float64, h1, h2 []float64) (k2 float64) {
 	n := len(h1)
-	m, d1, p, rd1, rp1, c1, c2 := v.Positives.Weight[:n], v.d1[:n], v.p[:n], v.rd1[:n], v.rp1[:n], c.c1[:n], c.c2[:n]
+	m, d1, p, rd1, rp1, c1 := v.Positives.Weight[:n], v.d1[:n], v.p[:n], v.rd1[:n], v.rp1[:n], c.c1[:n]
 	if v.Squared {
 		for i := range h1 {
 			h1[i] = d1[i] * (c1[i]/p[i] - float64(on*(rd1[i]/(2*m[i])+rp1[i])))
 		}
-		return
+	} else {
+		c2, xi, al := c.c2[:n], v.xi[:n], v.al[:n]
+		for i := range h1 {
+			h1[i] = d1[i] * (c1[i]/p[i] - (c2[i]+float64(on*xi[i]*rd1[i]))/al[i] - float64(on*rp1[i]))
+		}
 	}
-	xi, al := v.xi[:n], v.al[:n]
-	for i := range h1 {
-		h1[i] = d1[i] * (c1[i]/p[i] - (c2[i]+float64(on*xi[i]*rd1[i]))/al[i] - float64(on*rp1[i]))
-	}
-}
-
-// eliminatePopulation sets h2 and returns k2.
-func (v *interior) eliminatePopulation(c *targets, on float64, h2 []float64) (k2 float64) {
-	n := len(h2)
+	n = len(h2)
 	weights, d2, eg, q, ga, et := v.Population.Weight[:n], v.d2[:n], v.eg[:n], v.q[:n], v.ga[:n], v.et[:n]
 	rd2, rp2, c3, c4 := v.rd2[:n], v.rp2[:n], c.c3[:n], c.c4[:n]
 	for j := range h2 {
@@ -266,15 +266,6 @@ func (v *interior) eliminatePopulation(c *targets, on float64, h2 []float64) (k2
 		k2 += float64(weights[j] * (k + float64(eg[j]*h)))
 	}
 	return k2
-}
-
-// expand recovers the eliminated parts of a direction, pair by pair.
-func (v *interior) expand(c *targets, on float64, h1, h2 []float64, out *direction) {
-	v.Positives.Times(out.w, out.xi)
-	v.expandPositives(c, on, h1, out)
-	v.Population.Times(out.w, out.et)
-	v.expandPopulation(c, on, h2, out)
-	out.kap = (c.c5 - float64(v.kap*out.theta)) / v.theta
 }
 
 // expandPositives sets the positives' part of a direction. out.xi has their scores, and e is the change of the margin w'x - t.

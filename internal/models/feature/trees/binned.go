@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sync"
 
-	"toptau/internal/core/detmath"
 	"toptau/internal/core/parallel"
 )
 
@@ -80,62 +79,6 @@ func (c *binned) place(x []float64, bins []uint8) {
 			bins[(first+i)*blockColumns] = bin
 		}
 	})
-}
-
-// rankBatches calls visit with the numbers of values below those of x, BatchRows of them at a time. The values are ascending, fewer than 65,535.
-func rankBatches(x, values []float64, visit func(first int, ranks []uint16)) {
-	keys := make([]uint64, len(values))
-	for k, v := range values {
-		keys[k] = detmath.OrderKey(v)
-	}
-	in := newRowsInput(0, keys, nil)
-	var ranks [BatchRows]uint16
-	for first := 0; first < len(x); first += BatchRows {
-		some := x[first:min(len(x), first+BatchRows)]
-		in.rankAll(some, ranks[:])
-		visit(first, ranks[:len(some)])
-	}
-}
-
-// radixRows is the number of values from which sortNumbers sorts by digits. Chosen by hand.
-const radixRows = 512
-
-// sortNumbers sorts numbers, none of which is NaN. Many are sorted by the bytes of their keys, the last one first, each time without changing
-// the order of equal ones: that reads them eight times at most, without comparisons that a processor would guess wrong.
-func sortNumbers(x []float64) {
-	if len(x) < radixRows {
-		slices.Sort(x)
-		return
-	}
-	keys, spare := make([]uint64, len(x)), make([]uint64, len(x))
-	var counts [8][256]int
-	for i, v := range x {
-		key := detmath.OrderKey(v)
-		keys[i] = key
-		for digit := range counts {
-			counts[digit][uint8(key>>(8*digit))]++
-		}
-	}
-	for digit := range counts {
-		if counts[digit][uint8(keys[0]>>(8*digit))] == len(x) {
-			continue // the same byte everywhere
-		}
-		var next [256]int
-		sum := 0
-		for b, n := range counts[digit] {
-			next[b] = sum
-			sum += n
-		}
-		for _, key := range keys {
-			b := uint8(key >> (8 * digit))
-			spare[next[b]] = key
-			next[b]++
-		}
-		keys, spare = spare, keys
-	}
-	for i, key := range keys {
-		x[i] = math.Float64frombits(key ^ (^uint64(int64(key)>>63) | 1<<63))
-	}
 }
 
 // edgesOf returns the edges between at most the given number of bins of sorted values.

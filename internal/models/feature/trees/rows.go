@@ -343,3 +343,18 @@ func addTerms(trees []program, z []float64, s *Space) {
 		}
 	}
 }
+
+// rankBatches calls visit with the numbers of values below those of x, BatchRows of them at a time. The values are ascending, fewer than 65,535.
+func rankBatches(x, values []float64, visit func(first int, ranks []uint16)) {
+	keys := make([]uint64, len(values))
+	for k, v := range values {
+		keys[k] = detmath.OrderKey(v)
+	}
+	in := newRowsInput(0, keys, nil)
+	var ranks [BatchRows]uint16
+	for first := 0; first < len(x); first += BatchRows {
+		some := x[first:min(len(x), first+BatchRows)]
+		in.rankAll(some, ranks[:])
+		visit(first, ranks[:len(some)])
+	}
+}
