@@ -62,8 +62,6 @@ var probedSet = thresholdSet{name: "probe", simulated: simulate.Options{Kind: "d
 
 // cellProbe is probe for a cell of thresholds.
 func (h *harness) cellProbe(ctx context.Context, c *cell) (string, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	if known := h.probes[c.name]; known != "" {
 		return known, nil
 	}

@@ -316,11 +316,7 @@ func (h *harness) runCell(ctx context.Context, j thresholdJob) (*ThresholdRun, e
 	if err != nil {
 		return nil, err
 	}
-	probe, err := h.cellProbe(ctx, j.cell)
-	if err != nil {
-		return nil, err
-	}
-	r := &ThresholdRun{Set: j.set.name, Cell: j.cell.name, Seed: j.seed, Probe: probe, Commit: h.commit}
+	r := &ThresholdRun{Set: j.set.name, Cell: j.cell.name, Seed: j.seed, Probe: h.probes[j.cell.name], Commit: h.commit}
 	r.Budgets, r.Failed, err = j.measured(ctx, data)
 	if err != nil || ctx.Err() != nil {
 		return nil, cmp.Or(err, ctx.Err())

@@ -3,10 +3,13 @@
 package verbs
 
 import (
+	"slices"
+
 	"toptau/internal/app/cli"
 	"toptau/internal/core/text"
 	"toptau/internal/models/dialect"
 	"toptau/internal/models/feature"
+	"toptau/internal/training/tune"
 	"toptau/method"
 )
 
@@ -144,11 +147,7 @@ var Options = map[string]cli.Option{
 	"diagnose delta": {Placeholder: "RATE", Default: "5%", Help: "Count the negatives that a guarantee needs at confidence 1 - RATE (default 5%)."},
 }
 
-// Learners lists the names of all learners.
+// Learners lists the names of all learners but boosting.
 func Learners() []string {
-	list := []string{string(method.Logistic), string(method.SVM), string(method.Ramp)}
-	for _, m := range method.All() {
-		list = append(list, string(m.Name))
-	}
-	return list
+	return text.Strings(slices.DeleteFunc(tune.Learners(), func(name method.Name) bool { return name == method.Boosting }))
 }

@@ -16,7 +16,7 @@ type Start struct {
 	W            []float64 // the best point so far
 	Theta        float64   // Result.Theta of the last solve; 0: none
 	Upper, Lower float64   // bounds of the whole problem; Upper is F(W)
-	Large        bool      // the whole problem has very many rows, most of them in groups
+	Large        bool      // the whole problem has very many rows
 }
 
 const (

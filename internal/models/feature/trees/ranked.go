@@ -44,13 +44,15 @@ func ranksIn[R uint8 | uint16 | uint32](x, values []float64) []R {
 				ranks[first+k] = R(rank)
 			}
 		})
+	} else {
+		for i, v := range x {
+			k, _ := slices.BinarySearch(values, v)
+			ranks[i] = R(k)
+		}
 	}
 	for i, v := range x {
 		if math.IsNaN(v) {
 			ranks[i] = ^R(0)
-		} else if len(values) >= math.MaxUint16 {
-			k, _ := slices.BinarySearch(values, v)
-			ranks[i] = R(k)
 		}
 	}
 	return ranks
