@@ -29,22 +29,6 @@ func parseGoal(t *testing.T, text string) (g metric.Goal) {
 	return g
 }
 
-// A goal that Check refuses is not measured.
-func TestBadGoalsAreNotMeasured(t *testing.T) {
-	r, err := Rank(Scores{Positives: []float64{1}, Negatives: []float64{0}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, g := range []metric.Goal{{}, {Kind: metric.GoalMaxFPR}, {Kind: metric.GoalTop, Count: 5, Of: 5}} {
-		if _, err := Evaluate(g, r); err == nil {
-			t.Errorf("%#v is evaluated", g)
-		}
-		if _, err := Threshold(g, r); err == nil {
-			t.Errorf("%#v gives a threshold", g)
-		}
-	}
-}
-
 // Five negatives and three positives; the top of the list is + - + + - ...
 func TestGoalOnScores(t *testing.T) {
 	r, err := Rank(Scores{Positives: []float64{9, 7, 6}, Negatives: []float64{8, 5, 4, 4, 1}})
@@ -63,25 +47,21 @@ func TestGoalOnScores(t *testing.T) {
 		{"--max-fpr 0.6", 3, 4, false}, // three negatives: the tie at 4 admits two
 		{"--top 0.25", 1, 7, false},    // two rows
 		{"--top 4/8", 3, 5, false},     // four rows
-		{"--alerts 1/100", 0, 9, true}, // no row at all
+		{"--alerts 1/100", 0, 0, true}, // no row at all
 	}
 	for _, test := range tests {
 		g := parseGoal(t, test.goal)
-		res, err := Evaluate(g, r)
+		res, err := r.Positives(CriterionOf(g))
 		if err != nil || res.Defined() == test.undefined || res.Defined() && res.Numerator != test.caught {
 			t.Errorf("%v: %+v, %v", g, res, err)
 		}
-		if at, err := Threshold(g, r); err != nil || at != test.threshold {
-			t.Errorf("%v: threshold %v, %v, want %v", g, at, err, test.threshold)
+		if res.Defined() && res.Threshold != test.threshold {
+			t.Errorf("%v: threshold %v, want %v", g, res.Threshold, test.threshold)
 		}
-	}
-	none, _ := Rank(Scores{Positives: []float64{1}})
-	if _, err := Threshold(metric.Goal{Kind: metric.GoalAbsoluteTop}, none); err == nil {
-		t.Error("a threshold above no negatives")
 	}
 }
 
-// The plain threshold keeps the budget on its own sample, and no lower score of the sample does.
+// The criterion's threshold keeps the budget on its own sample, and no lower score of the sample does.
 func TestGoalThresholdIsTheLowest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		draw := func(name string) []float64 {
@@ -100,10 +80,14 @@ func TestGoalThresholdIsTheLowest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		at, err := Threshold(g, r)
+		res, err := r.Positives(CriterionOf(g))
 		if err != nil {
 			t.Fatal(err)
 		}
+		if !res.Defined() {
+			return
+		}
+		at := res.Threshold
 		admitted := func(at float64) (n int64) {
 			for _, z := range population {
 				if z > at {
