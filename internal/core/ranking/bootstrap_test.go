@@ -46,7 +46,7 @@ type massed struct {
 // walk goes down a list and returns the mass of the positives within a budget of the population, above which
 // there is already some mass.
 func walk(list []massed, c Criterion, above, budget float64) float64 {
-	if above > budget {
+	if budget += tolerance * budget; above > budget {
 		return 0
 	}
 	list = slices.Clone(list)
@@ -398,5 +398,40 @@ func BenchmarkMillion(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// Positives that fill a budget exactly are all within it in every replicate, with their gap in their favour; with one of them at the
+// bottom they are not.
+func TestPositivesThatFillTheBudget(t *testing.T) {
+	half := Quantile(threshold.MustRate("50%"))
+	for _, n := range []int{1, 2, 10, 97} {
+		for _, perfect := range []bool{true, false} {
+			var s Scores
+			for i := range n {
+				s.Positives, s.Negatives = append(s.Positives, float64(1000+i)), append(s.Negatives, float64(-i))
+			}
+			if !perfect {
+				s.Positives[0] = -1000
+			}
+			d := drawn{r: mustRank(t, s)}
+			p := newPairing(PairedScores{Positives: [][]float64{s.Positives}, Negatives: [][]float64{s.Negatives}}, half, d.r, float64(n))
+			pair := p.newDrawing()
+			all, paired := 0, 0
+			const replicates = 500
+			for i := range replicates {
+				d.rng = stream(1, i)
+				if _, high := d.criterion(half); high > 1-1e-9 {
+					all++
+				}
+				pair.draw(stream(2, i))
+				if pair.found(&p.orders[0])[positivesAbove]+pair.gap[0]/pair.total[0] > 1-1e-9 {
+					paired++
+				}
+			}
+			if want := map[bool]int{true: replicates}[perfect]; all != want || paired != want {
+				t.Errorf("%d positives, perfect %v: all found in %d and %d of %d replicates, want %d", n, perfect, all, paired, replicates, want)
+			}
+		}
 	}
 }

@@ -338,7 +338,8 @@ func (d *drawing) found(o *order) [3]float64 {
 	if d.criterion.Name == method.AtPrecision {
 		return d.preciselyFound(o)
 	}
-	limits := [3]float64{d.budget, d.budget - d.gap[1], d.budget}
+	room := d.budget + float64(tolerance*d.budget) // positives that fill the budget with their gap, up to rounding, are within it
+	limits := [3]float64{room, room - d.gap[1], room}
 	if d.criterion.Name == method.AtQuantile {
 		limits[positivesAbove] -= d.gap[0]
 	}
