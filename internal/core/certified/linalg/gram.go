@@ -12,7 +12,7 @@ import (
 // rounding of a float64.
 const negligible = 1e-18
 
-// AddGram adds X'DX of the shifted rows to the lower triangle of h, whose rows are stride long. diagonal is
+// AddGram adds X'DX of the shifted rows to the lower triangle of h, whose rows are stride long. What is above it is undefined. diagonal is
 // D.
 func (r *Rows) AddGram(diagonal []float64, h []float64, stride int) {
 	r.Visits += float64(r.N)
