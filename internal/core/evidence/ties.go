@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sort"
+
+	"toptau/internal/core/detmath"
 )
 
 // LevelCounts returns the number of rows at each of some order statistics, by their values alone, for people. above[i] of the sorted keys
@@ -42,30 +44,54 @@ func CheckLevelCounts(counts []int, rows, levels int) error {
 	return nil
 }
 
-// OrderWithTies returns keys in ascending order, equal ones in the order of new uniform tie-breakers.
+// tied is a key with its tie-breaker.
+type tied struct {
+	order uint64 // of the key; see detmath.OrderKey
+	tie   uint32
+}
+
+// OrderWithTies returns keys in ascending order, equal ones in the order of new uniform tie-breakers. -0 becomes 0.
 func OrderWithTies(keys []float64, random *rand.Rand) (sorted []float64, ties []uint32) {
-	type element struct {
-		key float64
-		tie uint32
-	}
-	list := make([]element, len(keys))
+	list, space := make([]tied, len(keys)), make([]tied, len(keys))
 	for i, key := range keys {
-		list[i] = element{key, random.Uint32()}
+		list[i] = tied{detmath.OrderKey(key), random.Uint32()}
 	}
-	slices.SortFunc(list, func(a, b element) int {
-		switch {
-		case Precedes(a.key, a.tie, b.key, b.tie):
-			return -1
-		case Precedes(b.key, b.tie, a.key, a.tie):
-			return 1
-		}
-		return 0
-	})
+	for shift := 0; shift < 64; shift += 8 {
+		list, space = sortByByte(list, space, shift)
+	}
 	sorted, ties = make([]float64, len(keys)), make([]uint32, len(keys))
+	first := 0 // of the keys that are equal
 	for i, e := range list {
-		sorted[i], ties[i] = e.key, e.tie
+		sorted[i], ties[i] = detmath.OfOrderKey(e.order), e.tie
+		if e.order != list[first].order {
+			slices.Sort(ties[first:i])
+			first = i
+		}
 	}
+	slices.Sort(ties[first:])
 	return sorted, ties
+}
+
+// sortByByte is a step of a radix sort: it sorts by a byte of the keys and keeps the order of equal ones. It returns the sorted list and
+// the other memory. Numbers with few digits and those that were float32 have bytes that are all equal, which cost little.
+func sortByByte(list, space []tied, shift int) (sorted, other []tied) {
+	var next [256]int // the number of keys with a byte, then where the next one belongs
+	for i := range list {
+		next[uint8(list[i].order>>shift)]++
+	}
+	first := 0
+	for b, count := range next {
+		if count == len(list) {
+			return list, space
+		}
+		next[b], first = first, first+count
+	}
+	for _, e := range list {
+		b := uint8(e.order >> shift)
+		space[next[b]] = e
+		next[b]++
+	}
+	return space, list
 }
 
 // Precedes reports whether a key with its tie-breaker ranks below another.

@@ -14,7 +14,8 @@ import (
 type Cholesky struct {
 	n      int
 	l      []float64
-	Frozen int // pivots replaced in the last factorisation
+	Frozen int       // pivots replaced in the last factorisation
+	strips []float64 // scratch: some columns of each panel of rows
 }
 
 // FrozenPivot replaces a pivot that is not positive. Its size does not matter as long as 1/FrozenPivot is
@@ -54,6 +55,9 @@ func (c *Cholesky) FactorInPlace(a []float64, n int) {
 // eliminate overwrites A with L.
 func (c *Cholesky) eliminate() {
 	l, n := c.l, c.n
+	if size := (n + panel - 1) / panel * panel * kernel.PanelRows; cap(c.strips) < size {
+		c.strips = make([]float64, size)
+	}
 	diagonal := make([]float64, n)
 	for j := range diagonal {
 		diagonal[j] = l[j*n+j]
@@ -65,47 +69,64 @@ func (c *Cholesky) eliminate() {
 		if j0 > 0 {
 			c.subtract(j0, j1)
 		}
-		c.factorBlock(diagonal, j0, j1)
+		c.eliminateStrip(diagonal, j0, j0, j1)
 		// The rows below the diagonal block: forward substitution, a strip of rows on each goroutine.
 		strips := (n - j1 + panel - 1) / panel
-		For(strips, float64(n-j1)*float64(j1-j0)*float64(j1-j0)/2, func(s int) {
-			i := j1 + s*panel
-			end := min(i+panel, n)
-			for ; i+4 <= end; i += 4 {
-				a, b, c, d := l[i*n:i*n+j1], l[(i+1)*n:(i+1)*n+j1], l[(i+2)*n:(i+2)*n+j1], l[(i+3)*n:(i+3)*n+j1]
-				for j := j0; j < j1; j++ {
-					pivot := l[j*n+j]
-					sa, sb, sc, sd := Dot4(a[j0:j], b[j0:j], c[j0:j], d[j0:j], l[j*n+j0:j*n+j])
-					a[j], b[j], c[j], d[j] = (a[j]-sa)/pivot, (b[j]-sb)/pivot, (c[j]-sc)/pivot, (d[j]-sd)/pivot
-				}
-			}
-			for ; i < end; i++ {
-				row := l[i*n : i*n+j1]
-				for j := j0; j < j1; j++ {
-					row[j] = (row[j] - Dot(l[j*n+j0:j*n+j], row[j0:j])) / l[j*n+j]
-				}
-			}
-		})
+		For(strips, float64(n-j1)*float64(j1-j0)*float64(j1-j0)/2, func(s int) { c.eliminateStrip(diagonal, j1+s*panel, j0, j1) })
 	}
 }
 
-// factorBlock factors the diagonal block of columns j0..j1. All earlier columns are already subtracted from
-// it. The diagonal is that of A.
-func (c *Cholesky) factorBlock(diagonal []float64, j0, j1 int) {
+// eliminateStrip sets l[i][j] = (l[i][j] - sum over k in j0..j of l[i][k] l[j][k]) / l[j][j] for j in j0..j1 and the rows i of the panel
+// that starts at first. All earlier columns are already subtracted. Where first is j0, these are the rows of the pivots, which it computes.
+// The diagonal is that of A.
+//
+// The elements are copied to a panel of package kernel. The sums of a column are then the scores of the panel's rows for the weights l[j].
+func (c *Cholesky) eliminateStrip(diagonal []float64, first, j0, j1 int) {
 	l, n := c.l, c.n
-	for j := j0; j < j1; j++ {
-		row := l[j*n : j*n+j+1]
-		for k := j0; k < j; k++ {
-			row[k] = (row[k] - Dot(l[k*n+j0:k*n+k], row[j0:k])) / l[k*n+k]
+	end := min(first+panel, n)
+	columns := c.strips[first*kernel.PanelRows:][:(j1-j0)*kernel.PanelRows]
+	for i := first; i < end; i++ {
+		for k, v := range l[i*n+j0 : i*n+min(j1, i+1)] {
+			columns[k*kernel.PanelRows+i-first] = v
 		}
-		pivot := row[j] - Dot(row[j0:j], row[j0:j])
-		if !(pivot > pivotNoise*math.Abs(diagonal[j])) || math.IsInf(pivot, 0) {
-			row[j] = FrozenPivot
-			c.Frozen++
-			continue
-		}
-		row[j] = math.Sqrt(pivot)
 	}
+	var sums [kernel.PanelRows]float64
+	for j := j0; j < j1; j++ {
+		k := j - j0
+		column, weights := columns[k*kernel.PanelRows:(k+1)*kernel.PanelRows], l[j*n+j0:j*n+j]
+		if first == j0 {
+			for i := range weights {
+				weights[i] = columns[i*kernel.PanelRows+k]
+			}
+		}
+		kernel.ScorePanels(columns[:k*kernel.PanelRows], weights, sums[:], false)
+		if first == j0 {
+			c.setPivot(j, column[k]-sums[k], diagonal[j])
+		}
+		pivot := l[j*n+j]
+		for i, v := range column {
+			column[i] = (v - sums[i]) / pivot
+		}
+	}
+	if first == j0 {
+		return // their rows were weights
+	}
+	for i := first; i < end; i++ {
+		row := l[i*n+j0 : i*n+j1]
+		for k := range row {
+			row[k] = columns[k*kernel.PanelRows+i-first]
+		}
+	}
+}
+
+// setPivot sets l[j][j] for the square of a pivot, or freezes it. The diagonal element is that of A.
+func (c *Cholesky) setPivot(j int, square, diagonal float64) {
+	if !(square > pivotNoise*math.Abs(diagonal)) || math.IsInf(square, 0) {
+		c.l[j*c.n+j] = FrozenPivot
+		c.Frozen++
+		return
+	}
+	c.l[j*c.n+j] = math.Sqrt(square)
 }
 
 // subtract sets l[i][j] -= sum over k < j0 of l[i][k] l[j][k] for j in j0..j1 and all i >= j. Rows j are

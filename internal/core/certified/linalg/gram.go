@@ -12,7 +12,7 @@ import (
 // rounding of a float64.
 const negligible = 1e-18
 
-// AddGram adds X'DX of the shifted rows to the lower triangle of h, whose rows are stride long. diagonal is
+// AddGram adds X'DX of the shifted rows to the lower triangle of h, whose rows are stride long. What is above it is undefined. diagonal is
 // D.
 func (r *Rows) AddGram(diagonal []float64, h []float64, stride int) {
 	r.Visits += float64(r.N)
@@ -187,18 +187,37 @@ func (r *Rows) addSparseGram(diagonal []float64, least float64, h []float64, str
 	})
 }
 
-// addOuterProduct adds v xx' for the entries of a row x to the rows j of h with j & last = s. It is a function of its own so that
-// its loop stays in registers.
+// addOuterProduct adds v xx' for the entries of a row x to the rows j of h with j & last = s, up to the diagonal. What is above it is
+// undefined, because two rows of h at a time get the same columns.
 func addOuterProduct(v float64, index []int32, value, h []float64, stride, s, last int) {
-	for a, ja := range index {
-		j := int(ja)
-		if j&last != s {
-			continue
+	waiting := -1 // the entry of a row of h that waits for another
+	for a, j := range index {
+		switch {
+		case int(j)&last != s:
+		case waiting < 0:
+			waiting = a
+		default:
+			addTwoRows(v*value[waiting], v*value[a], index[:a+1], value, h[int(index[waiting])*stride:][:stride], h[int(j)*stride:][:stride])
+			waiting = -1
 		}
-		row, others, c := h[j*stride:j*stride+j+1], value[:a+1], v*value[a]
-		for b, x := range others {
-			row[index[b]] += float64(c * x)
+	}
+	if waiting >= 0 {
+		row, c := h[int(index[waiting])*stride:][:stride], v*value[waiting]
+		for b, j := range index[:waiting+1] {
+			row[j] += float64(c * value[b])
 		}
+	}
+}
+
+// addTwoRows adds c0 x and c1 x to two rows of the same length for a sparse x. It is not inlined, so that its loop stays in registers.
+//
+//go:noinline
+func addTwoRows(c0, c1 float64, index []int32, value, row0, row1 []float64) {
+	value, row1 = value[:len(index)], row1[:len(row0)]
+	for b, j := range index {
+		x := value[b]
+		row0[j] += float64(c0 * x)
+		row1[j] += float64(c1 * x)
 	}
 }
 

@@ -71,6 +71,114 @@ func TestCholeskyFreezes(t *testing.T) {
 	}
 }
 
+// factorByDefinition returns L of a matrix, and the number of frozen pivots, element after element in the order of the sums.
+func factorByDefinition(a []float64, n int) (l []float64, frozen int) {
+	l = make([]float64, n*n)
+	for i := range n {
+		for j := range i + 1 {
+			first := j / panel * panel
+			rest := a[i*n+j]
+			if first > 0 { // the columns of earlier panels, whose products are added first
+				rest -= Dot(l[i*n:i*n+first], l[j*n:j*n+first])
+			}
+			rest -= Dot(l[i*n+first:i*n+j], l[j*n+first:j*n+j])
+			switch {
+			case i > j:
+				l[i*n+j] = rest / l[j*n+j]
+			case rest > pivotNoise*math.Abs(a[i*n+i]) && !math.IsInf(rest, 0):
+				l[i*n+i] = math.Sqrt(rest)
+			default:
+				l[i*n+i] = FrozenPivot
+				frozen++
+			}
+		}
+	}
+	return l, frozen
+}
+
+// TestFactorsHaveTheirBits compares factors with the definition: of all sizes up to 70, of more than a panel, and with frozen pivots, at
+// places that the last factor has left other numbers in.
+func TestFactorsHaveTheirBits(t *testing.T) {
+	var c Cholesky
+	sizes := []int{panel + 30, 2*panel + 6, 4*panel + 46}
+	for n := range 71 {
+		sizes = append(sizes, n)
+	}
+	for _, n := range sizes {
+		for _, rank := range []int{n, n / 2} {
+			x, a := randomRows(uint64(n), rank, n), make([]float64, n*n)
+			for i := range n {
+				for j := range i + 1 {
+					for _, row := range x {
+						a[i*n+j] += float64(row[i] * row[j])
+					}
+				}
+				if rank == n {
+					a[i*n+i]++
+				}
+			}
+			for _, pivot := range []float64{1, math.Inf(1), math.NaN(), 5e-324} {
+				if n > 0 {
+					a[n/2*n+n/2] *= pivot
+				}
+				want, frozen := factorByDefinition(a, n)
+				c.Factor(a, n)
+				if c.Frozen != frozen || rank == n && pivot == 1 && frozen > 0 {
+					t.Fatalf("size %d, rank %d, pivot times %v: %d frozen, want %d", n, rank, pivot, c.Frozen, frozen)
+				}
+				for i := range n {
+					sameOrNaN(t, "factor", n, c.Lower()[i*n:i*n+i+1], want[i*n:i*n+i+1])
+				}
+			}
+		}
+	}
+}
+
+// TestOuterProductsHaveTheirBits compares them with the definition, for one and several strips of rows.
+func TestOuterProductsHaveTheirBits(t *testing.T) {
+	const stride = 150
+	r := rand.New(rand.NewPCG(37, 38))
+	special := []float64{math.NaN(), math.Inf(1), math.Inf(-1), 5e-324, -5e-324, math.Copysign(0, -1), math.MaxFloat64}
+	for n := range 71 {
+		index, value := make([]int32, n), make([]float64, n)
+		for k, j := range r.Perm(stride)[:n] {
+			index[k], value[k] = int32(j), r.NormFloat64()
+			if n%2 == 1 && r.IntN(9) == 0 {
+				value[k] = special[r.IntN(len(special))]
+			}
+		}
+		slices.Sort(index)
+		for _, last := range []int{0, 1, 3} {
+			got, v := make([]float64, stride*stride), r.NormFloat64()
+			for i := range got {
+				got[i] = r.NormFloat64()
+			}
+			want := slices.Clone(got)
+			for a, j := range index {
+				for b, k := range index[:a+1] {
+					want[int(j)*stride+int(k)] += float64(v * value[a] * value[b])
+				}
+			}
+			for s := range last + 1 {
+				addOuterProduct(v, index, value, got, stride, s, last)
+			}
+			for i := range stride {
+				sameOrNaN(t, "outer product", n, got[i*stride:i*stride+i+1], want[i*stride:i*stride+i+1])
+			}
+		}
+	}
+}
+
+// sameOrNaN is same, but all NaNs are alike.
+func sameOrNaN(t *testing.T, what string, n int, got, want []float64) {
+	t.Helper()
+	for i := range want {
+		if !math.IsNaN(got[i]) || !math.IsNaN(want[i]) {
+			same(t, what, n, got[i:i+1], want[i:i+1])
+		}
+	}
+}
+
 // randomRows returns n rows of d columns.
 func randomRows(seed uint64, n, d int) [][]float64 {
 	r := rand.New(rand.NewPCG(seed, 7))

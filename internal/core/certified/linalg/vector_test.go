@@ -164,7 +164,9 @@ func TestProductsOfSparseRowsHaveTheirBits(t *testing.T) {
 		}
 		same(t, "scores", n, z, scores)
 		same(t, "sums", n, g, sums)
-		same(t, "Gram matrix", n, h, products)
+		for i := range d {
+			same(t, "Gram matrix", n, h[i*d:i*d+i+1], products[i*d:i*d+i+1])
+		}
 	}
 }
 
