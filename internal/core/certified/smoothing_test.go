@@ -182,3 +182,18 @@ func TestLargeProblems(t *testing.T) {
 		}
 	}
 }
+
+// TestZeroOfManyRows has more rows than largeRows and w = 0 as the optimum: the descent proves it, without rows.
+func TestZeroOfManyRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: 600,000 rows")
+	}
+	for _, tau := range []string{"0.02", "0.05"} {
+		o := bind(t, newProblem(t, "topmean-np", hyper(1e-3, tau, 0, 0, false)), clouds(6, 20_000, largeRows, 3, .2).matrix(t, matrix.Float32))
+		r, err := Solve(t.Context(), o, Options{})
+		if err != nil || !r.Converged || r.Zero != ZeroIsOptimal || r.WorkingSet > 0 {
+			t.Errorf("tau %s: %s, %v, %v", tau, describe(r), r.Zero, err)
+		}
+		t.Logf("tau %s: %s", tau, describe(r))
+	}
+}

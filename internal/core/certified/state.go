@@ -171,8 +171,12 @@ func (s *state) restrictedProblem(f form.Form) restricted.Problem {
 	return restricted.Problem{Form: f, Positives: s.pos.Rows, Population: s.pop.Rows, Mass: s.shape.Positives.Mass, Unit: s.weightUnit()}
 }
 
-// largeRows is the number of rows above which a warm start is centred further from the corner. Chosen by hand.
+// largeRows is the number of rows above which a warm start is centred further from the corner, and w = 0 is proven by the descent as far
+// as that goes. Chosen by hand.
 const largeRows = 500_000
+
+// isLarge reports whether a problem has more than largeRows rows.
+func (s *state) isLarge() bool { return s.shape.Positives.Rows+s.shape.Population.Rows > largeRows }
 
 // solveOnRows solves the restricted problem of a form.
 func (s *state) solveOnRows(f form.Form, tolerance float64) (w []float64, attempts []restricted.Result) {
@@ -183,7 +187,7 @@ func (s *state) solveOnRows(f form.Form, tolerance float64) (w []float64, attemp
 	}
 	reusable := len(s.pos.groups)+len(s.pop.groups) == 0 && !whole
 	from := restricted.Start{W: s.best.at.W, Theta: s.theta, Upper: s.upper, Lower: s.lower,
-		Large: s.shape.Positives.Rows+s.shape.Population.Rows > largeRows}
+		Large: s.isLarge()}
 	return s.inner.Solve(p, from, tolerance, reusable, func() bool { return s.ctx.Err() != nil })
 }
 

@@ -156,7 +156,9 @@ func (v *interior) run(tolerance float64, limit int, stop func() bool) {
 		v.best.steps++
 		v.residuals()
 		v.certify()
-		v.project(tolerance)
+		if v.worthProjecting(tolerance) {
+			v.project(v.p, v.q, v.theta, v.theta/v.Mass)
+		}
 		// Both bounds are computed at every step: an infeasible point has a value and a bound too.
 		mu := v.products() / v.count
 		if v.best.Value-v.best.Bound <= tolerance {

@@ -2,6 +2,7 @@ package restricted
 
 import (
 	"math"
+	"slices"
 
 	"toptau/internal/core/certified/linalg"
 )
@@ -22,12 +23,9 @@ const (
 //
 //	(A+'W1 A+ + A'W2 A) y = -(v, sum p - sum q),   p += W1 A+ y,   q -= W2 A y.
 //
-// It runs only when the bound without R |v| would close the gap.
-func (v *interior) project(tolerance float64) {
-	if v.Lambda != 0 || v.best.gain < v.best.Value-tolerance || v.best.Value-v.best.Bound <= tolerance {
-		return
-	}
-	r := v.newProjection()
+// A dual point of Newton's method has no largest theta: most is then infinite. theta is that of the result.
+func (v *iterate) project(p, q []float64, most, theta float64) {
+	r := v.newProjection(p, q, most)
 	v.best.Systems++
 	for range projections {
 		r.move()
@@ -36,21 +34,27 @@ func (v *interior) project(tolerance float64) {
 		for i := range p {
 			p[i] /= v.Mass
 		}
-		v.offerDual(p, append([]float64(nil), r.q...), v.theta/v.Mass)
+		v.offerDual(p, append([]float64(nil), r.q...), theta)
 	}
+}
+
+// worthProjecting reports whether the bound without R |v| would close the gap.
+func (v *iterate) worthProjecting(tolerance float64) bool {
+	return v.Lambda == 0 && v.best.gain >= v.best.Value-tolerance && v.best.Value-v.best.Bound > tolerance
 }
 
 // projection has copies of the multipliers, cut at their bounds, and the system that moves them.
 type projection struct {
-	of     *interior
+	of     *iterate
 	p, q   []float64
+	most   float64         // the largest q_j/m_j: theta
 	w1, w2 []float64       // the metric W1, W2
 	scale  []float64       // scales the diagonal of the system's matrix to 1
 	factor linalg.Cholesky // of the scaled matrix
 }
 
-func (v *interior) newProjection() *projection {
-	r := &projection{of: v, p: append([]float64(nil), v.p...), q: append([]float64(nil), v.q...)}
+func (v *iterate) newProjection(p, q []float64, most float64) *projection {
+	r := &projection{of: v, p: slices.Clone(p), q: slices.Clone(q), most: most}
 	r.w1, r.w2 = make([]float64, len(r.p)), make([]float64, len(r.q))
 	for i, m := range v.Positives.Weight {
 		r.p[i] = max(0, r.p[i])
@@ -61,8 +65,8 @@ func (v *interior) newProjection() *projection {
 		}
 	}
 	for j, m := range v.Population.Weight {
-		r.q[j] = min(max(0, r.q[j]), m*v.theta)
-		r.w2[j] = r.q[j] * (1 - r.q[j]/(m*v.theta))
+		r.q[j] = min(max(0, r.q[j]), m*most)
+		r.w2[j] = r.q[j] * (1 - r.q[j]/(m*most))
 	}
 	r.factorise()
 	return r
@@ -118,6 +122,6 @@ func (r *projection) move() {
 	}
 	v.Population.Times(y[:d], v.scratchS)
 	for j, m := range v.Population.Weight {
-		r.q[j] = min(max(0, r.q[j]-float64(r.w2[j]*(v.scratchS[j]+y[d]))), m*v.theta)
+		r.q[j] = min(max(0, r.q[j]-float64(r.w2[j]*(v.scratchS[j]+y[d]))), m*r.most)
 	}
 }
