@@ -135,7 +135,7 @@ func (r *Rows) byKey(ctx context.Context, shard int, where string, keys []string
 // repeatedIn counts the keys that are there several times, and their rows. one is the first of them.
 func (l *layout) repeatedIn(keys []string) (repeated, rows int, one string) {
 	if !slices.IsSortedFunc(keys, l.compareKeys) {
-		keys = slices.SortedFunc(slices.Values(keys), l.compareKeys)
+		keys = slices.SortedStableFunc(slices.Values(keys), l.compareKeys) // those of each class are sorted, of which this takes advantage
 	}
 	for first, end := 0, 0; first < len(keys); first = end {
 		for end = first + 1; end < len(keys) && keys[end] == keys[first]; end++ {

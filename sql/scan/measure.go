@@ -26,7 +26,7 @@ const measuredColumns = 200
 const maxCategories = 1_000_000
 
 // Measure returns what all rows of a part say about their columns: a statement for 200 numeric columns, and one for each categorical
-// column. Databases add numbers in any order, so sums are made exact (see exactTerms): means and deviations are the same in every
+// column. Databases add numbers in any order, so sums are made exact (see roundedTerm): means and deviations are the same in every
 // run, and those of a file up to the last bit.
 //
 // Errors: diag.Data for missing values that the options refuse, and for more than a million categories.
@@ -73,6 +73,9 @@ func (r *Rows) Measure(ctx context.Context, p large.Part, o feature.Options) (*f
 			numbers = append(numbers, of.newMoments(c, len(numbers), o.Impute, &near.Columns[i], &m.Columns[i]))
 		}
 	}
+	if err := r.compile(ctx, m.Rows/len(r.shards) >= compiledRows); err != nil {
+		return nil, err
+	}
 	for some := range slices.Chunk(numbers, measuredColumns) {
 		if err := of.numbers(ctx, some); err != nil {
 			return nil, err
@@ -97,6 +100,7 @@ type momentsQuery struct {
 	centre, unit float64
 	plain        bool         // sums of t and of its square are exact in any order: it is a whole number times unit
 	small        bool         // squares may be 0 although t is not
+	counted      bool         // there are missing values, so rows with a value are counted
 	present      int          // rows with a value
 	sums         [3]big.Float // of t, of its square and, with weights, of the weights of the rows that count; times weights
 }
@@ -104,7 +108,9 @@ type momentsQuery struct {
 func (o *measuring) newMoments(c *tableColumn, number int, impute schema.Impute, near, to *feature.MeasuredColumn) *momentsQuery {
 	d := o.rows.dialect
 	q := &momentsQuery{to: to, name: fmt.Sprintf("toptau_x%d", number), value: d.Cast(c.expr(d)), low: c.least, high: c.most}
-	if c.missing > 0 {
+	if q.counted = c.missing > 0; !q.counted {
+		q.present = o.m.Rows
+	} else {
 		q.value, q.filled = d.Double(c.expr(d)), impute != schema.ImputeIndicator
 	}
 	for i := range q.sums {
@@ -131,12 +137,13 @@ func (o *measuring) numbers(ctx context.Context, list []*momentsQuery) error {
 	err := r.everywhere(ctx, func(ctx context.Context, shard int) error {
 		var q query
 		present := make([]int64, len(list))
-		var parts [][]sql.NullFloat64 // for each column its sums, each in exact terms
 		for k, c := range list {
-			q.add(r.dialect.Int("count("+c.name+")"), &present[k])
-			parts = o.addMoments(&q, parts, k, c)
+			if c.counted {
+				q.add(r.dialect.Int("count("+c.name+")"), &present[k])
+			}
 		}
-		if err := r.one(ctx, shard, &q, o.scaled(list, shard)); err != nil {
+		from, parts := o.addMoments(&q, list, o.scaled(list, shard))
+		if err := r.one(ctx, shard, &q, from); err != nil {
 			return err
 		}
 		r.lock.Lock()
@@ -184,41 +191,50 @@ func (o *measuring) scaled(list []*momentsQuery, shard int) string {
 	return "(SELECT " + strings.Join(names, ", ") + " FROM " + from + d.Fence + ") toptau_b"
 }
 
-// addMoments adds the sums of column k to a statement and to its list of places: those of t and of its square, and with weights
-// those of the products with the weight, and of the weights where t is not missing.
-func (o *measuring) addMoments(q *query, parts [][]sql.NullFloat64, k int, c *momentsQuery) [][]sql.NullFloat64 {
-	r, m := o.rows, o.m
-	add := func(term string, most float64, plain bool) {
-		terms := exactTerms(r.dialect, term, most, m.Rows, plain)
-		sums := make([]sql.NullFloat64, len(terms))
-		for i := range terms {
-			q.add("sum("+terms[i]+")", &sums[i])
+// addMoments adds the sums of columns to a statement: of t and of its square, and with weights those of the products with the weight,
+// and of the weights where t is not missing. It returns what the sums are on, and for each column their places, each sum in exact
+// terms. Subqueries have the terms, so that each is computed once a row.
+func (o *measuring) addMoments(q *query, list []*momentsQuery, from string) (on string, parts [][]sql.NullFloat64) {
+	d, m, weighted := o.rows.dialect, o.m, o.rows.layout.weight != nil
+	var names, terms, passed, rounded []string
+	for k, c := range list {
+		t, most := fmt.Sprintf("toptau_t%d", k), 1.0
+		if c.counted {
+			names = append(names, c.name)
 		}
-		parts = append(parts, sums)
+		of := []string{t, t + " * " + t}
+		if weighted {
+			most = m.Mass
+			of = []string{"toptau_m * " + t, "toptau_m * " + t + " * " + t, "CASE WHEN " + t + " = " + t + " THEN toptau_m END"}
+		}
+		for i, term := range of {
+			u := fmt.Sprintf("toptau_u%d_%d", k, i)
+			sums, exprs := make([]sql.NullFloat64, 1, 2), []string{u}
+			terms, passed = append(terms, term+" AS "+u), append(passed, u)
+			if !c.plain {
+				r := fmt.Sprintf("toptau_r%d_%d", k, i)
+				sums, exprs = sums[:2], []string{r, u + " - " + r}
+				rounded = append(rounded, roundedTerm(d, u, most, m.Rows)+" AS "+r)
+			}
+			for j := range exprs {
+				q.add("sum("+exprs[j]+")", &sums[j])
+			}
+			parts = append(parts, sums)
+		}
 	}
-	t := fmt.Sprintf("toptau_t%d", k)
-	if r.layout.weight == nil {
-		add(t, 1, c.plain)
-		add(t+" * "+t, 1, c.plain)
-		return parts
+	on = "(SELECT " + strings.Join(append(slices.Clone(names), terms...), ", ") + " FROM " + from + d.Fence + ") toptau_u"
+	if len(rounded) > 0 {
+		on = "(SELECT " + strings.Join(slices.Concat(names, passed, rounded), ", ") + " FROM " + on + d.Fence + ") toptau_r"
 	}
-	add("toptau_m * "+t, m.Mass, false)
-	add("toptau_m * "+t+" * "+t, m.Mass, false)
-	add("CASE WHEN "+t+" = "+t+" THEN toptau_m END", m.Mass, false)
-	return parts
+	return on, parts
 }
 
-// exactTerms returns expressions whose sums over at most that number of rows make up the sum of a term of at most most, and do not
-// depend on the order in which they are added. The first is the term rounded to a multiple of 2^(e-52): the sums of such multiples
-// below 2^e are exact. The second is the rest. Its sum is rounded, but below half of a last digit of the whole.
-func exactTerms(d *dialect.Dialect, term string, most float64, rows int, plain bool) []string {
-	if plain {
-		return []string{term}
-	}
+// roundedTerm returns a term of at most most, rounded to a multiple of 2^(e-52): the sums of at most that number of such multiples below
+// 2^e are exact, in any order. The sum of the rest, which the rounded term lacks, is rounded, but below half of a last digit of the whole.
+func roundedTerm(d *dialect.Dialect, term string, most float64, rows int) string {
 	_, exponent := math.Frexp(2 * most)
 	shift := d.Num(math.Ldexp(1.5, exponent+bits.Len(uint(rows))+1))
-	rounded := "(" + term + " + " + shift + " - " + shift + ")"
-	return []string{rounded, term + " - " + rounded}
+	return "(" + term + " + " + shift + " - " + shift + ")"
 }
 
 // sumBits is the number of bits in which sums from a database are added, more than doubles of any size need.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"toptau/internal/core/certified"
@@ -28,7 +29,7 @@ const heldBytes = 512 << 20
 // the smoothed problem instead takes about ten scans more. Chosen by hand.
 const heldPart = 8
 
-// compiledRows is the number of rows of a server from which on compiling a score pays. Measured in PostgreSQL 15: 28 numbers take 0.08 s to
+// compiledRows is the number of rows of a server from which on compiling a score, or the sums of columns, pays. Measured in PostgreSQL 15: 28 numbers take 0.08 s to
 // compile and save 0.4 s per million rows, 38 numbers and 80 categories 0.18 s and 0.6 s (docs/results/sql.md), and each of several
 // workers compiles for its share. The nested conditions of scorecards take 15 s and save 1 s.
 const compiledRows = 500_000
@@ -679,17 +680,17 @@ func scoreWithin(d *dialect.Dialect, in interval) string {
 	return strings.Join(list, " AND ")
 }
 
-// candidates reads a list of keys and scores.
+// candidates reads a list of keys and scores. The keys share the memory of the list.
 func candidates(list string) (out []candidate, err error) {
 	for list != "" {
 		var item string
 		item, list, _ = strings.Cut(list, ",")
 		key, number, found := strings.Cut(item, ":")
-		var score float64
-		if _, err := fmt.Sscan(number, &score); !found || err != nil {
+		score, err := strconv.ParseFloat(number, 64)
+		if !found || err != nil {
 			return nil, fmt.Errorf("a list of rows with %q", item)
 		}
-		out = append(out, candidate{strings.Clone(key), score})
+		out = append(out, candidate{key, score})
 	}
 	return out, nil
 }

@@ -41,9 +41,10 @@ func Postgres() *Dialect {
 		}
 		return key + " = ANY (ARRAY[" + strings.Join(literals, ", ") + "])"
 	}
-	// The hash of a record is a sum over its columns, so it would not notice values that change places between rows.
+	// The hash of a record is a sum over its columns, so it would not notice values that change places between rows. The sum of
+	// whole numbers is numeric, and exact.
 	d.Checksum = func(columns []string) string {
-		return "CAST(coalesce(sum(CAST(hashint8extended(hash_record_extended(ROW(" + strings.Join(columns, ", ") + "), 0), 0) AS numeric)), 0) AS text)"
+		return "CAST(coalesce(sum(hashint8extended(hash_record_extended(ROW(" + strings.Join(columns, ", ") + "), 0), 0)), 0) AS text)"
 	}
 	d.Columns = func(d *Dialect, path []string) string {
 		literal, _ := d.Text(d.Path(path))

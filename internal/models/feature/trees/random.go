@@ -215,24 +215,12 @@ func (t *grower) addNode(first, end int) int {
 // divideNode divides a node by its best split. The rows keep their order.
 func (t *grower) divideNode(node int) {
 	n := t.nodes[node]
-	ranks, _, _, _ := t.columns[n.best.column].gather(t.rows[n.first:n.end], t.node.ranks)
-	middle, k := n.first, 0
-	for i, row := range t.rows[n.first:n.end] {
-		left := int(indicator(n.best.goesLeft(ranks[i]))) // without branches, which a processor would guess wrong
-		t.rows[middle], t.spare[k] = row, row
-		middle += left
-		k += 1 - left
-	}
-	copy(t.rows[middle:n.end], t.spare[:k])
+	middle := n.first + t.columns[n.best.column].divide(t.rows[n.first:n.end], t.spare, &n.best)
 	t.node.constant = slices.Clone(n.constant)
 	left := t.addNode(n.first, middle)
 	t.node.constant = n.constant
 	right := t.addNode(middle, n.end)
 	t.nodes[node].left, t.nodes[node].right = left, right
-}
-
-func (s *split) goesLeft(rank uint32) bool {
-	return rank <= s.rank || s.missingLeft && rank == missingRank
 }
 
 // appendNode appends a node and its descendants to tree, in preorder.

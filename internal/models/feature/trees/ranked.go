@@ -89,6 +89,31 @@ func gatherRanks[R uint8 | uint16 | uint32](ranks []R, rows []int32, dst []uint3
 	return low, high, missing
 }
 
+// divide puts the rows that go left before the others, and returns their number. Both keep their order. The capacity of spare must be enough
+// for all.
+func (r *ranked) divide(rows, spare []int32, by *split) (left int) {
+	switch {
+	case r.narrow != nil:
+		return divideRows(r.narrow, rows, spare, by)
+	case r.medium != nil:
+		return divideRows(r.medium, rows, spare, by)
+	}
+	return divideRows(r.wide, rows, spare, by)
+}
+
+func divideRows[R uint8 | uint16 | uint32](ranks []R, rows, spare []int32, by *split) (left int) {
+	last, missingLeft := R(min(by.rank, uint32(^R(0))-1)), indicator(by.missingLeft)
+	right := 0
+	for _, row := range rows {
+		goes := int(indicator(ranks[row] <= last) | missingLeft&indicator(ranks[row] == ^R(0))) // without branches, which a processor would guess wrong
+		rows[left], spare[right] = row, row
+		left += goes
+		right += 1 - goes
+	}
+	copy(rows[left:], spare[:right])
+	return left
+}
+
 // below returns the rank of the largest value that is at most x, between the rank of one that is and that of one that is not.
 func (r *ranked) below(x float64, low, high uint32) uint32 {
 	for high-low > 1 {
