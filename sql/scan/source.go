@@ -29,9 +29,9 @@ const heldBytes = 512 << 20
 // the smoothed problem instead takes about ten scans more. Chosen by hand.
 const heldPart = 8
 
-// compiledRows is the number of rows of a server from which on compiling a score, or the sums of columns, pays. Measured in PostgreSQL 15: 28 numbers take 0.08 s to
-// compile and save 0.4 s per million rows, 38 numbers and 80 categories 0.18 s and 0.6 s (docs/results/sql.md), and each of several
-// workers compiles for its share. The nested conditions of scorecards take 15 s and save 1 s.
+// compiledRows is the number of rows of a server from which on compiling a score, or the sums of columns, pays. Measured in PostgreSQL 15: 28
+// numbers take 0.08 s to compile and save 0.4 s per million rows, 38 numbers and 80 categories 0.18 s and 0.6 s (docs/results/sql.md), and
+// each of several workers compiles for its share. The nested conditions of scorecards take 15 s and save 1 s.
 const compiledRows = 500_000
 
 // Source answers the solver's questions by statements. It keeps the positives, if they are few enough, a sample of the others, and
