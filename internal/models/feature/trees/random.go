@@ -215,7 +215,7 @@ func (t *grower) addNode(first, end int) int {
 // divideNode divides a node by its best split. The rows keep their order.
 func (t *grower) divideNode(node int) {
 	n := t.nodes[node]
-	middle := n.first + t.columns[n.best.column].divide(t.rows[n.first:n.end], t.spare, &n.best)
+	middle := n.first + t.columns[n.best.column].divide(t.rows[n.first:n.end], t.spare, n.best.rank, n.best.missingLeft)
 	t.node.constant = slices.Clone(n.constant)
 	left := t.addNode(n.first, middle)
 	t.node.constant = n.constant
@@ -334,13 +334,6 @@ func (t *grower) loadNode(rows []int32) (c counts) {
 		c.add(t.positive[row], t.weights[row])
 	}
 	return c
-}
-
-func indicator(b bool) uint8 {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // countsOf returns the counts of rows of weight 1.

@@ -89,29 +89,37 @@ func gatherRanks[R uint8 | uint16 | uint32](ranks []R, rows []int32, dst []uint3
 	return low, high, missing
 }
 
-// divide puts the rows that go left before the others, and returns their number. Both keep their order. The capacity of spare must be enough
-// for all.
-func (r *ranked) divide(rows, spare []int32, by *split) (left int) {
+// divide puts the rows whose rank is at most last, or that miss a value if missingLeft is set, before the others, and returns their number.
+// Both keep their order. The length of spare must be enough for all.
+func (r *ranked) divide(rows, spare []int32, last uint32, missingLeft bool) (left int) {
 	switch {
 	case r.narrow != nil:
-		return divideRows(r.narrow, rows, spare, by)
+		return divideRows(r.narrow, rows, spare, last, missingLeft)
 	case r.medium != nil:
-		return divideRows(r.medium, rows, spare, by)
+		return divideRows(r.medium, rows, spare, last, missingLeft)
 	}
-	return divideRows(r.wide, rows, spare, by)
+	return divideRows(r.wide, rows, spare, last, missingLeft)
 }
 
-func divideRows[R uint8 | uint16 | uint32](ranks []R, rows, spare []int32, by *split) (left int) {
-	last, missingLeft := R(min(by.rank, uint32(^R(0))-1)), indicator(by.missingLeft)
+func divideRows[R uint8 | uint16 | uint32](ranks []R, rows, spare []int32, last uint32, missingLeft bool) (left int) {
+	most, missing := R(min(last, uint32(^R(0))-1)), indicator(missingLeft)
 	right := 0
 	for _, row := range rows {
-		goes := int(indicator(ranks[row] <= last) | missingLeft&indicator(ranks[row] == ^R(0))) // without branches, which a processor would guess wrong
+		// without branches, which a processor would guess wrong
+		goes := int(indicator(ranks[row] <= most) | missing&indicator(ranks[row] == ^R(0)))
 		rows[left], spare[right] = row, row
 		left += goes
 		right += 1 - goes
 	}
 	copy(rows[left:], spare[:right])
 	return left
+}
+
+func indicator(b bool) uint8 {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // below returns the rank of the largest value that is at most x, between the rank of one that is and that of one that is not.
