@@ -155,7 +155,7 @@ func certifyResult(o *objective.Objective, r Result, read reader) (Result, error
 	}
 	r.Objective, r.LowerBound, r.Threshold, r.AtZero = bounds.Upper, bounds.Lower, bounds.Threshold, bounds.AtZero
 	if r.Norm.Lambda > 0 {
-		if r.Norm.Bound, err = normBoundAt(o, at, &r.Norm); err != nil {
+		if r.Norm.Bound, err = normBoundAt(o, at, objective.Norm(r.W), &r.Norm); err != nil {
 			return r, err
 		}
 	}

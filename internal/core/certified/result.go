@@ -89,8 +89,8 @@ type NormProof struct {
 	Bound float64 // every w with F(w) <= F(W) has |w| >= Bound; 0 proves nothing
 }
 
-// normBoundAt returns the bound of a norm's proof at a point whose objective is known.
-func normBoundAt(o *objective.Objective, at objective.Value, proof *NormProof) (float64, error) {
+// normBoundAt returns the bound of a norm's proof at a point of some length whose objective is known.
+func normBoundAt(o *objective.Objective, at objective.Value, length float64, proof *NormProof) (float64, error) {
 	p, a, err := expandBoth(o, proof.P, proof.A)
 	if err != nil {
 		return 0, err
@@ -99,11 +99,14 @@ func normBoundAt(o *objective.Objective, at objective.Value, proof *NormProof) (
 	if err != nil {
 		return 0, err
 	}
-	return normBound(dual.Gain-square(dual.V)/(2*proof.Lambda), at.F, proof.Lambda), nil
+	return normBound(dual.Gain-square(dual.V)/(2*proof.Lambda), at.F, proof.Lambda, length), nil
 }
 
-// normBound returns the root of 2 (d - f)/lambda, or 0.
-func normBound(d, f, lambda float64) float64 { return math.Sqrt(math.Max(0, 2*(d-f)/lambda)) }
+// normBound returns the root of 2 (d - f)/lambda, or 0. The point with objective f and that length is as good as itself, so what the root
+// is above its length is rounding.
+func normBound(d, f, lambda, length float64) float64 {
+	return math.Min(math.Sqrt(math.Max(0, 2*(d-f)/lambda)), length)
+}
 
 // Bounds are the two bounds of a certificate.
 type Bounds struct {

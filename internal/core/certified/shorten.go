@@ -200,7 +200,8 @@ func (s *solver) acceptShort(a *solver, allowed float64) bool {
 	s.upper, s.best, s.norm = e.f, e, NormProof{}
 	if a.form.Lambda*square(e.at.W) >= s.minPenalty() {
 		r := a.result()
-		s.norm = NormProof{Lambda: a.form.Lambda, P: r.P, A: r.A, GroupsP: r.GroupsP, GroupsA: r.GroupsA, Bound: normBound(a.lower, s.upper, a.form.Lambda)}
+		s.norm = NormProof{Lambda: a.form.Lambda, P: r.P, A: r.A, GroupsP: r.GroupsP, GroupsA: r.GroupsA,
+			Bound: normBound(a.lower, s.upper, a.form.Lambda, math.Sqrt(square(e.at.W)))}
 	}
 	return true
 }
