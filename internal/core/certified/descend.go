@@ -82,7 +82,7 @@ func (d *descent) descend(from start) (start, error) {
 		}
 		// Rows on corners that are few enough can be held, once the bounds mean something.
 		holdable := now.Smooth() <= d.limits.near && d.upper-d.lower < gapOfRows*(d.atZero-d.lower)
-		if hasStalled(gaps, patience) && (holdable || hasStalled(residuals, patience) && !(decrease(values) > minFall*(d.upper-d.lower))) {
+		if hasStalled(gaps) && (holdable || hasStalled(residuals) && !(decrease(values) > minFall*(d.upper-d.lower))) {
 			// Else it is too far from the smoothed minimum for hinges this narrow.
 			if holdable || !(residual > ofWidth) || widened == maxWidenings {
 				return from, nil
@@ -125,7 +125,7 @@ func (d *descent) zeroSeemsOptimal() bool { return isZero(d.best.at.W) }
 // takes 8 systems and 12 row reads; with rows from half of F(0) on it took 42 and 22.
 func (d *descent) rowsAreCheaper(gaps []float64) bool {
 	descends := d.isLarge() && d.shape.KeepsScores
-	return hasStalled(gaps, patience) || !descends && d.upper-d.lower < gapOfRows*d.atZero
+	return hasStalled(gaps) || !descends && d.upper-d.lower < gapOfRows*d.atZero
 }
 
 // widen evaluates the start, with hinges wide enough for a second derivative.
@@ -168,9 +168,9 @@ func (d *descent) evaluateSmoothed(at *Point, width float64) (*smoothedPoint, er
 }
 
 // hasStalled reports whether the last steps have not halved the gap, or the residual.
-func hasStalled(gaps []float64, steps int) bool {
+func hasStalled(gaps []float64) bool {
 	last := len(gaps) - 1
-	return last >= steps && gaps[last] > gaps[last-steps]/2
+	return last >= patience && gaps[last] > gaps[last-patience]/2
 }
 
 // decrease returns by how much the last steps have lowered the value; +Inf: there were fewer.
