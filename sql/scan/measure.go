@@ -108,10 +108,10 @@ type momentsQuery struct {
 func (o *measuring) newMoments(c *tableColumn, number int, impute schema.Impute, near, to *feature.MeasuredColumn) *momentsQuery {
 	d := o.rows.dialect
 	q := &momentsQuery{to: to, name: fmt.Sprintf("toptau_x%d", number), value: d.Cast(c.expr(d)), low: c.least, high: c.most}
-	if q.counted = c.missing > 0; !q.counted {
-		q.present = o.m.Rows
-	} else {
+	if q.counted = c.missing > 0; q.counted {
 		q.value, q.filled = d.Double(c.expr(d)), impute != schema.ImputeIndicator
+	} else {
+		q.present = o.m.Rows
 	}
 	for i := range q.sums {
 		q.sums[i].SetPrec(sumBits)

@@ -6,6 +6,7 @@ import (
 
 	"toptau/internal/core/certified/form"
 	"toptau/internal/core/certified/restricted"
+	"toptau/internal/core/objective"
 )
 
 // run solves the problem. A cancelled context is not an error.
@@ -201,7 +202,7 @@ func (s *solver) acceptShort(a *solver, allowed float64) bool {
 	if a.form.Lambda*square(e.at.W) >= s.minPenalty() {
 		r := a.result()
 		s.norm = NormProof{Lambda: a.form.Lambda, P: r.P, A: r.A, GroupsP: r.GroupsP, GroupsA: r.GroupsA,
-			Bound: normBound(a.lower, s.upper, a.form.Lambda, math.Sqrt(square(e.at.W)))}
+			Bound: normBound(a.lower, s.upper, a.form.Lambda, objective.Norm(e.at.W))}
 	}
 	return true
 }

@@ -20,7 +20,7 @@ func NewReference(scores []float64, seed uint64, source string) *calibrate.Refer
 	r := &calibrate.Reference{Source: source, Sample: calibrate.Sample{Rows: len(keys), Above: evidence.ReferenceRanks(len(keys))}}
 	for _, e := range r.Above {
 		i := len(keys) - 1 - e
-		r.Scores = append(r.Scores, keys[i]+0) // -0 becomes 0
+		r.Scores = append(r.Scores, keys[i])
 		r.Ties = append(r.Ties, ties[i])
 	}
 	r.Counts = evidence.LevelCounts(keys, r.Above)

@@ -46,7 +46,7 @@ type massed struct {
 // walk goes down a list and returns the mass of the positives within a budget of the population, above which
 // there is already some mass.
 func walk(list []massed, c Criterion, above, budget float64) float64 {
-	if budget += tolerance * budget; above > budget {
+	if budget = raised(budget); above > budget {
 		return 0
 	}
 	list = slices.Clone(list)

@@ -116,8 +116,8 @@ func (d *drawn) edges(budget float64, paper, fixed bool) topDraw {
 		s.try[i] = sort.Search(len(r.scores), func(g int) bool { return r.positives[g]+r.negatives[g] >= rows })
 	}
 	found := [2]float64{}
-	room := budget + float64(tolerance*budget) // positives that fill the budget with their gap, up to rounding, are within it
-	d.edge(s, [2]float64{room - other, room - gap}, [2]bool{true, true}, paper, &found)
+	limit := raised(budget)
+	d.edge(s, [2]float64{limit - other, limit - gap}, [2]bool{true, true}, paper, &found)
 	t.low, t.high = min(found[0], budget), min(found[1]+gap, t.positives, budget) // the positives cannot take more than all of the budget
 	return t
 }

@@ -338,8 +338,8 @@ func (d *drawing) found(o *order) [3]float64 {
 	if d.criterion.Name == method.AtPrecision {
 		return d.preciselyFound(o)
 	}
-	room := d.budget + float64(tolerance*d.budget) // positives that fill the budget with their gap, up to rounding, are within it
-	limits := [3]float64{room, room - d.gap[1], room}
+	limit := raised(d.budget)
+	limits := [3]float64{limit, limit - d.gap[1], limit}
 	if d.criterion.Name == method.AtQuantile {
 		limits[positivesAbove] -= d.gap[0]
 	}

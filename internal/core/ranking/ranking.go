@@ -223,3 +223,6 @@ func allWhole(weights []float64) bool {
 
 // tolerance is the relative difference up to which masses that are not whole count as equal. Chosen by hand.
 const tolerance = 1e-12
+
+// raised returns a budget of drawn masses, raised by the tolerance: positives that fill it with their gap are within it.
+func raised(budget float64) float64 { return budget + float64(tolerance*budget) }

@@ -12,7 +12,7 @@ import (
 // rounding of a float64.
 const negligible = 1e-18
 
-// AddGram adds X'DX of the shifted rows to the lower triangle of h, whose rows are stride long. What is above it is undefined. diagonal is
+// AddGram adds X'DX of the shifted rows to the lower triangle of h, whose rows are stride long. diagonal is
 // D.
 func (r *Rows) AddGram(diagonal []float64, h []float64, stride int) {
 	r.Visits += float64(r.N)
@@ -187,8 +187,7 @@ func (r *Rows) addSparseGram(diagonal []float64, least float64, h []float64, str
 	})
 }
 
-// addOuterProduct adds v xx' for the entries of a row x to the rows j of h with j & last = s, up to the diagonal. What is above it is
-// undefined, because two rows of h at a time get the same columns.
+// addOuterProduct adds v xx' for the entries of a row x to the rows j of h with j & last = s, up to the diagonal, two rows of h at a time.
 func addOuterProduct(v float64, index []int32, value, h []float64, stride, s, last int) {
 	waiting := -1 // the entry of a row of h that waits for another
 	for a, j := range index {
@@ -197,15 +196,21 @@ func addOuterProduct(v float64, index []int32, value, h []float64, stride, s, la
 		case waiting < 0:
 			waiting = a
 		default:
-			addTwoRows(v*value[waiting], v*value[a], index[:a+1], value, h[int(index[waiting])*stride:][:stride], h[int(j)*stride:][:stride])
+			both, row := waiting+1, h[int(j)*stride:][:stride]
+			addTwoRows(v*value[waiting], v*value[a], index[:both], value, h[int(index[waiting])*stride:][:stride], row)
+			addToRow(v*value[a], index[both:a+1], value[both:], row)
 			waiting = -1
 		}
 	}
 	if waiting >= 0 {
-		row, c := h[int(index[waiting])*stride:][:stride], v*value[waiting]
-		for b, j := range index[:waiting+1] {
-			row[j] += float64(c * value[b])
-		}
+		addToRow(v*value[waiting], index[:waiting+1], value, h[int(index[waiting])*stride:][:stride])
+	}
+}
+
+// addToRow adds c x to a row for a sparse x.
+func addToRow(c float64, index []int32, value, row []float64) {
+	for b, j := range index {
+		row[j] += float64(c * value[b])
 	}
 }
 
