@@ -12,7 +12,7 @@ const (
 	// moves v again.
 	projections = 4
 	// lastProjections is that number for the last projection of a run. The ridge leaves a part of v in directions of few multipliers
-	// off their bounds: .7 to .97 of it a round on kddcup99, where TopPush and TopPushK had no bound after 4,000 systems without.
+	// off their bounds: .7 to .97 of it a round on kddcup99, where TopPush and TopPushK missed the gap after 4,000 systems without.
 	lastProjections = 20
 	// projectRidge keeps the scaled matrix, whose diagonal is 1, positive definite.
 	projectRidge = 1e-12
