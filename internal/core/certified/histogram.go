@@ -293,9 +293,9 @@ func (h histogram) finestAt(score float64) (width float64) {
 	return width
 }
 
-// scaled returns the histogram of the scores times a positive factor.
-func (h histogram) scaled(factor float64) histogram {
-	out := slices.Clone(h)
+// scaled returns the histogram of the scores times a positive factor, in the memory of space.
+func (h histogram) scaled(factor float64, space histogram) histogram {
+	out := append(space[:0], h...)
 	for k := range out {
 		b := &out[k]
 		b.Score *= factor

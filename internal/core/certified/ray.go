@@ -46,8 +46,10 @@ func (ls *lineSearch) bestOnRay(e *evaluation) float64 {
 		ls.pos.scores(e.at.W, z)
 	}
 	half := ls.form.Lambda / 2 * linalg.Dot(e.at.W, e.at.W)
+	var bins histogram
 	value := func(alpha float64) float64 {
-		t := e.pop.scaled(alpha).threshold(&ls.form).high
+		bins = e.pop.scaled(alpha, bins)
+		t := bins.threshold(&ls.form).high
 		var loss float64
 		if z != nil {
 			for i, v := range z {
@@ -55,7 +57,8 @@ func (ls *lineSearch) bestOnRay(e *evaluation) float64 {
 			}
 			loss = ls.form.MeanLoss(t, scaled, weights, 1)
 		} else {
-			_, loss, _ = e.pos.scaled(alpha).loss(ls.form.Squared, t, t)
+			bins = e.pos.scaled(alpha, bins)
+			_, loss, _ = bins.loss(ls.form.Squared, t, t)
 		}
 		return loss/ls.shape.Positives.Mass + float64(alpha*alpha*half)
 	}

@@ -1,6 +1,7 @@
 package certified
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -97,9 +98,9 @@ func (c *classScores) smallest(most float64, limit int, key func(i int) float64,
 				sample = append(sample, key(i))
 			}
 		}
-		slices.Sort(sample)
 		if k := limit/stride*sampleSlack/2 + sampleExtra; k < len(sample) {
-			bound = math.Min(most, sample[k])
+			selectSmallest(sample, k+1, cmp.Compare)
+			bound = math.Min(most, slices.MaxFunc(sample[:k+1], cmp.Compare))
 		}
 	}
 	best, count := c.smallestUpTo(bound, limit, key, selectable)

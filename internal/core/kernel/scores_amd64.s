@@ -267,13 +267,14 @@ feature:
 	RET
 
 // func scoreListedFloat32AVX2(x *float32, list *int32, w *float64, z *float64, count int)
-// Requires: AVX
+// Requires: AVX, CMOV, MMX+
 TEXT ·scoreListedFloat32AVX2(SB), NOSPLIT, $0-40
 	MOVQ    x+0(FP), AX
 	MOVQ    list+8(FP), CX
 	MOVQ    w+16(FP), DX
 	MOVQ    z+24(FP), BX
 	MOVQ    count+32(FP), SI
+	LEAQ    -4(CX)(SI*4), SI
 	VMOVUPD (BX), Y0
 	VMOVUPD 32(BX), Y1
 	VMOVUPD 64(BX), Y2
@@ -286,8 +287,19 @@ TEXT ·scoreListedFloat32AVX2(SB), NOSPLIT, $0-40
 	VMOVUPD 288(BX), Y9
 	VMOVUPD 320(BX), Y10
 	VMOVUPD 352(BX), Y11
+	MOVQ    DX, DX
 
-feature:
+feature0:
+	LEAQ         96(CX), DI
+	CMPQ         DI, SI
+	CMOVQGT      SI, DI
+	MOVLQSX      (DI), DI
+	IMUL3Q       $0x00000100, DI, DI
+	ADDQ         AX, DI
+	PREFETCHT0   (DI)
+	PREFETCHT0   64(DI)
+	PREFETCHT0   128(DI)
+	PREFETCHT0   192(DI)
 	MOVLQSX      (CX), DI
 	IMUL3Q       $0x00000100, DI, DI
 	ADDQ         AX, DI
@@ -346,8 +358,8 @@ feature:
 	VMOVUPD      Y13, 480(BX)
 	ADDQ         $0x04, CX
 	ADDQ         $0x08, DX
-	DECQ         SI
-	JNZ          feature
+	CMPQ         CX, SI
+	JLE          feature0
 	VMOVUPD      Y0, (BX)
 	VMOVUPD      Y1, 32(BX)
 	VMOVUPD      Y2, 64(BX)
@@ -360,6 +372,8 @@ feature:
 	VMOVUPD      Y9, 288(BX)
 	VMOVUPD      Y10, 320(BX)
 	VMOVUPD      Y11, 352(BX)
+	ADDQ         $0x00000100, AX
+	ADDQ         $0x00000200, BX
 	VZEROUPPER
 	RET
 
@@ -538,13 +552,14 @@ feature:
 	RET
 
 // func scoreListedFloat32AVX512(x *float32, list *int32, w *float64, z *float64, count int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·scoreListedFloat32AVX512(SB), NOSPLIT, $0-40
 	MOVQ    x+0(FP), AX
 	MOVQ    list+8(FP), CX
 	MOVQ    w+16(FP), DX
 	MOVQ    z+24(FP), BX
 	MOVQ    count+32(FP), SI
+	LEAQ    -4(CX)(SI*4), SI
 	VMOVUPD (BX), Z0
 	VMOVUPD 64(BX), Z1
 	VMOVUPD 128(BX), Z2
@@ -553,8 +568,19 @@ TEXT ·scoreListedFloat32AVX512(SB), NOSPLIT, $0-40
 	VMOVUPD 320(BX), Z5
 	VMOVUPD 384(BX), Z6
 	VMOVUPD 448(BX), Z7
+	MOVQ    DX, DX
 
-feature:
+feature0:
+	LEAQ         96(CX), DI
+	CMPQ         DI, SI
+	CMOVQGT      SI, DI
+	MOVLQSX      (DI), DI
+	IMUL3Q       $0x00000100, DI, DI
+	ADDQ         AX, DI
+	PREFETCHT0   (DI)
+	PREFETCHT0   64(DI)
+	PREFETCHT0   128(DI)
+	PREFETCHT0   192(DI)
 	MOVLQSX      (CX), DI
 	IMUL3Q       $0x00000100, DI, DI
 	ADDQ         AX, DI
@@ -585,8 +611,8 @@ feature:
 	VADDPD       Z9, Z7, Z7
 	ADDQ         $0x04, CX
 	ADDQ         $0x08, DX
-	DECQ         SI
-	JNZ          feature
+	CMPQ         CX, SI
+	JLE          feature0
 	VMOVUPD      Z0, (BX)
 	VMOVUPD      Z1, 64(BX)
 	VMOVUPD      Z2, 128(BX)
@@ -595,6 +621,8 @@ feature:
 	VMOVUPD      Z5, 320(BX)
 	VMOVUPD      Z6, 384(BX)
 	VMOVUPD      Z7, 448(BX)
+	ADDQ         $0x00000100, AX
+	ADDQ         $0x00000200, BX
 	VZEROUPPER
 	RET
 
@@ -836,6 +864,7 @@ TEXT ·scoreListedFloat64AVX2(SB), NOSPLIT, $0-40
 	MOVQ    w+16(FP), DX
 	MOVQ    z+24(FP), BX
 	MOVQ    count+32(FP), SI
+	LEAQ    -4(CX)(SI*4), SI
 	VMOVUPD (BX), Y0
 	VMOVUPD 32(BX), Y1
 	VMOVUPD 64(BX), Y2
@@ -844,56 +873,34 @@ TEXT ·scoreListedFloat64AVX2(SB), NOSPLIT, $0-40
 	VMOVUPD 160(BX), Y5
 	VMOVUPD 192(BX), Y6
 	VMOVUPD 224(BX), Y7
-	VMOVUPD 256(BX), Y8
-	VMOVUPD 288(BX), Y9
-	VMOVUPD 320(BX), Y10
-	VMOVUPD 352(BX), Y11
+	MOVQ    CX, DI
+	MOVQ    DX, R8
 
-feature:
-	MOVLQSX      (CX), DI
-	IMUL3Q       $0x00000200, DI, DI
-	ADDQ         AX, DI
-	VBROADCASTSD (DX), Y12
-	VMULPD       (DI), Y12, Y13
-	VADDPD       Y13, Y0, Y0
-	VMULPD       32(DI), Y12, Y13
-	VADDPD       Y13, Y1, Y1
-	VMULPD       64(DI), Y12, Y13
-	VADDPD       Y13, Y2, Y2
-	VMULPD       96(DI), Y12, Y13
-	VADDPD       Y13, Y3, Y3
-	VMULPD       128(DI), Y12, Y13
-	VADDPD       Y13, Y4, Y4
-	VMULPD       160(DI), Y12, Y13
-	VADDPD       Y13, Y5, Y5
-	VMULPD       192(DI), Y12, Y13
-	VADDPD       Y13, Y6, Y6
-	VMULPD       224(DI), Y12, Y13
-	VADDPD       Y13, Y7, Y7
-	VMULPD       256(DI), Y12, Y13
-	VADDPD       Y13, Y8, Y8
-	VMULPD       288(DI), Y12, Y13
-	VADDPD       Y13, Y9, Y9
-	VMULPD       320(DI), Y12, Y13
-	VADDPD       Y13, Y10, Y10
-	VMULPD       352(DI), Y12, Y13
-	VADDPD       Y13, Y11, Y11
-	VMULPD       384(DI), Y12, Y13
-	VADDPD       384(BX), Y13, Y13
-	VMOVUPD      Y13, 384(BX)
-	VMULPD       416(DI), Y12, Y13
-	VADDPD       416(BX), Y13, Y13
-	VMOVUPD      Y13, 416(BX)
-	VMULPD       448(DI), Y12, Y13
-	VADDPD       448(BX), Y13, Y13
-	VMOVUPD      Y13, 448(BX)
-	VMULPD       480(DI), Y12, Y12
-	VADDPD       480(BX), Y12, Y12
-	VMOVUPD      Y12, 480(BX)
-	ADDQ         $0x04, CX
-	ADDQ         $0x08, DX
-	DECQ         SI
-	JNZ          feature
+feature0:
+	MOVLQSX      (DI), R9
+	IMUL3Q       $0x00000200, R9, R9
+	ADDQ         AX, R9
+	VBROADCASTSD (R8), Y8
+	VMULPD       (R9), Y8, Y9
+	VADDPD       Y9, Y0, Y0
+	VMULPD       32(R9), Y8, Y9
+	VADDPD       Y9, Y1, Y1
+	VMULPD       64(R9), Y8, Y9
+	VADDPD       Y9, Y2, Y2
+	VMULPD       96(R9), Y8, Y9
+	VADDPD       Y9, Y3, Y3
+	VMULPD       128(R9), Y8, Y9
+	VADDPD       Y9, Y4, Y4
+	VMULPD       160(R9), Y8, Y9
+	VADDPD       Y9, Y5, Y5
+	VMULPD       192(R9), Y8, Y9
+	VADDPD       Y9, Y6, Y6
+	VMULPD       224(R9), Y8, Y8
+	VADDPD       Y8, Y7, Y7
+	ADDQ         $0x04, DI
+	ADDQ         $0x08, R8
+	CMPQ         DI, SI
+	JLE          feature0
 	VMOVUPD      Y0, (BX)
 	VMOVUPD      Y1, 32(BX)
 	VMOVUPD      Y2, 64(BX)
@@ -902,10 +909,53 @@ feature:
 	VMOVUPD      Y5, 160(BX)
 	VMOVUPD      Y6, 192(BX)
 	VMOVUPD      Y7, 224(BX)
-	VMOVUPD      Y8, 256(BX)
-	VMOVUPD      Y9, 288(BX)
-	VMOVUPD      Y10, 320(BX)
-	VMOVUPD      Y11, 352(BX)
+	ADDQ         $0x00000100, AX
+	ADDQ         $0x00000100, BX
+	VMOVUPD      (BX), Y0
+	VMOVUPD      32(BX), Y1
+	VMOVUPD      64(BX), Y2
+	VMOVUPD      96(BX), Y3
+	VMOVUPD      128(BX), Y4
+	VMOVUPD      160(BX), Y5
+	VMOVUPD      192(BX), Y6
+	VMOVUPD      224(BX), Y7
+	MOVQ         DX, DX
+
+feature32:
+	MOVLQSX      (CX), DI
+	IMUL3Q       $0x00000200, DI, DI
+	ADDQ         AX, DI
+	VBROADCASTSD (DX), Y8
+	VMULPD       (DI), Y8, Y9
+	VADDPD       Y9, Y0, Y0
+	VMULPD       32(DI), Y8, Y9
+	VADDPD       Y9, Y1, Y1
+	VMULPD       64(DI), Y8, Y9
+	VADDPD       Y9, Y2, Y2
+	VMULPD       96(DI), Y8, Y9
+	VADDPD       Y9, Y3, Y3
+	VMULPD       128(DI), Y8, Y9
+	VADDPD       Y9, Y4, Y4
+	VMULPD       160(DI), Y8, Y9
+	VADDPD       Y9, Y5, Y5
+	VMULPD       192(DI), Y8, Y9
+	VADDPD       Y9, Y6, Y6
+	VMULPD       224(DI), Y8, Y8
+	VADDPD       Y8, Y7, Y7
+	ADDQ         $0x04, CX
+	ADDQ         $0x08, DX
+	CMPQ         CX, SI
+	JLE          feature32
+	VMOVUPD      Y0, (BX)
+	VMOVUPD      Y1, 32(BX)
+	VMOVUPD      Y2, 64(BX)
+	VMOVUPD      Y3, 96(BX)
+	VMOVUPD      Y4, 128(BX)
+	VMOVUPD      Y5, 160(BX)
+	VMOVUPD      Y6, 192(BX)
+	VMOVUPD      Y7, 224(BX)
+	ADDQ         $0x00000100, AX
+	ADDQ         $0x00000100, BX
 	VZEROUPPER
 	RET
 
@@ -1075,6 +1125,7 @@ TEXT ·scoreListedFloat64AVX512(SB), NOSPLIT, $0-40
 	MOVQ    w+16(FP), DX
 	MOVQ    z+24(FP), BX
 	MOVQ    count+32(FP), SI
+	LEAQ    -4(CX)(SI*4), SI
 	VMOVUPD (BX), Z0
 	VMOVUPD 64(BX), Z1
 	VMOVUPD 128(BX), Z2
@@ -1083,8 +1134,9 @@ TEXT ·scoreListedFloat64AVX512(SB), NOSPLIT, $0-40
 	VMOVUPD 320(BX), Z5
 	VMOVUPD 384(BX), Z6
 	VMOVUPD 448(BX), Z7
+	MOVQ    DX, DX
 
-feature:
+feature0:
 	MOVLQSX      (CX), DI
 	IMUL3Q       $0x00000200, DI, DI
 	ADDQ         AX, DI
@@ -1107,8 +1159,8 @@ feature:
 	VADDPD       Z8, Z7, Z7
 	ADDQ         $0x04, CX
 	ADDQ         $0x08, DX
-	DECQ         SI
-	JNZ          feature
+	CMPQ         CX, SI
+	JLE          feature0
 	VMOVUPD      Z0, (BX)
 	VMOVUPD      Z1, 64(BX)
 	VMOVUPD      Z2, 128(BX)
@@ -1117,5 +1169,7 @@ feature:
 	VMOVUPD      Z5, 320(BX)
 	VMOVUPD      Z6, 384(BX)
 	VMOVUPD      Z7, 448(BX)
+	ADDQ         $0x00000200, AX
+	ADDQ         $0x00000200, BX
 	VZEROUPPER
 	RET

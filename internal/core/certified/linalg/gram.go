@@ -233,11 +233,17 @@ func (r *Rows) Products(from, end int, other *Rows, n int, out []float64) {
 		return
 	}
 	d := r.D
-	columns, x := make([]float64, d*kernel.PanelRows), make([]float64, d)
-	for i := from; i < end; i++ {
-		r.Row(i, x)
-		for k, v := range x {
-			columns[k*kernel.PanelRows+i-from] = v
+	columns, eight := make([]float64, d*kernel.PanelRows), make([]float64, 8*d)
+	for i := from; i < end; i += 8 { // eight values fill a cache line of a column
+		rows := min(8, end-i)
+		for k := range rows {
+			r.Row(i+k, eight[k*d:(k+1)*d])
+		}
+		for j := range d {
+			column := columns[j*kernel.PanelRows+i-from:][:rows]
+			for k := range column {
+				column[k] = eight[k*d+j]
+			}
 		}
 	}
 	if other.Sparse {
@@ -281,6 +287,9 @@ func (r *Rows) sparseProducts(columns []float64, n int, out []float64) {
 			for j := first; j < last; j++ {
 				e := next[j-first]
 				end := e
+				for end+16 <= r.start[j+1] && int(r.index[end+15]) < k0+chunk {
+					end += 16
+				}
 				for end < r.start[j+1] && int(r.index[end]) < k0+chunk {
 					end++
 				}

@@ -152,12 +152,21 @@ func newInterior(p Problem, system *rowSystem) *interior {
 
 // run iterates until the best value and the best bound are within tolerance, for at most limit steps.
 func (v *interior) run(tolerance float64, limit int, stop func() bool) {
+	v.takeSteps(tolerance, limit, stop)
+	if !v.best.Closed && v.worthProjecting(tolerance) {
+		v.projectBest()
+		v.best.Closed = v.best.Value-v.best.Bound <= tolerance
+	}
+}
+
+// takeSteps is run without a last projection.
+func (v *interior) takeSteps(tolerance float64, limit int, stop func() bool) {
 	for step := 0; ; step++ {
 		v.best.steps++
 		v.residuals()
 		v.certify()
 		if v.worthProjecting(tolerance) {
-			v.project(v.p, v.q, v.theta, v.theta/v.Mass)
+			v.project(v.p, v.q, v.theta, v.theta/v.Mass, projections)
 		}
 		// Both bounds are computed at every step: an infeasible point has a value and a bound too.
 		mu := v.products() / v.count

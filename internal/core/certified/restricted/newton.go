@@ -63,7 +63,7 @@ func (v *newton) projectDual() {
 	p, q := make([]float64, len(v.p)), make([]float64, len(v.a))
 	linalg.Axpy(v.Mass, v.p, p)
 	linalg.Axpy(linalg.Sum(p), v.a, q)
-	v.project(p, q, math.Inf(1), 1)
+	v.project(p, q, math.Inf(1), 1, projections)
 }
 
 // differentiate computes t, the dual point and the gradient at the current scores.

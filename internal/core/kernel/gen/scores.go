@@ -73,25 +73,58 @@ func scoreTurns(c code, s shape, size int) {
 	c.finish()
 }
 
-// scoreListed emits the scores of one panel under some of its features.
+// listedAhead is the number of listed features from a fetch into the first cache to its use. Panels of float32 are products of rows, of
+// which thousands take more memory than the caches: 0.48 of the time without, at 8, 24 and 48 alike.
+const listedAhead = 24
+
+// scoreListed emits the scores of one panel under some of its features. Panels of float64 are in the second cache: as many rows at a time
+// as registers hold take 0.87 of the time of 64 rows. Panels of float32 are read once.
 func scoreListed(c code, s shape, size int) {
-	c.function(fmt.Sprintf("scoreListedFloat%d%s", 8*size, s.name), fmt.Sprintf("(x *float%d, list *int32, w *float64, z *float64, count int)", 8*size),
+	c.function(fmt.Sprintf("scoreListedFloat%d%s", 8*size, s.name),
+		fmt.Sprintf("(x *float%d, list *int32, w *float64, z *float64, count int)", 8*size),
 		"adds the scores of one panel under the listed features; count is positive.")
 	r := c.arguments("x", "list", "w", "z", "count")
 	x, list, w, z, count := r[0], r[1], r[2], r[3], r[4]
-	sums := c.newSums(s, z)
-	sums.load()
-	c.Label("feature")
-	feature := c.GP64()
-	c.MOVLQSX(at(list, 0), feature)
+	rows := panelRows
+	if size == 8 {
+		rows = min(panelRows, 8*s.doubles())
+	}
+	last := c.GP64()
+	c.LEAQ(operand.Mem{Base: list, Index: count, Scale: 4, Disp: -4}, last)
+	for first := 0; first < panelRows; first += rows {
+		sums := c.newSums(s, z, rows)
+		sums.load()
+		next, weight, feature := c.GP64(), c.GP64(), c.GP64()
+		c.MOVQ(list, next)
+		c.MOVQ(w, weight)
+		c.Label(label("feature%d", first))
+		if size == 4 {
+			c.LEAQ(at(next, 4*listedAhead), feature)
+			c.CMPQ(feature, last)
+			c.CMOVQGT(last, feature)
+			c.listedFeature(size, x, feature, feature)
+			for line := 0; line < panelRows*size; line += 64 {
+				c.PREFETCHT0(at(feature, line))
+			}
+		}
+		c.listedFeature(size, x, next, feature)
+		sums.addFeature(size, feature, weight)
+		c.add(4, next)
+		c.add(8, weight)
+		c.CMPQ(next, last)
+		c.jump(c.JLE, label("feature%d", first))
+		sums.store()
+		c.add(rows*size, x)
+		c.add(rows*8, z)
+	}
+	c.finish()
+}
+
+// listedFeature sets feature to the address of a feature in the panel x, whose number is at an address.
+func (c code) listedFeature(size int, x, number, feature reg.Register) {
+	c.MOVLQSX(at(number, 0), feature)
 	c.IMUL3Q(operand.U32(panelRows*size), feature, feature)
 	c.ADDQ(x, feature)
-	sums.addFeature(size, feature, w)
-	c.add(4, list)
-	c.add(8, w)
-	c.down(count, "feature")
-	sums.store()
-	c.finish()
 }
 
 // advance adds the bytes of some features of a panel to an offset.
@@ -103,7 +136,7 @@ func (c code) advance(size int, features, offset reg.Register) {
 
 // panelScores emits the scores of 64 rows under j features; x, weight and j are used up.
 func (c code) panelScores(s shape, size int, x, weight, z, j, add reg.Register) {
-	sums := c.newSums(s, z)
+	sums := c.newSums(s, z, panelRows)
 	c.TESTQ(add, add)
 	c.jump(c.JNZ, "load")
 	sums.clear()
@@ -118,23 +151,25 @@ func (c code) panelScores(s shape, size int, x, weight, z, j, add reg.Register) 
 	sums.store()
 }
 
-// panelSums are the scores of 64 rows, the first of them in registers, the others at z.
+// panelSums are the scores of some rows, the first of them in registers, the others at z.
 type panelSums struct {
 	code
-	shape shape
-	z     reg.Register
-	sum   []reg.VecVirtual
+	shape   shape
+	z       reg.Register
+	sum     []reg.VecVirtual
+	vectors int
 }
 
-func (c code) newSums(s shape, z reg.Register) panelSums {
-	return panelSums{c, s, z, c.vectors(s, min(panelRows/s.doubles(), s.registers-4))}
+func (c code) newSums(s shape, z reg.Register, rows int) panelSums {
+	vectors := rows / s.doubles()
+	return panelSums{c, s, z, c.vectors(s, min(vectors, s.registers-4)), vectors}
 }
 
 func (p panelSums) clear() {
 	for _, v := range p.sum {
 		p.zero(p.shape, v)
 	}
-	for k := len(p.sum); k < panelRows/p.shape.doubles(); k++ {
+	for k := len(p.sum); k < p.vectors; k++ {
 		p.VMOVUPD(p.sum[0], at(p.z, k*p.shape.bytes))
 	}
 }
@@ -156,7 +191,7 @@ func (p panelSums) addFeature(size int, x, weight reg.Register) {
 	s := p.shape
 	w := p.vector(s)
 	p.VBROADCASTSD(at(weight, 0), w)
-	for k := range panelRows / s.doubles() {
+	for k := range p.vectors {
 		product := p.product(s, size, at(x, k*s.doubles()*size), w)
 		if k < len(p.sum) {
 			p.VADDPD(product, p.sum[k], p.sum[k])
