@@ -152,7 +152,7 @@ func (c *campaign) time(seconds float64) time.Duration {
 }
 
 // encodings are the models that are measured.
-var encodings = []schema.Encoding{schema.Raw, schema.Scorecard, schema.Leaves}
+var encodings = []schema.Encoding{schema.Raw, schema.Scorecard, schema.Leaves, schema.Boosted}
 
 // prepare builds the program, trains the models and makes the rows.
 func (c *campaign) prepare() error {

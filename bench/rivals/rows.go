@@ -28,8 +28,8 @@ func (r *rivals) addRows(only string) error {
 	for _, group := range []struct {
 		name string
 		add  func() error
-	}{{"start", r.addStart}, {"reading", r.addReading}, {"fit of gisette", r.addGisette}, {"fit of small sets", r.addSmall}, {"ADAM", r.addAdam}} {
-		if !strings.Contains(group.name, only) {
+	}{{"start", r.addStart}, {"reading", r.addReading}, {"fit of gisette", r.addGisette}, {"fit of small sets", r.addSmall}, {"ADAM", r.addAdam}, {"train", r.addTrain}} {
+		if !strings.Contains(group.name, only) || only == "" && group.name == "train" { // half an hour
 			continue
 		}
 		if err := group.add(); err != nil {
@@ -170,6 +170,23 @@ func (r *rivals) addAdam() error {
 		r.add(row{fmt.Sprintf("ADAM: %d steps of toppushk on %s x %s, against as many X w and X'v", adamSteps, rows, columns), "numpy", "0.8",
 			contender{[]string{r.self, "adam", path}, true},
 			contender{[]string{r.python, filepath.Join(r.dir, "rivals.py"), "numpy_passes", rows, columns, fmt.Sprint(adamSteps)}, true}})
+	}
+	return nil
+}
+
+// addTrain compares the default of train with a search for settings of boosted trees.
+func (r *rivals) addTrain() error {
+	for _, shape := range [][3]string{{"detectors", "10000", "10"}, {"detectors", "10000", "40"}, {"detectors", "100000", "40"}, {"hepmass", "1000000", "28"}} {
+		kind, rows, columns := shape[0], shape[1], shape[2]
+		path, err := r.generate(kind, "--rows", rows, "--columns", columns)
+		if err != nil {
+			return err
+		}
+		for _, rival := range [][2]string{{"xgboost", "1.2"}, {"LightGBM", "0.7"}} {
+			r.add(row{fmt.Sprintf("train: %s x %s (%s), against a search of 15 configurations", rows, columns, kind), rival[0], rival[1],
+				contender{args: []string{r.program, "train", path, "--label", "label", "--max-fpr", "1%", "-o", filepath.Join(r.dir, "model.json")}},
+				contender{[]string{r.python, filepath.Join(r.dir, "rivals.py"), "search", strings.ToLower(rival[0]), path}, true}})
+		}
 	}
 	return nil
 }
