@@ -103,6 +103,18 @@ func TestAgainstAllRows(t *testing.T) {
 		{"--min-recall 80%", "", func(data *table.Table, _ *SearchOptions) {}},
 		{"--max-fpr 5%", "the folds fit samples of the rows", func(_ *table.Table, o *SearchOptions) { o.FoldRows = 500 }},
 		{"--max-fpr 5%", "", func(data *table.Table, _ *SearchOptions) { data.Group = groupsOf(data, 21) }},
+		{"--max-fpr 5%", "patmat-np on leaves fits its rows too closely", func(_ *table.Table, o *SearchOptions) {
+			o.Method, o.Encoding = []method.Name{method.Logistic, "patmat-np"}, []feature.Encode{feature.EncodeRaw, feature.EncodeLeaves}
+		}},
+		{"--max-fpr 5%", "toppush on boosted fits its rows too closely", func(_ *table.Table, o *SearchOptions) {
+			o.Method, o.Encoding = []method.Name{"toppush"}, []feature.Encode{feature.EncodeBoosted}
+		}},
+		{"--max-fpr 5%", "", func(_ *table.Table, o *SearchOptions) {
+			o.Method, o.Encoding = []method.Name{method.Logistic, method.Ramp}, []feature.Encode{feature.EncodeLeaves}
+		}},
+		{"--max-fpr 5%", "", func(_ *table.Table, o *SearchOptions) {
+			o.Method, o.Encoding = []method.Name{"patmat-np"}, []feature.Encode{feature.EncodeRaw, feature.EncodeScorecard}
+		}},
 		{"--max-fpr 5%", "entities are counted", func(data *table.Table, o *SearchOptions) {
 			data.Kept = append(data.Kept, *groupsOf(data, 2900))
 			o.Entity = "g"
@@ -117,6 +129,32 @@ func TestAgainstAllRows(t *testing.T) {
 		}
 		if s.scheme != want || s.heldBecause != c.because || (len(s.calibration) > 0) != (c.because != "") {
 			t.Errorf("%s: %s because %q with %d rows held out, want %s because %q", c.goal, s.scheme, s.heldBecause, len(s.calibration), want, c.because)
+		}
+	}
+}
+
+// Where cross-fits are biased, up to a quarter of the rows is held out: 2.3 within the budget.
+func TestHeldOutRowsOfCloseFits(t *testing.T) {
+	leaves, raw := []feature.Encode{feature.EncodeLeaves}, []feature.Encode{feature.EncodeRaw}
+	for _, c := range []struct {
+		goal      string
+		method    method.Name
+		encoding  []feature.Encode
+		negatives int
+		scheme    Scheme
+		held      int
+	}{
+		{"--max-fpr 1%", "patmat-np", leaves, 1500, SchemeHeldOut, 230},
+		{"--max-fpr 1%", method.Logistic, leaves, 1500, SchemeCrossFitted, 0},
+		{"--max-fpr 1%", "patmat-np", raw, 1500, SchemeCrossFitted, 0},
+		{"--max-fpr 1%", "patmat-np", leaves, 900, SchemeCrossFitted, 0}, // a quarter is too few
+		{"--max-fpr 1%", "patmat-np", leaves, 4000, SchemeHeldOut, 600},
+	} {
+		o := linear(t, c.goal, c.method)
+		o.Encoding = c.encoding
+		s, _ := partsOf(t, simulated(100, c.negatives, 1), o)
+		if s.scheme != c.scheme || len(s.calibration) != c.held {
+			t.Errorf("%s, %s on %s, %d negatives: %s with %d rows, want %s with %d", c.goal, c.method, c.encoding, c.negatives, s.scheme, len(s.calibration), c.scheme, c.held)
 		}
 	}
 }

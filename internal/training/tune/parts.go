@@ -43,9 +43,11 @@ func (s Scheme) pools() bool { return s == SchemeCrossFitted || s == SchemeAllRo
 // The rows that give a plain threshold. If 15 % of those that the budget counts contain enough within it, all rows train and give it, or, if
 // againstAllRows has a reason, that part is held out: its rows are scored by the saved model, so the rate at the threshold has an exact
 // interval for every model. With fewer rows the model is cross-fitted: that needs no more rows, but fits the model in each fold, and is
-// biased where a fit to all rows replaces the mean of the fits. Decision 7 has the measurements.
+// biased where a fit to all rows replaces the mean of the fits. So with methods of the paper on trees a larger part is held out if that is
+// enough (closeFit). Decision 7 has the measurements.
 const (
 	heldShare    = 0.15   // of the rows that the budget counts
+	heldMost     = 0.25   // of them, where cross-fits are biased (closeFit)
 	heldBudget   = 2.3    // fewest held-out rows within the budget: heldout.Sorted.Plain is unbiased from there
 	maxBudget    = 200    // most held-out rows within the budget: the rate varies by 7 %
 	crossFitRows = 40_000 // beyond which cross-fitting is too slow for a threshold above every negative
@@ -204,12 +206,24 @@ func (s *parts) againstAllRows() string {
 		return "rows have weights"
 	case o.Goal.Alpha().IsZero():
 		return "the goal is no rate"
+	case s.closeFit() != nil:
+		return s.closeFit().Task.String() + " fits its rows too closely"
 	case float64(o.Goal.Alpha().Float64()*held) > maxBudget:
 		return "a part of the rows is enough"
 	case len(s.training)-len(s.training)/cmp.Or(o.Folds, defaultFolds) > o.FoldRows:
 		return "the folds fit samples of the rows"
 	}
 	return ""
+}
+
+// closeFit returns a task that fits its own rows so closely that fits without a fold do not tell how much higher new rows score under one
+// to all of them: a method of the paper on an encoding that reads the labels. nil: there is none.
+func (s *parts) closeFit() *task {
+	i := slices.IndexFunc(s.tasks, func(t *task) bool { return t.learner.fitAll != nil && t.Features.ReadsLabels() })
+	if i < 0 {
+		return nil
+	}
+	return s.tasks[i]
 }
 
 // requireOutOfFoldRows returns an error if the out-of-fold scores are too few for their order statistic.
@@ -370,11 +384,14 @@ func (s *parts) heldOutRows() int {
 	if share := s.options.CalibrationFraction; !share.IsZero() {
 		return int(share.Float64() * n)
 	}
-	held := heldShare * n
-	switch b := s.options.Goal.Alpha().Float64(); {
+	held, b := heldShare*n, s.options.Goal.Alpha().Float64()
+	if s.closeFit() != nil && b > 0 {
+		held = max(held, min(float64(heldMost*n), math.Ceil(heldBudget/b)))
+	}
+	switch {
 	case b == 0 && len(s.training) > crossFitRows: // above every negative, or a precision
 		return int(held)
-	case float64(b*held) >= heldBudget:
+	case held >= heldBudget/b:
 		return int(min(held, math.Ceil(maxBudget/b)))
 	}
 	return 0
