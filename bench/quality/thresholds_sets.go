@@ -83,7 +83,7 @@ var cells = []cell{
 	{name: averageCell, learners: []method.Name{method.Logistic, method.Ramp},
 		encodings: []schema.Encoding{schema.Scorecard, schema.Leaves}, small: 3, large: 3, draws: 5},
 	{name: defaultCell, small: 3, large: 3, draws: 3},
-	singleCell("patmat-np", schema.Leaves, 1, 0, 1), // a minute or two each
+	singleCell("patmat-np", schema.Leaves, 5, 0, 5), // up to a minute each
 }
 
 // singleCell returns the cell of one learner on one encoding.
