@@ -37,9 +37,9 @@ func init() { ranked.OfTraining = func(t any) *ranked.Training { return t.(*Trai
 // All rows train, and all that the budget or recall counts give the threshold: each has the score of a fit that left it out, transferred
 // to the model's scale. The expected rate on new rows is the goal's. For rows with a time, entities or weights, for methods of the paper
 // on encodings with trees, and where they have more than 200 within the budget, 15 % of the rows are held out for the threshold instead,
-// before anything is fitted. Where these would be too few, and for a lowest precision, fits in other folds score the rows. With Delta, the threshold is the exact order statistic of
-// calibration rows, and certified. If there are too few of them to certify the goal, Train fits nothing and returns an error that matches
-// diag.ErrNoGuarantee.
+// before anything is fitted. Where these would be too few, and for a lowest precision, fits in other folds score the rows. With Delta,
+// the threshold is the exact order statistic of calibration rows, and certified. If there are too few of them to certify the goal, Train
+// fits nothing and returns an error that matches diag.ErrNoGuarantee.
 //
 // If ctx is cancelled after a first model is complete, Train returns the best model so far with Stopped set.
 func Train(ctx context.Context, d *dataset.Data, goal metric.Goal, o TrainOptions) (*Trained, error) {

@@ -193,7 +193,7 @@ func (s *parts) setAside() error {
 
 // againstAllRows returns why rows are held out for a plain threshold, "" if it is estimated from all rows.
 func (s *parts) againstAllRows() string {
-	t, o := s.data.Table, &s.options
+	t, o, closest := s.data.Table, &s.options, s.closeFit()
 	held := float64(heldShare * float64(s.populationSize(t, s.training)))
 	switch {
 	case !o.CalibrationFraction.IsZero():
@@ -206,8 +206,8 @@ func (s *parts) againstAllRows() string {
 		return "rows have weights"
 	case o.Goal.Alpha().IsZero():
 		return "the goal is no rate"
-	case s.closeFit() != nil:
-		return s.closeFit().Task.String() + " fits its rows too closely"
+	case closest != nil:
+		return closest.Task.String() + " fits its rows too closely"
 	case float64(o.Goal.Alpha().Float64()*held) > maxBudget:
 		return "a part of the rows is enough"
 	case len(s.training)-len(s.training)/cmp.Or(o.Folds, defaultFolds) > o.FoldRows:

@@ -60,10 +60,7 @@ func (v *newton) run(w []float64, tolerance float64, limit int, stop func() bool
 // gradient of about 1e-9, and a ball of 1,000 |w| makes that more than the gap: without, Pat&Mat-NP 1 % with lambda = 0 stops at a gap
 // of 1.6e-6 on w8a and 5.8e-6 on a9a.
 func (v *newton) projectDual() {
-	p, q := make([]float64, len(v.p)), make([]float64, len(v.a))
-	linalg.Axpy(v.Mass, v.p, p)
-	linalg.Axpy(linalg.Sum(p), v.a, q)
-	v.project(p, q, math.Inf(1), 1, projections)
+	v.projectPoint(v.p, v.a, math.Inf(1), 1, projections)
 }
 
 // differentiate computes t, the dual point and the gradient at the current scores.

@@ -41,15 +41,19 @@ func (v *iterate) project(p, q []float64, most, theta float64, rounds int) {
 	}
 }
 
+// projectPoint projects the dual point with multipliers p and shares a of all of them, in units of the mass.
+func (v *iterate) projectPoint(p, a []float64, most, theta float64, rounds int) {
+	scaled, q := make([]float64, len(p)), make([]float64, len(a))
+	linalg.Axpy(v.Mass, p, scaled)
+	linalg.Axpy(linalg.Sum(scaled), a, q)
+	v.project(scaled, q, most, theta, rounds)
+}
+
 // projectBest projects the best dual point again, with more rounds.
 func (v *iterate) projectBest() {
-	if v.best.P == nil {
-		return
+	if v.best.P != nil {
+		v.projectPoint(v.best.P, v.best.A, v.best.Theta*v.Mass, v.best.Theta, lastProjections)
 	}
-	p, q := make([]float64, len(v.best.P)), make([]float64, len(v.best.A))
-	linalg.Axpy(v.Mass, v.best.P, p)
-	linalg.Axpy(linalg.Sum(p), v.best.A, q)
-	v.project(p, q, v.best.Theta*v.Mass, v.best.Theta, lastProjections)
 }
 
 // worthProjecting reports whether the bound without R |v| would close the gap.
